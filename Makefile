@@ -1,0 +1,71 @@
+# hsdag - device placement for neural networks, as Unix filters.
+#   make            build everything into build/bin
+#   make demo       install what is missing, build, place two real models
+#   make test       install what is missing, build, run all tests
+#   make bench      timings of every stage against their anchors
+#   make asan       build and test with AddressSanitizer and UBSan
+#   make fuzz       longer runs of the fuzzers
+#   make install    PREFIX=/usr/local DESTDIR=
+
+B       ?= build
+CC      ?= gcc
+OPT     ?= -O3 -fno-math-errno -fno-trapping-math
+PREFIX  ?= /usr/local
+WARN     = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
+           -Wwrite-strings -Wvla -Wundef -Wformat=2 $(WERROR)
+WERROR  ?= -Werror
+XML2    := $(shell pkg-config --cflags libxml-2.0 2>/dev/null)
+CPPFLAGS = -D_GNU_SOURCE -DCL_TARGET_OPENCL_VERSION=120 -Ilib $(XML2)
+CFLAGS   = -std=c11 -g $(OPT) $(WARN) $(SAN)
+LDFLAGS  = $(SAN) -Wl,--as-needed
+
+# Libraries, lowest layer last: the order in which they are linked.
+LIBS     = device place ir learn sched op graph stream base
+LDLIBS   = -lxml2 -lmsgpackc -lopenblas -lOpenCL -lxxhash -lpthread -ldl -lm
+
+PROGS   := $(patsubst cmd/%.c,$(B)/bin/%,$(wildcard cmd/*.c))
+UNITS   := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/*.c))
+BENCHES := $(patsubst tests/bench/%.c,$(B)/tests/%,$(wildcard tests/bench/*.c))
+ARCHIVES = $(foreach l,$(LIBS),$(B)/lib$(l).a)
+
+all: $(PROGS)
+
+define library
+$(B)/lib$(1).a: $(patsubst lib/%.c,$(B)/obj/%.o,$(wildcard lib/$(1)/*.c)) $(patsubst lib/%.cl,$(B)/obj/%.cl.o,$(wildcard lib/$(1)/*.cl))
+	@mkdir -p $$(@D)
+	@rm -f $$@
+	ar rcs $$@ $$(filter %.o,$$^)
+endef
+$(foreach l,$(LIBS),$(eval $(call library,$(l))))
+
+$(B)/obj/%.o: lib/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+# An OpenCL source becomes a C string: char NAME_cl[].
+$(B)/obj/%.cl.o: lib/%.cl
+	@mkdir -p $(@D)
+	(printf 'extern const char $(notdir $*)_cl[];\nconst char $(notdir $*)_cl[] =\n'; \
+	 sed 's/\\/\\\\/g; s/"/\\"/g; s/^/"/; s/$$/\\n"/' $<; echo ';') > $(@:.o=.c)
+	$(CC) -c -o $@ $(@:.o=.c)
+
+$(B)/bin/%: cmd/%.c $(ARCHIVES)
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -MF $(B)/obj/cmd-$*.d $(LDFLAGS) -o $@ $< $(ARCHIVES) $(LDLIBS)
+
+$(B)/tests/%: tests/unit/%.c $(ARCHIVES)
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -Itests $(CFLAGS) -MMD -MP $(LDFLAGS) -o $@ $< $(ARCHIVES) $(LDLIBS)
+
+$(B)/tests/%: tests/bench/%.c $(ARCHIVES)
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -Itests $(CFLAGS) -MMD -MP $(LDFLAGS) -o $@ $< $(ARCHIVES) $(LDLIBS)
+
+units: $(UNITS)
+
+clean:
+	rm -rf $(B)
+
+.PHONY: all units clean
+.SECONDARY:
+-include $(shell find $(B) -name '*.d' 2>/dev/null)

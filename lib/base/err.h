@@ -1,0 +1,47 @@
+/* err.h - how a library function says what went wrong.
+ *
+ * Library code never prints and never exits.  It returns 0 or -1 (readers 1, 0
+ * or -1) and takes a `struct err *` as its last argument.  The first message
+ * wins; callers prefix context.  Messages are lower case, without a full stop:
+ * what is wrong first, after `; ` what would fix it. */
+#ifndef HSDAG_BASE_ERR_H
+#define HSDAG_BASE_ERR_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+/* Exit statuses of every program. */
+enum exit_status {
+	ST_OK = 0,      /* done */
+	ST_RUNTIME = 1, /* input/output, device, memory */
+	ST_USAGE = 2,   /* command line */
+	ST_INPUT = 3    /* malformed, truncated or unsupported input */
+};
+
+struct err {
+	int code;       /* enum exit_status; ST_OK while nothing went wrong */
+	char msg[1000];
+};
+
+#define ERR_INIT {0, {0}}
+#define MUST_CHECK __attribute__((warn_unused_result))
+#define PRINTF_LIKE(f, a) __attribute__((format(printf, f, a)))
+
+/* Record an error; returns -1 always.  An error already present is kept. */
+int err_set(struct err *e, enum exit_status code, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+/* As err_set, with ": " and the text of the current errno appended. */
+int err_sys(struct err *e, enum exit_status code, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+/* Put "context: " in front of the message; returns -1 always. */
+int err_prefix(struct err *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+void err_clear(struct err *e);
+
+/* Copy `src` into `dst[cap]` as a quotable C-escaped string: control bytes,
+ * quotes and bytes that are not valid UTF-8 become escapes; an over-long text
+ * ends in "...".  Returns dst.  For subjects of messages that come from
+ * outside. */
+char *err_escape(char *dst, size_t cap, const char *src, size_t len);
+
+#endif

@@ -1,0 +1,45 @@
+/* mem.h - memory: checked allocation, arenas, byte buffers.
+ *
+ * Small memory that a program cannot go on without comes from mem_*, which
+ * never return NULL: when the system has none left the out-of-memory hook
+ * reports and exits with status 1.  Memory whose absence is an answer (device
+ * buffers, whole tensors) comes from mem_try, which returns NULL.
+ * Tests set a countdown that makes the k-th allocation fail
+ * (HSDAG_FAIL_ALLOC=k in the environment). */
+#ifndef HSDAG_BASE_MEM_H
+#define HSDAG_BASE_MEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* n * size in *out; false when it does not fit size_t. */
+bool mem_mul(size_t n, size_t size, size_t *out);
+
+void *mem_alloc(size_t n, size_t size);                 /* zeroed; never NULL */
+void *mem_resize(void *p, size_t n, size_t size);       /* new bytes undefined; never NULL */
+void *mem_copy(const void *p, size_t n, size_t size);   /* never NULL */
+char *mem_strdup(const char *s);
+void mem_free(void *p);
+void *mem_try(size_t bytes);       /* 64-byte aligned, not zeroed, NULL when there is none; mem_free */
+
+#define MEM_NEW(T) ((T *)mem_alloc(1, sizeof(T)))
+#define MEM_NEWN(T, n) ((T *)mem_alloc((n), sizeof(T)))
+
+/* Grow array p (count *cap) to hold at least `need` elements of `size` bytes. */
+void *mem_grow(void *p, size_t *cap, size_t need, size_t size);
+
+/* An arena: many allocations, one release.  Blocks are kept by arena_reset. */
+struct arena;
+struct arena *arena_new(void);
+void *arena_alloc(struct arena *a, size_t n, size_t size);   /* zeroed, 64-byte aligned if >= 64 bytes, else 16 */
+void *arena_raw(struct arena *a, size_t n, size_t size);     /* as arena_alloc, not zeroed */
+char *arena_strndup(struct arena *a, const char *s, size_t n);
+char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void arena_reset(struct arena *a);    /* everything allocated from it is gone; memory stays for reuse */
+void arena_free(struct arena *a);
+size_t arena_bytes(const struct arena *a);   /* bytes held from the system */
+
+#define ARENA_NEWN(a, T, n) ((T *)arena_alloc((a), (n), sizeof(T)))
+
+#endif

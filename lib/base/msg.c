@@ -1,0 +1,94 @@
+/* msg.c - messages to a person; with the out-of-memory hook the only library
+ * code that prints or exits. */
+#include "base/msg.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static const char *program = "hsdag";
+static int verbosity;
+static bool progress_shown;
+
+void msg_program(const char *name)
+{
+	program = name;
+}
+
+const char *msg_program_name(void)
+{
+	return program;
+}
+
+void msg_verbose(int level)
+{
+	verbosity = level;
+}
+
+int msg_verbosity(void)
+{
+	return verbosity;
+}
+
+static void clear_progress(void)
+{
+	if (progress_shown)
+		fputs("\r\033[K", stderr);
+	progress_shown = false;
+}
+
+int msg_error(const struct err *e)
+{
+	clear_progress();
+	fprintf(stderr, "%s: error: %s\n", program, e->msg);
+	return e->code;
+}
+
+static void say(const char *label, const char *fmt, va_list ap)
+{
+	clear_progress();
+	fprintf(stderr, "%s: %s", program, label);
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+}
+
+void msg_warn(const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	say("warning: ", fmt, ap);
+	va_end(ap);
+}
+
+void msg_note(int level, const char *fmt, ...)
+{
+	if (verbosity < level)
+		return;
+	va_list ap;
+	va_start(ap, fmt);
+	say("", fmt, ap);
+	va_end(ap);
+}
+
+void msg_progress(const char *fmt, ...)
+{
+	if (!isatty(STDERR_FILENO))
+		return;
+	clear_progress();
+	if (!fmt)
+		return;
+	va_list ap;
+	va_start(ap, fmt);
+	fprintf(stderr, "%s: ", program);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fflush(stderr);
+	progress_shown = true;
+}
+
+_Noreturn void msg_out_of_memory(size_t n, size_t size)
+{
+	clear_progress();
+	fprintf(stderr, "%s: error: out of memory allocating %zu x %zu bytes\n", program, n, size);
+	_Exit(ST_RUNTIME);
+}

@@ -1,0 +1,33 @@
+/* msg.h - what a program says to a person: errors, warnings, notes, progress.
+ *
+ * Only the command files and this module write to standard error.  All lines
+ * begin with the program's name; silence is success. */
+#ifndef HSDAG_BASE_MSG_H
+#define HSDAG_BASE_MSG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+
+#define HSDAG_VERSION "0.1.0"
+
+void msg_program(const char *name);       /* call first in main */
+const char *msg_program_name(void);
+void msg_verbose(int level);              /* 0 silent (default), 1 -v, 2 -vv */
+int msg_verbosity(void);
+
+/* "prog: error: message" on stderr; returns e->code, the exit status. */
+int msg_error(const struct err *e);
+
+void msg_warn(const char *fmt, ...) PRINTF_LIKE(1, 2);            /* always shown */
+void msg_note(int level, const char *fmt, ...) PRINTF_LIKE(2, 3); /* shown at verbosity >= level */
+
+/* One line that is overwritten by the next, only when stderr is a terminal.
+ * msg_progress(NULL) clears it.  Other messages clear it first. */
+void msg_progress(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* The out-of-memory hook: reports and exits with status 1. */
+_Noreturn void msg_out_of_memory(size_t n, size_t size);
+
+#endif

@@ -1,0 +1,233 @@
+/* opt.c - option tables over getopt_long. */
+#include "base/opt.h"
+#include "base/mem.h"
+#include "base/msg.h"
+
+#include <errno.h>
+#include <float.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int opt_int(const char *s, const char *what, int64_t lo, int64_t hi, int64_t *out, struct err *e)
+{
+	char *end;
+	errno = 0;
+	long long v = strtoll(s, &end, 10);
+	if (end == s || *end || errno == EINVAL)
+		return err_set(e, ST_USAGE, "%s: '%s' is not a whole number", what, s);
+	if (errno == ERANGE || v < lo || v > hi)
+		return err_set(e, ST_USAGE, "%s: %s is out of range; %lld to %lld", what, s,
+			       (long long)lo, (long long)hi);
+	*out = v;
+	return 0;
+}
+
+int opt_real(const char *s, const char *what, double lo, double hi, double *out, struct err *e)
+{
+	char *end;
+	double v = strtod(s, &end);
+	if (end == s || *end || !isfinite(v))
+		return err_set(e, ST_USAGE, "%s: '%s' is not a number", what, s);
+	if (v < lo || v > hi)
+		return err_set(e, ST_USAGE, "%s: %s is out of range; %g to %g", what, s, lo, hi);
+	*out = v;
+	return 0;
+}
+
+static struct opt common_table(struct opt_common *c, const struct opt_program *p, int i)
+{
+	struct opt none = {0};
+	if (i == 0 && !p->no_output)
+		return (struct opt){"output", 'o', OPT_TEXT, &c->output, "FILE",
+				    "write there; '-' is standard output", 0, 0, NULL, NULL};
+	if (i == 1 && p->has_seed)
+		return (struct opt){"seed", 0, OPT_INT, &c->seed, "N",
+				    "seed of all random numbers", 0, 9007199254740992.0, NULL, NULL};
+	return none;
+}
+
+static void print_opt(const struct opt *o)
+{
+	char left[80], dflt[96] = "";
+	if (o->letter)
+		snprintf(left, sizeof left, "-%c, --%s%s%s", o->letter, o->name,
+			 o->arg ? " " : "", o->arg ? o->arg : "");
+	else
+		snprintf(left, sizeof left, "    --%s%s%s", o->name, o->arg ? " " : "",
+			 o->arg ? o->arg : "");
+	switch (o->kind) {
+	case OPT_FLAG:
+		if (*(bool *)o->dst)
+			snprintf(dflt, sizeof dflt, " (default: on; --no-%s)", o->name);
+		break;
+	case OPT_INT:
+		snprintf(dflt, sizeof dflt, " (default: %lld)", (long long)*(int64_t *)o->dst);
+		break;
+	case OPT_REAL:
+		snprintf(dflt, sizeof dflt, " (default: %g)", *(double *)o->dst);
+		break;
+	case OPT_TEXT:
+		if (*(const char **)o->dst)
+			snprintf(dflt, sizeof dflt, " (default: %s)", *(const char **)o->dst);
+		break;
+	case OPT_CHOICE:
+		snprintf(dflt, sizeof dflt, " (default: %s)", o->choices[*(int *)o->dst]);
+		break;
+	}
+	printf("  %-26s ", left);
+	if (strlen(left) > 26)
+		printf("\n%29s", "");
+	for (const char *s = o->help; *s; s++) {
+		putchar(*s);
+		if (*s == '\n')
+			printf("%29s", "");
+	}
+	if (o->kind == OPT_CHOICE) {
+		printf(":");
+		for (int i = 0; o->choices[i]; i++)
+			printf("%s %s", i ? "," : "", o->choices[i]);
+	}
+	printf("%s\n", dflt);
+}
+
+static void print_help(const struct opt_program *p, struct opt_common *c)
+{
+	printf("%s - %s\n\nUsage: %s [OPTION]...%s%s\n\nOptions:\n", p->name, p->summary, p->name,
+	       *p->args ? " " : "", p->args);
+	for (const struct opt *o = p->opts; o && o->name; o++)
+		print_opt(o);
+	for (int i = 0; i < 2; i++) {
+		struct opt o = common_table(c, p, i);
+		if (o.name)
+			print_opt(&o);
+	}
+	printf("  -v, --verbose              say more on standard error; repeat for more\n"
+	       "      --help                 this text\n"
+	       "      --version              name and version\n");
+	if (p->details)
+		printf("\n%s\n", p->details);
+	if (p->example)
+		printf("\nExample:\n  %s\n", p->example);
+	printf("\nExit status: 0 done, 1 runtime (input/output, device, memory), 2 usage,\n"
+	       "3 malformed, truncated or unsupported input.\n");
+}
+
+static int store(const struct opt *o, const char *value, bool negated, struct err *e)
+{
+	char what[80];
+	snprintf(what, sizeof what, "--%s", o->name);
+	bool any = o->lo == 0 && o->hi == 0;
+	if (o->given)
+		*o->given = true;
+	switch (o->kind) {
+	case OPT_FLAG:
+		*(bool *)o->dst = !negated;
+		return 0;
+	case OPT_INT:
+		return opt_int(value, what, any ? INT64_MIN : (int64_t)o->lo,
+			       any ? INT64_MAX : (int64_t)o->hi, o->dst, e);
+	case OPT_REAL:
+		return opt_real(value, what, any ? -DBL_MAX : o->lo, any ? DBL_MAX : o->hi, o->dst, e);
+	case OPT_TEXT:
+		*(const char **)o->dst = value;
+		return 0;
+	case OPT_CHOICE:
+		for (int i = 0; o->choices[i]; i++)
+			if (strcmp(o->choices[i], value) == 0) {
+				*(int *)o->dst = i;
+				return 0;
+			}
+		break;
+	}
+	char list[400] = "";
+	for (int i = 0; o->choices[i]; i++)
+		snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "",
+			 o->choices[i]);
+	return err_set(e, ST_USAGE, "%s: unknown choice '%s'; one of %s", what, value, list);
+}
+
+enum { MAX_OPTS = 64, OPT_HELP = 1000, OPT_VERSION, OPT_LONG = 2000, OPT_NEGATED = 3000 };
+
+int opt_parse(const struct opt_program *p, struct opt_common *c, int argc, char **argv, int *first,
+	      struct err *e)
+{
+	struct opt table[MAX_OPTS];
+	struct option lopts[2 * MAX_OPTS + 4];
+	char letters[3 * MAX_OPTS] = ":v", negated_names[MAX_OPTS][40];
+	int n = 0, m = 0;
+	msg_program(p->name);
+	for (const struct opt *o = p->opts; o && o->name && n < MAX_OPTS - 2; o++)
+		table[n++] = *o;
+	for (int i = 0; i < 2; i++) {
+		struct opt o = common_table(c, p, i);
+		if (o.name)
+			table[n++] = o;
+	}
+	for (int i = 0; i < n; i++) {
+		bool arg = table[i].kind != OPT_FLAG;
+		lopts[m++] = (struct option){table[i].name, arg, NULL, OPT_LONG + i};
+		if (!arg) {
+			snprintf(negated_names[i], sizeof negated_names[i], "no-%s", table[i].name);
+			lopts[m++] = (struct option){negated_names[i], 0, NULL, OPT_NEGATED + i};
+		}
+		if (table[i].letter) {
+			size_t k = strlen(letters);
+			letters[k] = table[i].letter;
+			letters[k + 1] = arg ? ':' : '\0';
+			letters[k + 2] = '\0';
+		}
+	}
+	lopts[m++] = (struct option){"verbose", 0, NULL, 'v'};
+	lopts[m++] = (struct option){"help", 0, NULL, OPT_HELP};
+	lopts[m++] = (struct option){"version", 0, NULL, OPT_VERSION};
+	lopts[m] = (struct option){0};
+	opterr = 0;
+	optind = 1;
+	for (int ch; (ch = getopt_long(argc, argv, letters, lopts, NULL)) != -1;) {
+		int i;
+		if (ch == 'v') {
+			msg_verbose(++c->verbose);
+			continue;
+		} else if (ch == OPT_HELP) {
+			print_help(p, c);
+			return 0;
+		} else if (ch == OPT_VERSION) {
+			printf("%s (hsdag) %s\n", p->name, HSDAG_VERSION);
+			return 0;
+		} else if (ch == '?' || ch == ':') {
+			const char *given = optopt && optopt < 256 ? (char[]){'-', (char)optopt, 0}
+								   : argv[optind - 1];
+			return err_set(e, ST_USAGE, "%s '%s'; see %s --help",
+				       ch == '?' ? "unknown option" : "missing argument of option",
+				       given, p->name);
+		} else if (ch >= OPT_NEGATED) {
+			i = ch - OPT_NEGATED;
+		} else if (ch >= OPT_LONG) {
+			i = ch - OPT_LONG;
+		} else {
+			for (i = 0; table[i].letter != ch;)
+				i++;
+		}
+		if (store(&table[i], optarg, ch >= OPT_NEGATED, e) < 0)
+			return -1;
+	}
+	*first = optind;
+	if (argc - optind < p->min_args)
+		return err_set(e, ST_USAGE, "missing argument; usage: %s [OPTION]... %s", p->name,
+			       p->args);
+	if (argc - optind > p->max_args)
+		return err_set(e, ST_USAGE, "unexpected argument '%s'; see %s --help",
+			       argv[optind + p->max_args], p->name);
+	return 1;
+}
+
+int opt_finish(int rc, struct err *e)
+{
+	if (fclose(stdout) != 0 && rc >= 0)
+		rc = err_sys(e, ST_RUNTIME, "cannot write standard output");
+	msg_progress(NULL);
+	return rc < 0 ? msg_error(e) : ST_OK;
+}

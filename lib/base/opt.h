@@ -1,0 +1,68 @@
+/* opt.h - command lines: one table gives parsing, range checks and --help.
+ *
+ * Every program also takes -o/--output FILE, -v/--verbose (repeatable),
+ * --help and --version, and those that draw random numbers --seed N. */
+#ifndef HSDAG_BASE_OPT_H
+#define HSDAG_BASE_OPT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+enum opt_kind {
+	OPT_FLAG,     /* bool *; presence sets it, --no-NAME clears it */
+	OPT_INT,      /* int64_t *; lo <= value <= hi */
+	OPT_REAL,     /* double *; lo <= value <= hi, finite */
+	OPT_TEXT,     /* const char ** (borrowed from argv) */
+	OPT_CHOICE    /* int *; index into choices[] (NULL-terminated) */
+};
+
+struct opt {
+	const char *name;      /* long name without dashes; NULL ends the table */
+	char letter;           /* 0: none */
+	enum opt_kind kind;
+	void *dst;             /* holds the default before parsing; --help prints it */
+	const char *arg;       /* name of the argument in --help */
+	const char *help;      /* one sentence; '\n' continues on an indented line */
+	double lo, hi;         /* OPT_INT, OPT_REAL; both 0: only the type's range */
+	const char *const *choices;
+	bool *given;           /* optional: set when the option was present */
+};
+
+struct opt_common {
+	const char *output;    /* "-": standard output */
+	int64_t seed;
+	int verbose;
+};
+#define OPT_COMMON_INIT {"-", 1, 0}
+
+struct opt_program {
+	const char *name;      /* "dagfeat" */
+	const char *summary;   /* one line */
+	const char *args;      /* positional arguments as in usage, e.g. "[FILE]" */
+	int min_args, max_args;
+	bool has_seed, no_output;
+	const struct opt *opts;
+	const char *details;   /* paragraphs after the options; may be NULL */
+	const char *example;   /* one or more lines */
+};
+
+/* Parse argv.  Returns 1 to go on (positional arguments are argv[*first] ..
+ * argv[argc - 1], at most max_args of them), 0 when --help or --version was
+ * printed, -1 with a usage error (ST_USAGE).  Sets the program name and
+ * verbosity for messages. */
+int opt_parse(const struct opt_program *p, struct opt_common *c, int argc, char **argv,
+	      int *first, struct err *e) MUST_CHECK;
+
+/* The end of main: 0 or the error's status, with the message printed, and
+ * standard output closed and checked (a full disk is noticed). */
+int opt_finish(int rc, struct err *e);
+
+/* Whole-string number parsing with range check; `what` names the subject. */
+int opt_int(const char *s, const char *what, int64_t lo, int64_t hi, int64_t *out,
+	    struct err *e) MUST_CHECK;
+int opt_real(const char *s, const char *what, double lo, double hi, double *out,
+	     struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,23 @@
+/* pool.h - a fixed set of threads that share out independent tasks.
+ *
+ * One call runs at a time; the caller takes part.  Task i always computes the
+ * same thing, so results do not depend on the number of threads. */
+#ifndef HSDAG_BASE_POOL_H
+#define HSDAG_BASE_POOL_H
+
+struct pool;
+
+/* n_threads >= 1 counts the caller.  With 1 no thread is started.  cpus, when
+ * not NULL, pins thread i (the caller is 0 and is not touched) to cpus[i]. */
+struct pool *pool_new(int n_threads, const int *cpus);
+void pool_free(struct pool *p);
+int pool_size(const struct pool *p);
+
+/* fn(arg, i, thread) for i < n_tasks, on all threads; returns when all are
+ * done.  thread < pool_size names the running thread (for scratch memory). */
+void pool_run(struct pool *p, int n_tasks, void (*fn)(void *arg, int task, int thread), void *arg);
+
+/* Processors that this process may use. */
+int pool_n_cpus(void);
+
+#endif

@@ -1,0 +1,106 @@
+/* rng.c - Philox4x32-10 (Salmon et al., SC 2011). */
+#include "base/rng.h"
+
+static inline void philox_round(uint32_t c[4], uint32_t k0, uint32_t k1)
+{
+	uint64_t p0 = (uint64_t)0xD2511F53u * c[0], p1 = (uint64_t)0xCD9E8D57u * c[2];
+	uint32_t c1 = c[1], c3 = c[3];
+	c[0] = (uint32_t)(p1 >> 32) ^ c1 ^ k0;
+	c[1] = (uint32_t)p1;
+	c[2] = (uint32_t)(p0 >> 32) ^ c3 ^ k1;
+	c[3] = (uint32_t)p0;
+}
+
+static inline void philox(const struct rng_addr *a, uint32_t index, uint32_t c[4])
+{
+	uint32_t k0 = (uint32_t)a->seed, k1 = (uint32_t)(a->seed >> 32);
+	c[0] = index;
+	c[1] = a->stream;
+	c[2] = a->step;
+	c[3] = a->episode;
+	for (int r = 0; r < 10; r++) {
+		philox_round(c, k0, k1);
+		k0 += 0x9E3779B9u;
+		k1 += 0xBB67AE85u;
+	}
+}
+
+void rng_block(const struct rng_addr *a, uint32_t index, uint32_t out[4])
+{
+	philox(a, index, out);
+}
+
+/* LANES blocks side by side, so that the compiler vectorises the rounds. */
+enum { LANES = 16 };
+
+__attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
+static void philox_lanes(const struct rng_addr *a, uint32_t first, uint32_t out[4][LANES])
+{
+	uint32_t k0 = (uint32_t)a->seed, k1 = (uint32_t)(a->seed >> 32);
+	uint32_t c0[LANES], c1[LANES], c2[LANES], c3[LANES];
+	for (int i = 0; i < LANES; i++) {
+		c0[i] = first + (uint32_t)i;
+		c1[i] = a->stream;
+		c2[i] = a->step;
+		c3[i] = a->episode;
+	}
+	for (int r = 0; r < 10; r++) {
+		for (int i = 0; i < LANES; i++) {
+			uint64_t p0 = (uint64_t)0xD2511F53u * c0[i];
+			uint64_t p1 = (uint64_t)0xCD9E8D57u * c2[i];
+			c0[i] = (uint32_t)(p1 >> 32) ^ c1[i] ^ k0;
+			c2[i] = (uint32_t)(p0 >> 32) ^ c3[i] ^ k1;
+			c1[i] = (uint32_t)p1;
+			c3[i] = (uint32_t)p0;
+		}
+		k0 += 0x9E3779B9u;
+		k1 += 0xBB67AE85u;
+	}
+	for (int i = 0; i < LANES; i++) {
+		out[0][i] = c0[i];
+		out[1][i] = c1[i];
+		out[2][i] = c2[i];
+		out[3][i] = c3[i];
+	}
+}
+
+void rng_bits16(const struct rng_addr *a, uint32_t first, uint16_t *out, size_t n)
+{
+	uint32_t w[4][LANES];
+	size_t i = 0;
+	for (; i < n; first += LANES) {
+		philox_lanes(a, first, w);
+		for (int b = 0; b < LANES; b++)
+			for (int k = 0; k < 4; k++) {
+				if (i < n)
+					out[i++] = (uint16_t)w[k][b];
+				if (i < n)
+					out[i++] = (uint16_t)(w[k][b] >> 16);
+			}
+	}
+}
+
+double rng_uniform(const struct rng_addr *a, uint32_t index)
+{
+	uint32_t c[4];
+	philox(a, index, c);
+	uint64_t bits = ((uint64_t)c[0] << 32 | c[1]) >> 11;
+	return (double)bits * 0x1p-53;
+}
+
+void rng_uniform_f32(const struct rng_addr *a, float lo, float hi, float *out, size_t n)
+{
+	uint32_t c[4];
+	for (size_t i = 0; i < n; i++) {
+		if (i % 4 == 0)
+			philox(a, (uint32_t)(i / 4), c);
+		out[i] = lo + (hi - lo) * ((float)(c[i % 4] >> 8) * 0x1p-24f);
+	}
+}
+
+uint32_t rng_below(const struct rng_addr *a, uint32_t index, uint32_t bound)
+{
+	uint32_t c[4];
+	philox(a, index, c);
+	return (uint32_t)((uint64_t)(((unsigned __int128)((uint64_t)c[0] << 32 | c[1]) * bound) >> 64));
+}
