@@ -1,0 +1,166 @@
+/* device.h - what a device is to the executor: a class of functions.
+ *
+ * A device runs steps.  A step is one node, or several nodes of one segment
+ * that the device compiles together (device_class.max_nodes); its constants
+ * are part of it.  A step is prepared once per device, whatever the number of
+ * placements (weights are uploaded and packed there and then), and run often.
+ *
+ * Threads: open, supports, prepare, alloc, view and the releases are called
+ * by one thread at a time while no step of this device runs.  run, upload,
+ * download and flush are called by the device's worker thread alone.
+ * Completion functions may be called from any thread, also before the call
+ * that started the transfer has returned; they are short and call nothing of
+ * the device.
+ *
+ * Order: everything that a worker starts on one device takes effect in the
+ * order in which it was started (an in-order queue).  A step may therefore
+ * read what an earlier step of the same device writes without any waiting.
+ * run may return before the step has ended (asynchronous devices); then the
+ * completion of a later download or of finish says that it has.
+ *
+ * No function prints or exits; whatever fails is a struct err (ST_RUNTIME),
+ * which becomes a `run` record with its reason. */
+#ifndef HSDAG_DEVICE_DEVICE_H
+#define HSDAG_DEVICE_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "graph/graph.h"
+#include "op/op.h"
+
+/* ---- steps ---- */
+
+enum step_from {
+	FROM_NONE,     /* an optional input that is not connected */
+	FROM_CONST,    /* a constant of the step: tensor has its data */
+	FROM_INPUT,    /* the step's input number `index` */
+	FROM_NODE      /* output `port` of the step's own node number `index`, an earlier one */
+};
+
+struct step_arg {
+	enum step_from from;
+	uint32_t index, port;
+	/* Shape and type; data only for FROM_CONST.  The same constant is the same
+	 * pointer in every step, and both live until the devices are closed:
+	 * uploads and packed weights are cached under this pointer. */
+	const struct tensor *tensor;
+};
+
+struct step_node {
+	const struct graph *graph;
+	uint32_t v;                    /* its row: type, attributes, name */
+	const struct op *op;           /* decoded attributes */
+	uint32_t n_in, n_out;
+	const struct step_arg *in;     /* (n_in) one per input port */
+	const struct tensor *out;      /* (n_out) descriptions, all static */
+};
+
+struct step_spec {
+	uint32_t n_nodes;
+	const struct step_node *node;             /* (n_nodes) topological order */
+	uint32_t n_in, n_out;
+	const struct tensor *const *in;           /* (n_in) descriptions of the inputs */
+	const struct { uint32_t node, port; } *out;   /* (n_out) which node outputs leave the step */
+};
+
+struct step;     /* prepared; the device's own */
+struct devmem;   /* a range of device memory; the device's own */
+struct device;
+
+/* ---- the class ---- */
+
+typedef void (*device_done_fn)(void *arg, bool ok);
+
+struct device_class {
+	const char *type;          /* as in `devs` records: "cpu", "opencl", "openvino" */
+	uint32_t max_nodes;        /* nodes that a step may have; 1 for now */
+
+	/* Fill d->state, d->mem_bytes, d->align, d->description from d->name. */
+	int (*open)(struct device *d, struct err *e);
+	void (*close)(struct device *d);
+
+	/* Can it run this step?  Otherwise false, and why[cap] says why not ("no
+	 * kernel for operator 'NonZero'", "f64 is not supported").  Constants are
+	 * given; nothing is allocated. */
+	bool (*supports)(struct device *d, const struct step_spec *s, char *why, size_t cap);
+	/* s is gone when prepare returns, but graph and constants stay. */
+	int (*prepare)(struct device *d, const struct step_spec *s, struct step **out,
+		       struct err *e);
+	void (*step_free)(struct device *d, struct step *s);
+
+	/* Memory.  alloc is zeroed.  view is a part of memory from alloc; offset is
+	 * a multiple of d->align.  release takes both; views before their base. */
+	int (*alloc)(struct device *d, size_t bytes, struct devmem **out, struct err *e);
+	int (*view)(struct device *d, struct devmem *base, size_t offset, size_t bytes,
+		    struct devmem **out, struct err *e);
+	void (*release)(struct device *d, struct devmem *m);
+	/* Address on the host of memory that host threads may read and write
+	 * directly at any time, or NULL.  Then upload and download are never called. */
+	void *(*host)(struct device *d, struct devmem *m);
+
+	/* Start the step: in[n_in], out[n_out] as in its spec. */
+	int (*run)(struct device *d, struct step *s, struct devmem *const *in,
+		   struct devmem *const *out, struct err *e);
+	/* Start a transfer from or to host memory, which stays put until done(arg, ok)
+	 * has been called, exactly once if the call returned 0, else never. */
+	int (*upload)(struct device *d, struct devmem *dst, const void *src, size_t bytes,
+		      device_done_fn done, void *arg, struct err *e);
+	int (*download)(struct device *d, struct devmem *src, void *dst, size_t bytes,
+			device_done_fn done, void *arg, struct err *e);
+	/* The worker has nothing more to start for now: hand everything over. */
+	int (*flush)(struct device *d, struct err *e);
+	/* Wait until everything that was started has ended; reports late failures. */
+	int (*finish)(struct device *d, struct err *e);
+	/* Seconds of compute since the last call, for asynchronous devices that can
+	 * tell; may be NULL: then the executor adds up the durations of run. */
+	double (*busy_s)(struct device *d);
+};
+
+struct device {
+	const struct device_class *class;
+	char name[64];             /* as the user wrote it: "cpu:0-1", "cl:0.0" */
+	char description[160];     /* for people: model name, units */
+	uint64_t mem_bytes;        /* 0: unknown */
+	size_t align;              /* power of two, >= 64: of views */
+	int n_cpus;                /* cores of this machine that it computes on; 0: none */
+	int *cpus;                 /* (n_cpus) their numbers, ascending; mem_free by device_close */
+	void *state;
+};
+
+extern const struct device_class cpu_device_class;      /* device_cpu.c */
+extern const struct device_class opencl_device_class;   /* cl_device.c */
+
+/* ---- naming ---- */
+
+struct device_list {
+	uint32_t n;
+	struct device *dev;
+};
+
+/* Parse "cpu:0,cl:0.0,..." without opening anything: names are checked (ST_USAGE),
+ * duplicates refused.  device_list_arrange must come before the first open: it
+ * sets what has to be set before an OpenCL driver loads (environment). */
+int device_list_parse(const char *text, struct device_list *out, struct err *e) MUST_CHECK;
+int device_list_names(const char *const *names, uint32_t n, struct device_list *out,
+		      struct err *e) MUST_CHECK;
+/* Open all.  Devices that share cores are refused (ST_USAGE) unless allow_shared. */
+int device_list_open(struct device_list *l, bool allow_shared, struct err *e) MUST_CHECK;
+void device_list_close(struct device_list *l);
+bool device_shares_cores(const struct device *a, const struct device *b);
+
+/* All devices of this machine, for --list: name, type, memory, description.
+ * Calls fn for each; a platform that fails is described by its error. */
+void device_list_machine(void (*fn)(void *arg, const struct device *d), void *arg);
+/* The part of OpenCL (cl_device.c): same contract. */
+void opencl_list_machine(void (*fn)(void *arg, const struct device *d), void *arg);
+/* Grammar of names "cl:P.D" and "cl:P.D:A-B" (compute units A to B only).  Checks the
+ * syntax; 0 or ST_USAGE. */
+int opencl_name_check(const char *name, struct err *e) MUST_CHECK;
+/* What must be in the environment before the first OpenCL call of a process
+ * that will open these devices (PoCL's affinity and thread count). */
+void opencl_arrange(const char *const *names, uint32_t n);
+
+#endif
