@@ -1,0 +1,144 @@
+/* sched.h - list scheduling of a placed graph: who may run next, what must be
+ * copied, what memory is still needed.  No clock and no device: the executor
+ * drives it with worker threads (under one lock), the simulator with a virtual
+ * clock, and so both follow the same rules.
+ *
+ * The rules.  A device runs one task at a time and, when free, takes its ready
+ * task of the highest priority (default: upward rank, HEFT, Topcuoglu et al.
+ * 2002, section 4.1; equal ranks: lower task number).  A tensor is copied once
+ * per destination device that has a consumer, from the moment its task ends.
+ * Copies on one directed link are first come, first served; copies that came at
+ * the same instant: higher priority of the source, lower tensor number, lower
+ * destination.  Everything that ends at one instant is told (sched_task_done,
+ * sched_copy_done) before anything is taken (sched_take_task, sched_take_copy).
+ *
+ * The life of a value (a tensor at home, or a copy of one): a tensor from the
+ * start of its task to the last of its task's end, its consumers' ends on that
+ * device and its copies' ends; a copy from its start to the end of its last
+ * consumer there; a tensor without consumers stays to the end.
+ *
+ * Nothing is allocated between sched_new and sched_free: placement after
+ * placement of one graph runs on the same memory. */
+#ifndef HSDAG_SCHED_SCHED_H
+#define HSDAG_SCHED_SCHED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+#define SCHED_NONE UINT32_MAX
+
+/* ---- what is scheduled ---- */
+
+/* Tasks 0 .. n-1 in a topological order, the tensors that they make, and who
+ * uses which.  A use is one (tensor, consuming task) pair. */
+struct sched_dag {
+	uint32_t n, n_tensors, n_uses;
+	uint32_t *out_ptr;       /* (n+1) tensors of task v are out_ptr[v] .. out_ptr[v+1]-1 */
+	uint64_t *tensor_bytes;  /* (n_tensors); may be changed between runs */
+	uint32_t *tensor_task;   /* (n_tensors) the task that makes it */
+	uint32_t *use_ptr;       /* (n_tensors+1) uses of tensor t, consumers ascending */
+	uint32_t *use_task;      /* (n_uses) the consumer */
+	uint32_t *use_tensor;    /* (n_uses) */
+	uint32_t *in_ptr;        /* (n+1) */
+	uint32_t *in_use;        /* (n_uses) the uses of task v are in_use[in_ptr[v]] .. , ascending */
+};
+
+/* "src makes a tensor of this key and size, which dst reads."  Equal (src, key)
+ * are one tensor (its size the largest named); dst SCHED_NONE names a tensor
+ * without adding a consumer.  src < dst. */
+struct sched_edge {
+	uint32_t src, dst;
+	uint64_t key, bytes;
+};
+
+/* Build d from edges in any order (the array is sorted in place).  Tensors of
+ * one task are numbered by ascending key.  Memory from a. */
+void sched_dag_build(struct sched_dag *d, uint32_t n, struct sched_edge *edges, size_t n_edges,
+		     struct arena *a);
+
+/* ---- priorities ---- */
+
+/* Mean costs that ranks are made of.  cost_s (n,k): seconds of task v on device
+ * d, negative where it cannot run; latency_s, s_per_byte (k,k): link from row to
+ * column, latency negative: no link.  task_s (n): mean over devices that can;
+ * use_s (n_uses): mean copy time over pairs of devices that both ends may use and
+ * that can exchange data, a device with itself being 0. */
+struct sched_links {
+	uint32_t k;
+	double *latency_s;       /* (k,k) negative: this pair cannot exchange data */
+	double *bytes_per_s;     /* (k,k) INFINITY: bandwidth costs nothing */
+};
+double sched_copy_s(const struct sched_links *l, uint32_t src, uint32_t dst, uint64_t bytes);
+void sched_mean_costs(const struct sched_dag *d, const double *cost_s, const struct sched_links *l,
+		      double *task_s, double *use_s);
+
+/* rank[v] = task_s[v] + max over uses of its tensors (use_s + rank of the consumer). */
+void sched_upward_rank(const struct sched_dag *d, const double *task_s, const double *use_s,
+		       double *rank);
+
+/* ---- a run ---- */
+
+enum sched_policy {
+	SCHED_RANK,   /* the ready task of the highest rank */
+	SCHED_FIFO    /* the task that became ready first, then rank */
+};
+
+struct sched_copy {
+	uint32_t tensor;
+	uint16_t src, dst;       /* devices */
+	uint32_t next;           /* in its link's queue */
+};
+
+struct sched;
+
+/* A scheduler for d on k devices, k <= 65535; d is borrowed.  rank (n) is read now. */
+struct sched *sched_new(const struct sched_dag *d, uint32_t k, const double *rank,
+			enum sched_policy policy);
+void sched_free(struct sched *s);
+
+/* Start over with a placement: device[v] < k is the device of task v; borrowed
+ * until the next sched_begin.  Tasks without inputs are ready. */
+void sched_begin(struct sched *s, const uint16_t *device);
+
+/* The next task of a free device or SCHED_NONE; its tensors live from now. */
+uint32_t sched_take_task(struct sched *s, uint32_t dev);
+/* Is a task waiting for this device? */
+bool sched_has_task(const struct sched *s, uint32_t dev);
+/* The next copy on the link src -> dst or SCHED_NONE; it lives at dst from now.
+ * Copies are numbered 0, 1, ... < d->n_uses in the order in which they are needed. */
+uint32_t sched_take_copy(struct sched *s, uint32_t src, uint32_t dst);
+/* The copy that has waited longest on any link whose two devices and link are not
+ * marked busy (link_busy (k,k), dev_busy (k); either may be NULL), or SCHED_NONE. */
+uint32_t sched_take_any_copy(struct sched *s, const bool *link_busy, const bool *dev_busy);
+const struct sched_copy *sched_copy(const struct sched *s, uint32_t copy);
+
+/* A task or copy has ended.  Newly ready tasks and needed copies enter their queues. */
+void sched_task_done(struct sched *s, uint32_t task);
+void sched_copy_done(struct sched *s, uint32_t copy);
+/* Tasks that have not ended. */
+uint32_t sched_left(const struct sched *s);
+
+/* Where task v finds the tensor of use u: SCHED_NONE at home (same device), else the copy. */
+uint32_t sched_use_copy(const struct sched *s, uint32_t use);
+
+/* Values whose life ended in *_done calls since the last sched_drop_freed: a
+ * tensor at home as t < n_tensors, a copy as n_tensors + copy.  At most
+ * n_tensors + n_uses are ever listed in one run. */
+const uint32_t *sched_freed(const struct sched *s, uint32_t *n);
+void sched_drop_freed(struct sched *s);
+
+/* Live bytes on a device now, and the peak as of the last sched_tick.  The clock
+ * calls sched_tick when it is about to advance: what begins and ends at one
+ * instant occupies nothing.  Only tensors and copies are counted. */
+uint64_t sched_live_bytes(const struct sched *s, uint32_t dev);
+uint64_t sched_peak_bytes(const struct sched *s, uint32_t dev);
+void sched_tick(struct sched *s);
+
+/* Copies needed so far in this run, and their bytes. */
+uint32_t sched_n_copies(const struct sched *s);
+uint64_t sched_copied_bytes(const struct sched *s);
+
+#endif
