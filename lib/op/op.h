@@ -1,0 +1,166 @@
+/* op.h - the operator table: what OpenVINO's operators mean, without running
+ * them.  One table serves attribute decoding, shape inference, FLOPs, bytes
+ * and, through `enum op_kind`, the kernels of every device.
+ *
+ * Source: OpenVINO's operator specifications, opset1 .. opset16. */
+#ifndef HSDAG_OP_OP_H
+#define HSDAG_OP_OP_H
+
+#include "op/oplist.h"
+#include "op/tensor.h"
+#include "op/value.h"
+
+enum op_kind {
+	OP_UNKNOWN,              /* not in the table */
+#define OP(kind, type, category, min_in, max_in, n_out, values, attrs, infer) OP_##kind,
+	OP_LIST(OP)
+#undef OP
+	OP_COUNT
+};
+
+enum op_category {
+	OPC_OTHER,
+	OPC_SOURCE,              /* Parameter, Const, ReadValue */
+	OPC_SINK,                /* Result, Assign */
+	OPC_UNARY,               /* element-wise with one data input; further inputs are parameters */
+	OPC_BINARY,              /* element-wise with broadcasting */
+	OPC_COMPARE,             /* the same with a boolean result */
+	OPC_TERNARY,             /* Select, FakeQuantize */
+	OPC_REDUCE,
+	OPC_MATMUL,
+	OPC_CONV,
+	OPC_POOL,
+	OPC_NORM,                /* softmax and normalisations */
+	OPC_VIEW,                /* the output has the bytes of input 0 in another shape */
+	OPC_MOVE,                /* moves or copies elements */
+	OPC_SHAPE,               /* computes on shapes: ShapeOf, Range */
+	OPC_RECURRENT,
+	OPC_CONTROL              /* has bodies */
+};
+
+#define OP_MAX_SPATIAL 3
+#define OP_MAX_IN 64             /* inputs of an operator that are not variadic */
+
+enum auto_pad { PAD_EXPLICIT, PAD_SAME_UPPER, PAD_SAME_LOWER, PAD_VALID };
+enum op_rounding { ROUND_FLOOR, ROUND_CEIL, ROUND_CEIL_TORCH };
+enum op_bcast { BCAST_NUMPY, BCAST_NONE, BCAST_PDPD, BCAST_EXPLICIT, BCAST_BIDIRECTIONAL };
+enum op_pad_mode { PADM_CONSTANT, PADM_EDGE, PADM_REFLECT, PADM_SYMMETRIC };
+enum op_gelu { GELU_ERF, GELU_TANH };
+enum op_round { ROUND_HALF_EVEN, ROUND_HALF_AWAY };
+enum op_activation { ACT_NONE, ACT_SIGMOID, ACT_TANH, ACT_RELU };
+enum op_scatter { SCATTER_NONE, SCATTER_SUM, SCATTER_PROD, SCATTER_MIN, SCATTER_MAX, SCATTER_MEAN, SCATTER_SUB };
+enum op_interp { INTERP_NEAREST, INTERP_LINEAR, INTERP_LINEAR_ONNX, INTERP_CUBIC };
+enum op_coord { COORD_HALF_PIXEL, COORD_PYTORCH, COORD_ASYMMETRIC, COORD_TF_HALF_PIXEL, COORD_ALIGN_CORNERS };
+enum op_nearest { NEAREST_PREFER_FLOOR, NEAREST_PREFER_CEIL, NEAREST_FLOOR, NEAREST_CEIL, NEAREST_SIMPLE };
+
+/* Attributes, by family.  A window's arrays count spatial dims from the outermost. */
+struct op_window {               /* convolutions and pooling */
+	int n_spatial;           /* 0: attribute lists absent; take it from the input's rank */
+	int64_t stride[OP_MAX_SPATIAL], dilation[OP_MAX_SPATIAL];
+	int64_t pad_begin[OP_MAX_SPATIAL], pad_end[OP_MAX_SPATIAL];   /* as written; see op_window_pads */
+	int64_t kernel[OP_MAX_SPATIAL];                               /* pooling only */
+	int64_t output_padding[OP_MAX_SPATIAL];                       /* transposed convolution */
+	enum auto_pad auto_pad;
+	enum op_rounding rounding;
+	bool exclude_pad;        /* AvgPool */
+	bool grouped;            /* weights have a leading group dim */
+	bool transposed;
+	int64_t axis;            /* MaxPool-8: indices count from here */
+};
+struct op_slice {                /* StridedSlice: masks, bit i belongs to item i of begin/end */
+	uint64_t begin_mask, end_mask, new_axis_mask, shrink_axis_mask, ellipsis_mask;
+};
+struct op_cell {                 /* LSTM, GRU, RNN cells and sequences */
+	int64_t hidden;
+	enum op_activation act[3];
+	float clip;              /* 0: none */
+	bool linear_before_reset, reverse, bidirectional, input_forget;
+};
+struct op_resize {               /* Interpolate-4, -11 */
+	enum op_interp mode;
+	enum op_coord coord;
+	enum op_nearest nearest;
+	bool by_sizes, antialias;
+	double cube_coeff;
+	int64_t pad_begin[TENSOR_DIMS], pad_end[TENSOR_DIMS];
+	int n_pad;
+};
+
+struct op {
+	enum op_kind kind;
+	int version;             /* the digits of "opset8"; 0 when it has none */
+	const struct graph *g;   /* the node that was decoded */
+	uint32_t v;
+	int n_in, n_out;
+	union {
+		struct op_window window;
+		struct { bool transpose_a, transpose_b; } matmul;
+		/* Concat, Split, Softmax, Gather (opset1..: axis is an input), CumSum... */
+		struct { int64_t axis, batch_dims; bool exclusive, reverse; } axis;
+		struct { bool keep_dims; } reduce;
+		struct { enum op_bcast bcast; int64_t axis; } broadcast;   /* binary, Broadcast, Select */
+		struct { float alpha, beta, lo, hi; enum op_gelu gelu; enum op_round round; } act;
+		struct { enum elem to; } convert;              /* Convert, ShapeOf, Range */
+		struct { bool special_zero; } reshape;
+		struct op_slice slice;
+		struct { double eps; bool normalize_variance, eps_inside_sqrt, across_channels; int64_t groups; } norm;
+		struct { double alpha, beta, bias; int64_t size; } lrn;
+		struct { int64_t levels; enum op_bcast bcast; } quantize;
+		struct { enum op_pad_mode mode; } pad;
+		struct { int64_t axis; bool max, sort_by_value, stable; enum elem index; } topk;
+		struct { enum op_scatter reduction; bool use_init; } scatter;
+		struct { int64_t block, axis, groups; bool depth_first; } block;   /* DepthToSpace, ShuffleChannels */
+		struct { int64_t axis, seq_axis, batch_axis; } onehot;             /* OneHot, ReverseSequence */
+		struct { bool causal; } attention;
+		struct op_cell cell;
+		struct op_resize resize;
+		struct { enum elem elem; const char *variable; } variable;         /* ReadValue, Assign */
+	} a;
+};
+
+/* ---- the table ---- */
+
+struct op_info {
+	const char *type;        /* canonical name */
+	enum op_category category;
+	int min_in, max_in;      /* max_in < 0: any number */
+	int n_out;               /* < 0: from the node */
+	uint32_t values;         /* bit i: the value of input i decides the outputs' shapes */
+};
+const struct op_info *op_info(enum op_kind kind);
+enum op_kind op_kind(const char *type);      /* any case, aliases; OP_UNKNOWN */
+bool op_is_view(const struct op *op);        /* outputs have exactly input 0's bytes: need no kernel */
+
+/* Decode node v.  An operator that is not in the table gives kind OP_UNKNOWN and
+ * 0; -1 (ST_INPUT) for attributes that make no sense or a wrong number of inputs. */
+int op_decode(const struct graph *g, uint32_t v, struct op *op, struct err *e) MUST_CHECK;
+
+/* Types and shapes of all outputs from those of the inputs (n_in, n_out as in op).
+ * Inputs in info.values need their data.  -1 (ST_INPUT): shapes that do not fit
+ * or an operator without shape inference. Outputs' data is set to NULL. */
+int op_infer(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e) MUST_CHECK;
+
+/* Effective padding of a window for an input with spatial sizes in[] and kernel sizes
+ * kernel[]: auto_pad resolved.  For convolutions and pooling alike. */
+void op_window_pads(const struct op_window *w, int n_spatial, const int64_t *in, const int64_t *kernel,
+		    int64_t *begin, int64_t *end);
+/* Axis in 0 .. rank - 1 from one that may be negative; -1 when out of range. */
+int op_axis(int64_t axis, int rank);
+/* Numpy broadcast of two shapes into out (rank and dim only); false when they do not fit. */
+bool op_broadcast(const struct tensor *a, const struct tensor *b, struct tensor *out);
+
+/* ---- costs of a node from its recorded shapes ---- */
+
+/* Floating-point operations (a multiply-add counts two; a transcendental function eight).
+ * Dynamic dims count as 1.  Unknown operators: one per output element. */
+uint64_t op_flops(const struct graph *g, uint32_t v);
+/* Bytes read and written once: inputs and outputs (for Gather and slices what is touched).
+ * Views and Const count 0. */
+uint64_t op_bytes(const struct graph *g, uint32_t v);
+
+/* constant[v] (n): node v depends on constants alone, so it can be computed once at
+ * load: Const; any operator whose inputs are all constant, except Result,
+ * variables, random numbers and control flow; ShapeOf of a static shape. */
+void op_constant_nodes(const struct graph *g, bool *constant);
+
+#endif
