@@ -44,8 +44,7 @@ int filter_end(struct filter *f, struct err *e) MUST_CHECK;
  * not committed).  Returns k < 0 ? -1 : 0, or -1 when closing fails. */
 int filter_close(struct filter *f, int k, struct err *e) MUST_CHECK;
 
-/* hdr and end for writers outside a filter (the params FIFO, checkpoints). */
+/* hdr for writers outside a filter (the params FIFO, checkpoints). */
 int rec_write_hdr(struct rec_writer *w, const struct rec *from, const struct filter *f, struct err *e) MUST_CHECK;
-int rec_write_end(struct rec_writer *w, struct err *e) MUST_CHECK;
 
 #endif

@@ -40,7 +40,8 @@ void rec_reader_close(struct rec_reader *r);
 int rec_next(struct rec_reader *r, struct rec *out, struct err *e) MUST_CHECK;
 bool rec_is(const struct rec *r, const char *kind);
 
-/* Is a record (or the end of the input) available without waiting? */
+/* Is a record (or the end of the input) available without waiting?  Ends the
+ * life of the current record. */
 bool rec_ready(struct rec_reader *r);
 int rec_reader_fd(const struct rec_reader *r);
 
@@ -130,6 +131,9 @@ void put_tensor(struct rec_writer *w, const char *key, enum tensor_type t, uint3
 #define put_matrix(w, key, t, r, c, data) put_tensor(w, key, t, 2, (const uint64_t[]){r, c}, data)
 /* XXH64 of the entries of the current record so far, as key; returned too. */
 uint64_t put_digest(struct rec_writer *w, const char *key);
+
+/* The end record: count and digest of what was written since hdr. */
+int rec_write_end(struct rec_writer *w, struct err *e) MUST_CHECK;
 
 /* Copy a record as it stands. */
 int rec_copy(struct rec_writer *w, const struct rec *r, struct err *e) MUST_CHECK;
