@@ -26,7 +26,19 @@ LDLIBS   = -lxml2 -lmsgpackc -lopenblas -lOpenCL -lxxhash -lpthread -ldl -lm
 PROGS   := $(patsubst cmd/%.c,$(B)/bin/%,$(wildcard cmd/*.c))
 UNITS   := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/*.c))
 BENCHES := $(patsubst tests/bench/%.c,$(B)/tests/%,$(wildcard tests/bench/*.c))
-ARCHIVES = $(foreach l,$(LIBS),$(B)/lib$(l).a)
+archives = $(patsubst %,$(B)/lib%.a,$(or $(LIBS_$(1)),$(LIBS)))
+
+# Which libraries a program stands on, where it is not all of them.
+LIBS_recdump     = stream base
+LIBS_ir2dag      = ir op graph stream base
+LIBS_irfill      = ir op graph stream base
+LIBS_dagfeat     = op graph stream base
+LIBS_placeout    = op graph stream base
+LIBS_gpnembed    = learn graph stream base
+LIBS_placepolicy = learn graph stream base
+LIBS_reinforce   = learn graph stream base
+LIBS_devsim      = place sched op graph stream base
+LIBS_placebase   = place sched op graph stream base
 
 all: $(PROGS)
 
@@ -49,17 +61,20 @@ $(B)/obj/%.cl.o: lib/%.cl
 	 sed 's/\\/\\\\/g; s/"/\\"/g; s/^/"/; s/$$/\\n"/' $<; echo ';') > $(@:.o=.c)
 	$(CC) -c -o $@ $(@:.o=.c)
 
-$(B)/bin/%: cmd/%.c $(ARCHIVES)
-	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -MF $(B)/obj/cmd-$*.d $(LDFLAGS) -o $@ $< $(ARCHIVES) $(LDLIBS)
+LINK = $(CC) $(CPPFLAGS) -Itests $(CFLAGS) -MMD -MP -MF $(B)/obj/$(@F).d $(LDFLAGS) -o $@ $< $(filter %.a,$^) $(LDLIBS)
 
-$(B)/tests/%: tests/unit/%.c $(ARCHIVES)
-	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -Itests $(CFLAGS) -MMD -MP $(LDFLAGS) -o $@ $< $(ARCHIVES) $(LDLIBS)
+.SECONDEXPANSION:
+$(B)/bin/%: cmd/%.c $$(call archives,$$*)
+	@mkdir -p $(@D) $(B)/obj
+	$(LINK)
 
-$(B)/tests/%: tests/bench/%.c $(ARCHIVES)
-	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -Itests $(CFLAGS) -MMD -MP $(LDFLAGS) -o $@ $< $(ARCHIVES) $(LDLIBS)
+$(B)/tests/%: tests/unit/%.c $$(call archives,$$*)
+	@mkdir -p $(@D) $(B)/obj
+	$(LINK)
+
+$(B)/tests/%: tests/bench/%.c $$(call archives,$$*)
+	@mkdir -p $(@D) $(B)/obj
+	$(LINK)
 
 units: $(UNITS)
 

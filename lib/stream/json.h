@@ -1,0 +1,16 @@
+/* json.h - records as JSON text. */
+#ifndef HSDAG_STREAM_JSON_H
+#define HSDAG_STREAM_JSON_H
+
+#include <stdio.h>
+
+#include "stream/rec.h"
+
+/* {"kind": ..., "map": {...}} on `out`, without a line end.  Unless `full`, tensors
+ * become {"dtype", "shape", "min", "max"} and long lists their beginning and count. */
+int json_record(FILE *out, const struct rec *r, bool full, struct err *e) MUST_CHECK;
+
+/* s as a JSON string with its quotes; s is UTF-8. */
+void json_string(FILE *out, const char *s, size_t n);
+
+#endif
