@@ -1,0 +1,54 @@
+/* candidates.h - the best distinct placements seen so far, single-device
+ * anchors included: what the final answer is chosen from.
+ *
+ * A placement is judged by the mean of its ratios to the best single device
+ * (lat_s / ref_s), over every time it was run: drift of the machine cancels, and
+ * one lucky measurement does not win.  The set is bounded: the worst leaves
+ * first, anchors never leave. */
+#ifndef HSDAG_LEARN_CANDIDATES_H
+#define HSDAG_LEARN_CANDIDATES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "stream/rec.h"
+
+enum { CANDIDATES_MAX = 64, SOURCE_MAX = 32 };
+
+struct candidate {
+	uint16_t *device;        /* (n_sets) owned */
+	char source[SOURCE_MAX]; /* of the first run: "policy", "single", ... */
+	uint32_t episode, step, sample, n_groups;   /* of the first run */
+	uint32_t runs;
+	double ratio_sum, lat_sum, ref_sum;         /* over the runs; seconds */
+	uint64_t order;          /* when it came: earlier wins a tie */
+};
+
+struct candidates {
+	uint32_t n_sets, n;
+	struct candidate c[CANDIDATES_MAX];
+	uint64_t n_seen;
+};
+
+void candidates_init(struct candidates *s, uint32_t n_sets);
+void candidates_release(struct candidates *s);
+
+/* One successful run of a placement: `from` gives source, episode, step, sample, n_groups
+ * and device (borrowed).  ref_s <= 0 counts as a ratio of lat_s itself.
+ * Returns its mean ratio. */
+double candidates_add(struct candidates *s, const struct candidate *from, double lat_s,
+		      double ref_s);
+
+double candidate_ratio(const struct candidate *c);
+
+/* The best `k` first, and behind them the best anchor where it is not among them; indices
+ * into s->c in order[], which has room for CANDIDATES_MAX.  Returns how many. */
+uint32_t candidates_rank(const struct candidates *s, uint32_t k, uint32_t *order);
+
+/* All of them as `candidate` records of a checkpoint, and one back. */
+int candidates_write(const struct candidates *s, struct rec_writer *w, struct err *e) MUST_CHECK;
+int candidates_read(struct candidates *s, const struct rec *r, uint32_t n_devices,
+		    struct err *e) MUST_CHECK;
+
+#endif

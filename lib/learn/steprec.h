@@ -1,0 +1,54 @@
+/* steprec.h - the records of one step of a rollout, to and from memory: `part`,
+ * `place` and `run` of STREAM.md. */
+#ifndef HSDAG_LEARN_STEPREC_H
+#define HSDAG_LEARN_STEPREC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "learn/net.h"
+#include "stream/rec.h"
+
+/* Names a rollout: which graph, when, and which of several samples. */
+struct step_id {
+	uint64_t graph;
+	uint32_t episode, step, sample;
+};
+
+struct part {
+	struct step_id id;       /* sample is 0 */
+	uint32_t n_sets, d;      /* d: columns of z, 0 when it was dropped */
+	struct partition p;
+};
+
+/* Memory from a.  n_sets and sizes are those of the record; edges and groups
+ * are range-checked against them, not against the graph (see net_check). */
+int part_decode(const struct rec *r, struct arena *a, struct part *out, struct err *e) MUST_CHECK;
+/* z is written when part.d > 0. */
+int part_encode(const struct part *p, struct rec_writer *w, struct err *e) MUST_CHECK;
+
+struct place {
+	struct step_id id;
+	const char *source;      /* "policy", "single", ... */
+	uint32_t k, n_sets, n_groups;
+	const char *const *devices;   /* (k) names */
+	const uint16_t *device;  /* (n_sets) into devices */
+	const uint16_t *action;  /* (n_groups), NULL when no policy chose */
+	double logp, entropy;    /* when action is there */
+};
+
+int place_decode(const struct rec *r, struct arena *a, struct place *out, struct err *e) MUST_CHECK;
+int place_encode(const struct place *p, struct rec_writer *w, struct err *e) MUST_CHECK;
+
+struct run {
+	struct step_id id;
+	const char *source;
+	bool ok;
+	const char *reason;      /* when not ok */
+	double lat_s, ref_s;     /* when ok; ref_s 0: no single device to compare with */
+};
+
+int run_decode(const struct rec *r, struct arena *a, struct run *out, struct err *e) MUST_CHECK;
+
+#endif
