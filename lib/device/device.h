@@ -83,23 +83,30 @@ struct device_class {
 	void (*close)(struct device *d);
 
 	/* Can it run this step?  Otherwise false, and why[cap] says why not ("no
-	 * kernel for operator 'NonZero'", "f64 is not supported").  Constants are
-	 * given; nothing is allocated. */
+	 * kernel for operator 'NonZero'", "f64 is not supported").  Only small
+	 * constants (axes, shapes) have their data here; nothing is allocated. */
 	bool (*supports)(struct device *d, const struct step_spec *s, char *why, size_t cap);
 	/* s is gone when prepare returns, but graph and constants stay. */
 	int (*prepare)(struct device *d, const struct step_spec *s, struct step **out,
 		       struct err *e);
 	void (*step_free)(struct device *d, struct step *s);
 
-	/* Memory.  alloc is zeroed.  view is a part of memory from alloc; offset is
-	 * a multiple of d->align.  release takes both; views before their base. */
+	/* May input i of op, when it is constant, stay of type `elem` although the graph
+	 * says f32 (weights that the file holds as f16 behind a Convert)?  NULL: never. */
+	bool (*takes)(struct device *d, const struct op *op, uint32_t i, enum elem elem);
+
+	/* Memory.  alloc does not clear.  view is a part of memory from alloc; offset is
+	 * a multiple of d->align.  release takes all kinds; views before their base. */
 	int (*alloc)(struct device *d, size_t bytes, struct devmem **out, struct err *e);
 	int (*view)(struct device *d, struct devmem *base, size_t offset, size_t bytes,
 		    struct devmem **out, struct err *e);
 	void (*release)(struct device *d, struct devmem *m);
-	/* Address on the host of memory that host threads may read and write
-	 * directly at any time, or NULL.  Then upload and download are never called. */
+	/* Both NULL unless host threads may read and write this device's memory directly at
+	 * any time; then upload and download are never called (and may be NULL).  host:
+	 * the address of memory; wrap: memory of the caller's as device memory. */
 	void *(*host)(struct device *d, struct devmem *m);
+	int (*wrap)(struct device *d, void *host, size_t bytes, struct devmem **out,
+		    struct err *e);
 
 	/* Start the step: in[n_in], out[n_out] as in its spec. */
 	int (*run)(struct device *d, struct step *s, struct devmem *const *in,
