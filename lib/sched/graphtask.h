@@ -19,15 +19,12 @@ struct graph_tasks {
 	uint32_t *tensor_out;    /* (dag.n_tensors) output of g */
 };
 
-/* constant[v] (g->n): node v is folded.  A Const, or all inputs (at least one) constant and
- * neither an input, a state, nor a random number.  A node outside all sets is folded too. */
-void graph_constant_nodes(const struct graph *g, uint8_t *constant);
-
-/* Tasks of g by set (by_set) or by node.  Memory from a.  Outputs read by no
- * other task make no tensor, except those that nobody reads at all.  Sizes of
- * dynamic outputs count as 0.  -1 (ST_INPUT) when a node that must run is in no set, or the sets
- * depend on each other in a circle. */
-int graph_tasks_init(struct graph_tasks *t, const struct graph *g, const uint8_t *constant,
+/* Tasks of g by set (by_set) or by node.  constant (g->n): the nodes that are
+ * folded (op_constant_nodes).  Memory from a.  An output that no other task
+ * reads makes no tensor; Results make none.  Sizes of dynamic outputs count as
+ * 0.  -1 (ST_INPUT) when a node that must run is in no set, or the sets depend on
+ * each other in a circle. */
+int graph_tasks_init(struct graph_tasks *t, const struct graph *g, const bool *constant,
 		     bool by_set, struct arena *a, struct err *e) MUST_CHECK;
 
 #endif

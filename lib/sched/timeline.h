@@ -1,0 +1,52 @@
+/* timeline.h - the list scheduler driven by given costs instead of a clock: the
+ * predicted schedule of a placement.  This is what devsim runs, and how the
+ * executor gets an order for its memory plan.
+ *
+ * Times that are equal as doubles are one instant.  Work that takes no time ends
+ * at the instant at which it starts, and its effects are seen by what is taken
+ * after it. */
+#ifndef HSDAG_SCHED_TIMELINE_H
+#define HSDAG_SCHED_TIMELINE_H
+
+#include "sched/sched.h"
+
+struct sched_costs {
+	const double *task_s;    /* (n,k) seconds of task v on device d; negative: cannot run there */
+	struct sched_links links;
+	bool contention;         /* a directed link carries one copy at a time, latency included */
+	bool overlap;            /* a device computes while it copies; else a copy occupies both its
+				  * devices, and waiting copies go before tasks */
+	enum sched_policy policy;
+};
+
+enum timeline_status {
+	TIMELINE_OK,
+	TIMELINE_CANNOT_RUN,     /* task bad_task has no cost on device bad_dev */
+	TIMELINE_NO_LINK         /* bad_task's tensor is needed on bad_dev, and no link leads there */
+};
+
+struct timeline {
+	double makespan_s;       /* end of the last task */
+	uint32_t n_copies;
+	uint64_t copied_bytes;
+	double *busy_s;          /* (k) computing */
+	uint64_t *peak_bytes;    /* (k) tensors and copies; what tasks hold all the time is not in it */
+	uint32_t bad_task, bad_dev;
+	/* The schedule, when asked for. */
+	double *start_s, *end_s;              /* (n) */
+	double *copy_start_s, *copy_end_s;    /* (n_copies; room for n_uses) */
+	struct sched_copy *copy;              /* (n_copies; room for n_uses) */
+};
+
+struct timeliner;
+
+/* Working memory for d and c (both borrowed; ranks are computed now). */
+struct timeliner *timeliner_new(const struct sched_dag *d, const struct sched_costs *c,
+				bool keep_schedule);
+void timeliner_free(struct timeliner *x);
+
+/* Schedule a placement (n).  The result is x's own, valid until the next run. */
+enum timeline_status timeline_run(struct timeliner *x, const uint16_t *device,
+				  const struct timeline **out);
+
+#endif
