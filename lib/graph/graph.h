@@ -105,6 +105,13 @@ int64_t graph_out_bytes(const struct graph *g, uint32_t o);
 uint32_t graph_n_edges(const struct graph *g);    /* connected input ports */
 bool graph_is_type(const struct graph *g, uint32_t v, const char *type);
 
+/* Everything that code behind a reader trusts: topological order, ranges, ranks, sizes
+ * below 2^63 bytes, bodies at most GRAPH_MAX_DEPTH deep, sets that are not empty,
+ * numbered in a topological order, and fed by placed nodes only into placed ones.
+ * -1 (ST_INPUT) names the column of STREAM.md that is wrong. */
+enum { GRAPH_MAX_DEPTH = 16 };
+int graph_check(const struct graph *g, struct err *e) MUST_CHECK;
+
 /* ---- consumers ---- */
 
 /* Outgoing adjacency of the nodes: targets of v are dst[ptr[v]].., ascending, with

@@ -1,0 +1,86 @@
+/* coloc.c - co-location: which nodes are placed, and which are placed together
+ * (Paper, appendix G).  Chains become one set; sets are what devices are
+ * chosen for. */
+#include "graph/graph.h"
+
+#include <string.h>
+
+/* Has state or randomness, or is an end of the model: never a constant. */
+static bool is_impure(const struct graph *g, uint32_t v)
+{
+	static const char *const types[] = {
+		"Parameter", "Result", "ReadValue", "Assign", "RandomUniform", "Multinomial",
+		"TensorIterator", "Loop", "If",
+	};
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+		if (graph_is_type(g, v, types[i]))
+			return true;
+	return false;
+}
+
+static bool all_inputs_unplaced(const struct graph *g, const bool *placed, uint32_t v)
+{
+	uint32_t n = 0;
+	for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++) {
+		uint32_t u = g->in_node[i];
+		if (u == GRAPH_NONE)
+			continue;
+		if (placed[u])
+			return false;
+		n++;
+	}
+	return n > 0;
+}
+
+static bool *find_placed(const struct graph *g, enum const_mode mode, struct arena *a)
+{
+	bool *placed = arena_raw(a, g->n, sizeof *placed);
+	memset(placed, true, g->n);
+	if (mode == CONST_KEEP)
+		return placed;
+	for (uint32_t k = 0; k < g->n_const; k++)
+		placed[g->const_node[k]] = false;
+	if (mode == CONST_FOLD)
+		for (uint32_t v = 0; v < g->n; v++)
+			if (placed[v] && !is_impure(g, v) && all_inputs_unplaced(g, placed, v))
+				placed[v] = false;
+	return placed;
+}
+
+/* The only distinct neighbour of each node, or one of these. */
+enum { NO_ONE = UINT32_MAX, SEVERAL = UINT32_MAX - 1 };
+
+static uint32_t join(uint32_t only, uint32_t v)
+{
+	return only == NO_ONE || only == v ? v : SEVERAL;
+}
+
+void graph_colocate(struct graph *g, enum const_mode mode, bool colocate)
+{
+	struct arena *a = arena_new();
+	bool *placed = find_placed(g, mode, a);
+	uint32_t *parent = arena_raw(a, g->n, sizeof *parent);
+	uint32_t *child = arena_raw(a, g->n, sizeof *child);
+	for (uint32_t v = 0; v < g->n; v++)
+		parent[v] = child[v] = NO_ONE;
+	for (uint32_t v = 0; v < g->n; v++)
+		for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++) {
+			uint32_t u = g->in_node[i];
+			if (u == GRAPH_NONE || !placed[u] || !placed[v])
+				continue;
+			parent[v] = join(parent[v], u);
+			child[u] = join(child[u], v);
+		}
+	g->set = arena_raw(g->arena, g->n, sizeof *g->set);
+	g->n_sets = 0;
+	for (uint32_t v = 0; v < g->n; v++) {
+		uint32_t u = parent[v];
+		if (!placed[v])
+			g->set[v] = GRAPH_NONE;
+		else if (colocate && u < SEVERAL && child[u] == v)
+			g->set[v] = g->set[u];
+		else
+			g->set[v] = g->n_sets++;
+	}
+	arena_free(a);
+}

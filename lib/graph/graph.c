@@ -1,0 +1,93 @@
+/* graph.c - the graph as a container: its life, single-node questions, and
+ * the reverse of its input lists.  Reading and writing it are graphrec_*.c. */
+#include "graph/graph.h"
+#include "graph/graphrec.h"
+
+#include <string.h>
+
+struct graph *graph_new(void)
+{
+	struct arena *a = arena_new();
+	struct graph *g = ARENA_NEWN(a, struct graph, 1);
+	g->name = g->xml = g->weights = "";
+	g->arena = a;
+	return g;
+}
+
+void graph_free(struct graph *g)
+{
+	if (g)
+		arena_free(g->arena);    /* g itself lives in it */
+}
+
+const char *graph_attr(const struct graph *g, uint32_t v, const char *key)
+{
+	for (uint32_t i = g->attr_ptr[v]; i < g->attr_ptr[v + 1]; i++)
+		if (strcmp(g->attr_key[i], key) == 0)
+			return g->attr_value[i];
+	return NULL;
+}
+
+int64_t graph_out_elements(const struct graph *g, uint32_t o)
+{
+	int64_t n = 1;
+	bool dynamic = g->out_rank[o] == RANK_DYNAMIC;
+	for (uint32_t i = g->dim_ptr[o]; i < g->dim_ptr[o + 1]; i++)
+		dynamic |= g->dim[i] < 0;
+	if (dynamic)
+		return -1;
+	for (uint32_t i = g->dim_ptr[o]; i < g->dim_ptr[o + 1]; i++)
+		if (g->dim[i] == 0)
+			return 0;
+	for (uint32_t i = g->dim_ptr[o]; i < g->dim_ptr[o + 1]; i++)
+		if (__builtin_mul_overflow(n, g->dim[i], &n))
+			return -1;
+	return n;
+}
+
+int64_t graph_out_bytes(const struct graph *g, uint32_t o)
+{
+	int64_t n = graph_out_elements(g, o);
+	uint64_t bytes;
+	if (n < 0 || elem_bits(g->out_elem[o]) == 0 ||
+	    !elem_bytes(g->out_elem[o], (uint64_t)n, &bytes) || bytes > INT64_MAX)
+		return -1;
+	return (int64_t)bytes;
+}
+
+uint32_t graph_n_edges(const struct graph *g)
+{
+	uint32_t m = 0;
+	for (uint32_t i = 0; i < g->in_ptr[g->n]; i++)
+		m += g->in_node[i] != GRAPH_NONE;
+	return m;
+}
+
+bool graph_is_type(const struct graph *g, uint32_t v, const char *type)
+{
+	return strcmp(g->type[v], type) == 0;
+}
+
+void graph_consumers(const struct graph *g, struct arena *a, struct consumers *out)
+{
+	uint32_t n = g->n, m = graph_n_edges(g);
+	uint32_t *ptr = ARENA_NEWN(a, uint32_t, (size_t)n + 2);
+	out->dst = arena_raw(a, m, sizeof *out->dst);
+	out->slot = arena_raw(a, m, sizeof *out->slot);
+	/* Counting sort by source.  Counts stand two places up, so that after
+	 * the prefix sum ptr[v + 1] is where v's next consumer goes, and after
+	 * filling it is where v's row ends. */
+	for (uint32_t i = 0; i < g->in_ptr[n]; i++)
+		if (g->in_node[i] != GRAPH_NONE)
+			ptr[g->in_node[i] + 2]++;
+	for (uint32_t v = 0; v < n; v++)
+		ptr[v + 1] += ptr[v];
+	for (uint32_t v = 0; v < n; v++)
+		for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++)
+			if (g->in_node[i] != GRAPH_NONE) {
+				uint32_t k = ptr[g->in_node[i] + 1]++;
+				out->dst[k] = v;
+				out->slot[k] = i;
+			}
+	out->ptr = ptr;
+}
