@@ -81,6 +81,8 @@ struct device_class {
 	/* Fill d->state, d->mem_bytes, d->align, d->description from d->name. */
 	int (*open)(struct device *d, struct err *e);
 	void (*close)(struct device *d);
+	/* Called once by the worker's thread before its first step (affinity); may be NULL. */
+	void (*enter)(struct device *d);
 
 	/* Can it run this step?  Otherwise false, and why[cap] says why not ("no
 	 * kernel for operator 'NonZero'", "f64 is not supported").  Only small
@@ -117,7 +119,8 @@ struct device_class {
 		      device_done_fn done, void *arg, struct err *e);
 	int (*download)(struct device *d, struct devmem *src, void *dst, size_t bytes,
 			device_done_fn done, void *arg, struct err *e);
-	/* The worker has nothing more to start for now: hand everything over. */
+	/* The worker has nothing more to start for now: hand everything over.  flush and
+	 * finish are NULL for a device whose run returns when the step has ended. */
 	int (*flush)(struct device *d, struct err *e);
 	/* Wait until everything that was started has ended; reports late failures. */
 	int (*finish)(struct device *d, struct err *e);
@@ -134,6 +137,7 @@ struct device {
 	size_t align;              /* power of two, >= 64: of views */
 	int n_cpus;                /* cores of this machine that it computes on; 0: none */
 	int *cpus;                 /* (n_cpus) their numbers, ascending; mem_free by device_close */
+	bool is_open;              /* open has succeeded */
 	void *state;
 };
 
@@ -148,12 +152,11 @@ struct device_list {
 };
 
 /* Parse "cpu:0,cl:0.0,..." without opening anything: names are checked (ST_USAGE),
- * duplicates refused.  device_list_arrange must come before the first open: it
- * sets what has to be set before an OpenCL driver loads (environment). */
+ * duplicates refused.  On error, too, the list is to be closed. */
 int device_list_parse(const char *text, struct device_list *out, struct err *e) MUST_CHECK;
 int device_list_names(const char *const *names, uint32_t n, struct device_list *out,
 		      struct err *e) MUST_CHECK;
-/* Open all.  Devices that share cores are refused (ST_USAGE) unless allow_shared. */
+/* Open all, after setting what must be set before an OpenCL driver loads.  Devices that share cores are refused (ST_USAGE) unless allow_shared. */
 int device_list_open(struct device_list *l, bool allow_shared, struct err *e) MUST_CHECK;
 void device_list_close(struct device_list *l);
 bool device_shares_cores(const struct device *a, const struct device *b);
@@ -161,10 +164,12 @@ bool device_shares_cores(const struct device *a, const struct device *b);
 /* All devices of this machine, for --list: name, type, memory, description.
  * Calls fn for each; a platform that fails is described by its error. */
 void device_list_machine(void (*fn)(void *arg, const struct device *d), void *arg);
-/* The part of OpenCL (cl_device.c): same contract. */
+/* The parts of each class: the same contract, and the grammar of its names
+ * (0 or ST_USAGE).  cpu: all cores; cpu:LIST: these cores, as in cpu:0 or cpu:0-3,5. */
+void cpu_list_machine(void (*fn)(void *arg, const struct device *d), void *arg);
+int cpu_name_check(const char *name, struct err *e) MUST_CHECK;
 void opencl_list_machine(void (*fn)(void *arg, const struct device *d), void *arg);
-/* Grammar of names "cl:P.D" and "cl:P.D:A-B" (compute units A to B only).  Checks the
- * syntax; 0 or ST_USAGE. */
+/* "cl:P.D" and "cl:P.D:A-B" (compute units A to B only). */
 int opencl_name_check(const char *name, struct err *e) MUST_CHECK;
 /* What must be in the environment before the first OpenCL call of a process
  * that will open these devices (PoCL's affinity and thread count). */

@@ -1,0 +1,123 @@
+/* device_list.c - lists of devices: names, opening in the right order, and
+ * which of them share cores.  The devices themselves are elsewhere. */
+#include "device/device.h"
+#include "base/mem.h"
+#include "graph/devrec.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct device_class *class_of(const char *name)
+{
+	if (strcmp(name, "cpu") == 0 || strncmp(name, "cpu:", 4) == 0)
+		return &cpu_device_class;
+	if (strncmp(name, "cl:", 3) == 0)
+		return &opencl_device_class;
+	return NULL;
+}
+
+static int init_device(struct device *d, const char *name, struct err *e)
+{
+	char q[120];
+	*d = (struct device){.class = class_of(name), .align = 64};
+	if (!d->class)
+		return err_set(e, ST_USAGE, "unknown device '%s'; cpu, cpu:LIST or cl:P.D "
+			       "(devrun --list shows this machine's)",
+			       err_escape(q, sizeof q, name, strlen(name)));
+	if (strlen(name) >= sizeof d->name)
+		return err_set(e, ST_USAGE, "device name '%s' is too long",
+			       err_escape(q, sizeof q, name, strlen(name)));
+	strcpy(d->name, name);
+	if (d->class == &opencl_device_class)
+		return opencl_name_check(name, e);
+	return cpu_name_check(name, e);
+}
+
+int device_list_names(const char *const *names, uint32_t n, struct device_list *out, struct err *e)
+{
+	out->n = 0;
+	out->dev = MEM_NEWN(struct device, n ? n : 1);
+	for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t j = 0; j < i; j++)
+			if (strcmp(names[i], names[j]) == 0)
+				return err_set(e, ST_USAGE, "device '%s' is listed twice", names[i]);
+		if (init_device(&out->dev[i], names[i], e) < 0)
+			return -1;
+		out->n = i + 1;
+	}
+	return 0;
+}
+
+int device_list_parse(const char *text, struct device_list *out, struct err *e)
+{
+	struct arena *a = arena_new();
+	struct devs d;
+	*out = (struct device_list){0};
+	int rc = devs_from_list(text, a, &d, e);
+	if (rc == 0)
+		rc = device_list_names(d.names, d.k, out, e);
+	arena_free(a);
+	return rc;
+}
+
+bool device_shares_cores(const struct device *a, const struct device *b)
+{
+	for (int i = 0, j = 0; i < a->n_cpus && j < b->n_cpus;) {
+		if (a->cpus[i] == b->cpus[j])
+			return true;
+		if (a->cpus[i] < b->cpus[j])
+			i++;
+		else
+			j++;
+	}
+	return false;
+}
+
+static int refuse_shared(const struct device_list *l, struct err *e)
+{
+	for (uint32_t i = 0; i < l->n; i++)
+		for (uint32_t j = i + 1; j < l->n; j++)
+			if (device_shares_cores(&l->dev[i], &l->dev[j]))
+				return err_set(e, ST_USAGE, "devices '%s' and '%s' share cores and would "
+					       "disturb each other; give them different cores (cpu:LIST, "
+					       "cl:P.D:A-B) or say --allow-shared",
+					       l->dev[i].name, l->dev[j].name);
+	return 0;
+}
+
+int device_list_open(struct device_list *l, bool allow_shared, struct err *e)
+{
+	const char **cl = MEM_NEWN(const char *, l->n ? l->n : 1);
+	uint32_t n_cl = 0;
+	for (uint32_t i = 0; i < l->n; i++)
+		if (l->dev[i].class == &opencl_device_class)
+			cl[n_cl++] = l->dev[i].name;
+	if (n_cl > 0)
+		opencl_arrange(cl, n_cl);
+	mem_free(cl);
+	for (uint32_t i = 0; i < l->n; i++) {
+		struct device *d = &l->dev[i];
+		if (d->class->open(d, e) < 0)
+			return err_prefix(e, "device '%s'", d->name);
+		d->is_open = true;
+	}
+	return allow_shared ? 0 : refuse_shared(l, e);
+}
+
+void device_list_close(struct device_list *l)
+{
+	for (uint32_t i = 0; i < l->n; i++) {
+		struct device *d = &l->dev[i];
+		if (d->is_open)
+			d->class->close(d);
+		mem_free(d->cpus);
+	}
+	mem_free(l->dev);
+	*l = (struct device_list){0};
+}
+
+void device_list_machine(void (*fn)(void *arg, const struct device *d), void *arg)
+{
+	cpu_list_machine(fn, arg);
+	opencl_list_machine(fn, arg);
+}
