@@ -39,7 +39,6 @@ enum op_category {
 };
 
 #define OP_MAX_SPATIAL 3
-#define OP_MAX_IN 64             /* inputs of an operator that are not variadic */
 
 enum auto_pad { PAD_EXPLICIT, PAD_SAME_UPPER, PAD_SAME_LOWER, PAD_VALID };
 enum op_rounding { ROUND_FLOOR, ROUND_CEIL, ROUND_CEIL_TORCH };
@@ -83,7 +82,6 @@ struct op_resize {               /* Interpolate-4, -11 */
 	bool by_sizes, antialias;
 	double cube_coeff;
 	int64_t pad_begin[TENSOR_DIMS], pad_end[TENSOR_DIMS];
-	int n_pad;
 };
 
 struct op {
@@ -97,6 +95,7 @@ struct op {
 		struct { bool transpose_a, transpose_b; } matmul;
 		/* Concat, Split, Softmax, Gather (opset1..: axis is an input), CumSum... */
 		struct { int64_t axis, batch_dims; bool exclusive, reverse; } axis;
+		struct { int64_t n; } split;
 		struct { bool keep_dims; } reduce;
 		struct { enum op_bcast bcast; int64_t axis; } broadcast;   /* binary, Broadcast, Select */
 		struct { float alpha, beta, lo, hi; enum op_gelu gelu; enum op_round round; } act;
@@ -107,7 +106,7 @@ struct op {
 		struct { double alpha, beta, bias; int64_t size; } lrn;
 		struct { int64_t levels; enum op_bcast bcast; } quantize;
 		struct { enum op_pad_mode mode; } pad;
-		struct { int64_t axis; bool max, sort_by_value, stable; enum elem index; } topk;
+		struct { int64_t axis; bool max, by_index, stable; enum elem index; } topk;
 		struct { enum op_scatter reduction; bool use_init; } scatter;
 		struct { int64_t block, axis, groups; bool depth_first; } block;   /* DepthToSpace, ShuffleChannels */
 		struct { int64_t axis, seq_axis, batch_axis; } onehot;             /* OneHot, ReverseSequence */
@@ -144,10 +143,17 @@ int op_infer(const struct op *op, const struct tensor *in, struct tensor *out, s
  * kernel[]: auto_pad resolved.  For convolutions and pooling alike. */
 void op_window_pads(const struct op_window *w, int n_spatial, const int64_t *in, const int64_t *kernel,
 		    int64_t *begin, int64_t *end);
+/* The same for a transposed convolution; out[]: the spatial sizes asked for by its third
+ * input, or NULL. */
+void op_backprop_pads(const struct op_window *w, int n_spatial, const int64_t *in, const int64_t *kernel,
+		      const int64_t *out, int64_t *begin, int64_t *end);
 /* Axis in 0 .. rank - 1 from one that may be negative; -1 when out of range. */
-int op_axis(int64_t axis, int rank);
-/* Numpy broadcast of two shapes into out (rank and dim only); false when they do not fit. */
+int op_axis(int64_t axis, uint32_t rank);
+/* Numpy broadcast of two shapes into out (rank and dims); false when they do not fit. */
 bool op_broadcast(const struct tensor *a, const struct tensor *b, struct tensor *out);
+/* PaddlePaddle's rule: b lies along the dims of a from `axis` on (-1: the last ones).
+ * *aligned is b with dims of 1 appended, so that op_broadcast applies; false: does not fit. */
+bool op_align_pdpd(const struct tensor *a, const struct tensor *b, int64_t axis, struct tensor *aligned);
 
 /* ---- costs of a node from its recorded shapes ---- */
 

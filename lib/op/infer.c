@@ -1,0 +1,255 @@
+/* infer.c - shape inference: sources, element-wise operators, reductions and
+ * operators on shapes. */
+#include "op/opimpl.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+int op_ints(const struct tensor *t, int64_t *dst, int max, struct err *e)
+{
+	int64_t n = tensor_elements(t);
+	if (n < 0 || n > max || t->rank > 1)
+		return err_set(e, ST_INPUT, "a list of %lld integers where at most %d fit", (long long)n, max);
+	for (int64_t i = 0; i < n; i++)
+		dst[i] = tensor_int(t, i);
+	return (int)n;
+}
+
+int op_axis(int64_t axis, uint32_t rank)
+{
+	if (axis < 0)
+		axis += rank;
+	return axis < 0 || axis >= (int64_t)rank ? -1 : (int)axis;
+}
+
+int op_axes(const struct tensor *t, uint32_t rank, uint32_t *set, struct err *e)
+{
+	int64_t axes[TENSOR_DIMS];
+	int n = op_ints(t, axes, TENSOR_DIMS, e);
+	*set = 0;
+	for (int i = 0; i < n; i++) {
+		int axis = op_axis(axes[i], rank);
+		if (axis < 0)
+			return err_set(e, ST_INPUT, "axis %lld of a tensor of rank %u", (long long)axes[i], rank);
+		*set |= 1u << axis;
+	}
+	return n < 0 ? -1 : 0;
+}
+
+bool op_has_input(const struct op *op, const struct tensor *in, int i)
+{
+	return i < op->n_in && in[i].elem != EL_DYNAMIC;
+}
+
+int infer_unknown(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
+{
+	(void)in;
+	for (int i = 0; i < op->n_out; i++) {
+		if (!tensor_describe(op->g, op->g->out_ptr[op->v] + (uint32_t)i, &out[i]) ||
+		    !tensor_is_static(&out[i]))
+			return err_set(e, ST_INPUT, "no shape inference for operator '%s'", op->g->type[op->v]);
+	}
+	return 0;
+}
+
+int infer_recorded(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
+{
+	(void)in;
+	for (int i = 0; i < op->n_out; i++)
+		if (!tensor_describe(op->g, op->g->out_ptr[op->v] + (uint32_t)i, &out[i]) ||
+		    !tensor_is_static(&out[i]))
+			return err_set(e, ST_INPUT, "its shape is dynamic; give one");
+	return 0;
+}
+
+static void copy_shape(struct tensor *out, const struct tensor *in)
+{
+	*out = *in;
+	out->data = NULL;
+}
+
+int infer_same(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
+{
+	(void)e;
+	for (int i = 0; i < op->n_out; i++)
+		copy_shape(&out[i], &in[0]);
+	return 0;
+}
+
+int infer_read_value(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
+{
+	return op->n_in ? infer_same(op, in, out, e) : infer_recorded(op, in, out, e);
+}
+
+int infer_convert(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
+{
+	(void)e;
+	copy_shape(out, in);
+	out->elem = op->a.convert.to;
+	return 0;
+}
+
+int infer_convert_like(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
+{
+	(void)op, (void)e;
+	copy_shape(out, in);
+	out->elem = in[1].elem;
+	return 0;
+}
+
+int infer_test(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
+{
+	(void)op, (void)e;
+	copy_shape(out, in);
+	out->elem = EL_BOOLEAN;
+	return 0;
+}
+
+bool op_broadcast(const struct tensor *a, const struct tensor *b, struct tensor *out)
+{
+	uint32_t rank = a->rank > b->rank ? a->rank : b->rank;
+	out->rank = rank;
+	for (uint32_t i = 0; i < rank; i++) {     /* from the innermost dim */
+		int64_t x = i < a->rank ? a->dim[a->rank - 1 - i] : 1;
+		int64_t y = i < b->rank ? b->dim[b->rank - 1 - i] : 1;
+		if (x != y && x != 1 && y != 1)
+			return false;
+		out->dim[rank - 1 - i] = x == 1 ? y : x;
+	}
+	return true;
+}
+
+static int misfit(const struct tensor *a, const struct tensor *b, struct err *e)
+{
+	char s[120], t[120];
+	return err_set(e, ST_INPUT, "%s and %s do not broadcast", tensor_text(a, s, sizeof s),
+		       tensor_text(b, t, sizeof t));
+}
+
+bool op_align_pdpd(const struct tensor *a, const struct tensor *b, int64_t axis, struct tensor *aligned)
+{
+	*aligned = *b;
+	uint32_t rank = b->rank;
+	if (axis < 0)
+		axis = (int64_t)a->rank - rank;
+	while (rank && b->dim[rank - 1] == 1 && axis + rank > a->rank)
+		rank--;
+	if (axis < 0 || axis + rank > a->rank)
+		return false;
+	aligned->rank = a->rank - (uint32_t)axis;
+	for (uint32_t i = 0; i < aligned->rank; i++)
+		aligned->dim[i] = i < rank ? b->dim[i] : 1;
+	return true;
+}
+
+int infer_binary(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
+{
+	struct tensor b = in[1];
+	out->elem = in[0].elem;
+	if ((op->a.broadcast.bcast == BCAST_PDPD &&
+	     !op_align_pdpd(&in[0], &in[1], op->a.broadcast.axis, &b)) ||
+	    (op->a.broadcast.bcast == BCAST_NONE && !tensor_same_shape(&in[0], &b)) ||
+	    !op_broadcast(&in[0], &b, out))
+		return misfit(&in[0], &in[1], e);
+	return 0;
+}
+
+int infer_compare(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
+{
+	if (infer_binary(op, in, out, e))
+		return -1;
+	out->elem = EL_BOOLEAN;
+	return 0;
+}
+
+int infer_prelu(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
+{
+	(void)op, (void)e;
+	copy_shape(out, in);
+	return 0;
+}
+
+int infer_select(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
+{
+	struct tensor values = {.elem = EL_DYNAMIC};
+	if (op->a.broadcast.bcast == BCAST_PDPD) {
+		copy_shape(out, &in[1]);
+	} else {
+		if (!op_broadcast(&in[1], &in[2], &values))
+			return misfit(&in[1], &in[2], e);
+		if (!op_broadcast(&values, &in[0], out))
+			return misfit(&values, &in[0], e);
+	}
+	out->elem = in[1].elem;
+	return 0;
+}
+
+int infer_reduce(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
+{
+	uint32_t axes;
+	if (op_axes(&in[1], in[0].rank, &axes, e))
+		return -1;
+	out->elem = in[0].elem;
+	out->rank = 0;
+	for (uint32_t i = 0; i < in[0].rank; i++) {
+		if (!(axes >> i & 1))
+			out->dim[out->rank++] = in[0].dim[i];
+		else if (op->a.reduce.keep_dims)
+			out->dim[out->rank++] = 1;
+	}
+	return 0;
+}
+
+int infer_range(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
+{
+	out->elem = op->a.convert.to == EL_DYNAMIC ? in[0].elem : op->a.convert.to;
+	out->rank = 1;
+	if (elem_is_real(in[0].elem) || elem_is_real(in[1].elem) || elem_is_real(in[2].elem)) {
+		double start = tensor_real(&in[0], 0), stop = tensor_real(&in[1], 0);
+		double step = tensor_real(&in[2], 0);
+		double n = step != 0 ? ceil((stop - start) / step) : -1;
+		if (!(n < 0x1p40) || step == 0)
+			return err_set(e, ST_INPUT, "Range from %g to %g by %g", start, stop, step);
+		out->dim[0] = n > 0 ? (int64_t)n : 0;
+		return 0;
+	}
+	int64_t start = tensor_int(&in[0], 0), stop = tensor_int(&in[1], 0), step = tensor_int(&in[2], 0);
+	int64_t span;
+	if (step == 0 || step == INT64_MIN || __builtin_sub_overflow(stop, start, &span) || span == INT64_MIN)
+		return err_set(e, ST_INPUT, "Range from %lld to %lld by %lld", (long long)start,
+			       (long long)stop, (long long)step);
+	out->dim[0] = (span > 0) == (step > 0) && span ? (llabs(span) - 1) / llabs(step) + 1 : 0;
+	return 0;
+}
+
+int infer_shape_of(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
+{
+	(void)e;
+	*out = (struct tensor){.elem = op->a.convert.to, .rank = 1, .dim = {in[0].rank}};
+	return 0;
+}
+
+int infer_eye(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
+{
+	int64_t batch[TENSOR_DIMS - 2];
+	int n = op_has_input(op, in, 3) ? op_ints(&in[3], batch, TENSOR_DIMS - 2, e) : 0;
+	if (n < 0)
+		return -1;
+	out->elem = op->a.convert.to;
+	for (int i = 0; i < n; i++)
+		out->dim[i] = batch[i];
+	out->rank = (uint32_t)n + 2;
+	out->dim[n] = tensor_int(&in[0], 0);
+	out->dim[n + 1] = tensor_int(&in[1], 0);
+	return 0;
+}
+
+int infer_non_zero(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
+{
+	(void)e;
+	int64_t n = 0;
+	for (int64_t i = 0; i < tensor_elements(&in[0]); i++)
+		n += tensor_real(&in[0], i) != 0;
+	*out = (struct tensor){.elem = op->a.convert.to, .rank = 2, .dim = {in[0].rank, n}};
+	return 0;
+}

@@ -1,0 +1,129 @@
+/* op.c - the operator table and the decoding of a node. */
+#include "op/opimpl.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+typedef int attr_fn(struct op *op, struct err *e);
+
+struct row {
+	struct op_info info;
+	attr_fn *attrs;
+	infer_fn *infer;
+};
+
+static const struct row table[OP_COUNT] = {
+	[OP_UNKNOWN] = {{"", OPC_OTHER, 0, -1, -1, 0}, attr_none, infer_unknown},
+#define OP(kind, type, category, min_in, max_in, n_out, values, attrs, infer) \
+	[OP_##kind] = {{type, category, min_in, max_in, n_out, values}, attr_##attrs, infer_##infer},
+	OP_LIST(OP)
+#undef OP
+};
+
+/* Other names of the same operators. */
+static const struct { const char *name; enum op_kind kind; } aliases[] = {
+	{"Constant", OP_CONST}, {"LogicalReduceAnd", OP_REDUCE_LOGICAL_AND},
+};
+
+const struct op_info *op_info(enum op_kind kind)
+{
+	return &table[kind < OP_COUNT ? kind : OP_UNKNOWN].info;
+}
+
+static int compare_type(const void *a, const void *b)
+{
+	enum op_kind x = *(const enum op_kind *)a, y = *(const enum op_kind *)b;
+	return strcasecmp(table[x].info.type, table[y].info.type);
+}
+
+static int find_type(const void *key, const void *item)
+{
+	return strcasecmp(key, table[*(const enum op_kind *)item].info.type);
+}
+
+/* All kinds sorted by name; made at program start, so that look-ups need no lock. */
+static enum op_kind by_type[OP_COUNT - 1];
+
+__attribute__((constructor)) static void sort_types(void)
+{
+	for (int i = 0; i < OP_COUNT - 1; i++)
+		by_type[i] = (enum op_kind)(i + 1);
+	qsort(by_type, OP_COUNT - 1, sizeof by_type[0], compare_type);
+}
+
+enum op_kind op_kind(const char *type)
+{
+	const enum op_kind *k = bsearch(type, by_type, OP_COUNT - 1, sizeof by_type[0], find_type);
+	if (k)
+		return *k;
+	for (size_t i = 0; i < sizeof aliases / sizeof aliases[0]; i++)
+		if (!strcasecmp(type, aliases[i].name))
+			return aliases[i].kind;
+	return OP_UNKNOWN;
+}
+
+bool op_is_view(const struct op *op)
+{
+	return table[op->kind].info.category == OPC_VIEW;
+}
+
+static int check_counts(const struct op *op, struct err *e)
+{
+	const struct op_info *info = &table[op->kind].info;
+	if (op->n_in < info->min_in || (info->max_in >= 0 && op->n_in > info->max_in))
+		return err_set(e, ST_INPUT, "%s has %d inputs, not %d to %d", info->type, op->n_in,
+			       info->min_in, info->max_in);
+	if (info->n_out >= 0 && op->n_out != info->n_out)
+		return err_set(e, ST_INPUT, "%s has %d outputs, not %d", info->type, op->n_out,
+			       info->n_out);
+	for (int i = 0; i < info->min_in; i++)
+		if (op->g->in_node[op->g->in_ptr[op->v] + (uint32_t)i] == GRAPH_NONE)
+			return err_set(e, ST_INPUT, "input %d of %s is not connected", i, info->type);
+	return 0;
+}
+
+static int prefix_node(const struct op *op, struct err *e)
+{
+	const char *name = op->g->node_name[op->v];
+	char text[200];
+	err_escape(text, sizeof text, name, strlen(name));
+	return err_prefix(e, "node '%s'", text);
+}
+
+int op_decode(const struct graph *g, uint32_t v, struct op *op, struct err *e)
+{
+	memset(op, 0, sizeof *op);
+	op->kind = op_kind(g->type[v]);
+	op->g = g;
+	op->v = v;
+	op->n_in = (int)(g->in_ptr[v + 1] - g->in_ptr[v]);
+	op->n_out = (int)(g->out_ptr[v + 1] - g->out_ptr[v]);
+	const char *set = g->opset[v];
+	if (!strncmp(set, "opset", 5))
+		op->version = atoi(set + 5);
+	if (op->kind != OP_UNKNOWN && (check_counts(op, e) || table[op->kind].attrs(op, e)))
+		return prefix_node(op, e);
+	return 0;
+}
+
+int op_infer(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
+{
+	const struct row *r = &table[op->kind];
+	for (int i = 0; i < op->n_out; i++)
+		out[i] = (struct tensor){.elem = EL_DYNAMIC};
+	for (int i = 0; i < op->n_in && i < 32; i++)
+		if (r->info.values >> i & 1 && in[i].elem != EL_DYNAMIC && !in[i].data &&
+		    tensor_elements(&in[i]) != 0) {
+			err_set(e, ST_INPUT, "the value of input %d of %s must be known", i, r->info.type);
+			return prefix_node(op, e);
+		}
+	if (r->infer(op, in, out, e))
+		return prefix_node(op, e);
+	for (int i = 0; i < op->n_out; i++)
+		if (tensor_elements(&out[i]) < 0) {
+			err_set(e, ST_INPUT, "%s has an output of impossible size", r->info.type);
+			return prefix_node(op, e);
+		}
+	return 0;
+}

@@ -1,0 +1,54 @@
+/* opimpl.h - inside lib/op: the functions that the operator list names. */
+#ifndef HSDAG_OP_OPIMPL_H
+#define HSDAG_OP_OPIMPL_H
+
+#include "op/op.h"
+
+/* Attribute decoders (opattr.c). */
+int attr_none(struct op *op, struct err *e);
+int attr_variable(struct op *op, struct err *e);
+int attr_act(struct op *op, struct err *e);
+int attr_convert(struct op *op, struct err *e);
+int attr_broadcast(struct op *op, struct err *e);
+int attr_quantize(struct op *op, struct err *e);
+int attr_reduce(struct op *op, struct err *e);
+int attr_matmul(struct op *op, struct err *e);
+int attr_attention(struct op *op, struct err *e);
+int attr_window(struct op *op, struct err *e);
+int attr_axis(struct op *op, struct err *e);
+int attr_split(struct op *op, struct err *e);
+int attr_norm(struct op *op, struct err *e);
+int attr_lrn(struct op *op, struct err *e);
+int attr_reshape(struct op *op, struct err *e);
+int attr_pad(struct op *op, struct err *e);
+int attr_slice(struct op *op, struct err *e);
+int attr_topk(struct op *op, struct err *e);
+int attr_scatter(struct op *op, struct err *e);
+int attr_block(struct op *op, struct err *e);
+int attr_onehot(struct op *op, struct err *e);
+int attr_cell(struct op *op, struct err *e);
+int attr_resize(struct op *op, struct err *e);
+
+/* Shape inference: element-wise, reductions, sources (infer.c); windows, products and
+ * recurrent cells (infer_compute.c); movement (infer_move.c).  Inputs have their shapes, and
+ * their values where the table says so; absent optional inputs are EL_DYNAMIC. */
+typedef int infer_fn(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e);
+infer_fn infer_unknown, infer_recorded, infer_same, infer_read_value, infer_convert, infer_convert_like,
+	infer_test, infer_binary, infer_compare, infer_prelu, infer_select, infer_reduce, infer_range,
+	infer_shape_of, infer_eye, infer_non_zero;
+infer_fn infer_matmul, infer_attention, infer_conv, infer_conv_backprop, infer_pool, infer_adaptive_pool,
+	infer_cell, infer_sequence;
+infer_fn infer_reshape, infer_squeeze, infer_unsqueeze, infer_batch_to_space, infer_broadcast, infer_concat,
+	infer_depth_to_space, infer_gather, infer_gather_elements, infer_gather_nd, infer_one_hot, infer_pad,
+	infer_slice, infer_space_to_batch, infer_space_to_depth, infer_split, infer_strided_slice,
+	infer_tile, infer_topk, infer_transpose, infer_variadic_split, infer_interpolate;
+
+/* Integers of tensor t (a shape, a list of axes) into dst[max]; their number, or -1 with an
+ * error.  The data must be there. */
+int op_ints(const struct tensor *t, int64_t *dst, int max, struct err *e);
+/* Bit set of the axes in t, which may be negative, for a tensor of that rank. */
+int op_axes(const struct tensor *t, uint32_t rank, uint32_t *set, struct err *e);
+/* Is the optional input i there? */
+bool op_has_input(const struct op *op, const struct tensor *in, int i);
+
+#endif

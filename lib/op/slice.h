@@ -1,0 +1,22 @@
+/* slice.h - what Slice and StridedSlice select, dim by dim; and other readings of shape
+ * inputs that inference and kernels share. */
+#ifndef HSDAG_OP_SLICE_H
+#define HSDAG_OP_SLICE_H
+
+#include "op/op.h"
+
+/* Along one input dim: elements start, start + step, ... (count of them). */
+struct op_range { int64_t start, step, count; };
+
+/* Ranges r[in[0].rank] and the output's type and shape of a Slice or StridedSlice. */
+int op_slice_ranges(const struct op *op, const struct tensor *in, struct op_range *r,
+		    struct tensor *out, struct err *e) MUST_CHECK;
+
+/* Gather's axis (of the data) and batch_dims, both >= 0; -1 when they do not fit. */
+int op_gather_axes(const struct op *op, const struct tensor *in, int *axis, int *batch_dims) MUST_CHECK;
+
+/* Transpose: output dim i is input dim perm[i]. */
+int op_permutation(const struct tensor *in, const struct tensor *order, int64_t *perm,
+		   struct err *e) MUST_CHECK;
+
+#endif
