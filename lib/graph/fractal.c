@@ -1,0 +1,382 @@
+/* fractal.c - fractal dimension by bit-parallel breadth-first search.  A batch
+ * of W x 64 sources runs at once: every node has W words, a bit for each source
+ * that has reached it.  Bits that are new at radius r are counted per source with
+ * bit-sliced counters, so that a word of 64 sources costs a few operations. */
+#include "graph/fractal.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { WIDE = 8, PLANES = 32 };
+#define INLINE static inline __attribute__((always_inline))
+
+/* The graph, renumbered so that neighbours have near numbers. */
+struct field {
+	uint32_t n, m;
+	uint32_t *ptr, *adj;       /* where a search goes on from v */
+	uint32_t *back_ptr, *back_adj;   /* where it comes from; the same when undirected */
+	uint32_t *node;            /* (n) original number */
+	double *log;               /* (n+1) log[0] unused */
+	double *sum_x, *sum_xx;    /* (n+1) of log r, r <= i */
+	uint32_t cap;
+};
+
+/* One thread's search. */
+struct search {
+	uint64_t *seen, *cur, *next;   /* (n, WIDE) sources that have reached v: ever, at radius r, r + 1 */
+	uint32_t *list, *touched;      /* (n) nodes with bits in cur, next */
+	uint32_t n_list, n_touched;
+	bool *mark;                    /* (n) in touched */
+	uint64_t plane[PLANES][WIDE];  /* bit k of the counts of this radius */
+	int n_planes;
+	uint32_t ball[WIDE * 64], radius[WIDE * 64];   /* per source: N(v,r), last r with new nodes */
+	double sum_y[WIDE * 64], sum_xy[WIDE * 64];
+	uint64_t visits;               /* words of bits handled so far */
+};
+
+/* ---- one step of a search ---- */
+
+INLINE void count_bits(struct search *s, const uint64_t *fresh, size_t W)
+{
+	uint64_t carry[WIDE], any = 0;
+	for (size_t w = 0; w < W; w++)
+		carry[w] = fresh[w];
+	int k = 0;
+	do {
+		any = 0;
+		for (size_t w = 0; w < W; w++) {
+			uint64_t t = s->plane[k][w] & carry[w];
+			s->plane[k][w] ^= carry[w];
+			carry[w] = t;
+			any |= t;
+		}
+		k++;
+	} while (any);
+	if (k > s->n_planes)
+		s->n_planes = k;
+}
+
+/* next[v] holds whatever reached v; keep what is new.  False: nothing is. */
+INLINE bool settle(struct search *s, uint32_t v, size_t W)
+{
+	uint64_t any = 0, *next = s->next + v * W, *seen = s->seen + v * W;
+	for (size_t w = 0; w < W; w++) {
+		next[w] &= ~seen[w];
+		seen[w] |= next[w];
+		any |= next[w];
+	}
+	if (any)
+		count_bits(s, next, W);
+	return any != 0;
+}
+
+INLINE void push(const struct field *f, struct search *s, size_t W)
+{
+	s->n_touched = 0;
+	for (uint32_t i = 0; i < s->n_list; i++) {
+		uint32_t u = s->list[i];
+		uint64_t *cur = s->cur + u * W;
+		for (uint32_t j = f->ptr[u]; j < f->ptr[u + 1]; j++) {
+			uint32_t v = f->adj[j];
+			uint64_t *next = s->next + v * W;
+			for (size_t w = 0; w < W; w++)
+				next[w] |= cur[w];
+			s->touched[s->n_touched] = v;
+			s->n_touched += !s->mark[v];
+			s->mark[v] = true;
+		}
+		for (size_t w = 0; w < W; w++)
+			cur[w] = 0;
+	}
+	uint32_t k = 0;
+	for (uint32_t i = 0; i < s->n_touched; i++) {
+		uint32_t v = s->touched[i];
+		s->mark[v] = false;
+		if (settle(s, v, W))
+			s->touched[k++] = v;
+	}
+	s->n_touched = k;
+}
+
+/* The same for a large frontier: every node that some source still lacks asks its
+ * neighbours. */
+INLINE void pull(const struct field *f, struct search *s, const uint64_t *sources, size_t W)
+{
+	s->n_touched = 0;
+	for (uint32_t v = 0; v < f->n; v++) {
+		uint64_t lacks = 0, *next = s->next + v * W;
+		for (size_t w = 0; w < W; w++)
+			lacks |= sources[w] & ~s->seen[v * W + w];
+		if (!lacks)
+			continue;
+		for (uint32_t j = f->back_ptr[v]; j < f->back_ptr[v + 1]; j++)
+			for (size_t w = 0; w < W; w++)
+				next[w] |= s->cur[f->back_adj[j] * W + w];
+		if (settle(s, v, W))
+			s->touched[s->n_touched++] = v;
+	}
+	for (uint32_t i = 0; i < s->n_list; i++)
+		for (size_t w = 0; w < W; w++)
+			s->cur[s->list[i] * W + w] = 0;
+}
+
+/* The counts of radius r into the sums of the regression. */
+INLINE void take_counts(const struct field *f, struct search *s, uint32_t r, size_t W)
+{
+	for (size_t w = 0; w < W; w++) {
+		uint64_t grown = 0;
+		for (int k = 0; k < s->n_planes; k++) {
+			grown |= s->plane[k][w];
+			for (uint64_t bits = s->plane[k][w]; bits; bits &= bits - 1)
+				s->ball[w * 64 + (size_t)__builtin_ctzll(bits)] += 1u << k;
+			s->plane[k][w] = 0;
+		}
+		for (; grown; grown &= grown - 1) {
+			size_t i = w * 64 + (size_t)__builtin_ctzll(grown);
+			double y = f->log[s->ball[i]];
+			s->sum_y[i] += y;
+			s->sum_xy[i] += f->log[r] * y;
+			s->radius[i] = r;
+		}
+	}
+	s->n_planes = 0;
+}
+
+/* ---- a batch ---- */
+
+/* Searches from nodes first .. first + n_sources - 1, until no node is new, the cap is
+ * reached or more than max_visits were made; returns the number of radii. */
+INLINE uint32_t search_from(const struct field *f, struct search *s, uint32_t first,
+			    uint32_t n_sources, uint64_t max_visits, size_t W)
+{
+	uint64_t sources[WIDE] = {0};
+	memset(s->seen, 0, f->n * W * sizeof *s->seen);
+	memset(s->ball, 0, sizeof s->ball);
+	memset(s->radius, 0, sizeof s->radius);
+	memset(s->sum_y, 0, sizeof s->sum_y);
+	memset(s->sum_xy, 0, sizeof s->sum_xy);
+	s->visits = 0;
+	s->n_list = 0;
+	for (uint32_t i = 0; i < n_sources; i++) {
+		uint64_t bit = (uint64_t)1 << i % 64;
+		sources[i / 64] |= bit;
+		s->seen[(first + i) * W + i / 64] |= bit;
+		s->cur[(first + i) * W + i / 64] |= bit;
+		s->list[s->n_list++] = first + i;
+	}
+	uint32_t r = 0;
+	while (s->n_list && r < f->cap && s->visits <= max_visits) {
+		uint64_t edges = 0;
+		for (uint32_t i = 0; i < s->n_list; i++)
+			edges += f->ptr[s->list[i] + 1] - f->ptr[s->list[i]];
+		s->visits += edges + s->n_list;
+		if (edges > f->m / 4)
+			pull(f, s, sources, W);
+		else
+			push(f, s, W);
+		r++;
+		take_counts(f, s, r, W);
+		uint64_t *bits = s->cur;
+		uint32_t *list = s->list;
+		s->cur = s->next;
+		s->next = bits;
+		s->list = s->touched;
+		s->touched = list;
+		s->n_list = s->n_touched;
+	}
+	for (uint32_t i = 0; i < s->n_list; i++)
+		memset(s->cur + s->list[i] * W, 0, W * sizeof *s->cur);
+	return r;
+}
+
+static uint32_t search_narrow(const struct field *f, struct search *s, uint32_t first, uint32_t n,
+			      uint64_t max_visits)
+{
+	return search_from(f, s, first, n, max_visits, 1);
+}
+
+static uint32_t search_wide(const struct field *f, struct search *s, uint32_t first, uint32_t n,
+			    uint64_t max_visits)
+{
+	return search_from(f, s, first, n, max_visits, WIDE);
+}
+
+static double slope(const struct field *f, const struct search *s, uint32_t i)
+{
+	uint32_t R = s->radius[i];
+	if (R < 2)
+		return 0;
+	double x = f->sum_x[R], xx = f->sum_xx[R];
+	return (R * s->sum_xy[i] - x * s->sum_y[i]) / (R * xx - x * x);
+}
+
+/* ---- preparation ---- */
+
+/* Neighbours of v in both directions, each once (d is acyclic). */
+static void both_ways(const struct digraph *d, struct arena *a, uint32_t **ptr, uint32_t **adj)
+{
+	uint32_t *p = ARENA_NEWN(a, uint32_t, (size_t)d->n + 2);
+	uint32_t *x = arena_raw(a, (size_t)d->m * 2, sizeof *x);
+	for (uint32_t i = 0; i < d->m; i++) {
+		p[d->src[i] + 2]++;
+		p[d->dst[i] + 2]++;
+	}
+	for (uint32_t v = 0; v < d->n; v++)
+		p[v + 1] += p[v];
+	for (uint32_t i = 0; i < d->m; i++) {
+		x[p[d->src[i] + 1]++] = d->dst[i];
+		x[p[d->dst[i] + 1]++] = d->src[i];
+	}
+	*ptr = p;
+	*adj = x;
+}
+
+/* order[n]: breadth-first from the first node of each component. */
+static void order_nodes(const struct digraph *d, struct arena *a, uint32_t *order)
+{
+	uint32_t *ptr, *adj, head = 0, tail = 0;
+	bool *seen = ARENA_NEWN(a, bool, d->n);
+	both_ways(d, a, &ptr, &adj);
+	for (uint32_t root = 0; root < d->n; root++) {
+		if (seen[root])
+			continue;
+		seen[root] = true;
+		order[tail++] = root;
+		while (head < tail) {
+			uint32_t v = order[head++];
+			for (uint32_t j = ptr[v]; j < ptr[v + 1]; j++)
+				if (!seen[adj[j]]) {
+					seen[adj[j]] = true;
+					order[tail++] = adj[j];
+				}
+		}
+	}
+}
+
+static void field_init(struct field *f, const struct digraph *d, bool directed, uint32_t cap,
+		       struct arena *a)
+{
+	*f = (struct field){.n = d->n, .m = directed ? d->m : 2 * d->m, .cap = cap ? cap : UINT32_MAX};
+	f->node = arena_raw(a, d->n, sizeof *f->node);
+	order_nodes(d, a, f->node);
+	uint32_t *place = arena_raw(a, d->n, sizeof *place);
+	for (uint32_t i = 0; i < d->n; i++)
+		place[f->node[i]] = i;
+	struct digraph moved = {.n = d->n, .m = d->m};
+	moved.src = arena_raw(a, d->m, sizeof *moved.src);
+	moved.dst = arena_raw(a, d->m, sizeof *moved.dst);
+	for (uint32_t i = 0; i < d->m; i++) {
+		moved.src[i] = place[d->src[i]];
+		moved.dst[i] = place[d->dst[i]];
+	}
+	if (directed) {
+		digraph_csr(&moved, false, a, &f->ptr, &f->adj);
+		digraph_csr(&moved, true, a, &f->back_ptr, &f->back_adj);
+	} else {
+		both_ways(&moved, a, &f->ptr, &f->adj);
+		f->back_ptr = f->ptr;
+		f->back_adj = f->adj;
+	}
+	f->log = ARENA_NEWN(a, double, (size_t)d->n + 1);
+	f->sum_x = ARENA_NEWN(a, double, (size_t)d->n + 1);
+	f->sum_xx = ARENA_NEWN(a, double, (size_t)d->n + 1);
+	for (uint32_t i = 1; i <= d->n; i++) {
+		double x = f->log[i] = log(i);
+		f->sum_x[i] = f->sum_x[i - 1] + x;
+		f->sum_xx[i] = f->sum_xx[i - 1] + x * x;
+	}
+}
+
+static void search_init(struct search *s, uint32_t n, struct arena *a)
+{
+	memset(s, 0, sizeof *s);
+	s->seen = ARENA_NEWN(a, uint64_t, (size_t)n * WIDE);
+	s->cur = ARENA_NEWN(a, uint64_t, (size_t)n * WIDE);
+	s->next = ARENA_NEWN(a, uint64_t, (size_t)n * WIDE);
+	s->list = ARENA_NEWN(a, uint32_t, (size_t)n + 1);
+	s->touched = ARENA_NEWN(a, uint32_t, (size_t)n + 1);
+	s->mark = ARENA_NEWN(a, bool, n);
+}
+
+/* ---- all nodes ---- */
+
+struct job {
+	const struct field *f;
+	struct search *search;     /* one per thread */
+	double *D;
+	uint32_t batch;            /* sources per task */
+};
+
+static void run_batch(void *arg, int task, int thread)
+{
+	struct job *j = arg;
+	struct search *s = &j->search[thread];
+	uint32_t first = (uint32_t)task * j->batch, n = j->f->n - first;
+	if (n > j->batch)
+		n = j->batch;
+	if (j->batch == 64)
+		search_narrow(j->f, s, first, n, UINT64_MAX);
+	else
+		search_wide(j->f, s, first, n, UINT64_MAX);
+	for (uint32_t i = 0; i < n; i++)
+		j->D[j->f->node[first + i]] = slope(j->f, s, i);
+}
+
+/* Long thin graphs keep the frontiers of distant sources apart: there a wide batch
+ * touches more words than eight narrow ones.  A word of a wide batch is cheaper. */
+static uint32_t choose_batch(const struct field *f, struct search *s)
+{
+	if (f->n <= WIDE * 64)
+		return WIDE * 64;
+	uint32_t first = f->n / 2 - WIDE * 32;
+	search_wide(f, s, first, WIDE * 64, UINT64_MAX);
+	uint64_t wide = s->visits;
+	search_narrow(f, s, first + WIDE * 32, 64, wide);
+	return s->visits * WIDE > wide * 3 ? WIDE * 64 : 64;
+}
+
+void fractal_dimension(const struct digraph *d, const struct fractal_opts *o, double *D)
+{
+	if (d->n == 0)
+		return;
+	struct arena *a = arena_new();
+	struct field f;
+	field_init(&f, d, o->directed, o->radius_cap, a);
+	int n_threads = o->pool ? pool_size(o->pool) : 1;
+	struct job j = {.f = &f, .D = D};
+	j.search = ARENA_NEWN(a, struct search, (size_t)n_threads);
+	for (int t = 0; t < n_threads; t++)
+		search_init(&j.search[t], d->n, a);
+	j.batch = choose_batch(&f, &j.search[0]);
+	int n_tasks = (int)((d->n + j.batch - 1) / j.batch);
+	if (o->pool)
+		pool_run(o->pool, n_tasks, run_batch, &j);
+	else
+		for (int i = 0; i < n_tasks; i++)
+			run_batch(&j, i, 0);
+	arena_free(a);
+}
+
+enum { PROBES = 4 };
+
+uint32_t fractal_radius_cap(const struct digraph *d, bool directed, double budget)
+{
+	double n = d->n, worst = n * (n + 2.0 * d->m);    /* each source on its own */
+	if (d->n <= PROBES * 64 || worst <= budget)
+		return 0;
+	struct arena *a = arena_new();
+	struct field f;
+	struct search s;
+	field_init(&f, d, directed, 0, a);
+	search_init(&s, d->n, a);
+	uint64_t share = (uint64_t)(budget * 64 / n);     /* visits that one narrow batch may make */
+	uint32_t cap = 0;
+	for (uint32_t p = 0; p < PROBES; p++) {
+		uint32_t first = (uint32_t)((uint64_t)p * (d->n - 64) / (PROBES - 1));
+		uint32_t r = search_narrow(&f, &s, first, 64, share);
+		if (s.visits > share && (cap == 0 || r - 1 < cap))
+			cap = r > 3 ? r - 1 : 2;
+	}
+	arena_free(a);
+	return cap;
+}
