@@ -95,6 +95,18 @@ int filter_end(struct filter *f, struct err *e)
 	return rec_write_end(f->out, e);
 }
 
+static void absorb(int sig)
+{
+	(void)sig;
+}
+
+void filter_absorb_interrupt(void)
+{
+	struct sigaction old, once = {.sa_handler = absorb, .sa_flags = SA_RESTART | (int)SA_RESETHAND};
+	if (sigaction(SIGINT, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+		sigaction(SIGINT, &once, NULL);
+}
+
 int filter_close(struct filter *f, int k, struct err *e)
 {
 	rec_reader_close(f->in);

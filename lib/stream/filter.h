@@ -44,6 +44,11 @@ int filter_end(struct filter *f, struct err *e) MUST_CHECK;
  * not committed).  Returns k < 0 ? -1 : 0, or -1 when closing fails. */
 int filter_close(struct filter *f, int k, struct err *e) MUST_CHECK;
 
+/* For the stages of a training loop.  Ctrl-C reaches every process of a pipeline, and
+ * reinforce answers it by ending the loop in order: the others let the first SIGINT
+ * pass, and die of the second. */
+void filter_absorb_interrupt(void);
+
 /* hdr for writers outside a filter (the params FIFO, checkpoints). */
 int rec_write_hdr(struct rec_writer *w, const struct rec *from, const struct filter *f, struct err *e) MUST_CHECK;
 
