@@ -1,0 +1,349 @@
+/* devsim - in the place of devrun: predicts what a placement would take, by the
+ * scheduler that devrun uses and a virtual clock.  With --probe, in front of the
+ * learner: adds devices and costs from a specification. */
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/msg.h"
+#include "base/opt.h"
+#include "base/rng.h"
+#include "graph/placerec.h"
+#include "place/inputs.h"
+#include "stream/filter.h"
+
+static const char DEFAULT_SPEC[] = "paper";
+
+struct options {
+	const char *spec, *devices;
+	bool probe, fixed, contention, overlap, fifo;
+	double noise;
+};
+
+/* The model of the devices that the last placement named. */
+struct state {
+	const struct options *o;
+	const struct opt_common *common;
+	struct place_inputs in;
+	struct arena *record;        /* one place record */
+	struct arena *arena;         /* the model */
+	struct place_model model;
+	struct evaluator *ev;        /* NULL: no model yet */
+	uint32_t k;
+	const char **names;          /* (k) */
+	double ref_s;                /* best single device; 0: none can run it */
+	bool in_loop;
+};
+
+/* ---- --probe ---- */
+
+/* Devices of -D, or all of the specification. */
+static int probe_devices(struct state *s, struct devs *d, struct err *e)
+{
+	const struct spec *spec = &s->in.spec;
+
+	if (s->o->devices) {
+		if (devs_from_list(s->o->devices, s->record, d, e) < 0)
+			return -1;
+	} else {
+		*d = (struct devs){.k = spec->n_devs};
+		d->names = ARENA_NEWN(s->record, const char *, d->k);
+		for (uint32_t i = 0; i < d->k; i++)
+			d->names[i] = spec->dev[i].name;
+	}
+	d->types = ARENA_NEWN(s->record, const char *, d->k);
+	d->mem_bytes = ARENA_NEWN(s->record, uint64_t, d->k);
+	for (uint32_t i = 0; i < d->k; i++) {
+		const struct device_spec *x = spec_find(spec, d->names[i]);
+
+		if (!x)
+			return err_set(e, ST_USAGE, "device '%s' is not in the specification '%s'",
+				       d->names[i], s->in.spec_list);
+		d->types[i] = x->type;
+		d->mem_bytes[i] = x->mem_bytes;
+	}
+	return 0;
+}
+
+static void probe_links(struct state *s, struct devs *d)
+{
+	struct sched_links l;
+
+	spec_links(&s->in.spec, d->names, d->k, s->record, &l);
+	d->link = ARENA_NEWN(s->record, struct dev_link, (size_t)d->k * d->k);
+	for (uint32_t i = 0; i < d->k; i++)
+		for (uint32_t j = 0; j < d->k; j++) {
+			size_t at = (size_t)i * d->k + j;
+
+			if (i != j && l.latency_s[at] >= 0)
+				d->link[d->n_links++] = (struct dev_link){i, j, l.latency_s[at],
+									  l.bytes_per_s[at]};
+		}
+}
+
+/* At the end of the stream: what was learned about its graph. */
+static int probe(struct state *s, struct filter *f, struct err *e)
+{
+	const struct graph *g = s->in.g;
+	struct devs d;
+
+	if (!g)
+		return err_set(e, ST_INPUT, "no graph in the input; ir2dag makes one");
+	arena_reset(s->record);
+	if (probe_devices(s, &d, e) < 0)
+		return -1;
+	probe_links(s, &d);
+	d.graph = g->digest;
+	d.n_sets = g->n_sets;
+	d.mask = ARENA_NEWN(s->record, uint8_t, (size_t)d.n_sets * d.k);
+	memset(d.mask, 1, (size_t)d.n_sets * d.k);
+	double *set_s = ARENA_NEWN(s->record, double, (size_t)g->n_sets * d.k);
+	if (place_spec_costs(g, &s->in.spec, d.names, d.k, set_s, e) < 0 ||
+	    devs_encode(&d, f->out, e) < 0)
+		return -1;
+	return cost_encode(g, d.names, d.k, set_s, f->out, e);
+}
+
+/* ---- placements ---- */
+
+/* A latency between 1 and 2 ms that depends on the seed and the placement alone. */
+static double fixed_latency(const struct state *s, const uint16_t *device, uint32_t n_sets)
+{
+	uint64_t h = UINT64_C(14695981039346656037);   /* FNV-1a, 64 bits, over the device numbers */
+
+	for (uint32_t i = 0; i < n_sets; i++)
+		h = (h ^ device[i]) * UINT64_C(1099511628211);
+	struct rng_addr a = {(uint64_t)s->common->seed, (uint32_t)(h >> 32), (uint32_t)h, RNG_COST};
+	return 1e-3 * (1 + rng_uniform(&a, 0));
+}
+
+static double fixed_reference(struct state *s)
+{
+	uint16_t *all = ARENA_NEWN(s->record, uint16_t, s->in.g->n_sets);
+	double best = INFINITY;
+
+	for (uint32_t dev = 0; dev < s->k; dev++) {
+		for (uint32_t i = 0; i < s->in.g->n_sets; i++)
+			all[i] = (uint16_t)dev;
+		best = fmin(best, fixed_latency(s, all, s->in.g->n_sets));
+	}
+	return best;
+}
+
+static void drop_model(struct state *s)
+{
+	evaluator_free(s->ev);
+	s->ev = NULL;
+	s->k = 0;
+	arena_reset(s->arena);
+}
+
+/* Make the model for p's devices, unless it is there already. */
+static int ready_model(struct state *s, const struct placement *p, struct err *e)
+{
+	bool same = s->k == p->k;
+
+	for (uint32_t i = 0; same && i < p->k; i++)
+		same = strcmp(s->names[i], p->names[i]) == 0;
+	if (same)
+		return 0;
+	drop_model(s);
+	s->names = ARENA_NEWN(s->arena, const char *, p->k);
+	for (uint32_t i = 0; i < p->k; i++)
+		s->names[i] = arena_strndup(s->arena, p->names[i], strlen(p->names[i]));
+	s->ref_s = 0;
+	if (!s->o->fixed) {
+		if (place_inputs_model(&s->in, s->names, p->k, s->arena, &s->model, e) < 0)
+			return -1;
+		s->ev = evaluator_new(&s->model);
+		if (place_best_single(s->ev, &s->ref_s) < 0)
+			s->ref_s = 0;
+	}
+	s->k = p->k;
+	if (s->o->fixed)
+		s->ref_s = fixed_reference(s);
+	return 0;
+}
+
+/* exp(sigma z), z standard normal (Box and Muller 1958), addressed by the rollout. */
+static double noise_factor(const struct state *s, const struct placement *p)
+{
+	struct rng_addr a = {(uint64_t)s->common->seed, p->episode, p->step,
+			     RNG_COST + 1 + p->sample % (RNG_COST - 1)};
+	double u = 1 - rng_uniform(&a, 0), v = rng_uniform(&a, 1);
+
+	return exp(s->o->noise * sqrt(-2 * log(u)) * cos(2 * acos(-1.0) * v));
+}
+
+static int answer(struct state *s, const struct placement *p, struct filter *f, struct err *e)
+{
+	struct run_result x = {.n_samples = 1, .ref_s = s->ref_s};
+	char reason[600];
+	double sample;
+
+	if (s->o->fixed) {
+		x.mem_bytes = ARENA_NEWN(s->record, uint64_t, p->k);
+		x.busy_s = ARENA_NEWN(s->record, double, p->k);
+		sample = fixed_latency(s, p->device, p->n_sets);
+	} else {
+		const struct place_result *r = place_evaluate(s->ev, p->device);
+
+		if (r->status != PLACE_OK)
+			x.reason = place_reason(s->ev, r, reason, sizeof(reason));
+		x.mem_bytes = r->mem_bytes;
+		x.copies = r->copies;
+		x.copy_bytes = r->copy_bytes;
+		x.busy_s = r->busy_s;
+		sample = r->lat_s;
+	}
+	if (s->o->noise > 0)
+		sample *= noise_factor(s, p);
+	x.samples_s = &sample;
+	x.lat_s = x.lo_s = x.hi_s = sample;
+	return run_encode(p, &x, f->out, e);
+}
+
+static int on_place(struct state *s, const struct rec *r, struct filter *f, struct err *e)
+{
+	struct placement p;
+
+	if (!s->in.g)
+		return err_set(e, ST_INPUT, "a place record before its graph");
+	arena_reset(s->record);
+	if (placement_decode(r, s->in.g->n_sets, s->record, &p, e) < 0)
+		return -1;
+	if (p.graph != s->in.g->digest)
+		return err_set(e, ST_INPUT, "place record %llu is about another graph",
+			       (unsigned long long)r->index);
+	if (filter_pass(f, r, e) < 0 || ready_model(s, &p, e) < 0)
+		return -1;
+	return answer(s, &p, f, e);
+}
+
+/* ---- the stream ---- */
+
+static void ignore_once(int sig)
+{
+	(void)sig;
+}
+
+/* In a loop the first interrupt is for reinforce, which ends the loop in order. */
+static void enter_loop(struct state *s)
+{
+	struct sigaction a = {.sa_handler = ignore_once};
+
+	if (s->in_loop)
+		return;
+	a.sa_flags = SA_RESTART | (int)SA_RESETHAND;
+	sigaction(SIGINT, &a, NULL);
+	s->in_loop = true;
+}
+
+static int on_record(struct state *s, const struct rec *r, struct filter *f, struct err *e)
+{
+	if (rec_is(r, "place") && !s->o->probe)
+		return on_place(s, r, f, e);
+	if (rec_is(r, "episode"))
+		enter_loop(s);
+	int taken = place_inputs_take(&s->in, r, e);
+	if (taken < 0)
+		return -1;
+	if (taken)
+		drop_model(s);
+	return filter_pass(f, r, e);
+}
+
+static int run_filter(struct state *s, struct filter *f, struct err *e)
+{
+	struct rec r;
+	int k;
+
+	while ((k = filter_next(f, &r, e)) > 0) {
+		if (k == FILTER_RECORD) {
+			if (on_record(s, &r, f, e) < 0)
+				return -1;
+			continue;
+		}
+		if (s->o->probe && probe(s, f, e) < 0)
+			return -1;
+		drop_model(s);
+		place_inputs_reset(&s->in);
+		if (filter_end(f, e) < 0)
+			return -1;
+	}
+	return k;
+}
+
+static int check_options(const struct options *o, struct err *e)
+{
+	if (o->devices && !o->probe)
+		return err_set(e, ST_USAGE, "--devices goes with --probe; a placement names its devices");
+	if (o->probe && (o->fixed || o->noise > 0))
+		return err_set(e, ST_USAGE, "--probe measures no placement: --fixed and --noise do not apply");
+	return 0;
+}
+
+static const char *details(struct arena *a)
+{
+	char *text = arena_printf(a, "Costs, links and memory come from --spec, else from the stream's cost "
+				  "and devs\nrecords. A specification is a file or one of the presets\n");
+
+	for (const struct preset *p = presets; p->name; p++)
+		text = arena_printf(a, "%s  %-15s %s\n", text, p->name, p->about);
+	return arena_printf(a, "%sand several are joined with commas. A file has lines like\n"
+			    "  device cpu  flops 1e12  bandwidth 7.7e10  overhead 3e-6  memory 3.2e10\n"
+			    "  link cpu gpu  latency 10e-6  bandwidth 2.5e10\n"
+			    "in SI units (also efficiency and type; \"*\" in a link is any device).", text);
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = {.contention = true, .overlap = true};
+	struct opt_common common = OPT_COMMON_INIT;
+	struct err e = ERR_INIT;
+	struct filter f;
+	const struct opt opts[] = {
+		{"spec", 's', OPT_TEXT, &o.spec, "LIST",
+		 "device specification: files or presets (with --probe: default paper)", 0, 0, NULL, NULL},
+		{"probe", 'p', OPT_FLAG, &o.probe, NULL,
+		 "add the devices and their costs to a stream with a graph", 0, 0, NULL, NULL},
+		{"devices", 'D', OPT_TEXT, &o.devices, "LIST",
+		 "with --probe: only these; NAME:X is one more device like NAME", 0, 0, NULL, NULL},
+		{"noise", 0, OPT_REAL, &o.noise, "SIGMA",
+		 "multiply each latency by exp(SIGMA z), z standard normal", 0, 10, NULL, NULL},
+		{"fixed", 0, OPT_FLAG, &o.fixed, NULL,
+		 "no simulation: a latency drawn from seed and placement", 0, 0, NULL, NULL},
+		{"contention", 0, OPT_FLAG, &o.contention, NULL,
+		 "copies on one link wait for each other", 0, 0, NULL, NULL},
+		{"overlap", 0, OPT_FLAG, &o.overlap, NULL,
+		 "devices compute while they copy", 0, 0, NULL, NULL},
+		{"fifo", 0, OPT_FLAG, &o.fifo, NULL,
+		 "devices take sets first come, first served instead of by rank", 0, 0, NULL, NULL},
+		{0}};
+	struct arena *help = arena_new();
+	const struct opt_program program = {
+		.name = "devsim", .summary = "predict latency, memory and copies of placements",
+		.args = "[FILE]", .max_args = 1, .has_seed = true, .opts = opts, .details = details(help),
+		.example = "ir2dag m.xml | devsim --probe --spec paper | placebase random -n 20 | devsim"};
+	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);
+
+	arena_free(help);
+	if (rc <= 0 || check_options(&o, &e) < 0)
+		return opt_finish(rc <= 0 ? rc : -1, &e);
+	struct state s = {.o = &o, .common = &common, .record = arena_new(), .arena = arena_new()};
+	rc = place_inputs_init(&s.in, o.spec || !o.probe ? o.spec : DEFAULT_SPEC, &e);
+	s.in.contention = o.contention;
+	s.in.overlap = o.overlap;
+	s.in.policy = o.fifo ? SCHED_FIFO : SCHED_RANK;
+	if (rc == 0) {
+		rc = filter_open(&f, first < argc ? argv[first] : "-", &common, argc, argv, &e);
+		if (rc == 0)
+			rc = filter_close(&f, run_filter(&s, &f, &e), &e);
+	}
+	drop_model(&s);
+	place_inputs_release(&s.in);
+	arena_free(s.record);
+	arena_free(s.arena);
+	return opt_finish(rc, &e);
+}

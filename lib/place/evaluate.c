@@ -1,0 +1,144 @@
+/* evaluate.c - one placement through the simulator, and its legality. */
+#include <stdio.h>
+#include <string.h>
+
+#include "place/evaluate.h"
+
+struct evaluator {
+	const struct place_model *m;
+	struct timeliner *clock;
+	uint16_t *task_device;   /* (tasks) */
+	uint16_t *all;           /* (n_sets) a single-device placement */
+	uint32_t *seen;          /* (k) shared weight last counted on a device, + 1 */
+	struct place_result r;
+};
+
+struct evaluator *evaluator_new(const struct place_model *m)
+{
+	struct evaluator *x = MEM_NEW(struct evaluator);
+
+	x->m = m;
+	x->clock = timeliner_new(&m->tasks.dag, &m->costs, false);
+	x->task_device = MEM_NEWN(uint16_t, m->tasks.dag.n);
+	x->all = MEM_NEWN(uint16_t, m->n_sets);
+	x->seen = MEM_NEWN(uint32_t, m->k);
+	x->r.mem_bytes = MEM_NEWN(uint64_t, m->k);
+	return x;
+}
+
+void evaluator_free(struct evaluator *x)
+{
+	if (!x)
+		return;
+	timeliner_free(x->clock);
+	mem_free(x->task_device);
+	mem_free(x->all);
+	mem_free(x->seen);
+	mem_free(x->r.mem_bytes);
+	mem_free(x);
+}
+
+/* Folded values by device, into r.mem_bytes. */
+static void count_weights(struct evaluator *x)
+{
+	const struct place_model *m = x->m;
+
+	memset(x->r.mem_bytes, 0, m->k * sizeof(*x->r.mem_bytes));
+	memset(x->seen, 0, m->k * sizeof(*x->seen));
+	for (uint32_t t = 0; t < m->tasks.dag.n; t++)
+		x->r.mem_bytes[x->task_device[t]] += m->task_mem[t];
+	for (uint32_t i = 0; i < m->n_shared; i++) {
+		const struct shared_weight *w = &m->shared[i];
+
+		for (uint32_t j = w->first; j < w->first + w->n; j++) {
+			uint32_t dev = x->task_device[m->weight_task[j]];
+
+			if (x->seen[dev] != i + 1)
+				x->r.mem_bytes[dev] += w->bytes;
+			x->seen[dev] = i + 1;
+		}
+	}
+}
+
+const struct place_result *place_evaluate(struct evaluator *x, const uint16_t *device)
+{
+	const struct place_model *m = x->m;
+	const struct timeline *t;
+	struct place_result *r = &x->r;
+
+	for (uint32_t i = 0; i < m->tasks.dag.n; i++)
+		x->task_device[i] = device[m->tasks.task_set[i]];
+	enum timeline_status s = timeline_run(x->clock, x->task_device, &t);
+	r->status = PLACE_OK;
+	if (s != TIMELINE_OK) {
+		r->status = s == TIMELINE_NO_LINK ? PLACE_NO_LINK : PLACE_CANNOT_RUN;
+		r->bad_set = m->tasks.task_set[t->bad_task];
+		r->bad_dev = t->bad_dev;
+		return r;
+	}
+	count_weights(x);
+	r->lat_s = t->makespan_s;
+	r->copies = t->n_copies;
+	r->copy_bytes = t->copied_bytes;
+	r->busy_s = t->busy_s;
+	for (uint32_t i = m->k; i-- > 0;) {
+		r->mem_bytes[i] += t->peak_bytes[i];
+		if (m->mem_limit[i] && r->mem_bytes[i] > m->mem_limit[i]) {
+			r->status = PLACE_MEMORY;
+			r->bad_dev = i;
+		}
+	}
+	return r;
+}
+
+/* The first node of a set, quoted. */
+static const char *set_name(const struct place_model *m, uint32_t set, char *text, size_t cap)
+{
+	for (uint32_t v = 0; v < m->g->n; v++)
+		if (m->g->set[v] == set)
+			return err_escape(text, cap, m->g->node_name[v], strlen(m->g->node_name[v]));
+	return "";
+}
+
+const char *place_reason(const struct evaluator *x, const struct place_result *r, char *text,
+			 size_t cap)
+{
+	const char *dev = x->m->names[r->bad_dev];
+	char name[200];
+
+	switch (r->status) {
+	case PLACE_OK:
+		snprintf(text, cap, "legal");
+		break;
+	case PLACE_CANNOT_RUN:
+		snprintf(text, cap, "set %u ('%s') cannot run on %s", r->bad_set,
+			 set_name(x->m, r->bad_set, name, sizeof(name)), dev);
+		break;
+	case PLACE_NO_LINK:
+		snprintf(text, cap, "the output of set %u ('%s') is needed on %s, to which there is no link",
+			 r->bad_set, set_name(x->m, r->bad_set, name, sizeof(name)), dev);
+		break;
+	case PLACE_MEMORY:
+		snprintf(text, cap, "needs %llu bytes on %s, which has %llu",
+			 (unsigned long long)r->mem_bytes[r->bad_dev], dev,
+			 (unsigned long long)x->m->mem_limit[r->bad_dev]);
+		break;
+	}
+	return text;
+}
+
+int place_best_single(struct evaluator *x, double *lat_s)
+{
+	int best = -1;
+
+	for (uint32_t dev = 0; dev < x->m->k; dev++) {
+		for (uint32_t i = 0; i < x->m->n_sets; i++)
+			x->all[i] = (uint16_t)dev;
+		const struct place_result *r = place_evaluate(x, x->all);
+		if (r->status == PLACE_OK && (best < 0 || r->lat_s < *lat_s)) {
+			best = (int)dev;
+			*lat_s = r->lat_s;
+		}
+	}
+	return best;
+}

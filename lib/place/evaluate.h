@@ -1,0 +1,39 @@
+/* evaluate.h - what a placement is worth: legal or not, latency, memory, copies.
+ *
+ * Legal means: every set may run on its device, every pair of devices that
+ * must exchange data has a link, and no device needs more memory than it has. */
+#ifndef HSDAG_PLACE_EVALUATE_H
+#define HSDAG_PLACE_EVALUATE_H
+
+#include "place/model.h"
+
+enum place_status { PLACE_OK, PLACE_CANNOT_RUN, PLACE_NO_LINK, PLACE_MEMORY };
+
+struct place_result {
+	enum place_status status;
+	uint32_t bad_set, bad_dev;   /* CANNOT_RUN; NO_LINK: its output is needed on bad_dev; MEMORY: bad_dev */
+	double lat_s;                /* from here on: not for CANNOT_RUN and NO_LINK */
+	uint32_t copies;
+	uint64_t copy_bytes;
+	uint64_t *mem_bytes;         /* (k) peak: folded values, tensors, copies */
+	const double *busy_s;        /* (k) */
+};
+
+struct evaluator;
+
+/* m is borrowed.  Evaluations allocate nothing. */
+struct evaluator *evaluator_new(const struct place_model *m);
+void evaluator_free(struct evaluator *x);
+
+/* device (n_sets), each < k.  The result lives until the next call. */
+const struct place_result *place_evaluate(struct evaluator *x, const uint16_t *device);
+
+/* The reason of a status that is not PLACE_OK, for people. */
+const char *place_reason(const struct evaluator *x, const struct place_result *r, char *text,
+			 size_t cap);
+
+/* The device on which everything together runs fastest, with its latency;
+ * -1 when none can run the whole model. */
+int place_best_single(struct evaluator *x, double *lat_s);
+
+#endif

@@ -1,0 +1,204 @@
+/* inputs.c - graph, devs and cost records, and how they become a model. */
+#include <math.h>
+#include <string.h>
+
+#include "graph/graphrec.h"
+#include "place/inputs.h"
+
+static const double DEFAULT_LATENCY_S = 10e-6, DEFAULT_BYTES_PER_S = 1e10;
+
+int place_inputs_init(struct place_inputs *x, const char *spec_list, struct err *e)
+{
+	*x = (struct place_inputs){.spec_list = spec_list, .contention = true, .overlap = true};
+	x->arena = arena_new();
+	x->devs_arena = arena_new();
+	x->cost_arena = arena_new();
+	return spec_list ? spec_load(spec_list, x->arena, &x->spec, e) : 0;
+}
+
+void place_inputs_reset(struct place_inputs *x)
+{
+	graph_free(x->g);
+	x->g = NULL;
+	x->has_devs = false;
+	x->cost_k = 0;
+}
+
+void place_inputs_release(struct place_inputs *x)
+{
+	if (!x->arena)
+		return;
+	place_inputs_reset(x);
+	arena_free(x->arena);
+	arena_free(x->devs_arena);
+	arena_free(x->cost_arena);
+}
+
+/* ---- records ---- */
+
+static int take_graph(struct place_inputs *x, const struct rec *r, struct err *e)
+{
+	if (x->g)
+		return err_set(e, ST_INPUT, "a second graph in one stream; "
+			       "this program takes one graph at a time");
+	x->g = graph_decode(r, e);
+	return x->g ? 1 : -1;
+}
+
+static int take_devs(struct place_inputs *x, const struct rec *r, struct err *e)
+{
+	arena_reset(x->devs_arena);
+	x->has_devs = false;
+	if (devs_decode(r, x->devs_arena, &x->devs, e) < 0)
+		return -1;
+	x->has_devs = true;
+	return 1;
+}
+
+static int take_cost(struct place_inputs *x, const struct rec *r, struct err *e)
+{
+	size_t k = SIZE_MAX;
+	uint64_t digest = 0, shape[2];
+
+	arena_reset(x->cost_arena);
+	x->cost_k = 0;
+	if (!x->g)
+		return err_set(e, ST_INPUT, "a cost record before its graph");
+	if (get_uint(r->map, "graph", 0, UINT64_MAX, &digest, e) < 0 ||
+	    get_texts(r->map, "names", x->cost_arena, &k, &x->cost_names, e) < 0)
+		return err_prefix(e, "cost record");
+	if (digest != x->g->digest)
+		return err_set(e, ST_INPUT, "a cost record is about another graph");
+	if (k == 0 || k > DEVS_MAX)
+		return err_set(e, ST_INPUT, "a cost record with %zu devices, not 1 to %d", k, DEVS_MAX);
+	shape[0] = x->g->n_sets;
+	shape[1] = k;
+	if (get_tensor(r->map, "set_s", TT_F64, 2, shape, x->cost_arena, &x->cost_s, e) < 0)
+		return err_prefix(e, "cost record");
+	x->cost_k = (uint32_t)k;
+	return 1;
+}
+
+int place_inputs_take(struct place_inputs *x, const struct rec *r, struct err *e)
+{
+	if (rec_is(r, "graph"))
+		return take_graph(x, r, e);
+	if (rec_is(r, "devs"))
+		return take_devs(x, r, e);
+	if (rec_is(r, "cost"))
+		return take_cost(x, r, e);
+	return 0;
+}
+
+int cost_encode(const struct graph *g, const char *const *names, uint32_t k, const double *set_s,
+		struct rec_writer *w, struct err *e)
+{
+	rec_begin(w, "cost");
+	put_uint(w, "graph", g->digest);
+	put_texts(w, "names", names, k);
+	put_matrix(w, "set_s", TT_F64, g->n_sets, k, set_s);
+	return rec_end(w, e);
+}
+
+/* ---- the model ---- */
+
+static int recorded_costs(const struct place_inputs *x, const char *const *names, uint32_t k,
+			  double *set_s, struct err *e)
+{
+	if (!x->cost_k)
+		return err_set(e, ST_USAGE, "no costs; give --spec FILE or PRESET, or put "
+			       "'devsim --probe' in front");
+	for (uint32_t dev = 0; dev < k; dev++) {
+		uint32_t from = 0;
+
+		while (from < x->cost_k && strcmp(x->cost_names[from], names[dev]) != 0)
+			from++;
+		if (from == x->cost_k)
+			return err_set(e, ST_INPUT, "no costs for device '%s'; --spec would give them",
+				       names[dev]);
+		for (uint32_t s = 0; s < x->g->n_sets; s++)
+			set_s[(size_t)s * k + dev] = x->cost_s[(size_t)s * x->cost_k + from];
+	}
+	return 0;
+}
+
+/* Sets that the stream's devs says cannot run get a negative cost. */
+static void apply_mask(const struct place_inputs *x, const char *const *names, uint32_t k,
+		       double *set_s)
+{
+	const struct devs *d = &x->devs;
+
+	if (!x->has_devs || !d->mask || d->graph != x->g->digest || d->n_sets != x->g->n_sets)
+		return;
+	for (uint32_t dev = 0; dev < k; dev++) {
+		int row = devs_find(d, names[dev]);
+
+		for (uint32_t s = 0; row >= 0 && s < x->g->n_sets; s++)
+			if (!d->mask[(size_t)s * d->k + (uint32_t)row])
+				set_s[(size_t)s * k + dev] = -1;
+	}
+}
+
+static void recorded_links(const struct place_inputs *x, const char *const *names, uint32_t k,
+			   struct arena *a, struct sched_links *out)
+{
+	const struct devs *d = &x->devs;
+	bool told = x->has_devs && d->n_links > 0;
+
+	out->k = k;
+	out->latency_s = ARENA_NEWN(a, double, (size_t)k * k);
+	out->bytes_per_s = ARENA_NEWN(a, double, (size_t)k * k);
+	for (size_t i = 0; i < (size_t)k * k; i++) {
+		bool same = i / k == i % k;
+
+		out->latency_s[i] = same ? 0 : told ? -1 : DEFAULT_LATENCY_S;
+		out->bytes_per_s[i] = same || told ? INFINITY : DEFAULT_BYTES_PER_S;
+	}
+	for (uint32_t i = 0; told && i < d->n_links; i++) {
+		const struct dev_link *l = &d->link[i];
+
+		for (uint32_t s = 0; s < k; s++)
+			for (uint32_t t = 0; t < k; t++)
+				if (s != t && strcmp(names[s], d->names[l->src]) == 0 &&
+				    strcmp(names[t], d->names[l->dst]) == 0) {
+					out->latency_s[(size_t)s * k + t] = l->latency_s;
+					out->bytes_per_s[(size_t)s * k + t] = l->bytes_per_s;
+				}
+	}
+}
+
+static uint64_t memory_limit(const struct place_inputs *x, const char *name)
+{
+	int row = x->has_devs ? devs_find(&x->devs, name) : -1;
+	const struct device_spec *d = spec_find(&x->spec, name);
+
+	if (row >= 0 && x->devs.mem_bytes[row])
+		return x->devs.mem_bytes[row];
+	return d ? d->mem_bytes : 0;
+}
+
+int place_inputs_model(struct place_inputs *x, const char *const *names, uint32_t k,
+		       struct arena *a, struct place_model *m, struct err *e)
+{
+	struct place_setup s = {.k = k, .names = names, .contention = x->contention,
+				.overlap = x->overlap, .policy = x->policy};
+	double *set_s = ARENA_NEWN(a, double, (size_t)x->g->n_sets * k);
+	uint64_t *limit = ARENA_NEWN(a, uint64_t, k);
+	int rc;
+
+	if (x->spec.n_devs) {
+		rc = place_spec_costs(x->g, &x->spec, names, k, set_s, e);
+		spec_links(&x->spec, names, k, a, &s.links);
+	} else {
+		rc = recorded_costs(x, names, k, set_s, e);
+		recorded_links(x, names, k, a, &s.links);
+	}
+	if (rc < 0)
+		return -1;
+	apply_mask(x, names, k, set_s);
+	for (uint32_t i = 0; i < k; i++)
+		limit[i] = memory_limit(x, names[i]);
+	s.set_s = set_s;
+	s.mem_limit = limit;
+	return place_model_init(m, x->g, &s, a, e);
+}

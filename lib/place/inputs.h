@@ -1,0 +1,50 @@
+/* inputs.h - the records that a placement problem is made of, gathered from a
+ * stream: graph, devs, cost; and a specification where these say nothing. */
+#ifndef HSDAG_PLACE_INPUTS_H
+#define HSDAG_PLACE_INPUTS_H
+
+#include "graph/devrec.h"
+#include "graph/graph.h"
+#include "place/evaluate.h"
+#include "place/model.h"
+#include "place/spec.h"
+#include "stream/rec.h"
+
+struct place_inputs {
+	const char *spec_list;       /* --spec; NULL: not given */
+	bool contention, overlap;
+	enum sched_policy policy;
+
+	struct spec spec;            /* n_devs 0: not loaded */
+	struct graph *g;             /* NULL: not seen yet */
+	bool has_devs;
+	struct devs devs;
+	uint32_t cost_k;             /* 0: no cost record */
+	const char **cost_names;     /* (cost_k) */
+	double *cost_s;              /* (n_sets, cost_k) */
+	struct arena *arena, *devs_arena, *cost_arena;
+};
+
+/* Loads spec_list when there is one. */
+int place_inputs_init(struct place_inputs *x, const char *spec_list, struct err *e) MUST_CHECK;
+void place_inputs_release(struct place_inputs *x);
+
+/* Look at a record: 1 when it is a graph, devs or cost (now kept), else 0; -1 for a malformed
+ * one, and for a second graph (ST_INPUT).  A later devs or cost replaces an earlier one. */
+int place_inputs_take(struct place_inputs *x, const struct rec *r, struct err *e) MUST_CHECK;
+
+/* The stream has ended: forget graph, devs and cost. */
+void place_inputs_reset(struct place_inputs *x);
+
+/* The model for placements on these devices; graph and names are borrowed, memory from a.
+ * Costs and links are those of --spec when it was given, else of the stream; memory limits and
+ * masks of the stream's devs where it has them, else of --spec.
+ * Without links in the stream: 10 us and 1e10 bytes/s between any two. */
+int place_inputs_model(struct place_inputs *x, const char *const *names, uint32_t k,
+		       struct arena *a, struct place_model *m, struct err *e) MUST_CHECK;
+
+/* A `cost` record: set_s (n_sets,k). */
+int cost_encode(const struct graph *g, const char *const *names, uint32_t k, const double *set_s,
+		struct rec_writer *w, struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,95 @@
+/* model.c - from a graph and costs to what the simulator runs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "op/op.h"
+#include "place/model.h"
+
+/* A folded value and one task that reads it. */
+struct reader {
+	uint32_t out, task;
+};
+
+static int reader_compare(const void *pa, const void *pb)
+{
+	const struct reader *a = pa, *b = pb;
+
+	if (a->out != b->out)
+		return a->out < b->out ? -1 : 1;
+	return (a->task > b->task) - (a->task < b->task);
+}
+
+static size_t collect_readers(const struct place_model *m, struct reader *r)
+{
+	const struct graph *g = m->g;
+	size_t n = 0;
+
+	for (uint32_t v = 0; v < g->n; v++) {
+		for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++) {
+			uint32_t w = g->in_node[i], task = m->tasks.node_task[v];
+
+			if (task == GRAPH_NONE || w == GRAPH_NONE || m->tasks.node_task[w] != GRAPH_NONE)
+				continue;
+			r[n++] = (struct reader){g->out_ptr[w] + g->in_port[i], task};
+		}
+	}
+	if (n > 1)
+		qsort(r, n, sizeof(*r), reader_compare);
+	return n;
+}
+
+/* Folded values: to their only reader, or to the list of shared ones. */
+static void assign_weights(struct place_model *m, struct arena *a)
+{
+	uint32_t n_in = m->g->in_ptr[m->g->n];
+	struct reader *r = MEM_NEWN(struct reader, n_in);
+	size_t n = collect_readers(m, r), end;
+
+	m->task_mem = ARENA_NEWN(a, uint64_t, m->tasks.dag.n);
+	m->shared = ARENA_NEWN(a, struct shared_weight, n);
+	m->weight_task = ARENA_NEWN(a, uint32_t, n);
+	uint32_t n_readers = 0;
+	for (size_t i = 0; i < n; i = end) {
+		int64_t bytes = graph_out_bytes(m->g, r[i].out);
+		struct shared_weight x = {bytes > 0 ? (uint64_t)bytes : 0, n_readers, 0};
+
+		for (end = i; end < n && r[end].out == r[i].out; end++)
+			if (end == i || r[end].task != r[end - 1].task)
+				m->weight_task[x.first + x.n++] = r[end].task;
+		if (x.n == 1) {
+			m->task_mem[r[i].task] += x.bytes;
+		} else if (x.bytes) {
+			m->shared[m->n_shared++] = x;
+			n_readers += x.n;
+		}
+	}
+	mem_free(r);
+}
+
+int place_model_init(struct place_model *m, const struct graph *g, const struct place_setup *s,
+		     struct arena *a, struct err *e)
+{
+	bool *constant = MEM_NEWN(bool, g->n);
+
+	memset(m, 0, sizeof(*m));
+	m->g = g;
+	m->k = s->k;
+	m->n_sets = g->n_sets;
+	m->names = s->names;
+	m->set_s = s->set_s;
+	m->mem_limit = s->mem_limit;
+	op_constant_nodes(g, constant);
+	for (uint32_t v = 0; v < g->n; v++)
+		constant[v] |= g->set[v] == GRAPH_NONE;
+	int rc = graph_tasks_init(&m->tasks, g, constant, true, a, e);
+	mem_free(constant);
+	if (rc < 0)
+		return -1;
+	double *task_s = ARENA_NEWN(a, double, (size_t)m->tasks.dag.n * s->k);
+	for (uint32_t t = 0; t < m->tasks.dag.n; t++)
+		memcpy(task_s + (size_t)t * s->k, s->set_s + (size_t)m->tasks.task_set[t] * s->k,
+		       s->k * sizeof(*task_s));
+	m->costs = (struct sched_costs){task_s, s->links, s->contention, s->overlap, s->policy};
+	assign_weights(m, a);
+	return 0;
+}

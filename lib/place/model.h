@@ -1,0 +1,64 @@
+/* model.h - a placement problem: a graph, devices, what each set costs on each,
+ * links, memory.  Built once, evaluated often (evaluate.h).
+ *
+ * Constants, and nodes that depend on constants alone, are folded: they cost nothing while
+ * the model runs, and their values occupy memory on every device that reads them. */
+#ifndef HSDAG_PLACE_MODEL_H
+#define HSDAG_PLACE_MODEL_H
+
+#include "graph/devrec.h"
+#include "graph/graph.h"
+#include "place/spec.h"
+#include "sched/graphtask.h"
+#include "sched/timeline.h"
+
+/* What a model is made from; everything is borrowed. */
+struct place_setup {
+	uint32_t k;
+	const char *const *names;    /* (k) */
+	const double *set_s;         /* (n_sets,k) seconds, negative: cannot run there */
+	struct sched_links links;
+	const uint64_t *mem_limit;   /* (k) bytes, 0: not limited */
+	bool contention, overlap;
+	enum sched_policy policy;
+};
+
+/* A folded value that several tasks read: once on each device that has one of them. */
+struct shared_weight {
+	uint64_t bytes;
+	uint32_t first, n;           /* readers: weight_task[first .. first+n-1] */
+};
+
+struct place_model {
+	const struct graph *g;
+	uint32_t k, n_sets;
+	const char *const *names;
+	struct graph_tasks tasks;
+	const double *set_s;         /* (n_sets,k) as set up */
+	struct sched_costs costs;    /* by task */
+	const uint64_t *mem_limit;
+	uint64_t *task_mem;          /* (tasks) folded values that only this task reads */
+	uint32_t n_shared;
+	struct shared_weight *shared;
+	uint32_t *weight_task;
+};
+
+/* The model borrows g and s's arrays; its own memory is from a.  -1 (ST_INPUT): see
+ * graph_tasks_init. */
+int place_model_init(struct place_model *m, const struct graph *g, const struct place_setup *s,
+		     struct arena *a, struct err *e) MUST_CHECK;
+
+/* May set `set` run on device `dev`? */
+static inline bool place_allowed(const struct place_model *m, uint32_t set, uint32_t dev)
+{
+	return m->set_s[(size_t)set * m->k + dev] >= 0;
+}
+
+/* Costs of the sets of g by specification: the sum over a set's nodes of
+ *   overhead + max(FLOPs / (FLOP/s), bytes / (bytes/s))
+ * (roofline: Williams, Waterman, Patterson 2009); folded nodes, inputs, results and views are free.
+ * set_s (n_sets,k).  -1 (ST_USAGE) when a name has no specification. */
+int place_spec_costs(const struct graph *g, const struct spec *s, const char *const *names,
+		     uint32_t k, double *set_s, struct err *e) MUST_CHECK;
+
+#endif
