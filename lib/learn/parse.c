@@ -1,0 +1,161 @@
+/* parse.c - dominant edges and their components. */
+#include "learn/parse.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Union-find with path halving; the root of a component is its smallest member. */
+static uint32_t find(uint32_t *parent, uint32_t i)
+{
+	while (parent[i] != i) {
+		parent[i] = parent[parent[i]];
+		i = parent[i];
+	}
+	return i;
+}
+
+/* Roots -> groups numbered by first member. */
+static void number_groups(uint32_t *parent, uint32_t n, struct arena *a, struct parsed *out)
+{
+	out->group = arena_raw(a, n, sizeof *out->group);
+	out->n_groups = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t r = find(parent, i);
+		out->group[i] = r == i ? out->n_groups++ : out->group[r];
+	}
+}
+
+static uint32_t *singletons(uint32_t n, struct arena *a)
+{
+	uint32_t *parent = arena_raw(a, n, sizeof *parent);
+	for (uint32_t i = 0; i < n; i++)
+		parent[i] = i;
+	return parent;
+}
+
+/* Join the components of edge e; false when they are one already. */
+static bool join(uint32_t *parent, uint32_t u, uint32_t v)
+{
+	u = find(parent, u);
+	v = find(parent, v);
+	if (u == v)
+		return false;
+	parent[u < v ? v : u] = u < v ? u : v;
+	return true;
+}
+
+void parse_groups(const struct ugraph *g, const uint32_t *kept, uint32_t n_kept,
+		  struct arena *a, struct parsed *out)
+{
+	uint32_t *parent = singletons(g->n, a);
+	out->n_kept = n_kept;
+	out->kept = arena_raw(a, n_kept, sizeof *kept);
+	for (uint32_t i = 0; i < n_kept; i++) {
+		out->kept[i] = kept[i];
+		join(parent, g->u[kept[i]], g->v[kept[i]]);
+	}
+	number_groups(parent, g->n, a, out);
+}
+
+/* Edges that are the highest-scored one of an end: ascending in kept[]. */
+static uint32_t dominant_edges(const struct ugraph *g, const float *score, const uint8_t *dropped,
+			       uint32_t *best, uint32_t *kept)
+{
+	for (uint32_t i = 0; i < g->n; i++)
+		best[i] = UINT32_MAX;
+	for (uint32_t e = 0; e < g->m; e++) {
+		if (dropped && dropped[e])
+			continue;
+		uint32_t *bu = &best[g->u[e]], *bv = &best[g->v[e]];
+		if (*bu == UINT32_MAX || score[e] > score[*bu])
+			*bu = e;
+		if (*bv == UINT32_MAX || score[e] > score[*bv])
+			*bv = e;
+	}
+	uint32_t n = 0;
+	for (uint32_t e = 0; e < g->m; e++)
+		if (best[g->u[e]] == e || best[g->v[e]] == e)
+			kept[n++] = e;
+	return n;
+}
+
+struct scored { float score; uint32_t edge; };
+
+static int by_score(const void *pa, const void *pb)
+{
+	const struct scored *a = pa, *b = pb;
+	if (a->score != b->score)
+		return a->score > b->score ? -1 : 1;
+	return a->edge < b->edge ? -1 : a->edge > b->edge;
+}
+
+static int by_index(const void *pa, const void *pb)
+{
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+	return a < b ? -1 : a > b;
+}
+
+/* Have the rows u and v of mask (.,k) a device in common?  Then row u becomes what they share. */
+static bool share_device(uint8_t *mask, uint32_t k, uint32_t u, uint32_t v)
+{
+	uint8_t *a = mask + (size_t)u * k, *b = mask + (size_t)v * k;
+	bool any = false;
+	for (uint32_t d = 0; d < k; d++)
+		any = any || (a[d] && b[d]);
+	if (any)
+		for (uint32_t d = 0; d < k; d++)
+			a[d] = a[d] && b[d];
+	return any;
+}
+
+/* Walk the dominant edges from the highest score down and keep those that the
+ * limits allow; returns their number, kept[] ascending again. */
+static uint32_t keep_allowed(const struct ugraph *g, const float *score,
+			     const struct parse_limits *lim, uint32_t *parent, uint32_t *kept,
+			     uint32_t n, struct arena *a)
+{
+	struct scored *s = arena_raw(a, n, sizeof *s);
+	for (uint32_t i = 0; i < n; i++)
+		s[i] = (struct scored){score[kept[i]], kept[i]};
+	qsort(s, n, sizeof *s, by_score);
+	uint8_t *mask = NULL;
+	if (lim->mask) {
+		size_t bytes = (size_t)g->n * lim->k;
+		mask = memcpy(arena_raw(a, bytes, 1), lim->mask, bytes);
+	}
+	uint32_t n_groups = g->n, n_kept = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t u = find(parent, g->u[s[i].edge]), v = find(parent, g->v[s[i].edge]);
+		if (u != v) {
+			if (n_groups <= lim->min_groups)
+				continue;
+			if (mask && !share_device(mask, lim->k, u < v ? u : v, u < v ? v : u))
+				continue;
+			join(parent, u, v);
+			n_groups--;
+		}
+		kept[n_kept++] = s[i].edge;
+	}
+	qsort(kept, n_kept, sizeof *kept, by_index);
+	return n_kept;
+}
+
+void parse_edges(const struct ugraph *g, const float *score, const struct parse_limits *lim,
+		 struct arena *a, struct parsed *out)
+{
+	uint32_t *best = arena_raw(a, g->n, sizeof *best);
+	uint32_t *kept = arena_raw(a, g->m, sizeof *kept);
+	uint32_t *parent = singletons(g->n, a);
+	uint32_t n = dominant_edges(g, score, lim->dropped, best, kept), n_joins = 0;
+	for (uint32_t i = 0; i < n; i++)
+		n_joins += join(parent, g->u[kept[i]], g->v[kept[i]]);
+	if (lim->mask || g->n - n_joins < lim->min_groups) {
+		for (uint32_t i = 0; i < g->n; i++)
+			parent[i] = i;
+		n = keep_allowed(g, score, lim, parent, kept, n, a);
+	}
+	out->kept = kept;
+	out->n_kept = n;
+	number_groups(parent, g->n, a, out);
+}
