@@ -1,0 +1,35 @@
+/* executor.h - runs plans: one worker thread per device, which starts its ready
+ * task of the highest rank whenever it is free.
+ *
+ * Nothing is shared between workers but the counters of tasks that wait: who
+ * brings one to zero hands the task to its device.  There is no lock on the
+ * way, and no allocation. */
+#ifndef HSDAG_DEVICE_EXECUTOR_H
+#define HSDAG_DEVICE_EXECUTOR_H
+
+#include "device/plan.h"
+
+struct executor;
+
+/* Workers for the open devices of l, which must outlive the executor. */
+struct executor *executor_new(struct device_list *l);
+void executor_free(struct executor *x);
+
+/* Called between waits of at most 0.1 s while a run is going on; false ends
+ * the run with an error (ST_RUNTIME). */
+void executor_watch(struct executor *x, bool (*go_on)(void *arg), void *arg);
+
+struct exec_sample {
+	double lat_s;      /* from inputs on the host to results on the host */
+	double *busy_s;    /* (k) computing; the caller's memory, or NULL */
+	double *step_s;    /* (n_steps) duration of each step; the caller's memory, or NULL */
+};
+
+/* One inference.  Results are then in p->result.  -1: a device failed (ST_RUNTIME);
+ * the executor stays usable, the device may not be. */
+int executor_run(struct executor *x, struct plan *p, struct exec_sample *out, struct err *e) MUST_CHECK;
+
+/* Seconds on the clock that all measurements use. */
+double clock_s(void);
+
+#endif

@@ -1,0 +1,330 @@
+/* model.c - from a graph to the steps that an executor runs. */
+#include "device/model.h"
+
+#include <stdio.h>
+#include <string.h>
+
+char *model_layer(const struct model *m, uint32_t v, char *dst, size_t cap)
+{
+	const struct graph *g = m->g;
+	char q[200];
+	snprintf(dst, cap, "layer %lld '%s' (%s)", (long long)g->id[v],
+		 err_escape(q, sizeof q, g->node_name[v], strlen(g->node_name[v])), g->type[v]);
+	return dst;
+}
+
+static uint32_t n_outputs(const struct graph *g)
+{
+	return g->out_ptr[g->n];
+}
+
+/* The output that input slot i reads. */
+static uint32_t in_output(const struct graph *g, uint32_t i)
+{
+	return g->out_ptr[g->in_node[i]] + g->in_port[i];
+}
+
+static bool is_kind(const struct model *m, uint32_t v, enum op_kind k)
+{
+	return m->op[v].kind == k;
+}
+
+/* ---- opening ---- */
+
+static int decode(struct model *m, struct err *e)
+{
+	const struct graph *g = m->g;
+	char l[300];
+	m->op = ARENA_NEWN(m->arena, struct op, g->n);
+	m->constant = ARENA_NEWN(m->arena, bool, g->n);
+	for (uint32_t v = 0; v < g->n; v++)
+		if (op_decode(g, v, &m->op[v], e) < 0)
+			return err_prefix(e, "%s", model_layer(m, v, l, sizeof l));
+	op_constant_nodes(g, m->constant);
+	return 0;
+}
+
+static void mark_live(struct model *m)
+{
+	const struct graph *g = m->g;
+	m->live = ARENA_NEWN(m->arena, bool, g->n);
+	for (uint32_t v = g->n; v-- > 0;) {
+		if (is_kind(m, v, OP_RESULT) || is_kind(m, v, OP_ASSIGN))
+			m->live[v] = true;
+		for (uint32_t i = g->in_ptr[v]; m->live[v] && i < g->in_ptr[v + 1]; i++)
+			if (g->in_node[i] != GRAPH_NONE)
+				m->live[g->in_node[i]] = true;
+	}
+}
+
+static int check_shapes(struct model *m, struct err *e)
+{
+	const struct graph *g = m->g;
+	char l[300];
+	for (uint32_t v = 0; v < g->n; v++)
+		for (uint32_t o = g->out_ptr[v]; m->live[v] && o < g->out_ptr[v + 1]; o++) {
+			struct tensor t;
+			if (m->constant[v] && !is_kind(m, v, OP_CONST))
+				continue;    /* its value will tell */
+			if (!tensor_describe(g, o, &t) || !tensor_is_static(&t))
+				return err_set(e, ST_INPUT, "%s: output %u has no static shape of rank 8 or "
+					       "less; give the model static shapes (ovc --input)",
+					       model_layer(m, v, l, sizeof l), o - g->out_ptr[v]);
+			if (tensor_bytes(&t) < 0 && !is_kind(m, v, OP_CONST))
+				return err_set(e, ST_INPUT, "%s: output %u of type '%s' cannot be held in memory",
+					       model_layer(m, v, l, sizeof l), o - g->out_ptr[v],
+					       elem_name(t.elem));
+		}
+	return 0;
+}
+
+/* Every constant lies inside the file and is as long as its shape says. */
+static int check_constants(const struct model *m, struct err *e)
+{
+	const struct graph *g = m->g;
+	char l[300];
+	if (weights_check(&m->weights, g, e) < 0)
+		return -1;
+	for (uint32_t c = 0; c < g->n_const; c++) {
+		struct tensor t;
+		uint32_t v = g->const_node[c];
+		if (!m->live[v] || !tensor_describe(g, g->out_ptr[v], &t) || t.elem == EL_STRING)
+			continue;
+		int64_t bytes = tensor_bytes(&t);
+		if (bytes < 0 || (uint64_t)bytes != g->const_bytes[c])
+			return err_set(e, ST_INPUT, "%s: %llu bytes in the .bin, but its shape takes %lld",
+				       model_layer(m, v, l, sizeof l),
+				       (unsigned long long)g->const_bytes[c], (long long)bytes);
+	}
+	return 0;
+}
+
+static int open_weights(struct model *m, const char *path, struct err *e)
+{
+	char l[300];
+	if (m->g->n_const == 0)
+		return 0;
+	if (!path)
+		path = m->g->weights;
+	if (*path == '\0')
+		return err_set(e, ST_INPUT, "%s: the model has no weights file; give one with "
+			       "--weights or make one with irfill",
+			       model_layer(m, m->g->const_node[0], l, sizeof l));
+	if (weights_open(&m->weights, path, e) < 0)
+		return -1;
+	if (check_constants(m, e) < 0) {
+		char q[400];
+		return err_prefix(e, "weights '%s'", err_escape(q, sizeof q, path, strlen(path)));
+	}
+	return 0;
+}
+
+/* A constant view has a value of its own. */
+static void find_roots(struct model *m)
+{
+	const struct graph *g = m->g;
+	m->root = ARENA_NEWN(m->arena, uint32_t, n_outputs(g));
+	m->node_out = ARENA_NEWN(m->arena, uint32_t, n_outputs(g));
+	for (uint32_t v = 0; v < g->n; v++)
+		for (uint32_t o = g->out_ptr[v]; o < g->out_ptr[v + 1]; o++) {
+			m->node_out[o] = v;
+			m->root[o] = o;
+			if (!m->constant[v] && op_is_view(&m->op[v]) && g->in_ptr[v] < g->in_ptr[v + 1] &&
+			    g->in_node[g->in_ptr[v]] != GRAPH_NONE)
+				m->root[o] = m->root[in_output(g, g->in_ptr[v])];
+		}
+}
+
+static void list_steps(struct model *m)
+{
+	const struct graph *g = m->g;
+	m->step_node = ARENA_NEWN(m->arena, uint32_t, g->n);
+	m->node_step = ARENA_NEWN(m->arena, uint32_t, g->n);
+	m->param = ARENA_NEWN(m->arena, uint32_t, g->n);
+	m->result = ARENA_NEWN(m->arena, uint32_t, g->n);
+	m->result_root = ARENA_NEWN(m->arena, uint32_t, g->n);
+	for (uint32_t v = 0; v < g->n; v++) {
+		m->node_step[v] = GRAPH_NONE;
+		if (is_kind(m, v, OP_PARAMETER)) {
+			m->param[m->n_params++] = v;
+		} else if (is_kind(m, v, OP_RESULT)) {
+			m->result_root[m->n_results] = m->root[in_output(g, g->in_ptr[v])];
+			m->result[m->n_results++] = v;
+		} else if (m->live[v] && !m->constant[v] &&
+			   (g->out_ptr[v] == g->out_ptr[v + 1] || m->root[g->out_ptr[v]] == g->out_ptr[v])) {
+			m->node_step[v] = m->n_steps;
+			m->step_node[m->n_steps++] = v;
+		}
+	}
+}
+
+static int make_inputs(struct model *m, struct err *e)
+{
+	char l[300];
+	m->input = ARENA_NEWN(m->arena, void *, m->n_params);
+	for (uint32_t i = 0; i < m->n_params; i++) {
+		struct tensor t;
+		if (!tensor_describe(m->g, m->g->out_ptr[m->param[i]], &t) || tensor_bytes(&t) < 0)
+			return err_set(e, ST_INPUT, "%s: an input needs a static shape and a numeric type",
+				       model_layer(m, m->param[i], l, sizeof l));
+		size_t bytes = (size_t)tensor_bytes(&t);
+		if (!(m->input[i] = mem_try(bytes ? bytes : 1)))
+			return err_set(e, ST_RUNTIME, "%s: no memory for %zu bytes",
+				       model_layer(m, m->param[i], l, sizeof l), bytes);
+		memset(m->input[i], 0, bytes);
+	}
+	return 0;
+}
+
+int model_open(struct model *m, const struct graph *g, const char *weights, struct err *e)
+{
+	*m = (struct model){.g = g, .arena = arena_new(), .ctx = cpu_ctx_new(NULL, NULL)};
+	if (decode(m, e) < 0)
+		return -1;
+	mark_live(m);
+	if (check_shapes(m, e) < 0 || open_weights(m, weights, e) < 0)
+		return -1;
+	host_values_init(&m->values, g, m->weights.data, m->weights.bytes, m->ctx);
+	find_roots(m);
+	list_steps(m);
+	return make_inputs(m, e);
+}
+
+void model_close(struct model *m)
+{
+	if (!m->arena)
+		return;
+	for (uint32_t i = 0; m->input && i < m->n_params; i++)
+		mem_free(m->input[i]);
+	if (m->values.value)
+		host_values_release(&m->values);
+	cpu_ctx_free(m->ctx);
+	weights_close(&m->weights);
+	arena_free(m->arena);
+	*m = (struct model){0};
+}
+
+/* ---- constants ---- */
+
+int model_value(struct model *m, uint32_t o, struct err *e)
+{
+	const struct graph *g = m->g;
+	uint32_t v = m->node_out[o];
+	if (m->values.value[o].data)
+		return 0;
+	for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++) {
+		uint32_t u = g->in_node[i];
+		if (u != GRAPH_NONE && m->constant[u] && model_value(m, in_output(g, i), e) < 0)
+			return -1;
+	}
+	return host_eval_node(&m->values, v, e);
+}
+
+/* Is constant output o small, and everything that it is computed from? */
+static bool is_small(const struct model *m, uint32_t o, int depth)
+{
+	const struct graph *g = m->g;
+	uint32_t v = m->node_out[o];
+	int64_t bytes = graph_out_bytes(g, o);
+	if (bytes < 0 || bytes > MODEL_SMALL || depth > 16)
+		return false;
+	if (is_kind(m, v, OP_SHAPE_OF))
+		return true;
+	for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++)
+		if (g->in_node[i] != GRAPH_NONE && !is_small(m, in_output(g, i), depth + 1))
+			return false;
+	return true;
+}
+
+/* The f16 constant behind a Convert to f32, when the device takes it as it is. */
+static uint32_t unconverted(const struct model *m, uint32_t o, const struct op *op, uint32_t i,
+			    struct device *d)
+{
+	const struct graph *g = m->g;
+	uint32_t v = m->node_out[o];
+	if (!d->class->takes || !is_kind(m, v, OP_CONVERT) || g->out_elem[o] != EL_F32)
+		return o;
+	uint32_t src = in_output(g, g->in_ptr[v]);
+	return d->class->takes(d, op, i, (enum elem)g->out_elem[src]) ? src : o;
+}
+
+/* ---- steps ---- */
+
+static int fill_arg(struct model *m, const struct op *op, uint32_t i, struct device *d,
+		    enum model_data data, struct step_arg *a, struct err *e)
+{
+	const struct graph *g = m->g;
+	uint32_t slot = g->in_ptr[op->v] + i;
+	*a = (struct step_arg){.from = FROM_NONE};
+	if (g->in_node[slot] == GRAPH_NONE)
+		return 0;
+	uint32_t o = in_output(g, slot);
+	a->from = FROM_INPUT;
+	if (m->constant[g->in_node[slot]]) {
+		a->from = FROM_CONST;
+		o = unconverted(m, o, op, i, d);
+		if ((data == MODEL_ALL || is_small(m, o, 0)) && model_value(m, o, e) < 0)
+			return -1;
+	}
+	a->tensor = &m->values.value[o];
+	return 0;
+}
+
+int model_spec(struct model *m, uint32_t s, struct device *d, enum model_data data, struct arena *a,
+	       struct step_spec *out, struct err *e)
+{
+	uint32_t v = m->step_node[s];
+	const struct graph *g = m->g;
+	uint32_t n_in = g->in_ptr[v + 1] - g->in_ptr[v], n_out = g->out_ptr[v + 1] - g->out_ptr[v];
+	struct step_arg *in = ARENA_NEWN(a, struct step_arg, n_in);
+	const struct tensor **ins = ARENA_NEWN(a, const struct tensor *, n_in);
+	struct step_out *outs = ARENA_NEWN(a, struct step_out, n_out);
+	struct step_node *node = ARENA_NEWN(a, struct step_node, 1);
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < n_in; i++) {
+		if (fill_arg(m, &m->op[v], i, d, data, &in[i], e) < 0)
+			return -1;
+		if (in[i].from == FROM_INPUT) {
+			in[i].index = n;
+			ins[n++] = in[i].tensor;
+		}
+	}
+	for (uint32_t i = 0; i < n_out; i++)
+		outs[i] = (struct step_out){0, i};
+	*node = (struct step_node){g, v, &m->op[v], n_in, n_out, in, m->values.value + g->out_ptr[v]};
+	*out = (struct step_spec){1, node, n, n_out, ins, outs};
+	return 0;
+}
+
+int model_supports(struct model *m, uint32_t s, struct device *d, char *why, size_t cap, struct err *e)
+{
+	struct arena *a = arena_new();
+	struct step_spec spec;
+	int rc = model_spec(m, s, d, MODEL_FEW, a, &spec, e);
+	if (rc == 0)
+		rc = d->class->supports(d, &spec, why, cap);
+	arena_free(a);
+	return rc;
+}
+
+int model_mask(struct model *m, const struct device_list *l, uint8_t *mask, struct err *e)
+{
+	const struct graph *g = m->g;
+	char why[200], layer[300];
+	memset(mask, 1, (size_t)g->n_sets * l->n);
+	for (uint32_t s = 0; s < m->n_steps; s++) {
+		uint32_t v = m->step_node[s], able = 0;
+		for (uint32_t d = 0; d < l->n; d++) {
+			int ok = model_supports(m, s, &l->dev[d], why, sizeof why, e);
+			if (ok < 0)
+				return -1;
+			able += (uint32_t)ok;
+			if (!ok && g->set[v] != GRAPH_NONE)
+				mask[(size_t)g->set[v] * l->n + d] = 0;
+		}
+		if (able == 0)
+			return err_set(e, ST_INPUT, "operator '%s-%s' of %s can run on none of the devices: %s",
+				       g->type[v], g->opset[v], model_layer(m, v, layer, sizeof layer), why);
+	}
+	return 0;
+}

@@ -1,0 +1,92 @@
+/* plan.h - a placement made ready to run: tasks, what waits for what, and a
+ * place in memory for every tensor.
+ *
+ * The order in which tasks run is not fixed here: a free device takes its ready
+ * task of the highest rank.  Memory is planned for the schedule that the list
+ * scheduler predicts, and where a buffer takes over the memory of earlier ones,
+ * its task waits for their last readers: whatever order comes true, no tensor
+ * is overwritten before it has been read.  These waits point forward in the
+ * predicted schedule, as the data's own do, so they cannot form a circle.
+ *
+ * Copies between devices are tasks of their own, one per tensor and
+ * destination: host to host a memcpy by the destination's worker, from host to
+ * device memory an upload, from device memory a download (both asynchronous),
+ * and between two devices' own memories a download and an upload. */
+#ifndef HSDAG_DEVICE_PLAN_H
+#define HSDAG_DEVICE_PLAN_H
+
+#include "device/device.h"
+#include "device/model.h"
+#include "sched/timeline.h"
+
+enum task_kind { TASK_STEP, TASK_MEMCPY, TASK_UPLOAD, TASK_DOWNLOAD };
+
+struct task {
+	enum task_kind kind;
+	uint32_t dev;                /* the device whose worker starts it */
+	uint32_t step;               /* TASK_STEP: the model's step */
+	struct step *prepared;
+	struct devmem **in, **out;   /* TASK_STEP */
+	struct devmem *mem;          /* uploads and downloads: the device's end */
+	void *dst;                   /* host memory: memcpy, download */
+	const void *src;             /* host memory: memcpy, upload */
+	size_t bytes;
+	double rank;                 /* higher first */
+	uint32_t n_waits;            /* tasks before it */
+	uint32_t next_ptr, next_end; /* tasks that wait for it: plan.next[next_ptr .. next_end-1] */
+};
+
+struct plan {
+	uint32_t n_tasks;
+	struct task *task;
+	uint32_t *next;
+	uint32_t *n_dev_tasks;       /* (k) tasks that each device's worker starts */
+	const void **result;         /* (n_results) host memory, valid after a run */
+
+	uint64_t *mem_bytes;         /* (k) peak: tensors, and constants of the steps there */
+	uint32_t n_copies;           /* between devices, per inference */
+	uint64_t copy_bytes;
+	double predicted_s;          /* what the list scheduler expects */
+
+	/* owned */
+	struct arena *arena;
+	struct device_list *devices;
+	struct devmem **base;        /* (k) */
+	uint32_t n_views;
+	struct devmem **view;
+	uint32_t *view_dev;
+	uint32_t n_host;
+	void **host;                 /* staging and downloaded results */
+};
+
+/* What all placements of a model on a list of devices share. */
+struct planner {
+	struct model *m;
+	struct device_list *devices;
+	struct sched_dag dag;        /* tasks: the model's steps; tensors: their outputs */
+	uint32_t *tensor_out;        /* (n_tensors) output of the graph */
+	uint32_t *out_tensor;        /* (n_out) or GRAPH_NONE */
+	double *step_s;              /* (n_steps, k) expected seconds; negative: cannot run there */
+	double *rank;                /* (n_steps) upward rank */
+	struct sched_costs costs;
+	struct timeliner *timeliner;
+	struct step **prepared;      /* (n_steps, k) NULL: not yet */
+	struct devmem **param_mem;   /* (n_params, k) wrapped inputs; NULL: not yet */
+	struct arena *arena;
+};
+
+int planner_open(struct planner *p, struct model *m, struct device_list *l, struct err *e) MUST_CHECK;
+void planner_close(struct planner *p);
+/* After step_s has changed (measured durations): new ranks and predictions. */
+void planner_update(struct planner *p);
+
+/* Device of every step for a placement of sets; steps outside all sets go with
+ * their first consumer. */
+void planner_steps(const struct planner *p, const uint16_t *set_device, uint16_t *step_device);
+
+/* Plan a placement of sets (g->n_sets).  0, or -1 when it cannot run, with the reason:
+ * ST_INPUT an operator that its device does not support, ST_RUNTIME memory. */
+int plan_make(struct planner *p, const uint16_t *set_device, struct plan *out, struct err *e) MUST_CHECK;
+void plan_release(struct plan *p);
+
+#endif

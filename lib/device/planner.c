@@ -1,0 +1,135 @@
+/* planner.c - what all placements of a model share: the graph of steps, what
+ * each device can run, expected durations, ranks, prepared steps. */
+#include "device/plan.h"
+
+#include <math.h>
+#include <string.h>
+
+/* First guesses, replaced by measured durations: one core's rates. */
+static const double FLOPS_PER_S = 5e10, BYTES_PER_S = 8e9, STEP_S = 1e-6;
+static const double COPY_LATENCY_S = 5e-6, COPY_BYTES_PER_S = 5e9;
+
+/* Tensors are the outputs of steps; the key of a tensor is its output. */
+static void build_dag(struct planner *p)
+{
+	const struct model *m = p->m;
+	const struct graph *g = m->g;
+	uint32_t n_out = g->out_ptr[g->n], n_in = g->in_ptr[g->n];
+	struct sched_edge *edge = MEM_NEWN(struct sched_edge, (size_t)n_out + n_in + 1);
+	size_t n = 0;
+	for (uint32_t s = 0; s < m->n_steps; s++) {
+		uint32_t v = m->step_node[s];
+		for (uint32_t o = g->out_ptr[v]; o < g->out_ptr[v + 1]; o++)
+			edge[n++] = (struct sched_edge){s, SCHED_NONE, o, (uint64_t)tensor_bytes(&m->values.value[o])};
+		for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++) {
+			if (g->in_node[i] == GRAPH_NONE || m->constant[g->in_node[i]])
+				continue;
+			uint32_t o = m->root[g->out_ptr[g->in_node[i]] + g->in_port[i]];
+			uint32_t src = m->node_step[m->node_out[o]];
+			if (src != GRAPH_NONE)
+				edge[n++] = (struct sched_edge){src, s, o,
+					(uint64_t)tensor_bytes(&m->values.value[o])};
+		}
+	}
+	p->tensor_out = ARENA_NEWN(p->arena, uint32_t, n_out);
+	p->out_tensor = ARENA_NEWN(p->arena, uint32_t, n_out);
+	memset(p->out_tensor, 0xff, n_out * sizeof *p->out_tensor);
+	sched_dag_build(&p->dag, m->n_steps, edge, n, p->arena);
+	mem_free(edge);
+	uint32_t t = 0;
+	for (uint32_t s = 0; s < m->n_steps; s++) {
+		uint32_t v = m->step_node[s];
+		for (uint32_t o = g->out_ptr[v]; o < g->out_ptr[v + 1]; o++, t++) {
+			p->tensor_out[t] = o;
+			p->out_tensor[o] = t;
+		}
+	}
+}
+
+static int guess_costs(struct planner *p, struct err *e)
+{
+	const struct model *m = p->m;
+	uint32_t k = p->devices->n;
+	char why[200];
+	for (uint32_t s = 0; s < m->n_steps; s++) {
+		uint32_t v = m->step_node[s];
+		double guess = STEP_S + fmax((double)op_flops(m->g, v) / FLOPS_PER_S,
+					     (double)op_bytes(m->g, v) / BYTES_PER_S);
+		for (uint32_t d = 0; d < k; d++) {
+			int ok = model_supports(p->m, s, &p->devices->dev[d], why, sizeof why, e);
+			if (ok < 0)
+				return -1;
+			p->step_s[(size_t)s * k + d] = ok ? guess : -1;
+		}
+	}
+	return 0;
+}
+
+void planner_update(struct planner *p)
+{
+	uint32_t n = p->dag.n;
+	double *task_s = MEM_NEWN(double, n + 1), *use_s = MEM_NEWN(double, p->dag.n_uses + 1);
+	sched_mean_costs(&p->dag, p->step_s, &p->costs.links, task_s, use_s);
+	sched_upward_rank(&p->dag, task_s, use_s, p->rank);
+	mem_free(task_s);
+	mem_free(use_s);
+	timeliner_free(p->timeliner);
+	p->timeliner = timeliner_new(&p->dag, &p->costs, true);
+}
+
+int planner_open(struct planner *p, struct model *m, struct device_list *l, struct err *e)
+{
+	size_t k = l->n, n = m->n_steps;
+	*p = (struct planner){.m = m, .devices = l, .arena = arena_new()};
+	p->step_s = ARENA_NEWN(p->arena, double, n * k);
+	p->rank = ARENA_NEWN(p->arena, double, n);
+	p->prepared = ARENA_NEWN(p->arena, struct step *, n * k);
+	p->param_mem = ARENA_NEWN(p->arena, struct devmem *, m->n_params * k);
+	double *latency = ARENA_NEWN(p->arena, double, k * k);
+	double *rate = ARENA_NEWN(p->arena, double, k * k);
+	for (size_t i = 0; i < k * k; i++) {
+		latency[i] = COPY_LATENCY_S;
+		rate[i] = COPY_BYTES_PER_S;
+	}
+	build_dag(p);
+	if (guess_costs(p, e) < 0)
+		return -1;
+	p->costs = (struct sched_costs){.task_s = p->step_s, .links = {l->n, latency, rate},
+					.contention = true, .overlap = true, .policy = SCHED_RANK};
+	planner_update(p);
+	return 0;
+}
+
+void planner_close(struct planner *p)
+{
+	if (!p->arena)
+		return;
+	uint32_t k = p->devices->n;
+	for (size_t i = 0; p->prepared && i < (size_t)p->m->n_steps * k; i++)
+		if (p->prepared[i])
+			p->devices->dev[i % k].class->step_free(&p->devices->dev[i % k], p->prepared[i]);
+	for (size_t i = 0; p->param_mem && i < (size_t)p->m->n_params * k; i++)
+		if (p->param_mem[i])
+			p->devices->dev[i % k].class->release(&p->devices->dev[i % k], p->param_mem[i]);
+	timeliner_free(p->timeliner);
+	arena_free(p->arena);
+	*p = (struct planner){0};
+}
+
+void planner_steps(const struct planner *p, const uint16_t *set_device, uint16_t *step_device)
+{
+	const struct model *m = p->m;
+	for (uint32_t s = m->n_steps; s-- > 0;) {
+		uint32_t set = m->g->set[m->step_node[s]];
+		step_device[s] = 0;
+		if (set != GRAPH_NONE) {
+			step_device[s] = set_device[set];
+			continue;
+		}
+		for (uint32_t t = p->dag.out_ptr[s]; t < p->dag.out_ptr[s + 1]; t++)
+			if (p->dag.use_ptr[t] < p->dag.use_ptr[t + 1]) {
+				step_device[s] = step_device[p->dag.use_task[p->dag.use_ptr[t]]];
+				break;
+			}
+	}
+}
