@@ -8,12 +8,13 @@
 #   make install    PREFIX=/usr/local DESTDIR=
 
 B       ?= build
-CC      ?= gcc
+CC       = gcc
 OPT     ?= -O3 -fno-math-errno -fno-trapping-math
 PREFIX  ?= /usr/local
 WARN     = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
            -Wwrite-strings -Wvla -Wundef -Wformat=2 $(WERROR)
 WERROR  ?= -Werror
+Q        = $(if $(V),,@)
 XML2    := $(shell pkg-config --cflags libxml-2.0 2>/dev/null)
 CPPFLAGS = -D_GNU_SOURCE -DCL_TARGET_OPENCL_VERSION=120 -Ilib $(XML2)
 CFLAGS   = -std=c11 -g $(OPT) $(WARN) $(SAN)
@@ -46,41 +47,70 @@ define library
 $(B)/lib$(1).a: $(patsubst lib/%.c,$(B)/obj/%.o,$(wildcard lib/$(1)/*.c)) $(patsubst lib/%.cl,$(B)/obj/%.cl.o,$(wildcard lib/$(1)/*.cl))
 	@mkdir -p $$(@D)
 	@rm -f $$@
-	ar rcs $$@ $$(filter %.o,$$^)
+	$(Q)ar rcs $$@ $$(filter %.o,$$^)
 endef
 $(foreach l,$(LIBS),$(eval $(call library,$(l))))
 
 $(B)/obj/%.o: lib/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	@echo "  CC    $<"
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # An OpenCL source becomes a C string: char NAME_cl[].
 $(B)/obj/%.cl.o: lib/%.cl
 	@mkdir -p $(@D)
-	(printf 'extern const char $(notdir $*)_cl[];\nconst char $(notdir $*)_cl[] =\n'; \
+	$(Q)(printf 'extern const char $(notdir $*)_cl[];\nconst char $(notdir $*)_cl[] =\n'; \
 	 sed 's/\\/\\\\/g; s/"/\\"/g; s/^/"/; s/$$/\\n"/' $<; echo ';') > $(@:.o=.c)
-	$(CC) -c -o $@ $(@:.o=.c)
+	$(Q)$(CC) -c -o $@ $(@:.o=.c)
 
 LINK = $(CC) $(CPPFLAGS) -Itests $(CFLAGS) -MMD -MP -MF $(B)/obj/$(@F).d $(LDFLAGS) -o $@ $< $(filter %.a,$^) $(LDLIBS)
 
 .SECONDEXPANSION:
 $(B)/bin/%: cmd/%.c $$(call archives,$$*)
 	@mkdir -p $(@D) $(B)/obj
-	$(LINK)
+	@echo "  LINK  $@"
+	$(Q)$(LINK)
 
 $(B)/tests/%: tests/unit/%.c $$(call archives,$$*)
 	@mkdir -p $(@D) $(B)/obj
-	$(LINK)
+	@echo "  LINK  $@"
+	$(Q)$(LINK)
 
 $(B)/tests/%: tests/bench/%.c $$(call archives,$$*)
 	@mkdir -p $(@D) $(B)/obj
-	$(LINK)
+	@echo "  LINK  $@"
+	$(Q)$(LINK)
 
 units: $(UNITS)
+
+# The targets a person types install what is missing first; DEPS=: turns that off.
+DEPS ?= pipelines/deps.sh
+demo:
+	@$(DEPS)
+	@$(MAKE) --no-print-directory all
+	@B=$(B) pipelines/demo
+
+test:
+	@$(DEPS) $(B)/venv
+	@$(MAKE) --no-print-directory all units
+	@tests/run.sh $(B)
+
+asan:
+	@$(DEPS) $(B)/venv
+	@$(MAKE) --no-print-directory all units B=$(B)/asan OPT=-O1 \
+	  SAN="-fsanitize=address,undefined -fno-sanitize-recover=all"
+	@HSDAG_PYTHON=$(CURDIR)/$(B)/venv/bin/python tests/run.sh $(B)/asan
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/doc/hsdag
+	install $(PROGS) $(DESTDIR)$(PREFIX)/bin
+	install pipelines/place $(DESTDIR)$(PREFIX)/bin/hsdag-place
+	install -m 644 README.md lib/stream/STREAM.md $(DESTDIR)$(PREFIX)/share/doc/hsdag
 
 clean:
 	rm -rf $(B)
 
-.PHONY: all units clean
+.PHONY: all units demo test asan bench fuzz install clean
 .SECONDARY:
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+-include $(wildcard pipelines/*.mk)
+-include $(shell find $(B) -name '*.d' -not -path '*/venv/*' 2>/dev/null)

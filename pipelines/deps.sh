@@ -1,0 +1,28 @@
+#!/bin/sh
+# deps.sh - install what is missing, on Debian.  `deps.sh DIR` also makes DIR, a
+# Python environment with OpenVINO, the oracle of the tests.
+set -eu
+
+packages="gcc make pkg-config libxml2-dev libmsgpack-dev libopenblas-dev ocl-icd-opencl-dev
+	opencl-headers pocl-opencl-icd libxxhash-dev xz-utils"
+[ $# -eq 0 ] || packages="$packages bats python3-venv ca-certificates"
+
+missing=
+for p in $packages; do
+	dpkg-query -W -f='${db:Status-Status}' "$p" 2>/dev/null | grep -qx installed || missing="$missing $p"
+done
+if [ -n "$missing" ]; then
+	echo "installing:$missing" >&2
+	as_root=
+	[ "$(id -u)" -eq 0 ] || as_root=sudo
+	$as_root apt-get update -qq
+	# shellcheck disable=SC2086
+	DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq --no-install-recommends $missing >&2
+fi
+
+[ $# -eq 1 ] || exit 0
+if ! "$1/bin/python" -c 'import openvino, numpy, msgpack, xxhash' 2>/dev/null; then
+	echo "installing OpenVINO, numpy, msgpack and xxhash for Python into $1" >&2
+	python3 -m venv "$1"
+	"$1/bin/pip" -q install 'openvino==2026.4.*' numpy msgpack xxhash
+fi

@@ -1,0 +1,147 @@
+#!/usr/bin/env bats
+# The stream's rules, through the program that only reads: framing, limits,
+# truncation, damage.  The inputs are made with Python's own msgpack.
+bats_require_minimum_version 1.5.0
+
+setup() {
+	PATH="${B:-build}/bin:$PATH"
+	cd "$BATS_TEST_TMPDIR" || return 1
+	make_stream good.mp
+}
+
+# make_stream FILE [PYTHON] - a small stream; PYTHON may change `records` first.
+make_stream() {
+	"$HSDAG_PYTHON" - "$1" "${2:-}" <<-'PY'
+		import sys, struct, msgpack, xxhash
+		records = [["hdr", {"version": 1, "chain": []}],
+		           ["odd", {"t": {"dtype": "f32", "shape": [2, 3], "data": struct.pack("<6f", *range(6))},
+		                    "big": 2**63 + 5, "text": 'a"\n', "list": [1, -2, None, True, 0.5]}],
+		           ["even", {}]]
+		end = {}
+		exec(sys.argv[2])
+		wire = [r if isinstance(r, bytes) else msgpack.packb(r) for r in records]
+		body = b"".join(wire[1:])
+		last = {"records": len(wire) - 1, "digest": xxhash.xxh64(body).intdigest(), **end}
+		open(sys.argv[1], "wb").write(b"".join(wire) + msgpack.packb(["end", last]))
+	PY
+}
+
+setup_file() {
+	export HSDAG_PYTHON B
+	HSDAG_PYTHON=$(realpath -s "${HSDAG_PYTHON:-${B:-build}/venv/bin/python}")
+	B=$(realpath "${B:-build}")
+}
+
+@test "a good stream prints as JSON lines" {
+	run -0 recdump --full good.mp
+	[ "${#lines[@]}" -eq 4 ]
+	[ "${lines[1]}" = '{"kind": "odd", "map": {"t": {"dtype": "f32", "shape": [2, 3], "data": [[0, 1, 2], [3, 4, 5]]}, "big": 9223372036854775813, "text": "a\"\n", "list": [1, -2, null, true, 0.5]}}' ]
+}
+
+@test "every JSON line is JSON" {
+	recdump good.mp > out.json
+	"$HSDAG_PYTHON" -c 'import json,sys; [json.loads(l) for l in open("out.json")]'
+}
+
+@test "a tensor is summarised" {
+	run -0 recdump -k odd good.mp
+	[[ $output == *'{"dtype": "f32", "shape": [2, 3], "min": 0, "max": 5}'* ]]
+}
+
+@test "--check is silent on a good stream, from a file and from a pipe" {
+	run -0 recdump --check good.mp
+	[ -z "$output" ]
+	run -0 bash -c 'cat good.mp | recdump -c'
+	[ -z "$output" ]
+}
+
+@test "streams may follow one another" {
+	cat good.mp good.mp > two.mp
+	run -0 recdump -c two.mp
+}
+
+@test "every prefix is refused with status 3" {
+	size=$(stat -c %s good.mp)
+	for ((bytes = 0; bytes < size; bytes++)); do
+		head -c "$bytes" good.mp > cut.mp
+		run -3 recdump -c cut.mp
+		[[ $output == *"truncated input"* || $output == *"empty input"* ]]
+	done
+}
+
+@test "every flipped bit behind hdr is noticed" {
+	"$HSDAG_PYTHON" - <<-'PY'
+		import subprocess
+		good = open("good.mp", "rb").read()
+		start = good.index(b"odd") - 2
+		for i in range(start, len(good)):
+		    for bit in (0x01, 0x80):
+		        bad = bytearray(good); bad[i] ^= bit
+		        p = subprocess.run(["recdump", "-c"], input=bytes(bad), capture_output=True)
+		        assert p.returncode == 3 and p.stderr.startswith(b"recdump: error: "), (i, bit, p)
+	PY
+}
+
+refused() {   # refused NAME PYTHON TEXT
+	make_stream "$1.mp" "$2"
+	run -3 recdump -c "$1.mp"
+	[[ $output == *"$3"* ]] || { echo "$output"; return 1; }
+}
+
+@test "another version is refused" { refused v 'records[0][1]["version"] = 2' "reads version 1"; }
+@test "a stream without hdr is refused" { refused h 'records.pop(0)' "begins with a record 'hdr'"; }
+@test "a second hdr is refused" { refused hh 'records.append(records[0])' "second 'hdr'"; }
+@test "a wrong count is refused" { refused n 'end["records"] = 7' "counts other records"; }
+@test "a wrong digest is refused" { refused d 'end["digest"] = 7' "digest does not match"; }
+@test "a record that is not [kind, map] is refused" { refused r 'records.append([1, 2])' "expected [kind, map]"; }
+@test "a duplicate key is refused" { refused k 'records.append(b"\x92\xa1x\x82\xa1a\x01\xa1a\x02")' "occurs twice"; }
+@test "a duplicate among many keys is refused" {
+	refused kk 'records.append(b"\x92\xa1x\xde\x00\x29" + b"".join(b"\xa2%02d\x01" % (i % 40) for i in range(41)))' "occurs twice"
+}
+@test "a key that is not a str is refused" { refused ki 'records.append(b"\x92\xa1x\x81\x01\x01")' "key is not a str"; }
+@test "infinity is refused" { refused inf 'records.append(["x", {"v": float("inf")}])' "not finite"; }
+@test "an extension type is refused" { refused ext 'records.append(["x", {"v": msgpack.ExtType(1, b"a")}])' "not allowed"; }
+@test "text that is not UTF-8 is refused" { refused u 'records.append(b"\x92\xa1x\x81\xa1a\xa2\xff\xfe")' "UTF-8"; }
+@test "deep nesting is refused" { refused deep 'records.append(b"\x92\xa1x\x81\xa1a" + b"\x91" * 40 + b"\x01")' "nesting deeper"; }
+@test "a hostile count reserves nothing" {
+	refused big 'records.append(b"\x92\xa1x\x81\xa1a\xdd\xff\xff\xff\xff")' "beyond the limit"
+	"$HSDAG_PYTHON" -c 'open("c.mp","wb").write(open("good.mp","rb").read()[:20] + b"\x92\xa1x\x81\xa1a\xdd\x00\xff\xff\xff")'
+	run -3 bash -c 'ulimit -v 200000; recdump -c c.mp'
+}
+@test "a hostile length reserves nothing" {
+	"$HSDAG_PYTHON" -c 'import msgpack; open("l.mp","wb").write(msgpack.packb(["hdr", {"version": 1, "chain": []}]) + b"\x92\xa1x\x81\xa1a\xc6\x3f\x00\x00\x00abc")'
+	run -3 bash -c 'ulimit -v 200000; recdump -c l.mp'
+	[[ $output == *truncated* ]]
+}
+
+@test "a tensor whose data does not fit its shape is refused when it is looked at" {
+	make_stream t.mp 'records[1][1]["t"]["shape"] = [7]'
+	run -3 recdump t.mp
+	[[ $output == *"its shape does not"* ]]
+	make_stream t.mp 'records[1][1]["t"]["shape"] = [2**63, 2**63, 4]'
+	run -3 recdump t.mp
+}
+
+@test "NaN in a tensor is refused when it is looked at" {
+	make_stream t.mp 'records[1][1]["t"]["data"] = struct.pack("<6f", 0, 1, float("nan"), 3, 4, 5)'
+	run -3 recdump t.mp
+	[[ $output == *"not finite"* ]]
+}
+
+@test "usage errors are status 2, a missing file and a full disk status 1" {
+	run -2 recdump --nonsense
+	run -2 recdump a b
+	run -1 recdump no-such-file
+	run -1 bash -c 'recdump good.mp > /dev/full'
+	run -1 recdump -o /dev/full good.mp
+}
+
+@test "whichever allocation fails, it is said and the status is 1" {
+	for ((k = 1; k < 100; k++)); do
+		run env HSDAG_FAIL_ALLOC=$k recdump good.mp
+		[ "$status" -ne 0 ] || break
+		[ "$status" -eq 1 ]
+		[[ $output == *"out of memory"* ]]
+	done
+	[ $k -gt 3 ] && [ $k -lt 100 ]
+}
