@@ -40,6 +40,10 @@ LIBS_placepolicy = learn graph stream base
 LIBS_reinforce   = learn graph stream base
 LIBS_devsim      = place sched op graph stream base
 LIBS_placebase   = place sched op graph stream base
+LIBS_test_tape   = learn graph stream base
+LIBS_test_net    = learn graph stream base
+LIBS_test_parse  = learn graph stream base
+LIBS_bench_learn = learn graph stream base
 
 all: $(PROGS)
 

@@ -1,0 +1,365 @@
+/* test_tape.c - every operation of the tape against central differences.
+ *
+ * The scalar L = sum_ij a_i Y_ij b_j of a result Y is differentiated by the tape
+ * and by differences of width 2^-8 in each input, summed in double precision.
+ * Where the slopes of the two sides differ, a kink of ReLU lies near, and the entry is
+ * left out.  An entry is right within TOL of the largest one. */
+#include "tap.h"
+
+#include "base/blas.h"
+#include "learn/tape.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TOL 4e-3
+
+enum { MAX_LEAVES = 4, MAX_FLOATS = 4096 };
+
+struct leaf {
+	uint32_t rows, cols;
+	float v[MAX_FLOATS], g[MAX_FLOATS];
+};
+
+struct check {
+	struct mat *(*build)(struct tape *t, struct mat **x, const void *arg);
+	const void *arg;
+	int n;
+	struct leaf x[MAX_LEAVES];
+	struct rng_addr rng;
+	float a[512], b[512];
+};
+
+static float noise(uint32_t stream, uint32_t i)
+{
+	struct rng_addr at = {.seed = 7, .stream = stream};
+	return (float)(2 * rng_uniform(&at, i) - 1);
+}
+
+static void add_leaf(struct check *c, uint32_t rows, uint32_t cols, float shift)
+{
+	struct leaf *l = &c->x[c->n];
+	l->rows = rows;
+	l->cols = cols;
+	for (uint32_t i = 0; i < rows * cols; i++)
+		l->v[i] = noise(100 + (uint32_t)c->n, i) + shift;
+	c->n++;
+}
+
+static struct mat *forward(struct check *c, struct tape *t, bool train)
+{
+	struct mat *x[MAX_LEAVES] = {0};
+	tape_begin(t, train, &c->rng);
+	for (int i = 0; i < c->n; i++)
+		x[i] = tape_param(t, c->x[i].v, c->x[i].g, c->x[i].rows, c->x[i].cols);
+	return c->build(t, x, c->arg);
+}
+
+static double loss(struct check *c, struct tape *t)
+{
+	const struct mat *y = forward(c, t, false);
+	double s = 0;
+	for (uint32_t i = 0; i < y->rows; i++)
+		for (uint32_t j = 0; j < y->cols; j++) {
+			double v = y->v[(size_t)i * y->cols + j];
+			if (v > -INFINITY)
+				s += (double)c->a[i] * v * c->b[j];
+		}
+	return s;
+}
+
+/* Slopes of the loss on both sides of *v. */
+static void slopes(struct check *c, struct tape *t, float *v, float width, double *up, double *down)
+{
+	float keep = *v;
+	double mid = loss(c, t);
+	*v = keep + width;
+	*up = (loss(c, t) - mid) / ((double)*v - keep);
+	*v = keep - width;
+	*down = (mid - loss(c, t)) / (keep - (double)*v);
+	*v = keep;
+}
+
+static void gradients(struct check *c, struct tape *t)
+{
+	for (int i = 0; i < c->n; i++)
+		memset(c->x[i].g, 0, sizeof c->x[i].g);
+	struct mat *y = forward(c, t, true);
+	struct mat *a = tape_input(t, c->a, 1, y->rows), *b = tape_input(t, c->b, y->cols, 1);
+	struct mat *l = tape_matmul(t, tape_matmul(t, a, y), b);
+	tape_back(t, 1, &l, (double[]){1});
+}
+
+static void run_check(struct check *c, const char *name)
+{
+	struct tape *t = tape_new(NULL);
+	double worst = 0, top = 0;
+	int skipped = 0, total = 0;
+	c->rng = (struct rng_addr){.seed = 3, .episode = 1, .step = 2};
+	for (uint32_t i = 0; i < 512; i++) {
+		c->a[i] = noise(1, i);
+		c->b[i] = noise(2, i);
+	}
+	gradients(c, t);
+	for (int l = 0; l < c->n; l++)
+		for (uint32_t i = 0; i < c->x[l].rows * c->x[l].cols; i++)
+			top = fmax(top, fabs(c->x[l].g[i]));
+	for (int l = 0; l < c->n; l++)
+		for (uint32_t i = 0; i < c->x[l].rows * c->x[l].cols; i++, total++) {
+			double up, down;
+			slopes(c, t, &c->x[l].v[i], 0x1p-8f, &up, &down);
+			if (fabs(up - down) > 2 * TOL * top)
+				skipped++;
+			else
+				worst = fmax(worst, fabs((up + down) / 2 - c->x[l].g[i]) / top);
+		}
+	tap(worst < TOL && top > 0 && skipped * 4 <= total,
+	    "%s: worst error %.1e of the largest gradient, %d of %d entries at a kink", name, worst,
+	    skipped, total);
+	tape_free(t);
+}
+
+/* ---- what is built ---- */
+
+static const struct after DROP = {true, 0.3}, RELU = {true, 0}, NOTHING = {false, 0};
+#define BUILD(name) static struct mat *name(struct tape *t, struct mat **x, const void *arg)
+#define UNUSED (void)arg
+
+BUILD(b_matmul) { UNUSED; return tape_matmul(t, x[0], x[1]); }
+BUILD(b_linear) { return tape_linear(t, x[0], x[1], x[2], *(const struct after *)arg); }
+BUILD(b_norm) { return tape_norm(t, x[0], NULL, x[1], x[2], *(const struct after *)arg); }
+BUILD(b_norm_res) { return tape_norm(t, x[0], x[1], x[2], x[3], *(const struct after *)arg); }
+BUILD(b_add) { UNUSED; return tape_add(t, x[0], x[1]); }
+BUILD(b_mul) { UNUSED; return tape_mul(t, x[0], x[1]); }
+BUILD(b_relu) { UNUSED; return tape_relu(t, x[0]); }
+BUILD(b_sigmoid) { UNUSED; return tape_sigmoid(t, x[0]); }
+BUILD(b_tanh) { UNUSED; return tape_tanh(t, x[0]); }
+BUILD(b_dropout) { UNUSED; return tape_dropout(t, x[0], 0.4); }
+BUILD(b_scale) { UNUSED; return tape_scale_rows(t, x[0], x[1]); }
+BUILD(b_softmax) { return tape_log_softmax(t, x[0], arg); }
+
+static const uint16_t actions[9] = {0, 1, 2, 1, 0, 2, 2, 1, 0};
+BUILD(b_pick) { return tape_pick(t, tape_log_softmax(t, x[0], arg), actions); }
+BUILD(b_entropy) { return tape_entropy(t, tape_log_softmax(t, x[0], arg)); }
+
+static const uint32_t some_rows[] = {4, 0, 4, 2, 8, 8, 8, 1};
+BUILD(b_gather) { UNUSED; return tape_gather(t, x[0], some_rows, 8); }
+
+static const uint32_t segments[9] = {2, 0, 2, UINT32_MAX, 1, 1, 2, 4, 0};
+BUILD(b_segsum) { UNUSED; return tape_segment_sum(t, x[0], segments, 5, 1); }
+BUILD(b_segmean) { UNUSED; return tape_segment_mean(t, x[0], segments, 5, 1); }
+
+struct over_graph {
+	const struct ugraph *g;
+	struct after f;
+};
+BUILD(b_aggregate)
+{
+	const struct over_graph *o = arg;
+	return tape_aggregate(t, o->g, x[0], x[1], o->f);
+}
+BUILD(b_edges)
+{
+	const struct ugraph *g = arg;
+	return tape_edge_product(t, x[0], g->u, g->v, g->m);
+}
+/* A matrix that is used three times gathers all three gradients. */
+BUILD(b_shared)
+{
+	const struct over_graph *o = arg;
+	struct mat *y = tape_aggregate(t, o->g, x[0], NULL, NOTHING);
+	struct mat *z = tape_matmul(t, tape_add(t, x[0], y), x[1]);
+	z = tape_norm(t, z, x[0], x[2], x[3], NOTHING);
+	return tape_aggregate(t, o->g, tape_mul(t, z, x[0]), NULL, o->f);
+}
+
+static void dense(struct check *c)
+{
+	static const struct after f[] = {{false, 0}, {true, 0}, {true, 0.3}};
+	static const char *const with[] = {"", " + relu", " + relu + dropout"};
+	char name[80];
+	for (int i = 0; i < 3; i++) {
+		*c = (struct check){.build = b_linear, .arg = &f[i]};
+		add_leaf(c, 37, 18, 0);
+		add_leaf(c, 18, 21, 0);
+		add_leaf(c, 1, 21, 0);
+		snprintf(name, sizeof name, "linear%s", with[i]);
+		run_check(c, name);
+
+		*c = (struct check){.build = b_norm, .arg = &f[i]};
+		add_leaf(c, 9, 37, 0);
+		add_leaf(c, 1, 37, 1);
+		add_leaf(c, 1, 37, 0);
+		snprintf(name, sizeof name, "layer norm%s", with[i]);
+		run_check(c, name);
+
+		*c = (struct check){.build = b_norm_res, .arg = &f[i]};
+		add_leaf(c, 9, 32, 0);
+		add_leaf(c, 9, 32, 0);
+		add_leaf(c, 1, 32, 1);
+		add_leaf(c, 1, 32, 0);
+		snprintf(name, sizeof name, "residual layer norm%s", with[i]);
+		run_check(c, name);
+	}
+	*c = (struct check){.build = b_matmul};
+	add_leaf(c, 65, 17, 0);
+	add_leaf(c, 17, 1, 0);
+	run_check(c, "product with one column");
+	*c = (struct check){.build = b_matmul};
+	add_leaf(c, 33, 7, 0);
+	add_leaf(c, 7, 5, 0);
+	run_check(c, "product");
+}
+
+static void elementwise(struct check *c)
+{
+	static const struct { const char *name; struct mat *(*f)(struct tape *, struct mat **, const void *); int n; } op[] = {
+		{"add", b_add, 2}, {"product of elements", b_mul, 2}, {"relu", b_relu, 1},
+		{"sigmoid", b_sigmoid, 1}, {"tanh", b_tanh, 1}, {"dropout", b_dropout, 1},
+	};
+	for (size_t i = 0; i < sizeof op / sizeof *op; i++) {
+		*c = (struct check){.build = op[i].f};
+		for (int k = 0; k < op[i].n; k++)
+			add_leaf(c, 11, 21, 0);
+		run_check(c, op[i].name);
+	}
+	*c = (struct check){.build = b_scale};
+	add_leaf(c, 11, 21, 0);
+	add_leaf(c, 11, 1, 0);
+	run_check(c, "rows scaled");
+}
+
+static void graph_ops(struct check *c)
+{
+	/* nodes 0-8; 8 is isolated */
+	uint32_t src[] = {0, 0, 1, 2, 2, 3, 4, 5}, dst[] = {1, 3, 2, 3, 4, 5, 6, 7};
+	struct digraph d = {.n = 9, .m = 8, .src = src, .dst = dst};
+	struct arena *a = arena_new();
+	struct ugraph g;
+	ugraph_from_digraph(&g, &d, a);
+	struct over_graph plain = {&g, NOTHING}, drop = {&g, DROP}, relu = {&g, RELU};
+
+	*c = (struct check){.build = b_aggregate, .arg = &plain};
+	add_leaf(c, 9, 70, 0);
+	add_leaf(c, 1, 70, 0);
+	run_check(c, "aggregate");
+	*c = (struct check){.build = b_aggregate, .arg = &relu};
+	add_leaf(c, 9, 10, 0);
+	add_leaf(c, 1, 10, 0);
+	run_check(c, "aggregate + relu");
+	*c = (struct check){.build = b_aggregate, .arg = &drop};
+	add_leaf(c, 9, 70, 0);
+	add_leaf(c, 1, 70, 0);
+	run_check(c, "aggregate + relu + dropout");
+	*c = (struct check){.build = b_edges, .arg = &g};
+	add_leaf(c, 9, 20, 0);
+	run_check(c, "products over edges");
+	*c = (struct check){.build = b_shared, .arg = &plain};
+	add_leaf(c, 9, 6, 0);
+	add_leaf(c, 6, 6, 0);
+	add_leaf(c, 1, 6, 1);
+	add_leaf(c, 1, 6, 0);
+	run_check(c, "a matrix with several uses");
+
+	static const struct { const char *name; struct mat *(*f)(struct tape *, struct mat **, const void *); } op[] = {
+		{"rows by index", b_gather}, {"sums of segments", b_segsum},
+		{"means of segments", b_segmean},
+	};
+	for (size_t i = 0; i < sizeof op / sizeof *op; i++) {
+		*c = (struct check){.build = op[i].f};
+		add_leaf(c, 9, 5, 0);
+		run_check(c, op[i].name);
+	}
+	arena_free(a);
+}
+
+static void probabilities(struct check *c)
+{
+	static const uint8_t mask[27] = {1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 0, 1, 0, 0,
+					 1, 1, 1, 0, 0, 1, 1, 1, 1, 1, 1, 1};
+	static const struct { const char *name; struct mat *(*f)(struct tape *, struct mat **, const void *); const uint8_t *mask; } op[] = {
+		{"log softmax", b_softmax, NULL}, {"log softmax, masked", b_softmax, mask},
+		{"log-probability of actions", b_pick, NULL},
+		{"log-probability of actions, masked", b_pick, mask},
+		{"entropy", b_entropy, NULL}, {"entropy, masked", b_entropy, mask},
+	};
+	for (size_t i = 0; i < sizeof op / sizeof *op; i++) {
+		*c = (struct check){.build = op[i].f, .arg = op[i].mask};
+		add_leaf(c, 9, 3, 0);
+		/* The scalar that runs the gradients back multiplies by 0 what is -infinity. */
+		if (op[i].f == b_softmax && op[i].mask)
+			continue;
+		run_check(c, op[i].name);
+	}
+}
+
+/* A mask is a matter of position: the same for any number of threads, near p,
+ * another one for another step. */
+static void masks(void)
+{
+	enum { N = 200, C = 128 };
+	static float one[N * C];
+	struct pool *pool = pool_new(3, NULL);
+	struct tape *t = tape_new(NULL), *tp = tape_new(pool);
+	struct rng_addr at = {.seed = 5, .episode = 1, .step = 9};
+	double kept = 0;
+	for (int i = 0; i < N * C; i++)
+		one[i] = 1;
+	float gain[C], bias[C];
+	for (int j = 0; j < C; j++) {
+		gain[j] = 0;
+		bias[j] = 1;
+	}
+	struct mat *y[3];
+	struct tape *on[3] = {t, tp, tape_new(NULL)};
+	for (int i = 0; i < 3; i++) {
+		at.step = i == 2 ? 10 : 9;
+		tape_begin(on[i], false, &at);
+		y[i] = tape_norm(on[i], tape_input(on[i], one, N, C), NULL,
+				 tape_input(on[i], gain, 1, C), tape_input(on[i], bias, 1, C),
+				 (struct after){true, 0.2});
+	}
+	for (int i = 0; i < N * C; i++)
+		kept += y[0]->v[i] > 0;
+	kept /= N * C;
+	tap(fabs(kept - 0.8) < 0.01, "a mask keeps %.4f of 0.8", kept);
+	tap(memcmp(y[0]->v, y[1]->v, sizeof one) == 0, "masks do not depend on the threads");
+	tap(memcmp(y[0]->v, y[2]->v, sizeof one) != 0, "masks depend on the step");
+	tape_free(t);
+	tape_free(tp);
+	tape_free(on[2]);
+	pool_free(pool);
+}
+
+/* After the first step a tape of the same shapes takes no more memory. */
+static void steady(struct check *c)
+{
+	struct tape *t = tape_new(NULL);
+	size_t before = 0;
+	static const struct after f = {true, 0.3};
+	*c = (struct check){.build = b_linear, .arg = &f};
+	add_leaf(c, 60, 50, 0);
+	add_leaf(c, 50, 40, 0);
+	add_leaf(c, 1, 40, 0);
+	for (int i = 0; i < 4; i++) {
+		gradients(c, t);
+		if (i == 0)
+			before = tape_bytes(t);
+	}
+	tap(tape_bytes(t) == before, "a tape keeps its memory from step to step");
+	tape_free(t);
+}
+
+int main(void)
+{
+	static struct check c;
+	blas_init();
+	dense(&c);
+	elementwise(&c);
+	graph_ops(&c);
+	probabilities(&c);
+	masks();
+	steady(&c);
+	return tap_end();
+}
