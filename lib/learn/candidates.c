@@ -16,9 +16,17 @@ void candidates_release(struct candidates *s)
 	s->n = 0;
 }
 
-double candidate_ratio(const struct candidate *c)
+static struct candidate *find(const struct candidates *s, const uint16_t *device)
 {
-	return c->ratio_sum / c->runs;
+	for (uint32_t i = 0; i < s->n; i++)
+		if (memcmp(s->c[i].device, device, (size_t)s->n_sets * sizeof *device) == 0)
+			return (struct candidate *)&s->c[i];
+	return NULL;
+}
+
+bool candidates_has(const struct candidates *s, const uint16_t *device)
+{
+	return find(s, device) != NULL;
 }
 
 static bool is_anchor(const struct candidate *c)
@@ -29,8 +37,7 @@ static bool is_anchor(const struct candidate *c)
 /* a before b in the ranking. */
 static bool better(const struct candidate *a, const struct candidate *b)
 {
-	double ra = candidate_ratio(a), rb = candidate_ratio(b);
-	return ra < rb || (ra == rb && a->order < b->order);
+	return a->ratio < b->ratio || (a->ratio == b->ratio && a->order < b->order);
 }
 
 /* The place of a newcomer: an empty slot, else that of the worst that is not an anchor;
@@ -50,23 +57,20 @@ double candidates_add(struct candidates *s, const struct candidate *from, double
 		      double ref_s)
 {
 	double ratio = ref_s > 0 ? lat_s / ref_s : lat_s;
-	size_t bytes = (size_t)s->n_sets * sizeof *from->device;
+	struct candidate *c = find(s, from->device);
 	s->n_seen++;
-	for (uint32_t i = 0; i < s->n; i++) {
-		struct candidate *c = &s->c[i];
-		if (memcmp(c->device, from->device, bytes) != 0)
-			continue;
+	if (c) {                        /* a running mean: equal values leave it as it is */
 		c->runs++;
-		c->ratio_sum += ratio;
-		c->lat_sum += lat_s;
-		c->ref_sum += ref_s;
-		return candidate_ratio(c);
+		c->ratio += (ratio - c->ratio) / c->runs;
+		c->lat_s += (lat_s - c->lat_s) / c->runs;
+		c->ref_s += (ref_s - c->ref_s) / c->runs;
+		return c->ratio;
 	}
 	struct candidate new = *from, *slot = slot_for_new(s);
 	new.runs = 1;
-	new.ratio_sum = ratio;
-	new.lat_sum = lat_s;
-	new.ref_sum = ref_s;
+	new.ratio = ratio;
+	new.lat_s = lat_s;
+	new.ref_s = ref_s;
 	new.order = s->n_seen;
 	if (slot && (slot == &s->c[s->n] || is_anchor(&new) || better(&new, slot))) {
 		if (slot == &s->c[s->n])
@@ -113,9 +117,9 @@ int candidates_write(const struct candidates *s, struct rec_writer *w, struct er
 		put_uint(w, "runs", c->runs);
 		put_uint(w, "order", c->order);
 		put_uint(w, "seen", s->n_seen);
-		put_real(w, "ratio_sum", c->ratio_sum);
-		put_real(w, "lat_sum", c->lat_sum);
-		put_real(w, "ref_sum", c->ref_sum);
+		put_real(w, "ratio", c->ratio);
+		put_real(w, "lat_s", c->lat_s);
+		put_real(w, "ref_s", c->ref_s);
 		if (rec_end(w, e) < 0)
 			return -1;
 	}
@@ -151,9 +155,9 @@ int candidates_read(struct candidates *s, const struct rec *r, uint32_t n_device
 	    get_u32(r->map, "runs", 1, &c.runs, e) < 0 ||
 	    get_uint(r->map, "order", 0, INT64_MAX, &c.order, e) < 0 ||
 	    get_uint(r->map, "seen", 0, INT64_MAX, &s->n_seen, e) < 0 ||
-	    get_real(r->map, "ratio_sum", &c.ratio_sum, e) < 0 ||
-	    get_real(r->map, "lat_sum", &c.lat_sum, e) < 0 ||
-	    get_real(r->map, "ref_sum", &c.ref_sum, e) < 0)
+	    get_real(r->map, "ratio", &c.ratio, e) < 0 ||
+	    get_real(r->map, "lat_s", &c.lat_s, e) < 0 ||
+	    get_real(r->map, "ref_s", &c.ref_s, e) < 0)
 		goto out;
 	for (uint32_t i = 0; i < s->n_sets; i++)
 		if (c.device[i] >= n_devices) {

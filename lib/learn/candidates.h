@@ -21,7 +21,7 @@ struct candidate {
 	char source[SOURCE_MAX]; /* of the first run: "policy", "single", ... */
 	uint32_t episode, step, sample, n_groups;   /* of the first run */
 	uint32_t runs;
-	double ratio_sum, lat_sum, ref_sum;         /* over the runs; seconds */
+	double ratio, lat_s, ref_s;                 /* means over the runs */
 	uint64_t order;          /* when it came: earlier wins a tie */
 };
 
@@ -40,7 +40,8 @@ void candidates_release(struct candidates *s);
 double candidates_add(struct candidates *s, const struct candidate *from, double lat_s,
 		      double ref_s);
 
-double candidate_ratio(const struct candidate *c);
+/* Has this placement (n_sets) been run? */
+bool candidates_has(const struct candidates *s, const uint16_t *device);
 
 /* The best `k` first, and behind them the best anchor where it is not among them; indices
  * into s->c in order[], which has room for CANDIDATES_MAX.  Returns how many. */

@@ -1,0 +1,313 @@
+/* gpnembed - joint embedding and partitioning: graph and features in, per step a
+ * partition into groups with their embeddings Z' out.  One pass, or the first
+ * stage of a training loop that waits for `episode` records on a FIFO. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/blas.h"
+#include "base/msg.h"
+#include "base/opt.h"
+#include "learn/paramrec.h"
+#include "learn/problem.h"
+#include "learn/recipe.h"
+#include "learn/steprec.h"
+#include "stream/filter.h"
+
+enum { MAX_HYPER = 24 };
+
+struct options {
+	const char *fifo, *params_file, *rounds;
+	int recipe;
+	int64_t steps, threads;
+	/* hyperparameters as the command line gives them */
+	double real[MAX_HYPER];
+	int64_t whole[MAX_HYPER];
+	bool given[MAX_HYPER];
+	char name[MAX_HYPER][32];
+};
+
+struct stage {
+	const struct options *o;
+	struct filter f;
+	struct problem problem;
+	struct param_block block[N_BLOCKS];   /* policy: only passed on, from --params */
+	struct pool *pool;
+	struct net_work *work;
+	struct hyper hyper;                   /* for initial parameters */
+};
+
+/* ---- steps ---- */
+
+static void tell_groups(const struct part *p)
+{
+	char text[200] = "";
+	size_t n = 0;
+	if (msg_verbosity() < 1)
+		return;
+	for (uint32_t i = 0; i < p->p.n_rounds && n + 32 < sizeof text; i++)
+		n += (size_t)snprintf(text + n, sizeof text - n, "%u -> ", p->p.round[i].n);
+	msg_note(1, "episode %u step %u: %s%u groups%s", p->id.episode, p->id.step, text, p->p.n_groups,
+		 p->p.given ? " (given)" : "");
+}
+
+/* All steps of one episode: each restarts from the input features. */
+static int emit_steps(struct stage *s, uint32_t episode, uint32_t steps, bool dropout, struct err *e)
+{
+	const struct problem *pr = &s->problem;
+	const struct param_block *b = &s->block[BLOCK_EMBED];
+	const struct net_model m = {.net = b->net, .hyper = &b->hyper, .graph = &pr->graph, .d = pr->d,
+				    .embed = b->p};
+	float *x = mem_copy(pr->x, (size_t)pr->n * pr->d, sizeof *x);
+	int rc = 0;
+	for (uint32_t t = 0; t < steps && rc == 0; t++) {
+		const struct rng_addr rng = {.seed = b->seed, .episode = episode, .step = t};
+		struct part p = {.id = {pr->digest, episode, t, 0}, .n_sets = pr->n, .d = pr->d};
+		rc = net_embed(s->work, &m, x, dropout ? &rng : NULL,
+			       pr->has_group ? &pr->given : NULL, pr->mask, pr->devs.k, &p.p, e);
+		if (rc < 0)
+			break;
+		tell_groups(&p);
+		rc = part_encode(&p, s->f.out, e);
+		if (t + 1 < steps)
+			net_advance(x, pr->n, pr->d, p.p.group, p.p.z);
+	}
+	mem_free(x);
+	return rc;
+}
+
+/* Parameters from the seed where none were given; their record goes downstream. */
+static int first_params(struct stage *s, struct err *e)
+{
+	struct param_block *b = &s->block[BLOCK_EMBED];
+	if (!b->p)
+		*b = (struct param_block){.block = BLOCK_EMBED, .net = &nets[0], .hyper = s->hyper,
+					  .seed = (uint64_t)s->f.common->seed,
+					  .p = nets[0].embed_init(&s->hyper, s->problem.d,
+								  (uint64_t)s->f.common->seed)};
+	return paramrec_write(b, s->f.out, e);
+}
+
+/* ---- one pass ---- */
+
+static int one_pass(struct stage *s, struct err *e)
+{
+	struct param_block *b = s->block;
+	if (b[BLOCK_EMBED].p && param_block_check(&b[BLOCK_EMBED], s->problem.d, 0, e) < 0)
+		return -1;
+	if (first_params(s, e) < 0)
+		return -1;
+	if (b[BLOCK_POLICY].p && paramrec_write(&b[BLOCK_POLICY], s->f.out, e) < 0)
+		return -1;
+	return emit_steps(s, 0, (uint32_t)s->o->steps, false, e);
+}
+
+/* The last parameters of each block in a file. */
+static int load_params(struct stage *s, const char *path, struct err *e)
+{
+	struct rec_reader *in = rec_reader_open(path, -1, e);
+	struct rec r;
+	enum block b;
+	int k = in ? 1 : -1;
+	while (k > 0 && (k = rec_next(in, &r, e)) > 0)
+		if (rec_is(&r, "params") &&
+		    (paramrec_block(&r, &b, e) < 0 || paramrec_read(&s->block[b], &r, e) < 0))
+			k = -1;
+	rec_reader_close(in);
+	if (k == 0 && !s->block[BLOCK_EMBED].p)
+		k = err_set(e, ST_INPUT, "no params of block 'embed'");
+	return k < 0 ? err_prefix(e, "--params '%s'", path) : 0;
+}
+
+/* ---- the loop ---- */
+
+static int start_episode(struct stage *s, const struct rec *r, struct err *e)
+{
+	uint64_t episode, steps;
+	if (get_uint(r->map, "episode", 1, UINT32_MAX, &episode, e) < 0 ||
+	    get_uint(r->map, "steps", 1, UINT32_MAX, &steps, e) < 0)
+		return err_prefix(e, "episode");
+	if (!s->block[BLOCK_EMBED].p && first_params(s, e) < 0)
+		return -1;
+	if (filter_pass(&s->f, r, e) < 0 ||
+	    emit_steps(s, (uint32_t)episode, (uint32_t)steps, true, e) < 0)
+		return -1;
+	rec_begin(s->f.out, "episode_end");
+	put_uint(s->f.out, "episode", episode);
+	return rec_end(s->f.out, e);
+}
+
+/* One record of the FIFO. */
+static int loop_record(struct stage *s, const struct rec *r, struct err *e)
+{
+	enum block b;
+	if (rec_is(r, "hdr"))
+		return 0;
+	if (rec_is(r, "episode"))
+		return start_episode(s, r, e);
+	if (!rec_is(r, "params"))
+		return filter_pass(&s->f, r, e);
+	if (paramrec_block(r, &b, e) < 0)
+		return -1;
+	if (b == BLOCK_POLICY)
+		return filter_pass(&s->f, r, e);
+	if (paramrec_read(&s->block[b], r, e) < 0)
+		return -1;
+	return param_block_check(&s->block[b], s->problem.d, 0, e);
+}
+
+static int loop(struct stage *s, struct err *e)
+{
+	struct rec_reader *fifo = rec_reader_open(s->o->fifo, rec_writer_fd(s->f.out), e);
+	struct rec r;
+	int k = fifo ? 1 : -1;
+	filter_absorb_interrupt();
+	while (k > 0 && (k = rec_next(fifo, &r, e)) > 0) {
+		if (rec_is(&r, "end"))
+			break;
+		if (loop_record(s, &r, e) < 0)
+			k = -1;
+	}
+	rec_reader_close(fifo);
+	return k < 0 ? err_prefix(e, "--params-from '%s'", s->o->fifo) : 0;
+}
+
+/* ---- the filter ---- */
+
+static int handle(struct stage *s, const struct rec *r, struct err *e)
+{
+	enum block b;
+	int took = problem_take(&s->problem, r, e);
+	if (took < 0)
+		return -1;
+	if (took || !rec_is(r, "params"))
+		return filter_pass(&s->f, r, e);
+	if (s->o->fifo)
+		return err_set(e, ST_INPUT, "params in the input of a loop; its parameters come from "
+			       "--params-from");
+	return paramrec_block(r, &b, e) < 0 ? -1 : paramrec_read(&s->block[b], r, e);
+}
+
+static int filter(struct stage *s, struct err *e)
+{
+	struct rec r;
+	int k;
+	bool looped = false;
+	while ((k = filter_next(&s->f, &r, e)) > 0) {
+		if (looped)
+			return err_set(e, ST_INPUT, "a second stream after a loop; a loop handles one graph");
+		if (k == FILTER_RECORD) {
+			if (handle(s, &r, e) < 0)
+				return -1;
+			continue;
+		}
+		if (problem_check(&s->problem, false, e) < 0)
+			return -1;
+		looped = s->o->fifo != NULL;
+		if ((looped ? loop(s, e) : one_pass(s, e)) < 0 || filter_end(&s->f, e) < 0)
+			return -1;
+		problem_reset(&s->problem);
+	}
+	return k;
+}
+
+static int run(const struct options *o, const struct hyper *hyper, const struct opt_common *common,
+	       int argc, char **argv, const char *input, struct err *e)
+{
+	struct stage s = {.o = o, .hyper = *hyper};
+	int k = -1;
+	blas_init();
+	s.pool = pool_new((int)o->threads, NULL);
+	s.work = net_work_new(s.pool);
+	problem_init(&s.problem);
+	if (filter_open(&s.f, input, common, argc, argv, e) == 0) {
+		s.f.threads = pool_size(s.pool);
+		k = o->params_file ? load_params(&s, o->params_file, e) : 0;
+		if (k == 0)
+			k = filter(&s, e);
+		k = filter_close(&s.f, k, e);
+	}
+	problem_release(&s.problem);
+	for (int b = 0; b < N_BLOCKS; b++)
+		param_block_release(&s.block[b]);
+	net_work_free(s.work);
+	pool_free(s.pool);
+	return k;
+}
+
+/* ---- options ---- */
+
+/* One option per hyperparameter, but for the rounds. */
+static void add_hyper_options(struct options *o, struct opt *table, int n)
+{
+	const struct hyper *h = &hyper_default;
+	int i = 0;
+	for (const struct hyper_field *f = hyper_fields; f->name && i < MAX_HYPER; f++, i++) {
+		if (strcmp(f->name, "rounds") == 0)
+			continue;
+		snprintf(o->name[i], sizeof o->name[i], "%s", f->name);
+		for (char *c = o->name[i]; *c; c++)
+			*c = *c == '_' ? '-' : *c;
+		o->real[i] = hyper_get(h, f);
+		o->whole[i] = (int64_t)o->real[i];
+		table[n++] = (struct opt){
+			.name = o->name[i], .kind = f->is_real ? OPT_REAL : OPT_INT,
+			.dst = f->is_real ? (void *)&o->real[i] : (void *)&o->whole[i],
+			.arg = f->is_real ? "X" : "N", .help = f->help, .lo = f->lo, .hi = f->hi,
+			.given = &o->given[i]};
+	}
+}
+
+static int settle_hyper(const struct options *o, struct hyper *h, struct err *e)
+{
+	int i = 0;
+	*h = o->recipe == RECIPE_PAPER ? hyper_paper : hyper_default;
+	for (const struct hyper_field *f = hyper_fields; f->name && i < MAX_HYPER; f++, i++)
+		if (o->given[i] && hyper_set(h, f, f->is_real ? o->real[i] : (double)o->whole[i], e) < 0)
+			return -1;
+	if (!o->rounds)
+		return 0;
+	if (strcmp(o->rounds, "end") == 0) {
+		h->rounds = 0;
+		return 0;
+	}
+	return opt_int(o->rounds, "--rounds", 1, 1000, &h->rounds, e);
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = {.steps = 1, .threads = pool_n_cpus()};
+	struct opt_common common = OPT_COMMON_INIT;
+	struct err e = ERR_INIT;
+	struct hyper hyper;
+	struct opt opts[MAX_HYPER + 8] = {
+		{"params-from", 0, OPT_TEXT, &o.fifo, "FIFO",
+		 "loop: parameters and episodes come from there", 0, 0, NULL, NULL},
+		{"params", 0, OPT_TEXT, &o.params_file, "FILE",
+		 "one pass with the parameters in that stream", 0, 0, NULL, NULL},
+		{"steps", 0, OPT_INT, &o.steps, "N", "one pass: steps", 1, 1e6, NULL, NULL},
+		{"recipe", 0, OPT_CHOICE, &o.recipe, "NAME", "network and parsing", 0, 0, recipe_names, NULL},
+		{"rounds", 0, OPT_TEXT, &o.rounds, "N|end",
+		 "rounds of parsing, or until nothing shrinks\n(default: by the recipe)", 0, 0, NULL, NULL},
+		{"threads", 0, OPT_INT, &o.threads, "N", "threads; results do not depend on it", 1, 256,
+		 NULL, NULL}};
+	add_hyper_options(&o, opts, 6);
+	const struct opt_program program = {
+		.name = "gpnembed", .summary = "embed a graph and partition it into groups",
+		.args = "[FILE]", .max_args = 1, .has_seed = true, .opts = opts,
+		.details = "Defaults are those of the default recipe; --recipe paper has its own. A `group` record\n"
+			   "in the stream is honoured instead of parsing. In one pass dropout is off; in a loop\n"
+			   "(--params-from) the program emits the steps of an episode for each `episode` record of\n"
+			   "the FIFO and finishes at its `end`. -v reports the groups after each round.",
+		.example = "ir2dag model.xml | dagfeat | gpnembed --params result.mp | "
+			   "placepolicy -D cpu,cl:0.0 --greedy"};
+	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);
+	if (rc <= 0)
+		return opt_finish(rc, &e);
+	if (o.fifo && o.params_file)
+		rc = err_set(&e, ST_USAGE, "--params and --params-from exclude each other");
+	else
+		rc = settle_hyper(&o, &hyper, &e);
+	if (rc == 0)
+		rc = run(&o, &hyper, &common, argc, argv, first < argc ? argv[first] : "-", &e);
+	return opt_finish(rc, &e);
+}

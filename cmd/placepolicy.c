@@ -1,0 +1,347 @@
+/* placepolicy - the policy: for each partition, placements drawn from the
+ * probabilities of its groups (or the most probable one), and at the start of a
+ * training run one placement per single device. */
+#include <math.h>
+#include <string.h>
+
+#include "base/blas.h"
+#include "base/msg.h"
+#include "base/opt.h"
+#include "learn/paramrec.h"
+#include "learn/problem.h"
+#include "learn/steprec.h"
+#include "stream/filter.h"
+
+struct options {
+	const char *list;
+	bool greedy, anchors, keep;
+	int64_t samples;
+};
+
+struct stage {
+	const struct options *o;
+	struct filter f;
+	struct arena *run_arena, *arena;   /* of the stream; of one record */
+	struct net_work *work;
+	bool has_graph, has_devs, has_mask;
+	bool loop;                         /* episodes are numbered by reinforce */
+	bool anchored, told_policy;        /* anchors, params of the policy are out */
+	uint64_t graph;
+	uint32_t n_sets;
+	struct devs devs;
+	const uint8_t *mask;               /* (n_sets,k) or NULL */
+	struct param_block block[N_BLOCKS];
+};
+
+/* ---- placements ---- */
+
+/* Inverse of the distribution function of group g's devices at u. */
+static uint16_t draw(const float *logp, uint32_t k, double u)
+{
+	double sum = 0;
+	uint16_t last = 0;
+	for (uint32_t i = 0; i < k; i++) {
+		double p = exp((double)logp[i]);
+		if (p == 0)
+			continue;
+		last = (uint16_t)i;
+		sum += p;
+		if (u < sum)
+			break;
+	}
+	return last;
+}
+
+static uint16_t most_probable(const float *logp, uint32_t k)
+{
+	uint32_t best = 0;
+	for (uint32_t i = 1; i < k; i++)
+		if (logp[i] > logp[best])
+			best = i;
+	return (uint16_t)best;
+}
+
+static int emit_sample(struct stage *s, const struct part *p, const float *logp, uint32_t sample,
+		       struct err *e)
+{
+	uint32_t g = p->p.n_groups, k = s->devs.k;
+	uint16_t *action = ARENA_NEWN(s->arena, uint16_t, g);
+	uint16_t *device = ARENA_NEWN(s->arena, uint16_t, p->n_sets);
+	const struct rng_addr rng = {.seed = (uint64_t)s->f.common->seed, .episode = p->id.episode,
+				     .step = p->id.step, .stream = RNG_ACTION + sample};
+	for (uint32_t i = 0; i < g; i++)
+		action[i] = s->o->greedy ? most_probable(logp + (size_t)i * k, k)
+					 : draw(logp + (size_t)i * k, k, rng_uniform(&rng, i));
+	for (uint32_t i = 0; i < p->n_sets; i++)
+		device[i] = action[p->p.group[i]];
+	const struct place out = {
+		.id = {p->id.graph, p->id.episode, p->id.step, sample}, .source = "policy", .k = k,
+		.n_sets = p->n_sets, .n_groups = g, .devices = s->devs.names, .device = device,
+		.action = action, .logp = net_logp(logp, g, k, action),
+		.entropy = net_entropy(logp, g, k)};
+	return place_encode(&out, s->f.out, e);
+}
+
+/* One placement per device that can run every set. */
+static int emit_anchors(struct stage *s, uint32_t episode, struct err *e)
+{
+	uint16_t *device = ARENA_NEWN(s->arena, uint16_t, s->n_sets);
+	s->anchored = true;
+	for (uint32_t i = 0; i < s->devs.k; i++) {
+		bool legal = true;
+		for (uint32_t v = 0; v < s->n_sets; v++) {
+			device[v] = (uint16_t)i;
+			legal = legal && (!s->mask || s->mask[(size_t)v * s->devs.k + i]);
+		}
+		const struct place out = {
+			.id = {s->graph, episode, 0, i}, .source = "single", .k = s->devs.k,
+			.n_sets = s->n_sets, .devices = s->devs.names, .device = device};
+		if (legal && place_encode(&out, s->f.out, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- records ---- */
+
+/* The policy's parameters: from upstream, else from the seed. */
+static int settle_policy(struct stage *s, uint32_t d, struct err *e)
+{
+	struct param_block *embed = &s->block[BLOCK_EMBED], *b = &s->block[BLOCK_POLICY];
+	uint64_t seed = (uint64_t)s->f.common->seed;
+	if (!b->p && !embed->p)
+		return err_set(e, ST_INPUT, "no params before the first part; put gpnembed in front");
+	if (!b->p) {
+		*b = (struct param_block){.block = BLOCK_POLICY, .net = embed->net, .hyper = embed->hyper,
+					  .seed = seed};
+		b->p = b->net->policy_init(&b->hyper, d, s->devs.k, seed);
+	} else if (param_block_check(b, d, s->devs.k, e) < 0) {
+		return -1;
+	}
+	if (s->told_policy)
+		return 0;
+	s->told_policy = true;
+	return paramrec_write(b, s->f.out, e);
+}
+
+/* The part as it came, without z where nobody downstream replays it. */
+static int pass_part(struct stage *s, const struct rec *r, struct err *e)
+{
+	if (s->loop || s->o->keep)
+		return filter_pass(&s->f, r, e);
+	rec_begin(s->f.out, "part");
+	for (size_t i = 0; i < val_count(r->map); i++) {
+		const char *key;
+		size_t n;
+		if (!val_bytes(val_key_at(r->map, i), &key, &n) || (n == 1 && *key == 'z'))
+			continue;
+		put_val(s->f.out, arena_strndup(s->arena, key, n), val_value_at(r->map, i));
+	}
+	return rec_end(s->f.out, e);
+}
+
+static int check_part(const struct stage *s, const struct part *p, struct err *e)
+{
+	if (!s->has_graph)
+		return err_set(e, ST_INPUT, "part: no graph before it");
+	if (p->id.graph != s->graph || p->n_sets != s->n_sets)
+		return err_set(e, ST_INPUT, "part: of another graph; placepolicy handles one in a stream");
+	if (!p->d)
+		return err_set(e, ST_INPUT, "part: no embeddings z; gpnembed writes them");
+	return 0;
+}
+
+static int take_part(struct stage *s, const struct rec *r, struct err *e)
+{
+	struct part p;
+	const float *logp;
+	uint8_t *mask = NULL;
+	if (part_decode(r, s->arena, &p, e) < 0 || check_part(s, &p, e) < 0)
+		return -1;
+	if (s->o->anchors && !s->loop && !s->anchored && emit_anchors(s, 0, e) < 0)
+		return -1;
+	if (settle_policy(s, p.d, e) < 0 || pass_part(s, r, e) < 0)
+		return -1;
+	if (s->mask) {
+		mask = ARENA_NEWN(s->arena, uint8_t, (size_t)p.p.n_groups * s->devs.k);
+		if (net_group_mask(s->mask, s->n_sets, s->devs.k, p.p.group, p.p.n_groups, mask, e) < 0)
+			return -1;
+	}
+	const struct param_block *b = &s->block[BLOCK_POLICY];
+	const struct net_model m = {.net = b->net, .hyper = &b->hyper, .d = p.d, .k = s->devs.k,
+				    .policy = b->p};
+	if (net_policy(s->work, &m, p.p.z, p.p.n_groups, mask, &logp, e) < 0)
+		return -1;
+	for (uint32_t i = 0; i < (s->o->greedy ? 1 : (uint32_t)s->o->samples); i++)
+		if (emit_sample(s, &p, logp, i, e) < 0)
+			return -1;
+	return 0;
+}
+
+static int take_params(struct stage *s, const struct rec *r, struct err *e)
+{
+	enum block b;
+	if (paramrec_block(r, &b, e) < 0 || paramrec_read(&s->block[b], r, e) < 0)
+		return -1;
+	/* The policy's are told once, when first used; later ones come from reinforce. */
+	return b == BLOCK_EMBED ? filter_pass(&s->f, r, e) : 0;
+}
+
+static int take_episode(struct stage *s, const struct rec *r, struct err *e)
+{
+	uint64_t episode;
+	bool anchors = false;
+	if (get_uint(r->map, "episode", 0, UINT32_MAX, &episode, e) < 0 ||
+	    (val_get(r->map, "anchors") && get_bool(r->map, "anchors", &anchors, e) < 0))
+		return err_prefix(e, "episode");
+	if (!s->loop)
+		filter_absorb_interrupt();
+	s->loop = true;
+	if (!s->has_graph || !s->has_devs)
+		return err_set(e, ST_INPUT, "episode: no graph or no devices before it");
+	if (filter_pass(&s->f, r, e) < 0)
+		return -1;
+	return anchors ? emit_anchors(s, (uint32_t)episode, e) : 0;
+}
+
+static int take_graph(struct stage *s, const struct rec *r, struct err *e)
+{
+	uint64_t n;
+	if (s->has_graph)
+		return err_set(e, ST_INPUT, "two graphs in one stream; give each a stream of its own");
+	s->has_graph = true;
+	if (get_uint(r->map, "digest", 0, UINT64_MAX, &s->graph, e) < 0 ||
+	    get_uint(r->map, "n_sets", 0, UINT32_MAX - 1, &n, e) < 0)
+		return err_prefix(e, "graph");
+	s->n_sets = (uint32_t)n;
+	return filter_pass(&s->f, r, e);
+}
+
+static int take_devs(struct stage *s, const struct rec *r, struct err *e)
+{
+	if (s->o->list)
+		return err_set(e, ST_USAGE, "the stream has devs already; leave out -D");
+	if (s->has_devs)
+		return err_set(e, ST_INPUT, "two devs records in one stream");
+	s->has_devs = true;
+	if (devs_decode(r, s->run_arena, &s->devs, e) < 0)
+		return -1;
+	return filter_pass(&s->f, r, e);
+}
+
+/* Before the first record that needs devices: they are known, by record or by -D, and
+ * their mask fits the graph.  A set that no device can run may go anywhere here: the
+ * run stage names its operator. */
+static int settle_devices(struct stage *s, struct err *e)
+{
+	if (!s->has_devs && !s->o->list)
+		return err_set(e, ST_INPUT, "no devs in the stream; give -D LIST, or put devrun --probe in "
+			       "front of gpnembed");
+	if (!s->has_devs) {
+		s->has_devs = true;
+		if (devs_from_list(s->o->list, s->run_arena, &s->devs, e) < 0 ||
+		    devs_encode(&s->devs, s->f.out, e) < 0)
+			return -1;
+	}
+	if (!s->devs.mask || s->has_mask)
+		return 0;
+	s->has_mask = true;
+	if (s->devs.graph != s->graph || s->devs.n_sets != s->n_sets)
+		return err_set(e, ST_INPUT, "devs: its mask is about another graph");
+	uint8_t *mask = s->devs.mask;
+	for (uint32_t i = 0; i < s->n_sets; i++, mask += s->devs.k)
+		if (!memchr(mask, 1, s->devs.k))
+			memset(mask, 1, s->devs.k);
+	s->mask = s->devs.mask;
+	return 0;
+}
+
+static int handle(struct stage *s, const struct rec *r, struct err *e)
+{
+	arena_reset(s->arena);
+	if (rec_is(r, "graph"))
+		return take_graph(s, r, e);
+	if (rec_is(r, "devs"))
+		return take_devs(s, r, e);
+	bool part = rec_is(r, "part"), episode = rec_is(r, "episode"), params = rec_is(r, "params");
+	if ((part || episode || params) && settle_devices(s, e) < 0)
+		return -1;
+	return part ? take_part(s, r, e) : episode ? take_episode(s, r, e)
+	     : params ? take_params(s, r, e) : filter_pass(&s->f, r, e);
+}
+
+/* Forget one stream. */
+static void reset(struct stage *s)
+{
+	arena_reset(s->run_arena);
+	for (int b = 0; b < N_BLOCKS; b++)
+		param_block_release(&s->block[b]);
+	s->has_graph = s->has_devs = s->has_mask = s->loop = s->anchored = s->told_policy = false;
+	s->mask = NULL;
+}
+
+static int filter(struct stage *s, struct err *e)
+{
+	struct rec r;
+	int k;
+	while ((k = filter_next(&s->f, &r, e)) > 0) {
+		if (k == FILTER_RECORD) {
+			if (handle(s, &r, e) < 0)
+				return -1;
+			continue;
+		}
+		if (filter_end(&s->f, e) < 0)
+			return -1;
+		reset(s);
+	}
+	return k;
+}
+
+static int run(const struct options *o, const struct opt_common *common, int argc, char **argv,
+	       const char *input, struct err *e)
+{
+	struct stage s = {.o = o, .run_arena = arena_new(), .arena = arena_new()};
+	int k = -1;
+	if (o->list && devs_from_list(o->list, s.run_arena, &s.devs, e) < 0)
+		goto out;
+	blas_init();
+	s.work = net_work_new(NULL);
+	if (filter_open(&s.f, input, common, argc, argv, e) == 0)
+		k = filter_close(&s.f, filter(&s, e), e);
+	reset(&s);
+	net_work_free(s.work);
+out:
+	arena_free(s.arena);
+	arena_free(s.run_arena);
+	return k;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = {.samples = 1};
+	struct opt_common common = OPT_COMMON_INIT;
+	struct err e = ERR_INIT;
+	const struct opt opts[] = {
+		{"devices", 'D', OPT_TEXT, &o.list, "LIST",
+		 "devices, where no devs record names them: cpu,cl:0.0", 0, 0, NULL, NULL},
+		{"greedy", 'g', OPT_FLAG, &o.greedy, NULL, "the most probable placement instead of a draw", 0,
+		 0, NULL, NULL},
+		{"samples", 'n', OPT_INT, &o.samples, "N", "placements drawn per partition", 1, 65536, NULL,
+		 NULL},
+		{"anchors", 'a', OPT_FLAG, &o.anchors, NULL,
+		 "one pass: first a placement on every single device", 0, 0, NULL, NULL},
+		{"keep", 'k', OPT_FLAG, &o.keep, NULL, "one pass: keep the groups' embeddings", 0, 0, NULL,
+		 NULL},
+		{0}};
+	const struct opt_program program = {
+		.name = "placepolicy", .summary = "choose a device for every group of a partition",
+		.args = "[FILE]", .max_args = 1, .has_seed = true, .opts = opts,
+		.details = "Random numbers are addressed by seed, episode, step and sample. Devices whose mask\n"
+			   "excludes a set of a group are never chosen for it. In a loop the anchors are placed when\n"
+			   "reinforce asks for them.",
+		.example = "... gpnembed --params result.mp | placepolicy -D cpu:0,cpu:1 --greedy | placeout"};
+	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);
+	if (rc <= 0)
+		return opt_finish(rc, &e);
+	return opt_finish(run(&o, &common, argc, argv, first < argc ? argv[first] : "-", &e), &e);
+}

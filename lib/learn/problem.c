@@ -1,0 +1,141 @@
+/* problem.c - graph, features, devices and groupings from a stream. */
+#include "learn/problem.h"
+#include "graph/graphrec.h"
+
+#include <string.h>
+
+void problem_init(struct problem *p)
+{
+	*p = (struct problem){.arena = arena_new()};
+}
+
+void problem_release(struct problem *p)
+{
+	arena_free(p->arena);
+	*p = (struct problem){0};
+}
+
+void problem_reset(struct problem *p)
+{
+	struct arena *a = p->arena;
+	arena_reset(a);
+	*p = (struct problem){.arena = a};
+}
+
+static int take_graph(struct problem *p, const struct rec *r, struct err *e)
+{
+	if (p->has_graph)
+		return err_set(e, ST_INPUT, "two graphs in one stream; give each a stream of its own");
+	struct graph *g = graph_decode(r, e);
+	if (!g)
+		return -1;
+	struct arena *scratch = arena_new();
+	struct digraph sets;
+	graph_set_quotient(g, scratch, &sets);
+	ugraph_from_digraph(&p->graph, &sets, p->arena);
+	p->digest = g->digest;
+	p->n = g->n_sets;
+	p->has_graph = true;
+	arena_free(scratch);
+	graph_free(g);
+	return 0;
+}
+
+static int take_feat(struct problem *p, const struct rec *r, struct err *e)
+{
+	uint64_t shape[2] = {UINT64_MAX, UINT64_MAX};
+	float *x;
+	if (p->has_feat)
+		return err_set(e, ST_INPUT, "two feat records in one stream");
+	if (get_uint(r->map, "graph", 0, UINT64_MAX, &p->feat_graph, e) < 0 ||
+	    get_tensor(r->map, "x", TT_F32, 2, shape, p->arena, &x, e) < 0)
+		return err_prefix(e, "feat");
+	if (shape[0] >= UINT32_MAX || shape[1] >= UINT32_MAX || shape[1] == 0)
+		return err_set(e, ST_INPUT, "feat: no columns, or too many");
+	p->x = x;
+	p->feat_rows = (uint32_t)shape[0];
+	p->d = (uint32_t)shape[1];
+	p->has_feat = true;
+	return 0;
+}
+
+static int take_group(struct problem *p, const struct rec *r, struct err *e)
+{
+	uint64_t n, shape[1] = {UINT64_MAX};
+	uint32_t *group;
+	if (p->has_group)
+		return err_set(e, ST_INPUT, "two group records in one stream");
+	if (get_uint(r->map, "graph", 0, UINT64_MAX, &p->group_graph, e) < 0 ||
+	    get_uint(r->map, "n_groups", 0, UINT32_MAX, &n, e) < 0 ||
+	    get_tensor(r->map, "group", TT_U32, 1, shape, p->arena, &group, e) < 0)
+		return err_prefix(e, "group");
+	if (shape[0] >= UINT32_MAX || n > shape[0])
+		return err_set(e, ST_INPUT, "group: more groups than sets");
+	uint32_t seen = 0;
+	for (size_t i = 0; i < shape[0]; i++) {
+		if (group[i] > seen || group[i] >= n)
+			return err_set(e, ST_INPUT, "group: groups are not numbered by their first set");
+		seen += group[i] == seen;
+	}
+	if (seen != n)
+		return err_set(e, ST_INPUT, "group: a group is empty");
+	p->given = (struct grouping){(uint32_t)n, group};
+	p->group_rows = (uint32_t)shape[0];
+	p->has_group = true;
+	return 0;
+}
+
+int problem_take(struct problem *p, const struct rec *r, struct err *e)
+{
+	int rc;
+	if (rec_is(r, "graph")) {
+		rc = take_graph(p, r, e);
+	} else if (rec_is(r, "feat")) {
+		rc = take_feat(p, r, e);
+	} else if (rec_is(r, "group")) {
+		rc = take_group(p, r, e);
+	} else if (rec_is(r, "devs")) {
+		rc = p->has_devs ? err_set(e, ST_INPUT, "two devs records in one stream")
+				 : devs_decode(r, p->arena, &p->devs, e);
+		p->has_devs = true;
+	} else {
+		return 0;
+	}
+	return rc < 0 ? -1 : 1;
+}
+
+/* The devices' mask, with rows of zeros turned into ones. */
+static int take_mask(struct problem *p, struct err *e)
+{
+	const struct devs *v = &p->devs;
+	if (!v->mask)
+		return 0;
+	if (v->graph != p->digest || v->n_sets != p->n)
+		return err_set(e, ST_INPUT, "devs: its mask is about another graph");
+	uint8_t *mask = arena_raw(p->arena, (size_t)p->n * v->k, 1);
+	for (uint32_t i = 0; i < p->n; i++) {
+		const uint8_t *row = v->mask + (size_t)i * v->k;
+		if (memchr(row, 1, v->k))
+			memcpy(mask + (size_t)i * v->k, row, v->k);
+		else
+			memset(mask + (size_t)i * v->k, 1, v->k);
+	}
+	p->mask = mask;
+	return 0;
+}
+
+int problem_check(struct problem *p, bool need_devs, struct err *e)
+{
+	if (!p->has_graph)
+		return err_set(e, ST_INPUT, "no graph in the stream; begin with ir2dag");
+	if (!p->has_feat)
+		return err_set(e, ST_INPUT, "no feat in the stream; put dagfeat in front");
+	if (!p->has_devs && need_devs)
+		return err_set(e, ST_INPUT, "no devs in the stream; put devrun --probe in front, or give "
+			       "placepolicy -D LIST");
+	if (p->feat_graph != p->digest || p->feat_rows != p->n)
+		return err_set(e, ST_INPUT, "feat: it is about another graph");
+	if (p->has_group && (p->group_graph != p->digest || p->group_rows != p->n))
+		return err_set(e, ST_INPUT, "group: it is about another graph");
+	return take_mask(p, e);
+}

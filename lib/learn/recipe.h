@@ -1,0 +1,53 @@
+/* recipe.h - how rewards become an update of the parameters: the choices in
+ * which the paper's recipe and the default one differ, apart from the network
+ * (hyper.h).  One flat struct, one table through which options and checkpoints
+ * name its fields. */
+#ifndef HSDAG_LEARN_RECIPE_H
+#define HSDAG_LEARN_RECIPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "stream/rec.h"
+
+enum recipe_kind { RECIPE_DEFAULT, RECIPE_PAPER };
+extern const char *const recipe_names[];   /* "default", "paper", NULL */
+
+struct recipe {
+	double lr;              /* Adam's learning rate; 0 leaves the parameters as they are */
+	double lr_decay;        /* factor on lr per episode */
+	double gamma;           /* weight gamma^i of step i = 1..x (Paper, section 3.4) */
+	int64_t whole_return;   /* 1: one discounted return for all steps, as published */
+	int64_t log_reward;     /* 1: -log(lat_s / ref_s), 0: 1 / lat_s */
+	double baseline;        /* weight of the newest episode in the moving mean of rewards that
+	                           is subtracted; 0: no baseline */
+	int64_t normalise;      /* 1: advantages are divided by their moving deviation */
+	double entropy;         /* weight of the policy's entropy per group in the objective */
+	double entropy_decay;   /* factor on it per episode */
+	double clip;            /* longest gradient; 0: any */
+	double penalty;         /* log_reward: an infeasible placement is this much worse than
+	                           the worst of its episode; else its reward is 0 */
+};
+
+extern const struct recipe recipes[];      /* by enum recipe_kind */
+
+struct recipe_field {
+	const char *name;
+	size_t offset;
+	bool is_real;           /* double, else int64_t */
+	double lo, hi;
+	const char *help;
+};
+extern const struct recipe_field recipe_fields[];   /* ends with a NULL name */
+
+double recipe_get(const struct recipe *r, const struct recipe_field *f);
+void recipe_set(struct recipe *r, const struct recipe_field *f, double v);
+
+/* As the map `recipe` of a checkpoint, and the comparison with one: ST_USAGE names the
+ * first field that differs. */
+void recipe_put(const struct recipe *r, struct rec_writer *w);
+int recipe_check(const struct recipe *r, const struct val *map, struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,51 @@
+/* rollout.h - everything that was recorded about one episode: its partitions,
+ * the placements drawn from them, and how these ran.  No mathematics. */
+#ifndef HSDAG_LEARN_ROLLOUT_H
+#define HSDAG_LEARN_ROLLOUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "learn/steprec.h"
+
+struct sample {
+	struct place place;      /* as recorded; place.action NULL: not the policy's */
+	bool ran;                /* its run record has come */
+	struct run run;
+};
+
+struct rollout {
+	/* what the records of the stream must fit */
+	uint64_t graph;
+	uint32_t n_sets, d;
+	struct arena *arena;     /* owns the records of the current episode */
+
+	uint32_t episode;
+	uint32_t n_steps, n_samples, n_ran;
+	struct part *step;       /* (n_steps) in order */
+	struct sample *sample;   /* (n_samples) in the order in which they came */
+	size_t step_cap, sample_cap;
+	uint32_t next_run;       /* where the search for a run's placement begins */
+};
+
+void rollout_init(struct rollout *r, uint64_t graph, uint32_t n_sets, uint32_t d);
+void rollout_release(struct rollout *r);
+void rollout_begin(struct rollout *r, uint32_t episode);
+
+/* Take one record of the current episode.  ST_INPUT when it is malformed, out of
+ * order, of another graph or episode, or does not fit what came before. */
+int rollout_part(struct rollout *r, const struct rec *rec, struct err *e) MUST_CHECK;
+int rollout_place(struct rollout *r, const struct rec *rec, const char *const *devices,
+		  uint32_t k, struct err *e) MUST_CHECK;
+/* *out (may be NULL): the sample that ran. */
+int rollout_run(struct rollout *r, const struct rec *rec, const struct sample **out,
+		struct err *e) MUST_CHECK;
+
+/* At the end of the episode: has every placement its run? */
+int rollout_complete(const struct rollout *r, struct err *e) MUST_CHECK;
+
+bool sample_is_single(const struct sample *s);
+
+#endif

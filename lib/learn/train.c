@@ -1,0 +1,322 @@
+/* train.c - rewards, advantages and the update of one episode. */
+#include "learn/train.h"
+
+#include <math.h>
+#include <string.h>
+
+void learner_init(struct learner *l, uint32_t n_sets)
+{
+	*l = (struct learner){0};
+	candidates_init(&l->cand, n_sets);
+}
+
+int learner_params(struct learner *l, const struct rec *r, struct err *e)
+{
+	enum block b;
+	if (paramrec_block(r, &b, e) < 0)
+		return -1;
+	if (l->block[b].p)
+		return 0;
+	if (paramrec_read(&l->block[b], r, e) < 0)
+		return -1;
+	adam_init(&l->adam[b], l->block[b].p->n, 0);
+	return 0;
+}
+
+void learner_release(struct learner *l)
+{
+	for (int b = 0; b < N_BLOCKS; b++) {
+		param_block_release(&l->block[b]);
+		adam_release(&l->adam[b]);
+	}
+	candidates_release(&l->cand);
+	history_release(&l->hist);
+}
+
+void trainer_init(struct trainer *t, struct pool *pool)
+{
+	*t = (struct trainer){.pool = pool, .replayer = replayer_new(pool),
+			      .work = net_work_new(NULL), .arena = arena_new()};
+}
+
+void trainer_release(struct trainer *t)
+{
+	replayer_free(t->replayer);
+	net_work_free(t->work);
+	arena_free(t->arena);
+}
+
+/* ---- rewards and advantages ---- */
+
+static bool learns_from(const struct sample *s)
+{
+	return s->place.action != NULL;
+}
+
+/* Method.md section 1, item 8; or the log ratio to the best single device, which
+ * no drift of the machine and no unit of time changes. */
+static double reward_of(const struct recipe *recipe, const struct run *u)
+{
+	if (!recipe->log_reward)
+		return u->ok ? 1 / u->lat_s : 0;
+	return -log(u->ref_s > 0 ? u->lat_s / u->ref_s : u->lat_s);
+}
+
+/* Rewards of the policy's samples into reward[]; mean and variance of the feasible. */
+static uint32_t rewards(const struct recipe *recipe, const struct rollout *r, double *reward,
+			double *mean, double *var)
+{
+	double sum = 0, sum2 = 0, worst = 0;
+	uint32_t ok = 0;
+	for (uint32_t i = 0; i < r->n_samples; i++) {
+		const struct sample *s = &r->sample[i];
+		reward[i] = 0;
+		if (!learns_from(s) || (!s->run.ok && recipe->log_reward))
+			continue;
+		reward[i] = reward_of(recipe, &s->run);
+		if (!s->run.ok)
+			continue;
+		worst = ok++ ? fmin(worst, reward[i]) : reward[i];
+		sum += reward[i];
+		sum2 += reward[i] * reward[i];
+	}
+	for (uint32_t i = 0; i < r->n_samples && recipe->log_reward; i++)
+		if (learns_from(&r->sample[i]) && !r->sample[i].run.ok)
+			reward[i] = worst - recipe->penalty;
+	*mean = ok ? sum / ok : 0;
+	*var = ok ? fmax(0, sum2 / ok - *mean * *mean) : 0;
+	return ok;
+}
+
+/* Replace rewards by advantages: minus the moving mean, over the moving deviation. */
+static void subtract_baseline(const struct recipe *recipe, struct learner *l,
+			      const struct rollout *r, double *reward, uint32_t ok, double mean,
+			      double var)
+{
+	enum { LARGEST = 4 };                   /* deviations that one sample may count */
+	const double smallest = 1e-3;           /* 0.1 % of latency is noise */
+	double w = l->has_reward ? recipe->baseline : 1;
+	if (ok) {
+		l->reward_mean += w * (mean - l->reward_mean);
+		l->reward_var += w * (var - l->reward_var);
+		l->has_reward = true;
+	}
+	double scale = recipe->normalise ? 1 / (sqrt(l->reward_var) + smallest) : 1;
+	for (uint32_t i = 0; i < r->n_samples; i++)
+		if (learns_from(&r->sample[i])) {
+			double a = (reward[i] - l->reward_mean) * scale;
+			reward[i] = recipe->normalise ? fmax(-LARGEST, fmin(LARGEST, a)) : a;
+		}
+}
+
+/* The published code's return: R = r_1 + gamma (r_2 + gamma (...)) of all steps. */
+static double whole_return(const struct recipe *recipe, const struct rollout *r,
+			   const double *reward)
+{
+	double R = 0;
+	for (uint32_t i = r->n_samples; i-- > 0;)
+		if (learns_from(&r->sample[i]))
+			R = reward[i] + recipe->gamma * R;
+	return R;
+}
+
+void train_coefficients(const struct recipe *recipe, struct learner *l, const struct rollout *r,
+			double *coef, double *mean_reward)
+{
+	double mean, var, sum = 0;
+	uint32_t n = 0, ok = rewards(recipe, r, coef, &mean, &var);
+	for (uint32_t i = 0; i < r->n_samples; i++)
+		if (learns_from(&r->sample[i])) {
+			sum += coef[i];
+			n++;
+		}
+	*mean_reward = n ? sum / n : 0;
+	if (recipe->baseline > 0)
+		subtract_baseline(recipe, l, r, coef, ok, mean, var);
+	double R = recipe->whole_return ? whole_return(recipe, r, coef) : 0;
+	for (uint32_t i = 0; i < r->n_samples; i++) {
+		const struct sample *s = &r->sample[i];
+		if (!learns_from(s))
+			coef[i] = 0;
+		else if (recipe->whole_return)
+			coef[i] = -R;
+		else
+			coef[i] *= -pow(recipe->gamma, s->place.id.step + 1.0);
+		if (recipe->baseline > 0 && n)
+			coef[i] /= n;           /* a mean, whose size no number of steps changes */
+	}
+}
+
+/* ---- the update ---- */
+
+struct job {
+	struct replay_step *step;       /* (n_steps) */
+	struct rng_addr *rng;           /* (n_steps) */
+	const struct sample **sample;   /* the policy's, by step */
+	double *coef;                   /* (n_samples) in the rollout's order */
+	float *grad[N_BLOCKS];
+};
+
+/* The policy's samples of step t: actions, weights and room for the answers. */
+static int fill_samples(struct trainer *t, const struct rollout *r, const double *coef, uint32_t step,
+			struct replay_step *s, struct err *e)
+{
+	uint32_t g = r->step[step].p.n_groups, n = 0;
+	for (uint32_t i = 0; i < r->n_samples; i++)
+		n += learns_from(&r->sample[i]) && r->sample[i].place.id.step == step;
+	uint16_t *action = ARENA_NEWN(t->arena, uint16_t, (size_t)n * g);
+	double *c = ARENA_NEWN(t->arena, double, n);
+	s->action = action;
+	s->coef_logp = c;
+	s->logp = ARENA_NEWN(t->arena, double, n);
+	for (uint32_t i = 0; i < r->n_samples; i++) {
+		const struct sample *x = &r->sample[i];
+		if (!learns_from(x) || x->place.id.step != step)
+			continue;
+		memcpy(action + (size_t)s->n_samples * g, x->place.action, g * sizeof *action);
+		c[s->n_samples++] = coef[i];
+	}
+	if (!t->mask)
+		return 0;
+	uint8_t *mask = ARENA_NEWN(t->arena, uint8_t, (size_t)g * t->k);
+	s->group_mask = mask;
+	return net_group_mask(t->mask, t->n, t->k, r->step[step].p.group, g, mask, e);
+}
+
+static int prepare(struct trainer *t, struct learner *l, const struct rollout *r,
+		   const struct net_model *m, struct job *j, struct err *e)
+{
+	const struct recipe *recipe = t->recipe;
+	double beta = recipe->entropy * pow(recipe->entropy_decay, l->episode);
+	j->step = ARENA_NEWN(t->arena, struct replay_step, r->n_steps);
+	j->rng = ARENA_NEWN(t->arena, struct rng_addr, r->n_steps);
+	for (uint32_t i = 0; i < r->n_steps; i++) {
+		const struct part *p = &r->step[i];
+		struct replay_step *s = &j->step[i];
+		j->rng[i] = (struct rng_addr){.seed = l->block[BLOCK_EMBED].seed, .episode = r->episode,
+					      .step = i};
+		s->part = &p->p;
+		s->rng = &j->rng[i];
+		s->coef_entropy = p->p.n_groups ? -beta / r->n_steps / p->p.n_groups : 0;
+		if (net_check(t->work, m, &p->p, e) < 0 || fill_samples(t, r, j->coef, i, s, e) < 0)
+			return err_prefix(e, "step %u of episode %u", i, r->episode);
+	}
+	for (int b = 0; b < N_BLOCKS; b++)
+		j->grad[b] = ARENA_NEWN(t->arena, float, l->block[b].p->n);
+	return 0;
+}
+
+/* Replay in batches whose features fit the cache budget: x of a step is the sum of all
+ * state updates before it, rebuilt from the recorded Z' in the order of the steps. */
+static int replay(struct trainer *t, const struct rollout *r, const struct net_model *m,
+		  struct job *j, struct err *e)
+{
+	enum { BATCH_BYTES = 8 << 20, BATCH_MIN = 4 };
+	size_t size = (size_t)t->n * t->d;
+	uint32_t fit = (uint32_t)(BATCH_BYTES / (size * sizeof(float) + 1));
+	uint32_t batch = fit < BATCH_MIN ? BATCH_MIN : fit;
+	if (batch > r->n_steps)
+		batch = r->n_steps;
+	float *x = arena_raw(t->arena, size * batch + 1, sizeof *x), *now = x;
+	for (uint32_t i = 0; i < r->n_steps; i++) {
+		float *at = x + size * (i % batch);
+		if (at != now || i == 0)
+			memcpy(at, i == 0 ? t->x : now, size * sizeof *x);
+		if (i > 0)
+			net_advance(at, t->n, t->d, r->step[i - 1].p.group, r->step[i - 1].p.z);
+		j->step[i].x = now = at;
+		uint32_t first = i - i % batch;
+		if (i + 1 == r->n_steps || i + 1 - first == batch)
+			if (replayer_run(t->replayer, m, j->step + first, i + 1 - first,
+					 j->grad[BLOCK_EMBED], j->grad[BLOCK_POLICY], e) < 0)
+				return -1;
+	}
+	return 0;
+}
+
+/* The replayed log-probabilities are the recorded ones. */
+static int compare(const struct rollout *r, const struct job *j, struct err *e)
+{
+	for (uint32_t step = 0; step < r->n_steps; step++) {
+		uint32_t n = 0;
+		for (uint32_t i = 0; i < r->n_samples; i++) {
+			const struct place *p = &r->sample[i].place;
+			if (!learns_from(&r->sample[i]) || p->id.step != step)
+				continue;
+			double again = j->step[step].logp[n++];
+			if (!(fabs(again - p->logp) <= REPLAY_TOLERANCE))
+				return err_set(e, ST_INPUT, "episode %u, step %u: the replay has log-probability "
+					       "%.6f, the record %.6f", r->episode, step, again, p->logp);
+		}
+	}
+	return 0;
+}
+
+/* Adam on both blocks with one common clip.  Returns the norm before it. */
+static double step_adam(const struct recipe *recipe, struct learner *l, const struct job *j)
+{
+	double norm2 = 0;
+	for (int b = 0; b < N_BLOCKS; b++)
+		norm2 += params_norm2(j->grad[b], l->block[b].p->n);
+	double norm = sqrt(norm2), scale = params_clip(norm, recipe->clip);
+	for (int b = 0; b < N_BLOCKS; b++) {
+		l->adam[b].lr = recipe->lr * pow(recipe->lr_decay, l->episode);
+		adam_step(&l->adam[b], l->block[b].p->data, j->grad[b], scale);
+	}
+	return norm;
+}
+
+/* Means and counts of an episode. */
+static void summarise(struct learner *l, const struct rollout *r, const struct job *j,
+		      struct update *u)
+{
+	double lat = 0, entropy = 0, groups = 0, loss = 0;
+	for (uint32_t i = 0; i < r->n_samples; i++) {
+		const struct sample *s = &r->sample[i];
+		if (sample_is_single(s))
+			continue;
+		u->failed += !s->run.ok;
+		if (!s->run.ok)
+			continue;
+		u->ok++;
+		lat += s->run.lat_s;
+		u->best_s = u->ok == 1 ? s->run.lat_s : fmin(u->best_s, s->run.lat_s);
+		double ratio = s->run.ref_s > 0 ? s->run.lat_s / s->run.ref_s : s->run.lat_s;
+		if (l->best_ratio == 0 || ratio < l->best_ratio) {
+			l->best_ratio = ratio;
+			l->best_episode = r->episode;
+		}
+	}
+	for (uint32_t i = 0; i < r->n_steps; i++) {
+		const struct replay_step *s = &j->step[i];
+		entropy += s->entropy;
+		groups += r->step[i].p.n_groups;
+		loss += s->coef_entropy * s->entropy;
+		for (uint32_t q = 0; q < s->n_samples; q++)
+			loss += s->coef_logp[q] * s->logp[q];
+	}
+	u->mean_s = u->ok ? lat / u->ok : 0;
+	u->best_ratio = l->best_ratio;
+	u->entropy = r->n_steps ? entropy / r->n_steps : 0;
+	u->groups = r->n_steps ? groups / r->n_steps : 0;
+	u->loss = loss;
+}
+
+int train_episode(struct trainer *t, struct learner *l, const struct rollout *r,
+		  struct update *u, struct err *e)
+{
+	struct param_block *embed = &l->block[BLOCK_EMBED], *policy = &l->block[BLOCK_POLICY];
+	struct net_model m = {.net = embed->net, .hyper = &embed->hyper, .graph = t->graph, .d = t->d,
+			      .k = t->k, .embed = embed->p, .policy = policy->p};
+	struct job j = {0};
+	arena_reset(t->arena);
+	*u = (struct update){.episode = r->episode};
+	j.coef = ARENA_NEWN(t->arena, double, r->n_samples);
+	train_coefficients(t->recipe, l, r, j.coef, &u->reward);
+	if (prepare(t, l, r, &m, &j, e) < 0 || replay(t, r, &m, &j, e) < 0 || compare(r, &j, e) < 0)
+		return -1;
+	u->grad_norm = step_adam(t->recipe, l, &j);
+	summarise(l, r, &j, u);
+	l->episode = embed->episode = policy->episode = r->episode;
+	return 0;
+}
