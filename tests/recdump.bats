@@ -143,5 +143,5 @@ refused() {   # refused NAME PYTHON TEXT
 		[ "$status" -eq 1 ]
 		[[ $output == *"out of memory"* ]]
 	done
-	[ $k -gt 3 ] && [ $k -lt 100 ]
+	[ $k -gt 2 ] && [ $k -lt 100 ]
 }
