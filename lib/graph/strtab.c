@@ -49,3 +49,8 @@ uint32_t strtab_add(struct strtab *t, const char *s)
 	}
 	return t->slot[k] - 1;
 }
+
+uint32_t strtab_find(const struct strtab *t, const char *s)
+{
+	return t->n ? t->slot[find(t, s)] - 1 : UINT32_MAX;
+}

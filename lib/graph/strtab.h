@@ -18,5 +18,7 @@ struct strtab {
 void strtab_release(struct strtab *t);
 /* Number of s; a new one when s is new.  s must outlive the table. */
 uint32_t strtab_add(struct strtab *t, const char *s);
+/* Number of s, or UINT32_MAX when it is not in the table. */
+uint32_t strtab_find(const struct strtab *t, const char *s);
 
 #endif
