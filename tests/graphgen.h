@@ -1,0 +1,122 @@
+/* graphgen.h - graphs made up for tests: random DAGs with every column filled,
+ * reproducible from a seed. */
+#ifndef HSDAG_TESTS_GRAPHGEN_H
+#define HSDAG_TESTS_GRAPHGEN_H
+
+#include <string.h>
+
+#include "base/rng.h"
+#include "graph/graph.h"
+#include "graph/graphrec.h"
+
+struct gen { struct rng_addr at; uint32_t next; };
+
+static inline struct gen gen_new(uint64_t seed)
+{
+	return (struct gen){{seed, 0, 0, RNG_SEARCH}, 0};
+}
+
+static inline uint32_t gen_below(struct gen *r, uint32_t bound)
+{
+	return rng_below(&r->at, r->next++, bound);
+}
+
+/* n nodes; node v > 0 has up to 3 inputs, most of them among the `span` nodes before
+ * it (a small span makes long thin graphs); a quarter of the nodes are constants. */
+static inline struct graph *gen_graph(uint64_t seed, uint32_t n, uint32_t span)
+{
+	static const char *const types[] = {"Add", "ReLU", "Convolution", "MatMul", "MyOwnOp"};
+	struct gen r = gen_new(seed);
+	struct graph *g = graph_new();
+	struct arena *a = g->arena;
+	g->name = "made up";
+	g->ir_version = 11;
+	g->n = n;
+	g->id = ARENA_NEWN(a, int64_t, n);
+	g->node_name = ARENA_NEWN(a, const char *, n);
+	g->type = ARENA_NEWN(a, const char *, n);
+	g->opset = ARENA_NEWN(a, const char *, n);
+	g->attr_ptr = ARENA_NEWN(a, uint32_t, n + 1);
+	g->attr_key = ARENA_NEWN(a, const char *, n);
+	g->attr_value = ARENA_NEWN(a, const char *, n);
+	g->in_ptr = ARENA_NEWN(a, uint32_t, n + 1);
+	g->in_node = ARENA_NEWN(a, uint32_t, 3 * (size_t)n);
+	g->in_port = ARENA_NEWN(a, uint32_t, 3 * (size_t)n);
+	g->out_ptr = ARENA_NEWN(a, uint32_t, n + 1);
+	g->out_elem = ARENA_NEWN(a, uint8_t, 2 * (size_t)n);
+	g->out_rank = ARENA_NEWN(a, uint8_t, 2 * (size_t)n);
+	g->out_names = ARENA_NEWN(a, const char *, 2 * (size_t)n);
+	g->dim_ptr = ARENA_NEWN(a, uint32_t, 2 * (size_t)n + 1);
+	g->dim = ARENA_NEWN(a, int64_t, 8 * (size_t)n);
+	g->const_node = ARENA_NEWN(a, uint32_t, n);
+	g->const_offset = ARENA_NEWN(a, uint64_t, n);
+	g->const_bytes = ARENA_NEWN(a, uint64_t, n);
+	uint32_t m = 0, o = 0, d = 0, n_attr = 0;
+	for (uint32_t v = 0; v < n; v++) {
+		bool constant = v > 0 && v + 1 < n && gen_below(&r, 4) == 0;
+		g->id[v] = 10 * (int64_t)v + 7;
+		g->node_name[v] = arena_printf(a, "node %u", v - (v % 7 == 3));   /* some twice */
+		g->type[v] = v == 0 ? "Parameter" : constant ? "Const" : types[gen_below(&r, 5)];
+		g->opset[v] = v % 3 ? "opset1" : "opset8";
+		if (v % 2 == 0) {
+			g->attr_key[n_attr] = "axis";
+			g->attr_value[n_attr++] = arena_printf(a, "%u", v % 5);
+		}
+		g->attr_ptr[v + 1] = n_attr;
+		uint32_t n_in = v == 0 || constant ? 0 : 1 + gen_below(&r, 3);
+		for (uint32_t i = 0; i < n_in; i++) {
+			uint32_t back = 1 + gen_below(&r, gen_below(&r, 50) ? span : v);
+			uint32_t u = back > v ? 0 : v - back;
+			bool open = i > 0 && gen_below(&r, 20) == 0;
+			g->in_node[m] = open ? GRAPH_NONE : u;
+			g->in_port[m++] = open ? 0 : gen_below(&r, g->out_ptr[u + 1] - g->out_ptr[u]);
+		}
+		g->in_ptr[v + 1] = m;
+		for (uint32_t k = 0, n_out = 1 + (v % 6 == 5); k < n_out; k++, o++) {
+			uint32_t rank = gen_below(&r, 5);
+			g->out_elem[o] = (uint8_t)(gen_below(&r, 2) ? EL_F32 : EL_I64);
+			g->out_names[o] = k ? "b,c" : "";
+			g->out_rank[o] = (uint8_t)(rank == 4 ? RANK_DYNAMIC : rank);
+			for (uint32_t i = 0; i < rank % 4; i++)
+				g->dim[d++] = gen_below(&r, 9) ? (int64_t)gen_below(&r, 64) : DIM_DYNAMIC;
+			if (g->out_rank[o] != RANK_DYNAMIC)
+				g->out_rank[o] = (uint8_t)(rank % 4);
+			g->dim_ptr[o + 1] = d;
+		}
+		g->out_ptr[v + 1] = o;
+		if (constant) {
+			g->const_node[g->n_const] = v;
+			g->const_offset[g->n_const] = 64 * (uint64_t)v;
+			g->const_bytes[g->n_const++] = 1 + gen_below(&r, 64);
+		}
+	}
+	graph_colocate(g, CONST_KEEP, true);
+	return g;
+}
+
+/* A plain DAG of n nodes with about n * per_node edges, sorted, distinct. */
+static inline struct digraph gen_digraph(uint64_t seed, uint32_t n, uint32_t per_node, uint32_t span,
+					 struct arena *a)
+{
+	struct gen r = gen_new(seed);
+	struct digraph d = {.n = n};
+	size_t cap = (size_t)n * per_node;
+	d.src = ARENA_NEWN(a, uint32_t, cap);
+	d.dst = ARENA_NEWN(a, uint32_t, cap);
+	for (uint32_t v = 0; v + 1 < n; v++) {
+		uint32_t from = d.m, reach = n - 1 - v < span ? n - 1 - v : span;
+		for (uint32_t i = 0; i < per_node; i++) {
+			uint32_t u = v + 1 + gen_below(&r, reach), k = d.m;
+			while (k > from && d.dst[k - 1] > u)
+				k--;
+			if (k > from && d.dst[k - 1] == u)
+				continue;
+			memmove(d.dst + k + 1, d.dst + k, (d.m - k) * sizeof *d.dst);
+			d.dst[k] = u;
+			d.src[d.m++] = v;
+		}
+	}
+	return d;
+}
+
+#endif
