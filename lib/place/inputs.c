@@ -202,3 +202,17 @@ int place_inputs_model(struct place_inputs *x, const char *const *names, uint32_
 	s.mem_limit = limit;
 	return place_model_init(m, x->g, &s, a, e);
 }
+
+void place_inputs_masks(struct place_inputs *x, const char *const *names, uint32_t k,
+			struct arena *a, struct place_model *m)
+{
+	double *set_s = ARENA_NEWN(a, double, (size_t)x->g->n_sets * k);
+	struct err none = ERR_INIT;
+
+	/* Devices that the cost record does not name keep their zeros. */
+	if (recorded_costs(x, names, k, set_s, &none) < 0)
+		err_clear(&none);
+	apply_mask(x, names, k, set_s);
+	*m = (struct place_model){.g = x->g, .k = k, .n_sets = x->g->n_sets, .names = names,
+				  .set_s = set_s};
+}

@@ -43,6 +43,10 @@ void place_inputs_reset(struct place_inputs *x);
 int place_inputs_model(struct place_inputs *x, const char *const *names, uint32_t k,
 		       struct arena *a, struct place_model *m, struct err *e) MUST_CHECK;
 
+/* Only what place_allowed needs, from masks and recorded costs; nothing can be missing. */
+void place_inputs_masks(struct place_inputs *x, const char *const *names, uint32_t k,
+			struct arena *a, struct place_model *m);
+
 /* A `cost` record: set_s (n_sets,k). */
 int cost_encode(const struct graph *g, const char *const *names, uint32_t k, const double *set_s,
 		struct rec_writer *w, struct err *e) MUST_CHECK;
