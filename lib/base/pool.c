@@ -30,6 +30,13 @@ struct pool {
 
 enum { SPINS = 2000 };
 
+static inline void spin_pause(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#endif
+}
+
 static void take_tasks(struct pool *p, int thread)
 {
 	for (;;) {
@@ -49,7 +56,7 @@ static void *work(void *arg)
 		for (int s = 0; s < SPINS; s++) {
 			if (atomic_load_explicit(&p->generation, memory_order_acquire) != seen)
 				break;
-			__builtin_ia32_pause();
+			spin_pause();
 		}
 		pthread_mutex_lock(&p->lock);
 		while (atomic_load(&p->generation) == seen && !p->stop)
@@ -138,7 +145,7 @@ void pool_run(struct pool *p, int n_tasks, void (*fn)(void *, int, int), void *a
 	pthread_mutex_unlock(&p->lock);
 	take_tasks(p, 0);
 	for (int s = 0; s < SPINS && atomic_load(&p->running) > 0; s++)
-		__builtin_ia32_pause();
+		spin_pause();
 	pthread_mutex_lock(&p->lock);
 	while (atomic_load(&p->running) > 0)
 		pthread_cond_wait(&p->done, &p->lock);

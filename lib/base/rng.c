@@ -1,5 +1,6 @@
 /* rng.c - Philox4x32-10 (Salmon et al., SC 2011). */
 #include "base/rng.h"
+#include "base/simd.h"
 
 static inline void philox_round(uint32_t c[4], uint32_t k0, uint32_t k1)
 {
@@ -33,7 +34,7 @@ void rng_block(const struct rng_addr *a, uint32_t index, uint32_t out[4])
 /* LANES blocks side by side, so that the compiler vectorises the rounds. */
 enum { LANES = 16 };
 
-__attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
+VECTOR_CLONES
 static void philox_lanes(const struct rng_addr *a, uint32_t first, uint32_t out[4][LANES])
 {
 	uint32_t k0 = (uint32_t)a->seed, k1 = (uint32_t)(a->seed >> 32);

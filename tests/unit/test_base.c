@@ -1,0 +1,206 @@
+/* test_base.c - lib/base: random numbers, arenas, thread pool, options, errors, products. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/blas.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/opt.h"
+#include "base/pool.h"
+#include "base/rng.h"
+#include "tap.h"
+
+/* Known answers of Philox4x32-10 (Random123's kat_vectors); our counter is
+ * (index, stream, step, episode), our key the seed. */
+static void philox_known_answers(void)
+{
+	static const struct { uint32_t ctr[4]; uint64_t key; uint32_t out[4]; } kat[] = {
+		{{0, 0, 0, 0}, 0, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
+		{{~0u, ~0u, ~0u, ~0u}, ~0ull, {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
+		{{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, 0x299f31d0a4093822ull,
+		 {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
+	};
+	for (size_t i = 0; i < sizeof kat / sizeof *kat; i++) {
+		struct rng_addr a = {kat[i].key, kat[i].ctr[3], kat[i].ctr[2], kat[i].ctr[1]};
+		uint32_t out[4];
+		rng_block(&a, kat[i].ctr[0], out);
+		tap(memcmp(out, kat[i].out, sizeof out) == 0, "philox known answer %zu", i);
+	}
+}
+
+static void random_numbers(void)
+{
+	struct rng_addr a = {7, 1, 2, RNG_DROPOUT + 3};
+	uint16_t bits[1003], part[3];
+	uint32_t block[4];
+	rng_bits16(&a, 5, bits, 1003);
+	rng_block(&a, 5 + 100, block);
+	tap(bits[800] == (uint16_t)block[0] && bits[801] == (uint16_t)(block[0] >> 16) &&
+	    bits[807] == (uint16_t)(block[3] >> 16), "bulk bits are the blocks' bits");
+	rng_bits16(&a, 5, part, 3);
+	tap(memcmp(bits, part, sizeof part) == 0, "bits do not depend on how many are drawn");
+	double sum = 0, low = 1, high = 0;
+	for (uint32_t i = 0; i < 20000; i++) {
+		double u = rng_uniform(&a, i);
+		sum += u;
+		low = u < low ? u : low;
+		high = u > high ? u : high;
+	}
+	tap(fabs(sum / 20000 - 0.5) < 0.01 && low >= 0 && high < 1, "uniform in [0, 1), mean 1/2");
+	unsigned count[5] = {0};
+	for (uint32_t i = 0; i < 50000; i++)
+		count[rng_below(&a, i, 5)]++;
+	bool even = true;
+	for (int i = 0; i < 5; i++)
+		even = even && count[i] > 9500 && count[i] < 10500;
+	tap(even, "rng_below is even");
+	struct rng_addr b = a;
+	b.step++;
+	uint32_t other[4];
+	rng_block(&b, 105, other);
+	tap(memcmp(block, other, sizeof block) != 0, "another address, other numbers");
+}
+
+static void arenas(void)
+{
+	struct arena *a = arena_new();
+	bool aligned = true, zero = true;
+	for (size_t n = 0; n < 3000; n += 7) {
+		unsigned char *p = arena_alloc(a, n, 1);
+		aligned = aligned && (uintptr_t)p % (n >= 64 ? 64 : 16) == 0;
+		for (size_t i = 0; i < n; i++)
+			zero = zero && p[i] == 0;
+		memset(p, 0xff, n);
+	}
+	tap(aligned, "arena memory is aligned");
+	size_t held = arena_bytes(a);
+	arena_reset(a);
+	for (size_t n = 0; n < 3000; n += 7) {
+		unsigned char *p = arena_alloc(a, n, 1);
+		for (size_t i = 0; i < n; i++)
+			zero = zero && p[i] == 0;
+	}
+	tap(zero, "arena memory is zeroed, also after a reset");
+	tap(arena_bytes(a) == held, "a reset arena is filled again without new memory");
+	char *big = arena_alloc(a, 5u << 20, 1);
+	big[(5u << 20) - 1] = 1;
+	tap(strcmp(arena_printf(a, "%d-%s", 7, "x"), "7-x") == 0, "arena_printf");
+	tap(strcmp(arena_strndup(a, "abcdef", 3), "abc") == 0, "arena_strndup");
+	arena_free(a);
+	size_t out;
+	tap(!mem_mul(SIZE_MAX, 2, &out) && mem_mul(6, 7, &out) && out == 42, "mem_mul notices overflow");
+}
+
+static void add_index(void *arg, int task, int thread)
+{
+	(void)thread;
+	((int *)arg)[task] += task;
+}
+
+static void pools(void)
+{
+	for (int n = 1; n <= 4; n++) {
+		struct pool *p = pool_new(n, NULL);
+		int *x = mem_alloc(1000, sizeof *x);
+		for (int round = 0; round < 200; round++)
+			pool_run(p, 1000, add_index, x);
+		bool ok = true;
+		for (int i = 0; i < 1000; i++)
+			ok = ok && x[i] == 200 * i;
+		tap(ok, "every task runs once with %d threads", n);
+		mem_free(x);
+		pool_free(p);
+	}
+}
+
+static void errors(void)
+{
+	struct err e = ERR_INIT;
+	char text[64];
+	tap(err_set(&e, ST_INPUT, "first %d", 1) == -1 && err_set(&e, ST_RUNTIME, "second") == -1 &&
+	    e.code == ST_INPUT && strcmp(e.msg, "first 1") == 0, "the first error wins");
+	err_prefix(&e, "in '%s'", "x");
+	tap(strcmp(e.msg, "in 'x': first 1") == 0, "context goes in front");
+	err_escape(text, sizeof text, "a\n\x1b[1m\xff\xc3\xa9", 9);
+	tap(strcmp(text, "a\\n\\x1b[1m\\xff\xc3\xa9") == 0, "control bytes and bad UTF-8 are escaped");
+	err_escape(text, 12, "abcdefghijklmnopqrstuvwxyz", 26);
+	tap(strlen(text) < 12 && strstr(text, "..."), "long text is cut");
+}
+
+/* opt_parse permutes argv, so it gets a copy. */
+static int parse(const struct opt_program *p, struct opt_common *c, int argc, const char **argv,
+		 int *first, struct err *e)
+{
+	static char *copy[32];
+	for (int i = 0; i <= argc; i++)
+		copy[i] = argv[i] ? mem_strdup(argv[i]) : NULL;
+	return opt_parse(p, c, argc, copy, first, e);
+}
+
+static void options(void)
+{
+	bool flag = false, other = true;
+	int64_t n = 3;
+	double x = 0.5;
+	const char *text = NULL;
+	int choice = 0;
+	static const char *const choices[] = {"one", "two", NULL};
+	const struct opt opts[] = {
+		{"flag", 'f', OPT_FLAG, &flag, NULL, "f", 0, 0, NULL, NULL},
+		{"other", 0, OPT_FLAG, &other, NULL, "o", 0, 0, NULL, NULL},
+		{"number", 'n', OPT_INT, &n, "N", "n", 1, 10, NULL, NULL},
+		{"real", 0, OPT_REAL, &x, "X", "x", 0, 1, NULL, NULL},
+		{"text", 't', OPT_TEXT, &text, "T", "t", 0, 0, NULL, NULL},
+		{"choice", 0, OPT_CHOICE, &choice, "C", "c", 0, 0, choices, NULL},
+		{0}};
+	const struct opt_program p = {.name = "test_base", .summary = "s", .args = "[FILE]", .max_args = 1,
+				      .has_seed = true, .opts = opts};
+	struct opt_common c = OPT_COMMON_INIT;
+	struct err e = ERR_INIT;
+	int first;
+	const char *good[] = {"p", "-f", "--no-other", "-n", "7", "--real=0.25", "-t", "x", "--choice", "two",
+			"--seed", "9", "-o", "out", "file", NULL};
+	tap(parse(&p, &c, 15, good, &first, &e) == 1 && flag && !other && n == 7 && x == 0.25 &&
+	    strcmp(text, "x") == 0 && choice == 1 && c.seed == 9 && strcmp(c.output, "out") == 0 &&
+	    first == 14, "a full command line");
+	static const char *const bad[][2] = {
+		{"-n", "11"}, {"-n", "0x5"}, {"-n", ""}, {"-n", "99999999999999999999"}, {"--real", "nan"},
+		{"--real", "2"}, {"--choice", "three"}, {"--bogus", "1"}, {"a", "b"}, {"--seed", "-1"}};
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		const char *argv[] = {"p", bad[i][0], bad[i][1], NULL};
+		err_clear(&e);
+		tap(parse(&p, &c, 3, argv, &first, &e) == -1 && e.code == ST_USAGE,
+		    "refused: %s %s", bad[i][0], bad[i][1]);
+	}
+	const char *missing[] = {"p", "-n", NULL};
+	err_clear(&e);
+	tap(parse(&p, &c, 2, missing, &first, &e) == -1 && strstr(e.msg, "missing argument"),
+	    "a missing argument is said");
+}
+
+static void products(void)
+{
+	const float A[6] = {1, 2, 3, 4, 5, 6}, B[6] = {1, 0, 2, 1, 0, 3}, x[3] = {1, 1, 2};
+	float C[4] = {1, 1, 1, 1}, y[2], z[3];
+	blas_init();
+	blas_gemm(false, false, 2, 2, 3, 1, A, 3, B, 2, 1, C, 2);
+	tap(C[0] == 6 && C[1] == 12 && C[2] == 15 && C[3] == 24, "A B + C");
+	blas_gemm(true, false, 3, 3, 2, 1, A, 3, B, 3, 0, (float[9]){0}, 3);
+	blas_gemv(false, 2, 3, 1, A, 3, x, 0, y);
+	tap(y[0] == 9 && y[1] == 21, "A x");
+	blas_gemv(true, 3, 2, 1, A, 3, y, 0, z);
+	tap(z[0] == 93 && z[2] == 153, "A' y");
+}
+
+int main(void)
+{
+	philox_known_answers();
+	random_numbers();
+	arenas();
+	pools();
+	errors();
+	options();
+	products();
+	return tap_end();
+}
