@@ -200,7 +200,7 @@ static int filter(struct stage *s, struct err *e)
 				return -1;
 			continue;
 		}
-		if (problem_check(&s->problem, false, e) < 0)
+		if (problem_check(&s->problem, true, false, e) < 0)
 			return -1;
 		looped = s->o->fifo != NULL;
 		if ((looped ? loop(s, e) : one_pass(s, e)) < 0 || filter_end(&s->f, e) < 0)

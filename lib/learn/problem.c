@@ -124,16 +124,16 @@ static int take_mask(struct problem *p, struct err *e)
 	return 0;
 }
 
-int problem_check(struct problem *p, bool need_devs, struct err *e)
+int problem_check(struct problem *p, bool need_feat, bool need_devs, struct err *e)
 {
 	if (!p->has_graph)
 		return err_set(e, ST_INPUT, "no graph in the stream; begin with ir2dag");
-	if (!p->has_feat)
+	if (!p->has_feat && need_feat)
 		return err_set(e, ST_INPUT, "no feat in the stream; put dagfeat in front");
 	if (!p->has_devs && need_devs)
 		return err_set(e, ST_INPUT, "no devs in the stream; put devrun --probe in front, or give "
 			       "placepolicy -D LIST");
-	if (p->feat_graph != p->digest || p->feat_rows != p->n)
+	if (p->has_feat && (p->feat_graph != p->digest || p->feat_rows != p->n))
 		return err_set(e, ST_INPUT, "feat: it is about another graph");
 	if (p->has_group && (p->group_graph != p->digest || p->group_rows != p->n))
 		return err_set(e, ST_INPUT, "group: it is about another graph");

@@ -37,7 +37,7 @@ void problem_reset(struct problem *p);       /* for the next stream */
  * was not, -1 (ST_INPUT) when it is malformed or the second graph of its stream. */
 int problem_take(struct problem *p, const struct rec *r, struct err *e) MUST_CHECK;
 
-/* Do the records fit together?  Needs graph and feat, and devs when need_devs.  Fills mask. */
-int problem_check(struct problem *p, bool need_devs, struct err *e) MUST_CHECK;
+/* Do the records fit together?  Needs a graph, and feat and devs as told.  Fills mask. */
+int problem_check(struct problem *p, bool need_feat, bool need_devs, struct err *e) MUST_CHECK;
 
 #endif

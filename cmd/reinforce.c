@@ -1,0 +1,548 @@
+/* reinforce - the last stage of the training loop: gathers an episode, turns
+ * latencies into an update of the parameters, asks for the next episode over a
+ * FIFO, and in the end names the best placements that were run. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/blas.h"
+#include "base/msg.h"
+#include "base/opt.h"
+#include "learn/checkpoint.h"
+#include "learn/problem.h"
+#include "learn/train.h"
+#include "stream/filter.h"
+
+enum { MAX_RECIPE = 16 };
+
+struct options {
+	const char *fifo, *checkpoint;
+	bool resume, keep;
+	int recipe;
+	int64_t episodes, steps, patience, candidates, threads;
+	double seconds;
+	double value[MAX_RECIPE];           /* of the recipe's fields, as given */
+	bool given[MAX_RECIPE];
+	char name[MAX_RECIPE][32];
+};
+
+/* The FIFO to gpnembed.  Its first records are written by a thread: gpnembed reads
+ * them when its own output is out, which needs this program to read. */
+struct loop {
+	struct rec_writer *w;
+	pthread_t opener;
+	bool opening, ended;
+	struct err err;
+};
+
+struct stage {
+	const struct options *o;
+	struct recipe recipe;
+	struct filter f;
+	struct problem problem;
+	struct trainer trainer;
+	struct learner l;
+	struct rollout rollout;
+	struct loop loop;
+	struct arena *arena;
+	struct checkpoint_key resumed_key;
+	bool resumed, settled, in_episode, told_history, anchors_again;
+	char failure[300];                  /* why the first infeasible placement failed */
+	struct timespec start;
+	double steps_seconds;               /* spent in steps_done steps */
+	uint64_t steps_done;
+	struct timespec episode_start;
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	interrupted = 1;
+}
+
+static double since(const struct timespec *t0)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)(t.tv_sec - t0->tv_sec) + 1e-9 * (double)(t.tv_nsec - t0->tv_nsec);
+}
+
+/* ---- the FIFO ---- */
+
+/* How many steps the next episode may have within the budgets; 0: training is over. */
+static uint32_t steps_to_do(const struct stage *s)
+{
+	const struct options *o = s->o;
+	const struct learner *l = &s->l;
+	if (interrupted || l->episode >= (uint64_t)o->episodes)
+		return 0;
+	if (o->patience && l->episode >= l->best_episode + (uint64_t)o->patience)
+		return 0;
+	if (o->seconds == 0 || s->steps_done == 0)
+		return (uint32_t)o->steps;
+	double left = o->seconds - since(&s->start), each = s->steps_seconds / (double)s->steps_done;
+	return left <= 0 ? 0 : left >= each * (double)o->steps ? (uint32_t)o->steps
+							      : (uint32_t)(left / each);
+}
+
+static int end_loop(struct stage *s, struct err *e)
+{
+	struct loop *p = &s->loop;
+	if (p->ended || !p->w)
+		return 0;
+	p->ended = true;
+	int rc = rec_write_end(p->w, e);
+	if (rec_writer_close(p->w, rc == 0, e) < 0)
+		rc = -1;
+	p->w = NULL;
+	return rc;
+}
+
+/* Ask for the next episode, with parameters where there are some, or end the loop. */
+static int ask(struct stage *s, struct err *e)
+{
+	struct rec_writer *w = s->loop.w;
+	uint32_t steps = steps_to_do(s);
+	if (steps == 0)
+		return end_loop(s, e);
+	for (int b = 0; b < N_BLOCKS; b++)
+		if (s->l.block[b].p && paramrec_write(&s->l.block[b], w, e) < 0)
+			return -1;
+	rec_begin(w, "episode");
+	put_uint(w, "episode", s->l.episode + 1);
+	put_uint(w, "steps", steps);
+	put_bool(w, "anchors", !s->settled);
+	return rec_end(w, e);
+}
+
+static void *open_loop(void *arg)
+{
+	struct stage *s = arg;
+	struct loop *p = &s->loop;
+	p->w = rec_writer_open(s->o->fifo, s->f.in, &p->err);
+	if (!p->w || rec_write_hdr(p->w, NULL, &s->f, &p->err) < 0 || ask(s, &p->err) < 0)
+		err_prefix(&p->err, "--params-to");
+	return NULL;
+}
+
+static int start_loop(struct stage *s, struct err *e)
+{
+	sigset_t all, old;
+	sigfillset(&all);                  /* signals are the main thread's */
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	s->loop.opening = pthread_create(&s->loop.opener, NULL, open_loop, s) == 0;
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return s->loop.opening ? 0 : err_set(e, ST_RUNTIME, "cannot start a thread");
+}
+
+/* The opener has done its work once something answers what it wrote. */
+static int join_loop(struct stage *s, struct err *e)
+{
+	if (!s->loop.opening)
+		return 0;
+	pthread_join(s->loop.opener, NULL);
+	s->loop.opening = false;
+	return s->loop.err.code == ST_OK ? 0 : err_set(e, (enum exit_status)s->loop.err.code, "%s",
+						       s->loop.err.msg);
+}
+
+/* Where the program fails first: the opener may wait for a reader that never comes. */
+static void stop_opener(struct loop *p)
+{
+	if (!p->opening)
+		return;
+	pthread_cancel(p->opener);         /* poll and write are cancellation points */
+	pthread_join(p->opener, NULL);
+	p->opening = false;
+}
+
+/* ---- results ---- */
+
+/* What a run before the checkpoint had written already. */
+static int tell_history(struct stage *s, struct err *e)
+{
+	for (size_t i = 0; !s->told_history && i < s->l.hist.n; i++)
+		if (update_write(&s->l.hist.u[i], s->f.out, e) < 0)
+			return -1;
+	s->told_history = true;
+	return 0;
+}
+
+static int write_best(struct stage *s, const struct candidate *c, uint32_t rank, struct err *e)
+{
+	struct rec_writer *w = s->f.out;
+	rec_begin(w, "best");
+	put_uint(w, "graph", s->problem.digest);
+	put_uint(w, "rank", rank);
+	put_texts(w, "devices", s->problem.devs.names, s->problem.devs.k);
+	put_vector(w, "device", TT_U16, s->problem.n, c->device);
+	put_text(w, "source", c->source);
+	put_uint(w, "episode", c->episode);
+	put_uint(w, "step", c->step);
+	put_uint(w, "sample", c->sample);
+	put_real(w, "lat_s", c->lat_s);
+	put_real(w, "ref_s", c->ref_s);
+	put_uint(w, "n_groups", c->n_groups);
+	return rec_end(w, e);
+}
+
+static int write_results(struct stage *s, struct err *e)
+{
+	uint32_t order[CANDIDATES_MAX];
+	uint32_t n = candidates_rank(&s->l.cand, (uint32_t)s->o->candidates, order);
+	if (tell_history(s, e) < 0)
+		return -1;
+	for (int b = 0; b < N_BLOCKS; b++)
+		if (s->l.block[b].p && paramrec_write(&s->l.block[b], s->f.out, e) < 0)
+			return -1;
+	if (n == 0)
+		return err_set(e, ST_RUNTIME, "no placement could be run%s%s", *s->failure ? ": " : "",
+			       s->failure);
+	for (uint32_t i = 0; i < n; i++)
+		if (write_best(s, &s->l.cand.c[order[i]], i, e) < 0)
+			return -1;
+	const struct candidate *c = &s->l.cand.c[order[0]];
+	msg_progress(NULL);
+	if (msg_verbosity() >= 1 || isatty(STDERR_FILENO))
+		msg_note(0, "%u episodes, %llu placements run; best %.4g ms, %.3f of the best single device "
+			 "(%s, episode %u, %u groups)", s->l.episode,
+			 (unsigned long long)s->l.cand.n_seen, 1e3 * c->lat_s, c->ratio, c->source,
+			 c->episode, c->n_groups);
+	return filter_end(&s->f, e);
+}
+
+/* ---- one episode ---- */
+
+/* Devices and features are known: nothing of the problem comes after this. */
+static int settle(struct stage *s, struct err *e)
+{
+	struct problem *p = &s->problem;
+	if (s->settled)
+		return 0;
+	if (problem_check(p, s->o->fifo != NULL, true, e) < 0)
+		return -1;
+	const struct checkpoint_key key = {p->digest, p->n, p->devs.k, p->devs.names};
+	if (s->resumed) {
+		if (checkpoint_fits(&s->resumed_key, &key, e) < 0)
+			return -1;
+	} else {
+		candidates_init(&s->l.cand, p->n);
+	}
+	rollout_init(&s->rollout, p->digest, p->n, p->d);
+	struct trainer *t = &s->trainer;
+	t->recipe = &s->recipe;
+	t->graph = &p->graph;
+	t->n = p->n;
+	t->d = p->d;
+	t->k = p->devs.k;
+	t->x = p->x;
+	t->mask = p->mask;
+	s->settled = true;
+	return 0;
+}
+
+static int take_episode(struct stage *s, const struct rec *r, struct err *e)
+{
+	uint64_t episode;
+	if (join_loop(s, e) < 0 || settle(s, e) < 0 || tell_history(s, e) < 0)
+		return -1;
+	if (!s->o->fifo)
+		return err_set(e, ST_INPUT, "an episode without --params-to");
+	if (get_uint(r->map, "episode", 0, UINT32_MAX, &episode, e) < 0)
+		return err_prefix(e, "episode");
+	if (s->in_episode || episode != s->l.episode + 1)
+		return err_set(e, ST_INPUT, "episode %llu is not the one that was asked for",
+			       (unsigned long long)episode);
+	s->in_episode = true;
+	rollout_begin(&s->rollout, (uint32_t)episode);
+	clock_gettime(CLOCK_MONOTONIC, &s->episode_start);
+	return 0;
+}
+
+static void tell_progress(struct stage *s, const struct update *u)
+{
+	const struct options *o = s->o;
+	char left[40] = "";
+	double t = since(&s->start), done = (double)(u->episode);
+	double eta = s->steps_done ? s->steps_seconds / (double)s->steps_done * (double)o->steps *
+				     ((double)o->episodes - done) : 0;
+	if (o->seconds > 0 && o->seconds - t < eta)
+		eta = o->seconds - t;
+	if (eta >= 1)
+		snprintf(left, sizeof left, ", %d:%02d left", (int)(eta / 60), (int)eta % 60);
+	msg_progress("episode %u of %lld: best %.3f of the best single device, mean %.4g ms, "
+		     "%.0f groups, entropy %.3g%s", u->episode, (long long)o->episodes, u->best_ratio,
+		     1e3 * u->mean_s, u->groups, u->entropy, left);
+	msg_note(2, "episode %u: best ratio %.4f, mean %.4g ms, %u failed, %.1f groups, entropy %.4g, "
+		 "gradient %.3g", u->episode, u->best_ratio, 1e3 * u->mean_s, u->failed, u->groups,
+		 u->entropy, u->grad_norm);
+}
+
+static int learn(struct stage *s, struct err *e)
+{
+	struct update u;
+	for (int b = 0; b < N_BLOCKS; b++) {
+		if (!s->l.block[b].p)
+			return err_set(e, ST_INPUT, "no params of block '%s' in the stream", block_names[b]);
+		if (param_block_check(&s->l.block[b], s->problem.d, s->problem.devs.k, e) < 0)
+			return -1;
+	}
+	if (train_episode(&s->trainer, &s->l, &s->rollout, &u, e) < 0)
+		return -1;
+	history_add(&s->l.hist, &u);
+	s->steps_seconds += since(&s->episode_start);
+	s->steps_done += s->rollout.n_steps;
+	tell_progress(s, &u);
+	return update_write(&u, s->f.out, e);
+}
+
+static int take_episode_end(struct stage *s, const struct rec *r, struct err *e)
+{
+	uint64_t episode;
+	if (get_uint(r->map, "episode", 0, UINT32_MAX, &episode, e) < 0)
+		return err_prefix(e, "episode_end");
+	if (!s->in_episode || episode != s->rollout.episode)
+		return err_set(e, ST_INPUT, "the end of an episode that did not begin");
+	s->in_episode = false;
+	if (rollout_complete(&s->rollout, e) < 0 || learn(s, e) < 0)
+		return -1;
+	const struct problem *p = &s->problem;
+	const struct checkpoint_key key = {p->digest, p->n, p->devs.k, p->devs.names};
+	if (s->o->checkpoint &&
+	    checkpoint_write(s->o->checkpoint, &key, &s->recipe, &s->l, &s->f, e) < 0)
+		return -1;
+	s->anchors_again = false;
+	return s->loop.ended ? 0 : ask(s, e);
+}
+
+/* Every run is a candidate for the answer; on resuming, the anchors have been. */
+static int take_run(struct stage *s, const struct rec *r, struct err *e)
+{
+	const struct sample *x;
+	if (rollout_run(&s->rollout, r, &x, e) < 0)
+		return -1;
+	if (!x->run.ok && !*s->failure)
+		err_escape(s->failure, sizeof s->failure, x->run.reason, strlen(x->run.reason));
+	if (!x->run.ok ||
+	    (s->anchors_again && sample_is_single(x) && candidates_has(&s->l.cand, x->place.device)))
+		return 0;
+	struct candidate c = {.device = (uint16_t *)x->place.device, .episode = x->place.id.episode,
+			      .step = x->place.id.step, .sample = x->place.id.sample,
+			      .n_groups = x->place.action ? x->place.n_groups : 1};
+	snprintf(c.source, sizeof c.source, "%s", x->place.source);
+	candidates_add(&s->l.cand, &c, x->run.lat_s, x->run.ref_s);
+	return 0;
+}
+
+/* ---- the filter ---- */
+
+/* A record of the rollout.  Outside a loop nothing is replayed: placements and their
+ * runs are ranked. */
+static int take_rollout(struct stage *s, const struct rec *r, struct err *e)
+{
+	if (s->o->fifo && !s->in_episode)
+		return err_set(e, ST_INPUT, "%s: outside of an episode", r->kind);
+	if (settle(s, e) < 0)
+		return -1;
+	if (rec_is(r, "part"))
+		return s->o->fifo ? rollout_part(&s->rollout, r, e) : 0;
+	if (rec_is(r, "place"))
+		return rollout_place(&s->rollout, r, s->problem.devs.names, s->problem.devs.k, e);
+	return take_run(s, r, e);
+}
+
+static int handle(struct stage *s, const struct rec *r, struct err *e)
+{
+	int rc = problem_take(&s->problem, r, e);
+	bool pass = s->o->keep;
+	if (interrupted && !s->loop.opening && end_loop(s, e) < 0)
+		return -1;
+	if (rc < 0)
+		return -1;
+	if (rc > 0)
+		pass = pass || !rec_is(r, "feat");
+	else if (rec_is(r, "params"))
+		rc = learner_params(&s->l, r, e);
+	else if (rec_is(r, "episode"))
+		rc = take_episode(s, r, e);
+	else if (rec_is(r, "episode_end"))
+		rc = take_episode_end(s, r, e);
+	else if (rec_is(r, "part") || rec_is(r, "place") || rec_is(r, "run"))
+		rc = take_rollout(s, r, e);
+	else
+		pass = true;
+	if (rc < 0)
+		return -1;
+	return pass ? filter_pass(&s->f, r, e) : 0;
+}
+
+/* The end of the input: in a loop, an answer to the end of ours. */
+static int finish(struct stage *s, struct err *e)
+{
+	if (join_loop(s, e) < 0)
+		return -1;
+	if (s->o->fifo && !s->loop.ended)
+		return err_set(e, ST_INPUT, "the input ended before the training; is gpnembed "
+			       "--params-from in front?");
+	return settle(s, e) < 0 ? -1 : write_results(s, e);
+}
+
+static int filter(struct stage *s, struct err *e)
+{
+	struct rec r;
+	int k;
+	bool finished = false;
+	while ((k = filter_next(&s->f, &r, e)) > 0) {
+		if (finished)
+			return err_set(e, ST_INPUT, "a second stream; reinforce handles one graph");
+		if (k == FILTER_RECORD) {
+			if (handle(s, &r, e) < 0)
+				return -1;
+			continue;
+		}
+		if (finish(s, e) < 0)
+			return -1;
+		finished = true;
+	}
+	/* A stage that died of the interrupt that we are answering takes nothing away. */
+	if (k < 0 && interrupted && s->settled && s->l.cand.n) {
+		err_clear(e);
+		return write_results(s, e);
+	}
+	return k;
+}
+
+static int resume(struct stage *s, struct err *e)
+{
+	if (!s->o->resume || access(s->o->checkpoint, F_OK) != 0)
+		return 0;
+	s->resumed = s->anchors_again = true;
+	return checkpoint_read(s->o->checkpoint, &s->recipe, &s->l, &s->resumed_key, s->arena, e);
+}
+
+static void handle_signals(void)
+{
+	struct sigaction sa = {.sa_handler = on_signal, .sa_flags = SA_RESTART | (int)SA_RESETHAND};
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+}
+
+static int run(const struct options *o, const struct recipe *recipe, const struct opt_common *common,
+	       int argc, char **argv, const char *input, struct err *e)
+{
+	struct stage s = {.o = o, .recipe = *recipe, .arena = arena_new()};
+	struct pool *pool = pool_new((int)o->threads, NULL);
+	int k = -1;
+	clock_gettime(CLOCK_MONOTONIC, &s.start);
+	blas_init();
+	handle_signals();
+	trainer_init(&s.trainer, pool);
+	problem_init(&s.problem);
+	if (filter_open(&s.f, input, common, argc, argv, e) == 0) {
+		s.f.threads = pool_size(pool);
+		k = resume(&s, e);
+		if (k == 0 && o->fifo)
+			k = start_loop(&s, e);
+		if (k == 0)
+			k = filter(&s, e);
+		stop_opener(&s.loop);
+		if (s.loop.w)
+			rec_writer_close(s.loop.w, false, e);
+		k = filter_close(&s.f, k, e);
+	}
+	rollout_release(&s.rollout);
+	learner_release(&s.l);
+	problem_release(&s.problem);
+	trainer_release(&s.trainer);
+	pool_free(pool);
+	arena_free(s.arena);
+	return k;
+}
+
+/* ---- options ---- */
+
+static void add_recipe_options(struct options *o, struct opt *table, int n)
+{
+	int i = 0;
+	for (const struct recipe_field *f = recipe_fields; f->name && i < MAX_RECIPE; f++, i++) {
+		snprintf(o->name[i], sizeof o->name[i], "%s", f->name);
+		for (char *c = o->name[i]; *c; c++)
+			*c = *c == '_' ? '-' : *c;
+		o->value[i] = recipe_get(&recipes[RECIPE_DEFAULT], f);
+		table[n++] = (struct opt){.name = o->name[i], .kind = OPT_REAL, .dst = &o->value[i],
+					  .arg = f->is_real ? "X" : "0|1", .help = f->help, .lo = f->lo,
+					  .hi = f->hi, .given = &o->given[i]};
+	}
+}
+
+static struct recipe settle_recipe(const struct options *o)
+{
+	struct recipe r = recipes[o->recipe];
+	int i = 0;
+	for (const struct recipe_field *f = recipe_fields; f->name && i < MAX_RECIPE; f++, i++)
+		if (o->given[i])
+			recipe_set(&r, f, o->value[i]);
+	return r;
+}
+
+static int check_options(const struct options *o, struct err *e)
+{
+	if (o->resume && !o->checkpoint)
+		return err_set(e, ST_USAGE, "--resume needs --checkpoint FILE");
+	if (o->checkpoint && !o->fifo)
+		return err_set(e, ST_USAGE, "--checkpoint needs a loop, --params-to FIFO");
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = {.episodes = 100, .steps = 20, .candidates = 5, .threads = pool_n_cpus()};
+	struct opt_common common = OPT_COMMON_INIT;
+	struct err e = ERR_INIT;
+	struct opt opts[MAX_RECIPE + 16] = {
+		{"params-to", 0, OPT_TEXT, &o.fifo, "FIFO",
+		 "train: parameters and episodes go there", 0, 0, NULL, NULL},
+		{"recipe", 0, OPT_CHOICE, &o.recipe, "NAME", "how rewards become updates", 0, 0, recipe_names,
+		 NULL},
+		{"episodes", 0, OPT_INT, &o.episodes, "N", "train so many episodes", 1, 4e9, NULL, NULL},
+		{"steps", 0, OPT_INT, &o.steps, "N", "steps of an episode", 1, 1e6, NULL, NULL},
+		{"seconds", 0, OPT_REAL, &o.seconds, "S",
+		 "train no longer than this; 0: no limit", 0, 1e9, NULL, NULL},
+		{"patience", 0, OPT_INT, &o.patience, "N",
+		 "stop after N episodes without a better placement; 0: never", 0, 4e9, NULL, NULL},
+		{"candidates", 0, OPT_INT, &o.candidates, "N", "best placements to write", 1,
+		 CANDIDATES_MAX - 1, NULL, NULL},
+		{"checkpoint", 0, OPT_TEXT, &o.checkpoint, "FILE", "keep the whole state there, each episode", 0,
+		 0, NULL, NULL},
+		{"resume", 0, OPT_FLAG, &o.resume, NULL, "go on from the checkpoint, if there is one", 0, 0,
+		 NULL, NULL},
+		{"keep", 'k', OPT_FLAG, &o.keep, NULL, "write every record that was read, too", 0, 0, NULL,
+		 NULL},
+		{"threads", 0, OPT_INT, &o.threads, "N", "threads; results do not depend on it", 1, 256,
+		 NULL, NULL}};
+	add_recipe_options(&o, opts, 11);
+	const struct opt_program program = {
+		.name = "reinforce", .summary = "learn placements from measured latencies",
+		.args = "[FILE]", .max_args = 1, .opts = opts,
+		.details = "Defaults are those of the default recipe; --recipe paper has its own. Writes graph, devs,\n"
+			   "an `update` per episode, the final params, and the best placements as `best`, rank 0\n"
+			   "first, single devices included. An interrupt (SIGINT, SIGTERM) ends the loop in order\n"
+			   "after the episode at hand; a second one ends the program. Without --params-to nothing is\n"
+			   "learned: the placements that were run are ranked.",
+		.example = "mkfifo loop\n"
+			   "  ir2dag m.xml | dagfeat | devrun --probe -D cpu:0,cpu:1 | gpnembed --params-from loop |\n"
+			   "  placepolicy | devrun | reinforce --params-to loop --checkpoint m.ck > result.mp"};
+	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);
+	if (rc <= 0)
+		return opt_finish(rc, &e);
+	rc = check_options(&o, &e);
+	const struct recipe recipe = settle_recipe(&o);
+	if (rc == 0)
+		rc = run(&o, &recipe, &common, argc, argv, first < argc ? argv[first] : "-", &e);
+	return opt_finish(rc, &e);
+}
