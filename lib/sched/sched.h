@@ -89,7 +89,6 @@ enum sched_policy {
 struct sched_copy {
 	uint32_t tensor;
 	uint16_t src, dst;       /* devices */
-	uint32_t next;           /* in its link's queue */
 };
 
 struct sched;
@@ -130,12 +129,14 @@ uint32_t sched_use_copy(const struct sched *s, uint32_t use);
 const uint32_t *sched_freed(const struct sched *s, uint32_t *n);
 void sched_drop_freed(struct sched *s);
 
-/* Live bytes on a device now, and the peak as of the last sched_tick.  The clock
- * calls sched_tick when it is about to advance: what begins and ends at one
- * instant occupies nothing.  Only tensors and copies are counted. */
+/* The clock is about to advance: an instant is over.  What begins and ends within
+ * one instant occupies nothing; what comes within one instant is ordered by
+ * priority.  With a real clock: before each *_done call. */
+void sched_tick(struct sched *s);
+/* Live bytes on a device now, and the peak as of the last sched_tick.  Only tensors
+ * and copies are counted. */
 uint64_t sched_live_bytes(const struct sched *s, uint32_t dev);
 uint64_t sched_peak_bytes(const struct sched *s, uint32_t dev);
-void sched_tick(struct sched *s);
 
 /* Copies needed so far in this run, and their bytes. */
 uint32_t sched_n_copies(const struct sched *s);

@@ -1,0 +1,119 @@
+/* ready.c - ready sets: making them, priority order, heaps. */
+#include <stdlib.h>
+
+#include "sched/ready.h"
+
+struct ranked {
+	double rank;
+	uint32_t task;
+};
+
+static int rank_compare(const void *pa, const void *pb)
+{
+	const struct ranked *a = pa, *b = pb;
+
+	if (a->rank != b->rank)
+		return a->rank > b->rank ? -1 : 1;
+	return (a->task > b->task) - (a->task < b->task);
+}
+
+static void order_tasks(struct ready *r, const double *rank)
+{
+	struct ranked *x = MEM_NEWN(struct ranked, r->n);
+
+	for (uint32_t v = 0; v < r->n; v++)
+		x[v] = (struct ranked){rank[v], v};
+	if (r->n > 1)
+		qsort(x, r->n, sizeof(*x), rank_compare);
+	for (uint32_t i = 0; i < r->n; i++) {
+		r->task_at[i] = x[i].task;
+		r->pos[x[i].task] = i;
+	}
+	mem_free(x);
+}
+
+static void size_bitmaps(struct ready *r)
+{
+	uint32_t bits = r->n;
+
+	do {
+		uint32_t w = bits ? (bits - 1) / 64 + 1 : 1;
+
+		r->level_at[r->n_levels++] = r->words;
+		r->words += w;
+		bits = w;
+	} while (bits > 1);
+	r->bits = MEM_NEWN(uint64_t, (size_t)r->k * r->words);
+}
+
+void ready_init(struct ready *r, uint32_t n, uint32_t k, const double *rank,
+		enum sched_policy policy)
+{
+	*r = (struct ready){.policy = policy, .n = n, .k = k};
+	r->pos = MEM_NEWN(uint32_t, n);
+	r->task_at = MEM_NEWN(uint32_t, n);
+	order_tasks(r, rank);
+	if (policy == SCHED_RANK) {
+		size_bitmaps(r);
+		return;
+	}
+	r->heap = MEM_NEWN(uint64_t, n);
+	r->heap_at = MEM_NEWN(uint32_t, k);
+	r->heap_n = MEM_NEWN(uint32_t, k);
+}
+
+void ready_release(struct ready *r)
+{
+	mem_free(r->pos);
+	mem_free(r->task_at);
+	mem_free(r->bits);
+	mem_free(r->heap);
+	mem_free(r->heap_at);
+	mem_free(r->heap_n);
+}
+
+void ready_begin(struct ready *r, const uint16_t *device)
+{
+	uint32_t at = 0;
+
+	if (r->policy == SCHED_RANK) {
+		memset(r->bits, 0, (size_t)r->k * r->words * sizeof(*r->bits));
+		return;
+	}
+	memset(r->heap_n, 0, r->k * sizeof(*r->heap_n));
+	for (uint32_t v = 0; v < r->n; v++)
+		r->heap_n[device[v]]++;
+	for (uint32_t d = 0; d < r->k; d++) {
+		r->heap_at[d] = at;
+		at += r->heap_n[d];
+		r->heap_n[d] = 0;
+	}
+}
+
+void ready_push_fifo(struct ready *r, uint32_t dev, uint32_t pos, uint32_t instant)
+{
+	uint64_t *h = r->heap + r->heap_at[dev], key = (uint64_t)instant << 32 | pos;
+	uint32_t i = r->heap_n[dev]++;
+
+	for (; i > 0 && h[(i - 1) / 2] > key; i = (i - 1) / 2)
+		h[i] = h[(i - 1) / 2];
+	h[i] = key;
+}
+
+/* Position of the first; the heap is not empty. */
+uint32_t ready_pop_fifo(struct ready *r, uint32_t dev)
+{
+	uint64_t *h = r->heap + r->heap_at[dev], first = h[0], last;
+	uint32_t n = --r->heap_n[dev], i = 0, child;
+
+	last = h[n];
+	for (; (child = 2 * i + 1) < n; i = child) {
+		if (child + 1 < n && h[child + 1] < h[child])
+			child++;
+		if (last <= h[child])
+			break;
+		h[i] = h[child];
+	}
+	h[i] = last;
+	return (uint32_t)first;
+}
