@@ -66,7 +66,7 @@ CLONES void kern_bias_relu(float *y, const float *b, size_t rows, size_t n, bool
 				y[j] += b[j];
 		if (relu)
 			for (size_t j = 0; j < n; j++)
-				y[j] = y[j] > 0 ? y[j] : 0;
+				y[j] = y[j] < 0 ? 0 : y[j];   /* a NaN stays one */
 	}
 }
 
@@ -125,7 +125,7 @@ CLONES float kern_norm(float *y, float *xhat, const float *x, const float *r, co
 		float h = xhat[j] * rstd;
 		float v = h * gain[j] + bias[j];
 		xhat[j] = h;
-		y[j] = relu && !(v > 0) ? 0 : v;
+		y[j] = relu && v < 0 ? 0 : v;   /* a NaN stays one */
 	}
 	return rstd;
 }

@@ -1,0 +1,486 @@
+/* test_net.c - the networks: replay against forward, gradients of the whole loss
+ * against differences, groups, masks, threads; parameters and Adam. */
+#include "tap.h"
+#include "randgraph.h"
+
+#include "base/blas.h"
+#include "learn/net.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { N = 50, D = 5, K = 3, SAMPLES = 2 };
+
+struct world {
+	struct arena *a;
+	struct ugraph g;
+	struct hyper h;
+	float x[N * D];
+	struct params *embed, *policy;
+	struct net_model m;
+	struct net_work *w;
+};
+
+/* A graph of three components at least, small layers, both dropouts on. */
+static void world_init(struct world *s, const struct hyper *h)
+{
+	struct digraph d;
+	struct rng_addr at = {.seed = 11, .stream = 50};
+	memset(s, 0, sizeof *s);
+	s->a = arena_new();
+	s->h = *h;
+	random_dag(&d, N, 6, 20, 0.05, 4, s->a);
+	ugraph_from_digraph(&s->g, &d, s->a);
+	for (uint32_t i = 0; i < N * D; i++)
+		s->x[i] = (float)(2 * rng_uniform(&at, i) - 1);
+	s->embed = nets[0].embed_init(&s->h, D, 21);
+	s->policy = nets[0].policy_init(&s->h, D, K, 21);
+	s->m = (struct net_model){&nets[0], &s->h, &s->g, D, K, s->embed, s->policy};
+	s->w = net_work_new(NULL);
+}
+
+static void world_release(struct world *s)
+{
+	net_work_free(s->w);
+	params_free(s->embed);
+	params_free(s->policy);
+	arena_free(s->a);
+}
+
+static struct hyper small(const struct hyper *from)
+{
+	struct hyper h = *from;
+	h.hidden = 13;
+	h.dropout_parsing = 0.1;
+	h.policy_gain = 1;
+	return h;
+}
+
+/* A partition that outlives the next call. */
+static struct partition keep(struct arena *a, const struct partition *p, uint32_t d)
+{
+	struct partition q = *p;
+	struct parse_round *r = ARENA_NEWN(a, struct parse_round, p->n_rounds + 1);
+	for (uint32_t i = 0; i < p->n_rounds; i++) {
+		uint32_t *kept = ARENA_NEWN(a, uint32_t, p->round[i].n_kept + 1);
+		for (uint32_t j = 0; j < p->round[i].n_kept; j++)
+			kept[j] = p->round[i].kept[j];
+		r[i] = (struct parse_round){p->round[i].n, p->round[i].n_kept, kept};
+	}
+	q.round = r;
+	q.group = memcpy(ARENA_NEWN(a, uint32_t, N), p->group, N * sizeof *p->group);
+	size_t n = (size_t)p->n_groups * d;
+	q.z = memcpy(ARENA_NEWN(a, float, n), p->z, n * sizeof *p->z);
+	return q;
+}
+
+static void die(const struct err *e)
+{
+	printf("Bail out! %s\n", e->msg);
+	fflush(stdout);
+	_Exit(1);
+}
+
+/* ---- one recorded step ---- */
+
+struct recorded {
+	struct rng_addr rng;
+	struct partition part;
+	uint8_t group_mask[N * K];
+	uint16_t action[SAMPLES * N];
+	double coef[SAMPLES], logp[SAMPLES], replayed[SAMPLES], entropy;
+	struct replay_step step;
+};
+
+static void record(struct world *s, struct recorded *r, const float *x, uint32_t step,
+		   const struct grouping *given, const uint8_t *mask)
+{
+	struct err e = ERR_INIT;
+	struct partition p;
+	const float *logp;
+	r->rng = (struct rng_addr){.seed = 1, .episode = 3, .step = step};
+	if (net_embed(s->w, &s->m, x, &r->rng, given, mask, mask ? K : 0, &p, &e) < 0)
+		die(&e);
+	r->part = keep(s->a, &p, D);
+	memset(r->group_mask, 1, sizeof r->group_mask);
+	if (mask && net_group_mask(mask, N, K, r->part.group, r->part.n_groups, r->group_mask, &e) < 0)
+		die(&e);
+	if (net_policy(s->w, &s->m, r->part.z, r->part.n_groups, r->group_mask, &logp, &e) < 0)
+		die(&e);
+	struct rng_addr at = {.seed = 1, .episode = 3, .step = step, .stream = RNG_ACTION};
+	for (uint32_t i = 0; i < SAMPLES * r->part.n_groups; i++) {
+		uint32_t g = i % r->part.n_groups, k = rng_below(&at, i, K);
+		while (!r->group_mask[g * K + k])
+			k = (k + 1) % K;
+		r->action[i] = (uint16_t)k;
+	}
+	for (uint32_t i = 0; i < SAMPLES; i++) {
+		r->logp[i] = net_logp(logp, r->part.n_groups, K, r->action + i * r->part.n_groups);
+		r->coef[i] = i ? -0.7 : 1.3;
+	}
+	r->entropy = net_entropy(logp, r->part.n_groups, K);
+	r->step = (struct replay_step){
+		.x = x, .rng = &r->rng, .part = &r->part, .group_mask = r->group_mask,
+		.n_samples = SAMPLES, .action = r->action, .coef_logp = r->coef,
+		.coef_entropy = 0.4, .logp = r->replayed,
+	};
+}
+
+static double objective(struct world *s, struct recorded *r)
+{
+	struct err e = ERR_INIT;
+	if (net_replay(s->w, &s->m, &r->step, NULL, NULL, &e) < 0)
+		die(&e);
+	double f = r->step.coef_entropy * r->step.entropy;
+	for (int i = 0; i < SAMPLES; i++)
+		f += r->coef[i] * r->replayed[i];
+	return f;
+}
+
+/* Distance of the gradient of one matrix from differences of width 2^-9, relative to
+ * its length, over up to 24 entries; those where the slopes of both sides differ (a
+ * kink of ReLU) are left out.  f32 log-probabilities make the differences uncertain by NOISE. */
+#define NOISE 1e-4
+
+static double matrix_error(struct world *s, struct recorded *r, float *v, const float *g, size_t n,
+			   double mid, int *skipped, int *total)
+{
+	double top = 0, error = 0, length = 0, noise = 0;
+	for (size_t j = 0; j < n; j++)
+		top = fmax(top, fabs(g[j]));
+	for (size_t j = 0; j < n; j += n / 24 + 1, ++*total) {
+		float old = v[j];
+		v[j] = old + 0x1p-9f;
+		double up = (objective(s, r) - mid) / ((double)v[j] - old);
+		v[j] = old - 0x1p-9f;
+		double down = (mid - objective(s, r)) / (old - (double)v[j]);
+		v[j] = old;
+		if (fabs(up - down) > 0.02 * top + NOISE) {
+			++*skipped;
+			continue;
+		}
+		error += pow((up + down) / 2 - g[j], 2);
+		length += g[j] * (double)g[j];
+		noise += NOISE * NOISE;
+	}
+	return fmax(0, sqrt(error) - sqrt(noise)) / fmax(sqrt(length), 1e-30);
+}
+
+static void check_gradient(struct world *s, struct recorded *r, const char *name)
+{
+	struct err e = ERR_INIT;
+	struct params *block[2] = {s->embed, s->policy};
+	float *grad[2];
+	double worst = 0;
+	const char *where = "";
+	int skipped = 0, total = 0, flat = 0;
+	for (int b = 0; b < 2; b++)
+		grad[b] = ARENA_NEWN(s->a, float, block[b]->n);
+	if (net_replay(s->w, &s->m, &r->step, grad[0], grad[1], &e) < 0)
+		die(&e);
+	double mid = objective(s, r);
+	for (int b = 0; b < 2; b++)
+		for (uint32_t i = 0; i < block[b]->n_mats; i++) {
+			const struct param *q = &block[b]->mat[i];
+			size_t n = (size_t)q->rows * q->cols;
+			double err = matrix_error(s, r, block[b]->data + q->at, grad[b] + q->at, n,
+						  mid, &skipped, &total);
+			flat += params_norm2(grad[b] + q->at, n) == 0;
+			if (err > worst) {
+				worst = err;
+				where = q->name;
+			}
+		}
+	tap(worst < 0.05 && flat == 0 && skipped * 3 < total, "%s: gradient of the loss in all "
+	    "matrices (worst %.1e in %s, %d of %d at a kink)", name, worst, where, skipped, total);
+}
+
+static void check_replay(struct recorded *r, struct world *s, const char *name)
+{
+	objective(s, r);
+	tap(r->replayed[0] == r->logp[0] && r->replayed[1] == r->logp[1] &&
+	    r->step.entropy == r->entropy, "%s: replay gives the recorded log-probability (%.6f)",
+	    name, r->logp[0]);
+	struct err e = ERR_INIT;
+	tap(net_check(s->w, &s->m, &r->part, &e) == 0, "%s: the recorded partition is accepted", name);
+}
+
+static void recipes(void)
+{
+	static struct recorded r;
+	struct hyper h[3] = {small(&hyper_paper), small(&hyper_default), small(&hyper_default)};
+	static const char *const name[] = {"paper", "default", "deeper"};
+	h[1].min_groups = 9;
+	h[2].layer_trans = h[2].layer_gnn = h[2].layer_gnn2 = h[2].layer_parsingnet = 3;
+	h[2].layer_deepsets = 2;
+	h[2].pool_sum = 1;
+	h[2].min_groups = 4;
+	for (int i = 0; i < 3; i++) {
+		struct world s;
+		world_init(&s, &h[i]);
+		record(&s, &r, s.x, 5, NULL, NULL);
+		check_replay(&r, &s, name[i]);
+		check_gradient(&s, &r, name[i]);
+		world_release(&s);
+	}
+}
+
+static uint32_t components(const struct ugraph *g)
+{
+	uint32_t label[N], n = 0;
+	for (uint32_t i = 0; i < g->n; i++)
+		label[i] = i;
+	for (uint32_t pass = 0; pass < g->n; pass++)
+		for (uint32_t e = 0; e < g->m; e++) {
+			uint32_t low = label[g->u[e]] < label[g->v[e]] ? label[g->u[e]] : label[g->v[e]];
+			label[g->u[e]] = label[g->v[e]] = low;
+		}
+	for (uint32_t i = 0; i < g->n; i++)
+		n += label[i] == i;
+	return n;
+}
+
+static void groups(void)
+{
+	static struct recorded r;
+	struct world s;
+	struct hyper h = small(&hyper_paper);
+	h.dropout_parsing = 0;
+	world_init(&s, &h);
+	record(&s, &r, s.x, 0, NULL, NULL);
+	tap(r.part.n_groups == components(&s.g) && r.part.n_groups > 1,
+	    "parsing to the end leaves the components (%u)", r.part.n_groups);
+	s.h.rounds = 1;
+	record(&s, &r, s.x, 0, NULL, NULL);
+	uint32_t one = r.part.n_groups;
+	s.h.min_groups = one + 3;
+	record(&s, &r, s.x, 0, NULL, NULL);
+	tap(r.part.n_groups == one + 3, "a floor holds: %u groups instead of %u", one + 3, one);
+
+	uint8_t mask[N * K];
+	for (uint32_t i = 0; i < N; i++)
+		for (uint32_t k = 0; k < K; k++)
+			mask[i * K + k] = k == i % K || k == (i / 5) % K;
+	s.h = small(&hyper_paper);
+	record(&s, &r, s.x, 0, NULL, mask);
+	check_replay(&r, &s, "device masks");
+	check_gradient(&s, &r, "device masks");
+
+	uint32_t group[N];
+	for (uint32_t i = 0; i < N; i++)
+		group[i] = 9 - (i + i % 3) / 6;
+	struct grouping given = {12, group};
+	record(&s, &r, s.x, 0, &given, NULL);
+	bool same = r.part.n_groups == 10 && r.part.given && r.part.n_rounds == 0;
+	for (uint32_t i = 0; i < N; i++)
+		for (uint32_t j = 0; j < N; j++)
+			same = same && (group[i] == group[j]) == (r.part.group[i] == r.part.group[j]);
+	tap(same && r.part.group[0] == 0, "a given grouping is honoured and numbered by first set");
+	check_replay(&r, &s, "given grouping");
+	check_gradient(&s, &r, "given grouping");
+	world_release(&s);
+}
+
+/* No edges, one node: nothing to parse, and it still works. */
+static void degenerate(void)
+{
+	static struct recorded r;
+	struct world s;
+	struct hyper h = small(&hyper_default);
+	world_init(&s, &h);
+	struct digraph none = {.n = N};
+	ugraph_from_digraph(&s.g, &none, s.a);
+	record(&s, &r, s.x, 0, NULL, NULL);
+	tap(r.part.n_groups == N && r.part.n_rounds == 0, "without edges every set is a group");
+	check_replay(&r, &s, "no edges");
+	s.x[7] = INFINITY;
+	struct err e = ERR_INIT;
+	struct partition p;
+	tap(net_embed(s.w, &s.m, s.x, NULL, NULL, NULL, 0, &p, &e) < 0 && e.code == ST_INPUT,
+	    "features that are not finite: %s", e.msg);
+	world_release(&s);
+}
+
+static void tampered(void)
+{
+	static struct recorded r;
+	struct world s;
+	struct hyper h = small(&hyper_paper);
+	world_init(&s, &h);
+	record(&s, &r, s.x, 0, NULL, NULL);
+	struct parse_round round[8];
+	uint32_t kept[N], group[N];
+	for (int i = 0; i < 6; i++) {
+		struct err e = ERR_INIT;
+		struct partition p = r.part;
+		memcpy(round, p.round, p.n_rounds * sizeof *round);
+		memcpy(kept, round[0].kept, round[0].n_kept * sizeof *kept);
+		memcpy(group, p.group, sizeof group);
+		round[0].kept = kept;
+		p.round = round;
+		p.group = group;
+		if (i == 0)
+			kept[round[0].n_kept - 1] = s.g.m;
+		else if (i == 1)
+			kept[1] = kept[0];
+		else if (i == 2)
+			round[0].n--;
+		else if (i == 3)
+			p.n_rounds--;
+		else if (i == 4)
+			group[0] = 1;
+		else
+			p.n_groups++;
+		tap(net_check(s.w, &s.m, &p, &e) < 0, "a bad partition is refused: %s", e.msg);
+	}
+	world_release(&s);
+}
+
+/* ---- threads, many steps ---- */
+
+enum { STEPS = 7 };
+
+static void threads(void)
+{
+	static struct recorded r[STEPS];
+	static float x[STEPS][N * D];
+	struct replay_step steps[STEPS];
+	struct err e = ERR_INIT;
+	struct world s;
+	struct hyper h = small(&hyper_paper);
+	h.hidden = 64;
+	world_init(&s, &h);
+	for (uint32_t i = 0; i < STEPS; i++) {
+		memcpy(x[i], i ? x[i - 1] : s.x, sizeof x[i]);
+		if (i)
+			net_advance(x[i], N, D, r[i - 1].part.group, r[i - 1].part.z);
+		record(&s, &r[i], x[i], i, NULL, NULL);
+	}
+	struct pool *pool = pool_new(3, NULL);
+	struct net_work *wp = net_work_new(pool);
+	struct partition p;
+	if (net_embed(wp, &s.m, x[1], &r[1].rng, NULL, NULL, 0, &p, &e) < 0)
+		die(&e);
+	tap(p.n_groups == r[1].part.n_groups &&
+	    memcmp(p.z, r[1].part.z, p.n_groups * D * sizeof *p.z) == 0,
+	    "embeddings do not depend on the threads");
+	net_work_free(wp);
+
+	size_t ne = s.embed->n, np = s.policy->n;
+	float *g[3];
+	double logp[3][STEPS];
+	for (int run = 0; run < 3; run++) {
+		g[run] = ARENA_NEWN(s.a, float, ne + np);
+		for (uint32_t i = 0; i < STEPS; i++)
+			steps[i] = r[i].step;
+		struct replayer *q = replayer_new(run == 1 ? pool : NULL);
+		for (int again = 0; run < 2 && again < 2; again++) {
+			memset(g[run], 0, (ne + np) * sizeof(float));
+			if (replayer_run(q, &s.m, steps, STEPS, g[run], g[run] + ne, &e) < 0)
+				die(&e);
+		}
+		replayer_free(q);
+		for (uint32_t i = 0; i < STEPS && run < 2; i++)
+			logp[run][i] = r[i].replayed[0];
+	}
+	float *one = ARENA_NEWN(s.a, float, ne + np);
+	for (uint32_t i = 0; i < STEPS; i++) {
+		memset(one, 0, (ne + np) * sizeof *one);
+		if (net_replay(s.w, &s.m, &r[i].step, one, one + ne, &e) < 0)
+			die(&e);
+		for (size_t j = 0; j < ne + np; j++)
+			g[2][j] += one[j];
+		logp[2][i] = r[i].logp[0];
+	}
+	tap(memcmp(g[0], g[1], (ne + np) * sizeof(float)) == 0, "gradients do not depend on the threads");
+	tap(memcmp(g[0], g[2], (ne + np) * sizeof(float)) == 0, "steps are summed in their order");
+	tap(memcmp(logp[0], logp[1], sizeof logp[0]) == 0 &&
+	    memcmp(logp[0], logp[2], sizeof logp[0]) == 0, "log-probabilities of all steps as recorded");
+	pool_free(pool);
+	world_release(&s);
+}
+
+/* ---- parameters ---- */
+
+static void parameters(void)
+{
+	struct hyper h = small(&hyper_default);
+	struct err e = ERR_INIT;
+	struct params *p = nets[0].embed_init(&h, D, 1), *q = nets[0].embed_init(&h, D, 1),
+		      *r = nets[0].embed_init(&h, D, 2);
+	tap(p->n == q->n && memcmp(p->data, q->data, p->n * sizeof *p->data) == 0,
+	    "the seed gives the initial values");
+	tap(memcmp(p->data, r->data, p->n * sizeof *p->data) != 0, "another seed gives others");
+	const char *names[64];
+	uint32_t rows[64], cols[64];
+	for (uint32_t i = 0; i < p->n_mats; i++) {
+		names[i] = p->mat[i].name;
+		rows[i] = p->mat[i].rows;
+		cols[i] = p->mat[i].cols;
+	}
+	tap(params_match(p, p->n_mats, names, rows, cols, &e) == 0, "a table matches itself");
+	cols[3]++;
+	tap(params_match(p, p->n_mats, names, rows, cols, &e) < 0, "a wrong shape: %s", e.msg);
+	tap(params_find(p, "gnn1.norm.gain") > 0 && params_find(p, "nothing") < 0,
+	    "matrices are found by name");
+	params_free(p);
+	params_free(q);
+	params_free(r);
+}
+
+/* Adam against the definition in double precision, and clipping. */
+static void adam(void)
+{
+	enum { M = 5 };
+	struct adam a;
+	float x[M] = {1, -2, 0.5f, 0, 3};
+	double y[M], m[M] = {0}, v[M] = {0}, worst = 0;
+	for (int i = 0; i < M; i++)
+		y[i] = x[i];
+	adam_init(&a, M, 0.05);
+	for (int t = 1; t <= 50; t++) {
+		float g[M];
+		for (int i = 0; i < M; i++) {
+			g[i] = (float)(x[i] - i);
+			double s = 0.5 * g[i];
+			m[i] = 0.9 * m[i] + 0.1 * s;
+			v[i] = 0.999 * v[i] + 0.001 * s * s;
+			y[i] -= 0.05 * (m[i] / (1 - pow(0.9, t))) /
+				(sqrt(v[i] / (1 - pow(0.999, t))) + 1e-8);
+		}
+		adam_step(&a, x, g, 0.5);
+		for (int i = 0; i < M; i++)
+			worst = fmax(worst, fabs(x[i] - y[i]));
+	}
+	tap(worst < 1e-4 && a.t == 50, "Adam follows its definition (error %.1e)", worst);
+	adam_release(&a);
+	tap(params_norm2((const float[]){3, 4}, 2) == 25 && params_clip(5, 1) == 0.2 &&
+	    params_clip(0.5, 1) == 1 && params_clip(5, 0) == 1, "norm and clipping");
+}
+
+static void hypers(void)
+{
+	struct hyper h = hyper_default;
+	struct err e = ERR_INIT;
+	const struct hyper_field *f = hyper_find("rounds");
+	tap(f && hyper_set(&h, f, 7, &e) == 0 && h.rounds == 7 && hyper_get(&h, f) == 7,
+	    "hyperparameters by name");
+	tap(hyper_set(&h, f, 1.5, &e) < 0, "not an integer: %s", e.msg);
+	err_clear(&e);
+	tap(hyper_set(&h, hyper_find("dropout_network"), 1, &e) < 0, "out of range: %s", e.msg);
+	tap(!hyper_find("unheard"), "an unknown name is none");
+}
+
+int main(void)
+{
+	blas_init();
+	recipes();
+	groups();
+	degenerate();
+	tampered();
+	threads();
+	parameters();
+	adam();
+	hypers();
+	return tap_end();
+}
