@@ -1,0 +1,122 @@
+/* cl_args.cl - what kernels are told besides their buffers; read by the host
+ * (as C) and in front of every OpenCL program alike.
+ *
+ * Only int and float members, so that both sides lay them out the same way.
+ * All strides, offsets and sizes count elements; tensors have fewer than 2^31. */
+
+enum { ND = 8 };     /* loops of a kernel; as many as a tensor has dimensions */
+
+/* Element types that integer and conversion kernels are told apart by. */
+enum elem_code { C_F32, C_F16, C_BF16, C_F64, C_I64, C_I32, C_I16, C_I8, C_U64, C_U32, C_U16,
+	C_U8, C_BOOL };
+
+/* Operators of the element-wise kernels. */
+enum elem_op {
+	/* elem_light */
+	E_COPY, E_ABS, E_NEG, E_RELU, E_CLAMP, E_SQRT, E_CEIL, E_FLOOR, E_ROUND_EVEN, E_ROUND_AWAY,
+	E_SIGN, E_HSWISH, E_HSIGMOID, E_HARD_SIGMOID, E_SOFT_SIGN,
+	E_ADD, E_SUB, E_MUL, E_DIV, E_MIN, E_MAX, E_SQUARED_DIFF, E_PRELU, E_FLOOR_MOD,
+	/* elem_math */
+	E_EXP, E_LOG, E_SIGMOID, E_TANH, E_GELU_ERF, E_GELU_TANH, E_ERF, E_SWISH, E_SOFT_PLUS, E_MISH,
+	E_ELU, E_SELU,
+	/* elem_rare */
+	E_SIN, E_COS, E_TAN, E_ASIN, E_ACOS, E_ATAN, E_SINH, E_COSH, E_ASINH, E_ACOSH, E_ATANH, E_POW,
+	E_MOD,
+	/* elem_test: boolean results from f32 */
+	E_EQ, E_NE, E_LT, E_LE, E_GT, E_GE, E_IS_NAN, E_IS_INF, E_IS_FINITE,
+	/* elem_int, beside the arithmetic and comparisons above */
+	E_FLOOR_DIV, E_BIT_AND, E_BIT_OR, E_BIT_XOR, E_BIT_NOT, E_SHL, E_SHR,
+	E_AND, E_OR, E_XOR, E_NOT
+};
+
+/* Loops over rows, and over the `inner` elements of a row.  A work-group takes
+ * `rows` rows whole, or one of `chunks` parts of `chunk` elements of one row. */
+struct rows {
+	int n;               /* how many rows */
+	int inner;
+	int rows;            /* rows of a work-group */
+	int chunks, chunk;
+};
+
+/* o[...] = op(a[...], b[...], c[...]); o is dense and row-major. */
+struct elem_args {
+	struct rows r;
+	int op, n_in;
+	int rank;            /* loops above the innermost, outermost first */
+	int dim[ND];
+	int stride[3][ND];   /* of each input over these loops */
+	int inner[3];        /* stride of each input in the innermost loop */
+	int code[4];         /* enum elem_code of a, b, c and o */
+	float alpha, beta;
+};
+
+/* o[out + sum i*so] = a[in + sum i*si] */
+struct move_args {
+	struct rows r;
+	int rank;
+	int dim[ND], si[ND], so[ND];
+	int inner_i, inner_o;
+	int in, out;
+};
+
+/* data (batch, outer, axis, n), indices (batch, n_idx) -> (batch, outer, n_idx, n) */
+struct gather_args {
+	struct rows r;       /* rows: batch * outer * n_idx, inner: n */
+	int outer, axis, n_idx;
+	int code;            /* of the indices */
+};
+
+struct range_args {
+	int n;
+	int start, step, to; /* enum elem_code of start, step and the result */
+};
+
+/* One result for each of r.n places; reduced over the loops red. */
+struct reduce_args {
+	int n, op;           /* results; enum reduce_op */
+	int rank, dim[ND], stride[ND];
+	int n_red, red_dim[ND], red_stride[ND];   /* the last one is the innermost */
+	int in_code, out_code;
+	float scale;         /* ReduceMean: 1 / number of elements */
+};
+enum reduce_op { R_SUM, R_PROD, R_MIN, R_MAX, R_L1, R_L2, R_AND, R_OR };
+
+/* x (outer, n, inner), softmax and its logarithm over n; MVN has inner == 1. */
+struct norm_args {
+	int n_rows, n, inner;
+	int log;             /* softmax: its logarithm */
+	int normalize, eps_inside;
+	float eps;
+};
+
+/* C (m,n) = A (m,k) B (k,n), for each of the batches.  Packed operands are stored as
+ * (ceil(m/MR), k, MR) and (ceil(n/NR), k, NR), padded with zeros. */
+struct gemm_args {
+	int m, n, k;
+	int a_packed, b_packed;
+	int ars, acs, brs, bcs;        /* strides of rows and columns when not packed */
+	int m_chunk;                   /* rows of a work-group, a multiple of MR */
+	int n_batch;                   /* loops of the batch, outermost first */
+	int batch[ND], as[ND], bs[ND];
+};
+
+/* Convolution as a product: A the weights (m,k), k = (channel, kh, kw); B (k,n) the image
+ * (channels,h,w) seen through the window, n = (oh, ow). */
+struct image_args {
+	int h, w, ow, kh, kw;
+	int sh, sw, ph, pw, dh, dw;    /* strides, padding at the beginning, dilations */
+	int size;                      /* elements of one image: channels * h * w */
+};
+
+/* Depthwise convolution and pooling: a plane (h,w) -> (oh,ow) for each of n planes,
+ * in tiles of (th,tw).  */
+struct window_args {
+	int planes, channels;          /* plane p has the weights of channel p % channels */
+	int h, w, oh, ow, kh, kw;
+	int sh, sw, ph, pw, dh, dw;
+	int pe_h, pe_w;                /* AvgPool: h and w with the padding that counts */
+	int th, tw, tiles_h, tiles_w;
+	int pitch, rows;               /* of the tile in local memory */
+	int op;                        /* enum window_op */
+};
+enum window_op { W_DEPTHWISE, W_MAX, W_AVG, W_AVG_ALL };

@@ -1,0 +1,233 @@
+/* cl_gemm.cl - matrix products, and convolutions as products.
+ *
+ * A work-group computes a tile of C that is NR columns wide.  It brings tiles
+ * of A and B into local memory, in the packed form of gemm_args, from wherever
+ * they are: packed before, strided, or an image seen through a window; then it
+ * multiplies them out of registers.
+ *
+ * On a CPU (LS = 1) the work-item goes down its m_chunk rows, MR at a time,
+ * with NV vectors per row in registers, KC products at a time.  On a GPU
+ * (LS = 256) a tile is MR = 64 by NR = 64, and each work-item has 4 by 4. */
+
+/* at[k][r] = A[m0 + r][k0 + k], r < MR */
+void fetch_a(global const float *restrict a, const struct gemm_args *p, int m0, int k0, int kc,
+	local float *at)
+{
+	int l = get_local_id(0);
+	if (p->a_packed) {
+		a += (size_t)m0 * p->k + (size_t)k0 * MR;
+		for (int i = l; i < kc * MR; i += GEMM_LS)
+			at[i] = a[i];
+	} else if (p->acs == 1) {
+		for (int i = l; i < kc * MR; i += GEMM_LS) {
+			int r = i / kc, k = i - r * kc;
+			at[k * MR + r] = m0 + r < p->m ? a[(m0 + r) * p->ars + k0 + k] : 0.0f;
+		}
+	} else {
+		for (int i = l; i < kc * MR; i += GEMM_LS) {
+			int k = i / MR, r = i % MR;
+			at[i] = m0 + r < p->m ? a[(m0 + r) * p->ars + (k0 + k) * p->acs] : 0.0f;
+		}
+	}
+}
+
+/* bt[k][j] = B[k0 + k][n0 + j], j < NR */
+void fetch_b(global const float *restrict b, const struct gemm_args *p, int n0, int k0, int kc,
+	local float *bt)
+{
+	int l = get_local_id(0);
+	if (p->b_packed) {
+		b += (size_t)n0 * p->k + (size_t)k0 * NR;
+#if LS == 1
+		for (int i = 0; i < kc * NR; i += VW)
+			VSTORE(VLOAD(0, b + i), 0, bt + i);
+#else
+		for (int i = l; i < kc * NR; i += GEMM_LS)
+			bt[i] = b[i];
+#endif
+	} else if (p->brs == 1) {
+		for (int i = l; i < kc * NR; i += GEMM_LS) {
+			int j = i / kc, k = i - j * kc;
+			bt[k * NR + j] = n0 + j < p->n ? b[k0 + k + (n0 + j) * p->bcs] : 0.0f;
+		}
+	} else {
+#if LS == 1
+		if (p->bcs == 1 && n0 + NR <= p->n) {
+			for (int k = 0; k < kc; k++)
+				for (int j = 0; j < NR; j += VW)
+					VSTORE(VLOAD(0, b + (k0 + k) * p->brs + n0 + j), 0,
+						bt + k * NR + j);
+			return;
+		}
+#endif
+		for (int i = l; i < kc * NR; i += GEMM_LS) {
+			int k = i / NR, j = i % NR;
+			bt[i] = n0 + j < p->n ? b[(k0 + k) * p->brs + (n0 + j) * p->bcs] : 0.0f;
+		}
+	}
+}
+
+#if LS == 1
+/* Lanes of the image row that begins at x[at] and whose column x0 is the first lane. */
+fv image_row(global const float *restrict x, int at, int x0, const struct image_args *q)
+{
+	float t[VW];
+	if (x0 >= 0 && x0 + VW <= q->w)
+		return VLOAD(0, x + at + x0);
+	for (int j = 0; j < VW; j++)
+		t[j] = (uint)(x0 + j) < (uint)q->w ? x[at + x0 + j] : 0.0f;
+	return VLOAD(0, t);
+}
+
+/* The same for an image: column n = (oh, ow), row k = (channel, kh, kw). */
+void fetch_image(global const float *restrict x, const struct gemm_args *p,
+	const struct image_args *q, int n0, int k0, int kc, local float *bt)
+{
+	int base[NR], y0[NR], x0[NR];
+	for (int j = 0; j < NR; j++) {
+		int n = n0 + j, oh = n / q->ow;
+		y0[j] = n < p->n ? oh * q->sh - q->ph : -(1 << 20);
+		x0[j] = (n - oh * q->ow) * q->sw - q->pw;
+		base[j] = y0[j] * q->w + x0[j];
+	}
+	for (int k = 0; k < kc; k++) {
+		int t = (k0 + k) / q->kw, dx = (k0 + k - t * q->kw) * q->dw;
+		int c = t / q->kh, dy = (t - c * q->kh) * q->dh;
+		int plane = c * q->h * q->w, off = plane + dy * q->w + dx;
+		local float *row = bt + k * NR;
+		if (q->sw == 1 && q->ow >= VW) {
+			/* runs of columns in one image row; a later run overwrites the
+			 * excess of the one before */
+			for (int j = 0; j < NR; ) {
+				int y = y0[j] + dy, len = q->ow - (x0[j] + q->pw);
+				for (int v = 0; v < len && j + v < NR; v += VW) {
+					fv a = (fv)(0.0f);
+					if ((uint)y < (uint)q->h)
+						a = image_row(x, plane + y * q->w, x0[j] + dx + v, q);
+					VSTORE(a, 0, row + j + v);
+				}
+				j += len;
+			}
+		} else {
+			for (int j = 0; j < NR; j++) {
+				bool in = (uint)(y0[j] + dy) < (uint)q->h
+					&& (uint)(x0[j] + dx) < (uint)q->w;
+				float a = x[in ? base[j] + off : 0];
+				row[j] = in ? a : 0.0f;
+			}
+		}
+	}
+}
+
+/* acc[MR][NR] += at (kc,MR)' bt (kc,NR); then C = or += acc. */
+void multiply(local const float *at, local const float *bt, int kc, global float *c,
+	const struct gemm_args *p, int m0, int n0, bool first)
+{
+	fv acc[MR][NV];
+#pragma unroll
+	for (int r = 0; r < MR; r++)
+#pragma unroll
+		for (int v = 0; v < NV; v++)
+			acc[r][v] = (fv)(0.0f);
+	for (int k = 0; k < kc; k++) {
+		fv bv[NV];
+#pragma unroll
+		for (int v = 0; v < NV; v++)
+			bv[v] = VLOAD(0, bt + k * NR + v * VW);
+#pragma unroll
+		for (int r = 0; r < MR; r++)
+#pragma unroll
+			for (int v = 0; v < NV; v++)
+				acc[r][v] += (fv)(at[k * MR + r]) * bv[v];
+	}
+#pragma unroll
+	for (int r = 0; r < MR; r++)
+#pragma unroll
+		for (int v = 0; v < NV; v++) {
+			int n = n0 + v * VW;
+			global float *q = c + (m0 + r) * p->n + n;
+			if (m0 + r >= p->m || n >= p->n)
+				continue;
+			if (n + VW <= p->n) {
+				VSTORE(first ? acc[r][v] : acc[r][v] + VLOAD(0, q), 0, q);
+			} else {
+				float t[VW];
+				VSTORE(acc[r][v], 0, t);
+				for (int j = 0; n + j < p->n; j++)
+					q[j] = first ? t[j] : q[j] + t[j];
+			}
+		}
+}
+
+#define PRODUCT(fetch) \
+	local float at[KC * MR], bt[KC * NR + VW]; \
+	int n0 = get_group_id(0) * NR, m_begin = get_group_id(1) * p.m_chunk; \
+	int m_end = min(m_begin + p.m_chunk, p.m); \
+	for (int k0 = 0; k0 < p.k; k0 += KC) { \
+		int kc = min(KC, p.k - k0); \
+		fetch; \
+		for (int m0 = m_begin; m0 < m_end; m0 += MR) { \
+			fetch_a(a, &p, m0, k0, kc, at); \
+			multiply(at, bt, kc, c, &p, m0, n0, k0 == 0); \
+		} \
+	}
+
+#else
+
+void fetch_image(global const float *restrict x, const struct gemm_args *p,
+	const struct image_args *q, int n0, int k0, int kc, local float *bt)
+{
+	for (int i = get_local_id(0); i < kc * NR; i += GEMM_LS) {
+		int k = k0 + i / NR, n = n0 + i % NR, oh = n / q->ow, t = k / q->kw, ch = t / q->kh;
+		int y = oh * q->sh - q->ph + (t - ch * q->kh) * q->dh;
+		int w = (n - oh * q->ow) * q->sw - q->pw + (k - t * q->kw) * q->dw;
+		bool in = n < p->n && (uint)y < (uint)q->h && (uint)w < (uint)q->w;
+		bt[i] = in ? x[(ch * q->h + y) * q->w + w] : 0.0f;
+	}
+}
+
+/* Work-item (tx, ty) of 16 x 16 has rows ty + 16 i and columns tx + 16 j. */
+#define PRODUCT(fetch) \
+	local float at[KC * MR], bt[KC * NR]; \
+	int tx = get_local_id(0) % 16, ty = get_local_id(0) / 16; \
+	int n0 = get_group_id(0) * NR, m0 = get_group_id(1) * MR; \
+	float acc[4][4] = {{0.0f}}; \
+	for (int k0 = 0; k0 < p.k; k0 += KC) { \
+		int kc = min(KC, p.k - k0); \
+		barrier(CLK_LOCAL_MEM_FENCE); \
+		fetch_a(a, &p, m0, k0, kc, at); \
+		fetch; \
+		barrier(CLK_LOCAL_MEM_FENCE); \
+		for (int k = 0; k < kc; k++) \
+			for (int i = 0; i < 4; i++) \
+				for (int j = 0; j < 4; j++) \
+					acc[i][j] += at[k * MR + ty + 16 * i] \
+						* bt[k * NR + tx + 16 * j]; \
+	} \
+	for (int i = 0; i < 4; i++) \
+		for (int j = 0; j < 4; j++) { \
+			int m = m0 + ty + 16 * i, n = n0 + tx + 16 * j; \
+			if (m < p.m && n < p.n) \
+				c[m * p.n + n] = acc[i][j]; \
+		}
+#endif
+
+kernel GROUP(GEMM_LS) void gemm(global const float *restrict a, global const float *restrict b,
+	global float *restrict c, const struct gemm_args p)
+{
+	int z = get_group_id(2);
+	a += row_offset(z, p.n_batch, p.batch, p.as);
+	b += row_offset(z, p.n_batch, p.batch, p.bs);
+	c += (size_t)z * p.m * p.n;
+	PRODUCT(fetch_b(b, &p, n0, k0, kc, bt))
+}
+
+kernel GROUP(GEMM_LS) void conv(global const float *restrict a, global const float *restrict b,
+	global float *restrict c, const struct gemm_args p, const struct image_args q)
+{
+	int z = get_group_id(2);
+	a += row_offset(z, p.n_batch, p.batch, p.as);
+	b += row_offset(z, p.n_batch, p.batch, p.bs);
+	c += (size_t)z * p.m * p.n;
+	PRODUCT(fetch_image(b, &p, &q, n0, k0, kc, bt))
+}

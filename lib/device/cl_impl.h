@@ -1,0 +1,213 @@
+/* cl_impl.h - what the files of the OpenCL device share; the only header that
+ * includes CL/cl.h.
+ *
+ * A step is prepared in two stages: cl_plan decides without allocating
+ * anything which kernels run with which arguments (a list of launches), then
+ * constants are uploaded and packed, and programs built as they are needed. */
+#ifndef HSDAG_DEVICE_CL_IMPL_H
+#define HSDAG_DEVICE_CL_IMPL_H
+
+#include <CL/cl.h>
+#include <pthread.h>
+
+#include "base/mem.h"
+#include "device/device.h"
+#include "op/op.h"
+
+#include "device/cl_args.cl"
+
+/* ---- cl_error.c ---- */
+
+const char *cl_error_name(cl_int code);    /* "CL_OUT_OF_RESOURCES"; "unknown error" */
+/* "clFinish: CL_OUT_OF_RESOURCES", ST_RUNTIME; returns -1 always. */
+int cl_err(struct err *e, const char *function, cl_int code);
+
+/* ---- cl_name.c: names and places ---- */
+
+struct cl_place {
+	cl_platform_id platform;
+	cl_device_id device;     /* a sub-device when `sub` */
+	bool sub;
+	unsigned units;          /* compute units */
+};
+int cl_place_find(const char *name, struct cl_place *out, struct err *e) MUST_CHECK;
+void cl_place_release(struct cl_place *p);
+/* Fills description, mem_bytes, align and cpus of d from the place. */
+void cl_place_describe(const char *name, const struct cl_place *p, struct device *d);
+/* A string that the platform or device tells about itself; "" when it does not. */
+char *cl_device_text(cl_device_id dev, cl_device_info what, char *dst, size_t cap);
+bool cl_device_has(cl_device_id dev, const char *extension);
+
+/* ---- cl_program.c: kernels ---- */
+
+/* kernel, program */
+#define CL_KERNELS(X) \
+	X(elem_light, elem) X(elem_math, elem) X(elem_rare, elem) X(elem_test, elem) \
+	X(elem_int, elem) X(select_1, elem) X(select_2, elem) X(select_4, elem) X(select_8, elem) \
+	X(convert, elem) X(convert_f16_f32, elem) \
+	X(move_1, move) X(move_2, move) X(move_4, move) X(move_8, move) \
+	X(gather_1, move) X(gather_2, move) X(gather_4, move) X(gather_8, move) X(range, move) \
+	X(softmax, rows) X(mvn, rows) X(reduce, rows) X(reduce_int, rows) \
+	X(gemm, gemm) X(conv, gemm) X(window, window)
+#define CL_PROGRAMS(X) X(elem) X(move) X(rows) X(gemm) X(window)
+
+enum cl_kernel_id {
+#define X(kernel, program) K_##kernel,
+	CL_KERNELS(X)
+#undef X
+	K_COUNT,
+	K_copy           /* clEnqueueCopyBuffer: no kernel */
+};
+enum cl_program_id {
+#define X(program) P_##program,
+	CL_PROGRAMS(X)
+#undef X
+	P_COUNT
+};
+
+/* How kernels are shaped for a device (see cl_prelude.cl and cl_gemm.cl). */
+struct cl_shape {
+	int vw, ls;              /* floats in a vector, work-items in a group */
+	int gemm_ls, mr, nr, kc;
+	int window_local;        /* floats of local memory of the window kernel */
+};
+
+struct cl_const;
+struct cl_state {
+	struct cl_place place;
+	cl_context context;
+	cl_command_queue queue;
+	struct cl_shape shape;
+	bool fp64, unified;      /* unified: host and device share memory */
+	size_t align, max_alloc;
+	cl_program program[P_COUNT];
+	cl_kernel kernel[K_COUNT];
+	struct cl_const *consts; /* uploaded and packed constants */
+	size_t n_consts, cap_consts;
+	struct cl_pinned *pinned;
+	pthread_mutex_t lock;    /* pinned, lost */
+	cl_int lost;             /* what a command that failed late had to say */
+	cl_event *timed;         /* (n_timed) launches whose time nobody has asked for yet */
+	size_t n_timed, cap_timed;
+};
+
+/* The shape for this device; HSDAG_CL_SHAPE=gpu or cpu overrides (for tests). */
+void cl_shape_choose(struct cl_state *s);
+/* The kernel, its program built (or taken from the cache on disk) if need be. */
+int cl_kernel_get(struct cl_state *s, enum cl_kernel_id k, cl_kernel *out, struct err *e) MUST_CHECK;
+void cl_kernels_release(struct cl_state *s);
+const char *cl_kernel_name(enum cl_kernel_id k);
+
+/* ---- cl_cache.c: built programs on disk ---- */
+
+/* The binary stored under `key` (a text that names all that it depends on), or
+ * NULL; mem_free. */
+unsigned char *cl_cache_load(const char *key, size_t *bytes);
+/* Best effort: a cache that cannot be written is no error. */
+void cl_cache_store(const char *key, const unsigned char *binary, size_t bytes);
+void cl_cache_drop(const char *key);
+
+/* ---- cl_plan*.c: which kernels, with which arguments ---- */
+
+enum cl_ref_kind { REF_NONE, REF_IN, REF_OUT, REF_PACK_A, REF_PACK_B, REF_SHAPE };
+struct cl_ref {
+	enum cl_ref_kind kind;
+	int port;                /* of the node; REF_SHAPE: the shape of this input */
+};
+
+struct cl_launch {
+	enum cl_kernel_id kernel;
+	int n_buf;
+	struct cl_ref buf[4];
+	size_t groups[3];
+	size_t copy_bytes;       /* K_copy: buf[0] -> buf[1] */
+	union {
+		struct elem_args elem;
+		struct move_args move;
+		struct gather_args gather;
+		struct range_args range;
+		struct reduce_args reduce;
+		struct norm_args norm;
+		struct gemm_args gemm;
+		struct window_args window;
+	} args;
+	struct image_args image; /* second argument of K_conv */
+};
+
+struct cl_plan {
+	const struct cl_state *s;
+	const struct op *op;
+	const struct tensor *in, *out;   /* data where an input is constant */
+	const bool *constant;            /* (op->n_in) also where the data is not at hand */
+	const bool *wanted;              /* (op->n_out) outputs that leave the step */
+	struct cl_launch *launch;
+	size_t n, cap;
+	char why[200];
+};
+
+/* Fill p->launch; -1 and p->why when there is no way. */
+int cl_plan(struct cl_plan *p) MUST_CHECK;
+int cl_plan_elem(struct cl_plan *p) MUST_CHECK;
+int cl_plan_convert(struct cl_plan *p) MUST_CHECK;
+int cl_plan_move(struct cl_plan *p) MUST_CHECK;
+int cl_plan_gather(struct cl_plan *p) MUST_CHECK;
+int cl_plan_range(struct cl_plan *p) MUST_CHECK;
+int cl_plan_matmul(struct cl_plan *p) MUST_CHECK;
+int cl_plan_conv(struct cl_plan *p) MUST_CHECK;
+int cl_plan_pool(struct cl_plan *p) MUST_CHECK;
+int cl_plan_depthwise(struct cl_plan *p, const int64_t *pad) MUST_CHECK;
+int cl_plan_reduce(struct cl_plan *p) MUST_CHECK;
+int cl_plan_norm(struct cl_plan *p) MUST_CHECK;
+void cl_plan_release(struct cl_plan *p);
+
+struct cl_launch *cl_plan_add(struct cl_plan *p, enum cl_kernel_id k);   /* zeroed */
+int cl_plan_no(struct cl_plan *p, const char *fmt, ...) PRINTF_LIKE(2, 3);   /* returns -1 */
+void cl_plan_buf(struct cl_launch *l, enum cl_ref_kind kind, int port);
+/* Value i of input `port`, which must be constant with its data. */
+bool cl_plan_known(struct cl_plan *p, int port);
+int cl_elem_code(enum elem t);           /* enum elem_code; -1: not known to kernels */
+/* 1, 2, 4, 8 -> 0, 1, 2, 3; -1 for types that are not moved. */
+int cl_move_log(enum elem t);
+
+/* Nested loops over several arrays, outermost first; merged where all strides allow. */
+enum { LOOPS = 24, LOOP_ARRAYS = 4 };
+struct cl_loops {
+	int rank, n_arrays;
+	int64_t dim[LOOPS], stride[LOOP_ARRAYS][LOOPS];
+};
+void cl_loops_add(struct cl_loops *l, int64_t dim, const int64_t *stride);
+/* Drop loops of one turn, merge; afterwards rank >= 1, and the last loop is the innermost. */
+void cl_loops_merge(struct cl_loops *l);
+/* Share n_rows rows of `inner` elements out to work-groups; returns how many groups. */
+size_t cl_rows_share(const struct cl_state *s, int64_t n_rows, int64_t inner, struct rows *r);
+
+/* ---- cl_step.c ---- */
+
+void cl_consts_release(struct cl_state *s);
+bool cl_step_supports(struct device *d, const struct step_spec *s, char *why, size_t cap);
+int cl_step_prepare(struct device *d, const struct step_spec *s, struct step **out, struct err *e);
+void cl_step_free(struct device *d, struct step *s);
+bool cl_step_takes(struct device *d, const struct op *op, uint32_t i, enum elem elem);
+int cl_step_run(struct device *d, struct step *s, struct devmem *const *in,
+		struct devmem *const *out, struct err *e);
+
+/* ---- cl_memory.c ---- */
+
+struct devmem {
+	cl_mem mem;
+	bool view;
+	size_t bytes;
+};
+int cl_memory_alloc(struct device *d, size_t bytes, struct devmem **out, struct err *e);
+int cl_memory_view(struct device *d, struct devmem *base, size_t offset, size_t bytes,
+		   struct devmem **out, struct err *e);
+void cl_memory_release(struct device *d, struct devmem *m);
+int cl_memory_upload(struct device *d, struct devmem *dst, const void *src, size_t bytes,
+		     device_done_fn done, void *arg, struct err *e);
+int cl_memory_download(struct device *d, struct devmem *src, void *dst, size_t bytes,
+		       device_done_fn done, void *arg, struct err *e);
+/* A buffer with these bytes in it (blocking); for constants. */
+int cl_memory_constant(struct cl_state *s, const void *data, size_t bytes, cl_mem *out, struct err *e);
+void cl_pinned_release(struct cl_state *s);
+
+#endif

@@ -1,0 +1,258 @@
+/* cl_plan_elem.c - launches of the element-wise operators: which kernel, the
+ * loops after broadcasting, parameters. */
+#include "device/cl_impl.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "op/value.h"
+
+/* f32 operators.  n_in is the number of inputs that are data. */
+static const struct elem_row {
+	enum op_kind kind;
+	enum elem_op op;
+	enum cl_kernel_id f32;   /* K_COUNT: no f32 version */
+	bool integer;            /* elem_int has it */
+	int n_in;
+} table[] = {
+	{OP_ABS, E_ABS, K_elem_light, true, 1},
+	{OP_NEGATIVE, E_NEG, K_elem_light, true, 1},
+	{OP_RELU, E_RELU, K_elem_light, true, 1},
+	{OP_CLAMP, E_CLAMP, K_elem_light, true, 1},
+	{OP_SIGN, E_SIGN, K_elem_light, true, 1},
+	{OP_SQRT, E_SQRT, K_elem_light, false, 1},
+	{OP_CEILING, E_CEIL, K_elem_light, false, 1},
+	{OP_FLOOR, E_FLOOR, K_elem_light, false, 1},
+	{OP_ROUND, E_ROUND_EVEN, K_elem_light, false, 1},
+	{OP_HSWISH, E_HSWISH, K_elem_light, false, 1},
+	{OP_HSIGMOID, E_HSIGMOID, K_elem_light, false, 1},
+	{OP_HARD_SIGMOID, E_HARD_SIGMOID, K_elem_light, false, 1},
+	{OP_SOFT_SIGN, E_SOFT_SIGN, K_elem_light, false, 1},
+	{OP_EXP, E_EXP, K_elem_math, false, 1},
+	{OP_LOG, E_LOG, K_elem_math, false, 1},
+	{OP_SIGMOID, E_SIGMOID, K_elem_math, false, 1},
+	{OP_TANH, E_TANH, K_elem_math, false, 1},
+	{OP_GELU, E_GELU_ERF, K_elem_math, false, 1},
+	{OP_ERF, E_ERF, K_elem_math, false, 1},
+	{OP_SWISH, E_SWISH, K_elem_math, false, 1},
+	{OP_SOFT_PLUS, E_SOFT_PLUS, K_elem_math, false, 1},
+	{OP_MISH, E_MISH, K_elem_math, false, 1},
+	{OP_ELU, E_ELU, K_elem_math, false, 1},
+	{OP_SELU, E_SELU, K_elem_math, false, 1},
+	{OP_SIN, E_SIN, K_elem_rare, false, 1},
+	{OP_COS, E_COS, K_elem_rare, false, 1},
+	{OP_TAN, E_TAN, K_elem_rare, false, 1},
+	{OP_ASIN, E_ASIN, K_elem_rare, false, 1},
+	{OP_ACOS, E_ACOS, K_elem_rare, false, 1},
+	{OP_ATAN, E_ATAN, K_elem_rare, false, 1},
+	{OP_SINH, E_SINH, K_elem_rare, false, 1},
+	{OP_COSH, E_COSH, K_elem_rare, false, 1},
+	{OP_ASINH, E_ASINH, K_elem_rare, false, 1},
+	{OP_ACOSH, E_ACOSH, K_elem_rare, false, 1},
+	{OP_ATANH, E_ATANH, K_elem_rare, false, 1},
+	{OP_ADD, E_ADD, K_elem_light, true, 2},
+	{OP_SUBTRACT, E_SUB, K_elem_light, true, 2},
+	{OP_MULTIPLY, E_MUL, K_elem_light, true, 2},
+	{OP_DIVIDE, E_DIV, K_elem_light, true, 2},
+	{OP_MINIMUM, E_MIN, K_elem_light, true, 2},
+	{OP_MAXIMUM, E_MAX, K_elem_light, true, 2},
+	{OP_SQUARED_DIFFERENCE, E_SQUARED_DIFF, K_elem_light, true, 2},
+	{OP_PRELU, E_PRELU, K_elem_light, true, 2},
+	{OP_FLOOR_MOD, E_FLOOR_MOD, K_elem_light, true, 2},
+	{OP_POWER, E_POW, K_elem_rare, true, 2},
+	{OP_MOD, E_MOD, K_elem_rare, true, 2},
+	{OP_EQUAL, E_EQ, K_elem_test, true, 2},
+	{OP_NOT_EQUAL, E_NE, K_elem_test, true, 2},
+	{OP_LESS, E_LT, K_elem_test, true, 2},
+	{OP_LESS_EQUAL, E_LE, K_elem_test, true, 2},
+	{OP_GREATER, E_GT, K_elem_test, true, 2},
+	{OP_GREATER_EQUAL, E_GE, K_elem_test, true, 2},
+	{OP_IS_NAN, E_IS_NAN, K_elem_test, false, 1},
+	{OP_IS_INF, E_IS_INF, K_elem_test, false, 1},
+	{OP_IS_FINITE, E_IS_FINITE, K_elem_test, false, 1},
+	{OP_BITWISE_AND, E_BIT_AND, K_COUNT, true, 2},
+	{OP_BITWISE_OR, E_BIT_OR, K_COUNT, true, 2},
+	{OP_BITWISE_XOR, E_BIT_XOR, K_COUNT, true, 2},
+	{OP_BITWISE_NOT, E_BIT_NOT, K_COUNT, true, 1},
+	{OP_BITWISE_LEFT_SHIFT, E_SHL, K_COUNT, true, 2},
+	{OP_BITWISE_RIGHT_SHIFT, E_SHR, K_COUNT, true, 2},
+	{OP_LOGICAL_AND, E_AND, K_COUNT, true, 2},
+	{OP_LOGICAL_OR, E_OR, K_COUNT, true, 2},
+	{OP_LOGICAL_XOR, E_XOR, K_COUNT, true, 2},
+	{OP_LOGICAL_NOT, E_NOT, K_COUNT, true, 1},
+};
+
+/* Dims of input t from the right, for output dim d of rank `rank`; PReLU's slope of rank 1
+ * belongs to dim 1, pdpd's second input to the dims from `axis` on. */
+static int align_of(const struct cl_plan *p, int input, int rank)
+{
+	const struct tensor *t = &p->in[input];
+	if (p->op->kind == OP_PRELU)
+		return input == 1 && t->rank == 1 && rank > 1 ? 1 : rank - (int)t->rank;
+	if (p->op->a.broadcast.bcast == BCAST_PDPD && input == 1 && p->op->a.broadcast.axis >= 0)
+		return (int)p->op->a.broadcast.axis;
+	return rank - (int)t->rank;
+}
+
+/* Strides of an input over the dims of the output; false when it does not broadcast. */
+static bool broadcast_strides(const struct tensor *out, const struct tensor *t, int shift,
+			      int64_t *stride)
+{
+	int64_t s = 1;
+	if (shift < 0 || shift + (int)t->rank > (int)out->rank)
+		return false;
+	for (int d = 0; d < (int)out->rank; d++)
+		stride[d] = 0;
+	for (int d = (int)t->rank - 1; d >= 0; d--) {
+		if (t->dim[d] != 1 && t->dim[d] != out->dim[d + shift])
+			return false;
+		if (t->dim[d] != 1)
+			stride[d + shift] = s;
+		s *= t->dim[d];
+	}
+	return true;
+}
+
+/* Fill loops, types and the sharing out of an elem launch with inputs 0 .. n_in - 1. */
+static int fill_loops(struct cl_plan *p, struct cl_launch *l, int n_in)
+{
+	struct elem_args *a = &l->args.elem;
+	const struct tensor *out = &p->out[0];
+	struct cl_loops loops = {.n_arrays = n_in + 1};
+	int64_t stride[4][TENSOR_DIMS], s[4], dense = tensor_elements(out);
+	for (int i = 0; i < n_in; i++) {
+		int shift = n_in == 1 ? 0 : align_of(p, i, (int)out->rank);
+		if (!broadcast_strides(out, &p->in[i], shift, stride[i]))
+			return cl_plan_no(p, "input %d does not broadcast to the output's shape", i);
+		a->code[i] = cl_elem_code(p->in[i].elem);
+	}
+	for (int d = 0; d < (int)out->rank; d++) {
+		dense = out->dim[d] ? dense / out->dim[d] : 0;
+		for (int i = 0; i < n_in; i++)
+			s[i] = stride[i][d];
+		s[n_in] = dense;
+		cl_loops_add(&loops, out->dim[d], s);
+	}
+	cl_loops_merge(&loops);
+	int64_t n_rows = 1;
+	a->rank = loops.rank - 1;
+	a->n_in = n_in;
+	for (int d = 0; d < a->rank; d++) {
+		a->dim[d] = (int)loops.dim[d];
+		n_rows *= loops.dim[d];
+		for (int i = 0; i < n_in; i++)
+			a->stride[i][d] = (int)loops.stride[i][d];
+	}
+	for (int i = 0; i < n_in; i++)
+		a->inner[i] = (int)loops.stride[i][a->rank];
+	a->code[3] = cl_elem_code(out->elem);
+	l->groups[0] = cl_rows_share(p->s, n_rows, loops.dim[a->rank], &a->r);
+	return 0;
+}
+
+/* alpha and beta from attributes or constant inputs. */
+static int fill_parameters(struct cl_plan *p, struct elem_args *a)
+{
+	const struct op *op = p->op;
+	switch (op->kind) {
+	case OP_CLAMP:
+		a->alpha = op->a.act.lo;
+		a->beta = op->a.act.hi;
+		return 0;
+	case OP_ELU:
+		a->alpha = op->a.act.alpha;
+		return 0;
+	case OP_ROUND:
+		a->op = op->a.act.round == ROUND_HALF_AWAY ? E_ROUND_AWAY : E_ROUND_EVEN;
+		return 0;
+	case OP_GELU:
+		a->op = op->a.act.gelu == GELU_TANH ? E_GELU_TANH : E_GELU_ERF;
+		return 0;
+	case OP_IS_INF:   /* bit 0: positive ones count, bit 1: negative ones */
+		a->alpha = (float)((op->a.act.hi != 0.0f) + 2 * (op->a.act.lo != 0.0f));
+		return 0;
+	case OP_SWISH:
+		return op->n_in < 2 || tensor_elements(&p->in[1]) == 1 ? 0 :
+			cl_plan_no(p, "beta of Swish is not a scalar");
+	case OP_HARD_SIGMOID: case OP_SELU:
+		if (!cl_plan_known(p, 1) || !cl_plan_known(p, 2))
+			return -1;
+		a->alpha = (float)tensor_real(&p->in[1], 0);
+		a->beta = (float)tensor_real(&p->in[2], 0);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static bool is_integer(enum elem t)
+{
+	return cl_elem_code(t) > C_F64;
+}
+
+static int plan_select(struct cl_plan *p)
+{
+	int log = cl_move_log(p->out[0].elem);
+	if (p->in[0].elem != EL_BOOLEAN && p->in[0].elem != EL_U8)
+		return cl_plan_no(p, "the condition of Select is not boolean");
+	struct cl_launch *l = cl_plan_add(p, K_select_1 + (enum cl_kernel_id)log);
+	for (int i = 0; i < 3; i++)
+		cl_plan_buf(l, REF_IN, i);
+	cl_plan_buf(l, REF_OUT, 0);
+	return fill_loops(p, l, 3);
+}
+
+/* Division of integers rounds down unless the attribute says otherwise. */
+static bool rounds_down(const struct op *op)
+{
+	const char *s = graph_attr(op->g, op->v, "m_pythondiv");
+	return !s || !strcasecmp(s, "true") || !strcmp(s, "1");
+}
+
+int cl_plan_elem(struct cl_plan *p)
+{
+	const struct elem_row *row = NULL;
+	const struct op *op = p->op;
+	if (op->kind == OP_SELECT)
+		return plan_select(p);
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+		if (table[i].kind == op->kind)
+			row = &table[i];
+	bool integer = is_integer(p->in[0].elem);
+	if (!row || (integer && !row->integer && op->kind != OP_ROUND))
+		return cl_plan_no(p, "no OpenCL kernel for operator '%s'%s", op_info(op->kind)->type,
+				  row ? " on integers" : "");
+	if (!integer && (p->in[0].elem != EL_F32 || row->f32 == K_COUNT))
+		return cl_plan_no(p, "%s of %s is not supported", op_info(op->kind)->type,
+				  elem_name(p->in[0].elem));
+	struct cl_launch *l = cl_plan_add(p, integer ? K_elem_int : row->f32);
+	l->args.elem.op = (int)row->op;
+	if (integer && op->kind == OP_DIVIDE && rounds_down(op))
+		l->args.elem.op = E_FLOOR_DIV;
+	if (fill_parameters(p, &l->args.elem))
+		return -1;
+	int n_in = op->kind == OP_SWISH && op->n_in == 2 ? 2 : row->n_in;
+	cl_plan_buf(l, REF_IN, 0);
+	cl_plan_buf(l, REF_IN, n_in > 1 ? 1 : 0);
+	cl_plan_buf(l, REF_OUT, 0);
+	return fill_loops(p, l, n_in);
+}
+
+int cl_plan_convert(struct cl_plan *p)
+{
+	enum elem from = p->in[0].elem, to = p->out[0].elem;
+	if ((from == EL_F64 || to == EL_F64) && from != to && !p->s->fp64)
+		return cl_plan_no(p, "the device has no f64");
+	bool half = from == EL_F16 && to == EL_F32;
+	struct cl_launch *l = cl_plan_add(p, from == to ? K_copy : half ? K_convert_f16_f32 : K_convert);
+	cl_plan_buf(l, REF_IN, 0);
+	cl_plan_buf(l, REF_OUT, 0);
+	if (from == to) {
+		l->copy_bytes = (size_t)tensor_bytes(&p->out[0]);
+		return 0;
+	}
+	l->args.elem.code[0] = cl_elem_code(from);
+	l->args.elem.code[3] = cl_elem_code(to);
+	l->groups[0] = cl_rows_share(p->s, 1, tensor_elements(&p->out[0]), &l->args.elem.r);
+	return 0;
+}

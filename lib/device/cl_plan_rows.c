@@ -1,0 +1,156 @@
+/* cl_plan_rows.c - launches of reductions, softmax and MVN. */
+#include "device/cl_impl.h"
+
+#include "op/value.h"
+
+/* Which dims of x are in the list of axes (a constant input); all when it is absent. */
+static bool axes_of(struct cl_plan *p, int port, bool *is)
+{
+	int rank = (int)p->in[0].rank;
+	for (int d = 0; d < rank; d++)
+		is[d] = false;
+	if (!cl_plan_known(p, port))
+		return false;
+	for (int64_t i = 0; i < tensor_elements(&p->in[port]); i++) {
+		int axis = op_axis(tensor_int(&p->in[port], i), rank);
+		if (axis < 0)
+			return cl_plan_no(p, "axis is out of range"), false;
+		is[axis] = true;
+	}
+	return true;
+}
+
+static int reduce_op_of(enum op_kind kind)
+{
+	switch (kind) {
+	case OP_REDUCE_SUM: case OP_REDUCE_MEAN: return R_SUM;
+	case OP_REDUCE_PROD: return R_PROD;
+	case OP_REDUCE_MIN: return R_MIN;
+	case OP_REDUCE_MAX: return R_MAX;
+	case OP_REDUCE_L1: return R_L1;
+	case OP_REDUCE_L2: return R_L2;
+	case OP_REDUCE_LOGICAL_AND: return R_AND;
+	case OP_REDUCE_LOGICAL_OR: return R_OR;
+	default: return -1;
+	}
+}
+
+int cl_plan_reduce(struct cl_plan *p)
+{
+	const struct tensor *x = &p->in[0];
+	bool is[TENSOR_DIMS], integer = cl_elem_code(x->elem) > C_F64;
+	int64_t stride[TENSOR_DIMS], s = 1, n = 1;
+	struct cl_loops keep = {.n_arrays = 1}, red = {.n_arrays = 1};
+	int op = reduce_op_of(p->op->kind);
+	if (op < 0 || (!integer && (x->elem != EL_F32 || op >= R_AND)))
+		return cl_plan_no(p, "%s of %s is not supported", op_info(p->op->kind)->type,
+				  elem_name(x->elem));
+	if (!axes_of(p, 1, is))
+		return -1;
+	for (int d = (int)x->rank - 1; d >= 0; d--) {
+		stride[d] = s;
+		s *= x->dim[d];
+	}
+	for (int d = 0; d < (int)x->rank; d++) {
+		cl_loops_add(is[d] ? &red : &keep, x->dim[d], &stride[d]);
+		if (is[d])
+			n *= x->dim[d];
+	}
+	if (integer && !n)
+		return cl_plan_no(p, "%s of nothing", op_info(p->op->kind)->type);
+	cl_loops_merge(&keep);
+	cl_loops_merge(&red);
+	struct cl_launch *l = cl_plan_add(p, integer ? K_reduce_int : K_reduce);
+	struct reduce_args *a = &l->args.reduce;
+	*a = (struct reduce_args){.n = (int)tensor_elements(&p->out[0]), .op = op, .rank = keep.rank,
+		.n_red = red.rank, .in_code = cl_elem_code(x->elem),
+		.out_code = cl_elem_code(p->out[0].elem),
+		.scale = p->op->kind == OP_REDUCE_MEAN ? 1.0f / (float)n : 1.0f};
+	for (int d = 0; d < keep.rank; d++) {
+		a->dim[d] = (int)keep.dim[d];
+		a->stride[d] = (int)keep.stride[0][d];
+	}
+	for (int d = 0; d < red.rank; d++) {
+		a->red_dim[d] = (int)red.dim[d];
+		a->red_stride[d] = (int)red.stride[0][d];
+	}
+	cl_plan_buf(l, REF_IN, 0);
+	cl_plan_buf(l, REF_OUT, 0);
+	l->groups[0] = (size_t)a->n;
+	return 0;
+}
+
+/* Normalised dims of MVN: how many elements, when they are the last dims; 0 otherwise. */
+static int64_t mvn_span(struct cl_plan *p)
+{
+	const struct tensor *x = &p->in[0];
+	bool is[TENSOR_DIMS];
+	int64_t n = 1;
+	if (p->op->n_in < 2) {
+		for (int d = 0; d < (int)x->rank; d++)
+			is[d] = d > 1 || (d == 1 && p->op->a.norm.across_channels);
+	} else if (!axes_of(p, 1, is)) {
+		return 0;
+	}
+	int d = (int)x->rank - 1;
+	for (; d >= 0 && (is[d] || x->dim[d] == 1); d--)
+		n *= x->dim[d];
+	for (; d >= 0; d--)
+		if (is[d] && x->dim[d] != 1)
+			return cl_plan_no(p, "MVN over dims that are not the last"), 0;
+	return n;
+}
+
+static int plan_softmax(struct cl_plan *p)
+{
+	const struct tensor *x = &p->in[0];
+	int axis = op_axis(p->op->a.axis.axis, (int)x->rank);
+	int64_t inner = 1, outer = 1;
+	if (axis < 0)
+		return cl_plan_no(p, "axis is out of range");
+	for (int d = 0; d < (int)x->rank; d++) {
+		if (d < axis)
+			outer *= x->dim[d];
+		else if (d > axis)
+			inner *= x->dim[d];
+	}
+	struct cl_launch *l = cl_plan_add(p, K_softmax);
+	l->args.norm = (struct norm_args){.n_rows = (int)(outer * inner), .n = (int)x->dim[axis],
+					  .inner = (int)inner, .log = p->op->kind == OP_LOG_SOFTMAX};
+	l->groups[0] = (size_t)(outer * inner);
+	return 0;
+}
+
+static int plan_mvn(struct cl_plan *p)
+{
+	int64_t n = mvn_span(p);
+	if (!n)
+		return p->why[0] ? -1 : cl_plan_no(p, "MVN of nothing");
+	struct cl_launch *l = cl_plan_add(p, K_mvn);
+	int64_t rows = tensor_elements(&p->in[0]) / n;
+	l->args.norm = (struct norm_args){.n_rows = (int)rows, .n = (int)n, .inner = 1,
+					  .normalize = p->op->a.norm.normalize_variance,
+					  .eps_inside = p->op->a.norm.eps_inside_sqrt,
+					  .eps = (float)p->op->a.norm.eps};
+	l->groups[0] = (size_t)rows;
+	return 0;
+}
+
+int cl_plan_norm(struct cl_plan *p)
+{
+	int rc;
+	if (p->in[0].elem != EL_F32)
+		return cl_plan_no(p, "%s of %s is not supported", op_info(p->op->kind)->type,
+				  elem_name(p->in[0].elem));
+	switch (p->op->kind) {
+	case OP_SOFTMAX: case OP_LOG_SOFTMAX: rc = plan_softmax(p); break;
+	case OP_MVN: rc = plan_mvn(p); break;
+	default:
+		return cl_plan_no(p, "no OpenCL kernel for operator '%s'", op_info(p->op->kind)->type);
+	}
+	if (rc)
+		return -1;
+	cl_plan_buf(&p->launch[p->n - 1], REF_IN, 0);
+	cl_plan_buf(&p->launch[p->n - 1], REF_OUT, 0);
+	return 0;
+}

@@ -1,0 +1,91 @@
+/* cl_prelude.cl - what all kernels share, put in front of each program.
+ *
+ * Build options: VW, floats in a vector; LS, work-items in a group.  On a GPU
+ * a group is LS items that stride over a row side by side; on a CPU it is one
+ * item that works with wide vectors (LS = 1), so that every kernel has one
+ * local size and is compiled once. */
+
+#define CAT_(a, b) a##b
+#define CAT(a, b) CAT_(a, b)
+#define VLOAD CAT(vload, VW)
+#define VSTORE CAT(vstore, VW)
+#define VLOAD_HALF CAT(vload_half, VW)
+typedef CAT(float, VW) fv;
+#define GROUP(n) __attribute__((reqd_work_group_size(n, 1, 1)))
+
+#ifdef cl_khr_fp64
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+
+/* For every row of this work-group: `row`, and its elements from i0 to i1. */
+#define FOR_ROWS(r) \
+	for (int g_ = get_group_id(0), row = g_ / (r).chunks * (r).rows, \
+	     e_ = min(row + (r).rows, (r).n), i0 = g_ % (r).chunks * (r).chunk, \
+	     i1 = min(i0 + (r).chunk, (r).inner); row < e_; row++)
+
+/* Element offset of a row in an input with strides `s` over the outer loops. */
+int row_offset(int row, int rank, const int *dim, const int *s)
+{
+	int off = 0;
+	for (int d = rank - 1; d >= 0; d--) {
+		int q = row / dim[d];
+		off += (row - q * dim[d]) * s[d];
+		row = q;
+	}
+	return off;
+}
+
+bool is_real(int code)
+{
+	return code <= C_F64;
+}
+
+long load_int(global const uchar *p, int code, int i)
+{
+	switch (code) {
+	case C_I64: case C_U64: return ((global const long *)p)[i];
+	case C_I32: return ((global const int *)p)[i];
+	case C_I16: return ((global const short *)p)[i];
+	case C_I8: return ((global const char *)p)[i];
+	case C_U32: return ((global const uint *)p)[i];
+	case C_U16: return ((global const ushort *)p)[i];
+	case C_BOOL: return p[i] != 0;
+	default: return p[i];
+	}
+}
+
+void store_int(long x, global uchar *p, int code, int i)
+{
+	switch (code) {
+	case C_I64: case C_U64: ((global long *)p)[i] = x; break;
+	case C_I32: case C_U32: ((global int *)p)[i] = (int)x; break;
+	case C_I16: case C_U16: ((global short *)p)[i] = (short)x; break;
+	case C_BOOL: p[i] = x != 0; break;
+	default: p[i] = (uchar)x; break;
+	}
+}
+
+float load_real(global const uchar *p, int code, int i)
+{
+	switch (code) {
+	case C_F16: return vload_half(i, (global const half *)p);
+	case C_BF16: return as_float((uint)((global const ushort *)p)[i] << 16);
+	default: return ((global const float *)p)[i];
+	}
+}
+
+/* To the nearest, ties to even; a NaN stays one. */
+ushort to_bf16(float x)
+{
+	uint u = as_uint(x);
+	return isnan(x) ? (ushort)(u >> 16 | 0x40u) : (ushort)((u + 0x7fffu + (u >> 16 & 1u)) >> 16);
+}
+
+void store_real(float x, global uchar *p, int code, int i)
+{
+	switch (code) {
+	case C_F16: vstore_half_rte(x, i, (global half *)p); break;
+	case C_BF16: ((global ushort *)p)[i] = to_bf16(x); break;
+	default: ((global float *)p)[i] = x; break;
+	}
+}

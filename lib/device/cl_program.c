@@ -1,0 +1,191 @@
+/* cl_program.c - OpenCL programs: chosen shape, build, binary from the cache,
+ * kernels on demand.
+ *
+ * Each .cl file is one program, built when its first kernel is asked for.  All
+ * kernels fix their local size, so that a driver that compiles per local size
+ * (PoCL) compiles each of them once. */
+#include "device/cl_impl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const char cl_args_cl[], cl_prelude_cl[];
+#define X(program) extern const char cl_##program##_cl[];
+CL_PROGRAMS(X)
+#undef X
+
+static const char *const source[P_COUNT] = {
+#define X(program) cl_##program##_cl,
+	CL_PROGRAMS(X)
+#undef X
+};
+static const char *const program_name[P_COUNT] = {
+#define X(program) "cl_" #program ".cl",
+	CL_PROGRAMS(X)
+#undef X
+};
+static const struct {
+	const char *name;
+	enum cl_program_id program;
+} kernels[K_COUNT] = {
+#define X(kernel, program) {#kernel, P_##program},
+	CL_KERNELS(X)
+#undef X
+};
+
+const char *cl_kernel_name(enum cl_kernel_id k)
+{
+	return k < K_COUNT ? kernels[k].name : "copy";
+}
+
+/* Widths that hardware has; PoCL prefers what the processor has. */
+static int vector_width(cl_device_id dev)
+{
+	cl_uint w = 0;
+	clGetDeviceInfo(dev, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, sizeof w, &w, NULL);
+	return w >= 16 ? 16 : w >= 8 ? 8 : 4;
+}
+
+void cl_shape_choose(struct cl_state *s)
+{
+	const char *force = getenv("HSDAG_CL_SHAPE");
+	cl_device_type type = 0;
+	clGetDeviceInfo(s->place.device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+	bool cpu = type & CL_DEVICE_TYPE_CPU;
+	if (force && (!strcmp(force, "gpu") || !strcmp(force, "cpu")))
+		cpu = force[0] == 'c';
+	if (cpu) {
+		/* registers for 6 rows of 4 vectors with AVX-512, of 2 with less */
+		int vw = vector_width(s->place.device), nv = vw == 16 ? 4 : 2;
+		s->shape = (struct cl_shape){.vw = vw, .ls = 1, .gemm_ls = 1, .mr = 6, .nr = nv * vw,
+					     .kc = 128, .window_local = 8192};
+	} else {
+		s->shape = (struct cl_shape){.vw = 4, .ls = 64, .gemm_ls = 256, .mr = 64, .nr = 64,
+					     .kc = 16, .window_local = 4096};
+	}
+}
+
+static void build_options(const struct cl_shape *h, char *dst, size_t cap)
+{
+	snprintf(dst, cap, "-cl-std=CL1.2 -DVW=%d -DLS=%d -DGEMM_LS=%d -DMR=%d -DNR=%d -DNV=%d -DKC=%d "
+		 "-DWINDOW_LOCAL=%d", h->vw, h->ls, h->gemm_ls, h->mr, h->nr, h->nr / h->vw, h->kc,
+		 h->window_local);
+}
+
+/* All that a binary depends on.  mem_free. */
+static char *cache_key(const struct cl_state *s, enum cl_program_id p, const char *options)
+{
+	static const cl_device_info what[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DEVICE_VERSION,
+					      CL_DRIVER_VERSION};
+	char text[4][200], platform[200] = "";
+	for (int i = 0; i < 4; i++)
+		cl_device_text(s->place.device, what[i], text[i], sizeof text[i]);
+	clGetPlatformInfo(s->place.platform, CL_PLATFORM_VERSION, sizeof platform - 1, platform, NULL);
+	size_t n = strlen(cl_args_cl) + strlen(cl_prelude_cl) + strlen(source[p]) + strlen(options) + 1100;
+	char *key = mem_alloc(n, 1);
+	snprintf(key, n, "%s\n%s\n%s\n%s\n%s\n%u units\n%s\n%s%s%s", text[0], text[1], text[2], text[3],
+		 platform, s->place.units, options, cl_args_cl, cl_prelude_cl, source[p]);
+	return key;
+}
+
+static int build_failed(const struct cl_state *s, enum cl_program_id p, cl_program prog, cl_int rc,
+			struct err *e)
+{
+	char log[500] = "";
+	size_t n = 0;
+	clGetProgramBuildInfo(prog, s->place.device, CL_PROGRAM_BUILD_LOG, 0, NULL, &n);
+	char *all = mem_alloc(n + 1, 1);
+	if (n && !clGetProgramBuildInfo(prog, s->place.device, CL_PROGRAM_BUILD_LOG, n, all, NULL))
+		err_escape(log, sizeof log, all, strlen(all));
+	mem_free(all);
+	return err_set(e, ST_RUNTIME, "clBuildProgram: %s (%d) for %s: %s", cl_error_name(rc), (int)rc,
+		       program_name[p], log);
+}
+
+/* The program from the cache; NULL when it is not there or does not load. */
+static cl_program load_binary(struct cl_state *s, const char *key, const char *options)
+{
+	size_t bytes = 0;
+	unsigned char *binary = cl_cache_load(key, &bytes);
+	if (!binary)
+		return NULL;
+	cl_int rc = 0, status = 0;
+	cl_program prog = clCreateProgramWithBinary(s->context, 1, &s->place.device, &bytes,
+						    (const unsigned char **)&binary, &status, &rc);
+	mem_free(binary);
+	if (prog && !rc && !status)
+		rc = clBuildProgram(prog, 1, &s->place.device, options, NULL, NULL);
+	if (prog && (rc || status)) {
+		clReleaseProgram(prog);
+		prog = NULL;
+	}
+	if (!prog)
+		cl_cache_drop(key);
+	return prog;
+}
+
+static void store_binary(cl_program prog, const char *key)
+{
+	size_t bytes = 0;
+	if (clGetProgramInfo(prog, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, NULL) || !bytes)
+		return;
+	unsigned char *binary = mem_try(bytes);
+	if (binary && !clGetProgramInfo(prog, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL))
+		cl_cache_store(key, binary, bytes);
+	mem_free(binary);
+}
+
+static int program_build(struct cl_state *s, enum cl_program_id p, struct err *e)
+{
+	char options[300];
+	build_options(&s->shape, options, sizeof options);
+	char *key = cache_key(s, p, options);
+	cl_program prog = load_binary(s, key, options);
+	if (!prog) {
+		const char *text[3] = {cl_args_cl, cl_prelude_cl, source[p]};
+		cl_int rc = 0;
+		prog = clCreateProgramWithSource(s->context, 3, text, NULL, &rc);
+		if (!rc)
+			rc = clBuildProgram(prog, 1, &s->place.device, options, NULL, NULL);
+		if (rc) {
+			if (prog) {
+				build_failed(s, p, prog, rc, e);
+				clReleaseProgram(prog);
+			} else {
+				cl_err(e, "clCreateProgramWithSource", rc);
+			}
+			mem_free(key);
+			return -1;
+		}
+		store_binary(prog, key);
+	}
+	mem_free(key);
+	s->program[p] = prog;
+	return 0;
+}
+
+int cl_kernel_get(struct cl_state *s, enum cl_kernel_id k, cl_kernel *out, struct err *e)
+{
+	enum cl_program_id p = kernels[k].program;
+	cl_int rc = 0;
+	if (!s->kernel[k]) {
+		if (!s->program[p] && program_build(s, p, e))
+			return -1;
+		s->kernel[k] = clCreateKernel(s->program[p], kernels[k].name, &rc);
+		if (rc)
+			return cl_err(e, "clCreateKernel", rc);
+	}
+	*out = s->kernel[k];
+	return 0;
+}
+
+void cl_kernels_release(struct cl_state *s)
+{
+	for (int k = 0; k < K_COUNT; k++)
+		if (s->kernel[k])
+			clReleaseKernel(s->kernel[k]);
+	for (int p = 0; p < P_COUNT; p++)
+		if (s->program[p])
+			clReleaseProgram(s->program[p]);
+}

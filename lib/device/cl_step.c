@@ -1,0 +1,346 @@
+/* cl_step.c - steps on an OpenCL device: planned, bound to constants and
+ * kernels, run. */
+#include "device/cl_impl.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "op/value.h"
+
+enum { MAX_TIMED = 1 << 16 };    /* launches whose events are kept for busy_s */
+
+/* A launch whose buffers are known but for the step's inputs and outputs. */
+struct bound {
+	struct cl_launch l;
+	cl_kernel kernel;
+	struct {
+		cl_mem fixed;    /* NULL: the step's */
+		bool out;
+		uint32_t index;
+	} buf[4];
+};
+
+struct step {
+	size_t n;
+	struct bound *bound;
+};
+
+/* A constant on the device: as it is (step 0), or packed `step` wide. */
+struct cl_const {
+	const struct tensor *tensor;
+	int step, count, k, s_count, s_k;
+	cl_mem mem;
+};
+
+void cl_consts_release(struct cl_state *s)
+{
+	for (size_t i = 0; i < s->n_consts; i++)
+		clReleaseMemObject(s->consts[i].mem);
+	mem_free(s->consts);
+}
+
+/* ---- constants ---- */
+
+static float value_f32(const struct tensor *t, int64_t i)
+{
+	return t->elem == EL_F16 ? half_to_float(((const uint16_t *)t->data)[i])
+		: ((const float *)t->data)[i];
+}
+
+/* All matrices of t into blocks of `step` rows, (blocks, k, step), padded with zeros. */
+static float *pack(const struct tensor *t, const struct cl_const *c, size_t *bytes)
+{
+	int64_t blocks = ((int64_t)c->count + c->step - 1) / c->step, matrix = (int64_t)c->count * c->k;
+	int64_t n = matrix ? tensor_elements(t) / matrix : 0, packed = blocks * c->step * c->k;
+	*bytes = (size_t)(n * packed) * sizeof(float);
+	float *all = mem_try(*bytes ? *bytes : 4), *dst = all;
+	for (int64_t z = 0; all && z < n; z++)
+		for (int64_t b = 0; b < blocks; b++)
+			for (int64_t k = 0; k < c->k; k++)
+				for (int64_t i = b * c->step; i < (b + 1) * c->step; i++)
+					*dst++ = i < c->count ? value_f32(t, z * matrix + i * c->s_count +
+									  k * c->s_k) : 0.0f;
+	return all;
+}
+
+static float *widen(const struct tensor *t, size_t *bytes)
+{
+	int64_t n = tensor_elements(t);
+	*bytes = (size_t)n * sizeof(float);
+	float *all = mem_try(*bytes ? *bytes : 4);
+	for (int64_t i = 0; all && i < n; i++)
+		all[i] = value_f32(t, i);
+	return all;
+}
+
+/* The constant in the form that `want` describes; uploaded when nobody had it so far.  f32 says that
+ * kernels expect f32 whatever the type of the tensor. */
+static int const_get(struct cl_state *s, const struct cl_const *want, bool f32, cl_mem *out,
+		     struct err *e)
+{
+	const struct tensor *t = want->tensor;
+	for (size_t i = 0; i < s->n_consts; i++) {
+		const struct cl_const *c = &s->consts[i];
+		if (c->tensor == t && c->step == want->step && c->count == want->count &&
+		    c->k == want->k && c->s_count == want->s_count && c->s_k == want->s_k) {
+			*out = c->mem;
+			return 0;
+		}
+	}
+	struct cl_const c = *want;
+	size_t bytes = (size_t)tensor_bytes(t);
+	void *changed = NULL;
+	bool change = c.step || (f32 && t->elem == EL_F16);
+	if (change && !(changed = c.step ? pack(t, &c, &bytes) : widen(t, &bytes)))
+		return err_set(e, ST_RUNTIME, "out of memory: %zu bytes for a packed constant", bytes);
+	int rc = cl_memory_constant(s, change ? changed : t->data, bytes, &c.mem, e);
+	mem_free(changed);
+	if (rc)
+		return -1;
+	s->consts = mem_grow(s->consts, &s->cap_consts, s->n_consts + 1, sizeof *s->consts);
+	s->consts[s->n_consts++] = c;
+	*out = c.mem;
+	return 0;
+}
+
+/* ---- from a step to a plan ---- */
+
+/* Weights may stay f16: they are widened on their way to the device. */
+bool cl_step_takes(struct device *d, const struct op *op, uint32_t i, enum elem elem)
+{
+	(void)d;
+	return elem == EL_F16 && (op->kind == OP_MATMUL || ((op->kind == OP_CONVOLUTION ||
+		op->kind == OP_GROUP_CONVOLUTION) && i == 1));
+}
+
+struct planned {
+	struct op op;
+	struct tensor *in;       /* (n_in) */
+	bool *constant, *wanted;
+	struct cl_plan plan;
+};
+
+static void planned_release(struct planned *q)
+{
+	cl_plan_release(&q->plan);
+	mem_free(q->in);
+	mem_free(q->constant);
+	mem_free(q->wanted);
+}
+
+/* The plan of the step's only node; -1 and q->plan.why. */
+static int plan_step(struct device *d, const struct step_spec *s, struct planned *q)
+{
+	const struct step_node *v = &s->node[0];
+	struct err e = ERR_INIT;
+	*q = (struct planned){.plan = {.s = d->state}};
+	if (s->n_nodes != 1)
+		return cl_plan_no(&q->plan, "a step of %u nodes", s->n_nodes);
+	if (op_decode(v->graph, v->v, &q->op, &e))
+		return cl_plan_no(&q->plan, "%.180s", e.msg);
+	if (q->op.n_in != (int)v->n_in || q->op.n_out != (int)v->n_out)
+		return cl_plan_no(&q->plan, "the step has other ports than its node");
+	q->in = MEM_NEWN(struct tensor, v->n_in + 1);
+	q->constant = MEM_NEWN(bool, v->n_in + 1);
+	q->wanted = MEM_NEWN(bool, v->n_out + 1);
+	for (uint32_t i = 0; i < v->n_in; i++) {
+		if (v->in[i].from == FROM_NONE)
+			continue;
+		q->in[i] = *v->in[i].tensor;
+		q->constant[i] = v->in[i].from == FROM_CONST;
+		if (!q->constant[i])
+			q->in[i].data = NULL;
+		else if (q->in[i].elem == EL_F16 && cl_step_takes(d, &q->op, i, EL_F16) &&
+			 v->out[0].elem == EL_F32)
+			q->in[i].elem = EL_F32;
+	}
+	for (uint32_t i = 0; i < s->n_out; i++)
+		q->wanted[s->out[i].port] = true;
+	q->plan.op = &q->op;
+	q->plan.in = q->in;
+	q->plan.out = v->out;
+	q->plan.constant = q->constant;
+	q->plan.wanted = q->wanted;
+	return cl_plan(&q->plan);
+}
+
+bool cl_step_supports(struct device *d, const struct step_spec *s, char *why, size_t cap)
+{
+	struct planned q;
+	bool ok = !plan_step(d, s, &q);
+	if (!ok)
+		snprintf(why, cap, "%s", q.plan.why);
+	planned_release(&q);
+	return ok;
+}
+
+/* ---- binding ---- */
+
+/* Buffer `ref` of a launch: the step's, or a constant. */
+static int bind_one(struct device *d, const struct step_spec *s, const struct planned *q,
+		    const struct cl_launch *l, int b, struct bound *out, struct err *e)
+{
+	const struct step_node *v = &s->node[0];
+	const struct cl_ref *ref = &l->buf[b];
+	const struct gemm_args *g = &l->args.gemm;
+	const struct cl_shape *h = &((struct cl_state *)d->state)->shape;
+	if (ref->kind == REF_OUT) {
+		out->buf[b].out = true;
+		for (uint32_t i = 0; i < s->n_out; i++)
+			if ((int)s->out[i].port == ref->port)
+				out->buf[b].index = i;
+		return 0;
+	}
+	const struct step_arg *arg = &v->in[ref->port];
+	if (ref->kind == REF_IN && arg->from == FROM_INPUT) {
+		out->buf[b].index = arg->index;
+		return 0;
+	}
+	struct cl_const want = {.tensor = arg->tensor};
+	if (ref->kind == REF_PACK_A)
+		want = (struct cl_const){arg->tensor, h->mr, g->m, g->k, g->ars, g->acs, NULL};
+	if (ref->kind == REF_PACK_B)
+		want = (struct cl_const){arg->tensor, h->nr, g->n, g->k, g->bcs, g->brs, NULL};
+	return const_get(d->state, &want, q->in[ref->port].elem == EL_F32, &out->buf[b].fixed, e);
+}
+
+/* The shape of an input as a constant of the output's type. */
+static int bind_shape(struct device *d, const struct tensor *of, enum elem elem, struct bound *out,
+		      struct err *e)
+{
+	int64_t wide[TENSOR_DIMS] = {0};
+	int32_t narrow[TENSOR_DIMS] = {0};
+	for (uint32_t i = 0; i < of->rank; i++) {
+		wide[i] = of->dim[i];
+		narrow[i] = (int32_t)of->dim[i];
+	}
+	bool big = elem == EL_I64;
+	struct cl_state *s = d->state;
+	if (cl_memory_constant(s, big ? (void *)wide : (void *)narrow, of->rank * (big ? 8u : 4u),
+			       &out->buf[0].fixed, e))
+		return -1;
+	/* kept with the other constants, under a key that nobody looks up */
+	s->consts = mem_grow(s->consts, &s->cap_consts, s->n_consts + 1, sizeof *s->consts);
+	s->consts[s->n_consts++] = (struct cl_const){.mem = out->buf[0].fixed};
+	return 0;
+}
+
+static int bind_launch(struct device *d, const struct step_spec *s, const struct planned *q,
+		       const struct cl_launch *l, struct bound *out, struct err *e)
+{
+	*out = (struct bound){.l = *l};
+	for (int b = 0; b < l->n_buf; b++) {
+		if (l->buf[b].kind == REF_SHAPE) {
+			if (bind_shape(d, &q->in[l->buf[b].port], s->node[0].out[0].elem, out, e))
+				return -1;
+		} else if (bind_one(d, s, q, l, b, out, e)) {
+			return -1;
+		}
+	}
+	return l->kernel == K_copy ? 0 : cl_kernel_get(d->state, l->kernel, &out->kernel, e);
+}
+
+int cl_step_prepare(struct device *d, const struct step_spec *s, struct step **out, struct err *e)
+{
+	struct planned q;
+	int rc = 0;
+	if (plan_step(d, s, &q)) {
+		err_set(e, ST_RUNTIME, "%s: %s", d->name, q.plan.why);
+		planned_release(&q);
+		return -1;
+	}
+	struct step *st = MEM_NEW(struct step);
+	st->bound = MEM_NEWN(struct bound, q.plan.n + 1);
+	for (; !rc && st->n < q.plan.n; st->n++)
+		rc = bind_launch(d, s, &q, &q.plan.launch[st->n], &st->bound[st->n], e);
+	planned_release(&q);
+	if (rc) {
+		cl_step_free(d, st);
+		return err_prefix(e, "%s: ", d->name);
+	}
+	*out = st;
+	return 0;
+}
+
+void cl_step_free(struct device *d, struct step *s)
+{
+	(void)d;
+	if (s)
+		mem_free(s->bound);
+	mem_free(s);
+}
+
+/* ---- running ---- */
+
+static size_t args_size(enum cl_kernel_id k)
+{
+	switch (k) {
+	case K_move_1: case K_move_2: case K_move_4: case K_move_8: return sizeof(struct move_args);
+	case K_gather_1: case K_gather_2: case K_gather_4: case K_gather_8:
+		return sizeof(struct gather_args);
+	case K_range: return sizeof(struct range_args);
+	case K_softmax: case K_mvn: return sizeof(struct norm_args);
+	case K_reduce: case K_reduce_int: return sizeof(struct reduce_args);
+	case K_gemm: case K_conv: return sizeof(struct gemm_args);
+	case K_window: return sizeof(struct window_args);
+	default: return sizeof(struct elem_args);
+	}
+}
+
+/* Event to give to the next launch, or NULL. */
+static cl_event *timed_slot(struct cl_state *s)
+{
+	if (s->n_timed >= MAX_TIMED)
+		return NULL;
+	s->timed = mem_grow(s->timed, &s->cap_timed, s->n_timed + 1, sizeof *s->timed);
+	return &s->timed[s->n_timed++];
+}
+
+static int launch(struct cl_state *s, struct bound *b, cl_mem *buf, struct err *e)
+{
+	const struct cl_launch *l = &b->l;
+	cl_int rc = 0;
+	cl_event *event;
+	if (l->kernel == K_copy) {
+		if (buf[0] == buf[1] || !l->copy_bytes)
+			return 0;
+		event = timed_slot(s);
+		rc = clEnqueueCopyBuffer(s->queue, buf[0], buf[1], 0, 0, l->copy_bytes, 0, NULL, event);
+	} else {
+		size_t local[3] = {(size_t)(l->kernel == K_gemm || l->kernel == K_conv ? s->shape.gemm_ls
+					    : s->shape.ls), 1, 1};
+		size_t global[3] = {l->groups[0] * local[0], l->groups[1], l->groups[2]};
+		cl_uint n = 0;
+		for (; !rc && n < (cl_uint)l->n_buf; n++)
+			rc = clSetKernelArg(b->kernel, n, sizeof(cl_mem), &buf[n]);
+		if (!rc)
+			rc = clSetKernelArg(b->kernel, n++, args_size(l->kernel), &l->args);
+		if (!rc && l->kernel == K_conv)
+			rc = clSetKernelArg(b->kernel, n++, sizeof l->image, &l->image);
+		if (rc)
+			return cl_err(e, "clSetKernelArg", rc);
+		event = timed_slot(s);
+		rc = clEnqueueNDRangeKernel(s->queue, b->kernel, 3, NULL, global, local, 0, NULL, event);
+	}
+	if (!rc)
+		return 0;
+	if (event)
+		s->n_timed--;
+	cl_err(e, l->kernel == K_copy ? "clEnqueueCopyBuffer" : "clEnqueueNDRangeKernel", rc);
+	return err_prefix(e, "kernel '%s': ", cl_kernel_name(l->kernel));
+}
+
+int cl_step_run(struct device *d, struct step *st, struct devmem *const *in,
+		struct devmem *const *out, struct err *e)
+{
+	for (size_t i = 0; i < st->n; i++) {
+		struct bound *b = &st->bound[i];
+		cl_mem buf[4];
+		for (int j = 0; j < b->l.n_buf; j++)
+			buf[j] = b->buf[j].fixed ? b->buf[j].fixed
+				: b->buf[j].out ? out[b->buf[j].index]->mem : in[b->buf[j].index]->mem;
+		if (launch(d->state, b, buf, e))
+			return -1;
+	}
+	return 0;
+}
