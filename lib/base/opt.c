@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 int opt_int(const char *s, const char *what, int64_t lo, int64_t hi, int64_t *out, struct err *e)
 {
@@ -229,5 +230,10 @@ int opt_finish(int rc, struct err *e)
 	if (fclose(stdout) != 0 && rc >= 0)
 		rc = err_sys(e, ST_RUNTIME, "cannot write standard output");
 	msg_progress(NULL);
+	struct rusage u;
+	if (getrusage(RUSAGE_SELF, &u) == 0)
+		msg_note(2, "peak memory %.1f MB, processor time %.3f s", (double)u.ru_maxrss / 1024,
+			 (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+				 1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec));
 	return rc < 0 ? msg_error(e) : ST_OK;
 }
