@@ -106,6 +106,11 @@ asan:
 	  SAN="-fsanitize=address,undefined -fno-sanitize-recover=all"
 	@HSDAG_PYTHON=$(CURDIR)/$(B)/venv/bin/python tests/run.sh $(B)/asan
 
+bench:
+	@$(DEPS)
+	@$(MAKE) --no-print-directory all $(BENCHES)
+	@B=$(B) pipelines/bench
+
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/doc/hsdag
 	install $(PROGS) $(DESTDIR)$(PREFIX)/bin
