@@ -18,6 +18,7 @@
 
 struct ir_options {
 	const char *weights;   /* the .bin; NULL: MODEL.bin beside MODEL.xml, which may be absent */
+	bool no_weights;       /* do not look at any .bin */
 	bool any_operator;     /* accept operator types and opsets that are not OpenVINO's */
 };
 

@@ -577,7 +577,7 @@ struct graph *ir_read(const char *path, const struct ir_options *opt, struct ir_
 	r.src = (struct raw_source){path, g->arena, &r.n_dropped};
 	r.xml = (struct xml_handler){.ctx = &r, .open = on_open, .close = on_close, .text = on_text};
 	int rc = absolute(path, g->arena, &g->xml, e);
-	if (rc == 0)
+	if (rc == 0 && !(opt && opt->no_weights))
 		rc = find_weights(&r, path, e);
 	if (rc == 0)
 		rc = xml_parse(path, &r.xml, &xml_bytes, e);

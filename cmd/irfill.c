@@ -1,0 +1,174 @@
+/* irfill - a .bin of seeded weights for an IR whose weights are absent. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/msg.h"
+#include "base/opt.h"
+#include "graph/graphrec.h"
+#include "ir/fill.h"
+#include "ir/ir.h"
+#include "ir/weights.h"
+
+struct options {
+	struct opt_common common;
+	const char *partial;
+	bool any_operator;
+};
+
+/* The file that is being made: mapped memory, under a temporary name. */
+struct output {
+	const char *path;
+	char *temporary;
+	int fd;
+	uint8_t *data;
+	uint64_t bytes;
+};
+
+static bool to_stdout(const struct output *o)
+{
+	return strcmp(o->path, "-") == 0;
+}
+
+static int output_open(struct output *o, const char *path, uint64_t bytes, struct err *e)
+{
+	*o = (struct output){.path = path, .fd = -1, .bytes = bytes};
+	if (to_stdout(o) && isatty(STDOUT_FILENO))
+		return err_set(e, ST_USAGE, "weights are not written to a terminal; use -o FILE");
+	if (!to_stdout(o)) {
+		struct arena *a = arena_new();
+		o->temporary = mem_strdup(arena_printf(a, "%s.%ld.tmp", path, (long)getpid()));
+		arena_free(a);
+		o->fd = open(o->temporary, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+		if (o->fd < 0)
+			return err_sys(e, ST_RUNTIME, "cannot create '%s'", path);
+		/* Room first: a full disk is found here, not by a signal later. */
+		if (bytes && (errno = posix_fallocate(o->fd, 0, (off_t)bytes)) != 0)
+			return err_sys(e, ST_RUNTIME, "cannot make '%s' of %" PRIu64 " bytes", path, bytes);
+	}
+	if (bytes == 0)
+		return 0;
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, o->fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS
+			: MAP_SHARED, o->fd, 0);
+	if (p == MAP_FAILED)
+		return err_sys(e, ST_RUNTIME, "cannot map %" PRIu64 " bytes of weights", bytes);
+	o->data = p;
+	return 0;
+}
+
+static int output_commit(struct output *o, struct err *e)
+{
+	if (to_stdout(o)) {
+		if (fwrite(o->data ? (void *)o->data : "", 1, o->bytes, stdout) != o->bytes)
+			return err_sys(e, ST_RUNTIME, "cannot write standard output");
+		return 0;
+	}
+	if (o->data && msync(o->data, o->bytes, MS_ASYNC) < 0)
+		return err_sys(e, ST_RUNTIME, "cannot write '%s'", o->path);
+	if (rename(o->temporary, o->path) < 0)
+		return err_sys(e, ST_RUNTIME, "cannot rename a temporary file to '%s'", o->path);
+	mem_free(o->temporary);
+	o->temporary = NULL;
+	return 0;
+}
+
+static void output_release(struct output *o)
+{
+	if (o->data)
+		munmap(o->data, o->bytes);
+	if (o->fd >= 0)
+		close(o->fd);
+	if (o->temporary)
+		unlink(o->temporary);
+	mem_free(o->temporary);
+}
+
+/* --partial, or the .bin beside the XML when there is one. */
+static int open_partial(const struct options *o, const char *xml, struct weights *w, struct err *e)
+{
+	size_t n = strlen(xml);
+	struct arena *a = arena_new();
+	const char *stem = n > 4 && strcmp(xml + n - 4, ".xml") == 0 ? arena_strndup(a, xml, n - 4) : xml;
+	const char *path = o->partial ? o->partial : arena_printf(a, "%s.bin", stem);
+	int rc = 0;
+	*w = (struct weights){0};
+	if (o->partial ? strcmp(path, "none") != 0 : access(path, F_OK) == 0)
+		rc = weights_open(w, path, e);
+	arena_free(a);
+	return rc;
+}
+
+static int fill(const struct options *o, const struct graph *g, const struct weights *partial, struct err *e)
+{
+	struct output out;
+	struct fill_report rep;
+	uint64_t need = fill_size(g), bytes = need > partial->bytes ? need : partial->bytes;
+	int rc = output_open(&out, o->common.output, bytes, e);
+	if (rc == 0) {
+		if (partial->bytes)
+			memcpy(out.data, partial->data, partial->bytes);
+		rc = fill_weights(g, (uint64_t)o->common.seed, partial->bytes, out.data, &rep, e);
+		if (rc < 0)
+			err_prefix(e, "'%s'", g->xml);
+	}
+	if (rc == 0)
+		rc = output_commit(&out, e);
+	output_release(&out);
+	if (rc == 0)
+		msg_note(1, "%u of %u constants filled, %" PRIu64 " of %" PRIu64 " bytes", rep.n_filled,
+			 rep.n_constants, rep.filled_bytes, bytes);
+	return rc;
+}
+
+static int run(const struct options *o, const char *path, struct err *e)
+{
+	struct weights partial;
+	const struct ir_options ir = {.no_weights = true, .any_operator = o->any_operator};
+	struct graph *g = ir_read(path, &ir, NULL, e);
+	if (!g)
+		return -1;
+	int rc = open_partial(o, path, &partial, e);
+	if (rc == 0) {
+		rc = fill(o, g, &partial, e);
+		weights_close(&partial);
+	}
+	graph_free(g);
+	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = {.common = OPT_COMMON_INIT};
+	const struct opt opts[] = {
+		{"partial", 0, OPT_TEXT, &o.partial, "FILE",
+		 "What there is of the .bin, which may be shorter (default: MODEL.bin\n"
+		 "beside MODEL.xml, if it is there; 'none' ignores that one).", 0, 0, NULL, NULL},
+		{"any-operator", 0, OPT_FLAG, &o.any_operator, NULL,
+		 "Accept operators and opsets that are not OpenVINO's.", 0, 0, NULL, NULL},
+		{0}
+	};
+	const struct opt_program p = {
+		.name = "irfill",
+		.summary = "Write a .bin of seeded weights for an IR whose weights are absent.",
+		.args = "MODEL.xml", .min_args = 1, .max_args = 1, .has_seed = true, .opts = opts,
+		.details = "A constant is absent when the partial .bin ends before it, or when it is a float\n"
+			   "constant of at least 256 elements that are all zero.  Everything else is kept byte\n"
+			   "for byte.  Weights of products are uniform with variance 2/fan-in (convolutions) or\n"
+			   "1/fan-in (matrix products, recurrent cells), factors 1 +- 0.1, addends +- 0.1, embedding\n"
+			   "tables +- 1; quantised weights use their whole range and get scales to match.  Shapes,\n"
+			   "axes and counts are inferred from the recorded output dims; one that does not follow\n"
+			   "from them is an error that names its layer.  The same seed gives the same bytes.",
+		.example = "irfill model.xml -o model.bin",
+	};
+	struct err e = ERR_INIT;
+	int first, rc = opt_parse(&p, &o.common, argc, argv, &first, &e);
+	if (rc > 0)
+		rc = run(&o, argv[first], &e);
+	return opt_finish(rc, &e);
+}
