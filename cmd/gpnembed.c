@@ -150,9 +150,10 @@ static int loop_record(struct stage *s, const struct rec *r, struct err *e)
 		return -1;
 	if (b == BLOCK_POLICY)
 		return filter_pass(&s->f, r, e);
+	bool first = !s->block[b].p;
 	if (paramrec_read(&s->block[b], r, e) < 0)
 		return -1;
-	return param_block_check(&s->block[b], s->problem.d, 0, e);
+	return first ? param_block_check(&s->block[b], s->problem.d, 0, e) : 0;
 }
 
 static int loop(struct stage *s, struct err *e)

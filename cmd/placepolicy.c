@@ -25,7 +25,9 @@ struct stage {
 	struct net_work *work;
 	bool has_graph, has_devs, has_mask;
 	bool loop;                         /* episodes are numbered by reinforce */
-	bool anchored, told_policy;        /* anchors, params of the policy are out */
+	bool anchored;                     /* anchors are out */
+	uint32_t settled_d;                /* columns of z that the policy was checked for, and
+	                                      its params told; 0: not yet */
 	uint64_t graph;
 	uint32_t n_sets;
 	struct devs devs;
@@ -109,6 +111,8 @@ static int settle_policy(struct stage *s, uint32_t d, struct err *e)
 {
 	struct param_block *embed = &s->block[BLOCK_EMBED], *b = &s->block[BLOCK_POLICY];
 	uint64_t seed = (uint64_t)s->f.common->seed;
+	if (s->settled_d == d)
+		return 0;
 	if (!b->p && !embed->p)
 		return err_set(e, ST_INPUT, "no params before the first part; put gpnembed in front");
 	if (!b->p) {
@@ -118,9 +122,9 @@ static int settle_policy(struct stage *s, uint32_t d, struct err *e)
 	} else if (param_block_check(b, d, s->devs.k, e) < 0) {
 		return -1;
 	}
-	if (s->told_policy)
-		return 0;
-	s->told_policy = true;
+	if (s->settled_d)
+		return err_set(e, ST_INPUT, "part: z has another width than before");
+	s->settled_d = d;
 	return paramrec_write(b, s->f.out, e);
 }
 
@@ -276,7 +280,8 @@ static void reset(struct stage *s)
 	arena_reset(s->run_arena);
 	for (int b = 0; b < N_BLOCKS; b++)
 		param_block_release(&s->block[b]);
-	s->has_graph = s->has_devs = s->has_mask = s->loop = s->anchored = s->told_policy = false;
+	s->has_graph = s->has_devs = s->has_mask = s->loop = s->anchored = false;
+	s->settled_d = 0;
 	s->mask = NULL;
 }
 

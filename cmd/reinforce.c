@@ -49,7 +49,7 @@ struct stage {
 	struct loop loop;
 	struct arena *arena;
 	struct checkpoint_key resumed_key;
-	bool resumed, settled, in_episode, told_history, anchors_again;
+	bool resumed, settled, checked, in_episode, told_history, anchors_again;
 	char failure[300];                  /* why the first infeasible placement failed */
 	struct timespec start;
 	double steps_seconds;               /* spent in steps_done steps */
@@ -286,12 +286,13 @@ static void tell_progress(struct stage *s, const struct update *u)
 static int learn(struct stage *s, struct err *e)
 {
 	struct update u;
-	for (int b = 0; b < N_BLOCKS; b++) {
+	for (int b = 0; b < N_BLOCKS && !s->checked; b++) {
 		if (!s->l.block[b].p)
 			return err_set(e, ST_INPUT, "no params of block '%s' in the stream", block_names[b]);
 		if (param_block_check(&s->l.block[b], s->problem.d, s->problem.devs.k, e) < 0)
 			return -1;
 	}
+	s->checked = true;
 	if (train_episode(&s->trainer, &s->l, &s->rollout, &u, e) < 0)
 		return -1;
 	history_add(&s->l.hist, &u);

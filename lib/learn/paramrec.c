@@ -70,42 +70,54 @@ int paramrec_block(const struct rec *r, enum block *out, struct err *e)
 	return err_set(e, ST_INPUT, "params: block is neither 'embed' nor 'policy'");
 }
 
-/* Names, shapes and data; memory from a except for *out. */
-static int get_matrices(const struct val *m, struct arena *a, struct params **out, struct err *e)
+/* What a record says about its matrices. */
+struct matrices {
+	size_t n;
+	const char **names;      /* (n) */
+	uint32_t *rows, *cols;   /* (n) */
+	uint64_t floats;
+	float *data;             /* (floats) */
+};
+
+static int get_matrices(const struct val *m, struct arena *a, struct matrices *x, struct err *e)
 {
-	const char **names;
-	uint32_t *rows, *cols;
-	float *data;
-	size_t n = SIZE_MAX;
-	uint64_t shape[1], floats[1] = {UINT64_MAX}, need = 0;
-	if (get_texts(m, "names", a, &n, &names, e) < 0)
+	uint64_t shape[1], need = 0;
+	*x = (struct matrices){.n = SIZE_MAX, .floats = UINT64_MAX};
+	if (get_texts(m, "names", a, &x->n, &x->names, e) < 0)
 		return -1;
-	shape[0] = n;
-	if (get_tensor(m, "rows", TT_U32, 1, shape, a, &rows, e) < 0 ||
-	    get_tensor(m, "cols", TT_U32, 1, shape, a, &cols, e) < 0 ||
-	    get_tensor(m, "data", TT_F32, 1, floats, a, &data, e) < 0)
+	shape[0] = x->n;
+	if (get_tensor(m, "rows", TT_U32, 1, shape, a, &x->rows, e) < 0 ||
+	    get_tensor(m, "cols", TT_U32, 1, shape, a, &x->cols, e) < 0 ||
+	    get_tensor(m, "data", TT_F32, 1, &x->floats, a, &x->data, e) < 0)
 		return -1;
-	for (size_t i = 0; i < n; i++) {
-		need += (uint64_t)rows[i] * cols[i];
-		if (need > floats[0])
-			break;
-	}
-	if (need != floats[0])
+	for (size_t i = 0; i < x->n && need <= x->floats; i++)
+		need += (uint64_t)x->rows[i] * x->cols[i];
+	if (need != x->floats)
 		return err_set(e, ST_INPUT, "data has %llu floats where its matrices have %s",
-			       (unsigned long long)floats[0], need > floats[0] ? "more" : "fewer");
-	struct params *p = params_new();
-	for (size_t i = 0; i < n; i++)
-		params_add(p, names[i], rows[i], cols[i], PARAM_ZERO, 0);
-	params_alloc(p);
-	if (p->n)
-		memcpy(p->data, data, p->n * sizeof *data);
-	*out = p;
+			       (unsigned long long)x->floats, need > x->floats ? "more" : "fewer");
+	return 0;
+}
+
+/* Into *p: new, or the one that is there, whose matrices must be these. */
+static int set_matrices(const struct matrices *x, struct params **p, struct err *e)
+{
+	if (!*p) {
+		*p = params_new();
+		for (size_t i = 0; i < x->n; i++)
+			params_add(*p, x->names[i], x->rows[i], x->cols[i], PARAM_ZERO, 0);
+		params_alloc(*p);
+	} else if (params_match(*p, x->n, x->names, x->rows, x->cols, e) < 0) {
+		return err_prefix(e, "other matrices than before");
+	}
+	if (x->floats)
+		memcpy((*p)->data, x->data, x->floats * sizeof *x->data);
 	return 0;
 }
 
 int paramrec_read(struct param_block *out, const struct rec *r, struct err *e)
 {
-	struct param_block b = {0};
+	struct param_block b = {.p = out->p};
+	struct matrices x;
 	struct arena *a = arena_new();
 	const struct val *hyper;
 	const char *net;
@@ -114,7 +126,8 @@ int paramrec_read(struct param_block *out, const struct rec *r, struct err *e)
 	if (paramrec_block(r, &b.block, e) < 0 || get_text(r->map, "net", a, &net, e) < 0 ||
 	    get_uint(r->map, "seed", 0, UINT64_MAX, &b.seed, e) < 0 ||
 	    get_uint(r->map, "episode", 0, UINT32_MAX, &episode, e) < 0 ||
-	    get_map(r->map, "hyper", &hyper, e) < 0 || get_hyper(hyper, &b.hyper, e) < 0)
+	    get_map(r->map, "hyper", &hyper, e) < 0 || get_hyper(hyper, &b.hyper, e) < 0 ||
+	    get_matrices(r->map, a, &x, e) < 0)
 		goto out;
 	b.episode = (uint32_t)episode;
 	b.net = net_find(net);
@@ -122,13 +135,11 @@ int paramrec_read(struct param_block *out, const struct rec *r, struct err *e)
 		char quoted[80];
 		err_set(e, ST_INPUT, "unknown network '%s'",
 			err_escape(quoted, sizeof quoted, net, strlen(net)));
-		goto out;
+	} else {
+		rc = set_matrices(&x, &b.p, e);
 	}
-	if (get_matrices(r->map, a, &b.p, e) < 0)
-		goto out;
-	param_block_release(out);
-	*out = b;
-	rc = 0;
+	if (rc == 0)
+		*out = b;
 out:
 	arena_free(a);
 	return rc < 0 ? err_prefix(e, "params") : 0;

@@ -26,9 +26,9 @@ struct param_block {
 
 int paramrec_write(const struct param_block *b, struct rec_writer *w, struct err *e) MUST_CHECK;
 
-/* From a record of kind "params"; *out is replaced (what it held is freed).  ST_INPUT when
- * the network is unknown, a hyperparameter is missing or out of range, or the matrices and
- * their data disagree. */
+/* From a record of kind "params".  ST_INPUT when the network is unknown, a hyperparameter
+ * is missing or out of range, the matrices and their data disagree, or *out holds a block
+ * already and its matrices are others: a block that was checked once stays so. */
 int paramrec_read(struct param_block *out, const struct rec *r, struct err *e) MUST_CHECK;
 
 /* Which block does this params record hold?  -1: neither. */
