@@ -58,6 +58,7 @@ struct executor {
 
 	bool (*go_on)(void *arg);
 	void *go_on_arg;
+	bool dead;                       /* go_on has said no */
 };
 
 struct transfer {
@@ -330,6 +331,7 @@ static void *work(void *arg)
 		if (run_tasks(w, &e) < 0) {
 			(void)err_prefix(&e, "device '%s'", w->device->name);
 			fail(x, &e);
+			x->dead = true;
 		}
 		pthread_mutex_lock(&x->lock);
 		if (--x->n_active == 0)
@@ -407,6 +409,11 @@ void executor_watch(struct executor *x, bool (*go_on)(void *arg), void *arg)
 	x->go_on_arg = arg;
 }
 
+bool executor_alive(const struct executor *x)
+{
+	return !x->dead;
+}
+
 /* Counters and queues for a run of p; workers are parked. */
 static void arm(struct executor *x, struct plan *p, double *step_s)
 {
@@ -449,6 +456,7 @@ static void await(struct executor *x)
 			struct err e = ERR_INIT;
 			(void)err_set(&e, ST_RUNTIME, "cannot write the output: its reader has gone");
 			fail(x, &e);
+			x->dead = true;
 		}
 		pthread_mutex_lock(&x->lock);
 	}
@@ -467,6 +475,10 @@ static void drain(struct worker *w)
 
 int executor_run(struct executor *x, struct plan *p, struct exec_sample *out, struct err *e)
 {
+	if (x->go_on && (x->dead || !x->go_on(x->go_on_arg))) {
+		x->dead = true;
+		return err_set(e, ST_RUNTIME, "cannot write the output: its reader has gone");
+	}
 	arm(x, p, out->step_s);
 	pthread_mutex_lock(&x->lock);
 	double start = clock_s();

@@ -18,6 +18,8 @@ void executor_free(struct executor *x);
 /* Called between waits of at most 0.1 s while a run is going on; false ends
  * the run with an error (ST_RUNTIME). */
 void executor_watch(struct executor *x, bool (*go_on)(void *arg), void *arg);
+/* False once go_on has said so: the program is to end. */
+bool executor_alive(const struct executor *x);
 
 struct exec_sample {
 	double lat_s;      /* from inputs on the host to results on the host */

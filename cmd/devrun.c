@@ -1,0 +1,460 @@
+/* devrun - run placements on this machine's devices and say how long they take.
+ * With --probe: add the devices and what each can run.  With --paired: the last
+ * comparison, of the best candidates with the best single device. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/blas.h"
+#include "base/msg.h"
+#include "base/opt.h"
+#include "device/verdict.h"
+#include "graph/devrec.h"
+#include "graph/graphrec.h"
+#include "graph/placerec.h"
+#include "stream/filter.h"
+
+struct options {
+	const char *devices, *weights, *inputs, *outputs, *save_inputs;
+	bool list, probe, paired, allow_shared;
+	int64_t candidates;
+	struct measure_options measure;
+};
+
+/* A placement that waits to be measured. */
+struct pending {
+	struct placement place;
+	uint32_t *slot;              /* (place.k) the session's device */
+	uint32_t n_groups;           /* --paired */
+	struct trial trial;
+};
+
+struct state {
+	const struct options *o;
+	const struct opt_common *common;
+	struct filter *f;
+	struct graph *g;
+	struct devs devs;            /* of the stream; k 0: none yet */
+	struct session session;
+	bool is_open, in_loop;
+	struct pending *queue;
+	size_t n_queue, cap_queue;
+	struct arena *arena;         /* the stream */
+	struct arena *turn;          /* what is queued and measured */
+};
+
+/* ---- devices and model ---- */
+
+static bool reader_lives(void *arg)
+{
+	const struct filter *f = arg;
+	return rec_writer_alive(f->out);
+}
+
+static int list_devices(const struct state *s, const struct placement *p, struct device_list *l,
+			struct err *e)
+{
+	if (s->o->devices)
+		return device_list_parse(s->o->devices, l, e);
+	if (s->devs.k > 0)
+		return device_list_names(s->devs.names, s->devs.k, l, e);
+	if (p)
+		return device_list_names(p->names, p->k, l, e);
+	return err_set(e, ST_USAGE, "no devices; name them with -D or put devrun --probe in front");
+}
+
+static int open_session(struct state *s, const struct placement *p, struct err *e)
+{
+	struct device_list l = {0};
+	const struct options *o = s->o;
+	if (s->is_open)
+		return 0;
+	int rc = list_devices(s, p, &l, e);
+	if (rc == 0) {
+		s->is_open = true;
+		rc = session_open(&s->session, s->g, &l, o->allow_shared, o->weights, o->inputs,
+				  (uint64_t)s->common->seed, &o->measure, e);
+	}
+	device_list_close(&l);
+	if (rc < 0)
+		return -1;
+	executor_watch(s->session.x, reader_lives, s->f);
+	return o->save_inputs ? inputs_save(&s->session.model, o->save_inputs, e) : 0;
+}
+
+static void reset(struct state *s)
+{
+	if (s->is_open)
+		session_close(&s->session);
+	graph_free(s->g);
+	s->g = NULL;
+	s->is_open = false;
+	s->devs.k = 0;
+	s->n_queue = 0;
+	arena_reset(s->arena);
+	arena_reset(s->turn);
+}
+
+/* ---- --list and --probe ---- */
+
+static void print_device(void *arg, const struct device *d)
+{
+	(void)arg;
+	printf("%-12s %-9s %8.1f GB  %s\n", d->name, d->class ? d->class->type : "-",
+	       (double)d->mem_bytes / 1e9, d->description);
+}
+
+static int probe(struct state *s, struct err *e)
+{
+	const struct graph *g = s->g;
+	struct device_list l;
+	struct model m;
+	if (device_list_parse(s->o->devices, &l, e) < 0) {
+		device_list_close(&l);
+		return -1;
+	}
+	uint32_t k = l.n;
+	struct devs d = {.k = k, .graph = g->digest, .n_sets = g->n_sets};
+	d.names = ARENA_NEWN(s->turn, const char *, k);
+	d.types = ARENA_NEWN(s->turn, const char *, k);
+	d.mem_bytes = ARENA_NEWN(s->turn, uint64_t, k);
+	d.mask = ARENA_NEWN(s->turn, uint8_t, (size_t)g->n_sets * k);
+	int rc = device_list_open(&l, s->o->allow_shared, e);
+	if (rc == 0) {
+		rc = model_open(&m, g, s->o->weights, e);
+		if (rc == 0)
+			rc = model_mask(&m, &l, d.mask, e);
+		model_close(&m);
+	}
+	for (uint32_t i = 0; i < k; i++) {
+		d.names[i] = l.dev[i].name;
+		d.types[i] = l.dev[i].class->type;
+		d.mem_bytes[i] = l.dev[i].mem_bytes;
+	}
+	if (rc == 0)
+		rc = devs_encode(&d, s->f->out, e);
+	device_list_close(&l);
+	return rc;
+}
+
+/* ---- placements ---- */
+
+/* Queue a `place` or `best` record. */
+static int take_placement(struct state *s, const struct rec *r, struct err *e)
+{
+	if (!s->g)
+		return err_set(e, ST_INPUT, "a %s record before its graph", r->kind);
+	s->queue = mem_grow(s->queue, &s->cap_queue, s->n_queue + 1, sizeof *s->queue);
+	struct pending *q = &s->queue[s->n_queue];
+	*q = (struct pending){0};
+	if (placement_decode(r, s->g->n_sets, s->turn, &q->place, e) < 0)
+		return -1;
+	if (q->place.graph != s->g->digest)
+		return err_set(e, ST_INPUT, "%s record %llu is about another graph", r->kind,
+			       (unsigned long long)r->index);
+	if (open_session(s, &q->place, e) < 0)
+		return -1;
+	const struct device_list *l = &s->session.devices;
+	uint16_t *device = ARENA_NEWN(s->turn, uint16_t, s->g->n_sets);
+	q->slot = ARENA_NEWN(s->turn, uint32_t, q->place.k);
+	for (uint32_t i = 0; i < q->place.k; i++)
+		for (q->slot[i] = 0; q->slot[i] < l->n; q->slot[i]++)
+			if (strcmp(l->dev[q->slot[i]].name, q->place.names[i]) == 0)
+				break;
+	for (uint32_t i = 0; i < s->g->n_sets; i++) {
+		uint32_t d = q->slot[q->place.device[i]];
+		if (d == l->n)
+			return err_set(e, ST_INPUT, "%s record %llu places on '%s', which is not among the devices",
+				       r->kind, (unsigned long long)r->index,
+				       q->place.names[q->place.device[i]]);
+		device[i] = (uint16_t)d;
+	}
+	q->trial.device = device;
+	s->n_queue++;
+	return 0;
+}
+
+static int emit_run(struct state *s, const struct placement *p, const uint32_t *slot,
+		    const struct trial *t, struct err *e)
+{
+	struct run_result x = {
+		.reason = t->ok ? NULL : t->reason, .lat_s = t->m.lat.mid, .lo_s = t->m.lat.lo,
+		.hi_s = t->m.lat.hi, .samples_s = t->m.sample_s, .n_samples = t->m.n, .ref_s = t->ref_s,
+		.has_ratio = t->has_ratio, .ratio = t->ratio.mid, .ratio_lo = t->ratio.lo,
+		.ratio_hi = t->ratio.hi, .copies = t->n_copies, .copy_bytes = t->copy_bytes};
+	uint64_t *mem = ARENA_NEWN(s->turn, uint64_t, p->k);
+	double *busy = ARENA_NEWN(s->turn, double, p->k);
+	for (uint32_t i = 0; t->ok && i < p->k; i++) {
+		uint32_t d = slot ? slot[i] : i;
+		mem[i] = d < s->session.devices.n ? t->mem_bytes[d] : 0;
+		busy[i] = d < s->session.devices.n ? t->m.busy_s[d] : 0;
+	}
+	x.mem_bytes = mem;
+	x.busy_s = busy;
+	return run_encode(p, &x, s->f->out, e);
+}
+
+static int write_outputs(void *arg, const void *const *result, struct err *e)
+{
+	const struct state *s = arg;
+	return outputs_save(&s->session.model, result, s->o->outputs, e);
+}
+
+/* Measure what is queued and write the `run` records. */
+static int measure_queue(struct state *s, struct err *e)
+{
+	if (s->n_queue == 0)
+		return 0;
+	size_t n = s->n_queue;
+	struct trial *t = ARENA_NEWN(s->turn, struct trial, n);
+	for (size_t i = 0; i < n; i++)
+		t[i].device = s->queue[i].trial.device;
+	if (session_measure(&s->session, t, (uint32_t)n, s->turn, e) < 0)
+		return -1;
+	const uint16_t *last = NULL;
+	for (size_t i = 0; i < n; i++) {
+		if (emit_run(s, &s->queue[i].place, s->queue[i].slot, &t[i], e) < 0)
+			return -1;
+		msg_note(1, "%s %u.%u.%u: %s%.3f ms", s->queue[i].place.source, s->queue[i].place.episode,
+			 s->queue[i].place.step, s->queue[i].place.sample, t[i].ok ? "" : t[i].reason,
+			 t[i].m.lat.mid * 1e3);
+		last = t[i].ok ? t[i].device : last;
+	}
+	if (s->o->outputs && last && session_results(&s->session, last, write_outputs, s, e) < 0)
+		return -1;
+	s->n_queue = 0;
+	arena_reset(s->turn);
+	return 0;
+}
+
+/* ---- --paired ---- */
+
+static int take_best(struct state *s, const struct rec *r, struct err *e)
+{
+	bool final = false;
+	uint64_t n_groups = 0;
+	const struct val *v = val_get(r->map, "final");
+	if (v && val_bool(v, &final) && final)
+		return 0;
+	if (s->n_queue >= (size_t)s->o->candidates)
+		return 0;
+	if (get_uint(r->map, "n_groups", 0, UINT32_MAX, &n_groups, e) < 0 || take_placement(s, r, e) < 0)
+		return -1;
+	s->queue[s->n_queue - 1].n_groups = (uint32_t)n_groups;
+	return 0;
+}
+
+static int emit_final(struct state *s, const struct verdict *v, const struct placement *p,
+		      uint32_t n_groups, struct err *e)
+{
+	struct rec_writer *w = s->f->out;
+	const struct trial *t = &v->final;
+	rec_begin(w, "best");
+	put_uint(w, "graph", s->g->digest);
+	put_uint(w, "rank", 0);
+	put_texts(w, "devices", p->names, p->k);
+	put_vector(w, "device", TT_U16, s->g->n_sets, t->device);
+	put_text(w, "source", p->source);
+	put_uint(w, "episode", p->episode);
+	put_uint(w, "step", p->step);
+	put_uint(w, "sample", p->sample);
+	put_real(w, "lat_s", t->m.lat.mid);
+	put_real(w, "lo_s", t->m.lat.lo);
+	put_real(w, "hi_s", t->m.lat.hi);
+	put_real(w, "ref_s", t->ref_s);
+	put_uint(w, "n_groups", n_groups);
+	put_bool(w, "final", true);
+	put_text(w, "reference", v->reference < 0 ? "" : s->session.devices.dev[v->reference].name);
+	put_real(w, "ratio", t->has_ratio ? t->ratio.mid : 1);
+	put_real(w, "ratio_lo", t->has_ratio ? t->ratio.lo : 1);
+	put_real(w, "ratio_hi", t->has_ratio ? t->ratio.hi : 1);
+	put_uint(w, "n_pairs", v->n_pairs);
+	put_uint(w, "copies", t->n_copies);
+	put_uint(w, "copy_bytes", t->copy_bytes);
+	put_real(w, "out_mse", v->diff.mse);
+	put_real(w, "out_cos", v->diff.cosine);
+	put_real(w, "out_max", v->diff.largest);
+	return rec_end(w, e);
+}
+
+static int judge(struct state *s, struct err *e)
+{
+	if (!s->g)
+		return err_set(e, ST_INPUT, "no graph in the input; --paired reads what reinforce wrote");
+	if (open_session(s, NULL, e) < 0)
+		return -1;
+	uint32_t n = (uint32_t)s->n_queue, k = s->session.devices.n;
+	struct trial *t = ARENA_NEWN(s->turn, struct trial, n);
+	const char **names = ARENA_NEWN(s->turn, const char *, k);
+	struct verdict v;
+	for (uint32_t i = 0; i < n; i++)
+		t[i].device = s->queue[i].trial.device;
+	for (uint32_t i = 0; i < k; i++)
+		names[i] = s->session.devices.dev[i].name;
+	if (verdict_reach(&s->session, t, n, s->turn, &v, e) < 0)
+		return -1;
+	struct placement p = {.graph = s->g->digest, .source = "single", .k = k, .n_sets = s->g->n_sets,
+			      .names = names};
+	for (uint32_t d = 0; d < k; d++, p.sample++) {
+		p.device = v.single[d].device;
+		if (emit_run(s, &p, NULL, &v.single[d], e) < 0)
+			return -1;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		if (emit_run(s, &s->queue[i].place, s->queue[i].slot, &t[i], e) < 0)
+			return -1;
+	uint32_t n_groups = 1;
+	p.sample = v.reference < 0 ? 0 : (uint32_t)v.reference;
+	if (v.winner >= 0) {
+		const struct pending *q = &s->queue[v.winner];
+		p.source = q->place.source;
+		p.episode = q->place.episode;
+		p.step = q->place.step;
+		p.sample = q->place.sample;
+		n_groups = q->n_groups;
+	}
+	if (s->o->outputs && session_results(&s->session, v.final.device, write_outputs, s, e) < 0)
+		return -1;
+	return emit_final(s, &v, &p, n_groups, e);
+}
+
+/* ---- the stream ---- */
+
+static int take_graph(struct state *s, const struct rec *r, struct err *e)
+{
+	if (s->g)
+		return err_set(e, ST_INPUT, "record %llu is a second graph; devrun runs one model per stream",
+			       (unsigned long long)r->index);
+	s->g = graph_decode(r, e);
+	return s->g ? 0 : -1;
+}
+
+static int on_record(struct state *s, const struct rec *r, struct err *e)
+{
+	const struct options *o = s->o;
+	if (rec_is(r, "graph")) {
+		if (take_graph(s, r, e) < 0 || filter_pass(s->f, r, e) < 0)
+			return -1;
+		return o->probe ? probe(s, e) : 0;
+	}
+	if (o->probe)
+		return filter_pass(s->f, r, e);
+	if (rec_is(r, "devs") && devs_decode(r, s->arena, &s->devs, e) < 0)
+		return -1;
+	if (rec_is(r, "episode") && !s->in_loop) {
+		filter_absorb_interrupt();
+		s->in_loop = true;
+	}
+	if (rec_is(r, "episode_end") && measure_queue(s, e) < 0)
+		return -1;
+	if (filter_pass(s->f, r, e) < 0)
+		return -1;
+	if (o->paired)
+		return rec_is(r, "best") ? take_best(s, r, e) : 0;
+	if (rec_is(r, "place"))
+		return take_placement(s, r, e);
+	/* The model loads while the other stages start. */
+	if (s->g && !s->is_open && (o->devices || s->devs.k > 0))
+		return open_session(s, NULL, e);
+	return 0;
+}
+
+static int run_filter(struct state *s, struct err *e)
+{
+	struct rec r;
+	int k;
+	while ((k = filter_next(s->f, &r, e)) > 0) {
+		if (k == FILTER_RECORD) {
+			if (on_record(s, &r, e) < 0)
+				return -1;
+			continue;
+		}
+		if (s->o->probe && !s->g)
+			return err_set(e, ST_INPUT, "no graph in the input; ir2dag makes one");
+		if ((s->o->paired ? judge(s, e) : measure_queue(s, e)) < 0)
+			return -1;
+		reset(s);
+		if (filter_end(s->f, e) < 0)
+			return -1;
+	}
+	return k;
+}
+
+static int check_options(const struct options *o, struct err *e)
+{
+	if (o->probe && !o->devices)
+		return err_set(e, ST_USAGE, "--probe needs -D LIST; devrun --list shows what there is");
+	if (o->probe && o->paired)
+		return err_set(e, ST_USAGE, "--probe and --paired exclude each other");
+	if (o->measure.max_runs < o->measure.min_runs)
+		return err_set(e, ST_USAGE, "--max-runs %lld is less than --min-runs %lld",
+			       (long long)o->measure.max_runs, (long long)o->measure.min_runs);
+	struct device_list l = {0};
+	int rc = o->devices ? device_list_parse(o->devices, &l, e) : 0;
+	device_list_close(&l);
+	return rc;
+}
+
+static const char details[] =
+	"Devices: cpu (all cores), cpu:LIST (these cores, as in cpu:0 or cpu:0-3,5), cl:P.D (OpenCL\n"
+	"platform and device), cl:P.D:A-B (compute units A to B of it). Without -D they come from the\n"
+	"stream's devs record. Devices that share cores are refused.\n"
+	"\n"
+	"Placements of an episode are measured when the episode ends, others at the end of the stream,\n"
+	"so that the stages in front are asleep meanwhile. The fastest single device is measured again\n"
+	"after every few placements (ref_s). A placement that cannot run gives a run record with the\n"
+	"reason. Inputs are drawn from --seed unless --inputs names a directory with 0.npy, 1.npy, ...\n"
+	"in the order of the model's Parameters (or as its index.tsv says).";
+
+int main(int argc, char **argv)
+{
+	struct options o = {.candidates = 8, .measure = MEASURE_DEFAULT};
+	struct opt_common common = OPT_COMMON_INIT;
+	struct err e = ERR_INIT;
+	struct filter f;
+	int64_t runs = 0;
+	const struct opt opts[] = {
+		{"devices", 'D', OPT_TEXT, &o.devices, "LIST", "the devices, e.g. cpu:0,cl:0.0", 0, 0, NULL, NULL},
+		{"list", 'l', OPT_FLAG, &o.list, NULL, "show this machine's devices", 0, 0, NULL, NULL},
+		{"probe", 'p', OPT_FLAG, &o.probe, NULL,
+		 "add the devices and the sets that each can run", 0, 0, NULL, NULL},
+		{"paired", 0, OPT_FLAG, &o.paired, NULL,
+		 "measure the best records again in pairs with the best single\ndevice; add the final one",
+		 0, 0, NULL, NULL},
+		{"candidates", 0, OPT_INT, &o.candidates, "N", "with --paired: the first N best records", 1, 1000, NULL, NULL},
+		{"paper", 0, OPT_FLAG, &o.measure.paper, NULL, "10 runs, the mean of the last 5", 0, 0, NULL, NULL},
+		{"weights", 'w', OPT_TEXT, &o.weights, "FILE", "the .bin (default: what the graph names)", 0, 0, NULL, NULL},
+		{"inputs", 'i', OPT_TEXT, &o.inputs, "DIR", "read the model's inputs from N.npy", 0, 0, NULL, NULL},
+		{"outputs", 0, OPT_TEXT, &o.outputs, "DIR", "write the results of the last placement that ran", 0, 0, NULL, NULL},
+		{"save-inputs", 0, OPT_TEXT, &o.save_inputs, "DIR", "write the inputs that are used", 0, 0, NULL, NULL},
+		{"warmup", 0, OPT_INT, &o.measure.warmup, "N", "inferences that do not count", 0, 1000, NULL, NULL},
+		{"runs", 'n', OPT_INT, &runs, "N", "exactly N runs; 0: as many as needed", 0, 100000, NULL, NULL},
+		{"min-runs", 0, OPT_INT, &o.measure.min_runs, "N", "at least", 1, 100000, NULL, NULL},
+		{"max-runs", 0, OPT_INT, &o.measure.max_runs, "N", "at most", 1, 100000, NULL, NULL},
+		{"ci", 0, OPT_REAL, &o.measure.ci, "X", "enough when half the 95 % interval is X of the latency", 0, 1, NULL, NULL},
+		{"max-seconds", 0, OPT_REAL, &o.measure.max_s, "S", "... or after S seconds per placement", 0, 1e6, NULL, NULL},
+		{"allow-shared", 0, OPT_FLAG, &o.allow_shared, NULL, "accept devices that share cores", 0, 0, NULL, NULL},
+		{0}};
+	const struct opt_program program = {
+		.name = "devrun", .summary = "run placements on devices and measure them",
+		.args = "[FILE]", .max_args = 1, .has_seed = true, .opts = opts, .details = details,
+		.example = "ir2dag m.xml | devrun --probe -D cpu:0,cpu:1 | placebase random -n 5 | devrun"};
+	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);
+	if (runs > 0)
+		o.measure.min_runs = o.measure.max_runs = runs;
+	if (rc <= 0 || check_options(&o, &e) < 0)
+		return opt_finish(rc <= 0 ? rc : -1, &e);
+	if (o.list) {
+		device_list_machine(print_device, NULL);
+		return opt_finish(0, &e);
+	}
+	blas_init();
+	struct state s = {.o = &o, .common = &common, .f = &f, .arena = arena_new(), .turn = arena_new()};
+	rc = filter_open(&f, first < argc ? argv[first] : "-", &common, argc, argv, &e);
+	if (rc == 0)
+		rc = filter_close(&f, run_filter(&s, &e), &e);
+	reset(&s);
+	mem_free(s.queue);
+	arena_free(s.arena);
+	arena_free(s.turn);
+	return opt_finish(rc, &e);
+}

@@ -1,0 +1,52 @@
+/* measure.h - how long a plan takes, and how sure that is.
+ *
+ * Disturbances of a machine only ever add time, now and then much of it: the
+ * estimate is the median, and its 95 % interval comes from order statistics, which
+ * assume nothing about the distribution. */
+#ifndef HSDAG_DEVICE_MEASURE_H
+#define HSDAG_DEVICE_MEASURE_H
+
+#include "device/executor.h"
+
+struct measure_options {
+	int64_t warmup;        /* inferences that are not counted */
+	int64_t min_runs, max_runs;
+	double ci;             /* enough when the interval is this narrow: half of it over the estimate */
+	double max_s;          /* ... or when this much time is spent, warm-up included, min_runs aside */
+	bool paper;            /* 10 runs, the mean of the last 5 (the paper, section 3.1) */
+};
+#define MEASURE_DEFAULT {1, 6, 50, 0.02, 1.0, false}
+
+struct interval {
+	double mid, lo, hi;
+};
+
+/* Median of x[n], n >= 1, and its 95 % interval: the order statistics between which the median lies
+ * with at least that probability (binomial); below six samples, where none suffice,
+ * Student's t around the mean, widened to hold the median. */
+struct interval interval_median(const double *x, uint32_t n);
+/* Mean of x[n] and its 95 % interval by Student's t; infinite for n = 1. */
+struct interval interval_mean(const double *x, uint32_t n);
+
+struct measurement {
+	struct interval lat;
+	uint32_t n;            /* samples */
+	double *sample_s;      /* (n) */
+	double *busy_s;        /* (k) of the last run */
+};
+
+/* Measure p.  Memory from a. */
+int measure_plan(struct executor *x, struct plan *p, uint32_t k, const struct measure_options *o,
+		 struct arena *a, struct measurement *out, struct err *e) MUST_CHECK;
+
+/* The ratio of p's latency to ref's, both run in turn (each first every other time), so that what
+ * disturbs one disturbs the other. */
+struct paired {
+	struct interval ratio; /* of pairs: latency of p over latency of ref */
+	struct measurement p, ref;
+};
+int measure_paired(struct executor *x, struct plan *p, struct plan *ref, uint32_t k,
+		   const struct measure_options *o, struct arena *a, struct paired *out,
+		   struct err *e) MUST_CHECK;
+
+#endif

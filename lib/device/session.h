@@ -1,0 +1,70 @@
+/* session.h - a model on a list of devices, and placements measured one after
+ * another: everything that devrun does between two records. */
+#ifndef HSDAG_DEVICE_SESSION_H
+#define HSDAG_DEVICE_SESSION_H
+
+#include "device/inputs.h"
+#include "device/measure.h"
+
+/* A single-device placement. */
+struct anchor {
+	bool tried;
+	char reason[sizeof((struct err *)0)->msg];   /* why it cannot run; "" when it can */
+	struct measurement m;
+	struct plan plan;
+	bool has_plan;
+};
+
+struct session {
+	struct device_list devices;
+	struct model model;
+	struct planner planner;
+	struct executor *x;
+	struct measure_options opt;
+	struct anchor *anchor;       /* (k) */
+	int best;                    /* the fastest anchor; -1: none */
+	struct arena *arena;
+};
+
+/* What one placement gave. */
+struct trial {
+	const uint16_t *device;      /* (n_sets) index into the session's devices; borrowed */
+	bool ok;
+	char reason[sizeof((struct err *)0)->msg];   /* when not ok */
+	struct measurement m;
+	double ref_s;                /* best anchor around it; 0: there is none */
+	struct interval ratio;       /* when paired */
+	bool has_ratio;
+	uint64_t *mem_bytes;         /* (k) */
+	uint32_t n_copies;
+	uint64_t copy_bytes;
+};
+
+/* Take over the (parsed) devices and open them with the model; g is borrowed.  inputs
+ * NULL: from the seed.  Errors as model_open, model_mask and device_list_open. */
+int session_open(struct session *s, const struct graph *g, struct device_list *devices,
+		 bool allow_shared, const char *weights, const char *inputs, uint64_t seed,
+		 const struct measure_options *o, struct err *e) MUST_CHECK;
+void session_close(struct session *s);
+
+/* Measure every single device, once per session; better durations for the planner come of it. -1 only
+ * when the output's reader has gone or memory for the program itself is out. */
+int session_anchors(struct session *s, struct err *e) MUST_CHECK;
+
+/* Make device d, whose anchor can run, the best one. */
+int session_set_best(struct session *s, uint32_t d, struct err *e) MUST_CHECK;
+
+/* Measure t[n] in order, the best anchor before, between and after.  Results from a. */
+int session_measure(struct session *s, struct trial *t, uint32_t n, struct arena *a,
+		    struct err *e) MUST_CHECK;
+
+/* t against the best anchor, in pairs. */
+int session_pair(struct session *s, struct trial *t, const struct measure_options *o,
+		 struct arena *a, struct err *e) MUST_CHECK;
+
+/* One inference of a placement, and what fn makes of its results.  -1 also when it cannot run. */
+int session_results(struct session *s, const uint16_t *device,
+		    int (*fn)(void *arg, const void *const *result, struct err *e), void *arg,
+		    struct err *e) MUST_CHECK;
+
+#endif
