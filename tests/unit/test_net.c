@@ -155,7 +155,7 @@ static double matrix_error(struct world *s, struct recorded *r, float *v, const 
 		v[j] = old - 0x1p-9f;
 		double down = (mid - objective(s, r)) / (old - (double)v[j]);
 		v[j] = old;
-		if (fabs(up - down) > 0.02 * top + NOISE) {
+		if (fabs(up - down) > 0.01 * top + NOISE) {
 			++*skipped;
 			continue;
 		}
