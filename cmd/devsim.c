@@ -2,7 +2,6 @@
  * scheduler that devrun uses and a virtual clock.  With --probe, in front of the
  * learner: adds devices and costs from a specification. */
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -33,7 +32,6 @@ struct state {
 	uint32_t k;
 	const char **names;          /* (k) */
 	double ref_s;                /* best single device; 0: none can run it */
-	bool in_loop;
 };
 
 /* ---- --probe ---- */
@@ -223,29 +221,12 @@ static int on_place(struct state *s, const struct rec *r, struct filter *f, stru
 
 /* ---- the stream ---- */
 
-static void ignore_once(int sig)
-{
-	(void)sig;
-}
-
-/* In a loop the first interrupt is for reinforce, which ends the loop in order. */
-static void enter_loop(struct state *s)
-{
-	struct sigaction a = {.sa_handler = ignore_once};
-
-	if (s->in_loop)
-		return;
-	a.sa_flags = SA_RESTART | (int)SA_RESETHAND;
-	sigaction(SIGINT, &a, NULL);
-	s->in_loop = true;
-}
-
 static int on_record(struct state *s, const struct rec *r, struct filter *f, struct err *e)
 {
 	if (rec_is(r, "place") && !s->o->probe)
 		return on_place(s, r, f, e);
 	if (rec_is(r, "episode"))
-		enter_loop(s);
+		filter_absorb_interrupt();
 	int taken = place_inputs_take(&s->in, r, e);
 	if (taken < 0)
 		return -1;

@@ -9,10 +9,15 @@
 #include "place/search.h"
 #include "stream/filter.h"
 
+enum draw { DRAW_MIXED, DRAW_BIASED, DRAW_UNIFORM };
+static const char *const draws[] = {"mixed", "biased", "uniform", NULL};
+enum { MAX_SAMPLES = 1 << 24, MAX_REPEATS = 1000 };
+
 struct options {
 	const char *method, *spec, *devices;
 	int64_t samples, evals;
-	bool bias, contention, overlap;
+	int draw;                    /* enum draw */
+	bool contention, overlap;
 };
 
 struct state {
@@ -56,18 +61,50 @@ static int single(struct state *s, struct filter *f, struct err *e)
 	return sample ? 0 : err_set(e, ST_USAGE, "there is no device '%s'", want + 1);
 }
 
-/* Needs no costs either. */
+/* Was this placement emitted before?  Remembers hashes (FNV-1a, 64 bits) in a table of
+ * size cells, a power of two that is never filled; 0 marks a free cell. */
+static bool seen_before(const struct state *s, uint64_t *table, size_t size)
+{
+	uint64_t h = UINT64_C(14695981039346656037);
+	size_t at;
+
+	for (uint32_t i = 0; i < s->in.g->n_sets; i++)
+		h = (h ^ s->device[i]) * UINT64_C(1099511628211);
+	h += h == 0;
+	for (at = h & (size - 1); table[at]; at = (at + 1) & (size - 1))
+		if (table[at] == h)
+			return true;
+	table[at] = h;
+	return false;
+}
+
+/* Distinct placements; needs no costs either. */
 static int random_samples(struct state *s, struct filter *f, struct err *e)
 {
 	struct place_model m;
+	uint32_t sample = 0, repeats = 0;
+	size_t size = 64;
 
+	while (size < 2 * (size_t)s->o->samples)
+		size *= 2;
+	uint64_t *table = MEM_NEWN(uint64_t, size);
 	place_inputs_masks(&s->in, s->names, s->k, s->arena, &m);
-	for (uint32_t i = 0; i < s->o->samples; i++) {
-		search_random(&m, (uint64_t)s->common->seed, i, s->o->bias, s->device);
-		if (emit(s, "random", i, f, e) < 0)
-			return -1;
+	for (uint32_t i = 0; sample < s->o->samples && repeats < MAX_REPEATS; i++) {
+		bool biased = s->o->draw == DRAW_BIASED || (s->o->draw == DRAW_MIXED && i % 2 == 0);
+
+		search_random(&m, (uint64_t)s->common->seed, i, biased, s->device);
+		if (seen_before(s, table, size)) {
+			repeats++;
+			continue;
+		}
+		repeats = 0;
+		if (emit(s, "random", sample++, f, e) < 0)
+			break;
 	}
-	return 0;
+	mem_free(table);
+	if (sample < s->o->samples)
+		msg_note(1, "random: found %u distinct placements", sample);
+	return e->code ? -1 : 0;
 }
 
 static int make_model(struct state *s, struct place_model *m, struct err *e)
@@ -183,15 +220,15 @@ static int run_filter(struct state *s, struct filter *f, struct err *e)
 
 int main(int argc, char **argv)
 {
-	struct options o = {.samples = 1, .evals = 500, .bias = true, .contention = true, .overlap = true};
+	struct options o = {.samples = 1, .evals = 500, .contention = true, .overlap = true};
 	struct opt_common common = OPT_COMMON_INIT;
 	struct err e = ERR_INIT;
 	struct filter f;
 	const struct opt opts[] = {
-		{"samples", 'n', OPT_INT, &o.samples, "N", "random: this many placements", 1, 1e9, NULL, NULL},
-		{"bias", 0, OPT_FLAG, &o.bias, NULL,
-		 "random: each placement prefers devices at random; else all are equally likely",
-		 0, 0, NULL, NULL},
+		{"samples", 'n', OPT_INT, &o.samples, "N", "random: this many distinct placements", 1, MAX_SAMPLES, NULL, NULL},
+		{"draw", 0, OPT_CHOICE, &o.draw, "HOW",
+		 "random: devices equally likely (uniform), by a preference drawn for each\n"
+		 "placement (biased), or both in turn", 0, 0, draws, NULL},
 		{"evals", 0, OPT_INT, &o.evals, "N", "climb: at most this many simulations", 1, 4e9, NULL, NULL},
 		{"spec", 's', OPT_TEXT, &o.spec, "LIST", "device specification, as in devsim", 0, 0, NULL, NULL},
 		{"devices", 'D', OPT_TEXT, &o.devices, "LIST", "place on these devices", 0, 0, NULL, NULL},

@@ -1,5 +1,6 @@
 /* search.c - random placements and one-flip hill climbing. */
 #include <math.h>
+#include <string.h>
 
 #include "base/rng.h"
 #include "place/search.h"
@@ -46,13 +47,14 @@ void search_random(const struct place_model *m, uint64_t seed, uint32_t index, b
 
 /* ---- hill climbing ---- */
 
-static void shuffle(uint32_t *set, uint32_t n, uint64_t seed, uint32_t round)
+/* The sets that run something, in random order (Fisher and Yates). */
+static void shuffle(uint32_t *set, const struct place_model *m, uint64_t seed, uint32_t round)
 {
 	struct rng_addr a = {seed, 0, round, RNG_SEARCH + DRAW_ORDER};
+	uint32_t n = m->tasks.dag.n;
 
-	for (uint32_t i = 0; i < n; i++)
-		set[i] = i;
-	for (uint32_t i = n; i > 1; i--) {   /* Fisher and Yates */
+	memcpy(set, m->tasks.task_set, n * sizeof(*set));
+	for (uint32_t i = n; i > 1; i--) {
 		uint32_t j = rng_below(&a, i, i), t = set[i - 1];
 
 		set[i - 1] = set[j];
@@ -94,13 +96,14 @@ static bool improve(struct evaluator *x, const struct place_model *m, uint32_t v
 uint32_t search_climb(struct evaluator *x, const struct place_model *m, uint64_t seed,
 		      uint32_t evals, uint16_t *device, double *lat_s)
 {
-	uint32_t *set = MEM_NEWN(uint32_t, m->n_sets), used = 1, failed = 0;
+	uint32_t n = m->tasks.dag.n, used = 1, failed = 0;
+	uint32_t *set = MEM_NEWN(uint32_t, n);
 
 	*lat_s = latency(x, device);
 	/* `failed` sets in a row have no better device: all of them, and this is a local optimum. */
-	for (uint32_t round = 0; used < evals && failed < m->n_sets; round++) {
-		shuffle(set, m->n_sets, seed, round);
-		for (uint32_t i = 0; i < m->n_sets && used < evals && failed < m->n_sets; i++)
+	for (uint32_t round = 0; used < evals && failed < n; round++) {
+		shuffle(set, m, seed, round);
+		for (uint32_t i = 0; i < n && used < evals && failed < n; i++)
 			failed = improve(x, m, set[i], device, evals, &used, lat_s) ? 0 : failed + 1;
 	}
 	mem_free(set);

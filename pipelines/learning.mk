@@ -1,0 +1,77 @@
+# learning.mk - does the learner learn?  On devsim, so without a clock: the best latency
+# that each method finds with the same number of evaluations, over seeds.
+#
+#   make learning [MODELS="resnet50 nmt2"] [SEEDS="1 2 3"] [EVALS=500] [SPEC=paper] [LAUNCH=...]
+#
+# One file per method, model and seed in $(B)/learning; what is there is not made again.
+# The single devices that reinforce measures as anchors are not counted as found.
+
+MODELS  ?= resnet50 inception_v3 bert_base nmt2
+SEEDS   ?= 1 2 3
+EVALS   ?= 500
+SPEC    ?= paper
+LAUNCH  ?=
+LEARN_DIR   = $(B)/learning/$(SPEC)-$(EVALS)
+LEARN_STEPS = 20
+LEARN_PROGS = $(addprefix $(B)/bin/,ir2dag dagfeat devsim gpnembed placepolicy reinforce placebase recdump)
+
+# name = recipe and what differs from it
+LEARN_METHODS       = default default-lr0 paper paper-lr0
+LEARN_default       = default
+LEARN_default-lr0   = default --lr 0
+LEARN_paper         = paper
+LEARN_paper-lr0     = paper --lr 0
+LEARN_SEARCHES      = random climb
+LEARN_random        = random -n $(EVALS) --draw biased
+LEARN_climb         = climb --evals $(EVALS)
+
+# A stream's run records -> evaluations, best and mean over the last fifth of them, best single device (s).
+LEARN_SUMMARY = recdump -k run | awk -f pipelines/learning-run.awk
+
+# learn_job METHOD,MODEL,SEED: train; the FIFO lies beside the result
+define learn_job
+$$(LEARN_DIR)/$(2).$(1).$(3).tsv: $$(LEARN_DIR)/$(2).$(firstword $(LEARN_$(1))).mp
+	@echo "  LEARN $(2) $(1) seed $(3)"
+	@rm -f $$@.fifo && mkfifo $$@.fifo
+	@PATH=$$(B)/bin:$$$$PATH $$(LAUNCH) bash -o pipefail -c 'gpnembed --seed $(3) \
+	  --recipe $(firstword $(LEARN_$(1))) --params-from $$@.fifo < $$< | placepolicy --seed $(3) | \
+	  devsim | reinforce --keep --recipe $(LEARN_$(1)) --steps $$(LEARN_STEPS) \
+	  --episodes $$(shell expr $$(EVALS) / $$(LEARN_STEPS)) --params-to $$@.fifo | $$(LEARN_SUMMARY)' > $$@.tmp \
+	  && mv $$@.tmp $$@; rc=$$$$?; rm -f $$@.fifo $$@.tmp; exit $$$$rc
+endef
+
+# search_job METHOD,MODEL,SEED
+define search_job
+$$(LEARN_DIR)/$(2).$(1).$(3).tsv: $$(LEARN_DIR)/$(2).default.mp
+	@echo "  FIND  $(2) $(1) seed $(3)"
+	@PATH=$$(B)/bin:$$$$PATH $$(LAUNCH) bash -o pipefail -c 'placebase --seed $(3) $(LEARN_$(1)) < $$< | \
+	  devsim | $$(LEARN_SUMMARY)' > $$@.tmp && mv $$@.tmp $$@; rc=$$$$?; rm -f $$@.tmp; exit $$$$rc
+endef
+
+$(foreach s,$(SEEDS),$(foreach m,$(MODELS),\
+  $(foreach j,$(LEARN_METHODS),$(eval $(call learn_job,$(j),$(m),$(s))))\
+  $(foreach j,$(LEARN_SEARCHES),$(eval $(call search_job,$(j),$(m),$(s))))))
+
+$(LEARN_DIR)/%.default.mp: tests/models/%.xml | $(LEARN_PROGS)
+	@mkdir -p $(@D)
+	@PATH=$(B)/bin:$$PATH bash -o pipefail -c 'ir2dag $< | dagfeat | devsim --probe --spec $(SPEC)' > $@.tmp
+	@mv $@.tmp $@
+
+$(LEARN_DIR)/%.paper.mp: tests/models/%.xml | $(LEARN_PROGS)
+	@mkdir -p $(@D)
+	@PATH=$(B)/bin:$$PATH bash -o pipefail -c 'ir2dag $< | dagfeat --paper | devsim --probe --spec $(SPEC)' > $@.tmp
+	@mv $@.tmp $@
+
+LEARN_RESULTS = $(foreach m,$(MODELS),$(foreach j,$(LEARN_METHODS) $(LEARN_SEARCHES),\
+  $(foreach s,$(SEEDS),$(LEARN_DIR)/$(m).$(j).$(s).tsv)))
+
+# All results of one configuration as a table; made new each time.
+learning: $(LEARN_RESULTS)
+	@awk -f pipelines/learning-table.awk $(LEARN_RESULTS) > $(LEARN_DIR)/learning.tsv.tmp
+	@mv $(LEARN_DIR)/learning.tsv.tmp $(LEARN_DIR)/learning.tsv
+	@echo "best latency found in $(EVALS) evaluations on '$(SPEC)', ms; seeds $(SEEDS)"
+	@awk -f pipelines/columns.awk $(LEARN_DIR)/learning.tsv
+	@echo "table: $(LEARN_DIR)/learning.tsv"
+
+.PHONY: learning
+.PRECIOUS: $(LEARN_DIR)/%.default.mp $(LEARN_DIR)/%.paper.mp

@@ -1,0 +1,526 @@
+/* test_sim.c - the simulator (lib/sched: sched.c, timeline.c) against a naive
+ * one that follows the rules of sched.h by scanning everything, on random graphs,
+ * placements and costs, most of them full of ties; and properties of schedules. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "sched/timeline.h"
+
+enum { MAX_N = 24, MAX_K = 4, MAX_E = 80, CASES = 4000 };
+
+static int n_tests;
+
+static void check(bool ok, const char *name)
+{
+	printf("%sok %d - %s\n", ok ? "" : "not ", ++n_tests, name);
+}
+
+/* ---- random problems ---- */
+
+struct problem {
+	uint32_t n, k, n_edges;
+	struct sched_edge edge[MAX_E];
+	double task_s[MAX_N * MAX_K], latency_s[MAX_K * MAX_K], bytes_per_s[MAX_K * MAX_K];
+	uint16_t device[MAX_N];
+	bool contention, overlap;
+	enum sched_policy policy;
+};
+
+static uint32_t counter;
+
+static uint32_t draw(uint32_t bound)
+{
+	struct rng_addr a = {7, 0, 0, RNG_SEARCH};
+
+	return rng_below(&a, counter++, bound);
+}
+
+static void random_problem(struct problem *p)
+{
+	memset(p, 0, sizeof(*p));
+	p->n = 1 + draw(MAX_N);
+	p->k = 1 + draw(MAX_K);
+	p->contention = draw(3) > 0;
+	p->overlap = draw(3) > 0;
+	p->policy = draw(3) ? SCHED_RANK : SCHED_FIFO;
+	bool ties = draw(4) > 0;
+	for (uint32_t v = 0; v < p->n; v++) {
+		p->device[v] = (uint16_t)draw(p->k);
+		for (uint32_t d = 0; d < p->k; d++)
+			p->task_s[v * p->k + d] = ties ? draw(4) : draw(1000) * 0.37;
+	}
+	for (uint32_t i = 0; i < p->k * p->k; i++) {
+		p->latency_s[i] = i / p->k == i % p->k ? 0 : ties ? draw(3) : draw(1000) * 0.11;
+		p->bytes_per_s[i] = i / p->k == i % p->k ? INFINITY : ties ? 1 + draw(2) : 1 + draw(9);
+	}
+	uint32_t want = draw(MAX_E);
+	while (p->n_edges < want && p->n > 1) {
+		uint32_t src = draw(p->n - 1), dst = src + 1 + draw(p->n - 1 - src);
+		uint32_t key = draw(3);
+
+		if (draw(12) == 0)
+			dst = SCHED_NONE;
+		p->edge[p->n_edges++] = (struct sched_edge){src, dst, key, (src + key) % 4};
+	}
+}
+
+/* ---- the naive simulator ---- */
+
+struct naive_copy {
+	uint32_t src_task, key, dst;
+	double asked_s, start_s, end_s;   /* start < 0: waiting */
+	uint64_t bytes;
+	bool done;
+};
+
+struct naive {
+	double rank[MAX_N], start_s[MAX_N], end_s[MAX_N], ready_s[MAX_N];
+	bool started[MAX_N], done[MAX_N];
+	struct naive_copy copy[MAX_E];
+	uint32_t n_copies;
+	double makespan_s, busy_s[MAX_K];
+	uint64_t copied_bytes, peak[MAX_K];
+};
+
+static uint64_t tensor_bytes(const struct problem *p, uint32_t src, uint32_t key)
+{
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < p->n_edges; i++)
+		if (p->edge[i].src == src && p->edge[i].key == key && p->edge[i].bytes > most)
+			most = p->edge[i].bytes;
+	return most;
+}
+
+static double copy_s(const struct problem *p, uint32_t from, uint32_t to, uint64_t bytes)
+{
+	return p->latency_s[from * p->k + to] + (double)bytes / p->bytes_per_s[from * p->k + to];
+}
+
+static void naive_ranks(const struct problem *p, struct naive *x)
+{
+	for (uint32_t v = p->n; v-- > 0;) {
+		double mean = 0, longest = 0;
+
+		for (uint32_t d = 0; d < p->k; d++)
+			mean += p->task_s[v * p->k + d];
+		for (uint32_t i = 0; i < p->n_edges; i++) {
+			const struct sched_edge *e = &p->edge[i];
+			double s = 0;
+
+			if (e->src != v || e->dst == SCHED_NONE)
+				continue;
+			for (uint32_t a = 0; a < p->k; a++)
+				for (uint32_t b = 0; b < p->k; b++)
+					s += a == b ? 0 : copy_s(p, a, b, tensor_bytes(p, v, (uint32_t)e->key));
+			longest = fmax(longest, s / (p->k * p->k) + x->rank[e->dst]);
+		}
+		x->rank[v] = mean / p->k + longest;
+	}
+}
+
+static struct naive_copy *find_copy(struct naive *x, uint32_t src, uint32_t key, uint32_t dst)
+{
+	for (uint32_t i = 0; i < x->n_copies; i++)
+		if (x->copy[i].src_task == src && x->copy[i].key == key && x->copy[i].dst == dst)
+			return &x->copy[i];
+	return NULL;
+}
+
+/* The edge's data is where its consumer runs. */
+static bool arrived(const struct problem *p, struct naive *x, const struct sched_edge *e)
+{
+	if (p->device[e->src] == p->device[e->dst])
+		return x->done[e->src];
+	struct naive_copy *c = find_copy(x, e->src, (uint32_t)e->key, p->device[e->dst]);
+	return c && c->done;
+}
+
+static bool ready(const struct problem *p, struct naive *x, uint32_t v)
+{
+	for (uint32_t i = 0; i < p->n_edges; i++)
+		if (p->edge[i].dst == v && !arrived(p, x, &p->edge[i]))
+			return false;
+	return !x->started[v];
+}
+
+static bool higher(const struct naive *x, uint32_t a, uint32_t b)
+{
+	return x->rank[a] != x->rank[b] ? x->rank[a] > x->rank[b] : a < b;
+}
+
+static bool copy_first(const struct naive *x, const struct naive_copy *a, const struct naive_copy *b)
+{
+	if (a->asked_s != b->asked_s)
+		return a->asked_s < b->asked_s;
+	if (a->src_task != b->src_task)
+		return higher(x, a->src_task, b->src_task);
+	return a->key != b->key ? a->key < b->key : a->dst < b->dst;
+}
+
+static bool dev_busy(const struct problem *p, const struct naive *x, uint32_t d)
+{
+	for (uint32_t v = 0; v < p->n; v++)
+		if (p->device[v] == d && x->started[v] && !x->done[v])
+			return true;
+	for (uint32_t i = 0; i < x->n_copies && !p->overlap; i++) {
+		const struct naive_copy *c = &x->copy[i];
+
+		if (c->start_s >= 0 && !c->done && (c->dst == d || p->device[c->src_task] == d))
+			return true;
+	}
+	return false;
+}
+
+static bool can_start(const struct problem *p, const struct naive *x, const struct naive_copy *c)
+{
+	uint32_t from = p->device[c->src_task];
+
+	if (c->start_s >= 0)
+		return false;
+	for (uint32_t i = 0; i < x->n_copies && p->contention; i++) {
+		const struct naive_copy *o = &x->copy[i];
+
+		if (o->start_s >= 0 && !o->done && p->device[o->src_task] == from && o->dst == c->dst)
+			return false;
+	}
+	return p->overlap || (!dev_busy(p, x, from) && !dev_busy(p, x, c->dst));
+}
+
+static void naive_start(const struct problem *p, struct naive *x, double now)
+{
+	for (;;) {
+		struct naive_copy *best = NULL;
+
+		for (uint32_t i = 0; i < x->n_copies; i++)
+			if (can_start(p, x, &x->copy[i]) && (!best || copy_first(x, &x->copy[i], best)))
+				best = &x->copy[i];
+		if (!best)
+			break;
+		best->start_s = now;
+		best->end_s = now + copy_s(p, p->device[best->src_task], best->dst, best->bytes);
+	}
+	for (uint32_t d = 0; d < p->k; d++) {
+		uint32_t best = SCHED_NONE;
+
+		for (uint32_t v = 0; v < p->n && !dev_busy(p, x, d); v++) {
+			if (p->device[v] != d || !ready(p, x, v))
+				continue;
+			if (best == SCHED_NONE ||
+			    (p->policy == SCHED_FIFO && x->ready_s[v] != x->ready_s[best]
+				     ? x->ready_s[v] < x->ready_s[best] : higher(x, v, best)))
+				best = v;
+		}
+		if (best == SCHED_NONE)
+			continue;
+		x->started[best] = true;
+		x->start_s[best] = now;
+		x->end_s[best] = now + p->task_s[best * p->k + d];
+		x->busy_s[d] += p->task_s[best * p->k + d];
+	}
+}
+
+static void ask_copies(const struct problem *p, struct naive *x, uint32_t v, double now)
+{
+	for (uint32_t i = 0; i < p->n_edges; i++) {
+		const struct sched_edge *e = &p->edge[i];
+		uint32_t key = (uint32_t)e->key;
+
+		if (e->src != v || e->dst == SCHED_NONE || p->device[e->dst] == p->device[v] ||
+		    find_copy(x, v, key, p->device[e->dst]))
+			continue;
+		x->copy[x->n_copies] = (struct naive_copy){v, key, p->device[e->dst], now, -1, -1,
+							   tensor_bytes(p, v, key), false};
+		x->copied_bytes += x->copy[x->n_copies++].bytes;
+	}
+}
+
+/* Everything that ends at `now`, and since when tasks are ready. */
+static void naive_end(const struct problem *p, struct naive *x, double now)
+{
+	for (uint32_t v = 0; v < p->n; v++)
+		if (x->started[v] && !x->done[v] && x->end_s[v] == now) {
+			x->done[v] = true;
+			ask_copies(p, x, v, now);
+		}
+	for (uint32_t i = 0; i < x->n_copies; i++)
+		if (x->copy[i].start_s >= 0 && x->copy[i].end_s == now)
+			x->copy[i].done = true;
+	for (uint32_t v = 0; v < p->n; v++)
+		if (x->ready_s[v] < 0 && ready(p, x, v))
+			x->ready_s[v] = now;
+}
+
+static double next_end(const struct problem *p, const struct naive *x)
+{
+	double next = INFINITY;
+
+	for (uint32_t v = 0; v < p->n; v++)
+		if (x->started[v] && !x->done[v])
+			next = fmin(next, x->end_s[v]);
+	for (uint32_t i = 0; i < x->n_copies; i++)
+		if (x->copy[i].start_s >= 0 && !x->copy[i].done)
+			next = fmin(next, x->copy[i].end_s);
+	return next;
+}
+
+/* Bytes alive on device d at the instant s, from the finished schedule. */
+static uint64_t bytes_at(const struct problem *p, struct naive *x, uint32_t d, double s)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < p->n_edges; i++) {
+		const struct sched_edge *e = &p->edge[i];
+		uint32_t key = (uint32_t)e->key;
+		bool first = true, used = false;
+		double end = x->end_s[e->src];
+
+		for (uint32_t j = 0; j < i; j++)
+			first &= p->edge[j].src != e->src || p->edge[j].key != e->key;
+		if (!first)
+			continue;
+		for (uint32_t j = 0; j < p->n_edges; j++) {
+			const struct sched_edge *o = &p->edge[j];
+
+			if (o->src != e->src || o->key != e->key || o->dst == SCHED_NONE)
+				continue;
+			used = true;
+			if (p->device[o->dst] == p->device[e->src])
+				end = fmax(end, x->end_s[o->dst]);
+			else
+				end = fmax(end, find_copy(x, e->src, key, p->device[o->dst])->end_s);
+		}
+		if (p->device[e->src] == d && s >= x->start_s[e->src] && (!used || s < end))
+			sum += tensor_bytes(p, e->src, key);
+	}
+	for (uint32_t i = 0; i < x->n_copies; i++) {
+		const struct naive_copy *c = &x->copy[i];
+		double end = 0;
+
+		for (uint32_t j = 0; j < p->n_edges; j++)
+			if (p->edge[j].src == c->src_task && p->edge[j].key == c->key &&
+			    p->edge[j].dst != SCHED_NONE && p->device[p->edge[j].dst] == c->dst)
+				end = fmax(end, x->end_s[p->edge[j].dst]);
+		if (c->dst == d && s >= c->start_s && s < end)
+			sum += c->bytes;
+	}
+	return sum;
+}
+
+static void naive_peaks(const struct problem *p, struct naive *x)
+{
+	for (uint32_t d = 0; d < p->k; d++) {
+		for (uint32_t v = 0; v < p->n; v++)
+			if (x->start_s[v] < x->makespan_s)
+				x->peak[d] = x->peak[d] > bytes_at(p, x, d, x->start_s[v])
+						     ? x->peak[d] : bytes_at(p, x, d, x->start_s[v]);
+		for (uint32_t i = 0; i < x->n_copies; i++) {
+			uint64_t b = bytes_at(p, x, d, x->copy[i].start_s);
+
+			if (b > x->peak[d] && x->copy[i].start_s < x->makespan_s)
+				x->peak[d] = b;
+		}
+	}
+}
+
+static void naive_run(const struct problem *p, struct naive *x)
+{
+	double now = 0;
+
+	memset(x, 0, sizeof(*x));
+	for (uint32_t v = 0; v < p->n; v++)
+		x->ready_s[v] = -1;
+	naive_ranks(p, x);
+	naive_end(p, x, 0);
+	for (;;) {
+		naive_start(p, x, now);
+		double next = next_end(p, x);
+		if (next == INFINITY)
+			break;
+		now = next;
+		naive_end(p, x, now);
+	}
+	for (uint32_t v = 0; v < p->n; v++)
+		x->makespan_s = fmax(x->makespan_s, x->end_s[v]);
+	naive_peaks(p, x);
+}
+
+/* ---- comparison ---- */
+
+static bool same(const struct problem *p, const struct naive *x, const struct timeline *t)
+{
+	bool ok = t->makespan_s == x->makespan_s && t->n_copies == x->n_copies &&
+		  t->copied_bytes == x->copied_bytes;
+
+	for (uint32_t v = 0; v < p->n; v++)
+		ok &= t->start_s[v] == x->start_s[v] && t->end_s[v] == x->end_s[v];
+	for (uint32_t d = 0; d < p->k; d++)
+		ok &= t->busy_s[d] == x->busy_s[d] && t->peak_bytes[d] == x->peak[d];
+	return ok;
+}
+
+/* No device does two things at once, and with contention no link. */
+static bool exclusive(const struct problem *p, const struct sched_dag *d, const struct timeline *t)
+{
+	for (uint32_t a = 0; a < p->n; a++)
+		for (uint32_t b = 0; b < a; b++)
+			if (p->device[a] == p->device[b] && t->start_s[a] < t->end_s[b] &&
+			    t->start_s[b] < t->end_s[a])
+				return false;
+	for (uint32_t i = 0; i < t->n_copies; i++) {
+		const struct sched_copy *c = &t->copy[i];
+
+		if (t->copy_start_s[i] < t->end_s[d->tensor_task[c->tensor]])
+			return false;
+		for (uint32_t j = 0; j < i && p->contention; j++)
+			if (t->copy[j].src == c->src && t->copy[j].dst == c->dst &&
+			    t->copy_start_s[i] < t->copy_end_s[j] && t->copy_start_s[j] < t->copy_end_s[i])
+				return false;
+	}
+	return true;
+}
+
+/* A task starts after its inputs are there. */
+static bool precedence(const struct problem *p, const struct sched_dag *d, const struct timeline *t)
+{
+	for (uint32_t u = 0; u < d->n_uses; u++) {
+		uint32_t src = d->tensor_task[d->use_tensor[u]], dst = d->use_task[u];
+		double there = INFINITY;
+
+		if (p->device[src] == p->device[dst])
+			there = t->end_s[src];
+		for (uint32_t i = 0; i < t->n_copies; i++)
+			if (t->copy[i].tensor == d->use_tensor[u] && t->copy[i].dst == p->device[dst])
+				there = t->copy_end_s[i];
+		if (t->start_s[dst] < there)
+			return false;
+	}
+	return true;
+}
+
+static void random_cases(void)
+{
+	struct arena *a = arena_new();
+	uint32_t equal = 0, alone = 0, ordered = 0, repeated = 0;
+
+	for (int i = 0; i < CASES; i++) {
+		struct problem p;
+		static struct naive x;
+		struct sched_dag d;
+		struct sched_edge edges[MAX_E];
+		const struct timeline *t;
+
+		random_problem(&p);
+		naive_run(&p, &x);
+		memcpy(edges, p.edge, sizeof(edges));
+		sched_dag_build(&d, p.n, edges, p.n_edges, a);
+		struct sched_costs c = {p.task_s, {p.k, p.latency_s, p.bytes_per_s}, p.contention,
+					p.overlap, p.policy};
+		struct timeliner *clock = timeliner_new(&d, &c, true);
+		bool ok = timeline_run(clock, p.device, &t) == TIMELINE_OK;
+		equal += ok && same(&p, &x, t);
+		alone += exclusive(&p, &d, t);
+		ordered += precedence(&p, &d, t);
+		/* Another placement in between leaves nothing behind. */
+		uint16_t zero[MAX_N] = {0};
+		ok = timeline_run(clock, zero, &t) == TIMELINE_OK && t->n_copies == 0;
+		repeated += ok && timeline_run(clock, p.device, &t) == TIMELINE_OK && same(&p, &x, t);
+		timeliner_free(clock);
+		arena_reset(a);
+	}
+	arena_free(a);
+	printf("# %u %u %u %u of %d\n", equal, alone, ordered, repeated, CASES);
+	check(equal == CASES, "random schedules equal the naive simulator's, peaks included");
+	check(alone == CASES, "no device and no contended link does two things at once");
+	check(ordered == CASES, "no task starts before its inputs are there");
+	check(repeated == CASES, "a run leaves nothing behind for the next");
+}
+
+/* ---- by hand ---- */
+
+static struct timeliner *diamond(struct arena *a, struct sched_costs *c, struct sched_dag *d)
+{
+	/* 0 -> 1, 2 -> 3; device 0 takes 2 s a task, device 1 takes 1 s; links 1 s + 4 bytes at 2 bytes/s. */
+	static double cost[8] = {2, 1, 2, 1, 2, 1, 2, 1}, lat[4] = {0, 1, 1, 0}, bw[4];
+	struct sched_edge e[] = {{0, 1, 0, 4}, {0, 2, 0, 4}, {1, 3, 0, 4}, {2, 3, 0, 4}};
+
+	bw[0] = bw[3] = INFINITY;
+	bw[1] = bw[2] = 2;
+	sched_dag_build(d, 4, e, 4, a);
+	*c = (struct sched_costs){cost, {2, lat, bw}, true, true, SCHED_RANK};
+	return timeliner_new(d, c, true);
+}
+
+static void by_hand(void)
+{
+	struct arena *a = arena_new();
+	struct sched_costs c;
+	struct sched_dag d;
+	const struct timeline *t;
+	struct timeliner *x = diamond(a, &c, &d);
+	enum timeline_status s;
+
+	check(timeline_run(x, (uint16_t[]){0, 0, 0, 0}, &t) == TIMELINE_OK && t->makespan_s == 8 &&
+		      t->n_copies == 0 && t->peak_bytes[0] == 12, "all on one device: the sum, no copies");
+	/* 0 ends at 1; its tensor is at device 0 at 4; 1 and 2 run at 4 and 6; 3 at 8..10. */
+	s = timeline_run(x, (uint16_t[]){1, 0, 0, 0}, &t);
+	check(s == TIMELINE_OK && t->makespan_s == 10 && t->n_copies == 1 && t->copied_bytes == 4,
+	      "one copy serves two consumers");
+	/* 0 on device 0 ends at 2; 1 stays (2..4); copy 2..5; 2 on device 1 5..6, back 6..9; 3 9..11. */
+	s = timeline_run(x, (uint16_t[]){0, 0, 1, 0}, &t);
+	check(s == TIMELINE_OK && t->makespan_s == 11 && t->busy_s[0] == 6 && t->busy_s[1] == 1,
+	      "copies overlap with computing");
+	/* 1 and 2 on device 0, 3 on device 1: copies 4..7 and, after it, 7..10. */
+	s = timeline_run(x, (uint16_t[]){0, 0, 0, 1}, &t);
+	check(s == TIMELINE_OK && t->makespan_s == 11 && t->copy_start_s[1] == 7,
+	      "a second copy waits for the link");
+	c.contention = false;
+	s = timeline_run(x, (uint16_t[]){0, 0, 0, 1}, &t);
+	check(s == TIMELINE_OK && t->makespan_s == 10 && t->copy_start_s[1] == 6,
+	      "unless the link carries several");
+	c.contention = true;
+	c.overlap = false;
+	/* The copy of 1's output (4..7) stops device 0; 2 runs 7..9, its copy 9..12, 3 at 13. */
+	s = timeline_run(x, (uint16_t[]){0, 0, 0, 1}, &t);
+	check(s == TIMELINE_OK && t->makespan_s == 13 && t->start_s[2] == 7,
+	      "without overlap a copy occupies both devices and goes first");
+	timeliner_free(x);
+	arena_free(a);
+}
+
+static void impossible(void)
+{
+	struct arena *a = arena_new();
+	struct sched_edge e[] = {{0, 1, 0, 4}};
+	double cost[4] = {1, -1, 1, 1}, lat[4] = {0, -1, 1, 0}, bw[4] = {INFINITY, INFINITY, 1, INFINITY};
+	struct sched_dag d;
+	const struct timeline *t;
+
+	sched_dag_build(&d, 2, e, 1, a);
+	struct sched_costs c = {cost, {2, lat, bw}, true, true, SCHED_RANK};
+	struct timeliner *x = timeliner_new(&d, &c, false);
+	check(timeline_run(x, (uint16_t[]){1, 1}, &t) == TIMELINE_CANNOT_RUN && t->bad_task == 0 &&
+		      t->bad_dev == 1, "a task without a cost there is named");
+	check(timeline_run(x, (uint16_t[]){0, 1}, &t) == TIMELINE_NO_LINK && t->bad_task == 0 &&
+		      t->bad_dev == 1, "a missing link is named");
+	check(timeline_run(x, (uint16_t[]){0, 0}, &t) == TIMELINE_OK && t->makespan_s == 2,
+	      "and the next placement is unharmed");
+	timeliner_free(x);
+	sched_dag_build(&d, 0, e, 0, a);
+	x = timeliner_new(&d, &c, false);
+	check(timeline_run(x, NULL, &t) == TIMELINE_OK && t->makespan_s == 0, "a graph without tasks");
+	timeliner_free(x);
+	arena_free(a);
+}
+
+int main(void)
+{
+	by_hand();
+	impossible();
+	random_cases();
+	printf("1..%d\n", n_tests);
+	return 0;
+}
