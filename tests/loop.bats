@@ -180,9 +180,11 @@ records.append(["group", {"graph": g["digest"], "method": "test", "n_groups": 3,
 }
 
 @test "a checkpoint of another graph, recipe or program is refused" {
+	IN=in.mp
+	ir2dag "$MODELS/alexnet.xml" | dagfeat | devsim --probe > "$IN"
+	ir2dag "$MODELS/if_body.xml" | dagfeat | devsim --probe > other.mp
 	LEARN="--episodes 1 --steps 2 --checkpoint ck.mp" loop "$IN" out.mp
 	recdump --check ck.mp
-	ir2dag "$MODELS/if_body.xml" | dagfeat --paper | devsim --probe > other.mp
 	LEARN="--episodes 2 --steps 2 --checkpoint ck.mp --resume"
 	run ! loop other.mp out.mp
 	[[ $output == *"another graph"* ]]
