@@ -6,10 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_INDICES = 1 << 20 };
+
 /* A constant; several may share one place in the file. */
 struct item {
 	const struct graph *g;
 	uint32_t c;              /* index into g->const_* */
+	const struct roles *roles;
 	const struct role *role;
 	uint64_t offset, bytes;
 	size_t number;           /* in document order */
@@ -77,14 +80,8 @@ static bool fill_one(const struct filling *f, const struct item *it)
 	uint8_t *out = f->out + it->offset;
 	double half;
 	switch (r->kind) {
-	case ROLE_INDEX: {
-		double *value = MEM_NEWN(double, n);
-		bool known = t != EL_STRING && n <= UINT32_MAX && fill_index(it->g, r, n, value);
-		if (known)
-			fill_store(t, value, true, n, out);
-		mem_free(value);
-		return known;
-	}
+	case ROLE_INDEX:
+		return false;
 	case ROLE_ZERO_POINT:
 		half = r->elem == EL_U8 || r->elem == EL_U4 || r->elem == EL_U2 ? elem_half_range(r->elem) + 0.5
 										 : 0;
@@ -101,6 +98,61 @@ static bool fill_one(const struct filling *f, const struct item *it)
 		fill_uniform(t, r->lo, r->hi, is_quantised(t), f->seed, it->offset, n, out);
 		return true;
 	}
+}
+
+/* What one more operator wants of a shared constant: the same; or, of a Reshape's shape,
+ * one size that differs, which becomes -1. */
+static bool agree(const char *type, double *value, const double *other, uint64_t n)
+{
+	uint32_t differ = 0;
+	for (uint64_t i = 0; i < n; i++)
+		if (value[i] != other[i]) {
+			value[i] = -1;
+			differ++;
+		}
+	for (uint64_t i = 0, k = 0; differ && i < n; i++)
+		if (value[i] == -1 && ++k > 1)
+			return false;
+	return differ == 0 || strcmp(type, "Reshape") == 0;
+}
+
+/* The n values that all operators which use these constants agree on. */
+static bool infer(const struct item *it, size_t n_items, uint64_t n, double *value, double *other)
+{
+	bool known = false;
+	for (size_t i = 0; i < n_items; i++) {
+		const struct graph *g = it[i].g;
+		const struct consumers *cons = &it[i].roles->cons;
+		uint32_t v = g->const_node[it[i].c];
+		for (uint32_t k = cons->ptr[v]; k < cons->ptr[v + 1]; k++) {
+			struct role r = {.kind = ROLE_INDEX, .node = cons->dst[k]};
+			r.input = cons->slot[k] - g->in_ptr[r.node];
+			if (!fill_is_index(g->type[r.node], r.input))
+				r = *it[i].role;
+			if (r.kind != ROLE_INDEX)
+				continue;
+			if (!fill_index(g, &r, n, known ? other : value) ||
+			    (known && !agree(g->type[r.node], value, other, n)))
+				return false;
+			known = true;
+		}
+	}
+	return known;
+}
+
+static bool fill_inferred(const struct filling *f, const struct item *it, size_t n_items)
+{
+	uint64_t n = item_elements(it);
+	enum elem t = item_elem(it);
+	if (t == EL_STRING || n > MOST_INDICES)
+		return false;
+	double *value = MEM_NEWN(double, n), *other = MEM_NEWN(double, n);
+	bool known = infer(it, n_items, n, value, other);
+	if (known)
+		fill_store(t, value, true, n, f->out + it->offset);
+	mem_free(value);
+	mem_free(other);
+	return known;
 }
 
 /* Remember a constant that cannot be inferred. */
@@ -123,11 +175,12 @@ static void miss(struct filling *f, const struct item *it)
 /* All constants of g and its bodies with their roles. */
 static void collect(struct filling *f, const struct graph *g, bool in_body)
 {
-	const struct role *role = fill_roles(g, in_body, f->arena);
+	struct roles *roles = ARENA_NEWN(f->arena, struct roles, 1);
+	fill_roles(g, in_body, f->arena, roles);
 	for (uint32_t c = 0; c < g->n_const; c++) {
 		f->item = mem_grow(f->item, &f->cap, f->n + 1, sizeof *f->item);
-		f->item[f->n] = (struct item){g, c, &role[g->const_node[c]], g->const_offset[c],
-					      g->const_bytes[c], f->n};
+		f->item[f->n] = (struct item){g, c, roles, &roles->role[g->const_node[c]],
+					      g->const_offset[c], g->const_bytes[c], f->n};
 		f->n++;
 	}
 	for (uint32_t b = 0; b < g->n_bodies; b++)
@@ -151,6 +204,8 @@ static void fill_place(struct filling *f, const struct item *it, size_t n)
 		return;
 	f->rep->n_filled += (uint32_t)n;
 	f->rep->filled_bytes += it->bytes;
+	if (it->role->kind == ROLE_INDEX && fill_inferred(f, it, n))
+		return;
 	for (int weak = 0; weak < 2; weak++)
 		for (size_t i = 0; i < n; i++)
 			if ((it[i].role->kind == ROLE_NONE) == weak && fill_one(f, &it[i]))

@@ -49,9 +49,16 @@ struct role {
 	uint32_t node, input;    /* the consumer that decided it */
 };
 
-/* Roles of the first output of all nodes of g; those that do not depend on constants
- * alone get ROLE_NONE.  in_body: Parameters count as constants. */
-struct role *fill_roles(const struct graph *g, bool in_body, struct arena *a);
+struct roles {
+	struct role *role;       /* (n) of the first output of each node; ROLE_NONE where it does not depend
+				  * on constants alone */
+	struct consumers cons;
+};
+/* in_body: Parameters count as constants. */
+void fill_roles(const struct graph *g, bool in_body, struct arena *a, struct roles *out);
+
+/* Is input k of this type of operator a shape, an axis or a count? */
+bool fill_is_index(const char *type, uint32_t k);
 
 /* The n integers that input r->input of node r->node must have for the recorded shapes;
  * false when they do not follow from them. */

@@ -188,13 +188,12 @@ static struct role other_role(const struct ctx *c, uint32_t v, uint32_t k)
 	return (struct role){0};
 }
 
-/* Integers (and the few floats) that are shapes, axes, counts. */
-static bool is_index(const char *t, uint32_t k)
+bool fill_is_index(const char *t, uint32_t k)
 {
 	static const struct { const char *type; uint32_t first, last; } table[] = {
 		{"Reshape", 1, 1}, {"Transpose", 1, 1}, {"Squeeze", 1, 1}, {"Unsqueeze", 1, 1},
 		{"Broadcast", 1, 2}, {"Tile", 1, 1}, {"Split", 1, 1}, {"VariadicSplit", 1, 2}, {"Gather", 1, 2},
-		{"Interpolate", 1, 3}, {"TopK", 1, 1}, {"OneHot", 1, 1}, {"NormalizeL2", 1, 1}, {"MVN", 1, 1},
+		{"Interpolate", 1, 3}, {"TopK", 1, 1}, {"OneHot", 1, 1}, {"NormalizeL2", 1, 1}, {"LRN", 1, 1}, {"MVN", 1, 1},
 		{"Range", 0, 2}, {"Loop", 0, 1}, {"If", 0, 0}, {"Slice", 1, 4}, {"StridedSlice", 1, 3},
 		{"Pad", 1, 2}, {"CumSum", 1, 1},
 	};
@@ -235,7 +234,7 @@ static struct role role_at(const struct ctx *c, uint32_t v, uint32_t k)
 		return k < 2 && n_inputs(c->g, v) == 2 ? arithmetic_role(c, v, k) : r;
 	if (strcmp(t, "FakeQuantize") == 0)
 		return quantize_role(c, v, k);
-	if (is_index(t, k))
+	if (fill_is_index(t, k))
 		return (struct role){.kind = ROLE_INDEX, .node = v, .input = k};
 	if (c->constant[v] && ((k == 0 && is_one_of(t, movers)) || strcmp(t, "Concat") == 0 ||
 			       (strcmp(t, "Gather") == 0 && k == 0)))
@@ -271,15 +270,18 @@ static void find_constants(struct ctx *c, struct arena *a, bool in_body)
 	}
 }
 
-struct role *fill_roles(const struct graph *g, bool in_body, struct arena *a)
+void fill_roles(const struct graph *g, bool in_body, struct arena *a, struct roles *out)
 {
 	struct ctx c = {.g = g};
 	graph_consumers(g, a, &c.cons);
 	find_constants(&c, a, in_body);
 	c.role = ARENA_NEWN(a, struct role, g->n);
 	c.body = ARENA_NEWN(a, struct role *, g->n_bodies);
-	for (uint32_t b = 0; b < g->n_bodies; b++)
-		c.body[b] = fill_roles(g->body[b].graph, true, a);
+	for (uint32_t b = 0; b < g->n_bodies; b++) {
+		struct roles inner;
+		fill_roles(g->body[b].graph, true, a, &inner);
+		c.body[b] = inner.role;
+	}
 	for (uint32_t v = g->n; v-- > 0;) {
 		if (!c.constant[v])
 			continue;
@@ -288,5 +290,5 @@ struct role *fill_roles(const struct graph *g, bool in_body, struct arena *a)
 			c.role[v] = role_at(&c, w, c.cons.slot[i] - g->in_ptr[w]);
 		}
 	}
-	return c.role;
+	*out = (struct roles){c.role, c.cons};
 }
