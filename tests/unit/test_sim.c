@@ -8,15 +8,9 @@
 
 #include "base/rng.h"
 #include "sched/timeline.h"
+#include "tap.h"
 
 enum { MAX_N = 24, MAX_K = 4, MAX_E = 80, CASES = 4000 };
-
-static int n_tests;
-
-static void check(bool ok, const char *name)
-{
-	printf("%sok %d - %s\n", ok ? "" : "not ", ++n_tests, name);
-}
 
 /* ---- random problems ---- */
 
@@ -433,10 +427,10 @@ static void random_cases(void)
 	}
 	arena_free(a);
 	printf("# %u %u %u %u of %d\n", equal, alone, ordered, repeated, CASES);
-	check(equal == CASES, "random schedules equal the naive simulator's, peaks included");
-	check(alone == CASES, "no device and no contended link does two things at once");
-	check(ordered == CASES, "no task starts before its inputs are there");
-	check(repeated == CASES, "a run leaves nothing behind for the next");
+	tap(equal == CASES, "random schedules equal the naive simulator's, peaks included");
+	tap(alone == CASES, "no device and no contended link does two things at once");
+	tap(ordered == CASES, "no task starts before its inputs are there");
+	tap(repeated == CASES, "a run leaves nothing behind for the next");
 }
 
 /* ---- by hand ---- */
@@ -463,29 +457,29 @@ static void by_hand(void)
 	struct timeliner *x = diamond(a, &c, &d);
 	enum timeline_status s;
 
-	check(timeline_run(x, (uint16_t[]){0, 0, 0, 0}, &t) == TIMELINE_OK && t->makespan_s == 8 &&
+	tap(timeline_run(x, (uint16_t[]){0, 0, 0, 0}, &t) == TIMELINE_OK && t->makespan_s == 8 &&
 		      t->n_copies == 0 && t->peak_bytes[0] == 12, "all on one device: the sum, no copies");
 	/* 0 ends at 1; its tensor is at device 0 at 4; 1 and 2 run at 4 and 6; 3 at 8..10. */
 	s = timeline_run(x, (uint16_t[]){1, 0, 0, 0}, &t);
-	check(s == TIMELINE_OK && t->makespan_s == 10 && t->n_copies == 1 && t->copied_bytes == 4,
+	tap(s == TIMELINE_OK && t->makespan_s == 10 && t->n_copies == 1 && t->copied_bytes == 4,
 	      "one copy serves two consumers");
 	/* 0 on device 0 ends at 2; 1 stays (2..4); copy 2..5; 2 on device 1 5..6, back 6..9; 3 9..11. */
 	s = timeline_run(x, (uint16_t[]){0, 0, 1, 0}, &t);
-	check(s == TIMELINE_OK && t->makespan_s == 11 && t->busy_s[0] == 6 && t->busy_s[1] == 1,
+	tap(s == TIMELINE_OK && t->makespan_s == 11 && t->busy_s[0] == 6 && t->busy_s[1] == 1,
 	      "copies overlap with computing");
 	/* 1 and 2 on device 0, 3 on device 1: copies 4..7 and, after it, 7..10. */
 	s = timeline_run(x, (uint16_t[]){0, 0, 0, 1}, &t);
-	check(s == TIMELINE_OK && t->makespan_s == 11 && t->copy_start_s[1] == 7,
+	tap(s == TIMELINE_OK && t->makespan_s == 11 && t->copy_start_s[1] == 7,
 	      "a second copy waits for the link");
 	c.contention = false;
 	s = timeline_run(x, (uint16_t[]){0, 0, 0, 1}, &t);
-	check(s == TIMELINE_OK && t->makespan_s == 10 && t->copy_start_s[1] == 6,
+	tap(s == TIMELINE_OK && t->makespan_s == 10 && t->copy_start_s[1] == 6,
 	      "unless the link carries several");
 	c.contention = true;
 	c.overlap = false;
 	/* The copy of 1's output (4..7) stops device 0; 2 runs 7..9, its copy 9..12, 3 at 13. */
 	s = timeline_run(x, (uint16_t[]){0, 0, 0, 1}, &t);
-	check(s == TIMELINE_OK && t->makespan_s == 13 && t->start_s[2] == 7,
+	tap(s == TIMELINE_OK && t->makespan_s == 13 && t->start_s[2] == 7,
 	      "without overlap a copy occupies both devices and goes first");
 	timeliner_free(x);
 	arena_free(a);
@@ -502,16 +496,16 @@ static void impossible(void)
 	sched_dag_build(&d, 2, e, 1, a);
 	struct sched_costs c = {cost, {2, lat, bw}, true, true, SCHED_RANK};
 	struct timeliner *x = timeliner_new(&d, &c, false);
-	check(timeline_run(x, (uint16_t[]){1, 1}, &t) == TIMELINE_CANNOT_RUN && t->bad_task == 0 &&
+	tap(timeline_run(x, (uint16_t[]){1, 1}, &t) == TIMELINE_CANNOT_RUN && t->bad_task == 0 &&
 		      t->bad_dev == 1, "a task without a cost there is named");
-	check(timeline_run(x, (uint16_t[]){0, 1}, &t) == TIMELINE_NO_LINK && t->bad_task == 0 &&
+	tap(timeline_run(x, (uint16_t[]){0, 1}, &t) == TIMELINE_NO_LINK && t->bad_task == 0 &&
 		      t->bad_dev == 1, "a missing link is named");
-	check(timeline_run(x, (uint16_t[]){0, 0}, &t) == TIMELINE_OK && t->makespan_s == 2,
+	tap(timeline_run(x, (uint16_t[]){0, 0}, &t) == TIMELINE_OK && t->makespan_s == 2,
 	      "and the next placement is unharmed");
 	timeliner_free(x);
 	sched_dag_build(&d, 0, e, 0, a);
 	x = timeliner_new(&d, &c, false);
-	check(timeline_run(x, NULL, &t) == TIMELINE_OK && t->makespan_s == 0, "a graph without tasks");
+	tap(timeline_run(x, NULL, &t) == TIMELINE_OK && t->makespan_s == 0, "a graph without tasks");
 	timeliner_free(x);
 	arena_free(a);
 }
@@ -521,6 +515,5 @@ int main(void)
 	by_hand();
 	impossible();
 	random_cases();
-	printf("1..%d\n", n_tests);
-	return 0;
+	return tap_end();
 }
