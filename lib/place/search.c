@@ -48,9 +48,9 @@ void search_random(const struct place_model *m, uint64_t seed, uint32_t index, b
 /* ---- hill climbing ---- */
 
 /* The sets that run something, in random order (Fisher and Yates). */
-static void shuffle(uint32_t *set, const struct place_model *m, uint64_t seed, uint32_t round)
+static void shuffle(uint32_t *set, const struct place_model *m, uint64_t seed)
 {
-	struct rng_addr a = {seed, 0, round, RNG_SEARCH + DRAW_ORDER};
+	struct rng_addr a = {seed, 0, 0, RNG_SEARCH + DRAW_ORDER};
 	uint32_t n = m->tasks.dag.n;
 
 	memcpy(set, m->tasks.task_set, n * sizeof(*set));
@@ -100,12 +100,10 @@ uint32_t search_climb(struct evaluator *x, const struct place_model *m, uint64_t
 	uint32_t *set = MEM_NEWN(uint32_t, n);
 
 	*lat_s = latency(x, device);
+	shuffle(set, m, seed);
 	/* `failed` sets in a row have no better device: all of them, and this is a local optimum. */
-	for (uint32_t round = 0; used < evals && failed < n; round++) {
-		shuffle(set, m, seed, round);
-		for (uint32_t i = 0; i < n && used < evals && failed < n; i++)
-			failed = improve(x, m, set[i], device, evals, &used, lat_s) ? 0 : failed + 1;
-	}
+	for (uint32_t i = 0; used < evals && failed < n; i = (i + 1) % n)
+		failed = improve(x, m, set[i], device, evals, &used, lat_s) ? 0 : failed + 1;
 	mem_free(set);
 	return used;
 }

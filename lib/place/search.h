@@ -13,7 +13,7 @@ void search_random(const struct place_model *m, uint64_t seed, uint32_t index, b
 		   uint16_t *device);
 
 /* One-flip hill climbing: device holds the start and receives the best found.
- * Sets that run something are visited in random order, each is tried on its other devices; a move that
+ * Sets that run something are visited round and round in a random order, each is tried on its other devices; a move that
  * is faster stays.  Ends after `evals` evaluations (>= 1, the start included), or when
  * no move of one set helps.  Returns the evaluations that were made; *lat_s is
  * the result's latency (INFINITY: no legal placement was seen). */

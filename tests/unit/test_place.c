@@ -1,0 +1,395 @@
+/* test_place.c - lib/place: specifications, costs, legality, and searches against
+ * brute force over all placements of small graphs. */
+#include <math.h>
+#include <string.h>
+
+#include "graphgen.h"
+#include "op/op.h"
+#include "place/evaluate.h"
+#include "place/search.h"
+#include "tap.h"
+
+/* ---- specifications ---- */
+
+static int parse(const char *text, struct arena *a, struct spec *s, struct err *e)
+{
+	*s = (struct spec){0};
+	err_clear(e);
+	return spec_parse(text, strlen(text), "t", a, s, e);
+}
+
+static void spec_files(struct arena *a)
+{
+	struct err e = ERR_INIT;
+	struct spec s;
+	static const char *const bad[] = {
+		"device", "device a flops 1e9", "device a bandwidth 1e9", "device a flops 1e9 bandwidth x",
+		"device a flops 1e9 bandwidth 1e9 colour 3", "device a flops 1e9 bandwidth",
+		"device a flops 1e9 flops 1e9 bandwidth 1e9", "device a flops nan bandwidth 1e9",
+		"device a flops inf bandwidth 1e9", "device a flops 0 bandwidth 1e9",
+		"device a flops 1e9 bandwidth 1e9 efficiency 2", "device a flops 1e9 bandwidth 1e9 overhead -1",
+		"device a flops 1 bandwidth 1\ndevice a flops 1 bandwidth 1", "link a", "link a b latency 1",
+		"link a b latency 1 bandwidth 0", "machine x", "device a\001 flops 1 bandwidth 1",
+		"1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4"};
+
+	int rc = parse("# two\n\tdevice a type cpu flops 4e9 efficiency 0.5 bandwidth 1e9 # fast\r\n\n"
+		       "device b flops 1e9 bandwidth 2e9 overhead 1e-6 memory 100", a, &s, &e);
+	tap(rc == 0 && s.n_devs == 2 && s.dev[0].flops_per_s == 2e9 && s.dev[1].mem_bytes == 100 &&
+		    strcmp(s.dev[0].type, "cpu") == 0 && strcmp(s.dev[1].type, "model") == 0,
+	    "a specification is read");
+	tap(spec_find(&s, "a:0") == &s.dev[0] && spec_find(&s, "b") == &s.dev[1] && !spec_find(&s, "c") &&
+		    !spec_find(&s, "ab"), "one more device like one that is there");
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		tap(parse(bad[i], a, &s, &e) < 0 && e.code == ST_INPUT && strstr(e.msg, "t, line "),
+		    "refused: %s", e.msg);
+	for (const struct preset *p = presets; p->name; p++) {
+		err_clear(&e);
+		tap(spec_load(p->name, a, &s, &e) == 0 && s.n_devs > 0, "preset %s", p->name);
+	}
+	tap(spec_load("desktop-cpu,integrated-gpu,datacenter-gpu", a, &s, &e) == 0 && s.n_devs == 3,
+	    "presets can be joined");
+	tap(spec_load("no-such-file", a, &s, &e) < 0 && e.code == ST_USAGE, "a missing file");
+	err_clear(&e);
+	tap(spec_load("paper,,paper", a, &s, &e) < 0 && e.code == ST_USAGE, "an empty name");
+}
+
+static void links(struct arena *a)
+{
+	static const char *const names[] = {"a:0", "a:1", "b", "c"};
+	struct err e = ERR_INIT;
+	struct sched_links l;
+	struct spec s;
+
+	int rc = parse("device a flops 1 bandwidth 1\ndevice b flops 1 bandwidth 1\n"
+		       "device c flops 1 bandwidth 1\nlink a b latency 1 bandwidth 10\n"
+		       "link * b latency 2 bandwidth 20\nlink * b latency 3 bandwidth 30\n"
+		       "link a a latency 4 bandwidth 40\n", a, &s, &e);
+	spec_links(&s, names, 4, a, &l);
+	tap(rc == 0 && l.latency_s[0 * 4 + 2] == 1 && l.latency_s[3 * 4 + 2] == 3,
+	    "exact names win over *, a later line over an earlier one");
+	tap(l.latency_s[0 * 4 + 1] == 4 && l.latency_s[0] == 0 && l.latency_s[2 * 4 + 0] < 0,
+	    "two of a kind are linked; the same device is free; no line, no link");
+	tap(sched_copy_s(&l, 0, 2, 100) == 11, "latency and bytes over bandwidth");
+}
+
+/* ---- problems ---- */
+
+struct problem {
+	struct arena *a;
+	struct graph *g;
+	struct place_model m;
+	double *set_s;
+	uint64_t limit[4];
+	struct evaluator *x;
+};
+
+static const char *const names[] = {"a", "b", "c", "d"};
+
+/* Random costs on k devices; links cost little against tasks, or much. */
+static void problem_new(struct problem *p, uint64_t seed, uint32_t n, uint32_t k)
+{
+	struct gen r = gen_new(seed + 1000);
+	struct err e = ERR_INIT;
+	struct place_setup s = {.k = k, .names = names, .contention = true, .overlap = seed % 3 > 0,
+				.policy = seed % 4 ? SCHED_RANK : SCHED_FIFO};
+
+	p->a = arena_new();
+	p->g = gen_graph(seed, n, 5);
+	graph_colocate(p->g, CONST_DROP, true);
+	p->set_s = ARENA_NEWN(p->a, double, (size_t)p->g->n_sets * k);
+	for (size_t i = 0; i < (size_t)p->g->n_sets * k; i++)
+		p->set_s[i] = 1e-6 * (1 + gen_below(&r, 100));
+	s.set_s = p->set_s;
+	memset(p->limit, 0, sizeof(p->limit));
+	s.mem_limit = p->limit;
+	s.links = (struct sched_links){k, ARENA_NEWN(p->a, double, k * k), ARENA_NEWN(p->a, double, k * k)};
+	for (uint32_t i = 0; i < k * k; i++) {
+		s.links.latency_s[i] = i / k == i % k ? 0 : 1e-6 * gen_below(&r, 20);
+		s.links.bytes_per_s[i] = i / k == i % k ? INFINITY : 1e8 * (1 + gen_below(&r, 50));
+	}
+	if (place_model_init(&p->m, p->g, &s, p->a, &e) < 0)
+		tap(false, "model: %s", e.msg);
+	p->x = evaluator_new(&p->m);
+}
+
+static void problem_end(struct problem *p)
+{
+	evaluator_free(p->x);
+	graph_free(p->g);
+	arena_free(p->a);
+}
+
+/* The best of all k^n_sets placements. */
+static double brute_force(struct problem *p)
+{
+	uint16_t device[16] = {0};
+	double best = INFINITY;
+	uint32_t i;
+
+	do {
+		const struct place_result *r = place_evaluate(p->x, device);
+
+		if (r->status == PLACE_OK)
+			best = fmin(best, r->lat_s);
+		for (i = 0; i < p->m.n_sets && ++device[i] == p->m.k; i++)
+			device[i] = 0;
+	} while (i < p->m.n_sets);
+	return best;
+}
+
+static double latency(struct problem *p, const uint16_t *device)
+{
+	const struct place_result *r = place_evaluate(p->x, device);
+
+	return r->status == PLACE_OK ? r->lat_s : INFINITY;
+}
+
+static void searches(void)
+{
+	int cases = 0, single_right = 0, climb_right = 0, climb_optimal = 0, heft_legal = 0, heft_right = 0;
+	double worst_heft = 1;
+
+	for (uint64_t seed = 0; cases < 120; seed++) {
+		struct problem p;
+		uint16_t device[16] = {0};
+		double single_s = 0, lat_s, all_s = INFINITY, best;
+		struct err e = ERR_INIT;
+
+		problem_new(&p, seed, 12, 2 + seed % 2);
+		if (p.m.n_sets > 8) {
+			problem_end(&p);
+			continue;
+		}
+		cases++;
+		best = brute_force(&p);
+		for (uint32_t d = 0; d < p.m.k; d++) {
+			for (uint32_t i = 0; i < p.m.n_sets; i++)
+				device[i] = (uint16_t)d;
+			all_s = fmin(all_s, latency(&p, device));
+		}
+		int dev = place_best_single(p.x, &single_s);
+		for (uint32_t i = 0; i < p.m.n_sets; i++)
+			device[i] = (uint16_t)dev;
+		single_right += single_s == all_s && latency(&p, device) == all_s && best <= all_s;
+		uint32_t used = search_climb(p.x, &p.m, seed, 10000, device, &lat_s);
+		climb_right += lat_s >= best && lat_s <= single_s && latency(&p, device) == lat_s &&
+			       used >= 1 && used < 10000;
+		climb_optimal += lat_s == best;
+		heft_legal += search_heft(&p.m, device, &e) == 0 && latency(&p, device) < INFINITY;
+		heft_right += latency(&p, device) >= best;
+		worst_heft = fmax(worst_heft, latency(&p, device) / best);
+		problem_end(&p);
+	}
+	tap(single_right == cases, "the best single device is the best of them, and never beats the optimum");
+	tap(climb_right == cases, "climbing lies between the optimum and the best single device");
+	tap(climb_optimal > cases / 2, "and often finds the optimum (%d of %d)", climb_optimal, cases);
+	tap(heft_legal == cases && heft_right == cases && worst_heft < 2.5,
+	    "heft is legal and near the optimum (worst %.2f times)", worst_heft);
+}
+
+/* No flip of one set improves a placement that climbing ended with. */
+static void local_optimum(void)
+{
+	struct problem p;
+	uint16_t device[200] = {0};
+	double lat_s;
+	bool ok = true;
+
+	problem_new(&p, 5, 60, 3);
+	uint32_t used = search_climb(p.x, &p.m, 1, 1000000, device, &lat_s);
+	for (uint32_t i = 0; i < p.m.n_sets; i++)
+		for (uint32_t d = 1; d < p.m.k; d++) {
+			uint16_t was = device[i];
+
+			device[i] = (uint16_t)((was + d) % p.m.k);
+			ok &= latency(&p, device) >= lat_s;
+			device[i] = was;
+		}
+	tap(ok && used > p.m.n_sets, "climbing ends in a local optimum (%u evaluations)", used);
+	memset(device, 0, sizeof(device));
+	tap(search_climb(p.x, &p.m, 1, 50, device, &lat_s) == 50, "or when the evaluations are used up");
+	problem_end(&p);
+}
+
+/* ---- legality and memory ---- */
+
+static void legality(void)
+{
+	struct problem p;
+	uint16_t device[200] = {0};
+	char text[300];
+
+	problem_new(&p, 3, 40, 2);
+	const struct place_result *r = place_evaluate(p.x, device);
+	tap(r->status == PLACE_OK && r->copies == 0 && r->mem_bytes[1] == 0 && r->mem_bytes[0] > 0 &&
+		    r->busy_s[0] == r->lat_s, "all on one device: no copies, memory there, always busy");
+	p.limit[0] = r->mem_bytes[0];
+	tap(place_evaluate(p.x, device)->status == PLACE_OK, "memory that just fits");
+	p.limit[0]--;
+	r = place_evaluate(p.x, device);
+	tap(r->status == PLACE_MEMORY && r->bad_dev == 0 &&
+		    strstr(place_reason(p.x, r, text, sizeof(text)), "bytes on a, which has"), "%s",
+	    place_reason(p.x, r, text, sizeof(text)));
+	p.limit[0] = 0;
+	problem_end(&p);
+}
+
+/* Masked sets: searches keep away from them, evaluation names them. */
+static void masks(void)
+{
+	struct problem p;
+	uint16_t device[200] = {0};
+	char text[300];
+	struct err e = ERR_INIT;
+	double lat_s = 0;
+	bool ok = true;
+
+	problem_new(&p, 9, 40, 2);
+	uint32_t set = p.m.tasks.task_set[p.m.tasks.dag.n / 2];
+	p.set_s[2 * set] = -1;
+	((double *)(uintptr_t)p.m.costs.task_s)[2 * (p.m.tasks.dag.n / 2)] = -1;
+	evaluator_free(p.x);
+	p.x = evaluator_new(&p.m);
+	const struct place_result *r = place_evaluate(p.x, device);
+	tap(r->status == PLACE_CANNOT_RUN && r->bad_set == set && r->bad_dev == 0, "%s",
+	    place_reason(p.x, r, text, sizeof(text)));
+	tap(place_best_single(p.x, &lat_s) == 1, "the other device can run everything");
+	for (uint32_t i = 0; i < 50; i++) {
+		search_random(&p.m, 1, i, i % 2, device);
+		ok &= device[set] == 1;
+	}
+	tap(ok, "random placements respect the mask");
+	tap(search_heft(&p.m, device, &e) == 0 && device[set] == 1, "heft too");
+	problem_end(&p);
+}
+
+static void random_draws(void)
+{
+	struct problem p;
+	uint16_t device[200], again[200];
+	uint32_t extreme = 0, middle = 0, same = 0;
+
+	problem_new(&p, 11, 60, 2);
+	for (uint32_t i = 0; i < 200; i++) {
+		uint32_t ones = 0;
+
+		search_random(&p.m, 1, i, true, device);
+		search_random(&p.m, 1, i, true, again);
+		same += memcmp(device, again, p.m.n_sets * sizeof(*device)) == 0;
+		for (uint32_t v = 0; v < p.m.n_sets; v++)
+			ones += device[v];
+		extreme += ones < p.m.n_sets / 4 || ones > 3 * p.m.n_sets / 4;
+		search_random(&p.m, 1, i, false, device);
+		ones = 0;
+		for (uint32_t v = 0; v < p.m.n_sets; v++)
+			ones += device[v];
+		middle += ones > p.m.n_sets / 4 && ones < 3 * p.m.n_sets / 4;
+	}
+	tap(extreme > 60 && extreme < 140, "a biased draw leans to one device half of the time (%u of 200)", extreme);
+	tap(middle > 195, "a uniform draw does not (%u of 200)", 200 - middle);
+	tap(same == 200, "a sample depends on seed and number alone");
+	problem_end(&p);
+}
+
+/* ---- costs and weights of a graph by hand ---- */
+
+static struct graph *by_hand(void)
+{
+	/* Parameter x (1,4) -> MatMul w (4,8) -> Add b -> Result; b (8) is read by a second Add too. */
+	static const char *const type[] = {"Parameter", "Const", "MatMul", "Const", "Add", "Add", "Result"};
+	static const uint32_t in[] = {0, 1, 2, 3, 4, 3, 5}, at[] = {0, 0, 0, 2, 2, 4, 6, 7};
+	static const int64_t dim[] = {1, 4, 4, 8, 1, 8, 1, 8, 1, 8, 1, 8};
+	struct graph *g = graph_new();
+	struct arena *a = g->arena;
+
+	g->n = 7;
+	g->name = "by hand";
+	g->xml = g->weights = "";
+	g->id = ARENA_NEWN(a, int64_t, 7);
+	g->node_name = ARENA_NEWN(a, const char *, 7);
+	g->type = ARENA_NEWN(a, const char *, 7);
+	g->opset = ARENA_NEWN(a, const char *, 7);
+	g->attr_ptr = ARENA_NEWN(a, uint32_t, 8);
+	g->in_ptr = ARENA_NEWN(a, uint32_t, 8);
+	g->in_node = ARENA_NEWN(a, uint32_t, 7);
+	g->in_port = ARENA_NEWN(a, uint32_t, 7);
+	g->out_ptr = ARENA_NEWN(a, uint32_t, 8);
+	g->out_elem = ARENA_NEWN(a, uint8_t, 6);
+	g->out_rank = ARENA_NEWN(a, uint8_t, 6);
+	g->out_names = ARENA_NEWN(a, const char *, 6);
+	g->dim_ptr = ARENA_NEWN(a, uint32_t, 7);
+	g->dim = ARENA_NEWN(a, int64_t, 12);
+	g->set = ARENA_NEWN(a, uint32_t, 7);
+	memcpy(g->in_ptr, at, sizeof(at));
+	memcpy(g->in_node, in, sizeof(in));
+	memcpy(g->dim, dim, sizeof(dim));
+	g->n_const = 2;
+	g->const_node = ARENA_NEWN(a, uint32_t, 2);
+	g->const_offset = ARENA_NEWN(a, uint64_t, 2);
+	g->const_bytes = ARENA_NEWN(a, uint64_t, 2);
+	g->const_node[0] = 1;
+	g->const_node[1] = 3;
+	for (uint32_t v = 0; v < 7; v++) {
+		g->type[v] = g->node_name[v] = type[v];
+		g->opset[v] = "opset1";
+		g->out_ptr[v + 1] = v < 6 ? v + 1 : 6;
+	}
+	for (uint32_t o = 0; o < 6; o++) {
+		g->out_elem[o] = EL_F32;
+		g->out_rank[o] = 2;
+		g->out_names[o] = "";
+		g->dim_ptr[o + 1] = 2 * (o + 1);
+	}
+	graph_colocate(g, CONST_DROP, false);   /* sets: Parameter, MatMul, Add, Add, Result */
+	return g;
+}
+
+static void costs_by_hand(struct arena *a)
+{
+	static const uint64_t limit[2] = {0, 0};
+	static double lat[4] = {0, 1, 1, 0}, bw[4] = {INFINITY, 32, 32, INFINITY};
+	struct graph *g = by_hand();
+	double set_s[10];
+	struct err e = ERR_INIT;
+	struct spec s;
+	struct place_model m;
+
+	int rc = parse("device a flops 64 bandwidth 1e9 overhead 0.5\n"
+		       "device b flops 1e9 bandwidth 208\n", a, &s, &e);
+	rc |= place_spec_costs(g, &s, names, 2, set_s, &e);
+	tap(rc == 0 && g->n_sets == 5 && set_s[0] == 0 && set_s[8] == 0, "inputs and results are free");
+	/* MatMul: 2 * 4 * 8 = 64 FLOP; reads 16 + 128, writes 32 bytes. */
+	tap(set_s[2] == 1.5 && set_s[3] == 176 / 208.0, "overhead plus the slower of compute and memory");
+	tap(place_spec_costs(g, &s, (const char *const[]){"zz"}, 1, set_s, &e) < 0 && e.code == ST_USAGE,
+	    "a device that the specification does not have");
+	err_clear(&e);
+	for (int i = 0; i < 10; i++)
+		set_s[i] = i < 2 || i > 7 ? 0 : 1;
+	struct place_setup setup = {2, names, set_s, {2, lat, bw}, limit, true, true, SCHED_RANK};
+	rc = place_model_init(&m, g, &setup, a, &e);
+	struct evaluator *x = evaluator_new(&m);
+	const struct place_result *r = place_evaluate(x, (uint16_t[]){0, 0, 0, 0, 0});
+	/* Weights 128 + 32 once; at most two of the 32-byte tensors at once (x has 16). */
+	tap(rc == 0 && r->lat_s == 3 && r->mem_bytes[0] == 160 + 64, "three seconds, weights once, two tensors");
+	r = place_evaluate(x, (uint16_t[]){0, 0, 0, 1, 1});
+	tap(r->lat_s == 5 && r->copies == 1 && r->copy_bytes == 32 && r->mem_bytes[1] == 32 + 64,
+	    "a shared constant is on both devices");
+	evaluator_free(x);
+	graph_free(g);
+}
+
+int main(void)
+{
+	struct arena *a = arena_new();
+
+	spec_files(a);
+	links(a);
+	costs_by_hand(a);
+	searches();
+	local_optimum();
+	legality();
+	masks();
+	random_draws();
+	arena_free(a);
+	return tap_end();
+}
