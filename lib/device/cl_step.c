@@ -132,12 +132,10 @@ static void planned_release(struct planned *q)
 static int plan_step(struct device *d, const struct step_spec *s, struct planned *q)
 {
 	const struct step_node *v = &s->node[0];
-	struct err e = ERR_INIT;
 	*q = (struct planned){.plan = {.s = d->state}};
 	if (s->n_nodes != 1)
 		return cl_plan_no(&q->plan, "a step of %u nodes", s->n_nodes);
-	if (op_decode(v->graph, v->v, &q->op, &e))
-		return cl_plan_no(&q->plan, "%.180s", e.msg);
+	q->op = *v->op;
 	if (q->op.n_in != (int)v->n_in || q->op.n_out != (int)v->n_out)
 		return cl_plan_no(&q->plan, "the step has other ports than its node");
 	q->in = MEM_NEWN(struct tensor, v->n_in + 1);
