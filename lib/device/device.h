@@ -58,12 +58,16 @@ struct step_node {
 	const struct tensor *out;      /* (n_out) descriptions, all static */
 };
 
+struct step_out {
+	uint32_t node, port;
+};
+
 struct step_spec {
 	uint32_t n_nodes;
 	const struct step_node *node;             /* (n_nodes) topological order */
 	uint32_t n_in, n_out;
 	const struct tensor *const *in;           /* (n_in) descriptions of the inputs */
-	const struct { uint32_t node, port; } *out;   /* (n_out) which node outputs leave the step */
+	const struct step_out *out;               /* (n_out) which node outputs leave the step */
 };
 
 struct step;     /* prepared; the device's own */
