@@ -2,6 +2,8 @@
 #include "base/rng.h"
 #include "base/simd.h"
 
+#include <string.h>
+
 static inline void philox_round(uint32_t c[4], uint32_t k0, uint32_t k1)
 {
 	uint64_t p0 = (uint64_t)0xD2511F53u * c[0], p1 = (uint64_t)0xCD9E8D57u * c[2];
@@ -65,19 +67,35 @@ static void philox_lanes(const struct rng_addr *a, uint32_t first, uint32_t out[
 	}
 }
 
+/* The words of block after block, low halves before high ones. */
+VECTOR_CLONES
+static void interleave(const uint32_t *w, uint16_t out[8 * LANES])
+{
+	uint64_t pair[2 * LANES];
+	for (int b = 0; b < LANES; b++) {
+		pair[2 * b] = w[b] | (uint64_t)w[LANES + b] << 32;
+		pair[2 * b + 1] = w[2 * LANES + b] | (uint64_t)w[3 * LANES + b] << 32;
+	}
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	memcpy(out, pair, sizeof pair);
+#else
+	for (int i = 0; i < 8 * LANES; i++)
+		out[i] = (uint16_t)(pair[i / 4] >> 16 * (i % 4));
+#endif
+}
+
 void rng_bits16(const struct rng_addr *a, uint32_t first, uint16_t *out, size_t n)
 {
 	uint32_t w[4][LANES];
-	size_t i = 0;
-	for (; i < n; first += LANES) {
+	uint16_t last[8 * LANES];
+	for (; n >= 8 * LANES; first += LANES, out += 8 * LANES, n -= 8 * LANES) {
 		philox_lanes(a, first, w);
-		for (int b = 0; b < LANES; b++)
-			for (int k = 0; k < 4; k++) {
-				if (i < n)
-					out[i++] = (uint16_t)w[k][b];
-				if (i < n)
-					out[i++] = (uint16_t)(w[k][b] >> 16);
-			}
+		interleave(w[0], out);
+	}
+	if (n > 0) {
+		philox_lanes(a, first, w);
+		interleave(w[0], last);
+		memcpy(out, last, n * sizeof *out);
 	}
 }
 
