@@ -1,0 +1,223 @@
+#!/usr/bin/env bats
+# devsim: what it adds to a stream, that it answers every placement, always with the same bytes,
+# and what it refuses.  That the simulation is right is test_sim.c's and test_place.c's part.
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	export HSDAG_PYTHON B OPENBLAS_NUM_THREADS=1
+	HSDAG_PYTHON=$(realpath -s "${HSDAG_PYTHON:-${B:-build}/venv/bin/python}")
+	B=$(realpath "${B:-build}")
+	PATH=$B/bin:$PATH
+	cd "$BATS_FILE_TMPDIR" || return 1
+	ir2dag "$BATS_TEST_DIRNAME/models/googlenet.xml" > g.mp
+	devsim --probe g.mp > p.mp
+	placebase random -n 6 p.mp > r.mp
+}
+
+setup() {
+	PATH=$B/bin:$PATH
+	cd "$BATS_FILE_TMPDIR" || return 1
+}
+
+# py CODE - Python with read(FILE) -> [[kind, map]], write(FILE, records), tensor(t)
+py() {
+	"$HSDAG_PYTHON" - "$1" <<-'PY'
+		import sys, textwrap, msgpack, xxhash, numpy as np
+		def read(f):
+		    return list(msgpack.Unpacker(open(f, "rb"), max_buffer_size=2**30))
+		def write(f, records):
+		    wire = [msgpack.packb(r) for r in records]
+		    end = {"records": len(wire) - 1, "digest": xxhash.xxh64(b"".join(wire[1:])).intdigest()}
+		    open(f, "wb").write(b"".join(wire) + msgpack.packb(["end", end]))
+		def tensor(t):
+		    return np.frombuffer(t["data"], "<" + t["dtype"][0] + str(int(t["dtype"][1:]) // 8)).reshape(t["shape"])
+		def kinds(f):
+		    return [k for k, m in read(f)]
+		def runs(f):
+		    return [m for k, m in read(f) if k == "run"]
+		exec(textwrap.dedent(sys.argv[1]))
+	PY
+}
+
+# change FILE CODE - a new stream FILE from r.mp, whose records without `end` CODE changes
+change() {
+	py "r = read('r.mp')[:-1]; $2; write('$1', r)"
+}
+
+@test "--probe adds devs and cost, and keeps the rest" {
+	py '
+		g, p = read("g.mp"), read("p.mp")
+		assert [k for k, m in p] == ["hdr", "graph", "devs", "cost", "end"], p
+		assert p[1] == g[1]
+		devs, cost = p[2][1], p[3][1]
+		assert devs["names"] == cost["names"] == ["cpu", "gpu"] and devs["types"] == ["model"] * 2
+		assert tensor(devs["mask"]).min() == 1 and len(devs["links"]) == 2
+		s = tensor(cost["set_s"])
+		assert s.shape == (g[1][1]["n_sets"], 2) and s.min() == 0 and s.max() > 1e-5, s.max()
+	'
+}
+
+@test "--devices chooses, and NAME:X is one more of a kind" {
+	devsim --probe -D cpu:0,cpu:1,gpu g.mp > three.mp
+	py '
+		d = [m for k, m in read("three.mp") if k == "devs"][0]
+		assert d["names"] == ["cpu:0", "cpu:1", "gpu"] and len(d["links"]) == 4, d["links"]
+	'
+	run -2 devsim --probe -D tpu g.mp
+	[[ "$output" == *"device 'tpu' is not in the specification"* ]]
+}
+
+@test "a run follows each place, within the same stream" {
+	devsim r.mp > x.mp
+	py '
+		x = read("x.mp")
+		assert [k for k, m in x] == ["hdr", "graph", "devs", "cost"] + ["place", "run"] * 6 + ["end"]
+		for (_, p), (_, r) in zip(x[4:-1:2], x[5:-1:2]):
+		    assert all(p[f] == r[f] for f in ("graph", "episode", "step", "sample", "source"))
+		    assert r["ok"] and r["lo_s"] == r["lat_s"] == r["hi_s"] == tensor(r["samples_s"])[0]
+		    assert tensor(r["busy_s"]).max() <= r["lat_s"] and r["copies"] > 0 and r["copy_bytes"] > 0
+		    assert tensor(r["mem_bytes"]).min() > 0
+	'
+	run -0 recdump --check x.mp
+}
+
+@test "ref_s is the best single device" {
+	placebase single p.mp | devsim > x.mp
+	py '
+		r = runs("x.mp")
+		assert len(r) == 2 and all(m["ref_s"] == min(n["lat_s"] for n in r) for m in r)
+		assert all(m["copies"] == 0 for m in r)
+		cost = tensor([m for k, m in read("p.mp") if k == "cost"][0]["set_s"])
+		assert np.allclose([m["lat_s"] for m in r], cost.sum(0))
+	'
+}
+
+@test "costs can come from the placement's end of the pipe" {
+	placebase random -n 3 -D gpu,cpu g.mp | devsim --spec paper > x.mp
+	placebase random -n 3 -D gpu,cpu p.mp | devsim > y.mp
+	py 'assert [m["lat_s"] for m in runs("x.mp")] == [m["lat_s"] for m in runs("y.mp")]'
+	run -2 bash -o pipefail -c 'placebase random -D gpu,cpu g.mp | devsim'
+	[[ "$output" == *"no costs; give --spec"* ]]
+}
+
+@test "the same bytes every time, from file and pipe" {
+	devsim r.mp > a.mp
+	devsim - < r.mp > b.mp
+	cat r.mp | devsim -o c.mp
+	py 'assert read("a.mp")[1:] == read("b.mp")[1:] == read("c.mp")[1:]'
+	devsim r.mp > b.mp
+	cmp a.mp b.mp
+}
+
+@test "--fixed: a latency for each placement and seed" {
+	change f.mp 'r = [x for x in r if x[0] not in ("devs", "cost")]; r.append(["place", {**r[-1][1], "sample": 99}])'
+	devsim --fixed f.mp > a.mp
+	devsim --fixed f.mp > b.mp
+	devsim --fixed --seed 2 f.mp > c.mp
+	cmp a.mp b.mp
+	py '
+		a, c = ([m["lat_s"] for m in runs(f)] for f in ("a.mp", "c.mp"))
+		assert len(a) == 7 and len(set(a)) == 6 and a[5] == a[6], a
+		assert not set(a) & set(c) and all(1e-3 <= s < 2e-3 for s in a + c)
+		assert all(0 < m["ref_s"] < 2e-3 for m in runs("a.mp"))
+	'
+}
+
+@test "--noise: seeded, around the prediction" {
+	placebase random -n 300 p.mp > n.mp
+	devsim n.mp > a.mp
+	devsim --noise 0.1 n.mp > b.mp
+	devsim --noise 0.1 --seed 2 n.mp > c.mp
+	py '
+		a, b, c = (np.log([m["lat_s"] for m in runs(f)]) for f in ("a.mp", "b.mp", "c.mp"))
+		assert abs((b - a).mean()) < 0.02 and abs((b - a).std() - 0.1) < 0.02, ((b - a).mean(), (b - a).std())
+		assert abs(np.corrcoef(b - a, c - a)[0, 1]) < 0.2
+	'
+}
+
+@test "what a device cannot hold or run is a reason, not a failure" {
+	printf 'device cpu flops 1e12 bandwidth 1e11 memory 1000\ndevice gpu flops 1e12 bandwidth 1e11\nlink * * latency 0 bandwidth 1e10\n' > tiny.spec
+	change plain.mp 'r = [x for x in r if x[0] != "devs"]'
+	devsim --spec tiny.spec plain.mp > x.mp
+	py '
+		for m in runs("x.mp"):
+		    assert not m["ok"] and "bytes on cpu, which has 1000" in m["reason"], m
+		    assert "lat_s" not in m
+	'
+	change mask.mp 'd = r[2][1]; d["mask"]["data"] = b"\x01\x00" * (len(d["mask"]["data"]) // 2)'
+	devsim mask.mp > x.mp
+	py 'assert all(not m["ok"] and "cannot run on gpu" in m["reason"] for m in runs("x.mp"))'
+	change link.mp 'r[2][1]["links"] = r[2][1]["links"][:1]'
+	devsim link.mp > x.mp
+	py 'assert all(not m["ok"] and "there is no link" in m["reason"] for m in runs("x.mp"))'
+}
+
+@test "contention and overlap can be switched off" {
+	devsim r.mp > a.mp
+	devsim --no-contention r.mp > b.mp
+	devsim --no-overlap r.mp > c.mp
+	devsim --fifo r.mp > d.mp
+	py '
+		a, b, c, d = ([m["lat_s"] for m in runs(f)] for f in ("a.mp", "b.mp", "c.mp", "d.mp"))
+		assert sum(b) < sum(a) < sum(c) and a != d
+	'
+}
+
+@test "unknown records pass, streams may follow one another" {
+	change u.mp 'r.insert(1, ["odd", {"a": [1, 2.5, None]}]); r.append(["odder", {}])'
+	cat u.mp r.mp | devsim > x.mp
+	py '
+		x = read("x.mp")
+		assert x[1] == ["odd", {"a": [1, 2.5, None]}] and [k for k, m in x].count("end") == 2
+		assert [k for k, m in x].count("run") == 12
+	'
+}
+
+@test "what it refuses" {
+	change a.mp 'r = [x for x in r if x[0] != "graph"]'
+	run -3 devsim a.mp
+	[[ "$output" == *"before its graph"* ]]
+	change a.mp 'r[-1][1]["graph"] += 1'
+	run -3 devsim a.mp
+	[[ "$output" == *"about another graph"* ]]
+	change a.mp 'r.insert(2, r[1])'
+	run -3 devsim a.mp
+	[[ "$output" == *"a second graph"* ]]
+	change a.mp 'd = r[-1][1]["device"]; d["data"] = b"\xff\xff" + d["data"][2:]'
+	run -3 devsim a.mp
+	[[ "$output" == *"set 0 is on device 65535 of 2"* ]]
+	change a.mp 'd = r[-1][1]["device"]; d["data"] = d["data"][2:]; d["shape"][0] -= 1'
+	run -3 devsim a.mp
+	change a.mp 'r[-1][1]["devices"] = ["cpu", "cpu"]'
+	run -3 devsim a.mp
+	change a.mp 'r[-1][1]["devices"] = ["cpu", "tpu"]'
+	run -3 devsim a.mp
+	[[ "$output" == *"no costs for device 'tpu'"* ]]
+	change a.mp 'r[3][1]["set_s"]["shape"][1] = 1; r[3][1]["set_s"]["data"] = r[3][1]["set_s"]["data"][::2]'
+	run -3 devsim a.mp
+	run -2 devsim -D cpu r.mp
+	run -2 devsim --probe --fixed g.mp
+	run -2 devsim --spec nowhere r.mp
+	run -3 devsim --probe --spec r.mp g.mp
+	run -3 devsim /dev/null
+	run -1 bash -c 'devsim r.mp > /dev/full'
+}
+
+@test "truncated and damaged streams" {
+	size=$(stat -c %s r.mp)
+	for n in 0 1 7 100 $((size / 2)) $((size - 40)) $((size - 1)); do
+		run -3 bash -o pipefail -c "head -c $n r.mp | timeout 10 devsim"
+	done
+	py '
+		import random
+		random.seed(1)
+		whole = bytearray(open("r.mp", "rb").read())
+		for n in range(40):
+		    b = bytearray(whole)
+		    b[random.randrange(300, len(b))] ^= 1 << random.randrange(8)
+		    open("flip.%d" % n, "wb").write(b)
+	'
+	for n in {0..39}; do
+		run -3 timeout 10 devsim "flip.$n"
+	done
+}

@@ -1,0 +1,110 @@
+#!/usr/bin/env bats
+# placebase: what each method emits, from which devices and costs.
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	export HSDAG_PYTHON B OPENBLAS_NUM_THREADS=1
+	HSDAG_PYTHON=$(realpath -s "${HSDAG_PYTHON:-${B:-build}/venv/bin/python}")
+	B=$(realpath "${B:-build}")
+	PATH=$B/bin:$PATH
+	cd "$BATS_FILE_TMPDIR" || return 1
+	ir2dag "$BATS_TEST_DIRNAME/models/inception_v3.xml" > g.mp
+	devsim --probe g.mp > p.mp
+}
+
+setup() {
+	PATH=$B/bin:$PATH
+	cd "$BATS_FILE_TMPDIR" || return 1
+}
+
+# py CODE - Python with read(FILE) -> [[kind, map]], of(FILE, KIND), device(place)
+py() {
+	"$HSDAG_PYTHON" - "$1" <<-'PY'
+		import sys, textwrap, msgpack, numpy as np
+		def read(f):
+		    return list(msgpack.Unpacker(open(f, "rb"), max_buffer_size=2**30))
+		def of(f, kind):
+		    return [m for k, m in read(f) if k == kind]
+		def device(m):
+		    return np.frombuffer(m["device"]["data"], "<u2")
+		exec(textwrap.dedent(sys.argv[1]))
+	PY
+}
+
+@test "single: every device, or the one that is named" {
+	placebase single p.mp > a.mp
+	placebase single:gpu p.mp > b.mp
+	py '
+		a, b = of("a.mp", "place"), of("b.mp", "place")
+		assert [set(device(m)) for m in a] == [{0}, {1}] and [m["sample"] for m in a] == [0, 1]
+		assert len(b) == 1 and b[0]["devices"][device(b[0])[0]] == "gpu" and b[0]["source"] == "single"
+	'
+	run -2 placebase single:tpu p.mp
+	[[ "$output" == *"there is no device 'tpu'"* ]]
+}
+
+@test "random: distinct, reproducible, seeded" {
+	placebase random -n 40 p.mp > a.mp
+	placebase random -n 40 p.mp > b.mp
+	placebase random -n 40 --seed 2 p.mp > c.mp
+	cmp a.mp b.mp
+	py '
+		a, c = of("a.mp", "place"), of("c.mp", "place")
+		all_of = {device(m).tobytes() for m in a + c}
+		assert len(all_of) == 80 and [m["sample"] for m in a] == list(range(40))
+		share = [device(m).mean() for m in a]
+		assert all(0.4 < s < 0.6 for s in share[1::2]) and not all(0.3 < s < 0.7 for s in share[0::2]), share
+	'
+}
+
+@test "random needs no costs; a tiny graph has few placements" {
+	placebase random -n 3 -D x,y,z g.mp > a.mp
+	py 'assert [len(set(device(m))) for m in of("a.mp", "place")][1] == 3'
+	ir2dag "$BATS_TEST_DIRNAME/models/small_summator.xml" | placebase random -n 1000 -D x,y > a.mp
+	py '
+		p = of("a.mp", "place")
+		assert len({device(m).tobytes() for m in p}) == len(p) == 2 ** len(device(p[0])), len(p)
+	'
+}
+
+@test "climb and heft beat the best single device here" {
+	placebase climb --evals 1500 p.mp | devsim > c.mp
+	placebase heft p.mp | devsim > h.mp
+	placebase random -n 1500 p.mp | devsim > r.mp
+	py '
+		c, h, r = (of(f, "run") for f in ("c.mp", "h.mp", "r.mp"))
+		assert len(c) == len(h) == 1 and c[0]["source"] == "climb" and h[0]["source"] == "heft"
+		assert c[0]["lat_s"] < 0.9 * c[0]["ref_s"] and h[0]["lat_s"] < 0.95 * h[0]["ref_s"]
+		assert c[0]["lat_s"] < min(m["lat_s"] for m in r)
+	'
+	run -0 --separate-stderr placebase climb --evals 20 -v p.mp -o /dev/null
+	[[ "$stderr" == *"climb: 20 evaluations"* ]]
+}
+
+@test "devices: --devices before the stream before --spec" {
+	placebase single -D gpu p.mp > a.mp
+	placebase heft --spec desktop-cpu,datacenter-gpu g.mp > b.mp
+	py '
+		assert of("a.mp", "place")[0]["devices"] == ["gpu"]
+		assert of("b.mp", "place")[0]["devices"] == ["cpu", "gpu"]
+	'
+	run -2 placebase heft -D cpu,gpu g.mp
+	[[ "$output" == *"no costs"* ]]
+	run -2 placebase random g.mp
+	[[ "$output" == *"no devices"* ]]
+}
+
+@test "the stream passes, and what is refused" {
+	placebase single p.mp > a.mp
+	py '
+		a, p = read("a.mp"), read("p.mp")
+		assert a[1:4] == p[1:4] and [k for k, m in a] == ["hdr", "graph", "devs", "cost", "place", "place", "end"]
+	'
+	run -2 placebase nonsense p.mp
+	run -2 placebase singles p.mp
+	run -2 placebase random -n 0 p.mp
+	run -2 placebase
+	run -3 placebase single /dev/null
+	run -3 bash -o pipefail -c 'head -c 5000 p.mp | placebase single'
+	run -1 bash -c 'placebase single p.mp > /dev/full'
+}
