@@ -56,6 +56,7 @@ struct step_node {
 	uint32_t n_in, n_out;
 	const struct step_arg *in;     /* (n_in) one per input port */
 	const struct tensor *out;      /* (n_out) descriptions, all static */
+	const bool *used;              /* (n_out) something reads it; else it may stay unwritten */
 };
 
 struct step_out {

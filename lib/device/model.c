@@ -48,12 +48,13 @@ static void mark_live(struct model *m)
 {
 	const struct graph *g = m->g;
 	m->live = ARENA_NEWN(m->arena, bool, g->n);
+	m->used = ARENA_NEWN(m->arena, bool, n_outputs(g));
 	for (uint32_t v = g->n; v-- > 0;) {
 		if (is_kind(m, v, OP_RESULT) || is_kind(m, v, OP_ASSIGN))
 			m->live[v] = true;
 		for (uint32_t i = g->in_ptr[v]; m->live[v] && i < g->in_ptr[v + 1]; i++)
 			if (g->in_node[i] != GRAPH_NONE)
-				m->live[g->in_node[i]] = true;
+				m->live[g->in_node[i]] = m->used[in_output(g, i)] = true;
 	}
 }
 
@@ -291,7 +292,8 @@ int model_spec(struct model *m, uint32_t s, struct device *d, enum model_data da
 	}
 	for (uint32_t i = 0; i < n_out; i++)
 		outs[i] = (struct step_out){0, i};
-	*node = (struct step_node){g, v, &m->op[v], n_in, n_out, in, m->values.value + g->out_ptr[v]};
+	*node = (struct step_node){g, v, &m->op[v], n_in, n_out, in, m->values.value + g->out_ptr[v],
+				   m->used + g->out_ptr[v]};
 	*out = (struct step_spec){1, node, n, n_out, ins, outs};
 	return 0;
 }

@@ -24,6 +24,7 @@ struct model {
 	struct op *op;               /* (n) */
 	bool *constant;              /* (n) depends on constants alone */
 	bool *live;                  /* (n) a Result depends on it */
+	bool *used;                  /* (n_out) a live node reads it */
 	uint32_t *node_out;          /* (n_out) the node of an output */
 	uint32_t *root;              /* (n_out) the output whose bytes it has */
 
