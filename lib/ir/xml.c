@@ -157,7 +157,8 @@ static int run(struct parse *p)
 	p->ctxt = xmlCreateIOParserCtxt(&sax, p, read_some, NULL, p, XML_CHAR_ENCODING_NONE);
 	if (!p->ctxt)
 		return err_set(p->e, ST_RUNTIME, "cannot start the XML parser");
-	xmlCtxtUseOptions(p->ctxt, XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING);
+	/* NOENT: "&amp;" in an attribute reads "&"; other entities cannot be declared. */
+	xmlCtxtUseOptions(p->ctxt, XML_PARSE_NOENT | XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING);
 	int rc = 0;
 	if (xmlParseDocument(p->ctxt) != 0 || !p->ctxt->wellFormed || p->read_errno || p->e->code != ST_OK)
 		rc = report(p);
