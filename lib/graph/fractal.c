@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { WIDE = 8, PLANES = 32 };
+enum { WIDE = 8, PLANES = 34, ROWS = 16, AHEAD = 16 };
 #define INLINE static inline __attribute__((always_inline))
 
 /* The graph, renumbered so that neighbours have near numbers. */
@@ -27,8 +27,9 @@ struct search {
 	uint32_t *list, *touched;      /* (n) nodes with bits in cur, next */
 	uint32_t n_list, n_touched;
 	bool *mark;                    /* (n) in touched */
+	uint64_t fresh[ROWS][WIDE];    /* new bits that are not counted yet */
 	uint64_t plane[PLANES][WIDE];  /* bit k of the counts of this radius */
-	int n_planes;
+	int n_fresh, n_planes;
 	uint32_t ball[WIDE * 64], radius[WIDE * 64];   /* per source: N(v,r), last r with new nodes */
 	double sum_y[WIDE * 64], sum_xy[WIDE * 64];
 	uint64_t visits;               /* words of bits handled so far */
@@ -36,37 +37,48 @@ struct search {
 
 /* ---- one step of a search ---- */
 
-INLINE void count_bits(struct search *s, const uint64_t *fresh, size_t W)
+/* Adds the 16 rows of `fresh` to the counters: carry-save adders halve the rows plane by
+ * plane, and one carry ripples on. */
+INLINE void count_rows(struct search *s, size_t W)
 {
-	uint64_t carry[WIDE], any = 0;
-	for (size_t w = 0; w < W; w++)
-		carry[w] = fresh[w];
 	int k = 0;
-	do {
+	for (; k < 4; k++)
+		for (int i = 0; i < 8 >> k; i++)
+			for (size_t w = 0; w < W; w++) {
+				uint64_t a = s->fresh[2 * i][w], b = s->fresh[2 * i + 1][w], c = s->plane[k][w];
+				s->plane[k][w] = a ^ b ^ c;
+				s->fresh[i][w] = (a & b) | ((a ^ b) & c);
+			}
+	for (uint64_t any = 1; any; k++) {
 		any = 0;
 		for (size_t w = 0; w < W; w++) {
-			uint64_t t = s->plane[k][w] & carry[w];
-			s->plane[k][w] ^= carry[w];
-			carry[w] = t;
-			any |= t;
+			uint64_t carry = s->plane[k][w] & s->fresh[0][w];
+			s->plane[k][w] ^= s->fresh[0][w];
+			s->fresh[0][w] = carry;
+			any |= carry;
 		}
-		k++;
-	} while (any);
+	}
 	if (k > s->n_planes)
 		s->n_planes = k;
+	s->n_fresh = 0;
 }
 
-/* next[v] holds whatever reached v; keep what is new.  False: nothing is. */
-INLINE bool settle(struct search *s, uint32_t v, size_t W)
+/* What reached v: keep what is new, as v's bits of the next radius.  False: nothing is. */
+INLINE bool settle(struct search *s, uint32_t v, const uint64_t *reached, size_t W)
 {
-	uint64_t any = 0, *next = s->next + v * W, *seen = s->seen + v * W;
+	uint64_t any = 0, *restrict seen = s->seen + v * W, *restrict next = s->next + v * W;
+	uint64_t *restrict row = s->fresh[s->n_fresh], now[WIDE];
 	for (size_t w = 0; w < W; w++) {
-		next[w] &= ~seen[w];
-		seen[w] |= next[w];
-		any |= next[w];
+		now[w] = reached[w] & ~seen[w];
+		any |= now[w];
 	}
-	if (any)
-		count_bits(s, next, W);
+	for (size_t w = 0; w < W; w++) {
+		seen[w] |= now[w];
+		next[w] = row[w] = now[w];
+	}
+	s->n_fresh += any != 0;
+	if (s->n_fresh == ROWS)
+		count_rows(s, W);
 	return any != 0;
 }
 
@@ -75,24 +87,29 @@ INLINE void push(const struct field *f, struct search *s, size_t W)
 	s->n_touched = 0;
 	for (uint32_t i = 0; i < s->n_list; i++) {
 		uint32_t u = s->list[i];
-		uint64_t *cur = s->cur + u * W;
+		uint64_t from[WIDE], *restrict cur = s->cur + u * W;
+		for (size_t w = 0; w < W; w++) {
+			from[w] = cur[w];
+			cur[w] = 0;
+		}
 		for (uint32_t j = f->ptr[u]; j < f->ptr[u + 1]; j++) {
 			uint32_t v = f->adj[j];
-			uint64_t *next = s->next + v * W;
+			uint64_t *restrict next = s->next + v * W;
 			for (size_t w = 0; w < W; w++)
-				next[w] |= cur[w];
+				next[w] |= from[w];
 			s->touched[s->n_touched] = v;
 			s->n_touched += !s->mark[v];
 			s->mark[v] = true;
 		}
-		for (size_t w = 0; w < W; w++)
-			cur[w] = 0;
 	}
 	uint32_t k = 0;
 	for (uint32_t i = 0; i < s->n_touched; i++) {
 		uint32_t v = s->touched[i];
+		uint64_t reached[WIDE];
+		for (size_t w = 0; w < W; w++)
+			reached[w] = s->next[v * W + w];
 		s->mark[v] = false;
-		if (settle(s, v, W))
+		if (settle(s, v, reached, W))
 			s->touched[k++] = v;
 	}
 	s->n_touched = k;
@@ -104,15 +121,19 @@ INLINE void pull(const struct field *f, struct search *s, const uint64_t *source
 {
 	s->n_touched = 0;
 	for (uint32_t v = 0; v < f->n; v++) {
-		uint64_t lacks = 0, *next = s->next + v * W;
+		uint64_t lacks = 0, reached[WIDE] = {0};
 		for (size_t w = 0; w < W; w++)
 			lacks |= sources[w] & ~s->seen[v * W + w];
 		if (!lacks)
 			continue;
-		for (uint32_t j = f->back_ptr[v]; j < f->back_ptr[v + 1]; j++)
+		for (uint32_t j = f->back_ptr[v]; j < f->back_ptr[v + 1]; j++) {
+			if (W > 1)       /* the list goes on AHEAD places beyond its end */
+				__builtin_prefetch(s->cur + f->back_adj[j + AHEAD] * W);
+			const uint64_t *restrict from = s->cur + f->back_adj[j] * W;
 			for (size_t w = 0; w < W; w++)
-				next[w] |= s->cur[f->back_adj[j] * W + w];
-		if (settle(s, v, W))
+				reached[w] |= from[w];
+		}
+		if (settle(s, v, reached, W))
 			s->touched[s->n_touched++] = v;
 	}
 	for (uint32_t i = 0; i < s->n_list; i++)
@@ -123,6 +144,8 @@ INLINE void pull(const struct field *f, struct search *s, const uint64_t *source
 /* The counts of radius r into the sums of the regression. */
 INLINE void take_counts(const struct field *f, struct search *s, uint32_t r, size_t W)
 {
+	memset(s->fresh[s->n_fresh], 0, (size_t)(ROWS - s->n_fresh) * sizeof s->fresh[0]);
+	count_rows(s, W);
 	for (size_t w = 0; w < W; w++) {
 		uint64_t grown = 0;
 		for (int k = 0; k < s->n_planes; k++) {
@@ -212,20 +235,23 @@ static double slope(const struct field *f, const struct search *s, uint32_t i)
 
 /* ---- preparation ---- */
 
-/* Neighbours of v in both directions, each once (d is acyclic). */
-static void both_ways(const struct digraph *d, struct arena *a, uint32_t **ptr, uint32_t **adj)
+/* Neighbours of each node along the arrows, against them, or both; AHEAD more places. */
+static void neighbours(const struct digraph *d, bool along, bool against, struct arena *a,
+		       uint32_t **ptr, uint32_t **adj)
 {
 	uint32_t *p = ARENA_NEWN(a, uint32_t, (size_t)d->n + 2);
-	uint32_t *x = arena_raw(a, (size_t)d->m * 2, sizeof *x);
+	uint32_t *x = ARENA_NEWN(a, uint32_t, (size_t)d->m * 2 + AHEAD);
 	for (uint32_t i = 0; i < d->m; i++) {
-		p[d->src[i] + 2]++;
-		p[d->dst[i] + 2]++;
+		p[d->src[i] + 2] += along;
+		p[d->dst[i] + 2] += against;
 	}
 	for (uint32_t v = 0; v < d->n; v++)
 		p[v + 1] += p[v];
 	for (uint32_t i = 0; i < d->m; i++) {
-		x[p[d->src[i] + 1]++] = d->dst[i];
-		x[p[d->dst[i] + 1]++] = d->src[i];
+		if (along)
+			x[p[d->src[i] + 1]++] = d->dst[i];
+		if (against)
+			x[p[d->dst[i] + 1]++] = d->src[i];
 	}
 	*ptr = p;
 	*adj = x;
@@ -236,7 +262,7 @@ static void order_nodes(const struct digraph *d, struct arena *a, uint32_t *orde
 {
 	uint32_t *ptr, *adj, head = 0, tail = 0;
 	bool *seen = ARENA_NEWN(a, bool, d->n);
-	both_ways(d, a, &ptr, &adj);
+	neighbours(d, true, true, a, &ptr, &adj);
 	for (uint32_t root = 0; root < d->n; root++) {
 		if (seen[root])
 			continue;
@@ -269,14 +295,8 @@ static void field_init(struct field *f, const struct digraph *d, bool directed, 
 		moved.src[i] = place[d->src[i]];
 		moved.dst[i] = place[d->dst[i]];
 	}
-	if (directed) {
-		digraph_csr(&moved, false, a, &f->ptr, &f->adj);
-		digraph_csr(&moved, true, a, &f->back_ptr, &f->back_adj);
-	} else {
-		both_ways(&moved, a, &f->ptr, &f->adj);
-		f->back_ptr = f->ptr;
-		f->back_adj = f->adj;
-	}
+	neighbours(&moved, true, !directed, a, &f->ptr, &f->adj);
+	neighbours(&moved, !directed, true, a, &f->back_ptr, &f->back_adj);
 	f->log = ARENA_NEWN(a, double, (size_t)d->n + 1);
 	f->sum_x = ARENA_NEWN(a, double, (size_t)d->n + 1);
 	f->sum_xx = ARENA_NEWN(a, double, (size_t)d->n + 1);
@@ -322,17 +342,20 @@ static void run_batch(void *arg, int task, int thread)
 		j->D[j->f->node[first + i]] = slope(j->f, s, i);
 }
 
+/* What a visit costs in a wide batch: more than in a narrow one, less than eight. */
+static const double WIDE_COST = 3;
+
 /* Long thin graphs keep the frontiers of distant sources apart: there a wide batch
- * touches more words than eight narrow ones.  A word of a wide batch is cheaper. */
+ * makes nearly as many visits as eight narrow ones. */
 static uint32_t choose_batch(const struct field *f, struct search *s)
 {
 	if (f->n <= WIDE * 64)
 		return WIDE * 64;
-	uint32_t first = f->n / 2 - WIDE * 32;
-	search_wide(f, s, first, WIDE * 64, UINT64_MAX);
-	uint64_t wide = s->visits;
-	search_narrow(f, s, first + WIDE * 32, 64, wide);
-	return s->visits * WIDE > wide * 3 ? WIDE * 64 : 64;
+	uint32_t middle = f->n / 2;
+	search_wide(f, s, middle - WIDE * 32, WIDE * 64, UINT64_MAX);
+	double wide = WIDE_COST * (double)s->visits;
+	search_narrow(f, s, middle - 32, 64, (uint64_t)(wide / WIDE));
+	return WIDE * (double)s->visits > wide ? WIDE * 64 : 64;
 }
 
 void fractal_dimension(const struct digraph *d, const struct fractal_opts *o, double *D)
@@ -362,19 +385,26 @@ enum { PROBES = 4 };
 uint32_t fractal_radius_cap(const struct digraph *d, bool directed, double budget)
 {
 	double n = d->n, worst = n * (n + 2.0 * d->m);    /* each source on its own */
-	if (d->n <= PROBES * 64 || worst <= budget)
+	if (d->n <= WIDE * 64 || worst <= budget)
 		return 0;
 	struct arena *a = arena_new();
 	struct field f;
 	struct search s;
 	field_init(&f, d, directed, 0, a);
 	search_init(&s, d->n, a);
-	uint64_t share = (uint64_t)(budget * 64 / n);     /* visits that one narrow batch may make */
+	/* Visits that one batch may make. */
+	uint64_t narrow = (uint64_t)(budget * 64 / n), wide = (uint64_t)(budget * WIDE * 64 / n / WIDE_COST);
 	uint32_t cap = 0;
 	for (uint32_t p = 0; p < PROBES; p++) {
-		uint32_t first = (uint32_t)((uint64_t)p * (d->n - 64) / (PROBES - 1));
-		uint32_t r = search_narrow(&f, &s, first, 64, share);
-		if (s.visits > share && (cap == 0 || r - 1 < cap))
+		uint32_t first = (uint32_t)((uint64_t)p * (d->n - WIDE * 64) / (PROBES - 1));
+		uint32_t r = search_narrow(&f, &s, first, 64, narrow);
+		if (s.visits <= narrow)
+			continue;
+		uint32_t r_wide = search_wide(&f, &s, first, WIDE * 64, wide);
+		if (s.visits <= wide)
+			continue;
+		r = r > r_wide ? r : r_wide;
+		if (cap == 0 || r - 1 < cap)
 			cap = r > 3 ? r - 1 : 2;
 	}
 	arena_free(a);
