@@ -29,14 +29,21 @@ void kern_relu_back(float *g, const float *y, float scale, size_t n);
 /* sum (n) += the rows of g (rows,n), in order. */
 void kern_colsum(float *sum, const float *g, size_t rows, size_t n);
 
-/* Normalise the row x (+ r unless NULL) to mean 0 and variance 1: xhat (n), and
- * y = gain * xhat + bias, then max(0, .) when relu.  Returns 1 / sqrt(variance + eps). */
-float kern_norm(float *y, float *xhat, const float *x, const float *r, const float *gain,
-		const float *bias, size_t n, bool relu);
+/* LayerNorm of rows: a = x (+ b in every row) (+ r), xhat = a with mean 0 and variance 1,
+ * y = gain * xhat + bias, then max(0, .) when relu; all (rows,n) but b, gain, bias (n).  b, r
+ * and xhat may be NULL; x may be y or xhat.  rstd (rows) = 1 / sqrt(variance + eps). */
+struct norm_row {
+	const float *b, *gain, *bias;
+	size_t n;
+	bool relu;
+};
+void kern_norm(float *y, float *xhat, float *rstd, const float *x, const float *r, size_t rows,
+	       const struct norm_row *p);
 
-/* Its derivative: from g (n) with respect to y, dx (n) = or += (add), and ggain, gbias += . */
-void kern_norm_back(float *dx, bool add, float *ggain, float *gbias, const float *g,
-		    const float *xhat, const float *gain, float rstd, size_t n);
+/* Its derivative: g (rows,n) with respect to y becomes that with respect to a; ggain,
+ * gbias (n) += . */
+void kern_norm_back(float *g, float *ggain, float *gbias, const float *xhat, const float *rstd,
+		    const float *gain, size_t rows, size_t n);
 
 /* y (n) = sum over e < n_edges of weight[e] * row adj[e] of x (.,n) */
 void kern_gather_sum(float *y, const float *x, const uint32_t *adj, const float *weight,

@@ -69,10 +69,8 @@ void add_deepset(struct params *p, const char *part, int64_t layers, uint32_t h)
 struct mat *normed_mlp(struct tape *t, struct mat *const *p, int64_t layers, double drop,
 		       struct mat *x)
 {
-	for (int64_t i = 0; i < layers; i++, p += MATS_NORMED) {
-		x = tape_linear(t, x, p[0], p[1], (struct after){0});
-		x = tape_norm(t, x, NULL, p[2], p[3], (struct after){true, drop});
-	}
+	for (int64_t i = 0; i < layers; i++, p += MATS_NORMED)
+		x = tape_linear_norm(t, x, p[0], p[1], NULL, p[2], p[3], (struct after){true, drop});
 	return x;
 }
 
@@ -100,7 +98,9 @@ struct mat *gnn(struct tape *t, struct mat *const *p, int64_t layers, double dro
 struct mat *deepset(struct tape *t, struct mat *const *p, int64_t layers, double drop,
 		    struct mat *x)
 {
-	struct mat *y = plain_mlp(t, p, layers, drop, (struct after){0}, x);
-	p += MATS_PLAIN * layers;
-	return tape_norm(t, x, y, p[0], p[1], (struct after){0});
+	const struct after none = {0};
+	int64_t inner = layers - 1;
+	struct mat *y = plain_mlp(t, p, inner, drop, (struct after){true, drop}, x);
+	p += MATS_PLAIN * inner;
+	return tape_linear_norm(t, y, p[0], p[1], x, p[2], p[3], none);
 }

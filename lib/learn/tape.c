@@ -144,16 +144,17 @@ void tape_forget(struct tape *t, struct mat *x)
 }
 
 struct mat *op_new(struct tape *t, uint32_t rows, uint32_t cols, float **v, struct op **rec,
-		   void (*back)(struct tape *, struct op *), struct mat *a, struct mat *b,
-		   struct mat *c, struct mat *d)
+		   void (*back)(struct tape *, struct op *), struct mat *const x[MAX_IN])
 {
 	*v = buf_get(t, (size_t)rows * cols);
 	struct mat *y = mat_new(t, *v, rows, cols);
 	y->own = *v;
 	struct op *o = ARENA_NEWN(t->arena, struct op, 1);
-	*o = (struct op){.back = back, .y = y, .x = {a, b, c, d}, .scale = 1};
-	for (int i = 0; i < 4; i++)
-		y->wants = y->wants || (o->x[i] && o->x[i]->wants);
+	*o = (struct op){.back = back, .y = y, .scale = 1};
+	for (int i = 0; i < MAX_IN; i++) {
+		o->x[i] = x[i];
+		y->wants = y->wants || (x[i] && x[i]->wants);
+	}
 	y->wants = y->wants && t->train;
 	if (y->wants) {
 		t->op = mem_grow(t->op, &t->cap_ops, t->n_ops + 1, sizeof(struct op *));
@@ -182,6 +183,16 @@ float *grad_add(struct tape *t, struct mat *x)
 	if (first)
 		memset(g, 0, mat_n(x) * sizeof *g);
 	return g;
+}
+
+void grad_pass(struct tape *t, struct mat *x, const float *g)
+{
+	bool first;
+	float *gx = grad_of(t, x, &first);
+	if (first)
+		memcpy(gx, g, mat_n(x) * sizeof *g);
+	else if (gx)
+		kern_add(gx, g, mat_n(x));
 }
 
 const float *transposed(struct tape *t, const struct mat *w)

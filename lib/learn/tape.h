@@ -73,6 +73,11 @@ struct mat *tape_linear(struct tape *t, struct mat *x, struct mat *w, struct mat
 struct mat *tape_norm(struct tape *t, struct mat *x, struct mat *r, struct mat *gain,
 		      struct mat *bias, struct after f);
 
+/* LayerNorm of the rows of x w + b + r (b, r may be NULL), then f: tape_linear and tape_norm
+ * in one pass */
+struct mat *tape_linear_norm(struct tape *t, struct mat *x, struct mat *w, struct mat *b,
+			     struct mat *r, struct mat *gain, struct mat *bias, struct after f);
+
 /* ---- elementwise (tape_elem.c) ---- */
 
 struct mat *tape_add(struct tape *t, struct mat *x, struct mat *y);

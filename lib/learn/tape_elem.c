@@ -11,23 +11,10 @@ static size_t size_of(const struct mat *m)
 	return (size_t)m->rows * m->cols;
 }
 
-/* gradient of x += g */
-static void pass_on(struct tape *t, struct mat *x, const float *g)
-{
-	bool first;
-	float *gx = grad_of(t, x, &first);
-	if (!gx)
-		return;
-	if (first)
-		memcpy(gx, g, size_of(x) * sizeof *g);
-	else
-		kern_add(gx, g, size_of(x));
-}
-
 static void add_back(struct tape *t, struct op *o)
 {
-	pass_on(t, o->x[0], o->y->g);
-	pass_on(t, o->x[1], o->y->g);
+	grad_pass(t, o->x[0], o->y->g);
+	grad_pass(t, o->x[1], o->y->g);
 }
 
 struct mat *tape_add(struct tape *t, struct mat *x, struct mat *y)
@@ -35,7 +22,7 @@ struct mat *tape_add(struct tape *t, struct mat *x, struct mat *y)
 	assert(x->rows == y->rows && x->cols == y->cols);
 	float *v;
 	struct op *o;
-	struct mat *z = op_new(t, x->rows, x->cols, &v, &o, add_back, x, y, NULL, NULL);
+	struct mat *z = op_new(t, x->rows, x->cols, &v, &o, add_back, INPUTS(x, y));
 	memcpy(v, x->v, size_of(x) * sizeof *v);
 	kern_add(v, y->v, size_of(x));
 	return z;
@@ -55,7 +42,7 @@ struct mat *tape_mul(struct tape *t, struct mat *x, struct mat *y)
 	assert(x->rows == y->rows && x->cols == y->cols);
 	float *v;
 	struct op *o;
-	struct mat *z = op_new(t, x->rows, x->cols, &v, &o, mul_back, x, y, NULL, NULL);
+	struct mat *z = op_new(t, x->rows, x->cols, &v, &o, mul_back, INPUTS(x, y));
 	kern_mul(v, x->v, y->v, size_of(x));
 	return z;
 }
@@ -63,14 +50,14 @@ struct mat *tape_mul(struct tape *t, struct mat *x, struct mat *y)
 static void relu_back(struct tape *t, struct op *o)
 {
 	kern_relu_back(o->y->g, o->y->v, 1, size_of(o->y));
-	pass_on(t, o->x[0], o->y->g);
+	grad_pass(t, o->x[0], o->y->g);
 }
 
 struct mat *tape_relu(struct tape *t, struct mat *x)
 {
 	float *v;
 	struct op *o;
-	struct mat *y = op_new(t, x->rows, x->cols, &v, &o, relu_back, x, NULL, NULL, NULL);
+	struct mat *y = op_new(t, x->rows, x->cols, &v, &o, relu_back, INPUTS(x));
 	memcpy(v, x->v, size_of(x) * sizeof *v);
 	kern_bias_relu(v, NULL, x->rows, x->cols, true);
 	return y;
@@ -80,14 +67,14 @@ static void sigmoid_back(struct tape *t, struct op *o)
 {
 	for (size_t i = 0; i < size_of(o->y); i++)
 		o->y->g[i] *= o->y->v[i] * (1 - o->y->v[i]);
-	pass_on(t, o->x[0], o->y->g);
+	grad_pass(t, o->x[0], o->y->g);
 }
 
 struct mat *tape_sigmoid(struct tape *t, struct mat *x)
 {
 	float *v;
 	struct op *o;
-	struct mat *y = op_new(t, x->rows, x->cols, &v, &o, sigmoid_back, x, NULL, NULL, NULL);
+	struct mat *y = op_new(t, x->rows, x->cols, &v, &o, sigmoid_back, INPUTS(x));
 	for (size_t i = 0; i < size_of(x); i++)
 		v[i] = 1 / (1 + expf(-x->v[i]));
 	return y;
@@ -97,14 +84,14 @@ static void tanh_back(struct tape *t, struct op *o)
 {
 	for (size_t i = 0; i < size_of(o->y); i++)
 		o->y->g[i] *= 1 - o->y->v[i] * o->y->v[i];
-	pass_on(t, o->x[0], o->y->g);
+	grad_pass(t, o->x[0], o->y->g);
 }
 
 struct mat *tape_tanh(struct tape *t, struct mat *x)
 {
 	float *v;
 	struct op *o;
-	struct mat *y = op_new(t, x->rows, x->cols, &v, &o, tanh_back, x, NULL, NULL, NULL);
+	struct mat *y = op_new(t, x->rows, x->cols, &v, &o, tanh_back, INPUTS(x));
 	for (size_t i = 0; i < size_of(x); i++)
 		v[i] = tanhf(x->v[i]);
 	return y;
@@ -114,14 +101,14 @@ struct mat *tape_tanh(struct tape *t, struct mat *x)
 static void dropout_back(struct tape *t, struct op *o)
 {
 	drop_rows(o, o->y->g, 0, o->y->rows);
-	pass_on(t, o->x[0], o->y->g);
+	grad_pass(t, o->x[0], o->y->g);
 }
 
 struct mat *tape_dropout(struct tape *t, struct mat *x, double p)
 {
 	float *v;
 	struct op *o;
-	struct mat *y = op_new(t, x->rows, x->cols, &v, &o, dropout_back, x, NULL, NULL, NULL);
+	struct mat *y = op_new(t, x->rows, x->cols, &v, &o, dropout_back, INPUTS(x));
 	memcpy(v, x->v, size_of(x) * sizeof *v);
 	mask_set(t, o, p);
 	drop_rows(o, v, 0, x->rows);
@@ -146,7 +133,7 @@ struct mat *tape_scale_rows(struct tape *t, struct mat *x, struct mat *s)
 	assert(s->rows == x->rows && s->cols == 1);
 	float *v;
 	struct op *o;
-	struct mat *y = op_new(t, x->rows, x->cols, &v, &o, scale_rows_back, x, s, NULL, NULL);
+	struct mat *y = op_new(t, x->rows, x->cols, &v, &o, scale_rows_back, INPUTS(x, s));
 	for (uint32_t i = 0; i < x->rows; i++)
 		for (uint32_t j = 0; j < x->cols; j++)
 			v[(size_t)i * x->cols + j] = s->v[i] * x->v[(size_t)i * x->cols + j];

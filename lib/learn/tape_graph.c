@@ -61,7 +61,7 @@ struct mat *tape_aggregate(struct tape *t, const struct ugraph *g, struct mat *x
 	assert(x->rows == g->n);
 	struct aggregate_job j;
 	struct op *o;
-	struct mat *y = op_new(t, x->rows, x->cols, &j.y, &o, aggregate_back, x, b, NULL, NULL);
+	struct mat *y = op_new(t, x->rows, x->cols, &j.y, &o, aggregate_back, INPUTS(x, b));
 	after_set(t, o, f);
 	o->graph = g;
 	j.o = o;
@@ -84,7 +84,7 @@ struct mat *tape_gather(struct tape *t, struct mat *x, const uint32_t *index, ui
 {
 	float *v;
 	struct op *o;
-	struct mat *y = op_new(t, n, x->cols, &v, &o, gather_back, x, NULL, NULL, NULL);
+	struct mat *y = op_new(t, n, x->cols, &v, &o, gather_back, INPUTS(x));
 	size_t cols = x->cols;
 	o->index[0] = index;
 	for (uint32_t i = 0; i < n; i++)
@@ -125,7 +125,7 @@ struct mat *tape_edge_product(struct tape *t, struct mat *x, const uint32_t *u, 
 {
 	struct product_job j = {.x = x->v, .u = u, .v = v, .cols = x->cols};
 	struct op *o;
-	struct mat *y = op_new(t, n, x->cols, &j.y, &o, product_back, x, NULL, NULL, NULL);
+	struct mat *y = op_new(t, n, x->cols, &j.y, &o, product_back, INPUTS(x));
 	o->index[0] = u;
 	o->index[1] = v;
 	rows_run(t, n, product_rows, &j);
@@ -152,7 +152,7 @@ static struct mat *segment(struct tape *t, struct mat *x, const uint32_t *seg, u
 {
 	float *v;
 	struct op *o;
-	struct mat *y = op_new(t, n, x->cols, &v, &o, segment_back, x, NULL, NULL, NULL);
+	struct mat *y = op_new(t, n, x->cols, &v, &o, segment_back, INPUTS(x));
 	size_t cols = x->cols;
 	uint32_t *count = ARENA_NEWN(tape_arena(t), uint32_t, n);
 	o->index[0] = seg;

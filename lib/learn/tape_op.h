@@ -4,11 +4,13 @@
 
 #include "learn/tape.h"
 
+enum { MAX_IN = 6 };
+
 struct op {
 	/* Add to the gradients of the inputs, given that of y (which it may overwrite). */
 	void (*back)(struct tape *t, struct op *o);
 	struct mat *y;               /* the result */
-	struct mat *x[4];            /* inputs, by position; some NULL */
+	struct mat *x[MAX_IN];       /* inputs, by position; some NULL */
 	const float *saved[2];       /* kept from the forward pass */
 	const struct ugraph *graph;
 	const void *index[2];        /* index arrays, borrowed */
@@ -22,12 +24,12 @@ struct op {
  * computes without packing. */
 enum { BLOCK_ROWS = 32 };
 
-/* Result (rows,cols) of a new operation on these inputs (NULL-terminated by
- * position), to be filled in at *v.  The operation is recorded when the tape trains and an
- * input wants a gradient; otherwise *rec is scratch that nobody reads. */
+/* Result (rows,cols) of a new operation on these inputs, to be filled in at *v.  The
+ * operation is recorded when the tape trains and an input wants a gradient;
+ * otherwise *rec is scratch that nobody reads. */
 struct mat *op_new(struct tape *t, uint32_t rows, uint32_t cols, float **v, struct op **rec,
-		   void (*back)(struct tape *, struct op *), struct mat *a, struct mat *b,
-		   struct mat *c, struct mat *d);
+		   void (*back)(struct tape *, struct op *), struct mat *const x[MAX_IN]);
+#define INPUTS(...) (struct mat *const[MAX_IN]){__VA_ARGS__}
 
 /* n floats until the end of the step, or until buf_release. */
 float *buf_get(struct tape *t, size_t n);
@@ -52,6 +54,9 @@ void after_set(struct tape *t, struct op *o, struct after f);
 void drop_rows(const struct op *o, float *y, uint32_t row, uint32_t n);
 /* Turn the gradient of o->y into that of what stood before o's relu and dropout. */
 void after_back(struct op *o);
+
+/* gradient of x += g */
+void grad_pass(struct tape *t, struct mat *x, const float *g);
 
 /* Transpose of a weight matrix w (rows,cols), made once in a step. */
 const float *transposed(struct tape *t, const struct mat *w);

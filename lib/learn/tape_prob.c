@@ -25,7 +25,7 @@ struct mat *tape_log_softmax(struct tape *t, struct mat *x, const uint8_t *mask)
 	float *v;
 	struct op *o;
 	uint32_t k = x->cols;
-	struct mat *y = op_new(t, x->rows, k, &v, &o, log_softmax_back, x, NULL, NULL, NULL);
+	struct mat *y = op_new(t, x->rows, k, &v, &o, log_softmax_back, INPUTS(x));
 	for (uint32_t i = 0; i < x->rows; i++) {
 		const float *a = x->v + (size_t)i * k;
 		const uint8_t *m = mask ? mask + (size_t)i * k : NULL;
@@ -73,7 +73,7 @@ struct mat *tape_pick(struct tape *t, struct mat *logp, const uint16_t *action)
 {
 	float *v;
 	struct op *o;
-	struct mat *y = op_new(t, 1, 1, &v, &o, pick_back, logp, NULL, NULL, NULL);
+	struct mat *y = op_new(t, 1, 1, &v, &o, pick_back, INPUTS(logp));
 	o->index[0] = action;
 	*v = (float)prob_pick(logp->v, logp->rows, logp->cols, action);
 	return y;
@@ -92,7 +92,7 @@ struct mat *tape_entropy(struct tape *t, struct mat *logp)
 {
 	float *v;
 	struct op *o;
-	struct mat *y = op_new(t, 1, 1, &v, &o, entropy_back, logp, NULL, NULL, NULL);
+	struct mat *y = op_new(t, 1, 1, &v, &o, entropy_back, INPUTS(logp));
 	*v = (float)prob_entropy(logp->v, logp->rows, logp->cols);
 	return y;
 }

@@ -15,7 +15,7 @@
 
 #define TOL 4e-3
 
-enum { MAX_LEAVES = 4, MAX_FLOATS = 4096 };
+enum { MAX_LEAVES = 6, MAX_FLOATS = 128 * 128 };
 
 struct leaf {
 	uint32_t rows, cols;
@@ -29,6 +29,7 @@ struct check {
 	struct leaf x[MAX_LEAVES];
 	struct rng_addr rng;
 	float a[512], b[512];
+	uint32_t every;          /* check every so many entries; 0: all */
 };
 
 static float noise(uint32_t stream, uint32_t i)
@@ -106,7 +107,7 @@ static void run_check(struct check *c, const char *name)
 		for (uint32_t i = 0; i < c->x[l].rows * c->x[l].cols; i++)
 			top = fmax(top, fabs(c->x[l].g[i]));
 	for (int l = 0; l < c->n; l++)
-		for (uint32_t i = 0; i < c->x[l].rows * c->x[l].cols; i++, total++) {
+		for (uint32_t i = 0; i < c->x[l].rows * c->x[l].cols; i += c->every ? c->every : 1, total++) {
 			double up, down;
 			slopes(c, t, &c->x[l].v[i], 0x1p-8f, &up, &down);
 			if (fabs(up - down) > 2 * TOL * top)
@@ -130,6 +131,14 @@ BUILD(b_matmul) { UNUSED; return tape_matmul(t, x[0], x[1]); }
 BUILD(b_linear) { return tape_linear(t, x[0], x[1], x[2], *(const struct after *)arg); }
 BUILD(b_norm) { return tape_norm(t, x[0], NULL, x[1], x[2], *(const struct after *)arg); }
 BUILD(b_norm_res) { return tape_norm(t, x[0], x[1], x[2], x[3], *(const struct after *)arg); }
+BUILD(b_linear_norm)
+{
+	return tape_linear_norm(t, x[0], x[1], x[2], x[3], x[4], x[5], *(const struct after *)arg);
+}
+BUILD(b_linear_norm_self)   /* the residual is the input */
+{
+	return tape_linear_norm(t, x[0], x[1], NULL, x[0], x[2], x[3], *(const struct after *)arg);
+}
 BUILD(b_add) { UNUSED; return tape_add(t, x[0], x[1]); }
 BUILD(b_mul) { UNUSED; return tape_mul(t, x[0], x[1]); }
 BUILD(b_relu) { UNUSED; return tape_relu(t, x[0]); }
@@ -200,6 +209,25 @@ static void dense(struct check *c)
 		add_leaf(c, 1, 32, 1);
 		add_leaf(c, 1, 32, 0);
 		snprintf(name, sizeof name, "residual layer norm%s", with[i]);
+		run_check(c, name);
+
+		*c = (struct check){.build = b_linear_norm, .arg = &f[i]};
+		add_leaf(c, 35, 6, 0);
+		add_leaf(c, 6, 18, 0);
+		add_leaf(c, 1, 18, 0);
+		add_leaf(c, 35, 18, 0);
+		add_leaf(c, 1, 18, 1);
+		add_leaf(c, 1, 18, 0);
+		snprintf(name, sizeof name, "linear + residual layer norm%s", with[i]);
+		run_check(c, name);
+
+		*c = (struct check){.build = b_linear_norm_self, .arg = &f[i]};
+		add_leaf(c, 3, 128, 0);
+		add_leaf(c, 128, 128, 0);
+		add_leaf(c, 1, 128, 1);
+		add_leaf(c, 1, 128, 0);
+		c->every = 41;
+		snprintf(name, sizeof name, "linear + residual layer norm, width 128%s", with[i]);
 		run_check(c, name);
 	}
 	*c = (struct check){.build = b_matmul};
