@@ -1,0 +1,125 @@
+#!/usr/bin/env bats
+# irfill: what is there is kept, what is absent is filled, and models then run.
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	export ROOT=$BATS_TEST_DIRNAME
+	export BIN
+	BIN=$(cd "${B:-build}/bin" && pwd)
+	export PY=${HSDAG_PYTHON:-${B:-build}/venv/bin/python}
+	case $PY in */*) PY=$(cd "$(dirname "$PY")" && pwd)/$(basename "$PY") ;; esac
+	export M=$ROOT/models
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+}
+
+@test "irfill: the same seed gives the same bytes, another seed others" {
+	xz -dc "$M/rnnlm.bin.xz" >part
+	"$BIN/irfill" "$M/rnnlm.xml" --partial part -o a
+	"$BIN/irfill" "$M/rnnlm.xml" --partial part >b
+	"$BIN/irfill" "$M/rnnlm.xml" --partial part --seed 2 -o c
+	cmp a b
+	run -1 cmp -s a c
+	[ "$(stat -c %s a)" = "$(stat -c %s part)" ]
+}
+
+@test "irfill: what a partial .bin has is kept, what is absent gets the right spread" {
+	xz -dc "$M/resnet50.bin.xz" >part
+	"$BIN/irfill" "$M/resnet50.xml" --partial part -o full
+	run -0 "$PY" - "$M/resnet50.xml" part full <<-'PY'
+		import sys, numpy as np, xml.etree.ElementTree as ET
+		net = ET.parse(sys.argv[1]).getroot()
+		part, full = (np.fromfile(p, np.uint8) for p in sys.argv[2:])
+		layers = {l.get("id"): l for l in net.find("layers")}
+		next_of = {}
+		for e in net.find("edges"):
+		    next_of.setdefault(e.get("from-layer"), []).append(e.get("to-layer"))
+		kinds = set()
+		for i, l in layers.items():
+		    if l.get("type") != "Const":
+		        continue
+		    d = l.find("data")
+		    at, size = int(d.get("offset")), int(d.get("size"))
+		    was, now = part[at:at + size], full[at:at + size]
+		    shape = [int(x) for x in d.get("shape").split(",") if x.strip()]
+		    if d.get("element_type") not in ("f16", "f32") or np.prod(shape) < 256 or was.any():
+		        assert (was == now).all(), i
+		        continue
+		    x = now.view(np.float16 if d.get("element_type") == "f16" else np.float32).astype(float)
+		    use = i
+		    while layers[use].get("type") in ("Const", "Convert"):
+		        use = next_of[use][0]
+		    use = layers[use].get("type")
+		    kinds.add(use)
+		    if use == "Convolution":
+		        want = 2 / np.prod(shape[1:])
+		    elif use == "MatMul":
+		        want = 1 / shape[-1]
+		    else:
+		        assert use == "Add" and abs(x).max() <= 0.1, use
+		        want = 0.01 / 3
+		    assert 0.8 < x.var() / want < 1.25, (i, use, x.var() / want)
+		    assert abs(x.mean()) < 6 * (want / x.size) ** 0.5, (i, use, x.mean())
+		assert kinds >= {"Convolution", "MatMul", "Add"}, kinds
+	PY
+}
+
+@test "irfill: a whole .bin is not changed" {
+	"$ROOT/models.sh" googlenet d
+	"$BIN/irfill" d/googlenet.xml --seed 9 -o again
+	cmp d/googlenet.bin again
+}
+
+@test "irfill: shapes and axes follow from the recorded dims" {
+	for m in resnet50_tf inception_v3_tf mobilenet_v2_tf inception_ssd tensor_iterator loop_2d_add \
+		 lstm_stateful; do
+		run -0 "$BIN/irfill" "$M/$m.xml" --partial none -o "$m.bin"
+	done
+}
+
+@test "irfill: what cannot be inferred is named" {
+	run -3 "$BIN/irfill" "$M/bert_base.xml" --partial none -o x.bin
+	[[ $output == *"bert_base.xml': layer "*"cannot be inferred"*"--partial"* ]]
+	[ -z "$(ls -A)" ]
+}
+
+@test "irfill: filled models run in OpenVINO, finite and sensitive to their inputs" {
+	"$PY" -c 'import openvino' 2>/dev/null || skip "no OpenVINO"
+	for m in rnnlm nmt2 mobilenet_v3_large googlenet; do
+		"$ROOT/models.sh" $m .
+	done
+	for m in tensor_iterator loop_2d_add lstm_stateful inception_ssd; do
+		"$BIN/irfill" "$M/$m.xml" --partial none -o $m.bin
+		cp "$M/$m.xml" .
+	done
+	run -0 "$PY" - *.xml <<-'PY'
+		import sys, numpy as np, openvino as ov
+		core = ov.Core()
+		for path in sys.argv[1:]:
+		    c = core.compile_model(path, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+		    outs = []
+		    for seed in (0, 1):
+		        rng = np.random.default_rng(seed)
+		        ins = [rng.standard_normal(list(p.shape)).astype(np.float32) if p.element_type.is_real()
+		               else rng.integers(0, 1000, list(p.shape)) for p in c.inputs]
+		        r = c(ins)
+		        outs.append([np.array(r[o], float) for o in c.outputs])
+		    for a, b in zip(*outs):
+		        assert np.isfinite(a).all(), path
+		        change = np.sqrt(((a - b) ** 2).mean() / (a ** 2).mean())
+		        print(path, change)
+		        assert change > 1e-3, (path, change)
+	PY
+}
+
+@test "irfill: errors have their status and leave nothing behind" {
+	run -1 "$BIN/irfill" nowhere.xml -o x.bin
+	run -1 "$BIN/irfill" "$M/rnnlm.xml" --partial nowhere -o x.bin
+	run -3 "$BIN/irfill" "$ROOT/bad/ir/cycle_two.xml" -o x.bin
+	run -1 "$BIN/irfill" "$M/tensor_iterator.xml" -o no/such/dir/x.bin
+	run -1 bash -c '"$BIN/irfill" "$M/tensor_iterator.xml" >/dev/full'
+	run -2 "$BIN/irfill"
+	[ -z "$(ls -A)" ]
+}
