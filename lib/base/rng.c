@@ -1,8 +1,10 @@
 /* rng.c - Philox4x32-10 (Salmon et al., SC 2011). */
 #include "base/rng.h"
-#include "base/simd.h"
 
 #include <string.h>
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
+#endif
 
 static inline void philox_round(uint32_t c[4], uint32_t k0, uint32_t k1)
 {
@@ -36,7 +38,6 @@ void rng_block(const struct rng_addr *a, uint32_t index, uint32_t out[4])
 /* LANES blocks side by side, so that the compiler vectorises the rounds. */
 enum { LANES = 16 };
 
-VECTOR_CLONES
 static void philox_lanes(const struct rng_addr *a, uint32_t first, uint32_t out[4][LANES])
 {
 	uint32_t k0 = (uint32_t)a->seed, k1 = (uint32_t)(a->seed >> 32);
@@ -68,7 +69,6 @@ static void philox_lanes(const struct rng_addr *a, uint32_t first, uint32_t out[
 }
 
 /* The words of block after block, low halves before high ones. */
-VECTOR_CLONES
 static void interleave(const uint32_t *w, uint16_t out[8 * LANES])
 {
 	uint64_t pair[2 * LANES];
@@ -84,17 +84,69 @@ static void interleave(const uint32_t *w, uint16_t out[8 * LANES])
 #endif
 }
 
+#if defined(__x86_64__) && defined(__GNUC__)
+/* The same by hand: compilers multiply 32 by 32 bits in 64-bit lanes at thrice the
+ * price.  A word is the low half of its lane; what is above it does not matter to
+ * the products and is cleared at the end. */
+__attribute__((target("avx2")))
+static void bits16_avx2(const struct rng_addr *a, uint32_t first, uint16_t out[8 * LANES])
+{
+	enum { V = LANES / 4 };
+	const __m256i m0 = _mm256_set1_epi64x(0xD2511F53), m1 = _mm256_set1_epi64x(0xCD9E8D57);
+	__m256i c0[V], c1[V], c2[V], c3[V];
+	uint32_t k0 = (uint32_t)a->seed, k1 = (uint32_t)(a->seed >> 32);
+	for (int i = 0; i < V; i++) {
+		uint32_t n = first + 4 * (uint32_t)i;
+		c0[i] = _mm256_set_epi64x(n + 3, n + 2, n + 1, n);
+		c1[i] = _mm256_set1_epi64x(a->stream);
+		c2[i] = _mm256_set1_epi64x(a->step);
+		c3[i] = _mm256_set1_epi64x(a->episode);
+	}
+	for (int r = 0; r < 10; r++) {
+		__m256i q0 = _mm256_set1_epi64x(k0), q1 = _mm256_set1_epi64x(k1);
+		for (int i = 0; i < V; i++) {
+			__m256i p0 = _mm256_mul_epu32(m0, c0[i]), p1 = _mm256_mul_epu32(m1, c2[i]);
+			c0[i] = _mm256_srli_epi64(p1, 32) ^ c1[i] ^ q0;
+			c2[i] = _mm256_srli_epi64(p0, 32) ^ c3[i] ^ q1;
+			c1[i] = p1;
+			c3[i] = p0;
+		}
+		k0 += 0x9E3779B9u;
+		k1 += 0xBB67AE85u;
+	}
+	const __m256i low = _mm256_set1_epi64x(0xffffffff);
+	for (int i = 0; i < V; i++) {
+		__m256i c01 = (c0[i] & low) | _mm256_slli_epi64(c1[i], 32);
+		__m256i c23 = (c2[i] & low) | _mm256_slli_epi64(c3[i], 32);
+		__m256i even = _mm256_unpacklo_epi64(c01, c23), odd = _mm256_unpackhi_epi64(c01, c23);
+		__m256i pair[2] = {_mm256_permute2x128_si256(even, odd, 0x20),
+				   _mm256_permute2x128_si256(even, odd, 0x31)};
+		memcpy(out + 32 * i, pair, sizeof pair);
+	}
+}
+#endif
+
+/* 8 * LANES numbers from LANES blocks */
+static void bits16_lanes(const struct rng_addr *a, uint32_t first, uint16_t out[8 * LANES])
+{
+#if defined(__x86_64__) && defined(__GNUC__)
+	if (__builtin_cpu_supports("avx2")) {
+		bits16_avx2(a, first, out);
+		return;
+	}
+#endif
+	uint32_t w[4][LANES];
+	philox_lanes(a, first, w);
+	interleave(w[0], out);
+}
+
 void rng_bits16(const struct rng_addr *a, uint32_t first, uint16_t *out, size_t n)
 {
-	uint32_t w[4][LANES];
 	uint16_t last[8 * LANES];
-	for (; n >= 8 * LANES; first += LANES, out += 8 * LANES, n -= 8 * LANES) {
-		philox_lanes(a, first, w);
-		interleave(w[0], out);
-	}
+	for (; n >= 8 * LANES; first += LANES, out += 8 * LANES, n -= 8 * LANES)
+		bits16_lanes(a, first, out);
 	if (n > 0) {
-		philox_lanes(a, first, w);
-		interleave(w[0], last);
+		bits16_lanes(a, first, last);
 		memcpy(out, last, n * sizeof *out);
 	}
 }
