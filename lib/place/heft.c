@@ -40,7 +40,23 @@ static int rank_compare(const void *pa, const void *pb)
 	return (a->task > b->task) - (a->task < b->task);
 }
 
-/* Tasks by descending upward rank (equation 2); a topological order. */
+/* Mean copy time of a tensor over the pairs of different devices that are linked: c bar of
+ * equation 3 (the scheduler's own rank also counts copies that stay on a device, as 0). */
+static double mean_copy_s(const struct sched_links *l, uint64_t bytes)
+{
+	double sum = 0;
+	uint32_t pairs = 0;
+
+	for (uint32_t i = 0; i < l->k; i++)
+		for (uint32_t j = 0; j < l->k; j++)
+			if (i != j && l->latency_s[(size_t)i * l->k + j] >= 0) {
+				sum += sched_copy_s(l, i, j, bytes);
+				pairs++;
+			}
+	return pairs ? sum / pairs : 0;
+}
+
+/* Tasks by descending upward rank (equation 7); a topological order. */
 static struct ranked *rank_tasks(const struct heft *h)
 {
 	uint32_t n = h->d->n;
@@ -49,6 +65,12 @@ static struct ranked *rank_tasks(const struct heft *h)
 	double *use_s = MEM_NEWN(double, h->d->n_uses);
 
 	sched_mean_costs(h->d, h->c->task_s, &h->c->links, task_s, use_s);
+	for (uint32_t t = 0; t < h->d->n_tensors; t++) {
+		double mean = mean_copy_s(&h->c->links, h->d->tensor_bytes[t]);
+
+		for (uint32_t u = h->d->use_ptr[t]; u < h->d->use_ptr[t + 1]; u++)
+			use_s[u] = mean;
+	}
 	sched_upward_rank(h->d, task_s, use_s, rank);
 	for (uint32_t v = 0; v < n; v++)
 		r[v] = (struct ranked){rank[v], v};
@@ -60,7 +82,7 @@ static struct ranked *rank_tasks(const struct heft *h)
 	return r;
 }
 
-/* When all inputs of v are on dev (equation 5, inner maximum); INFINITY when one has no way there. */
+/* When all inputs of v are on dev (equation 4, inner maximum); INFINITY when one has no way there. */
 static double inputs_ready_s(const struct heft *h, uint32_t v, uint32_t dev)
 {
 	double ready = 0;
@@ -128,7 +150,7 @@ static int place_task(struct heft *h, uint32_t v, struct err *e)
 	return 0;
 }
 
-int search_heft(const struct place_model *m, uint16_t *device, struct err *e)
+int search_heft(const struct place_model *m, uint16_t *device, double *makespan_s, struct err *e)
 {
 	const struct sched_dag *d = &m->tasks.dag;
 	struct heft h = {d, &m->costs, m->k, MEM_NEWN(double, d->n), MEM_NEWN(uint16_t, d->n),
@@ -139,8 +161,11 @@ int search_heft(const struct place_model *m, uint16_t *device, struct err *e)
 	for (uint32_t i = 0; i < d->n && rc == 0; i++)
 		rc = place_task(&h, order[i].task, e);
 	memset(device, 0, m->n_sets * sizeof(*device));
-	for (uint32_t v = 0; v < d->n && rc == 0; v++)
+	*makespan_s = 0;
+	for (uint32_t v = 0; v < d->n && rc == 0; v++) {
 		device[m->tasks.task_set[v]] = h.on[v];
+		*makespan_s = fmax(*makespan_s, h.finish_s[v]);
+	}
 	for (uint32_t dev = 0; dev < m->k; dev++)
 		mem_free(h.agenda[dev].slot);
 	mem_free(h.agenda);

@@ -24,7 +24,9 @@ uint32_t search_climb(struct evaluator *x, const struct place_model *m, uint64_t
 /* HEFT: tasks in order of upward rank, each to the device on which it ends first,
  * insertion into idle gaps allowed; links carry any number of copies at once
  * (Topcuoglu, Hariri, Wu 2002, section 4.1).  Devices without a link from a
- * needed tensor are not considered.  -1 (ST_RUNTIME) when a task has none left. */
-int search_heft(const struct place_model *m, uint16_t *device, struct err *e) MUST_CHECK;
+ * needed tensor are not considered.  *makespan_s: of HEFT's own schedule.
+ * -1 (ST_RUNTIME) when a task has no device left. */
+int search_heft(const struct place_model *m, uint16_t *device, double *makespan_s,
+		struct err *e) MUST_CHECK;
 
 #endif

@@ -175,7 +175,7 @@ static void searches(void)
 		climb_right += lat_s >= best && lat_s <= single_s && latency(&p, device) == lat_s &&
 			       used >= 1 && used < 10000;
 		climb_optimal += lat_s == best;
-		heft_legal += search_heft(&p.m, device, &e) == 0 && latency(&p, device) < INFINITY;
+		heft_legal += search_heft(&p.m, device, &lat_s, &e) == 0 && latency(&p, device) < INFINITY;
 		heft_right += latency(&p, device) >= best;
 		worst_heft = fmax(worst_heft, latency(&p, device) / best);
 		problem_end(&p);
@@ -185,6 +185,35 @@ static void searches(void)
 	tap(climb_optimal > cases / 2, "and often finds the optimum (%d of %d)", climb_optimal, cases);
 	tap(heft_legal == cases && heft_right == cases && worst_heft < 2.5,
 	    "heft is legal and near the optimum (worst %.2f times)", worst_heft);
+}
+
+/* The ten tasks of Topcuoglu, Hariri and Wu 2002, figure 2: HEFT's schedule takes 80. */
+static void heft_example(struct arena *a)
+{
+	static const double cost[30] = {14, 16, 9, 13, 19, 18, 11, 13, 19, 13, 8, 17, 12, 13, 10,
+					13, 16, 9, 7, 15, 11, 5, 11, 14, 18, 12, 20, 21, 7, 16};
+	static const uint16_t edge[15][3] = {
+		{0, 1, 18}, {0, 2, 12}, {0, 3, 9}, {0, 4, 11}, {0, 5, 14}, {1, 7, 19}, {1, 8, 16},
+		{2, 6, 23}, {3, 7, 27}, {3, 8, 23}, {4, 8, 13}, {5, 7, 15}, {6, 9, 17}, {7, 9, 11},
+		{8, 9, 13}};
+	double lat[9] = {0}, bw[9], makespan_s;
+	struct sched_edge e[15];
+	uint32_t set[10];
+	uint16_t device[10];
+	struct err err = ERR_INIT;
+	struct place_model m = {.k = 3, .n_sets = 10, .set_s = cost};
+
+	for (int i = 0; i < 9; i++)
+		bw[i] = i % 4 ? 1 : INFINITY;
+	for (uint32_t i = 0; i < 15; i++)
+		e[i] = (struct sched_edge){edge[i][0], edge[i][1], i, edge[i][2]};
+	for (uint32_t i = 0; i < 10; i++)
+		set[i] = i;
+	sched_dag_build(&m.tasks.dag, 10, e, 15, a);
+	m.tasks.task_set = set;
+	m.costs = (struct sched_costs){cost, {3, lat, bw}, true, true, SCHED_RANK};
+	int rc = search_heft(&m, device, &makespan_s, &err);
+	tap(rc == 0 && makespan_s == 80, "heft takes 80 on its published example (%g)", makespan_s);
 }
 
 /* No flip of one set improves a placement that climbing ended with. */
@@ -259,7 +288,7 @@ static void masks(void)
 		ok &= device[set] == 1;
 	}
 	tap(ok, "random placements respect the mask");
-	tap(search_heft(&p.m, device, &e) == 0 && device[set] == 1, "heft too");
+	tap(search_heft(&p.m, device, &lat_s, &e) == 0 && device[set] == 1, "heft too");
 	problem_end(&p);
 }
 
@@ -386,6 +415,7 @@ int main(void)
 	links(a);
 	costs_by_hand(a);
 	searches();
+	heft_example(a);
 	local_optimum();
 	legality();
 	masks();
