@@ -64,9 +64,13 @@ static struct mat *edge_scores(struct tape *t, struct mat *const *p, const struc
 {
 	int64_t inner = h->layer_parsingnet - 1;
 	struct mat *x = tape_edge_product(t, z, g->u, g->v, g->m);
-	x = normed_mlp(t, p, inner, h->dropout_network, x);
+	struct mat *y = normed_mlp(t, p, inner, h->dropout_network, x);
+	if (y != x)
+		tape_done(t, x);
 	p += MATS_NORMED * inner;
-	return tape_sigmoid(t, tape_linear(t, x, p[0], p[1], (struct after){0}));
+	struct mat *score = tape_sigmoid(t, tape_linear(t, y, p[0], p[1], (struct after){0}));
+	tape_done(t, y);
+	return score;
 }
 
 /* ---- a round ---- */
@@ -116,8 +120,10 @@ static struct mat *pool(struct tape *t, const struct net_model *m, struct mat *c
 		inside[e] = a == group[g->v[e]] ? a : UINT32_MAX;
 	}
 	struct mat *h2 = gnn(t, p + at.gnn2, h->layer_gnn2, h->dropout_network, g, x);
-	struct mat *y = deepset(t, p + at.pre, h->layer_deepsets, h->dropout_network, h2);
-	y = tape_segment_sum(t, y, group, n_groups, 0);
+	struct mat *pre = deepset(t, p + at.pre, h->layer_deepsets, h->dropout_network, h2);
+	tape_done(t, h2);
+	struct mat *y = tape_segment_sum(t, pre, group, n_groups, 0);
+	tape_done(t, pre);
 	y = deepset(t, p + at.post, h->layer_deepsets, h->dropout_network, y);
 	struct mat *factor = h->pool_sum ? tape_segment_sum(t, score, inside, n_groups, 1)
 					 : tape_segment_mean(t, score, inside, n_groups, 1);
@@ -143,6 +149,7 @@ struct embedding {
 	uint32_t *group;           /* (n) groups of the nodes so far */
 	struct parse_round *round;
 	uint32_t n_rounds, cap;
+	int64_t most;              /* rounds of this step; 0: any number */
 };
 
 static struct mat *scores(struct embedding *s)
@@ -150,7 +157,9 @@ static struct mat *scores(struct embedding *s)
 	const struct hyper *h = s->m->hyper;
 	struct gpn_parts at = gpn_parts(h);
 	struct mat *z = gnn(s->t, s->p + at.gnn1, h->layer_gnn, h->dropout_network, s->graph, s->x);
-	return edge_scores(s->t, s->p + at.edge, h, s->graph, z);
+	struct mat *score = edge_scores(s->t, s->p + at.edge, h, s->graph, z);
+	tape_done(s->t, z);
+	return score;
 }
 
 /* Parse the scored graph, or read the record; false: nothing shrinks. */
@@ -191,8 +200,18 @@ static bool goes_on(const struct embedding *s)
 	const struct hyper *h = s->m->hyper;
 	if (s->plan->recorded)
 		return s->n_rounds < s->plan->recorded->n_rounds;
-	return s->graph->m > 0 && (h->rounds == 0 || s->n_rounds < h->rounds) &&
+	return s->graph->m > 0 && (s->most == 0 || s->n_rounds < s->most) &&
 	       s->graph->n > h->min_groups;
+}
+
+/* Coarse moves and fine ones in one episode, when training mixes them. */
+static int64_t rounds_of_step(const struct hyper *h, const struct rng_addr *rng)
+{
+	if (!h->mix_rounds || !rng || h->rounds < 2)
+		return h->rounds;
+	struct rng_addr at = *rng;
+	at.stream = RNG_SEARCH;
+	return 1 + (int64_t)rng_below(&at, 0, (uint32_t)h->rounds);
 }
 
 static void note_round(struct embedding *s, const struct parsed *by)
@@ -242,6 +261,7 @@ static int gpn_embed(struct tape *t, const struct net_model *m, struct mat *cons
 	s.group = arena_raw(tape_arena(t), m->graph->n, sizeof *s.group);
 	for (uint32_t v = 0; v < m->graph->n; v++)
 		s.group[v] = v;
+	s.most = rounds_of_step(h, plan->rng);
 	bool given = plan->recorded ? plan->recorded->given : plan->given != NULL;
 
 	tape_mask_from(t, 0);

@@ -66,41 +66,51 @@ void add_deepset(struct params *p, const char *part, int64_t layers, uint32_t h)
 
 /* ---- forward ---- */
 
+/* y follows x, which has no other use when it came about inside a layer. */
+static struct mat *next(struct tape *t, struct mat *x, struct mat *y, bool inside)
+{
+	if (inside)
+		tape_done(t, x);
+	return y;
+}
+
 struct mat *normed_mlp(struct tape *t, struct mat *const *p, int64_t layers, double drop,
 		       struct mat *x)
 {
+	const struct after f = {true, drop};
 	for (int64_t i = 0; i < layers; i++, p += MATS_NORMED)
-		x = tape_linear_norm(t, x, p[0], p[1], NULL, p[2], p[3], (struct after){true, drop});
+		x = next(t, x, tape_linear_norm(t, x, p[0], p[1], NULL, p[2], p[3], f), i > 0);
 	return x;
 }
 
 struct mat *plain_mlp(struct tape *t, struct mat *const *p, int64_t layers, double drop,
 		      struct after last, struct mat *x)
 {
+	const struct after f = {true, drop};
 	for (int64_t i = 0; i < layers; i++, p += MATS_PLAIN)
-		x = tape_linear(t, x, p[0], p[1],
-				i == layers - 1 ? last : (struct after){true, drop});
+		x = next(t, x, tape_linear(t, x, p[0], p[1], i == layers - 1 ? last : f), i > 0);
 	return x;
 }
 
 struct mat *gnn(struct tape *t, struct mat *const *p, int64_t layers, double drop,
 		const struct ugraph *g, struct mat *x)
 {
+	const struct after f = {true, drop};
 	struct mat *h = x;
 	for (int64_t i = 0; i < layers; i++, p += MATS_PLAIN) {
-		struct mat *hw = tape_matmul(t, h, p[0]);
-		h = tape_aggregate(t, g, hw, p[1], (struct after){true, drop});
+		struct mat *hw = next(t, h, tape_matmul(t, h, p[0]), i > 0);
+		h = tape_aggregate(t, g, hw, p[1], f);
 		tape_forget(t, hw);
 	}
-	return tape_norm(t, x, h, p[0], p[1], (struct after){0});
+	return next(t, h, tape_norm(t, x, h, p[0], p[1], (struct after){0}), true);
 }
 
 struct mat *deepset(struct tape *t, struct mat *const *p, int64_t layers, double drop,
 		    struct mat *x)
 {
-	const struct after none = {0};
+	const struct after f = {true, drop}, none = {0};
 	int64_t inner = layers - 1;
-	struct mat *y = plain_mlp(t, p, inner, drop, (struct after){true, drop}, x);
+	struct mat *y = plain_mlp(t, p, inner, drop, f, x);
 	p += MATS_PLAIN * inner;
-	return tape_linear_norm(t, y, p[0], p[1], x, p[2], p[3], none);
+	return next(t, y, tape_linear_norm(t, y, p[0], p[1], x, p[2], p[3], none), y != x);
 }

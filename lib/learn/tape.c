@@ -143,6 +143,12 @@ void tape_forget(struct tape *t, struct mat *x)
 	x->v = x->own = NULL;
 }
 
+void tape_done(struct tape *t, struct mat *x)
+{
+	if (!t->train)
+		tape_forget(t, x);
+}
+
 struct mat *op_new(struct tape *t, uint32_t rows, uint32_t cols, float **v, struct op **rec,
 		   void (*back)(struct tape *, struct op *), struct mat *const x[MAX_IN])
 {
@@ -301,5 +307,9 @@ void tape_back(struct tape *t, uint32_t n, struct mat *const *y, const double *c
 		o->back(t, o);
 		buf_release(t, o->y->g, mat_n(o->y));
 		o->y->g = NULL;
+		if (o->y->own)
+			tape_forget(t, o->y);
+		if (o->saved[0])
+			buf_release(t, o->saved[0], o->n_saved);
 	}
 }

@@ -51,8 +51,11 @@ struct mat *tape_param(struct tape *t, const float *v, float *g, uint32_t rows, 
 
 /* The value of x is not needed by anybody any more: its memory may be reused. */
 void tape_forget(struct tape *t, struct mat *x);
+/* The same when the tape does not train; a training one needs x on the way back. */
+void tape_done(struct tape *t, struct mat *x);
 
-/* Gradients of sum_i coef[i] * y[i], y[i] (1,1), into everything that wants one. */
+/* Gradients of sum_i coef[i] * y[i], y[i] (1,1), into everything that wants one.  The
+ * values of results are gone afterwards. */
 void tape_back(struct tape *t, uint32_t n, struct mat *const *y, const double *coef);
 
 /* What may follow an operation within the same pass over its rows. */

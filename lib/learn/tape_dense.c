@@ -186,6 +186,7 @@ static void norm_run(struct tape *t, struct op *o, struct linear_job *j, struct 
 	j->rstd = buf_get(t, o->y->rows);
 	rows_run(t, o->y->rows, rows, j);
 	o->saved[0] = j->xhat;
+	o->n_saved = n;
 	o->saved[1] = j->rstd;
 }
 

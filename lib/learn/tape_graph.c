@@ -164,6 +164,7 @@ static struct mat *segment(struct tape *t, struct mat *x, const uint32_t *seg, u
 		}
 	float *inverse = mean ? buf_get(t, n) : NULL;
 	o->saved[0] = inverse;
+	o->n_saved = n;
 	for (uint32_t s = 0; s < n; s++) {
 		if (mean)
 			inverse[s] = count[s] ? 1.0f / (float)count[s] : 0;

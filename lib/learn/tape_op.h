@@ -11,7 +11,8 @@ struct op {
 	void (*back)(struct tape *t, struct op *o);
 	struct mat *y;               /* the result */
 	struct mat *x[MAX_IN];       /* inputs, by position; some NULL */
-	const float *saved[2];       /* kept from the forward pass */
+	float *saved[2];             /* kept from the forward pass; NULL: nothing */
+	size_t n_saved;              /* floats in saved[0] */
 	const struct ugraph *graph;
 	const void *index[2];        /* index arrays, borrowed */
 	float scale;                 /* of dropout; 1 without */
