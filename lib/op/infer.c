@@ -76,6 +76,12 @@ int infer_same(const struct op *op, const struct tensor *in, struct tensor *out,
 	return 0;
 }
 
+/* Before opset5 the data comes third. */
+int infer_batch_norm(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
+{
+	return infer_same(op, &in[op->version >= 5 ? 0 : 2], out, e);
+}
+
 int infer_read_value(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
 {
 	return op->n_in ? infer_same(op, in, out, e) : infer_recorded(op, in, out, e);

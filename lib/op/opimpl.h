@@ -3,6 +3,7 @@
 #define HSDAG_OP_OPIMPL_H
 
 #include "op/op.h"
+#include "op/slice.h"
 
 /* Attribute decoders (opattr.c). */
 int attr_none(struct op *op, struct err *e);
@@ -35,20 +36,12 @@ int attr_resize(struct op *op, struct err *e);
 typedef int infer_fn(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e);
 infer_fn infer_unknown, infer_recorded, infer_same, infer_read_value, infer_convert, infer_convert_like,
 	infer_test, infer_binary, infer_compare, infer_prelu, infer_select, infer_reduce, infer_range,
-	infer_shape_of, infer_eye, infer_non_zero;
+	infer_batch_norm, infer_shape_of, infer_eye, infer_non_zero;
 infer_fn infer_matmul, infer_attention, infer_conv, infer_conv_backprop, infer_pool, infer_adaptive_pool,
 	infer_cell, infer_sequence;
 infer_fn infer_reshape, infer_squeeze, infer_unsqueeze, infer_batch_to_space, infer_broadcast, infer_concat,
 	infer_depth_to_space, infer_gather, infer_gather_elements, infer_gather_nd, infer_one_hot, infer_pad,
 	infer_slice, infer_space_to_batch, infer_space_to_depth, infer_split, infer_strided_slice,
 	infer_tile, infer_topk, infer_transpose, infer_variadic_split, infer_interpolate;
-
-/* Integers of tensor t (a shape, a list of axes) into dst[max]; their number, or -1 with an
- * error.  The data must be there. */
-int op_ints(const struct tensor *t, int64_t *dst, int max, struct err *e);
-/* Bit set of the axes in t, which may be negative, for a tensor of that rank. */
-int op_axes(const struct tensor *t, uint32_t rank, uint32_t *set, struct err *e);
-/* Is the optional input i there? */
-bool op_has_input(const struct op *op, const struct tensor *in, int i);
 
 #endif

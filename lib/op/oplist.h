@@ -111,7 +111,7 @@
 	X(MVN, "MVN", OPC_NORM, 1, 2, 1, 0, norm, same) \
 	X(LRN, "LRN", OPC_NORM, 2, 2, 1, 0, lrn, same) \
 	X(NORMALIZE_L2, "NormalizeL2", OPC_NORM, 2, 2, 1, 0, norm, same) \
-	X(BATCH_NORM, "BatchNormInference", OPC_NORM, 5, 5, 1, 0, norm, same) \
+	X(BATCH_NORM, "BatchNormInference", OPC_NORM, 5, 5, 1, 0, norm, batch_norm) \
 	X(GROUP_NORM, "GroupNormalization", OPC_NORM, 3, 3, 1, 0, norm, same) \
 	X(RMS, "RMS", OPC_NORM, 2, 2, 1, 0, norm, same) \
 	/* views and movement */ \

@@ -19,4 +19,12 @@ int op_gather_axes(const struct op *op, const struct tensor *in, int *axis, int 
 int op_permutation(const struct tensor *in, const struct tensor *order, int64_t *perm,
 		   struct err *e) MUST_CHECK;
 
+/* Integers of tensor t (a shape, a list of axes) into dst[max]; their number, or -1 with an
+ * error.  The data must be there. */
+int op_ints(const struct tensor *t, int64_t *dst, int max, struct err *e);
+/* Bit set of the axes in t, which may be negative, for a tensor of that rank. */
+int op_axes(const struct tensor *t, uint32_t rank, uint32_t *set, struct err *e);
+/* Is the optional input i there? */
+bool op_has_input(const struct op *op, const struct tensor *in, int i);
+
 #endif

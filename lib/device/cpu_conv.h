@@ -1,0 +1,12 @@
+/* cpu_conv.h - inside the convolutions. */
+#ifndef HSDAG_DEVICE_CPU_CONV_H
+#define HSDAG_DEVICE_CPU_CONV_H
+
+#include "device/cpu_window.h"
+
+/* Convolution with one input channel for each group (cout outputs each), two spatial dims; weights
+ * (groups, cout, taps) f32. */
+int cpu_depthwise(struct cpu_ctx *c, const struct window *g, const float *x, const float *weights, float *y,
+		  struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,206 @@
+/* cpu_elem_loops.h - element-wise loops over f32, one level (cpu_levels.h).  x and y may be
+ * the same array. */
+#include "device/cpu_vecmath.h"
+
+#define EACH(expr) do { \
+	_Pragma("GCC ivdep") \
+	for (int64_t i = 0; i < n; i++) { \
+		float v = x[i]; \
+		y[i] = (expr); \
+	} \
+	return true; } while (0)
+
+/* False: no vector form of this operator. */
+static bool LEVEL(unary)(enum op_kind kind, const struct unary_args *u, const float *x, float *y, int64_t n)
+{
+	const float a = u->a, b = u->b;
+	switch (kind) {
+	case OP_RELU: EACH(v < 0 ? 0 : v);
+	case OP_ABS: EACH(v < 0 ? -v : v + 0);
+	case OP_NEGATIVE: EACH(-v);
+	case OP_CLAMP: EACH(v < a ? a : v > b ? b : v);
+	case OP_SIGMOID: EACH(LEVEL(vsigmoid)(v));
+	case OP_TANH: EACH(LEVEL(vtanh)(v));
+	case OP_EXP: EACH(LEVEL(vexp)(v));
+	case OP_ERF: EACH(LEVEL(verf)(v));
+	case OP_SQRT: EACH(__builtin_sqrtf(v));
+	case OP_GELU:
+		if (u->gelu_tanh)
+			EACH(0.5f * v * (1 + LEVEL(vtanh)(0.797884561f * FMA(0.044715f * v * v, v, v))));
+		EACH(0.5f * v * (1 + LEVEL(verf)(v * 0.707106781f)));
+	case OP_SWISH: EACH(v / (1 + LEVEL(vexp)(-a * v)));
+	case OP_HSIGMOID: EACH((v < -3 ? 0 : v > 3 ? 6 : v + 3) * (1 / 6.0f));
+	case OP_HSWISH: EACH(v * ((v < -3 ? 0 : v > 3 ? 6 : v + 3) * (1 / 6.0f)));
+	case OP_HARD_SIGMOID: EACH(a * v + b < 0 ? 0 : a * v + b > 1 ? 1 : a * v + b);
+	case OP_ELU: EACH(v > 0 ? v : a * (LEVEL(vexp)(v) - 1));
+	case OP_SELU: EACH(v > 0 ? b * v : b * a * (LEVEL(vexp)(v) - 1));
+	case OP_SOFT_SIGN: EACH(v / (1 + (v < 0 ? -v : v)));
+	case OP_FLOOR: EACH(__builtin_floorf(v));
+	case OP_CEILING: EACH(__builtin_ceilf(v));
+	default: return false;
+	}
+}
+#undef EACH
+
+/* One row: strides sa, sb are 0 or 1. */
+#define EACH(expr) do { \
+	if (sa && sb) { \
+		_Pragma("GCC ivdep") \
+		for (int64_t i = 0; i < n; i++) { float p = a[i], q = b[i]; y[i] = (expr); } \
+	} else if (sa) { \
+		const float q = b[0]; \
+		_Pragma("GCC ivdep") \
+		for (int64_t i = 0; i < n; i++) { float p = a[i]; y[i] = (expr); } \
+	} else { \
+		const float p = a[0]; \
+		_Pragma("GCC ivdep") \
+		for (int64_t i = 0; i < n; i++) { float q = b[i]; y[i] = (expr); } \
+	} \
+	return true; } while (0)
+
+static bool LEVEL(binary)(enum op_kind kind, const float *a, int sa, const float *b, int sb, float *y,
+			  int64_t n)
+{
+	switch (kind) {
+	case OP_ADD: EACH(p + q);
+	case OP_SUBTRACT: EACH(p - q);
+	case OP_MULTIPLY: EACH(p * q);
+	case OP_DIVIDE: EACH(p / q);
+	case OP_MAXIMUM: EACH(p > q ? p : q);
+	case OP_MINIMUM: EACH(p < q ? p : q);
+	case OP_SQUARED_DIFFERENCE: EACH((p - q) * (p - q));
+	default: return false;
+	}
+}
+#undef EACH
+
+static void LEVEL(from_half)(const uint16_t *x, float *y, int64_t n)
+{
+	int64_t i = 0;
+#if LEVEL_WIDTH == 16
+	for (; i + 16 <= n; i += 16)
+		_mm512_storeu_ps(y + i, _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)(x + i))));
+#elif LEVEL_WIDTH == 8
+	for (; i + 8 <= n; i += 8)
+		_mm256_storeu_ps(y + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(x + i))));
+#endif
+	for (; i < n; i++)
+		y[i] = half_to_float(x[i]);
+}
+
+static void LEVEL(from_bf16)(const uint16_t *x, float *y, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		y[i] = LEVEL(from_bits)((int32_t)((uint32_t)x[i] << 16));
+}
+
+/* Reductions keep 16 partial results whatever the width of a vector, and add them in one order. */
+#define REDUCE(start, step, join) do { \
+	float part[16]; \
+	for (int j = 0; j < 16; j++) \
+		part[j] = (start); \
+	int64_t i = 0; \
+	for (; i + 16 <= n; i += 16) \
+		for (int j = 0; j < 16; j++) { float s = part[j], v = x[i + j]; part[j] = (step); } \
+	for (int j = 0; i < n; i++, j++) { float s = part[j], v = x[i]; part[j] = (step); } \
+	for (int w = 8; w; w >>= 1) \
+		for (int j = 0; j < w; j++) { float p = part[j], q = part[j + w]; part[j] = (join); } \
+	return part[0]; } while (0)
+
+static float LEVEL(sum)(const float *x, int64_t n)
+{
+	REDUCE(0, s + v, p + q);
+}
+
+static float LEVEL(max)(const float *x, int64_t n)
+{
+	REDUCE(-__builtin_inff(), v > s ? v : s, p > q ? p : q);
+}
+
+static float LEVEL(min)(const float *x, int64_t n)
+{
+	REDUCE(__builtin_inff(), v < s ? v : s, p < q ? p : q);
+}
+
+static float LEVEL(sum_squares)(const float *x, float mean, int64_t n)
+{
+	REDUCE(0, s + (v - mean) * (v - mean), p + q);
+}
+
+static float LEVEL(exp_sum)(const float *x, float shift, float *y, int64_t n)
+{
+	_Pragma("GCC ivdep")
+	for (int64_t i = 0; i < n; i++)
+		y[i] = LEVEL(vexp)(x[i] - shift);
+	return LEVEL(sum)(y, n);
+}
+#undef REDUCE
+
+static float LEVEL(dot)(const float *x, const float *y, int64_t n)
+{
+	float part[32] = {0};
+	int64_t i = 0;
+	for (; i + 32 <= n; i += 32)
+		for (int j = 0; j < 32; j++)
+			part[j] = FMA(x[i + j], y[i + j], part[j]);
+	for (int j = 0; i < n; i++, j++)
+		part[j] = FMA(x[i], y[i], part[j]);
+	for (int w = 16; w; w >>= 1)
+		for (int j = 0; j < w; j++)
+			part[j] += part[j + w];
+	return part[0];
+}
+
+static void LEVEL(scale_shift)(const float *x, float scale, float shift, float *y, int64_t n)
+{
+	_Pragma("GCC ivdep")
+	for (int64_t i = 0; i < n; i++)
+		y[i] = FMA(x[i], scale, shift);
+}
+
+static void LEVEL(axpy)(float a, const float *x, float *y, int64_t n)
+{
+	_Pragma("GCC ivdep")
+	for (int64_t i = 0; i < n; i++)
+		y[i] = FMA(a, x[i], y[i]);
+}
+
+/* y = max(y, x) or y + x, x with a stride. */
+static void LEVEL(join_strided)(bool max, const float *x, int64_t stride, float *y, int64_t n)
+{
+	if (max && stride == 1)
+		for (int64_t i = 0; i < n; i++)
+			y[i] = x[i] > y[i] ? x[i] : y[i];
+	else if (max)
+		for (int64_t i = 0; i < n; i++)
+			y[i] = x[i * stride] > y[i] ? x[i * stride] : y[i];
+	else
+		for (int64_t i = 0; i < n; i++)
+			y[i] += x[i * stride];
+}
+
+/* y[i] = sum over taps w[t] x[offset[t] + i]: blocks of outputs stay in registers. */
+static void LEVEL(taps)(const float *x, const int64_t *offset, const float *w, int64_t n_taps, float *y, int64_t n)
+{
+	enum { B = 4 * LEVEL_WIDTH };
+	int64_t i = 0;
+	for (; i + B <= n; i += B) {
+		float sum[B];
+		for (int j = 0; j < B; j++)
+			sum[j] = 0;
+		for (int64_t t = 0; t < n_taps; t++) {
+			const float *p = x + offset[t] + i;
+			float v = w[t];
+			for (int j = 0; j < B; j++)
+				sum[j] = FMA(v, p[j], sum[j]);
+		}
+		for (int j = 0; j < B; j++)
+			y[i + j] = sum[j];
+	}
+	for (; i < n; i++) {
+		float sum = 0;
+		for (int64_t t = 0; t < n_taps; t++)
+			sum = FMA(w[t], x[offset[t] + i], sum);
+		y[i] = sum;
+	}
+}

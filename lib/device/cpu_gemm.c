@@ -1,0 +1,76 @@
+/* cpu_gemm.c - packing of the operands, and the tile kernels of each level. */
+#include "device/cpu_gemm.h"
+#include "op/value.h"
+
+#include <string.h>
+
+typedef float vec4 __attribute__((vector_size(16), aligned(4), may_alias));
+
+#define LEVEL_FILE "device/cpu_gemm_loops.h"
+#include "device/cpu_levels.h"
+
+int64_t gemm_a_elements(int64_t m, int64_t k)
+{
+	return (m + GEMM_M - 1) / GEMM_M * GEMM_M * k;
+}
+
+int64_t gemm_b_elements(int64_t k, int64_t n)
+{
+	return (n + GEMM_N - 1) / GEMM_N * GEMM_N * k;
+}
+
+/* Panels of `width` along dim x (n_x of them, distance step_x), k along step_k. */
+#define PACK(T, S, convert) do { \
+	T *to = dst; \
+	const S *from = src; \
+	for (int64_t x0 = 0; x0 < n_x; x0 += width) { \
+		int64_t w = n_x - x0 < width ? n_x - x0 : width; \
+		for (int64_t i = 0; i < k; i++, to += width) { \
+			const S *s = from + x0 * step_x + i * step_k; \
+			for (int64_t j = 0; j < w; j++) \
+				to[j] = convert(s[j * step_x]); \
+			for (int64_t j = w; j < width; j++) \
+				to[j] = 0; \
+		} \
+	} \
+	} while (0)
+#define KEEP(x) (x)
+
+static void pack(void *dst, enum elem elem, const void *src, int64_t n_x, int64_t k, int64_t width, int64_t step_x,
+		 int64_t step_k)
+{
+	if (elem == EL_F16)
+		PACK(uint16_t, uint16_t, KEEP);
+	else if (elem == EL_BF16)
+		PACK(float, uint16_t, bf16_to_float);
+	else
+		PACK(float, float, KEEP);
+}
+
+void gemm_pack_a(void *dst, enum elem elem, const void *src, int64_t m, int64_t k, int64_t row, int64_t col)
+{
+	pack(dst, elem, src, m, k, GEMM_M, row, col);
+}
+
+void gemm_pack_b(void *dst, enum elem elem, const void *src, int64_t k, int64_t n, int64_t row, int64_t col)
+{
+	pack(dst, elem, src, n, k, GEMM_N, col, row);
+}
+
+void gemm_tile(int mr, int nr, int64_t kc, const float *a, const void *b, bool b_half, float *c, int64_t ldc,
+	       bool add)
+{
+	LEVEL_CALL(tile, mr, nr, kc, a, b, b_half, c, ldc, add);
+}
+
+void gemm_row(int nr, int64_t kc, const float *x, const void *b, bool b_half, float *y, bool add)
+{
+	float sums[GEMM_N];
+	LEVEL_CALL(row, kc, x, b, b_half, sums);
+	if (!add) {
+		memcpy(y, sums, (size_t)nr * sizeof *y);
+		return;
+	}
+	for (int j = 0; j < nr; j++)
+		y[j] += sums[j];
+}

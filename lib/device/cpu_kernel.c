@@ -1,0 +1,302 @@
+/* cpu_kernel.c - which kernel runs an operator, and the conversion of element
+ * types around kernels that compute in f32 or in wide types only. */
+#include "device/cpu_impl.h"
+
+#include <string.h>
+
+static bool any_strings(const struct op *op)
+{
+	const struct graph *g = op->g;
+	for (uint32_t i = g->in_ptr[op->v]; i < g->in_ptr[op->v + 1]; i++)
+		if (g->in_node[i] != GRAPH_NONE &&
+		    g->out_elem[g->out_ptr[g->in_node[i]] + g->in_port[i]] == EL_STRING)
+			return true;
+	for (uint32_t o = g->out_ptr[op->v]; o < g->out_ptr[op->v + 1]; o++)
+		if (g->out_elem[o] == EL_STRING)
+			return true;
+	return false;
+}
+
+static bool supports_window(const struct op *op, const char **reason)
+{
+	if (op->a.window.n_spatial <= OP_MAX_SPATIAL)
+		return true;
+	*reason = "more than three spatial dims";
+	return false;
+}
+
+static bool supports_max_pool(const struct op *op, const char **reason)
+{
+	if (op->n_out == 1)
+		return true;
+	const struct graph *g = op->g;
+	uint32_t second = g->out_ptr[op->v] + 1;
+	for (uint32_t i = 0; i < g->in_ptr[g->n]; i++)
+		if (g->in_node[i] != GRAPH_NONE && g->out_ptr[g->in_node[i]] + g->in_port[i] == second) {
+			*reason = "MaxPool's indices output is not computed";
+			return false;
+		}
+	return true;
+}
+
+static bool supports_interpolate(const struct op *op, const char **reason)
+{
+	if (op->version >= 4 && !(op->a.resize.mode == INTERP_LINEAR && op->a.resize.antialias))
+		return true;
+	*reason = op->version < 4 ? "Interpolate of opset1" : "Interpolate with antialias";
+	return false;
+}
+
+static bool supports_cell(const struct op *op, const char **reason)
+{
+	if (!op->a.cell.input_forget)
+		return true;
+	*reason = "input_forget";
+	return false;
+}
+
+static const struct kernel kernels[OP_COUNT] = {
+#define UNARY(kind) [OP_##kind] = {.native = NATIVE_WIDE, .run = run_unary}
+	UNARY(ABS), UNARY(ACOS), UNARY(ACOSH), UNARY(ASIN), UNARY(ASINH), UNARY(ATAN), UNARY(ATANH),
+	UNARY(BITWISE_NOT), UNARY(CEILING), UNARY(CLAMP), UNARY(COS), UNARY(COSH), UNARY(ELU), UNARY(ERF),
+	UNARY(EXP), UNARY(FLOOR), UNARY(GELU), UNARY(HARD_SIGMOID), UNARY(HSIGMOID), UNARY(HSWISH),
+	UNARY(IS_FINITE), UNARY(IS_INF), UNARY(IS_NAN), UNARY(LOG), UNARY(LOGICAL_NOT), UNARY(MISH),
+	UNARY(NEGATIVE), UNARY(RELU), UNARY(ROUND), UNARY(SELU), UNARY(SIGMOID), UNARY(SIGN), UNARY(SIN),
+	UNARY(SINH), UNARY(SOFT_PLUS), UNARY(SOFT_SIGN), UNARY(SQRT), UNARY(SWISH), UNARY(TAN), UNARY(TANH),
+	[OP_CONVERT] = {.run = run_convert},
+	[OP_CONVERT_LIKE] = {.run = run_convert},
+#define BINARY(kind) [OP_##kind] = {.native = NATIVE_WIDE, .run = run_binary}
+	BINARY(ADD), BINARY(BITWISE_AND), BINARY(BITWISE_LEFT_SHIFT), BINARY(BITWISE_OR),
+	BINARY(BITWISE_RIGHT_SHIFT), BINARY(BITWISE_XOR), BINARY(DIVIDE), BINARY(FLOOR_MOD), BINARY(MAXIMUM),
+	BINARY(MINIMUM), BINARY(MOD), BINARY(MULTIPLY), BINARY(POWER), BINARY(SQUARED_DIFFERENCE),
+	BINARY(SUBTRACT), BINARY(EQUAL), BINARY(GREATER), BINARY(GREATER_EQUAL), BINARY(LESS),
+	BINARY(LESS_EQUAL), BINARY(LOGICAL_AND), BINARY(LOGICAL_OR), BINARY(LOGICAL_XOR), BINARY(NOT_EQUAL),
+	[OP_PRELU] = {.native = NATIVE_F32, .run = run_prelu},
+	[OP_SELECT] = {.run = run_select},
+	[OP_FAKE_QUANTIZE] = {.native = NATIVE_F32, .run = run_fake_quantize},
+#define REDUCE(kind) [OP_##kind] = {.native = NATIVE_WIDE, .run = run_reduce}
+	REDUCE(REDUCE_L1), REDUCE(REDUCE_L2), REDUCE(REDUCE_LOGICAL_AND), REDUCE(REDUCE_LOGICAL_OR),
+	REDUCE(REDUCE_MAX), REDUCE(REDUCE_MEAN), REDUCE(REDUCE_MIN), REDUCE(REDUCE_PROD), REDUCE(REDUCE_SUM),
+	[OP_MATMUL] = {.native = NATIVE_F32, .run = run_matmul, .prepare = prepare_matmul},
+	[OP_ATTENTION] = {.native = NATIVE_F32, .run = run_attention},
+	[OP_CONVOLUTION] = {NATIVE_F32, run_conv, prepare_conv, supports_window},
+	[OP_GROUP_CONVOLUTION] = {NATIVE_F32, run_conv, prepare_conv, supports_window},
+	[OP_CONVOLUTION_BACKPROP] = {NATIVE_F32, run_conv_backprop, NULL, supports_window},
+	[OP_GROUP_CONVOLUTION_BACKPROP] = {NATIVE_F32, run_conv_backprop, NULL, supports_window},
+	[OP_AVG_POOL] = {NATIVE_F32, run_pool, NULL, supports_window},
+	[OP_MAX_POOL] = {NATIVE_F32, run_pool, NULL, supports_max_pool},
+	[OP_ADAPTIVE_AVG_POOL] = {.native = NATIVE_F32, .run = run_adaptive_pool},
+	[OP_SOFTMAX] = {.native = NATIVE_F32, .run = run_softmax},
+	[OP_LOG_SOFTMAX] = {.native = NATIVE_F32, .run = run_softmax},
+	[OP_MVN] = {.native = NATIVE_F32, .run = run_mvn},
+	[OP_LRN] = {.native = NATIVE_F32, .run = run_lrn},
+	[OP_NORMALIZE_L2] = {.native = NATIVE_F32, .run = run_normalize_l2},
+	[OP_BATCH_NORM] = {.native = NATIVE_F32, .run = run_batch_norm},
+	[OP_GROUP_NORM] = {.native = NATIVE_F32, .run = run_group_norm},
+	[OP_RMS] = {.native = NATIVE_F32, .run = run_rms},
+	[OP_RESHAPE] = {.run = run_copy},
+	[OP_SQUEEZE] = {.run = run_copy},
+	[OP_UNSQUEEZE] = {.run = run_copy},
+	[OP_RESULT] = {.run = run_copy},
+	[OP_BATCH_TO_SPACE] = {.run = run_space},
+	[OP_SPACE_TO_BATCH] = {.run = run_space},
+	[OP_DEPTH_TO_SPACE] = {.run = run_space},
+	[OP_SPACE_TO_DEPTH] = {.run = run_space},
+	[OP_BROADCAST] = {.run = run_broadcast},
+	[OP_CONCAT] = {.run = run_concat},
+	[OP_CUM_SUM] = {.native = NATIVE_WIDE, .run = run_cum_sum},
+	[OP_GATHER] = {.run = run_gather},
+	[OP_GATHER_ELEMENTS] = {.run = run_gather_elements},
+	[OP_GATHER_ND] = {.run = run_gather_nd},
+	[OP_ONE_HOT] = {.run = run_one_hot},
+	[OP_PAD] = {.run = run_pad},
+	[OP_REVERSE_SEQUENCE] = {.run = run_reverse_sequence},
+	[OP_ROLL] = {.run = run_roll},
+	[OP_SCATTER_ELEMENTS_UPDATE] = {.run = run_scatter},
+	[OP_SCATTER_ND_UPDATE] = {.run = run_scatter},
+	[OP_SCATTER_UPDATE] = {.run = run_scatter},
+	[OP_SHUFFLE_CHANNELS] = {.run = run_shuffle},
+	[OP_SLICE] = {.run = run_slice},
+	[OP_STRIDED_SLICE] = {.run = run_slice},
+	[OP_SPLIT] = {.run = run_split},
+	[OP_VARIADIC_SPLIT] = {.run = run_split},
+	[OP_TILE] = {.run = run_tile},
+	[OP_TOP_K] = {.run = run_top_k},
+	[OP_TRANSPOSE] = {.run = run_transpose},
+	[OP_INTERPOLATE] = {NATIVE_F32, run_resize, NULL, supports_interpolate},
+	[OP_RANGE] = {.run = run_range},
+	[OP_SHAPE_OF] = {.run = run_shape_of},
+	[OP_EYE] = {.run = run_eye},
+	[OP_NON_ZERO] = {.run = run_non_zero},
+	[OP_LSTM_CELL] = {NATIVE_F32, run_cell, NULL, supports_cell},
+	[OP_GRU_CELL] = {.native = NATIVE_F32, .run = run_cell},
+	[OP_RNN_CELL] = {.native = NATIVE_F32, .run = run_cell},
+	[OP_LSTM_SEQUENCE] = {NATIVE_F32, run_sequence, NULL, supports_cell},
+	[OP_GRU_SEQUENCE] = {.native = NATIVE_F32, .run = run_sequence},
+	[OP_RNN_SEQUENCE] = {.native = NATIVE_F32, .run = run_sequence},
+};
+
+bool cpu_kernel_supports(const struct op *op, const char **reason)
+{
+	const struct kernel *k = &kernels[op->kind];
+	if (!k->run)
+		*reason = op->kind == OP_UNKNOWN ? "the operator is not known" : "no kernel";
+	else if (any_strings(op))
+		*reason = "strings are not supported";
+	else if (!k->supports || k->supports(op, reason))
+		return true;
+	return false;
+}
+
+bool cpu_kernel_takes(const struct op *op, int i, enum elem elem)
+{
+	if (elem != EL_F16 && elem != EL_BF16)
+		return false;
+	switch (op->kind) {
+	case OP_MATMUL: case OP_CONVOLUTION: case OP_GROUP_CONVOLUTION:
+		return i == 1;
+	case OP_GATHER:
+		return i == 0;
+	default:
+		return false;
+	}
+}
+
+int cpu_kernel_prepare(const struct op *op, const struct tensor *in, const struct tensor *out,
+		       struct cpu_ctx *c, struct cpu_prep **prep, struct err *e)
+{
+	const struct kernel *k = &kernels[op->kind];
+	*prep = NULL;
+	return k->prepare ? k->prepare(op, in, out, c, prep, e) : 0;
+}
+
+void cpu_prep_free(struct cpu_prep *p)
+{
+	if (!p)
+		return;
+	cpu_pack_drop(p->pack);
+	mem_free(p);
+}
+
+uint64_t cpu_prep_bytes(const struct cpu_prep *p)
+{
+	return p && p->pack ? p->pack->bytes : 0;
+}
+
+bool cpu_prep_owns(const struct cpu_prep *p, int i)
+{
+	return p && p->owns >> i & 1;
+}
+
+/* ---- conversion around kernels ---- */
+
+enum elem cpu_native_elem(enum native n, enum elem t)
+{
+	if (n == NATIVE_ANY || t == EL_DYNAMIC || t == EL_F32)
+		return t;
+	if (n == NATIVE_F32)
+		return EL_F32;
+	switch (t) {
+	case EL_F64: case EL_I32: case EL_I64: case EL_U64:
+		return t;
+	default:
+		return elem_is_real(t) ? EL_F32 : EL_I64;
+	}
+}
+
+/* Axes and shapes are read through tensor_int by the kernels: only data inputs are converted. */
+static bool is_data(const struct op *op, int i)
+{
+	return !(op_info(op->kind)->values >> i & 1);
+}
+
+static int64_t bytes_as(const struct tensor *t, enum elem as)
+{
+	return (tensor_elements(t) * (int64_t)cpu_elem_size(as) + 63) & ~(int64_t)63;
+}
+
+static int run_converted(const struct kernel *k, const struct kernel_call *call, struct err *e)
+{
+	enum { MAX_IN = 8, MAX_OUT = 3 };
+	const struct op *op = call->op;
+	struct tensor in[MAX_IN], out[MAX_OUT];
+	int64_t bytes = 0;
+	if (op->n_in > MAX_IN || op->n_out > MAX_OUT)
+		return err_set(e, ST_INPUT, "%s of this element type is not supported",
+			       op_info(op->kind)->type);
+	for (int i = 0; i < op->n_in; i++)
+		bytes += is_data(op, i) ? bytes_as(&call->in[i], cpu_native_elem(k->native, call->in[i].elem)) : 0;
+	for (int i = 0; i < op->n_out; i++)
+		bytes += bytes_as(&call->out[i], cpu_native_elem(k->native, call->out[i].elem));
+	char *p = cpu_slot_scratch(call->ctx, SLOT_CONVERT, (size_t)bytes);
+	if (!p)
+		return cpu_no_memory(e);
+	for (int i = 0; i < op->n_in; i++) {
+		enum elem as = cpu_native_elem(k->native, call->in[i].elem);
+		in[i] = call->in[i];
+		if (as == in[i].elem || !is_data(op, i) || !in[i].data || cpu_prep_owns(call->prep, i))
+			continue;
+		cpu_convert(as, p, in[i].elem, in[i].data, tensor_elements(&in[i]));
+		in[i].elem = as;
+		in[i].data = p;
+		p += bytes_as(&in[i], as);
+	}
+	for (int i = 0; i < op->n_out; i++) {
+		enum elem as = cpu_native_elem(k->native, call->out[i].elem);
+		out[i] = call->out[i];
+		if (as == out[i].elem)
+			continue;
+		out[i].elem = as;
+		out[i].data = p;
+		p += bytes_as(&out[i], as);
+	}
+	struct kernel_call inner = {op, call->prep, in, out, call->ctx};
+	if (k->run(&inner, e))
+		return -1;
+	for (int i = 0; i < op->n_out; i++)
+		if (out[i].elem != call->out[i].elem)
+			cpu_convert(call->out[i].elem, call->out[i].data, out[i].elem, out[i].data,
+				    tensor_elements(&out[i]));
+	return 0;
+}
+
+static bool needs_conversion(const struct kernel *k, const struct kernel_call *c)
+{
+	if (k->native == NATIVE_ANY)
+		return false;
+	for (int i = 0; i < c->op->n_in; i++)
+		if (is_data(c->op, i) && !cpu_prep_owns(c->prep, i) &&
+		    cpu_native_elem(k->native, c->in[i].elem) != c->in[i].elem)
+			return true;
+	for (int i = 0; i < c->op->n_out; i++)
+		if (cpu_native_elem(k->native, c->out[i].elem) != c->out[i].elem)
+			return true;
+	return false;
+}
+
+int cpu_kernel_run(const struct op *op, const struct cpu_prep *prep, const struct tensor *in,
+		   const struct tensor *out, struct cpu_ctx *c, struct err *e)
+{
+	const struct kernel *k = &kernels[op->kind];
+	struct kernel_call call = {op, prep, in, out, c};
+	if (!k->run)
+		return err_set(e, ST_INPUT, "no kernel for operator '%s'", op->g->type[op->v]);
+	bool empty = true;
+	for (int i = 0; i < op->n_out; i++)
+		empty = empty && tensor_elements(&out[i]) == 0;
+	if (empty)
+		return 0;
+	return needs_conversion(k, &call) ? run_converted(k, &call, e) : k->run(&call, e);
+}
+
+bool cpu_kernel_in_place(const struct op *op, const struct tensor *in, const struct tensor *out, int i)
+{
+	const struct kernel *k = &kernels[op->kind];
+	enum op_category cat = op_info(op->kind)->category;
+	if (in[i].elem != out[0].elem || !tensor_same_shape(&in[i], &out[0]) ||
+	    cpu_native_elem(k->native, in[i].elem) != in[i].elem)
+		return false;
+	if (cat == OPC_BINARY)
+		return k->run == run_binary;
+	return i == 0 && cat == OPC_UNARY && k->run == run_unary;
+}

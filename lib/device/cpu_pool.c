@@ -1,0 +1,124 @@
+/* cpu_pool.c - MaxPool, AvgPool and adaptive average pooling, one plane at a time,
+ * output row by output row: each tap joins a (strided) input row to it. */
+#include "device/cpu_vec.h"
+#include "device/cpu_window.h"
+
+#include <math.h>
+
+enum { GRAIN = 1 << 15 };
+
+struct pool_run {
+	struct window g;
+	bool max, exclude_pad;
+	const float *x;
+	float *y;
+	int n_tasks;
+};
+
+/* Elements of the window at output position o that lie in the (padded) input along dim d. */
+static int64_t window_count(const struct window *g, int d, int64_t o, bool exclude_pad)
+{
+	int64_t n = 0;
+	for (int64_t t = 0; t < g->kernel[d]; t++) {
+		int64_t at = o * g->stride[d] + t * g->dilation[d] - g->pad[d];
+		n += exclude_pad ? at >= 0 && at < g->in[d] : at < g->in[d] + g->pad_end[d];
+	}
+	return n;
+}
+
+static void pool_row(const struct pool_run *r, const float *x, float *y, int64_t oz, int64_t oy)
+{
+	const struct window *g = &r->g;
+	for (int64_t i = 0; i < g->out[2]; i++)
+		y[i] = r->max ? -INFINITY : 0;
+	for (int64_t t = 0; t < g->taps; t++) {
+		int64_t kx = t % g->kernel[2], ky = t / g->kernel[2] % g->kernel[1];
+		int64_t kz = t / g->kernel[2] / g->kernel[1], lo, hi;
+		int64_t iy = oy * g->stride[1] + ky * g->dilation[1] - g->pad[1];
+		int64_t iz = oz * g->stride[0] + kz * g->dilation[0] - g->pad[0];
+		if (iy < 0 || iy >= g->in[1] || iz < 0 || iz >= g->in[0])
+			continue;
+		cpu_window_range(g, 2, kx, &lo, &hi);
+		vec_join_strided(r->max, x + (iz * g->in[1] + iy) * g->in[2] + lo * g->stride[2] +
+				 kx * g->dilation[2] - g->pad[2], g->stride[2], y + lo, hi - lo);
+	}
+	if (r->max)
+		return;
+	int64_t rows = window_count(g, 0, oz, r->exclude_pad) * window_count(g, 1, oy, r->exclude_pad);
+	for (int64_t i = 0; i < g->out[2]; i++) {
+		int64_t n = rows * window_count(g, 2, i, r->exclude_pad);
+		y[i] = n ? y[i] / (float)n : 0;
+	}
+}
+
+static void pool_task(void *arg, int task, int thread)
+{
+	const struct pool_run *r = arg;
+	const struct window *g = &r->g;
+	int64_t lo, hi;
+	(void)thread;
+	cpu_range(g->batch * g->cin, r->n_tasks, task, &lo, &hi);
+	for (int64_t p = lo; p < hi; p++)
+		for (int64_t oz = 0; oz < g->out[0]; oz++)
+			for (int64_t oy = 0; oy < g->out[1]; oy++)
+				pool_row(r, r->x + p * g->in_plane, r->y + p * g->out_plane +
+					 (oz * g->out[1] + oy) * g->out[2], oz, oy);
+}
+
+int run_pool(const struct kernel_call *k, struct err *e)
+{
+	struct pool_run r = {.max = k->op->kind == OP_MAX_POOL, .exclude_pad = k->op->a.window.exclude_pad,
+			     .x = k->in[0].data, .y = k->out[0].data};
+	(void)e;
+	cpu_window_init(&r.g, k->op, &k->in[0], NULL, &k->out[0]);
+	int64_t planes = r.g.batch * r.g.cin;
+	r.n_tasks = cpu_tasks(planes * r.g.out_plane * r.g.taps, GRAIN);
+	if (r.n_tasks > planes)
+		r.n_tasks = (int)planes;
+	cpu_parallel(k->ctx, r.n_tasks, pool_task, &r);
+	return 0;
+}
+
+/* ---- adaptive: window i of n covers floor(i in / n) .. ceil((i + 1) in / n) - 1 ---- */
+
+struct adaptive_run {
+	int64_t planes, in[3], out[3];
+	const float *x;
+	float *y;
+};
+
+static void adaptive_plane(void *arg, int task, int thread)
+{
+	const struct adaptive_run *r = arg;
+	int64_t n_out = r->out[0] * r->out[1] * r->out[2];
+	const float *x = r->x + (int64_t)task * r->in[0] * r->in[1] * r->in[2];
+	(void)thread;
+	for (int64_t i = 0; i < n_out; i++) {
+		int64_t at[3] = {i / r->out[2] / r->out[1], i / r->out[2] % r->out[1], i % r->out[2]}, lo[3], hi[3];
+		double sum = 0;
+		for (int d = 0; d < 3; d++) {
+			lo[d] = at[d] * r->in[d] / r->out[d];
+			hi[d] = ((at[d] + 1) * r->in[d] + r->out[d] - 1) / r->out[d];
+		}
+		for (int64_t z = lo[0]; z < hi[0]; z++)
+			for (int64_t y = lo[1]; y < hi[1]; y++)
+				sum += (double)vec_sum(x + (z * r->in[1] + y) * r->in[2] + lo[2], hi[2] - lo[2]);
+		r->y[(int64_t)task * n_out + i] = (float)(sum / (double)((hi[0] - lo[0]) * (hi[1] - lo[1]) *
+									  (hi[2] - lo[2])));
+	}
+}
+
+int run_adaptive_pool(const struct kernel_call *k, struct err *e)
+{
+	struct adaptive_run r = {.planes = k->in[0].dim[0] * k->in[0].dim[1], .x = k->in[0].data,
+				 .y = k->out[0].data};
+	int n = (int)k->in[0].rank - 2;
+	(void)e;
+	for (int i = 0; i < 3; i++) {
+		int d = i - (3 - n);
+		r.in[i] = d < 0 ? 1 : k->in[0].dim[2 + d];
+		r.out[i] = d < 0 ? 1 : k->out[0].dim[2 + d];
+	}
+	cpu_parallel(k->ctx, (int)r.planes, adaptive_plane, &r);
+	return 0;
+}

@@ -1,0 +1,87 @@
+/* cpu_ternary.c - Select and FakeQuantize. */
+#include "device/cpu_impl.h"
+
+#include <math.h>
+
+struct ternary_run {
+	const struct op *op;
+	const struct tensor *in, *out;
+};
+
+#define CHOOSE(T) do { \
+	const T *a = r->in[1].data, *b = r->in[2].data; \
+	T *y = r->out->data; \
+	a += in[1], b += in[2], y += out; \
+	for (int64_t i = 0; i < n; i++) \
+		y[i] = cond[i * sc] ? a[i * sa] : b[i * sb]; \
+	} while (0)
+
+static void select_row(void *arg, const struct bcast *c, int64_t out, const int64_t *in, int64_t n)
+{
+	const struct ternary_run *r = arg;
+	uint32_t last = c->rank - 1;
+	int64_t sc = c->stride[0][last], sa = c->stride[1][last], sb = c->stride[2][last];
+	const uint8_t *cond = (const uint8_t *)r->in[0].data + in[0];
+	switch (cpu_elem_size(r->out->elem)) {
+	case 1: CHOOSE(uint8_t); break;
+	case 2: CHOOSE(uint16_t); break;
+	case 4: CHOOSE(uint32_t); break;
+	default: CHOOSE(uint64_t); break;
+	}
+}
+
+int run_select(const struct kernel_call *k, struct err *e)
+{
+	struct ternary_run r = {k->op, k->in, k->out};
+	struct bcast c;
+	struct tensor cond = k->in[0], other = k->in[2];
+	if (cpu_elem_size(cond.elem) != 1 || !cpu_elem_size(r.out->elem) || k->in[1].elem != other.elem)
+		return err_set(e, ST_INPUT, "Select of %s by %s", elem_name(r.out->elem), elem_name(cond.elem));
+	if (k->op->a.broadcast.bcast == BCAST_PDPD &&
+	    (!op_align_pdpd(&k->in[1], &k->in[0], k->op->a.broadcast.axis, &cond) ||
+	     !op_align_pdpd(&k->in[1], &k->in[2], k->op->a.broadcast.axis, &other)))
+		return err_set(e, ST_INPUT, "shapes do not broadcast");
+	cpu_bcast_init(&c, r.out, (const struct tensor *const[]){&cond, &k->in[1], &other}, 3);
+	cpu_bcast_run(k->ctx, &c, select_row, &r);
+	return 0;
+}
+
+/* One value: FakeQuantize-1.  il, ih: input range; ol, oh: output range; steps = levels - 1. */
+static float quantize(float x, float il, float ih, float ol, float oh, float steps)
+{
+	if (x <= (il < ih ? il : ih))
+		return ol;
+	if (x > (il > ih ? il : ih))
+		return oh;
+	return nearbyintf((x - il) / (ih - il) * steps) / steps * (oh - ol) + ol;
+}
+
+static void quantize_row(void *arg, const struct bcast *c, int64_t out, const int64_t *in, int64_t n)
+{
+	const struct ternary_run *r = arg;
+	uint32_t last = c->rank - 1;
+	const float *p[5];
+	int64_t s[5];
+	float *y = (float *)r->out->data + out, steps = (float)(r->op->a.quantize.levels - 1);
+	for (int j = 0; j < 5; j++) {
+		p[j] = (const float *)r->in[j].data + in[j];
+		s[j] = c->stride[j][last];
+	}
+	for (int64_t i = 0; i < n; i++)
+		y[i] = quantize(p[0][i * s[0]], p[1][i * s[1]], p[2][i * s[2]], p[3][i * s[3]], p[4][i * s[4]],
+				steps);
+}
+
+int run_fake_quantize(const struct kernel_call *k, struct err *e)
+{
+	struct ternary_run r = {k->op, k->in, k->out};
+	struct bcast c;
+	struct tensor whole = {.elem = EL_F32};
+	for (int j = 1; j < 5; j++)
+		if (!op_broadcast(&k->in[0], &k->in[j], &whole) || !tensor_same_shape(&whole, &k->in[0]))
+			return err_set(e, ST_INPUT, "limits of FakeQuantize do not broadcast");
+	cpu_bcast_init(&c, r.out, (const struct tensor *const[]){&k->in[0], &k->in[1], &k->in[2], &k->in[3],
+								 &k->in[4]}, 5);
+	cpu_bcast_run(k->ctx, &c, quantize_row, &r);
+	return 0;
+}

@@ -1,0 +1,82 @@
+/* cpu_vecmath.h - exp, tanh and their kin for one float, without branches, so that loops
+ * over them vectorise.  Included once per level (cpu_levels.h), never guarded.
+ * Relative errors below 2e-7 (exp), 3e-7 (tanh, sigmoid, erf); tests/unit/test_op.c holds them to 1e-6. */
+
+static inline float LEVEL(from_bits)(int32_t i)
+{
+	union { int32_t i; float f; } x = {i};
+	return x.f;
+}
+
+static inline int32_t LEVEL(to_bits)(float f)
+{
+	union { float f; int32_t i; } x = {f};
+	return x.i;
+}
+
+/* |x| with the sign of s. */
+static inline float LEVEL(with_sign)(float x, float s)
+{
+	return LEVEL(from_bits)((LEVEL(to_bits)(x) & 0x7fffffff) | (LEVEL(to_bits)(s) & INT32_MIN));
+}
+
+/* x = n ln 2 + r, |r| <= ln 2 / 2; e^r by a polynomial of degree 6; 2^n in two factors, so that
+ * results may be subnormal or infinite. */
+static inline float LEVEL(vexp)(float x)
+{
+	float c = x > 89 ? 89 : x;
+	c = c < -104 ? -104 : c;
+	float n = FMA(c, 1.44269504f, 12582912.0f) - 12582912.0f;
+	float r = FMA(n, -0.693359375f, c);
+	r = FMA(n, 2.12194440e-4f, r);
+	float p = 1.9875691500e-4f;
+	p = FMA(p, r, 1.3981999507e-3f);
+	p = FMA(p, r, 8.3334519073e-3f);
+	p = FMA(p, r, 4.1665795894e-2f);
+	p = FMA(p, r, 1.6666665459e-1f);
+	p = FMA(p, r, 5.0000001201e-1f);
+	p = FMA(p, r * r, r) + 1;
+	int32_t i = (int32_t)n, half = i >> 1;
+	return p * LEVEL(from_bits)((half + 127) << 23) * LEVEL(from_bits)((i - half + 127) << 23);
+}
+
+static inline float LEVEL(vsigmoid)(float x)
+{
+	return 1 / (1 + LEVEL(vexp)(-x));
+}
+
+static inline float LEVEL(vtanh)(float x)
+{
+	float t = x < 0 ? -x : x, s = x * x;
+	float p = -5.70498872745e-3f;
+	p = FMA(p, s, 2.06390887954e-2f);
+	p = FMA(p, s, -5.37397155531e-2f);
+	p = FMA(p, s, 1.33314422036e-1f);
+	p = FMA(p, s, -3.33332819422e-1f);
+	float small = FMA(p * s, x, x);
+	float large = 1 - 2 / (LEVEL(vexp)(2 * t) + 1);
+	return t < 0.625f ? small : LEVEL(with_sign)(large, x);
+}
+
+/* Two minimax polynomials: x P(x^2) near 0, 1 - exp(Q(|x|)) elsewhere. */
+static inline float LEVEL(verf)(float x)
+{
+	float t = x < 0 ? -x : x, s = x * x;
+	float c = t > 4 ? 4 : t;
+	float q = FMA(-1.72853470e-5f, c, 3.83197126e-4f);
+	float u = FMA(-3.88396438e-3f, c, 2.42546219e-2f);
+	q = FMA(q, c * c, u);
+	q = FMA(q, c, -1.06777877e-1f);
+	q = FMA(q, c, -6.34846687e-1f);
+	q = FMA(q, c, -1.28717512e-1f);
+	q = FMA(q, c, -c);
+	float large = LEVEL(with_sign)(1 - LEVEL(vexp)(q), x);
+	float p = -5.96761703e-4f;
+	p = FMA(p, s, 4.99119423e-3f);
+	p = FMA(p, s, -2.67681349e-2f);
+	p = FMA(p, s, 1.12819925e-1f);
+	p = FMA(p, s, -3.76125336e-1f);
+	p = FMA(p, s, 1.28379166e-1f);
+	float small = FMA(p, x, x);
+	return x != x ? x : t > 0.927734375f ? large : small;
+}
