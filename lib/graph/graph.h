@@ -109,7 +109,7 @@ bool graph_is_type(const struct graph *g, uint32_t v, const char *type);
  * below 2^63 bytes, bodies at most GRAPH_MAX_DEPTH deep, sets that are not empty,
  * numbered in a topological order, and fed by placed nodes only into placed ones.
  * -1 (ST_INPUT) names the column of STREAM.md that is wrong. */
-enum { GRAPH_MAX_DEPTH = 16 };
+enum { GRAPH_MAX_DEPTH = 8 };
 int graph_check(const struct graph *g, struct err *e) MUST_CHECK;
 
 /* ---- consumers ---- */
