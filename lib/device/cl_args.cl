@@ -41,7 +41,7 @@ struct rows {
 /* o[...] = op(a[...], b[...], c[...]); o is dense and row-major. */
 struct elem_args {
 	struct rows r;
-	int op, n_in;
+	int op, n_in;        /* Select: log of the size of an element */
 	int rank;            /* loops above the innermost, outermost first */
 	int dim[ND];
 	int stride[3][ND];   /* of each input over these loops */
@@ -53,6 +53,7 @@ struct elem_args {
 /* o[out + sum i*so] = a[in + sum i*si] */
 struct move_args {
 	struct rows r;
+	int log;             /* size of an element: 1 << log bytes */
 	int rank;
 	int dim[ND], si[ND], so[ND];
 	int inner_i, inner_o;
@@ -62,7 +63,7 @@ struct move_args {
 /* data (batch, outer, axis, n), indices (batch, n_idx) -> (batch, outer, n_idx, n) */
 struct gather_args {
 	struct rows r;       /* rows: batch * outer * n_idx, inner: n */
-	int outer, axis, n_idx;
+	int log, outer, axis, n_idx;
 	int code;            /* of the indices */
 };
 
@@ -90,23 +91,21 @@ struct norm_args {
 };
 
 /* C (m,n) = A (m,k) B (k,n), for each of the batches.  Packed operands are stored as
- * (ceil(m/MR), k, MR) and (ceil(n/NR), k, NR), padded with zeros. */
+ * (ceil(m/MR), k, MR) and (ceil(n/NR), k, NR), padded with zeros.  A convolution is the
+ * product of the weights A (m,k), k = (channel, kh, kw), and an image (channels,h,w) that is
+ * seen through the window as B (k,n), n = (oh, ow). */
 struct gemm_args {
 	int m, n, k;
-	int a_packed, b_packed;
+	int a_packed, b_mode;          /* enum b_mode */
 	int ars, acs, brs, bcs;        /* strides of rows and columns when not packed */
 	int m_chunk;                   /* rows of a work-group, a multiple of MR */
 	int n_batch;                   /* loops of the batch, outermost first */
 	int batch[ND], as[ND], bs[ND];
-};
-
-/* Convolution as a product: A the weights (m,k), k = (channel, kh, kw); B (k,n) the image
- * (channels,h,w) seen through the window, n = (oh, ow). */
-struct image_args {
-	int h, w, ow, kh, kw;
+	int h, w, ow, kh, kw;          /* B_IMAGE */
 	int sh, sw, ph, pw, dh, dw;    /* strides, padding at the beginning, dilations */
 	int size;                      /* elements of one image: channels * h * w */
 };
+enum b_mode { B_STRIDED, B_PACKED, B_IMAGE };
 
 /* Depthwise convolution and pooling: a plane (h,w) -> (oh,ow) for each of n planes,
  * in tiles of (th,tw).  */

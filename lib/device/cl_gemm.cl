@@ -18,11 +18,20 @@ void fetch_a(global const float *restrict a, const struct gemm_args *p, int m0, 
 		a += (size_t)m0 * p->k + (size_t)k0 * MR;
 		for (int i = l; i < kc * MR; i += GEMM_LS)
 			at[i] = a[i];
+#if LS == 1
+	} else if (p->acs == 1) {
+		for (int r = 0; r < MR; r++) {
+			global const float *row = a + (m0 + r) * p->ars + k0;
+			for (int k = 0; k < kc; k++)
+				at[k * MR + r] = m0 + r < p->m ? row[k] : 0.0f;
+		}
+#else
 	} else if (p->acs == 1) {
 		for (int i = l; i < kc * MR; i += GEMM_LS) {
 			int r = i / kc, k = i - r * kc;
 			at[k * MR + r] = m0 + r < p->m ? a[(m0 + r) * p->ars + k0 + k] : 0.0f;
 		}
+#endif
 	} else {
 		for (int i = l; i < kc * MR; i += GEMM_LS) {
 			int k = i / MR, r = i % MR;
@@ -36,7 +45,7 @@ void fetch_b(global const float *restrict b, const struct gemm_args *p, int n0, 
 	local float *bt)
 {
 	int l = get_local_id(0);
-	if (p->b_packed) {
+	if (p->b_mode == B_PACKED) {
 		b += (size_t)n0 * p->k + (size_t)k0 * NR;
 #if LS == 1
 		for (int i = 0; i < kc * NR; i += VW)
@@ -68,25 +77,29 @@ void fetch_b(global const float *restrict b, const struct gemm_args *p, int n0, 
 }
 
 #if LS == 1
-/* Lanes of the image row that begins at x[at] and whose column x0 is the first lane. */
-fv image_row(global const float *restrict x, int at, int x0, const struct image_args *q)
+/* VW columns of the image row that begins at x[at], from column x0 on; zero outside. */
+fv image_row(global const float *restrict x, int at, int x0, const struct gemm_args *q)
 {
 	float t[VW];
 	if (x0 >= 0 && x0 + VW <= q->w)
 		return VLOAD(0, x + at + x0);
+	if (at + x0 >= 0 && at + x0 + VW <= q->size) {
+		iv c = x0 + IOTA;
+		return select((fv)(0.0f), VLOAD(0, x + at + x0), c >= 0 && c < q->w);
+	}
 	for (int j = 0; j < VW; j++)
 		t[j] = (uint)(x0 + j) < (uint)q->w ? x[at + x0 + j] : 0.0f;
 	return VLOAD(0, t);
 }
 
 /* The same for an image: column n = (oh, ow), row k = (channel, kh, kw). */
-void fetch_image(global const float *restrict x, const struct gemm_args *p,
-	const struct image_args *q, int n0, int k0, int kc, local float *bt)
+void fetch_image(global const float *restrict x, const struct gemm_args *q,
+	int n0, int k0, int kc, local float *bt)
 {
 	int base[NR], y0[NR], x0[NR];
 	for (int j = 0; j < NR; j++) {
 		int n = n0 + j, oh = n / q->ow;
-		y0[j] = n < p->n ? oh * q->sh - q->ph : -(1 << 20);
+		y0[j] = n < q->n ? oh * q->sh - q->ph : -(1 << 20);
 		x0[j] = (n - oh * q->ow) * q->sw - q->pw;
 		base[j] = y0[j] * q->w + x0[j];
 	}
@@ -120,7 +133,7 @@ void fetch_image(global const float *restrict x, const struct gemm_args *p,
 }
 
 /* acc[MR][NR] += at (kc,MR)' bt (kc,NR); then C = or += acc. */
-void multiply(local const float *at, local const float *bt, int kc, global float *c,
+void multiply(local const float *at, local const float *bt, local float *ct, int kc, global float *c,
 	const struct gemm_args *p, int m0, int n0, bool first)
 {
 	fv acc[MR][NV];
@@ -140,94 +153,97 @@ void multiply(local const float *at, local const float *bt, int kc, global float
 			for (int v = 0; v < NV; v++)
 				acc[r][v] += (fv)(at[k * MR + r]) * bv[v];
 	}
+	c += m0 * p->n + n0;
+	if (m0 + MR <= p->m && n0 + NR <= p->n) {
+#pragma unroll
+		for (int r = 0; r < MR; r++)
+#pragma unroll
+			for (int v = 0; v < NV; v++) {
+				global float *q = c + r * p->n + v * VW;
+				VSTORE(first ? acc[r][v] : acc[r][v] + VLOAD(0, q), 0, q);
+			}
+		return;
+	}
+	/* a tile at the edge of C, by way of local memory */
 #pragma unroll
 	for (int r = 0; r < MR; r++)
 #pragma unroll
-		for (int v = 0; v < NV; v++) {
-			int n = n0 + v * VW;
-			global float *q = c + (m0 + r) * p->n + n;
-			if (m0 + r >= p->m || n >= p->n)
-				continue;
-			if (n + VW <= p->n) {
-				VSTORE(first ? acc[r][v] : acc[r][v] + VLOAD(0, q), 0, q);
-			} else {
-				float t[VW];
-				VSTORE(acc[r][v], 0, t);
-				for (int j = 0; n + j < p->n; j++)
-					q[j] = first ? t[j] : q[j] + t[j];
-			}
+		for (int v = 0; v < NV; v++)
+			VSTORE(acc[r][v], 0, ct + r * NR + v * VW);
+	for (int r = 0; r < min(MR, p->m - m0); r++) {
+		for (int j = 0; j < min(NR, p->n - n0); j++) {
+			global float *q = c + r * p->n + j;
+			*q = first ? ct[r * NR + j] : *q + ct[r * NR + j];
 		}
+	}
 }
 
-#define PRODUCT(fetch) \
-	local float at[KC * MR], bt[KC * NR + VW]; \
-	int n0 = get_group_id(0) * NR, m_begin = get_group_id(1) * p.m_chunk; \
-	int m_end = min(m_begin + p.m_chunk, p.m); \
-	for (int k0 = 0; k0 < p.k; k0 += KC) { \
-		int kc = min(KC, p.k - k0); \
-		fetch; \
-		for (int m0 = m_begin; m0 < m_end; m0 += MR) { \
-			fetch_a(a, &p, m0, k0, kc, at); \
-			multiply(at, bt, kc, c, &p, m0, n0, k0 == 0); \
-		} \
+kernel GROUP(GEMM_LS) void gemm(global const float *restrict a, global const float *restrict b,
+	global float *restrict c, const struct gemm_args p)
+{
+	local float at[KC * MR], bt[KC * NR + VW], ct[MR * NR];
+	int n0 = get_group_id(0) * NR, m_begin = get_group_id(1) * p.m_chunk, z = get_group_id(2);
+	int m_end = min(m_begin + p.m_chunk, p.m);
+	a += row_offset(z, p.n_batch, p.batch, p.as);
+	b += row_offset(z, p.n_batch, p.batch, p.bs);
+	c += (size_t)z * p.m * p.n;
+	for (int k0 = 0; k0 < p.k; k0 += KC) {
+		int kc = min(KC, p.k - k0);
+		if (p.b_mode == B_IMAGE)
+			fetch_image(b, &p, n0, k0, kc, bt);
+		else
+			fetch_b(b, &p, n0, k0, kc, bt);
+		for (int m0 = m_begin; m0 < m_end; m0 += MR) {
+			fetch_a(a, &p, m0, k0, kc, at);
+			multiply(at, bt, ct, kc, c, &p, m0, n0, k0 == 0);
+		}
 	}
+}
 
 #else
 
-void fetch_image(global const float *restrict x, const struct gemm_args *p,
-	const struct image_args *q, int n0, int k0, int kc, local float *bt)
+void fetch_image(global const float *restrict x, const struct gemm_args *q,
+	int n0, int k0, int kc, local float *bt)
 {
 	for (int i = get_local_id(0); i < kc * NR; i += GEMM_LS) {
 		int k = k0 + i / NR, n = n0 + i % NR, oh = n / q->ow, t = k / q->kw, ch = t / q->kh;
 		int y = oh * q->sh - q->ph + (t - ch * q->kh) * q->dh;
 		int w = (n - oh * q->ow) * q->sw - q->pw + (k - t * q->kw) * q->dw;
-		bool in = n < p->n && (uint)y < (uint)q->h && (uint)w < (uint)q->w;
+		bool in = n < q->n && (uint)y < (uint)q->h && (uint)w < (uint)q->w;
 		bt[i] = in ? x[(ch * q->h + y) * q->w + w] : 0.0f;
 	}
 }
 
 /* Work-item (tx, ty) of 16 x 16 has rows ty + 16 i and columns tx + 16 j. */
-#define PRODUCT(fetch) \
-	local float at[KC * MR], bt[KC * NR]; \
-	int tx = get_local_id(0) % 16, ty = get_local_id(0) / 16; \
-	int n0 = get_group_id(0) * NR, m0 = get_group_id(1) * MR; \
-	float acc[4][4] = {{0.0f}}; \
-	for (int k0 = 0; k0 < p.k; k0 += KC) { \
-		int kc = min(KC, p.k - k0); \
-		barrier(CLK_LOCAL_MEM_FENCE); \
-		fetch_a(a, &p, m0, k0, kc, at); \
-		fetch; \
-		barrier(CLK_LOCAL_MEM_FENCE); \
-		for (int k = 0; k < kc; k++) \
-			for (int i = 0; i < 4; i++) \
-				for (int j = 0; j < 4; j++) \
-					acc[i][j] += at[k * MR + ty + 16 * i] \
-						* bt[k * NR + tx + 16 * j]; \
-	} \
-	for (int i = 0; i < 4; i++) \
-		for (int j = 0; j < 4; j++) { \
-			int m = m0 + ty + 16 * i, n = n0 + tx + 16 * j; \
-			if (m < p.m && n < p.n) \
-				c[m * p.n + n] = acc[i][j]; \
-		}
-#endif
-
 kernel GROUP(GEMM_LS) void gemm(global const float *restrict a, global const float *restrict b,
 	global float *restrict c, const struct gemm_args p)
 {
-	int z = get_group_id(2);
+	local float at[KC * MR], bt[KC * NR];
+	int tx = get_local_id(0) % 16, ty = get_local_id(0) / 16, z = get_group_id(2);
+	int n0 = get_group_id(0) * NR, m0 = get_group_id(1) * MR;
+	float acc[4][4] = {{0.0f}};
 	a += row_offset(z, p.n_batch, p.batch, p.as);
 	b += row_offset(z, p.n_batch, p.batch, p.bs);
 	c += (size_t)z * p.m * p.n;
-	PRODUCT(fetch_b(b, &p, n0, k0, kc, bt))
+	for (int k0 = 0; k0 < p.k; k0 += KC) {
+		int kc = min(KC, p.k - k0);
+		barrier(CLK_LOCAL_MEM_FENCE);
+		fetch_a(a, &p, m0, k0, kc, at);
+		if (p.b_mode == B_IMAGE)
+			fetch_image(b, &p, n0, k0, kc, bt);
+		else
+			fetch_b(b, &p, n0, k0, kc, bt);
+		barrier(CLK_LOCAL_MEM_FENCE);
+		for (int k = 0; k < kc; k++)
+			for (int i = 0; i < 4; i++)
+				for (int j = 0; j < 4; j++)
+					acc[i][j] += at[k * MR + ty + 16 * i] * bt[k * NR + tx + 16 * j];
+	}
+	for (int i = 0; i < 4; i++)
+		for (int j = 0; j < 4; j++) {
+			int m = m0 + ty + 16 * i, n = n0 + tx + 16 * j;
+			if (m < p.m && n < p.n)
+				c[m * p.n + n] = acc[i][j];
+		}
 }
-
-kernel GROUP(GEMM_LS) void conv(global const float *restrict a, global const float *restrict b,
-	global float *restrict c, const struct gemm_args p, const struct image_args q)
-{
-	int z = get_group_id(2);
-	a += row_offset(z, p.n_batch, p.batch, p.as);
-	b += row_offset(z, p.n_batch, p.batch, p.bs);
-	c += (size_t)z * p.m * p.n;
-	PRODUCT(fetch_image(b, &p, &q, n0, k0, kc, bt))
-}
+#endif

@@ -42,14 +42,13 @@ bool cl_device_has(cl_device_id dev, const char *extension);
 
 /* kernel, program */
 #define CL_KERNELS(X) \
-	X(elem_light, elem) X(elem_math, elem) X(elem_rare, elem) X(elem_test, elem) \
-	X(elem_int, elem) X(select_1, elem) X(select_2, elem) X(select_4, elem) X(select_8, elem) \
-	X(convert, elem) X(convert_f16_f32, elem) \
-	X(move_1, move) X(move_2, move) X(move_4, move) X(move_8, move) \
-	X(gather_1, move) X(gather_2, move) X(gather_4, move) X(gather_8, move) X(range, move) \
-	X(softmax, rows) X(mvn, rows) X(reduce, rows) X(reduce_int, rows) \
-	X(gemm, gemm) X(conv, gemm) X(window, window)
-#define CL_PROGRAMS(X) X(elem) X(move) X(rows) X(gemm) X(window)
+	X(elem_light, elem) X(elem_math, math) X(elem_rare, rare) \
+	X(elem_test, int) X(elem_int, int) X(choose, int) X(reduce_int, int) \
+	X(convert, convert) X(convert_f16_f32, convert) \
+	X(range, int) X(move, move) X(gather, move) \
+	X(softmax, norm) X(mvn, norm) X(reduce, reduce) X(gemm, gemm) X(window, window)
+#define CL_PROGRAMS(X) \
+	X(elem) X(math) X(rare) X(int) X(convert) X(move) X(norm) X(reduce) X(gemm) X(window)
 
 enum cl_kernel_id {
 #define X(kernel, program) K_##kernel,
@@ -131,7 +130,6 @@ struct cl_launch {
 		struct gemm_args gemm;
 		struct window_args window;
 	} args;
-	struct image_args image; /* second argument of K_conv */
 };
 
 struct cl_plan {

@@ -192,10 +192,10 @@ static bool is_integer(enum elem t)
 
 static int plan_select(struct cl_plan *p)
 {
-	int log = cl_move_log(p->out[0].elem);
 	if (p->in[0].elem != EL_BOOLEAN && p->in[0].elem != EL_U8)
 		return cl_plan_no(p, "the condition of Select is not boolean");
-	struct cl_launch *l = cl_plan_add(p, K_select_1 + (enum cl_kernel_id)log);
+	struct cl_launch *l = cl_plan_add(p, K_choose);
+	l->args.elem.op = cl_move_log(p->out[0].elem);
 	for (int i = 0; i < 3; i++)
 		cl_plan_buf(l, REF_IN, i);
 	cl_plan_buf(l, REF_OUT, 0);

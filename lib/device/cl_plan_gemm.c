@@ -128,14 +128,14 @@ int cl_plan_matmul(struct cl_plan *p)
 	g->brs = (int)b.rs;
 	g->bcs = (int)b.cs;
 	g->a_packed = p->constant[0];
-	g->b_packed = p->constant[1];
+	g->b_mode = p->constant[1] ? B_PACKED : B_STRIDED;
 	int64_t as = g->a_packed ? packed_size(a.rows, a.cols, h->mr) : a.rows * a.cols;
-	int64_t bs = g->b_packed ? packed_size(b.cols, b.rows, h->nr) : b.rows * b.cols;
+	int64_t bs = g->b_mode == B_PACKED ? packed_size(b.cols, b.rows, h->nr) : b.rows * b.cols;
 	int64_t n = batch_loops(p, &a, &b, as, bs, g);
 	if (n < 0)
 		return -1;
 	cl_plan_buf(l, g->a_packed ? REF_PACK_A : REF_IN, 0);
-	cl_plan_buf(l, g->b_packed ? REF_PACK_B : REF_IN, 1);
+	cl_plan_buf(l, g->b_mode == B_PACKED ? REF_PACK_B : REF_IN, 1);
 	cl_plan_buf(l, REF_OUT, 0);
 	share_tiles(p->s, l, n);
 	return 0;
@@ -172,8 +172,13 @@ static int plan_product(struct cl_plan *p, const struct plane *q, int64_t groups
 	int64_t m = p->out[0].dim[1] / groups, c = x->dim[1] / groups, k = c * q->kh * q->kw;
 	bool plain = q->kh * q->kw == 1 && q->sh == 1 && q->sw == 1 && !q->ph && !q->pw &&
 		q->oh == q->h && q->ow == q->w;
-	struct cl_launch *l = cl_plan_add(p, plain ? K_gemm : K_conv);
+	struct cl_launch *l = cl_plan_add(p, K_gemm);
 	struct gemm_args *g = &l->args.gemm;
+	*g = (struct gemm_args){
+		.b_mode = plain ? B_STRIDED : B_IMAGE, .h = (int)q->h, .w = (int)q->w,
+		.ow = (int)q->ow, .kh = (int)q->kh, .kw = (int)q->kw, .sh = (int)q->sh,
+		.sw = (int)q->sw, .ph = (int)q->ph, .pw = (int)q->pw, .dh = (int)q->dh,
+		.dw = (int)q->dw, .size = (int)(c * q->h * q->w)};
 	g->m = (int)m;
 	g->n = (int)(q->oh * q->ow);
 	g->k = (int)k;
@@ -190,9 +195,6 @@ static int plan_product(struct cl_plan *p, const struct plane *q, int64_t groups
 	g->as[1] = (int)as;
 	g->bs[0] = (int)(x->dim[1] * q->h * q->w);
 	g->bs[1] = (int)(c * q->h * q->w);
-	l->image = (struct image_args){
-		(int)q->h, (int)q->w, (int)q->ow, (int)q->kh, (int)q->kw, (int)q->sh, (int)q->sw,
-		(int)q->ph, (int)q->pw, (int)q->dh, (int)q->dw, (int)(c * q->h * q->w)};
 	cl_plan_buf(l, g->a_packed ? REF_PACK_A : REF_IN, 1);
 	cl_plan_buf(l, REF_IN, 0);
 	cl_plan_buf(l, REF_OUT, 0);

@@ -19,13 +19,13 @@ static void strides_of(const struct tensor *t, int64_t *s)
 static int add_move(struct cl_plan *p, struct cl_loops *loops, int from, int to, int64_t in_off,
 		    int64_t out_off)
 {
-	int log = cl_move_log(p->out[to].elem);
 	int64_t n_rows = 1;
 	cl_loops_merge(loops);
 	if (loops->rank - 1 > ND)
 		return cl_plan_no(p, "too many dimensions");
-	struct cl_launch *l = cl_plan_add(p, K_move_1 + (enum cl_kernel_id)log);
+	struct cl_launch *l = cl_plan_add(p, K_move);
 	struct move_args *a = &l->args.move;
+	a->log = cl_move_log(p->out[to].elem);
 	a->rank = loops->rank - 1;
 	for (int d = 0; d < a->rank; d++) {
 		a->dim[d] = (int)loops->dim[d];
@@ -216,9 +216,9 @@ int cl_plan_gather(struct cl_plan *p)
 	}
 	for (int d = batch_dims; d < (int)idx->rank; d++)
 		n_idx *= idx->dim[d];
-	int log = cl_move_log(data->elem);
-	struct cl_launch *l = cl_plan_add(p, K_gather_1 + (enum cl_kernel_id)log);
+	struct cl_launch *l = cl_plan_add(p, K_gather);
 	struct gather_args *a = &l->args.gather;
+	a->log = cl_move_log(data->elem);
 	a->outer = (int)outer;
 	a->axis = (int)data->dim[axis];
 	a->n_idx = (int)n_idx;

@@ -11,6 +11,14 @@
 #define VSTORE CAT(vstore, VW)
 #define VLOAD_HALF CAT(vload_half, VW)
 typedef CAT(float, VW) fv;
+typedef CAT(int, VW) iv;
+#if VW == 16
+#define IOTA (iv)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+#elif VW == 8
+#define IOTA (iv)(0, 1, 2, 3, 4, 5, 6, 7)
+#else
+#define IOTA (iv)(0, 1, 2, 3)
+#endif
 #define GROUP(n) __attribute__((reqd_work_group_size(n, 1, 1)))
 
 #ifdef cl_khr_fp64
@@ -89,3 +97,64 @@ void store_real(float x, global uchar *p, int code, int i)
 	default: ((global float *)p)[i] = x; break;
 	}
 }
+
+/* ---- vectors of floats ---- */
+
+/* m of the elements p[i*s], p[(i+1)*s], ... */
+fv load(global const float *p, int s, int i, int m)
+{
+	if (s == 1 && m == VW)
+		return VLOAD(0, p + i);
+	if (s == 0)
+		return (fv)(p[0]);
+	float t[VW];
+	for (int j = 0; j < VW; j++)
+		t[j] = p[(j < m ? i + j : i) * s];
+	return VLOAD(0, t);
+}
+
+void store(fv x, global float *p, int m)
+{
+	if (m == VW) {
+		VSTORE(x, 0, p);
+	} else {
+		float t[VW];
+		VSTORE(x, 0, t);
+		for (int j = 0; j < m; j++)
+			p[j] = t[j];
+	}
+}
+
+/* An element-wise kernel of one or two f32 inputs: o = f(op, a, b, alpha, beta).  The operator
+ * is the same for all work-items, and is looked up once per vector. */
+#define ELEM_KERNEL(name, f) \
+kernel GROUP(LS) void name(global const float *restrict a, global const float *restrict b, \
+	global float *o, const struct elem_args p) \
+{ \
+	FOR_ROWS(p.r) { \
+		int oa = row_offset(row, p.rank, p.dim, p.stride[0]); \
+		int ob = p.n_in > 1 ? row_offset(row, p.rank, p.dim, p.stride[1]) : 0; \
+		for (int i = i0 + (int)get_local_id(0) * VW; i < i1; i += LS * VW) { \
+			int m = min(i1 - i, VW); \
+			fv x = load(a + oa, p.inner[0], i, m), y = (fv)(1.0f); \
+			if (p.n_in > 1) \
+				y = load(b + ob, p.inner[1], i, m); \
+			store(f(p.op, x, y, p.alpha, p.beta), o + row * p.r.inner + i, m); \
+		} \
+	} \
+}
+
+/* m elements p[i*s], ...; the lanes beyond hold `fill`. */
+fv load_row(global const float *p, int s, int i, int m, float fill)
+{
+	if (s == 1 && m == VW)
+		return VLOAD(0, p + i);
+	float t[VW];
+	for (int j = 0; j < VW; j++)
+		t[j] = j < m ? p[(i + j) * s] : fill;
+	return VLOAD(0, t);
+}
+
+/* The work-items of a group side by side over n elements: m of them from i on. */
+#define FOR_ROW(n) for (int i = (int)get_local_id(0) * VW, m; \
+	m = min((n) - i, VW), i < (n); i += LS * VW)

@@ -153,7 +153,7 @@ static int plan_step(struct device *d, const struct step_spec *s, struct planned
 			q->in[i].elem = EL_F32;
 	}
 	for (uint32_t i = 0; i < s->n_out; i++)
-		q->wanted[s->out[i].port] = true;
+		q->wanted[s->out[i].port] = !v->used || v->used[s->out[i].port];
 	q->plan.op = &q->op;
 	q->plan.in = q->in;
 	q->plan.out = v->out;
@@ -273,13 +273,12 @@ void cl_step_free(struct device *d, struct step *s)
 static size_t args_size(enum cl_kernel_id k)
 {
 	switch (k) {
-	case K_move_1: case K_move_2: case K_move_4: case K_move_8: return sizeof(struct move_args);
-	case K_gather_1: case K_gather_2: case K_gather_4: case K_gather_8:
-		return sizeof(struct gather_args);
+	case K_move: return sizeof(struct move_args);
+	case K_gather: return sizeof(struct gather_args);
 	case K_range: return sizeof(struct range_args);
 	case K_softmax: case K_mvn: return sizeof(struct norm_args);
 	case K_reduce: case K_reduce_int: return sizeof(struct reduce_args);
-	case K_gemm: case K_conv: return sizeof(struct gemm_args);
+	case K_gemm: return sizeof(struct gemm_args);
 	case K_window: return sizeof(struct window_args);
 	default: return sizeof(struct elem_args);
 	}
@@ -305,16 +304,13 @@ static int launch(struct cl_state *s, struct bound *b, cl_mem *buf, struct err *
 		event = timed_slot(s);
 		rc = clEnqueueCopyBuffer(s->queue, buf[0], buf[1], 0, 0, l->copy_bytes, 0, NULL, event);
 	} else {
-		size_t local[3] = {(size_t)(l->kernel == K_gemm || l->kernel == K_conv ? s->shape.gemm_ls
-					    : s->shape.ls), 1, 1};
+		size_t local[3] = {(size_t)(l->kernel == K_gemm ? s->shape.gemm_ls : s->shape.ls), 1, 1};
 		size_t global[3] = {l->groups[0] * local[0], l->groups[1], l->groups[2]};
 		cl_uint n = 0;
 		for (; !rc && n < (cl_uint)l->n_buf; n++)
 			rc = clSetKernelArg(b->kernel, n, sizeof(cl_mem), &buf[n]);
 		if (!rc)
-			rc = clSetKernelArg(b->kernel, n++, args_size(l->kernel), &l->args);
-		if (!rc && l->kernel == K_conv)
-			rc = clSetKernelArg(b->kernel, n++, sizeof l->image, &l->image);
+			rc = clSetKernelArg(b->kernel, n, args_size(l->kernel), &l->args);
 		if (rc)
 			return cl_err(e, "clSetKernelArg", rc);
 		event = timed_slot(s);

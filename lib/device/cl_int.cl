@@ -1,0 +1,176 @@
+/* cl_int.cl - operators on integers and booleans, comparisons, Select, Range:
+ * what models compute shapes, indices and masks with. */
+
+bool test(int op, float x, float y, float alpha)
+{
+	switch (op) {
+	case E_EQ: return x == y;
+	case E_NE: return x != y;
+	case E_LT: return x < y;
+	case E_LE: return x <= y;
+	case E_GT: return x > y;
+	case E_GE: return x >= y;
+	case E_IS_NAN: return isnan(x);
+	case E_IS_INF: return isinf(x) && ((int)alpha & (x > 0.0f ? 1 : 2));
+	default: return isfinite(x);
+	}
+}
+
+kernel GROUP(LS) void elem_test(global const float *restrict a, global const float *restrict b,
+	global uchar *restrict o, const struct elem_args p)
+{
+	FOR_ROWS(p.r) {
+		int oa = row_offset(row, p.rank, p.dim, p.stride[0]);
+		int ob = p.n_in > 1 ? row_offset(row, p.rank, p.dim, p.stride[1]) : 0;
+		for (int i = i0 + (int)get_local_id(0); i < i1; i += LS) {
+			float x = a[oa + i * p.inner[0]];
+			float y = p.n_in > 1 ? b[ob + i * p.inner[1]] : 0.0f;
+			o[row * p.r.inner + i] = test(p.op, x, y, p.alpha);
+		}
+	}
+}
+
+#define SELECT(T) do { \
+	global const T *tb = (global const T *)b, *tc = (global const T *)c; \
+	FOR_ROWS(p.r) { \
+		int oa = row_offset(row, p.rank, p.dim, p.stride[0]); \
+		int ob = row_offset(row, p.rank, p.dim, p.stride[1]); \
+		int oc = row_offset(row, p.rank, p.dim, p.stride[2]); \
+		for (int i = i0 + (int)get_local_id(0); i < i1; i += LS) \
+			((global T *)o)[row * p.r.inner + i] = a[oa + i * p.inner[0]] \
+				? tb[ob + i * p.inner[1]] : tc[oc + i * p.inner[2]]; \
+	} \
+} while (0)
+
+/* p.op: log of the size of an element. */
+kernel GROUP(LS) void choose(global const uchar *restrict a, global const uchar *restrict b,
+	global const uchar *restrict c, global uchar *restrict o, const struct elem_args p)
+{
+	switch (p.op) {
+	case 0: SELECT(uchar); break;
+	case 1: SELECT(ushort); break;
+	case 2: SELECT(uint); break;
+	default: SELECT(ulong); break;
+	}
+}
+
+long floor_div(long x, long y)
+{
+	long q = x / y;
+	return q - (x % y != 0 && (x < 0) != (y < 0));
+}
+
+long int_pow(long x, long y)
+{
+	long r = 1;
+	if (y < 0)
+		return x == 1 ? 1 : x == -1 ? (y & 1 ? -1 : 1) : 0;
+	for (; y; y >>= 1, x *= x)
+		if (y & 1)
+			r *= x;
+	return r;
+}
+
+/* Division by zero gives 0: what it gives is undefined, but it must not trap. */
+long f_int(int op, long x, long y, float alpha, float beta)
+{
+	switch (op) {
+	case E_ABS: return x < 0 ? -x : x;
+	case E_NEG: return -x;
+	case E_RELU: return max(x, 0L);
+	case E_CLAMP: return x < alpha ? (long)ceil(alpha) : x > beta ? (long)floor(beta) : x;
+	case E_SIGN: return (x > 0) - (x < 0);
+	case E_ADD: return x + y;
+	case E_SUB: return x - y;
+	case E_MUL: return x * y;
+	case E_DIV: return y ? x / y : 0;
+	case E_FLOOR_DIV: return y ? floor_div(x, y) : 0;
+	case E_MOD: return y ? x % y : 0;
+	case E_FLOOR_MOD: return y ? x - y * floor_div(x, y) : 0;
+	case E_POW: return int_pow(x, y);
+	case E_MIN: return min(x, y);
+	case E_MAX: return max(x, y);
+	case E_SQUARED_DIFF: return (x - y) * (x - y);
+	case E_PRELU: return x < 0 ? x * y : x;
+	case E_EQ: return x == y;
+	case E_NE: return x != y;
+	case E_LT: return x < y;
+	case E_LE: return x <= y;
+	case E_GT: return x > y;
+	case E_GE: return x >= y;
+	case E_BIT_AND: return x & y;
+	case E_BIT_OR: return x | y;
+	case E_BIT_XOR: return x ^ y;
+	case E_BIT_NOT: return ~x;
+	case E_SHL: return x << (y & 63);
+	case E_SHR: return x >> (y & 63);
+	case E_AND: return x && y;
+	case E_OR: return x || y;
+	case E_XOR: return !x != !y;
+	case E_NOT: return !x;
+	default: return x;
+	}
+}
+
+kernel GROUP(LS) void elem_int(global const uchar *a, global const uchar *b, global uchar *o,
+	const struct elem_args p)
+{
+	FOR_ROWS(p.r) {
+		int oa = row_offset(row, p.rank, p.dim, p.stride[0]);
+		int ob = p.n_in > 1 ? row_offset(row, p.rank, p.dim, p.stride[1]) : 0;
+		for (int i = i0 + (int)get_local_id(0); i < i1; i += LS) {
+			long x = load_int(a, p.code[0], oa + i * p.inner[0]);
+			long y = p.n_in > 1 ? load_int(b, p.code[1], ob + i * p.inner[1]) : 0;
+			store_int(f_int(p.op, x, y, p.alpha, p.beta), o, p.code[3],
+				row * p.r.inner + i);
+		}
+	}
+}
+
+kernel GROUP(LS) void reduce_int(global const uchar *x, global uchar *o, const struct reduce_args p)
+{
+	for (int r = get_global_id(0); r < p.n; r += get_global_size(0)) {
+		int base = row_offset(r, p.rank, p.dim, p.stride), n = 1;
+		for (int d = 0; d < p.n_red; d++)
+			n *= p.red_dim[d];
+		long acc = load_int(x, p.in_code, base);
+		acc = p.op == R_L1 ? abs(acc) : p.op == R_L2 ? acc * acc : acc;
+		for (int i = 1; i < n; i++) {
+			long y = load_int(x, p.in_code,
+				base + row_offset(i, p.n_red, p.red_dim, p.red_stride));
+			switch (p.op) {
+			case R_PROD: acc *= y; break;
+			case R_MIN: acc = min(acc, y); break;
+			case R_MAX: acc = max(acc, y); break;
+			case R_AND: acc = acc && y; break;
+			case R_OR: acc = acc || y; break;
+			case R_L1: acc += y < 0 ? -y : y; break;
+			case R_L2: acc += y * y; break;
+			default: acc += y; break;
+			}
+		}
+		if (p.scale != 1.0f)
+			acc = acc / (long)n;
+		store_int(p.op == R_L2 ? (long)sqrt((float)acc) : acc, o, p.out_code, r);
+	}
+}
+
+kernel GROUP(LS) void range(global const uchar *start, global const uchar *step, global uchar *o,
+	const struct range_args p)
+{
+	for (int i = get_global_id(0); i < p.n; i += get_global_size(0)) {
+		if (is_real(p.to)) {
+			float s = is_real(p.start) ? load_real(start, p.start, 0)
+				: (float)load_int(start, p.start, 0);
+			float d = is_real(p.step) ? load_real(step, p.step, 0)
+				: (float)load_int(step, p.step, 0);
+			store_real(s + d * i, o, p.to, i);
+		} else {
+			long s = is_real(p.start) ? (long)load_real(start, p.start, 0)
+				: load_int(start, p.start, 0);
+			long d = is_real(p.step) ? (long)load_real(step, p.step, 0)
+				: load_int(step, p.step, 0);
+			store_int(s + d * i, o, p.to, i);
+		}
+	}
+}

@@ -1,0 +1,103 @@
+/* cl_norm.cl - softmax and mean-variance normalisation: one work-group per row. */
+
+/* Sum or maximum over the work-items of a group; the result is in all of them. */
+float group_reduce(float x, bool maximum, local float *tmp)
+{
+#if LS == 1
+	return x;
+#else
+	int l = get_local_id(0);
+	barrier(CLK_LOCAL_MEM_FENCE);
+	tmp[l] = x;
+	for (int s = LS / 2; s > 0; s /= 2) {
+		barrier(CLK_LOCAL_MEM_FENCE);
+		if (l < s)
+			tmp[l] = maximum ? fmax(tmp[l], tmp[l + s]) : tmp[l] + tmp[l + s];
+	}
+	barrier(CLK_LOCAL_MEM_FENCE);
+	return tmp[0];
+#endif
+}
+
+float lane_sum(fv x)
+{
+	float t[VW], s = 0.0f;
+	VSTORE(x, 0, t);
+	for (int j = 0; j < VW; j++)
+		s += t[j];
+	return s;
+}
+
+float lane_max(fv x)
+{
+	float t[VW], s;
+	VSTORE(x, 0, t);
+	s = t[0];
+	for (int j = 1; j < VW; j++)
+		s = fmax(s, t[j]);
+	return s;
+}
+
+void store_row(fv x, global float *p, int s, int i, int m)
+{
+	if (s == 1 && m == VW) {
+		VSTORE(x, 0, p + i);
+	} else {
+		float t[VW];
+		VSTORE(x, 0, t);
+		for (int j = 0; j < m; j++)
+			p[(i + j) * s] = t[j];
+	}
+}
+
+kernel GROUP(LS) void softmax(global const float *restrict x, global float *restrict o,
+	const struct norm_args p)
+{
+	local float tmp[LS];
+	int row = get_group_id(0), s = p.inner;
+	int base = row / s * p.n * s + row % s;
+	fv top = (fv)(-INFINITY), sum = (fv)(0.0f);
+	x += base;
+	o += base;
+	FOR_ROW(p.n)
+		top = fmax(top, load_row(x, s, i, m, -INFINITY));
+	float hi = group_reduce(lane_max(top), true, tmp);
+	FOR_ROW(p.n) {
+		fv y = exp(load_row(x, s, i, m, -INFINITY) - hi);
+		sum += y;
+		if (!p.log)
+			store_row(y, o, s, i, m);
+	}
+	float total = group_reduce(lane_sum(sum), false, tmp);
+	if (p.log) {
+		float shift = hi + log(total);
+		FOR_ROW(p.n)
+			store_row(load_row(x, s, i, m, 0.0f) - shift, o, s, i, m);
+	} else {
+		float scale = 1.0f / total;
+		FOR_ROW(p.n)
+			store_row(load_row(o, s, i, m, 0.0f) * scale, o, s, i, m);
+	}
+}
+
+kernel GROUP(LS) void mvn(global const float *restrict x, global float *restrict o,
+	const struct norm_args p)
+{
+	local float tmp[LS];
+	fv sum = (fv)(0.0f), var = (fv)(0.0f);
+	x += get_group_id(0) * p.n;
+	o += get_group_id(0) * p.n;
+	FOR_ROW(p.n)
+		sum += load_row(x, 1, i, m, 0.0f);
+	float mean = group_reduce(lane_sum(sum), false, tmp) / p.n, scale = 1.0f;
+	if (p.normalize) {
+		FOR_ROW(p.n) {
+			fv y = load_row(x, 1, i, m, mean) - mean;
+			var += y * y;
+		}
+		float v = group_reduce(lane_sum(var), false, tmp) / p.n;
+		scale = p.eps_inside ? 1.0f / sqrt(v + p.eps) : 1.0f / (sqrt(v) + p.eps);
+	}
+	FOR_ROW(p.n)
+		store_row((load_row(x, 1, i, m, 0.0f) - mean) * scale, o, 1, i, m);
+}
