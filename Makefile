@@ -51,6 +51,7 @@ LIBS_test_answer = graph stream base
 LIBS_bench_fractal = graph stream base
 LIBS_test_sched  = sched op graph stream base
 LIBS_test_sim    = sched graph stream base
+LIBS_bench_sim   = place sched op graph stream base
 LIBS_test_place  = place sched op graph stream base
 LIBS_test_tape   = learn graph stream base
 LIBS_test_net    = learn graph stream base
