@@ -15,7 +15,7 @@
 
 struct options {
 	const char *devices, *weights, *inputs, *outputs, *save_inputs;
-	bool list, probe, paired, allow_shared;
+	bool list, probe, paired, allow_shared, reference;
 	int64_t candidates;
 	struct measure_options measure;
 };
@@ -77,6 +77,7 @@ static int open_session(struct state *s, const struct placement *p, struct err *
 	device_list_close(&l);
 	if (rc < 0)
 		return -1;
+	s->session.no_reference = !o->reference;
 	executor_watch(s->session.x, reader_lives, s->f);
 	return o->save_inputs ? inputs_save(&s->session.model, o->save_inputs, e) : 0;
 }
@@ -385,6 +386,8 @@ static int check_options(const struct options *o, struct err *e)
 		return err_set(e, ST_USAGE, "--probe needs -D LIST; devrun --list shows what there is");
 	if (o->probe && o->paired)
 		return err_set(e, ST_USAGE, "--probe and --paired exclude each other");
+	if (o->paired && !o->reference)
+		return err_set(e, ST_USAGE, "--paired needs the reference");
 	if (o->measure.max_runs < o->measure.min_runs)
 		return err_set(e, ST_USAGE, "--max-runs %lld is less than --min-runs %lld",
 			       (long long)o->measure.max_runs, (long long)o->measure.min_runs);
@@ -407,7 +410,7 @@ static const char details[] =
 
 int main(int argc, char **argv)
 {
-	struct options o = {.candidates = 8, .measure = MEASURE_DEFAULT};
+	struct options o = {.reference = true, .candidates = 8, .measure = MEASURE_DEFAULT};
 	struct opt_common common = OPT_COMMON_INIT;
 	struct err e = ERR_INIT;
 	struct filter f;
@@ -432,6 +435,7 @@ int main(int argc, char **argv)
 		{"max-runs", 0, OPT_INT, &o.measure.max_runs, "N", "at most", 1, 100000, NULL, NULL},
 		{"ci", 0, OPT_REAL, &o.measure.ci, "X", "enough when half the 95 % interval is X of the latency", 0, 1, NULL, NULL},
 		{"max-seconds", 0, OPT_REAL, &o.measure.max_s, "S", "... or after S seconds per placement", 0, 1e6, NULL, NULL},
+		{"reference", 0, OPT_FLAG, &o.reference, NULL, "measure the best single device between placements", 0, 0, NULL, NULL},
 		{"allow-shared", 0, OPT_FLAG, &o.allow_shared, NULL, "accept devices that share cores", 0, 0, NULL, NULL},
 		{0}};
 	const struct opt_program program = {

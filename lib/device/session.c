@@ -107,7 +107,7 @@ static void drop_plan(struct anchor *a)
 
 int session_anchors(struct session *s, struct err *e)
 {
-	if (n_devices(s) == 0 || s->anchor[0].tried)
+	if (n_devices(s) == 0 || s->anchor[0].tried || s->no_reference)
 		return 0;
 	uint16_t *device = MEM_NEWN(uint16_t, (size_t)s->model.g->n_sets + 1);
 	int rc = 0;
@@ -253,7 +253,7 @@ static bool take_fresh(struct session *s, struct trial *t, struct arena *a)
 
 int session_measure(struct session *s, struct trial *t, uint32_t n, struct arena *a, struct err *e)
 {
-	bool fresh = n_devices(s) > 0 && !s->anchor[0].tried;
+	bool fresh = n_devices(s) > 0 && !s->anchor[0].tried && !s->no_reference;
 	double before = 0, after = 0;
 	if (session_anchors(s, e) < 0 || reference(s, &before, e) < 0)
 		return -1;

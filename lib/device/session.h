@@ -21,6 +21,7 @@ struct session {
 	struct planner planner;
 	struct executor *x;
 	struct measure_options opt;
+	bool no_reference;           /* set after opening: placements alone, ref_s stays 0 */
 	struct anchor *anchor;       /* (k) */
 	int best;                    /* the fastest anchor; -1: none */
 	struct arena *arena;
