@@ -120,9 +120,12 @@ static int infer(struct host_values *h, uint32_t v, struct op *op, struct tensor
 	inputs_of(h, v, in);
 	if (op_infer(op, in, out, e))
 		return -1;
-	for (int i = 0; i < op->n_out; i++)
-		if (out[i].elem == EL_DYNAMIC)
-			out[i].elem = (enum elem)h->g->out_elem[h->g->out_ptr[v] + (uint32_t)i];
+	/* The graph's types rule: weights that stay f16 stand for f32. */
+	for (int i = 0; i < op->n_out; i++) {
+		enum elem recorded = (enum elem)h->g->out_elem[h->g->out_ptr[v] + (uint32_t)i];
+		if (recorded != EL_DYNAMIC)
+			out[i].elem = recorded;
+	}
 	return 0;
 }
 
