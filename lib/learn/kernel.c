@@ -78,7 +78,7 @@ void kern_bias_relu(float *y, const float *b, size_t rows, size_t n, bool relu)
 }
 
 VECTOR_CLONES
-void kern_drop(float *y, const uint16_t *bits, uint16_t threshold, float scale, size_t n)
+void kern_drop(float *y, const uint8_t *bits, uint8_t threshold, float scale, size_t n)
 {
 	for (size_t j = 0; j < n; j++)
 		y[j] = bits[j] >= threshold ? y[j] * scale : 0;

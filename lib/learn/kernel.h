@@ -21,7 +21,7 @@ float kern_dot(const float *a, const float *b, size_t n);
 void kern_bias_relu(float *y, const float *b, size_t rows, size_t n, bool relu);
 
 /* y (n) = bits >= threshold ? y * scale : 0 */
-void kern_drop(float *y, const uint16_t *bits, uint16_t threshold, float scale, size_t n);
+void kern_drop(float *y, const uint8_t *bits, uint8_t threshold, float scale, size_t n);
 
 /* g (n) = y > 0 ? g * scale : 0, the derivative of ReLU followed by dropout. */
 void kern_relu_back(float *g, const float *y, float scale, size_t n);

@@ -253,9 +253,9 @@ void mask_set(struct tape *t, struct op *o, double p)
 	uint32_t number = t->next_mask++;
 	if (!t->rng || !(p > 0))
 		return;
-	double bits = floor(p * 65536 + 0.5);
-	o->threshold = (uint16_t)(bits > 65535 ? 65535 : bits);
-	o->scale = 65536.0f / (65536.0f - (float)o->threshold);
+	double bits = floor(p * 256 + 0.5);
+	o->threshold = (uint8_t)(bits > 255 ? 255 : bits);
+	o->scale = 256.0f / (256.0f - (float)o->threshold);
 	o->mask = *t->rng;
 	o->mask.stream = RNG_DROPOUT + (number & 0xffffff);
 }
@@ -268,21 +268,23 @@ void after_set(struct tape *t, struct op *o, struct after f)
 		mask_set(t, o, f.drop);
 }
 
-/* Numbers come 8 to a block of the generator, and every row starts a block: mask
- * number (i,j) is the same however the rows are shared out. */
+/* Element e of the result has byte e of the mask's numbers, 16 to a block of the
+ * generator, however the rows are shared out; row is a multiple of BLOCK_ROWS. */
 void drop_rows(const struct op *o, float *y, uint32_t row, uint32_t n)
 {
-	enum { CHUNK = 512 };
-	uint16_t bits[CHUNK];
-	uint32_t cols = o->y->cols, row_blocks = (cols + 7) / 8;
+	enum { CHUNK = 1024 };
+	union { uint16_t number[CHUNK / 2]; uint8_t byte[CHUNK]; } bits;
+	size_t left = (size_t)n * o->y->cols;
+	uint32_t block = (uint32_t)((size_t)row * o->y->cols / 16);
 	if (o->threshold == 0)
 		return;
-	for (uint32_t i = row; i < row + n; i++, y += cols)
-		for (uint32_t j = 0; j < cols; j += CHUNK) {
-			uint32_t c = cols - j < CHUNK ? cols - j : CHUNK;
-			rng_bits16(&o->mask, i * row_blocks + j / 8, bits, c);
-			kern_drop(y + j, bits, o->threshold, o->scale, c);
-		}
+	for (; left > 0; block += CHUNK / 16) {
+		size_t c = left < CHUNK ? left : CHUNK;
+		rng_bits16(&o->mask, block, bits.number, (c + 1) / 2);
+		kern_drop(y, bits.byte, o->threshold, o->scale, c);
+		y += c;
+		left -= c;
+	}
 }
 
 void after_back(struct op *o)

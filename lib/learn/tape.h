@@ -61,8 +61,8 @@ void tape_back(struct tape *t, uint32_t n, struct mat *const *y, const double *c
 /* What may follow an operation within the same pass over its rows. */
 struct after {
 	bool relu;             /* max(0, .) */
-	double drop;           /* then zero with this probability (to 2^-16) and scale the rest
-	                          to keep the mean; only after relu */
+	double drop;           /* then zero with this probability, rounded to 1/256, and scale
+	                          the rest to keep the mean; only after relu */
 };
 
 /* ---- dense (tape_dense.c) ---- */

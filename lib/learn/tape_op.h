@@ -18,7 +18,7 @@ struct op {
 	float scale;                 /* of dropout; 1 without */
 	bool relu;
 	struct rng_addr mask;        /* of dropout */
-	uint16_t threshold;          /* bits below it drop; 0: none */
+	uint8_t threshold;           /* random bytes below it drop; 0: none */
 };
 
 /* Rows in a block: the product of a block of 128 columns is one that OpenBLAS
