@@ -102,10 +102,9 @@ static void add_bodies(struct graph *g, int depth, struct arena *a)
 
 static void free_bodies(struct graph *g)
 {
-	struct graph *inner = g->n_bodies ? g->body[0].graph : NULL;
+	if (g->n_bodies)
+		free_bodies(g->body[0].graph);
 	graph_free(g);
-	if (inner)
-		free_bodies(inner);
 }
 
 static void test_round_trip(void)
