@@ -124,6 +124,8 @@ static int probe(struct state *s, struct err *e)
 		rc = model_open(&m, g, s->o->weights, e);
 		if (rc == 0)
 			rc = model_mask(&m, &l, d.mask, e);
+		if (rc == 0)
+			rc = model_complete(&m, e);
 		model_close(&m);
 	}
 	for (uint32_t i = 0; i < k; i++) {

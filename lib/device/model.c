@@ -100,17 +100,22 @@ static int check_constants(const struct model *m, struct err *e)
 	return 0;
 }
 
-static int open_weights(struct model *m, const char *path, struct err *e)
+int model_complete(const struct model *m, struct err *e)
 {
 	char l[300];
-	if (m->g->n_const == 0)
+	if (m->g->n_const == 0 || m->has_weights)
 		return 0;
+	return err_set(e, ST_INPUT, "%s: the model has no weights file; give one with --weights or "
+		       "make one with irfill", model_layer(m, m->g->const_node[0], l, sizeof l));
+}
+
+static int open_weights(struct model *m, const char *path, struct err *e)
+{
 	if (!path)
 		path = m->g->weights;
-	if (*path == '\0')
-		return err_set(e, ST_INPUT, "%s: the model has no weights file; give one with "
-			       "--weights or make one with irfill",
-			       model_layer(m, m->g->const_node[0], l, sizeof l));
+	if (m->g->n_const == 0 || *path == '\0')
+		return 0;
+	m->has_weights = true;
 	if (weights_open(&m->weights, path, e) < 0)
 		return -1;
 	if (check_constants(m, e) < 0) {
@@ -227,7 +232,7 @@ static bool is_small(const struct model *m, uint32_t o, int depth)
 	const struct graph *g = m->g;
 	uint32_t v = m->node_out[o];
 	int64_t bytes = graph_out_bytes(g, o);
-	if (bytes < 0 || bytes > MODEL_SMALL || depth > 16)
+	if (bytes < 0 || bytes > MODEL_SMALL || depth > 16 || !m->has_weights)
 		return false;
 	if (is_kind(m, v, OP_SHAPE_OF))
 		return true;

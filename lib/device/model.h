@@ -18,6 +18,7 @@
 struct model {
 	const struct graph *g;
 	struct weights weights;
+	bool has_weights;
 	struct host_values values;   /* (n_out) shapes; data of constants once known */
 	struct cpu_ctx *ctx;
 
@@ -42,10 +43,14 @@ struct model {
 
 /* Make g ready; `weights` is the path of the .bin or NULL for the one that the graph
  * names.  g is borrowed.  ST_INPUT: shapes that are not static, attributes that
- * make no sense, a .bin that is missing, short or not a regular file (the message
- * names the layer).  ST_RUNTIME: no memory, unreadable file. */
+ * make no sense, a .bin that is short or not a regular file (the message names the
+ * layer).  ST_RUNTIME: no memory, unreadable file.  A model without a .bin opens, so that its operators can
+ * be judged first; model_complete refuses it. */
 int model_open(struct model *m, const struct graph *g, const char *weights, struct err *e) MUST_CHECK;
 void model_close(struct model *m);
+
+/* Are all constants there?  ST_INPUT when the graph has some and there is no .bin. */
+int model_complete(const struct model *m, struct err *e) MUST_CHECK;
 
 /* The value of constant output o, computed now if it is not known yet. */
 int model_value(struct model *m, uint32_t o, struct err *e) MUST_CHECK;
