@@ -108,7 +108,7 @@ static int probe(struct state *s, struct filter *f, struct err *e)
 /* A latency between 1 and 2 ms that depends on the seed and the placement alone. */
 static double fixed_latency(const struct state *s, const uint16_t *device, uint32_t n_sets)
 {
-	uint64_t h = UINT64_C(14695981039346656037);   /* FNV-1a, 64 bits, over the device numbers */
+	uint64_t h = UINT64_C(14695981039346656037);   /* FNV-1a, 64 bits */
 
 	for (uint32_t i = 0; i < n_sets; i++)
 		h = (h ^ device[i]) * UINT64_C(1099511628211);
@@ -259,23 +259,28 @@ static int run_filter(struct state *s, struct filter *f, struct err *e)
 static int check_options(const struct options *o, struct err *e)
 {
 	if (o->devices && !o->probe)
-		return err_set(e, ST_USAGE, "--devices goes with --probe; a placement names its devices");
+		return err_set(e, ST_USAGE, "--devices goes with --probe; "
+			       "a placement names its devices");
 	if (o->probe && (o->fixed || o->noise > 0))
-		return err_set(e, ST_USAGE, "--probe measures no placement: --fixed and --noise do not apply");
+		return err_set(e, ST_USAGE, "--probe measures no placement: "
+			       "--fixed and --noise do not apply");
 	return 0;
 }
 
 static const char *details(struct arena *a)
 {
-	char *text = arena_printf(a, "Costs, links and memory come from --spec, else from the stream's cost "
-				  "and devs\nrecords. A specification is a file or one of the presets\n");
+	char *text = arena_printf(a, "%s", "Costs, links and memory come from --spec, else from the "
+				  "stream's cost and devs\nrecords. A specification is a file or "
+				  "one of the presets\n");
 
 	for (const struct preset *p = presets; p->name; p++)
 		text = arena_printf(a, "%s  %-15s %s\n", text, p->name, p->about);
 	return arena_printf(a, "%sand several are joined with commas. A file has lines like\n"
-			    "  device cpu  flops 1e12  bandwidth 7.7e10  overhead 3e-6  memory 3.2e10\n"
+			    "  device cpu  flops 1e12  bandwidth 7.7e10  overhead 3e-6  "
+			    "memory 3.2e10\n"
 			    "  link cpu gpu  latency 10e-6  bandwidth 2.5e10\n"
-			    "in SI units (also efficiency and type; \"*\" in a link is any device).", text);
+			    "in SI units (also efficiency and type; \"*\" in a link is any device).",
+			    text);
 }
 
 int main(int argc, char **argv)
@@ -286,7 +291,8 @@ int main(int argc, char **argv)
 	struct filter f;
 	const struct opt opts[] = {
 		{"spec", 's', OPT_TEXT, &o.spec, "LIST",
-		 "device specification: files or presets (with --probe: default paper)", 0, 0, NULL, NULL},
+		 "device specification: files or presets (with --probe: default paper)", 0, 0, NULL,
+		 NULL},
 		{"probe", 'p', OPT_FLAG, &o.probe, NULL,
 		 "add the devices and their costs to a stream with a graph", 0, 0, NULL, NULL},
 		{"devices", 'D', OPT_TEXT, &o.devices, "LIST",
@@ -305,8 +311,9 @@ int main(int argc, char **argv)
 	struct arena *help = arena_new();
 	const struct opt_program program = {
 		.name = "devsim", .summary = "predict latency, memory and copies of placements",
-		.args = "[FILE]", .max_args = 1, .has_seed = true, .opts = opts, .details = details(help),
-		.example = "ir2dag m.xml | devsim --probe --spec paper | placebase random -n 20 | devsim"};
+		.args = "[FILE]", .max_args = 1, .has_seed = true, .opts = opts,
+		.details = details(help),
+		.example = "ir2dag m.xml | devsim --probe | placebase random -n 20 | devsim"};
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);
 
 	arena_free(help);

@@ -31,7 +31,8 @@ struct state {
 	uint16_t *device;            /* (n_sets) */
 };
 
-static int emit(struct state *s, const char *source, uint32_t sample, struct filter *f, struct err *e)
+static int emit(struct state *s, const char *source, uint32_t sample, struct filter *f,
+		struct err *e)
 {
 	s->p.source = source;
 	s->p.sample = sample;
@@ -184,8 +185,8 @@ static int choose_devices(struct state *s, struct err *e)
 		s->k = s->in.spec.n_devs;
 	}
 	if (s->k == 0)
-		return err_set(e, ST_USAGE, "no devices; put devrun --probe or devsim --probe in front, "
-			       "or give --devices or --spec");
+		return err_set(e, ST_USAGE, "no devices; put devrun --probe or devsim --probe "
+			       "in front, or give --devices or --spec");
 	return 0;
 }
 
@@ -227,13 +228,17 @@ int main(int argc, char **argv)
 	struct err e = ERR_INIT;
 	struct filter f;
 	const struct opt opts[] = {
-		{"samples", 'n', OPT_INT, &o.samples, "N", "random: this many distinct placements", 1, MAX_SAMPLES, NULL, NULL},
+		{"samples", 'n', OPT_INT, &o.samples, "N", "random: this many distinct placements", 1,
+		 MAX_SAMPLES, NULL, NULL},
 		{"draw", 0, OPT_CHOICE, &o.draw, "HOW",
 		 "random: devices equally likely (uniform), by a preference drawn for each\n"
 		 "placement (biased), or both in turn", 0, 0, draws, NULL},
-		{"evals", 0, OPT_INT, &o.evals, "N", "climb: at most this many simulations", 1, 4e9, NULL, NULL},
-		{"spec", 's', OPT_TEXT, &o.spec, "LIST", "device specification, as in devsim", 0, 0, NULL, NULL},
-		{"devices", 'D', OPT_TEXT, &o.devices, "LIST", "place on these devices", 0, 0, NULL, NULL},
+		{"evals", 0, OPT_INT, &o.evals, "N", "climb: at most this many simulations", 1, 4e9,
+		 NULL, NULL},
+		{"spec", 's', OPT_TEXT, &o.spec, "LIST", "device specification, as in devsim", 0, 0,
+		 NULL, NULL},
+		{"devices", 'D', OPT_TEXT, &o.devices, "LIST", "place on these devices", 0, 0, NULL,
+		 NULL},
 		{"contention", 0, OPT_FLAG, &o.contention, NULL,
 		 "climb: copies on one link wait for each other", 0, 0, NULL, NULL},
 		{"overlap", 0, OPT_FLAG, &o.overlap, NULL,
@@ -245,10 +250,12 @@ int main(int argc, char **argv)
 		.details = "Methods:\n"
 			   "  single      every device alone; single:DEV only that one\n"
 			   "  random      random search (-n placements); needs no costs\n"
-			   "  climb       one-flip hill climbing from the best single device, simulated\n"
-			   "  heft        earliest finish time by upward rank (Topcuoglu et al. 2002)\n"
-			   "Devices come from --devices, else from the stream's devs record, else from --spec; costs\n"
-			   "from --spec, else from the stream's cost record.",
+			   "  climb       one-flip hill climbing from the best single device, "
+			   "simulated\n"
+			   "  heft        earliest finish time by upward rank (Topcuoglu et al. "
+			   "2002)\n"
+			   "Devices come from --devices, else from the stream's devs record, else from\n"
+			   "--spec; costs from --spec, else from the stream's cost record.",
 		.example = "ir2dag m.xml | devsim --probe | placebase climb --evals 2000 | devsim"};
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);
 
@@ -256,13 +263,15 @@ int main(int argc, char **argv)
 		return opt_finish(rc, &e);
 	o.method = argv[first];
 	if (!find_method(o.method))
-		return opt_finish(err_set(&e, ST_USAGE, "unknown method '%s'; --help lists them", o.method), &e);
+		return opt_finish(err_set(&e, ST_USAGE, "unknown method '%s'; --help lists them",
+					  o.method), &e);
 	struct state s = {.o = &o, .common = &common, .arena = arena_new()};
 	rc = place_inputs_init(&s.in, o.spec, &e);
 	s.in.contention = o.contention;
 	s.in.overlap = o.overlap;
 	if (rc == 0) {
-		rc = filter_open(&f, first + 1 < argc ? argv[first + 1] : "-", &common, argc, argv, &e);
+		rc = filter_open(&f, first + 1 < argc ? argv[first + 1] : "-", &common, argc, argv,
+				 &e);
 		if (rc == 0)
 			rc = filter_close(&f, run_filter(&s, &f, &e), &e);
 	}

@@ -31,10 +31,12 @@ static int decode_devices(const struct rec *r, uint32_t n_sets, struct arena *a,
 	for (size_t i = 1; i < k; i++)
 		for (size_t j = 0; j < i; j++)
 			if (strcmp(names[i], names[j]) == 0)
-				return err_set(e, ST_INPUT, "device %zu has the name of device %zu", i, j);
+				return err_set(e, ST_INPUT, "device %zu has the name of device %zu",
+					       i, j);
 	for (uint32_t i = 0; i < n_sets; i++)
 		if (device[i] >= k)
-			return err_set(e, ST_INPUT, "set %u is on device %u of %zu", i, device[i], k);
+			return err_set(e, ST_INPUT, "set %u is on device %u of %zu", i, device[i],
+				       k);
 	p->k = (uint32_t)k;
 	p->n_sets = n_sets;
 	p->names = names;

@@ -27,7 +27,7 @@ int placement_encode(const struct placement *p, struct rec_writer *w, struct err
 
 /* What running (or simulating) a placement gave. */
 struct run_result {
-	const char *reason;          /* NULL: it ran; else why it cannot, and nothing below counts */
+	const char *reason;          /* NULL: it ran; else why not, and nothing below counts */
 	double lat_s, lo_s, hi_s;
 	const double *samples_s;     /* (n_samples) */
 	uint32_t n_samples;

@@ -96,7 +96,8 @@ static const char *set_name(const struct place_model *m, uint32_t set, char *tex
 {
 	for (uint32_t v = 0; v < m->g->n; v++)
 		if (m->g->set[v] == set)
-			return err_escape(text, cap, m->g->node_name[v], strlen(m->g->node_name[v]));
+			return err_escape(text, cap, m->g->node_name[v],
+					  strlen(m->g->node_name[v]));
 	return "";
 }
 
@@ -115,7 +116,8 @@ const char *place_reason(const struct evaluator *x, const struct place_result *r
 			 set_name(x->m, r->bad_set, name, sizeof(name)), dev);
 		break;
 	case PLACE_NO_LINK:
-		snprintf(text, cap, "the output of set %u ('%s') is needed on %s, to which there is no link",
+		snprintf(text, cap, "the output of set %u ('%s') is needed on %s, "
+			 "to which there is no link",
 			 r->bad_set, set_name(x->m, r->bad_set, name, sizeof(name)), dev);
 		break;
 	case PLACE_MEMORY:

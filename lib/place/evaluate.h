@@ -11,7 +11,8 @@ enum place_status { PLACE_OK, PLACE_CANNOT_RUN, PLACE_NO_LINK, PLACE_MEMORY };
 
 struct place_result {
 	enum place_status status;
-	uint32_t bad_set, bad_dev;   /* CANNOT_RUN; NO_LINK: its output is needed on bad_dev; MEMORY: bad_dev */
+	/* CANNOT_RUN: both; NO_LINK: the set's output is needed there; MEMORY: bad_dev. */
+	uint32_t bad_set, bad_dev;
 	double lat_s;                /* from here on: not for CANNOT_RUN and NO_LINK */
 	uint32_t copies;
 	uint64_t copy_bytes;

@@ -82,7 +82,7 @@ static struct ranked *rank_tasks(const struct heft *h)
 	return r;
 }
 
-/* When all inputs of v are on dev (equation 4, inner maximum); INFINITY when one has no way there. */
+/* When all inputs of v are on dev (equation 4, inner maximum); INFINITY: one has no way there. */
 static double inputs_ready_s(const struct heft *h, uint32_t v, uint32_t dev)
 {
 	double ready = 0;
@@ -144,7 +144,8 @@ static int place_task(struct heft *h, uint32_t v, struct err *e)
 		}
 	}
 	if (best_end == INFINITY)
-		return err_set(e, ST_RUNTIME, "heft: no device can run task %u and reach its inputs", v);
+		return err_set(e, ST_RUNTIME, "heft: no device can run task %u and "
+			       "reach its inputs", v);
 	h->finish_s[v] = best_end;
 	insert_slot(&h->agenda[h->on[v]], best_at, best_start, best_end);
 	return 0;

@@ -70,7 +70,8 @@ static int take_cost(struct place_inputs *x, const struct rec *r, struct err *e)
 	if (digest != x->g->digest)
 		return err_set(e, ST_INPUT, "a cost record is about another graph");
 	if (k == 0 || k > DEVS_MAX)
-		return err_set(e, ST_INPUT, "a cost record with %zu devices, not 1 to %d", k, DEVS_MAX);
+		return err_set(e, ST_INPUT, "a cost record with %zu devices, not 1 to %d", k,
+			       DEVS_MAX);
 	shape[0] = x->g->n_sets;
 	shape[1] = k;
 	if (get_tensor(r->map, "set_s", TT_F64, 2, shape, x->cost_arena, &x->cost_s, e) < 0)
@@ -114,8 +115,8 @@ static int recorded_costs(const struct place_inputs *x, const char *const *names
 		while (from < x->cost_k && strcmp(x->cost_names[from], names[dev]) != 0)
 			from++;
 		if (from == x->cost_k)
-			return err_set(e, ST_INPUT, "no costs for device '%s'; --spec would give them",
-				       names[dev]);
+			return err_set(e, ST_INPUT, "no costs for device '%s'; "
+				       "--spec would give them", names[dev]);
 		for (uint32_t s = 0; s < x->g->n_sets; s++)
 			set_s[(size_t)s * k + dev] = x->cost_s[(size_t)s * x->cost_k + from];
 	}

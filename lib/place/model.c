@@ -28,7 +28,8 @@ static size_t collect_readers(const struct place_model *m, struct reader *r)
 		for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++) {
 			uint32_t w = g->in_node[i], task = m->tasks.node_task[v];
 
-			if (task == GRAPH_NONE || w == GRAPH_NONE || m->tasks.node_task[w] != GRAPH_NONE)
+			if (task == GRAPH_NONE || w == GRAPH_NONE ||
+			    m->tasks.node_task[w] != GRAPH_NONE)
 				continue;
 			r[n++] = (struct reader){g->out_ptr[w] + g->in_port[i], task};
 		}

@@ -101,7 +101,7 @@ uint32_t search_climb(struct evaluator *x, const struct place_model *m, uint64_t
 
 	*lat_s = latency(x, device);
 	shuffle(set, m, seed);
-	/* `failed` sets in a row have no better device: all of them, and this is a local optimum. */
+	/* `failed` sets in a row have no better device; all of them: a local optimum. */
 	for (uint32_t i = 0; used < evals && failed < n; i = (i + 1) % n)
 		failed = improve(x, m, set[i], device, evals, &used, lat_s) ? 0 : failed + 1;
 	mem_free(set);

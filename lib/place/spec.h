@@ -1,7 +1,7 @@
 /* spec.h - device specifications: a few figures per device and per link, as text.
  *
  *   # comment
- *   device cpu  type model  flops 1.2e12  efficiency 0.5  bandwidth 7.7e10  overhead 5e-6  memory 3.2e10
+ *   device cpu  flops 1.2e12  efficiency 0.5  bandwidth 7.7e10  overhead 5e-6  memory 3.2e10
  *   link cpu gpu  latency 10e-6  bandwidth 2.5e10
  *   link * *      latency 10e-6  bandwidth 1e10
  *

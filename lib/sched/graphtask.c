@@ -120,7 +120,8 @@ static size_t collect_edges(const struct graph_tasks *t, const struct graph *g,
 			uint32_t o = g->out_ptr[w] + g->in_port[i];
 			int64_t bytes = graph_out_bytes(g, o);
 
-			edges[n++] = (struct sched_edge){from, to, o, bytes > 0 ? (uint64_t)bytes : 0};
+			edges[n++] = (struct sched_edge){from, to, o,
+							 bytes > 0 ? (uint64_t)bytes : 0};
 		}
 	}
 	return n;

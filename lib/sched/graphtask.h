@@ -15,7 +15,7 @@ struct graph_tasks {
 	uint32_t *task_set;      /* (dag.n) the set whose device the task runs on */
 	uint32_t *task_ptr;      /* (dag.n+1) */
 	uint32_t *task_node;     /* nodes of each task, ascending (a topological order) */
-	uint32_t *out_tensor;    /* (outputs of g) tensor of each output; GRAPH_NONE when no other task reads it */
+	uint32_t *out_tensor;    /* (outputs of g) GRAPH_NONE: no other task reads it */
 	uint32_t *tensor_out;    /* (dag.n_tensors) output of g */
 };
 

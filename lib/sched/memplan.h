@@ -16,9 +16,9 @@ struct mem_block {
 };
 
 /* Fill the offsets (multiples of align, a power of two) so that blocks alive at one
- * position never overlap; returns the bytes of the whole piece.  Largest block first, each
- * into the tightest gap between its contemporaries (Pisarchyk and Lee, "Efficient memory management for
- * deep neural net inference", 2020, section 5.2). */
+ * position never overlap; returns the bytes of the whole piece.  Largest block
+ * first, each into the tightest gap between its contemporaries (Pisarchyk and Lee,
+ * "Efficient memory management for deep neural net inference", 2020, section 5.2). */
 uint64_t memplan_offsets(struct mem_block *b, uint32_t n, uint64_t align);
 
 /* The largest sum of bytes alive at one position: no plan can be smaller. */

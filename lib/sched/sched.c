@@ -35,7 +35,7 @@ struct sched {
 	uint32_t *use_copy;          /* (n_uses) */
 	uint32_t *last_copy;         /* (k) newest copy to each device */
 
-	uint32_t *home_refs;         /* (n_tensors) local consumers and copies that have not ended */
+	uint32_t *home_refs;         /* (n_tensors) local consumers and copies not ended */
 	uint32_t *copy_refs;         /* (n_uses) consumers of a copy that have not ended */
 	uint64_t *live, *peak;       /* (k) bytes */
 	uint32_t *freed;             /* (n_tensors + n_uses) */

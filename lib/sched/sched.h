@@ -43,7 +43,7 @@ struct sched_dag {
 	uint32_t *use_task;      /* (n_uses) the consumer */
 	uint32_t *use_tensor;    /* (n_uses) */
 	uint32_t *in_ptr;        /* (n+1) */
-	uint32_t *in_use;        /* (n_uses) the uses of task v are in_use[in_ptr[v]] .. , ascending */
+	uint32_t *in_use;        /* (n_uses) uses of task v: in_use[in_ptr[v]] .., ascending */
 };
 
 /* "src makes a tensor of this key and size, which dst reads."  Equal (src, key)

@@ -112,7 +112,8 @@ static bool start_copies(struct timeliner *x, double now)
 			x->t.bad_dev = c->dst;
 			return false;
 		}
-		end = now + sched_copy_s(&x->c->links, c->src, c->dst, x->d->tensor_bytes[c->tensor]);
+		end = now + sched_copy_s(&x->c->links, c->src, c->dst,
+					 x->d->tensor_bytes[c->tensor]);
 		x->link_busy[link] = true;
 		if (!x->c->overlap)
 			x->dev_busy[c->src] = x->dev_busy[c->dst] = true;

@@ -11,7 +11,7 @@
 #include "sched/sched.h"
 
 struct sched_costs {
-	const double *task_s;    /* (n,k) seconds of task v on device d; negative: cannot run there */
+	const double *task_s;    /* (n,k) seconds; negative: cannot run there */
 	struct sched_links links;
 	bool contention;         /* a directed link carries one copy at a time, latency included */
 	bool overlap;            /* a device computes while it copies; else a copy occupies both its
@@ -22,7 +22,7 @@ struct sched_costs {
 enum timeline_status {
 	TIMELINE_OK,
 	TIMELINE_CANNOT_RUN,     /* task bad_task has no cost on device bad_dev */
-	TIMELINE_NO_LINK         /* bad_task's tensor is needed on bad_dev, and no link leads there */
+	TIMELINE_NO_LINK         /* bad_task's tensor is needed on bad_dev, without a link */
 };
 
 struct timeline {
@@ -30,7 +30,7 @@ struct timeline {
 	uint32_t n_copies;
 	uint64_t copied_bytes;
 	double *busy_s;          /* (k) computing */
-	uint64_t *peak_bytes;    /* (k) tensors and copies; what tasks hold all the time is not in it */
+	uint64_t *peak_bytes;    /* (k) tensors and copies alone */
 	uint32_t bad_task, bad_dev;
 	/* The schedule, when asked for. */
 	double *start_s, *end_s;              /* (n) */
