@@ -84,7 +84,8 @@ static void print_stats(const struct graph *g, const struct ir_report *rep)
 
 /* ---- the stream ---- */
 
-static int write_stream(struct graph *g, const struct options *o, int argc, char **argv, struct err *e)
+static int write_stream(struct graph *g, const struct options *o, int argc, char **argv,
+			struct err *e)
 {
 	struct filter f;
 	if (filter_open(&f, NULL, &o->common, argc, argv, e) < 0)
@@ -99,8 +100,8 @@ static void note(const struct graph *g, const struct ir_report *rep)
 {
 	msg_note(1, "'%s': %u nodes, %u edges, %u sets", g->xml, g->n, graph_n_edges(g), g->n_sets);
 	if (rep->n_dropped)
-		msg_note(1, "%u of %u layers dropped: no Result or Assign depends on them", rep->n_dropped,
-			 rep->n_layers);
+		msg_note(1, "%u of %u layers dropped: no Result or Assign depends on them",
+			 rep->n_dropped, rep->n_layers);
 	if (!*g->weights && g->n_const)
 		msg_note(1, "no weights file beside '%s'; irfill writes one", g->xml);
 }
@@ -129,26 +130,34 @@ int main(int argc, char **argv)
 	const struct opt opts[] = {
 		{"stats", 0, OPT_FLAG, &o.stats, NULL,
 		 "Print |V| and |E| before and after co-location and other\n"
-		 "counts, tab-separated, instead of the stream.", 0, 0, NULL, NULL},
+		 "counts, tab-separated, instead of the stream.",
+		 0, 0, NULL, NULL},
 		{"constants", 0, OPT_CHOICE, &o.constants, "MODE",
 		 "Constants as nodes to place: keep all; drop Const nodes;\n"
-		 "fold: drop all that is computed from constants alone.", 0, 0, const_modes, NULL},
+		 "fold: drop all that is computed from constants alone.",
+		 0, 0, const_modes, NULL},
 		{"no-colocate", 0, OPT_FLAG, &o.no_colocate, NULL,
 		 "Every node is its own set.", 0, 0, NULL, NULL},
 		{"weights", 0, OPT_TEXT, &o.weights, "FILE",
-		 "The .bin (default: MODEL.bin beside MODEL.xml, if it is there).", 0, 0, NULL, NULL},
+		 "The .bin (default: MODEL.bin beside MODEL.xml, if it is there).", 0, 0, NULL,
+		 NULL},
 		{"any-operator", 0, OPT_FLAG, &o.any_operator, NULL,
 		 "Accept operators and opsets that are not OpenVINO's.", 0, 0, NULL, NULL},
-		{0}
-	};
+		{0}};
 	const struct opt_program p = {
 		.name = "ir2dag",
 		.summary = "Turn an OpenVINO IR into a graph record.",
-		.args = "MODEL.xml", .min_args = 1, .max_args = 1, .opts = opts,
-		.details = "Reads IR versions 10 and 11 and writes a stream of one graph: operations with their\n"
-			   "attributes, tensors, constants and their place in the .bin, bodies of control-flow\n"
-			   "operations, and co-location sets.  Layers that no Result or Assign depends on are\n"
-			   "dropped; -v says how many.  The .bin may be absent.",
+		.args = "MODEL.xml",
+		.min_args = 1,
+		.max_args = 1,
+		.opts = opts,
+		.details = "Reads IR versions 10 and 11 and writes a stream of one graph: "
+			   "operations with\n"
+			   "their attributes, tensors, constants and their place in the .bin, "
+			   "bodies of\n"
+			   "control-flow operations, and co-location sets.  Layers that no Result "
+			   "or Assign\n"
+			   "depends on are dropped; -v says how many.  The .bin may be absent.",
 		.example = "ir2dag model.xml | dagfeat | recdump",
 	};
 	struct err e = ERR_INIT;

@@ -50,7 +50,8 @@ static int output_open(struct output *o, const char *path, uint64_t bytes, struc
 			return err_sys(e, ST_RUNTIME, "cannot create '%s'", path);
 		/* Room first: a full disk is found here, not by a signal later. */
 		if (bytes && (errno = posix_fallocate(o->fd, 0, (off_t)bytes)) != 0)
-			return err_sys(e, ST_RUNTIME, "cannot make '%s' of %" PRIu64 " bytes", path, bytes);
+			return err_sys(e, ST_RUNTIME, "cannot make '%s' of %" PRIu64 " bytes", path,
+				       bytes);
 	}
 	if (bytes == 0)
 		return 0;
@@ -94,7 +95,8 @@ static int open_partial(const struct options *o, const char *xml, struct weights
 {
 	size_t n = strlen(xml);
 	struct arena *a = arena_new();
-	const char *stem = n > 4 && strcmp(xml + n - 4, ".xml") == 0 ? arena_strndup(a, xml, n - 4) : xml;
+	const char *stem =
+		n > 4 && strcmp(xml + n - 4, ".xml") == 0 ? arena_strndup(a, xml, n - 4) : xml;
 	const char *path = o->partial ? o->partial : arena_printf(a, "%s.bin", stem);
 	int rc = 0;
 	*w = (struct weights){0};
@@ -104,7 +106,8 @@ static int open_partial(const struct options *o, const char *xml, struct weights
 	return rc;
 }
 
-static int fill(const struct options *o, const struct graph *g, const struct weights *partial, struct err *e)
+static int fill(const struct options *o, const struct graph *g, const struct weights *partial,
+		struct err *e)
 {
 	struct output out;
 	struct fill_report rep;
@@ -121,8 +124,8 @@ static int fill(const struct options *o, const struct graph *g, const struct wei
 		rc = output_commit(&out, e);
 	output_release(&out);
 	if (rc == 0)
-		msg_note(1, "%u of %u constants filled, %" PRIu64 " of %" PRIu64 " bytes", rep.n_filled,
-			 rep.n_constants, rep.filled_bytes, bytes);
+		msg_note(1, "%u of %u constants filled, %" PRIu64 " of %" PRIu64 " bytes",
+			 rep.n_filled, rep.n_constants, rep.filled_bytes, bytes);
 	return rc;
 }
 
@@ -156,14 +159,26 @@ int main(int argc, char **argv)
 	const struct opt_program p = {
 		.name = "irfill",
 		.summary = "Write a .bin of seeded weights for an IR whose weights are absent.",
-		.args = "MODEL.xml", .min_args = 1, .max_args = 1, .has_seed = true, .opts = opts,
-		.details = "A constant is absent when the partial .bin ends before it, or when it is a float\n"
-			   "constant of at least 256 elements that are all zero.  Everything else is kept byte\n"
-			   "for byte.  Weights of products are uniform with variance 2/fan-in (convolutions) or\n"
-			   "1/fan-in (matrix products, recurrent cells), factors 1 +- 0.1, addends +- 0.1, embedding\n"
-			   "tables +- 1; quantised weights use their whole range and get scales to match.  Shapes,\n"
-			   "axes and counts are inferred from the recorded output dims; one that does not follow\n"
-			   "from them is an error that names its layer.  The same seed gives the same bytes.",
+		.args = "MODEL.xml",
+		.min_args = 1,
+		.max_args = 1,
+		.has_seed = true,
+		.opts = opts,
+		.details = "A constant is absent when the partial .bin ends before it, or when it "
+			   "is a\n"
+			   "float constant of at least 256 elements that are all zero.  Everything "
+			   "else is\n"
+			   "kept byte for byte.  Weights of products are uniform with variance "
+			   "2/fan-in\n"
+			   "(convolutions) or 1/fan-in (matrix products, recurrent cells), factors "
+			   "1 +- 0.1,\n"
+			   "addends +- 0.1, embedding tables +- 1; quantised weights use their "
+			   "whole range\n"
+			   "and get scales to match.  Shapes, axes and counts are inferred from "
+			   "the recorded\n"
+			   "output dims; one that does not follow from them is an error that names "
+			   "its\n"
+			   "layer.  The same seed gives the same bytes.",
 		.example = "irfill model.xml -o model.bin",
 	};
 	struct err e = ERR_INIT;

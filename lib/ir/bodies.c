@@ -29,7 +29,8 @@ static struct row_of_id *body_ends(const struct graph *g, struct arena *tmp, uin
 }
 
 /* Row of the Parameter or Result with this id; GRAPH_NONE when it is not one. */
-static uint32_t find_end(const struct graph *g, const struct row_of_id *x, uint32_t n, int64_t id, bool result)
+static uint32_t find_end(const struct graph *g, const struct row_of_id *x, uint32_t n, int64_t id,
+			 bool result)
 {
 	const struct row_of_id key = {id, 0};
 	const struct row_of_id *p = n ? bsearch(&key, x, n, sizeof key, by_id) : NULL;
@@ -52,14 +53,16 @@ static bool outputs_by_position(const struct raw_net *net, uint32_t layer)
 }
 
 static int resolve_map(const struct raw_net *net, const struct raw_source *src, uint32_t layer,
-		       const struct raw_map *m, bool by_position, struct port_map *out, struct err *e)
+		       const struct raw_map *m, bool by_position, struct port_map *out,
+		       struct err *e)
 {
 	const char *what = m->map.output ? "output" : "input";
 	*out = m->map;
 	if (m->map.external < 0) {
 		if (!m->map.condition && !m->map.counter)
 			return raw_error(src, net, layer, m->line, e,
-					 "port map: %s without an external port needs a purpose", what);
+					 "port map: %s without an external port needs a purpose",
+					 what);
 		out->external = -1;
 		return 0;
 	}
@@ -69,12 +72,14 @@ static int resolve_map(const struct raw_net *net, const struct raw_source *src, 
 				      : raw_find_in(net, layer, m->map.external);
 	if (out->external < 0)
 		return raw_error(src, net, layer, m->line, e,
-				 "port map: the layer has no %s port %" PRId64, what, m->map.external);
+				 "port map: the layer has no %s port %" PRId64, what,
+				 m->map.external);
 	return 0;
 }
 
-static int connect_maps(const struct raw_net *net, const struct raw_source *src, struct graph_body *b,
-			const struct row_of_id *ends, uint32_t n_ends, struct err *e)
+static int connect_maps(const struct raw_net *net, const struct raw_source *src,
+			struct graph_body *b, const struct row_of_id *ends, uint32_t n_ends,
+			struct err *e)
 {
 	bool by_position = outputs_by_position(net, b->node);
 	b->map = ARENA_NEWN(src->arena, struct port_map, net->map.n);
@@ -87,14 +92,16 @@ static int connect_maps(const struct raw_net *net, const struct raw_source *src,
 			return -1;
 		out->internal = find_end(b->graph, ends, n_ends, m->internal, out->output);
 		if (out->internal == GRAPH_NONE)
-			return raw_error(src, net, b->node, m->line, e, "port map: the %s has no %s %" PRId64,
-					 b->role, out->output ? "Result" : "Parameter", m->internal);
+			return raw_error(src, net, b->node, m->line, e,
+					 "port map: the %s has no %s %" PRId64, b->role,
+					 out->output ? "Result" : "Parameter", m->internal);
 	}
 	return 0;
 }
 
-static int connect_back(const struct raw_net *net, const struct raw_source *src, struct graph_body *b,
-			const struct row_of_id *ends, uint32_t n_ends, struct err *e)
+static int connect_back(const struct raw_net *net, const struct raw_source *src,
+			struct graph_body *b, const struct row_of_id *ends, uint32_t n_ends,
+			struct err *e)
 {
 	b->back_from = ARENA_NEWN(src->arena, uint32_t, net->back.n);
 	b->back_to = ARENA_NEWN(src->arena, uint32_t, net->back.n);
@@ -103,7 +110,8 @@ static int connect_back(const struct raw_net *net, const struct raw_source *src,
 		uint32_t from = find_end(b->graph, ends, n_ends, k->from, true);
 		uint32_t to = find_end(b->graph, ends, n_ends, k->to, false);
 		if (from == GRAPH_NONE || to == GRAPH_NONE)
-			return raw_error(src, net, b->node, k->line, e, "back edge: the body has no %s %" PRId64,
+			return raw_error(src, net, b->node, k->line, e,
+					 "back edge: the body has no %s %" PRId64,
 					 from == GRAPH_NONE ? "Result" : "Parameter",
 					 from == GRAPH_NONE ? k->from : k->to);
 		b->back_from[b->n_back] = from;

@@ -83,8 +83,9 @@ static bool fill_one(const struct filling *f, const struct item *it)
 	case ROLE_INDEX:
 		return false;
 	case ROLE_ZERO_POINT:
-		half = r->elem == EL_U8 || r->elem == EL_U4 || r->elem == EL_U2 ? elem_half_range(r->elem) + 0.5
-										 : 0;
+		half = r->elem == EL_U8 || r->elem == EL_U4 || r->elem == EL_U2
+			       ? elem_half_range(r->elem) + 0.5
+			       : 0;
 		fill_store(t, &half, false, n, out);
 		return t != EL_STRING;
 	case ROLE_NONE:
@@ -167,9 +168,11 @@ static void miss(struct filling *f, const struct item *it)
 	err_escape(name, sizeof name, g->node_name[v], strlen(g->node_name[v]));
 	if (r->kind == ROLE_INDEX)
 		snprintf(use, sizeof use, "input %u of %s '%s'", r->input, g->type[r->node],
-			 err_escape(user, sizeof user, g->node_name[r->node], strlen(g->node_name[r->node])));
-	snprintf(f->first_missing, sizeof f->first_missing, "layer %" PRId64 " '%s': %s constant of %" PRIu64
-		 " bytes cannot be inferred (%s)", g->id[v], name, elem_name(item_elem(it)), it->bytes, use);
+			 err_escape(user, sizeof user, g->node_name[r->node],
+				    strlen(g->node_name[r->node])));
+	snprintf(f->first_missing, sizeof f->first_missing,
+		 "layer %" PRId64 " '%s': %s constant of %" PRIu64 " bytes cannot be inferred (%s)",
+		 g->id[v], name, elem_name(item_elem(it)), it->bytes, use);
 }
 
 /* All constants of g and its bodies with their roles. */
@@ -219,7 +222,8 @@ int fill_weights(const struct graph *g, uint64_t seed, uint64_t partial_bytes, u
 	struct filling f = {.seed = seed, .partial_bytes = partial_bytes, .out = out, .rep = rep};
 	f.arena = arena_new();
 	collect(&f, g, false);
-	qsort(f.item, f.n, sizeof *f.item, by_place);
+	if (f.n)
+		qsort(f.item, f.n, sizeof *f.item, by_place);
 	*rep = (struct fill_report){.n_constants = (uint32_t)f.n};
 	for (size_t i = 0, k; i < f.n; i = k) {
 		for (k = i + 1; k < f.n && f.item[k].offset == f.item[i].offset &&
@@ -230,7 +234,7 @@ int fill_weights(const struct graph *g, uint64_t seed, uint64_t partial_bytes, u
 	mem_free(f.item);
 	arena_free(f.arena);
 	if (f.n_missing > 1)
-		return err_set(e, ST_INPUT, "%s; and %u more; give them in --partial", f.first_missing,
-			       f.n_missing - 1);
+		return err_set(e, ST_INPUT, "%s; and %u more; give them in --partial",
+			       f.first_missing, f.n_missing - 1);
 	return f.n_missing ? err_set(e, ST_INPUT, "%s; give it in --partial", f.first_missing) : 0;
 }

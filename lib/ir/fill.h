@@ -50,8 +50,8 @@ struct role {
 };
 
 struct roles {
-	struct role *role;       /* (n) of the first output of each node; ROLE_NONE where it does not depend
-				  * on constants alone */
+	struct role *role; /* (n) of the first output of each node; ROLE_NONE where it does not
+			    * depend on constants alone */
 	struct consumers cons;
 };
 /* in_body: Parameters count as constants. */
@@ -70,7 +70,7 @@ double elem_half_range(enum elem t);
 void fill_store(enum elem t, const double *value, bool each, uint64_t n, uint8_t *out);
 /* n elements uniform in lo .. hi (whole range: the whole range of an integer type), from
  * the numbers at (seed, place). */
-void fill_uniform(enum elem t, double lo, double hi, bool whole_range, uint64_t seed, uint64_t place,
-		  uint64_t n, uint8_t *out);
+void fill_uniform(enum elem t, double lo, double hi, bool whole_range, uint64_t seed,
+		  uint64_t place, uint64_t n, uint8_t *out);
 
 #endif

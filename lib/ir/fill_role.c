@@ -28,8 +28,9 @@ static bool is_one_of(const char *type, const char *const *list)
 /* Operators whose output has the elements of input 0, in another order or number. */
 static const char *const movers[] = {
 	"Convert", "Reshape", "Transpose", "Squeeze", "Unsqueeze", "Broadcast", "Tile", "Split",
-	"VariadicSplit", "StridedSlice", "Slice", "Pad", "ReadValue", "ConvertLike", "Reverse", "Roll",
-	"DepthToSpace", "SpaceToDepth", "ShuffleChannels", "Identity", "Interpolate", NULL
+	"VariadicSplit", "StridedSlice", "Slice", "Pad", "ReadValue", "ConvertLike", "Reverse",
+	"Roll", "DepthToSpace", "SpaceToDepth", "ShuffleChannels", "Identity", "Interpolate",
+	NULL
 };
 
 static const char *const cells[] = {"LSTMCell", "LSTMSequence", "GRUCell", "GRUSequence", "RNNCell",
@@ -47,7 +48,7 @@ static struct role factor(float about)
 
 static struct role weight(double gain, double fan_in)
 {
-	float bound = (float)sqrt(3 * gain / (fan_in > 1 ? fan_in : 1));   /* uniform: bound^2 / 3 */
+	float bound = (float)sqrt(3 * gain / (fan_in > 1 ? fan_in : 1)); /* uniform: bound^2 / 3 */
 	return (struct role){.kind = ROLE_WEIGHT, .lo = -bound, .hi = bound};
 }
 
@@ -89,7 +90,8 @@ static struct role product_role(const struct graph *g, uint32_t v, uint32_t k)
 	double n = fmax((double)elements(g, v, k), 1);
 	bool deformable = strcmp(t, "DeformableConvolution") == 0;
 	if (strcmp(t, "MatMul") == 0 && k < 2) {
-		bool last = k == 0 ? !attr_true(g, v, "transpose_a") : attr_true(g, v, "transpose_b");
+		bool last =
+			k == 0 ? !attr_true(g, v, "transpose_a") : attr_true(g, v, "transpose_b");
 		return weight(1, dim(g, v, k, last ? -1 : -2));
 	}
 	if ((strcmp(t, "Convolution") == 0 || strcmp(t, "BinaryConvolution") == 0) && k == 1)
@@ -164,22 +166,28 @@ static struct role quantize_role(const struct ctx *c, uint32_t v, uint32_t k)
 /* Element-wise operators with constants of their own, and others with float parameters. */
 static struct role other_role(const struct ctx *c, uint32_t v, uint32_t k)
 {
-	static const struct { const char *type; uint32_t input; float lo, hi; } table[] = {
-		{"Power", 1, 1, 1}, {"Power", 0, 0.9f, 1.1f}, {"PReLU", 1, 0.15f, 0.35f}, {"Swish", 1, 0.9f, 1.1f},
-		{"SquaredDifference", 0, -0.1f, 0.1f}, {"SquaredDifference", 1, -0.1f, 0.1f},
-		{"Maximum", 0, -0.1f, 0}, {"Maximum", 1, -0.1f, 0}, {"Minimum", 0, 3, 6}, {"Minimum", 1, 3, 6},
+	static const struct {
+		const char *type;
+		uint32_t input;
+		float lo, hi;
+	} table[] = {
+		{"Power", 1, 1, 1}, {"Power", 0, 0.9f, 1.1f}, {"PReLU", 1, 0.15f, 0.35f},
+		{"Swish", 1, 0.9f, 1.1f}, {"SquaredDifference", 0, -0.1f, 0.1f},
+		{"SquaredDifference", 1, -0.1f, 0.1f}, {"Maximum", 0, -0.1f, 0},
+		{"Maximum", 1, -0.1f, 0}, {"Minimum", 0, 3, 6}, {"Minimum", 1, 3, 6},
 		{"HardSigmoid", 1, 0.2f, 0.2f}, {"HardSigmoid", 2, 0.5f, 0.5f},
 		{"Selu", 1, 1.6733f, 1.6733f}, {"Selu", 2, 1.0507f, 1.0507f},
 		{"BatchNormInference", 1, 0.9f, 1.1f}, {"BatchNormInference", 2, -0.1f, 0.1f},
 		{"BatchNormInference", 3, -0.1f, 0.1f}, {"BatchNormInference", 4, 0.9f, 1.1f},
 		{"GroupNormalization", 1, 0.9f, 1.1f}, {"GroupNormalization", 2, -0.1f, 0.1f},
-		{"GatherND", 0, -1, 1}, {"GatherElements", 0, -1, 1}, {"EmbeddingBagOffsetsSum", 0, -1, 1},
-		{"EmbeddingBagPackedSum", 0, -1, 1}, {"EmbeddingSegmentsSum", 0, -1, 1},
-		{"EmbeddingBagOffsets", 0, -1, 1}, {"EmbeddingBagPacked", 0, -1, 1},
-		{"Concat", UINT32_MAX, -1, 1}, {"Result", 0, -1, 1}, {"OneHot", 2, 1, 1}, {"OneHot", 3, 0, 0},
-		{"ScatterUpdate", 0, -1, 1}, {"ScatterUpdate", 2, -1, 1}, {"ScatterNDUpdate", 0, -1, 1},
-		{"ScatterNDUpdate", 2, -1, 1}, {"ScatterElementsUpdate", 0, -1, 1},
-		{"ScatterElementsUpdate", 2, -1, 1},
+		{"GatherND", 0, -1, 1}, {"GatherElements", 0, -1, 1},
+		{"EmbeddingBagOffsetsSum", 0, -1, 1}, {"EmbeddingBagPackedSum", 0, -1, 1},
+		{"EmbeddingSegmentsSum", 0, -1, 1}, {"EmbeddingBagOffsets", 0, -1, 1},
+		{"EmbeddingBagPacked", 0, -1, 1}, {"Concat", UINT32_MAX, -1, 1},
+		{"Result", 0, -1, 1}, {"OneHot", 2, 1, 1}, {"OneHot", 3, 0, 0},
+		{"ScatterUpdate", 0, -1, 1}, {"ScatterUpdate", 2, -1, 1},
+		{"ScatterNDUpdate", 0, -1, 1}, {"ScatterNDUpdate", 2, -1, 1},
+		{"ScatterElementsUpdate", 0, -1, 1}, {"ScatterElementsUpdate", 2, -1, 1}
 	};
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
 		if (strcmp(c->g->type[v], table[i].type) == 0 &&
@@ -190,12 +198,16 @@ static struct role other_role(const struct ctx *c, uint32_t v, uint32_t k)
 
 bool fill_is_index(const char *t, uint32_t k)
 {
-	static const struct { const char *type; uint32_t first, last; } table[] = {
+	static const struct {
+		const char *type;
+		uint32_t first, last;
+	} table[] = {
 		{"Reshape", 1, 1}, {"Transpose", 1, 1}, {"Squeeze", 1, 1}, {"Unsqueeze", 1, 1},
-		{"Broadcast", 1, 2}, {"Tile", 1, 1}, {"Split", 1, 1}, {"VariadicSplit", 1, 2}, {"Gather", 1, 2},
-		{"Interpolate", 1, 3}, {"TopK", 1, 1}, {"OneHot", 1, 1}, {"NormalizeL2", 1, 1}, {"LRN", 1, 1}, {"MVN", 1, 1},
-		{"Range", 0, 2}, {"Loop", 0, 1}, {"If", 0, 0}, {"Slice", 1, 4}, {"StridedSlice", 1, 3},
-		{"Pad", 1, 2}, {"CumSum", 1, 1},
+		{"Broadcast", 1, 2}, {"Tile", 1, 1}, {"Split", 1, 1}, {"VariadicSplit", 1, 2},
+		{"Gather", 1, 2}, {"Interpolate", 1, 3}, {"TopK", 1, 1}, {"OneHot", 1, 1},
+		{"NormalizeL2", 1, 1}, {"LRN", 1, 1}, {"MVN", 1, 1}, {"Range", 0, 2},
+		{"Loop", 0, 1}, {"If", 0, 0}, {"Slice", 1, 4}, {"StridedSlice", 1, 3},
+		{"Pad", 1, 2}, {"CumSum", 1, 1}
 	};
 	if (strncmp(t, "Reduce", 6) == 0 && k == 1)
 		return true;
@@ -285,7 +297,8 @@ void fill_roles(const struct graph *g, bool in_body, struct arena *a, struct rol
 	for (uint32_t v = g->n; v-- > 0;) {
 		if (!c.constant[v])
 			continue;
-		for (uint32_t i = c.cons.ptr[v]; i < c.cons.ptr[v + 1] && c.role[v].kind == ROLE_NONE; i++) {
+		for (uint32_t i = c.cons.ptr[v];
+		     i < c.cons.ptr[v + 1] && c.role[v].kind == ROLE_NONE; i++) {
 			uint32_t w = c.cons.dst[i];
 			c.role[v] = role_at(&c, w, c.cons.slot[i] - g->in_ptr[w]);
 		}

@@ -50,7 +50,8 @@ static bool true_attr(const struct graph *g, uint32_t v, const char *key)
 }
 
 /* An attribute `key` that counts axes from either end. */
-static bool axis_attr(const struct graph *g, uint32_t v, const char *key, uint32_t rank, uint32_t *axis)
+static bool axis_attr(const struct graph *g, uint32_t v, const char *key, uint32_t rank,
+		      uint32_t *axis)
 {
 	int64_t a = int_attr(g, v, key, -1);
 	a += a < 0 ? rank : 0;
@@ -184,7 +185,8 @@ static bool split_axis(const struct graph *g, uint32_t v, struct dims in, uint32
 	return false;
 }
 
-static bool split(const struct graph *g, uint32_t v, uint32_t k, struct dims in, uint64_t n, double *value)
+static bool split(const struct graph *g, uint32_t v, uint32_t k, struct dims in, uint64_t n,
+		  double *value)
 {
 	uint32_t axis, n_out = g->out_ptr[v + 1] - g->out_ptr[v];
 	if (!split_axis(g, v, in, &axis) || n != (k == 1 ? 1 : n_out))
@@ -196,7 +198,8 @@ static bool split(const struct graph *g, uint32_t v, uint32_t k, struct dims in,
 	return true;
 }
 
-static bool gather_axis(const struct graph *g, uint32_t v, struct dims data, struct dims out, double *value)
+static bool gather_axis(const struct graph *g, uint32_t v, struct dims data, struct dims out,
+			double *value)
 {
 	struct dims index;
 	int64_t batch = int_attr(g, v, "batch_dims", 0);
@@ -207,8 +210,9 @@ static bool gather_axis(const struct graph *g, uint32_t v, struct dims data, str
 	for (uint32_t a = b; a < data.n; a++) {
 		bool fits = true;
 		for (uint32_t i = 0; i < out.n && fits; i++)
-			fits = out.v[i] == (i < a ? data.v[i] : i < a + inner ? index.v[b + i - a]
-									      : data.v[i - inner + 1]);
+			fits = out.v[i] == (i < a	    ? data.v[i]
+					    : i < a + inner ? index.v[b + i - a]
+							    : data.v[i - inner + 1]);
 		*value = a;
 		if (fits)
 			return true;
@@ -217,14 +221,15 @@ static bool gather_axis(const struct graph *g, uint32_t v, struct dims data, str
 }
 
 /* Interpolate: sizes, scales or axes; the axes are those that change, else the last n. */
-static bool resize(const struct graph *g, const struct role *r, struct dims in, struct dims out, uint64_t n,
-		   double *value)
+static bool resize(const struct graph *g, const struct role *r, struct dims in, struct dims out,
+		   uint64_t n, double *value)
 {
 	uint32_t axis[MAX_RANK], k = 0, o = g->out_ptr[r->node];
 	uint32_t inputs = g->in_ptr[r->node + 1] - g->in_ptr[r->node];
 	uint32_t s = g->in_ptr[r->node] + r->input;
 	enum elem t = g->out_elem[g->out_ptr[g->in_node[s]] + g->in_port[s]];
-	if (n > in.n || in.n != out.n || !is_static(in) || !is_static(out) || g->out_ptr[r->node + 1] == o)
+	if (n > in.n || in.n != out.n || !is_static(in) || !is_static(out) ||
+	    g->out_ptr[r->node + 1] == o)
 		return false;
 	for (uint32_t i = 0; i < in.n; i++)
 		if (in.v[i] != out.v[i])
@@ -251,8 +256,10 @@ static bool trip_count(const struct graph *g, uint32_t v, double *value)
 			struct dims d;
 			if (!m->has_axis || m->external < 0 || m->part_size < 1)
 				continue;
-			bool known = m->output ? output_dims(g, g->out_ptr[v] + (uint32_t)m->external, &d)
-					       : input_dims(g, v, (uint32_t)m->external, &d);
+			bool known =
+				m->output
+					? output_dims(g, g->out_ptr[v] + (uint32_t)m->external, &d)
+					: input_dims(g, v, (uint32_t)m->external, &d);
 			int64_t axis = m->axis + (m->axis < 0 && known ? d.n : 0);
 			if (!known || axis < 0 || axis >= d.n || d.v[axis] < 0)
 				continue;
@@ -288,13 +295,14 @@ static bool unchanged(const struct role *r, bool slice, struct dims in, struct d
 }
 
 /* A slice of a shape that tells PriorBox the size of an image: the last sizes. */
-static bool image_size(const struct graph *g, const struct role *r, struct dims in, struct dims out, uint64_t n,
-		       double *value)
+static bool image_size(const struct graph *g, const struct role *r, struct dims in, struct dims out,
+		       uint64_t n, double *value)
 {
 	bool prior_box = false;
 	for (uint32_t v = r->node + 1; v < g->n && !prior_box; v++)
 		for (uint32_t s = g->in_ptr[v]; s < g->in_ptr[v + 1]; s++)
-			prior_box |= g->in_node[s] == r->node && strncmp(g->type[v], "PriorBox", 8) == 0;
+			prior_box |=
+				g->in_node[s] == r->node && strncmp(g->type[v], "PriorBox", 8) == 0;
 	if (!prior_box || n != 1 || in.n != 1 || out.n != 1 || out.v[0] < 0 || in.v[0] < out.v[0])
 		return false;
 	*value = r->input == 1 ? (double)(in.v[0] - out.v[0]) : r->input == 2 ? (double)in.v[0] : 1;

@@ -14,22 +14,23 @@ static uint32_t encode_float(double x, int exp_bits, int man_bits, bool has_inf)
 {
 	int bias = (1 << (exp_bits - 1)) - 1, e;
 	uint32_t sign = signbit(x) ? 1u << (exp_bits + man_bits) : 0;
-	uint32_t top = (1u << exp_bits) - 1, max = has_inf ? (top << man_bits) - 1 : (top << man_bits) +
-		       (1u << man_bits) - 2;
+	uint32_t top = (1u << exp_bits) - 1,
+		 max = has_inf ? (top << man_bits) - 1 : (top << man_bits) + (1u << man_bits) - 2;
 	x = fabs(x);
 	if (x == 0)
 		return sign;
 	frexp(x, &e);
-	e = e - 1 < 1 - bias ? 1 - bias : e - 1;                       /* subnormals share the least exponent */
-	double m = nearbyint(ldexp(x, man_bits - e));                  /* in units of the last place */
-	double code = m + ldexp((double)(e + bias - 1), man_bits);   /* a carry moves into the exponent */
+	e = e - 1 < 1 - bias ? 1 - bias : e - 1;      /* subnormals share the least exponent */
+	double m = nearbyint(ldexp(x, man_bits - e)); /* in units of the last place */
+	double code =
+		m + ldexp((double)(e + bias - 1), man_bits); /* a carry moves into the exponent */
 	return sign | (code > max ? max : (uint32_t)code);
 }
 
 static bool is_unsigned(enum elem t)
 {
-	return t == EL_U64 || t == EL_U32 || t == EL_U16 || t == EL_U8 || t == EL_U6 || t == EL_U4 ||
-	       t == EL_U3 || t == EL_U2 || t == EL_U1 || t == EL_BOOLEAN;
+	return t == EL_U64 || t == EL_U32 || t == EL_U16 || t == EL_U8 || t == EL_U6 ||
+	       t == EL_U4 || t == EL_U3 || t == EL_U2 || t == EL_U1 || t == EL_BOOLEAN;
 }
 
 /* The bits of x as type t, in the low bits. */
@@ -97,7 +98,8 @@ static void put(enum elem t, uint64_t i, uint64_t code, uint8_t *out)
 	for (unsigned b = 0; b < bits; b++) {
 		uint64_t at = i * bits + b;
 		unsigned shift = t == EL_U1 ? 7 - (unsigned)(at % 8) : (unsigned)(at % 8);
-		out[at / 8] = (uint8_t)((out[at / 8] & ~(1u << shift)) | ((code >> b & 1) << shift));
+		out[at / 8] =
+			(uint8_t)((out[at / 8] & ~(1u << shift)) | ((code >> b & 1) << shift));
 	}
 }
 
@@ -108,7 +110,9 @@ double elem_half_range(enum elem t)
 	if (t == EL_F4E2M1)
 		return 6;
 	unsigned bits = elem_bits(t);
-	return elem_is_real(t) || bits == 0 || bits > 8 || t == EL_BOOLEAN ? 0 : ldexp(1, (int)bits - 1) - 0.5;
+	return elem_is_real(t) || bits == 0 || bits > 8 || t == EL_BOOLEAN
+		       ? 0
+		       : ldexp(1, (int)bits - 1) - 0.5;
 }
 
 void fill_store(enum elem t, const double *value, bool each, uint64_t n, uint8_t *out)
@@ -128,8 +132,8 @@ static uint64_t *tabulate(enum elem t, double lo, double hi, uint64_t n)
 	return code;
 }
 
-void fill_uniform(enum elem t, double lo, double hi, bool whole_range, uint64_t seed, uint64_t place,
-		  uint64_t n, uint8_t *out)
+void fill_uniform(enum elem t, double lo, double hi, bool whole_range, uint64_t seed,
+		  uint64_t place, uint64_t n, uint8_t *out)
 {
 	const struct rng_addr addr = {seed, (uint32_t)(place >> 32), (uint32_t)place, RNG_WEIGHT};
 	uint16_t random[BATCH];

@@ -34,17 +34,20 @@ static int connect(struct work *w, struct err *e)
 		if (from == GRAPH_NONE)
 			return raw_error(w->src, net, to, d->line, e, "edge from layer %" PRId64
 					 ", which does not exist", d->from);
-		int64_t out = raw_find_out(net, from, d->from_port), in = raw_find_in(net, to, d->to_port);
+		int64_t out = raw_find_out(net, from, d->from_port),
+			in = raw_find_in(net, to, d->to_port);
 		if (out < 0)
-			return raw_error(w->src, net, from, d->line, e, "edge from output port %" PRId64
-					 ", which the layer does not have", d->from_port);
+			return raw_error(w->src, net, from, d->line, e,
+					 "edge from output port %" PRId64
+					 ", which the layer does not have",
+					 d->from_port);
 		if (in < 0)
 			return raw_error(w->src, net, to, d->line, e, "edge to input port %" PRId64
 					 ", which the layer does not have", d->to_port);
 		uint32_t slot = net->layer.v[to].in + (uint32_t)in;
 		if (w->from[slot] != GRAPH_NONE)
-			return raw_error(w->src, net, to, d->line, e, "a second edge to input port %" PRId64,
-					 d->to_port);
+			return raw_error(w->src, net, to, d->line, e,
+					 "a second edge to input port %" PRId64, d->to_port);
 		w->from[slot] = from;
 		w->from_port[slot] = (uint32_t)out;
 	}
@@ -73,7 +76,8 @@ static int mark(struct work *w, struct err *e)
 			uint32_t u = w->from[s];
 			if (u == GRAPH_NONE)
 				return raw_error(w->src, net, v, net->layer.v[v].line, e,
-						 "input port %" PRId64 " is not connected", net->in.v[s]);
+						 "input port %" PRId64 " is not connected",
+						 net->in.v[s]);
 			if (!w->keep[u]) {
 				w->keep[u] = true;
 				w->n_keep++;
@@ -88,7 +92,8 @@ static int mark(struct work *w, struct err *e)
 static bool in_order(const struct work *w)
 {
 	for (uint32_t v = 0; v < w->n; v++)
-		for (uint32_t s = w->net->layer.v[v].in; w->keep[v] && s < raw_in_end(w->net, v); s++)
+		for (uint32_t s = w->net->layer.v[v].in; w->keep[v] && s < raw_in_end(w->net, v);
+		     s++)
 			if (w->from[s] >= v)
 				return false;
 	return true;
@@ -122,7 +127,8 @@ static int report_cycle(struct work *w, const uint32_t *waits, struct err *e)
 {
 	enum { SHOWN = 8 };
 	const struct raw_net *net = w->net;
-	uint32_t *seen = ARENA_NEWN(w->tmp, uint32_t, w->n), *path = ARENA_NEWN(w->tmp, uint32_t, w->n);
+	uint32_t *seen = ARENA_NEWN(w->tmp, uint32_t, w->n),
+		 *path = ARENA_NEWN(w->tmp, uint32_t, w->n);
 	uint32_t v = 0, n = 0;
 	while (!w->keep[v] || waits[v] == 0)
 		v++;
@@ -157,8 +163,10 @@ static int report_cycle(struct work *w, const uint32_t *waits, struct err *e)
 static int sort_layers(struct work *w, struct err *e)
 {
 	const struct raw_net *net = w->net;
-	uint32_t *waits = ARENA_NEWN(w->tmp, uint32_t, w->n), *ptr = ARENA_NEWN(w->tmp, uint32_t, w->n + 2);
-	uint32_t *dst = ARENA_NEWN(w->tmp, uint32_t, net->in.n), *heap = ARENA_NEWN(w->tmp, uint32_t, w->n);
+	uint32_t *waits = ARENA_NEWN(w->tmp, uint32_t, w->n),
+		 *ptr = ARENA_NEWN(w->tmp, uint32_t, w->n + 2);
+	uint32_t *dst = ARENA_NEWN(w->tmp, uint32_t, net->in.n),
+		 *heap = ARENA_NEWN(w->tmp, uint32_t, w->n);
 	for (uint32_t v = 0; v < w->n; v++)
 		for (uint32_t s = net->layer.v[v].in; w->keep[v] && s < raw_in_end(net, v); s++)
 			ptr[w->from[s] + 2]++, waits[v]++;
@@ -268,6 +276,24 @@ static void emit_outputs(const struct work *w, struct graph *g)
 		}
 }
 
+/* Sizes that nothing can hold are refused here, where the layer is known. */
+static int check_sizes(const struct work *w, const struct graph *g, struct err *e)
+{
+	for (uint32_t r = 0; r < g->n; r++)
+		for (uint32_t o = g->out_ptr[r]; o < g->out_ptr[r + 1]; o++) {
+			bool dynamic = g->out_rank[o] == RANK_DYNAMIC;
+			for (uint32_t i = g->dim_ptr[o]; i < g->dim_ptr[o + 1]; i++)
+				dynamic |= g->dim[i] == DIM_DYNAMIC;
+			bool sized = elem_bits(g->out_elem[o]) > 0;
+			if (!dynamic && (sized ? graph_out_bytes(g, o) : graph_out_elements(g, o)) < 0)
+				return raw_error(w->src, w->net, w->order[r],
+						 w->net->layer.v[w->order[r]].line, e,
+						 "output %u has more than 2^63 bytes",
+						 o - g->out_ptr[r]);
+		}
+	return 0;
+}
+
 /* An unknown rank is written as no dimensions, like a scalar.  Parameters tell the
  * two apart; what is computed from a tensor of unknown rank and has no
  * dimensions is taken as unknown too. */
@@ -276,7 +302,8 @@ static void spread_dynamic_rank(struct graph *g)
 	for (uint32_t v = 0; v < g->n; v++) {
 		bool dynamic = false;
 		for (uint32_t s = g->in_ptr[v]; s < g->in_ptr[v + 1]; s++)
-			dynamic |= g->out_rank[g->out_ptr[g->in_node[s]] + g->in_port[s]] == RANK_DYNAMIC;
+			dynamic |= g->out_rank[g->out_ptr[g->in_node[s]] + g->in_port[s]] ==
+				   RANK_DYNAMIC;
 		for (uint32_t o = g->out_ptr[v]; dynamic && o < g->out_ptr[v + 1]; o++)
 			if (g->out_rank[o] == 0)
 				g->out_rank[o] = RANK_DYNAMIC;
@@ -343,6 +370,7 @@ int raw_finish(struct raw_net *net, const struct raw_source *src, struct graph *
 		spread_dynamic_rank(g);
 		emit_constants(&w, g);
 		emit_bodies(&w, g);
+		rc = check_sizes(&w, g, e);
 	}
 	arena_free(w.tmp);
 	return rc;

@@ -69,7 +69,8 @@ static bool parse_dim(const char *s, size_t n, int64_t *out)
 		return parse_int(s, n, 0, out);
 	int64_t lo = 0, hi = INT64_MAX;
 	size_t left = (size_t)(dots - s), right = n - left - 2;
-	if ((left && !parse_int(s, left, 0, &lo)) || (right && !parse_int(dots + 2, right, 0, &hi)) || lo > hi)
+	if ((left && !parse_int(s, left, 0, &lo)) ||
+	    (right && !parse_int(dots + 2, right, 0, &hi)) || lo > hi)
 		return false;
 	*out = lo == hi ? lo : DIM_DYNAMIC;
 	return true;

@@ -62,8 +62,8 @@ static int by_id(const void *a, const void *b)
 }
 
 /* Port ids mostly count up by one; those that do not get a sorted index. */
-static bool index_ports(struct raw_net *net, const char *ids, size_t stride, uint32_t n, uint32_t *sorted,
-			int64_t *again)
+static bool index_ports(struct raw_net *net, const char *ids, size_t stride, uint32_t n,
+			uint32_t *sorted, int64_t *again)
 {
 	uint32_t k = 0;
 	int64_t first = n ? *(const int64_t *)(const void *)ids : 0;
@@ -91,11 +91,14 @@ bool raw_index_ports(struct raw_net *net, int64_t *id)
 	struct raw_layer *l = &net->layer.v[net->layer.n - 1];
 	const char *in = (const char *)(net->in.v + l->in);
 	const char *out = (const char *)(net->out.v + l->out) + offsetof(struct raw_out, id);
-	return index_ports(net, in, sizeof *net->in.v, (uint32_t)net->in.n - l->in, &l->sorted_in, id) &&
-	       index_ports(net, out, sizeof *net->out.v, (uint32_t)net->out.n - l->out, &l->sorted_out, id);
+	return index_ports(net, in, sizeof *net->in.v, (uint32_t)net->in.n - l->in, &l->sorted_in,
+			   id) &&
+	       index_ports(net, out, sizeof *net->out.v, (uint32_t)net->out.n - l->out,
+			   &l->sorted_out, id);
 }
 
-static int64_t find_port(const struct raw_net *net, uint32_t sorted, uint32_t n, int64_t first, int64_t id)
+static int64_t find_port(const struct raw_net *net, uint32_t sorted, uint32_t n, int64_t first,
+			 int64_t id)
 {
 	if (n == 0)
 		return -1;
@@ -222,7 +225,8 @@ const char *intern_add(struct intern *t, const char *s, size_t n)
 	uint32_t hash = hash_bytes(s, n);
 	size_t h = hash & (t->n_slots - 1);
 	for (; t->slot[h].s; h = (h + 1) & (t->n_slots - 1))
-		if (t->slot[h].hash == hash && t->slot[h].len == n && memcmp(t->slot[h].s, s, n) == 0)
+		if (t->slot[h].hash == hash && t->slot[h].len == n &&
+		    memcmp(t->slot[h].s, s, n) == 0)
 			return t->slot[h].s;
 	if (t->left < n + 1) {
 		t->left = n + 1 > INTERN_CHUNK ? n + 1 : INTERN_CHUNK;

@@ -23,7 +23,8 @@ struct raw_layer {
 	uint32_t line;
 	enum raw_kind kind;
 	uint32_t attr, in, out;
-	uint32_t sorted_in, sorted_out;   /* 1 + index into net.sorted when port ids are not consecutive; else 0 */
+	uint32_t sorted_in, sorted_out; /* 1 + index into net.sorted when port ids are not
+					   consecutive; else 0 */
 };
 
 struct raw_out {
@@ -98,7 +99,8 @@ int raw_error(const struct raw_source *s, const struct raw_net *net, uint32_t la
 
 /* Resolve edges, drop what is unreachable, order topologically: the columns of
  * g, whose memory comes from s->arena. */
-int raw_finish(struct raw_net *net, const struct raw_source *s, struct graph *g, struct err *e) MUST_CHECK;
+int raw_finish(struct raw_net *net, const struct raw_source *s, struct graph *g,
+	       struct err *e) MUST_CHECK;
 
 /* Turn the pending maps, back edges and bodies of the last layer into net.body. */
 int raw_finish_bodies(struct raw_net *net, const struct raw_source *s, struct err *e) MUST_CHECK;

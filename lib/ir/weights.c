@@ -46,12 +46,14 @@ int weights_check(const struct weights *w, const struct graph *g, struct err *e)
 	for (uint32_t c = 0; c < g->n_const; c++) {
 		uint32_t v = g->const_node[c];
 		char name[200];
-		if (g->const_bytes[c] <= w->bytes && g->const_offset[c] <= w->bytes - g->const_bytes[c])
+		if (g->const_bytes[c] <= w->bytes &&
+		    g->const_offset[c] <= w->bytes - g->const_bytes[c])
 			continue;
 		err_escape(name, sizeof name, g->node_name[v], strlen(g->node_name[v]));
-		return err_set(e, ST_INPUT, "layer %" PRId64 " '%s': constant at bytes %" PRIu64 " + %" PRIu64
-			       " lies beyond the weights (%" PRIu64 " bytes)", g->id[v], name,
-			       g->const_offset[c], g->const_bytes[c], w->bytes);
+		return err_set(e, ST_INPUT,
+			       "layer %" PRId64 " '%s': constant at bytes %" PRIu64 " + %" PRIu64
+			       " lies beyond the weights (%" PRIu64 " bytes)",
+			       g->id[v], name, g->const_offset[c], g->const_bytes[c], w->bytes);
 	}
 	for (uint32_t b = 0; b < g->n_bodies; b++)
 		if (weights_check(w, g->body[b].graph, e) < 0)

@@ -70,8 +70,8 @@ static void locate(struct parse *p)
 	p->h->line = line > 0 ? (uint32_t)line : 0;
 }
 
-static void on_open(void *ctx, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri, int n_ns,
-		    const xmlChar **ns, int n, int n_default, const xmlChar **a)
+static void on_open(void *ctx, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri,
+		    int n_ns, const xmlChar **ns, int n, int n_default, const xmlChar **a)
 {
 	(void)prefix, (void)uri, (void)n_ns, (void)ns, (void)n_default;
 	struct parse *p = ctx;
@@ -79,7 +79,8 @@ static void on_open(void *ctx, const xmlChar *name, const xmlChar *prefix, const
 		return;
 	p->attr = mem_grow(p->attr, &p->attr_cap, (size_t)n, sizeof *p->attr);
 	for (int i = 0; i < n; i++, a += 5)   /* name, prefix, URI, value begin and end */
-		p->attr[i] = (struct xml_attr){(const char *)a[0], (const char *)a[3], (size_t)(a[4] - a[3])};
+		p->attr[i] = (struct xml_attr){(const char *)a[0], (const char *)a[3],
+					       (size_t)(a[4] - a[3])};
 	locate(p);
 	check(p, p->h->open(p->h->ctx, (const char *)name, p->attr, n, p->e));
 }
@@ -103,7 +104,8 @@ static void on_text(void *ctx, const xmlChar *s, int n)
 	check(p, p->h->text(p->h->ctx, (const char *)s, (size_t)n, p->e));
 }
 
-static void on_doctype(void *ctx, const xmlChar *name, const xmlChar *public_id, const xmlChar *system_id)
+static void on_doctype(void *ctx, const xmlChar *name, const xmlChar *public_id,
+		       const xmlChar *system_id)
 {
 	(void)name, (void)public_id, (void)system_id;
 	struct parse *p = ctx;
@@ -158,9 +160,11 @@ static int run(struct parse *p)
 	if (!p->ctxt)
 		return err_set(p->e, ST_RUNTIME, "cannot start the XML parser");
 	/* NOENT: "&amp;" in an attribute reads "&"; other entities cannot be declared. */
-	xmlCtxtUseOptions(p->ctxt, XML_PARSE_NOENT | XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING);
+	xmlCtxtUseOptions(p->ctxt, XML_PARSE_NOENT | XML_PARSE_NONET | XML_PARSE_NOERROR |
+					   XML_PARSE_NOWARNING);
 	int rc = 0;
-	if (xmlParseDocument(p->ctxt) != 0 || !p->ctxt->wellFormed || p->read_errno || p->e->code != ST_OK)
+	if (xmlParseDocument(p->ctxt) != 0 || !p->ctxt->wellFormed || p->read_errno ||
+	    p->e->code != ST_OK)
 		rc = report(p);
 	if (p->ctxt->myDoc)
 		xmlFreeDoc(p->ctxt->myDoc);
@@ -171,7 +175,8 @@ static int run(struct parse *p)
 int xml_parse(const char *path, struct xml_handler *h, uint64_t *bytes, struct err *e)
 {
 	char name[XML_WHERE];
-	struct parse p = {.h = h, .e = e, .path = err_escape(name, sizeof name, path, strlen(path))};
+	struct parse p = {
+		.h = h, .e = e, .path = err_escape(name, sizeof name, path, strlen(path))};
 	struct stat st;
 	p.fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (p.fd < 0)
