@@ -23,22 +23,36 @@ static void spec_files(struct arena *a)
 	struct err e = ERR_INIT;
 	struct spec s;
 	static const char *const bad[] = {
-		"device", "device a flops 1e9", "device a bandwidth 1e9", "device a flops 1e9 bandwidth x",
-		"device a flops 1e9 bandwidth 1e9 colour 3", "device a flops 1e9 bandwidth",
-		"device a flops 1e9 flops 1e9 bandwidth 1e9", "device a flops nan bandwidth 1e9",
-		"device a flops inf bandwidth 1e9", "device a flops 0 bandwidth 1e9",
-		"device a flops 1e9 bandwidth 1e9 efficiency 2", "device a flops 1e9 bandwidth 1e9 overhead -1",
-		"device a flops 1 bandwidth 1\ndevice a flops 1 bandwidth 1", "link a", "link a b latency 1",
-		"link a b latency 1 bandwidth 0", "machine x", "device a\001 flops 1 bandwidth 1",
+		"device",
+		"device a flops 1e9",
+		"device a bandwidth 1e9",
+		"device a flops 1e9 bandwidth x",
+		"device a flops 1e9 bandwidth 1e9 colour 3",
+		"device a flops 1e9 bandwidth",
+		"device a flops 1e9 flops 1e9 bandwidth 1e9",
+		"device a flops nan bandwidth 1e9",
+		"device a flops inf bandwidth 1e9",
+		"device a flops 0 bandwidth 1e9",
+		"device a flops 1e9 bandwidth 1e9 efficiency 2",
+		"device a flops 1e9 bandwidth 1e9 overhead -1",
+		"device a flops 1 bandwidth 1\ndevice a flops 1 bandwidth 1",
+		"link a",
+		"link a b latency 1",
+		"link a b latency 1 bandwidth 0",
+		"machine x",
+		"device a\001 flops 1 bandwidth 1",
 		"1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4"};
 
-	int rc = parse("# two\n\tdevice a type cpu flops 4e9 efficiency 0.5 bandwidth 1e9 # fast\r\n\n"
-		       "device b flops 1e9 bandwidth 2e9 overhead 1e-6 memory 100", a, &s, &e);
+	int rc = parse(
+		"# two\n\tdevice a type cpu flops 4e9 efficiency 0.5 bandwidth 1e9 # fast\r\n\n"
+		"device b flops 1e9 bandwidth 2e9 overhead 1e-6 memory 100",
+		a, &s, &e);
 	tap(rc == 0 && s.n_devs == 2 && s.dev[0].flops_per_s == 2e9 && s.dev[1].mem_bytes == 100 &&
 		    strcmp(s.dev[0].type, "cpu") == 0 && strcmp(s.dev[1].type, "model") == 0,
 	    "a specification is read");
-	tap(spec_find(&s, "a:0") == &s.dev[0] && spec_find(&s, "b") == &s.dev[1] && !spec_find(&s, "c") &&
-		    !spec_find(&s, "ab"), "one more device like one that is there");
+	tap(spec_find(&s, "a:0") == &s.dev[0] && spec_find(&s, "b") == &s.dev[1] &&
+		    !spec_find(&s, "c") && !spec_find(&s, "ab"),
+	    "one more device like one that is there");
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		tap(parse(bad[i], a, &s, &e) < 0 && e.code == ST_INPUT && strstr(e.msg, "t, line "),
 		    "refused: %s", e.msg);
@@ -63,7 +77,8 @@ static void links(struct arena *a)
 	int rc = parse("device a flops 1 bandwidth 1\ndevice b flops 1 bandwidth 1\n"
 		       "device c flops 1 bandwidth 1\nlink a b latency 1 bandwidth 10\n"
 		       "link * b latency 2 bandwidth 20\nlink * b latency 3 bandwidth 30\n"
-		       "link a a latency 4 bandwidth 40\n", a, &s, &e);
+		       "link a a latency 4 bandwidth 40\n",
+		       a, &s, &e);
 	spec_links(&s, names, 4, a, &l);
 	tap(rc == 0 && l.latency_s[0 * 4 + 2] == 1 && l.latency_s[3 * 4 + 2] == 3,
 	    "exact names win over *, a later line over an earlier one");
@@ -90,19 +105,23 @@ static void problem_new(struct problem *p, uint64_t seed, uint32_t n, uint32_t k
 {
 	struct gen r = gen_new(seed + 1000);
 	struct err e = ERR_INIT;
-	struct place_setup s = {.k = k, .names = names, .contention = true, .overlap = seed % 3 > 0,
+	struct place_setup s = {.k = k,
+				.names = names,
+				.contention = true,
+				.overlap = seed % 3 > 0,
 				.policy = seed % 4 ? SCHED_RANK : SCHED_FIFO};
 
 	p->a = arena_new();
 	p->g = gen_graph(seed, n, 5);
 	graph_colocate(p->g, CONST_DROP, true);
-	p->set_s = ARENA_NEWN(p->a, double, (size_t)p->g->n_sets * k);
+	p->set_s = ARENA_NEWN(p->a, double, (size_t)p->g->n_sets *k);
 	for (size_t i = 0; i < (size_t)p->g->n_sets * k; i++)
 		p->set_s[i] = 1e-6 * (1 + gen_below(&r, 100));
 	s.set_s = p->set_s;
 	memset(p->limit, 0, sizeof(p->limit));
 	s.mem_limit = p->limit;
-	s.links = (struct sched_links){k, ARENA_NEWN(p->a, double, k * k), ARENA_NEWN(p->a, double, k * k)};
+	s.links = (struct sched_links){k, ARENA_NEWN(p->a, double, k *k),
+				       ARENA_NEWN(p->a, double, k *k)};
 	for (uint32_t i = 0; i < k * k; i++) {
 		s.links.latency_s[i] = i / k == i % k ? 0 : 1e-6 * gen_below(&r, 20);
 		s.links.bytes_per_s[i] = i / k == i % k ? INFINITY : 1e8 * (1 + gen_below(&r, 50));
@@ -146,7 +165,8 @@ static double latency(struct problem *p, const uint16_t *device)
 
 static void searches(void)
 {
-	int cases = 0, single_right = 0, climb_right = 0, climb_optimal = 0, heft_legal = 0, heft_right = 0;
+	int cases = 0, single_right = 0, climb_right = 0, climb_optimal = 0, heft_legal = 0,
+	    heft_right = 0;
 	double worst_heft = 1;
 
 	for (uint64_t seed = 0; cases < 120; seed++) {
@@ -175,14 +195,17 @@ static void searches(void)
 		climb_right += lat_s >= best && lat_s <= single_s && latency(&p, device) == lat_s &&
 			       used >= 1 && used < 10000;
 		climb_optimal += lat_s == best;
-		heft_legal += search_heft(&p.m, device, &lat_s, &e) == 0 && latency(&p, device) < INFINITY;
+		heft_legal += search_heft(&p.m, device, &lat_s, &e) == 0 &&
+			      latency(&p, device) < INFINITY;
 		heft_right += latency(&p, device) >= best;
 		worst_heft = fmax(worst_heft, latency(&p, device) / best);
 		problem_end(&p);
 	}
-	tap(single_right == cases, "the best single device is the best of them, and never beats the optimum");
+	tap(single_right == cases,
+	    "the best single device is the best of them, and never beats the optimum");
 	tap(climb_right == cases, "climbing lies between the optimum and the best single device");
-	tap(climb_optimal > cases / 2, "and often finds the optimum (%d of %d)", climb_optimal, cases);
+	tap(climb_optimal > cases / 2, "and often finds the optimum (%d of %d)", climb_optimal,
+	    cases);
 	tap(heft_legal == cases && heft_right == cases && worst_heft < 2.5,
 	    "heft is legal and near the optimum (worst %.2f times)", worst_heft);
 }
@@ -190,12 +213,12 @@ static void searches(void)
 /* The ten tasks of Topcuoglu, Hariri and Wu 2002, figure 2: HEFT's schedule takes 80. */
 static void heft_example(struct arena *a)
 {
-	static const double cost[30] = {14, 16, 9, 13, 19, 18, 11, 13, 19, 13, 8, 17, 12, 13, 10,
-					13, 16, 9, 7, 15, 11, 5, 11, 14, 18, 12, 20, 21, 7, 16};
-	static const uint16_t edge[15][3] = {
-		{0, 1, 18}, {0, 2, 12}, {0, 3, 9}, {0, 4, 11}, {0, 5, 14}, {1, 7, 19}, {1, 8, 16},
-		{2, 6, 23}, {3, 7, 27}, {3, 8, 23}, {4, 8, 13}, {5, 7, 15}, {6, 9, 17}, {7, 9, 11},
-		{8, 9, 13}};
+	static const double cost[30] = {14, 16, 9, 13, 19, 18, 11, 13, 19, 13, 8,  17, 12, 13, 10,
+					13, 16, 9, 7,  15, 11, 5,  11, 14, 18, 12, 20, 21, 7,  16};
+	static const uint16_t edge[15][3] = {{0, 1, 18}, {0, 2, 12}, {0, 3, 9},	 {0, 4, 11},
+					     {0, 5, 14}, {1, 7, 19}, {1, 8, 16}, {2, 6, 23},
+					     {3, 7, 27}, {3, 8, 23}, {4, 8, 13}, {5, 7, 15},
+					     {6, 9, 17}, {7, 9, 11}, {8, 9, 13}};
 	double lat[9] = {0}, bw[9], makespan_s;
 	struct sched_edge e[15];
 	uint32_t set[10];
@@ -236,7 +259,8 @@ static void local_optimum(void)
 		}
 	tap(ok && used > p.m.n_sets, "climbing ends in a local optimum (%u evaluations)", used);
 	memset(device, 0, sizeof(device));
-	tap(search_climb(p.x, &p.m, 1, 50, device, &lat_s) == 50, "or when the evaluations are used up");
+	tap(search_climb(p.x, &p.m, 1, 50, device, &lat_s) == 50,
+	    "or when the evaluations are used up");
 	problem_end(&p);
 }
 
@@ -250,15 +274,16 @@ static void legality(void)
 
 	problem_new(&p, 3, 40, 2);
 	const struct place_result *r = place_evaluate(p.x, device);
-	tap(r->status == PLACE_OK && r->copies == 0 && r->mem_bytes[1] == 0 && r->mem_bytes[0] > 0 &&
-		    r->busy_s[0] == r->lat_s, "all on one device: no copies, memory there, always busy");
+	tap(r->status == PLACE_OK && r->copies == 0 && r->mem_bytes[1] == 0 &&
+		    r->mem_bytes[0] > 0 && r->busy_s[0] == r->lat_s,
+	    "all on one device: no copies, memory there, always busy");
 	p.limit[0] = r->mem_bytes[0];
 	tap(place_evaluate(p.x, device)->status == PLACE_OK, "memory that just fits");
 	p.limit[0]--;
 	r = place_evaluate(p.x, device);
 	tap(r->status == PLACE_MEMORY && r->bad_dev == 0 &&
-		    strstr(place_reason(p.x, r, text, sizeof(text)), "bytes on a, which has"), "%s",
-	    place_reason(p.x, r, text, sizeof(text)));
+		    strstr(place_reason(p.x, r, text, sizeof(text)), "bytes on a, which has"),
+	    "%s", place_reason(p.x, r, text, sizeof(text)));
 	p.limit[0] = 0;
 	problem_end(&p);
 }
@@ -314,7 +339,8 @@ static void random_draws(void)
 			ones += device[v];
 		middle += ones > p.m.n_sets / 4 && ones < 3 * p.m.n_sets / 4;
 	}
-	tap(extreme > 60 && extreme < 140, "a biased draw leans to one device half of the time (%u of 200)", extreme);
+	tap(extreme > 60 && extreme < 140,
+	    "a biased draw leans to one device half of the time (%u of 200)", extreme);
 	tap(middle > 195, "a uniform draw does not (%u of 200)", 200 - middle);
 	tap(same == 200, "a sample depends on seed and number alone");
 	problem_end(&p);
@@ -324,8 +350,9 @@ static void random_draws(void)
 
 static struct graph *by_hand(void)
 {
-	/* Parameter x (1,4) -> MatMul w (4,8) -> Add b -> Result; b (8) is read by a second Add too. */
-	static const char *const type[] = {"Parameter", "Const", "MatMul", "Const", "Add", "Add", "Result"};
+	/* Parameter x (1,4) -> MatMul w (4,8) -> Add b (1,8) -> Add b -> Result. */
+	static const char *const type[] = {"Parameter", "Const", "MatMul", "Const",
+					   "Add",	"Add",	 "Result"};
 	static const uint32_t in[] = {0, 1, 2, 3, 4, 3, 5}, at[] = {0, 0, 0, 2, 2, 4, 6, 7};
 	static const int64_t dim[] = {1, 4, 4, 8, 1, 8, 1, 8, 1, 8, 1, 8};
 	struct graph *g = graph_new();
@@ -369,7 +396,7 @@ static struct graph *by_hand(void)
 		g->out_names[o] = "";
 		g->dim_ptr[o + 1] = 2 * (o + 1);
 	}
-	graph_colocate(g, CONST_DROP, false);   /* sets: Parameter, MatMul, Add, Add, Result */
+	graph_colocate(g, CONST_DROP, false); /* sets: Parameter, MatMul, Add, Add, Result */
 	return g;
 }
 
@@ -384,12 +411,16 @@ static void costs_by_hand(struct arena *a)
 	struct place_model m;
 
 	int rc = parse("device a flops 64 bandwidth 1e9 overhead 0.5\n"
-		       "device b flops 1e9 bandwidth 208\n", a, &s, &e);
+		       "device b flops 1e9 bandwidth 208\n",
+		       a, &s, &e);
 	rc |= place_spec_costs(g, &s, names, 2, set_s, &e);
-	tap(rc == 0 && g->n_sets == 5 && set_s[0] == 0 && set_s[8] == 0, "inputs and results are free");
+	tap(rc == 0 && g->n_sets == 5 && set_s[0] == 0 && set_s[8] == 0,
+	    "inputs and results are free");
 	/* MatMul: 2 * 4 * 8 = 64 FLOP; reads 16 + 128, writes 32 bytes. */
-	tap(set_s[2] == 1.5 && set_s[3] == 176 / 208.0, "overhead plus the slower of compute and memory");
-	tap(place_spec_costs(g, &s, (const char *const[]){"zz"}, 1, set_s, &e) < 0 && e.code == ST_USAGE,
+	tap(set_s[2] == 1.5 && set_s[3] == 176 / 208.0,
+	    "overhead plus the slower of compute and memory");
+	tap(place_spec_costs(g, &s, (const char *const[]){"zz"}, 1, set_s, &e) < 0 &&
+		    e.code == ST_USAGE,
 	    "a device that the specification does not have");
 	err_clear(&e);
 	for (int i = 0; i < 10; i++)
@@ -399,7 +430,8 @@ static void costs_by_hand(struct arena *a)
 	struct evaluator *x = evaluator_new(&m);
 	const struct place_result *r = place_evaluate(x, (uint16_t[]){0, 0, 0, 0, 0});
 	/* Weights 128 + 32 once; at most two of the 32-byte tensors at once (x has 16). */
-	tap(rc == 0 && r->lat_s == 3 && r->mem_bytes[0] == 160 + 64, "three seconds, weights once, two tensors");
+	tap(rc == 0 && r->lat_s == 3 && r->mem_bytes[0] == 160 + 64,
+	    "three seconds, weights once, two tensors");
 	r = place_evaluate(x, (uint16_t[]){0, 0, 0, 1, 1});
 	tap(r->lat_s == 5 && r->copies == 1 && r->copy_bytes == 32 && r->mem_bytes[1] == 32 + 64,
 	    "a shared constant is on both devices");

@@ -23,19 +23,22 @@ static uint32_t draw(uint32_t bound)
 
 static void build(struct arena *a)
 {
-	struct sched_edge e[] = {{1, 3, 0, 8}, {0, 2, 5, 1}, {0, 1, 2, 4}, {0, 2, 2, 6}, {0, 2, 2, 6},
-				 {2, SCHED_NONE, 0, 9}};
+	struct sched_edge e[] = {{1, 3, 0, 8}, {0, 2, 5, 1}, {0, 1, 2, 4},
+				 {0, 2, 2, 6}, {0, 2, 2, 6}, {2, SCHED_NONE, 0, 9}};
 	struct sched_dag d;
 
 	sched_dag_build(&d, 4, e, 6, a);
 	tap(d.n_tensors == 4 && d.out_ptr[1] == 2 && d.out_ptr[2] == 3 && d.out_ptr[3] == 4 &&
-		    d.out_ptr[4] == 4, "tensors are (task, key), by ascending key");
+		    d.out_ptr[4] == 4,
+	    "tensors are (task, key), by ascending key");
 	tap(d.tensor_bytes[0] == 6 && d.tensor_bytes[1] == 1, "a tensor has its largest size");
 	tap(d.n_uses == 4 && d.use_ptr[1] - d.use_ptr[0] == 2 && d.use_task[0] == 1 &&
-		    d.use_task[1] == 2, "parallel edges are one use");
+		    d.use_task[1] == 2,
+	    "parallel edges are one use");
 	tap(d.use_ptr[4] == d.use_ptr[3], "a tensor may have no consumer");
 	tap(d.in_ptr[3] - d.in_ptr[2] == 2 && d.use_tensor[d.in_use[d.in_ptr[2]]] == 0 &&
-		    d.use_tensor[d.in_use[d.in_ptr[2] + 1]] == 1, "a task knows what it uses");
+		    d.use_tensor[d.in_use[d.in_ptr[2] + 1]] == 1,
+	    "a task knows what it uses");
 }
 
 static void ranks(struct arena *a)
@@ -111,7 +114,8 @@ static void fifo_order(struct arena *a)
 		sched_task_done(s, 1);
 		uint32_t first = sched_take_task(s, 0), second = sched_take_task(s, 0);
 		ok &= first == (two_instants ? 2 : 3) && first + second == 5;
-		tap(ok, "fifo: %s", two_instants ? "who was ready first" : "rank within one instant");
+		tap(ok, "fifo: %s",
+		    two_instants ? "who was ready first" : "rank within one instant");
 		sched_free(s);
 	}
 }
@@ -119,7 +123,8 @@ static void fifo_order(struct arena *a)
 /* Five sources of one tensor each for device 1: the link's queue sorts within an instant only. */
 static void link_order(struct arena *a)
 {
-	struct sched_edge e[] = {{0, 5, 0, 1}, {1, 5, 0, 1}, {2, 5, 0, 1}, {3, 5, 0, 1}, {4, 5, 0, 1}};
+	struct sched_edge e[] = {
+		{0, 5, 0, 1}, {1, 5, 0, 1}, {2, 5, 0, 1}, {3, 5, 0, 1}, {4, 5, 0, 1}};
 	double rank[6] = {1, 5, 3, 4, 2, 0};
 	static const uint32_t done[] = {0, 4, 2, 3, 1}, want[] = {0, 1, 3, 2, 4};
 	struct sched_dag d;
@@ -150,7 +155,8 @@ static void link_order(struct arena *a)
 static void lives(struct arena *a)
 {
 	/* 0 -> 1 (device 0), 0 -> 2, 3 (device 1); sizes 10, and task 1's unread 100. */
-	struct sched_edge e[] = {{0, 1, 0, 10}, {0, 2, 0, 10}, {0, 3, 0, 10}, {1, SCHED_NONE, 0, 100}};
+	struct sched_edge e[] = {
+		{0, 1, 0, 10}, {0, 2, 0, 10}, {0, 3, 0, 10}, {1, SCHED_NONE, 0, 100}};
 	double rank[4] = {4, 3, 2, 1};
 	uint32_t n, c;
 	struct sched_dag d;
@@ -158,14 +164,18 @@ static void lives(struct arena *a)
 	sched_dag_build(&d, 4, e, 4, a);
 	struct sched *s = sched_new(&d, 2, rank, SCHED_RANK);
 	sched_begin(s, (uint16_t[]){0, 0, 1, 1});
-	tap(sched_take_task(s, 0) == 0 && sched_live_bytes(s, 0) == 10, "a tensor lives from its task's start");
+	tap(sched_take_task(s, 0) == 0 && sched_live_bytes(s, 0) == 10,
+	    "a tensor lives from its task's start");
 	sched_task_done(s, 0);
 	c = sched_take_any_copy(s, NULL, NULL);
-	tap(c == 0 && sched_take_any_copy(s, NULL, NULL) == SCHED_NONE && sched_live_bytes(s, 1) == 10,
+	tap(c == 0 && sched_take_any_copy(s, NULL, NULL) == SCHED_NONE &&
+		    sched_live_bytes(s, 1) == 10,
 	    "one copy for two consumers, alive from its start");
-	tap(sched_use_copy(s, 0) == SCHED_NONE && sched_use_copy(s, 1) == c && sched_use_copy(s, 2) == c,
+	tap(sched_use_copy(s, 0) == SCHED_NONE && sched_use_copy(s, 1) == c &&
+		    sched_use_copy(s, 2) == c,
 	    "each use knows its copy");
-	tap(sched_take_task(s, 0) == 1 && !sched_has_task(s, 1), "a remote consumer waits for the copy");
+	tap(sched_take_task(s, 0) == 1 && !sched_has_task(s, 1),
+	    "a remote consumer waits for the copy");
 	sched_task_done(s, 1);
 	tap(sched_freed(s, &n) && n == 0, "the tensor lives while it is copied");
 	sched_copy_done(s, c);
@@ -176,7 +186,8 @@ static void lives(struct arena *a)
 	tap(sched_freed(s, &n) && n == 0, "a copy lives until its last consumer");
 	sched_task_done(s, sched_take_task(s, 1));
 	tap(sched_freed(s, &n)[0] == d.n_tensors + c && n == 1 && sched_live_bytes(s, 1) == 0 &&
-		    sched_left(s) == 0, "and no longer");
+		    sched_left(s) == 0,
+	    "and no longer");
 	sched_free(s);
 }
 
@@ -254,7 +265,8 @@ static bool tasks_right(const struct graph *g, const struct graph_tasks *t, cons
 			    t->dag.tensor_task[tensor] != from ||
 			    t->tensor_out[tensor] != g->out_ptr[w] + g->in_port[i])
 				return false;
-			for (uint32_t u = t->dag.use_ptr[tensor]; u < t->dag.use_ptr[tensor + 1]; u++)
+			for (uint32_t u = t->dag.use_ptr[tensor]; u < t->dag.use_ptr[tensor + 1];
+			     u++)
 				found |= t->dag.use_task[u] == t->node_task[v];
 			if (!found)
 				return false;
@@ -282,7 +294,8 @@ static void graph_tasks(struct arena *a)
 		      tasks_right(g, &t, constant);
 		for (uint32_t x = 0; x < t.dag.n; x++)
 			for (uint32_t i = t.task_ptr[x]; i < t.task_ptr[x + 1]; i++)
-				ok &= t.node_task[t.task_node[i]] == x && g->set[t.task_node[i]] == t.task_set[x];
+				ok &= t.node_task[t.task_node[i]] == x &&
+				      g->set[t.task_node[i]] == t.task_set[x];
 		for (uint32_t x = 0; x < t.dag.n_tensors; x++) {
 			int64_t bytes = graph_out_bytes(g, t.tensor_out[x]);
 

@@ -48,7 +48,9 @@ static void random_problem(struct problem *p)
 	}
 	for (uint32_t i = 0; i < p->k * p->k; i++) {
 		p->latency_s[i] = i / p->k == i % p->k ? 0 : ties ? draw(3) : draw(1000) * 0.11;
-		p->bytes_per_s[i] = i / p->k == i % p->k ? INFINITY : ties ? 1 + draw(2) : 1 + draw(9);
+		p->bytes_per_s[i] = i / p->k == i % p->k ? INFINITY
+				    : ties		 ? 1 + draw(2)
+							 : 1 + draw(9);
 	}
 	uint32_t want = draw(MAX_E);
 	while (p->n_edges < want && p->n > 1) {
@@ -65,7 +67,7 @@ static void random_problem(struct problem *p)
 
 struct naive_copy {
 	uint32_t src_task, key, dst;
-	double asked_s, start_s, end_s;   /* start < 0: waiting */
+	double asked_s, start_s, end_s; /* start < 0: waiting */
 	uint64_t bytes;
 	bool done;
 };
@@ -109,7 +111,9 @@ static void naive_ranks(const struct problem *p, struct naive *x)
 				continue;
 			for (uint32_t a = 0; a < p->k; a++)
 				for (uint32_t b = 0; b < p->k; b++)
-					s += a == b ? 0 : copy_s(p, a, b, tensor_bytes(p, v, (uint32_t)e->key));
+					s += a == b ? 0
+						    : copy_s(p, a, b,
+							     tensor_bytes(p, v, (uint32_t)e->key));
 			longest = fmax(longest, s / (p->k * p->k) + x->rank[e->dst]);
 		}
 		x->rank[v] = mean / p->k + longest;
@@ -146,7 +150,8 @@ static bool higher(const struct naive *x, uint32_t a, uint32_t b)
 	return x->rank[a] != x->rank[b] ? x->rank[a] > x->rank[b] : a < b;
 }
 
-static bool copy_first(const struct naive *x, const struct naive_copy *a, const struct naive_copy *b)
+static bool copy_first(const struct naive *x, const struct naive_copy *a,
+		       const struct naive_copy *b)
 {
 	if (a->asked_s != b->asked_s)
 		return a->asked_s < b->asked_s;
@@ -178,7 +183,8 @@ static bool can_start(const struct problem *p, const struct naive *x, const stru
 	for (uint32_t i = 0; i < x->n_copies && p->contention; i++) {
 		const struct naive_copy *o = &x->copy[i];
 
-		if (o->start_s >= 0 && !o->done && p->device[o->src_task] == from && o->dst == c->dst)
+		if (o->start_s >= 0 && !o->done && p->device[o->src_task] == from &&
+		    o->dst == c->dst)
 			return false;
 	}
 	return p->overlap || (!dev_busy(p, x, from) && !dev_busy(p, x, c->dst));
@@ -190,7 +196,8 @@ static void naive_start(const struct problem *p, struct naive *x, double now)
 		struct naive_copy *best = NULL;
 
 		for (uint32_t i = 0; i < x->n_copies; i++)
-			if (can_start(p, x, &x->copy[i]) && (!best || copy_first(x, &x->copy[i], best)))
+			if (can_start(p, x, &x->copy[i]) &&
+			    (!best || copy_first(x, &x->copy[i], best)))
 				best = &x->copy[i];
 		if (!best)
 			break;
@@ -205,7 +212,8 @@ static void naive_start(const struct problem *p, struct naive *x, double now)
 				continue;
 			if (best == SCHED_NONE ||
 			    (p->policy == SCHED_FIFO && x->ready_s[v] != x->ready_s[best]
-				     ? x->ready_s[v] < x->ready_s[best] : higher(x, v, best)))
+				     ? x->ready_s[v] < x->ready_s[best]
+				     : higher(x, v, best)))
 				best = v;
 		}
 		if (best == SCHED_NONE)
@@ -226,8 +234,8 @@ static void ask_copies(const struct problem *p, struct naive *x, uint32_t v, dou
 		if (e->src != v || e->dst == SCHED_NONE || p->device[e->dst] == p->device[v] ||
 		    find_copy(x, v, key, p->device[e->dst]))
 			continue;
-		x->copy[x->n_copies] = (struct naive_copy){v, key, p->device[e->dst], now, -1, -1,
-							   tensor_bytes(p, v, key), false};
+		x->copy[x->n_copies] = (struct naive_copy){v,  key, p->device[e->dst],	     now,
+							   -1, -1,  tensor_bytes(p, v, key), false};
 		x->copied_bytes += x->copy[x->n_copies++].bytes;
 	}
 }
@@ -285,7 +293,8 @@ static uint64_t bytes_at(const struct problem *p, struct naive *x, uint32_t d, d
 			if (p->device[o->dst] == p->device[e->src])
 				end = fmax(end, x->end_s[o->dst]);
 			else
-				end = fmax(end, find_copy(x, e->src, key, p->device[o->dst])->end_s);
+				end = fmax(end,
+					   find_copy(x, e->src, key, p->device[o->dst])->end_s);
 		}
 		if (p->device[e->src] == d && s >= x->start_s[e->src] && (!used || s < end))
 			sum += tensor_bytes(p, e->src, key);
@@ -310,7 +319,8 @@ static void naive_peaks(const struct problem *p, struct naive *x)
 		for (uint32_t v = 0; v < p->n; v++)
 			if (x->start_s[v] < x->makespan_s)
 				x->peak[d] = x->peak[d] > bytes_at(p, x, d, x->start_s[v])
-						     ? x->peak[d] : bytes_at(p, x, d, x->start_s[v]);
+						     ? x->peak[d]
+						     : bytes_at(p, x, d, x->start_s[v]);
 		for (uint32_t i = 0; i < x->n_copies; i++) {
 			uint64_t b = bytes_at(p, x, d, x->copy[i].start_s);
 
@@ -371,7 +381,8 @@ static bool exclusive(const struct problem *p, const struct sched_dag *d, const 
 			return false;
 		for (uint32_t j = 0; j < i && p->contention; j++)
 			if (t->copy[j].src == c->src && t->copy[j].dst == c->dst &&
-			    t->copy_start_s[i] < t->copy_end_s[j] && t->copy_start_s[j] < t->copy_end_s[i])
+			    t->copy_start_s[i] < t->copy_end_s[j] &&
+			    t->copy_start_s[j] < t->copy_end_s[i])
 				return false;
 	}
 	return true;
@@ -387,7 +398,8 @@ static bool precedence(const struct problem *p, const struct sched_dag *d, const
 		if (p->device[src] == p->device[dst])
 			there = t->end_s[src];
 		for (uint32_t i = 0; i < t->n_copies; i++)
-			if (t->copy[i].tensor == d->use_tensor[u] && t->copy[i].dst == p->device[dst])
+			if (t->copy[i].tensor == d->use_tensor[u] &&
+			    t->copy[i].dst == p->device[dst])
 				there = t->copy_end_s[i];
 		if (t->start_s[dst] < there)
 			return false;
@@ -411,8 +423,11 @@ static void random_cases(void)
 		naive_run(&p, &x);
 		memcpy(edges, p.edge, sizeof(edges));
 		sched_dag_build(&d, p.n, edges, p.n_edges, a);
-		struct sched_costs c = {p.task_s, {p.k, p.latency_s, p.bytes_per_s}, p.contention,
-					p.overlap, p.policy};
+		struct sched_costs c = {p.task_s,
+					{p.k, p.latency_s, p.bytes_per_s},
+					p.contention,
+					p.overlap,
+					p.policy};
 		struct timeliner *clock = timeliner_new(&d, &c, true);
 		bool ok = timeline_run(clock, p.device, &t) == TIMELINE_OK;
 		equal += ok && same(&p, &x, t);
@@ -421,7 +436,8 @@ static void random_cases(void)
 		/* Another placement in between leaves nothing behind. */
 		uint16_t zero[MAX_N] = {0};
 		ok = timeline_run(clock, zero, &t) == TIMELINE_OK && t->n_copies == 0;
-		repeated += ok && timeline_run(clock, p.device, &t) == TIMELINE_OK && same(&p, &x, t);
+		repeated +=
+			ok && timeline_run(clock, p.device, &t) == TIMELINE_OK && same(&p, &x, t);
 		timeliner_free(clock);
 		arena_reset(a);
 	}
@@ -437,7 +453,7 @@ static void random_cases(void)
 
 static struct timeliner *diamond(struct arena *a, struct sched_costs *c, struct sched_dag *d)
 {
-	/* 0 -> 1, 2 -> 3; device 0 takes 2 s a task, device 1 takes 1 s; links 1 s + 4 bytes at 2 bytes/s. */
+	/* 0 -> 1, 2 -> 3; device 0 takes 2 s a task, device 1 takes 1 s; a copy takes 1 + 2 s. */
 	static double cost[8] = {2, 1, 2, 1, 2, 1, 2, 1}, lat[4] = {0, 1, 1, 0}, bw[4];
 	struct sched_edge e[] = {{0, 1, 0, 4}, {0, 2, 0, 4}, {1, 3, 0, 4}, {2, 3, 0, 4}};
 
@@ -458,29 +474,30 @@ static void by_hand(void)
 	enum timeline_status s;
 
 	tap(timeline_run(x, (uint16_t[]){0, 0, 0, 0}, &t) == TIMELINE_OK && t->makespan_s == 8 &&
-		      t->n_copies == 0 && t->peak_bytes[0] == 12, "all on one device: the sum, no copies");
+		    t->n_copies == 0 && t->peak_bytes[0] == 12,
+	    "all on one device: the sum, no copies");
 	/* 0 ends at 1; its tensor is at device 0 at 4; 1 and 2 run at 4 and 6; 3 at 8..10. */
 	s = timeline_run(x, (uint16_t[]){1, 0, 0, 0}, &t);
 	tap(s == TIMELINE_OK && t->makespan_s == 10 && t->n_copies == 1 && t->copied_bytes == 4,
-	      "one copy serves two consumers");
-	/* 0 on device 0 ends at 2; 1 stays (2..4); copy 2..5; 2 on device 1 5..6, back 6..9; 3 9..11. */
+	    "one copy serves two consumers");
+	/* 0 ends at 2; 1 runs 2..4, the copy 2..5; 2 on device 1 5..6, back 6..9; 3 9..11. */
 	s = timeline_run(x, (uint16_t[]){0, 0, 1, 0}, &t);
 	tap(s == TIMELINE_OK && t->makespan_s == 11 && t->busy_s[0] == 6 && t->busy_s[1] == 1,
-	      "copies overlap with computing");
+	    "copies overlap with computing");
 	/* 1 and 2 on device 0, 3 on device 1: copies 4..7 and, after it, 7..10. */
 	s = timeline_run(x, (uint16_t[]){0, 0, 0, 1}, &t);
 	tap(s == TIMELINE_OK && t->makespan_s == 11 && t->copy_start_s[1] == 7,
-	      "a second copy waits for the link");
+	    "a second copy waits for the link");
 	c.contention = false;
 	s = timeline_run(x, (uint16_t[]){0, 0, 0, 1}, &t);
 	tap(s == TIMELINE_OK && t->makespan_s == 10 && t->copy_start_s[1] == 6,
-	      "unless the link carries several");
+	    "unless the link carries several");
 	c.contention = true;
 	c.overlap = false;
 	/* The copy of 1's output (4..7) stops device 0; 2 runs 7..9, its copy 9..12, 3 at 13. */
 	s = timeline_run(x, (uint16_t[]){0, 0, 0, 1}, &t);
 	tap(s == TIMELINE_OK && t->makespan_s == 13 && t->start_s[2] == 7,
-	      "without overlap a copy occupies both devices and goes first");
+	    "without overlap a copy occupies both devices and goes first");
 	timeliner_free(x);
 	arena_free(a);
 }
@@ -489,7 +506,8 @@ static void impossible(void)
 {
 	struct arena *a = arena_new();
 	struct sched_edge e[] = {{0, 1, 0, 4}};
-	double cost[4] = {1, -1, 1, 1}, lat[4] = {0, -1, 1, 0}, bw[4] = {INFINITY, INFINITY, 1, INFINITY};
+	double cost[4] = {1, -1, 1, 1}, lat[4] = {0, -1, 1, 0},
+	       bw[4] = {INFINITY, INFINITY, 1, INFINITY};
 	struct sched_dag d;
 	const struct timeline *t;
 
@@ -497,15 +515,18 @@ static void impossible(void)
 	struct sched_costs c = {cost, {2, lat, bw}, true, true, SCHED_RANK};
 	struct timeliner *x = timeliner_new(&d, &c, false);
 	tap(timeline_run(x, (uint16_t[]){1, 1}, &t) == TIMELINE_CANNOT_RUN && t->bad_task == 0 &&
-		      t->bad_dev == 1, "a task without a cost there is named");
+		    t->bad_dev == 1,
+	    "a task without a cost there is named");
 	tap(timeline_run(x, (uint16_t[]){0, 1}, &t) == TIMELINE_NO_LINK && t->bad_task == 0 &&
-		      t->bad_dev == 1, "a missing link is named");
+		    t->bad_dev == 1,
+	    "a missing link is named");
 	tap(timeline_run(x, (uint16_t[]){0, 0}, &t) == TIMELINE_OK && t->makespan_s == 2,
-	      "and the next placement is unharmed");
+	    "and the next placement is unharmed");
 	timeliner_free(x);
 	sched_dag_build(&d, 0, e, 0, a);
 	x = timeliner_new(&d, &c, false);
-	tap(timeline_run(x, NULL, &t) == TIMELINE_OK && t->makespan_s == 0, "a graph without tasks");
+	tap(timeline_run(x, NULL, &t) == TIMELINE_OK && t->makespan_s == 0,
+	    "a graph without tasks");
 	timeliner_free(x);
 	arena_free(a);
 }
