@@ -1,0 +1,117 @@
+#!/usr/bin/env bats
+# Every program against nothing, garbage, half a stream and damaged streams.
+# HOSTILE=N sets how many damaged streams each program gets (make fuzz: many).
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	export B HSDAG_PYTHON HERE
+	B=$(realpath "${B:-build}")
+	HSDAG_PYTHON=$(realpath -s "${HSDAG_PYTHON:-$B/venv/bin/python}")
+	HERE=$(realpath "$BATS_TEST_DIRNAME")
+	export ASAN_OPTIONS=detect_leaks=0
+	PATH=$B/bin:$PATH
+	cd "$BATS_FILE_TMPDIR" || return 1
+	ir2dag "$HERE/models/if_body.xml" -o body.mp
+	cp "$HERE/models/small_increment_1x3x4x5."* .
+	ir2dag small_increment_1x3x4x5.xml | dagfeat | devrun --probe -D cpu:0 -o run.mp
+	ir2dag "$HERE/models/lstm_stateful.xml" -o graph.mp
+	dagfeat graph.mp -o feat.mp
+	devsim --probe -D cpu,gpu feat.mp -o devs.mp
+	gpnembed --steps 2 devs.mp -o part.mp
+	placepolicy -a part.mp -o place.mp
+	devsim place.mp -o ran.mp
+	reinforce ran.mp -o best.mp
+	placebase single:cpu:0 run.mp -o single.mp
+}
+
+setup() {
+	PATH=$B/bin:$PATH
+	cd "$BATS_FILE_TMPDIR" || return 1
+}
+
+damaged() {   # damaged STREAM PROGRAM [ARG...]
+	run -0 timeout 900 "$HSDAG_PYTHON" "$HERE/fuzz/mutate.py" "$1" "${HOSTILE:-60}" "${SEED:-1}" "$B/bin/$2" "${@:3}"
+	echo "$output"
+}
+
+FILTERS="dagfeat gpnembed placepolicy devrun devsim reinforce placeout recdump"
+
+@test "no input at all is an error of status 3" {
+	for p in $FILTERS; do
+		run -3 bash -c "$p < /dev/null > out"
+		[[ $output == *"$p: error: empty input"* ]] || { echo "$output"; return 1; }
+	done
+}
+
+@test "garbage is an error of status 3" {
+	head -c 5000 /bin/ls > garbage
+	for p in $FILTERS; do
+		run -3 bash -c "$p < garbage > out"
+		[[ $output == *"$p: error: "* ]]
+	done
+}
+
+@test "half a stream is an error of status 3" {
+	for p in $FILTERS; do
+		head -c $(($(stat -c %s place.mp) / 2)) place.mp > half
+		run -3 bash -c "$p < half > out"
+		[[ $output == *"$p: error: "* ]]
+	done
+}
+
+@test "a failing stage fails the pipeline, without pipefail" {
+	run -3 bash -c "head -c 900 graph.mp | dagfeat 2>/dev/null | recdump -c"
+}
+
+@test "unknown options are status 2, --help and --version status 0" {
+	for p in $FILTERS ir2dag irfill placebase; do
+		run -2 "$p" --no-such-option
+		run -0 "$p" --help
+		[[ $output == *"Usage: $p"* && $output == *"Exit status"* ]]
+		run -0 "$p" --version
+	done
+}
+
+@test "a full disk is noticed" {
+	run -1 bash -c "dagfeat graph.mp > /dev/full"
+	run -1 bash -c "ir2dag $HERE/models/if_body.xml > /dev/full"
+}
+
+@test "records and keys that nobody knows pass through" {
+	"$HSDAG_PYTHON" - <<-'PY'
+		import msgpack, xxhash
+		recs = list(msgpack.Unpacker(open("graph.mp", "rb"), max_buffer_size=2**30))[:-1]
+		recs[0][1]["later"] = "kept"
+		recs.insert(1, ["novel", {"a": [1, {"b": b"x"}]}])
+		recs.append(["novel", {"z": 1}])
+		wire = [msgpack.packb(r) for r in recs]
+		end = {"records": len(wire) - 1, "digest": xxhash.xxh64(b"".join(wire[1:])).intdigest()}
+		open("novel.mp", "wb").write(b"".join(wire) + msgpack.packb(["end", end]))
+	PY
+	dagfeat novel.mp | devsim --probe -D cpu,gpu | gpnembed | placepolicy | devsim > out.mp
+	"$HSDAG_PYTHON" - <<-'PY'
+		import msgpack
+		recs = list(msgpack.Unpacker(open("out.mp", "rb"), max_buffer_size=2**30))
+		assert recs[0][1]["later"] == "kept"
+		assert [r for r in recs if r[0] == "novel"] == [["novel", {"a": [1, {"b": b"x"}]}], ["novel", {"z": 1}]]
+		assert recs[1][0] == "novel" and [c["program"] for c in recs[0][1]["chain"]][-2:] == ["placepolicy", "devsim"]
+	PY
+}
+
+@test "the Python of STREAM.md reads a stream" {
+	sed -n '/^    import msgpack/,/^    def tensor/s/^    //p' "$HERE/../lib/stream/STREAM.md" > doc.py
+	echo 'assert kind == "end"' >> doc.py
+	sed -i 's/^    \.\.\./    if kind == "feat": x = m["x"]/' doc.py
+	echo 'assert tensor(x).ndim == 2 and tensor(x).dtype == "float32"' >> doc.py
+	"$HSDAG_PYTHON" doc.py feat.mp
+}
+
+@test "damaged streams: recdump" { damaged body.mp recdump --full; }
+@test "damaged streams: dagfeat" { damaged body.mp dagfeat; damaged graph.mp dagfeat --paper; }
+@test "damaged streams: gpnembed" { damaged devs.mp gpnembed --steps 2; }
+@test "damaged streams: placepolicy" { damaged part.mp placepolicy -a; }
+@test "damaged streams: placebase" { damaged devs.mp placebase heft; }
+@test "damaged streams: devsim" { damaged place.mp devsim; damaged feat.mp devsim --probe; }
+@test "damaged streams: reinforce" { damaged ran.mp reinforce; }
+@test "damaged streams: placeout" { damaged best.mp placeout; }
+@test "damaged streams: devrun" { damaged single.mp devrun --max-runs 3; }
