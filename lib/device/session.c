@@ -276,8 +276,15 @@ static int pair_fn(struct session *s, struct trial *t, struct plan *p, void *arg
 {
 	const struct measure_options *o = arg;
 	struct paired x;
-	if (s->best < 0)
-		return measure_plan(s->x, p, n_devices(s), o, a, &t->m, e);
+	bool itself = s->best >= 0 && single_device(s, t->device) == s->best;
+	if (s->best < 0 || itself) {
+		if (measure_plan(s->x, p, n_devices(s), o, a, &t->m, e) < 0)
+			return -1;
+		t->ref_s = itself ? t->m.lat.mid : 0;
+		t->ratio = (struct interval){1, 1, 1};
+		t->has_ratio = itself;
+		return 0;
+	}
 	if (measure_paired(s->x, p, &s->anchor[s->best].plan, n_devices(s), o, a, &x, e) < 0)
 		return -1;
 	t->m = x.p;

@@ -59,7 +59,7 @@ int session_set_best(struct session *s, uint32_t d, struct err *e) MUST_CHECK;
 int session_measure(struct session *s, struct trial *t, uint32_t n, struct arena *a,
 		    struct err *e) MUST_CHECK;
 
-/* t against the best anchor, in pairs. */
+/* t against the best anchor, in pairs.  The best anchor itself is measured alone: ratio 1. */
 int session_pair(struct session *s, struct trial *t, const struct measure_options *o,
 		 struct arena *a, struct err *e) MUST_CHECK;
 
