@@ -7,8 +7,10 @@
 #include "base/blas.h"
 #include "base/msg.h"
 #include "base/opt.h"
+#include "learn/incumbent.h"
 #include "learn/paramrec.h"
 #include "learn/problem.h"
+#include "learn/rollout.h"
 #include "learn/steprec.h"
 #include "stream/filter.h"
 
@@ -21,7 +23,7 @@ struct options {
 struct stage {
 	const struct options *o;
 	struct filter f;
-	struct arena *run_arena, *arena;   /* of the stream; of one record */
+	struct arena *run_arena, *episode_arena, *arena;   /* of the stream, an episode, a record */
 	struct net_work *work;
 	bool has_graph, has_devs, has_mask;
 	bool loop;                         /* episodes are numbered by reinforce */
@@ -32,6 +34,7 @@ struct stage {
 	uint32_t n_sets;
 	struct devs devs;
 	const uint8_t *mask;               /* (n_sets,k) or NULL */
+	struct incumbent incumbent;        /* of the episode */
 	struct param_block block[N_BLOCKS];
 };
 
@@ -63,8 +66,9 @@ static uint16_t most_probable(const float *logp, uint32_t k)
 	return (uint16_t)best;
 }
 
+/* home, stay: of a policy around the incumbent; home NULL: there is none. */
 static int emit_sample(struct stage *s, const struct part *p, const float *logp, uint32_t sample,
-		       struct err *e)
+		       const uint16_t *home, double stay, struct err *e)
 {
 	uint32_t g = p->p.n_groups, k = s->devs.k;
 	uint16_t *action = ARENA_NEWN(s->arena, uint16_t, g);
@@ -74,13 +78,16 @@ static int emit_sample(struct stage *s, const struct part *p, const float *logp,
 	for (uint32_t i = 0; i < g; i++)
 		action[i] = s->o->greedy ? most_probable(logp + (size_t)i * k, k)
 					 : draw(logp + (size_t)i * k, k, rng_uniform(&rng, i));
-	for (uint32_t i = 0; i < p->n_sets; i++)
-		device[i] = action[p->p.group[i]];
+	if (home)
+		incumbent_apply(s->incumbent.device, p->n_sets, p->p.group, home, action, device);
+	else
+		for (uint32_t i = 0; i < p->n_sets; i++)
+			device[i] = action[p->p.group[i]];
 	const struct place out = {
 		.id = {p->id.graph, p->id.episode, p->id.step, sample}, .source = "policy", .k = k,
 		.n_sets = p->n_sets, .n_groups = g, .devices = s->devs.names, .device = device,
 		.action = action, .logp = net_logp(logp, g, k, action),
-		.entropy = net_entropy(logp, g, k)};
+		.entropy = net_entropy(logp, g, k), .has_stay = home != NULL, .stay = stay};
 	return place_encode(&out, s->f.out, e);
 }
 
@@ -155,11 +162,27 @@ static int check_part(const struct stage *s, const struct part *p, struct err *e
 	return 0;
 }
 
+/* From the policy's own *logp to that around the incumbent. */
+static int around_incumbent(struct stage *s, const struct net_model *m, const struct part *p,
+			    const uint8_t *mask, const float **logp, uint16_t **home, double *stay,
+			    struct err *e)
+{
+	uint32_t g = p->p.n_groups, k = s->devs.k;
+	float *bias = ARENA_NEWN(s->arena, float, (size_t)g * k);
+	*home = ARENA_NEWN(s->arena, uint16_t, g);
+	incumbent_home(s->incumbent.device, p->n_sets, p->p.group, g, k, mask, *home);
+	*stay = incumbent_stay(*logp, g, k, *home, s->incumbent.leaves);
+	incumbent_bias(*home, g, k, *stay, bias);
+	return net_policy_prior(s->work, m, p->p.z, g, mask, bias, logp, e);
+}
+
 static int take_part(struct stage *s, const struct rec *r, struct err *e)
 {
 	struct part p;
 	const float *logp;
 	uint8_t *mask = NULL;
+	uint16_t *home = NULL;
+	double stay = 0;
 	if (part_decode(r, s->arena, &p, e) < 0 || check_part(s, &p, e) < 0)
 		return -1;
 	if (s->o->anchors && !s->loop && !s->anchored && emit_anchors(s, 0, e) < 0)
@@ -176,8 +199,10 @@ static int take_part(struct stage *s, const struct rec *r, struct err *e)
 				    .policy = b->p};
 	if (net_policy(s->work, &m, p.p.z, p.p.n_groups, mask, &logp, e) < 0)
 		return -1;
+	if (s->incumbent.device && around_incumbent(s, &m, &p, mask, &logp, &home, &stay, e) < 0)
+		return -1;
 	for (uint32_t i = 0; i < (s->o->greedy ? 1 : (uint32_t)s->o->samples); i++)
-		if (emit_sample(s, &p, logp, i, e) < 0)
+		if (emit_sample(s, &p, logp, i, home, stay, e) < 0)
 			return -1;
 	return 0;
 }
@@ -203,7 +228,9 @@ static int take_episode(struct stage *s, const struct rec *r, struct err *e)
 	s->loop = true;
 	if (!s->has_graph || !s->has_devs)
 		return err_set(e, ST_INPUT, "episode: no graph or no devices before it");
-	if (filter_pass(&s->f, r, e) < 0)
+	arena_reset(s->episode_arena);
+	if (episode_incumbent(r, s->n_sets, s->devs.k, s->episode_arena, &s->incumbent, e) < 0 ||
+	    filter_pass(&s->f, r, e) < 0)
 		return -1;
 	return anchors ? emit_anchors(s, (uint32_t)episode, e) : 0;
 }
@@ -283,6 +310,7 @@ static void reset(struct stage *s)
 	s->has_graph = s->has_devs = s->has_mask = s->loop = s->anchored = false;
 	s->settled_d = 0;
 	s->mask = NULL;
+	s->incumbent = (struct incumbent){0};
 }
 
 static int filter(struct stage *s, struct err *e)
@@ -308,7 +336,8 @@ static int filter(struct stage *s, struct err *e)
 static int run(const struct options *o, const struct opt_common *common, int argc, char **argv,
 	       const char *input, struct err *e)
 {
-	struct stage s = {.o = o, .run_arena = arena_new(), .arena = arena_new()};
+	struct stage s = {.o = o, .run_arena = arena_new(), .episode_arena = arena_new(),
+			  .arena = arena_new()};
 	int k = -1;
 	if (o->list && devs_from_list(o->list, s.run_arena, &s.devs, e) < 0)
 		goto out;
@@ -320,6 +349,7 @@ static int run(const struct options *o, const struct opt_common *common, int arg
 	net_work_free(s.work);
 out:
 	arena_free(s.arena);
+	arena_free(s.episode_arena);
 	arena_free(s.run_arena);
 	return k;
 }

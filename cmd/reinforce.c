@@ -117,6 +117,13 @@ static int ask(struct stage *s, struct err *e)
 	put_uint(w, "episode", s->l.episode + 1);
 	put_uint(w, "steps", steps);
 	put_bool(w, "anchors", !s->settled);
+	if (s->recipe.leaves > 0 && s->l.cand.n) {
+		uint32_t order[CANDIDATES_MAX];
+		candidates_rank(&s->l.cand, 1, order);
+		put_vector(w, "incumbent", TT_U16, s->l.cand.n_sets, s->l.cand.c[order[0]].device);
+		put_real(w, "leaves", s->recipe.leaves);
+		put_real(w, "ratio", s->l.cand.c[order[0]].ratio);
+	}
 	return rec_end(w, e);
 }
 
@@ -248,18 +255,18 @@ static int settle(struct stage *s, struct err *e)
 
 static int take_episode(struct stage *s, const struct rec *r, struct err *e)
 {
-	uint64_t episode;
 	if (join_loop(s, e) < 0 || settle(s, e) < 0 || tell_history(s, e) < 0)
 		return -1;
 	if (!s->o->fifo)
 		return err_set(e, ST_INPUT, "an episode without --params-to");
-	if (get_uint(r->map, "episode", 0, UINT32_MAX, &episode, e) < 0)
-		return err_prefix(e, "episode");
-	if (s->in_episode || episode != s->l.episode + 1)
-		return err_set(e, ST_INPUT, "episode %llu is not the one that was asked for",
-			       (unsigned long long)episode);
+	if (s->in_episode)
+		return err_set(e, ST_INPUT, "an episode inside another");
+	if (rollout_begin(&s->rollout, r, s->problem.devs.k, e) < 0)
+		return -1;
+	if (s->rollout.episode != s->l.episode + 1)
+		return err_set(e, ST_INPUT, "episode %u is not the one that was asked for",
+			       s->rollout.episode);
 	s->in_episode = true;
-	rollout_begin(&s->rollout, (uint32_t)episode);
 	clock_gettime(CLOCK_MONOTONIC, &s->episode_start);
 	return 0;
 }

@@ -17,6 +17,7 @@ const struct hyper_field hyper_fields[] = {
 	REAL(dropout_network, 0, 0.95, "probability that an activation is dropped"),
 	REAL(dropout_parsing, 0, 0.95, "probability that a round of parsing cannot keep an edge"),
 	INT(rounds, 0, 1000, "rounds of parsing; 0: until nothing shrinks"),
+	INT(mix_rounds, 0, 1, "while training, each step draws its rounds from 1 to `rounds`"),
 	INT(min_groups, 1, 1e9, "fewest groups that a round of parsing may leave"),
 	INT(pool_sum, 0, 1, "scale a group by the sum of its edges' scores instead of their mean"),
 	INT(act_final, 0, 1, "end the output network in ReLU and dropout"),

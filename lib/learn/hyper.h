@@ -21,6 +21,7 @@ struct hyper {
 	double dropout_parsing;    /* probability that an edge cannot be kept by a round of parsing */
 	/* parsing */
 	int64_t rounds;            /* rounds of parsing; 0: until nothing shrinks */
+	int64_t mix_rounds;        /* 1: a step of a training episode draws its rounds from 1 .. rounds */
 	int64_t min_groups;        /* no round leaves fewer groups (if there are as many nodes) */
 	/* choices that change no shape */
 	int64_t pool_sum;          /* 1: a pooled group is scaled by mean score * number of edges; 0: by the mean score */

@@ -124,9 +124,12 @@ int net_group_mask(const uint8_t *mask, uint32_t n, uint32_t k, const uint32_t *
 }
 
 static struct mat *log_policy(struct tape *t, const struct net_model *m, struct mat *const *p,
-			      struct mat *z, const uint8_t *group_mask)
+			      struct mat *z, const uint8_t *group_mask, const float *bias)
 {
-	return tape_log_softmax(t, m->net->ops->policy(t, m, p, z), group_mask);
+	struct mat *logits = m->net->ops->policy(t, m, p, z);
+	if (bias)
+		logits = tape_add(t, logits, tape_input(t, bias, logits->rows, logits->cols));
+	return tape_log_softmax(t, logits, group_mask);
 }
 
 /* Log-probabilities are finite where the mask allows. */
@@ -142,10 +145,17 @@ static int check_logp(const struct mat *logp, const uint8_t *mask, struct err *e
 int net_policy(struct net_work *w, const struct net_model *m, const float *z, uint32_t n_groups,
 	       const uint8_t *group_mask, const float **logp, struct err *e)
 {
+	return net_policy_prior(w, m, z, n_groups, group_mask, NULL, logp, e);
+}
+
+int net_policy_prior(struct net_work *w, const struct net_model *m, const float *z,
+		     uint32_t n_groups, const uint8_t *group_mask, const float *bias,
+		     const float **logp, struct err *e)
+{
 	struct tape *t = w->tape;
 	tape_begin(t, false, NULL);
 	struct mat *in = tape_input(t, z, n_groups, m->d);
-	struct mat *lp = log_policy(t, m, block_on(t, m->policy, NULL), in, group_mask);
+	struct mat *lp = log_policy(t, m, block_on(t, m->policy, NULL), in, group_mask, bias);
 	*logp = lp->v;
 	return check_logp(lp, group_mask, e);
 }
@@ -223,7 +233,7 @@ int net_replay(struct net_work *w, const struct net_model *m, struct replay_step
 	struct mat **pp = block_on(t, m->policy, grad_policy);
 	if (m->net->ops->embed(t, m, pe, in, &plan, &part, &z, e) < 0)
 		return -1;
-	struct mat *logp = log_policy(t, m, pp, z, s->group_mask);
+	struct mat *logp = log_policy(t, m, pp, z, s->group_mask, s->bias);
 	if (check_logp(logp, s->group_mask, e) < 0)
 		return -1;
 

@@ -99,6 +99,12 @@ int net_group_mask(const uint8_t *mask, uint32_t n, uint32_t k, const uint32_t *
 int net_policy(struct net_work *w, const struct net_model *m, const float *z, uint32_t n_groups,
 	       const uint8_t *group_mask, const float **logp, struct err *e) MUST_CHECK;
 
+/* As net_policy, with bias (n_groups,k; NULL: none) added to the policy's logits: a prior
+ * over devices, through which no gradient flows. */
+int net_policy_prior(struct net_work *w, const struct net_model *m, const float *z,
+		     uint32_t n_groups, const uint8_t *group_mask, const float *bias,
+		     const float **logp, struct err *e) MUST_CHECK;
+
 /* Sums over the groups, in double precision and in order: log-probability of
  * actions (n_groups), entropy of the policy.  The replay computes the same. */
 double net_logp(const float *logp, uint32_t n_groups, uint32_t k, const uint16_t *action);
@@ -111,6 +117,7 @@ struct replay_step {
 	const struct rng_addr *rng;    /* as in the forward step; NULL: no dropout */
 	const struct partition *part;  /* indices must be in range (see net_check) */
 	const uint8_t *group_mask;     /* (n_groups,k) or NULL */
+	const float *bias;             /* (n_groups,k) as in net_policy_prior, or NULL */
 	uint32_t n_samples;            /* placements drawn from this step's policy */
 	const uint16_t *action;        /* (n_samples, n_groups), each < k */
 	const double *coef_logp;       /* (n_samples) */

@@ -6,7 +6,8 @@ const char *const recipe_names[] = {"default", "paper", NULL};
 const struct recipe recipes[] = {
 	[RECIPE_DEFAULT] = {
 		.lr = 1e-3, .lr_decay = 1, .gamma = 1, .log_reward = 1, .baseline = 0.3,
-		.normalise = 1, .entropy = 0.03, .entropy_decay = 0.97, .clip = 1, .penalty = 1,
+		.normalise = 1, .entropy = 0, .entropy_decay = 1, .clip = 1, .penalty = 1,
+		.leaves = 3,
 	},
 	[RECIPE_PAPER] = {
 		.lr = 1e-4, .lr_decay = 1, .gamma = 0.95, .entropy_decay = 1,
@@ -26,6 +27,7 @@ const struct recipe_field recipe_fields[] = {
 	REAL(entropy, 0, 1000, "weight of the policy's entropy per group"),
 	REAL(entropy_decay, 0, 1, "factor on that weight per episode"),
 	REAL(clip, 0, 1e9, "longest gradient; 0: any"),
+	REAL(leaves, 0, 1e9, "groups of the best placement that a sample changes, in the mean; 0: all are drawn"),
 	REAL(penalty, 0, 1e6, "log reward: how far below the worst an infeasible placement is"),
 	{0}
 };

@@ -27,6 +27,8 @@ struct recipe {
 	double entropy;         /* weight of the policy's entropy per group in the objective */
 	double entropy_decay;   /* factor on it per episode */
 	double clip;            /* longest gradient; 0: any */
+	double leaves;          /* groups that leave the best placement in a sample, in the mean
+	                           (incumbent.h); 0: samples are drawn anew */
 	double penalty;         /* log_reward: an infeasible placement is this much worse than
 	                           the worst of its episode; else its reward is 0 */
 };

@@ -17,11 +17,36 @@ void rollout_release(struct rollout *r)
 	*r = (struct rollout){0};
 }
 
-void rollout_begin(struct rollout *r, uint32_t episode)
+int episode_incumbent(const struct rec *rec, uint32_t n_sets, uint32_t k, struct arena *a,
+		      struct incumbent *out, struct err *e)
 {
+	uint64_t shape[1] = {n_sets};
+	uint16_t *device;
+	*out = (struct incumbent){0};
+	if (!val_get(rec->map, "incumbent"))
+		return 0;
+	if (get_tensor(rec->map, "incumbent", TT_U16, 1, shape, a, &device, e) < 0 ||
+	    get_real(rec->map, "leaves", &out->leaves, e) < 0 ||
+	    get_real(rec->map, "ratio", &out->ratio, e) < 0)
+		return err_prefix(e, "episode");
+	for (uint32_t i = 0; i < n_sets; i++)
+		if (device[i] >= k)
+			return err_set(e, ST_INPUT, "episode: device %u of %u in the incumbent", device[i], k);
+	if (!(out->ratio > 0) || out->leaves < 0)
+		return err_set(e, ST_INPUT, "episode: impossible incumbent");
+	out->device = device;
+	return 0;
+}
+
+int rollout_begin(struct rollout *r, const struct rec *rec, uint32_t k, struct err *e)
+{
+	uint64_t episode;
 	arena_reset(r->arena);
-	r->episode = episode;
 	r->n_steps = r->n_samples = r->n_ran = r->next_run = 0;
+	if (get_uint(rec->map, "episode", 0, UINT32_MAX, &episode, e) < 0)
+		return err_prefix(e, "episode");
+	r->episode = (uint32_t)episode;
+	return episode_incumbent(rec, r->n_sets, k, r->arena, &r->incumbent, e);
 }
 
 static int check_id(const struct rollout *r, const struct step_id *id, const char *kind,

@@ -16,6 +16,13 @@ struct sample {
 	struct run run;
 };
 
+/* The incumbent of an `episode` record. */
+struct incumbent {
+	const uint16_t *device;      /* (n_sets) NULL when the record has none */
+	double leaves;               /* groups that leave it in a sample, in the mean */
+	double ratio;                /* its latency to that of the best single device */
+};
+
 struct rollout {
 	/* what the records of the stream must fit */
 	uint64_t graph;
@@ -23,6 +30,7 @@ struct rollout {
 	struct arena *arena;     /* owns the records of the current episode */
 
 	uint32_t episode;
+	struct incumbent incumbent;  /* that the episode's policy is around */
 	uint32_t n_steps, n_samples, n_ran;
 	struct part *step;       /* (n_steps) in order */
 	struct sample *sample;   /* (n_samples) in the order in which they came */
@@ -32,7 +40,8 @@ struct rollout {
 
 void rollout_init(struct rollout *r, uint64_t graph, uint32_t n_sets, uint32_t d);
 void rollout_release(struct rollout *r);
-void rollout_begin(struct rollout *r, uint32_t episode);
+/* From an `episode` record; devices of the incumbent < k. */
+int rollout_begin(struct rollout *r, const struct rec *rec, uint32_t k, struct err *e) MUST_CHECK;
 
 /* Take one record of the current episode.  ST_INPUT when it is malformed, out of
  * order, of another graph or episode, or does not fit what came before. */
@@ -45,6 +54,10 @@ int rollout_run(struct rollout *r, const struct rec *rec, const struct sample **
 
 /* At the end of the episode: has every placement its run? */
 int rollout_complete(const struct rollout *r, struct err *e) MUST_CHECK;
+
+/* The incumbent that an `episode` record tells; memory from a. */
+int episode_incumbent(const struct rec *rec, uint32_t n_sets, uint32_t k, struct arena *a,
+		      struct incumbent *out, struct err *e) MUST_CHECK;
 
 bool sample_is_single(const struct sample *s);
 

@@ -149,6 +149,9 @@ int place_decode(const struct rec *r, struct arena *a, struct place *out, struct
 	     get_real(r->map, "logp", &p.logp, e) < 0 ||
 	     get_real(r->map, "entropy", &p.entropy, e) < 0))
 		return err_prefix(e, "place");
+	p.has_stay = val_get(r->map, "stay") != NULL;
+	if (p.has_stay && get_real(r->map, "stay", &p.stay, e) < 0)
+		return err_prefix(e, "place");
 	*out = p;
 	return 0;
 }
@@ -164,6 +167,8 @@ int place_encode(const struct place *p, struct rec_writer *w, struct err *e)
 		put_vector(w, "action", TT_U16, p->n_groups, p->action);
 		put_real(w, "logp", p->logp);
 		put_real(w, "entropy", p->entropy);
+		if (p->has_stay)
+			put_real(w, "stay", p->stay);
 	}
 	return rec_end(w, e);
 }

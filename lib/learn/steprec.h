@@ -36,6 +36,8 @@ struct place {
 	const uint16_t *device;  /* (n_sets) into devices */
 	const uint16_t *action;  /* (n_groups), NULL when no policy chose */
 	double logp, entropy;    /* when action is there */
+	bool has_stay;           /* the policy was one around an incumbent (incumbent.h) */
+	double stay;             /* its constant */
 };
 
 int place_decode(const struct rec *r, struct arena *a, struct place *out, struct err *e) MUST_CHECK;

@@ -1,5 +1,6 @@
 /* train.c - rewards, advantages and the update of one episode. */
 #include "learn/train.h"
+#include "learn/incumbent.h"
 
 #include <math.h>
 #include <string.h>
@@ -109,6 +110,16 @@ static void subtract_baseline(const struct recipe *recipe, struct learner *l,
 		}
 }
 
+/* Around an incumbent only what improves on it teaches: most changes make it worse, and
+ * to avoid them would end in changing what does not matter. */
+static void subtract_incumbent(const struct rollout *r, double *reward)
+{
+	double best = -log(r->incumbent.ratio);
+	for (uint32_t i = 0; i < r->n_samples; i++)
+		if (learns_from(&r->sample[i]))
+			reward[i] = fmax(0, reward[i] - best);
+}
+
 /* The published code's return: R = r_1 + gamma (r_2 + gamma (...)) of all steps. */
 static double whole_return(const struct recipe *recipe, const struct rollout *r,
 			   const double *reward)
@@ -131,7 +142,9 @@ void train_coefficients(const struct recipe *recipe, struct learner *l, const st
 			n++;
 		}
 	*mean_reward = n ? sum / n : 0;
-	if (recipe->baseline > 0)
+	if (r->incumbent.device && recipe->log_reward)
+		subtract_incumbent(r, coef);
+	else if (recipe->baseline > 0)
 		subtract_baseline(recipe, l, r, coef, ok, mean, var);
 	double R = recipe->whole_return ? whole_return(recipe, r, coef) : 0;
 	for (uint32_t i = 0; i < r->n_samples; i++) {
@@ -183,6 +196,32 @@ static int fill_samples(struct trainer *t, const struct rollout *r, const double
 	return net_group_mask(t->mask, t->n, t->k, r->step[step].p.group, g, mask, e);
 }
 
+/* The prior that the policy of step t had. */
+static int fill_prior(struct trainer *t, const struct rollout *r, uint32_t step,
+		      struct replay_step *s, struct err *e)
+{
+	const struct partition *p = &r->step[step].p;
+	const struct place *first = NULL;
+	for (uint32_t i = 0; i < r->n_samples; i++) {
+		const struct place *q = &r->sample[i].place;
+		if (!learns_from(&r->sample[i]) || q->id.step != step)
+			continue;
+		if (first && (q->has_stay != first->has_stay || q->stay != first->stay))
+			return err_set(e, ST_INPUT, "its placements come from different policies");
+		first = q;
+	}
+	if (!first || !first->has_stay)
+		return 0;
+	if (!r->incumbent.device)
+		return err_set(e, ST_INPUT, "a placement around an incumbent that the episode has not");
+	uint16_t *home = ARENA_NEWN(t->arena, uint16_t, p->n_groups);
+	float *bias = ARENA_NEWN(t->arena, float, (size_t)p->n_groups * t->k);
+	incumbent_home(r->incumbent.device, t->n, p->group, p->n_groups, t->k, s->group_mask, home);
+	incumbent_bias(home, p->n_groups, t->k, first->stay, bias);
+	s->bias = bias;
+	return 0;
+}
+
 static int prepare(struct trainer *t, struct learner *l, const struct rollout *r,
 		   const struct net_model *m, struct job *j, struct err *e)
 {
@@ -198,7 +237,8 @@ static int prepare(struct trainer *t, struct learner *l, const struct rollout *r
 		s->part = &p->p;
 		s->rng = &j->rng[i];
 		s->coef_entropy = p->p.n_groups ? -beta / r->n_steps / p->p.n_groups : 0;
-		if (net_check(t->work, m, &p->p, e) < 0 || fill_samples(t, r, j->coef, i, s, e) < 0)
+		if (net_check(t->work, m, &p->p, e) < 0 || fill_samples(t, r, j->coef, i, s, e) < 0 ||
+		    fill_prior(t, r, i, s, e) < 0)
 			return err_prefix(e, "step %u of episode %u", i, r->episode);
 	}
 	for (int b = 0; b < N_BLOCKS; b++)
