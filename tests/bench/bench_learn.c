@@ -1,14 +1,16 @@
 /* bench_learn.c - milliseconds per step of the learner, forward and replay, and
  * beside them the bare matrix products of the same step as an anchor.
  *
- *   bench_learn [REPEATS]
+ *   bench_learn [REPEATS [STREAM...]]
  *
- * Synthetic DAGs with the sizes of three real models (nodes after co-location,
- * distinct edges, feature columns of the published encoding). */
+ * Without streams: synthetic DAGs with the sizes of three real models (nodes after
+ * co-location, distinct edges, feature columns of the published encoding).  A stream
+ * has a graph and its features: ir2dag M.xml | dagfeat --paper -o STREAM. */
 #include "randgraph.h"
 
 #include "base/blas.h"
 #include "learn/net.h"
+#include "learn/problem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,16 +35,12 @@ static double now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int by_value(const void *a, const void *b)
+static double least(const double *x, int n)
 {
-	double x = *(const double *)a, y = *(const double *)b;
-	return x < y ? -1 : x > y;
-}
-
-static double median(double *x, int n)
-{
-	qsort(x, (size_t)n, sizeof *x, by_value);
-	return x[n / 2];
+	double m = x[0];
+	for (int i = 1; i < n; i++)
+		m = x[i] < m ? x[i] : m;
+	return m;
 }
 
 static void check(int rc, const struct err *e)
@@ -73,25 +71,69 @@ static double products(const struct hyper *h, const struct partition *p, const s
 	return now() - t0;
 }
 
-struct world {
-	struct arena *a;
+/* What is worked on: a graph and its features. */
+struct input {
+	const char *name;
 	struct ugraph g;
-	float *x, *grad;
-	struct net_model m;
+	const float *x;          /* (g.n,d) */
+	uint32_t d;
+	double published_ms;     /* 0: unknown */
 };
 
-static void world_init(struct world *s, const struct size *z, const struct hyper *h)
+static void input_synthetic(struct input *in, const struct size *z, struct arena *a)
 {
 	struct digraph d;
 	struct rng_addr at = {.seed = 2, .stream = 1};
-	s->a = arena_new();
-	random_dag(&d, z->n, 8, z->m - z->n + 1, 0, 5, s->a);
-	ugraph_from_digraph(&s->g, &d, s->a);
-	s->x = ARENA_NEWN(s->a, float, (size_t)z->n * z->d);
-	rng_uniform_f32(&at, 0, 1, s->x, (size_t)z->n * z->d);
-	struct params *e = nets[0].embed_init(h, z->d, 1), *p = nets[0].policy_init(h, z->d, 2, 1);
-	s->m = (struct net_model){&nets[0], h, &s->g, z->d, 2, e, p};
-	s->grad = ARENA_NEWN(s->a, float, e->n + p->n);
+	size_t n = (size_t)z->n * z->d;
+	random_dag(&d, z->n, 8, z->m - z->n + 1, 0, 5, a);
+	*in = (struct input){.name = z->name, .d = z->d, .published_ms = z->published_ms};
+	ugraph_from_digraph(&in->g, &d, a);
+	float *x = arena_raw(a, n, sizeof *x);
+	rng_uniform_f32(&at, 0, 1, x, n);
+	in->x = x;
+}
+
+static void input_read(struct input *in, const char *path, struct problem *p)
+{
+	struct err e = ERR_INIT;
+	struct rec r;
+	int k;
+	struct rec_reader *f = rec_reader_open(path, -1, &e);
+	check(f ? 0 : -1, &e);
+	while ((k = rec_next(f, &r, &e)) > 0)
+		check(problem_take(p, &r, &e), &e);
+	check(k, &e);
+	check(problem_check(p, true, false, &e), &e);
+	rec_reader_close(f);
+	const char *slash = strrchr(path, '/');
+	*in = (struct input){.name = slash ? slash + 1 : path, .g = p->graph, .x = p->x, .d = p->d};
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+		if (strstr(path, sizes[i].name))
+			in->published_ms = sizes[i].published_ms;
+}
+
+struct world {
+	const struct input *in;
+	float *grad;
+	struct net_model m;
+};
+
+static void world_init(struct world *s, const struct input *in, const struct hyper *h)
+{
+	struct params *e = nets[0].embed_init(h, in->d, 1), *p = nets[0].policy_init(h, in->d, 2, 1);
+	s->in = in;
+	s->m = (struct net_model){&nets[0], h, &in->g, in->d, 2, e, p};
+	s->grad = MEM_NEWN(float, e->n + p->n);
+}
+
+static void world_release(struct world *s)
+{
+	struct params *e, *p;
+	memcpy(&e, &s->m.embed, sizeof e);
+	memcpy(&p, &s->m.policy, sizeof p);
+	params_free(e);
+	params_free(p);
+	mem_free(s->grad);
 }
 
 struct timing {
@@ -100,39 +142,41 @@ struct timing {
 
 enum { STEPS = 20 };
 
-static void one_run(struct world *s, struct pool *pool, struct net_work *w, struct replayer *r,
-		    uint32_t episode, struct timing *t, float *scratch)
+static void one_run(struct world *s, struct net_work *w, struct replayer *r, uint32_t episode,
+		    struct timing *t, float *scratch)
 {
 	static struct partition part[STEPS];
 	static struct rng_addr rng[STEPS];
-	static uint16_t action[STEPS][1024];
 	static double coef = 1, logp[STEPS];
 	struct replay_step step[STEPS];
 	struct err e = ERR_INIT;
 	struct arena *a = arena_new();
-	size_t nx = (size_t)s->g.n * s->m.d;
-	float *A = scratch, *B = A + 1024 * 128, *C = B + 128 * 128;
+	uint32_t n = s->in->g.n;
+	size_t nx = (size_t)n * s->m.d;
+	const uint16_t *action = ARENA_NEWN(a, uint16_t, n);
+	size_t rows = n > s->in->g.m ? n : s->in->g.m;
+	size_t width = s->m.d > s->m.hyper->hidden ? s->m.d : (size_t)s->m.hyper->hidden;
+	float *A = scratch, *C = A + rows * width, *B = C + rows * width;
 	*t = (struct timing){0};
-	(void)pool;
 	for (uint32_t i = 0; i < STEPS; i++) {
 		struct partition p;
 		const float *lp;
-		float *x = memcpy(arena_raw(a, nx, sizeof *x), i ? step[i - 1].x : s->x, nx * sizeof *x);
+		float *x = memcpy(arena_raw(a, nx, sizeof *x), i ? step[i - 1].x : s->in->x, nx * sizeof *x);
 		rng[i] = (struct rng_addr){.seed = 1, .episode = episode, .step = i};
 		double t0 = now();
 		if (i)
-			net_advance(x, s->g.n, s->m.d, part[i - 1].group, part[i - 1].z);
+			net_advance(x, n, s->m.d, part[i - 1].group, part[i - 1].z);
 		check(net_embed(w, &s->m, x, &rng[i], NULL, NULL, 0, &p, &e), &e);
 		double t1 = now();
 		part[i] = p;
 		struct parse_round *round = arena_raw(a, p.n_rounds, sizeof *round);
 		for (uint32_t k = 0; k < p.n_rounds; k++) {
-			uint32_t n = p.round[k].n_kept;
+			uint32_t kept = p.round[k].n_kept;
 			round[k] = p.round[k];
-			round[k].kept = memcpy(arena_raw(a, n, 4), p.round[k].kept, n * 4);
+			round[k].kept = memcpy(arena_raw(a, kept, 4), p.round[k].kept, kept * 4);
 		}
 		part[i].round = round;
-		part[i].group = memcpy(arena_raw(a, s->g.n, 4), p.group, s->g.n * sizeof *p.group);
+		part[i].group = memcpy(arena_raw(a, n, 4), p.group, n * sizeof *p.group);
 		size_t nz = (size_t)p.n_groups * s->m.d;
 		part[i].z = memcpy(arena_raw(a, nz, 4), p.z, nz * sizeof *p.z);
 		double t2 = now();
@@ -141,9 +185,9 @@ static void one_run(struct world *s, struct pool *pool, struct net_work *w, stru
 		t->forward += (t1 - t0) / STEPS;
 		t->policy += (t3 - t2) / STEPS;
 		t->groups += (double)p.n_groups / STEPS;
-		t->blas += products(s->m.hyper, &part[i], &s->g, s->m.d, A, B, C) / STEPS;
+		t->blas += products(s->m.hyper, &part[i], &s->in->g, s->m.d, A, B, C) / STEPS;
 		step[i] = (struct replay_step){.x = x, .rng = &rng[i], .part = &part[i], .n_samples = 1,
-					       .action = action[i], .coef_logp = &coef, .logp = &logp[i]};
+					       .action = action, .coef_logp = &coef, .logp = &logp[i]};
 	}
 	double t0 = now();
 	check(replayer_run(r, &s->m, step, STEPS, s->grad, s->grad + s->m.embed->n, &e), &e);
@@ -152,20 +196,21 @@ static void one_run(struct world *s, struct pool *pool, struct net_work *w, stru
 	arena_free(a);
 }
 
-static void bench(const struct size *z, const char *recipe, const struct hyper *h, int threads,
+static void bench(const struct input *in, const char *recipe, const struct hyper *h, int threads,
 		  int repeats)
 {
 	enum { MAX = 64 };
 	double f[MAX], p[MAX], r[MAX], b[MAX];
 	struct world s;
 	struct timing t = {0};
-	world_init(&s, z, h);
+	world_init(&s, in, h);
 	struct pool *pool = threads > 1 ? pool_new(threads, NULL) : NULL;
 	struct net_work *w = net_work_new(pool);
 	struct replayer *rep = replayer_new(pool);
-	float *scratch = MEM_NEWN(float, 2 * 1024 * 128 + 128 * 128);
+	size_t rows = in->g.n > in->g.m ? in->g.n : in->g.m, w_in = in->d > h->hidden ? in->d : (size_t)h->hidden;
+	float *scratch = MEM_NEWN(float, (2 * rows + w_in) * w_in);
 	for (int i = -1; i < repeats; i++) {
-		one_run(&s, pool, w, rep, (uint32_t)(i + 1), &t, scratch);
+		one_run(&s, w, rep, (uint32_t)(i + 1), &t, scratch);
 		if (i >= 0) {
 			f[i] = t.forward;
 			p[i] = t.policy;
@@ -173,15 +218,23 @@ static void bench(const struct size *z, const char *recipe, const struct hyper *
 			b[i] = t.blas;
 		}
 	}
-	double fm = 1e3 * median(f, repeats), pm = 1e3 * median(p, repeats);
-	printf("%-13s %-8s %7d %8.0f %8.3f %8.3f %8.3f %8.3f %7.1f %8.0fx\n", z->name, recipe, threads,
-	       t.groups, fm, pm, 1e3 * median(r, repeats), 1e3 * median(b, repeats), t.mbytes,
-	       z->published_ms / (fm + pm));
+	double fm = 1e3 * least(f, repeats), pm = 1e3 * least(p, repeats), bm = 1e3 * least(b, repeats);
+	printf("%-16s %-8s %7d %7.0f %8.3f %8.3f %8.3f %9.3f %8.2f %8.1f %6.0fx\n", in->name, recipe, threads,
+	       t.groups, fm, pm, 1e3 * least(r, repeats), bm, fm / bm, t.mbytes,
+	       in->published_ms / (fm + pm));
 	mem_free(scratch);
 	replayer_free(rep);
 	net_work_free(w);
 	pool_free(pool);
-	arena_free(s.a);
+	world_release(&s);
+}
+
+static void bench_all(const struct input *in, int repeats, int cpus)
+{
+	for (int threads = 1; threads <= 2 && threads <= cpus; threads++) {
+		bench(in, "paper", &hyper_paper, threads, repeats);
+		bench(in, "default", &hyper_default, threads, repeats);
+	}
 }
 
 int main(int argc, char **argv)
@@ -192,15 +245,24 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	blas_init();
-	printf("ms per step, medians of %d episodes of %d steps; hidden 128; replay = forward + backward,\n"
+	printf("ms per step, best of %d episodes of %d steps; hidden 128; replay = forward + backward,\n"
 	       "steps in parallel; products = the forward matrix products alone, one thread;\n"
 	       "gain = published code (one core) / (embed + policy)\n\n", repeats, STEPS);
-	printf("%-13s %-8s %7s %8s %8s %8s %8s %8s %7s %9s\n", "graph", "recipe", "threads", "groups",
-	       "embed", "policy", "replay", "products", "tape MB", "gain");
-	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-		for (int threads = 1; threads <= 2 && threads <= cpus; threads++) {
-			bench(&sizes[i], "paper", &hyper_paper, threads, repeats);
-			bench(&sizes[i], "default", &hyper_default, threads, repeats);
-		}
+	printf("%-16s %-8s %7s %7s %8s %8s %8s %9s %8s %8s %7s\n", "graph", "recipe", "threads", "groups",
+	       "embed", "policy", "replay", "products", "embed/pr", "tape MB", "gain");
+	struct input in;
+	for (int i = 2; i < argc; i++) {
+		struct problem p;
+		problem_init(&p);
+		input_read(&in, argv[i], &p);
+		bench_all(&in, repeats, cpus);
+		problem_release(&p);
+	}
+	for (size_t i = 0; argc <= 2 && i < sizeof sizes / sizeof *sizes; i++) {
+		struct arena *a = arena_new();
+		input_synthetic(&in, &sizes[i], a);
+		bench_all(&in, repeats, cpus);
+		arena_free(a);
+	}
 	return 0;
 }
