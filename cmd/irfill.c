@@ -22,32 +22,48 @@ struct options {
 	bool any_operator;
 };
 
-/* The file that is being made: mapped memory, under a temporary name. */
+/* The file that is being made: mapped memory, without a name where the file system can
+ * do that, so that nothing is left behind whatever happens; else under a temporary one. */
 struct output {
 	const char *path;
 	char *temporary;
+	bool named;         /* the temporary name exists */
 	int fd;
 	uint8_t *data;
 	uint64_t bytes;
 };
 
-static bool to_stdout(const struct output *o)
+/* Standard output, a device or a pipe: written at the end, not replaced. */
+static bool is_stream(const struct output *o)
 {
-	return strcmp(o->path, "-") == 0;
+	struct stat st;
+	return strcmp(o->path, "-") == 0 || (stat(o->path, &st) == 0 && !S_ISREG(st.st_mode));
+}
+
+static int create_file(struct output *o, struct err *e)
+{
+	struct arena *a = arena_new();
+	const char *slash = strrchr(o->path, '/');
+	const char *dir = !slash ? "." : slash == o->path ? "/"
+			  : arena_strndup(a, o->path, (size_t)(slash - o->path));
+	o->temporary = mem_strdup(arena_printf(a, "%s.%ld.tmp", o->path, (long)getpid()));
+	o->fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+	if (o->fd < 0) {
+		o->fd = open(o->temporary, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+		o->named = o->fd >= 0;
+	}
+	arena_free(a);
+	return o->fd < 0 ? err_sys(e, ST_RUNTIME, "cannot create '%s'", o->path) : 0;
 }
 
 static int output_open(struct output *o, const char *path, uint64_t bytes, struct err *e)
 {
 	*o = (struct output){.path = path, .fd = -1, .bytes = bytes};
-	if (to_stdout(o) && isatty(STDOUT_FILENO))
+	if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO))
 		return err_set(e, ST_USAGE, "weights are not written to a terminal; use -o FILE");
-	if (!to_stdout(o)) {
-		struct arena *a = arena_new();
-		o->temporary = mem_strdup(arena_printf(a, "%s.%ld.tmp", path, (long)getpid()));
-		arena_free(a);
-		o->fd = open(o->temporary, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-		if (o->fd < 0)
-			return err_sys(e, ST_RUNTIME, "cannot create '%s'", path);
+	if (!is_stream(o)) {
+		if (create_file(o, e) < 0)
+			return -1;
 		/* Room first: a full disk is found here, not by a signal later. */
 		if (bytes && (errno = posix_fallocate(o->fd, 0, (off_t)bytes)) != 0)
 			return err_sys(e, ST_RUNTIME, "cannot make '%s' of %" PRIu64 " bytes", path,
@@ -65,17 +81,29 @@ static int output_open(struct output *o, const char *path, uint64_t bytes, struc
 
 static int output_commit(struct output *o, struct err *e)
 {
-	if (to_stdout(o)) {
-		if (fwrite(o->data ? (void *)o->data : "", 1, o->bytes, stdout) != o->bytes)
-			return err_sys(e, ST_RUNTIME, "cannot write standard output");
+	if (o->fd < 0) {
+		FILE *f = strcmp(o->path, "-") == 0 ? stdout : fopen(o->path, "wb");
+		if (!f)
+			return err_sys(e, ST_RUNTIME, "cannot open '%s'", o->path);
+		bool done = fwrite(o->data ? (void *)o->data : "", 1, o->bytes, f) == o->bytes;
+		if (!done || (f == stdout ? fflush(f) : fclose(f)) != 0)
+			return err_sys(e, ST_RUNTIME, "cannot write '%s'", o->path);
 		return 0;
 	}
 	if (o->data && msync(o->data, o->bytes, MS_ASYNC) < 0)
 		return err_sys(e, ST_RUNTIME, "cannot write '%s'", o->path);
+	char proc[40];
+	snprintf(proc, sizeof proc, "/proc/self/fd/%d", o->fd);
+	if (!o->named) {
+		unlink(o->temporary);
+		if (linkat(AT_FDCWD, proc, AT_FDCWD, o->temporary, AT_SYMLINK_FOLLOW) < 0)
+			return err_sys(e, ST_RUNTIME, "cannot name a temporary file for '%s'",
+				       o->path);
+		o->named = true;
+	}
 	if (rename(o->temporary, o->path) < 0)
 		return err_sys(e, ST_RUNTIME, "cannot rename a temporary file to '%s'", o->path);
-	mem_free(o->temporary);
-	o->temporary = NULL;
+	o->named = false;
 	return 0;
 }
 
@@ -85,7 +113,7 @@ static void output_release(struct output *o)
 		munmap(o->data, o->bytes);
 	if (o->fd >= 0)
 		close(o->fd);
-	if (o->temporary)
+	if (o->named)
 		unlink(o->temporary);
 	mem_free(o->temporary);
 }

@@ -120,6 +120,9 @@ setup() {
 	run -3 "$BIN/irfill" "$ROOT/bad/ir/cycle_two.xml" -o x.bin
 	run -1 "$BIN/irfill" "$M/tensor_iterator.xml" -o no/such/dir/x.bin
 	run -1 bash -c '"$BIN/irfill" "$M/tensor_iterator.xml" >/dev/full'
+	run -1 "$BIN/irfill" "$M/tensor_iterator.xml" -o /dev/full
+	run -0 "$BIN/irfill" "$M/tensor_iterator.xml" -o /dev/null
+	[ -c /dev/null ]
 	run -2 "$BIN/irfill"
 	[ -z "$(ls -A)" ]
 }
