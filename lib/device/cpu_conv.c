@@ -1,23 +1,32 @@
 /* cpu_conv.c - Convolution and GroupConvolution as products with packed operands:
- * weights (cout, cin * taps), packed once; patches of the input (cin * taps, pixels), packed tile by
- * tile so that they stay in cache.  Depthwise convolutions go to cpu_depthwise.c, transposed
- * ones are scattered here. */
+ * weights (cout, cin * taps), packed once; patches of the input (cin * taps, positions), packed tile
+ * by tile so that they stay in cache.  Row k of the patches is a contiguous run: of the input itself
+ * for 1x1 kernels, of its phase planes (cpu_phase.h) for others with two spatial dims; with
+ * three it is put together row by row.  Depthwise convolutions go to cpu_depthwise.c. */
 #include "device/cpu_conv.h"
 #include "device/cpu_gemm.h"
+#include "device/cpu_phase.h"
 #include "device/cpu_vec.h"
 
 #include <string.h>
 
-enum { TILE_FLOATS = 1 << 17 };  /* of packed patches */
+enum { TILE_FLOATS = 1 << 17, MAX_TILE = 2048 };     /* of packed patches; positions */
+
+enum patches { PATCH_DIRECT, PATCH_PHASES, PATCH_ROWS };
 
 struct conv_run {
 	struct window g;
+	enum patches patches;
+	struct phases p;             /* PATCH_PHASES */
 	const float *x;
 	float *y;
+	float *phases;               /* of all input planes of one image */
 	const void *weights;         /* packed, group after group */
 	bool half;
 	int64_t k;                   /* cin * taps */
-	int64_t tile, n_tiles;       /* pixels of a tile, a multiple of GEMM_N; tiles of a plane */
+	int64_t image;
+	int64_t n;                   /* positions of a plane: pixels, or the span of the phases */
+	int64_t tile, n_tiles;       /* positions of a tile, a multiple of GEMM_N; tiles of a plane */
 	int64_t m_parts;             /* parts into which the rows of weights are cut */
 	struct cpu_ctx *ctx;
 	bool failed;
@@ -48,11 +57,6 @@ static void fill_flat(void *arg, void *data)
 	cpu_convert(EL_F32, data, f->w->elem, f->w->data, f->groups * f->cout * f->k);
 }
 
-static bool is_depthwise(const struct window *g)
-{
-	return g->groups > 1 && g->cin == 1 && g->in[0] == 1 && g->kernel[0] == 1;
-}
-
 int prepare_conv(const struct op *op, const struct tensor *in, const struct tensor *out, struct cpu_ctx *c,
 		 struct cpu_prep **prep, struct err *e)
 {
@@ -63,7 +67,7 @@ int prepare_conv(const struct op *op, const struct tensor *in, const struct tens
 		return 0;
 	cpu_window_init(&g, op, &in[0], w, &out[0]);
 	struct fill f = {w, g.groups, g.cout, g.cin * g.taps};
-	bool flat = is_depthwise(&g);
+	bool flat = cpu_is_depthwise(&g);
 	uint64_t layout[6] = {OP_CONVOLUTION, flat, w->elem, (uint64_t)f.groups, (uint64_t)f.cout, (uint64_t)f.k};
 	uint64_t bytes = flat ? (uint64_t)(f.groups * f.cout * f.k) * sizeof(float)
 			      : (uint64_t)(f.groups * gemm_a_elements(f.cout, f.k)) * pack_size(w->elem);
@@ -134,87 +138,147 @@ static bool is_pointwise(const struct window *g)
 	return true;
 }
 
-/* Rows k0 .. k0 + kc - 1 of the patches of pixels n0 .. n0 + n - 1, packed; x: the group's planes. */
-static void pack_patches(const struct conv_run *r, const float *x, int64_t k0, int64_t kc, int64_t n0, int64_t n,
+/* Rows k0 .. k0 + kc - 1 of the patches of group `group` at positions n0 .. n0 + n - 1, packed. */
+static void pack_patches(const struct conv_run *r, int64_t group, int64_t k0, int64_t kc, int64_t n0, int64_t n,
 			 float *dst, float *row)
 {
 	const struct window *g = &r->g;
-	bool pointwise = is_pointwise(g);
+	const float *x = r->x + (r->image * g->groups + group) * g->cin * g->in_plane;
 	for (int64_t k = k0; k < k0 + kc; k++, dst += GEMM_N) {
-		const float *plane = x + k / g->taps * g->in_plane;
-		if (!pointwise)
-			patch_pixels(g, plane, k % g->taps, n0, n0 + n, row);
-		row_to_panels(pointwise ? plane + n0 : row, n, dst, kc);
+		int64_t c = k / g->taps, tap = k % g->taps;
+		const float *run = x + c * g->in_plane + n0;
+		if (r->patches == PATCH_PHASES)
+			run = r->phases + (group * g->cin + c) * r->p.plane + cpu_phase_offset(&r->p, g, tap) + n0;
+		if (r->patches == PATCH_ROWS) {
+			patch_pixels(g, x + c * g->in_plane, tap, n0, n0 + n, row);
+			run = row;
+		}
+		row_to_panels(run, n, dst, kc);
 	}
 }
 
-/* ---- one tile of pixels, rows m0 .. m1 - 1 of the weights of one group ---- */
+/* Positions n0 .. n0 + n - 1 of a channel, packed in src, to the pixels of its plane. */
+static void scatter_pixels(const struct conv_run *r, const float *src, int64_t n0, int64_t n, float *plane)
+{
+	int64_t pitch = r->p.pitch, width = r->g.out[2];
+	for (int64_t i = 0; i < n;) {
+		int64_t y = (n0 + i) / pitch, x = (n0 + i) % pitch, run = pitch - x < n - i ? pitch - x : n - i;
+		int64_t use = x >= width ? 0 : width - x < run ? width - x : run;
+		memcpy(plane + y * width + x, src + i, (size_t)use * sizeof *plane);
+		i += run;
+	}
+}
 
-static void conv_tile(const struct conv_run *r, const float *x, const void *weights, float *y, int64_t n0,
-		      int64_t m0, int64_t m1, float *scratch)
+/* ---- one tile of positions, rows m0 .. m1 - 1 of the weights of one group ---- */
+
+struct tile_scratch { float *panel, *row, *b, *c; };
+
+/* Columns of C: straight to the output where positions are pixels, else through scratch. */
+static void conv_tile(const struct conv_run *r, int64_t group, int64_t n0, int64_t m0, int64_t m1,
+		      const struct tile_scratch *s)
 {
 	const struct window *g = &r->g;
-	int64_t n = g->out_plane - n0 < r->tile ? g->out_plane - n0 : r->tile;
-	float *panel = scratch, *row = panel + GEMM_K * GEMM_M, *b = row + r->tile;
+	size_t size = r->half ? sizeof(uint16_t) : sizeof(float);
+	const char *weights = (const char *)r->weights + (size_t)(group * gemm_a_elements(g->cout, r->k)) * size;
+	float *y = r->y + (r->image * g->groups + group) * g->cout * g->out_plane;
+	int64_t n = r->n - n0 < r->tile ? r->n - n0 : r->tile;
+	bool direct = r->patches != PATCH_PHASES || r->p.pitch == g->out[2];
+	float *c = direct ? y + m0 * g->out_plane + n0 : s->c;
+	int64_t ldc = direct ? g->out_plane : r->tile;
 	for (int64_t k0 = 0; k0 < r->k; k0 += GEMM_K) {
 		int64_t kc = r->k - k0 < GEMM_K ? r->k - k0 : GEMM_K;
-		pack_patches(r, x, k0, kc, n0, n, b, row);
+		pack_patches(r, group, k0, kc, n0, n, s->b, s->row);
 		for (int64_t m = m0; m < m1; m += GEMM_M) {
 			int rows = m1 - m < GEMM_M ? (int)(m1 - m) : GEMM_M;
-			const float *a = (const float *)weights + m * r->k + k0 * GEMM_M;
+			const void *a = weights + (size_t)(m * r->k + k0 * GEMM_M) * size;
 			if (r->half) {
-				vec_from_half((const uint16_t *)weights + m * r->k + k0 * GEMM_M, panel, kc * GEMM_M);
-				a = panel;
+				vec_from_half(a, s->panel, kc * GEMM_M);
+				a = s->panel;
 			}
 			for (int64_t j = 0; j < n; j += GEMM_N)
-				gemm_tile(rows, n - j < GEMM_N ? (int)(n - j) : GEMM_N, kc, a, b + j * kc, false,
-					  y + m * g->out_plane + n0 + j, g->out_plane, k0 > 0);
+				gemm_tile(rows, n - j < GEMM_N ? (int)(n - j) : GEMM_N, kc, a, s->b + j * kc, false,
+					  c + (m - m0) * ldc + j, ldc, k0 > 0);
 		}
 	}
+	for (int64_t m = m0; m < m1 && !direct; m++)
+		scatter_pixels(r, c + (m - m0) * ldc, n0, n, y + m * g->out_plane);
 }
 
-/* Tasks: (image, group, part of the rows, tile). */
+/* Tasks of one image: (group, part of the rows, tile). */
 static void conv_task(void *arg, int task, int thread)
 {
 	struct conv_run *r = arg;
 	const struct window *g = &r->g;
-	int64_t t = task, tile = t % r->n_tiles, part = t / r->n_tiles % r->m_parts;
-	int64_t plane = t / r->n_tiles / r->m_parts, group = plane % g->groups;
-	int64_t panels = (g->cout + GEMM_M - 1) / GEMM_M, p0, p1;
-	size_t floats = (size_t)(GEMM_K * GEMM_M + r->tile + (r->k < GEMM_K ? r->k : GEMM_K) * r->tile);
-	float *scratch = cpu_thread_scratch(r->ctx, thread, floats * sizeof *scratch);
-	if (!scratch) {
+	int64_t t = task, tile = t % r->n_tiles, part = t / r->n_tiles % r->m_parts, group = t / r->n_tiles / r->m_parts;
+	int64_t kc = r->k < GEMM_K ? r->k : GEMM_K, p0, p1;
+	cpu_range((g->cout + GEMM_M - 1) / GEMM_M, (int)r->m_parts, (int)part, &p0, &p1);
+	int64_t m0 = p0 * GEMM_M, m1 = p1 * GEMM_M < g->cout ? p1 * GEMM_M : g->cout;
+	size_t floats = (size_t)(GEMM_K * GEMM_M + r->tile + kc * r->tile + (m1 - m0) * r->tile);
+	struct tile_scratch s;
+	s.panel = cpu_thread_scratch(r->ctx, thread, floats * sizeof(float));
+	if (!s.panel) {
 		r->failed = true;
 		return;
 	}
-	cpu_range(panels, (int)r->m_parts, (int)part, &p0, &p1);
-	const char *weights = (const char *)r->weights + (size_t)(group * gemm_a_elements(g->cout, r->k)) *
-			      (r->half ? sizeof(uint16_t) : sizeof(float));
-	conv_tile(r, r->x + plane * g->cin * g->in_plane, weights, r->y + plane * g->cout * g->out_plane,
-		  tile * r->tile, p0 * GEMM_M, p1 * GEMM_M < g->cout ? p1 * GEMM_M : g->cout, scratch);
+	s.row = s.panel + GEMM_K * GEMM_M;
+	s.b = s.row + r->tile;
+	s.c = s.b + kc * r->tile;
+	conv_tile(r, group, tile * r->tile, m0, m1, &s);
 }
 
-/* Tiles of pixels, and parts of rows when there are too few tiles for the threads. */
+static void split_task(void *arg, int task, int thread)
+{
+	struct conv_run *r = arg;
+	int64_t planes = r->g.groups * r->g.cin;
+	(void)thread;
+	cpu_phases_split(&r->p, &r->g, r->x + (r->image * planes + task) * r->g.in_plane,
+			 r->phases + task * r->p.plane);
+}
+
+/* Tiles of positions, and parts of rows when there are too few tiles for the threads. */
 static int plan_tiles(struct conv_run *r)
 {
 	const struct window *g = &r->g;
-	int64_t kc = r->k < GEMM_K ? r->k : GEMM_K, planes = g->batch * g->groups, threads = r->ctx->n_threads;
-	int64_t n = (g->out_plane + GEMM_N - 1) / GEMM_N * GEMM_N;
+	int64_t kc = r->k < GEMM_K ? r->k : GEMM_K, threads = r->ctx->n_threads;
+	int64_t n = (r->n + GEMM_N - 1) / GEMM_N * GEMM_N, panels = (g->cout + GEMM_M - 1) / GEMM_M;
 	r->tile = TILE_FLOATS / kc / GEMM_N * GEMM_N;
-	if (r->tile > 2048)
-		r->tile = 2048;
+	if (r->tile > MAX_TILE)
+		r->tile = MAX_TILE;
 	if (r->tile > n)
 		r->tile = n;
 	r->n_tiles = (n + r->tile - 1) / r->tile;
-	while (threads > 1 && r->n_tiles * planes < 2 * threads && r->tile > 4 * GEMM_N) {
+	while (threads > 1 && r->n_tiles * g->groups < 2 * threads && r->tile > 4 * GEMM_N) {
 		r->tile = (r->tile / 2 + GEMM_N - 1) / GEMM_N * GEMM_N;
 		r->n_tiles = (n + r->tile - 1) / r->tile;
 	}
-	int64_t panels = (g->cout + GEMM_M - 1) / GEMM_M;
 	r->m_parts = 1;
-	while (r->n_tiles * planes * r->m_parts < threads && r->m_parts * 4 <= panels)
+	while (r->n_tiles * g->groups * r->m_parts < threads && r->m_parts * 4 <= panels)
 		r->m_parts *= 2;
-	return (int)(planes * r->n_tiles * r->m_parts);
+	return (int)(g->groups * r->n_tiles * r->m_parts);
+}
+
+static int conv_images(struct conv_run *r, struct err *e)
+{
+	const struct window *g = &r->g;
+	int64_t planes = g->groups * g->cin;
+	r->patches = is_pointwise(g) ? PATCH_DIRECT : cpu_phases_fit(g) ? PATCH_PHASES : PATCH_ROWS;
+	r->n = g->out_plane;
+	if (r->patches == PATCH_PHASES) {
+		cpu_phases_init(&r->p, g);
+		r->n = r->p.span;
+		r->phases = cpu_slot_scratch(r->ctx, SLOT_WHOLE, (size_t)(planes * r->p.plane + PHASE_SLACK) *
+					     sizeof *r->phases);
+		if (!r->phases)
+			return cpu_no_memory(e);
+		cpu_phases_clear(&r->p, planes, 0, r->phases);
+	}
+	int n_tasks = plan_tiles(r);
+	for (r->image = 0; r->image < g->batch; r->image++) {
+		if (r->patches == PATCH_PHASES)
+			cpu_parallel(r->ctx, (int)planes, split_task, r);
+		cpu_parallel(r->ctx, n_tasks, conv_task, r);
+	}
+	return r->failed ? cpu_no_memory(e) : 0;
 }
 
 int run_conv(const struct kernel_call *k, struct err *e)
@@ -229,74 +293,19 @@ int run_conv(const struct kernel_call *k, struct err *e)
 		memset(r.y, 0, (size_t)tensor_bytes(&k->out[0]));
 		return 0;
 	}
-	if (is_depthwise(&r.g))
+	if (cpu_is_depthwise(&r.g))
 		return cpu_depthwise(k->ctx, &r.g, r.x, packed ? k->prep->pack->data : k->in[1].data, r.y, e);
 	if (packed) {
 		r.weights = k->prep->pack->data;
 		r.half = k->prep->pack->layout[2] == EL_F16;
 	} else {
 		struct fill f = {&k->in[1], r.g.groups, r.g.cout, r.k};
-		void *p = cpu_slot_scratch(k->ctx, SLOT_WHOLE, (size_t)(f.groups * gemm_a_elements(f.cout, f.k)) *
+		void *p = cpu_slot_scratch(k->ctx, SLOT_EXTRA, (size_t)(f.groups * gemm_a_elements(f.cout, f.k)) *
 					   sizeof(float));
 		if (!p)
 			return cpu_no_memory(e);
 		fill_weights(&f, p);
 		r.weights = p;
 	}
-	cpu_parallel(k->ctx, plan_tiles(&r), conv_task, &r);
-	return r.failed ? cpu_no_memory(e) : 0;
-}
-
-/* ---- transposed convolution: every output channel gathers from all inputs of its group ---- */
-
-struct backprop_run {
-	struct window g;             /* of the forward convolution: in and out exchanged */
-	const float *x, *w;
-	float *y;
-};
-
-static void backprop_channel(void *arg, int task, int thread)
-{
-	const struct backprop_run *r = arg;
-	const struct window *g = &r->g;      /* in: the result's plane; out: the data's plane */
-	int64_t c = task % g->cin, plane = task / g->cin, group = plane % g->groups;
-	float *y = r->y + (int64_t)task * g->in_plane;
-	(void)thread;
-	memset(y, 0, (size_t)g->in_plane * sizeof *y);
-	for (int64_t o = 0; o < g->cout; o++) {
-		const float *x = r->x + (plane * g->cout + o) * g->out_plane;
-		const float *w = r->w + ((group * g->cout + o) * g->cin + c) * g->taps;
-		for (int64_t t = 0; t < g->taps; t++) {
-			int64_t lo[3], hi[3], tap[3] = {t / g->kernel[2] / g->kernel[1], t / g->kernel[2] % g->kernel[1],
-						       t % g->kernel[2]};
-			for (int d = 0; d < 3; d++)
-				cpu_window_range(g, d, tap[d], &lo[d], &hi[d]);
-			for (int64_t z = lo[0]; z < hi[0]; z++)
-				for (int64_t yy = lo[1]; yy < hi[1]; yy++) {
-					int64_t iz = z * g->stride[0] + tap[0] * g->dilation[0] - g->pad[0];
-					int64_t iy = yy * g->stride[1] + tap[1] * g->dilation[1] - g->pad[1];
-					float *to = y + (iz * g->in[1] + iy) * g->in[2] + tap[2] * g->dilation[2] - g->pad[2];
-					const float *from = x + (z * g->out[1] + yy) * g->out[2];
-					for (int64_t xx = lo[2]; xx < hi[2]; xx++)
-						to[xx * g->stride[2]] += w[t] * from[xx];
-				}
-		}
-	}
-}
-
-int run_conv_backprop(const struct kernel_call *k, struct err *e)
-{
-	const struct op_window *a = &k->op->a.window;
-	struct backprop_run r = {.x = k->in[0].data, .w = k->in[1].data, .y = k->out[0].data};
-	int64_t begin[OP_MAX_SPATIAL], end[OP_MAX_SPATIAL];
-	int n = (int)k->in[0].rank - 2;
-	bool sized = k->op->n_in > 2;
-	(void)e;
-	op_backprop_pads(a, n, k->in[0].dim + 2, k->in[1].dim + 2 + a->grouped, sized ? k->out[0].dim + 2 : NULL,
-			 begin, end);
-	cpu_window_init(&r.g, k->op, &k->out[0], &k->in[1], &k->in[0]);
-	for (int i = 0; i < n; i++)
-		r.g.pad[3 - n + i] = begin[i];
-	cpu_parallel(k->ctx, (int)(r.g.batch * r.g.groups * r.g.cin), backprop_channel, &r);
-	return 0;
+	return conv_images(&r, e);
 }

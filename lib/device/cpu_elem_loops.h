@@ -165,6 +165,16 @@ static void LEVEL(axpy)(float a, const float *x, float *y, int64_t n)
 		y[i] = FMA(a, x[i], y[i]);
 }
 
+static void LEVEL(every)(const float *x, int64_t stride, float *restrict y, int64_t n)
+{
+	if (stride == 2)
+		for (int64_t i = 0; i < n; i++)
+			y[i] = x[2 * i];
+	else
+		for (int64_t i = 0; i < n; i++)
+			y[i] = x[stride * i];
+}
+
 /* y = max(y, x) or y + x, x with a stride. */
 static void LEVEL(join_strided)(bool max, const float *x, int64_t stride, float *y, int64_t n)
 {
@@ -179,28 +189,37 @@ static void LEVEL(join_strided)(bool max, const float *x, int64_t stride, float 
 			y[i] += x[i * stride];
 }
 
-/* y[i] = sum over taps w[t] x[offset[t] + i]: blocks of outputs stay in registers. */
-static void LEVEL(taps)(const float *x, const int64_t *offset, const float *w, int64_t n_taps, float *y, int64_t n)
-{
-	enum { B = 4 * LEVEL_WIDTH };
-	int64_t i = 0;
-	for (; i + B <= n; i += B) {
-		float sum[B];
-		for (int j = 0; j < B; j++)
-			sum[j] = 0;
-		for (int64_t t = 0; t < n_taps; t++) {
-			const float *p = x + offset[t] + i;
-			float v = w[t];
-			for (int j = 0; j < B; j++)
-				sum[j] = FMA(v, p[j], sum[j]);
-		}
-		for (int j = 0; j < B; j++)
-			y[i + j] = sum[j];
-	}
-	for (; i < n; i++) {
-		float sum = 0;
-		for (int64_t t = 0; t < n_taps; t++)
-			sum = FMA(w[t], x[offset[t] + i], sum);
-		y[i] = sum;
-	}
+/* y[i] = sum (or maximum) over taps of w[t] x[offset[t] + i]: blocks of outputs stay in registers.
+ * Reads up to 4 * LEVEL_WIDTH floats behind the last input. */
+#define TAPS(name, start, join) \
+static void LEVEL(name)(const float *x, const int64_t *offset, const float *w, int64_t n_taps, float *y, \
+			int64_t n) \
+{ \
+	enum { B = 4 * LEVEL_WIDTH }; \
+	float edge[B]; \
+	(void)w; \
+	for (int64_t i = 0; i < n; i += B) { \
+		VEC s0 = VALL(start), s1 = s0, s2 = s0, s3 = s0; \
+		for (int64_t t = 0; t < n_taps; t++) { \
+			const float *p = x + offset[t] + i; \
+			join(s0, 0); \
+			join(s1, LEVEL_WIDTH); \
+			join(s2, 2 * LEVEL_WIDTH); \
+			join(s3, 3 * LEVEL_WIDTH); \
+		} \
+		float *to = n - i < B ? edge : y + i; \
+		VSTORE(to, s0); \
+		VSTORE(to + LEVEL_WIDTH, s1); \
+		VSTORE(to + 2 * LEVEL_WIDTH, s2); \
+		VSTORE(to + 3 * LEVEL_WIDTH, s3); \
+		for (int64_t j = i; to == edge && j < n; j++) \
+			y[j] = edge[j - i]; \
+	} \
 }
+#define SUM(s, at) s = VFMA(VALL(w[t]), VLOAD(p + (at)), s)
+#define MAX(s, at) s = VMAX(VLOAD(p + (at)), s)
+TAPS(taps_sum, 0.0f, SUM)
+TAPS(taps_max, -__builtin_inff(), MAX)
+#undef TAPS
+#undef SUM
+#undef MAX

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-typedef float vec4 __attribute__((vector_size(16), aligned(4), may_alias));
-
 #define LEVEL_FILE "device/cpu_gemm_loops.h"
 #include "device/cpu_levels.h"
 

@@ -3,32 +3,10 @@
 
 #if LEVEL_WIDTH == 16
 #define T_M 12
-#define VEC __m512
-#define VLOAD(p) _mm512_loadu_ps(p)
-#define VSTORE(p, v) _mm512_storeu_ps(p, v)
-#define VALL(x) _mm512_set1_ps(x)
-#define VADD(a, b) _mm512_add_ps(a, b)
-#define VFMA(a, b, c) _mm512_fmadd_ps(a, b, c)
-#define VHALF(p) _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)(p)))
 #elif LEVEL_WIDTH == 8
 #define T_M 6
-#define VEC __m256
-#define VLOAD(p) _mm256_loadu_ps(p)
-#define VSTORE(p, v) _mm256_storeu_ps(p, v)
-#define VALL(x) _mm256_set1_ps(x)
-#define VADD(a, b) _mm256_add_ps(a, b)
-#define VFMA(a, b, c) _mm256_fmadd_ps(a, b, c)
-#define VHALF(p) _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(p)))
 #else
 #define T_M 4
-#define VEC vec4
-#define VLOAD(p) (*(const vec4 *)(const void *)(p))
-#define VSTORE(p, v) (*(vec4 *)(void *)(p) = (v))
-#define VALL(x) ((vec4){x, x, x, x})
-#define VADD(a, b) ((a) + (b))
-#define VFMA(a, b, c) ((a) * (b) + (c))
-#define VHALF(p) ((vec4){half_to_float((p)[0]), half_to_float((p)[1]), half_to_float((p)[2]), \
-			 half_to_float((p)[3])})
 #endif
 #define T_V 2
 #define T_N (T_V * LEVEL_WIDTH)
@@ -174,12 +152,5 @@ static void LEVEL(row)(int64_t kc, const float *x, const void *b, bool half, flo
 #undef T_M
 #undef T_V
 #undef T_N
-#undef VEC
-#undef VLOAD
-#undef VSTORE
-#undef VALL
-#undef VADD
-#undef VFMA
-#undef VHALF
 #undef INLINE
 #undef UNROLL

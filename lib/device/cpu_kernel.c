@@ -210,6 +210,12 @@ static bool is_data(const struct op *op, int i)
 	return !(op_info(op->kind)->values >> i & 1);
 }
 
+/* Outputs that are computed: MaxPool's indices are not. */
+static int outputs_of(const struct op *op)
+{
+	return op->kind == OP_MAX_POOL ? 1 : op->n_out;
+}
+
 static int64_t bytes_as(const struct tensor *t, enum elem as)
 {
 	return (tensor_elements(t) * (int64_t)cpu_elem_size(as) + 63) & ~(int64_t)63;
@@ -221,12 +227,12 @@ static int run_converted(const struct kernel *k, const struct kernel_call *call,
 	const struct op *op = call->op;
 	struct tensor in[MAX_IN], out[MAX_OUT];
 	int64_t bytes = 0;
-	if (op->n_in > MAX_IN || op->n_out > MAX_OUT)
+	if (op->n_in > MAX_IN || outputs_of(op) > MAX_OUT)
 		return err_set(e, ST_INPUT, "%s of this element type is not supported",
 			       op_info(op->kind)->type);
 	for (int i = 0; i < op->n_in; i++)
 		bytes += is_data(op, i) ? bytes_as(&call->in[i], cpu_native_elem(k->native, call->in[i].elem)) : 0;
-	for (int i = 0; i < op->n_out; i++)
+	for (int i = 0; i < outputs_of(op); i++)
 		bytes += bytes_as(&call->out[i], cpu_native_elem(k->native, call->out[i].elem));
 	char *p = cpu_slot_scratch(call->ctx, SLOT_CONVERT, (size_t)bytes);
 	if (!p)
@@ -241,7 +247,7 @@ static int run_converted(const struct kernel *k, const struct kernel_call *call,
 		in[i].data = p;
 		p += bytes_as(&in[i], as);
 	}
-	for (int i = 0; i < op->n_out; i++) {
+	for (int i = 0; i < outputs_of(op); i++) {
 		enum elem as = cpu_native_elem(k->native, call->out[i].elem);
 		out[i] = call->out[i];
 		if (as == out[i].elem)
@@ -253,7 +259,7 @@ static int run_converted(const struct kernel *k, const struct kernel_call *call,
 	struct kernel_call inner = {op, call->prep, in, out, call->ctx};
 	if (k->run(&inner, e))
 		return -1;
-	for (int i = 0; i < op->n_out; i++)
+	for (int i = 0; i < outputs_of(op); i++)
 		if (out[i].elem != call->out[i].elem)
 			cpu_convert(call->out[i].elem, call->out[i].data, out[i].elem, out[i].data,
 				    tensor_elements(&out[i]));
@@ -268,7 +274,7 @@ static bool needs_conversion(const struct kernel *k, const struct kernel_call *c
 		if (is_data(c->op, i) && !cpu_prep_owns(c->prep, i) &&
 		    cpu_native_elem(k->native, c->in[i].elem) != c->in[i].elem)
 			return true;
-	for (int i = 0; i < c->op->n_out; i++)
+	for (int i = 0; i < outputs_of(c->op); i++)
 		if (cpu_native_elem(k->native, c->out[i].elem) != c->out[i].elem)
 			return true;
 	return false;

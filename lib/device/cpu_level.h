@@ -7,6 +7,16 @@
 #include <immintrin.h>
 #endif
 
+/* Four floats, for the lowest level. */
+typedef float vec4 __attribute__((vector_size(16), aligned(4), may_alias));
+typedef int vec4i __attribute__((vector_size(16), aligned(4), may_alias));
+
+static inline vec4 vec4_max(vec4 a, vec4 b)
+{
+	vec4i larger = a > b;
+	return (vec4)((larger & (vec4i)a) | (~larger & (vec4i)b));
+}
+
 /* 4, 3 or 1: as the names of the x86-64 levels; 1 elsewhere.  HSDAG_CPU_LEVEL in the
  * environment lowers it, for tests. */
 extern int cpu_level;

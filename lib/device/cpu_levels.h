@@ -3,12 +3,14 @@
  *
  * LEVEL_FILE defines functions named LEVEL(f); here they become f_v4 (AVX-512), f_v3
  * (AVX2 with FMA) and f_v1 (whatever the compiler targets).  LEVEL_CALL(f, args) runs the best
- * one.  Inside, FMA(a, b, c) is a * b + c, fused where that is one instruction. */
+ * one.  Inside, FMA(a, b, c) is a * b + c, fused where that is one instruction, and LEVEL_WIDTH floats
+ * make a VEC (cpu_simd.h). */
 #ifndef LEVEL_FILE
 #error "define LEVEL_FILE first"
 #endif
 
 #include "device/cpu_level.h"
+#include "op/value.h"
 
 #ifdef CPU_HAS_LEVELS
 #pragma GCC push_options
@@ -16,6 +18,7 @@
 #define LEVEL(name) name##_v4
 #define LEVEL_WIDTH 16
 #define FMA(a, b, c) __builtin_fmaf(a, b, c)
+#include "device/cpu_simd.h"
 #include LEVEL_FILE
 #undef LEVEL
 #undef LEVEL_WIDTH
@@ -24,6 +27,7 @@
 #pragma GCC target("arch=x86-64-v3")
 #define LEVEL(name) name##_v3
 #define LEVEL_WIDTH 8
+#include "device/cpu_simd.h"
 #include LEVEL_FILE
 #undef LEVEL
 #undef LEVEL_WIDTH
@@ -34,6 +38,7 @@
 #define LEVEL(name) name##_v1
 #define LEVEL_WIDTH 4
 #define FMA(a, b, c) ((a) * (b) + (c))
+#include "device/cpu_simd.h"
 #include LEVEL_FILE
 #undef LEVEL
 #undef LEVEL_WIDTH

@@ -1,18 +1,24 @@
-/* cpu_pool.c - MaxPool, AvgPool and adaptive average pooling, one plane at a time,
- * output row by output row: each tap joins a (strided) input row to it. */
+/* cpu_pool.c - MaxPool, AvgPool and adaptive average pooling, one plane at a time: with two
+ * spatial dims along whole planes (cpu_phase.h), otherwise output row by output row. */
+#include "device/cpu_phase.h"
 #include "device/cpu_vec.h"
 #include "device/cpu_window.h"
 
 #include <math.h>
 
-enum { GRAIN = 1 << 15 };
+enum { GRAIN = 1 << 15, MAX_TAPS = 64 };
 
 struct pool_run {
 	struct window g;
 	bool max, exclude_pad;
 	const float *x;
 	float *y;
+	struct phases p;
+	int64_t offset[MAX_TAPS];
+	float one[MAX_TAPS], *counts;
 	int n_tasks;
+	struct cpu_ctx *ctx;
+	bool failed;
 };
 
 /* Elements of the window at output position o that lie in the (padded) input along dim d. */
@@ -51,7 +57,44 @@ static void pool_row(const struct pool_run *r, const float *x, float *y, int64_t
 	}
 }
 
-static void pool_task(void *arg, int task, int thread)
+/* Sizes of the windows of a plane. */
+static void count_windows(const struct pool_run *r, float *counts)
+{
+	const struct window *g = &r->g;
+	for (int64_t i = 0; i < g->out[1]; i++) {
+		int64_t rows = window_count(g, 1, i, r->exclude_pad);
+		for (int64_t j = 0; j < g->out[2]; j++) {
+			int64_t n = rows * window_count(g, 2, j, r->exclude_pad);
+			*counts++ = n ? (float)n : 1;
+		}
+	}
+}
+
+static void phases_task(void *arg, int task, int thread)
+{
+	struct pool_run *r = arg;
+	const struct window *g = &r->g;
+	int64_t lo, hi;
+	float *phases = cpu_thread_scratch(r->ctx, thread, (size_t)(r->p.plane + PHASE_SLACK + r->p.span) *
+					   sizeof *phases);
+	if (!phases) {
+		r->failed = true;
+		return;
+	}
+	float *sums = phases + r->p.plane + PHASE_SLACK;
+	cpu_range(g->batch * g->cin, r->n_tasks, task, &lo, &hi);
+	cpu_phases_clear(&r->p, 1, r->max ? -INFINITY : 0, phases);
+	for (int64_t p = lo; p < hi; p++) {
+		cpu_phases_split(&r->p, g, r->x + p * g->in_plane, phases);
+		vec_taps(phases, r->offset, r->max ? NULL : r->one, g->taps, sums, r->p.span);
+		cpu_phases_compact(&r->p, g, sums, r->y + p * g->out_plane);
+		if (!r->max)
+			vec_binary(OP_DIVIDE, r->y + p * g->out_plane, 1, r->counts, 1, r->y + p * g->out_plane,
+				   g->out_plane);
+	}
+}
+
+static void rows_task(void *arg, int task, int thread)
 {
 	const struct pool_run *r = arg;
 	const struct window *g = &r->g;
@@ -68,15 +111,27 @@ static void pool_task(void *arg, int task, int thread)
 int run_pool(const struct kernel_call *k, struct err *e)
 {
 	struct pool_run r = {.max = k->op->kind == OP_MAX_POOL, .exclude_pad = k->op->a.window.exclude_pad,
-			     .x = k->in[0].data, .y = k->out[0].data};
-	(void)e;
+			     .x = k->in[0].data, .y = k->out[0].data, .ctx = k->ctx};
 	cpu_window_init(&r.g, k->op, &k->in[0], NULL, &k->out[0]);
+	bool by_phases = cpu_phases_fit(&r.g) && r.g.taps <= MAX_TAPS;
 	int64_t planes = r.g.batch * r.g.cin;
+	if (by_phases)
+		cpu_phases_init(&r.p, &r.g);
+	for (int64_t t = 0; by_phases && t < r.g.taps; t++) {
+		r.offset[t] = cpu_phase_offset(&r.p, &r.g, t);
+		r.one[t] = 1;
+	}
+	if (by_phases && !r.max) {
+		r.counts = cpu_slot_scratch(k->ctx, SLOT_WHOLE, (size_t)r.g.out_plane * sizeof *r.counts);
+		if (!r.counts)
+			return cpu_no_memory(e);
+		count_windows(&r, r.counts);
+	}
 	r.n_tasks = cpu_tasks(planes * r.g.out_plane * r.g.taps, GRAIN);
 	if (r.n_tasks > planes)
 		r.n_tasks = (int)planes;
-	cpu_parallel(k->ctx, r.n_tasks, pool_task, &r);
-	return 0;
+	cpu_parallel(k->ctx, r.n_tasks, by_phases ? phases_task : rows_task, &r);
+	return r.failed ? cpu_no_memory(e) : 0;
 }
 
 /* ---- adaptive: window i of n covers floor(i in / n) .. ceil((i + 1) in / n) - 1 ---- */

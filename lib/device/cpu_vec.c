@@ -64,6 +64,11 @@ void vec_axpy(float a, const float *x, float *y, int64_t n)
 	LEVEL_CALL(axpy, a, x, y, n);
 }
 
+void vec_every(const float *x, int64_t stride, float *y, int64_t n)
+{
+	LEVEL_CALL(every, x, stride, y, n);
+}
+
 void vec_join_strided(bool max, const float *x, int64_t stride, float *y, int64_t n)
 {
 	LEVEL_CALL(join_strided, max, x, stride, y, n);
@@ -71,5 +76,8 @@ void vec_join_strided(bool max, const float *x, int64_t stride, float *y, int64_
 
 void vec_taps(const float *x, const int64_t *offset, const float *w, int64_t n_taps, float *y, int64_t n)
 {
-	LEVEL_CALL(taps, x, offset, w, n_taps, y, n);
+	if (w)
+		LEVEL_CALL(taps_sum, x, offset, w, n_taps, y, n);
+	else
+		LEVEL_CALL(taps_max, x, offset, w, n_taps, y, n);
 }

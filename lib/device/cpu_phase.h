@@ -1,0 +1,33 @@
+/* cpu_phase.h - planes with their padding, split by stride, so that windows become
+ * offsets.
+ *
+ * Pixel (y, x) of the padded plane goes to phase (y mod s, x mod s), which is again a plane, `pitch` floats
+ * wide.  Output positions are counted in the same pitch: position p = oy * pitch + ox is a pixel
+ * when ox < out width, else waste.  Tap t of the window reads phases[offset[t] + p], whatever the
+ * stride: all positions of a tap are one contiguous run. */
+#ifndef HSDAG_DEVICE_CPU_PHASE_H
+#define HSDAG_DEVICE_CPU_PHASE_H
+
+#include "device/cpu_window.h"
+
+enum { PHASE_SLACK = 64 };       /* floats readable behind the last phase */
+
+struct phases {
+	int64_t rows, pitch;
+	int64_t plane;               /* floats of all phases of one plane */
+	int64_t span;                /* positions: (out rows - 1) * pitch + out columns */
+};
+
+/* Two spatial dims only (window.in[0] == kernel[0] == 1). */
+bool cpu_phases_fit(const struct window *g);
+void cpu_phases_init(struct phases *p, const struct window *g);
+int64_t cpu_phase_offset(const struct phases *p, const struct window *g, int64_t tap);
+
+/* Fill n planes of phases with the padding's value; once for a buffer. */
+void cpu_phases_clear(const struct phases *p, int64_t n, float padding, float *dst);
+/* Copy one input plane into its phases; the padding is left as it is. */
+void cpu_phases_split(const struct phases *p, const struct window *g, const float *x, float *dst);
+/* Positions to pixels: src (span) -> dst (out rows, out columns). */
+void cpu_phases_compact(const struct phases *p, const struct window *g, const float *src, float *dst);
+
+#endif
