@@ -66,28 +66,46 @@ static uint16_t most_probable(const float *logp, uint32_t k)
 	return (uint16_t)best;
 }
 
+/* Actions of one draw.  Around an incumbent one that changes nothing would run it once
+ * more: another is drawn, a few times. */
+static void draw_actions(const struct stage *s, const struct step_id *id, const float *logp,
+			 uint32_t n_groups, const uint16_t *home, uint16_t *action)
+{
+	enum { TRIES = 32 };
+	uint32_t k = s->devs.k;
+	const struct rng_addr rng = {.seed = (uint64_t)s->f.common->seed, .episode = id->episode,
+				     .step = id->step, .stream = RNG_ACTION + id->sample};
+	for (uint32_t try = 0; try < TRIES; try++) {
+		for (uint32_t i = 0; i < n_groups; i++)
+			action[i] = draw(logp + (size_t)i * k, k, rng_uniform(&rng, try * n_groups + i));
+		if (!home || memcmp(action, home, n_groups * sizeof *home) != 0)
+			return;
+	}
+}
+
 /* home, stay: of a policy around the incumbent; home NULL: there is none. */
 static int emit_sample(struct stage *s, const struct part *p, const float *logp, uint32_t sample,
 		       const uint16_t *home, double stay, struct err *e)
 {
+	const struct step_id id = {p->id.graph, p->id.episode, p->id.step, sample};
 	uint32_t g = p->p.n_groups, k = s->devs.k;
 	uint16_t *action = ARENA_NEWN(s->arena, uint16_t, g);
 	uint16_t *device = ARENA_NEWN(s->arena, uint16_t, p->n_sets);
-	const struct rng_addr rng = {.seed = (uint64_t)s->f.common->seed, .episode = p->id.episode,
-				     .step = p->id.step, .stream = RNG_ACTION + sample};
-	for (uint32_t i = 0; i < g; i++)
-		action[i] = s->o->greedy ? most_probable(logp + (size_t)i * k, k)
-					 : draw(logp + (size_t)i * k, k, rng_uniform(&rng, i));
+	if (s->o->greedy)
+		for (uint32_t i = 0; i < g; i++)
+			action[i] = most_probable(logp + (size_t)i * k, k);
+	else
+		draw_actions(s, &id, logp, g, home, action);
 	if (home)
 		incumbent_apply(s->incumbent.device, p->n_sets, p->p.group, home, action, device);
 	else
 		for (uint32_t i = 0; i < p->n_sets; i++)
 			device[i] = action[p->p.group[i]];
 	const struct place out = {
-		.id = {p->id.graph, p->id.episode, p->id.step, sample}, .source = "policy", .k = k,
-		.n_sets = p->n_sets, .n_groups = g, .devices = s->devs.names, .device = device,
-		.action = action, .logp = net_logp(logp, g, k, action),
-		.entropy = net_entropy(logp, g, k), .has_stay = home != NULL, .stay = stay};
+		.id = id, .source = "policy", .k = k, .n_sets = p->n_sets, .n_groups = g,
+		.devices = s->devs.names, .device = device, .action = action,
+		.logp = net_logp(logp, g, k, action), .entropy = net_entropy(logp, g, k),
+		.has_stay = home != NULL, .stay = stay};
 	return place_encode(&out, s->f.out, e);
 }
 

@@ -240,7 +240,7 @@ static int settle(struct stage *s, struct err *e)
 	} else {
 		candidates_init(&s->l.cand, p->n);
 	}
-	rollout_init(&s->rollout, p->digest, p->n, p->d);
+	rollout_init(&s->rollout, p->digest, p->n, s->o->fifo ? p->d : 0);
 	struct trainer *t = &s->trainer;
 	t->recipe = &s->recipe;
 	t->graph = &p->graph;

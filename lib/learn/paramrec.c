@@ -59,9 +59,10 @@ static int get_hyper(const struct val *map, struct hyper *h, struct err *e)
 
 int paramrec_block(const struct rec *r, enum block *out, struct err *e)
 {
+	const struct val *v = val_get(r->map, "block");
 	const char *s;
 	size_t n;
-	if (val_bytes(val_get(r->map, "block"), &s, &n))
+	if (v && val_bytes(v, &s, &n))
 		for (int b = 0; b < N_BLOCKS; b++)
 			if (n == strlen(block_names[b]) && memcmp(s, block_names[b], n) == 0) {
 				*out = (enum block)b;

@@ -5,7 +5,8 @@
 
 void rollout_init(struct rollout *r, uint64_t graph, uint32_t n_sets, uint32_t d)
 {
-	*r = (struct rollout){.graph = graph, .n_sets = n_sets, .d = d, .arena = arena_new()};
+	*r = (struct rollout){.graph = graph, .n_sets = n_sets, .d = d, .replayed = d > 0,
+			      .arena = arena_new()};
 }
 
 void rollout_release(struct rollout *r)
@@ -20,7 +21,7 @@ void rollout_release(struct rollout *r)
 int episode_incumbent(const struct rec *rec, uint32_t n_sets, uint32_t k, struct arena *a,
 		      struct incumbent *out, struct err *e)
 {
-	uint64_t shape[1] = {n_sets};
+	uint64_t shape[1] = {UINT64_MAX};
 	uint16_t *device;
 	*out = (struct incumbent){0};
 	if (!val_get(rec->map, "incumbent"))
@@ -29,6 +30,8 @@ int episode_incumbent(const struct rec *rec, uint32_t n_sets, uint32_t k, struct
 	    get_real(rec->map, "leaves", &out->leaves, e) < 0 ||
 	    get_real(rec->map, "ratio", &out->ratio, e) < 0)
 		return err_prefix(e, "episode");
+	if (shape[0] != n_sets)
+		return err_set(e, ST_INPUT, "episode: the incumbent is a placement of another graph");
 	for (uint32_t i = 0; i < n_sets; i++)
 		if (device[i] >= k)
 			return err_set(e, ST_INPUT, "episode: device %u of %u in the incumbent", device[i], k);
@@ -90,7 +93,7 @@ int rollout_place(struct rollout *r, const struct rec *rec, const char *const *d
 		return err_set(e, ST_INPUT, "place: its devices are not those of the devs record");
 	if (p.n_sets != r->n_sets)
 		return err_set(e, ST_INPUT, "place: %u sets; the graph has %u", p.n_sets, r->n_sets);
-	if (p.action && (p.id.step >= r->n_steps || p.n_groups != r->step[p.id.step].p.n_groups))
+	if (r->replayed && p.action && (p.id.step >= r->n_steps || p.n_groups != r->step[p.id.step].p.n_groups))
 		return err_set(e, ST_INPUT, "place: its groups are not those of step %u", p.id.step);
 	r->sample = mem_grow(r->sample, &r->sample_cap, r->n_samples + 1, sizeof *r->sample);
 	r->sample[r->n_samples++] = (struct sample){.place = p};

@@ -27,6 +27,7 @@ struct rollout {
 	/* what the records of the stream must fit */
 	uint64_t graph;
 	uint32_t n_sets, d;
+	bool replayed;           /* parts come too, with Z' */
 	struct arena *arena;     /* owns the records of the current episode */
 
 	uint32_t episode;
@@ -38,6 +39,7 @@ struct rollout {
 	uint32_t next_run;       /* where the search for a run's placement begins */
 };
 
+/* d 0: only placements and their runs are gathered, nothing that a replay needs. */
 void rollout_init(struct rollout *r, uint64_t graph, uint32_t n_sets, uint32_t d);
 void rollout_release(struct rollout *r);
 /* From an `episode` record; devices of the incumbent < k. */
