@@ -44,7 +44,7 @@ int open_layer(struct reader *r, const struct xml_attr *a, int n, struct err *e)
 		return reader_fail(r, e, "too many layers, ports or attributes");
 	struct raw_layer *l = VEC_ADD(net->layer);
 	*l = (struct raw_layer){.id = id,
-				.name = intern_add(r->strings, name->value, name->len),
+				.name = intern_copy(r->strings, name->value, name->len),
 				.line = r->xml.line,
 				.attr = (uint32_t)net->attr.n,
 				.in = (uint32_t)net->in.n,

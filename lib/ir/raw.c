@@ -218,6 +218,19 @@ static void intern_grow(struct intern *t)
 	mem_free(old);
 }
 
+const char *intern_copy(struct intern *t, const char *s, size_t n)
+{
+	if (t->left < n + 1) {
+		t->left = n + 1 > INTERN_CHUNK ? n + 1 : INTERN_CHUNK;
+		t->chunk = arena_raw(t->arena, t->left, 1);
+	}
+	char *copy = memcpy(t->chunk, s, n);
+	copy[n] = '\0';
+	t->chunk += n + 1;
+	t->left -= n + 1;
+	return copy;
+}
+
 const char *intern_add(struct intern *t, const char *s, size_t n)
 {
 	if (n == 0)
@@ -228,14 +241,7 @@ const char *intern_add(struct intern *t, const char *s, size_t n)
 		if (t->slot[h].hash == hash && t->slot[h].len == n &&
 		    memcmp(t->slot[h].s, s, n) == 0)
 			return t->slot[h].s;
-	if (t->left < n + 1) {
-		t->left = n + 1 > INTERN_CHUNK ? n + 1 : INTERN_CHUNK;
-		t->chunk = arena_raw(t->arena, t->left, 1);
-	}
-	char *copy = memcpy(t->chunk, s, n);
-	copy[n] = '\0';
-	t->chunk += n + 1;
-	t->left -= n + 1;
+	const char *copy = intern_copy(t, s, n);
 	t->slot[h].s = copy;
 	t->slot[h].hash = hash;
 	t->slot[h].len = (uint32_t)n;

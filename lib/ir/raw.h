@@ -89,6 +89,8 @@ struct intern;
 struct intern *intern_new(struct arena *a);
 void intern_free(struct intern *t);
 const char *intern_add(struct intern *t, const char *s, size_t n);
+/* A copy of its own, for strings that seldom come twice. */
+const char *intern_copy(struct intern *t, const char *s, size_t n);
 
 /* ---- from the file to the graph ---- */
 
