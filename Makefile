@@ -55,6 +55,7 @@ LIBS_bench_sim   = place sched op graph stream base
 LIBS_test_place  = place sched op graph stream base
 LIBS_test_tape   = learn graph stream base
 LIBS_test_net    = learn graph stream base
+LIBS_test_gpn    = learn graph stream base
 LIBS_test_parse  = learn graph stream base
 LIBS_bench_learn = learn graph stream base
 
@@ -88,12 +89,7 @@ $(B)/bin/%: cmd/%.c $$(call archives,$$*)
 	@echo "  LINK  $@"
 	$(Q)$(LINK)
 
-$(B)/tests/%: tests/unit/%.c $$(call archives,$$*)
-	@mkdir -p $(@D) $(B)/obj
-	@echo "  LINK  $@"
-	$(Q)$(LINK)
-
-$(B)/tests/%: tests/bench/%.c $$(call archives,$$*)
+$(B)/tests/%: $$(wildcard tests/unit/$$*.c tests/bench/$$*.c tests/fuzz/$$*.c) $$(call archives,$$*)
 	@mkdir -p $(@D) $(B)/obj
 	@echo "  LINK  $@"
 	$(Q)$(LINK)
@@ -122,6 +118,16 @@ bench:
 	@$(DEPS)
 	@$(MAKE) --no-print-directory all $(BENCHES)
 	@B=$(B) pipelines/bench
+
+# Longer than the tests: N damaged inputs a program, under the sanitizers.
+N ?= 2000
+fuzz:
+	@$(DEPS) $(B)/venv
+	@$(MAKE) --no-print-directory all $(B)/asan/tests/fuzz_ir B=$(B)/asan OPT=-O1 \
+	  SAN="-fsanitize=address,undefined -fno-sanitize-recover=all"
+	$(B)/asan/tests/fuzz_ir -n $(N) tests/bad/ir/*.xml tests/models/small_*.xml tests/models/if_body.xml \
+	  tests/models/loop_2d_add.xml tests/models/tensor_iterator.xml
+	HOSTILE=$(N) HSDAG_PYTHON=$(CURDIR)/$(B)/venv/bin/python B=$(B)/asan bats -f damaged tests/hostile.bats
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/doc/hsdag
