@@ -39,7 +39,7 @@ void add_normed_mlp(struct params *p, const char *part, int64_t layers, uint32_t
 	for (int64_t i = 0; i < layers; i++) {
 		const char *name = numbered(p, part, i);
 		add_linear(p, name, i == 0 ? in : h, h, 1);
-		add_norm(p, name, h);
+		add_norm(p, arena_printf(p->arena, "%s.norm", name), h);
 	}
 }
 

@@ -87,6 +87,7 @@ struct recorded {
 	struct rng_addr rng;
 	struct partition part;
 	uint8_t group_mask[N * K];
+	float bias[N * K];
 	uint16_t action[SAMPLES * N];
 	double coef[SAMPLES], logp[SAMPLES], replayed[SAMPLES], entropy;
 	struct replay_step step;
@@ -105,7 +106,10 @@ static void record(struct world *s, struct recorded *r, const float *x, uint32_t
 	memset(r->group_mask, 1, sizeof r->group_mask);
 	if (mask && net_group_mask(mask, N, K, r->part.group, r->part.n_groups, r->group_mask, &e) < 0)
 		die(&e);
-	if (net_policy(s->w, &s->m, r->part.z, r->part.n_groups, r->group_mask, &logp, &e) < 0)
+	for (int i = 0; i < N * K; i++)
+		r->bias[i] = i % 7 == 0 ? 0.8f : 0;
+	if (net_policy_prior(s->w, &s->m, r->part.z, r->part.n_groups, r->group_mask, r->bias, &logp,
+			     &e) < 0)
 		die(&e);
 	struct rng_addr at = {.seed = 1, .episode = 3, .step = step, .stream = RNG_ACTION};
 	for (uint32_t i = 0; i < SAMPLES * r->part.n_groups; i++) {
@@ -120,7 +124,7 @@ static void record(struct world *s, struct recorded *r, const float *x, uint32_t
 	}
 	r->entropy = net_entropy(logp, r->part.n_groups, K);
 	r->step = (struct replay_step){
-		.x = x, .rng = &r->rng, .part = &r->part, .group_mask = r->group_mask,
+		.x = x, .rng = &r->rng, .part = &r->part, .group_mask = r->group_mask, .bias = r->bias,
 		.n_samples = SAMPLES, .action = r->action, .coef_logp = r->coef,
 		.coef_entropy = 0.4, .logp = r->replayed,
 	};
@@ -421,8 +425,10 @@ static void parameters(void)
 	tap(params_match(p, p->n_mats, names, rows, cols, &e) == 0, "a table matches itself");
 	cols[3]++;
 	tap(params_match(p, p->n_mats, names, rows, cols, &e) < 0, "a wrong shape: %s", e.msg);
-	tap(params_find(p, "gnn1.norm.gain") > 0 && params_find(p, "nothing") < 0,
-	    "matrices are found by name");
+	bool found = params_find(p, "nothing") < 0;
+	for (uint32_t i = 0; i < p->n_mats; i++)
+		found = found && params_find(p, p->mat[i].name) == (int)i;
+	tap(found, "matrices are found by name, and names are distinct");
 	params_free(p);
 	params_free(q);
 	params_free(r);
