@@ -97,6 +97,7 @@ struct norm_args {
 struct gemm_args {
 	int m, n, k;
 	int a_packed, b_mode;          /* enum b_mode */
+	int b_half;                    /* B is packed as f16 */
 	int ars, acs, brs, bcs;        /* strides of rows and columns when not packed */
 	int m_chunk;                   /* rows of a work-group, a multiple of MR */
 	int n_batch;                   /* loops of the batch, outermost first */

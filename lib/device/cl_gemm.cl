@@ -45,7 +45,16 @@ void fetch_b(global const float *restrict b, const struct gemm_args *p, int n0, 
 	local float *bt)
 {
 	int l = get_local_id(0);
-	if (p->b_mode == B_PACKED) {
+	if (p->b_mode == B_PACKED && p->b_half) {
+		global const half *h = (global const half *)b + (size_t)n0 * p->k + (size_t)k0 * NR;
+#if LS == 1
+		for (int i = 0; i < kc * NR; i += VW)
+			VSTORE(VLOAD_HALF(0, h + i), 0, bt + i);
+#else
+		for (int i = l; i < kc * NR; i += GEMM_LS)
+			bt[i] = vload_half(i, h);
+#endif
+	} else if (p->b_mode == B_PACKED) {
 		b += (size_t)n0 * p->k + (size_t)k0 * NR;
 #if LS == 1
 		for (int i = 0; i < kc * NR; i += VW)
@@ -137,38 +146,29 @@ void multiply(local const float *at, local const float *bt, local float *ct, int
 	const struct gemm_args *p, int m0, int n0, bool first)
 {
 	fv acc[MR][NV];
-#pragma unroll
-	for (int r = 0; r < MR; r++)
-#pragma unroll
-		for (int v = 0; v < NV; v++)
+	UNROLL for (int r = 0; r < MR; r++)
+		UNROLL for (int v = 0; v < NV; v++)
 			acc[r][v] = (fv)(0.0f);
 	for (int k = 0; k < kc; k++) {
 		fv bv[NV];
-#pragma unroll
-		for (int v = 0; v < NV; v++)
+		UNROLL for (int v = 0; v < NV; v++)
 			bv[v] = VLOAD(0, bt + k * NR + v * VW);
-#pragma unroll
-		for (int r = 0; r < MR; r++)
-#pragma unroll
-			for (int v = 0; v < NV; v++)
+		UNROLL for (int r = 0; r < MR; r++)
+			UNROLL for (int v = 0; v < NV; v++)
 				acc[r][v] += (fv)(at[k * MR + r]) * bv[v];
 	}
 	c += m0 * p->n + n0;
 	if (m0 + MR <= p->m && n0 + NR <= p->n) {
-#pragma unroll
-		for (int r = 0; r < MR; r++)
-#pragma unroll
-			for (int v = 0; v < NV; v++) {
+		UNROLL for (int r = 0; r < MR; r++)
+			UNROLL for (int v = 0; v < NV; v++) {
 				global float *q = c + r * p->n + v * VW;
 				VSTORE(first ? acc[r][v] : acc[r][v] + VLOAD(0, q), 0, q);
 			}
 		return;
 	}
 	/* a tile at the edge of C, by way of local memory */
-#pragma unroll
-	for (int r = 0; r < MR; r++)
-#pragma unroll
-		for (int v = 0; v < NV; v++)
+	UNROLL for (int r = 0; r < MR; r++)
+		UNROLL for (int v = 0; v < NV; v++)
 			VSTORE(acc[r][v], 0, ct + r * NR + v * VW);
 	for (int r = 0; r < min(MR, p->m - m0); r++) {
 		for (int j = 0; j < min(NR, p->n - n0); j++) {
@@ -185,7 +185,11 @@ kernel GROUP(GEMM_LS) void gemm(global const float *restrict a, global const flo
 	int n0 = get_group_id(0) * NR, m_begin = get_group_id(1) * p.m_chunk, z = get_group_id(2);
 	int m_end = min(m_begin + p.m_chunk, p.m);
 	a += row_offset(z, p.n_batch, p.batch, p.as);
-	b += row_offset(z, p.n_batch, p.batch, p.bs);
+	if (p.b_half)
+		b = (global const float *)((global const half *)b
+			+ row_offset(z, p.n_batch, p.batch, p.bs));
+	else
+		b += row_offset(z, p.n_batch, p.batch, p.bs);
 	c += (size_t)z * p.m * p.n;
 	for (int k0 = 0; k0 < p.k; k0 += KC) {
 		int kc = min(KC, p.k - k0);
@@ -223,7 +227,11 @@ kernel GROUP(GEMM_LS) void gemm(global const float *restrict a, global const flo
 	int n0 = get_group_id(0) * NR, m0 = get_group_id(1) * MR;
 	float acc[4][4] = {{0.0f}};
 	a += row_offset(z, p.n_batch, p.batch, p.as);
-	b += row_offset(z, p.n_batch, p.batch, p.bs);
+	if (p.b_half)
+		b = (global const float *)((global const half *)b
+			+ row_offset(z, p.n_batch, p.batch, p.bs));
+	else
+		b += row_offset(z, p.n_batch, p.batch, p.bs);
 	c += (size_t)z * p.m * p.n;
 	for (int k0 = 0; k0 < p.k; k0 += KC) {
 		int kc = min(KC, p.k - k0);

@@ -46,9 +46,10 @@ bool cl_device_has(cl_device_id dev, const char *extension);
 	X(elem_test, int) X(elem_int, int) X(choose, int) X(reduce_int, int) \
 	X(convert, convert) X(convert_f16_f32, convert) \
 	X(range, int) X(move, move) X(gather, move) \
-	X(softmax, norm) X(mvn, norm) X(reduce, reduce) X(gemm, gemm) X(window, window)
+	X(softmax, norm) X(mvn, norm) X(reduce, reduce) \
+	X(gemm, gemm) X(thin, thin) X(window, window)
 #define CL_PROGRAMS(X) \
-	X(elem) X(math) X(rare) X(int) X(convert) X(move) X(norm) X(reduce) X(gemm) X(window)
+	X(elem) X(math) X(rare) X(int) X(convert) X(move) X(norm) X(reduce) X(gemm) X(thin) X(window)
 
 enum cl_kernel_id {
 #define X(kernel, program) K_##kernel,
@@ -137,6 +138,7 @@ struct cl_plan {
 	const struct op *op;
 	const struct tensor *in, *out;   /* data where an input is constant */
 	const bool *constant;            /* (op->n_in) also where the data is not at hand */
+	const bool *half;                /* (op->n_in) f16 constants that count as f32 */
 	const bool *wanted;              /* (op->n_out) outputs that leave the step */
 	struct cl_launch *launch;
 	size_t n, cap;

@@ -2,6 +2,8 @@
  * products of the weights and the image seen through the window. */
 #include "device/cl_impl.h"
 
+enum { THIN_ROWS = 12 };     /* so few rows of A that B is best read straight from memory */
+
 static int64_t round_up(int64_t x, int64_t step)
 {
 	return (x + step - 1) / step * step;
@@ -134,10 +136,15 @@ int cl_plan_matmul(struct cl_plan *p)
 	int64_t n = batch_loops(p, &a, &b, as, bs, g);
 	if (n < 0)
 		return -1;
+	g->b_half = g->b_mode == B_PACKED && p->half[1];
+	if (g->b_mode == B_PACKED && !g->a_packed && g->m <= THIN_ROWS)
+		l->kernel = K_thin;
 	cl_plan_buf(l, g->a_packed ? REF_PACK_A : REF_IN, 0);
 	cl_plan_buf(l, g->b_mode == B_PACKED ? REF_PACK_B : REF_IN, 1);
 	cl_plan_buf(l, REF_OUT, 0);
 	share_tiles(p->s, l, n);
+	if (l->kernel == K_thin)
+		l->groups[1] = 1;
 	return 0;
 }
 

@@ -19,6 +19,7 @@ typedef CAT(int, VW) iv;
 #else
 #define IOTA (iv)(0, 1, 2, 3)
 #endif
+#define UNROLL _Pragma("unroll")
 #define GROUP(n) __attribute__((reqd_work_group_size(n, 1, 1)))
 
 #ifdef cl_khr_fp64

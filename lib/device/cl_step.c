@@ -29,6 +29,7 @@ struct step {
 struct cl_const {
 	const struct tensor *tensor;
 	int step, count, k, s_count, s_k;
+	bool half;               /* packed as f16 */
 	cl_mem mem;
 };
 
@@ -47,19 +48,27 @@ static float value_f32(const struct tensor *t, int64_t i)
 		: ((const float *)t->data)[i];
 }
 
-/* All matrices of t into blocks of `step` rows, (blocks, k, step), padded with zeros. */
-static float *pack(const struct tensor *t, const struct cl_const *c, size_t *bytes)
+/* All matrices of t into blocks of `step` rows, (blocks, k, step), padded with zeros; f32, or
+ * f16 (of an f16 tensor). */
+static void *pack(const struct tensor *t, const struct cl_const *c, size_t *bytes)
 {
 	int64_t blocks = ((int64_t)c->count + c->step - 1) / c->step, matrix = (int64_t)c->count * c->k;
 	int64_t n = matrix ? tensor_elements(t) / matrix : 0, packed = blocks * c->step * c->k;
-	*bytes = (size_t)(n * packed) * sizeof(float);
-	float *all = mem_try(*bytes ? *bytes : 4), *dst = all;
+	*bytes = (size_t)(n * packed) * (c->half ? sizeof(uint16_t) : sizeof(float));
+	void *all = mem_try(*bytes ? *bytes : 4);
+	float *dst = all;
+	uint16_t *dst16 = all;
 	for (int64_t z = 0; all && z < n; z++)
 		for (int64_t b = 0; b < blocks; b++)
 			for (int64_t k = 0; k < c->k; k++)
-				for (int64_t i = b * c->step; i < (b + 1) * c->step; i++)
-					*dst++ = i < c->count ? value_f32(t, z * matrix + i * c->s_count +
-									  k * c->s_k) : 0.0f;
+				for (int64_t i = b * c->step; i < (b + 1) * c->step; i++) {
+					int64_t at = z * matrix + i * c->s_count + k * c->s_k;
+					bool in = i < c->count;
+					if (c->half)
+						*dst16++ = in ? ((const uint16_t *)t->data)[at] : 0;
+					else
+						*dst++ = in ? value_f32(t, at) : 0.0f;
+				}
 	return all;
 }
 
@@ -116,7 +125,7 @@ bool cl_step_takes(struct device *d, const struct op *op, uint32_t i, enum elem 
 struct planned {
 	struct op op;
 	struct tensor *in;       /* (n_in) */
-	bool *constant, *wanted;
+	bool *constant, *half, *wanted;
 	struct cl_plan plan;
 };
 
@@ -125,6 +134,7 @@ static void planned_release(struct planned *q)
 	cl_plan_release(&q->plan);
 	mem_free(q->in);
 	mem_free(q->constant);
+	mem_free(q->half);
 	mem_free(q->wanted);
 }
 
@@ -140,6 +150,7 @@ static int plan_step(struct device *d, const struct step_spec *s, struct planned
 		return cl_plan_no(&q->plan, "the step has other ports than its node");
 	q->in = MEM_NEWN(struct tensor, v->n_in + 1);
 	q->constant = MEM_NEWN(bool, v->n_in + 1);
+	q->half = MEM_NEWN(bool, v->n_in + 1);
 	q->wanted = MEM_NEWN(bool, v->n_out + 1);
 	for (uint32_t i = 0; i < v->n_in; i++) {
 		if (v->in[i].from == FROM_NONE)
@@ -150,6 +161,8 @@ static int plan_step(struct device *d, const struct step_spec *s, struct planned
 			q->in[i].data = NULL;
 		else if (q->in[i].elem == EL_F16 && cl_step_takes(d, &q->op, i, EL_F16) &&
 			 v->out[0].elem == EL_F32)
+			q->half[i] = true;
+		if (q->half[i])
 			q->in[i].elem = EL_F32;
 	}
 	for (uint32_t i = 0; i < s->n_out; i++)
@@ -158,6 +171,7 @@ static int plan_step(struct device *d, const struct step_spec *s, struct planned
 	q->plan.in = q->in;
 	q->plan.out = v->out;
 	q->plan.constant = q->constant;
+	q->plan.half = q->half;
 	q->plan.wanted = q->wanted;
 	return cl_plan(&q->plan);
 }
@@ -196,9 +210,9 @@ static int bind_one(struct device *d, const struct step_spec *s, const struct pl
 	}
 	struct cl_const want = {.tensor = arg->tensor};
 	if (ref->kind == REF_PACK_A)
-		want = (struct cl_const){arg->tensor, h->mr, g->m, g->k, g->ars, g->acs, NULL};
+		want = (struct cl_const){arg->tensor, h->mr, g->m, g->k, g->ars, g->acs, false, NULL};
 	if (ref->kind == REF_PACK_B)
-		want = (struct cl_const){arg->tensor, h->nr, g->n, g->k, g->bcs, g->brs, NULL};
+		want = (struct cl_const){arg->tensor, h->nr, g->n, g->k, g->bcs, g->brs, g->b_half, NULL};
 	return const_get(d->state, &want, q->in[ref->port].elem == EL_F32, &out->buf[b].fixed, e);
 }
 
@@ -278,7 +292,7 @@ static size_t args_size(enum cl_kernel_id k)
 	case K_range: return sizeof(struct range_args);
 	case K_softmax: case K_mvn: return sizeof(struct norm_args);
 	case K_reduce: case K_reduce_int: return sizeof(struct reduce_args);
-	case K_gemm: return sizeof(struct gemm_args);
+	case K_gemm: case K_thin: return sizeof(struct gemm_args);
 	case K_window: return sizeof(struct window_args);
 	default: return sizeof(struct elem_args);
 	}
@@ -304,7 +318,7 @@ static int launch(struct cl_state *s, struct bound *b, cl_mem *buf, struct err *
 		event = timed_slot(s);
 		rc = clEnqueueCopyBuffer(s->queue, buf[0], buf[1], 0, 0, l->copy_bytes, 0, NULL, event);
 	} else {
-		size_t local[3] = {(size_t)(l->kernel == K_gemm ? s->shape.gemm_ls : s->shape.ls), 1, 1};
+		size_t local[3] = {(size_t)(l->kernel == K_gemm || l->kernel == K_thin ? s->shape.gemm_ls : s->shape.ls), 1, 1};
 		size_t global[3] = {l->groups[0] * local[0], l->groups[1], l->groups[2]};
 		cl_uint n = 0;
 		for (; !rc && n < (cl_uint)l->n_buf; n++)
