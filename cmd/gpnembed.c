@@ -7,23 +7,18 @@
 #include "base/blas.h"
 #include "base/msg.h"
 #include "base/opt.h"
+#include "learn/field.h"
 #include "learn/paramrec.h"
 #include "learn/problem.h"
 #include "learn/recipe.h"
 #include "learn/steprec.h"
 #include "stream/filter.h"
 
-enum { MAX_HYPER = 24 };
-
 struct options {
 	const char *fifo, *params_file, *rounds;
 	int recipe;
 	int64_t steps, threads;
-	/* hyperparameters as the command line gives them */
-	double real[MAX_HYPER];
-	int64_t whole[MAX_HYPER];
-	bool given[MAX_HYPER];
-	char name[MAX_HYPER][32];
+	struct field_options hyper;
 };
 
 struct stage {
@@ -237,34 +232,10 @@ static int run(const struct options *o, const struct hyper *hyper, const struct 
 
 /* ---- options ---- */
 
-/* One option per hyperparameter, but for the rounds. */
-static void add_hyper_options(struct options *o, struct opt *table, int n)
-{
-	const struct hyper *h = &hyper_default;
-	int i = 0;
-	for (const struct hyper_field *f = hyper_fields; f->name && i < MAX_HYPER; f++, i++) {
-		if (strcmp(f->name, "rounds") == 0)
-			continue;
-		snprintf(o->name[i], sizeof o->name[i], "%s", f->name);
-		for (char *c = o->name[i]; *c; c++)
-			*c = *c == '_' ? '-' : *c;
-		o->real[i] = hyper_get(h, f);
-		o->whole[i] = (int64_t)o->real[i];
-		table[n++] = (struct opt){
-			.name = o->name[i], .kind = f->is_real ? OPT_REAL : OPT_INT,
-			.dst = f->is_real ? (void *)&o->real[i] : (void *)&o->whole[i],
-			.arg = f->is_real ? "X" : "N", .help = f->help, .lo = f->lo, .hi = f->hi,
-			.given = &o->given[i]};
-	}
-}
-
 static int settle_hyper(const struct options *o, struct hyper *h, struct err *e)
 {
-	int i = 0;
 	*h = o->recipe == RECIPE_PAPER ? hyper_paper : hyper_default;
-	for (const struct hyper_field *f = hyper_fields; f->name && i < MAX_HYPER; f++, i++)
-		if (o->given[i] && hyper_set(h, f, f->is_real ? o->real[i] : (double)o->whole[i], e) < 0)
-			return -1;
+	field_options_apply(&o->hyper, hyper_fields, h);
 	if (!o->rounds)
 		return 0;
 	if (strcmp(o->rounds, "end") == 0) {
@@ -280,7 +251,7 @@ int main(int argc, char **argv)
 	struct opt_common common = OPT_COMMON_INIT;
 	struct err e = ERR_INIT;
 	struct hyper hyper;
-	struct opt opts[MAX_HYPER + 8] = {
+	struct opt opts[FIELDS_MAX + 8] = {
 		{"params-from", 0, OPT_TEXT, &o.fifo, "FIFO",
 		 "loop: parameters and episodes come from there", 0, 0, NULL, NULL},
 		{"params", 0, OPT_TEXT, &o.params_file, "FILE",
@@ -291,7 +262,7 @@ int main(int argc, char **argv)
 		 "rounds of parsing, or until nothing shrinks\n(default: by the recipe)", 0, 0, NULL, NULL},
 		{"threads", 0, OPT_INT, &o.threads, "N", "threads; results do not depend on it", 1, 256,
 		 NULL, NULL}};
-	add_hyper_options(&o, opts, 6);
+	field_options_add(&o.hyper, hyper_fields, &hyper_default, "rounds", opts, 6);
 	const struct opt_program program = {
 		.name = "gpnembed", .summary = "embed a graph and partition it into groups",
 		.args = "[FILE]", .max_args = 1, .has_seed = true, .opts = opts,

@@ -1,7 +1,6 @@
 /* reinforce - the last stage of the training loop: gathers an episode, turns
  * latencies into an update of the parameters, asks for the next episode over a
  * FIFO, and in the end names the best placements that were run. */
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,11 +11,11 @@
 #include "base/msg.h"
 #include "base/opt.h"
 #include "learn/checkpoint.h"
+#include "learn/feedback.h"
+#include "learn/field.h"
 #include "learn/problem.h"
 #include "learn/train.h"
 #include "stream/filter.h"
-
-enum { MAX_RECIPE = 16 };
 
 struct options {
 	const char *fifo, *checkpoint;
@@ -24,18 +23,7 @@ struct options {
 	int recipe;
 	int64_t episodes, steps, patience, candidates, threads;
 	double seconds;
-	double value[MAX_RECIPE];           /* of the recipe's fields, as given */
-	bool given[MAX_RECIPE];
-	char name[MAX_RECIPE][32];
-};
-
-/* The FIFO to gpnembed.  Its first records are written by a thread: gpnembed reads
- * them when its own output is out, which needs this program to read. */
-struct loop {
-	struct rec_writer *w;
-	pthread_t opener;
-	bool opening, ended;
-	struct err err;
+	struct field_options recipe_fields;
 };
 
 struct stage {
@@ -46,7 +34,7 @@ struct stage {
 	struct trainer trainer;
 	struct learner l;
 	struct rollout rollout;
-	struct loop loop;
+	struct feedback loop;
 	struct arena *arena;
 	struct checkpoint_key resumed_key;
 	bool resumed, settled, checked, in_episode, told_history, anchors_again;
@@ -90,26 +78,14 @@ static uint32_t steps_to_do(const struct stage *s)
 							      : (uint32_t)(left / each);
 }
 
-static int end_loop(struct stage *s, struct err *e)
-{
-	struct loop *p = &s->loop;
-	if (p->ended || !p->w)
-		return 0;
-	p->ended = true;
-	int rc = rec_write_end(p->w, e);
-	if (rec_writer_close(p->w, rc == 0, e) < 0)
-		rc = -1;
-	p->w = NULL;
-	return rc;
-}
-
 /* Ask for the next episode, with parameters where there are some, or end the loop. */
-static int ask(struct stage *s, struct err *e)
+static int ask(void *stage, struct err *e)
 {
+	struct stage *s = stage;
 	struct rec_writer *w = s->loop.w;
 	uint32_t steps = steps_to_do(s);
 	if (steps == 0)
-		return end_loop(s, e);
+		return feedback_end(&s->loop, e);
 	for (int b = 0; b < N_BLOCKS; b++)
 		if (s->l.block[b].p && paramrec_write(&s->l.block[b], w, e) < 0)
 			return -1;
@@ -125,47 +101,6 @@ static int ask(struct stage *s, struct err *e)
 		put_real(w, "ratio", s->l.cand.c[order[0]].ratio);
 	}
 	return rec_end(w, e);
-}
-
-static void *open_loop(void *arg)
-{
-	struct stage *s = arg;
-	struct loop *p = &s->loop;
-	p->w = rec_writer_open(s->o->fifo, s->f.in, &p->err);
-	if (!p->w || rec_write_hdr(p->w, NULL, &s->f, &p->err) < 0 || ask(s, &p->err) < 0)
-		err_prefix(&p->err, "--params-to");
-	return NULL;
-}
-
-static int start_loop(struct stage *s, struct err *e)
-{
-	sigset_t all, old;
-	sigfillset(&all);                  /* signals are the main thread's */
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	s->loop.opening = pthread_create(&s->loop.opener, NULL, open_loop, s) == 0;
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return s->loop.opening ? 0 : err_set(e, ST_RUNTIME, "cannot start a thread");
-}
-
-/* The opener has done its work once something answers what it wrote. */
-static int join_loop(struct stage *s, struct err *e)
-{
-	if (!s->loop.opening)
-		return 0;
-	pthread_join(s->loop.opener, NULL);
-	s->loop.opening = false;
-	return s->loop.err.code == ST_OK ? 0 : err_set(e, (enum exit_status)s->loop.err.code, "%s",
-						       s->loop.err.msg);
-}
-
-/* Where the program fails first: the opener may wait for a reader that never comes. */
-static void stop_opener(struct loop *p)
-{
-	if (!p->opening)
-		return;
-	pthread_cancel(p->opener);         /* poll and write are cancellation points */
-	pthread_join(p->opener, NULL);
-	p->opening = false;
 }
 
 /* ---- results ---- */
@@ -255,7 +190,7 @@ static int settle(struct stage *s, struct err *e)
 
 static int take_episode(struct stage *s, const struct rec *r, struct err *e)
 {
-	if (join_loop(s, e) < 0 || settle(s, e) < 0 || tell_history(s, e) < 0)
+	if (feedback_join(&s->loop, e) < 0 || settle(s, e) < 0 || tell_history(s, e) < 0)
 		return -1;
 	if (!s->o->fifo)
 		return err_set(e, ST_INPUT, "an episode without --params-to");
@@ -368,7 +303,7 @@ static int handle(struct stage *s, const struct rec *r, struct err *e)
 {
 	int rc = problem_take(&s->problem, r, e);
 	bool pass = s->o->keep;
-	if (interrupted && !s->loop.opening && end_loop(s, e) < 0)
+	if (interrupted && !s->loop.opening && feedback_end(&s->loop, e) < 0)
 		return -1;
 	if (rc < 0)
 		return -1;
@@ -392,7 +327,7 @@ static int handle(struct stage *s, const struct rec *r, struct err *e)
 /* The end of the input: in a loop, an answer to the end of ours. */
 static int finish(struct stage *s, struct err *e)
 {
-	if (join_loop(s, e) < 0)
+	if (feedback_join(&s->loop, e) < 0)
 		return -1;
 	if (s->o->fifo && !s->loop.ended)
 		return err_set(e, ST_INPUT, "the input ended before the training; is gpnembed "
@@ -455,12 +390,10 @@ static int run(const struct options *o, const struct recipe *recipe, const struc
 		s.f.threads = pool_size(pool);
 		k = resume(&s, e);
 		if (k == 0 && o->fifo)
-			k = start_loop(&s, e);
+			k = feedback_start(&s.loop, o->fifo, &s.f, ask, &s, e);
 		if (k == 0)
 			k = filter(&s, e);
-		stop_opener(&s.loop);
-		if (s.loop.w)
-			rec_writer_close(s.loop.w, false, e);
+		feedback_stop(&s.loop);
 		k = filter_close(&s.f, k, e);
 	}
 	rollout_release(&s.rollout);
@@ -474,30 +407,6 @@ static int run(const struct options *o, const struct recipe *recipe, const struc
 
 /* ---- options ---- */
 
-static void add_recipe_options(struct options *o, struct opt *table, int n)
-{
-	int i = 0;
-	for (const struct recipe_field *f = recipe_fields; f->name && i < MAX_RECIPE; f++, i++) {
-		snprintf(o->name[i], sizeof o->name[i], "%s", f->name);
-		for (char *c = o->name[i]; *c; c++)
-			*c = *c == '_' ? '-' : *c;
-		o->value[i] = recipe_get(&recipes[RECIPE_DEFAULT], f);
-		table[n++] = (struct opt){.name = o->name[i], .kind = OPT_REAL, .dst = &o->value[i],
-					  .arg = f->is_real ? "X" : "0|1", .help = f->help, .lo = f->lo,
-					  .hi = f->hi, .given = &o->given[i]};
-	}
-}
-
-static struct recipe settle_recipe(const struct options *o)
-{
-	struct recipe r = recipes[o->recipe];
-	int i = 0;
-	for (const struct recipe_field *f = recipe_fields; f->name && i < MAX_RECIPE; f++, i++)
-		if (o->given[i])
-			recipe_set(&r, f, o->value[i]);
-	return r;
-}
-
 static int check_options(const struct options *o, struct err *e)
 {
 	if (o->resume && !o->checkpoint)
@@ -509,16 +418,18 @@ static int check_options(const struct options *o, struct err *e)
 
 int main(int argc, char **argv)
 {
-	struct options o = {.episodes = 100, .steps = 20, .candidates = 5, .threads = pool_n_cpus()};
+	struct options o = {.candidates = 5, .threads = pool_n_cpus()};
 	struct opt_common common = OPT_COMMON_INIT;
 	struct err e = ERR_INIT;
-	struct opt opts[MAX_RECIPE + 16] = {
+	struct opt opts[FIELDS_MAX + 16] = {
 		{"params-to", 0, OPT_TEXT, &o.fifo, "FIFO",
 		 "train: parameters and episodes go there", 0, 0, NULL, NULL},
 		{"recipe", 0, OPT_CHOICE, &o.recipe, "NAME", "how rewards become updates", 0, 0, recipe_names,
 		 NULL},
-		{"episodes", 0, OPT_INT, &o.episodes, "N", "train so many episodes", 1, 4e9, NULL, NULL},
-		{"steps", 0, OPT_INT, &o.steps, "N", "steps of an episode", 1, 1e6, NULL, NULL},
+		{"episodes", 0, OPT_INT, &o.episodes, "N",
+		 "train so many; 0: 100 of the paper, 200 by default", 0, 4e9, NULL, NULL},
+		{"steps", 0, OPT_INT, &o.steps, "N",
+		 "steps of an episode; 0: 20 of the paper, 4 by default", 0, 1e6, NULL, NULL},
 		{"seconds", 0, OPT_REAL, &o.seconds, "S",
 		 "train no longer than this; 0: no limit", 0, 1e9, NULL, NULL},
 		{"patience", 0, OPT_INT, &o.patience, "N",
@@ -533,7 +444,7 @@ int main(int argc, char **argv)
 		 NULL},
 		{"threads", 0, OPT_INT, &o.threads, "N", "threads; results do not depend on it", 1, 256,
 		 NULL, NULL}};
-	add_recipe_options(&o, opts, 11);
+	field_options_add(&o.recipe_fields, recipe_fields, &recipes[RECIPE_DEFAULT], NULL, opts, 11);
 	const struct opt_program program = {
 		.name = "reinforce", .summary = "learn placements from measured latencies",
 		.args = "[FILE]", .max_args = 1, .opts = opts,
@@ -549,7 +460,12 @@ int main(int argc, char **argv)
 	if (rc <= 0)
 		return opt_finish(rc, &e);
 	rc = check_options(&o, &e);
-	const struct recipe recipe = settle_recipe(&o);
+	struct recipe recipe = recipes[o.recipe];
+	field_options_apply(&o.recipe_fields, recipe_fields, &recipe);
+	if (o.steps == 0)
+		o.steps = o.recipe == RECIPE_PAPER ? 20 : 4;
+	if (o.episodes == 0)
+		o.episodes = o.recipe == RECIPE_PAPER ? 100 : 200;
 	if (rc == 0)
 		rc = run(&o, &recipe, &common, argc, argv, first < argc ? argv[first] : "-", &e);
 	return opt_finish(rc, &e);

@@ -35,6 +35,7 @@ const struct hyper hyper_paper = {
 const struct hyper hyper_default = {
 	.hidden = 128, .layer_trans = 2, .layer_gnn = 2, .layer_gnn2 = 1, .layer_parsingnet = 2,
 	.layer_deepsets = 1, .dropout_network = 0.1, .dropout_parsing = 0, .rounds = 2,
+	.mix_rounds = 1,
 	.min_groups = 16, .pool_sum = 0, .act_final = 0, .policy_norm = 1, .policy_gain = 0.1,
 };
 

@@ -1,13 +1,14 @@
 /* recipe.c - the two recipes, and their fields by name. */
 #include "learn/recipe.h"
+#include "learn/field.h"
 
 const char *const recipe_names[] = {"default", "paper", NULL};
 
 const struct recipe recipes[] = {
 	[RECIPE_DEFAULT] = {
-		.lr = 1e-3, .lr_decay = 1, .gamma = 1, .log_reward = 1, .baseline = 0.3,
+		.lr = 1e-4, .lr_decay = 1, .gamma = 1, .log_reward = 1, .baseline = 0.3,
 		.normalise = 1, .entropy = 0, .entropy_decay = 1, .clip = 1, .penalty = 1,
-		.leaves = 3,
+		.leaves = 1,
 	},
 	[RECIPE_PAPER] = {
 		.lr = 1e-4, .lr_decay = 1, .gamma = 0.95, .entropy_decay = 1,
@@ -16,7 +17,7 @@ const struct recipe recipes[] = {
 
 #define REAL(f, lo, hi, help) {#f, offsetof(struct recipe, f), true, lo, hi, help}
 #define FLAG(f, help) {#f, offsetof(struct recipe, f), false, 0, 1, help}
-const struct recipe_field recipe_fields[] = {
+const struct hyper_field recipe_fields[] = {
 	REAL(lr, 0, 10, "learning rate of Adam; 0 learns nothing"),
 	REAL(lr_decay, 0, 1, "factor on the learning rate per episode"),
 	REAL(gamma, 0, 1, "step i weighs gamma^i"),
@@ -29,41 +30,26 @@ const struct recipe_field recipe_fields[] = {
 	REAL(clip, 0, 1e9, "longest gradient; 0: any"),
 	REAL(leaves, 0, 1e9, "groups of the best placement that a sample changes, in the mean; 0: all are drawn"),
 	REAL(penalty, 0, 1e6, "log reward: how far below the worst an infeasible placement is"),
-	{0}
+	{NULL, 0, false, 0, 0, NULL},
 };
-
-double recipe_get(const struct recipe *r, const struct recipe_field *f)
-{
-	const void *p = (const char *)r + f->offset;
-	return f->is_real ? *(const double *)p : (double)*(const int64_t *)p;
-}
-
-void recipe_set(struct recipe *r, const struct recipe_field *f, double v)
-{
-	void *p = (char *)r + f->offset;
-	if (f->is_real)
-		*(double *)p = v;
-	else
-		*(int64_t *)p = (int64_t)v;
-}
 
 void recipe_put(const struct recipe *r, struct rec_writer *w)
 {
 	put_map_begin(w, "recipe");
-	for (const struct recipe_field *f = recipe_fields; f->name; f++)
-		put_real(w, f->name, recipe_get(r, f));
+	for (const struct hyper_field *f = recipe_fields; f->name; f++)
+		put_real(w, f->name, field_get(r, f));
 	put_map_end(w);
 }
 
 int recipe_check(const struct recipe *r, const struct val *map, struct err *e)
 {
-	for (const struct recipe_field *f = recipe_fields; f->name; f++) {
+	for (const struct hyper_field *f = recipe_fields; f->name; f++) {
 		double v;
 		if (get_real(map, f->name, &v, e) < 0)
 			return err_prefix(e, "recipe");
-		if (v != recipe_get(r, f))
+		if (v != field_get(r, f))
 			return err_set(e, ST_USAGE, "the run to resume had %s %g, not %g; give the same "
-				       "recipe and options", f->name, v, recipe_get(r, f));
+				       "recipe and options", f->name, v, field_get(r, f));
 	}
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "learn/hyper.h"
 #include "stream/rec.h"
 
 enum recipe_kind { RECIPE_DEFAULT, RECIPE_PAPER };
@@ -35,17 +36,7 @@ struct recipe {
 
 extern const struct recipe recipes[];      /* by enum recipe_kind */
 
-struct recipe_field {
-	const char *name;
-	size_t offset;
-	bool is_real;           /* double, else int64_t */
-	double lo, hi;
-	const char *help;
-};
-extern const struct recipe_field recipe_fields[];   /* ends with a NULL name */
-
-double recipe_get(const struct recipe *r, const struct recipe_field *f);
-void recipe_set(struct recipe *r, const struct recipe_field *f, double v);
+extern const struct hyper_field recipe_fields[];   /* ends with a NULL name */
 
 /* As the map `recipe` of a checkpoint, and the comparison with one: ST_USAGE names the
  * first field that differs. */

@@ -110,14 +110,19 @@ static void subtract_baseline(const struct recipe *recipe, struct learner *l,
 		}
 }
 
-/* Around an incumbent only what improves on it teaches: most changes make it worse, and
- * to avoid them would end in changing what does not matter. */
+/* Around an incumbent: a change that gains 5 % counts 1; one that gains nothing, as most
+ * do, counts against itself, but little, or the policy would end in changing what does
+ * not matter. */
 static void subtract_incumbent(const struct rollout *r, double *reward)
 {
+	const double gain = 0.05, loss = 0.2, least = 1e-4, blame = 0.3;
 	double best = -log(r->incumbent.ratio);
-	for (uint32_t i = 0; i < r->n_samples; i++)
+	for (uint32_t i = 0; i < r->n_samples; i++) {
+		double d = reward[i] - best;
 		if (learns_from(&r->sample[i]))
-			reward[i] = fmax(0, reward[i] - best);
+			reward[i] = d > least ? fmin(1, d / gain)
+					      : -blame * (loss + fmin(1, fmax(0, -d / loss)));
+	}
 }
 
 /* The published code's return: R = r_1 + gamma (r_2 + gamma (...)) of all steps. */

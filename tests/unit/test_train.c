@@ -1,0 +1,190 @@
+/* test_train.c - advantages of both recipes, the bounded set of candidates, the
+ * policy's prior around an incumbent. */
+#include <math.h>
+#include <string.h>
+
+#include "learn/candidates.h"
+#include "learn/incumbent.h"
+#include "learn/train.h"
+#include "tap.h"
+
+static bool near(double a, double b)
+{
+	return fabs(a - b) <= 1e-12 * fmax(1, fabs(b));
+}
+
+/* A rollout of n steps with one sample each, of these latencies (< 0: infeasible). */
+static void make(struct rollout *r, struct sample *s, uint32_t n, const double *lat_s)
+{
+	static const uint16_t action[1];
+	*r = (struct rollout){.episode = 1, .n_steps = n, .n_samples = n, .n_ran = n, .sample = s};
+	for (uint32_t i = 0; i < n; i++) {
+		s[i] = (struct sample){.ran = true};
+		s[i].place.id.step = i;
+		s[i].place.source = "policy";
+		s[i].place.action = action;
+		s[i].run.ok = lat_s[i] > 0;
+		s[i].run.lat_s = lat_s[i];
+		s[i].run.ref_s = 2;
+	}
+}
+
+/* -sum_i log p_i gamma^i r_i with r = 1 / latency, i = 1..x (Paper, section 3.4) */
+static void test_paper(void)
+{
+	struct learner l;
+	struct rollout r;
+	struct sample s[3];
+	double coef[3], mean;
+	struct recipe recipe = recipes[RECIPE_PAPER];
+	learner_init(&l, 1);
+	make(&r, s, 3, (double[]){0.5, 0.25, -1});
+	train_coefficients(&recipe, &l, &r, coef, &mean);
+	tap(near(coef[0], -0.95 * 2) && near(coef[1], -0.95 * 0.95 * 4), "gamma^i / latency");
+	tap(coef[2] == 0, "an infeasible placement has reward 0");
+	tap(near(mean, 2), "mean reward");
+	recipe.whole_return = 1;
+	train_coefficients(&recipe, &l, &r, coef, &mean);
+	double R = 2 + 0.95 * (4 + 0.95 * 0);
+	tap(near(coef[0], -R) && near(coef[1], -R) && near(coef[2], -R), "one return for all steps");
+	s[1].place.action = NULL;
+	train_coefficients(&recipe, &l, &r, coef, &mean);
+	tap(coef[1] == 0, "no weight for what the policy did not draw");
+	learner_release(&l);
+}
+
+static void test_baseline(void)
+{
+	struct learner l;
+	struct rollout r;
+	struct sample s[4];
+	double coef[4], mean, sum = 0;
+	struct recipe recipe = recipes[RECIPE_DEFAULT];
+	recipe.penalty = 1;
+	recipe.baseline = 0.25;
+	recipe.normalise = 0;
+	recipe.gamma = 1;
+	learner_init(&l, 1);
+	make(&r, s, 4, (double[]){1, 2, 4, -1});
+	train_coefficients(&recipe, &l, &r, coef, &mean);
+	tap(near(l.reward_mean, 0), "the baseline begins at the first mean of the feasible");
+	tap(near(coef[0], -log(2) / 4) && near(coef[1], 0) && near(coef[2], log(2) / 4),
+	    "log ratio to the best single device, minus the baseline, over the samples");
+	tap(near(coef[3], (log(2) + 1) / 4), "infeasible: worse than the worst by the penalty");
+	make(&r, s, 3, (double[]){4, 4, 4});
+	train_coefficients(&recipe, &l, &r, coef, &mean);
+	tap(near(l.reward_mean, -0.25 * log(2)), "then it moves");
+	recipe.normalise = 1;
+	make(&r, s, 4, (double[]){1, 2, 4, 8});
+	l.has_reward = false;
+	train_coefficients(&recipe, &l, &r, coef, &mean);
+	for (int i = 0; i < 4; i++)
+		sum += coef[i] * coef[i] * 16;
+	tap(fabs(sum / 4 - 1) < 0.01, "normalised advantages have deviation 1");
+	for (int i = 0; i < 4; i++)
+		s[i].run.lat_s *= 1000;
+	double before = coef[0];
+	for (int i = 0; i < 4; i++)
+		s[i].run.ref_s *= 1000;
+	l.has_reward = false;
+	train_coefficients(&recipe, &l, &r, coef, &mean);
+	tap(near(coef[0], before), "the unit of time does not matter");
+	learner_release(&l);
+}
+
+static void test_incumbent_advantage(void)
+{
+	struct learner l;
+	struct rollout r;
+	struct sample s[3];
+	double coef[3], mean;
+	uint16_t device[1] = {0};
+	learner_init(&l, 1);
+	make(&r, s, 3, (double[]){1.5, 1.6, 1.8});
+	r.incumbent = (struct incumbent){device, 1, 0.8};
+	train_coefficients(&recipes[RECIPE_DEFAULT], &l, &r, coef, &mean);
+	tap(coef[0] < 0 && coef[1] > 0 && coef[2] > coef[1],
+	    "what improves on the incumbent is encouraged, what harms it more discouraged");
+	learner_release(&l);
+}
+
+static struct candidate make_candidate(uint16_t *device, const char *source)
+{
+	struct candidate c = {.device = device, .n_groups = 1};
+	snprintf(c.source, sizeof c.source, "%s", source);
+	return c;
+}
+
+static void test_candidates(void)
+{
+	struct candidates s;
+	uint16_t d[2] = {9, 9};
+	uint32_t order[CANDIDATES_MAX];
+	struct candidate c = make_candidate(d, "single");
+	candidates_init(&s, 2);
+	candidates_add(&s, &c, 10, 10);
+	c = make_candidate(d, "policy");
+	for (uint16_t i = 0; i < 200; i++) {
+		d[0] = (uint16_t)(i % 100);
+		d[1] = 1;
+		candidates_add(&s, &c, 1 + d[0] % 50, 10);
+	}
+	tap(s.n == CANDIDATES_MAX && s.n_seen == 201, "bounded");
+	uint32_t n = candidates_rank(&s, 3, order);
+	tap(n == 4, "the best, and the best single device behind them");
+	tap(s.c[order[0]].ratio == 0.1 && s.c[order[1]].ratio == 0.1 && s.c[order[2]].ratio == 0.2,
+	    "ranked by ratio");
+	tap(s.c[order[0]].device[0] == 0 && s.c[order[1]].device[0] == 50, "ties: the first seen");
+	tap(strcmp(s.c[order[3]].source, "single") == 0, "anchors stay");
+	d[0] = 0;
+	tap(s.c[order[0]].runs == 2 && near(candidates_add(&s, &c, 4, 10), 0.2),
+	    "runs of one placement are averaged");
+	candidates_release(&s);
+	candidates_init(&s, 2);
+	for (uint16_t i = 0; i < CANDIDATES_MAX + 9; i++) {
+		d[0] = i;
+		c = make_candidate(d, "single");
+		candidates_add(&s, &c, 1, 1);
+	}
+	tap(s.n == CANDIDATES_MAX, "bounded by anchors, too");
+	candidates_release(&s);
+}
+
+static void test_incumbent(void)
+{
+	const uint32_t group[6] = {0, 0, 0, 1, 1, 2};
+	const uint16_t device[6] = {1, 1, 0, 0, 2, 2};
+	const uint8_t mask[9] = {1, 1, 1, 0, 1, 1, 1, 1, 1};
+	uint16_t home[3], out[6];
+	float bias[9], logp[9];
+	incumbent_home(device, 6, group, 3, 3, NULL, home);
+	tap(home[0] == 1 && home[1] == 0 && home[2] == 2, "home: the device of most sets");
+	incumbent_home(device, 6, group, 3, 3, mask, home);
+	tap(home[1] == 2, "home: one that the mask allows");
+	for (int g = 0; g < 3; g++)
+		for (int k = 0; k < 3; k++)
+			logp[g * 3 + k] = logf(k == g ? 0.8f : 0.1f);
+	double stay = incumbent_stay(logp, 3, 3, home, 0.5);
+	incumbent_bias(home, 3, 3, stay, bias);
+	double leaves = 0;
+	for (int g = 0; g < 3; g++) {
+		double sum = 0;
+		for (int k = 0; k < 3; k++)
+			sum += exp((double)logp[g * 3 + k] + (double)bias[g * 3 + k]);
+		leaves += 1 - exp((double)logp[g * 3 + home[g]] + stay) / sum;
+	}
+	tap(fabs(leaves - 0.5) < 1e-5, "as many groups leave as were asked for");
+	incumbent_apply(device, 6, group, home, (uint16_t[]){1, 1, 2}, out);
+	tap(memcmp(out, (uint16_t[]){1, 1, 0, 1, 1, 2}, sizeof out) == 0,
+	    "a group at home stays as it is, one that leaves goes as a whole");
+}
+
+int main(void)
+{
+	test_paper();
+	test_baseline();
+	test_incumbent_advantage();
+	test_candidates();
+	test_incumbent();
+	return tap_end();
+}
