@@ -129,6 +129,15 @@ static int emit_anchors(struct stage *s, uint32_t episode, struct err *e)
 	return 0;
 }
 
+/* The incumbent as it is, to be run once more. */
+static int emit_incumbent(struct stage *s, uint32_t episode, struct err *e)
+{
+	const struct place out = {
+		.id = {s->graph, episode, 0, 0}, .source = "incumbent", .k = s->devs.k,
+		.n_sets = s->n_sets, .devices = s->devs.names, .device = s->incumbent.device};
+	return place_encode(&out, s->f.out, e);
+}
+
 /* ---- records ---- */
 
 /* The policy's parameters: from upstream, else from the seed. */
@@ -250,7 +259,9 @@ static int take_episode(struct stage *s, const struct rec *r, struct err *e)
 	if (episode_incumbent(r, s->n_sets, s->devs.k, s->episode_arena, &s->incumbent, e) < 0 ||
 	    filter_pass(&s->f, r, e) < 0)
 		return -1;
-	return anchors ? emit_anchors(s, (uint32_t)episode, e) : 0;
+	if (anchors && emit_anchors(s, (uint32_t)episode, e) < 0)
+		return -1;
+	return s->incumbent.again ? emit_incumbent(s, (uint32_t)episode, e) : 0;
 }
 
 static int take_graph(struct stage *s, const struct rec *r, struct err *e)

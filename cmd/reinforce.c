@@ -78,6 +78,19 @@ static uint32_t steps_to_do(const struct stage *s)
 							      : (uint32_t)(left / each);
 }
 
+/* The best placement so far, as keys of an episode.  Where latencies are measured it may
+ * be the luckiest rather than the best: it is run a second time before it counts. */
+static void put_incumbent(const struct stage *s, struct rec_writer *w)
+{
+	uint32_t order[CANDIDATES_MAX];
+	candidates_rank(&s->l.cand, 1, order);
+	const struct candidate *c = &s->l.cand.c[order[0]];
+	put_vector(w, "incumbent", TT_U16, s->l.cand.n_sets, c->device);
+	put_real(w, "leaves", s->recipe.leaves);
+	put_real(w, "ratio", c->ratio);
+	put_bool(w, "again", s->l.noisy && c->runs == 1 && strcmp(c->source, "single") != 0);
+}
+
 /* Ask for the next episode, with parameters where there are some, or end the loop. */
 static int ask(void *stage, struct err *e)
 {
@@ -93,13 +106,8 @@ static int ask(void *stage, struct err *e)
 	put_uint(w, "episode", s->l.episode + 1);
 	put_uint(w, "steps", steps);
 	put_bool(w, "anchors", !s->settled);
-	if (s->recipe.leaves > 0 && s->l.cand.n) {
-		uint32_t order[CANDIDATES_MAX];
-		candidates_rank(&s->l.cand, 1, order);
-		put_vector(w, "incumbent", TT_U16, s->l.cand.n_sets, s->l.cand.c[order[0]].device);
-		put_real(w, "leaves", s->recipe.leaves);
-		put_real(w, "ratio", s->l.cand.c[order[0]].ratio);
-	}
+	if (s->recipe.leaves > 0 && s->l.cand.n)
+		put_incumbent(s, w);
 	return rec_end(w, e);
 }
 
@@ -271,6 +279,7 @@ static int take_run(struct stage *s, const struct rec *r, struct err *e)
 		return -1;
 	if (!x->run.ok && !*s->failure)
 		err_escape(s->failure, sizeof s->failure, x->run.reason, strlen(x->run.reason));
+	s->l.noisy = s->l.noisy || x->run.noisy;
 	if (!x->run.ok ||
 	    (s->anchors_again && sample_is_single(x) && candidates_has(&s->l.cand, x->place.device)))
 		return 0;

@@ -28,7 +28,8 @@ int episode_incumbent(const struct rec *rec, uint32_t n_sets, uint32_t k, struct
 		return 0;
 	if (get_tensor(rec->map, "incumbent", TT_U16, 1, shape, a, &device, e) < 0 ||
 	    get_real(rec->map, "leaves", &out->leaves, e) < 0 ||
-	    get_real(rec->map, "ratio", &out->ratio, e) < 0)
+	    get_real(rec->map, "ratio", &out->ratio, e) < 0 ||
+	    get_bool(rec->map, "again", &out->again, e) < 0)
 		return err_prefix(e, "episode");
 	if (shape[0] != n_sets)
 		return err_set(e, ST_INPUT, "episode: the incumbent is a placement of another graph");

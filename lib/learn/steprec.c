@@ -179,9 +179,12 @@ int run_decode(const struct rec *r, struct arena *a, struct run *out, struct err
 	if (get_id(r->map, true, &u.id, e) < 0 || get_text(r->map, "source", a, &u.source, e) < 0 ||
 	    get_bool(r->map, "ok", &u.ok, e) < 0)
 		return err_prefix(e, "run");
+	double lo, hi;
 	if (u.ok && (get_real(r->map, "lat_s", &u.lat_s, e) < 0 ||
+		     get_real(r->map, "lo_s", &lo, e) < 0 || get_real(r->map, "hi_s", &hi, e) < 0 ||
 		     get_real(r->map, "ref_s", &u.ref_s, e) < 0))
 		return err_prefix(e, "run");
+	u.noisy = u.ok && lo < hi;
 	if (u.ok && (!(u.lat_s > 0) || u.ref_s < 0))
 		return err_set(e, ST_INPUT, "run: a latency that is not positive");
 	if (!u.ok && get_text(r->map, "reason", a, &u.reason, e) < 0)

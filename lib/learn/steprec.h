@@ -49,6 +49,7 @@ struct run {
 	bool ok;
 	const char *reason;      /* when not ok */
 	double lat_s, ref_s;     /* when ok; ref_s 0: no single device to compare with */
+	bool noisy;              /* its confidence interval is more than a point */
 };
 
 int run_decode(const struct rec *r, struct arena *a, struct run *out, struct err *e) MUST_CHECK;

@@ -318,7 +318,7 @@ static void summarise(struct learner *l, const struct rollout *r, const struct j
 	double lat = 0, entropy = 0, groups = 0, loss = 0;
 	for (uint32_t i = 0; i < r->n_samples; i++) {
 		const struct sample *s = &r->sample[i];
-		if (sample_is_single(s))
+		if (!learns_from(s))
 			continue;
 		u->failed += !s->run.ok;
 		if (!s->run.ok)

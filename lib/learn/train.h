@@ -25,6 +25,7 @@ struct learner {
 	struct adam adam[N_BLOCKS];     /* moments of each block */
 	uint32_t episode;               /* episodes done */
 	double reward_mean, reward_var; /* moving; of feasible placements */
+	bool noisy;                     /* latencies are measured: they differ from run to run */
 	bool has_reward;                /* the moving figures have begun */
 	double best_ratio;              /* of the policy's placements so far; 0: none ran */
 	uint32_t best_episode;          /* when it was found */
