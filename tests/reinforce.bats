@@ -98,7 +98,7 @@ loop_with() {
 @test "where latencies are measured, a new best is run a second time before it counts" {
 	cat_python stage.py 'if kind == "run" and m["ok"]: m["lo_s"] *= 0.9; m["hi_s"] *= 1.1'
 	rm -f loop.fifo && mkfifo loop.fifo
-	timeout 20 bash -o pipefail -c "gpnembed $GPN --params-from loop.fifo $IN | placepolicy | devsim |
+	timeout 20 bash -o pipefail -c "gpnembed $GPN --params-from loop.fifo $IN | placepolicy | devsim --fixed |
 		'$HSDAG_PYTHON' stage.py | reinforce --keep $LEARN --params-to loop.fifo > out.mp"
 	"$HSDAG_PYTHON" - out.mp <<-'PY'
 		import sys, msgpack
