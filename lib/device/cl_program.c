@@ -103,37 +103,51 @@ static int build_failed(const struct cl_state *s, enum cl_program_id p, cl_progr
 		       program_name[p], log);
 }
 
-/* The program from the cache; NULL when it is not there or does not load. */
-static cl_program load_binary(struct cl_state *s, const char *key, const char *options)
+static cl_program from_binary(struct cl_state *s, const unsigned char *binary, size_t bytes,
+			      const char *options)
 {
-	size_t bytes = 0;
-	unsigned char *binary = cl_cache_load(key, &bytes);
-	if (!binary)
-		return NULL;
 	cl_int rc = 0, status = 0;
-	cl_program prog = clCreateProgramWithBinary(s->context, 1, &s->place.device, &bytes,
-						    (const unsigned char **)&binary, &status, &rc);
-	mem_free(binary);
+	cl_program prog = clCreateProgramWithBinary(s->context, 1, &s->place.device, &bytes, &binary,
+						    &status, &rc);
 	if (prog && !rc && !status)
 		rc = clBuildProgram(prog, 1, &s->place.device, options, NULL, NULL);
 	if (prog && (rc || status)) {
 		clReleaseProgram(prog);
 		prog = NULL;
 	}
-	if (!prog)
-		cl_cache_drop(key);
 	return prog;
 }
 
-static void store_binary(cl_program prog, const char *key)
+/* The program from the cache; NULL when it is not there or does not load. */
+static cl_program from_cache(struct cl_state *s, const char *key, const char *options)
 {
 	size_t bytes = 0;
-	if (clGetProgramInfo(prog, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, NULL) || !bytes)
-		return;
-	unsigned char *binary = mem_try(bytes);
-	if (binary && !clGetProgramInfo(prog, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL))
-		cl_cache_store(key, binary, bytes);
+	unsigned char *binary = cl_cache_load(key, &bytes);
+	cl_program prog = binary ? from_binary(s, binary, bytes, options) : NULL;
+	if (binary && !prog)
+		cl_cache_drop(key);
 	mem_free(binary);
+	return prog;
+}
+
+/* Put the binary of a fresh program into the cache, and go on with the binary: PoCL compiles
+ * all kernels when it is asked for one, and those of the program itself once more when they
+ * are launched.  Returns the program to use. */
+static cl_program to_cache(struct cl_state *s, cl_program prog, const char *key, const char *options)
+{
+	size_t bytes = 0;
+	unsigned char *binary = NULL;
+	cl_program again = NULL;
+	if (!clGetProgramInfo(prog, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, NULL) && bytes)
+		binary = mem_try(bytes);
+	if (binary && !clGetProgramInfo(prog, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL)) {
+		cl_cache_store(key, binary, bytes);
+		again = from_binary(s, binary, bytes, options);
+	}
+	mem_free(binary);
+	if (again)
+		clReleaseProgram(prog);
+	return again ? again : prog;
 }
 
 static int program_build(struct cl_state *s, enum cl_program_id p, struct err *e)
@@ -141,24 +155,23 @@ static int program_build(struct cl_state *s, enum cl_program_id p, struct err *e
 	char options[300];
 	build_options(&s->shape, options, sizeof options);
 	char *key = cache_key(s, p, options);
-	cl_program prog = load_binary(s, key, options);
+	cl_program prog = from_cache(s, key, options);
 	if (!prog) {
 		const char *text[3] = {cl_args_cl, cl_prelude_cl, source[p]};
 		cl_int rc = 0;
 		prog = clCreateProgramWithSource(s->context, 3, text, NULL, &rc);
 		if (!rc)
 			rc = clBuildProgram(prog, 1, &s->place.device, options, NULL, NULL);
-		if (rc) {
-			if (prog) {
-				build_failed(s, p, prog, rc, e);
-				clReleaseProgram(prog);
-			} else {
-				cl_err(e, "clCreateProgramWithSource", rc);
-			}
-			mem_free(key);
-			return -1;
+		if (rc && prog) {
+			build_failed(s, p, prog, rc, e);
+			clReleaseProgram(prog);
+		} else if (rc) {
+			cl_err(e, "clCreateProgramWithSource", rc);
+		} else {
+			s->program[p] = to_cache(s, prog, key, options);
 		}
-		store_binary(prog, key);
+		mem_free(key);
+		return rc ? -1 : 0;
 	}
 	mem_free(key);
 	s->program[p] = prog;
