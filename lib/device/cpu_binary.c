@@ -25,8 +25,7 @@ static int64_t divide(int64_t p, int64_t q)
 		return 0;
 	if (q == -1)
 		return (int64_t)(0 - (uint64_t)p);
-	int64_t d = p / q;
-	return d - (p % q != 0 && (p < 0) != (q < 0));   /* towards minus infinity */
+	return p / q;                            /* towards zero, as OpenVINO's CPU plugin */
 }
 
 static int64_t power(int64_t p, int64_t q)

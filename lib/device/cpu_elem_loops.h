@@ -219,7 +219,7 @@ static void LEVEL(name)(const float *x, const int64_t *offset, const float *w, i
 #define SUM(s, at) s = VFMA(VALL(w[t]), VLOAD(p + (at)), s)
 #define MAX(s, at) s = VMAX(VLOAD(p + (at)), s)
 TAPS(taps_sum, 0.0f, SUM)
-TAPS(taps_max, -__builtin_inff(), MAX)
+TAPS(taps_max, -__FLT_MAX__, MAX)
 #undef TAPS
 #undef SUM
 #undef MAX

@@ -94,6 +94,8 @@ int prepare_matmul(const struct op *op, const struct tensor *in, const struct te
 int prepare_conv(const struct op *op, const struct tensor *in, const struct tensor *out,
 		 struct cpu_ctx *c, struct cpu_prep **prep, struct err *e);
 
+/* Does any node read output i of this one? */
+bool cpu_output_used(const struct op *op, int i);
 /* n elements from src to dst, converting (integers wrap; real numbers to integers
  * truncate); packed types too.  Single-threaded. */
 void cpu_convert(enum elem to, void *dst, enum elem from, const void *src, int64_t n);

@@ -25,18 +25,14 @@ static bool supports_window(const struct op *op, const char **reason)
 	return false;
 }
 
-static bool supports_max_pool(const struct op *op, const char **reason)
+bool cpu_output_used(const struct op *op, int i)
 {
-	if (op->n_out == 1)
-		return true;
 	const struct graph *g = op->g;
-	uint32_t second = g->out_ptr[op->v] + 1;
-	for (uint32_t i = 0; i < g->in_ptr[g->n]; i++)
-		if (g->in_node[i] != GRAPH_NONE && g->out_ptr[g->in_node[i]] + g->in_port[i] == second) {
-			*reason = "MaxPool's indices output is not computed";
-			return false;
-		}
-	return true;
+	uint32_t o = g->out_ptr[op->v] + (uint32_t)i;
+	for (uint32_t slot = g->in_ptr[op->v]; slot < g->in_ptr[g->n]; slot++)
+		if (g->in_node[slot] != GRAPH_NONE && g->out_ptr[g->in_node[slot]] + g->in_port[slot] == o)
+			return true;
+	return false;
 }
 
 static bool supports_interpolate(const struct op *op, const char **reason)
@@ -84,7 +80,7 @@ static const struct kernel kernels[OP_COUNT] = {
 	[OP_CONVOLUTION_BACKPROP] = {NATIVE_F32, run_conv_backprop, NULL, supports_window},
 	[OP_GROUP_CONVOLUTION_BACKPROP] = {NATIVE_F32, run_conv_backprop, NULL, supports_window},
 	[OP_AVG_POOL] = {NATIVE_F32, run_pool, NULL, supports_window},
-	[OP_MAX_POOL] = {NATIVE_F32, run_pool, NULL, supports_max_pool},
+	[OP_MAX_POOL] = {NATIVE_F32, run_pool, NULL, supports_window},
 	[OP_ADAPTIVE_AVG_POOL] = {.native = NATIVE_F32, .run = run_adaptive_pool},
 	[OP_SOFTMAX] = {.native = NATIVE_F32, .run = run_softmax},
 	[OP_LOG_SOFTMAX] = {.native = NATIVE_F32, .run = run_softmax},
@@ -210,7 +206,7 @@ static bool is_data(const struct op *op, int i)
 	return !(op_info(op->kind)->values >> i & 1);
 }
 
-/* Outputs that are computed: MaxPool's indices are not. */
+/* Outputs that need conversion: MaxPool's indices have their type already. */
 static int outputs_of(const struct op *op)
 {
 	return op->kind == OP_MAX_POOL ? 1 : op->n_out;

@@ -4,7 +4,7 @@
 #include "device/cpu_vec.h"
 #include "device/cpu_window.h"
 
-#include <math.h>
+#include <float.h>
 
 enum { GRAIN = 1 << 15, MAX_TAPS = 64 };
 
@@ -21,13 +21,13 @@ struct pool_run {
 	bool failed;
 };
 
-/* Elements of the window at output position o that lie in the (padded) input along dim d. */
+/* Elements of the window at output position o that count along dim d. */
 static int64_t window_count(const struct window *g, int d, int64_t o, bool exclude_pad)
 {
 	int64_t n = 0;
 	for (int64_t t = 0; t < g->kernel[d]; t++) {
 		int64_t at = o * g->stride[d] + t * g->dilation[d] - g->pad[d];
-		n += exclude_pad ? at >= 0 && at < g->in[d] : at < g->in[d] + g->pad_end[d];
+		n += !exclude_pad || (at >= 0 && at < g->in[d]);
 	}
 	return n;
 }
@@ -36,7 +36,7 @@ static void pool_row(const struct pool_run *r, const float *x, float *y, int64_t
 {
 	const struct window *g = &r->g;
 	for (int64_t i = 0; i < g->out[2]; i++)
-		y[i] = r->max ? -INFINITY : 0;
+		y[i] = r->max ? -FLT_MAX : 0;
 	for (int64_t t = 0; t < g->taps; t++) {
 		int64_t kx = t % g->kernel[2], ky = t / g->kernel[2] % g->kernel[1];
 		int64_t kz = t / g->kernel[2] / g->kernel[1], lo, hi;
@@ -53,7 +53,7 @@ static void pool_row(const struct pool_run *r, const float *x, float *y, int64_t
 	int64_t rows = window_count(g, 0, oz, r->exclude_pad) * window_count(g, 1, oy, r->exclude_pad);
 	for (int64_t i = 0; i < g->out[2]; i++) {
 		int64_t n = rows * window_count(g, 2, i, r->exclude_pad);
-		y[i] = n ? y[i] / (float)n : 0;
+		y[i] /= (float)n;        /* a window without elements has no mean */
 	}
 }
 
@@ -65,7 +65,7 @@ static void count_windows(const struct pool_run *r, float *counts)
 		int64_t rows = window_count(g, 1, i, r->exclude_pad);
 		for (int64_t j = 0; j < g->out[2]; j++) {
 			int64_t n = rows * window_count(g, 2, j, r->exclude_pad);
-			*counts++ = n ? (float)n : 1;
+			*counts++ = (float)n;
 		}
 	}
 }
@@ -83,7 +83,7 @@ static void phases_task(void *arg, int task, int thread)
 	}
 	float *sums = phases + r->p.plane + PHASE_SLACK;
 	cpu_range(g->batch * g->cin, r->n_tasks, task, &lo, &hi);
-	cpu_phases_clear(&r->p, 1, r->max ? -INFINITY : 0, phases);
+	cpu_phases_clear(&r->p, 1, r->max ? -FLT_MAX : 0, phases);
 	for (int64_t p = lo; p < hi; p++) {
 		cpu_phases_split(&r->p, g, r->x + p * g->in_plane, phases);
 		vec_taps(phases, r->offset, r->max ? NULL : r->one, g->taps, sums, r->p.span);
@@ -108,11 +108,44 @@ static void rows_task(void *arg, int task, int thread)
 					 (oz * g->out[1] + oy) * g->out[2], oz, oy);
 }
 
+/* MaxPool-8: the flat position of each maximum, the first of equals, counted from dim `axis` of the input on. */
+static void max_indices(const struct pool_run *r, const struct tensor *in, const struct tensor *indices, int axis)
+{
+	const struct window *g = &r->g;
+	int64_t n_out = g->out_plane, per_base = g->in_plane;
+	int64_t base_planes = axis <= 0 ? g->batch * g->cin : axis == 1 ? g->cin : 1;
+	for (int64_t p = 0; p < g->batch * g->cin; p++)
+		for (int64_t o = 0; o < n_out; o++) {
+			int64_t at[3] = {o / g->out[2] / g->out[1], o / g->out[2] % g->out[1], o % g->out[2]}, best = -1;
+			const float *x = (const float *)in->data + p * g->in_plane;
+			for (int64_t t = 0; t < g->taps; t++) {
+				int64_t tap[3] = {t / g->kernel[2] / g->kernel[1], t / g->kernel[2] % g->kernel[1],
+						 t % g->kernel[2]}, i = 0;
+				bool inside = true;
+				for (int d = 0; d < 3; d++) {
+					int64_t q = at[d] * g->stride[d] + tap[d] * g->dilation[d] - g->pad[d];
+					inside = inside && q >= 0 && q < g->in[d];
+					i = i * g->in[d] + q;
+				}
+				if (inside && (best < 0 || x[i] > x[best]))
+					best = i;
+			}
+			tensor_set_int(indices, p * n_out + o, (best < 0 ? 0 : best) + p % base_planes * per_base);
+		}
+}
+
+static bool has_padding(const struct window *g)
+{
+	return g->pad[0] || g->pad[1] || g->pad[2] || g->pad_end[0] || g->pad_end[1] || g->pad_end[2];
+}
+
 int run_pool(const struct kernel_call *k, struct err *e)
 {
 	struct pool_run r = {.max = k->op->kind == OP_MAX_POOL, .exclude_pad = k->op->a.window.exclude_pad,
 			     .x = k->in[0].data, .y = k->out[0].data, .ctx = k->ctx};
 	cpu_window_init(&r.g, k->op, &k->in[0], NULL, &k->out[0]);
+	/* OpenVINO's plugin counts elements behind the input (rounding up) only beside explicit padding. */
+	r.exclude_pad = r.exclude_pad || !has_padding(&r.g);
 	bool by_phases = cpu_phases_fit(&r.g) && r.g.taps <= MAX_TAPS;
 	int64_t planes = r.g.batch * r.g.cin;
 	if (by_phases)
@@ -131,6 +164,8 @@ int run_pool(const struct kernel_call *k, struct err *e)
 	if (r.n_tasks > planes)
 		r.n_tasks = (int)planes;
 	cpu_parallel(k->ctx, r.n_tasks, by_phases ? phases_task : rows_task, &r);
+	if (k->op->n_out > 1 && k->out[1].data && cpu_output_used(k->op, 1))
+		max_indices(&r, &k->in[0], &k->out[1], op_axis(k->op->a.window.axis, k->in[0].rank));
 	return r.failed ? cpu_no_memory(e) : 0;
 }
 

@@ -9,15 +9,16 @@
 
 struct tap { int64_t at[4]; float weight[4]; int n; };
 
+/* In single precision, as OpenVINO: ties between neighbours fall the same way. */
 static double source_position(const struct op_resize *r, int64_t o, double scale, int64_t n_in, int64_t n_out)
 {
-	double x = (double)o;
+	float x = (float)o, s = (float)scale;
 	switch (r->coord) {
-	case COORD_PYTORCH: return n_out > 1 ? (x + 0.5) / scale - 0.5 : 0;
-	case COORD_ASYMMETRIC: return x / scale;
-	case COORD_TF_HALF_PIXEL: return (x + 0.5) / scale;
-	case COORD_ALIGN_CORNERS: return n_out == 1 ? 0 : x * (double)(n_in - 1) / (double)(n_out - 1);
-	default: return (x + 0.5) / scale - 0.5;
+	case COORD_PYTORCH: return n_out > 1 ? (double)((x + 0.5f) / s - 0.5f) : 0;
+	case COORD_ASYMMETRIC: return (double)(x / s);
+	case COORD_TF_HALF_PIXEL: return (double)((x + 0.5f) / s);
+	case COORD_ALIGN_CORNERS: return n_out == 1 ? 0 : (double)(x * (float)(n_in - 1) / (float)(n_out - 1));
+	default: return (double)((x + 0.5f) / s - 0.5f);
 	}
 }
 

@@ -96,7 +96,7 @@ void op_backprop_pads(const struct op_window *w, int n_spatial, const int64_t *i
 				w->output_padding[i];
 		if (total < 0)
 			total = 0;
-		begin[i] = w->auto_pad == PAD_SAME_UPPER ? total / 2 : total - total / 2;
+		begin[i] = w->auto_pad == PAD_SAME_UPPER ? total - total / 2 : total / 2;
 		end[i] = total - begin[i];
 	}
 }

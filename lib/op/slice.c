@@ -67,10 +67,9 @@ static int strided_item(const struct op_slice *s, int item, int64_t begin, int64
 	}
 	if (step == 0 || step == INT64_MIN)
 		return err_set(e, ST_INPUT, "StridedSlice with step %lld", (long long)step);
-	/* A cleared mask bit in the IR means "from the start": masks are stored as in the IR, 1 = use. */
-	if (!(s->begin_mask >> item & 1))
+	if (s->begin_mask >> item & 1)           /* a set bit: the value is ignored */
 		begin = step > 0 ? 0 : INT64_MAX;
-	if (!(s->end_mask >> item & 1))
+	if (s->end_mask >> item & 1)
 		end = step > 0 ? INT64_MAX : INT64_MIN;
 	*r = make_range(begin, end, step, size);
 	return 0;
