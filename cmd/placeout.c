@@ -14,6 +14,7 @@ enum format { AFFINITY, TABLE, TSV, REPORT };
 struct options {
 	int format;
 	const char *map, *random;
+	bool literal;
 	double search_s;
 };
 
@@ -90,7 +91,9 @@ static int write_text(FILE *out, const struct answer *x, const struct options *o
 		return -1;
 	for (uint32_t v = 0; v < g->n; v++)
 		flops[v] = (double)op_flops(g, v);
-	placed_init(g, x->place.device, k, a, &p);
+	bool *constant = arena_raw(a, g->n, sizeof *constant);
+	op_constant_nodes(g, constant);
+	placed_init(g, x->place.device, k, o->literal ? NULL : constant, a, &p);
 	switch ((enum format)o->format) {
 	case AFFINITY: write_affinity(out, g, &p, names); break;
 	case TABLE: placetext_table(out, x, &p, names, flops); break;
@@ -146,6 +149,8 @@ int main(int argc, char **argv)
 		{"format", 'f', OPT_CHOICE, &o.format, "FORMAT", "what to write", 0, 0, formats, NULL},
 		{"map", 'm', OPT_TEXT, &o.map, "OLD=NEW,...",
 		 "other names for devices, e.g. cpu:0=CPU,cl:0.0=GPU.1", 0, 0, NULL, NULL},
+		{"literal", 0, OPT_FLAG, &o.literal, NULL,
+		 "constants where they were placed, not beside what reads them", 0, 0, NULL, NULL},
 		{"random", 0, OPT_TEXT, &o.random, "FILE",
 		 "with report: a stream with runs of random placements", 0, 0, NULL, NULL},
 		{"search-seconds", 0, OPT_REAL, &o.search_s, "S",

@@ -3,23 +3,37 @@
 
 #include <stdlib.h>
 
-static void assign_nodes(const struct graph *g, const uint16_t *device, struct placed *p)
+struct work {
+	const struct graph *g;
+	const uint16_t *device;
+	struct arena *a;
+	bool *follows;               /* (n) its first consumer */
+	uint32_t *consumer;          /* (n) the first; GRAPH_NONE */
+	struct placed *p;
+};
+
+static void assign_nodes(struct work *w)
 {
-	uint32_t unknown = p->k;
+	const struct graph *g = w->g;
+	struct placed *p = w->p;
 	for (uint32_t v = 0; v < g->n; v++)
-		p->node_device[v] = g->set[v] == GRAPH_NONE ? unknown : device[g->set[v]];
-	/* Backwards, so that consumers are known, and the first consumer has the last word. */
+		w->consumer[v] = GRAPH_NONE;
+	/* Backwards, so that consumers are placed before, and the first one has the last word. */
 	for (uint32_t v = g->n; v-- > 0;) {
-		if (p->node_device[v] == unknown)
-			p->node_device[v] = device[0];
+		uint32_t s = g->set[v];
+		w->follows[v] &= w->consumer[v] != GRAPH_NONE;
+		p->node_device[v] = w->follows[v] ? p->node_device[w->consumer[v]]
+						  : w->device[s == GRAPH_NONE ? 0 : s];
 		for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++)
-			if (g->in_node[i] != GRAPH_NONE && g->set[g->in_node[i]] == GRAPH_NONE)
-				p->node_device[g->in_node[i]] = p->node_device[v];
+			if (g->in_node[i] != GRAPH_NONE)
+				w->consumer[g->in_node[i]] = v;
+		if (s != GRAPH_NONE)
+			p->set_device[s] = p->node_device[v];
 	}
 	for (uint32_t v = 0; v < g->n; v++)
 		p->nodes[p->node_device[v]]++;
 	for (uint32_t s = 0; s < g->n_sets; s++)
-		p->sets[device[s]]++;
+		p->sets[p->set_device[s]]++;
 }
 
 static uint32_t root_of(uint32_t *parent, uint32_t s)
@@ -29,30 +43,37 @@ static uint32_t root_of(uint32_t *parent, uint32_t s)
 	return s;
 }
 
-static void find_segments(const struct graph *g, const uint16_t *device, struct arena *a,
-			  struct placed *p)
+static void join(uint32_t *parent, uint32_t s, uint32_t t)
 {
-	struct digraph q;
-	uint32_t *parent = p->segment;
-	graph_set_quotient(g, a, &q);
+	s = root_of(parent, s);
+	t = root_of(parent, t);
+	parent[s > t ? s : t] = s > t ? t : s;     /* the root is the first set */
+}
+
+static void find_segments(struct work *w)
+{
+	const struct graph *g = w->g;
+	struct placed *p = w->p;
+	uint32_t *parent = arena_raw(w->a, g->n_sets, sizeof *parent);
 	for (uint32_t s = 0; s < g->n_sets; s++)
 		parent[s] = s;
-	for (uint32_t i = 0; i < q.m; i++) {
-		uint32_t s = root_of(parent, q.src[i]), t = root_of(parent, q.dst[i]);
-		if (device[q.src[i]] == device[q.dst[i]])
-			parent[s > t ? s : t] = s > t ? t : s;     /* the root is the first set */
-	}
-	uint32_t *number = arena_raw(a, g->n_sets, sizeof *number);
+	for (uint32_t v = 0; v < g->n; v++)
+		for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++) {
+			uint32_t u = g->in_node[i];
+			if (u == GRAPH_NONE || g->set[u] == GRAPH_NONE || g->set[v] == GRAPH_NONE)
+				continue;
+			/* A constant with many consumers does not tie them together. */
+			if (w->follows[u] ? w->consumer[u] == v : p->node_device[u] == p->node_device[v])
+				join(parent, g->set[u], g->set[v]);
+		}
 	for (uint32_t s = 0; s < g->n_sets; s++) {
 		uint32_t root = root_of(parent, s);
 		if (root == s) {
-			number[s] = p->n_segments++;
-			p->segments[device[s]]++;
+			p->segment[s] = p->n_segments++;
+			p->segments[p->set_device[s]]++;
 		}
-		number[s] = number[root];
+		p->segment[s] = p->segment[root];
 	}
-	for (uint32_t s = 0; s < g->n_sets; s++)
-		p->segment[s] = number[s];
 }
 
 struct copy { uint32_t out, device; };
@@ -65,14 +86,16 @@ static int compare_copies(const void *a, const void *b)
 	return (x->device > y->device) - (x->device < y->device);
 }
 
-static void count_copies(const struct graph *g, struct placed *p)
+static void count_copies(struct work *w)
 {
+	const struct graph *g = w->g;
+	struct placed *p = w->p;
 	struct copy *c = MEM_NEWN(struct copy, g->in_ptr[g->n]);
 	size_t n = 0;
 	for (uint32_t v = 0; v < g->n; v++)
-		for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++) {
+		for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1] && !w->follows[v]; i++) {
 			uint32_t u = g->in_node[i];
-			if (u != GRAPH_NONE && g->set[u] != GRAPH_NONE && p->node_device[u] != p->node_device[v])
+			if (u != GRAPH_NONE && !w->follows[u] && p->node_device[u] != p->node_device[v])
 				c[n++] = (struct copy){g->out_ptr[u] + g->in_port[i], p->node_device[v]};
 		}
 	qsort(c, n, sizeof *c, compare_copies);
@@ -87,16 +110,22 @@ static void count_copies(const struct graph *g, struct placed *p)
 	mem_free(c);
 }
 
-void placed_init(const struct graph *g, const uint16_t *device, uint32_t k, struct arena *a,
-		 struct placed *out)
+void placed_init(const struct graph *g, const uint16_t *device, uint32_t k, const bool *constant,
+		 struct arena *a, struct placed *out)
 {
+	struct work w = {.g = g, .device = device, .a = a, .p = out};
 	*out = (struct placed){.k = k};
 	out->node_device = arena_raw(a, g->n, sizeof *out->node_device);
+	out->set_device = arena_raw(a, g->n_sets, sizeof *out->set_device);
 	out->sets = ARENA_NEWN(a, uint32_t, k);
 	out->nodes = ARENA_NEWN(a, uint32_t, k);
 	out->segments = ARENA_NEWN(a, uint32_t, k);
 	out->segment = arena_raw(a, g->n_sets, sizeof *out->segment);
-	assign_nodes(g, device, out);
-	find_segments(g, device, a, out);
-	count_copies(g, out);
+	w.follows = arena_raw(a, g->n, sizeof *w.follows);
+	w.consumer = arena_raw(a, g->n, sizeof *w.consumer);
+	for (uint32_t v = 0; v < g->n; v++)
+		w.follows[v] = g->set[v] == GRAPH_NONE || (constant && constant[v]);
+	assign_nodes(&w);
+	find_segments(&w);
+	count_copies(&w);
 }

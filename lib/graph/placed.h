@@ -5,21 +5,28 @@
 
 #include "graph/graph.h"
 
-/* A segment is a largest set of sets on one device that hang together by edges. */
+/* Operations that follow their consumers: those in no set, and, unless placed sets of
+ * constants are meant literally, those that depend on constants alone, since every
+ * executor keeps weights beside what reads them.
+ *
+ * A segment is a largest group of sets on one device that hang together by edges other
+ * than those of such constants. */
 struct placed {
 	uint32_t k;
 	uint32_t *node_device;       /* (n) */
+	uint32_t *set_device;        /* (n_sets) as placed, or where its consumer is */
 	uint32_t *sets, *nodes;      /* (k) how many are on each device */
 	uint32_t *segments;          /* (k) */
 	uint32_t *segment;           /* (n_sets) numbered by their first set */
 	uint32_t n_segments;
 	uint64_t copies, copy_bytes; /* distinct tensors x devices that need them from another; dynamic
-	                              * ones as 0 bytes; constants in no set are not copied */
+	                              * ones as 0 bytes; what follows its consumers is not copied */
 };
 
-/* device[n_sets], all < k.  A node in no set is where its first consumer is; without
- * consumers, where set 0 is.  Memory from a. */
-void placed_init(const struct graph *g, const uint16_t *device, uint32_t k, struct arena *a,
-		 struct placed *out);
+/* device[n_sets], all < k; constant[n]: nodes that follow their first consumer although
+ * they are placed, or NULL.  What has no consumer is where its set is, or where set 0
+ * is.  Memory from a. */
+void placed_init(const struct graph *g, const uint16_t *device, uint32_t k, const bool *constant,
+		 struct arena *a, struct placed *out);
 
 #endif

@@ -154,7 +154,7 @@ void placetext_table(FILE *out, const struct answer *x, const struct placed *p,
 	for (uint32_t s = 0; s < g->n_sets; s++) {
 		uint32_t v = head[s];
 		char name[200], type[80];
-		fprintf(out, "%6u  %-*s  %7u %10.3f  %s %s", s, width, names[x->place.device[s]],
+		fprintf(out, "%6u  %-*s  %7u %10.3f  %s %s", s, width, names[p->set_device[s]],
 			p->segment[s], work[s] * 1e-6,
 			err_escape(type, sizeof type, g->type[v], strlen(g->type[v])),
 			err_escape(name, sizeof name, g->node_name[v], strlen(g->node_name[v])));
