@@ -66,6 +66,39 @@ setup() {
 	PY
 }
 
+@test "irfill: only float constants of 256 zeros and more count as absent" {
+	cat >m.xml <<-'XML'
+		<net name="zeros" version="11"><layers>
+		<layer id="0" name="x" type="Parameter" version="opset1"><data shape="256" element_type="f32"/>
+		<output><port id="0" precision="FP32"><dim>256</dim></port></output></layer>
+		<layer id="1" name="many" type="Const" version="opset1"><data element_type="f32" shape="256" offset="0" size="1024"/>
+		<output><port id="0" precision="FP32"><dim>256</dim></port></output></layer>
+		<layer id="2" name="few" type="Const" version="opset1"><data element_type="f32" shape="255" offset="1024" size="1020"/>
+		<output><port id="0" precision="FP32"><dim>255</dim></port></output></layer>
+		<layer id="3" name="whole" type="Const" version="opset1"><data element_type="i64" shape="256" offset="2044" size="2048"/>
+		<output><port id="0" precision="I64"><dim>256</dim></port></output></layer>
+		<layer id="4" name="sum" type="Add" version="opset1"><input><port id="0"/><port id="1"/></input>
+		<output><port id="2" precision="FP32"><dim>256</dim></port></output></layer>
+		<layer id="5" name="r1" type="Result" version="opset1"><input><port id="0"/></input></layer>
+		<layer id="6" name="r2" type="Result" version="opset1"><input><port id="0"/></input></layer>
+		<layer id="7" name="r3" type="Result" version="opset1"><input><port id="0"/></input></layer>
+		</layers><edges>
+		<edge from-layer="0" from-port="0" to-layer="4" to-port="0"/>
+		<edge from-layer="1" from-port="0" to-layer="4" to-port="1"/>
+		<edge from-layer="4" from-port="2" to-layer="5" to-port="0"/>
+		<edge from-layer="2" from-port="0" to-layer="6" to-port="0"/>
+		<edge from-layer="3" from-port="0" to-layer="7" to-port="0"/>
+		</edges></net>
+	XML
+	head -c 4092 /dev/zero >part
+	"$BIN/irfill" m.xml --partial part -o full
+	run -1 cmp -s -n 1024 part full
+	cmp -i 1024 part full
+	head -c 2044 /dev/zero >part                 # now the integers are beyond its end
+	run -3 "$BIN/irfill" m.xml --partial part -o full2
+	[[ $output == *"layer 3 'whole'"* ]]
+}
+
 @test "irfill: a whole .bin is not changed" {
 	"$ROOT/models.sh" googlenet d
 	"$BIN/irfill" d/googlenet.xml --seed 9 -o again

@@ -132,7 +132,7 @@ static bool infer(const struct item *it, size_t n_items, uint64_t n, double *val
 				r = *it[i].role;
 			if (r.kind != ROLE_INDEX)
 				continue;
-			if (!fill_index(g, &r, n, known ? other : value) ||
+			if (!fill_index(g, cons, &r, n, known ? other : value) ||
 			    (known && !agree(g->type[r.node], value, other, n)))
 				return false;
 			known = true;

@@ -62,7 +62,8 @@ bool fill_is_index(const char *type, uint32_t k);
 
 /* The n integers that input r->input of node r->node must have for the recorded shapes;
  * false when they do not follow from them. */
-bool fill_index(const struct graph *g, const struct role *r, uint64_t n, double *value);
+bool fill_index(const struct graph *g, const struct consumers *cons, const struct role *r,
+		uint64_t n, double *value);
 
 /* Half of the range of a quantised type (127 for i8), 0 for types that are not. */
 double elem_half_range(enum elem t);

@@ -295,21 +295,20 @@ static bool unchanged(const struct role *r, bool slice, struct dims in, struct d
 }
 
 /* A slice of a shape that tells PriorBox the size of an image: the last sizes. */
-static bool image_size(const struct graph *g, const struct role *r, struct dims in, struct dims out,
-		       uint64_t n, double *value)
+static bool image_size(const struct graph *g, const struct consumers *cons, const struct role *r,
+		       struct dims in, struct dims out, uint64_t n, double *value)
 {
 	bool prior_box = false;
-	for (uint32_t v = r->node + 1; v < g->n && !prior_box; v++)
-		for (uint32_t s = g->in_ptr[v]; s < g->in_ptr[v + 1]; s++)
-			prior_box |=
-				g->in_node[s] == r->node && strncmp(g->type[v], "PriorBox", 8) == 0;
+	for (uint32_t i = cons->ptr[r->node]; i < cons->ptr[r->node + 1]; i++)
+		prior_box |= strncmp(g->type[cons->dst[i]], "PriorBox", 8) == 0;
 	if (!prior_box || n != 1 || in.n != 1 || out.n != 1 || out.v[0] < 0 || in.v[0] < out.v[0])
 		return false;
 	*value = r->input == 1 ? (double)(in.v[0] - out.v[0]) : r->input == 2 ? (double)in.v[0] : 1;
 	return true;
 }
 
-bool fill_index(const struct graph *g, const struct role *r, uint64_t n, double *value)
+bool fill_index(const struct graph *g, const struct consumers *cons, const struct role *r,
+		uint64_t n, double *value)
 {
 	uint32_t v = r->node, k = r->input, axis;
 	const char *t = g->type[v];
@@ -353,7 +352,7 @@ bool fill_index(const struct graph *g, const struct role *r, uint64_t n, double 
 		       fill_all(k == 0 ? 0 : k == 1 ? (double)out.v[0] : 1, 1, value);
 	if (strcmp(t, "StridedSlice") == 0 || strcmp(t, "Pad") == 0)
 		return unchanged(r, *t == 'S', in, out, n, value) ||
-		       (*t == 'S' && image_size(g, r, in, out, n, value));
+		       (*t == 'S' && image_size(g, cons, r, in, out, n, value));
 	if (strstr(t, "Sequence") != NULL)
 		return in.n == 3 && in.v[1] >= 0 && fill_all((double)in.v[1], n, value);
 	return false;

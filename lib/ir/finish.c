@@ -285,7 +285,8 @@ static int check_sizes(const struct work *w, const struct graph *g, struct err *
 			for (uint32_t i = g->dim_ptr[o]; i < g->dim_ptr[o + 1]; i++)
 				dynamic |= g->dim[i] == DIM_DYNAMIC;
 			bool sized = elem_bits(g->out_elem[o]) > 0;
-			if (!dynamic && (sized ? graph_out_bytes(g, o) : graph_out_elements(g, o)) < 0)
+			if (!dynamic &&
+			    (sized ? graph_out_bytes(g, o) : graph_out_elements(g, o)) < 0)
 				return raw_error(w->src, w->net, w->order[r],
 						 w->net->layer.v[w->order[r]].line, e,
 						 "output %u has more than 2^63 bytes",
