@@ -1,0 +1,64 @@
+#!/usr/bin/env bats
+# ops: every operator kernel of the CPU device against OpenVINO, one model per family of
+# generated cases (parity_op.py), through ir2dag and devrun.
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	export HSDAG_PYTHON B OPENBLAS_NUM_THREADS=1
+	HSDAG_PYTHON=$(realpath -s "${HSDAG_PYTHON:-${B:-build}/venv/bin/python}")
+	B=$(realpath "${B:-build}")
+	"$HSDAG_PYTHON" -c 'import openvino' 2>/dev/null || return 0
+	"$HSDAG_PYTHON" "$BATS_TEST_DIRNAME/parity_op.py" gen "$BATS_FILE_TMPDIR"
+}
+
+# family NAME [DEVICES] - run the family's model once and compare its results
+family() {
+	"$HSDAG_PYTHON" -c 'import openvino' 2>/dev/null || skip "needs OpenVINO in Python"
+	local dir=$BATS_FILE_TMPDIR/$1 devices=${2:-cpu:0}
+	"$B/bin/ir2dag" "$dir/model.xml" |
+		"$B/bin/placebase" single -D "$devices" |
+		"$B/bin/devrun" -D "$devices" --runs 1 --warmup 0 --no-reference --inputs "$dir/in" --outputs "$dir/out" \
+			-o "$dir/run.mp"
+	run -0 "$HSDAG_PYTHON" "$BATS_TEST_DIRNAME/parity_op.py" compare "$BATS_FILE_TMPDIR" "$1"
+}
+
+@test "element-wise, one input" { family unary; }
+@test "element-wise, two inputs, broadcasting" { family binary; }
+@test "comparisons, logic, Select" { family compare; }
+@test "FakeQuantize and conversions" { family quantize; }
+@test "reductions" { family reduce; }
+@test "matrix products, attention" { family matmul; }
+@test "convolutions" { family convolution; }
+@test "transposed convolutions" { family deconvolution; }
+@test "pooling" { family pooling; }
+@test "normalisations" { family norm; }
+@test "movement of elements, slices, padding" { family move; }
+@test "gather and scatter" { family indexed; }
+@test "Interpolate" { family resize; }
+@test "recurrent cells and sequences" { family recurrent; }
+
+@test "all cores compute the same results" {
+	for f in convolution matmul norm; do
+		family $f cpu
+	done
+}
+
+@test "the kernels for other processors agree too" {
+	for level in 1 3; do
+		for f in unary matmul convolution pooling; do
+			HSDAG_CPU_LEVEL=$level family $f
+		done
+	done
+}
+
+@test "the comparison notices a wrong result" {
+	"$HSDAG_PYTHON" -c 'import openvino' 2>/dev/null || skip "needs OpenVINO in Python"
+	cp -r "$BATS_FILE_TMPDIR/reduce" "$BATS_TEST_TMPDIR/reduce"
+	"$HSDAG_PYTHON" - "$BATS_TEST_TMPDIR/reduce/out/3.npy" <<-'PY'
+		import sys, numpy as np
+		a = np.load(sys.argv[1])
+		a.ravel()[0] *= 1.001
+		np.save(sys.argv[1], a)
+	PY
+	run -1 "$HSDAG_PYTHON" "$BATS_TEST_DIRNAME/parity_op.py" compare "$BATS_TEST_TMPDIR" reduce
+}
