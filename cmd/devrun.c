@@ -55,11 +55,13 @@ static int list_devices(const struct state *s, const struct placement *p, struct
 {
 	if (s->o->devices)
 		return device_list_parse(s->o->devices, l, e);
-	if (s->devs.k > 0)
-		return device_list_names(s->devs.names, s->devs.k, l, e);
-	if (p)
-		return device_list_names(p->names, p->k, l, e);
-	return err_set(e, ST_USAGE, "no devices; name them with -D or put devrun --probe in front");
+	if (s->devs.k == 0 && !p)
+		return err_set(e, ST_USAGE, "no devices; name them with -D or put devrun --probe in front");
+	int rc = s->devs.k > 0 ? device_list_names(s->devs.names, s->devs.k, l, e)
+			       : device_list_names(p->names, p->k, l, e);
+	if (rc < 0 && e->code == ST_USAGE)
+		e->code = ST_INPUT;      /* the names are not from the command line */
+	return rc;
 }
 
 static int open_session(struct state *s, const struct placement *p, struct err *e)

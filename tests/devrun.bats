@@ -1,0 +1,315 @@
+#!/usr/bin/env bats
+# devrun: devices, what it adds to a stream, inputs and outputs, failures. That the numbers it
+# computes are right is parity.bats' part; that any order of execution is safe, test_exec.c's.
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	export HSDAG_PYTHON B OPENBLAS_NUM_THREADS=1 CORES
+	HSDAG_PYTHON=$(realpath -s "${HSDAG_PYTHON:-${B:-build}/venv/bin/python}")
+	B=$(realpath "${B:-build}")
+	PATH=$B/bin:$PATH
+	CORES=$(nproc)
+	sh "$BATS_TEST_DIRNAME/models.sh" mobilenet_v3_large rnnlm small_increment_1x3x4x5 \
+		"$BATS_FILE_TMPDIR"
+	cd "$BATS_FILE_TMPDIR" || return 1
+	for m in mobilenet_v3_large rnnlm small_increment_1x3x4x5; do
+		ir2dag "$m.xml" > "$m.mp"
+	done
+	placebase single -D cpu:0 mobilenet_v3_large.mp > one.mp
+	placebase single -D cpu:0 small_increment_1x3x4x5.mp > tiny.mp
+	placebase random -n 3 --draw uniform -D cpu:0,cpu:1 mobilenet_v3_large.mp > random.mp
+}
+
+setup() {
+	PATH=$B/bin:$PATH
+	cd "$BATS_FILE_TMPDIR" || return 1
+}
+
+two_cores() {
+	[ "$CORES" -ge 2 ] || skip "needs two cores"
+}
+
+# py CODE - Python with read(FILE) -> [[kind, map]], write(FILE, records), tensor(t), runs(FILE)
+py() {
+	"$HSDAG_PYTHON" - "$1" <<-'PY'
+		import sys, textwrap, msgpack, xxhash, numpy as np
+		def read(f):
+		    return list(msgpack.Unpacker(open(f, "rb"), max_buffer_size=2**30))
+		def write(f, records):
+		    wire = [msgpack.packb(r) for r in records]
+		    end = {"records": len(wire) - 1, "digest": xxhash.xxh64(b"".join(wire[1:])).intdigest()}
+		    open(f, "wb").write(b"".join(wire) + msgpack.packb(["end", end]))
+		def tensor(t):
+		    return np.frombuffer(t["data"], "<" + t["dtype"][0] + str(int(t["dtype"][1:]) // 8)).reshape(t["shape"])
+		def runs(f):
+		    return [m for k, m in read(f) if k == "run"]
+		exec(textwrap.dedent(sys.argv[1]))
+	PY
+}
+
+@test "--list shows the cores" {
+	run -0 devrun --list
+	[[ $output == *"cpu "*"core"* ]]
+	two_cores
+	[[ $output == *"cpu:0 "*"1 core"* ]]
+}
+
+@test "device lists: what is wrong is said, with status 2" {
+	while read -r list text; do
+		run -2 --separate-stderr devrun -o no.mp --probe -D "$list" tiny.mp
+		[[ $stderr == *"$text"* ]] || { echo "$list: $stderr"; return 1; }
+	done <<-'END'
+		gpu:0 unknown device 'gpu:0'
+		cpu0 unknown device 'cpu0'
+		cpu: not a list of cores
+		cpu:1-0 not a list of cores
+		cpu:0-x not a list of cores
+		cpu:999 core 999 is not there
+		cpu:0,cpu:0 twice
+		cpu,cpu:0 share cores
+		cpu:0,cpu:0-0 share cores
+	END
+	run -0 devrun --probe --allow-shared -D cpu,cpu:0 -o shared.mp tiny.mp
+	run -2 devrun --probe tiny.mp
+	run -2 devrun --probe --paired -D cpu tiny.mp
+	run -2 devrun --min-runs 5 --max-runs 4 tiny.mp
+}
+
+@test "a core and all of PoCL share cores; a core and one unit of it do not" {
+	two_cores
+	devrun --list | grep -q '^cl:0.0 .*PoCL' || skip "no PoCL"
+	run -2 --separate-stderr devrun -o no.mp --probe -D cpu:0,cl:0.0 tiny.mp
+	[[ $stderr == *"'cpu:0' and 'cl:0.0' share cores"* ]]
+	run -0 --separate-stderr devrun --probe -D cpu:0,cl:0.0:1 -o cl.mp tiny.mp
+	run -1 --separate-stderr devrun -o no.mp --probe -D cl:9.0 tiny.mp
+	[[ $stderr == *"no OpenCL platform 9"* ]]
+}
+
+@test "--probe adds devs and keeps the rest" {
+	dagfeat mobilenet_v3_large.mp > feat.mp
+	devrun --probe -D cpu:0 -o probe.mp feat.mp
+	py '
+		f, p = read("feat.mp"), read("probe.mp")
+		assert [k for k, m in p] == ["hdr", "graph", "devs", "feat", "end"]
+		assert p[1] == f[1] and p[3] == f[2]
+		d = p[2][1]
+		assert d["names"] == ["cpu:0"] and d["types"] == ["cpu"]
+		assert tensor(d["mask"]).shape == (f[1][1]["n_sets"], 1) and tensor(d["mask"]).min() == 1
+		assert tensor(d["mem_bytes"])[0] > 1e8
+	'
+}
+
+@test "every placement gets a run record" {
+	two_cores
+	devrun --max-seconds 0.3 -o r.mp random.mp
+	py '
+		r = read("r.mp")
+		assert [k for k, m in r] == ["hdr", "graph"] + 3 * ["place"] + 3 * ["run", ] + ["end"], [k for k, m in r]
+		places, got = r[2:5], runs("r.mp")
+		for (_, p), x in zip(places, got):
+			assert [p[k] for k in ("graph", "episode", "step", "sample", "source")] == \
+			       [x[k] for k in ("graph", "episode", "step", "sample", "source")]
+			s = tensor(x["samples_s"])
+			assert x["ok"] and len(s) >= 6 and s.min() > 1e-4 and s.max() < 10
+			assert x["lo_s"] <= x["lat_s"] <= x["hi_s"] and abs(x["lat_s"] - np.median(s)) < 1e-12
+			assert x["copies"] > 10 and x["copy_bytes"] > 1000 and x["ref_s"] > 1e-4
+			busy, mem = tensor(x["busy_s"]), tensor(x["mem_bytes"])
+			assert busy.shape == mem.shape == (2,) and busy.min() > 0 and busy.max() <= s[-1]
+			assert 1e5 < mem.min() and mem.max() < 1e8
+	'
+}
+
+@test "--runs, --paper and --warmup count" {
+	devrun --runs 3 -o r3.mp one.mp
+	devrun --paper --no-reference -o p.mp one.mp
+	py '
+		x, = runs("r3.mp")
+		assert len(tensor(x["samples_s"])) == 3
+		x, = runs("p.mp")
+		s = tensor(x["samples_s"])
+		assert len(s) == 10 and abs(x["lat_s"] - s[5:].mean()) < 1e-12 and x["ref_s"] == 0
+	'
+}
+
+@test "the devices of the stream, and -D in their place" {
+	two_cores
+	devrun --probe -D cpu:1,cpu:0 mobilenet_v3_large.mp | placebase single:cpu:0 | devrun --runs 1 -o r.mp
+	py '
+		x, = runs("r.mp")
+		assert x["ok"] and list(tensor(x["busy_s"]) > 0) == [False, True]
+	'
+	run -3 --separate-stderr devrun -o no.mp -D cpu:1 --runs 1 one.mp
+	[[ $stderr == *"places on 'cpu:0', which is not among the devices"* ]]
+}
+
+@test "inputs come from the seed, go to files and come back" {
+	devrun --runs 1 --no-reference --seed 5 --save-inputs in --outputs out1 one.mp > /dev/null
+	devrun --runs 1 --no-reference --seed 6 --inputs in --outputs out2 one.mp > /dev/null
+	devrun --runs 1 --no-reference --seed 6 --outputs out3 one.mp > /dev/null
+	cmp out1/0.npy out2/0.npy
+	run ! cmp -s out1/0.npy out3/0.npy
+	cmp out1/index.tsv out2/index.tsv
+	py '
+		x, y = np.load("in/0.npy"), np.load("out1/0.npy")
+		assert x.shape == (1, 3, 224, 224) and x.dtype == np.float32 and -1 <= x.min() < -0.99 and 0.99 < x.max() < 1
+		assert y.shape == (1, 1000) and np.isfinite(y).all() and y.std() > 0
+		assert open("in/index.tsv").read().split("\t")[::2] == ["0.npy", "f32[1,3,224,224]\n"]
+		np.save("in/0.npy", x[:, :, :100])
+	'
+	run -3 --separate-stderr devrun -o no.mp --inputs in one.mp
+	[[ $stderr == *"its shape is (1, 3, 100, 224), but the model wants (1, 3, 224, 224)"* ]]
+	py 'np.save("in/0.npy", np.zeros((1, 3, 224, 224)))'
+	run -3 --separate-stderr devrun -o no.mp --inputs in one.mp
+	[[ $stderr == *"its type is "*"f8"*"the model wants '<f4'"* ]]
+	head -c 1000 out1/0.npy > in/0.npy
+	run -3 devrun -o no.mp --inputs in one.mp
+	rm in/index.tsv in/0.npy
+	run -1 --separate-stderr devrun -o no.mp --inputs in one.mp
+	[[ $stderr == *"cannot read 'in/0.npy'"* ]]
+}
+
+@test "integers that a Gather reads stay in its range" {
+	placebase single -D cpu:0 rnnlm.mp | devrun --runs 1 --no-reference --save-inputs ids > /dev/null
+	py '
+		x = np.load("ids/0.npy")
+		assert x.dtype.kind == "i" and x.min() >= 0 and 100 < x.max() < 10000 and len(set(x.flat)) > 5, x
+	'
+}
+
+@test "the same bits on one core, on two and on all" {
+	two_cores
+	for p in one random; do
+		devrun --runs 2 --no-reference --outputs "bits.$p" "$p.mp" > /dev/null
+	done
+	placebase single -D cpu mobilenet_v3_large.mp | devrun --runs 2 --no-reference --outputs bits.all > /dev/null
+	cmp bits.one/0.npy bits.random/0.npy
+	cmp bits.one/0.npy bits.all/0.npy
+}
+
+@test "weights that are missing, short, or no file" {
+	head -c 1000000 mobilenet_v3_large.bin > short.bin
+	run -3 --separate-stderr devrun -o no.mp --weights short.bin one.mp
+	[[ $stderr == *"short.bin"*"layer "*"beyond the weights"* ]]
+	run -1 --separate-stderr devrun -o no.mp --weights nowhere.bin one.mp
+	[[ $stderr == *"nowhere.bin"* ]]
+	mkfifo fifo.bin
+	for f in fifo.bin . /dev/zero; do
+		run -3 --separate-stderr timeout 5 devrun -o no.mp --weights "$f" one.mp
+		[[ $stderr == *"regular file"* ]]
+	done
+	ir2dag "$BATS_TEST_DIRNAME/models/alexnet.xml" > bare.mp
+	run -3 --separate-stderr devrun -o no.mp --probe -D cpu:0 bare.mp
+	[[ $stderr == *"has no weights file"* ]]
+}
+
+@test "an operator that no device can run is named, with its layer, before anything runs" {
+	ir2dag "$BATS_TEST_DIRNAME/models/inception_ssd.xml" > ssd.mp
+	run -3 --separate-stderr devrun -o no.mp --probe -D cpu:0 ssd.mp
+	[[ $stderr == *"operator 'PriorBox"*"layer "*"can run on none of the devices"* ]]
+	run -3 --separate-stderr bash -c 'placebase single -D cpu:0 ssd.mp | devrun -o no.mp'
+	[[ $stderr == *"operator 'PriorBox"* ]]
+}
+
+@test "records out of place" {
+	py '
+		r = read("tiny.mp")[:-1]
+		p = r[2][1]
+		write("other.mp", r[:2] + [["place", {**p, "graph": p["graph"] ^ 1}]])
+		write("early.mp", [r[0], r[2], r[1]])
+		write("twice.mp", r[:2] + r[1:])
+		write("none.mp", r[:1])
+		write("keep.mp", r[:2] + [["news", {"a": 1}]] + r[2:] + [["more", {"b": [2]}]])
+		write("devs.mp", r[:2] + [["place", {**p, "devices": ["nonesuch"]}]])
+	'
+	run -3 --separate-stderr devrun -o no.mp other.mp
+	[[ $stderr == *"about another graph"* ]]
+	run -3 --separate-stderr devrun -o no.mp early.mp
+	[[ $stderr == *"before its graph"* ]]
+	run -3 --separate-stderr devrun -o no.mp twice.mp
+	[[ $stderr == *"second graph"* ]]
+	run -3 --separate-stderr devrun -o no.mp --probe -D cpu none.mp
+	[[ $stderr == *"no graph"* ]]
+	run -3 --separate-stderr devrun -o no.mp devs.mp
+	[[ $stderr == *"unknown device 'nonesuch'"* ]]
+	[ ! -e no.mp ]
+	devrun --runs 1 -o kept.mp keep.mp
+	py 'assert [k for k, m in read("kept.mp")] == ["hdr", "graph", "news", "place", "more", "run", "end"]'
+	cat tiny.mp keep.mp | devrun --runs 1 > cat.mp
+	recdump --check cat.mp
+	py 'assert len(runs("cat.mp")) == 2'
+}
+
+@test "every prefix of a stream is refused" {
+	n=$(stat -c %s tiny.mp)
+	for ((c = 0; c < n; c += n / 12 + 1)); do
+		head -c "$c" tiny.mp > cut.mp
+		run -3 devrun --runs 1 -o out.mp cut.mp
+		[ ! -e out.mp ]
+	done
+}
+
+@test "episodes are measured when they end, before episode_end goes on" {
+	py '
+		r = read("tiny.mp")[:-1]
+		place = lambda e, s: ["place", {**r[2][1], "episode": e, "step": s}]
+		episode = lambda e: [["episode", {"episode": e, "steps": 2}], place(e, 0), place(e, 1), ["episode_end", {"episode": e}]]
+		write("loop.mp", r[:2] + episode(1) + episode(2))
+	'
+	devrun --runs 1 -o looped.mp loop.mp
+	py '
+		one = ["episode", "place", "place", "run", "run", "episode_end"]
+		assert [k for k, m in read("looped.mp")] == ["hdr", "graph"] + one + one + ["end"]
+		assert [(m["episode"], m["step"]) for m in runs("looped.mp")] == [(1, 0), (1, 1), (2, 0), (2, 1)]
+	'
+}
+
+@test "a reader that vanishes ends devrun within a second or two" {
+	start=$(date +%s)
+	run -1 --separate-stderr bash -c 'set -o pipefail; devrun --runs 100000 one.mp | sleep 0.3'
+	[ $(($(date +%s) - start)) -lt 5 ]
+	[[ $stderr == *"reader"* ]]
+}
+
+@test "--paired: candidates and singles in pairs, and the last word" {
+	two_cores
+	py '
+		r = read("random.mp")[:-1]
+		best = [["best", {**m, "rank": i, "n_groups": 9, "lat_s": 1.0, "ref_s": 1.0}] for i, (k, m) in enumerate(r[2:])]
+		write("best.mp", r[:2] + best)
+	'
+	devrun --paired --max-seconds 0.3 -o final.mp best.mp
+	py '
+		r = read("final.mp")
+		assert [k for k, m in r] == ["hdr", "graph"] + 3 * ["best"] + 5 * ["run"] + ["best", "end"], [k for k, m in r]
+		x = runs("final.mp")
+		assert [m["source"] for m in x] == 2 * ["single"] + 3 * ["random"]
+		for m in x:
+			assert m["ok"] and m["ratio_lo"] <= m["ratio"] <= m["ratio_hi"]
+		assert any(m["ratio"] == 1 for m in x[:2])
+		f = r[-2][1]
+		assert f["final"] and f["reference"] in ("cpu:0", "cpu:1") and f["n_pairs"] >= 6 and f["ratio_hi"] <= 1
+		assert f["out_cos"] > 0.999999 and f["out_max"] < 1e-5
+		single = f["source"] == "single"
+		assert single == (f["copies"] == 0) and (f["n_groups"] == 1 if single else f["n_groups"] == 9)
+	'
+	# What it wrote can be judged again.
+	devrun --paired --max-seconds 0.1 --candidates 1 -o again.mp final.mp
+	recdump --check again.mp
+}
+
+@test "damaged streams are refused in good order" {
+	run -0 timeout 300 "$HSDAG_PYTHON" "$BATS_TEST_DIRNAME/fuzz/mutate.py" tiny.mp "${HOSTILE:-60}" "${SEED:-1}" \
+		"$B/bin/devrun" --runs 1 --no-reference
+}
+
+@test "the k-th allocation fails cleanly" {
+	for ((k = 1; k < 4000; k = k * 5 / 4 + 1)); do
+		HSDAG_FAIL_ALLOC=$k run timeout 10 devrun --runs 1 --no-reference -o alloc.mp tiny.mp
+		[ "$status" -le 3 ] || { echo "k=$k: $status"; return 1; }
+	done
+}
+
+@test "a full disk is noticed" {
+	run -1 --separate-stderr bash -c 'devrun --runs 1 tiny.mp > /dev/full'
+	[[ $stderr == *"No space left"* ]]
+}
