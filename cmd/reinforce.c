@@ -281,7 +281,7 @@ static int take_run(struct stage *s, const struct rec *r, struct err *e)
 		err_escape(s->failure, sizeof s->failure, x->run.reason, strlen(x->run.reason));
 	s->l.noisy = s->l.noisy || x->run.noisy;
 	if (!x->run.ok ||
-	    (s->anchors_again && sample_is_single(x) && candidates_has(&s->l.cand, x->place.device)))
+	    (s->anchors_again && !x->place.action && candidates_has(&s->l.cand, x->place.device)))
 		return 0;
 	struct candidate c = {.device = (uint16_t *)x->place.device, .episode = x->place.id.episode,
 			      .step = x->place.id.step, .sample = x->place.id.sample,
@@ -297,7 +297,8 @@ static int take_run(struct stage *s, const struct rec *r, struct err *e)
  * runs are ranked. */
 static int take_rollout(struct stage *s, const struct rec *r, struct err *e)
 {
-	if (s->o->fifo && !s->in_episode)
+	/* Before the first episode: placements by others, as candidates. */
+	if (s->o->fifo && !s->in_episode && (s->rollout.begun || rec_is(r, "part")))
 		return err_set(e, ST_INPUT, "%s: outside of an episode", r->kind);
 	if (settle(s, e) < 0)
 		return -1;

@@ -108,6 +108,24 @@ loop_with() {
 	PY
 }
 
+@test "placements by others in front of the loop are candidates, and the incumbent" {
+	ir2dag "$MODELS/googlenet.xml" | dagfeat --paper | devsim --probe > plain.mp
+	placebase heft plain.mp > heft.mp
+	SIM= LEARN="--episodes 2 --steps 3 --keep" loop heft.mp out.mp
+	"$HSDAG_PYTHON" - out.mp <<-'PY'
+		import sys, msgpack
+		r = list(msgpack.Unpacker(open(sys.argv[1], "rb"), max_buffer_size=2**30))
+		heft = next(m["device"]["data"] for k, m in r if k == "place" and m["source"] == "heft")
+		second = [m for k, m in r if k == "episode"][1]
+		assert second["incumbent"]["data"] == heft
+		assert any(m["source"] == "heft" for k, m in r if k == "best")
+	PY
+	LEARN="--episodes 2 --steps 3" SIM= loop heft.mp whole.mp
+	LEARN="--episodes 1 --steps 3 --checkpoint ck.mp" SIM= loop heft.mp part.mp
+	LEARN="--episodes 2 --steps 3 --checkpoint ck.mp --resume" SIM= loop heft.mp resumed.mp
+	same_body whole.mp resumed.mp
+}
+
 @test "every placement must have been run" {
 	rm -f loop.fifo && mkfifo loop.fifo
 	run ! timeout 20 bash -o pipefail -c "gpnembed $GPN --params-from loop.fifo $IN | placepolicy |

@@ -45,8 +45,12 @@ int episode_incumbent(const struct rec *rec, uint32_t n_sets, uint32_t k, struct
 int rollout_begin(struct rollout *r, const struct rec *rec, uint32_t k, struct err *e)
 {
 	uint64_t episode;
-	arena_reset(r->arena);
-	r->n_steps = r->n_samples = r->n_ran = r->next_run = 0;
+	r->first = !r->begun;
+	if (r->begun) {
+		arena_reset(r->arena);
+		r->n_steps = r->n_samples = r->n_ran = r->next_run = 0;
+	}
+	r->begun = true;
 	if (get_uint(rec->map, "episode", 0, UINT32_MAX, &episode, e) < 0)
 		return err_prefix(e, "episode");
 	r->episode = (uint32_t)episode;
@@ -58,7 +62,7 @@ static int check_id(const struct rollout *r, const struct step_id *id, const cha
 {
 	if (id->graph != r->graph)
 		return err_set(e, ST_INPUT, "%s: of another graph; reinforce handles one", kind);
-	if (id->episode != r->episode)
+	if (id->episode != r->episode && !(id->episode == 0 && r->first))
 		return err_set(e, ST_INPUT, "%s: of episode %u during episode %u", kind, id->episode,
 			       r->episode);
 	return 0;
@@ -94,6 +98,8 @@ int rollout_place(struct rollout *r, const struct rec *rec, const char *const *d
 		return err_set(e, ST_INPUT, "place: its devices are not those of the devs record");
 	if (p.n_sets != r->n_sets)
 		return err_set(e, ST_INPUT, "place: %u sets; the graph has %u", p.n_sets, r->n_sets);
+	if (r->replayed && p.id.episode == 0)
+		p.action = NULL;                /* not from this training */
 	if (r->replayed && p.action && (p.id.step >= r->n_steps || p.n_groups != r->step[p.id.step].p.n_groups))
 		return err_set(e, ST_INPUT, "place: its groups are not those of step %u", p.id.step);
 	r->sample = mem_grow(r->sample, &r->sample_cap, r->n_samples + 1, sizeof *r->sample);
@@ -103,7 +109,8 @@ int rollout_place(struct rollout *r, const struct rec *rec, const char *const *d
 
 static bool same_sample(const struct sample *s, const struct run *u)
 {
-	return !s->ran && s->place.id.step == u->id.step && s->place.id.sample == u->id.sample &&
+	return !s->ran && s->place.id.episode == u->id.episode && s->place.id.step == u->id.step &&
+	        s->place.id.sample == u->id.sample &&
 	       strcmp(s->place.source, u->source) == 0;
 }
 

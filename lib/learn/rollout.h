@@ -32,6 +32,8 @@ struct rollout {
 	struct arena *arena;     /* owns the records of the current episode */
 
 	uint32_t episode;
+	bool begun, first;       /* an episode has begun; it is the first, to which placements
+	                            from before it (episode 0) belong */
 	struct incumbent incumbent;  /* that the episode's policy is around */
 	uint32_t n_steps, n_samples, n_ran;
 	struct part *step;       /* (n_steps) in order */
