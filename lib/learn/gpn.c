@@ -273,7 +273,7 @@ static int gpn_embed(struct tape *t, const struct net_model *m, struct mat *cons
 	else
 		pool_given(&s, plan->given->group, plan->given->n_groups);
 	if (plan->recorded && s.graph->n != plan->recorded->n_groups)
-		return err_set(e, ST_INPUT, "a recorded partition has %u groups, its rounds make %u",
+		return err_set(e, ST_INPUT, "a recorded partition has %u groups, not %u",
 			       plan->recorded->n_groups, s.graph->n);
 
 	struct after last = {h->act_final != 0, h->act_final ? h->dropout_network : 0};

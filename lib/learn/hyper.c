@@ -60,7 +60,8 @@ int hyper_set(struct hyper *h, const struct hyper_field *f, double v, struct err
 		return err_set(e, ST_INPUT, "hyperparameter '%s' is %g; it lies between %g and %g",
 			       f->name, v, f->lo, f->hi);
 	if (!f->is_real && v != floor(v))
-		return err_set(e, ST_INPUT, "hyperparameter '%s' is %g; it is an integer", f->name, v);
+		return err_set(e, ST_INPUT, "hyperparameter '%s' is %g; it is an integer",
+			       f->name, v);
 	char *p = (char *)h + f->offset;
 	if (f->is_real)
 		*(double *)(void *)p = v;

@@ -18,13 +18,13 @@ struct hyper {
 	int64_t layer_parsingnet;  /* Linear layers of the edge MLP */
 	int64_t layer_deepsets;    /* Linear layers of each half of the pooling */
 	double dropout_network;    /* probability that an activation is dropped, 0 <= p < 1 */
-	double dropout_parsing;    /* probability that an edge cannot be kept by a round of parsing */
+	double dropout_parsing;    /* probability that a round of parsing cannot keep an edge */
 	/* parsing */
 	int64_t rounds;            /* rounds of parsing; 0: until nothing shrinks */
-	int64_t mix_rounds;        /* 1: a step of a training episode draws its rounds from 1 .. rounds */
+	int64_t mix_rounds;        /* 1: a step of training draws its rounds from 1 .. rounds */
 	int64_t min_groups;        /* no round leaves fewer groups (if there are as many nodes) */
 	/* choices that change no shape */
-	int64_t pool_sum;          /* 1: a pooled group is scaled by mean score * number of edges; 0: by the mean score */
+	int64_t pool_sum;          /* scale of a group: 1: mean score * number of edges; 0: mean score */
 	int64_t act_final;         /* 1: the output MLP ends in ReLU and dropout, as published */
 	int64_t policy_norm;       /* 1: LayerNorm of Z' in front of the policy's MLP */
 	double policy_gain;        /* factor on the initial bound of the policy's last layer */

@@ -137,8 +137,8 @@ static int check_logp(const struct mat *logp, const uint8_t *mask, struct err *e
 {
 	for (size_t i = 0; i < (size_t)logp->rows * logp->cols; i++)
 		if (!isfinite(logp->v[i]) && (!mask || mask[i]))
-			return err_set(e, ST_INPUT, "log-probabilities of the network are not finite; "
-				       "embeddings or parameters are too large");
+			return err_set(e, ST_INPUT, "log-probabilities are not finite; embeddings "
+				       "or parameters are too large");
 	return 0;
 }
 
@@ -182,7 +182,8 @@ static int check_groups(const uint32_t *group, uint32_t n, uint32_t n_groups, st
 		next += group[i] == next;
 	}
 	if (next != n_groups)
-		return err_set(e, ST_INPUT, "a partition names %u groups and has %u", n_groups, next);
+		return err_set(e, ST_INPUT, "a partition names %u groups and has %u", n_groups,
+			       next);
 	return 0;
 }
 
@@ -204,10 +205,11 @@ int net_check(struct net_work *w, const struct net_model *m, const struct partit
 		if (round->n != g.n)
 			return err_set(e, ST_INPUT, "round %u of a partition starts from %u nodes "
 				       "instead of %u", r, round->n, g.n);
+		const uint32_t *kept = round->kept;
 		for (uint32_t i = 0; i < round->n_kept; i++)
-			if (round->kept[i] >= g.m || (i > 0 && round->kept[i] <= round->kept[i - 1]))
-				return err_set(e, ST_INPUT, "round %u of a partition keeps edge %u of "
-					       "%u, or not in rising order", r, round->kept[i], g.m);
+			if (kept[i] >= g.m || (i > 0 && kept[i] <= kept[i - 1]))
+				return err_set(e, ST_INPUT, "round %u of a partition keeps edge %u "
+					       "of %u, or not in rising order", r, kept[i], g.m);
 		parse_groups(&g, round->kept, round->n_kept, a, &by);
 		for (uint32_t i = 0; i < n; i++)
 			group[i] = by.group[group[i]];

@@ -74,7 +74,8 @@ int params_match(const struct params *p, size_t n_mats, const char *const *names
 		const struct param *m = &p->mat[i];
 		if (strcmp(names[i], m->name) != 0)
 			return err_set(e, ST_INPUT, "matrix %zu is called '%s' instead of '%s'", i,
-				       err_escape(q, sizeof q, names[i], strlen(names[i])), m->name);
+				       err_escape(q, sizeof q, names[i], strlen(names[i])),
+				       m->name);
 		if (rows[i] != m->rows || cols[i] != m->cols)
 			return err_set(e, ST_INPUT, "matrix '%s' is %u by %u instead of %u by %u; "
 				       "were the parameters made for other features or devices?",

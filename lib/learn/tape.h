@@ -92,7 +92,7 @@ struct mat *tape_dropout(struct tape *t, struct mat *x, double p);
 /* row i of x (n,a) times s[i], s (n,1) */
 struct mat *tape_scale_rows(struct tape *t, struct mat *x, struct mat *s);
 
-/* ---- over a graph (tape_graph.c); index arrays and graphs are borrowed until the next step ---- */
+/* ---- over a graph (tape_graph.c); indices and graphs are borrowed until the next step ---- */
 
 /* Dhat^-1/2 Ahat Dhat^-1/2 x + b, then f: with x = H W one GCN layer */
 struct mat *tape_aggregate(struct tape *t, const struct ugraph *g, struct mat *x, struct mat *b,

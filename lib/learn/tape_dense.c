@@ -77,8 +77,8 @@ static void linear_back_w(struct op *o, float *gw)
 			for (uint32_t r = 0; r < n; r++)
 				kern_axpy(gw, gi[r], xi + (size_t)r * in, in);
 		else
-			blas_gemm(true, false, (int)in, (int)out, (int)n, 1, xi, (int)in, gi, (int)out,
-				  1, gw, (int)out);
+			blas_gemm(true, false, (int)in, (int)out, (int)n, 1, xi, (int)in, gi,
+				  (int)out, 1, gw, (int)out);
 	}
 }
 

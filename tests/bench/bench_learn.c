@@ -120,7 +120,8 @@ struct world {
 
 static void world_init(struct world *s, const struct input *in, const struct hyper *h)
 {
-	struct params *e = nets[0].embed_init(h, in->d, 1), *p = nets[0].policy_init(h, in->d, 2, 1);
+	struct params *e = nets[0].embed_init(h, in->d, 1);
+	struct params *p = nets[0].policy_init(h, in->d, 2, 1);
 	s->in = in;
 	s->m = (struct net_model){&nets[0], h, &in->g, in->d, 2, e, p};
 	s->grad = MEM_NEWN(float, e->n + p->n);
@@ -161,7 +162,8 @@ static void one_run(struct world *s, struct net_work *w, struct replayer *r, uin
 	for (uint32_t i = 0; i < STEPS; i++) {
 		struct partition p;
 		const float *lp;
-		float *x = memcpy(arena_raw(a, nx, sizeof *x), i ? step[i - 1].x : s->in->x, nx * sizeof *x);
+		float *x = arena_raw(a, nx, sizeof *x);
+		memcpy(x, i ? step[i - 1].x : s->in->x, nx * sizeof *x);
 		rng[i] = (struct rng_addr){.seed = 1, .episode = episode, .step = i};
 		double t0 = now();
 		if (i)
@@ -186,8 +188,10 @@ static void one_run(struct world *s, struct net_work *w, struct replayer *r, uin
 		t->policy += (t3 - t2) / STEPS;
 		t->groups += (double)p.n_groups / STEPS;
 		t->blas += products(s->m.hyper, &part[i], &s->in->g, s->m.d, A, B, C) / STEPS;
-		step[i] = (struct replay_step){.x = x, .rng = &rng[i], .part = &part[i], .n_samples = 1,
-					       .action = action, .coef_logp = &coef, .logp = &logp[i]};
+		step[i] = (struct replay_step){
+			.x = x, .rng = &rng[i], .part = &part[i], .n_samples = 1,
+			.action = action, .coef_logp = &coef, .logp = &logp[i],
+		};
 	}
 	double t0 = now();
 	check(replayer_run(r, &s->m, step, STEPS, s->grad, s->grad + s->m.embed->n, &e), &e);
@@ -207,7 +211,8 @@ static void bench(const struct input *in, const char *recipe, const struct hyper
 	struct pool *pool = threads > 1 ? pool_new(threads, NULL) : NULL;
 	struct net_work *w = net_work_new(pool);
 	struct replayer *rep = replayer_new(pool);
-	size_t rows = in->g.n > in->g.m ? in->g.n : in->g.m, w_in = in->d > h->hidden ? in->d : (size_t)h->hidden;
+	size_t rows = in->g.n > in->g.m ? in->g.n : in->g.m;
+	size_t w_in = in->d > h->hidden ? in->d : (size_t)h->hidden;
 	float *scratch = MEM_NEWN(float, (2 * rows + w_in) * w_in);
 	for (int i = -1; i < repeats; i++) {
 		one_run(&s, w, rep, (uint32_t)(i + 1), &t, scratch);
@@ -218,9 +223,10 @@ static void bench(const struct input *in, const char *recipe, const struct hyper
 			b[i] = t.blas;
 		}
 	}
-	double fm = 1e3 * least(f, repeats), pm = 1e3 * least(p, repeats), bm = 1e3 * least(b, repeats);
-	printf("%-16s %-8s %7d %7.0f %8.3f %8.3f %8.3f %9.3f %8.2f %8.1f %6.0fx\n", in->name, recipe, threads,
-	       t.groups, fm, pm, 1e3 * least(r, repeats), bm, fm / bm, t.mbytes,
+	double fm = 1e3 * least(f, repeats), pm = 1e3 * least(p, repeats);
+	double bm = 1e3 * least(b, repeats);
+	printf("%-16s %-8s %7d %7.0f %8.3f %8.3f %8.3f %9.3f %8.2f %8.1f %6.0fx\n", in->name,
+	       recipe, threads, t.groups, fm, pm, 1e3 * least(r, repeats), bm, fm / bm, t.mbytes,
 	       in->published_ms / (fm + pm));
 	mem_free(scratch);
 	replayer_free(rep);
@@ -245,11 +251,12 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	blas_init();
-	printf("ms per step, best of %d episodes of %d steps; hidden 128; replay = forward + backward,\n"
-	       "steps in parallel; products = the forward matrix products alone, one thread;\n"
-	       "gain = published code (one core) / (embed + policy)\n\n", repeats, STEPS);
-	printf("%-16s %-8s %7s %7s %8s %8s %8s %9s %8s %8s %7s\n", "graph", "recipe", "threads", "groups",
-	       "embed", "policy", "replay", "products", "embed/pr", "tape MB", "gain");
+	printf("ms per step, best of %d episodes of %d steps; hidden 128; replay = forward\n"
+	       "+ backward, steps in parallel; products = the forward matrix products alone,\n"
+	       "one thread; gain = published code (one core) / (embed + policy)\n\n", repeats, STEPS);
+	printf("%-16s %-8s %7s %7s %8s %8s %8s %9s %8s %8s %7s\n", "graph", "recipe",
+	       "threads", "groups", "embed", "policy", "replay", "products", "embed/pr",
+	       "tape MB", "gain");
 	struct input in;
 	for (int i = 2; i < argc; i++) {
 		struct problem p;

@@ -80,7 +80,8 @@ struct dense_graph {
 };
 
 /* LayerNorm(X + H), H <- ReLU(Dhat^-1/2 Ahat Dhat^-1/2 H W + b) */
-static struct dense gnn(const struct dense_graph *g, const struct dense *x, const char *part, int layers)
+static struct dense gnn(const struct dense_graph *g, const struct dense *x, const char *part,
+			int layers)
 {
 	struct dense h = *x;
 	double deg[N];
@@ -95,7 +96,8 @@ static struct dense gnn(const struct dense_graph *g, const struct dense *x, cons
 		for (int i = 0; i < g->n; i++)
 			for (int j = 0; j < g->n; j++)
 				for (int c = 0; c < h.cols && (i == j || g->link[i][j]); c++)
-					a.v[i * h.cols + c] += h.v[j * h.cols + c] / sqrt(deg[i] * deg[j]);
+					a.v[i * h.cols + c] += h.v[j * h.cols + c] /
+							       sqrt(deg[i] * deg[j]);
 		linear(&a, part, l, true);     /* (Ahat H) W + b */
 		h = a;
 	}
@@ -179,7 +181,8 @@ static int groups_of(const struct dense_graph *g, const struct parse_round *r, i
 					continue;
 				if (k < r->n_kept && r->kept[k] == e++) {
 					k++;
-					label[i] = label[j] = label[i] < label[j] ? label[i] : label[j];
+					label[i] = label[i] < label[j] ? label[i] : label[j];
+					label[j] = label[i];
 				}
 			}
 	}
@@ -215,7 +218,8 @@ static void check(const struct hyper *h, const struct grouping *given, const cha
 		dg.link[g.u[i]][g.v[i]] = dg.link[g.v[i]][g.u[i]] = true;
 	for (int i = 0; i < N * D; i++)
 		x.v[i] = xf[i] = (float)((i * 37) % 101) / 50 - 1;
-	struct params *embed = nets[0].embed_init(h, D, 3), *policy = nets[0].policy_init(h, D, K, 3);
+	struct params *embed = nets[0].embed_init(h, D, 3);
+	struct params *policy = nets[0].policy_init(h, D, K, 3);
 	struct net_model m = {&nets[0], h, &g, D, K, embed, policy};
 	struct net_work *w = net_work_new(NULL);
 	bool ran = net_embed(w, &m, xf, NULL, given, NULL, 0, &p, &e) == 0;

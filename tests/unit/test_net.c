@@ -104,12 +104,13 @@ static void record(struct world *s, struct recorded *r, const float *x, uint32_t
 		die(&e);
 	r->part = keep(s->a, &p, D);
 	memset(r->group_mask, 1, sizeof r->group_mask);
-	if (mask && net_group_mask(mask, N, K, r->part.group, r->part.n_groups, r->group_mask, &e) < 0)
+	if (mask && net_group_mask(mask, N, K, r->part.group, r->part.n_groups, r->group_mask,
+				   &e) < 0)
 		die(&e);
 	for (int i = 0; i < N * K; i++)
 		r->bias[i] = i % 7 == 0 ? 0.8f : 0;
-	if (net_policy_prior(s->w, &s->m, r->part.z, r->part.n_groups, r->group_mask, r->bias, &logp,
-			     &e) < 0)
+	if (net_policy_prior(s->w, &s->m, r->part.z, r->part.n_groups, r->group_mask, r->bias,
+			     &logp, &e) < 0)
 		die(&e);
 	struct rng_addr at = {.seed = 1, .episode = 3, .step = step, .stream = RNG_ACTION};
 	for (uint32_t i = 0; i < SAMPLES * r->part.n_groups; i++) {
@@ -124,7 +125,8 @@ static void record(struct world *s, struct recorded *r, const float *x, uint32_t
 	}
 	r->entropy = net_entropy(logp, r->part.n_groups, K);
 	r->step = (struct replay_step){
-		.x = x, .rng = &r->rng, .part = &r->part, .group_mask = r->group_mask, .bias = r->bias,
+		.x = x, .rng = &r->rng, .part = &r->part, .group_mask = r->group_mask,
+		.bias = r->bias,
 		.n_samples = SAMPLES, .action = r->action, .coef_logp = r->coef,
 		.coef_entropy = 0.4, .logp = r->replayed,
 	};
@@ -206,7 +208,8 @@ static void check_replay(struct recorded *r, struct world *s, const char *name)
 	    r->step.entropy == r->entropy, "%s: replay gives the recorded log-probability (%.6f)",
 	    name, r->logp[0]);
 	struct err e = ERR_INIT;
-	tap(net_check(s->w, &s->m, &r->part, &e) == 0, "%s: the recorded partition is accepted", name);
+	tap(net_check(s->w, &s->m, &r->part, &e) == 0, "%s: the recorded partition is accepted",
+	    name);
 }
 
 static void recipes(void)
@@ -236,8 +239,8 @@ static uint32_t components(const struct ugraph *g)
 		label[i] = i;
 	for (uint32_t pass = 0; pass < g->n; pass++)
 		for (uint32_t e = 0; e < g->m; e++) {
-			uint32_t low = label[g->u[e]] < label[g->v[e]] ? label[g->u[e]] : label[g->v[e]];
-			label[g->u[e]] = label[g->v[e]] = low;
+			uint32_t *u = &label[g->u[e]], *v = &label[g->v[e]];
+			*u = *v = *u < *v ? *u : *v;
 		}
 	for (uint32_t i = 0; i < g->n; i++)
 		n += label[i] == i;
@@ -278,7 +281,8 @@ static void groups(void)
 	bool same = r.part.n_groups == 9 && r.part.given && r.part.n_rounds == 0;
 	for (uint32_t i = 0; i < N; i++)
 		for (uint32_t j = 0; j < N; j++)
-			same = same && (group[i] == group[j]) == (r.part.group[i] == r.part.group[j]);
+			same = same && (group[i] == group[j]) ==
+					       (r.part.group[i] == r.part.group[j]);
 	tap(same && r.part.group[0] == 0, "a given grouping is honoured and numbered by first set");
 	check_replay(&r, &s, "given grouping");
 	check_gradient(&s, &r, "given grouping");
@@ -396,10 +400,12 @@ static void threads(void)
 			g[2][j] += one[j];
 		logp[2][i] = r[i].logp[0];
 	}
-	tap(memcmp(g[0], g[1], (ne + np) * sizeof(float)) == 0, "gradients do not depend on the threads");
+	tap(memcmp(g[0], g[1], (ne + np) * sizeof(float)) == 0,
+	    "gradients do not depend on the threads");
 	tap(memcmp(g[0], g[2], (ne + np) * sizeof(float)) == 0, "steps are summed in their order");
 	tap(memcmp(logp[0], logp[1], sizeof logp[0]) == 0 &&
-	    memcmp(logp[0], logp[2], sizeof logp[0]) == 0, "log-probabilities of all steps as recorded");
+	    memcmp(logp[0], logp[2], sizeof logp[0]) == 0,
+	    "log-probabilities of all steps as recorded");
 	pool_free(pool);
 	world_release(&s);
 }

@@ -215,7 +215,8 @@ static void operator(struct arena *a)
 		for (uint32_t i = 0; i < g.n; i++)
 			for (uint32_t p = g.ptr[i]; p < g.ptr[i + 1]; p++) {
 				double *x = &A[i][g.adj[p]];
-				worst = fmax(worst, fabs(*x / sqrt(deg[i] * deg[g.adj[p]]) - g.weight[p]));
+				double w = *x / sqrt(deg[i] * deg[g.adj[p]]);
+				worst = fmax(worst, fabs(w - g.weight[p]));
 				bad += p > g.ptr[i] && g.adj[p] <= g.adj[p - 1];
 				*x = 0;
 			}

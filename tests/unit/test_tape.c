@@ -22,8 +22,11 @@ struct leaf {
 	float v[MAX_FLOATS], g[MAX_FLOATS];
 };
 
+/* Builds a result from the leaves. */
+typedef struct mat *builder(struct tape *t, struct mat **x, const void *arg);
+
 struct check {
-	struct mat *(*build)(struct tape *t, struct mat **x, const void *arg);
+	builder *build;
 	const void *arg;
 	int n;
 	struct leaf x[MAX_LEAVES];
@@ -96,6 +99,7 @@ static void run_check(struct check *c, const char *name)
 {
 	struct tape *t = tape_new(NULL);
 	double worst = 0, top = 0;
+	uint32_t step = c->every ? c->every : 1;
 	int skipped = 0, total = 0;
 	c->rng = (struct rng_addr){.seed = 3, .episode = 1, .step = 2};
 	for (uint32_t i = 0; i < 512; i++) {
@@ -107,7 +111,7 @@ static void run_check(struct check *c, const char *name)
 		for (uint32_t i = 0; i < c->x[l].rows * c->x[l].cols; i++)
 			top = fmax(top, fabs(c->x[l].g[i]));
 	for (int l = 0; l < c->n; l++)
-		for (uint32_t i = 0; i < c->x[l].rows * c->x[l].cols; i += c->every ? c->every : 1, total++) {
+		for (uint32_t i = 0; i < c->x[l].rows * c->x[l].cols; i += step, total++) {
 			double up, down;
 			slopes(c, t, &c->x[l].v[i], 0x1p-8f, &up, &down);
 			if (fabs(up - down) > 2 * TOL * top)
@@ -242,7 +246,7 @@ static void dense(struct check *c)
 
 static void elementwise(struct check *c)
 {
-	static const struct { const char *name; struct mat *(*f)(struct tape *, struct mat **, const void *); int n; } op[] = {
+	static const struct { const char *name; builder *f; int n; } op[] = {
 		{"add", b_add, 2}, {"product of elements", b_mul, 2}, {"relu", b_relu, 1},
 		{"sigmoid", b_sigmoid, 1}, {"tanh", b_tanh, 1}, {"dropout", b_dropout, 1},
 	};
@@ -290,7 +294,7 @@ static void graph_ops(struct check *c)
 	add_leaf(c, 1, 6, 0);
 	run_check(c, "a matrix with several uses");
 
-	static const struct { const char *name; struct mat *(*f)(struct tape *, struct mat **, const void *); } op[] = {
+	static const struct { const char *name; builder *f; } op[] = {
 		{"rows by index", b_gather}, {"sums of segments", b_segsum},
 		{"means of segments", b_segmean},
 	};
@@ -306,7 +310,7 @@ static void probabilities(struct check *c)
 {
 	static const uint8_t mask[27] = {1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 0, 1, 0, 0,
 					 1, 1, 1, 0, 0, 1, 1, 1, 1, 1, 1, 1};
-	static const struct { const char *name; struct mat *(*f)(struct tape *, struct mat **, const void *); const uint8_t *mask; } op[] = {
+	static const struct { const char *name; builder *f; const uint8_t *mask; } op[] = {
 		{"log softmax", b_softmax, NULL}, {"log softmax, masked", b_softmax, mask},
 		{"log-probability of actions", b_pick, NULL},
 		{"log-probability of actions, masked", b_pick, mask},
