@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 struct worker {
 	struct pool *pool;
@@ -15,20 +16,25 @@ struct worker {
 	pthread_t thread;
 };
 
+/* A run is one 64-bit word, so that taking a task is one atomic addition and a
+ * thread that wakes late finds nothing left rather than the next run's tasks:
+ * generation (16 bits), number of tasks (24), next task (24). */
+enum { TASK_BITS = 24, TASK_MASK = (1 << TASK_BITS) - 1, SPINS = 2000 };
+
 struct pool {
 	int n;
 	struct worker *workers;      /* n - 1 of them; ids 1 .. n - 1 */
+	atomic_uint_least64_t word;
+	atomic_int done;             /* tasks of this run that are finished */
+	atomic_int asleep;           /* workers that wait for `wake` */
+	atomic_bool waiting;         /* the caller waits for `finished` */
 	pthread_mutex_t lock;
-	pthread_cond_t wake, done;
-	atomic_uint generation;      /* bumped for every run */
-	atomic_int next, running;    /* next task; workers still in this run */
+	pthread_cond_t wake, finished;
 	bool stop;
-	int n_tasks;
+	int first;                   /* number of the run's task 0 */
 	void (*fn)(void *, int, int);
 	void *arg;
 };
-
-enum { SPINS = 2000 };
 
 static inline void spin_pause(void)
 {
@@ -37,42 +43,56 @@ static inline void spin_pause(void)
 #endif
 }
 
+static unsigned generation(struct pool *p)
+{
+	return (unsigned)(atomic_load(&p->word) >> 2 * TASK_BITS);
+}
+
+/* Take and do tasks until none is left.  A run cannot end while one of its tasks is
+ * being done, so fn, arg and first are this run's. */
 static void take_tasks(struct pool *p, int thread)
 {
 	for (;;) {
-		int i = atomic_fetch_add_explicit(&p->next, 1, memory_order_relaxed);
-		if (i >= p->n_tasks)
+		uint64_t w = atomic_fetch_add(&p->word, 1);
+		int i = (int)(w & TASK_MASK), n = (int)(w >> TASK_BITS & TASK_MASK);
+		if (i >= n)
 			return;
-		p->fn(p->arg, i, thread);
+		p->fn(p->arg, p->first + i, thread);
+		if (atomic_fetch_add(&p->done, 1) + 1 == n && atomic_load(&p->waiting)) {
+			pthread_mutex_lock(&p->lock);
+			pthread_cond_signal(&p->finished);
+			pthread_mutex_unlock(&p->lock);
+		}
 	}
+}
+
+/* Wait for a generation other than `seen`; false: the pool ends. */
+static bool wait_for_run(struct pool *p, unsigned seen)
+{
+	for (int s = 0; s < SPINS; s++) {
+		if (generation(p) != seen)
+			return true;
+		spin_pause();
+	}
+	pthread_mutex_lock(&p->lock);
+	atomic_fetch_add(&p->asleep, 1);
+	while (generation(p) == seen && !p->stop)
+		pthread_cond_wait(&p->wake, &p->lock);
+	atomic_fetch_sub(&p->asleep, 1);
+	bool go_on = !p->stop;
+	pthread_mutex_unlock(&p->lock);
+	return go_on;
 }
 
 static void *work(void *arg)
 {
 	struct worker *w = arg;
-	struct pool *p = w->pool;
 	unsigned seen = 0;
-	for (;;) {
-		for (int s = 0; s < SPINS; s++) {
-			if (atomic_load_explicit(&p->generation, memory_order_acquire) != seen)
-				break;
-			spin_pause();
-		}
-		pthread_mutex_lock(&p->lock);
-		while (atomic_load(&p->generation) == seen && !p->stop)
-			pthread_cond_wait(&p->wake, &p->lock);
-		bool stop = p->stop;
-		seen = atomic_load(&p->generation);
-		pthread_mutex_unlock(&p->lock);
-		if (stop)
-			return NULL;
-		take_tasks(p, w->id);
-		if (atomic_fetch_sub(&p->running, 1) == 1) {
-			pthread_mutex_lock(&p->lock);
-			pthread_cond_signal(&p->done);
-			pthread_mutex_unlock(&p->lock);
-		}
+	while (wait_for_run(w->pool, seen)) {
+		seen = generation(w->pool);
+		take_tasks(w->pool, w->id);
 	}
+	return NULL;
 }
 
 static void *start(void *arg)
@@ -94,7 +114,7 @@ struct pool *pool_new(int n_threads, const int *cpus)
 	p->workers = MEM_NEWN(struct worker, (size_t)n_threads);
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->wake, NULL);
-	pthread_cond_init(&p->done, NULL);
+	pthread_cond_init(&p->finished, NULL);
 	for (int i = 1; i < n_threads; i++) {
 		struct worker *w = &p->workers[p->n - 1];
 		*w = (struct worker){.pool = p, .id = p->n, .cpu = cpus ? cpus[i] : -1};
@@ -117,7 +137,7 @@ void pool_free(struct pool *p)
 		pthread_join(p->workers[i].thread, NULL);
 	pthread_mutex_destroy(&p->lock);
 	pthread_cond_destroy(&p->wake);
-	pthread_cond_destroy(&p->done);
+	pthread_cond_destroy(&p->finished);
 	mem_free(p->workers);
 	mem_free(p);
 }
@@ -127,29 +147,44 @@ int pool_size(const struct pool *p)
 	return p->n;
 }
 
+/* The caller works too; then it waits for tasks that others have begun, not for
+ * threads that never came. */
+static void run_some(struct pool *p, int first, int n)
+{
+	p->first = first;
+	atomic_store(&p->done, 0);
+	uint64_t next = (uint64_t)(generation(p) + 1) & 0xffff;
+	atomic_store(&p->word, next << 2 * TASK_BITS | (uint64_t)n << TASK_BITS);
+	if (atomic_load(&p->asleep) > 0) {
+		pthread_mutex_lock(&p->lock);
+		pthread_cond_broadcast(&p->wake);
+		pthread_mutex_unlock(&p->lock);
+	}
+	take_tasks(p, 0);
+	for (int s = 0; s < SPINS && atomic_load(&p->done) < n; s++)
+		spin_pause();
+	if (atomic_load(&p->done) == n)
+		return;
+	pthread_mutex_lock(&p->lock);
+	atomic_store(&p->waiting, true);
+	while (atomic_load(&p->done) < n)
+		pthread_cond_wait(&p->finished, &p->lock);
+	atomic_store(&p->waiting, false);
+	pthread_mutex_unlock(&p->lock);
+}
+
 void pool_run(struct pool *p, int n_tasks, void (*fn)(void *, int, int), void *arg)
 {
+	enum { MOST = 1 << 23 };
 	if (p->n == 1 || n_tasks <= 1) {
 		for (int i = 0; i < n_tasks; i++)
 			fn(arg, i, 0);
 		return;
 	}
-	pthread_mutex_lock(&p->lock);
-	p->n_tasks = n_tasks;
 	p->fn = fn;
 	p->arg = arg;
-	atomic_store(&p->next, 0);
-	atomic_store(&p->running, p->n - 1);
-	atomic_fetch_add(&p->generation, 1);
-	pthread_cond_broadcast(&p->wake);
-	pthread_mutex_unlock(&p->lock);
-	take_tasks(p, 0);
-	for (int s = 0; s < SPINS && atomic_load(&p->running) > 0; s++)
-		spin_pause();
-	pthread_mutex_lock(&p->lock);
-	while (atomic_load(&p->running) > 0)
-		pthread_cond_wait(&p->done, &p->lock);
-	pthread_mutex_unlock(&p->lock);
+	for (int i = 0; i < n_tasks; i += MOST)
+		run_some(p, i, n_tasks - i < MOST ? n_tasks - i : MOST);
 }
 
 int pool_n_cpus(void)
