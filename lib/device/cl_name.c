@@ -62,9 +62,13 @@ int opencl_name_check(const char *name, struct err *e)
 
 void opencl_arrange(const char *const *names, uint32_t n)
 {
+	struct cl_name c;
 	for (uint32_t i = 0; i < n; i++) {
-		struct cl_name c;
-		if (name_parse(names[i], &c) && c.range)
+		if (!name_parse(names[i], &c))
+			continue;
+		/* our kernels have one local size each: PoCL need not compile them again for it */
+		setenv("POCL_WORK_GROUP_SPECIALIZATION", "0", 0);
+		if (c.range)
 			setenv("POCL_AFFINITY", "1", 0);
 	}
 }

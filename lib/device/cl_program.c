@@ -130,9 +130,9 @@ static cl_program from_cache(struct cl_state *s, const char *key, const char *op
 	return prog;
 }
 
-/* Put the binary of a fresh program into the cache, and go on with the binary: PoCL compiles
- * all kernels when it is asked for one, and those of the program itself once more when they
- * are launched.  Returns the program to use. */
+/* Put the binary of a fresh program into the cache, and go on with the binary, as every later
+ * start will: PoCL compiles all kernels when it is asked for one, and need not do so again.
+ * Returns the program to use. */
 static cl_program to_cache(struct cl_state *s, cl_program prog, const char *key, const char *options)
 {
 	size_t bytes = 0;
