@@ -7,10 +7,8 @@
 #include "base/blas.h"
 #include "base/msg.h"
 #include "base/opt.h"
-#include "device/verdict.h"
-#include "graph/devrec.h"
+#include "device/runrec.h"
 #include "graph/graphrec.h"
-#include "graph/placerec.h"
 #include "stream/filter.h"
 
 struct options {
@@ -56,7 +54,8 @@ static int list_devices(const struct state *s, const struct placement *p, struct
 	if (s->o->devices)
 		return device_list_parse(s->o->devices, l, e);
 	if (s->devs.k == 0 && !p)
-		return err_set(e, ST_USAGE, "no devices; name them with -D or put devrun --probe in front");
+		return err_set(e, ST_USAGE,
+			       "no devices; name them with -D or put devrun --probe in front");
 	int rc = s->devs.k > 0 ? device_list_names(s->devs.names, s->devs.k, l, e)
 			       : device_list_names(p->names, p->k, l, e);
 	if (rc < 0 && e->code == ST_USAGE)
@@ -97,48 +96,13 @@ static void reset(struct state *s)
 	arena_reset(s->turn);
 }
 
-/* ---- --list and --probe ---- */
+/* ---- --list ---- */
 
 static void print_device(void *arg, const struct device *d)
 {
 	(void)arg;
 	printf("%-12s %-9s %8.1f GB  %s\n", d->name, d->class ? d->class->type : "-",
 	       (double)d->mem_bytes / 1e9, d->description);
-}
-
-static int probe(struct state *s, struct err *e)
-{
-	const struct graph *g = s->g;
-	struct device_list l;
-	struct model m;
-	if (device_list_parse(s->o->devices, &l, e) < 0) {
-		device_list_close(&l);
-		return -1;
-	}
-	uint32_t k = l.n;
-	struct devs d = {.k = k, .graph = g->digest, .n_sets = g->n_sets};
-	d.names = ARENA_NEWN(s->turn, const char *, k);
-	d.types = ARENA_NEWN(s->turn, const char *, k);
-	d.mem_bytes = ARENA_NEWN(s->turn, uint64_t, k);
-	d.mask = ARENA_NEWN(s->turn, uint8_t, (size_t)g->n_sets * k);
-	int rc = device_list_open(&l, s->o->allow_shared, e);
-	if (rc == 0) {
-		rc = model_open(&m, g, s->o->weights, e);
-		if (rc == 0)
-			rc = model_mask(&m, &l, d.mask, e);
-		if (rc == 0)
-			rc = model_complete(&m, e);
-		model_close(&m);
-	}
-	for (uint32_t i = 0; i < k; i++) {
-		d.names[i] = l.dev[i].name;
-		d.types[i] = l.dev[i].class->type;
-		d.mem_bytes[i] = l.dev[i].mem_bytes;
-	}
-	if (rc == 0)
-		rc = devs_encode(&d, s->f->out, e);
-	device_list_close(&l);
-	return rc;
 }
 
 /* ---- placements ---- */
@@ -168,34 +132,16 @@ static int take_placement(struct state *s, const struct rec *r, struct err *e)
 	for (uint32_t i = 0; i < s->g->n_sets; i++) {
 		uint32_t d = q->slot[q->place.device[i]];
 		if (d == l->n)
-			return err_set(e, ST_INPUT, "%s record %llu places on '%s', which is not among the devices",
-				       r->kind, (unsigned long long)r->index,
-				       q->place.names[q->place.device[i]]);
+			return err_set(
+				e, ST_INPUT,
+				"%s record %llu places on '%s', which is not among the devices",
+				r->kind, (unsigned long long)r->index,
+				q->place.names[q->place.device[i]]);
 		device[i] = (uint16_t)d;
 	}
 	q->trial.device = device;
 	s->n_queue++;
 	return 0;
-}
-
-static int emit_run(struct state *s, const struct placement *p, const uint32_t *slot,
-		    const struct trial *t, struct err *e)
-{
-	struct run_result x = {
-		.reason = t->ok ? NULL : t->reason, .lat_s = t->m.lat.mid, .lo_s = t->m.lat.lo,
-		.hi_s = t->m.lat.hi, .samples_s = t->m.sample_s, .n_samples = t->m.n, .ref_s = t->ref_s,
-		.has_ratio = t->has_ratio, .ratio = t->ratio.mid, .ratio_lo = t->ratio.lo,
-		.ratio_hi = t->ratio.hi, .copies = t->n_copies, .copy_bytes = t->copy_bytes};
-	uint64_t *mem = ARENA_NEWN(s->turn, uint64_t, p->k);
-	double *busy = ARENA_NEWN(s->turn, double, p->k);
-	for (uint32_t i = 0; t->ok && i < p->k; i++) {
-		uint32_t d = slot ? slot[i] : i;
-		mem[i] = d < s->session.devices.n ? t->mem_bytes[d] : 0;
-		busy[i] = d < s->session.devices.n ? t->m.busy_s[d] : 0;
-	}
-	x.mem_bytes = mem;
-	x.busy_s = busy;
-	return run_encode(p, &x, s->f->out, e);
 }
 
 static int write_outputs(void *arg, const void *const *result, struct err *e)
@@ -217,10 +163,12 @@ static int measure_queue(struct state *s, struct err *e)
 		return -1;
 	const uint16_t *last = NULL;
 	for (size_t i = 0; i < n; i++) {
-		if (emit_run(s, &s->queue[i].place, s->queue[i].slot, &t[i], e) < 0)
+		if (trial_encode(&s->session, &s->queue[i].place, s->queue[i].slot, &t[i],
+				 s->f->out, e) < 0)
 			return -1;
-		msg_note(1, "%s %u.%u.%u: %s%.3f ms", s->queue[i].place.source, s->queue[i].place.episode,
-			 s->queue[i].place.step, s->queue[i].place.sample, t[i].ok ? "" : t[i].reason,
+		msg_note(1, "%s %u.%u.%u: %s%.3f ms", s->queue[i].place.source,
+			 s->queue[i].place.episode, s->queue[i].place.step,
+			 s->queue[i].place.sample, t[i].ok ? "" : t[i].reason,
 			 t[i].m.lat.mid * 1e3);
 		last = t[i].ok ? t[i].device : last;
 	}
@@ -242,49 +190,18 @@ static int take_best(struct state *s, const struct rec *r, struct err *e)
 		return 0;
 	if (s->n_queue >= (size_t)s->o->candidates)
 		return 0;
-	if (get_uint(r->map, "n_groups", 0, UINT32_MAX, &n_groups, e) < 0 || take_placement(s, r, e) < 0)
+	if (get_uint(r->map, "n_groups", 0, UINT32_MAX, &n_groups, e) < 0 ||
+	    take_placement(s, r, e) < 0)
 		return -1;
 	s->queue[s->n_queue - 1].n_groups = (uint32_t)n_groups;
 	return 0;
 }
 
-static int emit_final(struct state *s, const struct verdict *v, const struct placement *p,
-		      uint32_t n_groups, struct err *e)
-{
-	struct rec_writer *w = s->f->out;
-	const struct trial *t = &v->final;
-	rec_begin(w, "best");
-	put_uint(w, "graph", s->g->digest);
-	put_uint(w, "rank", 0);
-	put_texts(w, "devices", p->names, p->k);
-	put_vector(w, "device", TT_U16, s->g->n_sets, t->device);
-	put_text(w, "source", p->source);
-	put_uint(w, "episode", p->episode);
-	put_uint(w, "step", p->step);
-	put_uint(w, "sample", p->sample);
-	put_real(w, "lat_s", t->m.lat.mid);
-	put_real(w, "lo_s", t->m.lat.lo);
-	put_real(w, "hi_s", t->m.lat.hi);
-	put_real(w, "ref_s", t->ref_s);
-	put_uint(w, "n_groups", n_groups);
-	put_bool(w, "final", true);
-	put_text(w, "reference", v->reference < 0 ? "" : s->session.devices.dev[v->reference].name);
-	put_real(w, "ratio", t->has_ratio ? t->ratio.mid : 1);
-	put_real(w, "ratio_lo", t->has_ratio ? t->ratio.lo : 1);
-	put_real(w, "ratio_hi", t->has_ratio ? t->ratio.hi : 1);
-	put_uint(w, "n_pairs", v->n_pairs);
-	put_uint(w, "copies", t->n_copies);
-	put_uint(w, "copy_bytes", t->copy_bytes);
-	put_real(w, "out_mse", v->diff.mse);
-	put_real(w, "out_cos", v->diff.cosine);
-	put_real(w, "out_max", v->diff.largest);
-	return rec_end(w, e);
-}
-
 static int judge(struct state *s, struct err *e)
 {
 	if (!s->g)
-		return err_set(e, ST_INPUT, "no graph in the input; --paired reads what reinforce wrote");
+		return err_set(e, ST_INPUT,
+			       "no graph in the input; --paired reads what reinforce wrote");
 	if (open_session(s, NULL, e) < 0)
 		return -1;
 	uint32_t n = (uint32_t)s->n_queue, k = s->session.devices.n;
@@ -297,15 +214,19 @@ static int judge(struct state *s, struct err *e)
 		names[i] = s->session.devices.dev[i].name;
 	if (verdict_reach(&s->session, t, n, s->turn, &v, e) < 0)
 		return -1;
-	struct placement p = {.graph = s->g->digest, .source = "single", .k = k, .n_sets = s->g->n_sets,
+	struct placement p = {.graph = s->g->digest,
+			      .source = "single",
+			      .k = k,
+			      .n_sets = s->g->n_sets,
 			      .names = names};
 	for (uint32_t d = 0; d < k; d++, p.sample++) {
 		p.device = v.single[d].device;
-		if (emit_run(s, &p, NULL, &v.single[d], e) < 0)
+		if (trial_encode(&s->session, &p, NULL, &v.single[d], s->f->out, e) < 0)
 			return -1;
 	}
 	for (uint32_t i = 0; i < n; i++)
-		if (emit_run(s, &s->queue[i].place, s->queue[i].slot, &t[i], e) < 0)
+		if (trial_encode(&s->session, &s->queue[i].place, s->queue[i].slot, &t[i],
+				 s->f->out, e) < 0)
 			return -1;
 	uint32_t n_groups = 1;
 	p.sample = v.reference < 0 ? 0 : (uint32_t)v.reference;
@@ -319,7 +240,7 @@ static int judge(struct state *s, struct err *e)
 	}
 	if (s->o->outputs && session_results(&s->session, v.final.device, write_outputs, s, e) < 0)
 		return -1;
-	return emit_final(s, &v, &p, n_groups, e);
+	return verdict_encode(&v, &s->session, &p, n_groups, s->f->out, e);
 }
 
 /* ---- the stream ---- */
@@ -327,7 +248,8 @@ static int judge(struct state *s, struct err *e)
 static int take_graph(struct state *s, const struct rec *r, struct err *e)
 {
 	if (s->g)
-		return err_set(e, ST_INPUT, "record %llu is a second graph; devrun runs one model per stream",
+		return err_set(e, ST_INPUT,
+			       "record %llu is a second graph; devrun runs one model per stream",
 			       (unsigned long long)r->index);
 	s->g = graph_decode(r, e);
 	return s->g ? 0 : -1;
@@ -339,7 +261,9 @@ static int on_record(struct state *s, const struct rec *r, struct err *e)
 	if (rec_is(r, "graph")) {
 		if (take_graph(s, r, e) < 0 || filter_pass(s->f, r, e) < 0)
 			return -1;
-		return o->probe ? probe(s, e) : 0;
+		return o->probe ? probe_encode(s->g, o->devices, o->allow_shared, o->weights,
+					       s->f->out, e)
+				: 0;
 	}
 	if (o->probe)
 		return filter_pass(s->f, r, e);
@@ -387,7 +311,8 @@ static int run_filter(struct state *s, struct err *e)
 static int check_options(const struct options *o, struct err *e)
 {
 	if (o->probe && !o->devices)
-		return err_set(e, ST_USAGE, "--probe needs -D LIST; devrun --list shows what there is");
+		return err_set(e, ST_USAGE,
+			       "--probe needs -D LIST; devrun --list shows what there is");
 	if (o->probe && o->paired)
 		return err_set(e, ST_USAGE, "--probe and --paired exclude each other");
 	if (o->paired && !o->reference)
@@ -401,16 +326,28 @@ static int check_options(const struct options *o, struct err *e)
 	return rc;
 }
 
-static const char details[] =
-	"Devices: cpu (all cores), cpu:LIST (these cores, as in cpu:0 or cpu:0-3,5), cl:P.D (OpenCL\n"
-	"platform and device), cl:P.D:A-B (compute units A to B of it). Without -D they come from the\n"
-	"stream's devs record. Devices that share cores are refused.\n"
-	"\n"
-	"Placements of an episode are measured when the episode ends, others at the end of the stream,\n"
-	"so that the stages in front are asleep meanwhile. The fastest single device is measured again\n"
-	"after every few placements (ref_s). A placement that cannot run gives a run record with the\n"
-	"reason. Inputs are drawn from --seed unless --inputs names a directory with 0.npy, 1.npy, ...\n"
-	"in the order of the model's Parameters (or as its index.tsv says).";
+static const char details[] = "Devices: cpu (all cores), cpu:LIST (these cores, as in cpu:0 or "
+			      "cpu:0-3,5), cl:P.D (OpenCL\n"
+			      "platform and device), cl:P.D:A-B (compute units A to B of it). "
+			      "Without -D they come from the\n"
+			      "stream's devs record. Devices that share cores are refused.\n"
+			      "\n"
+			      "Placements of an episode are measured when the episode ends, others "
+			      "at the end of the stream,\n"
+			      "so that the stages in front are asleep meanwhile. The fastest "
+			      "single device is measured again\n"
+			      "after every few placements (ref_s). A placement that cannot run "
+			      "gives a run record with the\n"
+			      "reason. Inputs are drawn from --seed unless --inputs names a "
+			      "directory with 0.npy, 1.npy, ...\n"
+			      "in the order of the model's Parameters (or as its index.tsv says).";
+
+#define FLAG(name, letter, dst, help) {name, letter, OPT_FLAG, &(dst), NULL, help, 0, 0, NULL, NULL}
+#define TEXT(name, letter, dst, arg, help) \
+	{name, letter, OPT_TEXT, &(dst), arg, help, 0, 0, NULL, NULL}
+#define NUMBER(name, letter, kind, dst, arg, help, lo, hi) \
+	{name, letter, kind, &(dst), arg, help, lo, hi, NULL, NULL}
+enum { MANY_RUNS = 100000 };
 
 int main(int argc, char **argv)
 {
@@ -420,32 +357,38 @@ int main(int argc, char **argv)
 	struct filter f;
 	int64_t runs = 0;
 	const struct opt opts[] = {
-		{"devices", 'D', OPT_TEXT, &o.devices, "LIST", "the devices, e.g. cpu:0,cl:0.0", 0, 0, NULL, NULL},
-		{"list", 'l', OPT_FLAG, &o.list, NULL, "show this machine's devices", 0, 0, NULL, NULL},
-		{"probe", 'p', OPT_FLAG, &o.probe, NULL,
-		 "add the devices and the sets that each can run", 0, 0, NULL, NULL},
-		{"paired", 0, OPT_FLAG, &o.paired, NULL,
-		 "measure the best records again in pairs with the best single\ndevice; add the final one",
-		 0, 0, NULL, NULL},
-		{"candidates", 0, OPT_INT, &o.candidates, "N", "with --paired: the first N best records", 1, 1000, NULL, NULL},
-		{"paper", 0, OPT_FLAG, &o.measure.paper, NULL, "10 runs, the mean of the last 5", 0, 0, NULL, NULL},
-		{"weights", 'w', OPT_TEXT, &o.weights, "FILE", "the .bin (default: what the graph names)", 0, 0, NULL, NULL},
-		{"inputs", 'i', OPT_TEXT, &o.inputs, "DIR", "read the model's inputs from N.npy", 0, 0, NULL, NULL},
-		{"outputs", 0, OPT_TEXT, &o.outputs, "DIR", "write the results of the last placement that ran", 0, 0, NULL, NULL},
-		{"save-inputs", 0, OPT_TEXT, &o.save_inputs, "DIR", "write the inputs that are used", 0, 0, NULL, NULL},
-		{"warmup", 0, OPT_INT, &o.measure.warmup, "N", "inferences that do not count", 0, 1000, NULL, NULL},
-		{"runs", 'n', OPT_INT, &runs, "N", "exactly N runs; 0: as many as needed", 0, 100000, NULL, NULL},
-		{"min-runs", 0, OPT_INT, &o.measure.min_runs, "N", "at least", 1, 100000, NULL, NULL},
-		{"max-runs", 0, OPT_INT, &o.measure.max_runs, "N", "at most", 1, 100000, NULL, NULL},
-		{"ci", 0, OPT_REAL, &o.measure.ci, "X", "enough when half the 95 % interval is X of the latency", 0, 1, NULL, NULL},
-		{"max-seconds", 0, OPT_REAL, &o.measure.max_s, "S", "... or after S seconds per placement", 0, 1e6, NULL, NULL},
-		{"reference", 0, OPT_FLAG, &o.reference, NULL, "measure the best single device between placements", 0, 0, NULL, NULL},
-		{"allow-shared", 0, OPT_FLAG, &o.allow_shared, NULL, "accept devices that share cores", 0, 0, NULL, NULL},
+		TEXT("devices", 'D', o.devices, "LIST", "the devices, e.g. cpu:0,cl:0.0:1"),
+		FLAG("list", 'l', o.list, "show this machine's devices"),
+		FLAG("probe", 'p', o.probe, "add the devices and the sets that each can run"),
+		FLAG("paired", 0, o.paired, "measure the best records again, in pairs with the\n"
+					    "best single device; add the final one"),
+		NUMBER("candidates", 0, OPT_INT, o.candidates, "N",
+		       "with --paired: the first N best records", 1, 1000),
+		FLAG("paper", 0, o.measure.paper, "10 runs, the mean of the last 5"),
+		TEXT("weights", 'w', o.weights, "FILE", "the .bin (default: what the graph names)"),
+		TEXT("inputs", 'i', o.inputs, "DIR", "read the model's inputs from N.npy"),
+		TEXT("outputs", 0, o.outputs, "DIR",
+		     "write the results of the last placement that ran"),
+		TEXT("save-inputs", 0, o.save_inputs, "DIR", "write the inputs that are used"),
+		NUMBER("warmup", 0, OPT_INT, o.measure.warmup, "N",
+		       "inferences that do not count", 0, 1000),
+		NUMBER("runs", 'n', OPT_INT, runs, "N", "exactly N runs; 0: as many as needed", 0,
+		       MANY_RUNS),
+		NUMBER("min-runs", 0, OPT_INT, o.measure.min_runs, "N", "at least", 1, MANY_RUNS),
+		NUMBER("max-runs", 0, OPT_INT, o.measure.max_runs, "N", "at most", 1, MANY_RUNS),
+		NUMBER("ci", 0, OPT_REAL, o.measure.ci, "X",
+		       "enough when half the 95 % interval is X of the latency", 0, 1),
+		NUMBER("max-seconds", 0, OPT_REAL, o.measure.max_s, "S",
+		       "... or after S seconds per placement", 0, 1e6),
+		FLAG("reference", 0, o.reference,
+		     "measure the best single device between placements"),
+		FLAG("allow-shared", 0, o.allow_shared, "accept devices that share cores"),
 		{0}};
 	const struct opt_program program = {
 		.name = "devrun", .summary = "run placements on devices and measure them",
 		.args = "[FILE]", .max_args = 1, .has_seed = true, .opts = opts, .details = details,
-		.example = "ir2dag m.xml | devrun --probe -D cpu:0,cpu:1 | placebase random -n 5 | devrun"};
+		.example = "ir2dag m.xml | devrun --probe -D cpu:0,cpu:1 | placebase random -n 5 | "
+			   "devrun"};
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);
 	if (runs > 0)
 		o.measure.min_runs = o.measure.max_runs = runs;
@@ -456,7 +399,8 @@ int main(int argc, char **argv)
 		return opt_finish(0, &e);
 	}
 	blas_init();
-	struct state s = {.o = &o, .common = &common, .f = &f, .arena = arena_new(), .turn = arena_new()};
+	struct state s = {
+		.o = &o, .common = &common, .f = &f, .arena = arena_new(), .turn = arena_new()};
 	rc = filter_open(&f, first < argc ? argv[first] : "-", &common, argc, argv, &e);
 	if (rc == 0)
 		rc = filter_close(&f, run_filter(&s, &e), &e);

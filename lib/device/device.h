@@ -161,7 +161,8 @@ struct device_list {
 int device_list_parse(const char *text, struct device_list *out, struct err *e) MUST_CHECK;
 int device_list_names(const char *const *names, uint32_t n, struct device_list *out,
 		      struct err *e) MUST_CHECK;
-/* Open all, after setting what must be set before an OpenCL driver loads.  Devices that share cores are refused (ST_USAGE) unless allow_shared. */
+/* Open all, after setting what must be set before an OpenCL driver loads.  Devices
+ * that share cores are refused (ST_USAGE) unless allow_shared. */
 int device_list_open(struct device_list *l, bool allow_shared, struct err *e) MUST_CHECK;
 void device_list_close(struct device_list *l);
 bool device_shares_cores(const struct device *a, const struct device *b);

@@ -136,8 +136,8 @@ static int cpu_open(struct device *d, struct err *e)
 		return -1;
 	for (int c = 0; c < MAX_CORES; c++)
 		if (CPU_ISSET((size_t)c, &set) && !CPU_ISSET((size_t)c, &all))
-			return err_set(e, ST_USAGE, "core %d is not there; devrun --list shows the cores",
-				       c);
+			return err_set(e, ST_USAGE,
+				       "core %d is not there; devrun --list shows the cores", c);
 	take_cores(d, &set);
 	if (packs_users++ == 0)
 		packs = cpu_packs_new();

@@ -40,7 +40,8 @@ int device_list_names(const char *const *names, uint32_t n, struct device_list *
 	for (uint32_t i = 0; i < n; i++) {
 		for (uint32_t j = 0; j < i; j++)
 			if (strcmp(names[i], names[j]) == 0)
-				return err_set(e, ST_USAGE, "device '%s' is listed twice", names[i]);
+				return err_set(e, ST_USAGE, "device '%s' is listed twice",
+					       names[i]);
 		if (init_device(&out->dev[i], names[i], e) < 0)
 			return -1;
 		out->n = i + 1;
@@ -78,10 +79,12 @@ static int refuse_shared(const struct device_list *l, struct err *e)
 	for (uint32_t i = 0; i < l->n; i++)
 		for (uint32_t j = i + 1; j < l->n; j++)
 			if (device_shares_cores(&l->dev[i], &l->dev[j]))
-				return err_set(e, ST_USAGE, "devices '%s' and '%s' share cores and would "
-					       "disturb each other; give them different cores (cpu:LIST, "
-					       "cl:P.D:A-B) or say --allow-shared",
-					       l->dev[i].name, l->dev[j].name);
+				return err_set(
+					e, ST_USAGE,
+					"devices '%s' and '%s' share cores and would "
+					"disturb each other; give them different cores (cpu:LIST, "
+					"cl:P.D:A-B) or say --allow-shared",
+					l->dev[i].name, l->dev[j].name);
 	return 0;
 }
 

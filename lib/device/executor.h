@@ -29,7 +29,8 @@ struct exec_sample {
 
 /* One inference.  Results are then in p->result.  -1: a device failed (ST_RUNTIME);
  * the executor stays usable, the device may not be. */
-int executor_run(struct executor *x, struct plan *p, struct exec_sample *out, struct err *e) MUST_CHECK;
+int executor_run(struct executor *x, struct plan *p, struct exec_sample *out,
+		 struct err *e) MUST_CHECK;
 
 /* Seconds on the clock that all measurements use. */
 double clock_s(void);

@@ -33,8 +33,8 @@ static int64_t gather_bound(struct model *m, uint32_t v, struct err *e)
 	const struct graph *g = m->g;
 	uint32_t in = g->in_ptr[v];
 	struct tensor data;
-	if (g->in_ptr[v + 1] - in < 3 || g->in_node[in] == GRAPH_NONE || g->in_node[in + 2] == GRAPH_NONE ||
-	    !m->constant[g->in_node[in + 2]])
+	if (g->in_ptr[v + 1] - in < 3 || g->in_node[in] == GRAPH_NONE ||
+	    g->in_node[in + 2] == GRAPH_NONE || !m->constant[g->in_node[in + 2]])
 		return 0;
 	uint32_t axis_out = g->out_ptr[g->in_node[in + 2]] + g->in_port[in + 2];
 	if (!tensor_describe(g, g->out_ptr[g->in_node[in]] + g->in_port[in], &data) ||
@@ -62,8 +62,9 @@ static int64_t index_bound(struct model *m, uint32_t i, struct err *e)
 				int64_t b = gather_bound(m, v, e);
 				if (b > 0 && (bound == 0 || b < bound))
 					bound = b;
-			} else if (k != OP_UNKNOWN && (k == OP_CONVERT || op_info(k)->category == OPC_VIEW ||
-						       op_info(k)->category == OPC_MOVE)) {
+			} else if (k != OP_UNKNOWN &&
+				   (k == OP_CONVERT || op_info(k)->category == OPC_VIEW ||
+				    op_info(k)->category == OPC_MOVE)) {
 				carries[v] = true;
 			}
 		}
@@ -180,13 +181,17 @@ int inputs_load(struct model *m, const char *dir, struct err *e)
 		bool indexed;
 		int rc = 0;
 		snprintf(file, sizeof file, "%u.npy", i);
-		if (!indexed_file(arena_printf(a, "%s/index.tsv", dir), name, file, sizeof file, &indexed) && indexed)
+		if (!indexed_file(arena_printf(a, "%s/index.tsv", dir), name, file, sizeof file,
+				  &indexed) &&
+		    indexed)
 			rc = err_set(e, ST_INPUT, "'%s/index.tsv' has no input '%s'", dir,
 				     err_escape(q, sizeof q, name, strlen(name)));
 		else if (strchr(file, '/'))
-			rc = err_set(e, ST_INPUT, "'%s/index.tsv' names a file outside the directory", dir);
+			rc = err_set(e, ST_INPUT,
+				     "'%s/index.tsv' names a file outside the directory", dir);
 		if (rc == 0 && npy_read(arena_printf(a, "%s/%s", dir, file), &t, e) < 0)
-			rc = err_prefix(e, "input '%s'", err_escape(q, sizeof q, name, strlen(name)));
+			rc = err_prefix(e, "input '%s'",
+					err_escape(q, sizeof q, name, strlen(name)));
 		arena_free(a);
 		if (rc < 0)
 			return -1;

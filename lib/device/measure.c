@@ -16,11 +16,13 @@ static int by_value(const void *pa, const void *pb)
 /* 97.5 % quantile of Student's t. */
 static double t_quantile(uint32_t freedom)
 {
-	static const double t[] = {INFINITY, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306,
-				   2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120};
+	static const double t[] = {INFINITY, 12.706, 4.303, 3.182, 2.776, 2.571,
+				   2.447,    2.365,  2.306, 2.262, 2.228, 2.201,
+				   2.179,    2.160,  2.145, 2.131, 2.120};
 	enum { N = sizeof t / sizeof *t };
 	/* Beyond the table: the expansion in 1 / freedom, off by less than 1e-3. */
-	return freedom < N ? t[freedom] : 1.95996 + 2.3722 / freedom + 2.82 / ((double)freedom * freedom);
+	return freedom < N ? t[freedom]
+			   : 1.95996 + 2.3722 / freedom + 2.82 / ((double)freedom * freedom);
 }
 
 struct interval interval_mean(const double *x, uint32_t n)
@@ -89,14 +91,16 @@ static int run_once(struct executor *x, struct plan *p, struct measurement *m, s
 	return 0;
 }
 
-static void start(struct measurement *m, const struct measure_options *o, uint32_t k, struct arena *a)
+static void start(struct measurement *m, const struct measure_options *o, uint32_t k,
+		  struct arena *a)
 {
 	int64_t room = o->max_runs > PAPER_RUNS ? o->max_runs : PAPER_RUNS;
 	*m = (struct measurement){.sample_s = ARENA_NEWN(a, double, (size_t)room + 1),
 				  .busy_s = ARENA_NEWN(a, double, k)};
 }
 
-static int warm_up(struct executor *x, struct plan *p, const struct measure_options *o, struct err *e)
+static int warm_up(struct executor *x, struct plan *p, const struct measure_options *o,
+		   struct err *e)
 {
 	struct exec_sample s = {0};
 	for (int64_t i = 0; i < o->warmup; i++)
@@ -131,7 +135,8 @@ int measure_plan(struct executor *x, struct plan *p, uint32_t k, const struct me
 }
 
 int measure_paired(struct executor *x, struct plan *p, struct plan *ref, uint32_t k,
-		   const struct measure_options *o, struct arena *a, struct paired *out, struct err *e)
+		   const struct measure_options *o, struct arena *a, struct paired *out,
+		   struct err *e)
 {
 	double end = clock_s() + o->max_s;
 	double *ratio = ARENA_NEWN(a, double, (size_t)o->max_runs + 1);

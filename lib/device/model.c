@@ -68,13 +68,16 @@ static int check_shapes(struct model *m, struct err *e)
 			if (m->constant[v] && !is_kind(m, v, OP_CONST))
 				continue;    /* its value will tell */
 			if (!tensor_describe(g, o, &t) || !tensor_is_static(&t))
-				return err_set(e, ST_INPUT, "%s: output %u has no static shape of rank 8 or "
+				return err_set(e, ST_INPUT,
+					       "%s: output %u has no static shape of rank 8 or "
 					       "less; give the model static shapes (ovc --input)",
 					       model_layer(m, v, l, sizeof l), o - g->out_ptr[v]);
 			if (tensor_bytes(&t) < 0 && !is_kind(m, v, OP_CONST))
-				return err_set(e, ST_INPUT, "%s: output %u of type '%s' cannot be held in memory",
-					       model_layer(m, v, l, sizeof l), o - g->out_ptr[v],
-					       elem_name(t.elem));
+				return err_set(
+					e, ST_INPUT,
+					"%s: output %u of type '%s' cannot be held in memory",
+					model_layer(m, v, l, sizeof l), o - g->out_ptr[v],
+					elem_name(t.elem));
 		}
 	return 0;
 }
@@ -93,7 +96,8 @@ static int check_constants(const struct model *m, struct err *e)
 			continue;
 		int64_t bytes = tensor_bytes(&t);
 		if (bytes < 0 || (uint64_t)bytes != g->const_bytes[c])
-			return err_set(e, ST_INPUT, "%s: %llu bytes in the .bin, but its shape takes %lld",
+			return err_set(e, ST_INPUT,
+				       "%s: %llu bytes in the .bin, but its shape takes %lld",
 				       model_layer(m, v, l, sizeof l),
 				       (unsigned long long)g->const_bytes[c], (long long)bytes);
 	}
@@ -135,7 +139,8 @@ static void find_roots(struct model *m)
 		for (uint32_t o = g->out_ptr[v]; o < g->out_ptr[v + 1]; o++) {
 			m->node_out[o] = v;
 			m->root[o] = o;
-			if (!m->constant[v] && op_is_view(&m->op[v]) && g->in_ptr[v] < g->in_ptr[v + 1] &&
+			if (!m->constant[v] && op_is_view(&m->op[v]) &&
+			    g->in_ptr[v] < g->in_ptr[v + 1] &&
 			    g->in_node[g->in_ptr[v]] != GRAPH_NONE)
 				m->root[o] = m->root[in_output(g, g->in_ptr[v])];
 		}
@@ -157,7 +162,8 @@ static void list_steps(struct model *m)
 			m->result_root[m->n_results] = m->root[in_output(g, g->in_ptr[v])];
 			m->result[m->n_results++] = v;
 		} else if (m->live[v] && !m->constant[v] &&
-			   (g->out_ptr[v] == g->out_ptr[v + 1] || m->root[g->out_ptr[v]] == g->out_ptr[v])) {
+			   (g->out_ptr[v] == g->out_ptr[v + 1] ||
+			    m->root[g->out_ptr[v]] == g->out_ptr[v])) {
 			m->node_step[v] = m->n_steps;
 			m->step_node[m->n_steps++] = v;
 		}
@@ -171,7 +177,8 @@ static int make_inputs(struct model *m, struct err *e)
 	for (uint32_t i = 0; i < m->n_params; i++) {
 		struct tensor t;
 		if (!tensor_describe(m->g, m->g->out_ptr[m->param[i]], &t) || tensor_bytes(&t) < 0)
-			return err_set(e, ST_INPUT, "%s: an input needs a static shape and a numeric type",
+			return err_set(e, ST_INPUT,
+				       "%s: an input needs a static shape and a numeric type",
 				       model_layer(m, m->param[i], l, sizeof l));
 		size_t bytes = (size_t)tensor_bytes(&t);
 		if (!(m->input[i] = mem_try(bytes ? bytes : 1)))
@@ -297,13 +304,15 @@ int model_spec(struct model *m, uint32_t s, struct device *d, enum model_data da
 	}
 	for (uint32_t i = 0; i < n_out; i++)
 		outs[i] = (struct step_out){0, i};
-	*node = (struct step_node){g, v, &m->op[v], n_in, n_out, in, m->values.value + g->out_ptr[v],
-				   m->used + g->out_ptr[v]};
+	*node = (struct step_node){.graph = g, .v = v, .op = &m->op[v], .n_in = n_in, .n_out = n_out,
+				   .in = in, .out = m->values.value + g->out_ptr[v],
+				   .used = m->used + g->out_ptr[v]};
 	*out = (struct step_spec){1, node, n, n_out, ins, outs};
 	return 0;
 }
 
-int model_supports(struct model *m, uint32_t s, struct device *d, char *why, size_t cap, struct err *e)
+int model_supports(struct model *m, uint32_t s, struct device *d, char *why, size_t cap,
+		   struct err *e)
 {
 	struct arena *a = arena_new();
 	struct step_spec spec;
@@ -330,8 +339,10 @@ int model_mask(struct model *m, const struct device_list *l, uint8_t *mask, stru
 				mask[(size_t)g->set[v] * l->n + d] = 0;
 		}
 		if (able == 0)
-			return err_set(e, ST_INPUT, "operator '%s-%s' of %s can run on none of the devices: %s",
-				       g->type[v], g->opset[v], model_layer(m, v, layer, sizeof layer), why);
+			return err_set(e, ST_INPUT,
+				       "operator '%s-%s' of %s can run on none of the devices: %s",
+				       g->type[v], g->opset[v],
+				       model_layer(m, v, layer, sizeof layer), why);
 	}
 	return 0;
 }

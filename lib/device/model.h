@@ -31,7 +31,7 @@ struct model {
 
 	uint32_t n_params, n_results;
 	uint32_t *param, *result;    /* nodes, in the order of the graph */
-	void **input;                /* (n_params) host memory of the inputs, 64-byte aligned, zeroed */
+	void **input; /* (n_params) host memory of the inputs, 64-byte aligned, zeroed */
 	uint32_t *result_root;       /* (n_results) */
 
 	uint32_t n_steps;
@@ -44,9 +44,11 @@ struct model {
 /* Make g ready; `weights` is the path of the .bin or NULL for the one that the graph
  * names.  g is borrowed.  ST_INPUT: shapes that are not static, attributes that
  * make no sense, a .bin that is short or not a regular file (the message names the
- * layer).  ST_RUNTIME: no memory, unreadable file.  A model without a .bin opens, so that its operators can
- * be judged first; model_complete refuses it. */
-int model_open(struct model *m, const struct graph *g, const char *weights, struct err *e) MUST_CHECK;
+ * layer).  ST_RUNTIME: no memory, unreadable file.  A model without a .bin opens,
+ * so that its operators can be judged first; model_complete refuses it.
+ * model_close in any case. */
+int model_open(struct model *m, const struct graph *g, const char *weights,
+	       struct err *e) MUST_CHECK;
 void model_close(struct model *m);
 
 /* Are all constants there?  ST_INPUT when the graph has some and there is no .bin. */
@@ -68,7 +70,8 @@ int model_supports(struct model *m, uint32_t s, struct device *d, char *why, siz
 
 /* mask[n_sets * l->n]: 1 where every step of a set can run on a device.  -1 (ST_INPUT) for an
  * operator that none of the devices can run: names it and its layer. */
-int model_mask(struct model *m, const struct device_list *l, uint8_t *mask, struct err *e) MUST_CHECK;
+int model_mask(struct model *m, const struct device_list *l, uint8_t *mask,
+	       struct err *e) MUST_CHECK;
 
 /* "layer 12 'conv1' (Convolution)" into dst[cap]; returns dst. */
 char *model_layer(const struct model *m, uint32_t v, char *dst, size_t cap);

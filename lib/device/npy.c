@@ -38,7 +38,8 @@ static void shape_text(const struct tensor *t, char *dst, size_t cap)
 {
 	size_t n = (size_t)snprintf(dst, cap, "(");
 	for (uint32_t i = 0; i < t->rank; i++)
-		n += (size_t)snprintf(dst + n, cap - n, "%s%lld", i ? ", " : "", (long long)t->dim[i]);
+		n += (size_t)snprintf(dst + n, cap - n, "%s%lld", i ? ", " : "",
+				      (long long)t->dim[i]);
 	snprintf(dst + n, cap - n, t->rank == 1 ? ",)" : ")");
 }
 
@@ -54,17 +55,19 @@ int npy_write(const char *path, const struct tensor *t, struct err *e)
 			       elem_name(t->elem));
 	size_t n = (size_t)tensor_elements(t), size = elem_bits(wide.elem) / 8;
 	shape_text(t, shape, sizeof shape);
-	int len = snprintf(head, sizeof head, "{'descr': '%s', 'fortran_order': False, 'shape': %s, }",
-			   type, shape);
+	int len = snprintf(head, sizeof head,
+			   "{'descr': '%s', 'fortran_order': False, 'shape': %s, }", type, shape);
 	int padded = (10 + len + 1 + 63) / 64 * 64 - 10;
 	memset(head + len, ' ', (size_t)(padded - len));
 	head[padded - 1] = '\n';
 	FILE *f = fopen(path, "wbe");
 	if (!f)
 		return err_sys(e, ST_RUNTIME, "cannot write '%s'", path);
-	unsigned char pre[10] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (unsigned char)(padded & 0xff),
-				 (unsigned char)(padded >> 8)};
-	bool ok = fwrite(pre, 1, 10, f) == 10 && fwrite(head, 1, (size_t)padded, f) == (size_t)padded;
+	unsigned char pre[10] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0};
+	pre[8] = (unsigned char)(padded & 0xff);
+	pre[9] = (unsigned char)(padded >> 8);
+	bool ok =
+		fwrite(pre, 1, 10, f) == 10 && fwrite(head, 1, (size_t)padded, f) == (size_t)padded;
 	if (t->elem == EL_BF16) {
 		for (size_t i = 0; ok && i < n; i++) {
 			float x = (float)tensor_real(t, (int64_t)i);
@@ -116,7 +119,8 @@ static bool parse_shape(const char *s, struct tensor *t)
 
 static int check_header(const char *head, const char *path, const struct tensor *t, struct err *e)
 {
-	const char *type = header_value(head, "descr"), *order = header_value(head, "fortran_order");
+	const char *type = header_value(head, "descr"),
+		   *order = header_value(head, "fortran_order");
 	const char *want = descr(t->elem);
 	struct tensor got = {.elem = t->elem};
 	char a[300], b[300];
@@ -124,15 +128,16 @@ static int check_header(const char *head, const char *path, const struct tensor 
 		return err_set(e, ST_INPUT, "'%s': malformed .npy header", path);
 	if (!want || type[0] != '\'' || strlen(type) < 5 || strncmp(type + 2, want + 1, 2) != 0 ||
 	    type[1] == '>' || type[4] != '\'')
-		return err_set(e, ST_INPUT, "'%s': its type is %.5s, but the model wants '%s'", path, type,
-			       want ? want : elem_name(t->elem));
+		return err_set(e, ST_INPUT, "'%s': its type is %.5s, but the model wants '%s'",
+			       path, type, want ? want : elem_name(t->elem));
 	if (strncmp(order, "False", 5) != 0 && got.rank > 1)
-		return err_set(e, ST_INPUT, "'%s': Fortran order; save it with numpy.ascontiguousarray",
-			       path);
+		return err_set(e, ST_INPUT,
+			       "'%s': Fortran order; save it with numpy.ascontiguousarray", path);
 	shape_text(t, a, sizeof a);
 	shape_text(&got, b, sizeof b);
 	if (!tensor_same_shape(t, &got))
-		return err_set(e, ST_INPUT, "'%s': its shape is %s, but the model wants %s", path, b, a);
+		return err_set(e, ST_INPUT, "'%s': its shape is %s, but the model wants %s", path,
+			       b, a);
 	return 0;
 }
 

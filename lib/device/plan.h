@@ -75,7 +75,8 @@ struct planner {
 	struct arena *arena;
 };
 
-int planner_open(struct planner *p, struct model *m, struct device_list *l, struct err *e) MUST_CHECK;
+int planner_open(struct planner *p, struct model *m, struct device_list *l,
+		 struct err *e) MUST_CHECK;
 void planner_close(struct planner *p);
 /* After step_s has changed (measured durations): new ranks and predictions. */
 void planner_update(struct planner *p);
@@ -86,7 +87,8 @@ void planner_steps(const struct planner *p, const uint16_t *set_device, uint16_t
 
 /* Plan a placement of sets (g->n_sets).  0, or -1 when it cannot run, with the reason:
  * ST_INPUT an operator that its device does not support, ST_RUNTIME memory. */
-int plan_make(struct planner *p, const uint16_t *set_device, struct plan *out, struct err *e) MUST_CHECK;
+int plan_make(struct planner *p, const uint16_t *set_device, struct plan *out,
+	      struct err *e) MUST_CHECK;
 void plan_release(struct plan *p);
 
 #endif

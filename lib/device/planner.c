@@ -20,7 +20,8 @@ static void build_dag(struct planner *p)
 	for (uint32_t s = 0; s < m->n_steps; s++) {
 		uint32_t v = m->step_node[s];
 		for (uint32_t o = g->out_ptr[v]; o < g->out_ptr[v + 1]; o++)
-			edge[n++] = (struct sched_edge){s, SCHED_NONE, o, (uint64_t)tensor_bytes(&m->values.value[o])};
+			edge[n++] = (struct sched_edge){
+				s, SCHED_NONE, o, (uint64_t)tensor_bytes(&m->values.value[o])};
 		for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++) {
 			if (g->in_node[i] == GRAPH_NONE || m->constant[g->in_node[i]])
 				continue;
@@ -107,10 +108,12 @@ void planner_close(struct planner *p)
 	uint32_t k = p->devices->n;
 	for (size_t i = 0; p->prepared && i < (size_t)p->m->n_steps * k; i++)
 		if (p->prepared[i])
-			p->devices->dev[i % k].class->step_free(&p->devices->dev[i % k], p->prepared[i]);
+			p->devices->dev[i % k].class->step_free(&p->devices->dev[i % k],
+								p->prepared[i]);
 	for (size_t i = 0; p->param_mem && i < (size_t)p->m->n_params * k; i++)
 		if (p->param_mem[i])
-			p->devices->dev[i % k].class->release(&p->devices->dev[i % k], p->param_mem[i]);
+			p->devices->dev[i % k].class->release(&p->devices->dev[i % k],
+							      p->param_mem[i]);
 	timeliner_free(p->timeliner);
 	arena_free(p->arena);
 	*p = (struct planner){0};

@@ -16,8 +16,9 @@ int session_open(struct session *s, const struct graph *g, struct device_list *d
 	s->anchor = ARENA_NEWN(s->arena, struct anchor, k);
 	uint8_t *mask = ARENA_NEWN(s->arena, uint8_t, (size_t)g->n_sets * k);
 	if (device_list_open(&s->devices, allow_shared, e) < 0 ||
-	    model_open(&s->model, g, weights, e) < 0 || model_mask(&s->model, &s->devices, mask, e) < 0 ||
-	    model_complete(&s->model, e) < 0 || planner_open(&s->planner, &s->model, &s->devices, e) < 0)
+	    model_open(&s->model, g, weights, e) < 0 ||
+	    model_mask(&s->model, &s->devices, mask, e) < 0 || model_complete(&s->model, e) < 0 ||
+	    planner_open(&s->planner, &s->model, &s->devices, e) < 0)
 		return -1;
 	if ((inputs ? inputs_load(&s->model, inputs, e) : inputs_seed(&s->model, seed, e)) < 0)
 		return -1;
@@ -194,7 +195,8 @@ static int single_device(const struct session *s, const uint16_t *device)
 	return d;
 }
 
-static void note_plan(const struct session *s, struct trial *t, const struct plan *p, struct arena *a)
+static void note_plan(const struct session *s, struct trial *t, const struct plan *p,
+		      struct arena *a)
 {
 	t->mem_bytes = ARENA_NEWN(a, uint64_t, n_devices(s));
 	memcpy(t->mem_bytes, p->mem_bytes, n_devices(s) * sizeof *t->mem_bytes);
@@ -223,8 +225,8 @@ static int with_plan(struct session *s, struct trial *t, struct arena *a,
 	return 0;
 }
 
-static int measure_fn(struct session *s, struct trial *t, struct plan *p, void *arg, struct arena *a,
-		      struct err *e)
+static int measure_fn(struct session *s, struct trial *t, struct plan *p, void *arg,
+		      struct arena *a, struct err *e)
 {
 	(void)arg;
 	return measure_plan(s->x, p, n_devices(s), &s->opt, a, &t->m, e);
@@ -260,7 +262,8 @@ int session_measure(struct session *s, struct trial *t, uint32_t n, struct arena
 	for (uint32_t i = 0; i < n;) {
 		uint32_t first = i;
 		for (; i < n && i < first + REFERENCE_EVERY; i++)
-			if (!(fresh && take_fresh(s, &t[i], a)) && with_plan(s, &t[i], a, measure_fn, NULL, e) < 0)
+			if (!(fresh && take_fresh(s, &t[i], a)) &&
+			    with_plan(s, &t[i], a, measure_fn, NULL, e) < 0)
 				return -1;
 		if (reference(s, &after, e) < 0)
 			return -1;
@@ -294,8 +297,8 @@ static int pair_fn(struct session *s, struct trial *t, struct plan *p, void *arg
 	return 0;
 }
 
-int session_pair(struct session *s, struct trial *t, const struct measure_options *o, struct arena *a,
-		 struct err *e)
+int session_pair(struct session *s, struct trial *t, const struct measure_options *o,
+		 struct arena *a, struct err *e)
 {
 	struct measure_options copy = *o;
 	return with_plan(s, t, a, pair_fn, &copy, e);

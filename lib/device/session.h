@@ -48,8 +48,8 @@ int session_open(struct session *s, const struct graph *g, struct device_list *d
 		 const struct measure_options *o, struct err *e) MUST_CHECK;
 void session_close(struct session *s);
 
-/* Measure every single device, once per session; better durations for the planner come of it. -1 only
- * when the output's reader has gone or memory for the program itself is out. */
+/* Measure every single device, once per session; better durations for the planner come
+ * of it.  -1 only when the output's reader has gone. */
 int session_anchors(struct session *s, struct err *e) MUST_CHECK;
 
 /* Make device d, whose anchor can run, the best one. */

@@ -18,7 +18,7 @@ static int measure_singles(struct session *s, struct arena *a, struct verdict *v
 			device[i] = (uint16_t)d;
 		v->single[d].device = device;
 	}
-	/* When pairs show that another device is the fastest, they are measured against that one. */
+	/* When pairs show that another device is the fastest, it becomes the reference. */
 	for (uint32_t round = 0; round < 2; round++) {
 		int best = s->best;
 		for (uint32_t d = 0; d < k; d++) {
@@ -83,8 +83,8 @@ static int compare_outputs(struct session *s, struct verdict *v, struct arena *a
 	return rc;
 }
 
-int verdict_reach(struct session *s, struct trial *t, uint32_t n, struct arena *a, struct verdict *out,
-		  struct err *e)
+int verdict_reach(struct session *s, struct trial *t, uint32_t n, struct arena *a,
+		  struct verdict *out, struct err *e)
 {
 	struct measure_options longer = s->opt;
 	longer.max_s *= FINAL_EFFORT;

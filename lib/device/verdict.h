@@ -19,7 +19,7 @@ struct verdict {
  * choose it.  It wins only if its interval says that it is no slower: ratio.hi <= 1;
  * without any single device the fastest candidate wins.  Results from a.
  * -1: nothing could run, or the output's reader has gone. */
-int verdict_reach(struct session *s, struct trial *t, uint32_t n, struct arena *a, struct verdict *out,
-		  struct err *e) MUST_CHECK;
+int verdict_reach(struct session *s, struct trial *t, uint32_t n, struct arena *a,
+		  struct verdict *out, struct err *e) MUST_CHECK;
 
 #endif

@@ -33,8 +33,8 @@ static uint32_t mix(uint32_t h, uint32_t x)
 	return h ^ h >> 15;
 }
 
-static void compute(uint32_t v, uint32_t n_in, const uint32_t *const *in, const size_t *in_n, uint32_t n_out,
-		    uint32_t *const *out, const size_t *out_n)
+static void compute(uint32_t v, uint32_t n_in, const uint32_t *const *in, const size_t *in_n,
+		    uint32_t n_out, uint32_t *const *out, const size_t *out_n)
 {
 	for (uint32_t o = 0; o < n_out; o++)
 		for (size_t j = 0; j < out_n[o]; j++) {
@@ -150,13 +150,15 @@ static void give(struct fake *f, struct order o)
 
 static bool f_supports(struct device *d, const struct step_spec *s, char *why, size_t cap)
 {
-	if (strcmp(d->name, "picky") != 0 || strcmp(s->node[0].graph->type[s->node[0].v], "Split") != 0)
+	if (strcmp(d->name, "picky") != 0 ||
+	    strcmp(s->node[0].graph->type[s->node[0].v], "Split") != 0)
 		return true;
 	snprintf(why, cap, "it does not split");
 	return false;
 }
 
-static int f_prepare(struct device *d, const struct step_spec *spec, struct step **out, struct err *e)
+static int f_prepare(struct device *d, const struct step_spec *spec, struct step **out,
+		     struct err *e)
 {
 	(void)d, (void)e;
 	struct step *s = MEM_NEW(struct step);
@@ -186,8 +188,8 @@ static int f_alloc(struct device *d, size_t bytes, struct devmem **out, struct e
 	return 0;
 }
 
-static int f_view(struct device *d, struct devmem *base, size_t offset, size_t bytes, struct devmem **out,
-		  struct err *e)
+static int f_view(struct device *d, struct devmem *base, size_t offset, size_t bytes,
+		  struct devmem **out, struct err *e)
 {
 	(void)d, (void)bytes, (void)e;
 	*out = MEM_NEW(struct devmem);
@@ -217,8 +219,8 @@ static void *f_host(struct device *d, struct devmem *m)
 	return m->p;
 }
 
-static int now_run(struct device *d, struct step *s, struct devmem *const *in, struct devmem *const *out,
-		   struct err *e)
+static int now_run(struct device *d, struct step *s, struct devmem *const *in,
+		   struct devmem *const *out, struct err *e)
 {
 	(void)d;
 	if (must_fail(&fail_step))
@@ -228,8 +230,8 @@ static int now_run(struct device *d, struct step *s, struct devmem *const *in, s
 	return 0;
 }
 
-static int later_run(struct device *d, struct step *s, struct devmem *const *in, struct devmem *const *out,
-		     struct err *e)
+static int later_run(struct device *d, struct step *s, struct devmem *const *in,
+		     struct devmem *const *out, struct err *e)
 {
 	struct order o = {.what = DO_RUN, .s = s};
 	(void)e;
@@ -239,19 +241,29 @@ static int later_run(struct device *d, struct step *s, struct devmem *const *in,
 	return 0;
 }
 
-static int later_up(struct device *d, struct devmem *dst, const void *src, size_t bytes, device_done_fn done,
-		    void *arg, struct err *e)
+static int later_up(struct device *d, struct devmem *dst, const void *src, size_t bytes,
+		    device_done_fn done, void *arg, struct err *e)
 {
 	(void)e;
-	give(d->state, (struct order){.what = DO_UP, .dst = dst->p, .src = src, .bytes = bytes, .done = done, .arg = arg});
+	give(d->state, (struct order){.what = DO_UP,
+				      .dst = dst->p,
+				      .src = src,
+				      .bytes = bytes,
+				      .done = done,
+				      .arg = arg});
 	return 0;
 }
 
-static int later_down(struct device *d, struct devmem *src, void *dst, size_t bytes, device_done_fn done,
-		      void *arg, struct err *e)
+static int later_down(struct device *d, struct devmem *src, void *dst, size_t bytes,
+		      device_done_fn done, void *arg, struct err *e)
 {
 	(void)e;
-	give(d->state, (struct order){.what = DO_DOWN, .dst = dst, .src = src->p, .bytes = bytes, .done = done, .arg = arg});
+	give(d->state, (struct order){.what = DO_DOWN,
+				      .dst = dst,
+				      .src = src->p,
+				      .bytes = bytes,
+				      .done = done,
+				      .arg = arg});
 	return 0;
 }
 
@@ -272,14 +284,30 @@ static int later_finish(struct device *d, struct err *e)
 	return 0;
 }
 
-static const struct device_class now_class = {
-	.type = "now", .max_nodes = 1, .supports = f_supports, .prepare = f_prepare,
-	.step_free = f_step_free, .alloc = f_alloc, .view = f_view, .release = f_release, .host = f_host,
-	.wrap = f_wrap, .run = now_run};
-static const struct device_class later_class = {
-	.type = "later", .max_nodes = 1, .supports = f_supports, .prepare = f_prepare,
-	.step_free = f_step_free, .alloc = f_alloc, .view = f_view, .release = f_release, .run = later_run,
-	.upload = later_up, .download = later_down, .flush = later_flush, .finish = later_finish};
+static const struct device_class now_class = {.type = "now",
+					      .max_nodes = 1,
+					      .supports = f_supports,
+					      .prepare = f_prepare,
+					      .step_free = f_step_free,
+					      .alloc = f_alloc,
+					      .view = f_view,
+					      .release = f_release,
+					      .host = f_host,
+					      .wrap = f_wrap,
+					      .run = now_run};
+static const struct device_class later_class = {.type = "later",
+						.max_nodes = 1,
+						.supports = f_supports,
+						.prepare = f_prepare,
+						.step_free = f_step_free,
+						.alloc = f_alloc,
+						.view = f_view,
+						.release = f_release,
+						.run = later_run,
+						.upload = later_up,
+						.download = later_down,
+						.flush = later_flush,
+						.finish = later_finish};
 
 static void make_devices(struct device_list *l, const char *kinds)
 {
@@ -287,7 +315,8 @@ static void make_devices(struct device_list *l, const char *kinds)
 	l->dev = MEM_NEWN(struct device, l->n);
 	for (uint32_t i = 0; i < l->n; i++) {
 		struct device *d = &l->dev[i];
-		*d = (struct device){.class = kinds[i] == 'l' ? &later_class : &now_class, .align = 64};
+		*d = (struct device){.class = kinds[i] == 'l' ? &later_class : &now_class,
+				     .align = 64};
 		snprintf(d->name, sizeof d->name, kinds[i] == 'p' ? "picky" : "%c%u", kinds[i], i);
 		if (kinds[i] != 'l')
 			continue;
@@ -315,7 +344,8 @@ static void end_devices(struct device_list *l)
 
 /* ---- graphs ---- */
 
-/* n nodes of i32 tensors: Parameters, Add, ReLU, Squeeze (a view), Split (three outputs), Results. */
+/* n nodes of i32 tensors: Parameters, Add, ReLU, Squeeze (a view), Split (three outputs)
+ * and Results. */
 static struct graph *make_graph(uint32_t n, uint32_t span)
 {
 	static const char *const types[] = {"Add", "ReLU", "Squeeze", "Split"};
@@ -367,8 +397,9 @@ static struct graph *make_graph(uint32_t n, uint32_t span)
 			g->out_elem[o] = EL_I32;
 			g->out_rank[o] = 1;
 			g->out_names[o] = "";
-			g->dim[o] = type == types[2] ? g->dim[g->out_ptr[g->in_node[src]] + g->in_port[src]]
-						     : 1 + below(below(4) ? 50 : 3000);
+			g->dim[o] = type == types[2]
+					    ? g->dim[g->out_ptr[g->in_node[src]] + g->in_port[src]]
+					    : 1 + below(below(4) ? 50 : 3000);
 			g->dim_ptr[o + 1] = o + 1;
 		}
 		g->out_ptr[v + 1] = o;
@@ -387,7 +418,8 @@ static void oracle(const struct model *m, uint32_t **result)
 		size_t in_n[8], out_n[8];
 		uint32_t *out[8], n_in = g->in_ptr[v + 1] - g->in_ptr[v];
 		for (uint32_t i = 0; i < n_in; i++) {
-			uint32_t o = g->out_ptr[g->in_node[g->in_ptr[v] + i]] + g->in_port[g->in_ptr[v] + i];
+			uint32_t o = g->out_ptr[g->in_node[g->in_ptr[v] + i]] +
+				     g->in_port[g->in_ptr[v] + i];
 			in[i] = val[o];
 			in_n[i] = (size_t)g->dim[o];
 		}
@@ -473,8 +505,9 @@ static void placements(const char *kinds, uint32_t n, uint32_t span, int n_place
 		copies += p.n_copies;
 		plan_release(&p);
 	}
-	tap(wrong == 0 && failed == 0, "%s, %u nodes: %d placements, %llu copies, %u wrong, %u failed", kinds,
-	    n, n_placements, (unsigned long long)copies, wrong, failed);
+	tap(wrong == 0 && failed == 0,
+	    "%s, %u nodes: %d placements, %llu copies, %u wrong, %u failed", kinds, n, n_placements,
+	    (unsigned long long)copies, wrong, failed);
 	for (uint32_t r = 0; r < m.n_results; r++)
 		mem_free(want[r]);
 	executor_free(x);
@@ -511,7 +544,8 @@ static void failures(void)
 	for (int k = 1; k <= 20; k++) {
 		fail_step = k % 2 ? (k + 1) / 2 : 0;
 		fail_transfer = k % 2 ? 0 : k / 2;
-		told += executor_run(x, &p, &s, &e) < 0 && strstr(e.msg, k % 2 ? "it broke" : "transfer failed");
+		told += executor_run(x, &p, &s, &e) < 0 &&
+			strstr(e.msg, k % 2 ? "it broke" : "transfer failed");
 		fail_step = fail_transfer = 0;
 		err_clear(&e);
 		right += executor_run(x, &p, &s, &e) == 0 && same_results(&m, &p, want);
@@ -550,7 +584,8 @@ static void infeasible(void)
 	tap(exact, "infeasible: the mask says so");
 	for (uint32_t j = 0; j < g->n_sets; j++)
 		device[j] = 1;
-	tap(plan_make(&pl, device, &p, &e) < 0 && strstr(e.msg, "it does not split") && strstr(e.msg, "picky"),
+	tap(plan_make(&pl, device, &p, &e) < 0 && strstr(e.msg, "it does not split") &&
+		    strstr(e.msg, "picky"),
 	    "infeasible: unsupported operator (%s)", e.msg);
 	err_clear(&e);
 	l.dev[0].mem_bytes = 100;

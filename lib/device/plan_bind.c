@@ -1,0 +1,117 @@
+/* plan_bind.c - addresses: memory of steps and copies, where the host finds results. */
+#include "device/plan_build.h"
+
+#include <math.h>
+
+static void bind_steps(struct builder *b, uint32_t *const *step_in)
+{
+	const struct model *m = b->p->m;
+	const struct graph *g = m->g;
+	const struct sched_dag *d = &b->p->dag;
+	for (uint32_t s = 0; s < m->n_steps; s++) {
+		struct task *t = &b->plan->task[s];
+		uint32_t v = m->step_node[s], n = 0, n_out = d->out_ptr[s + 1] - d->out_ptr[s];
+		t->in = ARENA_NEWN(b->plan->arena, struct devmem *,
+				   g->in_ptr[v + 1] - g->in_ptr[v]);
+		t->out = ARENA_NEWN(b->plan->arena, struct devmem *, n_out);
+		for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++)
+			if (g->in_node[i] != GRAPH_NONE && !m->constant[g->in_node[i]]) {
+				t->in[n] = b->value[step_in[s][n]].mem;
+				n++;
+			}
+		for (uint32_t i = 0; i < n_out; i++)
+			t->out[i] = b->value[d->out_ptr[s] + i].mem;
+	}
+}
+
+static void *host_of(const struct builder *b, const struct value *v)
+{
+	return dev_of(b, v->dev)->class->host(dev_of(b, v->dev), v->mem);
+}
+
+static void bind_copies(struct builder *b)
+{
+	struct plan *pl = b->plan;
+	for (uint32_t c = 0; c < b->tl->n_copies; c++) {
+		const struct value *to = &b->value[copy_value(b, c)];
+		const struct value *from = &b->value[b->tl->copy[c].tensor];
+		struct task *last = &pl->task[to->writer];
+		struct task *first = last;
+		if (!is_host(b, from->dev) && !is_host(b, to->dev))
+			first = last - 1;
+		if (is_host(b, from->dev))
+			first->src = host_of(b, from);
+		else
+			first->mem = from->mem;
+		if (is_host(b, to->dev))
+			last->dst = host_of(b, to);
+		else
+			last->mem = to->mem;
+	}
+	for (uint32_t v = b->p->dag.n_tensors + b->tl->n_copies; v < b->n_values; v++)
+		if (b->value[v].writer != GRAPH_NONE)
+			pl->task[b->value[v].writer].mem = b->value[v].mem;
+}
+
+/* Where the host finds each result. */
+static int bind_results(struct builder *b, struct err *e)
+{
+	struct model *m = b->p->m;
+	struct plan *pl = b->plan;
+	pl->result = ARENA_NEWN(pl->arena, const void *, m->n_results);
+	for (uint32_t r = 0; r < m->n_results; r++) {
+		uint32_t out = m->result_root[r], v = m->node_out[out], t = b->p->out_tensor[out];
+		if (m->constant[v]) {
+			if (model_value(m, out, e) < 0)
+				return -1;
+			pl->result[r] = m->values.value[out].data;
+		} else if (t == GRAPH_NONE) {
+			for (uint32_t i = 0; i < m->n_params; i++)
+				if (m->param[i] == v)
+					pl->result[r] = m->input[i];
+		} else if (is_host(b, b->value[t].dev)) {
+			pl->result[r] = host_of(b, &b->value[t]);
+		} else {
+			void *p = plan_host_memory(b, out_bytes(b, out), e);
+			if (!p)
+				return -1;
+			uint32_t task = plan_add_task(b, (struct task){.kind = TASK_DOWNLOAD,
+								       .dev = b->value[t].dev,
+								       .mem = b->value[t].mem,
+								       .dst = p,
+								       .bytes = out_bytes(b, out),
+								       .rank = INFINITY});
+			plan_add_reader(b, t, task);
+			pl->result[r] = p;
+		}
+	}
+	return 0;
+}
+
+/* Waits to compressed rows. */
+static void index_waits(struct builder *b)
+{
+	struct plan *pl = b->plan;
+	pl->next = ARENA_NEWN(pl->arena, uint32_t, b->n_waits);
+	for (size_t i = 0; i < b->n_waits; i++) {
+		pl->task[b->wait[i].from].next_end++;
+		pl->task[b->wait[i].to].n_waits++;
+	}
+	for (uint32_t t = 0, at = 0; t < pl->n_tasks; t++) {
+		uint32_t n = pl->task[t].next_end;
+		pl->task[t].next_ptr = pl->task[t].next_end = at;
+		at += n;
+	}
+	for (size_t i = 0; i < b->n_waits; i++)
+		pl->next[pl->task[b->wait[i].from].next_end++] = b->wait[i].to;
+}
+
+int plan_bind(struct builder *b, uint32_t *const *step_in, struct err *e)
+{
+	bind_steps(b, step_in);
+	bind_copies(b);
+	if (bind_results(b, e) < 0)
+		return -1;
+	index_waits(b);
+	return 0;
+}

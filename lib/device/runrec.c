@@ -1,0 +1,103 @@
+/* runrec.c - the records that devrun writes. */
+#include "device/runrec.h"
+
+int trial_encode(const struct session *s, const struct placement *p, const uint32_t *slot,
+		 const struct trial *t, struct rec_writer *w, struct err *e)
+{
+	struct run_result x = {.reason = t->ok ? NULL : t->reason,
+			       .lat_s = t->m.lat.mid,
+			       .lo_s = t->m.lat.lo,
+			       .hi_s = t->m.lat.hi,
+			       .samples_s = t->m.sample_s,
+			       .n_samples = t->m.n,
+			       .ref_s = t->ref_s,
+			       .has_ratio = t->has_ratio,
+			       .ratio = t->ratio.mid,
+			       .ratio_lo = t->ratio.lo,
+			       .ratio_hi = t->ratio.hi,
+			       .copies = t->n_copies,
+			       .copy_bytes = t->copy_bytes};
+	uint64_t *mem = MEM_NEWN(uint64_t, p->k);
+	double *busy = MEM_NEWN(double, p->k);
+	for (uint32_t i = 0; t->ok && i < p->k; i++) {
+		uint32_t d = slot ? slot[i] : i;
+		mem[i] = d < s->devices.n ? t->mem_bytes[d] : 0;
+		busy[i] = d < s->devices.n ? t->m.busy_s[d] : 0;
+	}
+	x.mem_bytes = mem;
+	x.busy_s = busy;
+	int rc = run_encode(p, &x, w, e);
+	mem_free(mem);
+	mem_free(busy);
+	return rc;
+}
+
+int verdict_encode(const struct verdict *v, const struct session *s, const struct placement *p,
+		   uint32_t n_groups, struct rec_writer *w, struct err *e)
+{
+	const struct trial *t = &v->final;
+	rec_begin(w, "best");
+	put_uint(w, "graph", p->graph);
+	put_uint(w, "rank", 0);
+	put_texts(w, "devices", p->names, p->k);
+	put_vector(w, "device", TT_U16, p->n_sets, t->device);
+	put_text(w, "source", p->source);
+	put_uint(w, "episode", p->episode);
+	put_uint(w, "step", p->step);
+	put_uint(w, "sample", p->sample);
+	put_real(w, "lat_s", t->m.lat.mid);
+	put_real(w, "lo_s", t->m.lat.lo);
+	put_real(w, "hi_s", t->m.lat.hi);
+	put_real(w, "ref_s", t->ref_s);
+	put_uint(w, "n_groups", n_groups);
+	put_bool(w, "final", true);
+	put_text(w, "reference", v->reference < 0 ? "" : s->devices.dev[v->reference].name);
+	put_real(w, "ratio", t->has_ratio ? t->ratio.mid : 1);
+	put_real(w, "ratio_lo", t->has_ratio ? t->ratio.lo : 1);
+	put_real(w, "ratio_hi", t->has_ratio ? t->ratio.hi : 1);
+	put_uint(w, "n_pairs", v->n_pairs);
+	put_uint(w, "copies", t->n_copies);
+	put_uint(w, "copy_bytes", t->copy_bytes);
+	put_real(w, "out_mse", v->diff.mse);
+	put_real(w, "out_cos", v->diff.cosine);
+	put_real(w, "out_max", v->diff.largest);
+	return rec_end(w, e);
+}
+
+int probe_encode(const struct graph *g, const char *list, bool allow_shared, const char *weights,
+		 struct rec_writer *w, struct err *e)
+{
+	struct device_list l;
+	struct model m;
+	struct arena *a = arena_new();
+	if (device_list_parse(list, &l, e) < 0) {
+		device_list_close(&l);
+		arena_free(a);
+		return -1;
+	}
+	uint32_t k = l.n;
+	struct devs d = {.k = k, .graph = g->digest, .n_sets = g->n_sets};
+	d.names = ARENA_NEWN(a, const char *, k);
+	d.types = ARENA_NEWN(a, const char *, k);
+	d.mem_bytes = ARENA_NEWN(a, uint64_t, k);
+	d.mask = ARENA_NEWN(a, uint8_t, (size_t)g->n_sets * k);
+	int rc = device_list_open(&l, allow_shared, e);
+	if (rc == 0) {
+		rc = model_open(&m, g, weights, e);
+		if (rc == 0)
+			rc = model_mask(&m, &l, d.mask, e);
+		if (rc == 0)
+			rc = model_complete(&m, e);
+		model_close(&m);
+	}
+	for (uint32_t i = 0; i < k; i++) {
+		d.names[i] = l.dev[i].name;
+		d.types[i] = l.dev[i].class->type;
+		d.mem_bytes[i] = l.dev[i].mem_bytes;
+	}
+	if (rc == 0)
+		rc = devs_encode(&d, w, e);
+	device_list_close(&l);
+	arena_free(a);
+	return rc;
+}
