@@ -86,11 +86,13 @@ int prepare_conv(const struct op *op, const struct tensor *in, const struct tens
 static void patch_row(const struct window *g, const float *row, int64_t kx, int64_t a, int64_t b, float *dst)
 {
 	int64_t lo, hi, shift = kx * g->dilation[2] - g->pad[2], s = g->stride[2];
+	if (!row) {
+		memset(dst, 0, (size_t)(b - a) * sizeof *dst);
+		return;
+	}
 	cpu_window_range(g, 2, kx, &lo, &hi);
 	lo = lo < a ? a : lo > b ? b : lo;
 	hi = hi < lo ? lo : hi > b ? b : hi;
-	if (!row)
-		lo = hi = a;
 	for (int64_t o = a; o < lo; o++)
 		dst[o - a] = 0;
 	if (s == 1)

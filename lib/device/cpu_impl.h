@@ -51,6 +51,7 @@ void cpu_pack_drop(struct cpu_pack *k);
 struct cpu_prep {
 	struct cpu_pack *pack;       /* may be NULL */
 	uint32_t owns;               /* bit i: run does not read input i */
+	bool unchecked;              /* shapes depend on values that only run sees */
 };
 
 /* ---- kernels ---- */

@@ -163,7 +163,15 @@ int cpu_kernel_prepare(const struct op *op, const struct tensor *in, const struc
 {
 	const struct kernel *k = &kernels[op->kind];
 	*prep = NULL;
-	return k->prepare ? k->prepare(op, in, out, c, prep, e) : 0;
+	int known = op_check(op, in, out, e);
+	if (known < 0 || (k->prepare && k->prepare(op, in, out, c, prep, e)))
+		return -1;
+	if (!known) {
+		if (!*prep)
+			*prep = MEM_NEW(struct cpu_prep);
+		(*prep)->unchecked = true;
+	}
+	return 0;
 }
 
 void cpu_prep_free(struct cpu_prep *p)
@@ -283,6 +291,8 @@ int cpu_kernel_run(const struct op *op, const struct cpu_prep *prep, const struc
 	struct kernel_call call = {op, prep, in, out, c};
 	if (!k->run)
 		return err_set(e, ST_INPUT, "no kernel for operator '%s'", op->g->type[op->v]);
+	if (prep && prep->unchecked && op_check(op, in, out, e) < 0)
+		return -1;
 	bool empty = true;
 	for (int i = 0; i < op->n_out; i++)
 		empty = empty && tensor_elements(&out[i]) == 0;

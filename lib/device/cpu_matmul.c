@@ -374,6 +374,11 @@ int run_attention(const struct kernel_call *k, struct err *e)
 	if (!op_broadcast(&r.q.batch, &r.key.batch, &qk) || !op_broadcast(&qk, &r.v.batch, &r.batch))
 		return err_set(e, ST_INPUT, "shapes do not fit");
 	if (k->op->n_in > 3) {
+		struct tensor scores = r.batch, both = {.elem = EL_F32};
+		scores.dim[scores.rank++] = r.q.rows;
+		scores.dim[scores.rank++] = r.key.rows;
+		if (k->in[3].rank >= 2 && (!op_broadcast(&scores, &k->in[3], &both) || !tensor_same_shape(&scores, &both)))
+			return err_set(e, ST_INPUT, "the mask does not fit");
 		r.mask_batch = k->in[3];
 		r.mask_batch.rank = k->in[3].rank > 2 ? k->in[3].rank - 2 : 0;
 	}

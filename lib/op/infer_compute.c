@@ -216,6 +216,8 @@ int infer_cell(const struct op *op, const struct tensor *in, struct tensor *out,
 	if (in[0].rank != 2 || in[1].rank != 2 || in[1].dim[0] != in[0].dim[0] ||
 	    in[1].dim[1] != op->a.cell.hidden)
 		return misfit(op_info(op->kind)->type, &in[0], &in[1], e);
+	if (op->kind == OP_LSTM_CELL && !tensor_same_shape(&in[1], &in[2]))
+		return misfit("LSTMCell's state", &in[1], &in[2], e);
 	for (int i = 0; i < op->n_out; i++) {
 		out[i] = in[1];
 		out[i].data = NULL;
@@ -230,6 +232,9 @@ int infer_sequence(const struct op *op, const struct tensor *in, struct tensor *
 	if (in[0].rank != 3 || in[1].rank != 3 || in[1].dim[0] != in[0].dim[0] || in[1].dim[1] != d ||
 	    in[1].dim[2] != op->a.cell.hidden)
 		return misfit(op_info(op->kind)->type, &in[0], &in[1], e);
+	bool lstm = op->kind == OP_LSTM_SEQUENCE;
+	if ((lstm && !tensor_same_shape(&in[1], &in[2])) || tensor_elements(&in[lstm ? 3 : 2]) != in[0].dim[0])
+		return misfit("the states or sequence_lengths", &in[1], &in[2], e);
 	out[0] = (struct tensor){.elem = in[0].elem, .rank = 4,
 				 .dim = {in[0].dim[0], d, in[0].dim[1], op->a.cell.hidden}};
 	for (int i = 1; i < op->n_out; i++) {

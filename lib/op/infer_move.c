@@ -142,6 +142,8 @@ int infer_concat(const struct op *op, const struct tensor *in, struct tensor *ou
 		return misfit("Concat's axis", &in[0], e);
 	like(out, in);
 	for (int i = 1; i < op->n_in; i++) {
+		if (in[i].elem != in[0].elem)
+			return misfit("the type of an input of Concat", &in[i], e);
 		for (uint32_t d = 0; d < in[0].rank; d++)
 			if (in[i].rank != in[0].rank || ((int)d != axis && in[i].dim[d] != in[0].dim[d]))
 				return misfit("an input of Concat", &in[i], e);
@@ -247,7 +249,7 @@ int infer_gather_nd(const struct op *op, const struct tensor *in, struct tensor 
 int infer_one_hot(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
 {
 	int axis = op_axis(op->a.onehot.axis, in[0].rank + 1);
-	if (axis < 0 || in[0].rank >= TENSOR_DIMS)
+	if (axis < 0 || in[0].rank >= TENSOR_DIMS || in[3].elem != in[2].elem)
 		return misfit("OneHot", &in[0], e);
 	*out = (struct tensor){.elem = in[2].elem, .rank = in[0].rank + 1};
 	for (int i = 0; i < (int)out->rank; i++)

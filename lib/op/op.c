@@ -1,5 +1,6 @@
 /* op.c - the operator table and the decoding of a node. */
 #include "op/opimpl.h"
+#include "base/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -107,6 +108,65 @@ int op_decode(const struct graph *g, uint32_t v, struct op *op, struct err *e)
 	return 0;
 }
 
+/* Inputs of which the first element is read, bit i for input i. */
+static uint32_t scalar_inputs(enum op_kind kind)
+{
+	switch (kind) {
+	case OP_GATHER: return 1u << 2;
+	case OP_SPLIT: case OP_VARIADIC_SPLIT: case OP_TOP_K: case OP_CUM_SUM: case OP_SWISH: return 1u << 1;
+	case OP_HARD_SIGMOID: case OP_SELU: return 6;
+	case OP_ONE_HOT: return 14;
+	case OP_RANGE: case OP_EYE: return 7;
+	case OP_PAD: case OP_SCATTER_UPDATE: case OP_SCATTER_ELEMENTS_UPDATE: return 1u << 3;
+	case OP_ATTENTION: return 1u << 4;
+	default: return 0;
+	}
+}
+
+static int check_scalars(const struct op *op, const struct tensor *in, struct err *e)
+{
+	uint32_t mask = scalar_inputs(op->kind);
+	for (int i = 0; i < op->n_in && i < 32; i++)
+		if (mask >> i & 1 && in[i].elem != EL_DYNAMIC && tensor_elements(&in[i]) != 1)
+			return err_set(e, ST_INPUT, "input %d of %s is not a single value", i,
+				       table[op->kind].info.type);
+	return 0;
+}
+
+static bool values_known(const struct op *op, const struct tensor *in)
+{
+	uint32_t mask = table[op->kind].info.values;
+	for (int i = 0; i < op->n_in && i < 32; i++)
+		if (mask >> i & 1 && in[i].elem != EL_DYNAMIC && !in[i].data && tensor_elements(&in[i]) != 0)
+			return false;
+	return true;
+}
+
+int op_check(const struct op *op, const struct tensor *in, const struct tensor *out, struct err *e)
+{
+	enum { MAX_OUT = 64 };
+	struct tensor few[MAX_OUT], *want = few;
+	char a[120], b[120];
+	if (!values_known(op, in))
+		return 0;
+	if (op->n_out > MAX_OUT)
+		want = MEM_NEWN(struct tensor, (size_t)op->n_out);
+	int rc = op_infer(op, in, want, e) ? -1 : 1;
+	for (int i = 0; i < op->n_out && rc == 1; i++) {
+		bool weight = out[i].elem == EL_F32 && (want[i].elem == EL_F16 || want[i].elem == EL_BF16);
+		if (!tensor_same_shape(&want[i], &out[i]) ||
+		    (want[i].elem != out[i].elem && want[i].elem != EL_DYNAMIC && !weight)) {
+			err_set(e, ST_INPUT, "output %d of %s is %s, but its inputs make %s", i,
+				table[op->kind].info.type, tensor_text(&out[i], a, sizeof a),
+				tensor_text(&want[i], b, sizeof b));
+			rc = prefix_node(op, e);
+		}
+	}
+	if (want != few)
+		mem_free(want);
+	return rc;
+}
+
 int op_infer(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
 {
 	const struct row *r = &table[op->kind];
@@ -118,7 +178,7 @@ int op_infer(const struct op *op, const struct tensor *in, struct tensor *out, s
 			err_set(e, ST_INPUT, "the value of input %d of %s must be known", i, r->info.type);
 			return prefix_node(op, e);
 		}
-	if (r->infer(op, in, out, e))
+	if (check_scalars(op, in, e) || r->infer(op, in, out, e))
 		return prefix_node(op, e);
 	for (int i = 0; i < op->n_out; i++)
 		if (tensor_elements(&out[i]) < 0) {

@@ -139,6 +139,11 @@ int op_decode(const struct graph *g, uint32_t v, struct op *op, struct err *e) M
  * or an operator without shape inference. Outputs' data is set to NULL. */
 int op_infer(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e) MUST_CHECK;
 
+/* Do the outputs that somebody recorded follow from the inputs?  1 when they do, 0 when that cannot be
+ * said before the values of some inputs are known, -1 (ST_INPUT) when they do not.  A device
+ * whose kernels trust shapes asks this first.  Weights given as f16 or bf16 count as f32. */
+int op_check(const struct op *op, const struct tensor *in, const struct tensor *out, struct err *e) MUST_CHECK;
+
 /* Effective padding of a window for an input with spatial sizes in[] and kernel sizes
  * kernel[]: auto_pad resolved.  For convolutions and pooling alike. */
 void op_window_pads(const struct op_window *w, int n_spatial, const int64_t *in, const int64_t *kernel,
