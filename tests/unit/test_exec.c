@@ -78,6 +78,7 @@ struct fake {
 	struct order *first, **last;
 	uint64_t n_ordered, n_ended;
 };
+static long step_ns;                          /* every step takes this much longer */
 static atomic_int fail_step, fail_transfer;   /* countdowns; 0 and below: never */
 
 static bool must_fail(atomic_int *countdown)
@@ -226,6 +227,8 @@ static int now_run(struct device *d, struct step *s, struct devmem *const *in,
 	if (must_fail(&fail_step))
 		return err_set(e, ST_RUNTIME, "it broke");
 	nap(mix(s->v, 1));
+	if (step_ns)
+		nanosleep(&(struct timespec){0, step_ns}, NULL);
 	run_step(s, in, out);
 	return 0;
 }
@@ -600,6 +603,44 @@ static void infeasible(void)
 	mem_free(mask);
 }
 
+/* Devices work at the same time: more seconds of work than seconds. */
+static void overlap(void)
+{
+	struct device_list l;
+	struct model m;
+	struct planner pl;
+	struct err e = ERR_INIT;
+	struct graph *g = make_graph(100, 40);
+	uint16_t *device = MEM_NEWN(uint16_t, (size_t)g->n_sets + 1);
+	double most = 0;
+	make_devices(&l, "nn");
+	bool open = model_open(&m, g, NULL, &e) == 0 && planner_open(&pl, &m, &l, &e) == 0;
+	if (!tap(open, "overlap: opens (%s)", e.msg))
+		return;
+	struct executor *x = executor_new(&l);
+	step_ns = 1000000;
+	for (int i = 0; i < 6; i++) {
+		struct plan p;
+		double busy[2];
+		struct exec_sample s = {.busy_s = busy};
+		for (uint32_t j = 0; j < g->n_sets; j++)
+			device[j] = (uint16_t)below(2);
+		if (plan_make(&pl, device, &p, &e) < 0)
+			break;
+		if (executor_run(x, &p, &s, &e) == 0 && (busy[0] + busy[1]) / s.lat_s > most)
+			most = (busy[0] + busy[1]) / s.lat_s;
+		plan_release(&p);
+	}
+	step_ns = 0;
+	tap(e.code == ST_OK && most > 1.2 && most <= 2, "overlap: %.2f devices busy", most);
+	executor_free(x);
+	planner_close(&pl);
+	model_close(&m);
+	end_devices(&l);
+	graph_free(g);
+	mem_free(device);
+}
+
 int main(void)
 {
 	placements("n", 40, 10, 1);
@@ -609,6 +650,7 @@ int main(void)
 	placements("ll", 100, 10, 6);
 	placements("nl", 200, 20, 12);
 	placements("nlnl", 200, 30, 12);
+	overlap();
 	failures();
 	infeasible();
 	return tap_end();
