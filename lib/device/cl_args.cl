@@ -25,7 +25,7 @@ enum elem_op {
 	/* elem_test: boolean results from f32 */
 	E_EQ, E_NE, E_LT, E_LE, E_GT, E_GE, E_IS_NAN, E_IS_INF, E_IS_FINITE,
 	/* elem_int, beside the arithmetic and comparisons above */
-	E_FLOOR_DIV, E_BIT_AND, E_BIT_OR, E_BIT_XOR, E_BIT_NOT, E_SHL, E_SHR,
+	E_BIT_AND, E_BIT_OR, E_BIT_XOR, E_BIT_NOT, E_SHL, E_SHR,
 	E_AND, E_OR, E_XOR, E_NOT
 };
 

@@ -66,7 +66,7 @@ static int cl_open(struct device *d, struct err *e)
 	}
 	if (rc) {
 		cl_close(d);
-		return err_prefix(e, "%s: ", d->name);
+		return -1;
 	}
 	return 0;
 }

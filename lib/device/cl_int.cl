@@ -71,7 +71,8 @@ long int_pow(long x, long y)
 	return r;
 }
 
-/* Division by zero gives 0: what it gives is undefined, but it must not trap. */
+/* Division truncates, whatever m_pythondiv says, as OpenVINO's CPU plugin does.  By zero it
+ * gives 0: that is undefined, but must not trap. */
 long f_int(int op, long x, long y, float alpha, float beta)
 {
 	switch (op) {
@@ -84,7 +85,6 @@ long f_int(int op, long x, long y, float alpha, float beta)
 	case E_SUB: return x - y;
 	case E_MUL: return x * y;
 	case E_DIV: return y ? x / y : 0;
-	case E_FLOOR_DIV: return y ? floor_div(x, y) : 0;
 	case E_MOD: return y ? x % y : 0;
 	case E_FLOOR_MOD: return y ? x - y * floor_div(x, y) : 0;
 	case E_POW: return int_pow(x, y);

@@ -170,11 +170,11 @@ int cl_place_find(const char *name, struct cl_place *out, struct err *e)
 		return opencl_name_check(name, e);
 	if (platform_get(n.platform, &out->platform, e) ||
 	    device_get(out->platform, n.device, &out->device, e))
-		return err_prefix(e, "%s: ", name);
+		return -1;
 	out->units = device_units(out->device);
 	if (n.range && (n.first > 0 || n.last + 1 != out->units)) {
 		if (sub_device(out->device, out->units, &n, &out->device, e))
-			return err_prefix(e, "%s: ", name);
+			return -1;
 		out->sub = true;
 		out->units = n.last - n.first + 1;
 	}

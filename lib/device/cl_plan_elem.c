@@ -2,9 +2,6 @@
  * loops after broadcasting, parameters. */
 #include "device/cl_impl.h"
 
-#include <string.h>
-#include <strings.h>
-
 #include "op/value.h"
 
 /* f32 operators.  n_in is the number of inputs that are data. */
@@ -202,13 +199,6 @@ static int plan_select(struct cl_plan *p)
 	return fill_loops(p, l, 3);
 }
 
-/* Division of integers rounds down unless the attribute says otherwise. */
-static bool rounds_down(const struct op *op)
-{
-	const char *s = graph_attr(op->g, op->v, "m_pythondiv");
-	return !s || !strcasecmp(s, "true") || !strcmp(s, "1");
-}
-
 int cl_plan_elem(struct cl_plan *p)
 {
 	const struct elem_row *row = NULL;
@@ -227,8 +217,6 @@ int cl_plan_elem(struct cl_plan *p)
 				  elem_name(p->in[0].elem));
 	struct cl_launch *l = cl_plan_add(p, integer ? K_elem_int : row->f32);
 	l->args.elem.op = (int)row->op;
-	if (integer && op->kind == OP_DIVIDE && rounds_down(op))
-		l->args.elem.op = E_FLOOR_DIV;
 	if (fill_parameters(p, &l->args.elem))
 		return -1;
 	int n_in = op->kind == OP_SWISH && op->n_in == 2 ? 2 : row->n_in;

@@ -257,7 +257,7 @@ int cl_step_prepare(struct device *d, const struct step_spec *s, struct step **o
 	struct planned q;
 	int rc = 0;
 	if (plan_step(d, s, &q)) {
-		err_set(e, ST_RUNTIME, "%s: %s", d->name, q.plan.why);
+		err_set(e, ST_RUNTIME, "%s", q.plan.why);
 		planned_release(&q);
 		return -1;
 	}
@@ -268,7 +268,7 @@ int cl_step_prepare(struct device *d, const struct step_spec *s, struct step **o
 	planned_release(&q);
 	if (rc) {
 		cl_step_free(d, st);
-		return err_prefix(e, "%s: ", d->name);
+		return -1;
 	}
 	*out = st;
 	return 0;
@@ -318,7 +318,8 @@ static int launch(struct cl_state *s, struct bound *b, cl_mem *buf, struct err *
 		event = timed_slot(s);
 		rc = clEnqueueCopyBuffer(s->queue, buf[0], buf[1], 0, 0, l->copy_bytes, 0, NULL, event);
 	} else {
-		size_t local[3] = {(size_t)(l->kernel == K_gemm || l->kernel == K_thin ? s->shape.gemm_ls : s->shape.ls), 1, 1};
+		bool product = l->kernel == K_gemm || l->kernel == K_thin;
+		size_t local[3] = {(size_t)(product ? s->shape.gemm_ls : s->shape.ls), 1, 1};
 		size_t global[3] = {l->groups[0] * local[0], l->groups[1], l->groups[2]};
 		cl_uint n = 0;
 		for (; !rc && n < (cl_uint)l->n_buf; n++)
@@ -335,7 +336,7 @@ static int launch(struct cl_state *s, struct bound *b, cl_mem *buf, struct err *
 	if (event)
 		s->n_timed--;
 	cl_err(e, l->kernel == K_copy ? "clEnqueueCopyBuffer" : "clEnqueueNDRangeKernel", rc);
-	return err_prefix(e, "kernel '%s': ", cl_kernel_name(l->kernel));
+	return err_prefix(e, "kernel '%s'", cl_kernel_name(l->kernel));
 }
 
 int cl_step_run(struct device *d, struct step *st, struct devmem *const *in,
