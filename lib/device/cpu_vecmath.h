@@ -14,6 +14,12 @@ static inline int32_t LEVEL(to_bits)(float f)
 	return x.i;
 }
 
+/* 2^i for -126 <= i <= 127. */
+static inline float LEVEL(pow2)(int32_t i)
+{
+	return LEVEL(from_bits)((int32_t)((uint32_t)(i + 127) << 23));
+}
+
 /* |x| with the sign of s. */
 static inline float LEVEL(with_sign)(float x, float s)
 {
@@ -26,7 +32,8 @@ static inline float LEVEL(vexp)(float x)
 {
 	float c = x > 89 ? 89 : x;
 	c = c < -104 ? -104 : c;
-	float n = FMA(c, 1.44269504f, 12582912.0f) - 12582912.0f;
+	float shifted = FMA(c, 1.44269504f, 12582912.0f);    /* rounds: n is in its low bits */
+	float n = shifted - 12582912.0f;
 	float r = FMA(n, -0.693359375f, c);
 	r = FMA(n, 2.12194440e-4f, r);
 	float p = 1.9875691500e-4f;
@@ -36,8 +43,8 @@ static inline float LEVEL(vexp)(float x)
 	p = FMA(p, r, 1.6666665459e-1f);
 	p = FMA(p, r, 5.0000001201e-1f);
 	p = FMA(p, r * r, r) + 1;
-	int32_t i = (int32_t)n, half = i >> 1;
-	return p * LEVEL(from_bits)((half + 127) << 23) * LEVEL(from_bits)((i - half + 127) << 23);
+	int32_t i = LEVEL(to_bits)(shifted) - 0x4b400000, half = i >> 1;
+	return p * LEVEL(pow2)(half) * LEVEL(pow2)(i - half);
 }
 
 static inline float LEVEL(vsigmoid)(float x)
