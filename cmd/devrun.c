@@ -310,9 +310,6 @@ static int run_filter(struct state *s, struct err *e)
 
 static int check_options(const struct options *o, struct err *e)
 {
-	if (o->probe && !o->devices)
-		return err_set(e, ST_USAGE,
-			       "--probe needs -D LIST; devrun --list shows what there is");
 	if (o->probe && o->paired)
 		return err_set(e, ST_USAGE, "--probe and --paired exclude each other");
 	if (o->paired && !o->reference)
@@ -398,6 +395,9 @@ int main(int argc, char **argv)
 		device_list_machine(print_device, NULL);
 		return opt_finish(0, &e);
 	}
+	char found[4096];
+	if (o.probe && !o.devices)
+		o.devices = device_list_default(found, sizeof found);
 	blas_init();
 	struct state s = {
 		.o = &o, .common = &common, .f = &f, .arena = arena_new(), .turn = arena_new()};

@@ -70,7 +70,6 @@ py() {
 		cpu:0,cpu:0-0 share cores
 	END
 	run -0 devrun --probe --allow-shared -D cpu,cpu:0 -o shared.mp tiny.mp
-	run -2 devrun --probe tiny.mp
 	run -2 devrun --probe --paired -D cpu tiny.mp
 	run -2 devrun --min-runs 5 --max-runs 4 tiny.mp
 }
@@ -97,6 +96,29 @@ py() {
 		assert tensor(d["mask"]).shape == (f[1][1]["n_sets"], 1) and tensor(d["mask"]).min() == 1
 		assert tensor(d["mem_bytes"])[0] > 1e8
 	'
+}
+
+@test "--probe finds devices by itself" {
+	devrun --probe -o found.mp tiny.mp
+	placebase single found.mp | devrun --runs 1 --no-reference -o r.mp
+	py 'assert all(m["ok"] for m in runs("r.mp")) and runs("r.mp")'
+}
+
+@test "shapes that do not follow from each other are refused, with the layer" {
+	py '
+		r = read("tiny.mp")[:-1]
+		g = r[1][1]
+		d = tensor(g["dim"]).copy()
+		d[[i for i, x in enumerate(d) if x == 5][-1]] = 5000
+		g["dim"]["data"] = d.tobytes()
+		keys = list(g)
+		head = keys[:keys.index("digest")]
+		g["digest"] = xxhash.xxh64(b"".join(msgpack.packb(k) + msgpack.packb(g[k]) for k in head)).intdigest()
+		r[2][1]["graph"] = g["digest"]
+		write("lie.mp", r)
+	'
+	run -3 --separate-stderr devrun -o no.mp lie.mp
+	[[ $stderr == *"layer "*"(Add)"* ]]
 }
 
 @test "every placement gets a run record" {

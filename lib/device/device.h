@@ -159,6 +159,9 @@ struct device_list {
 /* Parse "cpu:0,cl:0.0,..." without opening anything: names are checked (ST_USAGE),
  * duplicates refused.  On error, too, the list is to be closed. */
 int device_list_parse(const char *text, struct device_list *out, struct err *e) MUST_CHECK;
+/* What --probe takes when no list is given: every accelerator and all cores; without
+ * one, the cores in two halves.  Text in dst[cap]. */
+char *device_list_default(char *dst, size_t cap);
 int device_list_names(const char *const *names, uint32_t n, struct device_list *out,
 		      struct err *e) MUST_CHECK;
 /* Open all, after setting what must be set before an OpenCL driver loads.  Devices

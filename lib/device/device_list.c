@@ -124,3 +124,52 @@ void device_list_machine(void (*fn)(void *arg, const struct device *d), void *ar
 	cpu_list_machine(fn, arg);
 	opencl_list_machine(fn, arg);
 }
+
+struct found {
+	char *dst;
+	size_t cap;
+	int core[2048];
+	int n_cores;
+	bool accelerator;
+};
+
+static void find_one(void *arg, const struct device *d)
+{
+	struct found *f = arg;
+	size_t n = strlen(f->dst);
+	if (d->class == &opencl_device_class && d->n_cpus == 0 && d->mem_bytes > 0) {
+		snprintf(f->dst + n, f->cap - n, ",%s", d->name);
+		f->accelerator = true;
+	}
+	if (strcmp(d->name, "cpu") == 0)
+		for (int i = 0; i < d->n_cpus && i < 2048; i++)
+			f->core[f->n_cores++] = d->cpus[i];
+}
+
+/* ",cpu:A,B,..." for cores first .. last - 1 of the list. */
+static void add_cores(struct found *f, int first, int last)
+{
+	for (int i = first; i < last; i++) {
+		size_t n = strlen(f->dst);
+		snprintf(f->dst + n, f->cap - n, i == first ? ",cpu:%d" : ",%d", f->core[i]);
+	}
+}
+
+char *device_list_default(char *dst, size_t cap)
+{
+	struct found *f = MEM_NEW(struct found);
+	f->dst = dst;
+	f->cap = cap;
+	dst[0] = '\0';
+	device_list_machine(find_one, f);
+	size_t n = strlen(dst);
+	if (f->accelerator || f->n_cores < 2) {
+		snprintf(dst + n, cap - n, ",cpu");
+	} else {
+		add_cores(f, 0, f->n_cores / 2);
+		add_cores(f, f->n_cores / 2, f->n_cores);
+	}
+	mem_free(f);
+	memmove(dst, dst + 1, strlen(dst));
+	return dst;
+}

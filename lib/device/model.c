@@ -189,6 +189,38 @@ static int make_inputs(struct model *m, struct err *e)
 	return 0;
 }
 
+static bool is_small(const struct model *m, uint32_t o, int depth);
+
+/* The recorded shapes of every live node follow from those of its inputs, as far as can be
+ * said from small constants: views and kernels rely on it. */
+static int check_nodes(struct model *m, struct err *e)
+{
+	const struct graph *g = m->g;
+	struct tensor *in = NULL;
+	size_t cap = 0;
+	int rc = 0;
+	char l[300];
+	for (uint32_t v = 0; v < g->n && rc == 0; v++) {
+		uint32_t first = g->in_ptr[v], n = g->in_ptr[v + 1] - first;
+		if (!m->live[v] || m->constant[v] || is_kind(m, v, OP_PARAMETER) || is_kind(m, v, OP_RESULT))
+			continue;
+		in = mem_grow(in, &cap, (size_t)n + 1, sizeof *in);
+		for (uint32_t i = 0; i < n && rc == 0; i++) {
+			in[i] = (struct tensor){0};
+			if (g->in_node[first + i] == GRAPH_NONE)
+				continue;
+			uint32_t o = in_output(g, first + i);
+			if (m->constant[g->in_node[first + i]] && is_small(m, o, 0))
+				rc = model_value(m, o, e);
+			in[i] = m->values.value[o];
+		}
+		if (rc == 0 && op_check(&m->op[v], in, m->values.value + g->out_ptr[v], e) < 0)
+			rc = err_prefix(e, "%s", model_layer(m, v, l, sizeof l));
+	}
+	mem_free(in);
+	return rc;
+}
+
 int model_open(struct model *m, const struct graph *g, const char *weights, struct err *e)
 {
 	*m = (struct model){.g = g, .arena = arena_new(), .ctx = cpu_ctx_new(NULL, NULL)};
@@ -200,7 +232,7 @@ int model_open(struct model *m, const struct graph *g, const char *weights, stru
 	host_values_init(&m->values, g, m->weights.data, m->weights.bytes, m->ctx);
 	find_roots(m);
 	list_steps(m);
-	return make_inputs(m, e);
+	return check_nodes(m, e) < 0 ? -1 : make_inputs(m, e);
 }
 
 void model_close(struct model *m)

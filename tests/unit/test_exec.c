@@ -152,9 +152,9 @@ static void give(struct fake *f, struct order o)
 static bool f_supports(struct device *d, const struct step_spec *s, char *why, size_t cap)
 {
 	if (strcmp(d->name, "picky") != 0 ||
-	    strcmp(s->node[0].graph->type[s->node[0].v], "Split") != 0)
+	    strcmp(s->node[0].graph->type[s->node[0].v], "Part") != 0)
 		return true;
-	snprintf(why, cap, "it does not split");
+	snprintf(why, cap, "it does not part");
 	return false;
 }
 
@@ -347,11 +347,11 @@ static void end_devices(struct device_list *l)
 
 /* ---- graphs ---- */
 
-/* n nodes of i32 tensors: Parameters, Add, ReLU, Squeeze (a view), Split (three outputs)
- * and Results. */
+/* n nodes of i32 tensors: Parameters, operators that no table knows (Part has three
+ * outputs), Squeeze (a view) and Results. */
 static struct graph *make_graph(uint32_t n, uint32_t span)
 {
-	static const char *const types[] = {"Add", "ReLU", "Squeeze", "Split"};
+	static const char *const types[] = {"Mix", "Stir", "Squeeze", "Part"};
 	static const uint32_t ins[] = {2, 1, 1, 2}, outs[] = {1, 1, 1, 3};
 	struct graph *g = graph_new();
 	struct arena *a = g->arena;
@@ -402,7 +402,7 @@ static struct graph *make_graph(uint32_t n, uint32_t span)
 			g->out_names[o] = "";
 			g->dim[o] = type == types[2]
 					    ? g->dim[g->out_ptr[g->in_node[src]] + g->in_port[src]]
-					    : 1 + below(below(4) ? 50 : 3000);
+					    : 2 + below(below(4) ? 50 : 3000);
 			g->dim_ptr[o + 1] = o + 1;
 		}
 		g->out_ptr[v + 1] = o;
@@ -582,12 +582,12 @@ static void infeasible(void)
 	tap(open && model_mask(&m, &l, mask, &e) == 0, "infeasible: opens");
 	bool exact = true;
 	for (uint32_t v = 0; v < g->n; v++)
-		if (m.live[v] && strcmp(g->type[v], "Split") == 0)
+		if (m.live[v] && strcmp(g->type[v], "Part") == 0)
 			exact = exact && mask[2 * g->set[v]] == 1 && mask[2 * g->set[v] + 1] == 0;
 	tap(exact, "infeasible: the mask says so");
 	for (uint32_t j = 0; j < g->n_sets; j++)
 		device[j] = 1;
-	tap(plan_make(&pl, device, &p, &e) < 0 && strstr(e.msg, "it does not split") &&
+	tap(plan_make(&pl, device, &p, &e) < 0 && strstr(e.msg, "it does not part") &&
 		    strstr(e.msg, "picky"),
 	    "infeasible: unsupported operator (%s)", e.msg);
 	err_clear(&e);
