@@ -14,6 +14,7 @@ PREFIX  ?= /usr/local
 WARN     = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
            -Wwrite-strings -Wvla -Wundef -Wformat=2 $(WERROR)
 WERROR  ?= -Werror
+JOBS     = $(shell nproc)
 Q        = $(if $(V),,@)
 XML2    := $(shell pkg-config --cflags libxml-2.0 2>/dev/null)
 CPPFLAGS = -D_GNU_SOURCE -DCL_TARGET_OPENCL_VERSION=120 -Ilib $(XML2)
@@ -100,30 +101,30 @@ units: $(UNITS)
 DEPS ?= pipelines/deps.sh
 demo:
 	@$(DEPS)
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory -j$(JOBS) all
 	@B=$(B) pipelines/demo
 
 test:
 	@$(DEPS) $(B)/venv
-	@$(MAKE) --no-print-directory all units
+	@$(MAKE) --no-print-directory -j$(JOBS) all units
 	@tests/run.sh $(B)
 
 asan:
 	@$(DEPS) $(B)/venv
-	@$(MAKE) --no-print-directory all units B=$(B)/asan OPT=-O1 \
+	@$(MAKE) --no-print-directory -j$(JOBS) all units B=$(B)/asan OPT=-O1 \
 	  SAN="-fsanitize=address,undefined -fno-sanitize-recover=all"
 	@HSDAG_PYTHON=$(CURDIR)/$(B)/venv/bin/python tests/run.sh $(B)/asan
 
 bench:
 	@$(DEPS)
-	@$(MAKE) --no-print-directory all $(BENCHES)
+	@$(MAKE) --no-print-directory -j$(JOBS) all $(BENCHES)
 	@B=$(B) pipelines/bench
 
 # Longer than the tests: N damaged inputs a program, under the sanitizers.
 N ?= 2000
 fuzz:
 	@$(DEPS) $(B)/venv
-	@$(MAKE) --no-print-directory all $(B)/asan/tests/fuzz_ir B=$(B)/asan OPT=-O1 \
+	@$(MAKE) --no-print-directory -j$(JOBS) all $(B)/asan/tests/fuzz_ir B=$(B)/asan OPT=-O1 \
 	  SAN="-fsanitize=address,undefined -fno-sanitize-recover=all"
 	$(B)/asan/tests/fuzz_ir -n $(N) tests/bad/ir/*.xml tests/models/small_*.xml tests/models/if_body.xml \
 	  tests/models/loop_2d_add.xml tests/models/tensor_iterator.xml
