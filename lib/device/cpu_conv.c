@@ -18,6 +18,7 @@ struct conv_run {
 	struct window g;
 	enum patches patches;
 	struct phases p;             /* PATCH_PHASES */
+	int64_t *offset;             /* (taps) likewise: of each tap in the phases */
 	const float *x;
 	float *y;
 	float *phases;               /* of all input planes of one image */
@@ -121,17 +122,6 @@ static void patch_pixels(const struct window *g, const float *plane, int64_t tap
 	}
 }
 
-/* One row of packed B: n values into panels that are kc rows apart. */
-static void row_to_panels(const float *row, int64_t n, float *dst, int64_t kc)
-{
-	for (; n >= GEMM_N; n -= GEMM_N, row += GEMM_N, dst += kc * GEMM_N)
-		memcpy(dst, row, GEMM_N * sizeof *dst);
-	if (n > 0) {
-		memcpy(dst, row, (size_t)n * sizeof *dst);
-		memset(dst + n, 0, (size_t)(GEMM_N - n) * sizeof *dst);
-	}
-}
-
 static bool is_pointwise(const struct window *g)
 {
 	for (int d = 0; d < 3; d++)
@@ -140,22 +130,41 @@ static bool is_pointwise(const struct window *g)
 	return true;
 }
 
-/* Rows k0 .. k0 + kc - 1 of the patches of group `group` at positions n0 .. n0 + n - 1, packed. */
-static void pack_patches(const struct conv_run *r, int64_t group, int64_t k0, int64_t kc, int64_t n0, int64_t n,
-			 float *dst, float *row)
+/* Where rows k0 .. k0 + kc - 1 of the patches of a group begin. */
+static void find_runs(const struct conv_run *r, int64_t group, int64_t k0, int64_t kc, const float **run)
 {
 	const struct window *g = &r->g;
-	const float *x = r->x + (r->image * g->groups + group) * g->cin * g->in_plane;
-	for (int64_t k = k0; k < k0 + kc; k++, dst += GEMM_N) {
-		int64_t c = k / g->taps, tap = k % g->taps;
-		const float *run = x + c * g->in_plane + n0;
-		if (r->patches == PATCH_PHASES)
-			run = r->phases + (group * g->cin + c) * r->p.plane + cpu_phase_offset(&r->p, g, tap) + n0;
-		if (r->patches == PATCH_ROWS) {
-			patch_pixels(g, x + c * g->in_plane, tap, n0, n0 + n, row);
-			run = row;
+	bool phases = r->patches == PATCH_PHASES;
+	int64_t step = phases ? r->p.plane : g->in_plane, c = k0 / g->taps, tap = k0 % g->taps;
+	const float *plane = phases ? r->phases + group * g->cin * step
+				    : r->x + (r->image * g->groups + group) * g->cin * step;
+	plane += c * step;
+	for (int64_t k = 0; k < kc; k++) {
+		run[k] = plane + (phases ? r->offset[tap] : 0);
+		if (++tap == g->taps) {
+			tap = 0;
+			plane += step;
 		}
-		row_to_panels(run, n, dst, kc);
+	}
+}
+
+/* Rows k0 .. k0 + kc - 1 of the patches of group `group` at positions n0 .. n0 + n - 1, packed. */
+static void pack_patches(const struct conv_run *r, int64_t group, int64_t k0, int64_t kc, int64_t n0, int64_t n,
+			 float *dst)
+{
+	const float *run[GEMM_K];
+	find_runs(r, group, k0, kc, run);
+	for (int64_t j = 0; j < n; j += GEMM_N, dst += kc * GEMM_N) {
+		int width = n - j < GEMM_N ? (int)(n - j) : GEMM_N;
+		if (r->patches != PATCH_ROWS) {
+			gemm_gather_panel(run, kc, n0 + j, width, dst);
+			continue;
+		}
+		for (int64_t k = 0; k < kc; k++) {
+			patch_pixels(&r->g, run[k], (k0 + k) % r->g.taps, n0 + j, n0 + j + width, dst + k * GEMM_N);
+			for (int i = width; i < GEMM_N; i++)
+				dst[k * GEMM_N + i] = 0;
+		}
 	}
 }
 
@@ -173,7 +182,7 @@ static void scatter_pixels(const struct conv_run *r, const float *src, int64_t n
 
 /* ---- one tile of positions, rows m0 .. m1 - 1 of the weights of one group ---- */
 
-struct tile_scratch { float *panel, *row, *b, *c; };
+struct tile_scratch { float *panel, *b, *c; };
 
 /* Columns of C: straight to the output where positions are pixels, else through scratch. */
 static void conv_tile(const struct conv_run *r, int64_t group, int64_t n0, int64_t m0, int64_t m1,
@@ -189,7 +198,7 @@ static void conv_tile(const struct conv_run *r, int64_t group, int64_t n0, int64
 	int64_t ldc = direct ? g->out_plane : r->tile;
 	for (int64_t k0 = 0; k0 < r->k; k0 += GEMM_K) {
 		int64_t kc = r->k - k0 < GEMM_K ? r->k - k0 : GEMM_K;
-		pack_patches(r, group, k0, kc, n0, n, s->b, s->row);
+		pack_patches(r, group, k0, kc, n0, n, s->b);
 		for (int64_t m = m0; m < m1; m += GEMM_M) {
 			int rows = m1 - m < GEMM_M ? (int)(m1 - m) : GEMM_M;
 			const void *a = weights + (size_t)(m * r->k + k0 * GEMM_M) * size;
@@ -215,15 +224,14 @@ static void conv_task(void *arg, int task, int thread)
 	int64_t kc = r->k < GEMM_K ? r->k : GEMM_K, p0, p1;
 	cpu_range((g->cout + GEMM_M - 1) / GEMM_M, (int)r->m_parts, (int)part, &p0, &p1);
 	int64_t m0 = p0 * GEMM_M, m1 = p1 * GEMM_M < g->cout ? p1 * GEMM_M : g->cout;
-	size_t floats = (size_t)(GEMM_K * GEMM_M + r->tile + kc * r->tile + (m1 - m0) * r->tile);
+	size_t floats = (size_t)(GEMM_K * GEMM_M + kc * r->tile + (m1 - m0) * r->tile);
 	struct tile_scratch s;
 	s.panel = cpu_thread_scratch(r->ctx, thread, floats * sizeof(float));
 	if (!s.panel) {
 		r->failed = true;
 		return;
 	}
-	s.row = s.panel + GEMM_K * GEMM_M;
-	s.b = s.row + r->tile;
+	s.b = s.panel + GEMM_K * GEMM_M;
 	s.c = s.b + kc * r->tile;
 	conv_tile(r, group, tile * r->tile, m0, m1, &s);
 }
@@ -268,10 +276,13 @@ static int conv_images(struct conv_run *r, struct err *e)
 	if (r->patches == PATCH_PHASES) {
 		cpu_phases_init(&r->p, g);
 		r->n = r->p.span;
-		r->phases = cpu_slot_scratch(r->ctx, SLOT_WHOLE, (size_t)(planes * r->p.plane + PHASE_SLACK) *
-					     sizeof *r->phases);
-		if (!r->phases)
+		r->offset = cpu_slot_scratch(r->ctx, SLOT_WHOLE, (size_t)(planes * r->p.plane + PHASE_SLACK) *
+					     sizeof *r->phases + (size_t)g->taps * sizeof *r->offset);
+		if (!r->offset)
 			return cpu_no_memory(e);
+		r->phases = (float *)(void *)(r->offset + g->taps);
+		for (int64_t t = 0; t < g->taps; t++)
+			r->offset[t] = cpu_phase_offset(&r->p, g, t);
 		cpu_phases_clear(&r->p, planes, 0, r->phases);
 	}
 	int n_tasks = plan_tiles(r);

@@ -55,6 +55,17 @@ void gemm_pack_b(void *dst, enum elem elem, const void *src, int64_t k, int64_t 
 	pack(dst, elem, src, n, k, GEMM_N, col, row);
 }
 
+void gemm_gather_panel(const float *const *row, int64_t kc, int64_t at, int width, float *dst)
+{
+	if (width == GEMM_N) {
+		LEVEL_CALL(gather_panel, row, kc, at, dst);
+		return;
+	}
+	for (int64_t k = 0; k < kc; k++, dst += GEMM_N)
+		for (int j = 0; j < GEMM_N; j++)
+			dst[j] = j < width ? row[k][at + j] : 0;
+}
+
 void gemm_tile(int mr, int nr, int64_t kc, const float *a, const void *b, bool b_half, float *c, int64_t ldc,
 	       bool add)
 {

@@ -28,6 +28,9 @@ int64_t gemm_b_elements(int64_t k, int64_t n);
 void gemm_pack_a(void *dst, enum elem elem, const void *src, int64_t m, int64_t k, int64_t row, int64_t col);
 void gemm_pack_b(void *dst, enum elem elem, const void *src, int64_t k, int64_t n, int64_t row, int64_t col);
 
+/* A panel of B from kc rows of its own: element (k, j) is row[k][at + j] for j < width <= GEMM_N. */
+void gemm_gather_panel(const float *const *row, int64_t kc, int64_t at, int width, float *dst);
+
 /* One tile: rows i < mr <= GEMM_M, columns j < nr <= GEMM_N, of C += or = over kc rows of one panel of A
  * and one of B.  a: f32. */
 void gemm_tile(int mr, int nr, int64_t kc, const float *a, const void *b, bool b_half, float *c, int64_t ldc,

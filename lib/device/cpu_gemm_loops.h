@@ -149,6 +149,15 @@ static void LEVEL(row)(int64_t kc, const float *x, const void *b, bool half, flo
 		LEVEL(row_of)(false, kc, x, b, y);
 }
 
+static void LEVEL(gather_panel)(const float *const *row, int64_t kc, int64_t at, float *dst)
+{
+	for (int64_t k = 0; k < kc; k++, dst += GEMM_N) {
+		UNROLL
+		for (int j = 0; j < GEMM_N; j += LEVEL_WIDTH)
+			VSTORE(dst + j, VLOAD(row[k] + at + j));
+	}
+}
+
 #undef T_M
 #undef T_V
 #undef T_N

@@ -2,11 +2,23 @@
 #include "device/cpu_phase.h"
 #include "device/cpu_vec.h"
 
-#include <string.h>
-
 bool cpu_phases_fit(const struct window *g)
 {
-	return g->in[0] == 1 && g->kernel[0] == 1 && g->out[0] == 1 && g->pad[0] == 0;
+	return g->in[0] == 1 && g->kernel[0] == 1 && g->out[0] == 1 && g->pad[0] == 0 &&
+	       g->stride[1] <= PHASE_MAX_STRIDE && g->stride[2] <= PHASE_MAX_STRIDE;
+}
+
+/* Which columns of an input row belong to a phase. */
+static void split_columns(struct phases *p, const struct window *g, int64_t phase)
+{
+	int64_t s = g->stride[2], pad = g->pad[2], first = (phase - pad) % s;
+	first += first < 0 ? s : 0;
+	if (first + pad < 0)                     /* negative padding cuts columns off */
+		first += (-(first + pad) + s - 1) / s * s;
+	int64_t at = (first + pad) / s, n = g->in[2] > first ? (g->in[2] - first + s - 1) / s : 0;
+	p->first[phase] = first;
+	p->at[phase] = at;
+	p->n[phase] = at >= p->pitch ? 0 : n > p->pitch - at ? p->pitch - at : n;
 }
 
 void cpu_phases_init(struct phases *p, const struct window *g)
@@ -16,6 +28,8 @@ void cpu_phases_init(struct phases *p, const struct window *g)
 	p->pitch = g->out[2] + (reach_x + g->stride[2] - 1) / g->stride[2];
 	p->plane = g->stride[1] * g->stride[2] * p->rows * p->pitch;
 	p->span = (g->out[1] - 1) * p->pitch + g->out[2];
+	for (int64_t i = 0; i < g->stride[2]; i++)
+		split_columns(p, g, i);
 }
 
 int64_t cpu_phase_offset(const struct phases *p, const struct window *g, int64_t tap)
@@ -32,38 +46,34 @@ void cpu_phases_clear(const struct phases *p, int64_t n, float padding, float *d
 		dst[i] = padding;
 }
 
-/* Columns of one input row that belong to phase `phase`. */
-static void split_row(const struct phases *p, const struct window *g, const float *x, int64_t phase, float *row)
+/* n floats; rows are short. */
+static void copy_row(const float *restrict x, float *restrict y, int64_t n)
 {
-	int64_t s = g->stride[2], pad = g->pad[2];
-	int64_t first = (phase - pad) % s;       /* the first input column of this phase */
-	first += first < 0 ? s : 0;
-	if (first + pad < 0)
-		first += (-(first + pad) + s - 1) / s * s;
-	int64_t at = (first + pad) / s, n = g->in[2] > first ? (g->in[2] - first + s - 1) / s : 0;
-	if (n > p->pitch - at)
-		n = p->pitch - at;
-	if (s == 1 && n > 0)
-		memcpy(row + at, x + first, (size_t)n * sizeof *row);
-	else
-		vec_every(x + first, s, row + at, n);
+	for (int64_t i = 0; i < n; i++)
+		y[i] = x[i];
 }
 
 void cpu_phases_split(const struct phases *p, const struct window *g, const float *x, float *dst)
 {
 	int64_t sy = g->stride[1], sx = g->stride[2];
-	for (int64_t y = 0; y < g->in[1]; y++) {
-		int64_t padded = y + g->pad[1];
-		if (padded < 0 || padded / sy >= p->rows)
-			continue;
-		for (int64_t phase = 0; phase < sx; phase++)
-			split_row(p, g, x + y * g->in[2], phase,
-				  dst + ((padded % sy * sx + phase) * p->rows + padded / sy) * p->pitch);
-	}
+	for (int64_t py = 0; py < sy; py++)
+		for (int64_t px = 0; px < sx; px++) {
+			int64_t y = py - g->pad[1];
+			float *to = dst + (py * sx + px) * p->rows * p->pitch + p->at[px];
+			for (int64_t r = 0; r < p->rows && y < g->in[1]; r++, y += sy, to += p->pitch) {
+				if (y < 0)
+					continue;
+				const float *from = x + y * g->in[2] + p->first[px];
+				if (sx == 1)
+					copy_row(from, to, p->n[px]);
+				else
+					vec_every(from, sx, to, p->n[px]);
+			}
+		}
 }
 
 void cpu_phases_compact(const struct phases *p, const struct window *g, const float *src, float *dst)
 {
 	for (int64_t y = 0; y < g->out[1]; y++, src += p->pitch, dst += g->out[2])
-		memcpy(dst, src, (size_t)g->out[2] * sizeof *dst);
+		copy_row(src, dst, g->out[2]);
 }

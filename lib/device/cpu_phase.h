@@ -12,13 +12,17 @@
 
 enum { PHASE_SLACK = 64 };       /* floats readable behind the last phase */
 
+enum { PHASE_MAX_STRIDE = 16 };
+
 struct phases {
 	int64_t rows, pitch;
+	/* Of phase i of a row: its first input column, where that goes, how many there are. */
+	int64_t first[PHASE_MAX_STRIDE], at[PHASE_MAX_STRIDE], n[PHASE_MAX_STRIDE];
 	int64_t plane;               /* floats of all phases of one plane */
 	int64_t span;                /* positions: (out rows - 1) * pitch + out columns */
 };
 
-/* Two spatial dims only (window.in[0] == kernel[0] == 1). */
+/* Two spatial dims only (window.in[0] == kernel[0] == 1), strides of at most PHASE_MAX_STRIDE. */
 bool cpu_phases_fit(const struct window *g);
 void cpu_phases_init(struct phases *p, const struct window *g);
 int64_t cpu_phase_offset(const struct phases *p, const struct window *g, int64_t tap);
