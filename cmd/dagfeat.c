@@ -14,8 +14,8 @@ struct options {
 	int64_t d_pos, radius_cap, threads;
 };
 
-/* Visits of the search for fractal dimensions that take some ten seconds of one core. */
-static const double VISIT_BUDGET = 4e9;
+/* Visits that the search for fractal dimensions makes in about ten seconds of one core. */
+static const double VISIT_BUDGET = 2e9;
 
 static double *set_flops(const struct graph *g, struct arena *a)
 {

@@ -21,40 +21,42 @@ struct field {
 	uint32_t cap;
 };
 
-/* One thread's search. */
+/* One thread's search.  Bits stand W words to a node, W being 1 or WIDE. */
 struct search {
-	uint64_t *seen, *cur, *next;   /* (n, WIDE) sources that have reached v: ever, at radius r, r + 1 */
+	uint64_t *seen, *cur, *next;   /* (n, W) sources that have reached v: ever, at radius r, r + 1 */
 	uint32_t *list, *touched;      /* (n) nodes with bits in cur, next */
-	uint32_t n_list, n_touched;
-	bool *mark;                    /* (n) in touched */
-	uint64_t fresh[ROWS][WIDE];    /* new bits that are not counted yet */
-	uint64_t plane[PLANES][WIDE];  /* bit k of the counts of this radius */
+	uint32_t *visited;             /* (n) nodes with bits in seen */
+	uint32_t n_list, n_touched, n_visited;
+	uint64_t edges;                /* that lead on from the nodes of the list */
+	uint64_t fresh[ROWS * WIDE];   /* (ROWS, W) new bits that are not counted yet */
+	uint64_t plane[PLANES * WIDE]; /* (PLANES, W) bit k of the counts of this radius */
 	int n_fresh, n_planes;
 	uint32_t ball[WIDE * 64], radius[WIDE * 64];   /* per source: N(v,r), last r with new nodes */
 	double sum_y[WIDE * 64], sum_xy[WIDE * 64];
-	uint64_t visits;               /* words of bits handled so far */
+	uint64_t visits;               /* nodes and edges handled so far */
 };
 
 /* ---- one step of a search ---- */
 
-/* Adds the 16 rows of `fresh` to the counters: carry-save adders halve the rows plane by
+/* Adds the rows of `fresh` to the counters: carry-save adders halve the rows plane by
  * plane, and one carry ripples on. */
 INLINE void count_rows(struct search *s, size_t W)
 {
 	int k = 0;
 	for (; k < 4; k++)
-		for (int i = 0; i < 8 >> k; i++)
+		for (size_t i = 0; i < 8u >> k; i++)
 			for (size_t w = 0; w < W; w++) {
-				uint64_t a = s->fresh[2 * i][w], b = s->fresh[2 * i + 1][w], c = s->plane[k][w];
-				s->plane[k][w] = a ^ b ^ c;
-				s->fresh[i][w] = (a & b) | ((a ^ b) & c);
+				uint64_t a = s->fresh[2 * i * W + w], b = s->fresh[(2 * i + 1) * W + w];
+				uint64_t *plane = &s->plane[(size_t)k * W + w], c = *plane;
+				*plane = a ^ b ^ c;
+				s->fresh[i * W + w] = (a & b) | ((a ^ b) & c);
 			}
 	for (uint64_t any = 1; any; k++) {
 		any = 0;
 		for (size_t w = 0; w < W; w++) {
-			uint64_t carry = s->plane[k][w] & s->fresh[0][w];
-			s->plane[k][w] ^= s->fresh[0][w];
-			s->fresh[0][w] = carry;
+			uint64_t *plane = &s->plane[(size_t)k * W + w], carry = *plane & s->fresh[w];
+			*plane ^= s->fresh[w];
+			s->fresh[w] = carry;
 			any |= carry;
 		}
 	}
@@ -63,28 +65,35 @@ INLINE void count_rows(struct search *s, size_t W)
 	s->n_fresh = 0;
 }
 
-/* What reached v: keep what is new, as v's bits of the next radius.  False: nothing is. */
-INLINE bool settle(struct search *s, uint32_t v, const uint64_t *reached, size_t W)
+/* What reached v: keep what is new as v's bits of the next radius, list v if there is any. */
+INLINE void settle(const struct field *f, struct search *s, uint32_t v, const uint64_t *reached,
+		   size_t W)
 {
-	uint64_t any = 0, *restrict seen = s->seen + v * W, *restrict next = s->next + v * W;
-	uint64_t *restrict row = s->fresh[s->n_fresh], now[WIDE];
+	uint64_t any = 0, before = 0, now[WIDE];
+	uint64_t *restrict seen = s->seen + v * W, *restrict next = s->next + v * W;
+	uint64_t *restrict row = s->fresh + (size_t)s->n_fresh * W;
 	for (size_t w = 0; w < W; w++) {
 		now[w] = reached[w] & ~seen[w];
 		any |= now[w];
+		before |= seen[w];
 	}
 	for (size_t w = 0; w < W; w++) {
 		seen[w] |= now[w];
 		next[w] = row[w] = now[w];
 	}
-	s->n_fresh += any != 0;
-	if (s->n_fresh == ROWS)
+	if (!any)
+		return;
+	s->touched[s->n_touched++] = v;
+	s->edges += f->ptr[v + 1] - f->ptr[v];
+	if (!before)
+		s->visited[s->n_visited++] = v;
+	if (++s->n_fresh == ROWS)
 		count_rows(s, W);
-	return any != 0;
 }
 
 INLINE void push(const struct field *f, struct search *s, size_t W)
 {
-	s->n_touched = 0;
+	uint32_t *restrict touched = s->touched, n_touched = 0;
 	for (uint32_t i = 0; i < s->n_list; i++) {
 		uint32_t u = s->list[i];
 		uint64_t from[WIDE], *restrict cur = s->cur + u * W;
@@ -94,31 +103,29 @@ INLINE void push(const struct field *f, struct search *s, size_t W)
 		}
 		for (uint32_t j = f->ptr[u]; j < f->ptr[u + 1]; j++) {
 			uint32_t v = f->adj[j];
-			uint64_t *restrict next = s->next + v * W;
-			for (size_t w = 0; w < W; w++)
+			uint64_t empty = 0, *restrict next = s->next + v * W;
+			for (size_t w = 0; w < W; w++) {
+				empty |= next[w];
 				next[w] |= from[w];
-			s->touched[s->n_touched] = v;
-			s->n_touched += !s->mark[v];
-			s->mark[v] = true;
+			}
+			touched[n_touched] = v;
+			n_touched += empty == 0;
 		}
 	}
-	uint32_t k = 0;
-	for (uint32_t i = 0; i < s->n_touched; i++) {
-		uint32_t v = s->touched[i];
+	s->n_touched = 0;
+	for (uint32_t i = 0; i < n_touched; i++) {       /* settle lists fewer than were read */
 		uint64_t reached[WIDE];
 		for (size_t w = 0; w < W; w++)
-			reached[w] = s->next[v * W + w];
-		s->mark[v] = false;
-		if (settle(s, v, reached, W))
-			s->touched[k++] = v;
+			reached[w] = s->next[touched[i] * W + w];
+		settle(f, s, touched[i], reached, W);
 	}
-	s->n_touched = k;
 }
 
 /* The same for a large frontier: every node that some source still lacks asks its
  * neighbours. */
 INLINE void pull(const struct field *f, struct search *s, const uint64_t *sources, size_t W)
 {
+	const uint64_t *restrict cur = s->cur;
 	s->n_touched = 0;
 	for (uint32_t v = 0; v < f->n; v++) {
 		uint64_t lacks = 0, reached[WIDE] = {0};
@@ -128,13 +135,11 @@ INLINE void pull(const struct field *f, struct search *s, const uint64_t *source
 			continue;
 		for (uint32_t j = f->back_ptr[v]; j < f->back_ptr[v + 1]; j++) {
 			if (W > 1)       /* the list goes on AHEAD places beyond its end */
-				__builtin_prefetch(s->cur + f->back_adj[j + AHEAD] * W);
-			const uint64_t *restrict from = s->cur + f->back_adj[j] * W;
+				__builtin_prefetch(cur + f->back_adj[j + AHEAD] * W);
 			for (size_t w = 0; w < W; w++)
-				reached[w] |= from[w];
+				reached[w] |= cur[f->back_adj[j] * W + w];
 		}
-		if (settle(s, v, reached, W))
-			s->touched[s->n_touched++] = v;
+		settle(f, s, v, reached, W);
 	}
 	for (uint32_t i = 0; i < s->n_list; i++)
 		for (size_t w = 0; w < W; w++)
@@ -144,15 +149,16 @@ INLINE void pull(const struct field *f, struct search *s, const uint64_t *source
 /* The counts of radius r into the sums of the regression. */
 INLINE void take_counts(const struct field *f, struct search *s, uint32_t r, size_t W)
 {
-	memset(s->fresh[s->n_fresh], 0, (size_t)(ROWS - s->n_fresh) * sizeof s->fresh[0]);
+	memset(s->fresh + (size_t)s->n_fresh * W, 0, (size_t)(ROWS - s->n_fresh) * W * sizeof *s->fresh);
 	count_rows(s, W);
 	for (size_t w = 0; w < W; w++) {
 		uint64_t grown = 0;
 		for (int k = 0; k < s->n_planes; k++) {
-			grown |= s->plane[k][w];
-			for (uint64_t bits = s->plane[k][w]; bits; bits &= bits - 1)
+			uint64_t *plane = &s->plane[(size_t)k * W + w];
+			grown |= *plane;
+			for (uint64_t bits = *plane; bits; bits &= bits - 1)
 				s->ball[w * 64 + (size_t)__builtin_ctzll(bits)] += 1u << k;
-			s->plane[k][w] = 0;
+			*plane = 0;
 		}
 		for (; grown; grown &= grown - 1) {
 			size_t i = w * 64 + (size_t)__builtin_ctzll(grown);
@@ -167,33 +173,39 @@ INLINE void take_counts(const struct field *f, struct search *s, uint32_t r, siz
 
 /* ---- a batch ---- */
 
+INLINE void start(const struct field *f, struct search *s, uint32_t first, uint32_t n_sources,
+		  uint64_t *sources, size_t W)
+{
+	memset(s->ball, 0, sizeof s->ball);
+	memset(s->radius, 0, sizeof s->radius);
+	memset(s->sum_y, 0, sizeof s->sum_y);
+	memset(s->sum_xy, 0, sizeof s->sum_xy);
+	s->visits = s->edges = 0;
+	s->n_list = s->n_visited = 0;
+	for (uint32_t i = 0; i < n_sources; i++) {
+		uint64_t bit = (uint64_t)1 << i % 64;
+		uint32_t v = first + i;
+		sources[i / 64] |= bit;
+		s->seen[v * W + i / 64] |= bit;
+		s->cur[v * W + i / 64] |= bit;
+		s->list[s->n_list++] = s->visited[s->n_visited++] = v;
+		s->edges += f->ptr[v + 1] - f->ptr[v];
+	}
+}
+
 /* Searches from nodes first .. first + n_sources - 1, until no node is new, the cap is
  * reached or more than max_visits were made; returns the number of radii. */
 INLINE uint32_t search_from(const struct field *f, struct search *s, uint32_t first,
 			    uint32_t n_sources, uint64_t max_visits, size_t W)
 {
 	uint64_t sources[WIDE] = {0};
-	memset(s->seen, 0, f->n * W * sizeof *s->seen);
-	memset(s->ball, 0, sizeof s->ball);
-	memset(s->radius, 0, sizeof s->radius);
-	memset(s->sum_y, 0, sizeof s->sum_y);
-	memset(s->sum_xy, 0, sizeof s->sum_xy);
-	s->visits = 0;
-	s->n_list = 0;
-	for (uint32_t i = 0; i < n_sources; i++) {
-		uint64_t bit = (uint64_t)1 << i % 64;
-		sources[i / 64] |= bit;
-		s->seen[(first + i) * W + i / 64] |= bit;
-		s->cur[(first + i) * W + i / 64] |= bit;
-		s->list[s->n_list++] = first + i;
-	}
 	uint32_t r = 0;
+	start(f, s, first, n_sources, sources, W);
 	while (s->n_list && r < f->cap && s->visits <= max_visits) {
-		uint64_t edges = 0;
-		for (uint32_t i = 0; i < s->n_list; i++)
-			edges += f->ptr[s->list[i] + 1] - f->ptr[s->list[i]];
-		s->visits += edges + s->n_list;
-		if (edges > f->m / 4)
+		bool large = s->edges > f->m / 4;
+		s->visits += s->edges + s->n_list;
+		s->edges = 0;
+		if (large)
 			pull(f, s, sources, W);
 		else
 			push(f, s, W);
@@ -209,6 +221,8 @@ INLINE uint32_t search_from(const struct field *f, struct search *s, uint32_t fi
 	}
 	for (uint32_t i = 0; i < s->n_list; i++)
 		memset(s->cur + s->list[i] * W, 0, W * sizeof *s->cur);
+	for (uint32_t i = 0; i < s->n_visited; i++)
+		memset(s->seen + s->visited[i] * W, 0, W * sizeof *s->seen);
 	return r;
 }
 
@@ -315,7 +329,7 @@ static void search_init(struct search *s, uint32_t n, struct arena *a)
 	s->next = ARENA_NEWN(a, uint64_t, (size_t)n * WIDE);
 	s->list = ARENA_NEWN(a, uint32_t, (size_t)n + 1);
 	s->touched = ARENA_NEWN(a, uint32_t, (size_t)n + 1);
-	s->mark = ARENA_NEWN(a, bool, n);
+	s->visited = ARENA_NEWN(a, uint32_t, n);
 }
 
 /* ---- all nodes ---- */

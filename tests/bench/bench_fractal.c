@@ -40,7 +40,7 @@ int main(int argc, char **argv)
 		struct arena *a = arena_new();
 		struct digraph d = gen_digraph(1, n, shapes[i].per_node, shapes[i].span, a);
 		double t = now();
-		uint32_t cap = fractal_radius_cap(&d, false, 4e9);
+		uint32_t cap = fractal_radius_cap(&d, false, 2e9);
 		printf("fractal %-12s default cap %u, found in %.3f s\n", shapes[i].name, cap, now() - t);
 		bench(shapes[i].name, &d, cap, pool, D);
 		bench(shapes[i].name, &d, 32, pool, D);
