@@ -84,7 +84,7 @@ static bool same_columns(const struct graph *g, const struct graph *h)
 static void add_bodies(struct graph *g, int depth, struct arena *a)
 {
 	static struct port_map maps[] = {
-		{.external = 0, .internal = 0, .has_axis = true, .axis = 1, .start = -1, .end = 0, .stride = -1, .part_size = 1},
+		{.external = 0, .internal = 0, .has_axis = true, .axis = 1, .start = 7, .end = 0, .stride = -2, .part_size = 3},
 		{.output = true, .external = -1, .internal = 3, .condition = true},
 		{.output = true, .external = 0, .internal = 4},
 	};
@@ -176,7 +176,7 @@ static void test_bodies(void)
 	CASE("const_offset", g->const_offset[2] = UINT64_MAX) \
 	CASE("attr_ptr", g->attr_ptr[3] = 1000) \
 	CASE("set", g->set[4] = g->n_sets) \
-	CASE("set", g->set[g->n - 1] = 0) \
+	CASE("sets must be in a topological order", g->set[g->n - 1] = 0) \
 	CASE("set", g->set[g->n - 1] = GRAPH_NONE) \
 	CASE("n_sets", g->n_sets++) \
 	CASE("n_sets", g->n_sets = 0) \
