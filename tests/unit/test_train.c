@@ -101,7 +101,7 @@ static void test_incumbent_advantage(void)
 	uint16_t device[1] = {0};
 	learner_init(&l, 1);
 	make(&r, s, 3, (double[]){1.5, 1.6, 1.8});
-	r.incumbent = (struct incumbent){device, 1, 0.8};
+	r.incumbent = (struct incumbent){device, 1, 0.8, false};
 	train_coefficients(&recipes[RECIPE_DEFAULT], &l, &r, coef, &mean);
 	tap(coef[0] < 0 && coef[1] > 0 && coef[2] > coef[1],
 	    "what improves on the incumbent is encouraged, what harms it more discouraged");
