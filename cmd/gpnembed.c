@@ -271,7 +271,7 @@ int main(int argc, char **argv)
 			   "(--params-from) the program emits the steps of an episode for each `episode` record of\n"
 			   "the FIFO and finishes at its `end`. -v reports the groups after each round.",
 		.example = "ir2dag model.xml | dagfeat | gpnembed --params result.mp | "
-			   "placepolicy -D cpu,cl:0.0 --greedy"};
+			   "placepolicy -D cpu:0,cl:0.0:1 --greedy"};
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);
 	if (rc <= 0)
 		return opt_finish(rc, &e);

@@ -133,8 +133,8 @@ int main(int argc, char **argv)
 		 "counts, tab-separated, instead of the stream.",
 		 0, 0, NULL, NULL},
 		{"constants", 0, OPT_CHOICE, &o.constants, "MODE",
-		 "Constants as nodes to place: keep all; drop Const nodes;\n"
-		 "fold: drop all that is computed from constants alone.",
+		 "Constants as nodes to place (keep all; drop Const nodes; or\n"
+		 "fold, drop all that is computed from constants alone)",
 		 0, 0, const_modes, NULL},
 		{"no-colocate", 0, OPT_FLAG, &o.no_colocate, NULL,
 		 "Every node is its own set.", 0, 0, NULL, NULL},

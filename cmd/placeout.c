@@ -34,7 +34,7 @@ static int read_stream(const char *path, struct answer *x,
 	return k;
 }
 
-/* "cpu:0=CPU,cl:0.0=GPU": names[k] with what stands behind `=`.  A device's name may hold
+/* "cpu:0=CPU,cl:0.0:1=GPU": names[k] with what stands behind `=`.  A device's name may hold
  * commas, a new name may not. */
 static int rename_devices(const char *map, uint32_t k, const char **names, struct arena *a, struct err *e)
 {
@@ -148,7 +148,7 @@ int main(int argc, char **argv)
 	const struct opt table[] = {
 		{"format", 'f', OPT_CHOICE, &o.format, "FORMAT", "what to write", 0, 0, formats, NULL},
 		{"map", 'm', OPT_TEXT, &o.map, "OLD=NEW,...",
-		 "other names for devices, e.g. cpu:0=CPU,cl:0.0=GPU.1", 0, 0, NULL, NULL},
+		 "other names for devices, e.g. cpu:0=CPU,cl:0.0:1=GPU.1", 0, 0, NULL, NULL},
 		{"literal", 0, OPT_FLAG, &o.literal, NULL,
 		 "constants where they were placed, not beside what reads them", 0, 0, NULL, NULL},
 		{"random", 0, OPT_TEXT, &o.random, "FILE",
@@ -166,7 +166,7 @@ int main(int argc, char **argv)
 			"friendly name, constants, parameters and results included, for OpenVINO's HETERO\n"
 			"(pipelines/apply_affinity.py).  tsv: one operation a line.  table: totals, devices, sets.\n"
 			"report: latencies of single devices, random placements and this one.",
-		.example = "placeout --format affinity --map cpu=CPU,cl:0.0=GPU final.mp > placement.json",
+		.example = "placeout --format affinity --map cpu:0=CPU,cl:0.0:1=GPU final.mp > placement.json",
 	};
 	struct err e = ERR_INIT;
 	struct answer x;

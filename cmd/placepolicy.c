@@ -390,7 +390,7 @@ int main(int argc, char **argv)
 	struct err e = ERR_INIT;
 	const struct opt opts[] = {
 		{"devices", 'D', OPT_TEXT, &o.list, "LIST",
-		 "devices, where no devs record names them: cpu,cl:0.0", 0, 0, NULL, NULL},
+		 "devices, where no devs record names them: cpu:0,cl:0.0:1", 0, 0, NULL, NULL},
 		{"greedy", 'g', OPT_FLAG, &o.greedy, NULL, "the most probable placement instead of a draw", 0,
 		 0, NULL, NULL},
 		{"samples", 'n', OPT_INT, &o.samples, "N", "placements drawn per partition", 1, 65536, NULL,
