@@ -42,6 +42,13 @@ loop_with() {
 		'$HSDAG_PYTHON' stage.py | devsim --fixed | reinforce $LEARN --params-to loop.fifo > out.mp"
 }
 
+# The loop with that stage between devsim and reinforce.
+loop_measured() {
+	rm -f loop.fifo && mkfifo loop.fifo
+	timeout 20 bash -o pipefail -c "gpnembed $GPN --params-from loop.fifo $IN | placepolicy | devsim --fixed |
+		'$HSDAG_PYTHON' stage.py | reinforce $LEARN --params-to loop.fifo > out.mp"
+}
+
 @test "it writes first: an episode, before anything has come in" {
 	mkfifo loop.fifo in.fifo
 	reinforce --steps 7 --params-to loop.fifo < in.fifo > out.mp 2> err 3>&- &
@@ -97,9 +104,7 @@ loop_with() {
 
 @test "where latencies are measured, a new best is run a second time before it counts" {
 	cat_python stage.py 'if kind == "run" and m["ok"]: m["lo_s"] *= 0.9; m["hi_s"] *= 1.1'
-	rm -f loop.fifo && mkfifo loop.fifo
-	timeout 20 bash -o pipefail -c "gpnembed $GPN --params-from loop.fifo $IN | placepolicy | devsim --fixed |
-		'$HSDAG_PYTHON' stage.py | reinforce --keep $LEARN --params-to loop.fifo > out.mp"
+	LEARN="$LEARN --keep" loop_measured
 	"$HSDAG_PYTHON" - out.mp <<-'PY'
 		import sys, msgpack
 		r = list(msgpack.Unpacker(open(sys.argv[1], "rb"), max_buffer_size=2**30))
@@ -124,6 +129,18 @@ loop_with() {
 	LEARN="--episodes 1 --steps 3 --checkpoint ck.mp" SIM= loop heft.mp part.mp
 	LEARN="--episodes 2 --steps 3 --checkpoint ck.mp --resume" SIM= loop heft.mp resumed.mp
 	same_body whole.mp resumed.mp
+}
+
+@test "a latency may be tiny, but not 0" {
+	cat_python stage.py 'if kind == "run" and m["ok"]: m["lat_s"] = m["ref_s"] = 1e-320'
+	loop_measured
+	cat_python stage.py 'if kind == "run" and m["source"] == "policy": m["lat_s"] = 1e-320'
+	loop_measured
+	GPN="$GPN --recipe paper" LEARN="$LEARN --recipe paper" loop_measured
+	recdump --check out.mp
+	cat_python stage.py 'if kind == "run" and m["source"] == "policy": m["lat_s"] = 0.0'
+	run ! loop_measured
+	[[ $output == *"run: a latency that is not positive"* ]]
 }
 
 @test "every placement must have been run" {

@@ -1,6 +1,8 @@
 /* steprec.c - part, place and run records. */
 #include "learn/steprec.h"
 
+#include <math.h>
+
 static int get_u32(const struct val *m, const char *key, uint32_t *out, struct err *e)
 {
 	uint64_t v;
@@ -187,6 +189,10 @@ int run_decode(const struct rec *r, struct arena *a, struct run *out, struct err
 	u.noisy = u.ok && lo < hi;
 	if (u.ok && (!(u.lat_s > 0) || u.ref_s < 0))
 		return err_set(e, ST_INPUT, "run: a latency that is not positive");
+	if (u.ok)
+		u.lat_s = fmax(u.lat_s, RUN_LEAST_S);
+	if (u.ref_s > 0)
+		u.ref_s = fmax(u.ref_s, RUN_LEAST_S);
 	if (!u.ok && get_text(r->map, "reason", a, &u.reason, e) < 0)
 		return err_prefix(e, "run");
 	*out = u;

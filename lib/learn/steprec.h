@@ -43,15 +43,21 @@ struct place {
 int place_decode(const struct rec *r, struct arena *a, struct place *out, struct err *e) MUST_CHECK;
 int place_encode(const struct place *p, struct rec_writer *w, struct err *e) MUST_CHECK;
 
+/* What is shorter counts as this, a tick of the finest clock: an empty model takes hardly
+ * any time, and rewards and ratios of it must stay finite. */
+#define RUN_LEAST_S 1e-9
+
 struct run {
 	struct step_id id;
 	const char *source;
 	bool ok;
 	const char *reason;      /* when not ok */
-	double lat_s, ref_s;     /* when ok; ref_s 0: no single device to compare with */
+	double lat_s, ref_s;     /* when ok, at least RUN_LEAST_S; ref_s 0: no single device to
+	                            compare with */
 	bool noisy;              /* its confidence interval is more than a point */
 };
 
+/* ST_INPUT: malformed, or a latency that is not positive. */
 int run_decode(const struct rec *r, struct arena *a, struct run *out, struct err *e) MUST_CHECK;
 
 #endif
