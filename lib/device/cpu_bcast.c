@@ -24,7 +24,8 @@ static bool joins(const struct bcast *b, uint32_t outer, uint32_t inner)
 	return true;
 }
 
-void cpu_bcast_init(struct bcast *b, const struct tensor *out, const struct tensor *const *in, int n)
+void cpu_bcast_init(struct bcast *b, const struct tensor *out, const struct tensor *const *in,
+		    int n)
 {
 	uint32_t kept = 0;
 	b->n = n;
@@ -72,7 +73,8 @@ static void walk_rows(const struct bcast_job *job, int64_t lo, int64_t hi)
 		for (uint32_t d = last; d-- > 0;) {
 			bool wraps = ++at[d] == b->dim[d];
 			for (int j = 0; j < b->n; j++)
-				in[j] += b->stride[j][d] - (wraps ? b->stride[j][d] * b->dim[d] : 0);
+				in[j] += b->stride[j][d] -
+					 (wraps ? b->stride[j][d] * b->dim[d] : 0);
 			if (!wraps)
 				break;
 			at[d] = 0;

@@ -45,11 +45,17 @@ static double floor_mod_real(double p, double q)
 	return r != 0 && (r < 0) != (q < 0) ? r + q : r;
 }
 
-#define ROW(T, expr) do { \
-	const T *a = pa, *b = pb; \
-	T *y = py; \
-	for (int64_t i = 0; i < n; i++) { T p = a[i * sa], q = b[i * sb]; (void)p, (void)q; y[i] = (T)(expr); } \
-	return; } while (0)
+#define ROW(T, expr) \
+	do { \
+		const T *a = pa, *b = pb; \
+		T *y = py; \
+		for (int64_t i = 0; i < n; i++) { \
+			T p = a[i * sa], q = b[i * sb]; \
+			(void)p, (void)q; \
+			y[i] = (T)(expr); \
+		} \
+		return; \
+	} while (0)
 
 #define TEST(T, expr) do { \
 	const T *a = pa, *b = pb; \
@@ -69,59 +75,60 @@ static double floor_mod_real(double p, double q)
 	case OP_LOGICAL_XOR: TEST(T, (p != 0) != (q != 0));
 
 #define REAL_ROW(name, T, fmod_, pow_) \
-static void name(enum op_kind kind, const void *pa, int64_t sa, const void *pb, int64_t sb, void *py, \
-		 int64_t n) \
-{ \
-	switch (kind) { \
-	case OP_ADD: ROW(T, p + q); \
-	case OP_SUBTRACT: ROW(T, p - q); \
-	case OP_MULTIPLY: ROW(T, p * q); \
-	case OP_DIVIDE: ROW(T, p / q); \
-	case OP_MAXIMUM: ROW(T, p > q ? p : q); \
-	case OP_MINIMUM: ROW(T, p < q ? p : q); \
-	case OP_SQUARED_DIFFERENCE: ROW(T, (p - q) * (p - q)); \
-	case OP_MOD: ROW(T, fmod_(p, q)); \
-	case OP_FLOOR_MOD: ROW(T, floor_mod_real((double)p, (double)q)); \
-	case OP_POWER: ROW(T, q == 2 ? p * p : pow_(p, q)); \
-	TESTS(T) \
-	default: ROW(T, NAN); \
-	} \
-}
+	static void name(enum op_kind kind, const void *pa, int64_t sa, const void *pb, \
+			 int64_t sb, void *py, int64_t n) \
+	{ \
+		switch (kind) { \
+		case OP_ADD: ROW(T, p + q); \
+		case OP_SUBTRACT: ROW(T, p - q); \
+		case OP_MULTIPLY: ROW(T, p *q); \
+		case OP_DIVIDE: ROW(T, p / q); \
+		case OP_MAXIMUM: ROW(T, p > q ? p : q); \
+		case OP_MINIMUM: ROW(T, p < q ? p : q); \
+		case OP_SQUARED_DIFFERENCE: ROW(T, (p - q) * (p - q)); \
+		case OP_MOD: ROW(T, fmod_(p, q)); \
+		case OP_FLOOR_MOD: ROW(T, floor_mod_real((double)p, (double)q)); \
+		case OP_POWER: ROW(T, q == 2 ? p * p : pow_(p, q)); TESTS(T) \
+		default: ROW(T, NAN); \
+		} \
+	}
 REAL_ROW(row_f32, float, fmodf, powf)
 REAL_ROW(row_f64, double, fmod, pow)
 
 /* Integers in U: unsigned, so that overflow wraps; divisions and comparisons in T. */
 #define INT_ROW(name, T, U, div, mod, fmod_) \
-static void name(enum op_kind kind, const void *pa, int64_t sa, const void *pb, int64_t sb, void *py, \
-		 int64_t n) \
-{ \
-	switch (kind) { \
-	case OP_ADD: ROW(T, (U)p + (U)q); \
-	case OP_SUBTRACT: ROW(T, (U)p - (U)q); \
-	case OP_MULTIPLY: ROW(T, (U)p * (U)q); \
-	case OP_SQUARED_DIFFERENCE: ROW(T, ((U)p - (U)q) * ((U)p - (U)q)); \
-	case OP_DIVIDE: ROW(T, div); \
-	case OP_MOD: ROW(T, mod); \
-	case OP_FLOOR_MOD: ROW(T, fmod_); \
-	case OP_POWER: ROW(T, power((int64_t)p, (int64_t)q)); \
-	case OP_MAXIMUM: ROW(T, p > q ? p : q); \
-	case OP_MINIMUM: ROW(T, p < q ? p : q); \
-	case OP_BITWISE_AND: ROW(T, p & q); \
-	case OP_BITWISE_OR: ROW(T, p | q); \
-	case OP_BITWISE_XOR: ROW(T, p ^ q); \
-	case OP_BITWISE_LEFT_SHIFT: ROW(T, q < 0 || (size_t)q >= 8 * sizeof(T) ? 0 : (U)p << q); \
-	case OP_BITWISE_RIGHT_SHIFT: ROW(T, q < 0 || (size_t)q >= 8 * sizeof(T) ? 0 : p >> q); \
-	TESTS(T) \
-	default: ROW(T, 0); \
-	} \
-}
+	static void name(enum op_kind kind, const void *pa, int64_t sa, const void *pb, \
+			 int64_t sb, void *py, int64_t n) \
+	{ \
+		switch (kind) { \
+		case OP_ADD: ROW(T, (U)p + (U)q); \
+		case OP_SUBTRACT: ROW(T, (U)p - (U)q); \
+		case OP_MULTIPLY: ROW(T, (U)p *(U)q); \
+		case OP_SQUARED_DIFFERENCE: ROW(T, ((U)p - (U)q) * ((U)p - (U)q)); \
+		case OP_DIVIDE: ROW(T, div); \
+		case OP_MOD: ROW(T, mod); \
+		case OP_FLOOR_MOD: ROW(T, fmod_); \
+		case OP_POWER: ROW(T, power((int64_t)p, (int64_t)q)); \
+		case OP_MAXIMUM: ROW(T, p > q ? p : q); \
+		case OP_MINIMUM: ROW(T, p < q ? p : q); \
+		case OP_BITWISE_AND: ROW(T, p &q); \
+		case OP_BITWISE_OR: ROW(T, p | q); \
+		case OP_BITWISE_XOR: ROW(T, p ^ q); \
+		case OP_BITWISE_LEFT_SHIFT: \
+			ROW(T, q < 0 || (size_t)q >= 8 * sizeof(T) ? 0 : (U)p << q); \
+		case OP_BITWISE_RIGHT_SHIFT: \
+			ROW(T, q < 0 || (size_t)q >= 8 * sizeof(T) ? 0 : p >> q); \
+			TESTS(T) \
+		default: ROW(T, 0); \
+		} \
+	}
 INT_ROW(row_i64, int64_t, uint64_t, divide(p, q), q == 0 || q == -1 ? 0 : p % q, floor_mod(p, q))
 INT_ROW(row_i32, int32_t, uint32_t, divide(p, q), q == 0 || q == -1 ? 0 : p % q, floor_mod(p, q))
 #pragma GCC diagnostic ignored "-Wtype-limits"
 INT_ROW(row_u64, uint64_t, uint64_t, q ? p / q : 0, q ? p % q : 0, q ? p % q : 0)
 
-static void run_row(const struct binary_run *r, const char *a, int64_t sa, const char *b, int64_t sb,
-		    char *y, int64_t n)
+static void run_row(const struct binary_run *r, const char *a, int64_t sa, const char *b,
+		    int64_t sb, char *y, int64_t n)
 {
 	switch (r->a->elem) {
 	case EL_F32:
@@ -155,7 +162,8 @@ int run_binary(const struct kernel_call *k, struct err *e)
 	    !op_align_pdpd(&k->in[0], &k->in[1], k->op->a.broadcast.axis, &b))
 		return err_set(e, ST_INPUT, "shapes do not broadcast");
 	if (r.a->elem != b.elem)
-		return err_set(e, ST_INPUT, "inputs of types %s and %s", elem_name(r.a->elem), elem_name(b.elem));
+		return err_set(e, ST_INPUT, "inputs of types %s and %s", elem_name(r.a->elem),
+			       elem_name(b.elem));
 	cpu_bcast_init(&c, r.out, (const struct tensor *const[]){r.a, &b}, 2);
 	cpu_bcast_run(k->ctx, &c, binary_row, &r);
 	return 0;
@@ -165,7 +173,8 @@ int run_binary(const struct kernel_call *k, struct err *e)
 static void prelu_row(void *arg, const struct bcast *c, int64_t out, const int64_t *in, int64_t n)
 {
 	const struct binary_run *r = arg;
-	const float *x = (const float *)r->a->data + in[0], *slope = (const float *)r->b->data + in[1];
+	const float *x = (const float *)r->a->data + in[0],
+		    *slope = (const float *)r->b->data + in[1];
 	float *y = (float *)r->out->data + out;
 	int64_t step = c->stride[1][c->rank - 1], x_step = c->stride[0][c->rank - 1];
 	for (int64_t i = 0; i < n; i++)

@@ -55,16 +55,23 @@ static void parts_task(void *arg, int task, int thread)
 	}
 }
 
-static int run_parts(const struct kernel_call *k, const struct tensor *whole, const struct tensor *part, int n,
-		     int axis, bool split, struct err *e)
+static int run_parts(const struct kernel_call *k, const struct tensor *whole,
+		     const struct tensor *part, int n, int axis, bool split, struct err *e)
 {
 	if (axis < 0)
 		return err_set(e, ST_INPUT, "the axis is not there");
 	if (!cpu_elem_size(whole->elem))
 		return err_set(e, ST_INPUT, "elements of type %s cannot be moved one by one",
 			       elem_name(whole->elem));
-	struct parts_run r = {whole, part, n, split, inner_bytes(whole, (uint32_t)axis), 0, (uint32_t)axis,
-			      outer_count(whole, (uint32_t)axis), 1};
+	struct parts_run r = {whole,
+			      part,
+			      n,
+			      split,
+			      inner_bytes(whole, (uint32_t)axis),
+			      0,
+			      (uint32_t)axis,
+			      outer_count(whole, (uint32_t)axis),
+			      1};
 	r.row = r.inner * whole->dim[axis];
 	r.n_tasks = cpu_tasks(r.outer * r.row, GRAIN);
 	if (r.n_tasks > r.outer)
@@ -75,13 +82,14 @@ static int run_parts(const struct kernel_call *k, const struct tensor *whole, co
 
 int run_concat(const struct kernel_call *k, struct err *e)
 {
-	return run_parts(k, &k->out[0], k->in, k->op->n_in, op_axis(k->op->a.axis.axis, k->out[0].rank), false, e);
+	return run_parts(k, &k->out[0], k->in, k->op->n_in,
+			 op_axis(k->op->a.axis.axis, k->out[0].rank), false, e);
 }
 
 int run_split(const struct kernel_call *k, struct err *e)
 {
-	return run_parts(k, &k->in[0], k->out, k->op->n_out, op_axis(tensor_int(&k->in[1], 0), k->in[0].rank),
-			 true, e);
+	return run_parts(k, &k->in[0], k->out, k->op->n_out,
+			 op_axis(tensor_int(&k->in[1], 0), k->in[0].rank), true, e);
 }
 
 /* ---- Pad ---- */
@@ -118,12 +126,14 @@ static void pad_row(const struct pad_run *r, char *dst, const char *src)
 		int64_t from = i - lo;
 		if (src && from >= 0 && from < m) {          /* the run that lies in the source */
 			int64_t run = m - from < n - i ? m - from : n - i;
-			memcpy(dst + (size_t)i * size, src + (size_t)from * size, (size_t)run * size);
+			memcpy(dst + (size_t)i * size, src + (size_t)from * size,
+			       (size_t)run * size);
 			i += run;
 			continue;
 		}
 		from = src ? pad_source(r->mode, from, m) : -1;
-		memcpy(dst + (size_t)i * size, from < 0 ? (const char *)&r->fill : src + (size_t)from * size, size);
+		memcpy(dst + (size_t)i * size,
+		       from < 0 ? (const char *)&r->fill : src + (size_t)from * size, size);
 		i++;
 	}
 }
@@ -139,23 +149,28 @@ static void pad_task(void *arg, int task, int thread)
 		int64_t rest = row, at[TENSOR_DIMS] = {0}, from = 0;
 		bool inside = true;
 		for (uint32_t d = last; d-- > 0; rest /= r->out->dim[d]) {
-			at[d] = pad_source(r->mode, rest % r->out->dim[d] - r->lo[d], r->in->dim[d]);
+			at[d] = pad_source(r->mode, rest % r->out->dim[d] - r->lo[d],
+					   r->in->dim[d]);
 			inside = inside && at[d] >= 0;
 		}
 		for (uint32_t d = 0; d < last; d++)
 			from = from * r->in->dim[d] + at[d];
 		pad_row(r, (char *)r->out->data + (size_t)(row * r->out->dim[last]) * r->size,
-			inside ? (const char *)r->in->data + (size_t)(from * r->in->dim[last]) * r->size : NULL);
+			inside ? (const char *)r->in->data +
+					 (size_t)(from * r->in->dim[last]) * r->size
+			       : NULL);
 	}
 }
 
 int run_pad(const struct kernel_call *k, struct err *e)
 {
-	struct pad_run r = {.mode = k->op->a.pad.mode, .in = &k->in[0], .out = &k->out[0], .n_rows = 1};
+	struct pad_run r = {
+		.mode = k->op->a.pad.mode, .in = &k->in[0], .out = &k->out[0], .n_rows = 1};
 	struct tensor fill = {.elem = k->in[0].elem, .data = &r.fill};
 	r.size = cpu_elem_size(r.in->elem);
 	if (!r.size)
-		return err_set(e, ST_INPUT, "elements of type %s cannot be moved", elem_name(r.in->elem));
+		return err_set(e, ST_INPUT, "elements of type %s cannot be moved",
+			       elem_name(r.in->elem));
 	if (op_ints(&k->in[1], r.lo, TENSOR_DIMS, e) < 0)
 		return -1;
 	if (k->op->n_in > 3 && k->in[3].data)
@@ -176,10 +191,12 @@ int run_pad(const struct kernel_call *k, struct err *e)
 int run_roll(const struct kernel_call *k, struct err *e)
 {
 	const struct tensor *x = &k->in[0];
-	int64_t shift[TENSOR_DIMS] = {0}, by[TENSOR_DIMS], axes[TENSOR_DIMS], n = tensor_elements(x);
+	int64_t shift[TENSOR_DIMS] = {0}, by[TENSOR_DIMS], axes[TENSOR_DIMS],
+		n = tensor_elements(x);
 	size_t size = cpu_elem_size(x->elem);
 	bool flat = tensor_elements(&k->in[2]) == 0;
-	int n_by = op_ints(&k->in[1], by, TENSOR_DIMS, e), n_axes = op_ints(&k->in[2], axes, TENSOR_DIMS, e);
+	int n_by = op_ints(&k->in[1], by, TENSOR_DIMS, e),
+	    n_axes = op_ints(&k->in[2], axes, TENSOR_DIMS, e);
 	if (n_by < 1 || n_axes < 0 || !size || (!flat && n_by != 1 && n_by != n_axes))
 		return err_set(e, ST_INPUT, "shift and axes of Roll do not fit");
 	for (int i = 0; i < n_axes; i++) {
@@ -194,7 +211,8 @@ int run_roll(const struct kernel_call *k, struct err *e)
 			int64_t p = (rest % x->dim[d] - shift[d]) % x->dim[d];
 			from += (p < 0 ? p + x->dim[d] : p) * step;
 		}
-		memcpy((char *)k->out[0].data + (size_t)i * size, (const char *)x->data + (size_t)from * size, size);
+		memcpy((char *)k->out[0].data + (size_t)i * size,
+		       (const char *)x->data + (size_t)from * size, size);
 	}
 	return 0;
 }
@@ -202,9 +220,11 @@ int run_roll(const struct kernel_call *k, struct err *e)
 int run_reverse_sequence(const struct kernel_call *k, struct err *e)
 {
 	const struct tensor *x = &k->in[0];
-	int batch = op_axis(k->op->a.onehot.batch_axis, x->rank), seq = op_axis(k->op->a.onehot.seq_axis, x->rank);
+	int batch = op_axis(k->op->a.onehot.batch_axis, x->rank),
+	    seq = op_axis(k->op->a.onehot.seq_axis, x->rank);
 	size_t size = cpu_elem_size(x->elem);
-	if (batch < 0 || seq < 0 || batch == seq || !size || tensor_elements(&k->in[1]) != x->dim[batch])
+	if (batch < 0 || seq < 0 || batch == seq || !size ||
+	    tensor_elements(&k->in[1]) != x->dim[batch])
 		return err_set(e, ST_INPUT, "axes of ReverseSequence do not fit");
 	for (int64_t i = 0; i < tensor_elements(x); i++) {
 		int64_t rest = i, step = 1, seq_step = 1, at_batch = 0, at = 0;
@@ -217,8 +237,10 @@ int run_reverse_sequence(const struct kernel_call *k, struct err *e)
 				at_batch = rest % x->dim[d];
 		}
 		int64_t len = tensor_int(&k->in[1], at_batch);
-		int64_t from = at < len && len <= x->dim[seq] ? i + (len - 1 - 2 * at) * seq_step : i;
-		memcpy((char *)k->out[0].data + (size_t)i * size, (const char *)x->data + (size_t)from * size, size);
+		int64_t from = at < len && len <= x->dim[seq] ? i + (len - 1 - 2 * at) * seq_step
+							      : i;
+		memcpy((char *)k->out[0].data + (size_t)i * size,
+		       (const char *)x->data + (size_t)from * size, size);
 	}
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* cpu_conv.c - Convolution and GroupConvolution as products with packed operands:
- * weights (cout, cin * taps), packed once; patches of the input (cin * taps, positions), packed tile
- * by tile so that they stay in cache.  Row k of the patches is a contiguous run: of the input itself
- * for 1x1 kernels, of its phase planes (cpu_phase.h) for others with two spatial dims; with
+ * weights (cout, cin * taps), packed once; patches of the input (cin * taps, positions), packed
+ * tile by tile so that they stay in cache.  Row k of the patches is a contiguous run: of the input
+ * itself for 1x1 kernels, of its phase planes (cpu_phase.h) for others with two spatial dims; with
  * three it is put together row by row.  Depthwise convolutions go to cpu_depthwise.c. */
 #include "device/cpu_conv.h"
 #include "device/cpu_gemm.h"
@@ -27,7 +27,7 @@ struct conv_run {
 	int64_t k;                   /* cin * taps */
 	int64_t image;
 	int64_t n;                   /* positions of a plane: pixels, or the span of the phases */
-	int64_t tile, n_tiles;       /* positions of a tile, a multiple of GEMM_N; tiles of a plane */
+	int64_t tile, n_tiles; /* positions of a tile, a multiple of GEMM_N; tiles of a plane */
 	int64_t m_parts;             /* parts into which the rows of weights are cut */
 	struct cpu_ctx *ctx;
 	bool failed;
@@ -46,9 +46,12 @@ static void fill_weights(void *arg, void *data)
 {
 	const struct fill *f = arg;
 	for (int64_t i = 0; i < f->groups; i++)
-		gemm_pack_a((char *)data + (size_t)(i * gemm_a_elements(f->cout, f->k)) * pack_size(f->w->elem),
-			    f->w->elem, (const char *)f->w->data + (size_t)(i * f->cout * f->k) *
-			    cpu_elem_size(f->w->elem), f->cout, f->k, f->k, 1);
+		gemm_pack_a((char *)data + (size_t)(i * gemm_a_elements(f->cout, f->k)) *
+						   pack_size(f->w->elem),
+			    f->w->elem,
+			    (const char *)f->w->data +
+				    (size_t)(i * f->cout * f->k) * cpu_elem_size(f->w->elem),
+			    f->cout, f->k, f->k, 1);
 }
 
 /* Depthwise weights are only converted to f32. */
@@ -58,8 +61,8 @@ static void fill_flat(void *arg, void *data)
 	cpu_convert(EL_F32, data, f->w->elem, f->w->data, f->groups * f->cout * f->k);
 }
 
-int prepare_conv(const struct op *op, const struct tensor *in, const struct tensor *out, struct cpu_ctx *c,
-		 struct cpu_prep **prep, struct err *e)
+int prepare_conv(const struct op *op, const struct tensor *in, const struct tensor *out,
+		 struct cpu_ctx *c, struct cpu_prep **prep, struct err *e)
 {
 	const struct tensor *w = &in[1];
 	struct window g;
@@ -69,10 +72,13 @@ int prepare_conv(const struct op *op, const struct tensor *in, const struct tens
 	cpu_window_init(&g, op, &in[0], w, &out[0]);
 	struct fill f = {w, g.groups, g.cout, g.cin * g.taps};
 	bool flat = cpu_is_depthwise(&g);
-	uint64_t layout[6] = {OP_CONVOLUTION, flat, w->elem, (uint64_t)f.groups, (uint64_t)f.cout, (uint64_t)f.k};
+	uint64_t layout[6] = {OP_CONVOLUTION, flat, w->elem, (uint64_t)f.groups,
+			      (uint64_t)f.cout, (uint64_t)f.k};
 	uint64_t bytes = flat ? (uint64_t)(f.groups * f.cout * f.k) * sizeof(float)
-			      : (uint64_t)(f.groups * gemm_a_elements(f.cout, f.k)) * pack_size(w->elem);
-	struct cpu_pack *pack = cpu_pack_get(c->packs, w->data, layout, bytes, flat ? fill_flat : fill_weights, &f);
+			      : (uint64_t)(f.groups * gemm_a_elements(f.cout, f.k)) *
+					 pack_size(w->elem);
+	struct cpu_pack *pack = cpu_pack_get(c->packs, w->data, layout, bytes,
+					     flat ? fill_flat : fill_weights, &f);
 	if (!pack)
 		return err_set(e, ST_RUNTIME, "out of memory for packed weights");
 	*prep = MEM_NEW(struct cpu_prep);
@@ -84,7 +90,8 @@ int prepare_conv(const struct op *op, const struct tensor *in, const struct tens
 /* ---- packing patches ---- */
 
 /* Pixels ox = a .. b - 1 of an output row through one tap: dst[ox - a]. */
-static void patch_row(const struct window *g, const float *row, int64_t kx, int64_t a, int64_t b, float *dst)
+static void patch_row(const struct window *g, const float *row, int64_t kx, int64_t a, int64_t b,
+		      float *dst)
 {
 	int64_t lo, hi, shift = kx * g->dilation[2] - g->pad[2], s = g->stride[2];
 	if (!row) {
@@ -106,17 +113,20 @@ static void patch_row(const struct window *g, const float *row, int64_t kx, int6
 }
 
 /* Pixels n0 .. n1 - 1 of the output plane through one tap of one input plane. */
-static void patch_pixels(const struct window *g, const float *plane, int64_t tap, int64_t n0, int64_t n1, float *dst)
+static void patch_pixels(const struct window *g, const float *plane, int64_t tap, int64_t n0,
+			 int64_t n1, float *dst)
 {
 	int64_t kx = tap % g->kernel[2], ky = tap / g->kernel[2] % g->kernel[1];
 	int64_t kz = tap / g->kernel[2] / g->kernel[1];
 	while (n0 < n1) {
-		int64_t ox = n0 % g->out[2], oy = n0 / g->out[2] % g->out[1], oz = n0 / g->out[2] / g->out[1];
+		int64_t ox = n0 % g->out[2], oy = n0 / g->out[2] % g->out[1],
+			oz = n0 / g->out[2] / g->out[1];
 		int64_t run = g->out[2] - ox < n1 - n0 ? g->out[2] - ox : n1 - n0;
 		int64_t iy = oy * g->stride[1] + ky * g->dilation[1] - g->pad[1];
 		int64_t iz = oz * g->stride[0] + kz * g->dilation[0] - g->pad[0];
 		bool inside = iy >= 0 && iy < g->in[1] && iz >= 0 && iz < g->in[0];
-		patch_row(g, inside ? plane + (iz * g->in[1] + iy) * g->in[2] : NULL, kx, ox, ox + run, dst);
+		patch_row(g, inside ? plane + (iz * g->in[1] + iy) * g->in[2] : NULL, kx, ox,
+			  ox + run, dst);
 		n0 += run;
 		dst += run;
 	}
@@ -131,7 +141,8 @@ static bool is_pointwise(const struct window *g)
 }
 
 /* Where rows k0 .. k0 + kc - 1 of the patches of a group begin. */
-static void find_runs(const struct conv_run *r, int64_t group, int64_t k0, int64_t kc, const float **run)
+static void find_runs(const struct conv_run *r, int64_t group, int64_t k0, int64_t kc,
+		      const float **run)
 {
 	const struct window *g = &r->g;
 	bool phases = r->patches == PATCH_PHASES;
@@ -149,8 +160,8 @@ static void find_runs(const struct conv_run *r, int64_t group, int64_t k0, int64
 }
 
 /* Rows k0 .. k0 + kc - 1 of the patches of group `group` at positions n0 .. n0 + n - 1, packed. */
-static void pack_patches(const struct conv_run *r, int64_t group, int64_t k0, int64_t kc, int64_t n0, int64_t n,
-			 float *dst)
+static void pack_patches(const struct conv_run *r, int64_t group, int64_t k0, int64_t kc,
+			 int64_t n0, int64_t n, float *dst)
 {
 	const float *run[GEMM_K];
 	find_runs(r, group, k0, kc, run);
@@ -161,7 +172,8 @@ static void pack_patches(const struct conv_run *r, int64_t group, int64_t k0, in
 			continue;
 		}
 		for (int64_t k = 0; k < kc; k++) {
-			patch_pixels(&r->g, run[k], (k0 + k) % r->g.taps, n0 + j, n0 + j + width, dst + k * GEMM_N);
+			patch_pixels(&r->g, run[k], (k0 + k) % r->g.taps, n0 + j, n0 + j + width,
+				     dst + k * GEMM_N);
 			for (int i = width; i < GEMM_N; i++)
 				dst[k * GEMM_N + i] = 0;
 		}
@@ -169,11 +181,13 @@ static void pack_patches(const struct conv_run *r, int64_t group, int64_t k0, in
 }
 
 /* Positions n0 .. n0 + n - 1 of a channel, packed in src, to the pixels of its plane. */
-static void scatter_pixels(const struct conv_run *r, const float *src, int64_t n0, int64_t n, float *plane)
+static void scatter_pixels(const struct conv_run *r, const float *src, int64_t n0, int64_t n,
+			   float *plane)
 {
 	int64_t pitch = r->p.pitch, width = r->g.out[2];
 	for (int64_t i = 0; i < n;) {
-		int64_t y = (n0 + i) / pitch, x = (n0 + i) % pitch, run = pitch - x < n - i ? pitch - x : n - i;
+		int64_t y = (n0 + i) / pitch, x = (n0 + i) % pitch,
+			run = pitch - x < n - i ? pitch - x : n - i;
 		int64_t use = x >= width ? 0 : width - x < run ? width - x : run;
 		memcpy(plane + y * width + x, src + i, (size_t)use * sizeof *plane);
 		i += run;
@@ -190,7 +204,8 @@ static void conv_tile(const struct conv_run *r, int64_t group, int64_t n0, int64
 {
 	const struct window *g = &r->g;
 	size_t size = r->half ? sizeof(uint16_t) : sizeof(float);
-	const char *weights = (const char *)r->weights + (size_t)(group * gemm_a_elements(g->cout, r->k)) * size;
+	const char *weights = (const char *)r->weights +
+			      (size_t)(group * gemm_a_elements(g->cout, r->k)) * size;
 	float *y = r->y + (r->image * g->groups + group) * g->cout * g->out_plane;
 	int64_t n = r->n - n0 < r->tile ? r->n - n0 : r->tile;
 	bool direct = r->patches != PATCH_PHASES || r->p.pitch == g->out[2];
@@ -207,8 +222,9 @@ static void conv_tile(const struct conv_run *r, int64_t group, int64_t n0, int64
 				a = s->panel;
 			}
 			for (int64_t j = 0; j < n; j += GEMM_N)
-				gemm_tile(rows, n - j < GEMM_N ? (int)(n - j) : GEMM_N, kc, a, s->b + j * kc, false,
-					  c + (m - m0) * ldc + j, ldc, k0 > 0);
+				gemm_tile(rows, n - j < GEMM_N ? (int)(n - j) : GEMM_N, kc, a,
+					  s->b + j * kc, false, c + (m - m0) * ldc + j, ldc,
+					  k0 > 0);
 		}
 	}
 	for (int64_t m = m0; m < m1 && !direct; m++)
@@ -220,7 +236,8 @@ static void conv_task(void *arg, int task, int thread)
 {
 	struct conv_run *r = arg;
 	const struct window *g = &r->g;
-	int64_t t = task, tile = t % r->n_tiles, part = t / r->n_tiles % r->m_parts, group = t / r->n_tiles / r->m_parts;
+	int64_t t = task, tile = t % r->n_tiles, part = t / r->n_tiles % r->m_parts,
+		group = t / r->n_tiles / r->m_parts;
 	int64_t kc = r->k < GEMM_K ? r->k : GEMM_K, p0, p1;
 	cpu_range((g->cout + GEMM_M - 1) / GEMM_M, (int)r->m_parts, (int)part, &p0, &p1);
 	int64_t m0 = p0 * GEMM_M, m1 = p1 * GEMM_M < g->cout ? p1 * GEMM_M : g->cout;
@@ -276,8 +293,10 @@ static int conv_images(struct conv_run *r, struct err *e)
 	if (r->patches == PATCH_PHASES) {
 		cpu_phases_init(&r->p, g);
 		r->n = r->p.span;
-		r->offset = cpu_slot_scratch(r->ctx, SLOT_WHOLE, (size_t)(planes * r->p.plane + PHASE_SLACK) *
-					     sizeof *r->phases + (size_t)g->taps * sizeof *r->offset);
+		r->offset = cpu_slot_scratch(r->ctx, SLOT_WHOLE,
+					     (size_t)(planes * r->p.plane + PHASE_SLACK) *
+							     sizeof *r->phases +
+						     (size_t)g->taps * sizeof *r->offset);
 		if (!r->offset)
 			return cpu_no_memory(e);
 		r->phases = (float *)(void *)(r->offset + g->taps);
@@ -301,20 +320,23 @@ int run_conv(const struct kernel_call *k, struct err *e)
 	cpu_window_init(&r.g, k->op, &k->in[0], &k->in[1], &k->out[0]);
 	r.k = r.g.cin * r.g.taps;
 	if (!packed && k->in[1].elem != EL_F32)
-		return err_set(e, ST_INPUT, "%s weights that were not prepared", elem_name(k->in[1].elem));
+		return err_set(e, ST_INPUT, "%s weights that were not prepared",
+			       elem_name(k->in[1].elem));
 	if (r.k == 0) {
 		memset(r.y, 0, (size_t)tensor_bytes(&k->out[0]));
 		return 0;
 	}
 	if (cpu_is_depthwise(&r.g))
-		return cpu_depthwise(k->ctx, &r.g, r.x, packed ? k->prep->pack->data : k->in[1].data, r.y, e);
+		return cpu_depthwise(k->ctx, &r.g, r.x,
+				     packed ? k->prep->pack->data : k->in[1].data, r.y, e);
 	if (packed) {
 		r.weights = k->prep->pack->data;
 		r.half = k->prep->pack->layout[2] == EL_F16;
 	} else {
 		struct fill f = {&k->in[1], r.g.groups, r.g.cout, r.k};
-		void *p = cpu_slot_scratch(k->ctx, SLOT_EXTRA, (size_t)(f.groups * gemm_a_elements(f.cout, f.k)) *
-					   sizeof(float));
+		void *p = cpu_slot_scratch(k->ctx, SLOT_EXTRA,
+					   (size_t)(f.groups * gemm_a_elements(f.cout, f.k)) *
+						   sizeof(float));
 		if (!p)
 			return cpu_no_memory(e);
 		fill_weights(&f, p);

@@ -19,8 +19,12 @@ static int64_t limit(double x, enum elem to)
 	if (x != x)
 		return 0;
 	if (to == EL_U64)
-		return x <= 0 ? 0 : x >= 0x1p64 ? -1 : x >= 0x1p63 ? (int64_t)(uint64_t)x : (int64_t)x;
-	double hi = elem_is_signed(to) ? (double)((uint64_t)1 << (bits - 1)) : (double)((uint64_t)1 << bits);
+		return x <= 0	     ? 0
+		       : x >= 0x1p64 ? -1
+		       : x >= 0x1p63 ? (int64_t)(uint64_t)x
+				     : (int64_t)x;
+	double hi = elem_is_signed(to) ? (double)((uint64_t)1 << (bits - 1))
+				       : (double)((uint64_t)1 << bits);
 	double lo = elem_is_signed(to) ? -hi : 0;
 	if (x <= lo)
 		return lo <= -0x1p63 ? INT64_MIN : (int64_t)lo;
@@ -34,7 +38,9 @@ static void convert_any(const struct tensor *dst, const struct tensor *src, int6
 	bool from_real = elem_is_real(src->elem), to_real = elem_is_real(dst->elem);
 	for (int64_t i = 0; i < n; i++) {
 		if (dst->elem == EL_BOOLEAN)
-			tensor_set_int(dst, i, from_real ? tensor_real(src, i) != 0 : tensor_int(src, i) != 0);
+			tensor_set_int(dst, i,
+				       from_real ? tensor_real(src, i) != 0
+						 : tensor_int(src, i) != 0);
 		else if (to_real)
 			tensor_set_real(dst, i, tensor_real(src, i));
 		else if (from_real)
@@ -105,16 +111,17 @@ static void convert_task(void *arg, int task, int thread)
 	int64_t lo, hi;
 	(void)thread;
 	cpu_range(r->n, r->n_tasks, task, &lo, &hi);
-	cpu_convert(r->out.elem, (char *)r->out.data + (size_t)lo * cpu_elem_size(r->out.elem), r->in.elem,
-		    (const char *)r->in.data + (size_t)lo * cpu_elem_size(r->in.elem), hi - lo);
+	cpu_convert(r->out.elem, (char *)r->out.data + (size_t)lo * cpu_elem_size(r->out.elem),
+		    r->in.elem, (const char *)r->in.data + (size_t)lo * cpu_elem_size(r->in.elem),
+		    hi - lo);
 }
 
 int run_convert(const struct kernel_call *k, struct err *e)
 {
 	struct convert_run r = {k->in[0], k->out[0], tensor_elements(&k->out[0]), 1};
 	if (elem_bits(r.in.elem) == 0 || elem_bits(r.out.elem) == 0)
-		return err_set(e, ST_INPUT, "conversion from %s to %s is not supported", elem_name(r.in.elem),
-			       elem_name(r.out.elem));
+		return err_set(e, ST_INPUT, "conversion from %s to %s is not supported",
+			       elem_name(r.in.elem), elem_name(r.out.elem));
 	if (cpu_elem_size(r.in.elem) && cpu_elem_size(r.out.elem))
 		r.n_tasks = cpu_tasks(r.n, GRAIN);
 	cpu_parallel(k->ctx, r.n_tasks, convert_task, &r);

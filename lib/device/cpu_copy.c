@@ -19,12 +19,16 @@ struct copy_run {
 };
 
 /* n elements of `size` bytes, from src with a stride to contiguous dst. */
-#define STRIDED(T) do { \
-	for (int64_t i = 0; i < n; i++) \
-		*(T *)(void *)(dst + i * dst_stride) = *(const T *)(const void *)(src + i * stride); \
-	return; } while (0)
+#define STRIDED(T) \
+	do { \
+		for (int64_t i = 0; i < n; i++) \
+			*(T *)(void *)(dst + i * dst_stride) = *( \
+				const T *)(const void *)(src + i * stride); \
+		return; \
+	} while (0)
 
-static void copy_line(size_t size, char *dst, int64_t dst_stride, const char *src, int64_t stride, int64_t n)
+static void copy_line(size_t size, char *dst, int64_t dst_stride, const char *src, int64_t stride,
+		      int64_t n)
 {
 	if (dst_stride == (int64_t)size && stride == (int64_t)size) {
 		memcpy(dst, src, (size_t)n * size);
@@ -74,10 +78,15 @@ static void copy_plane(const struct copy_run *r, int64_t plane)
 	}
 	for (int64_t i0 = 0; i0 < n; i0 += TILE)
 		for (int64_t j0 = 0; j0 < m; j0 += TILE) {
-			int64_t ni = n - i0 < TILE ? n - i0 : TILE, nj = m - j0 < TILE ? m - j0 : TILE;
+			int64_t ni = n - i0 < TILE ? n - i0 : TILE,
+				nj = m - j0 < TILE ? m - j0 : TILE;
 			for (int64_t j = j0; j < j0 + nj; j++)
-				copy_line(r->size, r->dst + to + j * r->dst_stride[cross] + i0 * (int64_t)r->size,
-					  (int64_t)r->size, r->src + from + j * r->stride[cross] + i0 * r->stride[last],
+				copy_line(r->size,
+					  r->dst + to + j * r->dst_stride[cross] +
+						  i0 * (int64_t)r->size,
+					  (int64_t)r->size,
+					  r->src + from + j * r->stride[cross] +
+						  i0 * r->stride[last],
 					  r->stride[last], ni);
 		}
 }
@@ -87,7 +96,8 @@ static void copy_task(void *arg, int task, int thread)
 	const struct copy_run *r = arg;
 	int64_t lo, hi;
 	(void)thread;
-	cpu_range(r->cross < 0 ? r->n_rows : r->n_rows / r->dim[r->cross], r->n_tasks, task, &lo, &hi);
+	cpu_range(r->cross < 0 ? r->n_rows : r->n_rows / r->dim[r->cross], r->n_tasks, task, &lo,
+		  &hi);
 	if (r->cross < 0)
 		copy_rows(r, lo, hi);
 	else
@@ -149,8 +159,10 @@ static void strides_of(const struct tensor *t, int64_t *stride)
 
 static int check_size(const struct tensor *t, struct err *e)
 {
-	return cpu_elem_size(t->elem) ? 0 : err_set(e, ST_INPUT, "elements of type %s cannot be moved one by one",
-						    elem_name(t->elem));
+	return cpu_elem_size(t->elem)
+		       ? 0
+		       : err_set(e, ST_INPUT, "elements of type %s cannot be moved one by one",
+				 elem_name(t->elem));
 }
 
 int run_copy(const struct kernel_call *k, struct err *e)
@@ -171,7 +183,8 @@ int run_transpose(const struct kernel_call *k, struct err *e)
 	strides_of(x, from);
 	for (uint32_t i = 0; i < x->rank; i++)
 		stride[i] = from[perm[i]];
-	cpu_copy_strided(k->ctx, cpu_elem_size(x->elem), x->rank, k->out[0].dim, stride, x->data, k->out[0].data);
+	cpu_copy_strided(k->ctx, cpu_elem_size(x->elem), x->rank, k->out[0].dim, stride, x->data,
+			 k->out[0].data);
 	return 0;
 }
 
@@ -214,10 +227,12 @@ int run_broadcast(const struct kernel_call *k, struct err *e)
 	for (uint32_t i = 0; i < x->rank; i++) {
 		int axis = op_axis(map[i], out->rank);
 		if (axis < 0 || map[i] < 0 || (x->dim[i] != 1 && x->dim[i] != out->dim[axis]))
-			return err_set(e, ST_INPUT, "the data does not broadcast to the target shape");
+			return err_set(e, ST_INPUT,
+				       "the data does not broadcast to the target shape");
 		stride[axis] = x->dim[i] == 1 ? 0 : from[i];
 	}
-	cpu_copy_strided(k->ctx, cpu_elem_size(x->elem), out->rank, out->dim, stride, x->data, out->data);
+	cpu_copy_strided(k->ctx, cpu_elem_size(x->elem), out->rank, out->dim, stride, x->data,
+			 out->data);
 	return 0;
 }
 
@@ -236,7 +251,8 @@ int run_tile(const struct kernel_call *k, struct err *e)
 		dim[2 * i + 1] = size;
 		stride[2 * i + 1] = d < 0 ? 0 : from[d];
 	}
-	cpu_copy_strided(k->ctx, cpu_elem_size(x->elem), 2 * out->rank, dim, stride, x->data, out->data);
+	cpu_copy_strided(k->ctx, cpu_elem_size(x->elem), 2 * out->rank, dim, stride, x->data,
+			 out->data);
 	return 0;
 }
 
@@ -244,7 +260,8 @@ int run_shuffle(const struct kernel_call *k, struct err *e)
 {
 	const struct tensor *x = &k->in[0];
 	int axis = op_axis(k->op->a.block.axis, x->rank);
-	int64_t groups = k->op->a.block.groups, from[TENSOR_DIMS], dim[COPY_DIMS], stride[COPY_DIMS];
+	int64_t groups = k->op->a.block.groups, from[TENSOR_DIMS], dim[COPY_DIMS],
+		stride[COPY_DIMS];
 	uint32_t n = 0;
 	if (check_size(x, e))
 		return -1;
@@ -271,7 +288,8 @@ static int run_depth(const struct kernel_call *k)
 {
 	const struct tensor *x = &k->in[0], *out = &k->out[0];
 	bool to_space = k->op->kind == OP_DEPTH_TO_SPACE, depth_first = k->op->a.block.depth_first;
-	int64_t b = k->op->a.block.block, from[TENSOR_DIMS], dim[COPY_DIMS], stride[COPY_DIMS], blocks = 1;
+	int64_t b = k->op->a.block.block, from[TENSOR_DIMS], dim[COPY_DIMS], stride[COPY_DIMS],
+		blocks = 1;
 	uint32_t s = x->rank - 2, n = 0;
 	strides_of(x, from);
 	for (uint32_t i = 0; i < s; i++)
@@ -313,8 +331,8 @@ static int run_depth(const struct kernel_call *k)
 	return 0;
 }
 
-/* SpaceToBatch and BatchToSpace, element by element: cell (block offsets, position) of the padded or
- * cropped tensor. */
+/* SpaceToBatch and BatchToSpace, element by element: cell (block offsets, position) of the padded
+ * or cropped tensor. */
 static int run_batch(const struct kernel_call *k, struct err *e)
 {
 	bool to_batch = k->op->kind == OP_SPACE_TO_BATCH;
@@ -340,9 +358,11 @@ static int run_batch(const struct kernel_call *k, struct err *e)
 		for (uint32_t d = 0; d < space->rank; d++)
 			to = to * space->dim[d] + at[d];
 		if (inside && to_batch)
-			memcpy((char *)out->data + (size_t)i * size, (const char *)x->data + (size_t)to * size, size);
+			memcpy((char *)out->data + (size_t)i * size,
+			       (const char *)x->data + (size_t)to * size, size);
 		else if (inside)
-			memcpy((char *)out->data + (size_t)to * size, (const char *)x->data + (size_t)i * size, size);
+			memcpy((char *)out->data + (size_t)to * size,
+			       (const char *)x->data + (size_t)i * size, size);
 	}
 	return 0;
 }
@@ -351,6 +371,7 @@ int run_space(const struct kernel_call *k, struct err *e)
 {
 	if (check_size(&k->in[0], e))
 		return -1;
-	return k->op->kind == OP_DEPTH_TO_SPACE || k->op->kind == OP_SPACE_TO_DEPTH ? run_depth(k)
-										     : run_batch(k, e);
+	return k->op->kind == OP_DEPTH_TO_SPACE || k->op->kind == OP_SPACE_TO_DEPTH
+		       ? run_depth(k)
+		       : run_batch(k, e);
 }

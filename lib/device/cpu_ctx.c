@@ -50,7 +50,8 @@ void *cpu_slot_scratch(struct cpu_ctx *c, int slot, size_t bytes)
 	return cpu_thread_scratch(c, c->n_threads + slot, bytes ? bytes : 1);
 }
 
-void cpu_parallel(struct cpu_ctx *c, int n_tasks, void (*fn)(void *arg, int task, int thread), void *arg)
+void cpu_parallel(struct cpu_ctx *c, int n_tasks, void (*fn)(void *arg, int task, int thread),
+		  void *arg)
 {
 	if (c->n_threads == 1 || n_tasks == 1) {
 		for (int i = 0; i < n_tasks; i++)

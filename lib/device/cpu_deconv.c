@@ -22,15 +22,19 @@ static void backprop_channel(void *arg, int task, int thread)
 		const float *x = r->x + (plane * g->cout + o) * g->out_plane;
 		const float *w = r->w + ((group * g->cout + o) * g->cin + c) * g->taps;
 		for (int64_t t = 0; t < g->taps; t++) {
-			int64_t lo[3], hi[3], tap[3] = {t / g->kernel[2] / g->kernel[1], t / g->kernel[2] % g->kernel[1],
-						       t % g->kernel[2]};
+			int64_t lo[3], hi[3],
+				tap[3] = {t / g->kernel[2] / g->kernel[1],
+					  t / g->kernel[2] % g->kernel[1], t % g->kernel[2]};
 			for (int d = 0; d < 3; d++)
 				cpu_window_range(g, d, tap[d], &lo[d], &hi[d]);
 			for (int64_t z = lo[0]; z < hi[0]; z++)
 				for (int64_t yy = lo[1]; yy < hi[1]; yy++) {
-					int64_t iz = z * g->stride[0] + tap[0] * g->dilation[0] - g->pad[0];
-					int64_t iy = yy * g->stride[1] + tap[1] * g->dilation[1] - g->pad[1];
-					float *to = y + (iz * g->in[1] + iy) * g->in[2] + tap[2] * g->dilation[2] - g->pad[2];
+					int64_t iz = z * g->stride[0] + tap[0] * g->dilation[0] -
+						     g->pad[0];
+					int64_t iy = yy * g->stride[1] + tap[1] * g->dilation[1] -
+						     g->pad[1];
+					float *to = y + (iz * g->in[1] + iy) * g->in[2] +
+						    tap[2] * g->dilation[2] - g->pad[2];
 					const float *from = x + (z * g->out[1] + yy) * g->out[2];
 					for (int64_t xx = lo[2]; xx < hi[2]; xx++)
 						to[xx * g->stride[2]] += w[t] * from[xx];
@@ -47,8 +51,8 @@ int run_conv_backprop(const struct kernel_call *k, struct err *e)
 	int n = (int)k->in[0].rank - 2;
 	bool sized = k->op->n_in > 2;
 	(void)e;
-	op_backprop_pads(a, n, k->in[0].dim + 2, k->in[1].dim + 2 + a->grouped, sized ? k->out[0].dim + 2 : NULL,
-			 begin, end);
+	op_backprop_pads(a, n, k->in[0].dim + 2, k->in[1].dim + 2 + a->grouped,
+			 sized ? k->out[0].dim + 2 : NULL, begin, end);
 	cpu_window_init(&r.g, k->op, &k->out[0], &k->in[1], &k->in[0]);
 	for (int i = 0; i < n; i++)
 		r.g.pad[3 - n + i] = begin[i];

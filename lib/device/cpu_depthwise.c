@@ -22,7 +22,8 @@ static void depthwise_task(void *arg, int task, int thread)
 	struct depthwise *d = arg;
 	const struct window *g = d->g;
 	int64_t lo, hi, in_floats = d->p.plane + PHASE_SLACK;
-	float *phases = cpu_thread_scratch(d->ctx, thread, (size_t)(in_floats + d->p.span) * sizeof *phases);
+	float *phases = cpu_thread_scratch(d->ctx, thread,
+					   (size_t)(in_floats + d->p.span) * sizeof *phases);
 	if (!phases) {
 		d->failed = true;
 		return;
@@ -33,7 +34,8 @@ static void depthwise_task(void *arg, int task, int thread)
 	for (int64_t i = lo; i < hi; i++) {
 		cpu_phases_split(&d->p, g, d->x + i * g->in_plane, phases);
 		for (int64_t c = 0; c < g->cout; c++) {
-			vec_taps(phases, d->offset, d->w + (i % g->groups * g->cout + c) * g->taps, g->taps, sums, d->p.span);
+			vec_taps(phases, d->offset, d->w + (i % g->groups * g->cout + c) * g->taps,
+				 g->taps, sums, d->p.span);
 			cpu_phases_compact(&d->p, g, sums, d->y + (i * g->cout + c) * g->out_plane);
 		}
 	}
@@ -44,8 +46,8 @@ bool cpu_is_depthwise(const struct window *g)
 	return g->groups > 1 && g->cin == 1 && g->taps <= MAX_TAPS && cpu_phases_fit(g);
 }
 
-int cpu_depthwise(struct cpu_ctx *c, const struct window *g, const float *x, const float *weights, float *y,
-		  struct err *e)
+int cpu_depthwise(struct cpu_ctx *c, const struct window *g, const float *x, const float *weights,
+		  float *y, struct err *e)
 {
 	struct depthwise d = {.g = g, .x = x, .w = weights, .y = y, .ctx = c};
 	cpu_phases_init(&d.p, g);

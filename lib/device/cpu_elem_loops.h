@@ -11,7 +11,8 @@
 	return true; } while (0)
 
 /* False: no vector form of this operator. */
-static bool LEVEL(unary)(enum op_kind kind, const struct unary_args *u, const float *x, float *y, int64_t n)
+static bool LEVEL(unary)(enum op_kind kind, const struct unary_args *u, const float *x, float *y,
+			 int64_t n)
 {
 	const float a = u->a, b = u->b;
 	switch (kind) {
@@ -26,7 +27,8 @@ static bool LEVEL(unary)(enum op_kind kind, const struct unary_args *u, const fl
 	case OP_SQRT: EACH(__builtin_sqrtf(v));
 	case OP_GELU:
 		if (u->gelu_tanh)
-			EACH(0.5f * v * (1 + LEVEL(vtanh)(0.797884561f * FMA(0.044715f * v * v, v, v))));
+			EACH(0.5f * v *
+			     (1 + LEVEL(vtanh)(0.797884561f * FMA(0.044715f * v * v, v, v))));
 		EACH(0.5f * v * (1 + LEVEL(verf)(v * 0.707106781f)));
 	case OP_SWISH: EACH(v / (1 + LEVEL(vexp)(-a * v)));
 	case OP_HSIGMOID: EACH((v < -3 ? 0 : v > 3 ? 6 : v + 3) * (1 / 6.0f));
@@ -58,8 +60,8 @@ static bool LEVEL(unary)(enum op_kind kind, const struct unary_args *u, const fl
 	} \
 	return true; } while (0)
 
-static bool LEVEL(binary)(enum op_kind kind, const float *a, int sa, const float *b, int sb, float *y,
-			  int64_t n)
+static bool LEVEL(binary)(enum op_kind kind, const float *a, int sa, const float *b, int sb,
+			  float *y, int64_t n)
 {
 	switch (kind) {
 	case OP_ADD: EACH(p + q);
@@ -79,10 +81,12 @@ static void LEVEL(from_half)(const uint16_t *x, float *y, int64_t n)
 	int64_t i = 0;
 #if LEVEL_WIDTH == 16
 	for (; i + 16 <= n; i += 16)
-		_mm512_storeu_ps(y + i, _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)(x + i))));
+		_mm512_storeu_ps(y + i, _mm512_cvtph_ps(_mm256_loadu_si256(
+						(const __m256i *)(const void *)(x + i))));
 #elif LEVEL_WIDTH == 8
 	for (; i + 8 <= n; i += 8)
-		_mm256_storeu_ps(y + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(x + i))));
+		_mm256_storeu_ps(y + i, _mm256_cvtph_ps(_mm_loadu_si128(
+						(const __m128i *)(const void *)(x + i))));
 #endif
 	for (; i < n; i++)
 		y[i] = half_to_float(x[i]);
@@ -95,17 +99,28 @@ static void LEVEL(from_bf16)(const uint16_t *x, float *y, int64_t n)
 }
 
 /* Reductions keep 16 partial results whatever the width of a vector, and add them in one order. */
-#define REDUCE(start, step, join) do { \
-	float part[16]; \
-	for (int j = 0; j < 16; j++) \
-		part[j] = (start); \
-	int64_t i = 0; \
-	for (; i + 16 <= n; i += 16) \
-		for (int j = 0; j < 16; j++) { float s = part[j], v = x[i + j]; part[j] = (step); } \
-	for (int j = 0; i < n; i++, j++) { float s = part[j], v = x[i]; part[j] = (step); } \
-	for (int w = 8; w; w >>= 1) \
-		for (int j = 0; j < w; j++) { float p = part[j], q = part[j + w]; part[j] = (join); } \
-	return part[0]; } while (0)
+#define REDUCE(start, step, join) \
+	do { \
+		float part[16]; \
+		for (int j = 0; j < 16; j++) \
+			part[j] = (start); \
+		int64_t i = 0; \
+		for (; i + 16 <= n; i += 16) \
+			for (int j = 0; j < 16; j++) { \
+				float s = part[j], v = x[i + j]; \
+				part[j] = (step); \
+			} \
+		for (int j = 0; i < n; i++, j++) { \
+			float s = part[j], v = x[i]; \
+			part[j] = (step); \
+		} \
+		for (int w = 8; w; w >>= 1) \
+			for (int j = 0; j < w; j++) { \
+				float p = part[j], q = part[j + w]; \
+				part[j] = (join); \
+			} \
+		return part[0]; \
+	} while (0)
 
 static float LEVEL(sum)(const float *x, int64_t n)
 {
@@ -192,30 +207,30 @@ static void LEVEL(join_strided)(bool max, const float *x, int64_t stride, float 
 /* y[i] = sum (or maximum) over taps of w[t] x[offset[t] + i]: blocks of outputs stay in registers.
  * Reads up to 4 * LEVEL_WIDTH floats behind the last input. */
 #define TAPS(name, start, join) \
-static void LEVEL(name)(const float *x, const int64_t *offset, const float *w, int64_t n_taps, float *y, \
-			int64_t n) \
-{ \
-	enum { B = 4 * LEVEL_WIDTH }; \
-	float edge[B]; \
-	(void)w; \
-	for (int64_t i = 0; i < n; i += B) { \
-		VEC s0 = VALL(start), s1 = s0, s2 = s0, s3 = s0; \
-		for (int64_t t = 0; t < n_taps; t++) { \
-			const float *p = x + offset[t] + i; \
-			join(s0, 0); \
-			join(s1, LEVEL_WIDTH); \
-			join(s2, 2 * LEVEL_WIDTH); \
-			join(s3, 3 * LEVEL_WIDTH); \
+	static void LEVEL(name)(const float *x, const int64_t *offset, const float *w, \
+				int64_t n_taps, float *y, int64_t n) \
+	{ \
+		enum { B = 4 * LEVEL_WIDTH }; \
+		float edge[B]; \
+		(void)w; \
+		for (int64_t i = 0; i < n; i += B) { \
+			VEC s0 = VALL(start), s1 = s0, s2 = s0, s3 = s0; \
+			for (int64_t t = 0; t < n_taps; t++) { \
+				const float *p = x + offset[t] + i; \
+				join(s0, 0); \
+				join(s1, LEVEL_WIDTH); \
+				join(s2, 2 * LEVEL_WIDTH); \
+				join(s3, 3 * LEVEL_WIDTH); \
+			} \
+			float *to = n - i < B ? edge : y + i; \
+			VSTORE(to, s0); \
+			VSTORE(to + LEVEL_WIDTH, s1); \
+			VSTORE(to + 2 * LEVEL_WIDTH, s2); \
+			VSTORE(to + 3 * LEVEL_WIDTH, s3); \
+			for (int64_t j = i; to == edge && j < n; j++) \
+				y[j] = edge[j - i]; \
 		} \
-		float *to = n - i < B ? edge : y + i; \
-		VSTORE(to, s0); \
-		VSTORE(to + LEVEL_WIDTH, s1); \
-		VSTORE(to + 2 * LEVEL_WIDTH, s2); \
-		VSTORE(to + 3 * LEVEL_WIDTH, s3); \
-		for (int64_t j = i; to == edge && j < n; j++) \
-			y[j] = edge[j - i]; \
-	} \
-}
+	}
 #define SUM(s, at) s = VFMA(VALL(w[t]), VLOAD(p + (at)), s)
 #define MAX(s, at) s = VMAX(VLOAD(p + (at)), s)
 TAPS(taps_sum, 0.0f, SUM)

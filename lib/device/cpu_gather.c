@@ -31,7 +31,8 @@ static int no_size(enum elem t, struct err *e)
 
 struct gather_run {
 	const struct tensor *data, *index, *out;
-	int64_t batch, outer, size, n_index, inner;    /* inner: elements of a slice; size: of the axis */
+	int64_t batch, outer, size, n_index,
+		inner; /* inner: elements of a slice; size: of the axis */
 	int n_tasks;
 };
 
@@ -50,8 +51,10 @@ static void gather_task(void *arg, int task, int thread)
 		if (from < 0)
 			memset(dst, 0, (size_t)r->inner * out_size);
 		else
-			cpu_convert(r->out->elem, dst, r->data->elem, (const char *)r->data->data +
-				    (size_t)((block * r->size + from) * r->inner) * in_size, r->inner);
+			cpu_convert(r->out->elem, dst, r->data->elem,
+				    (const char *)r->data->data +
+					    (size_t)((block * r->size + from) * r->inner) * in_size,
+				    r->inner);
 	}
 }
 
@@ -111,8 +114,8 @@ int run_gather_elements(const struct kernel_call *k, struct err *e)
 }
 
 /* Offset of the slice of data that the index tuple number t selects, in slices; -1: outside. */
-static int64_t tuple_offset(const struct tensor *data, int64_t first_dim, const struct tensor *index,
-			    int64_t length, int64_t t)
+static int64_t tuple_offset(const struct tensor *data, int64_t first_dim,
+			    const struct tensor *index, int64_t length, int64_t t)
 {
 	int64_t at = 0;
 	for (int64_t j = 0; j < length; j++) {
@@ -129,7 +132,8 @@ int run_gather_nd(const struct kernel_call *k, struct err *e)
 	const struct tensor *x = &k->in[0], *index = &k->in[1];
 	size_t size = cpu_elem_size(x->elem);
 	int64_t batch_dims = k->op->a.axis.batch_dims, length = index->dim[index->rank - 1];
-	int64_t batch = product(x->dim, 0, batch_dims), tuples = product(index->dim, batch_dims, index->rank - 1);
+	int64_t batch = product(x->dim, 0, batch_dims),
+		tuples = product(index->dim, batch_dims, index->rank - 1);
 	int64_t inner = product(x->dim, batch_dims + length, x->rank);
 	int64_t slices = product(x->dim, batch_dims, batch_dims + length);
 	if (!size)
@@ -141,7 +145,9 @@ int run_gather_nd(const struct kernel_call *k, struct err *e)
 		if (from < 0)
 			memset(dst, 0, bytes);
 		else
-			memcpy(dst, (const char *)x->data + (size_t)(t / tuples * slices + from) * bytes, bytes);
+			memcpy(dst,
+			       (const char *)x->data + (size_t)(t / tuples * slices + from) * bytes,
+			       bytes);
 	}
 	return 0;
 }
@@ -173,13 +179,13 @@ static int64_t combine_int(enum op_scatter r, int64_t a, int64_t b)
 }
 
 /* out[to .. to + n - 1] = combine(out, updates[from ..]). */
-static void put(enum op_scatter r, const struct tensor *out, int64_t to, const struct tensor *updates,
-		int64_t from, int64_t n)
+static void put(enum op_scatter r, const struct tensor *out, int64_t to,
+		const struct tensor *updates, int64_t from, int64_t n)
 {
 	size_t size = cpu_elem_size(out->elem);
 	if (r == SCATTER_NONE) {
-		memcpy((char *)out->data + (size_t)to * size, (const char *)updates->data + (size_t)from * size,
-		       (size_t)n * size);
+		memcpy((char *)out->data + (size_t)to * size,
+		       (const char *)updates->data + (size_t)from * size, (size_t)n * size);
 		return;
 	}
 	bool bits = out->elem == EL_BOOLEAN;
@@ -188,15 +194,19 @@ static void put(enum op_scatter r, const struct tensor *out, int64_t to, const s
 			tensor_set_real(out, to + i, combine_real(r, tensor_real(out, to + i),
 								  tensor_real(updates, from + i)));
 		else
-			tensor_set_int(out, to + i, combine_int(bits && r == SCATTER_SUM ? SCATTER_MAX : r,
-								tensor_int(out, to + i),
-								tensor_int(updates, from + i)));
+			tensor_set_int(out, to + i,
+				       combine_int(bits && r == SCATTER_SUM ? SCATTER_MAX : r,
+						   tensor_int(out, to + i),
+						   tensor_int(updates, from + i)));
 	}
 }
 
 static double neutral(enum op_scatter r)
 {
-	return r == SCATTER_PROD ? 1 : r == SCATTER_MIN ? __builtin_inf() : r == SCATTER_MAX ? -__builtin_inf() : 0;
+	return r == SCATTER_PROD  ? 1
+	       : r == SCATTER_MIN ? __builtin_inf()
+	       : r == SCATTER_MAX ? -__builtin_inf()
+				  : 0;
 }
 
 /* ScatterElementsUpdate: mean counts what meets in each element, in doubles beside the output. */
@@ -210,7 +220,8 @@ static int scatter_elements(const struct kernel_call *k, struct err *e)
 	if (axis < 0 || index->rank != out->rank || !tensor_same_shape(index, updates))
 		return err_set(e, ST_INPUT, "indices, updates and axis do not fit");
 	double *count = NULL;
-	if (red == SCATTER_MEAN && !(count = cpu_slot_scratch(k->ctx, SLOT_EXTRA, (size_t)n * sizeof *count)))
+	if (red == SCATTER_MEAN &&
+	    !(count = cpu_slot_scratch(k->ctx, SLOT_EXTRA, (size_t)n * sizeof *count)))
 		return cpu_no_memory(e);
 	for (int64_t i = 0; i < n && count; i++)
 		count[i] = use_init;
@@ -219,8 +230,11 @@ static int scatter_elements(const struct kernel_call *k, struct err *e)
 		if (to >= 0 && elem_is_real(out->elem))
 			tensor_set_real(out, to, neutral(red));
 		else if (to >= 0)
-			tensor_set_int(out, to, red == SCATTER_PROD ? 1 : red == SCATTER_MIN ? INT32_MAX :
-				       red == SCATTER_MAX ? INT32_MIN : 0);
+			tensor_set_int(out, to,
+				       red == SCATTER_PROD  ? 1
+				       : red == SCATTER_MIN ? INT32_MAX
+				       : red == SCATTER_MAX ? INT32_MIN
+							    : 0);
 	}
 	for (int64_t i = 0; i < m; i++) {
 		int64_t to = replaced(out, index, axis, i);
@@ -247,7 +261,8 @@ static int scatter_nd(const struct kernel_call *k, struct err *e)
 	int64_t length = index->dim[index->rank - 1];
 	if (length > out->rank)
 		return err_set(e, ST_INPUT, "index tuples are longer than the data's rank");
-	int64_t tuples = product(index->dim, 0, index->rank - 1), inner = product(out->dim, length, out->rank);
+	int64_t tuples = product(index->dim, 0, index->rank - 1),
+		inner = product(out->dim, length, out->rank);
 	if (tensor_elements(updates) != tuples * inner)
 		return err_set(e, ST_INPUT, "updates do not fit the indices");
 	for (int64_t t = 0; t < tuples; t++) {
@@ -273,8 +288,8 @@ static int scatter_slices(const struct kernel_call *k, struct err *e)
 		for (int64_t i = 0; i < m; i++) {
 			int64_t to = fix_index(tensor_int(index, i), out->dim[axis]);
 			if (to >= 0)
-				put(SCATTER_NONE, out, (o * out->dim[axis] + to) * inner, updates, (o * m + i) * inner,
-				    inner);
+				put(SCATTER_NONE, out, (o * out->dim[axis] + to) * inner, updates,
+				    (o * m + i) * inner, inner);
 		}
 	return 0;
 }
@@ -301,14 +316,16 @@ int run_one_hot(const struct kernel_call *k, struct err *e)
 	size_t size = cpu_elem_size(out->elem);
 	if (axis < 0 || !size)
 		return err_set(e, ST_INPUT, "axis or type of OneHot do not fit");
-	int64_t depth = out->dim[axis], inner = product(out->dim, axis + 1, out->rank), n = tensor_elements(index);
+	int64_t depth = out->dim[axis], inner = product(out->dim, axis + 1, out->rank),
+		n = tensor_elements(index);
 	char *y = out->data;
 	for (int64_t i = 0; i < tensor_elements(out); i++)
 		memcpy(y + (size_t)i * size, k->in[3].data, size);
 	for (int64_t i = 0; i < n; i++) {
 		int64_t at = fix_index(tensor_int(index, i), depth);
 		if (at >= 0)
-			memcpy(y + (size_t)((i / inner * depth + at) * inner + i % inner) * size, k->in[2].data, size);
+			memcpy(y + (size_t)((i / inner * depth + at) * inner + i % inner) * size,
+			       k->in[2].data, size);
 	}
 	return 0;
 }

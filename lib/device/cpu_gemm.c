@@ -34,8 +34,8 @@ int64_t gemm_b_elements(int64_t k, int64_t n)
 	} while (0)
 #define KEEP(x) (x)
 
-static void pack(void *dst, enum elem elem, const void *src, int64_t n_x, int64_t k, int64_t width, int64_t step_x,
-		 int64_t step_k)
+static void pack(void *dst, enum elem elem, const void *src, int64_t n_x, int64_t k, int64_t width,
+		 int64_t step_x, int64_t step_k)
 {
 	if (elem == EL_F16)
 		PACK(uint16_t, uint16_t, KEEP);
@@ -45,12 +45,14 @@ static void pack(void *dst, enum elem elem, const void *src, int64_t n_x, int64_
 		PACK(float, float, KEEP);
 }
 
-void gemm_pack_a(void *dst, enum elem elem, const void *src, int64_t m, int64_t k, int64_t row, int64_t col)
+void gemm_pack_a(void *dst, enum elem elem, const void *src, int64_t m, int64_t k, int64_t row,
+		 int64_t col)
 {
 	pack(dst, elem, src, m, k, GEMM_M, row, col);
 }
 
-void gemm_pack_b(void *dst, enum elem elem, const void *src, int64_t k, int64_t n, int64_t row, int64_t col)
+void gemm_pack_b(void *dst, enum elem elem, const void *src, int64_t k, int64_t n, int64_t row,
+		 int64_t col)
 {
 	pack(dst, elem, src, n, k, GEMM_N, col, row);
 }
@@ -66,8 +68,8 @@ void gemm_gather_panel(const float *const *row, int64_t kc, int64_t at, int widt
 			dst[j] = j < width ? row[k][at + j] : 0;
 }
 
-void gemm_tile(int mr, int nr, int64_t kc, const float *a, const void *b, bool b_half, float *c, int64_t ldc,
-	       bool add)
+void gemm_tile(int mr, int nr, int64_t kc, const float *a, const void *b, bool b_half, float *c,
+	       int64_t ldc, bool add)
 {
 	LEVEL_CALL(tile, mr, nr, kc, a, b, b_half, c, ldc, add);
 }

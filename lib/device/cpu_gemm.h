@@ -1,7 +1,7 @@
 /* cpu_gemm.h - single-threaded matrix products on packed operands.
  *
- * C (m,n) = A (m,k) B (k,n).  A is packed in panels of GEMM_M rows, B in panels of GEMM_N columns, both
- * with k outermost inside a panel and zeros behind the last row or column:
+ * C (m,n) = A (m,k) B (k,n).  A is packed in panels of GEMM_M rows, B in panels of GEMM_N columns,
+ * both with k outermost inside a panel and zeros behind the last row or column:
  *   A: panel i / GEMM_M, then k, then i % GEMM_M     (m_panels, k, GEMM_M)
  *   B: panel j / GEMM_N, then k, then j % GEMM_N     (n_panels, k, GEMM_N)
  * Either may hold IEEE halves, for weights; B's are converted in registers, A's panel by panel.
@@ -23,18 +23,20 @@ enum { GEMM_M = 12, GEMM_N = 32, GEMM_K = 512 };   /* GEMM_K: rows of B that sta
 int64_t gemm_a_elements(int64_t m, int64_t k);
 int64_t gemm_b_elements(int64_t k, int64_t n);
 
-/* Pack src, element (i, j) at src[i * row + j * col]; `elem` is EL_F32, or EL_F16 or EL_BF16.  The packed
- * form is f32 for EL_F32 and EL_BF16, half for EL_F16. */
-void gemm_pack_a(void *dst, enum elem elem, const void *src, int64_t m, int64_t k, int64_t row, int64_t col);
-void gemm_pack_b(void *dst, enum elem elem, const void *src, int64_t k, int64_t n, int64_t row, int64_t col);
+/* Pack src, element (i, j) at src[i * row + j * col]; `elem` is EL_F32, or EL_F16 or EL_BF16.  The
+ * packed form is f32 for EL_F32 and EL_BF16, half for EL_F16. */
+void gemm_pack_a(void *dst, enum elem elem, const void *src, int64_t m, int64_t k, int64_t row,
+		 int64_t col);
+void gemm_pack_b(void *dst, enum elem elem, const void *src, int64_t k, int64_t n, int64_t row,
+		 int64_t col);
 
-/* A panel of B from kc rows of its own: element (k, j) is row[k][at + j] for j < width <= GEMM_N. */
+/* A panel of B from kc separate rows: element (k, j) is row[k][at + j], j < width <= GEMM_N. */
 void gemm_gather_panel(const float *const *row, int64_t kc, int64_t at, int width, float *dst);
 
-/* One tile: rows i < mr <= GEMM_M, columns j < nr <= GEMM_N, of C += or = over kc rows of one panel of A
- * and one of B.  a: f32. */
-void gemm_tile(int mr, int nr, int64_t kc, const float *a, const void *b, bool b_half, float *c, int64_t ldc,
-	       bool add);
+/* One tile: rows i < mr <= GEMM_M, columns j < nr <= GEMM_N, of C += or = over kc rows of one panel
+ * of A and one of B.  a: f32. */
+void gemm_tile(int mr, int nr, int64_t kc, const float *a, const void *b, bool b_half, float *c,
+	       int64_t ldc, bool add);
 
 /* y (n) += or = x (k) B for one panel of B: a product with one row; x is contiguous. */
 void gemm_row(int nr, int64_t kc, const float *x, const void *b, bool b_half, float *y, bool add);

@@ -15,8 +15,8 @@
 #define INLINE static inline __attribute__((always_inline))
 
 /* mr and half are constants where this is inlined, so acc lives in registers. */
-INLINE void LEVEL(tile_of)(const int mr, const bool half, int64_t kc, const float *a, const void *b, float *c,
-			   int64_t ldc, bool add)
+INLINE void LEVEL(tile_of)(const int mr, const bool half, int64_t kc, const float *a, const void *b,
+			   float *c, int64_t ldc, bool add)
 {
 	VEC acc[T_M][T_V];
 	const float *bf = b;
@@ -52,8 +52,8 @@ INLINE void LEVEL(tile_of)(const int mr, const bool half, int64_t kc, const floa
 }
 
 #define CASE(m) case m: LEVEL(tile_of)(m, half, kc, a, b, c, ldc, add); break;
-INLINE void LEVEL(tile_rows)(int mr, const bool half, int64_t kc, const float *a, const void *b, float *c,
-			     int64_t ldc, bool add)
+INLINE void LEVEL(tile_rows)(int mr, const bool half, int64_t kc, const float *a, const void *b,
+			     float *c, int64_t ldc, bool add)
 {
 	switch (mr) {
 	CASE(1) CASE(2) CASE(3) CASE(4)
@@ -67,21 +67,24 @@ INLINE void LEVEL(tile_rows)(int mr, const bool half, int64_t kc, const float *a
 }
 #undef CASE
 
-static void LEVEL(tile_f32)(int mr, int64_t kc, const float *a, const void *b, float *c, int64_t ldc, bool add)
+static void LEVEL(tile_f32)(int mr, int64_t kc, const float *a, const void *b, float *c,
+			    int64_t ldc, bool add)
 {
 	LEVEL(tile_rows)(mr, false, kc, a, b, c, ldc, add);
 }
 
-static void LEVEL(tile_half)(int mr, int64_t kc, const float *a, const void *b, float *c, int64_t ldc, bool add)
+static void LEVEL(tile_half)(int mr, int64_t kc, const float *a, const void *b, float *c,
+			     int64_t ldc, bool add)
 {
 	LEVEL(tile_rows)(mr, true, kc, a, b, c, ldc, add);
 }
 
-static void LEVEL(tile)(int mr, int nr, int64_t kc, const float *a, const void *b, bool half, float *c,
-			int64_t ldc, bool add)
+static void LEVEL(tile)(int mr, int nr, int64_t kc, const float *a, const void *b, bool half,
+			float *c, int64_t ldc, bool add)
 {
 	for (int j = 0; j < nr; j += T_N) {
-		const void *bj = half ? (const void *)((const uint16_t *)b + j) : (const void *)((const float *)b + j);
+		const void *bj = half ? (const void *)((const uint16_t *)b + j)
+				      : (const void *)((const float *)b + j);
 		for (int i = 0; i < mr; i += T_M) {
 			int rows = mr - i < T_M ? mr - i : T_M, cols = nr - j < T_N ? nr - j : T_N;
 			float edge[T_M * T_N], *to = cols == T_N ? c + i * ldc + j : edge;
@@ -100,8 +103,8 @@ static void LEVEL(tile)(int mr, int nr, int64_t kc, const float *a, const void *
 	}
 }
 
-/* Four rows of B at a time, each with its own sums: enough independent sums to hide the latency of a
- * multiply-add. */
+/* Four rows of B at a time, each with its own sums: enough independent sums to hide the latency of
+ * a multiply-add. */
 INLINE void LEVEL(row_of)(const bool half, int64_t kc, const float *x, const void *b, float *y)
 {
 	enum { V = GEMM_N / LEVEL_WIDTH > 4 ? 4 : GEMM_N / LEVEL_WIDTH, U = 8 / V };
@@ -121,14 +124,18 @@ INLINE void LEVEL(row_of)(const bool half, int64_t kc, const float *x, const voi
 				UNROLL
 				for (int j = 0; j < V; j++)
 					acc[u][j] = VFMA(VALL(x[k + u]),
-							 half ? VHALF(bh + (k + u) * GEMM_N + j * LEVEL_WIDTH)
-							      : VLOAD(bf + (k + u) * GEMM_N + j * LEVEL_WIDTH),
+							 half ? VHALF(bh + (k + u) * GEMM_N +
+								      j * LEVEL_WIDTH)
+							      : VLOAD(bf + (k + u) * GEMM_N +
+								      j * LEVEL_WIDTH),
 							 acc[u][j]);
 		for (; k < kc; k++)
 			UNROLL
 			for (int j = 0; j < V; j++)
-				acc[0][j] = VFMA(VALL(x[k]), half ? VHALF(bh + k * GEMM_N + j * LEVEL_WIDTH)
-							      : VLOAD(bf + k * GEMM_N + j * LEVEL_WIDTH), acc[0][j]);
+				acc[0][j] = VFMA(VALL(x[k]),
+						 half ? VHALF(bh + k * GEMM_N + j * LEVEL_WIDTH)
+						      : VLOAD(bf + k * GEMM_N + j * LEVEL_WIDTH),
+						 acc[0][j]);
 		UNROLL
 		for (int j = 0; j < V; j++) {
 			VEC s = acc[0][j];

@@ -24,7 +24,8 @@ struct cpu_ctx {
 void *cpu_thread_scratch(struct cpu_ctx *c, int thread, size_t bytes);
 void *cpu_slot_scratch(struct cpu_ctx *c, int slot, size_t bytes);
 /* fn for every task < n_tasks, on all threads. */
-void cpu_parallel(struct cpu_ctx *c, int n_tasks, void (*fn)(void *arg, int task, int thread), void *arg);
+void cpu_parallel(struct cpu_ctx *c, int n_tasks, void (*fn)(void *arg, int task, int thread),
+		  void *arg);
 /* How many tasks of at least `grain` items n items make (at most 1 << 16), and their ranges. */
 int cpu_tasks(int64_t n, int64_t grain);
 void cpu_range(int64_t n, int n_tasks, int task, int64_t *begin, int64_t *end);
@@ -77,16 +78,18 @@ struct kernel {
 	enum native native;
 	kernel_fn *run;
 	int (*prepare)(const struct op *op, const struct tensor *in, const struct tensor *out,
-		       struct cpu_ctx *c, struct cpu_prep **prep, struct err *e);   /* may be NULL */
-	bool (*supports)(const struct op *op, const char **reason);                     /* may be NULL */
+		       struct cpu_ctx *c, struct cpu_prep **prep, struct err *e); /* may be NULL */
+	bool (*supports)(const struct op *op, const char **reason); /* may be NULL */
 };
 
 kernel_fn run_unary, run_convert, run_binary, run_select, run_fake_quantize, run_prelu;
-kernel_fn run_reduce, run_softmax, run_mvn, run_lrn, run_normalize_l2, run_batch_norm, run_group_norm, run_rms;
+kernel_fn run_reduce, run_softmax, run_mvn, run_lrn, run_normalize_l2, run_batch_norm,
+	run_group_norm, run_rms;
 kernel_fn run_matmul, run_attention, run_conv, run_conv_backprop, run_pool, run_adaptive_pool;
-kernel_fn run_copy, run_transpose, run_concat, run_split, run_slice, run_broadcast, run_tile, run_gather,
-	run_gather_elements, run_gather_nd, run_scatter, run_pad, run_space, run_shuffle, run_one_hot,
-	run_reverse_sequence, run_roll, run_cum_sum, run_top_k, run_resize;
+kernel_fn run_copy, run_transpose, run_concat, run_split, run_slice, run_broadcast, run_tile,
+	run_gather, run_gather_elements, run_gather_nd, run_scatter, run_pad, run_space,
+	run_shuffle, run_one_hot, run_reverse_sequence, run_roll, run_cum_sum, run_top_k,
+	run_resize;
 kernel_fn run_range, run_shape_of, run_eye, run_non_zero;
 kernel_fn run_cell, run_sequence;
 
@@ -125,14 +128,15 @@ struct bcast {
 	uint32_t rank;               /* >= 1 */
 	int64_t dim[TENSOR_DIMS], stride[BCAST_MAX][TENSOR_DIMS];
 };
-void cpu_bcast_init(struct bcast *b, const struct tensor *out, const struct tensor *const *in, int n);
+void cpu_bcast_init(struct bcast *b, const struct tensor *out, const struct tensor *const *in,
+		    int n);
 /* fn for every row (or part of one): out elements out .. out + n - 1, input j from in[j] on with
  * stride[j][rank - 1]. */
 typedef void bcast_fn(void *arg, const struct bcast *b, int64_t out, const int64_t *in, int64_t n);
 void cpu_bcast_run(struct cpu_ctx *c, const struct bcast *b, bcast_fn *fn, void *arg);
 
-/* Copy a strided block: dst is contiguous with dims dim[rank], rank <= COPY_DIMS; element (i0, i1, ..)
- * comes from src + sum i_d * stride[d] (bytes; may be 0 or negative). */
+/* Copy a strided block: dst is contiguous with dims dim[rank], rank <= COPY_DIMS; element
+ * (i0, i1, ..) comes from src + sum i_d * stride[d] (bytes; may be 0 or negative). */
 enum { COPY_DIMS = 2 * TENSOR_DIMS };
 void cpu_copy_strided(struct cpu_ctx *c, size_t elem_size, uint32_t rank, const int64_t *dim,
 		      const int64_t *stride, const char *src, char *dst);

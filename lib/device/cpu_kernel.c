@@ -30,7 +30,8 @@ bool cpu_output_used(const struct op *op, int i)
 	const struct graph *g = op->g;
 	uint32_t o = g->out_ptr[op->v] + (uint32_t)i;
 	for (uint32_t slot = g->in_ptr[op->v]; slot < g->in_ptr[g->n]; slot++)
-		if (g->in_node[slot] != GRAPH_NONE && g->out_ptr[g->in_node[slot]] + g->in_port[slot] == o)
+		if (g->in_node[slot] != GRAPH_NONE &&
+		    g->out_ptr[g->in_node[slot]] + g->in_port[slot] == o)
 			return true;
 	return false;
 }
@@ -53,26 +54,86 @@ static bool supports_cell(const struct op *op, const char **reason)
 
 static const struct kernel kernels[OP_COUNT] = {
 #define UNARY(kind) [OP_##kind] = {.native = NATIVE_WIDE, .run = run_unary}
-	UNARY(ABS), UNARY(ACOS), UNARY(ACOSH), UNARY(ASIN), UNARY(ASINH), UNARY(ATAN), UNARY(ATANH),
-	UNARY(BITWISE_NOT), UNARY(CEILING), UNARY(CLAMP), UNARY(COS), UNARY(COSH), UNARY(ELU), UNARY(ERF),
-	UNARY(EXP), UNARY(FLOOR), UNARY(GELU), UNARY(HARD_SIGMOID), UNARY(HSIGMOID), UNARY(HSWISH),
-	UNARY(IS_FINITE), UNARY(IS_INF), UNARY(IS_NAN), UNARY(LOG), UNARY(LOGICAL_NOT), UNARY(MISH),
-	UNARY(NEGATIVE), UNARY(RELU), UNARY(ROUND), UNARY(SELU), UNARY(SIGMOID), UNARY(SIGN), UNARY(SIN),
-	UNARY(SINH), UNARY(SOFT_PLUS), UNARY(SOFT_SIGN), UNARY(SQRT), UNARY(SWISH), UNARY(TAN), UNARY(TANH),
+	UNARY(ABS),
+	UNARY(ACOS),
+	UNARY(ACOSH),
+	UNARY(ASIN),
+	UNARY(ASINH),
+	UNARY(ATAN),
+	UNARY(ATANH),
+	UNARY(BITWISE_NOT),
+	UNARY(CEILING),
+	UNARY(CLAMP),
+	UNARY(COS),
+	UNARY(COSH),
+	UNARY(ELU),
+	UNARY(ERF),
+	UNARY(EXP),
+	UNARY(FLOOR),
+	UNARY(GELU),
+	UNARY(HARD_SIGMOID),
+	UNARY(HSIGMOID),
+	UNARY(HSWISH),
+	UNARY(IS_FINITE),
+	UNARY(IS_INF),
+	UNARY(IS_NAN),
+	UNARY(LOG),
+	UNARY(LOGICAL_NOT),
+	UNARY(MISH),
+	UNARY(NEGATIVE),
+	UNARY(RELU),
+	UNARY(ROUND),
+	UNARY(SELU),
+	UNARY(SIGMOID),
+	UNARY(SIGN),
+	UNARY(SIN),
+	UNARY(SINH),
+	UNARY(SOFT_PLUS),
+	UNARY(SOFT_SIGN),
+	UNARY(SQRT),
+	UNARY(SWISH),
+	UNARY(TAN),
+	UNARY(TANH),
 	[OP_CONVERT] = {.run = run_convert},
 	[OP_CONVERT_LIKE] = {.run = run_convert},
 #define BINARY(kind) [OP_##kind] = {.native = NATIVE_WIDE, .run = run_binary}
-	BINARY(ADD), BINARY(BITWISE_AND), BINARY(BITWISE_LEFT_SHIFT), BINARY(BITWISE_OR),
-	BINARY(BITWISE_RIGHT_SHIFT), BINARY(BITWISE_XOR), BINARY(DIVIDE), BINARY(FLOOR_MOD), BINARY(MAXIMUM),
-	BINARY(MINIMUM), BINARY(MOD), BINARY(MULTIPLY), BINARY(POWER), BINARY(SQUARED_DIFFERENCE),
-	BINARY(SUBTRACT), BINARY(EQUAL), BINARY(GREATER), BINARY(GREATER_EQUAL), BINARY(LESS),
-	BINARY(LESS_EQUAL), BINARY(LOGICAL_AND), BINARY(LOGICAL_OR), BINARY(LOGICAL_XOR), BINARY(NOT_EQUAL),
+	BINARY(ADD),
+	BINARY(BITWISE_AND),
+	BINARY(BITWISE_LEFT_SHIFT),
+	BINARY(BITWISE_OR),
+	BINARY(BITWISE_RIGHT_SHIFT),
+	BINARY(BITWISE_XOR),
+	BINARY(DIVIDE),
+	BINARY(FLOOR_MOD),
+	BINARY(MAXIMUM),
+	BINARY(MINIMUM),
+	BINARY(MOD),
+	BINARY(MULTIPLY),
+	BINARY(POWER),
+	BINARY(SQUARED_DIFFERENCE),
+	BINARY(SUBTRACT),
+	BINARY(EQUAL),
+	BINARY(GREATER),
+	BINARY(GREATER_EQUAL),
+	BINARY(LESS),
+	BINARY(LESS_EQUAL),
+	BINARY(LOGICAL_AND),
+	BINARY(LOGICAL_OR),
+	BINARY(LOGICAL_XOR),
+	BINARY(NOT_EQUAL),
 	[OP_PRELU] = {.native = NATIVE_F32, .run = run_prelu},
 	[OP_SELECT] = {.run = run_select},
 	[OP_FAKE_QUANTIZE] = {.native = NATIVE_F32, .run = run_fake_quantize},
 #define REDUCE(kind) [OP_##kind] = {.native = NATIVE_WIDE, .run = run_reduce}
-	REDUCE(REDUCE_L1), REDUCE(REDUCE_L2), REDUCE(REDUCE_LOGICAL_AND), REDUCE(REDUCE_LOGICAL_OR),
-	REDUCE(REDUCE_MAX), REDUCE(REDUCE_MEAN), REDUCE(REDUCE_MIN), REDUCE(REDUCE_PROD), REDUCE(REDUCE_SUM),
+	REDUCE(REDUCE_L1),
+	REDUCE(REDUCE_L2),
+	REDUCE(REDUCE_LOGICAL_AND),
+	REDUCE(REDUCE_LOGICAL_OR),
+	REDUCE(REDUCE_MAX),
+	REDUCE(REDUCE_MEAN),
+	REDUCE(REDUCE_MIN),
+	REDUCE(REDUCE_PROD),
+	REDUCE(REDUCE_SUM),
 	[OP_MATMUL] = {.native = NATIVE_F32, .run = run_matmul, .prepare = prepare_matmul},
 	[OP_ATTENTION] = {.native = NATIVE_F32, .run = run_attention},
 	[OP_CONVOLUTION] = {NATIVE_F32, run_conv, prepare_conv, supports_window},
@@ -235,7 +296,9 @@ static int run_converted(const struct kernel *k, const struct kernel_call *call,
 		return err_set(e, ST_INPUT, "%s of this element type is not supported",
 			       op_info(op->kind)->type);
 	for (int i = 0; i < op->n_in; i++)
-		bytes += is_data(op, i) ? bytes_as(&call->in[i], cpu_native_elem(k->native, call->in[i].elem)) : 0;
+		bytes += is_data(op, i) ? bytes_as(&call->in[i],
+						   cpu_native_elem(k->native, call->in[i].elem))
+					: 0;
 	for (int i = 0; i < outputs_of(op); i++)
 		bytes += bytes_as(&call->out[i], cpu_native_elem(k->native, call->out[i].elem));
 	char *p = cpu_slot_scratch(call->ctx, SLOT_CONVERT, (size_t)bytes);
@@ -244,7 +307,8 @@ static int run_converted(const struct kernel *k, const struct kernel_call *call,
 	for (int i = 0; i < op->n_in; i++) {
 		enum elem as = cpu_native_elem(k->native, call->in[i].elem);
 		in[i] = call->in[i];
-		if (as == in[i].elem || !is_data(op, i) || !in[i].data || cpu_prep_owns(call->prep, i))
+		if (as == in[i].elem || !is_data(op, i) || !in[i].data ||
+		    cpu_prep_owns(call->prep, i))
 			continue;
 		cpu_convert(as, p, in[i].elem, in[i].data, tensor_elements(&in[i]));
 		in[i].elem = as;
@@ -301,7 +365,8 @@ int cpu_kernel_run(const struct op *op, const struct cpu_prep *prep, const struc
 	return needs_conversion(k, &call) ? run_converted(k, &call, e) : k->run(&call, e);
 }
 
-bool cpu_kernel_in_place(const struct op *op, const struct tensor *in, const struct tensor *out, int i)
+bool cpu_kernel_in_place(const struct op *op, const struct tensor *in, const struct tensor *out,
+			 int i)
 {
 	const struct kernel *k = &kernels[op->kind];
 	enum op_category cat = op_info(op->kind)->category;

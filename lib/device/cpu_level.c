@@ -12,9 +12,9 @@ __attribute__((constructor)) static void find_level(void)
 	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
 	    __builtin_cpu_supports("bmi2"))
 		cpu_level = 3;
-	if (cpu_level == 3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-	    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-	    __builtin_cpu_supports("avx512cd"))
+	if (cpu_level == 3 && __builtin_cpu_supports("avx512f") &&
+	    __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+	    __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd"))
 		cpu_level = 4;
 	const char *s = getenv("HSDAG_CPU_LEVEL");
 	if (s && atoi(s) < cpu_level)

@@ -23,7 +23,9 @@ extern int cpu_level;
 
 #ifdef CPU_HAS_LEVELS
 #define LEVEL_CALL(f, ...) \
-	(cpu_level >= 4 ? f##_v4(__VA_ARGS__) : cpu_level == 3 ? f##_v3(__VA_ARGS__) : f##_v1(__VA_ARGS__))
+	(cpu_level >= 4	  ? f##_v4(__VA_ARGS__) \
+	 : cpu_level == 3 ? f##_v3(__VA_ARGS__) \
+			  : f##_v1(__VA_ARGS__))
 #else
 #define LEVEL_CALL(f, ...) f##_v1(__VA_ARGS__)
 #endif

@@ -3,8 +3,8 @@
  *
  * LEVEL_FILE defines functions named LEVEL(f); here they become f_v4 (AVX-512), f_v3
  * (AVX2 with FMA) and f_v1 (whatever the compiler targets).  LEVEL_CALL(f, args) runs the best
- * one.  Inside, FMA(a, b, c) is a * b + c, fused where that is one instruction, and LEVEL_WIDTH floats
- * make a VEC (cpu_simd.h). */
+ * one.  Inside, FMA(a, b, c) is a * b + c, fused where that is one instruction, and LEVEL_WIDTH
+ * floats make a VEC (cpu_simd.h). */
 #ifndef LEVEL_FILE
 #error "define LEVEL_FILE first"
 #endif

@@ -8,7 +8,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { GRAIN = 1 << 17, ROWS = 20 * GEMM_M };   /* multiply-adds of a task; rows of A that stay in cache */
+enum {
+	GRAIN = 1 << 17,
+	ROWS = 20 * GEMM_M
+}; /* multiply-adds of a task; rows of A that stay in cache */
 
 /* One operand as a stack of matrices (rows, cols) with element strides. */
 struct operand {
@@ -77,8 +80,9 @@ static void product_panels(const struct product *p, int64_t first, int64_t last,
 	if (p->m == 1) {
 		for (int64_t j = first; j < last; j++) {
 			int64_t n = p->n - j * GEMM_N;
-			gemm_row(n < GEMM_N ? (int)n : GEMM_N, p->k, p->a, (const char *)p->b +
-				 (size_t)(j * GEMM_N * p->k) * size, p->b_half, p->c + j * GEMM_N, false);
+			gemm_row(n < GEMM_N ? (int)n : GEMM_N, p->k, p->a,
+				 (const char *)p->b + (size_t)(j * GEMM_N * p->k) * size, p->b_half,
+				 p->c + j * GEMM_N, false);
 		}
 		return;
 	}
@@ -88,7 +92,8 @@ static void product_panels(const struct product *p, int64_t first, int64_t last,
 			int64_t kc = p->k - k0 < GEMM_K ? p->k - k0 : GEMM_K;
 			for (int64_t j = first; j < last; j++) {
 				int64_t n = p->n - j * GEMM_N;
-				const void *b = (const char *)p->b + (size_t)((j * p->k + k0) * GEMM_N) * size;
+				const void *b = (const char *)p->b +
+						(size_t)((j * p->k + k0) * GEMM_N) * size;
 				bool half = p->b_half;
 				if (half && i1 - i0 > 2 * GEMM_M) {
 					vec_from_half(b, unpacked, kc * GEMM_N);
@@ -96,8 +101,9 @@ static void product_panels(const struct product *p, int64_t first, int64_t last,
 					half = false;
 				}
 				for (int64_t i = i0; i < i1; i += GEMM_M)
-					gemm_tile(i1 - i < GEMM_M ? (int)(i1 - i) : GEMM_M, n < GEMM_N ? (int)n : GEMM_N,
-						  kc, p->a + i * p->k + k0 * GEMM_M, b, half,
+					gemm_tile(i1 - i < GEMM_M ? (int)(i1 - i) : GEMM_M,
+						  n < GEMM_N ? (int)n : GEMM_N, kc,
+						  p->a + i * p->k + k0 * GEMM_M, b, half,
 						  p->c + i * p->ldc + j * GEMM_N, p->ldc, k0 > 0);
 			}
 		}
@@ -119,12 +125,13 @@ static void fill_pack(void *arg, void *data)
 	const struct operand *o = job->o;
 	size_t size = job->half ? sizeof(uint16_t) : sizeof(float);
 	for (int64_t i = 0; i < job->n_matrices; i++)
-		gemm_pack_b((char *)data + (size_t)(i * gemm_b_elements(o->rows, o->cols)) * size, o->t->elem,
-			    at(o->t, i * o->rows * o->cols), o->rows, o->cols, o->row, o->col);
+		gemm_pack_b((char *)data + (size_t)(i * gemm_b_elements(o->rows, o->cols)) * size,
+			    o->t->elem, at(o->t, i * o->rows * o->cols), o->rows, o->cols, o->row,
+			    o->col);
 }
 
-int prepare_matmul(const struct op *op, const struct tensor *in, const struct tensor *out, struct cpu_ctx *c,
-		   struct cpu_prep **prep, struct err *e)
+int prepare_matmul(const struct op *op, const struct tensor *in, const struct tensor *out,
+		   struct cpu_ctx *c, struct cpu_prep **prep, struct err *e)
 {
 	const struct tensor *b = &in[1];
 	(void)out;
@@ -133,8 +140,8 @@ int prepare_matmul(const struct op *op, const struct tensor *in, const struct te
 		return 0;
 	struct operand o = operand_of(b, op->a.matmul.transpose_b, false);
 	struct pack_job job = {&o, matrix_count(&o), b->elem == EL_F16};
-	uint64_t layout[6] = {OP_MATMUL, op->a.matmul.transpose_b, b->elem, (uint64_t)o.rows, (uint64_t)o.cols,
-			      (uint64_t)job.n_matrices};
+	uint64_t layout[6] = {OP_MATMUL,	op->a.matmul.transpose_b, b->elem,
+			      (uint64_t)o.rows, (uint64_t)o.cols,	  (uint64_t)job.n_matrices};
 	uint64_t bytes = (uint64_t)(job.n_matrices * gemm_b_elements(o.rows, o.cols)) *
 			 (job.half ? sizeof(uint16_t) : sizeof(float));
 	struct cpu_pack *pack = cpu_pack_get(c->packs, b->data, layout, bytes, fill_pack, &job);
@@ -170,7 +177,8 @@ static int64_t a_floats(const struct matmul_run *r)
 /* Operands of matrix i of the batch; what is not packed yet goes to a (a_floats) and b. */
 static struct product product_at(const struct matmul_run *r, int64_t i, float *a, float *b)
 {
-	int64_t ia = batch_index(&r->batch, &r->a.batch, i), ib = batch_index(&r->batch, &r->b.batch, i);
+	int64_t ia = batch_index(&r->batch, &r->a.batch, i),
+		ib = batch_index(&r->batch, &r->b.batch, i);
 	const float *src = (const float *)r->a.t->data + ia * r->m * r->k;
 	struct product p = {r->m, r->n, r->k, a, b, r->b_half, r->c + i * r->m * r->n, r->n};
 	if (r->m == 1 && r->a.col == 1)
@@ -184,7 +192,8 @@ static struct product product_at(const struct matmul_run *r, int64_t i, float *a
 		p.b = (const char *)r->packed_b + (size_t)(ib * gemm_b_elements(r->k, r->n)) *
 		      (r->b_half ? sizeof(uint16_t) : sizeof(float));
 	else
-		gemm_pack_b(b, r->b.t->elem, at(r->b.t, ib * r->k * r->n), r->k, r->n, r->b.row, r->b.col);
+		gemm_pack_b(b, r->b.t->elem, at(r->b.t, ib * r->k * r->n), r->k, r->n, r->b.row,
+			    r->b.col);
 	return p;
 }
 
@@ -210,14 +219,16 @@ static void batch_task(void *arg, int task, int thread)
 {
 	struct matmul_run *r = arg;
 	int64_t lo, hi, n_a = (a_floats(r) + 15) / 16 * 16;
-	float *p = cpu_thread_scratch(r->ctx, thread, (size_t)(scratch_floats(r) + GEMM_K * GEMM_N) * sizeof *p);
+	float *p = cpu_thread_scratch(r->ctx, thread,
+				      (size_t)(scratch_floats(r) + GEMM_K * GEMM_N) * sizeof *p);
 	if (!p) {
 		r->failed = true;
 		return;
 	}
 	cpu_range(r->n_batch, r->n_tasks, task, &lo, &hi);
 	for (int64_t i = lo; i < hi; i++) {
-		struct product prod = product_at(r, i, p + GEMM_K * GEMM_N, p + GEMM_K * GEMM_N + n_a);
+		struct product prod = product_at(r, i, p + GEMM_K * GEMM_N,
+						 p + GEMM_K * GEMM_N + n_a);
 		product_panels(&prod, 0, (r->n + GEMM_N - 1) / GEMM_N, p);
 	}
 }
@@ -303,8 +314,10 @@ static void add_mask(const struct attention_run *r, int64_t i, float *s, int64_t
 		return;
 	int64_t rows = mask->dim[mask->rank - 2], cols = mask->dim[mask->rank - 1];
 	int64_t base = batch_index(&r->batch, &r->mask_batch, i) * rows * cols;
-	bool boolean = r->k->op->g->out_elem[r->k->op->g->out_ptr[op->g->in_node[op->g->in_ptr[op->v] + 3]] +
-					     op->g->in_port[op->g->in_ptr[op->v] + 3]] == EL_BOOLEAN;
+	bool boolean =
+		r->k->op->g
+			->out_elem[r->k->op->g->out_ptr[op->g->in_node[op->g->in_ptr[op->v] + 3]] +
+				   op->g->in_port[op->g->in_ptr[op->v] + 3]] == EL_BOOLEAN;
 	const float *m = (const float *)mask->data + base;
 	for (int64_t y = 0; y < l; y++)
 		for (int64_t x = 0; x < len; x++) {
@@ -331,8 +344,9 @@ static void attention_task(void *arg, int task, int thread)
 	int64_t l = r->q.rows, d = r->q.cols, len = r->key.rows, dv = r->v.cols, lo, hi;
 	int64_t n_s = l * len, n_a = gemm_a_elements(l, d > len ? d : len);
 	int64_t n_b = gemm_b_elements(d, len) > gemm_b_elements(len, dv) ? gemm_b_elements(d, len)
-									  : gemm_b_elements(len, dv);
-	float *s = cpu_thread_scratch(r->k->ctx, thread, (size_t)(n_s + n_a + n_b + 48) * sizeof *s);
+									 : gemm_b_elements(len, dv);
+	float *s = cpu_thread_scratch(r->k->ctx, thread,
+				      (size_t)(n_s + n_a + n_b + 48) * sizeof *s);
 	if (!s) {
 		r->failed = true;
 		return;
@@ -340,9 +354,12 @@ static void attention_task(void *arg, int task, int thread)
 	float *a = s + (n_s + 15) / 16 * 16, *b = a + (n_a + 15) / 16 * 16;
 	cpu_range(r->n_batch, r->n_tasks, task, &lo, &hi);
 	for (int64_t i = lo; i < hi; i++) {
-		const float *q = (const float *)r->q.t->data + batch_index(&r->batch, &r->q.batch, i) * l * d;
-		const float *key = (const float *)r->key.t->data + batch_index(&r->batch, &r->key.batch, i) * len * d;
-		const float *v = (const float *)r->v.t->data + batch_index(&r->batch, &r->v.batch, i) * len * dv;
+		const float *q = (const float *)r->q.t->data +
+				 batch_index(&r->batch, &r->q.batch, i) * l * d;
+		const float *key = (const float *)r->key.t->data +
+				   batch_index(&r->batch, &r->key.batch, i) * len * d;
+		const float *v = (const float *)r->v.t->data +
+				 batch_index(&r->batch, &r->v.batch, i) * len * dv;
 		float *y = (float *)r->k->out[0].data + i * l * dv;
 		gemm_pack_a(a, EL_F32, q, l, d, d, 1);
 		if (l == 1)
@@ -370,14 +387,17 @@ int run_attention(const struct kernel_call *k, struct err *e)
 	r.key = operand_of(&k->in[1], false, false);
 	r.v = operand_of(&k->in[2], false, false);
 	if (k->op->n_in > 5)
-		return err_set(e, ST_INPUT, "ScaledDotProductAttention with a sink is not supported");
-	if (!op_broadcast(&r.q.batch, &r.key.batch, &qk) || !op_broadcast(&qk, &r.v.batch, &r.batch))
+		return err_set(e, ST_INPUT,
+			       "ScaledDotProductAttention with a sink is not supported");
+	if (!op_broadcast(&r.q.batch, &r.key.batch, &qk) ||
+	    !op_broadcast(&qk, &r.v.batch, &r.batch))
 		return err_set(e, ST_INPUT, "shapes do not fit");
 	if (k->op->n_in > 3) {
 		struct tensor scores = r.batch, both = {.elem = EL_F32};
 		scores.dim[scores.rank++] = r.q.rows;
 		scores.dim[scores.rank++] = r.key.rows;
-		if (k->in[3].rank >= 2 && (!op_broadcast(&scores, &k->in[3], &both) || !tensor_same_shape(&scores, &both)))
+		if (k->in[3].rank >= 2 && (!op_broadcast(&scores, &k->in[3], &both) ||
+					   !tensor_same_shape(&scores, &both)))
 			return err_set(e, ST_INPUT, "the mask does not fit");
 		r.mask_batch = k->in[3];
 		r.mask_batch.rank = k->in[3].rank > 2 ? k->in[3].rank - 2 : 0;

@@ -46,7 +46,8 @@ static void rows_task(void *arg, int task, int thread)
 	int64_t lo, hi;
 	float *row = NULL;
 	cpu_range(d->n, r->n_tasks, task, &lo, &hi);
-	if (!contiguous && !(row = cpu_thread_scratch(r->ctx, thread, (size_t)d->count * sizeof *row))) {
+	if (!contiguous &&
+	    !(row = cpu_thread_scratch(r->ctx, thread, (size_t)d->count * sizeof *row))) {
 		r->failed = true;
 		return;
 	}
@@ -63,10 +64,14 @@ static void rows_task(void *arg, int task, int thread)
 }
 
 /* fn for every group of elements of data that differ in `axes` only. */
-static int run_rows(const struct kernel_call *k, const struct tensor *data, uint32_t axes, row_fn *fn,
-		    struct err *e)
+static int run_rows(const struct kernel_call *k, const struct tensor *data, uint32_t axes,
+		    row_fn *fn, struct err *e)
 {
-	struct norm_run r = {.op = k->op, .in = k->in, .x = data->data, .y = k->out[0].data, .axes = axes,
+	struct norm_run r = {.op = k->op,
+			     .in = k->in,
+			     .x = data->data,
+			     .y = k->out[0].data,
+			     .axes = axes,
 			     .ctx = k->ctx};
 	struct row_job job = {&r, fn};
 	cpu_split_dims(data, axes, &r.d);
@@ -100,7 +105,8 @@ int run_softmax(const struct kernel_call *k, struct err *e)
 {
 	int axis = op_axis(k->op->a.axis.axis, k->in[0].rank);
 	if (axis < 0)
-		return err_set(e, ST_INPUT, "axis %lld is not there", (long long)k->op->a.axis.axis);
+		return err_set(e, ST_INPUT, "axis %lld is not there",
+			       (long long)k->op->a.axis.axis);
 	return run_rows(k, &k->in[0], 1u << axis, softmax_row, e);
 }
 
@@ -118,7 +124,8 @@ static void mvn_row(const struct norm_run *r, int64_t row, const float *x, float
 	(void)row;
 	moments(x, r->d.count, &mean, &variance);
 	if (r->op->a.norm.normalize_variance)
-		scale = r->op->a.norm.eps_inside_sqrt ? 1 / sqrtf(variance + eps) : 1 / (sqrtf(variance) + eps);
+		scale = r->op->a.norm.eps_inside_sqrt ? 1 / sqrtf(variance + eps)
+						      : 1 / (sqrtf(variance) + eps);
 	vec_binary(OP_SUBTRACT, x, 1, &mean, 0, y, r->d.count);
 	vec_scale_shift(y, scale, 0, y, r->d.count);
 }
@@ -170,7 +177,9 @@ static void l2_row(const struct norm_run *r, int64_t row, const float *x, float 
 {
 	float sum = vec_sum_squares(x, 0, r->d.count), eps = (float)r->op->a.norm.eps;
 	(void)row;
-	sum = r->op->a.norm.eps_inside_sqrt ? sum + eps : sum > eps ? sum : eps;   /* "add" or "max" */
+	sum = r->op->a.norm.eps_inside_sqrt ? sum + eps
+	      : sum > eps		    ? sum
+					    : eps; /* "add" or "max" */
 	vec_scale_shift(x, 1 / sqrtf(sum), 0, y, r->d.count);
 }
 
@@ -217,7 +226,8 @@ int run_batch_norm(const struct kernel_call *k, struct err *e)
 		return err_set(e, ST_INPUT, "data without channels");
 	for (int i = 0; i < 5; i++)
 		if (&k->in[i] != x && tensor_elements(&k->in[i]) != x->dim[1])
-			return err_set(e, ST_INPUT, "input %d has not one value for each channel", i);
+			return err_set(e, ST_INPUT, "input %d has not one value for each channel",
+				       i);
 	struct tensor planes = *x;               /* (n, c, rest) */
 	planes.rank = 3;
 	planes.dim[2] = tensor_elements(x) / (x->dim[0] * x->dim[1]);
@@ -236,7 +246,8 @@ struct lrn_run {
 };
 
 /* Sum of squares over the window of one element, axis by axis. */
-static double window_squares(const struct lrn_run *r, const int64_t *at, uint32_t axis, int64_t base)
+static double window_squares(const struct lrn_run *r, const int64_t *at, uint32_t axis,
+			     int64_t base)
 {
 	const float *x = r->in->data;
 	while (axis < r->in->rank && !(r->axes >> axis & 1))
@@ -259,12 +270,14 @@ static void lrn_task(void *arg, int task, int thread)
 	int64_t lo, hi, at[TENSOR_DIMS];
 	(void)thread;
 	cpu_range(tensor_elements(r->in), r->n_tasks, task, &lo, &hi);
-	double scale = r->op->a.lrn.alpha / pow((double)r->op->a.lrn.size, __builtin_popcount(r->axes));
+	double scale = r->op->a.lrn.alpha /
+		       pow((double)r->op->a.lrn.size, __builtin_popcount(r->axes));
 	for (int64_t i = lo; i < hi; i++) {
 		for (uint32_t d = 0; d < r->in->rank; d++)
 			at[d] = i / r->stride[d] % r->in->dim[d];
 		double sum = window_squares(r, at, 0, i);
-		r->y[i] = (float)((double)x[i] / pow(r->op->a.lrn.bias + scale * sum, r->op->a.lrn.beta));
+		r->y[i] = (float)((double)x[i] /
+				  pow(r->op->a.lrn.bias + scale * sum, r->op->a.lrn.beta));
 	}
 }
 

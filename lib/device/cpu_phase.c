@@ -23,7 +23,8 @@ static void split_columns(struct phases *p, const struct window *g, int64_t phas
 
 void cpu_phases_init(struct phases *p, const struct window *g)
 {
-	int64_t reach_y = (g->kernel[1] - 1) * g->dilation[1], reach_x = (g->kernel[2] - 1) * g->dilation[2];
+	int64_t reach_y = (g->kernel[1] - 1) * g->dilation[1],
+		reach_x = (g->kernel[2] - 1) * g->dilation[2];
 	p->rows = g->out[1] + (reach_y + g->stride[1] - 1) / g->stride[1];
 	p->pitch = g->out[2] + (reach_x + g->stride[2] - 1) / g->stride[2];
 	p->plane = g->stride[1] * g->stride[2] * p->rows * p->pitch;
@@ -60,7 +61,8 @@ void cpu_phases_split(const struct phases *p, const struct window *g, const floa
 		for (int64_t px = 0; px < sx; px++) {
 			int64_t y = py - g->pad[1];
 			float *to = dst + (py * sx + px) * p->rows * p->pitch + p->at[px];
-			for (int64_t r = 0; r < p->rows && y < g->in[1]; r++, y += sy, to += p->pitch) {
+			for (int64_t r = 0; r < p->rows && y < g->in[1];
+			     r++, y += sy, to += p->pitch) {
 				if (y < 0)
 					continue;
 				const float *from = x + y * g->in[2] + p->first[px];
@@ -72,7 +74,8 @@ void cpu_phases_split(const struct phases *p, const struct window *g, const floa
 		}
 }
 
-void cpu_phases_compact(const struct phases *p, const struct window *g, const float *src, float *dst)
+void cpu_phases_compact(const struct phases *p, const struct window *g, const float *src,
+			float *dst)
 {
 	for (int64_t y = 0; y < g->out[1]; y++, src += p->pitch, dst += g->out[2])
 		copy_row(src, dst, g->out[2]);

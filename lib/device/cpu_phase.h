@@ -1,10 +1,10 @@
 /* cpu_phase.h - planes with their padding, split by stride, so that windows become
  * offsets.
  *
- * Pixel (y, x) of the padded plane goes to phase (y mod s, x mod s), which is again a plane, `pitch` floats
- * wide.  Output positions are counted in the same pitch: position p = oy * pitch + ox is a pixel
- * when ox < out width, else waste.  Tap t of the window reads phases[offset[t] + p], whatever the
- * stride: all positions of a tap are one contiguous run. */
+ * Pixel (y, x) of the padded plane goes to phase (y mod s, x mod s), which is again a plane,
+ * `pitch` floats wide.  Output positions are counted in the same pitch: position p = oy * pitch +
+ * ox is a pixel when ox < out width, else waste.  Tap t of the window reads phases[offset[t] + p],
+ * whatever the stride: all positions of a tap are one contiguous run. */
 #ifndef HSDAG_DEVICE_CPU_PHASE_H
 #define HSDAG_DEVICE_CPU_PHASE_H
 
@@ -32,6 +32,7 @@ void cpu_phases_clear(const struct phases *p, int64_t n, float padding, float *d
 /* Copy one input plane into its phases; the padding is left as it is. */
 void cpu_phases_split(const struct phases *p, const struct window *g, const float *x, float *dst);
 /* Positions to pixels: src (span) -> dst (out rows, out columns). */
-void cpu_phases_compact(const struct phases *p, const struct window *g, const float *src, float *dst);
+void cpu_phases_compact(const struct phases *p, const struct window *g, const float *src,
+			float *dst);
 
 #endif

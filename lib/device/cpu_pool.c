@@ -50,7 +50,8 @@ static void pool_row(const struct pool_run *r, const float *x, float *y, int64_t
 	}
 	if (r->max)
 		return;
-	int64_t rows = window_count(g, 0, oz, r->exclude_pad) * window_count(g, 1, oy, r->exclude_pad);
+	int64_t rows = window_count(g, 0, oz, r->exclude_pad) *
+		       window_count(g, 1, oy, r->exclude_pad);
 	for (int64_t i = 0; i < g->out[2]; i++) {
 		int64_t n = rows * window_count(g, 2, i, r->exclude_pad);
 		y[i] /= (float)n;        /* a window without elements has no mean */
@@ -75,8 +76,8 @@ static void phases_task(void *arg, int task, int thread)
 	struct pool_run *r = arg;
 	const struct window *g = &r->g;
 	int64_t lo, hi;
-	float *phases = cpu_thread_scratch(r->ctx, thread, (size_t)(r->p.plane + PHASE_SLACK + r->p.span) *
-					   sizeof *phases);
+	float *phases = cpu_thread_scratch(
+		r->ctx, thread, (size_t)(r->p.plane + PHASE_SLACK + r->p.span) * sizeof *phases);
 	if (!phases) {
 		r->failed = true;
 		return;
@@ -89,8 +90,8 @@ static void phases_task(void *arg, int task, int thread)
 		vec_taps(phases, r->offset, r->max ? NULL : r->one, g->taps, sums, r->p.span);
 		cpu_phases_compact(&r->p, g, sums, r->y + p * g->out_plane);
 		if (!r->max)
-			vec_binary(OP_DIVIDE, r->y + p * g->out_plane, 1, r->counts, 1, r->y + p * g->out_plane,
-				   g->out_plane);
+			vec_binary(OP_DIVIDE, r->y + p * g->out_plane, 1, r->counts, 1,
+				   r->y + p * g->out_plane, g->out_plane);
 	}
 }
 
@@ -108,43 +109,56 @@ static void rows_task(void *arg, int task, int thread)
 					 (oz * g->out[1] + oy) * g->out[2], oz, oy);
 }
 
-/* MaxPool-8: the flat position of each maximum, the first of equals, counted from dim `axis` of the input on. */
-static void max_indices(const struct pool_run *r, const struct tensor *in, const struct tensor *indices, int axis)
+/* MaxPool-8: the flat position of each maximum, the first of equals, counted from dim `axis` of the
+ * input on. */
+static void max_indices(const struct pool_run *r, const struct tensor *in,
+			const struct tensor *indices, int axis)
 {
 	const struct window *g = &r->g;
 	int64_t n_out = g->out_plane, per_base = g->in_plane;
 	int64_t base_planes = axis <= 0 ? g->batch * g->cin : axis == 1 ? g->cin : 1;
 	for (int64_t p = 0; p < g->batch * g->cin; p++)
 		for (int64_t o = 0; o < n_out; o++) {
-			int64_t at[3] = {o / g->out[2] / g->out[1], o / g->out[2] % g->out[1], o % g->out[2]}, best = -1;
+			int64_t at[3] = {o / g->out[2] / g->out[1], o / g->out[2] % g->out[1],
+					 o % g->out[2]},
+				best = -1;
 			const float *x = (const float *)in->data + p * g->in_plane;
 			for (int64_t t = 0; t < g->taps; t++) {
-				int64_t tap[3] = {t / g->kernel[2] / g->kernel[1], t / g->kernel[2] % g->kernel[1],
-						 t % g->kernel[2]}, i = 0;
+				int64_t tap[3] = {t / g->kernel[2] / g->kernel[1],
+						  t / g->kernel[2] % g->kernel[1],
+						  t % g->kernel[2]},
+					i = 0;
 				bool inside = true;
 				for (int d = 0; d < 3; d++) {
-					int64_t q = at[d] * g->stride[d] + tap[d] * g->dilation[d] - g->pad[d];
+					int64_t q = at[d] * g->stride[d] + tap[d] * g->dilation[d] -
+						    g->pad[d];
 					inside = inside && q >= 0 && q < g->in[d];
 					i = i * g->in[d] + q;
 				}
 				if (inside && (best < 0 || x[i] > x[best]))
 					best = i;
 			}
-			tensor_set_int(indices, p * n_out + o, (best < 0 ? 0 : best) + p % base_planes * per_base);
+			tensor_set_int(indices, p * n_out + o,
+				       (best < 0 ? 0 : best) + p % base_planes * per_base);
 		}
 }
 
 static bool has_padding(const struct window *g)
 {
-	return g->pad[0] || g->pad[1] || g->pad[2] || g->pad_end[0] || g->pad_end[1] || g->pad_end[2];
+	return g->pad[0] || g->pad[1] || g->pad[2] || g->pad_end[0] || g->pad_end[1] ||
+	       g->pad_end[2];
 }
 
 int run_pool(const struct kernel_call *k, struct err *e)
 {
-	struct pool_run r = {.max = k->op->kind == OP_MAX_POOL, .exclude_pad = k->op->a.window.exclude_pad,
-			     .x = k->in[0].data, .y = k->out[0].data, .ctx = k->ctx};
+	struct pool_run r = {.max = k->op->kind == OP_MAX_POOL,
+			     .exclude_pad = k->op->a.window.exclude_pad,
+			     .x = k->in[0].data,
+			     .y = k->out[0].data,
+			     .ctx = k->ctx};
 	cpu_window_init(&r.g, k->op, &k->in[0], NULL, &k->out[0]);
-	/* OpenVINO's plugin counts elements behind the input (rounding up) only beside explicit padding. */
+	/* OpenVINO's plugin counts elements behind the input (rounding up) only beside explicit
+	 * padding. */
 	r.exclude_pad = r.exclude_pad || !has_padding(&r.g);
 	bool by_phases = cpu_phases_fit(&r.g) && r.g.taps <= MAX_TAPS;
 	int64_t planes = r.g.batch * r.g.cin;
@@ -155,7 +169,8 @@ int run_pool(const struct kernel_call *k, struct err *e)
 		r.one[t] = 1;
 	}
 	if (by_phases && !r.max) {
-		r.counts = cpu_slot_scratch(k->ctx, SLOT_WHOLE, (size_t)r.g.out_plane * sizeof *r.counts);
+		r.counts = cpu_slot_scratch(k->ctx, SLOT_WHOLE,
+					    (size_t)r.g.out_plane * sizeof *r.counts);
 		if (!r.counts)
 			return cpu_no_memory(e);
 		count_windows(&r, r.counts);
@@ -165,7 +180,8 @@ int run_pool(const struct kernel_call *k, struct err *e)
 		r.n_tasks = (int)planes;
 	cpu_parallel(k->ctx, r.n_tasks, by_phases ? phases_task : rows_task, &r);
 	if (k->op->n_out > 1 && k->out[1].data && cpu_output_used(k->op, 1))
-		max_indices(&r, &k->in[0], &k->out[1], op_axis(k->op->a.window.axis, k->in[0].rank));
+		max_indices(&r, &k->in[0], &k->out[1],
+			    op_axis(k->op->a.window.axis, k->in[0].rank));
 	return r.failed ? cpu_no_memory(e) : 0;
 }
 
@@ -184,7 +200,9 @@ static void adaptive_plane(void *arg, int task, int thread)
 	const float *x = r->x + (int64_t)task * r->in[0] * r->in[1] * r->in[2];
 	(void)thread;
 	for (int64_t i = 0; i < n_out; i++) {
-		int64_t at[3] = {i / r->out[2] / r->out[1], i / r->out[2] % r->out[1], i % r->out[2]}, lo[3], hi[3];
+		int64_t at[3] = {i / r->out[2] / r->out[1], i / r->out[2] % r->out[1],
+				 i % r->out[2]},
+			lo[3], hi[3];
 		double sum = 0;
 		for (int d = 0; d < 3; d++) {
 			lo[d] = at[d] * r->in[d] / r->out[d];
@@ -192,9 +210,11 @@ static void adaptive_plane(void *arg, int task, int thread)
 		}
 		for (int64_t z = lo[0]; z < hi[0]; z++)
 			for (int64_t y = lo[1]; y < hi[1]; y++)
-				sum += (double)vec_sum(x + (z * r->in[1] + y) * r->in[2] + lo[2], hi[2] - lo[2]);
-		r->y[(int64_t)task * n_out + i] = (float)(sum / (double)((hi[0] - lo[0]) * (hi[1] - lo[1]) *
-									  (hi[2] - lo[2])));
+				sum += (double)vec_sum(x + (z * r->in[1] + y) * r->in[2] + lo[2],
+						       hi[2] - lo[2]);
+		r->y[(int64_t)task * n_out + i] =
+			(float)(sum /
+				(double)((hi[0] - lo[0]) * (hi[1] - lo[1]) * (hi[2] - lo[2])));
 	}
 }
 

@@ -1,7 +1,8 @@
 /* cpu_recurrent.c - LSTM, GRU and RNN: one step of a cell, and sequences of steps.
  *
- * Weights are W (d, gates h, i), R (d, gates h, h), B (d, rows h); gates in OpenVINO's order: LSTM f i c o,
- * GRU z r h.  Source: OpenVINO's operator specifications (LSTMCell-4, GRUCell-3, RNNCell-1). */
+ * Weights are W (d, gates h, i), R (d, gates h, h), B (d, rows h); gates in OpenVINO's order: LSTM
+ * f i c o, GRU z r h.  Source: OpenVINO's operator specifications (LSTMCell-4, GRUCell-3,
+ * RNNCell-1). */
 #include "device/cpu_impl.h"
 #include "device/cpu_vec.h"
 
@@ -18,7 +19,8 @@ struct cell {
 
 static void activate(enum op_activation act, float clip, float *x, int64_t n)
 {
-	static const enum op_kind kinds[] = {[ACT_SIGMOID] = OP_SIGMOID, [ACT_TANH] = OP_TANH, [ACT_RELU] = OP_RELU};
+	static const enum op_kind kinds[] = {
+		[ACT_SIGMOID] = OP_SIGMOID, [ACT_TANH] = OP_TANH, [ACT_RELU] = OP_RELU};
 	struct unary_args limits = {.a = -clip, .b = clip};
 	if (clip > 0)
 		vec_unary(OP_CLAMP, &limits, x, x, n);
@@ -26,7 +28,8 @@ static void activate(enum op_activation act, float clip, float *x, int64_t n)
 }
 
 /* g[j] = w_j x + b_j for rows j of w (rows, n); b may be NULL. */
-static void affine(const float *w, const float *x, const float *b, int64_t rows, int64_t n, float *g)
+static void affine(const float *w, const float *x, const float *b, int64_t rows, int64_t n,
+		   float *g)
 {
 	for (int64_t j = 0; j < rows; j++)
 		g[j] = vec_dot(w + j * n, x, n) + (b ? b[j] : 0);
@@ -92,8 +95,8 @@ static void step(const struct cell *s, const float *x, float *h, float *c, float
 }
 
 /* Describe direction d of the cell; `first` is the input number of W. */
-static int cell_init(struct cell *s, const struct kernel_call *k, enum op_kind kind, int first, int64_t d,
-		     int64_t directions, struct err *e)
+static int cell_init(struct cell *s, const struct kernel_call *k, enum op_kind kind, int first,
+		     int64_t d, int64_t directions, struct err *e)
 {
 	const struct op *op = k->op;
 	int64_t n = op->a.cell.hidden, in = k->in[0].dim[k->in[0].rank - 1];
@@ -126,13 +129,14 @@ int run_cell(const struct kernel_call *k, struct err *e)
 	if (lstm)
 		memcpy(c, k->in[2].data, (size_t)(batch * n) * sizeof *c);
 	for (int64_t b = 0; b < batch; b++)
-		step(&s, (const float *)k->in[0].data + b * s.in, h + b * n, lstm ? c + b * n : NULL, g);
+		step(&s, (const float *)k->in[0].data + b * s.in, h + b * n,
+		     lstm ? c + b * n : NULL, g);
 	return 0;
 }
 
 /* One direction of one batch row over its valid steps; outputs behind them are zero. */
-static void run_steps(const struct cell *s, const float *x, int64_t steps, int64_t length, bool reverse, float *y,
-		      float *h, float *c, float *g)
+static void run_steps(const struct cell *s, const float *x, int64_t steps, int64_t length,
+		      bool reverse, float *y, float *h, float *c, float *g)
 {
 	int64_t n = s->hidden;
 	memset(y, 0, (size_t)(steps * n) * sizeof *y);
@@ -147,7 +151,9 @@ int run_sequence(const struct kernel_call *k, struct err *e)
 {
 	const struct op *op = k->op;
 	bool lstm = op->kind == OP_LSTM_SEQUENCE;
-	enum op_kind kind = lstm ? OP_LSTM_CELL : op->kind == OP_GRU_SEQUENCE ? OP_GRU_CELL : OP_RNN_CELL;
+	enum op_kind kind = lstm			  ? OP_LSTM_CELL
+			    : op->kind == OP_GRU_SEQUENCE ? OP_GRU_CELL
+							  : OP_RNN_CELL;
 	int lengths = lstm ? 3 : 2;
 	int64_t batch = k->in[0].dim[0], steps = k->in[0].dim[1], n = op->a.cell.hidden;
 	int64_t directions = op->a.cell.bidirectional ? 2 : 1;
@@ -165,9 +171,11 @@ int run_sequence(const struct kernel_call *k, struct err *e)
 		for (int64_t b = 0; b < batch; b++) {
 			int64_t at = b * directions + d, length = tensor_int(&k->in[lengths], b);
 			length = length < 0 ? 0 : length > steps ? steps : length;
-			run_steps(&s, (const float *)k->in[0].data + b * steps * s.in, steps, length,
-				  d == 1 || op->a.cell.reverse, (float *)k->out[0].data + at * steps * n,
-				  (float *)k->out[1].data + at * n, lstm ? (float *)k->out[2].data + at * n : NULL, g);
+			run_steps(&s, (const float *)k->in[0].data + b * steps * s.in, steps,
+				  length, d == 1 || op->a.cell.reverse,
+				  (float *)k->out[0].data + at * steps * n,
+				  (float *)k->out[1].data + at * n,
+				  lstm ? (float *)k->out[2].data + at * n : NULL, g);
 		}
 	}
 	return 0;

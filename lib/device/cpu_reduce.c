@@ -160,7 +160,11 @@ static void reduce_inner(const struct reduce_run *r, int64_t o)
 	double s = start_real(r->kind);
 	enum op_kind join = r->kind == OP_REDUCE_L2 ? OP_REDUCE_SUM : r->kind;
 	for (int64_t j = 0; j < n_runs; j++)
-		s = step_real(join, s, (double)run_f32(r->kind, x + cpu_offset(j, r->d.n_red - 1, r->d.red, r->d.red_stride), run));
+		s = step_real(join, s,
+			      (double)run_f32(
+				      r->kind,
+				      x + cpu_offset(j, r->d.n_red - 1, r->d.red, r->d.red_stride),
+				      run));
 	((float *)r->out->data)[o] = (float)end_real(r->kind, s, r->d.count);
 }
 

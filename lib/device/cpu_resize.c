@@ -10,14 +10,16 @@
 struct tap { int64_t at[4]; float weight[4]; int n; };
 
 /* In single precision, as OpenVINO: ties between neighbours fall the same way. */
-static double source_position(const struct op_resize *r, int64_t o, double scale, int64_t n_in, int64_t n_out)
+static double source_position(const struct op_resize *r, int64_t o, double scale, int64_t n_in,
+			      int64_t n_out)
 {
 	float x = (float)o, s = (float)scale;
 	switch (r->coord) {
 	case COORD_PYTORCH: return n_out > 1 ? (double)((x + 0.5f) / s - 0.5f) : 0;
 	case COORD_ASYMMETRIC: return (double)(x / s);
 	case COORD_TF_HALF_PIXEL: return (double)((x + 0.5f) / s);
-	case COORD_ALIGN_CORNERS: return n_out == 1 ? 0 : (double)(x * (float)(n_in - 1) / (float)(n_out - 1));
+	case COORD_ALIGN_CORNERS:
+		return n_out == 1 ? 0 : (double)(x * (float)(n_in - 1) / (float)(n_out - 1));
 	default: return (double)((x + 0.5f) / s - 0.5f);
 	}
 }
@@ -52,7 +54,8 @@ static void cubic(struct tap *t, double x, double a, int64_t n)
 	}
 }
 
-static struct tap tap_of(const struct op_resize *r, int64_t o, double scale, int64_t n_in, int64_t n_out)
+static struct tap tap_of(const struct op_resize *r, int64_t o, double scale, int64_t n_in,
+			 int64_t n_out)
 {
 	struct tap t = {.n = 1, .weight = {1}};
 	double x = source_position(r, o, scale, n_in, n_out);
@@ -72,15 +75,16 @@ static struct tap tap_of(const struct op_resize *r, int64_t o, double scale, int
 }
 
 /* (outer, n, inner) -> (outer, m, inner) */
-static void resize_axis(const struct op_resize *r, const float *x, float *y, int64_t outer, int64_t n, int64_t m,
-			int64_t inner, double scale)
+static void resize_axis(const struct op_resize *r, const float *x, float *y, int64_t outer,
+			int64_t n, int64_t m, int64_t inner, double scale)
 {
 	for (int64_t o = 0; o < m; o++) {
 		struct tap t = tap_of(r, o, scale, n, m);
 		for (int64_t i = 0; i < outer; i++) {
 			float *to = y + (i * m + o) * inner;
 			if (t.n == 1) {
-				memcpy(to, x + (i * n + t.at[0]) * inner, (size_t)inner * sizeof *to);
+				memcpy(to, x + (i * n + t.at[0]) * inner,
+				       (size_t)inner * sizeof *to);
 				continue;
 			}
 			memset(to, 0, (size_t)inner * sizeof *to);

@@ -12,9 +12,12 @@ int run_range(const struct kernel_call *k, struct err *e)
 	bool real = elem_is_real(k->in[0].elem) || elem_is_real(k->in[2].elem);
 	for (int64_t i = 0; i < tensor_elements(out); i++) {
 		if (real)
-			tensor_set_real(out, i, tensor_real(&k->in[0], 0) + (double)i * tensor_real(&k->in[2], 0));
+			tensor_set_real(out, i,
+					tensor_real(&k->in[0], 0) +
+						(double)i * tensor_real(&k->in[2], 0));
 		else
-			tensor_set_int(out, i, tensor_int(&k->in[0], 0) + i * tensor_int(&k->in[2], 0));
+			tensor_set_int(out, i,
+				       tensor_int(&k->in[0], 0) + i * tensor_int(&k->in[2], 0));
 	}
 	return 0;
 }
@@ -30,7 +33,8 @@ int run_shape_of(const struct kernel_call *k, struct err *e)
 int run_eye(const struct kernel_call *k, struct err *e)
 {
 	const struct tensor *out = &k->out[0];
-	int64_t diagonal = tensor_int(&k->in[2], 0), rows = out->dim[out->rank - 2], cols = out->dim[out->rank - 1];
+	int64_t diagonal = tensor_int(&k->in[2], 0), rows = out->dim[out->rank - 2],
+		cols = out->dim[out->rank - 1];
 	(void)e;
 	for (int64_t i = 0; i < tensor_elements(out); i++)
 		tensor_set_int(out, i, i % cols - i / cols % rows == diagonal);
@@ -92,7 +96,9 @@ int run_cum_sum(const struct kernel_call *k, struct err *e)
 			if (elem_is_real(x->elem))
 				tensor_set_real(out, at, exclusive ? real : real + v);
 			else
-				tensor_set_int(out, at, exclusive ? sum : (int64_t)((uint64_t)sum + (uint64_t)u));
+				tensor_set_int(out, at,
+					       exclusive ? sum
+							 : (int64_t)((uint64_t)sum + (uint64_t)u));
 			real += v;
 			sum = (int64_t)((uint64_t)sum + (uint64_t)u);
 		}
@@ -138,23 +144,26 @@ int run_top_k(const struct kernel_call *k, struct err *e)
 	if (axis < 0 || !size)
 		return err_set(e, ST_INPUT, "axis or type of TopK do not fit");
 	struct lines from = lines_of(x, axis), to = lines_of(values, axis);
-	struct ranked *line = cpu_slot_scratch(k->ctx, SLOT_EXTRA, (size_t)from.length * sizeof *line);
+	struct ranked *line = cpu_slot_scratch(k->ctx, SLOT_EXTRA,
+					       (size_t)from.length * sizeof *line);
 	if (!line)
 		return cpu_no_memory(e);
 	for (int64_t i = 0; i < from.n; i++) {
 		int64_t start = line_start(&from, i), dst = line_start(&to, i);
 		for (int64_t j = 0; j < from.length; j++) {
 			int64_t at = start + j * from.step;
-			line[j] = (struct ranked){tensor_real(x, at), elem_is_real(x->elem) ? 0 : tensor_int(x, at), j};
+			line[j] = (struct ranked){tensor_real(x, at),
+						  elem_is_real(x->elem) ? 0 : tensor_int(x, at), j};
 		}
-		qsort(line, (size_t)from.length, sizeof *line, k->op->a.topk.max ? by_value_down : by_value);
+		qsort(line, (size_t)from.length, sizeof *line,
+		      k->op->a.topk.max ? by_value_down : by_value);
 		if (k->op->a.topk.by_index)
 			qsort(line, (size_t)to.length, sizeof *line, by_index);
 		for (int64_t j = 0; j < to.length; j++, dst += to.step) {
 			int64_t at = start + line[j].index * from.step;
 			if (values->data)
-				memcpy((char *)values->data + (size_t)dst * size, (const char *)x->data + (size_t)at * size,
-				       size);
+				memcpy((char *)values->data + (size_t)dst * size,
+				       (const char *)x->data + (size_t)at * size, size);
 			if (indices->data)
 				tensor_set_int(indices, dst, line[j].index);
 		}

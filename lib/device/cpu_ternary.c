@@ -35,8 +35,10 @@ int run_select(const struct kernel_call *k, struct err *e)
 	struct ternary_run r = {k->op, k->in, k->out};
 	struct bcast c;
 	struct tensor cond = k->in[0], other = k->in[2];
-	if (cpu_elem_size(cond.elem) != 1 || !cpu_elem_size(r.out->elem) || k->in[1].elem != other.elem)
-		return err_set(e, ST_INPUT, "Select of %s by %s", elem_name(r.out->elem), elem_name(cond.elem));
+	if (cpu_elem_size(cond.elem) != 1 || !cpu_elem_size(r.out->elem) ||
+	    k->in[1].elem != other.elem)
+		return err_set(e, ST_INPUT, "Select of %s by %s", elem_name(r.out->elem),
+			       elem_name(cond.elem));
 	if (k->op->a.broadcast.bcast == BCAST_PDPD &&
 	    (!op_align_pdpd(&k->in[1], &k->in[0], k->op->a.broadcast.axis, &cond) ||
 	     !op_align_pdpd(&k->in[1], &k->in[2], k->op->a.broadcast.axis, &other)))
@@ -56,7 +58,8 @@ static float quantize(float x, float il, float ih, float ol, float oh, float ste
 	return nearbyintf((x - il) / (ih - il) * steps) / steps * (oh - ol) + ol;
 }
 
-static void quantize_row(void *arg, const struct bcast *c, int64_t out, const int64_t *in, int64_t n)
+static void quantize_row(void *arg, const struct bcast *c, int64_t out, const int64_t *in,
+			 int64_t n)
 {
 	const struct ternary_run *r = arg;
 	uint32_t last = c->rank - 1;
@@ -68,8 +71,8 @@ static void quantize_row(void *arg, const struct bcast *c, int64_t out, const in
 		s[j] = c->stride[j][last];
 	}
 	for (int64_t i = 0; i < n; i++)
-		y[i] = quantize(p[0][i * s[0]], p[1][i * s[1]], p[2][i * s[2]], p[3][i * s[3]], p[4][i * s[4]],
-				steps);
+		y[i] = quantize(p[0][i * s[0]], p[1][i * s[1]], p[2][i * s[2]], p[3][i * s[3]],
+				p[4][i * s[4]], steps);
 }
 
 int run_fake_quantize(const struct kernel_call *k, struct err *e)
@@ -78,10 +81,13 @@ int run_fake_quantize(const struct kernel_call *k, struct err *e)
 	struct bcast c;
 	struct tensor whole = {.elem = EL_F32};
 	for (int j = 1; j < 5; j++)
-		if (!op_broadcast(&k->in[0], &k->in[j], &whole) || !tensor_same_shape(&whole, &k->in[0]))
+		if (!op_broadcast(&k->in[0], &k->in[j], &whole) ||
+		    !tensor_same_shape(&whole, &k->in[0]))
 			return err_set(e, ST_INPUT, "limits of FakeQuantize do not broadcast");
-	cpu_bcast_init(&c, r.out, (const struct tensor *const[]){&k->in[0], &k->in[1], &k->in[2], &k->in[3],
-								 &k->in[4]}, 5);
+	cpu_bcast_init(&c, r.out,
+		       (const struct tensor *const[]){&k->in[0], &k->in[1], &k->in[2], &k->in[3],
+						      &k->in[4]},
+		       5);
 	cpu_bcast_run(k->ctx, &c, quantize_row, &r);
 	return 0;
 }

@@ -12,7 +12,8 @@ static double round_half(double v, bool away)
 	return away ? round(v) : nearbyint(v);
 }
 
-/* One element in double precision: every operator, used for f64 and where f32 has no vector form. */
+/* One element in double precision: every operator, used for f64 and where f32 has no vector form.
+ */
 static double unary_real(enum op_kind kind, const struct unary_args *u, double v)
 {
 	double a = (double)u->a, b = (double)u->b;
@@ -33,8 +34,10 @@ static double unary_real(enum op_kind kind, const struct unary_args *u, double v
 	case OP_EXP: return exp(v);
 	case OP_FLOOR: return floor(v);
 	case OP_GELU:
-		return u->gelu_tanh ? 0.5 * v * (1 + tanh(0.7978845608028654 * (v + 0.044715 * v * v * v)))
-				    : 0.5 * v * (1 + erf(v * 0.7071067811865476));
+		return u->gelu_tanh
+			       ? 0.5 * v *
+					 (1 + tanh(0.7978845608028654 * (v + 0.044715 * v * v * v)))
+			       : 0.5 * v * (1 + erf(v * 0.7071067811865476));
 	case OP_HARD_SIGMOID: return fmax(0, fmin(1, a * v + b));
 	case OP_HSIGMOID: return fmin(fmax(v + 3, 0), 6) / 6;
 	case OP_HSWISH: return v * fmin(fmax(v + 3, 0), 6) / 6;
@@ -107,10 +110,12 @@ static void unary_task(void *arg, int task, int thread)
 			y[i] = (float)unary_real(r->kind, &r->args, (double)x[i]);
 	} else if (elem_is_real(r->in.elem)) {
 		for (int64_t i = lo; i < hi; i++)
-			tensor_set_real(&r->out, i, unary_real(r->kind, &r->args, tensor_real(&r->in, i)));
+			tensor_set_real(&r->out, i,
+					unary_real(r->kind, &r->args, tensor_real(&r->in, i)));
 	} else {
 		for (int64_t i = lo; i < hi; i++)
-			tensor_set_int(&r->out, i, unary_int(r->kind, &r->args, tensor_int(&r->in, i)));
+			tensor_set_int(&r->out, i,
+				       unary_int(r->kind, &r->args, tensor_int(&r->in, i)));
 	}
 }
 
@@ -155,7 +160,8 @@ static struct unary_args args_of(const struct kernel_call *k)
 int run_unary(const struct kernel_call *k, struct err *e)
 {
 	(void)e;
-	struct unary_run r = {k->op->kind, args_of(k), k->in[0], k->out[0], tensor_elements(&k->out[0]), 1};
+	struct unary_run r = {
+		k->op->kind, args_of(k), k->in[0], k->out[0], tensor_elements(&k->out[0]), 1};
 	r.n_tasks = cpu_tasks(r.n, GRAIN);
 	cpu_parallel(k->ctx, r.n_tasks, unary_task, &r);
 	return 0;

@@ -9,7 +9,8 @@ bool vec_unary(enum op_kind kind, const struct unary_args *u, const float *x, fl
 	return LEVEL_CALL(unary, kind, u, x, y, n);
 }
 
-bool vec_binary(enum op_kind kind, const float *a, int sa, const float *b, int sb, float *y, int64_t n)
+bool vec_binary(enum op_kind kind, const float *a, int sa, const float *b, int sb, float *y,
+		int64_t n)
 {
 	return LEVEL_CALL(binary, kind, a, sa, b, sb, y, n);
 }
@@ -74,7 +75,8 @@ void vec_join_strided(bool max, const float *x, int64_t stride, float *y, int64_
 	LEVEL_CALL(join_strided, max, x, stride, y, n);
 }
 
-void vec_taps(const float *x, const int64_t *offset, const float *w, int64_t n_taps, float *y, int64_t n)
+void vec_taps(const float *x, const int64_t *offset, const float *w, int64_t n_taps, float *y,
+	      int64_t n)
 {
 	if (w)
 		LEVEL_CALL(taps_sum, x, offset, w, n_taps, y, n);

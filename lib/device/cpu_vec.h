@@ -7,7 +7,8 @@
 
 /* Parameters of element-wise operators. */
 struct unary_args {
-	float a, b;                  /* Clamp lo hi, Elu alpha, HardSigmoid alpha beta, Selu alpha lambda, Swish beta */
+	/* Clamp lo hi, Elu alpha, HardSigmoid alpha beta, Selu alpha lambda, Swish beta */
+	float a, b;
 	bool gelu_tanh, half_away, boolean;
 	bool neg_inf, pos_inf;       /* IsInf: which infinities count */
 };
@@ -15,7 +16,8 @@ struct unary_args {
 /* y[i] = f(x[i]); y may be x.  False: this operator has no vector form. */
 bool vec_unary(enum op_kind kind, const struct unary_args *u, const float *x, float *y, int64_t n);
 /* y[i] = f(a[i * sa], b[i * sb]); strides 0 or 1; y may be a or b. */
-bool vec_binary(enum op_kind kind, const float *a, int sa, const float *b, int sb, float *y, int64_t n);
+bool vec_binary(enum op_kind kind, const float *a, int sa, const float *b, int sb, float *y,
+		int64_t n);
 
 /* y[i] = f32 of 16-bit x[i]. */
 void vec_from_half(const uint16_t *x, float *y, int64_t n);
@@ -28,14 +30,16 @@ float vec_sum_squares(const float *x, float mean, int64_t n);    /* sum (x - mea
 float vec_dot(const float *x, const float *y, int64_t n);
 /* y[i] = exp(x[i] - shift); returns their sum.  y may be x. */
 float vec_exp_sum(const float *x, float shift, float *y, int64_t n);
-void vec_scale_shift(const float *x, float scale, float shift, float *y, int64_t n);   /* x * scale + shift */
+/* y = x * scale + shift */
+void vec_scale_shift(const float *x, float scale, float shift, float *y, int64_t n);
 void vec_axpy(float a, const float *x, float *y, int64_t n);     /* y += a x */
 /* y[i] = x[i * stride]; y is another array than x. */
 void vec_every(const float *x, int64_t stride, float *y, int64_t n);
 /* y[i] = max(y[i], x[i * stride]), or y[i] += x[i * stride]. */
 void vec_join_strided(bool max, const float *x, int64_t stride, float *y, int64_t n);
-/* y[i] = sum over t < n_taps of w[t] * x[offset[t] + i]; or, w NULL, their maximum.  Up to 64 floats
- * behind the last input are read. */
-void vec_taps(const float *x, const int64_t *offset, const float *w, int64_t n_taps, float *y, int64_t n);
+/* y[i] = sum over t < n_taps of w[t] * x[offset[t] + i]; or, w NULL, their maximum.  Up to 64
+ * floats behind the last input are read. */
+void vec_taps(const float *x, const int64_t *offset, const float *w, int64_t n_taps, float *y,
+	      int64_t n);
 
 #endif

@@ -1,6 +1,7 @@
 /* cpu_vecmath.h - exp, tanh and their kin for one float, without branches, so that loops
  * over them vectorise.  Included once per level (cpu_levels.h), never guarded.
- * Relative errors below 2e-7 (exp), 3e-7 (tanh, sigmoid, erf); tests/unit/test_op.c holds them to 1e-6. */
+ * Relative errors below 2e-7 (exp), 3e-7 (tanh, sigmoid, erf); tests/unit/test_op.c holds them to
+ * 1e-6. */
 
 static inline float LEVEL(from_bits)(int32_t i)
 {

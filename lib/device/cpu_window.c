@@ -1,8 +1,8 @@
 /* cpu_window.c - see cpu_window.h. */
 #include "device/cpu_window.h"
 
-void cpu_window_init(struct window *g, const struct op *op, const struct tensor *in, const struct tensor *w,
-		     const struct tensor *out)
+void cpu_window_init(struct window *g, const struct op *op, const struct tensor *in,
+		     const struct tensor *w, const struct tensor *out)
 {
 	const struct op_window *a = &op->a.window;
 	int n = (int)in->rank - 2;

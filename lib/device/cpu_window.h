@@ -13,8 +13,8 @@ struct window {
 };
 
 /* Of a convolution (weights' shape in w; not transposed) or, w NULL, of pooling. */
-void cpu_window_init(struct window *g, const struct op *op, const struct tensor *in, const struct tensor *w,
-		     const struct tensor *out);
+void cpu_window_init(struct window *g, const struct op *op, const struct tensor *in,
+		     const struct tensor *w, const struct tensor *out);
 
 /* Output positions o in lo .. hi - 1 of dim d for which tap t reads inside the input. */
 void cpu_window_range(const struct window *g, int d, int64_t t, int64_t *lo, int64_t *hi);

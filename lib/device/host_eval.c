@@ -54,7 +54,8 @@ static int allocate(struct host_values *h, uint32_t o, struct err *e)
 {
 	int64_t bytes = tensor_bytes(&h->value[o]);
 	if (bytes < 0)
-		return err_set(e, ST_INPUT, "values of type %s are not supported", elem_name(h->value[o].elem));
+		return err_set(e, ST_INPUT, "values of type %s are not supported",
+			       elem_name(h->value[o].elem));
 	host_values_drop(h, o);
 	h->value[o].data = mem_try(bytes ? (size_t)bytes : 1);
 	if (!h->value[o].data)
@@ -85,8 +86,10 @@ static int eval_const(struct host_values *h, uint32_t v, struct err *e)
 	if (c < 0 || t->elem == EL_DYNAMIC || bytes < 0)
 		return err_set(e, ST_INPUT, "a constant without data or of a type without a size");
 	uint64_t at = h->g->const_offset[c], have = h->g->const_bytes[c];
-	if (have < (uint64_t)bytes || at > h->weights_bytes || h->weights_bytes - at < (uint64_t)bytes)
-		return err_set(e, ST_INPUT, "its %lld bytes at offset %llu are not in the weights file",
+	if (have < (uint64_t)bytes || at > h->weights_bytes ||
+	    h->weights_bytes - at < (uint64_t)bytes)
+		return err_set(e, ST_INPUT,
+			       "its %lld bytes at offset %llu are not in the weights file",
 			       (long long)bytes, (unsigned long long)at);
 	unsigned bits = elem_bits(t->elem);
 	size_t align = bits < 16 ? 1 : bits / 8;
@@ -107,13 +110,14 @@ static void inputs_of(const struct host_values *h, uint32_t v, struct tensor *in
 {
 	const struct graph *g = h->g;
 	for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++, in++)
-		*in = g->in_node[i] == GRAPH_NONE ? (struct tensor){.elem = EL_DYNAMIC}
-						  : h->value[g->out_ptr[g->in_node[i]] + g->in_port[i]];
+		*in = g->in_node[i] == GRAPH_NONE
+			      ? (struct tensor){.elem = EL_DYNAMIC}
+			      : h->value[g->out_ptr[g->in_node[i]] + g->in_port[i]];
 }
 
 /* Decode node v and infer its outputs; in and out have room for all ports. */
-static int infer(struct host_values *h, uint32_t v, struct op *op, struct tensor *in, struct tensor *out,
-		 struct err *e)
+static int infer(struct host_values *h, uint32_t v, struct op *op, struct tensor *in,
+		 struct tensor *out, struct err *e)
 {
 	if (op_decode(h->g, v, op, e))
 		return -1;
@@ -138,7 +142,8 @@ static void store_shapes(struct host_values *h, uint32_t v, const struct tensor 
 	}
 }
 
-static int compute(struct host_values *h, uint32_t v, struct tensor *in, struct tensor *out, struct err *e)
+static int compute(struct host_values *h, uint32_t v, struct tensor *in, struct tensor *out,
+		   struct err *e)
 {
 	struct op op;
 	struct cpu_prep *prep;
@@ -148,7 +153,8 @@ static int compute(struct host_values *h, uint32_t v, struct tensor *in, struct 
 	if (!cpu_kernel_supports(&op, &reason))
 		return err_set(e, ST_INPUT, "cannot be computed: %s", reason);
 	for (int i = 0; i < op.n_in; i++)
-		if (in[i].elem != EL_DYNAMIC && !in[i].data && op.kind != OP_SHAPE_OF && tensor_elements(&in[i]) != 0)
+		if (in[i].elem != EL_DYNAMIC && !in[i].data && op.kind != OP_SHAPE_OF &&
+		    tensor_elements(&in[i]) != 0)
 			return err_set(e, ST_INPUT, "the value of its input %d is not known", i);
 	store_shapes(h, v, out, op.n_out);
 	for (int i = 0; i < op.n_out; i++) {
@@ -166,13 +172,16 @@ static int compute(struct host_values *h, uint32_t v, struct tensor *in, struct 
 
 int host_eval_node(struct host_values *h, uint32_t v, struct err *e)
 {
-	uint32_t n_in = h->g->in_ptr[v + 1] - h->g->in_ptr[v], n_out = h->g->out_ptr[v + 1] - h->g->out_ptr[v];
+	uint32_t n_in = h->g->in_ptr[v + 1] - h->g->in_ptr[v],
+		 n_out = h->g->out_ptr[v + 1] - h->g->out_ptr[v];
 	struct tensor ports[MAX_PORTS], *p = ports;
 	enum op_kind kind = op_kind(h->g->type[v]);
 	if (kind == OP_CONST)
 		return eval_const(h, v, e) ? node_error(h, v, e) : 0;
 	if (kind == OP_PARAMETER)
-		return h->value[h->g->out_ptr[v]].data ? 0 : (err_set(e, ST_INPUT, "has no value"), node_error(h, v, e));
+		return h->value[h->g->out_ptr[v]].data
+			       ? 0
+			       : (err_set(e, ST_INPUT, "has no value"), node_error(h, v, e));
 	if (n_in + n_out > MAX_PORTS)
 		p = MEM_NEWN(struct tensor, (size_t)n_in + n_out);
 	int rc = compute(h, v, p, p + n_in, e);
@@ -183,7 +192,8 @@ int host_eval_node(struct host_values *h, uint32_t v, struct err *e)
 
 int host_infer_node(struct host_values *h, uint32_t v, struct err *e)
 {
-	uint32_t n_in = h->g->in_ptr[v + 1] - h->g->in_ptr[v], n_out = h->g->out_ptr[v + 1] - h->g->out_ptr[v];
+	uint32_t n_in = h->g->in_ptr[v + 1] - h->g->in_ptr[v],
+		 n_out = h->g->out_ptr[v + 1] - h->g->out_ptr[v];
 	struct tensor *p = MEM_NEWN(struct tensor, (size_t)n_in + n_out + 1);
 	struct op op;
 	int rc = infer(h, v, &op, p, p + n_in, e);

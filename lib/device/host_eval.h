@@ -9,7 +9,8 @@
 
 #include "device/kernel.h"
 
-/* The values of a graph's outputs.  value[o] (o indexes out_* of the graph) has data once it is known. */
+/* The values of a graph's outputs.  value[o] (o indexes out_* of the graph) has data once it is
+ * known. */
 struct host_values {
 	const struct graph *g;
 	const unsigned char *weights;   /* the .bin, mapped; NULL when there is none */

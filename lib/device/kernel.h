@@ -47,7 +47,7 @@ int cpu_kernel_prepare(const struct op *op, const struct tensor *in, const struc
 		       struct cpu_ctx *c, struct cpu_prep **prep, struct err *e) MUST_CHECK;
 void cpu_prep_free(struct cpu_prep *p);
 uint64_t cpu_prep_bytes(const struct cpu_prep *p);        /* memory it holds; 0 for NULL */
-bool cpu_prep_owns(const struct cpu_prep *p, int i);      /* input i was copied: run ignores in[i].data */
+bool cpu_prep_owns(const struct cpu_prep *p, int i);   /* input i was copied: run ignores it */
 
 /* All data pointers of in (but those that prep owns, and absent optional inputs) and out are there;
  * out buffers do not overlap in buffers, except where cpu_kernel_in_place allows it. */
@@ -55,6 +55,7 @@ int cpu_kernel_run(const struct op *op, const struct cpu_prep *prep, const struc
 		   const struct tensor *out, struct cpu_ctx *c, struct err *e) MUST_CHECK;
 
 /* out[0] may be the same buffer as in[i] (element-wise, same type and shape). */
-bool cpu_kernel_in_place(const struct op *op, const struct tensor *in, const struct tensor *out, int i);
+bool cpu_kernel_in_place(const struct op *op, const struct tensor *in, const struct tensor *out,
+			 int i);
 
 #endif

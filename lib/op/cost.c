@@ -86,7 +86,8 @@ static bool attr_true(const struct graph *g, uint32_t v, const char *key)
 
 static uint64_t conv_flops(const struct graph *g, uint32_t v, enum op_kind kind)
 {
-	uint64_t weights = in_elements(g, v, 1), out = out_elements(g, v), in = in_elements(g, v, 0);
+	uint64_t weights = in_elements(g, v, 1), out = out_elements(g, v),
+		 in = in_elements(g, v, 0);
 	uint64_t groups = 1, rows;
 	bool grouped = kind == OP_GROUP_CONVOLUTION || kind == OP_GROUP_CONVOLUTION_BACKPROP;
 	if (grouped)
@@ -121,7 +122,8 @@ static uint64_t recurrent_flops(const struct graph *g, uint32_t v)
 	/* Each step multiplies a batch row by all of W and R: inputs with gates * hidden rows. */
 	uint64_t rows = in_dim(g, v, 0, 0), most = 0, second = 0;
 	enum op_kind kind = op_kind(g->type[v]);
-	bool sequence = kind == OP_LSTM_SEQUENCE || kind == OP_GRU_SEQUENCE || kind == OP_RNN_SEQUENCE;
+	bool sequence = kind == OP_LSTM_SEQUENCE || kind == OP_GRU_SEQUENCE ||
+			kind == OP_RNN_SEQUENCE;
 	if (sequence)
 		rows = mul(rows, in_dim(g, v, 0, 1));
 	for (uint32_t i = 1; i < g->in_ptr[v + 1] - g->in_ptr[v]; i++) {
@@ -161,13 +163,19 @@ uint64_t op_flops(const struct graph *g, uint32_t v)
 	enum op_kind kind = op_kind(g->type[v]);
 	uint64_t out = out_elements(g, v), in = in_elements(g, v, 0);
 	switch (op_info(kind)->category) {
-	case OPC_SOURCE: case OPC_SINK: case OPC_VIEW: case OPC_MOVE: case OPC_SHAPE: case OPC_CONTROL:
+	case OPC_SOURCE:
+	case OPC_SINK:
+	case OPC_VIEW:
+	case OPC_MOVE:
+	case OPC_SHAPE:
+	case OPC_CONTROL:
 		return kind == OP_INTERPOLATE ? mul(4, out) : kind == OP_CUM_SUM ? out : 0;
 	case OPC_UNARY:
 		return mul(unary_weight(kind), out);
 	case OPC_BINARY: case OPC_COMPARE:
-		return kind == OP_POWER || kind == OP_MOD || kind == OP_FLOOR_MOD ? mul(TRANSCENDENTAL, out)
-										   : out;
+		return kind == OP_POWER || kind == OP_MOD || kind == OP_FLOOR_MOD
+			       ? mul(TRANSCENDENTAL, out)
+			       : out;
 	case OPC_TERNARY:
 		return kind == OP_SELECT ? out : mul(TRANSCENDENTAL, out);
 	case OPC_REDUCE:
@@ -181,7 +189,8 @@ uint64_t op_flops(const struct graph *g, uint32_t v)
 	case OPC_POOL:
 		return kind == OP_MAX_POOL || kind == OP_AVG_POOL ? pool_flops(g, v) : in;
 	case OPC_NORM:
-		return mul(kind == OP_SOFTMAX || kind == OP_LOG_SOFTMAX ? TRANSCENDENTAL + 4 : 8, out);
+		return mul(kind == OP_SOFTMAX || kind == OP_LOG_SOFTMAX ? TRANSCENDENTAL + 4 : 8,
+			   out);
 	case OPC_RECURRENT:
 		return recurrent_flops(g, v);
 	default:
@@ -193,8 +202,11 @@ uint64_t op_flops(const struct graph *g, uint32_t v)
 static bool reads_part(enum op_kind kind, uint32_t i)
 {
 	switch (kind) {
-	case OP_GATHER: case OP_GATHER_ELEMENTS: case OP_GATHER_ND: case OP_SLICE: case OP_STRIDED_SLICE:
-		return i == 0;
+	case OP_GATHER:
+	case OP_GATHER_ELEMENTS:
+	case OP_GATHER_ND:
+	case OP_SLICE:
+	case OP_STRIDED_SLICE: return i == 0;
 	case OP_SHAPE_OF:
 		return true;
 	default:

@@ -9,7 +9,8 @@ int op_ints(const struct tensor *t, int64_t *dst, int max, struct err *e)
 {
 	int64_t n = tensor_elements(t);
 	if (n < 0 || n > max || t->rank > 1)
-		return err_set(e, ST_INPUT, "a list of %lld integers where at most %d fit", (long long)n, max);
+		return err_set(e, ST_INPUT, "a list of %lld integers where at most %d fit",
+			       (long long)n, max);
 	for (int64_t i = 0; i < n; i++)
 		dst[i] = tensor_int(t, i);
 	return (int)n;
@@ -30,7 +31,8 @@ int op_axes(const struct tensor *t, uint32_t rank, uint32_t *set, struct err *e)
 	for (int i = 0; i < n; i++) {
 		int axis = op_axis(axes[i], rank);
 		if (axis < 0)
-			return err_set(e, ST_INPUT, "axis %lld of a tensor of rank %u", (long long)axes[i], rank);
+			return err_set(e, ST_INPUT, "axis %lld of a tensor of rank %u",
+				       (long long)axes[i], rank);
 		*set |= 1u << axis;
 	}
 	return n < 0 ? -1 : 0;
@@ -47,7 +49,8 @@ int infer_unknown(const struct op *op, const struct tensor *in, struct tensor *o
 	for (int i = 0; i < op->n_out; i++) {
 		if (!tensor_describe(op->g, op->g->out_ptr[op->v] + (uint32_t)i, &out[i]) ||
 		    !tensor_is_static(&out[i]))
-			return err_set(e, ST_INPUT, "no shape inference for operator '%s'", op->g->type[op->v]);
+			return err_set(e, ST_INPUT, "no shape inference for operator '%s'",
+				       op->g->type[op->v]);
 	}
 	return 0;
 }
@@ -77,12 +80,14 @@ int infer_same(const struct op *op, const struct tensor *in, struct tensor *out,
 }
 
 /* Before opset5 the data comes third. */
-int infer_batch_norm(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
+int infer_batch_norm(const struct op *op, const struct tensor *in, struct tensor *out,
+		     struct err *e)
 {
 	return infer_same(op, &in[op->version >= 5 ? 0 : 2], out, e);
 }
 
-int infer_read_value(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
+int infer_read_value(const struct op *op, const struct tensor *in, struct tensor *out,
+		     struct err *e)
 {
 	return op->n_in ? infer_same(op, in, out, e) : infer_recorded(op, in, out, e);
 }
@@ -95,7 +100,8 @@ int infer_convert(const struct op *op, const struct tensor *in, struct tensor *o
 	return 0;
 }
 
-int infer_convert_like(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
+int infer_convert_like(const struct op *op, const struct tensor *in, struct tensor *out,
+		       struct err *e)
 {
 	(void)op, (void)e;
 	copy_shape(out, in);
@@ -132,7 +138,8 @@ static int misfit(const struct tensor *a, const struct tensor *b, struct err *e)
 		       tensor_text(b, t, sizeof t));
 }
 
-bool op_align_pdpd(const struct tensor *a, const struct tensor *b, int64_t axis, struct tensor *aligned)
+bool op_align_pdpd(const struct tensor *a, const struct tensor *b, int64_t axis,
+		   struct tensor *aligned)
 {
 	*aligned = *b;
 	uint32_t rank = b->rank;
@@ -219,9 +226,11 @@ int infer_range(const struct op *op, const struct tensor *in, struct tensor *out
 		out->dim[0] = n > 0 ? (int64_t)n : 0;
 		return 0;
 	}
-	int64_t start = tensor_int(&in[0], 0), stop = tensor_int(&in[1], 0), step = tensor_int(&in[2], 0);
+	int64_t start = tensor_int(&in[0], 0), stop = tensor_int(&in[1], 0),
+		step = tensor_int(&in[2], 0);
 	int64_t span;
-	if (step == 0 || step == INT64_MIN || __builtin_sub_overflow(stop, start, &span) || span == INT64_MIN)
+	if (step == 0 || step == INT64_MIN || __builtin_sub_overflow(stop, start, &span) ||
+	    span == INT64_MIN)
 		return err_set(e, ST_INPUT, "Range from %lld to %lld by %lld", (long long)start,
 			       (long long)stop, (long long)step);
 	out->dim[0] = (span > 0) == (step > 0) && span ? (llabs(span) - 1) / llabs(step) + 1 : 0;

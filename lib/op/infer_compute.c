@@ -17,7 +17,8 @@ int infer_matmul(const struct op *op, const struct tensor *in, struct tensor *ou
 	if (a->rank == 0 || b->rank == 0)
 		return misfit("MatMul", a, b, e);
 	/* A vector is a row on the left and a column on the right; transposition does not apply. */
-	bool ta = op->a.matmul.transpose_a && a->rank > 1, tb = op->a.matmul.transpose_b && b->rank > 1;
+	bool ta = op->a.matmul.transpose_a && a->rank > 1,
+	     tb = op->a.matmul.transpose_b && b->rank > 1;
 	int64_t m = a->rank == 1 ? 1 : a->dim[a->rank - (ta ? 1 : 2)];
 	int64_t ka = a->rank == 1 ? a->dim[0] : a->dim[a->rank - (ta ? 2 : 1)];
 	int64_t kb = b->rank == 1 ? b->dim[0] : b->dim[b->rank - (tb ? 1 : 2)];
@@ -40,7 +41,8 @@ int infer_attention(const struct op *op, const struct tensor *in, struct tensor 
 {
 	(void)op;
 	const struct tensor *q = &in[0], *k = &in[1], *v = &in[2];
-	if (q->rank < 2 || k->rank < 2 || v->rank < 2 || q->dim[q->rank - 1] != k->dim[k->rank - 1] ||
+	if (q->rank < 2 || k->rank < 2 || v->rank < 2 ||
+	    q->dim[q->rank - 1] != k->dim[k->rank - 1] ||
 	    k->dim[k->rank - 2] != v->dim[v->rank - 2])
 		return misfit("ScaledDotProductAttention", q, k, e);
 	struct tensor bq = *q, bk = *k, bv = *v, qk = {.elem = q->elem};
@@ -61,8 +63,8 @@ static int64_t window_span(int64_t kernel, int64_t dilation)
 	return (kernel - 1) * dilation + 1;
 }
 
-void op_window_pads(const struct op_window *w, int n_spatial, const int64_t *in, const int64_t *kernel,
-		    int64_t *begin, int64_t *end)
+void op_window_pads(const struct op_window *w, int n_spatial, const int64_t *in,
+		    const int64_t *kernel, int64_t *begin, int64_t *end)
 {
 	for (int i = 0; i < n_spatial; i++) {
 		begin[i] = w->pad_begin[i];
@@ -73,7 +75,8 @@ void op_window_pads(const struct op_window *w, int n_spatial, const int64_t *in,
 		if (w->auto_pad == PAD_VALID)
 			continue;
 		int64_t out = (in[i] + w->stride[i] - 1) / w->stride[i];
-		int64_t total = (out - 1) * w->stride[i] + window_span(kernel[i], w->dilation[i]) - in[i];
+		int64_t total = (out - 1) * w->stride[i] + window_span(kernel[i], w->dilation[i]) -
+				in[i];
 		if (total < 0)
 			total = 0;
 		begin[i] = w->auto_pad == PAD_SAME_UPPER ? total / 2 : total - total / 2;
@@ -81,8 +84,8 @@ void op_window_pads(const struct op_window *w, int n_spatial, const int64_t *in,
 	}
 }
 
-void op_backprop_pads(const struct op_window *w, int n_spatial, const int64_t *in, const int64_t *kernel,
-		      const int64_t *out, int64_t *begin, int64_t *end)
+void op_backprop_pads(const struct op_window *w, int n_spatial, const int64_t *in,
+		      const int64_t *kernel, const int64_t *out, int64_t *begin, int64_t *end)
 {
 	for (int i = 0; i < n_spatial; i++) {
 		begin[i] = w->pad_begin[i];
@@ -92,7 +95,8 @@ void op_backprop_pads(const struct op_window *w, int n_spatial, const int64_t *i
 		begin[i] = end[i] = 0;
 		if (w->auto_pad == PAD_VALID || !out)
 			continue;
-		int64_t total = w->stride[i] * (in[i] - 1) + window_span(kernel[i], w->dilation[i]) - out[i] +
+		int64_t total = w->stride[i] * (in[i] - 1) +
+				window_span(kernel[i], w->dilation[i]) - out[i] +
 				w->output_padding[i];
 		if (total < 0)
 			total = 0;
@@ -127,7 +131,8 @@ int infer_conv(const struct op *op, const struct tensor *in, struct tensor *out,
 	out->dim[1] = groups * wd[0];
 	op_window_pads(w, s, in[0].dim + 2, wd + 2, begin, end);
 	for (int i = 0; i < s; i++) {
-		int64_t room = in[0].dim[2 + i] + begin[i] + end[i] - window_span(wd[2 + i], w->dilation[i]);
+		int64_t room = in[0].dim[2 + i] + begin[i] + end[i] -
+			       window_span(wd[2 + i], w->dilation[i]);
 		if (room < 0 || wd[2 + i] < 1)
 			return misfit(op_info(op->kind)->type, &in[0], &in[1], e);
 		out->dim[2 + i] = room / w->stride[i] + 1;
@@ -135,7 +140,8 @@ int infer_conv(const struct op *op, const struct tensor *in, struct tensor *out,
 	return 0;
 }
 
-int infer_conv_backprop(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
+int infer_conv_backprop(const struct op *op, const struct tensor *in, struct tensor *out,
+			struct err *e)
 {
 	const struct op_window *w = &op->a.window;
 	int s = conv_spatial(op, in, e), n = -1;
@@ -146,8 +152,10 @@ int infer_conv_backprop(const struct op *op, const struct tensor *in, struct ten
 	int64_t begin[OP_MAX_SPATIAL], end[OP_MAX_SPATIAL];
 	if (groups < 1 || in[0].dim[1] != groups * wd[0])
 		return misfit(op_info(op->kind)->type, &in[0], &in[1], e);
-	if (op_has_input(op, in, 2) && ((n = op_ints(&in[2], shape, OP_MAX_SPATIAL, e)) < 0 || n != s))
-		return err_set(e, ST_INPUT, "output_shape of %s has the wrong length", op_info(op->kind)->type);
+	if (op_has_input(op, in, 2) &&
+	    ((n = op_ints(&in[2], shape, OP_MAX_SPATIAL, e)) < 0 || n != s))
+		return err_set(e, ST_INPUT, "output_shape of %s has the wrong length",
+			       op_info(op->kind)->type);
 	*out = in[0];
 	out->data = NULL;
 	out->dim[1] = groups * wd[1];
@@ -174,7 +182,8 @@ int infer_pool(const struct op *op, const struct tensor *in, struct tensor *out,
 		int64_t size = in[0].dim[2 + i], stride = w->stride[i];
 		int64_t room = size + begin[i] + end[i] - window_span(w->kernel[i], w->dilation[i]);
 		if (room < 0)
-			return err_set(e, ST_INPUT, "%s: the window is larger than its padded input",
+			return err_set(e, ST_INPUT,
+				       "%s: the window is larger than its padded input",
 				       op_info(op->kind)->type);
 		bool same = w->auto_pad == PAD_SAME_UPPER || w->auto_pad == PAD_SAME_LOWER;
 		bool ceil = w->rounding != ROUND_FLOOR && !same;
@@ -192,7 +201,8 @@ int infer_pool(const struct op *op, const struct tensor *in, struct tensor *out,
 	return 0;
 }
 
-int infer_adaptive_pool(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
+int infer_adaptive_pool(const struct op *op, const struct tensor *in, struct tensor *out,
+			struct err *e)
 {
 	int64_t size[OP_MAX_SPATIAL];
 	int n = op_ints(&in[1], size, OP_MAX_SPATIAL, e);
@@ -229,11 +239,12 @@ int infer_cell(const struct op *op, const struct tensor *in, struct tensor *out,
 int infer_sequence(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
 {
 	int64_t d = op->a.cell.bidirectional ? 2 : 1;
-	if (in[0].rank != 3 || in[1].rank != 3 || in[1].dim[0] != in[0].dim[0] || in[1].dim[1] != d ||
-	    in[1].dim[2] != op->a.cell.hidden)
+	if (in[0].rank != 3 || in[1].rank != 3 || in[1].dim[0] != in[0].dim[0] ||
+	    in[1].dim[1] != d || in[1].dim[2] != op->a.cell.hidden)
 		return misfit(op_info(op->kind)->type, &in[0], &in[1], e);
 	bool lstm = op->kind == OP_LSTM_SEQUENCE;
-	if ((lstm && !tensor_same_shape(&in[1], &in[2])) || tensor_elements(&in[lstm ? 3 : 2]) != in[0].dim[0])
+	if ((lstm && !tensor_same_shape(&in[1], &in[2])) ||
+	    tensor_elements(&in[lstm ? 3 : 2]) != in[0].dim[0])
 		return misfit("the states or sequence_lengths", &in[1], &in[2], e);
 	out[0] = (struct tensor){.elem = in[0].elem, .rank = 4,
 				 .dim = {in[0].dim[0], d, in[0].dim[1], op->a.cell.hidden}};

@@ -81,7 +81,8 @@ int infer_unsqueeze(const struct op *op, const struct tensor *in, struct tensor 
 }
 
 /* Data, block_shape, crops_begin, crops_end. */
-int infer_batch_to_space(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
+int infer_batch_to_space(const struct op *op, const struct tensor *in, struct tensor *out,
+			 struct err *e)
 {
 	(void)op;
 	int64_t b[TENSOR_DIMS], lo[TENSOR_DIMS], hi[TENSOR_DIMS], blocks = 1;
@@ -101,7 +102,8 @@ int infer_batch_to_space(const struct op *op, const struct tensor *in, struct te
 	return 0;
 }
 
-int infer_space_to_batch(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
+int infer_space_to_batch(const struct op *op, const struct tensor *in, struct tensor *out,
+			 struct err *e)
 {
 	(void)op;
 	int64_t b[TENSOR_DIMS], lo[TENSOR_DIMS], hi[TENSOR_DIMS], blocks = 1;
@@ -129,7 +131,9 @@ int infer_broadcast(const struct op *op, const struct tensor *in, struct tensor 
 	target.rank = (uint32_t)n;
 	if (op->a.broadcast.bcast == BCAST_BIDIRECTIONAL) {
 		out->elem = in[0].elem;
-		return op_broadcast(&in[0], &target, out) ? 0 : misfit("Broadcast's target shape", &in[0], e);
+		return op_broadcast(&in[0], &target, out)
+			       ? 0
+			       : misfit("Broadcast's target shape", &in[0], e);
 	}
 	*out = target;
 	return 0;
@@ -145,7 +149,8 @@ int infer_concat(const struct op *op, const struct tensor *in, struct tensor *ou
 		if (in[i].elem != in[0].elem)
 			return misfit("the type of an input of Concat", &in[i], e);
 		for (uint32_t d = 0; d < in[0].rank; d++)
-			if (in[i].rank != in[0].rank || ((int)d != axis && in[i].dim[d] != in[0].dim[d]))
+			if (in[i].rank != in[0].rank ||
+			    ((int)d != axis && in[i].dim[d] != in[0].dim[d]))
 				return misfit("an input of Concat", &in[i], e);
 		if (__builtin_add_overflow(out->dim[axis], in[i].dim[axis], &out->dim[axis]))
 			return misfit("Concat", &in[i], e);
@@ -153,7 +158,8 @@ int infer_concat(const struct op *op, const struct tensor *in, struct tensor *ou
 	return 0;
 }
 
-int infer_depth_to_space(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
+int infer_depth_to_space(const struct op *op, const struct tensor *in, struct tensor *out,
+			 struct err *e)
 {
 	int64_t b = op->a.block.block, blocks = 1;
 	if (in[0].rank < 3)
@@ -170,7 +176,8 @@ int infer_depth_to_space(const struct op *op, const struct tensor *in, struct te
 	return 0;
 }
 
-int infer_space_to_depth(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
+int infer_space_to_depth(const struct op *op, const struct tensor *in, struct tensor *out,
+			 struct err *e)
 {
 	int64_t b = op->a.block.block;
 	if (in[0].rank < 3)
@@ -190,7 +197,9 @@ int op_gather_axes(const struct op *op, const struct tensor *in, int *axis, int 
 	*batch_dims = (int)op->a.axis.batch_dims;
 	if (*batch_dims < 0)
 		*batch_dims += (int)in[1].rank;
-	return *axis < 0 || *batch_dims < 0 || *batch_dims > *axis || *batch_dims > (int)in[1].rank ? -1 : 0;
+	return *axis < 0 || *batch_dims < 0 || *batch_dims > *axis || *batch_dims > (int)in[1].rank
+		       ? -1
+		       : 0;
 }
 
 int infer_gather(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
@@ -211,7 +220,8 @@ int infer_gather(const struct op *op, const struct tensor *in, struct tensor *ou
 	return 0;
 }
 
-int infer_gather_elements(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
+int infer_gather_elements(const struct op *op, const struct tensor *in, struct tensor *out,
+			  struct err *e)
 {
 	int axis = op_axis(op->a.axis.axis, in[0].rank);
 	if (axis < 0 || in[1].rank != in[0].rank)
@@ -280,7 +290,8 @@ int infer_slice(const struct op *op, const struct tensor *in, struct tensor *out
 	return op_slice_ranges(op, in, r, out, e);
 }
 
-int infer_strided_slice(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
+int infer_strided_slice(const struct op *op, const struct tensor *in, struct tensor *out,
+			struct err *e)
 {
 	struct op_range r[TENSOR_DIMS];
 	return op_slice_ranges(op, in, r, out, e);
@@ -298,7 +309,8 @@ int infer_split(const struct op *op, const struct tensor *in, struct tensor *out
 	return 0;
 }
 
-int infer_variadic_split(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
+int infer_variadic_split(const struct op *op, const struct tensor *in, struct tensor *out,
+			 struct err *e)
 {
 	int axis = op_axis(tensor_int(&in[1], 0), in[0].rank);
 	int64_t sum = 0;
@@ -350,7 +362,8 @@ int infer_topk(const struct op *op, const struct tensor *in, struct tensor *out,
 	return 0;
 }
 
-int op_permutation(const struct tensor *in, const struct tensor *order, int64_t *perm, struct err *e)
+int op_permutation(const struct tensor *in, const struct tensor *order, int64_t *perm,
+		   struct err *e)
 {
 	uint32_t rank = in->rank, seen = 0;
 	if (tensor_elements(order) == 0) {       /* reverses the dims */
@@ -383,7 +396,8 @@ int infer_transpose(const struct op *op, const struct tensor *in, struct tensor 
 }
 
 /* Interpolate-4: image, sizes, scales [, axes]; Interpolate-11: image, sizes or scales [, axes]. */
-int infer_interpolate(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
+int infer_interpolate(const struct op *op, const struct tensor *in, struct tensor *out,
+		      struct err *e)
 {
 	const struct op_resize *r = &op->a.resize;
 	bool v4 = op->version < 11;
@@ -406,8 +420,9 @@ int infer_interpolate(const struct op *op, const struct tensor *in, struct tenso
 		int axis = op_axis(axes[i], in[0].rank);
 		if (axis < 0)
 			return misfit("Interpolate's axes", &in[0], e);
-		double size = r->by_sizes ? (double)tensor_int(by, i)
-					  : floor((double)out->dim[axis] * tensor_real(by, i) + 1e-5);
+		double size = r->by_sizes
+				      ? (double)tensor_int(by, i)
+				      : floor((double)out->dim[axis] * tensor_real(by, i) + 1e-5);
 		if (!(size >= 0 && size < 0x1p40))
 			return misfit("Interpolate's sizes", &in[0], e);
 		out->dim[axis] = (int64_t)size;

@@ -17,7 +17,8 @@ struct row {
 static const struct row table[OP_COUNT] = {
 	[OP_UNKNOWN] = {{"", OPC_OTHER, 0, -1, -1, 0}, attr_none, infer_unknown},
 #define OP(kind, type, category, min_in, max_in, n_out, values, attrs, infer) \
-	[OP_##kind] = {{type, category, min_in, max_in, n_out, values}, attr_##attrs, infer_##infer},
+	[OP_##kind] = { \
+		{type, category, min_in, max_in, n_out, values}, attr_##attrs, infer_##infer},
 	OP_LIST(OP)
 #undef OP
 };
@@ -80,7 +81,8 @@ static int check_counts(const struct op *op, struct err *e)
 			       info->n_out);
 	for (int i = 0; i < info->min_in; i++)
 		if (op->g->in_node[op->g->in_ptr[op->v] + (uint32_t)i] == GRAPH_NONE)
-			return err_set(e, ST_INPUT, "input %d of %s is not connected", i, info->type);
+			return err_set(e, ST_INPUT, "input %d of %s is not connected", i,
+				       info->type);
 	return 0;
 }
 
@@ -113,7 +115,11 @@ static uint32_t scalar_inputs(enum op_kind kind)
 {
 	switch (kind) {
 	case OP_GATHER: return 1u << 2;
-	case OP_SPLIT: case OP_VARIADIC_SPLIT: case OP_TOP_K: case OP_CUM_SUM: case OP_SWISH: return 1u << 1;
+	case OP_SPLIT:
+	case OP_VARIADIC_SPLIT:
+	case OP_TOP_K:
+	case OP_CUM_SUM:
+	case OP_SWISH: return 1u << 1;
 	case OP_HARD_SIGMOID: case OP_SELU: return 6;
 	case OP_ONE_HOT: return 14;
 	case OP_RANGE: case OP_EYE: return 7;
@@ -137,7 +143,8 @@ static bool values_known(const struct op *op, const struct tensor *in)
 {
 	uint32_t mask = table[op->kind].info.values;
 	for (int i = 0; i < op->n_in && i < 32; i++)
-		if (mask >> i & 1 && in[i].elem != EL_DYNAMIC && !in[i].data && tensor_elements(&in[i]) != 0)
+		if (mask >> i & 1 && in[i].elem != EL_DYNAMIC && !in[i].data &&
+		    tensor_elements(&in[i]) != 0)
 			return false;
 	return true;
 }
@@ -153,7 +160,8 @@ int op_check(const struct op *op, const struct tensor *in, const struct tensor *
 		want = MEM_NEWN(struct tensor, (size_t)op->n_out);
 	int rc = op_infer(op, in, want, e) ? -1 : 1;
 	for (int i = 0; i < op->n_out && rc == 1; i++) {
-		bool weight = out[i].elem == EL_F32 && (want[i].elem == EL_F16 || want[i].elem == EL_BF16);
+		bool weight = out[i].elem == EL_F32 &&
+			      (want[i].elem == EL_F16 || want[i].elem == EL_BF16);
 		if (!tensor_same_shape(&want[i], &out[i]) ||
 		    (want[i].elem != out[i].elem && want[i].elem != EL_DYNAMIC && !weight)) {
 			err_set(e, ST_INPUT, "output %d of %s is %s, but its inputs make %s", i,
@@ -175,7 +183,8 @@ int op_infer(const struct op *op, const struct tensor *in, struct tensor *out, s
 	for (int i = 0; i < op->n_in && i < 32; i++)
 		if (r->info.values >> i & 1 && in[i].elem != EL_DYNAMIC && !in[i].data &&
 		    tensor_elements(&in[i]) != 0) {
-			err_set(e, ST_INPUT, "the value of input %d of %s must be known", i, r->info.type);
+			err_set(e, ST_INPUT, "the value of input %d of %s must be known", i,
+				r->info.type);
 			return prefix_node(op, e);
 		}
 	if (check_scalars(op, in, e) || r->infer(op, in, out, e))

@@ -22,7 +22,7 @@ enum op_category {
 	OPC_OTHER,
 	OPC_SOURCE,              /* Parameter, Const, ReadValue */
 	OPC_SINK,                /* Result, Assign */
-	OPC_UNARY,               /* element-wise with one data input; further inputs are parameters */
+	OPC_UNARY,               /* element-wise, one data input; others are parameters */
 	OPC_BINARY,              /* element-wise with broadcasting */
 	OPC_COMPARE,             /* the same with a boolean result */
 	OPC_TERNARY,             /* Select, FakeQuantize */
@@ -47,16 +47,23 @@ enum op_pad_mode { PADM_CONSTANT, PADM_EDGE, PADM_REFLECT, PADM_SYMMETRIC };
 enum op_gelu { GELU_ERF, GELU_TANH };
 enum op_round { ROUND_HALF_EVEN, ROUND_HALF_AWAY };
 enum op_activation { ACT_NONE, ACT_SIGMOID, ACT_TANH, ACT_RELU };
-enum op_scatter { SCATTER_NONE, SCATTER_SUM, SCATTER_PROD, SCATTER_MIN, SCATTER_MAX, SCATTER_MEAN, SCATTER_SUB };
+enum op_scatter {
+	SCATTER_NONE, SCATTER_SUM, SCATTER_PROD, SCATTER_MIN, SCATTER_MAX, SCATTER_MEAN, SCATTER_SUB
+};
 enum op_interp { INTERP_NEAREST, INTERP_LINEAR, INTERP_LINEAR_ONNX, INTERP_CUBIC };
-enum op_coord { COORD_HALF_PIXEL, COORD_PYTORCH, COORD_ASYMMETRIC, COORD_TF_HALF_PIXEL, COORD_ALIGN_CORNERS };
-enum op_nearest { NEAREST_PREFER_FLOOR, NEAREST_PREFER_CEIL, NEAREST_FLOOR, NEAREST_CEIL, NEAREST_SIMPLE };
+enum op_coord {
+	COORD_HALF_PIXEL, COORD_PYTORCH, COORD_ASYMMETRIC, COORD_TF_HALF_PIXEL, COORD_ALIGN_CORNERS
+};
+enum op_nearest {
+	NEAREST_PREFER_FLOOR, NEAREST_PREFER_CEIL, NEAREST_FLOOR, NEAREST_CEIL, NEAREST_SIMPLE
+};
 
 /* Attributes, by family.  A window's arrays count spatial dims from the outermost. */
 struct op_window {               /* convolutions and pooling */
 	int n_spatial;           /* 0: attribute lists absent; take it from the input's rank */
 	int64_t stride[OP_MAX_SPATIAL], dilation[OP_MAX_SPATIAL];
-	int64_t pad_begin[OP_MAX_SPATIAL], pad_end[OP_MAX_SPATIAL];   /* as written; see op_window_pads */
+	int64_t pad_begin[OP_MAX_SPATIAL];       /* as written; op_window_pads resolves auto_pad */
+	int64_t pad_end[OP_MAX_SPATIAL];
 	int64_t kernel[OP_MAX_SPATIAL];                               /* pooling only */
 	int64_t output_padding[OP_MAX_SPATIAL];                       /* transposed convolution */
 	enum auto_pad auto_pad;
@@ -97,23 +104,31 @@ struct op {
 		struct { int64_t axis, batch_dims; bool exclusive, reverse; } axis;
 		struct { int64_t n; } split;
 		struct { bool keep_dims; } reduce;
-		struct { enum op_bcast bcast; int64_t axis; } broadcast;   /* binary, Broadcast, Select */
+		/* binary operators, Broadcast, Select */
+		struct { enum op_bcast bcast; int64_t axis; } broadcast;
 		struct { float alpha, beta, lo, hi; enum op_gelu gelu; enum op_round round; } act;
 		struct { enum elem to; } convert;              /* Convert, ShapeOf, Range */
 		struct { bool special_zero; } reshape;
 		struct op_slice slice;
-		struct { double eps; bool normalize_variance, eps_inside_sqrt, across_channels; int64_t groups; } norm;
+		struct {
+			double eps;
+			bool normalize_variance, eps_inside_sqrt, across_channels;
+			int64_t groups;
+		} norm;
 		struct { double alpha, beta, bias; int64_t size; } lrn;
 		struct { int64_t levels; enum op_bcast bcast; } quantize;
 		struct { enum op_pad_mode mode; } pad;
 		struct { int64_t axis; bool max, by_index, stable; enum elem index; } topk;
 		struct { enum op_scatter reduction; bool use_init; } scatter;
-		struct { int64_t block, axis, groups; bool depth_first; } block;   /* DepthToSpace, ShuffleChannels */
-		struct { int64_t axis, seq_axis, batch_axis; } onehot;             /* OneHot, ReverseSequence */
+		/* DepthToSpace, SpaceToDepth, ShuffleChannels */
+		struct { int64_t block, axis, groups; bool depth_first; } block;
+		/* OneHot, ReverseSequence */
+		struct { int64_t axis, seq_axis, batch_axis; } onehot;
 		struct { bool causal; } attention;
 		struct op_cell cell;
 		struct op_resize resize;
-		struct { enum elem elem; const char *variable; } variable;         /* ReadValue, Assign */
+		/* ReadValue, Assign */
+		struct { enum elem elem; const char *variable; } variable;
 	} a;
 };
 
@@ -128,7 +143,7 @@ struct op_info {
 };
 const struct op_info *op_info(enum op_kind kind);
 enum op_kind op_kind(const char *type);      /* any case, aliases; OP_UNKNOWN */
-bool op_is_view(const struct op *op);        /* outputs have exactly input 0's bytes: need no kernel */
+bool op_is_view(const struct op *op);        /* the output has input 0's bytes: needs no kernel */
 
 /* Decode node v.  An operator that is not in the table gives kind OP_UNKNOWN and
  * 0; -1 (ST_INPUT) for attributes that make no sense or a wrong number of inputs. */
@@ -137,28 +152,32 @@ int op_decode(const struct graph *g, uint32_t v, struct op *op, struct err *e) M
 /* Types and shapes of all outputs from those of the inputs (n_in, n_out as in op).
  * Inputs in info.values need their data.  -1 (ST_INPUT): shapes that do not fit
  * or an operator without shape inference. Outputs' data is set to NULL. */
-int op_infer(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e) MUST_CHECK;
+int op_infer(const struct op *op, const struct tensor *in, struct tensor *out,
+	     struct err *e) MUST_CHECK;
 
-/* Do the outputs that somebody recorded follow from the inputs?  1 when they do, 0 when that cannot be
- * said before the values of some inputs are known, -1 (ST_INPUT) when they do not.  A device
- * whose kernels trust shapes asks this first.  Weights given as f16 or bf16 count as f32. */
-int op_check(const struct op *op, const struct tensor *in, const struct tensor *out, struct err *e) MUST_CHECK;
+/* Do the outputs that somebody recorded follow from the inputs?  1 when they do, 0 when
+ * that cannot be said before the values of some inputs are known, -1 (ST_INPUT) when they do
+ * not.  A device whose kernels trust shapes asks this first.  Weights given as f16 or bf16
+ * count as f32. */
+int op_check(const struct op *op, const struct tensor *in, const struct tensor *out,
+	     struct err *e) MUST_CHECK;
 
 /* Effective padding of a window for an input with spatial sizes in[] and kernel sizes
  * kernel[]: auto_pad resolved.  For convolutions and pooling alike. */
-void op_window_pads(const struct op_window *w, int n_spatial, const int64_t *in, const int64_t *kernel,
-		    int64_t *begin, int64_t *end);
+void op_window_pads(const struct op_window *w, int n_spatial, const int64_t *in,
+		    const int64_t *kernel, int64_t *begin, int64_t *end);
 /* The same for a transposed convolution; out[]: the spatial sizes asked for by its third
  * input, or NULL. */
-void op_backprop_pads(const struct op_window *w, int n_spatial, const int64_t *in, const int64_t *kernel,
-		      const int64_t *out, int64_t *begin, int64_t *end);
+void op_backprop_pads(const struct op_window *w, int n_spatial, const int64_t *in,
+		      const int64_t *kernel, const int64_t *out, int64_t *begin, int64_t *end);
 /* Axis in 0 .. rank - 1 from one that may be negative; -1 when out of range. */
 int op_axis(int64_t axis, uint32_t rank);
 /* Numpy broadcast of two shapes into out (rank and dims); false when they do not fit. */
 bool op_broadcast(const struct tensor *a, const struct tensor *b, struct tensor *out);
 /* PaddlePaddle's rule: b lies along the dims of a from `axis` on (-1: the last ones).
  * *aligned is b with dims of 1 appended, so that op_broadcast applies; false: does not fit. */
-bool op_align_pdpd(const struct tensor *a, const struct tensor *b, int64_t axis, struct tensor *aligned);
+bool op_align_pdpd(const struct tensor *a, const struct tensor *b, int64_t axis,
+		   struct tensor *aligned);
 
 /* ---- costs of a node from its recorded shapes ---- */
 

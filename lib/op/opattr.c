@@ -70,7 +70,8 @@ static int get_bool(const struct op *op, const char *key, bool *out, struct err 
 }
 
 /* Index of the attribute's value among words separated by '|'. */
-static int get_choice(const struct op *op, const char *key, const char *words, int *out, struct err *e)
+static int get_choice(const struct op *op, const char *key, const char *words, int *out,
+		      struct err *e)
 {
 	const char *s = graph_attr(op->g, op->v, key);
 	if (!s)
@@ -101,7 +102,8 @@ static int get_list(const struct op *op, const char *key, int64_t lo, int max, i
 	for (p += strspn(p, ", "); *p; p += strspn(p, ", ")) {
 		char *end;
 		long long x = strtoll(p, &end, 10);
-		if (end == p || (*end && *end != ',' && *end != ' ') || *n == max || x < lo || x > INT32_MAX)
+		if (end == p || (*end && *end != ',' && *end != ' ') || *n == max || x < lo ||
+		    x > INT32_MAX)
 			return bad(op, key, s, e);
 		out[(*n)++] = x;
 		p = end;
@@ -148,7 +150,8 @@ int attr_act(struct op *op, struct err *e)
 	    get_choice(op, "approximation_mode", "erf|tanh", &gelu, e) ||
 	    (op->kind == OP_ROUND &&
 	     get_choice(op, "mode", "half_to_even|half_away_from_zero", &round, e)) ||
-	    get_bool(op, "detect_negative", &negative, e) || get_bool(op, "detect_positive", &positive, e))
+	    get_bool(op, "detect_negative", &negative, e) ||
+	    get_bool(op, "detect_positive", &positive, e))
 		return -1;
 	op->a.act.gelu = (enum op_gelu)gelu;
 	op->a.act.round = (enum op_round)round;
@@ -229,16 +232,19 @@ int attr_window(struct op *op, struct err *e)
 	struct op_window *w = &op->a.window;
 	int auto_pad = PAD_EXPLICIT, rounding = ROUND_FLOOR;
 	w->grouped = op->kind == OP_GROUP_CONVOLUTION || op->kind == OP_GROUP_CONVOLUTION_BACKPROP;
-	w->transposed = op->kind == OP_CONVOLUTION_BACKPROP || op->kind == OP_GROUP_CONVOLUTION_BACKPROP;
+	w->transposed = op->kind == OP_CONVOLUTION_BACKPROP ||
+			op->kind == OP_GROUP_CONVOLUTION_BACKPROP;
 	if (window_list(op, "strides", 1, 1, w->stride, e) ||
 	    window_list(op, "dilations", 1, 1, w->dilation, e) ||
 	    window_list(op, "pads_begin", INT32_MIN, 0, w->pad_begin, e) ||
 	    window_list(op, "pads_end", INT32_MIN, 0, w->pad_end, e) ||
 	    window_list(op, "kernel", 1, 1, w->kernel, e) ||
 	    window_list(op, "output_padding", 0, 0, w->output_padding, e) ||
-	    get_choice(op, "auto_pad", "explicit|same_upper|same_lower|valid|notset", &auto_pad, e) ||
+	    get_choice(op, "auto_pad", "explicit|same_upper|same_lower|valid|notset", &auto_pad,
+		       e) ||
 	    get_choice(op, "rounding_type", "floor|ceil|ceil_torch", &rounding, e) ||
-	    get_bool(op, "exclude-pad", &w->exclude_pad, e) || get_int(op, "axis", INT32_MIN, &w->axis, e))
+	    get_bool(op, "exclude-pad", &w->exclude_pad, e) ||
+	    get_int(op, "axis", INT32_MIN, &w->axis, e))
 		return -1;
 	w->auto_pad = auto_pad == 4 ? PAD_EXPLICIT : (enum auto_pad)auto_pad;
 	w->rounding = (enum op_rounding)rounding;
@@ -260,8 +266,8 @@ int attr_split(struct op *op, struct err *e)
 	if (get_int(op, "num_splits", 1, &op->a.split.n, e))
 		return -1;
 	if (op->a.split.n != op->n_out)
-		return err_set(e, ST_INPUT, "Split has %d outputs, not num_splits = %lld", op->n_out,
-			       (long long)op->a.split.n);
+		return err_set(e, ST_INPUT, "Split has %d outputs, not num_splits = %lld",
+			       op->n_out, (long long)op->a.split.n);
 	return 0;
 }
 
@@ -272,7 +278,8 @@ int attr_norm(struct op *op, struct err *e)
 	op->a.norm.groups = 1;
 	int mode = 0;
 	const char *modes = op->kind == OP_NORMALIZE_L2 ? "add|max" : "inside_sqrt|outside_sqrt";
-	if (get_real(op, "eps", &op->a.norm.eps, e) || get_real(op, "epsilon", &op->a.norm.eps, e) ||
+	if (get_real(op, "eps", &op->a.norm.eps, e) ||
+	    get_real(op, "epsilon", &op->a.norm.eps, e) ||
 	    get_bool(op, "normalize_variance", &op->a.norm.normalize_variance, e) ||
 	    get_bool(op, "across_channels", &op->a.norm.across_channels, e) ||
 	    get_int(op, "num_groups", 1, &op->a.norm.groups, e) ||
@@ -290,9 +297,12 @@ int attr_lrn(struct op *op, struct err *e)
 	op->a.lrn.beta = 0.75;
 	op->a.lrn.bias = 1;
 	op->a.lrn.size = 5;
-	return get_real(op, "alpha", &op->a.lrn.alpha, e) || get_real(op, "beta", &op->a.lrn.beta, e) ||
-	       get_real(op, "bias", &op->a.lrn.bias, e) || get_int(op, "size", 1, &op->a.lrn.size, e)
-	       ? -1 : 0;
+	return get_real(op, "alpha", &op->a.lrn.alpha, e) ||
+			       get_real(op, "beta", &op->a.lrn.beta, e) ||
+			       get_real(op, "bias", &op->a.lrn.bias, e) ||
+			       get_int(op, "size", 1, &op->a.lrn.size, e)
+		       ? -1
+		       : 0;
 }
 
 int attr_reshape(struct op *op, struct err *e)
@@ -324,10 +334,13 @@ static int get_mask(struct op *op, const char *key, uint64_t *mask, struct err *
 int attr_slice(struct op *op, struct err *e)
 {
 	struct op_slice *s = &op->a.slice;
-	return get_mask(op, "begin_mask", &s->begin_mask, e) || get_mask(op, "end_mask", &s->end_mask, e) ||
-	       get_mask(op, "new_axis_mask", &s->new_axis_mask, e) ||
-	       get_mask(op, "shrink_axis_mask", &s->shrink_axis_mask, e) ||
-	       get_mask(op, "ellipsis_mask", &s->ellipsis_mask, e) ? -1 : 0;
+	return get_mask(op, "begin_mask", &s->begin_mask, e) ||
+			       get_mask(op, "end_mask", &s->end_mask, e) ||
+			       get_mask(op, "new_axis_mask", &s->new_axis_mask, e) ||
+			       get_mask(op, "shrink_axis_mask", &s->shrink_axis_mask, e) ||
+			       get_mask(op, "ellipsis_mask", &s->ellipsis_mask, e)
+		       ? -1
+		       : 0;
 }
 
 int attr_topk(struct op *op, struct err *e)
@@ -420,17 +433,20 @@ int attr_cell(struct op *op, struct err *e)
 int attr_resize(struct op *op, struct err *e)
 {
 	struct op_resize *r = &op->a.resize;
-	int mode = INTERP_NEAREST, coord = COORD_HALF_PIXEL, nearest = NEAREST_PREFER_FLOOR, shape = 1;
+	int mode = INTERP_NEAREST, coord = COORD_HALF_PIXEL, nearest = NEAREST_PREFER_FLOOR,
+	    shape = 1;
 	int nb, ne;
 	r->cube_coeff = -0.75;
 	if (get_choice(op, "mode", "nearest|linear|linear_onnx|cubic", &mode, e) ||
-	    get_choice(op, "coordinate_transformation_mode",
-		       "half_pixel|pytorch_half_pixel|asymmetric|tf_half_pixel_for_nn|align_corners",
-		       &coord, e) ||
+	    get_choice(
+		    op, "coordinate_transformation_mode",
+		    "half_pixel|pytorch_half_pixel|asymmetric|tf_half_pixel_for_nn|align_corners",
+		    &coord, e) ||
 	    get_choice(op, "nearest_mode", "round_prefer_floor|round_prefer_ceil|floor|ceil|simple",
 		       &nearest, e) ||
 	    get_choice(op, "shape_calculation_mode", "scales|sizes", &shape, e) ||
-	    get_bool(op, "antialias", &r->antialias, e) || get_real(op, "cube_coeff", &r->cube_coeff, e) ||
+	    get_bool(op, "antialias", &r->antialias, e) ||
+	    get_real(op, "cube_coeff", &r->cube_coeff, e) ||
 	    get_list(op, "pads_begin", 0, TENSOR_DIMS, r->pad_begin, &nb, e) ||
 	    get_list(op, "pads_end", 0, TENSOR_DIMS, r->pad_end, &ne, e))
 		return -1;

@@ -33,15 +33,17 @@ int attr_resize(struct op *op, struct err *e);
 /* Shape inference: element-wise, reductions, sources (infer.c); windows, products and
  * recurrent cells (infer_compute.c); movement (infer_move.c).  Inputs have their shapes, and
  * their values where the table says so; absent optional inputs are EL_DYNAMIC. */
-typedef int infer_fn(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e);
-infer_fn infer_unknown, infer_recorded, infer_same, infer_read_value, infer_convert, infer_convert_like,
-	infer_test, infer_binary, infer_compare, infer_prelu, infer_select, infer_reduce, infer_range,
-	infer_batch_norm, infer_shape_of, infer_eye, infer_non_zero;
-infer_fn infer_matmul, infer_attention, infer_conv, infer_conv_backprop, infer_pool, infer_adaptive_pool,
-	infer_cell, infer_sequence;
-infer_fn infer_reshape, infer_squeeze, infer_unsqueeze, infer_batch_to_space, infer_broadcast, infer_concat,
-	infer_depth_to_space, infer_gather, infer_gather_elements, infer_gather_nd, infer_one_hot, infer_pad,
-	infer_slice, infer_space_to_batch, infer_space_to_depth, infer_split, infer_strided_slice,
-	infer_tile, infer_topk, infer_transpose, infer_variadic_split, infer_interpolate;
+typedef int infer_fn(const struct op *op, const struct tensor *in, struct tensor *out,
+		     struct err *e);
+infer_fn infer_unknown, infer_recorded, infer_same, infer_read_value, infer_convert,
+	infer_convert_like, infer_test, infer_binary, infer_compare, infer_prelu, infer_select,
+	infer_reduce, infer_range, infer_batch_norm, infer_shape_of, infer_eye, infer_non_zero;
+infer_fn infer_matmul, infer_attention, infer_conv, infer_conv_backprop, infer_pool,
+	infer_adaptive_pool, infer_cell, infer_sequence;
+infer_fn infer_reshape, infer_squeeze, infer_unsqueeze, infer_batch_to_space, infer_broadcast,
+	infer_concat, infer_depth_to_space, infer_gather, infer_gather_elements, infer_gather_nd,
+	infer_one_hot, infer_pad, infer_slice, infer_space_to_batch, infer_space_to_depth,
+	infer_split, infer_strided_slice, infer_tile, infer_topk, infer_transpose,
+	infer_variadic_split, infer_interpolate;
 
 #endif

@@ -98,9 +98,10 @@
 	X(ATTENTION, "ScaledDotProductAttention", OPC_MATMUL, 3, 6, 1, 0, attention, attention) \
 	X(CONVOLUTION, "Convolution", OPC_CONV, 2, 2, 1, 0, window, conv) \
 	X(GROUP_CONVOLUTION, "GroupConvolution", OPC_CONV, 2, 2, 1, 0, window, conv) \
-	X(CONVOLUTION_BACKPROP, "ConvolutionBackpropData", OPC_CONV, 2, 3, 1, 4, window, conv_backprop) \
-	X(GROUP_CONVOLUTION_BACKPROP, "GroupConvolutionBackpropData", OPC_CONV, 2, 3, 1, 4, window, \
+	X(CONVOLUTION_BACKPROP, "ConvolutionBackpropData", OPC_CONV, 2, 3, 1, 4, window, \
 	  conv_backprop) \
+	X(GROUP_CONVOLUTION_BACKPROP, "GroupConvolutionBackpropData", OPC_CONV, 2, 3, 1, 4, \
+	  window, conv_backprop) \
 	X(AVG_POOL, "AvgPool", OPC_POOL, 1, 1, 1, 0, window, pool) \
 	X(MAX_POOL, "MaxPool", OPC_POOL, 1, 1, -1, 0, window, pool) \
 	X(ADAPTIVE_AVG_POOL, "AdaptiveAvgPool", OPC_POOL, 2, 2, 1, 2, none, adaptive_pool) \

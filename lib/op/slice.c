@@ -32,7 +32,8 @@ static int slice_ranges(const struct op *op, const struct tensor *in, struct op_
 	int n = op_ints(&in[1], start, TENSOR_DIMS, e);
 	if (n < 0)
 		return -1;
-	if (op_ints(&in[2], stop, TENSOR_DIMS, e) != n || op_ints(&in[3], step, TENSOR_DIMS, e) != n)
+	if (op_ints(&in[2], stop, TENSOR_DIMS, e) != n ||
+	    op_ints(&in[3], step, TENSOR_DIMS, e) != n)
 		return err_set(e, ST_INPUT, "start, stop and step of Slice have different lengths");
 	for (int i = 0; i < n; i++)
 		axes[i] = i;
@@ -45,8 +46,8 @@ static int slice_ranges(const struct op *op, const struct tensor *in, struct op_
 	for (int i = 0; i < n; i++) {
 		int axis = op_axis(axes[i], in[0].rank);
 		if (axis < 0 || step[i] == 0 || step[i] == INT64_MIN)
-			return err_set(e, ST_INPUT, "Slice with axis %lld, step %lld", (long long)axes[i],
-				       (long long)step[i]);
+			return err_set(e, ST_INPUT, "Slice with axis %lld, step %lld",
+				       (long long)axes[i], (long long)step[i]);
 		r[axis] = make_range(start[i], stop[i], step[i], in[0].dim[axis]);
 		out->dim[axis] = r[axis].count;
 	}
@@ -54,14 +55,14 @@ static int slice_ranges(const struct op *op, const struct tensor *in, struct op_
 }
 
 /* One item of begin/end/stride on an input dim. */
-static int strided_item(const struct op_slice *s, int item, int64_t begin, int64_t end, int64_t step,
-			int64_t size, struct op_range *r, struct err *e)
+static int strided_item(const struct op_slice *s, int item, int64_t begin, int64_t end,
+			int64_t step, int64_t size, struct op_range *r, struct err *e)
 {
 	if (s->shrink_axis_mask >> item & 1) {
 		int64_t at = begin < 0 ? begin + size : begin;
 		if (at < 0 || at >= size)
-			return err_set(e, ST_INPUT, "StridedSlice takes element %lld of %lld", (long long)begin,
-				       (long long)size);
+			return err_set(e, ST_INPUT, "StridedSlice takes element %lld of %lld",
+				       (long long)begin, (long long)size);
 		*r = (struct op_range){at, 1, 1};
 		return 0;
 	}
@@ -125,5 +126,6 @@ static int strided_ranges(const struct op *op, const struct tensor *in, struct o
 int op_slice_ranges(const struct op *op, const struct tensor *in, struct op_range *r,
 		    struct tensor *out, struct err *e)
 {
-	return op->kind == OP_SLICE ? slice_ranges(op, in, r, out, e) : strided_ranges(op, in, r, out, e);
+	return op->kind == OP_SLICE ? slice_ranges(op, in, r, out, e)
+				    : strided_ranges(op, in, r, out, e);
 }

@@ -13,7 +13,8 @@ int op_slice_ranges(const struct op *op, const struct tensor *in, struct op_rang
 		    struct tensor *out, struct err *e) MUST_CHECK;
 
 /* Gather's axis (of the data) and batch_dims, both >= 0; -1 when they do not fit. */
-int op_gather_axes(const struct op *op, const struct tensor *in, int *axis, int *batch_dims) MUST_CHECK;
+int op_gather_axes(const struct op *op, const struct tensor *in, int *axis,
+		   int *batch_dims) MUST_CHECK;
 
 /* Transpose: output dim i is input dim perm[i]. */
 int op_permutation(const struct tensor *in, const struct tensor *order, int64_t *perm,

@@ -54,7 +54,8 @@ uint16_t bf16_from_float(float f)
 
 bool elem_is_signed(enum elem t)
 {
-	return elem_is_real(t) || t == EL_I64 || t == EL_I32 || t == EL_I16 || t == EL_I8 || t == EL_I4;
+	return elem_is_real(t) || t == EL_I64 || t == EL_I32 || t == EL_I16 || t == EL_I8 ||
+	       t == EL_I4;
 }
 
 /* Bits of element i of a type of 1, 2 or 4 bits; the first element is in the low bits,
@@ -138,7 +139,10 @@ void tensor_set_int(const struct tensor *t, int64_t i, int64_t value)
 	case EL_U16: AT(uint16_t, i) = (uint16_t)value; break;
 	case EL_U8: AT(uint8_t, i) = (uint8_t)value; break;
 	case EL_BOOLEAN: AT(uint8_t, i) = value != 0; break;
-	case EL_I4: case EL_U4: case EL_U2: case EL_U1: set_packed_bits(t, i, (unsigned)value); break;
+	case EL_I4:
+	case EL_U4:
+	case EL_U2:
+	case EL_U1: set_packed_bits(t, i, (unsigned)value); break;
 	default: tensor_set_real(t, i, (double)value);
 	}
 }

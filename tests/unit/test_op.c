@@ -56,8 +56,8 @@ static uint32_t numbers(const char *s, int64_t *dst)
 
 /* A node: inputs "2,0" (outputs 0 of those rows), one output of that shape ("-": none), attributes
  * "key=value;key=value".  Returns its row. */
-static uint32_t node(const char *type, const char *opset, const char *inputs, enum elem elem, const char *shape,
-		     const char *attrs)
+static uint32_t node(const char *type, const char *opset, const char *inputs, enum elem elem,
+		     const char *shape, const char *attrs)
 {
 	uint32_t v = g->n++, slot = g->in_ptr[v], o = g->out_ptr[v], k = g->attr_ptr[v];
 	int64_t in[8];
@@ -91,7 +91,8 @@ static uint32_t node(const char *type, const char *opset, const char *inputs, en
 /* ---- decoding and inference ---- */
 
 /* Decode one node of this type with n parameters in front of it. */
-static int decode_one(const char *type, const char *opset, int n, const char *attrs, struct op *op, struct err *e)
+static int decode_one(const char *type, const char *opset, int n, const char *attrs, struct op *op,
+		      struct err *e)
 {
 	static const char *const inputs[] = {"", "0", "0,1", "0,1,2", "0,1,2,3", "0,1,2,3,4"};
 	graph_begin();
@@ -101,7 +102,8 @@ static int decode_one(const char *type, const char *opset, int n, const char *at
 }
 
 /* Inference as text: "f32[..]", or "error". */
-static const char *inferred(const char *type, const char *opset, const char *attrs, int n_in, struct tensor *in)
+static const char *inferred(const char *type, const char *opset, const char *attrs, int n_in,
+			    struct tensor *in)
 {
 	static char text[200];
 	struct err e = ERR_INIT;
@@ -132,8 +134,8 @@ static struct tensor listed(const char *values)
 	return t;
 }
 
-static void infers(const char *want, const char *type, const char *opset, const char *attrs, int n, struct tensor a,
-		   struct tensor b, struct tensor c, struct tensor d)
+static void infers(const char *want, const char *type, const char *opset, const char *attrs, int n,
+		   struct tensor a, struct tensor b, struct tensor c, struct tensor d)
 {
 	struct tensor in[] = {a, b, c, d};
 	const char *got = inferred(type, opset, attrs, n, in);
@@ -145,40 +147,52 @@ static void test_inference(void)
 {
 	const struct tensor no = {.elem = EL_DYNAMIC};
 	struct tensor image = shaped("2,3,10,9"), w = shaped("8,3,3,3"), s245 = shaped("2,4,5");
-	infers("f32[2,8,5,5]", "Convolution", "opset1", "strides=2,2;pads_begin=1,1;pads_end=1,1", 2, image, w, no, no);
-	infers("f32[2,8,5,5]", "Convolution", "opset1", "strides=2, 2;auto_pad=same_upper", 2, image, w, no, no);
-	infers("f32[2,8,6,5]", "Convolution", "opset1", "auto_pad=valid;dilations=2,2", 2, image, w, no, no);
+	infers("f32[2,8,5,5]", "Convolution", "opset1", "strides=2,2;pads_begin=1,1;pads_end=1,1",
+	       2, image, w, no, no);
+	infers("f32[2,8,5,5]", "Convolution", "opset1", "strides=2, 2;auto_pad=same_upper", 2,
+	       image, w, no, no);
+	infers("f32[2,8,6,5]", "Convolution", "opset1", "auto_pad=valid;dilations=2,2", 2, image, w,
+	       no, no);
 	infers("error", "Convolution", "opset1", "", 2, image, shaped("8,4,3,3"), no, no);
 	infers("error", "Convolution", "opset1", "", 2, image, shaped("8,3,11,3"), no, no);
-	infers("f32[2,6,8,7]", "GroupConvolution", "opset1", "", 2, image, shaped("3,2,1,3,3"), no, no);
-	infers("f32[2,3,5,5]", "MaxPool", "opset1", "kernel=2,2;strides=2,2;rounding_type=ceil", 1, image, no, no, no);
+	infers("f32[2,6,8,7]", "GroupConvolution", "opset1", "", 2, image, shaped("3,2,1,3,3"), no,
+	       no);
+	infers("f32[2,3,5,5]", "MaxPool", "opset1", "kernel=2,2;strides=2,2;rounding_type=ceil", 1,
+	       image, no, no, no);
 	infers("f32[2,3,5,4]", "AvgPool", "opset1", "kernel=2,2;strides=2,2", 1, image, no, no, no);
-	infers("f32[2,4,3]", "MatMul", "opset1", "transpose_b=true", 2, s245, shaped("3,5"), no, no);
+	infers("f32[2,4,3]", "MatMul", "opset1", "transpose_b=true", 2, s245, shaped("3,5"), no,
+	       no);
 	infers("error", "MatMul", "opset1", "", 2, s245, shaped("3,5"), no, no);
 	infers("f32[4]", "MatMul", "opset1", "", 2, shaped("4,5"), shaped("5"), no, no);
 	infers("f32[2,4,5]", "Add", "opset1", "", 2, s245, shaped("4,1"), no, no);
 	infers("error", "Add", "opset1", "", 2, s245, shaped("3,1"), no, no);
 	infers("boolean[2,4,5]", "Less", "opset1", "", 2, s245, shaped(""), no, no);
-	infers("f32[2,20]", "Reshape", "opset1", "special_zero=true", 2, s245, listed("0,-1"), no, no);
+	infers("f32[2,20]", "Reshape", "opset1", "special_zero=true", 2, s245, listed("0,-1"), no,
+	       no);
 	infers("error", "Reshape", "opset1", "", 2, s245, listed("3,-1"), no, no);
 	infers("error", "Reshape", "opset1", "", 2, s245, listed("-1,-1"), no, no);
 	infers("f32[1,2,4,5,1]", "Unsqueeze", "opset1", "", 2, s245, listed("0,-1"), no, no);
 	infers("f32[5,2,4]", "Transpose", "opset1", "", 2, s245, listed("2,0,1"), no, no);
 	infers("error", "Transpose", "opset1", "", 2, s245, listed("2,0,0"), no, no);
-	infers("f32[1,4,5]", "Slice", "opset8", "", 4, s245, listed("-1"), listed("-99"), listed("-3"));
-	infers("f32[2,5]", "StridedSlice", "opset1", "begin_mask=1,0;end_mask=1,0;shrink_axis_mask=0,1", 3, s245,
-	       listed("0,2"), listed("0,3"), no);
-	infers("error", "StridedSlice", "opset1", "shrink_axis_mask=1", 3, s245, listed("7"), listed("8"), no);
+	infers("f32[1,4,5]", "Slice", "opset8", "", 4, s245, listed("-1"), listed("-99"),
+	       listed("-3"));
+	infers("f32[2,5]", "StridedSlice", "opset1",
+	       "begin_mask=1,0;end_mask=1,0;shrink_axis_mask=0,1", 3, s245, listed("0,2"),
+	       listed("0,3"), no);
+	infers("error", "StridedSlice", "opset1", "shrink_axis_mask=1", 3, s245, listed("7"),
+	       listed("8"), no);
 	infers("f32[2,7,6,5]", "Gather", "opset8", "", 3, s245, shaped("7,6"), listed("1"), no);
 	infers("error", "Gather", "opset8", "", 3, s245, shaped("7,6"), listed("3"), no);
 	infers("error", "Gather", "opset8", "", 3, s245, shaped("7,6"), listed("1,1"), no);
 	infers("error", "Split", "opset1", "num_splits=1", 2, s245, shaped("1"), no, no);
-	infers("f32[2,1,5]", "ReduceMean", "opset1", "keep_dims=true", 2, s245, listed("1"), no, no);
+	infers("f32[2,1,5]", "ReduceMean", "opset1", "keep_dims=true", 2, s245, listed("1"), no,
+	       no);
 	infers("f32[4]", "ReduceMean", "opset1", "keep_dims=0", 2, s245, listed("0,-1"), no, no);
 	infers("i64[5]", "Range", "opset1", "", 3, listed("10"), listed("0"), listed("-2"), no);
 	infers("error", "Range", "opset1", "", 3, listed("1"), listed("9"), listed("0"), no);
 	infers("f32[4,4,10]", "Tile", "opset1", "", 2, s245, listed("2,1,2"), no, no);
-	infers("error", "Tile", "opset1", "", 2, s245, listed("4611686018427387904,4611686018427387904"), no, no);
+	infers("error", "Tile", "opset1", "", 2, s245,
+	       listed("4611686018427387904,4611686018427387904"), no, no);
 	infers("error", "Broadcast", "opset3", "mode=numpy", 2, s245, listed("-4"), no, no);
 }
 
@@ -186,24 +200,34 @@ static void test_table(void)
 {
 	struct op op;
 	struct err e = ERR_INIT;
-	tap(op_kind("relu") == OP_RELU && op_kind("Constant") == OP_CONST && op_kind("softmax") == OP_SOFTMAX &&
-	    op_kind("Nonsense") == OP_UNKNOWN, "types in any case, with aliases");
+	tap(op_kind("relu") == OP_RELU && op_kind("Constant") == OP_CONST &&
+		    op_kind("softmax") == OP_SOFTMAX && op_kind("Nonsense") == OP_UNKNOWN,
+	    "types in any case, with aliases");
 	bool same = true;
 	for (int k = 1; k < OP_COUNT; k++)
 		same = same && (int)op_kind(op_info((enum op_kind)k)->type) == k;
 	tap(same, "every operator is found under its name");
-	tap(decode_one("Clamp", "opset1", 1, "min=-1.5;max=6", &op, &e) == 0 && op.a.act.lo == -1.5f &&
-	    op.a.act.hi == 6 && op.version == 1, "attributes are decoded");
+	tap(decode_one("Clamp", "opset1", 1, "min=-1.5;max=6", &op, &e) == 0 &&
+		    op.a.act.lo == -1.5f && op.a.act.hi == 6 && op.version == 1,
+	    "attributes are decoded");
 	graph_free(g);
-	tap(decode_one("MyOwnOp", "extension", 1, "", &op, &e) == 0 && op.kind == OP_UNKNOWN, "an unknown operator is no error");
+	tap(decode_one("MyOwnOp", "extension", 1, "", &op, &e) == 0 && op.kind == OP_UNKNOWN,
+	    "an unknown operator is no error");
 	graph_free(g);
-	static const char *const bad[][3] = {{"Convolution", "strides=0,1", "2"}, {"Convolution", "strides=1,x", "2"},
-		{"Convolution", "strides=1,1;dilations=1", "2"}, {"MatMul", "transpose_a=perhaps", "2"}, {"Gelu", "approximation_mode=cubic", "1"},
-		{"Softmax", "axis=1e3", "1"}, {"Convolution", "auto_pad=same", "2"}, {"Add", "", "1"}, {"Convert", "destination_type=f99", "1"},
-		{"Clamp", "min=nan", "1"}};
+	static const char *const bad[][3] = {{"Convolution", "strides=0,1", "2"},
+					     {"Convolution", "strides=1,x", "2"},
+					     {"Convolution", "strides=1,1;dilations=1", "2"},
+					     {"MatMul", "transpose_a=perhaps", "2"},
+					     {"Gelu", "approximation_mode=cubic", "1"},
+					     {"Softmax", "axis=1e3", "1"},
+					     {"Convolution", "auto_pad=same", "2"},
+					     {"Add", "", "1"},
+					     {"Convert", "destination_type=f99", "1"},
+					     {"Clamp", "min=nan", "1"}};
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
 		err_clear(&e);
-		tap(decode_one(bad[i][0], "opset1", atoi(bad[i][2]), bad[i][1], &op, &e) == -1 && e.code == ST_INPUT,
+		tap(decode_one(bad[i][0], "opset1", atoi(bad[i][2]), bad[i][1], &op, &e) == -1 &&
+			    e.code == ST_INPUT,
 		    "refused: %s %s", bad[i][0], bad[i][1]);
 		graph_free(g);
 	}
@@ -216,7 +240,8 @@ static void small_model(void)
 	node("Parameter", "opset1", "", EL_F32, "1,3,8,8", "");
 	node("Const", "opset1", "", EL_F16, "4,3,3,3", "");
 	node("Convert", "opset1", "1", EL_F32, "4,3,3,3", "destination_type=f32");
-	node("Convolution", "opset1", "0,2", EL_F32, "1,4,6,6", "strides=1,1;pads_begin=0,0;pads_end=0,0;dilations=1,1");
+	node("Convolution", "opset1", "0,2", EL_F32, "1,4,6,6",
+	     "strides=1,1;pads_begin=0,0;pads_end=0,0;dilations=1,1");
 	node("Const", "opset1", "", EL_F32, "1,4,1,1", "");
 	node("Add", "opset1", "3,4", EL_F32, "1,4,6,6", "");
 	node("ReLU", "opset1", "5", EL_F32, "1,4,6,6", "");
@@ -235,9 +260,11 @@ static void test_costs(void)
 	bool constant[NODES];
 	small_model();
 	op_constant_nodes(g, constant);
-	tap(op_flops(g, 3) == 2 * 4 * 36 * 27 && op_flops(g, 6) == 144 && op_flops(g, 8) == 0, "FLOPs");
+	tap(op_flops(g, 3) == 2 * 4 * 36 * 27 && op_flops(g, 6) == 144 && op_flops(g, 8) == 0,
+	    "FLOPs");
 	tap(op_bytes(g, 3) == 4 * (192 + 108 + 144) && op_bytes(g, 8) == 0, "bytes");
-	tap(constant[1] && constant[2] && constant[7] && constant[9] && !constant[0] && !constant[3] && !constant[10],
+	tap(constant[1] && constant[2] && constant[7] && constant[9] && !constant[0] &&
+		    !constant[3] && !constant[10],
 	    "constants, and shapes of static tensors");
 	graph_free(g);
 }
@@ -282,7 +309,8 @@ static void test_host_eval(void)
 	struct op op;
 	struct tensor out = shaped("1,4,6,7"), ins[2] = {shaped("1,3,8,8"), shaped("4,3,3,3")};
 	err_clear(&e);
-	tap(op_decode(g, 3, &op, &e) == 0 && op_check(&op, ins, &out, &e) == -1, "recorded shapes that lie are noticed");
+	tap(op_decode(g, 3, &op, &e) == 0 && op_check(&op, ins, &out, &e) == -1,
+	    "recorded shapes that lie are noticed");
 	cpu_ctx_free(c);
 	graph_free(g);
 }
@@ -294,13 +322,18 @@ static void test_halves(void)
 	bool back = true;
 	for (uint32_t h = 0; h < 65536; h++) {
 		float f = half_to_float((uint16_t)h);
-		back = back && (f != f ? (h & 0x7c00) == 0x7c00 && (h & 0x3ff) : half_from_float(f) == h);
+		back = back &&
+		       (f != f ? (h & 0x7c00) == 0x7c00 && (h & 0x3ff) : half_from_float(f) == h);
 	}
 	tap(back, "all halves survive f32");
-	tap(half_from_float(65520) == 0x7c00 && half_from_float(65519) == 0x7bff && half_from_float(0x1p-25f) == 0 &&
-	    half_from_float(0x1.8p-25f) == 1 && half_from_float(1 + 0x1p-11f) == 0x3c00 &&
-	    half_from_float(1 + 0x3p-11f) == 0x3c02, "halves round to the nearest even");
-	tap(bf16_from_float(bf16_to_float(0x3f81)) == 0x3f81 && bf16_from_float(1 + 0x1p-8f) == 0x3f80, "bf16");
+	tap(half_from_float(65520) == 0x7c00 && half_from_float(65519) == 0x7bff &&
+		    half_from_float(0x1p-25f) == 0 && half_from_float(0x1.8p-25f) == 1 &&
+		    half_from_float(1 + 0x1p-11f) == 0x3c00 &&
+		    half_from_float(1 + 0x3p-11f) == 0x3c02,
+	    "halves round to the nearest even");
+	tap(bf16_from_float(bf16_to_float(0x3f81)) == 0x3f81 &&
+		    bf16_from_float(1 + 0x1p-8f) == 0x3f80,
+	    "bf16");
 	uint16_t h[40];
 	float f[40];
 	for (int i = 0; i < 40; i++)
@@ -336,10 +369,19 @@ static double sigmoid(double x)
 
 static void test_functions(int level)
 {
-	static const struct { enum op_kind kind; double (*f)(double); float lo, hi; const char *name; } all[] = {
-		{OP_EXP, exp, -87, 88, "exp"}, {OP_EXP, exp, -1, 1, "exp near 0"}, {OP_TANH, tanh, -12, 12, "tanh"},
-		{OP_TANH, tanh, -0.7f, 0.7f, "tanh near 0"}, {OP_SIGMOID, sigmoid, -80, 80, "sigmoid"},
-		{OP_ERF, erf, -5, 5, "erf"}, {OP_ERF, erf, -1, 1, "erf near 0"},
+	static const struct {
+		enum op_kind kind;
+		double (*f)(double);
+		float lo, hi;
+		const char *name;
+	} all[] = {
+		{OP_EXP, exp, -87, 88, "exp"},
+		{OP_EXP, exp, -1, 1, "exp near 0"},
+		{OP_TANH, tanh, -12, 12, "tanh"},
+		{OP_TANH, tanh, -0.7f, 0.7f, "tanh near 0"},
+		{OP_SIGMOID, sigmoid, -80, 80, "sigmoid"},
+		{OP_ERF, erf, -5, 5, "erf"},
+		{OP_ERF, erf, -1, 1, "erf near 0"},
 	};
 	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
 		double worst = worst_error(all[i].kind, all[i].f, all[i].lo, all[i].hi);
@@ -347,7 +389,8 @@ static void test_functions(int level)
 	}
 	float x[] = {200, -200, NAN, 0}, y[4];
 	vec_unary(OP_EXP, &(struct unary_args){.a = 1}, x, y, 4);
-	tap(isinf(y[0]) && y[1] == 0 && isnan(y[2]) && y[3] == 1, "level %d: exp at its ends", level);
+	tap(isinf(y[0]) && y[1] == 0 && isnan(y[2]) && y[3] == 1, "level %d: exp at its ends",
+	    level);
 }
 
 /* C against plain loops, for A (m,k), B (k,n) f32 or half. */
@@ -355,7 +398,8 @@ static bool product_right(int m, int k, int n, bool half)
 {
 	float *a = MEM_NEWN(float, (size_t)(m * k)), *b = MEM_NEWN(float, (size_t)(k * n));
 	uint16_t *h = MEM_NEWN(uint16_t, (size_t)(k * n));
-	float *pa = mem_try((size_t)gemm_a_elements(m, k) * 4), *c = MEM_NEWN(float, (size_t)(m * n));
+	float *pa = mem_try((size_t)gemm_a_elements(m, k) * 4),
+	      *c = MEM_NEWN(float, (size_t)(m * n));
 	void *pb = mem_try((size_t)gemm_b_elements(k, n) * 4);
 	bool right = true;
 	for (int i = 0; i < m * k; i++)
@@ -369,17 +413,21 @@ static bool product_right(int m, int k, int n, bool half)
 	for (int j = 0; j < n; j += GEMM_N)
 		for (int i = 0; i < m; i += GEMM_M)
 			for (int k0 = 0; k0 < k; k0 += 7) {
-				const char *panel = (const char *)pb + (size_t)(j * k + k0 * GEMM_N) * (half ? 2 : 4);
+				const char *panel = (const char *)pb +
+						    (size_t)(j * k + k0 * GEMM_N) * (half ? 2 : 4);
 				int kc = k - k0 < 7 ? k - k0 : 7;
-				gemm_tile(m - i < GEMM_M ? m - i : GEMM_M, n - j < GEMM_N ? n - j : GEMM_N, kc,
-					  pa + i * k + k0 * GEMM_M, panel, half, c + i * n + j, n, k0 > 0);
+				gemm_tile(m - i < GEMM_M ? m - i : GEMM_M,
+					  n - j < GEMM_N ? n - j : GEMM_N, kc,
+					  pa + i * k + k0 * GEMM_M, panel, half, c + i * n + j, n,
+					  k0 > 0);
 			}
 	for (int i = 0; i < m; i++)
 		for (int j = 0; j < n; j++) {
 			float sum = 0;
 			for (int l = 0; l < k; l++)
 				sum += a[i * k + l] * b[l * n + j];
-			right = right && c[i * n + j] == sum;    /* small integers: exact in any order */
+			right = right &&
+				c[i * n + j] == sum; /* small integers: exact in any order */
 		}
 	mem_free(a), mem_free(b), mem_free(h), mem_free(pa), mem_free(pb), mem_free(c);
 	return right;
@@ -389,14 +437,16 @@ static void test_products(int level)
 {
 	bool right = true;
 	for (int m = 1; m <= 25; m++)
-		right = right && product_right(m, 20, 37, m & 1) && product_right(m, 3, 64, !(m & 1));
+		right = right && product_right(m, 20, 37, m & 1) &&
+			product_right(m, 3, 64, !(m & 1));
 	tap(right, "level %d: products against plain loops", level);
 }
 
 /* ---- threads ---- */
 
 /* Run one node on n_threads threads; its output in *bytes bytes, to be freed. */
-static void *run_threads(uint32_t v, const struct tensor *in, struct tensor *out, int n_threads, struct err *e)
+static void *run_threads(uint32_t v, const struct tensor *in, struct tensor *out, int n_threads,
+			 struct err *e)
 {
 	struct op op;
 	struct cpu_prep *prep = NULL;
@@ -405,7 +455,8 @@ static void *run_threads(uint32_t v, const struct tensor *in, struct tensor *out
 	void *result = NULL;
 	if (op_decode(g, v, &op, e) == 0 && op_infer(&op, in, out, e) == 0) {
 		out->data = result = mem_try((size_t)tensor_bytes(out));
-		if (cpu_kernel_prepare(&op, in, out, c, &prep, e) || cpu_kernel_run(&op, prep, in, out, c, e)) {
+		if (cpu_kernel_prepare(&op, in, out, c, &prep, e) ||
+		    cpu_kernel_run(&op, prep, in, out, c, e)) {
 			mem_free(result);
 			result = NULL;
 		}
@@ -416,7 +467,8 @@ static void *run_threads(uint32_t v, const struct tensor *in, struct tensor *out
 	return result;
 }
 
-static void same_on_threads(const char *type, const char *attrs, int n_in, struct tensor a, struct tensor b)
+static void same_on_threads(const char *type, const char *attrs, int n_in, struct tensor a,
+			    struct tensor b)
 {
 	struct tensor in[2] = {a, b}, out;
 	struct err e = ERR_INIT;
@@ -449,19 +501,22 @@ static struct tensor filled(const char *shape)
 
 static void test_threads(void)
 {
-	struct tensor image = filled("1,20,30,31"), w = filled("40,20,3,3"), dw = filled("20,1,1,3,3"), p = filled("1,40,20,1,1");
+	struct tensor image = filled("1,20,30,31"), w = filled("40,20,3,3"),
+		      dw = filled("20,1,1,3,3"), p = filled("1,40,20,1,1");
 	struct tensor a = filled("70,300"), b = filled("300,200"), row = filled("1,300");
 	p.rank = 4;
 	p.dim[0] = 40, p.dim[1] = 20, p.dim[2] = p.dim[3] = 1;
 	same_on_threads("Convolution", "strides=1,1;pads_begin=1,1;pads_end=1,1", 2, image, w);
 	same_on_threads("Convolution", "strides=2,2", 2, image, p);
-	same_on_threads("GroupConvolution", "strides=1,1;pads_begin=1,1;pads_end=1,1", 2, image, dw);
+	same_on_threads("GroupConvolution", "strides=1,1;pads_begin=1,1;pads_end=1,1", 2, image,
+			dw);
 	same_on_threads("MatMul", "", 2, a, b);
 	same_on_threads("MatMul", "", 2, row, b);
 	same_on_threads("SoftMax", "axis=1", 1, image, image);
 	same_on_threads("ReduceMean", "keep_dims=true", 2, image, listed("2,3"));
 	same_on_threads("MVN", "eps=1e-5;eps_mode=inside_sqrt", 2, image, listed("1,2"));
-	same_on_threads("MaxPool", "kernel=3,3;strides=2,2;pads_begin=1,1;pads_end=1,1", 1, image, image);
+	same_on_threads("MaxPool", "kernel=3,3;strides=2,2;pads_begin=1,1;pads_end=1,1", 1, image,
+			image);
 	same_on_threads("Add", "", 2, image, image);
 	same_on_threads("Transpose", "", 2, image, listed("0,2,3,1"));
 	mem_free(image.data), mem_free(w.data), mem_free(dw.data), mem_free(p.data);
