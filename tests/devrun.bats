@@ -84,6 +84,38 @@ py() {
 	[[ $stderr == *"no OpenCL platform 9"* ]]
 }
 
+@test "a device that is lost is data, and the rest goes on" {
+	two_cores
+	devrun --list | grep -q '^cl:0.0 .*PoCL' || skip "no PoCL"
+	"${CC:-gcc}" -D_GNU_SOURCE -shared -fPIC -o lost.so "$BATS_TEST_DIRNAME/fail_enqueue.c" -ldl
+	(
+		placebase single -D cpu:0,cl:0.0:1 mobilenet_v3_large.mp
+		placebase random -n 6 --draw uniform -D cpu:0,cl:0.0:1 mobilenet_v3_large.mp
+	) > both.mp
+	py '
+		r = read("both.mp")
+		write("lose.mp", r[:2] + [x for x in r if x[0] == "place"] + [x for x in r if x[0] == "place"][:1])
+	'
+	for n in 0 1500; do
+		run -0 --separate-stderr env LD_PRELOAD=./lost.so HSDAG_KERNELS=$n \
+			ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 \
+			devrun --runs 2 -o lost.mp lose.mp
+		py '
+			x = runs("lost.mp")
+			assert len(x) == 9, len(x)
+			bad = [m for m in x if not m["ok"]]
+			assert bad and all("cl:0.0:1" in m["reason"] and "OUT_OF_RESOURCES" in m["reason"] for m in bad), bad
+			assert x[0]["ok"] and x[-1]["ok"] and x[-1]["ref_s"] > 0
+			assert not x[-2]["ok"]
+		'
+	done
+	# When nothing is left, that is an error.
+	placebase single -D cl:0.0:1 mobilenet_v3_large.mp > lose.mp
+	run -1 --separate-stderr env LD_PRELOAD=./lost.so ASAN_OPTIONS=verify_asan_link_order=0 \
+		devrun --runs 2 -o no.mp lose.mp
+	[[ $stderr == *"no device is left"*"cl:0.0:1"* ]]
+}
+
 @test "--probe adds devs and keeps the rest" {
 	dagfeat mobilenet_v3_large.mp > feat.mp
 	devrun --probe -D cpu:0 -o probe.mp feat.mp

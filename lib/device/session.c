@@ -94,6 +94,7 @@ static int try_anchor(struct session *s, uint32_t d, const uint16_t *device, str
 	}
 	if (!executor_alive(s->x))
 		return -1;
+	a->lost = a->has_plan;
 	take_reason(e, a->reason);
 	return 0;
 }
@@ -147,6 +148,7 @@ int session_set_best(struct session *s, uint32_t d, struct err *e)
 static void replace_best(struct session *s, struct err *e)
 {
 	while (s->best >= 0 && e->code != ST_OK) {
+		s->anchor[s->best].lost = true;
 		take_reason(e, s->anchor[s->best].reason);
 		drop_plan(&s->anchor[s->best]);
 		s->best = -1;
@@ -253,6 +255,21 @@ static bool take_fresh(struct session *s, struct trial *t, struct arena *a)
 	return true;
 }
 
+/* Is there anything left to run on? */
+static int check_devices(const struct session *s, const struct trial *t, uint32_t n,
+			 struct err *e)
+{
+	uint32_t lost = 0;
+	for (uint32_t d = 0; d < n_devices(s); d++)
+		lost += s->anchor[d].lost;
+	for (uint32_t i = 0; i < n; i++)
+		if (t[i].ok)
+			return 0;
+	if (n == 0 || lost == 0 || lost < n_devices(s))
+		return 0;
+	return err_set(e, ST_RUNTIME, "no device is left: %s", s->anchor[0].reason);
+}
+
 int session_measure(struct session *s, struct trial *t, uint32_t n, struct arena *a, struct err *e)
 {
 	bool fresh = n_devices(s) > 0 && !s->anchor[0].tried && !s->no_reference;
@@ -271,7 +288,7 @@ int session_measure(struct session *s, struct trial *t, uint32_t n, struct arena
 			t[j].ref_s = before > 0 ? sqrt(before * after) : after;
 		before = after;
 	}
-	return 0;
+	return check_devices(s, t, n, e);
 }
 
 static int pair_fn(struct session *s, struct trial *t, struct plan *p, void *arg, struct arena *a,

@@ -10,6 +10,7 @@
 struct anchor {
 	bool tried;
 	char reason[sizeof((struct err *)0)->msg];   /* why it cannot run; "" when it can */
+	bool lost;                   /* it could be planned, but failed when it ran */
 	struct measurement m;
 	struct plan plan;
 	bool has_plan;
@@ -55,7 +56,9 @@ int session_anchors(struct session *s, struct err *e) MUST_CHECK;
 /* Make device d, whose anchor can run, the best one. */
 int session_set_best(struct session *s, uint32_t d, struct err *e) MUST_CHECK;
 
-/* Measure t[n] in order, the best anchor before, between and after.  Results from a. */
+/* Measure t[n] in order, the best anchor before, between and after.  Results from a.
+ * A placement that cannot run, or whose device fails, is a trial with a reason.  -1: the
+ * output's reader has gone, or every device has failed (ST_RUNTIME). */
 int session_measure(struct session *s, struct trial *t, uint32_t n, struct arena *a,
 		    struct err *e) MUST_CHECK;
 

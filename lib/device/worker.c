@@ -260,7 +260,6 @@ void *worker_main(void *arg)
 		if (run_tasks(w, &e) < 0) {
 			(void)err_prefix(&e, "device '%s'", w->device->name);
 			executor_fail(x, &e);
-			x->dead = true;
 		}
 		pthread_mutex_lock(&x->lock);
 		if (--x->n_active == 0)

@@ -543,7 +543,7 @@ static void failures(void)
 	fill_inputs(&m);
 	oracle(&m, want);
 	struct executor *x = executor_new(&l);
-	int told = 0, right = 0;
+	int told = 0, right = 0, alive = 0;
 	for (int k = 1; k <= 20; k++) {
 		fail_step = k % 2 ? (k + 1) / 2 : 0;
 		fail_transfer = k % 2 ? 0 : k / 2;
@@ -551,9 +551,11 @@ static void failures(void)
 			strstr(e.msg, k % 2 ? "it broke" : "transfer failed");
 		fail_step = fail_transfer = 0;
 		err_clear(&e);
+		alive += executor_alive(x);
 		right += executor_run(x, &p, &s, &e) == 0 && same_results(&m, &p, want);
 	}
 	tap(told == 20, "failures: %d of 20 are told", told);
+	tap(alive == 20, "failures: the executor outlives %d of 20", alive);
 	tap(right == 20, "failures: %d of 20 runs after them are right", right);
 	plan_release(&p);
 	for (uint32_t r = 0; r < m.n_results; r++)
