@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/blas.h"
+#include "base/mem.h"
 #include "base/msg.h"
 #include "base/opt.h"
 #include "learn/checkpoint.h"
@@ -35,6 +36,9 @@ struct stage {
 	struct learner l;
 	struct rollout rollout;
 	struct feedback loop;
+	struct incumbent incumbent;         /* of the episode to ask for */
+	uint16_t *incumbent_device;
+	uint32_t first_episode;             /* done when this program started */
 	struct arena *arena;
 	struct checkpoint_key resumed_key;
 	bool resumed, settled, checked, in_episode, told_history, anchors_again;
@@ -78,20 +82,26 @@ static uint32_t steps_to_do(const struct stage *s)
 							      : (uint32_t)(left / each);
 }
 
-/* The best placement so far, as keys of an episode.  Where latencies are measured it may
- * be the luckiest rather than the best: it is run a second time before it counts. */
-static void put_incumbent(const struct stage *s, struct rec_writer *w)
+/* The next episode is around the best placement so far.  Where latencies are measured it
+ * may be the luckiest rather than the best: it is run a second time before it counts. */
+static void choose_incumbent(struct stage *s)
 {
+	const struct candidates *all = &s->l.cand;
 	uint32_t order[CANDIDATES_MAX];
-	candidates_rank(&s->l.cand, 1, order);
-	const struct candidate *c = &s->l.cand.c[order[0]];
-	put_vector(w, "incumbent", TT_U16, s->l.cand.n_sets, c->device);
-	put_real(w, "leaves", s->recipe.leaves);
-	put_real(w, "ratio", c->ratio);
-	put_bool(w, "again", s->l.noisy && c->runs == 1 && strcmp(c->source, "single") != 0);
+	mem_free(s->incumbent_device);
+	s->incumbent = (struct incumbent){0};
+	s->incumbent_device = NULL;
+	if (s->recipe.leaves == 0 || candidates_rank(all, 1, order) == 0)
+		return;
+	const struct candidate *c = &all->c[order[0]];
+	s->incumbent_device = mem_copy(c->device, all->n_sets, sizeof *c->device);
+	s->incumbent = (struct incumbent){
+		.device = s->incumbent_device, .leaves = s->recipe.leaves, .ratio = c->ratio,
+		.again = s->l.noisy && c->runs == 1 && strcmp(c->source, "single") != 0};
 }
 
-/* Ask for the next episode, with parameters where there are some, or end the loop. */
+/* Ask for the next episode, with parameters where there are some, or end the loop.  The
+ * first time beside the main thread, which may be adding candidates already. */
 static int ask(void *stage, struct err *e)
 {
 	struct stage *s = stage;
@@ -105,9 +115,13 @@ static int ask(void *stage, struct err *e)
 	rec_begin(w, "episode");
 	put_uint(w, "episode", s->l.episode + 1);
 	put_uint(w, "steps", steps);
-	put_bool(w, "anchors", !s->settled);
-	if (s->recipe.leaves > 0 && s->l.cand.n)
-		put_incumbent(s, w);
+	put_bool(w, "anchors", s->l.episode == s->first_episode);
+	if (s->incumbent.device) {
+		put_vector(w, "incumbent", TT_U16, s->l.cand.n_sets, s->incumbent.device);
+		put_real(w, "leaves", s->incumbent.leaves);
+		put_real(w, "ratio", s->incumbent.ratio);
+		put_bool(w, "again", s->incumbent.again);
+	}
 	return rec_end(w, e);
 }
 
@@ -268,6 +282,7 @@ static int take_episode_end(struct stage *s, const struct rec *r, struct err *e)
 	    checkpoint_write(s->o->checkpoint, &key, &s->recipe, &s->l, &s->f, e) < 0)
 		return -1;
 	s->anchors_again = false;
+	choose_incumbent(s);
 	return s->loop.ended ? 0 : ask(s, e);
 }
 
@@ -399,6 +414,8 @@ static int run(const struct options *o, const struct recipe *recipe, const struc
 	if (filter_open(&s.f, input, common, argc, argv, e) == 0) {
 		s.f.threads = pool_size(pool);
 		k = resume(&s, e);
+		s.first_episode = s.l.episode;
+		choose_incumbent(&s);
 		if (k == 0 && o->fifo)
 			k = feedback_start(&s.loop, o->fifo, &s.f, ask, &s, e);
 		if (k == 0)
@@ -406,6 +423,7 @@ static int run(const struct options *o, const struct recipe *recipe, const struc
 		feedback_stop(&s.loop);
 		k = filter_close(&s.f, k, e);
 	}
+	mem_free(s.incumbent_device);
 	rollout_release(&s.rollout);
 	learner_release(&s.l);
 	problem_release(&s.problem);
