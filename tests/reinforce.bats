@@ -226,3 +226,41 @@ loop_measured() {
 		assert sum(kb) < 60000 * 1.2, kb
 	PY
 }
+
+# Start "$@", which writes out.mp, on the first half of a stream, wait until it has the
+# output open, and kill it.
+kill_writing() {
+	rm -f in.fifo && mkfifo in.fifo
+	"$@" -o out.mp < in.fifo 3>&- 4>&- &
+	pid=$!
+	exec 9> in.fifo
+	head -c 20000 good.mp >&9
+	for _ in $(seq 250); do
+		[ ! -e /proc/$pid/fd/3 ] || break
+		sleep 0.02
+	done
+	[ -e /proc/$pid/fd/3 ]
+	sleep 0.1
+	kill -9 $pid
+	exec 9>&-
+	status=0
+	wait $pid || status=$?
+	[ $status -eq 137 ]
+}
+
+@test "kill -9 leaves the old file and nothing else" {
+	"$HSDAG_PYTHON" -c 'import os; os.open(".", os.O_TMPFILE | os.O_WRONLY)' || skip "no files without a name here"
+	mkdir dir && cd dir
+	placebase random -n 50 "$IN" | devsim > good.mp
+	kill_writing reinforce
+	kill_writing placepolicy
+	[ "$(ls)" = "good.mp
+in.fifo" ]
+	echo old > out.mp
+	kill_writing reinforce
+	[ "$(ls | tr '\n' ' ')" = "good.mp in.fifo out.mp " ]
+	[ "$(cat out.mp)" = old ]
+	reinforce -o out.mp good.mp
+	recdump --check out.mp
+	[ "$(ls | tr '\n' ' ')" = "good.mp in.fifo out.mp " ]
+}

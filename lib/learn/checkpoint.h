@@ -5,7 +5,7 @@
  *   params      both blocks          moments  block, m f32, v f32, t
  *   update      one per episode      candidate  one per placement kept
  *
- * A checkpoint is written under a temporary name and renamed, after an episode's
+ * A checkpoint takes its name when it is complete (newfile.h), after an episode's
  * update and before the next episode is asked for: a run that is killed at any
  * instant finds the state after a whole number of episodes. */
 #ifndef HSDAG_LEARN_CHECKPOINT_H

@@ -98,8 +98,7 @@ int get_tensor(const struct val *map, const char *key, enum tensor_type t, uint3
 struct rec_writer;
 
 /* Write to `path` ("-": standard output).  Binary output to a terminal is
- * refused.  A file is written under a temporary name and takes its own by
- * rec_writer_close with commit; a FIFO is opened without blocking, waiting while
+ * refused.  A file takes its name by rec_writer_close with commit (newfile.h); a FIFO is opened without blocking, waiting while
  * `watch_reader` (may be NULL) has not ended. */
 struct rec_writer *rec_writer_open(const char *path, struct rec_reader *watch_reader, struct err *e) MUST_CHECK;
 int rec_writer_close(struct rec_writer *w, bool commit, struct err *e);

@@ -1,6 +1,7 @@
 /* writer.c - records to a descriptor.  A record is packed into memory and
  * written whole; files take their name only when they are complete. */
 #include "stream/mp.h"
+#include "base/newfile.h"
 #include "stream/scan.h"
 
 #include <errno.h>
@@ -17,7 +18,9 @@ struct open_map { size_t at; uint32_t n; bool list; };   /* at: of the map32 hea
 
 struct rec_writer {
 	int fd;
-	char *path, *temporary;      /* temporary: NULL unless a file is being made */
+	char *path;
+	struct newfile file;         /* that is being made */
+	bool is_file;                /* else a pipe or a device */
 	msgpack_sbuffer buf;
 	msgpack_packer packer;
 	struct open_map stack[SCAN_MAX_DEPTH];
@@ -30,12 +33,11 @@ struct rec_writer {
 
 /* ---- opening and closing ---- */
 
-static struct rec_writer *writer_new(int fd, const char *path, char *temporary)
+static struct rec_writer *writer_new(int fd, const char *path)
 {
 	struct rec_writer *w = MEM_NEW(struct rec_writer);
 	w->fd = fd;
 	w->path = mem_strdup(path);
-	w->temporary = temporary;
 	w->digest = XXH64_createState();
 	XXH64_reset(w->digest, 0);
 	msgpack_sbuffer_init(&w->buf);
@@ -70,7 +72,7 @@ struct rec_writer *rec_writer_open(const char *path, struct rec_reader *watch, s
 			err_set(e, ST_USAGE, "will not write binary records to a terminal; use -o FILE or a pipe");
 			return NULL;
 		}
-		return writer_new(STDOUT_FILENO, path, NULL);
+		return writer_new(STDOUT_FILENO, path);
 	}
 	bool exists = stat(path, &st) == 0;
 	if (exists && S_ISDIR(st.st_mode)) {
@@ -79,7 +81,7 @@ struct rec_writer *rec_writer_open(const char *path, struct rec_reader *watch, s
 	}
 	if (exists && S_ISFIFO(st.st_mode)) {
 		int fd = open_fifo(path, watch, e);
-		return fd < 0 ? NULL : writer_new(fd, path, NULL);
+		return fd < 0 ? NULL : writer_new(fd, path);
 	}
 	if (exists && !S_ISREG(st.st_mode)) {        /* a device such as /dev/full */
 		int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -87,17 +89,15 @@ struct rec_writer *rec_writer_open(const char *path, struct rec_reader *watch, s
 			err_sys(e, ST_RUNTIME, "cannot open '%s'", quoted);
 			return NULL;
 		}
-		return writer_new(fd, path, NULL);
+		return writer_new(fd, path);
 	}
-	char *temporary = mem_alloc(strlen(path) + 32, 1);
-	snprintf(temporary, strlen(path) + 32, "%s.tmp%ld", path, (long)getpid());
-	int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (fd < 0) {
-		err_sys(e, ST_RUNTIME, "cannot create '%s'", quoted);
-		mem_free(temporary);
+	struct newfile file;
+	if (newfile_open(&file, path, e) < 0)
 		return NULL;
-	}
-	return writer_new(fd, path, temporary);
+	struct rec_writer *w = writer_new(file.fd, path);
+	w->file = file;
+	w->is_file = true;
+	return w;
 }
 
 int rec_writer_close(struct rec_writer *w, bool commit, struct err *e)
@@ -105,17 +105,14 @@ int rec_writer_close(struct rec_writer *w, bool commit, struct err *e)
 	int rc = 0;
 	if (!w)
 		return 0;
-	if (w->temporary && commit && fsync(w->fd) != 0 && errno != EINVAL)
+	if (w->is_file && commit)
+		rc = newfile_commit(&w->file, e);
+	else if (w->is_file)
+		newfile_abandon(&w->file);
+	else if (w->fd != STDOUT_FILENO && close(w->fd) != 0 && commit)
 		rc = err_sys(e, ST_RUNTIME, "cannot write '%s'", w->path);
-	if (w->fd != STDOUT_FILENO && close(w->fd) != 0 && commit && rc == 0)
-		rc = err_sys(e, ST_RUNTIME, "cannot write '%s'", w->path);
-	if (w->temporary && commit && rc == 0 && rename(w->temporary, w->path) != 0)
-		rc = err_sys(e, ST_RUNTIME, "cannot rename to '%s'", w->path);
-	if (w->temporary && (!commit || rc < 0))
-		unlink(w->temporary);
 	msgpack_sbuffer_destroy(&w->buf);
 	XXH64_freeState(w->digest);
-	mem_free(w->temporary);
 	mem_free(w->path);
 	mem_free(w);
 	return rc;
