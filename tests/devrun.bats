@@ -331,7 +331,7 @@ py() {
 		best = [["best", {**m, "rank": i, "n_groups": 9, "lat_s": 1.0, "ref_s": 1.0}] for i, (k, m) in enumerate(r[2:])]
 		write("best.mp", r[:2] + best)
 	'
-	devrun --paired --max-seconds 0.3 -o final.mp best.mp
+	devrun --paired --max-seconds 0.1 -o final.mp best.mp
 	py '
 		r = read("final.mp")
 		assert [k for k, m in r] == ["hdr", "graph"] + 3 * ["best"] + 5 * ["run"] + ["best", "end"], [k for k, m in r]
@@ -341,14 +341,58 @@ py() {
 			assert m["ok"] and m["ratio_lo"] <= m["ratio"] <= m["ratio_hi"]
 		assert any(m["ratio"] == 1 for m in x[:2])
 		f = r[-2][1]
-		assert f["final"] and f["reference"] in ("cpu:0", "cpu:1") and f["n_pairs"] >= 6 and f["ratio_hi"] <= 1
+		assert f["final"] and f["reference"] in ("cpu:0", "cpu:1") and f["n_pairs"] >= 8
 		assert f["out_cos"] > 0.999999 and f["out_max"] < 1e-5
 		single = f["source"] == "single"
+		assert f["ratio"] == f["ratio_hi"] == 1 if single else f["ratio_hi"] < 1
+		# One placement, one latency: the final rounds are where all rows come from.
+		ref = x[("cpu:0", "cpu:1").index(f["reference"])]
+		assert ref["ratio"] == 1 and ref["lat_s"] == f["ref_s"] == min(m["lat_s"] for m in x[:2])
+		rounds = [len(tensor(m["samples_s"])) for m in x[:2]]
+		assert rounds == 2 * [f["n_pairs"]], rounds
+		assert sum(m["lat_s"] == f["lat_s"] for m in x) == 1
 		assert single == (f["copies"] == 0) and (f["n_groups"] == 1 if single else f["n_groups"] == 9)
 	'
 	# What it wrote can be judged again.
 	devrun --paired --max-seconds 0.1 --candidates 1 -o again.mp final.mp
 	recdump --check again.mp
+}
+
+@test "--paired: a placement all on one device is that device, and no gain" {
+	two_cores
+	placebase single -D cpu:0,cpu:1 mobilenet_v3_large.mp > singles.mp
+	py '
+		r = read("singles.mp")[:-1]
+		for d in 0, 1:
+			write(f"all{d}.mp", r[:2] + [["best", {**r[2 + d][1], "source": "policy", "rank": 0, "n_groups": 9}]])
+	'
+	for d in 0 1; do
+		devrun --paired --max-seconds 0.1 -o final.mp all$d.mp
+		D=$d py '
+			import os
+			x, d = runs("final.mp"), int(os.environ["D"])
+			f = read("final.mp")[-2][1]
+			assert f["source"] == "single" and f["reference"] == f["devices"][tensor(f["device"])[0]]
+			assert f["ratio"] == f["ratio_lo"] == f["ratio_hi"] == 1 and f["lat_s"] == f["ref_s"] and f["copies"] == 0
+			assert x[2]["source"] == "policy" and x[2]["ratio"] == x[d]["ratio"] and x[2]["lat_s"] == x[d]["lat_s"]
+		'
+	done
+}
+
+@test "a model with nothing to compute takes some time" {
+	cat > nothing.xml <<-'END'
+		<net name="nothing" version="11"><layers>
+		<layer id="0" name="x" type="Parameter" version="opset1"><data shape="2,3" element_type="f32"/>
+		<output><port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port></output></layer>
+		<layer id="1" name="y" type="Result" version="opset1">
+		<input><port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port></input></layer>
+		</layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/></edges></net>
+	END
+	ir2dag nothing.xml | placebase single -D cpu:0 | devrun --runs 3 -o nothing.mp
+	py '
+		x, = runs("nothing.mp")
+		assert x["ok"] and 0 < x["lat_s"] < 0.1 and x["ref_s"] > 0 and tensor(x["samples_s"]).min() > 0
+	'
 }
 
 @test "damaged streams are refused in good order" {

@@ -167,7 +167,9 @@ int executor_run(struct executor *x, struct plan *p, struct exec_sample *out, st
 		drain(&x->worker[d]);
 	if (failed.code != ST_OK)
 		return err_set(e, (enum exit_status)failed.code, "%s", failed.msg);
-	out->lat_s = x->end_s - start;
+	/* Nothing to run: what an empty run costs. */
+	double end = p->n_tasks == 0 ? clock_s() : x->end_s;
+	out->lat_s = end - start > 1e-9 ? end - start : 1e-9;
 	for (uint32_t d = 0; out->busy_s && d < x->k; d++) {
 		struct device *dev = &x->devices->dev[d];
 		out->busy_s[d] = dev->class->busy_s ? dev->class->busy_s(dev) : x->worker[d].busy_s;

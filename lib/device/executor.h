@@ -22,7 +22,7 @@ void executor_watch(struct executor *x, bool (*go_on)(void *arg), void *arg);
 bool executor_alive(const struct executor *x);
 
 struct exec_sample {
-	double lat_s;      /* from inputs on the host to results on the host */
+	double lat_s;      /* from inputs on the host to results on the host; positive */
 	double *busy_s;    /* (k) computing; the caller's memory, or NULL */
 	double *step_s;    /* (n_steps) duration of each step; the caller's memory, or NULL */
 };

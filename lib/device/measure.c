@@ -72,8 +72,7 @@ static bool narrow(struct interval i, double ci)
 	return (i.hi - i.lo) / 2 <= ci * fabs(i.mid);
 }
 
-/* An interval that goes on a record: latencies are positive and finite. */
-static struct interval clip(struct interval i)
+struct interval interval_clip(struct interval i)
 {
 	if (!(i.lo > 0))
 		i.lo = 0;
@@ -118,7 +117,7 @@ int measure_plan(struct executor *x, struct plan *p, uint32_t k, const struct me
 		while (out->n < PAPER_RUNS)
 			if (run_once(x, p, out, e) < 0)
 				return -1;
-		out->lat = clip(interval_mean(out->sample_s + PAPER_RUNS - PAPER_LAST, PAPER_LAST));
+		out->lat = interval_clip(interval_mean(out->sample_s + PAPER_RUNS - PAPER_LAST, PAPER_LAST));
 		return 0;
 	}
 	if (warm_up(x, p, o, e) < 0)
@@ -130,34 +129,6 @@ int measure_plan(struct executor *x, struct plan *p, uint32_t k, const struct me
 		if (out->n >= o->min_runs && (narrow(out->lat, o->ci) || clock_s() > end))
 			break;
 	}
-	out->lat = clip(out->lat);
-	return 0;
-}
-
-int measure_paired(struct executor *x, struct plan *p, struct plan *ref, uint32_t k,
-		   const struct measure_options *o, struct arena *a, struct paired *out,
-		   struct err *e)
-{
-	double end = clock_s() + o->max_s;
-	double *ratio = ARENA_NEWN(a, double, (size_t)o->max_runs + 1);
-	start(&out->p, o, k, a);
-	start(&out->ref, o, k, a);
-	if (warm_up(x, p, o, e) < 0 || warm_up(x, ref, o, e) < 0)
-		return -1;
-	for (uint32_t n = 0; n < o->max_runs; n++) {
-		bool first = n % 2 == 0;
-		if (run_once(x, first ? p : ref, first ? &out->p : &out->ref, e) < 0 ||
-		    run_once(x, first ? ref : p, first ? &out->ref : &out->p, e) < 0)
-			return -1;
-		ratio[n] = log(out->p.sample_s[n] / out->ref.sample_s[n]);
-		out->ratio = interval_median(ratio, n + 1);
-		if (n + 1 >= o->min_runs &&
-		    ((out->ratio.hi - out->ratio.lo) / 2 <= o->ci || clock_s() > end))
-			break;
-	}
-	out->ratio = (struct interval){exp(out->ratio.mid), exp(out->ratio.lo), exp(out->ratio.hi)};
-	out->ratio = clip(out->ratio);
-	out->p.lat = clip(interval_median(out->p.sample_s, out->p.n));
-	out->ref.lat = clip(interval_median(out->ref.sample_s, out->ref.n));
+	out->lat = interval_clip(out->lat);
 	return 0;
 }

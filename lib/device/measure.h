@@ -28,6 +28,9 @@ struct interval interval_median(const double *x, uint32_t n);
 /* Mean of x[n] and its 95 % interval by Student's t; infinite for n = 1. */
 struct interval interval_mean(const double *x, uint32_t n);
 
+/* As it goes on a record: positive, finite. */
+struct interval interval_clip(struct interval i);
+
 struct measurement {
 	struct interval lat;
 	uint32_t n;            /* samples */
@@ -38,15 +41,5 @@ struct measurement {
 /* Measure p.  Memory from a. */
 int measure_plan(struct executor *x, struct plan *p, uint32_t k, const struct measure_options *o,
 		 struct arena *a, struct measurement *out, struct err *e) MUST_CHECK;
-
-/* The ratio of p's latency to ref's, both run in turn (each first every other time), so that what
- * disturbs one disturbs the other. */
-struct paired {
-	struct interval ratio; /* of pairs: latency of p over latency of ref */
-	struct measurement p, ref;
-};
-int measure_paired(struct executor *x, struct plan *p, struct plan *ref, uint32_t k,
-		   const struct measure_options *o, struct arena *a, struct paired *out,
-		   struct err *e) MUST_CHECK;
 
 #endif

@@ -1,4 +1,4 @@
-/* session.c - anchors, the reference between placements, pairs. */
+/* session.c - anchors, placements, the reference between them. */
 #include "device/session.h"
 
 #include <math.h>
@@ -131,7 +131,8 @@ int session_anchors(struct session *s, struct err *e)
 	return rc;
 }
 
-int session_set_best(struct session *s, uint32_t d, struct err *e)
+/* Make device d, whose anchor can run, the best one. */
+static int set_best(struct session *s, uint32_t d, struct err *e)
 {
 	uint16_t *device = MEM_NEWN(uint16_t, (size_t)s->model.g->n_sets + 1);
 	if (s->best >= 0)
@@ -157,7 +158,7 @@ static void replace_best(struct session *s, struct err *e)
 			if (s->anchor[d].reason[0] == '\0' &&
 			    (next < 0 || s->anchor[d].m.lat.mid < s->anchor[next].m.lat.mid))
 				next = (int)d;
-		if (next < 0 || session_set_best(s, (uint32_t)next, e) == 0)
+		if (next < 0 || set_best(s, (uint32_t)next, e) == 0)
 			break;
 	}
 }
@@ -184,8 +185,7 @@ static int reference(struct session *s, double *out, struct err *e)
 
 /* ---- placements ---- */
 
-/* The device that runs every step, or -1. */
-static int single_device(const struct session *s, const uint16_t *device)
+int session_single(const struct session *s, const uint16_t *device)
 {
 	uint32_t n = s->model.n_steps;
 	uint16_t *step_dev = MEM_NEWN(uint16_t, (size_t)n + 1);
@@ -197,8 +197,8 @@ static int single_device(const struct session *s, const uint16_t *device)
 	return d;
 }
 
-static void note_plan(const struct session *s, struct trial *t, const struct plan *p,
-		      struct arena *a)
+void session_note_plan(const struct session *s, struct trial *t, const struct plan *p,
+		       struct arena *a)
 {
 	t->mem_bytes = ARENA_NEWN(a, uint64_t, n_devices(s));
 	memcpy(t->mem_bytes, p->mem_bytes, n_devices(s) * sizeof *t->mem_bytes);
@@ -206,16 +206,14 @@ static void note_plan(const struct session *s, struct trial *t, const struct pla
 	t->copy_bytes = p->copy_bytes;
 }
 
-/* Plan t, let fn measure it, and turn a failure into a reason. */
-static int with_plan(struct session *s, struct trial *t, struct arena *a,
-		     int (*fn)(struct session *s, struct trial *t, struct plan *p, void *arg,
-			       struct arena *a, struct err *e), void *arg, struct err *e)
+/* Plan t and measure it; a failure becomes a reason. */
+static int measure_trial(struct session *s, struct trial *t, struct arena *a, struct err *e)
 {
 	struct plan p = {0};
 	int rc = plan_make(&s->planner, t->device, &p, e);
 	if (rc == 0) {
-		note_plan(s, t, &p, a);
-		rc = fn(s, t, &p, arg, a, e);
+		session_note_plan(s, t, &p, a);
+		rc = measure_plan(s->x, &p, n_devices(s), &s->opt, a, &t->m, e);
 		plan_release(&p);
 	}
 	t->ok = rc == 0;
@@ -227,17 +225,10 @@ static int with_plan(struct session *s, struct trial *t, struct arena *a,
 	return 0;
 }
 
-static int measure_fn(struct session *s, struct trial *t, struct plan *p, void *arg,
-		      struct arena *a, struct err *e)
-{
-	(void)arg;
-	return measure_plan(s->x, p, n_devices(s), &s->opt, a, &t->m, e);
-}
-
 /* Trials of single devices that were measured just now, as anchors. */
 static bool take_fresh(struct session *s, struct trial *t, struct arena *a)
 {
-	int d = single_device(s, t->device);
+	int d = session_single(s, t->device);
 	if (d < 0 || (uint32_t)d >= n_devices(s))
 		return false;
 	const struct anchor *x = &s->anchor[d];
@@ -249,7 +240,7 @@ static bool take_fresh(struct session *s, struct trial *t, struct arena *a)
 		return true;
 	if (plan_make(&s->planner, t->device, &p, &e) < 0)
 		return false;
-	note_plan(s, t, &p, a);
+	session_note_plan(s, t, &p, a);
 	plan_release(&p);
 	t->m = x->m;
 	return true;
@@ -280,7 +271,7 @@ int session_measure(struct session *s, struct trial *t, uint32_t n, struct arena
 		uint32_t first = i;
 		for (; i < n && i < first + REFERENCE_EVERY; i++)
 			if (!(fresh && take_fresh(s, &t[i], a)) &&
-			    with_plan(s, &t[i], a, measure_fn, NULL, e) < 0)
+			    measure_trial(s, &t[i], a, e) < 0)
 				return -1;
 		if (reference(s, &after, e) < 0)
 			return -1;
@@ -289,36 +280,6 @@ int session_measure(struct session *s, struct trial *t, uint32_t n, struct arena
 		before = after;
 	}
 	return check_devices(s, t, n, e);
-}
-
-static int pair_fn(struct session *s, struct trial *t, struct plan *p, void *arg, struct arena *a,
-		   struct err *e)
-{
-	const struct measure_options *o = arg;
-	struct paired x;
-	bool itself = s->best >= 0 && single_device(s, t->device) == s->best;
-	if (s->best < 0 || itself) {
-		if (measure_plan(s->x, p, n_devices(s), o, a, &t->m, e) < 0)
-			return -1;
-		t->ref_s = itself ? t->m.lat.mid : 0;
-		t->ratio = (struct interval){1, 1, 1};
-		t->has_ratio = itself;
-		return 0;
-	}
-	if (measure_paired(s->x, p, &s->anchor[s->best].plan, n_devices(s), o, a, &x, e) < 0)
-		return -1;
-	t->m = x.p;
-	t->ref_s = x.ref.lat.mid;
-	t->ratio = x.ratio;
-	t->has_ratio = true;
-	return 0;
-}
-
-int session_pair(struct session *s, struct trial *t, const struct measure_options *o,
-		 struct arena *a, struct err *e)
-{
-	struct measure_options copy = *o;
-	return with_plan(s, t, a, pair_fn, &copy, e);
 }
 
 int session_results(struct session *s, const uint16_t *device,

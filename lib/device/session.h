@@ -53,18 +53,18 @@ void session_close(struct session *s);
  * of it.  -1 only when the output's reader has gone. */
 int session_anchors(struct session *s, struct err *e) MUST_CHECK;
 
-/* Make device d, whose anchor can run, the best one. */
-int session_set_best(struct session *s, uint32_t d, struct err *e) MUST_CHECK;
-
 /* Measure t[n] in order, the best anchor before, between and after.  Results from a.
  * A placement that cannot run, or whose device fails, is a trial with a reason.  -1: the
  * output's reader has gone, or every device has failed (ST_RUNTIME). */
 int session_measure(struct session *s, struct trial *t, uint32_t n, struct arena *a,
 		    struct err *e) MUST_CHECK;
 
-/* t against the best anchor, in pairs.  The best anchor itself is measured alone: ratio 1. */
-int session_pair(struct session *s, struct trial *t, const struct measure_options *o,
-		 struct arena *a, struct err *e) MUST_CHECK;
+/* The device that runs every step of a placement, or -1; without any step, 0. */
+int session_single(const struct session *s, const uint16_t *device);
+
+/* What is known of t from its plan: memory, copies. */
+void session_note_plan(const struct session *s, struct trial *t, const struct plan *p,
+		       struct arena *a);
 
 /* One inference of a placement, and what fn makes of its results.  -1 also when it cannot run. */
 int session_results(struct session *s, const uint16_t *device,

@@ -1,0 +1,111 @@
+/* rounds.c - rounds of runs, and ratios within them. */
+#include "device/rounds.h"
+
+#include <math.h>
+#include <string.h>
+
+/* After so many rounds, entrants leave that are slower than the best of them by so much. */
+enum { DROP_AFTER = 4 };
+static const double DROP_RATIO = 1.1;
+
+static bool takes_part(const struct entrant *t)
+{
+	return !t->failed && !t->dropped;
+}
+
+/* One run of t; its seconds in *lat.  -1 only when the executor is to end. */
+static int run_one(struct executor *x, struct entrant *t, double *lat, struct err *e)
+{
+	struct exec_sample s = {.busy_s = t->m.busy_s};
+	if (executor_run(x, t->plan, &s, e) == 0) {
+		*lat = s.lat_s;
+		return 0;
+	}
+	if (!executor_alive(x))
+		return -1;
+	memcpy(t->reason, e->msg, sizeof t->reason);
+	err_clear(e);
+	t->failed = true;
+	return 0;
+}
+
+/* Seconds that a round takes, from the last warm-up run of each. */
+static int warm_up(struct executor *x, struct entrant *t, uint32_t n, int64_t runs,
+		   double *round_s, struct err *e)
+{
+	*round_s = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		double lat = 0;
+		for (int64_t r = 0; r < (runs > 1 ? runs : 1) && !t[i].failed; r++)
+			if (run_one(x, &t[i], &lat, e) < 0)
+				return -1;
+		*round_s += t[i].failed ? 0 : lat;
+	}
+	return 0;
+}
+
+static uint32_t clamp(double x, uint32_t lo, uint32_t hi)
+{
+	return !(x > lo) ? lo : x < hi ? (uint32_t)x : hi;
+}
+
+static uint32_t how_many(const struct rounds_options *o, double round_s)
+{
+	if (round_s * o->enough > o->max_s)
+		return clamp(o->max_s / round_s, o->least, o->enough);
+	return clamp(o->quick_s / round_s, o->enough, o->most);
+}
+
+static void drop_slow(struct entrant *t, uint32_t n)
+{
+	double best = INFINITY;
+	for (uint32_t i = 0; i < n; i++)
+		if (t[i].may_drop && takes_part(&t[i]))
+			best = fmin(best, interval_median(t[i].m.sample_s, t[i].m.n).mid);
+	for (uint32_t i = 0; i < n; i++)
+		if (t[i].may_drop && takes_part(&t[i]))
+			t[i].dropped = interval_median(t[i].m.sample_s, t[i].m.n).mid >
+				       DROP_RATIO * best;
+}
+
+int measure_rounds(struct executor *x, struct entrant *t, uint32_t n, uint32_t k,
+		   const struct rounds_options *o, struct arena *a, struct err *e)
+{
+	double round_s;
+	for (uint32_t i = 0; i < n; i++)
+		t[i].m.busy_s = ARENA_NEWN(a, double, k);
+	if (warm_up(x, t, n, o->warmup, &round_s, e) < 0)
+		return -1;
+	uint32_t rounds = how_many(o, round_s);
+	for (uint32_t i = 0; i < n; i++)
+		t[i].m.sample_s = ARENA_NEWN(a, double, rounds);
+	for (uint32_t r = 0; r < rounds; r++) {
+		for (uint32_t j = 0; j < n; j++) {
+			struct entrant *p = &t[r % 2 ? n - 1 - j : j];
+			double lat = 0;
+			if (!takes_part(p))
+				continue;
+			if (run_one(x, p, &lat, e) < 0)
+				return -1;
+			if (!p->failed)
+				p->m.sample_s[p->m.n++] = lat;
+		}
+		if (r + 1 == DROP_AFTER)
+			drop_slow(t, n);
+	}
+	for (uint32_t i = 0; i < n; i++)
+		if (!t[i].failed)
+			t[i].m.lat = interval_clip(interval_median(t[i].m.sample_s, t[i].m.n));
+	return 0;
+}
+
+struct interval rounds_ratio(const struct measurement *p, const struct measurement *ref)
+{
+	uint32_t n = p->n < ref->n ? p->n : ref->n;
+	double *x = MEM_NEWN(double, n);
+	for (uint32_t i = 0; i < n; i++)
+		x[i] = log(p->sample_s[i] / ref->sample_s[i]);
+	struct interval r = interval_median(x, n);
+	mem_free(x);
+	return interval_clip((struct interval){exp(r.mid), exp(r.lo), exp(r.hi)});
+}
