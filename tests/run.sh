@@ -2,7 +2,7 @@
 # run.sh BUILD - run all tests of BUILD; the last line counts them.
 # Unit tests are programs that print TAP; the rest is Bats.
 set -u
-B=$1
+B=$(realpath "$1") || exit 1
 export B
 cd "$(dirname "$0")/.." || exit 1
 export HSDAG_PYTHON=${HSDAG_PYTHON:-$B/venv/bin/python}
