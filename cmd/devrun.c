@@ -76,8 +76,11 @@ static int open_session(struct state *s, const struct placement *p, struct err *
 				  (uint64_t)s->common->seed, &o->measure, e);
 	}
 	device_list_close(&l);
-	if (rc < 0)
+	if (rc < 0) {
+		if (!o->devices && e->code == ST_USAGE)
+			e->code = ST_INPUT;      /* likewise: devices that are not there */
 		return -1;
+	}
 	s->session.no_reference = !o->reference;
 	executor_watch(s->session.x, reader_lives, s->f);
 	return o->save_inputs ? inputs_save(&s->session.model, o->save_inputs, e) : 0;

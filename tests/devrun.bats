@@ -80,7 +80,16 @@ py() {
 	run -2 --separate-stderr devrun -o no.mp --probe -D cpu:0,cl:0.0 tiny.mp
 	[[ $stderr == *"'cpu:0' and 'cl:0.0' share cores"* ]]
 	run -0 --separate-stderr devrun --probe -D cpu:0,cl:0.0:1 -o cl.mp tiny.mp
-	run -1 --separate-stderr devrun -o no.mp --probe -D cl:9.0 tiny.mp
+	while read -r list text; do
+		run -2 --separate-stderr devrun -o no.mp --probe -D "$list" tiny.mp
+		[[ $stderr == *"device '$list': $text"* ]] || { echo "$list: $stderr"; return 1; }
+	done <<-'END'
+		cl:9.9 no OpenCL platform 9
+		cl:0.99 no device 99
+		cl:0.0:99999 no compute unit 99999
+	END
+	placebase single -D cl:9.9 mobilenet_v3_large.mp > nowhere.mp
+	run -3 --separate-stderr devrun -o no.mp nowhere.mp
 	[[ $stderr == *"no OpenCL platform 9"* ]]
 }
 

@@ -112,11 +112,11 @@ static int platform_get(unsigned i, cl_platform_id *out, struct err *e)
 	cl_uint n = 0;
 	cl_int rc = clGetPlatformIDs(MAX_PLATFORMS, all, &n);
 	if (rc == -1001 || (rc == CL_SUCCESS && !n))
-		return err_set(e, ST_RUNTIME, "no OpenCL platform; install a driver such as pocl-opencl-icd");
+		return err_set(e, ST_USAGE, "no OpenCL platform; install a driver such as pocl-opencl-icd");
 	if (rc)
 		return cl_err(e, "clGetPlatformIDs", rc);
 	if (i >= n || i >= MAX_PLATFORMS)
-		return err_set(e, ST_RUNTIME, "no OpenCL platform %u; there are %u", i, (unsigned)n);
+		return err_set(e, ST_USAGE, "no OpenCL platform %u; there are %u", i, (unsigned)n);
 	*out = all[i];
 	return 0;
 }
@@ -129,7 +129,7 @@ static int device_get(cl_platform_id platform, unsigned i, cl_device_id *out, st
 	if (rc && rc != CL_DEVICE_NOT_FOUND)
 		return cl_err(e, "clGetDeviceIDs", rc);
 	if (rc || i >= n || i >= MAX_DEVICES)
-		return err_set(e, ST_RUNTIME, "no device %u on this OpenCL platform; it has %u", i, (unsigned)n);
+		return err_set(e, ST_USAGE, "no device %u on this OpenCL platform; it has %u", i, (unsigned)n);
 	*out = all[i];
 	return 0;
 }
@@ -143,7 +143,7 @@ static int sub_device(cl_device_id dev, unsigned units, const struct cl_name *n,
 	cl_device_id piece[3];
 	cl_uint n_pieces = 0, mine = 0, got = 0;
 	if (n->last >= units)
-		return err_set(e, ST_RUNTIME, "no compute unit %u; the device has %u", n->last, units);
+		return err_set(e, ST_USAGE, "no compute unit %u; the device has %u", n->last, units);
 	if (n->first) {
 		part[1 + n_pieces++] = (cl_device_partition_property)n->first;
 		mine = 1;

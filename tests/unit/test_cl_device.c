@@ -39,7 +39,7 @@ static void test_absent(void)
 		struct device_list l;
 		struct err e = ERR_INIT;
 		bool refused = open_list(absent[i][0], &l, &e) != 0;
-		tap(refused && e.code == ST_RUNTIME && strstr(e.msg, absent[i][1]), "%s: %s", absent[i][0],
+		tap(refused && e.code == ST_USAGE && strstr(e.msg, absent[i][1]), "%s: %s", absent[i][0],
 		    e.msg);
 	}
 }
