@@ -15,9 +15,9 @@ static int write_head(struct rec_writer *w, const struct checkpoint_key *key,
 	put_uint(w, "best_episode", l->best_episode);
 	put_real(w, "best_ratio", l->best_ratio);
 	put_bool(w, "noisy", l->noisy);
-	put_bool(w, "has_reward", l->has_reward);
-	put_real(w, "reward_mean", l->reward_mean);
-	put_real(w, "reward_var", l->reward_var);
+	put_bool(w, "has_reward", l->reward.begun);
+	put_real(w, "reward_mean", l->reward.mean);
+	put_real(w, "reward_var", l->reward.var);
 	return rec_end(w, e);
 }
 
@@ -81,9 +81,9 @@ static int read_head(const struct rec *r, struct target *t, struct err *e)
 	    get_uint(r->map, "best_episode", 0, UINT32_MAX, &best_episode, e) < 0 ||
 	    get_real(r->map, "best_ratio", &l->best_ratio, e) < 0 ||
 	    get_bool(r->map, "noisy", &l->noisy, e) < 0 ||
-	    get_bool(r->map, "has_reward", &l->has_reward, e) < 0 ||
-	    get_real(r->map, "reward_mean", &l->reward_mean, e) < 0 ||
-	    get_real(r->map, "reward_var", &l->reward_var, e) < 0)
+	    get_bool(r->map, "has_reward", &l->reward.begun, e) < 0 ||
+	    get_real(r->map, "reward_mean", &l->reward.mean, e) < 0 ||
+	    get_real(r->map, "reward_var", &l->reward.var, e) < 0)
 		return -1;
 	t->key->n_sets = (uint32_t)n_sets;
 	t->key->k = (uint32_t)k;

@@ -23,8 +23,9 @@ void incumbent_home(const uint16_t *device, uint32_t n, const uint32_t *group, u
 	mem_free(count);
 }
 
-/* Expected number of groups that leave when stay is added to their home's logit: with
- * p the home's probability without it, p / (p + (1 - p) e^-stay) remain. */
+/* With p_g the probability of group g's home before stay is added to its logit:
+ *
+ *   E[groups that leave] = sum_g (1 - p_g) e^-stay / (p_g + (1 - p_g) e^-stay) */
 static double expected_leaves(const float *logp, uint32_t n_groups, uint32_t k,
 			      const uint16_t *home, double stay)
 {
@@ -40,7 +41,8 @@ static double expected_leaves(const float *logp, uint32_t n_groups, uint32_t k,
 double incumbent_stay(const float *logp, uint32_t n_groups, uint32_t k, const uint16_t *home,
 		      double leaves)
 {
-	double lo = -20, hi = 20;       /* e^20: one in a billion */
+	/* expected_leaves falls with stay: bisection; e^20 is one in a billion. */
+	double lo = -20, hi = 20;
 	for (int i = 0; i < 50; i++) {
 		double mid = (lo + hi) / 2;
 		if (expected_leaves(logp, n_groups, k, home, mid) > leaves)

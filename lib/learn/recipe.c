@@ -4,14 +4,16 @@
 
 const char *const recipe_names[] = {"default", "paper", NULL};
 
+#define AROUND_INCUMBENT .gain = 0.05, .loss = 0.2, .idle = 0.2, .blame = 0.3, .least = 1e-4
+
 const struct recipe recipes[] = {
 	[RECIPE_DEFAULT] = {
 		.lr = 1e-4, .lr_decay = 1, .gamma = 1, .log_reward = 1, .baseline = 0.3,
-		.normalise = 1, .entropy = 0, .entropy_decay = 1, .clip = 1, .penalty = 1,
-		.leaves = 1,
+		.normalise = 1, .mean_loss = 1, .entropy = 0, .entropy_decay = 1, .clip = 1,
+		.penalty = 1, .leaves = 1, AROUND_INCUMBENT,
 	},
 	[RECIPE_PAPER] = {
-		.lr = 1e-4, .lr_decay = 1, .gamma = 0.95, .entropy_decay = 1,
+		.lr = 1e-4, .lr_decay = 1, .gamma = 0.95, .entropy_decay = 1, AROUND_INCUMBENT,
 	},
 };
 
@@ -23,12 +25,21 @@ const struct hyper_field recipe_fields[] = {
 	REAL(gamma, 0, 1, "step i weighs gamma^i"),
 	FLAG(whole_return, "1: one discounted return for all steps of an episode"),
 	FLAG(log_reward, "1: reward -log(latency / best single device), 0: 1 / latency"),
-	REAL(baseline, 0, 1, "weight of the newest episode in the baseline; 0: no baseline"),
-	FLAG(normalise, "1: divide advantages by their deviation"),
-	REAL(entropy, 0, 1000, "weight of the policy's entropy per group"),
+	REAL(baseline, 0, 1, "weight of the newest episode in the baseline; 0: no baseline;\n"
+	     "without effect around an incumbent"),
+	FLAG(normalise, "1: divide advantages by their deviation; needs a baseline;\n"
+	     "without effect around an incumbent"),
+	FLAG(mean_loss, "1: the loss is a mean over the samples, 0: a sum"),
+	REAL(entropy, 0, 1000, "weight of the policy's entropy per group; 0: no bonus"),
 	REAL(entropy_decay, 0, 1, "factor on that weight per episode"),
 	REAL(clip, 0, 1e9, "longest gradient; 0: any"),
-	REAL(leaves, 0, 1e9, "groups of the best placement that a sample changes, in the mean; 0: all are drawn"),
+	REAL(leaves, 0, 1e9, "groups of the incumbent, the best placement so far, that a sample\n"
+	     "changes, in the mean; 0: no incumbent, all are drawn"),
+	REAL(gain, 1e-9, 1e9, "incumbent: log latency gained that counts 1"),
+	REAL(loss, 1e-9, 1e9, "incumbent: log latency lost that counts -blame"),
+	REAL(idle, 0, 1e6, "incumbent: a change without gain counts -blame times this besides"),
+	REAL(blame, 0, 1e6, "incumbent: weight of changes without gain"),
+	REAL(least, 0, 1e6, "incumbent: log latency below which nothing is gained"),
 	REAL(penalty, 0, 1e6, "log reward: how far below the worst an infeasible placement is"),
 	{NULL, 0, false, 0, 0, NULL},
 };

@@ -25,11 +25,14 @@ struct recipe {
 	double baseline;        /* weight of the newest episode in the moving mean of rewards that
 	                           is subtracted; 0: no baseline */
 	int64_t normalise;      /* 1: advantages are divided by their moving deviation */
+	int64_t mean_loss;      /* 1: the loss is a mean over the samples, 0: their sum, as printed */
 	double entropy;         /* weight of the policy's entropy per group in the objective */
 	double entropy_decay;   /* factor on it per episode */
 	double clip;            /* longest gradient; 0: any */
 	double leaves;          /* groups that leave the best placement in a sample, in the mean
 	                           (incumbent.h); 0: samples are drawn anew */
+	double gain, loss, idle, blame, least;  /* advantage of a change of the incumbent, with
+	                           log_reward (advantage.h); then baseline and normalise rest */
 	double penalty;         /* log_reward: an infeasible placement is this much worse than
 	                           the worst of its episode; else its reward is 0 */
 };

@@ -143,6 +143,11 @@ int rollout_complete(const struct rollout *r, struct err *e)
 		       "devsim in front of reinforce", r->episode, r->n_ran, r->n_samples);
 }
 
+bool sample_is_drawn(const struct sample *s)
+{
+	return s->place.action != NULL;
+}
+
 bool sample_is_single(const struct sample *s)
 {
 	return strcmp(s->place.source, "single") == 0;

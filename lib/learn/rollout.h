@@ -64,6 +64,8 @@ int rollout_complete(const struct rollout *r, struct err *e) MUST_CHECK;
 int episode_incumbent(const struct rec *rec, uint32_t n_sets, uint32_t k, struct arena *a,
 		      struct incumbent *out, struct err *e) MUST_CHECK;
 
+/* Drawn by the policy, which can learn from it? */
+bool sample_is_drawn(const struct sample *s);
 bool sample_is_single(const struct sample *s);
 
 #endif

@@ -1,15 +1,9 @@
-/* train.c - rewards, advantages and the update of one episode. */
+/* train.c - the update of one episode: replay, gradient, Adam. */
 #include "learn/train.h"
 #include "learn/incumbent.h"
 
 #include <math.h>
 #include <string.h>
-
-void learner_init(struct learner *l, uint32_t n_sets)
-{
-	*l = (struct learner){0};
-	candidates_init(&l->cand, n_sets);
-}
 
 int learner_params(struct learner *l, const struct rec *r, struct err *e)
 {
@@ -47,126 +41,6 @@ void trainer_release(struct trainer *t)
 	arena_free(t->arena);
 }
 
-/* ---- rewards and advantages ---- */
-
-static bool learns_from(const struct sample *s)
-{
-	return s->place.action != NULL;
-}
-
-/* Method.md section 1, item 8; or the log ratio to the best single device, which
- * no drift of the machine and no unit of time changes. */
-static double reward_of(const struct recipe *recipe, const struct run *u)
-{
-	if (!recipe->log_reward)
-		return u->ok ? 1 / u->lat_s : 0;
-	return -log(u->ref_s > 0 ? u->lat_s / u->ref_s : u->lat_s);
-}
-
-/* Rewards of the policy's samples into reward[]; mean and variance of the feasible. */
-static uint32_t rewards(const struct recipe *recipe, const struct rollout *r, double *reward,
-			double *mean, double *var)
-{
-	double sum = 0, sum2 = 0, worst = 0;
-	uint32_t ok = 0;
-	for (uint32_t i = 0; i < r->n_samples; i++) {
-		const struct sample *s = &r->sample[i];
-		reward[i] = 0;
-		if (!learns_from(s) || (!s->run.ok && recipe->log_reward))
-			continue;
-		reward[i] = reward_of(recipe, &s->run);
-		if (!s->run.ok)
-			continue;
-		worst = ok++ ? fmin(worst, reward[i]) : reward[i];
-		sum += reward[i];
-		sum2 += reward[i] * reward[i];
-	}
-	for (uint32_t i = 0; i < r->n_samples && recipe->log_reward; i++)
-		if (learns_from(&r->sample[i]) && !r->sample[i].run.ok)
-			reward[i] = worst - recipe->penalty;
-	*mean = ok ? sum / ok : 0;
-	*var = ok ? fmax(0, sum2 / ok - *mean * *mean) : 0;
-	return ok;
-}
-
-/* Replace rewards by advantages: minus the moving mean, over the moving deviation. */
-static void subtract_baseline(const struct recipe *recipe, struct learner *l,
-			      const struct rollout *r, double *reward, uint32_t ok, double mean,
-			      double var)
-{
-	enum { LARGEST = 4 };                   /* deviations that one sample may count */
-	const double smallest = 1e-3;           /* 0.1 % of latency is noise */
-	double w = l->has_reward ? recipe->baseline : 1;
-	if (ok) {
-		l->reward_mean += w * (mean - l->reward_mean);
-		l->reward_var += w * (var - l->reward_var);
-		l->has_reward = true;
-	}
-	double scale = recipe->normalise ? 1 / (sqrt(l->reward_var) + smallest) : 1;
-	for (uint32_t i = 0; i < r->n_samples; i++)
-		if (learns_from(&r->sample[i])) {
-			double a = (reward[i] - l->reward_mean) * scale;
-			reward[i] = recipe->normalise ? fmax(-LARGEST, fmin(LARGEST, a)) : a;
-		}
-}
-
-/* Around an incumbent: a change that gains 5 % counts 1; one that gains nothing, as most
- * do, counts against itself, but little, or the policy would end in changing what does
- * not matter. */
-static void subtract_incumbent(const struct rollout *r, double *reward)
-{
-	const double gain = 0.05, loss = 0.2, least = 1e-4, blame = 0.3;
-	double best = -log(r->incumbent.ratio);
-	for (uint32_t i = 0; i < r->n_samples; i++) {
-		double d = reward[i] - best;
-		if (learns_from(&r->sample[i]))
-			reward[i] = d > least ? fmin(1, d / gain)
-					      : -blame * (loss + fmin(1, fmax(0, -d / loss)));
-	}
-}
-
-/* The published code's return: R = r_1 + gamma (r_2 + gamma (...)) of all steps. */
-static double whole_return(const struct recipe *recipe, const struct rollout *r,
-			   const double *reward)
-{
-	double R = 0;
-	for (uint32_t i = r->n_samples; i-- > 0;)
-		if (learns_from(&r->sample[i]))
-			R = reward[i] + recipe->gamma * R;
-	return R;
-}
-
-void train_coefficients(const struct recipe *recipe, struct learner *l, const struct rollout *r,
-			double *coef, double *mean_reward)
-{
-	double mean, var, sum = 0;
-	uint32_t n = 0, ok = rewards(recipe, r, coef, &mean, &var);
-	for (uint32_t i = 0; i < r->n_samples; i++)
-		if (learns_from(&r->sample[i])) {
-			sum += coef[i];
-			n++;
-		}
-	*mean_reward = n ? sum / n : 0;
-	if (r->incumbent.device && recipe->log_reward)
-		subtract_incumbent(r, coef);
-	else if (recipe->baseline > 0)
-		subtract_baseline(recipe, l, r, coef, ok, mean, var);
-	double R = recipe->whole_return ? whole_return(recipe, r, coef) : 0;
-	for (uint32_t i = 0; i < r->n_samples; i++) {
-		const struct sample *s = &r->sample[i];
-		if (!learns_from(s))
-			coef[i] = 0;
-		else if (recipe->whole_return)
-			coef[i] = -R;
-		else
-			coef[i] *= -pow(recipe->gamma, s->place.id.step + 1.0);
-		if (recipe->baseline > 0 && n)
-			coef[i] /= n;           /* a mean, whose size no number of steps changes */
-	}
-}
-
-/* ---- the update ---- */
-
 struct job {
 	struct replay_step *step;       /* (n_steps) */
 	struct rng_addr *rng;           /* (n_steps) */
@@ -181,7 +55,7 @@ static int fill_samples(struct trainer *t, const struct rollout *r, const double
 {
 	uint32_t g = r->step[step].p.n_groups, n = 0;
 	for (uint32_t i = 0; i < r->n_samples; i++)
-		n += learns_from(&r->sample[i]) && r->sample[i].place.id.step == step;
+		n += sample_is_drawn(&r->sample[i]) && r->sample[i].place.id.step == step;
 	uint16_t *action = ARENA_NEWN(t->arena, uint16_t, (size_t)n * g);
 	double *c = ARENA_NEWN(t->arena, double, n);
 	s->action = action;
@@ -189,7 +63,7 @@ static int fill_samples(struct trainer *t, const struct rollout *r, const double
 	s->logp = ARENA_NEWN(t->arena, double, n);
 	for (uint32_t i = 0; i < r->n_samples; i++) {
 		const struct sample *x = &r->sample[i];
-		if (!learns_from(x) || x->place.id.step != step)
+		if (!sample_is_drawn(x) || x->place.id.step != step)
 			continue;
 		memcpy(action + (size_t)s->n_samples * g, x->place.action, g * sizeof *action);
 		c[s->n_samples++] = coef[i];
@@ -209,7 +83,7 @@ static int fill_prior(struct trainer *t, const struct rollout *r, uint32_t step,
 	const struct place *first = NULL;
 	for (uint32_t i = 0; i < r->n_samples; i++) {
 		const struct place *q = &r->sample[i].place;
-		if (!learns_from(&r->sample[i]) || q->id.step != step)
+		if (!sample_is_drawn(&r->sample[i]) || q->id.step != step)
 			continue;
 		if (first && (q->has_stay != first->has_stay || q->stay != first->stay))
 			return err_set(e, ST_INPUT, "its placements come from different policies");
@@ -286,7 +160,7 @@ static int compare(const struct rollout *r, const struct job *j, struct err *e)
 		uint32_t n = 0;
 		for (uint32_t i = 0; i < r->n_samples; i++) {
 			const struct place *p = &r->sample[i].place;
-			if (!learns_from(&r->sample[i]) || p->id.step != step)
+			if (!sample_is_drawn(&r->sample[i]) || p->id.step != step)
 				continue;
 			double again = j->step[step].logp[n++];
 			if (!(fabs(again - p->logp) <= REPLAY_TOLERANCE))
@@ -318,7 +192,7 @@ static void summarise(struct learner *l, const struct rollout *r, const struct j
 	double lat = 0, entropy = 0, groups = 0, loss = 0;
 	for (uint32_t i = 0; i < r->n_samples; i++) {
 		const struct sample *s = &r->sample[i];
-		if (!learns_from(s))
+		if (!sample_is_drawn(s))
 			continue;
 		u->failed += !s->run.ok;
 		if (!s->run.ok)
@@ -357,7 +231,7 @@ int train_episode(struct trainer *t, struct learner *l, const struct rollout *r,
 	arena_reset(t->arena);
 	*u = (struct update){.episode = r->episode};
 	j.coef = ARENA_NEWN(t->arena, double, r->n_samples);
-	train_coefficients(t->recipe, l, r, j.coef, &u->reward);
+	advantage_coefficients(t->recipe, &l->reward, r, j.coef, &u->reward);
 	if (prepare(t, l, r, &m, &j, e) < 0 || replay(t, r, &m, &j, e) < 0 || compare(r, &j, e) < 0)
 		return -1;
 	u->grad_norm = step_adam(t->recipe, l, &j);

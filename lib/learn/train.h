@@ -1,5 +1,5 @@
-/* train.h - REINFORCE over recorded episodes: rewards, advantages, the replay of
- * every step, one step of Adam per episode (Paper, section 3.4; method.md,
+/* train.h - REINFORCE over recorded episodes: the replay of every step with the
+ * weights of advantage.h, one step of Adam per episode (Paper, section 3.4; method.md,
  * section 1, items 8 and 10). */
 #ifndef HSDAG_LEARN_TRAIN_H
 #define HSDAG_LEARN_TRAIN_H
@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/pool.h"
+#include "learn/advantage.h"
 #include "learn/candidates.h"
 #include "learn/history.h"
 #include "learn/net.h"
@@ -24,16 +25,14 @@ struct learner {
 	struct param_block block[N_BLOCKS];
 	struct adam adam[N_BLOCKS];     /* moments of each block */
 	uint32_t episode;               /* episodes done */
-	double reward_mean, reward_var; /* moving; of feasible placements */
+	struct baseline reward;
 	bool noisy;                     /* latencies are measured: they differ from run to run */
-	bool has_reward;                /* the moving figures have begun */
 	double best_ratio;              /* of the policy's placements so far; 0: none ran */
 	uint32_t best_episode;          /* when it was found */
 	struct candidates cand;
 	struct history hist;
 };
 
-void learner_init(struct learner *l, uint32_t n_sets);
 /* Take the initial parameters of a block, unless it has some; zero moments. */
 int learner_params(struct learner *l, const struct rec *r, struct err *e) MUST_CHECK;
 void learner_release(struct learner *l);
@@ -53,12 +52,6 @@ struct trainer {
 
 void trainer_init(struct trainer *t, struct pool *pool);
 void trainer_release(struct trainer *t);
-
-/* Reward of every sample and its weight in the loss -sum advantage * log p:
- * coef[i] multiplies log p of sample i (0 for those the policy did not draw).
- * Moves the learner's baseline.  *mean_reward: over the policy's samples. */
-void train_coefficients(const struct recipe *recipe, struct learner *l, const struct rollout *r,
-			double *coef, double *mean_reward);
 
 /* One episode: replay, gradient, step of Adam; fills u.  The rollout is complete.
  * ST_INPUT: a part that is not of this graph, or a replay that differs from what was

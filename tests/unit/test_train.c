@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "learn/advantage.h"
 #include "learn/candidates.h"
 #include "learn/incumbent.h"
-#include "learn/train.h"
 #include "tap.h"
 
 static bool near(double a, double b)
@@ -32,30 +32,28 @@ static void make(struct rollout *r, struct sample *s, uint32_t n, const double *
 /* -sum_i log p_i gamma^i r_i with r = 1 / latency, i = 1..x (Paper, section 3.4) */
 static void test_paper(void)
 {
-	struct learner l;
+	struct baseline b = {0};
 	struct rollout r;
 	struct sample s[3];
 	double coef[3], mean;
 	struct recipe recipe = recipes[RECIPE_PAPER];
-	learner_init(&l, 1);
 	make(&r, s, 3, (double[]){0.5, 0.25, -1});
-	train_coefficients(&recipe, &l, &r, coef, &mean);
+	advantage_coefficients(&recipe, &b, &r, coef, &mean);
 	tap(near(coef[0], -0.95 * 2) && near(coef[1], -0.95 * 0.95 * 4), "gamma^i / latency");
 	tap(coef[2] == 0, "an infeasible placement has reward 0");
 	tap(near(mean, 2), "mean reward");
 	recipe.whole_return = 1;
-	train_coefficients(&recipe, &l, &r, coef, &mean);
+	advantage_coefficients(&recipe, &b, &r, coef, &mean);
 	double R = 2 + 0.95 * (4 + 0.95 * 0);
 	tap(near(coef[0], -R) && near(coef[1], -R) && near(coef[2], -R), "one return for all steps");
 	s[1].place.action = NULL;
-	train_coefficients(&recipe, &l, &r, coef, &mean);
+	advantage_coefficients(&recipe, &b, &r, coef, &mean);
 	tap(coef[1] == 0, "no weight for what the policy did not draw");
-	learner_release(&l);
 }
 
 static void test_baseline(void)
 {
-	struct learner l;
+	struct baseline b = {0};
 	struct rollout r;
 	struct sample s[4];
 	double coef[4], mean, sum = 0;
@@ -64,20 +62,19 @@ static void test_baseline(void)
 	recipe.baseline = 0.25;
 	recipe.normalise = 0;
 	recipe.gamma = 1;
-	learner_init(&l, 1);
 	make(&r, s, 4, (double[]){1, 2, 4, -1});
-	train_coefficients(&recipe, &l, &r, coef, &mean);
-	tap(near(l.reward_mean, 0), "the baseline begins at the first mean of the feasible");
+	advantage_coefficients(&recipe, &b, &r, coef, &mean);
+	tap(near(b.mean, 0), "the baseline begins at the first mean of the feasible");
 	tap(near(coef[0], -log(2) / 4) && near(coef[1], 0) && near(coef[2], log(2) / 4),
 	    "log ratio to the best single device, minus the baseline, over the samples");
 	tap(near(coef[3], (log(2) + 1) / 4), "infeasible: worse than the worst by the penalty");
 	make(&r, s, 3, (double[]){4, 4, 4});
-	train_coefficients(&recipe, &l, &r, coef, &mean);
-	tap(near(l.reward_mean, -0.25 * log(2)), "then it moves");
+	advantage_coefficients(&recipe, &b, &r, coef, &mean);
+	tap(near(b.mean, -0.25 * log(2)), "then it moves");
 	recipe.normalise = 1;
 	make(&r, s, 4, (double[]){1, 2, 4, 8});
-	l.has_reward = false;
-	train_coefficients(&recipe, &l, &r, coef, &mean);
+	b.begun = false;
+	advantage_coefficients(&recipe, &b, &r, coef, &mean);
 	for (int i = 0; i < 4; i++)
 		sum += coef[i] * coef[i] * 16;
 	tap(fabs(sum / 4 - 1) < 0.01, "normalised advantages have deviation 1");
@@ -86,26 +83,30 @@ static void test_baseline(void)
 	double before = coef[0];
 	for (int i = 0; i < 4; i++)
 		s[i].run.ref_s *= 1000;
-	l.has_reward = false;
-	train_coefficients(&recipe, &l, &r, coef, &mean);
+	b.begun = false;
+	advantage_coefficients(&recipe, &b, &r, coef, &mean);
 	tap(near(coef[0], before), "the unit of time does not matter");
-	learner_release(&l);
 }
 
 static void test_incumbent_advantage(void)
 {
-	struct learner l;
+	struct baseline b = {0};
 	struct rollout r;
 	struct sample s[3];
 	double coef[3], mean;
 	uint16_t device[1] = {0};
-	learner_init(&l, 1);
 	make(&r, s, 3, (double[]){1.5, 1.6, 1.8});
 	r.incumbent = (struct incumbent){device, 1, 0.8, false};
-	train_coefficients(&recipes[RECIPE_DEFAULT], &l, &r, coef, &mean);
+	advantage_coefficients(&recipes[RECIPE_DEFAULT], &b, &r, coef, &mean);
 	tap(coef[0] < 0 && coef[1] > 0 && coef[2] > coef[1],
 	    "what improves on the incumbent is encouraged, what harms it more discouraged");
-	learner_release(&l);
+	const struct recipe recipe = {.gain = 0.1, .loss = 0.5, .idle = 0.25, .blame = 2, .least = 0.01};
+	tap(near(advantage_gain(&recipe, 0.05), 0.5) && near(advantage_gain(&recipe, 1), 1),
+	    "d / gain, at most 1");
+	tap(near(advantage_gain(&recipe, 0.005), -0.5) && near(advantage_gain(&recipe, 0), -0.5),
+	    "no gain: -blame idle");
+	tap(near(advantage_gain(&recipe, -0.1), -2 * 0.45) && near(advantage_gain(&recipe, -9), -2.5),
+	    "a loss: -blame (idle + -d / loss), which is at most 1");
 }
 
 static struct candidate make_candidate(uint16_t *device, const char *source)
