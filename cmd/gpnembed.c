@@ -76,6 +76,7 @@ static int first_params(struct stage *s, struct err *e)
 	struct param_block *b = &s->block[BLOCK_EMBED];
 	if (!b->p)
 		*b = (struct param_block){.block = BLOCK_EMBED, .net = &nets[0], .hyper = s->hyper,
+					  .recipe = recipe_names[s->o->recipe],
 					  .seed = (uint64_t)s->f.common->seed,
 					  .p = nets[0].embed_init(&s->hyper, s->problem.d,
 								  (uint64_t)s->f.common->seed)};

@@ -151,7 +151,7 @@ static int settle_policy(struct stage *s, uint32_t d, struct err *e)
 		return err_set(e, ST_INPUT, "no params before the first part; put gpnembed in front");
 	if (!b->p) {
 		*b = (struct param_block){.block = BLOCK_POLICY, .net = embed->net, .hyper = embed->hyper,
-					  .seed = seed};
+					  .recipe = embed->recipe, .seed = seed};
 		b->p = b->net->policy_init(&b->hyper, d, s->devs.k, seed);
 	} else if (param_block_check(b, d, s->devs.k, e) < 0) {
 		return -1;

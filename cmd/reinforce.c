@@ -247,6 +247,15 @@ static void tell_progress(struct stage *s, const struct update *u)
 		 u->entropy, u->grad_norm);
 }
 
+/* gpnembed has an option of the same name. */
+static void compare_recipes(const struct stage *s)
+{
+	const char *theirs = s->l.block[BLOCK_EMBED].recipe, *ours = recipe_names[s->o->recipe];
+	if (theirs && strcmp(theirs, ours) != 0)
+		msg_warn("the recipe is '%s' here and '%s' at gpnembed; give both the same --recipe",
+			 ours, theirs);
+}
+
 static int learn(struct stage *s, struct err *e)
 {
 	struct update u;
@@ -256,6 +265,8 @@ static int learn(struct stage *s, struct err *e)
 		if (param_block_check(&s->l.block[b], s->problem.d, s->problem.devs.k, e) < 0)
 			return -1;
 	}
+	if (!s->checked)
+		compare_recipes(s);
 	s->checked = true;
 	if (train_episode(&s->trainer, &s->l, &s->rollout, &u, e) < 0)
 		return -1;
@@ -476,11 +487,16 @@ int main(int argc, char **argv)
 	const struct opt_program program = {
 		.name = "reinforce", .summary = "learn placements from measured latencies",
 		.args = "[FILE]", .max_args = 1, .opts = opts,
-		.details = "Defaults are those of the default recipe; --recipe paper has its own. Writes graph, devs,\n"
-			   "an `update` per episode, the final params, and the best placements as `best`, rank 0\n"
-			   "first, single devices included. An interrupt (SIGINT, SIGTERM) ends the loop in order\n"
-			   "after the episode at hand; a second one ends the program. Without --params-to nothing is\n"
-			   "learned: the placements that were run are ranked.",
+		.details = "Defaults are those of the default recipe; --recipe paper has its own.\n\n"
+			   "With --leaves above 0 and --log-reward 1, as by default, every episode but the first is\n"
+			   "around an incumbent: a sample that gains d > least of log latency over it has the\n"
+			   "advantage min(1, d / gain), any other -blame (idle + min(1, max(0, -d) / loss));\n"
+			   "--baseline and --normalise then act in the first episode only. Otherwise the options\n"
+			   "marked `incumbent` have no effect.\n\n"
+			   "Writes graph, devs, an `update` per episode, the final params, and the best placements as\n"
+			   "`best`, rank 0 first, single devices included. An interrupt (SIGINT, SIGTERM) ends the\n"
+			   "loop in order after the episode at hand; a second one ends the program. Without\n"
+			   "--params-to nothing is learned: the placements that were run are ranked.",
 		.example = "mkfifo loop\n"
 			   "  ir2dag m.xml | dagfeat | devrun --probe -D cpu:0,cpu:1 | gpnembed --params-from loop |\n"
 			   "  placepolicy | devrun | reinforce --params-to loop --checkpoint m.ck > result.mp"};

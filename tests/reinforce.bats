@@ -78,6 +78,17 @@ loop_measured() {
 	loop_with
 }
 
+@test "two recipes in one loop: a warning that names both" {
+	cat_python stage.py 'pass'
+	GPN="$GPN --recipe paper" run -0 loop_with
+	[[ $output == *"reinforce: warning: the recipe is 'default' here and 'paper' at gpnembed"* ]]
+	GPN="$GPN --recipe paper" LEARN="$LEARN --recipe paper" run -0 loop_with
+	[ -z "$output" ]
+	cat_python stage.py 'if kind == "params": m.pop("recipe")'
+	GPN="$GPN --recipe paper" run -0 loop_with
+	[ -z "$output" ]
+}
+
 @test "records that do not fit are refused" {
 	cat_python stage.py 'return kind != "place" or m["step"] != 1'
 	run -0 loop_with                   # a step without a placement teaches nothing

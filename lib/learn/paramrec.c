@@ -1,5 +1,6 @@
 /* paramrec.c - parameter blocks to and from records. */
 #include "learn/paramrec.h"
+#include "learn/recipe.h"
 
 #include <string.h>
 
@@ -35,6 +36,8 @@ int paramrec_write(const struct param_block *b, struct rec_writer *w, struct err
 	rec_begin(w, "params");
 	put_text(w, "net", b->net->name);
 	put_text(w, "block", block_names[b->block]);
+	if (b->recipe)
+		put_text(w, "recipe", b->recipe);
 	put_hyper(w, &b->hyper);
 	put_uint(w, "seed", b->seed);
 	put_uint(w, "episode", b->episode);
@@ -54,6 +57,20 @@ static int get_hyper(const struct val *map, struct hyper *h, struct err *e)
 		if (get_real(map, f->name, &v, e) < 0 || hyper_set(h, f, v, e) < 0)
 			return err_prefix(e, "hyper");
 	}
+	return 0;
+}
+
+/* The recipe's name, when it is there and one that we know. */
+static int get_recipe(const struct val *m, struct arena *a, const char **out, struct err *e)
+{
+	const char *name;
+	if (!val_get(m, "recipe"))
+		return 0;
+	if (get_text(m, "recipe", a, &name, e) < 0)
+		return -1;
+	for (int i = 0; recipe_names[i]; i++)
+		if (strcmp(recipe_names[i], name) == 0)
+			*out = recipe_names[i];
 	return 0;
 }
 
@@ -127,6 +144,7 @@ int paramrec_read(struct param_block *out, const struct rec *r, struct err *e)
 	if (paramrec_block(r, &b.block, e) < 0 || get_text(r->map, "net", a, &net, e) < 0 ||
 	    get_uint(r->map, "seed", 0, UINT64_MAX, &b.seed, e) < 0 ||
 	    get_uint(r->map, "episode", 0, UINT32_MAX, &episode, e) < 0 ||
+	    get_recipe(r->map, a, &b.recipe, e) < 0 ||
 	    get_map(r->map, "hyper", &hyper, e) < 0 || get_hyper(hyper, &b.hyper, e) < 0 ||
 	    get_matrices(r->map, a, &x, e) < 0)
 		goto out;

@@ -19,6 +19,7 @@ struct param_block {
 	enum block block;
 	const struct net *net;
 	struct hyper hyper;
+	const char *recipe;    /* of gpnembed (recipe_names); NULL: not told */
 	uint64_t seed;         /* of the initial values and of dropout */
 	uint32_t episode;      /* episodes trained; 0: initial */
 	struct params *p;      /* owned; NULL: nothing here yet */
