@@ -1,12 +1,12 @@
 /* placepolicy - the policy: for each partition, placements drawn from the
  * probabilities of its groups (or the most probable one), and at the start of a
  * training run one placement per single device. */
-#include <math.h>
 #include <string.h>
 
 #include "base/blas.h"
 #include "base/msg.h"
 #include "base/opt.h"
+#include "learn/draw.h"
 #include "learn/incumbent.h"
 #include "learn/paramrec.h"
 #include "learn/problem.h"
@@ -40,62 +40,20 @@ struct stage {
 
 /* ---- placements ---- */
 
-/* Inverse of the distribution function of group g's devices at u. */
-static uint16_t draw(const float *logp, uint32_t k, double u)
-{
-	double sum = 0;
-	uint16_t last = 0;
-	for (uint32_t i = 0; i < k; i++) {
-		double p = exp((double)logp[i]);
-		if (p == 0)
-			continue;
-		last = (uint16_t)i;
-		sum += p;
-		if (u < sum)
-			break;
-	}
-	return last;
-}
-
-static uint16_t most_probable(const float *logp, uint32_t k)
-{
-	uint32_t best = 0;
-	for (uint32_t i = 1; i < k; i++)
-		if (logp[i] > logp[best])
-			best = i;
-	return (uint16_t)best;
-}
-
-/* Actions of one draw.  Around an incumbent one that changes nothing would run it once
- * more: another is drawn, a few times. */
-static void draw_actions(const struct stage *s, const struct step_id *id, const float *logp,
-			 uint32_t n_groups, const uint16_t *home, uint16_t *action)
-{
-	enum { TRIES = 32 };
-	uint32_t k = s->devs.k;
-	const struct rng_addr rng = {.seed = (uint64_t)s->f.common->seed, .episode = id->episode,
-				     .step = id->step, .stream = RNG_ACTION + id->sample};
-	for (uint32_t try = 0; try < TRIES; try++) {
-		for (uint32_t i = 0; i < n_groups; i++)
-			action[i] = draw(logp + (size_t)i * k, k, rng_uniform(&rng, try * n_groups + i));
-		if (!home || memcmp(action, home, n_groups * sizeof *home) != 0)
-			return;
-	}
-}
-
 /* home, stay: of a policy around the incumbent; home NULL: there is none. */
 static int emit_sample(struct stage *s, const struct part *p, const float *logp, uint32_t sample,
 		       const uint16_t *home, double stay, struct err *e)
 {
 	const struct step_id id = {p->id.graph, p->id.episode, p->id.step, sample};
+	const struct rng_addr rng = {.seed = (uint64_t)s->f.common->seed, .episode = id.episode,
+				     .step = id.step, .stream = RNG_ACTION + sample};
 	uint32_t g = p->p.n_groups, k = s->devs.k;
 	uint16_t *action = ARENA_NEWN(s->arena, uint16_t, g);
 	uint16_t *device = ARENA_NEWN(s->arena, uint16_t, p->n_sets);
 	if (s->o->greedy)
-		for (uint32_t i = 0; i < g; i++)
-			action[i] = most_probable(logp + (size_t)i * k, k);
+		draw_most_probable(logp, g, k, action);
 	else
-		draw_actions(s, &id, logp, g, home, action);
+		draw_actions(logp, g, k, &rng, home, action);
 	if (home)
 		incumbent_apply(s->incumbent.device, p->n_sets, p->p.group, home, action, device);
 	else

@@ -4,13 +4,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/blas.h"
 #include "base/mem.h"
 #include "base/msg.h"
 #include "base/opt.h"
+#include "learn/budget.h"
 #include "learn/checkpoint.h"
 #include "learn/feedback.h"
 #include "learn/field.h"
@@ -43,10 +43,7 @@ struct stage {
 	struct checkpoint_key resumed_key;
 	bool resumed, settled, checked, in_episode, told_history, anchors_again;
 	char failure[300];                  /* why the first infeasible placement failed */
-	struct timespec start;
-	double steps_seconds;               /* spent in steps_done steps */
-	uint64_t steps_done;
-	struct timespec episode_start;
+	struct budget budget;
 };
 
 static volatile sig_atomic_t interrupted;
@@ -57,30 +54,7 @@ static void on_signal(int sig)
 	interrupted = 1;
 }
 
-static double since(const struct timespec *t0)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)(t.tv_sec - t0->tv_sec) + 1e-9 * (double)(t.tv_nsec - t0->tv_nsec);
-}
-
 /* ---- the FIFO ---- */
-
-/* How many steps the next episode may have within the budgets; 0: training is over. */
-static uint32_t steps_to_do(const struct stage *s)
-{
-	const struct options *o = s->o;
-	const struct learner *l = &s->l;
-	if (interrupted || l->episode >= (uint64_t)o->episodes)
-		return 0;
-	if (o->patience && l->episode >= l->best_episode + (uint64_t)o->patience)
-		return 0;
-	if (o->seconds == 0 || s->steps_done == 0)
-		return (uint32_t)o->steps;
-	double left = o->seconds - since(&s->start), each = s->steps_seconds / (double)s->steps_done;
-	return left <= 0 ? 0 : left >= each * (double)o->steps ? (uint32_t)o->steps
-							      : (uint32_t)(left / each);
-}
 
 /* The next episode is around the best placement so far.  Where latencies are measured it
  * may be the luckiest rather than the best: it is run a second time before it counts. */
@@ -106,7 +80,7 @@ static int ask(void *stage, struct err *e)
 {
 	struct stage *s = stage;
 	struct rec_writer *w = s->loop.w;
-	uint32_t steps = steps_to_do(s);
+	uint32_t steps = interrupted ? 0 : budget_steps(&s->budget, s->l.episode, s->l.best_episode);
 	if (steps == 0)
 		return feedback_end(&s->loop, e);
 	for (int b = 0; b < N_BLOCKS; b++)
@@ -224,23 +198,18 @@ static int take_episode(struct stage *s, const struct rec *r, struct err *e)
 		return err_set(e, ST_INPUT, "episode %u is not the one that was asked for",
 			       s->rollout.episode);
 	s->in_episode = true;
-	clock_gettime(CLOCK_MONOTONIC, &s->episode_start);
+	budget_episode_begin(&s->budget);
 	return 0;
 }
 
 static void tell_progress(struct stage *s, const struct update *u)
 {
-	const struct options *o = s->o;
 	char left[40] = "";
-	double t = since(&s->start), done = (double)(u->episode);
-	double eta = s->steps_done ? s->steps_seconds / (double)s->steps_done * (double)o->steps *
-				     ((double)o->episodes - done) : 0;
-	if (o->seconds > 0 && o->seconds - t < eta)
-		eta = o->seconds - t;
-	if (eta >= 1)
-		snprintf(left, sizeof left, ", %d:%02d left", (int)(eta / 60), (int)eta % 60);
+	double seconds = budget_left(&s->budget, u->episode);
+	if (seconds >= 1)
+		snprintf(left, sizeof left, ", %d:%02d left", (int)(seconds / 60), (int)seconds % 60);
 	msg_progress("episode %u of %lld: best %.3f of the best single device, mean %.4g ms, "
-		     "%.0f groups, entropy %.3g%s", u->episode, (long long)o->episodes, u->best_ratio,
+		     "%.0f groups, entropy %.3g%s", u->episode, (long long)s->o->episodes, u->best_ratio,
 		     1e3 * u->mean_s, u->groups, u->entropy, left);
 	msg_note(2, "episode %u: best ratio %.4f, mean %.4g ms, %u failed, %.1f groups, entropy %.4g, "
 		 "gradient %.3g", u->episode, u->best_ratio, 1e3 * u->mean_s, u->failed, u->groups,
@@ -271,8 +240,7 @@ static int learn(struct stage *s, struct err *e)
 	if (train_episode(&s->trainer, &s->l, &s->rollout, &u, e) < 0)
 		return -1;
 	history_add(&s->l.hist, &u);
-	s->steps_seconds += since(&s->episode_start);
-	s->steps_done += s->rollout.n_steps;
+	budget_episode_end(&s->budget, s->rollout.n_steps);
 	tell_progress(s, &u);
 	return update_write(&u, s->f.out, e);
 }
@@ -417,7 +385,9 @@ static int run(const struct options *o, const struct recipe *recipe, const struc
 	struct stage s = {.o = o, .recipe = *recipe, .arena = arena_new()};
 	struct pool *pool = pool_new((int)o->threads, NULL);
 	int k = -1;
-	clock_gettime(CLOCK_MONOTONIC, &s.start);
+	s.budget = (struct budget){.episodes = (uint64_t)o->episodes, .steps = (uint64_t)o->steps,
+				   .patience = (uint64_t)o->patience, .seconds = o->seconds};
+	budget_start(&s.budget);
 	blas_init();
 	handle_signals();
 	trainer_init(&s.trainer, pool);

@@ -1,10 +1,12 @@
-/* test_train.c - advantages of both recipes, the bounded set of candidates, the
- * policy's prior around an incumbent. */
+/* test_train.c - advantages of both recipes, actions, budgets, the bounded set of
+ * candidates, the policy's prior around an incumbent. */
 #include <math.h>
 #include <string.h>
 
 #include "learn/advantage.h"
+#include "learn/budget.h"
 #include "learn/candidates.h"
+#include "learn/draw.h"
 #include "learn/incumbent.h"
 #include "tap.h"
 
@@ -180,11 +182,52 @@ static void test_incumbent(void)
 	    "a group at home stays as it is, one that leaves goes as a whole");
 }
 
+static void test_draw(void)
+{
+	const float half = -0.6931472f, never = -INFINITY;
+	const float logp[] = {half, never, half, never, never, 0};
+	const uint16_t home[2] = {0, 2};
+	uint16_t a[2];
+	int first = 0;
+	bool legal = true, moved = true;
+	for (uint32_t i = 0; i < 1000; i++) {
+		const struct rng_addr rng = {.seed = 7, .step = i, .stream = RNG_ACTION};
+		draw_actions(logp, 2, 3, &rng, NULL, a);
+		legal = legal && a[0] != 1 && a[1] == 2;
+		first += a[0] == 0;
+		draw_actions(logp, 2, 3, &rng, home, a);
+		moved = moved && a[0] == 2;
+	}
+	tap(legal, "what has no probability is never drawn");
+	tap(first > 440 && first < 560, "the rest as often as it is probable");
+	tap(moved, "around an incumbent: not what it is already");
+	draw_most_probable(logp, 2, 3, a);
+	tap(a[0] == 0 && a[1] == 2, "most probable, the lowest of equals");
+}
+
+static void test_budget(void)
+{
+	struct budget b = {.episodes = 10, .steps = 4, .patience = 3};
+	budget_start(&b);
+	tap(budget_steps(&b, 0, 0) == 4 && budget_steps(&b, 9, 8) == 4, "a whole episode");
+	tap(budget_steps(&b, 10, 9) == 0, "enough episodes");
+	tap(budget_steps(&b, 5, 2) == 0 && budget_steps(&b, 4, 2) == 4, "patience");
+	b.steps_s = 100;
+	b.steps_done = 10;
+	tap(near(budget_left(&b, 8), 80), "what is left, by the steps so far");
+	b.seconds = 25;
+	tap(budget_steps(&b, 4, 4) == 2, "fewer steps where time is short");
+	b.seconds = 1e-9;
+	tap(budget_steps(&b, 4, 4) == 0, "no time");
+}
+
 int main(void)
 {
 	test_paper();
 	test_baseline();
 	test_incumbent_advantage();
+	test_draw();
+	test_budget();
 	test_candidates();
 	test_incumbent();
 	return tap_end();
