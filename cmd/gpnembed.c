@@ -7,6 +7,7 @@
 #include "base/blas.h"
 #include "base/msg.h"
 #include "base/opt.h"
+#include "learn/episode.h"
 #include "learn/field.h"
 #include "learn/paramrec.h"
 #include "learn/problem.h"
@@ -118,18 +119,15 @@ static int load_params(struct stage *s, const char *path, struct err *e)
 
 static int start_episode(struct stage *s, const struct rec *r, struct err *e)
 {
-	uint64_t episode, steps;
-	if (get_uint(r->map, "episode", 1, UINT32_MAX, &episode, e) < 0 ||
-	    get_uint(r->map, "steps", 1, UINT32_MAX, &steps, e) < 0)
-		return err_prefix(e, "episode");
+	struct episode x;
+	if (episode_decode(r, 0, 0, NULL, &x, e) < 0)
+		return -1;
 	if (!s->block[BLOCK_EMBED].p && first_params(s, e) < 0)
 		return -1;
 	if (filter_pass(&s->f, r, e) < 0 ||
-	    emit_steps(s, (uint32_t)episode, (uint32_t)steps, true, e) < 0)
+	    emit_steps(s, x.episode, x.steps, true, e) < 0)
 		return -1;
-	rec_begin(s->f.out, "episode_end");
-	put_uint(s->f.out, "episode", episode);
-	return rec_end(s->f.out, e);
+	return episode_end_encode(x.episode, s->f.out, e);
 }
 
 /* One record of the FIFO. */

@@ -7,10 +7,10 @@
 #include "base/msg.h"
 #include "base/opt.h"
 #include "learn/draw.h"
+#include "learn/episode.h"
 #include "learn/incumbent.h"
 #include "learn/paramrec.h"
 #include "learn/problem.h"
-#include "learn/rollout.h"
 #include "learn/steprec.h"
 #include "stream/filter.h"
 
@@ -203,23 +203,20 @@ static int take_params(struct stage *s, const struct rec *r, struct err *e)
 
 static int take_episode(struct stage *s, const struct rec *r, struct err *e)
 {
-	uint64_t episode;
-	bool anchors = false;
-	if (get_uint(r->map, "episode", 0, UINT32_MAX, &episode, e) < 0 ||
-	    (val_get(r->map, "anchors") && get_bool(r->map, "anchors", &anchors, e) < 0))
-		return err_prefix(e, "episode");
+	struct episode x;
 	if (!s->loop)
 		filter_absorb_interrupt();
 	s->loop = true;
 	if (!s->has_graph || !s->has_devs)
 		return err_set(e, ST_INPUT, "episode: no graph or no devices before it");
 	arena_reset(s->episode_arena);
-	if (episode_incumbent(r, s->n_sets, s->devs.k, s->episode_arena, &s->incumbent, e) < 0 ||
+	if (episode_decode(r, s->n_sets, s->devs.k, s->episode_arena, &x, e) < 0 ||
 	    filter_pass(&s->f, r, e) < 0)
 		return -1;
-	if (anchors && emit_anchors(s, (uint32_t)episode, e) < 0)
+	s->incumbent = x.incumbent;
+	if (x.anchors && emit_anchors(s, x.episode, e) < 0)
 		return -1;
-	return s->incumbent.again ? emit_incumbent(s, (uint32_t)episode, e) : 0;
+	return x.incumbent.again ? emit_incumbent(s, x.episode, e) : 0;
 }
 
 static int take_graph(struct stage *s, const struct rec *r, struct err *e)

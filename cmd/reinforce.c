@@ -86,17 +86,10 @@ static int ask(void *stage, struct err *e)
 	for (int b = 0; b < N_BLOCKS; b++)
 		if (s->l.block[b].p && paramrec_write(&s->l.block[b], w, e) < 0)
 			return -1;
-	rec_begin(w, "episode");
-	put_uint(w, "episode", s->l.episode + 1);
-	put_uint(w, "steps", steps);
-	put_bool(w, "anchors", s->l.episode == s->first_episode);
-	if (s->incumbent.device) {
-		put_vector(w, "incumbent", TT_U16, s->l.cand.n_sets, s->incumbent.device);
-		put_real(w, "leaves", s->incumbent.leaves);
-		put_real(w, "ratio", s->incumbent.ratio);
-		put_bool(w, "again", s->incumbent.again);
-	}
-	return rec_end(w, e);
+	const struct episode x = {.episode = s->l.episode + 1, .steps = steps,
+				  .anchors = s->l.episode == s->first_episode,
+				  .incumbent = s->incumbent};
+	return episode_encode(&x, x.incumbent.device ? s->l.cand.n_sets : 0, w, e);
 }
 
 /* ---- results ---- */
@@ -247,9 +240,9 @@ static int learn(struct stage *s, struct err *e)
 
 static int take_episode_end(struct stage *s, const struct rec *r, struct err *e)
 {
-	uint64_t episode;
-	if (get_uint(r->map, "episode", 0, UINT32_MAX, &episode, e) < 0)
-		return err_prefix(e, "episode_end");
+	uint32_t episode;
+	if (episode_end_decode(r, &episode, e) < 0)
+		return -1;
 	if (!s->in_episode || episode != s->rollout.episode)
 		return err_set(e, ST_INPUT, "the end of an episode that did not begin");
 	s->in_episode = false;

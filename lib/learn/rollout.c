@@ -18,43 +18,20 @@ void rollout_release(struct rollout *r)
 	*r = (struct rollout){0};
 }
 
-int episode_incumbent(const struct rec *rec, uint32_t n_sets, uint32_t k, struct arena *a,
-		      struct incumbent *out, struct err *e)
-{
-	uint64_t shape[1] = {UINT64_MAX};
-	uint16_t *device;
-	*out = (struct incumbent){0};
-	if (!val_get(rec->map, "incumbent"))
-		return 0;
-	if (get_tensor(rec->map, "incumbent", TT_U16, 1, shape, a, &device, e) < 0 ||
-	    get_real(rec->map, "leaves", &out->leaves, e) < 0 ||
-	    get_real(rec->map, "ratio", &out->ratio, e) < 0 ||
-	    get_bool(rec->map, "again", &out->again, e) < 0)
-		return err_prefix(e, "episode");
-	if (shape[0] != n_sets)
-		return err_set(e, ST_INPUT, "episode: the incumbent is a placement of another graph");
-	for (uint32_t i = 0; i < n_sets; i++)
-		if (device[i] >= k)
-			return err_set(e, ST_INPUT, "episode: device %u of %u in the incumbent", device[i], k);
-	if (!(out->ratio > 0) || out->leaves < 0)
-		return err_set(e, ST_INPUT, "episode: impossible incumbent");
-	out->device = device;
-	return 0;
-}
-
 int rollout_begin(struct rollout *r, const struct rec *rec, uint32_t k, struct err *e)
 {
-	uint64_t episode;
+	struct episode x;
 	r->first = !r->begun;
 	if (r->begun) {
 		arena_reset(r->arena);
 		r->n_steps = r->n_samples = r->n_ran = r->next_run = 0;
 	}
 	r->begun = true;
-	if (get_uint(rec->map, "episode", 0, UINT32_MAX, &episode, e) < 0)
-		return err_prefix(e, "episode");
-	r->episode = (uint32_t)episode;
-	return episode_incumbent(rec, r->n_sets, k, r->arena, &r->incumbent, e);
+	if (episode_decode(rec, r->n_sets, k, r->arena, &x, e) < 0)
+		return -1;
+	r->episode = x.episode;
+	r->incumbent = x.incumbent;
+	return 0;
 }
 
 static int check_id(const struct rollout *r, const struct step_id *id, const char *kind,

@@ -8,20 +8,13 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "learn/episode.h"
 #include "learn/steprec.h"
 
 struct sample {
 	struct place place;      /* as recorded; place.action NULL: not the policy's */
 	bool ran;                /* its run record has come */
 	struct run run;
-};
-
-/* The incumbent of an `episode` record. */
-struct incumbent {
-	const uint16_t *device;      /* (n_sets) NULL when the record has none */
-	double leaves;               /* groups that leave it in a sample, in the mean */
-	double ratio;                /* its latency to that of the best single device */
-	bool again;                  /* run it once more before it is changed */
 };
 
 struct rollout {
@@ -59,10 +52,6 @@ int rollout_run(struct rollout *r, const struct rec *rec, const struct sample **
 
 /* At the end of the episode: has every placement its run? */
 int rollout_complete(const struct rollout *r, struct err *e) MUST_CHECK;
-
-/* The incumbent that an `episode` record tells; memory from a. */
-int episode_incumbent(const struct rec *rec, uint32_t n_sets, uint32_t k, struct arena *a,
-		      struct incumbent *out, struct err *e) MUST_CHECK;
 
 /* Drawn by the policy, which can learn from it? */
 bool sample_is_drawn(const struct sample *s);
