@@ -104,24 +104,6 @@ static int tell_history(struct stage *s, struct err *e)
 	return 0;
 }
 
-static int write_best(struct stage *s, const struct candidate *c, uint32_t rank, struct err *e)
-{
-	struct rec_writer *w = s->f.out;
-	rec_begin(w, "best");
-	put_uint(w, "graph", s->problem.digest);
-	put_uint(w, "rank", rank);
-	put_texts(w, "devices", s->problem.devs.names, s->problem.devs.k);
-	put_vector(w, "device", TT_U16, s->problem.n, c->device);
-	put_text(w, "source", c->source);
-	put_uint(w, "episode", c->episode);
-	put_uint(w, "step", c->step);
-	put_uint(w, "sample", c->sample);
-	put_real(w, "lat_s", c->lat_s);
-	put_real(w, "ref_s", c->ref_s);
-	put_uint(w, "n_groups", c->n_groups);
-	return rec_end(w, e);
-}
-
 static int write_results(struct stage *s, struct err *e)
 {
 	uint32_t order[CANDIDATES_MAX];
@@ -134,9 +116,8 @@ static int write_results(struct stage *s, struct err *e)
 	if (n == 0)
 		return err_set(e, ST_RUNTIME, "no placement could be run%s%s", *s->failure ? ": " : "",
 			       s->failure);
-	for (uint32_t i = 0; i < n; i++)
-		if (write_best(s, &s->l.cand.c[order[i]], i, e) < 0)
-			return -1;
+	if (candidates_tell(&s->l.cand, n, order, s->problem.digest, &s->problem.devs, s->f.out, e) < 0)
+		return -1;
 	const struct candidate *c = &s->l.cand.c[order[0]];
 	msg_progress(NULL);
 	if (msg_verbosity() >= 1 || isatty(STDERR_FILENO))

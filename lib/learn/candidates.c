@@ -103,6 +103,29 @@ uint32_t candidates_rank(const struct candidates *s, uint32_t k, uint32_t *order
 	return n < k ? n : k;
 }
 
+int candidates_tell(const struct candidates *s, uint32_t n, const uint32_t *order,
+		    uint64_t graph, const struct devs *devs, struct rec_writer *w, struct err *e)
+{
+	for (uint32_t rank = 0; rank < n; rank++) {
+		const struct candidate *c = &s->c[order[rank]];
+		rec_begin(w, "best");
+		put_uint(w, "graph", graph);
+		put_uint(w, "rank", rank);
+		put_texts(w, "devices", devs->names, devs->k);
+		put_vector(w, "device", TT_U16, s->n_sets, c->device);
+		put_text(w, "source", c->source);
+		put_uint(w, "episode", c->episode);
+		put_uint(w, "step", c->step);
+		put_uint(w, "sample", c->sample);
+		put_real(w, "lat_s", c->lat_s);
+		put_real(w, "ref_s", c->ref_s);
+		put_uint(w, "n_groups", c->n_groups);
+		if (rec_end(w, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int candidates_write(const struct candidates *s, struct rec_writer *w, struct err *e)
 {
 	for (uint32_t i = 0; i < s->n; i++) {

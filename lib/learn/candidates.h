@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "graph/devrec.h"
 #include "stream/rec.h"
 
 enum { CANDIDATES_MAX = 64, SOURCE_MAX = 32 };
@@ -46,6 +47,11 @@ bool candidates_has(const struct candidates *s, const uint16_t *device);
 /* The best `k` first, and behind them the best anchor where it is not among them; indices
  * into s->c in order[], which has room for CANDIDATES_MAX.  Returns how many. */
 uint32_t candidates_rank(const struct candidates *s, uint32_t k, uint32_t *order);
+
+/* The n of order[] as `best` records, rank 0 first. */
+int candidates_tell(const struct candidates *s, uint32_t n, const uint32_t *order,
+		    uint64_t graph, const struct devs *devs, struct rec_writer *w,
+		    struct err *e) MUST_CHECK;
 
 /* All of them as `candidate` records of a checkpoint, and one back. */
 int candidates_write(const struct candidates *s, struct rec_writer *w, struct err *e) MUST_CHECK;
