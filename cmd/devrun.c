@@ -1,6 +1,7 @@
 /* devrun - run placements on this machine's devices and say how long they take.
- * With --probe: add the devices and what each can run.  With --paired: the last
- * comparison, of the best candidates with the best single device. */
+ * With --probe: add the devices and what each can run, with --profile also what it takes
+ * there.  With --paired: the last comparison, of the best candidates with the best
+ * single device. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@
 
 struct options {
 	const char *devices, *weights, *inputs, *outputs, *save_inputs;
-	bool list, probe, paired, allow_shared, reference;
+	bool list, probe, profile, paired, allow_shared, reference;
 	int64_t candidates;
 	struct measure_options measure;
 };
@@ -258,15 +259,36 @@ static int take_graph(struct state *s, const struct rec *r, struct err *e)
 	return s->g ? 0 : -1;
 }
 
+/* --probe --profile */
+static int take_profile(struct state *s, struct err *e)
+{
+	struct profile p;
+	if (open_session(s, NULL, e) < 0 || profile_take(&s->session, s->turn, &p, e) < 0)
+		return -1;
+	uint32_t k = s->session.devices.n, failed = 0;
+	for (uint32_t d = 0; d < k; d++)
+		if (p.failed[d]) {
+			failed++;
+			msg_warn("no times on '%s': %s", s->session.devices.dev[d].name,
+				 p.failed[d]);
+		}
+	if (failed == k)
+		return err_set(e, ST_RUNTIME, "no device could be timed: %s", p.failed[0]);
+	int rc = profile_encode(&s->session, &p, s->f->out, e);
+	arena_reset(s->turn);
+	return rc;
+}
+
 static int on_record(struct state *s, const struct rec *r, struct err *e)
 {
 	const struct options *o = s->o;
 	if (rec_is(r, "graph")) {
 		if (take_graph(s, r, e) < 0 || filter_pass(s->f, r, e) < 0)
 			return -1;
-		return o->probe ? probe_encode(s->g, o->devices, o->allow_shared, o->weights,
-					       s->f->out, e)
-				: 0;
+		return o->profile ? take_profile(s, e)
+		       : o->probe ? probe_encode(s->g, o->devices, o->allow_shared, o->weights,
+						 s->f->out, e)
+				  : 0;
 	}
 	if (o->probe)
 		return filter_pass(s->f, r, e);
@@ -315,6 +337,8 @@ static int check_options(const struct options *o, struct err *e)
 {
 	if (o->probe && o->paired)
 		return err_set(e, ST_USAGE, "--probe and --paired exclude each other");
+	if (o->profile && !o->probe)
+		return err_set(e, ST_USAGE, "--profile goes with --probe");
 	if (o->paired && !o->reference)
 		return err_set(e, ST_USAGE, "--paired needs the reference");
 	if (o->measure.max_runs < o->measure.min_runs)
@@ -332,15 +356,25 @@ static const char details[] = "Devices: cpu (all cores), cpu:LIST (these cores, 
 			      "Without -D they come from the\n"
 			      "stream's devs record. Devices that share cores are refused.\n"
 			      "\n"
+			      "--probe --profile times the steps of inferences on one device "
+			      "after another, and copies\n"
+			      "between each two: the cost record and the links that placebase "
+			      "heft and devsim take.\n"
+			      "\n"
 			      "Placements of an episode are measured when the episode ends, others "
 			      "at the end of the stream,\n"
 			      "so that the stages in front are asleep meanwhile. The fastest "
 			      "single device is measured again\n"
-			      "after every few placements (ref_s). A placement that cannot run "
-			      "gives a run record with the\n"
-			      "reason. Inputs are drawn from --seed unless --inputs names a "
-			      "directory with 0.npy, 1.npy, ...\n"
-			      "in the order of the model's Parameters (or as its index.tsv says).";
+			      "after every few placements (ref_s). A placement that cannot run, or "
+			      "whose device fails, gives a\n"
+			      "run record with the reason. --paired: rounds of all candidates and "
+			      "single devices choose one\n"
+			      "candidate; fresh rounds, 20 or more unless that takes long, give the "
+			      "ratio.\n"
+			      "\n"
+			      "Inputs are drawn from --seed unless --inputs names a directory with "
+			      "0.npy, 1.npy, ... in the\n"
+			      "order of the model's Parameters (or as its index.tsv says).";
 
 #define FLAG(name, letter, dst, help) {name, letter, OPT_FLAG, &(dst), NULL, help, 0, 0, NULL, NULL}
 #define TEXT(name, letter, dst, arg, help) \
@@ -360,8 +394,10 @@ int main(int argc, char **argv)
 		TEXT("devices", 'D', o.devices, "LIST", "the devices, e.g. cpu:0,cl:0.0:1"),
 		FLAG("list", 'l', o.list, "show this machine's devices"),
 		FLAG("probe", 'p', o.probe, "add the devices and the sets that each can run"),
-		FLAG("paired", 0, o.paired, "measure the best records again, in pairs with the\n"
-					    "best single device; add the final one"),
+		FLAG("profile", 0, o.profile, "with --probe: add what every set and every copy\n"
+					      "between devices takes, measured"),
+		FLAG("paired", 0, o.paired, "measure the best records again, in rounds with\n"
+					    "every single device; add the final one"),
 		NUMBER("candidates", 0, OPT_INT, o.candidates, "N",
 		       "with --paired: the first N best records", 1, 1000),
 		FLAG("paper", 0, o.measure.paper, "10 runs, the mean of the last 5"),

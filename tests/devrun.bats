@@ -139,6 +139,41 @@ py() {
 	'
 }
 
+@test "--probe --profile adds what sets and copies take" {
+	two_cores
+	run -2 devrun --profile -D cpu:0 -o no.mp mobilenet_v3_large.mp
+	devrun --probe --profile -D cpu:0,cpu:1 -o profile.mp mobilenet_v3_large.mp
+	placebase heft profile.mp | placebase single | devrun --runs 5 -o heft.mp
+	py '
+		p = read("profile.mp")
+		assert [k for k, m in p] == ["hdr", "graph", "devs", "cost", "end"]
+		g, d, c = (m for k, m in p[1:4])
+		assert c["graph"] == d["graph"] == g["digest"] and c["names"] == d["names"] == ["cpu:0", "cpu:1"]
+		x = tensor(c["set_s"])
+		assert x.shape == (g["n_sets"], 2) and x.min() >= 0 and x.max() > 1e-5
+		assert sorted((l["src"], l["dst"]) for l in d["links"]) == [(0, 1), (1, 0)]
+		for l in d["links"]:
+			assert 1e-9 <= l["latency_s"] < 1e-2 and 1e8 < l["bytes_per_s"] < 1e12, l
+		# In context: the sets of a device add up to what a whole inference takes there.
+		heft, one, two = runs("heft.mp")
+		assert heft["ok"] and heft["source"] == "heft", heft
+		for m, s in zip((one, two), x.sum(0)):
+			assert m["source"] == "single" and 1 / 3 < s / m["lat_s"] < 3, (s, m["lat_s"])
+	'
+}
+
+@test "--probe --profile on OpenCL" {
+	two_cores
+	devrun --list | grep -q '^cl:0.0 .*PoCL' || skip "no PoCL"
+	devrun --probe --profile -D cl:0.0:1,cpu:0 mobilenet_v3_large.mp | placebase single | devrun --runs 5 -o profile.mp
+	py '
+		p = dict(read("profile.mp"))
+		for m, s in zip(runs("profile.mp"), tensor(p["cost"]["set_s"]).sum(0)):
+			assert 1 / 3 < s / m["lat_s"] < 3, (s, m["lat_s"])
+		assert len(p["devs"]["links"]) == 2
+	'
+}
+
 @test "--probe finds devices by itself" {
 	devrun --probe -o found.mp tiny.mp
 	placebase single found.mp | devrun --runs 1 --no-reference -o r.mp

@@ -88,12 +88,13 @@ bool executor_alive(const struct executor *x)
 }
 
 /* Counters and queues for a run of p; workers are parked. */
-static void arm(struct executor *x, struct plan *p, double *step_s)
+static void arm(struct executor *x, struct plan *p, const struct exec_sample *s)
 {
 	x->slot = mem_grow(x->slot, &x->cap_slot, p->n_tasks, sizeof *x->slot);
 	x->transfer = mem_grow(x->transfer, &x->cap_transfer, p->n_tasks, sizeof *x->transfer);
 	x->plan = p;
-	x->step_s = step_s;
+	x->step_s = s->step_s;
+	x->apart = s->apart && s->step_s;
 	x->ended = p->n_tasks == 0;
 	err_clear(&x->err);
 	atomic_store(&x->left, p->n_tasks);
@@ -153,7 +154,7 @@ int executor_run(struct executor *x, struct plan *p, struct exec_sample *out, st
 		x->dead = true;
 		return err_set(e, ST_RUNTIME, "cannot write the output: its reader has gone");
 	}
-	arm(x, p, out->step_s);
+	arm(x, p, out);
 	pthread_mutex_lock(&x->lock);
 	double start = clock_s();
 	x->end_s = start;

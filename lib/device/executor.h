@@ -25,6 +25,8 @@ struct exec_sample {
 	double lat_s;      /* from inputs on the host to results on the host; positive */
 	double *busy_s;    /* (k) computing; the caller's memory, or NULL */
 	double *step_s;    /* (n_steps) duration of each step; the caller's memory, or NULL */
+	bool apart;        /* with step_s: wait for each step, so that step_s holds on devices
+	                    * that queue, too; lat_s means little then */
 };
 
 /* One inference.  Results are then in p->result.  -1: a device failed (ST_RUNTIME);

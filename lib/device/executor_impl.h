@@ -40,6 +40,7 @@ struct executor {
 	struct slot *slot;
 	size_t cap_slot;
 	double *step_s;                  /* (n_steps) or NULL */
+	bool apart;
 	struct transfer *transfer;       /* (n_tasks) arguments of completion functions */
 	size_t cap_transfer;
 

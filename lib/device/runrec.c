@@ -64,24 +64,31 @@ int verdict_encode(const struct verdict *v, const struct session *s, const struc
 	return rec_end(w, e);
 }
 
+/* What a `devs` record says of open devices, but for mask and links. */
+static void describe(struct devs *d, const struct device_list *l, struct arena *a)
+{
+	d->k = l->n;
+	d->names = ARENA_NEWN(a, const char *, l->n);
+	d->types = ARENA_NEWN(a, const char *, l->n);
+	d->mem_bytes = ARENA_NEWN(a, uint64_t, l->n);
+	for (uint32_t i = 0; i < l->n; i++) {
+		d->names[i] = l->dev[i].name;
+		d->types[i] = l->dev[i].class->type;
+		d->mem_bytes[i] = l->dev[i].mem_bytes;
+	}
+}
+
 int probe_encode(const struct graph *g, const char *list, bool allow_shared, const char *weights,
 		 struct rec_writer *w, struct err *e)
 {
 	struct device_list l;
 	struct model m;
 	struct arena *a = arena_new();
-	if (device_list_parse(list, &l, e) < 0) {
-		device_list_close(&l);
-		arena_free(a);
-		return -1;
-	}
-	uint32_t k = l.n;
-	struct devs d = {.k = k, .graph = g->digest, .n_sets = g->n_sets};
-	d.names = ARENA_NEWN(a, const char *, k);
-	d.types = ARENA_NEWN(a, const char *, k);
-	d.mem_bytes = ARENA_NEWN(a, uint64_t, k);
-	d.mask = ARENA_NEWN(a, uint8_t, (size_t)g->n_sets * k);
-	int rc = device_list_open(&l, allow_shared, e);
+	struct devs d = {.graph = g->digest, .n_sets = g->n_sets};
+	int rc = device_list_parse(list, &l, e);
+	d.mask = ARENA_NEWN(a, uint8_t, (size_t)g->n_sets * l.n);
+	if (rc == 0)
+		rc = device_list_open(&l, allow_shared, e);
 	if (rc == 0) {
 		rc = model_open(&m, g, weights, e);
 		if (rc == 0)
@@ -90,14 +97,35 @@ int probe_encode(const struct graph *g, const char *list, bool allow_shared, con
 			rc = model_complete(&m, e);
 		model_close(&m);
 	}
-	for (uint32_t i = 0; i < k; i++) {
-		d.names[i] = l.dev[i].name;
-		d.types[i] = l.dev[i].class->type;
-		d.mem_bytes[i] = l.dev[i].mem_bytes;
-	}
+	describe(&d, &l, a);
 	if (rc == 0)
 		rc = devs_encode(&d, w, e);
 	device_list_close(&l);
+	arena_free(a);
+	return rc;
+}
+
+int profile_encode(const struct session *s, const struct profile *p, struct rec_writer *w,
+		   struct err *e)
+{
+	const struct graph *g = s->model.g;
+	struct arena *a = arena_new();
+	uint32_t k = s->devices.n;
+	struct devs d = {.graph = g->digest, .n_sets = g->n_sets, .mask = s->mask};
+	describe(&d, &s->devices, a);
+	d.link = ARENA_NEWN(a, struct dev_link, (size_t)k * k);
+	for (uint32_t i = 0; i < k * k; i++)
+		if (p->link[i].latency_s > 0)
+			d.link[d.n_links++] = (struct dev_link){
+				i / k, i % k, p->link[i].latency_s, p->link[i].bytes_per_s};
+	int rc = devs_encode(&d, w, e);
+	if (rc == 0) {
+		rec_begin(w, "cost");
+		put_uint(w, "graph", g->digest);
+		put_texts(w, "names", d.names, k);
+		put_matrix(w, "set_s", TT_F64, g->n_sets, k, p->set_s);
+		rc = rec_end(w, e);
+	}
 	arena_free(a);
 	return rc;
 }

@@ -1,8 +1,10 @@
 /* runrec.h - what devrun adds to a stream: `run` records of trials, the final `best` record of
- * a verdict, the `devs` record of a probe. */
+ * a verdict, the `devs` and `cost` records of a
+ * probe. */
 #ifndef HSDAG_DEVICE_RUNREC_H
 #define HSDAG_DEVICE_RUNREC_H
 
+#include "device/profile.h"
 #include "device/verdict.h"
 #include "graph/devrec.h"
 #include "graph/placerec.h"
@@ -19,5 +21,9 @@ int verdict_encode(const struct verdict *v, const struct session *s, const struc
 /* The devices named in `list` and the sets of g that each can run, as a `devs` record. */
 int probe_encode(const struct graph *g, const char *list, bool allow_shared, const char *weights,
 		 struct rec_writer *w, struct err *e) MUST_CHECK;
+
+/* A session's devices with their links as a `devs` record, and a `cost` record. */
+int profile_encode(const struct session *s, const struct profile *p, struct rec_writer *w,
+		   struct err *e) MUST_CHECK;
 
 #endif

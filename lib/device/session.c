@@ -14,10 +14,10 @@ int session_open(struct session *s, const struct graph *g, struct device_list *d
 	*devices = (struct device_list){0};
 	uint32_t k = s->devices.n;
 	s->anchor = ARENA_NEWN(s->arena, struct anchor, k);
-	uint8_t *mask = ARENA_NEWN(s->arena, uint8_t, (size_t)g->n_sets * k);
+	s->mask = ARENA_NEWN(s->arena, uint8_t, (size_t)g->n_sets * k);
 	if (device_list_open(&s->devices, allow_shared, e) < 0 ||
 	    model_open(&s->model, g, weights, e) < 0 ||
-	    model_mask(&s->model, &s->devices, mask, e) < 0 || model_complete(&s->model, e) < 0 ||
+	    model_mask(&s->model, &s->devices, s->mask, e) < 0 || model_complete(&s->model, e) < 0 ||
 	    planner_open(&s->planner, &s->model, &s->devices, e) < 0)
 		return -1;
 	if ((inputs ? inputs_load(&s->model, inputs, e) : inputs_seed(&s->model, seed, e)) < 0)

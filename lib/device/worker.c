@@ -170,6 +170,20 @@ static int start_transfer(struct worker *w, uint32_t task, struct err *e)
 	return 0;
 }
 
+static int run_step(struct worker *w, const struct task *t, double *now, struct err *e)
+{
+	struct device *d = w->device;
+	bool wait = w->x->apart && d->class->finish;
+	if (wait) {
+		if (d->class->finish(d, e) < 0)
+			return -1;
+		*now = clock_s();
+	}
+	if (d->class->run(d, t->prepared, t->in, t->out, e) < 0)
+		return -1;
+	return wait ? d->class->finish(d, e) : 0;
+}
+
 static int run_task(struct worker *w, uint32_t task, double *now, struct err *e)
 {
 	struct executor *x = w->x;
@@ -178,7 +192,7 @@ static int run_task(struct worker *w, uint32_t task, double *now, struct err *e)
 		return start_transfer(w, task, e);
 	if (t->kind == TASK_MEMCPY)
 		memcpy(t->dst, t->src, t->bytes);
-	else if (w->device->class->run(w->device, t->prepared, t->in, t->out, e) < 0)
+	else if (run_step(w, t, now, e) < 0)
 		return -1;
 	double then = *now;
 	*now = clock_s();

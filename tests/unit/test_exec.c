@@ -3,7 +3,7 @@
  * at its own pace and has memory of its own.  Every step mixes all its inputs
  * into all its outputs, so one byte that is overwritten early, copied late or
  * read from the wrong place changes the results. */
-#include "device/executor.h"
+#include "device/profile.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -643,6 +643,56 @@ static void overlap(void)
 	mem_free(device);
 }
 
+/* Times of sets: negative exactly where the mask says so, a step's nap in the sets that have
+ * steps; links between devices of all kinds. */
+static void profiles(const char *kinds)
+{
+	struct err e = ERR_INIT;
+	struct graph *g = make_graph(60, 10);
+	struct session s = {.arena = arena_new()};
+	struct profile p;
+	make_devices(&s.devices, kinds);
+	uint32_t k = s.devices.n, wrong = 0, quick = 0, links = 0;
+	s.mask = ARENA_NEWN(s.arena, uint8_t, (size_t)g->n_sets * k);
+	bool open = model_open(&s.model, g, NULL, &e) == 0 &&
+		    model_mask(&s.model, &s.devices, s.mask, &e) == 0 &&
+		    planner_open(&s.planner, &s.model, &s.devices, &e) == 0;
+	if (!tap(open, "profile of %s: opens (%s)", kinds, e.msg))
+		return;
+	s.x = executor_new(&s.devices);
+	step_ns = 200000;
+	bool taken = profile_take(&s, s.arena, &p, &e) == 0;
+	step_ns = 0;
+	tap(taken && !p.failed[0] && !p.failed[k - 1], "profile of %s: taken (%s)", kinds, e.msg);
+	for (size_t i = 0; taken && i < (size_t)g->n_sets * k; i++) {
+		wrong += p.set_s[i] < 0 ? s.mask[i] : !s.mask[i];
+		uint32_t n = 0;
+		for (uint32_t j = 0; j < s.model.n_steps; j++)
+			n += g->set[s.model.step_node[j]] == i / k;
+		if (kinds[i % k] != 'l' && s.mask[i])
+			quick += p.set_s[i] < n * 2e-4 || (n == 0) != (p.set_s[i] == 0);
+	}
+	tap(wrong == 0, "profile of %s: %u of %u times where the mask says no", kinds, wrong,
+	    g->n_sets * k);
+	tap(quick == 0, "profile of %s: %u sets quicker than their steps", kinds, quick);
+	for (uint32_t i = 0; taken && i < k * k; i++)
+		links += i / k != i % k && p.link[i].latency_s > 0 && p.link[i].bytes_per_s > 1e6 &&
+			 p.link[i].bytes_per_s < 1e13;
+	tap(links == k * (k - 1), "profile of %s: %u links", kinds, links);
+	/* A device that fails has no times, and that is all. */
+	fail_step = 10;
+	tap(profile_take(&s, s.arena, &p, &e) == 0 &&
+		    (kinds[0] == 'l' || (p.failed[0] && p.set_s[0] < 0)),
+	    "profile of %s: a failure is data", kinds);
+	fail_step = 0;
+	executor_free(s.x);
+	planner_close(&s.planner);
+	model_close(&s.model);
+	end_devices(&s.devices);
+	arena_free(s.arena);
+	graph_free(g);
+}
+
 int main(void)
 {
 	placements("n", 40, 10, 1);
@@ -655,5 +705,8 @@ int main(void)
 	overlap();
 	failures();
 	infeasible();
+	profiles("np");
+	profiles("nl");
+	profiles("ll");
 	return tap_end();
 }
