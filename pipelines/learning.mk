@@ -12,7 +12,9 @@ EVALS   ?= 500
 SPEC    ?= paper
 LAUNCH  ?=
 LEARN_DIR   = $(B)/learning/$(SPEC)-$(EVALS)
-LEARN_STEPS = 20
+# Steps of an episode: those of the recipe.
+LEARN_STEPS_default = 4
+LEARN_STEPS_paper   = 20
 LEARN_PROGS = $(addprefix $(B)/bin/,ir2dag dagfeat devsim gpnembed placepolicy reinforce placebase recdump)
 
 # name = recipe and what differs from it
@@ -35,8 +37,8 @@ $$(LEARN_DIR)/$(2).$(1).$(3).tsv: $$(LEARN_DIR)/$(2).$(firstword $(LEARN_$(1))).
 	@rm -f $$@.fifo && mkfifo $$@.fifo
 	@PATH=$$(B)/bin:$$$$PATH $$(LAUNCH) bash -o pipefail -c 'gpnembed --seed $(3) \
 	  --recipe $(firstword $(LEARN_$(1))) --params-from $$@.fifo < $$< | placepolicy --seed $(3) | \
-	  devsim | reinforce --keep --recipe $(LEARN_$(1)) --steps $$(LEARN_STEPS) \
-	  --episodes $$(shell expr $$(EVALS) / $$(LEARN_STEPS)) --params-to $$@.fifo | $$(LEARN_SUMMARY)' > $$@.tmp \
+	  devsim | reinforce --keep --recipe $(LEARN_$(1)) --steps $(LEARN_STEPS_$(firstword $(LEARN_$(1)))) \
+	  --episodes $$(shell expr $$(EVALS) / $(LEARN_STEPS_$(firstword $(LEARN_$(1))))) --params-to $$@.fifo | $$(LEARN_SUMMARY)' > $$@.tmp \
 	  && mv $$@.tmp $$@; rc=$$$$?; rm -f $$@.fifo $$@.tmp; exit $$$$rc
 endef
 
