@@ -114,7 +114,6 @@ struct window_args {
 	int planes, channels;          /* plane p has the weights of channel p % channels */
 	int h, w, oh, ow, kh, kw;
 	int sh, sw, ph, pw, dh, dw;
-	int pe_h, pe_w;                /* AvgPool: h and w with the padding that counts */
 	int th, tw, tiles_h, tiles_w;
 	int pitch, rows;               /* of the tile in local memory */
 	int op;                        /* enum window_op */

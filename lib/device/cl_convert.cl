@@ -4,7 +4,7 @@
 kernel GROUP(LS) void convert(global const uchar *a, global uchar *o, const struct elem_args p)
 {
 	FOR_ROWS(p.r) {
-		for (int i = i0 + (int)get_local_id(0); i < i1; i += LS) {
+		PLAIN for (int i = i0 + (int)get_local_id(0); i < i1; i += LS) {
 #ifdef cl_khr_fp64
 			if (p.code[0] == C_F64 || p.code[3] == C_F64) {
 				double x = p.code[0] == C_F64 ? ((global const double *)a)[i]
@@ -46,7 +46,7 @@ kernel GROUP(LS) void convert_f16_f32(global const half *restrict a, global floa
 			if (i1 - i >= VW)
 				VSTORE(VLOAD_HALF(0, a + i), 0, o + i);
 			else
-				for (int j = i; j < i1; j++)
+				PLAIN for (int j = i; j < i1; j++)
 					o[j] = vload_half(j, a);
 		}
 	}

@@ -22,7 +22,7 @@ void fetch_a(global const float *restrict a, const struct gemm_args *p, int m0, 
 	} else if (p->acs == 1) {
 		for (int r = 0; r < MR; r++) {
 			global const float *row = a + (m0 + r) * p->ars + k0;
-			for (int k = 0; k < kc; k++)
+			PLAIN for (int k = 0; k < kc; k++)
 				at[k * MR + r] = m0 + r < p->m ? row[k] : 0.0f;
 		}
 #else
@@ -33,7 +33,7 @@ void fetch_a(global const float *restrict a, const struct gemm_args *p, int m0, 
 		}
 #endif
 	} else {
-		for (int i = l; i < kc * MR; i += GEMM_LS) {
+		PLAIN for (int i = l; i < kc * MR; i += GEMM_LS) {
 			int k = i / MR, r = i % MR;
 			at[i] = m0 + r < p->m ? a[(m0 + r) * p->ars + (k0 + k) * p->acs] : 0.0f;
 		}
@@ -64,7 +64,7 @@ void fetch_b(global const float *restrict b, const struct gemm_args *p, int n0, 
 			bt[i] = b[i];
 #endif
 	} else if (p->brs == 1) {
-		for (int i = l; i < kc * NR; i += GEMM_LS) {
+		PLAIN for (int i = l; i < kc * NR; i += GEMM_LS) {
 			int j = i / kc, k = i - j * kc;
 			bt[k * NR + j] = n0 + j < p->n ? b[k0 + k + (n0 + j) * p->bcs] : 0.0f;
 		}
@@ -78,7 +78,7 @@ void fetch_b(global const float *restrict b, const struct gemm_args *p, int n0, 
 			return;
 		}
 #endif
-		for (int i = l; i < kc * NR; i += GEMM_LS) {
+		PLAIN for (int i = l; i < kc * NR; i += GEMM_LS) {
 			int k = i / NR, j = i % NR;
 			bt[i] = n0 + j < p->n ? b[(k0 + k) * p->brs + (n0 + j) * p->bcs] : 0.0f;
 		}
@@ -96,7 +96,7 @@ fv image_row(global const float *restrict x, int at, int x0, const struct gemm_a
 		iv c = x0 + IOTA;
 		return select((fv)(0.0f), VLOAD(0, x + at + x0), c >= 0 && c < q->w);
 	}
-	for (int j = 0; j < VW; j++)
+	PLAIN for (int j = 0; j < VW; j++)
 		t[j] = (uint)(x0 + j) < (uint)q->w ? x[at + x0 + j] : 0.0f;
 	return VLOAD(0, t);
 }
@@ -170,8 +170,8 @@ void multiply(local const float *at, local const float *bt, local float *ct, int
 	UNROLL for (int r = 0; r < MR; r++)
 		UNROLL for (int v = 0; v < NV; v++)
 			VSTORE(acc[r][v], 0, ct + r * NR + v * VW);
-	for (int r = 0; r < min(MR, p->m - m0); r++) {
-		for (int j = 0; j < min(NR, p->n - n0); j++) {
+	PLAIN for (int r = 0; r < min(MR, p->m - m0); r++) {
+		PLAIN for (int j = 0; j < min(NR, p->n - n0); j++) {
 			global float *q = c + r * p->n + j;
 			*q = first ? ct[r * NR + j] : *q + ct[r * NR + j];
 		}

@@ -22,7 +22,7 @@ kernel GROUP(LS) void elem_test(global const float *restrict a, global const flo
 	FOR_ROWS(p.r) {
 		int oa = row_offset(row, p.rank, p.dim, p.stride[0]);
 		int ob = p.n_in > 1 ? row_offset(row, p.rank, p.dim, p.stride[1]) : 0;
-		for (int i = i0 + (int)get_local_id(0); i < i1; i += LS) {
+		PLAIN for (int i = i0 + (int)get_local_id(0); i < i1; i += LS) {
 			float x = a[oa + i * p.inner[0]];
 			float y = p.n_in > 1 ? b[ob + i * p.inner[1]] : 0.0f;
 			o[row * p.r.inner + i] = test(p.op, x, y, p.alpha);
@@ -36,7 +36,7 @@ kernel GROUP(LS) void elem_test(global const float *restrict a, global const flo
 		int oa = row_offset(row, p.rank, p.dim, p.stride[0]); \
 		int ob = row_offset(row, p.rank, p.dim, p.stride[1]); \
 		int oc = row_offset(row, p.rank, p.dim, p.stride[2]); \
-		for (int i = i0 + (int)get_local_id(0); i < i1; i += LS) \
+		PLAIN for (int i = i0 + (int)get_local_id(0); i < i1; i += LS) \
 			((global T *)o)[row * p.r.inner + i] = a[oa + i * p.inner[0]] \
 				? tb[ob + i * p.inner[1]] : tc[oc + i * p.inner[2]]; \
 	} \
@@ -118,7 +118,7 @@ kernel GROUP(LS) void elem_int(global const uchar *a, global const uchar *b, glo
 	FOR_ROWS(p.r) {
 		int oa = row_offset(row, p.rank, p.dim, p.stride[0]);
 		int ob = p.n_in > 1 ? row_offset(row, p.rank, p.dim, p.stride[1]) : 0;
-		for (int i = i0 + (int)get_local_id(0); i < i1; i += LS) {
+		PLAIN for (int i = i0 + (int)get_local_id(0); i < i1; i += LS) {
 			long x = load_int(a, p.code[0], oa + i * p.inner[0]);
 			long y = p.n_in > 1 ? load_int(b, p.code[1], ob + i * p.inner[1]) : 0;
 			store_int(f_int(p.op, x, y, p.alpha, p.beta), o, p.code[3],
@@ -129,13 +129,13 @@ kernel GROUP(LS) void elem_int(global const uchar *a, global const uchar *b, glo
 
 kernel GROUP(LS) void reduce_int(global const uchar *x, global uchar *o, const struct reduce_args p)
 {
-	for (int r = get_global_id(0); r < p.n; r += get_global_size(0)) {
+	PLAIN for (int r = get_global_id(0); r < p.n; r += get_global_size(0)) {
 		int base = row_offset(r, p.rank, p.dim, p.stride), n = 1;
 		for (int d = 0; d < p.n_red; d++)
 			n *= p.red_dim[d];
 		long acc = load_int(x, p.in_code, base);
 		acc = p.op == R_L1 ? abs(acc) : p.op == R_L2 ? acc * acc : acc;
-		for (int i = 1; i < n; i++) {
+		PLAIN for (int i = 1; i < n; i++) {
 			long y = load_int(x, p.in_code,
 				base + row_offset(i, p.n_red, p.red_dim, p.red_stride));
 			switch (p.op) {
@@ -158,7 +158,7 @@ kernel GROUP(LS) void reduce_int(global const uchar *x, global uchar *o, const s
 kernel GROUP(LS) void range(global const uchar *start, global const uchar *step, global uchar *o,
 	const struct range_args p)
 {
-	for (int i = get_global_id(0); i < p.n; i += get_global_size(0)) {
+	PLAIN for (int i = get_global_id(0); i < p.n; i += get_global_size(0)) {
 		if (is_real(p.to)) {
 			float s = is_real(p.start) ? load_real(start, p.start, 0)
 				: (float)load_int(start, p.start, 0);

@@ -2,15 +2,16 @@
  *
  * `log` is the size of an element: 1 << log bytes. */
 
-#define MOVE(T) do { \
+/* `how` the compiler is to treat the loop over contiguous elements. */
+#define MOVE(T, how) do { \
 	FOR_ROWS(p.r) { \
 		global const T *ra = (global const T *)a + p.in + row_offset(row, p.rank, p.dim, p.si); \
 		global T *ro = (global T *)o + p.out + row_offset(row, p.rank, p.dim, p.so); \
 		if (p.inner_i == 1 && p.inner_o == 1) { \
-			for (int i = i0 + (int)get_local_id(0); i < i1; i += LS) \
+			how for (int i = i0 + (int)get_local_id(0); i < i1; i += LS) \
 				ro[i] = ra[i]; \
 		} else { \
-			for (int i = i0 + (int)get_local_id(0); i < i1; i += LS) \
+			PLAIN for (int i = i0 + (int)get_local_id(0); i < i1; i += LS) \
 				ro[i * p.inner_o] = ra[i * p.inner_i]; \
 		} \
 	} \
@@ -20,15 +21,15 @@ kernel GROUP(LS) void move(global const uchar *restrict a, global uchar *restric
 	const struct move_args p)
 {
 	switch (p.log) {
-	case 0: MOVE(uchar); break;
-	case 1: MOVE(ushort); break;
-	case 2: MOVE(uint); break;
-	default: MOVE(ulong); break;
+	case 0: MOVE(uchar, PLAIN); break;
+	case 1: MOVE(ushort, PLAIN); break;
+	case 2: MOVE(uint, ); break;
+	default: MOVE(ulong, PLAIN); break;
 	}
 }
 
 /* A negative index counts from the end; one out of range gives zeros. */
-#define GATHER(T) do { \
+#define GATHER(T, how) do { \
 	FOR_ROWS(p.r) { \
 		int outer = row / p.n_idx, batch = outer / p.outer; \
 		long at = load_int(idx, p.code, batch * p.n_idx + row % p.n_idx); \
@@ -38,7 +39,7 @@ kernel GROUP(LS) void move(global const uchar *restrict a, global uchar *restric
 		global const T *d = (global const T *)data \
 			+ ((long)outer * p.axis + (in ? at : 0)) * p.r.inner; \
 		global T *ro = (global T *)o + (long)row * p.r.inner; \
-		for (int i = i0 + (int)get_local_id(0); i < i1; i += LS) \
+		how for (int i = i0 + (int)get_local_id(0); i < i1; i += LS) \
 			ro[i] = in ? d[i] : (T)0; \
 	} \
 } while (0)
@@ -47,9 +48,9 @@ kernel GROUP(LS) void gather(global const uchar *restrict data, global const uch
 	global uchar *restrict o, const struct gather_args p)
 {
 	switch (p.log) {
-	case 0: GATHER(uchar); break;
-	case 1: GATHER(ushort); break;
-	case 2: GATHER(uint); break;
-	default: GATHER(ulong); break;
+	case 0: GATHER(uchar, PLAIN); break;
+	case 1: GATHER(ushort, PLAIN); break;
+	case 2: GATHER(uint, ); break;
+	default: GATHER(ulong, PLAIN); break;
 	}
 }

@@ -45,7 +45,7 @@ void store_row(fv x, global float *p, int s, int i, int m)
 	} else {
 		float t[VW];
 		VSTORE(x, 0, t);
-		for (int j = 0; j < m; j++)
+		PLAIN for (int j = 0; j < m; j++)
 			p[(i + j) * s] = t[j];
 	}
 }

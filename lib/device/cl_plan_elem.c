@@ -216,7 +216,7 @@ int cl_plan_elem(struct cl_plan *p)
 		return cl_plan_no(p, "%s of %s is not supported", op_info(op->kind)->type,
 				  elem_name(p->in[0].elem));
 	struct cl_launch *l = cl_plan_add(p, integer ? K_elem_int : row->f32);
-	l->args.elem.op = (int)row->op;
+	l->args.elem.op = op->kind == OP_BITWISE_NOT && p->in[0].elem == EL_BOOLEAN ? E_NOT : (int)row->op;
 	if (fill_parameters(p, &l->args.elem))
 		return -1;
 	int n_in = op->kind == OP_SWISH && op->n_in == 2 ? 2 : row->n_in;

@@ -35,7 +35,7 @@ static int choose_tile(struct cl_plan *p, struct window_args *a)
 
 /* Launch over all planes of input 0; kernel[] and pad[] count spatial dims from the outermost. */
 static int plan_window(struct cl_plan *p, enum window_op op, const int64_t *kernel,
-		       const int64_t *begin, const int64_t *end, int weights)
+		       const int64_t *begin, int weights)
 {
 	const struct op_window *v = &p->op->a.window;
 	const struct tensor *x = &p->in[0], *o = &p->out[0];
@@ -47,7 +47,7 @@ static int plan_window(struct cl_plan *p, enum window_op op, const int64_t *kern
 		.h = 1, .w = (int)x->dim[i + 2], .oh = 1, .ow = (int)o->dim[i + 2],
 		.kh = 1, .kw = (int)kernel[i], .sh = 1, .sw = (int)v->stride[i],
 		.ph = 0, .pw = (int)begin[i], .dh = 1, .dw = (int)v->dilation[i],
-		.pe_h = 1, .pe_w = (int)(x->dim[i + 2] + end[i]), .op = (int)op};
+		.op = (int)op};
 	if (n == 2) {
 		a->h = (int)x->dim[2];
 		a->oh = (int)o->dim[2];
@@ -55,7 +55,6 @@ static int plan_window(struct cl_plan *p, enum window_op op, const int64_t *kern
 		a->sh = (int)v->stride[0];
 		a->ph = (int)begin[0];
 		a->dh = (int)v->dilation[0];
-		a->pe_h = (int)(x->dim[2] + end[0]);
 	}
 	if (choose_tile(p, a))
 		return -1;
@@ -69,8 +68,7 @@ static int plan_window(struct cl_plan *p, enum window_op op, const int64_t *kern
 int cl_plan_depthwise(struct cl_plan *p, const int64_t *pad)
 {
 	const struct tensor *w = &p->in[1];
-	int64_t none[OP_MAX_SPATIAL] = {0};
-	return plan_window(p, W_DEPTHWISE, &w->dim[w->rank - (p->in[0].rank - 2)], pad, none, 1);
+	return plan_window(p, W_DEPTHWISE, &w->dim[w->rank - (p->in[0].rank - 2)], pad, 1);
 }
 
 int cl_plan_pool(struct cl_plan *p)
@@ -87,6 +85,10 @@ int cl_plan_pool(struct cl_plan *p)
 	if (op->n_out > 1 && p->wanted[1])
 		return cl_plan_no(p, "no OpenCL kernel for the indices of MaxPool");
 	op_window_pads(v, n, &p->in[0].dim[2], v->kernel, begin, end);
-	enum window_op w = op->kind == OP_MAX_POOL ? W_MAX : v->exclude_pad ? W_AVG : W_AVG_ALL;
-	return plan_window(p, w, v->kernel, begin, end, 0);
+	/* Padding counts, also that of rounding up, where any is asked for: as in OpenVINO's plugin. */
+	bool padded = false;
+	for (int i = 0; i < n; i++)
+		padded |= begin[i] != 0 || end[i] != 0;
+	enum window_op w = op->kind == OP_MAX_POOL ? W_MAX : v->exclude_pad || !padded ? W_AVG : W_AVG_ALL;
+	return plan_window(p, w, v->kernel, begin, 0);
 }

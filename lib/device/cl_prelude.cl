@@ -20,6 +20,8 @@ typedef CAT(int, VW) iv;
 #define IOTA (iv)(0, 1, 2, 3)
 #endif
 #define UNROLL _Pragma("unroll")
+/* A loop that is not worth its weight when compiled wide. */
+#define PLAIN _Pragma("clang loop vectorize(disable) interleave(disable) unroll(disable)")
 #define GROUP(n) __attribute__((reqd_work_group_size(n, 1, 1)))
 
 #ifdef cl_khr_fp64
@@ -36,7 +38,7 @@ typedef CAT(int, VW) iv;
 int row_offset(int row, int rank, const int *dim, const int *s)
 {
 	int off = 0;
-	for (int d = rank - 1; d >= 0; d--) {
+	PLAIN for (int d = rank - 1; d >= 0; d--) {
 		int q = row / dim[d];
 		off += (row - q * dim[d]) * s[d];
 		row = q;
@@ -109,7 +111,7 @@ fv load(global const float *p, int s, int i, int m)
 	if (s == 0)
 		return (fv)(p[0]);
 	float t[VW];
-	for (int j = 0; j < VW; j++)
+	PLAIN for (int j = 0; j < VW; j++)
 		t[j] = p[(j < m ? i + j : i) * s];
 	return VLOAD(0, t);
 }
@@ -121,7 +123,7 @@ void store(fv x, global float *p, int m)
 	} else {
 		float t[VW];
 		VSTORE(x, 0, t);
-		for (int j = 0; j < m; j++)
+		PLAIN for (int j = 0; j < m; j++)
 			p[j] = t[j];
 	}
 }
@@ -151,7 +153,7 @@ fv load_row(global const float *p, int s, int i, int m, float fill)
 	if (s == 1 && m == VW)
 		return VLOAD(0, p + i);
 	float t[VW];
-	for (int j = 0; j < VW; j++)
+	PLAIN for (int j = 0; j < VW; j++)
 		t[j] = j < m ? p[(i + j) * s] : fill;
 	return VLOAD(0, t);
 }

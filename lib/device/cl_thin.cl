@@ -4,7 +4,7 @@
  * A work-group has NR columns of C, all rows. */
 
 #if LS == 1
-/* R rows of C from row m0 on, with loads of B by `ldb`. */
+/* R rows of C from row m0 on into ct, with loads of B by `ldb`. */
 #define THIN(R, T, ldb) do { \
 	global const T *bp = (global const T *)b + (size_t)n0 * p.k; \
 	global const float *ap = a + m0 * p.ars; \
@@ -23,32 +23,32 @@
 	UNROLL for (int r = 0; r < R; r++) \
 		UNROLL for (int v = 0; v < NV; v++) \
 			VSTORE(acc[r][v], 0, ct + r * NR + v * VW); \
-	UNROLL for (int r = 0; r < R; r++) \
-		for (int j = 0; j < min(NR, p.n - n0); j++) \
-			c[(m0 + r) * p.n + n0 + j] = ct[r * NR + j]; \
-	m0 += R; \
 } while (0)
 
 kernel GROUP(GEMM_LS) void thin(global const float *restrict a, global const float *restrict b,
 	global float *restrict c, const struct gemm_args p)
 {
 	local float ct[4 * NR];
-	int n0 = get_group_id(0) * NR, m0 = 0, z = get_group_id(2);
+	int n0 = get_group_id(0) * NR, z = get_group_id(2), at = row_offset(z, p.n_batch, p.batch, p.bs);
 	a += row_offset(z, p.n_batch, p.batch, p.as);
+	b = p.b_half ? (global const float *)((global const half *)b + at) : b + at;
 	c += (size_t)z * p.m * p.n;
-	if (p.b_half) {
-		b = (global const float *)((global const half *)b
-			+ row_offset(z, p.n_batch, p.batch, p.bs));
-		while (m0 + 4 <= p.m)
-			THIN(4, half, VLOAD_HALF);
-		while (m0 < p.m)
-			THIN(1, half, VLOAD_HALF);
-	} else {
-		b += row_offset(z, p.n_batch, p.batch, p.bs);
-		while (m0 + 4 <= p.m)
-			THIN(4, float, VLOAD);
-		while (m0 < p.m)
-			THIN(1, float, VLOAD);
+	for (int m0 = 0, rows; m0 < p.m; m0 += rows) {
+		rows = p.m - m0 >= 4 ? 4 : 1;
+		if (p.b_half) {
+			if (rows == 4)
+				THIN(4, half, VLOAD_HALF);
+			else
+				THIN(1, half, VLOAD_HALF);
+		} else {
+			if (rows == 4)
+				THIN(4, float, VLOAD);
+			else
+				THIN(1, float, VLOAD);
+		}
+		for (int r = 0; r < rows; r++)
+			for (int j = 0; j < min(NR, p.n - n0); j++)
+				c[(m0 + r) * p.n + n0 + j] = ct[r * NR + j];
 	}
 }
 

@@ -14,7 +14,7 @@ void fill_tile(global const float *restrict x, local float *t, const struct wind
 		int y = y0 + i / p.sw, c0 = x0 + i % p.sw;
 		local float *q = t + i / p.sw * p.pitch + i % p.sw * strip;
 		if (y < 0 || y >= p.h) {
-			for (int j = 0; j < strip; j++)
+			PLAIN for (int j = 0; j < strip; j++)
 				q[j] = pad;
 			continue;
 		}
@@ -22,27 +22,27 @@ void fill_tile(global const float *restrict x, local float *t, const struct wind
 		int lo = c0 < 0 ? min((-c0 + p.sw - 1) / p.sw, strip) : 0;
 		int hi = c0 < p.w ? min((p.w - c0 + p.sw - 1) / p.sw, strip) : 0;
 		global const float *row = x + y * p.w + c0;
-		for (int j = 0; j < lo; j++)
+		PLAIN for (int j = 0; j < lo; j++)
 			q[j] = pad;
 		if (p.sw == 1) {
 			for (int j = lo; j < hi; j++)
 				q[j] = row[j];
 		} else {
-			for (int j = lo; j < hi; j++)
+			PLAIN for (int j = lo; j < hi; j++)
 				q[j] = row[j * p.sw];
 		}
-		for (int j = max(lo, hi); j < strip; j++)
+		PLAIN for (int j = max(lo, hi); j < strip; j++)
 			q[j] = pad;
 	}
 	barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-/* How many rows (columns) of a window that begins at i count in an average. */
-int count(int i, int n, int k, int d, int pe, bool all)
+/* How many rows (columns) of a window that begins at i lie in the plane. */
+int count(int i, int n, int k, int d)
 {
 	int c = 0;
-	for (int j = 0; j < k; j++, i += d)
-		c += all ? i < pe : i >= 0 && i < n;
+	PLAIN for (int j = 0; j < k; j++, i += d)
+		c += i >= 0 && i < n;
 	return c;
 }
 
@@ -55,11 +55,11 @@ kernel GROUP(LS) void window(global const float *restrict x, global const float 
 	int oy0 = ty * p.th, ox0 = tx * p.tw;
 	int oy1 = min(oy0 + p.th, p.oh), nx = min(p.tw, p.ow - ox0), per_row = (nx + VW - 1) / VW;
 	fill_tile(x + plane * p.h * p.w, t, p, oy0 * p.sh - p.ph, ox0 * p.sw - p.pw,
-		p.op == W_MAX ? -INFINITY : 0.0f);
+		p.op == W_MAX ? -MAXFLOAT : 0.0f);
 	global const float *wp = w + (p.op == W_DEPTHWISE ? plane % p.channels * p.kh * p.kw : 0);
 	for (int i = get_local_id(0); i < (oy1 - oy0) * per_row; i += LS) {
 		int y = i / per_row, v = i % per_row * VW, m = min(nx - v, VW);
-		fv acc = (fv)(p.op == W_MAX ? -INFINITY : 0.0f);
+		fv acc = (fv)(p.op == W_MAX ? -MAXFLOAT : 0.0f);
 		for (int ky = 0; ky < p.kh; ky++) {
 			local const float *row = t + (y * p.sh + ky * p.dh) * p.pitch + v;
 			for (int kx = 0; kx < p.kw; kx++) {
@@ -77,16 +77,17 @@ kernel GROUP(LS) void window(global const float *restrict x, global const float 
 		VSTORE(acc, 0, r);
 		global float *q = o + (plane * p.oh + oy0 + y) * p.ow + ox0 + v;
 		if (p.op == W_AVG || p.op == W_AVG_ALL) {
+			/* a window with nothing in it has no mean */
 			bool all = p.op == W_AVG_ALL;
-			int cy = count((oy0 + y) * p.sh - p.ph, p.h, p.kh, p.dh, p.pe_h, all);
-			for (int j = 0; j < m; j++)
-				r[j] /= max(1, cy * count((ox0 + v + j) * p.sw - p.pw, p.w, p.kw,
-					p.dw, p.pe_w, all));
+			int cy = count((oy0 + y) * p.sh - p.ph, p.h, p.kh, p.dh);
+			PLAIN for (int j = 0; j < m; j++)
+				r[j] /= (float)(all ? p.kh * p.kw
+					: cy * count((ox0 + v + j) * p.sw - p.pw, p.w, p.kw, p.dw));
 		}
 		if (m == VW && p.op < W_AVG) {
 			VSTORE(acc, 0, q);
 		} else {
-			for (int j = 0; j < m; j++)
+			PLAIN for (int j = 0; j < m; j++)
 				q[j] = r[j];
 		}
 	}
