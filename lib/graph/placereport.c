@@ -99,6 +99,20 @@ static void verdict(FILE *out, const struct answer *x, const char *const *names)
 		fputs("verdict: no ratio was measured\n", out);
 }
 
+/* Who proposed a placement, from the source of its record. */
+static const char *finder(const char *source)
+{
+	static const struct { const char *source, *text; } known[] = {
+		{"policy", "the learned policy"}, {"heft", "HEFT on measured costs"},
+		{"climb", "hill climbing on measured costs"}, {"random", "random placement"},
+		{"single", "a single device"},
+	};
+	for (size_t i = 0; source && i < sizeof known / sizeof *known; i++)
+		if (strcmp(known[i].source, source) == 0)
+			return known[i].text;
+	return source && *source ? source : "unknown";
+}
+
 void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
 		      const char *const *names, double search_s)
 {
@@ -123,6 +137,7 @@ void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
 	fprintf(out, "\nplacement: %u sets in %u segments on", x->place.n_sets, p->n_segments);
 	for (uint32_t d = 0; d < p->k; d++)
 		fprintf(out, "%s %s (%u)", d ? "," : "", names[d], p->sets[d]);
+	fprintf(out, "\nfound by: %s", finder(x->place.source));
 	fputs("\nsearch: ", out);
 	if (search_s >= 0)
 		fprintf(out, "%.0f s, ", search_s);
