@@ -141,22 +141,10 @@ void fetch_image(global const float *restrict x, const struct gemm_args *q,
 	}
 }
 
-/* acc[MR][NR] += at (kc,MR)' bt (kc,NR); then C = or += acc. */
-void multiply(local const float *at, local const float *bt, local float *ct, int kc, global float *c,
-	const struct gemm_args *p, int m0, int n0, bool first)
+/* C's tile = or += acc; at the edge of C by way of local memory. */
+INLINE void put_tile(fv acc[MR][NV], local float *ct, global float *c, const struct gemm_args *p, int m0,
+	int n0, bool first)
 {
-	fv acc[MR][NV];
-	UNROLL for (int r = 0; r < MR; r++)
-		UNROLL for (int v = 0; v < NV; v++)
-			acc[r][v] = (fv)(0.0f);
-	for (int k = 0; k < kc; k++) {
-		fv bv[NV];
-		UNROLL for (int v = 0; v < NV; v++)
-			bv[v] = VLOAD(0, bt + k * NR + v * VW);
-		UNROLL for (int r = 0; r < MR; r++)
-			UNROLL for (int v = 0; v < NV; v++)
-				acc[r][v] += (fv)(at[k * MR + r]) * bv[v];
-	}
 	c += m0 * p->n + n0;
 	if (m0 + MR <= p->m && n0 + NR <= p->n) {
 		UNROLL for (int r = 0; r < MR; r++)
@@ -171,12 +159,38 @@ void multiply(local const float *at, local const float *bt, local float *ct, int
 		UNROLL for (int v = 0; v < NV; v++)
 			VSTORE(acc[r][v], 0, ct + r * NR + v * VW);
 	PLAIN for (int r = 0; r < min(MR, p->m - m0); r++) {
-		PLAIN for (int j = 0; j < min(NR, p->n - n0); j++) {
-			global float *q = c + r * p->n + j;
-			*q = first ? ct[r * NR + j] : *q + ct[r * NR + j];
-		}
+		local const float *t = ct + r * NR;
+		global float *q = c + r * p->n;
+		int n = min(NR, p->n - n0), j = 0;
+		PLAIN for (; j + VW <= n; j += VW)
+			VSTORE(first ? VLOAD(0, t + j) : VLOAD(0, t + j) + VLOAD(0, q + j), 0, q + j);
+		PLAIN for (; j < n; j++)
+			q[j] = first ? t[j] : q[j] + t[j];
 	}
 }
+
+/* Multiply at (kc,MR)' by bt (kc,NR), from the address space `from`, and put the tile. */
+#define MULTIPLY(name, from) \
+void name(from const float *at, local const float *bt, local float *ct, int kc, global float *c, \
+	const struct gemm_args *p, int m0, int n0, bool first) \
+{ \
+	fv acc[MR][NV]; \
+	UNROLL for (int r = 0; r < MR; r++) \
+		UNROLL for (int v = 0; v < NV; v++) \
+			acc[r][v] = (fv)(0.0f); \
+	for (int k = 0; k < kc; k++) { \
+		fv bv[NV]; \
+		UNROLL for (int v = 0; v < NV; v++) \
+			bv[v] = VLOAD(0, bt + k * NR + v * VW); \
+		UNROLL for (int r = 0; r < MR; r++) \
+			UNROLL for (int v = 0; v < NV; v++) \
+				acc[r][v] += (fv)(at[k * MR + r]) * bv[v]; \
+	} \
+	put_tile(acc, ct, c, p, m0, n0, first); \
+}
+
+MULTIPLY(multiply_local, local)
+MULTIPLY(multiply_global, global)
 
 kernel GROUP(GEMM_LS) void gemm(global const float *restrict a, global const float *restrict b,
 	global float *restrict c, const struct gemm_args p)
@@ -198,8 +212,13 @@ kernel GROUP(GEMM_LS) void gemm(global const float *restrict a, global const flo
 		else
 			fetch_b(b, &p, n0, k0, kc, bt);
 		for (int m0 = m_begin; m0 < m_end; m0 += MR) {
-			fetch_a(a, &p, m0, k0, kc, at);
-			multiply(at, bt, ct, kc, c, &p, m0, n0, k0 == 0);
+			if (p.a_packed) {
+				multiply_global(a + (size_t)m0 * p.k + (size_t)k0 * MR, bt, ct, kc, c, &p,
+					m0, n0, k0 == 0);
+			} else {
+				fetch_a(a, &p, m0, k0, kc, at);
+				multiply_local(at, bt, ct, kc, c, &p, m0, n0, k0 == 0);
+			}
 		}
 	}
 }

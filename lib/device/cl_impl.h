@@ -91,7 +91,8 @@ struct cl_state {
 	size_t n_timed, cap_timed;
 };
 
-/* The shape for this device; HSDAG_CL_SHAPE=gpu or cpu overrides (for tests). */
+/* The shape for this device.  For tests, HSDAG_CL_SHAPE=gpu or cpu overrides it, and
+ * HSDAG_CL_PINNED=1 makes transfers go through pinned buffers where they need not. */
 void cl_shape_choose(struct cl_state *s);
 /* The kernel, its program built (or taken from the cache on disk) if need be. */
 int cl_kernel_get(struct cl_state *s, enum cl_kernel_id k, cl_kernel *out, struct err *e) MUST_CHECK;

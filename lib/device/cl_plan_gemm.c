@@ -89,6 +89,8 @@ static int64_t batch_loops(struct cl_plan *p, const struct operand *a, const str
 		as *= na;
 		bs *= nb;
 		n *= dim[d];
+		if (as > INT32_MAX || bs > INT32_MAX)
+			return cl_plan_no(p, "packed operands of MatMul are too large for the kernels");
 	}
 	for (int d = 0; d < rank; d++)
 		cl_loops_add(&loops, dim[d], (int64_t[]){sa[d], sb[d]});

@@ -22,6 +22,7 @@ typedef CAT(int, VW) iv;
 #define UNROLL _Pragma("unroll")
 /* A loop that is not worth its weight when compiled wide. */
 #define PLAIN _Pragma("clang loop vectorize(disable) interleave(disable) unroll(disable)")
+#define INLINE __attribute__((always_inline))
 #define GROUP(n) __attribute__((reqd_work_group_size(n, 1, 1)))
 
 #ifdef cl_khr_fp64

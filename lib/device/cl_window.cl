@@ -58,13 +58,15 @@ kernel GROUP(LS) void window(global const float *restrict x, global const float 
 		p.op == W_MAX ? -MAXFLOAT : 0.0f);
 	global const float *wp = w + (p.op == W_DEPTHWISE ? plane % p.channels * p.kh * p.kw : 0);
 	for (int i = get_local_id(0); i < (oy1 - oy0) * per_row; i += LS) {
-		int y = i / per_row, v = i % per_row * VW, m = min(nx - v, VW);
+		int y = i / per_row, v = (i - y * per_row) * VW, m = min(nx - v, VW);
 		fv acc = (fv)(p.op == W_MAX ? -MAXFLOAT : 0.0f);
 		for (int ky = 0; ky < p.kh; ky++) {
 			local const float *row = t + (y * p.sh + ky * p.dh) * p.pitch + v;
-			for (int kx = 0; kx < p.kw; kx++) {
-				int c = kx * p.dw;
-				fv a = VLOAD(0, row + c % p.sw * strip + c / p.sw);
+			for (int kx = 0, q = 0; kx < p.kw; kx++) {
+				/* column kx * dw: strip q of those a stride apart */
+				fv a = VLOAD(0, row + q * strip);
+				for (q += p.dw; q >= p.sw; q -= p.sw)
+					row++;
 				if (p.op == W_DEPTHWISE)
 					acc += a * wp[ky * p.kw + kx];
 				else if (p.op == W_MAX)
