@@ -128,13 +128,15 @@ static void errors(void)
 	tap(strlen(text) < 12 && strstr(text, "..."), "long text is cut");
 }
 
+static struct arena *kept;   /* what options point to */
+
 /* opt_parse permutes argv, so it gets a copy. */
 static int parse(const struct opt_program *p, struct opt_common *c, int argc, const char **argv,
 		 int *first, struct err *e)
 {
 	static char *copy[32];
 	for (int i = 0; i <= argc; i++)
-		copy[i] = argv[i] ? mem_strdup(argv[i]) : NULL;
+		copy[i] = argv[i] ? arena_strndup(kept, argv[i], strlen(argv[i])) : NULL;
 	return opt_parse(p, c, argc, copy, first, e);
 }
 
@@ -200,7 +202,9 @@ int main(void)
 	arenas();
 	pools();
 	errors();
+	kept = arena_new();
 	options();
+	arena_free(kept);
 	products();
 	return tap_end();
 }
