@@ -18,12 +18,13 @@ static void cl_close(struct device *d)
 	cl_consts_release(s);
 	cl_kernels_release(s);
 	if (s->queue) {
-		cl_pinned_release(s);
+		cl_transfers_release(s);
 		clReleaseCommandQueue(s->queue);
 	}
 	if (s->context)
 		clReleaseContext(s->context);
 	cl_place_release(&s->place);
+	pthread_cond_destroy(&s->idle);
 	pthread_mutex_destroy(&s->lock);
 	mem_free(s);
 	d->state = NULL;
@@ -52,6 +53,7 @@ static int cl_open(struct device *d, struct err *e)
 	d->state = s;
 	s->place = place;
 	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->idle, NULL);
 	cl_place_describe(d->name, &place, d);
 	ask_limits(s);
 	cl_shape_choose(s);

@@ -85,7 +85,9 @@ struct cl_state {
 	struct cl_const *consts; /* uploaded and packed constants */
 	size_t n_consts, cap_consts;
 	struct cl_pinned *pinned;
-	pthread_mutex_t lock;    /* pinned, lost */
+	pthread_mutex_t lock;    /* pinned, lost, n_transfers */
+	pthread_cond_t idle;     /* n_transfers became 0 */
+	unsigned n_transfers;    /* whose end has not been noticed yet */
 	cl_int lost;             /* what a command that failed late had to say */
 	cl_event *timed;         /* (n_timed) launches whose time nobody has asked for yet */
 	size_t n_timed, cap_timed;
@@ -209,6 +211,7 @@ int cl_memory_download(struct device *d, struct devmem *src, void *dst, size_t b
 		       device_done_fn done, void *arg, struct err *e);
 /* A buffer with these bytes in it (blocking); for constants. */
 int cl_memory_constant(struct cl_state *s, const void *data, size_t bytes, cl_mem *out, struct err *e);
-void cl_pinned_release(struct cl_state *s);
+/* Wait for the transfers under way, then free the pinned buffers. */
+void cl_transfers_release(struct cl_state *s);
 
 #endif

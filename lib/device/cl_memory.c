@@ -130,8 +130,12 @@ static void pinned_give(struct cl_state *s, struct cl_pinned *p)
 	pthread_mutex_unlock(&s->lock);
 }
 
-void cl_pinned_release(struct cl_state *s)
+void cl_transfers_release(struct cl_state *s)
 {
+	pthread_mutex_lock(&s->lock);
+	while (s->n_transfers)
+		pthread_cond_wait(&s->idle, &s->lock);
+	pthread_mutex_unlock(&s->lock);
 	while (s->pinned) {
 		struct cl_pinned *p = s->pinned;
 		s->pinned = p->next;
@@ -144,22 +148,33 @@ void cl_pinned_release(struct cl_state *s)
 
 /* ---- transfers ---- */
 
+/* Give back what the transfer holds; after this the device may be closed. */
+static void transfer_free(struct cl_transfer *t)
+{
+	struct cl_state *s = t->s;
+	if (t->pinned)
+		pinned_give(s, t->pinned);
+	mem_free(t);
+	pthread_mutex_lock(&s->lock);
+	if (!--s->n_transfers)
+		pthread_cond_signal(&s->idle);
+	pthread_mutex_unlock(&s->lock);
+}
+
 static void transfer_end(struct cl_transfer *t, cl_int status)
 {
 	device_done_fn done = t->done;
 	void *arg = t->arg;
-	if (t->pinned) {
-		if (t->dst && status == CL_COMPLETE)
-			memcpy(t->dst, t->pinned->host, t->bytes);
-		pinned_give(t->s, t->pinned);
-	}
-	if (status != CL_COMPLETE) {
+	bool ok = status == CL_COMPLETE;
+	if (ok && t->pinned && t->dst)
+		memcpy(t->dst, t->pinned->host, t->bytes);
+	if (!ok) {
 		pthread_mutex_lock(&t->s->lock);
 		t->s->lost = status;
 		pthread_mutex_unlock(&t->s->lock);
 	}
-	mem_free(t);
-	done(arg, status == CL_COMPLETE);
+	transfer_free(t);
+	done(arg, ok);
 }
 
 static void CL_CALLBACK transfer_called(cl_event event, cl_int status, void *arg)
@@ -177,6 +192,9 @@ static struct cl_transfer *transfer_begin(struct cl_state *s, size_t bytes, devi
 		mem_free(t);
 		return NULL;
 	}
+	pthread_mutex_lock(&s->lock);
+	s->n_transfers++;
+	pthread_mutex_unlock(&s->lock);
 	return t;
 }
 
@@ -185,9 +203,7 @@ static int transfer_started(struct cl_transfer *t, const char *function, cl_int 
 			    struct err *e)
 {
 	if (rc) {
-		if (t->pinned)
-			pinned_give(t->s, t->pinned);
-		mem_free(t);
+		transfer_free(t);
 		return cl_err(e, function, rc);
 	}
 	rc = clSetEventCallback(event, CL_COMPLETE, transfer_called, t);

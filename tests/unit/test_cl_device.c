@@ -28,7 +28,12 @@ static void test_names(void)
 
 static int open_list(const char *names, struct device_list *l, struct err *e)
 {
-	return device_list_parse(names, l, e) || device_list_open(l, false, e);
+	if (device_list_parse(names, l, e))
+		return -1;
+	if (!device_list_open(l, false, e))
+		return 0;
+	device_list_close(l);
+	return -1;
 }
 
 static void test_absent(void)
