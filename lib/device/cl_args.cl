@@ -17,11 +17,11 @@ enum elem_op {
 	E_SIGN, E_HSWISH, E_HSIGMOID, E_HARD_SIGMOID, E_SOFT_SIGN,
 	E_ADD, E_SUB, E_MUL, E_DIV, E_MIN, E_MAX, E_SQUARED_DIFF, E_PRELU, E_FLOOR_MOD,
 	/* elem_math */
-	E_EXP, E_LOG, E_SIGMOID, E_TANH, E_GELU_ERF, E_GELU_TANH, E_ERF, E_SWISH, E_SOFT_PLUS, E_MISH,
-	E_ELU, E_SELU,
+	E_EXP, E_LOG, E_SIGMOID, E_TANH, E_GELU_ERF, E_GELU_TANH, E_ERF, E_SWISH, E_SOFT_PLUS,
+	E_MISH, E_ELU, E_SELU,
 	/* elem_rare */
-	E_SIN, E_COS, E_TAN, E_ASIN, E_ACOS, E_ATAN, E_SINH, E_COSH, E_ASINH, E_ACOSH, E_ATANH, E_POW,
-	E_MOD,
+	E_SIN, E_COS, E_TAN, E_ASIN, E_ACOS, E_ATAN, E_SINH, E_COSH, E_ASINH, E_ACOSH, E_ATANH,
+	E_POW, E_MOD,
 	/* elem_test: boolean results from f32 */
 	E_EQ, E_NE, E_LT, E_LE, E_GT, E_GE, E_IS_NAN, E_IS_INF, E_IS_FINITE,
 	/* elem_int, beside the arithmetic and comparisons above */

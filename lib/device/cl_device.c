@@ -57,12 +57,14 @@ static int cl_open(struct device *d, struct err *e)
 	cl_place_describe(d->name, &place, d);
 	ask_limits(s);
 	cl_shape_choose(s);
-	cl_context_properties props[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)place.platform, 0};
+	cl_context_properties props[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)place.platform,
+					 0};
 	s->context = clCreateContext(props, 1, &place.device, NULL, NULL, &rc);
 	if (rc) {
 		cl_err(e, "clCreateContext", rc);
 	} else {
-		s->queue = clCreateCommandQueue(s->context, place.device, CL_QUEUE_PROFILING_ENABLE, &rc);
+		s->queue = clCreateCommandQueue(s->context, place.device, CL_QUEUE_PROFILING_ENABLE,
+						&rc);
 		if (rc)
 			cl_err(e, "clCreateCommandQueue", rc);
 	}
@@ -99,8 +101,10 @@ static double cl_busy(struct device *d)
 	double sum = 0;
 	for (size_t i = 0; i < s->n_timed; i++) {
 		cl_ulong t0 = 0, t1 = 0;
-		if (!clGetEventProfilingInfo(s->timed[i], CL_PROFILING_COMMAND_START, sizeof t0, &t0, NULL) &&
-		    !clGetEventProfilingInfo(s->timed[i], CL_PROFILING_COMMAND_END, sizeof t1, &t1, NULL) &&
+		if (!clGetEventProfilingInfo(s->timed[i], CL_PROFILING_COMMAND_START, sizeof t0,
+					     &t0, NULL) &&
+		    !clGetEventProfilingInfo(s->timed[i], CL_PROFILING_COMMAND_END, sizeof t1, &t1,
+					     NULL) &&
 		    t1 > t0)
 			sum += (double)(t1 - t0) * 1e-9;
 		clReleaseEvent(s->timed[i]);

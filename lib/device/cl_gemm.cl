@@ -125,7 +125,8 @@ void fetch_image(global const float *restrict x, const struct gemm_args *q,
 				for (int v = 0; v < len && j + v < NR; v += VW) {
 					fv a = (fv)(0.0f);
 					if ((uint)y < (uint)q->h)
-						a = image_row(x, plane + y * q->w, x0[j] + dx + v, q);
+						a = image_row(x, plane + y * q->w, x0[j] + dx + v,
+							      q);
 					VSTORE(a, 0, row + j + v);
 				}
 				j += len;
@@ -142,8 +143,8 @@ void fetch_image(global const float *restrict x, const struct gemm_args *q,
 }
 
 /* C's tile = or += acc; at the edge of C by way of local memory. */
-INLINE void put_tile(fv acc[MR][NV], local float *ct, global float *c, const struct gemm_args *p, int m0,
-	int n0, bool first)
+INLINE void put_tile(fv acc[MR][NV], local float *ct, global float *c, const struct gemm_args *p,
+		     int m0, int n0, bool first)
 {
 	c += m0 * p->n + n0;
 	if (m0 + MR <= p->m && n0 + NR <= p->n) {
@@ -163,7 +164,8 @@ INLINE void put_tile(fv acc[MR][NV], local float *ct, global float *c, const str
 		global float *q = c + r * p->n;
 		int n = min(NR, p->n - n0), j = 0;
 		PLAIN for (; j + VW <= n; j += VW)
-			VSTORE(first ? VLOAD(0, t + j) : VLOAD(0, t + j) + VLOAD(0, q + j), 0, q + j);
+			VSTORE(first ? VLOAD(0, t + j) : VLOAD(0, t + j) + VLOAD(0, q + j), 0,
+			       q + j);
 		PLAIN for (; j < n; j++)
 			q[j] = first ? t[j] : q[j] + t[j];
 	}
@@ -213,8 +215,8 @@ kernel GROUP(GEMM_LS) void gemm(global const float *restrict a, global const flo
 			fetch_b(b, &p, n0, k0, kc, bt);
 		for (int m0 = m_begin; m0 < m_end; m0 += MR) {
 			if (p.a_packed) {
-				multiply_global(a + (size_t)m0 * p.k + (size_t)k0 * MR, bt, ct, kc, c, &p,
-					m0, n0, k0 == 0);
+				multiply_global(a + (size_t)m0 * p.k + (size_t)k0 * MR, bt, ct, kc,
+						c, &p, m0, n0, k0 == 0);
 			} else {
 				fetch_a(a, &p, m0, k0, kc, at);
 				multiply_local(at, bt, ct, kc, c, &p, m0, n0, k0 == 0);
@@ -264,7 +266,8 @@ kernel GROUP(GEMM_LS) void gemm(global const float *restrict a, global const flo
 		for (int k = 0; k < kc; k++)
 			for (int i = 0; i < 4; i++)
 				for (int j = 0; j < 4; j++)
-					acc[i][j] += at[k * MR + ty + 16 * i] * bt[k * NR + tx + 16 * j];
+					acc[i][j] += at[k * MR + ty + 16 * i]
+						* bt[k * NR + tx + 16 * j];
 	}
 	for (int i = 0; i < 4; i++)
 		for (int j = 0; j < 4; j++) {

@@ -49,7 +49,8 @@ bool cl_device_has(cl_device_id dev, const char *extension);
 	X(softmax, norm) X(mvn, norm) X(reduce, reduce) \
 	X(gemm, gemm) X(thin, thin) X(window, window)
 #define CL_PROGRAMS(X) \
-	X(elem) X(math) X(rare) X(int) X(convert) X(move) X(norm) X(reduce) X(gemm) X(thin) X(window)
+	X(elem) X(math) X(rare) X(int) X(convert) X(move) X(norm) X(reduce) X(gemm) X(thin) \
+	X(window)
 
 enum cl_kernel_id {
 #define X(kernel, program) K_##kernel,
@@ -97,7 +98,8 @@ struct cl_state {
  * HSDAG_CL_PINNED=1 makes transfers go through pinned buffers where they need not. */
 void cl_shape_choose(struct cl_state *s);
 /* The kernel, its program built (or taken from the cache on disk) if need be. */
-int cl_kernel_get(struct cl_state *s, enum cl_kernel_id k, cl_kernel *out, struct err *e) MUST_CHECK;
+int cl_kernel_get(struct cl_state *s, enum cl_kernel_id k, cl_kernel *out,
+		  struct err *e) MUST_CHECK;
 void cl_kernels_release(struct cl_state *s);
 const char *cl_kernel_name(enum cl_kernel_id k);
 
@@ -210,7 +212,8 @@ int cl_memory_upload(struct device *d, struct devmem *dst, const void *src, size
 int cl_memory_download(struct device *d, struct devmem *src, void *dst, size_t bytes,
 		       device_done_fn done, void *arg, struct err *e);
 /* A buffer with these bytes in it (blocking); for constants. */
-int cl_memory_constant(struct cl_state *s, const void *data, size_t bytes, cl_mem *out, struct err *e);
+int cl_memory_constant(struct cl_state *s, const void *data, size_t bytes, cl_mem *out,
+		       struct err *e);
 /* Wait for the transfers under way, then free the pinned buffers. */
 void cl_transfers_release(struct cl_state *s);
 

@@ -31,8 +31,8 @@ int cl_memory_alloc(struct device *d, size_t bytes, struct devmem **out, struct 
 	cl_int rc = 0;
 	size_t room = bytes ? (bytes + 3) / 4 * 4 : 4;
 	if (s->max_alloc && room > s->max_alloc)
-		return err_set(e, ST_RUNTIME, "%zu bytes in one buffer; '%s' allows %zu", room, d->name,
-			       s->max_alloc);
+		return err_set(e, ST_RUNTIME, "%zu bytes in one buffer; '%s' allows %zu", room,
+			       d->name, s->max_alloc);
 	cl_mem mem = clCreateBuffer(s->context, CL_MEM_READ_WRITE, room, NULL, &rc);
 	if (rc)
 		return cl_err(e, "clCreateBuffer", rc);
@@ -48,8 +48,8 @@ int cl_memory_view(struct device *d, struct devmem *base, size_t offset, size_t 
 	cl_int rc = 0;
 	(void)d;
 	if (offset > base->bytes || region.size > base->bytes - offset)
-		return err_set(e, ST_RUNTIME, "a view of %zu bytes at %zu of a buffer of %zu", bytes,
-			       offset, base->bytes);
+		return err_set(e, ST_RUNTIME, "a view of %zu bytes at %zu of a buffer of %zu",
+			       bytes, offset, base->bytes);
 	cl_mem mem = clCreateSubBuffer(base->mem, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
 				       &region, &rc);
 	if (rc)
@@ -67,17 +67,19 @@ void cl_memory_release(struct device *d, struct devmem *m)
 	mem_free(m);
 }
 
-int cl_memory_constant(struct cl_state *s, const void *data, size_t bytes, cl_mem *out, struct err *e)
+int cl_memory_constant(struct cl_state *s, const void *data, size_t bytes, cl_mem *out,
+		       struct err *e)
 {
 	cl_int rc = 0;
 	size_t room = bytes ? bytes : 4;
 	if (s->max_alloc && room > s->max_alloc)
-		return err_set(e, ST_RUNTIME, "a constant of %zu bytes; the device allows %zu in one "
-			       "buffer", room, s->max_alloc);
+		return err_set(e, ST_RUNTIME, "a constant of %zu bytes; the device allows "
+			       "%zu in one buffer", room, s->max_alloc);
 	*out = clCreateBuffer(s->context, CL_MEM_READ_ONLY, room, NULL, &rc);
 	if (rc)
 		return cl_err(e, "clCreateBuffer", rc);
-	rc = bytes ? clEnqueueWriteBuffer(s->queue, *out, CL_TRUE, 0, bytes, data, 0, NULL, NULL) : 0;
+	rc = bytes ? clEnqueueWriteBuffer(s->queue, *out, CL_TRUE, 0, bytes, data, 0, NULL,
+					  NULL) : 0;
 	if (rc) {
 		clReleaseMemObject(*out);
 		*out = NULL;
@@ -109,10 +111,11 @@ static struct cl_pinned *pinned_take(struct cl_state *s, size_t bytes, struct er
 		room *= 2;
 	p = MEM_NEW(struct cl_pinned);
 	p->bytes = room;
-	p->mem = clCreateBuffer(s->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, room, NULL, &rc);
+	p->mem = clCreateBuffer(s->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, room, NULL,
+				&rc);
 	if (!rc)
-		p->host = clEnqueueMapBuffer(s->queue, p->mem, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
-					     room, 0, NULL, NULL, &rc);
+		p->host = clEnqueueMapBuffer(s->queue, p->mem, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE,
+					     0, room, 0, NULL, NULL, &rc);
 	if (!rc)
 		return p;
 	cl_err(e, p->mem ? "clEnqueueMapBuffer" : "clCreateBuffer", rc);

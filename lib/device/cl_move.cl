@@ -5,8 +5,10 @@
 /* `how` the compiler is to treat the loop over contiguous elements. */
 #define MOVE(T, how) do { \
 	FOR_ROWS(p.r) { \
-		global const T *ra = (global const T *)a + p.in + row_offset(row, p.rank, p.dim, p.si); \
-		global T *ro = (global T *)o + p.out + row_offset(row, p.rank, p.dim, p.so); \
+		global const T *ra = (global const T *)a + p.in \
+			+ row_offset(row, p.rank, p.dim, p.si); \
+		global T *ro = (global T *)o + p.out \
+			+ row_offset(row, p.rank, p.dim, p.so); \
 		if (p.inner_i == 1 && p.inner_o == 1) { \
 			how for (int i = i0 + (int)get_local_id(0); i < i1; i += LS) \
 				ro[i] = ra[i]; \

@@ -35,8 +35,8 @@ static const char *number(const char *s, unsigned limit, unsigned *out)
 static bool name_parse(const char *s, struct cl_name *n)
 {
 	*n = (struct cl_name){0};
-	if (strncmp(s, "cl:", 3) || !(s = number(s + 3, MAX_PLATFORMS, &n->platform)) || *s++ != '.' ||
-	    !(s = number(s, MAX_DEVICES, &n->device)))
+	if (strncmp(s, "cl:", 3) || !(s = number(s + 3, MAX_PLATFORMS, &n->platform)) ||
+	    *s++ != '.' || !(s = number(s, MAX_DEVICES, &n->device)))
 		return false;
 	if (!*s)
 		return true;
@@ -55,8 +55,8 @@ int opencl_name_check(const char *name, struct err *e)
 	if (name_parse(name, &n))
 		return 0;
 	char text[80];
-	return err_set(e, ST_USAGE, "'%s' is not the name of an OpenCL device; write cl:P.D for device D "
-		       "of platform P, or cl:P.D:A-B for its compute units A to B",
+	return err_set(e, ST_USAGE, "'%s' is not the name of an OpenCL device; write cl:P.D "
+		       "for device D of platform P, or cl:P.D:A-B for its compute units A to B",
 		       err_escape(text, sizeof text, name, strlen(name)));
 }
 
@@ -103,7 +103,8 @@ bool cl_device_has(cl_device_id dev, const char *extension)
 static unsigned device_units(cl_device_id dev)
 {
 	cl_uint units = 0;
-	return clGetDeviceInfo(dev, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL) ? 0 : units;
+	return clGetDeviceInfo(dev, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units,
+			       NULL) ? 0 : units;
 }
 
 static int platform_get(unsigned i, cl_platform_id *out, struct err *e)
@@ -112,7 +113,8 @@ static int platform_get(unsigned i, cl_platform_id *out, struct err *e)
 	cl_uint n = 0;
 	cl_int rc = clGetPlatformIDs(MAX_PLATFORMS, all, &n);
 	if (rc == -1001 || (rc == CL_SUCCESS && !n))
-		return err_set(e, ST_USAGE, "no OpenCL platform; install a driver such as pocl-opencl-icd");
+		return err_set(e, ST_USAGE, "no OpenCL platform; install a driver such as "
+			       "pocl-opencl-icd");
 	if (rc)
 		return cl_err(e, "clGetPlatformIDs", rc);
 	if (i >= n || i >= MAX_PLATFORMS)
@@ -129,7 +131,8 @@ static int device_get(cl_platform_id platform, unsigned i, cl_device_id *out, st
 	if (rc && rc != CL_DEVICE_NOT_FOUND)
 		return cl_err(e, "clGetDeviceIDs", rc);
 	if (rc || i >= n || i >= MAX_DEVICES)
-		return err_set(e, ST_USAGE, "no device %u on this OpenCL platform; it has %u", i, (unsigned)n);
+		return err_set(e, ST_USAGE, "no device %u on this OpenCL platform; it has %u", i,
+			       (unsigned)n);
 	*out = all[i];
 	return 0;
 }
@@ -143,7 +146,8 @@ static int sub_device(cl_device_id dev, unsigned units, const struct cl_name *n,
 	cl_device_id piece[3];
 	cl_uint n_pieces = 0, mine = 0, got = 0;
 	if (n->last >= units)
-		return err_set(e, ST_USAGE, "no compute unit %u; the device has %u", n->last, units);
+		return err_set(e, ST_USAGE, "no compute unit %u; the device has %u", n->last,
+			       units);
 	if (n->first) {
 		part[1 + n_pieces++] = (cl_device_partition_property)n->first;
 		mine = 1;
@@ -153,8 +157,8 @@ static int sub_device(cl_device_id dev, unsigned units, const struct cl_name *n,
 		part[1 + n_pieces++] = (cl_device_partition_property)(units - n->last - 1);
 	cl_int rc = clCreateSubDevices(dev, part, 3, piece, &got);
 	if (rc)
-		return err_set(e, ST_RUNTIME, "clCreateSubDevices: %s (%d); this device may not support "
-			       "a range of compute units", cl_error_name(rc), (int)rc);
+		return err_set(e, ST_RUNTIME, "clCreateSubDevices: %s (%d); this device may not "
+			       "support a range of compute units", cl_error_name(rc), (int)rc);
 	for (cl_uint i = 0; i < got; i++)
 		if (i != mine)
 			clReleaseDevice(piece[i]);
@@ -219,9 +223,11 @@ void cl_place_describe(const char *name, const struct cl_place *p, struct device
 	cl_device_type type = 0;
 	cl_device_text(p->device, CL_DEVICE_NAME, model, sizeof model);
 	cl_device_text(p->device, CL_DEVICE_VERSION, version, sizeof version);
-	snprintf(d->description, sizeof d->description, "%s, %u units, %.28s", model, p->units, version);
+	snprintf(d->description, sizeof d->description, "%s, %u units, %.28s", model, p->units,
+		 version);
 	clGetDeviceInfo(p->device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof bytes, &bytes, NULL);
-	clGetDeviceInfo(p->device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof align_bits, &align_bits, NULL);
+	clGetDeviceInfo(p->device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof align_bits, &align_bits,
+			NULL);
 	clGetDeviceInfo(p->device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
 	d->mem_bytes = bytes;
 	for (d->align = 64; d->align < align_bits / 8; )

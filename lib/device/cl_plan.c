@@ -174,7 +174,8 @@ static bool sizes_fit(struct cl_plan *p, const struct tensor *t, int n)
 		if (n_elements < 0)
 			return cl_plan_no(p, "shapes must be static on an OpenCL device"), false;
 		if (n_elements >= INT32_MAX - (1 << 20))
-			return cl_plan_no(p, "a tensor of %lld elements is too large for the kernels",
+			return cl_plan_no(p,
+					  "a tensor of %lld elements is too large for the kernels",
 					  (long long)n_elements), false;
 		if (cl_elem_code(t[i].elem) < 0)
 			return cl_plan_no(p, "element type %s is not supported",
@@ -196,8 +197,9 @@ static int plan_any(struct cl_plan *p)
 	switch (op_info(p->op->kind)->category) {
 	case OPC_VIEW: return plan_view(p);
 	case OPC_UNARY:
-		return p->op->kind == OP_CONVERT || p->op->kind == OP_CONVERT_LIKE ? cl_plan_convert(p)
-			: cl_plan_elem(p);
+		if (p->op->kind == OP_CONVERT || p->op->kind == OP_CONVERT_LIKE)
+			return cl_plan_convert(p);
+		return cl_plan_elem(p);
 	case OPC_BINARY: case OPC_COMPARE: case OPC_TERNARY: return cl_plan_elem(p);
 	case OPC_REDUCE: return cl_plan_reduce(p);
 	case OPC_MATMUL: return cl_plan_matmul(p);

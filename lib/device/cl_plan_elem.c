@@ -120,7 +120,8 @@ static int fill_loops(struct cl_plan *p, struct cl_launch *l, int n_in)
 	for (int i = 0; i < n_in; i++) {
 		int shift = n_in == 1 ? 0 : align_of(p, i, (int)out->rank);
 		if (!broadcast_strides(out, &p->in[i], shift, stride[i]))
-			return cl_plan_no(p, "input %d does not broadcast to the output's shape", i);
+			return cl_plan_no(p, "input %d does not broadcast to the output's shape",
+					  i);
 		a->code[i] = cl_elem_code(p->in[i].elem);
 	}
 	for (int d = 0; d < (int)out->rank; d++) {
@@ -210,13 +211,16 @@ int cl_plan_elem(struct cl_plan *p)
 			row = &table[i];
 	bool integer = is_integer(p->in[0].elem);
 	if (!row || (integer && !row->integer && op->kind != OP_ROUND))
-		return cl_plan_no(p, "no OpenCL kernel for operator '%s'%s", op_info(op->kind)->type,
+		return cl_plan_no(p, "no OpenCL kernel for operator '%s'%s",
+				  op_info(op->kind)->type,
 				  row ? " on integers" : "");
 	if (!integer && (p->in[0].elem != EL_F32 || row->f32 == K_COUNT))
 		return cl_plan_no(p, "%s of %s is not supported", op_info(op->kind)->type,
 				  elem_name(p->in[0].elem));
 	struct cl_launch *l = cl_plan_add(p, integer ? K_elem_int : row->f32);
-	l->args.elem.op = op->kind == OP_BITWISE_NOT && p->in[0].elem == EL_BOOLEAN ? E_NOT : (int)row->op;
+	l->args.elem.op = (int)row->op;
+	if (op->kind == OP_BITWISE_NOT && p->in[0].elem == EL_BOOLEAN)
+		l->args.elem.op = E_NOT;
 	if (fill_parameters(p, &l->args.elem))
 		return -1;
 	int n_in = op->kind == OP_SWISH && op->n_in == 2 ? 2 : row->n_in;
@@ -232,7 +236,8 @@ int cl_plan_convert(struct cl_plan *p)
 	if ((from == EL_F64 || to == EL_F64) && from != to && !p->s->fp64)
 		return cl_plan_no(p, "the device has no f64");
 	bool half = from == EL_F16 && to == EL_F32;
-	struct cl_launch *l = cl_plan_add(p, from == to ? K_copy : half ? K_convert_f16_f32 : K_convert);
+	enum cl_kernel_id k = from == to ? K_copy : half ? K_convert_f16_f32 : K_convert;
+	struct cl_launch *l = cl_plan_add(p, k);
 	cl_plan_buf(l, REF_IN, 0);
 	cl_plan_buf(l, REF_OUT, 0);
 	if (from == to) {

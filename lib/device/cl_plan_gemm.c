@@ -90,7 +90,7 @@ static int64_t batch_loops(struct cl_plan *p, const struct operand *a, const str
 		bs *= nb;
 		n *= dim[d];
 		if (as > INT32_MAX || bs > INT32_MAX)
-			return cl_plan_no(p, "packed operands of MatMul are too large for the kernels");
+			return cl_plan_no(p, "operands of MatMul are too large for the kernels");
 	}
 	for (int d = 0; d < rank; d++)
 		cl_loops_add(&loops, dim[d], (int64_t[]){sa[d], sb[d]});
@@ -157,13 +157,14 @@ struct plane {
 	int64_t h, w, oh, ow, kh, kw, sh, sw, ph, pw, dh, dw;
 };
 
-static struct plane plane_of(const struct cl_plan *p, const struct tensor *weights, const int64_t *pad)
+static struct plane plane_of(const struct cl_plan *p, const struct tensor *weights,
+			     const int64_t *pad)
 {
 	const struct op_window *v = &p->op->a.window;
 	int n = (int)p->in[0].rank - 2, x = n - 1;
 	const int64_t *k = &weights->dim[(int)weights->rank - n];
-	struct plane q = {1, p->in[0].dim[x + 2], 1, p->out[0].dim[x + 2], 1, k[x], 1, v->stride[x], 0,
-			  pad[x], 1, v->dilation[x]};
+	struct plane q = {1, p->in[0].dim[x + 2], 1, p->out[0].dim[x + 2], 1, k[x], 1, v->stride[x],
+			  0, pad[x], 1, v->dilation[x]};
 	if (n == 2) {
 		q.h = p->in[0].dim[2];
 		q.oh = p->out[0].dim[2];
@@ -224,7 +225,8 @@ int cl_plan_conv(struct cl_plan *p)
 		return cl_plan_no(p, "%s of %s is not supported", op_info(op->kind)->type,
 				  elem_name(x->elem));
 	if (n < 1 || n > 2)
-		return cl_plan_no(p, "%s in %d dimensions is not supported", op_info(op->kind)->type, n);
+		return cl_plan_no(p, "%s in %d dimensions is not supported",
+				  op_info(op->kind)->type, n);
 	op_window_pads(v, n, &x->dim[2], &w->dim[(int)w->rank - n], begin, end);
 	int64_t groups = v->grouped ? w->dim[0] : 1;
 	if (groups < 1 || x->dim[1] % groups || p->out[0].dim[1] % groups)

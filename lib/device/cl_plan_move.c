@@ -191,7 +191,8 @@ int cl_plan_move(struct cl_plan *p)
 	case OP_SLICE: case OP_STRIDED_SLICE: return plan_slice(p);
 	case OP_BROADCAST: return plan_broadcast(p);
 	case OP_TILE: return plan_tile(p);
-	default: return cl_plan_no(p, "no OpenCL kernel for operator '%s'", op_info(p->op->kind)->type);
+	default: return cl_plan_no(p, "no OpenCL kernel for operator '%s'",
+				   op_info(p->op->kind)->type);
 	}
 }
 

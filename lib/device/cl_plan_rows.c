@@ -62,7 +62,8 @@ int cl_plan_reduce(struct cl_plan *p)
 	cl_loops_merge(&red);
 	struct cl_launch *l = cl_plan_add(p, integer ? K_reduce_int : K_reduce);
 	struct reduce_args *a = &l->args.reduce;
-	*a = (struct reduce_args){.n = (int)tensor_elements(&p->out[0]), .op = op, .rank = keep.rank,
+	*a = (struct reduce_args){
+		.n = (int)tensor_elements(&p->out[0]), .op = op, .rank = keep.rank,
 		.n_red = red.rank, .in_code = cl_elem_code(x->elem),
 		.out_code = cl_elem_code(p->out[0].elem),
 		.scale = p->op->kind == OP_REDUCE_MEAN ? 1.0f / (float)n : 1.0f};
@@ -116,7 +117,8 @@ static int plan_softmax(struct cl_plan *p)
 	}
 	struct cl_launch *l = cl_plan_add(p, K_softmax);
 	l->args.norm = (struct norm_args){.n_rows = (int)(outer * inner), .n = (int)x->dim[axis],
-					  .inner = (int)inner, .log = p->op->kind == OP_LOG_SOFTMAX};
+					  .inner = (int)inner};
+	l->args.norm.log = p->op->kind == OP_LOG_SOFTMAX;
 	l->groups[0] = (size_t)(outer * inner);
 	return 0;
 }
@@ -146,7 +148,8 @@ int cl_plan_norm(struct cl_plan *p)
 	case OP_SOFTMAX: case OP_LOG_SOFTMAX: rc = plan_softmax(p); break;
 	case OP_MVN: rc = plan_mvn(p); break;
 	default:
-		return cl_plan_no(p, "no OpenCL kernel for operator '%s'", op_info(p->op->kind)->type);
+		return cl_plan_no(p, "no OpenCL kernel for operator '%s'",
+				  op_info(p->op->kind)->type);
 	}
 	if (rc)
 		return -1;

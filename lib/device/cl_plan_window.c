@@ -25,7 +25,8 @@ static int choose_tile(struct cl_plan *p, struct window_args *a)
 	int tw = a->ow > 0 ? a->ow : 1;
 	while (!fit_rows(&p->s->shape, a, tw)) {
 		if (tw == 1)
-			return cl_plan_no(p, "a window of %d x %d is too large for the kernel", a->kh, a->kw);
+			return cl_plan_no(p, "a window of %d x %d is too large for the kernel",
+					  a->kh, a->kw);
 		tw = (tw + 1) / 2;
 	}
 	a->tiles_h = (a->oh + a->th - 1) / a->th;
@@ -85,10 +86,12 @@ int cl_plan_pool(struct cl_plan *p)
 	if (op->n_out > 1 && p->wanted[1])
 		return cl_plan_no(p, "no OpenCL kernel for the indices of MaxPool");
 	op_window_pads(v, n, &p->in[0].dim[2], v->kernel, begin, end);
-	/* Padding counts, also that of rounding up, where any is asked for: as in OpenVINO's plugin. */
+	/* As in OpenVINO's plugin: padding counts, also that of rounding up, where any is given. */
 	bool padded = false;
 	for (int i = 0; i < n; i++)
 		padded |= begin[i] != 0 || end[i] != 0;
-	enum window_op w = op->kind == OP_MAX_POOL ? W_MAX : v->exclude_pad || !padded ? W_AVG : W_AVG_ALL;
+	enum window_op w = v->exclude_pad || !padded ? W_AVG : W_AVG_ALL;
+	if (op->kind == OP_MAX_POOL)
+		w = W_MAX;
 	return plan_window(p, w, v->kernel, begin, 0);
 }

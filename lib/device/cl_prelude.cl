@@ -90,7 +90,9 @@ float load_real(global const uchar *p, int code, int i)
 ushort to_bf16(float x)
 {
 	uint u = as_uint(x);
-	return isnan(x) ? (ushort)(u >> 16 | 0x40u) : (ushort)((u + 0x7fffu + (u >> 16 & 1u)) >> 16);
+	if (isnan(x))
+		return (ushort)(u >> 16 | 0x40u);
+	return (ushort)((u + 0x7fffu + (u >> 16 & 1u)) >> 16);
 }
 
 void store_real(float x, global uchar *p, int code, int i)

@@ -58,7 +58,8 @@ void cl_shape_choose(struct cl_state *s)
 	if (cpu) {
 		/* registers for 6 rows of 4 vectors with AVX-512, of 2 with less */
 		int vw = vector_width(s->place.device), nv = vw == 16 ? 4 : 2;
-		s->shape = (struct cl_shape){.vw = vw, .ls = 1, .gemm_ls = 1, .mr = 6, .nr = nv * vw,
+		s->shape = (struct cl_shape){.vw = vw, .ls = 1, .gemm_ls = 1, .mr = 6,
+					     .nr = nv * vw,
 					     .kc = 128, .window_local = 8192};
 	} else {
 		s->shape = (struct cl_shape){.vw = 4, .ls = 64, .gemm_ls = 256, .mr = 64, .nr = 64,
@@ -68,9 +69,9 @@ void cl_shape_choose(struct cl_state *s)
 
 static void build_options(const struct cl_shape *h, char *dst, size_t cap)
 {
-	snprintf(dst, cap, "-cl-std=CL1.2 -DVW=%d -DLS=%d -DGEMM_LS=%d -DMR=%d -DNR=%d -DNV=%d -DKC=%d "
-		 "-DWINDOW_LOCAL=%d", h->vw, h->ls, h->gemm_ls, h->mr, h->nr, h->nr / h->vw, h->kc,
-		 h->window_local);
+	snprintf(dst, cap, "-cl-std=CL1.2 -DVW=%d -DLS=%d -DGEMM_LS=%d -DMR=%d -DNR=%d -DNV=%d "
+		 "-DKC=%d -DWINDOW_LOCAL=%d", h->vw, h->ls, h->gemm_ls, h->mr, h->nr, h->nr / h->vw,
+		 h->kc, h->window_local);
 }
 
 /* All that a binary depends on.  mem_free. */
@@ -81,11 +82,13 @@ static char *cache_key(const struct cl_state *s, enum cl_program_id p, const cha
 	char text[4][200], platform[200] = "";
 	for (int i = 0; i < 4; i++)
 		cl_device_text(s->place.device, what[i], text[i], sizeof text[i]);
-	clGetPlatformInfo(s->place.platform, CL_PLATFORM_VERSION, sizeof platform - 1, platform, NULL);
-	size_t n = strlen(cl_args_cl) + strlen(cl_prelude_cl) + strlen(source[p]) + strlen(options) + 1100;
+	clGetPlatformInfo(s->place.platform, CL_PLATFORM_VERSION, sizeof platform - 1, platform,
+			  NULL);
+	size_t n = strlen(cl_args_cl) + strlen(cl_prelude_cl) + strlen(source[p]) +
+		   strlen(options) + 1100;
 	char *key = mem_alloc(n, 1);
-	snprintf(key, n, "%s\n%s\n%s\n%s\n%s\n%u units\n%s\n%s%s%s", text[0], text[1], text[2], text[3],
-		 platform, s->place.units, options, cl_args_cl, cl_prelude_cl, source[p]);
+	snprintf(key, n, "%s\n%s\n%s\n%s\n%s\n%u units\n%s\n%s%s%s", text[0], text[1], text[2],
+		 text[3], platform, s->place.units, options, cl_args_cl, cl_prelude_cl, source[p]);
 	return key;
 }
 
@@ -99,7 +102,8 @@ static int build_failed(const struct cl_state *s, enum cl_program_id p, cl_progr
 	if (n && !clGetProgramBuildInfo(prog, s->place.device, CL_PROGRAM_BUILD_LOG, n, all, NULL))
 		err_escape(log, sizeof log, all, strlen(all));
 	mem_free(all);
-	return err_set(e, ST_RUNTIME, "clBuildProgram: %s (%d) for %s: %s", cl_error_name(rc), (int)rc,
+	return err_set(e, ST_RUNTIME, "clBuildProgram: %s (%d) for %s: %s", cl_error_name(rc),
+		       (int)rc,
 		       program_name[p], log);
 }
 
@@ -107,8 +111,8 @@ static cl_program from_binary(struct cl_state *s, const unsigned char *binary, s
 			      const char *options)
 {
 	cl_int rc = 0, status = 0;
-	cl_program prog = clCreateProgramWithBinary(s->context, 1, &s->place.device, &bytes, &binary,
-						    &status, &rc);
+	cl_program prog = clCreateProgramWithBinary(s->context, 1, &s->place.device, &bytes,
+						    &binary, &status, &rc);
 	if (prog && !rc && !status)
 		rc = clBuildProgram(prog, 1, &s->place.device, options, NULL, NULL);
 	if (prog && (rc || status)) {
@@ -133,7 +137,8 @@ static cl_program from_cache(struct cl_state *s, const char *key, const char *op
 /* Put the binary of a fresh program into the cache, and go on with the binary, as every later
  * start will: PoCL compiles all kernels when it is asked for one, and need not do so again.
  * Returns the program to use. */
-static cl_program to_cache(struct cl_state *s, cl_program prog, const char *key, const char *options)
+static cl_program to_cache(struct cl_state *s, cl_program prog, const char *key,
+			   const char *options)
 {
 	size_t bytes = 0;
 	unsigned char *binary = NULL;

@@ -52,7 +52,8 @@ static float value_f32(const struct tensor *t, int64_t i)
  * f16 (of an f16 tensor). */
 static void *pack(const struct tensor *t, const struct cl_const *c, size_t *bytes)
 {
-	int64_t blocks = ((int64_t)c->count + c->step - 1) / c->step, matrix = (int64_t)c->count * c->k;
+	int64_t blocks = ((int64_t)c->count + c->step - 1) / c->step;
+	int64_t matrix = (int64_t)c->count * c->k;
 	int64_t n = matrix ? tensor_elements(t) / matrix : 0, packed = blocks * c->step * c->k;
 	*bytes = (size_t)(n * packed) * (c->half ? sizeof(uint16_t) : sizeof(float));
 	void *all = mem_try(*bytes ? *bytes : 4);
@@ -82,8 +83,8 @@ static float *widen(const struct tensor *t, size_t *bytes)
 	return all;
 }
 
-/* The constant in the form that `want` describes; uploaded when nobody had it so far.  f32 says that
- * kernels expect f32 whatever the type of the tensor. */
+/* The constant in the form that `want` describes; uploaded when nobody had it so far.  f32
+ * says that kernels expect f32 whatever the type of the tensor. */
 static int const_get(struct cl_state *s, const struct cl_const *want, bool f32, cl_mem *out,
 		     struct err *e)
 {
@@ -101,7 +102,8 @@ static int const_get(struct cl_state *s, const struct cl_const *want, bool f32, 
 	void *changed = NULL;
 	bool change = c.step || (f32 && t->elem == EL_F16);
 	if (change && !(changed = c.step ? pack(t, &c, &bytes) : widen(t, &bytes)))
-		return err_set(e, ST_RUNTIME, "out of memory: %zu bytes for a packed constant", bytes);
+		return err_set(e, ST_RUNTIME, "out of memory: %zu bytes for a packed constant",
+			       bytes);
 	int rc = cl_memory_constant(s, change ? changed : t->data, bytes, &c.mem, e);
 	mem_free(changed);
 	if (rc)
@@ -210,9 +212,11 @@ static int bind_one(struct device *d, const struct step_spec *s, const struct pl
 	}
 	struct cl_const want = {.tensor = arg->tensor};
 	if (ref->kind == REF_PACK_A)
-		want = (struct cl_const){arg->tensor, h->mr, g->m, g->k, g->ars, g->acs, false, NULL};
+		want = (struct cl_const){arg->tensor, h->mr, g->m, g->k, g->ars, g->acs, false,
+					 NULL};
 	if (ref->kind == REF_PACK_B)
-		want = (struct cl_const){arg->tensor, h->nr, g->n, g->k, g->bcs, g->brs, g->b_half, NULL};
+		want = (struct cl_const){arg->tensor, h->nr, g->n, g->k, g->bcs, g->brs, g->b_half,
+					 NULL};
 	return const_get(d->state, &want, q->in[ref->port].elem == EL_F32, &out->buf[b].fixed, e);
 }
 
@@ -316,7 +320,8 @@ static int launch(struct cl_state *s, struct bound *b, cl_mem *buf, struct err *
 		if (buf[0] == buf[1] || !l->copy_bytes)
 			return 0;
 		event = timed_slot(s);
-		rc = clEnqueueCopyBuffer(s->queue, buf[0], buf[1], 0, 0, l->copy_bytes, 0, NULL, event);
+		rc = clEnqueueCopyBuffer(s->queue, buf[0], buf[1], 0, 0, l->copy_bytes, 0, NULL,
+					 event);
 	} else {
 		bool product = l->kernel == K_gemm || l->kernel == K_thin;
 		size_t local[3] = {(size_t)(product ? s->shape.gemm_ls : s->shape.ls), 1, 1};
@@ -329,7 +334,8 @@ static int launch(struct cl_state *s, struct bound *b, cl_mem *buf, struct err *
 		if (rc)
 			return cl_err(e, "clSetKernelArg", rc);
 		event = timed_slot(s);
-		rc = clEnqueueNDRangeKernel(s->queue, b->kernel, 3, NULL, global, local, 0, NULL, event);
+		rc = clEnqueueNDRangeKernel(s->queue, b->kernel, 3, NULL, global, local, 0, NULL,
+					    event);
 	}
 	if (!rc)
 		return 0;
@@ -347,7 +353,7 @@ int cl_step_run(struct device *d, struct step *st, struct devmem *const *in,
 		cl_mem buf[4];
 		for (int j = 0; j < b->l.n_buf; j++)
 			buf[j] = b->buf[j].fixed ? b->buf[j].fixed
-				: b->buf[j].out ? out[b->buf[j].index]->mem : in[b->buf[j].index]->mem;
+				: (b->buf[j].out ? out : in)[b->buf[j].index]->mem;
 		if (launch(d->state, b, buf, e))
 			return -1;
 	}

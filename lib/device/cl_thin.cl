@@ -29,7 +29,8 @@ kernel GROUP(GEMM_LS) void thin(global const float *restrict a, global const flo
 	global float *restrict c, const struct gemm_args p)
 {
 	local float ct[4 * NR];
-	int n0 = get_group_id(0) * NR, z = get_group_id(2), at = row_offset(z, p.n_batch, p.batch, p.bs);
+	int n0 = get_group_id(0) * NR, z = get_group_id(2), at = row_offset(z, p.n_batch, p.batch,
+									    p.bs);
 	a += row_offset(z, p.n_batch, p.batch, p.as);
 	b = p.b_half ? (global const float *)((global const half *)b + at) : b + at;
 	c += (size_t)z * p.m * p.n;

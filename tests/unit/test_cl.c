@@ -32,7 +32,7 @@ struct fixture {
 struct sample {
 	const char *type, *opset, *attrs, *in;
 	int n_out;
-	double tol;              /* of the largest magnitude; 0: 1e-5, exact for integers */
+	double tol;              /* of the largest magnitude; 0: 1e-5, integers exact */
 };
 
 static const struct sample samples[] = {
@@ -73,8 +73,10 @@ static const struct sample samples[] = {
 	{"Multiply", "opset1", "auto_broadcast=numpy", "f32[1,1] f32[37,3]", 1, 0},
 	{"Multiply", "opset1", "auto_broadcast=numpy", "i64[2,1,4] i64[4]", 1, 0},
 	{"Divide", "opset1", "auto_broadcast=numpy", "f32[3,10] f32[1,10]+", 1, 0},
-	{"Divide", "opset1", "auto_broadcast=numpy m_pythondiv=true", "i32=-7,7,-8,5 i32=2,-2,4,3", 1, 0},
-	{"Divide", "opset1", "auto_broadcast=numpy m_pythondiv=false", "i32=-7,7,-8,5 i32=2,-2,4,3", 1, 0},
+	{"Divide", "opset1", "auto_broadcast=numpy m_pythondiv=true", "i32=-7,7,-8,5 i32=2,-2,4,3",
+	 1, 0},
+	{"Divide", "opset1", "auto_broadcast=numpy m_pythondiv=false", "i32=-7,7,-8,5 i32=2,-2,4,3",
+	 1, 0},
 	{"Mod", "opset1", "auto_broadcast=numpy", "i32=-7,7,-8,5 i32=2,-2,3,3", 1, 0},
 	{"FloorMod", "opset1", "auto_broadcast=numpy", "i32=-7,7,-8,5 i32=2,-2,3,3", 1, 0},
 	{"FloorMod", "opset1", "auto_broadcast=numpy", "f32[9] f32[9]+", 1, 0},
@@ -112,9 +114,12 @@ static const struct sample samples[] = {
 	{"SoftMax", "opset8", "axis=-1", "f32[1,12,9,9]", 1, 0},
 	{"SoftMax", "opset8", "axis=1", "f32[2,30,5]", 1, 0},
 	{"LogSoftmax", "opset5", "axis=-1", "f32[3,1000]", 1, 0},
-	{"MVN", "opset6", "eps=1e-12 eps_mode=INSIDE_SQRT normalize_variance=true", "f32[1,9,768] i32=-1", 1, 0},
-	{"MVN", "opset6", "eps=0.001 eps_mode=OUTSIDE_SQRT normalize_variance=true", "f32[2,3,5,7] i32=2,3", 1, 0},
-	{"MVN", "opset6", "eps=0.001 eps_mode=OUTSIDE_SQRT normalize_variance=false", "f32[2,31] i32=1", 1, 0},
+	{"MVN", "opset6", "eps=1e-12 eps_mode=INSIDE_SQRT normalize_variance=true",
+	 "f32[1,9,768] i32=-1", 1, 0},
+	{"MVN", "opset6", "eps=0.001 eps_mode=OUTSIDE_SQRT normalize_variance=true",
+	 "f32[2,3,5,7] i32=2,3", 1, 0},
+	{"MVN", "opset6", "eps=0.001 eps_mode=OUTSIDE_SQRT normalize_variance=false",
+	 "f32[2,31] i32=1", 1, 0},
 	{"Reshape", "opset1", "special_zero=true", "f32[2,12] i64=0,3,-1", 1, 0},
 	{"Unsqueeze", "opset1", "", "f32[2,12] i64=1", 1, 0},
 	{"Squeeze", "opset1", "", "f32[2,1,12] i64=1", 1, 0},
@@ -128,7 +133,8 @@ static const struct sample samples[] = {
 	{"VariadicSplit", "opset1", "", "f32[2,260] i64()=1 i32=65,65,-1,10", 4, 0},
 	{"Slice", "opset8", "", "i64[1,20] i64=2 i64=11 i64=1 i64=1", 1, 0},
 	{"Slice", "opset8", "", "f32[7,20] i64=6,18 i64=0,-15 i64=-2,-3 i64=0,1", 1, 0},
-	{"StridedSlice", "opset1", "begin_mask=0,1 end_mask=0,0 new_axis_mask=0,0 shrink_axis_mask=1,0",
+	{"StridedSlice", "opset1",
+	 "begin_mask=0,1 end_mask=0,0 new_axis_mask=0,0 shrink_axis_mask=1,0",
 	 "f32[7,20] i64=3,0 i64=4,9 i64=1,2", 1, 0},
 	{"Broadcast", "opset3", "mode=bidirectional", "boolean[1,1,3,1] i64=2,1,1,4", 1, 0},
 	{"Broadcast", "opset3", "mode=numpy", "i32[1] i32=5", 1, 0},
@@ -144,61 +150,86 @@ static const struct sample samples[] = {
 	{"Range", "opset4", "output_type=i64", "i32()=3 i64()=20 i32()=2", 1, 0},
 	{"Range", "opset4", "output_type=f32", "f32()=1 f32()=4 f32()=0.25", 1, 0},
 	{"MatMul", "opset1", "transpose_a=false transpose_b=true", "f32[9,70] f32c[130,70]", 1, 0},
-	{"MatMul", "opset1", "transpose_a=false transpose_b=false", "f32[37,300] f32[300,65]", 1, 0},
+	{"MatMul", "opset1", "transpose_a=false transpose_b=false", "f32[37,300] f32[300,65]", 1,
+	 0},
 	{"MatMul", "opset1", "transpose_a=true transpose_b=false", "f32[50,20] f32c[50,33]", 1, 0},
 	{"MatMul", "opset1", "transpose_a=true transpose_b=true", "f32c[50,20] f32[33,50]", 1, 0},
-	{"MatMul", "opset1", "transpose_a=false transpose_b=true", "f32[1,650] f16c[700,650]", 1, 0},
-	{"MatMul", "opset1", "transpose_a=false transpose_b=true", "f32[1,9,64] f16c[130,64]", 1, 0},
+	{"MatMul", "opset1", "transpose_a=false transpose_b=true", "f32[1,650] f16c[700,650]", 1,
+	 0},
+	{"MatMul", "opset1", "transpose_a=false transpose_b=true", "f32[1,9,64] f16c[130,64]", 1,
+	 0},
 	{"MatMul", "opset1", "transpose_a=false transpose_b=true", "f32[30,64] f16c[130,64]", 1, 0},
-	{"MatMul", "opset1", "transpose_a=true transpose_b=false", "f32[2,64,3] f16c[2,64,70]", 1, 0},
+	{"MatMul", "opset1", "transpose_a=true transpose_b=false", "f32[2,64,3] f16c[2,64,70]", 1,
+	 0},
 	{"MatMul", "opset1", "transpose_a=false transpose_b=true", "f32[3,5,70] f32c[40,70]", 1, 0},
-	{"MatMul", "opset1", "transpose_a=false transpose_b=false", "f32[1,12,9,64] f32[1,12,64,9]", 1, 0},
-	{"MatMul", "opset1", "transpose_a=false transpose_b=true", "f32[2,1,9,64] f32[3,7,64]", 1, 0},
-	{"MatMul", "opset1", "transpose_a=true transpose_b=false", "f32[2,3,5,6] f32c[2,1,5,7]", 1, 0},
+	{"MatMul", "opset1", "transpose_a=false transpose_b=false", "f32[1,12,9,64] f32[1,12,64,9]",
+	 1, 0},
+	{"MatMul", "opset1", "transpose_a=false transpose_b=true", "f32[2,1,9,64] f32[3,7,64]", 1,
+	 0},
+	{"MatMul", "opset1", "transpose_a=true transpose_b=false", "f32[2,3,5,6] f32c[2,1,5,7]", 1,
+	 0},
 	{"MatMul", "opset1", "transpose_a=false transpose_b=false", "f32[20] f32[20,5]", 1, 0},
 	{"MatMul", "opset1", "transpose_a=false transpose_b=false", "f32[4,20] f32[20]", 1, 0},
 	{"MatMul", "opset1", "transpose_a=false transpose_b=false", "f32[20] f32[20]", 1, 0},
 	{"MatMul", "opset1", "transpose_a=false transpose_b=false", "f32[3,4,20] f32[20]", 1, 0},
-	{"Convolution", "opset1", "strides=1,1 dilations=1,1 pads_begin=0,0 pads_end=0,0 auto_pad=explicit",
+	{"Convolution", "opset1",
+	 "strides=1,1 dilations=1,1 pads_begin=0,0 pads_end=0,0 auto_pad=explicit",
 	 "f32[1,64,14,14] f32c[70,64,1,1]", 1, 0},
-	{"Convolution", "opset1", "strides=1,1 dilations=1,1 pads_begin=1,1 pads_end=1,1 auto_pad=explicit",
+	{"Convolution", "opset1",
+	 "strides=1,1 dilations=1,1 pads_begin=1,1 pads_end=1,1 auto_pad=explicit",
 	 "f32[2,16,28,28] f16c[33,16,3,3]", 1, 0},
-	{"Convolution", "opset1", "strides=1,1 dilations=1,1 pads_begin=1,1 pads_end=1,1 auto_pad=explicit",
+	{"Convolution", "opset1",
+	 "strides=1,1 dilations=1,1 pads_begin=1,1 pads_end=1,1 auto_pad=explicit",
 	 "f32[1,40,7,7] f32c[33,40,3,3]", 1, 0},
-	{"Convolution", "opset1", "strides=2,2 dilations=1,1 pads_begin=3,3 pads_end=3,3 auto_pad=explicit",
+	{"Convolution", "opset1",
+	 "strides=2,2 dilations=1,1 pads_begin=3,3 pads_end=3,3 auto_pad=explicit",
 	 "f32[1,3,45,37] f32c[20,3,7,7]", 1, 0},
-	{"Convolution", "opset1", "strides=1,2 dilations=2,1 pads_begin=0,0 pads_end=0,0 auto_pad=same_upper",
+	{"Convolution", "opset1",
+	 "strides=1,2 dilations=2,1 pads_begin=0,0 pads_end=0,0 auto_pad=same_upper",
 	 "f32[1,4,19,23] f32[5,4,3,4]", 1, 0},
-	{"Convolution", "opset1", "strides=1,1 dilations=1,1 pads_begin=0,3 pads_end=0,3 auto_pad=explicit",
+	{"Convolution", "opset1",
+	 "strides=1,1 dilations=1,1 pads_begin=0,3 pads_end=0,3 auto_pad=explicit",
 	 "f32[1,8,17,17] f32c[9,8,1,7]", 1, 0},
 	{"Convolution", "opset1", "strides=2 dilations=1 pads_begin=1 pads_end=2 auto_pad=explicit",
 	 "f32[2,8,30] f32c[9,8,4]", 1, 0},
-	{"Convolution", "opset1", "strides=1,1 dilations=1,1 pads_begin=0,0 pads_end=0,0 auto_pad=valid",
+	{"Convolution", "opset1",
+	 "strides=1,1 dilations=1,1 pads_begin=0,0 pads_end=0,0 auto_pad=valid",
 	 "f32[3,4,20,20] f32[5,4,1,1]", 1, 0},
-	{"GroupConvolution", "opset1", "strides=1,1 dilations=1,1 pads_begin=1,1 pads_end=1,1 auto_pad=explicit",
+	{"GroupConvolution", "opset1",
+	 "strides=1,1 dilations=1,1 pads_begin=1,1 pads_end=1,1 auto_pad=explicit",
 	 "f32[2,16,28,28] f32c[16,1,1,3,3]", 1, 0},
-	{"GroupConvolution", "opset1", "strides=2,2 dilations=1,1 pads_begin=2,2 pads_end=2,2 auto_pad=explicit",
+	{"GroupConvolution", "opset1",
+	 "strides=2,2 dilations=1,1 pads_begin=2,2 pads_end=2,2 auto_pad=explicit",
 	 "f32[1,16,27,29] f32c[16,1,1,5,5]", 1, 0},
-	{"GroupConvolution", "opset1", "strides=1,1 dilations=2,3 pads_begin=2,3 pads_end=2,3 auto_pad=explicit",
+	{"GroupConvolution", "opset1",
+	 "strides=1,1 dilations=2,3 pads_begin=2,3 pads_end=2,3 auto_pad=explicit",
 	 "f32[1,6,90,99] f32c[6,1,1,3,3]", 1, 0},
-	{"GroupConvolution", "opset1", "strides=3,3 dilations=2,2 pads_begin=1,0 pads_end=2,3 auto_pad=explicit",
+	{"GroupConvolution", "opset1",
+	 "strides=3,3 dilations=2,2 pads_begin=1,0 pads_end=2,3 auto_pad=explicit",
 	 "f32[1,6,20,20] f32c[6,1,1,3,3]", 1, 0},
-	{"GroupConvolution", "opset1", "strides=1,1 dilations=1,1 pads_begin=1,1 pads_end=1,1 auto_pad=explicit",
+	{"GroupConvolution", "opset1",
+	 "strides=1,1 dilations=1,1 pads_begin=1,1 pads_end=1,1 auto_pad=explicit",
 	 "f32[2,12,9,9] f32c[3,5,4,3,3]", 1, 0},
-	{"GroupConvolution", "opset1", "strides=1,1 dilations=1,1 pads_begin=0,0 pads_end=0,0 auto_pad=explicit",
+	{"GroupConvolution", "opset1",
+	 "strides=1,1 dilations=1,1 pads_begin=0,0 pads_end=0,0 auto_pad=explicit",
 	 "f32[1,6,9,9] f32[6,2,1,3,3]", 1, 0},
-	{"GroupConvolution", "opset1", "strides=1 dilations=1 pads_begin=1 pads_end=1 auto_pad=explicit",
+	{"GroupConvolution", "opset1",
+	 "strides=1 dilations=1 pads_begin=1 pads_end=1 auto_pad=explicit",
 	 "f32[1,6,50] f32c[6,1,1,3]", 1, 0},
 	{"MaxPool", "opset1", "strides=2,2 kernel=3,3 pads_begin=1,1 pads_end=1,1 "
 	 "rounding_type=floor auto_pad=explicit",
 	 "f32[1,20,56,56]", 1, 0},
 	{"MaxPool", "opset14", "strides=2,2 dilations=1,1 kernel=3,3 pads_begin=0,0 pads_end=0,0 "
-	 "rounding_type=ceil_torch auto_pad=explicit index_element_type=i64 axis=0", "f32[2,4,28,27]", 2, 0},
+	 "rounding_type=ceil_torch auto_pad=explicit index_element_type=i64 axis=0",
+	 "f32[2,4,28,27]", 2, 0},
 	{"MaxPool", "opset8", "strides=1,1 dilations=2,2 kernel=2,3 pads_begin=1,1 pads_end=0,1 "
-	 "rounding_type=floor auto_pad=explicit index_element_type=i64 axis=0", "f32[2,4,28,27]", 2, 0},
-	{"MaxPool", "opset1", "strides=1 kernel=3 pads_begin=0 pads_end=0 rounding_type=floor auto_pad=same_lower",
+	 "rounding_type=floor auto_pad=explicit index_element_type=i64 axis=0",
+	 "f32[2,4,28,27]", 2, 0},
+	{"MaxPool", "opset1",
+	 "strides=1 kernel=3 pads_begin=0 pads_end=0 rounding_type=floor auto_pad=same_lower",
 	 "f32[2,4,28]", 1, 0},
-	{"AvgPool", "opset1", "strides=1,1 kernel=3,3 pads_begin=1,1 pads_end=1,1 exclude-pad=false "
+	{"AvgPool", "opset1",
+	 "strides=1,1 kernel=3,3 pads_begin=1,1 pads_end=1,1 exclude-pad=false "
 	 "rounding_type=floor auto_pad=explicit", "f32[1,30,35,35]", 1, 0},
 	{"AvgPool", "opset1", "strides=2,2 kernel=3,3 pads_begin=1,1 pads_end=1,1 exclude-pad=true "
 	 "rounding_type=ceil auto_pad=explicit", "f32[1,5,18,19]", 1, 0},
@@ -227,7 +258,8 @@ static void random_fill(struct tensor *t, int limit, bool positive, uint32_t str
 		else if (elem_is_real(t->elem))
 			tensor_set_real(t, i, positive ? 0.1 + 2.0 * u : 8.0 * u - 4.0);
 		else
-			tensor_set_int(t, i, t->elem == EL_BOOLEAN ? u < 0.5 : (int64_t)(u * 9.0) - 4);
+			tensor_set_int(t, i,
+				       t->elem == EL_BOOLEAN ? u < 0.5 : (int64_t)(u * 9.0) - 4);
 	}
 }
 
@@ -291,10 +323,11 @@ static void build(struct fixture *f, const struct sample *s)
 	static uint8_t out_elem[PORTS], out_rank[PORTS];
 	static uint32_t dim_ptr[PORTS + 1];
 	f->g = (struct graph){.name = "test", .xml = "", .weights = "", .n = 1, .id = &id,
-		.node_name = &f->name, .type = &f->type, .opset = &f->opset, .attr_ptr = f->attr_ptr,
-		.attr_key = f->key, .attr_value = f->value, .in_ptr = f->in_ptr, .in_node = f->in_node,
-		.in_port = f->in_port, .out_ptr = f->out_ptr, .out_elem = out_elem, .out_rank = out_rank,
-		.dim_ptr = dim_ptr};
+		.node_name = &f->name, .type = &f->type, .opset = &f->opset,
+		.attr_ptr = f->attr_ptr, .attr_key = f->key, .attr_value = f->value,
+		.in_ptr = f->in_ptr,
+		.in_node = f->in_node, .in_port = f->in_port, .out_ptr = f->out_ptr,
+		.out_elem = out_elem, .out_rank = out_rank, .dim_ptr = dim_ptr};
 }
 
 static void release(struct fixture *f)
@@ -305,7 +338,8 @@ static void release(struct fixture *f)
 	}
 }
 
-/* Expected outputs by the CPU's kernel; inputs that are f16 for OpenCL to widen are widened first. */
+/* Expected outputs by the CPU's kernel; inputs that are f16 for OpenCL to widen are widened
+ * first. */
 static int expect(struct fixture *f, struct err *e)
 {
 	struct tensor in[PORTS], wide = {0};
@@ -353,8 +387,8 @@ static int n_outputs(const struct fixture *f)   /* indices of MaxPool are not as
 	return f->op.kind == OP_MAX_POOL ? 1 : f->op.n_out;
 }
 
-static int run_step(struct device *d, const struct fixture *f, const struct step_spec *s, void **result,
-		    struct err *e)
+static int run_step(struct device *d, const struct fixture *f, const struct step_spec *s,
+		    void **result, struct err *e)
 {
 	const struct device_class *k = d->class;
 	struct step *step = NULL;
@@ -367,8 +401,8 @@ static int run_step(struct device *d, const struct fixture *f, const struct step
 		if (s->node[0].in[i].from != FROM_INPUT)
 			continue;
 		size_t bytes = (size_t)tensor_bytes(&f->in[i]);
-		rc = k->alloc(d, bytes, &in[n], e) || k->upload(d, in[n], f->in[i].data, bytes, count_done,
-								&done, e);
+		rc = k->alloc(d, bytes, &in[n], e) || k->upload(d, in[n], f->in[i].data, bytes,
+								count_done, &done, e);
 		n++;
 		want++;
 	}
@@ -376,7 +410,8 @@ static int run_step(struct device *d, const struct fixture *f, const struct step
 		rc = k->alloc(d, (size_t)tensor_bytes(&f->out[i]), &out[i], e);
 	rc = rc || k->run(d, step, in, out, e);
 	for (uint32_t i = 0; !rc && i < s->n_out; i++, want++)
-		rc = k->download(d, out[i], result[i], (size_t)tensor_bytes(&f->out[i]), count_done, &done, e);
+		rc = k->download(d, out[i], result[i], (size_t)tensor_bytes(&f->out[i]), count_done,
+				 &done, e);
 	rc = rc || k->flush(d, e) || k->finish(d, e);
 	/* completions may come a little after finish */
 	for (int i = 0; !rc && __atomic_load_n(&done, __ATOMIC_SEQ_CST) != want && i < 2000; i++)
@@ -421,11 +456,13 @@ static bool check(struct device *d, const struct sample *s, struct fixture *f, s
 	if (expect(f, e))
 		return false;
 	for (int i = 0; i < f->op.n_in; i++) {
-		arg[i] = (struct step_arg){f->constant[i] ? FROM_CONST : FROM_INPUT, n, 0, &f->in[i]};
+		arg[i] = (struct step_arg){f->constant[i] ? FROM_CONST : FROM_INPUT, n, 0,
+					   &f->in[i]};
 		if (!f->constant[i])
 			input[n++] = &f->in[i];
 	}
-	struct step_node node = {&f->g, 0, &f->op, (uint32_t)f->op.n_in, (uint32_t)f->op.n_out, arg, f->out, NULL};
+	struct step_node node = {&f->g, 0, &f->op, (uint32_t)f->op.n_in, (uint32_t)f->op.n_out, arg,
+				 f->out, NULL};
 	struct step_spec spec = {1, &node, n, (uint32_t)n_outputs(f), input, out};
 	for (int i = 0; i < n_outputs(f); i++) {
 		out[i] = (struct step_out){0, (uint32_t)i};
@@ -448,8 +485,10 @@ static bool check(struct device *d, const struct sample *s, struct fixture *f, s
 /* Does the kernel of this sample have work-items that work together, or other code for them? */
 static bool differs_in_groups(const struct sample *s)
 {
-	static const char *const types[] = {"MatMul", "Convolution", "GroupConvolution", "MaxPool", "AvgPool",
-		"SoftMax", "LogSoftmax", "MVN", "ReduceMean", "ReduceMax", "Transpose", "Gather", "HSwish"};
+	static const char *const types[] = {"MatMul", "Convolution", "GroupConvolution", "MaxPool",
+					    "AvgPool",
+		"SoftMax", "LogSoftmax", "MVN", "ReduceMean", "ReduceMax", "Transpose", "Gather",
+		"HSwish"};
 	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
 		if (!strcmp(s->type, types[i]))
 			return true;
