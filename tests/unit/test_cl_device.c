@@ -64,7 +64,7 @@ static void listed(void *arg, const struct device *d)
 static void test_list(void)
 {
 	opencl_list_machine(listed, NULL);
-	tap(n_listed > 0 && n_described == n_listed, "%d devices listed with name and memory",
+	tap(n_described == n_listed, "%d devices listed with name and memory",
 	    n_listed);
 }
 
@@ -245,12 +245,16 @@ static void test_rebuild(void)
 int main(void)
 {
 	test_names();
-	test_absent();
 	test_list();
+	test_cache();
+	if (!n_listed) {
+		tap(true, "the rest # SKIP no OpenCL device");
+		return tap_end();
+	}
+	test_absent();
 	test_units();
 	test_transfers("0");
 	test_transfers("1");
-	test_cache();
 	test_rebuild();
 	return tap_end();
 }
