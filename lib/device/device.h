@@ -1,8 +1,9 @@
 /* device.h - what a device is to the executor: a class of functions.
  *
- * A device runs steps.  A step is one node, or several nodes of one segment
- * that the device compiles together (device_class.max_nodes); its constants
- * are part of it.  A step is prepared once per device, whatever the number of
+ * A device runs steps.  A step is one node, or several nodes that the device runs
+ * together: a few that its kernels fuse (device_class.fuses) or a whole segment
+ * that it compiles (device_class.segments).  Its constants are part of it.  A step
+ * is prepared once per device and list of nodes, whatever the number of
  * placements (weights are uploaded and packed there and then), and run often.
  *
  * Threads: open, supports, prepare, alloc, view and the releases are called
@@ -43,9 +44,11 @@ enum step_from {
 struct step_arg {
 	enum step_from from;
 	uint32_t index, port;
-	/* Shape and type; data only for FROM_CONST.  The same constant is the same
-	 * pointer in every step, and both live until the devices are closed:
-	 * uploads and packed weights are cached under this pointer. */
+	/* Shape and type as this node sees them; data only for FROM_CONST.  With FROM_NODE
+	 * (and FROM_INPUT) a view may lie between: the bytes are those of the output, in
+	 * another shape.  The same constant is the same pointer in every step, and both
+	 * live until the devices are closed: uploads and packed weights are cached under
+	 * this pointer. */
 	const struct tensor *tensor;
 };
 
@@ -56,13 +59,18 @@ struct step_node {
 	uint32_t n_in, n_out;
 	const struct step_arg *in;     /* (n_in) one per input port */
 	const struct tensor *out;      /* (n_out) descriptions, all static */
-	const bool *used;              /* (n_out) something reads it; else it may stay unwritten */
+	const bool *used;              /* (n_out) something reads it, inside the step or outside;
+	                                * else it may stay unwritten */
 };
 
 struct step_out {
 	uint32_t node, port;
 };
 
+/* One node: every non-constant port is an input of its own, every output leaves.  Several
+ * nodes: each tensor that comes from outside is one input, however many ports read it
+ * (in[] has its shape as the first of them sees it), and only the outputs that
+ * something outside reads leave; the others need not exist in memory. */
 struct step_spec {
 	uint32_t n_nodes;
 	const struct step_node *node;             /* (n_nodes) topological order */
@@ -81,7 +89,10 @@ typedef void (*device_done_fn)(void *arg, bool ok);
 
 struct device_class {
 	const char *type;          /* as in `devs` records: "cpu", "opencl", "openvino" */
-	uint32_t max_nodes;        /* nodes that a step may have; 1 for now */
+	uint32_t max_nodes;        /* nodes that a step may have; > 1 with fuses or segments */
+	/* Takes any convex set of nodes, each of which it supports, as one step: the planner
+	 * gives it maximal convex segments (of at most max_nodes), and fuses is not asked. */
+	bool segments;
 
 	/* Fill d->state, d->mem_bytes, d->align, d->description from d->name. */
 	int (*open)(struct device *d, struct err *e);
@@ -93,10 +104,27 @@ struct device_class {
 	 * kernel for operator 'NonZero'", "f64 is not supported").  Only small
 	 * constants (axes, shapes) have their data here; nothing is allocated. */
 	bool (*supports)(struct device *d, const struct step_spec *s, char *why, size_t cap);
+	/* May these nodes (2 <= n_nodes <= max_nodes, each supported) run as one step?  Asked
+	 * while a placement is planned, often: quick, allocates nothing, looks at shapes;
+	 * only small constants have data.  A group grows from its first node by one consumer
+	 * after another, so the part of a group without its last node or nodes was asked
+	 * about before; a yes is a promise that prepare takes it.  NULL: one node a step. */
+	bool (*fuses)(struct device *d, const struct step_spec *s);
 	/* s is gone when prepare returns, but graph and constants stay. */
 	int (*prepare)(struct device *d, const struct step_spec *s, struct step **out,
 		       struct err *e);
 	void (*step_free)(struct device *d, struct step *s);
+	/* May output `out` of the step be the same memory as its input `in` (same size, and
+	 * nothing else reads it afterwards)?  NULL: never. */
+	bool (*in_place)(struct device *d, const struct step *s, uint32_t in, uint32_t out);
+	/* What a prepared step keeps in memory, in pieces: fn(arg, key, bytes) for each.  Pieces of
+	 * several steps with one key are one piece (packed weights, an uploaded constant,
+	 * a constant that run reads where it is).  NULL: its constants as the spec had them. */
+	void (*step_memory)(struct device *d, const struct step *s,
+			    void (*fn)(void *arg, const void *key, uint64_t bytes), void *arg);
+	/* Bytes held besides alloc and steps (scratch of kernels); grows while steps run.
+	 * NULL: none. */
+	uint64_t (*scratch)(struct device *d);
 
 	/* May input i of op, when it is constant, stay of type `elem` although the graph
 	 * says f32 (weights that the file holds as f16 behind a Convert)?  NULL: never. */
@@ -139,6 +167,7 @@ struct device {
 	char name[64];             /* as the user wrote it: "cpu:0-1", "cl:0.0" */
 	char description[160];     /* for people: model name, units */
 	uint64_t mem_bytes;        /* 0: unknown */
+	uint64_t mem_limit;        /* what the user allows; 0: mem_bytes */
 	size_t align;              /* power of two, >= 64: of views */
 	int n_cpus;                /* cores of this machine that it computes on; 0: none */
 	int *cpus;                 /* (n_cpus) their numbers, ascending; mem_free by device_close */
