@@ -62,6 +62,7 @@ struct kernel_call {
 	const struct cpu_prep *prep;
 	const struct tensor *in, *out;
 	struct cpu_ctx *ctx;
+	struct tensor *actual;       /* (op->n_out) of a bounded operator: shapes made; else NULL */
 };
 
 /* Element types that a kernel computes in; inputs and outputs of other types are converted

@@ -324,7 +324,8 @@ static int run_converted(const struct kernel *k, const struct kernel_call *call,
 		out[i].data = p;
 		p += bytes_as(&out[i], as);
 	}
-	struct kernel_call inner = {op, call->prep, in, out, call->ctx};
+	struct kernel_call inner = {.op = op, .prep = call->prep, .in = in, .out = out,
+				    .ctx = call->ctx, .actual = call->actual};
 	if (k->run(&inner, e))
 		return -1;
 	for (int i = 0; i < outputs_of(op); i++)
@@ -351,8 +352,18 @@ static bool needs_conversion(const struct kernel *k, const struct kernel_call *c
 int cpu_kernel_run(const struct op *op, const struct cpu_prep *prep, const struct tensor *in,
 		   const struct tensor *out, struct cpu_ctx *c, struct err *e)
 {
+	return cpu_kernel_run_sized(op, prep, in, out, NULL, c, e);
+}
+
+int cpu_kernel_run_sized(const struct op *op, const struct cpu_prep *prep,
+			 const struct tensor *in, const struct tensor *out, struct tensor *actual,
+			 struct cpu_ctx *c, struct err *e)
+{
 	const struct kernel *k = &kernels[op->kind];
-	struct kernel_call call = {op, prep, in, out, c};
+	struct kernel_call call = {.op = op, .prep = prep, .in = in, .out = out, .ctx = c,
+				   .actual = actual};
+	for (int i = 0; actual && i < op->n_out; i++)
+		actual[i] = out[i];
 	if (!k->run)
 		return err_set(e, ST_INPUT, "no kernel for operator '%s'", op->g->type[op->v]);
 	if (prep && prep->unchecked && op_check(op, in, out, e) < 0)

@@ -41,12 +41,19 @@ int run_eye(const struct kernel_call *k, struct err *e)
 	return 0;
 }
 
+/* Coordinates of what is not zero, one column each: (rank, n); columns left over are zero. */
 int run_non_zero(const struct kernel_call *k, struct err *e)
 {
 	const struct tensor *x = &k->in[0], *out = &k->out[0];
-	int64_t n = out->dim[1], at = 0;
+	int64_t n = out->dim[1], at = 0, total = tensor_elements(x);
 	(void)e;
-	for (int64_t i = 0; i < tensor_elements(x) && at < n; i++) {
+	if (k->actual) {
+		n = 0;
+		for (int64_t i = 0; i < total; i++)
+			n += tensor_real(x, i) != 0;
+		k->actual[0].dim[1] = n;
+	}
+	for (int64_t i = 0; i < total && at < n; i++) {
 		int64_t rest = i;
 		if (tensor_real(x, i) == 0)
 			continue;
@@ -54,6 +61,9 @@ int run_non_zero(const struct kernel_call *k, struct err *e)
 			tensor_set_int(out, d * n + at, rest % x->dim[d]);
 		at++;
 	}
+	for (; at < n; at++)
+		for (uint32_t d = 0; d < x->rank; d++)
+			tensor_set_int(out, d * n + at, 0);
 	return 0;
 }
 

@@ -54,6 +54,14 @@ bool cpu_prep_owns(const struct cpu_prep *p, int i);   /* input i was copied: ru
 int cpu_kernel_run(const struct op *op, const struct cpu_prep *prep, const struct tensor *in,
 		   const struct tensor *out, struct cpu_ctx *c, struct err *e) MUST_CHECK;
 
+/* As cpu_kernel_run.  For an operator whose output sizes depend on data (op_is_bounded) out has the
+ * bounds of op_infer and room for them, and actual[op->n_out] comes out with the shapes that were
+ * made, their elements row-major from the start of out's data.  For all others actual is out.
+ * cpu_kernel_run of such an operator fills what is left with its padding. */
+int cpu_kernel_run_sized(const struct op *op, const struct cpu_prep *prep,
+			 const struct tensor *in, const struct tensor *out, struct tensor *actual,
+			 struct cpu_ctx *c, struct err *e) MUST_CHECK;
+
 /* out[0] may be the same buffer as in[i] (element-wise, same type and shape). */
 bool cpu_kernel_in_place(const struct op *op, const struct tensor *in, const struct tensor *out,
 			 int i);

@@ -65,17 +65,23 @@ int infer_recorded(const struct op *op, const struct tensor *in, struct tensor *
 	return 0;
 }
 
-static void copy_shape(struct tensor *out, const struct tensor *in)
+void op_like(struct tensor *out, const struct tensor *in)
 {
 	*out = *in;
 	out->data = NULL;
+}
+
+int op_misfit(const char *what, const struct tensor *t, struct err *e)
+{
+	char s[120];
+	return err_set(e, ST_INPUT, "%s does not fit %s", what, tensor_text(t, s, sizeof s));
 }
 
 int infer_same(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
 {
 	(void)e;
 	for (int i = 0; i < op->n_out; i++)
-		copy_shape(&out[i], &in[0]);
+		op_like(&out[i], &in[0]);
 	return 0;
 }
 
@@ -95,7 +101,7 @@ int infer_read_value(const struct op *op, const struct tensor *in, struct tensor
 int infer_convert(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
 {
 	(void)e;
-	copy_shape(out, in);
+	op_like(out, in);
 	out->elem = op->a.convert.to;
 	return 0;
 }
@@ -104,7 +110,7 @@ int infer_convert_like(const struct op *op, const struct tensor *in, struct tens
 		       struct err *e)
 {
 	(void)op, (void)e;
-	copy_shape(out, in);
+	op_like(out, in);
 	out->elem = in[1].elem;
 	return 0;
 }
@@ -112,7 +118,7 @@ int infer_convert_like(const struct op *op, const struct tensor *in, struct tens
 int infer_test(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
 {
 	(void)op, (void)e;
-	copy_shape(out, in);
+	op_like(out, in);
 	out->elem = EL_BOOLEAN;
 	return 0;
 }
@@ -178,7 +184,7 @@ int infer_compare(const struct op *op, const struct tensor *in, struct tensor *o
 int infer_prelu(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
 {
 	(void)op, (void)e;
-	copy_shape(out, in);
+	op_like(out, in);
 	return 0;
 }
 
@@ -186,7 +192,7 @@ int infer_select(const struct op *op, const struct tensor *in, struct tensor *ou
 {
 	struct tensor values = {.elem = EL_DYNAMIC};
 	if (op->a.broadcast.bcast == BCAST_PDPD) {
-		copy_shape(out, &in[1]);
+		op_like(out, &in[1]);
 	} else {
 		if (!op_broadcast(&in[1], &in[2], &values))
 			return misfit(&in[1], &in[2], e);
@@ -259,12 +265,11 @@ int infer_eye(const struct op *op, const struct tensor *in, struct tensor *out, 
 	return 0;
 }
 
+/* A bound: every element. */
 int infer_non_zero(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
 {
 	(void)e;
-	int64_t n = 0;
-	for (int64_t i = 0; i < tensor_elements(&in[0]); i++)
-		n += tensor_real(&in[0], i) != 0;
-	*out = (struct tensor){.elem = op->a.convert.to, .rank = 2, .dim = {in[0].rank, n}};
+	*out = (struct tensor){.elem = op->a.convert.to, .rank = 2,
+			       .dim = {in[0].rank, tensor_elements(&in[0])}};
 	return 0;
 }

@@ -70,6 +70,11 @@ bool op_is_view(const struct op *op)
 	return table[op->kind].info.category == OPC_VIEW;
 }
 
+bool op_is_bounded(const struct op *op)
+{
+	return op->kind == OP_NON_ZERO;
+}
+
 static int check_counts(const struct op *op, struct err *e)
 {
 	const struct op_info *info = &table[op->kind].info;
@@ -149,6 +154,16 @@ static bool values_known(const struct op *op, const struct tensor *in)
 	return true;
 }
 
+static bool shape_agrees(const struct op *op, const struct tensor *want, const struct tensor *have)
+{
+	if (!op_is_bounded(op))
+		return tensor_same_shape(want, have);
+	for (uint32_t i = 0; i < have->rank && i < want->rank; i++)
+		if (have->dim[i] > want->dim[i])
+			return false;
+	return have->rank == want->rank;
+}
+
 int op_check(const struct op *op, const struct tensor *in, const struct tensor *out, struct err *e)
 {
 	enum { MAX_OUT = 64 };
@@ -162,7 +177,7 @@ int op_check(const struct op *op, const struct tensor *in, const struct tensor *
 	for (int i = 0; i < op->n_out && rc == 1; i++) {
 		bool weight = out[i].elem == EL_F32 &&
 			      (want[i].elem == EL_F16 || want[i].elem == EL_BF16);
-		if (!tensor_same_shape(&want[i], &out[i]) ||
+		if (!shape_agrees(op, &want[i], &out[i]) ||
 		    (want[i].elem != out[i].elem && want[i].elem != EL_DYNAMIC && !weight)) {
 			err_set(e, ST_INPUT, "output %d of %s is %s, but its inputs make %s", i,
 				table[op->kind].info.type, tensor_text(&out[i], a, sizeof a),

@@ -144,6 +144,9 @@ struct op_info {
 const struct op_info *op_info(enum op_kind kind);
 enum op_kind op_kind(const char *type);      /* any case, aliases; OP_UNKNOWN */
 bool op_is_view(const struct op *op);        /* the output has input 0's bytes: needs no kernel */
+/* The sizes of the outputs depend on data (NonZero, NonMaxSuppression, Unique): op_infer gives
+ * upper bounds, and the kernel says how much there was (cpu_kernel_run_sized). */
+bool op_is_bounded(const struct op *op);
 
 /* Decode node v.  An operator that is not in the table gives kind OP_UNKNOWN and
  * 0; -1 (ST_INPUT) for attributes that make no sense or a wrong number of inputs. */
@@ -158,7 +161,7 @@ int op_infer(const struct op *op, const struct tensor *in, struct tensor *out,
 /* Do the outputs that somebody recorded follow from the inputs?  1 when they do, 0 when
  * that cannot be said before the values of some inputs are known, -1 (ST_INPUT) when they do
  * not.  A device whose kernels trust shapes asks this first.  Weights given as f16 or bf16
- * count as f32. */
+ * count as f32; outputs of a bounded operator may be smaller than its bounds. */
 int op_check(const struct op *op, const struct tensor *in, const struct tensor *out,
 	     struct err *e) MUST_CHECK;
 

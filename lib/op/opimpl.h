@@ -5,7 +5,12 @@
 #include "op/op.h"
 #include "op/slice.h"
 
-/* Attribute decoders (opattr.c). */
+/* The description of `in` without its data. */
+void op_like(struct tensor *out, const struct tensor *in);
+/* "WHAT does not fit f32[..]"; -1. */
+int op_misfit(const char *what, const struct tensor *t, struct err *e);
+
+/* Attribute decoders (opattr.c, attr_*.c). */
 int attr_none(struct op *op, struct err *e);
 int attr_variable(struct op *op, struct err *e);
 int attr_act(struct op *op, struct err *e);
@@ -31,7 +36,8 @@ int attr_cell(struct op *op, struct err *e);
 int attr_resize(struct op *op, struct err *e);
 
 /* Shape inference: element-wise, reductions, sources (infer.c); windows, products and
- * recurrent cells (infer_compute.c); movement (infer_move.c).  Inputs have their shapes, and
+ * recurrent cells (infer_compute.c); views, blocks and broadcasts (infer_view.c); movement
+ * (infer_move.c).  Inputs have their shapes, and
  * their values where the table says so; absent optional inputs are EL_DYNAMIC. */
 typedef int infer_fn(const struct op *op, const struct tensor *in, struct tensor *out,
 		     struct err *e);

@@ -149,7 +149,7 @@
 	X(RANGE, "Range", OPC_SHAPE, 3, 3, 1, 7, convert, range) \
 	X(SHAPE_OF, "ShapeOf", OPC_SHAPE, 1, 1, 1, 0, convert, shape_of) \
 	X(EYE, "Eye", OPC_SHAPE, 3, 4, 1, 11, convert, eye) \
-	X(NON_ZERO, "NonZero", OPC_SHAPE, 1, 1, 1, 1, convert, non_zero) \
+	X(NON_ZERO, "NonZero", OPC_SHAPE, 1, 1, 1, 0, convert, non_zero) \
 	/* recurrent cells */ \
 	X(LSTM_CELL, "LSTMCell", OPC_RECURRENT, 6, 7, 2, 0, cell, cell) \
 	X(GRU_CELL, "GRUCell", OPC_RECURRENT, 5, 5, 1, 0, cell, cell) \
