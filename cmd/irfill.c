@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/msg.h"
+#include "base/newfile.h"
 #include "base/opt.h"
 #include "graph/graphrec.h"
 #include "ir/fill.h"
@@ -22,13 +23,11 @@ struct options {
 	bool any_operator;
 };
 
-/* The file that is being made: mapped memory, without a name where the file system can
- * do that, so that nothing is left behind whatever happens; else under a temporary one. */
+/* What is being made: mapped memory, of a new file or, for a stream, of none. */
 struct output {
 	const char *path;
-	char *temporary;
-	bool named;         /* the temporary name exists */
-	int fd;
+	bool to_file;
+	struct newfile file;
 	uint8_t *data;
 	uint64_t bytes;
 };
@@ -40,39 +39,25 @@ static bool is_stream(const struct output *o)
 	return strcmp(o->path, "-") == 0 || (stat(o->path, &st) == 0 && !S_ISREG(st.st_mode));
 }
 
-static int create_file(struct output *o, struct err *e)
-{
-	struct arena *a = arena_new();
-	const char *slash = strrchr(o->path, '/');
-	const char *dir = !slash ? "." : slash == o->path ? "/"
-			  : arena_strndup(a, o->path, (size_t)(slash - o->path));
-	o->temporary = mem_strdup(arena_printf(a, "%s.%ld.tmp", o->path, (long)getpid()));
-	o->fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
-	if (o->fd < 0) {
-		o->fd = open(o->temporary, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-		o->named = o->fd >= 0;
-	}
-	arena_free(a);
-	return o->fd < 0 ? err_sys(e, ST_RUNTIME, "cannot create '%s'", o->path) : 0;
-}
-
 static int output_open(struct output *o, const char *path, uint64_t bytes, struct err *e)
 {
-	*o = (struct output){.path = path, .fd = -1, .bytes = bytes};
+	*o = (struct output){.path = path, .bytes = bytes};
 	if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO))
 		return err_set(e, ST_USAGE, "weights are not written to a terminal; use -o FILE");
 	if (!is_stream(o)) {
-		if (create_file(o, e) < 0)
+		if (newfile_open(&o->file, path, e) < 0)
 			return -1;
+		o->to_file = o->file.lazy = true;
 		/* Room first: a full disk is found here, not by a signal later. */
-		if (bytes && (errno = posix_fallocate(o->fd, 0, (off_t)bytes)) != 0)
+		if (bytes && (errno = posix_fallocate(o->file.fd, 0, (off_t)bytes)) != 0)
 			return err_sys(e, ST_RUNTIME, "cannot make '%s' of %" PRIu64 " bytes", path,
 				       bytes);
 	}
 	if (bytes == 0)
 		return 0;
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, o->fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS
-			: MAP_SHARED, o->fd, 0);
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		       o->to_file ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS,
+		       o->to_file ? o->file.fd : -1, 0);
 	if (p == MAP_FAILED)
 		return err_sys(e, ST_RUNTIME, "cannot map %" PRIu64 " bytes of weights", bytes);
 	o->data = p;
@@ -81,7 +66,7 @@ static int output_open(struct output *o, const char *path, uint64_t bytes, struc
 
 static int output_commit(struct output *o, struct err *e)
 {
-	if (o->fd < 0) {
+	if (!o->to_file) {
 		FILE *f = strcmp(o->path, "-") == 0 ? stdout : fopen(o->path, "wb");
 		if (!f)
 			return err_sys(e, ST_RUNTIME, "cannot open '%s'", o->path);
@@ -92,30 +77,16 @@ static int output_commit(struct output *o, struct err *e)
 	}
 	if (o->data && msync(o->data, o->bytes, MS_ASYNC) < 0)
 		return err_sys(e, ST_RUNTIME, "cannot write '%s'", o->path);
-	char proc[40];
-	snprintf(proc, sizeof proc, "/proc/self/fd/%d", o->fd);
-	if (!o->named) {
-		unlink(o->temporary);
-		if (linkat(AT_FDCWD, proc, AT_FDCWD, o->temporary, AT_SYMLINK_FOLLOW) < 0)
-			return err_sys(e, ST_RUNTIME, "cannot name a temporary file for '%s'",
-				       o->path);
-		o->named = true;
-	}
-	if (rename(o->temporary, o->path) < 0)
-		return err_sys(e, ST_RUNTIME, "cannot rename a temporary file to '%s'", o->path);
-	o->named = false;
-	return 0;
+	o->to_file = false;
+	return newfile_commit(&o->file, e);
 }
 
 static void output_release(struct output *o)
 {
 	if (o->data)
 		munmap(o->data, o->bytes);
-	if (o->fd >= 0)
-		close(o->fd);
-	if (o->named)
-		unlink(o->temporary);
-	mem_free(o->temporary);
+	if (o->to_file)
+		newfile_abandon(&o->file);
 }
 
 /* --partial, or the .bin beside the XML when there is one. */

@@ -23,7 +23,7 @@ static int open_unnamed(const char *path)
 	char *dir = mem_alloc(n + 2, 1), source[40];
 	memcpy(dir, path, n);
 	memcpy(dir + n, ".", 2);
-	int fd = open(dir, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+	int fd = open(dir, O_RDWR | O_TMPFILE | O_CLOEXEC, 0666);
 	mem_free(dir);
 	link_source(source, sizeof source, fd);
 	if (fd >= 0 && access(source, F_OK) != 0) {     /* no /proc: it would stay nameless */
@@ -52,7 +52,7 @@ int newfile_open(struct newfile *f, const char *path, struct err *e)
 	f->fd = open_unnamed(path);
 	if (f->fd >= 0)
 		return 0;
-	f->fd = open(f->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	f->fd = open(f->temporary, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	f->named = f->fd >= 0;
 	if (f->named)
 		return 0;
@@ -90,7 +90,7 @@ int newfile_commit(struct newfile *f, struct err *e)
 	char quoted[200];
 	int rc = 0;
 	err_escape(quoted, sizeof quoted, f->path, strlen(f->path));
-	if (fsync(f->fd) != 0 && errno != EINVAL)
+	if (!f->lazy && fsync(f->fd) != 0 && errno != EINVAL)
 		rc = err_sys(e, ST_RUNTIME, "cannot write '%s'", quoted);
 	else if (give_name(f) < 0)
 		rc = err_sys(e, ST_RUNTIME, "cannot give a new file the name '%s'", quoted);

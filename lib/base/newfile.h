@@ -12,15 +12,17 @@
 #include "base/err.h"
 
 struct newfile {
-	int fd;              /* to write to */
+	int fd;              /* to read and write */
 	char *path, *temporary;
 	bool named;          /* the temporary name exists */
+	bool lazy;           /* set by the caller: commit does not wait for the disk (weights
+	                      * that can be made again) */
 };
 
 /* ST_RUNTIME when nothing can be made where path is to be. */
 int newfile_open(struct newfile *f, const char *path, struct err *e) MUST_CHECK;
 
-/* Bytes to the disk, then the name, replacing what has it.  Closes and releases, also when
+/* Bytes to the disk (unless lazy), then the name, replacing what has it.  Closes and releases, also when
  * it fails: then nothing is left behind. */
 int newfile_commit(struct newfile *f, struct err *e) MUST_CHECK;
 
