@@ -52,15 +52,24 @@ struct step_arg {
 	const struct tensor *tensor;
 };
 
+/* What nodes with bodies and variables need besides their ports: one per model. */
+struct variables;                      /* variables.h */
+struct step_env {
+	const unsigned char *weights;  /* the .bin, mapped: constants of bodies */
+	uint64_t weights_bytes;
+	struct variables *variables;
+};
+
 struct step_node {
 	const struct graph *graph;
 	uint32_t v;                    /* its row: type, attributes, name */
 	const struct op *op;           /* decoded attributes */
 	uint32_t n_in, n_out;
 	const struct step_arg *in;     /* (n_in) one per input port */
-	const struct tensor *out;      /* (n_out) descriptions, all static */
+	const struct tensor *out;      /* (n_out) descriptions */
 	const bool *used;              /* (n_out) something reads it, inside the step or outside;
 	                                * else it may stay unwritten */
+	const struct step_env *env;
 };
 
 struct step_out {
@@ -93,6 +102,10 @@ struct device_class {
 	/* Takes any convex set of nodes, each of which it supports, as one step: the planner
 	 * gives it maximal convex segments (of at most max_nodes), and fuses is not asked. */
 	bool segments;
+	/* Takes tensors whose shapes are known only while running.  Their descriptions have
+	 * DIM_DYNAMIC; their memory is a struct tensor with the shape and the address of the
+	 * data, which belong to the step that made them and stay until it runs again. */
+	bool dynamic;
 
 	/* Fill d->state, d->mem_bytes, d->align, d->description from d->name. */
 	int (*open)(struct device *d, struct err *e);

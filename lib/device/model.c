@@ -58,21 +58,53 @@ static void mark_live(struct model *m)
 	}
 }
 
+/* "'ids' [?,16], 'mask' [?,?]": the inputs whose shapes are not known. */
+static int inputs_error(const struct model *m, struct err *e)
+{
+	const struct graph *g = m->g;
+	char text[600] = "", name[100], shape[120];
+	size_t n = 0;
+	uint32_t count = 0;
+	for (uint32_t v = 0; v < g->n && n < sizeof text - 250; v++) {
+		struct tensor t;
+		if (!is_kind(m, v, OP_PARAMETER) ||
+		    (tensor_describe(g, g->out_ptr[v], &t) && tensor_is_static(&t)))
+			continue;
+		if (g->out_rank[g->out_ptr[v]] == RANK_DYNAMIC)
+			snprintf(shape, sizeof shape, "of unknown rank");
+		else
+			tensor_text(&t, shape, sizeof shape);
+		n += (size_t)snprintf(text + n, sizeof text - n, "%s'%s' %s", count++ ? ", " : "",
+				      err_escape(name, sizeof name, g->node_name[v],
+						 strlen(g->node_name[v])), shape);
+	}
+	return err_set(e, ST_INPUT,
+		       "input%s without a static shape: %s; give %s with ir2dag --shape NAME=1,3,...",
+		       count > 1 ? "s" : "", text, count > 1 ? "theirs" : "it");
+}
+
+/* Which tensors are dynamic; what cannot be held at all is refused. */
 static int check_shapes(struct model *m, struct err *e)
 {
 	const struct graph *g = m->g;
 	char l[300];
+	m->dynamic = ARENA_NEWN(m->arena, bool, n_outputs(g));
 	for (uint32_t v = 0; v < g->n; v++)
 		for (uint32_t o = g->out_ptr[v]; m->live[v] && o < g->out_ptr[v + 1]; o++) {
 			struct tensor t;
 			if (m->constant[v] && !is_kind(m, v, OP_CONST))
 				continue;    /* its value will tell */
-			if (!tensor_describe(g, o, &t) || !tensor_is_static(&t))
+			bool ranked = tensor_describe(g, o, &t);
+			if (!ranked && t.rank != RANK_DYNAMIC)
 				return err_set(e, ST_INPUT,
-					       "%s: output %u has no static shape of rank 8 or "
-					       "less; give the model static shapes (ovc --input)",
-					       model_layer(m, v, l, sizeof l), o - g->out_ptr[v]);
-			if (tensor_bytes(&t) < 0 && !is_kind(m, v, OP_CONST))
+					       "%s: output %u has rank %u; 8 is the highest",
+					       model_layer(m, v, l, sizeof l), o - g->out_ptr[v],
+					       t.rank);
+			m->dynamic[o] = !ranked || !tensor_is_static(&t);
+			if (m->dynamic[o] && is_kind(m, v, OP_PARAMETER))
+				return inputs_error(m, e);
+			if ((m->dynamic[o] ? elem_bits(t.elem) == 0 : tensor_bytes(&t) < 0) &&
+			    !is_kind(m, v, OP_CONST))
 				return err_set(
 					e, ST_INPUT,
 					"%s: output %u of type '%s' cannot be held in memory",
@@ -80,6 +112,37 @@ static int check_shapes(struct model *m, struct err *e)
 					elem_name(t.elem));
 		}
 	return 0;
+}
+
+/* Dynamic tensors are described by their types and what dims are known. */
+static void describe_dynamic(struct model *m)
+{
+	const struct graph *g = m->g;
+	for (uint32_t o = 0; o < n_outputs(g); o++) {
+		struct tensor *t = &m->values.value[o];
+		if (m->dynamic[o] && !tensor_describe(g, o, t))
+			*t = (struct tensor){.elem = t->elem, .rank = 1, .dim = {DIM_DYNAMIC}};
+	}
+}
+
+uint64_t model_bytes(const struct model *m, uint32_t o)
+{
+	if (m->dynamic[o])
+		return sizeof(struct tensor);
+	return (uint64_t)tensor_bytes(&m->values.value[o]);
+}
+
+/* Does node v read or make tensors whose shapes are not known? */
+static bool is_dynamic(const struct model *m, uint32_t v)
+{
+	const struct graph *g = m->g;
+	for (uint32_t o = g->out_ptr[v]; o < g->out_ptr[v + 1]; o++)
+		if (m->dynamic[o])
+			return true;
+	for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++)
+		if (g->in_node[i] != GRAPH_NONE && m->dynamic[in_output(g, i)])
+			return true;
+	return false;
 }
 
 /* Every constant lies inside the file and is as long as its shape says. */
@@ -129,7 +192,7 @@ static int open_weights(struct model *m, const char *path, struct err *e)
 	return 0;
 }
 
-/* A constant view has a value of its own. */
+/* A constant view has a value of its own; one of a dynamic tensor another struct tensor. */
 static void find_roots(struct model *m)
 {
 	const struct graph *g = m->g;
@@ -139,7 +202,7 @@ static void find_roots(struct model *m)
 		for (uint32_t o = g->out_ptr[v]; o < g->out_ptr[v + 1]; o++) {
 			m->node_out[o] = v;
 			m->root[o] = o;
-			if (!m->constant[v] && op_is_view(&m->op[v]) &&
+			if (!m->constant[v] && op_is_view(&m->op[v]) && !is_dynamic(m, v) &&
 			    g->in_ptr[v] < g->in_ptr[v + 1] &&
 			    g->in_node[g->in_ptr[v]] != GRAPH_NONE)
 				m->root[o] = m->root[in_output(g, g->in_ptr[v])];
@@ -151,6 +214,7 @@ static void list_steps(struct model *m)
 	const struct graph *g = m->g;
 	m->step_node = ARENA_NEWN(m->arena, uint32_t, g->n);
 	m->node_step = ARENA_NEWN(m->arena, uint32_t, g->n);
+	m->alone = ARENA_NEWN(m->arena, bool, g->n);
 	m->param = ARENA_NEWN(m->arena, uint32_t, g->n);
 	m->result = ARENA_NEWN(m->arena, uint32_t, g->n);
 	m->result_root = ARENA_NEWN(m->arena, uint32_t, g->n);
@@ -165,6 +229,8 @@ static void list_steps(struct model *m)
 			   (g->out_ptr[v] == g->out_ptr[v + 1] ||
 			    m->root[g->out_ptr[v]] == g->out_ptr[v])) {
 			m->node_step[v] = m->n_steps;
+			m->alone[m->n_steps] = is_dynamic(m, v) || is_kind(m, v, OP_READ_VALUE) ||
+					       is_kind(m, v, OP_ASSIGN);
 			m->step_node[m->n_steps++] = v;
 		}
 	}
@@ -202,7 +268,8 @@ static int check_nodes(struct model *m, struct err *e)
 	char l[300];
 	for (uint32_t v = 0; v < g->n && rc == 0; v++) {
 		uint32_t first = g->in_ptr[v], n = g->in_ptr[v + 1] - first;
-		if (!m->live[v] || m->constant[v] || is_kind(m, v, OP_PARAMETER) || is_kind(m, v, OP_RESULT))
+		if (!m->live[v] || m->constant[v] || is_kind(m, v, OP_PARAMETER) ||
+		    is_kind(m, v, OP_RESULT) || is_dynamic(m, v))
 			continue;
 		in = mem_grow(in, &cap, (size_t)n + 1, sizeof *in);
 		for (uint32_t i = 0; i < n && rc == 0; i++) {
@@ -230,6 +297,8 @@ int model_open(struct model *m, const struct graph *g, const char *weights, stru
 	if (check_shapes(m, e) < 0 || open_weights(m, weights, e) < 0)
 		return -1;
 	host_values_init(&m->values, g, m->weights.data, m->weights.bytes, m->ctx);
+	describe_dynamic(m);
+	m->env = (struct step_env){m->weights.data, m->weights.bytes, variables_new(g)};
 	find_roots(m);
 	list_steps(m);
 	return check_nodes(m, e) < 0 ? -1 : make_inputs(m, e);
@@ -243,6 +312,7 @@ void model_close(struct model *m)
 		mem_free(m->input[i]);
 	if (m->values.value)
 		host_values_release(&m->values);
+	variables_free(m->env.variables);
 	cpu_ctx_free(m->ctx);
 	weights_close(&m->weights);
 	arena_free(m->arena);
@@ -338,7 +408,7 @@ int model_spec(struct model *m, uint32_t s, struct device *d, enum model_data da
 		outs[i] = (struct step_out){0, i};
 	*node = (struct step_node){.graph = g, .v = v, .op = &m->op[v], .n_in = n_in, .n_out = n_out,
 				   .in = in, .out = m->values.value + g->out_ptr[v],
-				   .used = m->used + g->out_ptr[v]};
+				   .used = m->used + g->out_ptr[v], .env = &m->env};
 	*out = (struct step_spec){1, node, n, n_out, ins, outs};
 	return 0;
 }
@@ -346,6 +416,10 @@ int model_spec(struct model *m, uint32_t s, struct device *d, enum model_data da
 int model_supports(struct model *m, uint32_t s, struct device *d, char *why, size_t cap,
 		   struct err *e)
 {
+	if (is_dynamic(m, m->step_node[s]) && !d->class->dynamic) {
+		snprintf(why, cap, "dynamic shape");
+		return 0;
+	}
 	struct arena *a = arena_new();
 	struct step_spec spec;
 	int rc = model_spec(m, s, d, MODEL_FEW, a, &spec, e);

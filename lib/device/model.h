@@ -7,12 +7,16 @@
  *   that reads them is prepared, and never again;
  * - views (Reshape and its kind) copy nothing: their output is the tensor of
  *   input 0 (its root) under another shape, wherever they are placed;
- * - Parameters are memory of the host, Results are read from their input. */
+ * - Parameters are memory of the host, Results are read from their input.
+ *
+ * A tensor whose shape is not recorded is dynamic: its shape is found while
+ * running (device.h, device_class.dynamic).  Inputs of the model are never. */
 #ifndef HSDAG_DEVICE_MODEL_H
 #define HSDAG_DEVICE_MODEL_H
 
 #include "device/device.h"
 #include "device/host_eval.h"
+#include "device/variables.h"
 #include "ir/weights.h"
 
 struct model {
@@ -26,6 +30,7 @@ struct model {
 	bool *constant;              /* (n) depends on constants alone */
 	bool *live;                  /* (n) a Result depends on it */
 	bool *used;                  /* (n_out) a live node reads it */
+	bool *dynamic;               /* (n_out) its shape is known only while running */
 	uint32_t *node_out;          /* (n_out) the node of an output */
 	uint32_t *root;              /* (n_out) the output whose bytes it has */
 
@@ -37,12 +42,15 @@ struct model {
 	uint32_t n_steps;
 	uint32_t *step_node;         /* (n_steps) ascending */
 	uint32_t *node_step;         /* (n) GRAPH_NONE: not a step */
+	bool *alone;                 /* (n_steps) never a part of a larger step: it reads or makes
+	                              * dynamic tensors, or is ReadValue or Assign */
+	struct step_env env;
 
 	struct arena *arena;
 };
 
 /* Make g ready; `weights` is the path of the .bin or NULL for the one that the graph
- * names.  g is borrowed.  ST_INPUT: shapes that are not static, attributes that
+ * names.  g is borrowed.  ST_INPUT: inputs without static shapes, attributes that
  * make no sense, a .bin that is short or not a regular file (the message names the
  * layer).  ST_RUNTIME: no memory, unreadable file.  A model without a .bin opens,
  * so that its operators can be judged first; model_complete refuses it.
@@ -53,6 +61,9 @@ void model_close(struct model *m);
 
 /* Are all constants there?  ST_INPUT when the graph has some and there is no .bin. */
 int model_complete(const struct model *m, struct err *e) MUST_CHECK;
+
+/* Bytes that output o takes in a plan: of a dynamic one, the struct tensor that describes it. */
+uint64_t model_bytes(const struct model *m, uint32_t o);
 
 /* The value of constant output o, computed now if it is not known yet. */
 int model_value(struct model *m, uint32_t o, struct err *e) MUST_CHECK;
