@@ -49,6 +49,7 @@ LIBS_test_graphrec = graph stream base
 LIBS_test_graph_fractal = graph stream base
 LIBS_test_features = graph stream base
 LIBS_test_placed = graph stream base
+LIBS_test_segment = graph stream base
 LIBS_bench_fractal = graph stream base
 LIBS_test_sched  = sched op graph stream base
 LIBS_test_sim    = sched graph stream base
