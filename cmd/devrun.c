@@ -1,30 +1,25 @@
 /* devrun - run placements on this machine's devices and say how long they take.
  * With --probe: add the devices and what each can run, with --profile also what it takes
  * there.  With --paired: the last comparison, of the best candidates with the best
- * single device. */
+ * single device.  With --support: which operators run where, for people. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/blas.h"
 #include "base/msg.h"
 #include "base/opt.h"
+#include "device/boundary.h"
 #include "device/runrec.h"
+#include "device/support.h"
+#include "device/turn.h"
 #include "graph/graphrec.h"
 #include "stream/filter.h"
 
 struct options {
-	const char *devices, *weights, *inputs, *outputs, *save_inputs;
-	bool list, probe, profile, paired, allow_shared, reference;
+	const char *devices, *weights, *inputs, *outputs, *save_inputs, *boundaries;
+	bool list, support, probe, profile, paired, allow_shared, reference;
 	int64_t candidates;
 	struct measure_options measure;
-};
-
-/* A placement that waits to be measured. */
-struct pending {
-	struct placement place;
-	uint32_t *slot;              /* (place.k) the session's device */
-	uint32_t n_groups;           /* --paired */
-	struct trial trial;
 };
 
 struct state {
@@ -35,10 +30,8 @@ struct state {
 	struct devs devs;            /* of the stream; k 0: none yet */
 	struct session session;
 	bool is_open, in_loop;
-	struct pending *queue;
-	size_t n_queue, cap_queue;
+	struct turn turn;            /* what waits */
 	struct arena *arena;         /* the stream */
-	struct arena *turn;          /* what is queued and measured */
 };
 
 /* ---- devices and model ---- */
@@ -95,9 +88,8 @@ static void reset(struct state *s)
 	s->g = NULL;
 	s->is_open = false;
 	s->devs.k = 0;
-	s->n_queue = 0;
+	turn_reset(&s->turn);
 	arena_reset(s->arena);
-	arena_reset(s->turn);
 }
 
 /* ---- --list ---- */
@@ -109,42 +101,67 @@ static void print_device(void *arg, const struct device *d)
 	       (double)d->mem_bytes / 1e9, d->description);
 }
 
+/* ---- --support ---- */
+
+static int tell_support(const struct options *o, struct graph *g, struct err *e)
+{
+	struct device_list l = {0};
+	struct model m = {0};
+	struct support x = {0};
+	struct arena *a = arena_new();
+	int rc = device_list_parse(o->devices, &l, e);
+	if (rc == 0)
+		rc = device_list_open(&l, true, e);
+	if (rc == 0)
+		rc = model_open(&m, g, o->weights, e);
+	if (rc == 0)
+		rc = support_judge(&m, &l, a, &x, e);
+	if (rc == 0 && g->n_const && !m.has_weights)
+		msg_warn("no weights file: what must know a constant counts as not supported");
+	if (rc == 0) {
+		printf("%s", support_table(&x, &m, &l, a));
+		if (x.n_nowhere)
+			rc = err_set(e, ST_INPUT, "%u layers can run on none of the devices",
+				     x.n_nowhere);
+	}
+	model_close(&m);
+	device_list_close(&l);
+	arena_free(a);
+	return rc;
+}
+
+static int run_support(struct options *o, const char *path, struct err *e)
+{
+	char names[4096];
+	if (!o->devices)
+		o->devices = support_devices(names, sizeof names);
+	struct graph *g = support_graph(path, e);
+	int rc = g ? tell_support(o, g, e) : -1;
+	graph_free(g);
+	return rc;
+}
+
 /* ---- placements ---- */
 
-/* Queue a `place` or `best` record. */
 static int take_placement(struct state *s, const struct rec *r, struct err *e)
 {
-	if (!s->g)
-		return err_set(e, ST_INPUT, "a %s record before its graph", r->kind);
-	s->queue = mem_grow(s->queue, &s->cap_queue, s->n_queue + 1, sizeof *s->queue);
-	struct pending *q = &s->queue[s->n_queue];
-	*q = (struct pending){0};
-	if (placement_decode(r, s->g->n_sets, s->turn, &q->place, e) < 0)
+	if (turn_take(&s->turn, r, s->g, e) < 0 ||
+	    open_session(s, &s->turn.queue[s->turn.n - 1].place, e) < 0)
 		return -1;
-	if (q->place.graph != s->g->digest)
-		return err_set(e, ST_INPUT, "%s record %llu is about another graph", r->kind,
-			       (unsigned long long)r->index);
-	if (open_session(s, &q->place, e) < 0)
+	return turn_assign(&s->turn, &s->session, r, e);
+}
+
+static int take_best(struct state *s, const struct rec *r, struct err *e)
+{
+	bool final = false;
+	uint64_t n_groups = 0;
+	const struct val *v = val_get(r->map, "final");
+	if ((v && val_bool(v, &final) && final) || s->turn.n >= (size_t)s->o->candidates)
+		return 0;
+	if (get_uint(r->map, "n_groups", 0, UINT32_MAX, &n_groups, e) < 0 ||
+	    take_placement(s, r, e) < 0)
 		return -1;
-	const struct device_list *l = &s->session.devices;
-	uint16_t *device = ARENA_NEWN(s->turn, uint16_t, s->g->n_sets);
-	q->slot = ARENA_NEWN(s->turn, uint32_t, q->place.k);
-	for (uint32_t i = 0; i < q->place.k; i++)
-		for (q->slot[i] = 0; q->slot[i] < l->n; q->slot[i]++)
-			if (strcmp(l->dev[q->slot[i]].name, q->place.names[i]) == 0)
-				break;
-	for (uint32_t i = 0; i < s->g->n_sets; i++) {
-		uint32_t d = q->slot[q->place.device[i]];
-		if (d == l->n)
-			return err_set(
-				e, ST_INPUT,
-				"%s record %llu places on '%s', which is not among the devices",
-				r->kind, (unsigned long long)r->index,
-				q->place.names[q->place.device[i]]);
-		device[i] = (uint16_t)d;
-	}
-	q->trial.device = device;
-	s->n_queue++;
+	s->turn.queue[s->turn.n - 1].n_groups = (uint32_t)n_groups;
 	return 0;
 }
 
@@ -154,50 +171,14 @@ static int write_outputs(void *arg, const void *const *result, struct err *e)
 	return outputs_save(&s->session.model, result, s->o->outputs, e);
 }
 
-/* Measure what is queued and write the `run` records. */
-static int measure_queue(struct state *s, struct err *e)
+/* Measure what waits and write the `run` records. */
+static int measure(struct state *s, struct err *e)
 {
-	if (s->n_queue == 0)
-		return 0;
-	size_t n = s->n_queue;
-	struct trial *t = ARENA_NEWN(s->turn, struct trial, n);
-	for (size_t i = 0; i < n; i++)
-		t[i].device = s->queue[i].trial.device;
-	if (session_measure(&s->session, t, (uint32_t)n, s->turn, e) < 0)
+	bool any = s->turn.n > 0;
+	if (any && turn_measure(&s->turn, &s->session, s->f->out, e) < 0)
 		return -1;
-	const uint16_t *last = NULL;
-	for (size_t i = 0; i < n; i++) {
-		if (trial_encode(&s->session, &s->queue[i].place, s->queue[i].slot, &t[i],
-				 s->f->out, e) < 0)
-			return -1;
-		msg_note(1, "%s %u.%u.%u: %s%.3f ms", s->queue[i].place.source,
-			 s->queue[i].place.episode, s->queue[i].place.step,
-			 s->queue[i].place.sample, t[i].ok ? "" : t[i].reason,
-			 t[i].m.lat.mid * 1e3);
-		last = t[i].ok ? t[i].device : last;
-	}
-	if (s->o->outputs && last && session_results(&s->session, last, write_outputs, s, e) < 0)
-		return -1;
-	s->n_queue = 0;
-	arena_reset(s->turn);
-	return 0;
-}
-
-/* ---- --paired ---- */
-
-static int take_best(struct state *s, const struct rec *r, struct err *e)
-{
-	bool final = false;
-	uint64_t n_groups = 0;
-	const struct val *v = val_get(r->map, "final");
-	if (v && val_bool(v, &final) && final)
-		return 0;
-	if (s->n_queue >= (size_t)s->o->candidates)
-		return 0;
-	if (get_uint(r->map, "n_groups", 0, UINT32_MAX, &n_groups, e) < 0 ||
-	    take_placement(s, r, e) < 0)
-		return -1;
-	s->queue[s->n_queue - 1].n_groups = (uint32_t)n_groups;
+	if (any && s->o->outputs && s->turn.last)
+		return session_results(&s->session, s->turn.last, write_outputs, s, e);
 	return 0;
 }
 
@@ -206,45 +187,32 @@ static int judge(struct state *s, struct err *e)
 	if (!s->g)
 		return err_set(e, ST_INPUT,
 			       "no graph in the input; --paired reads what reinforce wrote");
-	if (open_session(s, NULL, e) < 0)
+	if (open_session(s, NULL, e) < 0 ||
+	    turn_judge(&s->turn, &s->session, s->f->out, e) < 0)
 		return -1;
-	uint32_t n = (uint32_t)s->n_queue, k = s->session.devices.n;
-	struct trial *t = ARENA_NEWN(s->turn, struct trial, n);
-	const char **names = ARENA_NEWN(s->turn, const char *, k);
-	struct verdict v;
-	for (uint32_t i = 0; i < n; i++)
-		t[i].device = s->queue[i].trial.device;
-	for (uint32_t i = 0; i < k; i++)
-		names[i] = s->session.devices.dev[i].name;
-	if (verdict_reach(&s->session, t, n, s->turn, &v, e) < 0)
-		return -1;
-	struct placement p = {.graph = s->g->digest,
-			      .source = "single",
-			      .k = k,
-			      .n_sets = s->g->n_sets,
-			      .names = names};
-	for (uint32_t d = 0; d < k; d++, p.sample++) {
-		p.device = v.single[d].device;
-		if (trial_encode(&s->session, &p, NULL, &v.single[d], s->f->out, e) < 0)
-			return -1;
-	}
-	for (uint32_t i = 0; i < n; i++)
-		if (trial_encode(&s->session, &s->queue[i].place, s->queue[i].slot, &t[i],
-				 s->f->out, e) < 0)
-			return -1;
-	uint32_t n_groups = 1;
-	p.sample = v.reference < 0 ? 0 : (uint32_t)v.reference;
-	if (v.winner >= 0) {
-		const struct pending *q = &s->queue[v.winner];
-		p.source = q->place.source;
-		p.episode = q->place.episode;
-		p.step = q->place.step;
-		p.sample = q->place.sample;
-		n_groups = q->n_groups;
-	}
-	if (s->o->outputs && session_results(&s->session, v.final.device, write_outputs, s, e) < 0)
-		return -1;
-	return verdict_encode(&v, &s->session, &p, n_groups, s->f->out, e);
+	return s->o->outputs
+		       ? session_results(&s->session, s->turn.last, write_outputs, s, e)
+		       : 0;
+}
+
+/* ---- --boundaries ---- */
+
+/* The last placement once more, in a session of its own. */
+static int save_boundaries(struct state *s, struct err *e)
+{
+	struct boundaries b = {.dir = s->o->boundaries};
+	struct device_list l = {0};
+	if (!s->turn.last)
+		return 0;
+	boundary_list(&s->session, s->turn.last, s->arena, &b);
+	int rc = boundary_devices(&s->session, &l, e);
+	session_close(&s->session);
+	s->is_open = false;
+	if (rc == 0)
+		rc = boundary_run(&b, s->g, s->turn.last, &l, s->o->weights, s->o->inputs,
+				  (uint64_t)s->common->seed, &s->o->measure, e);
+	device_list_close(&l);
+	return rc;
 }
 
 /* ---- the stream ---- */
@@ -263,7 +231,7 @@ static int take_graph(struct state *s, const struct rec *r, struct err *e)
 static int take_profile(struct state *s, struct err *e)
 {
 	struct profile p;
-	if (open_session(s, NULL, e) < 0 || profile_take(&s->session, s->turn, &p, e) < 0)
+	if (open_session(s, NULL, e) < 0 || profile_take(&s->session, s->turn.arena, &p, e) < 0)
 		return -1;
 	uint32_t k = s->session.devices.n, failed = 0;
 	for (uint32_t d = 0; d < k; d++)
@@ -275,7 +243,7 @@ static int take_profile(struct state *s, struct err *e)
 	if (failed == k)
 		return err_set(e, ST_RUNTIME, "no device could be timed: %s", p.failed[0]);
 	int rc = profile_encode(&s->session, &p, s->f->out, e);
-	arena_reset(s->turn);
+	arena_reset(s->turn.arena);
 	return rc;
 }
 
@@ -298,7 +266,7 @@ static int on_record(struct state *s, const struct rec *r, struct err *e)
 		filter_absorb_interrupt();
 		s->in_loop = true;
 	}
-	if (rec_is(r, "episode_end") && measure_queue(s, e) < 0)
+	if (rec_is(r, "episode_end") && measure(s, e) < 0)
 		return -1;
 	if (filter_pass(s->f, r, e) < 0)
 		return -1;
@@ -324,7 +292,8 @@ static int run_filter(struct state *s, struct err *e)
 		}
 		if (s->o->probe && !s->g)
 			return err_set(e, ST_INPUT, "no graph in the input; ir2dag makes one");
-		if ((s->o->paired ? judge(s, e) : measure_queue(s, e)) < 0)
+		if ((s->o->paired ? judge(s, e) : measure(s, e)) < 0 ||
+		    (s->o->boundaries && save_boundaries(s, e) < 0))
 			return -1;
 		reset(s);
 		if (filter_end(s->f, e) < 0)
@@ -335,8 +304,8 @@ static int run_filter(struct state *s, struct err *e)
 
 static int check_options(const struct options *o, struct err *e)
 {
-	if (o->probe && o->paired)
-		return err_set(e, ST_USAGE, "--probe and --paired exclude each other");
+	if (o->probe + o->paired + o->support > 1)
+		return err_set(e, ST_USAGE, "--probe, --paired and --support exclude each other");
 	if (o->profile && !o->probe)
 		return err_set(e, ST_USAGE, "--profile goes with --probe");
 	if (o->paired && !o->reference)
@@ -394,6 +363,8 @@ int main(int argc, char **argv)
 		TEXT("devices", 'D', o.devices, "LIST", "the devices, e.g. cpu:0,cl:0.0:1"),
 		FLAG("list", 'l', o.list, "show this machine's devices"),
 		FLAG("probe", 'p', o.probe, "add the devices and the sets that each can run"),
+		FLAG("support", 0, o.support, "which operators of FILE (a stream or MODEL.xml) run on\n"
+					      "which devices; status 3 when one runs nowhere"),
 		FLAG("profile", 0, o.profile, "with --probe: add what every set and every copy\n"
 					      "between devices takes, measured"),
 		FLAG("paired", 0, o.paired, "measure the best records again, in rounds with\n"
@@ -405,6 +376,8 @@ int main(int argc, char **argv)
 		TEXT("inputs", 'i', o.inputs, "DIR", "read the model's inputs from N.npy"),
 		TEXT("outputs", 0, o.outputs, "DIR",
 		     "write the results of the last placement that ran"),
+		TEXT("boundaries", 0, o.boundaries, "DIR",
+		     "write the tensors that cross devices in it"),
 		TEXT("save-inputs", 0, o.save_inputs, "DIR", "write the inputs that are used"),
 		NUMBER("warmup", 0, OPT_INT, o.measure.warmup, "N",
 		       "inferences that do not count", 0, 1000),
@@ -434,18 +407,21 @@ int main(int argc, char **argv)
 		device_list_machine(print_device, NULL);
 		return opt_finish(0, &e);
 	}
+	const char *file = first < argc ? argv[first] : "-";
+	if (o.support)
+		return opt_finish(run_support(&o, file, &e), &e);
 	char found[4096];
 	if (o.probe && !o.devices)
 		o.devices = device_list_default(found, sizeof found);
 	blas_init();
 	struct state s = {
-		.o = &o, .common = &common, .f = &f, .arena = arena_new(), .turn = arena_new()};
-	rc = filter_open(&f, first < argc ? argv[first] : "-", &common, argc, argv, &e);
+		.o = &o, .common = &common, .f = &f, .arena = arena_new()};
+	turn_init(&s.turn);
+	rc = filter_open(&f, file, &common, argc, argv, &e);
 	if (rc == 0)
 		rc = filter_close(&f, run_filter(&s, &e), &e);
 	reset(&s);
-	mem_free(s.queue);
+	turn_release(&s.turn);
 	arena_free(s.arena);
-	arena_free(s.turn);
 	return opt_finish(rc, &e);
 }

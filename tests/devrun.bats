@@ -439,6 +439,40 @@ py() {
 	'
 }
 
+@test "--support: operators by devices, from a model or a stream" {
+	devrun --list | grep -q '^cl:0.0 .*PoCL' || skip "no PoCL"
+	devrun --support -D cpu:0,cl:0.0 mobilenet_v3_large.xml > support.txt
+	[[ $(head -n 1 support.txt) =~ operator\ +layers\ +cpu:0\ +cl:0.0 ]]
+	grep -qE '^Convolution-opset1 +47 +yes +yes$' support.txt
+	grep -qE '^187 layers to run .* 0 run nowhere$' support.txt
+	devrun --support -D cpu:0,cl:0.0 mobilenet_v3_large.mp | cmp - support.txt
+	run -0 devrun --support small_increment_1x3x4x5.xml
+	[[ $output == *operator*layers*cpu* ]]
+	run -2 devrun --support --probe tiny.mp
+	cp small_increment_1x3x4x5.bin odd.bin
+	sed 's/type="Add"/type="Frobnicate"/' small_increment_1x3x4x5.xml > odd.xml
+	run -3 devrun --support -D cpu:0 odd.xml
+	[[ $output =~ Frobnicate-opset1\ +1\ +no ]]
+	[[ $output == *"not on cpu:0: "*"layer "*"1 run nowhere"* ]]
+}
+
+@test "--boundaries writes what crosses devices" {
+	two_cores
+	devrun --runs 1 --no-reference --boundaries across --outputs out -o across.mp random.mp
+	py '
+		run = runs("across.mp")[-1]
+		lines = [l.rstrip("\n").split("\t") for l in open("across/index.tsv")]
+		assert len(lines) == run["copies"], (len(lines), run["copies"])
+		size = 0
+		for file, name, shape, layer, port, device in lines:
+		    x = np.load("across/" + file)
+		    size += x.nbytes
+		    assert device in ("cpu:0", "cpu:1") and int(port) == 0 and int(layer) >= 0 and name
+		    assert np.isfinite(x).all() and x.std() > 0, name
+		assert size == run["copy_bytes"]
+	'
+}
+
 @test "damaged streams are refused in good order" {
 	run -0 timeout 300 "$HSDAG_PYTHON" "$BATS_TEST_DIRNAME/fuzz/mutate.py" tiny.mp "${HOSTILE:-60}" "${SEED:-1}" \
 		"$B/bin/devrun" --runs 1 --no-reference
