@@ -94,7 +94,10 @@ static void arm(struct executor *x, struct plan *p, const struct exec_sample *s)
 	x->transfer = mem_grow(x->transfer, &x->cap_transfer, p->n_tasks, sizeof *x->transfer);
 	x->plan = p;
 	x->step_s = s->step_s;
-	x->apart = s->apart && s->step_s;
+	x->task_s = s->task_s;
+	x->apart = s->apart && (s->step_s || s->task_s);
+	for (uint32_t t = 0; x->task_s && t < p->n_tasks; t++)
+		x->task_s[t] = 0;
 	x->ended = p->n_tasks == 0;
 	err_clear(&x->err);
 	atomic_store(&x->left, p->n_tasks);

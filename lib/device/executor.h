@@ -24,8 +24,11 @@ bool executor_alive(const struct executor *x);
 struct exec_sample {
 	double lat_s;      /* from inputs on the host to results on the host; positive */
 	double *busy_s;    /* (k) computing; the caller's memory, or NULL */
-	double *step_s;    /* (n_steps) duration of each step; the caller's memory, or NULL */
-	bool apart;        /* with step_s: wait for each step, so that step_s holds on devices
+	/* Durations; the caller's memory, or NULL.  step_s (n_steps) of each step of the model:
+	 * a group's time is shared out in proportion to what the planner expects of
+	 * its steps.  task_s (n_tasks) of each task as it is; 0 for transfers. */
+	double *step_s, *task_s;
+	bool apart;        /* with step_s or task_s: wait for each step, so that step_s holds on devices
 	                    * that queue, too; lat_s means little then */
 };
 

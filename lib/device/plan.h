@@ -8,6 +8,9 @@
  * is overwritten before it has been read.  These waits point forward in the
  * predicted schedule, as the data's own do, so they cannot form a circle.
  *
+ * A task runs a group of steps (group.h).  A step that may write over its input
+ * (device_class.in_place), when nothing else reads that, does.
+ *
  * Copies between devices are tasks of their own, one per tensor and
  * destination: host to host a memcpy by the destination's worker, from host to
  * device memory an upload, from device memory a download (both asynchronous),
@@ -16,7 +19,8 @@
 #define HSDAG_DEVICE_PLAN_H
 
 #include "device/device.h"
-#include "device/model.h"
+#include "device/group.h"
+#include "device/prepared.h"
 #include "sched/timeline.h"
 
 enum task_kind { TASK_STEP, TASK_MEMCPY, TASK_UPLOAD, TASK_DOWNLOAD };
@@ -24,7 +28,8 @@ enum task_kind { TASK_STEP, TASK_MEMCPY, TASK_UPLOAD, TASK_DOWNLOAD };
 struct task {
 	enum task_kind kind;
 	uint32_t dev;                /* the device whose worker starts it */
-	uint32_t step;               /* TASK_STEP: the model's step */
+	const struct group *group;   /* TASK_STEP: the steps that it runs */
+	const double *share;         /* TASK_STEP: (group->n) of its time that is each step's */
 	struct step *prepared;
 	struct devmem **in, **out;   /* TASK_STEP */
 	struct devmem *mem;          /* uploads and downloads: the device's end */
@@ -37,8 +42,11 @@ struct task {
 };
 
 struct plan {
+	uint32_t n_groups;
+	struct group *group;         /* (n_groups) */
+	uint32_t n_splits;           /* segments more than their devices' connected pieces */
 	uint32_t n_tasks;
-	struct task *task;
+	struct task *task;           /* (n_tasks) the first n_groups run the groups */
 	uint32_t *next;
 	uint32_t *n_dev_tasks;       /* (k) tasks that each device's worker starts */
 	const void **result;         /* (n_results) host memory, valid after a run */
@@ -51,6 +59,7 @@ struct plan {
 	/* owned */
 	struct arena *arena;
 	struct device_list *devices;
+	struct prepared **used;      /* (n_groups) */
 	struct devmem **base;        /* (k) */
 	uint32_t n_views;
 	struct devmem **view;
@@ -70,8 +79,13 @@ struct planner {
 	double *rank;                /* (n_steps) upward rank */
 	struct sched_costs costs;
 	struct timeliner *timeliner;
-	struct step **prepared;      /* (n_steps, k) NULL: not yet */
+	enum fuse_mode fuse;         /* of the next plan; FUSE_ALL after planner_open */
+	bool *is_result;             /* (n_tensors) */
+	struct prepared_cache prepared;
 	struct devmem **param_mem;   /* (n_params, k) wrapped inputs; NULL: not yet */
+	/* While a plan is made; as it was afterwards. */
+	uint32_t *local;             /* (n_steps) place in a group, GRAPH_NONE */
+	uint8_t *mark;               /* (outputs of the graph) zeros */
 	struct arena *arena;
 };
 

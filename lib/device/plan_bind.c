@@ -3,24 +3,17 @@
 
 #include <math.h>
 
-static void bind_steps(struct builder *b, uint32_t *const *step_in)
+static void bind_groups(struct builder *b)
 {
-	const struct model *m = b->p->m;
-	const struct graph *g = m->g;
-	const struct sched_dag *d = &b->p->dag;
-	for (uint32_t s = 0; s < m->n_steps; s++) {
-		struct task *t = &b->plan->task[s];
-		uint32_t v = m->step_node[s], n = 0, n_out = d->out_ptr[s + 1] - d->out_ptr[s];
-		t->in = ARENA_NEWN(b->plan->arena, struct devmem *,
-				   g->in_ptr[v + 1] - g->in_ptr[v]);
-		t->out = ARENA_NEWN(b->plan->arena, struct devmem *, n_out);
-		for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++)
-			if (g->in_node[i] != GRAPH_NONE && !m->constant[g->in_node[i]]) {
-				t->in[n] = b->value[step_in[s][n]].mem;
-				n++;
-			}
-		for (uint32_t i = 0; i < n_out; i++)
-			t->out[i] = b->value[d->out_ptr[s] + i].mem;
+	for (uint32_t i = 0; i < b->c.n; i++) {
+		const struct group *g = &b->c.group[i];
+		struct task *t = &b->plan->task[i];
+		t->in = ARENA_NEWN(b->plan->arena, struct devmem *, g->n_in);
+		t->out = ARENA_NEWN(b->plan->arena, struct devmem *, g->n_out);
+		for (uint32_t j = 0; j < g->n_in; j++)
+			t->in[j] = b->value[*value_at(b, g->in[j], g->dev)].mem;
+		for (uint32_t j = 0; j < g->n_out; j++)
+			t->out[j] = b->value[*value_at(b, g->out[j], g->dev)].mem;
 	}
 }
 
@@ -32,9 +25,9 @@ static void *host_of(const struct builder *b, const struct value *v)
 static void bind_copies(struct builder *b)
 {
 	struct plan *pl = b->plan;
-	for (uint32_t c = 0; c < b->tl->n_copies; c++) {
+	for (uint32_t c = 0; c < b->c.tl->n_copies; c++) {
 		const struct value *to = &b->value[copy_value(b, c)];
-		const struct value *from = &b->value[b->tl->copy[c].tensor];
+		const struct value *from = &b->value[b->c.tl->copy[c].tensor];
 		struct task *last = &pl->task[to->writer];
 		struct task *first = last;
 		if (!is_host(b, from->dev) && !is_host(b, to->dev))
@@ -48,7 +41,7 @@ static void bind_copies(struct builder *b)
 		else
 			last->mem = to->mem;
 	}
-	for (uint32_t v = b->p->dag.n_tensors + b->tl->n_copies; v < b->n_values; v++)
+	for (uint32_t v = b->c.dag.n_tensors + b->c.tl->n_copies; v < b->n_values; v++)
 		if (b->value[v].writer != GRAPH_NONE)
 			pl->task[b->value[v].writer].mem = b->value[v].mem;
 }
@@ -61,6 +54,8 @@ static int bind_results(struct builder *b, struct err *e)
 	pl->result = ARENA_NEWN(pl->arena, const void *, m->n_results);
 	for (uint32_t r = 0; r < m->n_results; r++) {
 		uint32_t out = m->result_root[r], v = m->node_out[out], t = b->p->out_tensor[out];
+		if (t != GRAPH_NONE)
+			t = *value_at(b, out, b->step_dev[m->node_step[v]]);
 		if (m->constant[v]) {
 			if (model_value(m, out, e) < 0)
 				return -1;
@@ -106,9 +101,9 @@ static void index_waits(struct builder *b)
 		pl->next[pl->task[b->wait[i].from].next_end++] = b->wait[i].to;
 }
 
-int plan_bind(struct builder *b, uint32_t *const *step_in, struct err *e)
+int plan_bind(struct builder *b, struct err *e)
 {
-	bind_steps(b, step_in);
+	bind_groups(b);
 	bind_copies(b);
 	if (bind_results(b, e) < 0)
 		return -1;

@@ -1,5 +1,6 @@
-/* plan_build.h - shared by the files that make a plan: plan.c (values and the whole), plan_task.c
- * (steps, copies, waits), plan_memory.c (offsets), plan_bind.c (addresses).  Not for others. */
+/* plan_build.h - shared by the files that make a plan: plan.c (values and the whole),
+ * plan_group.c and plan_contract.c (groups of steps, and their schedule), plan_task.c (steps,
+ * copies, waits), plan_memory.c (offsets), plan_bind.c (addresses).  Not for others. */
 #ifndef HSDAG_DEVICE_PLAN_BUILD_H
 #define HSDAG_DEVICE_PLAN_BUILD_H
 
@@ -26,15 +27,28 @@ struct wait {
 	uint32_t from, to;
 };
 
+/* Groups of steps as tasks.  Groups are in a topological order. */
+struct contraction {
+	uint32_t n;
+	struct group *group;         /* (n) */
+	uint32_t *group_of;          /* (n_steps) */
+	struct sched_dag dag;        /* tensors: outputs that leave a group */
+	uint32_t *tensor_out;        /* (dag.n_tensors) output of the graph */
+	double *rank;                /* (n) */
+	struct sched_costs costs;
+	struct timeliner *timeliner;
+	const struct timeline *tl;   /* predicted; the timeliner's */
+};
+
 struct builder {
 	struct planner *p;
 	struct plan *plan;
-	const uint16_t *step_dev;
-	const struct timeline *tl;
+	const uint16_t *step_dev;    /* (n_steps) */
+	struct contraction c;
 	struct arena *a;             /* gone when the plan is made */
 	struct value *value;
 	uint32_t n_values;
-	uint32_t *copy_of;           /* (n_uses) value that a use reads */
+	uint32_t *at;                /* (outputs, k) value of an output on a device; GRAPH_NONE */
 	struct reader *reader;
 	size_t n_readers, cap_readers;
 	struct wait *wait;
@@ -59,13 +73,19 @@ static inline uint32_t n_devices(const struct builder *b)
 
 static inline size_t out_bytes(const struct builder *b, uint32_t out)
 {
-	return (size_t)tensor_bytes(&b->p->m->values.value[out]);
+	return (size_t)model_bytes(b->p->m, out);
 }
 
 /* The value of copy c of the predicted schedule. */
 static inline uint32_t copy_value(const struct builder *b, uint32_t copy)
 {
-	return b->p->dag.n_tensors + copy;
+	return b->c.dag.n_tensors + copy;
+}
+
+/* Where output `out` of the graph is on device d. */
+static inline uint32_t *value_at(const struct builder *b, uint32_t out, uint32_t d)
+{
+	return &b->at[(size_t)out * b->p->devices->n + d];
 }
 
 static inline void value_extend(struct value *v, double end_s)
@@ -74,6 +94,12 @@ static inline void value_extend(struct value *v, double end_s)
 		v->end_s = end_s;
 }
 
+/* plan_contract.c: groups, their graph and its predicted schedule into b->c. */
+int plan_contract(struct builder *b, struct err *e) MUST_CHECK;
+/* plan_group.c: groups of steps that devices fuse, given groups c with a schedule. */
+int plan_fuse(struct builder *b, const struct contraction *c, struct contraction *out,
+	      struct err *e) MUST_CHECK;
+
 /* plan_task.c */
 uint32_t plan_add_task(struct builder *b, struct task t);
 void plan_add_wait(struct builder *b, uint32_t from, uint32_t to);
@@ -81,14 +107,13 @@ void plan_add_wait(struct builder *b, uint32_t from, uint32_t to);
 void plan_add_reader(struct builder *b, uint32_t v, uint32_t task);
 /* Host memory that lives as long as the plan; NULL and an error when there is none. */
 void *plan_host_memory(struct builder *b, size_t bytes, struct err *e);
-/* Tasks of all steps and copies, and the values that each input port of each step reads:
- * step_in[s][i], i over the ports that are not constant. */
-int plan_tasks(struct builder *b, uint32_t **step_in, struct err *e) MUST_CHECK;
+/* Tasks of all groups and copies; the values of inputs of the model; waits for data. */
+int plan_tasks(struct builder *b, struct err *e) MUST_CHECK;
 
 /* plan_memory.c: constants counted, every value its place, waits for what lay there. */
 int plan_memory(struct builder *b, struct err *e) MUST_CHECK;
 
 /* plan_bind.c: addresses into tasks; where results are; waits into rows. */
-int plan_bind(struct builder *b, uint32_t *const *step_in, struct err *e) MUST_CHECK;
+int plan_bind(struct builder *b, struct err *e) MUST_CHECK;
 
 #endif

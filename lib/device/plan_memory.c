@@ -156,10 +156,11 @@ static void count_constants(struct builder *b)
 
 int plan_memory(struct builder *b, struct err *e)
 {
-	uint32_t n = b->p->dag.n + b->tl->n_copies;
+	const struct timeline *tl = b->c.tl;
+	uint32_t n = b->c.n + tl->n_copies;
 	double *time = ARENA_NEWN(b->a, double, n);
-	memcpy(time, b->tl->start_s, b->p->dag.n * sizeof *time);
-	memcpy(time + b->p->dag.n, b->tl->copy_start_s, b->tl->n_copies * sizeof *time);
+	memcpy(time, tl->start_s, b->c.n * sizeof *time);
+	memcpy(time + b->c.n, tl->copy_start_s, tl->n_copies * sizeof *time);
 	qsort(time, n, sizeof *time, by_double);
 	count_constants(b);
 	for (uint32_t d = 0; d < n_devices(b); d++)

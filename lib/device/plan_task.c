@@ -44,42 +44,45 @@ void *plan_host_memory(struct builder *b, size_t bytes, struct err *e)
 	return p;
 }
 
-/* ---- prepared steps ---- */
-
-static int prepare(struct planner *p, uint32_t s, uint32_t d, struct step **out, struct err *e)
-{
-	struct device *dev = &p->devices->dev[d];
-	struct step **slot = &p->prepared[(size_t)s * p->devices->n + d];
-	char l[300];
-	if (!*slot) {
-		struct arena *a = arena_new();
-		struct step_spec spec;
-		int rc = model_spec(p->m, s, dev, MODEL_ALL, a, &spec, e);
-		if (rc == 0)
-			rc = dev->class->prepare(dev, &spec, slot, e);
-		arena_free(a);
-		if (rc < 0)
-			return err_prefix(e, "%s on '%s'",
-					  model_layer(p->m, p->m->step_node[s], l, sizeof l),
-					  dev->name);
-	}
-	*out = *slot;
-	return 0;
-}
-
 /* ---- tasks ---- */
 
-static int add_steps(struct builder *b, struct err *e)
+/* The part of the group's time that is expected to be each step's. */
+static const double *shares(const struct builder *b, const struct group *g)
 {
-	const struct sched_dag *d = &b->p->dag;
-	for (uint32_t s = 0; s < d->n; s++) {
-		struct task t = {
-			.kind = TASK_STEP, .dev = b->step_dev[s], .step = s, .rank = b->p->rank[s]};
-		if (prepare(b->p, s, t.dev, &t.prepared, e) < 0)
+	const struct planner *p = b->p;
+	double *x = ARENA_NEWN(b->plan->arena, double, g->n), sum = 0;
+	for (uint32_t j = 0; j < g->n; j++)
+		sum += x[j] = fmax(p->step_s[(size_t)g->step[j] * p->devices->n + g->dev], 1e-9);
+	for (uint32_t j = 0; j < g->n; j++)
+		x[j] /= sum;
+	return x;
+}
+
+static int get_prepared(struct builder *b, uint32_t i, struct err *e)
+{
+	struct planner *p = b->p;
+	const struct group *g = &b->c.group[i];
+	for (uint32_t j = 0; j < g->n; j++)
+		p->local[g->step[j]] = j;
+	int rc = prepared_get(&p->prepared, p->m, g, p->local, &b->plan->used[i], e);
+	for (uint32_t j = 0; j < g->n; j++)
+		p->local[g->step[j]] = GRAPH_NONE;
+	return rc;
+}
+
+static int add_groups(struct builder *b, struct err *e)
+{
+	const struct sched_dag *d = &b->c.dag;
+	b->plan->used = ARENA_NEWN(b->plan->arena, struct prepared *, b->c.n);
+	for (uint32_t i = 0; i < b->c.n; i++) {
+		const struct group *g = &b->c.group[i];
+		if (get_prepared(b, i, e) < 0)
 			return -1;
-		plan_add_task(b, t);
-		for (uint32_t i = d->out_ptr[s]; i < d->out_ptr[s + 1]; i++)
-			b->value[i].writer = s;
+		plan_add_task(b, (struct task){.kind = TASK_STEP, .dev = g->dev, .group = g,
+					       .share = shares(b, g), .rank = b->c.rank[i],
+					       .prepared = b->plan->used[i]->step});
+		for (uint32_t t = d->out_ptr[i]; t < d->out_ptr[i + 1]; t++)
+			b->value[t].writer = i;
 	}
 	return 0;
 }
@@ -87,18 +90,18 @@ static int add_steps(struct builder *b, struct err *e)
 /* The highest rank of the steps that read a value. */
 static double reader_rank(const struct builder *b, uint32_t tensor, uint32_t dev)
 {
-	const struct sched_dag *d = &b->p->dag;
+	const struct sched_dag *d = &b->c.dag;
 	double r = 0;
 	for (uint32_t u = d->use_ptr[tensor]; u < d->use_ptr[tensor + 1]; u++)
-		if (b->step_dev[d->use_task[u]] == dev)
-			r = fmax(r, b->p->rank[d->use_task[u]]);
+		if (b->c.group[d->use_task[u]].dev == dev)
+			r = fmax(r, b->c.rank[d->use_task[u]]);
 	return r;
 }
 
 /* Tasks of copy c; memory is bound later. */
 static int add_copy(struct builder *b, uint32_t c, struct err *e)
 {
-	const struct sched_copy *x = &b->tl->copy[c];
+	const struct sched_copy *x = &b->c.tl->copy[c];
 	uint32_t v = copy_value(b, c);
 	size_t bytes = out_bytes(b, b->value[v].out);
 	struct task t = {.bytes = bytes, .rank = reader_rank(b, x->tensor, x->dst)};
@@ -132,19 +135,15 @@ static int add_copy(struct builder *b, uint32_t c, struct err *e)
 }
 
 /* The value of input i of the model on device d: host memory wrapped, or an upload. */
-static int param_value(struct builder *b, uint32_t i, uint32_t d, uint32_t *table, struct err *e)
+static int param_value(struct builder *b, uint32_t i, uint32_t d, uint32_t *out, struct err *e)
 {
 	struct planner *p = b->p;
-	uint32_t *slot = &table[(size_t)i * n_devices(b) + d];
-	if (*slot != GRAPH_NONE)
-		return 0;
-	uint32_t out = p->m->g->out_ptr[p->m->param[i]];
-	struct value v = {.out = out, .dev = d, .writer = GRAPH_NONE, .first_reader = GRAPH_NONE};
-	*slot = b->n_values;
+	uint32_t o = p->m->g->out_ptr[p->m->param[i]];
+	struct value v = {.out = o, .dev = d, .writer = GRAPH_NONE, .first_reader = GRAPH_NONE};
 	if (is_host(b, d)) {
 		struct devmem **m = &p->param_mem[(size_t)i * n_devices(b) + d];
 		if (!*m && dev_of(b, d)->class->wrap(dev_of(b, d), p->m->input[i],
-						     out_bytes(b, out), m, e) < 0)
+						     out_bytes(b, o), m, e) < 0)
 			return -1;
 		v.mem = *m;
 	} else {
@@ -152,58 +151,43 @@ static int param_value(struct builder *b, uint32_t i, uint32_t d, uint32_t *tabl
 							  .dev = d,
 							  .rank = INFINITY,
 							  .src = p->m->input[i],
-							  .bytes = out_bytes(b, out)});
+							  .bytes = out_bytes(b, o)});
 	}
+	*out = b->n_values;
 	b->value[b->n_values++] = v;
 	return 0;
 }
 
-/* Every input port of every step: its value, and the wait for it. */
-static int connect(struct builder *b, uint32_t **step_in, struct err *e)
+/* Every group reads its inputs, each once; inputs of the model come to the device. */
+static int connect(struct builder *b, struct err *e)
 {
 	const struct model *m = b->p->m;
-	const struct graph *g = m->g;
-	const struct sched_dag *d = &b->p->dag;
-	uint32_t k = n_devices(b), *table = ARENA_NEWN(b->a, uint32_t, (size_t)m->n_params * k);
-	uint32_t *param_of = ARENA_NEWN(b->a, uint32_t, g->n);
-	memset(table, 0xff, (size_t)m->n_params * k * sizeof *table);
+	uint32_t *param_of = ARENA_NEWN(b->a, uint32_t, m->g->n);
 	for (uint32_t i = 0; i < m->n_params; i++)
 		param_of[m->param[i]] = i;
-	for (uint32_t s = 0; s < m->n_steps; s++) {
-		uint32_t v = m->step_node[s];
-		step_in[s] = ARENA_NEWN(b->a, uint32_t, g->in_ptr[v + 1] - g->in_ptr[v]);
-		for (uint32_t i = d->in_ptr[s]; i < d->in_ptr[s + 1]; i++)
-			plan_add_reader(b, b->copy_of[d->in_use[i]], s);
-		for (uint32_t i = g->in_ptr[v], n = 0; i < g->in_ptr[v + 1]; i++) {
-			uint32_t u = g->in_node[i];
-			if (u == GRAPH_NONE || m->constant[u])
-				continue;
-			uint32_t out = m->root[g->out_ptr[u] + g->in_port[i]],
-				 src = m->node_out[out];
-			if (m->node_step[src] != GRAPH_NONE) {
-				for (uint32_t x = d->in_ptr[s]; x < d->in_ptr[s + 1]; x++)
-					if (d->use_tensor[d->in_use[x]] == b->p->out_tensor[out])
-						step_in[s][n] = b->copy_of[d->in_use[x]];
-			} else {
-				uint32_t *slot = &table[(size_t)param_of[src] * k + b->step_dev[s]];
-				if (param_value(b, param_of[src], b->step_dev[s], table, e) < 0)
-					return -1;
-				value_extend(&b->value[*slot], b->tl->end_s[s]);
-				plan_add_reader(b, *slot, s);
-				step_in[s][n] = *slot;
-			}
-			n++;
+	for (uint32_t i = 0; i < b->c.n; i++) {
+		const struct group *g = &b->c.group[i];
+		for (uint32_t j = 0; j < g->n_in; j++) {
+			uint32_t *v = value_at(b, g->in[j], g->dev);
+			if (*v == GRAPH_NONE &&
+			    param_value(b, param_of[m->node_out[g->in[j]]], g->dev, v, e) < 0)
+				return -1;
+			value_extend(&b->value[*v], b->c.tl->end_s[i]);
+			/* Readers of the task being connected are at the head of the list. */
+			uint32_t r = b->value[*v].first_reader;
+			if (r == GRAPH_NONE || b->reader[r].task != i)
+				plan_add_reader(b, *v, i);
 		}
 	}
 	return 0;
 }
 
-int plan_tasks(struct builder *b, uint32_t **step_in, struct err *e)
+int plan_tasks(struct builder *b, struct err *e)
 {
-	if (add_steps(b, e) < 0)
+	if (add_groups(b, e) < 0)
 		return -1;
-	for (uint32_t c = 0; c < b->tl->n_copies; c++)
+	for (uint32_t c = 0; c < b->c.tl->n_copies; c++)
 		if (add_copy(b, c, e) < 0)
 			return -1;
-	return connect(b, step_in, e);
+	return connect(b, e);
 }

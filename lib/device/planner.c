@@ -21,15 +21,14 @@ static void build_dag(struct planner *p)
 		uint32_t v = m->step_node[s];
 		for (uint32_t o = g->out_ptr[v]; o < g->out_ptr[v + 1]; o++)
 			edge[n++] = (struct sched_edge){
-				s, SCHED_NONE, o, (uint64_t)tensor_bytes(&m->values.value[o])};
+				s, SCHED_NONE, o, model_bytes(m, o)};
 		for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++) {
 			if (g->in_node[i] == GRAPH_NONE || m->constant[g->in_node[i]])
 				continue;
 			uint32_t o = m->root[g->out_ptr[g->in_node[i]] + g->in_port[i]];
 			uint32_t src = m->node_step[m->node_out[o]];
 			if (src != GRAPH_NONE)
-				edge[n++] = (struct sched_edge){src, s, o,
-					(uint64_t)tensor_bytes(&m->values.value[o])};
+				edge[n++] = (struct sched_edge){src, s, o, model_bytes(m, o)};
 		}
 	}
 	p->tensor_out = ARENA_NEWN(p->arena, uint32_t, n_out);
@@ -84,7 +83,11 @@ int planner_open(struct planner *p, struct model *m, struct device_list *l, stru
 	*p = (struct planner){.m = m, .devices = l, .arena = arena_new()};
 	p->step_s = ARENA_NEWN(p->arena, double, n * k);
 	p->rank = ARENA_NEWN(p->arena, double, n);
-	p->prepared = ARENA_NEWN(p->arena, struct step *, n * k);
+	p->fuse = FUSE_ALL;
+	p->local = ARENA_NEWN(p->arena, uint32_t, n);
+	memset(p->local, 0xff, n * sizeof *p->local);
+	p->mark = ARENA_NEWN(p->arena, uint8_t, m->g->out_ptr[m->g->n]);
+	prepared_open(&p->prepared, l, m->n_steps);
 	p->param_mem = ARENA_NEWN(p->arena, struct devmem *, m->n_params * k);
 	double *latency = ARENA_NEWN(p->arena, double, k * k);
 	double *rate = ARENA_NEWN(p->arena, double, k * k);
@@ -93,6 +96,10 @@ int planner_open(struct planner *p, struct model *m, struct device_list *l, stru
 		rate[i] = COPY_BYTES_PER_S;
 	}
 	build_dag(p);
+	p->is_result = ARENA_NEWN(p->arena, bool, p->dag.n_tensors);
+	for (uint32_t r = 0; r < m->n_results; r++)
+		if (p->out_tensor[m->result_root[r]] != GRAPH_NONE)
+			p->is_result[p->out_tensor[m->result_root[r]]] = true;
 	if (guess_costs(p, e) < 0)
 		return -1;
 	p->costs = (struct sched_costs){.task_s = p->step_s, .links = {l->n, latency, rate},
@@ -106,10 +113,7 @@ void planner_close(struct planner *p)
 	if (!p->arena)
 		return;
 	uint32_t k = p->devices->n;
-	for (size_t i = 0; p->prepared && i < (size_t)p->m->n_steps * k; i++)
-		if (p->prepared[i])
-			p->devices->dev[i % k].class->step_free(&p->devices->dev[i % k],
-								p->prepared[i]);
+	prepared_close(&p->prepared);
 	for (size_t i = 0; p->param_mem && i < (size_t)p->m->n_params * k; i++)
 		if (p->param_mem[i])
 			p->devices->dev[i % k].class->release(&p->devices->dev[i % k],

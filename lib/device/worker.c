@@ -198,8 +198,10 @@ static int run_task(struct worker *w, uint32_t task, double *now, struct err *e)
 	*now = clock_s();
 	if (t->kind == TASK_STEP) {
 		w->busy_s += *now - then;
-		if (x->step_s)
-			x->step_s[t->step] = *now - then;
+		for (uint32_t j = 0; x->step_s && j < t->group->n; j++)
+			x->step_s[t->group->step[j]] = (*now - then) * t->share[j];
+		if (x->task_s)
+			x->task_s[task] = *now - then;
 	}
 	release(x, task, true, true, w);
 	task_ended(x);
