@@ -59,6 +59,7 @@ int attr_window(struct op *op, struct err *e)
 {
 	struct op_window *w = &op->a.window;
 	int auto_pad = PAD_EXPLICIT, rounding = ROUND_FLOOR;
+	w->groups = w->offset_groups = 1;
 	w->grouped = op->kind == OP_GROUP_CONVOLUTION || op->kind == OP_GROUP_CONVOLUTION_BACKPROP;
 	w->transposed = op->kind == OP_CONVOLUTION_BACKPROP ||
 			op->kind == OP_GROUP_CONVOLUTION_BACKPROP;
@@ -66,12 +67,19 @@ int attr_window(struct op *op, struct err *e)
 	    window_list(op, "dilations", 1, 1, w->dilation, e) ||
 	    window_list(op, "pads_begin", INT32_MIN, 0, w->pad_begin, e) ||
 	    window_list(op, "pads_end", INT32_MIN, 0, w->pad_end, e) ||
-	    window_list(op, "kernel", 1, 1, w->kernel, e) ||
+	    window_list(op, op->kind == OP_EXTRACT_IMAGE_PATCHES ? "sizes" : "kernel", 1, 1,
+			w->kernel, e) ||
+	    (op->kind == OP_EXTRACT_IMAGE_PATCHES &&
+	     window_list(op, "rates", 1, 1, w->dilation, e)) ||
 	    window_list(op, "output_padding", 0, 0, w->output_padding, e) ||
 	    op_get_choice(op, "auto_pad", "explicit|same_upper|same_lower|valid|notset", &auto_pad,
 		       e) ||
 	    op_get_choice(op, "rounding_type", "floor|ceil|ceil_torch", &rounding, e) ||
 	    op_get_bool(op, "exclude-pad", &w->exclude_pad, e) ||
+	    op_get_int(op, "group", 1, &w->groups, e) ||
+	    op_get_int(op, "deformable_group", 1, &w->offset_groups, e) ||
+	    op_get_bool(op, "bilinear_interpolation_pad", &w->bilinear_pad, e) ||
+	    op_get_float(op, "pad_value", &w->pad_value, e) ||
 	    op_get_int(op, "axis", INT32_MIN, &w->axis, e))
 		return -1;
 	w->auto_pad = auto_pad == 4 ? PAD_EXPLICIT : (enum auto_pad)auto_pad;

@@ -109,6 +109,36 @@ int op_get_list(const struct op *op, const char *key, int64_t lo, int max, int64
 	return 0;
 }
 
+int op_reals(const struct op_reals *r, float *dst)
+{
+	const char *p = r->text;
+	for (int i = 0; i < r->n; i++) {
+		char *end;
+		p += strspn(p, ", ");
+		dst[i] = strtof(p, &end);
+		p = end;
+	}
+	return r->n;
+}
+
+int op_get_reals(const struct op *op, const char *key, struct op_reals *r, struct err *e)
+{
+	const char *s = graph_attr(op->g, op->v, key), *p = s;
+	*r = (struct op_reals){s, 0};
+	if (!s)
+		return 0;
+	for (p += strspn(p, ", "); *p; p += strspn(p, ", ")) {
+		char *end;
+		float x = strtof(p, &end);
+		if (end == p || (*end && *end != ',' && *end != ' ') || !isfinite(x) ||
+		    r->n == OP_MAX_REALS)
+			return op_bad_attr(op, key, s, e);
+		r->n++;
+		p = end;
+	}
+	return 0;
+}
+
 int op_get_elem(const struct op *op, const char *key, enum elem *out, struct err *e)
 {
 	const char *s = graph_attr(op->g, op->v, key);

@@ -18,6 +18,10 @@ int op_get_choice(const struct op *op, const char *key, const char *words, int *
 /* Up to max integers >= lo separated by commas and blanks; *n is their number, -1 when absent. */
 int op_get_list(const struct op *op, const char *key, int64_t lo, int max, int64_t *out, int *n,
 		struct err *e);
+/* A list of at most OP_MAX_REALS finite numbers: only counted here, r->n = 0 when absent. */
+int op_get_reals(const struct op *op, const char *key, struct op_reals *r, struct err *e);
+/* The numbers of such a list into dst[OP_MAX_REALS]; their number. */
+int op_reals(const struct op_reals *r, float *dst);
 int op_get_elem(const struct op *op, const char *key, enum elem *out, struct err *e);
 /* The error for a value that makes no sense; -1. */
 int op_bad_attr(const struct op *op, const char *key, const char *value, struct err *e);

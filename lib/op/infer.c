@@ -71,6 +71,12 @@ void op_like(struct tensor *out, const struct tensor *in)
 	out->data = NULL;
 }
 
+int64_t op_mul(int64_t a, int64_t b)
+{
+	int64_t n;
+	return __builtin_mul_overflow(a, b, &n) ? INT64_MAX : n;
+}
+
 int op_misfit(const char *what, const struct tensor *t, struct err *e)
 {
 	char s[120];

@@ -140,6 +140,27 @@ int infer_conv(const struct op *op, const struct tensor *in, struct tensor *out,
 	return 0;
 }
 
+/* Data (n, c, y, x), offsets (n, 2 g kh kw, ..), weights (o, c / groups, kh, kw) [, mask]. */
+int infer_deformable_conv(const struct op *op, const struct tensor *in, struct tensor *out,
+			  struct err *e)
+{
+	const struct op_window *w = &op->a.window;
+	struct tensor dense[2] = {in[0], in[2]};
+	if (in[0].rank != 4 || in[1].rank != 4 || in[2].rank != 4 || in[0].dim[1] % w->groups ||
+	    in[2].dim[0] % w->groups || in[0].dim[1] % w->offset_groups)
+		return misfit(op_info(op->kind)->type, &in[0], &in[2], e);
+	dense[0].dim[1] /= w->groups;
+	if (infer_conv(op, dense, out, e))
+		return -1;
+	int64_t taps = op_mul(w->offset_groups, op_mul(in[2].dim[2], in[2].dim[3]));
+	for (int i = 1; i < op->n_in; i += 2)    /* offsets, mask */
+		if (in[i].rank != 4 || in[i].dim[0] != in[0].dim[0] ||
+		    in[i].dim[1] != op_mul(taps, i == 1 ? 2 : 1) ||
+		    in[i].dim[2] != out->dim[2] || in[i].dim[3] != out->dim[3])
+			return misfit(op_info(op->kind)->type, &in[0], &in[i], e);
+	return 0;
+}
+
 int infer_conv_backprop(const struct op *op, const struct tensor *in, struct tensor *out,
 			struct err *e)
 {

@@ -72,7 +72,14 @@ bool op_is_view(const struct op *op)
 
 bool op_is_bounded(const struct op *op)
 {
-	return op->kind == OP_NON_ZERO;
+	switch (op->kind) {
+	case OP_NON_ZERO: case OP_UNIQUE: case OP_NON_MAX_SUPPRESSION: case OP_NMS_ROTATED:
+	case OP_MATRIX_NMS: case OP_MULTICLASS_NMS: case OP_GENERATE_PROPOSALS:
+	case OP_SPARSE_FILL_EMPTY_ROWS:
+		return true;
+	default:
+		return false;
+	}
 }
 
 static int check_counts(const struct op *op, struct err *e)
@@ -130,6 +137,10 @@ static uint32_t scalar_inputs(enum op_kind kind)
 	case OP_RANGE: case OP_EYE: return 7;
 	case OP_PAD: case OP_SCATTER_UPDATE: case OP_SCATTER_ELEMENTS_UPDATE: return 1u << 3;
 	case OP_ATTENTION: return 1u << 4;
+	case OP_NON_MAX_SUPPRESSION: case OP_NMS_ROTATED: return 0x3c;
+	case OP_STFT: case OP_ISTFT: return 12;
+	case OP_MULTINOMIAL: case OP_UNIQUE: return 1u << 1;
+	case OP_RANDOM_UNIFORM: return 6;
 	default: return 0;
 	}
 }

@@ -39,6 +39,7 @@ enum op_category {
 };
 
 #define OP_MAX_SPATIAL 3
+#define OP_MAX_REALS 64          /* numbers in one attribute */
 
 enum auto_pad { PAD_EXPLICIT, PAD_SAME_UPPER, PAD_SAME_LOWER, PAD_VALID };
 enum op_rounding { ROUND_FLOOR, ROUND_CEIL, ROUND_CEIL_TORCH };
@@ -69,6 +70,9 @@ struct op_window {               /* convolutions and pooling */
 	enum auto_pad auto_pad;
 	enum op_rounding rounding;
 	bool exclude_pad;        /* AvgPool */
+	int64_t groups, offset_groups;   /* DeformableConvolution */
+	bool bilinear_pad;       /* DeformableConvolution-8 */
+	float pad_value;         /* BinaryConvolution */
 	bool grouped;            /* weights have a leading group dim */
 	bool transposed;
 	int64_t axis;            /* MaxPool-8: indices count from here */
@@ -90,6 +94,57 @@ struct op_resize {               /* Interpolate-4, -11 */
 	double cube_coeff;
 	int64_t pad_begin[TENSOR_DIMS], pad_end[TENSOR_DIMS];
 };
+
+/* A list of numbers as the attribute has it; op_reals (attr_get.h) reads it. */
+struct op_reals {
+	const char *text;
+	int n;
+};
+struct op_prior {                /* PriorBox, PriorBoxClustered */
+	struct op_reals min_size, max_size, ratio, density, fixed_ratio, fixed_size, variance;
+	struct op_reals width, height;   /* Clustered */
+	float step, step_w, step_h, offset;
+	bool flip, clip, scale_all, min_max_first;
+	int64_t n_priors;        /* boxes of a position */
+};
+struct op_detection {            /* DetectionOutput */
+	int64_t n_classes, background, top_k, keep_top_k, input_w, input_h;
+	float nms, confidence, objectness;
+	bool center_size, share_location, variance_in_target, clip_before, clip_after,
+		decrease_label, normalized;
+};
+enum op_sort { SORT_CLASS, SORT_SCORE, SORT_NONE };
+struct op_nms {                  /* NonMaxSuppression, MatrixNms, MulticlassNms, NMSRotated */
+	bool center, descending, across_batch, normalized, gaussian, clockwise;
+	enum op_sort sort;
+	enum elem index;
+	int64_t top_k, keep_top_k, background;
+	float iou, score, eta, sigma, post;
+};
+struct op_proposal {             /* Proposal, GenerateProposals and ExperimentalDetectron's */
+	struct op_reals ratio, scale;
+	float base_size, min_size, nms, box_scale, size_scale, score, eta, max_log_wh;
+	struct op_reals weights;
+	int64_t pre_nms, post_nms, stride, n_classes, max_per_image;
+	bool clip_before, clip_after, normalize, tensorflow;
+	enum elem count;
+};
+enum op_align { ALIGN_ASYMMETRIC, ALIGN_HALF_PIXEL_NN, ALIGN_HALF_PIXEL };
+struct op_roi {                  /* regions of interest */
+	int64_t h, w, sampling, dim, bins_x, bins_y, part, group;
+	float scale, trans_std;
+	bool max, bilinear, clockwise;
+	enum op_align align;
+	struct op_reals pyramid;
+};
+struct op_yolo {
+	int64_t axis, end_axis, classes, coords, num, stride;
+	int n_mask;
+	bool softmax;
+};
+struct op_grid { int64_t h, w; float stride_x, stride_y; bool flatten; };
+enum op_sample { SAMPLE_BILINEAR, SAMPLE_BICUBIC, SAMPLE_NEAREST };
+enum op_sample_pad { SAMPLE_ZEROS, SAMPLE_BORDER, SAMPLE_REFLECTION };
 
 struct op {
 	enum op_kind kind;
@@ -127,6 +182,29 @@ struct op {
 		struct { bool causal; } attention;
 		struct op_cell cell;
 		struct op_resize resize;
+		struct op_prior prior;
+		struct op_detection detection;
+		struct op_nms nms;
+		struct op_proposal proposal;
+		struct op_roi roi;
+		struct op_yolo yolo;
+		struct op_grid grid;
+		struct {
+			enum op_sample mode;
+			enum op_sample_pad pad;
+			bool align_corners;
+		} sample;
+		struct {
+			enum elem elem;
+			int64_t global_seed, op_seed;
+			enum { RANDOM_TENSORFLOW, RANDOM_PYTORCH } alignment;
+			bool replacement, log_probs;
+		} random;
+		/* Bucketize, SearchSorted, Unique: types of indices; what equality means */
+		struct { enum elem index, count; bool right, sorted; } search;
+		struct { bool merge_repeated, collapse, unique; enum elem classes, lengths; } ctc;
+		struct { bool mean, fill_zeros; } embedding;
+		struct { bool transpose, center, normalized; } fft;
 		/* ReadValue, Assign */
 		struct { enum elem elem; const char *variable; } variable;
 	} a;

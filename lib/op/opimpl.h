@@ -10,6 +10,9 @@ void op_like(struct tensor *out, const struct tensor *in);
 /* "WHAT does not fit f32[..]"; -1. */
 int op_misfit(const char *what, const struct tensor *t, struct err *e);
 
+/* a b, or the greatest int64_t: sizes that do not fit are refused as impossible later. */
+int64_t op_mul(int64_t a, int64_t b);
+
 /* Attribute decoders (opattr.c, attr_*.c). */
 int attr_none(struct op *op, struct err *e);
 int attr_variable(struct op *op, struct err *e);
@@ -34,9 +37,23 @@ int attr_block(struct op *op, struct err *e);
 int attr_onehot(struct op *op, struct err *e);
 int attr_cell(struct op *op, struct err *e);
 int attr_resize(struct op *op, struct err *e);
+int attr_prior(struct op *op, struct err *e);
+int attr_detection(struct op *op, struct err *e);
+int attr_nms(struct op *op, struct err *e);
+int attr_proposal(struct op *op, struct err *e);
+int attr_roi(struct op *op, struct err *e);
+int attr_yolo(struct op *op, struct err *e);
+int attr_grid(struct op *op, struct err *e);
+int attr_sample(struct op *op, struct err *e);
+int attr_random(struct op *op, struct err *e);
+int attr_search(struct op *op, struct err *e);
+int attr_ctc(struct op *op, struct err *e);
+int attr_embedding(struct op *op, struct err *e);
+int attr_fft(struct op *op, struct err *e);
 
 /* Shape inference: element-wise, reductions, sources (infer.c); windows, products and
- * recurrent cells (infer_compute.c); views, blocks and broadcasts (infer_view.c); movement
+ * recurrent cells (infer_compute.c); detectors (infer_detect.c); the rest (infer_misc.c,
+ * infer_signal.c); views, blocks and broadcasts (infer_view.c); movement
  * (infer_move.c).  Inputs have their shapes, and
  * their values where the table says so; absent optional inputs are EL_DYNAMIC. */
 typedef int infer_fn(const struct op *op, const struct tensor *in, struct tensor *out,
@@ -51,5 +68,14 @@ infer_fn infer_reshape, infer_squeeze, infer_unsqueeze, infer_batch_to_space, in
 	infer_one_hot, infer_pad, infer_slice, infer_space_to_batch, infer_space_to_depth,
 	infer_split, infer_strided_slice, infer_tile, infer_topk, infer_transpose,
 	infer_variadic_split, infer_interpolate;
+infer_fn infer_prior, infer_detection, infer_nms, infer_nms_sets, infer_proposal,
+	infer_generate_proposals, infer_detectron_proposals, infer_detectron_detection,
+	infer_top_rois, infer_prior_grid, infer_roi_align, infer_roi_features, infer_psroi,
+	infer_region_yolo, infer_reorg_yolo, infer_deformable_conv;
+infer_fn infer_einsum, infer_grid_sample, infer_ctc_greedy, infer_ctc_lengths, infer_ctc_loss,
+	infer_embedding_offsets, infer_embedding_packed, infer_embedding_segments,
+	infer_segment_max, infer_search, infer_unique, infer_dft, infer_rdft, infer_irdft,
+	infer_stft, infer_istft, infer_patches, infer_col2im, infer_random, infer_multinomial,
+	infer_sparse_fill, infer_color;
 
 #endif

@@ -106,7 +106,13 @@
 	X(MAX_POOL, "MaxPool", OPC_POOL, 1, 1, -1, 0, window, pool) \
 	X(ADAPTIVE_AVG_POOL, "AdaptiveAvgPool", OPC_POOL, 2, 2, 1, 2, none, adaptive_pool) \
 	X(ADAPTIVE_MAX_POOL, "AdaptiveMaxPool", OPC_POOL, 2, 2, 2, 2, none, adaptive_pool) \
+	X(BINARY_CONVOLUTION, "BinaryConvolution", OPC_CONV, 2, 2, 1, 0, window, conv) \
+	X(DEFORMABLE_CONVOLUTION, "DeformableConvolution", OPC_CONV, 3, 4, 1, 0, window, \
+	  deformable_conv) \
+	X(EINSUM, "Einsum", OPC_MATMUL, 1, -1, 1, 0, none, einsum) \
+	X(INVERSE, "Inverse", OPC_MATMUL, 1, 1, 1, 0, none, same) \
 	/* normalisations */ \
+	X(GRN, "GRN", OPC_NORM, 1, 1, 1, 0, lrn, same) \
 	X(SOFTMAX, "SoftMax", OPC_NORM, 1, 1, 1, 0, axis, same) \
 	X(LOG_SOFTMAX, "LogSoftmax", OPC_NORM, 1, 1, 1, 0, axis, same) \
 	X(MVN, "MVN", OPC_NORM, 1, 2, 1, 0, norm, same) \
@@ -145,6 +151,73 @@
 	X(TRANSPOSE, "Transpose", OPC_MOVE, 2, 2, 1, 2, none, transpose) \
 	X(VARIADIC_SPLIT, "VariadicSplit", OPC_MOVE, 3, 3, -1, 6, none, variadic_split) \
 	X(INTERPOLATE, "Interpolate", OPC_MOVE, 2, 4, 1, 14, resize, interpolate) \
+	X(REVERSE, "Reverse", OPC_MOVE, 2, 2, 1, 0, onehot, same) \
+	X(GATHER_TREE, "GatherTree", OPC_MOVE, 4, 4, 1, 0, none, same) \
+	X(SLICE_SCATTER, "SliceScatter", OPC_MOVE, 5, 6, 1, 0, none, same) \
+	X(IDENTITY, "Identity", OPC_MOVE, 1, 1, 1, 0, none, same) \
+	X(GRID_SAMPLE, "GridSample", OPC_MOVE, 2, 2, 1, 0, sample, grid_sample) \
+	X(EXTRACT_IMAGE_PATCHES, "ExtractImagePatches", OPC_MOVE, 1, 1, 1, 0, window, patches) \
+	X(COL2IM, "Col2Im", OPC_MOVE, 3, 3, 1, 6, window, col2im) \
+	X(REORG_YOLO, "ReorgYolo", OPC_MOVE, 1, 1, 1, 0, yolo, reorg_yolo) \
+	X(NV12_TO_RGB, "NV12toRGB", OPC_MOVE, 1, 2, 1, 0, none, color) \
+	X(NV12_TO_BGR, "NV12toBGR", OPC_MOVE, 1, 2, 1, 0, none, color) \
+	X(I420_TO_RGB, "I420toRGB", OPC_MOVE, 1, 3, 1, 0, none, color) \
+	X(I420_TO_BGR, "I420toBGR", OPC_MOVE, 1, 3, 1, 0, none, color) \
+	/* searches, bags of embeddings, sequences */ \
+	X(BUCKETIZE, "Bucketize", OPC_MOVE, 2, 2, 1, 0, search, search) \
+	X(SEARCH_SORTED, "SearchSorted", OPC_MOVE, 2, 2, 1, 0, search, search) \
+	X(UNIQUE, "Unique", OPC_MOVE, 1, 2, 4, 2, search, unique) \
+	X(EMBEDDING_OFFSETS_SUM, "EmbeddingBagOffsetsSum", OPC_MOVE, 3, 5, 1, 0, embedding, \
+	  embedding_offsets) \
+	X(EMBEDDING_OFFSETS, "EmbeddingBagOffsets", OPC_MOVE, 3, 5, 1, 0, embedding, \
+	  embedding_offsets) \
+	X(EMBEDDING_PACKED_SUM, "EmbeddingBagPackedSum", OPC_MOVE, 2, 3, 1, 0, embedding, \
+	  embedding_packed) \
+	X(EMBEDDING_PACKED, "EmbeddingBagPacked", OPC_MOVE, 2, 3, 1, 0, embedding, \
+	  embedding_packed) \
+	X(EMBEDDING_SEGMENTS_SUM, "EmbeddingSegmentsSum", OPC_MOVE, 4, 6, 1, 8, embedding, \
+	  embedding_segments) \
+	X(SEGMENT_MAX, "SegmentMax", OPC_MOVE, 2, 3, 1, 6, embedding, segment_max) \
+	X(CTC_GREEDY_DECODER, "CTCGreedyDecoder", OPC_MOVE, 2, 2, 1, 0, ctc, ctc_greedy) \
+	X(CTC_GREEDY_DECODER_SEQ_LEN, "CTCGreedyDecoderSeqLen", OPC_MOVE, 2, 3, 2, 0, ctc, \
+	  ctc_lengths) \
+	X(CTC_LOSS, "CTCLoss", OPC_NORM, 4, 5, 1, 0, ctc, ctc_loss) \
+	X(SPARSE_FILL_EMPTY_ROWS, "SparseFillEmptyRows", OPC_MOVE, 4, 4, 3, 2, none, \
+	  sparse_fill) \
+	/* Fourier transforms */ \
+	X(DFT, "DFT", OPC_NORM, 2, 3, 1, 6, fft, dft) \
+	X(IDFT, "IDFT", OPC_NORM, 2, 3, 1, 6, fft, dft) \
+	X(RDFT, "RDFT", OPC_NORM, 2, 3, 1, 6, fft, rdft) \
+	X(IRDFT, "IRDFT", OPC_NORM, 2, 3, 1, 6, fft, irdft) \
+	X(STFT, "STFT", OPC_NORM, 4, 4, 1, 12, fft, stft) \
+	X(ISTFT, "ISTFT", OPC_NORM, 4, 5, 1, 28, fft, istft) \
+	/* detectors */ \
+	X(PRIOR_BOX, "PriorBox", OPC_SHAPE, 2, 2, 1, 1, prior, prior) \
+	X(PRIOR_BOX_CLUSTERED, "PriorBoxClustered", OPC_SHAPE, 2, 2, 1, 1, prior, prior) \
+	X(DETECTION_OUTPUT, "DetectionOutput", OPC_MOVE, 3, 5, 1, 0, detection, detection) \
+	X(NON_MAX_SUPPRESSION, "NonMaxSuppression", OPC_MOVE, 2, 6, -1, 4, nms, nms) \
+	X(NMS_ROTATED, "NMSRotated", OPC_MOVE, 5, 5, 3, 4, nms, nms) \
+	X(MATRIX_NMS, "MatrixNms", OPC_MOVE, 2, 2, 3, 0, nms, nms_sets) \
+	X(MULTICLASS_NMS, "MulticlassNms", OPC_MOVE, 2, 3, 3, 0, nms, nms_sets) \
+	X(PROPOSAL, "Proposal", OPC_MOVE, 3, 3, -1, 0, proposal, proposal) \
+	X(GENERATE_PROPOSALS, "GenerateProposals", OPC_MOVE, 4, 4, 3, 0, proposal, \
+	  generate_proposals) \
+	X(DETECTRON_PROPOSALS, "ExperimentalDetectronGenerateProposalsSingleImage", OPC_MOVE, 4, \
+	  4, 2, 0, proposal, detectron_proposals) \
+	X(DETECTRON_DETECTION_OUTPUT, "ExperimentalDetectronDetectionOutput", OPC_MOVE, 4, 4, 3, \
+	  0, proposal, detectron_detection) \
+	X(DETECTRON_TOP_ROIS, "ExperimentalDetectronTopKROIs", OPC_MOVE, 2, 2, 1, 0, proposal, \
+	  top_rois) \
+	X(DETECTRON_PRIOR_GRID, "ExperimentalDetectronPriorGridGenerator", OPC_SHAPE, 3, 3, 1, 0, \
+	  grid, prior_grid) \
+	X(DETECTRON_ROI_FEATURES, "ExperimentalDetectronROIFeatureExtractor", OPC_POOL, 2, -1, \
+	  -1, 0, roi, roi_features) \
+	X(ROI_ALIGN, "ROIAlign", OPC_POOL, 3, 3, 1, 0, roi, roi_align) \
+	X(ROI_ALIGN_ROTATED, "ROIAlignRotated", OPC_POOL, 3, 3, 1, 0, roi, roi_align) \
+	X(ROI_POOLING, "ROIPooling", OPC_POOL, 2, 2, 1, 0, roi, roi_align) \
+	X(PSROI_POOLING, "PSROIPooling", OPC_POOL, 2, 2, 1, 0, roi, psroi) \
+	X(DEFORMABLE_PSROI_POOLING, "DeformablePSROIPooling", OPC_POOL, 2, 3, 1, 0, roi, psroi) \
+	X(REGION_YOLO, "RegionYolo", OPC_MOVE, 1, 1, 1, 0, yolo, region_yolo) \
 	/* shapes */ \
 	X(RANGE, "Range", OPC_SHAPE, 3, 3, 1, 7, convert, range) \
 	X(SHAPE_OF, "ShapeOf", OPC_SHAPE, 1, 1, 1, 0, convert, shape_of) \
@@ -162,6 +235,7 @@
 	X(LOOP, "Loop", OPC_CONTROL, 2, -1, -1, 0, none, unknown) \
 	X(IF, "If", OPC_CONTROL, 1, -1, -1, 0, none, unknown) \
 	/* random numbers: never constant */ \
-	X(RANDOM_UNIFORM, "RandomUniform", OPC_OTHER, 3, 3, 1, 1, none, unknown)
+	X(RANDOM_UNIFORM, "RandomUniform", OPC_OTHER, 3, 3, 1, 1, random, random) \
+	X(MULTINOMIAL, "Multinomial", OPC_OTHER, 2, 2, 1, 2, random, multinomial)
 
 #endif

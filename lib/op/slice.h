@@ -25,6 +25,8 @@ int op_permutation(const struct tensor *in, const struct tensor *order, int64_t 
 int op_ints(const struct tensor *t, int64_t *dst, int max, struct err *e);
 /* Bit set of the axes in t, which may be negative, for a tensor of that rank. */
 int op_axes(const struct tensor *t, uint32_t rank, uint32_t *set, struct err *e);
+/* Axes of a Fourier transform into axes[TENSOR_DIMS], all >= 0 and different; their number. */
+int op_fft_axes(const struct op *op, const struct tensor *in, int64_t *axes, struct err *e);
 /* Is the optional input i there? */
 bool op_has_input(const struct op *op, const struct tensor *in, int i);
 
