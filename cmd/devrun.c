@@ -16,9 +16,10 @@
 #include "stream/filter.h"
 
 struct options {
-	const char *devices, *weights, *inputs, *outputs, *save_inputs, *boundaries;
+	const char *devices, *memory, *weights, *inputs, *outputs, *save_inputs, *boundaries;
 	bool list, support, probe, profile, paired, allow_shared, reference;
 	int64_t candidates;
+	int fuse;                    /* enum fuse_mode */
 	struct measure_options measure;
 };
 
@@ -64,6 +65,8 @@ static int open_session(struct state *s, const struct placement *p, struct err *
 	if (s->is_open)
 		return 0;
 	int rc = list_devices(s, p, &l, e);
+	if (rc == 0 && o->memory)
+		rc = device_list_limit(&l, o->memory, e);
 	if (rc == 0) {
 		s->is_open = true;
 		rc = session_open(&s->session, s->g, &l, o->allow_shared, o->weights, o->inputs,
@@ -76,6 +79,7 @@ static int open_session(struct state *s, const struct placement *p, struct err *
 		return -1;
 	}
 	s->session.no_reference = !o->reference;
+	s->session.planner.fuse = (enum fuse_mode)o->fuse;
 	executor_watch(s->session.x, reader_lives, s->f);
 	return o->save_inputs ? inputs_save(&s->session.model, o->save_inputs, e) : 0;
 }
@@ -254,8 +258,8 @@ static int on_record(struct state *s, const struct rec *r, struct err *e)
 		if (take_graph(s, r, e) < 0 || filter_pass(s->f, r, e) < 0)
 			return -1;
 		return o->profile ? take_profile(s, e)
-		       : o->probe ? probe_encode(s->g, o->devices, o->allow_shared, o->weights,
-						 s->f->out, e)
+		       : o->probe ? probe_encode(s->g, o->devices, o->memory, o->allow_shared,
+						 o->weights, s->f->out, e)
 				  : 0;
 	}
 	if (o->probe)
@@ -292,6 +296,8 @@ static int run_filter(struct state *s, struct err *e)
 		}
 		if (s->o->probe && !s->g)
 			return err_set(e, ST_INPUT, "no graph in the input; ir2dag makes one");
+		if (s->o->save_inputs && s->o->devices && s->g && open_session(s, NULL, e) < 0)
+			return -1;       /* also when there is no placement */
 		if ((s->o->paired ? judge(s, e) : measure(s, e)) < 0 ||
 		    (s->o->boundaries && save_boundaries(s, e) < 0))
 			return -1;
@@ -315,6 +321,8 @@ static int check_options(const struct options *o, struct err *e)
 			       (long long)o->measure.max_runs, (long long)o->measure.min_runs);
 	struct device_list l = {0};
 	int rc = o->devices ? device_list_parse(o->devices, &l, e) : 0;
+	if (rc == 0 && o->devices && o->memory)
+		rc = device_list_limit(&l, o->memory, e);
 	device_list_close(&l);
 	return rc;
 }
@@ -351,10 +359,12 @@ static const char details[] = "Devices: cpu (all cores), cpu:LIST (these cores, 
 #define NUMBER(name, letter, kind, dst, arg, help, lo, hi) \
 	{name, letter, kind, &(dst), arg, help, lo, hi, NULL, NULL}
 enum { MANY_RUNS = 100000 };
+static const char *const fuse_modes[] = {"none", "sets", "all", NULL};
 
 int main(int argc, char **argv)
 {
-	struct options o = {.reference = true, .candidates = 8, .measure = MEASURE_DEFAULT};
+	struct options o = {.reference = true, .candidates = 8, .fuse = FUSE_ALL,
+			    .measure = MEASURE_DEFAULT};
 	struct opt_common common = OPT_COMMON_INIT;
 	struct err e = ERR_INIT;
 	struct filter f;
@@ -372,6 +382,11 @@ int main(int argc, char **argv)
 		NUMBER("candidates", 0, OPT_INT, o.candidates, "N",
 		       "with --paired: the first N best records", 1, 1000),
 		FLAG("paper", 0, o.measure.paper, "10 runs, the mean of the last 5"),
+		TEXT("memory", 'm', o.memory, "LIST",
+		     "what plans may take, e.g. cpu:0=512M,cl:0.0=2G"),
+		{"fuse", 0, OPT_CHOICE, &o.fuse, NULL,
+		 "which neighbouring nodes on a device may run as one step:\n"
+		 "none, those of one set, all", 0, 0, fuse_modes, NULL},
 		TEXT("weights", 'w', o.weights, "FILE", "the .bin (default: what the graph names)"),
 		TEXT("inputs", 'i', o.inputs, "DIR", "read the model's inputs from N.npy"),
 		TEXT("outputs", 0, o.outputs, "DIR",

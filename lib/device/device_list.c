@@ -4,7 +4,9 @@
 #include "base/mem.h"
 #include "graph/devrec.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct device_class *class_of(const char *name)
@@ -59,6 +61,53 @@ int device_list_parse(const char *text, struct device_list *out, struct err *e)
 		rc = device_list_names(d.names, d.k, out, e);
 	arena_free(a);
 	return rc;
+}
+
+uint64_t device_memory(const struct device *d)
+{
+	return d->mem_limit > 0 && (d->mem_limit < d->mem_bytes || d->mem_bytes == 0)
+		       ? d->mem_limit
+		       : d->mem_bytes;
+}
+
+/* "512M" up to the next comma or the end; where it ends, or NULL. */
+static const char *parse_bytes(const char *s, uint64_t *out)
+{
+	static const char units[] = "KMG";
+	char *end;
+	errno = 0;
+	unsigned long long x = *s >= '0' && *s <= '9' ? strtoull(s, &end, 10) : 0;
+	const char *unit = x > 0 && *end ? strchr(units, *end) : NULL;
+	int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+	if (x == 0 || errno || x > UINT64_MAX >> shift)
+		return NULL;
+	end += unit != NULL;
+	*out = (uint64_t)x << shift;
+	return *end == ',' || *end == '\0' ? end : NULL;
+}
+
+/* Names may have commas (cpu:0,2=1G), so they are looked for, not cut out. */
+int device_list_limit(struct device_list *l, const char *text, struct err *e)
+{
+	const char *s = text;
+	char q[200];
+	while (*s) {
+		struct device *d = NULL;
+		for (uint32_t i = 0; i < l->n && !d; i++) {
+			size_t n = strlen(l->dev[i].name);
+			if (strncmp(s, l->dev[i].name, n) == 0 && s[n] == '=') {
+				d = &l->dev[i];
+				s += n + 1;
+			}
+		}
+		if (!d || !(s = parse_bytes(s, &d->mem_limit)))
+			return err_set(e, ST_USAGE, "memory '%s': %s, as in cpu:0=512M,cl:0.0=2G",
+				       err_escape(q, sizeof q, text, strlen(text)),
+				       d ? "not a number of bytes with K, M or G"
+					 : "not a limit of one of the devices");
+		s += *s == ',';
+	}
+	return 0;
 }
 
 bool device_shares_cores(const struct device *a, const struct device *b)

@@ -158,6 +158,8 @@ int executor_run(struct executor *x, struct plan *p, struct exec_sample *out, st
 		return err_set(e, ST_RUNTIME, "cannot write the output: its reader has gone");
 	}
 	arm(x, p, out);
+	if (p->variables)
+		variables_begin(p->variables, p);
 	pthread_mutex_lock(&x->lock);
 	double start = clock_s();
 	x->end_s = start;

@@ -55,7 +55,10 @@ int plan_make(struct planner *p, const uint16_t *set_device, struct plan *out, s
 {
 	uint16_t *step_dev = MEM_NEWN(uint16_t, (size_t)p->dag.n + 1);
 	struct builder b = {.p = p, .plan = out, .step_dev = step_dev, .a = arena_new()};
-	*out = (struct plan){.arena = arena_new(), .devices = p->devices};
+	*out = (struct plan){.arena = arena_new(), .devices = p->devices,
+			     .variables = p->m->env.variables};
+	if (out->variables)
+		variables_reset(out->variables);
 	out->mem_bytes = ARENA_NEWN(out->arena, uint64_t, p->devices->n);
 	out->n_dev_tasks = ARENA_NEWN(out->arena, uint32_t, p->devices->n);
 	out->base = ARENA_NEWN(out->arena, struct devmem *, p->devices->n);

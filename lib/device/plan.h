@@ -56,6 +56,8 @@ struct plan {
 	uint64_t copy_bytes;
 	double predicted_s;          /* what the list scheduler expects */
 
+	struct variables *variables; /* the model's; NULL: none */
+
 	/* owned */
 	struct arena *arena;
 	struct device_list *devices;

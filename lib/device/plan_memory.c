@@ -86,6 +86,16 @@ static int by_begin(const void *pa, const void *pb, void *values)
 	return (a > b) - (a < b);
 }
 
+static int check_memory(const struct builder *b, uint32_t d, struct err *e)
+{
+	const struct device *dev = dev_of(b, d);
+	uint64_t has = device_memory(dev), needs = b->plan->mem_bytes[d];
+	return has == 0 || needs <= has
+		       ? 0
+		       : err_set(e, ST_RUNTIME, "device '%s' needs %llu bytes and has %llu",
+				 dev->name, (unsigned long long)needs, (unsigned long long)has);
+}
+
 /* Offsets for all values on device d that need memory of the plan; views of it. */
 static int plan_device(struct builder *b, uint32_t d, const double *time, uint32_t n_times,
 		       struct err *e)
@@ -111,10 +121,8 @@ static int plan_device(struct builder *b, uint32_t d, const double *time, uint32
 	}
 	uint64_t peak = memplan_offsets(block, n, dev->align);
 	b->plan->mem_bytes[d] += peak;
-	if (dev->mem_bytes > 0 && b->plan->mem_bytes[d] > dev->mem_bytes)
-		return err_set(e, ST_RUNTIME, "device '%s' needs %llu bytes and has %llu",
-			       dev->name, (unsigned long long)b->plan->mem_bytes[d],
-			       (unsigned long long)dev->mem_bytes);
+	if (check_memory(b, d, e) < 0)
+		return -1;
 	if (dev->class->alloc(dev, peak, &b->plan->base[d], e) < 0)
 		return err_prefix(e, "device '%s'", dev->name);
 	struct stretch *stretch = ARENA_NEWN(b->a, struct stretch, 2 * (size_t)n + 2);

@@ -74,18 +74,20 @@ static void describe(struct devs *d, const struct device_list *l, struct arena *
 	for (uint32_t i = 0; i < l->n; i++) {
 		d->names[i] = l->dev[i].name;
 		d->types[i] = l->dev[i].class->type;
-		d->mem_bytes[i] = l->dev[i].mem_bytes;
+		d->mem_bytes[i] = device_memory(&l->dev[i]);
 	}
 }
 
-int probe_encode(const struct graph *g, const char *list, bool allow_shared, const char *weights,
-		 struct rec_writer *w, struct err *e)
+int probe_encode(const struct graph *g, const char *list, const char *memory, bool allow_shared,
+		 const char *weights, struct rec_writer *w, struct err *e)
 {
 	struct device_list l;
 	struct model m;
 	struct arena *a = arena_new();
 	struct devs d = {.graph = g->digest, .n_sets = g->n_sets};
 	int rc = device_list_parse(list, &l, e);
+	if (rc == 0 && memory)
+		rc = device_list_limit(&l, memory, e);
 	d.mask = ARENA_NEWN(a, uint8_t, (size_t)g->n_sets * l.n);
 	if (rc == 0)
 		rc = device_list_open(&l, allow_shared, e);

@@ -18,9 +18,10 @@ int trial_encode(const struct session *s, const struct placement *p, const uint3
 int verdict_encode(const struct verdict *v, const struct session *s, const struct placement *p,
 		   uint32_t n_groups, struct rec_writer *w, struct err *e) MUST_CHECK;
 
-/* The devices named in `list` and the sets of g that each can run, as a `devs` record. */
-int probe_encode(const struct graph *g, const char *list, bool allow_shared, const char *weights,
-		 struct rec_writer *w, struct err *e) MUST_CHECK;
+/* The devices named in `list` (memory: limits, may be NULL) and the sets of g that each can run,
+ * as a `devs` record. */
+int probe_encode(const struct graph *g, const char *list, const char *memory, bool allow_shared,
+		 const char *weights, struct rec_writer *w, struct err *e) MUST_CHECK;
 
 /* A session's devices with their links as a `devs` record, and a `cost` record. */
 int profile_encode(const struct session *s, const struct profile *p, struct rec_writer *w,
