@@ -62,9 +62,8 @@ static void segment_labels(const struct builder *b, uint16_t *label)
 static void cut(struct builder *b, const struct segments *x, uint32_t s, struct contraction *c)
 {
 	uint32_t dev = b->step_dev[x->node[x->ptr[s]]], most = dev_of(b, dev)->class->max_nodes;
-	most = most > 0 ? most : 1;
-	for (uint32_t i = x->ptr[s]; i < x->ptr[s + 1]; i += most) {
-		uint32_t n = x->ptr[s + 1] - i < most ? x->ptr[s + 1] - i : most;
+	for (uint32_t i = x->ptr[s], n; i < x->ptr[s + 1]; i += n) {
+		n = x->ptr[s + 1] - i < most || most == 0 ? x->ptr[s + 1] - i : most;
 		uint32_t *step = ARENA_NEWN(b->plan->arena, uint32_t, n);
 		for (uint32_t j = 0; j < n; j++) {
 			step[j] = x->node[i + j];
