@@ -3,6 +3,7 @@
 #   make demo       install what is missing, build, place two real models
 #   make test       install what is missing, build, run all tests
 #   make bench      timings of every stage against their anchors
+#   make parity     whole models against OpenVINO, on all devices; MODELS="name path.xml"
 #   make asan       build and test with AddressSanitizer and UBSan
 #   make fuzz       longer runs of the fuzzers
 #   make install    PREFIX=/usr/local DESTDIR=
@@ -121,6 +122,11 @@ bench:
 	@$(MAKE) --no-print-directory -j$(JOBS) all $(BENCHES)
 	@B=$(B) pipelines/bench
 
+parity:
+	@$(DEPS) $(B)/venv
+	@$(MAKE) --no-print-directory -j$(JOBS) all
+	@B=$(B) pipelines/parity
+
 # Longer than the tests: N damaged inputs a program, under the sanitizers.
 N ?= 2000
 fuzz:
@@ -140,7 +146,7 @@ install: all
 clean:
 	rm -rf $(B)
 
-.PHONY: all units demo test asan bench fuzz install clean
+.PHONY: all units demo test asan bench parity fuzz install clean
 .SECONDARY:
 -include $(wildcard pipelines/*.mk)
 -include $(shell find $(B) -name '*.d' -not -path '*/venv/*' 2>/dev/null)
