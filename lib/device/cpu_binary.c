@@ -127,14 +127,28 @@ INT_ROW(row_i32, int32_t, uint32_t, divide(p, q), q == 0 || q == -1 ? 0 : p % q,
 #pragma GCC diagnostic ignored "-Wtype-limits"
 INT_ROW(row_u64, uint64_t, uint64_t, q ? p / q : 0, q ? p % q : 0, q ? p % q : 0)
 
+void cpu_binary_f32(enum op_kind kind, const float *a, int sa, const float *b, int sb, float *y,
+		    int64_t n)
+{
+	if (n == 1)
+		sa = 1;              /* vec_binary wants one operand that moves */
+	if (!sa && !sb) {
+		float v;
+		cpu_binary_f32(kind, a, 1, b, 1, &v, 1);
+		for (int64_t i = 0; i < n; i++)
+			y[i] = v;
+	} else if (!vec_binary(kind, a, sa, b, sb, y, n)) {
+		row_f32(kind, a, sa, b, sb, y, n);
+	}
+}
+
 static void run_row(const struct binary_run *r, const char *a, int64_t sa, const char *b,
 		    int64_t sb, char *y, int64_t n)
 {
 	switch (r->a->elem) {
 	case EL_F32:
-		if (!vec_binary(r->kind, (const float *)(const void *)a, sa != 0,
-				(const float *)(const void *)b, sb != 0, (float *)(void *)y, n))
-			row_f32(r->kind, a, sa, b, sb, y, n);
+		cpu_binary_f32(r->kind, (const float *)(const void *)a, sa != 0,
+			       (const float *)(const void *)b, sb != 0, (float *)(void *)y, n);
 		break;
 	case EL_F64: row_f64(r->kind, a, sa, b, sb, y, n); break;
 	case EL_I32: row_i32(r->kind, a, sa, b, sb, y, n); break;

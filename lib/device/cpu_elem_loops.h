@@ -71,10 +71,34 @@ static bool LEVEL(binary)(enum op_kind kind, const float *a, int sa, const float
 	case OP_MAXIMUM: EACH(p > q ? p : q);
 	case OP_MINIMUM: EACH(p < q ? p : q);
 	case OP_SQUARED_DIFFERENCE: EACH((p - q) * (p - q));
+	case OP_PRELU: EACH(p < 0 ? p * q : p);
 	default: return false;
 	}
 }
 #undef EACH
+
+/* FakeQuantize-1, p: data, il, ih (input range), ol, oh (output range); top = levels - 1. */
+static inline float LEVEL(quantized)(float x, float il, float ih, float ol, float oh, float top)
+{
+	float v = __builtin_rintf((x - il) / (ih - il) * top) / top * (oh - ol) + ol;
+	float lo = il < ih ? il : ih, hi = il > ih ? il : ih;
+	return x <= lo ? ol : x > hi ? oh : v;
+}
+
+static void LEVEL(quantize)(const float *const *p, const int *s, float top, float *y, int64_t n)
+{
+	const float *x = p[0], *a = p[1], *b = p[2], *c = p[3], *d = p[4];
+	if (s[0] && !s[1] && !s[2] && !s[3] && !s[4]) {
+		const float il = *a, ih = *b, ol = *c, oh = *d;
+		_Pragma("GCC ivdep")
+		for (int64_t i = 0; i < n; i++)
+			y[i] = LEVEL(quantized)(x[i], il, ih, ol, oh, top);
+		return;
+	}
+	for (int64_t i = 0; i < n; i++)
+		y[i] = LEVEL(quantized)(x[i * s[0]], a[i * s[1]], b[i * s[2]], c[i * s[3]],
+					d[i * s[4]], top);
+}
 
 static void LEVEL(from_half)(const uint16_t *x, float *y, int64_t n)
 {

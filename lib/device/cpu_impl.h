@@ -3,6 +3,7 @@
 #define HSDAG_DEVICE_CPU_IMPL_H
 
 #include "base/mem.h"
+#include "device/cpu_epilogue.h"
 #include "device/kernel.h"
 
 /* ---- context (cpu_ctx.c) ---- */
@@ -63,6 +64,8 @@ struct kernel_call {
 	const struct tensor *in, *out;
 	struct cpu_ctx *ctx;
 	struct tensor *actual;       /* (op->n_out) of a bounded operator: shapes made; else NULL */
+	/* To be applied to output 0 (cpu_epilogue.h), or NULL; only for kernels that say `posts`. */
+	const struct epilogue *post;
 };
 
 /* Element types that a kernel computes in; inputs and outputs of other types are converted
@@ -81,7 +84,11 @@ struct kernel {
 	int (*prepare)(const struct op *op, const struct tensor *in, const struct tensor *out,
 		       struct cpu_ctx *c, struct cpu_prep **prep, struct err *e); /* may be NULL */
 	bool (*supports)(const struct op *op, const char **reason); /* may be NULL */
+	bool posts;                  /* run applies kernel_call.post itself */
 };
+
+/* cpu_kernel_run_sized for a call that is filled in, with its epilogue; call is used up. */
+int cpu_kernel_call(struct kernel_call *call, struct err *e) MUST_CHECK;
 
 kernel_fn run_unary, run_convert, run_binary, run_select, run_fake_quantize, run_prelu;
 kernel_fn run_reduce, run_softmax, run_mvn, run_lrn, run_normalize_l2, run_batch_norm,
@@ -108,6 +115,15 @@ void cpu_convert(enum elem to, void *dst, enum elem from, const void *src, int64
 size_t cpu_elem_size(enum elem t);
 /* The type in which NATIVE_F32 or NATIVE_WIDE kernels see elements of type t. */
 enum elem cpu_native_elem(enum native n, enum elem t);
+
+/* y[i] = f(x[i * sx]) and f(a[i * sa], b[i * sb]) for f32, any unary or binary operator with f32
+ * outputs, PReLU too; strides 0 or 1.  y may be x, a or b. */
+void cpu_unary_f32(enum op_kind kind, const struct unary_args *u, const float *x, int sx, float *y,
+		   int64_t n);
+void cpu_binary_f32(enum op_kind kind, const float *a, int sa, const float *b, int sb, float *y,
+		    int64_t n);
+/* The parameters of a unary operator, the constants among them from in. */
+struct unary_args cpu_unary_args(const struct op *op, const struct tensor *in);
 
 /* The dims of a tensor in two groups, kept and reduced, outermost first, merged where they are one
  * run of memory; strides in elements. */

@@ -325,7 +325,8 @@ static int run_converted(const struct kernel *k, const struct kernel_call *call,
 		p += bytes_as(&out[i], as);
 	}
 	struct kernel_call inner = {.op = op, .prep = call->prep, .in = in, .out = out,
-				    .ctx = call->ctx, .actual = call->actual};
+				    .ctx = call->ctx, .actual = call->actual,
+				    .post = call->post};
 	if (k->run(&inner, e))
 		return -1;
 	for (int i = 0; i < outputs_of(op); i++)
@@ -359,21 +360,36 @@ int cpu_kernel_run_sized(const struct op *op, const struct cpu_prep *prep,
 			 const struct tensor *in, const struct tensor *out, struct tensor *actual,
 			 struct cpu_ctx *c, struct err *e)
 {
-	const struct kernel *k = &kernels[op->kind];
 	struct kernel_call call = {.op = op, .prep = prep, .in = in, .out = out, .ctx = c,
 				   .actual = actual};
+	return cpu_kernel_call(&call, e);
+}
+
+int cpu_kernel_call(struct kernel_call *call, struct err *e)
+{
+	const struct op *op = call->op;
+	const struct kernel *k = &kernels[op->kind];
+	const struct epilogue *post = call->post;
+	const struct tensor *in = call->in, *out = call->out;
+	struct tensor *actual = call->actual;
 	for (int i = 0; actual && i < op->n_out; i++)
 		actual[i] = out[i];
 	if (!k->run)
 		return err_set(e, ST_INPUT, "no kernel for operator '%s'", op->g->type[op->v]);
-	if (prep && prep->unchecked && op_check(op, in, out, e) < 0)
+	if (call->prep && call->prep->unchecked && op_check(op, in, out, e) < 0)
 		return -1;
 	bool empty = true;
 	for (int i = 0; i < op->n_out; i++)
 		empty = empty && tensor_elements(&out[i]) == 0;
 	if (empty)
 		return 0;
-	return needs_conversion(k, &call) ? run_converted(k, &call, e) : k->run(&call, e);
+	if (!k->posts)
+		call->post = NULL;
+	if (needs_conversion(k, call) ? run_converted(k, call, e) : k->run(call, e))
+		return -1;
+	if (post && !k->posts)
+		cpu_epilogue_run(call->ctx, post, out[0].data);
+	return 0;
 }
 
 bool cpu_kernel_in_place(const struct op *op, const struct tensor *in, const struct tensor *out,

@@ -1,7 +1,7 @@
 /* cpu_ternary.c - Select and FakeQuantize. */
 #include "device/cpu_impl.h"
+#include "device/cpu_vec.h"
 
-#include <math.h>
 
 struct ternary_run {
 	const struct op *op;
@@ -48,31 +48,18 @@ int run_select(const struct kernel_call *k, struct err *e)
 	return 0;
 }
 
-/* One value: FakeQuantize-1.  il, ih: input range; ol, oh: output range; steps = levels - 1. */
-static float quantize(float x, float il, float ih, float ol, float oh, float steps)
-{
-	if (x <= (il < ih ? il : ih))
-		return ol;
-	if (x > (il > ih ? il : ih))
-		return oh;
-	return nearbyintf((x - il) / (ih - il) * steps) / steps * (oh - ol) + ol;
-}
-
 static void quantize_row(void *arg, const struct bcast *c, int64_t out, const int64_t *in,
 			 int64_t n)
 {
 	const struct ternary_run *r = arg;
 	uint32_t last = c->rank - 1;
 	const float *p[5];
-	int64_t s[5];
-	float *y = (float *)r->out->data + out, steps = (float)(r->op->a.quantize.levels - 1);
+	int s[5];
 	for (int j = 0; j < 5; j++) {
 		p[j] = (const float *)r->in[j].data + in[j];
-		s[j] = c->stride[j][last];
+		s[j] = c->stride[j][last] != 0;
 	}
-	for (int64_t i = 0; i < n; i++)
-		y[i] = quantize(p[0][i * s[0]], p[1][i * s[1]], p[2][i * s[2]], p[3][i * s[3]],
-				p[4][i * s[4]], steps);
+	vec_quantize(p, s, r->op->a.quantize.levels, (float *)r->out->data + out, n);
 }
 
 int run_fake_quantize(const struct kernel_call *k, struct err *e)

@@ -87,6 +87,22 @@ static int64_t unary_int(enum op_kind kind, const struct unary_args *u, int64_t 
 	}
 }
 
+void cpu_unary_f32(enum op_kind kind, const struct unary_args *u, const float *x, int sx, float *y,
+		   int64_t n)
+{
+	if (sx == 0) {
+		float v = x[0];
+		cpu_unary_f32(kind, u, &v, 1, &v, 1);
+		for (int64_t i = 0; i < n; i++)
+			y[i] = v;
+		return;
+	}
+	if (vec_unary(kind, u, x, y, n))
+		return;
+	for (int64_t i = 0; i < n; i++)
+		y[i] = (float)unary_real(kind, u, (double)x[i]);
+}
+
 struct unary_run {
 	enum op_kind kind;
 	struct unary_args args;
@@ -102,12 +118,8 @@ static void unary_task(void *arg, int task, int thread)
 	(void)thread;
 	cpu_range(r->n, r->n_tasks, task, &lo, &hi);
 	if (r->in.elem == EL_F32 && r->out.elem == EL_F32) {
-		const float *x = r->in.data;
-		float *y = r->out.data;
-		if (vec_unary(r->kind, &r->args, x + lo, y + lo, hi - lo))
-			return;
-		for (int64_t i = lo; i < hi; i++)
-			y[i] = (float)unary_real(r->kind, &r->args, (double)x[i]);
+		cpu_unary_f32(r->kind, &r->args, (const float *)r->in.data + lo, 1,
+			      (float *)r->out.data + lo, hi - lo);
 	} else if (elem_is_real(r->in.elem)) {
 		for (int64_t i = lo; i < hi; i++)
 			tensor_set_real(&r->out, i,
@@ -119,9 +131,8 @@ static void unary_task(void *arg, int task, int thread)
 	}
 }
 
-static struct unary_args args_of(const struct kernel_call *k)
+struct unary_args cpu_unary_args(const struct op *op, const struct tensor *in)
 {
-	const struct op *op = k->op;
 	struct unary_args u = {.a = 1, .b = 0};
 	switch (op->kind) {
 	case OP_CLAMP:
@@ -142,11 +153,11 @@ static struct unary_args args_of(const struct kernel_call *k)
 		u.pos_inf = op->a.act.hi > 0;
 		break;
 	case OP_HARD_SIGMOID: case OP_SELU:
-		u.a = (float)tensor_real(&k->in[1], 0);
-		u.b = (float)tensor_real(&k->in[2], 0);
+		u.a = (float)tensor_real(&in[1], 0);
+		u.b = (float)tensor_real(&in[2], 0);
 		break;
 	case OP_SWISH:
-		u.a = op->n_in > 1 && k->in[1].data ? (float)tensor_real(&k->in[1], 0) : 1;
+		u.a = op->n_in > 1 && in[1].data ? (float)tensor_real(&in[1], 0) : 1;
 		break;
 	case OP_BITWISE_NOT:
 		u.boolean = op->g->out_elem[op->g->out_ptr[op->v]] == EL_BOOLEAN;
@@ -161,7 +172,7 @@ int run_unary(const struct kernel_call *k, struct err *e)
 {
 	(void)e;
 	struct unary_run r = {
-		k->op->kind, args_of(k), k->in[0], k->out[0], tensor_elements(&k->out[0]), 1};
+		k->op->kind, cpu_unary_args(k->op, k->in), k->in[0], k->out[0], tensor_elements(&k->out[0]), 1};
 	r.n_tasks = cpu_tasks(r.n, GRAIN);
 	cpu_parallel(k->ctx, r.n_tasks, unary_task, &r);
 	return 0;

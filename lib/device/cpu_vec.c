@@ -15,6 +15,11 @@ bool vec_binary(enum op_kind kind, const float *a, int sa, const float *b, int s
 	return LEVEL_CALL(binary, kind, a, sa, b, sb, y, n);
 }
 
+void vec_quantize(const float *const *p, const int *s, int64_t levels, float *y, int64_t n)
+{
+	LEVEL_CALL(quantize, p, s, (float)(levels - 1), y, n);
+}
+
 void vec_from_half(const uint16_t *x, float *y, int64_t n)
 {
 	LEVEL_CALL(from_half, x, y, n);
