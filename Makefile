@@ -4,6 +4,7 @@
 #   make test       install what is missing, build, run all tests
 #   make bench      timings of every stage against their anchors
 #   make parity     whole models against OpenVINO, on all devices; MODELS="name path.xml"
+#   make bench-exec devrun beside OpenVINO in pairs; MODELS="name path.xml"
 #   make asan       build and test with AddressSanitizer and UBSan
 #   make fuzz       longer runs of the fuzzers
 #   make install    PREFIX=/usr/local DESTDIR=
@@ -37,7 +38,7 @@ LIBS_test_base   = base
 LIBS_ir2dag      = ir op graph stream base
 LIBS_irfill      = ir op graph stream base
 LIBS_dagfeat     = op graph stream base
-LIBS_placeout    = op graph stream base
+LIBS_placeout    = ir op graph stream base
 LIBS_gpnembed    = learn graph stream base
 LIBS_placepolicy = learn graph stream base
 LIBS_reinforce   = learn graph stream base
@@ -127,6 +128,11 @@ parity:
 	@$(MAKE) --no-print-directory -j$(JOBS) all
 	@B=$(B) pipelines/parity
 
+bench-exec:
+	@$(DEPS) $(B)/venv
+	@$(MAKE) --no-print-directory -j$(JOBS) all $(BENCHES)
+	@B=$(B) pipelines/bench-exec
+
 # Longer than the tests: N damaged inputs a program, under the sanitizers.
 N ?= 2000
 fuzz:
@@ -146,7 +152,7 @@ install: all
 clean:
 	rm -rf $(B)
 
-.PHONY: all units demo test asan bench parity fuzz install clean
+.PHONY: all units demo test asan bench parity bench-exec fuzz install clean
 .SECONDARY:
 -include $(wildcard pipelines/*.mk)
 -include $(shell find $(B) -name '*.d' -not -path '*/venv/*' 2>/dev/null)

@@ -1,28 +1,39 @@
 /* placeout.c - the answer of a stream as text: affinity JSON for OpenVINO, TSV, a
- * table, or the report of the measurements. */
+ * table, the report of the measurements, whether it can be carried out; and as
+ * one IR per segment. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/msg.h"
 #include "base/opt.h"
+#include "graph/placecheck.h"
 #include "graph/placetext.h"
+#include "ir/split.h"
 #include "op/op.h"
 
-enum format { AFFINITY, TABLE, TSV, REPORT };
+enum format { AFFINITY, TABLE, TSV, REPORT, CHECK };
 
 struct options {
 	int format;
-	const char *map, *random;
+	const char *map, *random, *segments, *weights;
 	bool literal;
 	double search_s;
+};
+
+/* What the stream says besides the answer: the last devs record. */
+struct input {
+	struct answer x;
+	struct devs devs;
+	bool has_devs;
+	struct arena *devs_arena;
 };
 
 enum { MAX_CLASHES = 5 };
 
 /* Hand every record of the stream at `path` to `take`. */
-static int read_stream(const char *path, struct answer *x,
-		       int (*take)(struct answer *, const struct rec *, struct err *), struct err *e)
+static int read_stream(const char *path, struct input *x,
+		       int (*take)(struct input *, const struct rec *, struct err *), struct err *e)
 {
 	struct rec_reader *in = rec_reader_open(path, -1, e);
 	struct rec r;
@@ -32,6 +43,22 @@ static int read_stream(const char *path, struct answer *x,
 			k = -1;
 	rec_reader_close(in);
 	return k;
+}
+
+static int take(struct input *x, const struct rec *r, struct err *e)
+{
+	if (strcmp(r->kind, "devs") == 0) {
+		arena_reset(x->devs_arena);
+		x->has_devs = true;
+		if (devs_decode(r, x->devs_arena, &x->devs, e) < 0)
+			return -1;
+	}
+	return answer_take(&x->x, r, e);
+}
+
+static int take_random(struct input *x, const struct rec *r, struct err *e)
+{
+	return answer_take_random(&x->x, r, e);
 }
 
 /* "cpu:0=CPU,cl:0.0:1=GPU": names[k] with what stands behind `=`.  A device's name may hold
@@ -78,12 +105,34 @@ static void write_affinity(FILE *out, const struct graph *g, const struct placed
 		msg_warn("%u more names are shared in this way", n - MAX_CLASHES);
 }
 
-static int write_text(FILE *out, const struct answer *x, const struct options *o, struct err *e)
+/* One IR per segment into o->segments. */
+static int write_segments(const struct graph *g, const struct placed *p, const bool *constant,
+			  const char *const *names, const struct options *o, struct arena *a, struct err *e)
 {
+	const char *path = o->weights ? o->weights : g->weights;
+	struct weights w = {0};
+	struct segments x;
+	struct split_report rep;
+	uint16_t *device = arena_raw(a, g->n, sizeof *device);
+	if (*path && weights_open(&w, path, e) < 0)
+		return err_prefix(e, "weights of '%s'", g->name);
+	placecheck_devices(g, p, constant, device);
+	segments_of_graph(g, device, false, a, &x);
+	int rc = split_write(o->segments, g, &x, constant, names, p->k, &w, &rep, e);
+	weights_close(&w);
+	if (rc == 0)
+		msg_note(1, "%u segments in '%s', %.3f MB of weights", rep.n_files, o->segments,
+			 (double)rep.bin_bytes * 1e-6);
+	return rc;
+}
+
+static int write_text(FILE *out, const struct input *in, const struct options *o, struct err *e)
+{
+	const struct answer *x = &in->x;
 	const struct graph *g = x->graph;
 	struct arena *a = x->arena;
 	struct placed p;
-	uint32_t k = x->place.k;
+	uint32_t k = x->place.k, n_problems = 0;
 	const char **names = arena_raw(a, k, sizeof *names);
 	double *flops = ARENA_NEWN(a, double, g->n);
 	memcpy(names, x->place.names, k * sizeof *names);
@@ -99,12 +148,19 @@ static int write_text(FILE *out, const struct answer *x, const struct options *o
 	case TABLE: placetext_table(out, x, &p, names, flops); break;
 	case TSV: placetext_tsv(out, g, &p, names, flops); break;
 	case REPORT: placetext_report(out, x, &p, names, o->search_s); break;
+	case CHECK:
+		n_problems = placecheck_print(out, g, &p, constant, in->has_devs ? &in->devs : NULL,
+					      x->place.names, names);
+		break;
 	}
-	return 0;
+	if (o->segments && write_segments(g, &p, constant, names, o, a, e) < 0)
+		return -1;
+	return n_problems ? 1 : 0;
 }
 
-/* The whole text first, so that a failure leaves no half of it. */
-static int write_answer(const char *path, const struct answer *x, const struct options *o, struct err *e)
+/* The whole text first, so that a failure leaves no half of it.  1: written, and it names
+ * problems. */
+static int write_answer(const char *path, const struct input *x, const struct options *o, struct err *e)
 {
 	char *text = NULL;
 	size_t n = 0;
@@ -112,37 +168,38 @@ static int write_answer(const char *path, const struct answer *x, const struct o
 	if (!mem)
 		return err_sys(e, ST_RUNTIME, "no memory for the text");
 	int rc = write_text(mem, x, o, e);
-	if (fclose(mem) != 0 && rc == 0)
+	if (fclose(mem) != 0 && rc >= 0)
 		rc = err_sys(e, ST_RUNTIME, "no memory for the text");
 	bool to_stdout = strcmp(path, "-") == 0;
-	if (rc == 0) {
+	if (rc >= 0) {
 		out = to_stdout ? stdout : fopen(path, "w");
 		if (!out)
 			rc = err_sys(e, ST_RUNTIME, "cannot create '%s'", path);
 		else if (fwrite(text, 1, n, out) != n)
 			rc = err_sys(e, ST_RUNTIME, "cannot write '%s'", path);
 	}
-	if (out && !to_stdout && fclose(out) != 0 && rc == 0)
+	if (out && !to_stdout && fclose(out) != 0 && rc >= 0)
 		rc = err_sys(e, ST_RUNTIME, "cannot write '%s'", path);
 	free(text);
 	return rc;
 }
 
-static int run(const char *path, const struct options *o, const struct opt_common *c, struct answer *x,
+static int run(const char *path, const struct options *o, const struct opt_common *c, struct input *in,
 	       struct err *e)
 {
-	if (read_stream(path, x, answer_take, e) < 0)
+	if (read_stream(path, in, take, e) < 0)
 		return -1;
-	if (x->kind == ANSWER_NONE)
+	if (in->x.kind == ANSWER_NONE)
 		return err_set(e, ST_INPUT, "no placement in '%s'; it should hold place or best records", path);
-	if (o->random && read_stream(o->random, x, answer_take_random, e) < 0)
+	if (o->random && read_stream(o->random, in, take_random, e) < 0)
 		return err_prefix(e, "--random");
-	return write_answer(c->output, x, o, e);
+	int rc = write_answer(c->output, in, o, e);
+	return rc > 0 ? err_set(e, ST_INPUT, "the placement cannot be carried out; the problems are listed") : rc;
 }
 
 int main(int argc, char **argv)
 {
-	static const char *const formats[] = {"affinity", "table", "tsv", "report", NULL};
+	static const char *const formats[] = {"affinity", "table", "tsv", "report", "check", NULL};
 	struct options o = {.format = TABLE, .search_s = -1};
 	struct opt_common common = OPT_COMMON_INIT;
 	const struct opt table[] = {
@@ -155,6 +212,10 @@ int main(int argc, char **argv)
 		 "with report: a stream with runs of random placements", 0, 0, NULL, NULL},
 		{"search-seconds", 0, OPT_REAL, &o.search_s, "S",
 		 "with report: how long the search took; negative: not told", 0, 0, NULL, NULL},
+		{"segments", 0, OPT_TEXT, &o.segments, "DIR",
+		 "also write one IR per segment, and index.json, into DIR, which is new or empty", 0, 0, NULL, NULL},
+		{"weights", 0, OPT_TEXT, &o.weights, "FILE",
+		 "with segments: the model's .bin, when it is not where it was", 0, 0, NULL, NULL},
 		{0}
 	};
 	const struct opt_program program = {
@@ -165,16 +226,21 @@ int main(int argc, char **argv)
 			"without any the last place.  affinity: JSON with the device of every operation by\n"
 			"friendly name, constants, parameters and results included, for OpenVINO's HETERO\n"
 			"(pipelines/apply_affinity.py).  tsv: one operation a line.  table: totals, devices, sets.\n"
-			"report: latencies of single devices, random placements and this one.",
+			"report: latencies of single devices, random placements and this one.\n"
+			"check: segments of every device and why pieces had to be split, weights, bytes between\n"
+			"devices; exit status 3 when the placement cannot be carried out, with the reasons.\n"
+			"--segments: files that OpenVINO loads one by one, in the order of index.json, which says\n"
+			"where the inputs of each come from.",
 		.example = "placeout --format affinity --map cpu:0=CPU,cl:0.0:1=GPU final.mp > placement.json",
 	};
 	struct err e = ERR_INIT;
-	struct answer x;
+	struct input in = {.devs_arena = arena_new()};
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);
 	if (rc <= 0)
 		return opt_finish(rc, &e);
-	answer_init(&x);
-	rc = run(first < argc ? argv[first] : "-", &o, &common, &x, &e);
-	answer_release(&x);
+	answer_init(&in.x);
+	rc = run(first < argc ? argv[first] : "-", &o, &common, &in, &e);
+	answer_release(&in.x);
+	arena_free(in.devs_arena);
 	return opt_finish(rc, &e);
 }

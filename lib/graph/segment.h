@@ -56,6 +56,16 @@ void segments_of_graph(const struct graph *g, const uint16_t *device, bool join,
 struct segment_split { uint32_t from, to, out, back; };
 bool segment_why(const struct digraph *d, const struct segments *x, uint32_t s, struct arena *a,
 		 struct segment_split *why);
+/* What enters and leaves each segment of g: outputs of the graph (indices into out_*),
+ * ascending.  in: read by the segment, made by another one or by a node that is in
+ * none, unless constant[] (n) says that this node is repeated where it is read.  out: made
+ * by the segment, read by another one or by a node that is in none. */
+struct segment_ports {
+	uint32_t *in_ptr, *in;       /* (n+1) */
+	uint32_t *out_ptr, *out;     /* (n+1) */
+};
+void segment_ports_of(const struct graph *g, const struct segments *x, const bool *constant,
+		      struct arena *a, struct segment_ports *out);
 /* Distinct pairs of groups 0 .. n_groups-1 that edges of d join; nodes in group GRAPH_NONE and
  * their edges are left out. */
 void segment_quotient(const struct digraph *d, const uint32_t *group, uint32_t n_groups,

@@ -1,0 +1,370 @@
+/* split.c - one IR per segment of a placed model, and their index. */
+#include "ir/split.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ir/write.h"
+#include "stream/json.h"
+
+enum { ALIGN = 64 };
+
+struct split {
+	const char *dir;
+	const struct graph *g;
+	const struct segments *x;
+	const bool *constant;
+	const char *const *names;
+	const struct weights *weights;
+	struct segment_ports ports;
+	uint32_t *constants;         /* outputs of constants that Results read */
+	uint32_t n_constants;
+	FILE *index;
+	struct arena *tmp;
+	struct split_report *rep;
+};
+
+/* ---- the .bin of a segment ---- */
+
+struct bin {
+	const struct weights *from;
+	FILE *file;
+	uint64_t bytes;
+	struct range { uint64_t offset, bytes, at; } *slot;   /* hash table; bytes 0: free */
+	size_t n, n_slots;
+	bool failed, outside;
+};
+
+static struct range *find_range(struct bin *b, uint64_t offset, uint64_t bytes)
+{
+	size_t h = (size_t)((offset * 0x9e3779b97f4a7c15u) ^ (bytes * 0xc2b2ae3d27d4eb4fu) >> 7);
+	for (;; h++) {
+		struct range *r = &b->slot[h & (b->n_slots - 1)];
+		if (r->bytes == 0 || (r->offset == offset && r->bytes == bytes))
+			return r;
+	}
+}
+
+static void grow_ranges(struct bin *b)
+{
+	struct bin old = *b;
+	b->n_slots = old.n_slots ? 2 * old.n_slots : 64;
+	b->slot = MEM_NEWN(struct range, b->n_slots);
+	for (size_t i = 0; i < old.n_slots; i++)
+		if (old.slot[i].bytes)
+			*find_range(b, old.slot[i].offset, old.slot[i].bytes) = old.slot[i];
+	mem_free(old.slot);
+}
+
+/* Write bytes to the end; where they are. */
+static uint64_t append(void *arg, const void *data, uint64_t bytes)
+{
+	static const char zeros[ALIGN];
+	struct bin *b = arg;
+	uint64_t pad = -b->bytes % ALIGN, at = b->bytes + pad;
+	b->failed |= fwrite(zeros, 1, pad, b->file) != pad ||
+		     fwrite(data, 1, bytes, b->file) != bytes;
+	b->bytes = at + bytes;
+	return at;
+}
+
+static uint64_t place(void *arg, uint64_t offset, uint64_t bytes)
+{
+	struct bin *b = arg;
+	if (bytes == 0)
+		return 0;
+	if (bytes > b->from->bytes || offset > b->from->bytes - bytes) {
+		b->outside = true;
+		return 0;
+	}
+	if (2 * (b->n + 1) > b->n_slots)
+		grow_ranges(b);
+	struct range *r = find_range(b, offset, bytes);
+	if (r->bytes == 0) {
+		*r = (struct range){offset, bytes, append(b, b->from->data + offset, bytes)};
+		b->n++;
+	}
+	return r->at;
+}
+
+/* ---- files ---- */
+
+/* DIR/NNNN_DEVICE without extension; characters that file names do not like become "-". */
+static char *file_stem(const struct split *s, uint32_t number, const char *device)
+{
+	char *stem = arena_printf(s->tmp, "%s/%04u_%s", s->dir, number, device);
+	for (char *c = stem + strlen(s->dir) + 1; *c; c++)
+		if (!isalnum((unsigned char)*c) && *c != '.' && *c != '_')
+			*c = '-';
+	return stem;
+}
+
+static int close_written(FILE *f, bool failed, const char *path, struct err *e)
+{
+	if (fclose(f) != 0 || failed)
+		return err_sys(e, ST_RUNTIME, "cannot write '%s'", path);
+	return 0;
+}
+
+static int write_text(const char *path, const char *text, size_t n, struct err *e)
+{
+	FILE *f = fopen(path, "w");
+	if (!f)
+		return err_sys(e, ST_RUNTIME, "cannot create '%s'", path);
+	return close_written(f, fwrite(text, 1, n, f) != n, path, e);
+}
+
+static int write_pair(struct split *s, const char *stem, const struct ir_part *part, uint64_t *bytes,
+		      struct err *e)
+{
+	const char *path = arena_printf(s->tmp, "%s.bin", stem);
+	struct bin bin = {.from = s->weights, .file = fopen(path, "wb")};
+	if (!bin.file)
+		return err_sys(e, ST_RUNTIME, "cannot create '%s'", path);
+	const struct ir_bin to = {place, append, &bin};
+	struct ir_writer *w = ir_writer_new(strrchr(stem, '/') + 1, &to);
+	ir_write_part(w, &to, s->g, s->constant, part);
+	size_t n;
+	const char *text = ir_writer_text(w, &n);
+	int rc = close_written(bin.file, bin.failed, path, e);
+	if (rc == 0 && bin.outside)
+		rc = err_set(e, ST_INPUT, "'%s' holds %" PRIu64 " bytes, too few for the constants of "
+			     "'%s'", s->g->weights, s->weights->bytes, s->g->name);
+	if (rc == 0)
+		rc = write_text(arena_printf(s->tmp, "%s.xml", stem), text, n, e);
+	ir_writer_free(w);
+	mem_free(bin.slot);
+	*bytes = bin.bytes;
+	s->rep->n_files++;
+	s->rep->bin_bytes += bin.bytes;
+	return rc;
+}
+
+/* ---- the index ---- */
+
+static uint32_t node_of_out(const struct graph *g, uint32_t o)
+{
+	uint32_t lo = 0, hi = g->n;
+	while (hi - lo > 1) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (g->out_ptr[mid] <= o)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static void put_string(const struct split *s, const char *key, const char *value)
+{
+	fprintf(s->index, "\"%s\": ", key);
+	json_string(s->index, value, strlen(value));
+}
+
+static void describe(const struct split *s, uint32_t o)
+{
+	const struct graph *g = s->g;
+	uint32_t v = node_of_out(g, o);
+	put_string(s, "node", g->node_name[v]);
+	fprintf(s->index, ", \"port\": %u, ", o - g->out_ptr[v]);
+	put_string(s, "type", elem_name((enum elem)g->out_elem[o]));
+	fputs(", \"shape\": ", s->index);
+	if (g->out_rank[o] == RANK_DYNAMIC)
+		fputs("null", s->index);
+	else
+		fputc('[', s->index);
+	for (uint32_t i = g->dim_ptr[o]; g->out_rank[o] != RANK_DYNAMIC && i < g->dim_ptr[o + 1]; i++)
+		fprintf(s->index, "%s%" PRId64, i > g->dim_ptr[o] ? ", " : "", g->dim[i]);
+	if (g->out_rank[o] != RANK_DYNAMIC)
+		fputc(']', s->index);
+}
+
+static int by_u32(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+static uint32_t position(const uint32_t *item, uint32_t n, uint32_t o)
+{
+	const uint32_t *at = bsearch(&o, item, n, sizeof o, by_u32);
+	return at ? (uint32_t)(at - item) : GRAPH_NONE;
+}
+
+/* Where output o comes from. */
+static void put_from(const struct split *s, uint32_t o)
+{
+	const struct graph *g = s->g;
+	uint32_t v = node_of_out(g, o), t = s->x->of[v];
+	if (s->constant[v]) {
+		fprintf(s->index, "\"segment\": %u, \"output\": %u", s->x->n,
+			position(s->constants, s->n_constants, o));
+	} else if (t != GRAPH_NONE) {
+		uint32_t first = s->ports.out_ptr[t];
+		fprintf(s->index, "\"segment\": %u, \"output\": %u", t,
+			position(s->ports.out + first, s->ports.out_ptr[t + 1] - first, o));
+	} else {
+		uint32_t k = 0;
+		for (uint32_t u = 0; u < v; u++)
+			k += graph_is_type(g, u, "Parameter");
+		fprintf(s->index, "\"segment\": -1, \"output\": %u", k);
+	}
+}
+
+static void put_tensors(const struct split *s, const char *key, const uint32_t *o, uint32_t n, bool from)
+{
+	fprintf(s->index, ",\n   \"%s\": [", key);
+	for (uint32_t i = 0; i < n; i++) {
+		fputs(i ? ",\n     {" : "\n     {", s->index);
+		describe(s, o[i]);
+		if (from) {
+			fputs(", ", s->index);
+			put_from(s, o[i]);
+		}
+		fputc('}', s->index);
+	}
+	fputs("]", s->index);
+}
+
+static int write_segment(struct split *s, uint32_t number, const char *device,
+			 const struct ir_part *part, struct err *e)
+{
+	char *stem = file_stem(s, number, device), *name = strrchr(stem, '/') + 1;
+	uint64_t bytes = 0;
+	if (write_pair(s, stem, part, &bytes, e) < 0)
+		return -1;
+	fputs(number ? ",\n  {" : "\n  {", s->index);
+	put_string(s, "file", arena_printf(s->tmp, "%s.xml", name));
+	fputs(", ", s->index);
+	put_string(s, "device", device);
+	fprintf(s->index, ", \"operations\": %u, \"weights_bytes\": %" PRIu64, part->n_nodes, bytes);
+	put_tensors(s, "inputs", part->in, part->n_in, true);
+	put_tensors(s, "outputs", part->out, part->n_out, false);
+	fputc('}', s->index);
+	return 0;
+}
+
+static int write_segments(struct split *s, struct err *e)
+{
+	const struct segments *x = s->x;
+	for (uint32_t i = 0; i < x->n; i++) {
+		struct ir_part part = {
+			x->ptr[i + 1] - x->ptr[i], x->node + x->ptr[i],
+			s->ports.in_ptr[i + 1] - s->ports.in_ptr[i],
+			s->ports.out_ptr[i + 1] - s->ports.out_ptr[i],
+			s->ports.in + s->ports.in_ptr[i], s->ports.out + s->ports.out_ptr[i]};
+		if (write_segment(s, i, s->names[x->device[i]], &part, e) < 0)
+			return -1;
+	}
+	if (s->n_constants == 0)
+		return 0;
+	struct ir_part part = {.n_out = s->n_constants, .out = s->constants};
+	return write_segment(s, x->n, s->names[0], &part, e);
+}
+
+static int write_index(struct split *s, uint32_t n_names, struct err *e)
+{
+	const struct graph *g = s->g;
+	bool first = true;
+	fputs("{", s->index);
+	put_string(s, "model", g->name);
+	fputs(", ", s->index);
+	put_string(s, "xml", g->xml);
+	fprintf(s->index, ", \"digest\": \"%016" PRIx64 "\",\n \"devices\": [", g->digest);
+	for (uint32_t d = 0; d < n_names; d++) {
+		fputs(d ? ", " : "", s->index);
+		json_string(s->index, s->names[d], strlen(s->names[d]));
+	}
+	fputs("],\n \"inputs\": [", s->index);
+	for (uint32_t v = 0; v < g->n; v++)
+		if (graph_is_type(g, v, "Parameter")) {
+			fputs(first ? "\n  {" : ",\n  {", s->index);
+			describe(s, g->out_ptr[v]);
+			fputs("}", s->index);
+			first = false;
+		}
+	fputs("],\n \"segments\": [", s->index);
+	if (write_segments(s, e) < 0)
+		return -1;
+	fputs("],\n \"outputs\": [", s->index);
+	first = true;
+	for (uint32_t v = 0; v < g->n; v++)
+		if (graph_is_type(g, v, "Result")) {
+			uint32_t i = g->in_ptr[v];
+			fputs(first ? "\n  {" : ",\n  {", s->index);
+			put_string(s, "node", g->node_name[v]);
+			fputs(", ", s->index);
+			put_from(s, g->out_ptr[g->in_node[i]] + g->in_port[i]);
+			fputs("}", s->index);
+			first = false;
+		}
+	fputs("]}\n", s->index);
+	return 0;
+}
+
+/* ---- the whole ---- */
+
+static int make_directory(const char *dir, struct err *e)
+{
+	if (mkdir(dir, 0777) < 0 && errno != EEXIST)
+		return err_sys(e, ST_RUNTIME, "cannot make the directory '%s'", dir);
+	DIR *d = opendir(dir);
+	if (!d)
+		return err_sys(e, ST_RUNTIME, "cannot open the directory '%s'", dir);
+	bool empty = true;
+	for (const struct dirent *f; empty && (f = readdir(d));)
+		empty = strcmp(f->d_name, ".") == 0 || strcmp(f->d_name, "..") == 0;
+	closedir(d);
+	return empty ? 0 : err_set(e, ST_RUNTIME, "directory '%s' is not empty", dir);
+}
+
+/* Constants that are results. */
+static void find_constants(struct split *s)
+{
+	const struct graph *g = s->g;
+	uint32_t n = 0;
+	s->constants = arena_raw(s->tmp, g->n, sizeof *s->constants);
+	for (uint32_t v = 0; v < g->n; v++) {
+		uint32_t i = g->in_ptr[v];
+		if (graph_is_type(g, v, "Result") && s->constant[g->in_node[i]])
+			s->constants[n++] = g->out_ptr[g->in_node[i]] + g->in_port[i];
+	}
+	qsort(s->constants, n, sizeof *s->constants, by_u32);
+	for (uint32_t i = 0; i < n; i++)
+		if (i == 0 || s->constants[i] != s->constants[i - 1])
+			s->constants[s->n_constants++] = s->constants[i];
+}
+
+int split_write(const char *dir, const struct graph *g, const struct segments *x,
+		const bool *constant, const char *const *names, uint32_t n_names,
+		const struct weights *weights, struct split_report *rep, struct err *e)
+{
+	struct split s = {.dir = dir, .g = g, .x = x, .constant = constant, .names = names,
+			  .weights = weights, .rep = rep, .tmp = arena_new()};
+	const char *path = arena_printf(s.tmp, "%s/index.json", dir);
+	char *text = NULL;
+	size_t n = 0;
+	*rep = (struct split_report){0};
+	int rc = make_directory(dir, e);
+	if (rc == 0) {
+		segment_ports_of(g, x, constant, s.tmp, &s.ports);
+		find_constants(&s);
+		s.index = open_memstream(&text, &n);
+		rc = s.index ? write_index(&s, n_names, e) : err_sys(e, ST_RUNTIME, "no memory for the index");
+	}
+	if (s.index && fclose(s.index) != 0 && rc == 0)
+		rc = err_sys(e, ST_RUNTIME, "no memory for the index");
+	if (rc == 0)
+		rc = write_text(path, text, n, e);
+	free(text);
+	arena_free(s.tmp);
+	return rc;
+}
