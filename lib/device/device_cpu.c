@@ -5,6 +5,7 @@
 #include "device/device.h"
 #include "base/mem.h"
 #include "base/pool.h"
+#include "device/cpu_flex.h"
 #include "device/kernel.h"
 
 #include <pthread.h>
@@ -21,6 +22,8 @@ struct cpu_state {
 };
 
 struct step {
+	struct flex_step *flex;      /* it is one of these (cpu_flex.h), ... */
+	void **at;                   /* ... with (n_in + n_out) addresses of a run; else: */
 	struct op op;
 	struct cpu_prep *prep;
 	uint32_t n_in, n_out;
@@ -179,6 +182,8 @@ static bool cpu_supports(struct device *d, const struct step_spec *spec, char *w
 {
 	const char *reason = "";
 	(void)d;
+	if (flex_step_wants(spec))
+		return flex_step_supports(spec, why, cap);
 	if (spec->n_nodes == 1 && cpu_kernel_supports(spec->node[0].op, &reason))
 		return true;
 	snprintf(why, cap, "%s", reason);
@@ -194,11 +199,39 @@ static bool cpu_takes(struct device *d, const struct op *op, uint32_t i, enum el
 static void cpu_step_free(struct device *d, struct step *s)
 {
 	(void)d;
+	flex_step_free(s->flex);
 	cpu_prep_free(s->prep);
+	mem_free(s->at);
 	mem_free(s->in);
 	mem_free(s->out);
 	mem_free(s->from);
 	mem_free(s);
+}
+
+static int prepare_flex(struct device *d, const struct step_spec *spec, struct step **out,
+			struct err *e)
+{
+	const struct cpu_state *state = d->state;
+	struct step *s = MEM_NEW(struct step);
+	s->n_in = spec->n_in;
+	s->n_out = spec->n_out;
+	s->at = MEM_NEWN(void *, (size_t)s->n_in + s->n_out + 1);
+	if (flex_step_new(spec, state->ctx, &s->flex, e) < 0) {
+		cpu_step_free(d, s);
+		return -1;
+	}
+	*out = s;
+	return 0;
+}
+
+static int run_flex(struct step *s, struct devmem *const *in, struct devmem *const *out,
+		    struct err *e)
+{
+	for (uint32_t i = 0; i < s->n_in; i++)
+		s->at[i] = in[i]->p;
+	for (uint32_t i = 0; i < s->n_out; i++)
+		s->at[s->n_in + i] = out[i]->p;
+	return flex_step_run(s->flex, s->at, s->at + s->n_in, e);
 }
 
 static int cpu_prepare(struct device *d, const struct step_spec *spec, struct step **out,
@@ -206,6 +239,8 @@ static int cpu_prepare(struct device *d, const struct step_spec *spec, struct st
 {
 	const struct step_node *n = &spec->node[0];
 	const struct cpu_state *state = d->state;
+	if (flex_step_wants(spec))
+		return prepare_flex(d, spec, out, e);
 	struct step *s = MEM_NEW(struct step);
 	s->op = *n->op;
 	s->n_in = n->n_in;
@@ -233,6 +268,8 @@ static int cpu_run(struct device *d, struct step *s, struct devmem *const *in,
 		   struct devmem *const *out, struct err *e)
 {
 	const struct cpu_state *state = d->state;
+	if (s->flex)
+		return run_flex(s, in, out, e);
 	for (uint32_t i = 0; i < s->n_in; i++)
 		if (s->from[i] != UINT32_MAX)
 			s->in[i].data = in[s->from[i]]->p;
@@ -292,6 +329,7 @@ static void *cpu_host(struct device *d, struct devmem *m)
 const struct device_class cpu_device_class = {
 	.type = "cpu",
 	.max_nodes = 1,
+	.dynamic = true,
 	.open = cpu_open,
 	.close = cpu_close,
 	.enter = cpu_enter,

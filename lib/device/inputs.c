@@ -25,6 +25,16 @@ struct tensor result_tensor(const struct model *m, uint32_t i)
 	return m->values.value[g->out_ptr[g->in_node[slot]] + g->in_port[slot]];
 }
 
+struct tensor result_value(const struct model *m, uint32_t i, const void *result)
+{
+	struct tensor t = result_tensor(m, i);
+	union { const void *c; void *v; } u = {.c = result};
+	if (!tensor_is_static(&t))
+		return *(const struct tensor *)result;
+	t.data = u.v;
+	return t;
+}
+
 /* ---- from the seed ---- */
 
 /* bound[v] of a Gather's indices: the size of the gathered dim, or 0 when it cannot be told. */
@@ -116,7 +126,7 @@ static void index_line(FILE *f, uint32_t i, const char *name, const struct tenso
 }
 
 static int save(const struct model *m, const uint32_t *node, uint32_t n,
-		struct tensor (*tensor_of)(const struct model *m, uint32_t i),
+		struct tensor (*tensor_of)(const struct model *m, uint32_t i, const void *data),
 		const void *const *data, const char *dir, struct err *e)
 {
 	struct arena *a = arena_new();
@@ -125,9 +135,7 @@ static int save(const struct model *m, const uint32_t *node, uint32_t n,
 	if (rc == 0 && !f)
 		rc = err_sys(e, ST_RUNTIME, "cannot write '%s/index.tsv'", dir);
 	for (uint32_t i = 0; rc == 0 && i < n; i++) {
-		struct tensor t = tensor_of(m, i);
-		union { const void *c; void *v; } u = {.c = data[i]};
-		t.data = u.v;
+		struct tensor t = tensor_of(m, i, data[i]);
 		index_line(f, i, m->g->node_name[node[i]], &t);
 		rc = npy_write(arena_printf(a, "%s/%u.npy", dir, i), &t, e);
 	}
@@ -137,14 +145,20 @@ static int save(const struct model *m, const uint32_t *node, uint32_t n,
 	return rc;
 }
 
+static struct tensor input_value(const struct model *m, uint32_t i, const void *data)
+{
+	(void)data;
+	return input_tensor(m, i);
+}
+
 int inputs_save(const struct model *m, const char *dir, struct err *e)
 {
-	return save(m, m->param, m->n_params, input_tensor, (const void *const *)m->input, dir, e);
+	return save(m, m->param, m->n_params, input_value, (const void *const *)m->input, dir, e);
 }
 
 int outputs_save(const struct model *m, const void *const *result, const char *dir, struct err *e)
 {
-	return save(m, m->result, m->n_results, result_tensor, result, dir, e);
+	return save(m, m->result, m->n_results, result_value, result, dir, e);
 }
 
 /* The file that index.tsv names for `name`, in file[cap]; false when there is no
@@ -201,17 +215,18 @@ int inputs_load(struct model *m, const char *dir, struct err *e)
 
 /* ---- comparison ---- */
 
+static const double OTHER_SHAPE = 1e300;     /* records hold finite numbers */
+
 struct output_difference outputs_compare(const struct model *m, const void *const *a,
 					 const void *const *b)
 {
 	double se = 0, ab = 0, aa = 0, bb = 0, largest = 0;
 	int64_t n = 0;
 	for (uint32_t r = 0; r < m->n_results; r++) {
-		struct tensor x = result_tensor(m, r), y = x;
-		union { const void *c; void *v; } p = {.c = a[r]}, q = {.c = b[r]};
+		struct tensor x = result_value(m, r, a[r]), y = result_value(m, r, b[r]);
 		double far = 0, scale = 0;
-		x.data = p.v;
-		y.data = q.v;
+		if (!tensor_same_shape(&x, &y))
+			return (struct output_difference){OTHER_SHAPE, 0, OTHER_SHAPE};
 		for (int64_t i = 0; i < tensor_elements(&x); i++, n++) {
 			double u = tensor_real(&x, i), v = tensor_real(&y, i);
 			se += (u - v) * (u - v);

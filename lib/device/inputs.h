@@ -18,13 +18,16 @@ int inputs_save(const struct model *m, const char *dir, struct err *e) MUST_CHEC
 int outputs_save(const struct model *m, const void *const *result, const char *dir,
 		 struct err *e) MUST_CHECK;
 
-/* Type and shape of input or result i. */
+/* Type and shape of input i, with its data. */
 struct tensor input_tensor(const struct model *m, uint32_t i);
+/* Type and shape of result i; dims that the run decides are DIM_DYNAMIC. */
 struct tensor result_tensor(const struct model *m, uint32_t i);
+/* Result i of a run (plan.result[i]), with its data and its real shape. */
+struct tensor result_value(const struct model *m, uint32_t i, const void *result);
 
 /* Difference of two sets of results (n_results pointers), over all their elements: mean
  * squared error, cosine similarity, largest |a - b| relative to the largest |b| of its
- * tensor.  b is the reference. */
+ * tensor.  b is the reference; results of different shapes differ by 1e300. */
 struct output_difference {
 	double mse, cosine, largest;
 };

@@ -79,8 +79,8 @@ static int inputs_error(const struct model *m, struct err *e)
 						 strlen(g->node_name[v])), shape);
 	}
 	return err_set(e, ST_INPUT,
-		       "input%s without a static shape: %s; give %s with ir2dag --shape NAME=1,3,...",
-		       count > 1 ? "s" : "", text, count > 1 ? "theirs" : "it");
+		       "input%s without a static shape: %s; give %s with ir2dag --shape "
+		       "NAME=1,3,...", count > 1 ? "s" : "", text, count > 1 ? "theirs" : "it");
 }
 
 /* Which tensors are dynamic; what cannot be held at all is refused. */
@@ -167,20 +167,32 @@ static int check_constants(const struct model *m, struct err *e)
 	return 0;
 }
 
+/* The node that needs the .bin first, by itself or in a body; GRAPH_NONE: none does. */
+static uint32_t needs_weights(const struct graph *g)
+{
+	if (g->n_const > 0)
+		return g->const_node[0];
+	for (uint32_t b = 0; b < g->n_bodies; b++)
+		if (needs_weights(g->body[b].graph) != GRAPH_NONE)
+			return g->body[b].node;
+	return GRAPH_NONE;
+}
+
 int model_complete(const struct model *m, struct err *e)
 {
 	char l[300];
-	if (m->g->n_const == 0 || m->has_weights)
+	uint32_t v = needs_weights(m->g);
+	if (v == GRAPH_NONE || m->has_weights)
 		return 0;
 	return err_set(e, ST_INPUT, "%s: the model has no weights file; give one with --weights or "
-		       "make one with irfill", model_layer(m, m->g->const_node[0], l, sizeof l));
+		       "make one with irfill", model_layer(m, v, l, sizeof l));
 }
 
 static int open_weights(struct model *m, const char *path, struct err *e)
 {
 	if (!path)
 		path = m->g->weights;
-	if (m->g->n_const == 0 || *path == '\0')
+	if (needs_weights(m->g) == GRAPH_NONE || *path == '\0')
 		return 0;
 	m->has_weights = true;
 	if (weights_open(&m->weights, path, e) < 0)
@@ -406,8 +418,8 @@ int model_spec(struct model *m, uint32_t s, struct device *d, enum model_data da
 	}
 	for (uint32_t i = 0; i < n_out; i++)
 		outs[i] = (struct step_out){0, i};
-	*node = (struct step_node){.graph = g, .v = v, .op = &m->op[v], .n_in = n_in, .n_out = n_out,
-				   .in = in, .out = m->values.value + g->out_ptr[v],
+	*node = (struct step_node){.graph = g, .v = v, .op = &m->op[v], .n_in = n_in,
+				   .n_out = n_out, .in = in, .out = m->values.value + g->out_ptr[v],
 				   .used = m->used + g->out_ptr[v], .env = &m->env};
 	*out = (struct step_spec){1, node, n, n_out, ins, outs};
 	return 0;

@@ -213,11 +213,17 @@ static int keep_results(void *arg, const void *const *result, struct err *e)
 {
 	struct results *r = arg;
 	for (uint32_t i = 0; i < r->m->n_results; i++) {
-		struct tensor t = result_tensor(r->m, i);
-		size_t bytes = (size_t)tensor_bytes(&t);
-		if (!(r->copy[i] = mem_try(bytes ? bytes : 1)))
+		/* A result of dynamic shape is a struct tensor; its data follow. */
+		enum { HEAD = (sizeof(struct tensor) + 63) / 64 * 64 };
+		struct tensor want = result_tensor(r->m, i), t = result_value(r->m, i, result[i]);
+		size_t bytes = (size_t)tensor_bytes(&t), head = tensor_is_static(&want) ? 0 : HEAD;
+		if (!(r->copy[i] = mem_try(head + bytes + 1)))
 			return err_set(e, ST_RUNTIME, "no memory for %zu bytes of results", bytes);
-		memcpy(r->copy[i], result[i], bytes);
+		if (bytes)
+			memcpy((char *)r->copy[i] + head, t.data, bytes);
+		t.data = (char *)r->copy[i] + head;
+		if (head)
+			memcpy(r->copy[i], &t, sizeof t);
 	}
 	return 0;
 }
