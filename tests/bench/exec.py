@@ -1,0 +1,342 @@
+#!/usr/bin/env python3
+"""exec.py - devrun beside OpenVINO, and placements beside single devices, in pairs.
+
+Both sides stay loaded and run short bursts in turn; a pair is two bursts, one after the other,
+its ratio the ratio of their median latencies.  The table has the median of the ratios
+and their 95 % interval by order statistics (below six pairs: smallest and largest).
+Rows, of which --rows selects:
+  one      cpu:0 against OpenVINO, f32, one thread
+  all      cpu against OpenVINO, f32, as many threads as there are cores
+  default  cpu:0 against OpenVINO at its default precision where that is not f32, one thread
+  cl       cl:0.0 against cpu, the same cores where it is PoCL
+  heft     HEFT on two cores against the faster of them, with the bound that the times of the sets
+           leave: max(longest path, half of all), measured while the other core runs the model
+  heft-ov  the same placement against OpenVINO, f32, two threads
+  heft-cl  HEFT on a core and an OpenCL device against the faster of them
+
+Usage: exec.py [options] MODEL.xml...
+"""
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import msgpack
+import numpy as np
+import openvino as ov
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import stream
+
+ROWS = ("one", "all", "default", "cl", "heft", "heft-ov", "heft-cl")
+
+
+def records(data):
+    unpacker = msgpack.Unpacker(max_buffer_size=2**30)
+    unpacker.feed(data)
+    return list(unpacker)
+
+
+def pipe(command, data=b""):
+    p = subprocess.run(command, input=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if p.returncode != 0:
+        raise RuntimeError(p.stderr.decode(errors="replace").strip()[-300:])
+    return p.stdout
+
+
+class Ours:
+    """A devrun that stays, and measures a placement when told to: one episode a burst."""
+
+    def __init__(self, args, graph, devices, device=None, shared=False):
+        command = [args.bin + "/devrun", "-D", devices, "--no-reference", "--ci", "0", "--min-runs", "2",
+                   "--max-runs", "100000", "--max-seconds", str(args.burst)]
+        self.process = subprocess.Popen(command + ["--allow-shared"] * shared, stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE)
+        self.answers = msgpack.Unpacker(max_buffer_size=2**30)
+        names = devices.split(",")
+        head = stream.first(graph, "graph")
+        if device is None:
+            device = np.zeros(head["n_sets"], np.uint16)
+        self.place = ["place", {"graph": head["digest"], "episode": 0, "step": 0, "sample": 0,
+                                "source": "bench", "devices": names, "device": stream.tensor(device)}]
+        for r in graph:
+            if r[0] in ("hdr", "graph"):
+                self.send(r)
+        self.episode = 0
+        self.burst()
+
+    def send(self, record):
+        self.process.stdin.write(msgpack.packb(record))
+        self.process.stdin.flush()
+
+    def next(self):
+        while True:
+            for r in self.answers:
+                return r
+            data = self.process.stdout.read1(1 << 20)
+            if not data:
+                raise RuntimeError("devrun has ended")
+            self.answers.feed(data)
+
+    def burst(self):
+        """Median latency in seconds."""
+        self.start()
+        return self.wait()
+
+    def start(self):
+        self.send(["episode", {"episode": self.episode, "steps": 1}])
+        self.send(self.place)
+        self.send(["episode_end", {"episode": self.episode}])
+        self.episode += 1
+
+    def wait(self):
+        run = None
+        while True:
+            kind, m = self.next()
+            run = m if kind == "run" else run
+            if kind == "episode_end":
+                break
+        if not run["ok"]:
+            raise RuntimeError(run["reason"])
+        return run["lat_s"]
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+
+
+class Theirs:
+    """A model compiled by OpenVINO's CPU plugin."""
+
+    def __init__(self, args, xml, inputs, threads, precision):
+        core = ov.Core()
+        options = {"INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1, "ENABLE_CPU_PINNING": False}
+        if precision:
+            options["INFERENCE_PRECISION_HINT"] = precision
+        self.seconds = args.burst
+        compiled = core.compile_model(xml, "CPU", options)
+        self.precision = compiled.get_property("INFERENCE_PRECISION_HINT").get_type_name()
+        self.request = compiled.create_infer_request()
+        for port in compiled.inputs:
+            self.request.set_tensor(port, ov.Tensor(inputs[port.get_node().get_friendly_name()]))
+        self.request.infer()
+
+    def burst(self):
+        times, end = [], time.perf_counter() + self.seconds
+        while len(times) < 2 or time.perf_counter() < end:
+            start = time.perf_counter()
+            self.request.infer()
+            times.append(time.perf_counter() - start)
+        return statistics.median(times)
+
+    def close(self):
+        self.request = None
+
+
+# ---- pairs ----
+
+def interval(x):
+    """Order statistics around the median with at least 95 % between them, when there are enough."""
+    x, n = sorted(x), len(x)
+    low, p = 0, 2.0 ** -n
+    tail = p
+    while low + 1 < n // 2:
+        p *= (n - low) / (low + 1)
+        if 2 * (tail + p) > 0.05:
+            break
+        tail, low = tail + p, low + 1
+    return x[low], x[n - 1 - low]
+
+
+def pairs(a, b, n):
+    """(seconds of a, seconds of b, ratios a/b)"""
+    ratios, sa, sb = [], [], []
+    for i in range(n):
+        first, second = (a, b) if i % 2 == 0 else (b, a)
+        x, y = first.burst(), second.burst()
+        x, y = (x, y) if i % 2 == 0 else (y, x)
+        sa.append(x)
+        sb.append(y)
+        ratios.append(x / y)
+    return statistics.median(sa), statistics.median(sb), ratios
+
+
+FORMAT = "%-20s %-40s %9s %9s %7s  %s"
+
+
+def report(model, what, a, b, n, note=""):
+    """One row; the median ratio."""
+    sa, sb, ratios = pairs(a, b, n)
+    low, high = interval(ratios)
+    middle = statistics.median(ratios)
+    print(FORMAT % (model, what, "%.3f" % (1e3 * sa), "%.3f" % (1e3 * sb), "%.3f" % middle,
+                    "%.3f .. %.3f%s" % (low, high, note)), flush=True)
+    return middle, sa, sb
+
+
+# ---- a model ----
+
+class Bench:
+    def __init__(self, args, xml):
+        self.args, self.xml = args, xml
+        self.name = os.path.splitext(os.path.basename(xml))[0]
+        self.data = pipe([args.bin + "/ir2dag", xml])
+        self.graph = records(self.data)
+        self.cores = len(os.sched_getaffinity(0))
+        with tempfile.TemporaryDirectory() as tmp:
+            pipe([args.bin + "/devrun", "-D", "cpu:0", "--save-inputs", tmp, "-o", os.devnull], self.data)
+            with open(tmp + "/index.tsv", encoding="utf-8") as f:
+                lines = [line.split("\t") for line in f]
+            self.inputs = {fields[1]: np.load(tmp + "/" + fields[0]) for fields in lines}
+        self.open = {}
+        self.heft = {}
+
+    def ours(self, devices, device=None):
+        key = devices, None if device is None else device.tobytes()
+        if key not in self.open:
+            self.open[key] = Ours(self.args, self.graph, devices, device)
+        return self.open[key]
+
+    def theirs(self, threads, precision="f32"):
+        key = threads, precision
+        if key not in self.open:
+            self.open[key] = Theirs(self.args, self.xml, self.inputs, threads, precision)
+        return self.open[key]
+
+    def close(self):
+        for x in self.open.values():
+            x.close()
+
+    # ---- HEFT ----
+
+    def profile(self, device, busy=None):
+        """set_s (n_sets) of one device, while `busy` runs the model over and over."""
+        other = self.ours(busy) if busy else None
+        p = subprocess.Popen([self.args.bin + "/devrun", "--probe", "--profile", "-D", device],
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        p.stdin.write(self.data)
+        p.stdin.close()
+        out = []
+        reader = threading.Thread(target=lambda: out.append(p.stdout.read()))
+        reader.start()
+        while other and reader.is_alive():
+            other.burst()
+        reader.join()
+        return stream.array(stream.first(records(out[0]), "cost")["set_s"])[:, 0]
+
+    def placement(self, devices):
+        """(device of each set, costs (n_sets, 2)) by HEFT on profiled times."""
+        if devices in self.heft:
+            return self.heft[devices]
+        names = devices.split(",")
+        out = pipe([self.args.bin + "/devrun", "--probe", "--profile", "-D", devices], self.data)
+        found = records(out)
+        if all(n.startswith("cpu:") for n in names):
+            set_s = np.stack([self.profile(names[0], names[1]), self.profile(names[1], names[0])], 1)
+            stream.first(found, "cost")["set_s"] = stream.tensor(set_s)
+        else:
+            set_s = stream.array(stream.first(found, "cost")["set_s"])
+        with tempfile.NamedTemporaryFile() as f:
+            stream.write(f.name, found)
+            placed = records(pipe([self.args.bin + "/placebase", "heft", f.name]))
+        self.heft[devices] = stream.array(stream.first(placed, "place")["device"]), set_s
+        return self.heft[devices]
+
+    def bound_s(self, set_s):
+        """No schedule of the sets on two devices is shorter: the longest path, or half of the work."""
+        cost = np.where(set_s >= 0, set_s, np.inf).min(1)
+        g = stream.first(self.graph, "graph")
+        sets, ptr, source = (stream.array(g[k]) for k in ("set", "in_ptr", "in_node"))
+        none = 2**32 - 1
+        end = np.zeros(len(cost))
+        arrive = np.zeros(len(cost))
+        for v in range(len(sets)):
+            s = int(sets[v])
+            if s == none:
+                continue
+            for u in source[ptr[v]:ptr[v + 1]]:
+                if u != none and sets[u] != none and sets[u] != s:
+                    arrive[s] = max(arrive[s], end[sets[u]])
+            end[s] = arrive[s] + cost[s]
+        return max(end.max(), cost.sum() / 2), end.max()
+
+    # ---- rows ----
+
+    def run_one(self):
+        report(self.name, "cpu:0 / OpenVINO f32, 1 thread", self.ours("cpu:0"), self.theirs(1), self.args.pairs)
+
+    def run_all(self):
+        if self.cores > 1:
+            report(self.name, "cpu / OpenVINO f32, %d threads" % self.cores, self.ours("cpu"),
+                   self.theirs(self.cores), self.args.pairs)
+
+    def run_default(self):
+        other = self.theirs(1, None)
+        if other.precision not in ("f32", "dynamic"):
+            report(self.name, "cpu:0 / OpenVINO's default (%s), 1 thread" % other.precision,
+                   self.ours("cpu:0"), other, self.args.pairs)
+
+    def run_cl(self):
+        if any(line.startswith(b"cl:0.0 ") for line in pipe([self.args.bin + "/devrun", "--list"]).splitlines()):
+            report(self.name, "cl:0.0 / cpu", self.ours("cl:0.0"), self.ours("cpu"), self.args.pairs)
+
+    def overlap(self, devices):
+        names = devices.split(",")
+        device, set_s = self.placement(devices)
+        alone = [self.ours(n) for n in names]
+        best = min(alone, key=lambda x: min(x.burst(), x.burst()))
+        several = self.ours(devices, device)
+        least, path = self.bound_s(set_s)
+        ratio, _, single = report(self.name, "HEFT on %s / best of them" % devices, several, best,
+                                  self.args.pairs)
+        print(FORMAT % ("", "  speed-up %.2f of at most %.2f: %.0f %% of the bound"
+                        % (1 / ratio, single / least, 100 * least / single / ratio), "", "", "",
+                        "longest path %.2f ms, half of all %.2f ms" %
+                        (1e3 * path, 500 * np.where(set_s >= 0, set_s, np.inf).min(1).sum())), flush=True)
+
+    def run_heft(self):
+        if self.cores > 1:
+            self.overlap("cpu:0,cpu:1")
+
+    def run_heft_ov(self):
+        if self.cores > 1:
+            device, _ = self.placement("cpu:0,cpu:1")
+            report(self.name, "HEFT on cpu:0,cpu:1 / OpenVINO f32, 2 threads",
+                   self.ours("cpu:0,cpu:1", device), self.theirs(2), self.args.pairs)
+
+    def run_heft_cl(self):
+        names = pipe([self.args.bin + "/devrun", "--list"]).decode()
+        if self.cores > 1 and "\ncl:0.0 " in names:
+            self.overlap("cpu:0,cl:0.0:1" if "PoCL" in names else "cpu:0,cl:0.0")
+
+
+def main():
+    ap = argparse.ArgumentParser()
+    ap.add_argument("--bin", default="build/bin")
+    ap.add_argument("--pairs", type=int, default=8)
+    ap.add_argument("--burst", type=float, default=0.4, help="seconds")
+    ap.add_argument("--rows", default=",".join(ROWS))
+    ap.add_argument("model", nargs="+")
+    args = ap.parse_args()
+    print(FORMAT % ("model", "what", "ms", "ms", "ratio", "95 % interval"), flush=True)
+    bad = 0
+    for xml in args.model:
+        bench = None
+        try:
+            bench = Bench(args, xml)
+            for row in args.rows.split(","):
+                getattr(bench, "run_" + row.replace("-", "_"))()
+        except RuntimeError as e:
+            print(FORMAT % (os.path.basename(xml), "failed", "-", "-", "-", e), flush=True)
+            bad += 1
+        if bench:
+            bench.close()
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
