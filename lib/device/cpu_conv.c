@@ -1,57 +1,92 @@
 /* cpu_conv.c - Convolution and GroupConvolution as products with packed operands:
- * weights (cout, cin * taps), packed once; patches of the input (cin * taps, positions), packed
- * tile by tile so that they stay in cache.  Row k of the patches is a contiguous run: of the input
- * itself for 1x1 kernels, of its phase planes (cpu_phase.h) for others with two spatial dims; with
- * three it is put together row by row.  Depthwise convolutions go to cpu_depthwise.c. */
+ * weights (cout, cin * taps), packed once; patches of the input (cin * taps, pixels), packed
+ * tile by tile so that they stay in cache.  Row k of the patches is a run of the input itself
+ * for 1x1 kernels, of its phase planes (cpu_phase.h), with a gap behind each row of pixels, for
+ * others with two spatial dims; with three it is put together row by row.  Depthwise convolutions
+ * go to cpu_depthwise.c. */
 #include "device/cpu_conv.h"
 #include "device/cpu_gemm.h"
 #include "device/cpu_phase.h"
+#include "device/cpu_post.h"
 #include "device/cpu_vec.h"
 
 #include <string.h>
 
-enum { TILE_FLOATS = 1 << 17, MAX_TILE = 2048 };     /* of packed patches; positions */
+enum {
+	TILE_FLOATS = 1 << 17,       /* of packed patches: half the second-level cache */
+	MAX_TILE = 2048,             /* pixels */
+	WIDE_PLANE = 96,             /* pixels from which on weights are kept as f32 */
+	FEW_PANELS = 3,              /* of weights: packing the patches does not pay */
+	SPLIT_GRAIN = 1 << 15        /* floats of phases that one task fills */
+};
 
-enum patches { PATCH_DIRECT, PATCH_PHASES, PATCH_ROWS };
+enum patches {
+	PATCH_DIRECT,                /* 1x1: rows of patches are planes of the input */
+	PATCH_SHIFTED,               /* output as wide as the input, stride 1: shifted planes, and
+				      * bits that say which pixels the padding hides */
+	PATCH_PHASES,                /* phase planes, or the input itself without stride and padding */
+	PATCH_ROWS                   /* anything else */
+};
 
 struct conv_run {
 	struct window g;
 	enum patches patches;
 	struct phases p;             /* PATCH_PHASES */
-	int64_t *offset;             /* (taps) likewise: of each tap in the phases */
+	int64_t *offset;             /* (taps) likewise: of each tap in the phases; PATCH_SHIFTED:
+				      * of each tap from the pixel */
 	const float *x;
 	float *y;
-	float *phases;               /* of all input planes of one image */
+	const float *planes;         /* of one image, `step` floats apart: the input's, or phases */
+	int64_t step;
+	float *phases;               /* NULL: none */
 	const void *weights;         /* packed, group after group */
 	bool half;
 	int64_t k;                   /* cin * taps */
 	int64_t image;
-	int64_t n;                   /* positions of a plane: pixels, or the span of the phases */
-	int64_t tile, n_tiles; /* positions of a tile, a multiple of GEMM_N; tiles of a plane */
+	int64_t kc;                  /* rows of patches that are packed at a time */
+	int64_t n;                   /* pixels of a plane */
+	int64_t tile, n_tiles;       /* pixels of a tile, a multiple of GEMM_N; tiles of a plane */
 	int64_t m_parts;             /* parts into which the rows of weights are cut */
+	int n_splits;                /* tasks that fill the phases */
+	struct cpu_post post;
 	struct cpu_ctx *ctx;
 	bool failed;
 };
 
 /* ---- packed weights ---- */
 
-struct fill { const struct tensor *w; int64_t groups, cout, k; };
+struct fill {
+	const struct tensor *w;
+	enum elem elem;              /* EL_F16 or EL_F32: of the packed form */
+	int64_t groups, cout, k;
+};
 
 static size_t pack_size(enum elem elem)
 {
 	return elem == EL_F16 ? sizeof(uint16_t) : sizeof(float);
 }
 
+/* Halves are converted for every tile: worth it where that is done once and reading them is what
+ * takes the time. */
+static enum elem packed_elem(const struct window *g, enum elem elem)
+{
+	return elem == EL_F16 && g->out_plane < WIDE_PLANE ? EL_F16 : EL_F32;
+}
+
 static void fill_weights(void *arg, void *data)
 {
 	const struct fill *f = arg;
-	for (int64_t i = 0; i < f->groups; i++)
-		gemm_pack_a((char *)data + (size_t)(i * gemm_a_elements(f->cout, f->k)) *
-						   pack_size(f->w->elem),
-			    f->w->elem,
-			    (const char *)f->w->data +
-				    (size_t)(i * f->cout * f->k) * cpu_elem_size(f->w->elem),
-			    f->cout, f->k, f->k, 1);
+	for (int64_t i = 0; i < f->groups; i++) {
+		char *to = (char *)data +
+			   (size_t)(i * gemm_a_elements(f->cout, f->k)) * pack_size(f->elem);
+		const char *from = (const char *)f->w->data +
+				   (size_t)(i * f->cout * f->k) * cpu_elem_size(f->w->elem);
+		if (f->elem == EL_F16)
+			gemm_pack_a(to, f->w->elem, from, f->cout, f->k, f->k, 1);
+		else
+			gemm_pack_a_f32((float *)(void *)to, f->w->elem, from, f->cout, f->k, f->k,
+					1);
+	}
 }
 
 /* Depthwise weights are only converted to f32. */
@@ -70,13 +105,13 @@ int prepare_conv(const struct op *op, const struct tensor *in, const struct tens
 	    (w->elem != EL_F32 && w->elem != EL_F16 && w->elem != EL_BF16))
 		return 0;
 	cpu_window_init(&g, op, &in[0], w, &out[0]);
-	struct fill f = {w, g.groups, g.cout, g.cin * g.taps};
+	struct fill f = {w, packed_elem(&g, w->elem), g.groups, g.cout, g.cin * g.taps};
 	bool flat = cpu_is_depthwise(&g);
-	uint64_t layout[6] = {OP_CONVOLUTION, flat, w->elem, (uint64_t)f.groups,
+	uint64_t layout[6] = {OP_CONVOLUTION, flat, f.elem, (uint64_t)f.groups,
 			      (uint64_t)f.cout, (uint64_t)f.k};
 	uint64_t bytes = flat ? (uint64_t)(f.groups * f.cout * f.k) * sizeof(float)
 			      : (uint64_t)(f.groups * gemm_a_elements(f.cout, f.k)) *
-					 pack_size(w->elem);
+					 pack_size(f.elem);
 	struct cpu_pack *pack = cpu_pack_get(c->packs, w->data, layout, bytes,
 					     flat ? fill_flat : fill_weights, &f);
 	if (!pack)
@@ -145,29 +180,78 @@ static void find_runs(const struct conv_run *r, int64_t group, int64_t k0, int64
 		      const float **run)
 {
 	const struct window *g = &r->g;
-	bool phases = r->patches == PATCH_PHASES;
-	int64_t step = phases ? r->p.plane : g->in_plane, c = k0 / g->taps, tap = k0 % g->taps;
-	const float *plane = phases ? r->phases + group * g->cin * step
-				    : r->x + (r->image * g->groups + group) * g->cin * step;
-	plane += c * step;
+	int64_t c = group * g->cin + k0 / g->taps, tap = k0 % g->taps;
+	const float *plane = r->planes + c * r->step;
 	for (int64_t k = 0; k < kc; k++) {
-		run[k] = plane + (phases ? r->offset[tap] : 0);
+		run[k] = plane + (r->offset ? r->offset[tap] : 0);
 		if (++tap == g->taps) {
 			tap = 0;
-			plane += step;
+			plane += r->step;
 		}
 	}
 }
 
-/* Rows k0 .. k0 + kc - 1 of the patches of group `group` at positions n0 .. n0 + n - 1, packed. */
+/* PATCH_SHIFTED: for each tap a word for every 16 pixels of a tile, bits of those inside the
+ * input. */
+static void find_bits(const struct conv_run *r, int64_t n0, int64_t n, uint16_t *bits)
+{
+	const struct window *g = &r->g;
+	int64_t words = r->tile / 16, width = g->out[2];
+	memset(bits, 0, (size_t)(g->taps * words) * sizeof *bits);
+	for (int64_t t = 0; t < g->taps; t++, bits += words) {
+		int64_t x0, x1, y0, y1;
+		cpu_window_range(g, 2, t % g->kernel[2], &x0, &x1);
+		cpu_window_range(g, 1, t / g->kernel[2], &y0, &y1);
+		for (int64_t y = y0; y < y1; y++) {
+			int64_t i = y * width + x0 - n0, end = y * width + x1 - n0;
+			i = i < 0 ? 0 : i;
+			end = end > n ? n : end;
+			while (i < end) {
+				int64_t stop = (i | 15) + 1 < end ? (i | 15) + 1 : end;
+				bits[i / 16] |= (uint16_t)((1u << (stop - (i & ~15))) -
+							   (1u << (i & 15)));
+				i = stop;
+			}
+		}
+	}
+}
+
+/* Pixels n0 .. n0 + n - 1 as pieces of the rows of a plane with this pitch. */
+static int find_pieces(const struct conv_run *r, int64_t n0, int n, struct gemm_piece *piece)
+{
+	int64_t width = r->g.out[2], y = n0 / width, x = n0 % width;
+	int count = 0, at = 0;
+	while (at < n) {
+		int run = width - x < n - at ? (int)(width - x) : n - at;
+		piece[count++] = (struct gemm_piece){y * r->p.pitch + x, at, run};
+		at += run;
+		x = 0;
+		y++;
+	}
+	return count;
+}
+
+/* Rows k0 .. k0 + kc - 1 of the patches of group `group` at pixels n0 .. n0 + n - 1, packed;
+ * bits: of the tile, from n0 on. */
 static void pack_patches(const struct conv_run *r, int64_t group, int64_t k0, int64_t kc,
-			 int64_t n0, int64_t n, float *dst)
+			 int64_t n0, int64_t n, const uint16_t *bits, float *dst)
 {
 	const float *run[GEMM_K];
+	struct gemm_piece piece[GEMM_N];
 	find_runs(r, group, k0, kc, run);
 	for (int64_t j = 0; j < n; j += GEMM_N, dst += kc * GEMM_N) {
 		int width = n - j < GEMM_N ? (int)(n - j) : GEMM_N;
-		if (r->patches != PATCH_ROWS) {
+		if (r->patches == PATCH_PHASES) {
+			gemm_gather_pieces(run, kc, find_pieces(r, n0 + j, width, piece), piece,
+					   dst);
+			continue;
+		}
+		if (r->patches == PATCH_SHIFTED) {
+			gemm_gather_shifted(run, kc, n0 + j, bits + j / 16, k0 % r->g.taps,
+					    r->g.taps, r->tile / 16, dst);
+			continue;
+		}
+		if (r->patches == PATCH_DIRECT) {
 			gemm_gather_panel(run, kc, n0 + j, width, dst);
 			continue;
 		}
@@ -180,55 +264,81 @@ static void pack_patches(const struct conv_run *r, int64_t group, int64_t k0, in
 	}
 }
 
-/* Positions n0 .. n0 + n - 1 of a channel, packed in src, to the pixels of its plane. */
-static void scatter_pixels(const struct conv_run *r, const float *src, int64_t n0, int64_t n,
-			   float *plane)
+/* ---- one tile of pixels, rows m0 .. m1 - 1 of the weights of one group ---- */
+
+struct tile {
+	int64_t group, n0, n, m0, m1;
+	int64_t k0, kc;              /* the part of the sums that is computed now */
+	const float *in_place;       /* row k0 of the patches at n0, where they need no packing */
+	const char *weights;         /* of the group */
+	float *y;                    /* of the group */
+	float *panel, *b;            /* scratch: one panel of weights; packed patches */
+	uint16_t *bits;              /* PATCH_SHIFTED: (taps, tile / 16) */
+};
+
+static const void *weight_panel(const struct conv_run *r, const struct tile *t, int64_t m)
 {
-	int64_t pitch = r->p.pitch, width = r->g.out[2];
-	for (int64_t i = 0; i < n;) {
-		int64_t y = (n0 + i) / pitch, x = (n0 + i) % pitch,
-			run = pitch - x < n - i ? pitch - x : n - i;
-		int64_t use = x >= width ? 0 : width - x < run ? width - x : run;
-		memcpy(plane + y * width + x, src + i, (size_t)use * sizeof *plane);
-		i += run;
+	return t->weights + (size_t)(m * r->k + t->k0 * GEMM_M) *
+				    (r->half ? sizeof(uint16_t) : sizeof(float));
+}
+
+/* Rows m .. of one panel of weights. */
+static void conv_panel(const struct conv_run *r, const struct tile *t, int64_t m)
+{
+	int64_t plane = r->g.out_plane;
+	bool thin = t->n <= GEMM_N && gemm_is_thin((int)t->n);
+	struct gemm_block b = {.mr = t->m1 - m < GEMM_M ? (int)(t->m1 - m) : GEMM_M,
+			       .kc = t->kc, .a = weight_panel(r, t, m), .a_half = r->half && thin,
+			       .ldc = plane, .add = t->k0 > 0};
+	b.ahead = b.a;
+	if (m + GEMM_M < t->m1) {
+		b.ahead = weight_panel(r, t, m + GEMM_M);
+		b.ahead_step = GEMM_M * (r->half ? sizeof(uint16_t) : sizeof(float));
+	}
+	if (r->half && !thin) {
+		vec_from_half(b.a, t->panel, t->kc * GEMM_M);
+		b.a = t->panel;
+	}
+	int64_t row = (r->image * r->g.groups + t->group) * r->g.cout + m, done = 0;
+	bool last = t->k0 + t->kc == r->k;
+	struct cpu_post_rows post = {.post.residual = NULL};
+	if (last)
+		b.post = cpu_post_rows(&r->post, row, b.mr, t->n0, &post);
+	for (int64_t j = 0; j < t->n; j += GEMM_N) {
+		b.nr = t->n - j < GEMM_N ? (int)(t->n - j) : GEMM_N;
+		bool in_place = t->in_place && b.nr == GEMM_N;
+		b.b = in_place ? t->in_place + j : t->b + j * t->kc;
+		b.ldb = in_place ? r->g.in_plane : GEMM_N;
+		b.c = t->y + m * plane + t->n0 + j;
+		gemm_multiply(&b);
+		if (post.post.residual)
+			post.post.residual += GEMM_N;
+		b.ahead_step = 0;
+		if (last && (j + b.nr == t->n || j + b.nr - done >= EPI_BLOCK)) {
+			cpu_post_tile(&r->post, t->y + m * plane + t->n0 + done, plane, row, b.mr,
+				      t->n0 + done, j + b.nr - done);
+			done = j + b.nr;
+		}
 	}
 }
 
-/* ---- one tile of positions, rows m0 .. m1 - 1 of the weights of one group ---- */
-
-struct tile_scratch { float *panel, *b, *c; };
-
-/* Columns of C: straight to the output where positions are pixels, else through scratch. */
-static void conv_tile(const struct conv_run *r, int64_t group, int64_t n0, int64_t m0, int64_t m1,
-		      const struct tile_scratch *s)
+static void conv_tile(const struct conv_run *r, struct tile *t)
 {
 	const struct window *g = &r->g;
-	size_t size = r->half ? sizeof(uint16_t) : sizeof(float);
-	const char *weights = (const char *)r->weights +
-			      (size_t)(group * gemm_a_elements(g->cout, r->k)) * size;
-	float *y = r->y + (r->image * g->groups + group) * g->cout * g->out_plane;
-	int64_t n = r->n - n0 < r->tile ? r->n - n0 : r->tile;
-	bool direct = r->patches != PATCH_PHASES || r->p.pitch == g->out[2];
-	float *c = direct ? y + m0 * g->out_plane + n0 : s->c;
-	int64_t ldc = direct ? g->out_plane : r->tile;
-	for (int64_t k0 = 0; k0 < r->k; k0 += GEMM_K) {
-		int64_t kc = r->k - k0 < GEMM_K ? r->k - k0 : GEMM_K;
-		pack_patches(r, group, k0, kc, n0, n, s->b);
-		for (int64_t m = m0; m < m1; m += GEMM_M) {
-			int rows = m1 - m < GEMM_M ? (int)(m1 - m) : GEMM_M;
-			const void *a = weights + (size_t)(m * r->k + k0 * GEMM_M) * size;
-			if (r->half) {
-				vec_from_half(a, s->panel, kc * GEMM_M);
-				a = s->panel;
-			}
-			for (int64_t j = 0; j < n; j += GEMM_N)
-				gemm_tile(rows, n - j < GEMM_N ? (int)(n - j) : GEMM_N, kc, a,
-					  s->b + j * kc, false, c + (m - m0) * ldc + j, ldc,
-					  k0 > 0);
-		}
+	bool in_place = r->patches == PATCH_DIRECT && t->m1 - t->m0 <= FEW_PANELS * GEMM_M;
+	int64_t whole = in_place ? t->n / GEMM_N * GEMM_N : 0;
+	if (r->patches == PATCH_SHIFTED)
+		find_bits(r, t->n0, t->n, t->bits);
+	for (t->k0 = 0; t->k0 < r->k; t->k0 += r->kc) {
+		t->kc = r->k - t->k0 < r->kc ? r->k - t->k0 : r->kc;
+		pack_patches(r, t->group, t->k0, t->kc, t->n0 + whole, t->n - whole,
+			     t->bits, t->b + whole * t->kc);
+		t->in_place = in_place ? r->x + ((r->image * g->groups + t->group) * g->cin +
+						 t->k0) * g->in_plane + t->n0
+				       : NULL;
+		for (int64_t m = t->m0; m < t->m1; m += GEMM_M)
+			conv_panel(r, t, m);
 	}
-	for (int64_t m = m0; m < m1 && !direct; m++)
-		scatter_pixels(r, c + (m - m0) * ldc, n0, n, y + m * g->out_plane);
 }
 
 /* Tasks of one image: (group, part of the rows, tile). */
@@ -236,43 +346,50 @@ static void conv_task(void *arg, int task, int thread)
 {
 	struct conv_run *r = arg;
 	const struct window *g = &r->g;
-	int64_t t = task, tile = t % r->n_tiles, part = t / r->n_tiles % r->m_parts,
-		group = t / r->n_tiles / r->m_parts;
-	int64_t kc = r->k < GEMM_K ? r->k : GEMM_K, p0, p1;
+	int64_t i = task, tile = i % r->n_tiles, part = i / r->n_tiles % r->m_parts, p0, p1;
+	struct tile t = {.group = i / r->n_tiles / r->m_parts, .n0 = tile * r->tile};
 	cpu_range((g->cout + GEMM_M - 1) / GEMM_M, (int)r->m_parts, (int)part, &p0, &p1);
-	int64_t m0 = p0 * GEMM_M, m1 = p1 * GEMM_M < g->cout ? p1 * GEMM_M : g->cout;
-	size_t floats = (size_t)(GEMM_K * GEMM_M + kc * r->tile + (m1 - m0) * r->tile);
-	struct tile_scratch s;
-	s.panel = cpu_thread_scratch(r->ctx, thread, floats * sizeof(float));
-	if (!s.panel) {
+	t.m0 = p0 * GEMM_M;
+	t.m1 = p1 * GEMM_M < g->cout ? p1 * GEMM_M : g->cout;
+	t.n = r->n - t.n0 < r->tile ? r->n - t.n0 : r->tile;
+	t.weights = (const char *)r->weights + (size_t)(t.group * gemm_a_elements(g->cout, r->k)) *
+						       (r->half ? sizeof(uint16_t) : sizeof(float));
+	t.y = r->y + (r->image * g->groups + t.group) * g->cout * g->out_plane;
+	t.panel = cpu_thread_scratch(r->ctx, thread,
+				     (size_t)(GEMM_K * GEMM_M + r->kc * r->tile) * sizeof(float) +
+					     (size_t)(g->taps * r->tile / 16) * sizeof(uint16_t));
+	if (!t.panel) {
 		r->failed = true;
 		return;
 	}
-	s.b = s.panel + GEMM_K * GEMM_M;
-	s.c = s.b + kc * r->tile;
-	conv_tile(r, group, tile * r->tile, m0, m1, &s);
+	t.b = t.panel + GEMM_K * GEMM_M;
+	t.bits = (uint16_t *)(void *)(t.b + r->kc * r->tile);
+	conv_tile(r, &t);
 }
 
 static void split_task(void *arg, int task, int thread)
 {
 	struct conv_run *r = arg;
-	int64_t planes = r->g.groups * r->g.cin;
+	int64_t planes = r->g.groups * r->g.cin, lo, hi;
 	(void)thread;
-	cpu_phases_split(&r->p, &r->g, r->x + (r->image * planes + task) * r->g.in_plane,
-			 r->phases + task * r->p.plane);
+	cpu_range(planes, r->n_splits, task, &lo, &hi);
+	for (int64_t i = lo; i < hi; i++)
+		cpu_phases_fill(&r->p, &r->g, r->x + (r->image * planes + i) * r->g.in_plane, 0,
+				r->phases + i * r->p.plane);
 }
 
-/* Tiles of positions, and parts of rows when there are too few tiles for the threads. */
+/* Tiles of pixels, and parts of rows when there are too few tiles for the threads. */
 static int plan_tiles(struct conv_run *r)
 {
 	const struct window *g = &r->g;
-	int64_t kc = r->k < GEMM_K ? r->k : GEMM_K, threads = r->ctx->n_threads;
-	int64_t n = (r->n + GEMM_N - 1) / GEMM_N * GEMM_N, panels = (g->cout + GEMM_M - 1) / GEMM_M;
-	r->tile = TILE_FLOATS / kc / GEMM_N * GEMM_N;
-	if (r->tile > MAX_TILE)
-		r->tile = MAX_TILE;
-	if (r->tile > n)
-		r->tile = n;
+	int64_t blocks = (r->k + GEMM_K - 1) / GEMM_K, threads = r->ctx->n_threads;
+	int64_t n = (r->n + GEMM_N - 1) / GEMM_N, panels = (g->cout + GEMM_M - 1) / GEMM_M;
+	r->kc = (r->k + blocks - 1) / blocks;
+	int64_t most = TILE_FLOATS / r->kc;
+	most = (most < MAX_TILE ? most : MAX_TILE) / GEMM_N;
+	r->n_tiles = (n + most - 1) / most;
+	r->tile = (n + r->n_tiles - 1) / r->n_tiles * GEMM_N;
+	n *= GEMM_N;
 	r->n_tiles = (n + r->tile - 1) / r->tile;
 	while (threads > 1 && r->n_tiles * g->groups < 2 * threads && r->tile > 4 * GEMM_N) {
 		r->tile = (r->tile / 2 + GEMM_N - 1) / GEMM_N * GEMM_N;
@@ -284,30 +401,69 @@ static int plan_tiles(struct conv_run *r)
 	return (int)(g->groups * r->n_tiles * r->m_parts);
 }
 
+static bool has_padding(const struct window *g)
+{
+	int64_t y = (g->kernel[1] - 1) * g->dilation[1], x = (g->kernel[2] - 1) * g->dilation[2];
+	return g->pad[1] || g->pad[2] || g->out[1] + y > g->in[1] || g->out[2] + x > g->in[2];
+}
+
+static enum patches choose_patches(const struct window *g)
+{
+	if (is_pointwise(g))
+		return PATCH_DIRECT;
+	if (!cpu_phases_fit(g))
+		return PATCH_ROWS;
+	if (g->stride[1] == 1 && g->stride[2] == 1 && g->out[2] == g->in[2] && has_padding(g) &&
+	    gemm_gathers_shifted())
+		return PATCH_SHIFTED;
+	return PATCH_PHASES;
+}
+
+/* What the patches are gathered from: tables and room for one image. */
+static int plan_patches(struct conv_run *r, struct err *e)
+{
+	const struct window *g = &r->g;
+	bool phases = false;
+	r->patches = choose_patches(g);
+	r->step = g->in_plane;
+	if (r->patches == PATCH_DIRECT || r->patches == PATCH_ROWS)
+		return 0;
+	if (r->patches == PATCH_PHASES) {
+		phases = g->stride[1] > 1 || g->stride[2] > 1 || has_padding(g);
+		cpu_phases_init(&r->p, g);
+		if (!phases)
+			r->p.pitch = g->in[2];
+	}
+	size_t floats = phases ? (size_t)(g->groups * g->cin * r->p.plane + PHASE_SLACK) : 0;
+	r->offset = cpu_slot_scratch(r->ctx, SLOT_WHOLE, floats * sizeof *r->phases +
+							 (size_t)g->taps * sizeof *r->offset);
+	if (!r->offset)
+		return cpu_no_memory(e);
+	if (phases) {
+		r->phases = (float *)(void *)(r->offset + g->taps);
+		r->step = r->p.plane;
+	}
+	for (int64_t t = 0; t < g->taps; t++)
+		r->offset[t] = phases ? cpu_phase_offset(&r->p, g, t)
+				      : (t / g->kernel[2] * g->dilation[1] - g->pad[1]) * g->in[2] +
+						t % g->kernel[2] * g->dilation[2] - g->pad[2];
+	return 0;
+}
+
 static int conv_images(struct conv_run *r, struct err *e)
 {
 	const struct window *g = &r->g;
 	int64_t planes = g->groups * g->cin;
-	r->patches = is_pointwise(g) ? PATCH_DIRECT : cpu_phases_fit(g) ? PATCH_PHASES : PATCH_ROWS;
 	r->n = g->out_plane;
-	if (r->patches == PATCH_PHASES) {
-		cpu_phases_init(&r->p, g);
-		r->n = r->p.span;
-		r->offset = cpu_slot_scratch(r->ctx, SLOT_WHOLE,
-					     (size_t)(planes * r->p.plane + PHASE_SLACK) *
-							     sizeof *r->phases +
-						     (size_t)g->taps * sizeof *r->offset);
-		if (!r->offset)
-			return cpu_no_memory(e);
-		r->phases = (float *)(void *)(r->offset + g->taps);
-		for (int64_t t = 0; t < g->taps; t++)
-			r->offset[t] = cpu_phase_offset(&r->p, g, t);
-		cpu_phases_clear(&r->p, planes, 0, r->phases);
-	}
+	if (plan_patches(r, e) < 0)
+		return -1;
 	int n_tasks = plan_tiles(r);
+	r->n_splits = cpu_tasks(planes * r->step, SPLIT_GRAIN);
+	r->n_splits = r->n_splits > planes ? (int)planes : r->n_splits;
 	for (r->image = 0; r->image < g->batch; r->image++) {
-		if (r->patches == PATCH_PHASES)
-			cpu_parallel(r->ctx, (int)planes, split_task, r);
+		r->planes = r->phases ? r->phases : r->x + r->image * planes * g->in_plane;
+		if (r->phases)
+			cpu_parallel(r->ctx, r->n_splits, split_task, r);
 		cpu_parallel(r->ctx, n_tasks, conv_task, r);
 	}
 	return r->failed ? cpu_no_memory(e) : 0;
@@ -318,22 +474,26 @@ int run_conv(const struct kernel_call *k, struct err *e)
 	struct conv_run r = {.x = k->in[0].data, .y = k->out[0].data, .ctx = k->ctx};
 	bool packed = cpu_prep_owns(k->prep, 1);
 	cpu_window_init(&r.g, k->op, &k->in[0], &k->in[1], &k->out[0]);
+	cpu_post_init(&r.post, k->post);
 	r.k = r.g.cin * r.g.taps;
 	if (!packed && k->in[1].elem != EL_F32)
 		return err_set(e, ST_INPUT, "%s weights that were not prepared",
 			       elem_name(k->in[1].elem));
 	if (r.k == 0) {
 		memset(r.y, 0, (size_t)tensor_bytes(&k->out[0]));
+		if (k->post)
+			cpu_epilogue_run(k->ctx, k->post, r.y);
 		return 0;
 	}
 	if (cpu_is_depthwise(&r.g))
 		return cpu_depthwise(k->ctx, &r.g, r.x,
-				     packed ? k->prep->pack->data : k->in[1].data, r.y, e);
+				     packed ? k->prep->pack->data : k->in[1].data, r.y, k->post,
+				     e);
 	if (packed) {
 		r.weights = k->prep->pack->data;
 		r.half = k->prep->pack->layout[2] == EL_F16;
 	} else {
-		struct fill f = {&k->in[1], r.g.groups, r.g.cout, r.k};
+		struct fill f = {&k->in[1], EL_F32, r.g.groups, r.g.cout, r.k};
 		void *p = cpu_slot_scratch(k->ctx, SLOT_EXTRA,
 					   (size_t)(f.groups * gemm_a_elements(f.cout, f.k)) *
 						   sizeof(float));

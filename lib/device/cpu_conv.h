@@ -6,8 +6,8 @@
 
 /* One input channel for each group, two spatial dims, a window of moderate size? */
 bool cpu_is_depthwise(const struct window *g);
-/* Such a convolution; weights (groups, cout, taps) f32. */
+/* Such a convolution; weights (groups, cout, taps) f32; post may be NULL. */
 int cpu_depthwise(struct cpu_ctx *c, const struct window *g, const float *x, const float *weights,
-		  float *y, struct err *e) MUST_CHECK;
+		  float *y, const struct epilogue *post, struct err *e) MUST_CHECK;
 
 #endif

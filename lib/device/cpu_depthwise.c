@@ -1,6 +1,7 @@
 /* cpu_depthwise.c - depthwise convolution, direct: for each plane the sum over the taps,
  * in vectors along the whole plane (cpu_phase.h). */
 #include "device/cpu_conv.h"
+#include "device/cpu_epilogue.h"
 #include "device/cpu_phase.h"
 #include "device/cpu_vec.h"
 
@@ -12,6 +13,7 @@ struct depthwise {
 	const float *x, *w;
 	float *y;
 	int64_t offset[MAX_TAPS];
+	const struct epilogue *post;
 	int n_tasks;
 	struct cpu_ctx *ctx;
 	bool failed;
@@ -36,7 +38,10 @@ static void depthwise_task(void *arg, int task, int thread)
 		for (int64_t c = 0; c < g->cout; c++) {
 			vec_taps(phases, d->offset, d->w + (i % g->groups * g->cout + c) * g->taps,
 				 g->taps, sums, d->p.span);
-			cpu_phases_compact(&d->p, g, sums, d->y + (i * g->cout + c) * g->out_plane);
+			float *y = d->y + (i * g->cout + c) * g->out_plane;
+			cpu_phases_compact(&d->p, g, sums, y);
+			if (d->post)
+				cpu_epilogue_row(d->post, y, i * g->cout + c, 0, g->out_plane);
 		}
 	}
 }
@@ -47,9 +52,9 @@ bool cpu_is_depthwise(const struct window *g)
 }
 
 int cpu_depthwise(struct cpu_ctx *c, const struct window *g, const float *x, const float *weights,
-		  float *y, struct err *e)
+		  float *y, const struct epilogue *post, struct err *e)
 {
-	struct depthwise d = {.g = g, .x = x, .w = weights, .y = y, .ctx = c};
+	struct depthwise d = {.g = g, .x = x, .w = weights, .y = y, .post = post, .ctx = c};
 	cpu_phases_init(&d.p, g);
 	for (int64_t t = 0; t < g->taps; t++)
 		d.offset[t] = cpu_phase_offset(&d.p, g, t);

@@ -51,6 +51,16 @@ void gemm_pack_a(void *dst, enum elem elem, const void *src, int64_t m, int64_t 
 	pack(dst, elem, src, m, k, GEMM_M, row, col);
 }
 
+void gemm_pack_a_f32(float *dst, enum elem elem, const void *src, int64_t m, int64_t k, int64_t row,
+		     int64_t col)
+{
+	int64_t n_x = m, step_x = row, step_k = col, width = GEMM_M;
+	if (elem == EL_F16)
+		PACK(float, uint16_t, half_to_float);
+	else
+		pack(dst, elem, src, m, k, GEMM_M, row, col);
+}
+
 void gemm_pack_b(void *dst, enum elem elem, const void *src, int64_t k, int64_t n, int64_t row,
 		 int64_t col)
 {
@@ -68,10 +78,39 @@ void gemm_gather_panel(const float *const *row, int64_t kc, int64_t at, int widt
 			dst[j] = j < width ? row[k][at + j] : 0;
 }
 
+void gemm_gather_pieces(const float *const *row, int64_t kc, int n, const struct gemm_piece *piece,
+			float *dst)
+{
+	LEVEL_CALL(gather_pieces, row, kc, n, piece, dst);
+}
+
+bool gemm_gathers_shifted(void)
+{
+	return cpu_level >= 4;
+}
+
+void gemm_gather_shifted(const float *const *row, int64_t kc, int64_t at, const uint16_t *bits,
+			 int64_t tap0, int64_t taps, int64_t words, float *dst)
+{
+	LEVEL_CALL(gather_shifted, row, kc, at, bits, tap0, taps, words, dst);
+}
+
+bool gemm_is_thin(int nr)
+{
+	return cpu_level >= 4 && nr <= GEMM_THIN;
+}
+
+void gemm_multiply(const struct gemm_block *g)
+{
+	LEVEL_CALL(block, g);
+}
+
 void gemm_tile(int mr, int nr, int64_t kc, const float *a, const void *b, bool b_half, float *c,
 	       int64_t ldc, bool add)
 {
-	LEVEL_CALL(tile, mr, nr, kc, a, b, b_half, c, ldc, add);
+	struct gemm_block g = {.mr = mr, .nr = nr, .kc = kc, .a = a, .b = b, .b_half = b_half,
+			       .ldb = GEMM_N, .c = c, .ldc = ldc, .add = add, .ahead = b};
+	LEVEL_CALL(block, &g);
 }
 
 void gemm_row(int nr, int64_t kc, const float *x, const void *b, bool b_half, float *y, bool add)

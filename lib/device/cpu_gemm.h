@@ -5,8 +5,8 @@
  *   A: panel i / GEMM_M, then k, then i % GEMM_M     (m_panels, k, GEMM_M)
  *   B: panel j / GEMM_N, then k, then j % GEMM_N     (n_panels, k, GEMM_N)
  * Either may hold IEEE halves, for weights; B's are converted in registers, A's panel by panel.
- * Every element of C is summed in one order, wherever it lies in a tile: products may be cut
- * into tiles freely.
+ * The order in which an element of C is summed depends on its column alone (the last columns of a
+ * narrow panel have an order of their own): rows may be cut freely, columns at panels.
  * Source of the scheme: Goto and van de Geijn, "Anatomy of high-performance matrix
  * multiplication", ACM TOMS 34(3), 2008. */
 #ifndef HSDAG_DEVICE_CPU_GEMM_H
@@ -27,11 +27,54 @@ int64_t gemm_b_elements(int64_t k, int64_t n);
  * packed form is f32 for EL_F32 and EL_BF16, half for EL_F16. */
 void gemm_pack_a(void *dst, enum elem elem, const void *src, int64_t m, int64_t k, int64_t row,
 		 int64_t col);
+/* The same, f32 whatever elem is. */
+void gemm_pack_a_f32(float *dst, enum elem elem, const void *src, int64_t m, int64_t k, int64_t row,
+		     int64_t col);
 void gemm_pack_b(void *dst, enum elem elem, const void *src, int64_t k, int64_t n, int64_t row,
 		 int64_t col);
 
 /* A panel of B from kc separate rows: element (k, j) is row[k][at + j], j < width <= GEMM_N. */
 void gemm_gather_panel(const float *const *row, int64_t kc, int64_t at, int width, float *dst);
+
+/* The same where row k's columns come in pieces: columns at .. at + n - 1 of the panel are
+ * row[k][from] and on.  Pieces in order and without gaps from column 0; zeros behind the last. */
+struct gemm_piece { int64_t from; int at, n; };
+void gemm_gather_pieces(const float *const *row, int64_t kc, int n, const struct gemm_piece *piece,
+			float *dst);
+
+/* The same from shifted planes: element (k, j) is row[k][at + j] where bit j % 16 of word
+ * bits[(tap0 + k) % taps * words + j / 16] is set, else 0.  Only where gemm_gathers_shifted(). */
+bool gemm_gathers_shifted(void);
+void gemm_gather_shifted(const float *const *row, int64_t kc, int64_t at, const uint16_t *bits,
+			 int64_t tap0, int64_t taps, int64_t words, float *dst);
+
+/* What becomes of sums: min(max(sum + bias[i] + residual[i * ld + j], lo), hi). */
+struct gemm_post {
+	const float *bias;           /* (mr) */
+	const float *residual;       /* NULL: none */
+	int64_t ld;
+	float lo, hi;
+};
+
+/* A block of C: mr <= GEMM_M rows, nr <= GEMM_N columns (more where ldb is not GEMM_N), += or =
+ * over kc rows of one panel of A and rows of B, ldb elements apart.  B is read up to the next
+ * multiple of 16 columns, except when gemm_is_thin(nr).  Halves in A only when gemm_is_thin. */
+struct gemm_block {
+	int mr, nr;
+	int64_t kc;
+	const void *a, *b;
+	bool a_half, b_half;
+	int64_t ldb;
+	float *c;
+	int64_t ldc;
+	bool add;
+	const struct gemm_post *post;/* NULL: none */
+	const void *ahead;           /* fetched into the second-level cache meanwhile, ahead_step */
+	int64_t ahead_step;          /* bytes for each k; never NULL, but the step may be 0 */
+};
+enum { GEMM_THIN = 8 };
+bool gemm_is_thin(int nr);
+void gemm_multiply(const struct gemm_block *g);
 
 /* One tile: rows i < mr <= GEMM_M, columns j < nr <= GEMM_N, of C += or = over kc rows of one panel
  * of A and one of B.  a: f32. */

@@ -14,46 +14,66 @@
 #define UNROLL _Pragma("GCC unroll 16")
 #define INLINE static inline __attribute__((always_inline))
 
-/* mr and half are constants where this is inlined, so acc lives in registers. */
-INLINE void LEVEL(tile_of)(const int mr, const bool half, int64_t kc, const float *a, const void *b,
-			   float *c, int64_t ldc, bool add)
+/* C's vectors of one tile row by row, as gemm.h describes them: sums, then the post. */
+INLINE void LEVEL(put)(const int mr, const int nv, VEC acc[T_M][T_V], const struct gemm_block *g)
+{
+	const struct gemm_post *p = g->post;
+	UNROLL
+	for (int i = 0; i < mr; i++) {
+		float *c = g->c + i * g->ldc;
+		UNROLL
+		for (int j = 0; j < nv; j++) {
+			VEC v = acc[i][j];
+			if (g->add)
+				v = VADD(VLOAD(c + j * LEVEL_WIDTH), v);
+			if (p) {
+				v = VADD(v, VALL(p->bias[i]));
+				if (p->residual)
+					v = VADD(v, VLOAD(p->residual + i * p->ld +
+							  j * LEVEL_WIDTH));
+				v = VMIN(VALL(p->hi), VMAX(VALL(p->lo), v));   /* NaN stays */
+			}
+			VSTORE(c + j * LEVEL_WIDTH, v);
+		}
+	}
+}
+
+/* mr, nv and half are constants where this is inlined, so acc lives in registers. */
+INLINE void LEVEL(tile_of)(const int mr, const int nv, const bool half, const struct gemm_block *g)
 {
 	VEC acc[T_M][T_V];
-	const float *bf = b;
-	const uint16_t *bh = b;
+	const float *a = g->a, *bf = g->b;
+	const uint16_t *bh = g->b;
+	const char *ahead = g->ahead;
+	const int64_t kc = g->kc, ldb = g->ldb, step = g->ahead_step;
 	UNROLL
-	for (int i = 0; i < mr; i++)
-		UNROLL
-		for (int j = 0; j < T_V; j++)
+	for (int i = 0; i < mr; i++) {
+		for (int j = 0; j < nv; j++) {
 			acc[i][j] = VALL(0.0f);
+			__builtin_prefetch(g->c + i * g->ldc + j * 16, 1);
+		}
+	}
 	for (int64_t k = 0; k < kc; k++) {
 		VEC row[T_V];
 		UNROLL
-		for (int j = 0; j < T_V; j++)
-			row[j] = half ? VHALF(bh + k * GEMM_N + j * LEVEL_WIDTH)
-				      : VLOAD(bf + k * GEMM_N + j * LEVEL_WIDTH);
+		for (int j = 0; j < nv; j++)
+			row[j] = half ? VHALF(bh + k * ldb + j * LEVEL_WIDTH)
+				      : VLOAD(bf + k * ldb + j * LEVEL_WIDTH);
 		UNROLL
 		for (int i = 0; i < mr; i++) {
 			VEC x = VALL(a[k * GEMM_M + i]);
 			UNROLL
-			for (int j = 0; j < T_V; j++)
+			for (int j = 0; j < nv; j++)
 				acc[i][j] = VFMA(x, row[j], acc[i][j]);
 		}
+		__builtin_prefetch(ahead, 0, 2);
+		ahead += step;
 	}
-	UNROLL
-	for (int i = 0; i < mr; i++)
-		UNROLL
-		for (int j = 0; j < T_V; j++) {
-			float *p = c + i * ldc + j * LEVEL_WIDTH;
-			if (add)
-				acc[i][j] = VADD(VLOAD(p), acc[i][j]);
-			VSTORE(p, acc[i][j]);
-		}
+	LEVEL(put)(mr, nv, acc, g);
 }
 
-#define CASE(m) case m: LEVEL(tile_of)(m, half, kc, a, b, c, ldc, add); break;
-INLINE void LEVEL(tile_rows)(int mr, const bool half, int64_t kc, const float *a, const void *b,
-			     float *c, int64_t ldc, bool add)
+#define CASE(m) case m: LEVEL(tile_of)(m, nv, half, g); break;
+INLINE void LEVEL(tile_rows)(int mr, const int nv, const bool half, const struct gemm_block *g)
 {
 	switch (mr) {
 	CASE(1) CASE(2) CASE(3) CASE(4)
@@ -67,39 +87,160 @@ INLINE void LEVEL(tile_rows)(int mr, const bool half, int64_t kc, const float *a
 }
 #undef CASE
 
-static void LEVEL(tile_f32)(int mr, int64_t kc, const float *a, const void *b, float *c,
-			    int64_t ldc, bool add)
+static void LEVEL(tile_f32)(int mr, const struct gemm_block *g)
 {
-	LEVEL(tile_rows)(mr, false, kc, a, b, c, ldc, add);
+	LEVEL(tile_rows)(mr, T_V, false, g);
 }
 
-static void LEVEL(tile_half)(int mr, int64_t kc, const float *a, const void *b, float *c,
-			     int64_t ldc, bool add)
+static void LEVEL(tile_f32_narrow)(int mr, const struct gemm_block *g)
 {
-	LEVEL(tile_rows)(mr, true, kc, a, b, c, ldc, add);
+	LEVEL(tile_rows)(mr, 1, false, g);
 }
 
-static void LEVEL(tile)(int mr, int nr, int64_t kc, const float *a, const void *b, bool half,
-			float *c, int64_t ldc, bool add)
+static void LEVEL(tile_half)(int mr, const struct gemm_block *g)
 {
-	for (int j = 0; j < nr; j += T_N) {
-		const void *bj = half ? (const void *)((const uint16_t *)b + j)
-				      : (const void *)((const float *)b + j);
-		for (int i = 0; i < mr; i += T_M) {
-			int rows = mr - i < T_M ? mr - i : T_M, cols = nr - j < T_N ? nr - j : T_N;
-			float edge[T_M * T_N], *to = cols == T_N ? c + i * ldc + j : edge;
-			int64_t ld = cols == T_N ? ldc : T_N;
-			bool sum = add && cols == T_N;
-			if (half)
-				LEVEL(tile_half)(rows, kc, a + i, bj, to, ld, sum);
-			else
-				LEVEL(tile_f32)(rows, kc, a + i, bj, to, ld, sum);
-			for (int r = 0; to == edge && r < rows; r++)
-				for (int s = 0; s < cols; s++) {
-					float *p = c + (i + r) * ldc + j + s;
-					*p = add ? *p + edge[r * T_N + s] : edge[r * T_N + s];
-				}
+	LEVEL(tile_rows)(mr, T_V, true, g);
+}
+
+/* rows x cols sums in edge (ld: EDGE) to C. */
+enum { LEVEL(EDGE) = T_N };
+static void LEVEL(put_edge)(int rows, int cols, const float *edge, const struct gemm_block *g)
+{
+	const struct gemm_post *p = g->post;
+	for (int i = 0; i < rows; i++, edge += T_N) {
+		float *c = g->c + i * g->ldc;
+		for (int j = 0; j < cols; j++) {
+			float v = g->add ? c[j] + edge[j] : edge[j];
+			if (p) {
+				v += p->bias[i];
+				v += p->residual ? p->residual[i * p->ld + j] : 0;
+				v = v < p->lo ? p->lo : v > p->hi ? p->hi : v;
+			}
+			c[j] = v;
 		}
+	}
+}
+
+#if LEVEL_WIDTH == 16
+/* A few columns: the rows of A make the vector.  u sums for each column, to hide the latency. */
+INLINE void LEVEL(thin_of)(const int nr, const int u, const bool half, const struct gemm_block *g,
+			   float *edge)
+{
+	const __mmask16 rows = (1u << GEMM_M) - 1;
+	const float *af = g->a, *b = g->b;
+	const uint16_t *ah = g->a;
+	VEC acc[8][8];
+	int64_t k = 0;
+	UNROLL
+	for (int j = 0; j < nr; j++)
+		UNROLL
+		for (int i = 0; i < u; i++)
+			acc[j][i] = VALL(0.0f);
+#define A_ROW(k) (half ? _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(rows, ah + (k) * GEMM_M)) \
+		       : _mm512_maskz_loadu_ps(rows, af + (k) * GEMM_M))
+	for (; k + u <= g->kc; k += u)
+		UNROLL
+		for (int i = 0; i < u; i++) {
+			VEC a = A_ROW(k + i);
+			UNROLL
+			for (int j = 0; j < nr; j++)
+				acc[j][i] = VFMA(a, VALL(b[(k + i) * g->ldb + j]), acc[j][i]);
+		}
+	for (; k < g->kc; k++) {
+		VEC a = A_ROW(k);
+		UNROLL
+		for (int j = 0; j < nr; j++)
+			acc[j][0] = VFMA(a, VALL(b[k * g->ldb + j]), acc[j][0]);
+	}
+#undef A_ROW
+	UNROLL
+	for (int j = 0; j < nr; j++) {
+		float sums[LEVEL_WIDTH];
+		UNROLL
+		for (int i = 1; i < u; i++)
+			acc[j][0] = VADD(acc[j][0], acc[j][i]);
+		VSTORE(sums, acc[j][0]);
+		for (int i = 0; i < g->mr; i++)
+			edge[i * T_N + j] = sums[i];
+	}
+}
+
+#define CASE(nr, u) case nr: LEVEL(thin_of)(nr, u, half, g, edge); break;
+INLINE void LEVEL(thin_columns)(const bool half, const struct gemm_block *g, float *edge)
+{
+	switch (g->nr) {
+	CASE(1, 8) CASE(2, 4) CASE(3, 3) CASE(4, 2) CASE(5, 2) CASE(6, 2) CASE(7, 2) CASE(8, 2)
+	}
+}
+#undef CASE
+
+static void LEVEL(thin)(const struct gemm_block *g)
+{
+	float edge[GEMM_M * T_N];
+	if (g->a_half)
+		LEVEL(thin_columns)(true, g, edge);
+	else
+		LEVEL(thin_columns)(false, g, edge);
+	LEVEL(put_edge)(g->mr, g->nr, edge, g);
+}
+#endif
+
+/* One tile of at most T_M rows and T_N columns. */
+static void LEVEL(tile)(const struct gemm_block *g)
+{
+	float edge[T_M * T_N];
+	struct gemm_block e;
+	const struct gemm_block *t = g;
+	bool narrow = g->nr <= LEVEL_WIDTH && !g->b_half;
+#if LEVEL_WIDTH == 16
+	if (g->nr <= GEMM_THIN && !g->b_half) {
+		LEVEL(thin)(g);
+		return;
+	}
+#endif
+	if (g->nr != (narrow ? LEVEL_WIDTH : T_N)) {
+		e = *g;
+		e.c = edge;
+		e.ldc = T_N;
+		e.add = false;
+		e.post = NULL;
+		t = &e;
+	}
+	if (g->b_half)
+		LEVEL(tile_half)(g->mr, t);
+	else if (narrow)
+		LEVEL(tile_f32_narrow)(g->mr, t);
+	else
+		LEVEL(tile_f32)(g->mr, t);
+	if (t == &e)
+		LEVEL(put_edge)(g->mr, g->nr, edge, g);
+}
+
+static void LEVEL(block)(const struct gemm_block *g)
+{
+	struct gemm_block t = *g;
+	struct gemm_post p;
+	int last = g->nr % T_N;
+	bool split = last > LEVEL_WIDTH && !g->b_half;   /* a whole vector, then the rest */
+	for (int j = 0; j < g->nr; j += t.nr) {
+		t.nr = g->nr - j < T_N ? g->nr - j : T_N;
+		if (t.nr == last && split)
+			t.nr = LEVEL_WIDTH;
+		t.b = g->b_half ? (const void *)((const uint16_t *)g->b + j)
+				: (const void *)((const float *)g->b + j);
+		for (int i = 0; i < g->mr; i += t.mr) {
+			t.mr = g->mr - i < T_M ? g->mr - i : T_M;
+			t.a = (const float *)g->a + i;
+			t.c = g->c + i * g->ldc + j;
+			if (g->post) {
+				p = *g->post;
+				p.bias += i;
+				p.residual = p.residual ? p.residual + i * p.ld + j : NULL;
+				t.post = &p;
+			}
+			LEVEL(tile)(&t);
+		}
+		t.ahead_step = 0;
 	}
 }
 
@@ -163,6 +304,85 @@ static void LEVEL(gather_panel)(const float *const *row, int64_t kc, int64_t at,
 		for (int j = 0; j < GEMM_N; j += LEVEL_WIDTH)
 			VSTORE(dst + j, VLOAD(row[k] + at + j));
 	}
+}
+
+#if LEVEL_WIDTH == 16
+/* One vector of a panel from n pieces. */
+static void LEVEL(gather_vector)(const float *const *row, int64_t kc, int n, const int64_t *from,
+				 const uint16_t *lanes, float *dst)
+{
+	if (n == 1) {
+		for (int64_t k = 0; k < kc; k++)
+			VSTORE(dst + k * GEMM_N, _mm512_maskz_loadu_ps(lanes[0], row[k] + from[0]));
+	} else if (n == 2) {
+		for (int64_t k = 0; k < kc; k++) {
+			VEC v = _mm512_maskz_loadu_ps(lanes[0], row[k] + from[0]);
+			VSTORE(dst + k * GEMM_N,
+			       _mm512_mask_loadu_ps(v, lanes[1], row[k] + from[1]));
+		}
+	} else {
+		for (int64_t k = 0; k < kc; k++) {
+			VEC v = VALL(0.0f);
+			for (int i = 0; i < n; i++)
+				v = _mm512_mask_loadu_ps(v, lanes[i], row[k] + from[i]);
+			VSTORE(dst + k * GEMM_N, v);
+		}
+	}
+}
+#endif
+
+static void LEVEL(gather_shifted)(const float *const *row, int64_t kc, int64_t at,
+				  const uint16_t *bits, int64_t tap0, int64_t taps, int64_t words,
+				  float *dst)
+{
+	int64_t tap = tap0;
+	for (int64_t k = 0; k < kc; k++, dst += GEMM_N) {
+		const uint16_t *b = bits + tap * words;
+		const float *x = row[k] + at;
+#if LEVEL_WIDTH == 16
+		for (int j = 0; j < GEMM_N; j += 16)
+			VSTORE(dst + j, _mm512_maskz_loadu_ps(b[j / 16], x + j));
+#else
+		for (int j = 0; j < GEMM_N; j++)
+			dst[j] = b[j / 16] >> j % 16 & 1 ? x[j] : 0;
+#endif
+		if (++tap == taps)
+			tap = 0;
+	}
+}
+
+static void LEVEL(gather_pieces)(const float *const *row, int64_t kc, int n,
+				 const struct gemm_piece *piece, float *dst)
+{
+#if LEVEL_WIDTH == 16
+	for (int v = 0; v < GEMM_N; v += 16) {
+		int64_t from[16];
+		uint16_t lanes[16];
+		int m = 0;
+		for (int i = 0; i < n; i++) {
+			int lo = piece[i].at - v, hi = lo + piece[i].n;
+			lo = lo < 0 ? 0 : lo;
+			hi = hi > 16 ? 16 : hi;
+			if (lo >= hi)
+				continue;
+			from[m] = piece[i].from + v - piece[i].at;
+			lanes[m++] = (uint16_t)((1u << hi) - (1u << lo));
+		}
+		LEVEL(gather_vector)(row, kc, m, from, lanes, dst + v);
+	}
+#else
+	for (int64_t k = 0; k < kc; k++, dst += GEMM_N) {
+		int end = 0;
+		for (int i = 0; i < n; i++) {
+			const float *x = row[k] + piece[i].from;
+			for (int j = 0; j < piece[i].n; j++)
+				dst[piece[i].at + j] = x[j];
+			end = piece[i].at + piece[i].n;
+		}
+		for (int j = end; j < GEMM_N; j++)
+			dst[j] = 0;
+	}
+#endif
 }
 
 #undef T_M

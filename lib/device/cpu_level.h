@@ -17,6 +17,12 @@ static inline vec4 vec4_max(vec4 a, vec4 b)
 	return (vec4)((larger & (vec4i)a) | (~larger & (vec4i)b));
 }
 
+static inline vec4 vec4_min(vec4 a, vec4 b)
+{
+	vec4i less = a < b;
+	return (vec4)((less & (vec4i)a) | (~less & (vec4i)b));
+}
+
 /* 4, 3 or 1: as the names of the x86-64 levels; 1 elsewhere.  HSDAG_CPU_LEVEL in the
  * environment lowers it, for tests. */
 extern int cpu_level;

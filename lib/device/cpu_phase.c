@@ -1,5 +1,6 @@
 /* cpu_phase.c - see cpu_phase.h. */
 #include "device/cpu_phase.h"
+#include "device/cpu_level.h"
 #include "device/cpu_vec.h"
 
 bool cpu_phases_fit(const struct window *g)
@@ -17,7 +18,7 @@ static void split_columns(struct phases *p, const struct window *g, int64_t phas
 		first += (-(first + pad) + s - 1) / s * s;
 	int64_t at = (first + pad) / s, n = g->in[2] > first ? (g->in[2] - first + s - 1) / s : 0;
 	p->first[phase] = first;
-	p->at[phase] = at;
+	p->at[phase] = at < p->pitch ? at : p->pitch;
 	p->n[phase] = at >= p->pitch ? 0 : n > p->pitch - at ? p->pitch - at : n;
 }
 
@@ -31,6 +32,11 @@ void cpu_phases_init(struct phases *p, const struct window *g)
 	p->span = (g->out[1] - 1) * p->pitch + g->out[2];
 	for (int64_t i = 0; i < g->stride[2]; i++)
 		split_columns(p, g, i);
+	p->use_y = p->use_x = 0;
+	for (int64_t i = 0; i < g->kernel[1]; i++)
+		p->use_y |= 1u << i * g->dilation[1] % g->stride[1];
+	for (int64_t i = 0; i < g->kernel[2]; i++)
+		p->use_x |= 1u << i * g->dilation[2] % g->stride[2];
 }
 
 int64_t cpu_phase_offset(const struct phases *p, const struct window *g, int64_t tap)
@@ -48,30 +54,62 @@ void cpu_phases_clear(const struct phases *p, int64_t n, float padding, float *d
 }
 
 /* n floats; rows are short. */
-static void copy_row(const float *restrict x, float *restrict y, int64_t n)
+static void copy_row(const float *x, float *y, int64_t n)
 {
-	for (int64_t i = 0; i < n; i++)
+	int64_t i = 0;
+	for (; i + 4 <= n; i += 4)
+		*(vec4 *)(void *)(y + i) = *(const vec4 *)(const void *)(x + i);
+	for (; i < n; i++)
 		y[i] = x[i];
 }
 
-void cpu_phases_split(const struct phases *p, const struct window *g, const float *x, float *dst)
+static void set_row(float value, float *y, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		y[i] = value;
+}
+
+/* Columns of phase px of one input row. */
+static void split_row(const struct phases *p, const struct window *g, int64_t px, const float *x,
+		      float *to)
+{
+	if (g->stride[2] == 1)
+		copy_row(x + p->first[px], to + p->at[px], p->n[px]);
+	else
+		vec_every(x + p->first[px], g->stride[2], to + p->at[px], p->n[px]);
+}
+
+static void each_row(const struct phases *p, const struct window *g, const float *x,
+		     const float *padding, float *dst)
 {
 	int64_t sy = g->stride[1], sx = g->stride[2];
 	for (int64_t py = 0; py < sy; py++)
 		for (int64_t px = 0; px < sx; px++) {
-			int64_t y = py - g->pad[1];
-			float *to = dst + (py * sx + px) * p->rows * p->pitch + p->at[px];
-			for (int64_t r = 0; r < p->rows && y < g->in[1];
-			     r++, y += sy, to += p->pitch) {
-				if (y < 0)
+			int64_t y = py - g->pad[1], behind = p->at[px] + p->n[px];
+			float *to = dst + (py * sx + px) * p->rows * p->pitch;
+			if (!(p->use_y >> py & p->use_x >> px & 1))
+				continue;
+			for (int64_t r = 0; r < p->rows; r++, y += sy, to += p->pitch) {
+				bool inside = y >= 0 && y < g->in[1];
+				if (inside)
+					split_row(p, g, px, x + y * g->in[2], to);
+				if (!padding)
 					continue;
-				const float *from = x + y * g->in[2] + p->first[px];
-				if (sx == 1)
-					copy_row(from, to, p->n[px]);
-				else
-					vec_every(from, sx, to, p->n[px]);
+				set_row(*padding, to, inside ? p->at[px] : behind);
+				set_row(*padding, to + behind, p->pitch - behind);
 			}
 		}
+}
+
+void cpu_phases_split(const struct phases *p, const struct window *g, const float *x, float *dst)
+{
+	each_row(p, g, x, NULL, dst);
+}
+
+void cpu_phases_fill(const struct phases *p, const struct window *g, const float *x, float padding,
+		     float *dst)
+{
+	each_row(p, g, x, &padding, dst);
 }
 
 void cpu_phases_compact(const struct phases *p, const struct window *g, const float *src,

@@ -18,6 +18,7 @@ struct phases {
 	int64_t rows, pitch;
 	/* Of phase i of a row: its first input column, where that goes, how many there are. */
 	int64_t first[PHASE_MAX_STRIDE], at[PHASE_MAX_STRIDE], n[PHASE_MAX_STRIDE];
+	uint32_t use_y, use_x;       /* bit i: some tap reads phase i of the rows, of the columns */
 	int64_t plane;               /* floats of all phases of one plane */
 	int64_t span;                /* positions: (out rows - 1) * pitch + out columns */
 };
@@ -29,8 +30,11 @@ int64_t cpu_phase_offset(const struct phases *p, const struct window *g, int64_t
 
 /* Fill n planes of phases with the padding's value; once for a buffer. */
 void cpu_phases_clear(const struct phases *p, int64_t n, float padding, float *dst);
-/* Copy one input plane into its phases; the padding is left as it is. */
+/* Copy one input plane into those of its phases that a tap reads; the padding is left as it is. */
 void cpu_phases_split(const struct phases *p, const struct window *g, const float *x, float *dst);
+/* Both: all used phases of one plane, with the padding. */
+void cpu_phases_fill(const struct phases *p, const struct window *g, const float *x, float padding,
+		     float *dst);
 /* Positions to pixels: src (span) -> dst (out rows, out columns). */
 void cpu_phases_compact(const struct phases *p, const struct window *g, const float *src,
 			float *dst);

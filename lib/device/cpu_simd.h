@@ -7,6 +7,7 @@
 #undef VADD
 #undef VMUL
 #undef VMAX
+#undef VMIN
 #undef VFMA
 #undef VHALF
 #if LEVEL_WIDTH == 16
@@ -17,6 +18,7 @@
 #define VADD(a, b) _mm512_add_ps(a, b)
 #define VMUL(a, b) _mm512_mul_ps(a, b)
 #define VMAX(a, b) _mm512_max_ps(a, b)
+#define VMIN(a, b) _mm512_min_ps(a, b)
 #define VFMA(a, b, c) _mm512_fmadd_ps(a, b, c)
 #define VHALF(p) _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)(p)))
 #elif LEVEL_WIDTH == 8
@@ -27,6 +29,7 @@
 #define VADD(a, b) _mm256_add_ps(a, b)
 #define VMUL(a, b) _mm256_mul_ps(a, b)
 #define VMAX(a, b) _mm256_max_ps(a, b)
+#define VMIN(a, b) _mm256_min_ps(a, b)
 #define VFMA(a, b, c) _mm256_fmadd_ps(a, b, c)
 #define VHALF(p) _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(p)))
 #else
@@ -37,6 +40,7 @@
 #define VADD(a, b) ((a) + (b))
 #define VMUL(a, b) ((a) * (b))
 #define VMAX(a, b) vec4_max(a, b)
+#define VMIN(a, b) vec4_min(a, b)
 #define VFMA(a, b, c) ((a) * (b) + (c))
 #define VHALF(p) ((vec4){half_to_float((p)[0]), half_to_float((p)[1]), half_to_float((p)[2]), \
 			 half_to_float((p)[3])})
