@@ -420,7 +420,7 @@ static inline void end_devices(struct device_list *l)
 /* ---- graphs ---- */
 
 /* n nodes of i32 tensors: Parameters, operators that no table knows (Part has three
- * outputs), Squeeze (a view) and Results. */
+ * outputs, every other Stir an output as large as its input), Squeeze (a view) and Results. */
 static inline struct graph *make_graph(uint32_t n, uint32_t span)
 {
 	static const char *const types[] = {"Mix", "Stir", "Squeeze", "Part"};
@@ -472,7 +472,7 @@ static inline struct graph *make_graph(uint32_t n, uint32_t span)
 			g->out_elem[o] = EL_I32;
 			g->out_rank[o] = 1;
 			g->out_names[o] = "";
-			g->dim[o] = type == types[2]
+			g->dim[o] = type == types[2] || (type == types[1] && v % 2)
 					    ? g->dim[g->out_ptr[g->in_node[src]] + g->in_port[src]]
 					    : 2 + below(below(4) ? 50 : 3000);
 			g->dim_ptr[o + 1] = o + 1;

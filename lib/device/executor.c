@@ -95,6 +95,7 @@ static void arm(struct executor *x, struct plan *p, const struct exec_sample *s)
 	x->plan = p;
 	x->step_s = s->step_s;
 	x->task_s = s->task_s;
+	x->start_s = s->start_s;
 	x->apart = s->apart && (s->step_s || s->task_s);
 	for (uint32_t t = 0; x->task_s && t < p->n_tasks; t++)
 		x->task_s[t] = 0;
@@ -162,7 +163,7 @@ int executor_run(struct executor *x, struct plan *p, struct exec_sample *out, st
 		variables_begin(p->variables, p);
 	pthread_mutex_lock(&x->lock);
 	double start = clock_s();
-	x->end_s = start;
+	x->begin_s = x->end_s = start;
 	x->n_active = x->k;
 	x->generation++;
 	pthread_cond_broadcast(&x->go);

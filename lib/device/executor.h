@@ -26,8 +26,9 @@ struct exec_sample {
 	double *busy_s;    /* (k) computing; the caller's memory, or NULL */
 	/* Durations; the caller's memory, or NULL.  step_s (n_steps) of each step of the model:
 	 * a group's time is shared out in proportion to what the planner expects of
-	 * its steps.  task_s (n_tasks) of each task as it is; 0 for transfers. */
-	double *step_s, *task_s;
+	 * its steps.  task_s (n_tasks) of each task as it is, 0 for transfers; start_s
+	 * (n_tasks) when its worker began with it, since the beginning of the run. */
+	double *step_s, *task_s, *start_s;
 	bool apart;        /* with step_s or task_s: wait for each step, so that step_s holds on devices
 	                    * that queue, too; lat_s means little then */
 };

@@ -39,7 +39,8 @@ struct executor {
 	struct plan *plan;
 	struct slot *slot;
 	size_t cap_slot;
-	double *step_s, *task_s;         /* (n_steps), (n_tasks) or NULL */
+	double *step_s, *task_s, *start_s;   /* as in exec_sample */
+	double begin_s;
 	bool apart;
 	struct transfer *transfer;       /* (n_tasks) arguments of completion functions */
 	size_t cap_transfer;

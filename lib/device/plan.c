@@ -18,7 +18,7 @@ static void make_values(struct builder *b)
 	for (uint32_t t = 0; t < d->n_tensors; t++) {
 		uint32_t w = d->tensor_task[t], out = b->c.tensor_out[t];
 		b->value[t] = (struct value){.out = out, .dev = b->c.group[w].dev,
-			.writer = GRAPH_NONE, .first_reader = GRAPH_NONE,
+			.writer = GRAPH_NONE, .first_reader = GRAPH_NONE, .over = GRAPH_NONE,
 			.begin_s = tl->start_s[w], .end_s = tl->end_s[w],
 			.to_end = b->p->is_result[b->p->out_tensor[out]]};
 		*value_at(b, out, b->c.group[w].dev) = t;
@@ -26,7 +26,7 @@ static void make_values(struct builder *b)
 	for (uint32_t c = 0; c < tl->n_copies; c++) {
 		uint32_t t = tl->copy[c].tensor, v = copy_value(b, c);
 		b->value[v] = (struct value){.out = b->value[t].out,
-			.dev = tl->copy[c].dst, .writer = GRAPH_NONE, .first_reader = GRAPH_NONE,
+			.dev = tl->copy[c].dst, .writer = GRAPH_NONE, .first_reader = GRAPH_NONE, .over = GRAPH_NONE,
 			.begin_s = tl->copy_start_s[c], .end_s = tl->copy_end_s[c]};
 		value_extend(&b->value[t], tl->copy_end_s[c]);
 		*value_at(b, b->value[v].out, b->value[v].dev) = v;
@@ -46,7 +46,7 @@ static int build(struct builder *b, struct err *e)
 	b->plan->group = b->c.group;
 	b->plan->predicted_s = b->c.tl->makespan_s;
 	make_values(b);
-	if (plan_tasks(b, e) < 0 || plan_memory(b, e) < 0)
+	if (plan_could_fit(b, e) < 0 || plan_tasks(b, e) < 0 || plan_memory(b, e) < 0)
 		return -1;
 	return plan_bind(b, e);
 }
@@ -60,8 +60,9 @@ int plan_make(struct planner *p, const uint16_t *set_device, struct plan *out, s
 	if (out->variables)
 		variables_reset(out->variables);
 	out->mem_bytes = ARENA_NEWN(out->arena, uint64_t, p->devices->n);
+	out->tensor_bytes = ARENA_NEWN(out->arena, uint64_t, p->devices->n);
 	out->n_dev_tasks = ARENA_NEWN(out->arena, uint32_t, p->devices->n);
-	out->base = ARENA_NEWN(out->arena, struct devmem *, p->devices->n);
+	out->pool = ARENA_NEWN(out->arena, struct mem_pool *, p->devices->n);
 	planner_steps(p, set_device, step_dev);
 	int rc = build(&b, e);
 	timeliner_free(b.c.timeliner);
@@ -86,8 +87,7 @@ void plan_release(struct plan *p)
 		d->class->release(d, p->view[i]);
 	}
 	for (uint32_t d = 0; d < p->devices->n; d++)
-		if (p->base[d])
-			p->devices->dev[d].class->release(&p->devices->dev[d], p->base[d]);
+		pool_drop(p->pool[d], &p->devices->dev[d]);
 	for (uint32_t i = 0; i < p->n_host; i++)
 		mem_free(p->host[i]);
 	mem_free(p->host);

@@ -51,7 +51,9 @@ struct plan {
 	uint32_t *n_dev_tasks;       /* (k) tasks that each device's worker starts */
 	const void **result;         /* (n_results) host memory, valid after a run */
 
-	uint64_t *mem_bytes;         /* (k) peak: tensors, and constants of the steps there */
+	/* (k) peak: tensors, and what the steps there keep (constants, packed weights). */
+	uint64_t *mem_bytes;
+	uint64_t *tensor_bytes;      /* (k) of it, tensors */
 	uint32_t n_copies;           /* between devices, per inference */
 	uint64_t copy_bytes;
 	double predicted_s;          /* what the list scheduler expects */
@@ -62,13 +64,26 @@ struct plan {
 	struct arena *arena;
 	struct device_list *devices;
 	struct prepared **used;      /* (n_groups) */
-	struct devmem **base;        /* (k) */
+	struct mem_pool **pool;      /* (k) what its tensors lie in; NULL: it has none there */
 	uint32_t n_views;
 	struct devmem **view;
 	uint32_t *view_dev;
 	uint32_t n_host;
 	void **host;                 /* staging and downloaded results */
 };
+
+/* Memory for the tensors of plans.  Plans run one at a time and keep nothing from run to run,
+ * so that all of them lie in the same memory, as long as it is large enough. */
+struct mem_pool {
+	struct devmem *mem;
+	uint64_t bytes;
+	uint32_t users;              /* plans, and the planner for its newest one */
+};
+/* A pool of at least `bytes` on d for one more plan: *newest, or a new one that takes its
+ * place.  NULL: no memory (ST_RUNTIME). */
+struct mem_pool *pool_take(struct mem_pool **newest, struct device *d, uint64_t bytes,
+			   struct err *e);
+void pool_drop(struct mem_pool *x, struct device *d);   /* one user less; x may be NULL */
 
 /* What all placements of a model on a list of devices share. */
 struct planner {
@@ -81,6 +96,7 @@ struct planner {
 	double *rank;                /* (n_steps) upward rank */
 	struct sched_costs costs;
 	struct timeliner *timeliner;
+	struct mem_pool **pool;      /* (k) the memory that the next plan's tensors lie in */
 	enum fuse_mode fuse;         /* of the next plan; FUSE_ALL after planner_open */
 	bool *is_result;             /* (n_tensors) */
 	struct prepared_cache prepared;
@@ -106,5 +122,9 @@ void planner_steps(const struct planner *p, const uint16_t *set_device, uint16_t
 int plan_make(struct planner *p, const uint16_t *set_device, struct plan *out,
 	      struct err *e) MUST_CHECK;
 void plan_release(struct plan *p);
+
+/* Before several plans are kept at once: memory for the largest of them, tensor_bytes (k), so
+ * that they share it. */
+int planner_reserve(struct planner *p, const uint64_t *tensor_bytes, struct err *e) MUST_CHECK;
 
 #endif

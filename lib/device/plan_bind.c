@@ -76,7 +76,7 @@ static int bind_results(struct builder *b, struct err *e)
 								       .dst = p,
 								       .bytes = out_bytes(b, out),
 								       .rank = INFINITY});
-			plan_add_reader(b, t, task);
+			plan_add_reader(b, t, task, b->c.tl->makespan_s);
 			pl->result[r] = p;
 		}
 	}

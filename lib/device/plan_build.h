@@ -1,6 +1,7 @@
 /* plan_build.h - shared by the files that make a plan: plan.c (values and the whole),
  * plan_group.c and plan_contract.c (groups of steps, and their schedule), plan_task.c (steps,
- * copies, waits), plan_memory.c (offsets), plan_bind.c (addresses).  Not for others. */
+ * copies, waits), plan_count.c and plan_memory.c (bytes and
+ * offsets), plan_bind.c (addresses).  Not for others. */
 #ifndef HSDAG_DEVICE_PLAN_BUILD_H
 #define HSDAG_DEVICE_PLAN_BUILD_H
 
@@ -16,11 +17,14 @@ struct value {
 	uint32_t n_readers, first_reader;   /* tasks that read it: a list in readers[] */
 	double begin_s, end_s;  /* predicted */
 	bool to_end;            /* a result: kept to the end */
+	uint32_t over;          /* the value that its last reader writes over it; GRAPH_NONE */
+	bool is_over;           /* it is written over another */
 	struct devmem *mem;
 };
 
 struct reader {
 	uint32_t task, next;
+	double end_s;           /* predicted */
 };
 
 struct wait {
@@ -104,13 +108,21 @@ int plan_fuse(struct builder *b, const struct contraction *c, struct contraction
 uint32_t plan_add_task(struct builder *b, struct task t);
 void plan_add_wait(struct builder *b, uint32_t from, uint32_t to);
 /* Task reads value v: it waits for the writer, and later owners of its memory wait for it. */
-void plan_add_reader(struct builder *b, uint32_t v, uint32_t task);
+void plan_add_reader(struct builder *b, uint32_t v, uint32_t task, double end_s);
 /* Host memory that lives as long as the plan; NULL and an error when there is none. */
 void *plan_host_memory(struct builder *b, size_t bytes, struct err *e);
 /* Tasks of all groups and copies; the values of inputs of the model; waits for data. */
 int plan_tasks(struct builder *b, struct err *e) MUST_CHECK;
 
-/* plan_memory.c: constants counted, every value its place, waits for what lay there. */
+/* plan_count.c */
+/* Can the constants of each device fit at all?  Before anything is prepared. */
+int plan_could_fit(struct builder *b, struct err *e) MUST_CHECK;
+/* Add to mem_bytes what the prepared steps hold. */
+void plan_count_steps(struct builder *b);
+/* Add the tensors on device d to mem_bytes and compare with what there is. */
+int plan_fits(struct builder *b, uint32_t d, uint64_t tensor_bytes, struct err *e) MUST_CHECK;
+
+/* plan_memory.c: every value its place, waits for what lay there. */
 int plan_memory(struct builder *b, struct err *e) MUST_CHECK;
 
 /* plan_bind.c: addresses into tasks; where results are; waits into rows. */

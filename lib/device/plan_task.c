@@ -21,10 +21,10 @@ void plan_add_wait(struct builder *b, uint32_t from, uint32_t to)
 	b->wait[b->n_waits++] = (struct wait){from, to};
 }
 
-void plan_add_reader(struct builder *b, uint32_t v, uint32_t task)
+void plan_add_reader(struct builder *b, uint32_t v, uint32_t task, double end_s)
 {
 	b->reader = mem_grow(b->reader, &b->cap_readers, b->n_readers + 1, sizeof *b->reader);
-	b->reader[b->n_readers] = (struct reader){task, b->value[v].first_reader};
+	b->reader[b->n_readers] = (struct reader){task, b->value[v].first_reader, end_s};
 	b->value[v].first_reader = (uint32_t)b->n_readers++;
 	b->value[v].n_readers++;
 	if (b->value[v].writer != GRAPH_NONE)
@@ -112,14 +112,14 @@ static int add_copy(struct builder *b, uint32_t c, struct err *e)
 		t.kind = to_host ? TASK_MEMCPY : TASK_UPLOAD;
 		t.dev = x->dst;
 		b->value[v].writer = plan_add_task(b, t);
-		plan_add_reader(b, x->tensor, b->value[v].writer);
+		plan_add_reader(b, x->tensor, b->value[v].writer, b->c.tl->copy_end_s[c]);
 		return 0;
 	}
 	t.kind = TASK_DOWNLOAD;
 	t.dev = x->src;
 	uint32_t down = plan_add_task(b, t);
 	b->value[v].writer = down;
-	plan_add_reader(b, x->tensor, down);
+	plan_add_reader(b, x->tensor, down, b->c.tl->copy_end_s[c]);
 	if (to_host)
 		return 0;
 	void *staging = plan_host_memory(b, bytes, e);
@@ -139,7 +139,8 @@ static int param_value(struct builder *b, uint32_t i, uint32_t d, uint32_t *out,
 {
 	struct planner *p = b->p;
 	uint32_t o = p->m->g->out_ptr[p->m->param[i]];
-	struct value v = {.out = o, .dev = d, .writer = GRAPH_NONE, .first_reader = GRAPH_NONE};
+	struct value v = {.out = o, .dev = d, .writer = GRAPH_NONE, .first_reader = GRAPH_NONE,
+			  .over = GRAPH_NONE};
 	if (is_host(b, d)) {
 		struct devmem **m = &p->param_mem[(size_t)i * n_devices(b) + d];
 		if (!*m && dev_of(b, d)->class->wrap(dev_of(b, d), p->m->input[i],
@@ -176,7 +177,7 @@ static int connect(struct builder *b, struct err *e)
 			/* Readers of the task being connected are at the head of the list. */
 			uint32_t r = b->value[*v].first_reader;
 			if (r == GRAPH_NONE || b->reader[r].task != i)
-				plan_add_reader(b, *v, i);
+				plan_add_reader(b, *v, i, b->c.tl->end_s[i]);
 		}
 	}
 	return 0;

@@ -84,6 +84,7 @@ int planner_open(struct planner *p, struct model *m, struct device_list *l, stru
 	p->step_s = ARENA_NEWN(p->arena, double, n * k);
 	p->rank = ARENA_NEWN(p->arena, double, n);
 	p->fuse = FUSE_ALL;
+	p->pool = ARENA_NEWN(p->arena, struct mem_pool *, k);
 	p->local = ARENA_NEWN(p->arena, uint32_t, n);
 	memset(p->local, 0xff, n * sizeof *p->local);
 	p->mark = ARENA_NEWN(p->arena, uint8_t, m->g->out_ptr[m->g->n]);
@@ -114,6 +115,8 @@ void planner_close(struct planner *p)
 		return;
 	uint32_t k = p->devices->n;
 	prepared_close(&p->prepared);
+	for (uint32_t d = 0; p->pool && d < k; d++)
+		pool_drop(p->pool[d], &p->devices->dev[d]);
 	for (size_t i = 0; p->param_mem && i < (size_t)p->m->n_params * k; i++)
 		if (p->param_mem[i])
 			p->devices->dev[i % k].class->release(&p->devices->dev[i % k],
@@ -121,6 +124,20 @@ void planner_close(struct planner *p)
 	timeliner_free(p->timeliner);
 	arena_free(p->arena);
 	*p = (struct planner){0};
+}
+
+int planner_reserve(struct planner *p, const uint64_t *tensor_bytes, struct err *e)
+{
+	for (uint32_t d = 0; d < p->devices->n; d++) {
+		struct device *dev = &p->devices->dev[d];
+		if (tensor_bytes[d] == 0)
+			continue;
+		struct mem_pool *x = pool_take(&p->pool[d], dev, tensor_bytes[d], e);
+		if (!x)
+			return err_prefix(e, "device '%s'", dev->name);
+		pool_drop(x, dev);
+	}
+	return 0;
 }
 
 void planner_steps(const struct planner *p, const uint16_t *set_device, uint16_t *step_device)

@@ -188,6 +188,8 @@ static int run_task(struct worker *w, uint32_t task, double *now, struct err *e)
 {
 	struct executor *x = w->x;
 	const struct task *t = &x->plan->task[task];
+	if (x->start_s)
+		x->start_s[task] = *now - x->begin_s;
 	if (t->kind == TASK_UPLOAD || t->kind == TASK_DOWNLOAD)
 		return start_transfer(w, task, e);
 	if (t->kind == TASK_MEMCPY)
@@ -200,9 +202,9 @@ static int run_task(struct worker *w, uint32_t task, double *now, struct err *e)
 		w->busy_s += *now - then;
 		for (uint32_t j = 0; x->step_s && j < t->group->n; j++)
 			x->step_s[t->group->step[j]] = (*now - then) * t->share[j];
-		if (x->task_s)
-			x->task_s[task] = *now - then;
 	}
+	if (x->task_s)
+		x->task_s[task] = *now - then;
 	release(x, task, true, true, w);
 	task_ended(x);
 	return 0;

@@ -70,12 +70,23 @@ static uint32_t wrong_groups(const struct world *w, const struct plan *p)
 	return wrong + (seen != d->n);
 }
 
+/* Outputs that are written over an input: nothing else reads that later. */
+static uint32_t written_over(const struct plan *p)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < p->n_groups; i++)
+		for (uint32_t j = 0; j < p->group[i].n_in; j++)
+			for (uint32_t o = 0; o < p->group[i].n_out; o++)
+				n += p->task[i].in[j] == p->task[i].out[o];
+	return n;
+}
+
 /* Groups of random placements. */
 static void rules(const char *kinds, enum fuse_mode mode)
 {
 	static const char *const names[] = {"none", "sets", "all"};
 	struct world w;
-	uint32_t wrong = 0, failed = 0, larger = 0, crossing = 0, splits = 0;
+	uint32_t wrong = 0, failed = 0, larger = 0, crossing = 0, splits = 0, over = 0;
 	world_open(&w, kinds, 240, 20);
 	w.p.fuse = mode;
 	for (int i = 0; i < 20 && w.open; i++) {
@@ -88,6 +99,7 @@ static void rules(const char *kinds, enum fuse_mode mode)
 		}
 		wrong += wrong_groups(&w, &p);
 		splits += p.n_splits;
+		over += written_over(&p);
 		for (uint32_t j = 0; j < p.n_groups; j++) {
 			const struct group *g = &p.group[j];
 			larger += g->n > 1;
@@ -105,6 +117,7 @@ static void rules(const char *kinds, enum fuse_mode mode)
 		tap(crossing == 0, "%s, %s: %u steps of other sets", kinds, names[mode], crossing);
 	if (mode == FUSE_ALL && strchr(kinds, 's'))
 		tap(splits > 0, "%s: segments split %u times", kinds, splits);
+	tap(over > 0, "%s, %s: %u outputs over an input", kinds, names[mode], over);
 	world_close(&w);
 }
 
