@@ -195,17 +195,22 @@ static void prelu_row(void *arg, const struct bcast *c, int64_t out, const int64
 		y[i] = x[i * x_step] < 0 ? x[i * x_step] * slope[i * step] : x[i * x_step];
 }
 
+void cpu_prelu_shape(const struct tensor *x, struct tensor *slope)
+{
+	if (slope->rank != 1 || x->rank < 2 || slope->dim[0] != x->dim[1])
+		return;
+	slope->rank = x->rank - 1;
+	for (uint32_t i = 1; i < slope->rank; i++)
+		slope->dim[i] = 1;
+}
+
 int run_prelu(const struct kernel_call *k, struct err *e)
 {
 	struct tensor slope = k->in[1];
 	struct binary_run r = {k->op->kind, &k->in[0], &slope, &k->out[0]};
 	struct bcast c;
 	struct tensor whole = {.elem = EL_F32};
-	if (slope.rank == 1 && r.a->rank > 1 && slope.dim[0] == r.a->dim[1]) {
-		slope.rank = r.a->rank - 1;
-		for (uint32_t i = 1; i < slope.rank; i++)
-			slope.dim[i] = 1;
-	}
+	cpu_prelu_shape(r.a, &slope);
 	if (!op_broadcast(r.a, &slope, &whole) || !tensor_same_shape(&whole, r.a))
 		return err_set(e, ST_INPUT, "slopes do not broadcast");
 	cpu_bcast_init(&c, r.out, (const struct tensor *const[]){r.a, &slope}, 2);

@@ -2,6 +2,8 @@
 #include "device/cpu_epilogue.h"
 #include "device/cpu_impl.h"
 
+#include <string.h>
+
 enum { GRAIN = 8192 };
 
 bool cpu_epilogue_knows(enum op_kind kind)
@@ -31,6 +33,14 @@ static float *operand_row(const struct epi_operand *o, int64_t row)
 	return o->data + row * o->row;
 }
 
+static void copy(const float *x, int sx, float *y, int64_t n)
+{
+	if (sx)
+		memcpy(y, x, (size_t)n * sizeof *y);
+	for (int64_t i = 0; !sx && i < n; i++)
+		y[i] = *x;
+}
+
 /* n <= EPI_BLOCK columns of one row from col on; base: the operands' rows. */
 static void run_block(const struct epilogue *e, float *const *base, float *c, int64_t col,
 		      int64_t n)
@@ -52,7 +62,9 @@ static void run_block(const struct epilogue *e, float *const *base, float *c, in
 		to = k->to.operand		? base[k->to.index] + col
 		     : k->to.index == 0 && c ? c
 						: space[k->to.index];
-		if (k->kind == OP_FAKE_QUANTIZE)
+		if (k->kind == OP_RESULT)
+			copy(p[0], s[0], to, n);
+		else if (k->kind == OP_FAKE_QUANTIZE)
 			vec_quantize(p, s, k->levels, to, n);
 		else if (k->n_sources == 2)
 			cpu_binary_f32(k->kind, p[0], s[0], p[1], s[1], to, n);

@@ -11,7 +11,7 @@
 struct cpu_scratch { void *p; size_t bytes; };
 
 /* Scratch slots behind those of the threads. */
-enum { SLOT_CONVERT, SLOT_WHOLE, SLOT_EXTRA, SLOT_SHARED };
+enum { SLOT_CONVERT, SLOT_WHOLE, SLOT_EXTRA, SLOT_STEP, SLOT_SHARED };
 
 struct cpu_ctx {
 	struct pool *pool;           /* NULL: one thread */
@@ -122,6 +122,8 @@ void cpu_unary_f32(enum op_kind kind, const struct unary_args *u, const float *x
 		   int64_t n);
 void cpu_binary_f32(enum op_kind kind, const float *a, int sa, const float *b, int sb, float *y,
 		    int64_t n);
+/* PReLU: slopes of one dim belong to the channels of x; their shape for broadcasting. */
+void cpu_prelu_shape(const struct tensor *x, struct tensor *slope);
 /* The parameters of a unary operator, the constants among them from in. */
 struct unary_args cpu_unary_args(const struct op *op, const struct tensor *in);
 

@@ -1,11 +1,13 @@
 /* device_cpu.c - the device class of this machine's cores: `cpu`, `cpu:LIST`.
  *
- * A step is one node, run by the operator kernels on the host (kernel.h) to
- * its end.  The worker's thread and the pool's threads sit on the device's cores. */
+ * A step is one node, run by the operator kernels on the host (kernel.h), or
+ * several fused ones (cpu_fuse.h); it runs to its end.  The worker's thread and the pool's
+ * threads sit on the device's cores. */
 #include "device/device.h"
 #include "base/mem.h"
 #include "base/pool.h"
 #include "device/cpu_flex.h"
+#include "device/cpu_fuse.h"
 #include "device/kernel.h"
 
 #include <pthread.h>
@@ -21,14 +23,12 @@ struct cpu_state {
 	bool pinned;
 };
 
+/* One of two kinds. */
 struct step {
-	struct flex_step *flex;      /* it is one of these (cpu_flex.h), ... */
-	void **at;                   /* ... with (n_in + n_out) addresses of a run; else: */
-	struct op op;
-	struct cpu_prep *prep;
+	struct flex_step *flex;      /* cpu_flex.h */
+	struct fused *fused;         /* cpu_fuse.h */
 	uint32_t n_in, n_out;
-	struct tensor *in, *out;     /* data set for constants; the rest by each run */
-	uint32_t *from;              /* (n_in) the step's input, or UINT32_MAX */
+	void **at;                   /* (n_in + n_out) addresses of a run */
 };
 
 struct devmem {
@@ -196,67 +196,36 @@ static bool cpu_takes(struct device *d, const struct op *op, uint32_t i, enum el
 	return cpu_kernel_takes(op, (int)i, elem);
 }
 
+static bool cpu_fuses(struct device *d, const struct step_spec *spec)
+{
+	(void)d;
+	for (uint32_t v = 0; v < spec->n_nodes; v++) {
+		struct step_spec one = {.n_nodes = 1, .node = &spec->node[v]};
+		if (flex_step_wants(&one))
+			return false;
+	}
+	return cpu_fuse_fits(spec);
+}
+
 static void cpu_step_free(struct device *d, struct step *s)
 {
 	(void)d;
 	flex_step_free(s->flex);
-	cpu_prep_free(s->prep);
+	cpu_fuse_free(s->fused);
 	mem_free(s->at);
-	mem_free(s->in);
-	mem_free(s->out);
-	mem_free(s->from);
 	mem_free(s);
 }
 
-static int prepare_flex(struct device *d, const struct step_spec *spec, struct step **out,
-			struct err *e)
+static int cpu_prepare(struct device *d, const struct step_spec *spec, struct step **out,
+		       struct err *e)
 {
 	const struct cpu_state *state = d->state;
 	struct step *s = MEM_NEW(struct step);
 	s->n_in = spec->n_in;
 	s->n_out = spec->n_out;
 	s->at = MEM_NEWN(void *, (size_t)s->n_in + s->n_out + 1);
-	if (flex_step_new(spec, state->ctx, &s->flex, e) < 0) {
-		cpu_step_free(d, s);
-		return -1;
-	}
-	*out = s;
-	return 0;
-}
-
-static int run_flex(struct step *s, struct devmem *const *in, struct devmem *const *out,
-		    struct err *e)
-{
-	for (uint32_t i = 0; i < s->n_in; i++)
-		s->at[i] = in[i]->p;
-	for (uint32_t i = 0; i < s->n_out; i++)
-		s->at[s->n_in + i] = out[i]->p;
-	return flex_step_run(s->flex, s->at, s->at + s->n_in, e);
-}
-
-static int cpu_prepare(struct device *d, const struct step_spec *spec, struct step **out,
-		       struct err *e)
-{
-	const struct step_node *n = &spec->node[0];
-	const struct cpu_state *state = d->state;
-	if (flex_step_wants(spec))
-		return prepare_flex(d, spec, out, e);
-	struct step *s = MEM_NEW(struct step);
-	s->op = *n->op;
-	s->n_in = n->n_in;
-	s->n_out = n->n_out;
-	s->in = MEM_NEWN(struct tensor, n->n_in + 1);
-	s->out = mem_copy(n->out, n->n_out, sizeof *n->out);
-	s->from = MEM_NEWN(uint32_t, n->n_in + 1);
-	for (uint32_t i = 0; i < n->n_in; i++) {
-		const struct step_arg *a = &n->in[i];
-		if (a->tensor)
-			s->in[i] = *a->tensor;
-		s->from[i] = a->from == FROM_INPUT ? a->index : UINT32_MAX;
-		if (a->from == FROM_INPUT)
-			s->in[i].data = NULL;
-	}
-	if (cpu_kernel_prepare(&s->op, s->in, s->out, state->ctx, &s->prep, e) < 0) {
+	if ((flex_step_wants(spec) ? flex_step_new(spec, state->ctx, &s->flex, e)
+				   : cpu_fuse_new(spec, state->ctx, &s->fused, e)) < 0) {
 		cpu_step_free(d, s);
 		return -1;
 	}
@@ -267,15 +236,36 @@ static int cpu_prepare(struct device *d, const struct step_spec *spec, struct st
 static int cpu_run(struct device *d, struct step *s, struct devmem *const *in,
 		   struct devmem *const *out, struct err *e)
 {
-	const struct cpu_state *state = d->state;
-	if (s->flex)
-		return run_flex(s, in, out, e);
+	void **at = s->at;
+	(void)d;
 	for (uint32_t i = 0; i < s->n_in; i++)
-		if (s->from[i] != UINT32_MAX)
-			s->in[i].data = in[s->from[i]]->p;
+		at[i] = in[i]->p;
 	for (uint32_t i = 0; i < s->n_out; i++)
-		s->out[i].data = out[i]->p;
-	return cpu_kernel_run(&s->op, s->prep, s->in, s->out, state->ctx, e);
+		at[s->n_in + i] = out[i]->p;
+	return s->flex ? flex_step_run(s->flex, at, at + s->n_in, e)
+		       : cpu_fuse_run(s->fused, at, at + s->n_in, e);
+}
+
+static bool cpu_in_place(struct device *d, const struct step *s, uint32_t in, uint32_t out)
+{
+	(void)d;
+	return s->fused && cpu_fuse_in_place(s->fused, in, out);
+}
+
+static void cpu_step_memory(struct device *d, const struct step *s,
+			    void (*fn)(void *arg, const void *key, uint64_t bytes), void *arg)
+{
+	(void)d;
+	if (s->flex)
+		fn(arg, s->flex, flex_step_bytes(s->flex));
+	else
+		cpu_fuse_memory(s->fused, fn, arg);
+}
+
+static uint64_t cpu_scratch(struct device *d)
+{
+	const struct cpu_state *state = d->state;
+	return cpu_ctx_bytes(state->ctx);
 }
 
 /* ---- memory: the host's ---- */
@@ -328,7 +318,11 @@ static void *cpu_host(struct device *d, struct devmem *m)
 
 const struct device_class cpu_device_class = {
 	.type = "cpu",
-	.max_nodes = 1,
+	.max_nodes = FUSE_NODES,
+	.fuses = cpu_fuses,
+	.in_place = cpu_in_place,
+	.step_memory = cpu_step_memory,
+	.scratch = cpu_scratch,
 	.dynamic = true,
 	.open = cpu_open,
 	.close = cpu_close,
