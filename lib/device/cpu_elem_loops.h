@@ -77,12 +77,15 @@ static bool LEVEL(binary)(enum op_kind kind, const float *a, int sa, const float
 }
 #undef EACH
 
-/* FakeQuantize-1, p: data, il, ih (input range), ol, oh (output range); top = levels - 1. */
+/* FakeQuantize-1, p: data, il, ih (input range), ol, oh (output range); top = levels - 1.  With fused
+ * multiply-adds, as OpenVINO's CPU plugin does: sums of quantised tensors lie exactly between two
+ * levels often, and then the last bit decides. */
 static inline float LEVEL(quantized)(float x, float il, float ih, float ol, float oh, float top)
 {
-	float v = __builtin_rintf((x - il) / (ih - il) * top) / top * (oh - ol) + ol;
-	float lo = il < ih ? il : ih, hi = il > ih ? il : ih;
-	return x <= lo ? ol : x > hi ? oh : v;
+	float lo = il < ih ? il : ih, hi = il > ih ? il : ih, scale = top / (ih - il);
+	float v = x < lo ? lo : x > hi ? hi : x;
+	v = __builtin_rintf(__builtin_fmaf(v, scale, -il * scale));
+	return __builtin_fmaf(v, (oh - ol) / top, ol);
 }
 
 static void LEVEL(quantize)(const float *const *p, const int *s, float top, float *y, int64_t n)
