@@ -113,9 +113,7 @@ static int save_one(const struct writer *w, uint32_t i, const void *data, FILE *
 	const struct graph *g = w->s->model.g;
 	char q[1000], shape[300];
 	uint32_t out = w->b->out[i], v = node_of(g, out);
-	struct tensor t = w->s->model.values.value[out];
-	union { const void *c; void *v; } u = {.c = data};
-	t.data = u.v;
+	struct tensor t = result_value(&w->s->model, w->s->model.n_results - w->b->n + i, data);
 	fprintf(f, "%u.npy\t%s\t%s\t%lld\t%u\t%s\n", i,
 		err_escape(q, sizeof q, g->node_name[v], strlen(g->node_name[v])),
 		tensor_text(&t, shape, sizeof shape), (long long)g->id[v], out - g->out_ptr[v],
