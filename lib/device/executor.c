@@ -15,6 +15,15 @@ double clock_s(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* To wake up takes about as long as a small step: a worker on cores of its own is patient. */
+static double spin_s(const struct device_list *l, uint32_t d)
+{
+	for (uint32_t i = 0; i < l->n; i++)
+		if (i != d && device_shares_cores(&l->dev[i], &l->dev[d]))
+			return 100e-6;
+	return 5e-3;
+}
+
 struct executor *executor_new(struct device_list *l)
 {
 	struct executor *x = mem_try(sizeof *x);
@@ -37,6 +46,7 @@ struct executor *executor_new(struct device_list *l)
 		w->x = x;
 		w->dev = d;
 		w->device = &l->dev[d];
+		w->spin_s = spin_s(l, d);
 		atomic_init(&w->inbox, GRAPH_NONE);
 		pthread_mutex_init(&w->lock, NULL);
 		pthread_cond_init(&w->wake, NULL);
@@ -166,6 +176,7 @@ int executor_run(struct executor *x, struct plan *p, struct exec_sample *out, st
 	x->begin_s = x->end_s = start;
 	x->n_active = x->k;
 	x->generation++;
+	atomic_store(&x->started, x->generation);
 	pthread_cond_broadcast(&x->go);
 	await(x);
 	struct err failed = x->err;

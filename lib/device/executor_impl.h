@@ -23,6 +23,7 @@ struct worker {
 	uint32_t *heap, n_heap;          /* ready tasks, highest rank first; the worker's own */
 	size_t cap_heap;
 	uint32_t left;                   /* tasks that it has not started */
+	double spin_s;                   /* it looks for work for so long before it sleeps */
 	double busy_s;
 	_Alignas(64)
 		atomic_uint inbox; /* ready tasks that others hand over: a list through slot.next */
@@ -52,6 +53,7 @@ struct executor {
 	pthread_mutex_t lock;            /* of what follows */
 	pthread_cond_t go, done;
 	uint64_t generation;             /* of runs */
+	_Atomic uint64_t started;        /* the same, for those who look without the lock */
 	uint32_t n_active;               /* workers inside the run */
 	bool quit, ended;
 	struct err err;

@@ -26,10 +26,11 @@ static void make_values(struct builder *b)
 	for (uint32_t c = 0; c < tl->n_copies; c++) {
 		uint32_t t = tl->copy[c].tensor, v = copy_value(b, c);
 		b->value[v] = (struct value){.out = b->value[t].out,
-			.dev = tl->copy[c].dst, .writer = GRAPH_NONE, .first_reader = GRAPH_NONE, .over = GRAPH_NONE,
-			.begin_s = tl->copy_start_s[c], .end_s = tl->copy_end_s[c]};
+			.dev = tl->copy[c].dst, .writer = GRAPH_NONE, .first_reader = GRAPH_NONE,
+			.over = GRAPH_NONE, .begin_s = tl->copy_start_s[c],
+			.end_s = tl->copy_end_s[c]};
 		value_extend(&b->value[t], tl->copy_end_s[c]);
-		*value_at(b, b->value[v].out, b->value[v].dev) = v;
+		*value_at(b, b->value[v].out, b->value[v].dev) = in_host(b, c) ? t : v;
 	}
 	for (uint32_t u = 0; u < d->n_uses; u++) {
 		uint32_t r = d->use_task[u];

@@ -11,9 +11,10 @@
  * A task runs a group of steps (group.h).  A step that may write over its input
  * (device_class.in_place), when nothing else reads that, does.
  *
- * Copies between devices are tasks of their own, one per tensor and
- * destination: host to host a memcpy by the destination's worker, from host to
- * device memory an upload, from device memory a download (both asynchronous),
+ * Between two devices that compute in host memory nothing is copied: the
+ * reader reads where the tensor is (planner.in_host false: a memcpy by the reader's
+ * worker).  Other copies are tasks of their own, one per tensor and
+ * destination: from host to device memory an upload, from device memory a download (both asynchronous),
  * and between two devices' own memories a download and an upload. */
 #ifndef HSDAG_DEVICE_PLAN_H
 #define HSDAG_DEVICE_PLAN_H
@@ -54,8 +55,9 @@ struct plan {
 	/* (k) peak: tensors, and what the steps there keep (constants, packed weights). */
 	uint64_t *mem_bytes;
 	uint64_t *tensor_bytes;      /* (k) of it, tensors */
-	uint32_t n_copies;           /* between devices, per inference */
+	uint32_t n_copies;           /* tensors that cross devices, once per destination */
 	uint64_t copy_bytes;
+	uint32_t n_in_host;          /* of them, those that are read where they are */
 	double predicted_s;          /* what the list scheduler expects */
 
 	struct variables *variables; /* the model's; NULL: none */
@@ -97,7 +99,9 @@ struct planner {
 	struct sched_costs costs;
 	struct timeliner *timeliner;
 	struct mem_pool **pool;      /* (k) the memory that the next plan's tensors lie in */
-	enum fuse_mode fuse;         /* of the next plan; FUSE_ALL after planner_open */
+	/* Of the next plan. */
+	enum fuse_mode fuse;         /* FUSE_ALL after planner_open */
+	bool in_host;                /* true after planner_open */
 	bool *is_result;             /* (n_tensors) */
 	struct prepared_cache prepared;
 	struct devmem **param_mem;   /* (n_params, k) wrapped inputs; NULL: not yet */

@@ -3,23 +3,45 @@
 
 #include <math.h>
 
-static void bind_groups(struct builder *b)
+static void *host_of(const struct builder *b, const struct value *v)
 {
+	return dev_of(b, v->dev)->class->host(dev_of(b, v->dev), v->mem);
+}
+
+/* Output `out` as memory of device d: its own, or that of another device of the host, wrapped. */
+static int memory_on(struct builder *b, uint32_t out, uint32_t d, struct devmem **wrapped,
+		     struct devmem **m, struct err *e)
+{
+	const struct value *v = &b->value[*value_at(b, out, d)];
+	struct devmem **w = &wrapped[(size_t)out * n_devices(b) + d];
+	*m = v->mem;
+	if (v->dev == d)
+		return 0;
+	if (!*w) {
+		if (dev_of(b, d)->class->wrap(dev_of(b, d), host_of(b, v), out_bytes(b, out), w, e) < 0)
+			return -1;
+		plan_keep_view(b, d, *w);
+	}
+	*m = *w;
+	return 0;
+}
+
+static int bind_groups(struct builder *b, struct err *e)
+{
+	uint32_t n_out = b->p->m->g->out_ptr[b->p->m->g->n];
+	struct devmem **wrapped = ARENA_NEWN(b->a, struct devmem *, (size_t)n_out * n_devices(b));
 	for (uint32_t i = 0; i < b->c.n; i++) {
 		const struct group *g = &b->c.group[i];
 		struct task *t = &b->plan->task[i];
 		t->in = ARENA_NEWN(b->plan->arena, struct devmem *, g->n_in);
 		t->out = ARENA_NEWN(b->plan->arena, struct devmem *, g->n_out);
 		for (uint32_t j = 0; j < g->n_in; j++)
-			t->in[j] = b->value[*value_at(b, g->in[j], g->dev)].mem;
+			if (memory_on(b, g->in[j], g->dev, wrapped, &t->in[j], e) < 0)
+				return -1;
 		for (uint32_t j = 0; j < g->n_out; j++)
 			t->out[j] = b->value[*value_at(b, g->out[j], g->dev)].mem;
 	}
-}
-
-static void *host_of(const struct builder *b, const struct value *v)
-{
-	return dev_of(b, v->dev)->class->host(dev_of(b, v->dev), v->mem);
+	return 0;
 }
 
 static void bind_copies(struct builder *b)
@@ -28,6 +50,8 @@ static void bind_copies(struct builder *b)
 	for (uint32_t c = 0; c < b->c.tl->n_copies; c++) {
 		const struct value *to = &b->value[copy_value(b, c)];
 		const struct value *from = &b->value[b->c.tl->copy[c].tensor];
+		if (in_host(b, c))
+			continue;
 		struct task *last = &pl->task[to->writer];
 		struct task *first = last;
 		if (!is_host(b, from->dev) && !is_host(b, to->dev))
@@ -103,7 +127,8 @@ static void index_waits(struct builder *b)
 
 int plan_bind(struct builder *b, struct err *e)
 {
-	bind_groups(b);
+	if (bind_groups(b, e) < 0)
+		return -1;
 	bind_copies(b);
 	if (bind_results(b, e) < 0)
 		return -1;

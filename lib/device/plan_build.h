@@ -9,7 +9,8 @@
 
 /* A tensor somewhere: at home (the device of its step), a copy, or an input of
  * the model that was brought to a device.  Values of one placement are
- * numbered: tensors, then copies, then inputs on devices. */
+ * numbered: tensors, then copies, then inputs on devices.  A copy that is not made (in_host)
+ * has no writer. */
 struct value {
 	uint32_t out;           /* the output of the graph */
 	uint32_t dev;
@@ -52,7 +53,7 @@ struct builder {
 	struct arena *a;             /* gone when the plan is made */
 	struct value *value;
 	uint32_t n_values;
-	uint32_t *at;                /* (outputs, k) value of an output on a device; GRAPH_NONE */
+	uint32_t *at;                /* (outputs, k) value that a device reads; GRAPH_NONE */
 	struct reader *reader;
 	size_t n_readers, cap_readers;
 	struct wait *wait;
@@ -68,6 +69,12 @@ static inline struct device *dev_of(const struct builder *b, uint32_t d)
 static inline bool is_host(const struct builder *b, uint32_t d)
 {
 	return dev_of(b, d)->class->host != NULL;
+}
+
+/* Is the tensor of copy c read where it is? */
+static inline bool in_host(const struct builder *b, uint32_t c)
+{
+	return b->p->in_host && is_host(b, b->c.tl->copy[c].src) && is_host(b, b->c.tl->copy[c].dst);
 }
 
 static inline uint32_t n_devices(const struct builder *b)
@@ -86,7 +93,7 @@ static inline uint32_t copy_value(const struct builder *b, uint32_t copy)
 	return b->c.dag.n_tensors + copy;
 }
 
-/* Where output `out` of the graph is on device d. */
+/* Where device d finds output `out` of the graph. */
 static inline uint32_t *value_at(const struct builder *b, uint32_t out, uint32_t d)
 {
 	return &b->at[(size_t)out * b->p->devices->n + d];
@@ -124,6 +131,8 @@ int plan_fits(struct builder *b, uint32_t d, uint64_t tensor_bytes, struct err *
 
 /* plan_memory.c: every value its place, waits for what lay there. */
 int plan_memory(struct builder *b, struct err *e) MUST_CHECK;
+/* The plan releases m, of device d. */
+void plan_keep_view(struct builder *b, uint32_t d, struct devmem *m);
 
 /* plan_bind.c: addresses into tasks; where results are; waits into rows. */
 int plan_bind(struct builder *b, struct err *e) MUST_CHECK;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void keep_view(struct builder *b, uint32_t d, struct devmem *m)
+void plan_keep_view(struct builder *b, uint32_t d, struct devmem *m)
 {
 	struct plan *pl = b->plan;
 	size_t cap = b->cap_views;
@@ -113,7 +113,8 @@ static double slack_s(const struct builder *b)
 static bool may_overwrite(const struct builder *b, uint32_t i, uint32_t v, double slack)
 {
 	const struct value *x = &b->value[v];
-	if (x->writer == GRAPH_NONE || x->to_end || x->over != GRAPH_NONE)
+	if (x->writer == GRAPH_NONE || x->to_end || x->over != GRAPH_NONE ||
+	    x->dev != b->c.group[i].dev)
 		return false;
 	for (uint32_t r = x->first_reader; r != GRAPH_NONE; r = b->reader[r].next) {
 		const struct reader *y = &b->reader[r];
@@ -204,7 +205,7 @@ static int plan_device(struct builder *b, uint32_t d, const double *time, uint32
 		if (dev->class->view(dev, b->plan->pool[d]->mem, block[i].offset, block[i].bytes,
 				     &m, e) < 0)
 			return err_prefix(e, "device '%s'", dev->name);
-		keep_view(b, d, m);
+		plan_keep_view(b, d, m);
 		for (uint32_t v = id[i]; v != GRAPH_NONE; v = b->value[v].over)
 			b->value[v].mem = m;
 	}

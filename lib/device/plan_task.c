@@ -107,6 +107,9 @@ static int add_copy(struct builder *b, uint32_t c, struct err *e)
 	struct task t = {.bytes = bytes, .rank = reader_rank(b, x->tensor, x->dst)};
 	b->plan->n_copies++;
 	b->plan->copy_bytes += bytes;
+	b->plan->n_in_host += in_host(b, c);
+	if (in_host(b, c))
+		return 0;
 	bool from_host = is_host(b, x->src), to_host = is_host(b, x->dst);
 	if (from_host) {
 		t.kind = to_host ? TASK_MEMCPY : TASK_UPLOAD;

@@ -84,6 +84,7 @@ int planner_open(struct planner *p, struct model *m, struct device_list *l, stru
 	p->step_s = ARENA_NEWN(p->arena, double, n * k);
 	p->rank = ARENA_NEWN(p->arena, double, n);
 	p->fuse = FUSE_ALL;
+	p->in_host = true;
 	p->pool = ARENA_NEWN(p->arena, struct mem_pool *, k);
 	p->local = ARENA_NEWN(p->arena, uint32_t, n);
 	memset(p->local, 0xff, n * sizeof *p->local);

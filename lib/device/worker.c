@@ -1,10 +1,11 @@
 /* worker.c - one thread per device: ready queues, running a task, completion. */
 #include "device/executor_impl.h"
 
+#include <sched.h>
 #include <string.h>
 
-/* How long a worker looks for work before it sleeps, on cores of its own. */
-static const double SPIN_S = 100e-6;
+/* Between runs a worker looks for the next one for so long, and gives its core to whoever starts it. */
+static const double SPIN_BETWEEN_S = 0.5e-3;
 
 static void cpu_relax(void)
 {
@@ -223,7 +224,7 @@ static int wait_for_work(struct worker *w, struct err *e)
 		if (c->flush(w->device, e) < 0)
 			return -1;
 	} else {
-		for (double until = clock_s() + SPIN_S;
+		for (double until = clock_s() + w->spin_s;
 		     clock_s() < until && !executor_stopped(w->x);)
 			for (int i = 0; i < 50; i++) {
 				if (has_mail(w))
@@ -258,6 +259,23 @@ static int run_tasks(struct worker *w, struct err *e)
 	return w->device->class->flush ? w->device->class->flush(w->device, e) : 0;
 }
 
+/* Until another run than `seen` has begun, or the end; false: the end. */
+static bool wait_for_run(struct worker *w, uint64_t *seen)
+{
+	struct executor *x = w->x;
+	if (!w->device->class->flush)
+		for (double until = clock_s() + SPIN_BETWEEN_S;
+		     atomic_load(&x->started) == *seen && clock_s() < until;)
+			sched_yield();
+	pthread_mutex_lock(&x->lock);
+	while (x->generation == *seen && !x->quit)
+		pthread_cond_wait(&x->go, &x->lock);
+	*seen = x->generation;
+	bool quit = x->quit;
+	pthread_mutex_unlock(&x->lock);
+	return !quit;
+}
+
 void *worker_main(void *arg)
 {
 	struct worker *w = arg;
@@ -265,15 +283,7 @@ void *worker_main(void *arg)
 	uint64_t seen = 0;
 	if (w->device->class->enter)
 		w->device->class->enter(w->device);
-	for (;;) {
-		pthread_mutex_lock(&x->lock);
-		while (x->generation == seen && !x->quit)
-			pthread_cond_wait(&x->go, &x->lock);
-		bool quit = x->quit;
-		seen = x->generation;
-		pthread_mutex_unlock(&x->lock);
-		if (quit)
-			return NULL;
+	while (wait_for_run(w, &seen)) {
 		struct err e = ERR_INIT;
 		if (run_tasks(w, &e) < 0) {
 			(void)err_prefix(&e, "device '%s'", w->device->name);
@@ -284,4 +294,5 @@ void *worker_main(void *arg)
 			pthread_cond_signal(&x->done);
 		pthread_mutex_unlock(&x->lock);
 	}
+	return NULL;
 }

@@ -23,7 +23,8 @@ static void enter(struct device *d)
 }
 
 /* Microseconds per unit, median of RUNS. */
-static void bench(const char *what, uint32_t k, uint32_t span, bool alternate, const char *unit)
+static void bench(const char *what, uint32_t nodes, uint32_t k, uint32_t span, bool alternate,
+		  const char *unit)
 {
 	static const struct device_class idle = {NOW, .max_nodes = 1};
 	struct device_class class = idle;
@@ -32,7 +33,7 @@ static void bench(const char *what, uint32_t k, uint32_t span, bool alternate, c
 	struct planner pl;
 	struct plan p;
 	struct err e = ERR_INIT;
-	struct graph *g = make_graph(NODES, span);
+	struct graph *g = make_graph(nodes, span);
 	graph_colocate(g, CONST_DROP, false);
 	uint16_t *device = MEM_NEWN(uint16_t, (size_t)g->n_sets + 1);
 	double lat[RUNS];
@@ -73,9 +74,11 @@ static void bench(const char *what, uint32_t k, uint32_t span, bool alternate, c
 
 int main(void)
 {
-	bench("chain on one device", 1, 1, false, "task");
-	bench("random graph on one device", 1, 100, false, "task");
-	bench("chain that changes devices at each step", 2, 1, true, "copy");
-	bench("random graph on two devices", 2, 100, false, "task");
+	bench("chain on one device", NODES, 1, 1, false, "task");
+	bench("random graph on one device", NODES, 1, 100, false, "task");
+	bench("chain that changes devices at each step", NODES, 2, 1, true, "copy");
+	bench("random graph on two devices", NODES, 2, 100, false, "task");
+	bench("a run of hardly anything, one device", 12, 1, 1, false, "task");
+	bench("a run of hardly anything, two devices", 12, 2, 1, false, "task");
 	return 0;
 }

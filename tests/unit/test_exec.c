@@ -27,6 +27,7 @@ static void placements(const char *kinds, uint32_t n, uint32_t span, int n_place
 		struct exec_sample s = {0};
 		for (uint32_t j = 0; j < g->n_sets; j++)
 			device[j] = (uint16_t)(i < (int)l.n ? (uint32_t)i : below(l.n));
+		pl.in_host = i % 3 != 2;
 		if (plan_make(&pl, device, &p, &e) < 0) {
 			failed++;
 			err_clear(&e);
