@@ -58,6 +58,7 @@ struct step_env {
 	const unsigned char *weights;  /* the .bin, mapped: constants of bodies */
 	uint64_t weights_bytes;
 	struct variables *variables;
+	const char *weights_path;      /* the file that `weights` is; NULL when there is none */
 };
 
 struct step_node {
@@ -190,6 +191,7 @@ struct device {
 
 extern const struct device_class cpu_device_class;      /* device_cpu.c */
 extern const struct device_class opencl_device_class;   /* cl_device.c */
+extern const struct device_class openvino_device_class; /* ov_device.c */
 
 /* ---- naming ---- */
 
@@ -227,6 +229,9 @@ int cpu_name_check(const char *name, struct err *e) MUST_CHECK;
 void opencl_list_machine(void (*fn)(void *arg, const struct device *d), void *arg);
 /* "cl:P.D" and "cl:P.D:A-B" (compute units A to B only). */
 int opencl_name_check(const char *name, struct err *e) MUST_CHECK;
+void openvino_list_machine(void (*fn)(void *arg, const struct device *d), void *arg);
+/* "ov:TARGET[:CORES][/OPTION=VALUE]...", see ov_name.c. */
+int openvino_name_check(const char *name, struct err *e) MUST_CHECK;
 /* What must be in the environment before the first OpenCL call of a process
  * that will open these devices (PoCL's affinity and thread count). */
 void opencl_arrange(const char *const *names, uint32_t n);

@@ -15,6 +15,8 @@ static const struct device_class *class_of(const char *name)
 		return &cpu_device_class;
 	if (strncmp(name, "cl:", 3) == 0)
 		return &opencl_device_class;
+	if (strncmp(name, "ov:", 3) == 0)
+		return &openvino_device_class;
 	return NULL;
 }
 
@@ -23,8 +25,8 @@ static int init_device(struct device *d, const char *name, struct err *e)
 	char q[120];
 	*d = (struct device){.class = class_of(name), .align = 64};
 	if (!d->class)
-		return err_set(e, ST_USAGE, "unknown device '%s'; cpu, cpu:LIST or cl:P.D "
-			       "(devrun --list shows this machine's)",
+		return err_set(e, ST_USAGE, "unknown device '%s'; cpu, cpu:LIST, cl:P.D or "
+			       "ov:NAME (devrun --list shows this machine's)",
 			       err_escape(q, sizeof q, name, strlen(name)));
 	if (strlen(name) >= sizeof d->name)
 		return err_set(e, ST_USAGE, "device name '%s' is too long",
@@ -32,6 +34,8 @@ static int init_device(struct device *d, const char *name, struct err *e)
 	strcpy(d->name, name);
 	if (d->class == &opencl_device_class)
 		return opencl_name_check(name, e);
+	if (d->class == &openvino_device_class)
+		return openvino_name_check(name, e);
 	return cpu_name_check(name, e);
 }
 
@@ -172,6 +176,7 @@ void device_list_machine(void (*fn)(void *arg, const struct device *d), void *ar
 {
 	cpu_list_machine(fn, arg);
 	opencl_list_machine(fn, arg);
+	openvino_list_machine(fn, arg);
 }
 
 struct found {
@@ -210,7 +215,8 @@ char *device_list_default(char *dst, size_t cap)
 	f->dst = dst;
 	f->cap = cap;
 	dst[0] = '\0';
-	device_list_machine(find_one, f);
+	cpu_list_machine(find_one, f);
+	opencl_list_machine(find_one, f);
 	size_t n = strlen(dst);
 	if (f->accelerator || f->n_cores < 2) {
 		snprintf(dst + n, cap - n, ",cpu");

@@ -310,7 +310,8 @@ int model_open(struct model *m, const struct graph *g, const char *weights, stru
 		return -1;
 	host_values_init(&m->values, g, m->weights.data, m->weights.bytes, m->ctx);
 	describe_dynamic(m);
-	m->env = (struct step_env){m->weights.data, m->weights.bytes, variables_new(g)};
+	m->env = (struct step_env){m->weights.data, m->weights.bytes, variables_new(g),
+				   !m->has_weights ? NULL : weights ? weights : g->weights};
 	find_roots(m);
 	list_steps(m);
 	return check_nodes(m, e) < 0 ? -1 : make_inputs(m, e);

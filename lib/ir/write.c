@@ -94,7 +94,8 @@ static void put_shape(struct text *t, const struct ir_tensor *x)
 static const char *port_precision(enum elem t, char name[16])
 {
 	static const struct { enum elem t; const char *name; } odd[] = {
-		{EL_F64, "FP64"}, {EL_F32, "FP32"}, {EL_F16, "FP16"}, {EL_BOOLEAN, "BOOL"}, {EL_U1, "BIN"}};
+		{EL_F64, "FP64"}, {EL_F32, "FP32"}, {EL_F16, "FP16"}, {EL_BOOLEAN, "BOOL"}, {EL_U1, "BIN"},
+		{EL_DYNAMIC, "UNSPECIFIED"}};
 	for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
 		if (odd[i].t == t)
 			return odd[i].name;
@@ -109,7 +110,7 @@ static void put_port(struct text *t, uint32_t id, const struct ir_tensor *x)
 {
 	char precision[16];
 	putf(t, "<port id=\"%u\"", id);
-	if (x && x->elem != EL_DYNAMIC)
+	if (x)
 		putf(t, " precision=\"%s\"", port_precision(x->elem, precision));
 	if (x && x->names && *x->names)
 		put_attr(t, "names", x->names);
@@ -187,6 +188,9 @@ static void put_data(struct ir_writer *w, struct text *t, const struct graph *g,
 	puts_to(t, "/>\n");
 }
 
+static const char decompression[] =
+	"<rt_info><attribute name=\"decompression\" version=\"0\"/></rt_info>\n";
+
 /* A Convert that only unpacks stored weights says so, and plugins keep the small type. */
 static bool is_decompression(const struct graph *g, uint32_t v)
 {
@@ -244,7 +248,7 @@ static void put_node(struct ir_writer *w, struct net *n, uint32_t id, const stru
 	open_layer(n, id, g->node_name[v], g->type[v], g->opset[v]);
 	put_data(w, t, g, v);
 	if (is_decompression(g, v))
-		puts_to(t, "<rt_info><attribute name=\"decompression\" version=\"0\"/></rt_info>\n");
+		puts_to(t, decompression);
 	if (n_in > 0) {
 		puts_to(t, "<input>\n");
 		put(t, in->v, in->n);
@@ -366,8 +370,11 @@ static uint32_t put_inputs(struct ir_writer *w, uint32_t id, uint32_t n, const s
 	return n;
 }
 
+/* Attributes of a layer, and the text that follows them. */
+struct data { struct text attr; const char *more; };
+
 static uint32_t put_simple(struct ir_writer *w, const char *type, const char *opset,
-			   const char *name, const struct text *data, uint32_t n_in,
+			   const char *name, const struct data *data, uint32_t n_in,
 			   const struct ir_value *in, const struct ir_tensor *out)
 {
 	struct text ports = {0}, *t = &w->main.layers;
@@ -375,11 +382,13 @@ static uint32_t put_simple(struct ir_writer *w, const char *type, const char *op
 	n_in = put_inputs(w, id, n_in, in, &ports);
 	add_layer(w, n_in);
 	open_layer(&w->main, id, name, type, opset);
-	if (data && data->n) {
+	if (data && data->attr.n) {
 		puts_to(t, "<data");
-		put(t, data->v, data->n);
+		put(t, data->attr.v, data->attr.n);
 		puts_to(t, "/>\n");
 	}
+	if (data && data->more)
+		puts_to(t, data->more);
 	if (n_in > 0) {
 		puts_to(t, "<input>\n");
 		put(t, ports.v, ports.n);
@@ -398,23 +407,23 @@ static uint32_t put_simple(struct ir_writer *w, const char *type, const char *op
 
 uint32_t ir_write_parameter(struct ir_writer *w, const char *name, const struct ir_tensor *x)
 {
-	struct text data = {0};
-	put_shape(&data, x);
-	put_attr(&data, "element_type", elem_name(x->elem));
+	struct data data = {0};
+	put_shape(&data.attr, x);
+	put_attr(&data.attr, "element_type", elem_name(x->elem));
 	uint32_t id = put_simple(w, "Parameter", "opset1", name, &data, 0, NULL, x);
-	mem_free(data.v);
+	mem_free(data.attr.v);
 	return id;
 }
 
 uint32_t ir_write_constant(struct ir_writer *w, const char *name, const struct ir_tensor *x,
 			   uint64_t offset, uint64_t bytes)
 {
-	struct text data = {0};
-	put_attr(&data, "element_type", elem_name(x->elem));
-	put_shape(&data, x);
-	putf(&data, " offset=\"%" PRIu64 "\" size=\"%" PRIu64 "\"", offset, bytes);
+	struct data data = {0};
+	put_attr(&data.attr, "element_type", elem_name(x->elem));
+	put_shape(&data.attr, x);
+	putf(&data.attr, " offset=\"%" PRIu64 "\" size=\"%" PRIu64 "\"", offset, bytes);
 	uint32_t id = put_simple(w, "Const", "opset1", name, &data, 0, NULL, x);
-	mem_free(data.v);
+	mem_free(data.attr.v);
 	return id;
 }
 
@@ -422,13 +431,23 @@ uint32_t ir_write_operator(struct ir_writer *w, const char *type, const char *op
 			   const char *name, const char *attributes, uint32_t n_in,
 			   const struct ir_value *in, const struct ir_tensor *out)
 {
-	struct text data = {0};
+	struct data data = {0};
 	if (*attributes) {
-		put(&data, " ", 1);
-		puts_to(&data, attributes);
+		put(&data.attr, " ", 1);
+		puts_to(&data.attr, attributes);
 	}
 	uint32_t id = put_simple(w, type, opset, name, &data, n_in, in, out);
-	mem_free(data.v);
+	mem_free(data.attr.v);
+	return id;
+}
+
+uint32_t ir_write_decompression(struct ir_writer *w, const char *name, struct ir_value in,
+				const struct ir_tensor *out)
+{
+	struct data data = {.more = decompression};
+	put_attr(&data.attr, "destination_type", elem_name(out->elem));
+	uint32_t id = put_simple(w, "Convert", "opset1", name, &data, 1, &in, out);
+	mem_free(data.attr.v);
 	return id;
 }
 

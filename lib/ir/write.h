@@ -55,6 +55,9 @@ uint32_t ir_write_node(struct ir_writer *w, const struct graph *g, uint32_t v,
 uint32_t ir_write_operator(struct ir_writer *w, const char *type, const char *opset,
 			   const char *name, const char *attributes, uint32_t n_in,
 			   const struct ir_value *in, const struct ir_tensor *out);
+/* A Convert of packed weights to `out`, marked so that plugins may keep them packed. */
+uint32_t ir_write_decompression(struct ir_writer *w, const char *name, struct ir_value in,
+				const struct ir_tensor *out);
 uint32_t ir_write_result(struct ir_writer *w, const char *name, struct ir_value in);
 /* The whole text, ended; it lives until ir_writer_free.  Call it once. */
 const char *ir_writer_text(struct ir_writer *w, size_t *bytes);

@@ -1,0 +1,213 @@
+/* ov_model.c - a step as the text of an IR that OpenVINO reads from memory.
+ *
+ * Constants that the model's file has are named by their place in it; others are added behind
+ * it (ov_weights.c).  Where a view lies between two nodes of the step, which is no node of
+ * it, a Reshape to the shape that the reader sees stands for it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "device/ov_impl.h"
+#include "ir/write.h"
+
+struct text {
+	const struct step_spec *s;
+	struct ov_weights *weights;
+	struct ir_writer *w;
+	struct ir_value *input;          /* (n_in) */
+	uint32_t *layer;                 /* (n_nodes) */
+	struct done { const struct tensor *t; enum elem elem; struct ir_value value; } *done;
+	size_t n_done, n_slots;          /* constants written so far */
+	uint64_t weight_bytes;
+	uint32_t n_names;
+};
+
+static struct ir_tensor describe(const struct tensor *t)
+{
+	return (struct ir_tensor){t->elem, (uint8_t)t->rank, t->dim, ""};
+}
+
+/* ---- constants ---- */
+
+static int64_t const_index(const struct graph *g, uint32_t v)
+{
+	uint32_t lo = 0, hi = g->n_const;
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (g->const_node[mid] < v)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < g->n_const && g->const_node[lo] == v ? (int64_t)lo : -1;
+}
+
+static bool keeps_bytes(const struct graph *g, uint32_t v)
+{
+	static const char *const views[] = {"Reshape", "Squeeze", "Unsqueeze"};
+	for (size_t i = 0; i < sizeof views / sizeof *views; i++)
+		if (graph_is_type(g, v, views[i]))
+			return true;
+	return false;
+}
+
+/* Where in the file the bytes of constant input i are, if they are those of a Const: maybe
+ * seen through views, and through the Convert that unpacks weights which stay packed. */
+static bool in_file(const struct text *x, const struct step_node *n, uint32_t i, uint64_t *offset)
+{
+	const struct graph *g = n->graph;
+	const struct tensor *t = n->in[i].tensor;
+	uint32_t u = g->in_node[g->in_ptr[n->v] + i];
+	enum elem expected = (enum elem)g->out_elem[g->out_ptr[u] + g->in_port[g->in_ptr[n->v] + i]];
+	while (keeps_bytes(g, u) || (t->elem != expected && graph_is_type(g, u, "Convert")))
+		u = g->in_node[g->in_ptr[u]];
+	int64_t c = const_index(g, u);
+	if (c < 0 || (enum elem)g->out_elem[g->out_ptr[u]] != t->elem ||
+	    g->const_bytes[c] != (uint64_t)tensor_bytes(t) ||
+	    g->const_bytes[c] > ov_weights_file_bytes(x->weights) ||
+	    g->const_offset[c] > ov_weights_file_bytes(x->weights) - g->const_bytes[c])
+		return false;
+	*offset = g->const_offset[c];
+	return true;
+}
+
+static struct done *find_done(const struct text *x, const struct tensor *t, enum elem elem)
+{
+	for (size_t h = ((uintptr_t)t >> 4) * 0x9e3779b97f4a7c15u >> 20;; h++) {
+		struct done *d = &x->done[h & (x->n_slots - 1)];
+		if (!d->t || (d->t == t && d->elem == elem))
+			return d;
+	}
+}
+
+static void grow_done(struct text *x)
+{
+	struct done *old = x->done;
+	size_t n = x->n_slots;
+	x->n_slots = n ? 2 * n : 64;
+	x->done = MEM_NEWN(struct done, x->n_slots);
+	for (size_t i = 0; i < n; i++)
+		if (old[i].t)
+			*find_done(x, old[i].t, old[i].elem) = old[i];
+	mem_free(old);
+}
+
+/* Constant input i of n, as the type that the node expects. */
+static int put_constant(struct text *x, const struct step_node *n, uint32_t i, struct ir_value *out,
+			struct err *e)
+{
+	const struct graph *g = n->graph;
+	const struct tensor *t = n->in[i].tensor;
+	uint32_t slot = g->in_ptr[n->v] + i;
+	enum elem expected = (enum elem)g->out_elem[g->out_ptr[g->in_node[slot]] + g->in_port[slot]];
+	uint64_t offset, bytes = (uint64_t)tensor_bytes(t);
+	char name[40];
+	if (2 * (x->n_done + 1) > x->n_slots)
+		grow_done(x);
+	struct done *d = find_done(x, t, expected);
+	if (d->t) {
+		*out = d->value;
+		return 0;
+	}
+	if (!in_file(x, n, i, &offset) && ov_weights_add(x->weights, t->data, bytes, &offset, e) < 0)
+		return -1;
+	snprintf(name, sizeof name, "constant/%u", x->n_names++);
+	struct ir_tensor shown = describe(t);
+	struct ir_value value = {ir_write_constant(x->w, name, &shown, offset, bytes), 0};
+	if (expected != t->elem) {
+		shown.elem = expected;
+		value.layer = ir_write_decompression(x->w, strcat(name, "/f"), value, &shown);
+	}
+	x->weight_bytes += elem_is_real(t->elem) ? (uint64_t)tensor_elements(t) * sizeof(float) : bytes;
+	*d = (struct done){t, expected, value};
+	x->n_done++;
+	*out = value;
+	return 0;
+}
+
+/* ---- views ---- */
+
+/* `from`, which has the shape of `have`, in the shape of `want`. */
+static int put_view(struct text *x, const struct tensor *have, const struct tensor *want,
+		    struct ir_value from, struct ir_value *out, struct err *e)
+{
+	char name[40];
+	uint64_t offset;
+	*out = from;
+	if (have->rank == want->rank && memcmp(have->dim, want->dim, have->rank * sizeof *have->dim) == 0)
+		return 0;
+	const int64_t rank = want->rank;
+	const struct ir_tensor shape = {EL_I64, 1, &rank, ""}, result = describe(want);
+	if (ov_weights_add(x->weights, want->dim, want->rank * sizeof *want->dim, &offset, e) < 0)
+		return -1;
+	snprintf(name, sizeof name, "view/%u", x->n_names++);
+	uint32_t c = ir_write_constant(x->w, name, &shape, offset, want->rank * sizeof *want->dim);
+	struct ir_value in[2] = {from, {c, 0}};
+	*out = (struct ir_value){ir_write_operator(x->w, "Reshape", "opset1", strcat(name, "/r"),
+						   "special_zero=\"false\"", 2, in, &result), 0};
+	return 0;
+}
+
+/* ---- nodes ---- */
+
+static int put_argument(struct text *x, const struct step_node *n, uint32_t i, struct ir_value *out,
+			struct err *e)
+{
+	const struct step_arg *a = &n->in[i];
+	*out = IR_NO_VALUE;
+	switch (a->from) {
+	case FROM_NONE: return 0;
+	case FROM_CONST: return put_constant(x, n, i, out, e);
+	case FROM_INPUT: return put_view(x, x->s->in[a->index], a->tensor, x->input[a->index], out, e);
+	case FROM_NODE: break;
+	}
+	return put_view(x, &x->s->node[a->index].out[a->port], a->tensor,
+			(struct ir_value){x->layer[a->index], a->port}, out, e);
+}
+
+static int put_nodes(struct text *x, struct err *e)
+{
+	struct ir_value *in = NULL;
+	size_t cap = 0;
+	int rc = 0;
+	for (uint32_t k = 0; k < x->s->n_nodes && rc == 0; k++) {
+		const struct step_node *n = &x->s->node[k];
+		in = mem_grow(in, &cap, (size_t)n->n_in + 1, sizeof *in);
+		for (uint32_t i = 0; i < n->n_in && rc == 0; i++)
+			rc = put_argument(x, n, i, &in[i], e);
+		if (rc == 0)
+			x->layer[k] = ir_write_node(x->w, n->graph, n->v, in);
+	}
+	mem_free(in);
+	return rc;
+}
+
+int ov_model_text(const struct step_spec *s, struct ov_weights *w, char **text, size_t *bytes,
+		  uint64_t *weight_bytes, struct err *e)
+{
+	struct text x = {.s = s, .weights = w, .w = ir_writer_new("step", NULL)};
+	char name[40];
+	x.input = MEM_NEWN(struct ir_value, (size_t)s->n_in + 1);
+	x.layer = MEM_NEWN(uint32_t, (size_t)s->n_nodes + 1);
+	for (uint32_t i = 0; i < s->n_in; i++) {
+		struct ir_tensor t = describe(s->in[i]);
+		snprintf(name, sizeof name, "hsdag/in/%u", i);
+		t.names = name;
+		x.input[i] = (struct ir_value){ir_write_parameter(x.w, name, &t), 0};
+	}
+	int rc = put_nodes(&x, e);
+	for (uint32_t i = 0; i < s->n_out && rc == 0; i++) {
+		snprintf(name, sizeof name, "hsdag/out/%u", i);
+		ir_write_result(x.w, name, (struct ir_value){x.layer[s->out[i].node], s->out[i].port});
+	}
+	if (rc == 0) {
+		const char *whole = ir_writer_text(x.w, bytes);
+		*text = mem_copy(whole, *bytes + 1, 1);
+		*weight_bytes = x.weight_bytes;
+	}
+	ir_writer_free(x.w);
+	mem_free(x.input);
+	mem_free(x.layer);
+	mem_free(x.done);
+	return rc;
+}
