@@ -96,6 +96,18 @@ static void fill_flat(void *arg, void *data)
 	cpu_convert(EL_F32, data, f->w->elem, f->w->data, f->groups * f->cout * f->k);
 }
 
+static void fill_winograd(void *arg, void *data)
+{
+	const struct fill *f = arg;
+	int64_t cin = f->k / 9;
+	for (int64_t i = 0; i < f->groups; i++)
+		cpu_winograd_pack((float *)data + i * cpu_winograd_floats(f->cout, cin), f->w,
+				  i * f->cout * f->k, f->cout, cin);
+}
+
+/* How a convolution is computed; what the packed weights' second key says. */
+enum { CONV_PATCHES, CONV_DEPTHWISE, CONV_WINOGRAD };
+
 int prepare_conv(const struct op *op, const struct tensor *in, const struct tensor *out,
 		 struct cpu_ctx *c, struct cpu_prep **prep, struct err *e)
 {
@@ -105,15 +117,24 @@ int prepare_conv(const struct op *op, const struct tensor *in, const struct tens
 	    (w->elem != EL_F32 && w->elem != EL_F16 && w->elem != EL_BF16))
 		return 0;
 	cpu_window_init(&g, op, &in[0], w, &out[0]);
-	struct fill f = {w, packed_elem(&g, w->elem), g.groups, g.cout, g.cin * g.taps};
-	bool flat = cpu_is_depthwise(&g);
-	uint64_t layout[6] = {OP_CONVOLUTION, flat, f.elem, (uint64_t)f.groups,
-			      (uint64_t)f.cout, (uint64_t)f.k};
-	uint64_t bytes = flat ? (uint64_t)(f.groups * f.cout * f.k) * sizeof(float)
-			      : (uint64_t)(f.groups * gemm_a_elements(f.cout, f.k)) *
-					 pack_size(f.elem);
-	struct cpu_pack *pack = cpu_pack_get(c->packs, w->data, layout, bytes,
-					     flat ? fill_flat : fill_weights, &f);
+	struct fill f = {w, EL_F32, g.groups, g.cout, g.cin * g.taps};
+	uint64_t floats = (uint64_t)(f.groups * f.cout * f.k), how = CONV_DEPTHWISE;
+	void (*fill)(void *arg, void *data) = fill_flat;
+	if (cpu_is_depthwise(&g)) {
+	} else if (cpu_winograd_pays(&g)) {
+		how = CONV_WINOGRAD;
+		floats = (uint64_t)(f.groups * cpu_winograd_floats(g.cout, g.cin));
+		fill = fill_winograd;
+	} else {
+		how = CONV_PATCHES;
+		f.elem = packed_elem(&g, w->elem);
+		floats = (uint64_t)(f.groups * gemm_a_elements(f.cout, f.k));
+		fill = fill_weights;
+	}
+	uint64_t layout[6] = {OP_CONVOLUTION, how, f.elem, (uint64_t)f.groups, (uint64_t)f.cout,
+			      (uint64_t)f.k};
+	struct cpu_pack *pack = cpu_pack_get(c->packs, w->data, layout,
+					     floats * pack_size(f.elem), fill, &f);
 	if (!pack)
 		return err_set(e, ST_RUNTIME, "out of memory for packed weights");
 	*prep = MEM_NEW(struct cpu_prep);
@@ -489,6 +510,8 @@ int run_conv(const struct kernel_call *k, struct err *e)
 		return cpu_depthwise(k->ctx, &r.g, r.x,
 				     packed ? k->prep->pack->data : k->in[1].data, r.y, k->post,
 				     e);
+	if (packed && k->prep->pack->layout[1] == CONV_WINOGRAD)
+		return cpu_winograd(k->ctx, &r.g, r.x, k->prep->pack->data, r.y, &r.post, e);
 	if (packed) {
 		r.weights = k->prep->pack->data;
 		r.half = k->prep->pack->layout[2] == EL_F16;

@@ -2,6 +2,7 @@
 #ifndef HSDAG_DEVICE_CPU_CONV_H
 #define HSDAG_DEVICE_CPU_CONV_H
 
+#include "device/cpu_post.h"
 #include "device/cpu_window.h"
 
 /* One input channel for each group, two spatial dims, a window of moderate size? */
@@ -9,5 +10,15 @@ bool cpu_is_depthwise(const struct window *g);
 /* Such a convolution; weights (groups, cout, taps) f32; post may be NULL. */
 int cpu_depthwise(struct cpu_ctx *c, const struct window *g, const float *x, const float *weights,
 		  float *y, const struct epilogue *post, struct err *e) MUST_CHECK;
+
+/* Is F(4x4, 3x3) possible for this convolution and likely faster than direct sums? */
+bool cpu_winograd_pays(const struct window *g);
+/* One group's weights in its form: how many floats; from elements `first` on of w. */
+int64_t cpu_winograd_floats(int64_t cout, int64_t cin);
+void cpu_winograd_pack(float *dst, const struct tensor *w, int64_t first, int64_t cout,
+		       int64_t cin);
+/* Such a convolution; weights: packed, group after group. */
+int cpu_winograd(struct cpu_ctx *c, const struct window *g, const float *x, const float *weights,
+		 float *y, const struct cpu_post *post, struct err *e) MUST_CHECK;
 
 #endif

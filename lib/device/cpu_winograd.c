@@ -1,0 +1,289 @@
+/* cpu_winograd.c - 3x3 convolutions with stride 1 by minimal filtering F(4x4, 3x3): tiles of 4x4
+ * outputs from 6x6 inputs, a product of matrices for each of the 36 points.
+ *
+ *   Y = A^T [ sum over channels of (G g G^T) . (B^T d B) ] A
+ *
+ * A block of GEMM_N tiles at a time: all input channels to points (36, cin, tiles), which stay in
+ * the second-level cache; then, GEMM_M output channels at a time, products and outputs.
+ * Interpolation points are 0, +-sqrt(1/2), +-sqrt(2) and infinity: errors are a few times those
+ * of a direct sum, less than with the usual 1 and 2.
+ * Sources: Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", CVPR 2016;
+ * Barabasz et al., "Error Analysis and Improving the Accuracy of Winograd Convolution for Deep
+ * Neural Networks", ACM TOMS 46(4), 2020 (choice of points). */
+#include "device/cpu_conv.h"
+#include "device/cpu_gemm.h"
+#include "device/cpu_post.h"
+#include "device/cpu_vec.h"
+
+#include <string.h>
+
+enum { POINTS = 36, C_STRIDE = GEMM_M * GEMM_N + 16, MAX_LANES = 16 };
+
+#define WINO_A 0.707106781186547524f
+#define WINO_B 1.414213562373095049f
+#define WINO_A2 0.5f
+#define WINO_B2 2.0f
+
+/* Up to LEVEL_WIDTH tiles: where each begins, and the same as runs of neighbours. */
+struct wino_lanes {
+	int n_tiles, n;
+	int64_t tile[MAX_LANES], from[MAX_LANES];
+	uint16_t bits[MAX_LANES];
+};
+
+#define LEVEL_FILE "device/cpu_winograd_loops.h"
+#include "device/cpu_levels.h"
+
+struct wino_run {
+	const struct window *g;
+	const struct cpu_post *post;
+	bool in_registers;           /* the epilogue is applied by the transform */
+	const float *x, *weights;    /* of one image's group; of the group */
+	float *y;
+	int64_t row;                 /* of the epilogue, of the group's first channel */
+	int64_t across, n_tiles;     /* tiles in a row, in a plane */
+	int64_t pitch;               /* of one phase of an input row: across + 1 */
+	int64_t t0, n;               /* tiles of the block */
+	float *points;               /* (36, stride): (cin, GEMM_N) each */
+	int64_t stride;
+	int width, n_lanes;          /* tiles of a vector; vectors of a block */
+	struct wino_lanes lanes[GEMM_N / 4];
+	int n_tasks;
+	struct cpu_ctx *ctx;
+	bool failed;
+};
+
+/* ---- weights ---- */
+
+bool cpu_winograd_pays(const struct window *g)
+{
+	if (g->in[0] != 1 || g->kernel[0] != 1 || g->out[0] != 1 || g->pad[0] ||
+	    g->kernel[1] != 3 || g->kernel[2] != 3)
+		return false;
+	for (int d = 1; d < 3; d++)
+		if (g->stride[d] != 1 || g->dilation[d] != 1 || g->pad[d] < 0)
+			return false;
+	/* Cycles, roughly: two vectors of sixteen multiply-adds; transforms; weights from memory at
+	 * 4 bytes, or once more for each block of tiles from the third-level cache at 16. */
+	double k = (double)g->cin, m = (double)g->cout, tiles, blocks, direct, sums, transforms, read;
+	tiles = (double)((g->out[1] + 3) / 4 * ((g->out[2] + 3) / 4));
+	blocks = (double)(int64_t)((tiles + GEMM_N - 1) / GEMM_N);
+	direct = k * m * 9 * (double)g->out_plane / 32 / 0.88;
+	sums = k * m * POINTS * tiles / 32 / 0.92;
+	transforms = (k + m) * tiles * 14;
+	read = k * m * POINTS * 4 * (1.0 / 4 + (blocks - 1) / 16);
+	return g->cin >= 8 && g->cout >= 8 && (sums > read ? sums : read) + transforms < 0.9 * direct;
+}
+
+int64_t cpu_winograd_floats(int64_t cout, int64_t cin)
+{
+	return POINTS * gemm_a_elements(cout, cin);
+}
+
+/* u (6,6) = G g G^T. */
+static void transform_filter(const double *g, double *u)
+{
+	const double a = 0.70710678118654752440, b = 1.41421356237309504880;
+	const double na = 2 * 0.5 * (0.5 - 2.0), nb = 2 * 2.0 * (2.0 - 0.5);
+	const double G[6][3] = {{1, 0, 0},
+				{1 / na, a / na, 0.5 / na}, {1 / na, -a / na, 0.5 / na},
+				{1 / nb, b / nb, 2 / nb}, {1 / nb, -b / nb, 2 / nb},
+				{0, 0, 1}};
+	double t[6][3];
+	for (int i = 0; i < 6; i++)
+		for (int j = 0; j < 3; j++)
+			t[i][j] = G[i][0] * g[j] + G[i][1] * g[3 + j] + G[i][2] * g[6 + j];
+	for (int i = 0; i < 6; i++)
+		for (int j = 0; j < 6; j++)
+			u[i * 6 + j] = t[i][0] * G[j][0] + t[i][1] * G[j][1] + t[i][2] * G[j][2];
+}
+
+/* Panel after panel of GEMM_M channels: (36, cin, GEMM_M). */
+void cpu_winograd_pack(float *dst, const struct tensor *w, int64_t first, int64_t cout, int64_t cin)
+{
+	int64_t panel = POINTS * cin * GEMM_M;
+	memset(dst, 0, (size_t)cpu_winograd_floats(cout, cin) * sizeof *dst);
+	for (int64_t m = 0; m < cout; m++)
+		for (int64_t c = 0; c < cin; c++) {
+			float *to = dst + m / GEMM_M * panel + c * GEMM_M + m % GEMM_M;
+			double g[9], u[POINTS];
+			for (int i = 0; i < 9; i++)
+				g[i] = tensor_real(w, first + (m * cin + c) * 9 + i);
+			transform_filter(g, u);
+			for (int i = 0; i < POINTS; i++)
+				to[i * cin * GEMM_M] = (float)u[i];
+		}
+}
+
+/* ---- inputs to points ---- */
+
+/* The block's tiles as vectors; offsets into rows (row, phase, pitch) from its first tile's row. */
+static void find_lanes(struct wino_run *r)
+{
+	int64_t first = r->t0 / r->across;
+	r->width = cpu_level >= 4 ? 16 : cpu_level == 3 ? 8 : 4;
+	r->n_lanes = (int)((r->n + r->width - 1) / r->width);
+	for (int v = 0; v < r->n_lanes; v++) {
+		struct wino_lanes *l = &r->lanes[v];
+		int64_t left = r->n - v * r->width;
+		l->n_tiles = left < r->width ? (int)left : r->width;
+		l->n = 0;
+		for (int i = 0; i < l->n_tiles; i++) {
+			int64_t t = r->t0 + v * r->width + i, y = t / r->across - first,
+				x = t % r->across;
+			l->tile[i] = y * 16 * r->pitch + x;
+			if (i == 0 || x == 0) {
+				l->from[l->n] = l->tile[i] - i;
+				l->bits[l->n++] = 0;
+			}
+			l->bits[l->n - 1] |= (uint16_t)(1u << i);
+		}
+	}
+}
+
+/* Rows of one input channel that the block's tiles need, each as four phases. */
+static void split_rows(const struct wino_run *r, const float *x, float *line, float *rows)
+{
+	const struct window *g = r->g;
+	int64_t n = 4 * r->pitch, pad = g->pad[2] < n ? g->pad[2] : n;
+	int64_t width = g->in[2] < n - pad ? g->in[2] : n - pad;
+	int64_t first = r->t0 / r->across, last = (r->t0 + r->n - 1) / r->across;
+	for (int64_t y = 4 * first; y < 4 * last + 6; y++, rows += n) {
+		int64_t iy = y - g->pad[1];
+		if (iy < 0 || iy >= g->in[1]) {
+			memset(rows, 0, (size_t)n * sizeof *rows);
+			continue;
+		}
+		memcpy(line + pad, x + iy * g->in[2], (size_t)width * sizeof *line);
+		LEVEL_CALL(split4, line, n, rows, r->pitch);
+	}
+}
+
+static void input_task(void *arg, int task, int thread)
+{
+	struct wino_run *r = arg;
+	const struct window *g = r->g;
+	int64_t lo, hi, n = 4 * r->pitch;
+	int64_t n_rows = 4 * ((r->t0 + r->n - 1) / r->across - r->t0 / r->across) + 6;
+	float *line = cpu_thread_scratch(r->ctx, thread,
+					 (size_t)((1 + n_rows) * n + 64) * sizeof *line);
+	if (!line) {
+		r->failed = true;
+		return;
+	}
+	memset(line, 0, (size_t)n * sizeof *line);
+	cpu_range(g->cin, r->n_tasks, task, &lo, &hi);
+	for (int64_t c = lo; c < hi; c++) {
+		split_rows(r, r->x + c * g->in_plane, line, line + n);
+		for (int v = 0; v < r->n_lanes; v++)
+			LEVEL_CALL(input, line + n, r->pitch, &r->lanes[v],
+				   r->points + c * GEMM_N + v * r->width, r->stride);
+	}
+}
+
+/* ---- products, points to outputs ---- */
+
+static void multiply_points(const struct wino_run *r, int64_t m, int rows, float *c)
+{
+	int64_t cin = r->g->cin;
+	const float *u = r->weights + m * POINTS * cin;
+	for (int i = 0; i < POINTS; i++, u += cin * GEMM_M)
+		for (int64_t k = 0; k < cin; k += GEMM_K) {
+			struct gemm_block b = {.mr = rows, .nr = (int)r->n,
+					       .kc = cin - k < GEMM_K ? cin - k : GEMM_K,
+					       .a = u + k * GEMM_M,
+					       .b = r->points + i * r->stride + k * GEMM_N,
+					       .ldb = GEMM_N, .c = c + i * C_STRIDE, .ldc = GEMM_N,
+					       .add = k > 0,
+					       .ahead = u + (k + cin) * GEMM_M,
+					       .ahead_step = GEMM_M * sizeof(float)};
+			gemm_multiply(&b);
+		}
+}
+
+/* Outputs (4, width, 4) of one vector of tiles to channel m's plane. */
+static void put_tiles(const struct wino_run *r, const float *tiles, int vector, int64_t m)
+{
+	const struct window *g = r->g;
+	int64_t t = r->t0 + vector * r->width, end = r->t0 + r->n;
+	float *plane = r->y + m * g->out_plane;
+	end = end > t + r->width ? t + r->width : end;
+	while (t < end) {
+		int64_t y = t / r->across * 4, x = t % r->across * 4, run = r->across - x / 4;
+		run = run > end - t ? end - t : run;
+		int64_t n = 4 * run < g->out[2] - x ? 4 * run : g->out[2] - x;
+		for (int i = 0; i < 4 && y + i < g->out[1]; i++) {
+			int64_t at = (y + i) * g->out[2] + x;
+			memcpy(plane + at, tiles + i * 4 * r->width, (size_t)n * sizeof *plane);
+			if (r->post->whole && !r->in_registers)
+				cpu_epilogue_row(r->post->whole, plane + at, r->row + m, at, n);
+		}
+		tiles += 4 * run;
+		t += run;
+	}
+}
+
+static void output_task(void *arg, int task, int thread)
+{
+	struct wino_run *r = arg;
+	int64_t cout = r->g->cout, lo, hi;
+	float tiles[4 * MAX_LANES * 4] __attribute__((aligned(64)));
+	float *c = cpu_thread_scratch(r->ctx, thread, (size_t)(POINTS * C_STRIDE) * sizeof *c);
+	struct cpu_post_rows rows = {.bias = {0}};
+	if (!c) {
+		r->failed = true;
+		return;
+	}
+	cpu_range((cout + GEMM_M - 1) / GEMM_M, r->n_tasks, task, &lo, &hi);
+	for (int64_t m = lo * GEMM_M; m < hi * GEMM_M && m < cout; m += GEMM_M) {
+		int n = cout - m < GEMM_M ? (int)(cout - m) : GEMM_M;
+		bool post = r->in_registers && cpu_post_rows(r->post, r->row + m, n, 0, &rows);
+		float low = post ? rows.post.lo : -__builtin_inff();
+		float high = post ? rows.post.hi : __builtin_inff();
+		multiply_points(r, m, n, c);
+		for (int i = 0; i < n; i++)
+			for (int v = 0; v < r->n_lanes; v++) {
+				LEVEL_CALL(output, c + i * GEMM_N + v * r->width, C_STRIDE,
+					   rows.bias[i], low, high, tiles);
+				put_tiles(r, tiles, v, m + i);
+			}
+	}
+}
+
+/* ---- all of it ---- */
+
+static void run_blocks(struct wino_run *r)
+{
+	int64_t panels = (r->g->cout + GEMM_M - 1) / GEMM_M;
+	int most = r->ctx->n_threads > 1 ? 4 * r->ctx->n_threads : 1;
+	for (r->t0 = 0; r->t0 < r->n_tiles; r->t0 += GEMM_N) {
+		r->n = r->n_tiles - r->t0 < GEMM_N ? r->n_tiles - r->t0 : GEMM_N;
+		find_lanes(r);
+		r->n_tasks = r->g->cin < most ? (int)r->g->cin : most;
+		cpu_parallel(r->ctx, r->n_tasks, input_task, r);
+		r->n_tasks = panels < most ? (int)panels : most;
+		cpu_parallel(r->ctx, r->n_tasks, output_task, r);
+	}
+}
+
+int cpu_winograd(struct cpu_ctx *c, const struct window *g, const float *x, const float *weights,
+		 float *y, const struct cpu_post *post, struct err *e)
+{
+	struct wino_run r = {.g = g, .post = post, .ctx = c};
+	r.in_registers = post->simple && !post->residual;
+	r.across = (g->out[2] + 3) / 4;
+	r.n_tiles = r.across * ((g->out[1] + 3) / 4);
+	r.pitch = r.across + 1;
+	r.stride = g->cin * GEMM_N + 16;
+	r.points = cpu_slot_scratch(c, SLOT_WHOLE, (size_t)(POINTS * r.stride) * sizeof *r.points);
+	if (!r.points)
+		return cpu_no_memory(e);
+	for (int64_t i = 0; i < g->batch * g->groups; i++) {
+		r.x = x + i * g->cin * g->in_plane;
+		r.y = y + i * g->cout * g->out_plane;
+		r.row = i * g->cout;
+		r.weights = weights + i % g->groups * cpu_winograd_floats(g->cout, g->cin);
+		run_blocks(&r);
+	}
+	return r.failed ? cpu_no_memory(e) : 0;
+}

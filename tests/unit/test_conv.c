@@ -1,0 +1,291 @@
+/* test_conv.c - the CPU's convolutions, by patches, depthwise and by minimal filtering, at every
+ * level of vector instructions, against sums in double precision; epilogues; threads. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "device/cpu_conv.h"
+#include "device/cpu_level.h"
+#include "tap.h"
+
+struct shape {
+	const char *name;
+	int64_t batch, groups, cin, h, w, cout, kh, kw, sh, sw, dh, dw, top, left, bottom, right;
+};
+
+/* cin, cout: of a group. */
+static const struct shape shapes[] = {
+	{"1x1", 1, 1, 20, 9, 11, 30, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0},
+	{"1x1, few channels", 2, 1, 3, 13, 17, 5, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0},
+	{"1x1, plane 1x1", 1, 1, 600, 1, 1, 50, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0},
+	{"1x1, plane 7x7", 1, 1, 70, 7, 7, 40, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0},
+	{"1x1, stride 2", 1, 1, 33, 14, 15, 13, 1, 1, 2, 2, 1, 1, 0, 0, 0, 0},
+	{"1x1, padded", 1, 1, 5, 6, 6, 7, 1, 1, 1, 1, 1, 1, 1, 2, 0, 1},
+	{"7x7, stride 2, three channels", 1, 1, 3, 37, 41, 20, 7, 7, 2, 2, 1, 1, 3, 3, 3, 3},
+	{"3x3, stride 2", 1, 1, 24, 15, 15, 26, 3, 3, 2, 2, 1, 1, 0, 0, 1, 1},
+	{"3x3, strides 3 and 1", 1, 1, 8, 15, 15, 9, 3, 3, 3, 1, 1, 1, 1, 1, 1, 1},
+	{"3x3, dilation 2, same width", 1, 1, 12, 16, 18, 14, 3, 3, 1, 1, 2, 2, 2, 2, 2, 2},
+	{"3x3, dilation 3, no padding", 1, 1, 6, 15, 19, 14, 3, 3, 1, 1, 3, 3, 0, 0, 0, 0},
+	{"5x5, same width", 1, 1, 10, 12, 13, 15, 5, 5, 1, 1, 1, 1, 2, 2, 2, 2},
+	{"1x7", 1, 1, 16, 17, 17, 24, 1, 7, 1, 1, 1, 1, 0, 3, 0, 3},
+	{"7x1", 1, 1, 16, 17, 17, 24, 7, 1, 1, 1, 1, 1, 3, 0, 3, 0},
+	{"1x3 of 8x8", 1, 1, 40, 8, 8, 24, 1, 3, 1, 1, 1, 1, 0, 1, 0, 1},
+	{"4x4, same width by uneven padding", 1, 1, 9, 10, 10, 11, 4, 4, 1, 1, 1, 1, 1, 2, 2, 1},
+	{"3x3, kernel above the input", 1, 1, 9, 2, 2, 11, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1},
+	{"long sums", 1, 1, 130, 6, 6, 13, 3, 3, 2, 2, 1, 1, 1, 1, 1, 1},
+	{"groups", 2, 3, 8, 9, 9, 10, 3, 3, 2, 2, 1, 1, 1, 1, 1, 1},
+	{"depthwise", 1, 20, 1, 14, 14, 1, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1},
+	{"depthwise, stride 2", 2, 7, 1, 15, 14, 1, 5, 5, 2, 2, 1, 1, 2, 2, 2, 2},
+	{"depthwise, uneven", 1, 5, 1, 9, 33, 1, 3, 3, 2, 1, 1, 1, 0, 1, 1, 0},
+	{"depthwise, dilation 2", 1, 5, 1, 12, 12, 1, 3, 3, 1, 1, 2, 2, 2, 2, 2, 2},
+	{"depthwise, two outputs a channel", 1, 6, 1, 9, 9, 2, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1},
+	{"depthwise, plane 7x7", 1, 9, 1, 7, 7, 1, 5, 5, 1, 1, 1, 1, 2, 2, 2, 2},
+	{"3x3, minimal filtering", 1, 1, 24, 24, 24, 24, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1},
+	{"3x3, minimal filtering, odd sizes", 2, 1, 33, 27, 30, 37, 3, 3, 1, 1, 1, 1, 0, 1, 1, 0},
+	{"3x3, minimal filtering, no padding", 1, 1, 40, 19, 21, 25, 3, 3, 1, 1, 1, 1, 0, 0, 0, 0},
+	{"3x3, minimal filtering, wide padding", 1, 1, 40, 17, 13, 25, 3, 3, 1, 1, 1, 1, 4, 3, 2, 5},
+	{"3x3, minimal filtering, groups", 1, 2, 32, 24, 24, 24, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1},
+	{"3x3, minimal filtering, long sums", 1, 1, 530, 16, 16, 16, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1},
+};
+enum { N_SHAPES = sizeof shapes / sizeof *shapes };
+
+struct layer {
+	struct op op;
+	struct tensor in[2], out;
+	double *want;
+	double scale;                /* the largest |want| */
+};
+
+static struct rng_addr at = {1, 0, 0, RNG_SEARCH};
+static uint32_t drawn;
+
+static double number(void)
+{
+	return (double)rng_below(&at, drawn++, 20001) / 10000.0 - 1.0;
+}
+
+static void fill(struct tensor *t)
+{
+	int64_t n = tensor_elements(t);
+	t->data = mem_try((size_t)tensor_bytes(t));
+	for (int64_t i = 0; i < n; i++)
+		tensor_set_real(t, i, number());
+}
+
+static double *reals(const struct tensor *t)
+{
+	int64_t n = tensor_elements(t);
+	double *x = mem_try((size_t)n * sizeof *x);
+	for (int64_t i = 0; i < n; i++)
+		x[i] = tensor_real(t, i);
+	return x;
+}
+
+static double sum_of(const double *in, const double *w, const struct window *g, int64_t b,
+		     int64_t o, int64_t p)
+{
+	int64_t y = p / g->out[2] * g->stride[1] - g->pad[1];
+	int64_t x = p % g->out[2] * g->stride[2] - g->pad[2];
+	double sum = 0;
+	for (int64_t c = 0; c < g->cin; c++)
+		for (int64_t t = 0; t < g->taps; t++) {
+			int64_t iy = y + t / g->kernel[2] * g->dilation[1];
+			int64_t ix = x + t % g->kernel[2] * g->dilation[2];
+			int64_t plane = (b * g->groups + o / g->cout) * g->cin + c;
+			if (iy >= 0 && iy < g->in[1] && ix >= 0 && ix < g->in[2])
+				sum += in[plane * g->in_plane + iy * g->in[2] + ix] *
+				       w[(o * g->cin + c) * g->taps + t];
+		}
+	return sum;
+}
+
+static int64_t size_out(int64_t in, int64_t kernel, int64_t stride, int64_t dilation, int64_t pads)
+{
+	return (in + pads - (kernel - 1) * dilation - 1) / stride + 1;
+}
+
+static void make(struct layer *l, const struct shape *s, enum elem weights)
+{
+	struct window g;
+	memset(l, 0, sizeof *l);
+	l->op.kind = s->groups > 1 ? OP_GROUP_CONVOLUTION : OP_CONVOLUTION;
+	l->op.n_in = 2;
+	l->op.n_out = 1;
+	l->op.a.window = (struct op_window){.n_spatial = 2, .stride = {s->sh, s->sw},
+					    .dilation = {s->dh, s->dw},
+					    .pad_begin = {s->top, s->left},
+					    .pad_end = {s->bottom, s->right},
+					    .grouped = s->groups > 1};
+	l->in[0] = (struct tensor){EL_F32, 4, {s->batch, s->groups * s->cin, s->h, s->w}, NULL};
+	l->in[1] = s->groups > 1
+			   ? (struct tensor){weights, 5, {s->groups, s->cout, s->cin, s->kh, s->kw}, NULL}
+			   : (struct tensor){weights, 4, {s->cout, s->cin, s->kh, s->kw}, NULL};
+	l->out = (struct tensor){EL_F32, 4, {s->batch, s->groups * s->cout,
+					     size_out(s->h, s->kh, s->sh, s->dh, s->top + s->bottom),
+					     size_out(s->w, s->kw, s->sw, s->dw, s->left + s->right)},
+				 NULL};
+	fill(&l->in[0]);
+	fill(&l->in[1]);
+	l->out.data = mem_try((size_t)tensor_bytes(&l->out));
+	l->want = mem_try((size_t)tensor_elements(&l->out) * sizeof *l->want);
+	cpu_window_init(&g, &l->op, &l->in[0], &l->in[1], &l->out);
+	double *x = reals(&l->in[0]), *w = reals(&l->in[1]);
+	for (int64_t i = 0; i < tensor_elements(&l->out); i++) {
+		int64_t plane = i / g.out_plane, channels = g.groups * g.cout;
+		l->want[i] = sum_of(x, w, &g, plane / channels, plane % channels, i % g.out_plane);
+		l->scale = fabs(l->want[i]) > l->scale ? fabs(l->want[i]) : l->scale;
+	}
+	mem_free(x);
+	mem_free(w);
+}
+
+static void drop(struct layer *l)
+{
+	mem_free(l->in[0].data);
+	mem_free(l->in[1].data);
+	mem_free(l->out.data);
+	mem_free(l->want);
+}
+
+static struct cpu_ctx *ctx;
+
+/* The output of l into l->out; post may be NULL. */
+static bool compute(struct layer *l, const struct epilogue *post)
+{
+	struct cpu_prep *prep = NULL;
+	struct err e = {0};
+	struct tensor in[2] = {l->in[0], l->in[1]};
+	in[0].data = NULL;
+	memset(l->out.data, 0xff, (size_t)tensor_bytes(&l->out));
+	bool ok = prepare_conv(&l->op, in, &l->out, ctx, &prep, &e) == 0;
+	struct kernel_call call = {.op = &l->op, .prep = prep, .in = l->in, .out = &l->out,
+				   .ctx = ctx, .post = post};
+	ok = ok && run_conv(&call, &e) == 0;
+	cpu_prep_free(prep);
+	return ok;
+}
+
+static double worst(const struct layer *l, const double *want)
+{
+	double d = 0;
+	const float *y = l->out.data;
+	for (int64_t i = 0; i < tensor_elements(&l->out); i++) {
+		double one = fabs((double)y[i] - want[i]);
+		d = !(one <= d) ? one : d;
+	}
+	return d / l->scale;
+}
+
+/* ---- epilogues: bias and Relu; bias, residual and Clamp; HSwish of the sum with a bias ---- */
+
+enum { POST_RELU, POST_RESIDUAL, POST_HSWISH, N_POSTS };
+
+static void test_posts(struct layer *l, const char *name)
+{
+	int64_t rows = l->out.dim[0] * l->out.dim[1], cols = l->out.dim[2] * l->out.dim[3];
+	float *bias = mem_try((size_t)rows * sizeof *bias);
+	float *other = mem_try((size_t)(rows * cols) * sizeof *other);
+	double *want = mem_try((size_t)(rows * cols) * sizeof *want);
+	for (int64_t i = 0; i < rows * cols; i++) {
+		other[i] = (float)(number() * l->scale);
+		bias[i % rows] = (float)number();
+	}
+	for (int kind = 0; kind < N_POSTS; kind++) {
+		struct epilogue p = {.rows = rows, .cols = cols, .n_operands = 2};
+		p.operand[0] = (struct epi_operand){bias, 1, l->out.dim[1], 1, 0};
+		p.operand[1] = (struct epi_operand){other, 1, rows, cols, 1};
+		p.code[p.n_code++] = (struct epi_code){.kind = OP_ADD, .n_sources = 2,
+						       .source = {{false, 0}, {true, 0}}};
+		if (kind == POST_RESIDUAL)
+			p.code[p.n_code++] = (struct epi_code){.kind = OP_ADD, .n_sources = 2,
+							       .source = {{true, 1}, {false, 0}}};
+		p.code[p.n_code++] = (struct epi_code){
+			.kind = kind == POST_RELU ? OP_RELU : kind == POST_RESIDUAL ? OP_CLAMP : OP_HSWISH,
+			.args = {.a = -1, .b = 2}, .n_sources = 1};
+		for (int64_t i = 0; i < rows * cols; i++) {
+			double v = l->want[i] + bias[i / cols % l->out.dim[1]];
+			if (kind == POST_RESIDUAL)
+				v = fmin(fmax(v + other[i], -1), 2);
+			want[i] = kind == POST_RELU     ? fmax(v, 0)
+				  : kind == POST_HSWISH ? v * fmin(fmax(v + 3, 0), 6) / 6
+							: v;
+		}
+		bool ok = compute(l, &p);
+		double d = worst(l, want);
+		tap(ok && d < 1e-5, "level %d, %s, epilogue %d: %.1e", cpu_level, name, kind, d);
+	}
+	mem_free(bias);
+	mem_free(other);
+	mem_free(want);
+}
+
+static void test_level(void)
+{
+	for (int i = 0; i < N_SHAPES; i++)
+		for (int half = 0; half < 2; half++) {
+			struct layer l;
+			make(&l, &shapes[i], half ? EL_F16 : EL_F32);
+			bool ok = compute(&l, NULL);
+			double d = worst(&l, l.want);
+			tap(ok && d < 5e-6, "level %d, %s, weights of %d bits: %.1e", cpu_level,
+			    shapes[i].name, half ? 16 : 32, d);
+			if (half)
+				test_posts(&l, shapes[i].name);
+			drop(&l);
+		}
+}
+
+static void test_threads(void)
+{
+	struct pool *pool = pool_new(3, NULL);
+	struct cpu_ctx *one = ctx, *three = cpu_ctx_new(pool, NULL);
+	int same = 0;
+	for (int i = 0; i < N_SHAPES; i++) {
+		struct layer l;
+		make(&l, &shapes[i], EL_F16);
+		size_t bytes = (size_t)tensor_bytes(&l.out);
+		bool ok = compute(&l, NULL);
+		float *first = mem_copy(l.out.data, bytes, 1);
+		ctx = three;
+		ok = ok && compute(&l, NULL) && memcmp(first, l.out.data, bytes) == 0;
+		ctx = one;
+		same += ok;
+		if (!ok)
+			printf("# %s\n", shapes[i].name);
+		mem_free(first);
+		drop(&l);
+	}
+	tap(same == N_SHAPES, "three threads compute the same bits as one");
+	cpu_ctx_free(three);
+	pool_free(pool);
+}
+
+static void test_choice(void)
+{
+	int n = 0, expected = 0;
+	for (int i = 0; i < N_SHAPES; i++) {
+		struct layer l;
+		struct window g;
+		make(&l, &shapes[i], EL_F32);
+		cpu_window_init(&g, &l.op, &l.in[0], &l.in[1], &l.out);
+		bool named = strstr(shapes[i].name, "minimal filtering") != NULL;
+		n += cpu_winograd_pays(&g) == named;
+		expected++;
+		drop(&l);
+	}
+	tap(n == expected, "minimal filtering is chosen where it is meant to be");
+}
+
+int main(void)
+{
+	int best = cpu_level;
+	ctx = cpu_ctx_new(NULL, NULL);
+	test_choice();
+	for (cpu_level = 1; cpu_level <= best; cpu_level += cpu_level == 1 ? 2 : 1)
+		test_level();
+	cpu_level = best;
+	test_threads();
+	cpu_ctx_free(ctx);
+	return tap_end();
+}
