@@ -105,7 +105,7 @@ py() {
 		r = read("both.mp")
 		write("lose.mp", r[:2] + [x for x in r if x[0] == "place"] + [x for x in r if x[0] == "place"][:1])
 	'
-	for n in 0 1500; do
+	for n in 0 400; do
 		run -0 --separate-stderr env LD_PRELOAD=./lost.so HSDAG_KERNELS=$n \
 			ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 \
 			devrun --runs 2 -o lost.mp lose.mp

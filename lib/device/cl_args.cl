@@ -12,13 +12,12 @@ enum elem_code { C_F32, C_F16, C_BF16, C_F64, C_I64, C_I32, C_I16, C_I8, C_U64, 
 
 /* Operators of the element-wise kernels. */
 enum elem_op {
-	/* elem_light */
+	/* f32, in chains (cl_chain.cl) */
 	E_COPY, E_ABS, E_NEG, E_RELU, E_CLAMP, E_SQRT, E_CEIL, E_FLOOR, E_ROUND_EVEN, E_ROUND_AWAY,
 	E_SIGN, E_HSWISH, E_HSIGMOID, E_HARD_SIGMOID, E_SOFT_SIGN,
-	E_ADD, E_SUB, E_MUL, E_DIV, E_MIN, E_MAX, E_SQUARED_DIFF, E_PRELU, E_FLOOR_MOD,
-	/* elem_math */
+	E_ADD, E_SUB, E_MUL, E_DIV, E_MIN, E_MAX, E_SQUARED_DIFF, E_PRELU, E_FLOOR_MOD, E_AFFINE,
 	E_EXP, E_LOG, E_SIGMOID, E_TANH, E_GELU_ERF, E_GELU_TANH, E_ERF, E_SWISH, E_SOFT_PLUS,
-	E_MISH, E_ELU, E_SELU,
+	E_MISH, E_ELU, E_SELU, E_SAVE,
 	/* elem_rare */
 	E_SIN, E_COS, E_TAN, E_ASIN, E_ACOS, E_ATAN, E_SINH, E_COSH, E_ASINH, E_ACOSH, E_ATANH,
 	E_POW, E_MOD,
@@ -27,6 +26,25 @@ enum elem_op {
 	/* elem_int, beside the arithmetic and comparisons above */
 	E_BIT_AND, E_BIT_OR, E_BIT_XOR, E_BIT_NOT, E_SHL, E_SHR,
 	E_AND, E_OR, E_XOR, E_NOT
+};
+
+/* Element-wise operators applied one after another to a value x on its way from registers to
+ * memory: x = op(x, y, alpha, beta), or op(y, x, ..) where swap is set.  y comes from operand
+ * `from`, or is what E_SAVE kept of x (SAVED). */
+enum { POSTS = 8, OPERANDS = 4, NO_OPERAND = -1, SAVED = -2 };
+struct post {
+	int op;              /* enum elem_op */
+	int from, swap;
+	float alpha, beta;
+};
+/* Where the operand of a product's element lies: batch z, row m, column n of the result belong
+ * to element (z / zd % zm) * zs + m * sm + n * sn. */
+struct operand {
+	int zd, zm, zs, sm, sn;
+};
+struct chain {
+	int n;               /* posts */
+	struct post post[POSTS];
 };
 
 /* Loops over rows, and over the `inner` elements of a row.  A work-group takes
@@ -38,16 +56,18 @@ struct rows {
 	int chunks, chunk;
 };
 
-/* o[...] = op(a[...], b[...], c[...]); o is dense and row-major. */
+/* o[...] = op(a[...], b[...], c[...]); o is dense and row-major.  Kernel `elem` applies a
+ * chain to its first input instead. */
 struct elem_args {
 	struct rows r;
 	int op, n_in;        /* Select: log of the size of an element */
 	int rank;            /* loops above the innermost, outermost first */
 	int dim[ND];
-	int stride[3][ND];   /* of each input over these loops */
-	int inner[3];        /* stride of each input in the innermost loop */
+	int stride[OPERANDS][ND];   /* of each input over these loops */
+	int inner[OPERANDS];        /* stride of each input in the innermost loop */
 	int code[4];         /* enum elem_code of a, b, c and o */
 	float alpha, beta;
+	struct chain chain;
 };
 
 /* o[out + sum i*so] = a[in + sum i*si] */
@@ -88,10 +108,12 @@ struct norm_args {
 	int log;             /* softmax: its logarithm */
 	int normalize, eps_inside;
 	float eps;
+	struct chain chain;
+	struct operand at[OPERANDS];   /* z: row, n: place in it */
 };
 
-/* C (m,n) = A (m,k) B (k,n), for each of the batches.  Packed operands are stored as
- * (ceil(m/MR), k, MR) and (ceil(n/NR), k, NR), padded with zeros.  A convolution is the
+/* C (m,n) = A (m,k) B (k,n), for each of the batches, then the chain.  Packed operands are stored
+ * as (ceil(m/MR), k, MR) and (ceil(n/NR), k, NR), padded with zeros.  A convolution is the
  * product of the weights A (m,k), k = (channel, kh, kw), and an image (channels,h,w) that is
  * seen through the window as B (k,n), n = (oh, ow). */
 struct gemm_args {
@@ -104,12 +126,14 @@ struct gemm_args {
 	int batch[ND], as[ND], bs[ND];
 	int h, w, ow, kh, kw;          /* B_IMAGE */
 	int sh, sw, ph, pw, dh, dw;    /* strides, padding at the beginning, dilations */
-	int size;                      /* elements of one image: channels * h * w */
+	int size;                      /* elements of one B that may be read, when not packed */
+	struct chain chain;
+	struct operand at[OPERANDS];
 };
 enum b_mode { B_STRIDED, B_PACKED, B_IMAGE };
 
 /* Depthwise convolution and pooling: a plane (h,w) -> (oh,ow) for each of n planes,
- * in tiles of (th,tw).  */
+ * in tiles of (th,tw), then the chain.  */
 struct window_args {
 	int planes, channels;          /* plane p has the weights of channel p % channels */
 	int h, w, oh, ow, kh, kw;
@@ -117,5 +141,7 @@ struct window_args {
 	int th, tw, tiles_h, tiles_w;
 	int pitch, rows;               /* of the tile in local memory */
 	int op;                        /* enum window_op */
+	struct chain chain;
+	struct operand at[OPERANDS];   /* z: plane, n: place in it */
 };
 enum window_op { W_DEPTHWISE, W_MAX, W_AVG, W_AVG_ALL };

@@ -115,10 +115,11 @@ static double cl_busy(struct device *d)
 
 const struct device_class opencl_device_class = {
 	.type = "opencl",
-	.max_nodes = 1,
+	.max_nodes = POSTS + 1,
 	.open = cl_open,
 	.close = cl_close,
 	.supports = cl_step_supports,
+	.fuses = cl_step_fuses,
 	.prepare = cl_step_prepare,
 	.step_free = cl_step_free,
 	.takes = cl_step_takes,

@@ -1,38 +1,21 @@
-/* cl_elem.cl - element-wise operators on f32 that are a few instructions each. */
+/* cl_elem.cl - element-wise operators on f32, one or a chain of them, with numpy's
+ * broadcasting.  The chain starts from the first input. */
 
-fv gate6(fv x)
+kernel GROUP(LS) void elem(global const real *p0, global const real *p1, global const real *p2,
+	global const real *p3, global real *o, const struct elem_args p)
 {
-	return fmin(fmax(x + 3.0f, 0.0f), 6.0f) * (1.0f / 6.0f);
-}
-
-fv f_light(int op, fv x, fv y, float alpha, float beta)
-{
-	switch (op) {
-	case E_ABS: return fabs(x);
-	case E_NEG: return -x;
-	case E_RELU: return fmax(x, 0.0f);
-	case E_CLAMP: return fmin(fmax(x, alpha), beta);
-	case E_SQRT: return sqrt(x);
-	case E_CEIL: return ceil(x);
-	case E_FLOOR: return floor(x);
-	case E_ROUND_EVEN: return rint(x);
-	case E_ROUND_AWAY: return round(x);
-	case E_SIGN: return sign(x);
-	case E_HSWISH: return x * gate6(x);
-	case E_HSIGMOID: return gate6(x);
-	case E_HARD_SIGMOID: return fmin(fmax(alpha * x + beta, 0.0f), 1.0f);
-	case E_SOFT_SIGN: return x / (1.0f + fabs(x));
-	case E_ADD: return x + y;
-	case E_SUB: return x - y;
-	case E_MUL: return x * y;
-	case E_DIV: return x / y;
-	case E_MIN: return fmin(x, y);
-	case E_MAX: return fmax(x, y);
-	case E_SQUARED_DIFF: return (x - y) * (x - y);
-	case E_PRELU: return fmax(x, 0.0f) + y * fmin(x, 0.0f);
-	case E_FLOOR_MOD: return x - y * floor(x / y);
-	default: return x;
+	FOR_ROWS(p.r) {
+		struct sources s = {{p0, p1, p2, p3}, {0}};
+		EACH_OPERAND {
+			s.p[j] += j < p.n_in ? row_offset(row, p.rank, p.dim, p.stride[j]) : 0;
+			s.s[j] = p.inner[j];
+		}
+		for (int i = i0 + (int)get_local_id(0) * (CV * VW); i < i1; i += LS * CV * VW) {
+			int n = min(i1 - i, CV * VW);
+			fv x[CV];
+			ROW x[v] = load(s.p[0], s.s[0], i + v * VW, n - v * VW);
+			chain_apply(x, &p.chain, &s, i, n);
+			ROW store(x[v], o + row * p.r.inner + i + v * VW, n - v * VW);
+		}
 	}
 }
-
-ELEM_KERNEL(elem_light, f_light)

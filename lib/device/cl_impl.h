@@ -40,27 +40,30 @@ bool cl_device_has(cl_device_id dev, const char *extension);
 
 /* ---- cl_program.c: kernels ---- */
 
-/* kernel, program */
+/* kernel, program, the struct of its last argument */
 #define CL_KERNELS(X) \
-	X(elem_light, elem) X(elem_math, math) X(elem_rare, rare) \
-	X(elem_test, int) X(elem_int, int) X(choose, int) X(reduce_int, int) \
-	X(convert, convert) X(convert_f16_f32, convert) \
-	X(range, int) X(move, move) X(gather, move) \
-	X(softmax, norm) X(mvn, norm) X(reduce, reduce) \
-	X(gemm, gemm) X(thin, thin) X(window, window)
+	X(elem, elem, elem) X(elem_rare, rare, elem) \
+	X(elem_test, int, elem) X(elem_int, int, elem) X(choose, int, elem) \
+	X(reduce_int, int, reduce) X(range, int, range) \
+	X(convert, convert, elem) X(convert_f16_f32, convert, elem) \
+	X(move, move, move) X(gather, move, gather) \
+	X(softmax, norm, norm) X(mvn, norm, norm) X(reduce, reduce, reduce) \
+	X(gemm, gemm, gemm) X(tile_128, tile, gemm) X(tile_64, tile, gemm) X(thin, thin, gemm) \
+	X(window, window, window)
+/* program, uses chains */
 #define CL_PROGRAMS(X) \
-	X(elem) X(math) X(rare) X(int) X(convert) X(move) X(norm) X(reduce) X(gemm) X(thin) \
-	X(window)
+	X(elem, 1) X(rare, 0) X(int, 0) X(convert, 0) X(move, 0) X(norm, 1) X(reduce, 0) \
+	X(gemm, 1) X(tile, 1) X(thin, 1) X(window, 1)
 
 enum cl_kernel_id {
-#define X(kernel, program) K_##kernel,
+#define X(kernel, program, args) K_##kernel,
 	CL_KERNELS(X)
 #undef X
 	K_COUNT,
 	K_copy           /* clEnqueueCopyBuffer: no kernel */
 };
 enum cl_program_id {
-#define X(program) P_##program,
+#define X(program, chains) P_##program,
 	CL_PROGRAMS(X)
 #undef X
 	P_COUNT
@@ -69,8 +72,8 @@ enum cl_program_id {
 /* How kernels are shaped for a device (see cl_prelude.cl and cl_gemm.cl). */
 struct cl_shape {
 	int vw, ls;              /* floats in a vector, work-items in a group */
-	int gemm_ls, mr, nr, kc;
-	int window_local;        /* floats of local memory of the window kernel */
+	int gemm_ls, mr, nr, kc, mc;
+	int window_local, window_out; /* floats of local memory of the window kernel */
 };
 
 struct cl_const;
@@ -102,6 +105,7 @@ int cl_kernel_get(struct cl_state *s, enum cl_kernel_id k, cl_kernel *out,
 		  struct err *e) MUST_CHECK;
 void cl_kernels_release(struct cl_state *s);
 const char *cl_kernel_name(enum cl_kernel_id k);
+size_t cl_kernel_args(enum cl_kernel_id k);      /* bytes of its struct of arguments */
 
 /* ---- cl_cache.c: built programs on disk ---- */
 
@@ -118,12 +122,14 @@ enum cl_ref_kind { REF_NONE, REF_IN, REF_OUT, REF_PACK_A, REF_PACK_B, REF_SHAPE 
 struct cl_ref {
 	enum cl_ref_kind kind;
 	int port;                /* of the node; REF_SHAPE: the shape of this input */
+	int node;                /* of the step */
 };
 
+enum { CL_BUFS = 8 };
 struct cl_launch {
 	enum cl_kernel_id kernel;
 	int n_buf;
-	struct cl_ref buf[4];
+	struct cl_ref buf[CL_BUFS];
 	size_t groups[3];
 	size_t copy_bytes;       /* K_copy: buf[0] -> buf[1] */
 	union {
@@ -138,6 +144,19 @@ struct cl_launch {
 	} args;
 };
 
+/* Element-wise operators that a step ends with, or consists of: cl_chain.c. */
+struct cl_chain {
+	struct chain chain;
+	int n_operands;
+	struct cl_operand {
+		struct cl_ref ref;
+		const struct tensor *t;
+		int shift;           /* its dim 0 is dim `shift` of the result */
+	} operand[OPERANDS];
+	int saved;               /* the node whose result E_SAVE keeps; -1 */
+	int after[POSTS + 2];    /* posts up to and with those of a node */
+};
+
 struct cl_plan {
 	const struct cl_state *s;
 	const struct op *op;
@@ -145,6 +164,7 @@ struct cl_plan {
 	const bool *constant;            /* (op->n_in) also where the data is not at hand */
 	const bool *half;                /* (op->n_in) f16 constants that count as f32 */
 	const bool *wanted;              /* (op->n_out) outputs that leave the step */
+	const struct cl_chain *chain;    /* what follows the node in its step; never NULL */
 	struct cl_launch *launch;
 	size_t n, cap;
 	char why[200];
@@ -164,6 +184,34 @@ int cl_plan_depthwise(struct cl_plan *p, const int64_t *pad) MUST_CHECK;
 int cl_plan_reduce(struct cl_plan *p) MUST_CHECK;
 int cl_plan_norm(struct cl_plan *p) MUST_CHECK;
 void cl_plan_release(struct cl_plan *p);
+/* Normalised dims of MVN: how many elements, when they are the last dims; 0 otherwise. */
+int64_t cl_mvn_span(const struct op *op, const struct tensor *in);
+
+/* ---- cl_chain.c: element-wise operators, fused with others or with each other ---- */
+
+/* The posts of all nodes but the first; of all nodes when the first is element-wise and a
+ * chain can do it (cl_chain_starts).  False when these nodes are not one step.  No
+ * allocation. */
+bool cl_chain_build(struct cl_chain *c, const struct step_spec *s);
+bool cl_chain_knows(enum op_kind kind);
+bool cl_chain_starts(const struct step_node *v);
+/* May a chain follow this node? */
+bool cl_chain_follows(const struct step_node *v);
+/* The operands as a product's: the dims of `out` are n_z of batches, n_m of rows, and of
+ * columns; with groups > 1, dim 1 stands for two: groups, which belong to z, and the rest.
+ * at: NULL to ask only.  False when an operand has no such strides. */
+bool cl_chain_operands(const struct cl_chain *c, const struct tensor *out, int n_z, int n_m,
+		       int64_t groups, struct operand *at);
+/* Does it broadcast to the dims of `out`? */
+bool cl_chain_broadcasts(const struct cl_operand *q, const struct tensor *out);
+/* Append the operands' buffers to the launch, OPERANDS of them. */
+void cl_chain_bufs(const struct cl_chain *c, struct cl_launch *l);
+/* The n_z, n_m and groups of a node that a chain may follow. */
+void cl_chain_split(const struct op *op, const struct tensor *in, const struct tensor *out,
+		    int *n_z, int *n_m, int64_t *groups);
+/* Chain and operands of the plan's node into a launch whose other buffers are there. */
+int cl_chain_fill(struct cl_plan *p, struct cl_launch *l, struct chain *chain,
+		  struct operand *at) MUST_CHECK;
 
 struct cl_launch *cl_plan_add(struct cl_plan *p, enum cl_kernel_id k);   /* zeroed */
 int cl_plan_no(struct cl_plan *p, const char *fmt, ...) PRINTF_LIKE(2, 3);   /* returns -1 */
@@ -175,7 +223,7 @@ int cl_elem_code(enum elem t);           /* enum elem_code; -1: not known to ker
 int cl_move_log(enum elem t);
 
 /* Nested loops over several arrays, outermost first; merged where all strides allow. */
-enum { LOOPS = 24, LOOP_ARRAYS = 4 };
+enum { LOOPS = 24, LOOP_ARRAYS = OPERANDS + 1 };
 struct cl_loops {
 	int rank, n_arrays;
 	int64_t dim[LOOPS], stride[LOOP_ARRAYS][LOOPS];
@@ -190,6 +238,7 @@ size_t cl_rows_share(const struct cl_state *s, int64_t n_rows, int64_t inner, st
 
 void cl_consts_release(struct cl_state *s);
 bool cl_step_supports(struct device *d, const struct step_spec *s, char *why, size_t cap);
+bool cl_step_fuses(struct device *d, const struct step_spec *s);
 int cl_step_prepare(struct device *d, const struct step_spec *s, struct step **out, struct err *e);
 void cl_step_free(struct device *d, struct step *s);
 bool cl_step_takes(struct device *d, const struct op *op, uint32_t i, enum elem elem);

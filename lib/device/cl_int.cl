@@ -16,15 +16,15 @@ bool test(int op, float x, float y, float alpha)
 	}
 }
 
-kernel GROUP(LS) void elem_test(global const float *restrict a, global const float *restrict b,
+kernel GROUP(LS) void elem_test(global const real *restrict a, global const real *restrict b,
 	global uchar *restrict o, const struct elem_args p)
 {
 	FOR_ROWS(p.r) {
 		int oa = row_offset(row, p.rank, p.dim, p.stride[0]);
 		int ob = p.n_in > 1 ? row_offset(row, p.rank, p.dim, p.stride[1]) : 0;
 		PLAIN for (int i = i0 + (int)get_local_id(0); i < i1; i += LS) {
-			float x = a[oa + i * p.inner[0]];
-			float y = p.n_in > 1 ? b[ob + i * p.inner[1]] : 0.0f;
+			float x = ld(a, oa + i * p.inner[0]);
+			float y = p.n_in > 1 ? ld(b, ob + i * p.inner[1]) : 0.0f;
 			o[row * p.r.inner + i] = test(p.op, x, y, p.alpha);
 		}
 	}

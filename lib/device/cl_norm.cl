@@ -1,4 +1,5 @@
-/* cl_norm.cl - softmax and mean-variance normalisation: one work-group per row. */
+/* cl_norm.cl - softmax and mean-variance normalisation (and a chain after it): one
+ * work-group per row. */
 
 /* Sum or maximum over the work-items of a group; the result is in all of them. */
 float group_reduce(float x, bool maximum, local float *tmp)
@@ -38,19 +39,19 @@ float lane_max(fv x)
 	return s;
 }
 
-void store_row(fv x, global float *p, int s, int i, int m)
+void store_row(fv x, global real *p, int s, int i, int m)
 {
 	if (s == 1 && m == VW) {
-		VSTORE(x, 0, p + i);
+		vst(x, p + i);
 	} else {
 		float t[VW];
 		VSTORE(x, 0, t);
 		PLAIN for (int j = 0; j < m; j++)
-			p[(i + j) * s] = t[j];
+			st(t[j], p, (i + j) * s);
 	}
 }
 
-kernel GROUP(LS) void softmax(global const float *restrict x, global float *restrict o,
+kernel GROUP(LS) void softmax(global const real *restrict x, global real *restrict o,
 	const struct norm_args p)
 {
 	local float tmp[LS];
@@ -80,13 +81,16 @@ kernel GROUP(LS) void softmax(global const float *restrict x, global float *rest
 	}
 }
 
-kernel GROUP(LS) void mvn(global const float *restrict x, global float *restrict o,
+kernel GROUP(LS) void mvn(global const real *restrict x, global real *o, global const real *p0,
+	global const real *p1, global const real *p2, global const real *p3,
 	const struct norm_args p)
 {
 	local float tmp[LS];
 	fv sum = (fv)(0.0f), var = (fv)(0.0f);
-	x += get_group_id(0) * p.n;
-	o += get_group_id(0) * p.n;
+	int row = get_group_id(0);
+	struct sources s;
+	x += row * p.n;
+	o += row * p.n;
 	FOR_ROW(p.n)
 		sum += load_row(x, 1, i, m, 0.0f);
 	float mean = group_reduce(lane_sum(sum), false, tmp) / p.n, scale = 1.0f;
@@ -98,6 +102,11 @@ kernel GROUP(LS) void mvn(global const float *restrict x, global float *restrict
 		float v = group_reduce(lane_sum(var), false, tmp) / p.n;
 		scale = p.eps_inside ? 1.0f / sqrt(v + p.eps) : 1.0f / (sqrt(v) + p.eps);
 	}
-	FOR_ROW(p.n)
-		store_row((load_row(x, 1, i, m, 0.0f) - mean) * scale, o, 1, i, m);
+	sources_of(&s, p.at, p0, p1, p2, p3, row);
+	for (int i = (int)get_local_id(0) * (CV * VW); i < p.n; i += LS * CV * VW) {
+		fv y[CV];
+		ROW y[v] = (load(x, 1, i + v * VW, p.n - i - v * VW) - mean) * scale;
+		chain_apply(y, &p.chain, &s, i, p.n - i);
+		ROW store(y[v], o + i + v * VW, p.n - i - v * VW);
+	}
 }

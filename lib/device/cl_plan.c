@@ -18,7 +18,7 @@ struct cl_launch *cl_plan_add(struct cl_plan *p, enum cl_kernel_id k)
 
 void cl_plan_buf(struct cl_launch *l, enum cl_ref_kind kind, int port)
 {
-	l->buf[l->n_buf++] = (struct cl_ref){kind, port};
+	l->buf[l->n_buf++] = (struct cl_ref){kind, port, 0};
 }
 
 int cl_plan_no(struct cl_plan *p, const char *fmt, ...)

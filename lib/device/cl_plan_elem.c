@@ -4,38 +4,19 @@
 
 #include "op/value.h"
 
-/* f32 operators.  n_in is the number of inputs that are data. */
+/* Operators that are not for chains (cl_chain.c), or have integer versions. */
 static const struct elem_row {
 	enum op_kind kind;
 	enum elem_op op;
 	enum cl_kernel_id f32;   /* K_COUNT: no f32 version */
 	bool integer;            /* elem_int has it */
-	int n_in;
+	int n_in;                /* inputs that are data */
 } table[] = {
-	{OP_ABS, E_ABS, K_elem_light, true, 1},
-	{OP_NEGATIVE, E_NEG, K_elem_light, true, 1},
-	{OP_RELU, E_RELU, K_elem_light, true, 1},
-	{OP_CLAMP, E_CLAMP, K_elem_light, true, 1},
-	{OP_SIGN, E_SIGN, K_elem_light, true, 1},
-	{OP_SQRT, E_SQRT, K_elem_light, false, 1},
-	{OP_CEILING, E_CEIL, K_elem_light, false, 1},
-	{OP_FLOOR, E_FLOOR, K_elem_light, false, 1},
-	{OP_ROUND, E_ROUND_EVEN, K_elem_light, false, 1},
-	{OP_HSWISH, E_HSWISH, K_elem_light, false, 1},
-	{OP_HSIGMOID, E_HSIGMOID, K_elem_light, false, 1},
-	{OP_HARD_SIGMOID, E_HARD_SIGMOID, K_elem_light, false, 1},
-	{OP_SOFT_SIGN, E_SOFT_SIGN, K_elem_light, false, 1},
-	{OP_EXP, E_EXP, K_elem_math, false, 1},
-	{OP_LOG, E_LOG, K_elem_math, false, 1},
-	{OP_SIGMOID, E_SIGMOID, K_elem_math, false, 1},
-	{OP_TANH, E_TANH, K_elem_math, false, 1},
-	{OP_GELU, E_GELU_ERF, K_elem_math, false, 1},
-	{OP_ERF, E_ERF, K_elem_math, false, 1},
-	{OP_SWISH, E_SWISH, K_elem_math, false, 1},
-	{OP_SOFT_PLUS, E_SOFT_PLUS, K_elem_math, false, 1},
-	{OP_MISH, E_MISH, K_elem_math, false, 1},
-	{OP_ELU, E_ELU, K_elem_math, false, 1},
-	{OP_SELU, E_SELU, K_elem_math, false, 1},
+	{OP_ABS, E_ABS, K_elem, true, 1},
+	{OP_NEGATIVE, E_NEG, K_elem, true, 1},
+	{OP_RELU, E_RELU, K_elem, true, 1},
+	{OP_CLAMP, E_CLAMP, K_elem, true, 1},
+	{OP_SIGN, E_SIGN, K_elem, true, 1},
 	{OP_SIN, E_SIN, K_elem_rare, false, 1},
 	{OP_COS, E_COS, K_elem_rare, false, 1},
 	{OP_TAN, E_TAN, K_elem_rare, false, 1},
@@ -47,15 +28,16 @@ static const struct elem_row {
 	{OP_ASINH, E_ASINH, K_elem_rare, false, 1},
 	{OP_ACOSH, E_ACOSH, K_elem_rare, false, 1},
 	{OP_ATANH, E_ATANH, K_elem_rare, false, 1},
-	{OP_ADD, E_ADD, K_elem_light, true, 2},
-	{OP_SUBTRACT, E_SUB, K_elem_light, true, 2},
-	{OP_MULTIPLY, E_MUL, K_elem_light, true, 2},
-	{OP_DIVIDE, E_DIV, K_elem_light, true, 2},
-	{OP_MINIMUM, E_MIN, K_elem_light, true, 2},
-	{OP_MAXIMUM, E_MAX, K_elem_light, true, 2},
-	{OP_SQUARED_DIFFERENCE, E_SQUARED_DIFF, K_elem_light, true, 2},
-	{OP_PRELU, E_PRELU, K_elem_light, true, 2},
-	{OP_FLOOR_MOD, E_FLOOR_MOD, K_elem_light, true, 2},
+	{OP_ADD, E_ADD, K_elem, true, 2},
+	{OP_SUBTRACT, E_SUB, K_elem, true, 2},
+	{OP_MULTIPLY, E_MUL, K_elem, true, 2},
+	{OP_DIVIDE, E_DIV, K_elem, true, 2},
+	{OP_MINIMUM, E_MIN, K_elem, true, 2},
+	{OP_MAXIMUM, E_MAX, K_elem, true, 2},
+	{OP_SQUARED_DIFFERENCE, E_SQUARED_DIFF, K_elem, true, 2},
+	{OP_PRELU, E_PRELU, K_elem, true, 2},
+	{OP_FLOOR_MOD, E_FLOOR_MOD, K_elem, true, 2},
+	{OP_ROUND, E_COPY, K_elem, true, 1},
 	{OP_POWER, E_POW, K_elem_rare, true, 2},
 	{OP_MOD, E_MOD, K_elem_rare, true, 2},
 	{OP_EQUAL, E_EQ, K_elem_test, true, 2},
@@ -79,8 +61,8 @@ static const struct elem_row {
 	{OP_LOGICAL_NOT, E_NOT, K_COUNT, true, 1},
 };
 
-/* Dims of input t from the right, for output dim d of rank `rank`; PReLU's slope of rank 1
- * belongs to dim 1, pdpd's second input to the dims from `axis` on. */
+/* Dims of input t from the right, for output dim d of rank `rank`; pdpd's second input belongs to
+ * the dims from `axis` on. */
 static int align_of(const struct cl_plan *p, int input, int rank)
 {
 	const struct tensor *t = &p->in[input];
@@ -110,20 +92,19 @@ static bool broadcast_strides(const struct tensor *out, const struct tensor *t, 
 	return true;
 }
 
-/* Fill loops, types and the sharing out of an elem launch with inputs 0 .. n_in - 1. */
-static int fill_loops(struct cl_plan *p, struct cl_launch *l, int n_in)
+/* Fill loops, types and the sharing out of an elem launch with n_in inputs t[], dim 0 of which
+ * is dim shift[] of the output. */
+static int fill_loops(struct cl_plan *p, struct cl_launch *l, int n_in,
+		      const struct tensor *const *t, const int *shift)
 {
 	struct elem_args *a = &l->args.elem;
 	const struct tensor *out = &p->out[0];
 	struct cl_loops loops = {.n_arrays = n_in + 1};
-	int64_t stride[4][TENSOR_DIMS], s[4], dense = tensor_elements(out);
-	for (int i = 0; i < n_in; i++) {
-		int shift = n_in == 1 ? 0 : align_of(p, i, (int)out->rank);
-		if (!broadcast_strides(out, &p->in[i], shift, stride[i]))
+	int64_t stride[OPERANDS][TENSOR_DIMS], s[LOOP_ARRAYS], dense = tensor_elements(out);
+	for (int i = 0; i < n_in; i++)
+		if (!broadcast_strides(out, t[i], shift[i], stride[i]))
 			return cl_plan_no(p, "input %d does not broadcast to the output's shape",
 					  i);
-		a->code[i] = cl_elem_code(p->in[i].elem);
-	}
 	for (int d = 0; d < (int)out->rank; d++) {
 		dense = out->dim[d] ? dense / out->dim[d] : 0;
 		for (int i = 0; i < n_in; i++)
@@ -148,39 +129,37 @@ static int fill_loops(struct cl_plan *p, struct cl_launch *l, int n_in)
 	return 0;
 }
 
-/* alpha and beta from attributes or constant inputs. */
-static int fill_parameters(struct cl_plan *p, struct elem_args *a)
+/* The same for inputs 0 to n_in - 1 of the node. */
+static int fill_ports(struct cl_plan *p, struct cl_launch *l, int n_in)
 {
-	const struct op *op = p->op;
-	switch (op->kind) {
-	case OP_CLAMP:
-		a->alpha = op->a.act.lo;
-		a->beta = op->a.act.hi;
-		return 0;
-	case OP_ELU:
-		a->alpha = op->a.act.alpha;
-		return 0;
-	case OP_ROUND:
-		a->op = op->a.act.round == ROUND_HALF_AWAY ? E_ROUND_AWAY : E_ROUND_EVEN;
-		return 0;
-	case OP_GELU:
-		a->op = op->a.act.gelu == GELU_TANH ? E_GELU_TANH : E_GELU_ERF;
-		return 0;
-	case OP_IS_INF:   /* bit 0: positive ones count, bit 1: negative ones */
-		a->alpha = (float)((op->a.act.hi != 0.0f) + 2 * (op->a.act.lo != 0.0f));
-		return 0;
-	case OP_SWISH:
-		return op->n_in < 2 || tensor_elements(&p->in[1]) == 1 ? 0 :
-			cl_plan_no(p, "beta of Swish is not a scalar");
-	case OP_HARD_SIGMOID: case OP_SELU:
-		if (!cl_plan_known(p, 1) || !cl_plan_known(p, 2))
-			return -1;
-		a->alpha = (float)tensor_real(&p->in[1], 0);
-		a->beta = (float)tensor_real(&p->in[2], 0);
-		return 0;
-	default:
-		return 0;
+	const struct tensor *t[OPERANDS];
+	int shift[OPERANDS];
+	for (int i = 0; i < n_in; i++) {
+		t[i] = &p->in[i];
+		shift[i] = n_in == 1 ? 0 : align_of(p, i, (int)p->out[0].rank);
+		l->args.elem.code[i] = cl_elem_code(p->in[i].elem);
 	}
+	return fill_loops(p, l, n_in, t, shift);
+}
+
+/* A chain that starts with this node. */
+static int plan_chain(struct cl_plan *p)
+{
+	const struct cl_chain *c = p->chain;
+	const struct tensor *t[OPERANDS];
+	int shift[OPERANDS];
+	if (!c->n_operands)
+		return cl_plan_no(p, "parameters of %s must be constants on an OpenCL device",
+				  op_info(p->op->kind)->type);
+	struct cl_launch *l = cl_plan_add(p, K_elem);
+	l->args.elem.chain = c->chain;
+	for (int i = 0; i < c->n_operands; i++) {
+		t[i] = c->operand[i].t;
+		shift[i] = c->operand[i].shift;
+	}
+	cl_chain_bufs(c, l);
+	cl_plan_buf(l, REF_OUT, 0);
+	return fill_loops(p, l, c->n_operands, t, shift);
 }
 
 static bool is_integer(enum elem t)
@@ -197,20 +176,22 @@ static int plan_select(struct cl_plan *p)
 	for (int i = 0; i < 3; i++)
 		cl_plan_buf(l, REF_IN, i);
 	cl_plan_buf(l, REF_OUT, 0);
-	return fill_loops(p, l, 3);
+	return fill_ports(p, l, 3);
 }
 
 int cl_plan_elem(struct cl_plan *p)
 {
 	const struct elem_row *row = NULL;
 	const struct op *op = p->op;
+	bool integer = is_integer(p->in[0].elem);
 	if (op->kind == OP_SELECT)
 		return plan_select(p);
+	if (p->in[0].elem == EL_F32 && cl_chain_knows(op->kind))
+		return plan_chain(p);
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
 		if (table[i].kind == op->kind)
 			row = &table[i];
-	bool integer = is_integer(p->in[0].elem);
-	if (!row || (integer && !row->integer && op->kind != OP_ROUND))
+	if (!row || (integer && !row->integer))
 		return cl_plan_no(p, "no OpenCL kernel for operator '%s'%s",
 				  op_info(op->kind)->type,
 				  row ? " on integers" : "");
@@ -218,16 +199,20 @@ int cl_plan_elem(struct cl_plan *p)
 		return cl_plan_no(p, "%s of %s is not supported", op_info(op->kind)->type,
 				  elem_name(p->in[0].elem));
 	struct cl_launch *l = cl_plan_add(p, integer ? K_elem_int : row->f32);
-	l->args.elem.op = (int)row->op;
+	struct elem_args *a = &l->args.elem;
+	a->op = (int)row->op;
 	if (op->kind == OP_BITWISE_NOT && p->in[0].elem == EL_BOOLEAN)
-		l->args.elem.op = E_NOT;
-	if (fill_parameters(p, &l->args.elem))
-		return -1;
-	int n_in = op->kind == OP_SWISH && op->n_in == 2 ? 2 : row->n_in;
+		a->op = E_NOT;
+	if (op->kind == OP_CLAMP) {
+		a->alpha = op->a.act.lo;
+		a->beta = op->a.act.hi;
+	}
+	if (op->kind == OP_IS_INF)   /* bit 0: positive ones count, bit 1: negative ones */
+		a->alpha = (float)((op->a.act.hi != 0.0f) + 2 * (op->a.act.lo != 0.0f));
 	cl_plan_buf(l, REF_IN, 0);
-	cl_plan_buf(l, REF_IN, n_in > 1 ? 1 : 0);
+	cl_plan_buf(l, REF_IN, row->n_in > 1 ? 1 : 0);
 	cl_plan_buf(l, REF_OUT, 0);
-	return fill_loops(p, l, n_in);
+	return fill_ports(p, l, row->n_in);
 }
 
 int cl_plan_convert(struct cl_plan *p)

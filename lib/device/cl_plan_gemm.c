@@ -2,7 +2,11 @@
  * products of the weights and the image seen through the window. */
 #include "device/cl_impl.h"
 
-enum { THIN_ROWS = 12 };     /* so few rows of A that B is best read straight from memory */
+/* So few rows of A that B is best read straight from memory. */
+static int thin_rows(const struct cl_state *s)
+{
+	return s->shape.ls == 1 ? 10 : 4;
+}
 
 static int64_t round_up(int64_t x, int64_t step)
 {
@@ -15,40 +19,76 @@ static int64_t packed_size(int64_t m, int64_t k, int step)
 	return round_up(m, step) * k;
 }
 
-/* Share the tiles of C out to work-groups. */
+static size_t parts(int64_t n, int64_t size)
+{
+	return (size_t)((n + size - 1) / size);
+}
+
+/* On a GPU: tiles of 128, unless more units have work with tiles of 64, or less of it is for
+ * nothing. */
 static void share_tiles(const struct cl_state *s, struct cl_launch *l, int64_t n_batch)
 {
 	struct gemm_args *a = &l->args.gemm;
-	int mr = s->shape.mr;
-	size_t panels = (size_t)((a->n + s->shape.nr - 1) / s->shape.nr) * (size_t)n_batch;
-	size_t blocks = (size_t)((a->m + mr - 1) / mr), chunks = blocks;
-	if (s->shape.gemm_ls == 1) {
-		/* A tile of B is fetched again for every chunk: as few as keep the units busy. */
-		size_t want = s->place.units > 1 ? 3 * s->place.units : 1;
-		chunks = panels < want ? (want + panels - 1) / panels : 1;
-		if (chunks > (blocks + 3) / 4)
-			chunks = (blocks + 3) / 4;
-	}
-	size_t per = chunks ? (blocks + chunks - 1) / chunks : 1;
-	a->m_chunk = (int)per * mr;
-	l->groups[0] = (size_t)((a->n + s->shape.nr - 1) / s->shape.nr);
+	size_t big = parts(a->m, 128) * parts(a->n, 128) * (size_t)n_batch;
+	size_t small = parts(a->m, 64) * parts(a->n, 64) * (size_t)n_batch;
+	bool large = big >= 2 * (size_t)s->place.units && 4 * big < small + small / 4;
+	int tile = large ? 128 : 64;
+	l->kernel = large ? K_tile_128 : K_tile_64;
+	l->groups[0] = parts(a->n, tile);
+	l->groups[1] = parts(a->m, tile);
+	l->groups[2] = (size_t)n_batch;
+}
+
+/* On a CPU: panels of C, and of these parts of their rows. */
+static void share_panels(const struct cl_state *s, struct cl_launch *l, int64_t n_batch)
+{
+	struct gemm_args *a = &l->args.gemm;
+	size_t panels = parts(a->n, s->shape.nr) * (size_t)n_batch;
+	size_t blocks = parts(a->m, s->shape.mr);
+	/* A panel of B is fetched again for every chunk: as few as keep the units busy. */
+	size_t want = s->place.units > 1 ? 3 * s->place.units : 1;
+	size_t chunks = panels && panels < want ? parts((int64_t)want, (int64_t)panels) : 1;
+	if (chunks > (blocks + 3) / 4)
+		chunks = (blocks + 3) / 4;
+	size_t per = chunks ? (blocks + chunks - 1) / chunks : 1, most = (size_t)s->shape.mc /
+		(size_t)s->shape.mr;
+	per = per < most ? per : parts((int64_t)blocks, (int64_t)parts((int64_t)blocks,
+								       (int64_t)most));
+	a->m_chunk = (int)per * s->shape.mr;
+	l->groups[0] = parts(a->n, s->shape.nr);
 	l->groups[1] = (blocks + per - 1) / per;
 	l->groups[2] = (size_t)n_batch;
+}
+
+static int finish_product(struct cl_plan *p, struct cl_launch *l, int64_t n_batch)
+{
+	struct gemm_args *a = &l->args.gemm;
+	if (a->ow < 1)
+		a->ow = 1;
+	if (l->kernel == K_thin) {
+		l->groups[0] = parts(a->n, p->s->shape.nr);
+		l->groups[2] = (size_t)n_batch;
+	} else if (p->s->shape.ls > 1) {
+		share_tiles(p->s, l, n_batch);
+	} else {
+		share_panels(p->s, l, n_batch);
+	}
+	return cl_chain_fill(p, l, &a->chain, a->at);
 }
 
 /* ---- MatMul ---- */
 
 /* An operand as matrices: rows x cols with strides, and batch dims before them. */
-struct operand {
+struct matrices {
 	int64_t rows, cols, rs, cs;
 	int n_batch;
 	const int64_t *batch;
 };
 
 /* A vector is a row of A, or a column of B, and has no batch. */
-static struct operand operand_of(const struct tensor *t, bool transpose, bool is_b)
+static struct matrices operand_of(const struct tensor *t, bool transpose, bool is_b)
 {
-	struct operand o = {0};
+	struct matrices o = {0};
 	if (t->rank == 1) {
 		o.rows = is_b ? t->dim[0] : 1;
 		o.cols = is_b ? 1 : t->dim[0];
@@ -72,7 +112,7 @@ static struct operand operand_of(const struct tensor *t, bool transpose, bool is
 
 /* Loops over the batch with numpy broadcasting; matrices of `as` and `bs` elements.  Returns
  * their number, or -1. */
-static int64_t batch_loops(struct cl_plan *p, const struct operand *a, const struct operand *b,
+static int64_t batch_loops(struct cl_plan *p, const struct matrices *a, const struct matrices *b,
 			   int64_t as, int64_t bs, struct gemm_args *g)
 {
 	int rank = a->n_batch > b->n_batch ? a->n_batch : b->n_batch;
@@ -112,8 +152,8 @@ int cl_plan_matmul(struct cl_plan *p)
 		return cl_plan_no(p, "no OpenCL kernel for operator '%s'", op_info(op->kind)->type);
 	if (p->out[0].elem != EL_F32 || p->in[0].elem != EL_F32 || p->in[1].elem != EL_F32)
 		return cl_plan_no(p, "MatMul of %s is not supported", elem_name(p->out[0].elem));
-	struct operand a = operand_of(&p->in[0], op->a.matmul.transpose_a, false);
-	struct operand b = operand_of(&p->in[1], op->a.matmul.transpose_b, true);
+	struct matrices a = operand_of(&p->in[0], op->a.matmul.transpose_a, false);
+	struct matrices b = operand_of(&p->in[1], op->a.matmul.transpose_b, true);
 	if (a.cols != b.rows)
 		return cl_plan_no(p, "inner dimensions of MatMul differ");
 	if (!op->a.matmul.transpose_a && b.n_batch == 0 && a.n_batch) {
@@ -139,15 +179,13 @@ int cl_plan_matmul(struct cl_plan *p)
 	if (n < 0)
 		return -1;
 	g->b_half = g->b_mode == B_PACKED && p->half[1];
-	if (g->b_mode == B_PACKED && !g->a_packed && g->m <= THIN_ROWS)
+	g->size = (int)(b.rows * b.cols);
+	if (g->b_mode == B_PACKED && !g->a_packed && g->m <= thin_rows(p->s))
 		l->kernel = K_thin;
 	cl_plan_buf(l, g->a_packed ? REF_PACK_A : REF_IN, 0);
 	cl_plan_buf(l, g->b_mode == B_PACKED ? REF_PACK_B : REF_IN, 1);
 	cl_plan_buf(l, REF_OUT, 0);
-	share_tiles(p->s, l, n);
-	if (l->kernel == K_thin)
-		l->groups[1] = 1;
-	return 0;
+	return finish_product(p, l, n);
 }
 
 /* ---- Convolution ---- */
@@ -208,8 +246,7 @@ static int plan_product(struct cl_plan *p, const struct plane *q, int64_t groups
 	cl_plan_buf(l, g->a_packed ? REF_PACK_A : REF_IN, 1);
 	cl_plan_buf(l, REF_IN, 0);
 	cl_plan_buf(l, REF_OUT, 0);
-	share_tiles(p->s, l, x->dim[0] * groups);
-	return 0;
+	return finish_product(p, l, x->dim[0] * groups);
 }
 
 int cl_plan_conv(struct cl_plan *p)

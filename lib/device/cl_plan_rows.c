@@ -3,18 +3,16 @@
 
 #include "op/value.h"
 
-/* Which dims of x are in the list of axes (a constant input); all when it is absent. */
-static bool axes_of(struct cl_plan *p, int port, bool *is)
+/* Which dims of in[0] are in the list of axes in[1]; false when one is out of range. */
+static bool axes_of(const struct tensor *in, bool *is)
 {
-	int rank = (int)p->in[0].rank;
+	int rank = (int)in[0].rank;
 	for (int d = 0; d < rank; d++)
 		is[d] = false;
-	if (!cl_plan_known(p, port))
-		return false;
-	for (int64_t i = 0; i < tensor_elements(&p->in[port]); i++) {
-		int axis = op_axis(tensor_int(&p->in[port], i), rank);
+	for (int64_t i = 0; i < tensor_elements(&in[1]); i++) {
+		int axis = op_axis(tensor_int(&in[1], i), (uint32_t)rank);
 		if (axis < 0)
-			return cl_plan_no(p, "axis is out of range"), false;
+			return false;
 		is[axis] = true;
 	}
 	return true;
@@ -45,8 +43,10 @@ int cl_plan_reduce(struct cl_plan *p)
 	if (op < 0 || (!integer && (x->elem != EL_F32 || op >= R_AND)))
 		return cl_plan_no(p, "%s of %s is not supported", op_info(p->op->kind)->type,
 				  elem_name(x->elem));
-	if (!axes_of(p, 1, is))
+	if (!cl_plan_known(p, 1))
 		return -1;
+	if (!axes_of(p->in, is))
+		return cl_plan_no(p, "axis is out of range");
 	for (int d = (int)x->rank - 1; d >= 0; d--) {
 		stride[d] = s;
 		s *= x->dim[d];
@@ -81,24 +81,22 @@ int cl_plan_reduce(struct cl_plan *p)
 	return 0;
 }
 
-/* Normalised dims of MVN: how many elements, when they are the last dims; 0 otherwise. */
-static int64_t mvn_span(struct cl_plan *p)
+int64_t cl_mvn_span(const struct op *op, const struct tensor *in)
 {
-	const struct tensor *x = &p->in[0];
 	bool is[TENSOR_DIMS];
 	int64_t n = 1;
-	if (p->op->n_in < 2) {
-		for (int d = 0; d < (int)x->rank; d++)
-			is[d] = d > 1 || (d == 1 && p->op->a.norm.across_channels);
-	} else if (!axes_of(p, 1, is)) {
+	if (op->n_in < 2) {
+		for (int d = 0; d < (int)in[0].rank; d++)
+			is[d] = d > 1 || (d == 1 && op->a.norm.across_channels);
+	} else if (!in[1].data || !axes_of(in, is)) {
 		return 0;
 	}
-	int d = (int)x->rank - 1;
-	for (; d >= 0 && (is[d] || x->dim[d] == 1); d--)
-		n *= x->dim[d];
+	int d = (int)in[0].rank - 1;
+	for (; d >= 0 && (is[d] || in[0].dim[d] == 1); d--)
+		n *= in[0].dim[d];
 	for (; d >= 0; d--)
-		if (is[d] && x->dim[d] != 1)
-			return cl_plan_no(p, "MVN over dims that are not the last"), 0;
+		if (is[d] && in[0].dim[d] != 1)
+			return 0;
 	return n;
 }
 
@@ -125,9 +123,9 @@ static int plan_softmax(struct cl_plan *p)
 
 static int plan_mvn(struct cl_plan *p)
 {
-	int64_t n = mvn_span(p);
+	int64_t n = cl_mvn_span(p->op, p->in);
 	if (!n)
-		return p->why[0] ? -1 : cl_plan_no(p, "MVN of nothing");
+		return cl_plan_no(p, "MVN over dims that are not the last");
 	struct cl_launch *l = cl_plan_add(p, K_mvn);
 	int64_t rows = tensor_elements(&p->in[0]) / n;
 	l->args.norm = (struct norm_args){.n_rows = (int)rows, .n = (int)n, .inner = 1,
@@ -153,7 +151,8 @@ int cl_plan_norm(struct cl_plan *p)
 	}
 	if (rc)
 		return -1;
-	cl_plan_buf(&p->launch[p->n - 1], REF_IN, 0);
-	cl_plan_buf(&p->launch[p->n - 1], REF_OUT, 0);
-	return 0;
+	struct cl_launch *l = &p->launch[p->n - 1];
+	cl_plan_buf(l, REF_IN, 0);
+	cl_plan_buf(l, REF_OUT, 0);
+	return l->kernel == K_mvn ? cl_chain_fill(p, l, &l->args.norm.chain, l->args.norm.at) : 0;
 }

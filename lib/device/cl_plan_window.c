@@ -12,6 +12,8 @@ static int fit_rows(const struct cl_shape *h, struct window_args *a, int tw)
 	if (room < see)
 		return 0;
 	int64_t th = (room - see) / a->sh + 1;
+	if (th > h->window_out / tw)
+		th = h->window_out / tw;
 	a->tw = tw;
 	a->th = (int)(th < a->oh ? th : a->oh);
 	a->pitch = (int)pitch;
@@ -63,7 +65,7 @@ static int plan_window(struct cl_plan *p, enum window_op op, const int64_t *kern
 	cl_plan_buf(l, REF_IN, weights);
 	cl_plan_buf(l, REF_OUT, 0);
 	l->groups[0] = (size_t)a->planes * (size_t)a->tiles_h * (size_t)a->tiles_w;
-	return 0;
+	return cl_chain_fill(p, l, &a->chain, a->at);
 }
 
 int cl_plan_depthwise(struct cl_plan *p, const int64_t *pad)

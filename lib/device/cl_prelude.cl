@@ -3,15 +3,21 @@
  * Build options: VW, floats in a vector; LS, work-items in a group.  On a GPU
  * a group is LS items that stride over a row side by side; on a CPU it is one
  * item that works with wide vectors (LS = 1), so that every kernel has one
- * local size and is compiled once. */
+ * local size and is compiled once.
+ *
+ * HALF: what the graph calls f32 is f16 in memory (--precision f16).  Kernels name
+ * the elements of such tensors `real` and touch them by ld, st, vld, vst alone;
+ * they compute in f32, but for the products where the device has cl_khr_fp16. */
 
 #define CAT_(a, b) a##b
 #define CAT(a, b) CAT_(a, b)
 #define VLOAD CAT(vload, VW)
 #define VSTORE CAT(vstore, VW)
 #define VLOAD_HALF CAT(vload_half, VW)
+#define VSTORE_HALF CAT(CAT(vstore_half, VW), _rte)
 typedef CAT(float, VW) fv;
 typedef CAT(int, VW) iv;
+typedef CAT(uint, VW) uv;
 #if VW == 16
 #define IOTA (iv)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 #elif VW == 8
@@ -27,6 +33,20 @@ typedef CAT(int, VW) iv;
 
 #ifdef cl_khr_fp64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+
+#ifdef HALF
+typedef half real;
+#define ld(p, i) vload_half(i, p)
+#define st(x, p, i) vstore_half_rte(x, i, p)
+#define vld(p) VLOAD_HALF(0, p)
+#define vst(x, p) VSTORE_HALF(x, 0, p)
+#else
+typedef float real;
+#define ld(p, i) (p)[i]
+#define st(x, p, i) ((p)[i] = (x))
+#define vld(p) VLOAD(0, p)
+#define vst(x, p) VSTORE(x, 0, p)
 #endif
 
 /* For every row of this work-group: `row`, and its elements from i0 to i1. */
@@ -104,61 +124,46 @@ void store_real(float x, global uchar *p, int code, int i)
 	}
 }
 
-/* ---- vectors of floats ---- */
+/* ---- vectors of reals ---- */
 
-/* m of the elements p[i*s], p[(i+1)*s], ... */
-fv load(global const float *p, int s, int i, int m)
+/* m of the elements p[i*s], p[(i+1)*s], ... (none when m <= 0); the lanes beyond hold
+ * anything. */
+fv load(global const real *p, int s, int i, int m)
 {
-	if (s == 1 && m == VW)
-		return VLOAD(0, p + i);
+	if (s == 1 && m >= VW)
+		return vld(p + i);
 	if (s == 0)
-		return (fv)(p[0]);
+		return (fv)(ld(p, 0));
+	if (m <= 0)
+		return (fv)(0.0f);
 	float t[VW];
 	PLAIN for (int j = 0; j < VW; j++)
-		t[j] = p[(j < m ? i + j : i) * s];
+		t[j] = ld(p, (j < m ? i + j : i) * s);
 	return VLOAD(0, t);
 }
 
-void store(fv x, global float *p, int m)
+/* The same; the lanes beyond hold `fill`. */
+fv load_row(global const real *p, int s, int i, int m, float fill)
 {
-	if (m == VW) {
-		VSTORE(x, 0, p);
+	if (s == 1 && m >= VW)
+		return vld(p + i);
+	float t[VW];
+	PLAIN for (int j = 0; j < VW; j++)
+		t[j] = j < m ? ld(p, (i + j) * s) : fill;
+	return VLOAD(0, t);
+}
+
+/* The first m lanes of x. */
+void store(fv x, global real *p, int m)
+{
+	if (m >= VW) {
+		vst(x, p);
 	} else {
 		float t[VW];
 		VSTORE(x, 0, t);
 		PLAIN for (int j = 0; j < m; j++)
-			p[j] = t[j];
+			st(t[j], p, j);
 	}
-}
-
-/* An element-wise kernel of one or two f32 inputs: o = f(op, a, b, alpha, beta).  The operator
- * is the same for all work-items, and is looked up once per vector. */
-#define ELEM_KERNEL(name, f) \
-kernel GROUP(LS) void name(global const float *restrict a, global const float *restrict b, \
-	global float *o, const struct elem_args p) \
-{ \
-	FOR_ROWS(p.r) { \
-		int oa = row_offset(row, p.rank, p.dim, p.stride[0]); \
-		int ob = p.n_in > 1 ? row_offset(row, p.rank, p.dim, p.stride[1]) : 0; \
-		for (int i = i0 + (int)get_local_id(0) * VW; i < i1; i += LS * VW) { \
-			int m = min(i1 - i, VW); \
-			fv x = load(a + oa, p.inner[0], i, m), y = (fv)(1.0f); \
-			if (p.n_in > 1) \
-				y = load(b + ob, p.inner[1], i, m); \
-			store(f(p.op, x, y, p.alpha, p.beta), o + row * p.r.inner + i, m); \
-		} \
-	} \
-}
-
-/* m elements p[i*s], ...; the lanes beyond hold `fill`. */
-fv load_row(global const float *p, int s, int i, int m, float fill)
-{
-	if (s == 1 && m == VW)
-		return VLOAD(0, p + i);
-	float t[VW];
-	PLAIN for (int j = 0; j < VW; j++)
-		t[j] = j < m ? p[(i + j) * s] : fill;
-	return VLOAD(0, t);
 }
 
 /* The work-items of a group side by side over n elements: m of them from i on. */

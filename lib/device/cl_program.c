@@ -10,26 +10,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const char cl_args_cl[], cl_prelude_cl[];
-#define X(program) extern const char cl_##program##_cl[];
+extern const char cl_args_cl[], cl_prelude_cl[], cl_chain_cl[];
+#define X(program, chains) extern const char cl_##program##_cl[];
 CL_PROGRAMS(X)
 #undef X
 
-static const char *const source[P_COUNT] = {
-#define X(program) cl_##program##_cl,
-	CL_PROGRAMS(X)
-#undef X
-};
-static const char *const program_name[P_COUNT] = {
-#define X(program) "cl_" #program ".cl",
+static const struct {
+	const char *name, *source;
+	bool chains;
+} programs[P_COUNT] = {
+#define X(program, chains) {"cl_" #program ".cl", cl_##program##_cl, chains},
 	CL_PROGRAMS(X)
 #undef X
 };
 static const struct {
 	const char *name;
 	enum cl_program_id program;
+	size_t args_bytes;
 } kernels[K_COUNT] = {
-#define X(kernel, program) {#kernel, P_##program},
+#define X(kernel, program, args) {#kernel, P_##program, sizeof(struct args##_args)},
 	CL_KERNELS(X)
 #undef X
 };
@@ -37,6 +36,11 @@ static const struct {
 const char *cl_kernel_name(enum cl_kernel_id k)
 {
 	return k < K_COUNT ? kernels[k].name : "copy";
+}
+
+size_t cl_kernel_args(enum cl_kernel_id k)
+{
+	return kernels[k].args_bytes;
 }
 
 /* Widths that hardware has; PoCL prefers what the processor has. */
@@ -60,18 +64,38 @@ void cl_shape_choose(struct cl_state *s)
 		int vw = vector_width(s->place.device), nv = vw == 16 ? 4 : 2;
 		s->shape = (struct cl_shape){.vw = vw, .ls = 1, .gemm_ls = 1, .mr = 6,
 					     .nr = nv * vw,
-					     .kc = 128, .window_local = 8192};
+					     .kc = 256, .mc = 516,
+					    .window_local = 8192, .window_out = 4096};
 	} else {
 		s->shape = (struct cl_shape){.vw = 4, .ls = 64, .gemm_ls = 256, .mr = 64, .nr = 64,
-					     .kc = 16, .window_local = 4096};
+					     .kc = 16, .window_local = 4096, .window_out = 2048};
 	}
 }
 
 static void build_options(const struct cl_shape *h, char *dst, size_t cap)
 {
 	snprintf(dst, cap, "-cl-std=CL1.2 -DVW=%d -DLS=%d -DGEMM_LS=%d -DMR=%d -DNR=%d -DNV=%d "
-		 "-DKC=%d -DWINDOW_LOCAL=%d", h->vw, h->ls, h->gemm_ls, h->mr, h->nr, h->nr / h->vw,
-		 h->kc, h->window_local);
+		 "-DKC=%d -DMC=%d -DWINDOW_LOCAL=%d -DWINDOW_OUT=%d", h->vw, h->ls, h->gemm_ls, h->mr,
+		 h->nr, h->nr / h->vw, h->kc, h->mc, h->window_local, h->window_out);
+}
+
+enum { MAX_TEXTS = 8 };
+
+/* The program's text in parts; returns how many. */
+static cl_uint program_text(enum cl_program_id p, const char **text)
+{
+	cl_uint n = 0;
+	text[n++] = cl_args_cl;
+	text[n++] = cl_prelude_cl;
+	if (programs[p].chains)
+		text[n++] = cl_chain_cl;
+	if (p == P_tile) {
+		text[n++] = "#define TILE 128\n";
+		text[n++] = programs[p].source;
+		text[n++] = "#undef TILE\n#define TILE 64\n";
+	}
+	text[n++] = programs[p].source;
+	return n;
 }
 
 /* All that a binary depends on.  mem_free. */
@@ -79,16 +103,21 @@ static char *cache_key(const struct cl_state *s, enum cl_program_id p, const cha
 {
 	static const cl_device_info what[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DEVICE_VERSION,
 					      CL_DRIVER_VERSION};
+	const char *part[MAX_TEXTS];
 	char text[4][200], platform[200] = "";
+	cl_uint n_parts = program_text(p, part);
 	for (int i = 0; i < 4; i++)
 		cl_device_text(s->place.device, what[i], text[i], sizeof text[i]);
 	clGetPlatformInfo(s->place.platform, CL_PLATFORM_VERSION, sizeof platform - 1, platform,
 			  NULL);
-	size_t n = strlen(cl_args_cl) + strlen(cl_prelude_cl) + strlen(source[p]) +
-		   strlen(options) + 1100;
-	char *key = mem_alloc(n, 1);
-	snprintf(key, n, "%s\n%s\n%s\n%s\n%s\n%u units\n%s\n%s%s%s", text[0], text[1], text[2],
-		 text[3], platform, s->place.units, options, cl_args_cl, cl_prelude_cl, source[p]);
+	size_t cap = strlen(options) + 1100, n;
+	for (cl_uint i = 0; i < n_parts; i++)
+		cap += strlen(part[i]);
+	char *key = mem_alloc(cap, 1);
+	n = (size_t)snprintf(key, cap, "%s\n%s\n%s\n%s\n%s\n%u units\n%s\n", text[0], text[1],
+			     text[2], text[3], platform, s->place.units, options);
+	for (cl_uint i = 0; i < n_parts; i++)
+		n += (size_t)snprintf(key + n, cap - n, "%s", part[i]);
 	return key;
 }
 
@@ -104,7 +133,7 @@ static int build_failed(const struct cl_state *s, enum cl_program_id p, cl_progr
 	mem_free(all);
 	return err_set(e, ST_RUNTIME, "clBuildProgram: %s (%d) for %s: %s", cl_error_name(rc),
 		       (int)rc,
-		       program_name[p], log);
+		       programs[p].name, log);
 }
 
 static cl_program from_binary(struct cl_state *s, const unsigned char *binary, size_t bytes,
@@ -162,9 +191,10 @@ static int program_build(struct cl_state *s, enum cl_program_id p, struct err *e
 	char *key = cache_key(s, p, options);
 	cl_program prog = from_cache(s, key, options);
 	if (!prog) {
-		const char *text[3] = {cl_args_cl, cl_prelude_cl, source[p]};
+		const char *text[MAX_TEXTS];
 		cl_int rc = 0;
-		prog = clCreateProgramWithSource(s->context, 3, text, NULL, &rc);
+		cl_uint n = program_text(p, text);
+		prog = clCreateProgramWithSource(s->context, n, text, NULL, &rc);
 		if (!rc)
 			rc = clBuildProgram(prog, 1, &s->place.device, options, NULL, NULL);
 		if (rc && prog) {

@@ -1,7 +1,7 @@
 /* cl_rare.cl - the other element-wise functions on f32: large when compiled,
  * and seldom needed. */
 
-fv f_rare(int op, fv x, fv y, float alpha, float beta)
+fv f_rare(int op, fv x, fv y)
 {
 	switch (op) {
 	case E_SIN: return sin(x);
@@ -21,4 +21,19 @@ fv f_rare(int op, fv x, fv y, float alpha, float beta)
 	}
 }
 
-ELEM_KERNEL(elem_rare, f_rare)
+/* o = f(op, a, b); the operator is the same for all work-items. */
+kernel GROUP(LS) void elem_rare(global const real *a, global const real *b, global real *o,
+	const struct elem_args p)
+{
+	FOR_ROWS(p.r) {
+		int oa = row_offset(row, p.rank, p.dim, p.stride[0]);
+		int ob = p.n_in > 1 ? row_offset(row, p.rank, p.dim, p.stride[1]) : 0;
+		for (int i = i0 + (int)get_local_id(0) * VW; i < i1; i += LS * VW) {
+			int m = min(i1 - i, VW);
+			fv x = load(a + oa, p.inner[0], i, m), y = (fv)(1.0f);
+			if (p.n_in > 1)
+				y = load(b + ob, p.inner[1], i, m);
+			store(f_rare(p.op, x, y), o + row * p.r.inner + i, m);
+		}
+	}
+}

@@ -23,10 +23,9 @@ float reduce_pair(int op, float x, float y)
 }
 
 /* Over the loops red_dim, for one result per work-group. */
-kernel GROUP(LS) void reduce(global const float *restrict x, global float *restrict o,
+kernel GROUP(LS) void reduce(global const real *restrict x, global real *restrict o,
 	const struct reduce_args p)
 {
-	local float tmp[LS];
 	int r = get_group_id(0), l = get_local_id(0), last = p.n_red - 1, n_rows = 1;
 	float id = reduce_start(p.op), t[VW], y;
 	fv acc = (fv)(id);
@@ -36,7 +35,7 @@ kernel GROUP(LS) void reduce(global const float *restrict x, global float *restr
 	/* |0| and 0 * 0 are harmless to L1 and L2; the others are filled with what
 	 * changes nothing. */
 	for (int row = 0; row < n_rows; row++) {
-		global const float *q = x + row_offset(row, last, p.red_dim, p.red_stride);
+		global const real *q = x + row_offset(row, last, p.red_dim, p.red_stride);
 		FOR_ROW(p.red_dim[last])
 			acc = reduce_step(p.op, acc, load_row(q, p.red_stride[last], i, m, id));
 	}
@@ -45,6 +44,7 @@ kernel GROUP(LS) void reduce(global const float *restrict x, global float *restr
 	for (int j = 1; j < VW; j++)
 		y = reduce_pair(p.op, y, t[j]);
 #if LS > 1
+	local float tmp[LS];
 	tmp[l] = y;
 	for (int s = LS / 2; s > 0; s /= 2) {
 		barrier(CLK_LOCAL_MEM_FENCE);
@@ -54,5 +54,5 @@ kernel GROUP(LS) void reduce(global const float *restrict x, global float *restr
 	y = tmp[l];
 #endif
 	if (l == 0)
-		o[r] = p.op == R_L2 ? sqrt(y) : y * p.scale;
+		st(p.op == R_L2 ? sqrt(y) : y * p.scale, o, r);
 }

@@ -17,7 +17,7 @@ struct bound {
 		cl_mem fixed;    /* NULL: the step's */
 		bool out;
 		uint32_t index;
-	} buf[4];
+	} buf[CL_BUFS];
 };
 
 struct step {
@@ -128,6 +128,7 @@ struct planned {
 	struct op op;
 	struct tensor *in;       /* (n_in) */
 	bool *constant, *half, *wanted;
+	struct cl_chain chain;
 	struct cl_plan plan;
 };
 
@@ -140,16 +141,25 @@ static void planned_release(struct planned *q)
 	mem_free(q->wanted);
 }
 
-/* The plan of the step's only node; -1 and q->plan.why. */
+/* Is the constant at port i one that the file holds as f16 and the graph calls f32? */
+static bool held_half(struct device *d, const struct step_node *v, uint32_t i)
+{
+	return v->in[i].from == FROM_CONST && v->in[i].tensor->elem == EL_F16 &&
+		v->out[0].elem == EL_F32 && cl_step_takes(d, v->op, i, EL_F16);
+}
+
+/* The plan of the step: its first node, and the chain of the others; -1 and q->plan.why. */
 static int plan_step(struct device *d, const struct step_spec *s, struct planned *q)
 {
 	const struct step_node *v = &s->node[0];
 	*q = (struct planned){.plan = {.s = d->state}};
-	if (s->n_nodes != 1)
-		return cl_plan_no(&q->plan, "a step of %u nodes", s->n_nodes);
 	q->op = *v->op;
 	if (q->op.n_in != (int)v->n_in || q->op.n_out != (int)v->n_out)
 		return cl_plan_no(&q->plan, "the step has other ports than its node");
+	if (!cl_chain_build(&q->chain, s))
+		return s->n_nodes > 1 ? cl_plan_no(&q->plan, "%u nodes that do not fuse",
+						   s->n_nodes)
+			: cl_plan_no(&q->plan, "inputs do not broadcast to the output's shape");
 	q->in = MEM_NEWN(struct tensor, v->n_in + 1);
 	q->constant = MEM_NEWN(bool, v->n_in + 1);
 	q->half = MEM_NEWN(bool, v->n_in + 1);
@@ -161,21 +171,45 @@ static int plan_step(struct device *d, const struct step_spec *s, struct planned
 		q->constant[i] = v->in[i].from == FROM_CONST;
 		if (!q->constant[i])
 			q->in[i].data = NULL;
-		else if (q->in[i].elem == EL_F16 && cl_step_takes(d, &q->op, i, EL_F16) &&
-			 v->out[0].elem == EL_F32)
-			q->half[i] = true;
+		q->half[i] = held_half(d, v, i);
 		if (q->half[i])
 			q->in[i].elem = EL_F32;
 	}
 	for (uint32_t i = 0; i < s->n_out; i++)
-		q->wanted[s->out[i].port] = !v->used || v->used[s->out[i].port];
+		if (s->out[i].node == 0)
+			q->wanted[s->out[i].port] = !v->used || v->used[s->out[i].port];
 	q->plan.op = &q->op;
 	q->plan.in = q->in;
 	q->plan.out = v->out;
 	q->plan.constant = q->constant;
 	q->plan.half = q->half;
 	q->plan.wanted = q->wanted;
+	q->plan.chain = &q->chain;
 	return cl_plan(&q->plan);
+}
+
+/* Quick: the first node is known to be supported, so that only the chain is looked at. */
+bool cl_step_fuses(struct device *d, const struct step_spec *s)
+{
+	const struct step_node *v = &s->node[0];
+	struct cl_chain c;
+	struct tensor in[2] = {{0}};
+	int n_z, n_m;
+	int64_t groups;
+	(void)d;
+	if (!cl_chain_build(&c, s))
+		return false;
+	if (cl_chain_starts(v)) {       /* any operand that broadcasts */
+		n_z = n_m = 0;
+		for (int i = 0; i < c.n_operands; i++)
+			if (!cl_chain_broadcasts(&c.operand[i], &v->out[0]))
+				return false;
+		return true;
+	}
+	for (uint32_t i = 0; i < 2 && i < v->n_in; i++)
+		in[i] = *v->in[i].tensor;
+	cl_chain_split(v->op, in, &v->out[0], &n_z, &n_m, &groups);
+	return cl_chain_operands(&c, &v->out[0], n_z, n_m, groups, NULL);
 }
 
 bool cl_step_supports(struct device *d, const struct step_spec *s, char *why, size_t cap)
@@ -191,16 +225,15 @@ bool cl_step_supports(struct device *d, const struct step_spec *s, char *why, si
 /* ---- binding ---- */
 
 /* Buffer `ref` of a launch: the step's, or a constant. */
-static int bind_one(struct device *d, const struct step_spec *s, const struct planned *q,
-		    const struct cl_launch *l, int b, struct bound *out, struct err *e)
+static int bind_one(struct device *d, const struct step_spec *s, const struct cl_launch *l, int b, struct bound *out, struct err *e)
 {
-	const struct step_node *v = &s->node[0];
 	const struct cl_ref *ref = &l->buf[b];
+	const struct step_node *v = ref->node < 0 ? NULL : &s->node[ref->node];
 	const struct gemm_args *g = &l->args.gemm;
 	const struct cl_shape *h = &((struct cl_state *)d->state)->shape;
 	if (ref->kind == REF_OUT) {
 		out->buf[b].out = true;
-		for (uint32_t i = 0; i < s->n_out; i++)
+		for (uint32_t i = 0; s->n_nodes == 1 && i < s->n_out; i++)
 			if ((int)s->out[i].port == ref->port)
 				out->buf[b].index = i;
 		return 0;
@@ -217,7 +250,8 @@ static int bind_one(struct device *d, const struct step_spec *s, const struct pl
 	if (ref->kind == REF_PACK_B)
 		want = (struct cl_const){arg->tensor, h->nr, g->n, g->k, g->bcs, g->brs, g->b_half,
 					 NULL};
-	return const_get(d->state, &want, q->in[ref->port].elem == EL_F32, &out->buf[b].fixed, e);
+	bool f32 = arg->tensor->elem == EL_F32 || held_half(d, v, (uint32_t)ref->port);
+	return const_get(d->state, &want, f32, &out->buf[b].fixed, e);
 }
 
 /* The shape of an input as a constant of the output's type. */
@@ -249,7 +283,7 @@ static int bind_launch(struct device *d, const struct step_spec *s, const struct
 		if (l->buf[b].kind == REF_SHAPE) {
 			if (bind_shape(d, &q->in[l->buf[b].port], s->node[0].out[0].elem, out, e))
 				return -1;
-		} else if (bind_one(d, s, q, l, b, out, e)) {
+		} else if (bind_one(d, s, l, b, out, e)) {
 			return -1;
 		}
 	}
@@ -288,20 +322,6 @@ void cl_step_free(struct device *d, struct step *s)
 
 /* ---- running ---- */
 
-static size_t args_size(enum cl_kernel_id k)
-{
-	switch (k) {
-	case K_move: return sizeof(struct move_args);
-	case K_gather: return sizeof(struct gather_args);
-	case K_range: return sizeof(struct range_args);
-	case K_softmax: case K_mvn: return sizeof(struct norm_args);
-	case K_reduce: case K_reduce_int: return sizeof(struct reduce_args);
-	case K_gemm: case K_thin: return sizeof(struct gemm_args);
-	case K_window: return sizeof(struct window_args);
-	default: return sizeof(struct elem_args);
-	}
-}
-
 /* Event to give to the next launch, or NULL. */
 static cl_event *timed_slot(struct cl_state *s)
 {
@@ -309,6 +329,11 @@ static cl_event *timed_slot(struct cl_state *s)
 		return NULL;
 	s->timed = mem_grow(s->timed, &s->cap_timed, s->n_timed + 1, sizeof *s->timed);
 	return &s->timed[s->n_timed++];
+}
+
+static bool is_product(enum cl_kernel_id k)
+{
+	return k == K_gemm || k == K_tile_128 || k == K_tile_64 || k == K_thin;
 }
 
 static int launch(struct cl_state *s, struct bound *b, cl_mem *buf, struct err *e)
@@ -323,14 +348,14 @@ static int launch(struct cl_state *s, struct bound *b, cl_mem *buf, struct err *
 		rc = clEnqueueCopyBuffer(s->queue, buf[0], buf[1], 0, 0, l->copy_bytes, 0, NULL,
 					 event);
 	} else {
-		bool product = l->kernel == K_gemm || l->kernel == K_thin;
-		size_t local[3] = {(size_t)(product ? s->shape.gemm_ls : s->shape.ls), 1, 1};
+		size_t local[3] = {(size_t)(is_product(l->kernel) ? s->shape.gemm_ls
+			: s->shape.ls), 1, 1};
 		size_t global[3] = {l->groups[0] * local[0], l->groups[1], l->groups[2]};
 		cl_uint n = 0;
 		for (; !rc && n < (cl_uint)l->n_buf; n++)
 			rc = clSetKernelArg(b->kernel, n, sizeof(cl_mem), &buf[n]);
 		if (!rc)
-			rc = clSetKernelArg(b->kernel, n, args_size(l->kernel), &l->args);
+			rc = clSetKernelArg(b->kernel, n, cl_kernel_args(l->kernel), &l->args);
 		if (rc)
 			return cl_err(e, "clSetKernelArg", rc);
 		event = timed_slot(s);
@@ -350,7 +375,7 @@ int cl_step_run(struct device *d, struct step *st, struct devmem *const *in,
 {
 	for (size_t i = 0; i < st->n; i++) {
 		struct bound *b = &st->bound[i];
-		cl_mem buf[4];
+		cl_mem buf[CL_BUFS];
 		for (int j = 0; j < b->l.n_buf; j++)
 			buf[j] = b->buf[j].fixed ? b->buf[j].fixed
 				: (b->buf[j].out ? out : in)[b->buf[j].index]->mem;

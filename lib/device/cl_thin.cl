@@ -1,83 +1,111 @@
-/* cl_thin.cl - products with few rows of A and packed weights B: bound by
+/* cl_thin.cl - products with a few rows of A (at most 4, on a CPU 10) and packed weights B: bound by
  * reading B, which goes straight from memory to registers, as f32 or f16.
  *
  * A work-group has NR columns of C, all rows. */
 
+/* m rows of C from registers to memory, through the chain. */
+#define PUT(r, get) do { \
+	struct sources all, s; \
+	fv x[CV]; \
+	sources_of(&all, p.at, p0, p1, p2, p3, z); \
+	s = row_of(&all, p.at, r); \
+	ROW x[v] = get; \
+	chain_apply(x, &p.chain, &s, n0 + j, p.n - n0 - j); \
+	ROW store(x[v], c + (r) * p.n + n0 + j + v * VW, p.n - n0 - j - v * VW); \
+} while (0)
+
 #if LS == 1
-/* R rows of C from row m0 on into ct, with loads of B by `ldb`. */
-#define THIN(R, T, ldb) do { \
-	global const T *bp = (global const T *)b + (size_t)n0 * p.k; \
-	global const float *ap = a + m0 * p.ars; \
-	fv acc[R][NV]; \
+/* R rows and V vectors of C into ct, with loads of B by `ldb`; rows beyond m repeat the last
+ * one. */
+#define PRODUCT(R, V, T, ldb) do { \
+	global const float *row[R]; \
 	UNROLL for (int r = 0; r < R; r++) \
-		UNROLL for (int v = 0; v < NV; v++) \
-			acc[r][v] = (fv)(0.0f); \
-	for (int k = 0; k < p.k; k++) { \
-		fv bv[NV]; \
-		UNROLL for (int v = 0; v < NV; v++) \
-			bv[v] = ldb(0, bp + k * NR + v * VW); \
+		row[r] = a + min(r, p.m - 1) * p.ars; \
+	for (int j = 0; j < NV; j += V) { \
+		global const T *bp = (global const T *)b + (size_t)n0 * p.k + j * VW; \
+		fv acc[R][V]; \
 		UNROLL for (int r = 0; r < R; r++) \
-			UNROLL for (int v = 0; v < NV; v++) \
-				acc[r][v] += (fv)(ap[r * p.ars + k * p.acs]) * bv[v]; \
+			UNROLL for (int v = 0; v < V; v++) \
+				acc[r][v] = (fv)(0.0f); \
+		for (int k = 0; k < p.k; k++) { \
+			fv bv[V]; \
+			UNROLL for (int v = 0; v < V; v++) \
+				bv[v] = ldb(0, bp + k * NR + v * VW); \
+			UNROLL for (int r = 0; r < R; r++) \
+				UNROLL for (int v = 0; v < V; v++) \
+					acc[r][v] += (fv)(row[r][k * p.acs]) * bv[v]; \
+		} \
+		UNROLL for (int r = 0; r < R; r++) \
+			UNROLL for (int v = 0; v < V; v++) \
+				VSTORE(acc[r][v], 0, ct + r * NR + (j + v) * VW); \
 	} \
-	UNROLL for (int r = 0; r < R; r++) \
-		UNROLL for (int v = 0; v < NV; v++) \
-			VSTORE(acc[r][v], 0, ct + r * NR + v * VW); \
+} while (0)
+#define PRODUCT_ANY(T, ldb) do { \
+	if (p.m == 1) \
+		PRODUCT(1, NV, T, ldb); \
+	else if (p.m <= 4) \
+		PRODUCT(4, NV, T, ldb); \
+	else \
+		PRODUCT(10, 2, T, ldb); \
 } while (0)
 
 kernel GROUP(GEMM_LS) void thin(global const float *restrict a, global const float *restrict b,
-	global float *restrict c, const struct gemm_args p)
+	global float *c, global const float *p0, global const float *p1, global const float *p2,
+	global const float *p3, const struct gemm_args p)
 {
-	local float ct[4 * NR];
+	local float ct[10 * NR];
 	int n0 = get_group_id(0) * NR, z = get_group_id(2), at = row_offset(z, p.n_batch, p.batch,
 									    p.bs);
 	a += row_offset(z, p.n_batch, p.batch, p.as);
 	b = p.b_half ? (global const float *)((global const half *)b + at) : b + at;
 	c += (size_t)z * p.m * p.n;
-	for (int m0 = 0, rows; m0 < p.m; m0 += rows) {
-		rows = p.m - m0 >= 4 ? 4 : 1;
-		if (p.b_half) {
-			if (rows == 4)
-				THIN(4, half, VLOAD_HALF);
-			else
-				THIN(1, half, VLOAD_HALF);
-		} else {
-			if (rows == 4)
-				THIN(4, float, VLOAD);
-			else
-				THIN(1, float, VLOAD);
-		}
-		for (int r = 0; r < rows; r++)
-			for (int j = 0; j < min(NR, p.n - n0); j++)
-				c[(m0 + r) * p.n + n0 + j] = ct[r * NR + j];
-	}
+	if (p.b_half)
+		PRODUCT_ANY(half, VLOAD_HALF);
+	else
+		PRODUCT_ANY(float, VLOAD);
+	for (int m = 0, j = 0; m < p.m; m++)
+		PUT(m, VLOAD(0, ct + m * NR + v * VW));
 }
 
 #else
 
-/* GEMM_LS work-items are NR columns times GEMM_LS / NR parts of k, which are summed up in
- * local memory. */
-kernel GROUP(GEMM_LS) void thin(global const float *restrict a, global const float *restrict b,
-	global float *restrict c, const struct gemm_args p)
+/* Of the GEMM_LS work-items, NR / 4 have four columns each, and that for parts of k, which are
+ * summed up in local memory. */
+#define THIN 4
+#define COLUMNS (NR / 4)
+#define PARTS (GEMM_LS / COLUMNS)
+
+kernel GROUP(GEMM_LS) void thin(global const real *restrict a, global const real *restrict b,
+	global real *c, global const real *p0, global const real *p1, global const real *p2,
+	global const real *p3, const struct gemm_args p)
 {
-	local float part[GEMM_LS];
-	int l = get_local_id(0), j = l % NR, n0 = get_group_id(0) * NR, z = get_group_id(2);
-	int at = row_offset(z, p.n_batch, p.batch, p.bs) + n0 * p.k + j;
+	local float4 sum[GEMM_LS];
+	int l = get_local_id(0), j = l % COLUMNS * 4, n0 = get_group_id(0) * NR;
+	int z = get_group_id(2), at = row_offset(z, p.n_batch, p.batch, p.bs) + n0 * p.k + j;
+	float4 acc[THIN];
 	a += row_offset(z, p.n_batch, p.batch, p.as);
 	c += (size_t)z * p.m * p.n;
-	for (int m = 0; m < p.m; m++) {
-		float s = 0.0f;
-		for (int k = l / NR; k < p.k; k += GEMM_LS / NR)
-			s += a[m * p.ars + k * p.acs] * (p.b_half
-				? vload_half(at + k * NR, (global const half *)b) : b[at + k * NR]);
+	UNROLL for (int r = 0; r < THIN; r++)
+		acc[r] = (float4)(0.0f);
+	for (int k = l / COLUMNS; k < p.k; k += PARTS) {
+		float4 w = p.b_half ? vload_half4(0, (global const half *)b + at + k * NR)
+			: vld(b + at + k * NR);
+		UNROLL for (int r = 0; r < THIN; r++)
+			if (r < p.m)
+				acc[r] += ld(a, r * p.ars + k * p.acs) * w;
+	}
+	UNROLL for (int r = 0; r < THIN; r++) {
+		if (r >= p.m)
+			break;
 		barrier(CLK_LOCAL_MEM_FENCE);
-		part[l] = s;
-		barrier(CLK_LOCAL_MEM_FENCE);
-		if (l < NR && n0 + j < p.n) {
-			for (int i = NR; i < GEMM_LS; i += NR)
-				s += part[l + i];
-			c[m * p.n + n0 + j] = s;
+		sum[l] = acc[r];
+		for (int s = PARTS / 2; s > 0; s /= 2) {
+			barrier(CLK_LOCAL_MEM_FENCE);
+			if (l < s * COLUMNS)
+				sum[l] += sum[l + s * COLUMNS];
 		}
+		if (l < COLUMNS)
+			PUT(r, sum[l]);
 	}
 }
 #endif

@@ -4,93 +4,165 @@
  * of the input plane that the tile sees into local memory, padding included,
  * with columns that are a multiple of the stride apart side by side: column c
  * of the tile lies in strip c % sw at c / sw.  Then all the inputs of a vector
- * of outputs are contiguous, whatever the stride. */
+ * of outputs are contiguous, whatever the stride.  The outputs wait in local memory for
+ * the chain, which takes them as one row. */
 
-void fill_tile(global const float *restrict x, local float *t, const struct window_args p,
-	int y0, int x0, float pad)
+/* The plane x is followed by others: `size` elements from x on may be read, and where
+ * `before` is set, some in front of it. */
+void fill_tile(global const real *restrict x, local float *t, const struct window_args p,
+	int y0, int x0, float pad, int size, bool before)
 {
 	int strip = p.pitch / p.sw;
-	for (int i = get_local_id(0); i < p.rows * p.sw; i += LS) {
+#if LS == 1
+	for (int i = 0; i < p.rows * p.sw; i++) {
 		int y = y0 + i / p.sw, c0 = x0 + i % p.sw;
 		local float *q = t + i / p.sw * p.pitch + i % p.sw * strip;
-		if (y < 0 || y >= p.h) {
-			PLAIN for (int j = 0; j < strip; j++)
-				q[j] = pad;
-			continue;
+		bool in = y >= 0 && y < p.h;
+		int at = y * p.w + c0;
+		/* a later strip overwrites the excess of the one before */
+		for (int j = 0; j < strip; j += VW, at += VW * p.sw) {
+			uv c = CAT(as_uint, VW)(c0 + (j + IOTA) * p.sw);
+			fv v = (fv)(pad);
+			if (in && p.sw <= 2 && (at >= 0 || before) && at + VW * p.sw <= size) {
+				v = VLOAD(0, x + at);
+				if (p.sw == 2)
+					v = (fv)(v.even, VLOAD(0, x + at + VW).even);
+				v = select((fv)(pad), v, c < (uv)((uint)p.w));
+			} else if (in) {
+				float e[VW];
+				PLAIN for (int k = 0; k < VW; k++)
+					e[k] = (uint)(c0 + (j + k) * p.sw) < (uint)p.w
+						? x[at + k * p.sw] : pad;
+				v = VLOAD(0, e);
+			}
+			VSTORE(v, 0, q + j);
 		}
-		/* columns j for which 0 <= c0 + j * sw < w */
-		int lo = c0 < 0 ? min((-c0 + p.sw - 1) / p.sw, strip) : 0;
-		int hi = c0 < p.w ? min((p.w - c0 + p.sw - 1) / p.sw, strip) : 0;
-		global const float *row = x + y * p.w + c0;
-		PLAIN for (int j = 0; j < lo; j++)
-			q[j] = pad;
-		if (p.sw == 1) {
-			for (int j = lo; j < hi; j++)
-				q[j] = row[j];
-		} else {
-			PLAIN for (int j = lo; j < hi; j++)
-				q[j] = row[j * p.sw];
-		}
-		PLAIN for (int j = max(lo, hi); j < strip; j++)
-			q[j] = pad;
 	}
+#else
+	for (int i = get_local_id(0); i < p.rows * p.pitch; i += LS) {
+		int r = i / p.pitch, c = i - r * p.pitch, y = y0 + r;
+		int w = x0 + c / strip + c % strip * p.sw;
+		bool in = y >= 0 && y < p.h && w >= 0 && w < p.w;
+		t[i] = in ? ld(x, y * p.w + w) : pad;
+	}
+#endif
 	barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-/* How many rows (columns) of a window that begins at i lie in the plane. */
-int count(int i, int n, int k, int d)
+/* How many of the k rows (columns) of windows that begin at i lie in a plane of n. */
+iv count(iv i, int n, int k, int d)
 {
-	int c = 0;
-	PLAIN for (int j = 0; j < k; j++, i += d)
-		c += i >= 0 && i < n;
+	iv c = (iv)(0);
+	for (int j = 0; j < k; j++, i += d)
+		c -= i >= 0 && i < n;
 	return c;
 }
 
-kernel GROUP(LS) void window(global const float *restrict x, global const float *restrict w,
-	global float *restrict o, const struct window_args p)
+/* RV rows of outputs at a time, VW columns of each; TAPS places of the window. */
+#if LS == 1
+#define RV 8
+#define SINGLE 1             /* vectors in a row, where excess lanes do no harm */
+#else
+#define RV 1
+#define SINGLE 0
+#endif
+#define TAPS 32
+#define EACH UNROLL for (int r = 0; r < RV; r++)
+
+/* Places first to first + TAPS - 1 of the window: offsets into the tile, and weights.  Column kx *
+ * dw of a row lies in strip q of those a stride apart. */
+INLINE int taps(global const real *w, const struct window_args *p, int first, int *at, float *f)
 {
-	local float t[WINDOW_LOCAL];
+	int strip = p->pitch / p->sw, n = min(p->kh * p->kw - first, TAPS);
+	PLAIN for (int i = 0; i < n; i++) {
+		int ky = (first + i) / p->kw, x = (first + i - ky * p->kw) * p->dw;
+		at[i] = ky * p->dh * p->pitch + x % p->sw * strip + x / p->sw;
+		f[i] = p->op == W_DEPTHWISE ? ld(w, first + i) : 1.0f;
+	}
+	return n;
+}
+
+/* Outputs of the rows y to y + RV - 1 of the tile (rows from th on repeat the last one), columns
+ * from v on, for n taps. */
+INLINE void slide(local const float *t, const struct window_args *p, int y, int th, int v, int n,
+	const int *at, const float *f, fv *acc)
+{
+	local const float *row[RV];
+	EACH row[r] = t + min(y + r, th - 1) * p->sh * p->pitch + v;
+	if (p->op == W_MAX) {
+		for (int i = 0; i < n; i++)
+			EACH acc[r] = fmax(acc[r], VLOAD(0, row[r] + at[i]));
+	} else {
+		for (int i = 0; i < n; i++)
+			EACH acc[r] += VLOAD(0, row[r] + at[i]) * f[i];
+	}
+}
+
+/* The chain, and to memory: n contiguous outputs from place `i` of plane z on. */
+INLINE void put_places(local const float *t, global real *o, const struct window_args *p,
+	const struct sources *s, int i, int n)
+{
+	for (int j = (int)get_local_id(0) * (CV * VW); j < n; j += LS * CV * VW) {
+		fv x[CV];
+		ROW x[v] = VLOAD(0, t + j + v * VW);
+		chain_apply(x, &p->chain, s, i + j, n - j);
+		ROW store(x[v], o + i + j + v * VW, n - j - v * VW);
+	}
+}
+
+kernel GROUP(LS) void window(global const real *restrict x, global const real *restrict w,
+	global real *o, global const real *p0, global const real *p1, global const real *p2,
+	global const real *p3, const struct window_args p)
+{
+	local float t[WINDOW_LOCAL + VW], res[WINDOW_OUT + CV * VW];
 	int g = get_group_id(0), tx = g % p.tiles_w, ty = g / p.tiles_w % p.tiles_h;
-	int plane = g / (p.tiles_w * p.tiles_h), strip = p.pitch / p.sw;
-	int oy0 = ty * p.th, ox0 = tx * p.tw;
-	int oy1 = min(oy0 + p.th, p.oh), nx = min(p.tw, p.ow - ox0), per_row = (nx + VW - 1) / VW;
-	fill_tile(x + plane * p.h * p.w, t, p, oy0 * p.sh - p.ph, ox0 * p.sw - p.pw,
-		p.op == W_MAX ? -MAXFLOAT : 0.0f);
-	global const float *wp = w + (p.op == W_DEPTHWISE ? plane % p.channels * p.kh * p.kw : 0);
-	for (int i = get_local_id(0); i < (oy1 - oy0) * per_row; i += LS) {
-		int y = i / per_row, v = (i - y * per_row) * VW, m = min(nx - v, VW);
-		fv acc = (fv)(p.op == W_MAX ? -MAXFLOAT : 0.0f);
-		for (int ky = 0; ky < p.kh; ky++) {
-			local const float *row = t + (y * p.sh + ky * p.dh) * p.pitch + v;
-			for (int kx = 0, q = 0; kx < p.kw; kx++) {
-				/* column kx * dw: strip q of those a stride apart */
-				fv a = VLOAD(0, row + q * strip);
-				for (q += p.dw; q >= p.sw; q -= p.sw)
-					row++;
-				if (p.op == W_DEPTHWISE)
-					acc += a * wp[ky * p.kw + kx];
-				else if (p.op == W_MAX)
-					acc = fmax(acc, a);
-				else
-					acc += a;
+	int z = g / (p.tiles_w * p.tiles_h), oy = ty * p.th, ox = tx * p.tw;
+	int th = min(p.th, p.oh - oy), tw = min(p.tw, p.ow - ox), per_row = (tw + VW - 1) / VW;
+	fill_tile(x + z * p.h * p.w, t, p, oy * p.sh - p.ph, ox * p.sw - p.pw,
+		p.op == W_MAX ? -MAXFLOAT : 0.0f, (p.planes - z) * p.h * p.w, z > 0);
+	w += p.op == W_DEPTHWISE ? z % p.channels * p.kh * p.kw : 0;
+	float f[TAPS];
+	int at[TAPS], total = p.kh * p.kw, n = taps(w, &p, 0, at, f);
+	for (int i = get_local_id(0); i < (th + RV - 1) / RV * per_row; i += LS) {
+		int y = i / per_row * RV, c = i % per_row * VW, m = min(tw - c, VW);
+		fv acc[RV];
+		EACH acc[r] = (fv)(p.op == W_MAX ? -MAXFLOAT : 0.0f);
+		for (int first = 0; first < total; first += TAPS) {
+			if (total > TAPS)
+				n = taps(w, &p, first, at, f);
+			slide(t, &p, y, th, c, n, at, f, acc);
+		}
+		iv cx = (iv)(1);
+		if (p.op == W_AVG)
+			cx = count((ox + c + IOTA) * p.sw - p.pw, p.w, p.kw, p.dw);
+		EACH {
+			local float *to = res + (y + r) * tw + c;
+			if (y + r >= th)
+				break;
+			/* a window with nothing in it has no mean */
+			if (p.op == W_AVG_ALL)
+				acc[r] /= (float)(p.kh * p.kw);
+			else if (p.op == W_AVG)
+				acc[r] /= CAT(convert_float, VW)(cx * count((iv)((oy + y + r) * p.sh
+					- p.ph), p.h, p.kh, p.dh));
+			if (m == VW || per_row == SINGLE) {
+				VSTORE(acc[r], 0, to);   /* a later row overwrites the excess */
+			} else {
+				float q[VW];
+				VSTORE(acc[r], 0, q);
+				PLAIN for (int j = 0; j < m; j++)
+					to[j] = q[j];
 			}
 		}
-		float r[VW];
-		VSTORE(acc, 0, r);
-		global float *q = o + (plane * p.oh + oy0 + y) * p.ow + ox0 + v;
-		if (p.op == W_AVG || p.op == W_AVG_ALL) {
-			/* a window with nothing in it has no mean */
-			bool all = p.op == W_AVG_ALL;
-			int cy = count((oy0 + y) * p.sh - p.ph, p.h, p.kh, p.dh);
-			PLAIN for (int j = 0; j < m; j++)
-				r[j] /= (float)(all ? p.kh * p.kw
-					: cy * count((ox0 + v + j) * p.sw - p.pw, p.w, p.kw, p.dw));
-		}
-		if (m == VW && p.op < W_AVG) {
-			VSTORE(acc, 0, q);
-		} else {
-			PLAIN for (int j = 0; j < m; j++)
-				q[j] = r[j];
-		}
+	}
+	barrier(CLK_LOCAL_MEM_FENCE);
+	struct sources s;
+	sources_of(&s, p.at, p0, p1, p2, p3, z);
+	o += z * p.oh * p.ow;
+	if (tw == p.ow) {
+		put_places(res, o, &p, &s, oy * tw, th * tw);
+	} else {
+		for (int y = 0; y < th; y++)
+			put_places(res + y * tw, o, &p, &s, (oy + y) * p.ow + ox, tw);
 	}
 }

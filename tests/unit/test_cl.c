@@ -462,7 +462,7 @@ static bool check(struct device *d, const struct sample *s, struct fixture *f, s
 			input[n++] = &f->in[i];
 	}
 	struct step_node node = {&f->g, 0, &f->op, (uint32_t)f->op.n_in, (uint32_t)f->op.n_out, arg,
-				 f->out, NULL};
+				 f->out, NULL, NULL};
 	struct step_spec spec = {1, &node, n, (uint32_t)n_outputs(f), input, out};
 	for (int i = 0; i < n_outputs(f); i++) {
 		out[i] = (struct step_out){0, (uint32_t)i};

@@ -1,0 +1,214 @@
+/* bench_cl.c - GFLOP/s of the large convolutions and products of resnet50, mobilenet_v3_large and
+ * bert_base on one device, and the fraction of its peak.
+ *
+ * usage: bench_cl [DEVICE [PEAK_GFLOPS [PATTERN]]]   (default: cl:0.0, peak as the device tells)
+ * A row is the least of 7 runs of one step alone; PATTERN selects cases by a part of
+ * their name.  The peak of an OpenCL device is units x MHz x lanes x 2, where lanes is what one
+ * unit multiplies in a clock: 2 native vectors on a CPU; not known on a GPU (give it). */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "device/cl_impl.h"
+
+enum { RUNS = 7 };
+
+/* Convolution: input (1,c,h,w), weights (m,c,kh,kw); depthwise: groups = c = m.
+ * MatMul: (h,c) by (m,c) transposed, kh == 0. */
+static const struct layer {
+	const char *name;
+	int c, h, w, m, kh, stride, groups, half;
+} layers[] = {
+	{"resnet50 conv 7x7/2 3-64", 3, 224, 224, 64, 7, 2, 1, 0},
+	{"resnet50 conv 1x1 64-64", 64, 56, 56, 64, 1, 1, 1, 0},
+	{"resnet50 conv 3x3 64-64", 64, 56, 56, 64, 3, 1, 1, 0},
+	{"resnet50 conv 1x1 64-256", 64, 56, 56, 256, 1, 1, 1, 0},
+	{"resnet50 conv 3x3 128-128", 128, 28, 28, 128, 3, 1, 1, 0},
+	{"resnet50 conv 1x1 512-128", 512, 28, 28, 128, 1, 1, 1, 0},
+	{"resnet50 conv 3x3 256-256", 256, 14, 14, 256, 3, 1, 1, 0},
+	{"resnet50 conv 1x1 256-1024", 256, 14, 14, 1024, 1, 1, 1, 0},
+	{"resnet50 conv 3x3/2 512-512", 512, 14, 14, 512, 3, 2, 1, 0},
+	{"resnet50 conv 3x3 512-512", 512, 7, 7, 512, 3, 1, 1, 0},
+	{"resnet50 conv 1x1 2048-512", 2048, 7, 7, 512, 1, 1, 1, 0},
+	{"resnet50 conv 1x1/2 1024-2048", 1024, 14, 14, 2048, 1, 2, 1, 0},
+	{"resnet50 product 1x2048-1000", 2048, 1, 1, 1000, 0, 1, 1, 1},
+	{"mobilenet depthwise 3x3 64", 64, 112, 112, 64, 3, 2, 64, 0},
+	{"mobilenet depthwise 5x5 120", 120, 28, 28, 120, 5, 1, 120, 0},
+	{"bert product 9x768-768", 768, 9, 1, 768, 0, 1, 1, 1},
+	{"bert product 9x768-3072", 768, 9, 1, 3072, 0, 1, 1, 1},
+	{"bert product 128x768-768", 768, 128, 1, 768, 0, 1, 1, 0},
+	{"bert product 128x3072-768", 3072, 128, 1, 768, 0, 1, 1, 0},
+	{"product 1024x1024-1024", 1024, 1024, 1, 1024, 0, 1, 1, 0},
+};
+
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* One node by hand. */
+struct node {
+	struct graph g;
+	const char *key[8], *value[8], *type, *opset, *name;
+	char stride[24], pad[24];
+	uint32_t in_ptr[2], in_node[2], in_port[2], attr_ptr[2], out_ptr[2], dim_ptr[2];
+	int64_t id;
+	uint8_t out_elem[1], out_rank[1];
+	struct op op;
+	struct tensor in[2], out;
+};
+
+static void node_attributes(struct node *n, const struct layer *l)
+{
+	bool conv = l->kh != 0;
+	snprintf(n->stride, sizeof n->stride, "%d,%d", l->stride, l->stride);
+	snprintf(n->pad, sizeof n->pad, "%d,%d", l->kh / 2, l->kh / 2);
+	const char *const text[][2] = {
+		{conv ? "strides" : "transpose_a", conv ? n->stride : "false"},
+		{conv ? "dilations" : "transpose_b", conv ? "1,1" : "true"},
+		{"pads_begin", n->pad}, {"pads_end", n->pad}, {"auto_pad", "explicit"}};
+	uint32_t n_attr = conv ? 5 : 2;
+	for (uint32_t i = 0; i < n_attr; i++) {
+		n->key[i] = text[i][0];
+		n->value[i] = text[i][1];
+	}
+	n->attr_ptr[1] = n_attr;
+	n->type = !conv ? "MatMul" : l->groups > 1 ? "GroupConvolution" : "Convolution";
+	n->opset = "opset1";
+	n->name = l->name;
+}
+
+static int node_build(struct node *n, const struct layer *l, struct err *e)
+{
+	memset(n, 0, sizeof *n);
+	node_attributes(n, l);
+	n->in_ptr[1] = 2;
+	n->out_ptr[1] = 1;
+	n->g = (struct graph){.name = "bench", .xml = "", .weights = "", .n = 1, .id = &n->id,
+		.node_name = &n->name, .type = &n->type, .opset = &n->opset,
+		.attr_ptr = n->attr_ptr, .attr_key = n->key, .attr_value = n->value,
+		.in_ptr = n->in_ptr, .in_node = n->in_node, .in_port = n->in_port,
+		.out_ptr = n->out_ptr, .out_elem = n->out_elem, .out_rank = n->out_rank,
+		.dim_ptr = n->dim_ptr};
+	if (!l->kh) {
+		n->in[0] = (struct tensor){.elem = EL_F32, .rank = 2, .dim = {l->h, l->c}};
+		n->in[1] = (struct tensor){.elem = EL_F32, .rank = 2, .dim = {l->m, l->c}};
+	} else {
+		n->in[0] = (struct tensor){.elem = EL_F32, .rank = 4, .dim = {1, l->c, l->h, l->w}};
+		n->in[1] = (struct tensor){.elem = EL_F32, .rank = 4,
+					   .dim = {l->m, l->c, l->kh, l->kh}};
+		if (l->groups > 1)
+			n->in[1] = (struct tensor){.elem = EL_F32, .rank = 5,
+						   .dim = {l->m, 1, 1, l->kh, l->kh}};
+	}
+	if (op_decode(&n->g, 0, &n->op, e) || op_infer(&n->op, n->in, &n->out, e))
+		return -1;
+	if (l->half)
+		n->in[1].elem = EL_F16;
+	for (int i = 0; i < 2; i++) {
+		size_t bytes = (size_t)tensor_bytes(&n->in[i]);
+		n->in[i].data = memset(mem_alloc(bytes, 1), 0x22, bytes);
+	}
+	return 0;
+}
+
+static void ended(void *arg, bool ok)
+{
+	__atomic_store_n((int *)arg, ok ? 1 : -1, __ATOMIC_SEQ_CST);
+}
+
+/* The least time of a run in seconds; negative when it fails. */
+static double time_step(struct device *d, struct step *st, struct node *n, struct err *e)
+{
+	const struct device_class *k = d->class;
+	struct devmem *in = NULL, *out = NULL;
+	size_t in_bytes = (size_t)tensor_bytes(&n->in[0]);
+	double best = -1;
+	int flag = 0;
+	int rc = k->alloc(d, in_bytes, &in, e) ||
+		k->alloc(d, (size_t)tensor_bytes(&n->out), &out, e);
+	if (!rc && k->host)
+		memcpy(k->host(d, in), n->in[0].data, in_bytes);
+	else if (!rc)
+		rc = k->upload(d, in, n->in[0].data, in_bytes, ended, &flag, e) || k->finish(d, e);
+	for (int i = 0; !rc && i < RUNS; i++) {
+		double t0 = now();
+		rc = k->run(d, st, &in, &out, e) || (k->finish && k->finish(d, e));
+		double t = now() - t0;
+		best = best < 0 || t < best ? t : best;
+	}
+	k->release(d, in);
+	k->release(d, out);
+	return rc ? -1 : best;
+}
+
+static int bench(struct device *d, const struct layer *l, double peak, struct err *e)
+{
+	/* the device knows constants by their address: they stay until the end of the process */
+	struct node *n = mem_alloc(1, sizeof *n);
+	struct step *st = NULL;
+	if (node_build(n, l, e))
+		return -1;
+	struct step_arg arg[2] = {{FROM_INPUT, 0, 0, &n->in[0]}, {FROM_CONST, 0, 0, &n->in[1]}};
+	struct step_node node = {&n->g, 0, &n->op, 2, 1, arg, &n->out, NULL, NULL};
+	const struct tensor *in = &n->in[0];
+	struct step_out out = {0, 0};
+	struct step_spec spec = {1, &node, 1, 1, &in, &out};
+	if (d->class->prepare(d, &spec, &st, e))
+		return -1;
+	double t = time_step(d, st, n, e);
+	d->class->step_free(d, st);
+	if (t < 0)
+		return -1;
+	int64_t k = (int64_t)l->c / l->groups * (l->kh ? l->kh * l->kh : 1);
+	double gflop = 2e-9 * (double)(tensor_elements(&n->out) * k);
+	printf("%-32s %9.1f us %8.1f GFLOP/s", l->name, t * 1e6, gflop / t);
+	if (peak > 0)
+		printf(" %5.1f %%", 100 * gflop / t / peak);
+	puts("");
+	fflush(stdout);
+	return 0;
+}
+
+/* GFLOP/s; 0: not known. */
+static double peak_of(struct device *d)
+{
+	if (strcmp(d->class->type, "opencl"))
+		return 0;
+	cl_device_id dev = ((struct cl_state *)d->state)->place.device;
+	cl_uint units = 0, mhz = 0, width = 0;
+	cl_device_type type = 0;
+	clGetDeviceInfo(dev, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+	clGetDeviceInfo(dev, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
+	clGetDeviceInfo(dev, CL_DEVICE_MAX_CLOCK_FREQUENCY, sizeof mhz, &mhz, NULL);
+	clGetDeviceInfo(dev, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, sizeof width, &width, NULL);
+	return type & CL_DEVICE_TYPE_CPU ? 4e-3 * units * mhz * width : 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct device_list l;
+	struct err e = ERR_INIT;
+	int rc = 0;
+	if (device_list_parse(argc > 1 ? argv[1] : "cl:0.0", &l, &e) ||
+	    device_list_open(&l, false, &e)) {
+		fprintf(stderr, "bench_cl: error: %s\n", e.msg);
+		return (int)e.code;
+	}
+	struct device *d = &l.dev[0];
+	double peak = argc > 2 && atof(argv[2]) > 0 ? atof(argv[2]) : peak_of(d);
+	printf("%s: %s", d->name, d->description);
+	if (peak > 0)
+		printf(", peak %.0f GFLOP/s", peak);
+	puts("");
+	for (size_t i = 0; !rc && i < sizeof layers / sizeof *layers; i++)
+		if (argc < 4 || strstr(layers[i].name, argv[3]))
+			rc = bench(d, &layers[i], peak, &e);
+	if (rc)
+		fprintf(stderr, "bench_cl: error: %s\n", e.msg);
+	device_list_close(&l);
+	return rc ? 1 : 0;
+}
