@@ -1,114 +1,10 @@
-/* cpu_matmul.c - MatMul and ScaledDotProductAttention on packed products.
- *
- * Constant right-hand sides are packed once (halves stay halves). */
-#include "device/cpu_gemm.h"
-#include "device/cpu_impl.h"
-#include "device/cpu_vec.h"
+/* cpu_matmul.c - MatMul on packed products; constant right-hand sides are packed once (halves
+ * stay halves). */
+#include "device/cpu_product.h"
 
-#include <math.h>
 #include <string.h>
 
-enum {
-	GRAIN = 1 << 17,
-	ROWS = 20 * GEMM_M
-}; /* multiply-adds of a task; rows of A that stay in cache */
-
-/* One operand as a stack of matrices (rows, cols) with element strides. */
-struct operand {
-	const struct tensor *t;
-	int64_t rows, cols, row, col;
-	struct tensor batch;         /* the leading dims */
-};
-
-static struct operand operand_of(const struct tensor *t, bool transpose, bool left)
-{
-	struct operand o = {.t = t};
-	uint32_t matrix = t->rank < 2 ? t->rank : 2;
-	o.batch = *t;
-	o.batch.rank = t->rank - matrix;
-	if (t->rank == 1) {
-		o.rows = left ? 1 : t->dim[0];
-		o.cols = left ? t->dim[0] : 1;
-		o.row = left ? t->dim[0] : 1;
-		o.col = 1;
-		return o;
-	}
-	int64_t p = t->dim[t->rank - 2], q = t->dim[t->rank - 1];
-	o.rows = transpose ? q : p;
-	o.cols = transpose ? p : q;
-	o.row = transpose ? 1 : q;
-	o.col = transpose ? q : 1;
-	return o;
-}
-
-static const void *at(const struct tensor *t, int64_t element)
-{
-	return (const char *)t->data + (size_t)element * cpu_elem_size(t->elem);
-}
-
-/* Number of the matrix of operand o that meets number i of the output's batch. */
-static int64_t batch_index(const struct tensor *out, const struct tensor *o, int64_t i)
-{
-	int64_t at_o = 0, step = 1;
-	for (uint32_t d = 0; d < out->rank; d++) {         /* from the innermost dim */
-		int64_t size = out->dim[out->rank - 1 - d];
-		if (d < o->rank) {
-			int64_t n = o->dim[o->rank - 1 - d];
-			at_o += (n == 1 ? 0 : i % size) * step;
-			step *= n;
-		}
-		i /= size;
-	}
-	return at_o;
-}
-
-/* ---- one product, C (m,n) = A (m,k) B (k,n), panels of B from first to last ---- */
-
-struct product {
-	int64_t m, n, k;
-	const float *a;              /* packed; with m = 1 the row itself */
-	const void *b;               /* packed */
-	bool b_half;
-	float *c;
-	int64_t ldc;
-};
-
-/* unpacked: GEMM_K * GEMM_N floats of scratch. */
-static void product_panels(const struct product *p, int64_t first, int64_t last, float *unpacked)
-{
-	size_t size = p->b_half ? sizeof(uint16_t) : sizeof(float);
-	if (p->m == 1) {
-		for (int64_t j = first; j < last; j++) {
-			int64_t n = p->n - j * GEMM_N;
-			gemm_row(n < GEMM_N ? (int)n : GEMM_N, p->k, p->a,
-				 (const char *)p->b + (size_t)(j * GEMM_N * p->k) * size, p->b_half,
-				 p->c + j * GEMM_N, false);
-		}
-		return;
-	}
-	for (int64_t i0 = 0; i0 < p->m; i0 += ROWS) {
-		int64_t i1 = p->m - i0 < ROWS ? p->m : i0 + ROWS;
-		for (int64_t k0 = 0; k0 < p->k; k0 += GEMM_K) {
-			int64_t kc = p->k - k0 < GEMM_K ? p->k - k0 : GEMM_K;
-			for (int64_t j = first; j < last; j++) {
-				int64_t n = p->n - j * GEMM_N;
-				const void *b = (const char *)p->b +
-						(size_t)((j * p->k + k0) * GEMM_N) * size;
-				bool half = p->b_half;
-				if (half && i1 - i0 > 2 * GEMM_M) {
-					vec_from_half(b, unpacked, kc * GEMM_N);
-					b = unpacked;
-					half = false;
-				}
-				for (int64_t i = i0; i < i1; i += GEMM_M)
-					gemm_tile(i1 - i < GEMM_M ? (int)(i1 - i) : GEMM_M,
-						  n < GEMM_N ? (int)n : GEMM_N, kc,
-						  p->a + i * p->k + k0 * GEMM_M, b, half,
-						  p->c + i * p->ldc + j * GEMM_N, p->ldc, k0 > 0);
-			}
-		}
-	}
-}
+enum { GRAIN = 1 << 17 };            /* multiply-adds of a task */
 
 /* ---- preparation ---- */
 
@@ -126,7 +22,7 @@ static void fill_pack(void *arg, void *data)
 	size_t size = job->half ? sizeof(uint16_t) : sizeof(float);
 	for (int64_t i = 0; i < job->n_matrices; i++)
 		gemm_pack_b((char *)data + (size_t)(i * gemm_b_elements(o->rows, o->cols)) * size,
-			    o->t->elem, at(o->t, i * o->rows * o->cols), o->rows, o->cols, o->row,
+			    o->t->elem, operand_at(o->t, i * o->rows * o->cols), o->rows, o->cols, o->row,
 			    o->col);
 }
 
@@ -159,6 +55,7 @@ struct matmul_run {
 	struct operand a, b;
 	struct tensor batch;         /* of the output */
 	int64_t m, n, k, n_batch;
+	const struct epilogue *post;
 	const void *packed_b;        /* all matrices of b, or NULL: packed as they come */
 	bool b_half;
 	float *c;
@@ -171,28 +68,29 @@ struct matmul_run {
 
 static int64_t a_floats(const struct matmul_run *r)
 {
-	return r->m == 1 ? r->k : gemm_a_elements(r->m, r->k);
+	return (product_a_floats(r->m, r->k) + 15) / 16 * 16;
 }
 
 /* Operands of matrix i of the batch; what is not packed yet goes to a (a_floats) and b. */
 static struct product product_at(const struct matmul_run *r, int64_t i, float *a, float *b)
 {
-	int64_t ia = batch_index(&r->batch, &r->a.batch, i),
-		ib = batch_index(&r->batch, &r->b.batch, i);
+	int64_t ia = operand_batch(&r->batch, &r->a.batch, i),
+		ib = operand_batch(&r->batch, &r->b.batch, i);
 	const float *src = (const float *)r->a.t->data + ia * r->m * r->k;
-	struct product p = {r->m, r->n, r->k, a, b, r->b_half, r->c + i * r->m * r->n, r->n};
+	struct product p = {r->m, r->n, r->k, a, b, r->b_half, r->c + i * r->m * r->n, r->n,
+			    r->post, i * r->m};
 	if (r->m == 1 && r->a.col == 1)
 		p.a = src;
-	else if (r->m == 1)
-		for (int64_t j = 0; j < r->k; j++)
-			a[j] = src[j * r->a.col];
 	else
-		gemm_pack_a(a, EL_F32, src, r->m, r->k, r->a.row, r->a.col);
+		product_pack_a(a, src, r->m, r->k, r->a.row, r->a.col);
 	if (r->packed_b)
 		p.b = (const char *)r->packed_b + (size_t)(ib * gemm_b_elements(r->k, r->n)) *
 		      (r->b_half ? sizeof(uint16_t) : sizeof(float));
+	else if (r->b.t->elem == EL_F32)
+		product_pack_b(b, operand_at(r->b.t, ib * r->k * r->n), r->k, r->n, r->b.row,
+			       r->b.col);
 	else
-		gemm_pack_b(b, r->b.t->elem, at(r->b.t, ib * r->k * r->n), r->k, r->n, r->b.row,
+		gemm_pack_b(b, r->b.t->elem, operand_at(r->b.t, ib * r->k * r->n), r->k, r->n, r->b.row,
 			    r->b.col);
 	return p;
 }
@@ -201,12 +99,12 @@ static void columns_task(void *arg, int task, int thread)
 {
 	struct matmul_run *r = arg;
 	int64_t lo, hi;
-	float *unpacked = cpu_thread_scratch(r->ctx, thread, GEMM_K * GEMM_N * sizeof *unpacked);
+	float *unpacked = cpu_thread_scratch(r->ctx, thread, PRODUCT_SCRATCH * sizeof *unpacked);
 	if (!unpacked) {
 		r->failed = true;
 		return;
 	}
-	cpu_range((r->n + GEMM_N - 1) / GEMM_N, r->n_tasks, task, &lo, &hi);
+	cpu_range(product_n_panels(r->n), r->n_tasks, task, &lo, &hi);
 	product_panels(&r->whole, lo, hi, unpacked);
 }
 
@@ -218,24 +116,24 @@ static int64_t scratch_floats(const struct matmul_run *r)
 static void batch_task(void *arg, int task, int thread)
 {
 	struct matmul_run *r = arg;
-	int64_t lo, hi, n_a = (a_floats(r) + 15) / 16 * 16;
+	int64_t lo, hi, n_a = a_floats(r);
 	float *p = cpu_thread_scratch(r->ctx, thread,
-				      (size_t)(scratch_floats(r) + GEMM_K * GEMM_N) * sizeof *p);
+				      (size_t)(scratch_floats(r) + PRODUCT_SCRATCH) * sizeof *p);
 	if (!p) {
 		r->failed = true;
 		return;
 	}
 	cpu_range(r->n_batch, r->n_tasks, task, &lo, &hi);
 	for (int64_t i = lo; i < hi; i++) {
-		struct product prod = product_at(r, i, p + GEMM_K * GEMM_N,
-						 p + GEMM_K * GEMM_N + n_a);
-		product_panels(&prod, 0, (r->n + GEMM_N - 1) / GEMM_N, p);
+		struct product prod = product_at(r, i, p + PRODUCT_SCRATCH,
+						 p + PRODUCT_SCRATCH + n_a);
+		product_panels(&prod, 0, product_n_panels(r->n), p);
 	}
 }
 
 static int run_products(struct matmul_run *r, struct err *e)
 {
-	int64_t work = r->m * r->n * r->k, panels = (r->n + GEMM_N - 1) / GEMM_N;
+	int64_t work = r->m * r->n * r->k, panels = product_n_panels(r->n);
 	if (r->n_batch > 1 && (r->n_batch >= 2 * r->ctx->n_threads || work < 2 * GRAIN)) {
 		r->n_tasks = cpu_tasks(r->n_batch * work, GRAIN);
 		if (r->n_tasks > r->n_batch)
@@ -247,7 +145,7 @@ static int run_products(struct matmul_run *r, struct err *e)
 	if (!p)
 		return cpu_no_memory(e);
 	for (int64_t i = 0; i < r->n_batch; i++) {
-		r->whole = product_at(r, i, p, p + (a_floats(r) + 15) / 16 * 16);
+		r->whole = product_at(r, i, p, p + a_floats(r));
 		r->n_tasks = cpu_tasks(work, GRAIN);
 		if (r->n_tasks > panels)
 			r->n_tasks = (int)panels;
@@ -259,7 +157,7 @@ static int run_products(struct matmul_run *r, struct err *e)
 int run_matmul(const struct kernel_call *k, struct err *e)
 {
 	const struct op *op = k->op;
-	struct matmul_run r = {.c = k->out[0].data, .ctx = k->ctx};
+	struct matmul_run r = {.c = k->out[0].data, .ctx = k->ctx, .post = k->post};
 	r.a = operand_of(&k->in[0], op->a.matmul.transpose_a, true);
 	r.b = operand_of(&k->in[1], op->a.matmul.transpose_b, false);
 	r.m = r.a.rows;
@@ -267,6 +165,8 @@ int run_matmul(const struct kernel_call *k, struct err *e)
 	r.k = r.a.cols;
 	if (r.k == 0) {
 		memset(r.c, 0, (size_t)tensor_bytes(&k->out[0]));
+		if (r.post)
+			cpu_epilogue_run(k->ctx, r.post, r.c);
 		return 0;
 	}
 	if (!op_broadcast(&r.a.batch, &r.b.batch, &r.batch) || r.b.rows != r.k)
@@ -287,127 +187,3 @@ int run_matmul(const struct kernel_call *k, struct err *e)
 	return run_products(&r, e);
 }
 
-/* ---- attention ---- */
-
-struct attention_run {
-	const struct kernel_call *k;
-	struct operand q, key, v;
-	struct tensor batch, mask_batch;
-	int64_t n_batch;
-	float scale;
-	int n_tasks;
-	bool failed;
-};
-
-/* Add the mask to scores s (l, len): f32 added, boolean false is minus infinity. */
-static void add_mask(const struct attention_run *r, int64_t i, float *s, int64_t l, int64_t len)
-{
-	const struct op *op = r->k->op;
-	const struct tensor *mask = op->n_in > 3 ? &r->k->in[3] : NULL;
-	if (op->a.attention.causal) {
-		for (int64_t y = 0; y < l; y++)
-			for (int64_t x = y + 1; x < len; x++)
-				s[y * len + x] = -INFINITY;
-		return;
-	}
-	if (!mask || !mask->data || mask->rank < 2)
-		return;
-	int64_t rows = mask->dim[mask->rank - 2], cols = mask->dim[mask->rank - 1];
-	int64_t base = batch_index(&r->batch, &r->mask_batch, i) * rows * cols;
-	bool boolean =
-		r->k->op->g
-			->out_elem[r->k->op->g->out_ptr[op->g->in_node[op->g->in_ptr[op->v] + 3]] +
-				   op->g->in_port[op->g->in_ptr[op->v] + 3]] == EL_BOOLEAN;
-	const float *m = (const float *)mask->data + base;
-	for (int64_t y = 0; y < l; y++)
-		for (int64_t x = 0; x < len; x++) {
-			float v = m[(rows == 1 ? 0 : y) * cols + (cols == 1 ? 0 : x)];
-			s[y * len + x] += boolean ? (v != 0 ? 0 : -INFINITY) : v;
-		}
-}
-
-static void softmax_rows(float *s, int64_t rows, int64_t n)
-{
-	for (int64_t y = 0; y < rows; y++, s += n) {
-		float top = vec_max(s, n);
-		if (top == -INFINITY) {          /* nothing to attend to */
-			memset(s, 0, (size_t)n * sizeof *s);
-			continue;
-		}
-		vec_scale_shift(s, 1 / vec_exp_sum(s, top, s, n), 0, s, n);
-	}
-}
-
-static void attention_task(void *arg, int task, int thread)
-{
-	struct attention_run *r = arg;
-	int64_t l = r->q.rows, d = r->q.cols, len = r->key.rows, dv = r->v.cols, lo, hi;
-	int64_t n_s = l * len, n_a = gemm_a_elements(l, d > len ? d : len);
-	int64_t n_b = gemm_b_elements(d, len) > gemm_b_elements(len, dv) ? gemm_b_elements(d, len)
-									 : gemm_b_elements(len, dv);
-	float *s = cpu_thread_scratch(r->k->ctx, thread,
-				      (size_t)(n_s + n_a + n_b + 48) * sizeof *s);
-	if (!s) {
-		r->failed = true;
-		return;
-	}
-	float *a = s + (n_s + 15) / 16 * 16, *b = a + (n_a + 15) / 16 * 16;
-	cpu_range(r->n_batch, r->n_tasks, task, &lo, &hi);
-	for (int64_t i = lo; i < hi; i++) {
-		const float *q = (const float *)r->q.t->data +
-				 batch_index(&r->batch, &r->q.batch, i) * l * d;
-		const float *key = (const float *)r->key.t->data +
-				   batch_index(&r->batch, &r->key.batch, i) * len * d;
-		const float *v = (const float *)r->v.t->data +
-				 batch_index(&r->batch, &r->v.batch, i) * len * dv;
-		float *y = (float *)r->k->out[0].data + i * l * dv;
-		gemm_pack_a(a, EL_F32, q, l, d, d, 1);
-		if (l == 1)
-			memcpy(a, q, (size_t)d * sizeof *a);
-		gemm_pack_b(b, EL_F32, key, d, len, 1, d);
-		struct product scores = {l, len, d, a, b, false, s, len};
-		product_panels(&scores, 0, (len + GEMM_N - 1) / GEMM_N, NULL);
-		vec_scale_shift(s, r->scale, 0, s, n_s);
-		add_mask(r, i, s, l, len);
-		softmax_rows(s, l, len);
-		gemm_pack_a(a, EL_F32, s, l, len, len, 1);
-		if (l == 1)
-			memcpy(a, s, (size_t)len * sizeof *a);
-		gemm_pack_b(b, EL_F32, v, len, dv, dv, 1);
-		struct product mix = {l, dv, len, a, b, false, y, dv};
-		product_panels(&mix, 0, (dv + GEMM_N - 1) / GEMM_N, NULL);
-	}
-}
-
-int run_attention(const struct kernel_call *k, struct err *e)
-{
-	struct attention_run r = {.k = k};
-	struct tensor qk;
-	r.q = operand_of(&k->in[0], false, true);
-	r.key = operand_of(&k->in[1], false, false);
-	r.v = operand_of(&k->in[2], false, false);
-	if (k->op->n_in > 5)
-		return err_set(e, ST_INPUT,
-			       "ScaledDotProductAttention with a sink is not supported");
-	if (!op_broadcast(&r.q.batch, &r.key.batch, &qk) ||
-	    !op_broadcast(&qk, &r.v.batch, &r.batch))
-		return err_set(e, ST_INPUT, "shapes do not fit");
-	if (k->op->n_in > 3) {
-		struct tensor scores = r.batch, both = {.elem = EL_F32};
-		scores.dim[scores.rank++] = r.q.rows;
-		scores.dim[scores.rank++] = r.key.rows;
-		if (k->in[3].rank >= 2 && (!op_broadcast(&scores, &k->in[3], &both) ||
-					   !tensor_same_shape(&scores, &both)))
-			return err_set(e, ST_INPUT, "the mask does not fit");
-		r.mask_batch = k->in[3];
-		r.mask_batch.rank = k->in[3].rank > 2 ? k->in[3].rank - 2 : 0;
-	}
-	r.scale = k->op->n_in > 4 && k->in[4].data ? (float)tensor_real(&k->in[4], 0)
-						    : 1 / sqrtf((float)r.q.cols);
-	r.n_batch = tensor_elements(&r.batch);
-	r.n_tasks = cpu_tasks(r.n_batch * r.q.rows * r.key.rows * r.q.cols, GRAIN);
-	if (r.n_tasks > r.n_batch)
-		r.n_tasks = (int)r.n_batch;
-	cpu_parallel(k->ctx, r.n_tasks, attention_task, &r);
-	return r.failed ? cpu_no_memory(e) : 0;
-}
