@@ -32,7 +32,7 @@ int cpu_tasks(int64_t n, int64_t grain);
 void cpu_range(int64_t n, int n_tasks, int task, int64_t *begin, int64_t *end);
 int cpu_no_memory(struct err *e);
 
-/* ---- packed weights ---- */
+/* ---- packed weights (cpu_pack.c) ---- */
 
 /* A packed form of a constant; the layout is the kernel's. */
 struct cpu_pack {
@@ -42,6 +42,7 @@ struct cpu_pack {
 	uint64_t bytes;
 	int users;
 	struct cpu_packs *owner;
+	struct cpu_region *region;   /* that data was cut from; NULL: memory of its own */
 	struct cpu_pack *next;
 };
 /* The pack for (key, layout), with one user more; when there is none yet, one of `bytes`
