@@ -194,10 +194,12 @@ static uint32_t problem_masks(const struct check *c, const struct devs *devs,
 	uint32_t n = 0;
 	if (!devs || !devs->mask || devs->n_sets != g->n_sets)
 		return 0;
+	bool *seen = ARENA_NEWN(c->a, bool, g->n_sets);
 	for (uint32_t v = 0; v < g->n; v++) {
 		uint32_t s = g->set[v];
-		if (s == GRAPH_NONE || c->device[v] == SEGMENT_NOWHERE || (v > 0 && g->set[v - 1] == s))
+		if (s == GRAPH_NONE || c->device[v] == SEGMENT_NOWHERE || seen[s])
 			continue;
+		seen[s] = true;
 		int d = devs_find(devs, placed_names[c->device[v]]);
 		char name[100];
 		if (d < 0 || devs->mask[(size_t)s * devs->k + (size_t)d])
