@@ -104,21 +104,40 @@ static int constants_on(struct builder *b, uint32_t d, uint64_t *out, struct err
 	return rc;
 }
 
+/* Constants that were computed, or copied because they are not aligned in the file, on the way
+ * to node v: they stay in the host's memory. */
+static void add_computed(const struct model *m, uint32_t v, struct pieces *x)
+{
+	const struct graph *g = m->g;
+	for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++) {
+		uint32_t u = g->in_node[i], o = u == GRAPH_NONE ? 0 : g->out_ptr[u] + g->in_port[i];
+		if (u == GRAPH_NONE || !m->constant[u])
+			continue;
+		int64_t bytes = m->values.owned[o] ? tensor_bytes(&m->values.value[o]) : 0;
+		if (bytes > 0)
+			add_piece(x, m->values.value[o].data, (uint64_t)bytes);
+		add_computed(m, u, x);
+	}
+}
+
 void plan_count_steps(struct builder *b)
 {
 	for (uint32_t d = 0; d < n_devices(b); d++) {
 		struct device *dev = dev_of(b, d);
 		struct pieces x = {0};
 		struct err e = ERR_INIT;
-		if (!dev->class->step_memory) {
-			/* Whatever could fail has been computed when the steps were prepared. */
-			(void)constants_on(b, d, &x.bytes, &e);
+		/* Whatever could fail has been computed when the steps were prepared. */
+		if (!dev->class->step_memory && constants_on(b, d, &b->plan->mem_bytes[d], &e) < 0)
 			err_clear(&e);
+		for (uint32_t i = 0; i < b->c.n; i++) {
+			const struct group *g = &b->c.group[i];
+			if (g->dev != d || !dev->class->step_memory)
+				continue;
+			dev->class->step_memory(dev, b->plan->used[i]->step, add_piece, &x);
+			for (uint32_t j = 0; j < g->n && is_host(b, d); j++)
+				add_computed(b->p->m, b->p->m->step_node[g->step[j]], &x);
 		}
-		for (uint32_t i = 0; dev->class->step_memory && i < b->c.n; i++)
-			if (b->c.group[i].dev == d)
-				dev->class->step_memory(dev, b->plan->used[i]->step, add_piece, &x);
-		b->plan->mem_bytes[d] = x.bytes;
+		b->plan->mem_bytes[d] += x.bytes;
 		mem_free(x.key);
 	}
 }
@@ -146,12 +165,28 @@ int plan_could_fit(struct builder *b, struct err *e)
 	return 0;
 }
 
+/* Devices of the host, but for those with a limit of their own, share its memory. */
+static int host_fits(const struct builder *b, uint32_t last, struct err *e)
+{
+	uint64_t sum = 0, has = dev_of(b, last)->mem_bytes;
+	for (uint32_t d = 0; d <= last; d++)
+		if (is_host(b, d) && dev_of(b, d)->mem_limit == 0)
+			sum += b->plan->mem_bytes[d];
+	return has == 0 || sum <= has
+		       ? 0
+		       : err_set(e, ST_RUNTIME, "the devices of the host need %llu bytes and it has %llu",
+				 (unsigned long long)sum, (unsigned long long)has);
+}
+
 int plan_fits(struct builder *b, uint32_t d, uint64_t tensor_bytes, struct err *e)
 {
-	const struct device *dev = dev_of(b, d);
-	uint64_t has = device_memory(dev);
+	struct device *dev = dev_of(b, d);
+	uint64_t has = device_memory(dev), *mem = &b->plan->mem_bytes[d];
 	b->plan->tensor_bytes[d] = tensor_bytes;
-	b->plan->mem_bytes[d] += tensor_bytes;
-	return has > 0 && b->plan->mem_bytes[d] > has ? too_little(dev, b->plan->mem_bytes[d], e)
-						      : 0;
+	*mem += tensor_bytes;
+	if (*mem > 0 && dev->class->scratch)
+		*mem += dev->class->scratch(dev);
+	if (has > 0 && *mem > has)
+		return too_little(dev, *mem, e);
+	return is_host(b, d) && dev->mem_limit == 0 ? host_fits(b, d, e) : 0;
 }

@@ -117,6 +117,7 @@ int prepared_get(struct prepared_cache *c, struct model *m, const struct group *
 		struct step *step;
 		if (prepare(c, m, g, local, &step, e) < 0)
 			return -1;
+		weights_rest(&m->weights);
 		x = MEM_NEW(struct prepared);
 		*x = (struct prepared){.dev = g->dev, .n = g->n, .step = step, .next = *at,
 				       .node_step = mem_copy(g->step, g->n, sizeof *g->step)};

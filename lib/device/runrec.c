@@ -16,7 +16,11 @@ int trial_encode(const struct session *s, const struct placement *p, const uint3
 			       .ratio_lo = t->ratio.lo,
 			       .ratio_hi = t->ratio.hi,
 			       .copies = t->n_copies,
-			       .copy_bytes = t->copy_bytes};
+			       .copy_bytes = t->copy_bytes,
+			       .has_plan = true,
+			       .in_host = t->n_in_host,
+			       .steps = t->n_steps,
+			       .splits = t->n_splits};
 	uint64_t *mem = MEM_NEWN(uint64_t, p->k);
 	double *busy = MEM_NEWN(double, p->k);
 	for (uint32_t i = 0; t->ok && i < p->k; i++) {
@@ -58,6 +62,10 @@ int verdict_encode(const struct verdict *v, const struct session *s, const struc
 	put_uint(w, "n_pairs", v->n_pairs);
 	put_uint(w, "copies", t->n_copies);
 	put_uint(w, "copy_bytes", t->copy_bytes);
+	if (v->not_compared[0]) {
+		put_text(w, "not_compared", v->not_compared);
+		return rec_end(w, e);
+	}
 	put_real(w, "out_mse", v->diff.mse);
 	put_real(w, "out_cos", v->diff.cosine);
 	put_real(w, "out_max", v->diff.largest);

@@ -204,6 +204,9 @@ void session_note_plan(const struct session *s, struct trial *t, const struct pl
 	memcpy(t->mem_bytes, p->mem_bytes, n_devices(s) * sizeof *t->mem_bytes);
 	t->n_copies = p->n_copies;
 	t->copy_bytes = p->copy_bytes;
+	t->n_in_host = p->n_in_host;
+	t->n_steps = p->n_groups;
+	t->n_splits = p->n_splits;
 }
 
 /* Plan t and measure it; a failure becomes a reason. */

@@ -41,6 +41,8 @@ struct trial {
 	uint64_t *mem_bytes;         /* (k) */
 	uint32_t n_copies;
 	uint64_t copy_bytes;
+	uint32_t n_in_host;          /* of the copies, tensors that are read where they are */
+	uint32_t n_steps, n_splits;  /* of the plan: groups; plan.n_splits */
 };
 
 /* Take over the (parsed) devices and open them with the model; g is borrowed.  inputs

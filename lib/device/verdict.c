@@ -36,6 +36,28 @@ static void plan_one(struct field *f, uint32_t i)
 		memcpy(t->reason, e.msg, sizeof t->reason);
 }
 
+/* Memory for the largest plan, so that all of them share it: plans once without keeping any. */
+static void reserve(struct field *f)
+{
+	struct planner *p = &f->s->planner;
+	uint64_t *most = ARENA_NEWN(f->a, uint64_t, f->k);
+	struct err e = ERR_INIT;
+	for (uint32_t i = 0; i < f->n; i++) {
+		struct plan x;
+		if (i >= f->k && f->single[i] >= 0)
+			continue;
+		if (plan_make(p, f->trial[i]->device, &x, &e) == 0) {
+			for (uint32_t d = 0; d < f->k; d++)
+				most[d] = most[d] > x.tensor_bytes[d] ? most[d] : x.tensor_bytes[d];
+			plan_release(&x);
+		}
+		err_clear(&e);
+	}
+	/* Without it each plan has memory of its own, or says that there is none. */
+	if (planner_reserve(p, most, &e) < 0)
+		err_clear(&e);
+}
+
 static void field_open(struct field *f, struct session *s, struct trial *t, uint32_t n,
 		       struct verdict *v, struct arena *a)
 {
@@ -56,9 +78,11 @@ static void field_open(struct field *f, struct session *s, struct trial *t, uint
 	for (uint32_t i = 0; i < f->n; i++) {
 		f->trial[i] = i < k ? &v->single[i] : &t[i - k];
 		f->single[i] = i < k ? (int)i : session_single(s, f->trial[i]->device);
+	}
+	reserve(f);
+	for (uint32_t i = 0; i < f->n; i++)
 		if (i < k || f->single[i] < 0)
 			plan_one(f, i);
-	}
 }
 
 static void field_close(struct field *f)
@@ -236,6 +260,7 @@ static int compare_results(void *arg, const void *const *result, struct err *e)
 	return 0;
 }
 
+/* A device that fails here takes the comparison with it, not the verdict. */
 static int compare_outputs(struct session *s, struct verdict *v, struct arena *a, struct err *e)
 {
 	struct results r = {.m = &s->model, .copy = ARENA_NEWN(a, void *, s->model.n_results)};
@@ -245,7 +270,11 @@ static int compare_outputs(struct session *s, struct verdict *v, struct arena *a
 	for (uint32_t i = 0; i < s->model.n_results; i++)
 		mem_free(r.copy[i]);
 	v->diff = r.diff;
-	return rc;
+	if (rc == 0 || !executor_alive(s->x))
+		return rc;
+	memcpy(v->not_compared, e->msg, sizeof v->not_compared);
+	err_clear(e);
+	return 0;
 }
 
 int verdict_reach(struct session *s, struct trial *t, uint32_t n, struct arena *a,

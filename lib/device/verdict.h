@@ -12,6 +12,7 @@ struct verdict {
 	struct trial final;          /* the winner, or the reference; ratio 1 then */
 	uint32_t n_pairs;            /* rounds of the final */
 	struct output_difference diff;   /* of the winner's outputs to the reference's */
+	char not_compared[sizeof((struct err *)0)->msg];   /* why there is no diff; "": there is */
 };
 
 /* Heats: rounds of every single device and all candidates t[n]; the candidate with the smallest

@@ -102,6 +102,11 @@ int run_encode(const struct placement *p, const struct run_result *x, struct rec
 	put_vector(w, "mem_bytes", TT_U64, p->k, x->mem_bytes);
 	put_uint(w, "copies", x->copies);
 	put_uint(w, "copy_bytes", x->copy_bytes);
+	if (x->has_plan) {
+		put_uint(w, "in_host", x->in_host);
+		put_uint(w, "steps", x->steps);
+		put_uint(w, "splits", x->splits);
+	}
 	put_vector(w, "busy_s", TT_F64, p->k, x->busy_s);
 	return rec_end(w, e);
 }

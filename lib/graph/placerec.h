@@ -36,6 +36,10 @@ struct run_result {
 	double ratio, ratio_lo, ratio_hi;
 	const uint64_t *mem_bytes;   /* (k) */
 	uint64_t copies, copy_bytes;
+	/* Of a plan that ran: copies that were not made, since both devices compute in the host's
+	 * memory; steps of one or more nodes; connected nodes of one device in more segments than one. */
+	bool has_plan;
+	uint32_t in_host, steps, splits;
 	const double *busy_s;        /* (k) */
 };
 

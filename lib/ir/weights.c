@@ -41,6 +41,12 @@ void weights_close(struct weights *w)
 	*w = (struct weights){0};
 }
 
+void weights_rest(const struct weights *w)
+{
+	if (w->data)
+		madvise((void *)(uintptr_t)w->data, (size_t)w->bytes, MADV_DONTNEED);
+}
+
 int weights_check(const struct weights *w, const struct graph *g, struct err *e)
 {
 	for (uint32_t c = 0; c < g->n_const; c++) {
