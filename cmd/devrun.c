@@ -9,9 +9,10 @@
 #include "base/msg.h"
 #include "base/opt.h"
 #include "device/boundary.h"
-#include "device/runrec.h"
+#include "device/proberec.h"
 #include "device/support.h"
 #include "device/turn.h"
+#include "graph/devrec.h"
 #include "graph/graphrec.h"
 #include "stream/filter.h"
 

@@ -75,8 +75,9 @@ static void probe_links(struct state *s, struct devs *d)
 			size_t at = (size_t)i * d->k + j;
 
 			if (i != j && l.latency_s[at] >= 0)
-				d->link[d->n_links++] = (struct dev_link){i, j, l.latency_s[at],
-									  l.bytes_per_s[at]};
+				d->link[d->n_links++] = (struct dev_link){
+					.src = i, .dst = j, .latency_s = l.latency_s[at],
+					.bytes_per_s = l.bytes_per_s[at]};
 		}
 }
 

@@ -154,6 +154,14 @@ py() {
 		assert sorted((l["src"], l["dst"]) for l in d["links"]) == [(0, 1), (1, 0)]
 		for l in d["links"]:
 			assert 1e-9 <= l["latency_s"] < 1e-2 and 1e8 < l["bytes_per_s"] < 1e12, l
+			assert l["latency_lo"] <= l["latency_s"] <= l["latency_hi"] and l["bytes_per_s_lo"] <= l["bytes_per_s"] <= l["bytes_per_s_hi"], l
+		lo, hi, saved = tensor(c["set_lo"]), tensor(c["set_hi"]), tensor(c["saved_s"])
+		assert lo.shape == hi.shape == x.shape and (lo <= x).all() and (x <= hi).all() and (lo < hi).any()
+		# Convolutions run with the bias of the set behind them; pairs are of different sets, once each.
+		pairs = list(zip(tensor(c["pair_src"]).tolist(), tensor(c["pair_dst"]).tolist()))
+		assert len(pairs) > 30 and pairs == sorted(set(pairs)) and all(a != b for a, b in pairs)
+		assert saved.shape == (len(pairs), 2) and tensor(c["saved_lo"]).shape == saved.shape
+		x = x - np.array([[saved[[p[1] == i for p in pairs], j].sum() for j in (0, 1)] for i in range(len(x))])
 		# In context: the sets of a device add up to what a whole inference takes there.
 		heft, one, two = runs("heft.mp")
 		assert heft["ok"] and heft["source"] == "heft", heft
@@ -171,6 +179,16 @@ py() {
 		for m, s in zip(runs("profile.mp"), tensor(p["cost"]["set_s"]).sum(0)):
 			assert 1 / 3 < s / m["lat_s"] < 3, (s, m["lat_s"])
 		assert len(p["devs"]["links"]) == 2
+	'
+}
+
+@test "--probe tells which devices have cores in common" {
+	two_cores
+	devrun --probe --allow-shared -D cpu,cpu:0,cpu:1 -o shares.mp tiny.mp
+	devrun --probe -D cpu:0,cpu:1 -o apart.mp tiny.mp
+	py '
+		assert dict(read("shares.mp"))["devs"]["shares"] == [[0, 1], [0, 2]]
+		assert "shares" not in dict(read("apart.mp"))["devs"]
 	'
 }
 

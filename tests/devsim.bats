@@ -100,6 +100,44 @@ change() {
 	[[ "$output" == *"no costs; give --spec"* ]]
 }
 
+@test "what neighbours save counts where they are together" {
+	py '
+		r = read("r.mp")[:-1]
+		g = r[1][1]
+		cost = [m for k, m in r if k == "cost"][0]
+		sets = tensor(g["set"]).astype(int)
+		ptr, source = tensor(g["in_ptr"]), tensor(g["in_node"])
+		pairs = sorted({(int(sets[u]), int(sets[v])) for v in range(len(sets)) for u in source[ptr[v]:ptr[v + 1]]
+		                if u < 2**32 - 1 and sets[u] < 2**32 - 1 and sets[v] < 2**32 - 1 and sets[u] != sets[v]})
+		x = tensor(cost["set_s"])
+		b = max((p for p in pairs), key=lambda p: x[p[1]].min())
+		t = lambda a, d: {"dtype": d, "shape": list(np.shape(a)), "data": np.array(a, "<" + d[0] + str(int(d[1:]) // 8)).tobytes()}
+		cost.update(pair_src=t([b[0]], "u32"), pair_dst=t([b[1]], "u32"), saved_s=t([[x[b[1], 0] / 2, 0]], "f64"))
+		for k, m in r:
+			if k == "place":
+				d = np.zeros(g["n_sets"], "<u2")
+				d[b[0]] = m["sample"] % 2
+				d[b[1]] = m["sample"] // 2 % 2
+				m["device"]["data"] = d.tobytes()
+		open("pair", "w").write("%.17g" % (x[b[1], 0] / 2))
+		write("saved.mp", r)
+	'
+	py 'r = read("saved.mp")[:-1]; [m.pop(k) for _, m in r for k in ("pair_src", "pair_dst", "saved_s") if k in m]; write("plain.mp", r)'
+	devsim saved.mp > saved.run.mp
+	devsim plain.mp > plain.run.mp
+	py '
+		s = float(open("pair").read())
+		less = [b["busy_s"] for b in runs("plain.run.mp")], [b["busy_s"] for b in runs("saved.run.mp")]
+		for i, (a, b) in enumerate(zip(*less)):
+			a, b = tensor(a), tensor(b)
+			# Both on the first device: its work is less by what they save.  Anywhere else: nothing.
+			assert abs(a[0] - b[0] - (s if i % 4 == 0 else 0)) < 1e-12 and a[1] == b[1], (i, a, b, s)
+	'
+	change bad.mp 'c = [m for k, m in r if k == "cost"][0]; c["pair_src"] = c["pair_dst"] = {"dtype": "u32", "shape": [1], "data": b"\xff" * 4}; c["saved_s"] = {"dtype": "f64", "shape": [1, 2], "data": bytes(16)}'
+	run -3 devsim bad.mp
+	[[ "$output" == *"pair 0 is of sets that the graph does not have"* ]]
+}
+
 @test "the same bytes every time, from file and pipe" {
 	devsim r.mp > a.mp
 	devsim - < r.mp > b.mp

@@ -1,23 +1,36 @@
-/* profile.h - what each set costs on each device, and each copy between them, measured:
- * the costs that list schedulers and simulators take. */
+/* profile.h - what each set costs on each device, what neighbouring sets save there when they run
+ * as one, and what it costs to hand tensors over, measured: the costs that list schedulers and
+ * simulators take. */
 #ifndef HSDAG_DEVICE_PROFILE_H
 #define HSDAG_DEVICE_PROFILE_H
 
 #include "device/links.h"
 #include "device/session.h"
 
-struct profile {
-	double *set_s;               /* (n_sets, k) seconds; negative: cannot run there */
-	const char **failed;         /* (k) why a device has no times at all; NULL: it has */
-	struct link_cost *link;      /* (k, k) latency_s 0: none */
+/* Two sets, one of which reads what the other makes. */
+struct set_pair {
+	uint32_t src, dst;
 };
 
-/* Steps are timed inside inferences of the whole model on one device (sets that it cannot
- * run are on the first that can), so caches are as in real runs; the median of
- * several inferences, summed over the steps of a set.  On a device that queues its
- * work every step is waited for, and the times are then scaled down to the latency
- * without waiting.  A device that fails has no times and no links.  Memory from a.
- * -1: the output's reader has gone. */
+/* Intervals: the median over several inferences, and 95 % (interval_median). */
+struct profile {
+	struct interval *set_s;      /* (n_sets, k) seconds; mid negative: cannot run there */
+	uint32_t n_pairs;
+	struct set_pair *pair;       /* (n_pairs) ascending */
+	struct interval *saved_s;    /* (n_pairs, k) seconds less when both are there; 0: nothing */
+	const char **failed;         /* (k) why a device has no times at all; NULL: it has */
+	bool *has_link;              /* (k, k) */
+	struct link_cost *link;      /* (k, k) from row to column */
+};
+
+/* Steps are timed inside inferences of the whole model on one device (sets that it cannot run
+ * are on the first that can), so caches are as in real runs.  Two plans take turns: in one, steps are
+ * grouped within sets only, which gives set_s; in the other across sets as well, which gives what a
+ * group of several sets saves, in equal parts for the pairs that it joins.  On a
+ * device that queues its work every step is waited for, and the times are then scaled
+ * down to the latency without waiting.  A device that compiles whole segments has times of
+ * these, shared out, and no savings.  A device that fails has no times and no
+ * links.  Memory from a.  -1: the output's reader has gone. */
 int profile_take(struct session *s, struct arena *a, struct profile *out,
 		 struct err *e) MUST_CHECK;
 

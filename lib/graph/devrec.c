@@ -88,6 +88,14 @@ int devs_decode(const struct rec *r, struct arena *a, struct devs *out, struct e
 	return err_prefix(e, "devs");
 }
 
+static void put_link_ends(struct rec_writer *w, const struct dev_link *l)
+{
+	put_real(w, "latency_lo", l->latency_lo);
+	put_real(w, "latency_hi", l->latency_hi);
+	put_real(w, "bytes_per_s_lo", l->bytes_per_s_lo);
+	put_real(w, "bytes_per_s_hi", l->bytes_per_s_hi);
+}
+
 int devs_encode(const struct devs *d, struct rec_writer *w, struct err *e)
 {
 	rec_begin(w, "devs");
@@ -106,7 +114,17 @@ int devs_encode(const struct devs *d, struct rec_writer *w, struct err *e)
 			put_uint(w, "dst", d->link[i].dst);
 			put_real(w, "latency_s", d->link[i].latency_s);
 			put_real(w, "bytes_per_s", d->link[i].bytes_per_s);
+			if (d->link[i].measured)
+				put_link_ends(w, &d->link[i]);
 			put_map_end(w);
+		}
+	}
+	if (d->n_shares) {
+		put_list_begin(w, "shares", d->n_shares);
+		for (uint32_t i = 0; i < d->n_shares; i++) {
+			put_list_begin(w, NULL, 2);
+			put_uint(w, NULL, d->share[i].a);
+			put_uint(w, NULL, d->share[i].b);
 		}
 	}
 	return rec_end(w, e);

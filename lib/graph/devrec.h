@@ -14,6 +14,12 @@ enum { DEVS_MAX = 1024 };
 struct dev_link {
 	uint32_t src, dst;           /* device indices */
 	double latency_s, bytes_per_s;
+	bool measured;               /* the ends of 95 % intervals are told, too */
+	double latency_lo, latency_hi, bytes_per_s_lo, bytes_per_s_hi;
+};
+
+struct dev_share {
+	uint32_t a, b;               /* device indices */
 };
 
 struct devs {
@@ -25,6 +31,8 @@ struct devs {
 	uint8_t *mask;               /* (n_sets, k) 1: the set can run there; NULL: not told */
 	uint32_t n_links;
 	struct dev_link *link;
+	uint32_t n_shares;           /* written, not read back */
+	struct dev_share *share;     /* devices that have cores in common */
 };
 
 /* From a record of kind "devs"; memory from a.  Names are distinct, indices in range. */

@@ -7,6 +7,8 @@
 struct evaluator {
 	const struct place_model *m;
 	struct timeliner *clock;
+	double *task_s;          /* (tasks,k) costs, less what this placement saves */
+	struct sched_costs costs;
 	uint16_t *task_device;   /* (tasks) */
 	uint16_t *all;           /* (n_sets) a single-device placement */
 	uint32_t *seen;          /* (k) shared weight last counted on a device, + 1 */
@@ -18,7 +20,13 @@ struct evaluator *evaluator_new(const struct place_model *m)
 	struct evaluator *x = MEM_NEW(struct evaluator);
 
 	x->m = m;
-	x->clock = timeliner_new(&m->tasks.dag, &m->costs, false);
+	size_t n = (size_t)m->tasks.dag.n * m->k;
+	x->task_s = MEM_NEWN(double, n);
+	if (n)
+		memcpy(x->task_s, m->costs.task_s, n * sizeof(*x->task_s));
+	x->costs = m->costs;
+	x->costs.task_s = x->task_s;
+	x->clock = timeliner_new(&m->tasks.dag, &x->costs, false);
 	x->task_device = MEM_NEWN(uint16_t, m->tasks.dag.n);
 	x->all = MEM_NEWN(uint16_t, m->n_sets);
 	x->seen = MEM_NEWN(uint32_t, m->k);
@@ -31,6 +39,7 @@ void evaluator_free(struct evaluator *x)
 	if (!x)
 		return;
 	timeliner_free(x->clock);
+	mem_free(x->task_s);
 	mem_free(x->task_device);
 	mem_free(x->all);
 	mem_free(x->seen);
@@ -68,6 +77,11 @@ const struct place_result *place_evaluate(struct evaluator *x, const uint16_t *d
 
 	for (uint32_t i = 0; i < m->tasks.dag.n; i++)
 		x->task_device[i] = device[m->tasks.task_set[i]];
+	for (uint32_t i = 0; i < m->tasks.dag.n; i++) {
+		uint16_t dev = x->task_device[i];
+
+		x->task_s[(size_t)i * m->k + dev] = place_task_s(m, i, dev, x->task_device);
+	}
 	enum timeline_status s = timeline_run(x->clock, x->task_device, &t);
 	r->status = PLACE_OK;
 	if (s != TIMELINE_OK) {

@@ -1,4 +1,5 @@
-/* heft.c - heterogeneous earliest finish time, with insertion.
+/* heft.c - heterogeneous earliest finish time, with insertion.  A task costs less on the device
+ * of neighbours with which it runs as one; ranks are made of the full costs.
  * Topcuoglu, Hariri, Wu: "Performance-effective and low-complexity task
  * scheduling for heterogeneous computing", IEEE TPDS 13(3), 2002, section 4.1. */
 #include <math.h>
@@ -23,6 +24,7 @@ struct agenda {
 };
 
 struct heft {
+	const struct place_model *m;
 	const struct sched_dag *d;
 	const struct sched_costs *c;
 	uint32_t k;
@@ -130,7 +132,7 @@ static int place_task(struct heft *h, uint32_t v, struct err *e)
 	size_t best_at = 0;
 
 	for (uint32_t dev = 0; dev < h->k; dev++) {
-		double cost = h->c->task_s[(size_t)v * h->k + dev], ready;
+		double cost = place_task_s(h->m, v, dev, h->on), ready;
 		size_t at;
 
 		if (cost < 0 || (ready = inputs_ready_s(h, v, dev)) == INFINITY)
@@ -154,7 +156,7 @@ static int place_task(struct heft *h, uint32_t v, struct err *e)
 int search_heft(const struct place_model *m, uint16_t *device, double *makespan_s, struct err *e)
 {
 	const struct sched_dag *d = &m->tasks.dag;
-	struct heft h = {d, &m->costs, m->k, MEM_NEWN(double, d->n), MEM_NEWN(uint16_t, d->n),
+	struct heft h = {m, d, &m->costs, m->k, MEM_NEWN(double, d->n), MEM_NEWN(uint16_t, d->n),
 			 MEM_NEWN(struct agenda, m->k)};
 	struct ranked *order = rank_tasks(&h);
 	int rc = 0;

@@ -22,6 +22,7 @@ void place_inputs_reset(struct place_inputs *x)
 	x->g = NULL;
 	x->has_devs = false;
 	x->cost_k = 0;
+	x->saved = (struct place_savings){0};
 }
 
 void place_inputs_release(struct place_inputs *x)
@@ -55,6 +56,26 @@ static int take_devs(struct place_inputs *x, const struct rec *r, struct err *e)
 	return 1;
 }
 
+/* The pairs of a cost record. */
+static int take_savings(struct place_inputs *x, const struct rec *r, size_t k, struct err *e)
+{
+	struct place_savings *p = &x->saved;
+	uint64_t n[1] = {UINT64_MAX}, shape[2] = {0, k};
+
+	if (get_tensor(r->map, "pair_src", TT_U32, 1, n, x->cost_arena, &p->src, e) < 0 ||
+	    get_tensor(r->map, "pair_dst", TT_U32, 1, n, x->cost_arena, &p->dst, e) < 0)
+		return -1;
+	shape[0] = n[0];
+	if (get_tensor(r->map, "saved_s", TT_F64, 2, shape, x->cost_arena, &p->saved_s, e) < 0)
+		return -1;
+	for (uint64_t i = 0; i < n[0]; i++)
+		if (p->src[i] >= x->g->n_sets || p->dst[i] >= x->g->n_sets)
+			return err_set(e, ST_INPUT, "pair %llu is of sets that the graph does not have",
+				       (unsigned long long)i);
+	p->n = (uint32_t)n[0];
+	return 0;
+}
+
 static int take_cost(struct place_inputs *x, const struct rec *r, struct err *e)
 {
 	size_t k = SIZE_MAX;
@@ -62,6 +83,7 @@ static int take_cost(struct place_inputs *x, const struct rec *r, struct err *e)
 
 	arena_reset(x->cost_arena);
 	x->cost_k = 0;
+	x->saved = (struct place_savings){0};
 	if (!x->g)
 		return err_set(e, ST_INPUT, "a cost record before its graph");
 	if (get_uint(r->map, "graph", 0, UINT64_MAX, &digest, e) < 0 ||
@@ -75,6 +97,8 @@ static int take_cost(struct place_inputs *x, const struct rec *r, struct err *e)
 	shape[0] = x->g->n_sets;
 	shape[1] = k;
 	if (get_tensor(r->map, "set_s", TT_F64, 2, shape, x->cost_arena, &x->cost_s, e) < 0)
+		return err_prefix(e, "cost record");
+	if (val_get(r->map, "pair_src") && take_savings(x, r, k, e) < 0)
 		return err_prefix(e, "cost record");
 	x->cost_k = (uint32_t)k;
 	return 1;
@@ -121,6 +145,20 @@ static int recorded_costs(const struct place_inputs *x, const char *const *names
 			set_s[(size_t)s * k + dev] = x->cost_s[(size_t)s * x->cost_k + from];
 	}
 	return 0;
+}
+
+/* The record's savings, by the devices asked for. */
+static void recorded_savings(const struct place_inputs *x, const char *const *names, uint32_t k,
+			     struct arena *a, struct place_savings *out)
+{
+	*out = x->saved;
+	out->saved_s = ARENA_NEWN(a, double, (size_t)out->n * k);
+	for (uint32_t dev = 0; dev < k; dev++)
+		for (uint32_t from = 0; from < x->cost_k; from++)
+			for (uint32_t i = 0; strcmp(x->cost_names[from], names[dev]) == 0 && i < out->n;
+			     i++)
+				out->saved_s[(size_t)i * k + dev] =
+					x->saved.saved_s[(size_t)i * x->cost_k + from];
 }
 
 /* Sets that the stream's devs says cannot run get a negative cost. */
@@ -193,6 +231,7 @@ int place_inputs_model(struct place_inputs *x, const char *const *names, uint32_
 	} else {
 		rc = recorded_costs(x, names, k, set_s, e);
 		recorded_links(x, names, k, a, &s.links);
+		recorded_savings(x, names, k, a, &s.saved);
 	}
 	if (rc < 0)
 		return -1;

@@ -22,6 +22,7 @@ struct place_inputs {
 	uint32_t cost_k;             /* 0: no cost record */
 	const char **cost_names;     /* (cost_k) */
 	double *cost_s;              /* (n_sets, cost_k) */
+	struct place_savings saved;  /* of the cost record; saved_s (n, cost_k) */
 	struct arena *arena, *devs_arena, *cost_arena;
 };
 

@@ -67,6 +67,51 @@ static void assign_weights(struct place_model *m, struct arena *a)
 	mem_free(r);
 }
 
+/* Savings by the later of the two tasks. */
+static void assign_savings(struct place_model *m, const struct place_savings *x, struct arena *a)
+{
+	uint32_t n = m->tasks.dag.n, *set_task = MEM_NEWN(uint32_t, m->n_sets);
+
+	memset(set_task, 0xff, m->n_sets * sizeof(*set_task));
+	for (uint32_t t = 0; t < n; t++)
+		set_task[m->tasks.task_set[t]] = t;
+	m->saved_ptr = ARENA_NEWN(a, uint32_t, (size_t)n + 2);
+	m->saved_task = ARENA_NEWN(a, uint32_t, x->n);
+	m->saved_s = ARENA_NEWN(a, double, (size_t)x->n * m->k);
+	/* Counted two places up, so that filling leaves the beginnings. */
+	for (int fill = 0; fill < 2; fill++) {
+		for (uint32_t i = 0; i < x->n; i++) {
+			uint32_t u = set_task[x->src[i]], t = set_task[x->dst[i]];
+
+			if (u == GRAPH_NONE || t == GRAPH_NONE || u >= t)
+				continue;
+			if (!fill) {
+				m->saved_ptr[t + 2]++;
+				continue;
+			}
+			uint32_t at = m->saved_ptr[t + 1]++;
+			m->saved_task[at] = u;
+			memcpy(m->saved_s + (size_t)at * m->k, x->saved_s + (size_t)i * m->k,
+			       m->k * sizeof(*m->saved_s));
+		}
+		for (uint32_t t = 0; !fill && t < n; t++)
+			m->saved_ptr[t + 2] += m->saved_ptr[t + 1];
+	}
+	mem_free(set_task);
+}
+
+double place_task_s(const struct place_model *m, uint32_t t, uint32_t dev, const uint16_t *device)
+{
+	double s = m->costs.task_s[(size_t)t * m->k + dev];
+
+	if (s < 0)
+		return s;
+	for (uint32_t i = m->saved_ptr[t]; i < m->saved_ptr[t + 1]; i++)
+		if (device[m->saved_task[i]] == dev)
+			s -= m->saved_s[(size_t)i * m->k + dev];
+	return s > 0 ? s : 0;
+}
+
 int place_model_init(struct place_model *m, const struct graph *g, const struct place_setup *s,
 		     struct arena *a, struct err *e)
 {
@@ -92,5 +137,6 @@ int place_model_init(struct place_model *m, const struct graph *g, const struct 
 		       s->k * sizeof(*task_s));
 	m->costs = (struct sched_costs){task_s, s->links, s->contention, s->overlap, s->policy};
 	assign_weights(m, a);
+	assign_savings(m, &s->saved, a);
 	return 0;
 }

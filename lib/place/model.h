@@ -12,6 +12,14 @@
 #include "sched/graphtask.h"
 #include "sched/timeline.h"
 
+/* What two neighbouring sets take less when both are on one device, which then runs parts of them
+ * as one. */
+struct place_savings {
+	uint32_t n;
+	uint32_t *src, *dst;         /* (n) sets; dst reads what src makes */
+	double *saved_s;             /* (n,k) */
+};
+
 /* What a model is made from; everything is borrowed. */
 struct place_setup {
 	uint32_t k;
@@ -21,6 +29,7 @@ struct place_setup {
 	const uint64_t *mem_limit;   /* (k) bytes, 0: not limited */
 	bool contention, overlap;
 	enum sched_policy policy;
+	struct place_savings saved;
 };
 
 /* A folded value that several tasks read: once on each device that has one of them. */
@@ -35,7 +44,10 @@ struct place_model {
 	const char *const *names;
 	struct graph_tasks tasks;
 	const double *set_s;         /* (n_sets,k) as set up */
-	struct sched_costs costs;    /* by task */
+	struct sched_costs costs;    /* by task, nothing saved */
+	uint32_t *saved_ptr;         /* (tasks+1) its neighbours saved_ptr[t] .., earlier tasks */
+	uint32_t *saved_task;
+	double *saved_s;             /* (neighbours,k) */
 	const uint64_t *mem_limit;
 	uint64_t *task_mem;          /* (tasks) folded values that only this task reads */
 	uint32_t n_shared;
@@ -47,6 +59,10 @@ struct place_model {
  * graph_tasks_init. */
 int place_model_init(struct place_model *m, const struct graph *g, const struct place_setup *s,
 		     struct arena *a, struct err *e) MUST_CHECK;
+
+/* Seconds of task t on dev when device[u] is where each earlier task u is: less what it saves with
+ * neighbours there, at least 0.  Negative: cannot run there. */
+double place_task_s(const struct place_model *m, uint32_t t, uint32_t dev, const uint16_t *device);
 
 /* May set `set` run on device `dev`? */
 static inline bool place_allowed(const struct place_model *m, uint32_t set, uint32_t dev)

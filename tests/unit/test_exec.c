@@ -198,24 +198,24 @@ static void profiles(const char *kinds)
 	step_ns = 0;
 	tap(taken && !p.failed[0] && !p.failed[k - 1], "profile of %s: taken (%s)", kinds, e.msg);
 	for (size_t i = 0; taken && i < (size_t)g->n_sets * k; i++) {
-		wrong += p.set_s[i] < 0 ? s.mask[i] : !s.mask[i];
+		wrong += p.set_s[i].mid < 0 ? s.mask[i] : !s.mask[i];
 		uint32_t n = 0;
 		for (uint32_t j = 0; j < s.model.n_steps; j++)
 			n += g->set[s.model.step_node[j]] == i / k;
 		if (kinds[i % k] != 'l' && s.mask[i])
-			quick += p.set_s[i] < n * 2e-4 || (n == 0) != (p.set_s[i] == 0);
+			quick += p.set_s[i].mid < n * 2e-4 || (n == 0) != (p.set_s[i].mid == 0);
 	}
 	tap(wrong == 0, "profile of %s: %u of %u times where the mask says no", kinds, wrong,
 	    g->n_sets * k);
 	tap(quick == 0, "profile of %s: %u sets quicker than their steps", kinds, quick);
 	for (uint32_t i = 0; taken && i < k * k; i++)
-		links += i / k != i % k && p.link[i].latency_s > 0 && p.link[i].bytes_per_s > 1e6 &&
-			 p.link[i].bytes_per_s < 1e13;
+		links += i / k != i % k && p.link[i].latency_s.mid > 0 && p.link[i].bytes_per_s.mid > 1e6 &&
+			 p.link[i].bytes_per_s.mid < 1e13;
 	tap(links == k * (k - 1), "profile of %s: %u links", kinds, links);
 	/* A device that fails has no times, and that is all. */
 	fail_step = 10;
 	tap(profile_take(&s, s.arena, &p, &e) == 0 &&
-		    (kinds[0] == 'l' || (p.failed[0] && p.set_s[0] < 0)),
+		    (kinds[0] == 'l' || (p.failed[0] && p.set_s[0].mid < 0)),
 	    "profile of %s: a failure is data", kinds);
 	fail_step = 0;
 	executor_free(s.x);
