@@ -9,6 +9,7 @@
 #include "base/msg.h"
 #include "base/opt.h"
 #include "device/boundary.h"
+#include "device/ov_api.h"
 #include "device/proberec.h"
 #include "device/support.h"
 #include "device/turn.h"
@@ -18,6 +19,7 @@
 
 struct options {
 	const char *devices, *memory, *weights, *inputs, *outputs, *save_inputs, *boundaries;
+	const char *openvino;
 	bool list, support, probe, profile, paired, allow_shared, reference;
 	int64_t candidates;
 	int fuse;                    /* enum fuse_mode */
@@ -330,9 +332,13 @@ static int check_options(const struct options *o, struct err *e)
 
 static const char details[] = "Devices: cpu (all cores), cpu:LIST (these cores, as in cpu:0 or "
 			      "cpu:0-3,5), cl:P.D (OpenCL\n"
-			      "platform and device), cl:P.D:A-B (compute units A to B of it). "
-			      "Without -D they come from the\n"
-			      "stream's devs record. Devices that share cores are refused.\n"
+			      "platform and device), cl:P.D:A-B (compute units A to B of it),\n"
+			      "ov:NAME (a device of OpenVINO: ov:CPU, ov:CPU:0 on core 0, ov:GPU.1, "
+			      "ov:AUTO, ov:HETERO:GPU+CPU;\n"
+			      "f32 and one stream unless options say otherwise, as in "
+			      "ov:CPU:0-1/threads=2/precision=bf16).\n"
+			      "Without -D they come from the stream's devs record. Devices that share "
+			      "cores are refused.\n"
 			      "\n"
 			      "--probe --profile times the steps of inferences on one device "
 			      "after another, and copies\n"
@@ -388,6 +394,9 @@ int main(int argc, char **argv)
 		{"fuse", 0, OPT_CHOICE, &o.fuse, NULL,
 		 "which neighbouring nodes on a device may run as one step:\n"
 		 "none, those of one set, all", 0, 0, fuse_modes, NULL},
+		TEXT("openvino", 0, o.openvino, "DIR",
+		     "where OpenVINO is, for ov: devices (default:\n"
+		     "HSDAG_OPENVINO, or the Python package)"),
 		TEXT("weights", 'w', o.weights, "FILE", "the .bin (default: what the graph names)"),
 		TEXT("inputs", 'i', o.inputs, "DIR", "read the model's inputs from N.npy"),
 		TEXT("outputs", 0, o.outputs, "DIR",
@@ -419,6 +428,7 @@ int main(int argc, char **argv)
 		o.measure.min_runs = o.measure.max_runs = runs;
 	if (rc <= 0 || check_options(&o, &e) < 0)
 		return opt_finish(rc <= 0 ? rc : -1, &e);
+	ov_api_directory(o.openvino);
 	if (o.list) {
 		device_list_machine(print_device, NULL);
 		return opt_finish(0, &e);
