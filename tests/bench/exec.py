@@ -10,7 +10,8 @@ Rows, of which --rows selects:
   default  cpu:0 against OpenVINO at its default precision where that is not f32, one thread
   cl       cl:0.0 against cpu, the same cores where it is PoCL
   heft     HEFT on two cores against the faster of them, with the bound that the times of the sets
-           leave: max(longest path, half of all), measured while the other core runs the model
+           leave: max(longest path, half of all), neighbours fused, measured while the other core runs
+           the model
   heft-ov  the same placement against OpenVINO, f32, two threads
   heft-cl  HEFT on a core and an OpenCL device against the faster of them
 
@@ -178,6 +179,22 @@ def report(model, what, a, b, n, note=""):
     return middle, sa, sb
 
 
+def merge(cost, columns):
+    """Put cost records of one device each side by side into `cost`."""
+    pairs = {}
+    for d, c in enumerate(columns):
+        keys = zip(stream.array(c["pair_src"]).tolist(), stream.array(c["pair_dst"]).tolist())
+        for key, saved in zip(keys, stream.array(c["saved_s"])[:, 0]):
+            pairs.setdefault(key, [0.0] * len(columns))[d] = saved
+    ends = np.array(sorted(pairs), np.uint32).reshape(-1, 2)
+    for key in [k for k in cost if k.endswith("_lo") or k.endswith("_hi")]:
+        del cost[key]
+    cost["set_s"] = stream.tensor(np.stack([stream.array(c["set_s"])[:, 0] for c in columns], 1))
+    cost["pair_src"], cost["pair_dst"] = stream.tensor(ends[:, 0]), stream.tensor(ends[:, 1])
+    cost["saved_s"] = stream.tensor(np.array([pairs[tuple(p)] for p in ends.tolist()], np.float64)
+                                    .reshape(-1, len(columns)))
+
+
 # ---- a model ----
 
 class Bench:
@@ -213,9 +230,9 @@ class Bench:
 
     # ---- HEFT ----
 
-    def profile(self, device, busy=None):
-        """set_s (n_sets) of one device, while `busy` runs the model over and over."""
-        other = self.ours(busy) if busy else None
+    def profile(self, device, busy):
+        """The cost record of one device, while `busy` runs the model over and over."""
+        other = self.ours(busy)
         p = subprocess.Popen([self.args.bin + "/devrun", "--probe", "--profile", "-D", device],
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         p.stdin.write(self.data)
@@ -223,32 +240,33 @@ class Bench:
         out = []
         reader = threading.Thread(target=lambda: out.append(p.stdout.read()))
         reader.start()
-        while other and reader.is_alive():
+        while reader.is_alive():
             other.burst()
         reader.join()
-        return stream.array(stream.first(records(out[0]), "cost")["set_s"])[:, 0]
+        return stream.first(records(out[0]), "cost")
 
     def placement(self, devices):
-        """(device of each set, costs (n_sets, 2)) by HEFT on profiled times."""
+        """(device of each set, seconds of each (n_sets, 2), less what neighbours save) by HEFT on
+        profiled times."""
         if devices in self.heft:
             return self.heft[devices]
         names = devices.split(",")
-        out = pipe([self.args.bin + "/devrun", "--probe", "--profile", "-D", devices], self.data)
-        found = records(out)
+        found = records(pipe([self.args.bin + "/devrun", "--probe", "--profile", "-D", devices], self.data))
+        cost = stream.first(found, "cost")
         if all(n.startswith("cpu:") for n in names):
-            set_s = np.stack([self.profile(names[0], names[1]), self.profile(names[1], names[0])], 1)
-            stream.first(found, "cost")["set_s"] = stream.tensor(set_s)
-        else:
-            set_s = stream.array(stream.first(found, "cost")["set_s"])
+            merge(cost, [self.profile(names[0], names[1]), self.profile(names[1], names[0])])
         with tempfile.NamedTemporaryFile() as f:
             stream.write(f.name, found)
             placed = records(pipe([self.args.bin + "/placebase", "heft", f.name]))
-        self.heft[devices] = stream.array(stream.first(placed, "place")["device"]), set_s
+        set_s = stream.array(cost["set_s"]).copy()
+        np.subtract.at(set_s, stream.array(cost["pair_dst"]).astype(int), stream.array(cost["saved_s"]))
+        self.heft[devices] = stream.array(stream.first(placed, "place")["device"]), np.maximum(set_s, 0)
         return self.heft[devices]
 
     def bound_s(self, set_s):
-        """No schedule of the sets on two devices is shorter: the longest path, or half of the work."""
-        cost = np.where(set_s >= 0, set_s, np.inf).min(1)
+        """(bound, longest path) No schedule of the sets on two devices is shorter than the longest
+        path, nor than half of the work."""
+        cost = set_s.min(1)
         g = stream.first(self.graph, "graph")
         sets, ptr, source = (stream.array(g[k]) for k in ("set", "in_ptr", "in_node"))
         none = 2**32 - 1
@@ -296,7 +314,7 @@ class Bench:
         print(FORMAT % ("", "  speed-up %.2f of at most %.2f: %.0f %% of the bound"
                         % (1 / ratio, single / least, 100 * least / single / ratio), "", "", "",
                         "longest path %.2f ms, half of all %.2f ms" %
-                        (1e3 * path, 500 * np.where(set_s >= 0, set_s, np.inf).min(1).sum())), flush=True)
+                        (1e3 * path, 500 * set_s.min(1).sum())), flush=True)
 
     def run_heft(self):
         if self.cores > 1:
