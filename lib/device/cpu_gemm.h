@@ -48,11 +48,14 @@ bool gemm_gathers_shifted(void);
 void gemm_gather_shifted(const float *const *row, int64_t kc, int64_t at, const uint16_t *bits,
 			 int64_t tap0, int64_t taps, int64_t words, float *dst);
 
-/* What becomes of sums: min(max(sum + bias[i] + residual[i * ld + j], lo), hi). */
+/* What becomes of sums: min(max(sum + bias[i] + residual[i * ld + j] + more[i * more_ld + j], lo),
+ * hi).  A bias of columns is a summand with ld 0. */
 struct gemm_post {
 	const float *bias;           /* (mr) */
 	const float *residual;       /* NULL: none */
 	int64_t ld;
+	const float *more;           /* a second summand; NULL: none */
+	int64_t more_ld;
 	float lo, hi;
 };
 

@@ -31,6 +31,9 @@ INLINE void LEVEL(put)(const int mr, const int nv, VEC acc[T_M][T_V], const stru
 				if (p->residual)
 					v = VADD(v, VLOAD(p->residual + i * p->ld +
 							  j * LEVEL_WIDTH));
+				if (p->more)
+					v = VADD(v, VLOAD(p->more + i * p->more_ld +
+							  j * LEVEL_WIDTH));
 				v = VMIN(VALL(p->hi), VMAX(VALL(p->lo), v));   /* NaN stays */
 			}
 			VSTORE(c + j * LEVEL_WIDTH, v);
@@ -114,6 +117,7 @@ static void LEVEL(put_edge)(int rows, int cols, const float *edge, const struct 
 			if (p) {
 				v += p->bias[i];
 				v += p->residual ? p->residual[i * p->ld + j] : 0;
+				v += p->more ? p->more[i * p->more_ld + j] : 0;
 				v = v < p->lo ? p->lo : v > p->hi ? p->hi : v;
 			}
 			c[j] = v;
@@ -236,6 +240,7 @@ static void LEVEL(block)(const struct gemm_block *g)
 				p = *g->post;
 				p.bias += i;
 				p.residual = p.residual ? p.residual + i * p.ld + j : NULL;
+				p.more = p.more ? p.more + i * p.more_ld + j : NULL;
 				t.post = &p;
 			}
 			LEVEL(tile)(&t);

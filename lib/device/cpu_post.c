@@ -14,9 +14,10 @@ static bool is_bias(const struct epi_operand *o)
 	return o->col == 0;
 }
 
-static bool is_residual(const struct epi_operand *o, const struct epilogue *e)
+/* One value for each element, or for each column. */
+static bool is_summand(const struct epi_operand *o, const struct epilogue *e)
 {
-	return o->col == 1 && o->row == e->cols && o->div == 1 && o->mod >= e->rows;
+	return o->col == 1 && (o->row == 0 || (o->div == 1 && o->mod >= e->rows));
 }
 
 /* Takes one instruction into p, whose value so far is `value`; false: it is none of the simple
@@ -42,8 +43,10 @@ static bool take(struct cpu_post *p, const struct epilogue *e, const struct epi_
 	const struct epi_operand *o = &e->operand[k->source[other].index];
 	if (!p->bias && is_bias(o))
 		p->bias = o;
-	else if (!p->residual && is_residual(o, e))
+	else if (!p->residual && is_summand(o, e))
 		p->residual = o;
+	else if (!p->more && is_summand(o, e))
+		p->more = o;
 	else
 		return false;
 	return true;
@@ -63,7 +66,7 @@ void cpu_post_init(struct cpu_post *p, const struct epilogue *e)
 const struct gemm_post *cpu_post_rows(const struct cpu_post *p, int64_t row, int n, int64_t col,
 				      struct cpu_post_rows *to)
 {
-	const struct epi_operand *b = p->bias, *r = p->residual;
+	const struct epi_operand *b = p->bias, *r = p->residual, *m = p->more;
 	if (!p->whole || !p->simple)
 		return NULL;
 	for (int i = 0; i < n; i++)
@@ -72,6 +75,10 @@ const struct gemm_post *cpu_post_rows(const struct cpu_post *p, int64_t row, int
 	if (r) {
 		to->post.residual = r->data + row * r->row + col;
 		to->post.ld = r->row;
+	}
+	if (m) {
+		to->post.more = m->data + row * m->row + col;
+		to->post.more_ld = m->row;
 	}
 	return &to->post;
 }

@@ -1,7 +1,6 @@
 /* cpu_post.h - epilogues (cpu_epilogue.h) of the kernels that compute blocks by cpu_gemm.h.
  *
- * The usual ones - a bias, a second summand, limits, in this order or the first two exchanged - are
- * simple: they are applied in registers (struct gemm_post).  Others are interpreted over finished
+ * The usual ones - a bias of rows, up to two other summands, limits - are simple: they are applied in registers (struct gemm_post).  Others are interpreted over finished
  * pieces of the output.  Rows and columns are the epilogue's. */
 #ifndef HSDAG_DEVICE_CPU_POST_H
 #define HSDAG_DEVICE_CPU_POST_H
@@ -12,7 +11,7 @@
 struct cpu_post {
 	const struct epilogue *whole;/* NULL: nothing to do */
 	bool simple;
-	const struct epi_operand *bias, *residual;   /* of a simple one; may be NULL */
+	const struct epi_operand *bias, *residual, *more;    /* of a simple one; may be NULL */
 	float lo, hi;
 };
 

@@ -1,10 +1,11 @@
 /* cpu_product.c - one matrix product on packed operands, blocked for the caches.
  *
- * B's panels of PRODUCT_K rows stay in the first-level cache while the panels of A pass by; blocks
- * of C of ROWS x GROUP panels stay in the second until the last product is added and the
- * epilogue has run over them. */
+ * A panel of PRODUCT_K rows of B stays in the second-level cache while the panels of A pass by, and
+ * the next one is fetched meanwhile; blocks of C of ROWS x GROUP panels stay there until the
+ * last product is added and the epilogue has run over them. */
 #include "device/cpu_product.h"
 #include "device/cpu_level.h"
+#include "device/cpu_post.h"
 #include "device/cpu_thin.h"
 #include "device/cpu_vec.h"
 
@@ -90,13 +91,16 @@ static void pack_runs(float *dst, const float *src, int64_t n, int64_t k, int64_
 		      int64_t step)
 {
 	for (int64_t x0 = 0; x0 < n; x0 += width, dst += k * width) {
-		int64_t w = n - x0 < width ? n - x0 : width, whole = w / 4 * 4, j = 0;
+		int64_t w = n - x0 < width ? n - x0 : width, whole = w / 4 * 4, k4 = k / 4 * 4;
 		const float *s = src + x0 * step;
-		for (; j + 4 <= k; j += 4)
+		/* A cache line of each run at a time: long strides meet in few sets. */
+		for (int64_t j0 = 0; j0 < k4; j0 += 16)
 			for (int64_t x = 0; x < whole; x += 4)
-				transpose4(s + x * step + j, step, dst + j * width + x, width);
+				for (int64_t j = j0; j < k4 && j < j0 + 16; j += 4)
+					transpose4(s + x * step + j, step, dst + j * width + x,
+						   width);
 		for (int64_t x = 0; x < width; x++)
-			for (int64_t i = x < whole ? j : 0; i < k; i++)
+			for (int64_t i = x < whole ? k4 : 0; i < k; i++)
 				dst[i * width + x] = x < w ? s[x * step + i] : 0;
 	}
 }
@@ -134,45 +138,72 @@ static const void *panel_of(const struct product *p, int64_t panel, int64_t k0)
 	return (const char *)p->b + (size_t)((panel * p->k + k0) * GEMM_N) * size;
 }
 
+/* One block of PRODUCT_K rows of panel j, kc of them from k0 on, times rows i0 .. i1 - 1 of A. */
+static void multiply_panel(const struct product *p, const struct cpu_post *post, int64_t i0,
+			   int64_t i1, int64_t j, int64_t k0, int64_t kc, const void *next,
+			   float *unpacked)
+{
+	struct cpu_post_rows rows;
+	struct gemm_block g = {.nr = columns_of(p, j),
+			       .kc = kc,
+			       .b = panel_of(p, j, k0),
+			       .b_half = p->b_half,
+			       .ldb = GEMM_N,
+			       .ldc = p->ldc,
+			       .add = k0 > 0,
+			       .ahead = next,
+			       .ahead_step = GEMM_N * (p->b_half ? 2 : 4)};
+	if (p->b_half && i1 - i0 > 2 * GEMM_M) {
+		vec_from_half(g.b, unpacked, kc * GEMM_N);
+		g.b = unpacked;
+		g.b_half = false;
+	}
+	for (int64_t i = i0; i < i1; i += GEMM_M) {
+		g.mr = i1 - i < GEMM_M ? (int)(i1 - i) : GEMM_M;
+		g.a = p->a + i * p->k + k0 * GEMM_M;
+		g.c = p->c + i * p->ldc + j * GEMM_N;
+		if (k0 + kc == p->k)
+			g.post = cpu_post_rows(post, p->row + i, g.mr, j * GEMM_N, &rows);
+		gemm_multiply(&g);
+		g.ahead_step = 0;
+	}
+}
+
 /* Rows i0 .. i1 - 1 of panels first .. last - 1. */
-static void block(const struct product *p, int64_t i0, int64_t i1, int64_t first, int64_t last,
-		  float *unpacked)
+static void multiply_block(const struct product *p, const struct cpu_post *post, int64_t i0,
+			   int64_t i1, int64_t first, int64_t last, float *unpacked)
 {
 	for (int64_t k0 = 0; k0 < p->k; k0 += PRODUCT_K) {
 		int64_t kc = p->k - k0 < PRODUCT_K ? p->k - k0 : PRODUCT_K;
 		for (int64_t j = first; j < last; j++) {
-			const void *b = panel_of(p, j, k0);
-			bool half = p->b_half;
-			if (half && i1 - i0 > 2 * GEMM_M) {
-				vec_from_half(b, unpacked, kc * GEMM_N);
-				b = unpacked;
-				half = false;
-			}
-			for (int64_t i = i0; i < i1; i += GEMM_M)
-				gemm_tile(i1 - i < GEMM_M ? (int)(i1 - i) : GEMM_M,
-					  columns_of(p, j), kc, p->a + i * p->k + k0 * GEMM_M, b,
-					  half, p->c + i * p->ldc + j * GEMM_N, p->ldc, k0 > 0);
+			const void *next = panel_of(p, j + 1, k0);
+			if (j + 1 == last && k0 + kc < p->k)
+				next = panel_of(p, first, k0 + kc);
+			multiply_panel(p, post, i0, i1, j, k0, kc, next, unpacked);
 		}
 	}
 }
 
 void product_panels(const struct product *p, int64_t first, int64_t last, float *unpacked)
 {
+	struct cpu_post post;
+	cpu_post_init(&post, p->post);
 	for (int64_t j0 = first; j0 < last; j0 += GROUP) {
 		int64_t j1 = last - j0 < GROUP ? last : j0 + GROUP, col = j0 * GEMM_N;
 		int64_t n = (j1 * GEMM_N < p->n ? j1 * GEMM_N : p->n) - col;
 		for (int64_t i0 = 0; i0 < p->m; i0 += ROWS) {
 			int64_t i1 = p->m - i0 < ROWS ? p->m : i0 + ROWS;
-			if (p->m > GEMM_M)
-				block(p, i0, i1, j0, j1, unpacked);
-			else
-				for (int64_t j = j0; j < j1; j++)
-					thin_panel((int)p->m, columns_of(p, j), p->k, p->a,
-						   panel_of(p, j, 0), p->b_half,
-						   p->c + j * GEMM_N, p->ldc);
+			if (p->m > GEMM_M) {
+				multiply_block(p, &post, i0, i1, j0, j1, unpacked);
+				cpu_post_tile(&post, p->c + i0 * p->ldc + col, p->ldc,
+					      p->row + i0, i1 - i0, col, n);
+				continue;
+			}
+			for (int64_t j = j0; j < j1; j++)
+				thin_panel((int)p->m, columns_of(p, j), p->k, p->a,
+					   panel_of(p, j, 0), p->b_half, p->c + j * GEMM_N, p->ldc);
 			if (p->post)
-				cpu_epilogue_tile(p->post, p->c + i0 * p->ldc + col, p->ldc,
-						  p->row + i0, i1 - i0, col, n);
+				cpu_epilogue_tile(p->post, p->c + col, p->ldc, p->row, p->m, col, n);
 		}
 	}
 }

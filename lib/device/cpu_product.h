@@ -37,7 +37,7 @@ int64_t product_a_floats(int64_t m, int64_t k);
 
 /* Panels of GEMM_N columns from first to last - 1 of C.  unpacked: PRODUCT_SCRATCH floats, aligned;
  * may be NULL when B is f32. */
-enum { PRODUCT_K = 192, PRODUCT_SCRATCH = PRODUCT_K * GEMM_N };
+enum { PRODUCT_K = 768, PRODUCT_SCRATCH = PRODUCT_K * GEMM_N };
 void product_panels(const struct product *p, int64_t first, int64_t last, float *unpacked);
 int64_t product_n_panels(int64_t n);
 
