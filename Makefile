@@ -35,7 +35,7 @@ archives = $(patsubst %,$(B)/lib%.a,$(or $(LIBS_$(1)),$(LIBS)))
 # Which libraries a program stands on, where it is not all of them.
 LIBS_recdump     = stream base
 LIBS_test_base   = base
-LIBS_ir2dag      = ir op graph stream base
+LIBS_ir2dag      = device ir sched op graph stream base
 LIBS_irfill      = ir op graph stream base
 LIBS_dagfeat     = op graph stream base
 LIBS_placeout    = ir op graph stream base

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/msg.h"
+#include "device/shapes.h"
 #include "graph/graphrec.h"
 #include "ir/ir.h"
 #include "stream/filter.h"
@@ -15,6 +16,7 @@ struct options {
 	const char *weights;
 	int constants;      /* enum const_mode */
 	bool no_colocate, any_operator, stats;
+	struct opt_texts shapes;
 };
 
 static const char *const const_modes[] = {"keep", "drop", "fold", NULL};
@@ -106,6 +108,19 @@ static void note(const struct graph *g, const struct ir_report *rep)
 		msg_note(1, "no weights file beside '%s'; irfill writes one", g->xml);
 }
 
+static int give_shapes(struct graph *g, const struct options *o, struct err *e)
+{
+	struct shape_list l = {0};
+	struct arena *a = arena_new();
+	int rc = 0;
+	for (int i = 0; i < o->shapes.n && rc == 0; i++)
+		rc = shapes_parse(o->shapes.v[i], a, &l, e);
+	if (rc == 0 && l.n > 0)
+		rc = shapes_apply(g, &l, e);
+	arena_free(a);
+	return rc;
+}
+
 static int run(const struct options *o, const char *path, int argc, char **argv, struct err *e)
 {
 	struct ir_report rep;
@@ -113,6 +128,10 @@ static int run(const struct options *o, const char *path, int argc, char **argv,
 	struct graph *g = ir_read(path, &ir, &rep, e);
 	if (!g)
 		return -1;
+	if (give_shapes(g, o, e) < 0) {
+		graph_free(g);
+		return -1;
+	}
 	graph_colocate(g, (enum const_mode)o->constants, !o->no_colocate);
 	note(g, &rep);
 	int rc = 0;
@@ -141,6 +160,11 @@ int main(int argc, char **argv)
 		{"weights", 0, OPT_TEXT, &o.weights, "FILE",
 		 "The .bin (default: MODEL.bin beside MODEL.xml, if it is there).", 0, 0, NULL,
 		 NULL},
+		{"shape", 0, OPT_TEXTS, &o.shapes, "SHAPES",
+		 "Shapes of inputs, from which all others are inferred:\n"
+		 "1,3,224,224 for the only input, or NAME=1,16 or NAME[1,16],\n"
+		 "several with ';' between them or by more such options. A\n"
+		 "variable's id is a name, too; '?' leaves a dim open.", 0, 0, NULL, NULL},
 		{"any-operator", 0, OPT_FLAG, &o.any_operator, NULL,
 		 "Accept operators and opsets that are not OpenVINO's.", 0, 0, NULL, NULL},
 		{0}};
@@ -157,7 +181,8 @@ int main(int argc, char **argv)
 			   "bodies of\n"
 			   "control-flow operations, and co-location sets.  Layers that no Result "
 			   "or Assign\n"
-			   "depends on are dropped; -v says how many.  The .bin may be absent.",
+			   "depends on are dropped; -v says how many.  The .bin may be absent,\n"
+			   "but --shape needs it for constants that decide shapes.",
 		.example = "ir2dag model.xml | dagfeat | recdump",
 	};
 	struct err e = ERR_INIT;

@@ -74,6 +74,8 @@ static void print_opt(const struct opt *o)
 		if (*(const char **)o->dst)
 			snprintf(dflt, sizeof dflt, " (default: %s)", *(const char **)o->dst);
 		break;
+	case OPT_TEXTS:
+		break;
 	case OPT_CHOICE:
 		snprintf(dflt, sizeof dflt, " (default: %s)", o->choices[*(int *)o->dst]);
 		break;
@@ -135,6 +137,13 @@ static int store(const struct opt *o, const char *value, bool negated, struct er
 	case OPT_TEXT:
 		*(const char **)o->dst = value;
 		return 0;
+	case OPT_TEXTS: {
+		struct opt_texts *t = o->dst;
+		if (t->n == OPT_MAX_TEXTS)
+			return err_set(e, ST_USAGE, "%s: more than %d times", what, OPT_MAX_TEXTS);
+		t->v[t->n++] = value;
+		return 0;
+	}
 	case OPT_CHOICE:
 		for (int i = 0; o->choices[i]; i++)
 			if (strcmp(o->choices[i], value) == 0) {

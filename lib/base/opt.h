@@ -10,12 +10,20 @@
 
 #include "base/err.h"
 
+enum { OPT_MAX_TEXTS = 64 };
+
 enum opt_kind {
 	OPT_FLAG,     /* bool *; presence sets it, --no-NAME clears it */
 	OPT_INT,      /* int64_t *; lo <= value <= hi */
 	OPT_REAL,     /* double *; lo <= value <= hi, finite */
 	OPT_TEXT,     /* const char ** (borrowed from argv) */
-	OPT_CHOICE    /* int *; index into choices[] (NULL-terminated) */
+	OPT_CHOICE,   /* int *; index into choices[] (NULL-terminated) */
+	OPT_TEXTS     /* struct opt_texts *; each time one more */
+};
+
+struct opt_texts {
+	int n;
+	const char *v[OPT_MAX_TEXTS];   /* borrowed from argv */
 };
 
 struct opt {
