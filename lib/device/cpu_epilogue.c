@@ -90,6 +90,18 @@ void cpu_epilogue_tile(const struct epilogue *e, float *c, int64_t ldc, int64_t 
 		cpu_epilogue_row(e, c + i * ldc, row + i, col, n);
 }
 
+void cpu_epilogue_span(const struct epilogue *e, float *c, int64_t first, int64_t n)
+{
+	int64_t row = first / e->cols, col = first % e->cols;
+	while (n > 0) {
+		int64_t here = e->cols - col < n ? e->cols - col : n;
+		cpu_epilogue_row(e, c, row++, col, here);
+		c += here;
+		n -= here;
+		col = 0;
+	}
+}
+
 /* ---- over a finished output ---- */
 
 struct whole_run {

@@ -55,6 +55,8 @@ struct epilogue {
  * ldc floats behind it. */
 void cpu_epilogue_tile(const struct epilogue *e, float *c, int64_t ldc, int64_t row,
 		       int64_t n_rows, int64_t col, int64_t n);
+/* Elements first .. first + n - 1 of the matrix in row-major order, the first of them at c. */
+void cpu_epilogue_span(const struct epilogue *e, float *c, int64_t first, int64_t n);
 /* One row of it. */
 void cpu_epilogue_row(const struct epilogue *e, float *c, int64_t row, int64_t col, int64_t n);
 

@@ -17,6 +17,7 @@ struct norm_run {
 	uint32_t axes;
 	int n_tasks;
 	struct cpu_ctx *ctx;
+	const struct epilogue *post; /* to be applied group by group, or NULL */
 	bool failed;
 };
 
@@ -55,6 +56,8 @@ static void rows_task(void *arg, int task, int thread)
 		int64_t base = cpu_offset(i, d->n_keep, d->keep, d->keep_stride);
 		if (contiguous) {
 			job->fn(r, i, r->x + base, r->y + base);
+			if (r->post)
+				cpu_epilogue_span(r->post, r->y + base, base, d->count);
 			continue;
 		}
 		gather_row(r, base, row, false);
@@ -75,10 +78,14 @@ static int run_rows(const struct kernel_call *k, const struct tensor *data, uint
 			     .ctx = k->ctx};
 	struct row_job job = {&r, fn};
 	cpu_split_dims(data, axes, &r.d);
+	if (r.d.n_red == 1 && r.d.red_stride[0] == 1)
+		r.post = k->post;
 	r.n_tasks = cpu_tasks(r.d.n * r.d.count, GRAIN);
 	if (r.n_tasks > r.d.n)
 		r.n_tasks = (int)r.d.n;
 	cpu_parallel(k->ctx, r.n_tasks, rows_task, &job);
+	if (k->post && !r.post)
+		cpu_epilogue_run(k->ctx, k->post, r.y);
 	return r.failed ? cpu_no_memory(e) : 0;
 }
 
@@ -126,8 +133,7 @@ static void mvn_row(const struct norm_run *r, int64_t row, const float *x, float
 	if (r->op->a.norm.normalize_variance)
 		scale = r->op->a.norm.eps_inside_sqrt ? 1 / sqrtf(variance + eps)
 						      : 1 / (sqrtf(variance) + eps);
-	vec_binary(OP_SUBTRACT, x, 1, &mean, 0, y, r->d.count);
-	vec_scale_shift(y, scale, 0, y, r->d.count);
+	vec_center_scale(x, mean, scale, y, r->d.count);
 }
 
 int run_mvn(const struct kernel_call *k, struct err *e)
