@@ -143,6 +143,19 @@ int prepare_conv(const struct op *op, const struct tensor *in, const struct tens
 	return 0;
 }
 
+/* A tile of pixels, rows m0 .. m1 - 1 of the weights of one group. */
+struct tile {
+	int64_t group, n0, n, m0, m1;
+	int64_t k0, kc;              /* the part of the sums that is computed now */
+	const float *in_place;       /* row k0 of the patches at n0, where they need no packing */
+	const char *weights;         /* of the group */
+	float *y;                    /* of the group */
+	float *panel, *b;            /* scratch: one panel of weights; packed patches */
+	uint16_t *bits;              /* PATCH_SHIFTED: (taps, tile / 16) */
+	struct gemm_piece *piece;    /* PATCH_PHASES: of the tile's pixels */
+	int n_pieces;
+};
+
 /* ---- packing patches ---- */
 
 /* Pixels ox = a .. b - 1 of an output row through one tap: dst[ox - a]. */
@@ -237,65 +250,51 @@ static void find_bits(const struct conv_run *r, int64_t n0, int64_t n, uint16_t 
 	}
 }
 
-/* Pixels n0 .. n0 + n - 1 as pieces of the rows of a plane with this pitch. */
-static int find_pieces(const struct conv_run *r, int64_t n0, int n, struct gemm_piece *piece)
+/* Pixels n0 .. n0 + n - 1 as pieces of the rows of a plane; at most n / width + 2. */
+static int find_pieces(const struct conv_run *r, int64_t n0, int64_t n, struct gemm_piece *piece)
 {
 	int64_t width = r->g.out[2], y = n0 / width, x = n0 % width;
-	int count = 0, at = 0;
-	while (at < n) {
-		int run = width - x < n - at ? (int)(width - x) : n - at;
+	int count = 0;
+	for (int64_t at = 0; at < n; x = 0, y++) {
+		int64_t run = width - x < n - at ? width - x : n - at;
 		piece[count++] = (struct gemm_piece){y * r->p.pitch + x, at, run};
 		at += run;
-		x = 0;
-		y++;
 	}
 	return count;
 }
 
-/* Rows k0 .. k0 + kc - 1 of the patches of group `group` at pixels n0 .. n0 + n - 1, packed;
- * bits: of the tile, from n0 on. */
-static void pack_patches(const struct conv_run *r, int64_t group, int64_t k0, int64_t kc,
-			 int64_t n0, int64_t n, const uint16_t *bits, float *dst)
+static void pack_rows(const struct conv_run *r, const float *const *run, int64_t k0, int64_t kc,
+		      int64_t n0, int64_t n, float *dst)
 {
-	const float *run[GEMM_K];
-	struct gemm_piece piece[GEMM_N];
-	find_runs(r, group, k0, kc, run);
-	for (int64_t j = 0; j < n; j += GEMM_N, dst += kc * GEMM_N) {
-		int width = n - j < GEMM_N ? (int)(n - j) : GEMM_N;
-		if (r->patches == PATCH_PHASES) {
-			gemm_gather_pieces(run, kc, find_pieces(r, n0 + j, width, piece), piece,
-					   dst);
-			continue;
-		}
-		if (r->patches == PATCH_SHIFTED) {
-			gemm_gather_shifted(run, kc, n0 + j, bits + j / 16, k0 % r->g.taps,
-					    r->g.taps, r->tile / 16, dst);
-			continue;
-		}
-		if (r->patches == PATCH_DIRECT) {
-			gemm_gather_panel(run, kc, n0 + j, width, dst);
-			continue;
-		}
-		for (int64_t k = 0; k < kc; k++) {
+	for (int64_t j = 0; j < n; j += GEMM_N)
+		for (int64_t k = 0; k < kc; k++, dst += GEMM_N) {
+			int width = n - j < GEMM_N ? (int)(n - j) : GEMM_N;
 			patch_pixels(&r->g, run[k], (k0 + k) % r->g.taps, n0 + j, n0 + j + width,
-				     dst + k * GEMM_N);
+				     dst);
 			for (int i = width; i < GEMM_N; i++)
-				dst[k * GEMM_N + i] = 0;
+				dst[i] = 0;
 		}
-	}
 }
 
-/* ---- one tile of pixels, rows m0 .. m1 - 1 of the weights of one group ---- */
+/* Rows k0 .. of the patches of the tile's group at its pixels from `first` on, packed. */
+static void pack_patches(const struct conv_run *r, const struct tile *t, int64_t first)
+{
+	const float *run[GEMM_K];
+	float *dst = t->b + first * t->kc;
+	int64_t n0 = t->n0 + first, n = t->n - first;
+	find_runs(r, t->group, t->k0, t->kc, run);
+	if (r->patches == PATCH_PHASES)
+		gemm_gather_pieces(run, t->kc, n, t->n_pieces, t->piece, dst);
+	else if (r->patches == PATCH_SHIFTED)
+		gemm_gather_shifted(run, t->kc, n0, n, t->bits, t->k0 % r->g.taps, r->g.taps,
+				    r->tile / 16, dst);
+	else if (r->patches == PATCH_DIRECT)
+		gemm_gather_panels(run, t->kc, n0, n, dst);
+	else
+		pack_rows(r, run, t->k0, t->kc, n0, n, dst);
+}
 
-struct tile {
-	int64_t group, n0, n, m0, m1;
-	int64_t k0, kc;              /* the part of the sums that is computed now */
-	const float *in_place;       /* row k0 of the patches at n0, where they need no packing */
-	const char *weights;         /* of the group */
-	float *y;                    /* of the group */
-	float *panel, *b;            /* scratch: one panel of weights; packed patches */
-	uint16_t *bits;              /* PATCH_SHIFTED: (taps, tile / 16) */
-};
+/* ---- one tile ---- */
 
 static const void *weight_panel(const struct conv_run *r, const struct tile *t, int64_t m)
 {
@@ -350,10 +349,12 @@ static void conv_tile(const struct conv_run *r, struct tile *t)
 	int64_t whole = in_place ? t->n / GEMM_N * GEMM_N : 0;
 	if (r->patches == PATCH_SHIFTED)
 		find_bits(r, t->n0, t->n, t->bits);
+	if (r->patches == PATCH_PHASES)
+		t->n_pieces = find_pieces(r, t->n0, t->n, t->piece);
 	for (t->k0 = 0; t->k0 < r->k; t->k0 += r->kc) {
 		t->kc = r->k - t->k0 < r->kc ? r->k - t->k0 : r->kc;
-		pack_patches(r, t->group, t->k0, t->kc, t->n0 + whole, t->n - whole,
-			     t->bits, t->b + whole * t->kc);
+		if (whole < t->n)
+			pack_patches(r, t, whole);
 		t->in_place = in_place ? r->x + ((r->image * g->groups + t->group) * g->cin +
 						 t->k0) * g->in_plane + t->n0
 				       : NULL;
@@ -376,15 +377,18 @@ static void conv_task(void *arg, int task, int thread)
 	t.weights = (const char *)r->weights + (size_t)(t.group * gemm_a_elements(g->cout, r->k)) *
 						       (r->half ? sizeof(uint16_t) : sizeof(float));
 	t.y = r->y + (r->image * g->groups + t.group) * g->cout * g->out_plane;
-	t.panel = cpu_thread_scratch(r->ctx, thread,
-				     (size_t)(GEMM_K * GEMM_M + r->kc * r->tile) * sizeof(float) +
-					     (size_t)(g->taps * r->tile / 16) * sizeof(uint16_t));
+	size_t floats = (size_t)(GEMM_K * GEMM_M + r->kc * r->tile);
+	size_t pieces = (size_t)(r->tile / g->out[2] + 3), words = (size_t)(g->taps * r->tile / 16);
+	t.panel = cpu_thread_scratch(r->ctx, thread, floats * sizeof(float) +
+							     pieces * sizeof *t.piece +
+							     words * sizeof *t.bits);
 	if (!t.panel) {
 		r->failed = true;
 		return;
 	}
 	t.b = t.panel + GEMM_K * GEMM_M;
-	t.bits = (uint16_t *)(void *)(t.b + r->kc * r->tile);
+	t.piece = (struct gemm_piece *)(void *)(t.panel + floats);
+	t.bits = (uint16_t *)(void *)(t.piece + pieces);
 	conv_tile(r, &t);
 }
 

@@ -67,21 +67,15 @@ void gemm_pack_b(void *dst, enum elem elem, const void *src, int64_t k, int64_t 
 	pack(dst, elem, src, n, k, GEMM_N, col, row);
 }
 
-void gemm_gather_panel(const float *const *row, int64_t kc, int64_t at, int width, float *dst)
+void gemm_gather_panels(const float *const *row, int64_t kc, int64_t at, int64_t n, float *dst)
 {
-	if (width == GEMM_N) {
-		LEVEL_CALL(gather_panel, row, kc, at, dst);
-		return;
-	}
-	for (int64_t k = 0; k < kc; k++, dst += GEMM_N)
-		for (int j = 0; j < GEMM_N; j++)
-			dst[j] = j < width ? row[k][at + j] : 0;
+	LEVEL_CALL(gather_panels, row, kc, at, n, dst);
 }
 
-void gemm_gather_pieces(const float *const *row, int64_t kc, int n, const struct gemm_piece *piece,
-			float *dst)
+void gemm_gather_pieces(const float *const *row, int64_t kc, int64_t n, int n_pieces,
+			const struct gemm_piece *piece, float *dst)
 {
-	LEVEL_CALL(gather_pieces, row, kc, n, piece, dst);
+	LEVEL_CALL(gather_pieces, row, kc, n, n_pieces, piece, dst);
 }
 
 bool gemm_gathers_shifted(void)
@@ -89,10 +83,10 @@ bool gemm_gathers_shifted(void)
 	return cpu_level >= 4;
 }
 
-void gemm_gather_shifted(const float *const *row, int64_t kc, int64_t at, const uint16_t *bits,
-			 int64_t tap0, int64_t taps, int64_t words, float *dst)
+void gemm_gather_shifted(const float *const *row, int64_t kc, int64_t at, int64_t n,
+			 const uint16_t *bits, int64_t tap0, int64_t taps, int64_t words, float *dst)
 {
-	LEVEL_CALL(gather_shifted, row, kc, at, bits, tap0, taps, words, dst);
+	LEVEL_CALL(gather_shifted, row, kc, at, n, bits, tap0, taps, words, dst);
 }
 
 bool gemm_is_thin(int nr)

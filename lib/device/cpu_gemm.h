@@ -33,20 +33,21 @@ void gemm_pack_a_f32(float *dst, enum elem elem, const void *src, int64_t m, int
 void gemm_pack_b(void *dst, enum elem elem, const void *src, int64_t k, int64_t n, int64_t row,
 		 int64_t col);
 
-/* A panel of B from kc separate rows: element (k, j) is row[k][at + j], j < width <= GEMM_N. */
-void gemm_gather_panel(const float *const *row, int64_t kc, int64_t at, int width, float *dst);
+/* Panels of B, n columns, from kc separate rows: element (k, j) is row[k][at + j]. */
+void gemm_gather_panels(const float *const *row, int64_t kc, int64_t at, int64_t n, float *dst);
 
-/* The same where row k's columns come in pieces: columns at .. at + n - 1 of the panel are
- * row[k][from] and on.  Pieces in order and without gaps from column 0; zeros behind the last. */
-struct gemm_piece { int64_t from; int at, n; };
-void gemm_gather_pieces(const float *const *row, int64_t kc, int n, const struct gemm_piece *piece,
-			float *dst);
+/* The same where row k's columns come in pieces: columns at .. at + n - 1 are row[k][from] and on.
+ * Pieces in order and without gaps from column 0. */
+struct gemm_piece { int64_t from, at, n; };
+void gemm_gather_pieces(const float *const *row, int64_t kc, int64_t n, int n_pieces,
+			const struct gemm_piece *piece, float *dst);
 
 /* The same from shifted planes: element (k, j) is row[k][at + j] where bit j % 16 of word
- * bits[(tap0 + k) % taps * words + j / 16] is set, else 0.  Only where gemm_gathers_shifted(). */
+ * bits[(tap0 + k) % taps * words + j / 16] is set, else 0; bits behind column n - 1 are not.  Only
+ * where gemm_gathers_shifted(). */
 bool gemm_gathers_shifted(void);
-void gemm_gather_shifted(const float *const *row, int64_t kc, int64_t at, const uint16_t *bits,
-			 int64_t tap0, int64_t taps, int64_t words, float *dst);
+void gemm_gather_shifted(const float *const *row, int64_t kc, int64_t at, int64_t n,
+			 const uint16_t *bits, int64_t tap0, int64_t taps, int64_t words, float *dst);
 
 /* What becomes of sums: min(max(sum + bias[i] + residual[i * ld + j] + more[i * more_ld + j], lo),
  * hi).  A bias of columns is a summand with ld 0. */

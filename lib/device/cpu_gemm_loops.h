@@ -302,17 +302,58 @@ static void LEVEL(row)(int64_t kc, const float *x, const void *b, bool half, flo
 		LEVEL(row_of)(false, kc, x, b, y);
 }
 
-static void LEVEL(gather_panel)(const float *const *row, int64_t kc, int64_t at, float *dst)
+/* Rows ahead of the one that is copied, into the second-level cache. */
+enum { LEVEL(ROWS_AHEAD) = 4 };
+INLINE void LEVEL(fetch)(const float *const *row, int64_t k, int64_t kc, int64_t at)
 {
-	for (int64_t k = 0; k < kc; k++, dst += GEMM_N) {
-		UNROLL
-		for (int j = 0; j < GEMM_N; j += LEVEL_WIDTH)
-			VSTORE(dst + j, VLOAD(row[k] + at + j));
+	if (k + LEVEL(ROWS_AHEAD) < kc) {
+		__builtin_prefetch(row[k + LEVEL(ROWS_AHEAD)] + at);
+		__builtin_prefetch(row[k + LEVEL(ROWS_AHEAD)] + at + 16);
+	}
+}
+
+static void LEVEL(gather_panels)(const float *const *row, int64_t kc, int64_t at, int64_t n,
+				 float *dst)
+{
+	for (int64_t k = 0; k < kc; k++) {
+		float *to = dst + k * GEMM_N;
+		int64_t j = 0;
+		for (; j + GEMM_N <= n; j += GEMM_N, to += kc * GEMM_N) {
+			LEVEL(fetch)(row, k, kc, at + j);
+			UNROLL
+			for (int i = 0; i < GEMM_N; i += LEVEL_WIDTH)
+				VSTORE(to + i, VLOAD(row[k] + at + j + i));
+		}
+		for (int i = 0; j < n && i < GEMM_N; i++)
+			to[i] = j + i < n ? row[k][at + j + i] : 0;
+	}
+}
+
+static void LEVEL(gather_shifted)(const float *const *row, int64_t kc, int64_t at, int64_t n,
+				  const uint16_t *bits, int64_t tap0, int64_t taps, int64_t words,
+				  float *dst)
+{
+	int64_t tap = tap0;
+	for (int64_t k = 0; k < kc; k++) {
+		const uint16_t *b = bits + tap * words;
+		const float *x = row[k] + at;
+		float *to = dst + k * GEMM_N;
+		for (int64_t j = 0; j < n; j += GEMM_N, to += kc * GEMM_N) {
+#if LEVEL_WIDTH == 16
+			for (int i = 0; i < GEMM_N; i += 16)
+				VSTORE(to + i, _mm512_maskz_loadu_ps(b[(j + i) / 16], x + j + i));
+#else
+			for (int i = 0; i < GEMM_N; i++)
+				to[i] = b[(j + i) / 16] >> i % 16 & 1 ? x[j + i] : 0;
+#endif
+		}
+		if (++tap == taps)
+			tap = 0;
 	}
 }
 
 #if LEVEL_WIDTH == 16
-/* One vector of a panel from n pieces. */
+/* One vector of a panel, lanes from n places. */
 static void LEVEL(gather_vector)(const float *const *row, int64_t kc, int n, const int64_t *from,
 				 const uint16_t *lanes, float *dst)
 {
@@ -336,56 +377,38 @@ static void LEVEL(gather_vector)(const float *const *row, int64_t kc, int n, con
 }
 #endif
 
-static void LEVEL(gather_shifted)(const float *const *row, int64_t kc, int64_t at,
-				  const uint16_t *bits, int64_t tap0, int64_t taps, int64_t words,
-				  float *dst)
-{
-	int64_t tap = tap0;
-	for (int64_t k = 0; k < kc; k++, dst += GEMM_N) {
-		const uint16_t *b = bits + tap * words;
-		const float *x = row[k] + at;
-#if LEVEL_WIDTH == 16
-		for (int j = 0; j < GEMM_N; j += 16)
-			VSTORE(dst + j, _mm512_maskz_loadu_ps(b[j / 16], x + j));
-#else
-		for (int j = 0; j < GEMM_N; j++)
-			dst[j] = b[j / 16] >> j % 16 & 1 ? x[j] : 0;
-#endif
-		if (++tap == taps)
-			tap = 0;
-	}
-}
-
-static void LEVEL(gather_pieces)(const float *const *row, int64_t kc, int n,
+static void LEVEL(gather_pieces)(const float *const *row, int64_t kc, int64_t n, int n_pieces,
 				 const struct gemm_piece *piece, float *dst)
 {
+	int64_t end = (n + GEMM_N - 1) / GEMM_N * GEMM_N;
 #if LEVEL_WIDTH == 16
-	for (int v = 0; v < GEMM_N; v += 16) {
+	int i = 0;
+	for (int64_t j = 0; j < end; j += 16) {
 		int64_t from[16];
 		uint16_t lanes[16];
 		int m = 0;
-		for (int i = 0; i < n; i++) {
-			int lo = piece[i].at - v, hi = lo + piece[i].n;
-			lo = lo < 0 ? 0 : lo;
-			hi = hi > 16 ? 16 : hi;
-			if (lo >= hi)
-				continue;
-			from[m] = piece[i].from + v - piece[i].at;
-			lanes[m++] = (uint16_t)((1u << hi) - (1u << lo));
+		for (; i < n_pieces && piece[i].at < j + 16; i++) {
+			int lo = piece[i].at > j ? (int)(piece[i].at - j) : 0;
+			int64_t hi = piece[i].at + piece[i].n - j;
+			from[m] = piece[i].from + j - piece[i].at;
+			lanes[m++] = (uint16_t)((hi >= 16 ? 0x10000u : 1u << hi) - (1u << lo));
+			if (hi > 16)
+				break;
 		}
-		LEVEL(gather_vector)(row, kc, m, from, lanes, dst + v);
+		LEVEL(gather_vector)(row, kc, m, from, lanes,
+				     dst + j / GEMM_N * kc * GEMM_N + j % GEMM_N);
 	}
 #else
-	for (int64_t k = 0; k < kc; k++, dst += GEMM_N) {
-		int end = 0;
-		for (int i = 0; i < n; i++) {
-			const float *x = row[k] + piece[i].from;
-			for (int j = 0; j < piece[i].n; j++)
-				dst[piece[i].at + j] = x[j];
-			end = piece[i].at + piece[i].n;
-		}
-		for (int j = end; j < GEMM_N; j++)
-			dst[j] = 0;
+	for (int64_t k = 0; k < kc; k++) {
+		const float *x = row[k];
+		float *to = dst + k * GEMM_N;
+		for (int i = 0; i < n_pieces; i++)
+			for (int64_t j = 0; j < piece[i].n; j++) {
+				int64_t at = piece[i].at + j;
+				to[at / GEMM_N * kc * GEMM_N + at % GEMM_N] = x[piece[i].from + j];
+			}
+		for (int64_t j = n; j < end; j++)
+			to[j / GEMM_N * kc * GEMM_N + j % GEMM_N] = 0;
 	}
 #endif
 }
