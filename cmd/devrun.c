@@ -388,6 +388,9 @@ int main(int argc, char **argv)
 					    "every single device; add the final one"),
 		NUMBER("candidates", 0, OPT_INT, o.candidates, "N",
 		       "with --paired: the first N best records", 1, 1000),
+		FLAG("keep-state", 0, o.measure.keep_state,
+		     "variables (ReadValue, Assign) keep their values from run to\n"
+		     "run of a placement; --outputs are then those of run N of -n N"),
 		FLAG("paper", 0, o.measure.paper, "10 runs, the mean of the last 5"),
 		TEXT("memory", 'm', o.memory, "LIST",
 		     "what plans may take, e.g. cpu:0=512M,cl:0.0=2G"),

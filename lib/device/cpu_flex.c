@@ -153,6 +153,16 @@ static int settle(struct flex_step *f, uint32_t i, const struct tensor *t, struc
 
 /* ---- variables ---- */
 
+static int zeros(struct flex_step *f, struct tensor *t, struct err *e)
+{
+	if (flex_grow(&f->own[0], tensor_bytes(t), e) < 0)
+		return -1;
+	t->data = f->own[0].p;
+	if (tensor_bytes(t) > 0)
+		memset(t->data, 0, (size_t)tensor_bytes(t));
+	return 0;
+}
+
 /* What a variable is before anything was assigned: its initial value, or zeros. */
 static int initial_value(struct flex_step *f, struct tensor *t, struct err *e)
 {
@@ -160,6 +170,10 @@ static int initial_value(struct flex_step *f, struct tensor *t, struct err *e)
 		const struct tensor *in = &f->in[0];
 		bool stays = f->want[0].data || !tensor_is_static(&f->want[0]);
 		*t = *in;
+		if (tensor_is_static(&f->out[0]) && !fits(f, 0, t)) {
+			*t = f->out[0];      /* a state of a shape that a user gave */
+			return zeros(f, t, e);
+		}
 		if (stays || tensor_is_static(&f->out[0]))
 			return 0;
 		if (flex_grow(&f->own[0], tensor_bytes(in), e) < 0)
@@ -172,12 +186,7 @@ static int initial_value(struct flex_step *f, struct tensor *t, struct err *e)
 	*t = f->out[0];
 	for (uint32_t i = 0; i < t->rank; i++)
 		t->dim[i] = t->dim[i] < 0 ? 0 : t->dim[i];
-	if (flex_grow(&f->own[0], tensor_bytes(t), e) < 0)
-		return -1;
-	t->data = f->own[0].p;
-	if (tensor_bytes(t) > 0)
-		memset(t->data, 0, (size_t)tensor_bytes(t));
-	return 0;
+	return zeros(f, t, e);
 }
 
 static int run_variable(struct flex_step *f, struct err *e)

@@ -13,9 +13,10 @@ struct measure_options {
 	int64_t min_runs, max_runs;
 	double ci; /* enough when the interval is this narrow: half of it over the estimate */
 	double max_s; /* ... or when this much time is spent, warm-up included, min_runs aside */
+	bool keep_state;       /* variables keep their values from run to run of a placement */
 	bool paper;            /* 10 runs, the mean of the last 5 (the paper, section 3.1) */
 };
-#define MEASURE_DEFAULT {1, 6, 50, 0.02, 1.0, false}
+#define MEASURE_DEFAULT {1, 6, 50, 0.02, 1.0, false, false}
 
 struct interval {
 	double mid, lo, hi;

@@ -90,8 +90,10 @@ static int check_shapes(struct model *m, struct err *e)
 	char l[300];
 	m->dynamic = ARENA_NEWN(m->arena, bool, n_outputs(g));
 	for (uint32_t v = 0; v < g->n; v++)
-		for (uint32_t o = g->out_ptr[v]; m->live[v] && o < g->out_ptr[v + 1]; o++) {
+		for (uint32_t o = g->out_ptr[v]; o < g->out_ptr[v + 1]; o++) {
 			struct tensor t;
+			if (!m->live[v] && !is_kind(m, v, OP_PARAMETER))
+				continue;
 			if (m->constant[v] && !is_kind(m, v, OP_CONST))
 				continue;    /* its value will tell */
 			bool ranked = tensor_describe(g, o, &t);
@@ -101,8 +103,6 @@ static int check_shapes(struct model *m, struct err *e)
 					       model_layer(m, v, l, sizeof l), o - g->out_ptr[v],
 					       t.rank);
 			m->dynamic[o] = !ranked || !tensor_is_static(&t);
-			if (m->dynamic[o] && is_kind(m, v, OP_PARAMETER))
-				return inputs_error(m, e);
 			if ((m->dynamic[o] ? elem_bits(t.elem) == 0 : tensor_bytes(&t) < 0) &&
 			    !is_kind(m, v, OP_CONST))
 				return err_set(
@@ -182,6 +182,9 @@ int model_complete(const struct model *m, struct err *e)
 {
 	char l[300];
 	uint32_t v = needs_weights(m->g);
+	for (uint32_t i = 0; i < m->n_params; i++)
+		if (m->dynamic[m->g->out_ptr[m->param[i]]])
+			return inputs_error(m, e);
 	if (v == GRAPH_NONE || m->has_weights)
 		return 0;
 	return err_set(e, ST_INPUT, "%s: the model has no weights file; give one with --weights or "
@@ -254,6 +257,8 @@ static int make_inputs(struct model *m, struct err *e)
 	m->input = ARENA_NEWN(m->arena, void *, m->n_params);
 	for (uint32_t i = 0; i < m->n_params; i++) {
 		struct tensor t;
+		if (m->dynamic[m->g->out_ptr[m->param[i]]])
+			continue;
 		if (!tensor_describe(m->g, m->g->out_ptr[m->param[i]], &t) || tensor_bytes(&t) < 0)
 			return err_set(e, ST_INPUT,
 				       "%s: an input needs a static shape and a numeric type",
@@ -281,7 +286,7 @@ static int check_nodes(struct model *m, struct err *e)
 	for (uint32_t v = 0; v < g->n && rc == 0; v++) {
 		uint32_t first = g->in_ptr[v], n = g->in_ptr[v + 1] - first;
 		if (!m->live[v] || m->constant[v] || is_kind(m, v, OP_PARAMETER) ||
-		    is_kind(m, v, OP_RESULT) || is_dynamic(m, v))
+		    is_kind(m, v, OP_RESULT) || is_kind(m, v, OP_READ_VALUE) || is_dynamic(m, v))
 			continue;
 		in = mem_grow(in, &cap, (size_t)n + 1, sizeof *in);
 		for (uint32_t i = 0; i < n && rc == 0; i++) {

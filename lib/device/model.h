@@ -50,16 +50,17 @@ struct model {
 };
 
 /* Make g ready; `weights` is the path of the .bin or NULL for the one that the graph
- * names.  g is borrowed.  ST_INPUT: inputs without static shapes, attributes that
+ * names.  g is borrowed.  ST_INPUT: attributes that
  * make no sense, a .bin that is short or not a regular file (the message names the
- * layer).  ST_RUNTIME: no memory, unreadable file.  A model without a .bin opens,
- * so that its operators can be judged first; model_complete refuses it.
+ * layer).  ST_RUNTIME: no memory, unreadable file.  A model without a .bin
+ * or with dynamic inputs opens, so that its operators can be judged first;
+ * model_complete refuses it.
  * model_close in any case. */
 int model_open(struct model *m, const struct graph *g, const char *weights,
 	       struct err *e) MUST_CHECK;
 void model_close(struct model *m);
 
-/* Are all constants there?  ST_INPUT when the graph has some and there is no .bin. */
+/* Can it run: are all constants there, do all inputs have a shape?  ST_INPUT when not. */
 int model_complete(const struct model *m, struct err *e) MUST_CHECK;
 
 /* Bytes that output o takes in a plan: of a dynamic one, the struct tensor that describes it. */

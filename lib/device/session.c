@@ -20,6 +20,7 @@ int session_open(struct session *s, const struct graph *g, struct device_list *d
 	    model_mask(&s->model, &s->devices, s->mask, e) < 0 || model_complete(&s->model, e) < 0 ||
 	    planner_open(&s->planner, &s->model, &s->devices, e) < 0)
 		return -1;
+	s->model.env.variables->keep = o->keep_state;
 	if ((inputs ? inputs_load(&s->model, inputs, e) : inputs_seed(&s->model, seed, e)) < 0)
 		return -1;
 	s->x = executor_new(&s->devices);
@@ -293,7 +294,10 @@ int session_results(struct session *s, const uint16_t *device,
 	struct exec_sample sample = {0};
 	if (plan_make(&s->planner, device, &p, e) < 0)
 		return -1;
-	int rc = executor_run(s->x, &p, &sample, e);
+	int64_t runs = s->opt.keep_state ? s->opt.min_runs : 1;
+	int rc = 0;
+	for (int64_t i = 0; i < runs && rc == 0; i++)
+		rc = executor_run(s->x, &p, &sample, e);
 	if (rc == 0)
 		rc = fn(arg, p.result, e);
 	plan_release(&p);

@@ -69,7 +69,8 @@ int session_single(const struct session *s, const uint16_t *device);
 void session_note_plan(const struct session *s, struct trial *t, const struct plan *p,
 		       struct arena *a);
 
-/* One inference of a placement, and what fn makes of its results.  -1 also when it cannot run. */
+/* One inference of a placement (with opt.keep_state as many as min_runs, from no state), and what
+ * fn makes of its results.  -1 also when it cannot run. */
 int session_results(struct session *s, const uint16_t *device,
 		    int (*fn)(void *arg, const void *const *result, struct err *e), void *arg,
 		    struct err *e) MUST_CHECK;

@@ -3,24 +3,32 @@
 #include "base/mem.h"
 #include "ir/weights.h"
 
+#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
+
+/* Is `name` the given one?  '*' and '?' in the latter stand for any text and any character. */
+static bool shape_is_for(const char *given, const char *name)
+{
+	return strcmp(given, name) == 0 || (*given && fnmatch(given, name, FNM_NOESCAPE) == 0);
+}
 
 const struct shape_given *shapes_find(const struct shape_list *l, const char *name)
 {
 	for (uint32_t i = 0; i < l->n; i++)
-		if (*name && strcmp(l->v[i].name, name) == 0)
+		if (shape_is_for(l->v[i].name, name))
 			return &l->v[i];
 	return NULL;
 }
 
-/* Is `name` one of the comma-separated names of output o? */
-static bool has_tensor_name(const struct graph *g, uint32_t o, const char *name)
+/* Is one of the comma-separated names of output o given? */
+static bool has_tensor_name(const struct graph *g, uint32_t o, const char *given)
 {
-	size_t n = strlen(name);
+	char name[300];
 	for (const char *s = g->out_names[o]; *s;) {
 		size_t len = strcspn(s, ",");
-		if (len == n && strncmp(s, name, n) == 0)
+		snprintf(name, sizeof name, "%.*s", (int)len, s);
+		if (shape_is_for(given, name))
 			return true;
 		s += len + (s[len] == ',');
 	}
@@ -35,12 +43,12 @@ static bool is_parameter(const struct graph *g, uint32_t v)
 static bool is_named(const struct graph *g, uint32_t v, const char *name)
 {
 	if (is_parameter(g, v))
-		return strcmp(g->node_name[v], name) == 0 ||
+		return shape_is_for(name, g->node_name[v]) ||
 		       has_tensor_name(g, g->out_ptr[v], name);
 	if (op_kind(g->type[v]) != OP_READ_VALUE)
 		return false;
 	const char *id = graph_attr(g, v, "variable_id");
-	return id && strcmp(id, name) == 0;
+	return id && shape_is_for(name, id);
 }
 
 /* The names that --shape may have, into text[cap]. */

@@ -12,9 +12,10 @@
 
 enum { SHAPE_DIMS = 8 };
 
-/* A shape for a Parameter (by layer name or a name of its tensor) or a variable (by its id). */
+/* A shape for Parameters (by layer name or a name of their tensor) and variables (by their id);
+ * names may have wildcards. */
 struct shape_given {
-	const char *name;            /* "": the only input */
+	const char *name;            /* "": the only input; * and ? as in file names */
 	uint32_t rank;
 	int64_t dim[SHAPE_DIMS];     /* DIM_DYNAMIC for "?" or "-1" */
 };

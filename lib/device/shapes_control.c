@@ -178,9 +178,9 @@ static int count(struct shapes *s, const struct graph_body *def, int64_t *n, str
 	if (s->op[def->node].kind == OP_TENSOR_ITERATOR) {
 		for (uint32_t k = 0; k < def->n_maps; k++) {
 			const struct port_map *m = &def->map[k];
-			const struct tensor *t = m->output ? NULL : input(s, def->node, m->external);
-			if (t && m->has_axis && shape_known(t))
-				return part_count(m, t, n, e);
+			if (!m->output && m->has_axis && m->external >= 0 &&
+			    shape_known(input(s, def->node, m->external)))
+				return part_count(m, input(s, def->node, m->external), n, e);
 		}
 		return 0;
 	}
