@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# ops: every operator kernel of the CPU device against OpenVINO, one model per family of
+# ops: every operator kernel of the CPU and the OpenCL device against OpenVINO, one model per family of
 # generated cases (parity_op.py), through ir2dag and devrun.
 bats_require_minimum_version 1.5.0
 
@@ -49,6 +49,31 @@ family() {
 			HSDAG_CPU_LEVEL=$level family $f
 		done
 	done
+}
+
+# opencl NAME... - families on an OpenCL device, what it cannot run on the CPU
+opencl() {
+	local f dir
+	"$B/bin/devrun" --list | grep -q '^cl:0.0 .*PoCL' || skip "no PoCL"
+	[ "$(nproc)" -ge 2 ] || skip "one core"
+	"$HSDAG_PYTHON" -c 'import openvino' 2>/dev/null || skip "needs OpenVINO in Python"
+	for f in "$@"; do
+		dir=$BATS_FILE_TMPDIR/$f
+		"$B/bin/ir2dag" "$dir/model.xml" | "$B/bin/devrun" --probe -D cpu:0,cl:0.0:1 |
+			"$B/bin/placebase" single:cl:0.0:1 > "$dir/any.mp"
+		"$HSDAG_PYTHON" "$BATS_TEST_DIRNAME/place_where.py" "$dir/any.mp" "$dir/cl.mp"
+		"$B/bin/devrun" --runs 1 --warmup 0 --no-reference --inputs "$dir/in" --outputs "$dir/out" \
+			-o "$dir/run.mp" "$dir/cl.mp"
+		run -0 "$HSDAG_PYTHON" "$BATS_TEST_DIRNAME/parity_op.py" compare "$BATS_FILE_TMPDIR" "$f"
+	done
+}
+
+@test "OpenCL: element-wise, comparisons, FakeQuantize, conversions" { opencl unary binary compare quantize; }
+@test "OpenCL: products and convolutions" { opencl matmul convolution deconvolution pooling; }
+@test "OpenCL: reductions, normalisations, recurrent cells" { opencl reduce norm recurrent; }
+@test "OpenCL: movement, gather and scatter, Interpolate" { opencl move indexed resize; }
+@test "OpenCL: the kernels for GPUs agree too" {
+	HSDAG_CL_SHAPE=gpu HSDAG_CL_PINNED=1 opencl matmul convolution pooling norm recurrent
 }
 
 @test "the comparison notices a wrong result" {

@@ -106,7 +106,8 @@ enum reduce_op { R_SUM, R_PROD, R_MIN, R_MAX, R_L1, R_L2, R_AND, R_OR };
 struct norm_args {
 	int n_rows, n, inner;
 	int log;             /* softmax: its logarithm */
-	int normalize, eps_inside;
+	int causal;          /* softmax: place i of every so many rows sees i + 1 elements; 0: all */
+	int normalize, eps_inside;   /* normalize: 2: the mean counts as 0 */
 	float eps;
 	struct chain chain;
 	struct operand at[OPERANDS];   /* z: row, n: place in it */
@@ -145,3 +146,64 @@ struct window_args {
 	struct operand at[OPERANDS];   /* z: plane, n: place in it */
 };
 enum window_op { W_DEPTHWISE, W_MAX, W_AVG, W_AVG_ALL };
+
+/* o[...] = a[sum over dims of a table's entry], or nothing where an entry is negative: the value
+ * that fills (filled), or zero.  dim d of o has dim[d] times taps[d] entries from table
+ * place at[d] on; resampling adds up the products of their weights. */
+struct table_args {
+	struct rows r;
+	int log;                       /* size of an element */
+	int rank;                      /* dims above the innermost */
+	int dim[ND + 1], at[ND + 1], taps[ND + 1];
+	int filled;
+};
+
+/* Operators that look at indices, and those along one axis of (outer, n, inner). */
+struct index_args {
+	int op;                        /* enum op_scatter; TopK: bits of enum topk_bits */
+	int log, code;                 /* size of an element, its enum elem_code */
+	int idx_code;                  /* of indices, also those that are a result */
+	int outer, n, inner;
+	int n_idx, depth;              /* how many indices; numbers of one; TopK: results */
+	int idx_outer, idx_inner;      /* strides of indices where they differ */
+	int rank, dim[ND], stride[ND]; /* GatherND: sizes of the indexed dims; loops */
+	int exclusive, reverse;
+	int updates;                   /* elements of `updates` of one outer place */
+};
+enum topk_bits { TOPK_MAX = 1, TOPK_BY_INDEX = 2 };
+
+/* x (outer, n, inner) with statistics over n, or over a window of n. */
+struct axis_args {
+	int outer, n, inner;
+	int size, add;                 /* LRN: window; NormalizeL2: eps is added, not a limit */
+	float alpha, beta, bias;
+};
+
+/* FakeQuantize (levels) and BatchNormInference: five inputs. */
+struct five_args {
+	struct rows r;
+	int rank, dim[ND], stride[5][ND], inner[5];
+	int levels;
+	float alpha;                   /* levels - 1, or eps */
+};
+
+/* One step of a recurrent cell: gates (batch, rows, hidden) -> h, c. */
+struct cell_args {
+	int kind;                      /* enum cell_kind */
+	int batch, hidden, act[3];     /* enum elem_op */
+	float clip;
+	int x_rows;                    /* gates of a row of the input's part: its stride */
+	int x_at, x_step, r_at;        /* where it begins, and how far apart the batch's rows are */
+	int y_at, y_step;              /* where h goes besides; y_step 0: nowhere */
+	int t, reverse, steps;         /* this step; compared with lengths */
+	int code;                      /* of the lengths; -1: all the same */
+	int state_at, state_step;      /* where h and c of a batch row are */
+	int t_x, t_y;                  /* strides of a time step */
+};
+enum cell_kind { CELL_LSTM, CELL_RNN, CELL_GRU, CELL_GRU_RESET, CELL_GRU_BEFORE };
+
+/* The products of a transposed convolution, (channels, kh, kw) of (h,w), added up where they
+ * fall: (channels, oh, ow). */
+struct fold_args {
+	int channels, h, w, oh, ow, kh, kw, sh, sw, ph, pw, dh, dw, batch;
+};

@@ -390,6 +390,16 @@ bool cl_chain_operands(const struct cl_chain *c, const struct tensor *out, int n
 	return true;
 }
 
+bool cl_chain_operand(const struct tensor *t, int shift, const struct tensor *out, int n_z, int n_m,
+		      struct operand *at)
+{
+	struct cl_chain c = {.n_operands = 1, .operand = {{.t = t, .shift = shift}}};
+	struct operand all[OPERANDS];
+	bool ok = shift >= 0 && cl_chain_operands(&c, out, n_z, n_m, 1, all);
+	*at = all[0];
+	return ok;
+}
+
 void cl_chain_bufs(const struct cl_chain *c, struct cl_launch *l)
 {
 	/* an operand that is not there is never read: any buffer will do */

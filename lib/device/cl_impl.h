@@ -49,11 +49,17 @@ bool cl_device_has(cl_device_id dev, const char *extension);
 	X(move, move, move) X(gather, move, gather) \
 	X(softmax, norm, norm) X(mvn, norm, norm) X(reduce, reduce, reduce) \
 	X(gemm, gemm, gemm) X(tile_128, tile, gemm) X(tile_64, tile, gemm) X(thin, thin, gemm) \
-	X(window, window, window)
+	X(window, window, window) \
+	X(remap, table, table) X(resample, table, table) \
+	X(gather_elements, index, index) X(gather_nd, index, index) X(scatter, index, index) \
+	X(scatter_nd, index, index) X(scatter_elements, index, index) X(one_hot, index, index) \
+	X(cum_sum, index, index) X(top_k, index, index) X(reverse_sequence, index, index) \
+	X(elem_five, special, five) X(normalize_l2, special, axis) X(lrn, special, axis) \
+	X(fold, special, fold) X(cell, special, cell)
 /* program, uses chains */
 #define CL_PROGRAMS(X) \
 	X(elem, 1) X(rare, 0) X(int, 0) X(convert, 0) X(move, 0) X(norm, 1) X(reduce, 0) \
-	X(gemm, 1) X(tile, 1) X(thin, 1) X(window, 1)
+	X(gemm, 1) X(tile, 1) X(thin, 1) X(window, 1) X(table, 0) X(index, 0) X(special, 0)
 
 enum cl_kernel_id {
 #define X(kernel, program, args) K_##kernel,
@@ -76,6 +82,7 @@ struct cl_shape {
 	int window_local, window_out; /* floats of local memory of the window kernel */
 };
 
+enum { CL_BLOBS = 2, CL_TEMPS = 4 };
 struct cl_const;
 struct cl_state {
 	struct cl_place place;
@@ -93,6 +100,8 @@ struct cl_state {
 	pthread_cond_t idle;     /* n_transfers became 0 */
 	unsigned n_transfers;    /* whose end has not been noticed yet */
 	cl_int lost;             /* what a command that failed late had to say */
+	cl_mem temp[CL_TEMPS];   /* shared by the steps, which run one after another */
+	size_t temp_bytes[CL_TEMPS];
 	cl_event *timed;         /* (n_timed) launches whose time nobody has asked for yet */
 	size_t n_timed, cap_timed;
 };
@@ -118,7 +127,11 @@ void cl_cache_drop(const char *key);
 
 /* ---- cl_plan*.c: which kernels, with which arguments ---- */
 
-enum cl_ref_kind { REF_NONE, REF_IN, REF_OUT, REF_PACK_A, REF_PACK_B, REF_SHAPE };
+enum cl_ref_kind {
+	REF_NONE, REF_IN, REF_OUT, REF_PACK_A, REF_PACK_B, REF_SHAPE,
+	REF_BLOB,                /* data that the plan made, number `port` */
+	REF_TEMP                 /* memory that the step needs while it runs, number `port` */
+};
 struct cl_ref {
 	enum cl_ref_kind kind;
 	int port;                /* of the node; REF_SHAPE: the shape of this input */
@@ -141,8 +154,15 @@ struct cl_launch {
 		struct norm_args norm;
 		struct gemm_args gemm;
 		struct window_args window;
+		struct table_args table;
+		struct index_args index;
+		struct five_args five;
+		struct axis_args axis;
+		struct fold_args fold;
+		struct cell_args cell;
 	} args;
 };
+
 
 /* Element-wise operators that a step ends with, or consists of: cl_chain.c. */
 struct cl_chain {
@@ -167,6 +187,13 @@ struct cl_plan {
 	const struct cl_chain *chain;    /* what follows the node in its step; never NULL */
 	struct cl_launch *launch;
 	size_t n, cap;
+	struct {
+		void *data;              /* mem_free */
+		size_t bytes;
+	} blob[CL_BLOBS];
+	int n_blobs;
+	size_t temp[CL_TEMPS];           /* bytes */
+	int n_temps;
 	char why[200];
 };
 
@@ -183,6 +210,14 @@ int cl_plan_pool(struct cl_plan *p) MUST_CHECK;
 int cl_plan_depthwise(struct cl_plan *p, const int64_t *pad) MUST_CHECK;
 int cl_plan_reduce(struct cl_plan *p) MUST_CHECK;
 int cl_plan_norm(struct cl_plan *p) MUST_CHECK;
+int cl_plan_table(struct cl_plan *p) MUST_CHECK;
+int cl_plan_index(struct cl_plan *p) MUST_CHECK;
+int cl_plan_five(struct cl_plan *p) MUST_CHECK;
+int cl_plan_axis(struct cl_plan *p) MUST_CHECK;
+int cl_plan_group_norm(struct cl_plan *p) MUST_CHECK;
+int cl_plan_deconv(struct cl_plan *p) MUST_CHECK;
+int cl_plan_cell(struct cl_plan *p) MUST_CHECK;
+int cl_plan_attention(struct cl_plan *p) MUST_CHECK;
 void cl_plan_release(struct cl_plan *p);
 /* Normalised dims of MVN: how many elements, when they are the last dims; 0 otherwise. */
 int64_t cl_mvn_span(const struct op *op, const struct tensor *in);
@@ -206,6 +241,9 @@ bool cl_chain_operands(const struct cl_chain *c, const struct tensor *out, int n
 bool cl_chain_broadcasts(const struct cl_operand *q, const struct tensor *out);
 /* Append the operands' buffers to the launch, OPERANDS of them. */
 void cl_chain_bufs(const struct cl_chain *c, struct cl_launch *l);
+/* One operand t, dim 0 of which is dim `shift` of out, as above. */
+bool cl_chain_operand(const struct tensor *t, int shift, const struct tensor *out, int n_z, int n_m,
+		      struct operand *at);
 /* The n_z, n_m and groups of a node that a chain may follow. */
 void cl_chain_split(const struct op *op, const struct tensor *in, const struct tensor *out,
 		    int *n_z, int *n_m, int64_t *groups);
@@ -216,6 +254,30 @@ int cl_chain_fill(struct cl_plan *p, struct cl_launch *l, struct chain *chain,
 struct cl_launch *cl_plan_add(struct cl_plan *p, enum cl_kernel_id k);   /* zeroed */
 int cl_plan_no(struct cl_plan *p, const char *fmt, ...) PRINTF_LIKE(2, 3);   /* returns -1 */
 void cl_plan_buf(struct cl_launch *l, enum cl_ref_kind kind, int port);
+/* Zeroed data of the plan's own: *port is what REF_BLOB calls it. */
+void *cl_plan_blob(struct cl_plan *p, size_t bytes, int *port);
+int cl_plan_temp(struct cl_plan *p, size_t bytes);   /* its number for REF_TEMP */
+/* Work-items for n independent pieces, LS in a group. */
+size_t cl_plan_groups(const struct cl_state *s, int64_t n);
+/* An operand as matrices: rows x cols with strides, and batch dims before them. */
+struct cl_matrices {
+	int64_t rows, cols, rs, cs;
+	int n_batch;
+	const int64_t *batch;
+};
+/* A vector is a row of A, or a column of B. */
+struct cl_matrices cl_matrices_of(const struct tensor *t, bool transpose, bool is_b);
+/* Loops over the batch with numpy broadcasting into g; matrices of `as` and `bs` elements.
+ * Returns their number, or -1. */
+int64_t cl_plan_batches(struct cl_plan *p, const struct cl_matrices *a,
+			const struct cl_matrices *b, int64_t as, int64_t bs, struct gemm_args *g);
+/* A product g with its chain and operands; refs: a, b, c, then what at[] is about (those that are
+ * not there repeat c).  Returns the launch. */
+struct cl_launch *cl_plan_product(struct cl_plan *p, const struct gemm_args *g, int64_t n_batch,
+				  const struct cl_ref *refs, int n_refs);
+/* The strided copy of a dense tensor, input `from` seen as dims[n], into output 0 with the dims
+ * in the order perm[n]. */
+int cl_plan_permute(struct cl_plan *p, const int64_t *dims, const int *perm, int n) MUST_CHECK;
 /* Value i of input `port`, which must be constant with its data. */
 bool cl_plan_known(struct cl_plan *p, int port);
 int cl_elem_code(enum elem t);           /* enum elem_code; -1: not known to kernels */

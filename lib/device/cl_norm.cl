@@ -51,19 +51,21 @@ void store_row(fv x, global real *p, int s, int i, int m)
 	}
 }
 
-kernel GROUP(LS) void softmax(global const real *restrict x, global real *restrict o,
+/* x and o may be one. */
+kernel GROUP(LS) void softmax(global const real *x, global real *o,
 	const struct norm_args p)
 {
 	local float tmp[LS];
 	int row = get_group_id(0), s = p.inner;
+	int n = p.causal ? min(p.n, row % p.causal + 1) : p.n;
 	int base = row / s * p.n * s + row % s;
 	fv top = (fv)(-INFINITY), sum = (fv)(0.0f);
 	x += base;
 	o += base;
-	FOR_ROW(p.n)
+	FOR_ROW(n)
 		top = fmax(top, load_row(x, s, i, m, -INFINITY));
 	float hi = group_reduce(lane_max(top), true, tmp);
-	FOR_ROW(p.n) {
+	FOR_ROW(n) {
 		fv y = exp(load_row(x, s, i, m, -INFINITY) - hi);
 		sum += y;
 		if (!p.log)
@@ -72,13 +74,15 @@ kernel GROUP(LS) void softmax(global const real *restrict x, global real *restri
 	float total = group_reduce(lane_sum(sum), false, tmp);
 	if (p.log) {
 		float shift = hi + log(total);
-		FOR_ROW(p.n)
+		FOR_ROW(n)
 			store_row(load_row(x, s, i, m, 0.0f) - shift, o, s, i, m);
 	} else {
 		float scale = 1.0f / total;
-		FOR_ROW(p.n)
+		FOR_ROW(n)
 			store_row(load_row(o, s, i, m, 0.0f) * scale, o, s, i, m);
 	}
+	for (int i = n + (int)get_local_id(0); i < p.n; i += LS)
+		st(p.log ? -INFINITY : 0.0f, o, i * s);
 }
 
 kernel GROUP(LS) void mvn(global const real *restrict x, global real *o, global const real *p0,
@@ -94,6 +98,8 @@ kernel GROUP(LS) void mvn(global const real *restrict x, global real *o, global 
 	FOR_ROW(p.n)
 		sum += load_row(x, 1, i, m, 0.0f);
 	float mean = group_reduce(lane_sum(sum), false, tmp) / p.n, scale = 1.0f;
+	if (p.normalize == 2)
+		mean = 0.0f;
 	if (p.normalize) {
 		FOR_ROW(p.n) {
 			fv y = load_row(x, 1, i, m, mean) - mean;

@@ -30,8 +30,30 @@ int cl_plan_no(struct cl_plan *p, const char *fmt, ...)
 	return -1;
 }
 
+void *cl_plan_blob(struct cl_plan *p, size_t bytes, int *port)
+{
+	*port = p->n_blobs++;
+	p->blob[*port].bytes = bytes;
+	return p->blob[*port].data = mem_alloc(bytes ? bytes : 1, 1);
+}
+
+int cl_plan_temp(struct cl_plan *p, size_t bytes)
+{
+	p->temp[p->n_temps] = bytes;
+	return p->n_temps++;
+}
+
+size_t cl_plan_groups(const struct cl_state *s, int64_t n)
+{
+	size_t groups = (size_t)((n + s->shape.ls - 1) / s->shape.ls);
+	size_t most = s->shape.ls == 1 ? 8 * (size_t)s->place.units : (size_t)1 << 16;
+	return groups < 1 ? 1 : groups < most ? groups : most;
+}
+
 void cl_plan_release(struct cl_plan *p)
 {
+	for (int i = 0; i < p->n_blobs; i++)
+		mem_free(p->blob[i].data);
 	mem_free(p->launch);
 	p->launch = NULL;
 	p->n = p->cap = 0;
@@ -188,6 +210,12 @@ static int plan_move(struct cl_plan *p)
 {
 	switch (p->op->kind) {
 	case OP_GATHER: return cl_plan_gather(p);
+	case OP_PAD: case OP_ROLL: case OP_INTERPOLATE:
+		return cl_plan_table(p);
+	case OP_GATHER_ELEMENTS: case OP_GATHER_ND: case OP_SCATTER_UPDATE:
+	case OP_SCATTER_ND_UPDATE: case OP_SCATTER_ELEMENTS_UPDATE: case OP_ONE_HOT:
+	case OP_CUM_SUM: case OP_TOP_K: case OP_REVERSE_SEQUENCE:
+		return cl_plan_index(p);
 	default: return cl_plan_move(p);
 	}
 }
@@ -200,12 +228,25 @@ static int plan_any(struct cl_plan *p)
 		if (p->op->kind == OP_CONVERT || p->op->kind == OP_CONVERT_LIKE)
 			return cl_plan_convert(p);
 		return cl_plan_elem(p);
-	case OPC_BINARY: case OPC_COMPARE: case OPC_TERNARY: return cl_plan_elem(p);
+	case OPC_BINARY: case OPC_COMPARE: case OPC_TERNARY:
+		return p->op->kind == OP_FAKE_QUANTIZE ? cl_plan_five(p) : cl_plan_elem(p);
 	case OPC_REDUCE: return cl_plan_reduce(p);
-	case OPC_MATMUL: return cl_plan_matmul(p);
-	case OPC_CONV: return cl_plan_conv(p);
+	case OPC_MATMUL:
+		return p->op->kind == OP_ATTENTION ? cl_plan_attention(p) : cl_plan_matmul(p);
+	case OPC_CONV:
+		if (p->op->kind == OP_CONVOLUTION_BACKPROP ||
+		    p->op->kind == OP_GROUP_CONVOLUTION_BACKPROP)
+			return cl_plan_deconv(p);
+		return cl_plan_conv(p);
+	case OPC_RECURRENT: return cl_plan_cell(p);
 	case OPC_POOL: return cl_plan_pool(p);
-	case OPC_NORM: return cl_plan_norm(p);
+	case OPC_NORM:
+		switch (p->op->kind) {
+		case OP_BATCH_NORM: return cl_plan_five(p);
+		case OP_LRN: case OP_NORMALIZE_L2: return cl_plan_axis(p);
+		case OP_GROUP_NORM: return cl_plan_group_norm(p);
+		default: return cl_plan_norm(p);
+		}
 	case OPC_MOVE: return plan_move(p);
 	case OPC_SHAPE:
 		if (p->op->kind == OP_SHAPE_OF)

@@ -60,11 +60,14 @@ static void share_panels(const struct cl_state *s, struct cl_launch *l, int64_t 
 	l->groups[2] = (size_t)n_batch;
 }
 
-static int finish_product(struct cl_plan *p, struct cl_launch *l, int64_t n_batch)
+static void share_product(struct cl_plan *p, struct cl_launch *l, int64_t n_batch)
 {
 	struct gemm_args *a = &l->args.gemm;
 	if (a->ow < 1)
 		a->ow = 1;
+	l->kernel = K_gemm;
+	if (a->b_mode == B_PACKED && !a->a_packed && a->m <= thin_rows(p->s))
+		l->kernel = K_thin;
 	if (l->kernel == K_thin) {
 		l->groups[0] = parts(a->n, p->s->shape.nr);
 		l->groups[2] = (size_t)n_batch;
@@ -73,22 +76,34 @@ static int finish_product(struct cl_plan *p, struct cl_launch *l, int64_t n_batc
 	} else {
 		share_panels(p->s, l, n_batch);
 	}
-	return cl_chain_fill(p, l, &a->chain, a->at);
+}
+
+static int finish_product(struct cl_plan *p, struct cl_launch *l, int64_t n_batch)
+{
+	share_product(p, l, n_batch);
+	return cl_chain_fill(p, l, &l->args.gemm.chain, l->args.gemm.at);
+}
+
+struct cl_launch *cl_plan_product(struct cl_plan *p, const struct gemm_args *g, int64_t n_batch,
+				  const struct cl_ref *refs, int n_refs)
+{
+	struct cl_launch *l = cl_plan_add(p, K_gemm);
+	l->args.gemm = *g;
+	for (int i = 0; i < 3 + OPERANDS; i++)
+		l->buf[l->n_buf++] = refs[i < n_refs ? i : 2];
+	for (int i = 0; i < OPERANDS; i++)
+		if (!l->args.gemm.at[i].zd)
+			l->args.gemm.at[i].zd = l->args.gemm.at[i].zm = 1;
+	share_product(p, l, n_batch);
+	return l;
 }
 
 /* ---- MatMul ---- */
 
-/* An operand as matrices: rows x cols with strides, and batch dims before them. */
-struct matrices {
-	int64_t rows, cols, rs, cs;
-	int n_batch;
-	const int64_t *batch;
-};
-
 /* A vector is a row of A, or a column of B, and has no batch. */
-static struct matrices operand_of(const struct tensor *t, bool transpose, bool is_b)
+struct cl_matrices cl_matrices_of(const struct tensor *t, bool transpose, bool is_b)
 {
-	struct matrices o = {0};
+	struct cl_matrices o = {0};
 	if (t->rank == 1) {
 		o.rows = is_b ? t->dim[0] : 1;
 		o.cols = is_b ? 1 : t->dim[0];
@@ -110,9 +125,7 @@ static struct matrices operand_of(const struct tensor *t, bool transpose, bool i
 	return o;
 }
 
-/* Loops over the batch with numpy broadcasting; matrices of `as` and `bs` elements.  Returns
- * their number, or -1. */
-static int64_t batch_loops(struct cl_plan *p, const struct matrices *a, const struct matrices *b,
+int64_t cl_plan_batches(struct cl_plan *p, const struct cl_matrices *a, const struct cl_matrices *b,
 			   int64_t as, int64_t bs, struct gemm_args *g)
 {
 	int rank = a->n_batch > b->n_batch ? a->n_batch : b->n_batch;
@@ -152,8 +165,8 @@ int cl_plan_matmul(struct cl_plan *p)
 		return cl_plan_no(p, "no OpenCL kernel for operator '%s'", op_info(op->kind)->type);
 	if (p->out[0].elem != EL_F32 || p->in[0].elem != EL_F32 || p->in[1].elem != EL_F32)
 		return cl_plan_no(p, "MatMul of %s is not supported", elem_name(p->out[0].elem));
-	struct matrices a = operand_of(&p->in[0], op->a.matmul.transpose_a, false);
-	struct matrices b = operand_of(&p->in[1], op->a.matmul.transpose_b, true);
+	struct cl_matrices a = cl_matrices_of(&p->in[0], op->a.matmul.transpose_a, false);
+	struct cl_matrices b = cl_matrices_of(&p->in[1], op->a.matmul.transpose_b, true);
 	if (a.cols != b.rows)
 		return cl_plan_no(p, "inner dimensions of MatMul differ");
 	if (!op->a.matmul.transpose_a && b.n_batch == 0 && a.n_batch) {
@@ -175,13 +188,11 @@ int cl_plan_matmul(struct cl_plan *p)
 	g->b_mode = p->constant[1] ? B_PACKED : B_STRIDED;
 	int64_t as = g->a_packed ? packed_size(a.rows, a.cols, h->mr) : a.rows * a.cols;
 	int64_t bs = g->b_mode == B_PACKED ? packed_size(b.cols, b.rows, h->nr) : b.rows * b.cols;
-	int64_t n = batch_loops(p, &a, &b, as, bs, g);
+	int64_t n = cl_plan_batches(p, &a, &b, as, bs, g);
 	if (n < 0)
 		return -1;
 	g->b_half = g->b_mode == B_PACKED && p->half[1];
 	g->size = (int)(b.rows * b.cols);
-	if (g->b_mode == B_PACKED && !g->a_packed && g->m <= thin_rows(p->s))
-		l->kernel = K_thin;
 	cl_plan_buf(l, g->a_packed ? REF_PACK_A : REF_IN, 0);
 	cl_plan_buf(l, g->b_mode == B_PACKED ? REF_PACK_B : REF_IN, 1);
 	cl_plan_buf(l, REF_OUT, 0);

@@ -62,6 +62,80 @@ static int plan_transpose(struct cl_plan *p)
 	return add_move(p, &loops, 0, 0, 0, 0);
 }
 
+int cl_plan_permute(struct cl_plan *p, const int64_t *dims, const int *perm, int n)
+{
+	struct cl_loops loops = {.n_arrays = 2};
+	int64_t si[LOOPS], so = 1;
+	for (int d = n - 1, s = 1; d >= 0; d--) {
+		si[d] = s;
+		s *= (int)dims[d];
+	}
+	for (int d = 0; d < n; d++)
+		so *= dims[d];
+	for (int d = 0; d < n; d++) {
+		so = dims[perm[d]] ? so / dims[perm[d]] : 0;
+		cl_loops_add(&loops, dims[perm[d]], (int64_t[]){si[perm[d]], so});
+	}
+	return add_move(p, &loops, 0, 0, 0, 0);
+}
+
+/* DepthToSpace, SpaceToDepth: (n, c, s..) with blocks of b in every spatial dim. */
+static int plan_blocks(struct cl_plan *p)
+{
+	const struct tensor *in = &p->in[0];
+	bool to_space = p->op->kind == OP_DEPTH_TO_SPACE, depth = p->op->a.block.depth_first;
+	int64_t b = p->op->a.block.block, dims[2 * TENSOR_DIMS], blocks = 1;
+	int perm[2 * TENSOR_DIMS], spatial = (int)in->rank - 2, n = 0;
+	for (int i = 0; i < spatial; i++)
+		blocks *= b;
+	if (spatial < 1 || b < 1 || 2 * spatial + 2 > LOOPS)
+		return cl_plan_no(p, "blocks of %lld", (long long)b);
+	dims[n++] = in->dim[0];
+	if (to_space) {
+		/* (n, b.., c, s..) or (n, c, b.., s..) -> (n, c, s0, b0, s1, b1, ..) */
+		int64_t c = in->dim[1] / blocks;
+		int at_b = depth ? 2 : 1, at_c = depth ? 1 : 1 + spatial;
+		dims[at_c] = c;
+		for (int i = 0; i < spatial; i++) {
+			dims[at_b + i] = b;
+			dims[2 + spatial + i] = in->dim[2 + i];
+		}
+		perm[0] = 0;
+		perm[1] = at_c;
+		for (int i = 0; i < spatial; i++) {
+			perm[2 + 2 * i] = 2 + spatial + i;
+			perm[3 + 2 * i] = at_b + i;
+		}
+	} else {
+		/* (n, c, s0, b0, ..) -> (n, b.., c, s..) or (n, c, b.., s..) */
+		dims[1] = in->dim[1];
+		perm[0] = 0;
+		perm[depth ? 1 : 1 + spatial] = 1;
+		for (int i = 0; i < spatial; i++) {
+			dims[2 + 2 * i] = in->dim[2 + i] / b;
+			dims[3 + 2 * i] = b;
+			perm[(depth ? 2 : 1) + i] = 3 + 2 * i;
+			perm[2 + spatial + i] = 2 + 2 * i;
+		}
+	}
+	return cl_plan_permute(p, dims, perm, 2 + 2 * spatial);
+}
+
+static int plan_shuffle(struct cl_plan *p)
+{
+	const struct tensor *in = &p->in[0];
+	int axis = op_axis(p->op->a.block.axis, in->rank);
+	int64_t outer = 1, inner = 1, groups = p->op->a.block.groups;
+	if (axis < 0 || groups < 1 || in->dim[axis] % groups)
+		return cl_plan_no(p, "groups that do not divide the axis");
+	for (int d = 0; d < (int)in->rank; d++) {
+		outer *= d < axis ? in->dim[d] : 1;
+		inner *= d > axis ? in->dim[d] : 1;
+	}
+	return cl_plan_permute(p, (int64_t[]){outer, groups, in->dim[axis] / groups, inner},
+			       (int[]){0, 2, 1, 3}, 4);
+}
+
 /* Loops over `part`, a range along `axis` of the tensor `whole`; strides of both. */
 static void part_loops(const struct tensor *part, const struct tensor *whole, bool part_first,
 		       struct cl_loops *loops)
@@ -191,6 +265,8 @@ int cl_plan_move(struct cl_plan *p)
 	case OP_SLICE: case OP_STRIDED_SLICE: return plan_slice(p);
 	case OP_BROADCAST: return plan_broadcast(p);
 	case OP_TILE: return plan_tile(p);
+	case OP_DEPTH_TO_SPACE: case OP_SPACE_TO_DEPTH: return plan_blocks(p);
+	case OP_SHUFFLE_CHANNELS: return plan_shuffle(p);
 	default: return cl_plan_no(p, "no OpenCL kernel for operator '%s'",
 				   op_info(p->op->kind)->type);
 	}

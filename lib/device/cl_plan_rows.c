@@ -136,6 +136,28 @@ static int plan_mvn(struct cl_plan *p)
 	return 0;
 }
 
+/* x / sqrt(mean of squares + eps) * gain */
+static int plan_rms(struct cl_plan *p)
+{
+	const struct tensor *x = &p->in[0], *gain = &p->in[1];
+	int64_t m = tensor_elements(gain), n = x->rank ? x->dim[x->rank - 1] : 0;
+	if (gain->elem != EL_F32 || !n || (m != 1 && m != n))
+		return cl_plan_no(p, "scale does not fit the last dim");
+	struct cl_launch *l = cl_plan_add(p, K_mvn);
+	struct norm_args *a = &l->args.norm;
+	*a = (struct norm_args){.n_rows = (int)(tensor_elements(x) / n), .n = (int)n, .inner = 1,
+				.normalize = 2, .eps_inside = 1, .eps = (float)p->op->a.norm.eps,
+				.chain = {1, {{.op = E_MUL, .from = 0}}}};
+	l->groups[0] = (size_t)a->n_rows;
+	cl_plan_buf(l, REF_IN, 0);
+	cl_plan_buf(l, REF_OUT, 0);
+	for (int i = 0; i < OPERANDS; i++) {
+		a->at[i] = (struct operand){.zd = 1, .zm = 1, .sn = i == 0 && m > 1};
+		cl_plan_buf(l, REF_IN, 1);
+	}
+	return 0;
+}
+
 int cl_plan_norm(struct cl_plan *p)
 {
 	int rc;
@@ -145,6 +167,7 @@ int cl_plan_norm(struct cl_plan *p)
 	switch (p->op->kind) {
 	case OP_SOFTMAX: case OP_LOG_SOFTMAX: rc = plan_softmax(p); break;
 	case OP_MVN: rc = plan_mvn(p); break;
+	case OP_RMS: return plan_rms(p);
 	default:
 		return cl_plan_no(p, "no OpenCL kernel for operator '%s'",
 				  op_info(p->op->kind)->type);

@@ -74,7 +74,7 @@ void cl_shape_choose(struct cl_state *s)
 
 static void build_options(const struct cl_shape *h, char *dst, size_t cap)
 {
-	snprintf(dst, cap, "-cl-std=CL1.2 -DVW=%d -DLS=%d -DGEMM_LS=%d -DMR=%d -DNR=%d -DNV=%d "
+	snprintf(dst, cap, "-cl-std=CL1.2 -w -DVW=%d -DLS=%d -DGEMM_LS=%d -DMR=%d -DNR=%d -DNV=%d "
 		 "-DKC=%d -DMC=%d -DWINDOW_LOCAL=%d -DWINDOW_OUT=%d", h->vw, h->ls, h->gemm_ls, h->mr,
 		 h->nr, h->nr / h->vw, h->kc, h->mc, h->window_local, h->window_out);
 }

@@ -15,7 +15,7 @@ struct bound {
 	cl_kernel kernel;
 	struct {
 		cl_mem fixed;    /* NULL: the step's */
-		bool out;
+		bool out, temp;
 		uint32_t index;
 	} buf[CL_BUFS];
 };
@@ -38,6 +38,9 @@ void cl_consts_release(struct cl_state *s)
 	for (size_t i = 0; i < s->n_consts; i++)
 		clReleaseMemObject(s->consts[i].mem);
 	mem_free(s->consts);
+	for (int i = 0; i < CL_TEMPS; i++)
+		if (s->temp[i])
+			clReleaseMemObject(s->temp[i]);
 }
 
 /* ---- constants ---- */
@@ -254,6 +257,33 @@ static int bind_one(struct device *d, const struct step_spec *s, const struct cl
 	return const_get(d->state, &want, f32, &out->buf[b].fixed, e);
 }
 
+/* Keep a buffer with the other constants, under a key that nobody looks up. */
+static void keep(struct cl_state *s, cl_mem mem, size_t bytes)
+{
+	s->consts = mem_grow(s->consts, &s->cap_consts, s->n_consts + 1, sizeof *s->consts);
+	s->consts[s->n_consts++] = (struct cl_const){.mem = mem};
+	(void)bytes;
+}
+
+/* Memory that steps share while they run, at least as much as this one needs. */
+static int temp_get(struct cl_state *s, int i, size_t bytes, struct err *e)
+{
+	cl_int rc = 0;
+	if (s->temp_bytes[i] >= bytes && s->temp[i])
+		return 0;
+	if (s->max_alloc && bytes > s->max_alloc)
+		return err_set(e, ST_RUNTIME, "%zu bytes for an operator; the device allows %zu in "
+			       "one buffer", bytes, s->max_alloc);
+	cl_mem mem = clCreateBuffer(s->context, CL_MEM_READ_WRITE, bytes ? bytes : 4, NULL, &rc);
+	if (rc)
+		return cl_err(e, "clCreateBuffer", rc);
+	if (s->temp[i])
+		clReleaseMemObject(s->temp[i]);
+	s->temp[i] = mem;
+	s->temp_bytes[i] = bytes;
+	return 0;
+}
+
 /* The shape of an input as a constant of the output's type. */
 static int bind_shape(struct device *d, const struct tensor *of, enum elem elem, struct bound *out,
 		      struct err *e)
@@ -269,20 +299,24 @@ static int bind_shape(struct device *d, const struct tensor *of, enum elem elem,
 	if (cl_memory_constant(s, big ? (void *)wide : (void *)narrow, of->rank * (big ? 8u : 4u),
 			       &out->buf[0].fixed, e))
 		return -1;
-	/* kept with the other constants, under a key that nobody looks up */
-	s->consts = mem_grow(s->consts, &s->cap_consts, s->n_consts + 1, sizeof *s->consts);
-	s->consts[s->n_consts++] = (struct cl_const){.mem = out->buf[0].fixed};
+	keep(s, out->buf[0].fixed, of->rank * (big ? 8u : 4u));
 	return 0;
 }
 
 static int bind_launch(struct device *d, const struct step_spec *s, const struct planned *q,
-		       const struct cl_launch *l, struct bound *out, struct err *e)
+		       const struct cl_launch *l, const cl_mem *blob, struct bound *out,
+		       struct err *e)
 {
 	*out = (struct bound){.l = *l};
 	for (int b = 0; b < l->n_buf; b++) {
 		if (l->buf[b].kind == REF_SHAPE) {
 			if (bind_shape(d, &q->in[l->buf[b].port], s->node[0].out[0].elem, out, e))
 				return -1;
+		} else if (l->buf[b].kind == REF_BLOB) {
+			out->buf[b].fixed = blob[l->buf[b].port];
+		} else if (l->buf[b].kind == REF_TEMP) {
+			out->buf[b].temp = true;
+			out->buf[b].index = (uint32_t)l->buf[b].port;
 		} else if (bind_one(d, s, l, b, out, e)) {
 			return -1;
 		}
@@ -301,8 +335,17 @@ int cl_step_prepare(struct device *d, const struct step_spec *s, struct step **o
 	}
 	struct step *st = MEM_NEW(struct step);
 	st->bound = MEM_NEWN(struct bound, q.plan.n + 1);
+	cl_mem blob[CL_BLOBS];
+	for (int i = 0; !rc && i < q.plan.n_temps; i++)
+		rc = temp_get(d->state, i, q.plan.temp[i], e);
+	for (int i = 0; !rc && i < q.plan.n_blobs; i++) {
+		rc = cl_memory_constant(d->state, q.plan.blob[i].data, q.plan.blob[i].bytes, &blob[i],
+					e);
+		if (!rc)
+			keep(d->state, blob[i], q.plan.blob[i].bytes);
+	}
 	for (; !rc && st->n < q.plan.n; st->n++)
-		rc = bind_launch(d, s, &q, &q.plan.launch[st->n], &st->bound[st->n], e);
+		rc = bind_launch(d, s, &q, &q.plan.launch[st->n], blob, &st->bound[st->n], e);
 	planned_release(&q);
 	if (rc) {
 		cl_step_free(d, st);
@@ -373,11 +416,13 @@ static int launch(struct cl_state *s, struct bound *b, cl_mem *buf, struct err *
 int cl_step_run(struct device *d, struct step *st, struct devmem *const *in,
 		struct devmem *const *out, struct err *e)
 {
+	struct cl_state *state = d->state;
 	for (size_t i = 0; i < st->n; i++) {
 		struct bound *b = &st->bound[i];
 		cl_mem buf[CL_BUFS];
 		for (int j = 0; j < b->l.n_buf; j++)
-			buf[j] = b->buf[j].fixed ? b->buf[j].fixed
+			buf[j] = b->buf[j].fixed ? b->buf[j].fixed : b->buf[j].temp
+				? state->temp[b->buf[j].index]
 				: (b->buf[j].out ? out : in)[b->buf[j].index]->mem;
 		if (launch(d->state, b, buf, e))
 			return -1;
