@@ -69,6 +69,8 @@ struct gemm_block {
 	const void *a, *b;
 	bool a_half, b_half;
 	int64_t ldb;
+	float *widened;              /* halves of B are stored there as f32, kc rows ldb apart, when
+				      * mr is GEMM_M and nr GEMM_N; NULL: not */
 	float *c;
 	int64_t ldc;
 	bool add;

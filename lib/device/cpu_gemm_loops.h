@@ -41,8 +41,9 @@ INLINE void LEVEL(put)(const int mr, const int nv, VEC acc[T_M][T_V], const stru
 	}
 }
 
-/* mr, nv and half are constants where this is inlined, so acc lives in registers. */
-INLINE void LEVEL(tile_of)(const int mr, const int nv, const bool half, const struct gemm_block *g)
+/* mr, nv, half and widen are constants where this is inlined, so acc lives in registers. */
+INLINE void LEVEL(tile_of)(const int mr, const int nv, const bool half, const bool widen,
+			   const struct gemm_block *g)
 {
 	VEC acc[T_M][T_V];
 	const float *a = g->a, *bf = g->b;
@@ -63,6 +64,9 @@ INLINE void LEVEL(tile_of)(const int mr, const int nv, const bool half, const st
 			row[j] = half ? VHALF(bh + k * ldb + j * LEVEL_WIDTH)
 				      : VLOAD(bf + k * ldb + j * LEVEL_WIDTH);
 		UNROLL
+		for (int j = 0; widen && j < nv; j++)
+			VSTORE(g->widened + k * ldb + j * LEVEL_WIDTH, row[j]);
+		UNROLL
 		for (int i = 0; i < mr; i++) {
 			VEC x = VALL(a[k * GEMM_M + i]);
 			UNROLL
@@ -75,7 +79,7 @@ INLINE void LEVEL(tile_of)(const int mr, const int nv, const bool half, const st
 	LEVEL(put)(mr, nv, acc, g);
 }
 
-#define CASE(m) case m: LEVEL(tile_of)(m, nv, half, g); break;
+#define CASE(m) case m: LEVEL(tile_of)(m, nv, half, false, g); break;
 INLINE void LEVEL(tile_rows)(int mr, const int nv, const bool half, const struct gemm_block *g)
 {
 	switch (mr) {
@@ -103,6 +107,11 @@ static void LEVEL(tile_f32_narrow)(int mr, const struct gemm_block *g)
 static void LEVEL(tile_half)(int mr, const struct gemm_block *g)
 {
 	LEVEL(tile_rows)(mr, T_V, true, g);
+}
+
+static void LEVEL(tile_widen)(const struct gemm_block *g)
+{
+	LEVEL(tile_of)(T_M, T_V, true, true, g);
 }
 
 /* rows x cols sums in edge (ld: EDGE) to C. */
@@ -210,7 +219,9 @@ static void LEVEL(tile)(const struct gemm_block *g)
 		e.post = NULL;
 		t = &e;
 	}
-	if (g->b_half)
+	if (g->b_half && g->widened && g->mr == T_M)
+		LEVEL(tile_widen)(t);
+	else if (g->b_half)
 		LEVEL(tile_half)(g->mr, t);
 	else if (narrow)
 		LEVEL(tile_f32_narrow)(g->mr, t);
@@ -232,6 +243,7 @@ static void LEVEL(block)(const struct gemm_block *g)
 			t.nr = LEVEL_WIDTH;
 		t.b = g->b_half ? (const void *)((const uint16_t *)g->b + j)
 				: (const void *)((const float *)g->b + j);
+		t.widened = g->widened ? g->widened + j : NULL;
 		for (int i = 0; i < g->mr; i += t.mr) {
 			t.mr = g->mr - i < T_M ? g->mr - i : T_M;
 			t.a = (const float *)g->a + i;

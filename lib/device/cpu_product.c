@@ -95,10 +95,14 @@ static void pack_runs(float *dst, const float *src, int64_t n, int64_t k, int64_
 		const float *s = src + x0 * step;
 		/* A cache line of each run at a time: long strides meet in few sets. */
 		for (int64_t j0 = 0; j0 < k4; j0 += 16)
-			for (int64_t x = 0; x < whole; x += 4)
-				for (int64_t j = j0; j < k4 && j < j0 + 16; j += 4)
+			for (int64_t x = 0; x < whole; x += 4) {
+				int64_t j1 = k4 - j0 < 16 ? k4 : j0 + 16;
+				for (int64_t y = x; y < x + 4 && x0 + width + y < n; y++)
+					__builtin_prefetch(s + (width + y) * step + j0);
+				for (int64_t j = j0; j < j1; j += 4)
 					transpose4(s + x * step + j, step, dst + j * width + x,
 						   width);
+			}
 		for (int64_t x = 0; x < width; x++)
 			for (int64_t i = x < whole ? k4 : 0; i < k; i++)
 				dst[i * width + x] = x < w ? s[x * step + i] : 0;
@@ -138,11 +142,13 @@ static const void *panel_of(const struct product *p, int64_t panel, int64_t k0)
 	return (const char *)p->b + (size_t)((panel * p->k + k0) * GEMM_N) * size;
 }
 
-/* One block of PRODUCT_K rows of panel j, kc of them from k0 on, times rows i0 .. i1 - 1 of A. */
+/* One block of PRODUCT_K rows of panel j, kc of them from k0 on, times rows i0 .. i1 - 1 of A.
+ * Each tile fetches its share of the next block, so that memory is read evenly. */
 static void multiply_panel(const struct product *p, const struct cpu_post *post, int64_t i0,
 			   int64_t i1, int64_t j, int64_t k0, int64_t kc, const void *next,
 			   float *unpacked)
 {
+	int64_t tiles = (i1 - i0 + GEMM_M - 1) / GEMM_M, line = GEMM_N * (p->b_half ? 2 : 4);
 	struct cpu_post_rows rows;
 	struct gemm_block g = {.nr = columns_of(p, j),
 			       .kc = kc,
@@ -152,12 +158,15 @@ static void multiply_panel(const struct product *p, const struct cpu_post *post,
 			       .ldc = p->ldc,
 			       .add = k0 > 0,
 			       .ahead = next,
-			       .ahead_step = GEMM_N * (p->b_half ? 2 : 4)};
-	if (p->b_half && i1 - i0 > 2 * GEMM_M) {
+			       .ahead_step = (line + tiles - 1) / tiles};
+	/* Halves are widened once for many rows: by the first tile, in passing. */
+	bool widen = p->b_half && i1 - i0 > 2 * GEMM_M;
+	if (widen && g.nr < GEMM_N) {
 		vec_from_half(g.b, unpacked, kc * GEMM_N);
 		g.b = unpacked;
-		g.b_half = false;
+		g.b_half = widen = false;
 	}
+	g.widened = widen ? unpacked : NULL;
 	for (int64_t i = i0; i < i1; i += GEMM_M) {
 		g.mr = i1 - i < GEMM_M ? (int)(i1 - i) : GEMM_M;
 		g.a = p->a + i * p->k + k0 * GEMM_M;
@@ -165,7 +174,12 @@ static void multiply_panel(const struct product *p, const struct cpu_post *post,
 		if (k0 + kc == p->k)
 			g.post = cpu_post_rows(post, p->row + i, g.mr, j * GEMM_N, &rows);
 		gemm_multiply(&g);
-		g.ahead_step = 0;
+		g.ahead = (const char *)g.ahead + kc * g.ahead_step;
+		if (!widen)
+			continue;
+		g.b = unpacked;
+		g.b_half = false;
+		g.widened = NULL;
 	}
 }
 

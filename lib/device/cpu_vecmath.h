@@ -66,25 +66,23 @@ static inline float LEVEL(vtanh)(float x)
 	return t < 0.625f ? small : LEVEL(with_sign)(large, x);
 }
 
-/* Two minimax polynomials: x P(x^2) near 0, 1 - exp(Q(|x|)) elsewhere. */
+/* x P(x^2) / Q(x^2) with least relative error where |erf| < 1 - 3e-8. */
 static inline float LEVEL(verf)(float x)
 {
-	float t = x < 0 ? -x : x, s = x * x;
-	float c = t > 4 ? 4 : t;
-	float q = FMA(-1.72853470e-5f, c, 3.83197126e-4f);
-	float u = FMA(-3.88396438e-3f, c, 2.42546219e-2f);
-	q = FMA(q, c * c, u);
-	q = FMA(q, c, -1.06777877e-1f);
-	q = FMA(q, c, -6.34846687e-1f);
-	q = FMA(q, c, -1.28717512e-1f);
-	q = FMA(q, c, -c);
-	float large = LEVEL(with_sign)(1 - LEVEL(vexp)(q), x);
-	float p = -5.96761703e-4f;
-	p = FMA(p, s, 4.99119423e-3f);
-	p = FMA(p, s, -2.67681349e-2f);
-	p = FMA(p, s, 1.12819925e-1f);
-	p = FMA(p, s, -3.76125336e-1f);
-	p = FMA(p, s, 1.28379166e-1f);
-	float small = FMA(p, x, x);
-	return x != x ? x : t > 0.927734375f ? large : small;
+	float c = x > 3.925f ? 3.925f : x;
+	c = c < -3.925f ? -3.925f : c;
+	float s = c * c;
+	float p = FMA(2.0460229456e-6f, s, 2.8484484238e-4f);
+	p = FMA(p, s, 3.7725963421e-3f);
+	p = FMA(p, s, 5.2769441427e-2f);
+	p = FMA(p, s, 1.9059479786e-1f);
+	p = FMA(p, s, 1.1283791458f);
+	float q = FMA(3.8047796990e-5f, s, 1.1638694892e-3f);
+	q = FMA(q, s, 1.4983290143e-2f);
+	q = FMA(q, s, 1.1418315739e-1f);
+	q = FMA(q, s, 5.0224297195e-1f);
+	q = FMA(q, s, 1.0f);
+	float y = c * p / q;
+	y = y > 1 ? 1 : y;
+	return y < -1 ? -1 : y;
 }
