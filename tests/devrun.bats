@@ -106,7 +106,7 @@ py() {
 		write("lose.mp", r[:2] + [x for x in r if x[0] == "place"] + [x for x in r if x[0] == "place"][:1])
 	'
 	for n in 0 400; do
-		run -0 --separate-stderr env LD_PRELOAD=./lost.so HSDAG_KERNELS=$n \
+		run -0 --separate-stderr env LD_PRELOAD=./lost.so HSDAG_FAIL=clEnqueueNDRangeKernel HSDAG_FAIL_AFTER=$n \
 			ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 \
 			devrun --runs 2 -o lost.mp lose.mp
 		py '
@@ -120,9 +120,28 @@ py() {
 	done
 	# When nothing is left, that is an error.
 	placebase single -D cl:0.0:1 mobilenet_v3_large.mp > lose.mp
-	run -1 --separate-stderr env LD_PRELOAD=./lost.so ASAN_OPTIONS=verify_asan_link_order=0 \
-		devrun --runs 2 -o no.mp lose.mp
+	run -1 --separate-stderr env LD_PRELOAD=./lost.so HSDAG_FAIL=clEnqueueNDRangeKernel \
+		ASAN_OPTIONS=verify_asan_link_order=0 devrun --runs 2 -o no.mp lose.mp
 	[[ $stderr == *"no device is left"*"cl:0.0:1"* ]]
+}
+
+@test "a build, an allocation, a transfer that fails on OpenCL is data" {
+	two_cores
+	devrun --list | grep -q '^cl:0.0 .*PoCL' || skip "no PoCL"
+	"${CC:-gcc}" -D_GNU_SOURCE -shared -fPIC -o lost.so "$BATS_TEST_DIRNAME/fail_enqueue.c" -ldl
+	placebase single -D cl:0.0:1,cpu:0 mobilenet_v3_large.mp > fail.mp
+	for what in clBuildProgram:0 clBuildProgram:1 clCreateBuffer:0 clCreateBuffer:40 clEnqueueMapBuffer:0 \
+		clEnqueueWriteBuffer:0 clEnqueueWriteBuffer:99 clEnqueueReadBuffer:0; do
+		run -0 --separate-stderr env LD_PRELOAD=./lost.so HSDAG_FAIL=${what%:*} HSDAG_FAIL_AFTER=${what#*:} \
+			HSDAG_CL_PINNED=1 ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 \
+			devrun --runs 2 --warmup 0 --no-reference -o failed.mp fail.mp
+		WHAT=${what%:*} py '
+			import os
+			bad, good = runs("failed.mp")
+			assert not bad["ok"] and "cl:0.0:1" in bad["reason"] and os.environ["WHAT"] in bad["reason"], bad
+			assert good["ok"], good
+		'
+	done
 }
 
 @test "--probe adds devs and keeps the rest" {
