@@ -18,6 +18,8 @@ double clock_s(void)
 /* To wake up takes about as long as a small step: a worker on cores of its own is patient. */
 static double spin_s(const struct device_list *l, uint32_t d)
 {
+	if (l->dev[d].n_cpus == 0)
+		return 100e-6;
 	for (uint32_t i = 0; i < l->n; i++)
 		if (i != d && device_shares_cores(&l->dev[i], &l->dev[d]))
 			return 100e-6;

@@ -1,6 +1,7 @@
 /* turn.c - the queue of placements between the stream and the session. */
 #include "device/turn.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/msg.h"
@@ -103,8 +104,10 @@ int turn_measure(struct turn *t, struct session *s, struct rec_writer *w, struct
 		const struct placement *p = &t->queue[i].place;
 		if (trial_encode(s, p, t->queue[i].slot, &x[i], w, e) < 0)
 			return -1;
-		msg_note(1, "%s %u.%u.%u: %s%.3f ms", p->source, p->episode, p->step, p->sample,
-			 x[i].ok ? "" : x[i].reason, x[i].m.lat.mid * 1e3);
+		char text[sizeof x[i].reason];
+		snprintf(text, sizeof text, "%.3f ms", x[i].m.lat.mid * 1e3);
+		msg_note(1, "%s %u.%u.%u: %s", p->source, p->episode, p->step, p->sample,
+			 x[i].ok ? text : x[i].reason);
 		last = x[i].ok ? x[i].device : last;
 	}
 	keep_last(t, last, s->model.g->n_sets);
