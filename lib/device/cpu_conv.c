@@ -59,6 +59,7 @@ struct fill {
 	const struct tensor *w;
 	enum elem elem;              /* EL_F16 or EL_F32: of the packed form */
 	int64_t groups, cout, k;
+	int m;                       /* of minimal filtering */
 };
 
 static size_t pack_size(enum elem elem)
@@ -101,12 +102,12 @@ static void fill_winograd(void *arg, void *data)
 	const struct fill *f = arg;
 	int64_t cin = f->k / 9;
 	for (int64_t i = 0; i < f->groups; i++)
-		cpu_winograd_pack((float *)data + i * cpu_winograd_floats(f->cout, cin), f->w,
-				  i * f->cout * f->k, f->cout, cin);
+		cpu_winograd_pack(f->m, (float *)data + i * cpu_winograd_floats(f->m, f->cout, cin),
+				  f->w, i * f->cout * f->k, f->cout, cin);
 }
 
 /* How a convolution is computed; what the packed weights' second key says. */
-enum { CONV_PATCHES, CONV_DEPTHWISE, CONV_WINOGRAD };
+enum { CONV_PATCHES, CONV_DEPTHWISE, CONV_WINOGRAD /* + m */ };
 
 int prepare_conv(const struct op *op, const struct tensor *in, const struct tensor *out,
 		 struct cpu_ctx *c, struct cpu_prep **prep, struct err *e)
@@ -117,13 +118,13 @@ int prepare_conv(const struct op *op, const struct tensor *in, const struct tens
 	    (w->elem != EL_F32 && w->elem != EL_F16 && w->elem != EL_BF16))
 		return 0;
 	cpu_window_init(&g, op, &in[0], w, &out[0]);
-	struct fill f = {w, EL_F32, g.groups, g.cout, g.cin * g.taps};
+	struct fill f = {w, EL_F32, g.groups, g.cout, g.cin * g.taps, cpu_winograd_choose(&g)};
 	uint64_t floats = (uint64_t)(f.groups * f.cout * f.k), how = CONV_DEPTHWISE;
 	void (*fill)(void *arg, void *data) = fill_flat;
 	if (cpu_is_depthwise(&g)) {
-	} else if (cpu_winograd_pays(&g)) {
-		how = CONV_WINOGRAD;
-		floats = (uint64_t)(f.groups * cpu_winograd_floats(g.cout, g.cin));
+	} else if (f.m) {
+		how = CONV_WINOGRAD + (uint64_t)f.m;
+		floats = (uint64_t)(f.groups * cpu_winograd_floats(f.m, g.cout, g.cin));
 		fill = fill_winograd;
 	} else {
 		how = CONV_PATCHES;
@@ -514,13 +515,14 @@ int run_conv(const struct kernel_call *k, struct err *e)
 		return cpu_depthwise(k->ctx, &r.g, r.x,
 				     packed ? k->prep->pack->data : k->in[1].data, r.y, k->post,
 				     e);
-	if (packed && k->prep->pack->layout[1] == CONV_WINOGRAD)
-		return cpu_winograd(k->ctx, &r.g, r.x, k->prep->pack->data, r.y, &r.post, e);
+	if (packed && k->prep->pack->layout[1] > CONV_WINOGRAD)
+		return cpu_winograd(k->ctx, &r.g, (int)(k->prep->pack->layout[1] - CONV_WINOGRAD),
+				    r.x, k->prep->pack->data, r.y, &r.post, e);
 	if (packed) {
 		r.weights = k->prep->pack->data;
 		r.half = k->prep->pack->layout[2] == EL_F16;
 	} else {
-		struct fill f = {&k->in[1], EL_F32, r.g.groups, r.g.cout, r.k};
+		struct fill f = {&k->in[1], EL_F32, r.g.groups, r.g.cout, r.k, 0};
 		void *p = cpu_slot_scratch(k->ctx, SLOT_EXTRA,
 					   (size_t)(f.groups * gemm_a_elements(f.cout, f.k)) *
 						   sizeof(float));

@@ -11,14 +11,15 @@ bool cpu_is_depthwise(const struct window *g);
 int cpu_depthwise(struct cpu_ctx *c, const struct window *g, const float *x, const float *weights,
 		  float *y, const struct epilogue *post, struct err *e) MUST_CHECK;
 
-/* Is F(4x4, 3x3) possible for this convolution and likely faster than direct sums? */
-bool cpu_winograd_pays(const struct window *g);
+/* The m with which F(m x m, 3x3) is likely faster than direct sums: 4 or 2; 0: none. */
+int cpu_winograd_choose(const struct window *g);
 /* One group's weights in its form: how many floats; from elements `first` on of w. */
-int64_t cpu_winograd_floats(int64_t cout, int64_t cin);
-void cpu_winograd_pack(float *dst, const struct tensor *w, int64_t first, int64_t cout,
+int64_t cpu_winograd_floats(int m, int64_t cout, int64_t cin);
+void cpu_winograd_pack(int m, float *dst, const struct tensor *w, int64_t first, int64_t cout,
 		       int64_t cin);
 /* Such a convolution; weights: packed, group after group. */
-int cpu_winograd(struct cpu_ctx *c, const struct window *g, const float *x, const float *weights,
-		 float *y, const struct cpu_post *post, struct err *e) MUST_CHECK;
+int cpu_winograd(struct cpu_ctx *c, const struct window *g, int m, const float *x,
+		 const float *weights, float *y, const struct cpu_post *post,
+		 struct err *e) MUST_CHECK;
 
 #endif

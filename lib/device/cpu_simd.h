@@ -5,6 +5,7 @@
 #undef VSTORE
 #undef VALL
 #undef VADD
+#undef VSUB
 #undef VMUL
 #undef VMAX
 #undef VMIN
@@ -16,6 +17,7 @@
 #define VSTORE(p, v) _mm512_storeu_ps(p, v)
 #define VALL(x) _mm512_set1_ps(x)
 #define VADD(a, b) _mm512_add_ps(a, b)
+#define VSUB(a, b) _mm512_sub_ps(a, b)
 #define VMUL(a, b) _mm512_mul_ps(a, b)
 #define VMAX(a, b) _mm512_max_ps(a, b)
 #define VMIN(a, b) _mm512_min_ps(a, b)
@@ -27,6 +29,7 @@
 #define VSTORE(p, v) _mm256_storeu_ps(p, v)
 #define VALL(x) _mm256_set1_ps(x)
 #define VADD(a, b) _mm256_add_ps(a, b)
+#define VSUB(a, b) _mm256_sub_ps(a, b)
 #define VMUL(a, b) _mm256_mul_ps(a, b)
 #define VMAX(a, b) _mm256_max_ps(a, b)
 #define VMIN(a, b) _mm256_min_ps(a, b)
@@ -38,6 +41,7 @@
 #define VSTORE(p, v) (*(vec4 *)(void *)(p) = (v))
 #define VALL(x) ((vec4){x, x, x, x})
 #define VADD(a, b) ((a) + (b))
+#define VSUB(a, b) ((a) - (b))
 #define VMUL(a, b) ((a) * (b))
 #define VMAX(a, b) vec4_max(a, b)
 #define VMIN(a, b) vec4_min(a, b)

@@ -1,12 +1,14 @@
-/* cpu_winograd.c - 3x3 convolutions with stride 1 by minimal filtering F(4x4, 3x3): tiles of 4x4
- * outputs from 6x6 inputs, a product of matrices for each of the 36 points.
+/* cpu_winograd.c - 3x3 convolutions with stride 1 by minimal filtering F(m x m, 3x3), m = 4 or 2:
+ * tiles of m x m outputs from (m + 2) x (m + 2) inputs, a product of matrices for each of the
+ * (m + 2)^2 points.  m = 4 takes a quarter of the multiplications of direct sums, but four times
+ * the bytes of weights; m = 2 less than a half and twice the bytes.
  *
  *   Y = A^T [ sum over channels of (G g G^T) . (B^T d B) ] A
  *
- * A block of GEMM_N tiles at a time: all input channels to points (36, cin, tiles), which stay in
+ * A block of tiles at a time: all input channels to points (points, cin, tiles), which stay in
  * the second-level cache; then, GEMM_M output channels at a time, products and outputs.
  * Interpolation points are 0, +-sqrt(1/2), +-sqrt(2) and infinity: errors are a few times those
- * of a direct sum, less than with the usual 1 and 2.
+ * of a direct sum, less than with the usual 1 and 2.  For m = 2: 0, +-1 and infinity.
  * Sources: Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", CVPR 2016;
  * Barabasz et al., "Error Analysis and Improving the Accuracy of Winograd Convolution for Deep
  * Neural Networks", ACM TOMS 46(4), 2020 (choice of points). */
@@ -17,7 +19,7 @@
 
 #include <string.h>
 
-enum { POINTS = 36, C_STRIDE = GEMM_M * GEMM_N + 16, MAX_LANES = 16 };
+enum { MAX_POINTS = 36, C_STRIDE = GEMM_M * GEMM_N + 16, MAX_LANES = 16 };
 
 #define WINO_A 0.707106781186547524f
 #define WINO_B 1.414213562373095049f
@@ -36,15 +38,16 @@ struct wino_lanes {
 
 struct wino_run {
 	const struct window *g;
+	int m, points;               /* outputs of a tile across; points of a tile */
 	const struct cpu_post *post;
 	bool in_registers;           /* the epilogue is applied by the transform */
 	const float *x, *weights;    /* of one image's group; of the group */
 	float *y;
 	int64_t row;                 /* of the epilogue, of the group's first channel */
 	int64_t across, n_tiles;     /* tiles in a row, in a plane */
-	int64_t pitch;               /* of one phase of an input row: across + 1 */
+	int64_t pitch;               /* of one phase of an input row: across + 1 and more */
 	int64_t t0, n;               /* tiles of the block */
-	float *points;               /* (36, stride): (cin, GEMM_N) each */
+	float *at_points;            /* (points, stride): (cin, GEMM_N) each */
 	int64_t stride;
 	int width, n_lanes;          /* tiles of a vector; vectors of a block */
 	struct wino_lanes lanes[GEMM_N / 4];
@@ -55,7 +58,7 @@ struct wino_run {
 
 /* ---- weights ---- */
 
-bool cpu_winograd_pays(const struct window *g)
+static bool is_possible(const struct window *g)
 {
 	if (g->in[0] != 1 || g->kernel[0] != 1 || g->out[0] != 1 || g->pad[0] ||
 	    g->kernel[1] != 3 || g->kernel[2] != 3)
@@ -63,54 +66,81 @@ bool cpu_winograd_pays(const struct window *g)
 	for (int d = 1; d < 3; d++)
 		if (g->stride[d] != 1 || g->dilation[d] != 1 || g->pad[d] < 0)
 			return false;
-	/* Cycles, roughly: two vectors of sixteen multiply-adds; transforms; weights from memory at
-	 * 4 bytes, or once more for each block of tiles from the third-level cache at 16. */
-	double k = (double)g->cin, m = (double)g->cout, tiles, blocks, direct, sums, transforms, read;
-	tiles = (double)((g->out[1] + 3) / 4 * ((g->out[2] + 3) / 4));
-	blocks = (double)(int64_t)((tiles + GEMM_N - 1) / GEMM_N);
-	direct = k * m * 9 * (double)g->out_plane / 32 / 0.88;
-	sums = k * m * POINTS * tiles / 32 / 0.92;
-	transforms = (k + m) * tiles * 14;
-	read = k * m * POINTS * 4 * (1.0 / 4 + (blocks - 1) / 16);
-	return g->cin >= 8 && g->cout >= 8 && (sums > read ? sums : read) + transforms < 0.9 * direct;
+	return true;
 }
 
-int64_t cpu_winograd_floats(int64_t cout, int64_t cin)
+/* Cycles of one image's group, roughly: two vectors of sixteen multiply-adds each, or, when that
+ * takes longer, weights from memory, and once more for each further block of tiles from the
+ * third-level cache, in bytes a cycle; transforms; what every call of a product costs. */
+enum { FROM_MEMORY = 3, FROM_CACHE = 6, CALL = 150 };
+
+static double cycles(const struct window *g, int m)
 {
-	return POINTS * gemm_a_elements(cout, cin);
+	double k = (double)g->cin, c = (double)g->cout, points = (m + 2) * (m + 2);
+	int64_t tiles = (g->out[1] + m - 1) / m * ((g->out[2] + m - 1) / m);
+	double blocks = (double)((tiles + GEMM_N - 1) / GEMM_N);
+	double sums = k * c * points * (double)tiles / 32 / 0.9;
+	double read = k * c * points * sizeof(float) *
+		      (1.0 / FROM_MEMORY + (blocks - 1) / FROM_CACHE);
+	return (sums > read ? sums : read) + (k + c) * (double)tiles * (m == 4 ? 14 : 8) +
+	       points * blocks * (c / GEMM_M + 1) * CALL;
 }
 
-/* u (6,6) = G g G^T. */
-static void transform_filter(const double *g, double *u)
+int cpu_winograd_choose(const struct window *g)
 {
-	const double a = 0.70710678118654752440, b = 1.41421356237309504880;
-	const double na = 2 * 0.5 * (0.5 - 2.0), nb = 2 * 2.0 * (2.0 - 0.5);
-	const double G[6][3] = {{1, 0, 0},
-				{1 / na, a / na, 0.5 / na}, {1 / na, -a / na, 0.5 / na},
-				{1 / nb, b / nb, 2 / nb}, {1 / nb, -b / nb, 2 / nb},
-				{0, 0, 1}};
+	if (!is_possible(g) || g->cin < 8 || g->cout < 8)
+		return 0;
+	double direct = (double)g->cin * (double)g->cout * 9 * (double)g->out_plane / 32 / 0.85;
+	double four = cycles(g, 4), two = cycles(g, 2);
+	if ((four < two ? four : two) > 0.9 * direct)
+		return 0;
+	return four < two ? 4 : 2;
+}
+
+int64_t cpu_winograd_floats(int m, int64_t cout, int64_t cin)
+{
+	return (m + 2) * (m + 2) * gemm_a_elements(cout, cin);
+}
+
+static const double four_G[6][3] = {
+	/* 1 / N (1, p, p^2) at each point p; N: the product of its distances to the others */
+	{1, 0, 0},
+	{-2 / 3.0, -2 / 3.0 * 0.70710678118654752440, -1 / 3.0},
+	{-2 / 3.0, 2 / 3.0 * 0.70710678118654752440, -1 / 3.0},
+	{1 / 6.0, 1 / 6.0 * 1.41421356237309504880, 1 / 3.0},
+	{1 / 6.0, -1 / 6.0 * 1.41421356237309504880, 1 / 3.0},
+	{0, 0, 1},
+};
+static const double two_G[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
+
+/* u (n,n) = G g G^T, n = m + 2. */
+static void transform_filter(int m, const double *g, double *u)
+{
+	const double (*G)[3] = m == 4 ? four_G : two_G;
+	int n = m + 2;
 	double t[6][3];
-	for (int i = 0; i < 6; i++)
+	for (int i = 0; i < n; i++)
 		for (int j = 0; j < 3; j++)
 			t[i][j] = G[i][0] * g[j] + G[i][1] * g[3 + j] + G[i][2] * g[6 + j];
-	for (int i = 0; i < 6; i++)
-		for (int j = 0; j < 6; j++)
-			u[i * 6 + j] = t[i][0] * G[j][0] + t[i][1] * G[j][1] + t[i][2] * G[j][2];
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < n; j++)
+			u[i * n + j] = t[i][0] * G[j][0] + t[i][1] * G[j][1] + t[i][2] * G[j][2];
 }
 
-/* Panel after panel of GEMM_M channels: (36, cin, GEMM_M). */
-void cpu_winograd_pack(float *dst, const struct tensor *w, int64_t first, int64_t cout, int64_t cin)
+/* Panel after panel of GEMM_M channels: (points, cin, GEMM_M). */
+void cpu_winograd_pack(int m, float *dst, const struct tensor *w, int64_t first, int64_t cout,
+		       int64_t cin)
 {
-	int64_t panel = POINTS * cin * GEMM_M;
-	memset(dst, 0, (size_t)cpu_winograd_floats(cout, cin) * sizeof *dst);
-	for (int64_t m = 0; m < cout; m++)
+	int points = (m + 2) * (m + 2);
+	memset(dst, 0, (size_t)cpu_winograd_floats(m, cout, cin) * sizeof *dst);
+	for (int64_t o = 0; o < cout; o++)
 		for (int64_t c = 0; c < cin; c++) {
-			float *to = dst + m / GEMM_M * panel + c * GEMM_M + m % GEMM_M;
-			double g[9], u[POINTS];
+			float *to = dst + o / GEMM_M * points * cin * GEMM_M + c * GEMM_M + o % GEMM_M;
+			double g[9], u[MAX_POINTS];
 			for (int i = 0; i < 9; i++)
-				g[i] = tensor_real(w, first + (m * cin + c) * 9 + i);
-			transform_filter(g, u);
-			for (int i = 0; i < POINTS; i++)
+				g[i] = tensor_real(w, first + (o * cin + c) * 9 + i);
+			transform_filter(m, g, u);
+			for (int i = 0; i < points; i++)
 				to[i * cin * GEMM_M] = (float)u[i];
 		}
 }
@@ -131,7 +161,7 @@ static void find_lanes(struct wino_run *r)
 		for (int i = 0; i < l->n_tiles; i++) {
 			int64_t t = r->t0 + v * r->width + i, y = t / r->across - first,
 				x = t % r->across;
-			l->tile[i] = y * 16 * r->pitch + x;
+			l->tile[i] = y * r->m * r->m * r->pitch + x;
 			if (i == 0 || x == 0) {
 				l->from[l->n] = l->tile[i] - i;
 				l->bits[l->n++] = 0;
@@ -141,21 +171,16 @@ static void find_lanes(struct wino_run *r)
 	}
 }
 
-/* Rows of one input channel that the block's tiles need, each as four phases. */
-static void split_rows(const struct wino_run *r, const float *x, float *line, float *rows)
+/* Rows of one input channel that the block's tiles need, each as m phases. */
+static void split_rows(const struct wino_run *r, const float *x, float *rows)
 {
 	const struct window *g = r->g;
-	int64_t n = 4 * r->pitch, pad = g->pad[2] < n ? g->pad[2] : n;
-	int64_t width = g->in[2] < n - pad ? g->in[2] : n - pad;
 	int64_t first = r->t0 / r->across, last = (r->t0 + r->n - 1) / r->across;
-	for (int64_t y = 4 * first; y < 4 * last + 6; y++, rows += n) {
+	for (int64_t y = r->m * first; y < r->m * last + r->m + 2; y++, rows += r->m * r->pitch) {
 		int64_t iy = y - g->pad[1];
-		if (iy < 0 || iy >= g->in[1]) {
-			memset(rows, 0, (size_t)n * sizeof *rows);
-			continue;
-		}
-		memcpy(line + pad, x + iy * g->in[2], (size_t)width * sizeof *line);
-		LEVEL_CALL(split4, line, n, rows, r->pitch);
+		bool inside = iy >= 0 && iy < g->in[1];
+		LEVEL_CALL(split, r->m, x + (inside ? iy : 0) * g->in[2], inside ? g->in[2] : 0,
+			   g->pad[2], rows, r->pitch);
 	}
 }
 
@@ -163,21 +188,20 @@ static void input_task(void *arg, int task, int thread)
 {
 	struct wino_run *r = arg;
 	const struct window *g = r->g;
-	int64_t lo, hi, n = 4 * r->pitch;
-	int64_t n_rows = 4 * ((r->t0 + r->n - 1) / r->across - r->t0 / r->across) + 6;
-	float *line = cpu_thread_scratch(r->ctx, thread,
-					 (size_t)((1 + n_rows) * n + 64) * sizeof *line);
-	if (!line) {
+	int64_t lo, hi;
+	int64_t n_rows = r->m * ((r->t0 + r->n - 1) / r->across - r->t0 / r->across) + r->m + 2;
+	float *rows = cpu_thread_scratch(r->ctx, thread,
+					 (size_t)(n_rows * r->m * r->pitch) * sizeof *rows);
+	if (!rows) {
 		r->failed = true;
 		return;
 	}
-	memset(line, 0, (size_t)n * sizeof *line);
 	cpu_range(g->cin, r->n_tasks, task, &lo, &hi);
 	for (int64_t c = lo; c < hi; c++) {
-		split_rows(r, r->x + c * g->in_plane, line, line + n);
+		split_rows(r, r->x + c * g->in_plane, rows);
 		for (int v = 0; v < r->n_lanes; v++)
-			LEVEL_CALL(input, line + n, r->pitch, &r->lanes[v],
-				   r->points + c * GEMM_N + v * r->width, r->stride);
+			LEVEL_CALL(input, r->m, rows, r->pitch, &r->lanes[v],
+				   r->at_points + c * GEMM_N + v * r->width, r->stride);
 	}
 }
 
@@ -186,13 +210,13 @@ static void input_task(void *arg, int task, int thread)
 static void multiply_points(const struct wino_run *r, int64_t m, int rows, float *c)
 {
 	int64_t cin = r->g->cin;
-	const float *u = r->weights + m * POINTS * cin;
-	for (int i = 0; i < POINTS; i++, u += cin * GEMM_M)
+	const float *u = r->weights + m * r->points * cin;
+	for (int i = 0; i < r->points; i++, u += cin * GEMM_M)
 		for (int64_t k = 0; k < cin; k += GEMM_K) {
 			struct gemm_block b = {.mr = rows, .nr = (int)r->n,
 					       .kc = cin - k < GEMM_K ? cin - k : GEMM_K,
 					       .a = u + k * GEMM_M,
-					       .b = r->points + i * r->stride + k * GEMM_N,
+					       .b = r->at_points + i * r->stride + k * GEMM_N,
 					       .ldb = GEMM_N, .c = c + i * C_STRIDE, .ldc = GEMM_N,
 					       .add = k > 0,
 					       .ahead = u + (k + cin) * GEMM_M,
@@ -201,24 +225,25 @@ static void multiply_points(const struct wino_run *r, int64_t m, int rows, float
 		}
 }
 
-/* Outputs (4, width, 4) of one vector of tiles to channel m's plane. */
-static void put_tiles(const struct wino_run *r, const float *tiles, int vector, int64_t m)
+/* Outputs (m, width, m) of one vector of tiles to a channel's plane. */
+static void put_tiles(const struct wino_run *r, const float *tiles, int vector, int64_t channel)
 {
 	const struct window *g = r->g;
+	int m = r->m;
 	int64_t t = r->t0 + vector * r->width, end = r->t0 + r->n;
-	float *plane = r->y + m * g->out_plane;
+	float *plane = r->y + channel * g->out_plane;
 	end = end > t + r->width ? t + r->width : end;
 	while (t < end) {
-		int64_t y = t / r->across * 4, x = t % r->across * 4, run = r->across - x / 4;
+		int64_t y = t / r->across * m, x = t % r->across * m, run = r->across - x / m;
 		run = run > end - t ? end - t : run;
-		int64_t n = 4 * run < g->out[2] - x ? 4 * run : g->out[2] - x;
-		for (int i = 0; i < 4 && y + i < g->out[1]; i++) {
+		int64_t n = m * run < g->out[2] - x ? m * run : g->out[2] - x;
+		for (int i = 0; i < m && y + i < g->out[1]; i++) {
 			int64_t at = (y + i) * g->out[2] + x;
-			memcpy(plane + at, tiles + i * 4 * r->width, (size_t)n * sizeof *plane);
+			memcpy(plane + at, tiles + i * m * r->width, (size_t)n * sizeof *plane);
 			if (r->post->whole && !r->in_registers)
-				cpu_epilogue_row(r->post->whole, plane + at, r->row + m, at, n);
+				cpu_epilogue_row(r->post->whole, plane + at, r->row + channel, at, n);
 		}
-		tiles += 4 * run;
+		tiles += m * run;
 		t += run;
 	}
 }
@@ -228,7 +253,7 @@ static void output_task(void *arg, int task, int thread)
 	struct wino_run *r = arg;
 	int64_t cout = r->g->cout, lo, hi;
 	float tiles[4 * MAX_LANES * 4] __attribute__((aligned(64)));
-	float *c = cpu_thread_scratch(r->ctx, thread, (size_t)(POINTS * C_STRIDE) * sizeof *c);
+	float *c = cpu_thread_scratch(r->ctx, thread, (size_t)(r->points * C_STRIDE) * sizeof *c);
 	struct cpu_post_rows rows = {.bias = {0}};
 	if (!c) {
 		r->failed = true;
@@ -243,7 +268,7 @@ static void output_task(void *arg, int task, int thread)
 		multiply_points(r, m, n, c);
 		for (int i = 0; i < n; i++)
 			for (int v = 0; v < r->n_lanes; v++) {
-				LEVEL_CALL(output, c + i * GEMM_N + v * r->width, C_STRIDE,
+				LEVEL_CALL(output, r->m, c + i * GEMM_N + v * r->width, C_STRIDE,
 					   rows.bias[i], low, high, tiles);
 				put_tiles(r, tiles, v, m + i);
 			}
@@ -266,23 +291,23 @@ static void run_blocks(struct wino_run *r)
 	}
 }
 
-int cpu_winograd(struct cpu_ctx *c, const struct window *g, const float *x, const float *weights,
-		 float *y, const struct cpu_post *post, struct err *e)
+int cpu_winograd(struct cpu_ctx *c, const struct window *g, int m, const float *x,
+		 const float *weights, float *y, const struct cpu_post *post, struct err *e)
 {
-	struct wino_run r = {.g = g, .post = post, .ctx = c};
+	struct wino_run r = {.g = g, .m = m, .points = (m + 2) * (m + 2), .post = post, .ctx = c};
 	r.in_registers = post->simple && !post->residual;
-	r.across = (g->out[2] + 3) / 4;
-	r.n_tiles = r.across * ((g->out[1] + 3) / 4);
-	r.pitch = r.across + 1;
+	r.across = (g->out[2] + m - 1) / m;
+	r.n_tiles = r.across * ((g->out[1] + m - 1) / m);
+	r.pitch = (r.across + 1 + 15) / 16 * 16;
 	r.stride = g->cin * GEMM_N + 16;
-	r.points = cpu_slot_scratch(c, SLOT_WHOLE, (size_t)(POINTS * r.stride) * sizeof *r.points);
-	if (!r.points)
+	r.at_points = cpu_slot_scratch(c, SLOT_WHOLE, (size_t)(r.points * r.stride) * sizeof *r.at_points);
+	if (!r.at_points)
 		return cpu_no_memory(e);
 	for (int64_t i = 0; i < g->batch * g->groups; i++) {
 		r.x = x + i * g->cin * g->in_plane;
 		r.y = y + i * g->cout * g->out_plane;
 		r.row = i * g->cout;
-		r.weights = weights + i % g->groups * cpu_winograd_floats(g->cout, g->cin);
+		r.weights = weights + i % g->groups * cpu_winograd_floats(m, g->cout, g->cin);
 		run_blocks(&r);
 	}
 	return r.failed ? cpu_no_memory(e) : 0;
