@@ -271,7 +271,8 @@ static inline int f_view(struct device *d, struct devmem *base, size_t offset, s
 	return 0;
 }
 
-static inline int f_wrap(struct device *d, void *host, size_t bytes, struct devmem **out, struct err *e)
+static inline int f_wrap(struct device *d, void *host, size_t bytes, struct devmem **out,
+			 struct err *e)
 {
 	(void)d, (void)bytes, (void)e;
 	*out = MEM_NEW(struct devmem);

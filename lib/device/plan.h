@@ -14,8 +14,8 @@
  * Between two devices that compute in host memory nothing is copied: the
  * reader reads where the tensor is (planner.in_host false: a memcpy by the reader's
  * worker).  Other copies are tasks of their own, one per tensor and
- * destination: from host to device memory an upload, from device memory a download (both asynchronous),
- * and between two devices' own memories a download and an upload. */
+ * destination: from host to device memory an upload, from device memory a download
+ * (both asynchronous), and between two devices' own memories a download and an upload. */
 #ifndef HSDAG_DEVICE_PLAN_H
 #define HSDAG_DEVICE_PLAN_H
 
@@ -95,9 +95,7 @@ struct planner {
 	uint32_t *tensor_out;        /* (n_tensors) output of the graph */
 	uint32_t *out_tensor;        /* (n_out) or GRAPH_NONE */
 	double *step_s;              /* (n_steps, k) expected seconds; negative: cannot run there */
-	double *rank;                /* (n_steps) upward rank */
 	struct sched_costs costs;
-	struct timeliner *timeliner;
 	struct mem_pool **pool;      /* (k) the memory that the next plan's tensors lie in */
 	/* Of the next plan. */
 	enum fuse_mode fuse;         /* FUSE_ALL after planner_open */
@@ -114,8 +112,6 @@ struct planner {
 int planner_open(struct planner *p, struct model *m, struct device_list *l,
 		 struct err *e) MUST_CHECK;
 void planner_close(struct planner *p);
-/* After step_s has changed (measured durations): new ranks and predictions. */
-void planner_update(struct planner *p);
 
 /* Device of every step for a placement of sets; steps outside all sets go with
  * their first consumer. */

@@ -1,4 +1,5 @@
-/* plan_contract.c - the graph of tasks when groups of steps are tasks, and its predicted schedule. */
+/* plan_contract.c - the graph of tasks when groups of steps are tasks, and the schedule that
+ * is predicted for it. */
 #include "device/plan_build.h"
 
 #include "graph/segment.h"

@@ -1,5 +1,5 @@
 /* planner.c - what all placements of a model share: the graph of steps, what
- * each device can run, expected durations, ranks, prepared steps. */
+ * each device can run, expected durations, prepared steps. */
 #include "device/plan.h"
 
 #include <math.h>
@@ -7,7 +7,8 @@
 
 /* First guesses, replaced by measured durations: one core's rates. */
 static const double FLOPS_PER_S = 5e10, BYTES_PER_S = 8e9, STEP_S = 1e-6;
-static const double COPY_LATENCY_S = 5e-6, COPY_BYTES_PER_S = 5e9;
+static const double COPY_LATENCY_S = 20e-6, COPY_BYTES_PER_S = 5e9;
+static const double READ_LATENCY_S = 1e-6, READ_BYTES_PER_S = 5e10;
 
 /* Tensors are the outputs of steps; the key of a tensor is its output. */
 static void build_dag(struct planner *p)
@@ -65,16 +66,18 @@ static int guess_costs(struct planner *p, struct err *e)
 	return 0;
 }
 
-void planner_update(struct planner *p)
+/* Links: hosts' devices read each other's memory, others copy. */
+static void guess_links(struct planner *p)
 {
-	uint32_t n = p->dag.n;
-	double *task_s = MEM_NEWN(double, n + 1), *use_s = MEM_NEWN(double, p->dag.n_uses + 1);
-	sched_mean_costs(&p->dag, p->step_s, &p->costs.links, task_s, use_s);
-	sched_upward_rank(&p->dag, task_s, use_s, p->rank);
-	mem_free(task_s);
-	mem_free(use_s);
-	timeliner_free(p->timeliner);
-	p->timeliner = timeliner_new(&p->dag, &p->costs, true);
+	size_t k = p->devices->n;
+	double *latency = ARENA_NEWN(p->arena, double, k * k);
+	double *rate = ARENA_NEWN(p->arena, double, k * k);
+	for (size_t i = 0; i < k * k; i++) {
+		bool host = p->devices->dev[i / k].class->host && p->devices->dev[i % k].class->host;
+		latency[i] = host ? READ_LATENCY_S : COPY_LATENCY_S;
+		rate[i] = host ? READ_BYTES_PER_S : COPY_BYTES_PER_S;
+	}
+	p->costs.links = (struct sched_links){p->devices->n, latency, rate};
 }
 
 int planner_open(struct planner *p, struct model *m, struct device_list *l, struct err *e)
@@ -82,7 +85,6 @@ int planner_open(struct planner *p, struct model *m, struct device_list *l, stru
 	size_t k = l->n, n = m->n_steps;
 	*p = (struct planner){.m = m, .devices = l, .arena = arena_new()};
 	p->step_s = ARENA_NEWN(p->arena, double, n * k);
-	p->rank = ARENA_NEWN(p->arena, double, n);
 	p->fuse = FUSE_ALL;
 	p->in_host = true;
 	p->pool = ARENA_NEWN(p->arena, struct mem_pool *, k);
@@ -91,12 +93,6 @@ int planner_open(struct planner *p, struct model *m, struct device_list *l, stru
 	p->mark = ARENA_NEWN(p->arena, uint8_t, m->g->out_ptr[m->g->n]);
 	prepared_open(&p->prepared, l, m->n_steps);
 	p->param_mem = ARENA_NEWN(p->arena, struct devmem *, m->n_params * k);
-	double *latency = ARENA_NEWN(p->arena, double, k * k);
-	double *rate = ARENA_NEWN(p->arena, double, k * k);
-	for (size_t i = 0; i < k * k; i++) {
-		latency[i] = COPY_LATENCY_S;
-		rate[i] = COPY_BYTES_PER_S;
-	}
 	build_dag(p);
 	p->is_result = ARENA_NEWN(p->arena, bool, p->dag.n_tensors);
 	for (uint32_t r = 0; r < m->n_results; r++)
@@ -104,9 +100,9 @@ int planner_open(struct planner *p, struct model *m, struct device_list *l, stru
 			p->is_result[p->out_tensor[m->result_root[r]]] = true;
 	if (guess_costs(p, e) < 0)
 		return -1;
-	p->costs = (struct sched_costs){.task_s = p->step_s, .links = {l->n, latency, rate},
-					.contention = true, .overlap = true, .policy = SCHED_RANK};
-	planner_update(p);
+	p->costs = (struct sched_costs){.task_s = p->step_s, .contention = true, .overlap = true,
+					.policy = SCHED_RANK};
+	guess_links(p);
 	return 0;
 }
 
@@ -122,7 +118,6 @@ void planner_close(struct planner *p)
 		if (p->param_mem[i])
 			p->devices->dev[i % k].class->release(&p->devices->dev[i % k],
 							      p->param_mem[i]);
-	timeliner_free(p->timeliner);
 	arena_free(p->arena);
 	*p = (struct planner){0};
 }

@@ -128,7 +128,6 @@ int session_anchors(struct session *s, struct err *e)
 		}
 	}
 	mem_free(device);
-	planner_update(&s->planner);
 	return rc;
 }
 

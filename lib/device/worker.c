@@ -4,7 +4,8 @@
 #include <sched.h>
 #include <string.h>
 
-/* Between runs a worker looks for the next one for so long, and gives its core to whoever starts it. */
+/* Between runs a worker looks for the next one for so long, and gives its core to whoever
+ * starts it. */
 static const double SPIN_BETWEEN_S = 0.5e-3;
 
 static void cpu_relax(void)
