@@ -68,7 +68,9 @@ struct step {
 struct devmem {
 	unsigned char *p;
 	bool owned;
+	size_t bytes;
 };
+static atomic_size_t allocated;               /* bytes of alloc that are not released */
 
 enum what { DO_RUN, DO_UP, DO_DOWN, DO_NOTHING, DO_QUIT };
 struct order {
@@ -257,7 +259,8 @@ static inline int f_alloc(struct device *d, size_t bytes, struct devmem **out, s
 {
 	(void)d, (void)e;
 	*out = MEM_NEW(struct devmem);
-	**out = (struct devmem){mem_try(bytes), true};
+	**out = (struct devmem){mem_try(bytes), true, bytes};
+	atomic_fetch_add(&allocated, bytes);
 	memset((*out)->p, 0xaa, bytes);
 	return 0;
 }
@@ -267,7 +270,7 @@ static inline int f_view(struct device *d, struct devmem *base, size_t offset, s
 {
 	(void)d, (void)bytes, (void)e;
 	*out = MEM_NEW(struct devmem);
-	**out = (struct devmem){base->p + offset, false};
+	**out = (struct devmem){base->p + offset, false, 0};
 	return 0;
 }
 
@@ -276,7 +279,7 @@ static inline int f_wrap(struct device *d, void *host, size_t bytes, struct devm
 {
 	(void)d, (void)bytes, (void)e;
 	*out = MEM_NEW(struct devmem);
-	**out = (struct devmem){host, false};
+	**out = (struct devmem){host, false, 0};
 	return 0;
 }
 
@@ -285,6 +288,7 @@ static inline void f_release(struct device *d, struct devmem *m)
 	(void)d;
 	if (m->owned)
 		mem_free(m->p);
+	atomic_fetch_sub(&allocated, m->bytes);
 	mem_free(m);
 }
 

@@ -158,6 +158,53 @@ static void durations(void)
 	world_close(&w);
 }
 
+static uint64_t sum(const uint64_t *x, uint32_t n)
+{
+	uint64_t s = 0;
+	for (uint32_t i = 0; i < n; i++)
+		s += x[i];
+	return s;
+}
+
+/* What devices allocate is what plans say; plans share it, and it is no more than the largest
+ * plan when that was reserved. */
+static void memory(const char *kinds)
+{
+	struct world w;
+	struct plan p[6];
+	struct err e = ERR_INIT;
+	uint64_t most[4] = {0};
+	world_open(&w, kinds, 240, 20);
+	draw(&w);
+	bool made = w.open && plan_make(&w.p, w.device, &p[0], &e) == 0;
+	if (!tap(made, "%s: memory: plans (%s)", kinds, e.msg))
+		return;
+	tap(allocated == sum(p[0].tensor_bytes, w.l.n), "%s: allocated %zu bytes, planned %llu",
+	    kinds, allocated, (unsigned long long)sum(p[0].tensor_bytes, w.l.n));
+	for (int pass = 0; pass < 2; pass++) {
+		drawn = 1000;
+		for (int i = 1; i < 6; i++) {
+			draw(&w);
+			made = plan_make(&w.p, w.device, &p[i], &e) == 0 && made;
+			for (uint32_t d = 0; d < w.l.n; d++)
+				if (p[i].tensor_bytes[d] > most[d])
+					most[d] = p[i].tensor_bytes[d];
+			if (pass == 0)
+				plan_release(&p[i]);
+		}
+		if (pass == 0) {
+			plan_release(&p[0]);
+			made = planner_reserve(&w.p, most, &e) == 0 && made;
+		}
+	}
+	tap(made && allocated == sum(most, w.l.n), "%s: five plans in %zu bytes, the largest takes %llu",
+	    kinds, allocated, (unsigned long long)sum(most, w.l.n));
+	for (int i = 1; i < 6; i++)
+		plan_release(&p[i]);
+	world_close(&w);
+	tap(allocated == 0, "%s: %zu bytes are left", kinds, allocated);
+}
+
 int main(void)
 {
 	for (int mode = FUSE_NONE; mode <= FUSE_ALL; mode++) {
@@ -166,6 +213,8 @@ int main(void)
 		rules("sfS", (enum fuse_mode)mode);
 	}
 	durations();
+	memory("ff");
+	memory("fFsS");
 	tap(bad_specs == 0, "%d steps were badly described", (int)bad_specs);
 	return tap_end();
 }
