@@ -44,6 +44,7 @@ LIBS_placepolicy = learn graph stream base
 LIBS_reinforce   = learn graph stream base
 LIBS_devrun      = device ir sched op graph stream base
 LIBS_test_exec   = device ir sched op graph stream base
+LIBS_test_fuse   = device ir sched op graph stream base
 LIBS_devsim      = place sched op graph stream base
 LIBS_placebase   = place sched op graph stream base
 LIBS_test_graph  = graph stream base
