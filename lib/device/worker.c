@@ -7,6 +7,8 @@
 /* Between runs a worker looks for the next one for so long, and gives its core to whoever
  * starts it. */
 static const double SPIN_BETWEEN_S = 0.5e-3;
+/* Within a run it keeps its core for so long, then it yields to other programs while it looks. */
+static const double EAGER_S = 100e-6;
 
 static void cpu_relax(void)
 {
@@ -225,13 +227,16 @@ static int wait_for_work(struct worker *w, struct err *e)
 		if (c->flush(w->device, e) < 0)
 			return -1;
 	} else {
-		for (double until = clock_s() + w->spin_s;
-		     clock_s() < until && !executor_stopped(w->x);)
+		double begin = clock_s(), now = begin;
+		for (; now < begin + w->spin_s && !executor_stopped(w->x); now = clock_s()) {
 			for (int i = 0; i < 50; i++) {
 				if (has_mail(w))
 					return 0;
 				cpu_relax();
 			}
+			if (now > begin + EAGER_S)
+				sched_yield();
+		}
 	}
 	pthread_mutex_lock(&w->lock);
 	atomic_store(&w->asleep, true);
