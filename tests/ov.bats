@@ -5,6 +5,7 @@ bats_require_minimum_version 1.5.0
 
 setup_file() {
 	export HSDAG_PYTHON B HSDAG_OPENVINO CORES PYTHONPATH=$BATS_TEST_DIRNAME PYTHONDONTWRITEBYTECODE=1
+	export TBB_ENABLE_SANITIZERS=1   # else OpenVINO refuses to start in a sanitized program
 	HSDAG_PYTHON=$(realpath -s "${HSDAG_PYTHON:-${B:-build}/venv/bin/python}")
 	HSDAG_OPENVINO=$("$HSDAG_PYTHON" -c 'import openvino, os; print(os.path.dirname(openvino.__file__))')
 	B=$(realpath "${B:-build}")

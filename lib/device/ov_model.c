@@ -1,7 +1,7 @@
 /* ov_model.c - a step as the text of an IR that OpenVINO reads from memory.
  *
- * Constants that the model's file has are named by their place in it; others are added behind
- * it (ov_weights.c).  Where a view lies between two nodes of the step, which is no node of
+ * Constants come with the operators that the model computes them from, if they start at
+ * Consts of its file; values of others are added behind the file (ov_weights.c).  Where a view lies between two nodes of the step, which is no node of
  * it, a Reshape to the shape that the reader sees stands for it. */
 #include <stdio.h>
 #include <string.h>
@@ -10,13 +10,15 @@
 #include "device/ov_impl.h"
 #include "ir/write.h"
 
+enum { IN_SUBGRAPH = 32 };     /* operators between Consts and the node that reads them */
+
 struct text {
 	const struct step_spec *s;
 	struct ov_weights *weights;
 	struct ir_writer *w;
 	struct ir_value *input;          /* (n_in) */
 	uint32_t *layer;                 /* (n_nodes) */
-	struct done { const struct tensor *t; enum elem elem; struct ir_value value; } *done;
+	struct done { const void *key; enum elem elem; struct ir_value value; } *done;
 	size_t n_done, n_slots;          /* constants written so far */
 	uint64_t weight_bytes;
 	uint32_t n_names;
@@ -42,40 +44,33 @@ static int64_t const_index(const struct graph *g, uint32_t v)
 	return lo < g->n_const && g->const_node[lo] == v ? (int64_t)lo : -1;
 }
 
-static bool keeps_bytes(const struct graph *g, uint32_t v)
+static bool is_in_file(const struct text *x, const struct graph *g, int64_t c)
 {
-	static const char *const views[] = {"Reshape", "Squeeze", "Unsqueeze"};
-	for (size_t i = 0; i < sizeof views / sizeof *views; i++)
-		if (graph_is_type(g, v, views[i]))
-			return true;
-	return false;
+	uint64_t bytes = ov_weights_file_bytes(x->weights);
+	return g->const_bytes[c] <= bytes && g->const_offset[c] <= bytes - g->const_bytes[c];
 }
 
-/* Where in the file the bytes of constant input i are, if they are those of a Const: maybe
- * seen through views, and through the Convert that unpacks weights which stay packed. */
-static bool in_file(const struct text *x, const struct step_node *n, uint32_t i, uint64_t *offset)
+/* Does node u depend on Consts of the file alone, by at most *visits nodes? */
+static bool is_writable(const struct text *x, const struct graph *g, uint32_t u, int *visits)
 {
-	const struct graph *g = n->graph;
-	const struct tensor *t = n->in[i].tensor;
-	uint32_t u = g->in_node[g->in_ptr[n->v] + i];
-	enum elem expected = (enum elem)g->out_elem[g->out_ptr[u] + g->in_port[g->in_ptr[n->v] + i]];
-	while (keeps_bytes(g, u) || (t->elem != expected && graph_is_type(g, u, "Convert")))
-		u = g->in_node[g->in_ptr[u]];
 	int64_t c = const_index(g, u);
-	if (c < 0 || (enum elem)g->out_elem[g->out_ptr[u]] != t->elem ||
-	    g->const_bytes[c] != (uint64_t)tensor_bytes(t) ||
-	    g->const_bytes[c] > ov_weights_file_bytes(x->weights) ||
-	    g->const_offset[c] > ov_weights_file_bytes(x->weights) - g->const_bytes[c])
+	if (c >= 0)
+		return is_in_file(x, g, c);
+	uint32_t n = g->in_ptr[u + 1] - g->in_ptr[u];
+	if (--*visits < 0 || n == 0 || n > IN_SUBGRAPH || strncmp(g->opset[u], "opset", 5) != 0)
 		return false;
-	*offset = g->const_offset[c];
+	for (uint32_t i = g->in_ptr[u]; i < g->in_ptr[u + 1]; i++)
+		if (g->in_node[i] != GRAPH_NONE && !is_writable(x, g, g->in_node[i], visits))
+			return false;
 	return true;
 }
 
-static struct done *find_done(const struct text *x, const struct tensor *t, enum elem elem)
+/* What was written for a tensor as a type, or for a node of the graph (its id's address). */
+static struct done *find_done(const struct text *x, const void *key, enum elem elem)
 {
-	for (size_t h = ((uintptr_t)t >> 4) * 0x9e3779b97f4a7c15u >> 20;; h++) {
+	for (size_t h = ((uintptr_t)key >> 3) * 0x9e3779b97f4a7c15u >> 20;; h++) {
 		struct done *d = &x->done[h & (x->n_slots - 1)];
-		if (!d->t || (d->t == t && d->elem == elem))
+		if (!d->key || (d->key == key && d->elem == elem))
 			return d;
 	}
 }
@@ -87,29 +82,55 @@ static void grow_done(struct text *x)
 	x->n_slots = n ? 2 * n : 64;
 	x->done = MEM_NEWN(struct done, x->n_slots);
 	for (size_t i = 0; i < n; i++)
-		if (old[i].t)
-			*find_done(x, old[i].t, old[i].elem) = old[i];
+		if (old[i].key)
+			*find_done(x, old[i].key, old[i].elem) = old[i];
 	mem_free(old);
 }
 
-/* Constant input i of n, as the type that the node expects. */
-static int put_constant(struct text *x, const struct step_node *n, uint32_t i, struct ir_value *out,
-			struct err *e)
+static void add_done(struct text *x, const void *key, enum elem elem, struct ir_value value)
 {
-	const struct graph *g = n->graph;
-	const struct tensor *t = n->in[i].tensor;
-	uint32_t slot = g->in_ptr[n->v] + i;
-	enum elem expected = (enum elem)g->out_elem[g->out_ptr[g->in_node[slot]] + g->in_port[slot]];
-	uint64_t offset, bytes = (uint64_t)tensor_bytes(t);
-	char name[40];
 	if (2 * (x->n_done + 1) > x->n_slots)
 		grow_done(x);
-	struct done *d = find_done(x, t, expected);
-	if (d->t) {
-		*out = d->value;
-		return 0;
+	*find_done(x, key, elem) = (struct done){key, elem, value};
+	x->n_done++;
+}
+
+static bool was_done(const struct text *x, const void *key, enum elem elem, struct ir_value *value)
+{
+	const struct done *d = x->n_slots ? find_done(x, key, elem) : NULL;
+	if (!d || !d->key)
+		return false;
+	*value = d->value;
+	return true;
+}
+
+/* Node u and what it depends on, as the model has them: plugins find quantised weights by
+ * the operators that unpack them. */
+static uint32_t put_constant_node(struct text *x, const struct graph *g, uint32_t u)
+{
+	struct ir_value done, in[IN_SUBGRAPH];
+	if (was_done(x, &g->id[u], EL_COUNT, &done))
+		return done.layer;
+	uint32_t n = g->in_ptr[u + 1] - g->in_ptr[u];
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t slot = g->in_ptr[u] + i, from = g->in_node[slot];
+		in[i] = from == GRAPH_NONE ? IR_NO_VALUE
+					   : (struct ir_value){put_constant_node(x, g, from), g->in_port[slot]};
 	}
-	if (!in_file(x, n, i, &offset) && ov_weights_add(x->weights, t->data, bytes, &offset, e) < 0)
+	uint32_t layer = ir_write_node(x->w, g, u, in);
+	add_done(x, &g->id[u], EL_COUNT, (struct ir_value){layer, 0});
+	return layer;
+}
+
+/* A computed value, as the type that the node expects. */
+static int put_value(struct text *x, const struct tensor *t, enum elem expected, struct ir_value *out,
+		     struct err *e)
+{
+	uint64_t offset, bytes = (uint64_t)tensor_bytes(t);
+	char name[40];
+	if (was_done(x, t, expected, out))
+		return 0;
+	if (ov_weights_add(x->weights, t->data, bytes, &offset, e) < 0)
 		return -1;
 	snprintf(name, sizeof name, "constant/%u", x->n_names++);
 	struct ir_tensor shown = describe(t);
@@ -118,11 +139,50 @@ static int put_constant(struct text *x, const struct step_node *n, uint32_t i, s
 		shown.elem = expected;
 		value.layer = ir_write_decompression(x->w, strcat(name, "/f"), value, &shown);
 	}
-	x->weight_bytes += elem_is_real(t->elem) ? (uint64_t)tensor_elements(t) * sizeof(float) : bytes;
-	*d = (struct done){t, expected, value};
-	x->n_done++;
+	add_done(x, t, expected, value);
 	*out = value;
 	return 0;
+}
+
+/* The type that input i of n has in the model. */
+static enum elem expected_elem(const struct step_node *n, uint32_t i)
+{
+	const struct graph *g = n->graph;
+	uint32_t slot = g->in_ptr[n->v] + i;
+	return (enum elem)g->out_elem[g->out_ptr[g->in_node[slot]] + g->in_port[slot]];
+}
+
+/* Constant input i of n: with what the model computes it from, where that is in the file. */
+static int put_constant(struct text *x, const struct step_node *n, uint32_t i, struct ir_value *out,
+			struct err *e)
+{
+	const struct graph *g = n->graph;
+	const struct tensor *t = n->in[i].tensor;
+	uint32_t slot = g->in_ptr[n->v] + i;
+	int visits = IN_SUBGRAPH;
+	x->weight_bytes += elem_is_real(t->elem) ? (uint64_t)tensor_elements(t) * sizeof(float)
+						 : (uint64_t)tensor_bytes(t);
+	if (!is_writable(x, g, g->in_node[slot], &visits))
+		return put_value(x, t, expected_elem(n, i), out, e);
+	*out = (struct ir_value){put_constant_node(x, g, g->in_node[slot]), g->in_port[slot]};
+	return 0;
+}
+
+/* ---- types ---- */
+
+/* Where the executor keeps a tensor in another type than the model says (f32 for f16). */
+static struct ir_value put_type(struct text *x, enum elem have, enum elem want, const struct tensor *t,
+				struct ir_value from)
+{
+	char name[40], attribute[60];
+	if (have == want)
+		return from;
+	struct ir_tensor result = describe(t);
+	result.elem = want;
+	snprintf(name, sizeof name, "type/%u", x->n_names++);
+	snprintf(attribute, sizeof attribute, "destination_type=\"%s\"", elem_name(want));
+	return (struct ir_value){
+		ir_write_operator(x->w, "Convert", "opset1", name, attribute, 1, &from, &result), 0};
 }
 
 /* ---- views ---- */
@@ -158,8 +218,12 @@ static int put_argument(struct text *x, const struct step_node *n, uint32_t i, s
 	switch (a->from) {
 	case FROM_NONE: return 0;
 	case FROM_CONST: return put_constant(x, n, i, out, e);
-	case FROM_INPUT: return put_view(x, x->s->in[a->index], a->tensor, x->input[a->index], out, e);
 	case FROM_NODE: break;
+	case FROM_INPUT:
+		if (put_view(x, x->s->in[a->index], a->tensor, x->input[a->index], out, e) < 0)
+			return -1;
+		*out = put_type(x, a->tensor->elem, expected_elem(n, i), a->tensor, *out);
+		return 0;
 	}
 	return put_view(x, &x->s->node[a->index].out[a->port], a->tensor,
 			(struct ir_value){x->layer[a->index], a->port}, out, e);
@@ -197,8 +261,12 @@ int ov_model_text(const struct step_spec *s, struct ov_weights *w, char **text, 
 	}
 	int rc = put_nodes(&x, e);
 	for (uint32_t i = 0; i < s->n_out && rc == 0; i++) {
+		const struct step_node *n = &s->node[s->out[i].node];
+		const struct tensor *t = &n->out[s->out[i].port];
+		struct ir_value value = {x.layer[s->out[i].node], s->out[i].port};
+		enum elem made = (enum elem)n->graph->out_elem[n->graph->out_ptr[n->v] + s->out[i].port];
 		snprintf(name, sizeof name, "hsdag/out/%u", i);
-		ir_write_result(x.w, name, (struct ir_value){x.layer[s->out[i].node], s->out[i].port});
+		ir_write_result(x.w, name, put_type(&x, made, t->elem, t, value));
 	}
 	if (rc == 0) {
 		const char *whole = ir_writer_text(x.w, bytes);

@@ -166,9 +166,7 @@ static void put_data(struct ir_writer *w, struct text *t, const struct graph *g,
 	struct ir_tensor x = {0};
 	if (parameter)
 		x = ir_tensor_of(g, g->out_ptr[v]);
-	bool known = parameter && x.rank != RANK_DYNAMIC;
-	for (uint32_t i = 0; known && i < x.rank; i++)
-		known = x.dim[i] != DIM_DYNAMIC;
+	bool known = parameter && x.rank != RANK_DYNAMIC;    /* the attribute may say less by now */
 	puts_to(t, "<data");
 	for (uint32_t i = g->attr_ptr[v]; i < g->attr_ptr[v + 1]; i++) {
 		const char *key = g->attr_key[i];
