@@ -18,7 +18,7 @@
 #include "stream/filter.h"
 
 struct options {
-	const char *devices, *memory, *weights, *inputs, *outputs, *save_inputs, *boundaries;
+	const char *devices, *memory, *precision, *weights, *inputs, *outputs, *save_inputs, *boundaries;
 	const char *openvino;
 	bool list, support, probe, profile, paired, allow_shared, reference;
 	int64_t candidates;
@@ -319,6 +319,10 @@ static int check_options(const struct options *o, struct err *e)
 		return err_set(e, ST_USAGE, "--profile goes with --probe");
 	if (o->paired && !o->reference)
 		return err_set(e, ST_USAGE, "--paired needs the reference");
+	if (o->precision && strcmp(o->precision, "f16") != 0 && strcmp(o->precision, "f32") != 0)
+		return err_set(e, ST_USAGE, "--precision is f16 or f32");
+	if (o->precision && !o->devices && !o->probe)
+		return err_set(e, ST_USAGE, "--precision goes with -D or --probe");
 	if (o->measure.max_runs < o->measure.min_runs)
 		return err_set(e, ST_USAGE, "--max-runs %lld is less than --min-runs %lld",
 			       (long long)o->measure.max_runs, (long long)o->measure.min_runs);
@@ -394,6 +398,9 @@ int main(int argc, char **argv)
 		FLAG("paper", 0, o.measure.paper, "10 runs, the mean of the last 5"),
 		TEXT("memory", 'm', o.memory, "LIST",
 		     "what plans may take, e.g. cpu:0=512M,cl:0.0=2G"),
+		TEXT("precision", 0, o.precision, "f16|f32",
+		     "of the OpenCL devices in LIST that do not say it\n"
+		     "themselves, as in cl:0.0/precision=f16"),
 		{"fuse", 0, OPT_CHOICE, &o.fuse, NULL,
 		 "which neighbouring nodes on a device may run as one step:\n"
 		 "none, those of one set, all", 0, 0, fuse_modes, NULL},
@@ -439,9 +446,11 @@ int main(int argc, char **argv)
 	const char *file = first < argc ? argv[first] : "-";
 	if (o.support)
 		return opt_finish(run_support(&o, file, &e), &e);
-	char found[4096];
+	char found[4096], *precise = NULL;
 	if (o.probe && !o.devices)
 		o.devices = device_list_default(found, sizeof found);
+	if (o.precision && o.devices)
+		o.devices = precise = opencl_precision(o.devices, o.precision);
 	blas_init();
 	struct state s = {
 		.o = &o, .common = &common, .f = &f, .arena = arena_new()};
@@ -452,5 +461,6 @@ int main(int argc, char **argv)
 	reset(&s);
 	turn_release(&s.turn);
 	arena_free(s.arena);
+	mem_free(precise);
 	return opt_finish(rc, &e);
 }

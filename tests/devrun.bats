@@ -144,6 +144,29 @@ py() {
 	done
 }
 
+@test "--precision f16: refused where the device lacks it, else near f32" {
+	two_cores
+	devrun --list | grep -q '^cl:0.0 .*PoCL' || skip "no PoCL"
+	placebase single -D cpu:0 mobilenet_v3_large.mp > f32.mp
+	placebase single -D cl:0.0:1/precision=f16 mobilenet_v3_large.mp > f16.mp
+	run -2 --separate-stderr devrun -D cl:0.0:1 --precision f8 -o no.mp f16.mp
+	[[ $stderr == *"f16 or f32"* ]]
+	if ! clinfo 2>/dev/null | grep -q cl_khr_fp16; then
+		run -2 --separate-stderr devrun -D cl:0.0:1 --precision f16 -o no.mp f16.mp
+		[[ $stderr == *"cl:0.0:1/precision=f16"*"cl_khr_fp16"* ]]
+	fi
+	devrun --runs 1 --no-reference --outputs f32 -o no.mp f32.mp
+	# The kernels store f16 and compute in f32 where the device has no more.
+	HSDAG_CL_HALF=1 devrun -D cl:0.0:1 --precision f16 --runs 1 --no-reference --outputs f16 -o run.mp f16.mp
+	py '
+		import numpy as np
+		a, b = np.load("f32/0.npy"), np.load("f16/0.npy")
+		assert runs("run.mp")[0]["ok"]
+		off = abs(a - b).max() / abs(a).max()
+		assert 1e-5 < off < 2e-2, off
+	'
+}
+
 @test "--probe adds devs and keeps the rest" {
 	dagfeat mobilenet_v3_large.mp > feat.mp
 	devrun --probe -D cpu:0 -o probe.mp feat.mp

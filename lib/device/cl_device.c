@@ -17,6 +17,8 @@ static void cl_close(struct device *d)
 	mem_free(s->timed);
 	cl_consts_release(s);
 	cl_kernels_release(s);
+	if (s->wide)
+		clReleaseMemObject(s->wide);
 	if (s->queue) {
 		cl_transfers_release(s);
 		clReleaseCommandQueue(s->queue);
@@ -43,6 +45,13 @@ static void ask_limits(struct cl_state *s)
 	s->fp64 = cl_device_has(dev, "cl_khr_fp64");
 }
 
+/* For tests, HSDAG_CL_HALF=1 keeps f32 as f16 where the device can but store it. */
+static bool allow_half(const struct cl_state *s)
+{
+	const char *force = getenv("HSDAG_CL_HALF");
+	return cl_device_has(s->place.device, "cl_khr_fp16") || (force && !strcmp(force, "1"));
+}
+
 static int cl_open(struct device *d, struct err *e)
 {
 	struct cl_place place;
@@ -56,6 +65,12 @@ static int cl_open(struct device *d, struct err *e)
 	pthread_cond_init(&s->idle, NULL);
 	cl_place_describe(d->name, &place, d);
 	ask_limits(s);
+	if (place.half && !allow_half(s)) {
+		cl_close(d);
+		return err_set(e, ST_USAGE, "'%s': the device does not compute in f16 (it lacks "
+			       "cl_khr_fp16)", d->name);
+	}
+	s->half = place.half;
 	cl_shape_choose(s);
 	cl_context_properties props[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)place.platform,
 					 0};

@@ -28,6 +28,7 @@ struct cl_place {
 	cl_platform_id platform;
 	cl_device_id device;     /* a sub-device when `sub` */
 	bool sub;
+	bool half;               /* f32 as f16 */
 	unsigned units;          /* compute units */
 };
 int cl_place_find(const char *name, struct cl_place *out, struct err *e) MUST_CHECK;
@@ -90,6 +91,9 @@ struct cl_state {
 	cl_command_queue queue;
 	struct cl_shape shape;
 	bool fp64, unified;      /* unified: host and device share memory */
+	bool half;               /* what the graph calls f32 is f16 here */
+	cl_mem wide;             /* half: f32 on its way to the host; bytes of it */
+	size_t wide_bytes;
 	size_t align, max_alloc;
 	cl_program program[P_COUNT];
 	cl_kernel kernel[K_COUNT];
@@ -283,6 +287,10 @@ bool cl_plan_known(struct cl_plan *p, int port);
 int cl_elem_code(enum elem t);           /* enum elem_code; -1: not known to kernels */
 /* 1, 2, 4, 8 -> 0, 1, 2, 3; -1 for types that are not moved. */
 int cl_move_log(enum elem t);
+/* The same as the plan's device has them in memory, where f32 may be f16. */
+int cl_code(const struct cl_plan *p, enum elem t);
+int cl_log(const struct cl_plan *p, enum elem t);
+size_t cl_bytes(const struct cl_plan *p, const struct tensor *t);
 
 /* Nested loops over several arrays, outermost first; merged where all strides allow. */
 enum { LOOPS = 24, LOOP_ARRAYS = OPERANDS + 1 };
@@ -297,6 +305,10 @@ void cl_loops_merge(struct cl_loops *l);
 size_t cl_rows_share(const struct cl_state *s, int64_t n_rows, int64_t inner, struct rows *r);
 
 /* ---- cl_step.c ---- */
+
+/* Start one kernel: buffers, arguments, groups. */
+int cl_launch_run(struct cl_state *s, const struct cl_launch *l, cl_kernel kernel, const cl_mem *buf,
+		  struct err *e) MUST_CHECK;
 
 void cl_consts_release(struct cl_state *s);
 bool cl_step_supports(struct device *d, const struct step_spec *s, char *why, size_t cap);
@@ -313,7 +325,13 @@ struct devmem {
 	cl_mem mem;
 	bool view;
 	size_t bytes;
+	/* On a device whose f32 is f16: what mem holds.  The host's bytes, until a step reads them
+	 * as f32 and they are narrowed into a buffer beside; or what a step has left there. */
+	enum { MEM_HOST, MEM_NARROWED, MEM_HALF } state;
+	cl_mem narrow;
 };
+/* The buffer in which a step finds the f32 of m as f16, narrowed now if need be. */
+int cl_memory_narrow(struct cl_state *s, struct devmem *m, cl_mem *out, struct err *e) MUST_CHECK;
 int cl_memory_alloc(struct device *d, size_t bytes, struct devmem **out, struct err *e);
 int cl_memory_view(struct device *d, struct devmem *base, size_t offset, size_t bytes,
 		   struct devmem **out, struct err *e);

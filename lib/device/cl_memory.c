@@ -64,6 +64,8 @@ void cl_memory_release(struct device *d, struct devmem *m)
 	(void)d;
 	if (m)
 		clReleaseMemObject(m->mem);
+	if (m && m->narrow)
+		clReleaseMemObject(m->narrow);
 	mem_free(m);
 }
 
@@ -86,6 +88,60 @@ int cl_memory_constant(struct cl_state *s, const void *data, size_t bytes, cl_me
 		return cl_err(e, "clEnqueueWriteBuffer", rc);
 	}
 	return 0;
+}
+
+/* ---- f32 that is f16 on the device ---- */
+
+/* n elements of `from` into `to`, of these enum elem_code. */
+static int change_type(struct cl_state *s, cl_mem from, cl_mem to, int code_from, int code_to,
+		       size_t n, struct err *e)
+{
+	struct cl_launch l = {.kernel = K_convert, .n_buf = 2, .groups = {1, 1, 1}};
+	cl_mem buf[] = {from, to};
+	cl_kernel kernel;
+	l.args.elem.code[0] = code_from;
+	l.args.elem.code[3] = code_to;
+	l.groups[0] = cl_rows_share(s, 1, (int64_t)n, &l.args.elem.r);
+	return cl_kernel_get(s, K_convert, &kernel, e) || cl_launch_run(s, &l, kernel, buf, e) ? -1
+		: 0;
+}
+
+int cl_memory_narrow(struct cl_state *s, struct devmem *m, cl_mem *out, struct err *e)
+{
+	cl_int rc = 0;
+	*out = m->mem;
+	if (m->state == MEM_HALF)
+		return 0;
+	if (!m->narrow)
+		m->narrow = clCreateBuffer(s->context, CL_MEM_READ_WRITE, m->bytes / 2 + 4, NULL,
+					   &rc);
+	if (rc)
+		return cl_err(e, "clCreateBuffer", rc);
+	*out = m->narrow;
+	if (m->state == MEM_NARROWED)
+		return 0;
+	m->state = MEM_NARROWED;
+	return change_type(s, m->mem, m->narrow, C_F32, C_F16, m->bytes / 4, e);
+}
+
+/* The buffer from which the host can read what it calls f32. */
+static int widened(struct cl_state *s, struct devmem *m, size_t bytes, cl_mem *out, struct err *e)
+{
+	cl_int rc = 0;
+	*out = m->mem;
+	if (m->state != MEM_HALF)
+		return 0;
+	if (s->wide_bytes < bytes) {
+		cl_mem wide = clCreateBuffer(s->context, CL_MEM_READ_WRITE, bytes, NULL, &rc);
+		if (rc)
+			return cl_err(e, "clCreateBuffer", rc);
+		if (s->wide)
+			clReleaseMemObject(s->wide);
+		s->wide = wide;
+		s->wide_bytes = bytes;
+	}
+	*out = s->wide;
+	return change_type(s, m->mem, s->wide, C_F16, C_F32, bytes / 4, e);
 }
 
 /* ---- pinned buffers ---- */
@@ -233,6 +289,7 @@ int cl_memory_upload(struct device *d, struct devmem *dst, const void *src, size
 		return -1;
 	if (t->pinned)
 		memcpy(t->pinned->host, src, bytes);
+	dst->state = MEM_HOST;
 	cl_int rc = clEnqueueWriteBuffer(s->queue, dst->mem, CL_FALSE, 0, bytes,
 					 t->pinned ? t->pinned->host : src, 0, NULL, &event);
 	return transfer_started(t, "clEnqueueWriteBuffer", rc, event, e);
@@ -247,11 +304,14 @@ int cl_memory_download(struct device *d, struct devmem *src, void *dst, size_t b
 		done(arg, true);
 		return 0;
 	}
+	cl_mem from;
+	if (widened(s, src, bytes, &from, e))
+		return -1;
 	struct cl_transfer *t = transfer_begin(s, bytes, done, arg, e);
 	if (!t)
 		return -1;
 	t->dst = dst;
-	cl_int rc = clEnqueueReadBuffer(s->queue, src->mem, CL_FALSE, 0, bytes,
+	cl_int rc = clEnqueueReadBuffer(s->queue, from, CL_FALSE, 0, bytes,
 					t->pinned ? t->pinned->host : dst, 0, NULL, &event);
 	return transfer_started(t, "clEnqueueReadBuffer", rc, event, e);
 }

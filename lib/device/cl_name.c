@@ -1,5 +1,6 @@
 /* cl_name.c - OpenCL devices by name: "cl:P.D" is device D of platform P, and
- * "cl:P.D:A-B" (or ":A") its compute units A to B alone.
+ * "cl:P.D:A-B" (or ":A") its compute units A to B alone; behind either,
+ * "/precision=f16" has f32 kept and computed in f16.
  *
  * A range of units is a sub-device, partitioned by counts.  On PoCL, unit u is
  * worker thread u, which POCL_AFFINITY=1 pins to core u, so "cl:0.0:1" and
@@ -16,7 +17,7 @@ enum { MAX_PLATFORMS = 64, MAX_DEVICES = 256, MAX_UNITS = 1 << 20 };
 
 struct cl_name {
 	unsigned platform, device;
-	bool range;
+	bool range, half;
 	unsigned first, last;    /* compute units, both included */
 };
 
@@ -38,15 +39,16 @@ static bool name_parse(const char *s, struct cl_name *n)
 	if (strncmp(s, "cl:", 3) || !(s = number(s + 3, MAX_PLATFORMS, &n->platform)) ||
 	    *s++ != '.' || !(s = number(s, MAX_DEVICES, &n->device)))
 		return false;
-	if (!*s)
-		return true;
-	n->range = true;
-	if (*s++ != ':' || !(s = number(s, MAX_UNITS, &n->first)))
-		return false;
-	n->last = n->first;
-	if (*s == '-' && !(s = number(s + 1, MAX_UNITS, &n->last)))
-		return false;
-	return !*s && n->first <= n->last;
+	if (*s == ':') {
+		n->range = true;
+		if (!(s = number(s + 1, MAX_UNITS, &n->first)))
+			return false;
+		n->last = n->first;
+		if (*s == '-' && !(s = number(s + 1, MAX_UNITS, &n->last)))
+			return false;
+	}
+	n->half = !strcmp(s, "/precision=f16");
+	return (!*s || n->half || !strcmp(s, "/precision=f32")) && n->first <= n->last;
 }
 
 int opencl_name_check(const char *name, struct err *e)
@@ -56,8 +58,28 @@ int opencl_name_check(const char *name, struct err *e)
 		return 0;
 	char text[80];
 	return err_set(e, ST_USAGE, "'%s' is not the name of an OpenCL device; write cl:P.D "
-		       "for device D of platform P, or cl:P.D:A-B for its compute units A to B",
+		       "for device D of platform P, or cl:P.D:A-B for its compute units A to B, "
+		       "with /precision=f16 behind it for f16",
 		       err_escape(text, sizeof text, name, strlen(name)));
+}
+
+char *opencl_precision(const char *list, const char *precision)
+{
+	size_t n = strlen(list), commas = 1;
+	for (const char *c = list; *c; c++)
+		commas += *c == ',';
+	size_t cap = n + commas * (strlen(precision) + 12) + 1, len = 0;
+	char *all = mem_alloc(cap, 1);
+	while (*list) {
+		size_t part = strcspn(list, ",");
+		bool add = !strncmp(list, "cl:", 3) && !memchr(list, '/', part);
+		len += (size_t)snprintf(all + len, cap - len, "%.*s%s%s", (int)part, list,
+					add ? "/precision=" : "", add ? precision : "");
+		list += part;
+		if (*list == ',')
+			all[len++] = *list++;
+	}
+	return all;
 }
 
 void opencl_arrange(const char *const *names, uint32_t n)
@@ -176,6 +198,7 @@ int cl_place_find(const char *name, struct cl_place *out, struct err *e)
 	    device_get(out->platform, n.device, &out->device, e))
 		return -1;
 	out->units = device_units(out->device);
+	out->half = n.half;
 	if (n.range && (n.first > 0 || n.last + 1 != out->units)) {
 		if (sub_device(out->device, out->units, &n, &out->device, e))
 			return -1;

@@ -98,6 +98,22 @@ int cl_move_log(enum elem t)
 	}
 }
 
+int cl_code(const struct cl_plan *p, enum elem t)
+{
+	return p->s->half && t == EL_F32 ? C_F16 : cl_elem_code(t);
+}
+
+int cl_log(const struct cl_plan *p, enum elem t)
+{
+	return p->s->half && t == EL_F32 ? 1 : cl_move_log(t);
+}
+
+size_t cl_bytes(const struct cl_plan *p, const struct tensor *t)
+{
+	size_t bytes = (size_t)tensor_bytes(t);
+	return p->s->half && t->elem == EL_F32 ? bytes / 2 : bytes;
+}
+
 /* ---- loops ---- */
 
 void cl_loops_add(struct cl_loops *l, int64_t dim, const int64_t *stride)
@@ -173,7 +189,7 @@ static int plan_view(struct cl_plan *p)
 	struct cl_launch *l = cl_plan_add(p, K_copy);
 	cl_plan_buf(l, REF_IN, 0);
 	cl_plan_buf(l, REF_OUT, 0);
-	l->copy_bytes = (size_t)bytes;
+	l->copy_bytes = cl_bytes(p, &p->out[0]);
 	return 0;
 }
 
@@ -182,7 +198,7 @@ static int plan_shape_of(struct cl_plan *p)
 	struct cl_launch *l = cl_plan_add(p, K_copy);
 	cl_plan_buf(l, REF_SHAPE, 0);
 	cl_plan_buf(l, REF_OUT, 0);
-	l->copy_bytes = (size_t)tensor_bytes(&p->out[0]);
+	l->copy_bytes = cl_bytes(p, &p->out[0]);
 	return 0;
 }
 
@@ -199,7 +215,7 @@ static bool sizes_fit(struct cl_plan *p, const struct tensor *t, int n)
 			return cl_plan_no(p,
 					  "a tensor of %lld elements is too large for the kernels",
 					  (long long)n_elements), false;
-		if (cl_elem_code(t[i].elem) < 0)
+		if (cl_code(p, t[i].elem) < 0)
 			return cl_plan_no(p, "element type %s is not supported",
 					  elem_name(t[i].elem)), false;
 	}

@@ -132,7 +132,7 @@ static void plan_gates(struct cl_plan *p, const struct cells *c, enum cell_kind 
 		.x_step = c->steps * rows, .t_x = rows, .r_at = d * c->batch * rows,
 		.y_at = d * c->steps * n, .y_step = c->sequence ? c->directions * c->steps * n : 0,
 		.t_y = n, .t = t, .steps = c->steps, .reverse = d == 1 || op->reverse,
-		.code = c->lengths < 0 ? -1 : cl_elem_code(p->in[c->lengths].elem),
+		.code = c->lengths < 0 ? -1 : cl_code(p, p->in[c->lengths].elem),
 		.state_at = d * n, .state_step = c->directions * n};
 	cl_plan_buf(l, REF_TEMP, XG);
 	cl_plan_buf(l, REF_TEMP, RG);
@@ -153,7 +153,7 @@ static void plan_gates(struct cl_plan *p, const struct cells *c, enum cell_kind 
 static void copy_state(struct cl_plan *p, int from, int to)
 {
 	struct cl_launch *l = cl_plan_add(p, K_copy);
-	l->copy_bytes = (size_t)tensor_bytes(&p->out[to]);
+	l->copy_bytes = cl_bytes(p, &p->out[to]);
 	cl_plan_buf(l, REF_IN, from);
 	cl_plan_buf(l, REF_OUT, to);
 }
@@ -162,11 +162,13 @@ static void copy_state(struct cl_plan *p, int from, int to)
 static int gate_bias(struct cl_plan *p, const struct cells *c)
 {
 	int blob, n = c->hidden;
-	float *to = cl_plan_blob(p, (size_t)(c->directions * 3 * n) * sizeof(float), &blob);
+	struct tensor to = {.elem = p->s->half ? EL_F16 : EL_F32, .rank = 1,
+			    .dim = {c->directions * 3 * n}};
 	const float *b = p->in[c->w + 2].data;
+	to.data = cl_plan_blob(p, (size_t)tensor_bytes(&to), &blob);
 	for (int d = 0; b && d < c->directions; d++)
 		for (int j = 0; j < n; j++)
-			to[(d * 3 + 2) * n + j] = b[(d * 4 + 3) * n + j];
+			tensor_set_real(&to, (d * 3 + 2) * n + j, b[(d * 4 + 3) * n + j]);
 	return blob;
 }
 

@@ -124,7 +124,7 @@ static int fill_loops(struct cl_plan *p, struct cl_launch *l, int n_in,
 	}
 	for (int i = 0; i < n_in; i++)
 		a->inner[i] = (int)loops.stride[i][a->rank];
-	a->code[3] = cl_elem_code(out->elem);
+	a->code[3] = cl_code(p, out->elem);
 	l->groups[0] = cl_rows_share(p->s, n_rows, loops.dim[a->rank], &a->r);
 	return 0;
 }
@@ -137,7 +137,7 @@ static int fill_ports(struct cl_plan *p, struct cl_launch *l, int n_in)
 	for (int i = 0; i < n_in; i++) {
 		t[i] = &p->in[i];
 		shift[i] = n_in == 1 ? 0 : align_of(p, i, (int)p->out[0].rank);
-		l->args.elem.code[i] = cl_elem_code(p->in[i].elem);
+		l->args.elem.code[i] = cl_code(p, p->in[i].elem);
 	}
 	return fill_loops(p, l, n_in, t, shift);
 }
@@ -172,7 +172,7 @@ static int plan_select(struct cl_plan *p)
 	if (p->in[0].elem != EL_BOOLEAN && p->in[0].elem != EL_U8)
 		return cl_plan_no(p, "the condition of Select is not boolean");
 	struct cl_launch *l = cl_plan_add(p, K_choose);
-	l->args.elem.op = cl_move_log(p->out[0].elem);
+	l->args.elem.op = cl_log(p, p->out[0].elem);
 	for (int i = 0; i < 3; i++)
 		cl_plan_buf(l, REF_IN, i);
 	cl_plan_buf(l, REF_OUT, 0);
@@ -220,17 +220,17 @@ int cl_plan_convert(struct cl_plan *p)
 	enum elem from = p->in[0].elem, to = p->out[0].elem;
 	if ((from == EL_F64 || to == EL_F64) && from != to && !p->s->fp64)
 		return cl_plan_no(p, "the device has no f64");
-	bool half = from == EL_F16 && to == EL_F32;
+	bool half = from == EL_F16 && to == EL_F32 && !p->s->half;
 	enum cl_kernel_id k = from == to ? K_copy : half ? K_convert_f16_f32 : K_convert;
 	struct cl_launch *l = cl_plan_add(p, k);
 	cl_plan_buf(l, REF_IN, 0);
 	cl_plan_buf(l, REF_OUT, 0);
 	if (from == to) {
-		l->copy_bytes = (size_t)tensor_bytes(&p->out[0]);
+		l->copy_bytes = cl_bytes(p, &p->out[0]);
 		return 0;
 	}
-	l->args.elem.code[0] = cl_elem_code(from);
-	l->args.elem.code[3] = cl_elem_code(to);
+	l->args.elem.code[0] = cl_code(p, from);
+	l->args.elem.code[3] = cl_code(p, to);
 	l->groups[0] = cl_rows_share(p->s, 1, tensor_elements(&p->out[0]), &l->args.elem.r);
 	return 0;
 }

@@ -28,9 +28,9 @@ static struct cl_launch *add(struct cl_plan *p, enum cl_kernel_id k, int64_t n, 
 {
 	struct cl_launch *l = cl_plan_add(p, k);
 	struct index_args *a = &l->args.index;
-	a->log = cl_move_log(p->in[0].elem);
-	a->code = cl_elem_code(p->in[0].elem);
-	a->idx_code = cl_elem_code(index);
+	a->log = cl_log(p, p->in[0].elem);
+	a->code = cl_code(p, p->in[0].elem);
+	a->idx_code = cl_code(p, index);
 	l->groups[0] = cl_plan_groups(p->s, n);
 	return l;
 }
@@ -38,7 +38,7 @@ static struct cl_launch *add(struct cl_plan *p, enum cl_kernel_id k, int64_t n, 
 static void copy_data(struct cl_plan *p)
 {
 	struct cl_launch *l = cl_plan_add(p, K_copy);
-	l->copy_bytes = (size_t)tensor_bytes(&p->out[0]);
+	l->copy_bytes = cl_bytes(p, &p->out[0]);
 	cl_plan_buf(l, REF_IN, 0);
 	cl_plan_buf(l, REF_OUT, 0);
 }
@@ -201,7 +201,7 @@ static int plan_one_hot(struct cl_plan *p)
 	around(out, axis, &outer, &inner);
 	struct cl_launch *l = add(p, K_one_hot, tensor_elements(out), p->in[0].elem);
 	struct index_args *a = &l->args.index;
-	a->log = cl_move_log(out->elem);
+	a->log = cl_log(p, out->elem);
 	a->outer = (int)outer;
 	a->inner = (int)inner;
 	a->n = (int)out->dim[axis];
@@ -262,7 +262,7 @@ static int plan_reverse_sequence(struct cl_plan *p)
 	const struct tensor *in = &p->in[0];
 	int batch = op_axis(p->op->a.onehot.batch_axis, in->rank);
 	int seq = op_axis(p->op->a.onehot.seq_axis, in->rank);
-	if (batch < 0 || seq < 0 || batch == seq || cl_elem_code(p->in[1].elem) <= C_F64)
+	if (batch < 0 || seq < 0 || batch == seq || cl_code(p, p->in[1].elem) <= C_F64)
 		return cl_plan_no(p, "this ReverseSequence is not supported");
 	int first = batch < seq ? batch : seq, second = batch < seq ? seq : batch;
 	struct cl_launch *l = add(p, K_reverse_sequence, tensor_elements(in), p->in[1].elem);
@@ -283,7 +283,7 @@ int cl_plan_index(struct cl_plan *p)
 {
 	int idx = p->op->kind == OP_ONE_HOT ? 0 : 1;
 	if (p->op->kind != OP_CUM_SUM && p->op->kind != OP_TOP_K &&
-	    cl_elem_code(p->in[idx].elem) <= C_F64)
+	    cl_code(p, p->in[idx].elem) <= C_F64)
 		return cl_plan_no(p, "indices of type %s", elem_name(p->in[idx].elem));
 	switch (p->op->kind) {
 	case OP_GATHER_ELEMENTS: return plan_gather_elements(p);

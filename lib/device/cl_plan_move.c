@@ -25,7 +25,7 @@ static int add_move(struct cl_plan *p, struct cl_loops *loops, int from, int to,
 		return cl_plan_no(p, "too many dimensions");
 	struct cl_launch *l = cl_plan_add(p, K_move);
 	struct move_args *a = &l->args.move;
-	a->log = cl_move_log(p->out[to].elem);
+	a->log = cl_log(p, p->out[to].elem);
 	a->rank = loops->rank - 1;
 	for (int d = 0; d < a->rank; d++) {
 		a->dim[d] = (int)loops->dim[d];
@@ -281,7 +281,7 @@ int cl_plan_gather(struct cl_plan *p)
 		return -1;
 	if (op_gather_axes(p->op, p->in, &axis, &batch_dims))
 		return cl_plan_no(p, "axis is out of range");
-	if (cl_elem_code(idx->elem) <= C_F64)
+	if (cl_code(p, idx->elem) <= C_F64)
 		return cl_plan_no(p, "indices of type %s", elem_name(idx->elem));
 	for (int d = 0; d < (int)data->rank; d++) {
 		if (d < batch_dims)
@@ -295,11 +295,11 @@ int cl_plan_gather(struct cl_plan *p)
 		n_idx *= idx->dim[d];
 	struct cl_launch *l = cl_plan_add(p, K_gather);
 	struct gather_args *a = &l->args.gather;
-	a->log = cl_move_log(data->elem);
+	a->log = cl_log(p, data->elem);
 	a->outer = (int)outer;
 	a->axis = (int)data->dim[axis];
 	a->n_idx = (int)n_idx;
-	a->code = cl_elem_code(idx->elem);
+	a->code = cl_code(p, idx->elem);
 	cl_plan_buf(l, REF_IN, 0);
 	cl_plan_buf(l, REF_IN, 1);
 	cl_plan_buf(l, REF_OUT, 0);
@@ -314,8 +314,8 @@ int cl_plan_range(struct cl_plan *p)
 		return cl_plan_no(p, "Range of f64 is not supported");
 	struct cl_launch *l = cl_plan_add(p, K_range);
 	l->args.range = (struct range_args){
-		.n = (int)tensor_elements(out), .start = cl_elem_code(p->in[0].elem),
-		.step = cl_elem_code(p->in[2].elem), .to = cl_elem_code(out->elem)};
+		.n = (int)tensor_elements(out), .start = cl_code(p, p->in[0].elem),
+		.step = cl_code(p, p->in[2].elem), .to = cl_code(p, out->elem)};
 	cl_plan_buf(l, REF_IN, 0);
 	cl_plan_buf(l, REF_IN, 2);
 	cl_plan_buf(l, REF_OUT, 0);

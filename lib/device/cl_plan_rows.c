@@ -36,7 +36,7 @@ static int reduce_op_of(enum op_kind kind)
 int cl_plan_reduce(struct cl_plan *p)
 {
 	const struct tensor *x = &p->in[0];
-	bool is[TENSOR_DIMS], integer = cl_elem_code(x->elem) > C_F64;
+	bool is[TENSOR_DIMS], integer = cl_code(p, x->elem) > C_F64;
 	int64_t stride[TENSOR_DIMS], s = 1, n = 1;
 	struct cl_loops keep = {.n_arrays = 1}, red = {.n_arrays = 1};
 	int op = reduce_op_of(p->op->kind);
@@ -64,8 +64,8 @@ int cl_plan_reduce(struct cl_plan *p)
 	struct reduce_args *a = &l->args.reduce;
 	*a = (struct reduce_args){
 		.n = (int)tensor_elements(&p->out[0]), .op = op, .rank = keep.rank,
-		.n_red = red.rank, .in_code = cl_elem_code(x->elem),
-		.out_code = cl_elem_code(p->out[0].elem),
+		.n_red = red.rank, .in_code = cl_code(p, x->elem),
+		.out_code = cl_code(p, p->out[0].elem),
 		.scale = p->op->kind == OP_REDUCE_MEAN ? 1.0f / (float)n : 1.0f};
 	for (int d = 0; d < keep.rank; d++) {
 		a->dim[d] = (int)keep.dim[d];

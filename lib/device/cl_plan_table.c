@@ -39,7 +39,7 @@ static int64_t fill_dims(struct cl_plan *p, struct cl_launch *l, const int *taps
 		if (d < a->rank)
 			n_rows *= out->dim[d];
 	}
-	a->log = cl_move_log(out->elem);
+	a->log = cl_log(p, out->elem);
 	l->groups[0] = cl_rows_share(p->s, n_rows, a->dim[a->rank], &a->r);
 	return n ? n : 1;
 }

@@ -59,7 +59,7 @@ void cl_shape_choose(struct cl_state *s)
 	bool cpu = type & CL_DEVICE_TYPE_CPU;
 	if (force && (!strcmp(force, "gpu") || !strcmp(force, "cpu")))
 		cpu = force[0] == 'c';
-	if (cpu) {
+	if (cpu && !s->half) {
 		/* registers for 6 rows of 4 vectors with AVX-512, of 2 with less */
 		int vw = vector_width(s->place.device), nv = vw == 16 ? 4 : 2;
 		s->shape = (struct cl_shape){.vw = vw, .ls = 1, .gemm_ls = 1, .mr = 6,
@@ -72,11 +72,12 @@ void cl_shape_choose(struct cl_state *s)
 	}
 }
 
-static void build_options(const struct cl_shape *h, char *dst, size_t cap)
+static void build_options(const struct cl_state *s, char *dst, size_t cap)
 {
+	const struct cl_shape *h = &s->shape;
 	snprintf(dst, cap, "-cl-std=CL1.2 -w -DVW=%d -DLS=%d -DGEMM_LS=%d -DMR=%d -DNR=%d -DNV=%d "
-		 "-DKC=%d -DMC=%d -DWINDOW_LOCAL=%d -DWINDOW_OUT=%d", h->vw, h->ls, h->gemm_ls, h->mr,
-		 h->nr, h->nr / h->vw, h->kc, h->mc, h->window_local, h->window_out);
+		 "-DKC=%d -DMC=%d -DWINDOW_LOCAL=%d -DWINDOW_OUT=%d%s", h->vw, h->ls, h->gemm_ls, h->mr,
+		 h->nr, h->nr / h->vw, h->kc, h->mc, h->window_local, h->window_out, s->half ? " -DHALF" : "");
 }
 
 enum { MAX_TEXTS = 8 };
@@ -187,7 +188,7 @@ static cl_program to_cache(struct cl_state *s, cl_program prog, const char *key,
 static int program_build(struct cl_state *s, enum cl_program_id p, struct err *e)
 {
 	char options[300];
-	build_options(&s->shape, options, sizeof options);
+	build_options(s, options, sizeof options);
 	char *key = cache_key(s, p, options);
 	cl_program prog = from_cache(s, key, options);
 	if (!prog) {

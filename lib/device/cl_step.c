@@ -23,6 +23,8 @@ struct bound {
 struct step {
 	size_t n;
 	struct bound *bound;
+	bool *in_f32, *out_f32;  /* which of its inputs and outputs the graph calls f32 */
+	uint32_t n_out;
 };
 
 /* A constant on the device: as it is (step 0), or packed `step` wide. */
@@ -52,7 +54,7 @@ static float value_f32(const struct tensor *t, int64_t i)
 }
 
 /* All matrices of t into blocks of `step` rows, (blocks, k, step), padded with zeros; f32, or
- * f16 (of an f16 tensor). */
+ * f16. */
 static void *pack(const struct tensor *t, const struct cl_const *c, size_t *bytes)
 {
 	int64_t blocks = ((int64_t)c->count + c->step - 1) / c->step;
@@ -62,13 +64,18 @@ static void *pack(const struct tensor *t, const struct cl_const *c, size_t *byte
 	void *all = mem_try(*bytes ? *bytes : 4);
 	float *dst = all;
 	uint16_t *dst16 = all;
+	struct tensor narrow = {.elem = EL_F16, .rank = 1, .dim = {n * packed}, .data = all};
+	int64_t to = 0;
 	for (int64_t z = 0; all && z < n; z++)
 		for (int64_t b = 0; b < blocks; b++)
 			for (int64_t k = 0; k < c->k; k++)
 				for (int64_t i = b * c->step; i < (b + 1) * c->step; i++) {
 					int64_t at = z * matrix + i * c->s_count + k * c->s_k;
 					bool in = i < c->count;
-					if (c->half)
+					if (c->half && t->elem == EL_F32)
+						tensor_set_real(&narrow, to++,
+								in ? value_f32(t, at) : 0.0);
+					else if (c->half)
 						*dst16++ = in ? ((const uint16_t *)t->data)[at] : 0;
 					else
 						*dst++ = in ? value_f32(t, at) : 0.0f;
@@ -76,14 +83,20 @@ static void *pack(const struct tensor *t, const struct cl_const *c, size_t *byte
 	return all;
 }
 
-static float *widen(const struct tensor *t, size_t *bytes)
+/* t as it is in the device's memory: f32 or f16. */
+static void *change_type(const struct tensor *t, enum elem to, size_t *bytes)
 {
+	struct tensor all = *t;
 	int64_t n = tensor_elements(t);
-	*bytes = (size_t)n * sizeof(float);
-	float *all = mem_try(*bytes ? *bytes : 4);
-	for (int64_t i = 0; all && i < n; i++)
-		all[i] = value_f32(t, i);
-	return all;
+	all.elem = to;
+	*bytes = (size_t)tensor_bytes(&all);
+	all.data = mem_try(*bytes ? *bytes : 4);
+	for (int64_t i = 0; all.data && i < n; i++)
+		if (to == EL_F32)
+			((float *)all.data)[i] = value_f32(t, i);
+		else
+			tensor_set_real(&all, i, value_f32(t, i));
+	return all.data;
 }
 
 /* The constant in the form that `want` describes; uploaded when nobody had it so far.  f32
@@ -103,8 +116,10 @@ static int const_get(struct cl_state *s, const struct cl_const *want, bool f32, 
 	struct cl_const c = *want;
 	size_t bytes = (size_t)tensor_bytes(t);
 	void *changed = NULL;
-	bool change = c.step || (f32 && t->elem == EL_F16);
-	if (change && !(changed = c.step ? pack(t, &c, &bytes) : widen(t, &bytes)))
+	enum elem to = s->half ? EL_F16 : EL_F32;
+	bool change = c.step || (f32 && t->elem != to);
+	c.half |= s->half;
+	if (change && !(changed = c.step ? pack(t, &c, &bytes) : change_type(t, to, &bytes)))
 		return err_set(e, ST_RUNTIME, "out of memory: %zu bytes for a packed constant",
 			       bytes);
 	int rc = cl_memory_constant(s, change ? changed : t->data, bytes, &c.mem, e);
@@ -335,7 +350,17 @@ int cl_step_prepare(struct device *d, const struct step_spec *s, struct step **o
 	}
 	struct step *st = MEM_NEW(struct step);
 	st->bound = MEM_NEWN(struct bound, q.plan.n + 1);
+	st->in_f32 = MEM_NEWN(bool, s->n_in + 1);
+	st->out_f32 = MEM_NEWN(bool, s->n_out + 1);
+	st->n_out = s->n_out;
+	for (uint32_t i = 0; i < s->n_in; i++)
+		st->in_f32[i] = s->in[i]->elem == EL_F32;
+	for (uint32_t i = 0; i < s->n_out; i++)
+		st->out_f32[i] = s->node[s->out[i].node].out[s->out[i].port].elem == EL_F32;
 	cl_mem blob[CL_BLOBS];
+	cl_kernel convert;
+	if (((struct cl_state *)d->state)->half)        /* between the host's f32 and ours */
+		rc = cl_kernel_get(d->state, K_convert, &convert, e);
 	for (int i = 0; !rc && i < q.plan.n_temps; i++)
 		rc = temp_get(d->state, i, q.plan.temp[i], e);
 	for (int i = 0; !rc && i < q.plan.n_blobs; i++) {
@@ -358,8 +383,11 @@ int cl_step_prepare(struct device *d, const struct step_spec *s, struct step **o
 void cl_step_free(struct device *d, struct step *s)
 {
 	(void)d;
-	if (s)
+	if (s) {
 		mem_free(s->bound);
+		mem_free(s->in_f32);
+		mem_free(s->out_f32);
+	}
 	mem_free(s);
 }
 
@@ -379,9 +407,9 @@ static bool is_product(enum cl_kernel_id k)
 	return k == K_gemm || k == K_tile_128 || k == K_tile_64 || k == K_thin;
 }
 
-static int launch(struct cl_state *s, struct bound *b, cl_mem *buf, struct err *e)
+int cl_launch_run(struct cl_state *s, const struct cl_launch *l, cl_kernel kernel, const cl_mem *buf,
+		  struct err *e)
 {
-	const struct cl_launch *l = &b->l;
 	cl_int rc = 0;
 	cl_event *event;
 	if (l->kernel == K_copy) {
@@ -396,13 +424,13 @@ static int launch(struct cl_state *s, struct bound *b, cl_mem *buf, struct err *
 		size_t global[3] = {l->groups[0] * local[0], l->groups[1], l->groups[2]};
 		cl_uint n = 0;
 		for (; !rc && n < (cl_uint)l->n_buf; n++)
-			rc = clSetKernelArg(b->kernel, n, sizeof(cl_mem), &buf[n]);
+			rc = clSetKernelArg(kernel, n, sizeof(cl_mem), &buf[n]);
 		if (!rc)
-			rc = clSetKernelArg(b->kernel, n, cl_kernel_args(l->kernel), &l->args);
+			rc = clSetKernelArg(kernel, n, cl_kernel_args(l->kernel), &l->args);
 		if (rc)
 			return cl_err(e, "clSetKernelArg", rc);
 		event = timed_slot(s);
-		rc = clEnqueueNDRangeKernel(s->queue, b->kernel, 3, NULL, global, local, 0, NULL,
+		rc = clEnqueueNDRangeKernel(s->queue, kernel, 3, NULL, global, local, 0, NULL,
 					    event);
 	}
 	if (!rc)
@@ -413,18 +441,34 @@ static int launch(struct cl_state *s, struct bound *b, cl_mem *buf, struct err *
 	return err_prefix(e, "kernel '%s'", cl_kernel_name(l->kernel));
 }
 
+/* The buffer of input or output `m` of a step: f32 as f16 where the device has it so. */
+static int buffer_of(struct cl_state *s, struct devmem *m, bool f32, cl_mem *out, struct err *e)
+{
+	*out = m->mem;
+	return s->half && f32 ? cl_memory_narrow(s, m, out, e) : 0;
+}
+
 int cl_step_run(struct device *d, struct step *st, struct devmem *const *in,
 		struct devmem *const *out, struct err *e)
 {
-	struct cl_state *state = d->state;
+	struct cl_state *s = d->state;
+	for (uint32_t i = 0; i < st->n_out; i++)
+		out[i]->state = s->half && st->out_f32[i] ? MEM_HALF : MEM_HOST;
 	for (size_t i = 0; i < st->n; i++) {
 		struct bound *b = &st->bound[i];
 		cl_mem buf[CL_BUFS];
-		for (int j = 0; j < b->l.n_buf; j++)
-			buf[j] = b->buf[j].fixed ? b->buf[j].fixed : b->buf[j].temp
-				? state->temp[b->buf[j].index]
-				: (b->buf[j].out ? out : in)[b->buf[j].index]->mem;
-		if (launch(d->state, b, buf, e))
+		for (int j = 0; j < b->l.n_buf; j++) {
+			uint32_t k = b->buf[j].index;
+			if (b->buf[j].fixed)
+				buf[j] = b->buf[j].fixed;
+			else if (b->buf[j].temp)
+				buf[j] = s->temp[k];
+			else if (b->buf[j].out)
+				buf[j] = out[k]->mem;
+			else if (buffer_of(s, in[k], st->in_f32[k], &buf[j], e))
+				return -1;
+		}
+		if (cl_launch_run(s, &b->l, b->kernel, buf, e))
 			return -1;
 	}
 	return 0;

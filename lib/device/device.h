@@ -227,8 +227,10 @@ void device_list_machine(void (*fn)(void *arg, const struct device *d), void *ar
 void cpu_list_machine(void (*fn)(void *arg, const struct device *d), void *arg);
 int cpu_name_check(const char *name, struct err *e) MUST_CHECK;
 void opencl_list_machine(void (*fn)(void *arg, const struct device *d), void *arg);
-/* "cl:P.D" and "cl:P.D:A-B" (compute units A to B only). */
+/* "cl:P.D" and "cl:P.D:A-B" (compute units A to B only), "/precision=f16" behind them. */
 int opencl_name_check(const char *name, struct err *e) MUST_CHECK;
+/* The list with "/precision=" behind the OpenCL devices that do not have it; mem_free. */
+char *opencl_precision(const char *list, const char *precision);
 void openvino_list_machine(void (*fn)(void *arg, const struct device *d), void *arg);
 /* "ov:TARGET[:CORES][/OPTION=VALUE]...", see ov_name.c. */
 int openvino_name_check(const char *name, struct err *e) MUST_CHECK;
