@@ -127,6 +127,8 @@ int shapes_apply(struct graph *g, const struct shape_list *given, struct err *e)
 	struct cpu_ctx *ctx = cpu_ctx_new(NULL, NULL);
 	struct shapes *s = NULL;
 	int rc = weights_check(&w, g, e);
+	if (rc < 0 && !*g->weights)
+		rc = err_prefix(e, "--shape needs the weights file");
 	if (rc == 0)
 		rc = (s = shapes_new(g, w.data, w.bytes, ctx, e)) ? 0 : -1;
 	if (rc == 0) {

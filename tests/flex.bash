@@ -1,0 +1,39 @@
+# flex.bash - for control.bats and dynamic.bats: models of flex.py through the pipeline, compared with
+# OpenVINO.
+
+flex_setup_file() {
+	export HSDAG_PYTHON B OPENBLAS_NUM_THREADS=1 HERE
+	HERE=$(realpath "$BATS_TEST_DIRNAME")
+	HSDAG_PYTHON=$(realpath -s "${HSDAG_PYTHON:-${B:-build}/venv/bin/python}")
+	B=$(realpath "${B:-build}")
+	"$HSDAG_PYTHON" -c 'import openvino' 2>/dev/null || return 0
+	"$HSDAG_PYTHON" "$HERE/flex.py" gen "$BATS_FILE_TMPDIR"
+}
+
+flex_setup() {
+	PATH=$B/bin:$PATH
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+needs_openvino() {
+	"$HSDAG_PYTHON" -c 'import openvino' 2>/dev/null || skip "needs OpenVINO in Python"
+}
+
+# agrees NAME [SHAPES [RUNS [SEED]]] - on one device and placed over two
+agrees() {
+	needs_openvino
+	local runs=${3:-1} how m=$BATS_FILE_TMPDIR/$1.xml
+	local -a shape=() keep=()
+	[ -z "${2:-}" ] || shape=(--shape "$2")
+	[ "$runs" = 1 ] || keep=(--keep-state)
+	rm -rf r && "$HSDAG_PYTHON" "$HERE/flex.py" ref "$BATS_FILE_TMPDIR" "$1" r ${2:+-s "$2"} -n "$runs" --seed "${4:-1}"
+	ir2dag "${shape[@]}" "$m" -o g.mp
+	for how in single "random -n 2"; do
+		# shellcheck disable=SC2086
+		placebase $how -D cpu:0,cpu:1 g.mp |
+			devrun --allow-shared --no-reference --warmup 0 -n "$runs" "${keep[@]}" -i r/in --outputs r/out -o run.mp
+		recdump run.mp > run.txt
+		run ! grep '"ok": false' run.txt
+		run -0 "$HSDAG_PYTHON" "$HERE/flex.py" compare r
+	done
+}
