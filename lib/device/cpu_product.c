@@ -122,10 +122,16 @@ void product_pack_a(float *dst, const float *src, int64_t m, int64_t k, int64_t 
 
 void product_pack_b(float *dst, const float *src, int64_t k, int64_t n, int64_t row, int64_t col)
 {
-	if (row == 1 && col != 1)
+	int64_t whole = col == 1 ? n / GEMM_N * GEMM_N : 0;
+	if (row == 1 && col != 1) {
 		pack_runs(dst, src, n, k, GEMM_N, col);
-	else
-		gemm_pack_b(dst, EL_F32, src, k, n, row, col);
+		return;
+	}
+	for (int64_t j = 0; j < whole; j += GEMM_N)
+		for (int64_t i = 0; i < k; i++, dst += GEMM_N)
+			memcpy(dst, src + i * row + j, GEMM_N * sizeof *dst);
+	if (whole < n)
+		gemm_pack_b(dst, EL_F32, src + whole * col, k, n - whole, row, col);
 }
 
 /* ---- products ---- */
