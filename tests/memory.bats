@@ -149,7 +149,8 @@ py() {
 	local lo=0 hi=8192 n seen=
 	while [ $((hi - lo)) -gt 1 ] && [ "$seen" != lost ]; do
 		n=$(((lo + hi) / 2)) seen=none
-		run --separate-stderr env LD_PRELOAD=./lost.so HSDAG_KERNELS=$n \
+		run --separate-stderr env LD_PRELOAD=./lost.so \
+			HSDAG_FAIL=clEnqueueNDRangeKernel HSDAG_FAIL_AFTER=$n \
 			ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 \
 			devrun --paired --runs 1 -o lost.mp cl.mp
 		[ "$status" -ne 0 ] || seen=$(py '
