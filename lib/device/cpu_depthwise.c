@@ -1,18 +1,16 @@
-/* cpu_depthwise.c - depthwise convolution, direct: for each plane the sum over the taps,
- * in vectors along the whole plane (cpu_phase.h). */
+/* cpu_depthwise.c - depthwise convolution, direct: plane after plane, sums over the taps
+ * (cpu_taps.h). */
 #include "device/cpu_conv.h"
 #include "device/cpu_epilogue.h"
-#include "device/cpu_phase.h"
-#include "device/cpu_vec.h"
+#include "device/cpu_taps.h"
 
 enum { GRAIN = 1 << 16, MAX_TAPS = 256 };
 
 struct depthwise {
 	const struct window *g;
-	struct phases p;
+	struct taps taps;
 	const float *x, *w;
 	float *y;
-	int64_t offset[MAX_TAPS];
 	const struct epilogue *post;
 	int n_tasks;
 	struct cpu_ctx *ctx;
@@ -23,23 +21,18 @@ static void depthwise_task(void *arg, int task, int thread)
 {
 	struct depthwise *d = arg;
 	const struct window *g = d->g;
-	int64_t lo, hi, in_floats = d->p.plane + PHASE_SLACK;
-	float *phases = cpu_thread_scratch(d->ctx, thread,
-					   (size_t)(in_floats + d->p.span) * sizeof *phases);
-	if (!phases) {
+	int64_t lo, hi;
+	float *scratch = cpu_thread_scratch(d->ctx, thread, cpu_taps_scratch(&d->taps));
+	if (!scratch) {
 		d->failed = true;
 		return;
 	}
-	float *sums = phases + in_floats;
 	cpu_range(g->batch * g->groups, d->n_tasks, task, &lo, &hi);
-	cpu_phases_clear(&d->p, 1, 0, phases);
 	for (int64_t i = lo; i < hi; i++) {
-		cpu_phases_split(&d->p, g, d->x + i * g->in_plane, phases);
+		const float *x = cpu_taps_source(&d->taps, d->x, lo, i, hi, 0, scratch);
 		for (int64_t c = 0; c < g->cout; c++) {
-			vec_taps(phases, d->offset, d->w + (i % g->groups * g->cout + c) * g->taps,
-				 g->taps, sums, d->p.span);
 			float *y = d->y + (i * g->cout + c) * g->out_plane;
-			cpu_phases_compact(&d->p, g, sums, y);
+			cpu_taps_run(&d->taps, x, d->w + (i % g->groups * g->cout + c) * g->taps, y);
 			if (d->post)
 				cpu_epilogue_row(d->post, y, i * g->cout + c, 0, g->out_plane);
 		}
@@ -55,9 +48,8 @@ int cpu_depthwise(struct cpu_ctx *c, const struct window *g, const float *x, con
 		  float *y, const struct epilogue *post, struct err *e)
 {
 	struct depthwise d = {.g = g, .x = x, .w = weights, .y = y, .post = post, .ctx = c};
-	cpu_phases_init(&d.p, g);
-	for (int64_t t = 0; t < g->taps; t++)
-		d.offset[t] = cpu_phase_offset(&d.p, g, t);
+	if (cpu_taps_init(&d.taps, g, c, e) < 0)
+		return -1;
 	int64_t n = g->batch * g->groups;
 	d.n_tasks = cpu_tasks(n * g->cout * g->out_plane * g->taps, GRAIN);
 	if (d.n_tasks > n)

@@ -3,6 +3,9 @@
 #include "device/cpu_level.h"
 #include "device/cpu_vec.h"
 
+#define LEVEL_FILE "device/cpu_phase_loops.h"
+#include "device/cpu_levels.h"
+
 bool cpu_phases_fit(const struct window *g)
 {
 	return g->in[0] == 1 && g->kernel[0] == 1 && g->out[0] == 1 && g->pad[0] == 0 &&
@@ -46,13 +49,6 @@ int64_t cpu_phase_offset(const struct phases *p, const struct window *g, int64_t
 	return (phase * p->rows + y / g->stride[1]) * p->pitch + x / g->stride[2];
 }
 
-void cpu_phases_clear(const struct phases *p, int64_t n, float padding, float *dst)
-{
-	n = n * p->plane + PHASE_SLACK;
-	for (int64_t i = 0; i < n; i++)
-		dst[i] = padding;
-}
-
 /* n floats; rows are short. */
 static void copy_row(const float *x, float *y, int64_t n)
 {
@@ -79,10 +75,33 @@ static void split_row(const struct phases *p, const struct window *g, int64_t px
 		vec_every(x + p->first[px], g->stride[2], to + p->at[px], p->n[px]);
 }
 
-static void each_row(const struct phases *p, const struct window *g, const float *x,
-		     const float *padding, float *dst)
+/* Stride 2: both phases of a row at once. */
+static void fill_halves(const struct phases *p, const struct window *g, const float *x,
+			float padding, float *dst)
+{
+	int64_t phase = p->rows * p->pitch, sy = g->stride[1];
+	for (int64_t py = 0; py < sy; py++) {
+		float *even = dst + py * 2 * phase, *odd = p->use_x & 2 ? even + phase : NULL;
+		int64_t y = py - g->pad[1];
+		if (!(p->use_y >> py & 1))
+			continue;
+		for (int64_t r = 0; r < p->rows; r++, y += sy) {
+			bool inside = y >= 0 && y < g->in[1];
+			LEVEL_CALL(halve, x + (inside ? y : 0) * g->in[2], inside ? g->in[2] : 0,
+				   g->pad[2], padding, even + r * p->pitch,
+				   odd ? odd + r * p->pitch : NULL, p->pitch);
+		}
+	}
+}
+
+void cpu_phases_fill(const struct phases *p, const struct window *g, const float *x, float padding,
+		     float *dst)
 {
 	int64_t sy = g->stride[1], sx = g->stride[2];
+	if (sx == 2) {
+		fill_halves(p, g, x, padding, dst);
+		return;
+	}
 	for (int64_t py = 0; py < sy; py++)
 		for (int64_t px = 0; px < sx; px++) {
 			int64_t y = py - g->pad[1], behind = p->at[px] + p->n[px];
@@ -93,28 +112,8 @@ static void each_row(const struct phases *p, const struct window *g, const float
 				bool inside = y >= 0 && y < g->in[1];
 				if (inside)
 					split_row(p, g, px, x + y * g->in[2], to);
-				if (!padding)
-					continue;
-				set_row(*padding, to, inside ? p->at[px] : behind);
-				set_row(*padding, to + behind, p->pitch - behind);
+				set_row(padding, to, inside ? p->at[px] : behind);
+				set_row(padding, to + behind, p->pitch - behind);
 			}
 		}
-}
-
-void cpu_phases_split(const struct phases *p, const struct window *g, const float *x, float *dst)
-{
-	each_row(p, g, x, NULL, dst);
-}
-
-void cpu_phases_fill(const struct phases *p, const struct window *g, const float *x, float padding,
-		     float *dst)
-{
-	each_row(p, g, x, &padding, dst);
-}
-
-void cpu_phases_compact(const struct phases *p, const struct window *g, const float *src,
-			float *dst)
-{
-	for (int64_t y = 0; y < g->out[1]; y++, src += p->pitch, dst += g->out[2])
-		copy_row(src, dst, g->out[2]);
 }

@@ -28,15 +28,8 @@ bool cpu_phases_fit(const struct window *g);
 void cpu_phases_init(struct phases *p, const struct window *g);
 int64_t cpu_phase_offset(const struct phases *p, const struct window *g, int64_t tap);
 
-/* Fill n planes of phases with the padding's value; once for a buffer. */
-void cpu_phases_clear(const struct phases *p, int64_t n, float padding, float *dst);
-/* Copy one input plane into those of its phases that a tap reads; the padding is left as it is. */
-void cpu_phases_split(const struct phases *p, const struct window *g, const float *x, float *dst);
-/* Both: all used phases of one plane, with the padding. */
+/* One input plane into those of its phases that a tap reads, with the padding's value around. */
 void cpu_phases_fill(const struct phases *p, const struct window *g, const float *x, float padding,
 		     float *dst);
-/* Positions to pixels: src (span) -> dst (out rows, out columns). */
-void cpu_phases_compact(const struct phases *p, const struct window *g, const float *src,
-			float *dst);
 
 #endif

@@ -1,6 +1,6 @@
 /* cpu_pool.c - MaxPool, AvgPool and adaptive average pooling, one plane at a time: with two
- * spatial dims along whole planes (cpu_phase.h), otherwise output row by output row. */
-#include "device/cpu_phase.h"
+ * spatial dims by vectors of pixels (cpu_taps.h), otherwise output row by output row. */
+#include "device/cpu_taps.h"
 #include "device/cpu_vec.h"
 #include "device/cpu_window.h"
 
@@ -13,8 +13,7 @@ struct pool_run {
 	bool max, exclude_pad;
 	const float *x;
 	float *y;
-	struct phases p;
-	int64_t offset[MAX_TAPS];
+	struct taps taps;
 	float one[MAX_TAPS], *counts;
 	int n_tasks;
 	struct cpu_ctx *ctx;
@@ -71,27 +70,24 @@ static void count_windows(const struct pool_run *r, float *counts)
 	}
 }
 
-static void phases_task(void *arg, int task, int thread)
+static void taps_task(void *arg, int task, int thread)
 {
 	struct pool_run *r = arg;
 	const struct window *g = &r->g;
 	int64_t lo, hi;
-	float *phases = cpu_thread_scratch(
-		r->ctx, thread, (size_t)(r->p.plane + PHASE_SLACK + r->p.span) * sizeof *phases);
-	if (!phases) {
+	float *scratch = cpu_thread_scratch(r->ctx, thread, cpu_taps_scratch(&r->taps));
+	if (!scratch) {
 		r->failed = true;
 		return;
 	}
-	float *sums = phases + r->p.plane + PHASE_SLACK;
 	cpu_range(g->batch * g->cin, r->n_tasks, task, &lo, &hi);
-	cpu_phases_clear(&r->p, 1, r->max ? -FLT_MAX : 0, phases);
 	for (int64_t p = lo; p < hi; p++) {
-		cpu_phases_split(&r->p, g, r->x + p * g->in_plane, phases);
-		vec_taps(phases, r->offset, r->max ? NULL : r->one, g->taps, sums, r->p.span);
-		cpu_phases_compact(&r->p, g, sums, r->y + p * g->out_plane);
+		float *y = r->y + p * g->out_plane;
+		const float *x = cpu_taps_source(&r->taps, r->x, lo, p, hi,
+						 r->max ? -FLT_MAX : 0, scratch);
+		cpu_taps_run(&r->taps, x, r->max ? NULL : r->one, y);
 		if (!r->max)
-			vec_binary(OP_DIVIDE, r->y + p * g->out_plane, 1, r->counts, 1,
-				   r->y + p * g->out_plane, g->out_plane);
+			vec_binary(OP_DIVIDE, y, 1, r->counts, 1, y, g->out_plane);
 	}
 }
 
@@ -160,16 +156,14 @@ int run_pool(const struct kernel_call *k, struct err *e)
 	/* OpenVINO's plugin counts elements behind the input (rounding up) only beside explicit
 	 * padding. */
 	r.exclude_pad = r.exclude_pad || !has_padding(&r.g);
-	bool by_phases = cpu_phases_fit(&r.g) && r.g.taps <= MAX_TAPS;
+	bool by_taps = cpu_phases_fit(&r.g) && r.g.taps <= MAX_TAPS;
 	int64_t planes = r.g.batch * r.g.cin;
-	if (by_phases)
-		cpu_phases_init(&r.p, &r.g);
-	for (int64_t t = 0; by_phases && t < r.g.taps; t++) {
-		r.offset[t] = cpu_phase_offset(&r.p, &r.g, t);
+	if (by_taps && cpu_taps_init(&r.taps, &r.g, k->ctx, e) < 0)
+		return -1;
+	for (int64_t t = 0; by_taps && t < r.g.taps; t++)
 		r.one[t] = 1;
-	}
-	if (by_phases && !r.max) {
-		r.counts = cpu_slot_scratch(k->ctx, SLOT_WHOLE,
+	if (by_taps && !r.max) {
+		r.counts = cpu_slot_scratch(k->ctx, SLOT_EXTRA,
 					    (size_t)r.g.out_plane * sizeof *r.counts);
 		if (!r.counts)
 			return cpu_no_memory(e);
@@ -178,7 +172,7 @@ int run_pool(const struct kernel_call *k, struct err *e)
 	r.n_tasks = cpu_tasks(planes * r.g.out_plane * r.g.taps, GRAIN);
 	if (r.n_tasks > planes)
 		r.n_tasks = (int)planes;
-	cpu_parallel(k->ctx, r.n_tasks, by_phases ? phases_task : rows_task, &r);
+	cpu_parallel(k->ctx, r.n_tasks, by_taps ? taps_task : rows_task, &r);
 	if (k->op->n_out > 1 && k->out[1].data && cpu_output_used(k->op, 1))
 		max_indices(&r, &k->in[0], &k->out[1],
 			    op_axis(k->op->a.window.axis, k->in[0].rank));
