@@ -131,6 +131,10 @@ static int configure(const struct ov_state *s, const char *device, int threads, 
 		return -1;
 	if ((cpu || gpu) && set_property(s, device, "NUM_STREAMS", count, e) < 0)
 		return -1;
+	/* Where weights are packed, f32 alone would still quantise what they are multiplied with
+	 * (OpenVINO 2024 and newer; older ones do not know the property). */
+	if (cpu && precision && strcmp(precision, "f32") == 0)
+		s->ov->ov_core_set_property(s->core, device, "DYNAMIC_QUANTIZATION_GROUP_SIZE", "0");
 	if ((cpu || gpu) && precision && set_property(s, device, "INFERENCE_PRECISION_HINT", precision, e) < 0)
 		return -1;
 	return 0;
