@@ -37,6 +37,13 @@ family() {
 @test "Interpolate" { family resize; }
 @test "recurrent cells and sequences" { family recurrent; }
 
+@test "NonMaxSuppression, MatrixNms, MulticlassNms" { family suppression; }
+@test "PriorBox, DetectionOutput" { family priors; family detection; }
+@test "regions of interest, RegionYolo, ReorgYolo" { family regions; family yolo; }
+@test "GridSample, Einsum" { family sample; }
+@test "searches, bags of embeddings, CTC" { family search; family embedding; family ctc; }
+@test "Fourier transforms, random numbers" { family fourier; family random; }
+
 @test "all cores compute the same results" {
 	for f in convolution matmul norm; do
 		family $f cpu

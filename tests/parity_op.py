@@ -14,6 +14,8 @@ import sys
 
 import numpy as np
 
+import parity_rare
+
 TOLERANCE = 1e-5
 FAMILIES = {}
 
@@ -489,6 +491,7 @@ def compare_family(path, name):
 
 
 def main():
+    parity_rare.families(family)
     if len(sys.argv) < 2 or sys.argv[1] not in ("gen", "compare", "list"):
         sys.exit(__doc__)
     if sys.argv[1] == "list":

@@ -119,7 +119,11 @@ static bool take_head(struct fuse_node *f, const struct step_node *n)
 static bool is_head(enum op_kind kind)
 {
 	switch (op_info(kind)->category) {
-	case OPC_MATMUL: case OPC_CONV: case OPC_NORM: case OPC_REDUCE:
+	case OPC_MATMUL:
+		return kind == OP_MATMUL || kind == OP_ATTENTION;
+	case OPC_CONV:
+		return kind != OP_DEFORMABLE_CONVOLUTION && kind != OP_BINARY_CONVOLUTION;
+	case OPC_NORM: case OPC_REDUCE:
 		return true;
 	case OPC_POOL:
 		return kind == OP_AVG_POOL || kind == OP_MAX_POOL;

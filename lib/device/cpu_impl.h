@@ -74,6 +74,7 @@ struct kernel_call {
 enum native {
 	NATIVE_ANY,                  /* whatever comes: moves elements by size, or looks itself */
 	NATIVE_F32,                  /* f32 only; integers are converted too */
+	NATIVE_REAL,                 /* real numbers as f32; integers as they come */
 	NATIVE_WIDE                  /* f32, f64, i32, i64, u64 */
 };
 
@@ -101,6 +102,15 @@ kernel_fn run_copy, run_transpose, run_concat, run_split, run_slice, run_broadca
 	run_resize;
 kernel_fn run_range, run_shape_of, run_eye, run_non_zero;
 kernel_fn run_cell, run_sequence;
+kernel_fn run_einsum, run_grid_sample, run_reorg_yolo, run_region_yolo, run_search, run_unique,
+	run_embedding_offsets, run_embedding_packed, run_embedding_segments, run_segment_max;
+kernel_fn run_ctc_greedy, run_ctc_lengths, run_ctc_loss, run_dft, run_rdft, run_irdft, run_stft,
+	run_istft;
+kernel_fn run_prior_box, run_prior_box_clustered, run_prior_grid, run_detection, run_nms,
+	run_nms_sets, run_proposal, run_generate_proposals, run_detectron_proposals,
+	run_detectron_detection, run_top_rois;
+kernel_fn run_roi_align, run_roi_features, run_roi_pooling, run_psroi_pooling;
+kernel_fn run_random_uniform, run_multinomial;
 
 int prepare_matmul(const struct op *op, const struct tensor *in, const struct tensor *out,
 		   struct cpu_ctx *c, struct cpu_prep **prep, struct err *e);

@@ -197,8 +197,10 @@ int attr_roi(struct op *op, struct err *e)
 	*r = (struct op_roi){.h = 1, .w = 1, .dim = 1, .bins_x = 1, .bins_y = 1, .part = 1,
 			     .group = 1, .scale = 1, .trans_std = 1, .clockwise = false};
 	bool aligned = false;
+	int64_t size[2];
+	int n_size;
 	if (op_get_int(op, "pooled_h", 1, &r->h, e) || op_get_int(op, "pooled_w", 1, &r->w, e) ||
-	    op_get_int(op, "output_size", 1, &r->h, e) ||
+	    op_get_list(op, "output_size", 1, 2, size, &n_size, e) ||
 	    op_get_int(op, "sampling_ratio", 0, &r->sampling, e) ||
 	    op_get_int(op, "output_dim", 1, &r->dim, e) ||
 	    op_get_int(op, "group_size", 1, &r->group, e) ||
@@ -215,6 +217,10 @@ int attr_roi(struct op *op, struct err *e)
 	    op_get_bool(op, "aligned", &aligned, e) ||
 	    op_get_reals(op, "pyramid_scales", &r->pyramid, e))
 		return -1;
+	if (n_size > 0) {
+		r->h = size[0];
+		r->w = size[n_size - 1];
+	}
 	r->max = mode == 1;
 	r->bilinear = mode >= 3 || method == 1;
 	r->align = aligned ? ALIGN_HALF_PIXEL_NN : (enum op_align)align;

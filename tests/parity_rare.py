@@ -1,0 +1,216 @@
+"""Families of parity_op.py for operators that few models have: detectors, regions of interest, samplers,
+searches, bags of embeddings, Fourier transforms, random numbers."""
+import itertools
+
+import numpy as np
+
+
+def boxes(c, *shape, size=20.0):
+    """Boxes (..., 4) as corners x0 y0 x1 y1 within a square of this size."""
+    a = c.rng.uniform(0, size, (*shape, 2))
+    b = a + c.rng.uniform(0.5, size / 2, (*shape, 2))
+    return np.concatenate([a, b], -1).astype(np.float32)
+
+
+def distinct(c, *shape):
+    """Scores in (0, 1) without ties."""
+    n = int(np.prod(shape))
+    return ((c.rng.permutation(n) + 0.5) / n).reshape(shape).astype(np.float32)
+
+
+def suppression(c):
+    o = c.ov.opset13
+    i64 = lambda v: c.const(v, np.int64)
+    f = lambda v: c.const(v, np.float32)
+    for enc, descending, out in itertools.product(("corner", "center"), (True, False), ("i64", "i32")):
+        c.add("nms %s %s %s" % (enc, descending, out), lambda b, s: o.non_max_suppression(
+            b, s, i64(7), f(0.4), f(0.1), f(0.0), enc, descending, out), boxes(c, 2, 30), distinct(c, 2, 3, 30))
+    for sigma, iou, score, most in ((0.5, 0.5, 0.05, 9), (0.2, 0.3, 0.3, 4), (0.0, 0.9, 0.0, 100), (0.0, 0.5, 2.0, 5),
+                                    (0.0, 0.5, 0.0, 0)):
+        c.add("nms sigma %g iou %g score %g most %d" % (sigma, iou, score, most), lambda b, s: o.non_max_suppression(
+            b, s, i64(most), f(iou), f(score), f(sigma)), boxes(c, 1, 40), distinct(c, 1, 2, 40))
+    for old in (c.ov.opset1, c.ov.opset3, c.ov.opset4, c.ov.opset5):
+        c.add("nms of %s" % old.__name__[-6:], lambda b, s: old.non_max_suppression(
+            b, s, i64(5), f(0.5), f(0.2)), boxes(c, 1, 20), distinct(c, 1, 2, 20))
+    for sort, across, decay, top, keep, back in itertools.product(
+            ("none", "score", "classid"), (False, True), ("linear", "gaussian"), (-1, 6), (-1, 5), (-1, 0)):
+        c.add("matrix_nms %s %s %s %d %d %d" % (sort, across, decay, top, keep, back), lambda b, s: o.matrix_nms(
+            b, s, sort, across, "i32", 0.2, top, keep, back, decay, 2.0, 0.1, True),
+            boxes(c, 2, 12), distinct(c, 2, 3, 12))
+    for sort, across, top, keep, back, eta in itertools.product(
+            ("none", "score", "classid"), (False, True), (-1, 6), (-1, 5), (-1, 1), (1.0, 0.9)):
+        c.add("multiclass_nms %s %s %d %d %d %g" % (sort, across, top, keep, back, eta),
+              lambda b, s: o.multiclass_nms(b, s, None, sort, across, "i64", 0.4, 0.2, top, keep, back, True, eta),
+              boxes(c, 2, 12), distinct(c, 2, 3, 12))
+
+
+def priors(c):
+    o = c.ov.opset13
+    size, image = c.const([4, 6], np.int64), c.const([64, 96], np.int64)
+    shape = c.real(1, 2, 4, 6)
+    grid = [dict(min_size=[16.0], max_size=[38.0], aspect_ratio=[2.0], flip=True, clip=False),
+            dict(min_size=[16.0, 24.0], max_size=[38.0, 46.0], aspect_ratio=[2.0, 3.0], flip=False, clip=True,
+                 offset=0.5, step=8.0, variance=[0.1, 0.1, 0.2, 0.2]),
+            dict(min_size=[], fixed_size=[16.0], fixed_ratio=[1.0, 2.0], density=[2.0], flip=True),
+            dict(min_size=[], fixed_size=[16.0, 20.0], density=[1.0, 2.0], aspect_ratio=[2.0], flip=True),
+            dict(min_size=[0.2, 0.3], scale_all_sizes=False, aspect_ratio=[2.0], flip=True),
+            dict(min_size=[16.0], max_size=[38.0], aspect_ratio=[2.0], flip=True, min_max_aspect_ratios_order=False)]
+    for i, a in enumerate(grid):
+        a = {"offset": 0.0, **a}
+        for n, op in (("8", c.ov.opset8), ("1", c.ov.opset1)):
+            if n == "1" and "min_max_aspect_ratios_order" in a:
+                continue
+            c.add("prior_box-%s %d" % (n, i), lambda p, op=op, a=a: op.prior_box(
+                o.gather(o.shape_of(p), c.const([2, 3], np.int64), c.const(0, np.int64)), image, a), shape)
+    for a in (dict(width=[10.0, 20.0], height=[12.0, 8.0], offset=0.5),
+              dict(width=[10.0], height=[12.0], step=16.0, clip=True, offset=0.25, variance=[0.1, 0.1, 0.2, 0.2]),
+              dict(width=[10.0], height=[12.0], step_widths=16.0, step_heights=8.0, offset=0.5, variance=[0.3])):
+        c.add("prior_box_clustered %s" % sorted(a), lambda p: o.prior_box_clustered(
+            o.gather(o.shape_of(p), c.const([2, 3], np.int64), c.const(0, np.int64)), image, a), shape)
+
+
+def detection(c):
+    n, classes = 12, 3
+    prior = (boxes(c, n) / 30).reshape(1, 1, -1)
+    variance = np.tile(np.array([0.1, 0.1, 0.2, 0.2], np.float32), n).reshape(1, 1, -1)
+    both = np.concatenate([prior, variance], 1)
+    for code, share, inside, label, clip_b, clip_a, dec, keep in (
+            ("caffe.PriorBoxParameter.CENTER_SIZE", True, False, 0, False, False, False, 20),
+            ("caffe.PriorBoxParameter.CORNER", True, False, 0, True, False, False, 10),
+            ("caffe.PriorBoxParameter.CENTER_SIZE", False, False, 0, False, True, False, 20),
+            ("caffe.PriorBoxParameter.CENTER_SIZE", True, True, -1, False, False, False, 7),
+            ("caffe.PriorBoxParameter.CENTER_SIZE", True, False, 0, False, False, True, 20)):
+        locations = 1 if share else classes
+        for version, op in (("1", c.ov.opset1), ("8", c.ov.opset8)):
+            a = dict(background_label_id=label, top_k=9, keep_top_k=[keep], code_type=code, share_location=share,
+                     nms_threshold=0.45, confidence_threshold=0.1, clip_after_nms=clip_a, clip_before_nms=clip_b,
+                     decrease_label_id=dec, normalized=True, input_height=1, input_width=1,
+                     variance_encoded_in_target=inside, objectness_score=0.0)
+            if version == "1":
+                a["num_classes"] = classes
+            c.add("detection_output-%s %s %s %s %d" % (version, code[-6:], share, inside, keep),
+                  lambda l, s, p: op.detection_output(l, s, p, a),
+                  c.real(2, n * locations * 4, lo=-0.5, hi=0.5), distinct(c, 2, n * classes),
+                  both if not inside else prior)
+
+
+def regions(c):
+    o = c.ov.opset13
+    x = c.real(2, 3, 12, 14)
+    rois = boxes(c, 5, size=12.0)
+    index = c.const([0, 1, 1, 0, 1], np.int32)
+    for mode, aligned, ratio, scale in itertools.product(
+            ("avg", "max"), ("asymmetric", "half_pixel_for_nn", "half_pixel"), (0, 2), (1.0, 0.5)):
+        c.add("roi_align %s %s %d %g" % (mode, aligned, ratio, scale), lambda p, r: o.roi_align(
+            p, r, index, 3, 2, ratio, scale, mode, aligned), x, rois)
+    five = np.concatenate([np.array([[0], [1], [1], [0], [1]], np.float32), rois], 1)
+    for scale in (1.0, 0.5):
+        c.add("roi_pooling max %g" % scale, lambda p, r: o.roi_pooling(p, r, [3, 2], scale, "max"), x, five)
+        c.add("roi_pooling bilinear %g" % scale, lambda p, r: o.roi_pooling(p, r, [3, 2], scale / 14, "bilinear"), x, five)
+    deep = c.real(2, 3 * 4, 12, 14)
+    c.add("psroi_pooling average", lambda p, r: o.psroi_pooling(p, r, 3, 2, 1.0, 1, 1, "average"), deep, five)
+    c.add("psroi_pooling bilinear", lambda p, r: o.psroi_pooling(p, r, 2, 3, 0.05, 3, 2, "bilinear"), deep, five)
+
+
+def yolo(c):
+    o = c.ov.opset13
+    x = c.real(2, 21, 4, 5, lo=-3, hi=3)
+    for soft, axis, end in ((True, 1, 3), (False, 1, 3), (True, 0, 3), (True, 2, 3)):
+        c.add("region_yolo %s %d" % (soft, axis), lambda p: o.region_yolo(
+            p, 4, 2, 3, soft, [0, 1, 2], axis, end, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), x)
+    for stride in (2,):
+        c.add("reorg_yolo %d" % stride, lambda p: o.reorg_yolo(p, [stride]), c.real(2, 4, 4, 6))
+
+
+def sample(c):
+    o = c.ov.opset13
+    x, grid = c.real(2, 3, 5, 6), c.real(2, 4, 7, 2, lo=-1.4, hi=1.4)
+    for corners, mode, pad in itertools.product(
+            (True, False), ("bilinear", "bicubic", "nearest"), ("zeros", "border", "reflection")):
+        c.add("grid_sample %s %s %s" % (corners, mode, pad), lambda p, g: o.grid_sample(
+            p, g, {"align_corners": corners, "mode": mode, "padding_mode": pad}), x, grid)
+    for eq, shapes in (("ij,jk->ik", ((3, 4), (4, 5))), ("bij,bjk->bik", ((2, 3, 4), (2, 4, 5))),
+                       ("bhid,bhjd->bhij", ((2, 3, 4, 5), (2, 3, 6, 5))), ("ij->ji", ((3, 4),)), ("ii->i", ((4, 4),)),
+                       ("ij->", ((3, 4),)), ("i,j->ij", ((3,), (4,))), ("...ij,...jk->...ik", ((2, 3, 4), (2, 4, 5))),
+                       ("abc,cd,de->abe", ((2, 3, 4), (4, 5), (5, 6))), ("ij,jk", ((3, 4), (4, 5))),
+                       ("b...c,c->b...", ((2, 3, 4), (4,))), ("ijk,ijk->", ((2, 3, 4), (2, 3, 4)))):
+        c.add("einsum " + eq, lambda *p: o.einsum(list(p), eq), *(c.real(*s) for s in shapes))
+
+
+def search(c):
+    o = c.ov.opset16
+    for right, out in itertools.product((True, False), ("i32", "i64")):
+        c.add("bucketize %s %s" % (right, out), lambda p: o.bucketize(
+            p, c.const([-1.0, 0.0, 0.5, 2.0], np.float32), out, right),
+            np.array([[-3, -1, 0], [0.2, 0.5, 9]], np.float32))
+        c.add("search_sorted %s" % right, lambda s, v: o.search_sorted(s, v, right),
+              np.sort(c.ints(2, 8)), c.ints(2, 5))
+    for axis, ordered in itertools.product((None, 0, 1), (True, False)):
+        x = c.ints(4, 3, hi=2).astype(np.float32)
+        c.add("unique %s %s" % (axis, ordered), lambda p: o.unique(
+            p, None if axis is None else c.const(axis, np.int32), ordered), x)
+
+
+def embedding(c):
+    o = c.ov.opset16
+    table, ids = c.real(7, 5), c.ints(6, hi=7)
+    offsets = np.array([0, 2, 2, 5], np.int32)
+    weights = c.real(6)
+    c.add("bag offsets sum", lambda t, i, f: o.embedding_bag_offsets_sum(t, i, f), table, ids, offsets)
+    c.add("bag offsets sum default weights", lambda t, i, f, w: o.embedding_bag_offsets_sum(
+        t, i, f, c.const(3, np.int32), w), table, ids, offsets, weights)
+    c.add("bag offsets mean", lambda t, i, f: o.embedding_bag_offsets(t, i, f, reduction="mean"), table, ids, offsets)
+    c.add("bag packed sum", lambda t, i: o.embedding_bag_packed_sum(t, i), table, c.ints(3, 2, hi=7))
+    c.add("bag packed mean", lambda t, i: o.embedding_bag_packed(t, i, reduction="mean"), table, c.ints(3, 2, hi=7))
+    segments = c.const([0, 0, 2, 2, 2, 4], np.int32)
+    c.add("segments sum", lambda t, i: o.embedding_segments_sum(t, i, segments, c.const(6, np.int32)), table, ids)
+    c.add("segments sum default", lambda t, i, w: o.embedding_segments_sum(
+        t, i, segments, c.const(6, np.int32), c.const(1, np.int32), w), table, ids, weights)
+    for fill in ("ZERO", "LOWEST"):
+        c.add("segment_max " + fill, lambda t: o.segment_max(
+            t, c.const([0, 0, 1, 1, 3, 3, 3], np.int32), c.const(5, np.int32), fill), table)
+
+
+def ctc(c):
+    o = c.ov.opset13
+    for merge in (True, False):
+        mask = np.array([[1, 1], [1, 1], [1, 1], [1, 0], [0, 0]], np.float32)
+        c.add("ctc_greedy %s" % merge, lambda p, m: o.ctc_greedy_decoder(p, m, merge), c.real(5, 2, 4), mask)
+        c.add("ctc_greedy_seq_len %s" % merge, lambda p, n: o.ctc_greedy_decoder_seq_len(
+            p, n, c.const(1, np.int32), merge), c.real(2, 5, 4), np.array([5, 3], np.int32))
+    for collapse, merge, unique in itertools.product((False, True), repeat=3):
+        c.add("ctc_loss %s %s %s" % (collapse, merge, unique), lambda p, n, l, m: o.ctc_loss(
+            p, n, l, m, c.const(4, np.int32), collapse, merge, unique), c.real(2, 6, 5),
+            np.array([6, 5], np.int32), np.array([[0, 1, 1, 0, 0, 0], [2, 3, 2, 0, 0, 0]], np.int32),
+            np.array([3, 3], np.int32))
+
+
+def fourier(c):
+    o = c.ov.opset16
+    x = c.real(2, 6, 5, 2)
+    for name, axes, size in itertools.product(("dft", "idft"), ([1], [0, 1], [1, 2], [-2]), (None, [4], [7])):
+        sizes = None if size is None else c.const(size * len(axes), np.int64)
+        c.add("%s %s %s" % (name, axes, size), lambda p: getattr(o, name)(p, c.const(axes, np.int64), sizes), x)
+    for axes, size in itertools.product(([2], [1, 2]), (None, [4])):
+        sizes = None if size is None else c.const(size * len(axes), np.int64)
+        c.add("rdft %s %s" % (axes, size), lambda p: o.rdft(p, c.const(axes, np.int64), sizes), c.real(2, 6, 5))
+        c.add("irdft %s %s" % (axes, size), lambda p: o.irdft(p, c.const(axes, np.int64), sizes), c.real(2, 6, 5, 2))
+    for transpose in (False, True):
+        c.add("stft %s" % transpose, lambda p, w: o.stft(
+            p, w, c.const(8, np.int64), c.const(3, np.int64), transpose), c.real(2, 40), c.real(8, lo=0.2, hi=1))
+
+
+def random(c):
+    o = c.ov.opset16
+    shape = c.const([3, 7], np.int64)
+    for t, lo, hi in (("f32", 0.0, 1.0), ("f32", -2.0, 5.0), ("i32", 0, 100), ("i64", -50, 1000)):
+        kind = {"f32": np.float32, "i32": np.int32, "i64": np.int64}[t]
+        for g, s in ((1, 2), (150, 10), (0, 7)):
+            c.add("random_uniform %s %g %g %d %d" % (t, lo, hi, g, s), lambda p: o.convert(o.random_uniform(
+                o.gather(shape, o.convert(p, "i64"), c.const(0, np.int64)), c.const(lo, kind), c.const(hi, kind),
+                t, g, s), t), np.array([0, 1], np.int32))
+
+
+def families(family):
+    for f in (suppression, priors, detection, regions, yolo, sample, search, embedding, ctc, fourier, random):
+        family(f)
