@@ -208,7 +208,7 @@ py() {
 		heft, one, two = runs("heft.mp")
 		assert heft["ok"] and heft["source"] == "heft", heft
 		for m, s in zip((one, two), x.sum(0)):
-			assert m["source"] == "single" and 1 / 3 < s / m["lat_s"] < 3, (s, m["lat_s"])
+			assert m["source"] == "single" and 1 / 10 < s / tensor(m["samples_s"]).min() < 10, (s, m["samples_s"])
 	'
 }
 
@@ -219,7 +219,7 @@ py() {
 	py '
 		p = dict(read("profile.mp"))
 		for m, s in zip(runs("profile.mp"), tensor(p["cost"]["set_s"]).sum(0)):
-			assert 1 / 3 < s / m["lat_s"] < 3, (s, m["lat_s"])
+			assert 1 / 10 < s / tensor(m["samples_s"]).min() < 10, (s, m["samples_s"])
 		assert len(p["devs"]["links"]) == 2
 	'
 }
@@ -361,11 +361,13 @@ py() {
 }
 
 @test "an operator that no device can run is named, with its layer, before anything runs" {
-	ir2dag "$BATS_TEST_DIRNAME/models/inception_ssd.xml" > ssd.mp
-	run -3 --separate-stderr devrun -o no.mp --probe -D cpu:0 ssd.mp
-	[[ $stderr == *"operator 'PriorBox"*"layer "*"can run on none of the devices"* ]]
-	run -3 --separate-stderr bash -c 'placebase single -D cpu:0 ssd.mp | devrun -o no.mp'
-	[[ $stderr == *"operator 'PriorBox"* ]]
+	cp small_increment_1x3x4x5.bin nobody.bin
+	sed 's/type="Add"/type="Frobnicate"/' small_increment_1x3x4x5.xml > nobody.xml
+	ir2dag --any-operator nobody.xml > nobody.mp
+	run -3 --separate-stderr devrun -o no.mp --probe -D cpu:0 nobody.mp
+	[[ $stderr == *"operator 'Frobnicate"*"layer "*"can run on none of the devices"* ]]
+	run -3 --separate-stderr bash -c 'placebase single -D cpu:0 nobody.mp | devrun -o no.mp'
+	[[ $stderr == *"operator 'Frobnicate"* ]]
 }
 
 @test "records out of place" {
