@@ -36,10 +36,14 @@ static bool find_one(const char *pattern, char *path, size_t cap)
 /* In a directory, or where a wheel, a venv or a toolkit keeps it below that. */
 static bool find_below(const char *dir, char *path, size_t cap)
 {
-	static const char *const below[] = {
-		"", "libs/", "openvino/libs/", "lib/python3*/site-packages/openvino/libs/",
-		"lib/python3*/dist-packages/openvino/libs/", "python3/dist-packages/openvino/libs/",
-		"runtime/lib/*/", "lib/"};
+	static const char *const below[] = {"",
+					    "libs/",
+					    "openvino/libs/",
+					    "lib/python3*/site-packages/openvino/libs/",
+					    "lib/python3*/dist-packages/openvino/libs/",
+					    "python3/dist-packages/openvino/libs/",
+					    "runtime/lib/*/",
+					    "lib/"};
 	char pattern[1200];
 	for (size_t i = 0; i < sizeof below / sizeof *below; i++) {
 		snprintf(pattern, sizeof pattern, "%.1000s/%slibopenvino_c.so*", dir, below[i]);
@@ -117,7 +121,10 @@ bool ov_api_present(void)
 
 static int load_functions(void *lib, const char *path, struct err *e)
 {
-	static const struct { const char *name; size_t at; } table[] = {
+	static const struct {
+		const char *name;
+		size_t at;
+	} table[] = {
 #define OV_ROW(result, name, args) {#name, offsetof(struct ov_api, name)},
 		OV_FUNCTIONS(OV_ROW)
 #undef OV_ROW
@@ -125,7 +132,8 @@ static int load_functions(void *lib, const char *path, struct err *e)
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
 		void *f = dlsym(lib, table[i].name);
 		if (!f)
-			return err_set(e, ST_RUNTIME, "'%s' has no %s; OpenVINO 2023.1 or newer has it", path,
+			return err_set(e, ST_RUNTIME,
+				       "'%s' has no %s; OpenVINO 2023.1 or newer has it", path,
 				       table[i].name);
 		memcpy((char *)&api + table[i].at, &f, sizeof f);
 	}
@@ -147,10 +155,12 @@ int ov_api_error(const struct ov_api *ov, ov_status status, struct err *e, const
 		line[n++] = blank ? ' ' : *s;
 	}
 	line[n] = '\0';
-	while (strncmp(line, "Exception from ", 15) == 0 && strstr(line, ": ") && strchr(strstr(line, ": "), ' '))
+	while (strncmp(line, "Exception from ", 15) == 0 && strstr(line, ": ") &&
+	       strchr(strstr(line, ": "), ' '))
 		memmove(line, strstr(line, ": ") + 2, strlen(strstr(line, ": ") + 2) + 1);
 	char clean[800];
-	return err_set(e, ST_RUNTIME, "%s: %s", what, err_escape(clean, sizeof clean, line, strlen(line)));
+	return err_set(e, ST_RUNTIME, "%s: %s", what,
+		       err_escape(clean, sizeof clean, line, strlen(line)));
 }
 
 /* The number that this version gives to a type: that of a Parameter of this type. */
@@ -163,9 +173,12 @@ static int ask_element(const ov_core *core, enum elem t)
 		"<layer id=\"0\" name=\"p\" type=\"Parameter\" version=\"opset1\">"
 		"<data shape=\"1\" element_type=\"%s\"/><output><port id=\"0\" precision=\"%s\">"
 		"<dim>1</dim></port></output>"
-		"</layer><layer id=\"1\" name=\"r\" type=\"Result\" version=\"opset1\"><input><port id=\"0\">"
-		"<dim>1</dim></port></input></layer></layers><edges><edge from-layer=\"0\" from-port=\"0\" "
-		"to-layer=\"1\" to-port=\"0\"/></edges></net>", elem_name(t), elem_name(t));
+		"</layer><layer id=\"1\" name=\"r\" type=\"Result\" "
+		"version=\"opset1\"><input><port id=\"0\">"
+		"<dim>1</dim></port></input></layer></layers><edges><edge from-layer=\"0\" "
+		"from-port=\"0\" "
+		"to-layer=\"1\" to-port=\"0\"/></edges></net>",
+		elem_name(t), elem_name(t));
 	ov_model *m = NULL;
 	ov_port *port = NULL;
 	int number = -1;
@@ -194,11 +207,14 @@ static int ask_library(const char *path, struct err *e)
 	if (s != 0)
 		return ov_api_error(&api, s, e, path);
 	for (int t = 0; t < EL_COUNT; t++)
-		api.element[t] = t == EL_DYNAMIC || t == EL_STRING ? -1 : ask_element(core, (enum elem)t);
+		api.element[t] =
+			t == EL_DYNAMIC || t == EL_STRING ? -1 : ask_element(core, (enum elem)t);
 	api.ov_core_free(core);
 	if (api.element[EL_F32] < 0 || api.element[EL_I64] < 0 || api.element[EL_U8] < 0)
-		return err_set(e, ST_RUNTIME, "'%s' (%s) does not read an IR of version 11; OpenVINO 2023.1 "
-			       "or newer does", path, api.version);
+		return err_set(e, ST_RUNTIME,
+			       "'%s' (%s) does not read an IR of version 11; OpenVINO 2023.1 "
+			       "or newer does",
+			       path, api.version);
 	return 0;
 }
 
@@ -214,10 +230,13 @@ int ov_api_open(const struct ov_api **out, struct err *e)
 	if (!lib) {
 		const char *why = dlerror();
 		if (!strchr(path, '/'))
-			return err_set(e, ST_USAGE, "OpenVINO is not installed: give its directory with "
-				       "--openvino DIR or HSDAG_OPENVINO, or install the Python package "
-				       "'openvino'");
-		return err_set(e, ST_RUNTIME, "cannot load '%s': %s", path, why ? why : "unknown reason");
+			return err_set(
+				e, ST_USAGE,
+				"OpenVINO is not installed: give its directory with "
+				"--openvino DIR or HSDAG_OPENVINO, or install the Python package "
+				"'openvino'");
+		return err_set(e, ST_RUNTIME, "cannot load '%s': %s", path,
+			       why ? why : "unknown reason");
 	}
 	if (load_functions(lib, path, e) < 0 || ask_library(path, e) < 0)
 		return -1;

@@ -10,26 +10,15 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/sysinfo.h>
 
 #include "base/mem.h"
 #include "device/ov_impl.h"
 
-struct ov_state {
-	const struct ov_api *ov;
-	struct ov_name name;
-	ov_core *core;
-	struct ov_weights *weights;      /* of the model that steps come from */
-	const void *weights_of;
-	bool pinned;
-};
-
 struct port {
 	ov_port *port;
 	struct tensor shape;
-	void *at;                        /* memory of `tensor` */
+	void *at; /* memory of `tensor` */
 	ov_tensor *tensor;
 };
 
@@ -37,7 +26,7 @@ struct step {
 	ov_compiled_model *compiled;
 	ov_infer_request *request;
 	uint32_t n_in, n_out;
-	struct port *port;               /* (n_in + n_out) */
+	struct port *port; /* (n_in + n_out) */
 	uint64_t weight_bytes;
 };
 
@@ -47,132 +36,6 @@ struct devmem {
 };
 
 /* ---- opening ---- */
-
-static bool uses_cpu(const struct ov_name *n)
-{
-	for (int i = 0; i < n->n_devices; i++)
-		if (strcmp(n->device[i], "CPU") == 0)
-			return true;
-	return n->n_devices == 0;
-}
-
-/* The cores that it computes on: those of its name, else all of this process. */
-static int take_cores(struct device *d, const struct ov_name *n, struct err *e)
-{
-	cpu_set_t all, set;
-	if (sched_getaffinity(0, sizeof all, &all) != 0)
-		return err_sys(e, ST_RUNTIME, "cannot read this process's cores");
-	CPU_ZERO(&set);
-	for (const char *s = n->cores; s && *s;) {
-		char *end;
-		unsigned long lo = strtoul(s, &end, 10), hi = lo;
-		if (*end == '-')
-			hi = strtoul(end + 1, &end, 10);
-		for (unsigned long c = lo; c <= hi; c++) {
-			if (c >= CPU_SETSIZE || !CPU_ISSET(c, &all))
-				return err_set(e, ST_USAGE, "core %lu is not there; devrun --list shows the cores", c);
-			CPU_SET(c, &set);
-		}
-		s = *end ? end + 1 : end;
-	}
-	if (!n->cores && uses_cpu(n))
-		set = all;
-	d->cpus = MEM_NEWN(int, (size_t)CPU_COUNT(&set) + 1);
-	for (int c = 0; c < CPU_SETSIZE; c++)
-		if (CPU_ISSET((size_t)c, &set))
-			d->cpus[d->n_cpus++] = c;
-	return 0;
-}
-
-/* Is `name` (GPU.1, GPU, CPU) among the devices that OpenVINO finds? */
-static int check_available(const struct ov_state *s, const char *name, struct err *e)
-{
-	ov_available a = {0};
-	ov_status rc = s->ov->ov_core_get_available_devices(s->core, &a);
-	if (rc != 0)
-		return ov_api_error(s->ov, rc, e, "cannot list OpenVINO's devices");
-	char known[300] = "";
-	bool found = false;
-	size_t n = strlen(name);
-	for (size_t i = 0; i < a.size; i++) {
-		const char *x = a.devices[i];
-		size_t m = strlen(known);
-		snprintf(known + m, sizeof known - m, "%s%s", i ? ", " : "", x);
-		/* "GPU" is the first of "GPU.0", "GPU.1", and "GPU.0" the only "GPU". */
-		found |= strcmp(x, name) == 0 || (strncmp(x, name, n) == 0 && x[n] == '.') ||
-			 (strncmp(x, name, strlen(x)) == 0 && strcmp(name + strlen(x), ".0") == 0);
-	}
-	s->ov->ov_available_devices_free(&a);
-	return found ? 0 : err_set(e, ST_USAGE, "OpenVINO has no device '%s' here; it has %s", name,
-				   *known ? known : "none");
-}
-
-static int set_property(const struct ov_state *s, const char *device, const char *key,
-			const char *value, struct err *e)
-{
-	char what[200];
-	ov_status rc = s->ov->ov_core_set_property(s->core, device, key, value);
-	if (rc == 0)
-		return 0;
-	snprintf(what, sizeof what, "%.40s does not take %.60s=%.60s", device, key, value);
-	return ov_api_error(s->ov, rc, e, what);
-}
-
-/* What a device gets unless its name says otherwise: f32, one stream, no pinning by OpenVINO. */
-static int configure(const struct ov_state *s, const char *device, int threads, struct err *e)
-{
-	char number[16], count[16];
-	bool cpu = strcmp(device, "CPU") == 0, gpu = strncmp(device, "GPU", 3) == 0;
-	const char *precision = s->name.precision;
-	snprintf(number, sizeof number, "%d", threads);
-	snprintf(count, sizeof count, "%d", s->name.streams);
-	if (cpu && (set_property(s, device, "INFERENCE_NUM_THREADS", number, e) < 0 ||
-		    set_property(s, device, "ENABLE_CPU_PINNING", "NO", e) < 0))
-		return -1;
-	if ((cpu || gpu) && set_property(s, device, "NUM_STREAMS", count, e) < 0)
-		return -1;
-	/* Where weights are packed, f32 alone would still quantise what they are multiplied with
-	 * (OpenVINO 2024 and newer; older ones do not know the property). */
-	if (cpu && precision && strcmp(precision, "f32") == 0)
-		s->ov->ov_core_set_property(s->core, device, "DYNAMIC_QUANTIZATION_GROUP_SIZE", "0");
-	if ((cpu || gpu) && precision && set_property(s, device, "INFERENCE_PRECISION_HINT", precision, e) < 0)
-		return -1;
-	return 0;
-}
-
-static int configure_all(const struct ov_state *s, int threads, struct err *e)
-{
-	const struct ov_name *n = &s->name;
-	char own[16];
-	if (n->n_devices == 0 && configure(s, "CPU", threads, e) < 0)
-		return -1;
-	for (int i = 0; i < n->n_devices; i++)
-		if (check_available(s, n->device[i], e) < 0 || configure(s, n->device[i], threads, e) < 0)
-			return -1;
-	snprintf(own, sizeof own, "%.*s", (int)strcspn(n->target, ":"), n->target);
-	for (int i = 0; i < n->n_properties; i++)
-		if (set_property(s, n->composite ? own : n->target, n->key[i], n->value[i], e) < 0)
-			return -1;
-	return 0;
-}
-
-static void describe(struct device *d, const struct ov_state *s, int threads)
-{
-	char *full = NULL;
-	struct sysinfo si;
-	int n = snprintf(d->description, sizeof d->description, "OpenVINO %.20s, %s", s->ov->version,
-			 s->name.precision ? s->name.precision : "its own precision");
-	if (uses_cpu(&s->name))
-		n += snprintf(d->description + n, sizeof d->description - (size_t)n, ", %d thread%s", threads,
-			      threads == 1 ? "" : "s");
-	if (!s->name.composite &&
-	    s->ov->ov_core_get_property(s->core, s->name.target, "FULL_DEVICE_NAME", &full) == 0 && full) {
-		snprintf(d->description + n, sizeof d->description - (size_t)n, ", %.60s", full);
-		s->ov->ov_free(full);
-	}
-	if (sysinfo(&si) == 0)
-		d->mem_bytes = (uint64_t)si.totalram * si.mem_unit;
-}
 
 static void openvino_close(struct device *d)
 {
@@ -184,27 +47,11 @@ static void openvino_close(struct device *d)
 	d->state = NULL;
 }
 
-static int open_state(struct device *d, struct ov_state *s, struct err *e)
-{
-	if (ov_name_parse(d->name, &s->name, e) < 0 || take_cores(d, &s->name, e) < 0 ||
-	    ov_api_open(&s->ov, e) < 0)
-		return -1;
-	int threads = s->name.threads ? s->name.threads : d->n_cpus ? d->n_cpus : 1;
-	ov_status rc = s->ov->ov_core_create(&s->core);
-	if (rc != 0)
-		return ov_api_error(s->ov, rc, e, "cannot start OpenVINO");
-	s->pinned = s->name.cores != NULL;
-	if (configure_all(s, threads, e) < 0)
-		return -1;
-	describe(d, s, threads);
-	return 0;
-}
-
 static int openvino_open(struct device *d, struct err *e)
 {
 	struct ov_state *s = MEM_NEW(struct ov_state);
 	d->state = s;
-	int rc = open_state(d, s, e);
+	int rc = ov_open(d, s, e);
 	if (rc < 0)
 		openvino_close(d);
 	return rc;
@@ -284,7 +131,8 @@ static bool openvino_supports(struct device *d, const struct step_spec *spec, ch
 			return false;
 		}
 		for (uint32_t i = 0; i < n->n_in; i++)
-			if (n->in[i].from != FROM_NONE && !supports_tensor(s, n->in[i].tensor, why, cap))
+			if (n->in[i].from != FROM_NONE &&
+			    !supports_tensor(s, n->in[i].tensor, why, cap))
 				return false;
 		for (uint32_t i = 0; i < n->n_out; i++)
 			if (!supports_tensor(s, &n->out[i], why, cap))
@@ -343,7 +191,8 @@ static int compile(const struct ov_state *s, const char *xml, size_t bytes, stru
 	ov_status rc = ov->ov_tensor_create_from_host_ptr(ov->element[EL_U8], (ov_shape){1, &n},
 							  ov_weights_base(s->weights), &weights);
 	if (rc == 0)
-		rc = ov->ov_core_read_model_from_memory_buffer(s->core, xml, bytes, weights, &model);
+		rc = ov->ov_core_read_model_from_memory_buffer(s->core, xml, bytes, weights,
+							       &model);
 	if (rc != 0)
 		ov_api_error(ov, rc, e, "OpenVINO does not read the segment");
 	if (rc == 0) {
@@ -375,10 +224,13 @@ static int find_ports(const struct ov_state *s, const struct step_spec *spec, st
 		rc = ov->ov_compiled_model_input_by_name(p->compiled, name, &p->port[i].port);
 	}
 	for (uint32_t i = 0; i < spec->n_out && rc == 0; i++) {
-		p->port[spec->n_in + i].shape = spec->node[spec->out[i].node].out[spec->out[i].port];
-		rc = ov->ov_compiled_model_output_by_index(p->compiled, i, &p->port[spec->n_in + i].port);
+		p->port[spec->n_in + i].shape =
+			spec->node[spec->out[i].node].out[spec->out[i].port];
+		rc = ov->ov_compiled_model_output_by_index(p->compiled, i,
+							   &p->port[spec->n_in + i].port);
 	}
-	return rc == 0 ? 0 : ov_api_error(ov, rc, e, "OpenVINO lost an input or output of the segment");
+	return rc == 0 ? 0
+		       : ov_api_error(ov, rc, e, "OpenVINO lost an input or output of the segment");
 }
 
 static int openvino_prepare(struct device *d, const struct step_spec *spec, struct step **out,
@@ -422,7 +274,8 @@ static int set_port(const struct ov_state *s, struct step *p, uint32_t i, void *
 		return 0;
 	ov_tensor *t = NULL;
 	ov_shape shape = {(int64_t)x->shape.rank, x->shape.dim};
-	ov_status rc = s->ov->ov_tensor_create_from_host_ptr(s->ov->element[x->shape.elem], shape, at, &t);
+	ov_status rc =
+		s->ov->ov_tensor_create_from_host_ptr(s->ov->element[x->shape.elem], shape, at, &t);
 	if (rc == 0)
 		rc = s->ov->ov_infer_request_set_tensor_by_const_port(p->request, x->port, t);
 	if (rc != 0) {

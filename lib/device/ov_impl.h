@@ -24,11 +24,26 @@ struct ov_name {
 };
 int ov_name_parse(const char *name, struct ov_name *out, struct err *e) MUST_CHECK;
 
+/* ---- opening (ov_open.c) ---- */
+
+struct ov_weights;
+struct ov_state {
+	const struct ov_api *ov;
+	struct ov_name name;
+	ov_core *core;
+	struct ov_weights *weights;      /* of the model that steps come from */
+	const void *weights_of;
+	bool pinned;
+};
+
+/* Fill s, and d's cores, memory and description, from d->name.  ST_USAGE: no such device, core
+ * or library; ST_RUNTIME: what OpenVINO refuses.  On error, too, the caller frees s->core. */
+int ov_open(struct device *d, struct ov_state *s, struct err *e) MUST_CHECK;
+
 /* ---- constants (ov_weights.c) ---- */
 
-/* One range of addresses that has the model's .bin, mapped, and behind it constants that were computed:
- * the one weights tensor that OpenVINO reads models with. */
-struct ov_weights;
+/* A range of addresses: the model's .bin, mapped, and behind it constants that were computed.
+ * It is the one weights tensor that OpenVINO reads models with. */
 /* path: the .bin, or NULL.  ST_RUNTIME when it cannot be mapped. */
 int ov_weights_open(const char *path, struct ov_weights **out, struct err *e) MUST_CHECK;
 void ov_weights_close(struct ov_weights *w);

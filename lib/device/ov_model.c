@@ -1,8 +1,9 @@
 /* ov_model.c - a step as the text of an IR that OpenVINO reads from memory.
  *
  * Constants come with the operators that the model computes them from, if they start at
- * Consts of its file; values of others are added behind the file (ov_weights.c).  Where a view lies between two nodes of the step, which is no node of
- * it, a Reshape to the shape that the reader sees stands for it. */
+ * Consts of its file; values of others are added behind the file (ov_weights.c).  Where a view lies
+ * between two nodes of the step, which is no node of it, a Reshape to the shape that the reader
+ * sees stands for it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,16 +11,20 @@
 #include "device/ov_impl.h"
 #include "ir/write.h"
 
-enum { IN_SUBGRAPH = 32 };     /* operators between Consts and the node that reads them */
+enum { IN_SUBGRAPH = 32 }; /* operators between Consts and the node that reads them */
 
 struct text {
 	const struct step_spec *s;
 	struct ov_weights *weights;
 	struct ir_writer *w;
-	struct ir_value *input;          /* (n_in) */
-	uint32_t *layer;                 /* (n_nodes) */
-	struct done { const void *key; enum elem elem; struct ir_value value; } *done;
-	size_t n_done, n_slots;          /* constants written so far */
+	struct ir_value *input; /* (n_in) */
+	uint32_t *layer; /* (n_nodes) */
+	struct done {
+		const void *key;
+		enum elem elem;
+		struct ir_value value;
+	} * done;
+	size_t n_done, n_slots; /* constants written so far */
 	uint64_t weight_bytes;
 	uint32_t n_names;
 };
@@ -115,7 +120,8 @@ static uint32_t put_constant_node(struct text *x, const struct graph *g, uint32_
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t slot = g->in_ptr[u] + i, from = g->in_node[slot];
 		in[i] = from == GRAPH_NONE ? IR_NO_VALUE
-					   : (struct ir_value){put_constant_node(x, g, from), g->in_port[slot]};
+					   : (struct ir_value){put_constant_node(x, g, from),
+							       g->in_port[slot]};
 	}
 	uint32_t layer = ir_write_node(x->w, g, u, in);
 	add_done(x, &g->id[u], EL_COUNT, (struct ir_value){layer, 0});
@@ -123,8 +129,8 @@ static uint32_t put_constant_node(struct text *x, const struct graph *g, uint32_
 }
 
 /* A computed value, as the type that the node expects. */
-static int put_value(struct text *x, const struct tensor *t, enum elem expected, struct ir_value *out,
-		     struct err *e)
+static int put_value(struct text *x, const struct tensor *t, enum elem expected,
+		     struct ir_value *out, struct err *e)
 {
 	uint64_t offset, bytes = (uint64_t)tensor_bytes(t);
 	char name[40];
@@ -171,8 +177,8 @@ static int put_constant(struct text *x, const struct step_node *n, uint32_t i, s
 /* ---- types ---- */
 
 /* Where the executor keeps a tensor in another type than the model says (f32 for f16). */
-static struct ir_value put_type(struct text *x, enum elem have, enum elem want, const struct tensor *t,
-				struct ir_value from)
+static struct ir_value put_type(struct text *x, enum elem have, enum elem want,
+				const struct tensor *t, struct ir_value from)
 {
 	char name[40], attribute[60];
 	if (have == want)
@@ -182,7 +188,8 @@ static struct ir_value put_type(struct text *x, enum elem have, enum elem want, 
 	snprintf(name, sizeof name, "type/%u", x->n_names++);
 	snprintf(attribute, sizeof attribute, "destination_type=\"%s\"", elem_name(want));
 	return (struct ir_value){
-		ir_write_operator(x->w, "Convert", "opset1", name, attribute, 1, &from, &result), 0};
+		ir_write_operator(x->w, "Convert", "opset1", name, attribute, 1, &from, &result),
+		0};
 }
 
 /* ---- views ---- */
@@ -194,7 +201,8 @@ static int put_view(struct text *x, const struct tensor *have, const struct tens
 	char name[40];
 	uint64_t offset;
 	*out = from;
-	if (have->rank == want->rank && memcmp(have->dim, want->dim, have->rank * sizeof *have->dim) == 0)
+	if (have->rank == want->rank &&
+	    memcmp(have->dim, want->dim, have->rank * sizeof *have->dim) == 0)
 		return 0;
 	const int64_t rank = want->rank;
 	const struct ir_tensor shape = {EL_I64, 1, &rank, ""}, result = describe(want);
@@ -204,7 +212,8 @@ static int put_view(struct text *x, const struct tensor *have, const struct tens
 	uint32_t c = ir_write_constant(x->w, name, &shape, offset, want->rank * sizeof *want->dim);
 	struct ir_value in[2] = {from, {c, 0}};
 	*out = (struct ir_value){ir_write_operator(x->w, "Reshape", "opset1", strcat(name, "/r"),
-						   "special_zero=\"false\"", 2, in, &result), 0};
+						   "special_zero=\"false\"", 2, in, &result),
+				 0};
 	return 0;
 }
 
@@ -264,7 +273,8 @@ int ov_model_text(const struct step_spec *s, struct ov_weights *w, char **text, 
 		const struct step_node *n = &s->node[s->out[i].node];
 		const struct tensor *t = &n->out[s->out[i].port];
 		struct ir_value value = {x.layer[s->out[i].node], s->out[i].port};
-		enum elem made = (enum elem)n->graph->out_elem[n->graph->out_ptr[n->v] + s->out[i].port];
+		enum elem made =
+			(enum elem)n->graph->out_elem[n->graph->out_ptr[n->v] + s->out[i].port];
 		snprintf(name, sizeof name, "hsdag/out/%u", i);
 		ir_write_result(x.w, name, put_type(&x, made, t->elem, t, value));
 	}

@@ -71,8 +71,9 @@ static int set_option(struct ov_name *n, const char *key, const char *value, con
 		return 0;
 	if (strcmp(key, "streams") == 0 && small_number(value, &n->streams))
 		return 0;
-	if (strcmp(key, "precision") == 0 && (strcmp(value, "f32") == 0 || strcmp(value, "f16") == 0 ||
-					      strcmp(value, "bf16") == 0)) {
+	if (strcmp(key, "precision") == 0 &&
+	    (strcmp(value, "f32") == 0 || strcmp(value, "f16") == 0 ||
+	     strcmp(value, "bf16") == 0)) {
 		n->precision = value;
 		return 0;
 	}
@@ -88,28 +89,36 @@ static int set_option(struct ov_name *n, const char *key, const char *value, con
 		n->value[n->n_properties++] = value;
 		return 0;
 	}
-	return err_set(e, ST_USAGE, "device '%s': '%s=%s' is not an option; threads=N, streams=N, "
-		       "precision=f32|f16|bf16|default, or a property of OpenVINO in capitals", name, key,
-		       value);
+	return err_set(e, ST_USAGE,
+		       "device '%s': '%s=%s' is not an option; threads=N, streams=N, "
+		       "precision=f32|f16|bf16|default, or a property of OpenVINO in capitals",
+		       name, key, value);
 }
 
 /* The devices behind the colon of HETERO:GPU+CPU, or the target itself; `+` becomes a comma. */
-static int find_devices(struct ov_name *n, char *target, char *list, const char *name, struct err *e)
+static int find_devices(struct ov_name *n, char *target, char *list, const char *name,
+			struct err *e)
 {
 	n->composite = is_composite(target);
 	char *colon = strchr(target, ':');
 	if (!n->composite) {
 		n->device[n->n_devices++] = target;
-		return is_word(target, "._") ? 0 : err_set(e, ST_USAGE, "device '%s': not a device of OpenVINO; "
-							   "ov:CPU, ov:GPU.1, ov:NPU, ov:HETERO:GPU+CPU", name);
+		return is_word(target, "._")
+			       ? 0
+			       : err_set(e, ST_USAGE,
+					 "device '%s': not a device of OpenVINO; "
+					 "ov:CPU, ov:GPU.1, ov:NPU, ov:HETERO:GPU+CPU",
+					 name);
 	}
 	for (char *s = colon ? colon + 1 : NULL; s;) {
 		char *plus = strchr(s, '+');
 		if (plus)
 			*plus = '\0';
 		if (!is_word(s, "._") || n->n_devices == OV_DEVICES)
-			return err_set(e, ST_USAGE, "device '%s': what stands behind the colon is not a list of "
-				       "devices; ov:HETERO:GPU+CPU", name);
+			return err_set(e, ST_USAGE,
+				       "device '%s': what stands behind the colon is not a list of "
+				       "devices; ov:HETERO:GPU+CPU",
+				       name);
 		strcpy(list, s);
 		n->device[n->n_devices++] = list;
 		list += strlen(list) + 1;
@@ -136,7 +145,8 @@ int ov_name_parse(const char *name, struct ov_name *out, struct err *e)
 		*colon = '\0';
 		out->cores = colon + 1;
 		if (!is_cores(out->cores))
-			return err_set(e, ST_USAGE, "device '%s': not a list of cores; ov:CPU:0 or ov:CPU:0-3,5",
+			return err_set(e, ST_USAGE,
+				       "device '%s': not a list of cores; ov:CPU:0 or ov:CPU:0-3,5",
 				       name);
 	}
 	if (find_devices(out, target, list, name, e) < 0)
@@ -146,7 +156,8 @@ int ov_name_parse(const char *name, struct ov_name *out, struct err *e)
 		if (next)
 			*next++ = '\0';
 		if (!equal || (next && equal > next))
-			return err_set(e, ST_USAGE, "device '%s': option '%s' has no value", name, option);
+			return err_set(e, ST_USAGE, "device '%s': option '%s' has no value", name,
+				       option);
 		*equal = '\0';
 		if (set_option(out, option, equal + 1, name, e) < 0)
 			return -1;

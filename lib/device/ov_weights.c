@@ -17,7 +17,10 @@ enum { ALIGN = 64 };
 struct ov_weights {
 	unsigned char *base;
 	uint64_t file_bytes, used, cap;
-	struct slot { const void *data; uint64_t bytes, offset; } *slot;     /* hash table */
+	struct slot {
+		const void *data;
+		uint64_t bytes, offset;
+	} * slot; /* hash table */
 	size_t n, n_slots;
 };
 

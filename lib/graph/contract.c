@@ -7,20 +7,20 @@
 #include <string.h>
 
 enum {
-	MAX_VISITS = 4096,       /* edges that one search may look at */
-	MEAN_VISITS = 256,       /* and all searches together, per edge of the graph */
+	MAX_VISITS = 4096, /* edges that one search may look at */
+	MEAN_VISITS = 256, /* and all searches together, per edge of the graph */
 	MAX_PASSES = 16
 };
 
 /* The quotient graph while it shrinks.  Edges keep their first ends; find gives
  * the group that an end is in now.  Lists of edges are joined, not copied. */
 struct shrink {
-	uint32_t *parent;                         /* (n) */
+	uint32_t *parent; /* (n) */
 	const struct digraph *q;
-	uint32_t *head[2], *tail[2], *next[2];    /* edges out of (0) and into (1) a group */
-	uint32_t *pos;                            /* (n) a topological order, with gaps */
+	uint32_t *head[2], *tail[2], *next[2]; /* edges out of (0) and into (1) a group */
+	uint32_t *pos; /* (n) a topological order, with gaps */
 	uint32_t *mark, stamp;
-	uint32_t *forward, *backward, *pool;      /* (n) the groups that a search found */
+	uint32_t *forward, *backward, *pool; /* (n) the groups that a search found */
 	uint64_t budget;
 };
 
@@ -44,7 +44,8 @@ static void add_edge(struct shrink *s, int way, uint32_t v, uint32_t edge)
 static void shrink_init(struct shrink *s, const struct digraph *q, struct arena *a)
 {
 	uint32_t n = q->n;
-	*s = (struct shrink){.parent = arena_raw(a, n, sizeof *s->parent), .q = q,
+	*s = (struct shrink){.parent = arena_raw(a, n, sizeof *s->parent),
+			     .q = q,
 			     .budget = (uint64_t)MEAN_VISITS * ((uint64_t)n + q->m) + MAX_VISITS};
 	for (int way = 0; way < 2; way++) {
 		s->head[way] = arena_raw(a, n, sizeof *s->head[way]);
@@ -89,7 +90,8 @@ static enum search search(struct shrink *s, int way, uint32_t a, uint32_t b, uin
 			s->budget--;
 			if (w == b && v != a)
 				return FOUND;
-			if (w == b || w == v || s->pos[w] <= lo || s->pos[w] >= hi || s->mark[w] == s->stamp)
+			if (w == b || w == v || s->pos[w] <= lo || s->pos[w] >= hi ||
+			    s->mark[w] == s->stamp)
 				continue;
 			s->mark[w] = s->stamp;
 			set[(*n)++] = w;
@@ -113,7 +115,9 @@ static void to_positions(const struct shrink *s, uint32_t *set, uint32_t n)
 	qsort(set, n, sizeof *set, by_value);
 }
 
-struct by_pos { uint32_t pos, v; };
+struct by_pos {
+	uint32_t pos, v;
+};
 
 /* Sort groups by position. */
 static void sort_groups(const struct shrink *s, uint32_t *set, uint32_t n)
@@ -121,7 +125,7 @@ static void sort_groups(const struct shrink *s, uint32_t *set, uint32_t n)
 	struct by_pos *key = MEM_NEWN(struct by_pos, n ? n : 1);
 	for (uint32_t i = 0; i < n; i++)
 		key[i] = (struct by_pos){s->pos[set[i]], set[i]};
-	qsort(key, n, sizeof *key, by_value);     /* pos comes first in the struct */
+	qsort(key, n, sizeof *key, by_value); /* pos comes first in the struct */
 	for (uint32_t i = 0; i < n; i++)
 		set[i] = key[i].v;
 	mem_free(key);
@@ -182,7 +186,9 @@ static enum search contract(struct shrink *s, uint32_t a, uint32_t b)
 	return NOT_FOUND;
 }
 
-struct candidate { uint32_t edge, to, from; };    /* positions of its ends */
+struct candidate {
+	uint32_t edge, to, from;
+}; /* positions of its ends */
 
 /* Nearest sources first, so that a path inside one device has become one group
  * before an edge that jumps over it is tried. */

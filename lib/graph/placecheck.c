@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN = 10 };         /* of each kind */
+enum { SHOWN = 10 }; /* of each kind */
 
 struct check {
 	FILE *out;
@@ -13,7 +13,7 @@ struct check {
 	const struct placed *p;
 	const bool *constant;
 	const char *const *names;
-	uint16_t *device;            /* (n) */
+	uint16_t *device; /* (n) */
 	struct segments x;
 	struct arena *a;
 };
@@ -36,7 +36,8 @@ static const char *shown(const struct check *c, uint32_t v, char name[100])
 
 static void print_devices(const struct check *c)
 {
-	uint32_t *pieces = ARENA_NEWN(c->a, uint32_t, c->p->k), *n = ARENA_NEWN(c->a, uint32_t, c->p->k);
+	uint32_t *pieces = ARENA_NEWN(c->a, uint32_t, c->p->k),
+		 *n = ARENA_NEWN(c->a, uint32_t, c->p->k);
 	uint32_t *operations = ARENA_NEWN(c->a, uint32_t, c->p->k);
 	bool *seen = ARENA_NEWN(c->a, bool, c->x.n_pieces);
 	for (uint32_t s = 0; s < c->x.n; s++) {
@@ -47,9 +48,11 @@ static void print_devices(const struct check *c)
 		operations[d] += c->x.ptr[s + 1] - c->x.ptr[s];
 	}
 	for (uint32_t d = 0; d < c->p->k; d++) {
-		fprintf(c->out, "%s: %u operations in %u segments", c->names[d], operations[d], n[d]);
+		fprintf(c->out, "%s: %u operations in %u segments", c->names[d], operations[d],
+			n[d]);
 		if (n[d] > pieces[d])
-			fprintf(c->out, ", of %u connected pieces, split %u times", pieces[d], n[d] - pieces[d]);
+			fprintf(c->out, ", of %u connected pieces, split %u times", pieces[d],
+				n[d] - pieces[d]);
 		fputc('\n', c->out);
 	}
 	if (c->x.n_limited)
@@ -63,14 +66,16 @@ static void print_split(const struct check *c, const struct digraph *d, uint32_t
 	char from[100], to[100], out[100], back[100];
 	if (!segment_why(d, &c->x, s, a, &y))
 		return;
-	fprintf(c->out, "  segment %u of %s begins anew at '%s': '%s' of segment %u feeds it, and also '%s' on %s",
-		s, c->names[c->x.device[s]], shown(c, y.to, to), shown(c, y.from, from), c->x.of[y.from],
-		shown(c, y.out, out), c->names[c->device[y.out]]);
+	fprintf(c->out,
+		"  segment %u of %s begins anew at '%s': '%s' of segment %u feeds it, and also "
+		"'%s' on %s",
+		s, c->names[c->x.device[s]], shown(c, y.to, to), shown(c, y.from, from),
+		c->x.of[y.from], shown(c, y.out, out), c->names[c->device[y.out]]);
 	if (y.back == y.out)
 		fputs(", which it waits for\n", c->out);
 	else
-		fprintf(c->out, ", and it waits for '%s' on %s behind that\n", shown(c, y.back, back),
-			c->names[c->device[y.back]]);
+		fprintf(c->out, ", and it waits for '%s' on %s behind that\n",
+			shown(c, y.back, back), c->names[c->device[y.back]]);
 }
 
 static void print_splits(const struct check *c)
@@ -98,7 +103,9 @@ static void print_splits(const struct check *c)
 
 /* ---- weights ---- */
 
-struct use { uint32_t constant, device; };
+struct use {
+	uint32_t constant, device;
+};
 
 static int by_use(const void *a, const void *b)
 {
@@ -114,8 +121,10 @@ static uint64_t *constant_devices(const struct check *c)
 	const struct graph *g = c->g;
 	uint64_t *on = ARENA_NEWN(c->a, uint64_t, g->n);
 	for (uint32_t v = g->n; v-- > 0;) {
-		uint64_t bits = c->constant[v] ? on[v] : c->device[v] == SEGMENT_NOWHERE ? 0 :
-			(uint64_t)1 << (c->device[v] < 63 ? c->device[v] : 63);
+		uint64_t bits = c->constant[v] ? on[v]
+				: c->device[v] == SEGMENT_NOWHERE
+					? 0
+					: (uint64_t)1 << (c->device[v] < 63 ? c->device[v] : 63);
 		for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++)
 			if (g->in_node[i] != GRAPH_NONE)
 				on[g->in_node[i]] |= bits;
@@ -140,8 +149,8 @@ static void print_weights(const struct check *c)
 	fprintf(c->out, "weights: %u constants, %.3f MB, each beside what reads it", g->n_const,
 		(double)all * 1e-6);
 	if (n_shared)
-		fprintf(c->out, "; %u are read on several devices, which takes %.3f MB more", n_shared,
-			(double)again * 1e-6);
+		fprintf(c->out, "; %u are read on several devices, which takes %.3f MB more",
+			n_shared, (double)again * 1e-6);
 	fputc('\n', c->out);
 }
 
@@ -161,13 +170,17 @@ static void print_copies(const struct check *c)
 	uint32_t k = c->p->k, n_edges = 0, v = 0;
 	struct use *u = MEM_NEWN(struct use, g->in_ptr[g->n] ? g->in_ptr[g->n] : 1);
 	for (uint32_t w = 0; w < g->n; w++)
-		for (uint32_t i = g->in_ptr[w]; i < g->in_ptr[w + 1] && c->device[w] != SEGMENT_NOWHERE; i++) {
+		for (uint32_t i = g->in_ptr[w];
+		     i < g->in_ptr[w + 1] && c->device[w] != SEGMENT_NOWHERE; i++) {
 			uint32_t from = g->in_node[i];
-			if (from != GRAPH_NONE && c->device[from] != SEGMENT_NOWHERE && c->device[from] != c->device[w])
-				u[n_edges++] = (struct use){g->out_ptr[from] + g->in_port[i], c->device[w]};
+			if (from != GRAPH_NONE && c->device[from] != SEGMENT_NOWHERE &&
+			    c->device[from] != c->device[w])
+				u[n_edges++] = (struct use){g->out_ptr[from] + g->in_port[i],
+							    c->device[w]};
 		}
 	qsort(u, n_edges, sizeof *u, by_use);
-	uint64_t *count = ARENA_NEWN(c->a, uint64_t, (size_t)k * k), *bytes = ARENA_NEWN(c->a, uint64_t, (size_t)k * k);
+	uint64_t *count = ARENA_NEWN(c->a, uint64_t, (size_t)k * k),
+		 *bytes = ARENA_NEWN(c->a, uint64_t, (size_t)k * k);
 	for (uint32_t i = 0; i < n_edges; i++) {
 		if (i > 0 && by_use(&u[i], &u[i - 1]) == 0)
 			continue;
@@ -181,8 +194,9 @@ static void print_copies(const struct check *c)
 	for (uint32_t s = 0; s < k; s++)
 		for (uint32_t d = 0; d < k; d++)
 			if (count[s * k + d])
-				fprintf(c->out, "%s -> %s: %" PRIu64 " tensors, %.3f MB\n", c->names[s], c->names[d],
-					count[s * k + d], (double)bytes[s * k + d] * 1e-6);
+				fprintf(c->out, "%s -> %s: %" PRIu64 " tensors, %.3f MB\n",
+					c->names[s], c->names[d], count[s * k + d],
+					(double)bytes[s * k + d] * 1e-6);
 }
 
 /* ---- problems ---- */
@@ -217,17 +231,23 @@ static uint32_t problem_variables(const struct check *c)
 	const struct graph *g = c->g;
 	uint32_t n = 0;
 	for (uint32_t v = 0; v < g->n; v++) {
-		const char *id = graph_is_type(g, v, "ReadValue") ? graph_attr(g, v, "variable_id") : NULL;
+		const char *id =
+			graph_is_type(g, v, "ReadValue") ? graph_attr(g, v, "variable_id") : NULL;
 		for (uint32_t w = 0; id && w < g->n; w++) {
-			const char *other = graph_is_type(g, w, "Assign") ? graph_attr(g, w, "variable_id") : NULL;
+			const char *other = graph_is_type(g, w, "Assign")
+						    ? graph_attr(g, w, "variable_id")
+						    : NULL;
 			char name[100];
 			if (!other || strcmp(id, other) != 0 || c->x.of[v] == c->x.of[w] ||
 			    c->x.of[v] == GRAPH_NONE || c->x.of[w] == GRAPH_NONE)
 				continue;
 			if (n++ < SHOWN)
-				fprintf(c->out, "problem: variable '%s' is read in segment %u on %s and assigned in "
-					"segment %u on %s\n", err_escape(name, sizeof name, id, strlen(id)),
-					c->x.of[v], c->names[c->device[v]], c->x.of[w], c->names[c->device[w]]);
+				fprintf(c->out,
+					"problem: variable '%s' is read in segment %u on %s and "
+					"assigned in "
+					"segment %u on %s\n",
+					err_escape(name, sizeof name, id, strlen(id)), c->x.of[v],
+					c->names[c->device[v]], c->x.of[w], c->names[c->device[w]]);
 		}
 	}
 	return n;
@@ -237,7 +257,8 @@ uint32_t placecheck_print(FILE *out, const struct graph *g, const struct placed 
 			  const bool *constant, const struct devs *devs,
 			  const char *const *placed_names, const char *const *names)
 {
-	struct check c = {.out = out, .g = g, .p = p, .constant = constant, .names = names, .a = arena_new()};
+	struct check c = {
+		.out = out, .g = g, .p = p, .constant = constant, .names = names, .a = arena_new()};
 	c.device = arena_raw(c.a, g->n, sizeof *c.device);
 	placecheck_devices(g, p, constant, c.device);
 	segments_of_graph(g, c.device, false, c.a, &c.x);
@@ -248,10 +269,13 @@ uint32_t placecheck_print(FILE *out, const struct graph *g, const struct placed 
 	uint32_t n = problem_masks(&c, devs, placed_names) + problem_variables(&c);
 	if (n > 2 * SHOWN)
 		fprintf(out, "problems: %u\n", n);
-	fputs(n ? "the placement cannot be carried out\n" : "the placement can be carried out", out);
+	fputs(n ? "the placement cannot be carried out\n" : "the placement can be carried out",
+	      out);
 	if (n == 0)
-		fprintf(out, "%s\n", devs && devs->mask ? "" : "; whether devices support it is not known: "
-			"there is no devs record");
+		fprintf(out, "%s\n",
+			devs && devs->mask ? ""
+					   : "; whether devices support it is not known: "
+					     "there is no devs record");
 	arena_free(c.a);
 	return n;
 }

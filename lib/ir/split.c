@@ -25,7 +25,7 @@ struct split {
 	const char *const *names;
 	const struct weights *weights;
 	struct segment_ports ports;
-	uint32_t *constants;         /* outputs of constants that Results read */
+	uint32_t *constants; /* outputs of constants that Results read */
 	uint32_t n_constants;
 	FILE *index;
 	struct arena *tmp;
@@ -38,7 +38,9 @@ struct bin {
 	const struct weights *from;
 	FILE *file;
 	uint64_t bytes;
-	struct range { uint64_t offset, bytes, at; } *slot;   /* hash table; bytes 0: free */
+	struct range {
+		uint64_t offset, bytes, at;
+	} * slot; /* hash table; bytes 0: free */
 	size_t n, n_slots;
 	bool failed, outside;
 };
@@ -70,8 +72,8 @@ static uint64_t append(void *arg, const void *data, uint64_t bytes)
 	static const char zeros[ALIGN];
 	struct bin *b = arg;
 	uint64_t pad = -b->bytes % ALIGN, at = b->bytes + pad;
-	b->failed |= fwrite(zeros, 1, pad, b->file) != pad ||
-		     fwrite(data, 1, bytes, b->file) != bytes;
+	b->failed |=
+		fwrite(zeros, 1, pad, b->file) != pad || fwrite(data, 1, bytes, b->file) != bytes;
 	b->bytes = at + bytes;
 	return at;
 }
@@ -122,8 +124,8 @@ static int write_text(const char *path, const char *text, size_t n, struct err *
 	return close_written(f, fwrite(text, 1, n, f) != n, path, e);
 }
 
-static int write_pair(struct split *s, const char *stem, const struct ir_part *part, uint64_t *bytes,
-		      struct err *e)
+static int write_pair(struct split *s, const char *stem, const struct ir_part *part,
+		      uint64_t *bytes, struct err *e)
 {
 	const char *path = arena_printf(s->tmp, "%s.bin", stem);
 	struct bin bin = {.from = s->weights, .file = fopen(path, "wb")};
@@ -136,8 +138,10 @@ static int write_pair(struct split *s, const char *stem, const struct ir_part *p
 	const char *text = ir_writer_text(w, &n);
 	int rc = close_written(bin.file, bin.failed, path, e);
 	if (rc == 0 && bin.outside)
-		rc = err_set(e, ST_INPUT, "'%s' holds %" PRIu64 " bytes, too few for the constants of "
-			     "'%s'", s->g->weights, s->weights->bytes, s->g->name);
+		rc = err_set(e, ST_INPUT,
+			     "'%s' holds %" PRIu64 " bytes, too few for the constants of "
+			     "'%s'",
+			     s->g->weights, s->weights->bytes, s->g->name);
 	if (rc == 0)
 		rc = write_text(arena_printf(s->tmp, "%s.xml", stem), text, n, e);
 	ir_writer_free(w);
@@ -181,7 +185,8 @@ static void describe(const struct split *s, uint32_t o)
 		fputs("null", s->index);
 	else
 		fputc('[', s->index);
-	for (uint32_t i = g->dim_ptr[o]; g->out_rank[o] != RANK_DYNAMIC && i < g->dim_ptr[o + 1]; i++)
+	for (uint32_t i = g->dim_ptr[o]; g->out_rank[o] != RANK_DYNAMIC && i < g->dim_ptr[o + 1];
+	     i++)
 		fprintf(s->index, "%s%" PRId64, i > g->dim_ptr[o] ? ", " : "", g->dim[i]);
 	if (g->out_rank[o] != RANK_DYNAMIC)
 		fputc(']', s->index);
@@ -219,7 +224,8 @@ static void put_from(const struct split *s, uint32_t o)
 	}
 }
 
-static void put_tensors(const struct split *s, const char *key, const uint32_t *o, uint32_t n, bool from)
+static void put_tensors(const struct split *s, const char *key, const uint32_t *o, uint32_t n,
+			bool from)
 {
 	fprintf(s->index, ",\n   \"%s\": [", key);
 	for (uint32_t i = 0; i < n; i++) {
@@ -245,7 +251,8 @@ static int write_segment(struct split *s, uint32_t number, const char *device,
 	put_string(s, "file", arena_printf(s->tmp, "%s.xml", name));
 	fputs(", ", s->index);
 	put_string(s, "device", device);
-	fprintf(s->index, ", \"operations\": %u, \"weights_bytes\": %" PRIu64, part->n_nodes, bytes);
+	fprintf(s->index, ", \"operations\": %u, \"weights_bytes\": %" PRIu64, part->n_nodes,
+		bytes);
 	put_tensors(s, "inputs", part->in, part->n_in, true);
 	put_tensors(s, "outputs", part->out, part->n_out, false);
 	fputc('}', s->index);
@@ -256,11 +263,12 @@ static int write_segments(struct split *s, struct err *e)
 {
 	const struct segments *x = s->x;
 	for (uint32_t i = 0; i < x->n; i++) {
-		struct ir_part part = {
-			x->ptr[i + 1] - x->ptr[i], x->node + x->ptr[i],
-			s->ports.in_ptr[i + 1] - s->ports.in_ptr[i],
-			s->ports.out_ptr[i + 1] - s->ports.out_ptr[i],
-			s->ports.in + s->ports.in_ptr[i], s->ports.out + s->ports.out_ptr[i]};
+		struct ir_part part = {x->ptr[i + 1] - x->ptr[i],
+				       x->node + x->ptr[i],
+				       s->ports.in_ptr[i + 1] - s->ports.in_ptr[i],
+				       s->ports.out_ptr[i + 1] - s->ports.out_ptr[i],
+				       s->ports.in + s->ports.in_ptr[i],
+				       s->ports.out + s->ports.out_ptr[i]};
 		if (write_segment(s, i, s->names[x->device[i]], &part, e) < 0)
 			return -1;
 	}
@@ -347,8 +355,14 @@ int split_write(const char *dir, const struct graph *g, const struct segments *x
 		const bool *constant, const char *const *names, uint32_t n_names,
 		const struct weights *weights, struct split_report *rep, struct err *e)
 {
-	struct split s = {.dir = dir, .g = g, .x = x, .constant = constant, .names = names,
-			  .weights = weights, .rep = rep, .tmp = arena_new()};
+	struct split s = {.dir = dir,
+			  .g = g,
+			  .x = x,
+			  .constant = constant,
+			  .names = names,
+			  .weights = weights,
+			  .rep = rep,
+			  .tmp = arena_new()};
 	const char *path = arena_printf(s.tmp, "%s/index.json", dir);
 	char *text = NULL;
 	size_t n = 0;
@@ -358,7 +372,8 @@ int split_write(const char *dir, const struct graph *g, const struct segments *x
 		segment_ports_of(g, x, constant, s.tmp, &s.ports);
 		find_constants(&s);
 		s.index = open_memstream(&text, &n);
-		rc = s.index ? write_index(&s, n_names, e) : err_sys(e, ST_RUNTIME, "no memory for the index");
+		rc = s.index ? write_index(&s, n_names, e)
+			     : err_sys(e, ST_RUNTIME, "no memory for the index");
 	}
 	if (s.index && fclose(s.index) != 0 && rc == 0)
 		rc = err_sys(e, ST_RUNTIME, "no memory for the index");

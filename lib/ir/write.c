@@ -6,7 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-struct text { char *v; size_t n, cap; };
+struct text {
+	char *v;
+	size_t n, cap;
+};
 
 /* A network that is being written: the main one or a body. */
 struct net {
@@ -14,7 +17,9 @@ struct net {
 };
 
 /* The outputs of a layer, for the ports that read them. */
-struct layer_out { uint32_t first, n_in; };
+struct layer_out {
+	uint32_t first, n_in;
+};
 
 struct ir_writer {
 	struct net main;
@@ -22,9 +27,13 @@ struct ir_writer {
 	char *name;
 	const struct ir_bin *bin;
 	size_t n_layers, cap_layers;
-	struct layer_out *layer;         /* of the main network */
+	struct layer_out *layer; /* of the main network */
 	size_t n_outs, cap_outs, n_dims, cap_dims;
-	struct kept_tensor { enum elem elem; uint8_t rank; size_t dim; } *outs;
+	struct kept_tensor {
+		enum elem elem;
+		uint8_t rank;
+		size_t dim;
+	} * outs;
 	int64_t *dims;
 };
 
@@ -64,7 +73,9 @@ static void put_escaped(struct text *t, const char *s)
 		case '<': puts_to(t, "&lt;"); break;
 		case '>': puts_to(t, "&gt;"); break;
 		case '"': puts_to(t, "&quot;"); break;
-		case '\t': case '\n': case '\r': putf(t, "&#%d;", *s); break;
+		case '\t':
+		case '\n':
+		case '\r': putf(t, "&#%d;", *s); break;
 		default: put(t, s, 1);
 		}
 }
@@ -93,9 +104,11 @@ static void put_shape(struct text *t, const struct ir_tensor *x)
 /* OpenVINO's name of an element type on ports: FP32, I64, BOOL. */
 static const char *port_precision(enum elem t, char name[16])
 {
-	static const struct { enum elem t; const char *name; } odd[] = {
-		{EL_F64, "FP64"}, {EL_F32, "FP32"}, {EL_F16, "FP16"}, {EL_BOOLEAN, "BOOL"}, {EL_U1, "BIN"},
-		{EL_DYNAMIC, "UNSPECIFIED"}};
+	static const struct {
+		enum elem t;
+		const char *name;
+	} odd[] = {{EL_F64, "FP64"},	 {EL_F32, "FP32"}, {EL_F16, "FP16"},
+		   {EL_BOOLEAN, "BOOL"}, {EL_U1, "BIN"},   {EL_DYNAMIC, "UNSPECIFIED"}};
 	for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
 		if (odd[i].t == t)
 			return odd[i].name;
@@ -130,7 +143,8 @@ static void open_layer(struct net *n, uint32_t id, const char *name, const char 
 	puts_to(&n->layers, ">\n");
 }
 
-static void put_edge(struct net *n, uint32_t from, uint32_t from_port, uint32_t to, uint32_t to_port)
+static void put_edge(struct net *n, uint32_t from, uint32_t from_port, uint32_t to,
+		     uint32_t to_port)
 {
 	putf(&n->edges,
 	     "<edge from-layer=\"%u\" from-port=\"%u\" to-layer=\"%u\" to-port=\"%u\"/>\n", from,
@@ -166,7 +180,7 @@ static void put_data(struct ir_writer *w, struct text *t, const struct graph *g,
 	struct ir_tensor x = {0};
 	if (parameter)
 		x = ir_tensor_of(g, g->out_ptr[v]);
-	bool known = parameter && x.rank != RANK_DYNAMIC;    /* the attribute may say less by now */
+	bool known = parameter && x.rank != RANK_DYNAMIC; /* the attribute may say less by now */
 	puts_to(t, "<data");
 	for (uint32_t i = g->attr_ptr[v]; i < g->attr_ptr[v + 1]; i++) {
 		const char *key = g->attr_key[i];
@@ -197,7 +211,8 @@ static bool is_decompression(const struct graph *g, uint32_t v)
 	uint32_t u = g->in_node[g->in_ptr[v]];
 	if (u == GRAPH_NONE || !graph_is_type(g, u, "Const"))
 		return false;
-	enum elem from = (enum elem)g->out_elem[g->out_ptr[u]], to = (enum elem)g->out_elem[g->out_ptr[v]];
+	enum elem from = (enum elem)g->out_elem[g->out_ptr[u]],
+		  to = (enum elem)g->out_elem[g->out_ptr[v]];
 	return to == EL_F32 && (from == EL_F16 || from == EL_BF16);
 }
 
@@ -207,8 +222,10 @@ static void put_map(struct text *t, const struct port_map *m, uint32_t n_in)
 	putf(t, "<%s external_port_id=\"%" PRId64 "\" internal_layer_id=\"%u\"",
 	     m->output ? "output" : "input", external, m->internal);
 	if (m->has_axis)
-		putf(t, " axis=\"%" PRId64 "\" start=\"%" PRId64 "\" end=\"%" PRId64 "\" stride=\"%" PRId64
-			"\" part_size=\"%" PRId64 "\"", m->axis, m->start, m->end, m->stride, m->part_size);
+		putf(t,
+		     " axis=\"%" PRId64 "\" start=\"%" PRId64 "\" end=\"%" PRId64
+		     "\" stride=\"%" PRId64 "\" part_size=\"%" PRId64 "\"",
+		     m->axis, m->start, m->end, m->stride, m->part_size);
 	if (m->condition || m->counter)
 		put_attr(t, "purpose", m->condition ? "execution_condition" : "current_iteration");
 	puts_to(t, "/>\n");
@@ -229,7 +246,8 @@ static void put_body(struct ir_writer *w, struct text *t, const struct graph_bod
 	if (loops) {
 		puts_to(t, "<back_edges>\n");
 		for (uint32_t i = 0; i < b->n_back; i++)
-			putf(t, "<edge from-layer=\"%u\" to-layer=\"%u\"/>\n", b->back_from[i], b->back_to[i]);
+			putf(t, "<edge from-layer=\"%u\" to-layer=\"%u\"/>\n", b->back_from[i],
+			     b->back_to[i]);
 		puts_to(t, "</back_edges>\n");
 	}
 	putf(t, "<%sbody>\n", prefix);
@@ -284,7 +302,8 @@ static void write_graph(struct ir_writer *w, struct text *t, const struct graph 
 		uint32_t n_in = connected(g, v);
 		in.n = 0;
 		for (uint32_t i = 0; i < n_in; i++) {
-			uint32_t u = g->in_node[g->in_ptr[v] + i], port = g->in_port[g->in_ptr[v] + i];
+			uint32_t u = g->in_node[g->in_ptr[v] + i],
+				 port = g->in_port[g->in_ptr[v] + i];
 			struct ir_tensor x;
 			if (u != GRAPH_NONE) {
 				x = ir_tensor_of(g, g->out_ptr[u] + port);
@@ -369,7 +388,10 @@ static uint32_t put_inputs(struct ir_writer *w, uint32_t id, uint32_t n, const s
 }
 
 /* Attributes of a layer, and the text that follows them. */
-struct data { struct text attr; const char *more; };
+struct data {
+	struct text attr;
+	const char *more;
+};
 
 static uint32_t put_simple(struct ir_writer *w, const char *type, const char *opset,
 			   const char *name, const struct data *data, uint32_t n_in,

@@ -73,10 +73,10 @@ struct ir_part {
 };
 
 /* Write part p of g with the nodes of constant[] (n) that it reads.  Parameters have the name of
- * the node whose output they stand for (with .PORT when it has several), and the
- * tensor's names or else that name; Results are called NODE/result.  An output that p reads from outside, and that is neither constant
- * nor in p->in, is the caller's error (assert).  A constant ShapeOf of something that is
- * not constant becomes a constant, which needs bin->append. */
+ * the node whose output they stand for (with .PORT when it has several), and the tensor's names
+ * or else that name; Results are called NODE/result.  An output that p reads from outside, and
+ * that is neither constant nor in p->in, is the caller's error (assert).  A constant ShapeOf of
+ * something that is not constant becomes a constant, which needs bin->append. */
 void ir_write_part(struct ir_writer *w, const struct ir_bin *bin, const struct graph *g,
 		   const bool *constant, const struct ir_part *p);
 

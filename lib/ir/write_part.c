@@ -12,10 +12,12 @@ struct part {
 	const struct graph *g;
 	const bool *constant;
 	const struct ir_part *p;
-	struct found { uint32_t out, layer; } *in;   /* (n_in) sorted by output */
-	uint32_t *row;           /* (n_rows) constants and nodes, ascending */
+	struct found {
+		uint32_t out, layer;
+	} * in; /* (n_in) sorted by output */
+	uint32_t *row; /* (n_rows) constants and nodes, ascending */
 	size_t n_rows, cap_rows;
-	uint32_t *layer;         /* (n_rows) */
+	uint32_t *layer; /* (n_rows) */
 };
 
 static int by_u32(const void *a, const void *b)
@@ -35,7 +37,7 @@ static uint32_t node_of(const struct graph *g, uint32_t o)
 		else
 			hi = mid;
 	}
-	while (g->out_ptr[lo + 1] <= o)     /* nodes without outputs share a number */
+	while (g->out_ptr[lo + 1] <= o) /* nodes without outputs share a number */
 		lo++;
 	return lo;
 }
@@ -83,11 +85,12 @@ static void collect_rows(struct part *x)
 	for (uint32_t i = 0; i < p->n_out; i++)
 		add_constant(x, node_of(g, p->out[i]));
 	sort_rows(x);
-	while (n_before != x->n_rows) {     /* constants of constants: a few rounds */
+	while (n_before != x->n_rows) { /* constants of constants: a few rounds */
 		size_t n = n_before = x->n_rows;
 		for (size_t i = 0; i < n; i++)
 			if (x->constant[x->row[i]])
-				for (uint32_t k = g->in_ptr[x->row[i]]; k < g->in_ptr[x->row[i] + 1]; k++)
+				for (uint32_t k = g->in_ptr[x->row[i]];
+				     k < g->in_ptr[x->row[i] + 1]; k++)
 					add_constant(x, g->in_node[k]);
 		sort_rows(x);
 	}
@@ -134,7 +137,7 @@ static void write_parameters(struct part *x)
 		mem_free(item);
 		mem_free(name);
 	}
-	qsort(x->in, x->p->n_in, sizeof *x->in, by_u32);     /* out comes first in the struct */
+	qsort(x->in, x->p->n_in, sizeof *x->in, by_u32); /* out comes first in the struct */
 }
 
 static struct ir_value value_of(const struct part *x, uint32_t u, uint32_t port)
@@ -143,7 +146,8 @@ static struct ir_value value_of(const struct part *x, uint32_t u, uint32_t port)
 	int64_t row = find_row(x, u);
 	if (row >= 0)
 		return (struct ir_value){x->layer[row], port};
-	const struct found *f = x->p->n_in ? bsearch(&o, x->in, x->p->n_in, sizeof *f, by_u32) : NULL;
+	const struct found *f =
+		x->p->n_in ? bsearch(&o, x->in, x->p->n_in, sizeof *f, by_u32) : NULL;
 	assert(f);
 	return (struct ir_value){f->layer, 0};
 }
@@ -158,7 +162,8 @@ static bool is_known_shape(const struct part *x, uint32_t v)
 static uint32_t write_shape(struct part *x, uint32_t v)
 {
 	const struct graph *g = x->g;
-	uint32_t i = g->in_ptr[v], o = g->out_ptr[g->in_node[i]] + g->in_port[i], n = g->out_rank[o];
+	uint32_t i = g->in_ptr[v], o = g->out_ptr[g->in_node[i]] + g->in_port[i],
+		 n = g->out_rank[o];
 	const int64_t *dim = g->dim + g->dim_ptr[o];
 	struct ir_tensor t = ir_tensor_of(g, g->out_ptr[v]);
 	int32_t *small = MEM_NEWN(int32_t, (size_t)n + 1);
@@ -185,7 +190,8 @@ static void write_rows(struct part *x)
 		in = mem_grow(in, &cap, n + 1, sizeof *in);
 		for (uint32_t k = 0; k < n; k++) {
 			uint32_t u = g->in_node[g->in_ptr[v] + k];
-			in[k] = u == GRAPH_NONE ? IR_NO_VALUE : value_of(x, u, g->in_port[g->in_ptr[v] + k]);
+			in[k] = u == GRAPH_NONE ? IR_NO_VALUE
+						: value_of(x, u, g->in_port[g->in_ptr[v] + k]);
 		}
 		x->layer[i] = ir_write_node(x->w, g, v, in);
 	}
