@@ -104,7 +104,7 @@ double place_task_s(const struct place_model *m, uint32_t t, uint32_t dev, const
 {
 	double s = m->costs.task_s[(size_t)t * m->k + dev];
 
-	if (s < 0)
+	if (s < 0 || !m->saved_ptr)
 		return s;
 	for (uint32_t i = m->saved_ptr[t]; i < m->saved_ptr[t + 1]; i++)
 		if (device[m->saved_task[i]] == dev)

@@ -45,7 +45,8 @@ struct place_model {
 	struct graph_tasks tasks;
 	const double *set_s;         /* (n_sets,k) as set up */
 	struct sched_costs costs;    /* by task, nothing saved */
-	uint32_t *saved_ptr;         /* (tasks+1) its neighbours saved_ptr[t] .., earlier tasks */
+	uint32_t *saved_ptr;         /* (tasks+1) its neighbours saved_ptr[t] .., earlier tasks; NULL:
+	                              * nothing is saved */
 	uint32_t *saved_task;
 	double *saved_s;             /* (neighbours,k) */
 	const uint64_t *mem_limit;
