@@ -1,6 +1,7 @@
 /* host_eval.c - nodes of a graph, one after another, on the host. */
 #include "device/host_eval.h"
 #include "base/mem.h"
+#include "device/cpu_impl.h"
 
 #include <string.h>
 
@@ -11,7 +12,7 @@ void host_values_init(struct host_values *h, const struct graph *g, const void *
 {
 	uint32_t n = g->out_ptr[g->n];
 	*h = (struct host_values){g, weights, weights_bytes, MEM_NEWN(struct tensor, (size_t)n + 1),
-				  MEM_NEWN(bool, (size_t)n + 1), ctx};
+				  MEM_NEWN(bool, (size_t)n + 1), ctx, NULL};
 	for (uint32_t o = 0; o < n; o++)
 		if (!tensor_describe(g, o, &h->value[o]) || !tensor_is_static(&h->value[o]))
 			h->value[o] = (struct tensor){.elem = EL_DYNAMIC};
@@ -142,11 +143,103 @@ static void store_shapes(struct host_values *h, uint32_t v, const struct tensor 
 	}
 }
 
+static bool is_half(enum elem t)
+{
+	return t == EL_F16 || t == EL_BF16;
+}
+
+/* Does node v read or make outputs that are kept in f32? */
+static bool is_wide(const struct host_values *h, uint32_t v)
+{
+	const struct graph *g = h->g;
+	for (uint32_t o = g->out_ptr[v]; h->wide && o < g->out_ptr[v + 1]; o++)
+		if (h->wide[o])
+			return true;
+	for (uint32_t i = g->in_ptr[v]; h->wide && i < g->in_ptr[v + 1]; i++)
+		if (g->in_node[i] != GRAPH_NONE && h->wide[g->out_ptr[g->in_node[i]] + g->in_port[i]])
+			return true;
+	return false;
+}
+
+/* t as f32, in new memory. */
+static int widen(struct tensor *t, struct err *e)
+{
+	int64_t n = tensor_elements(t);
+	void *p = mem_try((size_t)n * sizeof(float) + 1);
+	if (!p)
+		return err_set(e, ST_RUNTIME, "out of memory for %lld elements", (long long)n);
+	cpu_convert(EL_F32, p, t->elem, t->data, n);
+	t->elem = EL_F32;
+	t->data = p;
+	return 0;
+}
+
+/* Output o, computed in f32, as the graph has it. */
+static int narrow(struct host_values *h, uint32_t o, struct err *e)
+{
+	struct tensor wide = h->value[o];
+	h->owned[o] = false;
+	h->value[o].data = NULL;
+	h->value[o].elem = (enum elem)h->g->out_elem[o];
+	int rc = allocate(h, o, e);
+	if (rc == 0)
+		cpu_convert(h->value[o].elem, h->value[o].data, EL_F32, wide.data,
+			    tensor_elements(&wide));
+	mem_free(wide.data);
+	return rc;
+}
+
+static int run(struct host_values *h, uint32_t v, const struct op *op, struct tensor *in,
+	       struct tensor *out, struct err *e)
+{
+	struct cpu_prep *prep;
+	store_shapes(h, v, out, op->n_out);
+	for (int i = 0; i < op->n_out; i++) {
+		uint32_t o = h->g->out_ptr[v] + (uint32_t)i;
+		if (allocate(h, o, e))
+			return -1;
+		out[i] = h->value[o];
+	}
+	if (cpu_kernel_prepare(op, in, out, h->ctx, &prep, e))
+		return -1;
+	struct tensor *actual = MEM_NEWN(struct tensor, (size_t)op->n_out + 1);
+	int rc = cpu_kernel_run_sized(op, prep, in, out, actual, h->ctx, e);
+	for (int i = 0; i < op->n_out && rc == 0; i++)
+		h->value[h->g->out_ptr[v] + (uint32_t)i] = actual[i];
+	mem_free(actual);
+	cpu_prep_free(prep);
+	return rc;
+}
+
+static int run_wide(struct host_values *h, uint32_t v, const struct op *op, struct tensor *in,
+		    struct tensor *out, struct err *e)
+{
+	bool *mine = MEM_NEWN(bool, (size_t)op->n_in + 1);
+	int rc = 0;
+	for (int i = 0; i < op->n_in && rc == 0; i++)
+		if (is_half(in[i].elem) && in[i].data && op->kind != OP_CONVERT)
+			mine[i] = (rc = widen(&in[i], e)) == 0;
+	for (int i = 0; i < op->n_out; i++)
+		if (is_half(out[i].elem))
+			out[i].elem = EL_F32;
+	if (rc == 0)
+		rc = run(h, v, op, in, out, e);
+	for (int i = 0; i < op->n_in; i++)
+		if (mine[i])
+			mem_free(in[i].data);
+	mem_free(mine);
+	for (int i = 0; i < op->n_out && rc == 0; i++) {
+		uint32_t o = h->g->out_ptr[v] + (uint32_t)i;
+		if (!h->wide[o] && is_half((enum elem)h->g->out_elem[o]))
+			rc = narrow(h, o, e);
+	}
+	return rc;
+}
+
 static int compute(struct host_values *h, uint32_t v, struct tensor *in, struct tensor *out,
 		   struct err *e)
 {
 	struct op op;
-	struct cpu_prep *prep;
 	const char *reason = "";
 	if (infer(h, v, &op, in, out, e))
 		return -1;
@@ -156,22 +249,7 @@ static int compute(struct host_values *h, uint32_t v, struct tensor *in, struct 
 		if (in[i].elem != EL_DYNAMIC && !in[i].data && op.kind != OP_SHAPE_OF &&
 		    tensor_elements(&in[i]) != 0)
 			return err_set(e, ST_INPUT, "the value of its input %d is not known", i);
-	store_shapes(h, v, out, op.n_out);
-	for (int i = 0; i < op.n_out; i++) {
-		uint32_t o = h->g->out_ptr[v] + (uint32_t)i;
-		if (allocate(h, o, e))
-			return -1;
-		out[i] = h->value[o];
-	}
-	if (cpu_kernel_prepare(&op, in, out, h->ctx, &prep, e))
-		return -1;
-	struct tensor *actual = MEM_NEWN(struct tensor, (size_t)op.n_out + 1);
-	int rc = cpu_kernel_run_sized(&op, prep, in, out, actual, h->ctx, e);
-	for (int i = 0; i < op.n_out && rc == 0; i++)
-		h->value[h->g->out_ptr[v] + (uint32_t)i] = actual[i];
-	mem_free(actual);
-	cpu_prep_free(prep);
-	return rc;
+	return is_wide(h, v) ? run_wide(h, v, &op, in, out, e) : run(h, v, &op, in, out, e);
 }
 
 int host_eval_node(struct host_values *h, uint32_t v, struct err *e)

@@ -18,6 +18,10 @@ struct host_values {
 	struct tensor *value;           /* (n_out) */
 	bool *owned;                    /* (n_out) data was allocated here */
 	struct cpu_ctx *ctx;            /* borrowed */
+	/* (n_out) or NULL, borrowed: outputs that the graph calls f16 or bf16 and that are kept as
+	 * computed, in f32.  Weights in few bits are unpacked so, as OpenVINO does it: it takes
+	 * f16 between operators for a matter of the file. */
+	const bool *wide;
 };
 
 /* Empty values for g; all borrowed.  Shapes are those that g records where static. */

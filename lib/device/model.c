@@ -114,6 +114,25 @@ static int check_shapes(struct model *m, struct err *e)
 	return 0;
 }
 
+/* Constants in f16 that only other constants read (weights that are being unpacked) stay f32. */
+static void mark_wide(struct model *m)
+{
+	const struct graph *g = m->g;
+	m->wide = ARENA_NEWN(m->arena, bool, n_outputs(g));
+	for (uint32_t v = 0; v < g->n; v++)
+		for (uint32_t o = g->out_ptr[v]; o < g->out_ptr[v + 1]; o++)
+			m->wide[o] = m->constant[v] && !is_kind(m, v, OP_CONST) &&
+				     (g->out_elem[o] == EL_F16 || g->out_elem[o] == EL_BF16);
+	for (uint32_t v = 0; v < g->n; v++)
+		for (uint32_t i = g->in_ptr[v]; !m->constant[v] && i < g->in_ptr[v + 1]; i++)
+			if (g->in_node[i] != GRAPH_NONE)
+				m->wide[in_output(g, i)] = false;
+	for (uint32_t o = 0; o < n_outputs(g); o++)
+		if (m->wide[o] && m->values.value[o].elem != EL_DYNAMIC)
+			m->values.value[o].elem = EL_F32;
+	m->values.wide = m->wide;
+}
+
 /* Dynamic tensors are described by their types and what dims are known. */
 static void describe_dynamic(struct model *m)
 {
@@ -314,6 +333,7 @@ int model_open(struct model *m, const struct graph *g, const char *weights, stru
 	if (check_shapes(m, e) < 0 || open_weights(m, weights, e) < 0)
 		return -1;
 	host_values_init(&m->values, g, m->weights.data, m->weights.bytes, m->ctx);
+	mark_wide(m);
 	describe_dynamic(m);
 	m->env = (struct step_env){m->weights.data, m->weights.bytes, variables_new(g),
 				   !m->has_weights ? NULL : weights ? weights : g->weights};
@@ -378,6 +398,8 @@ static uint32_t unconverted(const struct model *m, uint32_t o, const struct op *
 	if (!d->class->takes || !is_kind(m, v, OP_CONVERT) || g->out_elem[o] != EL_F32)
 		return o;
 	uint32_t src = in_output(g, g->in_ptr[v]);
+	if (m->wide[src])
+		return src;          /* it is f32 */
 	return d->class->takes(d, op, i, (enum elem)g->out_elem[src]) ? src : o;
 }
 

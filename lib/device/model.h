@@ -30,6 +30,7 @@ struct model {
 	bool *constant;              /* (n) depends on constants alone */
 	bool *live;                  /* (n) a Result depends on it */
 	bool *used;                  /* (n_out) a live node reads it */
+	bool *wide;                  /* (n_out) host_values.wide: constants that only constants read */
 	bool *dynamic;               /* (n_out) its shape is known only while running */
 	uint32_t *node_out;          /* (n_out) the node of an output */
 	uint32_t *root;              /* (n_out) the output whose bytes it has */
