@@ -15,7 +15,9 @@ compile() {
 	local target=$1 p=$2 dir=$BATS_TEST_DIRNAME/../lib/device text=$BATS_TEST_TMPDIR/program.cl
 	shift 2
 	{
-		cat "$dir"/cl_args.cl "$dir"/cl_prelude.cl "$dir"/cl_chain.cl
+		cat "$dir"/cl_args.cl "$dir"/cl_prelude.cl
+		[ "$p" != elem ] || echo '#define ELEM'
+		cat "$dir"/cl_chain.cl
 		if [ "$p" = tile ]; then
 			printf '#define TILE 128\n'
 			cat "$dir/cl_tile.cl"

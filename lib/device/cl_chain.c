@@ -80,6 +80,20 @@ bool cl_chain_follows(const struct step_node *v)
 	}
 }
 
+/* May it follow a product, window or normalisation?  Their programs leave out what would seldom
+ * do so (ELEM in cl_chain.cl). */
+static bool follows_products(enum op_kind kind)
+{
+	switch (kind) {
+	case OP_EXP: case OP_LOG: case OP_ERF: case OP_SOFT_PLUS: case OP_MISH: case OP_SELU:
+	case OP_CEILING: case OP_FLOOR: case OP_ROUND: case OP_SIGN: case OP_SOFT_SIGN:
+	case OP_FLOOR_MOD:
+		return false;
+	default:
+		return true;
+	}
+}
+
 /* ---- posts ---- */
 
 static struct post *post_add(struct cl_chain *c, int op, int from)
@@ -230,6 +244,8 @@ static bool first_post(struct cl_chain *c, const struct step_spec *s)
 static bool next_post(struct cl_chain *c, const struct step_spec *s, int i)
 {
 	const struct step_node *v = &s->node[i];
+	if (!cl_chain_starts(&s->node[0]) && !follows_products(v->op->kind))
+		return false;
 	if (!cl_chain_starts(v) || !same_shape(&v->out[0], &s->node[i - 1].out[0]))
 		return false;
 	int n = n_data(v, row_of(v->op->kind)), x_at = -1;

@@ -77,26 +77,28 @@ fv sigmoid(fv x)
 
 fv soft_plus(fv x)
 {
-	return fmax(x, 0.0f) + log1p(exp_of(-fabs(x)));
+	return fmax(x, 0.0f) + log(1.0f + exp_of(-fabs(x)));
 }
 
-/* Functions that cost more than the look-up of which one it is. */
+/* Functions that cost more than the look-up of which one it is; those that seldom follow a product
+ * are in the element-wise program alone, for they take long to compile. */
 fv function(int op, fv x, fv y, float alpha, float beta)
 {
 	switch (op) {
-	case E_EXP: return exp_of(x);
-	case E_LOG: return log(x);
 	case E_SIGMOID: return sigmoid(x);
 	case E_TANH: return tanh_of(x);
-	case E_ERF: return erf_of(x);
 	case E_GELU_ERF: return 0.5f * x * (1.0f + erf_of(x * 0.70710678118654752f));
 	case E_GELU_TANH:
 		return 0.5f * x * (1.0f + tanh_of(0.79788456080286536f
 						  * (x + 0.044715f * x * x * x)));
 	case E_SWISH: return x * sigmoid(y * x);
+	case E_ELU: return fmax(x, 0.0f) + alpha * (exp_of(fmin(x, 0.0f)) - 1.0f);
+#ifdef ELEM
+	case E_EXP: return exp_of(x);
+	case E_LOG: return log(x);
+	case E_ERF: return erf_of(x);
 	case E_SOFT_PLUS: return soft_plus(x);
 	case E_MISH: return x * tanh_of(soft_plus(x));
-	case E_ELU: return fmax(x, 0.0f) + alpha * (exp_of(fmin(x, 0.0f)) - 1.0f);
 	case E_SELU: return beta * (fmax(x, 0.0f) + alpha * (exp_of(fmin(x, 0.0f)) - 1.0f));
 	case E_CEIL: return ceil(x);
 	case E_FLOOR: return floor(x);
@@ -105,6 +107,7 @@ fv function(int op, fv x, fv y, float alpha, float beta)
 	case E_SIGN: return sign(x);
 	case E_SOFT_SIGN: return x / (1.0f + fabs(x));
 	case E_FLOOR_MOD: return x - y * floor(x / y);
+#endif
 	default: return x;
 	}
 }

@@ -118,8 +118,6 @@ void name(global const float *a, int ra, int ka, int rows, from const float *b, 
 			VSTORE(acc[r][v], 0, ct + r * NR + v * VW); \
 }
 
-PRODUCT(product_1_local, 1, local)
-PRODUCT(product_1_global, 1, global)
 PRODUCT(product_2_local, 2, local)
 PRODUCT(product_2_global, 2, global)
 #if NV == 4
@@ -127,13 +125,11 @@ PRODUCT(product_4_local, 4, local)
 PRODUCT(product_4_global, 4, global)
 #define PRODUCT_ANY(from, nv, ...) do { \
 	if ((nv) > 2) product_4_##from(__VA_ARGS__); \
-	else if ((nv) > 1) product_2_##from(__VA_ARGS__); \
-	else product_1_##from(__VA_ARGS__); \
+	else product_2_##from(__VA_ARGS__); \
 } while (0)
 #else
 #define PRODUCT_ANY(from, nv, ...) do { \
-	if ((nv) > 1) product_2_##from(__VA_ARGS__); \
-	else product_1_##from(__VA_ARGS__); \
+	if ((nv) > 0) product_2_##from(__VA_ARGS__); \
 } while (0)
 #endif
 
@@ -144,8 +140,8 @@ INLINE void touch(const struct sources *s, const struct gemm_args *p, int m, int
 	EACH_OPERAND {
 		if (s->s[j] != 1 || p->at[j].sm < 16)
 			continue;
-		for (int r = 0; r < rows; r++)
-			for (int i = 0; i < n; i += 16)
+		PLAIN for (int r = 0; r < rows; r++)
+			PLAIN for (int i = 0; i < n; i += 16)
 				(void)*(volatile global const float *)(s->p[j]
 					+ (size_t)(m + r) * p->at[j].sm + n0 + i);
 	}
@@ -201,7 +197,7 @@ kernel GROUP(GEMM_LS) void gemm(global const float *restrict a, global const flo
 				PRODUCT_ANY(global, nv, am, ra, ka, rows, panel, kc, first, t);
 			else
 				PRODUCT_ANY(local, nv, am, ra, ka, rows, bt, kc, first, t);
-			for (int r = 0; last && r < rows; r++)
+			PLAIN for (int r = 0; last && r < rows; r++)
 				put_row(t + r * NR, c + (size_t)(m0 + r) * p.n, n, &p, &s, n0,
 					m0 + r);
 		}

@@ -88,6 +88,8 @@ static cl_uint program_text(enum cl_program_id p, const char **text)
 	cl_uint n = 0;
 	text[n++] = cl_args_cl;
 	text[n++] = cl_prelude_cl;
+	if (p == P_elem)
+		text[n++] = "#define ELEM\n";
 	if (programs[p].chains)
 		text[n++] = cl_chain_cl;
 	if (p == P_tile) {

@@ -43,8 +43,6 @@
 #define PRODUCT_ANY(T, ldb) do { \
 	if (p.m == 1) \
 		PRODUCT(1, NV, T, ldb); \
-	else if (p.m <= 4) \
-		PRODUCT(4, NV, T, ldb); \
 	else \
 		PRODUCT(10, 2, T, ldb); \
 } while (0)
@@ -63,7 +61,7 @@ kernel GROUP(GEMM_LS) void thin(global const float *restrict a, global const flo
 		PRODUCT_ANY(half, VLOAD_HALF);
 	else
 		PRODUCT_ANY(float, VLOAD);
-	for (int m = 0, j = 0; m < p.m; m++)
+	PLAIN for (int m = 0, j = 0; m < p.m; m++)
 		PUT(m, VLOAD(0, ct + m * NR + v * VW));
 }
 

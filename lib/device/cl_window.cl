@@ -53,7 +53,7 @@ void fill_tile(global const real *restrict x, local float *t, const struct windo
 iv count(iv i, int n, int k, int d)
 {
 	iv c = (iv)(0);
-	for (int j = 0; j < k; j++, i += d)
+	PLAIN for (int j = 0; j < k; j++, i += d)
 		c -= i >= 0 && i < n;
 	return c;
 }
@@ -135,21 +135,22 @@ kernel GROUP(LS) void window(global const real *restrict x, global const real *r
 		iv cx = (iv)(1);
 		if (p.op == W_AVG)
 			cx = count((ox + c + IOTA) * p.sw - p.pw, p.w, p.kw, p.dw);
-		EACH {
+		fv sum[RV];
+		EACH sum[r] = acc[r];
+		PLAIN for (int r = 0; r < min(RV, th - y); r++) {
 			local float *to = res + (y + r) * tw + c;
-			if (y + r >= th)
-				break;
+			fv x = sum[r];
 			/* a window with nothing in it has no mean */
 			if (p.op == W_AVG_ALL)
-				acc[r] /= (float)(p.kh * p.kw);
+				x /= (float)(p.kh * p.kw);
 			else if (p.op == W_AVG)
-				acc[r] /= CAT(convert_float, VW)(cx * count((iv)((oy + y + r) * p.sh
-					- p.ph), p.h, p.kh, p.dh));
+				x /= CAT(convert_float, VW)(cx * count((iv)((oy + y + r) * p.sh - p.ph),
+					p.h, p.kh, p.dh));
 			if (m == VW || per_row == SINGLE) {
-				VSTORE(acc[r], 0, to);   /* a later row overwrites the excess */
+				VSTORE(x, 0, to);        /* a later row overwrites the excess */
 			} else {
 				float q[VW];
-				VSTORE(acc[r], 0, q);
+				VSTORE(x, 0, q);
 				PLAIN for (int j = 0; j < m; j++)
 					to[j] = q[j];
 			}
@@ -159,10 +160,7 @@ kernel GROUP(LS) void window(global const real *restrict x, global const real *r
 	struct sources s;
 	sources_of(&s, p.at, p0, p1, p2, p3, z);
 	o += z * p.oh * p.ow;
-	if (tw == p.ow) {
-		put_places(res, o, &p, &s, oy * tw, th * tw);
-	} else {
-		for (int y = 0; y < th; y++)
-			put_places(res + y * tw, o, &p, &s, (oy + y) * p.ow + ox, tw);
-	}
+	int rows = tw == p.ow ? 1 : th, n_row = tw == p.ow ? th * tw : tw;
+	PLAIN for (int y = 0; y < rows; y++)
+		put_places(res + y * tw, o, &p, &s, (oy + y) * p.ow + ox, n_row);
 }
