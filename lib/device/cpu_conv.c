@@ -334,6 +334,8 @@ static void conv_panel(const struct conv_run *r, const struct tile *t, int64_t m
 		gemm_multiply(&b);
 		if (post.post.residual)
 			post.post.residual += GEMM_N;
+		if (post.post.more)
+			post.post.more += GEMM_N;
 		b.ahead_step = 0;
 		if (last && (j + b.nr == t->n || j + b.nr - done >= EPI_BLOCK)) {
 			cpu_post_tile(&r->post, t->y + m * plane + t->n0 + done, plane, row, b.mr,

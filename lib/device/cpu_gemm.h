@@ -50,7 +50,8 @@ void gemm_gather_shifted(const float *const *row, int64_t kc, int64_t at, int64_
 			 const uint16_t *bits, int64_t tap0, int64_t taps, int64_t words, float *dst);
 
 /* What becomes of sums: min(max(sum + bias[i] + residual[i * ld + j] + more[i * more_ld + j], lo),
- * hi).  A bias of columns is a summand with ld 0. */
+ * hi).  A bias of columns is a summand with ld 0.  Or, hswish, that sum v times
+ * min(max(v + 3, 0), 6) / 6. */
 struct gemm_post {
 	const float *bias;           /* (mr) */
 	const float *residual;       /* NULL: none */
@@ -58,6 +59,7 @@ struct gemm_post {
 	const float *more;           /* a second summand; NULL: none */
 	int64_t more_ld;
 	float lo, hi;
+	bool hswish;
 };
 
 /* A block of C: mr <= GEMM_M rows, nr <= GEMM_N columns (more where ldb is not GEMM_N), += or =

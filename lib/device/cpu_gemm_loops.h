@@ -34,6 +34,10 @@ INLINE void LEVEL(put)(const int mr, const int nv, VEC acc[T_M][T_V], const stru
 				if (p->more)
 					v = VADD(v, VLOAD(p->more + i * p->more_ld +
 							  j * LEVEL_WIDTH));
+				if (p->hswish)
+					v = VMUL(v, VMUL(VMIN(VALL(6.0f), VMAX(VALL(0.0f),
+								VADD(v, VALL(3.0f)))),
+							 VALL(1 / 6.0f)));
 				v = VMIN(VALL(p->hi), VMAX(VALL(p->lo), v));   /* NaN stays */
 			}
 			VSTORE(c + j * LEVEL_WIDTH, v);
@@ -127,6 +131,8 @@ static void LEVEL(put_edge)(int rows, int cols, const float *edge, const struct 
 				v += p->bias[i];
 				v += p->residual ? p->residual[i * p->ld + j] : 0;
 				v += p->more ? p->more[i * p->more_ld + j] : 0;
+				if (p->hswish)
+					v *= (v < -3 ? 0 : v > 3 ? 6 : v + 3) * (1 / 6.0f);
 				v = v < p->lo ? p->lo : v > p->hi ? p->hi : v;
 			}
 			c[j] = v;

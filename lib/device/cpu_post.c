@@ -24,10 +24,14 @@ static bool is_summand(const struct epi_operand *o, const struct epilogue *e)
  * ones. */
 static bool take(struct cpu_post *p, const struct epilogue *e, const struct epi_code *k, int value)
 {
-	if (k->to.operand || p->lo > -INFINITY || p->hi < INFINITY)
+	if (k->to.operand || p->lo > -INFINITY || p->hi < INFINITY || p->hswish)
 		return false;
 	if (k->kind == OP_RELU && k->n_sources == 1 && is_value(&k->source[0], value)) {
 		p->lo = 0;
+		return true;
+	}
+	if (k->kind == OP_HSWISH && k->n_sources == 1 && is_value(&k->source[0], value)) {
+		p->hswish = true;
 		return true;
 	}
 	if (k->kind == OP_CLAMP && k->n_sources == 1 && is_value(&k->source[0], value)) {
@@ -71,7 +75,8 @@ const struct gemm_post *cpu_post_rows(const struct cpu_post *p, int64_t row, int
 		return NULL;
 	for (int i = 0; i < n; i++)
 		to->bias[i] = b ? b->data[(row + i) / b->div % b->mod * b->row] : 0;
-	to->post = (struct gemm_post){.bias = to->bias, .lo = p->lo, .hi = p->hi};
+	to->post = (struct gemm_post){.bias = to->bias, .lo = p->lo, .hi = p->hi,
+					   .hswish = p->hswish};
 	if (r) {
 		to->post.residual = r->data + row * r->row + col;
 		to->post.ld = r->row;

@@ -179,9 +179,9 @@ static double worst(const struct layer *l, const double *want)
 	return d / l->scale;
 }
 
-/* ---- epilogues: bias and Relu; bias, residual and Clamp; HSwish of the sum with a bias ---- */
+/* ---- epilogues: bias, then Relu; a residual and Clamp; two residuals and Clamp; HSwish; Tanh ---- */
 
-enum { POST_RELU, POST_RESIDUAL, POST_HSWISH, N_POSTS };
+enum { POST_RELU, POST_RESIDUAL, POST_TWICE, POST_HSWISH, POST_TANH, N_POSTS };
 
 static void test_posts(struct layer *l, const char *name)
 {
@@ -199,18 +199,23 @@ static void test_posts(struct layer *l, const char *name)
 		p.operand[1] = (struct epi_operand){other, 1, rows, cols, 1};
 		p.code[p.n_code++] = (struct epi_code){.kind = OP_ADD, .n_sources = 2,
 						       .source = {{false, 0}, {true, 0}}};
-		if (kind == POST_RESIDUAL)
+		int residuals = kind == POST_RESIDUAL ? 1 : kind == POST_TWICE ? 2 : 0;
+		for (int i = 0; i < residuals; i++)
 			p.code[p.n_code++] = (struct epi_code){.kind = OP_ADD, .n_sources = 2,
 							       .source = {{true, 1}, {false, 0}}};
 		p.code[p.n_code++] = (struct epi_code){
-			.kind = kind == POST_RELU ? OP_RELU : kind == POST_RESIDUAL ? OP_CLAMP : OP_HSWISH,
+			.kind = kind == POST_RELU     ? OP_RELU
+				: kind == POST_HSWISH ? OP_HSWISH
+				: kind == POST_TANH   ? OP_TANH
+						      : OP_CLAMP,
 			.args = {.a = -1, .b = 2}, .n_sources = 1};
 		for (int64_t i = 0; i < rows * cols; i++) {
 			double v = l->want[i] + bias[i / cols % l->out.dim[1]];
-			if (kind == POST_RESIDUAL)
-				v = fmin(fmax(v + other[i], -1), 2);
+			if (residuals)
+				v = fmin(fmax(v + residuals * other[i], -1), 2);
 			want[i] = kind == POST_RELU     ? fmax(v, 0)
 				  : kind == POST_HSWISH ? v * fmin(fmax(v + 3, 0), 6) / 6
+				  : kind == POST_TANH   ? tanh(v)
 							: v;
 		}
 		bool ok = compute(l, &p);
