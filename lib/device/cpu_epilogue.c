@@ -1,4 +1,4 @@
-/* cpu_epilogue.c - the interpreter of epilogues: blocks of a row, one vector loop an instruction. */
+/* cpu_epilogue.c - the interpreter of epilogues: blocks of a row, a vector loop an instruction. */
 #include "device/cpu_epilogue.h"
 #include "device/cpu_impl.h"
 

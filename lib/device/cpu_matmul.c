@@ -22,8 +22,8 @@ static void fill_pack(void *arg, void *data)
 	size_t size = job->half ? sizeof(uint16_t) : sizeof(float);
 	for (int64_t i = 0; i < job->n_matrices; i++)
 		gemm_pack_b((char *)data + (size_t)(i * gemm_b_elements(o->rows, o->cols)) * size,
-			    o->t->elem, operand_at(o->t, i * o->rows * o->cols), o->rows, o->cols, o->row,
-			    o->col);
+			    o->t->elem, operand_at(o->t, i * o->rows * o->cols), o->rows, o->cols,
+			    o->row, o->col);
 }
 
 int prepare_matmul(const struct op *op, const struct tensor *in, const struct tensor *out,
@@ -90,8 +90,8 @@ static struct product product_at(const struct matmul_run *r, int64_t i, float *a
 		product_pack_b(b, operand_at(r->b.t, ib * r->k * r->n), r->k, r->n, r->b.row,
 			       r->b.col);
 	else
-		gemm_pack_b(b, r->b.t->elem, operand_at(r->b.t, ib * r->k * r->n), r->k, r->n, r->b.row,
-			    r->b.col);
+		gemm_pack_b(b, r->b.t->elem, operand_at(r->b.t, ib * r->k * r->n), r->k, r->n,
+			    r->b.row, r->b.col);
 	return p;
 }
 

@@ -85,8 +85,8 @@ static inline void transpose4(const float *src, int64_t step, float *dst, int64_
 	*(vec4 *)(void *)(dst + 3 * width) = INTERLEAVE_HIGH(t[2], t[3]);
 }
 
-/* Runs of k floats, n of them `step` apart, to panels of `width` runs (a multiple of 4), k outermost
- * inside a panel, zeros behind the last. */
+/* Runs of k floats, n of them `step` apart, to panels of `width` runs (a multiple of 4), k
+ * outermost inside a panel, zeros behind the last. */
 static void pack_runs(float *dst, const float *src, int64_t n, int64_t k, int64_t width,
 		      int64_t step)
 {
@@ -223,7 +223,8 @@ void product_panels(const struct product *p, int64_t first, int64_t last, float 
 				thin_panel((int)p->m, columns_of(p, j), p->k, p->a,
 					   panel_of(p, j, 0), p->b_half, p->c + j * GEMM_N, p->ldc);
 			if (p->post)
-				cpu_epilogue_tile(p->post, p->c + col, p->ldc, p->row, p->m, col, n);
+				cpu_epilogue_tile(p->post, p->c + col, p->ldc, p->row, p->m, col,
+						  n);
 		}
 	}
 }

@@ -1,5 +1,5 @@
-/* test_fuse.c - fused steps of the cpu device against the same nodes one by one: random element-wise
- * programs with random broadcasting, kernels with epilogues, splits; every level of instructions,
+/* test_fuse.c - fused steps of the cpu device against the same nodes one by one: random
+ * element-wise programs with random broadcasting, kernels with epilogues, splits; every level of instructions,
  * one thread and several. */
 #include "base/mem.h"
 #include "base/pool.h"
@@ -291,7 +291,7 @@ static void programs(struct cpu_ctx *one, struct cpu_ctx *many)
 	tap(s.broken == 0 && s.different == 0 && s.same > 200,
 	    "level %d: %d random programs, %d different, %d refused", cpu_level, s.same,
 	    s.different, s.refused);
-	tap(s.unequal_bits == 0, "level %d: the same bits in place and on three threads", cpu_level);
+	tap(s.unequal_bits == 0, "level %d: the same bits in place, on three threads", cpu_level);
 }
 
 /* ---- kernels with epilogues ---- */
@@ -401,8 +401,9 @@ static void cells(struct cpu_ctx *one, struct cpu_ctx *many)
 	struct score s = {0};
 	for (int i = 0; i < 24; i++)
 		try(lstm(1 + below(4), 1 + below(700)), one, many, &s);
-	tap(s.same == 24 && s.unequal_bits == 0, "level %d: %d LSTM cells, %d different, %d refused",
-	    cpu_level, s.same, s.different, s.refused);
+	tap(s.same == 24 && s.unequal_bits == 0,
+	    "level %d: %d LSTM cells, %d different, %d refused", cpu_level, s.same, s.different,
+	    s.refused);
 }
 
 int main(void)
