@@ -243,7 +243,8 @@ bool cl_step_supports(struct device *d, const struct step_spec *s, char *why, si
 /* ---- binding ---- */
 
 /* Buffer `ref` of a launch: the step's, or a constant. */
-static int bind_one(struct device *d, const struct step_spec *s, const struct cl_launch *l, int b, struct bound *out, struct err *e)
+static int bind_one(struct device *d, const struct step_spec *s, const struct cl_launch *l, int b,
+		    struct bound *out, struct err *e)
 {
 	const struct cl_ref *ref = &l->buf[b];
 	const struct step_node *v = ref->node < 0 ? NULL : &s->node[ref->node];
@@ -273,11 +274,10 @@ static int bind_one(struct device *d, const struct step_spec *s, const struct cl
 }
 
 /* Keep a buffer with the other constants, under a key that nobody looks up. */
-static void keep(struct cl_state *s, cl_mem mem, size_t bytes)
+static void keep(struct cl_state *s, cl_mem mem)
 {
 	s->consts = mem_grow(s->consts, &s->cap_consts, s->n_consts + 1, sizeof *s->consts);
 	s->consts[s->n_consts++] = (struct cl_const){.mem = mem};
-	(void)bytes;
 }
 
 /* Memory that steps share while they run, at least as much as this one needs. */
@@ -314,7 +314,7 @@ static int bind_shape(struct device *d, const struct tensor *of, enum elem elem,
 	if (cl_memory_constant(s, big ? (void *)wide : (void *)narrow, of->rank * (big ? 8u : 4u),
 			       &out->buf[0].fixed, e))
 		return -1;
-	keep(s, out->buf[0].fixed, of->rank * (big ? 8u : 4u));
+	keep(s, out->buf[0].fixed);
 	return 0;
 }
 
@@ -367,7 +367,7 @@ int cl_step_prepare(struct device *d, const struct step_spec *s, struct step **o
 		rc = cl_memory_constant(d->state, q.plan.blob[i].data, q.plan.blob[i].bytes, &blob[i],
 					e);
 		if (!rc)
-			keep(d->state, blob[i], q.plan.blob[i].bytes);
+			keep(d->state, blob[i]);
 	}
 	for (; !rc && st->n < q.plan.n; st->n++)
 		rc = bind_launch(d, s, &q, &q.plan.launch[st->n], blob, &st->bound[st->n], e);
