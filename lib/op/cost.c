@@ -158,6 +158,43 @@ static uint64_t unary_weight(enum op_kind kind)
 	}
 }
 
+/* How often the body of a loop runs: as many times as the parts of a slice fit; 1 when that is not
+ * known. */
+static uint64_t iterations(const struct graph *g, const struct graph_body *b)
+{
+	for (uint32_t k = 0; k < b->n_maps; k++) {
+		const struct port_map *m = &b->map[k];
+		if (!m->has_axis || m->external < 0 || m->part_size <= 0)
+			continue;
+		uint32_t o = m->output ? g->out_ptr[b->node] + (uint32_t)m->external
+				       : source(g, b->node, (uint32_t)m->external);
+		if (o == GRAPH_NONE || g->out_rank[o] == RANK_DYNAMIC)
+			continue;
+		int axis = op_axis(m->axis, g->out_rank[o]);
+		int64_t dim = axis < 0 ? -1 : g->dim[g->dim_ptr[o] + (uint32_t)axis];
+		if (dim >= 0)
+			return (uint64_t)(dim / m->part_size);
+	}
+	return 1;
+}
+
+/* Bodies, as often as they run; of If the larger one. */
+static uint64_t control_flops(const struct graph *g, uint32_t v)
+{
+	uint64_t most = 0;
+	for (uint32_t i = 0; i < g->n_bodies; i++) {
+		const struct graph_body *b = &g->body[i];
+		uint64_t sum = 0;
+		if (b->node != v)
+			continue;
+		for (uint32_t u = 0; u < b->graph->n; u++)
+			sum = add(sum, op_flops(b->graph, u));
+		sum = mul(sum, iterations(g, b));
+		most = sum > most ? sum : most;
+	}
+	return most;
+}
+
 uint64_t op_flops(const struct graph *g, uint32_t v)
 {
 	enum op_kind kind = op_kind(g->type[v]);
@@ -168,7 +205,6 @@ uint64_t op_flops(const struct graph *g, uint32_t v)
 	case OPC_VIEW:
 	case OPC_MOVE:
 	case OPC_SHAPE:
-	case OPC_CONTROL:
 		return kind == OP_INTERPOLATE ? mul(4, out) : kind == OP_CUM_SUM ? out : 0;
 	case OPC_UNARY:
 		return mul(unary_weight(kind), out);
@@ -191,6 +227,8 @@ uint64_t op_flops(const struct graph *g, uint32_t v)
 	case OPC_NORM:
 		return mul(kind == OP_SOFTMAX || kind == OP_LOG_SOFTMAX ? TRANSCENDENTAL + 4 : 8,
 			   out);
+	case OPC_CONTROL:
+		return control_flops(g, v);
 	case OPC_RECURRENT:
 		return recurrent_flops(g, v);
 	default:
