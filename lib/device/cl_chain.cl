@@ -128,6 +128,8 @@ INLINE void chain_apply(fv *x, const struct chain *c, const struct sources *s, i
 			ROW y[v] = load(p, step, i + v * VW, n - v * VW);
 		} else if (q->from == SAVED) {
 			ROW y[v] = saved[v];
+		} else {
+			ROW y[v] = (fv)(1.0f);   /* the beta of a Swish without one */
 		}
 		if (q->swap)
 			ROW {
