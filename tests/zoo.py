@@ -211,10 +211,10 @@ def unet():
         return op.convolution_backprop_data(x, weights, [2, 2], None, [pad] * 2, [pad] * 2)
 
     def block(x, cin, cout, stride=1):
-        y = convolution(w, x, cin, cout, 3, stride)
+        y = op.swish(convolution(w, x, cin, cout, 3, stride))
         return op.prelu(y, op.constant(w.rng.uniform(0.05, 0.3, cout).astype(np.float32)))
     image = op.parameter([1, 3, 40, 56], np.float32, name="image")
-    a = block(image, 3, 12)
+    a = op.swish(block(image, 3, 12))
     b = block(a, 12, 24, 2)
     c = block(b, 24, 48, 2)
     y = block(op.concat([up(c, 48, 24, 2, 0), b], 1), 48, 24)
