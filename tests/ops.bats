@@ -43,6 +43,8 @@ family() {
 @test "GridSample, Einsum" { family sample; }
 @test "searches, bags of embeddings, CTC" { family search; family embedding; family ctc; }
 @test "Fourier transforms, random numbers" { family fourier; family random; }
+@test "patches, deformable convolution, adaptive maxima, inverses" { family patches; family walks; }
+@test "proposals of regions" { family proposals; family detectron; }
 
 @test "all cores compute the same results" {
 	for f in convolution matmul norm; do

@@ -211,6 +211,95 @@ def random(c):
                 t, g, s), t), np.array([0, 1], np.int32))
 
 
+def patches(c):
+    o, i64 = c.ov.opset16, lambda v: c.const(v, np.int64)
+    x = c.real(2, 3, 7, 9)
+    for pad, sizes, strides, rates in itertools.product(("valid", "same_upper", "same_lower"), ([3, 2], [1, 1]),
+                                                        ([1, 1], [2, 3]), ([1, 1], [2, 1])):
+        c.add("extract_image_patches %s %s %s %s" % (pad, sizes, strides, rates),
+              lambda p: o.extract_image_patches(p, sizes, strides, rates, pad), x)
+    for shape, size, kernel, args in (((2, 12, 9), [4, 4], [2, 2], {}), ((12, 9), [4, 4], [2, 2], {}),
+                                      ((2, 12, 12), [6, 4], [2, 2], dict(strides=[2, 1], pads_begin=[1, 0],
+                                                                          pads_end=[1, 1]))):
+        if shape[-1] == 12:
+            shape = (2, 12, 16)
+        c.add("col2im %s %s" % (shape, sorted(args)), lambda p: o.col2im(p, i64(size), i64(kernel), **args), c.real(*shape))
+    for pads, strides, dilations, group, deform, mask in (
+            ([0, 0], [1, 1], [1, 1], 1, 1, False), ([1, 1], [2, 1], [1, 1], 1, 2, True), ([1, 1], [1, 1], [2, 1], 2, 1, True)):
+        for n in (1, 2):
+            ci, h, w = 4, 7, 8
+            oh, ow = ((s + 2 * p - d * 2 - 1) // t + 1 for s, p, d, t in zip((h, w), pads, dilations, strides))
+            arrays = [c.real(n, ci, h, w), c.real(n, 2 * deform * 9, oh, ow, lo=-1.5, hi=1.5)]
+            weight = c.const(c.real(6, ci // group, 3, 3))
+            if mask:
+                arrays.append(c.real(n, deform * 9, oh, ow, lo=0, hi=1))
+            c.add("deformable_convolution %s %d %d %s %d" % (pads, group, deform, mask, n),
+                  lambda p, f, m=None: o.deformable_convolution(p, f, weight, strides, pads, pads, dilations, m,
+                                                                "EXPLICIT", group, deform, False), *arrays)
+
+
+def walks(c):
+    o, i64 = c.ov.opset16, lambda v: c.const(v, np.int64)
+    for size in ([2, 3], [5, 1], [7, 9]):        # OpenVINO's plugin has no i64 indices here
+        c.add("adaptive_max_pool %s" % size, lambda p: o.adaptive_max_pool(p, i64(size), "i32"), c.real(2, 3, 7, 9))
+    c.add("adaptive_max_pool 3", lambda p: o.adaptive_max_pool(p, i64([3]), "i32"), c.real(2, 3, 8))
+    c.add("grn", lambda p: o.grn(p, 0.3), c.real(2, 5, 4, 3))
+    for size in (1, 4):
+        c.add("inverse %d" % size, lambda p: o.inverse(p, False), c.real(2, 3, size, size) + 3 * np.eye(size, dtype=np.float32))
+    steps, batch, beams = 5, 2, 3
+    c.add("gather_tree", lambda s, p: o.gather_tree(s, p, c.const([5, 3], np.int32), c.const(9, np.int32)),
+          c.ints(steps, batch, beams, hi=12), c.ints(steps, batch, beams, hi=beams))
+    for start, stop, step, axes, shape in (([0], [4], [2], [0], (2, 5)), ([3, -1], [0, -6], [-1, -2], [0, 1], (3, 3)),
+                                           ([1], [3], [1], None, (2, 5))):
+        c.add("slice_scatter %s %s %s" % (start, stop, axes), lambda p, u: o.slice_scatter(
+            p, u, i64(start), i64(stop), i64(step), None if axes is None else i64(axes)), c.real(4, 5), c.real(*shape))
+
+
+def proposals(c):
+    o = c.ov.opset13
+    n, h, w, anchors = 1, 5, 6, 6
+    scores = np.concatenate([1 - distinct(c, n, anchors, h, w), distinct(c, n, anchors, h, w)], 1)
+    for normalize, clip_before, clip_after in itertools.product((False, True), repeat=3):
+        a = dict(base_size=np.uint32(16), pre_nms_topn=np.uint32(60), post_nms_topn=np.uint32(20), nms_thresh=0.6,
+                 feat_stride=np.uint32(16), min_size=np.uint32(8),
+                 ratio=[0.5, 1.0, 2.0], scale=[2.0, 4.0], normalize=normalize, clip_before_nms=clip_before,
+                 clip_after_nms=clip_after)
+        for version, op in (("1", c.ov.opset1), ("4", c.ov.opset4)):
+            c.add("proposal-%s %s %s %s" % (version, normalize, clip_before, clip_after),
+                  lambda s, d: op.proposal(s, d, c.const([80.0, 96.0, 1.0], np.float32), a), scores,
+                  c.real(n, 4 * anchors, h, w, lo=-0.2, hi=0.2))
+    for normalized, most in itertools.product((True, False), (10, 30)):
+        c.add("generate_proposals %s %d" % (normalized, most), lambda i, a, d, s: o.generate_proposals(
+            i, a, d, s, 1.0, 0.7, 40, most, normalized, 1.0, "i64"),
+            np.array([[80, 96, 1], [80, 96, 1]], np.float32), boxes(c, h, w, 3, size=60.0),
+            c.real(2, 12, h, w, lo=-0.2, hi=0.2), distinct(c, 2, 3, h, w))
+
+
+def detectron(c):
+    from openvino.utils.node_factory import NodeFactory
+    make = NodeFactory("opset6").create
+    kind = "ExperimentalDetectron"
+    h, w = 5, 6
+    priors, deltas = boxes(c, 3, size=30.0), c.real(12, h, w, lo=-0.2, hi=0.2)
+    for flatten, stride in itertools.product((True, False), (0.0, 8.0)):
+        c.add("prior grid %s %g" % (flatten, stride), lambda p, f, i: make(
+            kind + "PriorGridGenerator", [p, f, i], dict(flatten=flatten, h=0, w=0, stride_x=stride, stride_y=stride)),
+            priors, c.real(1, 2, h, w), c.real(1, 3, 40, 48))
+    for most in (8, 50):
+        c.add("proposals %d" % most, lambda i, a, d, s: make(
+            kind + "GenerateProposalsSingleImage", [i, a, d, s],
+            dict(min_size=1.0, nms_threshold=0.7, post_nms_count=most, pre_nms_count=40)),
+            np.array([80, 96, 1], np.float32), boxes(c, h * w * 3, size=60.0), deltas, distinct(c, 3, h, w))
+        c.add("top rois %d" % most, lambda r, p: make(kind + "TopKROIs", [r, p], dict(max_rois=min(most, 20))),
+              boxes(c, 20), distinct(c, 20))
+    for size, ratio, aligned in itertools.product((3, 7), (0, 2), (False, True)):
+        c.add("roi features %d %d %s" % (size, ratio, aligned), lambda r, a, b: make(
+            kind + "ROIFeatureExtractor", [r, a, b],
+            dict(output_size=size, sampling_ratio=ratio, pyramid_scales=[4, 8], aligned=aligned)),
+            boxes(c, 9, size=200.0), c.real(1, 3, 60, 64), c.real(1, 3, 30, 32))
+
+
 def families(family):
-    for f in (suppression, priors, detection, regions, yolo, sample, search, embedding, ctc, fourier, random):
+    for f in (suppression, priors, detection, regions, yolo, sample, search, embedding, ctc, fourier, random, patches, walks,
+              proposals, detectron):
         family(f)

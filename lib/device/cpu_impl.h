@@ -65,7 +65,8 @@ struct kernel_call {
 	const struct tensor *in, *out;
 	struct cpu_ctx *ctx;
 	struct tensor *actual;       /* (op->n_out) of a bounded operator: shapes made; else NULL */
-	/* To be applied to output 0 (cpu_epilogue.h), or NULL; only for kernels that say `posts`. */
+	/* To be applied to output 0 (cpu_epilogue.h), or NULL; only for kernels that say
+	 * `posts`. */
 	const struct epilogue *post;
 };
 
@@ -111,6 +112,8 @@ kernel_fn run_prior_box, run_prior_box_clustered, run_prior_grid, run_detection,
 	run_detectron_detection, run_top_rois;
 kernel_fn run_roi_align, run_roi_features, run_roi_pooling, run_psroi_pooling;
 kernel_fn run_random_uniform, run_multinomial;
+kernel_fn run_adaptive_max_pool, run_grn, run_inverse, run_deformable_conv, run_image_patches,
+	run_col2im, run_gather_tree, run_reverse, run_slice_scatter;
 
 int prepare_matmul(const struct op *op, const struct tensor *in, const struct tensor *out,
 		   struct cpu_ctx *c, struct cpu_prep **prep, struct err *e);

@@ -3,6 +3,7 @@
 #include "device/cpu_impl.h"
 
 #include <string.h>
+#include <strings.h>
 
 static bool any_strings(const struct op *op)
 {
@@ -42,6 +43,27 @@ static bool supports_interpolate(const struct op *op, const char **reason)
 		return true;
 	*reason = op->version < 4 ? "Interpolate of opset1" : "Interpolate with antialias";
 	return false;
+}
+
+static bool supports_deformable(const struct op *op, const char **reason)
+{
+	if (op->a.window.bilinear_pad)
+		*reason = "DeformableConvolution with bilinear_interpolation_pad";
+	return !op->a.window.bilinear_pad && supports_window(op, reason);
+}
+
+static bool supports_inverse(const struct op *op, const char **reason)
+{
+	const char *adjoint = graph_attr(op->g, op->v, "adjoint");
+	*reason = "Inverse with adjoint";
+	return !adjoint || strcmp(adjoint, "0") == 0 || strcasecmp(adjoint, "false") == 0;
+}
+
+static bool supports_proposal(const struct op *op, const char **reason)
+{
+	if (op->a.proposal.tensorflow)
+		*reason = "Proposal with framework='tensorflow'";
+	return !op->a.proposal.tensorflow;
 }
 
 static bool supports_cell(const struct op *op, const char **reason)
@@ -182,6 +204,15 @@ static const struct kernel kernels[OP_COUNT] = {
 	[OP_TOP_K] = {.run = run_top_k},
 	[OP_TRANSPOSE] = {.run = run_transpose},
 	[OP_INTERPOLATE] = {NATIVE_F32, run_resize, NULL, supports_interpolate},
+	[OP_ADAPTIVE_MAX_POOL] = {.native = NATIVE_REAL, .run = run_adaptive_max_pool},
+	[OP_GRN] = {.native = NATIVE_F32, .run = run_grn},
+	[OP_INVERSE] = {NATIVE_ANY, run_inverse, NULL, supports_inverse},
+	[OP_DEFORMABLE_CONVOLUTION] = {NATIVE_F32, run_deformable_conv, NULL, supports_deformable},
+	[OP_EXTRACT_IMAGE_PATCHES] = {.run = run_image_patches},
+	[OP_COL2IM] = {.native = NATIVE_REAL, .run = run_col2im},
+	[OP_GATHER_TREE] = {.run = run_gather_tree},
+	[OP_REVERSE] = {.run = run_reverse},
+	[OP_SLICE_SCATTER] = {.run = run_slice_scatter},
 	[OP_EINSUM] = {.native = NATIVE_REAL, .run = run_einsum},
 	[OP_GRID_SAMPLE] = {.native = NATIVE_REAL, .run = run_grid_sample},
 	[OP_REORG_YOLO] = {.native = NATIVE_REAL, .run = run_reorg_yolo},
@@ -211,7 +242,7 @@ static const struct kernel kernels[OP_COUNT] = {
 	[OP_NMS_ROTATED] = {.native = NATIVE_REAL, .run = run_nms},
 	[OP_MATRIX_NMS] = {.native = NATIVE_REAL, .run = run_nms_sets},
 	[OP_MULTICLASS_NMS] = {.native = NATIVE_REAL, .run = run_nms_sets},
-	[OP_PROPOSAL] = {.native = NATIVE_REAL, .run = run_proposal},
+	[OP_PROPOSAL] = {NATIVE_REAL, run_proposal, NULL, supports_proposal},
 	[OP_GENERATE_PROPOSALS] = {.native = NATIVE_REAL, .run = run_generate_proposals},
 	[OP_DETECTRON_PROPOSALS] = {.native = NATIVE_REAL, .run = run_detectron_proposals},
 	[OP_DETECTRON_DETECTION_OUTPUT] = {.native = NATIVE_REAL, .run = run_detectron_detection},

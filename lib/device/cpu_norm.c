@@ -299,3 +299,25 @@ int run_lrn(const struct kernel_call *k, struct err *e)
 	cpu_parallel(k->ctx, r.n_tasks, lrn_task, &r);
 	return 0;
 }
+
+/* GRN: x / sqrt(sum of squares over the channels + bias). */
+int run_grn(const struct kernel_call *k, struct err *e)
+{
+	const struct tensor *t = &k->in[0];
+	int64_t channels = t->dim[1], plane = 1;
+	const float *x = t->data;
+	float *y = k->out[0].data;
+	if (t->rank < 2)
+		return err_set(e, ST_INPUT, "GRN without a dim of channels");
+	for (uint32_t d = 2; d < t->rank; d++)
+		plane *= t->dim[d];
+	for (int64_t i = 0; i < t->dim[0] * plane; i++) {
+		int64_t at = i / plane * channels * plane + i % plane;
+		double sum = k->op->a.lrn.bias;
+		for (int64_t c = 0; c < channels; c++)
+			sum += (double)x[at + c * plane] * (double)x[at + c * plane];
+		for (int64_t c = 0; c < channels; c++)
+			y[at + c * plane] = (float)((double)x[at + c * plane] / sqrt(sum));
+	}
+	return 0;
+}

@@ -226,3 +226,39 @@ int run_adaptive_pool(const struct kernel_call *k, struct err *e)
 	cpu_parallel(k->ctx, (int)r.planes, adaptive_plane, &r);
 	return 0;
 }
+
+/* The greatest of each part and where in its plane it is. */
+int run_adaptive_max_pool(const struct kernel_call *k, struct err *e)
+{
+	const struct tensor *x = &k->in[0], *out = &k->out[0];
+	int n = (int)x->rank - 2;
+	int64_t in[3], size[3], planes = x->dim[0] * x->dim[1];
+	const float *from = x->data;
+	(void)e;
+	for (int i = 0; i < 3; i++) {
+		int d = i - (3 - n);
+		in[i] = d < 0 ? 1 : x->dim[2 + d];
+		size[i] = d < 0 ? 1 : out->dim[2 + d];
+	}
+	int64_t plane = in[0] * in[1] * in[2], n_out = size[0] * size[1] * size[2];
+	for (int64_t i = 0; i < planes * n_out; i++) {
+		int64_t at[3] = {i % n_out / size[2] / size[1], i % n_out / size[2] % size[1],
+				 i % size[2]}, lo[3], hi[3];
+		for (int d = 0; d < 3; d++) {
+			lo[d] = at[d] * in[d] / size[d];
+			hi[d] = ((at[d] + 1) * in[d] + size[d] - 1) / size[d];
+		}
+		const float *part = from + i / n_out * plane;
+		int64_t best = (lo[0] * in[1] + lo[1]) * in[2] + lo[2];
+		for (int64_t z = lo[0]; z < hi[0]; z++)
+			for (int64_t y = lo[1]; y < hi[1]; y++)
+				for (int64_t p = (z * in[1] + y) * in[2] + lo[2];
+				     p < (z * in[1] + y) * in[2] + hi[2]; p++)
+					if (part[p] > part[best])
+						best = p;
+		((float *)out->data)[i] = part[best];
+		if (k->op->n_out > 1 && k->out[1].data)
+			tensor_set_int(&k->out[1], i, best);
+	}
+	return 0;
+}

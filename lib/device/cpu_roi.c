@@ -1,5 +1,5 @@
-/* cpu_roi.c - pooling of regions of interest: ROIAlign (opset3, 9, 14), ROIAlignRotated, ROIPooling,
- * PSROIPooling, DeformablePSROIPooling, ExperimentalDetectronROIFeatureExtractor.
+/* cpu_roi.c - pooling of regions of interest: ROIAlign (opset3, 9, 14), ROIAlignRotated,
+ * ROIPooling, PSROIPooling, DeformablePSROIPooling, ExperimentalDetectronROIFeatureExtractor.
  *
  * Features are (b, c, h, w), regions rows of 4 numbers (x0, y0, x1, y1) or of 5 with the image in
  * front (rotated: x, y, w, h, angle).  Sources: the operators' specifications. */
@@ -12,15 +12,17 @@
 
 struct plane { int64_t h, w; };
 
+/* Not a number becomes lo. */
 static float clamp(float x, float lo, float hi)
 {
-	return x < lo ? lo : x > hi ? hi : x;
+	return !(x > lo) ? lo : x > hi ? hi : x;
 }
 
 /* Bilinear value at (y, x), both inside the plane. */
 static float bilinear(const float *f, struct plane p, float y, float x)
 {
-	int64_t y0 = (int64_t)y, x0 = (int64_t)x, y1 = y0 + (y0 + 1 < p.h), x1 = x0 + (x0 + 1 < p.w);
+	int64_t y0 = (int64_t)y, x0 = (int64_t)x;
+	int64_t y1 = y0 + (y0 + 1 < p.h), x1 = x0 + (x0 + 1 < p.w);
 	float dy = y - (float)y0, dx = x - (float)x0;
 	float top = f[y0 * p.w + x0] + (f[y0 * p.w + x1] - f[y0 * p.w + x0]) * dx;
 	float bottom = f[y1 * p.w + x0] + (f[y1 * p.w + x1] - f[y1 * p.w + x0]) * dx;
@@ -185,7 +187,7 @@ int run_roi_features(const struct kernel_call *k, struct err *e)
 
 static int64_t clip_int(float x, int64_t hi)
 {
-	return x < 0 ? 0 : x > (float)hi ? hi : (int64_t)x;
+	return !(x > 0) ? 0 : x >= (float)hi ? hi : (int64_t)x;
 }
 
 static float max_bin(const float *f, struct plane p, const float *roi, float scale, float i,
@@ -194,7 +196,8 @@ static float max_bin(const float *f, struct plane p, const float *roi, float sca
 	float x0 = roundf(roi[0] * scale), y0 = roundf(roi[1] * scale);
 	float h = fmaxf(roundf(roi[3] * scale) - y0 + 1, 1) / out_h;
 	float w = fmaxf(roundf(roi[2] * scale) - x0 + 1, 1) / out_w, best = -FLT_MAX;
-	int64_t top = clip_int(floorf(i * h) + y0, p.h), end = clip_int(ceilf((i + 1) * h) + y0, p.h);
+	int64_t top = clip_int(floorf(i * h) + y0, p.h),
+		end = clip_int(ceilf((i + 1) * h) + y0, p.h);
 	int64_t left = clip_int(floorf(j * w) + x0, p.w),
 		right = clip_int(ceilf((j + 1) * w) + x0, p.w);
 	if (end <= top || right <= left)

@@ -70,7 +70,8 @@ int attr_prior(struct op *op, struct err *e)
 	    op_get_bool(op, "scale_all_sizes", &p->scale_all, e) ||
 	    op_get_bool(op, "min_max_aspect_ratios_order", &p->min_max_first, e) ||
 	    op_get_float(op, "step", &p->step, e) || op_get_float(op, "step_w", &p->step_w, e) ||
-	    op_get_float(op, "step_h", &p->step_h, e) || op_get_float(op, "offset", &p->offset, e) ||
+	    op_get_float(op, "step_h", &p->step_h, e) ||
+	    op_get_float(op, "offset", &p->offset, e) ||
 	    check_range(op, "aspect_ratio", &p->ratio, 1e-6f, 1e6f, e) ||
 	    check_range(op, "fixed_ratio", &p->fixed_ratio, 1e-6f, 1e6f, e) ||
 	    check_range(op, "fixed_size", &p->fixed_size, 0, 1e6f, e) ||
@@ -171,7 +172,8 @@ int attr_proposal(struct op *op, struct err *e)
 	    op_get_int(op, "pre_nms_topn", 0, &p->pre_nms, e) ||
 	    op_get_int(op, "post_nms_topn", 0, &p->post_nms, e) ||
 	    op_get_int(op, "pre_nms_count", 0, &p->pre_nms, e) ||
-	    op_get_int(op, "post_nms_count", -1, &p->post_nms, e) ||
+	    op_get_int(op, "post_nms_count",
+		       op->kind == OP_DETECTRON_DETECTION_OUTPUT ? -1 : 0, &p->post_nms, e) ||
 	    op_get_int(op, "max_rois", 0, &p->post_nms, e) ||
 	    op_get_int(op, "feat_stride", 0, &p->stride, e) ||
 	    op_get_int(op, "num_classes", 1, &p->n_classes, e) ||

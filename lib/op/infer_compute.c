@@ -1,5 +1,6 @@
 /* infer_compute.c - shape inference: products, convolutions, pooling, recurrent
  * cells. */
+#include "op/attr_get.h"
 #include "op/opimpl.h"
 
 #include <string.h>
@@ -237,6 +238,7 @@ int infer_adaptive_pool(const struct op *op, const struct tensor *in, struct ten
 	if (op->n_out > 1) {
 		out[1] = out[0];
 		out[1].elem = EL_I64;
+		return op_get_elem(op, "index_element_type", &out[1].elem, e);
 	}
 	return 0;
 }

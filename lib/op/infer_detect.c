@@ -269,7 +269,7 @@ int infer_reorg_yolo(const struct op *op, const struct tensor *in, struct tensor
 		     struct err *e)
 {
 	int64_t s = op->a.yolo.stride;
-	if (in[0].rank != 4 || in[0].dim[1] < op_mul(s, s) || in[0].dim[2] % s || in[0].dim[3] % s)
+	if (in[0].rank != 4 || in[0].dim[1] % op_mul(s, s) || in[0].dim[2] % s || in[0].dim[3] % s)
 		return op_misfit("ReorgYolo", &in[0], e);
 	op_like(out, in);
 	out->dim[1] = op_mul(out->dim[1], s * s);

@@ -123,8 +123,9 @@ int infer_segment_max(const struct op *op, const struct tensor *in, struct tenso
 		return misfit(op, &in[1], e);
 	if (op_has_input(op, in, 2))
 		n = tensor_int(&in[2], 0);
-	else if (in[1].dim[0])
-		n = tensor_int(&in[1], in[1].dim[0] - 1) + 1;
+	else if (in[1].dim[0] &&
+		 __builtin_add_overflow(tensor_int(&in[1], in[1].dim[0] - 1), 1, &n))
+		return misfit(op, &in[1], e);
 	return rows_of_table(op, &in[0], n, out, e);
 }
 
@@ -215,7 +216,8 @@ int infer_color(const struct op *op, const struct tensor *in, struct tensor *out
 	out->dim[3] = 3;
 	if (op->n_in == 1)
 		out->dim[1] = in[0].dim[1] / 3 * 2;
-	if (out->dim[1] % 2 || out->dim[2] % 2 || (nv12 && op->n_in > 2) || (!nv12 && op->n_in == 2))
+	if (out->dim[1] % 2 || out->dim[2] % 2 || (nv12 && op->n_in > 2) ||
+	    (!nv12 && op->n_in == 2))
 		return misfit(op, &in[0], e);
 	for (int i = 1; i < op->n_in; i++)
 		if (in[i].rank != 4 || in[i].dim[0] != out->dim[0] ||
