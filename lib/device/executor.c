@@ -2,6 +2,7 @@
 #include "device/executor_impl.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 #include <time.h>
 
@@ -164,6 +165,14 @@ static void drain(struct worker *w)
 		nanosleep(&(struct timespec){0, 1000000}, NULL);
 }
 
+/* All transfers have ended; whoever told so may not have left transfer_done() yet, which must not
+ * see the next run, nor an executor that is gone. */
+static void settle(struct worker *w)
+{
+	while (atomic_load(&w->in_flight) > 0)
+		sched_yield();
+}
+
 int executor_run(struct executor *x, struct plan *p, struct exec_sample *out, struct err *e)
 {
 	if (x->go_on && (x->dead || !x->go_on(x->go_on_arg))) {
@@ -183,8 +192,8 @@ int executor_run(struct executor *x, struct plan *p, struct exec_sample *out, st
 	await(x);
 	struct err failed = x->err;
 	pthread_mutex_unlock(&x->lock);
-	for (uint32_t d = 0; d < x->k && failed.code != ST_OK; d++)
-		drain(&x->worker[d]);
+	for (uint32_t d = 0; d < x->k; d++)
+		failed.code != ST_OK ? drain(&x->worker[d]) : settle(&x->worker[d]);
 	if (failed.code != ST_OK)
 		return err_set(e, (enum exit_status)failed.code, "%s", failed.msg);
 	/* Nothing to run: what an empty run costs. */

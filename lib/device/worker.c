@@ -143,14 +143,14 @@ static void transfer_done(void *arg, bool ok)
 	struct worker *w = &x->worker[x->plan->task[t->task].dev];
 	if (ok) {
 		release(x, t->task, false, true, NULL);
-		atomic_fetch_sub(&w->in_flight, 1);
 		task_ended(x);
-		return;
+	} else {
+		struct err e = ERR_INIT;
+		(void)err_set(&e, ST_RUNTIME, "device '%s': a transfer failed", w->device->name);
+		executor_fail(x, &e);
 	}
-	struct err e = ERR_INIT;
-	(void)err_set(&e, ST_RUNTIME, "device '%s': a transfer failed", w->device->name);
+	/* The last touch of the executor: a run returns when none is in flight. */
 	atomic_fetch_sub(&w->in_flight, 1);
-	executor_fail(x, &e);
 }
 
 /* ---- running a task ---- */
