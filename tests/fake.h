@@ -93,6 +93,7 @@ struct fake {
 	uint64_t n_ordered, n_ended;
 };
 static long step_ns;                          /* every step takes this much longer */
+static atomic_int at_once, most_at_once;      /* steps of such a length under way; their most */
 static atomic_int fail_step, fail_transfer;   /* countdowns; 0 and below: never */
 
 static inline bool must_fail(atomic_int *countdown)
@@ -121,6 +122,15 @@ static inline void nap(uint32_t key)
 {
 	if (key % 5 == 0)
 		nanosleep(&(struct timespec){0, (long)(key % 7) * 10000}, NULL);
+}
+
+static inline void long_nap(void)
+{
+	int n = atomic_fetch_add(&at_once, 1) + 1, most = atomic_load(&most_at_once);
+	while (n > most && !atomic_compare_exchange_weak(&most_at_once, &most, n))
+		;
+	nanosleep(&(struct timespec){0, step_ns}, NULL);
+	atomic_fetch_sub(&at_once, 1);
 }
 
 static inline void *serve(void *arg)
@@ -306,7 +316,7 @@ static inline int now_run(struct device *d, struct step *s, struct devmem *const
 		return err_set(e, ST_RUNTIME, "it broke");
 	nap(mix(s->node[0].v, 1));
 	if (step_ns)
-		nanosleep(&(struct timespec){0, step_ns}, NULL);
+		long_nap();
 	run_step(s, in, out);
 	return 0;
 }

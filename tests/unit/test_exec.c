@@ -4,6 +4,8 @@
 #include "fake.h"
 #include "tap.h"
 
+#include <math.h>
+
 /* Random placements of a random graph on devices of these kinds. */
 static void placements(const char *kinds, uint32_t n, uint32_t span, int n_placements)
 {
@@ -138,7 +140,8 @@ static void infeasible(void)
 	mem_free(mask);
 }
 
-/* Devices work at the same time: more seconds of work than seconds. */
+/* Devices work at the same time: each has a step under way while the other has, and none has two;
+ * none is busy for longer than the run takes. */
 static void overlap(void)
 {
 	struct device_list l;
@@ -147,13 +150,14 @@ static void overlap(void)
 	struct err e = ERR_INIT;
 	struct graph *g = make_graph(100, 40);
 	uint16_t *device = MEM_NEWN(uint16_t, (size_t)g->n_sets + 1);
-	double most = 0;
+	uint32_t runs = 0;
 	make_devices(&l, "nn");
 	bool open = model_open(&m, g, NULL, &e) == 0 && planner_open(&pl, &m, &l, &e) == 0;
 	if (!tap(open, "overlap: opens (%s)", e.msg))
 		return;
 	struct executor *x = executor_new(&l);
 	step_ns = 1000000;
+	atomic_store(&most_at_once, 0);
 	for (int i = 0; i < 6; i++) {
 		struct plan p;
 		double busy[2];
@@ -162,12 +166,14 @@ static void overlap(void)
 			device[j] = (uint16_t)below(2);
 		if (plan_make(&pl, device, &p, &e) < 0)
 			break;
-		if (executor_run(x, &p, &s, &e) == 0 && (busy[0] + busy[1]) / s.lat_s > most)
-			most = (busy[0] + busy[1]) / s.lat_s;
+		runs += executor_run(x, &p, &s, &e) == 0 && fmin(busy[0], busy[1]) > 0 &&
+			fmax(busy[0], busy[1]) <= s.lat_s;
 		plan_release(&p);
 	}
 	step_ns = 0;
-	tap(e.code == ST_OK && most > 1.2 && most <= 2, "overlap: %.2f devices busy", most);
+	tap(e.code == ST_OK && runs == 6, "overlap: %u runs of 6 (%s)", runs, e.msg);
+	tap(atomic_load(&most_at_once) == 2, "overlap: %d steps at once",
+	    (int)atomic_load(&most_at_once));
 	executor_free(x);
 	planner_close(&pl);
 	model_close(&m);
@@ -209,8 +215,8 @@ static void profiles(const char *kinds)
 	    g->n_sets * k);
 	tap(quick == 0, "profile of %s: %u sets quicker than their steps", kinds, quick);
 	for (uint32_t i = 0; taken && i < k * k; i++)
-		links += i / k != i % k && p.link[i].latency_s.mid > 0 && p.link[i].bytes_per_s.mid > 1e6 &&
-			 p.link[i].bytes_per_s.mid < 1e13;
+		links += i / k != i % k && p.link[i].latency_s.mid > 0 && p.link[i].bytes_per_s.mid > 0 &&
+			 isfinite(p.link[i].bytes_per_s.mid);
 	tap(links == k * (k - 1), "profile of %s: %u links", kinds, links);
 	/* A device that fails has no times, and that is all. */
 	fail_step = 10;
