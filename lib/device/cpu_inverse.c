@@ -31,10 +31,10 @@ static void eliminate(double *a, int64_t n)
 int run_inverse(const struct kernel_call *k, struct err *e)
 {
 	const struct tensor *x = &k->in[0];
+	if (x->rank < 2 || x->dim[x->rank - 2] != x->dim[x->rank - 1])
+		return err_set(e, ST_INPUT, "Inverse of matrices that are not square");
 	int64_t n = x->dim[x->rank - 1], count = n ? tensor_elements(x) / (n * n) : 0;
 	double *a = cpu_slot_scratch(k->ctx, SLOT_EXTRA, (size_t)(2 * n * n) * sizeof *a);
-	if (x->rank < 2 || x->dim[x->rank - 2] != n)
-		return err_set(e, ST_INPUT, "Inverse of matrices that are not square");
 	if (!a)
 		return cpu_no_memory(e);
 	for (int64_t m = 0; m < count; m++) {

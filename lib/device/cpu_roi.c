@@ -32,7 +32,7 @@ static float bilinear(const float *f, struct plane p, float y, float x)
 /* As above for a sample that may lie outside: zero beyond one pixel, the edge before. */
 static float sample(const float *f, struct plane p, float y, float x)
 {
-	if (!(y >= -1 && y <= (float)p.h && x >= -1 && x <= (float)p.w))
+	if (p.h == 0 || p.w == 0 || !(y >= -1 && y <= (float)p.h && x >= -1 && x <= (float)p.w))
 		return 0;
 	y = clamp(y, 0, (float)(p.h - 1));
 	x = clamp(x, 0, (float)(p.w - 1));
@@ -54,9 +54,12 @@ static float bin_value(const struct align_run *r, const float *f, int64_t i, int
 		       int64_t nx)
 {
 	float bin_h = r->h / (float)r->out_h, bin_w = r->w / (float)r->out_w, value = 0;
-	for (int64_t s = 0; s < ny; s++)
+	for (int64_t s = 0; s < ny; s++) {
+		float row = r->y + (float)i * bin_h + bin_h / (float)ny * ((float)s + 0.5f);
+		if (!r->rotated && !(row >= -1 && row <= (float)r->plane.h))
+			continue;                /* zeros, and the maximum is never below 0 */
 		for (int64_t t = 0; t < nx; t++) {
-			float y = r->y + (float)i * bin_h + bin_h / (float)ny * ((float)s + 0.5f);
+			float y = row;
 			float x = r->x + (float)j * bin_w + bin_w / (float)nx * ((float)t + 0.5f);
 			if (r->rotated) {
 				float u = x;
@@ -67,16 +70,18 @@ static float bin_value(const struct align_run *r, const float *f, int64_t i, int
 			/* OpenVINO's maximum is never below 0. */
 			value = r->a->max ? fmaxf(v, value) : value + v;
 		}
+	}
 	return r->a->max || ny * nx == 0 ? value : value / (float)(ny * nx);
 }
 
 /* All channels of one region into y (c, h, w). */
 static void align_region(const struct align_run *r, const float *f, float *y)
 {
-	enum { MOST = 1 << 14 };
+	/* Samples of a bin along an axis: regions of any size end. */
+	const float most = r->rotated ? 1 << 11 : 1 << 14;
 	float need_y = ceilf(r->h / (float)r->out_h), need_x = ceilf(r->w / (float)r->out_w);
-	int64_t ny = r->a->sampling ? r->a->sampling : (int64_t)clamp(need_y, 0, MOST);
-	int64_t nx = r->a->sampling ? r->a->sampling : (int64_t)clamp(need_x, 0, MOST);
+	int64_t ny = r->a->sampling ? r->a->sampling : (int64_t)clamp(need_y, 0, most);
+	int64_t nx = r->a->sampling ? r->a->sampling : (int64_t)clamp(need_x, 0, most);
 	for (int64_t c = 0; c < r->channels; c++, f += r->plane.h * r->plane.w)
 		for (int64_t i = 0; i < r->out_h; i++)
 			for (int64_t j = 0; j < r->out_w; j++)
@@ -355,6 +360,8 @@ int run_psroi_pooling(const struct kernel_call *k, struct err *e)
 	bool deformable = k->op->kind == OP_DEFORMABLE_PSROI_POOLING;
 	struct ps_run r = {.a = a, .p = {f->dim[2], f->dim[3]}};
 	float *y = k->out[0].data;
+	if (r.p.h == 0 || r.p.w == 0)
+		return err_set(e, ST_INPUT, "regions of images without pixels");
 	if (offsets && (offsets->rank != 4 || offsets->dim[1] < 2 || offsets->dim[1] % 2 ||
 			a->dim % (offsets->dim[1] / 2) || offsets->dim[0] != k->in[1].dim[0] ||
 			offsets->dim[2] != a->part || offsets->dim[3] != a->part))

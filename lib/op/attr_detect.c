@@ -226,8 +226,8 @@ int attr_roi(struct op *op, struct err *e)
 	r->max = mode == 1;
 	r->bilinear = mode >= 3 || method == 1;
 	r->align = aligned ? ALIGN_HALF_PIXEL_NN : (enum op_align)align;
-	if (r->sampling > 1 << 16 || r->bins_x > 1 << 16 || r->bins_y > 1 << 16)
-		return err_set(e, ST_INPUT, "%s with more than 65536 samples of a bin",
+	if (r->sampling > 1 << 10 || r->bins_x > 1 << 10 || r->bins_y > 1 << 10)
+		return err_set(e, ST_INPUT, "%s with more than 1024 samples of a bin along an axis",
 			       op_info(op->kind)->type);
 	return 0;
 }
