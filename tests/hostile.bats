@@ -115,3 +115,45 @@ FILTERS="dagfeat gpnembed placepolicy devrun devsim reinforce placeout recdump"
 @test "damaged streams: reinforce" { damaged ran.mp reinforce; }
 @test "damaged streams: placeout" { damaged best.mp placeout; }
 @test "damaged streams: devrun" { damaged single.mp devrun --max-runs 3; }
+
+# port ID PRECISION DIM... - a port of an IR
+port() {
+	printf '<port id="%s" precision="%s">' "$1" "$2"
+	shift 2
+	[ $# -eq 0 ] || printf '<dim>%s</dim>' "$@"
+	echo '</port>'
+}
+
+# regions H W - an IR whose ROIAlign takes one region, of 1e30 pixels, from features of H x W
+regions() {
+	printf '\0\0\0\0\0\0\0\0\312\362\111\161\312\362\111\161\0\0\0\0' > regions.bin
+	cat > regions.xml <<-IR
+	<net name="regions" version="11"><layers>
+	<layer id="0" name="x" type="Parameter" version="opset1"><data shape="1,2,$1,$2" element_type="f32"/>
+	<output>$(port 0 FP32 1 2 "$1" "$2")</output></layer>
+	<layer id="1" name="rois" type="Const" version="opset1"><data element_type="f32" shape="1,4" offset="0" size="16"/>
+	<output>$(port 0 FP32 1 4)</output></layer>
+	<layer id="2" name="image" type="Const" version="opset1"><data element_type="i32" shape="1" offset="16" size="4"/>
+	<output>$(port 0 I32 1)</output></layer>
+	<layer id="3" name="y" type="ROIAlign" version="opset9">
+	<data pooled_h="2" pooled_w="2" sampling_ratio="0" spatial_scale="1" mode="avg" aligned_mode="asymmetric"/>
+	<input>$(port 0 FP32 1 2 "$1" "$2" && port 1 FP32 1 4 && port 2 I32 1)</input>
+	<output>$(port 3 FP32 1 2 2 2)</output></layer>
+	<layer id="4" name="r" type="Result" version="opset1"><input>$(port 0 FP32 1 2 2 2)</input></layer>
+	</layers><edges><edge from-layer="0" from-port="0" to-layer="3" to-port="0"/>
+	<edge from-layer="1" from-port="0" to-layer="3" to-port="1"/>
+	<edge from-layer="2" from-port="0" to-layer="3" to-port="2"/>
+	<edge from-layer="3" from-port="3" to-layer="4" to-port="0"/></edges></net>
+	IR
+}
+
+@test "regions of any size, and of images without pixels" {
+	for size in "4 4" "0 4" "4 0"; do
+		# shellcheck disable=SC2086
+		regions $size
+		ir2dag regions.xml | placebase single -D cpu:0 |
+			timeout 20 devrun -n 1 --warmup 0 --no-reference -o run.mp
+		recdump run.mp > run.txt
+		run ! grep '"ok": false' run.txt
+	done
+}
