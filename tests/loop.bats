@@ -38,9 +38,9 @@ await() {
 	return 1
 }
 
-# All of PIDS have ended, within a second.
+# All of PIDS end, long before the loop would; at most 10 s on an idle machine, more on a loaded one.
 all_gone() {
-	for _ in $(seq 50); do
+	for _ in $(seq 500); do
 		alive=
 		for p in "$@"; do
 			[ ! -d "/proc/$p" ] || grep -q '^State:.*Z' "/proc/$p/status" 2>/dev/null || alive="$alive $p"
@@ -48,7 +48,7 @@ all_gone() {
 		[ -n "$alive" ] || return 0
 		sleep 0.02
 	done
-	echo "alive after a second:$alive"
+	echo "still alive:$alive"
 	return 1
 }
 
@@ -110,7 +110,7 @@ records.append(["group", {"graph": g["digest"], "method": "test", "n_groups": 3,
 	[[ ${lines[7]} == *'"given": true, "n_groups": 3,'* ]]
 }
 
-@test "kill -9 of any stage: the others fail within a second" {
+@test "kill -9 of any stage: the others fail soon" {
 	LEARN="--episodes 1000000 --steps 5 --checkpoint ck.mp"
 	for stage in gpnembed placepolicy devsim reinforce; do
 		rm -f ck.mp
@@ -129,7 +129,7 @@ records.append(["group", {"graph": g["digest"], "method": "test", "n_groups": 3,
 	done
 }
 
-@test "a stage that never starts: the others fail within a second" {
+@test "a stage that never starts: the others fail soon" {
 	for stage in gpnembed placepolicy devsim reinforce; do
 		g="gpnembed $GPN --params-from loop.fifo $IN" p=placepolicy d="devsim --fixed"
 		r="reinforce $LEARN --params-to loop.fifo"
