@@ -33,7 +33,7 @@ int infer_interpolate(const struct op *op, const struct tensor *in, struct tenso
 		double size = r->by_sizes
 				      ? (double)tensor_int(by, i)
 				      : floor((double)out->dim[axis] * tensor_real(by, i) + 1e-5);
-		if (!(size >= 0 && size < 0x1p40))
+		if (!(size >= 0 && size < 0x1p40) || (size > 0 && out->dim[axis] == 0))
 			return op_misfit("Interpolate's sizes", &in[0], e);
 		out->dim[axis] = (int64_t)size;
 	}
