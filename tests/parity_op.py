@@ -425,6 +425,19 @@ def resize(c):
         c.add("interpolate nearest " + near, lambda x: o.interpolate(
             x, c.const([1.6, 0.7], np.float32), "nearest", "scales", [0, 0, 0, 0], [0, 0, 0, 0], "asymmetric", nearest_mode=near,
             axes=k64([2, 3])), c.real(1, 2, 5, 6))
+    for mode, size in itertools.product(("nearest", "linear_onnx", "linear", "cubic"), ([8, 10], [3, 4], [7, 9])):
+        c.add("interpolate %s padded %s" % (mode, size), lambda x: o.interpolate(
+            x, k64(size), mode, "sizes", [0, 0, 1, 0], [0, 0, 1, 2], "half_pixel", axes=k64([2, 3])), c.real(1, 2, 5, 6))
+    for coord, size in itertools.product(("half_pixel", "asymmetric", "align_corners"), ([8, 10], [3, 4], [2, 11])):
+        c.add("interpolate antialias %s %s" % (coord, size), lambda x: o.interpolate(
+            x, k64(size), "linear", "sizes", [0, 0, 0, 0], [0, 0, 0, 0], coord, antialias=True, axes=k64([2, 3])),
+            c.real(1, 2, 7, 9))
+    for mode, size, coeff in itertools.product(("bilinear_pillow", "bicubic_pillow"), ([8, 10], [3, 4], [2, 11]), (-0.5, -0.75)):
+        c.add("interpolate %s %s %g" % (mode, size, coeff), lambda x: o.interpolate(
+            x, k64(size), mode, "sizes", [0, 0, 0, 0], [0, 0, 0, 0], cube_coeff=coeff, axes=k64([2, 3])), c.real(1, 2, 7, 9))
+    for mode, corners, size in itertools.product(("nearest", "linear", "cubic"), (True, False), ([8, 10], [3, 4], [5, 11])):
+        c.add("interpolate-1 %s %s %s" % (mode, corners, size), lambda x: c.ov.opset1.interpolate(
+            x, k64(size), {"axes": [2, 3], "mode": mode, "align_corners": corners}), c.real(1, 2, 5, 6))
 
 
 @family

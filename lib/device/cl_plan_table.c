@@ -183,7 +183,7 @@ static int plan_interpolate(struct cl_plan *p)
 	for (uint32_t d = 0; d < p->in[0].rank; d++)
 		if (r->pad_begin[d] || r->pad_end[d])
 			return cl_plan_no(p, "Interpolate with padding is not supported");
-	if (p->op->version < 4 || r->antialias || p->out[0].rank > ND + 1)
+	if (p->op->version < 4 || r->mode > INTERP_CUBIC || r->antialias || p->out[0].rank > ND + 1)
 		return cl_plan_no(p, "this Interpolate is not supported");
 	for (int i = 1; i < p->op->n_in; i++)
 		if (p->in[i].elem != EL_DYNAMIC && !cl_plan_known(p, i))

@@ -37,14 +37,6 @@ bool cpu_output_used(const struct op *op, int i)
 	return false;
 }
 
-static bool supports_interpolate(const struct op *op, const char **reason)
-{
-	if (op->version >= 4 && !(op->a.resize.mode == INTERP_LINEAR && op->a.resize.antialias))
-		return true;
-	*reason = op->version < 4 ? "Interpolate of opset1" : "Interpolate with antialias";
-	return false;
-}
-
 static bool supports_deformable(const struct op *op, const char **reason)
 {
 	if (op->a.window.bilinear_pad)
@@ -203,7 +195,7 @@ static const struct kernel kernels[OP_COUNT] = {
 	[OP_TILE] = {.run = run_tile},
 	[OP_TOP_K] = {.run = run_top_k},
 	[OP_TRANSPOSE] = {.run = run_transpose},
-	[OP_INTERPOLATE] = {NATIVE_F32, run_resize, NULL, supports_interpolate},
+	[OP_INTERPOLATE] = {NATIVE_F32, run_resize, NULL, NULL},
 	[OP_ADAPTIVE_MAX_POOL] = {.native = NATIVE_REAL, .run = run_adaptive_max_pool},
 	[OP_GRN] = {.native = NATIVE_F32, .run = run_grn},
 	[OP_INVERSE] = {NATIVE_ANY, run_inverse, NULL, supports_inverse},

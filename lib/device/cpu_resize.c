@@ -1,10 +1,44 @@
-/* cpu_resize.c - Interpolate-4 and -11: axis after axis, each output position a weighted
- * sum of at most four input positions. */
+/* cpu_resize.c - Interpolate-1, -4 and -11: axis after axis, each output position a weighted
+ * sum of input positions. */
 #include "device/cpu_impl.h"
 #include "device/cpu_vec.h"
 #include "device/resize_taps.h"
 
 #include <string.h>
+
+/* The same where positions have many taps; weight: n floats of scratch. */
+static void resize_axis_wide(const struct op_resize *r, const float *x, float *y, int64_t outer,
+			     int64_t n, int64_t m, int64_t inner, double scale, float *weight)
+{
+	for (int64_t o = 0; o < m; o++) {
+		int64_t first, taps = resize_span(r, o, scale, n, &first, weight);
+		for (int64_t i = 0; i < outer; i++) {
+			float *to = y + (i * m + o) * inner;
+			memset(to, 0, (size_t)inner * sizeof *to);
+			for (int64_t j = 0; j < taps; j++)
+				vec_axpy(weight[j], x + (i * n + first + j) * inner, to, inner);
+		}
+	}
+}
+
+/* y (dim) = x within zeros. */
+static void pad_zero(const struct op_resize *r, const struct tensor *in, const int64_t *dim,
+		     float *y)
+{
+	const float *x = in->data;
+	int64_t n = tensor_elements(in), at[TENSOR_DIMS] = {0}, all = 1;
+	for (uint32_t d = 0; d < in->rank; d++)
+		all *= dim[d];
+	memset(y, 0, (size_t)all * sizeof *y);
+	for (int64_t i = 0; i < n; i++) {
+		int64_t to = 0;
+		for (uint32_t d = 0; d < in->rank; d++)
+			to = to * dim[d] + at[d] + r->pad_begin[d];
+		y[to] = x[i];
+		for (uint32_t d = in->rank; d-- > 0 && ++at[d] == in->dim[d];)
+			at[d] = 0;
+	}
+}
 
 /* (outer, n, inner) -> (outer, m, inner) */
 static void resize_axis(const struct op_resize *r, const float *x, float *y, int64_t outer,
@@ -28,34 +62,50 @@ static void resize_axis(const struct op_resize *r, const float *x, float *y, int
 
 int run_resize(const struct kernel_call *k, struct err *e)
 {
+	const struct op_resize *r = &k->op->a.resize;
 	const struct tensor *in = &k->in[0], *out = &k->out[0];
 	double scale[TENSOR_DIMS];
-	int64_t dim[TENSOR_DIMS], most = tensor_elements(in), passes = 0;
-	for (uint32_t d = 0; d < in->rank; d++)
-		if (k->op->a.resize.pad_begin[d] || k->op->a.resize.pad_end[d])
-			return err_set(e, ST_INPUT, "Interpolate with padding is not supported");
+	int64_t dim[TENSOR_DIMS], most = 1, longest = 1, passes = 0;
+	double bound = 1;
+	bool padded = false;
 	if (resize_scales(k->op, k->in, k->out, scale, e))
 		return -1;
-	memcpy(dim, in->dim, sizeof dim);
 	for (uint32_t d = 0; d < in->rank; d++) {
-		if (dim[d] != out->dim[d] || scale[d] != 1)
-			passes++;
-		most = most / (dim[d] ? dim[d] : 1) * (dim[d] > out->dim[d] ? dim[d] : out->dim[d]);
+		dim[d] = in->dim[d] + r->pad_begin[d] + r->pad_end[d];
+		padded |= dim[d] != in->dim[d];
+		passes += dim[d] != out->dim[d] || scale[d] != 1;
+		int64_t longer = dim[d] > out->dim[d] ? dim[d] : out->dim[d];
+		bound *= (double)longer;
+		most = bound < 0x1p40 ? most * longer : most;
+		longest = dim[d] > longest ? dim[d] : longest;
 	}
-	float *buffer = cpu_slot_scratch(k->ctx, SLOT_EXTRA, (size_t)(2 * most) * sizeof *buffer);
+	if (passes == 0 && !padded)
+		return run_copy(k, e);
+	if (bound >= 0x1p40)
+		return cpu_no_memory(e);
+	float *buffer = cpu_slot_scratch(k->ctx, SLOT_EXTRA,
+					 (size_t)(2 * most + longest) * sizeof *buffer);
 	const float *x = in->data;
+	uint32_t turn = 0;
 	if (!buffer)
 		return cpu_no_memory(e);
-	if (passes == 0)
-		return run_copy(k, e);
-	for (uint32_t d = 0, turn = 0; d < in->rank; d++) {
+	if (padded) {
+		float *y = passes == 0 ? out->data : buffer + (turn++ & 1) * most;
+		pad_zero(r, in, dim, y);
+		x = y;
+	}
+	for (uint32_t d = 0; d < in->rank; d++) {
 		int64_t outer = 1, inner = 1;
 		if (dim[d] == out->dim[d] && scale[d] == 1)
 			continue;
 		for (uint32_t i = 0; i < in->rank; i++)
 			*(i < d ? &outer : &inner) *= i == d ? 1 : dim[i];
 		float *y = --passes == 0 ? out->data : buffer + (turn++ & 1) * most;
-		resize_axis(&k->op->a.resize, x, y, outer, dim[d], out->dim[d], inner, scale[d]);
+		if (resize_wide(r))
+			resize_axis_wide(r, x, y, outer, dim[d], out->dim[d], inner, scale[d],
+					 buffer + 2 * most);
+		else
+			resize_axis(r, x, y, outer, dim[d], out->dim[d], inner, scale[d]);
 		dim[d] = out->dim[d];
 		x = y;
 	}

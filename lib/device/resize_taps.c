@@ -71,18 +71,52 @@ struct resize_tap resize_tap(const struct op_resize *r, int64_t o, double scale,
 	return t;
 }
 
+bool resize_wide(const struct op_resize *r)
+{
+	return r->mode > INTERP_CUBIC;
+}
+
+/* Pillow's bicubic coefficient is its own: OpenVINO does not look at cube_coeff either. */
+static double filter(const struct op_resize *r, double x)
+{
+	const double a = -0.5;
+	x = fabs(x);
+	if (r->mode != INTERP_BICUBIC_PILLOW)
+		return x < 1 ? 1 - x : 0;
+	if (x < 1)
+		return ((a + 2) * x - (a + 3)) * x * x + 1;
+	return x < 2 ? (((x - 5) * x + 8) * x - 4) * a : 0;
+}
+
+int64_t resize_span(const struct op_resize *r, int64_t o, double scale, int64_t n_in,
+		    int64_t *first, float *weight)
+{
+	double wide = scale < 1 ? 1 / scale : 1, sum = 0, x;
+	double reach = (r->mode == INTERP_BICUBIC_PILLOW ? 2 : 1) * wide;
+	x = ((double)o + 0.5) / scale - 0.5;
+	int64_t lo = clip(floor(x - reach + 1), n_in), hi = clip(ceil(x + reach - 1), n_in);
+	for (int64_t i = lo; i <= hi; i++)
+		sum += filter(r, ((double)i - x) / wide);
+	for (int64_t i = lo; i <= hi; i++)
+		weight[i - lo] = sum != 0 ? (float)(filter(r, ((double)i - x) / wide) / sum) : 0;
+	*first = lo;
+	return hi - lo + 1;
+}
+
 int resize_scales(const struct op *op, const struct tensor *in, const struct tensor *out,
 		  double *scale, struct err *e)
 {
+	const struct op_resize *r = &op->a.resize;
 	bool v4 = op->version < 11;
-	const struct tensor *by = &in[v4 && !op->a.resize.by_sizes ? 2 : 1];
+	const struct tensor *by = &in[v4 && !r->by_sizes ? 2 : 1];
 	int axes_in = v4 ? 3 : 2, n = (int)in[0].rank;
 	int64_t axes[TENSOR_DIMS];
 	for (int i = 0; i < n; i++) {
 		axes[i] = i;
-		scale[i] = in[0].dim[i] ? (double)out[0].dim[i] / (double)in[0].dim[i] : 1;
+		int64_t padded = in[0].dim[i] + r->pad_begin[i] + r->pad_end[i];
+		scale[i] = padded ? (double)out[0].dim[i] / (double)padded : 1;
 	}
-	if (op->a.resize.by_sizes)
+	if (r->by_sizes)
 		return 0;
 	if (op->n_in > axes_in && (n = op_ints(&in[axes_in], axes, TENSOR_DIMS, e)) < 0)
 		return -1;

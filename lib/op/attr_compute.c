@@ -160,11 +160,18 @@ int attr_cell(struct op *op, struct err *e)
 int attr_resize(struct op *op, struct err *e)
 {
 	struct op_resize *r = &op->a.resize;
-	int mode = INTERP_NEAREST, coord = COORD_HALF_PIXEL, nearest = NEAREST_PREFER_FLOOR,
-	    shape = 1;
-	int nb, ne;
+	bool first = op->version < 4, corners = true;
+	int mode = INTERP_NEAREST, shape = 1, nb, ne;
+	int coord = first ? COORD_ASYMMETRIC : COORD_HALF_PIXEL;
+	int nearest = first ? NEAREST_SIMPLE : NEAREST_PREFER_FLOOR;
 	r->cube_coeff = -0.75;
-	if (op_get_choice(op, "mode", "nearest|linear|linear_onnx|cubic", &mode, e) ||
+	if (first && (op_get_list(op, "axes", 0, TENSOR_DIMS, r->axes, &r->n_axes, e) ||
+		      op_get_bool(op, "align_corners", &corners, e)))
+		return -1;
+	if (first && corners)
+		coord = COORD_ALIGN_CORNERS;
+	if (op_get_choice(op, "mode", "nearest|linear|linear_onnx|cubic|bilinear_pillow|bicubic_pillow",
+			  &mode, e) ||
 	    op_get_choice(
 		    op, "coordinate_transformation_mode",
 		    "half_pixel|pytorch_half_pixel|asymmetric|tf_half_pixel_for_nn|align_corners",
@@ -177,9 +184,12 @@ int attr_resize(struct op *op, struct err *e)
 	    op_get_list(op, "pads_begin", 0, TENSOR_DIMS, r->pad_begin, &nb, e) ||
 	    op_get_list(op, "pads_end", 0, TENSOR_DIMS, r->pad_end, &ne, e))
 		return -1;
+	for (int i = 0; i < TENSOR_DIMS; i++)
+		if (r->pad_begin[i] > INT32_MAX || r->pad_end[i] > INT32_MAX)
+			return op_bad_attr(op, "pads", "too large", e);
 	r->mode = (enum op_interp)mode;
 	r->coord = (enum op_coord)coord;
 	r->nearest = (enum op_nearest)nearest;
-	r->by_sizes = shape == 1;
+	r->by_sizes = first || shape == 1;
 	return 0;
 }

@@ -5,22 +5,26 @@
 #include <math.h>
 #include <string.h>
 
-/* Interpolate-4: image, sizes, scales [, axes]; Interpolate-11: image, sizes or scales [, axes]. */
+/* Interpolate-1: image, sizes; -4: image, sizes, scales [, axes]; -11: image, sizes or scales
+ * [, axes]. */
 int infer_interpolate(const struct op *op, const struct tensor *in, struct tensor *out,
 		      struct err *e)
 {
 	const struct op_resize *r = &op->a.resize;
-	bool v4 = op->version < 11;
+	bool v4 = op->version < 11, first = op->version < 4;
 	const struct tensor *by = &in[v4 && !r->by_sizes ? 2 : 1];
 	int axes_in = v4 ? 3 : 2;
 	int64_t axes[TENSOR_DIMS];
 	int n = (int)in[0].rank;
-	if (op->version < 4)
-		return err_set(e, ST_INPUT, "Interpolate of opset1 is not supported");
 	for (int i = 0; i < n; i++)
 		axes[i] = i;
-	if (op_has_input(op, in, axes_in) && (n = op_ints(&in[axes_in], axes, TENSOR_DIMS, e)) < 0)
+	if (first) {
+		n = r->n_axes > 0 ? r->n_axes : 0;
+		memcpy(axes, r->axes, (size_t)n * sizeof *axes);
+	} else if (op_has_input(op, in, axes_in) &&
+		   (n = op_ints(&in[axes_in], axes, TENSOR_DIMS, e)) < 0) {
 		return -1;
+	}
 	if (tensor_elements(by) != n)
 		return op_misfit("Interpolate's sizes", &in[0], e);
 	op_like(out, in);

@@ -51,7 +51,10 @@ enum op_activation { ACT_NONE, ACT_SIGMOID, ACT_TANH, ACT_RELU };
 enum op_scatter {
 	SCATTER_NONE, SCATTER_SUM, SCATTER_PROD, SCATTER_MIN, SCATTER_MAX, SCATTER_MEAN, SCATTER_SUB
 };
-enum op_interp { INTERP_NEAREST, INTERP_LINEAR, INTERP_LINEAR_ONNX, INTERP_CUBIC };
+enum op_interp {
+	INTERP_NEAREST, INTERP_LINEAR, INTERP_LINEAR_ONNX, INTERP_CUBIC, INTERP_BILINEAR_PILLOW,
+	INTERP_BICUBIC_PILLOW
+};
 enum op_coord {
 	COORD_HALF_PIXEL, COORD_PYTORCH, COORD_ASYMMETRIC, COORD_TF_HALF_PIXEL, COORD_ALIGN_CORNERS
 };
@@ -86,13 +89,15 @@ struct op_cell {                 /* LSTM, GRU, RNN cells and sequences */
 	float clip;              /* 0: none */
 	bool linear_before_reset, reverse, bidirectional, input_forget;
 };
-struct op_resize {               /* Interpolate-4, -11 */
+struct op_resize {               /* Interpolate-1, -4, -11 */
 	enum op_interp mode;
 	enum op_coord coord;
 	enum op_nearest nearest;
 	bool by_sizes, antialias;
 	double cube_coeff;
 	int64_t pad_begin[TENSOR_DIMS], pad_end[TENSOR_DIMS];
+	int64_t axes[TENSOR_DIMS];   /* -1 only: later opsets have an input */
+	int n_axes;
 };
 
 /* A list of numbers as the attribute has it; op_reals (attr_get.h) reads it. */
