@@ -146,7 +146,8 @@ int attr_cell(struct op *op, struct err *e)
 	bool rnn = op->kind == OP_RNN_CELL || op->kind == OP_RNN_SEQUENCE;
 	c->act[0] = rnn ? ACT_TANH : ACT_SIGMOID;
 	c->act[1] = c->act[2] = ACT_TANH;
-	if (op_get_int(op, "hidden_size", 1, &c->hidden, e) || op_get_float(op, "clip", &c->clip, e) ||
+	if (op_get_int(op, "hidden_size", 1, &c->hidden, e) ||
+	    op_get_float(op, "clip", &c->clip, e) ||
 	    op_get_bool(op, "linear_before_reset", &c->linear_before_reset, e) ||
 	    op_get_bool(op, "input_forget", &c->input_forget, e) ||
 	    op_get_choice(op, "direction", "forward|reverse|bidirectional", &direction, e) ||
@@ -170,13 +171,15 @@ int attr_resize(struct op *op, struct err *e)
 		return -1;
 	if (first && corners)
 		coord = COORD_ALIGN_CORNERS;
-	if (op_get_choice(op, "mode", "nearest|linear|linear_onnx|cubic|bilinear_pillow|bicubic_pillow",
+	if (op_get_choice(op, "mode",
+			  "nearest|linear|linear_onnx|cubic|bilinear_pillow|bicubic_pillow",
 			  &mode, e) ||
 	    op_get_choice(
 		    op, "coordinate_transformation_mode",
 		    "half_pixel|pytorch_half_pixel|asymmetric|tf_half_pixel_for_nn|align_corners",
 		    &coord, e) ||
-	    op_get_choice(op, "nearest_mode", "round_prefer_floor|round_prefer_ceil|floor|ceil|simple",
+	    op_get_choice(op, "nearest_mode",
+			  "round_prefer_floor|round_prefer_ceil|floor|ceil|simple",
 		       &nearest, e) ||
 	    op_get_choice(op, "shape_calculation_mode", "scales|sizes", &shape, e) ||
 	    op_get_bool(op, "antialias", &r->antialias, e) ||
