@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # Operators with bodies and variables: TensorIterator, Loop, If, ReadValue, Assign.
 bats_require_minimum_version 1.5.0
+load common.bash
 load flex.bash
 
 setup_file() { flex_setup_file; }

@@ -1,32 +1,21 @@
 #!/usr/bin/env bats
 # dagfeat: the features of real models, the encodings, what passes through, what is refused.
 bats_require_minimum_version 1.5.0
+load common.bash
 
 setup_file() {
-	export HSDAG_PYTHON B PYTHONPATH=$BATS_TEST_DIRNAME PYTHONDONTWRITEBYTECODE=1
-	HSDAG_PYTHON=$(realpath -s "${HSDAG_PYTHON:-${B:-build}/venv/bin/python}")
-	B=$(realpath "${B:-build}")
-	PATH=$B/bin:$PATH
-	cd "$BATS_FILE_TMPDIR" || return 1
+	common_setup_file
 	for m in resnet50 inception_v3 bert_base tensor_iterator if_body; do
 		ir2dag "$BATS_TEST_DIRNAME/models/$m.xml" > "$m.mp"
 	done
 }
 
-setup() {
-	PATH=$B/bin:$PATH
-	cd "$BATS_FILE_TMPDIR" || return 1
-}
-
-py() {
-	(echo "from stream import *"; cat) | "$HSDAG_PYTHON" - "$@"
-}
+setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 
 @test "mean one-hot type and index have the published widths" {
 	while read -r model sets columns; do
 		dagfeat --paper --features type,position "$model.mp" > f.mp
-		run -0 py f.mp <<-'PY'
-			import sys
+		run -0 py - f.mp <<-'PY'
 			f = first(read(sys.argv[1]), "feat")
 			x = array(f["x"])
 			assert f["encoding"] == "paper" and len(f["columns"]) == x.shape[1]
@@ -46,7 +35,7 @@ py() {
 	for m in resnet50 bert_base if_body; do
 		dagfeat "$m.mp" > "f-$m.mp"
 	done
-	run -0 py <<-'PY'
+	run -0 py - <<-'PY'
 		f = [first(read("f-%s.mp" % m), "feat") for m in ("resnet50", "bert_base", "if_body")]
 		assert f[0]["columns"] == f[1]["columns"] == f[2]["columns"]
 		assert len(set(f[0]["columns"])) == len(f[0]["columns"])
@@ -58,7 +47,7 @@ py() {
 
 @test "values that can be worked out by hand" {
 	dagfeat --features all resnet50.mp > f.mp
-	run -0 py <<-'PY'
+	run -0 py - <<-'PY'
 		r = read("f.mp")
 		g, f = first(r, "graph"), first(r, "feat")
 		x = {c: v for c, v in zip(f["columns"], array(f["x"]).T)}
@@ -101,7 +90,7 @@ py() {
 @test "results do not depend on threads, nor on file or pipe" {
 	dagfeat -t 1 bert_base.mp > a.mp
 	dagfeat -t 3 < bert_base.mp > b.mp
-	run -0 py <<-'PY'
+	run -0 py - <<-'PY'
 		a, b = read("a.mp"), read("b.mp")
 		assert a[1:] == b[1:]
 	PY
@@ -111,7 +100,7 @@ py() {
 	dagfeat --paper --features fractal inception_v3.mp > u.mp
 	dagfeat --paper --features fractal --directed inception_v3.mp > d.mp
 	dagfeat --paper --features fractal --radius-cap 4 inception_v3.mp > c.mp
-	run -0 py <<-'PY'
+	run -0 py - <<-'PY'
 		def dimension(rows, cap=10**9):
 		    out = []
 		    for v in range(len(rows)):
@@ -139,14 +128,14 @@ py() {
 }
 
 @test "other records and unknown keys pass through; several graphs and streams" {
-	run -0 py <<-'PY'
+	run -0 py - <<-'PY'
 		a, b = read("resnet50.mp"), read("if_body.mp")
 		first(a, "graph")["colour"] = "red"
 		write("two.mp", a[:1] + [["note", {"x": [1, {"y": None}]}]] + a[1:-1] + b[1:-1] + [["note", {"z": 2}]])
 	PY
 	cat two.mp if_body.mp | dagfeat > out.mp
 	recdump --check out.mp
-	run -0 py <<-'PY'
+	run -0 py - <<-'PY'
 		r = read("out.mp")
 		assert [k for k, m in r] == ["hdr", "note", "graph", "feat", "graph", "feat", "note", "end", "hdr", "graph", "feat", "end"]
 		assert r[2][1]["colour"] == "red" and r[1][1] == {"x": [1, {"y": None}]}
@@ -157,7 +146,7 @@ py() {
 }
 
 @test "input without a graph, cut or damaged, is refused" {
-	run -0 py <<-'PY'
+	run -0 py - <<-'PY'
 		write("none.mp", read("resnet50.mp")[:1] + [["note", {}]])
 		r = read("resnet50.mp")
 		first(r, "graph")["in_node"]["data"] = b"\xf0" * len(first(r, "graph")["in_node"]["data"])

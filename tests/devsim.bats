@@ -2,42 +2,16 @@
 # devsim: what it adds to a stream, that it answers every placement, always with the same bytes,
 # and what it refuses.  That the simulation is right is test_sim.c's and test_place.c's part.
 bats_require_minimum_version 1.5.0
+load common.bash
 
 setup_file() {
-	export HSDAG_PYTHON B OPENBLAS_NUM_THREADS=1
-	HSDAG_PYTHON=$(realpath -s "${HSDAG_PYTHON:-${B:-build}/venv/bin/python}")
-	B=$(realpath "${B:-build}")
-	PATH=$B/bin:$PATH
-	cd "$BATS_FILE_TMPDIR" || return 1
+	common_setup_file
 	ir2dag "$BATS_TEST_DIRNAME/models/googlenet.xml" > g.mp
 	devsim --probe g.mp > p.mp
 	placebase random -n 6 p.mp > r.mp
 }
 
-setup() {
-	PATH=$B/bin:$PATH
-	cd "$BATS_FILE_TMPDIR" || return 1
-}
-
-# py CODE - Python with read(FILE) -> [[kind, map]], write(FILE, records), tensor(t)
-py() {
-	"$HSDAG_PYTHON" - "$1" <<-'PY'
-		import sys, textwrap, msgpack, xxhash, numpy as np
-		def read(f):
-		    return list(msgpack.Unpacker(open(f, "rb"), max_buffer_size=2**30))
-		def write(f, records):
-		    wire = [msgpack.packb(r) for r in records]
-		    end = {"records": len(wire) - 1, "digest": xxhash.xxh64(b"".join(wire[1:])).intdigest()}
-		    open(f, "wb").write(b"".join(wire) + msgpack.packb(["end", end]))
-		def tensor(t):
-		    return np.frombuffer(t["data"], "<" + t["dtype"][0] + str(int(t["dtype"][1:]) // 8)).reshape(t["shape"])
-		def kinds(f):
-		    return [k for k, m in read(f)]
-		def runs(f):
-		    return [m for k, m in read(f) if k == "run"]
-		exec(textwrap.dedent(sys.argv[1]))
-	PY
-}
+setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 
 # change FILE CODE - a new stream FILE from r.mp, whose records without `end` CODE changes
 change() {
@@ -51,8 +25,8 @@ change() {
 		assert p[1] == g[1]
 		devs, cost = p[2][1], p[3][1]
 		assert devs["names"] == cost["names"] == ["cpu", "gpu"] and devs["types"] == ["model"] * 2
-		assert tensor(devs["mask"]).min() == 1 and len(devs["links"]) == 2
-		s = tensor(cost["set_s"])
+		assert array(devs["mask"]).min() == 1 and len(devs["links"]) == 2
+		s = array(cost["set_s"])
 		assert s.shape == (g[1][1]["n_sets"], 2) and s.min() == 0 and s.max() > 1e-5, s.max()
 	'
 }
@@ -74,9 +48,9 @@ change() {
 		assert [k for k, m in x] == ["hdr", "graph", "devs", "cost"] + ["place", "run"] * 6 + ["end"]
 		for (_, p), (_, r) in zip(x[4:-1:2], x[5:-1:2]):
 		    assert all(p[f] == r[f] for f in ("graph", "episode", "step", "sample", "source"))
-		    assert r["ok"] and r["lo_s"] == r["lat_s"] == r["hi_s"] == tensor(r["samples_s"])[0]
-		    assert tensor(r["busy_s"]).max() <= r["lat_s"] and r["copies"] > 0 and r["copy_bytes"] > 0
-		    assert tensor(r["mem_bytes"]).min() > 0
+		    assert r["ok"] and r["lo_s"] == r["lat_s"] == r["hi_s"] == array(r["samples_s"])[0]
+		    assert array(r["busy_s"]).max() <= r["lat_s"] and r["copies"] > 0 and r["copy_bytes"] > 0
+		    assert array(r["mem_bytes"]).min() > 0
 	'
 	run -0 recdump --check x.mp
 }
@@ -87,7 +61,7 @@ change() {
 		r = runs("x.mp")
 		assert len(r) == 2 and all(m["ref_s"] == min(n["lat_s"] for n in r) for m in r)
 		assert all(m["copies"] == 0 for m in r)
-		cost = tensor([m for k, m in read("p.mp") if k == "cost"][0]["set_s"])
+		cost = array([m for k, m in read("p.mp") if k == "cost"][0]["set_s"])
 		assert np.allclose([m["lat_s"] for m in r], cost.sum(0))
 	'
 }
@@ -105,11 +79,11 @@ change() {
 		r = read("r.mp")[:-1]
 		g = r[1][1]
 		cost = [m for k, m in r if k == "cost"][0]
-		sets = tensor(g["set"]).astype(int)
-		ptr, source = tensor(g["in_ptr"]), tensor(g["in_node"])
+		sets = array(g["set"]).astype(int)
+		ptr, source = array(g["in_ptr"]), array(g["in_node"])
 		pairs = sorted({(int(sets[u]), int(sets[v])) for v in range(len(sets)) for u in source[ptr[v]:ptr[v + 1]]
 		                if u < 2**32 - 1 and sets[u] < 2**32 - 1 and sets[v] < 2**32 - 1 and sets[u] != sets[v]})
-		x = tensor(cost["set_s"])
+		x = array(cost["set_s"])
 		b = max((p for p in pairs), key=lambda p: x[p[1]].min())
 		t = lambda a, d: {"dtype": d, "shape": list(np.shape(a)), "data": np.array(a, "<" + d[0] + str(int(d[1:]) // 8)).tobytes()}
 		cost.update(pair_src=t([b[0]], "u32"), pair_dst=t([b[1]], "u32"), saved_s=t([[x[b[1], 0] / 2, 0]], "f64"))
@@ -129,7 +103,7 @@ change() {
 		s = float(open("pair").read())
 		less = [b["busy_s"] for b in runs("plain.run.mp")], [b["busy_s"] for b in runs("saved.run.mp")]
 		for i, (a, b) in enumerate(zip(*less)):
-			a, b = tensor(a), tensor(b)
+			a, b = array(a), array(b)
 			# Both on the first device: its work is less by what they save.  Anywhere else: nothing.
 			assert abs(a[0] - b[0] - (s if i % 4 == 0 else 0)) < 1e-12 and a[1] == b[1], (i, a, b, s)
 	'

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # Dynamic shapes: given with ir2dag --shape, or found while running.
 bats_require_minimum_version 1.5.0
+load common.bash
 load flex.bash
 
 setup_file() { flex_setup_file; }

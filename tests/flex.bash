@@ -1,23 +1,14 @@
-# flex.bash - for control.bats and dynamic.bats: models of flex.py through the pipeline, compared with
-# OpenVINO.
+# flex.bash - for control.bats and dynamic.bats, behind common.bash: models of flex.py through the
+# pipeline, compared with OpenVINO.
 
 flex_setup_file() {
-	export HSDAG_PYTHON B OPENBLAS_NUM_THREADS=1 HERE
-	HERE=$(realpath "$BATS_TEST_DIRNAME")
-	HSDAG_PYTHON=$(realpath -s "${HSDAG_PYTHON:-${B:-build}/venv/bin/python}")
-	B=$(realpath "${B:-build}")
-	"$HSDAG_PYTHON" -c 'import openvino' 2>/dev/null || return 0
+	common_setup_file
+	export HERE=$BATS_TEST_DIRNAME
+	has_openvino || return 0
 	"$HSDAG_PYTHON" "$HERE/flex.py" gen "$BATS_FILE_TMPDIR"
 }
 
-flex_setup() {
-	PATH=$B/bin:$PATH
-	cd "$BATS_TEST_TMPDIR" || return 1
-}
-
-needs_openvino() {
-	"$HSDAG_PYTHON" -c 'import openvino' 2>/dev/null || skip "needs OpenVINO in Python"
-}
+flex_setup() { cd "$BATS_TEST_TMPDIR" || return 1; }
 
 # agrees NAME [SHAPES [RUNS [SEED]]] - on one device and placed over two
 agrees() {

@@ -2,6 +2,7 @@
 # gpnembed: partitions in one pass, parameters given and made, groupings honoured,
 # the loop's protocol.
 bats_require_minimum_version 1.5.0
+load common.bash
 load loop.bash
 
 setup_file() {

@@ -1,30 +1,20 @@
 #!/usr/bin/env bats
 # Steps of several nodes: the same results whatever is fused, fewer steps when more is.
 bats_require_minimum_version 1.5.0
+load common.bash
 
 setup_file() {
-	export HSDAG_PYTHON B OPENBLAS_NUM_THREADS=1 CORES
-	HSDAG_PYTHON=$(realpath -s "${HSDAG_PYTHON:-${B:-build}/venv/bin/python}")
-	B=$(realpath "${B:-build}")
-	PATH=$B/bin:$PATH
-	CORES=$(nproc)
-	sh "$BATS_TEST_DIRNAME/models.sh" mobilenet_v3_large rnnlm "$BATS_FILE_TMPDIR"
-	cd "$BATS_FILE_TMPDIR" || return 1
-	for m in mobilenet_v3_large rnnlm; do
-		ir2dag "$m.xml" > "$m.mp"
-	done
+	common_setup_file
+	models mobilenet_v3_large rnnlm
 }
 
-setup() {
-	PATH=$B/bin:$PATH
-	cd "$BATS_FILE_TMPDIR" || return 1
-}
+setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 
 # same NAME A B: the outputs in directories A and B agree to 1e-6 of their scale, or 1e-5 after
 # a whole convolutional network
 same() {
-	"$HSDAG_PYTHON" - "$@" <<-'PY'
-		import glob, os, sys, numpy as np
+	py - "$@" <<-'PY'
+		import glob
 		name, a, b, tolerance = sys.argv[1:]
 		files = sorted(glob.glob(a + "/*.npy"))
 		assert files
@@ -36,12 +26,13 @@ same() {
 	PY
 }
 
+# steps FILE - of its last run: steps, splits, copies, those within the host
 steps() {
-	"$HSDAG_PYTHON" -c 'import msgpack, sys
-for k, m in msgpack.Unpacker(open(sys.argv[1], "rb"), max_buffer_size=2**30):
-    if k == "run":
-        assert m["ok"], m
-        print(m["steps"], m["splits"], m["copies"], m["in_host"])' "$1" | tail -n 1
+	py '
+		r = runs(sys.argv[1])
+		assert all(m["ok"] for m in r), r
+		print(*(r[-1][k] for k in ("steps", "splits", "copies", "in_host")))
+	' "$1"
 }
 
 @test "fused, fused within sets or not at all: the same results, ever fewer steps" {
@@ -59,7 +50,7 @@ for k, m in msgpack.Unpacker(open(sys.argv[1], "rb"), max_buffer_size=2**30):
 }
 
 @test "random placements on two cores: the results of one core" {
-	[ "$CORES" -ge 2 ] || skip "needs two cores"
+	two_cores
 	for m in mobilenet_v3_large rnnlm; do
 		placebase single -D cpu:0 "$m.mp" |
 			devrun --runs 1 --no-reference --outputs "$m.one" -o one.mp

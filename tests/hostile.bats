@@ -2,15 +2,11 @@
 # Every program against nothing, garbage, half a stream and damaged streams.
 # HOSTILE=N sets how many damaged streams each program gets (make fuzz: many).
 bats_require_minimum_version 1.5.0
+load common.bash
 
 setup_file() {
-	export B HSDAG_PYTHON HERE
-	B=$(realpath "${B:-build}")
-	HSDAG_PYTHON=$(realpath -s "${HSDAG_PYTHON:-$B/venv/bin/python}")
-	HERE=$(realpath "$BATS_TEST_DIRNAME")
-	export ASAN_OPTIONS=detect_leaks=0
-	PATH=$B/bin:$PATH
-	cd "$BATS_FILE_TMPDIR" || return 1
+	common_setup_file
+	export HERE=$BATS_TEST_DIRNAME ASAN_OPTIONS=detect_leaks=0
 	ir2dag "$HERE/models/if_body.xml" -o body.mp
 	cp "$HERE/models/small_increment_1x3x4x5."* .
 	ir2dag small_increment_1x3x4x5.xml | dagfeat | devrun --probe -D cpu:0 -o run.mp
@@ -24,10 +20,7 @@ setup_file() {
 	placebase single:cpu:0 run.mp -o single.mp
 }
 
-setup() {
-	PATH=$B/bin:$PATH
-	cd "$BATS_FILE_TMPDIR" || return 1
-}
+setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 
 damaged() {   # damaged STREAM PROGRAM [ARG...]
 	run -0 timeout 900 "$HSDAG_PYTHON" "$HERE/fuzz/mutate.py" "$1" "${HOSTILE:-60}" "${SEED:-1}" "$B/bin/$2" "${@:3}"

@@ -1,25 +1,20 @@
 #!/usr/bin/env bats
 # irfill: what is there is kept, what is absent is filled, and models then run.
 bats_require_minimum_version 1.5.0
+load common.bash
 
 setup_file() {
-	export ROOT=$BATS_TEST_DIRNAME
-	export BIN
-	BIN=$(cd "${B:-build}/bin" && pwd)
-	export PY=${HSDAG_PYTHON:-${B:-build}/venv/bin/python}
-	case $PY in */*) PY=$(cd "$(dirname "$PY")" && pwd)/$(basename "$PY") ;; esac
-	export M=$ROOT/models
+	common_setup_file
+	export M=$BATS_TEST_DIRNAME/models
 }
 
-setup() {
-	cd "$BATS_TEST_TMPDIR"
-}
+setup() { cd "$BATS_TEST_TMPDIR" || return 1; }
 
 @test "irfill: the same seed gives the same bytes, another seed others" {
 	xz -dc "$M/rnnlm.bin.xz" >part
-	"$BIN/irfill" "$M/rnnlm.xml" --partial part -o a
-	"$BIN/irfill" "$M/rnnlm.xml" --partial part >b
-	"$BIN/irfill" "$M/rnnlm.xml" --partial part --seed 2 -o c
+	irfill "$M/rnnlm.xml" --partial part -o a
+	irfill "$M/rnnlm.xml" --partial part >b
+	irfill "$M/rnnlm.xml" --partial part --seed 2 -o c
 	cmp a b
 	run -1 cmp -s a c
 	[ "$(stat -c %s a)" = "$(stat -c %s part)" ]
@@ -27,8 +22,8 @@ setup() {
 
 @test "irfill: what a partial .bin has is kept, what is absent gets the right spread" {
 	xz -dc "$M/resnet50.bin.xz" >part
-	"$BIN/irfill" "$M/resnet50.xml" --partial part -o full
-	run -0 "$PY" - "$M/resnet50.xml" part full <<-'PY'
+	irfill "$M/resnet50.xml" --partial part -o full
+	run -0 "$HSDAG_PYTHON" - "$M/resnet50.xml" part full <<-'PY'
 		import sys, numpy as np, xml.etree.ElementTree as ET
 		net = ET.parse(sys.argv[1]).getroot()
 		part, full = (np.fromfile(p, np.uint8) for p in sys.argv[2:])
@@ -91,43 +86,43 @@ setup() {
 		</edges></net>
 	XML
 	head -c 4092 /dev/zero >part
-	"$BIN/irfill" m.xml --partial part -o full
+	irfill m.xml --partial part -o full
 	run -1 cmp -s -n 1024 part full
 	cmp -i 1024 part full
 	head -c 2044 /dev/zero >part                 # now the integers are beyond its end
-	run -3 "$BIN/irfill" m.xml --partial part -o full2
+	run -3 irfill m.xml --partial part -o full2
 	[[ $output == *"layer 3 'whole'"* ]]
 }
 
 @test "irfill: a whole .bin is not changed" {
-	"$ROOT/models.sh" googlenet d
-	"$BIN/irfill" d/googlenet.xml --seed 9 -o again
+	"$BATS_TEST_DIRNAME/models.sh" googlenet d
+	irfill d/googlenet.xml --seed 9 -o again
 	cmp d/googlenet.bin again
 }
 
 @test "irfill: shapes and axes follow from the recorded dims" {
 	for m in resnet50_tf inception_v3_tf mobilenet_v2_tf inception_ssd tensor_iterator loop_2d_add \
 		 lstm_stateful; do
-		run -0 "$BIN/irfill" "$M/$m.xml" --partial none -o "$m.bin"
+		run -0 irfill "$M/$m.xml" --partial none -o "$m.bin"
 	done
 }
 
 @test "irfill: what cannot be inferred is named" {
-	run -3 "$BIN/irfill" "$M/bert_base.xml" --partial none -o x.bin
+	run -3 irfill "$M/bert_base.xml" --partial none -o x.bin
 	[[ $output == *"bert_base.xml': layer "*"cannot be inferred"*"--partial"* ]]
 	[ -z "$(ls -A)" ]
 }
 
 @test "irfill: filled models run in OpenVINO, finite and sensitive to their inputs" {
-	"$PY" -c 'import openvino' 2>/dev/null || skip "no OpenVINO"
+	needs_openvino
 	for m in rnnlm nmt2 mobilenet_v3_large googlenet; do
-		"$ROOT/models.sh" $m .
+		"$BATS_TEST_DIRNAME/models.sh" $m .
 	done
 	for m in tensor_iterator loop_2d_add lstm_stateful inception_ssd; do
-		"$BIN/irfill" "$M/$m.xml" --partial none -o $m.bin
+		irfill "$M/$m.xml" --partial none -o $m.bin
 		cp "$M/$m.xml" .
 	done
-	run -0 "$PY" - *.xml <<-'PY'
+	run -0 "$HSDAG_PYTHON" - *.xml <<-'PY'
 		import sys, numpy as np, openvino as ov
 		core = ov.Core()
 		for path in sys.argv[1:]:
@@ -148,14 +143,14 @@ setup() {
 }
 
 @test "irfill: errors have their status and leave nothing behind" {
-	run -1 "$BIN/irfill" nowhere.xml -o x.bin
-	run -1 "$BIN/irfill" "$M/rnnlm.xml" --partial nowhere -o x.bin
-	run -3 "$BIN/irfill" "$ROOT/bad/ir/cycle_two.xml" -o x.bin
-	run -1 "$BIN/irfill" "$M/tensor_iterator.xml" -o no/such/dir/x.bin
-	run -1 bash -c '"$BIN/irfill" "$M/tensor_iterator.xml" >/dev/full'
-	run -1 "$BIN/irfill" "$M/tensor_iterator.xml" -o /dev/full
-	run -0 "$BIN/irfill" "$M/tensor_iterator.xml" -o /dev/null
+	run -1 irfill nowhere.xml -o x.bin
+	run -1 irfill "$M/rnnlm.xml" --partial nowhere -o x.bin
+	run -3 irfill "$BATS_TEST_DIRNAME/bad/ir/cycle_two.xml" -o x.bin
+	run -1 irfill "$M/tensor_iterator.xml" -o no/such/dir/x.bin
+	run -1 bash -c 'irfill "$M/tensor_iterator.xml" >/dev/full'
+	run -1 irfill "$M/tensor_iterator.xml" -o /dev/full
+	run -0 irfill "$M/tensor_iterator.xml" -o /dev/null
 	[ -c /dev/null ]
-	run -2 "$BIN/irfill"
+	run -2 irfill
 	[ -z "$(ls -A)" ]
 }

@@ -1,13 +1,9 @@
-# loop.bash - a small training loop for the tests: loaded by loop.bats and the tests
-# of its stages.
+# loop.bash - a small training loop for the tests: loaded, behind common.bash, by loop.bats and
+# the tests of its stages.
 
 loop_setup_file() {
-	export HSDAG_PYTHON B PATH MODELS OPENBLAS_NUM_THREADS=1
-	HSDAG_PYTHON=$(realpath -s "${HSDAG_PYTHON:-${B:-build}/venv/bin/python}")
-	B=$(realpath "${B:-build}")
-	MODELS=$(realpath "$BATS_TEST_DIRNAME/models")
-	PATH="$B/bin:$PATH"
-	cd "$BATS_FILE_TMPDIR" || return 1
+	common_setup_file
+	export MODELS=$BATS_TEST_DIRNAME/models
 	ir2dag "$MODELS/alexnet.xml" | dagfeat --paper > feat.mp
 	devsim --probe < feat.mp > in.mp
 }

@@ -2,6 +2,7 @@
 # The training loop as a whole: results, determinism, death of any stage at any
 # moment, resuming, interrupts.
 bats_require_minimum_version 1.5.0
+load common.bash
 load loop.bash
 
 setup_file() {

@@ -1,43 +1,23 @@
 #!/usr/bin/env bats
 # placebase: what each method emits, from which devices and costs.
 bats_require_minimum_version 1.5.0
+load common.bash
 
 setup_file() {
-	export HSDAG_PYTHON B OPENBLAS_NUM_THREADS=1
-	HSDAG_PYTHON=$(realpath -s "${HSDAG_PYTHON:-${B:-build}/venv/bin/python}")
-	B=$(realpath "${B:-build}")
-	PATH=$B/bin:$PATH
-	cd "$BATS_FILE_TMPDIR" || return 1
+	common_setup_file
 	ir2dag "$BATS_TEST_DIRNAME/models/inception_v3.xml" > g.mp
 	devsim --probe g.mp > p.mp
 }
 
-setup() {
-	PATH=$B/bin:$PATH
-	cd "$BATS_FILE_TMPDIR" || return 1
-}
-
-# py CODE - Python with read(FILE) -> [[kind, map]], of(FILE, KIND), device(place)
-py() {
-	"$HSDAG_PYTHON" - "$1" <<-'PY'
-		import sys, textwrap, msgpack, numpy as np
-		def read(f):
-		    return list(msgpack.Unpacker(open(f, "rb"), max_buffer_size=2**30))
-		def of(f, kind):
-		    return [m for k, m in read(f) if k == kind]
-		def device(m):
-		    return np.frombuffer(m["device"]["data"], "<u2")
-		exec(textwrap.dedent(sys.argv[1]))
-	PY
-}
+setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 
 @test "single: every device, or the one that is named" {
 	placebase single p.mp > a.mp
 	placebase single:gpu p.mp > b.mp
 	py '
 		a, b = of("a.mp", "place"), of("b.mp", "place")
-		assert [set(device(m)) for m in a] == [{0}, {1}] and [m["sample"] for m in a] == [0, 1]
-		assert len(b) == 1 and b[0]["devices"][device(b[0])[0]] == "gpu" and b[0]["source"] == "single"
+		assert [set(array(m["device"])) for m in a] == [{0}, {1}] and [m["sample"] for m in a] == [0, 1]
+		assert len(b) == 1 and b[0]["devices"][array(b[0]["device"])[0]] == "gpu" and b[0]["source"] == "single"
 	'
 	run -2 placebase single:tpu p.mp
 	[[ "$output" == *"there is no device 'tpu'"* ]]
@@ -50,20 +30,20 @@ py() {
 	cmp a.mp b.mp
 	py '
 		a, c = of("a.mp", "place"), of("c.mp", "place")
-		all_of = {device(m).tobytes() for m in a + c}
+		all_of = {array(m["device"]).tobytes() for m in a + c}
 		assert len(all_of) == 80 and [m["sample"] for m in a] == list(range(40))
-		share = [device(m).mean() for m in a]
+		share = [array(m["device"]).mean() for m in a]
 		assert all(0.4 < s < 0.6 for s in share[1::2]) and not all(0.3 < s < 0.7 for s in share[0::2]), share
 	'
 }
 
 @test "random needs no costs; a tiny graph has few placements" {
 	placebase random -n 3 -D x,y,z g.mp > a.mp
-	py 'assert [len(set(device(m))) for m in of("a.mp", "place")][1] == 3'
+	py 'assert [len(set(array(m["device"]))) for m in of("a.mp", "place")][1] == 3'
 	ir2dag "$BATS_TEST_DIRNAME/models/small_summator.xml" | placebase random -n 1000 -D x,y > a.mp
 	py '
 		p = of("a.mp", "place")
-		assert len({device(m).tobytes() for m in p}) == len(p) == 2 ** len(device(p[0])), len(p)
+		assert len({array(m["device"]).tobytes() for m in p}) == len(p) == 2 ** len(array(p[0]["device"])), len(p)
 	'
 }
 

@@ -1,17 +1,13 @@
 #!/usr/bin/env bats
 # placeout: which placement it takes, the four formats, and that OpenVINO takes the affinity.
 bats_require_minimum_version 1.5.0
+load common.bash
 
 setup_file() {
-	export HSDAG_PYTHON B PYTHONPATH=$BATS_TEST_DIRNAME PYTHONDONTWRITEBYTECODE=1
-	HSDAG_PYTHON=$(realpath -s "${HSDAG_PYTHON:-${B:-build}/venv/bin/python}")
-	B=$(realpath "${B:-build}")
-	PATH=$B/bin:$PATH
-	cd "$BATS_FILE_TMPDIR" || return 1
+	common_setup_file
 	ir2dag "$BATS_TEST_DIRNAME/models/resnet50.xml" | devsim --probe -D cpu:0,1,gpu > probe.mp
 	placebase random -n 4 probe.mp > place.mp
-	"$HSDAG_PYTHON" - <<-'PY'
-		from stream import *
+	py - <<-'PY'
 		r = read("place.mp")[:-1]
 		g, p = first(r, "graph"), first(r, "place")
 		n = g["n_sets"]
@@ -37,18 +33,11 @@ setup_file() {
 	PY
 }
 
-setup() {
-	PATH=$B/bin:$PATH
-	cd "$BATS_FILE_TMPDIR" || return 1
-}
-
-py() {
-	(echo "from stream import *; import json, csv"; cat) | "$HSDAG_PYTHON" - "$@"
-}
+setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 
 @test "affinity covers every operation, constants beside what reads them" {
 	placeout --format affinity --map cpu:0,1=CPU,gpu=GPU.1 place.mp > a.json
-	run -0 py <<-'PY'
+	run -0 py - <<-'PY'
 		r = read("place.mp")
 		g = first(r, "graph")
 		p = [m for k, m in r if k == "place"][-1]
@@ -67,7 +56,7 @@ py() {
 		    assert where == (a[g["node_name"][reads[v][0]]] if v in fixed else ["CPU", "GPU.1"][d[s[v]]])
 	PY
 	placeout --literal --format affinity place.mp > a.json
-	run -0 py <<-'PY'
+	run -0 py - <<-'PY'
 		r = read("place.mp")
 		g, p = first(r, "graph"), [m for k, m in r if k == "place"][-1]
 		s, d = array(g["set"]), array(p["device"])
@@ -79,7 +68,7 @@ py() {
 @test "operations in no set are covered too" {
 	ir2dag --constants fold "$BATS_TEST_DIRNAME/models/resnet50.xml" > folded.mp
 	devsim --probe -D cpu,gpu folded.mp | placebase random -n 1 | placeout -f affinity > a.json
-	run -0 py <<-'PY'
+	run -0 py - <<-'PY'
 		g = first(read("folded.mp"), "graph")
 		assert (array(g["set"]) == 2**32 - 1).sum() > 100
 		assert set(json.load(open("a.json"))) == set(g["node_name"])
@@ -87,7 +76,7 @@ py() {
 }
 
 @test "names: escaped in JSON, shared ones warned of" {
-	run -0 py <<-'PY'
+	run -0 py - <<-'PY'
 		r = read("place.mp")
 		g, p = first(r, "graph"), [m for k, m in r if k == "place"][-1]
 		s, d = array(g["set"]), array(p["device"])
@@ -104,7 +93,7 @@ py() {
 	[[ $output == *"warning: operations on "*" share the name 'twin'; all of them go to "* ]]
 	[ "$(wc -l < err)" -eq 1 ]
 	placeout -f tsv names.mp > a.tsv
-	run -0 py <<-'PY'
+	run -0 py - <<-'PY'
 		a = json.load(open("a.json"))
 		assert 'a "quoted"\\ name\twith\nlines, é and \x01' in a and a["twin"] in ("cpu:0,1", "gpu")
 		rows = [l.split("\t") for l in open("a.tsv", encoding="utf-8").read().split("\n")[:-1]]
@@ -126,7 +115,7 @@ py() {
 @test "copies are those that the simulator makes" {
 	placeout -f table place.mp | sed -n 's/^copies between devices: \([0-9]*\) tensors, \([0-9.]*\) MB$/\1 \2/p' > ours
 	devsim place.mp > sim.mp
-	run -0 py <<-'PY'
+	run -0 py - <<-'PY'
 		m = [m for k, m in read("sim.mp") if k == "run"][-1]
 		n, mb = open("ours").read().split()
 		assert m["copies"] == int(n) and abs(m["copy_bytes"] / 1e6 - float(mb)) < 1e-3 and int(n) > 10
@@ -136,7 +125,7 @@ py() {
 @test "table and TSV add up" {
 	placeout -f tsv best.mp > t.tsv
 	placeout -f table best.mp > t.txt
-	run -0 py <<-'PY'
+	run -0 py - <<-'PY'
 		rows = list(csv.DictReader(open("t.tsv"), delimiter="\t"))
 		g = first(read("best.mp"), "graph")
 		assert [r["name"] for r in rows] == g["node_name"] and [int(r["set"]) for r in rows] == list(array(g["set"]))
@@ -177,7 +166,7 @@ py() {
 		run -3 placeout -o cut.txt cut.mp
 		[ ! -e cut.txt ]
 	done
-	run -0 py <<-'PY'
+	run -0 py - <<-'PY'
 		r = read("place.mp")
 		g, p = first(r, "graph"), first(r, "place")
 		p["graph"] += 1
@@ -197,7 +186,7 @@ py() {
 }
 
 @test "OpenVINO splits a real model as the affinity says, with the same outputs" {
-	"$HSDAG_PYTHON" -c 'import openvino' || skip "no OpenVINO"
+	needs_openvino
 	"$BATS_TEST_DIRNAME/models.sh" mobilenet_v3_large .
 	ir2dag mobilenet_v3_large.xml | devsim --probe -D cpu,gpu | placebase random -n 1 |
 		placeout -f affinity --map cpu=CPU,gpu=CPUB > m.json

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # placepolicy: draws, the most probable placement, masks, anchors, what it passes on.
 bats_require_minimum_version 1.5.0
+load common.bash
 load loop.bash
 
 setup_file() {

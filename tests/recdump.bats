@@ -2,9 +2,11 @@
 # The stream's rules, through the program that only reads: framing, limits,
 # truncation, damage.  The inputs are made with Python's own msgpack.
 bats_require_minimum_version 1.5.0
+load common.bash
+
+setup_file() { common_setup_file; }
 
 setup() {
-	PATH="${B:-build}/bin:$PATH"
 	cd "$BATS_TEST_TMPDIR" || return 1
 	make_stream good.mp
 }
@@ -24,12 +26,6 @@ make_stream() {
 		last = {"records": len(wire) - 1, "digest": xxhash.xxh64(body).intdigest(), **end}
 		open(sys.argv[1], "wb").write(b"".join(wire) + msgpack.packb(["end", last]))
 	PY
-}
-
-setup_file() {
-	export HSDAG_PYTHON B
-	HSDAG_PYTHON=$(realpath -s "${HSDAG_PYTHON:-${B:-build}/venv/bin/python}")
-	B=$(realpath "${B:-build}")
 }
 
 @test "a good stream prints as JSON lines" {

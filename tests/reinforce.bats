@@ -2,6 +2,7 @@
 # reinforce: what it asks for, what it accepts, how it ranks.  The loop as a whole
 # is in loop.bats.
 bats_require_minimum_version 1.5.0
+load common.bash
 load loop.bash
 
 setup_file() {

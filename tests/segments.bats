@@ -2,25 +2,15 @@
 # placeout --segments: OpenVINO loads the files one after another and gives the whole model's
 # outputs; --format check: what splits segments, and what forbids a placement.
 bats_require_minimum_version 1.5.0
+load common.bash
 
 setup_file() {
-	export HSDAG_PYTHON B PYTHONPATH=$BATS_TEST_DIRNAME PYTHONDONTWRITEBYTECODE=1
-	HSDAG_PYTHON=$(realpath -s "${HSDAG_PYTHON:-${B:-build}/venv/bin/python}")
-	B=$(realpath "${B:-build}")
-	PATH=$B/bin:$PATH
-	cd "$BATS_FILE_TMPDIR" || return 1
+	common_setup_file
 	sh "$BATS_TEST_DIRNAME/models.sh" googlenet rnnlm mobilenet_v2_tf inception_ssd tensor_iterator loop_2d_add \
 		lstm_stateful small_scalar small_passthrough_string small_dummy_fp64 .
 }
 
-setup() {
-	PATH=$B/bin:$PATH
-	cd "$BATS_FILE_TMPDIR" || return 1
-}
-
-py() {
-	(echo "from stream import *; import json"; cat) | "$HSDAG_PYTHON" - "$@"
-}
+setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 
 # placed MODEL - single and random placements of MODEL.xml over three devices, as MODEL.single
 # and MODEL.N with their segments.
@@ -57,7 +47,7 @@ placed() {
 }
 
 @test "... an If with constants in its bodies, a name with a comma, a constant as a result" {
-	py <<-'PY'
+	py - <<-'PY'
 		import openvino as ov
 		from openvino import opset13 as op
 		def body(k):
@@ -86,7 +76,7 @@ placed() {
 @test "a segment's .bin has the constants that it reads, once each" {
 	ir2dag googlenet.xml | devsim --probe -D cpu:0,cpu:1,gpu | placebase random --draw uniform |
 		placeout --segments own -o /dev/null
-	run -0 py <<-'PY'
+	run -0 py - <<-'PY'
 		import os, xml.etree.ElementTree as xml
 		index = json.load(open("own/index.json"))
 		assert index["devices"] == ["cpu:0", "cpu:1", "gpu"]
@@ -120,7 +110,7 @@ placed() {
 }
 
 @test "check: a path that leaves a device and comes back splits its segment, and is told" {
-	py <<-'PY'
+	py - <<-'PY'
 		import openvino as ov
 		from openvino import opset13 as op
 		x = op.parameter([4], np.float32, name="x")
@@ -132,7 +122,7 @@ placed() {
 	PY
 	ir2dag --no-colocate back.xml | devsim --probe -D cpu:0,gpu > back.mp
 	placebase single:cpu:0 back.mp > back.single.mp
-	py <<-'PY'
+	py - <<-'PY'
 		r = read("back.single.mp")[:-1]
 		g, p = first(r, "graph"), first(r, "place")
 		names, sets = g["node_name"], array(g["set"])
@@ -155,7 +145,7 @@ placed() {
 
 @test "check: a set where it cannot run, a variable in two segments: status 3 and why" {
 	ir2dag tensor_iterator.xml | devsim --probe -D cpu:0,gpu | placebase single:cpu:0 > masked.mp
-	py <<-'PY'
+	py - <<-'PY'
 		r = read("masked.mp")[:-1]
 		d = first(r, "devs")
 		mask = array(d["mask"]).copy()

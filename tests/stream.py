@@ -27,3 +27,12 @@ def tensor(a):
 
 def first(records, kind):
     return next(m for k, m in records if k == kind)
+
+
+def of(path, kind):
+    """The maps of all records of a kind."""
+    return [m for k, m in read(path) if k == kind]
+
+
+def runs(path):
+    return of(path, "run")
