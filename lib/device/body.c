@@ -3,6 +3,7 @@
 #include "device/body.h"
 #include "base/mem.h"
 #include "device/host_eval.h"
+#include "device/quant.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +20,8 @@ struct body {
 	struct cpu_ctx *ctx;
 	struct host_values constants;
 	bool *constant;              /* (n) */
+	struct quant **quant;        /* (n_quant) constants in few bits; owned */
+	size_t n_quant, cap_quant;
 	uint32_t n_order;
 	uint32_t *order;             /* (n_order) the nodes that run */
 	struct flex **flex;          /* (n) NULL: does not run */
@@ -102,7 +105,7 @@ static uint32_t unconverted(const struct body *b, uint32_t v, uint32_t slot)
 	if (b->op[u].kind != OP_CONVERT || g->out_elem[o] != EL_F32)
 		return o;
 	uint32_t src = source(g, g->in_ptr[u]);
-	return cpu_kernel_takes(&b->op[v], (int)(slot - g->in_ptr[v]), (enum elem)g->out_elem[src])
+	return cpu_kernel_takes(&b->op[v], (int)(slot - g->in_ptr[v]), &b->constants.value[src])
 		       ? src : o;
 }
 
@@ -119,6 +122,46 @@ static int constant_value(struct body *b, uint32_t u, uint32_t o, struct err *e)
 	return host_eval_node(&b->constants, u, e);
 }
 
+/* A Const of the body, or nothing. */
+static int const_value(struct body *b, uint32_t o, struct err *e)
+{
+	uint32_t v = 0;
+	while (o != GRAPH_NONE && b->g->out_ptr[v + 1] <= o)
+		v++;
+	return o == GRAPH_NONE ? 0 : constant_value(b, v, o, e);
+}
+
+/* The constant that slot of node v reads, in few bits where its kernel takes it so: 1, 0 or -1. */
+static int in_few_bits(struct body *b, uint32_t v, uint32_t slot, struct tensor *t, struct err *e)
+{
+	struct quant_parts p;
+	if (!quant_find(b->g, b->op, source(b->g, slot), &p))
+		return 0;
+	if (const_value(b, p.codes, e) < 0 || const_value(b, p.zero, e) < 0 ||
+	    const_value(b, p.scale, e) < 0)
+		return -1;
+	struct quant *q = MEM_NEW(struct quant);
+	quant_describe(&p, b->constants.value, source(b->g, slot), q, t);
+	b->quant = mem_grow(b->quant, &b->cap_quant, b->n_quant + 1, sizeof(*b->quant));
+	b->quant[b->n_quant++] = q;
+	return cpu_kernel_takes(&b->op[v], (int)(slot - b->g->in_ptr[v]), t);
+}
+
+/* The constant that slot of node v reads, computed. */
+static int constant_input(struct body *b, uint32_t v, uint32_t slot, struct tensor *t,
+			  struct err *e)
+{
+	const struct graph *g = b->g;
+	uint32_t u = g->in_node[slot], o = unconverted(b, v, slot);
+	int few = in_few_bits(b, v, slot, t, e);
+	if (few != 0)
+		return few < 0 ? -1 : 0;
+	if (constant_value(b, o == source(g, slot) ? u : g->in_node[g->in_ptr[u]], o, e) < 0)
+		return -1;
+	*t = b->constants.value[o];
+	return 0;
+}
+
 static int prepare_node(struct body *b, uint32_t v, const struct step_env *env, struct err *e)
 {
 	const struct graph *g = b->g;
@@ -128,15 +171,10 @@ static int prepare_node(struct body *b, uint32_t v, const struct step_env *env, 
 		uint32_t u = g->in_node[first + i];
 		if (u == GRAPH_NONE)
 			continue;
-		if (!b->constant[u]) {
+		if (!b->constant[u])
 			b->readers[source(g, first + i)]++;
-			continue;
-		}
-		uint32_t o = unconverted(b, v, first + i);
-		if (constant_value(b, o == source(g, first + i) ? u : g->in_node[g->in_ptr[u]], o,
-				   e) < 0)
+		else if (constant_input(b, v, first + i, &b->in[i], e) < 0)
 			return -1;
-		b->in[i] = b->constants.value[o];
 	}
 	b->order[b->n_order++] = v;
 	if (flex_new(&b->op[v], b->in, env, b->ctx, &b->flex[v], e) < 0)
@@ -219,6 +257,9 @@ void body_free(struct body *b)
 		flex_free(b->flex[v]);
 	for (size_t i = 0; i < b->n_pool; i++)
 		mem_free(b->pool[i].mem.p);
+	for (size_t i = 0; i < b->n_quant; i++)
+		mem_free(b->quant[i]);
+	mem_free(b->quant);
 	host_values_release(&b->constants);
 	mem_free(b->pool);
 	mem_free(b->constant);

@@ -135,10 +135,10 @@ static int const_get(struct cl_state *s, const struct cl_const *want, bool f32, 
 /* ---- from a step to a plan ---- */
 
 /* Weights may stay f16: they are widened on their way to the device. */
-bool cl_step_takes(struct device *d, const struct op *op, uint32_t i, enum elem elem)
+bool cl_step_takes(struct device *d, const struct op *op, uint32_t i, const struct tensor *t)
 {
 	(void)d;
-	return elem == EL_F16 && (op->kind == OP_MATMUL || ((op->kind == OP_CONVOLUTION ||
+	return t->elem == EL_F16 && !t->quant && (op->kind == OP_MATMUL || ((op->kind == OP_CONVOLUTION ||
 		op->kind == OP_GROUP_CONVOLUTION) && i == 1));
 }
 
@@ -163,7 +163,7 @@ static void planned_release(struct planned *q)
 static bool held_half(struct device *d, const struct step_node *v, uint32_t i)
 {
 	return v->in[i].from == FROM_CONST && v->in[i].tensor->elem == EL_F16 &&
-		v->out[0].elem == EL_F32 && cl_step_takes(d, v->op, i, EL_F16);
+		v->out[0].elem == EL_F32 && cl_step_takes(d, v->op, i, v->in[i].tensor);
 }
 
 /* The plan of the step: its first node, and the chain of the others; -1 and q->plan.why. */

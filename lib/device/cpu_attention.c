@@ -81,14 +81,14 @@ static void attention_task(void *arg, int task, int thread)
 		float *y = (float *)r->k->out[0].data + i * l * dv;
 		product_pack_a(a, q, l, d, d, 1);
 		product_pack_b(b, key, d, len, 1, d);
-		struct product scores = {l, len, d, a, b, false, s, len, NULL, 0};
+		struct product scores = {l, len, d, a, b, false, s, len, NULL, 0, NULL};
 		product_panels(&scores, 0, product_n_panels(len), NULL);
 		vec_scale_shift(s, r->scale, 0, s, n_s);
 		add_mask(r, i, s, l, len);
 		softmax_rows(s, l, len);
 		product_pack_a(a, s, l, len, len, 1);
 		product_pack_b(b, v, len, dv, dv, 1);
-		struct product mix = {l, dv, len, a, b, false, y, dv, NULL, 0};
+		struct product mix = {l, dv, len, a, b, false, y, dv, NULL, 0, NULL};
 		product_panels(&mix, 0, product_n_panels(dv), NULL);
 	}
 }

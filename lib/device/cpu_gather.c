@@ -1,6 +1,7 @@
 /* cpu_gather.c - operators that take or place elements by index.  Negative
  * indices count from the end; an index outside reads zeros and writes nothing. */
 #include "device/cpu_impl.h"
+#include "device/quant.h"
 #include "op/slice.h"
 
 #include <string.h>
@@ -50,6 +51,9 @@ static void gather_task(void *arg, int task, int thread)
 		char *dst = (char *)r->out->data + (size_t)(row * r->inner) * out_size;
 		if (from < 0)
 			memset(dst, 0, (size_t)r->inner * out_size);
+		else if (r->data->quant)
+			quant_read(r->data, (block * r->size + from) * r->inner, r->inner,
+				   (float *)(void *)dst);
 		else
 			cpu_convert(r->out->elem, dst, r->data->elem,
 				    (const char *)r->data->data +
@@ -64,7 +68,8 @@ int run_gather(const struct kernel_call *k, struct err *e)
 	int axis, batch;
 	if (op_gather_axes(k->op, k->in, &axis, &batch))
 		return err_set(e, ST_INPUT, "axis or batch_dims do not fit");
-	if (!cpu_elem_size(r.data->elem) || !cpu_elem_size(r.out->elem))
+	if (r.data->quant ? r.out->elem != EL_F32
+			  : !cpu_elem_size(r.data->elem) || !cpu_elem_size(r.out->elem))
 		return no_size(r.data->elem, e);
 	r.batch = product(r.data->dim, 0, batch);
 	r.outer = product(r.data->dim, batch, axis);
@@ -322,7 +327,9 @@ int run_one_hot(const struct kernel_call *k, struct err *e)
 	for (int64_t i = 0; i < tensor_elements(out); i++)
 		memcpy(y + (size_t)i * size, k->in[3].data, size);
 	for (int64_t i = 0; i < n; i++) {
-		int64_t at = fix_index(tensor_int(index, i), depth);
+		int64_t at = tensor_int(index, i);
+		if (at >= 0 || k->op->a.onehot.wrap)
+			at = fix_index(at, depth);
 		if (at >= 0)
 			memcpy(y + (size_t)((i / inner * depth + at) * inner + i % inner) * size,
 			       k->in[2].data, size);

@@ -1,6 +1,7 @@
 /* cpu_kernel.c - which kernel runs an operator, and the conversion of element
  * types around kernels that compute in f32 or in wide types only. */
 #include "device/cpu_impl.h"
+#include "device/cpu_qpanel.h"
 
 #include <string.h>
 #include <strings.h>
@@ -273,9 +274,14 @@ bool cpu_kernel_supports(const struct op *op, const char **reason)
 	return false;
 }
 
-bool cpu_kernel_takes(const struct op *op, int i, enum elem elem)
+bool cpu_kernel_takes(const struct op *op, int i, const struct tensor *t)
 {
-	if (elem != EL_F16 && elem != EL_BF16)
+	if (t->quant)
+		return (op->kind == OP_GATHER && i == 0 &&
+			op->g->out_elem[op->g->out_ptr[op->v]] == EL_F32) ||
+		       (op->kind == OP_MATMUL && i == 1 &&
+			qpanels_fit(t, op->a.matmul.transpose_b));
+	if (t->elem != EL_F16 && t->elem != EL_BF16)
 		return false;
 	switch (op->kind) {
 	case OP_MATMUL: case OP_CONVOLUTION: case OP_GROUP_CONVOLUTION:

@@ -1,6 +1,7 @@
-/* cpu_matmul.c - MatMul on packed products; constant right-hand sides are packed once (halves
- * stay halves). */
+/* cpu_matmul.c - MatMul on packed products; constant right-hand sides are packed once: halves
+ * stay halves, bf16 and weights in few bits stay what they are. */
 #include "device/cpu_product.h"
+#include "device/cpu_qpanel.h"
 
 #include <string.h>
 
@@ -26,21 +27,52 @@ static void fill_pack(void *arg, void *data)
 			    o->row, o->col);
 }
 
-int prepare_matmul(const struct op *op, const struct tensor *in, const struct tensor *out,
-		   struct cpu_ctx *c, struct cpu_prep **prep, struct err *e)
+/* Weights in few bits: a struct qpanels, then its panels. */
+enum { PANELS_AT = (sizeof(struct qpanels) + 63) / 64 * 64, LAYOUT_QUANT = 1 << 16 };
+
+struct quant_job { const struct tensor *b; bool transpose; struct qpanels q; };
+
+static void fill_quant(void *arg, void *data)
 {
-	const struct tensor *b = &in[1];
-	(void)out;
-	if (!b->data || tensor_elements(b) == 0 ||
-	    (b->elem != EL_F32 && b->elem != EL_F16 && b->elem != EL_BF16))
-		return 0;
+	struct quant_job *job = arg;
+	qpanels_pack(&job->q, job->b, job->transpose, (char *)data + PANELS_AT);
+	*(struct qpanels *)data = job->q;
+}
+
+static struct cpu_pack *pack_quant(const struct tensor *b, bool transpose, struct cpu_ctx *c)
+{
+	struct quant_job job = {.b = b, .transpose = transpose};
+	const void *scale = b->quant ? b->quant->scale.data : NULL;
+	const void *zero = b->quant ? b->quant->zero.data : NULL;
+	qpanels_plan(b, transpose, &job.q);
+	uint64_t layout[6] = {OP_MATMUL | LAYOUT_QUANT, transpose, (uint64_t)b->dim[0],
+			      (uint64_t)b->dim[1], (uintptr_t)scale, (uintptr_t)zero};
+	return cpu_pack_get(c->packs, b->data, layout, PANELS_AT + qpanels_bytes(&job.q),
+			    fill_quant, &job);
+}
+
+static struct cpu_pack *pack_plain(const struct op *op, const struct tensor *b, struct cpu_ctx *c)
+{
 	struct operand o = operand_of(b, op->a.matmul.transpose_b, false);
 	struct pack_job job = {&o, matrix_count(&o), b->elem == EL_F16};
 	uint64_t layout[6] = {OP_MATMUL,	op->a.matmul.transpose_b, b->elem,
 			      (uint64_t)o.rows, (uint64_t)o.cols,	  (uint64_t)job.n_matrices};
 	uint64_t bytes = (uint64_t)(job.n_matrices * gemm_b_elements(o.rows, o.cols)) *
 			 (job.half ? sizeof(uint16_t) : sizeof(float));
-	struct cpu_pack *pack = cpu_pack_get(c->packs, b->data, layout, bytes, fill_pack, &job);
+	return cpu_pack_get(c->packs, b->data, layout, bytes, fill_pack, &job);
+}
+
+int prepare_matmul(const struct op *op, const struct tensor *in, const struct tensor *out,
+		   struct cpu_ctx *c, struct cpu_prep **prep, struct err *e)
+{
+	const struct tensor *b = &in[1];
+	(void)out;
+	bool transpose = op->a.matmul.transpose_b;
+	if (!b->data || tensor_elements(b) == 0 ||
+	    (!b->quant && b->elem != EL_F32 && b->elem != EL_F16 && b->elem != EL_BF16))
+		return 0;
+	bool few = (b->quant || b->elem == EL_BF16) && qpanels_fit(b, transpose);
+	struct cpu_pack *pack = few ? pack_quant(b, transpose, c) : pack_plain(op, b, c);
 	if (!pack)
 		return err_set(e, ST_RUNTIME, "out of memory for packed weights");
 	*prep = MEM_NEW(struct cpu_prep);
@@ -58,6 +90,7 @@ struct matmul_run {
 	const struct epilogue *post;
 	const void *packed_b;        /* all matrices of b, or NULL: packed as they come */
 	bool b_half;
+	const struct qpanels *q;     /* b in few bits, or NULL */
 	float *c;
 	struct cpu_ctx *ctx;
 	/* Cut by columns: one product at a time, operands packed before. */
@@ -78,12 +111,14 @@ static struct product product_at(const struct matmul_run *r, int64_t i, float *a
 		ib = operand_batch(&r->batch, &r->b.batch, i);
 	const float *src = (const float *)r->a.t->data + ia * r->m * r->k;
 	struct product p = {r->m, r->n, r->k, a, b, r->b_half, r->c + i * r->m * r->n, r->n,
-			    r->post, i * r->m};
+			    r->post, i * r->m, r->q};
 	if (r->m == 1 && r->a.col == 1)
 		p.a = src;
 	else
 		product_pack_a(a, src, r->m, r->k, r->a.row, r->a.col);
-	if (r->packed_b)
+	if (r->q)
+		p.b = r->packed_b;
+	else if (r->packed_b)
 		p.b = (const char *)r->packed_b + (size_t)(ib * gemm_b_elements(r->k, r->n)) *
 		      (r->b_half ? sizeof(uint16_t) : sizeof(float));
 	else if (r->b.t->elem == EL_F32)
@@ -173,7 +208,10 @@ int run_matmul(const struct kernel_call *k, struct err *e)
 		return err_set(e, ST_INPUT, "shapes do not fit");
 	if (cpu_prep_owns(k->prep, 1)) {
 		r.packed_b = k->prep->pack->data;
-		r.b_half = k->prep->pack->layout[2] == EL_F16;
+		if (k->prep->pack->layout[0] & LAYOUT_QUANT)
+			r.q = r.packed_b;
+		else
+			r.b_half = k->prep->pack->layout[2] == EL_F16;
 	} else if (r.b.t->elem == EL_F16) {
 		return err_set(e, ST_INPUT, "f16 weights that were not prepared");
 	}

@@ -6,6 +6,7 @@
 #include "device/cpu_product.h"
 #include "device/cpu_level.h"
 #include "device/cpu_post.h"
+#include "device/cpu_qpanel.h"
 #include "device/cpu_thin.h"
 #include "device/cpu_vec.h"
 
@@ -145,6 +146,8 @@ static int columns_of(const struct product *p, int64_t panel)
 static const void *panel_of(const struct product *p, int64_t panel, int64_t k0)
 {
 	size_t size = p->b_half ? sizeof(uint16_t) : sizeof(float);
+	if (p->q)
+		return p->q->data;
 	return (const char *)p->b + (size_t)((panel * p->k + k0) * GEMM_N) * size;
 }
 
@@ -165,6 +168,11 @@ static void multiply_panel(const struct product *p, const struct cpu_post *post,
 			       .add = k0 > 0,
 			       .ahead = next,
 			       .ahead_step = (line + tiles - 1) / tiles};
+	if (p->q) {
+		qpanel_unpack(p->q, j, k0, kc, unpacked);
+		g.b = g.ahead = unpacked;
+		g.ahead_step = 0;
+	}
 	/* Halves are widened once for many rows: by the first tile, in passing. */
 	bool widen = p->b_half && i1 - i0 > 2 * GEMM_M;
 	if (widen && g.nr < GEMM_N) {
@@ -204,6 +212,17 @@ static void multiply_block(const struct product *p, const struct cpu_post *post,
 	}
 }
 
+/* Panel j of a product with few rows. */
+static void multiply_thin(const struct product *p, int64_t j)
+{
+	float *c = p->c + j * GEMM_N;
+	if (p->q)
+		qpanel_thin(p->q, j, (int)p->m, columns_of(p, j), p->a, c, p->ldc);
+	else
+		thin_panel((int)p->m, columns_of(p, j), p->k, p->a, panel_of(p, j, 0), p->b_half,
+			   c, p->ldc);
+}
+
 void product_panels(const struct product *p, int64_t first, int64_t last, float *unpacked)
 {
 	struct cpu_post post;
@@ -220,8 +239,7 @@ void product_panels(const struct product *p, int64_t first, int64_t last, float 
 				continue;
 			}
 			for (int64_t j = j0; j < j1; j++)
-				thin_panel((int)p->m, columns_of(p, j), p->k, p->a,
-					   panel_of(p, j, 0), p->b_half, p->c + j * GEMM_N, p->ldc);
+				multiply_thin(p, j);
 			if (p->post)
 				cpu_epilogue_tile(p->post, p->c + col, p->ldc, p->row, p->m, col,
 						  n);

@@ -28,6 +28,7 @@ struct product {
 	int64_t ldc;
 	const struct epilogue *post; /* NULL: none */
 	int64_t row;                 /* of the epilogue's matrix: the first one of C */
+	const struct qpanels *q;     /* B in few bits (cpu_qpanel.h), in place of b; NULL: b */
 };
 
 /* f32 operands into the packed forms of cpu_gemm.h; with m = 1 A is only made contiguous. */
@@ -36,7 +37,7 @@ void product_pack_b(float *dst, const float *src, int64_t k, int64_t n, int64_t 
 int64_t product_a_floats(int64_t m, int64_t k);
 
 /* Panels of GEMM_N columns from first to last - 1 of C.  unpacked: PRODUCT_SCRATCH floats, aligned;
- * may be NULL when B is f32. */
+ * may be NULL when b is f32. */
 enum { PRODUCT_K = 768, PRODUCT_SCRATCH = PRODUCT_K * GEMM_N };
 void product_panels(const struct product *p, int64_t first, int64_t last, float *unpacked);
 int64_t product_n_panels(int64_t n);

@@ -140,9 +140,10 @@ struct device_class {
 	 * NULL: none. */
 	uint64_t (*scratch)(struct device *d);
 
-	/* May input i of op, when it is constant, stay of type `elem` although the graph
-	 * says f32 (weights that the file holds as f16 behind a Convert)?  NULL: never. */
-	bool (*takes)(struct device *d, const struct op *op, uint32_t i, enum elem elem);
+	/* May input i of op, when it is constant, be t (data may be missing) although the graph
+	 * says f32: weights that the file holds as f16 behind a Convert, or in few bits
+	 * (quant.h)?  NULL: never. */
+	bool (*takes)(struct device *d, const struct op *op, uint32_t i, const struct tensor *t);
 
 	/* Memory.  alloc does not clear.  view is a part of memory from alloc; offset is
 	 * a multiple of d->align.  release takes all kinds; views before their base. */

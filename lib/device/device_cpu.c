@@ -190,10 +190,10 @@ static bool cpu_supports(struct device *d, const struct step_spec *spec, char *w
 	return false;
 }
 
-static bool cpu_takes(struct device *d, const struct op *op, uint32_t i, enum elem elem)
+static bool cpu_takes(struct device *d, const struct op *op, uint32_t i, const struct tensor *t)
 {
 	(void)d;
-	return cpu_kernel_takes(op, (int)i, elem);
+	return cpu_kernel_takes(op, (int)i, t);
 }
 
 static bool cpu_fuses(struct device *d, const struct step_spec *spec)

@@ -34,10 +34,10 @@ struct cpu_prep;
 /* May this node run here?  Otherwise *reason says why not (static text). */
 bool cpu_kernel_supports(const struct op *op, const char **reason);
 
-/* May input i, when it is constant, stay of type `elem` although the graph says f32 there?
- * Weights that the file holds as f16 with a Convert in front of them: pass the f16
- * tensor to prepare and run and skip the Convert. */
-bool cpu_kernel_takes(const struct op *op, int i, enum elem elem);
+/* May input i, when it is constant, be t although the graph says f32 there?  Weights that the file
+ * holds as f16 with a Convert in front of them, or in few bits (quant.h): pass t to prepare and
+ * run and skip what is in front of them. */
+bool cpu_kernel_takes(const struct op *op, int i, const struct tensor *t);
 
 /* in[op->n_in]: data where the input is constant, NULL elsewhere.  out[op->n_out]: shapes.
  * *prep may come out NULL (nothing to keep).  Packed weights are copies: with

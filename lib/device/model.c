@@ -1,5 +1,5 @@
 /* model.c - from a graph to the steps that an executor runs. */
-#include "device/model.h"
+#include "device/model_impl.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,17 +16,6 @@ char *model_layer(const struct model *m, uint32_t v, char *dst, size_t cap)
 static uint32_t n_outputs(const struct graph *g)
 {
 	return g->out_ptr[g->n];
-}
-
-/* The output that input slot i reads. */
-static uint32_t in_output(const struct graph *g, uint32_t i)
-{
-	return g->out_ptr[g->in_node[i]] + g->in_port[i];
-}
-
-static bool is_kind(const struct model *m, uint32_t v, enum op_kind k)
-{
-	return m->op[v].kind == k;
 }
 
 /* ---- opening ---- */
@@ -49,12 +38,17 @@ static void mark_live(struct model *m)
 	const struct graph *g = m->g;
 	m->live = ARENA_NEWN(m->arena, bool, g->n);
 	m->used = ARENA_NEWN(m->arena, bool, n_outputs(g));
+	m->readers = ARENA_NEWN(m->arena, uint32_t, n_outputs(g));
+	m->quant = ARENA_NEWN(m->arena, struct model_quant *, n_outputs(g));
+	for (uint32_t i = 0; i < g->in_ptr[g->n]; i++)
+		if (g->in_node[i] != GRAPH_NONE)
+			m->readers[model_input(g, i)]++;
 	for (uint32_t v = g->n; v-- > 0;) {
-		if (is_kind(m, v, OP_RESULT) || is_kind(m, v, OP_ASSIGN))
+		if (model_is(m, v, OP_RESULT) || model_is(m, v, OP_ASSIGN))
 			m->live[v] = true;
 		for (uint32_t i = g->in_ptr[v]; m->live[v] && i < g->in_ptr[v + 1]; i++)
 			if (g->in_node[i] != GRAPH_NONE)
-				m->live[g->in_node[i]] = m->used[in_output(g, i)] = true;
+				m->live[g->in_node[i]] = m->used[model_input(g, i)] = true;
 	}
 }
 
@@ -67,7 +61,7 @@ static int inputs_error(const struct model *m, struct err *e)
 	uint32_t count = 0;
 	for (uint32_t v = 0; v < g->n && n < sizeof text - 250; v++) {
 		struct tensor t;
-		if (!is_kind(m, v, OP_PARAMETER) ||
+		if (!model_is(m, v, OP_PARAMETER) ||
 		    (tensor_describe(g, g->out_ptr[v], &t) && tensor_is_static(&t)))
 			continue;
 		if (g->out_rank[g->out_ptr[v]] == RANK_DYNAMIC)
@@ -92,9 +86,9 @@ static int check_shapes(struct model *m, struct err *e)
 	for (uint32_t v = 0; v < g->n; v++)
 		for (uint32_t o = g->out_ptr[v]; o < g->out_ptr[v + 1]; o++) {
 			struct tensor t;
-			if (!m->live[v] && !is_kind(m, v, OP_PARAMETER))
+			if (!m->live[v] && !model_is(m, v, OP_PARAMETER))
 				continue;
-			if (m->constant[v] && !is_kind(m, v, OP_CONST))
+			if (m->constant[v] && !model_is(m, v, OP_CONST))
 				continue;    /* its value will tell */
 			bool ranked = tensor_describe(g, o, &t);
 			if (!ranked && t.rank != RANK_DYNAMIC)
@@ -104,7 +98,7 @@ static int check_shapes(struct model *m, struct err *e)
 					       t.rank);
 			m->dynamic[o] = !ranked || !tensor_is_static(&t);
 			if ((m->dynamic[o] ? elem_bits(t.elem) == 0 : tensor_bytes(&t) < 0) &&
-			    !is_kind(m, v, OP_CONST))
+			    !model_is(m, v, OP_CONST))
 				return err_set(
 					e, ST_INPUT,
 					"%s: output %u of type '%s' cannot be held in memory",
@@ -121,12 +115,12 @@ static void mark_wide(struct model *m)
 	m->wide = ARENA_NEWN(m->arena, bool, n_outputs(g));
 	for (uint32_t v = 0; v < g->n; v++)
 		for (uint32_t o = g->out_ptr[v]; o < g->out_ptr[v + 1]; o++)
-			m->wide[o] = m->constant[v] && !is_kind(m, v, OP_CONST) &&
+			m->wide[o] = m->constant[v] && !model_is(m, v, OP_CONST) &&
 				     (g->out_elem[o] == EL_F16 || g->out_elem[o] == EL_BF16);
 	for (uint32_t v = 0; v < g->n; v++)
 		for (uint32_t i = g->in_ptr[v]; !m->constant[v] && i < g->in_ptr[v + 1]; i++)
 			if (g->in_node[i] != GRAPH_NONE)
-				m->wide[in_output(g, i)] = false;
+				m->wide[model_input(g, i)] = false;
 	for (uint32_t o = 0; o < n_outputs(g); o++)
 		if (m->wide[o] && m->values.value[o].elem != EL_DYNAMIC)
 			m->values.value[o].elem = EL_F32;
@@ -151,15 +145,14 @@ uint64_t model_bytes(const struct model *m, uint32_t o)
 	return (uint64_t)tensor_bytes(&m->values.value[o]);
 }
 
-/* Does node v read or make tensors whose shapes are not known? */
-static bool is_dynamic(const struct model *m, uint32_t v)
+bool model_is_dynamic(const struct model *m, uint32_t v)
 {
 	const struct graph *g = m->g;
 	for (uint32_t o = g->out_ptr[v]; o < g->out_ptr[v + 1]; o++)
 		if (m->dynamic[o])
 			return true;
 	for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++)
-		if (g->in_node[i] != GRAPH_NONE && m->dynamic[in_output(g, i)])
+		if (g->in_node[i] != GRAPH_NONE && m->dynamic[model_input(g, i)])
 			return true;
 	return false;
 }
@@ -236,10 +229,10 @@ static void find_roots(struct model *m)
 		for (uint32_t o = g->out_ptr[v]; o < g->out_ptr[v + 1]; o++) {
 			m->node_out[o] = v;
 			m->root[o] = o;
-			if (!m->constant[v] && op_is_view(&m->op[v]) && !is_dynamic(m, v) &&
+			if (!m->constant[v] && op_is_view(&m->op[v]) && !model_is_dynamic(m, v) &&
 			    g->in_ptr[v] < g->in_ptr[v + 1] &&
 			    g->in_node[g->in_ptr[v]] != GRAPH_NONE)
-				m->root[o] = m->root[in_output(g, g->in_ptr[v])];
+				m->root[o] = m->root[model_input(g, g->in_ptr[v])];
 		}
 }
 
@@ -254,17 +247,17 @@ static void list_steps(struct model *m)
 	m->result_root = ARENA_NEWN(m->arena, uint32_t, g->n);
 	for (uint32_t v = 0; v < g->n; v++) {
 		m->node_step[v] = GRAPH_NONE;
-		if (is_kind(m, v, OP_PARAMETER)) {
+		if (model_is(m, v, OP_PARAMETER)) {
 			m->param[m->n_params++] = v;
-		} else if (is_kind(m, v, OP_RESULT)) {
-			m->result_root[m->n_results] = m->root[in_output(g, g->in_ptr[v])];
+		} else if (model_is(m, v, OP_RESULT)) {
+			m->result_root[m->n_results] = m->root[model_input(g, g->in_ptr[v])];
 			m->result[m->n_results++] = v;
 		} else if (m->live[v] && !m->constant[v] &&
 			   (g->out_ptr[v] == g->out_ptr[v + 1] ||
 			    m->root[g->out_ptr[v]] == g->out_ptr[v])) {
 			m->node_step[v] = m->n_steps;
-			m->alone[m->n_steps] = is_dynamic(m, v) || is_kind(m, v, OP_READ_VALUE) ||
-					       is_kind(m, v, OP_ASSIGN);
+			m->alone[m->n_steps] = model_is_dynamic(m, v) || model_is(m, v, OP_READ_VALUE) ||
+					       model_is(m, v, OP_ASSIGN);
 			m->step_node[m->n_steps++] = v;
 		}
 	}
@@ -291,8 +284,6 @@ static int make_inputs(struct model *m, struct err *e)
 	return 0;
 }
 
-static bool is_small(const struct model *m, uint32_t o, int depth);
-
 /* The recorded shapes of every live node follow from those of its inputs, as far as can be
  * said from small constants: views and kernels rely on it. */
 static int check_nodes(struct model *m, struct err *e)
@@ -304,16 +295,16 @@ static int check_nodes(struct model *m, struct err *e)
 	char l[300];
 	for (uint32_t v = 0; v < g->n && rc == 0; v++) {
 		uint32_t first = g->in_ptr[v], n = g->in_ptr[v + 1] - first;
-		if (!m->live[v] || m->constant[v] || is_kind(m, v, OP_PARAMETER) ||
-		    is_kind(m, v, OP_RESULT) || is_kind(m, v, OP_READ_VALUE) || is_dynamic(m, v))
+		if (!m->live[v] || m->constant[v] || model_is(m, v, OP_PARAMETER) ||
+		    model_is(m, v, OP_RESULT) || model_is(m, v, OP_READ_VALUE) || model_is_dynamic(m, v))
 			continue;
 		in = mem_grow(in, &cap, (size_t)n + 1, sizeof *in);
 		for (uint32_t i = 0; i < n && rc == 0; i++) {
 			in[i] = (struct tensor){0};
 			if (g->in_node[first + i] == GRAPH_NONE)
 				continue;
-			uint32_t o = in_output(g, first + i);
-			if (m->constant[g->in_node[first + i]] && is_small(m, o, 0))
+			uint32_t o = model_input(g, first + i);
+			if (m->constant[g->in_node[first + i]] && model_is_small(m, o))
 				rc = model_value(m, o, e);
 			in[i] = m->values.value[o];
 		}
@@ -355,140 +346,4 @@ void model_close(struct model *m)
 	weights_close(&m->weights);
 	arena_free(m->arena);
 	*m = (struct model){0};
-}
-
-/* ---- constants ---- */
-
-int model_value(struct model *m, uint32_t o, struct err *e)
-{
-	const struct graph *g = m->g;
-	uint32_t v = m->node_out[o];
-	if (m->values.value[o].data)
-		return 0;
-	for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++) {
-		uint32_t u = g->in_node[i];
-		if (u != GRAPH_NONE && m->constant[u] && model_value(m, in_output(g, i), e) < 0)
-			return -1;
-	}
-	return host_eval_node(&m->values, v, e);
-}
-
-/* Is constant output o small, and everything that it is computed from? */
-static bool is_small(const struct model *m, uint32_t o, int depth)
-{
-	const struct graph *g = m->g;
-	uint32_t v = m->node_out[o];
-	int64_t bytes = graph_out_bytes(g, o);
-	if (bytes < 0 || bytes > MODEL_SMALL || depth > 16 || !m->has_weights)
-		return false;
-	if (is_kind(m, v, OP_SHAPE_OF))
-		return true;
-	for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++)
-		if (g->in_node[i] != GRAPH_NONE && !is_small(m, in_output(g, i), depth + 1))
-			return false;
-	return true;
-}
-
-/* The f16 constant behind a Convert to f32, when the device takes it as it is. */
-static uint32_t unconverted(const struct model *m, uint32_t o, const struct op *op, uint32_t i,
-			    struct device *d)
-{
-	const struct graph *g = m->g;
-	uint32_t v = m->node_out[o];
-	if (!d->class->takes || !is_kind(m, v, OP_CONVERT) || g->out_elem[o] != EL_F32)
-		return o;
-	uint32_t src = in_output(g, g->in_ptr[v]);
-	if (m->wide[src])
-		return src;          /* it is f32 */
-	return d->class->takes(d, op, i, (enum elem)g->out_elem[src]) ? src : o;
-}
-
-/* ---- steps ---- */
-
-static int fill_arg(struct model *m, const struct op *op, uint32_t i, struct device *d,
-		    enum model_data data, struct step_arg *a, struct err *e)
-{
-	const struct graph *g = m->g;
-	uint32_t slot = g->in_ptr[op->v] + i;
-	*a = (struct step_arg){.from = FROM_NONE};
-	if (g->in_node[slot] == GRAPH_NONE)
-		return 0;
-	uint32_t o = in_output(g, slot);
-	a->from = FROM_INPUT;
-	if (m->constant[g->in_node[slot]]) {
-		a->from = FROM_CONST;
-		o = unconverted(m, o, op, i, d);
-		if ((data == MODEL_ALL || is_small(m, o, 0)) && model_value(m, o, e) < 0)
-			return -1;
-	}
-	a->tensor = &m->values.value[o];
-	return 0;
-}
-
-int model_spec(struct model *m, uint32_t s, struct device *d, enum model_data data, struct arena *a,
-	       struct step_spec *out, struct err *e)
-{
-	uint32_t v = m->step_node[s];
-	const struct graph *g = m->g;
-	uint32_t n_in = g->in_ptr[v + 1] - g->in_ptr[v], n_out = g->out_ptr[v + 1] - g->out_ptr[v];
-	struct step_arg *in = ARENA_NEWN(a, struct step_arg, n_in);
-	const struct tensor **ins = ARENA_NEWN(a, const struct tensor *, n_in);
-	struct step_out *outs = ARENA_NEWN(a, struct step_out, n_out);
-	struct step_node *node = ARENA_NEWN(a, struct step_node, 1);
-	uint32_t n = 0;
-	for (uint32_t i = 0; i < n_in; i++) {
-		if (fill_arg(m, &m->op[v], i, d, data, &in[i], e) < 0)
-			return -1;
-		if (in[i].from == FROM_INPUT) {
-			in[i].index = n;
-			ins[n++] = in[i].tensor;
-		}
-	}
-	for (uint32_t i = 0; i < n_out; i++)
-		outs[i] = (struct step_out){0, i};
-	*node = (struct step_node){.graph = g, .v = v, .op = &m->op[v], .n_in = n_in,
-				   .n_out = n_out, .in = in, .out = m->values.value + g->out_ptr[v],
-				   .used = m->used + g->out_ptr[v], .env = &m->env};
-	*out = (struct step_spec){1, node, n, n_out, ins, outs};
-	return 0;
-}
-
-int model_supports(struct model *m, uint32_t s, struct device *d, char *why, size_t cap,
-		   struct err *e)
-{
-	if (is_dynamic(m, m->step_node[s]) && !d->class->dynamic) {
-		snprintf(why, cap, "dynamic shape");
-		return 0;
-	}
-	struct arena *a = arena_new();
-	struct step_spec spec;
-	int rc = model_spec(m, s, d, MODEL_FEW, a, &spec, e);
-	if (rc == 0)
-		rc = d->class->supports(d, &spec, why, cap);
-	arena_free(a);
-	return rc;
-}
-
-int model_mask(struct model *m, const struct device_list *l, uint8_t *mask, struct err *e)
-{
-	const struct graph *g = m->g;
-	char why[200], layer[300];
-	memset(mask, 1, (size_t)g->n_sets * l->n);
-	for (uint32_t s = 0; s < m->n_steps; s++) {
-		uint32_t v = m->step_node[s], able = 0;
-		for (uint32_t d = 0; d < l->n; d++) {
-			int ok = model_supports(m, s, &l->dev[d], why, sizeof why, e);
-			if (ok < 0)
-				return -1;
-			able += (uint32_t)ok;
-			if (!ok && g->set[v] != GRAPH_NONE)
-				mask[(size_t)g->set[v] * l->n + d] = 0;
-		}
-		if (able == 0)
-			return err_set(e, ST_INPUT,
-				       "operator '%s-%s' of %s can run on none of the devices: %s",
-				       g->type[v], g->opset[v],
-				       model_layer(m, v, layer, sizeof layer), why);
-	}
-	return 0;
 }

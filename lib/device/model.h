@@ -30,6 +30,8 @@ struct model {
 	bool *constant;              /* (n) depends on constants alone */
 	bool *live;                  /* (n) a Result depends on it */
 	bool *used;                  /* (n_out) a live node reads it */
+	uint32_t *readers;           /* (n_out) input slots that read it */
+	struct model_quant **quant;  /* (n_out) constants in few bits, as they are asked for */
 	bool *wide;                  /* (n_out) host_values.wide: constants that only constants read */
 	bool *dynamic;               /* (n_out) its shape is known only while running */
 	uint32_t *node_out;          /* (n_out) the node of an output */

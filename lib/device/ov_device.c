@@ -142,11 +142,13 @@ static bool openvino_supports(struct device *d, const struct step_spec *spec, ch
 }
 
 /* Weights stay as the file has them: what they are unpacked to is the plugin's affair. */
-static bool openvino_takes(struct device *d, const struct op *op, uint32_t i, enum elem elem)
+static bool openvino_takes(struct device *d, const struct op *op, uint32_t i,
+			   const struct tensor *t)
 {
 	const struct ov_state *s = d->state;
 	(void)op, (void)i;
-	return (elem == EL_F16 || elem == EL_BF16) && s->ov->element[elem] >= 0;
+	return !t->quant && (t->elem == EL_F16 || t->elem == EL_BF16) &&
+	       s->ov->element[t->elem] >= 0;
 }
 
 /* ---- steps ---- */

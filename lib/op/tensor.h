@@ -13,11 +13,15 @@
 
 enum { TENSOR_DIMS = 8 };   /* largest rank that is executed */
 
+struct quant;
 struct tensor {
 	enum elem elem;
 	uint32_t rank;               /* 0: a scalar */
 	int64_t dim[TENSOR_DIMS];    /* (rank) >= 0; DIM_DYNAMIC only in descriptions */
 	void *data;                  /* 64-byte aligned; NULL: only a description */
+	const struct quant *quant;   /* a constant in few bits: data holds codes of type elem, in
+	                              * this shape, and quant says what they stand for
+	                              * (device/quant.h); NULL: elements are values */
 };
 
 /* Description of output o (an index into g->out_*); false when its rank is

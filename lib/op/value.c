@@ -80,9 +80,41 @@ static void set_packed_bits(const struct tensor *t, int64_t i, unsigned value)
 
 #define AT(T, i) (((T *)t->data)[i])
 
+/* The levels of NF4: Dettmers et al., "QLoRA", NeurIPS 2023, appendix E. */
+static const float nf4[16] = {-1.0f,	   -0.69619280f, -0.52507305f, -0.39491749f,
+			      -0.28444138f, -0.18477343f, -0.09105004f, 0.0f,
+			      0.07958030f,  0.16093020f,  0.24611230f,	0.33791524f,
+			      0.44070983f,  0.56261700f,  0.72295684f,	1.0f};
+
+/* Small floating-point types of the OCP MX specification; f8e4m3 has no infinity. */
+static double f4_value(unsigned bits)
+{
+	static const double level[8] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+	return bits & 8 ? -level[bits & 7] : level[bits & 7];
+}
+
+static double f8e4m3_value(unsigned bits)
+{
+	int exponent = (int)(bits >> 3 & 15), fraction = (int)(bits & 7);
+	double x = exponent == 0 ? ldexp(fraction, -9) : ldexp(8 + fraction, exponent - 10);
+	if ((bits & 127) == 127)
+		return (double)NAN;
+	return bits & 128 ? -x : x;
+}
+
+static double f8e8m0_value(unsigned bits)
+{
+	return bits == 255 ? (double)NAN : ldexp(1, (int)bits - 127);
+}
+
 static double real_at(const struct tensor *t, int64_t i)
 {
 	switch (t->elem) {
+	case EL_NF4: return (double)nf4[packed_bits(t, i)];
+	case EL_F4E2M1: return f4_value(packed_bits(t, i));
+	case EL_F8E4M3: return f8e4m3_value(AT(const uint8_t, i));
+	case EL_F8E5M2: return (double)half_to_float((uint16_t)(AT(const uint8_t, i) << 8));
+	case EL_F8E8M0: return f8e8m0_value(AT(const uint8_t, i));
 	case EL_F64: return AT(const double, i);
 	case EL_F32: return (double)AT(const float, i);
 	case EL_F16: return (double)half_to_float(AT(const uint16_t, i));
