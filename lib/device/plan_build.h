@@ -40,6 +40,7 @@ struct contraction {
 	struct sched_dag dag;        /* tensors: outputs that leave a group */
 	uint32_t *tensor_out;        /* (dag.n_tensors) output of the graph */
 	double *rank;                /* (n) */
+	uint32_t *hold;              /* (n) as in sched_hold; NULL: no holds */
 	struct sched_costs costs;
 	struct timeliner *timeliner;
 	const struct timeline *tl;   /* predicted; the timeliner's */

@@ -213,7 +213,7 @@ void session_note_plan(const struct session *s, struct trial *t, const struct pl
 static int measure_trial(struct session *s, struct trial *t, struct arena *a, struct err *e)
 {
 	struct plan p = {0};
-	int rc = plan_make(&s->planner, t->device, &p, e);
+	int rc = session_plan(s, t->device, &p, e);
 	if (rc == 0) {
 		session_note_plan(s, t, &p, a);
 		rc = measure_plan(s->x, &p, n_devices(s), &s->opt, a, &t->m, e);

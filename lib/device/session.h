@@ -62,6 +62,11 @@ int session_anchors(struct session *s, struct err *e) MUST_CHECK;
 int session_measure(struct session *s, struct trial *t, uint32_t n, struct arena *a,
 		    struct err *e) MUST_CHECK;
 
+/* A plan (plan_make) for measuring.  When several devices are at work it is run a few times, and
+ * planned again by the durations of its steps when it took another time than expected.  -1: it cannot run. */
+int session_plan(struct session *s, const uint16_t *device, struct plan *out,
+		 struct err *e) MUST_CHECK;
+
 /* The device that runs every step of a placement, or -1; without any step, 0. */
 int session_single(const struct session *s, const uint16_t *device);
 

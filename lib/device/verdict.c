@@ -28,7 +28,7 @@ static void plan_one(struct field *f, uint32_t i)
 {
 	struct trial *t = f->trial[i];
 	struct err e = ERR_INIT;
-	f->planned[i] = plan_make(&f->s->planner, t->device, &f->plan[i], &e) == 0;
+	f->planned[i] = session_plan(f->s, t->device, &f->plan[i], &e) == 0;
 	t->ok = f->planned[i];
 	if (t->ok)
 		session_note_plan(f->s, t, &f->plan[i], f->a);

@@ -21,8 +21,11 @@ struct sched {
 
 	struct ready ready;
 	uint32_t *indegree;          /* (n) uses of each task */
-	uint32_t *pending;           /* (n) uses that have not arrived */
+	uint32_t *pending;           /* (n) uses that have not arrived, and its hold */
 	uint32_t n_left;
+	const uint32_t *hold;        /* (n) or NULL */
+	uint32_t *held;              /* (n) first task that v holds up; SCHED_NONE ends a list */
+	uint32_t *held_next;         /* (n) */
 
 	struct sched_copy *copy;     /* (n_uses) */
 	uint32_t *copy_next;         /* (n_uses) in its link's queue */
@@ -75,11 +78,31 @@ void sched_free(struct sched *s)
 		return;
 	void *owned[] = {s->indegree, s->pending, s->copy, s->copy_next, s->copy_instant, s->link,
 			 s->active, s->use_copy, s->last_copy, s->home_refs, s->copy_refs, s->live,
-			 s->peak, s->freed};
+			 s->peak, s->freed, s->held, s->held_next};
 	for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
 		mem_free(owned[i]);
 	ready_release(&s->ready);
 	mem_free(s);
+}
+
+void sched_hold(struct sched *s, const uint32_t *hold)
+{
+	uint32_t n = s->d->n;
+
+	s->hold = hold;
+	if (!hold)
+		return;
+	if (!s->held) {
+		s->held = MEM_NEWN(uint32_t, n);
+		s->held_next = MEM_NEWN(uint32_t, n);
+	}
+	for (uint32_t v = 0; v < n; v++)
+		s->held[v] = SCHED_NONE;
+	for (uint32_t v = 0; v < n; v++)
+		if (hold[v] != SCHED_NONE) {
+			s->held_next[v] = s->held[hold[v]];
+			s->held[hold[v]] = v;
+		}
 }
 
 void sched_begin(struct sched *s, const uint16_t *device)
@@ -99,9 +122,11 @@ void sched_begin(struct sched *s, const uint16_t *device)
 	for (size_t i = 0; i < (size_t)s->k * s->k; i++)
 		s->link[i].head = SCHED_NONE;
 	ready_begin(&s->ready, device);
-	for (uint32_t v = 0; v < d->n; v++)
-		if (!s->indegree[v])
+	for (uint32_t v = 0; v < d->n; v++) {
+		s->pending[v] += s->hold && s->hold[v] != SCHED_NONE;
+		if (!s->pending[v])
 			ready_add(&s->ready, device[v], v, 0);
+	}
 }
 
 /* ---- tasks ---- */
@@ -121,10 +146,9 @@ bool sched_has_task(const struct sched *s, uint32_t dev)
 	return ready_any(&s->ready, dev);
 }
 
-static void use_arrived(struct sched *s, uint32_t use)
+/* One thing less that task v waits for. */
+static void arrived(struct sched *s, uint32_t v)
 {
-	uint32_t v = s->d->use_task[use];
-
 	if (--s->pending[v] == 0)
 		ready_add(&s->ready, s->device[v], v, s->instant);
 }
@@ -264,7 +288,7 @@ static void distribute(struct sched *s, uint32_t t, uint32_t dev)
 		if (to == dev) {
 			s->use_copy[u] = SCHED_NONE;
 			refs++;
-			use_arrived(s, u);
+			arrived(s, s->d->use_task[u]);
 			continue;
 		}
 		c = s->last_copy[to];
@@ -291,6 +315,8 @@ void sched_task_done(struct sched *s, uint32_t task)
 	release_inputs(s, task, dev);
 	for (uint32_t t = s->d->out_ptr[task]; t < s->d->out_ptr[task + 1]; t++)
 		distribute(s, t, dev);
+	for (uint32_t v = s->hold ? s->held[task] : SCHED_NONE; v != SCHED_NONE; v = s->held_next[v])
+		arrived(s, v);
 }
 
 void sched_copy_done(struct sched *s, uint32_t copy)
@@ -299,7 +325,7 @@ void sched_copy_done(struct sched *s, uint32_t copy)
 
 	for (uint32_t u = s->d->use_ptr[c->tensor]; u < s->d->use_ptr[c->tensor + 1]; u++)
 		if (s->use_copy[u] == copy)
-			use_arrived(s, u);
+			arrived(s, s->d->use_task[u]);
 	if (--s->home_refs[c->tensor] == 0)
 		value_freed(s, c->tensor, c->src, c->tensor);
 }

@@ -98,6 +98,11 @@ struct sched *sched_new(const struct sched_dag *d, uint32_t k, const double *ran
 			enum sched_policy policy);
 void sched_free(struct sched *s);
 
+/* From the next sched_begin on: task v is not ready before task hold[v] has ended, which
+ * is on the same device and does not depend on v; SCHED_NONE: no such task.  NULL: no holds, as
+ * after sched_new.  hold (n) is borrowed.  order.h makes holds that form no circle. */
+void sched_hold(struct sched *s, const uint32_t *hold);
+
 /* Start over with a placement: device[v] < k is the device of task v; borrowed
  * until the next sched_begin.  Tasks without inputs are ready. */
 void sched_begin(struct sched *s, const uint16_t *device);

@@ -67,6 +67,13 @@ void timeliner_free(struct timeliner *x)
 	mem_free(x);
 }
 
+void timeliner_order(struct timeliner *x, const double *rank, const uint32_t *hold)
+{
+	sched_free(x->sched);
+	x->sched = sched_new(x->d, x->k, rank, x->c->policy);
+	sched_hold(x->sched, hold);
+}
+
 /* ---- events ---- */
 
 static void event_push(struct timeliner *x, double s, uint32_t what)

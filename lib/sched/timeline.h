@@ -45,6 +45,10 @@ struct timeliner *timeliner_new(const struct sched_dag *d, const struct sched_co
 				bool keep_schedule);
 void timeliner_free(struct timeliner *x);
 
+/* From the next run on: tasks by descending rank (n) instead of by upward rank, and held up as in
+ * sched_hold.  hold (n) is borrowed, rank is read now. */
+void timeliner_order(struct timeliner *x, const double *rank, const uint32_t *hold);
+
 /* Schedule a placement (n).  The result is x's own, valid until the next run. */
 enum timeline_status timeline_run(struct timeliner *x, const uint16_t *device,
 				  const struct timeline **out);

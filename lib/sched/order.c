@@ -1,0 +1,272 @@
+/* order.c - serial schedule generation with insertion, forward and backward. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sched/order.h"
+
+struct slot {
+	double start_s, end_s;
+};
+
+/* What a device is doing, by ascending time. */
+struct agenda {
+	struct slot *slot;
+	size_t n, cap;
+};
+
+struct orderer {
+	const struct sched_dag *d;
+	const struct sched_costs *c;
+	struct agenda *agenda;       /* (k) */
+	uint32_t *heap, n_heap;      /* (n) tasks that may be scheduled, highest priority first */
+	uint32_t *pending;           /* (n) neighbours before it that are not scheduled */
+	uint32_t *n_in, *n_out;      /* (n) uses */
+	double *first, *last;        /* (n) start and end in the schedule that is being made */
+	double *priority;            /* (n) */
+	double *ready;               /* (n) when what is scheduled before it allows it to start */
+};
+
+struct orderer *orderer_new(const struct sched_dag *d, const struct sched_costs *c)
+{
+	struct orderer *x = MEM_NEW(struct orderer);
+
+	x->d = d;
+	x->c = c;
+	x->agenda = MEM_NEWN(struct agenda, c->links.k);
+	x->heap = MEM_NEWN(uint32_t, d->n);
+	x->pending = MEM_NEWN(uint32_t, d->n);
+	x->n_in = MEM_NEWN(uint32_t, d->n);
+	x->n_out = MEM_NEWN(uint32_t, d->n);
+	x->first = MEM_NEWN(double, d->n);
+	x->last = MEM_NEWN(double, d->n);
+	x->priority = MEM_NEWN(double, d->n);
+	x->ready = MEM_NEWN(double, d->n);
+	for (uint32_t u = 0; u < d->n_uses; u++) {
+		x->n_in[d->use_task[u]]++;
+		x->n_out[d->tensor_task[d->use_tensor[u]]]++;
+	}
+	return x;
+}
+
+void orderer_free(struct orderer *x)
+{
+	if (!x)
+		return;
+	void *owned[] = {x->heap, x->pending, x->n_in, x->n_out, x->first, x->last, x->priority,
+			 x->ready};
+	for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
+		mem_free(owned[i]);
+	for (uint32_t i = 0; i < x->c->links.k; i++)
+		mem_free(x->agenda[i].slot);
+	mem_free(x->agenda);
+	mem_free(x);
+}
+
+/* ---- tasks that may be scheduled ---- */
+
+static bool before(const struct orderer *x, uint32_t a, uint32_t b)
+{
+	double pa = x->priority[a], pb = x->priority[b];
+
+	return pa > pb || (pa == pb && a < b);
+}
+
+static void push(struct orderer *x, uint32_t task)
+{
+	uint32_t i = x->n_heap++;
+
+	for (; i > 0 && before(x, task, x->heap[(i - 1) / 2]); i = (i - 1) / 2)
+		x->heap[i] = x->heap[(i - 1) / 2];
+	x->heap[i] = task;
+}
+
+static uint32_t pop(struct orderer *x)
+{
+	uint32_t top = x->heap[0], last = x->heap[--x->n_heap], i = 0, c;
+
+	for (; (c = 2 * i + 1) < x->n_heap; i = c) {
+		if (c + 1 < x->n_heap && before(x, x->heap[c + 1], x->heap[c]))
+			c++;
+		if (!before(x, x->heap[c], last))
+			break;
+		x->heap[i] = x->heap[c];
+	}
+	x->heap[i] = last;
+	return top;
+}
+
+/* ---- one schedule ---- */
+
+/* Into the first gap from `ready` on that takes `cost` seconds; its start. */
+static double insert(struct agenda *a, double ready, double cost)
+{
+	size_t i = a->n;
+	double start = ready;
+
+	/* Slots that end before `ready` cannot matter: search back from the end. */
+	while (i > 0 && a->slot[i - 1].end_s > ready)
+		i--;
+	for (; i < a->n && start + cost > a->slot[i].start_s; i++)
+		start = fmax(start, a->slot[i].end_s);
+	a->slot = mem_grow(a->slot, &a->cap, a->n + 1, sizeof(*a->slot));
+	memmove(a->slot + i + 1, a->slot + i, (a->n - i) * sizeof(*a->slot));
+	a->slot[i] = (struct slot){start, start + cost};
+	a->n++;
+	return start;
+}
+
+/* Task v, next to w, is scheduled, with a copy of `tensor` between them where they are apart. */
+static void tell(struct orderer *x, const uint16_t *device, uint32_t v, uint32_t w, uint32_t tensor,
+		 bool forward)
+{
+	double s = x->last[v];
+
+	if (device[v] != device[w])
+		s += forward ? sched_copy_s(&x->c->links, device[v], device[w],
+					    x->d->tensor_bytes[tensor])
+			     : sched_copy_s(&x->c->links, device[w], device[v],
+					    x->d->tensor_bytes[tensor]);
+	x->ready[w] = fmax(x->ready[w], s);
+	if (--x->pending[w] == 0)
+		push(x, w);
+}
+
+static void tell_all(struct orderer *x, const uint16_t *device, uint32_t v, bool forward)
+{
+	const struct sched_dag *d = x->d;
+
+	if (!forward) {
+		for (uint32_t i = d->in_ptr[v]; i < d->in_ptr[v + 1]; i++) {
+			uint32_t t = d->use_tensor[d->in_use[i]];
+
+			tell(x, device, v, d->tensor_task[t], t, false);
+		}
+		return;
+	}
+	for (uint32_t t = d->out_ptr[v]; t < d->out_ptr[v + 1]; t++)
+		for (uint32_t u = d->use_ptr[t]; u < d->use_ptr[t + 1]; u++)
+			tell(x, device, v, d->use_task[u], t, true);
+}
+
+/* By x->priority, from the beginning or from the end (times then count back from it); the
+ * makespan. */
+static double generate(struct orderer *x, const uint16_t *device, bool forward)
+{
+	uint32_t n = x->d->n, k = x->c->links.k;
+	double makespan = 0;
+
+	for (uint32_t i = 0; i < k; i++)
+		x->agenda[i].n = 0;
+	for (uint32_t v = 0; v < n; v++) {
+		x->pending[v] = forward ? x->n_in[v] : x->n_out[v];
+		x->ready[v] = 0;
+		if (!x->pending[v])
+			push(x, v);
+	}
+	while (x->n_heap > 0) {
+		uint32_t v = pop(x), dev = device[v];
+		double cost = x->c->task_s[(size_t)v * k + dev];
+
+		x->first[v] = insert(&x->agenda[dev], x->ready[v], cost);
+		x->last[v] = x->first[v] + cost;
+		makespan = fmax(makespan, x->last[v]);
+		tell_all(x, device, v, forward);
+	}
+	return makespan;
+}
+
+double orderer_run(struct orderer *x, const uint16_t *device, const double *rank, uint32_t rounds,
+		   double *start_s)
+{
+	uint32_t n = x->d->n;
+	double best = INFINITY;
+
+	for (uint32_t v = 0; v < n; v++)
+		x->priority[v] = rank[v];
+	for (uint32_t i = 0; i < rounds; i++) {
+		double s = generate(x, device, true);
+
+		if (s < best) {
+			best = s;
+			for (uint32_t v = 0; v < n; v++)
+				start_s[v] = x->first[v];
+		}
+		if (i + 1 == rounds)
+			break;
+		/* What ended last goes first; what then begins last, counted from the end, comes
+		 * first again. */
+		for (uint32_t v = 0; v < n; v++)
+			x->priority[v] = x->last[v];
+		generate(x, device, false);
+		for (uint32_t v = 0; v < n; v++)
+			x->priority[v] = x->last[v];
+	}
+	return best;
+}
+
+/* ---- keeping to it ---- */
+
+struct begin {
+	double s;
+	uint32_t task;
+};
+
+static int begin_compare(const void *pa, const void *pb)
+{
+	const struct begin *a = pa, *b = pb;
+
+	if (a->s != b->s)
+		return a->s < b->s ? -1 : 1;
+	return (a->task > b->task) - (a->task < b->task);
+}
+
+/* When the inputs of v are there, in the schedule that ends x->last. */
+static double inputs_s(const struct orderer *x, const uint16_t *device, uint32_t v)
+{
+	const struct sched_dag *d = x->d;
+	double ready = 0;
+
+	for (uint32_t i = d->in_ptr[v]; i < d->in_ptr[v + 1]; i++) {
+		uint32_t t = d->use_tensor[d->in_use[i]], from = d->tensor_task[t];
+		double s = x->last[from];
+
+		if (device[from] != device[v])
+			s += sched_copy_s(&x->c->links, device[from], device[v], d->tensor_bytes[t]);
+		ready = fmax(ready, s);
+	}
+	return ready;
+}
+
+void orderer_holds(struct orderer *x, const uint16_t *device, const double *start_s,
+		   double makespan_s, double *rank, uint32_t *hold)
+{
+	uint32_t n = x->d->n, k = x->c->links.k;
+	struct begin *order = MEM_NEWN(struct begin, n);
+	/* Of each device: the last task that it is idle before, and when it is free. */
+	uint32_t *late = MEM_NEWN(uint32_t, k);
+	double *free_s = MEM_NEWN(double, k);
+
+	for (uint32_t dev = 0; dev < k; dev++)
+		late[dev] = SCHED_NONE;
+	for (uint32_t v = 0; v < n; v++) {
+		order[v] = (struct begin){start_s[v], v};
+		rank[v] = makespan_s - start_s[v];
+		x->last[v] = start_s[v] + x->c->task_s[(size_t)v * k + device[v]];
+	}
+	if (n > 1)
+		qsort(order, n, sizeof(*order), begin_compare);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t v = order[i].task, dev = device[v];
+
+		hold[v] = SCHED_NONE;
+		if (late[dev] != SCHED_NONE && inputs_s(x, device, v) < start_s[late[dev]])
+			hold[v] = late[dev];
+		if (start_s[v] > free_s[dev])
+			late[dev] = v;
+		free_s[dev] = fmax(free_s[dev], x->last[v]);
+	}
+	mem_free(order);
+	mem_free(late);
+	mem_free(free_s);
+}

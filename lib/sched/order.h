@@ -1,0 +1,37 @@
+/* order.h - in which order each device runs the tasks of a placement: schedules that may leave a
+ * device idle when a task that matters more is about to be ready, which the list scheduler of
+ * sched.h never does.
+ *
+ * Tasks are taken by priority, among those whose inputs are scheduled, and each is put into the
+ * earliest gap of its device that is long enough (serial generation with insertion, as HEFT's).
+ * Forward-backward improvement: the same from the end, tasks that ended last first, and again from
+ * the beginning in the order that comes of it; work moves together from both sides.
+ * K. Y. Li, R. J. Willis: "An iterative scheduling technique for resource-constrained project
+ * scheduling", European Journal of Operational Research 56(3), 1992.
+ *
+ * Copies take their time but do not wait for each other here. */
+#ifndef HSDAG_SCHED_ORDER_H
+#define HSDAG_SCHED_ORDER_H
+
+#include "sched/timeline.h"
+
+struct orderer;
+
+/* Working memory for d on c->links.k devices; both are borrowed. */
+struct orderer *orderer_new(const struct sched_dag *d, const struct sched_costs *c);
+void orderer_free(struct orderer *x);
+
+/* The shortest of `rounds` forward schedules of placement device (n), the first by descending
+ * rank (n): its makespan, start_s (n) of every task.  Every task can run where it is, and what it
+ * reads has a way there.  With rank = -start of another schedule it is not longer than that. */
+double orderer_run(struct orderer *x, const uint16_t *device, const double *rank, uint32_t rounds,
+		   double *start_s);
+
+/* What keeps the list scheduler to the schedule of the last orderer_run (placement device, start_s):
+ * tasks by ascending start, rank[v] = makespan - start_s[v], and hold[v] (n), which task of its
+ * device v is to wait for though it could start earlier and the device is idle then; SCHED_NONE:
+ * none (sched_hold). */
+void orderer_holds(struct orderer *x, const uint16_t *device, const double *start_s,
+		   double makespan_s, double *rank, uint32_t *hold);
+
+#endif
