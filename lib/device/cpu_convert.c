@@ -12,24 +12,16 @@ size_t cpu_elem_size(enum elem t)
 	return bits % 8 ? 0 : bits / 8;
 }
 
-/* Real numbers to integers of `bits`: truncated, and limited to the type's range. */
-static int64_t limit(double x, enum elem to)
+/* Real numbers to integers as OpenVINO's CPU plugin and x86 do it: truncated to 32 bits, or to 64 for
+ * the wider types, where what does not fit is the least integer; the caller keeps the low bits. */
+static int64_t truncated(double x, enum elem to)
 {
-	unsigned bits = elem_bits(to);
-	if (x != x)
-		return 0;
-	if (to == EL_U64)
-		return x <= 0	     ? 0
-		       : x >= 0x1p64 ? -1
-		       : x >= 0x1p63 ? (int64_t)(uint64_t)x
-				     : (int64_t)x;
-	double hi = elem_is_signed(to) ? (double)((uint64_t)1 << (bits - 1))
-				       : (double)((uint64_t)1 << bits);
-	double lo = elem_is_signed(to) ? -hi : 0;
-	if (x <= lo)
-		return lo <= -0x1p63 ? INT64_MIN : (int64_t)lo;
-	if (x >= hi)
-		return hi >= 0x1p63 ? INT64_MAX : (int64_t)(hi - 1);
+	bool wide = elem_bits(to) > 32 || to == EL_U32;
+	double bound = wide ? 0x1p63 : 0x1p31;
+	if (to == EL_U64 && x >= 0x1p63 && x < 0x1p64)
+		return (int64_t)(uint64_t)x;
+	if (!(x > -bound - (wide ? 0 : 1) && x < bound))
+		return wide ? INT64_MIN : INT32_MIN;
 	return (int64_t)x;
 }
 
@@ -44,7 +36,7 @@ static void convert_any(const struct tensor *dst, const struct tensor *src, int6
 		else if (to_real)
 			tensor_set_real(dst, i, tensor_real(src, i));
 		else if (from_real)
-			tensor_set_int(dst, i, limit(tensor_real(src, i), dst->elem));
+			tensor_set_int(dst, i, truncated(tensor_real(src, i), dst->elem));
 		else
 			tensor_set_int(dst, i, tensor_int(src, i));
 	}
@@ -97,6 +89,17 @@ void cpu_convert(enum elem to, void *dst, enum elem from, const void *src, int64
 		return;
 	struct tensor d = {.elem = to, .data = dst}, s = {.elem = from, .data = source.p};
 	convert_any(&d, &s, n);
+}
+
+void cpu_convert_saturated(enum elem to, void *dst, enum elem from, const void *src, int64_t n)
+{
+	union { const void *c; void *p; } source = {src};
+	struct tensor d = {.elem = to, .data = dst}, s = {.elem = from, .data = source.p};
+	int64_t lo = to == EL_U8 ? 0 : INT8_MIN, hi = to == EL_U8 ? UINT8_MAX : INT8_MAX;
+	for (int64_t i = 0; i < n; i++) {
+		int64_t x = tensor_int(&s, i);
+		tensor_set_int(&d, i, x < lo ? lo : x > hi ? hi : x);
+	}
 }
 
 struct convert_run {

@@ -123,8 +123,10 @@ int prepare_conv(const struct op *op, const struct tensor *in, const struct tens
 /* Does any node read output i of this one? */
 bool cpu_output_used(const struct op *op, int i);
 /* n elements from src to dst, converting (integers wrap; real numbers to integers
- * truncate); packed types too.  Single-threaded. */
+ * truncate, those beyond 32 bits as on x86); packed types too.  Single-threaded. */
 void cpu_convert(enum elem to, void *dst, enum elem from, const void *src, int64_t n);
+/* The same from integers to i8 or u8, limited to the type's range. */
+void cpu_convert_saturated(enum elem to, void *dst, enum elem from, const void *src, int64_t n);
 /* Size of an element in bytes; 0 for packed types and strings. */
 size_t cpu_elem_size(enum elem t);
 /* The type in which NATIVE_F32 or NATIVE_WIDE kernels see elements of type t. */

@@ -362,6 +362,21 @@ static int64_t bytes_as(const struct tensor *t, enum elem as)
 	return (tensor_elements(t) * (int64_t)cpu_elem_size(as) + 63) & ~(int64_t)63;
 }
 
+/* Arithmetic of i8 and u8 stays within the type's range, as in OpenVINO's CPU plugin; that of wider
+ * integers wraps. */
+static bool saturates(const struct op *op, enum elem to, enum elem from)
+{
+	enum op_category c = op_info(op->kind)->category;
+	switch (op->kind) {
+	case OP_BITWISE_AND: case OP_BITWISE_OR: case OP_BITWISE_XOR: case OP_BITWISE_NOT:
+	case OP_BITWISE_LEFT_SHIFT: case OP_BITWISE_RIGHT_SHIFT:
+		return false;
+	default:
+		return (to == EL_I8 || to == EL_U8) && !elem_is_real(from) &&
+		       (c == OPC_BINARY || c == OPC_REDUCE || c == OPC_UNARY);
+	}
+}
+
 static int run_converted(const struct kernel *k, const struct kernel_call *call, struct err *e)
 {
 	enum { MAX_IN = 8, MAX_OUT = 3 };
@@ -405,10 +420,14 @@ static int run_converted(const struct kernel *k, const struct kernel_call *call,
 				    .post = call->post};
 	if (k->run(&inner, e))
 		return -1;
-	for (int i = 0; i < outputs_of(op); i++)
-		if (out[i].elem != call->out[i].elem)
-			cpu_convert(call->out[i].elem, call->out[i].data, out[i].elem, out[i].data,
-				    tensor_elements(&out[i]));
+	for (int i = 0; i < outputs_of(op); i++) {
+		const struct tensor *to = &call->out[i];
+		int64_t n = tensor_elements(to);
+		if (out[i].elem != to->elem && saturates(op, to->elem, out[i].elem))
+			cpu_convert_saturated(to->elem, to->data, out[i].elem, out[i].data, n);
+		else if (out[i].elem != to->elem)
+			cpu_convert(to->elem, to->data, out[i].elem, out[i].data, n);
+	}
 	return 0;
 }
 

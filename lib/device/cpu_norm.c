@@ -189,11 +189,24 @@ static void l2_row(const struct norm_run *r, int64_t row, const float *x, float 
 	vec_scale_shift(x, 1 / sqrtf(sum), 0, y, r->d.count);
 }
 
+/* Without axes every element is divided by itself. */
+static void l2_ones(const float *x, float *y, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		y[i] = x[i] != 0;
+}
+
 int run_normalize_l2(const struct kernel_call *k, struct err *e)
 {
 	uint32_t axes;
 	if (op_axes(&k->in[1], k->in[0].rank, &axes, e))
 		return -1;
+	if (!axes) {
+		l2_ones(k->in[0].data, k->out[0].data, tensor_elements(&k->in[0]));
+		if (k->post)
+			cpu_epilogue_run(k->ctx, k->post, k->out[0].data);
+		return 0;
+	}
 	return run_rows(k, &k->in[0], axes, l2_row, e);
 }
 
@@ -260,7 +273,7 @@ static double window_squares(const struct lrn_run *r, const int64_t *at, uint32_
 		axis++;
 	if (axis >= r->in->rank)
 		return (double)x[base] * (double)x[base];
-	int64_t size = r->op->a.lrn.size, lo = at[axis] - size / 2, hi = at[axis] + (size - 1) / 2;
+	int64_t half = (r->op->a.lrn.size - 1) / 2, lo = at[axis] - half, hi = at[axis] + half;
 	double sum = 0;
 	lo = lo < 0 ? 0 : lo;
 	hi = hi >= r->in->dim[axis] ? r->in->dim[axis] - 1 : hi;
@@ -293,6 +306,8 @@ int run_lrn(const struct kernel_call *k, struct err *e)
 	int64_t step = 1;
 	if (op_axes(&k->in[1], r.in->rank, &r.axes, e))
 		return -1;
+	if (__builtin_popcount(r.axes) > 1)      /* OpenVINO's CPU plugin: never both */
+		r.axes &= ~2u;
 	for (uint32_t d = r.in->rank; d-- > 0; step *= r.in->dim[d])
 		r.stride[d] = step;
 	r.n_tasks = cpu_tasks(step, 1024);

@@ -6,6 +6,7 @@
 #include "device/cpu_vec.h"
 #include "op/slice.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -95,16 +96,30 @@ static double step_real(enum op_kind kind, double s, double v)
 
 static double end_real(enum op_kind kind, double s, int64_t n)
 {
-	return kind == OP_REDUCE_MEAN ? s / (double)n : kind == OP_REDUCE_L2 ? sqrt(s) : s;
+	return kind == OP_REDUCE_MEAN && n ? s / (double)n : kind == OP_REDUCE_L2 ? sqrt(s) : s;
 }
 
-static int64_t step_int(enum op_kind kind, int64_t s, int64_t v)
+/* Signed or not, the order of the integers is that of x ^ flip. */
+static int64_t start_int(enum op_kind kind, bool is_unsigned)
 {
+	int64_t flip = is_unsigned ? INT64_MIN : 0;
 	switch (kind) {
-	case OP_REDUCE_MAX: return v > s ? v : s;
-	case OP_REDUCE_MIN: return v < s ? v : s;
+	case OP_REDUCE_MAX: return INT64_MIN ^ flip;
+	case OP_REDUCE_MIN: return INT64_MAX ^ flip;
+	default: return kind == OP_REDUCE_PROD || kind == OP_REDUCE_LOGICAL_AND;
+	}
+}
+
+static int64_t step_int(enum op_kind kind, bool is_unsigned, int64_t s, int64_t v)
+{
+	int64_t flip = is_unsigned ? INT64_MIN : 0;
+	switch (kind) {
+	case OP_REDUCE_MAX: return (v ^ flip) > (s ^ flip) ? v : s;
+	case OP_REDUCE_MIN: return (v ^ flip) < (s ^ flip) ? v : s;
 	case OP_REDUCE_PROD: return (int64_t)((uint64_t)s * (uint64_t)v);
-	case OP_REDUCE_L1: return (int64_t)((uint64_t)s + (v < 0 ? 0 - (uint64_t)v : (uint64_t)v));
+	case OP_REDUCE_L1:
+		v = v < 0 && !is_unsigned ? (int64_t)(0 - (uint64_t)v) : v;
+		return (int64_t)((uint64_t)s + (uint64_t)v);
 	case OP_REDUCE_L2: return (int64_t)((uint64_t)s + (uint64_t)v * (uint64_t)v);
 	case OP_REDUCE_LOGICAL_AND: return s && v;
 	case OP_REDUCE_LOGICAL_OR: return s || v;
@@ -119,17 +134,20 @@ static void reduce_any(const struct reduce_run *r, int64_t o)
 		double s = start_real(r->kind);
 		for (int64_t j = 0; j < r->d.count; j++)
 			s = step_real(r->kind, s, tensor_real(r->in, base + reduced_offset(r, j)));
+		if (!r->d.count && isinf(s))     /* of nothing: the least or greatest number */
+			s = copysign(r->in->elem == EL_F64 ? DBL_MAX : (double)FLT_MAX, s);
 		tensor_set_real(r->out, o, end_real(r->kind, s, r->d.count));
 		return;
 	}
-	int64_t s = r->kind == OP_REDUCE_MAX ? INT64_MIN : r->kind == OP_REDUCE_MIN ? INT64_MAX
-							 : (int64_t)start_real(r->kind);
+	bool is_unsigned = r->in->elem == EL_U64;
+	int64_t s = start_int(r->kind, is_unsigned);
 	for (int64_t j = 0; j < r->d.count; j++)
-		s = step_int(r->kind, s, tensor_int(r->in, base + reduced_offset(r, j)));
-	if (r->kind == OP_REDUCE_MEAN)
-		s = r->d.count ? s / r->d.count : 0;
+		s = step_int(r->kind, is_unsigned, s,
+			     tensor_int(r->in, base + reduced_offset(r, j)));
+	if (r->kind == OP_REDUCE_MEAN && r->d.count)
+		s = is_unsigned ? (int64_t)((uint64_t)s / (uint64_t)r->d.count) : s / r->d.count;
 	if (r->kind == OP_REDUCE_L2)
-		s = (int64_t)sqrt((double)s);
+		s = (int64_t)sqrt(is_unsigned ? (double)(uint64_t)s : (double)s);
 	tensor_set_int(r->out, o, s);
 }
 

@@ -66,15 +66,18 @@ int run_fake_quantize(const struct kernel_call *k, struct err *e)
 {
 	struct ternary_run r = {k->op, k->in, k->out};
 	struct bcast c;
-	struct tensor whole = {.elem = EL_F32};
-	for (int j = 1; j < 5; j++)
-		if (!op_broadcast(&k->in[0], &k->in[j], &whole) ||
-		    !tensor_same_shape(&whole, &k->in[0]))
-			return err_set(e, ST_INPUT, "limits of FakeQuantize do not broadcast");
+	struct tensor whole = {.elem = EL_F32}, in[5] = {k->in[0]};
+	bool pdpd = k->op->a.quantize.bcast == BCAST_PDPD, fits = true;
+	for (int j = 1; j < 5 && fits; j++) {
+		in[j] = k->in[j];
+		fits = (!pdpd ||
+			op_align_pdpd(&in[0], &k->in[j], k->op->a.quantize.axis, &in[j])) &&
+		       op_broadcast(&in[0], &in[j], &whole) && tensor_same_shape(&whole, &in[0]);
+	}
+	if (!fits)
+		return err_set(e, ST_INPUT, "limits of FakeQuantize do not broadcast");
 	cpu_bcast_init(&c, r.out,
-		       (const struct tensor *const[]){&k->in[0], &k->in[1], &k->in[2], &k->in[3],
-						      &k->in[4]},
-		       5);
+		       (const struct tensor *const[]){&in[0], &in[1], &in[2], &in[3], &in[4]}, 5);
 	cpu_bcast_run(k->ctx, &c, quantize_row, &r);
 	return 0;
 }

@@ -87,6 +87,20 @@ static int64_t unary_int(enum op_kind kind, const struct unary_args *u, int64_t 
 	}
 }
 
+/* u64 from 2^63 on: what differs from the signed integers. */
+static uint64_t unary_huge(enum op_kind kind, const struct unary_args *u, uint64_t v)
+{
+	switch (kind) {
+	case OP_SIGN: return 1;
+	case OP_ABS: case OP_RELU: return v;
+	case OP_CLAMP: {
+		double hi = floor((double)u->b);
+		return (double)v > hi ? hi > 0 ? (uint64_t)hi : 0 : v;
+	}
+	default: return (uint64_t)unary_int(kind, u, (int64_t)v);
+	}
+}
+
 void cpu_unary_f32(enum op_kind kind, const struct unary_args *u, const float *x, int sx, float *y,
 		   int64_t n)
 {
@@ -125,9 +139,13 @@ static void unary_task(void *arg, int task, int thread)
 			tensor_set_real(&r->out, i,
 					unary_real(r->kind, &r->args, tensor_real(&r->in, i)));
 	} else {
-		for (int64_t i = lo; i < hi; i++)
+		for (int64_t i = lo; i < hi; i++) {
+			int64_t v = tensor_int(&r->in, i);
+			bool huge = r->in.elem == EL_U64 && v < 0;
 			tensor_set_int(&r->out, i,
-				       unary_int(r->kind, &r->args, tensor_int(&r->in, i)));
+				       huge ? (int64_t)unary_huge(r->kind, &r->args, (uint64_t)v)
+					    : unary_int(r->kind, &r->args, v));
+		}
 	}
 }
 

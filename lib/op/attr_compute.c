@@ -9,17 +9,6 @@
 #include <string.h>
 #include <strings.h>
 
-int attr_quantize(struct op *op, struct err *e)
-{
-	int mode = BCAST_NUMPY;
-	op->a.quantize.levels = 256;
-	if (op_get_int(op, "levels", 2, &op->a.quantize.levels, e) ||
-	    op_get_choice(op, "auto_broadcast", "numpy|none|pdpd", &mode, e))
-		return -1;
-	op->a.quantize.bcast = (enum op_bcast)mode;
-	return 0;
-}
-
 int attr_reduce(struct op *op, struct err *e)
 {
 	return op_get_bool(op, "keep_dims", &op->a.reduce.keep_dims, e);

@@ -207,8 +207,7 @@ int infer_pool(const struct op *op, const struct tensor *in, struct tensor *out,
 			return err_set(e, ST_INPUT,
 				       "%s: the window is larger than its padded input",
 				       op_info(op->kind)->type);
-		bool same = w->auto_pad == PAD_SAME_UPPER || w->auto_pad == PAD_SAME_LOWER;
-		bool ceil = w->rounding != ROUND_FLOOR && !same;
+		bool ceil = w->rounding != ROUND_FLOOR;
 		int64_t n = (room + (ceil ? stride - 1 : 0)) / stride + 1;
 		if (w->rounding == ROUND_CEIL_TORCH && (n - 1) * stride >= size + begin[i])
 			n--;                     /* the last window must not start in the padding */

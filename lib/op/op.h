@@ -176,14 +176,14 @@ struct op {
 			int64_t groups;
 		} norm;
 		struct { double alpha, beta, bias; int64_t size; } lrn;
-		struct { int64_t levels; enum op_bcast bcast; } quantize;
+		struct { int64_t levels, axis; enum op_bcast bcast; } quantize;
 		struct { enum op_pad_mode mode; } pad;
 		struct { int64_t axis; bool max, by_index, stable; enum elem index; } topk;
 		struct { enum op_scatter reduction; bool use_init; } scatter;
 		/* DepthToSpace, SpaceToDepth, ShuffleChannels */
 		struct { int64_t block, axis, groups; bool depth_first; } block;
 		/* OneHot, ReverseSequence */
-		struct { int64_t axis, seq_axis, batch_axis; } onehot;
+		struct { int64_t axis, seq_axis, batch_axis; bool wrap; } onehot;
 		struct { bool causal; } attention;
 		struct op_cell cell;
 		struct op_resize resize;

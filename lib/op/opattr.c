@@ -55,16 +55,34 @@ int attr_convert(struct op *op, struct err *e)
 			&op->a.convert.to, e);
 }
 
+/* Files name the axis of pdpd so; `axis` is what the specification calls it.  Without either
+ * OpenVINO reads 0. */
+static int pdpd_axis(struct op *op, enum op_bcast mode, int64_t *axis, struct err *e)
+{
+	*axis = mode == BCAST_PDPD && op->kind != OP_BROADCAST ? 0 : -1;
+	return op_get_int(op, "axis", INT32_MIN, axis, e) ||
+	       op_get_int(op, "auto_broadcast.auto_broadcast_axis", INT32_MIN, axis, e) ? -1 : 0;
+}
+
 int attr_broadcast(struct op *op, struct err *e)
 {
 	int mode = BCAST_NUMPY;
-	op->a.broadcast.axis = -1;
 	const char *key = op->kind == OP_BROADCAST ? "mode" : "auto_broadcast";
-	if (op_get_choice(op, key, "numpy|none|pdpd|explicit|bidirectional", &mode, e) ||
-	    op_get_int(op, "axis", INT32_MIN, &op->a.broadcast.axis, e))
+	if (op_get_choice(op, key, "numpy|none|pdpd|explicit|bidirectional", &mode, e))
 		return -1;
 	op->a.broadcast.bcast = (enum op_bcast)mode;
-	return 0;
+	return pdpd_axis(op, op->a.broadcast.bcast, &op->a.broadcast.axis, e);
+}
+
+int attr_quantize(struct op *op, struct err *e)
+{
+	int mode = BCAST_NUMPY;
+	op->a.quantize.levels = 256;
+	if (op_get_int(op, "levels", 2, &op->a.quantize.levels, e) ||
+	    op_get_choice(op, "auto_broadcast", "numpy|none|pdpd", &mode, e))
+		return -1;
+	op->a.quantize.bcast = (enum op_bcast)mode;
+	return pdpd_axis(op, op->a.quantize.bcast, &op->a.quantize.axis, e);
 }
 
 int attr_axis(struct op *op, struct err *e)
@@ -169,8 +187,12 @@ int attr_block(struct op *op, struct err *e)
 
 int attr_onehot(struct op *op, struct err *e)
 {
+	int negative = 0;                       /* indices: what they mean */
 	op->a.onehot.axis = -1;
 	op->a.onehot.seq_axis = 1;
+	if (op_get_choice(op, "negative_indices_mode", "ignore_negative|normalize", &negative, e))
+		return -1;
+	op->a.onehot.wrap = negative == 1;
 	return op_get_int(op, "axis", INT32_MIN, &op->a.onehot.axis, e) ||
 	       op_get_int(op, "seq_axis", INT32_MIN, &op->a.onehot.seq_axis, e) ||
 	       op_get_int(op, "batch_axis", INT32_MIN, &op->a.onehot.batch_axis, e) ? -1 : 0;
