@@ -39,22 +39,6 @@ static void *longer(struct arena *a, const void *x, size_t n, size_t more, size_
 	return y;
 }
 
-static uint32_t node_of(const struct graph *g, uint32_t out)
-{
-	uint32_t lo = 0, hi = g->n;
-	while (lo + 1 < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		if (g->out_ptr[mid] <= out)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	/* Nodes without outputs share their out_ptr with the node behind them. */
-	while (g->out_ptr[lo + 1] <= out)
-		lo++;
-	return lo;
-}
-
 /* The interned name of Results. */
 static uint32_t any_result(const struct graph *g)
 {
@@ -85,7 +69,7 @@ struct graph *boundary_graph(const struct graph *g, const uint32_t *out, uint32_
 	b->in_node = longer(a, g->in_node, n_in, n, sizeof *g->in_node);
 	b->in_port = longer(a, g->in_port, n_in, n, sizeof *g->in_port);
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t v = g->n + i, from = node_of(g, out[i]);
+		uint32_t v = g->n + i, from = graph_node_of(g, out[i]);
 		b->id[v] = g->id[from];
 		b->node_name[v] = g->node_name[from];
 		b->type[v] = like == GRAPH_NONE ? "Result" : g->type[like];
@@ -112,7 +96,7 @@ static int save_one(const struct writer *w, uint32_t i, const void *data, FILE *
 {
 	const struct graph *g = w->s->model.g;
 	char q[1000], shape[300];
-	uint32_t out = w->b->out[i], v = node_of(g, out);
+	uint32_t out = w->b->out[i], v = graph_node_of(g, out);
 	struct tensor t = result_value(&w->s->model, w->s->model.n_results - w->b->n + i, data);
 	fprintf(f, "%u.npy\t%s\t%s\t%lld\t%u\t%s\n", i,
 		err_escape(q, sizeof q, g->node_name[v], strlen(g->node_name[v])),

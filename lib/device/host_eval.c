@@ -65,25 +65,11 @@ static int allocate(struct host_values *h, uint32_t o, struct err *e)
 	return 0;
 }
 
-/* Index of node v among the constants, or -1. */
-static int64_t find_const(const struct graph *g, uint32_t v)
-{
-	uint32_t lo = 0, hi = g->n_const;
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		if (g->const_node[mid] < v)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < g->n_const && g->const_node[lo] == v ? (int64_t)lo : -1;
-}
-
 static int eval_const(struct host_values *h, uint32_t v, struct err *e)
 {
 	uint32_t o = h->g->out_ptr[v];
 	struct tensor *t = &h->value[o];
-	int64_t c = find_const(h->g, v), bytes = tensor_bytes(t);
+	int64_t c = graph_const(h->g, v), bytes = tensor_bytes(t);
 	if (c < 0 || t->elem == EL_DYNAMIC || bytes < 0)
 		return err_set(e, ST_INPUT, "a constant without data or of a type without a size");
 	uint64_t at = h->g->const_offset[c], have = h->g->const_bytes[c];

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/pairmap.h"
 #include "device/ov_impl.h"
 #include "ir/write.h"
 
@@ -19,12 +20,7 @@ struct text {
 	struct ir_writer *w;
 	struct ir_value *input; /* (n_in) */
 	uint32_t *layer; /* (n_nodes) */
-	struct done {
-		const void *key;
-		enum elem elem;
-		struct ir_value value;
-	} * done;
-	size_t n_done, n_slots; /* constants written so far */
+	struct pairmap done; /* constants written so far */
 	uint64_t weight_bytes;
 	uint32_t n_names;
 };
@@ -36,19 +32,6 @@ static struct ir_tensor describe(const struct tensor *t)
 
 /* ---- constants ---- */
 
-static int64_t const_index(const struct graph *g, uint32_t v)
-{
-	uint32_t lo = 0, hi = g->n_const;
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		if (g->const_node[mid] < v)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < g->n_const && g->const_node[lo] == v ? (int64_t)lo : -1;
-}
-
 static bool is_in_file(const struct text *x, const struct graph *g, int64_t c)
 {
 	uint64_t bytes = ov_weights_file_bytes(x->weights);
@@ -58,7 +41,7 @@ static bool is_in_file(const struct text *x, const struct graph *g, int64_t c)
 /* Does node u depend on Consts of the file alone, by at most *visits nodes? */
 static bool is_writable(const struct text *x, const struct graph *g, uint32_t u, int *visits)
 {
-	int64_t c = const_index(g, u);
+	int64_t c = graph_const(g, u);
 	if (c >= 0)
 		return is_in_file(x, g, c);
 	uint32_t n = g->in_ptr[u + 1] - g->in_ptr[u];
@@ -71,42 +54,17 @@ static bool is_writable(const struct text *x, const struct graph *g, uint32_t u,
 }
 
 /* What was written for a tensor as a type, or for a node of the graph (its id's address). */
-static struct done *find_done(const struct text *x, const void *key, enum elem elem)
-{
-	for (size_t h = ((uintptr_t)key >> 3) * 0x9e3779b97f4a7c15u >> 20;; h++) {
-		struct done *d = &x->done[h & (x->n_slots - 1)];
-		if (!d->key || (d->key == key && d->elem == elem))
-			return d;
-	}
-}
-
-static void grow_done(struct text *x)
-{
-	struct done *old = x->done;
-	size_t n = x->n_slots;
-	x->n_slots = n ? 2 * n : 64;
-	x->done = MEM_NEWN(struct done, x->n_slots);
-	for (size_t i = 0; i < n; i++)
-		if (old[i].key)
-			*find_done(x, old[i].key, old[i].elem) = old[i];
-	mem_free(old);
-}
-
 static void add_done(struct text *x, const void *key, enum elem elem, struct ir_value value)
 {
-	if (2 * (x->n_done + 1) > x->n_slots)
-		grow_done(x);
-	*find_done(x, key, elem) = (struct done){key, elem, value};
-	x->n_done++;
+	pairmap_put(&x->done, (uintptr_t)key, elem, (uint64_t)value.layer << 32 | value.port);
 }
 
 static bool was_done(const struct text *x, const void *key, enum elem elem, struct ir_value *value)
 {
-	const struct done *d = x->n_slots ? find_done(x, key, elem) : NULL;
-	if (!d || !d->key)
-		return false;
-	*value = d->value;
-	return true;
+	const uint64_t *done = pairmap_get(&x->done, (uintptr_t)key, elem);
+	if (done)
+		*value = (struct ir_value){(uint32_t)(*done >> 32), (uint32_t)*done};
+	return done != NULL;
 }
 
 /* Node u and what it depends on, as the model has them: plugins find quantised weights by
@@ -286,6 +244,6 @@ int ov_model_text(const struct step_spec *s, struct ov_weights *w, char **text, 
 	ir_writer_free(x.w);
 	mem_free(x.input);
 	mem_free(x.layer);
-	mem_free(x.done);
+	pairmap_release(&x.done);
 	return rc;
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/pairmap.h"
 #include "device/ov_impl.h"
 
 enum { ALIGN = 64 };
@@ -17,11 +18,7 @@ enum { ALIGN = 64 };
 struct ov_weights {
 	unsigned char *base;
 	uint64_t file_bytes, used, cap;
-	struct slot {
-		const void *data;
-		uint64_t bytes, offset;
-	} * slot; /* hash table */
-	size_t n, n_slots;
+	struct pairmap at; /* address and size of a constant -> its offset */
 };
 
 /* As much room as the system grants: addresses only, pages come when they are written. */
@@ -73,49 +70,30 @@ void ov_weights_close(struct ov_weights *w)
 		return;
 	if (w->base)
 		munmap(w->base, w->cap);
-	mem_free(w->slot);
+	pairmap_release(&w->at);
 	mem_free(w);
-}
-
-static struct slot *find(const struct ov_weights *w, const void *data, uint64_t bytes)
-{
-	for (size_t h = ((uintptr_t)data >> 4) * 0x9e3779b97f4a7c15u >> 20;; h++) {
-		struct slot *s = &w->slot[h & (w->n_slots - 1)];
-		if (!s->data || (s->data == data && s->bytes == bytes))
-			return s;
-	}
-}
-
-static void grow(struct ov_weights *w)
-{
-	struct slot *old = w->slot;
-	size_t n = w->n_slots;
-	w->n_slots = n ? 2 * n : 64;
-	w->slot = MEM_NEWN(struct slot, w->n_slots);
-	for (size_t i = 0; i < n; i++)
-		if (old[i].data)
-			*find(w, old[i].data, old[i].bytes) = old[i];
-	mem_free(old);
 }
 
 int ov_weights_add(struct ov_weights *w, const void *data, uint64_t bytes, uint64_t *offset,
 		   struct err *e)
 {
-	if (2 * (w->n + 1) > w->n_slots)
-		grow(w);
-	struct slot *s = find(w, data, bytes);
+	uint64_t *known = pairmap_get(&w->at, (uintptr_t)data, bytes);
 	/* The address may have been given to another constant since. */
-	if (!s->data || memcmp(w->base + s->offset, data, bytes) != 0) {
-		uint64_t at = (w->used + ALIGN - 1) / ALIGN * ALIGN;
-		if (bytes > w->cap || at > w->cap - bytes)
-			return err_set(e, ST_RUNTIME, "no room for a constant of %llu bytes",
-				       (unsigned long long)bytes);
-		memcpy(w->base + at, data, bytes);
-		w->n += !s->data;
-		w->used = at + bytes;
-		*s = (struct slot){data, bytes, at};
+	if (known && memcmp(w->base + *known, data, bytes) == 0) {
+		*offset = *known;
+		return 0;
 	}
-	*offset = s->offset;
+	uint64_t at = (w->used + ALIGN - 1) / ALIGN * ALIGN;
+	if (bytes > w->cap || at > w->cap - bytes)
+		return err_set(e, ST_RUNTIME, "no room for a constant of %llu bytes",
+			       (unsigned long long)bytes);
+	memcpy(w->base + at, data, bytes);
+	w->used = at + bytes;
+	if (known)
+		*known = at;
+	else
+		pairmap_put(&w->at, (uintptr_t)data, bytes, at);
+	*offset = at;
 	return 0;
 }
 

@@ -9,19 +9,6 @@ struct finder {
 	const struct op *op;
 };
 
-static uint32_t node_of(const struct graph *g, uint32_t o)
-{
-	uint32_t lo = 0, hi = g->n;
-	while (hi - lo > 1) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		if (g->out_ptr[mid] <= o)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
 /* The output that input i of node v reads; GRAPH_NONE: none. */
 static uint32_t input_of(const struct graph *g, uint32_t v, uint32_t i)
 {
@@ -33,7 +20,7 @@ static uint32_t input_of(const struct graph *g, uint32_t v, uint32_t i)
 
 static bool is_kind(const struct finder *f, uint32_t o, enum op_kind k)
 {
-	return o != GRAPH_NONE && f->op[node_of(f->g, o)].kind == k;
+	return o != GRAPH_NONE && f->op[graph_node_of(f->g, o)].kind == k;
 }
 
 /* o, or what a Convert to a real type in front of it reads. */
@@ -41,7 +28,7 @@ static uint32_t before_convert(const struct finder *f, uint32_t o)
 {
 	if (!is_kind(f, o, OP_CONVERT) || !elem_is_real((enum elem)f->g->out_elem[o]))
 		return o;
-	return input_of(f->g, node_of(f->g, o), 0);
+	return input_of(f->g, graph_node_of(f->g, o), 0);
 }
 
 static bool is_code(enum elem t)
@@ -96,18 +83,18 @@ bool quant_find(const struct graph *g, const struct op *op, uint32_t o, struct q
 		at = before_convert(&f, at);
 	if (is_kind(&f, at, OP_RESHAPE) || is_kind(&f, at, OP_SQUEEZE) ||
 	    is_kind(&f, at, OP_UNSQUEEZE))
-		at = input_of(g, node_of(g, at), 0);
+		at = input_of(g, graph_node_of(g, at), 0);
 	if (is_kind(&f, at, OP_MULTIPLY)) {
-		p->scale = plain_constant(&f, input_of(g, node_of(g, at), 1));
+		p->scale = plain_constant(&f, input_of(g, graph_node_of(g, at), 1));
 		if (p->scale == GRAPH_NONE)
 			return false;
-		at = input_of(g, node_of(g, at), 0);
+		at = input_of(g, graph_node_of(g, at), 0);
 	}
 	if (is_kind(&f, at, OP_SUBTRACT)) {
-		p->zero = plain_constant(&f, input_of(g, node_of(g, at), 1));
+		p->zero = plain_constant(&f, input_of(g, graph_node_of(g, at), 1));
 		if (p->zero == GRAPH_NONE)
 			return false;
-		at = input_of(g, node_of(g, at), 0);
+		at = input_of(g, graph_node_of(g, at), 0);
 	}
 	p->codes = at == GRAPH_NONE ? GRAPH_NONE : codes_of(&f, at);
 	return p->codes != GRAPH_NONE && broadcasts(&f, p->codes, p->zero) &&

@@ -68,6 +68,32 @@ bool graph_is_type(const struct graph *g, uint32_t v, const char *type)
 	return strcmp(g->type[v], type) == 0;
 }
 
+uint32_t graph_node_of(const struct graph *g, uint32_t o)
+{
+	uint32_t lo = 0, hi = g->n;
+	while (hi - lo > 1) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (g->out_ptr[mid] <= o)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+int64_t graph_const(const struct graph *g, uint32_t v)
+{
+	uint32_t lo = 0, hi = g->n_const;
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (g->const_node[mid] < v)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < g->n_const && g->const_node[lo] == v ? (int64_t)lo : -1;
+}
+
 void graph_consumers(const struct graph *g, struct arena *a, struct consumers *out)
 {
 	uint32_t n = g->n, m = graph_n_edges(g);

@@ -105,6 +105,12 @@ int64_t graph_out_bytes(const struct graph *g, uint32_t o);
 uint32_t graph_n_edges(const struct graph *g);    /* connected input ports */
 bool graph_is_type(const struct graph *g, uint32_t v, const char *type);
 
+/* The node whose output o (an index into out_*) is. */
+uint32_t graph_node_of(const struct graph *g, uint32_t o);
+
+/* The index of node v among the constants, or -1. */
+int64_t graph_const(const struct graph *g, uint32_t v);
+
 /* Everything that code behind a reader trusts: topological order, ranges, ranks, sizes
  * below 2^63 bytes, bodies at most GRAPH_MAX_DEPTH deep, sets that are not empty,
  * numbered in a topological order, and fed by placed nodes only into placed ones.

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/pairmap.h"
 #include "ir/write.h"
 #include "stream/json.h"
 
@@ -38,33 +39,9 @@ struct bin {
 	const struct weights *from;
 	FILE *file;
 	uint64_t bytes;
-	struct range {
-		uint64_t offset, bytes, at;
-	} * slot; /* hash table; bytes 0: free */
-	size_t n, n_slots;
+	struct pairmap at; /* offset and size of a constant of `from` -> where it is here */
 	bool failed, outside;
 };
-
-static struct range *find_range(struct bin *b, uint64_t offset, uint64_t bytes)
-{
-	size_t h = (size_t)((offset * 0x9e3779b97f4a7c15u) ^ (bytes * 0xc2b2ae3d27d4eb4fu) >> 7);
-	for (;; h++) {
-		struct range *r = &b->slot[h & (b->n_slots - 1)];
-		if (r->bytes == 0 || (r->offset == offset && r->bytes == bytes))
-			return r;
-	}
-}
-
-static void grow_ranges(struct bin *b)
-{
-	struct bin old = *b;
-	b->n_slots = old.n_slots ? 2 * old.n_slots : 64;
-	b->slot = MEM_NEWN(struct range, b->n_slots);
-	for (size_t i = 0; i < old.n_slots; i++)
-		if (old.slot[i].bytes)
-			*find_range(b, old.slot[i].offset, old.slot[i].bytes) = old.slot[i];
-	mem_free(old.slot);
-}
 
 /* Write bytes to the end; where they are. */
 static uint64_t append(void *arg, const void *data, uint64_t bytes)
@@ -87,14 +64,12 @@ static uint64_t place(void *arg, uint64_t offset, uint64_t bytes)
 		b->outside = true;
 		return 0;
 	}
-	if (2 * (b->n + 1) > b->n_slots)
-		grow_ranges(b);
-	struct range *r = find_range(b, offset, bytes);
-	if (r->bytes == 0) {
-		*r = (struct range){offset, bytes, append(b, b->from->data + offset, bytes)};
-		b->n++;
-	}
-	return r->at;
+	const uint64_t *known = pairmap_get(&b->at, offset, bytes);
+	if (known)
+		return *known;
+	uint64_t at = append(b, b->from->data + offset, bytes);
+	pairmap_put(&b->at, offset, bytes, at);
+	return at;
 }
 
 /* ---- files ---- */
@@ -145,7 +120,7 @@ static int write_pair(struct split *s, const char *stem, const struct ir_part *p
 	if (rc == 0)
 		rc = write_text(arena_printf(s->tmp, "%s.xml", stem), text, n, e);
 	ir_writer_free(w);
-	mem_free(bin.slot);
+	pairmap_release(&bin.at);
 	*bytes = bin.bytes;
 	s->rep->n_files++;
 	s->rep->bin_bytes += bin.bytes;
@@ -153,19 +128,6 @@ static int write_pair(struct split *s, const char *stem, const struct ir_part *p
 }
 
 /* ---- the index ---- */
-
-static uint32_t node_of_out(const struct graph *g, uint32_t o)
-{
-	uint32_t lo = 0, hi = g->n;
-	while (hi - lo > 1) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		if (g->out_ptr[mid] <= o)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return lo;
-}
 
 static void put_string(const struct split *s, const char *key, const char *value)
 {
@@ -176,7 +138,7 @@ static void put_string(const struct split *s, const char *key, const char *value
 static void describe(const struct split *s, uint32_t o)
 {
 	const struct graph *g = s->g;
-	uint32_t v = node_of_out(g, o);
+	uint32_t v = graph_node_of(g, o);
 	put_string(s, "node", g->node_name[v]);
 	fprintf(s->index, ", \"port\": %u, ", o - g->out_ptr[v]);
 	put_string(s, "type", elem_name((enum elem)g->out_elem[o]));
@@ -208,7 +170,7 @@ static uint32_t position(const uint32_t *item, uint32_t n, uint32_t o)
 static void put_from(const struct split *s, uint32_t o)
 {
 	const struct graph *g = s->g;
-	uint32_t v = node_of_out(g, o), t = s->x->of[v];
+	uint32_t v = graph_node_of(g, o), t = s->x->of[v];
 	if (s->constant[v]) {
 		fprintf(s->index, "\"segment\": %u, \"output\": %u", s->x->n,
 			position(s->constants, s->n_constants, o));

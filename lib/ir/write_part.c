@@ -26,22 +26,6 @@ static int by_u32(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The node of output o. */
-static uint32_t node_of(const struct graph *g, uint32_t o)
-{
-	uint32_t lo = 0, hi = g->n;
-	while (hi - lo > 1) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		if (g->out_ptr[mid] <= o)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	while (g->out_ptr[lo + 1] <= o) /* nodes without outputs share a number */
-		lo++;
-	return lo;
-}
-
 static void add_row(struct part *x, uint32_t v)
 {
 	x->row = mem_grow(x->row, &x->cap_rows, x->n_rows + 1, sizeof *x->row);
@@ -83,7 +67,7 @@ static void collect_rows(struct part *x)
 			add_constant(x, g->in_node[k]);
 	}
 	for (uint32_t i = 0; i < p->n_out; i++)
-		add_constant(x, node_of(g, p->out[i]));
+		add_constant(x, graph_node_of(g, p->out[i]));
 	sort_rows(x);
 	while (n_before != x->n_rows) { /* constants of constants: a few rounds */
 		size_t n = n_before = x->n_rows;
@@ -126,7 +110,7 @@ static void write_parameters(struct part *x)
 	const struct graph *g = x->g;
 	x->in = MEM_NEWN(struct found, x->p->n_in ? x->p->n_in : 1);
 	for (uint32_t i = 0; i < x->p->n_in; i++) {
-		uint32_t o = x->p->in[i], v = node_of(g, o), layer;
+		uint32_t o = x->p->in[i], v = graph_node_of(g, o), layer;
 		struct ir_tensor t = ir_tensor_of(g, o);
 		char *name = boundary_name(g, v, o - g->out_ptr[v]), *item = list_item(name);
 		if (!*t.names)
@@ -206,7 +190,7 @@ void ir_write_part(struct ir_writer *w, const struct ir_bin *bin, const struct g
 	write_parameters(&x);
 	write_rows(&x);
 	for (uint32_t i = 0; i < p->n_out; i++) {
-		uint32_t v = node_of(g, p->out[i]), port = p->out[i] - g->out_ptr[v];
+		uint32_t v = graph_node_of(g, p->out[i]), port = p->out[i] - g->out_ptr[v];
 		char *name = boundary_name(g, v, port);
 		size_t n = strlen(name);
 		name = mem_resize(name, n + 8, 1);
