@@ -1,0 +1,30 @@
+/* stage.h - devrun as a stage of the pipeline: a stream with a graph and placements goes through,
+ * and behind every placement, or behind its episode, goes what it took.
+ *
+ * With `probe`, the graph gets `devs` and, with `profile`, `cost` behind it, and no placement runs;
+ * with `paired`, `best` records are what runs, and the end of the stream is the verdict. */
+#ifndef HSDAG_DEVICE_STAGE_H
+#define HSDAG_DEVICE_STAGE_H
+
+#include "device/measure.h"
+#include "stream/filter.h"
+
+struct stage_options {
+	const char *devices;         /* names; NULL: what the stream has (not with probe) */
+	const char *memory;          /* limits, "DEVICE=BYTES,..."; NULL: none */
+	const char *weights;         /* the .bin; NULL: the one that the graph names */
+	const char *inputs;          /* directory to read; NULL: drawn from the seed */
+	const char *outputs, *save_inputs, *boundaries;      /* directories to write; NULL: not */
+	bool probe, profile, paired, allow_shared, reference;
+	int64_t candidates;          /* with paired: so many `best` records */
+	int fuse;                    /* enum fuse_mode */
+	struct measure_options measure;
+	/* Told of each device that could not be timed by `profile`, when another could. */
+	void (*untimed)(const char *device, const char *why);
+};
+
+/* All streams of f, which the caller has opened and closes with what is returned. */
+int stage_run(const struct stage_options *o, uint64_t seed, struct filter *f,
+	      struct err *e) MUST_CHECK;
+
+#endif
