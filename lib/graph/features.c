@@ -5,11 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *feat_name(enum feat_kind f)
-{
-	return feat_encoders[f].name;
-}
-
 /* ---- the list of features ---- */
 
 static bool find_kinds(const char *name, size_t n, unsigned *kinds)

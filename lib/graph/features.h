@@ -27,7 +27,6 @@ enum feat_kind {
 	FEAT_DEPTH_SINK,
 	FEAT_COUNT
 };
-const char *feat_name(enum feat_kind f);
 
 /* A comma-separated list into a set of bits 1 << kind: names, `all`, `paper` (those of
  * the paper) and `none`, each with `-` in front to leave it out; a list that begins with

@@ -124,8 +124,3 @@ bool sample_is_drawn(const struct sample *s)
 {
 	return s->place.action != NULL;
 }
-
-bool sample_is_single(const struct sample *s)
-{
-	return strcmp(s->place.source, "single") == 0;
-}

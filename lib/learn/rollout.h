@@ -55,6 +55,5 @@ int rollout_complete(const struct rollout *r, struct err *e) MUST_CHECK;
 
 /* Drawn by the policy, which can learn from it? */
 bool sample_is_drawn(const struct sample *s);
-bool sample_is_single(const struct sample *s);
 
 #endif

@@ -80,11 +80,6 @@ struct arena *tape_arena(struct tape *t)
 	return t->arena;
 }
 
-bool tape_trains(const struct tape *t)
-{
-	return t->train;
-}
-
 /* ---- memory ---- */
 
 float *buf_get(struct tape *t, size_t n)

@@ -35,7 +35,6 @@ struct mat *op_new(struct tape *t, uint32_t rows, uint32_t cols, float **v, stru
 /* n floats until the end of the step, or until buf_release. */
 float *buf_get(struct tape *t, size_t n);
 void buf_release(struct tape *t, float *p, size_t n);
-bool tape_trains(const struct tape *t);
 
 /* Where the gradient of x is to be added; *first: there was none, so set it instead.
  * NULL when x wants none. */

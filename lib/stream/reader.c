@@ -79,21 +79,20 @@ int rec_reader_fd(const struct rec_reader *r)
 	return r->fd;
 }
 
-/* Wait until the input has something: 1 yes, 0 not within timeout (ms, -1 for
- * ever), -1 the reader of our own output has gone. */
-static int wait_input(struct rec_reader *r, int timeout, struct err *e)
+/* Wait until the input has something; -1: the reader of our own output has gone. */
+static int wait_input(struct rec_reader *r, struct err *e)
 {
 	struct pollfd p[2] = {{.fd = r->fd, .events = POLLIN}, {.fd = r->watch, .events = 0}};
-	for (;;) {
-		int n = poll(p, 2, timeout);
+	while (!p[0].revents) {
+		int n = poll(p, 2, -1);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
 			return err_sys(e, ST_RUNTIME, "cannot wait for '%s'", r->name);
-		if (r->watch >= 0 && (p[1].revents & (POLLERR | POLLNVAL)))
+		if (r->watch >= 0 && (p[1].revents & (POLLERR | POLLHUP | POLLNVAL)))
 			return err_set(e, ST_RUNTIME, "the reader of the output has gone");
-		return n > 0 && p[0].revents ? 1 : 0;
 	}
+	return 0;
 }
 
 /* Read what is there, at most about `want` bytes; sets eof at the end. */
@@ -115,9 +114,8 @@ static int fill(struct rec_reader *r, size_t want, struct err *e)
 	return 0;
 }
 
-/* Make the value at start complete: 1, or 0 when the input ends (or, without
- * `block`, has nothing more for now), -1. */
-static int complete(struct rec_reader *r, bool block, struct err *e)
+/* Make the value at start complete: 1, or 0 when the input ends, -1. */
+static int complete(struct rec_reader *r, struct err *e)
 {
 	while (!r->scanned) {
 		int k = r->start == r->len ? 0 :
@@ -131,10 +129,7 @@ static int complete(struct rec_reader *r, bool block, struct err *e)
 		}
 		if (r->eof)
 			return 0;
-		int w = wait_input(r, block ? -1 : 0, e);
-		if (w <= 0)
-			return w;
-		if (fill(r, CHUNK, e) < 0)
+		if (wait_input(r, e) < 0 || fill(r, CHUNK, e) < 0)
 			return -1;
 	}
 	return 1;
@@ -149,14 +144,6 @@ static void release(struct rec_reader *r)
 	r->offset += r->scan.pos;
 	r->handed_out = r->scanned = false;
 	scan_start(&r->scan);
-}
-
-bool rec_ready(struct rec_reader *r)
-{
-	struct err e = ERR_INIT;
-	release(r);
-	int k = complete(r, false, &e);
-	return k != 0 || r->eof;     /* an error is met again, and told, by rec_next */
 }
 
 static int malformed(struct rec_reader *r, const char *what, struct err *e)
@@ -224,7 +211,7 @@ static int check_end(struct rec_reader *r, const struct rec *end, struct err *e)
 int rec_next(struct rec_reader *r, struct rec *out, struct err *e)
 {
 	release(r);
-	int k = complete(r, true, e);
+	int k = complete(r, e);
 	if (k < 0)
 		return -1;
 	if (k == 0) {

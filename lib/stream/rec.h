@@ -39,10 +39,6 @@ void rec_reader_close(struct rec_reader *r);
  * (`rec_is`); their rules are already checked. */
 int rec_next(struct rec_reader *r, struct rec *out, struct err *e) MUST_CHECK;
 bool rec_is(const struct rec *r, const char *kind);
-
-/* Is a record (or the end of the input) available without waiting?  Ends the
- * life of the current record. */
-bool rec_ready(struct rec_reader *r);
 int rec_reader_fd(const struct rec_reader *r);
 
 /* ---- values ---- */
@@ -113,7 +109,6 @@ void rec_begin(struct rec_writer *w, const char *kind);
 int rec_end(struct rec_writer *w, struct err *e) MUST_CHECK;
 
 /* Inside a map `key` is the key; inside an array it is NULL. */
-void put_nil(struct rec_writer *w, const char *key);
 void put_bool(struct rec_writer *w, const char *key, bool v);
 void put_int(struct rec_writer *w, const char *key, int64_t v);
 void put_uint(struct rec_writer *w, const char *key, uint64_t v);

@@ -263,12 +263,6 @@ int rec_copy(struct rec_writer *w, const struct rec *r, struct err *e)
 	return emit(w, r->kind, r->bytes, r->n_bytes, e);
 }
 
-void put_nil(struct rec_writer *w, const char *key)
-{
-	begin_value(w, key);
-	msgpack_pack_nil(&w->packer);
-}
-
 void put_bool(struct rec_writer *w, const char *key, bool v)
 {
 	begin_value(w, key);
