@@ -18,6 +18,7 @@
 
 #include "base/rng.h"
 #include "graph/graphrec.h"
+#include "graphgen.h"
 
 /* ---- a random source ---- */
 
@@ -440,24 +441,9 @@ static inline struct graph *make_graph(uint32_t n, uint32_t span)
 {
 	static const char *const types[] = {"Mix", "Stir", "Squeeze", "Part"};
 	static const uint32_t ins[] = {2, 1, 1, 2}, outs[] = {1, 1, 1, 3};
-	struct graph *g = graph_new();
+	struct graph *g = gen_columns(n, 2, 3, 1);
 	struct arena *a = g->arena;
-	g->name = g->xml = g->weights = "";
-	g->n = n;
-	g->id = ARENA_NEWN(a, int64_t, n);
-	g->node_name = ARENA_NEWN(a, const char *, n);
-	g->type = ARENA_NEWN(a, const char *, n);
-	g->opset = ARENA_NEWN(a, const char *, n);
-	g->attr_ptr = ARENA_NEWN(a, uint32_t, n + 1);
-	g->in_ptr = ARENA_NEWN(a, uint32_t, n + 1);
-	g->in_node = ARENA_NEWN(a, uint32_t, 2 * (size_t)n);
-	g->in_port = ARENA_NEWN(a, uint32_t, 2 * (size_t)n);
-	g->out_ptr = ARENA_NEWN(a, uint32_t, n + 1);
-	g->out_elem = ARENA_NEWN(a, uint8_t, 3 * (size_t)n);
-	g->out_rank = ARENA_NEWN(a, uint8_t, 3 * (size_t)n);
-	g->out_names = ARENA_NEWN(a, const char *, 3 * (size_t)n);
-	g->dim_ptr = ARENA_NEWN(a, uint32_t, 3 * (size_t)n + 1);
-	g->dim = ARENA_NEWN(a, int64_t, 3 * (size_t)n);
+	g->xml = g->weights = "";
 	g->set = ARENA_NEWN(a, uint32_t, n);
 	uint32_t m = 0, o = 0;
 	for (uint32_t v = 0; v < n; v++) {

@@ -21,33 +21,43 @@ static inline uint32_t gen_below(struct gen *r, uint32_t bound)
 	return rng_below(&r->at, r->next++, bound);
 }
 
-/* n nodes; node v > 0 has up to 3 inputs, most of them among the `span` nodes before
- * it (a small span makes long thin graphs); a quarter of the nodes are constants. */
-static inline struct graph *gen_graph(uint64_t seed, uint32_t n, uint32_t span)
+/* A graph of n nodes, all zero, with room for n_in inputs and n_out outputs a node, and `rank` dims an
+ * output.  No attributes, constants or sets. */
+static inline struct graph *gen_columns(uint32_t n, uint32_t n_in, uint32_t n_out, uint32_t rank)
 {
-	static const char *const types[] = {"Add", "ReLU", "Convolution", "MatMul", "MyOwnOp"};
-	struct gen r = gen_new(seed);
 	struct graph *g = graph_new();
 	struct arena *a = g->arena;
+	size_t outs = (size_t)n_out * n;
 	g->name = "made up";
-	g->ir_version = 11;
 	g->n = n;
 	g->id = ARENA_NEWN(a, int64_t, n);
 	g->node_name = ARENA_NEWN(a, const char *, n);
 	g->type = ARENA_NEWN(a, const char *, n);
 	g->opset = ARENA_NEWN(a, const char *, n);
 	g->attr_ptr = ARENA_NEWN(a, uint32_t, n + 1);
+	g->in_ptr = ARENA_NEWN(a, uint32_t, n + 1);
+	g->in_node = ARENA_NEWN(a, uint32_t, (size_t)n_in * n);
+	g->in_port = ARENA_NEWN(a, uint32_t, (size_t)n_in * n);
+	g->out_ptr = ARENA_NEWN(a, uint32_t, n + 1);
+	g->out_elem = ARENA_NEWN(a, uint8_t, outs);
+	g->out_rank = ARENA_NEWN(a, uint8_t, outs);
+	g->out_names = ARENA_NEWN(a, const char *, outs);
+	g->dim_ptr = ARENA_NEWN(a, uint32_t, outs + 1);
+	g->dim = ARENA_NEWN(a, int64_t, rank * outs);
+	return g;
+}
+
+/* n nodes; node v > 0 has up to 3 inputs, most of them among the `span` nodes before
+ * it (a small span makes long thin graphs); a quarter of the nodes are constants. */
+static inline struct graph *gen_graph(uint64_t seed, uint32_t n, uint32_t span)
+{
+	static const char *const types[] = {"Add", "ReLU", "Convolution", "MatMul", "MyOwnOp"};
+	struct gen r = gen_new(seed);
+	struct graph *g = gen_columns(n, 3, 2, 4);
+	struct arena *a = g->arena;
+	g->ir_version = 11;
 	g->attr_key = ARENA_NEWN(a, const char *, n);
 	g->attr_value = ARENA_NEWN(a, const char *, n);
-	g->in_ptr = ARENA_NEWN(a, uint32_t, n + 1);
-	g->in_node = ARENA_NEWN(a, uint32_t, 3 * (size_t)n);
-	g->in_port = ARENA_NEWN(a, uint32_t, 3 * (size_t)n);
-	g->out_ptr = ARENA_NEWN(a, uint32_t, n + 1);
-	g->out_elem = ARENA_NEWN(a, uint8_t, 2 * (size_t)n);
-	g->out_rank = ARENA_NEWN(a, uint8_t, 2 * (size_t)n);
-	g->out_names = ARENA_NEWN(a, const char *, 2 * (size_t)n);
-	g->dim_ptr = ARENA_NEWN(a, uint32_t, 2 * (size_t)n + 1);
-	g->dim = ARENA_NEWN(a, int64_t, 8 * (size_t)n);
 	g->const_node = ARENA_NEWN(a, uint32_t, n);
 	g->const_offset = ARENA_NEWN(a, uint64_t, n);
 	g->const_bytes = ARENA_NEWN(a, uint64_t, n);

@@ -2,18 +2,17 @@
 # ops: every operator kernel of the CPU and the OpenCL device against OpenVINO, one model per family of
 # generated cases (parity_op.py), through ir2dag and devrun.
 bats_require_minimum_version 1.5.0
+load common.bash
 
 setup_file() {
-	export HSDAG_PYTHON B OPENBLAS_NUM_THREADS=1
-	HSDAG_PYTHON=$(realpath -s "${HSDAG_PYTHON:-${B:-build}/venv/bin/python}")
-	B=$(realpath "${B:-build}")
-	"$HSDAG_PYTHON" -c 'import openvino' 2>/dev/null || return 0
+	common_setup_file
+	has_openvino || return 0
 	"$HSDAG_PYTHON" "$BATS_TEST_DIRNAME/parity_op.py" gen "$BATS_FILE_TMPDIR"
 }
 
 # family NAME [DEVICES] - run the family's model once and compare its results
 family() {
-	"$HSDAG_PYTHON" -c 'import openvino' 2>/dev/null || skip "needs OpenVINO in Python"
+	needs_openvino
 	local dir=$BATS_FILE_TMPDIR/$1 devices=${2:-cpu:0}
 	"$B/bin/ir2dag" "$dir/model.xml" |
 		"$B/bin/placebase" single -D "$devices" |
@@ -63,9 +62,9 @@ family() {
 # opencl NAME... - families on an OpenCL device, what it cannot run on the CPU
 opencl() {
 	local f dir
-	"$B/bin/devrun" --list | grep -q '^cl:0.0 .*PoCL' || skip "no PoCL"
-	[ "$(nproc)" -ge 2 ] || skip "one core"
-	"$HSDAG_PYTHON" -c 'import openvino' 2>/dev/null || skip "needs OpenVINO in Python"
+	needs_pocl
+	two_cores
+	needs_openvino
 	for f in "$@"; do
 		dir=$BATS_FILE_TMPDIR/$f
 		"$B/bin/ir2dag" "$dir/model.xml" | "$B/bin/devrun" --probe -D cpu:0,cl:0.0:1 |
@@ -86,7 +85,7 @@ opencl() {
 }
 
 @test "the comparison notices a wrong result" {
-	"$HSDAG_PYTHON" -c 'import openvino' 2>/dev/null || skip "needs OpenVINO in Python"
+	needs_openvino
 	cp -r "$BATS_FILE_TMPDIR/reduce" "$BATS_TEST_TMPDIR/reduce"
 	"$HSDAG_PYTHON" - "$BATS_TEST_TMPDIR/reduce/out/3.npy" <<-'PY'
 		import sys, numpy as np

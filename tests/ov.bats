@@ -2,36 +2,17 @@
 # ov: devices: OpenVINO's plugins run segments beside other devices, its own choices are one device
 # name, and whatever fails is a message or a record.
 bats_require_minimum_version 1.5.0
+load common.bash
 
 setup_file() {
-	export HSDAG_PYTHON B HSDAG_OPENVINO CORES PYTHONPATH=$BATS_TEST_DIRNAME PYTHONDONTWRITEBYTECODE=1
+	common_setup_file
+	export HSDAG_OPENVINO
 	export TBB_ENABLE_SANITIZERS=1   # else OpenVINO refuses to start in a sanitized program
-	HSDAG_PYTHON=$(realpath -s "${HSDAG_PYTHON:-${B:-build}/venv/bin/python}")
 	HSDAG_OPENVINO=$("$HSDAG_PYTHON" -c 'import openvino, os; print(os.path.dirname(openvino.__file__))')
-	B=$(realpath "${B:-build}")
-	PATH=$B/bin:$PATH
-	CORES=$(nproc)
-	cd "$BATS_FILE_TMPDIR" || return 1
-	sh "$BATS_TEST_DIRNAME/models.sh" googlenet rnnlm nmt2 tensor_iterator lstm_stateful .
-	local m
-	for m in googlenet rnnlm nmt2 tensor_iterator lstm_stateful; do
-		ir2dag "$m.xml" > "$m.mp"
-	done
+	models googlenet rnnlm nmt2 tensor_iterator lstm_stateful
 }
 
-setup() {
-	PATH=$B/bin:$PATH
-	cd "$BATS_FILE_TMPDIR" || return 1
-}
-
-two_cores() {
-	[ "$CORES" -ge 2 ] || skip "needs two cores"
-}
-
-py() {
-	(echo "import sys; from stream import *; import json, segments; runs = lambda f: [m for k, m in read(f) if k == 'run']"
-	 cat) | "$HSDAG_PYTHON" - "$@"
-}
+setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 
 # ran DEVICES MODEL METHOD... - the placement of METHOD runs, and gives OpenVINO's outputs.
 ran() {
@@ -40,8 +21,8 @@ ran() {
 	rm -rf in out
 	placebase "$@" -D "$devices" "$m.mp" > place.mp || return 1
 	devrun --no-reference --runs 2 --allow-shared -D "$devices" --save-inputs in --outputs out -o ran.mp place.mp || return 1
-	py "$m.xml" <<-'PY'
-		import openvino as ov
+	py - "$m.xml" <<-'PY'
+		import openvino as ov, segments
 		assert all(r["ok"] for r in runs("ran.mp")), [r.get("reason") for r in runs("ran.mp")]
 		core = ov.Core()
 		model = segments.load(core, sys.argv[1])
@@ -71,14 +52,14 @@ ran() {
 @test "two OpenVINO devices, and one beside OpenCL" {
 	two_cores
 	ran ov:CPU:0,ov:CPU:1 googlenet random --draw uniform --seed 5
-	devrun --list | grep -q '^cl:0.0 .*PoCL' || skip "no PoCL"
+	needs_pocl
 	ran ov:CPU:0,cl:0.0:1 googlenet random --draw uniform --seed 6
 }
 
 @test "every node a model of its own: --fuse none" {
 	placebase single -D ov:CPU:0 googlenet.mp | devrun --fuse none --no-reference --runs 1 --outputs each -o each.mp
 	placebase single -D ov:CPU:0 googlenet.mp | devrun --no-reference --runs 1 --outputs whole -o whole.mp
-	run -0 py <<-'PY'
+	run -0 py - <<-'PY'
 		a, b = np.load("each/0.npy"), np.load("whole/0.npy")
 		assert float(np.abs(a - b).max()) <= 1e-4 * float(np.abs(b).max())
 		assert runs("each.mp")[0]["ok"]
@@ -97,7 +78,7 @@ ran() {
 	ran ov:CPU:0/streams=1/precision=f32/SNIPPETS_MODE=DISABLE googlenet single
 	placebase single -D ov:CPU:0/precision=bf16 googlenet.mp | devrun --no-reference --runs 1 -o bf16.mp
 	placebase single -D ov:CPU:0/precision=default googlenet.mp | devrun --no-reference --runs 1 -o default.mp
-	run -0 py <<< 'assert all(runs(f)[0]["ok"] for f in ("bf16.mp", "default.mp"))'
+	run -0 py - <<< 'assert all(runs(f)[0]["ok"] for f in ("bf16.mp", "default.mp"))'
 }
 
 @test "names that are wrong are refused before anything runs" {
@@ -127,7 +108,7 @@ ran() {
 @test "variables and dynamic shapes mask the device" {
 	two_cores
 	run -0 --separate-stderr devrun --probe -D ov:CPU:0,cpu:1 -o masked.mp lstm_stateful.mp
-	run -0 py <<-'PY'
+	run -0 py - <<-'PY'
 		r = read("masked.mp")
 		g, mask = first(r, "graph"), array(first(r, "devs")["mask"])
 		sets, types = array(g["set"]), [g["types"][t] for t in array(g["type"])]
@@ -148,7 +129,7 @@ ran() {
 	[[ $output == *"cpu:0 "* || $output == *"cpu "* ]]
 	[[ $output != *"ov:"* ]]
 	placebase single -D cpu:0 googlenet.mp | HSDAG_OPENVINO=empty devrun --no-reference --runs 1 -o alone.mp
-	run -0 py <<< 'assert runs("alone.mp")[0]["ok"]'
+	run -0 py - <<< 'assert runs("alone.mp")[0]["ok"]'
 }
 
 @test "--openvino finds the library in a package, a venv, its own directory" {
@@ -178,7 +159,7 @@ ran() {
 	run -0 --separate-stderr devrun --openvino fails --runs 1 -o fine.mp both.mp
 	HSDAG_OPENVINO_FAILS=compile run -0 --separate-stderr devrun --openvino fails --runs 1 -o compile.mp both.mp
 	HSDAG_OPENVINO_FAILS=infer run -0 --separate-stderr devrun --openvino fails --runs 1 -o infer.mp both.mp
-	run -0 py <<-'PY'
+	run -0 py - <<-'PY'
 		assert [r["ok"] for r in runs("fine.mp")] == [True, True]
 		for f, text in (("compile.mp", "OpenVINO does not compile the segment: the plugin does not like it"),
 		                ("infer.mp", "inference failed")):

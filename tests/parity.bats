@@ -2,12 +2,11 @@
 # What devrun computes against OpenVINO's CPU plugin in f32 (parity.py): every model on a mixture
 # of a core and a unit of PoCL, and some on each device alone, on all cores, and on two cores.
 bats_require_minimum_version 1.5.0
+load common.bash
 
 setup_file() {
-	export HSDAG_PYTHON B OPENBLAS_NUM_THREADS=1
-	HSDAG_PYTHON=$(realpath -s "${HSDAG_PYTHON:-${B:-build}/venv/bin/python}")
-	B=$(realpath "${B:-build}")
-	"$HSDAG_PYTHON" -c 'import openvino' || skip "no OpenVINO; make test installs it"
+	common_setup_file
+	needs_openvino
 }
 
 # parity MODEL DEVICES[@SEED]...
@@ -18,7 +17,7 @@ parity() {
 	sh "$BATS_TEST_DIRNAME/models.sh" "$model" .
 	for d; do
 		case $d in
-		*cl:*) "$B/bin/devrun" --list | grep -q '^cl:0.0 .*PoCL' || continue ;;
+		*cl:*) has_pocl || continue ;;
 		*cpu:1*) [ "$(nproc)" -ge 2 ] || continue ;;
 		esac
 		cases+=("$model@$d")

@@ -2,12 +2,11 @@
 # Models of kinds that tests/models does not have (zoo.py), against OpenVINO: on all cores, on
 # OpenCL as far as it can, and on random placements over three devices.
 bats_require_minimum_version 1.5.0
+load common.bash
 
 setup_file() {
-	export HSDAG_PYTHON B OPENBLAS_NUM_THREADS=1
-	HSDAG_PYTHON=$(realpath -s "${HSDAG_PYTHON:-${B:-build}/venv/bin/python}")
-	B=$(realpath "${B:-build}")
-	"$HSDAG_PYTHON" -c 'import openvino' || skip "no OpenVINO; make test installs it"
+	common_setup_file
+	needs_openvino
 	"$HSDAG_PYTHON" "$BATS_TEST_DIRNAME/zoo.py" llm llm-u4 llm-i8 quantized detector control unet \
 		"$BATS_FILE_TMPDIR"
 }
