@@ -119,14 +119,17 @@ static void make(struct layer *l, const struct shape *s, enum elem weights)
 					    .pad_begin = {s->top, s->left},
 					    .pad_end = {s->bottom, s->right},
 					    .grouped = s->groups > 1};
-	l->in[0] = (struct tensor){EL_F32, 4, {s->batch, s->groups * s->cin, s->h, s->w}, NULL};
-	l->in[1] = s->groups > 1
-			   ? (struct tensor){weights, 5, {s->groups, s->cout, s->cin, s->kh, s->kw}, NULL}
-			   : (struct tensor){weights, 4, {s->cout, s->cin, s->kh, s->kw}, NULL};
-	l->out = (struct tensor){EL_F32, 4, {s->batch, s->groups * s->cout,
-					     size_out(s->h, s->kh, s->sh, s->dh, s->top + s->bottom),
-					     size_out(s->w, s->kw, s->sw, s->dw, s->left + s->right)},
-				 NULL};
+	l->in[0] = (struct tensor){.elem = EL_F32, .rank = 4,
+				   .dim = {s->batch, s->groups * s->cin, s->h, s->w}};
+	l->in[1] = (struct tensor){.elem = weights, .rank = 4,
+				   .dim = {s->cout, s->cin, s->kh, s->kw}};
+	if (s->groups > 1)
+		l->in[1] = (struct tensor){.elem = weights, .rank = 5,
+					   .dim = {s->groups, s->cout, s->cin, s->kh, s->kw}};
+	l->out = (struct tensor){.elem = EL_F32, .rank = 4,
+				 .dim = {s->batch, s->groups * s->cout,
+					 size_out(s->h, s->kh, s->sh, s->dh, s->top + s->bottom),
+					 size_out(s->w, s->kw, s->sw, s->dw, s->left + s->right)}};
 	fill(&l->in[0]);
 	fill(&l->in[1]);
 	l->out.data = mem_try((size_t)tensor_bytes(&l->out));
