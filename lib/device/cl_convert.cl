@@ -1,10 +1,11 @@
 /* cl_convert.cl - from one element type to another. */
 
 /* o = (type of o) a, dense. */
-kernel GROUP(LS) void convert(global const uchar *a, global uchar *o, const struct elem_args p)
+KERNEL(LS, convert, (global const uchar *a, global uchar *o, const struct elem_args p),
+	(a, o, p))
 {
 	FOR_ROWS(p.r) {
-		PLAIN for (int i = i0 + (int)get_local_id(0); i < i1; i += LS) {
+		PLAIN for (int i = i0 + LOCAL; i < i1; i += LS) {
 #ifdef cl_khr_fp64
 			if (p.code[0] == C_F64 || p.code[3] == C_F64) {
 				double x = p.code[0] == C_F64 ? ((global const double *)a)[i]
@@ -38,11 +39,11 @@ kernel GROUP(LS) void convert(global const uchar *a, global uchar *o, const stru
 	}
 }
 
-kernel GROUP(LS) void convert_f16_f32(global const half *restrict a, global float *restrict o,
-	const struct elem_args p)
+KERNEL(LS, convert_f16_f32, (global const half *restrict a, global float *restrict o,
+	const struct elem_args p), (a, o, p))
 {
 	FOR_ROWS(p.r) {
-		for (int i = i0 + (int)get_local_id(0) * VW; i < i1; i += LS * VW) {
+		for (int i = i0 + LOCAL * VW; i < i1; i += LS * VW) {
 			if (i1 - i >= VW)
 				VSTORE(VLOAD_HALF(0, a + i), 0, o + i);
 			else

@@ -163,13 +163,14 @@ INLINE void put_row(local const float *t, global float *c, int n, const struct g
 		PLAIN ROW store(x[v], c + v * VW, n - v * VW);
 }
 
-kernel GROUP(GEMM_LS) void gemm(global const float *restrict a, global const float *restrict b,
-	global float *c, global const float *p0, global const float *p1, global const float *p2,
-	global const float *p3, const struct gemm_args p)
+KERNEL_LOCAL(GEMM_LS, gemm, (local float bt[KC * NR + VW], ct[MC * NR]),
+	(local float *bt, local float *ct), (bt, ct),
+	(global const float *restrict a, global const float *restrict b, global float *c,
+	global const float *p0, global const float *p1, global const float *p2,
+	global const float *p3, const struct gemm_args p), (a, b, c, p0, p1, p2, p3, p))
 {
-	local float bt[KC * NR + VW], ct[MC * NR];
-	int n0 = get_group_id(0) * NR, n = min(NR, p.n - n0), nv = (n + VW - 1) / VW;
-	int z = get_group_id(2), m_begin = get_group_id(1) * p.m_chunk;
+	int n0 = group.x * NR, n = min(NR, p.n - n0), nv = (n + VW - 1) / VW;
+	int z = group.z, m_begin = group.y * p.m_chunk;
 	int m_end = min(m_begin + p.m_chunk, p.m), bz = row_offset(z, p.n_batch, p.batch, p.bs);
 	int ra = p.a_packed ? 1 : p.ars, ka = p.a_packed ? MR : p.acs;
 	bool direct = p.b_mode == B_PACKED && !p.b_half;

@@ -3,8 +3,6 @@
  * A work-item takes whole columns: all that could touch one place is done by one
  * item, in the order that the operators promise. */
 
-#define FOR_COLUMNS(n) PLAIN for (int col = get_global_id(0); col < (n); col += get_global_size(0))
-
 void copy_element(global const uchar *a, long i, global uchar *o, long j, int log)
 {
 	switch (log) {
@@ -23,10 +21,10 @@ int index_at(global const uchar *idx, int code, int i, int n)
 
 /* data (outer, n, inner), indices of the same rank with n_idx for n; column: a place of indices
  * without the axis. */
-kernel GROUP(LS) void gather_elements(global const uchar *a, global const uchar *idx,
-	global uchar *o, const struct index_args p)
+KERNEL(LS, gather_elements, (global const uchar *a, global const uchar *idx, global uchar *o,
+	const struct index_args p), (a, idx, o, p))
 {
-	FOR_COLUMNS(p.outer * p.n_idx * p.inner) {
+	FOR_ITEMS(col, p.outer * p.n_idx * p.inner) {
 		int inner = col % p.inner, outer = col / p.inner / p.n_idx;
 		int i = index_at(idx, p.idx_code, col, p.n);
 		copy_element(a, ((long)outer * p.n + i) * p.inner + inner, o, col, p.log);
@@ -42,10 +40,10 @@ int place_of(global const uchar *idx, const struct index_args *p, int i)
 	return at;
 }
 
-kernel GROUP(LS) void gather_nd(global const uchar *a, global const uchar *idx, global uchar *o,
-	const struct index_args p)
+KERNEL(LS, gather_nd, (global const uchar *a, global const uchar *idx, global uchar *o,
+	const struct index_args p), (a, idx, o, p))
 {
-	FOR_COLUMNS(p.outer * p.n_idx * p.inner) {
+	FOR_ITEMS(col, p.outer * p.n_idx * p.inner) {
 		int i = col / p.inner, outer = i / p.n_idx;
 		copy_element(a, ((long)outer * p.n + place_of(idx, &p, i)) * p.inner + col % p.inner,
 			o, col, p.log);
@@ -53,20 +51,20 @@ kernel GROUP(LS) void gather_nd(global const uchar *a, global const uchar *idx, 
 }
 
 /* o is a copy of data already.  ScatterNDUpdate: column: an element of a slice. */
-kernel GROUP(LS) void scatter_nd(global const uchar *upd, global const uchar *idx, global uchar *o,
-	const struct index_args p)
+KERNEL(LS, scatter_nd, (global const uchar *upd, global const uchar *idx, global uchar *o,
+	const struct index_args p), (upd, idx, o, p))
 {
-	FOR_COLUMNS(p.inner)
+	FOR_ITEMS(col, p.inner)
 		PLAIN for (int i = 0; i < p.n_idx; i++)
 			copy_element(upd, (long)i * p.inner + col, o,
 				(long)place_of(idx, &p, i) * p.inner + col, p.log);
 }
 
 /* ScatterUpdate: column: (outer, inner). */
-kernel GROUP(LS) void scatter(global const uchar *upd, global const uchar *idx, global uchar *o,
-	const struct index_args p)
+KERNEL(LS, scatter, (global const uchar *upd, global const uchar *idx, global uchar *o,
+	const struct index_args p), (upd, idx, o, p))
 {
-	FOR_COLUMNS(p.outer * p.inner) {
+	FOR_ITEMS(col, p.outer * p.inner) {
 		long outer = col / p.inner, inner = col % p.inner;
 		PLAIN for (int i = 0; i < p.n_idx; i++)
 			copy_element(upd, (outer * p.n_idx + i) * p.inner + inner, o, (outer * p.n
@@ -98,10 +96,10 @@ long combine_int(int op, long x, long y)
 
 /* ScatterElementsUpdate: column: a place of indices without the axis, whose n_idx indices lie
  * idx_inner apart; its place in o by dim and stride. */
-kernel GROUP(LS) void scatter_elements(global const uchar *upd, global const uchar *idx,
-	global uchar *o, const struct index_args p)
+KERNEL(LS, scatter_elements, (global const uchar *upd, global const uchar *idx, global uchar *o,
+	const struct index_args p), (upd, idx, o, p))
 {
-	FOR_COLUMNS(p.outer) {
+	FOR_ITEMS(col, p.outer) {
 		int first = col / p.idx_inner * p.idx_outer + col % p.idx_inner;
 		int base = row_offset(col, p.rank, p.dim, p.stride);
 		for (int i = 0; i < p.n_idx; i++) {
@@ -139,10 +137,10 @@ kernel GROUP(LS) void scatter_elements(global const uchar *upd, global const uch
 }
 
 /* indices (outer, inner) -> (outer, n, inner): value on where the index is, else off. */
-kernel GROUP(LS) void one_hot(global const uchar *idx, global const uchar *on,
-	global const uchar *off, global uchar *o, const struct index_args p)
+KERNEL(LS, one_hot, (global const uchar *idx, global const uchar *on, global const uchar *off,
+	global uchar *o, const struct index_args p), (idx, on, off, o, p))
 {
-	FOR_COLUMNS(p.outer * p.n * p.inner) {
+	FOR_ITEMS(col, p.outer * p.n * p.inner) {
 		int inner = col % p.inner, t = col / p.inner % p.n, outer = col / p.inner / p.n;
 		bool is = index_at(idx, p.idx_code, outer * p.inner + inner,
 				   p.exclusive ? p.n : 0) == t;
@@ -150,9 +148,10 @@ kernel GROUP(LS) void one_hot(global const uchar *idx, global const uchar *on,
 	}
 }
 
-kernel GROUP(LS) void cum_sum(global const uchar *a, global uchar *o, const struct index_args p)
+KERNEL(LS, cum_sum, (global const uchar *a, global uchar *o, const struct index_args p),
+	(a, o, p))
 {
-	FOR_COLUMNS(p.outer * p.inner) {
+	FOR_ITEMS(col, p.outer * p.inner) {
 		long base = (long)(col / p.inner) * p.n * p.inner + col % p.inner, sum = 0;
 		float total = 0.0f;
 		for (int i = 0; i < p.n; i++) {
@@ -177,10 +176,10 @@ bool before(float x, int i, float y, int j, int op)
 }
 
 /* The depth best of n, kept in order in the results while they are looked for. */
-kernel GROUP(LS) void top_k(global const real *a, global real *value, global uchar *index,
-	const struct index_args p)
+KERNEL(LS, top_k, (global const real *a, global real *value, global uchar *index,
+	const struct index_args p), (a, value, index, p))
 {
-	FOR_COLUMNS(p.outer * p.inner) {
+	FOR_ITEMS(col, p.outer * p.inner) {
 		int outer = col / p.inner, base = outer * p.n * p.inner + col % p.inner, have = 0;
 		int to = outer * p.depth * p.inner + col % p.inner;
 		for (int i = 0; i < p.n; i++) {
@@ -221,11 +220,11 @@ kernel GROUP(LS) void top_k(global const real *a, global real *value, global uch
 
 /* a (.., n, ..): the first lengths[b] elements along one axis in reverse; the other axis, which
  * has the batch, lies before (reverse) or behind it. */
-kernel GROUP(LS) void reverse_sequence(global const uchar *a, global const uchar *len,
-	global uchar *o, const struct index_args p)
+KERNEL(LS, reverse_sequence, (global const uchar *a, global const uchar *len, global uchar *o,
+	const struct index_args p), (a, len, o, p))
 {
 	/* (outer, dim[0], inner, dim[1], stride[0]) */
-	FOR_COLUMNS(p.outer * p.dim[0] * p.inner * p.dim[1] * p.stride[0]) {
+	FOR_ITEMS(col, p.outer * p.dim[0] * p.inner * p.dim[1] * p.stride[0]) {
 		int c = col % p.stride[0], r = col / p.stride[0], j = r % p.dim[1];
 		r /= p.dim[1];
 		int m = r % p.inner, i = r / p.inner % p.dim[0], outer = r / p.inner / p.dim[0];

@@ -16,13 +16,13 @@ bool test(int op, float x, float y, float alpha)
 	}
 }
 
-kernel GROUP(LS) void elem_test(global const real *restrict a, global const real *restrict b,
-	global uchar *restrict o, const struct elem_args p)
+KERNEL(LS, elem_test, (global const real *restrict a, global const real *restrict b,
+	global uchar *restrict o, const struct elem_args p), (a, b, o, p))
 {
 	FOR_ROWS(p.r) {
 		int oa = row_offset(row, p.rank, p.dim, p.stride[0]);
 		int ob = p.n_in > 1 ? row_offset(row, p.rank, p.dim, p.stride[1]) : 0;
-		PLAIN for (int i = i0 + (int)get_local_id(0); i < i1; i += LS) {
+		PLAIN for (int i = i0 + LOCAL; i < i1; i += LS) {
 			float x = ld(a, oa + i * p.inner[0]);
 			float y = p.n_in > 1 ? ld(b, ob + i * p.inner[1]) : 0.0f;
 			o[row * p.r.inner + i] = test(p.op, x, y, p.alpha);
@@ -36,15 +36,16 @@ kernel GROUP(LS) void elem_test(global const real *restrict a, global const real
 		int oa = row_offset(row, p.rank, p.dim, p.stride[0]); \
 		int ob = row_offset(row, p.rank, p.dim, p.stride[1]); \
 		int oc = row_offset(row, p.rank, p.dim, p.stride[2]); \
-		PLAIN for (int i = i0 + (int)get_local_id(0); i < i1; i += LS) \
+		PLAIN for (int i = i0 + LOCAL; i < i1; i += LS) \
 			((global T *)o)[row * p.r.inner + i] = a[oa + i * p.inner[0]] \
 				? tb[ob + i * p.inner[1]] : tc[oc + i * p.inner[2]]; \
 	} \
 } while (0)
 
 /* p.op: log of the size of an element. */
-kernel GROUP(LS) void choose(global const uchar *restrict a, global const uchar *restrict b,
-	global const uchar *restrict c, global uchar *restrict o, const struct elem_args p)
+KERNEL(LS, choose, (global const uchar *restrict a, global const uchar *restrict b,
+	global const uchar *restrict c, global uchar *restrict o, const struct elem_args p),
+	(a, b, c, o, p))
 {
 	switch (p.op) {
 	case 0: SELECT(uchar); break;
@@ -112,13 +113,13 @@ long f_int(int op, long x, long y, float alpha, float beta)
 	}
 }
 
-kernel GROUP(LS) void elem_int(global const uchar *a, global const uchar *b, global uchar *o,
-	const struct elem_args p)
+KERNEL(LS, elem_int, (global const uchar *a, global const uchar *b, global uchar *o,
+	const struct elem_args p), (a, b, o, p))
 {
 	FOR_ROWS(p.r) {
 		int oa = row_offset(row, p.rank, p.dim, p.stride[0]);
 		int ob = p.n_in > 1 ? row_offset(row, p.rank, p.dim, p.stride[1]) : 0;
-		PLAIN for (int i = i0 + (int)get_local_id(0); i < i1; i += LS) {
+		PLAIN for (int i = i0 + LOCAL; i < i1; i += LS) {
 			long x = load_int(a, p.code[0], oa + i * p.inner[0]);
 			long y = p.n_in > 1 ? load_int(b, p.code[1], ob + i * p.inner[1]) : 0;
 			store_int(f_int(p.op, x, y, p.alpha, p.beta), o, p.code[3],
@@ -127,9 +128,10 @@ kernel GROUP(LS) void elem_int(global const uchar *a, global const uchar *b, glo
 	}
 }
 
-kernel GROUP(LS) void reduce_int(global const uchar *x, global uchar *o, const struct reduce_args p)
+KERNEL(LS, reduce_int, (global const uchar *x, global uchar *o, const struct reduce_args p),
+	(x, o, p))
 {
-	PLAIN for (int r = get_global_id(0); r < p.n; r += get_global_size(0)) {
+	FOR_ITEMS(r, p.n) {
 		int base = row_offset(r, p.rank, p.dim, p.stride), n = 1;
 		for (int d = 0; d < p.n_red; d++)
 			n *= p.red_dim[d];
@@ -155,10 +157,10 @@ kernel GROUP(LS) void reduce_int(global const uchar *x, global uchar *o, const s
 	}
 }
 
-kernel GROUP(LS) void range(global const uchar *start, global const uchar *step, global uchar *o,
-	const struct range_args p)
+KERNEL(LS, range, (global const uchar *start, global const uchar *step, global uchar *o,
+	const struct range_args p), (start, step, o, p))
 {
-	PLAIN for (int i = get_global_id(0); i < p.n; i += get_global_size(0)) {
+	FOR_ITEMS(i, p.n) {
 		if (is_real(p.to)) {
 			float s = is_real(p.start) ? load_real(start, p.start, 0)
 				: (float)load_int(start, p.start, 0);

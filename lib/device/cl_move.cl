@@ -10,17 +10,17 @@
 		global T *ro = (global T *)o + p.out \
 			+ row_offset(row, p.rank, p.dim, p.so); \
 		if (p.inner_i == 1 && p.inner_o == 1) { \
-			how for (int i = i0 + (int)get_local_id(0); i < i1; i += LS) \
+			how for (int i = i0 + LOCAL; i < i1; i += LS) \
 				ro[i] = ra[i]; \
 		} else { \
-			PLAIN for (int i = i0 + (int)get_local_id(0); i < i1; i += LS) \
+			PLAIN for (int i = i0 + LOCAL; i < i1; i += LS) \
 				ro[i * p.inner_o] = ra[i * p.inner_i]; \
 		} \
 	} \
 } while (0)
 
-kernel GROUP(LS) void move(global const uchar *restrict a, global uchar *restrict o,
-	const struct move_args p)
+KERNEL(LS, move, (global const uchar *restrict a, global uchar *restrict o,
+	const struct move_args p), (a, o, p))
 {
 	switch (p.log) {
 	case 0: MOVE(uchar, PLAIN); break;
@@ -41,13 +41,13 @@ kernel GROUP(LS) void move(global const uchar *restrict a, global uchar *restric
 		global const T *d = (global const T *)data \
 			+ ((long)outer * p.axis + (in ? at : 0)) * p.r.inner; \
 		global T *ro = (global T *)o + (long)row * p.r.inner; \
-		how for (int i = i0 + (int)get_local_id(0); i < i1; i += LS) \
+		how for (int i = i0 + LOCAL; i < i1; i += LS) \
 			ro[i] = in ? d[i] : (T)0; \
 	} \
 } while (0)
 
-kernel GROUP(LS) void gather(global const uchar *restrict data, global const uchar *restrict idx,
-	global uchar *restrict o, const struct gather_args p)
+KERNEL(LS, gather, (global const uchar *restrict data, global const uchar *restrict idx,
+	global uchar *restrict o, const struct gather_args p), (data, idx, o, p))
 {
 	switch (p.log) {
 	case 0: GATHER(uchar, PLAIN); break;

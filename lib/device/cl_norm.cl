@@ -7,15 +7,15 @@ float group_reduce(float x, bool maximum, local float *tmp)
 #if LS == 1
 	return x;
 #else
-	int l = get_local_id(0);
-	barrier(CLK_LOCAL_MEM_FENCE);
+	int l = LOCAL;
+	SYNC;
 	tmp[l] = x;
 	for (int s = LS / 2; s > 0; s /= 2) {
-		barrier(CLK_LOCAL_MEM_FENCE);
+		SYNC;
 		if (l < s)
 			tmp[l] = maximum ? fmax(tmp[l], tmp[l + s]) : tmp[l] + tmp[l + s];
 	}
-	barrier(CLK_LOCAL_MEM_FENCE);
+	SYNC;
 	return tmp[0];
 #endif
 }
@@ -52,11 +52,10 @@ void store_row(fv x, global real *p, int s, int i, int m)
 }
 
 /* x and o may be one. */
-kernel GROUP(LS) void softmax(global const real *x, global real *o,
-	const struct norm_args p)
+KERNEL_LOCAL(LS, softmax, (local float tmp[LS]), (local float *tmp), (tmp),
+	(global const real *x, global real *o, const struct norm_args p), (x, o, p))
 {
-	local float tmp[LS];
-	int row = get_group_id(0), s = p.inner;
+	int row = group.x, s = p.inner;
 	int n = p.causal ? min(p.n, row % p.causal + 1) : p.n;
 	int base = row / s * p.n * s + row % s;
 	fv top = (fv)(-INFINITY), sum = (fv)(0.0f);
@@ -81,17 +80,17 @@ kernel GROUP(LS) void softmax(global const real *x, global real *o,
 		FOR_ROW(n)
 			store_row(load_row(o, s, i, m, 0.0f) * scale, o, s, i, m);
 	}
-	for (int i = n + (int)get_local_id(0); i < p.n; i += LS)
+	for (int i = n + LOCAL; i < p.n; i += LS)
 		st(p.log ? -INFINITY : 0.0f, o, i * s);
 }
 
-kernel GROUP(LS) void mvn(global const real *restrict x, global real *o, global const real *p0,
+KERNEL_LOCAL(LS, mvn, (local float tmp[LS]), (local float *tmp), (tmp),
+	(global const real *restrict x, global real *o, global const real *p0,
 	global const real *p1, global const real *p2, global const real *p3,
-	const struct norm_args p)
+	const struct norm_args p), (x, o, p0, p1, p2, p3, p))
 {
-	local float tmp[LS];
 	fv sum = (fv)(0.0f), var = (fv)(0.0f);
-	int row = get_group_id(0);
+	int row = group.x;
 	struct sources s;
 	x += row * p.n;
 	o += row * p.n;
@@ -109,7 +108,7 @@ kernel GROUP(LS) void mvn(global const real *restrict x, global real *o, global 
 		scale = p.eps_inside ? 1.0f / sqrt(v + p.eps) : 1.0f / (sqrt(v) + p.eps);
 	}
 	sources_of(&s, p.at, p0, p1, p2, p3, row);
-	for (int i = (int)get_local_id(0) * (CV * VW); i < p.n; i += LS * CV * VW) {
+	for (int i = LOCAL * (CV * VW); i < p.n; i += LS * CV * VW) {
 		fv y[CV];
 		ROW y[v] = (load(x, 1, i + v * VW, p.n - i - v * VW) - mean) * scale;
 		chain_apply(y, &p.chain, &s, i, p.n - i);

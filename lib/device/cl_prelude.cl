@@ -31,6 +31,45 @@ typedef CAT(uint, VW) uv;
 #define INLINE __attribute__((always_inline))
 #define GROUP(n) __attribute__((reqd_work_group_size(n, 1, 1)))
 
+/* Which work-group this is, and how many there are (of the first dimension). */
+struct group {
+	int x, y, z, n;
+};
+#define THIS_GROUP (struct group){get_group_id(0), get_group_id(1), get_group_id(2), \
+	get_num_groups(0)}
+
+/* KERNEL(work-items in a group, name, (parameters), (their names)) { ... }: a kernel whose work
+ * is a function of its own.  PoCL compiles what is in a kernel three times, once for each way
+ * to call it, and optimises most of it again; this it compiles once.  `group` and
+ * LOCAL, the work-item in its group, take the place of OpenCL's functions, SYNC that of barrier
+ * (a function with barriers is inlined).  KERNEL_LOCAL has local
+ * memory besides: its declarations, as parameters, and their names. */
+#if LS == 1
+#define WORK __attribute__((noinline))
+#define LOCAL 0
+#define SYNC do { } while (0)
+#else
+#define WORK INLINE
+#define LOCAL ((int)get_local_id(0))
+#define SYNC barrier(CLK_LOCAL_MEM_FENCE)
+#endif
+#define UNPACK(...) __VA_ARGS__
+#define KERNEL(size, name, params, args) \
+	WORK void name##_work(const struct group group, UNPACK params); \
+	kernel GROUP(size) void name(UNPACK params) \
+	{ \
+		name##_work(THIS_GROUP, UNPACK args); \
+	} \
+	WORK void name##_work(const struct group group, UNPACK params)
+#define KERNEL_LOCAL(size, name, locals, local_params, local_args, params, args) \
+	WORK void name##_work(const struct group group, UNPACK local_params, UNPACK params); \
+	kernel GROUP(size) void name(UNPACK params) \
+	{ \
+		UNPACK locals; \
+		name##_work(THIS_GROUP, UNPACK local_args, UNPACK args); \
+	} \
+	WORK void name##_work(const struct group group, UNPACK local_params, UNPACK params)
+
 #ifdef cl_khr_fp64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
@@ -51,9 +90,13 @@ typedef float real;
 
 /* For every row of this work-group: `row`, and its elements from i0 to i1. */
 #define FOR_ROWS(r) \
-	for (int g_ = get_group_id(0), row = g_ / (r).chunks * (r).rows, \
+	for (int g_ = group.x, row = g_ / (r).chunks * (r).rows, \
 	     e_ = min(row + (r).rows, (r).n), i0 = g_ % (r).chunks * (r).chunk, \
 	     i1 = min(i0 + (r).chunk, (r).inner); row < e_; row++)
+
+/* Numbers below n, shared out to all work-items. */
+#define FOR_ITEMS(i, end) \
+	PLAIN for (int i = group.x * LS + LOCAL; i < (end); i += group.n * LS)
 
 /* Element offset of a row in an input with strides `s` over the outer loops. */
 int row_offset(int row, int rank, const int *dim, const int *s)
@@ -167,5 +210,5 @@ void store(fv x, global real *p, int m)
 }
 
 /* The work-items of a group side by side over n elements: m of them from i on. */
-#define FOR_ROW(n) for (int i = (int)get_local_id(0) * VW, m; \
+#define FOR_ROW(n) for (int i = LOCAL * VW, m; \
 	m = min((n) - i, VW), i < (n); i += LS * VW)

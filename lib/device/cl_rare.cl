@@ -22,13 +22,13 @@ fv f_rare(int op, fv x, fv y)
 }
 
 /* o = f(op, a, b); the operator is the same for all work-items. */
-kernel GROUP(LS) void elem_rare(global const real *a, global const real *b, global real *o,
-	const struct elem_args p)
+KERNEL(LS, elem_rare, (global const real *a, global const real *b, global real *o,
+	const struct elem_args p), (a, b, o, p))
 {
 	FOR_ROWS(p.r) {
 		int oa = row_offset(row, p.rank, p.dim, p.stride[0]);
 		int ob = p.n_in > 1 ? row_offset(row, p.rank, p.dim, p.stride[1]) : 0;
-		for (int i = i0 + (int)get_local_id(0) * VW; i < i1; i += LS * VW) {
+		for (int i = i0 + LOCAL * VW; i < i1; i += LS * VW) {
 			int m = min(i1 - i, VW);
 			fv x = load(a + oa, p.inner[0], i, m), y = (fv)(1.0f);
 			if (p.n_in > 1)

@@ -23,10 +23,11 @@ float reduce_pair(int op, float x, float y)
 }
 
 /* Over the loops red_dim, for one result per work-group. */
-kernel GROUP(LS) void reduce(global const real *restrict x, global real *restrict o,
-	const struct reduce_args p)
+KERNEL_LOCAL(LS, reduce, (local float tmp[LS]), (local float *tmp), (tmp),
+	(global const real *restrict x, global real *restrict o, const struct reduce_args p),
+	(x, o, p))
 {
-	int r = get_group_id(0), l = get_local_id(0), last = p.n_red - 1, n_rows = 1;
+	int r = group.x, l = LOCAL, last = p.n_red - 1, n_rows = 1;
 	float id = reduce_start(p.op), t[VW], y;
 	fv acc = (fv)(id);
 	x += row_offset(r, p.rank, p.dim, p.stride);
@@ -44,7 +45,6 @@ kernel GROUP(LS) void reduce(global const real *restrict x, global real *restric
 	for (int j = 1; j < VW; j++)
 		y = reduce_pair(p.op, y, t[j]);
 #if LS > 1
-	local float tmp[LS];
 	tmp[l] = y;
 	for (int s = LS / 2; s > 0; s /= 2) {
 		barrier(CLK_LOCAL_MEM_FENCE);

@@ -13,14 +13,15 @@ float quantize(float x, float il, float ih, float ol, float oh, float top)
 }
 
 /* o = f(a, b, c, d, e) with broadcasting. */
-kernel GROUP(LS) void elem_five(global const real *a, global const real *b, global const real *c,
-	global const real *d, global const real *e, global real *o, const struct five_args p)
+KERNEL(LS, elem_five, (global const real *a, global const real *b, global const real *c,
+	global const real *d, global const real *e, global real *o, const struct five_args p),
+	(a, b, c, d, e, o, p))
 {
 	FOR_ROWS(p.r) {
 		int at[5];
 		UNROLL for (int j = 0; j < 5; j++)
 			at[j] = row_offset(row, p.rank, p.dim, p.stride[j]);
-		for (int i = i0 + (int)get_local_id(0); i < i1; i += LS) {
+		for (int i = i0 + LOCAL; i < i1; i += LS) {
 			float x = ld(a, at[0] + i * p.inner[0]), q = ld(b, at[1] + i * p.inner[1]);
 			float r = ld(c, at[2] + i * p.inner[2]), s = ld(d, at[3] + i * p.inner[3]);
 			float t = ld(e, at[4] + i * p.inner[4]);
@@ -33,10 +34,10 @@ kernel GROUP(LS) void elem_five(global const real *a, global const real *b, glob
 }
 
 /* A work-item for each (outer, inner). */
-#define FOR_AXES(p) PLAIN for (int col = get_global_id(0); col < (p).outer * (p).inner; \
-	col += get_global_size(0))
+#define FOR_AXES(p) FOR_ITEMS(col, (p).outer * (p).inner)
 
-kernel GROUP(LS) void normalize_l2(global const real *x, global real *o, const struct axis_args p)
+KERNEL(LS, normalize_l2, (global const real *x, global real *o, const struct axis_args p),
+	(x, o, p))
 {
 	FOR_AXES(p) {
 		int base = col / p.inner * p.n * p.inner + col % p.inner;
@@ -51,7 +52,7 @@ kernel GROUP(LS) void normalize_l2(global const real *x, global real *o, const s
 	}
 }
 
-kernel GROUP(LS) void lrn(global const real *x, global real *o, const struct axis_args p)
+KERNEL(LS, lrn, (global const real *x, global real *o, const struct axis_args p), (x, o, p))
 {
 	FOR_AXES(p) {
 		int base = col / p.inner * p.n * p.inner + col % p.inner;
@@ -69,12 +70,12 @@ kernel GROUP(LS) void lrn(global const real *x, global real *o, const struct axi
 }
 
 /* x (batch, channels, kh, kw, h, w): each output is the sum of the products that fall on it. */
-kernel GROUP(LS) void fold(global const real *x, global real *o, const struct fold_args p)
+KERNEL(LS, fold, (global const real *x, global real *o, const struct fold_args p), (x, o, p))
 {
 	int n = p.batch * p.channels * p.oh;
-	for (int row = get_group_id(0); row < n; row += get_num_groups(0)) {
+	for (int row = group.x; row < n; row += group.n) {
 		int c = row / p.oh, y = row % p.oh + p.ph;
-		for (int j = get_local_id(0); j < p.ow; j += LS) {
+		for (int j = LOCAL; j < p.ow; j += LS) {
 			float sum = 0.0f;
 			for (int ky = 0; ky < p.kh; ky++) {
 				int iy = y - ky * p.dh;
@@ -111,10 +112,11 @@ float activate(int op, float x, float clip)
  * of its row it is follows from the row's length.  GRU in two parts where the reset comes before
  * the product: CELL_GRU_RESET puts r * h into s2, CELL_GRU takes its product with R there.
  * Source: LSTMCell-4, GRUCell-3, RNNCell-1. */
-kernel GROUP(LS) void cell(global const real *xg, global const real *rg, global real *h,
-	global real *s2, global real *out, global const uchar *len, const struct cell_args p)
+KERNEL(LS, cell, (global const real *xg, global const real *rg, global real *h, global real *s2,
+	global real *out, global const uchar *len, const struct cell_args p),
+	(xg, rg, h, s2, out, len, p))
 {
-	PLAIN for (int i = get_global_id(0); i < p.batch * p.hidden; i += get_global_size(0)) {
+	FOR_ITEMS(i, p.batch * p.hidden) {
 		int b = i / p.hidden, j = i - b * p.hidden, n = p.hidden, t = p.t;
 		int length = p.code < 0 ? p.steps : (int)load_int(len, p.code, b);
 		if (t >= length) {

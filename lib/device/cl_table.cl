@@ -11,7 +11,7 @@
 			base += t; \
 			rest = q; \
 		} \
-		PLAIN for (int i = i0 + (int)get_local_id(0); i < i1; i += LS) { \
+		PLAIN for (int i = i0 + LOCAL; i < i1; i += LS) { \
 			int t = tab[p.at[p.rank] + i]; \
 			((global T *)o)[row * p.r.inner + i] = in && t >= 0 \
 				? ((global const T *)a)[base + t] \
@@ -20,8 +20,9 @@
 	} \
 } while (0)
 
-kernel GROUP(LS) void remap(global const uchar *restrict a, global const uchar *restrict fill,
-	global const int *restrict tab, global uchar *restrict o, const struct table_args p)
+KERNEL(LS, remap, (global const uchar *restrict a, global const uchar *restrict fill,
+	global const int *restrict tab, global uchar *restrict o, const struct table_args p),
+	(a, fill, tab, o, p))
 {
 	switch (p.log) {
 	case 0: REMAP(uchar); break;
@@ -33,8 +34,9 @@ kernel GROUP(LS) void remap(global const uchar *restrict a, global const uchar *
 
 enum { MIXED = 64 };   /* products of the taps of all dims but the innermost */
 
-kernel GROUP(LS) void resample(global const real *restrict a, global const int *restrict tab,
-	global const float *restrict weight, global real *restrict o, const struct table_args p)
+KERNEL(LS, resample, (global const real *restrict a, global const int *restrict tab,
+	global const float *restrict weight, global real *restrict o, const struct table_args p),
+	(a, tab, weight, o, p))
 {
 	FOR_ROWS(p.r) {
 		int base[MIXED], n = 1, rest = row;
@@ -53,7 +55,7 @@ kernel GROUP(LS) void resample(global const real *restrict a, global const int *
 			rest = q;
 		}
 		int last = p.taps[p.rank];
-		PLAIN for (int i = i0 + (int)get_local_id(0); i < i1; i += LS) {
+		PLAIN for (int i = i0 + LOCAL; i < i1; i += LS) {
 			float sum = 0.0f;
 			for (int t = 0; t < last; t++) {
 				int at = p.at[p.rank] + i * last + t;

@@ -47,12 +47,12 @@
 		PRODUCT(10, 2, T, ldb); \
 } while (0)
 
-kernel GROUP(GEMM_LS) void thin(global const float *restrict a, global const float *restrict b,
-	global float *c, global const float *p0, global const float *p1, global const float *p2,
-	global const float *p3, const struct gemm_args p)
+KERNEL_LOCAL(GEMM_LS, thin, (local float ct[10 * NR]), (local float *ct), (ct),
+	(global const float *restrict a, global const float *restrict b, global float *c,
+	global const float *p0, global const float *p1, global const float *p2,
+	global const float *p3, const struct gemm_args p), (a, b, c, p0, p1, p2, p3, p))
 {
-	local float ct[10 * NR];
-	int n0 = get_group_id(0) * NR, z = get_group_id(2), at = row_offset(z, p.n_batch, p.batch,
+	int n0 = group.x * NR, z = group.z, at = row_offset(z, p.n_batch, p.batch,
 									    p.bs);
 	a += row_offset(z, p.n_batch, p.batch, p.as);
 	b = p.b_half ? (global const float *)((global const half *)b + at) : b + at;
@@ -73,13 +73,13 @@ kernel GROUP(GEMM_LS) void thin(global const float *restrict a, global const flo
 #define COLUMNS (NR / 4)
 #define PARTS (GEMM_LS / COLUMNS)
 
-kernel GROUP(GEMM_LS) void thin(global const real *restrict a, global const real *restrict b,
-	global real *c, global const real *p0, global const real *p1, global const real *p2,
-	global const real *p3, const struct gemm_args p)
+KERNEL_LOCAL(GEMM_LS, thin, (local float4 sum[GEMM_LS]), (local float4 *sum), (sum),
+	(global const real *restrict a, global const real *restrict b, global real *c,
+	global const real *p0, global const real *p1, global const real *p2,
+	global const real *p3, const struct gemm_args p), (a, b, c, p0, p1, p2, p3, p))
 {
-	local float4 sum[GEMM_LS];
-	int l = get_local_id(0), j = l % COLUMNS * 4, n0 = get_group_id(0) * NR;
-	int z = get_group_id(2), at = row_offset(z, p.n_batch, p.batch, p.bs) + n0 * p.k + j;
+	int l = LOCAL, j = l % COLUMNS * 4, n0 = group.x * NR;
+	int z = group.z, at = row_offset(z, p.n_batch, p.batch, p.bs) + n0 * p.k + j;
 	float4 acc[THIN];
 	a += row_offset(z, p.n_batch, p.batch, p.as);
 	c += (size_t)z * p.m * p.n;

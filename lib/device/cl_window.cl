@@ -39,14 +39,14 @@ void fill_tile(global const real *restrict x, local float *t, const struct windo
 		}
 	}
 #else
-	for (int i = get_local_id(0); i < p.rows * p.pitch; i += LS) {
+	for (int i = LOCAL; i < p.rows * p.pitch; i += LS) {
 		int r = i / p.pitch, c = i - r * p.pitch, y = y0 + r;
 		int w = x0 + c / strip + c % strip * p.sw;
 		bool in = y >= 0 && y < p.h && w >= 0 && w < p.w;
 		t[i] = in ? ld(x, y * p.w + w) : pad;
 	}
 #endif
-	barrier(CLK_LOCAL_MEM_FENCE);
+	SYNC;
 }
 
 /* How many of the k rows (columns) of windows that begin at i lie in a plane of n. */
@@ -102,7 +102,7 @@ INLINE void slide(local const float *t, const struct window_args *p, int y, int 
 INLINE void put_places(local const float *t, global real *o, const struct window_args *p,
 	const struct sources *s, int i, int n)
 {
-	for (int j = (int)get_local_id(0) * (CV * VW); j < n; j += LS * CV * VW) {
+	for (int j = LOCAL * (CV * VW); j < n; j += LS * CV * VW) {
 		fv x[CV];
 		ROW x[v] = VLOAD(0, t + j + v * VW);
 		chain_apply(x, &p->chain, s, i + j, n - j);
@@ -110,12 +110,13 @@ INLINE void put_places(local const float *t, global real *o, const struct window
 	}
 }
 
-kernel GROUP(LS) void window(global const real *restrict x, global const real *restrict w,
-	global real *o, global const real *p0, global const real *p1, global const real *p2,
-	global const real *p3, const struct window_args p)
+KERNEL_LOCAL(LS, window, (local float t[WINDOW_LOCAL + VW], res[WINDOW_OUT + CV * VW]),
+	(local float *t, local float *res), (t, res),
+	(global const real *restrict x, global const real *restrict w, global real *o,
+	global const real *p0, global const real *p1, global const real *p2,
+	global const real *p3, const struct window_args p), (x, w, o, p0, p1, p2, p3, p))
 {
-	local float t[WINDOW_LOCAL + VW], res[WINDOW_OUT + CV * VW];
-	int g = get_group_id(0), tx = g % p.tiles_w, ty = g / p.tiles_w % p.tiles_h;
+	int g = group.x, tx = g % p.tiles_w, ty = g / p.tiles_w % p.tiles_h;
 	int z = g / (p.tiles_w * p.tiles_h), oy = ty * p.th, ox = tx * p.tw;
 	int th = min(p.th, p.oh - oy), tw = min(p.tw, p.ow - ox), per_row = (tw + VW - 1) / VW;
 	fill_tile(x + z * p.h * p.w, t, p, oy * p.sh - p.ph, ox * p.sw - p.pw,
@@ -123,7 +124,7 @@ kernel GROUP(LS) void window(global const real *restrict x, global const real *r
 	w += p.op == W_DEPTHWISE ? z % p.channels * p.kh * p.kw : 0;
 	float f[TAPS];
 	int at[TAPS], total = p.kh * p.kw, n = taps(w, &p, 0, at, f);
-	for (int i = get_local_id(0); i < (th + RV - 1) / RV * per_row; i += LS) {
+	for (int i = LOCAL; i < (th + RV - 1) / RV * per_row; i += LS) {
 		int y = i / per_row * RV, c = i % per_row * VW, m = min(tw - c, VW);
 		fv acc[RV];
 		EACH acc[r] = (fv)(p.op == W_MAX ? -MAXFLOAT : 0.0f);
@@ -156,7 +157,7 @@ kernel GROUP(LS) void window(global const real *restrict x, global const real *r
 			}
 		}
 	}
-	barrier(CLK_LOCAL_MEM_FENCE);
+	SYNC;
 	struct sources s;
 	sources_of(&s, p.at, p0, p1, p2, p3, z);
 	o += z * p.oh * p.ow;
