@@ -157,13 +157,14 @@ def state3():
 
 
 def selection():
-    """Sizes that depend on values, a static tensor behind them."""
+    """Sizes that depend on values, a static tensor behind them, and as much of them as there is."""
     x = par([-1, 6], name="x")
     where = op.non_zero(op.greater(x, const(np.float32(0))), "i64")
     picked = op.unsqueeze(op.gather_nd(x, op.transpose(where, i64(1, 0))), i64(1))
     y = op.relu(op.matmul(picked, matrix(1, 7), False, False))
     mean = op.reduce_mean(y, i64([0]), False)
-    return model([where, y, op.softmax(mean, 0), op.shape_of(picked, "i64")], [x])
+    most = op.slice(picked, i64([0]), i64([100]), i64([1]), i64([0]))
+    return model([where, y, op.softmax(mean, 0), op.shape_of(picked, "i64"), op.exp(most)], [x])
 
 
 def by_value():

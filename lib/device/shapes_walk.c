@@ -4,9 +4,11 @@
 
 #include <string.h>
 
-/* Two sizes for unknown dims.  What comes out the same for both does not depend on them;
- * both have many divisors, so that they can be reshaped. */
-static const int64_t PROBE[2] = {55440, 65520};
+/* Sizes for unknown dims.  What comes out the same for all does not depend on them.  The first two have
+ * many divisors, so that they can be reshaped; none is for what only large ones fill (the first
+ * hundred of a slice), where it can be. */
+enum { N_PROBES = 3 };
+static const int64_t PROBE[N_PROBES] = {55440, 65520, 0};
 
 static uint32_t source(const struct graph *g, uint32_t slot)
 {
@@ -113,26 +115,38 @@ static bool probe(const struct tensor *in, int n, int k, struct tensor *out)
 	return true;
 }
 
+/* Dims of t that are others in `other` are not known. */
+static void keep_common(struct tensor *t, const struct tensor *other)
+{
+	if (t->rank == RANK_DYNAMIC || t->rank != other->rank) {
+		t->rank = RANK_DYNAMIC;
+		return;
+	}
+	for (uint32_t d = 0; d < t->rank; d++)
+		if (t->dim[d] != other->dim[d])
+			t->dim[d] = DIM_DYNAMIC;
+}
+
 /* Outputs for inputs that are not all known: dims that do not depend on the unknown ones. */
 static void infer_partly(struct shapes *s, uint32_t v, const struct tensor *in)
 {
 	const struct graph *g = s->g;
 	const struct op *op = &s->op[v];
 	size_t n_in = (size_t)op->n_in + 1, n_out = (size_t)op->n_out + 1;
-	struct tensor *x = MEM_NEWN(struct tensor, n_in + 2 * n_out), *y[2] = {x + n_in};
+	struct tensor *x = MEM_NEWN(struct tensor, n_in + N_PROBES * n_out), *y = x + n_in;
 	struct err e = ERR_INIT;
-	y[1] = y[0] + n_out;
+	int n = 0;
 	set_all_unknown(s, v);
-	bool ok = values_there(op, in);
-	for (int k = 0; k < 2 && ok; k++)
-		ok = probe(in, op->n_in, k, x) && op_infer(op, x, y[k], &e) == 0;
-	for (int i = 0; i < op->n_out && ok; i++) {
-		struct tensor t = y[0][i], *now = &s->h.value[g->out_ptr[v] + (uint32_t)i];
-		if (t.rank != y[1][i].rank)
+	if (values_there(op, in))
+		while (n < N_PROBES && probe(in, op->n_in, n, x) &&
+		       op_infer(op, x, y + (size_t)n * n_out, &e) == 0)
+			n++;
+	for (int i = 0; i < op->n_out && n >= 2; i++) {
+		struct tensor t = y[i], *now = &s->h.value[g->out_ptr[v] + (uint32_t)i];
+		for (int k = 1; k < n; k++)
+			keep_common(&t, &y[(size_t)k * n_out + (size_t)i]);
+		if (t.rank == RANK_DYNAMIC)
 			continue;
-		for (uint32_t d = 0; d < t.rank; d++)
-			if (t.dim[d] != y[1][i].dim[d])
-				t.dim[d] = DIM_DYNAMIC;
 		if (now->elem != EL_DYNAMIC)
 			t.elem = now->elem;
 		t.data = NULL;
