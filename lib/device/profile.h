@@ -24,7 +24,8 @@ struct profile {
 };
 
 /* Steps are timed inside inferences of the whole model on one device (sets that it cannot run
- * are on the first that can), so caches are as in real runs.  Two plans take turns: in one, steps are
+ * are on the first that can), so caches are as in real runs.  cpu devices with cores of their own
+ * are timed at the same time, as they share the memory when a placement uses them.  Two plans take turns: in one, steps are
  * grouped within sets only, which gives set_s; in the other across sets as well, which gives what a
  * group of several sets saves, in equal parts for the pairs that it joins.  On a
  * device that queues its work every step is waited for, and the times are then scaled

@@ -265,11 +265,12 @@ static int run_tasks(struct worker *w, struct err *e)
 	return w->device->class->flush ? w->device->class->flush(w->device, e) : 0;
 }
 
-/* Until another run than `seen` has begun, or the end; false: the end. */
-static bool wait_for_run(struct worker *w, uint64_t *seen)
+/* Until another run than `seen` has begun, or the end; false: the end.  Who had work in the last run
+ * expects some in the next. */
+static bool wait_for_run(struct worker *w, uint64_t *seen, bool worked)
 {
 	struct executor *x = w->x;
-	if (!w->device->class->flush)
+	if (worked && !w->device->class->flush)
 		for (double until = clock_s() + SPIN_BETWEEN_S;
 		     atomic_load(&x->started) == *seen && clock_s() < until;)
 			sched_yield();
@@ -289,8 +290,10 @@ void *worker_main(void *arg)
 	uint64_t seen = 0;
 	if (w->device->class->enter)
 		w->device->class->enter(w->device);
-	while (wait_for_run(w, &seen)) {
+	bool worked = false;
+	while (wait_for_run(w, &seen, worked)) {
 		struct err e = ERR_INIT;
+		worked = w->left > 0;
 		if (run_tasks(w, &e) < 0) {
 			(void)err_prefix(&e, "device '%s'", w->device->name);
 			executor_fail(x, &e);
