@@ -112,13 +112,26 @@ INLINE void LEVEL(qlevels)(const struct qpanels *q, struct LEVEL(qgroup) *x)
 #endif
 }
 
-/* mr rows of A times a panel's columns at and on; u sums for each; sa: distance of a[k] and
- * a[k + 1].  mr, u, code and sa are constants where this is inlined. */
+/* Row s of a block times mr elements of a column of A. */
+INLINE void LEVEL(qstep)(const int mr, const enum elem code, const char *block, int s, int at,
+			 const struct LEVEL(qgroup) *x, const float *a, VEC acc[T_M][T_V])
+{
+	VEC row[T_V];
+	LEVEL(qrow)(code, block, s, at, x, row);
+	UNROLL
+	for (int i = 0; i < mr; i++)
+		UNROLL
+		for (int j = 0; j < T_V; j++)
+			acc[i][j] = VFMA(VALL(a[i]), row[j], acc[i][j]);
+}
+
+/* mr rows of A times a panel's columns at and on; u sums for each, blocks unrolled where u > 1; sa:
+ * distance of a[k] and a[k + 1].  mr, u, code and sa are constants where this is inlined. */
 INLINE void LEVEL(qthin_of)(const int mr, const int u, const enum elem code, const int sa,
 			    const struct qpanels *q, const char *panel, const float *a, int at,
 			    float *c, int64_t ldc)
 {
-	VEC acc[4][T_M][T_V], row[T_V];
+	VEC acc[4][T_M][T_V];
 	struct LEVEL(qgroup) x;
 	const int64_t parts = q->scale_bytes + q->zero_bytes, step = q->block_bytes;
 	LEVEL(qlevels)(q, &x);
@@ -136,28 +149,18 @@ INLINE void LEVEL(qthin_of)(const int mr, const int u, const enum elem code, con
 		for (; k + QBLOCK <= k1; k += QBLOCK, block += step) {
 			for (int64_t b = 0; b < step && at == 0; b += 64)
 				__builtin_prefetch(block + 4096 + b, 0, 3);
-			UNROLL
-			for (int s = 0; s < QBLOCK; s++) {
-				LEVEL(qrow)(code, block, s, at, &x, row);
+			if (u > 1)
 				UNROLL
-				for (int i = 0; i < mr; i++) {
-					VEC y = VALL(a[(k + s) * sa + i]);
-					UNROLL
-					for (int j = 0; j < T_V; j++)
-						acc[s % u][i][j] = VFMA(y, row[j],
-									acc[s % u][i][j]);
-				}
-			}
+				for (int s = 0; s < QBLOCK; s++)
+					LEVEL(qstep)(mr, code, block, s, at, &x, a + (k + s) * sa,
+						     acc[s % u]);
+			else
+				for (int s = 0; s < QBLOCK; s++)
+					LEVEL(qstep)(mr, code, block, s, at, &x, a + (k + s) * sa,
+						     acc[0]);
 		}
-		for (int s = 0; k < k1; k++, s++) {
-			LEVEL(qrow)(code, block, s, at, &x, row);
-			UNROLL
-			for (int i = 0; i < mr; i++)
-				UNROLL
-				for (int j = 0; j < T_V; j++)
-					acc[0][i][j] = VFMA(VALL(a[k * sa + i]), row[j],
-							    acc[0][i][j]);
-		}
+		for (int s = 0; k < k1; k++, s++)
+			LEVEL(qstep)(mr, code, block, s, at, &x, a + k * sa, acc[0]);
 	}
 	UNROLL
 	for (int i = 0; i < mr; i++)
@@ -171,35 +174,76 @@ INLINE void LEVEL(qthin_of)(const int mr, const int u, const enum elem code, con
 		}
 }
 
-#define CASE(m, u) \
-	case m: LEVEL(qthin_of)(m, u, code, GEMM_M, q, panel, a, at, c, ldc); break;
-INLINE void LEVEL(qthin_any)(const enum elem code, const struct qpanels *q, const char *panel,
-			     int m, const float *a, float *c, int64_t ldc)
-{
-	if (m == 1) {
-		for (int at = 0; at < GEMM_N; at += T_V * LEVEL_WIDTH)
-			LEVEL(qthin_of)(1, 4, code, 1, q, panel, a, at, c, ldc);
-		return;
+/* One function for each number of rows and kind of codes: all in one take minutes to compile. */
+#define ROWS(name, mr, u, code, sa) \
+	static __attribute__((noinline)) void LEVEL(name)( \
+		const struct qpanels *q, const char *panel, const float *a, float *c, int64_t ldc) \
+	{ \
+		for (int at = 0; at < GEMM_N; at += T_V * LEVEL_WIDTH) \
+			LEVEL(qthin_of)(mr, u, code, sa, q, panel, a, at, c, ldc); \
 	}
-	for (int i = 0; i < m; i += T_M, a += T_M, c += T_M * ldc)
-		for (int at = 0; at < GEMM_N; at += T_V * LEVEL_WIDTH)
-			switch (m - i < T_M ? m - i : T_M) {
-			CASE(1, 4) CASE(2, 2) CASE(3, 2) CASE(4, 1)
-#if T_M >= 12
-			CASE(5, 1) CASE(6, 1) CASE(7, 1) CASE(8, 1) CASE(9, 1) CASE(10, 1)
-			CASE(11, 1) CASE(12, 1)
+ROWS(qnibble_1, 1, 4, EL_U4, 1)
+ROWS(qbyte_1, 1, 4, EL_I8, 1)
+ROWS(qword_1, 1, 4, EL_BF16, 1)
+ROWS(qnibble_2, 2, 2, EL_U4, GEMM_M)
+ROWS(qbyte_2, 2, 2, EL_I8, GEMM_M)
+ROWS(qword_2, 2, 2, EL_BF16, GEMM_M)
+ROWS(qnibble_4, 4, 1, EL_U4, GEMM_M)
+ROWS(qbyte_4, 4, 1, EL_I8, GEMM_M)
+ROWS(qword_4, 4, 1, EL_BF16, GEMM_M)
+#if T_M == 12
+ROWS(qnibble_8, 8, 1, EL_U4, GEMM_M)
+ROWS(qbyte_8, 8, 1, EL_I8, GEMM_M)
+ROWS(qword_8, 8, 1, EL_BF16, GEMM_M)
+ROWS(qnibble_12, 12, 1, EL_U4, GEMM_M)
+ROWS(qbyte_12, 12, 1, EL_I8, GEMM_M)
+ROWS(qword_12, 12, 1, EL_BF16, GEMM_M)
 #endif
-			}
-}
-#undef CASE
+#undef ROWS
 
+typedef void LEVEL(qrows_fn)(const struct qpanels *q, const char *panel, const float *a, float *c,
+			     int64_t ldc);
+
+/* The function for at least m rows, and how many they are. */
+static LEVEL(qrows_fn) *LEVEL(qrows)(const struct qpanels *q, int m, int *rows)
+{
+	static LEVEL(qrows_fn) *const fn[][3] = {
+		{LEVEL(qnibble_1), LEVEL(qbyte_1), LEVEL(qword_1)},
+		{LEVEL(qnibble_2), LEVEL(qbyte_2), LEVEL(qword_2)},
+		{LEVEL(qnibble_4), LEVEL(qbyte_4), LEVEL(qword_4)},
+#if T_M == 12
+		{LEVEL(qnibble_8), LEVEL(qbyte_8), LEVEL(qword_8)},
+		{LEVEL(qnibble_12), LEVEL(qbyte_12), LEVEL(qword_12)},
+#endif
+	};
+	static const int size[] = {1, 2, 4, 8, 12};
+	int i = 0, code = q->code == EL_U4 ? 0 : q->code == EL_I8 ? 1 : 2;
+	while (size[i] < m)
+		i++;
+	*rows = size[i];
+	return fn[i][code];
+}
+
+/* Rows behind the last are zeros of the packed A: computed, and left in `edge`. */
 static void LEVEL(qthin)(const struct qpanels *q, const char *panel, int m, const float *a,
 			 float *c, int64_t ldc)
 {
-	switch (q->code) {
-	case EL_U4: LEVEL(qthin_any)(EL_U4, q, panel, m, a, c, ldc); break;
-	case EL_I8: LEVEL(qthin_any)(EL_I8, q, panel, m, a, c, ldc); break;
-	default: LEVEL(qthin_any)(EL_BF16, q, panel, m, a, c, ldc);
+	float edge[T_M * GEMM_N];
+	int rows;
+	if (m == 1) {
+		LEVEL(qrows)(q, 1, &rows)(q, panel, a, c, ldc);
+		return;
+	}
+	for (int i = 0; i < m; i += T_M, a += T_M, c += T_M * ldc) {
+		int n = m - i < T_M ? m - i : T_M;
+		LEVEL(qrows_fn) *fn = LEVEL(qrows)(q, n < 2 ? 2 : n, &rows);
+		if (rows == n) {
+			fn(q, panel, a, c, ldc);
+			continue;
+		}
+		fn(q, panel, a, edge, GEMM_N);
+		for (int r = 0; r < n; r++)
+			memcpy(c + r * ldc, edge + r * GEMM_N, GEMM_N * sizeof *c);
 	}
 }
 
