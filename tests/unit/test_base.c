@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/opt.h"
+#include "base/pairmap.h"
 #include "base/pool.h"
 #include "base/rng.h"
 #include "tap.h"
@@ -195,6 +196,30 @@ static void products(void)
 	tap(z[0] == 93 && z[2] == 153, "A' y");
 }
 
+/* Keys that differ in one of their numbers only, addresses among them. */
+static void pairs(void)
+{
+	enum { N = 3000 };
+	struct pairmap m = {0};
+	bool fresh = !pairmap_get(&m, 1, 2), same = true;
+	for (uint64_t i = 0; i < N; i++) {
+		uint64_t a = 0x7f0000000000u + i / 3 * 64, b = i % 3;
+		fresh = fresh && !pairmap_get(&m, a, b);
+		pairmap_put(&m, a, b, i);
+	}
+	for (uint64_t i = 0; i < N; i++) {
+		uint64_t *v = pairmap_get(&m, 0x7f0000000000u + i / 3 * 64, i % 3);
+		same = same && v && *v == i;
+		if (v)
+			*v = i + 1;
+	}
+	tap(fresh && same && m.n == N, "pairs have the values that were put, and no others have any");
+	tap(*pairmap_get(&m, 0x7f0000000000u, 2) == 3 && !pairmap_get(&m, 2, 0x7f0000000000u),
+	    "values can be changed; the order of a key's numbers counts");
+	pairmap_release(&m);
+	tap(!pairmap_get(&m, 0x7f0000000000u, 2), "nothing is left after the release");
+}
+
 int main(void)
 {
 	philox_known_answers();
@@ -206,5 +231,6 @@ int main(void)
 	options();
 	arena_free(kept);
 	products();
+	pairs();
 	return tap_end();
 }

@@ -345,12 +345,32 @@ static void test_sizes(void)
 	graph_free(g);
 }
 
+static void test_finding(void)
+{
+	struct graph *g = gen_graph(5, 60, 6);
+	bool outs = true, constants = g->n_const > 5;
+	int64_t c = 0;
+	for (uint32_t v = 0; v < g->n; v++) {
+		for (uint32_t o = g->out_ptr[v]; o < g->out_ptr[v + 1]; o++)
+			outs = outs && graph_node_of(g, o) == v;
+		bool is = c < g->n_const && g->const_node[c] == v;
+		constants = constants && graph_const(g, v) == (is ? c++ : -1);
+	}
+	/* A node without outputs begins where the next does. */
+	g->out_ptr[8] = g->out_ptr[7];
+	outs = outs && graph_node_of(g, g->out_ptr[8]) == 8;
+	tap(outs, "the node of an output");
+	tap(constants && c == g->n_const, "the constant of a node");
+	graph_free(g);
+}
+
 int main(void)
 {
 	test_elems();
 	test_strtab();
 	test_consumers();
 	test_sizes();
+	test_finding();
 	test_colocate();
 	test_renumber();
 	test_quotient();
