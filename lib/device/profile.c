@@ -1,9 +1,9 @@
 /* profile.c - timed inferences on one device after another. */
 #include "device/profile.h"
 
+#include "device/beside.h"
+
 #include <math.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,13 +56,6 @@ struct device_times {
 	const uint32_t *step_set;    /* (n_steps) */
 	struct timed apart, joined;  /* grouped within sets, and across */
 	bool queues, alone;          /* the device queues; it runs everything */
-	/* Devices that are timed at the same time. */
-	struct executor *x;
-	atomic_uint *unfinished;     /* how many of them are still timed */
-	pthread_t thread;
-	bool started;
-	int rc;
-	struct err e;
 };
 
 static int make_timed(struct device_times *x, struct timed *t, enum fuse_mode fuse,
@@ -97,11 +90,11 @@ static int run_timed(struct device_times *x, struct timed *t, struct err *e)
 	struct exec_sample s = {.step_s = &t->step_s[(size_t)r * t->n_steps],
 				.task_s = &t->task_s[(size_t)r * t->plan.n_tasks],
 				.apart = x->queues};
-	if (executor_run(x->x, &t->plan, &s, e) < 0)
+	if (executor_run(x->s->x, &t->plan, &s, e) < 0)
 		return -1;
 	if (x->queues && x->alone) {
 		struct exec_sample whole = {0};
-		if (executor_run(x->x, &t->plan, &whole, e) < 0)
+		if (executor_run(x->s->x, &t->plan, &whole, e) < 0)
 			return -1;
 		s.lat_s = whole.lat_s;
 	}
@@ -271,85 +264,30 @@ static void take_savings(struct savings *x, uint32_t k, struct arena *a, struct 
 	mem_free(x->v);
 }
 
-/* ---- devices ---- */
+/* ---- a device ---- */
 
-static int open_times(struct device_times *x, struct session *s, uint32_t d,
-		      const uint32_t *step_set, struct err *e)
+static int time_device(struct session *s, uint32_t d, const uint32_t *step_set,
+		       struct interval *set_s, struct savings *savings, struct err *e)
 {
 	const struct device_class *c = s->devices.dev[d].class;
 	uint16_t *device = MEM_NEWN(uint16_t, (size_t)s->model.g->n_sets + 1);
-	*x = (struct device_times){.s = s, .d = d, .step_set = step_set, .queues = c->finish != NULL,
-				   .x = s->x, .e = ERR_INIT};
+	struct device_times x = {.s = s, .d = d, .step_set = step_set, .queues = c->finish != NULL};
 	mostly_on(s, d, device);
-	x->alone = session_single(s, device) == (int)d;
-	int rc = c->fuses ? make_timed(x, &x->apart, FUSE_SETS, device, e) : 0;
+	x.alone = session_single(s, device) == (int)d;
+	int rc = c->fuses ? make_timed(&x, &x.apart, FUSE_SETS, device, e) : 0;
 	if (rc == 0)
-		rc = make_timed(x, &x->joined, FUSE_ALL, device, e);
+		rc = make_timed(&x, &x.joined, FUSE_ALL, device, e);
+	if (rc == 0)
+		rc = time_plans(&x, e);
+	if (rc == 0) {
+		sum_sets(&x, set_s);
+		if (x.apart.made)
+			find_savings(&x, savings);
+	}
+	drop_timed(&x.joined);
+	drop_timed(&x.apart);
 	mem_free(device);
 	return rc;
-}
-
-static void close_times(struct device_times *x)
-{
-	drop_timed(&x->joined);
-	drop_timed(&x->apart);
-	if (x->x && x->x != x->s->x)
-		executor_free(x->x);
-}
-
-/* Times the plans of a device, and keeps it busy for as long as others are timed. */
-static void *run_times(void *arg)
-{
-	struct device_times *x = arg;
-	struct exec_sample s = {0};
-	x->rc = time_plans(x, &x->e);
-	atomic_fetch_sub(x->unfinished, 1);
-	while (x->rc == 0 && atomic_load(x->unfinished) > 0 &&
-	       executor_run(x->x, &x->joined.plan, &s, &x->e) == 0)
-		;
-	return NULL;
-}
-
-/* All of x[n] at the same time, each by an executor of its own but the first. */
-static void time_together(struct device_times *x, uint32_t n)
-{
-	atomic_uint unfinished;
-	atomic_init(&unfinished, n);
-	for (uint32_t i = 0; i < n; i++)
-		x[i].unfinished = &unfinished;
-	for (uint32_t i = 1; i < n; i++) {
-		x[i].x = executor_new(&x[i].s->devices);
-		x[i].started = x[i].x && pthread_create(&x[i].thread, NULL, run_times, &x[i]) == 0;
-		if (!x[i].started) {
-			x[i].rc = err_set(&x[i].e, ST_RUNTIME, "cannot start a thread");
-			atomic_fetch_sub(&unfinished, 1);
-		}
-	}
-	run_times(&x[0]);
-	for (uint32_t i = 1; i < n; i++)
-		if (x[i].started)
-			pthread_join(x[i].thread, NULL);
-}
-
-/* Can device d be timed while others are?  Cores of its own, and nothing but the model's steps on
- * them, which keep nothing from run to run. */
-static bool may_be_beside(const struct session *s, uint32_t d)
-{
-	const struct device *dev = &s->devices.dev[d];
-	const struct device_class *c = dev->class;
-	if (!c->host || c->finish || c->flush || c->segments || dev->n_cpus == 0 ||
-	    (s->model.env.variables && s->model.env.variables->n > 0))
-		return false;
-	uint16_t *device = MEM_NEWN(uint16_t, (size_t)s->model.g->n_sets + 1);
-	mostly_on(s, d, device);
-	bool alone = session_single(s, device) == (int)d;
-	mem_free(device);
-	if (!alone)
-		return false;
-	for (uint32_t i = 0; i < s->devices.n; i++)
-		if (i != d && device_shares_cores(dev, &s->devices.dev[i]))
-			return false;
-	return true;
 }
 
 /* ---- the whole ---- */
@@ -363,43 +301,6 @@ static int note_failure(const struct session *s, struct profile *out, uint32_t d
 	out->failed[d] = arena_printf(a, "%s", e->msg);
 	err_clear(e);
 	return 0;
-}
-
-/* Device d, and all others that can be timed at the same time; marks them done. */
-static int time_with_others(struct session *s, uint32_t d, const uint32_t *step_set, bool *done,
-			    struct savings *savings, struct arena *a, struct profile *out,
-			    struct err *e)
-{
-	uint32_t k = s->devices.n, n = 0;
-	bool beside = may_be_beside(s, d);
-	struct device_times *x = MEM_NEWN(struct device_times, k);
-	int rc = 0;
-	for (uint32_t i = d; i < k && rc == 0; i++) {
-		if (done[i] || (i != d && (!beside || !may_be_beside(s, i))))
-			continue;
-		done[i] = true;
-		if (open_times(&x[n], s, i, step_set, e) == 0) {
-			n++;
-			continue;
-		}
-		close_times(&x[n]);
-		rc = note_failure(s, out, i, a, e);
-	}
-	if (n > 0 && rc == 0)
-		time_together(x, n);
-	for (uint32_t i = 0; i < n; i++) {
-		if (rc == 0 && x[i].rc < 0) {
-			*e = x[i].e;
-			rc = note_failure(s, out, x[i].d, a, e);
-		} else if (rc == 0) {
-			sum_sets(&x[i], out->set_s);
-			if (x[i].apart.made)
-				find_savings(&x[i], savings);
-		}
-		close_times(&x[i]);
-	}
-	mem_free(x);
-	return rc;
 }
 
 static int take_links(struct session *s, struct profile *out, struct arena *a, struct err *e)
@@ -435,10 +336,15 @@ int profile_take(struct session *s, struct arena *a, struct profile *out, struct
 		out->set_s[i] = (struct interval){-1, -1, -1};
 	step_sets(&s->planner, step_set);
 	int rc = 0;
-	bool *done = ARENA_NEWN(a, bool, k);
 	for (uint32_t d = 0; d < k && rc == 0; d++)
-		if (!done[d])
-			rc = time_with_others(s, d, step_set, done, &savings, a, out, e);
+		if (time_device(s, d, step_set, out->set_s, &savings, e) < 0)
+			rc = note_failure(s, out, d, a, e);
+	if (rc == 0 && beside_measure(s, step_set, out->set_s, e) < 0) {
+		/* What was measured alone stays. */
+		rc = executor_alive(s->x) ? 0 : -1;
+		if (rc == 0)
+			err_clear(e);
+	}
 	mem_free(step_set);
 	take_savings(&savings, s->devices.n, a, out);
 	return rc < 0 ? -1 : take_links(s, out, a, e);

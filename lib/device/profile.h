@@ -24,13 +24,13 @@ struct profile {
 };
 
 /* Steps are timed inside inferences of the whole model on one device (sets that it cannot run
- * are on the first that can), so caches are as in real runs.  cpu devices with cores of their own
- * are timed at the same time, as they share the memory when a placement uses them.  Two plans take turns: in one, steps are
+ * are on the first that can), so caches are as in real runs.  Two plans take turns: in one, steps are
  * grouped within sets only, which gives set_s; in the other across sets as well, which gives what a
  * group of several sets saves, in equal parts for the pairs that it joins.  On a
  * device that queues its work every step is waited for, and the times are then scaled
  * down to the latency without waiting.  A device that compiles whole segments has times of
- * these, shared out, and no savings.  A device that fails has no times and no
+ * these, shared out, and no savings.  For cpu devices with cores of their own set_s then becomes
+ * what sets take while the other cores run other sets (beside.h).  A device that fails has no times and no
  * links.  Memory from a.  -1: the output's reader has gone. */
 int profile_take(struct session *s, struct arena *a, struct profile *out,
 		 struct err *e) MUST_CHECK;
