@@ -25,7 +25,7 @@ LDFLAGS  = $(SAN) -Wl,--as-needed
 
 # Libraries, lowest layer last: the order in which they are linked.
 LIBS     = device place ir learn sched op graph stream base
-LDLIBS   = -lxml2 -lmsgpackc -lopenblas -lOpenCL -lxxhash -lpthread -ldl -lm
+LDLIBS   = -lxml2 -ljansson -lmsgpackc -lopenblas -lOpenCL -lxxhash -lpthread -ldl -lm
 
 PROGS   := $(patsubst cmd/%.c,$(B)/bin/%,$(wildcard cmd/*.c))
 UNITS   := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/*.c))
@@ -47,6 +47,7 @@ LIBS_test_exec   = device ir sched op graph stream base
 LIBS_test_fuse   = device ir sched op graph stream base
 LIBS_devsim      = place sched op graph stream base
 LIBS_placebase   = place sched op graph stream base
+LIBS_json2dag    = place sched op graph stream base
 LIBS_test_graph  = graph stream base
 LIBS_test_graphrec = graph stream base
 LIBS_test_graph_fractal = graph stream base

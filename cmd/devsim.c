@@ -17,6 +17,7 @@ static const char DEFAULT_SPEC[] = "paper";
 struct options {
 	const char *spec, *devices;
 	bool probe, fixed, contention, overlap, fifo;
+	int rules;                   /* enum place_rules */
 	double noise;
 };
 
@@ -101,7 +102,7 @@ static int probe(struct state *s, struct filter *f, struct err *e)
 	if (place_spec_costs(g, &s->in.spec, d.names, d.k, set_s, e) < 0 ||
 	    devs_encode(&d, f->out, e) < 0)
 		return -1;
-	return cost_encode(g, d.names, d.k, set_s, f->out, e);
+	return cost_encode(g, d.names, d.k, set_s, NULL, f->out, e);
 }
 
 /* ---- placements ---- */
@@ -190,6 +191,8 @@ static int answer(struct state *s, const struct placement *p, struct filter *f, 
 
 		if (r->status != PLACE_OK)
 			x.reason = place_reason(s->ev, r, reason, sizeof(reason));
+		if (r->status == PLACE_MEMORY)
+			x.unlimited_s = r->lat_s;
 		x.mem_bytes = r->mem_bytes;
 		x.copies = r->copies;
 		x.copy_bytes = r->copy_bytes;
@@ -298,6 +301,10 @@ int main(int argc, char **argv)
 		 "add the devices and their costs to a stream with a graph", 0, 0, NULL, NULL},
 		{"devices", 'D', OPT_TEXT, &o.devices, "LIST",
 		 "with --probe: only these; NAME:X is one more device like NAME", 0, 0, NULL, NULL},
+		{"model", 0, OPT_CHOICE, &o.rules, "MODEL",
+		 "what is predicted: the schedule's makespan, or the latency or time per sample of\n"
+		 "dnn-partitioning (Tarnawski et al. 2020; json2dag reads its instances)", 0, 0,
+		 place_rules_names, NULL},
 		{"noise", 0, OPT_REAL, &o.noise, "SIGMA",
 		 "multiply each latency by exp(SIGMA z), z standard normal", 0, 10, NULL, NULL},
 		{"fixed", 0, OPT_FLAG, &o.fixed, NULL,
@@ -324,6 +331,7 @@ int main(int argc, char **argv)
 	rc = place_inputs_init(&s.in, o.spec || !o.probe ? o.spec : DEFAULT_SPEC, &e);
 	s.in.contention = o.contention;
 	s.in.overlap = o.overlap;
+	s.in.rules = (enum place_rules)o.rules;
 	s.in.policy = o.fifo ? SCHED_FIFO : SCHED_RANK;
 	if (rc == 0) {
 		rc = filter_open(&f, first < argc ? argv[first] : "-", &common, argc, argv, &e);

@@ -1,23 +1,30 @@
 /* placebase - in the place of gpnembed and placepolicy: placements by classical
  * methods, without learning. */
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/msg.h"
 #include "base/opt.h"
 #include "graph/placerec.h"
 #include "place/inputs.h"
-#include "place/search.h"
+#include "place/method.h"
+#include "place/units.h"
 #include "stream/filter.h"
 
-enum draw { DRAW_MIXED, DRAW_BIASED, DRAW_UNIFORM };
 static const char *const draws[] = {"mixed", "biased", "uniform", NULL};
-enum { MAX_SAMPLES = 1 << 24, MAX_REPEATS = 1000 };
+enum { MAX_SAMPLES = 1 << 24, MAX_THREADS = 1024 };
 
 struct options {
-	const char *method, *spec, *devices;
-	int64_t samples, evals;
-	int draw;                    /* enum draw */
-	bool contention, overlap;
+	const char *spec, *devices;
+	const struct place_method *method;
+	const char *arg;             /* of the method */
+	int64_t samples, evals, threads;
+	double budget_s;
+	int draw;                    /* enum method_draw */
+	int rules;                   /* enum place_rules */
+	bool list, contention, overlap;
 };
 
 struct state {
@@ -27,140 +34,36 @@ struct state {
 	struct arena *arena;
 	uint32_t k;
 	const char *const *names;
-	struct placement p;          /* what is emitted next */
-	uint16_t *device;            /* (n_sets) */
+	struct filter *f;
+	struct evaluator *ev;        /* NULL: no costs */
+	double bound_s;              /* 0: none */
+	uint32_t sample;
+	struct method_run run;
 };
 
-static int emit(struct state *s, const char *source, uint32_t sample, struct filter *f,
-		struct err *e)
+/* A placement, with what it would take and what none can beat when costs are known. */
+static int emit(struct method_run *r, struct err *e)
 {
-	s->p.source = source;
-	s->p.sample = sample;
-	s->p.device = s->device;
-	return placement_encode(&s->p, f->out, e);
-}
+	struct state *s = (struct state *)((char *)r - offsetof(struct state, run));
+	struct placement p = {.graph = s->in.g->digest, .k = r->k, .names = r->names,
+			      .n_sets = s->in.g->n_sets, .sample = s->sample++,
+			      .source = s->o->method->name, .device = r->device};
 
-static void all_on(struct state *s, uint32_t dev)
-{
-	for (uint32_t i = 0; i < s->in.g->n_sets; i++)
-		s->device[i] = (uint16_t)dev;
-}
+	if (s->ev && r->k == s->k) {
+		const struct place_result *x = place_evaluate(s->ev, r->device);
+		char reason[600];
 
-/* single: every device in turn; single:DEV: that one.  Needs no costs. */
-static int single(struct state *s, struct filter *f, struct err *e)
-{
-	const char *want = s->o->method + strlen("single");
-	uint32_t sample = 0;
-
-	for (uint32_t dev = 0; dev < s->k; dev++) {
-		if (*want && strcmp(want + 1, s->names[dev]) != 0)
-			continue;
-		all_on(s, dev);
-		if (emit(s, "single", sample++, f, e) < 0)
-			return -1;
+		p.bound_s = fmax(s->bound_s, r->bound_s);
+		if (x->status == PLACE_OK)
+			p.predicted_s = x->lat_s;
+		else
+			msg_note(1, "%s: not legal: %s", p.source,
+				 place_reason(s->ev, x, reason, sizeof(reason)));
+		if (x->status == PLACE_OK)
+			msg_note(1, "%s: %.9g s, no placement below %.9g s, gap %.2f %%", p.source, x->lat_s,
+				 p.bound_s, x->lat_s > 0 ? 100 * (1 - p.bound_s / x->lat_s) : 0);
 	}
-	return sample ? 0 : err_set(e, ST_USAGE, "there is no device '%s'", want + 1);
-}
-
-/* Was this placement emitted before?  Remembers hashes (FNV-1a, 64 bits) in a table of
- * size cells, a power of two that is never filled; 0 marks a free cell. */
-static bool seen_before(const struct state *s, uint64_t *table, size_t size)
-{
-	uint64_t h = UINT64_C(14695981039346656037);
-	size_t at;
-
-	for (uint32_t i = 0; i < s->in.g->n_sets; i++)
-		h = (h ^ s->device[i]) * UINT64_C(1099511628211);
-	h += h == 0;
-	for (at = h & (size - 1); table[at]; at = (at + 1) & (size - 1))
-		if (table[at] == h)
-			return true;
-	table[at] = h;
-	return false;
-}
-
-/* Distinct placements; needs no costs either. */
-static int random_samples(struct state *s, struct filter *f, struct err *e)
-{
-	struct place_model m;
-	uint32_t sample = 0, repeats = 0;
-	size_t size = 64;
-
-	while (size < 2 * (size_t)s->o->samples)
-		size *= 2;
-	uint64_t *table = MEM_NEWN(uint64_t, size);
-	place_inputs_masks(&s->in, s->names, s->k, s->arena, &m);
-	for (uint32_t i = 0; sample < s->o->samples && repeats < MAX_REPEATS; i++) {
-		bool biased = s->o->draw == DRAW_BIASED || (s->o->draw == DRAW_MIXED && i % 2 == 0);
-
-		search_random(&m, (uint64_t)s->common->seed, i, biased, s->device);
-		if (seen_before(s, table, size)) {
-			repeats++;
-			continue;
-		}
-		repeats = 0;
-		if (emit(s, "random", sample++, f, e) < 0)
-			break;
-	}
-	mem_free(table);
-	if (sample < s->o->samples)
-		msg_note(1, "random: found %u distinct placements", sample);
-	return e->code ? -1 : 0;
-}
-
-static int make_model(struct state *s, struct place_model *m, struct err *e)
-{
-	return place_inputs_model(&s->in, s->names, s->k, s->arena, m, e);
-}
-
-static int climb(struct state *s, struct filter *f, struct err *e)
-{
-	struct place_model m;
-	double start_s = 0, lat_s;
-
-	if (make_model(s, &m, e) < 0)
-		return -1;
-	struct evaluator *x = evaluator_new(&m);
-	int dev = place_best_single(x, &start_s);
-
-	if (dev >= 0)
-		all_on(s, (uint32_t)dev);
-	else
-		search_random(&m, (uint64_t)s->common->seed, 0, false, s->device);
-	uint32_t used = search_climb(x, &m, (uint64_t)s->common->seed, (uint32_t)s->o->evals,
-				     s->device, &lat_s);
-	msg_note(1, "climb: %u evaluations, %.6g s from %.6g s", used, lat_s, start_s);
-	evaluator_free(x);
-	return emit(s, "climb", 0, f, e);
-}
-
-static int heft(struct state *s, struct filter *f, struct err *e)
-{
-	struct place_model m;
-	double makespan_s;
-
-	if (make_model(s, &m, e) < 0 || search_heft(&m, s->device, &makespan_s, e) < 0)
-		return -1;
-	msg_note(1, "heft: its own schedule takes %.6g s", makespan_s);
-	return emit(s, "heft", 0, f, e);
-}
-
-static const struct method {
-	const char *name;
-	int (*run)(struct state *s, struct filter *f, struct err *e);
-} methods[] = {{"single", single}, {"random", random_samples}, {"climb", climb}, {"heft", heft}};
-
-/* NAME, and for single also single:DEVICE. */
-static const struct method *find_method(const char *name)
-{
-	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
-		size_t n = strlen(methods[i].name);
-
-		if (strcmp(methods[i].name, name) == 0 ||
-		    (i == 0 && strncmp(name, "single:", n + 1) == 0 && name[n + 1]))
-			return &methods[i];
-	}
-	return NULL;
+	return placement_encode(&p, s->f->out, e);
 }
 
 /* Devices: -D, else the stream's, else the specification's. */
@@ -192,15 +95,37 @@ static int choose_devices(struct state *s, struct err *e)
 
 static int place(struct state *s, struct filter *f, struct err *e)
 {
+	const struct options *o = s->o;
+	struct place_model m;
+	struct place_units u;
+
 	if (!s->in.g)
 		return err_set(e, ST_INPUT, "no graph in the input; ir2dag makes one");
 	arena_reset(s->arena);
 	if (choose_devices(s, e) < 0)
 		return -1;
-	s->device = ARENA_NEWN(s->arena, uint16_t, s->in.g->n_sets);
-	s->p = (struct placement){.graph = s->in.g->digest, .k = s->k, .names = s->names,
-				  .n_sets = s->in.g->n_sets};
-	return find_method(s->o->method)->run(s, f, e);
+	s->f = f;
+	s->sample = 0;
+	s->run = (struct method_run){
+		.m = &m, .names = s->names, .k = s->k, .arg = o->arg, .seed = (uint64_t)s->common->seed, .evals = (uint64_t)o->evals,
+		.budget_s = o->budget_s, .threads = (int)o->threads, .samples = (uint32_t)o->samples,
+		.draw = (enum method_draw)o->draw, .a = s->arena, .emit = emit,
+		.device = ARENA_NEWN(s->arena, uint16_t, s->in.g->n_sets)};
+	if (o->method->needs_costs) {
+		if (place_inputs_model(&s->in, s->names, s->k, s->arena, &m, e) < 0)
+			return -1;
+		place_units_init(&u, &m, s->arena);
+		s->bound_s = place_lower_bound(&u);
+		s->ev = evaluator_new(&m);
+	} else {
+		place_inputs_masks(&s->in, s->names, s->k, s->arena, &m);
+	}
+	int rc = o->method->run(&s->run, e);
+	if (*s->run.note)
+		msg_note(1, "%s: %s", o->method->name, s->run.note);
+	evaluator_free(s->ev);
+	s->ev = NULL;
+	return rc;
 }
 
 static int run_filter(struct state *s, struct filter *f, struct err *e)
@@ -221,61 +146,96 @@ static int run_filter(struct state *s, struct filter *f, struct err *e)
 	return k;
 }
 
+static void list_methods(void)
+{
+	printf("method\twhat it does\tsource\n");
+	for (const struct place_method *x = place_methods; x->name; x++)
+		printf("%s%s%s%s\t%s\t%s\n", x->name, x->arg ? ":" : "", x->arg ? x->arg : "",
+		       x->arg && !x->needs_arg ? "?" : "", x->about, x->source);
+}
+
+static const char *details(struct arena *a)
+{
+	const char *text = "Methods:\n";
+
+	for (const struct place_method *x = place_methods; x->name; x++)
+		text = arena_printf(a, "%s  %-14s%s\n", text,
+				    x->arg ? arena_printf(a, "%s:%s", x->name, x->arg) : x->name, x->about);
+	return arena_printf(a, "%s--list has their sources. Devices come from --devices, else from the stream's devs "
+			    "record,\nelse from --spec; costs from --spec, else from the stream's cost record. With "
+			    "costs,\nplace records have what they should take (predicted_s) and what no placement "
+			    "can\nbeat (bound_s); -v prints both. single, random and expert need no costs.", text);
+}
+
+static int run(struct state *s, const char *path, int argc, char **argv, struct err *e)
+{
+	const struct options *o = s->o;
+	struct filter f;
+	int rc = place_inputs_init(&s->in, o->spec, e);
+
+	s->in.contention = o->contention;
+	s->in.overlap = o->overlap;
+	s->in.rules = (enum place_rules)o->rules;
+	if (rc == 0)
+		rc = filter_open(&f, path, s->common, argc, argv, e);
+	if (rc == 0)
+		rc = filter_close(&f, run_filter(s, &f, e), e);
+	place_inputs_release(&s->in);
+	return rc;
+}
+
 int main(int argc, char **argv)
 {
-	struct options o = {.samples = 1, .evals = 500, .contention = true, .overlap = true};
+	struct options o = {.samples = 1, .evals = 500, .threads = 1, .contention = true, .overlap = true};
 	struct opt_common common = OPT_COMMON_INIT;
 	struct err e = ERR_INIT;
-	struct filter f;
 	const struct opt opts[] = {
+		{"list", 0, OPT_FLAG, &o.list, NULL, "print the methods and their sources, tab-separated", 0, 0,
+		 NULL, NULL},
 		{"samples", 'n', OPT_INT, &o.samples, "N", "random: this many distinct placements", 1,
 		 MAX_SAMPLES, NULL, NULL},
 		{"draw", 0, OPT_CHOICE, &o.draw, "HOW",
 		 "random: devices equally likely (uniform), by a preference drawn for each\n"
 		 "placement (biased), or both in turn", 0, 0, draws, NULL},
-		{"evals", 0, OPT_INT, &o.evals, "N", "climb: at most this many simulations", 1, 4e9,
+		{"evals", 0, OPT_INT, &o.evals, "N", "climb, anneal, exact: at most this many simulations", 1,
+		 1e15, NULL, NULL},
+		{"budget", 0, OPT_REAL, &o.budget_s, "SECONDS",
+		 "anneal, exact: this long instead (0: by --evals, which always gives the\nsame answer)", 0,
+		 1e7, NULL, NULL},
+		{"threads", 't', OPT_INT, &o.threads, "N", "anneal: chains that run at once", 1, MAX_THREADS,
 		 NULL, NULL},
-		{"spec", 's', OPT_TEXT, &o.spec, "LIST", "device specification, as in devsim", 0, 0,
-		 NULL, NULL},
-		{"devices", 'D', OPT_TEXT, &o.devices, "LIST", "place on these devices", 0, 0, NULL,
+		{"model", 0, OPT_CHOICE, &o.rules, "MODEL", "what is minimised, as in devsim", 0, 0,
+		 place_rules_names, NULL},
+		{"spec", 's', OPT_TEXT, &o.spec, "LIST", "device specification, as in devsim", 0, 0, NULL,
 		 NULL},
+		{"devices", 'D', OPT_TEXT, &o.devices, "LIST", "place on these devices", 0, 0, NULL, NULL},
 		{"contention", 0, OPT_FLAG, &o.contention, NULL,
-		 "climb: copies on one link wait for each other", 0, 0, NULL, NULL},
+		 "in simulations, copies on one link wait for each other", 0, 0, NULL, NULL},
 		{"overlap", 0, OPT_FLAG, &o.overlap, NULL,
-		 "climb: devices compute while they copy", 0, 0, NULL, NULL},
+		 "in simulations, devices compute while they copy", 0, 0, NULL, NULL},
 		{0}};
+	struct arena *help = arena_new();
 	const struct opt_program program = {
 		.name = "placebase", .summary = "place without learning", .args = "METHOD [FILE]",
-		.min_args = 1, .max_args = 2, .has_seed = true, .opts = opts,
-		.details = "Methods:\n"
-			   "  single      every device alone; single:DEV only that one\n"
-			   "  random      random search (-n placements); needs no costs\n"
-			   "  climb       one-flip hill climbing from the best single device, "
-			   "simulated\n"
-			   "  heft        earliest finish time by upward rank (Topcuoglu et al. "
-			   "2002)\n"
-			   "Devices come from --devices, else from the stream's devs record, else from\n"
-			   "--spec; costs from --spec, else from the stream's cost record.",
-		.example = "ir2dag m.xml | devsim --probe | placebase climb --evals 2000 | devsim"};
+		.max_args = 2, .has_seed = true, .opts = opts, .details = details(help),
+		.example = "ir2dag m.xml | devsim --probe | placebase climb --evals 2000 | devsim\n"
+			   "json2dag i.json | placebase exact --model dnnpart-latency --budget 60 -v"};
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);
 
-	if (rc <= 0)
-		return opt_finish(rc, &e);
-	o.method = argv[first];
-	if (!find_method(o.method))
-		return opt_finish(err_set(&e, ST_USAGE, "unknown method '%s'; --help lists them",
-					  o.method), &e);
-	struct state s = {.o = &o, .common = &common, .arena = arena_new()};
-	rc = place_inputs_init(&s.in, o.spec, &e);
-	s.in.contention = o.contention;
-	s.in.overlap = o.overlap;
-	if (rc == 0) {
-		rc = filter_open(&f, first + 1 < argc ? argv[first + 1] : "-", &common, argc, argv,
-				 &e);
-		if (rc == 0)
-			rc = filter_close(&f, run_filter(&s, &f, &e), &e);
+	arena_free(help);
+	if (rc > 0 && !o.list && first == argc)
+		rc = err_set(&e, ST_USAGE, "which method?  --list has them");
+	if (rc > 0 && !o.list) {
+		o.method = place_method_find(argv[first], &o.arg, &e);
+		rc = o.method ? 1 : -1;
 	}
-	place_inputs_release(&s.in);
+	if (rc <= 0 || o.list) {
+		if (rc > 0)
+			list_methods();
+		return opt_finish(rc < 0 ? -1 : 0, &e);
+	}
+	struct state s = {.o = &o, .common = &common, .arena = arena_new()};
+	rc = run(&s, first + 1 < argc ? argv[first + 1] : "-", argc, argv, &e);
 	arena_free(s.arena);
 	return opt_finish(rc, &e);
 }

@@ -3,7 +3,7 @@
 # Python environment with OpenVINO, the oracle of the tests.
 set -eu
 
-packages="gcc make pkg-config libxml2-dev libmsgpack-dev libopenblas-dev ocl-icd-opencl-dev
+packages="gcc make pkg-config libxml2-dev libjansson-dev libmsgpack-dev libopenblas-dev ocl-icd-opencl-dev
 	opencl-headers pocl-opencl-icd libxxhash-dev xz-utils"
 [ $# -eq 0 ] || packages="$packages bats python3-venv ca-certificates"
 

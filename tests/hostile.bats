@@ -57,7 +57,7 @@ FILTERS="dagfeat gpnembed placepolicy devrun devsim reinforce placeout recdump"
 }
 
 @test "unknown options are status 2, --help and --version status 0" {
-	for p in $FILTERS ir2dag irfill placebase; do
+	for p in $FILTERS ir2dag json2dag irfill placebase; do
 		run -2 "$p" --no-such-option
 		run -0 "$p" --help
 		[[ $output == *"Usage: $p"* && $output == *"Exit status"* ]]

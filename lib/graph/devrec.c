@@ -37,7 +37,9 @@ static int decode_mask(const struct rec *r, struct arena *a, struct devs *d, str
 	for (size_t i = 0; i < (size_t)d->n_sets * d->k; i++)
 		if (d->mask[i] > 1)
 			return err_set(e, ST_INPUT, "mask has an entry that is neither 0 nor 1");
-	return 0;
+	shape[0] = d->n_sets;
+	return val_get(r->map, "together") ?
+	       get_tensor(r->map, "together", TT_U32, 1, shape, a, &d->together, e) : 0;
 }
 
 static int decode_links(const struct val *list, struct arena *a, struct devs *d, struct err *e)
@@ -45,6 +47,7 @@ static int decode_links(const struct val *list, struct arena *a, struct devs *d,
 	if (val_type(list) != VAL_ARRAY)
 		return err_set(e, ST_INPUT, "links is not a list");
 	d->n_links = (uint32_t)val_count(list);
+	d->links_told = true;
 	d->link = ARENA_NEWN(a, struct dev_link, d->n_links);
 	for (uint32_t i = 0; i < d->n_links; i++) {
 		const struct val *m = val_at(list, i);
@@ -105,8 +108,10 @@ int devs_encode(const struct devs *d, struct rec_writer *w, struct err *e)
 	if (d->mask) {
 		put_uint(w, "graph", d->graph);
 		put_matrix(w, "mask", TT_U8, d->n_sets, d->k, d->mask);
+		if (d->together)
+			put_vector(w, "together", TT_U32, d->n_sets, d->together);
 	}
-	if (d->n_links) {
+	if (d->n_links || d->links_told) {
 		put_list_begin(w, "links", d->n_links);
 		for (uint32_t i = 0; i < d->n_links; i++) {
 			put_map_begin(w, NULL);

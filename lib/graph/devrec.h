@@ -3,6 +3,7 @@
 #ifndef HSDAG_GRAPH_DEVREC_H
 #define HSDAG_GRAPH_DEVREC_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -33,6 +34,9 @@ struct devs {
 	struct dev_link *link;
 	uint32_t n_shares;           /* written, not read back */
 	struct dev_share *share;     /* devices that have cores in common */
+	uint32_t *together;          /* (n_sets) with mask: sets of equal value share a device; NULL: no
+	                              * such pair */
+	bool links_told;             /* no link between two devices: they cannot exchange data */
 };
 
 /* From a record of kind "devs"; memory from a.  Names are distinct, indices in range. */

@@ -75,6 +75,10 @@ int placement_encode(const struct placement *p, struct rec_writer *w, struct err
 	put_texts(w, "devices", p->names, p->k);
 	put_vector(w, "device", TT_U16, p->n_sets, p->device);
 	put_text(w, "source", p->source);
+	if (p->predicted_s > 0)
+		put_real(w, "predicted_s", p->predicted_s);
+	if (p->bound_s > 0)
+		put_real(w, "bound_s", p->bound_s);
 	return rec_end(w, e);
 }
 
@@ -87,6 +91,8 @@ int run_encode(const struct placement *p, const struct run_result *x, struct rec
 	put_bool(w, "ok", !x->reason);
 	if (x->reason) {
 		put_text(w, "reason", x->reason);
+		if (x->unlimited_s > 0)
+			put_real(w, "unlimited_s", x->unlimited_s);
 		return rec_end(w, e);
 	}
 	put_real(w, "lat_s", x->lat_s);

@@ -18,6 +18,8 @@ struct placement {
 	uint32_t k, n_sets;
 	const char *const *names;    /* (k) devices, distinct */
 	const uint16_t *device;      /* (n_sets) index into names, < k */
+	/* Written, not read back; 0: not told. */
+	double predicted_s, bound_s; /* what it should take; what no placement can beat */
 };
 
 /* n_sets: what the graph has.  Memory from a.  Keys beyond these are ignored. */
@@ -27,7 +29,8 @@ int placement_encode(const struct placement *p, struct rec_writer *w, struct err
 
 /* What running (or simulating) a placement gave. */
 struct run_result {
-	const char *reason;          /* NULL: it ran; else why not, and nothing below counts */
+	const char *reason;          /* NULL: it ran; else why not, and nothing below counts but unlimited_s */
+	double unlimited_s;          /* > 0: what it would take if only there was memory enough */
 	double lat_s, lo_s, hi_s;
 	const double *samples_s;     /* (n_samples) */
 	uint32_t n_samples;

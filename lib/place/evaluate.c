@@ -2,11 +2,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "place/dnnpart.h"
 #include "place/evaluate.h"
 
 struct evaluator {
 	const struct place_model *m;
-	struct timeliner *clock;
+	struct timeliner *clock; /* PLACE_SCHEDULE */
+	struct dnnpart *dnnpart; /* all other rules */
 	double *task_s;          /* (tasks,k) costs, less what this placement saves */
 	struct sched_costs costs;
 	uint16_t *task_device;   /* (tasks) */
@@ -26,7 +28,10 @@ struct evaluator *evaluator_new(const struct place_model *m)
 		memcpy(x->task_s, m->costs.task_s, n * sizeof(*x->task_s));
 	x->costs = m->costs;
 	x->costs.task_s = x->task_s;
-	x->clock = timeliner_new(&m->tasks.dag, &x->costs, false);
+	if (m->rules == PLACE_SCHEDULE)
+		x->clock = timeliner_new(&m->tasks.dag, &x->costs, false);
+	else
+		x->dnnpart = dnnpart_new(m);
 	x->task_device = MEM_NEWN(uint16_t, m->tasks.dag.n);
 	x->all = MEM_NEWN(uint16_t, m->n_sets);
 	x->seen = MEM_NEWN(uint32_t, m->k);
@@ -38,7 +43,9 @@ void evaluator_free(struct evaluator *x)
 {
 	if (!x)
 		return;
-	timeliner_free(x->clock);
+	if (x->clock)
+		timeliner_free(x->clock);
+	dnnpart_free(x->dnnpart);
 	mem_free(x->task_s);
 	mem_free(x->task_device);
 	mem_free(x->all);
@@ -69,6 +76,55 @@ static void count_weights(struct evaluator *x)
 	}
 }
 
+static enum place_status together(const struct place_model *m, const uint16_t *device,
+				  struct place_result *r)
+{
+	for (uint32_t i = 0; m->together && i < m->n_sets; i++)
+		if (device[i] != device[m->together[i]]) {
+			r->bad_set = i;
+			r->bad_dev = device[i];
+			return PLACE_APART;
+		}
+	return PLACE_OK;
+}
+
+/* The dnn-partitioning models: no time line, and no memory but for what tasks hold. */
+static enum place_status follow_rules(struct evaluator *x)
+{
+	const struct place_model *m = x->m;
+	struct place_result *r = &x->r;
+
+	for (uint32_t i = 0; i < m->tasks.dag.n; i++)
+		if (m->costs.task_s[(size_t)i * m->k + x->task_device[i]] < 0) {
+			r->bad_set = m->tasks.task_set[i];
+			r->bad_dev = x->task_device[i];
+			return PLACE_CANNOT_RUN;
+		}
+	const struct dnnpart_result *d = dnnpart_evaluate(x->dnnpart, x->task_device);
+
+	r->lat_s = d->value_s;
+	r->copies = d->copies;
+	r->copy_bytes = d->copy_bytes;
+	r->busy_s = d->load_s;
+	return d->circle ? PLACE_CIRCLE : PLACE_OK;
+}
+
+/* The memory of folded values and of `peak` (k; may be NULL), against the limits. */
+static void count_memory(struct evaluator *x, const uint64_t *peak)
+{
+	const struct place_model *m = x->m;
+	struct place_result *r = &x->r;
+
+	count_weights(x);
+	for (uint32_t i = m->k; i-- > 0;) {
+		r->mem_bytes[i] += peak ? peak[i] : 0;
+		if (m->mem_limit[i] && r->mem_bytes[i] > m->mem_limit[i]) {
+			r->status = PLACE_MEMORY;
+			r->bad_dev = i;
+		}
+	}
+}
+
 const struct place_result *place_evaluate(struct evaluator *x, const uint16_t *device)
 {
 	const struct place_model *m = x->m;
@@ -77,31 +133,32 @@ const struct place_result *place_evaluate(struct evaluator *x, const uint16_t *d
 
 	for (uint32_t i = 0; i < m->tasks.dag.n; i++)
 		x->task_device[i] = device[m->tasks.task_set[i]];
+	r->status = together(m, device, r);
+	if (r->status == PLACE_OK && x->dnnpart) {
+		r->status = follow_rules(x);
+		if (r->status == PLACE_OK)
+			count_memory(x, NULL);
+		return r;
+	}
+	if (r->status != PLACE_OK)
+		return r;
 	for (uint32_t i = 0; i < m->tasks.dag.n; i++) {
 		uint16_t dev = x->task_device[i];
 
 		x->task_s[(size_t)i * m->k + dev] = place_task_s(m, i, dev, x->task_device);
 	}
 	enum timeline_status s = timeline_run(x->clock, x->task_device, &t);
-	r->status = PLACE_OK;
 	if (s != TIMELINE_OK) {
 		r->status = s == TIMELINE_NO_LINK ? PLACE_NO_LINK : PLACE_CANNOT_RUN;
 		r->bad_set = m->tasks.task_set[t->bad_task];
 		r->bad_dev = t->bad_dev;
 		return r;
 	}
-	count_weights(x);
 	r->lat_s = t->makespan_s;
 	r->copies = t->n_copies;
 	r->copy_bytes = t->copied_bytes;
 	r->busy_s = t->busy_s;
-	for (uint32_t i = m->k; i-- > 0;) {
-		r->mem_bytes[i] += t->peak_bytes[i];
-		if (m->mem_limit[i] && r->mem_bytes[i] > m->mem_limit[i]) {
-			r->status = PLACE_MEMORY;
-			r->bad_dev = i;
-		}
-	}
+	count_memory(x, t->peak_bytes);
 	return r;
 }
 
@@ -118,7 +175,7 @@ static const char *set_name(const struct place_model *m, uint32_t set, char *tex
 const char *place_reason(const struct evaluator *x, const struct place_result *r, char *text,
 			 size_t cap)
 {
-	const char *dev = x->m->names[r->bad_dev];
+	const char *dev = r->status == PLACE_CIRCLE ? "" : x->m->names[r->bad_dev];
 	char name[200];
 
 	switch (r->status) {
@@ -133,6 +190,14 @@ const char *place_reason(const struct evaluator *x, const struct place_result *r
 		snprintf(text, cap, "the output of set %u ('%s') is needed on %s, "
 			 "to which there is no link",
 			 r->bad_set, set_name(x->m, r->bad_set, name, sizeof(name)), dev);
+		break;
+	case PLACE_APART:
+		snprintf(text, cap, "set %u ('%s') is on %s, away from set %u, with which it shares a "
+			 "device", r->bad_set, set_name(x->m, r->bad_set, name, sizeof(name)), dev,
+			 x->m->together[r->bad_set]);
+		break;
+	case PLACE_CIRCLE:
+		snprintf(text, cap, "pieces of devices wait for each other");
 		break;
 	case PLACE_MEMORY:
 		snprintf(text, cap, "needs %llu bytes on %s, which has %llu",

@@ -1,19 +1,25 @@
 /* evaluate.h - what a placement is worth: legal or not, latency, memory, copies.
  *
  * Legal means: every set may run on its device, every pair of devices that
- * must exchange data has a link, and no device needs more memory than it has. */
+ * must exchange data has a link, sets that stay together are on one device, and no
+ * device needs more memory than it has. */
 #ifndef HSDAG_PLACE_EVALUATE_H
 #define HSDAG_PLACE_EVALUATE_H
 
 #include "place/model.h"
 
-enum place_status { PLACE_OK, PLACE_CANNOT_RUN, PLACE_NO_LINK, PLACE_MEMORY };
+enum place_status {
+	PLACE_OK, PLACE_CANNOT_RUN, PLACE_NO_LINK, PLACE_MEMORY,
+	PLACE_APART,                 /* bad_set is not where the set is that it stays with */
+	PLACE_CIRCLE                 /* dnnpart-latency: pieces of devices wait for each other */
+};
 
 struct place_result {
 	enum place_status status;
 	/* CANNOT_RUN: both; NO_LINK: the set's output is needed there; MEMORY: bad_dev. */
 	uint32_t bad_set, bad_dev;
-	double lat_s;                /* from here on: not for CANNOT_RUN and NO_LINK */
+	/* From here on: only when OK or MEMORY.  lat_s: what the model's rules minimise. */
+	double lat_s;
 	uint32_t copies;
 	uint64_t copy_bytes;
 	uint64_t *mem_bytes;         /* (k) peak: folded values, tensors, copies */

@@ -10,9 +10,17 @@
 #include "place/spec.h"
 #include "stream/rec.h"
 
+/* What a cost record may say besides times. */
+struct place_cost_extra {
+	uint64_t *set_mem;           /* (n_sets) bytes that a set holds all the time; NULL: none */
+	double *move_s;              /* (n_sets) dnn-partitioning's transfers; NULL: not told */
+	bool has_rules;              /* the next three are told */
+	bool contention, overlap, fifo;
+};
+
 struct place_inputs {
 	const char *spec_list;       /* --spec; NULL: not given */
-	bool contention, overlap;
+	bool contention, overlap;    /* false: off, whatever the cost record says */
 	enum sched_policy policy;
 
 	struct spec spec;            /* n_devs 0: not loaded */
@@ -23,6 +31,8 @@ struct place_inputs {
 	const char **cost_names;     /* (cost_k) */
 	double *cost_s;              /* (n_sets, cost_k) */
 	struct place_savings saved;  /* of the cost record; saved_s (n, cost_k) */
+	enum place_rules rules;
+	struct place_cost_extra extra;   /* of the cost record */
 	struct arena *arena, *devs_arena, *cost_arena;
 };
 
@@ -44,12 +54,13 @@ void place_inputs_reset(struct place_inputs *x);
 int place_inputs_model(struct place_inputs *x, const char *const *names, uint32_t k,
 		       struct arena *a, struct place_model *m, struct err *e) MUST_CHECK;
 
-/* Only what place_allowed needs, from masks and recorded costs; nothing can be missing. */
+/* Only what place_allowed needs (and types, and what stays together), from masks and recorded
+ * costs; nothing can be missing. */
 void place_inputs_masks(struct place_inputs *x, const char *const *names, uint32_t k,
 			struct arena *a, struct place_model *m);
 
-/* A `cost` record: set_s (n_sets,k). */
+/* A `cost` record: set_s (n_sets,k); x may be NULL. */
 int cost_encode(const struct graph *g, const char *const *names, uint32_t k, const double *set_s,
-		struct rec_writer *w, struct err *e) MUST_CHECK;
+		const struct place_cost_extra *x, struct rec_writer *w, struct err *e) MUST_CHECK;
 
 #endif

@@ -5,6 +5,8 @@
 #include "op/op.h"
 #include "place/model.h"
 
+const char *const place_rules_names[] = {"schedule", "dnnpart-latency", "dnnpart-throughput", NULL};
+
 /* A folded value and one task that reads it. */
 struct reader {
 	uint32_t out, task;
@@ -100,6 +102,37 @@ static void assign_savings(struct place_model *m, const struct place_savings *x,
 	mem_free(set_task);
 }
 
+/* A set and the class of sets that share its device. */
+struct member {
+	uint32_t class, set;
+};
+
+static int member_compare(const void *pa, const void *pb)
+{
+	const struct member *a = pa, *b = pb;
+
+	if (a->class != b->class)
+		return a->class < b->class ? -1 : 1;
+	return (a->set > b->set) - (a->set < b->set);
+}
+
+void place_model_together(struct place_model *m, const uint32_t *class, struct arena *a)
+{
+	if (!class)
+		return;
+	struct member *x = MEM_NEWN(struct member, m->n_sets);
+
+	m->together = ARENA_NEWN(a, uint32_t, m->n_sets);
+	for (uint32_t i = 0; i < m->n_sets; i++)
+		x[i] = (struct member){class[i], i};
+	if (m->n_sets > 1)
+		qsort(x, m->n_sets, sizeof(*x), member_compare);
+	for (uint32_t i = 0; i < m->n_sets; i++)
+		m->together[x[i].set] = i && x[i].class == x[i - 1].class ? m->together[x[i - 1].set] :
+									    x[i].set;
+	mem_free(x);
+}
+
 double place_task_s(const struct place_model *m, uint32_t t, uint32_t dev, const uint16_t *device)
 {
 	double s = m->costs.task_s[(size_t)t * m->k + dev];
@@ -124,7 +157,12 @@ int place_model_init(struct place_model *m, const struct graph *g, const struct 
 	m->names = s->names;
 	m->set_s = s->set_s;
 	m->mem_limit = s->mem_limit;
-	op_constant_nodes(g, constant);
+	m->rules = s->rules;
+	m->types = s->types;
+	m->move_s = s->move_s;
+	place_model_together(m, s->together, a);
+	if (g->ir_version)
+		op_constant_nodes(g, constant);
 	for (uint32_t v = 0; v < g->n; v++)
 		constant[v] |= g->set[v] == GRAPH_NONE;
 	int rc = graph_tasks_init(&m->tasks, g, constant, true, a, e);
@@ -137,6 +175,8 @@ int place_model_init(struct place_model *m, const struct graph *g, const struct 
 		       s->k * sizeof(*task_s));
 	m->costs = (struct sched_costs){task_s, s->links, s->contention, s->overlap, s->policy};
 	assign_weights(m, a);
+	for (uint32_t t = 0; s->set_mem && t < m->tasks.dag.n; t++)
+		m->task_mem[t] += s->set_mem[m->tasks.task_set[t]];
 	assign_savings(m, &s->saved, a);
 	return 0;
 }

@@ -20,6 +20,10 @@ struct place_savings {
 	double *saved_s;             /* (n,k) */
 };
 
+/* What a placement costs: by the schedule (timeline.h), or as the dnn-partitioning paper has it. */
+enum place_rules { PLACE_SCHEDULE, PLACE_DNNPART_LATENCY, PLACE_DNNPART_THROUGHPUT };
+extern const char *const place_rules_names[];   /* as options have them; NULL ends */
+
 /* What a model is made from; everything is borrowed. */
 struct place_setup {
 	uint32_t k;
@@ -30,6 +34,14 @@ struct place_setup {
 	bool contention, overlap;
 	enum sched_policy policy;
 	struct place_savings saved;
+	/* (n_sets) bytes that a set holds besides constants; NULL: none */
+	const uint64_t *set_mem;
+	/* Rules that need no clock (dnnpart.h). */
+	enum place_rules rules;
+	const char *const *types;    /* (k) of the devices */
+	const double *move_s;        /* (n_sets) */
+	/* (n_sets) sets of equal value share a device; NULL: any may part */
+	const uint32_t *together;
 };
 
 /* A folded value that several tasks read: once on each device that has one of them. */
@@ -45,8 +57,8 @@ struct place_model {
 	struct graph_tasks tasks;
 	const double *set_s;         /* (n_sets,k) as set up */
 	struct sched_costs costs;    /* by task, nothing saved */
-	uint32_t *saved_ptr;         /* (tasks+1) its neighbours saved_ptr[t] .., earlier tasks; NULL:
-	                              * nothing is saved */
+	/* (tasks+1) its neighbours saved_ptr[t] .., earlier tasks; NULL: nothing is saved */
+	uint32_t *saved_ptr;
 	uint32_t *saved_task;
 	double *saved_s;             /* (neighbours,k) */
 	const uint64_t *mem_limit;
@@ -54,12 +66,20 @@ struct place_model {
 	uint32_t n_shared;
 	struct shared_weight *shared;
 	uint32_t *weight_task;
+	enum place_rules rules;
+	const char *const *types;
+	const double *move_s;
+	/* (n_sets) the first set that shares its device; NULL: any may part */
+	uint32_t *together;
 };
 
 /* The model borrows g and s's arrays; its own memory is from a.  -1 (ST_INPUT): see
  * graph_tasks_init. */
 int place_model_init(struct place_model *m, const struct graph *g, const struct place_setup *s,
 		     struct arena *a, struct err *e) MUST_CHECK;
+
+/* Fill m->together from numbers of classes (n_sets); NULL: any sets may part. */
+void place_model_together(struct place_model *m, const uint32_t *class, struct arena *a);
 
 /* Seconds of task t on dev when device[u] is where each earlier task u is: less what it saves with
  * neighbours there, at least 0.  Negative: cannot run there. */

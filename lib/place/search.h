@@ -1,4 +1,4 @@
-/* search.h - placements without learning: random ones, hill climbing, HEFT.
+/* search.h - parts of methods that others use, too: random placements, hill climbing, HEFT.
  * All respect what a device cannot run and depend on the seed alone. */
 #ifndef HSDAG_PLACE_SEARCH_H
 #define HSDAG_PLACE_SEARCH_H

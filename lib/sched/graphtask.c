@@ -102,6 +102,24 @@ static void index_nodes(struct graph_tasks *t, const struct graph *g, uint32_t n
 	}
 }
 
+/* What no task reads stays to the end where the graph is not from IR; in IR such outputs are
+ * leftovers of an operator. */
+static size_t collect_unread(const struct graph_tasks *t, const struct graph *g,
+			     struct sched_edge *edges, size_t n)
+{
+	bool *read = MEM_NEWN(bool, g->out_ptr[g->n]);
+
+	for (size_t i = 0; i < n; i++)
+		read[edges[i].key] = true;
+	for (uint32_t v = 0; v < g->n; v++)
+		for (uint32_t o = g->out_ptr[v]; o < g->out_ptr[v + 1]; o++)
+			if (!read[o] && t->node_task[v] != GRAPH_NONE && graph_out_bytes(g, o) >= 0)
+				edges[n++] = (struct sched_edge){t->node_task[v], SCHED_NONE, o,
+								 (uint64_t)graph_out_bytes(g, o)};
+	mem_free(read);
+	return n;
+}
+
 /* One edge per input port that another task fills; the key is the output's number. */
 static size_t collect_edges(const struct graph_tasks *t, const struct graph *g,
 			    struct sched_edge *edges)
@@ -142,8 +160,10 @@ int graph_tasks_init(struct graph_tasks *t, const struct graph *g, const bool *c
 		t->node_task[v] = x.of[v] == GRAPH_NONE ? GRAPH_NONE : x.task[x.of[v]];
 	index_nodes(t, g, n_tasks, a);
 
-	struct sched_edge *edges = MEM_NEWN(struct sched_edge, g->in_ptr[g->n]);
+	struct sched_edge *edges = MEM_NEWN(struct sched_edge, (size_t)g->in_ptr[g->n] + n_out);
 	size_t n_edges = collect_edges(t, g, edges);
+	if (g->ir_version == 0)
+		n_edges = collect_unread(t, g, edges, n_edges);
 	sched_dag_build(&t->dag, n_tasks, edges, n_edges, a);
 	t->out_tensor = ARENA_NEWN(a, uint32_t, n_out);
 	t->tensor_out = ARENA_NEWN(a, uint32_t, t->dag.n_tensors);

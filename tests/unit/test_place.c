@@ -425,7 +425,9 @@ static void costs_by_hand(struct arena *a)
 	err_clear(&e);
 	for (int i = 0; i < 10; i++)
 		set_s[i] = i < 2 || i > 7 ? 0 : 1;
-	struct place_setup setup = {2, names, set_s, {2, lat, bw}, limit, true, true, SCHED_RANK, {0}};
+	struct place_setup setup = {.k = 2, .names = names, .set_s = set_s, .links = {2, lat, bw},
+				    .mem_limit = limit, .contention = true, .overlap = true,
+				    .policy = SCHED_RANK};
 	rc = place_model_init(&m, g, &setup, a, &e);
 	struct evaluator *x = evaluator_new(&m);
 	const struct place_result *r = place_evaluate(x, (uint16_t[]){0, 0, 0, 0, 0});

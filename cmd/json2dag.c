@@ -1,0 +1,69 @@
+/* json2dag - a cost graph in JSON becomes graph, devs and cost records: problems that are not
+ * IR, in the place of ir2dag and a probe. */
+#include <stdio.h>
+
+#include "base/msg.h"
+#include "base/opt.h"
+#include "place/problem.h"
+#include "stream/filter.h"
+#include "stream/json_read.h"
+
+static int write_stream(const struct problem *p, const struct opt_common *common, int argc,
+			char **argv, struct err *e)
+{
+	struct filter f;
+
+	if (filter_open(&f, NULL, common, argc, argv, e) < 0)
+		return -1;
+	int k = 0;
+	if (filter_begin(&f, e) < 0 || problem_write(p, f.out, e) < 0 || filter_end(&f, e) < 0)
+		k = -1;
+	return filter_close(&f, k, e);
+}
+
+static int run(const char *path, const struct opt_common *common, int argc, char **argv,
+	       struct err *e)
+{
+	struct arena *a = arena_new();
+	struct problem p;
+	const struct val *json = json_read(path, a, e);
+	int rc = json ? problem_from_json(json, a, &p, e) : -1;
+
+	if (json && rc < 0)
+		err_prefix(e, "'%s'", path);
+	if (rc == 0) {
+		msg_note(1, "'%s': %u nodes, %u edges, %u devices", path, p.n, p.n_edges, p.devs.k);
+		rc = write_stream(&p, common, argc, argv, e);
+	}
+	arena_free(a);
+	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	struct opt_common common = OPT_COMMON_INIT;
+	const struct opt opts[] = {{0}};
+	const struct opt_program program = {
+		.name = "json2dag", .summary = "Turn a cost graph in JSON into records.",
+		.args = "[FILE]", .max_args = 1, .opts = opts,
+		.details =
+		"Two forms, told apart by their keys; keys that are not known are ignored.\n"
+		"General, SI units:\n"
+		"  {\"devices\": [{\"name\", \"type\"?, \"mem_bytes\"?}],\n"
+		"   \"links\": [{\"src\", \"dst\", \"latency_s\", \"bytes_per_s\"}],   \"*\": any device\n"
+		"   \"nodes\": [{\"id\", \"name\"?, \"type\"?, \"cost_s\", \"mem_bytes\"?, \"out_bytes\"?,\n"
+		"              \"allowed\"?, \"colocate\"?}],\n"
+		"   \"edges\": [{\"src\", \"dst\", \"bytes\"?}],\n"
+		"   \"options\": {\"contention\"?, \"overlap\"?, \"order\"?}}\n"
+		"cost_s is one number, or an object with a number for each device that can run the\n"
+		"node.  A pair of devices without a link cannot exchange data.\n"
+		"dnn-partitioning (Tarnawski et al. 2020), ms: maxFPGAs, maxCPUs, maxSizePerFPGA,\n"
+		"nodes, edges; its devices are cpu:N and acc:N.  See devsim --model.",
+		.example = "json2dag instance.json | placebase heft | devsim | recdump -k run"};
+	struct err e = ERR_INIT;
+	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);
+
+	if (rc > 0)
+		rc = run(first < argc ? argv[first] : "-", &common, argc, argv, &e);
+	return opt_finish(rc, &e);
+}

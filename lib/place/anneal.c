@@ -1,0 +1,344 @@
+/* anneal.c - simulated annealing: Kirkpatrick, Gelatt, Vecchi, "Optimization by simulated
+ * annealing", Science 220 (1983).  Chains are independent; each starts hotter or from another start
+ * than the one before it, and their results do not depend on how many threads run them.
+ *
+ * What is minimised is smooth where the rules are not: a little of the mean load (schedules,
+ * latency) or a norm of the loads in the place of their maximum (throughput), and memory beyond a
+ * limit has a price. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/pool.h"
+#include "base/rng.h"
+#include "place/method.h"
+#include "place/search.h"
+#include "place/units.h"
+
+enum { CHAINS = 8, MAX_RUN = 24 };
+static const double HOT = 0.05, COLD = 2e-5;       /* temperatures, of the start's energy */
+static const double LOAD_SHARE = 0.02, MEMORY_PRICE = 2;
+enum { NORM = 12 };
+
+/* A stream of random numbers for one chain. */
+struct dice {
+	struct rng_addr a;
+	uint32_t next, at, word[4];
+};
+
+static uint32_t dice_word(struct dice *d)
+{
+	if (d->at == 0)
+		rng_block(&d->a, d->next++, d->word);
+	uint32_t x = d->word[d->at];
+
+	d->at = (d->at + 1) % 4;
+	return x;
+}
+
+static uint32_t dice_below(struct dice *d, uint32_t n)
+{
+	return (uint32_t)((uint64_t)dice_word(d) * n >> 32);
+}
+
+static double dice_uniform(struct dice *d)
+{
+	return dice_word(d) * 0x1p-32;
+}
+
+struct chain {
+	const struct method_run *r;
+	const struct place_units *u;
+	const uint32_t *ptr, *adj;   /* units that exchange data, each pair both ways */
+	double deadline_s;           /* 0: none */
+	uint64_t evals;
+	uint32_t number;
+	uint16_t *device;            /* (n_sets) in: the start; out: the best */
+	double best_s;               /* INFINITY: nothing legal was seen */
+	uint64_t used;
+};
+
+static double now_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- energy ---- */
+
+static double load_norm(const double *load, uint32_t k, double largest)
+{
+	double sum = 0;
+
+	for (uint32_t d = 0; largest > 0 && d < k; d++) {
+		double x = load[d] / largest, y = x * x * x;
+
+		sum += y * y * y * y;    /* NORM 12 */
+	}
+	return largest > 0 ? largest * pow(sum, 1.0 / NORM) : 0;
+}
+
+/* *lat_s: of a legal placement, else INFINITY. */
+static double energy(const struct chain *c, struct evaluator *x, const uint16_t *device, double *lat_s)
+{
+	const struct place_model *m = c->r->m;
+	const struct place_result *p = place_evaluate(x, device);
+	double over = 0, sum = 0, e;
+
+	*lat_s = INFINITY;
+	if (p->status != PLACE_OK && p->status != PLACE_MEMORY)
+		return INFINITY;
+	for (uint32_t d = 0; d < m->k; d++) {
+		sum += p->busy_s[d];
+		if (m->mem_limit[d] && p->mem_bytes[d] > m->mem_limit[d])
+			over += (double)p->mem_bytes[d] / (double)m->mem_limit[d] - 1;
+	}
+	if (p->status == PLACE_OK)
+		*lat_s = p->lat_s;
+	e = m->rules == PLACE_DNNPART_THROUGHPUT ? load_norm(p->busy_s, m->k, p->lat_s) :
+						   p->lat_s + LOAD_SHARE * sum / m->k;
+	return e * (1 + MEMORY_PRICE * over) + (over > 0 ? 0.01 * e : 0);
+}
+
+/* ---- moves ---- */
+
+struct change {
+	uint32_t n, unit[2 * MAX_RUN];
+	uint16_t was[2 * MAX_RUN];
+};
+
+static uint16_t device_of(const struct chain *c, const uint16_t *device, uint32_t unit)
+{
+	return device[c->u->set[c->u->ptr[unit]]];
+}
+
+static bool may_run(const struct chain *c, uint32_t unit, uint16_t dev)
+{
+	for (uint32_t i = c->u->dev_ptr[unit]; i < c->u->dev_ptr[unit + 1]; i++)
+		if (c->u->dev[i] == dev)
+			return true;
+	return false;
+}
+
+static void move(const struct chain *c, uint16_t *device, uint32_t unit, uint16_t dev,
+		 struct change *x)
+{
+	uint16_t was = device_of(c, device, unit);
+
+	if (was == dev || x->n == 2 * MAX_RUN || !may_run(c, unit, dev))
+		return;
+	x->unit[x->n] = unit;
+	x->was[x->n++] = was;
+	place_unit_set(c->u, unit, dev, device);
+}
+
+static void undo(const struct chain *c, uint16_t *device, struct change *x)
+{
+	while (x->n) {
+		x->n--;
+		place_unit_set(c->u, x->unit[x->n], x->was[x->n], device);
+	}
+}
+
+/* A device for a unit: half of the time a neighbour's. */
+static uint16_t draw_device(const struct chain *c, struct dice *d, const uint16_t *device,
+			    uint32_t unit)
+{
+	uint32_t near = c->ptr[unit + 1] - c->ptr[unit], n = c->u->dev_ptr[unit + 1] - c->u->dev_ptr[unit];
+
+	if (near && dice_below(d, 4) != 0)
+		return device_of(c, device, c->adj[c->ptr[unit] + dice_below(d, near)]);
+	return c->u->dev[c->u->dev_ptr[unit] + dice_below(d, n)];
+}
+
+/* One unit; one unit and neighbours that are on its device; two units that change places; a run of
+ * units in topological order. */
+static void draw_move(const struct chain *c, struct dice *d, uint16_t *device, struct change *x)
+{
+	uint32_t n = c->u->n, unit = dice_below(d, n), kind = dice_below(d, 8);
+
+	x->n = 0;
+	if (c->u->dev_ptr[unit] == c->u->dev_ptr[unit + 1])
+		return;
+	uint16_t home = device_of(c, device, unit), to = draw_device(c, d, device, unit);
+
+	if (kind < 4) {
+		move(c, device, unit, to, x);
+	} else if (kind == 4) {
+		uint32_t other = dice_below(d, n);
+
+		to = device_of(c, device, other);
+		move(c, device, unit, to, x);
+		if (x->n)
+			move(c, device, other, home, x);
+	} else if (kind == 5) {
+		uint32_t length = 1 + dice_below(d, MAX_RUN);
+
+		for (uint32_t i = unit; i < n && i < unit + length; i++)
+			if (device_of(c, device, i) == home)
+				move(c, device, i, to, x);
+	} else {
+		/* A connected patch of one device, grown breadth first. */
+		uint32_t size = 1 + dice_below(d, kind == 6 ? 4 : MAX_RUN), from = 0;
+
+		move(c, device, unit, to, x);
+		for (; from < x->n && x->n < size; from++) {
+			uint32_t v = x->unit[from];
+
+			for (uint32_t i = c->ptr[v]; i < c->ptr[v + 1] && x->n < size; i++)
+				if (device_of(c, device, c->adj[i]) == home)
+					move(c, device, c->adj[i], to, x);
+		}
+	}
+}
+
+/* ---- a chain ---- */
+
+static void run_chain(void *arg, int task, int thread)
+{
+	struct chain *c = (struct chain *)arg + task;
+	const struct place_model *m = c->r->m;
+	struct evaluator *x = evaluator_new(m);
+	struct dice d = {.a = {c->r->seed, 0, c->number, RNG_SEARCH + 16}};
+	uint16_t *device = MEM_NEWN(uint16_t, m->n_sets);
+	struct change change;
+	double lat_s, start_s = now_s();
+
+	(void)thread;
+	memcpy(device, c->device, m->n_sets * sizeof(*device));
+	double e = energy(c, x, device, &lat_s), scale = e, share = 0;
+
+	c->best_s = lat_s;
+	for (c->used = 1; c->used < c->evals; c->used++) {
+		if (c->deadline_s > 0 && c->used % 64 == 0)
+			share = fmax(share, (now_s() - start_s) / (c->deadline_s - start_s));
+		if (share >= 1)
+			break;
+		double done = fmax(share, (double)c->used / (double)c->evals);
+		double t = scale * HOT * pow(COLD / HOT, done);
+		draw_move(c, &d, device, &change);
+		if (change.n == 0)
+			continue;
+		double after = energy(c, x, device, &lat_s);
+
+		if (after > e && !(dice_uniform(&d) < exp((e - after) / t))) {
+			undo(c, device, &change);
+			continue;
+		}
+		e = after;
+		if (scale > 4 * e || scale == INFINITY)
+			scale = e;
+		if (lat_s < c->best_s) {
+			c->best_s = lat_s;
+			memcpy(c->device, device, m->n_sets * sizeof(*device));
+		}
+	}
+	mem_free(device);
+	evaluator_free(x);
+}
+
+/* ---- rounds of chains ---- */
+
+/* Units that exchange data, each pair in both rows. */
+static void neighbours(const struct place_units *u, struct arena *a, uint32_t **ptr, uint32_t **adj)
+{
+	const struct sched_dag *d = &u->m->tasks.dag;
+	uint32_t *p = ARENA_NEWN(a, uint32_t, (size_t)u->n + 2);
+	uint32_t *x = ARENA_NEWN(a, uint32_t, 2 * (size_t)d->n_uses);
+
+	for (int fill = 0; fill < 2; fill++) {
+		for (uint32_t i = 0; i < d->n_uses; i++) {
+			uint32_t from = u->of_set[u->m->tasks.task_set[d->tensor_task[d->use_tensor[i]]]];
+			uint32_t to = u->of_set[u->m->tasks.task_set[d->use_task[i]]];
+
+			if (from == to)
+				continue;
+			if (fill) {
+				x[p[from + 1]++] = to;
+				x[p[to + 1]++] = from;
+			} else {
+				p[from + 2]++;
+				p[to + 2]++;
+			}
+		}
+		for (uint32_t i = 0; !fill && i < u->n; i++)
+			p[i + 2] += p[i + 1];
+	}
+	*ptr = p;
+	*adj = x;
+}
+
+/* Starts: the best single device, HEFT's placement, and random ones. */
+static void first_placement(struct method_run *r, uint32_t number, struct evaluator *x,
+			    const struct place_units *u, uint16_t *device)
+{
+	double lat_s;
+	int dev = number % 4 == 1 ? -1 : place_best_single(x, &lat_s);
+	struct err none = ERR_INIT;
+
+	if (number % 4 == 2 && search_heft(r->m, device, &lat_s, &none) == 0)
+		dev = -1;
+	else
+		search_random(r->m, r->seed, number, number % 4 != 1, device);
+	for (uint32_t i = 0; dev >= 0 && number % 4 != 2 && i < r->m->n_sets; i++)
+		device[i] = (uint16_t)dev;
+	for (uint32_t i = 0; i < u->n; i++)
+		if (u->dev_ptr[i] < u->dev_ptr[i + 1])
+			place_unit_set(u, i, device[u->set[u->ptr[i]]], device);
+}
+
+void anneal(struct method_run *r)
+{
+	struct place_units u;
+	uint32_t *ptr, *adj;
+	struct chain chain[CHAINS];
+	struct pool *pool = pool_new(r->threads, NULL);
+	struct evaluator *x = evaluator_new(r->m);
+	double best = INFINITY, start_s = now_s();
+	uint64_t used = 0;
+	uint32_t n_chains = r->budget_s > 0 ? (uint32_t)r->threads : CHAINS, round = 0;
+
+	if (n_chains > CHAINS)
+		n_chains = CHAINS;
+	place_units_init(&u, r->m, r->a);
+	neighbours(&u, r->a, &ptr, &adj);
+	for (uint32_t i = 0; i < CHAINS; i++)
+		chain[i].device = ARENA_NEWN(r->a, uint16_t, r->m->n_sets);
+	do {
+		double left = start_s + r->budget_s - now_s(), length = fmin(left, r->budget_s / 6);
+
+		if (left < r->budget_s / 4)
+			length = left;
+		for (uint32_t i = 0; i < n_chains; i++) {
+			uint16_t *device = chain[i].device;
+
+			chain[i] = (struct chain){
+				.r = r, .u = &u, .ptr = ptr, .adj = adj, .device = device,
+				.number = round * n_chains + i,
+				.evals = r->budget_s > 0 ? UINT64_MAX : 1 + r->evals / n_chains,
+				.deadline_s = r->budget_s > 0 ? now_s() + length : 0};
+			first_placement(r, chain[i].number, x, &u, device);
+		}
+		pool_run(pool, (int)n_chains, run_chain, chain);
+		for (uint32_t i = 0; i < n_chains; i++) {
+			used += chain[i].used;
+			if (chain[i].best_s < best || (best == INFINITY && i + round == 0)) {
+				best = chain[i].best_s;
+				memcpy(r->device, chain[i].device, r->m->n_sets * sizeof(*r->device));
+			}
+		}
+		round++;
+	} while (r->budget_s > 0 && now_s() - start_s < 0.99 * r->budget_s);
+	evaluator_free(x);
+	pool_free(pool);
+	snprintf(r->note, sizeof(r->note), "%llu evaluations, %.6g s", (unsigned long long)used, best);
+}
+
+int method_anneal(struct method_run *r, struct err *e)
+{
+	anneal(r);
+	return r->emit(r, e);
+}

@@ -1,0 +1,223 @@
+/* listsched.c - the partial schedule of a list heuristic. */
+#include <math.h>
+#include <string.h>
+
+#include "place/listsched.h"
+#include "sched/ready.h"
+
+struct slot {
+	double start_s, end_s;
+	uint32_t task;
+};
+
+struct agenda {
+	struct slot *slot;
+	size_t n, cap;
+};
+
+void listsched_init(struct listsched *x, const struct place_model *m, struct arena *a)
+{
+	const struct sched_dag *d = &m->tasks.dag;
+
+	*x = (struct listsched){.m = m, .d = d, .n = d->n, .k = m->k};
+	place_units_init(&x->u, m, a);
+	x->on = ARENA_NEWN(a, uint16_t, x->n);
+	x->end_s = ARENA_NEWN(a, double, x->n);
+	x->placed = ARENA_NEWN(a, bool, x->n);
+	x->left = ARENA_NEWN(a, uint32_t, x->n);
+	x->agenda = ARENA_NEWN(a, struct agenda, x->k);
+	x->mem = ARENA_NEWN(a, uint64_t, x->k);
+	x->mem_limit = ARENA_NEWN(a, uint64_t, x->k);
+	x->unit_dev = ARENA_NEWN(a, uint16_t, x->u.n);
+	memcpy(x->mem_limit, m->mem_limit, x->k * sizeof(*x->mem_limit));
+	for (uint32_t i = 0; i < x->u.n; i++)
+		x->unit_dev[i] = UINT16_MAX;
+	for (uint32_t v = 0; v < x->n; v++)
+		x->left[v] = d->in_ptr[v + 1] - d->in_ptr[v];
+}
+
+void listsched_release(struct listsched *x)
+{
+	for (uint32_t dev = 0; x->agenda && dev < x->k; dev++)
+		mem_free(x->agenda[dev].slot);
+}
+
+double listsched_ready_s(const struct listsched *x, uint32_t v, uint32_t dev)
+{
+	const struct sched_links *l = &x->m->costs.links;
+	double ready = 0;
+
+	for (uint32_t i = x->d->in_ptr[v]; i < x->d->in_ptr[v + 1]; i++) {
+		uint32_t t = x->d->use_tensor[x->d->in_use[i]], from = x->d->tensor_task[t];
+		double s = x->end_s[from];
+
+		if (x->on[from] != dev) {
+			if (l->latency_s[(size_t)x->on[from] * x->k + dev] < 0)
+				return INFINITY;
+			s += sched_copy_s(l, x->on[from], dev, x->d->tensor_bytes[t]);
+		}
+		ready = fmax(ready, s);
+	}
+	return ready;
+}
+
+static uint32_t unit_of(const struct listsched *x, uint32_t v)
+{
+	return x->u.of_set[x->m->tasks.task_set[v]];
+}
+
+bool listsched_may(const struct listsched *x, uint32_t v, uint32_t dev)
+{
+	uint32_t i = unit_of(x, v);
+
+	if (x->unit_dev[i] != UINT16_MAX)
+		return x->unit_dev[i] == dev;
+	return x->u.cost_s[(size_t)i * x->k + dev] >= 0 &&
+	       (!x->mem_limit[dev] || x->mem[dev] + x->u.mem[i] <= x->mem_limit[dev]);
+}
+
+/* Earliest start of `cost` seconds on an agenda from `ready` on; *at: the place in it. */
+static double earliest_start_s(const struct agenda *a, double ready, double cost, size_t *at)
+{
+	size_t i = a->n;
+	double start = ready;
+
+	/* Slots that end before `ready` cannot matter: search back from the end. */
+	while (i > 0 && a->slot[i - 1].end_s > ready)
+		i--;
+	for (; i < a->n && start + cost > a->slot[i].start_s; i++)
+		start = fmax(start, a->slot[i].end_s);
+	*at = i;
+	return start;
+}
+
+double listsched_end_s(const struct listsched *x, uint32_t v, uint32_t dev)
+{
+	double ready, cost;
+	size_t at;
+
+	if (!listsched_may(x, v, dev) || (ready = listsched_ready_s(x, v, dev)) == INFINITY)
+		return INFINITY;
+	cost = place_task_s(x->m, v, dev, x->on);
+	return earliest_start_s(&x->agenda[dev], ready, cost, &at) + cost;
+}
+
+/* Inputs of consumers that wait for v: more of them (sign 1) or less. */
+static void tell_consumers(struct listsched *x, uint32_t v, int sign)
+{
+	for (uint32_t t = x->d->out_ptr[v]; t < x->d->out_ptr[v + 1]; t++)
+		for (uint32_t i = x->d->use_ptr[t]; i < x->d->use_ptr[t + 1]; i++)
+			x->left[x->d->use_task[i]] += (uint32_t)sign;
+}
+
+void listsched_place(struct listsched *x, uint32_t v, uint32_t dev)
+{
+	struct agenda *a = &x->agenda[dev];
+	uint32_t i = unit_of(x, v);
+	double cost = place_task_s(x->m, v, dev, x->on);
+	size_t at;
+	double start = earliest_start_s(a, listsched_ready_s(x, v, dev), cost, &at);
+
+	if (x->unit_dev[i] == UINT16_MAX) {
+		x->unit_dev[i] = (uint16_t)dev;
+		x->mem[dev] += x->u.mem[i];
+	}
+	x->on[v] = (uint16_t)dev;
+	x->placed[v] = true;
+	x->end_s[v] = start + cost;
+	a->slot = mem_grow(a->slot, &a->cap, a->n + 1, sizeof(*a->slot));
+	memmove(a->slot + at + 1, a->slot + at, (a->n - at) * sizeof(*a->slot));
+	a->slot[at] = (struct slot){start, start + cost, v};
+	a->n++;
+	tell_consumers(x, v, -1);
+}
+
+void listsched_take_back(struct listsched *x, uint32_t v)
+{
+	uint32_t dev = x->on[v], i = unit_of(x, v);
+	struct agenda *a = &x->agenda[dev];
+	bool others = false;
+	size_t at = 0;
+
+	while (a->slot[at].task != v)
+		at++;
+	memmove(a->slot + at, a->slot + at + 1, (a->n - at - 1) * sizeof(*a->slot));
+	a->n--;
+	x->placed[v] = false;
+	for (uint32_t t = 0; x->m->together && t < x->n && !others; t++)
+		others = x->placed[t] && unit_of(x, t) == i;
+	if (!others) {
+		x->unit_dev[i] = UINT16_MAX;
+		x->mem[dev] -= x->u.mem[i];
+	}
+	tell_consumers(x, v, 1);
+}
+
+void listsched_placement(const struct listsched *x, uint16_t *device)
+{
+	memset(device, 0, x->m->n_sets * sizeof(*device));
+	for (uint32_t i = 0; i < x->u.n; i++)
+		if (x->unit_dev[i] != UINT16_MAX)
+			place_unit_set(&x->u, i, x->unit_dev[i], device);
+}
+
+static double mean_copy_s(const struct sched_links *l, uint64_t bytes)
+{
+	double sum = 0;
+	uint32_t pairs = 0;
+
+	for (uint32_t i = 0; i < l->k; i++)
+		for (uint32_t j = 0; j < l->k; j++)
+			if (i != j && l->latency_s[(size_t)i * l->k + j] >= 0) {
+				sum += sched_copy_s(l, i, j, bytes);
+				pairs++;
+			}
+	return pairs ? sum / pairs : 0;
+}
+
+void listsched_means(const struct listsched *x, double *task_s, double *use_s)
+{
+	const struct sched_costs *c = &x->m->costs;
+
+	sched_mean_costs(x->d, c->task_s, &c->links, task_s, use_s);
+	for (uint32_t t = 0; t < x->d->n_tensors; t++) {
+		double mean = mean_copy_s(&c->links, x->d->tensor_bytes[t]);
+
+		for (uint32_t i = x->d->use_ptr[t]; i < x->d->use_ptr[t + 1]; i++)
+			use_s[i] = mean;
+	}
+}
+
+int listsched_run(struct listsched *x, const double *priority, listsched_choose *choose, void *arg,
+		  struct err *e)
+{
+	struct ready ready;
+	uint16_t *all = MEM_NEWN(uint16_t, x->n);      /* one queue for all devices */
+	uint32_t v, dev;
+	int rc = 0;
+
+	ready_init(&ready, x->n, 1, priority, SCHED_RANK);
+	ready_begin(&ready, all);
+	for (v = 0; v < x->n; v++)
+		if (x->left[v] == 0)
+			ready_add(&ready, 0, v, 0);
+	while (rc == 0 && (v = ready_take(&ready, 0)) != SCHED_NONE) {
+		dev = choose(x, v, arg);
+		if (dev == SCHED_NONE) {
+			rc = err_set(e, ST_RUNTIME, "no device can take task %u: none is left that can run "
+				     "it, has room and a link from its inputs", v);
+			break;
+		}
+		listsched_place(x, v, dev);
+		for (uint32_t t = x->d->out_ptr[v]; t < x->d->out_ptr[v + 1]; t++)
+			for (uint32_t i = x->d->use_ptr[t]; i < x->d->use_ptr[t + 1]; i++) {
+				uint32_t w = x->d->use_task[i];
+
+				if (x->left[w] == 0 && !x->placed[w])
+					ready_add(&ready, 0, w, 0);
+			}
+	}
+	ready_release(&ready);
+	mem_free(all);
+	return rc;
+}

@@ -1,0 +1,56 @@
+/* listsched.h - a schedule that list heuristics build up task by task: when a task could end on a
+ * device, with insertion into idle gaps (Topcuoglu et al. 2002, section 4.1); links carry any
+ * number of copies at once. Sets that share a device go where the first of them went, and devices
+ * take no more memory for what tasks hold than they have. */
+#ifndef HSDAG_PLACE_LISTSCHED_H
+#define HSDAG_PLACE_LISTSCHED_H
+
+#include "place/units.h"
+
+struct agenda;                       /* what a device is doing, by ascending time */
+
+struct listsched {
+	const struct place_model *m;
+	const struct sched_dag *d;
+	uint32_t n, k;
+	struct place_units u;
+	uint16_t *on;                /* (n) device of a task, of those placed */
+	double *end_s;               /* (n) */
+	bool *placed;                /* (n) */
+	uint32_t *left;              /* (n) inputs whose task is not placed */
+	struct agenda *agenda;       /* (k) */
+	uint64_t *mem;               /* (k) held so far */
+	uint64_t *mem_limit;         /* (k) 0: none; m's, a method may lower them */
+	uint16_t *unit_dev;          /* (units) UINT16_MAX: open */
+};
+
+/* Memory from a but for agendas, which listsched_release frees. */
+void listsched_init(struct listsched *x, const struct place_model *m, struct arena *a);
+void listsched_release(struct listsched *x);
+
+/* When all inputs of v, which are placed, are on dev; INFINITY: one has no way there. */
+double listsched_ready_s(const struct listsched *x, uint32_t v, uint32_t dev);
+/* May v go to dev: cost, memory, and the sets that stay with it. */
+bool listsched_may(const struct listsched *x, uint32_t v, uint32_t dev);
+/* The earliest end of v on dev; INFINITY: not possible there. */
+double listsched_end_s(const struct listsched *x, uint32_t v, uint32_t dev);
+/* Place v on dev, where it can go. */
+void listsched_place(struct listsched *x, uint32_t v, uint32_t dev);
+/* Take the last placed task back; v is that task. */
+void listsched_take_back(struct listsched *x, uint32_t v);
+
+/* device (n_sets) of what was placed. */
+void listsched_placement(const struct listsched *x, uint16_t *device);
+
+/* Mean costs over devices: task_s (n), and use_s (n_uses) over pairs of linked, different devices
+ * (Topcuoglu et al. 2002, equations 1 and 3). */
+void listsched_means(const struct listsched *x, double *task_s, double *use_s);
+
+/* Place all tasks: again and again, of those whose inputs are placed the one of the highest
+ * priority (n; equal ones: lower number), on the device that `choose` names; SCHED_NONE: none is
+ * possible. -1 (ST_RUNTIME) then. */
+typedef uint32_t listsched_choose(struct listsched *x, uint32_t v, void *arg);
+int listsched_run(struct listsched *x, const double *priority, listsched_choose *choose, void *arg,
+		  struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,66 @@
+/* method.h - what a placement method is, and the table of them (methods.c).  A method
+ * is one file; it sees a problem and hands over one or more placements. */
+#ifndef HSDAG_PLACE_METHOD_H
+#define HSDAG_PLACE_METHOD_H
+
+#include "place/evaluate.h"
+
+enum method_draw { DRAW_MIXED, DRAW_BIASED, DRAW_UNIFORM };
+
+/* One run of a method.  It fills device and calls emit, once for each placement. */
+struct method_run {
+	/* only what place_inputs_masks fills, for methods without needs_costs */
+	const struct place_model *m;
+	const char *arg;               /* of NAME:ARG; NULL when there is none */
+	uint64_t seed;
+	uint64_t evals;                /* simulations that a search may make, >= 1 */
+	double budget_s;               /* seconds that a search may take instead; 0: not limited */
+	int threads;
+	uint32_t samples;              /* random: distinct placements */
+	enum method_draw draw;
+	struct arena *a;
+
+	uint16_t *device;              /* (n_sets) the placement to hand over: indices into names */
+	/* (k) m's devices, and more when a person's placement has more */
+	const char *const *names;
+	uint32_t k;
+	/* no placement is better, as far as the method knows; 0: it does not */
+	double bound_s;
+	char note[200];                /* what there is to tell about the run; may stay empty */
+	int (*emit)(struct method_run *r, struct err *e);
+};
+
+/* What a method is: a name, and whose idea. */
+struct place_method {
+	const char *name;
+	const char *arg;               /* what NAME:ARG takes; NULL: nothing */
+	bool needs_arg, needs_costs;
+	const char *about, *source;    /* one line; whose idea it is */
+	int (*run)(struct method_run *r, struct err *e);
+};
+extern const struct place_method place_methods[];   /* NULL name ends */
+
+/* NAME or NAME:ARG (*arg then points behind the colon, else NULL).  ST_USAGE when there is no such
+ * method or the argument is out of place. */
+const struct place_method *place_method_find(const char *text, const char **arg,
+					     struct err *e) MUST_CHECK;
+
+/* What method_anneal does, without handing over: device is the best that was found. */
+void anneal(struct method_run *r);
+
+/* The methods. */
+int method_single(struct method_run *r, struct err *e);
+int method_random(struct method_run *r, struct err *e);
+int method_expert(struct method_run *r, struct err *e);
+int method_climb(struct method_run *r, struct err *e);
+int method_anneal(struct method_run *r, struct err *e);
+int method_exact(struct method_run *r, struct err *e);
+int method_greedy_memory(struct method_run *r, struct err *e);
+int method_heft(struct method_run *r, struct err *e);
+int method_lookahead(struct method_run *r, struct err *e);
+int method_peft(struct method_run *r, struct err *e);
+int method_cpop(struct method_run *r, struct err *e);
+int method_m_topo(struct method_run *r, struct err *e);
+int method_m_etf(struct method_run *r, struct err *e);
+
+#endif

@@ -1,0 +1,147 @@
+/* methods.c - the table of placement methods, and those that are a few lines. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "place/method.h"
+#include "place/search.h"
+
+enum { MAX_REPEATS = 1000 };
+
+const struct place_method place_methods[] = {
+	{"single", "DEVICE", false, false, "every device alone, or only DEVICE", "-", method_single},
+	{"random", NULL, false, false, "distinct random placements (-n)", "-", method_random},
+	{"expert", "FILE", true, false, "a placement that a person wrote, as JSON",
+	 "forms of placeout and of dnn-partitioning", method_expert},
+	{"greedy-memory", NULL, false, true, "fastest device with room, largest sets first",
+	 "Graham, list scheduling, 1969, on unrelated devices", method_greedy_memory},
+	{"heft", NULL, false, true, "earliest finish time by upward rank",
+	 "Topcuoglu, Hariri, Wu, IEEE TPDS 13(3), 2002, section 4.1", method_heft},
+	{"lookahead", NULL, false, true, "HEFT that looks at the finish times of consumers",
+	 "Bittencourt, Sakellariou, Madeira, PDP 2010", method_lookahead},
+	{"peft", NULL, false, true, "finish time plus optimistic cost of what follows",
+	 "Arabnejad, Barbosa, IEEE TPDS 25(3), 2014", method_peft},
+	{"cpop", NULL, false, true, "the critical path on one device",
+	 "Topcuoglu, Hariri, Wu, IEEE TPDS 13(3), 2002, section 4.2", method_cpop},
+	{"m-topo", NULL, false, true, "topological order cut into shares of equal memory",
+	 "Jeon et al., Baechi, SoCC 2020, section 3.1", method_m_topo},
+	{"m-etf", NULL, false, true, "earliest task first, within memory",
+	 "Jeon et al., Baechi, SoCC 2020, section 3.2", method_m_etf},
+	{"climb", NULL, false, true, "one-flip hill climbing from the best single device", "-",
+	 method_climb},
+	{"anneal", NULL, false, true, "simulated annealing, restarted",
+	 "Kirkpatrick, Gelatt, Vecchi, Science 220, 1983", method_anneal},
+	{"exact", NULL, false, true, "branch and bound; tells what is proved when the budget ends",
+	 "Land, Doig, Econometrica 28(3), 1960", method_exact},
+	{0}};
+
+const struct place_method *place_method_find(const char *text, const char **arg, struct err *e)
+{
+	size_t n = strcspn(text, ":");
+
+	*arg = text[n] && text[n + 1] ? text + n + 1 : NULL;
+	for (const struct place_method *x = place_methods; x->name; x++) {
+		if (strlen(x->name) != n || memcmp(x->name, text, n) != 0)
+			continue;
+		if ((text[n] && (!x->arg || !*arg)) || (x->needs_arg && !*arg)) {
+			err_set(e, ST_USAGE, "method '%s' %s '%s'%s%s", x->name,
+				x->arg ? "goes as" : "takes no argument;", x->name, x->arg ? ":" : "",
+				x->arg ? x->arg : "");
+			return NULL;
+		}
+		return x;
+	}
+	err_set(e, ST_USAGE, "unknown method '%s'; --list has them", text);
+	return NULL;
+}
+
+static void all_on(struct method_run *r, uint32_t dev)
+{
+	for (uint32_t i = 0; i < r->m->n_sets; i++)
+		r->device[i] = (uint16_t)dev;
+}
+
+int method_single(struct method_run *r, struct err *e)
+{
+	bool found = false;
+
+	for (uint32_t dev = 0; dev < r->m->k; dev++) {
+		if (r->arg && strcmp(r->arg, r->m->names[dev]) != 0)
+			continue;
+		found = true;
+		all_on(r, dev);
+		if (r->emit(r, e) < 0)
+			return -1;
+	}
+	return found ? 0 : err_set(e, ST_USAGE, "there is no device '%s'", r->arg);
+}
+
+/* Was this placement handed over before?  Remembers hashes (FNV-1a, 64 bits) in a table of
+ * size cells, a power of two that is never filled; 0 marks a free cell. */
+static bool seen_before(const struct method_run *r, uint64_t *table, size_t size)
+{
+	uint64_t h = UINT64_C(14695981039346656037);
+	size_t at;
+
+	for (uint32_t i = 0; i < r->m->n_sets; i++)
+		h = (h ^ r->device[i]) * UINT64_C(1099511628211);
+	h += h == 0;
+	for (at = h & (size - 1); table[at]; at = (at + 1) & (size - 1))
+		if (table[at] == h)
+			return true;
+	table[at] = h;
+	return false;
+}
+
+int method_random(struct method_run *r, struct err *e)
+{
+	uint32_t found = 0, repeats = 0;
+	size_t size = 64;
+	int rc = 0;
+
+	while (size < 2 * (size_t)r->samples)
+		size *= 2;
+	uint64_t *table = MEM_NEWN(uint64_t, size);
+	for (uint32_t i = 0; rc == 0 && found < r->samples && repeats < MAX_REPEATS; i++) {
+		bool biased = r->draw == DRAW_BIASED || (r->draw == DRAW_MIXED && i % 2 == 0);
+
+		search_random(r->m, r->seed, i, biased, r->device);
+		if (seen_before(r, table, size)) {
+			repeats++;
+			continue;
+		}
+		repeats = 0;
+		found++;
+		rc = r->emit(r, e);
+	}
+	mem_free(table);
+	snprintf(r->note, sizeof(r->note), "%u distinct placements", found);
+	return rc;
+}
+
+int method_climb(struct method_run *r, struct err *e)
+{
+	struct evaluator *x = evaluator_new(r->m);
+	double start_s = 0, lat_s;
+	int dev = place_best_single(x, &start_s);
+	uint32_t evals = r->evals < UINT32_MAX ? (uint32_t)r->evals : UINT32_MAX;
+
+	if (dev >= 0)
+		all_on(r, (uint32_t)dev);
+	else
+		search_random(r->m, r->seed, 0, false, r->device);
+	uint32_t used = search_climb(x, r->m, r->seed, evals, r->device, &lat_s);
+	snprintf(r->note, sizeof(r->note), "%u evaluations, %.6g s from %.6g s", used, lat_s, start_s);
+	evaluator_free(x);
+	return r->emit(r, e);
+}
+
+int method_heft(struct method_run *r, struct err *e)
+{
+	double makespan_s;
+
+	if (search_heft(r->m, r->device, &makespan_s, e) < 0)
+		return -1;
+	snprintf(r->note, sizeof(r->note), "its own schedule takes %.6g s", makespan_s);
+	return r->emit(r, e);
+}

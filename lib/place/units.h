@@ -1,0 +1,37 @@
+/* units.h - what a search moves: sets that share a device move as one. */
+#ifndef HSDAG_PLACE_UNITS_H
+#define HSDAG_PLACE_UNITS_H
+
+#include "place/evaluate.h"
+
+struct place_units {
+	const struct place_model *m;
+	uint32_t n;                  /* units, by their first task */
+	uint32_t *of_set;            /* (n_sets) GRAPH_NONE: the set runs nothing */
+	uint32_t *ptr, *set;         /* sets of unit u: set[ptr[u]] .. */
+	uint32_t *dev_ptr;           /* (n+1) */
+	/* devices on which all its sets can run; one of several that the rules cannot tell apart
+	 * even when used together (CPUs of dnnpart-latency) */
+	uint16_t *dev;
+	double *cost_s;              /* (n,k) sum over its sets; negative: cannot run there */
+	double *least_s;             /* (n) the smallest of them less all that could be saved */
+	uint64_t *mem;               /* (n) folded values that only it reads */
+	/* (k) the first device that differs from this one by name alone */
+	uint32_t *twin;
+};
+
+/* Memory from a. */
+void place_units_init(struct place_units *u, const struct place_model *m, struct arena *a);
+
+/* Set every set of unit i, or those that run nothing (i = GRAPH_NONE), to dev. */
+void place_unit_set(const struct place_units *u, uint32_t i, uint32_t dev, uint16_t *device);
+
+/* Lower bounds of what the model's rules minimise, over all legal placements; the largest is true.
+ *   path    the longest path of fastest costs (not for throughput)
+ *   load    the linear relaxation of unrelated parallel machines with memory limits (Lenstra,
+ *           Shmoys, Tardos 1990), from its dual: for w >= 0 with sum 1 and u >= 0, no placement's
+ *           largest load is below sum_j min_i (w_i p_ij + u_i m_j) - sum_i u_i M_i; ascent by
+ *           subgradients (not for dnnpart-latency, whose CPUs run any number of tasks at once) */
+double place_lower_bound(const struct place_units *u);
+
+#endif

@@ -1,0 +1,83 @@
+#!/usr/bin/env bats
+# The cost models of dnn-partitioning: the values that its authors' programs give, and what
+# the methods find there.
+bats_require_minimum_version 1.5.0
+load common.bash
+
+setup_file() {
+	common_setup_file
+	export HERE=$BATS_TEST_DIRNAME
+	mkdir latency throughput expert
+	for f in "$HERE"/dnnpart/*/*.xz; do
+		d=$(basename "$(dirname "$f")") m=$(basename "$f" .json.xz)
+		xz -dc "$f" > "$d/$m.json"
+		[ "$d" = expert ] || json2dag "$d/$m.json" -o "$d/$m.mp"
+	done
+}
+
+setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
+
+# value WHICH MODEL METHOD... - ms to three digits, "over" behind it when it needs too much memory
+value() {
+	local which=$1 model=$2
+	shift 2
+	placebase "$@" "$model.mp" --model "dnnpart-$which" 2>/dev/null | devsim --model "dnnpart-$which" > run.mp
+	py '
+		for m in of("run.mp", "run"):
+			s = m["lat_s"] if m["ok"] else m["unlimited_s"]
+			print("%.3f%s" % (1000 * s, "" if m["ok"] else " over"))
+	'
+}
+
+@test "latency: CPU only" {
+	for x in bert24:924.060 gnmt:1824.350 inceptionv3:1952.770 resnet50:1874.550 bert3_op:1099.934; do
+		[ "$(value latency latency/"${x%:*}_inference" single:cpu:0)" = "${x#*:}" ] || { echo "$x"; return 1; }
+	done
+}
+
+@test "latency: human experts, with their memory" {
+	for x in "bert24 111.937" "gnmt 293.403 over" "inceptionv3 865.519 over" "resnet50 1014.927 over"; do
+		[ "$(value latency latency/"${x%% *}_inference" expert:expert/"${x%% *}_inference.json")" = "${x#* }" ] ||
+			{ echo "$x"; return 1; }
+	done
+	placebase expert:expert/gnmt_inference.json latency/gnmt_inference.mp | devsim --model dnnpart-latency > run.mp
+	py 'r = of("run.mp", "run")[0]; assert r["reason"] == "needs 754940160 bytes on acc:5, which has 629145600", r'
+}
+
+@test "throughput: one accelerator, human experts" {
+	for x in bert24_inference:92.406 bert24_training:217.813 gnmt_inference:182.563 gnmt_training:520.453 \
+		inceptionv3_inference:310.969; do
+		[ "$(value throughput throughput/"${x%:*}" single:acc:0)" = "${x#*:}" ] || { echo "$x"; return 1; }
+	done
+	for x in bert24:20.084 gnmt:46.208 inceptionv3:102.482 resnet50:43.918; do
+		[ "$(value throughput throughput/"${x%:*}_inference" expert:expert/"${x%:*}_inference.json")" = "${x#*:}" ] ||
+			{ echo "$x"; return 1; }
+	done
+}
+
+@test "a split of the forward nodes is one of the training graph" {
+	placebase expert:expert/inceptionv3_inference.json throughput/inceptionv3_training.mp |
+		devsim --model dnnpart-throughput > run.mp
+	py 'r = of("run.mp", "run")[0]; assert r["ok"] and r["lat_s"] > 0.1, r'
+}
+
+@test "latency of BERT-24: the optimum, proved" {
+	placebase exact --evals 40000 --model dnnpart-latency latency/bert24_inference.mp > x.mp
+	py '
+		p = of("x.mp", "place")[0]
+		assert abs(p["predicted_s"] - 0.1002185) < 1e-9 and p["bound_s"] >= p["predicted_s"] * (1 - 1e-9), p
+	'
+}
+
+@test "annealing comes near the best known, within memory" {
+	run -0 value latency latency/gnmt_inference anneal --evals 60000
+	py 'assert float(sys.argv[1]) < 260, sys.argv' "$output"
+	run -0 value throughput throughput/bert24_inference anneal --evals 60000
+	py 'assert float(sys.argv[1]) < 18.5, sys.argv' "$output"
+}
+
+@test "the models need their costs" {
+	run -3 bash -o pipefail -c "ir2dag $HERE/models/small_summator.xml | devsim --probe | placebase single |
+		devsim --model dnnpart-latency"
+	[[ $output == *"no move_s"* ]]
+}

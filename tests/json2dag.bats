@@ -1,0 +1,121 @@
+#!/usr/bin/env bats
+# json2dag: cost graphs in JSON, the schedules that follow from them, and what is refused.
+bats_require_minimum_version 1.5.0
+load common.bash
+
+setup_file() {
+	common_setup_file
+	export HERE=$BATS_TEST_DIRNAME
+	cat > small.json <<-'J'
+		{"name": "small",
+		 "devices": [{"name": "a", "mem_bytes": 1000}, {"name": "b", "type": "gpu"}],
+		 "links": [{"src": "*", "dst": "*", "latency_s": 1, "bytes_per_s": 10},
+		           {"src": "a", "dst": "b", "latency_s": 2, "bytes_per_s": 10}],
+		 "nodes": [{"id": "z", "cost_s": {"a": 1, "b": 2}, "out_bytes": 30, "mem_bytes": 100},
+		           {"id": 7, "name": "x", "cost_s": 4, "out_bytes": 5},
+		           {"id": 8, "cost_s": {"a": 3, "b": 1}, "allowed": ["b"], "extra": 1},
+		           {"id": "first", "cost_s": 0.5}],
+		 "edges": [{"src": "z", "dst": 7}, {"src": "z", "dst": 8}, {"src": "z", "dst": 8},
+		           {"src": 7, "dst": 8, "bytes": 50}, {"src": "first", "dst": "z", "bytes": 20}]}
+	J
+	json2dag small.json -o small.mp
+}
+
+setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
+
+# refused JSON MESSAGE - status 3, and what it says
+refused() {
+	run -3 json2dag <<< "$1"
+	[[ $output == *"$2"* ]] || { echo "$output"; return 1; }
+}
+
+@test "nodes in topological order, sizes, masks, links and costs" {
+	run -0 recdump --check small.mp
+	py '
+		g, d, c = (of("small.mp", k)[0] for k in ("graph", "devs", "cost"))
+		assert g["node_name"] == ["first", "z", "x", "8"] and list(array(g["id"])) == [3, 0, 7, 8], g
+		assert list(array(g["in_node"])) == [0, 1, 1, 1, 2] and list(array(g["dim"])) == [20, 30, 50, 0]
+		assert d["names"] == ["a", "b"] and d["types"] == ["model", "gpu"] and list(array(d["mem_bytes"])) == [1000, 0]
+		assert array(d["mask"]).tolist() == [[1, 1], [1, 1], [1, 1], [0, 1]] and "together" not in d
+		assert [(l["src"], l["dst"], l["latency_s"]) for l in d["links"]] == [(0, 1, 2), (1, 0, 1)]
+		assert array(c["set_s"]).tolist() == [[.5, .5], [1, 2], [4, 4], [-1, 1]]
+		assert list(array(c["set_mem"])) == [0, 100, 0, 0] and c["contention"] and c["overlap"] and not c["fifo"]
+	'
+}
+
+@test "the schedule, by hand" {
+	# first 0 .. 0.5, z .. 1.5 on a; z is copied to b: 2 + 3 s, .. 6.5; x .. 5.5 on a, copied 2 + 5 s, after
+	# z on the same link: 6.5 .. 13.5; 8 ends at 14.5
+	cat > where.json <<< '{"first": "a", "z": "a", "x": "a", "8": "b"}'
+	placebase expert:where.json small.mp | devsim > run.mp
+	placebase expert:where.json small.mp | devsim --no-contention > free.mp
+	py '
+		r, f = of("run.mp", "run")[0], of("free.mp", "run")[0]
+		assert r["ok"] and r["lat_s"] == 14.5 and r["copies"] == 2 and r["copy_bytes"] == 80, r
+		assert f["lat_s"] == 13.5, f
+		# a: 100 for z, and most while x runs: z (to its copy at 6.5) and the 50 of x; b: both copies
+		assert list(array(r["mem_bytes"])) == [100 + 30 + 50, 30 + 50], array(r["mem_bytes"])
+	'
+}
+
+@test "options, no links, co-location and memory decide what is legal" {
+	sed 's/"edges"/"options": {"contention": false, "order": "fifo"}, "edges"/' small.json > o.json
+	json2dag o.json | placebase expert:where.json | devsim > run.mp
+	py 'assert of("run.mp", "run")[0]["lat_s"] == 13.5'
+	sed '/"src"/!b; /"dst": "b"/d; s/"links": .*/"links": [],/' small.json > l.json
+	json2dag l.json | placebase expert:where.json | devsim > run.mp
+	py 'r = of("run.mp", "run")[0]; assert not r["ok"] and "no link" in r["reason"], r'
+	sed 's/"id": 7,/"id": 7, "colocate": "c",/; s/"id": 8,/"id": 8, "colocate": "c",/' small.json > c.json
+	json2dag c.json -o c.mp
+	placebase expert:where.json c.mp | devsim > run.mp
+	py 'r = of("run.mp", "run")[0]; assert not r["ok"] and "shares a device" in r["reason"], r'
+	for m in peft cpop lookahead m-topo m-etf greedy-memory anneal exact; do
+		placebase $m c.mp | devsim > run.mp
+		py 'r = of("run.mp", "run")[0]; assert r["ok"], r'
+	done
+	sed 's/1000/120/' small.json | json2dag | placebase expert:where.json | devsim > run.mp
+	py 'r = of("run.mp", "run")[0]; assert not r["ok"] and r["unlimited_s"] == 14.5 and "180 bytes on a, which has 120" in r["reason"], r'
+}
+
+@test "what is not a problem is refused" {
+	refused '' 'not JSON at line 2'
+	refused '{"devices": [' 'not JSON'
+	refused '[1]' 'not an object'
+	refused '{"nodes": []}' "neither key 'devices'"
+	refused '{"devices": [{"name": "a"}, {"name": "a"}], "nodes": []}' "devices[1]: name 'a'"
+	refused '{"devices": [], "nodes": []}' '0 devices'
+	refused '{"devices": [{"name": "a"}], "nodes": [{"cost_s": 1}]}' "nodes[0]: key 'id'"
+	refused '{"devices": [{"name": "a"}], "nodes": [{"id": 1, "cost_s": 1}, {"id": 1, "cost_s": 1}]}' 'nodes[1]: its id'
+	refused '{"devices": [{"name": "a"}], "nodes": [{"id": 1, "cost_s": -1}]}' "key 'cost_s' is negative"
+	refused '{"devices": [{"name": "a"}], "nodes": [{"id": 1, "cost_s": 1e999}]}' 'not JSON'
+	refused '{"devices": [{"name": "a"}], "nodes": [{"id": 1}]}' "no key 'cost_s'"
+	refused '{"devices": [{"name": "a"}], "nodes": [{"id": 1, "cost_s": 1, "allowed": ["b"]}]}' "no device 'b'"
+	refused '{"devices": [{"name": "a"}], "nodes": [{"id": 1, "cost_s": 1, "out_bytes": 1e30}]}' '2^62'
+	refused '{"devices": [{"name": "a"}], "nodes": [], "edges": [{"src": 1, "dst": 1}]}' "edges[0]: 'src'"
+	refused '{"devices": [{"name": "a"}], "nodes": [{"id": 1, "cost_s": 1}], "edges": [{"src": 1, "dst": 1}]}' 'circle'
+	refused '{"devices": [{"name": "a"}], "nodes": [{"id": 1, "id": 2, "cost_s": 1}]}' 'duplicate'
+	refused '{"devices": [{"name": "a"}], "links": [{"src": "a", "dst": "c"}], "nodes": []}' "no device 'c'"
+	refused "$(printf '[%.0s' {1..50})$(printf ']%.0s' {1..50})" 'nested deeper'
+	refused '{"maxFPGAs": 1, "maxCPUs": 1}' "no key 'nodes'"
+	refused '{"maxFPGAs": 0, "maxCPUs": 0, "nodes": []}' '0 devices'
+	refused '{"maxFPGAs": 1, "maxCPUs": 1, "nodes": [{"id": 1}]}' "nodes[0]: no key 'cpuLatency'"
+	run -1 json2dag /nonexistent
+	run -3 json2dag /dev/null
+	run -1 bash -c 'json2dag small.json > /dev/full'
+}
+
+@test "damaged JSON never breaks it" {
+	py '
+		import random, subprocess
+		text = open("small.json", "rb").read()
+		draw = random.Random(1)
+		for i in range(int(os.environ.get("HOSTILE", 60))):
+			b = bytearray(text)
+			for _ in range(draw.randint(1, 4)):
+				at = draw.randrange(len(b))
+				b[at:at + draw.choice((0, 1, 1, 9))] = draw.choice((b"", b"-", b"1e308", b"[", b"}", b"\xff", b"null", b"\"a\"", b"0"))
+			p = subprocess.run(["json2dag", "-o", "x.mp"], input=bytes(b), capture_output=True)
+			assert p.returncode in (0, 3), (p, bytes(b))
+			assert p.returncode == 0 or p.stderr.startswith(b"json2dag: error: "), p.stderr
+	'
+}
