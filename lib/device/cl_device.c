@@ -90,6 +90,18 @@ static int cl_open(struct device *d, struct err *e)
 	return 0;
 }
 
+/* Where the device is made of cores of this machine, who feeds it stays on them: the other cores
+ * may be devices that compute. */
+static void cl_enter(struct device *d)
+{
+	cpu_set_t set;
+	CPU_ZERO(&set);
+	for (int i = 0; i < d->n_cpus; i++)
+		CPU_SET((size_t)d->cpus[i], &set);
+	if (d->n_cpus > 0)
+		(void)pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+}
+
 static int cl_flush(struct device *d, struct err *e)
 {
 	struct cl_state *s = d->state;
@@ -133,6 +145,7 @@ const struct device_class opencl_device_class = {
 	.max_nodes = POSTS + 1,
 	.open = cl_open,
 	.close = cl_close,
+	.enter = cl_enter,
 	.supports = cl_step_supports,
 	.fuses = cl_step_fuses,
 	.prepare = cl_step_prepare,
