@@ -515,8 +515,8 @@ int run_conv(const struct kernel_call *k, struct err *e)
 	}
 	if (cpu_is_depthwise(&r.g))
 		return cpu_depthwise(k->ctx, &r.g, r.x,
-				     packed ? k->prep->pack->data : k->in[1].data, r.y, k->post,
-				     e);
+				     packed ? k->prep->pack->data : k->in[1].data, r.y,
+				     &r.post, e);
 	if (packed && k->prep->pack->layout[1] > CONV_WINOGRAD)
 		return cpu_winograd(k->ctx, &r.g, (int)(k->prep->pack->layout[1] - CONV_WINOGRAD),
 				    r.x, k->prep->pack->data, r.y, &r.post, e);

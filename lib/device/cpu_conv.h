@@ -7,9 +7,9 @@
 
 /* One input channel for each group, two spatial dims, a window of moderate size? */
 bool cpu_is_depthwise(const struct window *g);
-/* Such a convolution; weights (groups, cout, taps) f32; post may be NULL. */
+/* Such a convolution; weights (groups, cout, taps) f32. */
 int cpu_depthwise(struct cpu_ctx *c, const struct window *g, const float *x, const float *weights,
-		  float *y, const struct epilogue *post, struct err *e) MUST_CHECK;
+		  float *y, const struct cpu_post *post, struct err *e) MUST_CHECK;
 
 /* The m with which F(m x m, 3x3) is likely faster than direct sums: 4 or 2; 0: none. */
 int cpu_winograd_choose(const struct window *g);

@@ -1,7 +1,6 @@
 /* cpu_depthwise.c - depthwise convolution, direct: plane after plane, sums over the taps
  * (cpu_taps.h). */
 #include "device/cpu_conv.h"
-#include "device/cpu_epilogue.h"
 #include "device/cpu_taps.h"
 
 enum { GRAIN = 1 << 16, MAX_TAPS = 256 };
@@ -11,7 +10,7 @@ struct depthwise {
 	struct taps taps;
 	const float *x, *w;
 	float *y;
-	const struct epilogue *post;
+	const struct cpu_post *post;
 	int n_tasks;
 	struct cpu_ctx *ctx;
 	bool failed;
@@ -29,12 +28,14 @@ static void depthwise_task(void *arg, int task, int thread)
 	}
 	cpu_range(g->batch * g->groups, d->n_tasks, task, &lo, &hi);
 	for (int64_t i = lo; i < hi; i++) {
-		const float *x = cpu_taps_source(&d->taps, d->x, lo, i, hi, 0, scratch);
+		const float *x = cpu_taps_source(&d->taps, d->x, lo, i, hi, scratch);
 		for (int64_t c = 0; c < g->cout; c++) {
-			float *y = d->y + (i * g->cout + c) * g->out_plane;
-			cpu_taps_run(&d->taps, x, d->w + (i % g->groups * g->cout + c) * g->taps, y);
-			if (d->post)
-				cpu_epilogue_row(d->post, y, i * g->cout + c, 0, g->out_plane);
+			int64_t row = i * g->cout + c;
+			float *y = d->y + row * g->out_plane;
+			struct cpu_post_rows rows;
+			cpu_taps_run(&d->taps, x, d->w + row % (g->groups * g->cout) * g->taps, y,
+				     cpu_post_rows(d->post, row, 1, 0, &rows));
+			cpu_post_tile(d->post, y, g->out_plane, row, 1, 0, g->out_plane);
 		}
 	}
 }
@@ -45,10 +46,10 @@ bool cpu_is_depthwise(const struct window *g)
 }
 
 int cpu_depthwise(struct cpu_ctx *c, const struct window *g, const float *x, const float *weights,
-		  float *y, const struct epilogue *post, struct err *e)
+		  float *y, const struct cpu_post *post, struct err *e)
 {
 	struct depthwise d = {.g = g, .x = x, .w = weights, .y = y, .post = post, .ctx = c};
-	if (cpu_taps_init(&d.taps, g, c, e) < 0)
+	if (cpu_taps_init(&d.taps, g, false, c, e) < 0)
 		return -1;
 	int64_t n = g->batch * g->groups;
 	d.n_tasks = cpu_tasks(n * g->cout * g->out_plane * g->taps, GRAIN);

@@ -1,5 +1,6 @@
 /* cpu_gemm_loops.h - the inner kernels of cpu_gemm.c, one level (cpu_levels.h): tiles of
  * T_M rows by T_V vectors in registers. */
+#include "device/cpu_post_loops.h"
 
 #if LEVEL_WIDTH == 16
 #define T_M 12
@@ -34,11 +35,7 @@ INLINE void LEVEL(put)(const int mr, const int nv, VEC acc[T_M][T_V], const stru
 				if (p->more)
 					v = VADD(v, VLOAD(p->more + i * p->more_ld +
 							  j * LEVEL_WIDTH));
-				if (p->hswish)
-					v = VMUL(v, VMUL(VMIN(VALL(6.0f), VMAX(VALL(0.0f),
-								VADD(v, VALL(3.0f)))),
-							 VALL(1 / 6.0f)));
-				v = VMIN(VALL(p->hi), VMAX(VALL(p->lo), v));   /* NaN stays */
+				v = LEVEL(post_limits)(p, v);
 			}
 			VSTORE(c + j * LEVEL_WIDTH, v);
 		}

@@ -83,9 +83,8 @@ static void taps_task(void *arg, int task, int thread)
 	cpu_range(g->batch * g->cin, r->n_tasks, task, &lo, &hi);
 	for (int64_t p = lo; p < hi; p++) {
 		float *y = r->y + p * g->out_plane;
-		const float *x = cpu_taps_source(&r->taps, r->x, lo, p, hi,
-						 r->max ? -FLT_MAX : 0, scratch);
-		cpu_taps_run(&r->taps, x, r->max ? NULL : r->one, y);
+		const float *x = cpu_taps_source(&r->taps, r->x, lo, p, hi, scratch);
+		cpu_taps_run(&r->taps, x, r->one, y, NULL);
 		if (!r->max)
 			vec_binary(OP_DIVIDE, y, 1, r->counts, 1, y, g->out_plane);
 	}
@@ -158,7 +157,7 @@ int run_pool(const struct kernel_call *k, struct err *e)
 	r.exclude_pad = r.exclude_pad || !has_padding(&r.g);
 	bool by_taps = cpu_phases_fit(&r.g) && r.g.taps <= MAX_TAPS;
 	int64_t planes = r.g.batch * r.g.cin;
-	if (by_taps && cpu_taps_init(&r.taps, &r.g, k->ctx, e) < 0)
+	if (by_taps && cpu_taps_init(&r.taps, &r.g, r.max, k->ctx, e) < 0)
 		return -1;
 	for (int64_t t = 0; by_taps && t < r.g.taps; t++)
 		r.one[t] = 1;
