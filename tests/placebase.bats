@@ -88,3 +88,16 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	run -3 bash -o pipefail -c 'head -c 5000 p.mp | placebase single'
 	run -1 bash -c 'placebase single p.mp > /dev/full'
 }
+
+@test "refine starts from HEFT, ends no later, and depends on the seed alone" {
+	run -0 --separate-stderr placebase refine --evals 1500 -v p.mp -o r.mp
+	[[ "$stderr" =~ refine:\ ([0-9.e-]+)\ s\ from\ HEFT\'s\ ([0-9.e-]+)\ s ]]
+	py - "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" <<-'PY'
+		assert 0 < float(sys.argv[1]) < float(sys.argv[2]), sys.argv
+	PY
+	placebase refine --evals 1500 p.mp -o again.mp
+	cmp <(recdump -k place r.mp) <(recdump -k place again.mp)
+	placebase refine --evals 1 p.mp | recdump -k place > start.txt
+	placebase heft p.mp | recdump -k place > heft.txt
+	cmp <(sed 's/refine/heft/' start.txt) heft.txt
+}

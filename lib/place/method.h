@@ -57,6 +57,7 @@ int method_anneal(struct method_run *r, struct err *e);
 int method_exact(struct method_run *r, struct err *e);
 int method_greedy_memory(struct method_run *r, struct err *e);
 int method_heft(struct method_run *r, struct err *e);
+int method_refine(struct method_run *r, struct err *e);
 int method_lookahead(struct method_run *r, struct err *e);
 int method_peft(struct method_run *r, struct err *e);
 int method_cpop(struct method_run *r, struct err *e);

@@ -17,6 +17,8 @@ const struct place_method place_methods[] = {
 	 "Graham, list scheduling, 1969, on unrelated devices", method_greedy_memory},
 	{"heft", NULL, false, true, "earliest finish time by upward rank",
 	 "Topcuoglu, Hariri, Wu, IEEE TPDS 13(3), 2002, section 4.1", method_heft},
+	{"refine", NULL, false, true, "HEFT, then hill climbing on the schedules that devrun keeps to",
+	 "Li, Willis, EJOR 56(3), 1992, for the schedules", method_refine},
 	{"lookahead", NULL, false, true, "HEFT that looks at the finish times of consumers",
 	 "Bittencourt, Sakellariou, Madeira, PDP 2010", method_lookahead},
 	{"peft", NULL, false, true, "finish time plus optimistic cost of what follows",
@@ -143,5 +145,17 @@ int method_heft(struct method_run *r, struct err *e)
 	if (search_heft(r->m, r->device, &makespan_s, e) < 0)
 		return -1;
 	snprintf(r->note, sizeof(r->note), "its own schedule takes %.6g s", makespan_s);
+	return r->emit(r, e);
+}
+
+int method_refine(struct method_run *r, struct err *e)
+{
+	double start_s, makespan_s;
+
+	if (search_heft(r->m, r->device, &start_s, e) < 0)
+		return -1;
+	makespan_s = start_s;
+	search_refine(r->m, r->seed, r->evals, r->device, &makespan_s);
+	snprintf(r->note, sizeof(r->note), "%.6g s from HEFT's %.6g s", makespan_s, start_s);
 	return r->emit(r, e);
 }

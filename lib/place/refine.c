@@ -1,0 +1,155 @@
+/* refine.c - hill climbing from a placement, on the schedules that devrun keeps to (sched/order.h).
+ * A move brings a task, or a connected patch of tasks of one device, to the device of a neighbour;
+ * it stays when the makespan is no longer, and work and copies on the way are no more. */
+#include <math.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "place/search.h"
+#include "sched/order.h"
+
+enum { DRAW_REFINE = 8, MAX_PATCH = 12, ROUNDS = 2 };
+/* Of the work that all devices do: what a move that leaves the makespan as it is must not add. */
+static const double WORK_SHARE = 0.02;
+
+struct refiner {
+	const struct place_model *m;
+	struct orderer *order;
+	struct sched_costs costs;
+	double *task_s;              /* (tasks,k) less what the placement saves */
+	double *rank, *start_s;      /* (tasks) */
+	uint16_t *on;                /* (tasks) */
+	struct rng_addr dice;
+	uint32_t drawn;
+};
+
+static uint32_t draw(struct refiner *x, uint32_t n)
+{
+	return rng_below(&x->dice, x->drawn++, n);
+}
+
+static void refiner_init(struct refiner *x, const struct place_model *m, uint64_t seed)
+{
+	const struct sched_dag *d = &m->tasks.dag;
+	size_t cells = (size_t)d->n * m->k;
+	double *mean_s = MEM_NEWN(double, d->n), *use_s = MEM_NEWN(double, d->n_uses);
+
+	*x = (struct refiner){.m = m, .costs = m->costs, .dice = {seed, 0, 0, RNG_SEARCH + DRAW_REFINE},
+			      .task_s = MEM_NEWN(double, cells), .rank = MEM_NEWN(double, d->n),
+			      .start_s = MEM_NEWN(double, d->n), .on = MEM_NEWN(uint16_t, d->n)};
+	if (cells)
+		memcpy(x->task_s, m->costs.task_s, cells * sizeof(*x->task_s));
+	x->costs.task_s = x->task_s;
+	sched_mean_costs(d, m->costs.task_s, &m->costs.links, mean_s, use_s);
+	sched_upward_rank(d, mean_s, use_s, x->rank);
+	x->order = orderer_new(d, &x->costs);
+	mem_free(mean_s);
+	mem_free(use_s);
+}
+
+static void refiner_release(struct refiner *x)
+{
+	orderer_free(x->order);
+	mem_free(x->task_s);
+	mem_free(x->rank);
+	mem_free(x->start_s);
+	mem_free(x->on);
+}
+
+/* Can every task run where it is, and reach what it reads? */
+static bool can_run(const struct refiner *x)
+{
+	const struct sched_dag *d = &x->m->tasks.dag;
+
+	for (uint32_t v = 0; v < d->n; v++)
+		if (x->m->costs.task_s[(size_t)v * x->m->k + x->on[v]] < 0)
+			return false;
+	for (uint32_t u = 0; u < d->n_uses; u++) {
+		uint16_t from = x->on[d->tensor_task[d->use_tensor[u]]], to = x->on[d->use_task[u]];
+
+		if (from != to && x->costs.links.latency_s[(size_t)from * x->m->k + to] < 0)
+			return false;
+	}
+	return true;
+}
+
+/* The makespan of x->on, and a little of the mean work. */
+static double energy(struct refiner *x, double *makespan_s)
+{
+	uint32_t n = x->m->tasks.dag.n, k = x->m->k;
+	double work = 0;
+
+	for (uint32_t v = 0; v < n; v++) {
+		double *s = &x->task_s[(size_t)v * k + x->on[v]];
+
+		*s = place_task_s(x->m, v, x->on[v], x->on);
+		work += *s;
+	}
+	*makespan_s = orderer_run(x->order, x->on, x->rank, ROUNDS, x->start_s);
+	return *makespan_s + WORK_SHARE * work / k;
+}
+
+/* A neighbour of task v, or v itself when it has none on the drawn side. */
+static uint32_t neighbour(struct refiner *x, uint32_t v)
+{
+	const struct sched_dag *d = &x->m->tasks.dag;
+	uint32_t first = d->in_ptr[v], n = d->in_ptr[v + 1] - first;
+
+	if (n && draw(x, 2) == 0)
+		return d->tensor_task[d->use_tensor[d->in_use[first + draw(x, n)]]];
+	first = d->use_ptr[d->out_ptr[v]];
+	n = d->use_ptr[d->out_ptr[v + 1]] - first;
+	return n ? d->use_task[first + draw(x, n)] : v;
+}
+
+/* Moves a walk of tasks of one device, from `task`; how many were moved. */
+static uint32_t move_patch(struct refiner *x, uint32_t task, uint16_t to, uint32_t *moved)
+{
+	uint16_t home = x->on[task];
+	uint32_t want = draw(x, 2) ? 1 + draw(x, MAX_PATCH) : 1, n = 0;
+
+	for (uint32_t i = 0; i < 2 * want && n < want; i++) {
+		if (x->on[task] == home && place_allowed(x->m, x->m->tasks.task_set[task], to)) {
+			x->on[task] = to;
+			moved[n++] = task;
+		}
+		uint32_t next = neighbour(x, task);
+		if (x->on[next] == home || x->on[next] == to)
+			task = next;
+	}
+	return n;
+}
+
+void search_refine(const struct place_model *m, uint64_t seed, uint64_t evals, uint16_t *device,
+		   double *makespan_s)
+{
+	struct refiner x;
+	uint32_t n = m->tasks.dag.n, moved[MAX_PATCH];
+	double best, s;
+
+	refiner_init(&x, m, seed);
+	for (uint32_t v = 0; v < n; v++)
+		x.on[v] = device[m->tasks.task_set[v]];
+	/* Other rules have no schedule, and sets that belong together no moves of their own. */
+	bool may = m->rules == PLACE_SCHEDULE && !m->together && n && can_run(&x);
+	best = may ? energy(&x, makespan_s) : INFINITY;
+	for (uint64_t i = 1; best < INFINITY && m->k > 1 && i < evals; i++) {
+		uint32_t task = draw(&x, n), near = neighbour(&x, task), k = 0;
+		uint16_t home = x.on[task], to = x.on[near];
+
+		if (to == home)
+			to = (uint16_t)((home + 1 + draw(&x, m->k - 1)) % m->k);
+		k = move_patch(&x, task, to, moved);
+		double e = k && can_run(&x) ? energy(&x, &s) : INFINITY;
+		if (e <= best) {
+			best = e;
+			*makespan_s = s;
+			continue;
+		}
+		while (k > 0)
+			x.on[moved[--k]] = home;
+	}
+	for (uint32_t v = 0; v < n; v++)
+		device[m->tasks.task_set[v]] = x.on[v];
+	refiner_release(&x);
+}
