@@ -15,6 +15,7 @@ Rows, of which --rows selects:
            --profile, which runs the model on both cores at the same time, each on its faster
            core, less all that they could save with neighbours; the mean of one profile
            before the pairs and one after them.  Also what HEFT itself expects.
+  refine   the same with placebase refine, 10000 evaluations
   heft-ov  the same placement against OpenVINO, f32, two threads
   heft-cl  HEFT on a core and an OpenCL device against the faster of them
 
@@ -36,7 +37,7 @@ import openvino as ov
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import stream
 
-ROWS = ("one", "all", "default", "cl", "heft", "heft-ov", "heft-cl")
+ROWS = ("one", "all", "default", "cl", "heft", "refine", "heft-ov", "heft-cl")
 
 
 def records(data):
@@ -197,7 +198,7 @@ class Bench:
                 lines = [line.split("\t") for line in f]
             self.inputs = {fields[1]: np.load(tmp + "/" + fields[0]) for fields in lines}
         self.open = {}
-        self.heft = {}
+        self.placed = {}
 
     def ours(self, devices, device=None):
         key = devices, None if device is None else device.tobytes()
@@ -221,20 +222,21 @@ class Bench:
         """The stream with the measured costs."""
         return pipe([self.args.bin + "/devrun", "--probe", "--profile", "-D", devices], self.data)
 
-    def placement(self, devices):
-        """(device of each set by HEFT on profiled times, seconds that HEFT expects, the profile)"""
-        if devices not in self.heft:
+    def placement(self, devices, method="heft"):
+        """(device of each set on profiled times, seconds that the method expects, the profile)"""
+        if (devices, method) not in self.placed:
             found = self.profile(devices)
             with tempfile.NamedTemporaryFile() as f:
                 f.write(found)
                 f.flush()
-                p = subprocess.run([self.args.bin + "/placebase", "-v", "heft", f.name], capture_output=True)
+                p = subprocess.run([self.args.bin + "/placebase", "-v", "--evals", "10000", method, f.name],
+                                   capture_output=True)
             if p.returncode != 0:
                 raise RuntimeError(p.stderr.decode(errors="replace").strip()[-300:])
-            expects = float(re.search(r"its own schedule takes (\S+) s", p.stderr.decode()).group(1))
+            expects = float(re.search(r"(?:takes|refine:) (\S+) s", p.stderr.decode()).group(1))
             place = stream.first(records(p.stdout), "place")
-            self.heft[devices] = stream.array(place["device"]), expects, found
-        return self.heft[devices]
+            self.placed[devices, method] = stream.array(place["device"]), expects, found
+        return self.placed[devices, method]
 
     def bound_s(self, found):
         """(longest path, half of all) No schedule of the sets on two devices is shorter than either."""
@@ -278,25 +280,29 @@ class Bench:
         if any(line.startswith(b"cl:0.0 ") for line in pipe([self.args.bin + "/devrun", "--list"]).splitlines()):
             report(self.name, "cl:0.0 / cpu", self.ours("cl:0.0"), self.ours("cpu"), self.args.pairs)
 
-    def overlap(self, devices):
-        names = devices.split(",")
-        device, expects, before = self.placement(devices)
+    def overlap(self, devices, method="heft"):
+        names, title = devices.split(","), {"heft": "HEFT"}.get(method, method)
+        device, expects, before = self.placement(devices, method)
         alone = [self.ours(n) for n in names]
         best = min(alone, key=lambda x: min(x.burst(), x.burst()))
         several = self.ours(devices, device)
-        ratio, latency, single = report(self.name, "HEFT on %s / best of them" % devices, several, best,
+        ratio, latency, single = report(self.name, "%s on %s / best of them" % (title, devices), several, best,
                                         self.args.pairs)
         path, half = np.mean([self.bound_s(before), self.bound_s(self.profile(devices))], 0)
         bound = max(path, half)
         print(FORMAT % ("", "  speed-up %.2f of at most %.2f: %.0f %%"
                         % (1 / ratio, single / bound, 100 * bound / latency), "", "", "",
                         "longest path %.2f ms, half of all %.2f ms" % (1e3 * path, 1e3 * half)), flush=True)
-        print(FORMAT % ("", "  HEFT expects %.2f: %.0f %%" % (single / expects, 100 * expects / latency),
+        print(FORMAT % ("", "  %s expects %.2f: %.0f %%" % (title, single / expects, 100 * expects / latency),
                         "%.3f" % (1e3 * expects), "", "", ""), flush=True)
 
     def run_heft(self):
         if self.cores > 1:
             self.overlap("cpu:0,cpu:1")
+
+    def run_refine(self):
+        if self.cores > 1:
+            self.overlap("cpu:0,cpu:1", "refine")
 
     def run_heft_ov(self):
         if self.cores > 1:
