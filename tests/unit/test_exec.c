@@ -182,15 +182,36 @@ static void overlap(void)
 	mem_free(device);
 }
 
+/* Cores of their own for the devices, as far as anybody asks. */
+static void give_cores(struct device_list *l)
+{
+	for (uint32_t d = 0; d < l->n; d++) {
+		l->dev[d].n_cpus = 1;
+		l->dev[d].cpus = MEM_NEWN(int, 1);
+		l->dev[d].cpus[0] = (int)d;
+	}
+}
+
+static void take_cores(struct device_list *l)
+{
+	for (uint32_t d = 0; d < l->n; d++) {
+		mem_free(l->dev[d].cpus);
+		l->dev[d].cpus = NULL;
+		l->dev[d].n_cpus = 0;
+	}
+}
+
 /* Times of sets: negative exactly where the mask says so, a step's nap in the sets that have
- * steps; links between devices of all kinds. */
-static void profiles(const char *kinds)
+ * steps; links between devices of all kinds.  Devices with cores are timed beside each other. */
+static void profiles(const char *kinds, bool cores)
 {
 	struct err e = ERR_INIT;
 	struct graph *g = make_graph(60, 10);
 	struct session s = {.arena = arena_new()};
 	struct profile p;
 	make_devices(&s.devices, kinds);
+	if (cores)
+		give_cores(&s.devices);
 	uint32_t k = s.devices.n, wrong = 0, quick = 0, links = 0;
 	s.mask = ARENA_NEWN(s.arena, uint8_t, (size_t)g->n_sets * k);
 	bool open = model_open(&s.model, g, NULL, &e) == 0 &&
@@ -200,8 +221,11 @@ static void profiles(const char *kinds)
 		return;
 	s.x = executor_new(&s.devices);
 	step_ns = 200000;
+	atomic_store(&most_at_once, 0);
 	bool taken = profile_take(&s, s.arena, &p, &e) == 0;
 	step_ns = 0;
+	tap(!cores || atomic_load(&most_at_once) > 1, "profile of %s: %d steps at once", kinds,
+	    (int)atomic_load(&most_at_once));
 	tap(taken && !p.failed[0] && !p.failed[k - 1], "profile of %s: taken (%s)", kinds, e.msg);
 	for (size_t i = 0; taken && i < (size_t)g->n_sets * k; i++) {
 		wrong += p.set_s[i].mid < 0 ? s.mask[i] : !s.mask[i];
@@ -224,12 +248,51 @@ static void profiles(const char *kinds)
 		    (kinds[0] == 'l' || (p.failed[0] && p.set_s[0].mid < 0)),
 	    "profile of %s: a failure is data", kinds);
 	fail_step = 0;
+	take_cores(&s.devices);
 	executor_free(s.x);
 	planner_close(&s.planner);
 	model_close(&s.model);
 	end_devices(&s.devices);
 	arena_free(s.arena);
 	graph_free(g);
+}
+
+/* A placement that takes another time than expected is planned by its own durations. */
+static void replans(void)
+{
+	struct err e = ERR_INIT;
+	struct graph *g = make_graph(60, 20);
+	struct session s = {.arena = arena_new()};
+	uint16_t *device = MEM_NEWN(uint16_t, (size_t)g->n_sets + 1);
+	uint32_t short_ones = 0;
+	struct plan p;
+	make_devices(&s.devices, "nn");
+	bool open = model_open(&s.model, g, NULL, &e) == 0 &&
+		    planner_open(&s.planner, &s.model, &s.devices, &e) == 0;
+	if (!tap(open, "a plan by its own durations: opens (%s)", e.msg))
+		return;
+	for (uint32_t i = 0; i < g->n_sets; i++)
+		device[i] = (uint16_t)below(2);
+	s.x = executor_new(&s.devices);
+	step_ns = 500000;
+	bool planned = session_plan(&s, device, &p, &e) == 0;
+	tap(planned && p.predicted_s > s.model.n_steps * 5e-4 / 2 * 0.99, "it expects what steps took (%s)", e.msg);
+	for (uint32_t i = 0; planned && i < p.n_groups; i++)
+		for (uint32_t j = 0; j < p.group[i].n; j++)
+			short_ones += s.planner.step_s[p.group[i].step[j] * 2 + p.group[i].dev] < 5e-4;
+	tap(short_ones == 0, "%u steps shorter than they are", short_ones);
+	if (planned)
+		plan_release(&p);
+	fail_step = 10;
+	tap(session_plan(&s, device, &p, &e) < 0 && e.code == ST_RUNTIME, "a run that fails is told");
+	step_ns = fail_step = 0;
+	executor_free(s.x);
+	planner_close(&s.planner);
+	model_close(&s.model);
+	end_devices(&s.devices);
+	arena_free(s.arena);
+	graph_free(g);
+	mem_free(device);
 }
 
 int main(void)
@@ -252,8 +315,10 @@ int main(void)
 	overlap();
 	failures();
 	infeasible();
-	profiles("np");
-	profiles("nl");
-	profiles("ll");
+	profiles("np", false);
+	profiles("nn", true);
+	profiles("nl", false);
+	profiles("ll", false);
+	replans();
 	return tap_end();
 }
