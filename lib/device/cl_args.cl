@@ -107,6 +107,7 @@ struct norm_args {
 	int n_rows, n, inner;
 	int log;             /* softmax: its logarithm */
 	int causal;          /* softmax: place i of every so many rows sees i + 1 elements; 0: all */
+	int masked;          /* softmax: a row of nothing but minus infinity gives zeros */
 	int normalize, eps_inside;   /* normalize: 2: the mean counts as 0 */
 	float eps;
 	struct chain chain;
@@ -144,6 +145,12 @@ struct window_args {
 	int op;                        /* enum window_op */
 	struct chain chain;
 	struct operand at[OPERANDS];   /* z: plane, n: place in it */
+};
+/* Windows in three dimensions, the outermost first. */
+struct cube_args {
+	struct rows r;
+	int in[3], out[3], k[3], s[3], p[3], d[3];   /* window, strides, padding in front, dilations */
+	int op;                        /* enum window_op */
 };
 enum window_op { W_DEPTHWISE, W_MAX, W_AVG, W_AVG_ALL };
 

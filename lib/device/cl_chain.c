@@ -70,8 +70,10 @@ bool cl_chain_follows(const struct step_node *v)
 	if (out->elem != EL_F32 || !v->n_out)
 		return false;
 	switch (v->op->kind) {
-	case OP_CONVOLUTION: case OP_GROUP_CONVOLUTION: case OP_AVG_POOL: return true;
-	case OP_MAX_POOL: return v->op->n_out < 2 || (v->used && !v->used[1]);
+	case OP_CONVOLUTION: case OP_GROUP_CONVOLUTION: return true;
+	case OP_AVG_POOL: return out->rank < 5;
+	case OP_MAX_POOL:
+		return out->rank < 5 && (v->op->n_out < 2 || (v->used && !v->used[1]));
 	case OP_MVN: return true;
 	case OP_MATMUL:
 		return v->in[0].from != FROM_NONE && v->in[1].from != FROM_NONE &&

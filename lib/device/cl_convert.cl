@@ -1,4 +1,4 @@
-/* cl_convert.cl - from one element type to another. */
+/* cl_convert.cl - from one element type to another, and masks to what is added for them. */
 
 /* o = (type of o) a, dense. */
 KERNEL(LS, convert, (global const uchar *a, global uchar *o, const struct elem_args p),
@@ -51,4 +51,12 @@ KERNEL(LS, convert_f16_f32, (global const half *restrict a, global float *restri
 					o[j] = vload_half(j, a);
 		}
 	}
+}
+
+/* A mask as what is added to scores: minus infinity where it is false. */
+KERNEL(LS, mask, (global const uchar *a, global real *o, const struct elem_args p), (a, o, p))
+{
+	FOR_ROWS(p.r)
+		PLAIN for (int i = i0 + LOCAL; i < i1; i += LS)
+			st(a[i] ? 0.0f : -INFINITY, o, i);
 }

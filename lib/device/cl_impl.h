@@ -47,10 +47,11 @@ bool cl_device_has(cl_device_id dev, const char *extension);
 	X(elem_test, int, elem) X(elem_int, int, elem) X(choose, int, elem) \
 	X(reduce_int, int, reduce) X(range, int, range) \
 	X(convert, convert, elem) X(convert_f16_f32, convert, elem) \
+	X(mask, convert, elem) \
 	X(move, move, move) X(gather, move, gather) \
 	X(softmax, norm, norm) X(mvn, norm, norm) X(reduce, reduce, reduce) \
 	X(gemm, gemm, gemm) X(tile_128, tile, gemm) X(tile_64, tile, gemm) X(thin, thin, gemm) \
-	X(window, window, window) \
+	X(window, window, window) X(unfold, cube, cube) X(pool_cube, cube, cube) \
 	X(remap, table, table) X(resample, table, table) \
 	X(gather_elements, index, index) X(gather_nd, index, index) X(scatter, index, index) \
 	X(scatter_nd, index, index) X(scatter_elements, index, index) X(one_hot, index, index) \
@@ -60,7 +61,7 @@ bool cl_device_has(cl_device_id dev, const char *extension);
 /* program, uses chains */
 #define CL_PROGRAMS(X) \
 	X(elem, 1) X(rare, 0) X(int, 0) X(convert, 0) X(move, 0) X(norm, 1) X(reduce, 0) \
-	X(gemm, 1) X(tile, 1) X(thin, 1) X(window, 1) X(table, 0) X(index, 0) X(special, 0)
+	X(gemm, 1) X(tile, 1) X(thin, 1) X(window, 1) X(cube, 0) X(table, 0) X(index, 0) X(special, 0)
 
 enum cl_kernel_id {
 #define X(kernel, program, args) K_##kernel,
@@ -158,6 +159,7 @@ struct cl_launch {
 		struct norm_args norm;
 		struct gemm_args gemm;
 		struct window_args window;
+		struct cube_args cube;
 		struct table_args table;
 		struct index_args index;
 		struct five_args five;
@@ -212,6 +214,10 @@ int cl_plan_matmul(struct cl_plan *p) MUST_CHECK;
 int cl_plan_conv(struct cl_plan *p) MUST_CHECK;
 int cl_plan_pool(struct cl_plan *p) MUST_CHECK;
 int cl_plan_depthwise(struct cl_plan *p, const int64_t *pad) MUST_CHECK;
+/* In three dimensions; kernel[3] and pad[3] from the outermost.  unfold: the number of the temporary
+ * memory with the image as (batch, channels * places of the window, places of the result), or -1. */
+int cl_plan_unfold(struct cl_plan *p, const int64_t *kernel, const int64_t *pad) MUST_CHECK;
+int cl_plan_pool_cube(struct cl_plan *p, enum window_op op, const int64_t *pad) MUST_CHECK;
 int cl_plan_reduce(struct cl_plan *p) MUST_CHECK;
 int cl_plan_norm(struct cl_plan *p) MUST_CHECK;
 int cl_plan_table(struct cl_plan *p) MUST_CHECK;

@@ -64,6 +64,8 @@ KERNEL_LOCAL(LS, softmax, (local float tmp[LS]), (local float *tmp), (tmp),
 	FOR_ROW(n)
 		top = fmax(top, load_row(x, s, i, m, -INFINITY));
 	float hi = group_reduce(lane_max(top), true, tmp);
+	bool nothing = p.masked && hi == -INFINITY;
+	hi = nothing ? 0.0f : hi;
 	FOR_ROW(n) {
 		fv y = exp(load_row(x, s, i, m, -INFINITY) - hi);
 		sum += y;
@@ -76,7 +78,7 @@ KERNEL_LOCAL(LS, softmax, (local float tmp[LS]), (local float *tmp), (tmp),
 		FOR_ROW(n)
 			store_row(load_row(x, s, i, m, 0.0f) - shift, o, s, i, m);
 	} else {
-		float scale = 1.0f / total;
+		float scale = nothing ? 0.0f : 1.0f / total;
 		FOR_ROW(n)
 			store_row(load_row(o, s, i, m, 0.0f) * scale, o, s, i, m);
 	}

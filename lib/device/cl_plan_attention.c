@@ -7,6 +7,18 @@
 #include "op/slice.h"
 #include "op/value.h"
 
+/* A boolean mask as what is added: 0, or minus infinity where it is false. */
+static struct cl_ref added_mask(struct cl_plan *p, const struct tensor *mask)
+{
+	int64_t n = tensor_elements(mask);
+	int temp = cl_plan_temp(p, (size_t)n * sizeof(float));
+	struct cl_launch *l = cl_plan_add(p, K_mask);
+	cl_plan_buf(l, REF_IN, 3);
+	cl_plan_buf(l, REF_TEMP, temp);
+	l->groups[0] = cl_rows_share(p->s, 1, n, &l->args.elem.r);
+	return (struct cl_ref){REF_TEMP, temp, 0};
+}
+
 /* Scale and mask of the scores (.., l, s). */
 static int fill_chain(struct cl_plan *p, const struct tensor *scores, struct gemm_args *g,
 		      struct cl_ref *refs, int *n_refs)
@@ -25,13 +37,14 @@ static int fill_chain(struct cl_plan *p, const struct tensor *scores, struct gem
 						    .alpha = (float)scale};
 	if (causal || !op_has_input(p->op, p->in, 3))
 		return 0;
-	if (mask->elem != EL_F32)
+	if (mask->elem != EL_F32 && mask->elem != EL_BOOLEAN)
 		return cl_plan_no(p, "a mask of %s is not supported", elem_name(mask->elem));
 	g->chain.post[g->chain.n++] = (struct post){.op = E_ADD, .from = 0};
 	if (!cl_chain_operand(mask, (int)scores->rank - (int)mask->rank, scores,
 			      (int)scores->rank - 2, 1, &g->at[0]))
 		return cl_plan_no(p, "the mask does not broadcast to the scores");
-	refs[(*n_refs)++] = (struct cl_ref){REF_IN, 3, 0};
+	refs[(*n_refs)++] = mask->elem == EL_F32 ? (struct cl_ref){REF_IN, 3, 0}
+		: added_mask(p, mask);
 	return 0;
 }
 
@@ -67,7 +80,7 @@ int cl_plan_attention(struct cl_plan *p)
 		return -1;
 	cl_plan_product(p, &g, z, refs, n_refs);
 	struct cl_launch *l = cl_plan_add(p, K_softmax);
-	l->args.norm = (struct norm_args){.n_rows = (int)z * g.m, .n = g.n, .inner = 1,
+	l->args.norm = (struct norm_args){.n_rows = (int)z * g.m, .n = g.n, .inner = 1, .masked = 1,
 					  .causal = p->op->a.attention.causal ? g.m : 0};
 	l->groups[0] = (size_t)z * (size_t)g.m;
 	cl_plan_buf(l, REF_TEMP, temp);

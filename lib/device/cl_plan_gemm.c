@@ -225,10 +225,13 @@ static struct plane plane_of(const struct cl_plan *p, const struct tensor *weigh
 	return q;
 }
 
-static int plan_product(struct cl_plan *p, const struct plane *q, int64_t groups)
+/* The product of the weights and an image (batch, channels, q->h, q->w): input 0, or, unless -1,
+ * temporary memory number `temp`. */
+static int plan_product(struct cl_plan *p, const struct plane *q, int64_t groups, int64_t channels,
+			int temp)
 {
 	const struct tensor *x = &p->in[0];
-	int64_t m = p->out[0].dim[1] / groups, c = x->dim[1] / groups, k = c * q->kh * q->kw;
+	int64_t m = p->out[0].dim[1] / groups, c = channels / groups, k = c * q->kh * q->kw;
 	bool plain = q->kh * q->kw == 1 && q->sh == 1 && q->sw == 1 && !q->ph && !q->pw &&
 		q->oh == q->h && q->ow == q->w;
 	struct cl_launch *l = cl_plan_add(p, K_gemm);
@@ -252,12 +255,24 @@ static int plan_product(struct cl_plan *p, const struct plane *q, int64_t groups
 	g->batch[1] = (int)groups;
 	g->as[0] = 0;
 	g->as[1] = (int)as;
-	g->bs[0] = (int)(x->dim[1] * q->h * q->w);
+	g->bs[0] = (int)(channels * q->h * q->w);
 	g->bs[1] = (int)(c * q->h * q->w);
 	cl_plan_buf(l, g->a_packed ? REF_PACK_A : REF_IN, 1);
-	cl_plan_buf(l, REF_IN, 0);
+	cl_plan_buf(l, temp < 0 ? REF_IN : REF_TEMP, temp < 0 ? 0 : temp);
 	cl_plan_buf(l, REF_OUT, 0);
 	return finish_product(p, l, x->dim[0] * groups);
+}
+
+/* In three dimensions: the window's places become channels of an image that is one row. */
+static int plan_conv_cube(struct cl_plan *p, const int64_t *kernel, const int64_t *pad,
+			  int64_t groups)
+{
+	const struct tensor *o = &p->out[0];
+	int64_t places = o->dim[2] * o->dim[3] * o->dim[4];
+	int64_t channels = p->in[0].dim[1] * kernel[0] * kernel[1] * kernel[2];
+	struct plane q = {1, places, 1, places, 1, 1, 1, 1, 0, 0, 1, 1};
+	int temp = cl_plan_unfold(p, kernel, pad);
+	return temp < 0 ? -1 : plan_product(p, &q, groups, channels, temp);
 }
 
 int cl_plan_conv(struct cl_plan *p)
@@ -272,15 +287,17 @@ int cl_plan_conv(struct cl_plan *p)
 	if (x->elem != EL_F32 || w->elem != EL_F32)
 		return cl_plan_no(p, "%s of %s is not supported", op_info(op->kind)->type,
 				  elem_name(x->elem));
-	if (n < 1 || n > 2)
+	if (n < 1 || n > 3)
 		return cl_plan_no(p, "%s in %d dimensions is not supported",
 				  op_info(op->kind)->type, n);
 	op_window_pads(v, n, &x->dim[2], &w->dim[(int)w->rank - n], begin, end);
 	int64_t groups = v->grouped ? w->dim[0] : 1;
 	if (groups < 1 || x->dim[1] % groups || p->out[0].dim[1] % groups)
 		return cl_plan_no(p, "channels are not a multiple of the groups");
+	if (n == 3)
+		return plan_conv_cube(p, &w->dim[w->rank - 3], begin, groups);
 	if (groups == x->dim[1] && groups == p->out[0].dim[1])
 		return cl_plan_depthwise(p, begin);
 	struct plane q = plane_of(p, w, begin);
-	return plan_product(p, &q, groups);
+	return plan_product(p, &q, groups, x->dim[1], -1);
 }

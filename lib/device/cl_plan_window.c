@@ -82,7 +82,7 @@ int cl_plan_pool(struct cl_plan *p)
 	int64_t begin[OP_MAX_SPATIAL], end[OP_MAX_SPATIAL];
 	if (op->kind != OP_MAX_POOL && op->kind != OP_AVG_POOL)
 		return cl_plan_no(p, "no OpenCL kernel for operator '%s'", op_info(op->kind)->type);
-	if (p->in[0].elem != EL_F32 || n < 1 || n > 2)
+	if (p->in[0].elem != EL_F32 || n < 1 || n > 3)
 		return cl_plan_no(p, "%s of %s in %d dimensions is not supported",
 				  op_info(op->kind)->type, elem_name(p->in[0].elem), n);
 	if (op->n_out > 1 && p->wanted[1])
@@ -95,5 +95,7 @@ int cl_plan_pool(struct cl_plan *p)
 	enum window_op w = v->exclude_pad || !padded ? W_AVG : W_AVG_ALL;
 	if (op->kind == OP_MAX_POOL)
 		w = W_MAX;
+	if (n == 3)
+		return cl_plan_pool_cube(p, w, begin);
 	return plan_window(p, w, v->kernel, begin, 0);
 }

@@ -235,6 +235,18 @@ static const struct sample samples[] = {
 	 "rounding_type=ceil auto_pad=explicit", "f32[1,5,18,19]", 1, 0},
 	{"AvgPool", "opset1", "strides=1,1 kernel=8,8 pads_begin=0,0 pads_end=0,0 exclude-pad=true "
 	 "rounding_type=floor auto_pad=explicit", "f32[1,50,8,8]", 1, 0},
+	{"Convolution", "opset1",
+	 "strides=1,2,1 dilations=1,1,2 pads_begin=1,0,2 pads_end=1,1,2 auto_pad=explicit",
+	 "f32[2,3,5,9,8] f32c[7,3,3,2,3]", 1, 0},
+	{"GroupConvolution", "opset1",
+	 "strides=1,1,1 dilations=1,1,1 pads_begin=1,1,1 pads_end=1,1,1 auto_pad=explicit",
+	 "f32[2,4,4,5,6] f32[4,1,1,3,3,3]", 1, 0},
+	{"MaxPool", "opset1", "strides=2,1,3 kernel=3,2,3 pads_begin=1,0,1 pads_end=1,1,1 "
+	 "rounding_type=ceil auto_pad=explicit", "f32[2,3,6,7,8]", 1, 0},
+	{"AvgPool", "opset1", "strides=2,2,1 kernel=3,3,2 pads_begin=1,1,1 pads_end=1,1,0 "
+	 "exclude-pad=true rounding_type=floor auto_pad=explicit", "f32[2,3,6,7,8]", 1, 0},
+	{"AvgPool", "opset1", "strides=2,2,1 kernel=3,3,2 pads_begin=1,1,1 pads_end=1,1,0 "
+	 "exclude-pad=false rounding_type=floor auto_pad=explicit", "f32[2,3,6,7,8]", 1, 0},
 };
 
 /* ---- building ---- */
