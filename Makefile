@@ -59,6 +59,7 @@ LIBS_test_sched  = sched op graph stream base
 LIBS_test_sim    = sched graph stream base
 LIBS_bench_sim   = place sched op graph stream base
 LIBS_test_place  = place sched op graph stream base
+LIBS_test_methods = place sched op graph stream base
 LIBS_test_tape   = learn graph stream base
 LIBS_test_net    = learn graph stream base
 LIBS_test_gpn    = learn graph stream base

@@ -16,9 +16,10 @@
 #include "place/search.h"
 #include "place/units.h"
 
-enum { CHAINS = 8, MAX_RUN = 24 };
+enum { CHAINS = 8, MAX_PATCH = 32, REPRICE = 512 };
 static const double HOT = 0.05, COLD = 2e-5;       /* temperatures, of the start's energy */
-static const double LOAD_SHARE = 0.02, MEMORY_PRICE = 2;
+static const double LOAD_SHARE = 0.02;
+static const double CHEAP = 0.3, DEAR = 300;        /* price of memory beyond a limit, first and last */
 enum { NORM = 12 };
 
 /* A stream of random numbers for one chain. */
@@ -51,12 +52,14 @@ struct chain {
 	const struct method_run *r;
 	const struct place_units *u;
 	const uint32_t *ptr, *adj;   /* units that exchange data, each pair both ways */
+	const uint32_t *order[2];    /* (units) topological: by number, and depth first */
 	double deadline_s;           /* 0: none */
 	uint64_t evals;
 	uint32_t number;
 	uint16_t *device;            /* (n_sets) in: the start; out: the best */
 	double best_s;               /* INFINITY: nothing legal was seen */
 	uint64_t used;
+	double price;
 };
 
 static double now_s(void)
@@ -100,14 +103,14 @@ static double energy(const struct chain *c, struct evaluator *x, const uint16_t 
 		*lat_s = p->lat_s;
 	e = m->rules == PLACE_DNNPART_THROUGHPUT ? load_norm(p->busy_s, m->k, p->lat_s) :
 						   p->lat_s + LOAD_SHARE * sum / m->k;
-	return e * (1 + MEMORY_PRICE * over) + (over > 0 ? 0.01 * e : 0);
+	return e * (1 + c->price * over);
 }
 
 /* ---- moves ---- */
 
 struct change {
-	uint32_t n, unit[2 * MAX_RUN];
-	uint16_t was[2 * MAX_RUN];
+	uint32_t n, *unit;           /* room for all units */
+	uint16_t *was;
 };
 
 static uint16_t device_of(const struct chain *c, const uint16_t *device, uint32_t unit)
@@ -128,7 +131,7 @@ static void move(const struct chain *c, uint16_t *device, uint32_t unit, uint16_
 {
 	uint16_t was = device_of(c, device, unit);
 
-	if (was == dev || x->n == 2 * MAX_RUN || !may_run(c, unit, dev))
+	if (was == dev || !may_run(c, unit, dev))
 		return;
 	x->unit[x->n] = unit;
 	x->was[x->n++] = was;
@@ -154,44 +157,62 @@ static uint16_t draw_device(const struct chain *c, struct dice *d, const uint16_
 	return c->u->dev[c->u->dev_ptr[unit] + dice_below(d, n)];
 }
 
-/* One unit; one unit and neighbours that are on its device; two units that change places; a run of
- * units in topological order. */
+/* All units of device `home` (or any) in a part of one of the orders; lengths of all magnitudes. */
+static void move_run(const struct chain *c, struct dice *d, uint16_t *device, uint16_t home, uint16_t to,
+		     struct change *x)
+{
+	const uint32_t *order = c->order[dice_below(d, 2)];
+	bool any = dice_below(d, 4) == 0;
+	uint32_t n = c->u->n, length = (uint32_t)exp(dice_uniform(d) * log(n + 1)), from = dice_below(d, n);
+
+	for (uint32_t i = from; i < n && i - from < length; i++)
+		if (any || device_of(c, device, order[i]) == home)
+			move(c, device, order[i], to, x);
+}
+
+/* A connected patch of one device around `unit`, breadth first. */
+static void move_patch(const struct chain *c, uint32_t size, uint16_t *device, uint32_t unit, uint16_t to,
+		       struct change *x)
+{
+	uint16_t home = device_of(c, device, unit);
+
+	move(c, device, unit, to, x);
+	for (uint32_t from = 0; from < x->n && x->n < size; from++) {
+		uint32_t v = x->unit[from];
+
+		for (uint32_t i = c->ptr[v]; i < c->ptr[v + 1] && x->n < size; i++)
+			if (device_of(c, device, c->adj[i]) == home)
+				move(c, device, c->adj[i], to, x);
+	}
+}
+
+/* One unit; two that change places; a run of units in topological order; a patch. */
 static void draw_move(const struct chain *c, struct dice *d, uint16_t *device, struct change *x)
 {
-	uint32_t n = c->u->n, unit = dice_below(d, n), kind = dice_below(d, 8);
+	uint32_t n = c->u->n, unit = dice_below(d, n), kind = dice_below(d, 8), other;
 
 	x->n = 0;
 	if (c->u->dev_ptr[unit] == c->u->dev_ptr[unit + 1])
 		return;
 	uint16_t home = device_of(c, device, unit), to = draw_device(c, d, device, unit);
 
-	if (kind < 4) {
-		move(c, device, unit, to, x);
-	} else if (kind == 4) {
-		uint32_t other = dice_below(d, n);
-
+	switch (kind) {
+	case 0:
+		other = dice_below(d, n);
 		to = device_of(c, device, other);
 		move(c, device, unit, to, x);
 		if (x->n)
 			move(c, device, other, home, x);
-	} else if (kind == 5) {
-		uint32_t length = 1 + dice_below(d, MAX_RUN);
-
-		for (uint32_t i = unit; i < n && i < unit + length; i++)
-			if (device_of(c, device, i) == home)
-				move(c, device, i, to, x);
-	} else {
-		/* A connected patch of one device, grown breadth first. */
-		uint32_t size = 1 + dice_below(d, kind == 6 ? 4 : MAX_RUN), from = 0;
-
+		break;
+	case 1:
+		move_run(c, d, device, home, to, x);
+		break;
+	case 2:
+	case 3:
+		move_patch(c, 1 + dice_below(d, kind == 2 ? 4 : MAX_PATCH), device, unit, to, x);
+		break;
+	default:
 		move(c, device, unit, to, x);
-		for (; from < x->n && x->n < size; from++) {
-			uint32_t v = x->unit[from];
-
-			for (uint32_t i = c->ptr[v]; i < c->ptr[v + 1] && x->n < size; i++)
-				if (device_of(c, device, c->adj[i]) == home)
-					move(c, device, c->adj[i], to, x);
-		}
 	}
 }
 
@@ -204,11 +225,12 @@ static void run_chain(void *arg, int task, int thread)
 	struct evaluator *x = evaluator_new(m);
 	struct dice d = {.a = {c->r->seed, 0, c->number, RNG_SEARCH + 16}};
 	uint16_t *device = MEM_NEWN(uint16_t, m->n_sets);
-	struct change change;
+	struct change change = {0, MEM_NEWN(uint32_t, c->u->n), MEM_NEWN(uint16_t, c->u->n)};
 	double lat_s, start_s = now_s();
 
 	(void)thread;
 	memcpy(device, c->device, m->n_sets * sizeof(*device));
+	c->price = CHEAP;
 	double e = energy(c, x, device, &lat_s), scale = e, share = 0;
 
 	c->best_s = lat_s;
@@ -219,6 +241,10 @@ static void run_chain(void *arg, int task, int thread)
 			break;
 		double done = fmax(share, (double)c->used / (double)c->evals);
 		double t = scale * HOT * pow(COLD / HOT, done);
+		if (c->used % REPRICE == 0) {
+			c->price = CHEAP * pow(DEAR / CHEAP, fmin(1, 1.5 * done));
+			e = energy(c, x, device, &lat_s);
+		}
 		draw_move(c, &d, device, &change);
 		if (change.n == 0)
 			continue;
@@ -236,6 +262,8 @@ static void run_chain(void *arg, int task, int thread)
 			memcpy(c->device, device, m->n_sets * sizeof(*device));
 		}
 	}
+	mem_free(change.unit);
+	mem_free(change.was);
 	mem_free(device);
 	evaluator_free(x);
 }
@@ -271,20 +299,104 @@ static void neighbours(const struct place_units *u, struct arena *a, uint32_t **
 	*adj = x;
 }
 
-/* Starts: the best single device, HEFT's placement, and random ones. */
-static void first_placement(struct method_run *r, uint32_t number, struct evaluator *x,
-			    const struct place_units *u, uint16_t *device)
+/* A topological order that follows one branch to its end before it takes the next: units by descending end of a
+ * search along edges that starts from the last unit. */
+static const uint32_t *depth_first(const struct place_units *u, const uint32_t *ptr, const uint32_t *adj,
+				   struct arena *a)
 {
-	double lat_s;
-	int dev = number % 4 == 1 ? -1 : place_best_single(x, &lat_s);
-	struct err none = ERR_INIT;
+	uint32_t *order = ARENA_NEWN(a, uint32_t, u->n), *at = ARENA_NEWN(a, uint32_t, u->n);
+	uint32_t *stack = ARENA_NEWN(a, uint32_t, u->n), n_stack, left = u->n;
+	bool *seen = ARENA_NEWN(a, bool, u->n);
 
-	if (number % 4 == 2 && search_heft(r->m, device, &lat_s, &none) == 0)
-		dev = -1;
-	else
-		search_random(r->m, r->seed, number, number % 4 != 1, device);
-	for (uint32_t i = 0; dev >= 0 && number % 4 != 2 && i < r->m->n_sets; i++)
-		device[i] = (uint16_t)dev;
+	memcpy(at, ptr, u->n * sizeof(*at));
+	for (uint32_t root = u->n; root-- > 0;) {
+		if (seen[root])
+			continue;
+		seen[root] = true;
+		stack[0] = root;
+		n_stack = 1;
+		while (n_stack) {
+			uint32_t v = stack[n_stack - 1];
+
+			while (at[v] < ptr[v + 1] && (adj[at[v]] < v || seen[adj[at[v]]]))
+				at[v]++;
+			if (at[v] == ptr[v + 1]) {
+				order[--left] = v;
+				n_stack--;
+			} else {
+				seen[adj[at[v]]] = true;
+				stack[n_stack++] = adj[at[v]];
+			}
+		}
+	}
+	return order;
+}
+
+/* Units in topological order onto devices, the fastest first, each until its memory is full. */
+static void fill_in_turn(const struct place_units *u, const uint32_t *order, uint16_t *device)
+{
+	const struct place_model *m = u->m;
+	double *sum = MEM_NEWN(double, m->k);
+	uint64_t *mem = MEM_NEWN(uint64_t, m->k);
+	bool *closed = MEM_NEWN(bool, m->k);
+	uint32_t i = 0, now = 0;
+
+	for (uint32_t j = 0; j < u->n; j++)
+		for (uint32_t d = 0; d < m->k; d++)
+			sum[d] += fmax(u->cost_s[(size_t)j * m->k + d], 0);
+	while (i < u->n) {
+		for (now = 0; now < m->k && closed[now];)
+			now++;
+		for (uint32_t d = now + 1; d < m->k; d++)
+			if (!closed[d] && sum[d] < sum[now])
+				now = d;
+		if (now == m->k)
+			break;
+		for (; i < u->n; i++) {
+			uint32_t v = order[i];
+			bool may = u->cost_s[(size_t)v * m->k + now] >= 0;
+
+			if (m->mem_limit[now] && mem[now] + u->mem[v] > m->mem_limit[now])
+				break;
+			if (may || u->dev_ptr[v] < u->dev_ptr[v + 1])
+				place_unit_set(u, v, may ? now : u->dev[u->dev_ptr[v]], device);
+			mem[now] += may ? u->mem[v] : 0;
+		}
+		closed[now] = true;
+	}
+	mem_free(sum);
+	mem_free(mem);
+	mem_free(closed);
+}
+
+enum start { START_FILL, START_SINGLE, START_HEFT, START_RANDOM, N_STARTS };
+
+static void first_placement(struct method_run *r, uint32_t number, struct evaluator *x,
+			    const struct place_units *u, const uint32_t *const *order,
+			    uint16_t *device)
+{
+	struct err none = ERR_INIT;
+	double lat_s;
+	int dev;
+
+	search_random(r->m, r->seed, number, number / N_STARTS % 2, device);
+	switch ((enum start)(number % N_STARTS)) {
+	case START_FILL:
+		fill_in_turn(u, order[number / N_STARTS % 2], device);
+		break;
+	case START_SINGLE:
+		dev = place_best_single(x, &lat_s);
+		for (uint32_t i = 0; dev >= 0 && i < r->m->n_sets; i++)
+			device[i] = (uint16_t)dev;
+		break;
+	case START_HEFT:
+		if (search_heft(r->m, device, &lat_s, &none) == 0)
+			break;
+		search_random(r->m, r->seed, number, false, device);
+		break;
+	default:
+		break;
+	}
 	for (uint32_t i = 0; i < u->n; i++)
 		if (u->dev_ptr[i] < u->dev_ptr[i + 1])
 			place_unit_set(u, i, device[u->set[u->ptr[i]]], device);
@@ -293,7 +405,7 @@ static void first_placement(struct method_run *r, uint32_t number, struct evalua
 void anneal(struct method_run *r)
 {
 	struct place_units u;
-	uint32_t *ptr, *adj;
+	uint32_t *ptr, *adj, *plain;
 	struct chain chain[CHAINS];
 	struct pool *pool = pool_new(r->threads, NULL);
 	struct evaluator *x = evaluator_new(r->m);
@@ -305,6 +417,10 @@ void anneal(struct method_run *r)
 		n_chains = CHAINS;
 	place_units_init(&u, r->m, r->a);
 	neighbours(&u, r->a, &ptr, &adj);
+	plain = ARENA_NEWN(r->a, uint32_t, u.n);
+	for (uint32_t i = 0; i < u.n; i++)
+		plain[i] = i;
+	const uint32_t *order[2] = {plain, depth_first(&u, ptr, adj, r->a)};
 	for (uint32_t i = 0; i < CHAINS; i++)
 		chain[i].device = ARENA_NEWN(r->a, uint16_t, r->m->n_sets);
 	do {
@@ -317,10 +433,11 @@ void anneal(struct method_run *r)
 
 			chain[i] = (struct chain){
 				.r = r, .u = &u, .ptr = ptr, .adj = adj, .device = device,
+				.order = {order[0], order[1]},
 				.number = round * n_chains + i,
 				.evals = r->budget_s > 0 ? UINT64_MAX : 1 + r->evals / n_chains,
 				.deadline_s = r->budget_s > 0 ? now_s() + length : 0};
-			first_placement(r, chain[i].number, x, &u, device);
+			first_placement(r, chain[i].number, x, &u, order, device);
 		}
 		pool_run(pool, (int)n_chains, run_chain, chain);
 		for (uint32_t i = 0; i < n_chains; i++) {

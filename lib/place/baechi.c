@@ -58,9 +58,7 @@ int method_m_topo(struct method_run *r, struct err *e)
 		order[v] = -(double)v;
 	int rc = listsched_run(&x, order, fill_in_turn, &turn, e);
 
-	listsched_placement(&x, r->device);
-	listsched_release(&x);
-	return rc < 0 ? -1 : r->emit(r, e);
+	return listsched_answer(&x, rc, r, e);
 }
 
 /* ---- m-ETF ---- */
@@ -121,7 +119,5 @@ int method_m_etf(struct method_run *r, struct err *e)
 		listsched_place(&x, v, dev);
 		free_s[dev] = fmax(free_s[dev], x.end_s[v]);
 	}
-	listsched_placement(&x, r->device);
-	listsched_release(&x);
-	return rc < 0 ? -1 : r->emit(r, e);
+	return listsched_answer(&x, rc, r, e);
 }

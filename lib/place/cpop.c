@@ -103,7 +103,5 @@ int method_cpop(struct method_run *r, struct err *e)
 	c.dev = path_device(&x, c.critical);
 	int rc = listsched_run(&x, up, choose, &c, e);
 
-	listsched_placement(&x, r->device);
-	listsched_release(&x);
-	return rc < 0 ? -1 : r->emit(r, e);
+	return listsched_answer(&x, rc, r, e);
 }

@@ -1,5 +1,6 @@
 /* listsched.c - the partial schedule of a list heuristic. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "place/listsched.h"
@@ -220,4 +221,16 @@ int listsched_run(struct listsched *x, const double *priority, listsched_choose 
 	ready_release(&ready);
 	mem_free(all);
 	return rc;
+}
+
+int listsched_answer(struct listsched *x, int rc, struct method_run *r, struct err *e)
+{
+	double end_s = 0;
+
+	for (uint32_t v = 0; v < x->n; v++)
+		end_s = fmax(end_s, x->end_s[v]);
+	snprintf(r->note, sizeof(r->note), "its own schedule takes %.6g s", end_s);
+	listsched_placement(x, r->device);
+	listsched_release(x);
+	return rc < 0 ? -1 : r->emit(r, e);
 }

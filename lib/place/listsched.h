@@ -5,6 +5,7 @@
 #ifndef HSDAG_PLACE_LISTSCHED_H
 #define HSDAG_PLACE_LISTSCHED_H
 
+#include "place/method.h"
 #include "place/units.h"
 
 struct agenda;                       /* what a device is doing, by ascending time */
@@ -52,5 +53,10 @@ void listsched_means(const struct listsched *x, double *task_s, double *use_s);
 typedef uint32_t listsched_choose(struct listsched *x, uint32_t v, void *arg);
 int listsched_run(struct listsched *x, const double *priority, listsched_choose *choose, void *arg,
 		  struct err *e) MUST_CHECK;
+
+
+/* The end of a method: hand over what was placed, unless rc < 0; the note says how long x's own
+ * schedule is.  Releases x. */
+int listsched_answer(struct listsched *x, int rc, struct method_run *r, struct err *e) MUST_CHECK;
 
 #endif

@@ -62,7 +62,5 @@ int method_lookahead(struct method_run *r, struct err *e)
 	sched_upward_rank(x.d, task_s, use_s, rank);
 	int rc = listsched_run(&x, rank, choose, NULL, e);
 
-	listsched_placement(&x, r->device);
-	listsched_release(&x);
-	return rc < 0 ? -1 : r->emit(r, e);
+	return listsched_answer(&x, rc, r, e);
 }

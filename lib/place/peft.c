@@ -61,7 +61,5 @@ int method_peft(struct method_run *r, struct err *e)
 			rank[v] += oct[(size_t)v * x.k + p] / x.k;
 	int rc = listsched_run(&x, rank, choose, oct, e);
 
-	listsched_placement(&x, r->device);
-	listsched_release(&x);
-	return rc < 0 ? -1 : r->emit(r, e);
+	return listsched_answer(&x, rc, r, e);
 }
