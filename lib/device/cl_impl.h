@@ -321,6 +321,9 @@ bool cl_step_supports(struct device *d, const struct step_spec *s, char *why, si
 bool cl_step_fuses(struct device *d, const struct step_spec *s);
 int cl_step_prepare(struct device *d, const struct step_spec *s, struct step **out, struct err *e);
 void cl_step_free(struct device *d, struct step *s);
+void cl_step_memory(struct device *d, const struct step *s,
+		    void (*fn)(void *arg, const void *key, uint64_t bytes), void *arg);
+uint64_t cl_step_scratch(struct device *d);
 bool cl_step_takes(struct device *d, const struct op *op, uint32_t i, const struct tensor *t);
 int cl_step_run(struct device *d, struct step *s, struct devmem *const *in,
 		struct devmem *const *out, struct err *e);

@@ -391,6 +391,30 @@ void cl_step_free(struct device *d, struct step *s)
 	mem_free(s);
 }
 
+/* Its constants as they are on the device: packed, widened or narrowed. */
+void cl_step_memory(struct device *d, const struct step *s,
+		    void (*fn)(void *arg, const void *key, uint64_t bytes), void *arg)
+{
+	size_t bytes = 0;
+	(void)d;
+	for (size_t i = 0; i < s->n; i++)
+		for (int j = 0; j < s->bound[i].l.n_buf; j++)
+			if (s->bound[i].buf[j].fixed &&
+			    !clGetMemObjectInfo(s->bound[i].buf[j].fixed, CL_MEM_SIZE, sizeof bytes,
+						&bytes, NULL))
+				fn(arg, s->bound[i].buf[j].fixed, bytes);
+}
+
+/* What steps share while they run. */
+uint64_t cl_step_scratch(struct device *d)
+{
+	const struct cl_state *s = d->state;
+	uint64_t n = s->wide_bytes;
+	for (int i = 0; i < CL_TEMPS; i++)
+		n += s->temp[i] ? s->temp_bytes[i] : 0;
+	return n;
+}
+
 /* ---- running ---- */
 
 /* Event to give to the next launch, or NULL. */
