@@ -1,5 +1,6 @@
-/* pool.c - thread pool.  Workers spin for a moment before they sleep, since
- * parallel regions of an inference follow one another within microseconds. */
+/* pool.c - thread pool.  Who waits spins before it sleeps, since parallel regions of an inference
+ * follow one another within microseconds and to wake up takes as long as a small one; after a
+ * moment it offers its core to others meanwhile. */
 #include "base/pool.h"
 #include "base/mem.h"
 
@@ -19,7 +20,7 @@ struct worker {
 /* A run is one 64-bit word, so that taking a task is one atomic addition and a
  * thread that wakes late finds nothing left rather than the next run's tasks:
  * generation (16 bits), number of tasks (24), next task (24). */
-enum { TASK_BITS = 24, TASK_MASK = (1 << TASK_BITS) - 1, SPINS = 2000 };
+enum { TASK_BITS = 24, TASK_MASK = (1 << TASK_BITS) - 1 };
 
 struct pool {
 	int n;
@@ -41,6 +42,18 @@ static inline void spin_pause(void)
 #if defined(__x86_64__) || defined(__i386__)
 	__builtin_ia32_pause();
 #endif
+}
+
+enum { EAGER_SPINS = 1000, YIELDING_SPINS = 4000 };   /* of some 50 ns, of a microsecond or so */
+
+/* One more turn of a wait, the s-th; false: it is time to sleep. */
+static bool spin(int s)
+{
+	if (s >= EAGER_SPINS)
+		sched_yield();
+	else
+		spin_pause();
+	return s < EAGER_SPINS + YIELDING_SPINS;
 }
 
 static unsigned generation(struct pool *p)
@@ -69,11 +82,9 @@ static void take_tasks(struct pool *p, int thread)
 /* Wait for a generation other than `seen`; false: the pool ends. */
 static bool wait_for_run(struct pool *p, unsigned seen)
 {
-	for (int s = 0; s < SPINS; s++) {
+	for (int s = 0; spin(s); s++)
 		if (generation(p) != seen)
 			return true;
-		spin_pause();
-	}
 	pthread_mutex_lock(&p->lock);
 	atomic_fetch_add(&p->asleep, 1);
 	while (generation(p) == seen && !p->stop)
@@ -161,8 +172,8 @@ static void run_some(struct pool *p, int first, int n)
 		pthread_mutex_unlock(&p->lock);
 	}
 	take_tasks(p, 0);
-	for (int s = 0; s < SPINS && atomic_load(&p->done) < n; s++)
-		spin_pause();
+	for (int s = 0; atomic_load(&p->done) < n && spin(s);)
+		s++;
 	if (atomic_load(&p->done) == n)
 		return;
 	pthread_mutex_lock(&p->lock);

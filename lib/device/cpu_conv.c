@@ -5,6 +5,7 @@
  * others with two spatial dims; with three it is put together row by row.  Depthwise convolutions
  * go to cpu_depthwise.c. */
 #include "device/cpu_conv.h"
+#include "device/cpu_cut.h"
 #include "device/cpu_gemm.h"
 #include "device/cpu_phase.h"
 #include "device/cpu_post.h"
@@ -13,8 +14,6 @@
 #include <string.h>
 
 enum {
-	TILE_FLOATS = 1 << 17,       /* of packed patches: half the second-level cache */
-	MAX_TILE = 2048,             /* pixels */
 	WIDE_PLANE = 96,             /* pixels from which on weights are kept as f32 */
 	FEW_PANELS = 3,              /* of weights: packing the patches does not pay */
 	SPLIT_GRAIN = 1 << 15        /* floats of phases that one task fills */
@@ -43,10 +42,8 @@ struct conv_run {
 	bool half;
 	int64_t k;                   /* cin * taps */
 	int64_t image;
-	int64_t kc;                  /* rows of patches that are packed at a time */
 	int64_t n;                   /* pixels of a plane */
-	int64_t tile, n_tiles;       /* pixels of a tile, a multiple of GEMM_N; tiles of a plane */
-	int64_t m_parts;             /* parts into which the rows of weights are cut */
+	struct cut cut;
 	int n_splits;                /* tasks that fill the phases */
 	struct cpu_post post;
 	struct cpu_ctx *ctx;
@@ -231,7 +228,7 @@ static void find_runs(const struct conv_run *r, int64_t group, int64_t k0, int64
 static void find_bits(const struct conv_run *r, int64_t n0, int64_t n, uint16_t *bits)
 {
 	const struct window *g = &r->g;
-	int64_t words = r->tile / 16, width = g->out[2];
+	int64_t words = r->cut.tile / 16, width = g->out[2];
 	memset(bits, 0, (size_t)(g->taps * words) * sizeof *bits);
 	for (int64_t t = 0; t < g->taps; t++, bits += words) {
 		int64_t x0, x1, y0, y1;
@@ -288,7 +285,7 @@ static void pack_patches(const struct conv_run *r, const struct tile *t, int64_t
 		gemm_gather_pieces(run, t->kc, n, t->n_pieces, t->piece, dst);
 	else if (r->patches == PATCH_SHIFTED)
 		gemm_gather_shifted(run, t->kc, n0, n, t->bits, t->k0 % r->g.taps, r->g.taps,
-				    r->tile / 16, dst);
+				    r->cut.tile / 16, dst);
 	else if (r->patches == PATCH_DIRECT)
 		gemm_gather_panels(run, t->kc, n0, n, dst);
 	else
@@ -354,8 +351,8 @@ static void conv_tile(const struct conv_run *r, struct tile *t)
 		find_bits(r, t->n0, t->n, t->bits);
 	if (r->patches == PATCH_PHASES)
 		t->n_pieces = find_pieces(r, t->n0, t->n, t->piece);
-	for (t->k0 = 0; t->k0 < r->k; t->k0 += r->kc) {
-		t->kc = r->k - t->k0 < r->kc ? r->k - t->k0 : r->kc;
+	for (t->k0 = 0; t->k0 < r->k; t->k0 += r->cut.kc) {
+		t->kc = r->k - t->k0 < r->cut.kc ? r->k - t->k0 : r->cut.kc;
 		if (whole < t->n)
 			pack_patches(r, t, whole);
 		t->in_place = in_place ? r->x + ((r->image * g->groups + t->group) * g->cin +
@@ -371,17 +368,18 @@ static void conv_task(void *arg, int task, int thread)
 {
 	struct conv_run *r = arg;
 	const struct window *g = &r->g;
-	int64_t i = task, tile = i % r->n_tiles, part = i / r->n_tiles % r->m_parts, p0, p1;
-	struct tile t = {.group = i / r->n_tiles / r->m_parts, .n0 = tile * r->tile};
-	cpu_range((g->cout + GEMM_M - 1) / GEMM_M, (int)r->m_parts, (int)part, &p0, &p1);
+	int64_t i = task, tile = i % r->cut.n_tiles, part = i / r->cut.n_tiles % r->cut.m_parts, p0, p1;
+	struct tile t = {.group = i / r->cut.n_tiles / r->cut.m_parts, .n0 = tile * r->cut.tile};
+	cpu_range((g->cout + GEMM_M - 1) / GEMM_M, (int)r->cut.m_parts, (int)part, &p0, &p1);
 	t.m0 = p0 * GEMM_M;
 	t.m1 = p1 * GEMM_M < g->cout ? p1 * GEMM_M : g->cout;
-	t.n = r->n - t.n0 < r->tile ? r->n - t.n0 : r->tile;
+	t.n = r->n - t.n0 < r->cut.tile ? r->n - t.n0 : r->cut.tile;
 	t.weights = (const char *)r->weights + (size_t)(t.group * gemm_a_elements(g->cout, r->k)) *
 						       (r->half ? sizeof(uint16_t) : sizeof(float));
 	t.y = r->y + (r->image * g->groups + t.group) * g->cout * g->out_plane;
-	size_t floats = (size_t)(GEMM_K * GEMM_M + r->kc * r->tile);
-	size_t pieces = (size_t)(r->tile / g->out[2] + 3), words = (size_t)(g->taps * r->tile / 16);
+	size_t floats = (size_t)(GEMM_K * GEMM_M + r->cut.kc * r->cut.tile);
+	size_t pieces = (size_t)(r->cut.tile / g->out[2] + 3);
+	size_t words = (size_t)(g->taps * r->cut.tile / 16);
 	t.panel = cpu_thread_scratch(r->ctx, thread, floats * sizeof(float) +
 							     pieces * sizeof *t.piece +
 							     words * sizeof *t.bits);
@@ -404,29 +402,6 @@ static void split_task(void *arg, int task, int thread)
 	for (int64_t i = lo; i < hi; i++)
 		cpu_phases_fill(&r->p, &r->g, r->x + (r->image * planes + i) * r->g.in_plane, 0,
 				r->phases + i * r->p.plane);
-}
-
-/* Tiles of pixels, and parts of rows when there are too few tiles for the threads. */
-static int plan_tiles(struct conv_run *r)
-{
-	const struct window *g = &r->g;
-	int64_t blocks = (r->k + GEMM_K - 1) / GEMM_K, threads = r->ctx->n_threads;
-	int64_t n = (r->n + GEMM_N - 1) / GEMM_N, panels = (g->cout + GEMM_M - 1) / GEMM_M;
-	r->kc = (r->k + blocks - 1) / blocks;
-	int64_t most = TILE_FLOATS / r->kc;
-	most = (most < MAX_TILE ? most : MAX_TILE) / GEMM_N;
-	r->n_tiles = (n + most - 1) / most;
-	r->tile = (n + r->n_tiles - 1) / r->n_tiles * GEMM_N;
-	n *= GEMM_N;
-	r->n_tiles = (n + r->tile - 1) / r->tile;
-	while (threads > 1 && r->n_tiles * g->groups < 2 * threads && r->tile > 4 * GEMM_N) {
-		r->tile = (r->tile / 2 + GEMM_N - 1) / GEMM_N * GEMM_N;
-		r->n_tiles = (n + r->tile - 1) / r->tile;
-	}
-	r->m_parts = 1;
-	while (r->n_tiles * g->groups * r->m_parts < threads && r->m_parts * 4 <= panels)
-		r->m_parts *= 2;
-	return (int)(g->groups * r->n_tiles * r->m_parts);
 }
 
 static bool has_padding(const struct window *g)
@@ -485,7 +460,8 @@ static int conv_images(struct conv_run *r, struct err *e)
 	r->n = g->out_plane;
 	if (plan_patches(r, e) < 0)
 		return -1;
-	int n_tasks = plan_tiles(r);
+	r->cut = cpu_cut(g->groups, g->cout, r->k, r->n, r->ctx->n_threads);
+	int n_tasks = (int)(g->groups * r->cut.n_tiles * r->cut.m_parts);
 	r->n_splits = cpu_tasks(planes * r->step, SPLIT_GRAIN);
 	r->n_splits = r->n_splits > planes ? (int)planes : r->n_splits;
 	for (r->image = 0; r->image < g->batch; r->image++) {

@@ -81,7 +81,8 @@ static int init_vectors(struct taps *t, struct cpu_ctx *c, struct err *e)
 	return 0;
 }
 
-int cpu_taps_init(struct taps *t, const struct window *g, bool max, struct cpu_ctx *c, struct err *e)
+int cpu_taps_init(struct taps *t, const struct window *g, bool max, struct cpu_ctx *c,
+		  struct err *e)
 {
 	*t = (struct taps){.g = g, .max = max, .block = block_of(g, max)};
 	t->variant = TAPS_VARIANT((int)g->kernel[2], (int)g->stride[2], t->block, max);
@@ -102,8 +103,8 @@ size_t cpu_taps_scratch(const struct taps *t)
 	return t->in_place ? 1 : (size_t)(t->floats * t->batch) * sizeof(float);
 }
 
-const float *cpu_taps_source(const struct taps *t, const float *x, int64_t lo, int64_t i, int64_t hi,
-			     float *scratch)
+const float *cpu_taps_source(const struct taps *t, const float *x, int64_t lo, int64_t i,
+			     int64_t hi, float *scratch)
 {
 	const float *plane = x + i * t->g->in_plane;
 	if (t->in_place)

@@ -40,14 +40,14 @@ struct taps {
  * SLOT_WHOLE.  -1: no memory. */
 int cpu_taps_init(struct taps *t, const struct window *g, bool max, struct cpu_ctx *c,
 		  struct err *e) MUST_CHECK;
-/* What cpu_taps_run reads for input plane i of x: the plane itself, or its phases in scratch.  To be
- * called for i = lo, lo + 1, .., hi - 1 in turn with the same scratch of so many bytes: several
+/* What cpu_taps_run reads for input plane i of x: the plane itself, or its phases in scratch.  To
+ * be called for i = lo, lo + 1, .., hi - 1 in turn with the same scratch of so many bytes: several
  * planes are split at a time, because vectors that were just stored in other pieces load slowly. */
 size_t cpu_taps_scratch(const struct taps *t);
-const float *cpu_taps_source(const struct taps *t, const float *x, int64_t lo, int64_t i, int64_t hi,
-			     float *scratch);
-/* One output plane: sums weighted by w (taps); or maxima, at least -FLT_MAX (w is not read).  post: for
- * one row as long as the plane; NULL: none. */
+const float *cpu_taps_source(const struct taps *t, const float *x, int64_t lo, int64_t i,
+			     int64_t hi, float *scratch);
+/* One output plane: sums weighted by w (taps); or maxima, at least -FLT_MAX (w is not read).  post:
+ * for one row as long as the plane; NULL: none. */
 void cpu_taps_run(const struct taps *t, const float *source, const float *w, float *y,
 		  const struct gemm_post *post);
 

@@ -6,7 +6,8 @@
  *   Y = A^T [ sum over channels of (G g G^T) . (B^T d B) ] A
  *
  * A block of tiles at a time: all input channels to points (points, cin, tiles), which stay in
- * the second-level cache; then, GEMM_M output channels at a time, products and outputs.
+ * the second-level cache; then, GEMM_M output channels at a time, products and outputs.  Several
+ * threads take a block each while that comes out even, else they share one.
  * Interpolation points are 0, +-sqrt(1/2), +-sqrt(2) and infinity: errors are a few times those
  * of a direct sum, less than with the usual 1 and 2.  For m = 2: 0, +-1 and infinity.
  * Sources: Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", CVPR 2016;
@@ -184,11 +185,10 @@ static void split_rows(const struct wino_run *r, const float *x, float *rows)
 	}
 }
 
-static void input_task(void *arg, int task, int thread)
+/* Input channels lo .. hi - 1. */
+static void input_channels(struct wino_run *r, int64_t lo, int64_t hi, int thread)
 {
-	struct wino_run *r = arg;
 	const struct window *g = r->g;
-	int64_t lo, hi;
 	int64_t n_rows = r->m * ((r->t0 + r->n - 1) / r->across - r->t0 / r->across) + r->m + 2;
 	float *rows = cpu_thread_scratch(r->ctx, thread,
 					 (size_t)(n_rows * r->m * r->pitch) * sizeof *rows);
@@ -196,13 +196,20 @@ static void input_task(void *arg, int task, int thread)
 		r->failed = true;
 		return;
 	}
-	cpu_range(g->cin, r->n_tasks, task, &lo, &hi);
 	for (int64_t c = lo; c < hi; c++) {
 		split_rows(r, r->x + c * g->in_plane, rows);
 		for (int v = 0; v < r->n_lanes; v++)
 			LEVEL_CALL(input, r->m, rows, r->pitch, &r->lanes[v],
 				   r->at_points + c * GEMM_N + v * r->width, r->stride);
 	}
+}
+
+static void input_task(void *arg, int task, int thread)
+{
+	struct wino_run *r = arg;
+	int64_t lo, hi;
+	cpu_range(r->g->cin, r->n_tasks, task, &lo, &hi);
+	input_channels(r, lo, hi, thread);
 }
 
 /* ---- products, points to outputs ---- */
@@ -248,10 +255,10 @@ static void put_tiles(const struct wino_run *r, const float *tiles, int vector, 
 	}
 }
 
-static void output_task(void *arg, int task, int thread)
+/* Panels lo .. hi - 1 of output channels. */
+static void output_panels(struct wino_run *r, int64_t lo, int64_t hi, int thread)
 {
-	struct wino_run *r = arg;
-	int64_t cout = r->g->cout, lo, hi;
+	int64_t cout = r->g->cout;
 	float tiles[4 * MAX_LANES * 4] __attribute__((aligned(64)));
 	float *c = cpu_thread_scratch(r->ctx, thread, (size_t)(r->points * C_STRIDE) * sizeof *c);
 	struct cpu_post_rows rows = {.bias = {0}};
@@ -259,7 +266,6 @@ static void output_task(void *arg, int task, int thread)
 		r->failed = true;
 		return;
 	}
-	cpu_range((cout + GEMM_M - 1) / GEMM_M, r->n_tasks, task, &lo, &hi);
 	for (int64_t m = lo * GEMM_M; m < hi * GEMM_M && m < cout; m += GEMM_M) {
 		int n = cout - m < GEMM_M ? (int)(cout - m) : GEMM_M;
 		bool post = r->in_registers && cpu_post_rows(r->post, r->row + m, n, 0, &rows);
@@ -275,13 +281,45 @@ static void output_task(void *arg, int task, int thread)
 	}
 }
 
+static int64_t n_panels(const struct wino_run *r)
+{
+	return (r->g->cout + GEMM_M - 1) / GEMM_M;
+}
+
+static void output_task(void *arg, int task, int thread)
+{
+	struct wino_run *r = arg;
+	int64_t lo, hi;
+	cpu_range(n_panels(r), r->n_tasks, task, &lo, &hi);
+	output_panels(r, lo, hi, thread);
+}
+
 /* ---- all of it ---- */
 
+/* A whole block, with room for points of the thread's own. */
+static void block_task(void *arg, int task, int thread)
+{
+	struct wino_run *all = arg, r = *all;
+	r.t0 = (int64_t)task * GEMM_N;
+	r.n = GEMM_N;
+	r.at_points += thread * r.points * r.stride;
+	find_lanes(&r);
+	input_channels(&r, 0, r.g->cin, thread);
+	if (!r.failed)
+		output_panels(&r, 0, n_panels(&r), thread);
+	if (r.failed)
+		all->failed = true;
+}
+
+/* As many whole blocks as come out even, a thread each; the others one by one on all threads. */
 static void run_blocks(struct wino_run *r)
 {
-	int64_t panels = (r->g->cout + GEMM_M - 1) / GEMM_M;
-	int most = r->ctx->n_threads > 1 ? 4 * r->ctx->n_threads : 1;
-	for (r->t0 = 0; r->t0 < r->n_tiles; r->t0 += GEMM_N) {
+	int64_t panels = n_panels(r), threads = r->ctx->n_threads;
+	int64_t apart = threads > 1 ? r->n_tiles / GEMM_N / threads * threads : 0;
+	int most = threads > 1 ? 4 * (int)threads : 1;
+	if (apart > 0)
+		cpu_parallel(r->ctx, (int)apart, block_task, r);
+	for (r->t0 = apart * GEMM_N; r->t0 < r->n_tiles; r->t0 += GEMM_N) {
 		r->n = r->n_tiles - r->t0 < GEMM_N ? r->n_tiles - r->t0 : GEMM_N;
 		find_lanes(r);
 		r->n_tasks = r->g->cin < most ? (int)r->g->cin : most;
@@ -300,7 +338,8 @@ int cpu_winograd(struct cpu_ctx *c, const struct window *g, int m, const float *
 	r.n_tiles = r.across * ((g->out[1] + m - 1) / m);
 	r.pitch = (r.across + 1 + 15) / 16 * 16;
 	r.stride = g->cin * GEMM_N + 16;
-	r.at_points = cpu_slot_scratch(c, SLOT_WHOLE, (size_t)(r.points * r.stride) * sizeof *r.at_points);
+	r.at_points = cpu_slot_scratch(c, SLOT_WHOLE, (size_t)(c->n_threads * r.points * r.stride) *
+							      sizeof *r.at_points);
 	if (!r.at_points)
 		return cpu_no_memory(e);
 	for (int64_t i = 0; i < g->batch * g->groups; i++) {
