@@ -114,3 +114,24 @@ refuses() {
 	edit huge ''
 	refuses "bytes of memory needed; the machine has"
 }
+
+# ends NAME OPTION TEXT - the run of a model ends by itself, and TEXT says why
+ends() {
+	needs_openvino
+	ir2dag "$BATS_FILE_TMPDIR/$1.xml" | placebase single -D cpu:0 -o p.mp
+	run -1 --separate-stderr timeout 100 devrun -n 1 $2 -o r.mp p.mp
+	[[ $stderr == *"$3"* ]]
+}
+
+@test "--timeout ends loops that do not" {
+	for m in forever forever_inside; do
+		ends $m "--timeout 0.3" "an inference has not ended after 0.3 s; --timeout allows more"
+	done
+}
+
+@test "a loop whose output outgrows the memory ends" {
+	no_sanitizer
+	ulimit -v 3000000
+	ends forever_more "" "bytes of memory needed; the machine has"
+	[[ $stderr == *"device 'cpu:0': layer "*"(Loop): output 0: "* ]]
+}

@@ -73,6 +73,27 @@ def loop(trip, condition):
                   whole.get_concatenated_slices(row.output(0), 0, 1, 1, -1, 0)], [x])
 
 
+def forever(wide=1, inside=False, join=False):
+    """A Loop that ends on data, which never says so; perhaps in another, or joining all that it makes."""
+    x, a = par([1, wide], name="x"), par([1, wide])
+    b = op.add(a, const(np.float32(0))).output(0)
+    go_on = op.less(op.reduce_sum(b, i64([0, 1]), False), const(np.float32(1e30)))
+    inner = op.loop(i64(-1), const(np.array(True)))
+    inner.set_function(ov.Model([op.result(go_on), op.result(b)], [a], "body"))
+    inner.set_special_body_ports([-1, 0])
+    if not inside:
+        inner.set_merged_input(a, x.output(0), b)
+        return model([inner.get_concatenated_slices(b, 0, 1, 1, -1, 0) if join else inner.get_iter_value(b, -1)], [x])
+    c = par([1, wide])
+    inner.set_merged_input(a, c.output(0), b)
+    d = inner.get_iter_value(b, -1)
+    outer = op.loop(i64(3), const(np.array(True)))
+    outer.set_function(ov.Model([op.result(const(np.array(True))), op.result(d)], [c], "body"))
+    outer.set_special_body_ports([-1, 0])
+    outer.set_merged_input(c, x.output(0), d)
+    return model([outer.get_iter_value(d, -1)], [x])
+
+
 def loop_input(trip=None):
     """One input is sliced (with `trip` known) or not, one is the same in all iterations; without
     `trip` an input says how many there are."""
@@ -193,6 +214,7 @@ MODELS = {
     "loop_until": lambda: loop(100, True), "loop_endless": lambda: loop(-1, True), "loop_input": loop_input, "loop_sliced": lambda: loop_input(4),
     "if": lambda: choice(False), "if_shapes": lambda: choice(True), "if_by_shape": choice_by_shape, "nested": nested,
     "state": lambda: state(False), "state_grows": lambda: state(True), "state3": state3,
+    "forever": forever, "forever_inside": lambda: forever(inside=True), "forever_more": lambda: forever(1 << 20, join=True),
     "selection": selection, "by_value": by_value, "image": image,
 }
 

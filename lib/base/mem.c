@@ -70,10 +70,21 @@ void mem_free(void *p)
 	free(p);
 }
 
+/* From here on it is worth asking the system, which keeps a part for what else there is. */
+enum { LARGE = 64 << 20, KEPT = 16 };
+
+static bool has_room(size_t bytes)
+{
+	uint64_t room = bytes < LARGE ? UINT64_MAX : mem_room();
+	return bytes <= room - room / KEPT;
+}
+
 void *mem_try(size_t bytes)
 {
 	size_t padded;
 	if (must_fail() || __builtin_add_overflow(bytes, (size_t)64, &padded))
+		return NULL;
+	if (!has_room(bytes))
 		return NULL;
 	return aligned_alloc(64, padded / 64 * 64);
 }

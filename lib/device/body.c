@@ -46,10 +46,8 @@ static uint32_t source(const struct graph *g, uint32_t slot)
 
 static int node_error(const struct graph *g, uint32_t v, struct err *e)
 {
-	char q[200];
-	return err_prefix(e, "in the body, layer %lld '%s' (%s)", (long long)g->id[v],
-			  err_escape(q, sizeof q, g->node_name[v], strlen(g->node_name[v])),
-			  g->type[v]);
+	char l[300];
+	return err_prefix(e, "in the body, %s", graph_layer(g, v, l, sizeof l));
 }
 
 static bool needs_no_run(enum op_kind k)
@@ -125,10 +123,7 @@ static int constant_value(struct body *b, uint32_t u, uint32_t o, struct err *e)
 /* A Const of the body, or nothing. */
 static int const_value(struct body *b, uint32_t o, struct err *e)
 {
-	uint32_t v = 0;
-	while (o != GRAPH_NONE && b->g->out_ptr[v + 1] <= o)
-		v++;
-	return o == GRAPH_NONE ? 0 : constant_value(b, v, o, e);
+	return o == GRAPH_NONE ? 0 : constant_value(b, graph_node_of(b->g, o), o, e);
 }
 
 /* The constant that slot of node v reads, in few bits where its kernel takes it so: 1, 0 or -1. */
@@ -406,13 +401,15 @@ static void forget(struct body *b)
 int body_run(struct body *b, struct err *e)
 {
 	const struct graph *g = b->g;
+	int rc = 0;
 	memcpy(b->left, b->readers, g->out_ptr[g->n] * sizeof *b->left);
-	for (uint32_t i = 0; i < b->n_order; i++)
-		if (run_node(b, b->order[i], e) < 0) {
-			forget(b);
-			return -1;
-		}
-	return 0;
+	for (uint32_t i = 0; i < b->n_order && rc == 0 && !cpu_ctx_stopped(b->ctx); i++)
+		rc = run_node(b, b->order[i], e);
+	if (rc == 0 && cpu_ctx_stopped(b->ctx))
+		rc = err_set(e, ST_RUNTIME, "the run was ended");
+	if (rc < 0)
+		forget(b);
+	return rc;
 }
 
 const struct tensor *body_result(const struct body *b, uint32_t v)

@@ -21,6 +21,16 @@ void cpu_ctx_free(struct cpu_ctx *c)
 	mem_free(c);
 }
 
+void cpu_ctx_watch(struct cpu_ctx *c, const atomic_bool *stop)
+{
+	c->stop = stop;
+}
+
+bool cpu_ctx_stopped(const struct cpu_ctx *c)
+{
+	return c->stop && atomic_load_explicit(c->stop, memory_order_relaxed);
+}
+
 uint64_t cpu_ctx_bytes(const struct cpu_ctx *c)
 {
 	uint64_t n = 0;

@@ -18,6 +18,7 @@ struct cpu_ctx {
 	struct cpu_packs *packs;     /* NULL: no sharing */
 	int n_threads;
 	struct cpu_scratch *scratch; /* (n_threads + SLOT_SHARED) */
+	const atomic_bool *stop;     /* NULL: none */
 };
 
 /* `bytes` of scratch of a thread, or of slot SLOT_x: 64-byte aligned, valid until the next

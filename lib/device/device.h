@@ -24,6 +24,7 @@
 #ifndef HSDAG_DEVICE_DEVICE_H
 #define HSDAG_DEVICE_DEVICE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -187,6 +188,9 @@ struct device {
 	int n_cpus;                /* cores of this machine that it computes on; 0: none */
 	int *cpus;                 /* (n_cpus) their numbers, ascending; mem_free by device_close */
 	bool is_open;              /* open has succeeded */
+	/* The executor's, from before `enter` on: true when the run has failed, and a step that
+	 * takes long may end with an error.  NULL: none. */
+	const atomic_bool *stop;
 	void *state;
 };
 

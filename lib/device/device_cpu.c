@@ -27,6 +27,8 @@ struct cpu_state {
 struct step {
 	struct flex_step *flex;      /* cpu_flex.h */
 	struct fused *fused;         /* cpu_fuse.h */
+	const struct graph *graph;
+	uint32_t v;                  /* its first node */
 	uint32_t n_in, n_out;
 	void **at;                   /* (n_in + n_out) addresses of a run */
 };
@@ -168,6 +170,7 @@ static void cpu_close(struct device *d)
 static void cpu_enter(struct device *d)
 {
 	const struct cpu_state *s = d->state;
+	cpu_ctx_watch(s->ctx, d->stop);
 	if (!s->pinned)
 		return;
 	cpu_set_t set;
@@ -221,6 +224,8 @@ static int cpu_prepare(struct device *d, const struct step_spec *spec, struct st
 {
 	const struct cpu_state *state = d->state;
 	struct step *s = MEM_NEW(struct step);
+	s->graph = spec->node[0].graph;
+	s->v = spec->node[0].v;
 	s->n_in = spec->n_in;
 	s->n_out = spec->n_out;
 	s->at = MEM_NEWN(void *, (size_t)s->n_in + s->n_out + 1);
@@ -242,8 +247,11 @@ static int cpu_run(struct device *d, struct step *s, struct devmem *const *in,
 		at[i] = in[i]->p;
 	for (uint32_t i = 0; i < s->n_out; i++)
 		at[s->n_in + i] = out[i]->p;
-	return s->flex ? flex_step_run(s->flex, at, at + s->n_in, e)
-		       : cpu_fuse_run(s->fused, at, at + s->n_in, e);
+	char l[300];
+	if ((s->flex ? flex_step_run(s->flex, at, at + s->n_in, e)
+		     : cpu_fuse_run(s->fused, at, at + s->n_in, e)) == 0)
+		return 0;
+	return err_prefix(e, "%s", graph_layer(s->graph, s->v, l, sizeof l));
 }
 
 static bool cpu_in_place(struct device *d, const struct step *s, uint32_t in, uint32_t out)

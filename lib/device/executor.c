@@ -50,6 +50,7 @@ struct executor *executor_new(struct device_list *l)
 		w->dev = d;
 		w->device = &l->dev[d];
 		w->spin_s = spin_s(l, d);
+		w->device->stop = &x->stop;
 		atomic_init(&w->inbox, GRAPH_NONE);
 		pthread_mutex_init(&w->lock, NULL);
 		pthread_cond_init(&w->wake, NULL);
@@ -95,6 +96,11 @@ void executor_watch(struct executor *x, bool (*go_on)(void *arg), void *arg)
 	x->go_on_arg = arg;
 }
 
+void executor_limit(struct executor *x, double seconds)
+{
+	x->limit_s = seconds;
+}
+
 bool executor_alive(const struct executor *x)
 {
 	return !x->dead;
@@ -131,6 +137,25 @@ static void arm(struct executor *x, struct plan *p, const struct exec_sample *s)
 	}
 }
 
+/* Should the run end now?  x->lock is not held. */
+static void look(struct executor *x)
+{
+	struct err e = ERR_INIT;
+	if (executor_stopped(x))
+		return;
+	if (x->go_on && !x->go_on(x->go_on_arg)) {
+		(void)err_set(&e, ST_RUNTIME,
+			      "cannot write the output: its reader has gone");
+		executor_fail(x, &e);
+		x->dead = true;
+	} else if (x->limit_s > 0 && clock_s() - x->begin_s > x->limit_s) {
+		(void)err_set(&e, ST_RUNTIME,
+			      "an inference has not ended after %g s; --timeout allows more",
+			      x->limit_s);
+		executor_fail(x, &e);
+	}
+}
+
 /* Until the run has ended and all workers are parked.  x->lock is held. */
 static void await(struct executor *x)
 {
@@ -140,16 +165,10 @@ static void await(struct executor *x)
 		until.tv_nsec += (long)(WATCH_S * 1e9);
 		until.tv_sec += until.tv_nsec / 1000000000;
 		until.tv_nsec %= 1000000000;
-		if (pthread_cond_timedwait(&x->done, &x->lock, &until) != ETIMEDOUT || !x->go_on)
+		if (pthread_cond_timedwait(&x->done, &x->lock, &until) != ETIMEDOUT)
 			continue;
 		pthread_mutex_unlock(&x->lock);
-		if (!executor_stopped(x) && !x->go_on(x->go_on_arg)) {
-			struct err e = ERR_INIT;
-			(void)err_set(&e, ST_RUNTIME,
-				      "cannot write the output: its reader has gone");
-			executor_fail(x, &e);
-			x->dead = true;
-		}
+		look(x);
 		pthread_mutex_lock(&x->lock);
 	}
 }

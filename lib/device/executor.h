@@ -18,6 +18,9 @@ void executor_free(struct executor *x);
 /* Called between waits of at most 0.1 s while a run is going on; false ends
  * the run with an error (ST_RUNTIME). */
 void executor_watch(struct executor *x, bool (*go_on)(void *arg), void *arg);
+/* A run that takes longer than so many seconds ends with an error (ST_RUNTIME) after the steps that
+ * are running, or the node of a body; 0: none does.  The executor stays usable. */
+void executor_limit(struct executor *x, double seconds);
 /* False once go_on has said so: the program is to end. */
 bool executor_alive(const struct executor *x);
 

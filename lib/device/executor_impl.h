@@ -60,6 +60,7 @@ struct executor {
 
 	bool (*go_on)(void *arg);
 	void *go_on_arg;
+	double limit_s;                  /* of a run; 0: none */
 	bool dead;                       /* go_on has said no */
 };
 

@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/sysinfo.h>
 
 struct flex {
 	struct op op;
@@ -22,20 +21,17 @@ struct flex {
 
 int flex_grow(struct flex_buffer *b, int64_t need, struct err *e)
 {
-	struct sysinfo si;
 	size_t bytes = need > 0 ? (size_t)need : 1;
 	if (need >= 0 && bytes <= b->cap)
 		return 0;
 	if (need < 0)
 		return err_set(e, ST_INPUT, "a tensor of impossible size");
-	uint64_t has = sysinfo(&si) == 0 ? (uint64_t)si.totalram * si.mem_unit : UINT64_MAX;
 	mem_free(b->p);
 	*b = (struct flex_buffer){0};
-	if (bytes > has)
-		return err_set(e, ST_RUNTIME, "%zu bytes of memory needed; the machine has %llu",
-			       bytes, (unsigned long long)has);
 	if (!(b->p = mem_try(bytes)))
-		return err_set(e, ST_RUNTIME, "no memory for %zu bytes", bytes);
+		return err_set(e, ST_RUNTIME,
+			       "%zu bytes of memory needed; the machine has %llu left", bytes,
+			       (unsigned long long)mem_room());
 	b->cap = bytes;
 	return 0;
 }

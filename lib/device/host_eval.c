@@ -45,10 +45,8 @@ void host_values_set(struct host_values *h, uint32_t o, const struct tensor *t)
 
 static int node_error(const struct host_values *h, uint32_t v, struct err *e)
 {
-	char name[200];
-	const char *s = h->g->node_name[v];
-	return err_prefix(e, "layer %lld '%s' (%s)", (long long)h->g->id[v],
-			  err_escape(name, sizeof name, s, strlen(s)), h->g->type[v]);
+	char l[300];
+	return err_prefix(e, "%s", graph_layer(h->g, v, l, sizeof l));
 }
 
 static int allocate(struct host_values *h, uint32_t o, struct err *e)

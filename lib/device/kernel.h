@@ -10,6 +10,8 @@
 #ifndef HSDAG_DEVICE_KERNEL_H
 #define HSDAG_DEVICE_KERNEL_H
 
+#include <stdatomic.h>
+
 #include "base/pool.h"
 #include "op/op.h"
 
@@ -26,6 +28,9 @@ struct cpu_ctx;
 /* Both borrowed.  pool NULL: one thread; packs NULL: weights are packed for each node. */
 struct cpu_ctx *cpu_ctx_new(struct pool *pool, struct cpu_packs *packs);
 void cpu_ctx_free(struct cpu_ctx *c);
+/* Once *stop is true, bodies end with an error after the node that they run; NULL: never. */
+void cpu_ctx_watch(struct cpu_ctx *c, const atomic_bool *stop);
+bool cpu_ctx_stopped(const struct cpu_ctx *c);
 uint64_t cpu_ctx_bytes(const struct cpu_ctx *c);  /* scratch held now */
 
 /* What was prepared for one node: packed weights, lookup tables, the kernel chosen. */

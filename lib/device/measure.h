@@ -15,8 +15,9 @@ struct measure_options {
 	double max_s; /* ... or when this much time is spent, warm-up included, min_runs aside */
 	bool keep_state;       /* variables keep their values from run to run of a placement */
 	bool paper;            /* 10 runs, the mean of the last 5 (the paper, section 3.1) */
+	double limit_s;        /* an inference that takes longer is ended: it fails; 0: none is */
 };
-#define MEASURE_DEFAULT {1, 6, 50, 0.02, 1.0, false, false}
+#define MEASURE_DEFAULT {1, 6, 50, 0.02, 1.0, false, false, 600}
 
 struct interval {
 	double mid, lo, hi;

@@ -6,11 +6,7 @@
 
 char *model_layer(const struct model *m, uint32_t v, char *dst, size_t cap)
 {
-	const struct graph *g = m->g;
-	char q[200];
-	snprintf(dst, cap, "layer %lld '%s' (%s)", (long long)g->id[v],
-		 err_escape(q, sizeof q, g->node_name[v], strlen(g->node_name[v])), g->type[v]);
-	return dst;
+	return graph_layer(m->g, v, dst, cap);
 }
 
 static uint32_t n_outputs(const struct graph *g)

@@ -24,7 +24,10 @@ int session_open(struct session *s, const struct graph *g, struct device_list *d
 	if ((inputs ? inputs_load(&s->model, inputs, e) : inputs_seed(&s->model, seed, e)) < 0)
 		return -1;
 	s->x = executor_new(&s->devices);
-	return s->x ? 0 : err_set(e, ST_RUNTIME, "cannot start the devices' threads");
+	if (!s->x)
+		return err_set(e, ST_RUNTIME, "cannot start the devices' threads");
+	executor_limit(s->x, o->limit_s);
+	return 0;
 }
 
 void session_close(struct session *s)

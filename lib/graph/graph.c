@@ -3,6 +3,7 @@
 #include "graph/graph.h"
 #include "graph/graphrec.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct graph *graph_new(void)
@@ -66,6 +67,14 @@ uint32_t graph_n_edges(const struct graph *g)
 bool graph_is_type(const struct graph *g, uint32_t v, const char *type)
 {
 	return strcmp(g->type[v], type) == 0;
+}
+
+char *graph_layer(const struct graph *g, uint32_t v, char *dst, size_t cap)
+{
+	char q[200];
+	snprintf(dst, cap, "layer %lld '%s' (%s)", (long long)g->id[v],
+		 err_escape(q, sizeof q, g->node_name[v], strlen(g->node_name[v])), g->type[v]);
+	return dst;
 }
 
 uint32_t graph_node_of(const struct graph *g, uint32_t o)

@@ -105,6 +105,9 @@ int64_t graph_out_bytes(const struct graph *g, uint32_t o);
 uint32_t graph_n_edges(const struct graph *g);    /* connected input ports */
 bool graph_is_type(const struct graph *g, uint32_t v, const char *type);
 
+/* "layer 12 'conv1' (Convolution)" for messages, into dst[cap]; returns dst. */
+char *graph_layer(const struct graph *g, uint32_t v, char *dst, size_t cap);
+
 /* The node whose output o (an index into out_*) is. */
 uint32_t graph_node_of(const struct graph *g, uint32_t o);
 
