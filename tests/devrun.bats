@@ -188,7 +188,13 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 }
 
 @test "a reader that vanishes ends devrun, however many runs are left" {
-	run -1 --separate-stderr timeout 120 bash -c 'set -o pipefail; devrun --runs 100000 one.mp | sleep 0.3'
+	# The inputs are written just before the runs begin; until then the output is read.
+	run -1 --separate-stderr timeout 60 bash -c 'set -o pipefail; devrun --runs 100000 --save-inputs begun one.mp | {
+		cat <&0 > /dev/null &
+		until [ -s begun/index.tsv ]; do sleep 0.05; done
+		sleep 0.3
+		kill $!
+	}'
 	[[ $stderr == *"reader"* ]]
 }
 
