@@ -35,10 +35,14 @@ static int signal_sizes(const struct op *op, const struct tensor *in, int n, int
 	return op_ints(&in[2], size, TENSOR_DIMS, e) == n ? 0 : misfit(op, &in[2], e);
 }
 
-int infer_dft(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
+/* What the three transforms share: their axes (n of them, returned) and sizes, out like the input
+ * with the sizes that are given. */
+static int transform(const struct op *op, const struct tensor *in, int64_t *axes, int64_t *size,
+		     struct tensor *out, struct err *e)
 {
-	int64_t axes[TENSOR_DIMS], size[TENSOR_DIMS];
-	if (in[0].rank < 2 || in[0].dim[in[0].rank - 1] != 2)
+	bool complex_in = op->kind != OP_RDFT;
+	if (complex_in ? in[0].rank < 2 || in[0].dim[in[0].rank - 1] != 2
+		       : in[0].rank < 1 || in[0].rank >= TENSOR_DIMS)
 		return misfit(op, &in[0], e);
 	int n = op_fft_axes(op, in, axes, e);
 	if (n < 0 || signal_sizes(op, in, n, size, e))
@@ -47,21 +51,21 @@ int infer_dft(const struct op *op, const struct tensor *in, struct tensor *out, 
 	for (int i = 0; i < n; i++)
 		if (size[i] >= 0)
 			out->dim[axes[i]] = size[i];
-	return 0;
+	return n;
+}
+
+int infer_dft(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
+{
+	int64_t axes[TENSOR_DIMS], size[TENSOR_DIMS];
+	return transform(op, in, axes, size, out, e) < 0 ? -1 : 0;
 }
 
 int infer_rdft(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
 {
 	int64_t axes[TENSOR_DIMS], size[TENSOR_DIMS];
-	if (in[0].rank < 1 || in[0].rank >= TENSOR_DIMS)
-		return misfit(op, &in[0], e);
-	int n = op_fft_axes(op, in, axes, e);
-	if (n < 0 || signal_sizes(op, in, n, size, e))
+	int n = transform(op, in, axes, size, out, e);
+	if (n < 0)
 		return -1;
-	op_like(out, in);
-	for (int i = 0; i < n; i++)
-		if (size[i] >= 0)
-			out->dim[axes[i]] = size[i];
 	out->dim[axes[n - 1]] = out->dim[axes[n - 1]] / 2 + 1;
 	out->dim[out->rank++] = 2;
 	return 0;
@@ -70,19 +74,12 @@ int infer_rdft(const struct op *op, const struct tensor *in, struct tensor *out,
 int infer_irdft(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
 {
 	int64_t axes[TENSOR_DIMS], size[TENSOR_DIMS];
-	if (in[0].rank < 2 || in[0].dim[in[0].rank - 1] != 2)
-		return misfit(op, &in[0], e);
-	int n = op_fft_axes(op, in, axes, e);
-	if (n < 0 || signal_sizes(op, in, n, size, e))
+	int n = transform(op, in, axes, size, out, e);
+	if (n < 0)
 		return -1;
-	op_like(out, in);
 	out->rank--;
-	for (int i = 0; i < n; i++) {
-		if (size[i] >= 0)
-			out->dim[axes[i]] = size[i];
-		else if (i == n - 1)
-			out->dim[axes[i]] = op_mul(2, in[0].dim[axes[i]] - 1);
-	}
+	if (size[n - 1] < 0)
+		out->dim[axes[n - 1]] = op_mul(2, in[0].dim[axes[n - 1]] - 1);
 	return 0;
 }
 

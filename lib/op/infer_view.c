@@ -69,44 +69,48 @@ int infer_unsqueeze(const struct op *op, const struct tensor *in, struct tensor 
 }
 
 /* Data, block_shape, crops_begin, crops_end. */
+/* Blocks b of each dim but the first, and what lies around (lo, hi): rank, or -1. */
+static int block_lists(const struct op *op, const struct tensor *in, int64_t *b, int64_t *lo,
+		       int64_t *hi, int64_t *blocks, struct err *e)
+{
+	int n = op_ints(&in[1], b, TENSOR_DIMS, e);
+	bool fits = n == (int)in[0].rank && n >= 1 && op_ints(&in[2], lo, TENSOR_DIMS, e) == n &&
+		    op_ints(&in[3], hi, TENSOR_DIMS, e) == n;
+	*blocks = 1;
+	for (int i = 1; i < n && fits; i++)
+		fits = b[i] >= 1 && !__builtin_mul_overflow(*blocks, b[i], blocks);
+	return fits ? n : op_misfit(op_info(op->kind)->type, &in[0], e);
+}
+
 int infer_batch_to_space(const struct op *op, const struct tensor *in, struct tensor *out,
 			 struct err *e)
 {
-	(void)op;
-	int64_t b[TENSOR_DIMS], lo[TENSOR_DIMS], hi[TENSOR_DIMS], blocks = 1;
-	int n = op_ints(&in[1], b, TENSOR_DIMS, e);
-	if (n != (int)in[0].rank || n < 1 || op_ints(&in[2], lo, TENSOR_DIMS, e) != n ||
-	    op_ints(&in[3], hi, TENSOR_DIMS, e) != n)
-		return op_misfit("BatchToSpace", &in[0], e);
+	int64_t b[TENSOR_DIMS], lo[TENSOR_DIMS], hi[TENSOR_DIMS], blocks;
+	int n = block_lists(op, in, b, lo, hi, &blocks, e);
+	if (n < 0)
+		return -1;
 	op_like(out, in);
-	for (int i = 1; i < n; i++) {
-		if (b[i] < 1 || __builtin_mul_overflow(blocks, b[i], &blocks))
-			return op_misfit("BatchToSpace", &in[0], e);
-		out->dim[i] = in[0].dim[i] * b[i] - lo[i] - hi[i];
-	}
-	if (in[0].dim[0] % blocks)
-		return op_misfit("BatchToSpace", &in[0], e);
+	for (int i = 1; i < n; i++)
+		out->dim[i] = op_mul(in[0].dim[i], b[i]) - lo[i] - hi[i];
 	out->dim[0] = in[0].dim[0] / blocks;
-	return 0;
+	return in[0].dim[0] % blocks ? op_misfit("BatchToSpace", &in[0], e) : 0;
 }
 
 int infer_space_to_batch(const struct op *op, const struct tensor *in, struct tensor *out,
 			 struct err *e)
 {
-	(void)op;
-	int64_t b[TENSOR_DIMS], lo[TENSOR_DIMS], hi[TENSOR_DIMS], blocks = 1;
-	int n = op_ints(&in[1], b, TENSOR_DIMS, e);
-	if (n != (int)in[0].rank || n < 1 || op_ints(&in[2], lo, TENSOR_DIMS, e) != n ||
-	    op_ints(&in[3], hi, TENSOR_DIMS, e) != n)
-		return op_misfit("SpaceToBatch", &in[0], e);
+	int64_t b[TENSOR_DIMS], lo[TENSOR_DIMS], hi[TENSOR_DIMS], blocks;
+	int n = block_lists(op, in, b, lo, hi, &blocks, e);
+	if (n < 0)
+		return -1;
 	op_like(out, in);
 	for (int i = 1; i < n; i++) {
 		int64_t padded = in[0].dim[i] + lo[i] + hi[i];
-		if (b[i] < 1 || __builtin_mul_overflow(blocks, b[i], &blocks) || padded % b[i])
+		if (padded % b[i])
 			return op_misfit("SpaceToBatch", &in[0], e);
 		out->dim[i] = padded / b[i];
 	}
-	out->dim[0] = in[0].dim[0] * blocks;
+	out->dim[0] = op_mul(in[0].dim[0], blocks);
 	return 0;
 }
 
