@@ -74,14 +74,20 @@ static float bin_value(const struct align_run *r, const float *f, int64_t i, int
 	return r->a->max || ny * nx == 0 ? value : value / (float)(ny * nx);
 }
 
+/* Samples of a bin along an axis. */
+static void bin_samples(const struct align_run *r, int64_t *ny, int64_t *nx)
+{
+	const float most = 1 << 14;
+	float need_y = ceilf(r->h / (float)r->out_h), need_x = ceilf(r->w / (float)r->out_w);
+	*ny = r->a->sampling ? r->a->sampling : (int64_t)clamp(need_y, 0, most);
+	*nx = r->a->sampling ? r->a->sampling : (int64_t)clamp(need_x, 0, most);
+}
+
 /* All channels of one region into y (c, h, w). */
 static void align_region(const struct align_run *r, const float *f, float *y)
 {
-	/* Samples of a bin along an axis: regions of any size end. */
-	const float most = r->rotated ? 1 << 11 : 1 << 14;
-	float need_y = ceilf(r->h / (float)r->out_h), need_x = ceilf(r->w / (float)r->out_w);
-	int64_t ny = r->a->sampling ? r->a->sampling : (int64_t)clamp(need_y, 0, most);
-	int64_t nx = r->a->sampling ? r->a->sampling : (int64_t)clamp(need_x, 0, most);
+	int64_t ny, nx;
+	bin_samples(r, &ny, &nx);
 	for (int64_t c = 0; c < r->channels; c++, f += r->plane.h * r->plane.w)
 		for (int64_t i = 0; i < r->out_h; i++)
 			for (int64_t j = 0; j < r->out_w; j++)
@@ -125,14 +131,20 @@ struct align_job {
 	int n_tasks;
 };
 
+static struct align_run align_init(const struct kernel_call *k)
+{
+	const struct tensor *f = &k->in[0], *out = &k->out[0];
+	return (struct align_run){.a = &k->op->a.roi, .channels = f->dim[1], .out_h = out->dim[2],
+				  .out_w = out->dim[3], .plane = {f->dim[2], f->dim[3]},
+				  .rotated = k->op->kind == OP_ROI_ALIGN_ROTATED};
+}
+
 static void align_task(void *arg, int task, int thread)
 {
 	const struct align_job *job = arg;
 	const struct kernel_call *k = job->k;
 	const struct tensor *f = &k->in[0], *out = &k->out[0];
-	struct align_run r = {.a = &k->op->a.roi, .channels = f->dim[1], .out_h = out->dim[2],
-			      .out_w = out->dim[3], .plane = {f->dim[2], f->dim[3]},
-			      .rotated = k->op->kind == OP_ROI_ALIGN_ROTATED};
+	struct align_run r = align_init(k);
 	int64_t each = r.channels * r.out_h * r.out_w, image = r.channels * r.plane.h * r.plane.w;
 	int64_t lo, hi, columns = k->in[1].dim[1];
 	(void)thread;
@@ -144,13 +156,35 @@ static void align_task(void *arg, int task, int thread)
 	}
 }
 
+/* Adds the samples of a region: data decide how many there are, so work is bounded before it is
+ * done. */
+static int count_samples(const struct align_run *r, int64_t region, double *total, struct err *e)
+{
+	const double most = 0x1p34;
+	int64_t ny, nx;
+	bin_samples(r, &ny, &nx);
+	*total += (double)ny * (double)nx * (double)r->out_h * (double)r->out_w *
+		  (double)r->channels;
+	if (*total > most)
+		return err_set(e, ST_INPUT, "region %lld takes %lld by %lld samples of each bin; "
+			       "all regions together may take %.2g", (long long)region,
+			       (long long)ny, (long long)nx, most);
+	return 0;
+}
+
 int run_roi_align(const struct kernel_call *k, struct err *e)
 {
 	struct align_job job = {k, (int)(k->out[0].dim[0] < 256 ? k->out[0].dim[0] : 256)};
+	struct align_run r = align_init(k);
+	int64_t columns = k->in[1].dim[1];
+	double total = 0;
 	for (int64_t i = 0; i < k->out[0].dim[0]; i++) {
 		int64_t image = tensor_int(&k->in[2], i);
 		if (image < 0 || image >= k->in[0].dim[0])
 			return outside(image, e);
+		place_region(&r, (const float *)k->in[1].data + i * columns, r.a->scale);
+		if (count_samples(&r, i, &total, e))
+			return -1;
 	}
 	cpu_parallel(k->ctx, job.n_tasks, align_task, &job);
 	return 0;
@@ -164,7 +198,7 @@ int run_roi_features(const struct kernel_call *k, struct err *e)
 	float scale[OP_MAX_REALS], *y = out->data;
 	int levels = k->op->n_in - 1;
 	int64_t each = out->dim[1] * out->dim[2] * out->dim[3];
-	(void)e;
+	double total = 0;
 	op_reals(&k->op->a.roi.pyramid, scale);
 	for (int64_t i = 0; i < out->dim[0]; i++, roi += 4, y += each) {
 		float area = (roi[2] - roi[0]) * (roi[3] - roi[1]), level = 0;
@@ -181,6 +215,8 @@ int run_roi_features(const struct kernel_call *k, struct err *e)
 		place_region(&r, roi, 1 / scale[f - k->in - 1]);
 		r.w = r.w > 1 ? r.w : 1;
 		r.h = r.h > 1 ? r.h : 1;
+		if (count_samples(&r, i, &total, e))
+			return -1;
 		align_region(&r, f->data, y);
 	}
 	if (k->op->n_out > 1 && k->out[1].data)
