@@ -1,6 +1,7 @@
 /* cpu_attention.c - ScaledDotProductAttention on packed products. */
 #include "device/cpu_product.h"
 #include "device/cpu_vec.h"
+#include "op/slice.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,7 +11,7 @@ enum { GRAIN = 1 << 17 };            /* multiply-adds of a task */
 struct attention_run {
 	const struct kernel_call *k;
 	struct operand q, key, v;
-	struct tensor batch, mask_batch;
+	struct tensor batch, mask_batch, sink_batch;
 	int64_t n_batch;
 	float scale;
 	int n_tasks;
@@ -44,16 +45,33 @@ static void add_mask(const struct attention_run *r, int64_t i, float *s, int64_t
 		}
 }
 
-static void softmax_rows(float *s, int64_t rows, int64_t n)
+/* sink: a score of each row (`step` apart) to which nothing belongs, or NULL. */
+static void softmax_rows(float *s, int64_t rows, int64_t n, const float *sink, int64_t step)
 {
 	for (int64_t y = 0; y < rows; y++, s += n) {
 		float top = vec_max(s, n);
+		if (sink && sink[y * step] > top)
+			top = sink[y * step];
 		if (top == -INFINITY) {          /* nothing to attend to */
 			memset(s, 0, (size_t)n * sizeof *s);
 			continue;
 		}
-		vec_scale_shift(s, 1 / vec_exp_sum(s, top, s, n), 0, s, n);
+		float sum = vec_exp_sum(s, top, s, n);
+		if (sink)
+			sum += expf(sink[y * step] - top);
+		vec_scale_shift(s, 1 / sum, 0, s, n);
 	}
+}
+
+/* The scores of the sink (.., l or 1, 1) for matrix i of the batch; *step as above. */
+static const float *sink_rows(const struct attention_run *r, int64_t i, int64_t *step)
+{
+	const struct tensor *t = &r->k->in[5];
+	if (!op_has_input(r->k->op, r->k->in, 5))
+		return NULL;
+	int64_t rows = t->rank > 1 ? t->dim[t->rank - 2] : 1;
+	*step = rows > 1;
+	return (const float *)t->data + operand_batch(&r->batch, &r->sink_batch, i) * rows;
 }
 
 static void attention_task(void *arg, int task, int thread)
@@ -85,7 +103,9 @@ static void attention_task(void *arg, int task, int thread)
 		product_panels(&scores, 0, product_n_panels(len), NULL);
 		vec_scale_shift(s, r->scale, 0, s, n_s);
 		add_mask(r, i, s, l, len);
-		softmax_rows(s, l, len);
+		int64_t step = 0;
+		const float *sink = sink_rows(r, i, &step);
+		softmax_rows(s, l, len, sink, step);
 		product_pack_a(a, s, l, len, len, 1);
 		product_pack_b(b, v, len, dv, dv, 1);
 		struct product mix = {l, dv, len, a, b, false, y, dv, NULL, 0, NULL};
@@ -100,9 +120,6 @@ int run_attention(const struct kernel_call *k, struct err *e)
 	r.q = operand_of(&k->in[0], false, true);
 	r.key = operand_of(&k->in[1], false, false);
 	r.v = operand_of(&k->in[2], false, false);
-	if (k->op->n_in > 5)
-		return err_set(e, ST_INPUT,
-			       "ScaledDotProductAttention with a sink is not supported");
 	if (!op_broadcast(&r.q.batch, &r.key.batch, &qk) ||
 	    !op_broadcast(&qk, &r.v.batch, &r.batch))
 		return err_set(e, ST_INPUT, "shapes do not fit");
@@ -115,6 +132,15 @@ int run_attention(const struct kernel_call *k, struct err *e)
 			return err_set(e, ST_INPUT, "the mask does not fit");
 		r.mask_batch = k->in[3];
 		r.mask_batch.rank = k->in[3].rank > 2 ? k->in[3].rank - 2 : 0;
+	}
+	if (op_has_input(k->op, k->in, 5)) {
+		struct tensor rows = r.batch, both = {.elem = EL_F32};
+		rows.dim[rows.rank++] = r.q.rows;
+		rows.dim[rows.rank++] = 1;
+		if (!op_broadcast(&rows, &k->in[5], &both) || !tensor_same_shape(&rows, &both))
+			return err_set(e, ST_INPUT, "the sink does not fit");
+		r.sink_batch = k->in[5];
+		r.sink_batch.rank = k->in[5].rank > 2 ? k->in[5].rank - 2 : 0;
 	}
 	r.scale = k->op->n_in > 4 && k->in[4].data ? (float)tensor_real(&k->in[4], 0)
 						    : 1 / sqrtf((float)r.q.cols);

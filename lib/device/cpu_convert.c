@@ -12,8 +12,8 @@ size_t cpu_elem_size(enum elem t)
 	return bits % 8 ? 0 : bits / 8;
 }
 
-/* Real numbers to integers as OpenVINO's CPU plugin and x86 do it: truncated to 32 bits, or to 64 for
- * the wider types, where what does not fit is the least integer; the caller keeps the low bits. */
+/* Real numbers to integers as OpenVINO's CPU plugin and x86 do it: truncated to 32 bits, or to 64
+ * for the wider types, where what does not fit is the least integer; the caller keeps the low bits. */
 static int64_t truncated(double x, enum elem to)
 {
 	bool wide = elem_bits(to) > 32 || to == EL_U32;
@@ -119,14 +119,17 @@ static void convert_task(void *arg, int task, int thread)
 		    hi - lo);
 }
 
+/* Convert, ConvertLike; ConvertPromoteTypes has two inputs and as many outputs. */
 int run_convert(const struct kernel_call *k, struct err *e)
 {
-	struct convert_run r = {k->in[0], k->out[0], tensor_elements(&k->out[0]), 1};
-	if (elem_bits(r.in.elem) == 0 || elem_bits(r.out.elem) == 0)
-		return err_set(e, ST_INPUT, "conversion from %s to %s is not supported",
-			       elem_name(r.in.elem), elem_name(r.out.elem));
-	if (cpu_elem_size(r.in.elem) && cpu_elem_size(r.out.elem))
-		r.n_tasks = cpu_tasks(r.n, GRAIN);
-	cpu_parallel(k->ctx, r.n_tasks, convert_task, &r);
+	for (int i = 0; i < k->op->n_out; i++) {
+		struct convert_run r = {k->in[i], k->out[i], tensor_elements(&k->out[i]), 1};
+		if (elem_bits(r.in.elem) == 0 || elem_bits(r.out.elem) == 0)
+			return err_set(e, ST_INPUT, "conversion from %s to %s is not supported",
+				       elem_name(r.in.elem), elem_name(r.out.elem));
+		if (cpu_elem_size(r.in.elem) && cpu_elem_size(r.out.elem))
+			r.n_tasks = cpu_tasks(r.n, GRAIN);
+		cpu_parallel(k->ctx, r.n_tasks, convert_task, &r);
+	}
 	return 0;
 }

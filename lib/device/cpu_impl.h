@@ -114,7 +114,8 @@ kernel_fn run_prior_box, run_prior_box_clustered, run_prior_grid, run_detection,
 kernel_fn run_roi_align, run_roi_features, run_roi_pooling, run_psroi_pooling;
 kernel_fn run_random_uniform, run_multinomial;
 kernel_fn run_adaptive_max_pool, run_grn, run_inverse, run_deformable_conv, run_image_patches,
-	run_col2im, run_gather_tree, run_reverse, run_slice_scatter;
+	run_col2im, run_gather_tree, run_reverse, run_slice_scatter, run_binary_conv,
+	run_fake_convert, run_sparse_fill, run_color;
 
 int prepare_matmul(const struct op *op, const struct tensor *in, const struct tensor *out,
 		   struct cpu_ctx *c, struct cpu_prep **prep, struct err *e);

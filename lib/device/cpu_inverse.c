@@ -1,5 +1,5 @@
 /* cpu_inverse.c - Inverse (opset14): every matrix (n, n) of a batch, by elimination with pivots in
- * double precision. */
+ * double precision; with `adjoint` the transposed inverse. */
 #include "device/cpu_impl.h"
 
 #include <math.h>
@@ -33,6 +33,7 @@ int run_inverse(const struct kernel_call *k, struct err *e)
 	const struct tensor *x = &k->in[0];
 	if (x->rank < 2 || x->dim[x->rank - 2] != x->dim[x->rank - 1])
 		return err_set(e, ST_INPUT, "Inverse of matrices that are not square");
+	bool adjoint = k->op->a.inverse.adjoint;
 	int64_t n = x->dim[x->rank - 1], count = n ? tensor_elements(x) / (n * n) : 0;
 	double *a = cpu_slot_scratch(k->ctx, SLOT_EXTRA, (size_t)(2 * n * n) * sizeof *a);
 	if (!a)
@@ -43,9 +44,10 @@ int run_inverse(const struct kernel_call *k, struct err *e)
 			a[i / n * 2 * n + n + i % n] = i / n == i % n;
 		}
 		eliminate(a, n);
-		for (int64_t i = 0; i < n * n; i++)
-			tensor_set_real(&k->out[0], m * n * n + i,
-					a[i / n * 2 * n + n + i % n]);
+		for (int64_t i = 0; i < n * n; i++) {
+			int64_t row = adjoint ? i % n : i / n, column = adjoint ? i / n : i % n;
+			tensor_set_real(&k->out[0], m * n * n + i, a[row * 2 * n + n + column]);
+		}
 	}
 	return 0;
 }

@@ -3,7 +3,6 @@
 #include "device/cpu_qpanel.h"
 
 #include <string.h>
-#include <strings.h>
 
 static bool any_strings(const struct op *op)
 {
@@ -34,35 +33,6 @@ bool cpu_output_used(const struct op *op, int i)
 		if (g->in_node[slot] != GRAPH_NONE &&
 		    g->out_ptr[g->in_node[slot]] + g->in_port[slot] == o)
 			return true;
-	return false;
-}
-
-static bool supports_deformable(const struct op *op, const char **reason)
-{
-	if (op->a.window.bilinear_pad)
-		*reason = "DeformableConvolution with bilinear_interpolation_pad";
-	return !op->a.window.bilinear_pad && supports_window(op, reason);
-}
-
-static bool supports_inverse(const struct op *op, const char **reason)
-{
-	const char *adjoint = graph_attr(op->g, op->v, "adjoint");
-	*reason = "Inverse with adjoint";
-	return !adjoint || strcmp(adjoint, "0") == 0 || strcasecmp(adjoint, "false") == 0;
-}
-
-static bool supports_proposal(const struct op *op, const char **reason)
-{
-	if (op->a.proposal.tensorflow)
-		*reason = "Proposal with framework='tensorflow'";
-	return !op->a.proposal.tensorflow;
-}
-
-static bool supports_cell(const struct op *op, const char **reason)
-{
-	if (!op->a.cell.input_forget)
-		return true;
-	*reason = "input_forget";
 	return false;
 }
 
@@ -110,6 +80,7 @@ static const struct kernel kernels[OP_COUNT] = {
 	UNARY(TANH),
 	[OP_CONVERT] = {.run = run_convert},
 	[OP_CONVERT_LIKE] = {.run = run_convert},
+	[OP_CONVERT_PROMOTE_TYPES] = {.run = run_convert},
 #define BINARY(kind) [OP_##kind] = {.native = NATIVE_WIDE, .run = run_binary}
 	BINARY(ADD),
 	BINARY(BITWISE_AND),
@@ -138,6 +109,7 @@ static const struct kernel kernels[OP_COUNT] = {
 	[OP_PRELU] = {.native = NATIVE_F32, .run = run_prelu},
 	[OP_SELECT] = {.run = run_select},
 	[OP_FAKE_QUANTIZE] = {.native = NATIVE_F32, .run = run_fake_quantize},
+	[OP_FAKE_CONVERT] = {.native = NATIVE_F32, .run = run_fake_convert},
 #define REDUCE(kind) [OP_##kind] = {.native = NATIVE_WIDE, .run = run_reduce}
 	REDUCE(REDUCE_L1),
 	REDUCE(REDUCE_L2),
@@ -198,8 +170,9 @@ static const struct kernel kernels[OP_COUNT] = {
 	[OP_INTERPOLATE] = {NATIVE_F32, run_resize, NULL, NULL},
 	[OP_ADAPTIVE_MAX_POOL] = {.native = NATIVE_REAL, .run = run_adaptive_max_pool},
 	[OP_GRN] = {.native = NATIVE_F32, .run = run_grn},
-	[OP_INVERSE] = {NATIVE_ANY, run_inverse, NULL, supports_inverse},
-	[OP_DEFORMABLE_CONVOLUTION] = {NATIVE_F32, run_deformable_conv, NULL, supports_deformable},
+	[OP_INVERSE] = {.run = run_inverse},
+	[OP_DEFORMABLE_CONVOLUTION] = {NATIVE_F32, run_deformable_conv, NULL, supports_window},
+	[OP_BINARY_CONVOLUTION] = {NATIVE_F32, run_binary_conv, NULL, supports_window},
 	[OP_EXTRACT_IMAGE_PATCHES] = {.run = run_image_patches},
 	[OP_COL2IM] = {.native = NATIVE_REAL, .run = run_col2im},
 	[OP_GATHER_TREE] = {.run = run_gather_tree},
@@ -212,6 +185,11 @@ static const struct kernel kernels[OP_COUNT] = {
 	[OP_BUCKETIZE] = {.run = run_search},
 	[OP_SEARCH_SORTED] = {.run = run_search},
 	[OP_UNIQUE] = {.run = run_unique},
+	[OP_SPARSE_FILL_EMPTY_ROWS] = {.run = run_sparse_fill},
+	[OP_NV12_TO_RGB] = {.native = NATIVE_REAL, .run = run_color},
+	[OP_NV12_TO_BGR] = {.native = NATIVE_REAL, .run = run_color},
+	[OP_I420_TO_RGB] = {.native = NATIVE_REAL, .run = run_color},
+	[OP_I420_TO_BGR] = {.native = NATIVE_REAL, .run = run_color},
 	[OP_EMBEDDING_OFFSETS_SUM] = {.native = NATIVE_REAL, .run = run_embedding_offsets},
 	[OP_EMBEDDING_OFFSETS] = {.native = NATIVE_REAL, .run = run_embedding_offsets},
 	[OP_EMBEDDING_PACKED_SUM] = {.native = NATIVE_REAL, .run = run_embedding_packed},
@@ -234,7 +212,7 @@ static const struct kernel kernels[OP_COUNT] = {
 	[OP_NMS_ROTATED] = {.native = NATIVE_REAL, .run = run_nms},
 	[OP_MATRIX_NMS] = {.native = NATIVE_REAL, .run = run_nms_sets},
 	[OP_MULTICLASS_NMS] = {.native = NATIVE_REAL, .run = run_nms_sets},
-	[OP_PROPOSAL] = {NATIVE_REAL, run_proposal, NULL, supports_proposal},
+	[OP_PROPOSAL] = {.native = NATIVE_REAL, .run = run_proposal},
 	[OP_GENERATE_PROPOSALS] = {.native = NATIVE_REAL, .run = run_generate_proposals},
 	[OP_DETECTRON_PROPOSALS] = {.native = NATIVE_REAL, .run = run_detectron_proposals},
 	[OP_DETECTRON_DETECTION_OUTPUT] = {.native = NATIVE_REAL, .run = run_detectron_detection},
@@ -253,10 +231,10 @@ static const struct kernel kernels[OP_COUNT] = {
 	[OP_SHAPE_OF] = {.run = run_shape_of},
 	[OP_EYE] = {.run = run_eye},
 	[OP_NON_ZERO] = {.run = run_non_zero},
-	[OP_LSTM_CELL] = {NATIVE_F32, run_cell, NULL, supports_cell},
+	[OP_LSTM_CELL] = {.native = NATIVE_F32, .run = run_cell},
 	[OP_GRU_CELL] = {.native = NATIVE_F32, .run = run_cell},
 	[OP_RNN_CELL] = {.native = NATIVE_F32, .run = run_cell},
-	[OP_LSTM_SEQUENCE] = {NATIVE_F32, run_sequence, NULL, supports_cell},
+	[OP_LSTM_SEQUENCE] = {.native = NATIVE_F32, .run = run_sequence},
 	[OP_GRU_SEQUENCE] = {.native = NATIVE_F32, .run = run_sequence},
 	[OP_RNN_SEQUENCE] = {.native = NATIVE_F32, .run = run_sequence},
 };

@@ -53,7 +53,7 @@ static void pool_row(const struct pool_run *r, const float *x, float *y, int64_t
 		       window_count(g, 1, oy, r->exclude_pad);
 	for (int64_t i = 0; i < g->out[2]; i++) {
 		int64_t n = rows * window_count(g, 2, i, r->exclude_pad);
-		y[i] /= (float)(n ? n : 1);      /* a window without elements has the mean 0 */
+		y[i] /= (float)n;        /* a window without elements has no mean */
 	}
 }
 
@@ -65,7 +65,7 @@ static void count_windows(const struct pool_run *r, float *counts)
 		int64_t rows = window_count(g, 1, i, r->exclude_pad);
 		for (int64_t j = 0; j < g->out[2]; j++) {
 			int64_t n = rows * window_count(g, 2, j, r->exclude_pad);
-			*counts++ = (float)(n ? n : 1);
+			*counts++ = (float)n;
 		}
 	}
 }

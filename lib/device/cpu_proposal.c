@@ -127,9 +127,10 @@ int run_proposal(const struct kernel_call *k, struct err *e)
 	const struct tensor *in = k->in;
 	const float *image = in[2].data;
 	int64_t n_image = tensor_elements(&in[2]);
+	bool swapped = k->op->a.proposal.tensorflow;     /* x and y change places */
 	struct proposal_run r = {.a = &k->op->a.proposal, .n_anchors = in[0].dim[1] / 2,
-				 .h = in[0].dim[2], .w = in[0].dim[3], .image_h = image[0],
-				 .image_w = image[1]};
+				 .h = in[0].dim[2], .w = in[0].dim[3], .image_h = image[swapped],
+				 .image_w = image[!swapped]};
 	r.offset = r.a->tensorflow ? 0 : 1;
 	r.min_h = r.a->min_size * image[2];
 	r.min_w = r.a->min_size * image[n_image > 3 ? 3 : 2];

@@ -5,6 +5,7 @@
  * RNNCell-1). */
 #include "device/cpu_impl.h"
 #include "device/cpu_vec.h"
+#include "op/slice.h"
 
 #include <string.h>
 
@@ -94,6 +95,14 @@ static void step(const struct cell *s, const float *x, float *h, float *c, float
 		rnn_step(s, x, h, g);
 }
 
+static bool any_nonzero(const struct tensor *t)
+{
+	for (int64_t i = 0; i < tensor_elements(t); i++)
+		if (tensor_real(t, i) != 0)
+			return true;
+	return false;
+}
+
 /* Describe direction d of the cell; `first` is the input number of W. */
 static int cell_init(struct cell *s, const struct kernel_call *k, enum op_kind kind, int first,
 		     int64_t d, int64_t directions, struct err *e)
@@ -106,6 +115,9 @@ static int cell_init(struct cell *s, const struct kernel_call *k, enum op_kind k
 	    tensor_elements(&k->in[first + 1]) != directions * gates * n * n ||
 	    tensor_elements(&k->in[first + 2]) != directions * b_rows * n)
 		return err_set(e, ST_INPUT, "weights of %s do not fit", op_info(op->kind)->type);
+	if (op_has_input(op, k->in, first + 3) && any_nonzero(&k->in[first + 3]))
+		return err_set(e, ST_INPUT, "%s with peepholes is not supported",
+			       op_info(op->kind)->type);
 	*s = (struct cell){kind, &op->a.cell, in, n, gates,
 			   (const float *)k->in[first].data + d * gates * n * in,
 			   (const float *)k->in[first + 1].data + d * gates * n * n,

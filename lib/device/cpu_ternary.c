@@ -1,7 +1,9 @@
-/* cpu_ternary.c - Select and FakeQuantize. */
+/* cpu_ternary.c - Select, FakeQuantize and FakeConvert. */
 #include "device/cpu_impl.h"
 #include "device/cpu_vec.h"
+#include "op/slice.h"
 
+#include <math.h>
 
 struct ternary_run {
 	const struct op *op;
@@ -79,5 +81,58 @@ int run_fake_quantize(const struct kernel_call *k, struct err *e)
 	cpu_bcast_init(&c, r.out,
 		       (const struct tensor *const[]){&in[0], &in[1], &in[2], &in[3], &in[4]}, 5);
 	cpu_bcast_run(k->ctx, &c, quantize_row, &r);
+	return 0;
+}
+
+/* ---- FakeConvert (opset13) ---- */
+
+/* The nearest number with 8 bits, by way of f16: e4m3 (4 bits of exponent) or e5m2, limited to the
+ * greatest finite ones. */
+static float round_to_f8(float x, enum elem to)
+{
+	const int fraction = to == EL_F8E4M3 ? 3 : 2, least = to == EL_F8E4M3 ? -6 : -14;
+	int exponent;
+	x = half_to_float(half_from_float(x));
+	if (x == 0 || isnan(x))
+		return x;
+	if (isfinite(x)) {
+		frexpf(x, &exponent);
+		exponent = (exponent - 1 < least ? least : exponent - 1) - fraction;
+		x = ldexpf(rintf(ldexpf(x, -exponent)), exponent);
+	}
+	const float most = to == EL_F8E4M3 ? 448 : 57344;
+	return x > most ? most : x < -most ? -most : x;
+}
+
+static void fake_convert_row(void *arg, const struct bcast *c, int64_t out, const int64_t *in,
+			     int64_t n)
+{
+	const struct ternary_run *r = arg;
+	uint32_t last = c->rank - 1;
+	bool shifted = c->n > 2;
+	for (int64_t i = 0; i < n; i++) {
+		float scale = ((const float *)r->in[1].data)[in[1] + i * c->stride[1][last]];
+		float shift = shifted ? ((const float *)r->in[2].data)[in[2] +
+								       i * c->stride[2][last]]
+				      : 0;
+		float x = ((const float *)r->in[0].data)[in[0] + i * c->stride[0][last]];
+		x = round_to_f8(x * scale - shift, r->op->a.convert.to);
+		((float *)r->out->data)[out + i] = (x + shift) / scale;
+	}
+}
+
+int run_fake_convert(const struct kernel_call *k, struct err *e)
+{
+	struct ternary_run r = {k->op, k->in, k->out};
+	struct bcast c;
+	struct tensor whole = {.elem = EL_F32};
+	int n = op_has_input(k->op, k->in, 2) ? 3 : 2;
+	for (int j = 1; j < n; j++)
+		if (!op_broadcast(&k->in[0], &k->in[j], &whole) ||
+		    !tensor_same_shape(&whole, &k->in[0]))
+			return err_set(e, ST_INPUT, "scale or shift of FakeConvert do not fit");
+	cpu_bcast_init(&c, r.out,
+		       (const struct tensor *const[]){&k->in[0], &k->in[1], &k->in[2]}, n);
+	cpu_bcast_run(k->ctx, &c, fake_convert_row, &r);
 	return 0;
 }

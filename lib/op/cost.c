@@ -86,20 +86,20 @@ static bool attr_true(const struct graph *g, uint32_t v, const char *key)
 
 static uint64_t conv_flops(const struct graph *g, uint32_t v, enum op_kind kind)
 {
-	uint64_t weights = in_elements(g, v, 1), out = out_elements(g, v),
+	uint32_t w = kind == OP_DEFORMABLE_CONVOLUTION ? 2 : 1;
+	uint64_t weights = in_elements(g, v, w), out = out_elements(g, v),
 		 in = in_elements(g, v, 0);
 	uint64_t groups = 1, rows;
 	bool grouped = kind == OP_GROUP_CONVOLUTION || kind == OP_GROUP_CONVOLUTION_BACKPROP;
 	if (grouped)
-		groups = in_dim(g, v, 1, 0);
-	rows = mul(groups, in_dim(g, v, 1, grouped));
+		groups = in_dim(g, v, w, 0);
+	rows = mul(groups, in_dim(g, v, w, grouped));
 	if (weights == 0 || rows == 0)
 		return 0;
 	/* Each output meets weights / rows of them; of a transposed convolution each input does,
 	 * whose channels are the rows. */
-	if (kind == OP_CONVOLUTION || kind == OP_GROUP_CONVOLUTION)
-		return mul(2, mul(out, weights / rows));
-	return mul(2, mul(in, weights / rows));
+	bool transposed = kind == OP_CONVOLUTION_BACKPROP || kind == OP_GROUP_CONVOLUTION_BACKPROP;
+	return mul(2, mul(transposed ? in : out, weights / rows));
 }
 
 static uint64_t pool_flops(const struct graph *g, uint32_t v)

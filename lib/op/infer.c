@@ -121,6 +121,19 @@ int infer_convert_like(const struct op *op, const struct tensor *in, struct tens
 	return 0;
 }
 
+/* Both inputs in one type: the one that the file has settled on. */
+int infer_promote(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
+{
+	const uint8_t *have = op->g->out_elem + op->g->out_ptr[op->v];
+	for (int i = 0; i < 2; i++) {
+		op_like(&out[i], &in[i]);
+		out[i].elem = in[0].elem == in[1].elem ? in[0].elem : (enum elem)have[i];
+	}
+	if (out[0].elem != out[1].elem || out[0].elem == EL_DYNAMIC)
+		return op_misfit("the common type of ConvertPromoteTypes", &out[0], e);
+	return 0;
+}
+
 int infer_test(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
 {
 	(void)op, (void)e;

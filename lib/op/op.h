@@ -167,7 +167,8 @@ struct op {
 		/* binary operators, Broadcast, Select */
 		struct { enum op_bcast bcast; int64_t axis; } broadcast;
 		struct { float alpha, beta, lo, hi; enum op_gelu gelu; enum op_round round; } act;
-		struct { enum elem to; } convert;              /* Convert, ShapeOf, Range */
+		struct { enum elem to; } convert;  /* Convert, FakeConvert, ShapeOf, Range */
+		struct { bool adjoint; } inverse;
 		struct { bool special_zero; } reshape;
 		struct op_slice slice;
 		struct {

@@ -50,9 +50,19 @@ int attr_act(struct op *op, struct err *e)
 
 int attr_convert(struct op *op, struct err *e)
 {
-	op->a.convert.to = op->kind == OP_CONVERT || op->kind == OP_RANGE ? EL_DYNAMIC : EL_I64;
-	return op_get_elem(op, op->kind == OP_CONVERT ? "destination_type" : "output_type",
-			&op->a.convert.to, e);
+	bool fake = op->kind == OP_FAKE_CONVERT, convert = fake || op->kind == OP_CONVERT;
+	op->a.convert.to = fake ? EL_F8E4M3
+			   : convert || op->kind == OP_RANGE ? EL_DYNAMIC : EL_I64;
+	if (op_get_elem(op, convert ? "destination_type" : "output_type", &op->a.convert.to, e))
+		return -1;
+	if (fake && op->a.convert.to != EL_F8E4M3 && op->a.convert.to != EL_F8E5M2)
+		return err_set(e, ST_INPUT, "FakeConvert to %s", elem_name(op->a.convert.to));
+	return 0;
+}
+
+int attr_inverse(struct op *op, struct err *e)
+{
+	return op_get_bool(op, "adjoint", &op->a.inverse.adjoint, e);
 }
 
 /* Files name the axis of pdpd so; `axis` is what the specification calls it.  Without either

@@ -19,6 +19,7 @@ int attr_variable(struct op *op, struct err *e);
 int attr_act(struct op *op, struct err *e);
 int attr_convert(struct op *op, struct err *e);
 int attr_broadcast(struct op *op, struct err *e);
+int attr_inverse(struct op *op, struct err *e);
 int attr_quantize(struct op *op, struct err *e);
 int attr_reduce(struct op *op, struct err *e);
 int attr_matmul(struct op *op, struct err *e);
@@ -59,7 +60,8 @@ int attr_fft(struct op *op, struct err *e);
 typedef int infer_fn(const struct op *op, const struct tensor *in, struct tensor *out,
 		     struct err *e);
 infer_fn infer_unknown, infer_recorded, infer_same, infer_read_value, infer_convert,
-	infer_convert_like, infer_test, infer_binary, infer_compare, infer_prelu, infer_select,
+	infer_convert_like, infer_promote,
+	infer_test, infer_binary, infer_compare, infer_prelu, infer_select,
 	infer_reduce, infer_range, infer_batch_norm, infer_shape_of, infer_eye, infer_non_zero;
 infer_fn infer_matmul, infer_attention, infer_conv, infer_conv_backprop, infer_pool,
 	infer_adaptive_pool, infer_cell, infer_sequence;

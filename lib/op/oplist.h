@@ -25,6 +25,7 @@
 	X(CLAMP, "Clamp", OPC_UNARY, 1, 1, 1, 0, act, same) \
 	X(CONVERT, "Convert", OPC_UNARY, 1, 1, 1, 0, convert, convert) \
 	X(CONVERT_LIKE, "ConvertLike", OPC_UNARY, 2, 2, 1, 0, none, convert_like) \
+	X(CONVERT_PROMOTE_TYPES, "ConvertPromoteTypes", OPC_MOVE, 2, 2, 2, 0, none, promote) \
 	X(COS, "Cos", OPC_UNARY, 1, 1, 1, 0, none, same) \
 	X(COSH, "Cosh", OPC_UNARY, 1, 1, 1, 0, none, same) \
 	X(ELU, "Elu", OPC_UNARY, 1, 1, 1, 0, act, same) \
@@ -83,6 +84,7 @@
 	X(NOT_EQUAL, "NotEqual", OPC_COMPARE, 2, 2, 1, 0, broadcast, compare) \
 	X(SELECT, "Select", OPC_TERNARY, 3, 3, 1, 0, broadcast, select) \
 	X(FAKE_QUANTIZE, "FakeQuantize", OPC_TERNARY, 5, 5, 1, 0, quantize, same) \
+	X(FAKE_CONVERT, "FakeConvert", OPC_TERNARY, 2, 3, 1, 0, convert, same) \
 	/* reductions */ \
 	X(REDUCE_L1, "ReduceL1", OPC_REDUCE, 2, 2, 1, 2, reduce, reduce) \
 	X(REDUCE_L2, "ReduceL2", OPC_REDUCE, 2, 2, 1, 2, reduce, reduce) \
@@ -110,7 +112,7 @@
 	X(DEFORMABLE_CONVOLUTION, "DeformableConvolution", OPC_CONV, 3, 4, 1, 0, window, \
 	  deformable_conv) \
 	X(EINSUM, "Einsum", OPC_MATMUL, 1, -1, 1, 0, none, einsum) \
-	X(INVERSE, "Inverse", OPC_MATMUL, 1, 1, 1, 0, none, same) \
+	X(INVERSE, "Inverse", OPC_MATMUL, 1, 1, 1, 0, inverse, same) \
 	/* normalisations */ \
 	X(GRN, "GRN", OPC_NORM, 1, 1, 1, 0, lrn, same) \
 	X(SOFTMAX, "SoftMax", OPC_NORM, 1, 1, 1, 0, axis, same) \
