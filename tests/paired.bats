@@ -43,6 +43,7 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	# What it wrote can be judged again.
 	devrun --paired --max-seconds 0.1 --candidates 1 -o again.mp final.mp
 	recdump --check again.mp
+	py 'assert len(runs("again.mp")) == len(runs("final.mp")) + 3'      # two singles and one candidate
 }
 
 @test "--paired: a placement all on one device is that device, and no gain" {
