@@ -18,6 +18,7 @@
 
 enum { CHAINS = 8, MAX_PATCH = 32, REPRICE = 512 };
 static const double HOT = 0.05, COLD = 2e-5;       /* temperatures, of the start's energy */
+static const double REHEAT = 0.1;              /* chains that go on from the best so far, in every other round */
 static const double LOAD_SHARE = 0.02;
 static const double CHEAP = 0.3, DEAR = 300;        /* price of memory beyond a limit, first and last */
 enum { NORM = 12 };
@@ -59,7 +60,8 @@ struct chain {
 	uint16_t *device;            /* (n_sets) in: the start; out: the best */
 	double best_s;               /* INFINITY: nothing legal was seen */
 	uint64_t used;
-	double price;
+	double price, heat;          /* heat: of HOT, at the beginning */
+	struct evaluator *ev;
 };
 
 static double now_s(void)
@@ -84,11 +86,11 @@ static double load_norm(const double *load, uint32_t k, double largest)
 	return largest > 0 ? largest * pow(sum, 1.0 / NORM) : 0;
 }
 
-/* *lat_s: of a legal placement, else INFINITY. */
-static double energy(const struct chain *c, struct evaluator *x, const uint16_t *device, double *lat_s)
+/* Of the placement that the evaluator is at.  *lat_s: of a legal one, else INFINITY. */
+static double energy(const struct chain *c, double *lat_s)
 {
 	const struct place_model *m = c->r->m;
-	const struct place_result *p = place_evaluate(x, device);
+	const struct place_result *p = place_moved(c->ev);
 	double over = 0, sum = 0, e;
 
 	*lat_s = INFINITY;
@@ -126,6 +128,13 @@ static bool may_run(const struct chain *c, uint32_t unit, uint16_t dev)
 	return false;
 }
 
+static void set_unit(const struct chain *c, uint16_t *device, uint32_t unit, uint16_t dev)
+{
+	place_unit_set(c->u, unit, dev, device);
+	for (uint32_t i = c->u->ptr[unit]; i < c->u->ptr[unit + 1]; i++)
+		place_move(c->ev, c->u->set[i], dev);
+}
+
 static void move(const struct chain *c, uint16_t *device, uint32_t unit, uint16_t dev,
 		 struct change *x)
 {
@@ -135,14 +144,14 @@ static void move(const struct chain *c, uint16_t *device, uint32_t unit, uint16_
 		return;
 	x->unit[x->n] = unit;
 	x->was[x->n++] = was;
-	place_unit_set(c->u, unit, dev, device);
+	set_unit(c, device, unit, dev);
 }
 
 static void undo(const struct chain *c, uint16_t *device, struct change *x)
 {
 	while (x->n) {
 		x->n--;
-		place_unit_set(c->u, x->unit[x->n], x->was[x->n], device);
+		set_unit(c, device, x->unit[x->n], x->was[x->n]);
 	}
 }
 
@@ -222,7 +231,6 @@ static void run_chain(void *arg, int task, int thread)
 {
 	struct chain *c = (struct chain *)arg + task;
 	const struct place_model *m = c->r->m;
-	struct evaluator *x = evaluator_new(m);
 	struct dice d = {.a = {c->r->seed, 0, c->number, RNG_SEARCH + 16}};
 	uint16_t *device = MEM_NEWN(uint16_t, m->n_sets);
 	struct change change = {0, MEM_NEWN(uint32_t, c->u->n), MEM_NEWN(uint16_t, c->u->n)};
@@ -231,7 +239,9 @@ static void run_chain(void *arg, int task, int thread)
 	(void)thread;
 	memcpy(device, c->device, m->n_sets * sizeof(*device));
 	c->price = CHEAP;
-	double e = energy(c, x, device, &lat_s), scale = e, share = 0;
+	c->ev = evaluator_new(m);
+	place_begin(c->ev, device);
+	double e = energy(c, &lat_s), scale = e, share = 0;
 
 	c->best_s = lat_s;
 	for (c->used = 1; c->used < c->evals; c->used++) {
@@ -240,15 +250,16 @@ static void run_chain(void *arg, int task, int thread)
 		if (share >= 1)
 			break;
 		double done = fmax(share, (double)c->used / (double)c->evals);
-		double t = scale * HOT * pow(COLD / HOT, done);
+		double t = scale * HOT * c->heat * pow(COLD / (HOT * c->heat), done);
 		if (c->used % REPRICE == 0) {
 			c->price = CHEAP * pow(DEAR / CHEAP, fmin(1, 1.5 * done));
-			e = energy(c, x, device, &lat_s);
+			place_begin(c->ev, device);
+			e = energy(c, &lat_s);
 		}
 		draw_move(c, &d, device, &change);
 		if (change.n == 0)
 			continue;
-		double after = energy(c, x, device, &lat_s);
+		double after = energy(c, &lat_s);
 
 		if (after > e && !(dice_uniform(&d) < exp((e - after) / t))) {
 			undo(c, device, &change);
@@ -265,7 +276,7 @@ static void run_chain(void *arg, int task, int thread)
 	mem_free(change.unit);
 	mem_free(change.was);
 	mem_free(device);
-	evaluator_free(x);
+	evaluator_free(c->ev);
 }
 
 /* ---- rounds of chains ---- */
@@ -299,8 +310,8 @@ static void neighbours(const struct place_units *u, struct arena *a, uint32_t **
 	*adj = x;
 }
 
-/* A topological order that follows one branch to its end before it takes the next: units by descending end of a
- * search along edges that starts from the last unit. */
+/* A topological order that follows one branch to its end before it takes the next: units by
+ * descending end of a search along edges that starts from the last unit. */
 static const uint32_t *depth_first(const struct place_units *u, const uint32_t *ptr, const uint32_t *adj,
 				   struct arena *a)
 {
@@ -438,6 +449,11 @@ void anneal(struct method_run *r)
 				.evals = r->budget_s > 0 ? UINT64_MAX : 1 + r->evals / n_chains,
 				.deadline_s = r->budget_s > 0 ? now_s() + length : 0};
 			first_placement(r, chain[i].number, x, &u, order, device);
+			chain[i].heat = 1;
+			if (round % 2 && best < INFINITY) {
+				chain[i].heat = REHEAT;
+				memcpy(device, r->device, r->m->n_sets * sizeof(*device));
+			}
 		}
 		pool_run(pool, (int)n_chains, run_chain, chain);
 		for (uint32_t i = 0; i < n_chains; i++) {

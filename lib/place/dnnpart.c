@@ -23,6 +23,10 @@ struct dnnpart {
 	uint32_t n_units, *first, *next;
 	uint32_t *left, *seen, *queue;        /* (n) of units */
 	double *load_s, *ready_s;             /* (n) of units */
+	/* Throughput, moves: */
+	uint16_t *home;              /* (n) */
+	uint32_t *back_ptr, *src;    /* distinct producers of each task */
+	uint32_t *count;             /* (n,k) consumers of a task on a device */
 	struct dnnpart_result r;
 };
 
@@ -64,6 +68,22 @@ static void index_consumers(struct dnnpart *x)
 	mem_free(seen);
 }
 
+/* The same edges by consumer; counted two places up, so that filling leaves the beginnings. */
+static void index_producers(struct dnnpart *x)
+{
+	x->home = MEM_NEWN(uint16_t, x->n);
+	x->count = MEM_NEWN(uint32_t, (size_t)x->n * x->k);
+	x->back_ptr = MEM_NEWN(uint32_t, (size_t)x->n + 2);
+	x->src = MEM_NEWN(uint32_t, x->ptr[x->n]);
+	for (uint32_t i = 0; i < x->ptr[x->n]; i++)
+		x->back_ptr[x->dst[i] + 2]++;
+	for (uint32_t v = 0; v < x->n; v++)
+		x->back_ptr[v + 2] += x->back_ptr[v + 1];
+	for (uint32_t u = 0; u < x->n; u++)
+		for (uint32_t i = x->ptr[u]; i < x->ptr[u + 1]; i++)
+			x->src[x->back_ptr[x->dst[i] + 1]++] = u;
+}
+
 struct dnnpart *dnnpart_new(const struct place_model *m)
 {
 	struct dnnpart *x = MEM_NEW(struct dnnpart);
@@ -82,8 +102,10 @@ struct dnnpart *dnnpart_new(const struct place_model *m)
 	index_consumers(x);
 	x->r.load_s = MEM_NEWN(double, k);
 	x->seen = MEM_NEWN(uint32_t, (size_t)n + k);
-	if (m->rules == PLACE_DNNPART_THROUGHPUT)
+	if (m->rules == PLACE_DNNPART_THROUGHPUT) {
+		index_producers(x);
 		return x;
+	}
 	x->level = MEM_NEWN(uint16_t, (size_t)n * k);
 	x->piece = MEM_NEWN(uint32_t, ((size_t)n + 1) * k);
 	uint32_t **lists[] = {&x->unit, &x->first, &x->next, &x->left, &x->queue};
@@ -99,7 +121,8 @@ void dnnpart_free(struct dnnpart *x)
 	if (!x)
 		return;
 	void *all[] = {x->cpu, x->move_s, x->bytes, x->ptr, x->dst, x->level, x->unit, x->piece, x->first,
-		       x->next, x->left, x->seen, x->queue, x->load_s, x->ready_s, x->r.load_s, x};
+		       x->next, x->left, x->seen, x->queue, x->load_s, x->ready_s, x->r.load_s,
+		       x->home, x->count, x->back_ptr, x->src, x};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		mem_free(all[i]);
@@ -148,6 +171,68 @@ static void throughput(struct dnnpart *x, const uint16_t *device)
 	for (uint32_t i = 0; i < x->k; i++)
 		if (load[i] > x->r.value_s)
 			x->r.value_s = load[i];
+}
+
+/* Transfers of what task u makes, added to loads (sign 1) or taken off. */
+static void add_transfers(struct dnnpart *x, uint32_t u, double sign)
+{
+	const uint32_t *count = x->count + (size_t)u * x->k;
+	uint16_t home = x->home[u];
+	double s = sign * x->move_s[u];
+	bool leaves = false;
+
+	if (x->move_s[u] == 0 || x->ptr[u] == x->ptr[u + 1])
+		return;
+	for (uint32_t d = 0; d < x->k; d++) {
+		if (d == home || !count[d])
+			continue;
+		leaves = true;
+		if (!x->cpu[d])
+			x->r.load_s[d] += s;
+	}
+	if (leaves && !x->cpu[home])
+		x->r.load_s[home] += s;
+}
+
+void dnnpart_begin(struct dnnpart *x, const uint16_t *device)
+{
+	memset(x->r.load_s, 0, x->k * sizeof(*x->r.load_s));
+	memset(x->count, 0, (size_t)x->n * x->k * sizeof(*x->count));
+	memcpy(x->home, device, x->n * sizeof(*x->home));
+	for (uint32_t u = 0; u < x->n; u++) {
+		for (uint32_t i = x->ptr[u]; i < x->ptr[u + 1]; i++)
+			x->count[(size_t)u * x->k + device[x->dst[i]]]++;
+		x->r.load_s[device[u]] += task_s(x, u, device[u]);
+		add_transfers(x, u, 1);
+	}
+}
+
+void dnnpart_move(struct dnnpart *x, uint32_t task, uint16_t dev)
+{
+	uint16_t from = x->home[task];
+
+	for (uint32_t i = x->back_ptr[task]; i < x->back_ptr[task + 1]; i++) {
+		uint32_t u = x->src[i];
+
+		add_transfers(x, u, -1);
+		x->count[(size_t)u * x->k + from]--;
+		x->count[(size_t)u * x->k + dev]++;
+		add_transfers(x, u, 1);
+	}
+	add_transfers(x, task, -1);
+	x->r.load_s[from] -= task_s(x, task, from);
+	x->home[task] = dev;
+	x->r.load_s[dev] += task_s(x, task, dev);
+	add_transfers(x, task, 1);
+}
+
+const struct dnnpart_result *dnnpart_moved(struct dnnpart *x)
+{
+	x->r.value_s = 0;
+	for (uint32_t d = 0; d < x->k; d++)
+		if (x->r.load_s[d] > x->r.value_s)
+			x->r.value_s = x->r.load_s[d];
+	return &x->r;
 }
 
 /* ---- latency ---- */

@@ -15,6 +15,9 @@ struct evaluator {
 	uint16_t *all;           /* (n_sets) a single-device placement */
 	uint32_t *seen;          /* (k) shared weight last counted on a device, + 1 */
 	struct place_result r;
+	uint16_t *now;           /* (n_sets) of place_begin and place_move */
+	uint32_t *set_task;      /* (n_sets) GRAPH_NONE: the set runs nothing */
+	bool by_moves;           /* loads and memory of `now` are kept by moves */
 };
 
 struct evaluator *evaluator_new(const struct place_model *m)
@@ -36,6 +39,11 @@ struct evaluator *evaluator_new(const struct place_model *m)
 	x->all = MEM_NEWN(uint16_t, m->n_sets);
 	x->seen = MEM_NEWN(uint32_t, m->k);
 	x->r.mem_bytes = MEM_NEWN(uint64_t, m->k);
+	x->now = MEM_NEWN(uint16_t, m->n_sets);
+	x->set_task = MEM_NEWN(uint32_t, m->n_sets);
+	memset(x->set_task, 0xff, m->n_sets * sizeof(*x->set_task));
+	for (uint32_t t = 0; t < m->tasks.dag.n; t++)
+		x->set_task[m->tasks.task_set[t]] = t;
 	return x;
 }
 
@@ -51,6 +59,8 @@ void evaluator_free(struct evaluator *x)
 	mem_free(x->all);
 	mem_free(x->seen);
 	mem_free(x->r.mem_bytes);
+	mem_free(x->now);
+	mem_free(x->set_task);
 	mem_free(x);
 }
 
@@ -159,6 +169,56 @@ const struct place_result *place_evaluate(struct evaluator *x, const uint16_t *d
 	r->copy_bytes = t->copied_bytes;
 	r->busy_s = t->busy_s;
 	count_memory(x, t->peak_bytes);
+	return r;
+}
+
+void place_begin(struct evaluator *x, const uint16_t *device)
+{
+	const struct place_model *m = x->m;
+
+	memcpy(x->now, device, m->n_sets * sizeof(*x->now));
+	const struct place_result *r = place_evaluate(x, device);
+
+	x->by_moves = m->rules == PLACE_DNNPART_THROUGHPUT && m->n_shared == 0 &&
+		      (r->status == PLACE_OK || r->status == PLACE_MEMORY);
+	if (x->by_moves)
+		dnnpart_begin(x->dnnpart, x->task_device);
+}
+
+void place_move(struct evaluator *x, uint32_t set, uint16_t dev)
+{
+	const struct place_model *m = x->m;
+	uint32_t t = x->set_task[set];
+	uint16_t from = x->now[set];
+
+	x->now[set] = dev;
+	if (!x->by_moves || t == GRAPH_NONE || from == dev)
+		return;
+	if (!place_allowed(m, set, dev)) {
+		x->by_moves = false;
+		return;
+	}
+	dnnpart_move(x->dnnpart, t, dev);
+	x->r.mem_bytes[from] -= m->task_mem[t];
+	x->r.mem_bytes[dev] += m->task_mem[t];
+}
+
+const struct place_result *place_moved(struct evaluator *x)
+{
+	struct place_result *r = &x->r;
+
+	if (!x->by_moves)
+		return place_evaluate(x, x->now);
+	const struct dnnpart_result *d = dnnpart_moved(x->dnnpart);
+
+	r->status = PLACE_OK;
+	r->lat_s = d->value_s;
+	r->busy_s = d->load_s;
+	for (uint32_t i = x->m->k; i-- > 0;)
+		if (x->m->mem_limit[i] && r->mem_bytes[i] > x->m->mem_limit[i]) {
+			r->status = PLACE_MEMORY;
+			r->bad_dev = i;
+		}
 	return r;
 }
 

@@ -35,6 +35,13 @@ void evaluator_free(struct evaluator *x);
 /* device (n_sets), each < k.  The result lives until the next call. */
 const struct place_result *place_evaluate(struct evaluator *x, const uint16_t *device);
 
+/* Local search: remember a placement, move sets, ask again.  place_moved says what place_evaluate
+ * would, up to rounding, and copies may be missing; callers move sets that stay together together.
+ * Where the rules allow it a move costs what its neighbours are, else place_moved evaluates all. */
+void place_begin(struct evaluator *x, const uint16_t *device);
+void place_move(struct evaluator *x, uint32_t set, uint16_t dev);
+const struct place_result *place_moved(struct evaluator *x);
+
 /* The reason of a status that is not PLACE_OK, for people. */
 const char *place_reason(const struct evaluator *x, const struct place_result *r, char *text,
 			 size_t cap);

@@ -164,8 +164,49 @@ static void against_brute_force(enum place_rules rules)
 	tap(listed == 0, "%s: no method is better", name);
 }
 
+/* Moves one after the other, asked in between, against evaluations from scratch. */
+static void moves(enum place_rules rules)
+{
+	int same = 0, asked = 0;
+
+	for (uint64_t seed = 0; seed < CASES; seed++) {
+		struct gen r = gen_new(seed + 1000);
+		uint16_t device[NODES + 1] = {0};
+		struct problem p;
+
+		if (!make(&p, seed, rules))
+			continue;
+		struct evaluator *x = evaluator_new(&p.m);
+
+		place_begin(x, device);
+		for (int i = 0; i < 40; i++) {
+			uint32_t set = gen_below(&r, p.m.n_sets), dev = gen_below(&r, p.m.k);
+
+			for (uint32_t v = 0; v < p.m.n_sets; v++)
+				if (p.m.together[v] == p.m.together[set]) {
+					device[v] = (uint16_t)dev;
+					place_move(x, v, (uint16_t)dev);
+				}
+			const struct place_result *a = place_moved(x), *b = place_evaluate(p.x, device);
+
+			asked++;
+			same += a->status == b->status &&
+				((a->status != PLACE_OK && a->status != PLACE_MEMORY) ||
+				 (fabs(a->lat_s - b->lat_s) < 1e-9 &&
+				  !memcmp(a->mem_bytes, b->mem_bytes, p.m.k * sizeof(*a->mem_bytes))));
+		}
+		evaluator_free(x);
+		end(&p);
+	}
+	tap(asked && same == asked, "%s: moves give what evaluations from scratch give (%d of %d)",
+	    place_rules_names[rules], same, asked);
+}
+
 int main(void)
 {
+	moves(PLACE_SCHEDULE);
+	moves(PLACE_DNNPART_LATENCY);
+	moves(PLACE_DNNPART_THROUGHPUT);
 	against_brute_force(PLACE_SCHEDULE);
 	against_brute_force(PLACE_DNNPART_LATENCY);
 	against_brute_force(PLACE_DNNPART_THROUGHPUT);
