@@ -46,7 +46,7 @@ placed() {
 	done
 }
 
-@test "... an If with constants in its bodies, a name with a comma, a constant as a result" {
+@test "... an If with constants in its bodies, a name that XML escapes, a constant as a result" {
 	py - <<-'PY'
 		import openvino as ov
 		from openvino import opset13 as op
@@ -55,7 +55,7 @@ placed() {
 		    w = op.constant(np.full((2, 3), float(k), np.float32))
 		    results = [op.result(op.add(op.multiply(a, w), b)), op.result(op.subtract(a, w))]
 		    return ov.Model(results, [a, b], f"body{k}"), a, b, *results
-		x, y = op.parameter([2, 3], np.float32, name="x"), op.parameter([2, 3], np.float32, name="y, with a <comma>")
+		x, y = op.parameter([2, 3], np.float32, name="x"), op.parameter([2, 3], np.float32, name="y, with \"a\" & <comma>")
 		node = op.if_op(op.greater(op.reduce_sum(x, np.array([0, 1]), False), op.constant(np.float32(0))).output(0))
 		t, ta, tb, t1, t2 = body(3)
 		e, ea, eb, e1, e2 = body(5)

@@ -203,12 +203,12 @@ static void pairs(void)
 	struct pairmap m = {0};
 	bool fresh = !pairmap_get(&m, 1, 2), same = true;
 	for (uint64_t i = 0; i < N; i++) {
-		uint64_t a = 0x7f0000000000u + i / 3 * 64, b = i % 3;
+		uint64_t a = 0x7f0000000000u + i / 999 * 64, b = i % 999;
 		fresh = fresh && !pairmap_get(&m, a, b);
 		pairmap_put(&m, a, b, i);
 	}
 	for (uint64_t i = 0; i < N; i++) {
-		uint64_t *v = pairmap_get(&m, 0x7f0000000000u + i / 3 * 64, i % 3);
+		uint64_t *v = pairmap_get(&m, 0x7f0000000000u + i / 999 * 64, i % 999);
 		same = same && v && *v == i;
 		if (v)
 			*v = i + 1;
