@@ -45,6 +45,17 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	PY
 }
 
+@test "--paper has the features of the paper" {
+	dagfeat --paper if_body.mp > f.mp
+	dagfeat --paper --features type,shape,in_degree,out_degree,fractal,position if_body.mp > g.mp
+	dagfeat --features paper if_body.mp > h.mp
+	run -0 py - <<-'PY'
+		f, g, h = (first(read(n + ".mp"), "feat") for n in "fgh")
+		assert f == g
+		assert not [c for c in h["columns"] if c.startswith(("sin", "cos", "log_", "constant", "depth"))]
+	PY
+}
+
 @test "values that can be worked out by hand" {
 	dagfeat --features all resnet50.mp > f.mp
 	run -0 py - <<-'PY'

@@ -93,6 +93,17 @@ placed() {
 		split = sum(s["weights_bytes"] for s in index["segments"])
 		assert 0.9 * whole < split < 1.2 * whole, (split, whole)
 	PY
+	# Two constants at one place in the model's .bin.
+	py - <<-'PY'
+		import openvino as ov
+		from openvino import opset13 as op
+		x = op.parameter([512], np.float32, name="x")
+		a, b = (op.constant(np.arange(512, dtype=np.float32)) for _ in "ab")
+		ov.serialize(ov.Model([op.result(op.multiply(op.add(x, a), b))], [x], "twice"), "twice.xml", "twice.bin")
+		assert os.path.getsize("twice.bin") == 2048
+	PY
+	ir2dag twice.xml | devsim --probe -D gpu | placebase single | placeout --segments twice -o /dev/null
+	[ "$(cat twice/*.bin | wc -c)" -lt 2200 ]
 }
 
 @test "a directory that is not empty, a .bin that is missing or short: refused" {
