@@ -218,7 +218,7 @@ loop_measured() {
 }
 
 @test "the learner's processes stay small" {
-	[ -z "${SANITIZED:-}" ] || skip "sanitizers need more"
+	no_sanitizer
 	ir2dag "$MODELS/resnet50.xml" | dagfeat --paper --features type,position | devsim --probe > in.mp
 	mkfifo loop.fifo
 	"$HSDAG_PYTHON" - <<-'PY' 3>&-
