@@ -7,20 +7,11 @@
 #include <string.h>
 
 #include "place/search.h"
+#include "sched/agenda.h"
 
 struct ranked {
 	double rank;
 	uint32_t task;
-};
-
-struct slot {
-	double start_s, end_s;
-};
-
-/* What a device is doing, by ascending time. */
-struct agenda {
-	struct slot *slot;
-	size_t n, cap;
 };
 
 struct heft {
@@ -103,29 +94,6 @@ static double inputs_ready_s(const struct heft *h, uint32_t v, uint32_t dev)
 	return ready;
 }
 
-/* Earliest start of `cost` seconds on an agenda from `ready` on; *at: the place in it. */
-static double earliest_start_s(const struct agenda *a, double ready, double cost, size_t *at)
-{
-	size_t i = a->n;
-	double start = ready;
-
-	/* Slots that end before `ready` cannot matter: search back from the end. */
-	while (i > 0 && a->slot[i - 1].end_s > ready)
-		i--;
-	for (; i < a->n && start + cost > a->slot[i].start_s; i++)
-		start = fmax(start, a->slot[i].end_s);
-	*at = i;
-	return start;
-}
-
-static void insert_slot(struct agenda *a, size_t at, double start, double end)
-{
-	a->slot = mem_grow(a->slot, &a->cap, a->n + 1, sizeof(*a->slot));
-	memmove(a->slot + at + 1, a->slot + at, (a->n - at) * sizeof(*a->slot));
-	a->slot[at] = (struct slot){start, end};
-	a->n++;
-}
-
 static int place_task(struct heft *h, uint32_t v, struct err *e)
 {
 	double best_end = INFINITY, best_start = 0;
@@ -137,7 +105,7 @@ static int place_task(struct heft *h, uint32_t v, struct err *e)
 
 		if (cost < 0 || (ready = inputs_ready_s(h, v, dev)) == INFINITY)
 			continue;
-		double start = earliest_start_s(&h->agenda[dev], ready, cost, &at);
+		double start = agenda_earliest_s(&h->agenda[dev], ready, cost, &at);
 		if (start + cost < best_end) {
 			best_end = start + cost;
 			best_start = start;
@@ -149,7 +117,7 @@ static int place_task(struct heft *h, uint32_t v, struct err *e)
 		return err_set(e, ST_RUNTIME, "heft: no device can run task %u and "
 			       "reach its inputs", v);
 	h->finish_s[v] = best_end;
-	insert_slot(&h->agenda[h->on[v]], best_at, best_start, best_end);
+	agenda_insert(&h->agenda[h->on[v]], best_at, (struct agenda_slot){best_start, best_end, v});
 	return 0;
 }
 
@@ -170,7 +138,7 @@ int search_heft(const struct place_model *m, uint16_t *device, double *makespan_
 		*makespan_s = fmax(*makespan_s, h.finish_s[v]);
 	}
 	for (uint32_t dev = 0; dev < m->k; dev++)
-		mem_free(h.agenda[dev].slot);
+		agenda_release(&h.agenda[dev]);
 	mem_free(h.agenda);
 	mem_free(h.finish_s);
 	mem_free(h.on);

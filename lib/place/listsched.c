@@ -4,17 +4,8 @@
 #include <string.h>
 
 #include "place/listsched.h"
+#include "sched/agenda.h"
 #include "sched/ready.h"
-
-struct slot {
-	double start_s, end_s;
-	uint32_t task;
-};
-
-struct agenda {
-	struct slot *slot;
-	size_t n, cap;
-};
 
 void listsched_init(struct listsched *x, const struct place_model *m, struct arena *a)
 {
@@ -40,7 +31,7 @@ void listsched_init(struct listsched *x, const struct place_model *m, struct are
 void listsched_release(struct listsched *x)
 {
 	for (uint32_t dev = 0; x->agenda && dev < x->k; dev++)
-		mem_free(x->agenda[dev].slot);
+		agenda_release(&x->agenda[dev]);
 }
 
 double listsched_ready_s(const struct listsched *x, uint32_t v, uint32_t dev)
@@ -77,21 +68,6 @@ bool listsched_may(const struct listsched *x, uint32_t v, uint32_t dev)
 	       (!x->mem_limit[dev] || x->mem[dev] + x->u.mem[i] <= x->mem_limit[dev]);
 }
 
-/* Earliest start of `cost` seconds on an agenda from `ready` on; *at: the place in it. */
-static double earliest_start_s(const struct agenda *a, double ready, double cost, size_t *at)
-{
-	size_t i = a->n;
-	double start = ready;
-
-	/* Slots that end before `ready` cannot matter: search back from the end. */
-	while (i > 0 && a->slot[i - 1].end_s > ready)
-		i--;
-	for (; i < a->n && start + cost > a->slot[i].start_s; i++)
-		start = fmax(start, a->slot[i].end_s);
-	*at = i;
-	return start;
-}
-
 double listsched_end_s(const struct listsched *x, uint32_t v, uint32_t dev)
 {
 	double ready, cost;
@@ -100,7 +76,7 @@ double listsched_end_s(const struct listsched *x, uint32_t v, uint32_t dev)
 	if (!listsched_may(x, v, dev) || (ready = listsched_ready_s(x, v, dev)) == INFINITY)
 		return INFINITY;
 	cost = place_task_s(x->m, v, dev, x->on);
-	return earliest_start_s(&x->agenda[dev], ready, cost, &at) + cost;
+	return agenda_earliest_s(&x->agenda[dev], ready, cost, &at) + cost;
 }
 
 /* Inputs of consumers that wait for v: more of them (sign 1) or less. */
@@ -117,7 +93,7 @@ void listsched_place(struct listsched *x, uint32_t v, uint32_t dev)
 	uint32_t i = unit_of(x, v);
 	double cost = place_task_s(x->m, v, dev, x->on);
 	size_t at;
-	double start = earliest_start_s(a, listsched_ready_s(x, v, dev), cost, &at);
+	double start = agenda_earliest_s(a, listsched_ready_s(x, v, dev), cost, &at);
 
 	if (x->unit_dev[i] == UINT16_MAX) {
 		x->unit_dev[i] = (uint16_t)dev;
@@ -126,10 +102,7 @@ void listsched_place(struct listsched *x, uint32_t v, uint32_t dev)
 	x->on[v] = (uint16_t)dev;
 	x->placed[v] = true;
 	x->end_s[v] = start + cost;
-	a->slot = mem_grow(a->slot, &a->cap, a->n + 1, sizeof(*a->slot));
-	memmove(a->slot + at + 1, a->slot + at, (a->n - at) * sizeof(*a->slot));
-	a->slot[at] = (struct slot){start, start + cost, v};
-	a->n++;
+	agenda_insert(a, at, (struct agenda_slot){start, start + cost, v});
 	tell_consumers(x, v, -1);
 }
 
@@ -142,8 +115,7 @@ void listsched_take_back(struct listsched *x, uint32_t v)
 
 	while (a->slot[at].task != v)
 		at++;
-	memmove(a->slot + at, a->slot + at + 1, (a->n - at - 1) * sizeof(*a->slot));
-	a->n--;
+	agenda_remove(a, at);
 	x->placed[v] = false;
 	for (uint32_t t = 0; x->m->together && t < x->n && !others; t++)
 		others = x->placed[t] && unit_of(x, t) == i;

@@ -3,17 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sched/agenda.h"
 #include "sched/order.h"
-
-struct slot {
-	double start_s, end_s;
-};
-
-/* What a device is doing, by ascending time. */
-struct agenda {
-	struct slot *slot;
-	size_t n, cap;
-};
 
 struct orderer {
 	const struct sched_dag *d;
@@ -58,7 +49,7 @@ void orderer_free(struct orderer *x)
 	for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
 		mem_free(owned[i]);
 	for (uint32_t i = 0; i < x->c->links.k; i++)
-		mem_free(x->agenda[i].slot);
+		agenda_release(&x->agenda[i]);
 	mem_free(x->agenda);
 	mem_free(x);
 }
@@ -99,20 +90,12 @@ static uint32_t pop(struct orderer *x)
 /* ---- one schedule ---- */
 
 /* Into the first gap from `ready` on that takes `cost` seconds; its start. */
-static double insert(struct agenda *a, double ready, double cost)
+static double insert(struct agenda *a, uint32_t task, double ready, double cost)
 {
-	size_t i = a->n;
-	double start = ready;
+	size_t at;
+	double start = agenda_earliest_s(a, ready, cost, &at);
 
-	/* Slots that end before `ready` cannot matter: search back from the end. */
-	while (i > 0 && a->slot[i - 1].end_s > ready)
-		i--;
-	for (; i < a->n && start + cost > a->slot[i].start_s; i++)
-		start = fmax(start, a->slot[i].end_s);
-	a->slot = mem_grow(a->slot, &a->cap, a->n + 1, sizeof(*a->slot));
-	memmove(a->slot + i + 1, a->slot + i, (a->n - i) * sizeof(*a->slot));
-	a->slot[i] = (struct slot){start, start + cost};
-	a->n++;
+	agenda_insert(a, at, (struct agenda_slot){start, start + cost, task});
 	return start;
 }
 
@@ -168,7 +151,7 @@ static double generate(struct orderer *x, const uint16_t *device, bool forward)
 		uint32_t v = pop(x), dev = device[v];
 		double cost = x->c->task_s[(size_t)v * k + dev];
 
-		x->first[v] = insert(&x->agenda[dev], x->ready[v], cost);
+		x->first[v] = insert(&x->agenda[dev], v, x->ready[v], cost);
 		x->last[v] = x->first[v] + cost;
 		makespan = fmax(makespan, x->last[v]);
 		tell_all(x, device, v, forward);

@@ -1,0 +1,29 @@
+/* agenda.h - what one device is doing in a schedule that is being made, with insertion into gaps. */
+#ifndef HSDAG_SCHED_AGENDA_H
+#define HSDAG_SCHED_AGENDA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct agenda_slot {
+	double start_s, end_s;
+	uint32_t task;
+};
+
+/* Slots by ascending time, which do not overlap.  All zero is an empty one. */
+struct agenda {
+	struct agenda_slot *slot;
+	size_t n, cap;
+};
+
+/* The earliest start, from `ready` on, of `cost` seconds in a gap or behind the last slot; *at: the
+ * place of a slot that begins then. */
+double agenda_earliest_s(const struct agenda *a, double ready, double cost, size_t *at);
+
+/* Enter what agenda_earliest_s found. */
+void agenda_insert(struct agenda *a, size_t at, struct agenda_slot slot);
+void agenda_remove(struct agenda *a, size_t at);
+
+void agenda_release(struct agenda *a);
+
+#endif
