@@ -250,6 +250,9 @@ static int plan_any(struct cl_plan *p)
 	case OPC_MATMUL:
 		return p->op->kind == OP_ATTENTION ? cl_plan_attention(p) : cl_plan_matmul(p);
 	case OPC_CONV:
+		if (p->op->kind == OP_DEFORMABLE_CONVOLUTION ||
+		    p->op->kind == OP_BINARY_CONVOLUTION)
+			break;
 		if (p->op->kind == OP_CONVOLUTION_BACKPROP ||
 		    p->op->kind == OP_GROUP_CONVOLUTION_BACKPROP)
 			return cl_plan_deconv(p);

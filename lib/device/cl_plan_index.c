@@ -196,7 +196,8 @@ static int plan_one_hot(struct cl_plan *p)
 	const struct tensor *out = &p->out[0];
 	int axis = op_axis(p->op->a.onehot.axis, out->rank);
 	int64_t outer, inner;
-	if (axis < 0 || p->in[2].elem != out->elem || p->in[3].elem != out->elem)
+	if (axis < 0 || p->in[2].elem != out->elem || p->in[3].elem != out->elem ||
+	    p->op->a.onehot.wrap)
 		return cl_plan_no(p, "this OneHot is not supported");
 	around(out, axis, &outer, &inner);
 	struct cl_launch *l = add(p, K_one_hot, tensor_elements(out), p->in[0].elem);
