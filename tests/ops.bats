@@ -45,6 +45,12 @@ family() {
 @test "patches, deformable convolution, adaptive maxima, inverses" { family patches; family walks; }
 @test "proposals of regions" { family proposals; family detectron; }
 
+@test "grids: windows, paddings, roundings" { family windows; }
+@test "grids: broadcasting, axes, normalisations" { family broadcasts; family reductions; family norms; }
+@test "grids: integers, 64 bits, conversions" { family integers; family wide; family double; family conversions; }
+@test "grids: slices, indices" { family slices; family indices; }
+@test "grids: what hardly any model has" { family rarities; }
+
 @test "all cores compute the same results" {
 	for f in convolution matmul norm; do
 		family $f cpu
@@ -80,6 +86,7 @@ opencl() {
 @test "OpenCL: products and convolutions" { opencl matmul convolution deconvolution pooling; }
 @test "OpenCL: reductions, normalisations, recurrent cells" { opencl reduce norm recurrent; }
 @test "OpenCL: movement, gather and scatter, Interpolate" { opencl move indexed resize; }
+@test "OpenCL: what it does not have runs on the CPU" { opencl patches rarities; }
 @test "OpenCL: the kernels for GPUs agree too" {
 	HSDAG_CL_SHAPE=gpu HSDAG_CL_PINNED=1 opencl matmul convolution pooling norm recurrent
 }
