@@ -234,10 +234,11 @@ int main(int argc, char **argv)
 		.example = "placeout --format affinity --map cpu:0=CPU,cl:0.0:1=GPU final.mp > placement.json",
 	};
 	struct err e = ERR_INIT;
-	struct input in = {.devs_arena = arena_new()};
+	struct input in = {0};
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);
 	if (rc <= 0)
 		return opt_finish(rc, &e);
+	in.devs_arena = arena_new();
 	answer_init(&in.x);
 	rc = run(first < argc ? argv[first] : "-", &o, &common, &in, &e);
 	answer_release(&in.x);
