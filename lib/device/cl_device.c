@@ -15,6 +15,8 @@ static void cl_close(struct device *d)
 	for (size_t i = 0; i < s->n_timed; i++)
 		clReleaseEvent(s->timed[i]);
 	mem_free(s->timed);
+	if (s->last)
+		clReleaseEvent(s->last);
 	cl_consts_release(s);
 	cl_kernels_release(s);
 	if (s->wide)
@@ -36,12 +38,15 @@ static void ask_limits(struct cl_state *s)
 {
 	cl_ulong bytes = 0;
 	cl_bool unified = CL_FALSE;
+	cl_device_type type = 0;
 	cl_device_id dev = s->place.device;
 	const char *force = getenv("HSDAG_CL_PINNED");
 	if (!clGetDeviceInfo(dev, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof bytes, &bytes, NULL))
 		s->max_alloc = bytes > SIZE_MAX ? SIZE_MAX : (size_t)bytes;
 	clGetDeviceInfo(dev, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof unified, &unified, NULL);
 	s->unified = unified && !(force && !strcmp(force, "1"));
+	clGetDeviceInfo(dev, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+	s->direct = s->unified && type & CL_DEVICE_TYPE_CPU;
 	s->fp64 = cl_device_has(dev, "cl_khr_fp64");
 }
 

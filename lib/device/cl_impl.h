@@ -92,6 +92,9 @@ struct cl_state {
 	cl_command_queue queue;
 	struct cl_shape shape;
 	bool fp64, unified;      /* unified: host and device share memory */
+	bool direct;             /* ... and the device is the host's processor: its buffers lie in memory
+	                          * that the host may touch whenever the queue is empty */
+	cl_event last;           /* direct: of the newest launch */
 	bool half;               /* what the graph calls f32 is f16 here */
 	cl_mem wide;             /* half: f32 on its way to the host; bytes of it */
 	size_t wide_bytes;
@@ -332,6 +335,7 @@ int cl_step_run(struct device *d, struct step *s, struct devmem *const *in,
 
 struct devmem {
 	cl_mem mem;
+	char *host;              /* direct: where it lies */
 	bool view;
 	size_t bytes;
 	/* On a device whose f32 is f16: what mem holds.  The host's bytes, until a step reads them

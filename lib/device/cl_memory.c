@@ -3,7 +3,9 @@
  * A device with its own memory is fed through pinned host buffers: drivers
  * can only transfer those without waiting.  The bytes of an upload are copied
  * into one by the caller's thread, those of a download out of one when the
- * transfer has ended.  A device that shares memory with the host needs none. */
+ * transfer has ended.  A device that shares memory with the host needs none, and where
+ * that is the processor itself, bytes are copied at once while its queue is empty: waking
+ * the driver's threads up for that would take longer. */
 #include "device/cl_impl.h"
 
 #include <string.h>
@@ -25,6 +27,12 @@ struct cl_transfer {
 	void *arg;
 };
 
+static void CL_CALLBACK memory_gone(cl_mem mem, void *host)
+{
+	(void)mem;
+	mem_free(host);
+}
+
 int cl_memory_alloc(struct device *d, size_t bytes, struct devmem **out, struct err *e)
 {
 	struct cl_state *s = d->state;
@@ -33,11 +41,19 @@ int cl_memory_alloc(struct device *d, size_t bytes, struct devmem **out, struct 
 	if (s->max_alloc && room > s->max_alloc)
 		return err_set(e, ST_RUNTIME, "%zu bytes in one buffer; '%s' allows %zu", room,
 			       d->name, s->max_alloc);
-	cl_mem mem = clCreateBuffer(s->context, CL_MEM_READ_WRITE, room, NULL, &rc);
-	if (rc)
+	char *host = s->direct ? mem_try(room) : NULL;
+	if (s->direct && !host)
+		return err_set(e, ST_RUNTIME, "no memory for %zu bytes", room);
+	cl_mem mem = clCreateBuffer(s->context, CL_MEM_READ_WRITE |
+				    (host ? CL_MEM_USE_HOST_PTR : 0), room, host, &rc);
+	if (!rc && host && (rc = clSetMemObjectDestructorCallback(mem, memory_gone, host)))
+		clReleaseMemObject(mem);
+	if (rc) {
+		mem_free(host);
 		return cl_err(e, "clCreateBuffer", rc);
+	}
 	*out = MEM_NEW(struct devmem);
-	**out = (struct devmem){.mem = mem, .bytes = room};
+	**out = (struct devmem){.mem = mem, .host = host, .bytes = room};
 	return 0;
 }
 
@@ -55,7 +71,8 @@ int cl_memory_view(struct device *d, struct devmem *base, size_t offset, size_t 
 	if (rc)
 		return cl_err(e, "clCreateSubBuffer", rc);
 	*out = MEM_NEW(struct devmem);
-	**out = (struct devmem){.mem = mem, .view = true, .bytes = region.size};
+	**out = (struct devmem){.mem = mem, .view = true, .bytes = region.size,
+				.host = base->host ? base->host + offset : NULL};
 	return 0;
 }
 
@@ -275,12 +292,33 @@ static int transfer_started(struct cl_transfer *t, const char *function, cl_int 
 	return 0;
 }
 
+/* May the host touch m now?  Nothing that was started is still under way. */
+static bool within_reach(struct cl_state *s, const struct devmem *m)
+{
+	cl_int status = CL_COMPLETE;
+	if (!m->host)
+		return false;
+	pthread_mutex_lock(&s->lock);
+	bool idle = !s->n_transfers;
+	pthread_mutex_unlock(&s->lock);
+	if (idle && s->last && clGetEventInfo(s->last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status,
+					      &status, NULL))
+		return false;
+	return idle && status == CL_COMPLETE;
+}
+
 int cl_memory_upload(struct device *d, struct devmem *dst, const void *src, size_t bytes,
 		     device_done_fn done, void *arg, struct err *e)
 {
 	struct cl_state *s = d->state;
 	cl_event event = NULL;
 	if (!bytes) {
+		done(arg, true);
+		return 0;
+	}
+	if (within_reach(s, dst)) {
+		memcpy(dst->host, src, bytes);
+		dst->state = MEM_HOST;
 		done(arg, true);
 		return 0;
 	}
@@ -301,6 +339,11 @@ int cl_memory_download(struct device *d, struct devmem *src, void *dst, size_t b
 	struct cl_state *s = d->state;
 	cl_event event = NULL;
 	if (!bytes) {
+		done(arg, true);
+		return 0;
+	}
+	if (src->state != MEM_HALF && within_reach(s, src)) {
+		memcpy(dst, src->host, bytes);
 		done(arg, true);
 		return 0;
 	}

@@ -417,13 +417,21 @@ uint64_t cl_step_scratch(struct device *d)
 
 /* ---- running ---- */
 
-/* Event to give to the next launch, or NULL. */
-static cl_event *timed_slot(struct cl_state *s)
+/* Keep the event of a launch: its time is asked for later, and whether the queue is empty. */
+static void launched(struct cl_state *s, cl_event event)
 {
-	if (s->n_timed >= MAX_TIMED)
-		return NULL;
+	if (s->direct) {
+		if (s->last)
+			clReleaseEvent(s->last);
+		s->last = event;
+		clRetainEvent(event);
+	}
+	if (s->n_timed >= MAX_TIMED) {
+		clReleaseEvent(event);
+		return;
+	}
 	s->timed = mem_grow(s->timed, &s->cap_timed, s->n_timed + 1, sizeof *s->timed);
-	return &s->timed[s->n_timed++];
+	s->timed[s->n_timed++] = event;
 }
 
 static bool is_product(enum cl_kernel_id k)
@@ -435,13 +443,12 @@ int cl_launch_run(struct cl_state *s, const struct cl_launch *l, cl_kernel kerne
 		  struct err *e)
 {
 	cl_int rc = 0;
-	cl_event *event;
+	cl_event event = NULL;
 	if (l->kernel == K_copy) {
 		if (buf[0] == buf[1] || !l->copy_bytes)
 			return 0;
-		event = timed_slot(s);
 		rc = clEnqueueCopyBuffer(s->queue, buf[0], buf[1], 0, 0, l->copy_bytes, 0, NULL,
-					 event);
+					 &event);
 	} else {
 		size_t local[3] = {(size_t)(is_product(l->kernel) ? s->shape.gemm_ls
 			: s->shape.ls), 1, 1};
@@ -453,14 +460,13 @@ int cl_launch_run(struct cl_state *s, const struct cl_launch *l, cl_kernel kerne
 			rc = clSetKernelArg(kernel, n, cl_kernel_args(l->kernel), &l->args);
 		if (rc)
 			return cl_err(e, "clSetKernelArg", rc);
-		event = timed_slot(s);
 		rc = clEnqueueNDRangeKernel(s->queue, kernel, 3, NULL, global, local, 0, NULL,
-					    event);
+					    &event);
 	}
-	if (!rc)
+	if (!rc) {
+		launched(s, event);
 		return 0;
-	if (event)
-		s->n_timed--;
+	}
 	cl_err(e, l->kernel == K_copy ? "clEnqueueCopyBuffer" : "clEnqueueNDRangeKernel", rc);
 	return err_prefix(e, "kernel '%s'", cl_kernel_name(l->kernel));
 }
