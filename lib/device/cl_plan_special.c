@@ -114,11 +114,13 @@ int cl_plan_axis(struct cl_plan *p)
 	if (is_lrn) {
 		if (tensor_elements(&p->in[1]) != 1)
 			return cl_plan_no(p, "LRN over several axes is not supported");
-		a->size = (int)p->op->a.lrn.size;
-		a->alpha = (float)(p->op->a.lrn.alpha / (double)a->size);
+		a->size = (int)(p->op->a.lrn.size - 1) / 2 * 2 + 1;      /* as many on both sides */
+		a->alpha = (float)(p->op->a.lrn.alpha / (double)p->op->a.lrn.size);
 		a->beta = (float)p->op->a.lrn.beta;
 		a->bias = (float)p->op->a.lrn.bias;
 	} else {
+		if (tensor_elements(&p->in[1]) == 0)
+			return cl_plan_no(p, "NormalizeL2 without axes is not supported");
 		a->bias = (float)p->op->a.norm.eps;
 		a->add = p->op->a.norm.eps_inside_sqrt;
 	}
