@@ -125,7 +125,10 @@ def llm(kind="f16", layers=2, width=64, n=4, kv=2, inner=160, vocabulary=320):
     beam = op.parameter([-1], np.int32, name="beam_idx")
     for p in (ids, mask, positions, beam):
         p.output(0).get_tensor().set_names({p.get_friendly_name()})
-    x = op.convert(op.gather(op.constant(w.normal(vocabulary, width, scale=1.0)), ids, scalar(0, np.int64)), "f32")
+    if kind == "f16":
+        x = op.convert(op.gather(op.constant(w.normal(vocabulary, width, scale=1.0)), ids, scalar(0, np.int64)), "f32")
+    else:
+        x = op.multiply(op.gather(w.matrix(vocabulary, width), ids, scalar(0, np.int64)), scalar(16.0))
     batch = op.gather(op.shape_of(ids), ints(0), scalar(0, np.int64))
     frequency = op.constant((10000.0 ** (-np.arange(0, size, 2) / size)).astype(np.float32).reshape(1, 1, -1))
     angle = op.multiply(op.unsqueeze(op.convert(positions, "f32"), ints(2)), frequency)

@@ -175,6 +175,15 @@ static bool shape_agrees(const struct op *op, const struct tensor *want, const s
 	return have->rank == want->rank;
 }
 
+/* Is there a constant in few bits, which stands for f32 whatever its codes are? */
+static bool any_quant(const struct op *op, const struct tensor *in)
+{
+	for (int i = 0; i < op->n_in; i++)
+		if (in[i].quant)
+			return true;
+	return false;
+}
+
 int op_check(const struct op *op, const struct tensor *in, const struct tensor *out, struct err *e)
 {
 	enum { MAX_OUT = 64 };
@@ -187,7 +196,8 @@ int op_check(const struct op *op, const struct tensor *in, const struct tensor *
 	int rc = op_infer(op, in, want, e) ? -1 : 1;
 	for (int i = 0; i < op->n_out && rc == 1; i++) {
 		bool weight = out[i].elem == EL_F32 &&
-			      (want[i].elem == EL_F16 || want[i].elem == EL_BF16);
+			      (want[i].elem == EL_F16 || want[i].elem == EL_BF16 ||
+			       any_quant(op, in));
 		if (!shape_agrees(op, &want[i], &out[i]) ||
 		    (want[i].elem != out[i].elem && want[i].elem != EL_DYNAMIC && !weight)) {
 			err_set(e, ST_INPUT, "output %d of %s is %s, but its inputs make %s", i,
