@@ -103,8 +103,14 @@ static void fill_winograd(void *arg, void *data)
 				  f->w, i * f->cout * f->k, f->cout, cin);
 }
 
+static void fill_whole(void *arg, void *data)
+{
+	const struct fill *f = arg;
+	gemm_pack_b(data, f->w->elem, f->w->data, f->k, f->cout, 1, f->k);
+}
+
 /* How a convolution is computed; what the packed weights' second key says. */
-enum { CONV_PATCHES, CONV_DEPTHWISE, CONV_WINOGRAD /* + m */ };
+enum { CONV_PATCHES, CONV_DEPTHWISE, CONV_WHOLE, CONV_WINOGRAD /* + m */ };
 
 int prepare_conv(const struct op *op, const struct tensor *in, const struct tensor *out,
 		 struct cpu_ctx *c, struct cpu_prep **prep, struct err *e)
@@ -119,6 +125,11 @@ int prepare_conv(const struct op *op, const struct tensor *in, const struct tens
 	uint64_t floats = (uint64_t)(f.groups * f.cout * f.k), how = CONV_DEPTHWISE;
 	void (*fill)(void *arg, void *data) = fill_flat;
 	if (cpu_is_depthwise(&g)) {
+	} else if (cpu_is_whole(&g)) {
+		how = CONV_WHOLE;
+		f.elem = w->elem == EL_F16 ? EL_F16 : EL_F32;
+		floats = (uint64_t)gemm_b_elements(f.k, f.cout);
+		fill = fill_whole;
 	} else if (f.m) {
 		how = CONV_WINOGRAD + (uint64_t)f.m;
 		floats = (uint64_t)(f.groups * cpu_winograd_floats(f.m, g.cout, g.cin));
@@ -473,20 +484,21 @@ static int conv_images(struct conv_run *r, struct err *e)
 	return r->failed ? cpu_no_memory(e) : 0;
 }
 
-int run_conv(const struct kernel_call *k, struct err *e)
+/* post: over (images * channels, pixels of a plane); may be NULL. */
+static int run_planes(const struct kernel_call *k, const struct epilogue *post, struct err *e)
 {
 	struct conv_run r = {.x = k->in[0].data, .y = k->out[0].data, .ctx = k->ctx};
 	bool packed = cpu_prep_owns(k->prep, 1);
 	cpu_window_init(&r.g, k->op, &k->in[0], &k->in[1], &k->out[0]);
-	cpu_post_init(&r.post, k->post);
+	cpu_post_init(&r.post, post);
 	r.k = r.g.cin * r.g.taps;
 	if (!packed && k->in[1].elem != EL_F32)
 		return err_set(e, ST_INPUT, "%s weights that were not prepared",
 			       elem_name(k->in[1].elem));
 	if (r.k == 0) {
 		memset(r.y, 0, (size_t)tensor_bytes(&k->out[0]));
-		if (k->post)
-			cpu_epilogue_run(k->ctx, k->post, r.y);
+		if (post)
+			cpu_epilogue_run(k->ctx, post, r.y);
 		return 0;
 	}
 	if (cpu_is_depthwise(&r.g))
@@ -510,4 +522,21 @@ int run_conv(const struct kernel_call *k, struct err *e)
 		r.weights = p;
 	}
 	return conv_images(&r, e);
+}
+
+int run_conv(const struct kernel_call *k, struct err *e)
+{
+	const struct cpu_pack *w = cpu_prep_owns(k->prep, 1) ? k->prep->pack : NULL;
+	struct window g;
+	cpu_window_init(&g, k->op, &k->in[0], &k->in[1], &k->out[0]);
+	if (w && w->layout[1] == CONV_WHOLE)
+		return cpu_conv_whole(k->ctx, &g, k->in[0].data, w->data, w->layout[2] == EL_F16,
+				      k->out[0].data, k->post, e);
+	if (g.out_plane > 1)
+		return run_planes(k, k->post, e);
+	if (run_planes(k, NULL, e) < 0)
+		return -1;
+	if (k->post)
+		cpu_epilogue_run(k->ctx, k->post, k->out[0].data);
+	return 0;
 }

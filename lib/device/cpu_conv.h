@@ -11,6 +11,13 @@ bool cpu_is_depthwise(const struct window *g);
 int cpu_depthwise(struct cpu_ctx *c, const struct window *g, const float *x, const float *weights,
 		  float *y, const struct cpu_post *post, struct err *e) MUST_CHECK;
 
+/* One group, and the window is the whole input? */
+bool cpu_is_whole(const struct window *g);
+/* Such a convolution; weights packed by gemm_pack_b as (cin * taps, cout).  post may be NULL: over
+ * (images, channels). */
+int cpu_conv_whole(struct cpu_ctx *c, const struct window *g, const float *x, const void *weights,
+		   bool half, float *y, const struct epilogue *post, struct err *e) MUST_CHECK;
+
 /* The m with which F(m x m, 3x3) is likely faster than direct sums: 4 or 2; 0: none. */
 int cpu_winograd_choose(const struct window *g);
 /* One group's weights in its form: how many floats; from elements `first` on of w. */

@@ -1,7 +1,8 @@
 /* cpu_epilogue.h - element-wise f32 operators applied to a kernel's output while it is in cache.
  *
  * The output is seen as a matrix (rows, cols), row-major without gaps: a convolution's or a
- * pooling's as (images * channels, pixels of a plane), a product's as (all leading dims, n).
+ * pooling's as (images * channels, pixels of a plane), or, where a plane is one pixel, as (images,
+ * channels); a product's as (all leading dims, n).
  * An epilogue is a short program: each instruction computes one value from earlier values and
  * operands (tensors that broadcast to the matrix), element by element.  Value 0 is what the kernel
  * computed; what becomes of it ends up in its place.

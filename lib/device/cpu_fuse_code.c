@@ -195,7 +195,7 @@ static int64_t head_cols(const struct fuse_node *f)
 	case OPC_CONV: case OPC_POOL:
 		for (uint32_t d = 2; d < f->out->rank; d++)
 			cols *= f->out->dim[d];
-		return cols;
+		return cols == 1 ? f->out->dim[1] : cols;
 	case OPC_MATMUL:
 		return f->node->in[1].tensor->rank < 2 ? 1 : f->out->dim[f->out->rank - 1];
 	default:

@@ -19,6 +19,8 @@ static const struct shape shapes[] = {
 	{"1x1", 1, 1, 20, 9, 11, 30, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0},
 	{"1x1, few channels", 2, 1, 3, 13, 17, 5, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0},
 	{"1x1, plane 1x1", 1, 1, 600, 1, 1, 50, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0},
+	{"3x4, the whole input", 3, 1, 20, 3, 4, 50, 3, 4, 1, 1, 1, 1, 0, 0, 0, 0},
+	{"3x3 on a padded pixel", 1, 1, 20, 1, 1, 30, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1},
 	{"1x1, plane 7x7", 1, 1, 70, 7, 7, 40, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0},
 	{"1x1, stride 2", 1, 1, 33, 14, 15, 13, 1, 1, 2, 2, 1, 1, 0, 0, 0, 0},
 	{"1x1, padded", 1, 1, 5, 6, 6, 7, 1, 1, 1, 1, 1, 1, 1, 2, 0, 1},
@@ -37,6 +39,9 @@ static const struct shape shapes[] = {
 	{"groups", 2, 3, 8, 9, 9, 10, 3, 3, 2, 2, 1, 1, 1, 1, 1, 1},
 	{"depthwise", 1, 20, 1, 14, 14, 1, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1},
 	{"depthwise, stride 2", 2, 7, 1, 15, 14, 1, 5, 5, 2, 2, 1, 1, 2, 2, 2, 2},
+	{"depthwise, 7x7", 1, 5, 1, 17, 21, 1, 7, 7, 1, 1, 1, 1, 3, 3, 3, 3},
+	{"depthwise, stride 2, two vectors", 1, 5, 1, 40, 39, 1, 3, 3, 2, 2, 1, 1, 1, 1, 1, 1},
+	{"depthwise, plane 3x3", 1, 5, 1, 3, 3, 1, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1},
 	{"depthwise, uneven", 1, 5, 1, 9, 33, 1, 3, 3, 2, 1, 1, 1, 0, 1, 1, 0},
 	{"depthwise, dilation 2", 1, 5, 1, 12, 12, 1, 3, 3, 1, 1, 2, 2, 2, 2, 2, 2},
 	{"depthwise, two outputs a channel", 1, 6, 1, 9, 9, 2, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1},
@@ -109,7 +114,6 @@ static int64_t size_out(int64_t in, int64_t kernel, int64_t stride, int64_t dila
 
 static void make(struct layer *l, const struct shape *s, enum elem weights)
 {
-	struct window g;
 	memset(l, 0, sizeof *l);
 	l->op.kind = s->groups > 1 ? OP_GROUP_CONVOLUTION : OP_CONVOLUTION;
 	l->op.n_in = 2;
@@ -133,6 +137,12 @@ static void make(struct layer *l, const struct shape *s, enum elem weights)
 	fill(&l->in[0]);
 	fill(&l->in[1]);
 	l->out.data = mem_try((size_t)tensor_bytes(&l->out));
+}
+
+/* What l is to compute. */
+static void expect(struct layer *l)
+{
+	struct window g;
 	l->want = mem_try((size_t)tensor_elements(&l->out) * sizeof *l->want);
 	cpu_window_init(&g, &l->op, &l->in[0], &l->in[1], &l->out);
 	double *x = reals(&l->in[0]), *w = reals(&l->in[1]);
@@ -188,17 +198,24 @@ enum { POST_RELU, POST_RESIDUAL, POST_TWICE, POST_HSWISH, POST_TANH, N_POSTS };
 
 static void test_posts(struct layer *l, const char *name)
 {
-	int64_t rows = l->out.dim[0] * l->out.dim[1], cols = l->out.dim[2] * l->out.dim[3];
-	float *bias = mem_try((size_t)rows * sizeof *bias);
+	int64_t channels = l->out.dim[1], rows = l->out.dim[0] * channels;
+	int64_t cols = l->out.dim[2] * l->out.dim[3];
+	bool points = cols == 1;             /* planes of one pixel: (images, channels) */
+	if (points) {
+		rows = l->out.dim[0];
+		cols = channels;
+	}
+	float *bias = mem_try((size_t)channels * sizeof *bias);
 	float *other = mem_try((size_t)(rows * cols) * sizeof *other);
 	double *want = mem_try((size_t)(rows * cols) * sizeof *want);
 	for (int64_t i = 0; i < rows * cols; i++) {
 		other[i] = (float)(number() * l->scale);
-		bias[i % rows] = (float)number();
+		bias[i % channels] = (float)number();
 	}
 	for (int kind = 0; kind < N_POSTS; kind++) {
 		struct epilogue p = {.rows = rows, .cols = cols, .n_operands = 2};
-		p.operand[0] = (struct epi_operand){bias, 1, l->out.dim[1], 1, 0};
+		p.operand[0] = points ? (struct epi_operand){bias, 1, rows, 0, 1}
+				      : (struct epi_operand){bias, 1, channels, 1, 0};
 		p.operand[1] = (struct epi_operand){other, 1, rows, cols, 1};
 		p.code[p.n_code++] = (struct epi_code){.kind = OP_ADD, .n_sources = 2,
 						       .source = {{false, 0}, {true, 0}}};
@@ -213,7 +230,7 @@ static void test_posts(struct layer *l, const char *name)
 						      : OP_CLAMP,
 			.args = {.a = -1, .b = 2}, .n_sources = 1};
 		for (int64_t i = 0; i < rows * cols; i++) {
-			double v = l->want[i] + bias[i / cols % l->out.dim[1]];
+			double v = l->want[i] + bias[points ? i % channels : i / cols % channels];
 			if (residuals)
 				v = fmin(fmax(v + residuals * other[i], -1), 2);
 			want[i] = kind == POST_RELU     ? fmax(v, 0)
@@ -230,20 +247,23 @@ static void test_posts(struct layer *l, const char *name)
 	mem_free(want);
 }
 
-static void test_level(void)
+static void test_shape(const struct shape *s, int best)
 {
-	for (int i = 0; i < N_SHAPES; i++)
-		for (int half = 0; half < 2; half++) {
-			struct layer l;
-			make(&l, &shapes[i], half ? EL_F16 : EL_F32);
+	for (int half = 0; half < 2; half++) {
+		struct layer l;
+		make(&l, s, half ? EL_F16 : EL_F32);
+		expect(&l);
+		for (cpu_level = 1; cpu_level <= best; cpu_level += cpu_level == 1 ? 2 : 1) {
 			bool ok = compute(&l, NULL);
 			double d = worst(&l, l.want);
 			tap(ok && d < 5e-6, "level %d, %s, weights of %d bits: %.1e", cpu_level,
-			    shapes[i].name, half ? 16 : 32, d);
+			    s->name, half ? 16 : 32, d);
 			if (half)
-				test_posts(&l, shapes[i].name);
-			drop(&l);
+				test_posts(&l, s->name);
 		}
+		drop(&l);
+	}
+	cpu_level = best;
 }
 
 static void test_threads(void)
@@ -296,9 +316,8 @@ int main(void)
 	int best = cpu_level;
 	ctx = cpu_ctx_new(NULL, NULL);
 	test_choice();
-	for (cpu_level = 1; cpu_level <= best; cpu_level += cpu_level == 1 ? 2 : 1)
-		test_level();
-	cpu_level = best;
+	for (int i = 0; i < N_SHAPES; i++)
+		test_shape(&shapes[i], best);
 	test_threads();
 	cpu_ctx_free(ctx);
 	return tap_end();
