@@ -47,12 +47,7 @@ KERNEL(LS, choose, (global const uchar *restrict a, global const uchar *restrict
 	global const uchar *restrict c, global uchar *restrict o, const struct elem_args p),
 	(a, b, c, o, p))
 {
-	switch (p.op) {
-	case 0: SELECT(uchar); break;
-	case 1: SELECT(ushort); break;
-	case 2: SELECT(uint); break;
-	default: SELECT(ulong); break;
-	}
+	BY_SIZE(p.op, SELECT);
 }
 
 long floor_div(long x, long y)

@@ -94,6 +94,16 @@ typedef float real;
 	     e_ = min(row + (r).rows, (r).n), i0 = g_ % (r).chunks * (r).chunk, \
 	     i1 = min(i0 + (r).chunk, (r).inner); row < e_; row++)
 
+/* DO(type) for elements of 1 << log bytes. */
+#define BY_SIZE(log, DO) do { \
+	switch (log) { \
+	case 0: DO(uchar); break; \
+	case 1: DO(ushort); break; \
+	case 2: DO(uint); break; \
+	default: DO(ulong); break; \
+	} \
+} while (0)
+
 /* Numbers below n, shared out to all work-items. */
 #define FOR_ITEMS(i, end) \
 	PLAIN for (int i = group.x * LS + LOCAL; i < (end); i += group.n * LS)

@@ -24,12 +24,7 @@ KERNEL(LS, remap, (global const uchar *restrict a, global const uchar *restrict 
 	global const int *restrict tab, global uchar *restrict o, const struct table_args p),
 	(a, fill, tab, o, p))
 {
-	switch (p.log) {
-	case 0: REMAP(uchar); break;
-	case 1: REMAP(ushort); break;
-	case 2: REMAP(uint); break;
-	default: REMAP(ulong); break;
-	}
+	BY_SIZE(p.log, REMAP);
 }
 
 enum { MIXED = 64 };   /* products of the taps of all dims but the innermost */
