@@ -81,3 +81,13 @@ value() {
 		devsim --model dnnpart-latency"
 	[[ $output == *"no move_s"* ]]
 }
+
+@test "damaged streams of these problems" {
+	placebase anneal --evals 8 latency/bert24_inference.mp > placed.mp
+	for c in "latency/bert24_inference.mp placebase anneal --evals 80" "placed.mp devsim"; do
+		# shellcheck disable=SC2086
+		set -- $c
+		run -0 timeout 300 "$HSDAG_PYTHON" "$HERE/fuzz/mutate.py" "$1" "${HOSTILE:-30}" 1 "$B/bin/$2" "${@:3}" \
+			--model dnnpart-latency
+	done
+}
