@@ -5,32 +5,39 @@
 #include <math.h>
 #include <string.h>
 
+/* Copied dims (0 of the pattern with special_zero) stay out of the division, so that also a tensor
+ * without elements has its rest: (0, 4, 7) by [0, -1] is (0, 28). */
 int infer_reshape(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
 {
-	int64_t shape[TENSOR_DIMS], known = 1, total = tensor_elements(&in[0]);
+	int64_t shape[TENSOR_DIMS], rest = 1, known = 1;
 	int n = op_ints(&in[1], shape, TENSOR_DIMS, e), unknown = -1;
+	uint32_t copied = 0;
+	bool fits = true;
 	if (n < 0)
 		return -1;
-	for (int i = 0; i < n; i++) {
+	for (int i = 0; i < n && fits; i++) {
 		if (shape[i] == 0 && op->a.reshape.special_zero) {
-			if ((uint32_t)i >= in[0].rank)
-				return op_misfit("Reshape's pattern", &in[0], e);
-			shape[i] = in[0].dim[i];
-		}
-		if (shape[i] == -1 && unknown < 0)
+			fits = (uint32_t)i < in[0].rank;
+			shape[i] = fits ? in[0].dim[i] : 0;
+			copied |= 1u << i;
+		} else if (shape[i] == -1 && unknown < 0) {
 			unknown = i;
-		else if (shape[i] < 0 || __builtin_mul_overflow(known, shape[i], &known))
-			return op_misfit("Reshape's pattern", &in[0], e);
+		} else {
+			fits = shape[i] >= 0 && !__builtin_mul_overflow(known, shape[i], &known);
+		}
 	}
-	if (unknown >= 0) {
-		if (known ? total % known : total)
-			return op_misfit("Reshape's pattern", &in[0], e);
-		shape[unknown] = known ? total / known : 0;
-	} else if (known != total) {
-		return op_misfit("Reshape's pattern", &in[0], e);
+	for (uint32_t i = 0; i < in[0].rank && fits; i++)
+		if (!(copied >> i & 1))
+			fits = !__builtin_mul_overflow(rest, in[0].dim[i], &rest);
+	if (fits && unknown >= 0) {
+		fits = known ? rest % known == 0 : rest == 0;
+		shape[unknown] = known ? rest / known : 0;
 	}
 	*out = (struct tensor){.elem = in[0].elem, .rank = (uint32_t)n};
 	memcpy(out->dim, shape, (size_t)n * sizeof shape[0]);
+	int64_t total = tensor_elements(&in[0]);
+	if (!fits || total < 0 || tensor_elements(out) != total)
+		return op_misfit("Reshape's pattern", &in[0], e);
 	return 0;
 }
 

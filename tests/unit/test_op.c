@@ -169,6 +169,8 @@ static void test_inference(void)
 	infers("boolean[2,4,5]", "Less", "opset1", "", 2, s245, shaped(""), no, no);
 	infers("f32[2,20]", "Reshape", "opset1", "special_zero=true", 2, s245, listed("0,-1"), no,
 	       no);
+	infers("f32[0,20]", "Reshape", "opset1", "special_zero=true", 2, shaped("0,4,5"),
+	       listed("0,-1"), no, no);
 	infers("error", "Reshape", "opset1", "", 2, s245, listed("3,-1"), no, no);
 	infers("error", "Reshape", "opset1", "", 2, s245, listed("-1,-1"), no, no);
 	infers("f32[1,2,4,5,1]", "Unsqueeze", "opset1", "", 2, s245, listed("0,-1"), no, no);
