@@ -5,9 +5,9 @@ For each model, with two sets of inputs, and each placement: every element of ev
 every tensor that crosses devices, must be within 1e-4 of that tensor's scale, and within 1e-3 of
 how much it changes between the two inputs (without the second bound a wrong kernel hides behind
 weights that forget the input; where these let it change less than f32 can tell, the bound is 4e-6 of
-the scale).  Where a last bit may decide (levels of FakeQuantize, order of TopK, boxes that
-NonMaxSuppression keeps), a tensor may differ by four times what OpenVINO's own differs by when its
-inputs change in their last bits; how many needed that is printed.
+the scale).  Where a last bit decides (levels of FakeQuantize, order of TopK, boxes that
+NonMaxSuppression keeps), a tensor may differ by four times what OpenVINO's own moves by when the
+inputs change by up to 32 units in the last place; how many needed that is printed.
 
 Usage: parity.py [options] MODEL...     all placements on each model
        parity.py [options] CASE...      one placement each
@@ -267,7 +267,10 @@ def run_case(table, model, p):
         verdict, text = (WRONG, "WRONG: " + "; ".join(wrong)) if wrong else (OK, "ok")
         excused = outer.excused + inner.excused
         if excused:
-            text += " (%d of %d turn on last bits)" % (excused, outer.n + inner.n)
+            text += " (%d of %d turn on last bits: %.1e of scale)" % (len(excused), outer.n + inner.n,
+                                                                      max(excused))
+        if not model.oracle.steady:
+            text += " (OpenVINO's second inference differs from its first, which is compared)"
     except Wrong as e:
         verdict, text = WRONG, "WRONG: %s" % e
     except (NotRun, RuntimeError) as e:      # RuntimeError: OpenVINO's
