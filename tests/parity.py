@@ -303,7 +303,8 @@ def run_all(args, table):
                     print("%s: with %s" % (model.name, model.shape))
         except (NotRun, RuntimeError) as e:
             table.add(os.path.basename(name), "-", NOT_RUN, time.monotonic() - start,
-                      "not run: " + " ".join(str(e).split()))
+                      "not run: " + " ".join(str(e).split()) +
+                      ("; SHAPE= or --shape gives others" if "with these shapes" in str(e) else ""))
             of = None
             continue
         for p in placements:

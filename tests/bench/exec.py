@@ -171,7 +171,7 @@ def pairs(a, b, n):
     return statistics.median(sa), statistics.median(sb), ratios
 
 
-FORMAT = "%-20s %-40s %9s %9s %7s  %s"
+FORMAT = "%-20s %-46s %9s %9s %7s  %s"
 
 
 def report(model, what, a, b, n, note=""):
@@ -327,7 +327,7 @@ def main():
     ap.add_argument("--rows", default=",".join(ROWS))
     ap.add_argument("model", nargs="+")
     args = ap.parse_args()
-    print(FORMAT % ("model", "what", "ms", "ms", "ratio", "95 % interval"), flush=True)
+    print(FORMAT % ("model", "first / second", "first ms", "second ms", "ratio", "95 % interval"), flush=True)
     bad = 0
     for xml in args.model:
         bench = None
