@@ -57,16 +57,17 @@ class Oracle:
         """Each set's values are those of a first inference where a second one gives others (seen in
         the plugin with dynamic shapes)."""
         compiled, keys = self.compile()
-        self.values, self.moves = [], None
+        values, self.moves = [], None
         for directory in self.model.inputs:
-            if self.values and not self.steady:
+            if values and not self.steady:
                 compiled, keys = self.compile()
             request = compiled.create_infer_request()
             got = answers(compiled, request, load(directory))
-            if not self.values:
+            if not values:
                 again = answers(compiled, request, load(directory))
                 self.steady = max(map(moved, again, got), default=0) < SCALE_TOL / 10
-            self.values.append(dict(zip(keys, got)))
+            values.append(dict(zip(keys, got)))
+        self.values = values
 
     def allowed(self, key):
         """What the tensor may differ by where a last bit decides: four times what it moves by when the
@@ -103,9 +104,9 @@ class Oracle:
 
 
 def answers(compiled, request, given):
-    for p in compiled.inputs:
-        request.set_tensor(p, ov.Tensor(np.ascontiguousarray(given[p.get_node().get_friendly_name()])))
-    request.infer()
+    """Of one inference with variables at their initial values."""
+    request.reset_state()
+    request.infer({p: given[p.get_node().get_friendly_name()] for p in compiled.inputs})
     return [np.array(request.get_tensor(p).data) for p in compiled.outputs]
 
 
