@@ -20,7 +20,7 @@ static bool LEVEL(unary)(enum op_kind kind, const struct unary_args *u, const fl
 	case OP_ABS: EACH(v < 0 ? -v : v + 0);
 	case OP_NEGATIVE: EACH(-v);
 	case OP_CLAMP: EACH(v < a ? a : v > b ? b : v);
-	case OP_SIGMOID: EACH(LEVEL(vsigmoid)(v));
+	case OP_SIGMOID: LEVEL(sigmoid_rows)(1, false, x, y, n, 1, n); return true;
 	case OP_TANH: EACH(LEVEL(vtanh)(v));
 	case OP_EXP: EACH(LEVEL(vexp)(v));
 	case OP_ERF: EACH(LEVEL(verf)(v));
@@ -30,7 +30,7 @@ static bool LEVEL(unary)(enum op_kind kind, const struct unary_args *u, const fl
 			EACH(0.5f * v *
 			     (1 + LEVEL(vtanh)(0.797884561f * FMA(0.044715f * v * v, v, v))));
 		EACH(0.5f * v * (1 + LEVEL(verf)(v * 0.707106781f)));
-	case OP_SWISH: EACH(v / (1 + LEVEL(vexp)(-a * v)));
+	case OP_SWISH: LEVEL(sigmoid_rows)(a, true, x, y, n, 1, n); return true;
 	case OP_HSIGMOID: EACH((v < -3 ? 0 : v > 3 ? 6 : v + 3) * (1 / 6.0f));
 	case OP_HSWISH: EACH(v * ((v < -3 ? 0 : v > 3 ? 6 : v + 3) * (1 / 6.0f)));
 	case OP_HARD_SIGMOID: EACH(a * v + b < 0 ? 0 : a * v + b > 1 ? 1 : a * v + b);

@@ -51,7 +51,7 @@ void gemm_gather_shifted(const float *const *row, int64_t kc, int64_t at, int64_
 
 /* What becomes of sums: min(max(sum + bias[i] + residual[i * ld + j] + more[i * more_ld + j], lo),
  * hi).  A bias of columns is a summand with ld 0.  Or, hswish, that sum v times
- * min(max(v + 3, 0), 6) / 6. */
+ * min(max(v + 3, 0), 6) / 6.  Or, swish not 0, v / (1 + e^(-swish v)). */
 struct gemm_post {
 	const float *bias;           /* (mr) */
 	const float *residual;       /* NULL: none */
@@ -60,6 +60,7 @@ struct gemm_post {
 	int64_t more_ld;
 	float lo, hi;
 	bool hswish;
+	float swish;
 };
 
 /* A block of C: mr <= GEMM_M rows, nr <= GEMM_N columns (more where ldb is not GEMM_N), += or =

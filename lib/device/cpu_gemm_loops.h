@@ -40,6 +40,8 @@ INLINE void LEVEL(put)(const int mr, const int nv, VEC acc[T_M][T_V], const stru
 			VSTORE(c + j * LEVEL_WIDTH, v);
 		}
 	}
+	if (p && p->swish != 0)
+		LEVEL(sigmoid_rows)(p->swish, true, g->c, g->c, g->ldc, mr, nv * LEVEL_WIDTH);
 }
 
 /* mr, nv, half and widen are constants where this is inlined, so acc lives in registers. */
@@ -135,6 +137,8 @@ static void LEVEL(put_edge)(int rows, int cols, const float *edge, const struct 
 			c[j] = v;
 		}
 	}
+	if (p && p->swish != 0)
+		LEVEL(sigmoid_rows)(p->swish, true, g->c, g->c, g->ldc, rows, cols);
 }
 
 #if LEVEL_WIDTH == 16

@@ -2,6 +2,7 @@
 #include "device/cpu_post.h"
 
 #include <math.h>
+#include <string.h>
 
 static bool is_value(const struct epi_source *s, int value)
 {
@@ -24,7 +25,8 @@ static bool is_summand(const struct epi_operand *o, const struct epilogue *e)
  * ones. */
 static bool take(struct cpu_post *p, const struct epilogue *e, const struct epi_code *k, int value)
 {
-	if (k->to.operand || p->lo > -INFINITY || p->hi < INFINITY || p->hswish)
+	if (k->to.operand || p->lo > -INFINITY || p->hi < INFINITY || p->hswish ||
+	    p->swish != 0)
 		return false;
 	if (k->kind == OP_RELU && k->n_sources == 1 && is_value(&k->source[0], value)) {
 		p->lo = 0;
@@ -32,6 +34,11 @@ static bool take(struct cpu_post *p, const struct epilogue *e, const struct epi_
 	}
 	if (k->kind == OP_HSWISH && k->n_sources == 1 && is_value(&k->source[0], value)) {
 		p->hswish = true;
+		return true;
+	}
+	if (k->kind == OP_SWISH && k->n_sources == 1 && is_value(&k->source[0], value) &&
+	    k->args.a != 0) {
+		p->swish = k->args.a;
 		return true;
 	}
 	if (k->kind == OP_CLAMP && k->n_sources == 1 && is_value(&k->source[0], value)) {
@@ -67,16 +74,31 @@ void cpu_post_init(struct cpu_post *p, const struct epilogue *e)
 	p->simple = p->simple && value == 0;
 }
 
+/* The bias of rows row .. row + n - 1. */
+static void bias_of(const struct epi_operand *o, int64_t row, int n, float *bias)
+{
+	int64_t again = row % o->div, at = row / o->div % o->mod;
+	for (int i = 0; i < n; i++) {
+		bias[i] = o->data[at * o->row];
+		if (++again < o->div)
+			continue;
+		again = 0;
+		at = at + 1 < o->mod ? at + 1 : 0;
+	}
+}
+
 const struct gemm_post *cpu_post_rows(const struct cpu_post *p, int64_t row, int n, int64_t col,
 				      struct cpu_post_rows *to)
 {
 	const struct epi_operand *b = p->bias, *r = p->residual, *m = p->more;
 	if (!p->whole || !p->simple)
 		return NULL;
-	for (int i = 0; i < n; i++)
-		to->bias[i] = b ? b->data[(row + i) / b->div % b->mod * b->row] : 0;
+	if (b)
+		bias_of(b, row, n, to->bias);
+	else
+		memset(to->bias, 0, (size_t)n * sizeof *to->bias);
 	to->post = (struct gemm_post){.bias = to->bias, .lo = p->lo, .hi = p->hi,
-					   .hswish = p->hswish};
+					   .hswish = p->hswish, .swish = p->swish};
 	if (r) {
 		to->post.residual = r->data + row * r->row + col;
 		to->post.ld = r->row;

@@ -1,7 +1,7 @@
 /* cpu_post.h - epilogues (cpu_epilogue.h) of the kernels that compute blocks by cpu_gemm.h.
  *
- * The usual ones - a bias of rows, up to two other summands, then limits or HSwish - are simple:
- * they are applied in registers (struct gemm_post).  Others are interpreted over finished
+ * The usual ones - a bias of rows, up to two other summands, then limits, HSwish or Swish - are
+ * simple: they are applied in registers (struct gemm_post).  Others are interpreted over finished
  * pieces of the output.  Rows and columns are the epilogue's. */
 #ifndef HSDAG_DEVICE_CPU_POST_H
 #define HSDAG_DEVICE_CPU_POST_H
@@ -15,6 +15,7 @@ struct cpu_post {
 	const struct epi_operand *bias, *residual, *more;    /* of a simple one; may be NULL */
 	float lo, hi;
 	bool hswish;
+	float swish;
 };
 
 /* e may be NULL; borrowed. */

@@ -1,5 +1,6 @@
 /* cpu_post_loops.h - the end of a simple epilogue in registers (struct gemm_post), one level
- * (cpu_levels.h). */
+ * (cpu_levels.h).  Swish comes after it, over finished rows. */
+#include "device/cpu_vecmath.h"
 
 /* What becomes of a sum with its bias and its summands.  NaN stays. */
 static inline __attribute__((always_inline)) VEC LEVEL(post_limits)(const struct gemm_post *p, VEC v)

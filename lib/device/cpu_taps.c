@@ -127,13 +127,10 @@ static const float *input_row(const struct taps *t, const float *source, int64_t
 	return at >= 0 && at < t->g->in[1] ? source + at * t->g->in[2] : t->blank;
 }
 
-void cpu_taps_run(const struct taps *t, const float *source, const float *w, float *y,
-		  const struct gemm_post *post)
+static void sums(const struct taps *t, const float *source, const float *w, float *y,
+		 const struct gemm_post *post)
 {
-	static const float no_bias;
-	static const struct gemm_post none = {.bias = &no_bias, .lo = -INFINITY, .hi = INFINITY};
 	const float *row[MAX_ROWS];
-	post = post ? post : &none;
 	int64_t n_rows = t->g->out[1], last = n_rows < t->block ? 0 : n_rows - t->block;
 	int64_t n = (t->block - 1) * t->g->stride[1] + t->g->kernel[1];
 	if (!t->block) {
@@ -147,4 +144,14 @@ void cpu_taps_run(const struct taps *t, const float *source, const float *w, flo
 			row[i] = input_row(t, source, first, i);
 		LEVEL_CALL(rows, t, row, w, first, y, post);
 	}
+}
+
+void cpu_taps_run(const struct taps *t, const float *source, const float *w, float *y,
+		  const struct gemm_post *post)
+{
+	static const float no_bias;
+	static const struct gemm_post none = {.bias = &no_bias, .lo = -INFINITY, .hi = INFINITY};
+	sums(t, source, w, y, post ? post : &none);
+	if (post && post->swish != 0)
+		LEVEL_CALL(sigmoid_rows, post->swish, true, y, y, t->g->out_plane, 1, t->g->out_plane);
 }

@@ -333,7 +333,7 @@ int cpu_winograd(struct cpu_ctx *c, const struct window *g, int m, const float *
 		 const float *weights, float *y, const struct cpu_post *post, struct err *e)
 {
 	struct wino_run r = {.g = g, .m = m, .points = (m + 2) * (m + 2), .post = post, .ctx = c};
-	r.in_registers = post->simple && !post->residual && !post->hswish;
+	r.in_registers = post->simple && !post->residual && !post->hswish && post->swish == 0;
 	r.across = (g->out[2] + m - 1) / m;
 	r.n_tiles = r.across * ((g->out[1] + m - 1) / m);
 	r.pitch = (r.across + 1 + 15) / 16 * 16;
