@@ -192,9 +192,10 @@ static double worst(const struct layer *l, const double *want)
 	return d / l->scale;
 }
 
-/* ---- epilogues: bias, then Relu; a residual and Clamp; two residuals and Clamp; HSwish; Tanh ---- */
+/* ---- epilogues: bias, then Relu; a residual and Clamp; two residuals and Clamp; HSwish; Swish;
+ * Tanh ---- */
 
-enum { POST_RELU, POST_RESIDUAL, POST_TWICE, POST_HSWISH, POST_TANH, N_POSTS };
+enum { POST_RELU, POST_RESIDUAL, POST_TWICE, POST_HSWISH, POST_SWISH, POST_TANH, N_POSTS };
 
 static void test_posts(struct layer *l, const char *name)
 {
@@ -226,6 +227,7 @@ static void test_posts(struct layer *l, const char *name)
 		p.code[p.n_code++] = (struct epi_code){
 			.kind = kind == POST_RELU     ? OP_RELU
 				: kind == POST_HSWISH ? OP_HSWISH
+				: kind == POST_SWISH  ? OP_SWISH
 				: kind == POST_TANH   ? OP_TANH
 						      : OP_CLAMP,
 			.args = {.a = -1, .b = 2}, .n_sources = 1};
@@ -235,6 +237,7 @@ static void test_posts(struct layer *l, const char *name)
 				v = fmin(fmax(v + residuals * other[i], -1), 2);
 			want[i] = kind == POST_RELU     ? fmax(v, 0)
 				  : kind == POST_HSWISH ? v * fmin(fmax(v + 3, 0), 6) / 6
+				  : kind == POST_SWISH  ? v / (1 + exp(v)) /* beta: a */
 				  : kind == POST_TANH   ? tanh(v)
 							: v;
 		}
