@@ -33,22 +33,6 @@ static int rank_compare(const void *pa, const void *pb)
 	return (a->task > b->task) - (a->task < b->task);
 }
 
-/* Mean copy time of a tensor over the pairs of different devices that are linked: c bar of
- * equation 3 (the scheduler's own rank also counts copies that stay on a device, as 0). */
-static double mean_copy_s(const struct sched_links *l, uint64_t bytes)
-{
-	double sum = 0;
-	uint32_t pairs = 0;
-
-	for (uint32_t i = 0; i < l->k; i++)
-		for (uint32_t j = 0; j < l->k; j++)
-			if (i != j && l->latency_s[(size_t)i * l->k + j] >= 0) {
-				sum += sched_copy_s(l, i, j, bytes);
-				pairs++;
-			}
-	return pairs ? sum / pairs : 0;
-}
-
 /* Tasks by descending upward rank (equation 7); a topological order. */
 static struct ranked *rank_tasks(const struct heft *h)
 {
@@ -59,7 +43,7 @@ static struct ranked *rank_tasks(const struct heft *h)
 
 	sched_mean_costs(h->d, h->c->task_s, &h->c->links, task_s, use_s);
 	for (uint32_t t = 0; t < h->d->n_tensors; t++) {
-		double mean = mean_copy_s(&h->c->links, h->d->tensor_bytes[t]);
+		double mean = sched_mean_copy_s(&h->c->links, h->d->tensor_bytes[t]);
 
 		for (uint32_t u = h->d->use_ptr[t]; u < h->d->use_ptr[t + 1]; u++)
 			use_s[u] = mean;

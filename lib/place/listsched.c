@@ -134,27 +134,13 @@ void listsched_placement(const struct listsched *x, uint16_t *device)
 			place_unit_set(&x->u, i, x->unit_dev[i], device);
 }
 
-static double mean_copy_s(const struct sched_links *l, uint64_t bytes)
-{
-	double sum = 0;
-	uint32_t pairs = 0;
-
-	for (uint32_t i = 0; i < l->k; i++)
-		for (uint32_t j = 0; j < l->k; j++)
-			if (i != j && l->latency_s[(size_t)i * l->k + j] >= 0) {
-				sum += sched_copy_s(l, i, j, bytes);
-				pairs++;
-			}
-	return pairs ? sum / pairs : 0;
-}
-
 void listsched_means(const struct listsched *x, double *task_s, double *use_s)
 {
 	const struct sched_costs *c = &x->m->costs;
 
 	sched_mean_costs(x->d, c->task_s, &c->links, task_s, use_s);
 	for (uint32_t t = 0; t < x->d->n_tensors; t++) {
-		double mean = mean_copy_s(&c->links, x->d->tensor_bytes[t]);
+		double mean = sched_mean_copy_s(&c->links, x->d->tensor_bytes[t]);
 
 		for (uint32_t i = x->d->use_ptr[t]; i < x->d->use_ptr[t + 1]; i++)
 			use_s[i] = mean;

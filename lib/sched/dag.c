@@ -76,6 +76,20 @@ double sched_copy_s(const struct sched_links *l, uint32_t src, uint32_t dst, uin
 	return l->latency_s[i] + (double)bytes / l->bytes_per_s[i];
 }
 
+double sched_mean_copy_s(const struct sched_links *l, uint64_t bytes)
+{
+	double sum = 0;
+	uint32_t pairs = 0;
+
+	for (uint32_t i = 0; i < l->k; i++)
+		for (uint32_t j = 0; j < l->k; j++)
+			if (i != j && l->latency_s[(size_t)i * l->k + j] >= 0) {
+				sum += sched_copy_s(l, i, j, bytes);
+				pairs++;
+			}
+	return pairs ? sum / pairs : 0;
+}
+
 /* Mean copy time of a tensor over the pairs of devices on which its maker and
  * one consumer can run and that can exchange data. */
 static double mean_copy_s(const double *cost_src, const double *cost_dst,
