@@ -237,38 +237,3 @@ static void LEVEL(join_strided)(bool max, const float *x, int64_t stride, float 
 		for (int64_t i = 0; i < n; i++)
 			y[i] += x[i * stride];
 }
-
-/* y[i] = sum (or maximum) over taps of w[t] x[offset[t] + i]: blocks of outputs stay in registers.
- * Reads up to 4 * LEVEL_WIDTH floats behind the last input. */
-#define TAPS(name, start, join) \
-	static void LEVEL(name)(const float *x, const int64_t *offset, const float *w, \
-				int64_t n_taps, float *y, int64_t n) \
-	{ \
-		enum { B = 4 * LEVEL_WIDTH }; \
-		float edge[B]; \
-		(void)w; \
-		for (int64_t i = 0; i < n; i += B) { \
-			VEC s0 = VALL(start), s1 = s0, s2 = s0, s3 = s0; \
-			for (int64_t t = 0; t < n_taps; t++) { \
-				const float *p = x + offset[t] + i; \
-				join(s0, 0); \
-				join(s1, LEVEL_WIDTH); \
-				join(s2, 2 * LEVEL_WIDTH); \
-				join(s3, 3 * LEVEL_WIDTH); \
-			} \
-			float *to = n - i < B ? edge : y + i; \
-			VSTORE(to, s0); \
-			VSTORE(to + LEVEL_WIDTH, s1); \
-			VSTORE(to + 2 * LEVEL_WIDTH, s2); \
-			VSTORE(to + 3 * LEVEL_WIDTH, s3); \
-			for (int64_t j = i; to == edge && j < n; j++) \
-				y[j] = edge[j - i]; \
-		} \
-	}
-#define SUM(s, at) s = VFMA(VALL(w[t]), VLOAD(p + (at)), s)
-#define MAX(s, at) s = VMAX(VLOAD(p + (at)), s)
-TAPS(taps_sum, 0.0f, SUM)
-TAPS(taps_max, -__FLT_MAX__, MAX)
-#undef TAPS
-#undef SUM
-#undef MAX

@@ -106,15 +106,3 @@ void gemm_tile(int mr, int nr, int64_t kc, const float *a, const void *b, bool b
 			       .ldb = GEMM_N, .c = c, .ldc = ldc, .add = add, .ahead = b};
 	LEVEL_CALL(block, &g);
 }
-
-void gemm_row(int nr, int64_t kc, const float *x, const void *b, bool b_half, float *y, bool add)
-{
-	float sums[GEMM_N];
-	LEVEL_CALL(row, kc, x, b, b_half, sums);
-	if (!add) {
-		memcpy(y, sums, (size_t)nr * sizeof *y);
-		return;
-	}
-	for (int j = 0; j < nr; j++)
-		y[j] += sums[j];
-}

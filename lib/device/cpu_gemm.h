@@ -90,7 +90,4 @@ void gemm_multiply(const struct gemm_block *g);
 void gemm_tile(int mr, int nr, int64_t kc, const float *a, const void *b, bool b_half, float *c,
 	       int64_t ldc, bool add);
 
-/* y (n) += or = x (k) B for one panel of B: a product with one row; x is contiguous. */
-void gemm_row(int nr, int64_t kc, const float *x, const void *b, bool b_half, float *y, bool add);
-
 #endif

@@ -268,59 +268,6 @@ static void LEVEL(block)(const struct gemm_block *g)
 	}
 }
 
-/* Four rows of B at a time, each with its own sums: enough independent sums to hide the latency of
- * a multiply-add. */
-INLINE void LEVEL(row_of)(const bool half, int64_t kc, const float *x, const void *b, float *y)
-{
-	enum { V = GEMM_N / LEVEL_WIDTH > 4 ? 4 : GEMM_N / LEVEL_WIDTH, U = 8 / V };
-	for (int n = 0; n < GEMM_N; n += V * LEVEL_WIDTH) {
-		const float *bf = (const float *)b + n;
-		const uint16_t *bh = (const uint16_t *)b + n;
-		VEC acc[U][V];
-		UNROLL
-		for (int u = 0; u < U; u++)
-			UNROLL
-			for (int j = 0; j < V; j++)
-				acc[u][j] = VALL(0.0f);
-		int64_t k = 0;
-		for (; k + U <= kc; k += U)
-			UNROLL
-			for (int u = 0; u < U; u++)
-				UNROLL
-				for (int j = 0; j < V; j++)
-					acc[u][j] = VFMA(VALL(x[k + u]),
-							 half ? VHALF(bh + (k + u) * GEMM_N +
-								      j * LEVEL_WIDTH)
-							      : VLOAD(bf + (k + u) * GEMM_N +
-								      j * LEVEL_WIDTH),
-							 acc[u][j]);
-		for (; k < kc; k++)
-			UNROLL
-			for (int j = 0; j < V; j++)
-				acc[0][j] = VFMA(VALL(x[k]),
-						 half ? VHALF(bh + k * GEMM_N + j * LEVEL_WIDTH)
-						      : VLOAD(bf + k * GEMM_N + j * LEVEL_WIDTH),
-						 acc[0][j]);
-		UNROLL
-		for (int j = 0; j < V; j++) {
-			VEC s = acc[0][j];
-			UNROLL
-			for (int u = 1; u < U; u++)
-				s = VADD(s, acc[u][j]);
-			VSTORE(y + n + j * LEVEL_WIDTH, s);
-		}
-	}
-}
-
-/* y: GEMM_N sums. */
-static void LEVEL(row)(int64_t kc, const float *x, const void *b, bool half, float *y)
-{
-	if (half)
-		LEVEL(row_of)(true, kc, x, b, y);
-	else
-		LEVEL(row_of)(false, kc, x, b, y);
-}
-
 /* Rows ahead of the one that is copied, into the second-level cache. */
 enum { LEVEL(ROWS_AHEAD) = 4 };
 INLINE void LEVEL(fetch)(const float *const *row, int64_t k, int64_t kc, int64_t at)

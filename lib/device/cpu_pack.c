@@ -17,7 +17,6 @@ enum { HUGE_PAGE = 2 << 20, REGION = 32 << 20 };
 struct cpu_packs {
 	pthread_mutex_t lock;
 	struct cpu_pack *first;
-	uint64_t bytes;
 	struct cpu_region *region;   /* of the latest pack; NULL: none */
 };
 
@@ -81,14 +80,6 @@ void cpu_packs_free(struct cpu_packs *p)
 	mem_free(p);
 }
 
-uint64_t cpu_packs_bytes(struct cpu_packs *p)
-{
-	pthread_mutex_lock(&p->lock);
-	uint64_t n = p->bytes;
-	pthread_mutex_unlock(&p->lock);
-	return n;
-}
-
 /* p: NULL for a pack in memory of its own. */
 static struct cpu_pack *pack_make(struct cpu_packs *p, const void *key, const uint64_t layout[6],
 				  uint64_t bytes, void (*fill)(void *arg, void *data), void *arg)
@@ -123,7 +114,6 @@ struct cpu_pack *cpu_pack_get(struct cpu_packs *p, const void *key, const uint64
 		k->owner = p;
 		k->next = p->first;
 		p->first = k;
-		p->bytes += bytes;
 	}
 	pthread_mutex_unlock(&p->lock);
 	return k;
@@ -145,7 +135,6 @@ void cpu_pack_drop(struct cpu_pack *k)
 		while (*at != k)
 			at = &(*at)->next;
 		*at = k->next;
-		p->bytes -= k->bytes;
 		region_drop(p, k->region);
 		mem_free(k);
 	}

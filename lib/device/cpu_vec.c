@@ -84,12 +84,3 @@ void vec_join_strided(bool max, const float *x, int64_t stride, float *y, int64_
 {
 	LEVEL_CALL(join_strided, max, x, stride, y, n);
 }
-
-void vec_taps(const float *x, const int64_t *offset, const float *w, int64_t n_taps, float *y,
-	      int64_t n)
-{
-	if (w)
-		LEVEL_CALL(taps_sum, x, offset, w, n_taps, y, n);
-	else
-		LEVEL_CALL(taps_max, x, offset, w, n_taps, y, n);
-}

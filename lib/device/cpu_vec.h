@@ -43,9 +43,5 @@ void vec_axpy(float a, const float *x, float *y, int64_t n);     /* y += a x */
 void vec_every(const float *x, int64_t stride, float *y, int64_t n);
 /* y[i] = max(y[i], x[i * stride]), or y[i] += x[i * stride]. */
 void vec_join_strided(bool max, const float *x, int64_t stride, float *y, int64_t n);
-/* y[i] = sum over t < n_taps of w[t] * x[offset[t] + i]; or, w NULL, their maximum.  Up to 64
- * floats behind the last input are read. */
-void vec_taps(const float *x, const int64_t *offset, const float *w, int64_t n_taps, float *y,
-	      int64_t n);
 
 #endif

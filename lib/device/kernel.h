@@ -20,7 +20,6 @@
 struct cpu_packs;
 struct cpu_packs *cpu_packs_new(void);
 void cpu_packs_free(struct cpu_packs *p);         /* after every cpu_prep that uses it */
-uint64_t cpu_packs_bytes(struct cpu_packs *p);
 
 /* What a caller brings: threads and scratch memory.  One context serves one
  * call at a time; scratch grows to the largest need and stays. */
