@@ -47,7 +47,7 @@ static int emit(struct method_run *r, struct err *e)
 	struct state *s = (struct state *)((char *)r - offsetof(struct state, run));
 	struct placement p = {.graph = s->in.g->digest, .k = r->k, .names = r->names,
 			      .n_sets = s->in.g->n_sets, .sample = s->sample++,
-			      .source = s->o->method->name, .device = r->device};
+			      .source = r->source ? r->source : s->o->method->name, .device = r->device};
 
 	if (s->ev && r->k == s->k) {
 		const struct place_result *x = place_evaluate(s->ev, r->device);

@@ -19,6 +19,7 @@ struct state {
 	struct session session;
 	bool is_open, in_loop;
 	struct turn turn;            /* what waits */
+	int64_t n_seen;              /* placements of the stream so far */
 	struct arena *arena;         /* the stream */
 };
 
@@ -78,12 +79,20 @@ static void reset(struct state *s)
 	graph_free(s->g);
 	s->g = NULL;
 	s->is_open = false;
+	s->n_seen = 0;
 	s->devs.k = 0;
 	turn_reset(&s->turn);
 	arena_reset(s->arena);
 }
 
 /* ---- placements ---- */
+
+/* Is the next placement one of those that are to run? */
+static bool is_wanted(struct state *s)
+{
+	s->n_seen++;
+	return s->n_seen >= s->o->first && (s->o->last == 0 || s->n_seen <= s->o->last);
+}
 
 static int take_placement(struct state *s, const struct rec *r, struct err *e)
 {
@@ -214,7 +223,7 @@ static int on_record(struct state *s, const struct rec *r, struct err *e)
 	if (o->paired)
 		return rec_is(r, "best") ? take_best(s, r, e) : 0;
 	if (rec_is(r, "place"))
-		return take_placement(s, r, e);
+		return is_wanted(s) ? take_placement(s, r, e) : 0;
 	/* The model loads while the other stages start. */
 	if (s->g && !s->is_open && (o->devices || s->devs.k > 0))
 		return open_session(s, NULL, e);

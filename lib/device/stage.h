@@ -17,6 +17,8 @@ struct stage_options {
 	const char *outputs, *save_inputs, *boundaries;      /* directories to write; NULL: not */
 	bool probe, profile, paired, allow_shared, reference;
 	int64_t candidates;          /* with paired: so many `best` records */
+	/* Placements of a stream, from 1, that are run; the others pass.  last 0: to the end. */
+	int64_t first, last;
 	int fuse;                    /* enum fuse_mode */
 	struct measure_options measure;
 	/* Told of each device that could not be timed by `profile`, when another could. */

@@ -21,6 +21,7 @@ struct method_run {
 	struct arena *a;
 
 	uint16_t *device;              /* (n_sets) the placement to hand over: indices into names */
+	const char *source;            /* of the next placement; NULL: the method's name */
 	/* (k) m's devices, and more when a person's placement has more */
 	const char *const *names;
 	uint32_t k;
@@ -51,6 +52,7 @@ void anneal(struct method_run *r);
 /* The methods. */
 int method_single(struct method_run *r, struct err *e);
 int method_random(struct method_run *r, struct err *e);
+int method_variety(struct method_run *r, struct err *e);
 int method_expert(struct method_run *r, struct err *e);
 int method_climb(struct method_run *r, struct err *e);
 int method_anneal(struct method_run *r, struct err *e);

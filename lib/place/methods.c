@@ -11,6 +11,8 @@ enum { MAX_REPEATS = 1000 };
 const struct place_method place_methods[] = {
 	{"single", "DEVICE", false, false, "every device alone, or only DEVICE", "-", method_single},
 	{"random", NULL, false, false, "distinct random placements (-n)", "-", method_random},
+	{"variety", NULL, false, true, "distinct placements of every quality (-n), half of them near the best", "-",
+	 method_variety},
 	{"expert", "FILE", true, false, "a placement that a person wrote, as JSON",
 	 "forms of placeout and of dnn-partitioning", method_expert},
 	{"greedy-memory", NULL, false, true, "fastest device with room, largest sets first",
