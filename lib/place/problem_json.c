@@ -60,7 +60,7 @@ static int link_end(struct reading *r, const struct val *map, const char *key, i
 	return 0;
 }
 
-/* Of each pair the link with most exact names, the last of these. */
+/* Of each pair the last link, but one with exact names before any with "*". */
 static int read_links(struct reading *r, const struct val *json)
 {
 	struct devs *d = &r->p->devs;
@@ -85,7 +85,7 @@ static int read_links(struct reading *r, const struct val *json)
 			return err_prefix(r->e, "links[%u]", i);
 		if (l.bytes_per_s == 0)
 			return err_set(r->e, ST_INPUT, "links[%u]: bytes_per_s is 0", i);
-		uint8_t exact = (uint8_t)(1 + (src >= 0) + (dst >= 0));
+		uint8_t exact = src >= 0 && dst >= 0 ? 2 : 1;
 		for (l.src = 0; l.src < d->k; l.src++)
 			for (l.dst = 0; l.dst < d->k; l.dst++) {
 				size_t at = (size_t)l.src * d->k + l.dst;
