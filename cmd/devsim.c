@@ -68,8 +68,9 @@ static int probe_devices(struct state *s, struct devs *d, struct err *e)
 static void probe_links(struct state *s, struct devs *d)
 {
 	struct sched_links l;
+	double *j_per_byte;
 
-	spec_links(&s->in.spec, d->names, d->k, s->record, &l);
+	spec_links(&s->in.spec, d->names, d->k, s->record, &l, &j_per_byte);
 	d->link = ARENA_NEWN(s->record, struct dev_link, (size_t)d->k * d->k);
 	for (uint32_t i = 0; i < d->k; i++)
 		for (uint32_t j = 0; j < d->k; j++) {

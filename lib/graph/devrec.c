@@ -60,11 +60,26 @@ static int decode_links(const struct val *list, struct arena *a, struct devs *d,
 		    get_real(m, "latency_s", &l->latency_s, e) < 0 ||
 		    get_real(m, "bytes_per_s", &l->bytes_per_s, e) < 0)
 			return err_prefix(e, "link %u", i);
-		if (l->latency_s < 0 || l->bytes_per_s <= 0)
-			return err_set(e, ST_INPUT, "link %u: impossible latency or rate", i);
+		if (val_get(m, "j_per_byte") && get_real(m, "j_per_byte", &l->j_per_byte, e) < 0)
+			return err_prefix(e, "link %u", i);
+		if (l->latency_s < 0 || l->bytes_per_s <= 0 || l->j_per_byte < 0)
+			return err_set(e, ST_INPUT, "link %u: impossible latency, rate or energy", i);
 		l->src = (uint32_t)src;
 		l->dst = (uint32_t)dst;
 	}
+	return 0;
+}
+
+/* Both or none; 0 and more. */
+static int decode_watts(const struct rec *r, struct arena *a, struct devs *d, struct err *e)
+{
+	uint64_t shape[1] = {d->k};
+	if (get_tensor(r->map, "watts", TT_F64, 1, shape, a, &d->watts, e) < 0 ||
+	    get_tensor(r->map, "idle_watts", TT_F64, 1, shape, a, &d->idle_watts, e) < 0)
+		return -1;
+	for (uint32_t i = 0; i < d->k; i++)
+		if (d->watts[i] < 0 || d->idle_watts[i] < 0)
+			return err_set(e, ST_INPUT, "device %u has less than 0 watts", i);
 	return 0;
 }
 
@@ -83,6 +98,7 @@ int devs_decode(const struct rec *r, struct arena *a, struct devs *out, struct e
 	else if (get_texts(r->map, "types", a, &k, &d.types, e) == 0 &&
 		 get_tensor(r->map, "mem_bytes", TT_U64, 1, shape, a, &d.mem_bytes, e) == 0 &&
 		 check_names(&d, ST_INPUT, e) == 0 &&
+		 (!val_get(r->map, "watts") || decode_watts(r, a, &d, e) == 0) &&
 		 (!val_get(r->map, "mask") || decode_mask(r, a, &d, e) == 0) &&
 		 (!links || decode_links(links, a, &d, e) == 0)) {
 		*out = d;
@@ -105,6 +121,10 @@ int devs_encode(const struct devs *d, struct rec_writer *w, struct err *e)
 	put_texts(w, "names", d->names, d->k);
 	put_texts(w, "types", d->types, d->k);
 	put_vector(w, "mem_bytes", TT_U64, d->k, d->mem_bytes);
+	if (d->watts) {
+		put_vector(w, "watts", TT_F64, d->k, d->watts);
+		put_vector(w, "idle_watts", TT_F64, d->k, d->idle_watts);
+	}
 	if (d->mask) {
 		put_uint(w, "graph", d->graph);
 		put_matrix(w, "mask", TT_U8, d->n_sets, d->k, d->mask);
@@ -119,6 +139,8 @@ int devs_encode(const struct devs *d, struct rec_writer *w, struct err *e)
 			put_uint(w, "dst", d->link[i].dst);
 			put_real(w, "latency_s", d->link[i].latency_s);
 			put_real(w, "bytes_per_s", d->link[i].bytes_per_s);
+			if (d->link[i].j_per_byte > 0)
+				put_real(w, "j_per_byte", d->link[i].j_per_byte);
 			if (d->link[i].measured)
 				put_link_ends(w, &d->link[i]);
 			put_map_end(w);

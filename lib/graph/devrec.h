@@ -15,6 +15,7 @@ enum { DEVS_MAX = 1024 };
 struct dev_link {
 	uint32_t src, dst;           /* device indices */
 	double latency_s, bytes_per_s;
+	double j_per_byte;           /* joules that a byte takes; 0: not told */
 	bool measured;               /* the ends of 95 % intervals are told, too */
 	double latency_lo, latency_hi, bytes_per_s_lo, bytes_per_s_hi;
 };
@@ -27,6 +28,7 @@ struct devs {
 	uint32_t k;
 	const char **names, **types; /* (k) */
 	uint64_t *mem_bytes;         /* (k) 0: unknown */
+	double *watts, *idle_watts;  /* (k) while it computes, and while not; both NULL: not told */
 	uint64_t graph;              /* digest of the graph that mask is about */
 	uint32_t n_sets;             /* rows of mask */
 	uint8_t *mask;               /* (n_sets, k) 1: the set can run there; NULL: not told */

@@ -17,6 +17,8 @@ struct evaluator {
 	struct place_result r;
 	uint16_t *now;           /* (n_sets) of place_begin and place_move */
 	uint32_t *set_task;      /* (n_sets) GRAPH_NONE: the set runs nothing */
+	bool accounts;           /* the objective is more than latency and memory */
+	struct place_traffic traffic;
 	bool by_moves;           /* loads and memory of `now` are kept by moves */
 };
 
@@ -40,6 +42,8 @@ struct evaluator *evaluator_new(const struct place_model *m)
 	x->seen = MEM_NEWN(uint32_t, m->k);
 	x->r.mem_bytes = MEM_NEWN(uint64_t, m->k);
 	x->now = MEM_NEWN(uint16_t, m->n_sets);
+	x->accounts = m->objective.throughput > 0 || m->objective.energy > 0;
+	traffic_init(&x->traffic, m->k);
 	x->set_task = MEM_NEWN(uint32_t, m->n_sets);
 	memset(x->set_task, 0xff, m->n_sets * sizeof(*x->set_task));
 	for (uint32_t t = 0; t < m->tasks.dag.n; t++)
@@ -61,6 +65,7 @@ void evaluator_free(struct evaluator *x)
 	mem_free(x->r.mem_bytes);
 	mem_free(x->now);
 	mem_free(x->set_task);
+	traffic_release(&x->traffic);
 	mem_free(x);
 }
 
@@ -112,7 +117,7 @@ static enum place_status follow_rules(struct evaluator *x)
 		}
 	const struct dnnpart_result *d = dnnpart_evaluate(x->dnnpart, x->task_device);
 
-	r->lat_s = d->value_s;
+	r->value = r->lat_s = d->value_s;
 	r->copies = d->copies;
 	r->copy_bytes = d->copy_bytes;
 	r->busy_s = d->load_s;
@@ -133,6 +138,29 @@ static void count_memory(struct evaluator *x, const uint64_t *peak)
 			r->bad_dev = i;
 		}
 	}
+}
+
+void place_account(struct evaluator *x)
+{
+	struct place_result *r = &x->r;
+
+	traffic_count(&x->traffic, x->m, x->task_device);
+	r->traffic = &x->traffic;
+	r->period_s = traffic_period_s(&x->traffic, x->m, r->busy_s);
+	r->energy_j = traffic_energy_j(&x->traffic, x->m, r->busy_s, r->lat_s);
+}
+
+/* The value of a schedule. */
+static void judge(struct evaluator *x)
+{
+	struct place_result *r = &x->r;
+	uint64_t peak = 0;
+
+	if (x->accounts)
+		place_account(x);
+	for (uint32_t i = 0; i < x->m->k; i++)
+		peak = r->mem_bytes[i] > peak ? r->mem_bytes[i] : peak;
+	r->value = place_objective_value(&x->m->objective, r->lat_s, r->period_s, r->energy_j, peak);
 }
 
 const struct place_result *place_evaluate(struct evaluator *x, const uint16_t *device)
@@ -169,6 +197,7 @@ const struct place_result *place_evaluate(struct evaluator *x, const uint16_t *d
 	r->copy_bytes = t->copied_bytes;
 	r->busy_s = t->busy_s;
 	count_memory(x, t->peak_bytes);
+	judge(x);
 	return r;
 }
 
@@ -212,7 +241,7 @@ const struct place_result *place_moved(struct evaluator *x)
 	const struct dnnpart_result *d = dnnpart_moved(x->dnnpart);
 
 	r->status = PLACE_OK;
-	r->lat_s = d->value_s;
+	r->value = r->lat_s = d->value_s;
 	r->busy_s = d->load_s;
 	for (uint32_t i = x->m->k; i-- > 0;)
 		if (x->m->mem_limit[i] && r->mem_bytes[i] > x->m->mem_limit[i]) {
@@ -268,7 +297,7 @@ const char *place_reason(const struct evaluator *x, const struct place_result *r
 	return text;
 }
 
-int place_best_single(struct evaluator *x, double *lat_s)
+int place_best_single(struct evaluator *x, double *value)
 {
 	int best = -1;
 
@@ -276,9 +305,9 @@ int place_best_single(struct evaluator *x, double *lat_s)
 		for (uint32_t i = 0; i < x->m->n_sets; i++)
 			x->all[i] = (uint16_t)dev;
 		const struct place_result *r = place_evaluate(x, x->all);
-		if (r->status == PLACE_OK && (best < 0 || r->lat_s < *lat_s)) {
+		if (r->status == PLACE_OK && (best < 0 || r->value < *value)) {
 			best = (int)dev;
-			*lat_s = r->lat_s;
+			*value = r->value;
 		}
 	}
 	return best;

@@ -6,7 +6,7 @@
 #ifndef HSDAG_PLACE_EVALUATE_H
 #define HSDAG_PLACE_EVALUATE_H
 
-#include "place/model.h"
+#include "place/traffic.h"
 
 enum place_status {
 	PLACE_OK, PLACE_CANNOT_RUN, PLACE_NO_LINK, PLACE_MEMORY,
@@ -18,12 +18,16 @@ struct place_result {
 	enum place_status status;
 	/* CANNOT_RUN: both; NO_LINK: the set's output is needed there; MEMORY: bad_dev. */
 	uint32_t bad_set, bad_dev;
-	/* From here on: only when OK or MEMORY.  lat_s: what the model's rules minimise. */
-	double lat_s;
+	/* From here on: only when OK or MEMORY.  value: what is to be small, by the model's objective
+	 * (objective.h), and with rules other than the schedule's lat_s, by these rules. */
+	double value, lat_s;
 	uint32_t copies;
 	uint64_t copy_bytes;
 	uint64_t *mem_bytes;         /* (k) peak: folded values, tensors, copies */
 	const double *busy_s;        /* (k) */
+	/* When the objective needs them, and after place_account. */
+	double period_s, energy_j;
+	const struct place_traffic *traffic;
 };
 
 struct evaluator;
@@ -34,6 +38,9 @@ void evaluator_free(struct evaluator *x);
 
 /* device (n_sets), each < k.  The result lives until the next call. */
 const struct place_result *place_evaluate(struct evaluator *x, const uint16_t *device);
+
+/* Fill in the rest of the last result of place_evaluate, which was OK or MEMORY. */
+void place_account(struct evaluator *x);
 
 /* Local search: remember a placement, move sets, ask again.  place_moved says what place_evaluate
  * would, up to rounding, and copies may be missing; callers move sets that stay together together.
@@ -46,8 +53,8 @@ const struct place_result *place_moved(struct evaluator *x);
 const char *place_reason(const struct evaluator *x, const struct place_result *r, char *text,
 			 size_t cap);
 
-/* The device on which everything together runs fastest, with its latency;
- * -1 when none can run the whole model. */
-int place_best_single(struct evaluator *x, double *lat_s);
+/* The device on which everything together has the least value; -1 when none can run the whole
+ * model. */
+int place_best_single(struct evaluator *x, double *value);
 
 #endif

@@ -295,11 +295,12 @@ int place_inputs_model(struct place_inputs *x, const char *const *names, uint32_
 				.overlap = x->overlap, .policy = x->policy};
 	double *set_s = ARENA_NEWN(a, double, (size_t)x->g->n_sets * k);
 	uint64_t *limit = ARENA_NEWN(a, uint64_t, k);
+	double *j_per_byte;
 	int rc;
 
 	if (x->spec.n_devs) {
 		rc = place_spec_costs(x->g, &x->spec, names, k, set_s, e);
-		spec_links(&x->spec, names, k, a, &s.links);
+		spec_links(&x->spec, names, k, a, &s.links, &j_per_byte);
 	} else {
 		rc = recorded_costs(x, names, k, set_s, e);
 		recorded_links(x, names, k, a, &s.links);

@@ -157,6 +157,8 @@ int place_model_init(struct place_model *m, const struct graph *g, const struct 
 	m->names = s->names;
 	m->set_s = s->set_s;
 	m->mem_limit = s->mem_limit;
+	m->objective = s->objective;
+	m->power = s->power;
 	m->rules = s->rules;
 	m->types = s->types;
 	m->move_s = s->move_s;

@@ -8,6 +8,7 @@
 
 #include "graph/devrec.h"
 #include "graph/graph.h"
+#include "place/objective.h"
 #include "place/spec.h"
 #include "sched/graphtask.h"
 #include "sched/timeline.h"
@@ -24,6 +25,12 @@ struct place_savings {
 enum place_rules { PLACE_SCHEDULE, PLACE_DNNPART_LATENCY, PLACE_DNNPART_THROUGHPUT };
 extern const char *const place_rules_names[];   /* as options have them; NULL ends */
 
+/* What devices draw and copies take: (k) watts while computing and while not, (k,k) joules per
+ * byte from row to column.  NULL: nothing. */
+struct place_power {
+	const double *watts, *idle_watts, *j_per_byte;
+};
+
 /* What a model is made from; everything is borrowed. */
 struct place_setup {
 	uint32_t k;
@@ -33,6 +40,8 @@ struct place_setup {
 	const uint64_t *mem_limit;   /* (k) bytes, 0: not limited */
 	bool contention, overlap;
 	enum sched_policy policy;
+	struct place_objective objective;
+	struct place_power power;
 	struct place_savings saved;
 	/* (n_sets) bytes that a set holds besides constants; NULL: none */
 	const uint64_t *set_mem;
@@ -66,6 +75,8 @@ struct place_model {
 	uint32_t n_shared;
 	struct shared_weight *shared;
 	uint32_t *weight_task;
+	struct place_objective objective;
+	struct place_power power;
 	enum place_rules rules;
 	const char *const *types;
 	const double *move_s;

@@ -104,6 +104,8 @@ static int read_device(const struct line *l, struct arena *a, struct spec *s, st
 			    {"efficiency", &efficiency, 1e-6, 1, false},
 			    {"overhead", &d.overhead_s, 0, 1e6, false},
 			    {"memory", &memory, 0, 1e18, false},
+			    {"watts", &d.watts, 0, 1e9, false},
+			    {"idle", &d.idle_watts, 0, 1e9, false},
 			    {NULL, NULL, 0, 0, false}};
 
 	if (l->n < 2)
@@ -130,6 +132,7 @@ static int read_link(const struct line *l, struct arena *a, struct spec *s, stru
 	struct link_spec x = {0};
 	struct field f[] = {{"latency", &x.latency_s, 0, 1e6, false},
 			    {"bandwidth", &x.bytes_per_s, 1, 1e30, false},
+			    {"j_per_byte", &x.j_per_byte, 0, 1e6, false},
 			    {NULL, NULL, 0, 0, false}};
 
 	if (l->n < 3)
@@ -272,11 +275,12 @@ static const struct link_spec *find_link(const struct spec *s, const char *src, 
 }
 
 void spec_links(const struct spec *s, const char *const *names, uint32_t k, struct arena *a,
-		struct sched_links *out)
+		struct sched_links *out, double **j_per_byte)
 {
 	out->k = k;
 	out->latency_s = ARENA_NEWN(a, double, (size_t)k * k);
 	out->bytes_per_s = ARENA_NEWN(a, double, (size_t)k * k);
+	*j_per_byte = ARENA_NEWN(a, double, (size_t)k * k);
 	for (uint32_t i = 0; i < k; i++) {
 		for (uint32_t j = 0; j < k; j++) {
 			const struct link_spec *l = find_link(s, names[i], names[j]);
@@ -284,6 +288,7 @@ void spec_links(const struct spec *s, const char *const *names, uint32_t k, stru
 
 			out->latency_s[at] = i == j ? 0 : l ? l->latency_s : -1;
 			out->bytes_per_s[at] = i == j || !l ? INFINITY : l->bytes_per_s;
+			(*j_per_byte)[at] = i == j || !l ? 0 : l->j_per_byte;
 		}
 	}
 }

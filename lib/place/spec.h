@@ -2,12 +2,14 @@
  *
  *   # comment
  *   device cpu  flops 1.2e12  efficiency 0.5  bandwidth 7.7e10  overhead 5e-6  memory 3.2e10
+ *   device gpu  flops 1.6e13  bandwidth 5.7e11  watts 150  idle 20
  *   link cpu gpu  latency 10e-6  bandwidth 2.5e10
- *   link * *      latency 10e-6  bandwidth 1e10
+ *   link * *      latency 10e-6  bandwidth 1e10  j_per_byte 1e-10
  *
- * SI units: FLOP/s, bytes/s, seconds, bytes.  type (default model), efficiency (share of
- * the peak that is reached, default 1), overhead (seconds per operation, default 0) and memory
- * (default 0: not limited) may be left out.  A link is directed; "*" matches any
+ * SI units: FLOP/s, bytes/s, seconds, bytes, watts, joules.  type (default model), efficiency
+ * (share of the peak that is reached, default 1), overhead (seconds per operation, default 0),
+ * memory (default 0: not limited), watts while computing and while idle, and a link's joules per
+ * byte (default 0) may be left out.  A link is directed; "*" matches any
  * device; exact names win over "*", a later line over an earlier one; a pair
  * without a line cannot exchange data. */
 #ifndef HSDAG_PLACE_SPEC_H
@@ -25,11 +27,12 @@ struct device_spec {
 	double flops_per_s, bytes_per_s;   /* what is reached: efficiency is in it */
 	double overhead_s;
 	uint64_t mem_bytes;                /* 0: not limited */
+	double watts, idle_watts;
 };
 
 struct link_spec {
 	const char *src, *dst;             /* "*": any */
-	double latency_s, bytes_per_s;
+	double latency_s, bytes_per_s, j_per_byte;
 };
 
 struct spec {
@@ -52,9 +55,9 @@ int spec_parse(const char *text, size_t n, const char *origin, struct arena *a, 
 const struct device_spec *spec_find(const struct spec *s, const char *name);
 
 /* Links between devices of these names (k), as sched.h wants them; memory from
- * a.  Names are matched as by spec_find. */
+ * a.  Names are matched as by spec_find.  *j_per_byte (k,k): joules per byte of each. */
 void spec_links(const struct spec *s, const char *const *names, uint32_t k, struct arena *a,
-		struct sched_links *out);
+		struct sched_links *out, double **j_per_byte);
 
 /* Built-in specifications: name, one line about it, text; NULL name ends. */
 struct preset {

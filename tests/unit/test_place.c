@@ -73,13 +73,14 @@ static void links(struct arena *a)
 	struct err e = ERR_INIT;
 	struct sched_links l;
 	struct spec s;
+	double *j;
 
 	int rc = parse("device a flops 1 bandwidth 1\ndevice b flops 1 bandwidth 1\n"
 		       "device c flops 1 bandwidth 1\nlink a b latency 1 bandwidth 10\n"
 		       "link * b latency 2 bandwidth 20\nlink * b latency 3 bandwidth 30\n"
 		       "link a a latency 4 bandwidth 40\n",
 		       a, &s, &e);
-	spec_links(&s, names, 4, a, &l);
+	spec_links(&s, names, 4, a, &l, &j);
 	tap(rc == 0 && l.latency_s[0 * 4 + 2] == 1 && l.latency_s[3 * 4 + 2] == 3,
 	    "exact names win over *, a later line over an earlier one");
 	tap(l.latency_s[0 * 4 + 1] == 4 && l.latency_s[0] == 0 && l.latency_s[2 * 4 + 0] < 0,
