@@ -39,8 +39,8 @@ struct contraction {
 	uint32_t *group_of;          /* (n_steps) */
 	struct sched_dag dag;        /* tensors: outputs that leave a group */
 	uint32_t *tensor_out;        /* (dag.n_tensors) output of the graph */
-	double *rank;                /* (n) */
-	uint32_t *hold;              /* (n) as in sched_hold; NULL: no holds */
+	const double *rank;          /* (n) the timeliner's */
+	const uint32_t *hold;        /* (n) as in sched_hold; NULL: no holds; the timeliner's */
 	struct sched_costs costs;
 	struct timeliner *timeliner;
 	const struct timeline *tl;   /* predicted; the timeliner's */

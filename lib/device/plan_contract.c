@@ -3,13 +3,8 @@
 #include "device/plan_build.h"
 
 #include "graph/segment.h"
-#include "sched/order.h"
 
 #include <string.h>
-
-/* Forward schedules that are tried, and the part of the time by rank that one must be below. */
-enum { ORDER_ROUNDS = 4 };
-static const double WORTH_IT = 0.995;
 
 /* ---- groups before any fusing ---- */
 
@@ -152,15 +147,6 @@ static const double *group_costs(const struct builder *b, const struct contracti
 	return x;
 }
 
-static void rank_groups(struct builder *b, struct contraction *c)
-{
-	double *task_s = ARENA_NEWN(b->a, double, c->n);
-	double *use_s = ARENA_NEWN(b->a, double, c->dag.n_uses);
-	c->rank = ARENA_NEWN(b->a, double, c->n);
-	sched_mean_costs(&c->dag, c->costs.task_s, &c->costs.links, task_s, use_s);
-	sched_upward_rank(&c->dag, task_s, use_s, c->rank);
-}
-
 /* A step that the device of its task cannot run. */
 static int cannot_run(struct builder *b, const struct contraction *c, struct err *e)
 {
@@ -177,45 +163,6 @@ static int cannot_run(struct builder *b, const struct contraction *c, struct err
 		       model_layer(m, m->step_node[s], l, sizeof l), dev_of(b, d)->name, why);
 }
 
-/* Several devices: a schedule that may keep one idle for what matters more, where it is shorter
- * than the one by rank that c->tl has. */
-static void improve(struct builder *b, struct contraction *c, const uint16_t *dev)
-{
-	uint32_t busy = 0;
-	for (uint32_t d = 0; d < n_devices(b); d++)
-		busy += c->tl->busy_s[d] > 0;
-	if (busy < 2)
-		return;
-	struct orderer *o = orderer_new(&c->dag, &c->costs);
-	double *start_s = ARENA_NEWN(b->a, double, c->n), *other_s = ARENA_NEWN(b->a, double, c->n);
-	double *rank = ARENA_NEWN(b->a, double, c->n), by_rank = c->tl->makespan_s;
-	uint32_t *hold = ARENA_NEWN(b->a, uint32_t, c->n);
-	/* From the ranks, and from the schedule that there is. */
-	for (uint32_t i = 0; i < c->n; i++)
-		rank[i] = -c->tl->start_s[i];
-	double s = orderer_run(o, dev, c->rank, ORDER_ROUNDS, start_s);
-	double other = orderer_run(o, dev, rank, ORDER_ROUNDS, other_s);
-	if (other < s) {
-		start_s = other_s;
-		s = other;
-	}
-	if (s < by_rank * WORTH_IT) {
-		orderer_holds(o, dev, start_s, s, rank, hold);
-		timeliner_order(c->timeliner, rank, hold);
-		c->hold = hold;
-		/* With copies that wait for each other it may be worse after all. */
-		if (timeline_run(c->timeliner, dev, &c->tl) == TIMELINE_OK &&
-		    c->tl->makespan_s < by_rank) {
-			c->rank = rank;
-		} else {
-			c->hold = NULL;
-			timeliner_order(c->timeliner, c->rank, NULL);
-			(void)timeline_run(c->timeliner, dev, &c->tl);
-		}
-	}
-	orderer_free(o);
-}
-
 static int schedule(struct builder *b, struct contraction *c, struct err *e)
 {
 	uint16_t *dev = ARENA_NEWN(b->a, uint16_t, c->n);
@@ -223,13 +170,14 @@ static int schedule(struct builder *b, struct contraction *c, struct err *e)
 	build_dag(b, c);
 	c->costs = b->p->costs;
 	c->costs.task_s = group_costs(b, c);
-	rank_groups(b, c);
+	c->costs.policy = SCHED_IMPROVED;
 	for (uint32_t i = 0; i < c->n; i++)
 		dev[i] = (uint16_t)c->group[i].dev;
 	c->timeliner = timeliner_new(&c->dag, &c->costs, true);
 	if (timeline_run(c->timeliner, dev, &c->tl) != TIMELINE_OK)
 		return cannot_run(b, c, e);
-	improve(b, c, dev);
+	c->rank = c->tl->rank;
+	c->hold = c->tl->hold;
 	return 0;
 }
 

@@ -85,8 +85,9 @@ void sched_upward_rank(const struct sched_dag *d, const double *task_s, const do
 /* ---- a run ---- */
 
 enum sched_policy {
-	SCHED_RANK,   /* the ready task of the highest rank */
-	SCHED_FIFO    /* the task that became ready first, then rank */
+	SCHED_RANK,      /* the ready task of the highest rank */
+	SCHED_FIFO,      /* the task that became ready first, then rank */
+	SCHED_IMPROVED   /* by rank, unless a better order is found (improve.h): as devrun's plans */
 };
 
 struct sched_copy {

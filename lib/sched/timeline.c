@@ -1,7 +1,7 @@
 /* timeline.c - a virtual clock for the list scheduler. */
 #include <string.h>
 
-#include "sched/timeline.h"
+#include "sched/improve.h"
 
 /* What ends when.  Copies are numbered behind the tasks. */
 struct event {
@@ -13,7 +13,9 @@ struct timeliner {
 	const struct sched_dag *d;
 	const struct sched_costs *c;
 	uint32_t k;
+	double *rank;            /* (n) upward ranks */
 	struct sched *sched;
+	struct improver *improver;   /* SCHED_IMPROVED */
 	struct event *heap;      /* min-heap by time; at most one event per running task or copy */
 	uint32_t n_events;
 	bool *dev_busy;          /* (k) */
@@ -22,30 +24,38 @@ struct timeliner {
 	struct timeline t;
 };
 
+static enum sched_policy list_policy(const struct sched_costs *c)
+{
+	return c->policy == SCHED_FIFO ? SCHED_FIFO : SCHED_RANK;
+}
+
 struct timeliner *timeliner_new(const struct sched_dag *d, const struct sched_costs *c,
 				bool keep_schedule)
 {
 	struct timeliner *x = MEM_NEW(struct timeliner);
-	double *task_s = MEM_NEWN(double, d->n), *rank = MEM_NEWN(double, d->n);
+	double *task_s = MEM_NEWN(double, d->n);
 	double *use_s = MEM_NEWN(double, d->n_uses);
 	uint32_t k = c->links.k;
 
 	x->d = d;
 	x->c = c;
 	x->k = k;
-	x->keep_schedule = keep_schedule;
+	x->keep_schedule = keep_schedule || c->policy == SCHED_IMPROVED;
+	x->rank = MEM_NEWN(double, d->n);
 	sched_mean_costs(d, c->task_s, &c->links, task_s, use_s);
-	sched_upward_rank(d, task_s, use_s, rank);
-	x->sched = sched_new(d, k, rank, c->policy);
+	sched_upward_rank(d, task_s, use_s, x->rank);
+	x->sched = sched_new(d, k, x->rank, list_policy(c));
+	x->t.rank = x->rank;
+	if (c->policy == SCHED_IMPROVED)
+		x->improver = improver_new(d, c);
 	mem_free(task_s);
 	mem_free(use_s);
-	mem_free(rank);
 	x->heap = MEM_NEWN(struct event, (size_t)d->n_uses + k + 1);
 	x->dev_busy = MEM_NEWN(bool, k);
 	x->link_busy = MEM_NEWN(bool, (size_t)k * k);
 	x->t.busy_s = MEM_NEWN(double, k);
 	x->t.peak_bytes = MEM_NEWN(uint64_t, k);
-	if (keep_schedule) {
+	if (x->keep_schedule) {
 		x->t.start_s = MEM_NEWN(double, d->n);
 		x->t.end_s = MEM_NEWN(double, d->n);
 		x->t.copy_start_s = MEM_NEWN(double, d->n_uses);
@@ -60,18 +70,24 @@ void timeliner_free(struct timeliner *x)
 	if (!x)
 		return;
 	void *owned[] = {x->heap, x->dev_busy, x->link_busy, x->t.busy_s, x->t.peak_bytes,
-			 x->t.start_s, x->t.end_s, x->t.copy_start_s, x->t.copy_end_s, x->t.copy};
+			 x->t.start_s, x->t.end_s, x->t.copy_start_s, x->t.copy_end_s, x->t.copy, x->rank};
 	for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
 		mem_free(owned[i]);
 	sched_free(x->sched);
+	improver_free(x->improver);
 	mem_free(x);
 }
 
-void timeliner_order(struct timeliner *x, const double *rank, const uint32_t *hold)
+/* From the next run on: tasks by descending rank, held up as in sched_hold. */
+static void follow(struct timeliner *x, const double *rank, const uint32_t *hold)
 {
+	if (x->t.rank == rank)
+		return;
 	sched_free(x->sched);
-	x->sched = sched_new(x->d, x->k, rank, x->c->policy);
+	x->sched = sched_new(x->d, x->k, rank, list_policy(x->c));
 	sched_hold(x->sched, hold);
+	x->t.rank = rank;
+	x->t.hold = hold;
 }
 
 /* ---- events ---- */
@@ -174,12 +190,11 @@ static void end_event(struct timeliner *x, const uint16_t *device, struct event 
 	sched_copy_done(x->sched, ev.what - x->d->n);
 }
 
-enum timeline_status timeline_run(struct timeliner *x, const uint16_t *device,
-				  const struct timeline **out)
+/* A schedule in the order that x follows now. */
+static enum timeline_status run(struct timeliner *x, const uint16_t *device)
 {
 	double now = 0;
 
-	*out = &x->t;
 	x->n_events = 0;
 	x->t.makespan_s = 0;
 	memset(x->dev_busy, 0, x->k * sizeof(*x->dev_busy));
@@ -204,4 +219,23 @@ enum timeline_status timeline_run(struct timeliner *x, const uint16_t *device,
 	for (uint32_t i = 0; i < x->k; i++)
 		x->t.peak_bytes[i] = sched_peak_bytes(x->sched, i);
 	return TIMELINE_OK;
+}
+
+enum timeline_status timeline_run(struct timeliner *x, const uint16_t *device,
+				  const struct timeline **out)
+{
+	*out = &x->t;
+	follow(x, x->rank, NULL);
+	enum timeline_status s = run(x, device);
+	if (s != TIMELINE_OK || !x->improver || !improver_run(x->improver, device, &x->t))
+		return s;
+	double by_rank = x->t.makespan_s;
+
+	follow(x, improver_rank(x->improver), improver_hold(x->improver));
+	s = run(x, device);
+	/* With copies that wait for each other it may be worse after all. */
+	if (s == TIMELINE_OK && x->t.makespan_s < by_rank)
+		return s;
+	follow(x, x->rank, NULL);
+	return run(x, device);
 }

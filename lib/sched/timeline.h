@@ -32,6 +32,8 @@ struct timeline {
 	double *busy_s;          /* (k) computing */
 	uint64_t *peak_bytes;    /* (k) tensors and copies alone */
 	uint32_t bad_task, bad_dev;
+	const double *rank;      /* (n) tasks went by descending rank */
+	const uint32_t *hold;    /* (n) as in sched_hold; NULL: nothing was held up */
 	/* The schedule, when asked for. */
 	double *start_s, *end_s;              /* (n) */
 	double *copy_start_s, *copy_end_s;    /* (n_copies; room for n_uses) */
@@ -44,10 +46,6 @@ struct timeliner;
 struct timeliner *timeliner_new(const struct sched_dag *d, const struct sched_costs *c,
 				bool keep_schedule);
 void timeliner_free(struct timeliner *x);
-
-/* From the next run on: tasks by descending rank (n) instead of by upward rank, and held up as in
- * sched_hold.  hold (n) is borrowed, rank is read now. */
-void timeliner_order(struct timeliner *x, const double *rank, const uint32_t *hold);
 
 /* Schedule a placement (n).  The result is x's own, valid until the next run. */
 enum timeline_status timeline_run(struct timeliner *x, const uint16_t *device,
