@@ -9,15 +9,15 @@
 #include "base/opt.h"
 #include "base/rng.h"
 #include "graph/placerec.h"
-#include "place/inputs.h"
+#include "place/options.h"
 #include "stream/filter.h"
 
 static const char DEFAULT_SPEC[] = "paper";
 
 struct options {
-	const char *spec, *devices;
-	bool probe, fixed, contention, overlap, fifo;
-	int rules;                   /* enum place_rules */
+	struct place_options sim;
+	const char *devices;
+	bool probe, fixed;
 	double noise;
 };
 
@@ -53,6 +53,8 @@ static int probe_devices(struct state *s, struct devs *d, struct err *e)
 	}
 	d->types = ARENA_NEWN(s->record, const char *, d->k);
 	d->mem_bytes = ARENA_NEWN(s->record, uint64_t, d->k);
+	d->watts = ARENA_NEWN(s->record, double, d->k);
+	d->idle_watts = ARENA_NEWN(s->record, double, d->k);
 	for (uint32_t i = 0; i < d->k; i++) {
 		const struct device_spec *x = spec_find(spec, d->names[i]);
 
@@ -61,6 +63,8 @@ static int probe_devices(struct state *s, struct devs *d, struct err *e)
 				       d->names[i], s->in.spec_list);
 		d->types[i] = x->type;
 		d->mem_bytes[i] = x->mem_bytes;
+		d->watts[i] = x->watts;
+		d->idle_watts[i] = x->idle_watts;
 	}
 	return 0;
 }
@@ -79,7 +83,8 @@ static void probe_links(struct state *s, struct devs *d)
 			if (i != j && l.latency_s[at] >= 0)
 				d->link[d->n_links++] = (struct dev_link){
 					.src = i, .dst = j, .latency_s = l.latency_s[at],
-					.bytes_per_s = l.bytes_per_s[at]};
+					.bytes_per_s = l.bytes_per_s[at],
+					.j_per_byte = j_per_byte[at]};
 		}
 }
 
@@ -290,32 +295,20 @@ static const char *details(struct arena *a)
 
 int main(int argc, char **argv)
 {
-	struct options o = {.contention = true, .overlap = true};
+	struct options o = {.sim = PLACE_OPTIONS_INIT};
 	struct opt_common common = OPT_COMMON_INIT;
 	struct err e = ERR_INIT;
 	struct filter f;
 	const struct opt opts[] = {
-		{"spec", 's', OPT_TEXT, &o.spec, "LIST",
-		 "device specification: files or presets (with --probe: default paper)", 0, 0, NULL,
-		 NULL},
 		{"probe", 'p', OPT_FLAG, &o.probe, NULL,
 		 "add the devices and their costs to a stream with a graph", 0, 0, NULL, NULL},
 		{"devices", 'D', OPT_TEXT, &o.devices, "LIST",
 		 "with --probe: only these; NAME:X is one more device like NAME", 0, 0, NULL, NULL},
-		{"model", 0, OPT_CHOICE, &o.rules, "MODEL",
-		 "what is predicted: the schedule's makespan, or the latency or time per sample of\n"
-		 "dnn-partitioning (Tarnawski et al. 2020; json2dag reads its instances)", 0, 0,
-		 place_rules_names, NULL},
+		PLACE_OPTIONS(o.sim),
 		{"noise", 0, OPT_REAL, &o.noise, "SIGMA",
 		 "multiply each latency by exp(SIGMA z), z standard normal", 0, 10, NULL, NULL},
 		{"fixed", 0, OPT_FLAG, &o.fixed, NULL,
 		 "no simulation: a latency drawn from seed and placement", 0, 0, NULL, NULL},
-		{"contention", 0, OPT_FLAG, &o.contention, NULL,
-		 "copies on one link wait for each other", 0, 0, NULL, NULL},
-		{"overlap", 0, OPT_FLAG, &o.overlap, NULL,
-		 "devices compute while they copy", 0, 0, NULL, NULL},
-		{"fifo", 0, OPT_FLAG, &o.fifo, NULL,
-		 "devices take sets first come, first served instead of by rank", 0, 0, NULL, NULL},
 		{0}};
 	struct arena *help = arena_new();
 	const struct opt_program program = {
@@ -329,11 +322,7 @@ int main(int argc, char **argv)
 	if (rc <= 0 || check_options(&o, &e) < 0)
 		return opt_finish(rc <= 0 ? rc : -1, &e);
 	struct state s = {.o = &o, .common = &common, .record = arena_new(), .arena = arena_new()};
-	rc = place_inputs_init(&s.in, o.spec || !o.probe ? o.spec : DEFAULT_SPEC, &e);
-	s.in.contention = o.contention;
-	s.in.overlap = o.overlap;
-	s.in.rules = (enum place_rules)o.rules;
-	s.in.policy = o.fifo ? SCHED_FIFO : SCHED_RANK;
+	rc = place_options_inputs(&o.sim, o.probe ? DEFAULT_SPEC : NULL, &s.in, &e);
 	if (rc == 0) {
 		rc = filter_open(&f, first < argc ? argv[first] : "-", &common, argc, argv, &e);
 		if (rc == 0)

@@ -8,8 +8,8 @@
 #include "base/msg.h"
 #include "base/opt.h"
 #include "graph/placerec.h"
-#include "place/inputs.h"
 #include "place/method.h"
+#include "place/options.h"
 #include "place/units.h"
 #include "stream/filter.h"
 
@@ -17,14 +17,14 @@ static const char *const draws[] = {"mixed", "biased", "uniform", NULL};
 enum { MAX_SAMPLES = 1 << 24, MAX_THREADS = 1024 };
 
 struct options {
-	const char *spec, *devices;
+	struct place_options sim;
+	const char *devices;
 	const struct place_method *method;
 	const char *arg;             /* of the method */
 	int64_t samples, evals, threads;
 	double budget_s;
 	int draw;                    /* enum method_draw */
-	int rules;                   /* enum place_rules */
-	bool list, contention, overlap;
+	bool list;
 };
 
 struct state {
@@ -171,11 +171,8 @@ static int run(struct state *s, const char *path, int argc, char **argv, struct 
 {
 	const struct options *o = s->o;
 	struct filter f;
-	int rc = place_inputs_init(&s->in, o->spec, e);
+	int rc = place_options_inputs(&o->sim, NULL, &s->in, e);
 
-	s->in.contention = o->contention;
-	s->in.overlap = o->overlap;
-	s->in.rules = (enum place_rules)o->rules;
 	if (rc == 0)
 		rc = filter_open(&f, path, s->common, argc, argv, e);
 	if (rc == 0)
@@ -186,7 +183,7 @@ static int run(struct state *s, const char *path, int argc, char **argv, struct 
 
 int main(int argc, char **argv)
 {
-	struct options o = {.samples = 1, .evals = 500, .threads = 1, .contention = true, .overlap = true};
+	struct options o = {.samples = 1, .threads = 1, .sim = PLACE_OPTIONS_INIT};
 	struct opt_common common = OPT_COMMON_INIT;
 	struct err e = ERR_INIT;
 	const struct opt opts[] = {
@@ -204,15 +201,8 @@ int main(int argc, char **argv)
 		 1e7, NULL, NULL},
 		{"threads", 't', OPT_INT, &o.threads, "N", "anneal: chains that run at once", 1, MAX_THREADS,
 		 NULL, NULL},
-		{"model", 0, OPT_CHOICE, &o.rules, "MODEL", "what is minimised, as in devsim", 0, 0,
-		 place_rules_names, NULL},
-		{"spec", 's', OPT_TEXT, &o.spec, "LIST", "device specification, as in devsim", 0, 0, NULL,
-		 NULL},
 		{"devices", 'D', OPT_TEXT, &o.devices, "LIST", "place on these devices", 0, 0, NULL, NULL},
-		{"contention", 0, OPT_FLAG, &o.contention, NULL,
-		 "in simulations, copies on one link wait for each other", 0, 0, NULL, NULL},
-		{"overlap", 0, OPT_FLAG, &o.overlap, NULL,
-		 "in simulations, devices compute while they copy", 0, 0, NULL, NULL},
+		PLACE_OPTIONS(o.sim),
 		{0}};
 	struct arena *help = arena_new();
 	const struct opt_program program = {

@@ -35,7 +35,7 @@ change() {
 	devsim --probe -D cpu:0,cpu:1,gpu g.mp > three.mp
 	py '
 		d = [m for k, m in read("three.mp") if k == "devs"][0]
-		assert d["names"] == ["cpu:0", "cpu:1", "gpu"] and len(d["links"]) == 4, d["links"]
+		assert d["names"] == ["cpu:0", "cpu:1", "gpu"] and len(d["links"]) == 6, d["links"]
 	'
 	run -2 devsim --probe -D tpu g.mp
 	[[ "$output" == *"device 'tpu' is not in the specification"* ]]
@@ -168,7 +168,7 @@ change() {
 	devsim r.mp > a.mp
 	devsim --no-contention r.mp > b.mp
 	devsim --no-overlap r.mp > c.mp
-	devsim --fifo r.mp > d.mp
+	devsim --order fifo r.mp > d.mp
 	py '
 		a, b, c, d = ([m["lat_s"] for m in runs(f)] for f in ("a.mp", "b.mp", "c.mp", "d.mp"))
 		assert sum(b) < sum(a) < sum(c) and a != d

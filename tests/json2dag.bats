@@ -39,7 +39,7 @@ refused() {
 		assert array(d["mask"]).tolist() == [[1, 1], [1, 1], [1, 1], [0, 1]] and "together" not in d
 		assert [(l["src"], l["dst"], l["latency_s"]) for l in d["links"]] == [(0, 1, 2), (1, 0, 1)]
 		assert array(c["set_s"]).tolist() == [[.5, .5], [1, 2], [4, 4], [-1, 1]]
-		assert list(array(c["set_mem"])) == [0, 100, 0, 0] and c["contention"] and c["overlap"] and not c["fifo"]
+		assert list(array(c["set_mem"])) == [0, 100, 0, 0] and c["contention"] and c["overlap"] and c["order"] == "rank"
 	'
 }
 

@@ -10,18 +10,25 @@
 #include "place/spec.h"
 #include "stream/rec.h"
 
+/* Which ready task a device takes.  RECORDED: as the cost record says, else by rank. */
+enum place_order { PLACE_ORDER_RECORDED, PLACE_ORDER_RANK, PLACE_ORDER_FIFO };
+extern const char *const place_order_names[];   /* as options and records have them; NULL ends */
+
 /* What a cost record may say besides times. */
 struct place_cost_extra {
 	uint64_t *set_mem;           /* (n_sets) bytes that a set holds all the time; NULL: none */
 	double *move_s;              /* (n_sets) dnn-partitioning's transfers; NULL: not told */
-	bool has_rules;              /* the next three are told */
-	bool contention, overlap, fifo;
+	bool has_rules;              /* the next two are told */
+	bool contention, overlap;
+	enum place_order order;      /* RECORDED: not told */
 };
 
 struct place_inputs {
 	const char *spec_list;       /* --spec; NULL: not given */
 	bool contention, overlap;    /* false: off, whatever the cost record says */
-	enum sched_policy policy;
+	enum place_order order;
+	struct place_objective objective;
+	const char *watts_list;      /* NAME=BUSY/IDLE,...; NULL: not given */
 
 	struct spec spec;            /* n_devs 0: not loaded */
 	struct graph *g;             /* NULL: not seen yet */
@@ -48,9 +55,11 @@ int place_inputs_take(struct place_inputs *x, const struct rec *r, struct err *e
 void place_inputs_reset(struct place_inputs *x);
 
 /* The model for placements on these devices; graph and names are borrowed, memory from a.
- * Costs and links are those of --spec when it was given, else of the stream; memory limits and
- * masks of the stream's devs where it has them, else of --spec.
- * Without links in the stream: 10 us and 1e10 bytes/s between any two. */
+ * Costs, links and watts are those of --spec when it was given, else of the stream; memory limits
+ * and masks of the stream's devs where it has them, else of --spec; watts_list has the last word
+ * on watts, for NAME itself or all NAME:X.
+ * Without links in the stream: 10 us and 1e10 bytes/s between any two.
+ * -1: ST_USAGE, no costs, or an objective of energy and a device without watts; ST_INPUT. */
 int place_inputs_model(struct place_inputs *x, const char *const *names, uint32_t k,
 		       struct arena *a, struct place_model *m, struct err *e) MUST_CHECK;
 

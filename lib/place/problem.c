@@ -317,7 +317,7 @@ static int write_cost(const struct problem *p, const uint32_t *order, const stru
 	uint64_t *mem = ARENA_NEWN(g->arena, uint64_t, n);
 	struct place_cost_extra x = {.set_mem = mem, .move_s = move_s, .has_rules = true,
 				     .contention = p->contention, .overlap = p->overlap,
-				     .fifo = p->fifo};
+				     .order = p->fifo ? PLACE_ORDER_FIFO : PLACE_ORDER_RANK};
 
 	for (uint32_t v = 0; v < n; v++) {
 		memcpy(set_s + (size_t)v * k, p->cost_s + (size_t)order[v] * k, k * sizeof(*set_s));

@@ -28,7 +28,7 @@ struct problem {
 	uint32_t *together;          /* (n) equal values share a device; NULL: no such pair */
 	uint32_t n_edges;
 	struct problem_edge *edge;
-	bool contention, overlap, fifo;   /* how it is scheduled (sched.h) */
+	bool contention, overlap, fifo;   /* how it is scheduled (sched.h); fifo: else by rank */
 };
 
 /* From JSON in either form, told apart by their keys: the general form (`devices`) or that of

@@ -1,0 +1,262 @@
+/* inputs_model.c - what was gathered becomes a model. */
+#include <math.h>
+#include <string.h>
+
+#include "base/opt.h"
+#include "place/inputs.h"
+
+static const double DEFAULT_LATENCY_S = 10e-6, DEFAULT_BYTES_PER_S = 1e10;
+enum { MAX_DNNPART_SETS = 60000 };
+
+/* ---- costs, links and rules ---- */
+
+/* The device that the records know for `name`: itself, and for the dnnpart models, whose devices
+ * come in kinds, the first that has its name up to a ':'. */
+static const char *known_as(const struct place_inputs *x, const char *name)
+{
+	size_t n = strcspn(name, ":");
+
+	if (x->rules == PLACE_SCHEDULE || !x->has_devs || devs_find(&x->devs, name) >= 0)
+		return name;
+	for (uint32_t i = 0; i < x->devs.k; i++)
+		if (strncmp(x->devs.names[i], name, n) == 0 && x->devs.names[i][n] == ':')
+			return x->devs.names[i];
+	return name;
+}
+
+static int recorded_costs(const struct place_inputs *x, const char *const *names, uint32_t k,
+			  double *set_s, struct err *e)
+{
+	if (!x->cost_k)
+		return err_set(e, ST_USAGE, "no costs; give --spec FILE or PRESET, or put "
+			       "'devsim --probe' in front");
+	for (uint32_t dev = 0; dev < k; dev++) {
+		uint32_t from = 0;
+
+		while (from < x->cost_k && strcmp(x->cost_names[from], known_as(x, names[dev])) != 0)
+			from++;
+		if (from == x->cost_k)
+			return err_set(e, ST_INPUT, "no costs for device '%s'; "
+				       "--spec would give them", names[dev]);
+		for (uint32_t s = 0; s < x->g->n_sets; s++)
+			set_s[(size_t)s * k + dev] = x->cost_s[(size_t)s * x->cost_k + from];
+	}
+	return 0;
+}
+
+/* The record's savings, by the devices asked for. */
+static void recorded_savings(const struct place_inputs *x, const char *const *names, uint32_t k,
+			     struct arena *a, struct place_savings *out)
+{
+	*out = x->saved;
+	out->saved_s = ARENA_NEWN(a, double, (size_t)out->n * k);
+	for (uint32_t dev = 0; dev < k; dev++)
+		for (uint32_t from = 0; from < x->cost_k; from++)
+			for (uint32_t i = 0; strcmp(x->cost_names[from], names[dev]) == 0 && i < out->n;
+			     i++)
+				out->saved_s[(size_t)i * k + dev] =
+					x->saved.saved_s[(size_t)i * x->cost_k + from];
+}
+
+/* Sets that the stream's devs says cannot run get a negative cost. */
+static void apply_mask(const struct place_inputs *x, const char *const *names, uint32_t k,
+		       double *set_s)
+{
+	const struct devs *d = &x->devs;
+
+	if (!x->has_devs || !d->mask || d->graph != x->g->digest || d->n_sets != x->g->n_sets)
+		return;
+	for (uint32_t dev = 0; dev < k; dev++) {
+		int row = devs_find(d, known_as(x, names[dev]));
+
+		for (uint32_t s = 0; row >= 0 && s < x->g->n_sets; s++)
+			if (!d->mask[(size_t)s * d->k + (uint32_t)row])
+				set_s[(size_t)s * k + dev] = -1;
+	}
+}
+
+static void recorded_links(const struct place_inputs *x, const char *const *names, uint32_t k,
+			   struct arena *a, struct sched_links *out, double *j_per_byte)
+{
+	const struct devs *d = &x->devs;
+	bool told = x->has_devs && d->links_told;
+
+	out->k = k;
+	out->latency_s = ARENA_NEWN(a, double, (size_t)k * k);
+	out->bytes_per_s = ARENA_NEWN(a, double, (size_t)k * k);
+	for (size_t i = 0; i < (size_t)k * k; i++) {
+		bool same = i / k == i % k;
+
+		out->latency_s[i] = same ? 0 : told ? -1 : DEFAULT_LATENCY_S;
+		out->bytes_per_s[i] = same || told ? INFINITY : DEFAULT_BYTES_PER_S;
+	}
+	for (uint32_t i = 0; told && i < d->n_links; i++) {
+		const struct dev_link *l = &d->link[i];
+
+		for (uint32_t s = 0; s < k; s++)
+			for (uint32_t t = 0; t < k; t++)
+				if (s != t && strcmp(names[s], d->names[l->src]) == 0 &&
+				    strcmp(names[t], d->names[l->dst]) == 0) {
+					out->latency_s[(size_t)s * k + t] = l->latency_s;
+					out->bytes_per_s[(size_t)s * k + t] = l->bytes_per_s;
+					j_per_byte[(size_t)s * k + t] = l->j_per_byte;
+				}
+	}
+}
+
+static enum sched_policy policy_of(enum place_order order)
+{
+	return order == PLACE_ORDER_FIFO ? SCHED_FIFO : SCHED_RANK;
+}
+
+/* Types of devices, sets that stay together, and what the cost record says besides times. */
+static void recorded_rules(const struct place_inputs *x, const char *const *names, uint32_t k,
+			   struct arena *a, struct place_setup *s)
+{
+	const struct devs *d = &x->devs;
+	const struct place_cost_extra *y = &x->extra;
+	const char **types = ARENA_NEWN(a, const char *, k);
+
+	for (uint32_t i = 0; i < k; i++) {
+		int row = x->has_devs ? devs_find(d, known_as(x, names[i])) : -1;
+
+		types[i] = row >= 0 ? d->types[row] : "model";
+	}
+	s->types = types;
+	s->rules = x->rules;
+	s->set_mem = y->set_mem;
+	s->move_s = y->move_s;
+	if (x->has_devs && d->together && d->graph == x->g->digest && d->n_sets == x->g->n_sets)
+		s->together = d->together;
+	s->contention &= !y->has_rules || y->contention;
+	s->overlap &= !y->has_rules || y->overlap;
+	s->policy = policy_of(x->order != PLACE_ORDER_RECORDED ? x->order : y->order);
+}
+
+static uint64_t memory_limit(const struct place_inputs *x, const char *name)
+{
+	int row = x->has_devs ? devs_find(&x->devs, known_as(x, name)) : -1;
+	const struct device_spec *d = spec_find(&x->spec, name);
+
+	if (row >= 0 && x->devs.mem_bytes[row])
+		return x->devs.mem_bytes[row];
+	return d ? d->mem_bytes : 0;
+}
+
+/* ---- watts ---- */
+
+/* The item of watts_list that names the device, best: "cpu:0=..." before "cpu=...". */
+static const char *listed_watts(const char *list, const char *name)
+{
+	const char *found = NULL;
+
+	for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+		size_t n = strcspn(at, "=,");
+
+		if (at[n] != '=')
+			continue;
+		if (strlen(name) == n && strncmp(at, name, n) == 0)
+			return at;
+		if (strcspn(name, ":") == n && strncmp(at, name, n) == 0)
+			found = at;
+	}
+	return found;
+}
+
+/* NAME=BUSY/IDLE, up to a comma; IDLE may be left out: 0. */
+static int read_watts(const char *item, double *busy, double *idle, struct arena *a, struct err *e)
+{
+	char *text = arena_strndup(a, item, strcspn(item, ","));
+	char *first = strchr(text, '=') + 1, *second = strchr(first, '/');
+
+	if (second)
+		*second++ = 0;
+	if (opt_real(first, "watts", 0, 1e9, busy, e) < 0)
+		return -1;
+	*idle = 0;
+	return second ? opt_real(second, "idle watts", 0, 1e9, idle, e) : 0;
+}
+
+static int power_of(const struct place_inputs *x, const char *const *names, uint32_t k,
+		    struct arena *a, struct place_power *p, struct err *e)
+{
+	double *watts = ARENA_NEWN(a, double, k), *idle = ARENA_NEWN(a, double, k);
+
+	for (uint32_t i = 0; i < k; i++) {
+		const struct device_spec *d = spec_find(&x->spec, names[i]);
+		const char *item = x->watts_list ? listed_watts(x->watts_list, names[i]) : NULL;
+		int row = x->has_devs && x->devs.watts ? devs_find(&x->devs, names[i]) : -1;
+
+		if (item) {
+			if (read_watts(item, &watts[i], &idle[i], a, e) < 0)
+				return -1;
+		} else if (x->spec.n_devs) {
+			watts[i] = d ? d->watts : 0;
+			idle[i] = d ? d->idle_watts : 0;
+		} else if (row >= 0) {
+			watts[i] = x->devs.watts[row];
+			idle[i] = x->devs.idle_watts[row];
+		}
+		if (x->objective.energy > 0 && watts[i] == 0)
+			return err_set(e, ST_USAGE, "no watts for device '%s', without which there is no "
+				       "energy; --watts, --spec or the devs record give them", names[i]);
+	}
+	p->watts = watts;
+	p->idle_watts = idle;
+	return 0;
+}
+
+/* ---- the model ---- */
+
+int place_inputs_model(struct place_inputs *x, const char *const *names, uint32_t k,
+		       struct arena *a, struct place_model *m, struct err *e)
+{
+	struct place_setup s = {.k = k, .names = names, .contention = x->contention,
+				.overlap = x->overlap, .objective = x->objective};
+	double *set_s = ARENA_NEWN(a, double, (size_t)x->g->n_sets * k);
+	uint64_t *limit = ARENA_NEWN(a, uint64_t, k);
+	double *j_per_byte = ARENA_NEWN(a, double, (size_t)k * k);
+	int rc;
+
+	if (x->spec.n_devs) {
+		rc = place_spec_costs(x->g, &x->spec, names, k, set_s, e);
+		spec_links(&x->spec, names, k, a, &s.links, &j_per_byte);
+	} else {
+		rc = recorded_costs(x, names, k, set_s, e);
+		recorded_links(x, names, k, a, &s.links, j_per_byte);
+		recorded_savings(x, names, k, a, &s.saved);
+	}
+	s.power.j_per_byte = j_per_byte;
+	if (rc < 0 || power_of(x, names, k, a, &s.power, e) < 0)
+		return -1;
+	apply_mask(x, names, k, set_s);
+	for (uint32_t i = 0; i < k; i++)
+		limit[i] = memory_limit(x, names[i]);
+	s.set_s = set_s;
+	s.mem_limit = limit;
+	recorded_rules(x, names, k, a, &s);
+	if (s.rules != PLACE_SCHEDULE && !s.move_s)
+		return err_set(e, ST_INPUT, "no move_s in a cost record, which the dnnpart models need; "
+			       "json2dag writes it from an instance of dnn-partitioning");
+	if (s.rules != PLACE_SCHEDULE && x->g->n_sets > MAX_DNNPART_SETS)
+		return err_set(e, ST_INPUT, "%u sets; the dnnpart models take at most %d", x->g->n_sets,
+			       MAX_DNNPART_SETS);
+	return place_model_init(m, x->g, &s, a, e);
+}
+
+void place_inputs_masks(struct place_inputs *x, const char *const *names, uint32_t k,
+			struct arena *a, struct place_model *m)
+{
+	double *set_s = ARENA_NEWN(a, double, (size_t)x->g->n_sets * k);
+	struct place_setup s = {0};
+	struct err none = ERR_INIT;
+
+	/* Devices that the cost record does not name keep their zeros. */
+	if (recorded_costs(x, names, k, set_s, &none) < 0)
+		err_clear(&none);
+	apply_mask(x, names, k, set_s);
+	recorded_rules(x, names, k, a, &s);
+	*m = (struct place_model){.g = x->g, .k = k, .n_sets = x->g->n_sets, .names = names,
+				  .set_s = set_s, .types = s.types};
+	place_model_together(m, s.together, a);
+}
