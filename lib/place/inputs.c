@@ -4,7 +4,7 @@
 #include "graph/graphrec.h"
 #include "place/inputs.h"
 
-const char *const place_order_names[] = {"recorded", "rank", "fifo", NULL};
+const char *const place_order_names[] = {"recorded", "rank", "fifo", "improved", NULL};
 #define MAX_SET_BYTES (UINT64_C(1) << 62)
 
 int place_inputs_init(struct place_inputs *x, const char *spec_list, struct err *e)

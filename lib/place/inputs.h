@@ -11,7 +11,8 @@
 #include "stream/rec.h"
 
 /* Which ready task a device takes.  RECORDED: as the cost record says, else by rank. */
-enum place_order { PLACE_ORDER_RECORDED, PLACE_ORDER_RANK, PLACE_ORDER_FIFO };
+enum place_order { PLACE_ORDER_RECORDED, PLACE_ORDER_RANK, PLACE_ORDER_FIFO,
+		   PLACE_ORDER_IMPROVED };
 extern const char *const place_order_names[];   /* as options and records have them; NULL ends */
 
 /* What a cost record may say besides times. */

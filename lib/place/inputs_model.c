@@ -106,7 +106,8 @@ static void recorded_links(const struct place_inputs *x, const char *const *name
 
 static enum sched_policy policy_of(enum place_order order)
 {
-	return order == PLACE_ORDER_FIFO ? SCHED_FIFO : SCHED_RANK;
+	return order == PLACE_ORDER_FIFO ? SCHED_FIFO :
+	       order == PLACE_ORDER_IMPROVED ? SCHED_IMPROVED : SCHED_RANK;
 }
 
 /* Types of devices, sets that stay together, and what the cost record says besides times. */

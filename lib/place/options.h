@@ -28,7 +28,8 @@ struct place_options {
 	 "NAME:X, too); else from --spec or the stream", 0, 0, NULL, NULL}, \
 	{"order", 0, OPT_CHOICE, &(o).order, "HOW", \
 	 "which ready operation a device takes: that of the highest upward rank, the one\n" \
-	 "that became ready first, or what the costs were recorded for (else rank)", \
+	 "that became ready first, what devrun's plans do (improved: an order searched for\n" \
+	 "this placement), or what the costs were recorded for (else rank)", \
 	 0, 0, place_order_names, NULL}, \
 	{"model", 0, OPT_CHOICE, &(o).rules, "MODEL", \
 	 "the list schedule, or the latency or time per sample of dnn-partitioning\n" \
