@@ -194,13 +194,13 @@ int main(int argc, char **argv)
 		{"draw", 0, OPT_CHOICE, &o.draw, "HOW",
 		 "random: devices equally likely (uniform), by a preference drawn for each\n"
 		 "placement (biased), or both in turn", 0, 0, draws, NULL},
-		{"evals", 0, OPT_INT, &o.evals, "N", "climb, anneal, exact: at most this many simulations", 1,
-		 1e15, NULL, NULL},
+		{"evals", 0, OPT_INT, &o.evals, "N",
+		 "searches: at most this many simulations (0: as many as take some seconds,\n"
+		 "or the whole budget); the same seed then gives the same answer", 0, 1e15, NULL, NULL},
 		{"budget", 0, OPT_REAL, &o.budget_s, "SECONDS",
-		 "anneal, exact: this long instead (0: by --evals, which always gives the\nsame answer)", 0,
+		 "searches: this long, whatever it finds depends on the clock (0: by\n--evals alone)", 0,
 		 1e7, NULL, NULL},
-		{"threads", 't', OPT_INT, &o.threads, "N", "anneal: chains that run at once", 1, MAX_THREADS,
-		 NULL, NULL},
+		{"threads", 't', OPT_INT, &o.threads, "N", "searches: threads", 1, MAX_THREADS, NULL, NULL},
 		{"devices", 'D', OPT_TEXT, &o.devices, "LIST", "place on these devices", 0, 0, NULL, NULL},
 		PLACE_OPTIONS(o.sim),
 		{0}};

@@ -18,6 +18,7 @@
 #include "place/search.h"
 #include "place/units.h"
 
+enum { NODES = 200000 };               /* when nobody says how many */
 static const double EQUAL = 1e-9;      /* relative: not better than that is not better */
 
 struct option {
@@ -268,7 +269,8 @@ static void tree_init(struct tree *x, struct method_run *r)
 	struct arena *a = r->a;
 
 	*x = (struct tree){.r = r, .m = r->m, .d = &r->m->tasks.dag, .k = r->m->k, .best_s = INFINITY,
-			   .cut_s = INFINITY, .limit = r->budget_s > 0 ? UINT64_MAX : r->evals};
+			   .cut_s = INFINITY,
+			   .limit = r->evals ? r->evals : r->budget_s > 0 ? UINT64_MAX : NODES};
 	x->n = x->d->n;
 	place_units_init(&x->u, x->m, a);
 	x->ev = evaluator_new(x->m);
@@ -300,7 +302,7 @@ static void first_answer(struct tree *x)
 	struct method_run r = *x->r;
 
 	r.budget_s = x->r->budget_s / 4;
-	r.evals = x->r->evals / 4 + 1;
+	r.evals = x->limit / 4 + 1;
 	anneal(&r);
 	const struct place_result *p = place_evaluate(x->ev, r.device);
 

@@ -13,9 +13,11 @@ struct method_run {
 	const struct place_model *m;
 	const char *arg;               /* of NAME:ARG; NULL when there is none */
 	uint64_t seed;
-	uint64_t evals;                /* simulations that a search may make, >= 1 */
-	double budget_s;               /* seconds that a search may take instead; 0: not limited */
-	int threads;
+	uint64_t evals;                /* simulations that a search may make; 0: its own default */
+	/* seconds that a search may take: it goes on until then unless evals end it first;
+	 * 0: not limited, and the answer does not depend on the clock */
+	double budget_s;
+	int threads;                   /* answers do not depend on it while budget_s is 0 */
 	uint32_t samples;              /* random: distinct placements */
 	enum method_draw draw;
 	struct arena *a;

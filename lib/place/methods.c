@@ -6,7 +6,7 @@
 #include "place/method.h"
 #include "place/search.h"
 
-enum { MAX_REPEATS = 1000 };
+enum { MAX_REPEATS = 1000, REFINE = 2000 };
 
 const struct place_method place_methods[] = {
 	{"single", "DEVICE", false, false, "every device alone, or only DEVICE", "-", method_single},
@@ -123,23 +123,6 @@ int method_random(struct method_run *r, struct err *e)
 	return rc;
 }
 
-int method_climb(struct method_run *r, struct err *e)
-{
-	struct evaluator *x = evaluator_new(r->m);
-	double start_s = 0, lat_s;
-	int dev = place_best_single(x, &start_s);
-	uint32_t evals = r->evals < UINT32_MAX ? (uint32_t)r->evals : UINT32_MAX;
-
-	if (dev >= 0)
-		all_on(r, (uint32_t)dev);
-	else
-		search_random(r->m, r->seed, 0, false, r->device);
-	uint32_t used = search_climb(x, r->m, r->seed, evals, r->device, &lat_s);
-	snprintf(r->note, sizeof(r->note), "%u evaluations, %.6g s from %.6g s", used, lat_s, start_s);
-	evaluator_free(x);
-	return r->emit(r, e);
-}
-
 int method_heft(struct method_run *r, struct err *e)
 {
 	double makespan_s;
@@ -157,7 +140,7 @@ int method_refine(struct method_run *r, struct err *e)
 	if (search_heft(r->m, r->device, &start_s, e) < 0)
 		return -1;
 	makespan_s = start_s;
-	search_refine(r->m, r->seed, r->evals, r->device, &makespan_s);
+	search_refine(r->m, r->seed, r->evals ? r->evals : REFINE, r->device, &makespan_s);
 	snprintf(r->note, sizeof(r->note), "%.6g s from HEFT's %.6g s", makespan_s, start_s);
 	return r->emit(r, e);
 }

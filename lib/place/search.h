@@ -1,4 +1,4 @@
-/* search.h - parts of methods that others use, too: random placements, hill climbing, HEFT.
+/* search.h - parts of methods that others use, too: random placements, HEFT, its refinement.
  * All respect what a device cannot run and depend on the seed alone. */
 #ifndef HSDAG_PLACE_SEARCH_H
 #define HSDAG_PLACE_SEARCH_H
@@ -8,18 +8,9 @@
 /* Sample `index` of random search.  biased: first a preference for each device is
  * drawn (exponentials of unit rate: uniform on the simplex), then each set's
  * device with it; else all devices are equally likely.  A set takes a device that
- * can run it (any, when none can).  device (n_sets). */
+ * can run it (any, when none can), with all sets that share its device.  device (n_sets). */
 void search_random(const struct place_model *m, uint64_t seed, uint32_t index, bool biased,
 		   uint16_t *device);
-
-/* One-flip hill climbing: device holds the start and receives the best found.
- * Sets that run something are visited round and round in a random order, each is
- * tried on its other devices; a move that is faster stays.  Ends after `evals`
- * evaluations (>= 1, the start included), or when no move of one set helps.
- * Returns the evaluations that were made; *lat_s is the result's latency
- * (INFINITY: no legal placement was seen). */
-uint32_t search_climb(struct evaluator *x, const struct place_model *m, uint64_t seed,
-		      uint32_t evals, uint16_t *device, double *lat_s);
 
 /* HEFT: tasks in order of upward rank, each to the device on which it ends first,
  * insertion into idle gaps allowed; links carry any number of copies at once

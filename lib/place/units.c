@@ -95,7 +95,8 @@ static bool twins(const struct place_units *u, uint32_t x, uint32_t y)
 	const struct place_model *m = u->m;
 	const struct sched_links *l = &m->costs.links;
 
-	if (m->mem_limit[x] != m->mem_limit[y] || strcmp(m->types[x], m->types[y]) != 0 ||
+	if (m->mem_limit[x] != m->mem_limit[y] ||
+	    (m->types && strcmp(m->types[x], m->types[y]) != 0) ||
 	    !same_link(l, x, y, y, x) || !same_column(u, x, y))
 		return false;
 	for (uint32_t z = 0; z < m->k; z++)

@@ -186,7 +186,8 @@ static int begin(struct pool *x, struct err *e)
 	if (search_heft(x->m, r->device, &s, e) < 0)
 		return -1;
 	keep_base(x);
-	for (uint64_t evals = r->evals / 8; evals <= r->evals; evals *= 8) {
+	uint64_t most = r->evals ? r->evals : 500;
+	for (uint64_t evals = most / 8; evals <= most; evals *= 8) {
 		search_refine(x->m, r->seed, evals + 1, r->device, &s);
 		keep_base(x);
 		if (evals == 0 || x->n_bases == BASES)

@@ -5,7 +5,7 @@
 
 #include "graphgen.h"
 #include "op/op.h"
-#include "place/evaluate.h"
+#include "place/point.h"
 #include "place/search.h"
 #include "tap.h"
 
@@ -140,6 +140,26 @@ static void problem_end(struct problem *p)
 }
 
 /* The best of all k^n_sets placements. */
+/* Climb from device, which becomes the result; evaluations that it took. */
+static uint32_t climb(struct problem *x, uint64_t seed, uint64_t evals, uint16_t *device, double *value)
+{
+	struct limits limits = {evals, 0, 0};
+	struct arena *a = arena_new();
+	struct space s;
+	struct point p;
+
+	space_init(&s, &x->m, x->x, a);
+	point_init(&p, &s, dice_new(seed, DICE_CLIMB, 0, 0));
+	point_set(&p, device);
+	point_climb(&p, &limits);
+	uint32_t used = (uint32_t)p.used;
+	memcpy(device, p.device, x->m.n_sets * sizeof(*device));
+	*value = p.value;
+	point_release(&p);
+	arena_free(a);
+	return used;
+}
+
 static double brute_force(struct problem *p)
 {
 	uint16_t device[16] = {0};
@@ -192,7 +212,7 @@ static void searches(void)
 		for (uint32_t i = 0; i < p.m.n_sets; i++)
 			device[i] = (uint16_t)dev;
 		single_right += single_s == all_s && latency(&p, device) == all_s && best <= all_s;
-		uint32_t used = search_climb(p.x, &p.m, seed, 10000, device, &lat_s);
+		uint32_t used = climb(&p, seed, 10000, device, &lat_s);
 		climb_right += lat_s >= best && lat_s <= single_s && latency(&p, device) == lat_s &&
 			       used >= 1 && used < 10000;
 		climb_optimal += lat_s == best;
@@ -249,7 +269,7 @@ static void local_optimum(void)
 	bool ok = true;
 
 	problem_new(&p, 5, 60, 3);
-	uint32_t used = search_climb(p.x, &p.m, 1, 1000000, device, &lat_s);
+	uint32_t used = climb(&p, 1, 1000000, device, &lat_s);
 	for (uint32_t i = 0; i < p.m.n_sets; i++)
 		for (uint32_t d = 1; d < p.m.k; d++) {
 			uint16_t was = device[i];
@@ -260,7 +280,7 @@ static void local_optimum(void)
 		}
 	tap(ok && used > p.m.n_sets, "climbing ends in a local optimum (%u evaluations)", used);
 	memset(device, 0, sizeof(device));
-	tap(search_climb(p.x, &p.m, 1, 50, device, &lat_s) == 50,
+	tap(climb(&p, 1, 50, device, &lat_s) == 50,
 	    "or when the evaluations are used up");
 	problem_end(&p);
 }
