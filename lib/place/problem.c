@@ -192,10 +192,12 @@ static int topological(const struct problem *p, uint32_t *order, struct arena *a
 /* An edge with the new numbers of its ends. */
 struct port {
 	uint32_t src, dst, at;       /* at: position in the file */
+	uint32_t first;              /* that of the first edge of this source and size */
 	uint64_t bytes;
 };
 
-static int by_source(const void *pa, const void *pb)
+/* By source, then size; what is of one size in file order. */
+static int by_size(const void *pa, const void *pb)
 {
 	const struct port *a = pa, *b = pb;
 
@@ -206,7 +208,33 @@ static int by_source(const void *pa, const void *pb)
 	return (a->at > b->at) - (a->at < b->at);
 }
 
-/* Outputs: one for each size among a node's edges, one of out_bytes for a node without. */
+/* By source, then tensor in file order. */
+static int by_tensor(const void *pa, const void *pb)
+{
+	const struct port *a = pa, *b = pb;
+
+	if (a->src != b->src)
+		return a->src < b->src ? -1 : 1;
+	if (a->first != b->first)
+		return a->first < b->first ? -1 : 1;
+	return (a->at > b->at) - (a->at < b->at);
+}
+
+static void sort_ports(struct port *port, uint32_t n)
+{
+	if (n < 2)
+		return;
+	qsort(port, n, sizeof(*port), by_size);
+	for (uint32_t i = 0; i < n; i++) {
+		bool same = i && port[i].src == port[i - 1].src && port[i].bytes == port[i - 1].bytes;
+
+		port[i].first = same ? port[i - 1].first : port[i].at;
+	}
+	qsort(port, n, sizeof(*port), by_tensor);
+}
+
+/* Outputs: one for each size among a node's edges, by the first of these in the file; one of
+ * out_bytes for a node without. */
 static void fill_outputs(struct graph *g, const struct problem *p, const uint32_t *order,
 			 const struct port *port, uint32_t *out_of)
 {
@@ -278,10 +306,9 @@ static void fill_graph(struct graph *g, const struct problem *p, const uint32_t 
 		g->set[v] = v;
 	}
 	for (uint32_t i = 0; i < p->n_edges; i++)
-		port[i] = (struct port){row_of[p->edge[i].src], row_of[p->edge[i].dst], i,
+		port[i] = (struct port){row_of[p->edge[i].src], row_of[p->edge[i].dst], i, i,
 					p->edge[i].bytes};
-	if (p->n_edges > 1)
-		qsort(port, p->n_edges, sizeof(*port), by_source);
+	sort_ports(port, p->n_edges);
 	fill_outputs(g, p, order, port, out_of);
 	fill_inputs(g, p, row_of, out_of);
 }
