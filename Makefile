@@ -24,8 +24,8 @@ CFLAGS   = -std=c11 -g $(OPT) $(WARN) $(SAN)
 LDFLAGS  = $(SAN) -Wl,--as-needed
 
 # Libraries, lowest layer last: the order in which they are linked.
-LIBS     = device place ir learn sched op graph stream base
-LDLIBS   = -lxml2 -ljansson -lmsgpackc -lopenblas -lOpenCL -lxxhash -lpthread -ldl -lm
+LIBS     = device place ir learn sched op group graph stream base
+LDLIBS   = -lxml2 -ljansson -lmsgpackc -lopenblas -lOpenCL -lxxhash -lmetis -lscotch -lpthread -ldl -lm
 
 PROGS   := $(patsubst cmd/%.c,$(B)/bin/%,$(wildcard cmd/*.c))
 UNITS   := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/*.c))
@@ -46,7 +46,8 @@ LIBS_devrun      = device ir sched op graph stream base
 LIBS_test_exec   = device ir sched op graph stream base
 LIBS_test_fuse   = device ir sched op graph stream base
 LIBS_devsim      = place sched op graph stream base
-LIBS_placebase   = place sched op graph stream base
+LIBS_placebase   = place sched op group graph stream base
+LIBS_daggroup    = place sched op group graph stream base
 LIBS_json2dag    = place sched op graph stream base
 LIBS_test_graph  = graph stream base
 LIBS_test_graphrec = graph stream base
@@ -59,7 +60,8 @@ LIBS_test_sched  = sched op graph stream base
 LIBS_test_sim    = sched graph stream base
 LIBS_bench_sim   = place sched op graph stream base
 LIBS_test_place  = place sched op graph stream base
-LIBS_test_methods = place sched op graph stream base
+LIBS_test_group  = group graph stream base
+LIBS_test_methods = place sched op group graph stream base
 LIBS_test_tape   = learn graph stream base
 LIBS_test_net    = learn graph stream base
 LIBS_test_gpn    = learn graph stream base

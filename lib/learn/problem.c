@@ -1,6 +1,7 @@
 /* problem.c - graph, features, devices and groupings from a stream. */
 #include "learn/problem.h"
 #include "graph/graphrec.h"
+#include "graph/grouprec.h"
 
 #include <string.h>
 
@@ -61,26 +62,14 @@ static int take_feat(struct problem *p, const struct rec *r, struct err *e)
 
 static int take_group(struct problem *p, const struct rec *r, struct err *e)
 {
-	uint64_t n, shape[1] = {UINT64_MAX};
-	uint32_t *group;
+	struct grouprec x;
 	if (p->has_group)
 		return err_set(e, ST_INPUT, "two group records in one stream");
-	if (get_uint(r->map, "graph", 0, UINT64_MAX, &p->group_graph, e) < 0 ||
-	    get_uint(r->map, "n_groups", 0, UINT32_MAX, &n, e) < 0 ||
-	    get_tensor(r->map, "group", TT_U32, 1, shape, p->arena, &group, e) < 0)
-		return err_prefix(e, "group");
-	if (shape[0] >= UINT32_MAX || n > shape[0])
-		return err_set(e, ST_INPUT, "group: more groups than sets");
-	uint32_t seen = 0;
-	for (size_t i = 0; i < shape[0]; i++) {
-		if (group[i] > seen || group[i] >= n)
-			return err_set(e, ST_INPUT, "group: groups are not numbered by their first set");
-		seen += group[i] == seen;
-	}
-	if (seen != n)
-		return err_set(e, ST_INPUT, "group: a group is empty");
-	p->given = (struct grouping){(uint32_t)n, group};
-	p->group_rows = (uint32_t)shape[0];
+	if (grouprec_decode(r, p->arena, &x, e) < 0)
+		return -1;
+	p->group_graph = x.graph;
+	p->given = (struct grouping){x.n_groups, x.group};
+	p->group_rows = x.n_sets;
 	p->has_group = true;
 	return 0;
 }
