@@ -8,6 +8,7 @@
 #include "base/msg.h"
 #include "base/opt.h"
 #include "graph/placerec.h"
+#include "place/bound.h"
 #include "place/method.h"
 #include "place/options.h"
 #include "place/units.h"

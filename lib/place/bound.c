@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "place/bound.h"
 #include "place/units.h"
 
 enum { ROUNDS = 400 };

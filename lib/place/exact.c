@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "place/bound.h"
 #include "place/dnnpart.h"
 #include "place/method.h"
 #include "place/search.h"

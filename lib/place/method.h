@@ -59,6 +59,7 @@ int method_expert(struct method_run *r, struct err *e);
 int method_climb(struct method_run *r, struct err *e);
 int method_anneal(struct method_run *r, struct err *e);
 int method_exact(struct method_run *r, struct err *e);
+int method_ideals(struct method_run *r, struct err *e);
 int method_greedy_memory(struct method_run *r, struct err *e);
 int method_heft(struct method_run *r, struct err *e);
 int method_refine(struct method_run *r, struct err *e);

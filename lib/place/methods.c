@@ -37,6 +37,8 @@ const struct place_method place_methods[] = {
 	 "Kirkpatrick, Gelatt, Vecchi, Science 220, 1983", method_anneal},
 	{"exact", NULL, false, true, "branch and bound; tells what is proved when the budget ends",
 	 "Land, Doig, Econometrica 28(3), 1960", method_exact},
+	{"ideals", NULL, false, true, "the best contiguous split for throughput, by dynamic programming",
+	 "Tarnawski et al., NeurIPS 2020, sections 5.1.1 and 5.3", method_ideals},
 	{0}};
 
 const struct place_method *place_method_find(const char *text, const char **arg, struct err *e)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "graphgen.h"
+#include "place/bound.h"
 #include "place/method.h"
 #include "place/units.h"
 #include "tap.h"
