@@ -167,10 +167,12 @@ int main(int argc, char **argv)
 					      "run on which; status 3 when one runs nowhere"),
 		FLAG("profile", 0, s->profile, "with --probe: add what every set and\n"
 					       "every copy between devices takes, measured"),
-		FLAG("paired", 0, s->paired, "measure the best records again, in rounds with\n"
-					    "every single device; add the final one"),
+		FLAG("paired", 0, s->paired, "measure the best records again, without any the\n"
+					    "placements, in rounds with every single device;\n"
+					    "add the final one"),
 		NUMBER("candidates", 0, OPT_INT, s->candidates, "N",
-		       "with --paired: the first N best records", 1, 1000),
+		       "with --paired: the first N best records; of a stream\n"
+		       "without any, the first N placements", 1, 1000),
 		TEXT("only", 0, o.only, "A-B",
 		     "run only these placements of the stream, counted from 1"),
 		FLAG("keep-state", 0, measure->keep_state,

@@ -66,6 +66,24 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	done
 }
 
+@test "--paired: placements are the candidates of a stream without best records" {
+	two_cores
+	devrun --paired --max-seconds 0.1 --max-runs 8 --candidates 2 -o final.mp random.mp
+	py '
+		r = read("final.mp")
+		assert [k for k, m in r] == ["hdr", "graph"] + 3 * ["place"] + 4 * ["run"] + ["best", "end"], [k for k, m in r]
+		x = runs("final.mp")
+		assert [(m["source"], m["sample"]) for m in x] == [("single", 0), ("single", 1), ("random", 0), ("random", 1)]
+		assert all(m["ok"] and m["ratio"] > 0 for m in x)
+		# A best record behind them takes their place.
+		one = ["best", {**r[4][1], "source": "policy", "rank": 0, "n_groups": 9}]
+		write("both.mp", r[:5] + [one])
+	'
+	devrun --paired --max-seconds 0.1 --max-runs 8 final.mp | recdump --check
+	devrun --paired --max-seconds 0.1 --max-runs 8 -o judged.mp both.mp
+	py 'assert [m["source"] for m in runs("judged.mp")] == ["single", "single", "policy"]'
+}
+
 @test "--paired: a device that is lost in the last comparison of outputs leaves a verdict" {
 	two_cores
 	needs_pocl

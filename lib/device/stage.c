@@ -18,6 +18,7 @@ struct state {
 	struct devs devs;            /* of the stream; k 0: none yet */
 	struct session session;
 	bool is_open, in_loop;
+	bool has_best;               /* the stream has a `best` record that is not final */
 	struct turn turn;            /* what waits */
 	int64_t n_seen;              /* placements of the stream so far */
 	struct arena *arena;         /* the stream */
@@ -80,6 +81,7 @@ static void reset(struct state *s)
 	s->g = NULL;
 	s->is_open = false;
 	s->n_seen = 0;
+	s->has_best = false;
 	s->devs.k = 0;
 	turn_reset(&s->turn);
 	arena_reset(s->arena);
@@ -102,14 +104,26 @@ static int take_placement(struct state *s, const struct rec *r, struct err *e)
 	return turn_assign(&s->turn, &s->session, r, e);
 }
 
-static int take_best(struct state *s, const struct rec *r, struct err *e)
+static bool is_final(const struct rec *r)
 {
 	bool final = false;
-	uint64_t n_groups = 0;
 	const struct val *v = val_get(r->map, "final");
-	if ((v && val_bool(v, &final) && final) || s->turn.n >= (size_t)s->o->candidates)
+	return v && val_bool(v, &final) && final;
+}
+
+/* --paired: the `best` records are the candidates; in a stream without any, the placements are. */
+static int take_candidate(struct state *s, const struct rec *r, struct err *e)
+{
+	bool best = rec_is(r, "best") && !is_final(r);
+	uint64_t n_groups = 0;
+	if (best && !s->has_best)
+		turn_reset(&s->turn);
+	s->has_best |= best;
+	if (!best && (s->has_best || !rec_is(r, "place") || !is_wanted(s)))
 		return 0;
-	if (get_uint(r->map, "n_groups", 0, UINT32_MAX, &n_groups, e) < 0 ||
+	if (s->turn.n >= (size_t)s->o->candidates)
+		return 0;
+	if ((best && get_uint(r->map, "n_groups", 0, UINT32_MAX, &n_groups, e) < 0) ||
 	    take_placement(s, r, e) < 0)
 		return -1;
 	s->turn.queue[s->turn.n - 1].n_groups = (uint32_t)n_groups;
@@ -137,7 +151,7 @@ static int judge(struct state *s, struct err *e)
 {
 	if (!s->g)
 		return err_set(e, ST_INPUT,
-			       "no graph in the input; --paired reads what reinforce wrote");
+			       "no graph in the input; --paired reads what reinforce or placebase wrote");
 	if (open_session(s, NULL, e) < 0 ||
 	    turn_judge(&s->turn, &s->session, s->f->out, e) < 0)
 		return -1;
@@ -221,7 +235,7 @@ static int on_record(struct state *s, const struct rec *r, struct err *e)
 	if (filter_pass(s->f, r, e) < 0)
 		return -1;
 	if (o->paired)
-		return rec_is(r, "best") ? take_best(s, r, e) : 0;
+		return take_candidate(s, r, e);
 	if (rec_is(r, "place"))
 		return is_wanted(s) ? take_placement(s, r, e) : 0;
 	/* The model loads while the other stages start. */

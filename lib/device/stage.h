@@ -2,7 +2,8 @@
  * and behind every placement, or behind its episode, goes what it took.
  *
  * With `probe`, the graph gets `devs` and, with `profile`, `cost` behind it, and no placement runs;
- * with `paired`, `best` records are what runs, and the end of the stream is the verdict. */
+ * with `paired`, `best` records are what runs, in a stream without any the placements, and the end of
+ * the stream is the verdict. */
 #ifndef HSDAG_DEVICE_STAGE_H
 #define HSDAG_DEVICE_STAGE_H
 
@@ -16,7 +17,7 @@ struct stage_options {
 	const char *inputs;          /* directory to read; NULL: drawn from the seed */
 	const char *outputs, *save_inputs, *boundaries;      /* directories to write; NULL: not */
 	bool probe, profile, paired, allow_shared, reference;
-	int64_t candidates;          /* with paired: so many `best` records */
+	int64_t candidates;          /* with paired: so many of them at most */
 	/* Placements of a stream, from 1, that are run; the others pass.  last 0: to the end. */
 	int64_t first, last;
 	int fuse;                    /* enum fuse_mode */
