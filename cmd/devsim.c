@@ -8,8 +8,8 @@
 #include "base/msg.h"
 #include "base/opt.h"
 #include "base/rng.h"
-#include "graph/placerec.h"
 #include "place/options.h"
+#include "place/simulate.h"
 #include "stream/filter.h"
 
 static const char DEFAULT_SPEC[] = "paper";
@@ -17,8 +17,8 @@ static const char DEFAULT_SPEC[] = "paper";
 struct options {
 	struct place_options sim;
 	const char *devices;
-	bool probe, fixed;
-	double noise;
+	bool probe, fixed, schedule;
+	double noise, op_noise;
 };
 
 /* The model of the devices that the last placement named. */
@@ -29,10 +29,10 @@ struct state {
 	struct arena *record;        /* one place record */
 	struct arena *arena;         /* the model */
 	struct place_model model;
-	struct evaluator *ev;        /* NULL: no model yet */
+	struct simulator *sim;       /* NULL: no model yet */
 	uint32_t k;
 	const char **names;          /* (k) */
-	double ref_s;                /* best single device; 0: none can run it */
+	double ref_s;                /* --fixed: best single device */
 };
 
 /* ---- --probe ---- */
@@ -139,8 +139,8 @@ static double fixed_reference(struct state *s)
 
 static void drop_model(struct state *s)
 {
-	evaluator_free(s->ev);
-	s->ev = NULL;
+	simulator_free(s->sim);
+	s->sim = NULL;
 	s->k = 0;
 	arena_reset(s->arena);
 }
@@ -158,13 +158,14 @@ static int ready_model(struct state *s, const struct placement *p, struct err *e
 	s->names = ARENA_NEWN(s->arena, const char *, p->k);
 	for (uint32_t i = 0; i < p->k; i++)
 		s->names[i] = arena_strndup(s->arena, p->names[i], strlen(p->names[i]));
-	s->ref_s = 0;
 	if (!s->o->fixed) {
+		const struct simulator_options o = {
+			.seed = (uint64_t)s->common->seed, .run_sigma = s->o->noise,
+			.op_sigma = s->o->op_noise, .schedule = s->o->schedule};
+
 		if (place_inputs_model(&s->in, s->names, p->k, s->arena, &s->model, e) < 0)
 			return -1;
-		s->ev = evaluator_new(&s->model);
-		if (place_best_single(s->ev, &s->ref_s) < 0)
-			s->ref_s = 0;
+		s->sim = simulator_new(&s->model, &o);
 	}
 	s->k = p->k;
 	if (s->o->fixed)
@@ -172,43 +173,18 @@ static int ready_model(struct state *s, const struct placement *p, struct err *e
 	return 0;
 }
 
-/* exp(sigma z), z standard normal (Box and Muller 1958), addressed by the rollout. */
-static double noise_factor(const struct state *s, const struct placement *p)
+/* --fixed: no simulation. */
+static int answer_fixed(struct state *s, const struct placement *p, struct filter *f,
+			struct err *e)
 {
-	struct rng_addr a = {(uint64_t)s->common->seed, p->episode, p->step,
-			     RNG_COST + 1 + p->sample % (RNG_COST - 1)};
-	double u = 1 - rng_uniform(&a, 0), v = rng_uniform(&a, 1);
+	double lat_s = fixed_latency(s, p->device, p->n_sets);
 
-	return exp(s->o->noise * sqrt(-2 * log(u)) * cos(2 * acos(-1.0) * v));
-}
-
-static int answer(struct state *s, const struct placement *p, struct filter *f, struct err *e)
-{
-	struct run_result x = {.n_samples = 1, .ref_s = s->ref_s};
-	char reason[600];
-	double sample;
-
-	if (s->o->fixed) {
-		x.mem_bytes = ARENA_NEWN(s->record, uint64_t, p->k);
-		x.busy_s = ARENA_NEWN(s->record, double, p->k);
-		sample = fixed_latency(s, p->device, p->n_sets);
-	} else {
-		const struct place_result *r = place_evaluate(s->ev, p->device);
-
-		if (r->status != PLACE_OK)
-			x.reason = place_reason(s->ev, r, reason, sizeof(reason));
-		if (r->status == PLACE_MEMORY)
-			x.unlimited_s = r->lat_s;
-		x.mem_bytes = r->mem_bytes;
-		x.copies = r->copies;
-		x.copy_bytes = r->copy_bytes;
-		x.busy_s = r->busy_s;
-		sample = r->lat_s;
-	}
 	if (s->o->noise > 0)
-		sample *= noise_factor(s, p);
-	x.samples_s = &sample;
-	x.lat_s = x.lo_s = x.hi_s = sample;
+		lat_s *= simulator_noise((uint64_t)s->common->seed, p, 0, s->o->noise);
+	const struct run_result x = {
+		.n_samples = 1, .samples_s = &lat_s, .lat_s = lat_s, .lo_s = lat_s, .hi_s = lat_s,
+		.ref_s = s->ref_s, .mem_bytes = ARENA_NEWN(s->record, uint64_t, p->k),
+		.busy_s = ARENA_NEWN(s->record, double, p->k)};
 	return run_encode(p, &x, f->out, e);
 }
 
@@ -226,7 +202,7 @@ static int on_place(struct state *s, const struct rec *r, struct filter *f, stru
 			       (unsigned long long)r->index);
 	if (filter_pass(f, r, e) < 0 || ready_model(s, &p, e) < 0)
 		return -1;
-	return answer(s, &p, f, e);
+	return s->sim ? simulator_answer(s->sim, &p, f->out, e) : answer_fixed(s, &p, f, e);
 }
 
 /* ---- the stream ---- */
@@ -271,9 +247,15 @@ static int check_options(const struct options *o, struct err *e)
 	if (o->devices && !o->probe)
 		return err_set(e, ST_USAGE, "--devices goes with --probe; "
 			       "a placement names its devices");
-	if (o->probe && (o->fixed || o->noise > 0))
-		return err_set(e, ST_USAGE, "--probe measures no placement: "
-			       "--fixed and --noise do not apply");
+	if (o->probe && (o->fixed || o->noise > 0 || o->op_noise > 0 || o->schedule))
+		return err_set(e, ST_USAGE, "--probe measures no placement: --fixed, --noise, "
+			       "--op-noise and --schedule do not apply");
+	if (o->fixed && (o->schedule || o->op_noise > 0))
+		return err_set(e, ST_USAGE, "--fixed simulates nothing: --schedule and --op-noise do "
+			       "not apply");
+	if (o->sim.rules != PLACE_SCHEDULE && (o->schedule || o->op_noise > 0))
+		return err_set(e, ST_USAGE, "--model %s makes no schedule: --schedule and --op-noise "
+			       "do not apply", place_rules_names[o->sim.rules]);
 	return 0;
 }
 
@@ -305,8 +287,12 @@ int main(int argc, char **argv)
 		{"devices", 'D', OPT_TEXT, &o.devices, "LIST",
 		 "with --probe: only these; NAME:X is one more device like NAME", 0, 0, NULL, NULL},
 		PLACE_OPTIONS(o.sim),
+		{"schedule", 0, OPT_FLAG, &o.schedule, NULL,
+		 "tell start and end of every set and copy in the run record", 0, 0, NULL, NULL},
 		{"noise", 0, OPT_REAL, &o.noise, "SIGMA",
-		 "multiply each latency by exp(SIGMA z), z standard normal", 0, 10, NULL, NULL},
+		 "multiply each run's times by exp(SIGMA z), z standard normal", 0, 10, NULL, NULL},
+		{"op-noise", 0, OPT_REAL, &o.op_noise, "SIGMA",
+		 "the same for each set's time by itself, before it is scheduled", 0, 10, NULL, NULL},
 		{"fixed", 0, OPT_FLAG, &o.fixed, NULL,
 		 "no simulation: a latency drawn from seed and placement", 0, 0, NULL, NULL},
 		{0}};

@@ -147,6 +147,114 @@ change() {
 	'
 }
 
+@test "--op-noise: seeded, an own factor for each set, by which everything is scheduled" {
+	devsim --schedule r.mp > a.mp
+	devsim --schedule --op-noise 0.1 r.mp > b.mp
+	devsim --schedule --op-noise 0.1 r.mp > c.mp
+	devsim --schedule --op-noise 0.1 --seed 2 r.mp > d.mp
+	cmp b.mp c.mp
+	py '
+		factor = {}
+		for f in "abd":
+			factor[f] = []
+			for a, b in zip(runs("a.mp"), runs(f + ".mp")):
+				a, s = a["schedule"], b["schedule"]
+				assert array(a["set"]).tolist() == array(s["set"]).tolist()
+				x, y = (array(m["end_s"]) - array(m["start_s"]) for m in (a, s))
+				factor[f] += np.log(y[x > 0] / x[x > 0]).tolist()
+				assert f == "a" or b["lo_s"] < b["lat_s"] < b["hi_s"]
+				assert np.isclose(b["lat_s"], array(s["end_s"]).max())
+		a, b, d = (np.array(factor[f]) for f in "abd")
+		assert not a.any() and abs(b.std() - 0.1) < 0.01 and abs(b.mean()) < 0.01, (b.std(), b.mean())
+		assert abs(np.corrcoef(b, d)[0, 1]) < 0.1
+	'
+}
+
+@test "--schedule, links, period and energy agree with each other" {
+	devsim --schedule r.mp > x.mp
+	py '
+		x = read("x.mp")
+		devs, cost = first(x, "devs"), array(first(x, "cost")["set_s"])
+		watts, idle = array(devs["watts"]), array(devs["idle_watts"])
+		link = {(l["src"], l["dst"]): l for l in devs["links"]}
+		for (_, p), (_, r) in zip(x[4:-1:2], x[5:-1:2]):
+			s, dev = r["schedule"], array(p["device"]).astype(int)
+			sets, start, end = (array(s[k]) for k in ("set", "start_s", "end_s"))
+			assert end.max() == r["lat_s"] and len(set(sets)) == len(sets)
+			busy = np.zeros(2)
+			for d in (0, 1):
+				mine = np.argsort(start[dev[sets] == d], kind="stable")
+				b, e = start[dev[sets] == d][mine], end[dev[sets] == d][mine]
+				assert (b[1:] >= e[:-1] - 1e-15).all()
+				busy[d] = (e - b).sum()
+			assert np.allclose(busy, array(r["busy_s"])) and np.allclose(end - start, cost[sets, dev[sets]])
+			src, dst, size = (array(s["copy_" + k]).astype(int) for k in ("src", "dst", "bytes"))
+			took = array(s["copy_end_s"]) - array(s["copy_start_s"])
+			assert len(src) == r["copies"] and size.sum() == r["copy_bytes"]
+			assert (dev[array(s["copy_set"])] == src).all()
+			load = list(busy)
+			for i, (a, b) in enumerate(zip(array(r["link_src"]), array(r["link_dst"]))):
+				mine = (src == a) & (dst == b)
+				assert mine.sum() == array(r["link_copies"])[i] > 0 and size[mine].sum() == array(r["link_bytes"])[i]
+				l = link[a, b]
+				t = l["latency_s"] * mine.sum() + size[mine].sum() / l["bytes_per_s"]
+				assert np.isclose(t, took[mine].sum()) and np.isclose(t, array(r["link_busy_s"])[i])
+				load.append(t)
+			assert array(r["link_copies"]).sum() == r["copies"] and np.isclose(r["period_s"], max(load))
+			j = (busy * watts + (r["lat_s"] - busy) * idle).sum() + size.sum() * 1e-10
+			assert np.isclose(r["energy_j"], j) and "value" not in r, (r["energy_j"], j)
+	'
+	run -2 devsim --schedule --model dnnpart-latency r.mp
+	run -2 devsim --schedule --fixed r.mp
+}
+
+@test "--objective: what is minimised, and its reference" {
+	placebase single p.mp > s.mp
+	for o in throughput energy memory latency=2,throughput=3,energy=0.01,memory=1e-12; do
+		devsim --objective $o r.mp > x.mp
+		devsim --objective $o s.mp > y.mp
+		py '
+			weight = {"latency": 0, "throughput": 0, "energy": 0, "memory": 0}
+			weight.update((a.split("=") + [1])[:2] for a in sys.argv[1].split(","))
+			def value(r):
+				m = r["lat_s"], r["period_s"], r["energy_j"], array(r["mem_bytes"]).max()
+				return sum(float(w) * float(x) for w, x in zip(weight.values(), m))
+			best = min(map(value, runs("y.mp")))
+			for r in runs("x.mp"):
+				assert np.isclose(r["value"], value(r)) and np.isclose(r["ref_value"], best), r
+		' $o
+	done
+	devsim --objective latency r.mp > x.mp
+	py 'assert all("value" not in r for r in runs("x.mp"))'
+	change bare.mp '[m.pop(k) for n, m in r if n == "devs" for k in ("watts", "idle_watts")]'
+	run -2 devsim --objective energy bare.mp
+	[[ $output == *"no watts for device 'cpu'"* ]]
+	devsim --objective energy --watts cpu=10/1,gpu=100 bare.mp > x.mp
+	py '
+		for r in runs("x.mp"):
+			b = array(r["busy_s"])
+			assert np.isclose(r["value"], 10 * b[0] + (r["lat_s"] - b[0]) + 100 * b[1] + 1e-10 * r["copy_bytes"])
+	'
+	for o in speed latency,latency latency=-1 latency=0 latency=x '' latency, =1; do
+		run -2 devsim --objective "$o" r.mp
+	done
+	run -2 devsim --objective energy --model dnnpart-latency r.mp
+	run -2 devsim --objective energy --watts cpu=fast bare.mp
+}
+
+@test "specifications join: both directions, more of a kind, watts" {
+	devsim --probe --spec desktop-cpu,datacenter-gpu -D cpu:0,cpu:1,gpu g.mp > j.mp
+	py '
+		d = first(read("j.mp"), "devs")
+		assert sorted((l["src"], l["dst"]) for l in d["links"]) == [(a, b) for a in range(3) for b in range(3) if a != b]
+		assert all(l["bytes_per_s"] == (2.5e10 if 2 in (l["src"], l["dst"]) else 1e10) for l in d["links"])
+		assert (array(d["watts"]) == [105, 105, 400]).all() and (array(d["idle_watts"]) > 0).all()
+	'
+	printf 'device a flops 1e12 bandwidth 1e11\ndevice b flops 1e12 bandwidth 1e11 wats 3\n' > wrong.spec
+	run -3 devsim --probe --spec paper,wrong.spec g.mp
+	[[ $output == *"wrong.spec, line 2: unknown key 'wats'"* ]]
+}
+
 @test "what a device cannot hold or run is a reason, not a failure" {
 	printf 'device cpu flops 1e12 bandwidth 1e11 memory 1000\ndevice gpu flops 1e12 bandwidth 1e11\nlink * * latency 0 bandwidth 1e10\n' > tiny.spec
 	change plain.mp 'r = [x for x in r if x[0] != "devs"]'

@@ -82,6 +82,46 @@ int placement_encode(const struct placement *p, struct rec_writer *w, struct err
 	return rec_end(w, e);
 }
 
+static void put_links(const struct run_links *l, struct rec_writer *w)
+{
+	put_vector(w, "link_src", TT_U16, l->n, l->src);
+	put_vector(w, "link_dst", TT_U16, l->n, l->dst);
+	put_vector(w, "link_copies", TT_U32, l->n, l->copies);
+	put_vector(w, "link_bytes", TT_U64, l->n, l->bytes);
+	put_vector(w, "link_busy_s", TT_F64, l->n, l->busy_s);
+}
+
+static void put_schedule(const struct run_schedule *s, struct rec_writer *w)
+{
+	put_map_begin(w, "schedule");
+	put_vector(w, "set", TT_U32, s->n, s->set);
+	put_vector(w, "start_s", TT_F64, s->n, s->start_s);
+	put_vector(w, "end_s", TT_F64, s->n, s->end_s);
+	put_vector(w, "copy_set", TT_U32, s->n_copies, s->copy_set);
+	put_vector(w, "copy_src", TT_U16, s->n_copies, s->copy_src);
+	put_vector(w, "copy_dst", TT_U16, s->n_copies, s->copy_dst);
+	put_vector(w, "copy_bytes", TT_U64, s->n_copies, s->copy_bytes);
+	put_vector(w, "copy_start_s", TT_F64, s->n_copies, s->copy_start_s);
+	put_vector(w, "copy_end_s", TT_F64, s->n_copies, s->copy_end_s);
+	put_map_end(w);
+}
+
+static void put_simulation(const struct run_result *x, struct rec_writer *w)
+{
+	if (x->has_value) {
+		put_real(w, "value", x->value);
+		put_real(w, "ref_value", x->ref_value);
+	}
+	if (x->has_pipeline)
+		put_real(w, "period_s", x->period_s);
+	if (x->energy_j > 0)
+		put_real(w, "energy_j", x->energy_j);
+	if (x->links)
+		put_links(x->links, w);
+	if (x->schedule)
+		put_schedule(x->schedule, w);
+}
+
 int run_encode(const struct placement *p, const struct run_result *x, struct rec_writer *w,
 	       struct err *e)
 {
@@ -114,5 +154,6 @@ int run_encode(const struct placement *p, const struct run_result *x, struct rec
 		put_uint(w, "splits", x->splits);
 	}
 	put_vector(w, "busy_s", TT_F64, p->k, x->busy_s);
+	put_simulation(x, w);
 	return rec_end(w, e);
 }

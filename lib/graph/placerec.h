@@ -27,6 +27,26 @@ int placement_decode(const struct rec *r, uint32_t n_sets, struct arena *a,
 		     struct placement *out, struct err *e) MUST_CHECK;
 int placement_encode(const struct placement *p, struct rec_writer *w, struct err *e) MUST_CHECK;
 
+/* What went over each directed link that carried something; devices are the placement's. */
+struct run_links {
+	uint32_t n;
+	uint16_t *src, *dst;         /* (n) */
+	uint32_t *copies;            /* (n) */
+	uint64_t *bytes;             /* (n) */
+	double *busy_s;              /* (n) */
+};
+
+/* When each set that does something ran, and each copy of what a set made. */
+struct run_schedule {
+	uint32_t n, n_copies;
+	const uint32_t *set;         /* (n) */
+	const double *start_s, *end_s;             /* (n) */
+	uint32_t *copy_set;          /* (n_copies) */
+	uint16_t *copy_src, *copy_dst;             /* (n_copies) */
+	uint64_t *copy_bytes;        /* (n_copies) */
+	const double *copy_start_s, *copy_end_s;   /* (n_copies) */
+};
+
 /* What running (or simulating) a placement gave. */
 struct run_result {
 	const char *reason;          /* NULL: it ran; else why not, and nothing below counts but unlimited_s */
@@ -44,6 +64,13 @@ struct run_result {
 	bool has_plan;
 	uint32_t in_host, steps, splits;
 	const double *busy_s;        /* (k) */
+	/* Of a simulation. */
+	bool has_value;              /* something else than latency is to be small */
+	double value, ref_value;     /* ref_value: of the best single device; 0: there is none */
+	bool has_pipeline;
+	double period_s, energy_j;   /* energy 0: no watts are known */
+	const struct run_links *links;         /* NULL: not told */
+	const struct run_schedule *schedule;   /* NULL: not told */
 };
 
 /* The `run` record that answers p. */
