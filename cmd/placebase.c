@@ -174,6 +174,8 @@ static int run(struct state *s, const char *path, int argc, char **argv, struct 
 	struct filter f;
 	int rc = place_options_inputs(&o->sim, NULL, &s->in, e);
 
+	s->in.keep_groups = true;
+
 	if (rc == 0)
 		rc = filter_open(&f, path, s->common, argc, argv, e);
 	if (rc == 0)

@@ -124,27 +124,67 @@ static void measure(struct groups *x)
 	}
 }
 
-/* Cut groups of more than max_size nodes into stretches of the topological order, which closes no
- * circle. */
-static void cut_large(struct groups *x, uint32_t max_size, struct arena *a)
+/* A stretch of a group that is being cut. */
+struct stretch {
+	uint32_t group, size;
+	uint8_t *mask;               /* (k) devices that can run all of it */
+};
+
+/* What devices can run all nodes of item i, of k; what none can run goes anywhere. */
+static void item_masks(const struct groups *x, const struct group_options *o, uint32_t n_nodes,
+		       uint8_t *mask)
 {
-	uint32_t n = x->items->g.n, *now = ARENA_NEWN(a, uint32_t, n), *filled = ARENA_NEWN(a, uint32_t, n);
+	const struct items *t = x->items;
 
-	measure(x);
+	memset(mask, 1, (size_t)t->g.n * o->k);
+	for (uint32_t v = 0; v < n_nodes; v++)
+		for (uint32_t d = 0; d < o->k; d++)
+			mask[(size_t)t->of[v] * o->k + d] &= o->mask[(size_t)v * o->k + d];
+	for (uint32_t i = 0; i < t->g.n; i++)
+		if (!memchr(mask + (size_t)i * o->k, 1, o->k))
+			memset(mask + (size_t)i * o->k, 1, o->k);
+}
+
+/* Does the item, of this size and mask, still go into the stretch?  Then it is in. */
+static bool extend(struct stretch *s, uint32_t size, const uint8_t *mask, uint32_t max_size, uint32_t k)
+{
+	bool common = !mask;
+
+	if (s->size && max_size && s->size + (uint64_t)size > max_size)
+		return false;
+	for (uint32_t d = 0; mask && d < k; d++)
+		common |= s->size == 0 || (s->mask[d] && mask[d]);
+	if (!common)
+		return false;
+	for (uint32_t d = 0; mask && d < k; d++)
+		s->mask[d] = s->size == 0 ? mask[d] : s->mask[d] & mask[d];
+	s->size += size;
+	return true;
+}
+
+/* Cut groups of more than max_size nodes, and those that no device can run, into stretches of the
+ * topological order, which closes no circle. */
+static void cut_groups(struct groups *x, const struct group_options *o, uint32_t n_nodes, struct arena *a)
+{
+	const struct items *t = x->items;
+	uint32_t n = t->g.n, k = o->mask ? o->k : 0;
+	struct stretch *s = ARENA_NEWN(a, struct stretch, x->n);
+	uint8_t *mask = k ? ARENA_NEWN(a, uint8_t, (size_t)n * k) : NULL;
+
+	if (mask)
+		item_masks(x, o, n_nodes, mask);
 	for (uint32_t i = 0; i < x->n; i++)
-		now[i] = i;
-	for (uint32_t i = 0, n_groups = x->n; i < n; i++) {
-		uint32_t old = x->of[i], size = x->items->size[i];
+		s[i] = (struct stretch){i, 0, ARENA_NEWN(a, uint8_t, k)};
+	for (uint32_t i = 0; i < n; i++) {
+		struct stretch *y = &s[x->of[i]];
+		const uint8_t *can = mask ? mask + (size_t)i * k : NULL;
 
-		if (x->size[old] <= max_size)
-			continue;
-		if (filled[old] && filled[old] + (uint64_t)size > max_size) {
-			now[old] = n_groups++;
-			filled[old] = 0;
-			x->n = n_groups;
+		if (!extend(y, t->size[i], can, o->max_size, k)) {
+			y->group = x->n++;
+			y->size = 0;
+			extend(y, t->size[i], can, o->max_size, k);
 		}
-		filled[old] += size;
-		x->of[i] = now[old];
+		x->of[i] = y->group;
 	}
 }
 
@@ -260,8 +300,8 @@ int group_make(const struct group_method *method, const struct group_graph *g,
 		x.n = group_number(x.of, n);
 	}
 	uint32_t before = x.n;
-	if (rc == 0 && o->max_size)
-		cut_large(&x, o->max_size, a);
+	if (rc == 0)
+		cut_groups(&x, o, g->n, a);
 	told->capped = x.n - before;
 	before = x.n;
 	if (rc == 0)

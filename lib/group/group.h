@@ -27,6 +27,9 @@ struct group_options {
 	uint32_t n_groups;
 	uint32_t max_size;           /* nodes (of the graph given) in a group; 0: any number */
 	const uint32_t *together;    /* (n) nodes of equal value share a group; NULL: any may part */
+	/* (n,k) 1: node v can run on device d; some device can run each group as a whole; NULL: all */
+	const uint8_t *mask;
+	uint32_t k;
 	bool acyclic;                /* no circle among groups, see group_acyclic */
 	uint64_t seed;
 };
@@ -36,7 +39,7 @@ struct group_told {
 	uint32_t n_groups;
 	uint32_t joined;             /* nodes that share a group only because circles of `together` must */
 	uint32_t moved;              /* nodes that changed their group so that no circle is left */
-	uint32_t capped;             /* groups more from cutting those over max_size */
+	uint32_t capped;             /* groups more from cutting those over max_size or no device's */
 	uint32_t filled;             /* groups more from halving, because there were too few */
 	uint32_t over;               /* groups over max_size: nodes that must stay together */
 };

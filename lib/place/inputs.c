@@ -13,6 +13,7 @@ int place_inputs_init(struct place_inputs *x, const char *spec_list, struct err 
 	x->arena = arena_new();
 	x->devs_arena = arena_new();
 	x->cost_arena = arena_new();
+	x->group_arena = arena_new();
 	return spec_list ? spec_load(spec_list, x->arena, &x->spec, e) : 0;
 }
 
@@ -24,6 +25,7 @@ void place_inputs_reset(struct place_inputs *x)
 	x->cost_k = 0;
 	x->saved = (struct place_savings){0};
 	x->extra = (struct place_cost_extra){0};
+	x->has_group = false;
 }
 
 void place_inputs_release(struct place_inputs *x)
@@ -34,6 +36,7 @@ void place_inputs_release(struct place_inputs *x)
 	arena_free(x->arena);
 	arena_free(x->devs_arena);
 	arena_free(x->cost_arena);
+	arena_free(x->group_arena);
 }
 
 /* ---- records ---- */
@@ -140,6 +143,18 @@ static int take_cost(struct place_inputs *x, const struct rec *r, struct err *e)
 	return 1;
 }
 
+static int take_group(struct place_inputs *x, const struct rec *r, struct err *e)
+{
+	arena_reset(x->group_arena);
+	x->has_group = false;
+	if (grouprec_decode(r, x->group_arena, &x->group, e) < 0)
+		return -1;
+	if (!x->g || x->group.graph != x->g->digest || x->group.n_sets != x->g->n_sets)
+		return err_set(e, ST_INPUT, "group: it is about another graph");
+	x->has_group = true;
+	return 1;
+}
+
 int place_inputs_take(struct place_inputs *x, const struct rec *r, struct err *e)
 {
 	if (rec_is(r, "graph"))
@@ -148,6 +163,8 @@ int place_inputs_take(struct place_inputs *x, const struct rec *r, struct err *e
 		return take_devs(x, r, e);
 	if (rec_is(r, "cost"))
 		return take_cost(x, r, e);
+	if (x->keep_groups && rec_is(r, "group"))
+		return take_group(x, r, e);
 	return 0;
 }
 

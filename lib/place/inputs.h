@@ -5,6 +5,7 @@
 
 #include "graph/devrec.h"
 #include "graph/graph.h"
+#include "graph/grouprec.h"
 #include "place/evaluate.h"
 #include "place/model.h"
 #include "place/spec.h"
@@ -41,18 +42,21 @@ struct place_inputs {
 	struct place_savings saved;  /* of the cost record; saved_s (n, cost_k) */
 	enum place_rules rules;
 	struct place_cost_extra extra;   /* of the cost record */
-	struct arena *arena, *devs_arena, *cost_arena;
+	bool keep_groups;            /* group records are taken, and models keep groups together */
+	bool has_group;
+	struct grouprec group;
+	struct arena *arena, *devs_arena, *cost_arena, *group_arena;
 };
 
 /* Loads spec_list when there is one. */
 int place_inputs_init(struct place_inputs *x, const char *spec_list, struct err *e) MUST_CHECK;
 void place_inputs_release(struct place_inputs *x);
 
-/* Look at a record: 1 when it is a graph, devs or cost (now kept), else 0; -1 for a malformed
- * one, and for a second graph (ST_INPUT).  A later devs or cost replaces an earlier one. */
+/* Look at a record: 1 when it is a graph, devs, cost or group (now kept), else 0; -1 for a malformed
+ * one, and for a second graph (ST_INPUT).  A later one replaces an earlier one of its kind. */
 int place_inputs_take(struct place_inputs *x, const struct rec *r, struct err *e) MUST_CHECK;
 
-/* The stream has ended: forget graph, devs and cost. */
+/* The stream has ended: forget its records. */
 void place_inputs_reset(struct place_inputs *x);
 
 /* The model for placements on these devices; graph and names are borrowed, memory from a.
@@ -60,6 +64,7 @@ void place_inputs_reset(struct place_inputs *x);
  * and masks of the stream's devs where it has them, else of --spec; watts_list has the last word
  * on watts, for NAME itself or all NAME:X.
  * Without links in the stream: 10 us and 1e10 bytes/s between any two.
+ * Sets of one group stay together like those of `together`, unless no device could run them all.
  * -1: ST_USAGE, no costs, or an objective of energy and a device without watts; ST_INPUT. */
 int place_inputs_model(struct place_inputs *x, const char *const *names, uint32_t k,
 		       struct arena *a, struct place_model *m, struct err *e) MUST_CHECK;

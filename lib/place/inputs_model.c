@@ -110,6 +110,87 @@ static enum sched_policy policy_of(enum place_order order)
 	       order == PLACE_ORDER_IMPROVED ? SCHED_IMPROVED : SCHED_RANK;
 }
 
+/* ---- sets that share a device ---- */
+
+static uint32_t root(uint32_t *up, uint32_t i)
+{
+	while (up[i] != i)
+		i = up[i] = up[up[i]];
+	return i;
+}
+
+/* up (n_sets): roots of the classes of `together` joined with the groups that are not dropped. */
+static void join_classes(const struct place_inputs *x, const uint32_t *together, const bool *dropped,
+			 uint32_t *up)
+{
+	uint32_t n = x->g->n_sets, *first = MEM_NEWN(uint32_t, n), *class = MEM_NEWN(uint32_t, n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		up[i] = i;
+		class[i] = together ? together[i] : i;
+		first[i] = UINT32_MAX;
+	}
+	group_number(class, n);
+	for (int kind = 0; kind < 2; kind++) {
+		const uint32_t *of = kind ? x->group.group : class;
+
+		for (uint32_t i = 0; i < n; i++)
+			first[i] = UINT32_MAX;
+		for (uint32_t i = 0; i < n; i++) {
+			if (kind && dropped[of[i]])
+				continue;
+			if (first[of[i]] == UINT32_MAX)
+				first[of[i]] = i;
+			up[root(up, i)] = root(up, first[of[i]]);
+		}
+	}
+	for (uint32_t i = 0; i < n; i++)
+		up[i] = root(up, i);
+	mem_free(class);
+	mem_free(first);
+}
+
+/* Drop the groups in classes that no device can run as a whole; set_s (n_sets,k). */
+static void drop_groups(const struct place_inputs *x, const uint32_t *up, const double *set_s,
+			uint32_t k, bool *dropped)
+{
+	uint32_t n = x->g->n_sets;
+	bool *cannot = MEM_NEWN(bool, (size_t)n * k), *none = MEM_NEWN(bool, n);
+
+	for (size_t i = 0; i < (size_t)n * k; i++)
+		if (set_s[i] < 0)
+			cannot[(size_t)up[i / k] * k + i % k] = true;
+	for (uint32_t i = 0; i < n; i++) {
+		none[i] = true;
+		for (uint32_t d = 0; d < k; d++)
+			none[i] &= cannot[(size_t)i * k + d];
+	}
+	for (uint32_t i = 0; i < n; i++)
+		dropped[x->group.group[i]] |= none[up[i]];
+	mem_free(none);
+	mem_free(cannot);
+}
+
+/* Classes by devs' `together` and by groups; NULL: any sets may part. */
+static const uint32_t *classes(const struct place_inputs *x, const double *set_s, uint32_t k,
+			       struct arena *a)
+{
+	const struct devs *d = &x->devs;
+	const uint32_t *together = NULL;
+
+	if (x->has_devs && d->together && d->graph == x->g->digest && d->n_sets == x->g->n_sets)
+		together = d->together;
+	if (!x->has_group)
+		return together;
+	uint32_t *up = ARENA_NEWN(a, uint32_t, x->g->n_sets);
+	bool *dropped = ARENA_NEWN(a, bool, x->g->n_sets);
+
+	join_classes(x, together, dropped, up);
+	drop_groups(x, up, set_s, k, dropped);
+	join_classes(x, together, dropped, up);
+	return up;
+}
+
 /* Types of devices, sets that stay together, and what the cost record says besides times. */
 static void recorded_rules(const struct place_inputs *x, const char *const *names, uint32_t k,
 			   struct arena *a, struct place_setup *s)
@@ -127,8 +208,7 @@ static void recorded_rules(const struct place_inputs *x, const char *const *name
 	s->rules = x->rules;
 	s->set_mem = y->set_mem;
 	s->move_s = y->move_s;
-	if (x->has_devs && d->together && d->graph == x->g->digest && d->n_sets == x->g->n_sets)
-		s->together = d->together;
+	s->together = classes(x, s->set_s, k, a);
 	s->contention &= !y->has_rules || y->contention;
 	s->overlap &= !y->has_rules || y->overlap;
 	s->policy = policy_of(x->order != PLACE_ORDER_RECORDED ? x->order : y->order);
@@ -249,7 +329,7 @@ void place_inputs_masks(struct place_inputs *x, const char *const *names, uint32
 			struct arena *a, struct place_model *m)
 {
 	double *set_s = ARENA_NEWN(a, double, (size_t)x->g->n_sets * k);
-	struct place_setup s = {0};
+	struct place_setup s = {.set_s = set_s};
 	struct err none = ERR_INIT;
 
 	/* Devices that the cost record does not name keep their zeros. */

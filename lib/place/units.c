@@ -4,11 +4,12 @@
 #include "place/dnnpart.h"
 #include "place/units.h"
 
-/* Units by their first task; sets without tasks are in none. */
+/* Units by their first task; sets without tasks go where those with which they stay go. */
 static void number_units(struct place_units *u, struct arena *a)
 {
 	const struct place_model *m = u->m;
 	uint32_t n = m->n_sets, *unit = MEM_NEWN(uint32_t, n);
+	bool *idle = MEM_NEWN(bool, n);
 
 	u->of_set = ARENA_NEWN(a, uint32_t, n);
 	u->ptr = ARENA_NEWN(a, uint32_t, (size_t)n + 2);
@@ -23,13 +24,20 @@ static void number_units(struct place_units *u, struct arena *a)
 		u->of_set[s] = unit[first];
 		u->ptr[unit[first] + 2]++;
 	}
+	for (uint32_t s = 0; m->together && s < n; s++)
+		if (u->of_set[s] == GRAPH_NONE && unit[m->together[s]] != GRAPH_NONE) {
+			idle[s] = true;
+			u->of_set[s] = unit[m->together[s]];
+			u->ptr[u->of_set[s] + 2]++;
+		}
 	for (uint32_t i = 0; i < u->n; i++)
 		u->ptr[i + 2] += u->ptr[i + 1];
-	for (uint32_t t = 0; t < m->tasks.dag.n; t++) {
-		uint32_t s = m->tasks.task_set[t];
-
-		u->set[u->ptr[u->of_set[s] + 1]++] = s;
-	}
+	for (uint32_t t = 0; t < m->tasks.dag.n; t++)
+		u->set[u->ptr[u->of_set[m->tasks.task_set[t]] + 1]++] = m->tasks.task_set[t];
+	for (uint32_t s = 0; s < n; s++)
+		if (idle[s])
+			u->set[u->ptr[u->of_set[s] + 1]++] = s;
+	mem_free(idle);
 	mem_free(unit);
 }
 

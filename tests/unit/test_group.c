@@ -254,7 +254,16 @@ static const char *fault(const struct group_graph *g, const struct group_options
 				what = "parted";
 	if (o->acyclic && circles(g, group, n))
 		what = "a circle";
-	if (o->n_groups && !o->together && !none && !o->max_size &&
+	for (uint32_t i = 0; o->mask && i < n; i++) {
+		bool common[2] = {true, true};
+
+		for (uint32_t v = 0; v < g->n; v++)
+			for (uint32_t d = 0; d < 2; d++)
+				common[d] &= group[v] != i || o->mask[2 * v + d];
+		if (!common[0] && !common[1])
+			what = "a group that no device can run";
+	}
+	if (o->n_groups && !o->together && !none && !o->max_size && !o->mask &&
 	    n != (o->n_groups < g->n ? o->n_groups : g->n))
 		what = "another number of groups";
 	mem_free(size);
@@ -271,7 +280,8 @@ static void test_method(const struct group_method *method)
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes) && !what; i++) {
 		const struct shape *s = &shapes[i];
 		struct group_graph g;
-		struct group_options o = {s->n_groups, s->max_size, NULL, s->acyclic, 5};
+		struct group_options o = {.n_groups = s->n_groups, .max_size = s->max_size,
+					  .acyclic = s->acyclic, .seed = 5};
 		uint32_t *class = ARENA_NEWN(a, uint32_t, s->n), *group = ARENA_NEWN(a, uint32_t, s->n);
 		uint32_t *twice = ARENA_NEWN(a, uint32_t, s->n);
 		struct group_told told;
@@ -306,7 +316,8 @@ static void test_small(const struct group_method *method)
 	for (uint32_t i = 0; i < 300; i++) {
 		struct group_graph g;
 		uint32_t n = 1 + below(12), group[12];
-		struct group_options o = {1 + below(14), 0, NULL, i % 2, i};
+		struct group_options o = {.n_groups = 1 + below(14), .acyclic = i % 2, .seed = i};
+		uint8_t mask[24];
 		struct group_told told;
 
 		draw_graph(&g, n, below(4), 1 + below(12), a);
@@ -315,6 +326,12 @@ static void test_small(const struct group_method *method)
 			for (uint32_t v = 0; v < n; v++)
 				g.memory[v] = below(3) ? 0 : 1e9 * below(5);
 		}
+		for (uint32_t v = 0; v < n; v++) {
+			mask[2 * v] = below(3) > 0;
+			mask[2 * v + 1] = !mask[2 * v] || below(3) > 0;
+		}
+		o.mask = i % 4 == 0 ? mask : NULL;
+		o.k = 2;
 		if (i % 5 == 0)
 			g.weight[below(n)] = 1e12;
 		if (group_make(method, &g, &o, group, &told, &e) < 0)
