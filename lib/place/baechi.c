@@ -105,12 +105,10 @@ int method_m_etf(struct method_run *r, struct err *e)
 	uint32_t v = 0, dev = 0;
 
 	listsched_init(&x, r->m, r->a);
-	double *task_s = ARENA_NEWN(r->a, double, x.n), *use_s = ARENA_NEWN(r->a, double, x.d->n_uses);
-	double *rank = ARENA_NEWN(r->a, double, x.n), *free_s = ARENA_NEWN(r->a, double, x.k);
+	const double *rank = listsched_upward_rank(&x, r->a);
+	double *free_s = ARENA_NEWN(r->a, double, x.k);
 	int rc = 0;
 
-	listsched_means(&x, task_s, use_s);
-	sched_upward_rank(x.d, task_s, use_s, rank);
 	for (uint32_t i = 0; i < x.n && rc == 0; i++) {
 		if (!earliest_pair(&x, free_s, rank, &v, &dev)) {
 			rc = err_set(e, ST_RUNTIME, "m-etf: no device has room for what is left");

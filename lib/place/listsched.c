@@ -21,9 +21,10 @@ void listsched_init(struct listsched *x, const struct place_model *m, struct are
 	x->mem = ARENA_NEWN(a, uint64_t, x->k);
 	x->mem_limit = ARENA_NEWN(a, uint64_t, x->k);
 	x->unit_dev = ARENA_NEWN(a, uint16_t, x->u.n);
+	x->unit_placed = ARENA_NEWN(a, uint32_t, x->u.n);
 	memcpy(x->mem_limit, m->mem_limit, x->k * sizeof(*x->mem_limit));
-	for (uint32_t i = 0; i < x->u.n; i++)
-		x->unit_dev[i] = UINT16_MAX;
+	memset(x->unit_dev, 0xff, x->u.n * sizeof(*x->unit_dev));
+	memset(x->on, 0xff, x->n * sizeof(*x->on));
 	for (uint32_t v = 0; v < x->n; v++)
 		x->left[v] = d->in_ptr[v + 1] - d->in_ptr[v];
 }
@@ -43,6 +44,8 @@ double listsched_ready_s(const struct listsched *x, uint32_t v, uint32_t dev)
 		uint32_t t = x->d->use_tensor[x->d->in_use[i]], from = x->d->tensor_task[t];
 		double s = x->end_s[from];
 
+		if (!x->placed[from])
+			continue;
 		if (x->on[from] != dev) {
 			if (l->latency_s[(size_t)x->on[from] * x->k + dev] < 0)
 				return INFINITY;
@@ -95,7 +98,7 @@ void listsched_place(struct listsched *x, uint32_t v, uint32_t dev)
 	size_t at;
 	double start = agenda_earliest_s(a, listsched_ready_s(x, v, dev), cost, &at);
 
-	if (x->unit_dev[i] == UINT16_MAX) {
+	if (x->unit_placed[i]++ == 0) {
 		x->unit_dev[i] = (uint16_t)dev;
 		x->mem[dev] += x->u.mem[i];
 	}
@@ -110,16 +113,14 @@ void listsched_take_back(struct listsched *x, uint32_t v)
 {
 	uint32_t dev = x->on[v], i = unit_of(x, v);
 	struct agenda *a = &x->agenda[dev];
-	bool others = false;
-	size_t at = 0;
+	size_t at = a->n - 1;
 
 	while (a->slot[at].task != v)
-		at++;
+		at--;
 	agenda_remove(a, at);
 	x->placed[v] = false;
-	for (uint32_t t = 0; x->m->together && t < x->n && !others; t++)
-		others = x->placed[t] && unit_of(x, t) == i;
-	if (!others) {
+	x->on[v] = UINT16_MAX;
+	if (--x->unit_placed[i] == 0) {
 		x->unit_dev[i] = UINT16_MAX;
 		x->mem[dev] -= x->u.mem[i];
 	}
@@ -145,6 +146,18 @@ void listsched_means(const struct listsched *x, double *task_s, double *use_s)
 		for (uint32_t i = x->d->use_ptr[t]; i < x->d->use_ptr[t + 1]; i++)
 			use_s[i] = mean;
 	}
+}
+
+double *listsched_upward_rank(const struct listsched *x, struct arena *a)
+{
+	double *rank = ARENA_NEWN(a, double, x->n), *task_s = MEM_NEWN(double, x->n);
+	double *use_s = MEM_NEWN(double, x->d->n_uses);
+
+	listsched_means(x, task_s, use_s);
+	sched_upward_rank(x->d, task_s, use_s, rank);
+	mem_free(task_s);
+	mem_free(use_s);
+	return rank;
 }
 
 int listsched_run(struct listsched *x, const double *priority, listsched_choose *choose, void *arg,
@@ -181,13 +194,19 @@ int listsched_run(struct listsched *x, const double *priority, listsched_choose 
 	return rc;
 }
 
-int listsched_answer(struct listsched *x, int rc, struct method_run *r, struct err *e)
+double listsched_makespan_s(const struct listsched *x)
 {
 	double end_s = 0;
 
 	for (uint32_t v = 0; v < x->n; v++)
-		end_s = fmax(end_s, x->end_s[v]);
-	snprintf(r->note, sizeof(r->note), "its own schedule takes %.6g s", end_s);
+		if (x->placed[v])
+			end_s = fmax(end_s, x->end_s[v]);
+	return end_s;
+}
+
+int listsched_answer(struct listsched *x, int rc, struct method_run *r, struct err *e)
+{
+	snprintf(r->note, sizeof(r->note), "its own schedule takes %.6g s", listsched_makespan_s(x));
 	listsched_placement(x, r->device);
 	listsched_release(x);
 	return rc < 0 ? -1 : r->emit(r, e);

@@ -15,7 +15,7 @@ struct listsched {
 	const struct sched_dag *d;
 	uint32_t n, k;
 	struct place_units u;
-	uint16_t *on;                /* (n) device of a task, of those placed */
+	uint16_t *on;                /* (n) device of a task; UINT16_MAX: not placed */
 	double *end_s;               /* (n) */
 	bool *placed;                /* (n) */
 	uint32_t *left;              /* (n) inputs whose task is not placed */
@@ -23,21 +23,22 @@ struct listsched {
 	uint64_t *mem;               /* (k) held so far */
 	uint64_t *mem_limit;         /* (k) 0: none; m's, a method may lower them */
 	uint16_t *unit_dev;          /* (units) UINT16_MAX: open */
+	uint32_t *unit_placed;       /* (units) tasks of it that are placed */
 };
 
 /* Memory from a but for agendas, which listsched_release frees. */
 void listsched_init(struct listsched *x, const struct place_model *m, struct arena *a);
 void listsched_release(struct listsched *x);
 
-/* When all inputs of v, which are placed, are on dev; INFINITY: one has no way there. */
+/* When all inputs of v whose tasks are placed are on dev; INFINITY: one has no way there. */
 double listsched_ready_s(const struct listsched *x, uint32_t v, uint32_t dev);
 /* May v go to dev: cost, memory, and the sets that stay with it. */
 bool listsched_may(const struct listsched *x, uint32_t v, uint32_t dev);
 /* The earliest end of v on dev; INFINITY: not possible there. */
 double listsched_end_s(const struct listsched *x, uint32_t v, uint32_t dev);
-/* Place v on dev, where it can go. */
+/* Place v on dev, where listsched_end_s is finite. */
 void listsched_place(struct listsched *x, uint32_t v, uint32_t dev);
-/* Take the last placed task back; v is that task. */
+/* Take v back, the last of those that are placed. */
 void listsched_take_back(struct listsched *x, uint32_t v);
 
 /* device (n_sets) of what was placed. */
@@ -46,6 +47,8 @@ void listsched_placement(const struct listsched *x, uint16_t *device);
 /* Mean costs over devices: task_s (n), and use_s (n_uses) over pairs of linked, different devices
  * (Topcuoglu et al. 2002, equations 1 and 3). */
 void listsched_means(const struct listsched *x, double *task_s, double *use_s);
+/* rank_u, equation 7, (n), from a. */
+double *listsched_upward_rank(const struct listsched *x, struct arena *a);
 
 /* Place all tasks: again and again, of those whose inputs are placed the one of the highest
  * priority (n; equal ones: lower number), on the device that `choose` names; SCHED_NONE: none is
@@ -54,6 +57,8 @@ typedef uint32_t listsched_choose(struct listsched *x, uint32_t v, void *arg);
 int listsched_run(struct listsched *x, const double *priority, listsched_choose *choose, void *arg,
 		  struct err *e) MUST_CHECK;
 
+/* The end of the last task placed. */
+double listsched_makespan_s(const struct listsched *x);
 
 /* The end of a method: hand over what was placed, unless rc < 0; the note says how long x's own
  * schedule is.  Releases x. */

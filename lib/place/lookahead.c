@@ -1,46 +1,100 @@
-/* lookahead.c - HEFT that places a task where its consumers could end first: Bittencourt,
- * Sakellariou, Madeira, "DAG scheduling using a lookahead variant of the heterogeneous earliest
- * finish time algorithm", PDP 2010, section III (one level, without priority changes). */
+/* lookahead.c - HEFT that places a task where the last of its children could end first:
+ * Bittencourt, Sakellariou, Madeira, "DAG scheduling using a lookahead variant of the heterogeneous
+ * earliest finish time algorithm", PDP 2010, section III (one level, without changes of priority).
+ * On trial, children are placed for good, one after another; parents that are not placed yet do not
+ * hold them up. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "place/listsched.h"
 #include "place/method.h"
 
-/* With v placed: the latest of its consumers' earliest ends, and of its own.  Inputs of a consumer
- * that are not placed yet do not hold it up. */
-static double consumers_end_s(const struct listsched *x, uint32_t v)
-{
-	double latest = x->end_s[v];
+struct lookahead {
+	const double *rank;          /* (n) upward */
+	uint32_t *child, n_children; /* (n) of the task at hand, by descending rank */
+	uint32_t *seen;              /* (n) the last task of which it was found a child, and 1 */
+};
 
+static int by_rank(const void *pa, const void *pb, void *arg)
+{
+	const double *rank = arg;
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+
+	if (rank[a] != rank[b])
+		return rank[a] > rank[b] ? -1 : 1;
+	return (a > b) - (a < b);
+}
+
+static void find_children(struct lookahead *l, const struct listsched *x, uint32_t v)
+{
+	l->n_children = 0;
 	for (uint32_t t = x->d->out_ptr[v]; t < x->d->out_ptr[v + 1]; t++)
 		for (uint32_t i = x->d->use_ptr[t]; i < x->d->use_ptr[t + 1]; i++) {
 			uint32_t w = x->d->use_task[i];
-			double first = INFINITY;
 
-			if (x->left[w])
+			if (l->seen[w] == v + 1)
 				continue;
-			for (uint32_t dev = 0; dev < x->k; dev++)
-				first = fmin(first, listsched_end_s(x, w, dev));
-			latest = fmax(latest, first);
+			l->seen[w] = v + 1;
+			l->child[l->n_children++] = w;
 		}
+	if (l->n_children > 1)
+		qsort_r(l->child, l->n_children, sizeof(*l->child), by_rank, (void *)(uintptr_t)l->rank);
+}
+
+/* The device of the earliest end, and that end; SCHED_NONE: there is none. */
+static uint32_t earliest(const struct listsched *x, uint32_t v, double *end_s)
+{
+	uint32_t at = SCHED_NONE;
+
+	*end_s = INFINITY;
+	for (uint32_t dev = 0; dev < x->k; dev++) {
+		double s = listsched_end_s(x, v, dev);
+
+		if (s < *end_s) {
+			*end_s = s;
+			at = dev;
+		}
+	}
+	return at;
+}
+
+/* v on dev and its children by HEFT: the latest end of a child (of v, without children). */
+static double try_device(const struct lookahead *l, struct listsched *x, uint32_t v, uint32_t dev)
+{
+	double latest = 0, end_s;
+	uint32_t placed = 0;
+
+	listsched_place(x, v, dev);
+	while (placed < l->n_children) {
+		uint32_t to = earliest(x, l->child[placed], &end_s);
+
+		latest = fmax(latest, end_s);
+		if (to == SCHED_NONE)
+			break;
+		listsched_place(x, l->child[placed++], to);
+	}
+	if (l->n_children == 0)
+		latest = x->end_s[v];
+	while (placed)
+		listsched_take_back(x, l->child[--placed]);
+	listsched_take_back(x, v);
 	return latest;
 }
 
 static uint32_t choose(struct listsched *x, uint32_t v, void *arg)
 {
+	struct lookahead *l = arg;
 	double best = INFINITY, best_own = INFINITY;
 	uint32_t at = SCHED_NONE;
 
-	(void)arg;
+	find_children(l, x, v);
 	for (uint32_t dev = 0; dev < x->k; dev++) {
-		double own = listsched_end_s(x, v, dev);
+		double own = listsched_end_s(x, v, dev), s;
 
 		if (own == INFINITY)
 			continue;
-		listsched_place(x, v, dev);
-		double s = consumers_end_s(x, v);
-		listsched_take_back(x, v);
-		if (at == SCHED_NONE || s < best || (s <= best && own < best_own)) {
+		s = try_device(l, x, v, dev);
+		if (at == SCHED_NONE || s < best || (s == best && own < best_own)) {
 			best = s;
 			best_own = own;
 			at = dev;
@@ -52,15 +106,13 @@ static uint32_t choose(struct listsched *x, uint32_t v, void *arg)
 int method_lookahead(struct method_run *r, struct err *e)
 {
 	struct listsched x;
-	double *task_s, *use_s, *rank;
+	struct lookahead l = {0};
 
 	listsched_init(&x, r->m, r->a);
-	task_s = ARENA_NEWN(r->a, double, x.n);
-	rank = ARENA_NEWN(r->a, double, x.n);
-	use_s = ARENA_NEWN(r->a, double, x.d->n_uses);
-	listsched_means(&x, task_s, use_s);
-	sched_upward_rank(x.d, task_s, use_s, rank);
-	int rc = listsched_run(&x, rank, choose, NULL, e);
+	l.rank = listsched_upward_rank(&x, r->a);
+	l.child = ARENA_NEWN(r->a, uint32_t, x.n);
+	l.seen = ARENA_NEWN(r->a, uint32_t, x.n);
+	int rc = listsched_run(&x, l.rank, choose, &l, e);
 
 	return listsched_answer(&x, rc, r, e);
 }
