@@ -27,8 +27,8 @@ def pairs(path):
     return list(zip(places, runs))
 
 
-def differs(p, on, run):
-    """In what devsim's run is not the reference's."""
+def differs(p, order, on, run):
+    """In what devsim's run is not the reference's; order: the file's nodes in the graph's order."""
     try:
         ref = refsim.Run(p, on)
     except refsim.Infeasible as e:
@@ -43,14 +43,39 @@ def differs(p, on, run):
             "busy": all(map(close, array(run["busy_s"]), ref.busy)),
             "memory": list(array(run["mem_bytes"])) == ref.memory,
             "copies": run["copies"] == len(ref.copies),
-            "bytes": run["copy_bytes"] == sum(ref.link_bytes.values())}
+            "bytes": run["copy_bytes"] == sum(ref.link_bytes.values()),
+            "links": links(run) == {k: (ref.link_bytes[k], round(ref.link_busy[k], 6)) for k in ref.link_bytes},
+            "schedule": schedule(run, order) == [(round(ref.start[v], 6), round(ref.end[v], 6)) for v in range(len(on))],
+            "copy times": copies(run, order) == sorted((c[2], c[4], c[5], p.tensors[c[2]][c[3]][0], round(c[0], 6),
+                                                        round(c[1], 6)) for c in ref.copies)}
     return [what for what in same if not same[what]]
+
+
+def columns(m, *keys):
+    return list(zip(*(array(m[k]).tolist() for k in keys)))
+
+
+def links(run):
+    rows = columns(run, "link_src", "link_dst", "link_bytes", "link_busy_s")
+    return {(s, d): (size, round(busy, 6)) for s, d, size, busy in rows}
+
+
+def schedule(run, order):
+    """Start and end per node of the file."""
+    at = {order[v]: (round(a, 6), round(b, 6)) for v, a, b in columns(run["schedule"], "set", "start_s", "end_s")}
+    return [at[v] for v in sorted(at)]
+
+
+def copies(run, order):
+    rows = columns(run["schedule"], "copy_set", "copy_src", "copy_dst", "copy_bytes", "copy_start_s", "copy_end_s")
+    return sorted((order[v], s, d, size, round(a, 6), round(b, 6)) for v, s, d, size, a, b in rows)
 
 
 def general(seed, tmp, found):
     doc = gen_dagjson.problem(seed)
     json.dump(doc, open(f"{tmp}/p.json", "w"))
-    error = pipe(f"json2dag {tmp}/p.json | placebase random -n 20 --seed {seed + 1} | devsim -o {tmp}/p.mp")
+    error = pipe(f"json2dag {tmp}/p.json | placebase random -n 20 --seed {seed + 1} | "
+                 f"devsim --schedule -o {tmp}/p.mp")
     if error:
         found[error, seed] += 1
         return 0
@@ -63,7 +88,7 @@ def general(seed, tmp, found):
         on = [None] * len(p.names)
         for v, dev in zip(file_order, array(place["device"])):
             on[v] = p.devices.index(place["devices"][dev])
-        for what in differs(p, on, run):
+        for what in differs(p, file_order, on, run):
             found[what + str(doc.get("options", "")), seed] += 1
     return len(both)
 

@@ -193,7 +193,7 @@ class Run:
         p, on, k = self.p, self.on, len(self.p.devices)
         held = [[] for _ in range(k)]        # (from, to, bytes)
         self.busy, self.memory = [0.0] * k, [0] * k
-        self.link_bytes = {}
+        self.link_bytes, self.link_busy = {}, {}
         for v, ts in enumerate(p.tensors):
             self.busy[on[v]] += p.cost[v][on[v]]
             self.memory[on[v]] += p.mem[v]
@@ -203,10 +203,11 @@ class Run:
                 leaves = [c[1] for c in self.copies if c[2:4] == [v, i]]
                 last = max([self.end[v]] + [self.end[w] for w in ws if on[w] == on[v]] + leaves)
                 held[on[v]].append((self.start[v], last, size))
-        for start, _, v, i, src, dst in self.copies:
+        for start, end, v, i, src, dst in self.copies:
             size, ws = p.tensors[v][i]
             held[dst].append((start, max(self.end[w] for w in ws if on[w] == dst), size))
             self.link_bytes[src, dst] = self.link_bytes.get((src, dst), 0) + size
+            self.link_busy[src, dst] = self.link_busy.get((src, dst), 0) + end - start
         for dev in range(k):
             self.memory[dev] += peak(held[dev])
         self.over = [d for d in range(k) if p.mem_limit[d] and self.memory[d] > p.mem_limit[d]]
