@@ -48,6 +48,7 @@ LIBS_test_fuse   = device ir sched op graph stream base
 LIBS_devsim      = place sched op graph stream base
 LIBS_placebase   = place sched op group graph stream base
 LIBS_daggroup    = place sched op group graph stream base
+LIBS_topk        = graph stream base
 LIBS_json2dag    = place sched op graph stream base
 LIBS_test_graph  = graph stream base
 LIBS_test_graphrec = graph stream base

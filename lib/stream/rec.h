@@ -41,6 +41,10 @@ int rec_next(struct rec_reader *r, struct rec *out, struct err *e) MUST_CHECK;
 bool rec_is(const struct rec *r, const char *kind);
 int rec_reader_fd(const struct rec_reader *r);
 
+/* A copy that lives until rec_drop (which takes NULL); NULL: no memory. */
+struct rec *rec_keep(const struct rec *r);
+void rec_drop(struct rec *r);
+
 /* ---- values ---- */
 
 enum val_type { VAL_NIL, VAL_BOOL, VAL_INT, VAL_REAL, VAL_STR, VAL_BIN, VAL_ARRAY, VAL_MAP };

@@ -1,0 +1,376 @@
+/* topk - behind devsim, in front of devrun: of the placements that were simulated only the
+ * best ones pass, so that a search screens many and measures few. */
+#include <stdio.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "base/msg.h"
+#include "base/opt.h"
+#include "graph/placerec.h"
+#include "stream/filter.h"
+
+enum { MAX_K = 1 << 20, MAX_PENDING = 1 << 12 };
+
+struct options {
+	int64_t k;
+	double within;
+	bool distinct;
+};
+
+/* A placement that was read. */
+struct item {
+	struct rec *rec;             /* owned; NULL: passed on already, only its run is awaited */
+	uint32_t episode, step, sample;
+	char *source;                /* owned */
+	uint64_t hash;               /* of devices and placement */
+	uint64_t order;
+	double value, lat_s;
+	bool has_value;              /* value is not the latency */
+};
+
+struct stage {
+	const struct options *o;
+	struct filter f;
+	struct arena *arena;         /* of one record */
+	bool has_graph, loop;
+	uint64_t graph;
+	uint32_t n_sets;
+	struct item *pending;        /* (n_pending) their runs have not come */
+	struct item *best;           /* (n_best) by value, then order */
+	size_t n_pending, pending_cap, n_best, best_cap;
+	uint64_t n_seen, n_failed;   /* placements since the last that were let through */
+	char failure[300];           /* why the first illegal one is */
+};
+
+static void item_release(struct item *x)
+{
+	rec_drop(x->rec);
+	mem_free(x->source);
+}
+
+/* ---- what is kept ---- */
+
+static bool better(const struct item *a, const struct item *b)
+{
+	return a->value < b->value || (a->value == b->value && a->order < b->order);
+}
+
+static void remove_best(struct stage *s, size_t i)
+{
+	item_release(&s->best[i]);
+	memmove(s->best + i, s->best + i + 1, (s->n_best - i - 1) * sizeof(*s->best));
+	s->n_best--;
+}
+
+/* Do these two place alike?  Their hashes are equal. */
+static bool same_placement(struct stage *s, const struct item *a, const struct item *b)
+{
+	struct err none = ERR_INIT;
+	struct placement p, q;
+
+	if (placement_decode(a->rec, s->n_sets, s->arena, &p, &none) < 0 ||
+	    placement_decode(b->rec, s->n_sets, s->arena, &q, &none) < 0 || p.k != q.k)
+		return false;
+	for (uint32_t i = 0; i < p.k; i++)
+		if (strcmp(p.names[i], q.names[i]) != 0)
+			return false;
+	return memcmp(p.device, q.device, s->n_sets * sizeof(*p.device)) == 0;
+}
+
+/* Takes x over. */
+static void offer(struct stage *s, struct item *x)
+{
+	size_t lo = 0, hi = s->n_best;
+
+	for (size_t i = 0; s->o->distinct && i < s->n_best; i++)
+		if (s->best[i].hash == x->hash && same_placement(s, &s->best[i], x)) {
+			if (!better(x, &s->best[i])) {
+				item_release(x);
+				return;
+			}
+			remove_best(s, i);
+			hi = s->n_best;
+			break;
+		}
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (better(x, &s->best[mid]))
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	if (lo == (size_t)s->o->k) {
+		item_release(x);
+		return;
+	}
+	if (s->n_best == (size_t)s->o->k)
+		remove_best(s, s->n_best - 1);
+	s->best = mem_grow(s->best, &s->best_cap, s->n_best + 1, sizeof(*s->best));
+	memmove(s->best + lo + 1, s->best + lo, (s->n_best - lo) * sizeof(*s->best));
+	s->best[lo] = *x;
+	s->n_best++;
+}
+
+/* ---- letting through ---- */
+
+/* A placement with what it should take, which the simulation told. */
+static int emit(struct stage *s, const struct item *x, struct err *e)
+{
+	const struct val *map = x->rec->map;
+	struct rec_writer *w = s->f.out;
+
+	rec_begin(w, "place");
+	for (size_t i = 0; i < val_count(map); i++) {
+		const char *key, *name;
+		size_t n;
+
+		if (!val_bytes(val_key_at(map, i), &key, &n))
+			continue;
+		name = arena_strndup(s->arena, key, n);
+		if (strcmp(name, "predicted_s") != 0 && strcmp(name, "predicted_value") != 0)
+			put_val(w, name, val_value_at(map, i));
+	}
+	put_real(w, "predicted_s", x->lat_s);
+	if (x->has_value)
+		put_real(w, "predicted_value", x->value);
+	return rec_end(w, e);
+}
+
+static void tell(const struct stage *s, size_t n)
+{
+	if (n == 0 && s->n_seen)
+		msg_warn("none of %llu placements is legal: %s", (unsigned long long)s->n_seen,
+			 s->failure);
+	else if (n)
+		msg_note(1, "%zu of %llu placements (%llu not legal), %.6g to %.6g", n,
+			 (unsigned long long)s->n_seen, (unsigned long long)s->n_failed,
+			 s->best[0].value, s->best[n - 1].value);
+}
+
+/* All placements of an episode, or of the stream, are in. */
+static int let_through(struct stage *s, struct err *e)
+{
+	size_t n = s->n_best;
+
+	if (s->n_pending)
+		return err_set(e, ST_INPUT, "%zu placements without a run, the first of step %u, sample "
+			       "%u; put devsim in front of topk", s->n_pending, s->pending[0].step,
+			       s->pending[0].sample);
+	while (s->o->within > 0 && n && s->best[n - 1].value > s->o->within * s->best[0].value)
+		n--;
+	tell(s, n);
+	for (size_t i = 0; i < n; i++)
+		if (emit(s, &s->best[i], e) < 0)
+			return -1;
+	while (s->n_best)
+		remove_best(s, s->n_best - 1);
+	s->n_seen = s->n_failed = 0;
+	*s->failure = 0;
+	return 0;
+}
+
+/* ---- records ---- */
+
+static int take_graph(struct stage *s, const struct rec *r, struct err *e)
+{
+	uint64_t n;
+
+	if (s->has_graph)
+		return err_set(e, ST_INPUT, "two graphs in one stream; give each a stream of its own");
+	if (get_uint(r->map, "digest", 0, UINT64_MAX, &s->graph, e) < 0 ||
+	    get_uint(r->map, "n_sets", 0, UINT32_MAX - 1, &n, e) < 0)
+		return err_prefix(e, "graph");
+	s->has_graph = true;
+	s->n_sets = (uint32_t)n;
+	return filter_pass(&s->f, r, e);
+}
+
+static uint64_t hash_placement(const struct placement *p)
+{
+	uint64_t h = XXH64(p->device, (size_t)p->n_sets * sizeof(*p->device), p->k);
+
+	for (uint32_t i = 0; i < p->k; i++)
+		h = XXH64(p->names[i], strlen(p->names[i]), h);
+	return h;
+}
+
+/* In a loop what no policy chose, single devices and the incumbent, always passes: the learner
+ * compares with it. */
+static int take_place(struct stage *s, const struct rec *r, struct err *e)
+{
+	bool passes = s->loop && !val_get(r->map, "action");
+	struct placement p;
+
+	if (!s->has_graph)
+		return err_set(e, ST_INPUT, "a place record before its graph");
+	if (placement_decode(r, s->n_sets, s->arena, &p, e) < 0)
+		return -1;
+	if (p.graph != s->graph)
+		return err_set(e, ST_INPUT, "place record %llu is about another graph",
+			       (unsigned long long)r->index);
+	if (s->n_pending == MAX_PENDING)
+		return err_set(e, ST_INPUT, "%d placements without a run; put devsim in front of topk",
+			       MAX_PENDING);
+	if (passes && filter_pass(&s->f, r, e) < 0)
+		return -1;
+	struct item x = {.rec = passes ? NULL : rec_keep(r), .episode = p.episode, .step = p.step,
+			 .sample = p.sample, .hash = hash_placement(&p)};
+
+	if (!passes && !x.rec)
+		return err_set(e, ST_RUNTIME, "no memory for a placement");
+	x.source = mem_strdup(p.source);
+	s->pending = mem_grow(s->pending, &s->pending_cap, s->n_pending + 1, sizeof(*s->pending));
+	s->pending[s->n_pending++] = x;
+	return 0;
+}
+
+/* Judge x by its run; takes x over. */
+static int judge(struct stage *s, struct item *x, const struct rec *r, struct err *e)
+{
+	const char *reason;
+	bool ok;
+
+	x->order = s->n_seen++;
+	if (get_bool(r->map, "ok", &ok, e) < 0)
+		return -1;
+	if (!ok) {
+		if (get_text(r->map, "reason", s->arena, &reason, e) < 0)
+			return -1;
+		if (s->n_failed++ == 0)
+			err_escape(s->failure, sizeof(s->failure), reason, strlen(reason));
+		item_release(x);
+		*x = (struct item){0};
+		return 0;
+	}
+	x->has_value = val_get(r->map, "value") != NULL;
+	if (get_real(r->map, "lat_s", &x->lat_s, e) < 0 ||
+	    (x->has_value && get_real(r->map, "value", &x->value, e) < 0))
+		return -1;
+	if (!x->has_value)
+		x->value = x->lat_s;
+	offer(s, x);
+	*x = (struct item){0};
+	return 0;
+}
+
+static int take_run(struct stage *s, const struct rec *r, struct err *e)
+{
+	uint64_t id[3];
+	const char *source;
+
+	if (get_uint(r->map, "episode", 0, UINT32_MAX, &id[0], e) < 0 ||
+	    get_uint(r->map, "step", 0, UINT32_MAX, &id[1], e) < 0 ||
+	    get_uint(r->map, "sample", 0, UINT32_MAX, &id[2], e) < 0 ||
+	    get_text(r->map, "source", s->arena, &source, e) < 0)
+		return err_prefix(e, "run record %llu", (unsigned long long)r->index);
+	for (size_t i = 0; i < s->n_pending; i++) {
+		struct item x = s->pending[i];
+
+		if (x.episode != id[0] || x.step != id[1] || x.sample != id[2] ||
+		    strcmp(x.source, source) != 0)
+			continue;
+		s->n_pending--;
+		memmove(s->pending + i, s->pending + i + 1, (s->n_pending - i) * sizeof(x));
+		int rc = x.rec ? judge(s, &x, r, e) : 0;
+		item_release(&x);
+		return rc < 0 ? err_prefix(e, "run record %llu", (unsigned long long)r->index) : 0;
+	}
+	return err_set(e, ST_INPUT, "run record %llu is of a placement that did not come",
+		       (unsigned long long)r->index);
+}
+
+static int on_record(struct stage *s, const struct rec *r, struct err *e)
+{
+	arena_reset(s->arena);
+	if (rec_is(r, "graph"))
+		return take_graph(s, r, e);
+	if (rec_is(r, "place"))
+		return take_place(s, r, e);
+	if (rec_is(r, "run"))
+		return take_run(s, r, e);
+	if (rec_is(r, "episode")) {
+		filter_absorb_interrupt();
+		if (let_through(s, e) < 0)
+			return -1;
+		s->loop = true;
+	}
+	if (rec_is(r, "episode_end") && let_through(s, e) < 0)
+		return -1;
+	return filter_pass(&s->f, r, e);
+}
+
+static void forget(struct stage *s)
+{
+	for (size_t i = 0; i < s->n_pending; i++)
+		item_release(&s->pending[i]);
+	while (s->n_best)
+		remove_best(s, s->n_best - 1);
+	s->n_pending = 0;
+	s->has_graph = s->loop = false;
+}
+
+static int run_filter(struct stage *s, struct err *e)
+{
+	struct rec r;
+	int k;
+
+	while ((k = filter_next(&s->f, &r, e)) > 0) {
+		if (k == FILTER_RECORD) {
+			if (on_record(s, &r, e) < 0)
+				return -1;
+			continue;
+		}
+		if (let_through(s, e) < 0 || filter_end(&s->f, e) < 0)
+			return -1;
+		forget(s);
+	}
+	return k;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = {.k = 20, .distinct = true};
+	struct opt_common common = OPT_COMMON_INIT;
+	struct err e = ERR_INIT;
+	const struct opt opts[] = {
+		{"best", 'k', OPT_INT, &o.k, "K", "let the K best placements through", 1, MAX_K, NULL,
+		 NULL},
+		{"within", 'w', OPT_REAL, &o.within, "X",
+		 "of these, only those within X times the best one's value; 0: all", 0, 1e30, NULL, NULL},
+		{"distinct", 0, OPT_FLAG, &o.distinct, NULL, "placements that are alike count once", 0, 0,
+		 NULL, NULL},
+		{0}};
+	const struct opt_program program = {
+		.name = "topk", .summary = "let only the best simulated placements through",
+		.args = "[FILE]", .max_args = 1, .opts = opts,
+		.details =
+		"Reads placements with the runs that devsim gave them. The runs are dropped, and of the\n"
+		"placements only the best pass, best first, when all are in: those with the least `value`\n"
+		"(devsim --objective), else latency; never one that is not legal. They get predicted_s (and\n"
+		"predicted_value) from the simulation. All other records pass as they come. Memory is that of\n"
+		"K placements.\n\n"
+		"In a training loop the choice is made once per episode, among the policy's placements;\n"
+		"single devices and the incumbent always pass. reinforce then learns from the placements that\n"
+		"were run, and only from these: let placepolicy -n draw several times as many.",
+		.example =
+		"ir2dag m.xml | devrun --probe --profile -D cpu:0,cpu:1 | placebase random -n 5000 | devsim |\n"
+		"  topk -k 20 | devrun | recdump -k run\n"
+		"  ... gpnembed --params-from loop | placepolicy -n 20 | devsim | topk -k 4 | devrun |\n"
+		"  reinforce --params-to loop > result.mp"};
+	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);
+
+	if (rc > 0 && o.within > 0 && o.within < 1)
+		rc = err_set(&e, ST_USAGE, "--within %g: nothing is better than the best", o.within);
+	if (rc <= 0)
+		return opt_finish(rc, &e);
+	struct stage s = {.o = &o, .arena = arena_new()};
+	rc = filter_open(&s.f, first < argc ? argv[first] : "-", &common, argc, argv, &e);
+	if (rc == 0)
+		rc = filter_close(&s.f, run_filter(&s, &e), &e);
+	forget(&s);
+	mem_free(s.pending);
+	mem_free(s.best);
+	arena_free(s.arena);
+	return opt_finish(rc, &e);
+}
