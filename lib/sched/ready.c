@@ -17,7 +17,7 @@ static int rank_compare(const void *pa, const void *pb)
 	return (a->task > b->task) - (a->task < b->task);
 }
 
-static void order_tasks(struct ready *r, const double *rank)
+void ready_rank(struct ready *r, const double *rank)
 {
 	struct ranked *x = MEM_NEWN(struct ranked, r->n);
 
@@ -42,7 +42,7 @@ static void size_bitmaps(struct ready *r)
 		r->level_at[r->n_levels++] = r->words;
 		r->words += w;
 		bits = w;
-	} while (bits > 1);
+	} while (bits > 1 || r->n_levels < 2);
 	r->bits = MEM_NEWN(uint64_t, (size_t)r->k * r->words);
 }
 
@@ -52,8 +52,8 @@ void ready_init(struct ready *r, uint32_t n, uint32_t k, const double *rank,
 	*r = (struct ready){.policy = policy, .n = n, .k = k};
 	r->pos = MEM_NEWN(uint32_t, n);
 	r->task_at = MEM_NEWN(uint32_t, n);
-	order_tasks(r, rank);
-	if (policy == SCHED_RANK) {
+	ready_rank(r, rank);
+	if (policy != SCHED_FIFO) {
 		size_bitmaps(r);
 		return;
 	}
@@ -76,7 +76,7 @@ void ready_begin(struct ready *r, const uint16_t *device)
 {
 	uint32_t at = 0;
 
-	if (r->policy == SCHED_RANK) {
+	if (r->policy != SCHED_FIFO) {
 		memset(r->bits, 0, (size_t)r->k * r->words * sizeof(*r->bits));
 		return;
 	}

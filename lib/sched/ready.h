@@ -18,7 +18,7 @@ struct ready {
 	uint32_t k, n;
 	uint32_t *pos;               /* (n) position of a task in priority order */
 	uint32_t *task_at;           /* (n) its inverse */
-	uint32_t n_levels, words;    /* of one device's bitmap */
+	uint32_t n_levels, words;    /* of one device's bitmap, two levels at least */
 	uint32_t level_at[READY_LEVELS];
 	uint64_t *bits;              /* (k, words) SCHED_RANK */
 	uint64_t *heap;              /* (n) SCHED_FIFO: instant << 32 | position */
@@ -28,28 +28,35 @@ struct ready {
 void ready_init(struct ready *r, uint32_t n, uint32_t k, const double *rank,
 		enum sched_policy policy);
 void ready_release(struct ready *r);
+/* Other ranks, while nothing is ready. */
+void ready_rank(struct ready *r, const double *rank);
 /* Empty all sets; device (n) says how many tasks each can ever hold. */
 void ready_begin(struct ready *r, const uint16_t *device);
 void ready_push_fifo(struct ready *r, uint32_t dev, uint32_t pos, uint32_t instant);
 uint32_t ready_pop_fifo(struct ready *r, uint32_t dev);
 
-static inline void ready_add(struct ready *r, uint32_t dev, uint32_t task, uint32_t instant)
+/* The task at position pos is ready. */
+static inline void ready_add_at(struct ready *r, uint32_t dev, uint32_t pos, uint32_t instant)
 {
 	uint64_t *bits = r->bits + (size_t)dev * r->words;
-	uint32_t bit = r->pos[task];
 
 	if (r->policy == SCHED_FIFO) {
-		ready_push_fifo(r, dev, bit, instant);
+		ready_push_fifo(r, dev, pos, instant);
 		return;
 	}
-	for (uint32_t l = 0; l < r->n_levels; l++, bit /= 64) {
-		uint64_t *w = bits + r->level_at[l] + bit / 64;
+	for (uint32_t l = 0; l < r->n_levels; l++, pos /= 64) {
+		uint64_t *w = bits + r->level_at[l] + pos / 64;
 		uint64_t before = *w;
 
-		*w |= UINT64_C(1) << bit % 64;
+		*w |= UINT64_C(1) << pos % 64;
 		if (before)
 			return;
 	}
+}
+
+static inline void ready_add(struct ready *r, uint32_t dev, uint32_t task, uint32_t instant)
+{
+	ready_add_at(r, dev, r->pos[task], instant);
 }
 
 static inline bool ready_any(const struct ready *r, uint32_t dev)
@@ -59,16 +66,14 @@ static inline bool ready_any(const struct ready *r, uint32_t dev)
 	return r->bits[(size_t)dev * r->words + r->level_at[r->n_levels - 1]] != 0;
 }
 
-/* The best task, taken out; SCHED_NONE when there is none. */
-static inline uint32_t ready_take(struct ready *r, uint32_t dev)
+/* The position of the best task, which is taken out; there is one. */
+static inline uint32_t ready_take_at(struct ready *r, uint32_t dev)
 {
 	uint64_t *bits = r->bits + (size_t)dev * r->words;
 	uint32_t bit = 0, found;
 
-	if (!ready_any(r, dev))
-		return SCHED_NONE;
 	if (r->policy == SCHED_FIFO)
-		return r->task_at[ready_pop_fifo(r, dev)];
+		return ready_pop_fifo(r, dev);
 	for (uint32_t l = r->n_levels; l-- > 0;)
 		bit = bit * 64 + (uint32_t)__builtin_ctzll(bits[r->level_at[l] + bit]);
 	found = bit;
@@ -79,7 +84,41 @@ static inline uint32_t ready_take(struct ready *r, uint32_t dev)
 		if (*w)
 			break;
 	}
-	return r->task_at[found];
+	return found;
+}
+
+/* The best task, taken out; SCHED_NONE when there is none. */
+static inline uint32_t ready_take(struct ready *r, uint32_t dev)
+{
+	return ready_any(r, dev) ? r->task_at[ready_take_at(r, dev)] : SCHED_NONE;
+}
+
+/* ---- the same for rank and READY_SMALL tasks at most, without branches ---- */
+
+enum { READY_SMALL = 4096 };     /* two levels */
+
+/* Position pos is ready if yes. */
+static inline void ready_small_add(const struct ready *r, uint32_t dev, uint32_t pos, bool yes)
+{
+	uint64_t *bits = r->bits + (size_t)dev * r->words;
+
+	bits[pos / 64] |= (uint64_t)yes << pos % 64;
+	bits[r->words - 1] |= (uint64_t)yes << pos / 64;
+}
+
+static inline bool ready_small_any(const struct ready *r, uint32_t dev)
+{
+	return r->bits[(size_t)dev * r->words + r->words - 1] != 0;
+}
+
+static inline uint32_t ready_small_take(const struct ready *r, uint32_t dev)
+{
+	uint64_t *bits = r->bits + (size_t)dev * r->words, *top = bits + r->words - 1;
+	uint32_t i = (uint32_t)__builtin_ctzll(*top), bit = (uint32_t)__builtin_ctzll(bits[i]);
+
+	bits[i] &= bits[i] - 1;
+	*top &= ~((uint64_t)(bits[i] == 0) << i);
+	return i * 64 + bit;
 }
 
 #endif

@@ -1,7 +1,5 @@
-/* sched.h - list scheduling of a placed graph: who may run next, what must be
- * copied, what memory is still needed.  No clock and no device: the executor
- * drives it with worker threads (under one lock), the simulator with a virtual
- * clock, and so both follow the same rules.
+/* sched.h - list scheduling of a placed graph: tasks, tensors, what they cost, who goes first.
+ * timeline.h schedules: the predicted order and times, for devrun's plans and for the simulator.
  *
  * The rules.  A device runs one task at a time and, when free, takes its ready
  * task of the highest priority (default: upward rank, HEFT, Topcuoglu et al.
@@ -9,20 +7,18 @@
  * per destination device that has a consumer, from the moment its task ends.
  * Copies on one directed link are first come, first served; copies that came at
  * the same instant: higher priority of the source, lower tensor number, lower
- * destination.  Everything that ends at one instant is told (sched_task_done,
- * sched_copy_done) before anything is taken (sched_take_task, sched_take_copy).
+ * destination.  Everything that ends at one instant counts before anything is taken.
+ * A hold: task v is not ready before task hold[v] has ended, which is on the same device and does
+ * not depend on v.
  *
  * The life of a value (a tensor at home, or a copy of one): a tensor from the
  * start of its task to the last of its task's end, its consumers' ends on that
  * device and its copies' ends; a copy from its start to the end of its last
- * consumer there; a tensor without consumers stays to the end.
- *
- * Nothing is allocated between sched_new and sched_free: placement after
- * placement of one graph runs on the same memory. */
+ * consumer there; a tensor without consumers stays to the end.  What begins and ends within one
+ * instant occupies nothing. */
 #ifndef HSDAG_SCHED_SCHED_H
 #define HSDAG_SCHED_SCHED_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -82,7 +78,7 @@ void sched_mean_costs(const struct sched_dag *d, const double *cost_s, const str
 void sched_upward_rank(const struct sched_dag *d, const double *task_s, const double *use_s,
 		       double *rank);
 
-/* ---- a run ---- */
+/* ---- the rules ---- */
 
 enum sched_policy {
 	SCHED_RANK,      /* the ready task of the highest rank */
@@ -94,61 +90,5 @@ struct sched_copy {
 	uint32_t tensor;
 	uint16_t src, dst;       /* devices */
 };
-
-struct sched;
-
-/* A scheduler for d on k devices, k <= 65535; d is borrowed.  rank (n) is read now. */
-struct sched *sched_new(const struct sched_dag *d, uint32_t k, const double *rank,
-			enum sched_policy policy);
-void sched_free(struct sched *s);
-
-/* From the next sched_begin on: task v is not ready before task hold[v] has ended, which
- * is on the same device and does not depend on v; SCHED_NONE: no such task.  NULL: no holds, as
- * after sched_new.  hold (n) is borrowed.  order.h makes holds that form no circle. */
-void sched_hold(struct sched *s, const uint32_t *hold);
-
-/* Start over with a placement: device[v] < k is the device of task v; borrowed
- * until the next sched_begin.  Tasks without inputs are ready. */
-void sched_begin(struct sched *s, const uint16_t *device);
-
-/* The next task of a free device or SCHED_NONE; its tensors live from now. */
-uint32_t sched_take_task(struct sched *s, uint32_t dev);
-/* Is a task waiting for this device? */
-bool sched_has_task(const struct sched *s, uint32_t dev);
-/* The next copy on the link src -> dst or SCHED_NONE; it lives at dst from now.
- * Copies are numbered 0, 1, ... < d->n_uses in the order in which they are needed. */
-uint32_t sched_take_copy(struct sched *s, uint32_t src, uint32_t dst);
-/* The copy that has waited longest on any link whose two devices and link are not
- * marked busy (link_busy (k,k), dev_busy (k); either may be NULL), or SCHED_NONE. */
-uint32_t sched_take_any_copy(struct sched *s, const bool *link_busy, const bool *dev_busy);
-const struct sched_copy *sched_copy(const struct sched *s, uint32_t copy);
-
-/* A task or copy has ended.  Newly ready tasks and needed copies enter their queues. */
-void sched_task_done(struct sched *s, uint32_t task);
-void sched_copy_done(struct sched *s, uint32_t copy);
-/* Tasks that have not ended. */
-uint32_t sched_left(const struct sched *s);
-
-/* Where task v finds the tensor of use u: SCHED_NONE at home (same device), else the copy. */
-uint32_t sched_use_copy(const struct sched *s, uint32_t use);
-
-/* Values whose life ended in *_done calls since the last sched_drop_freed: a
- * tensor at home as t < n_tensors, a copy as n_tensors + copy.  At most
- * n_tensors + n_uses are ever listed in one run. */
-const uint32_t *sched_freed(const struct sched *s, uint32_t *n);
-void sched_drop_freed(struct sched *s);
-
-/* The clock is about to advance: an instant is over.  What begins and ends within
- * one instant occupies nothing; what comes within one instant is ordered by
- * priority.  With a real clock: before each *_done call. */
-void sched_tick(struct sched *s);
-/* Live bytes on a device now, and the peak as of the last sched_tick.  Only tensors
- * and copies are counted. */
-uint64_t sched_live_bytes(const struct sched *s, uint32_t dev);
-uint64_t sched_peak_bytes(const struct sched *s, uint32_t dev);
-
-/* Copies needed so far in this run, and their bytes. */
-uint32_t sched_n_copies(const struct sched *s);
-uint64_t sched_copied_bytes(const struct sched *s);
 
 #endif

@@ -1,12 +1,17 @@
-/* timeline.h - the list scheduler driven by given costs instead of a clock: the
+/* timeline.h - the list scheduler of sched.h driven by given costs instead of a clock: the
  * predicted schedule of a placement.  This is what devsim runs, and how the
  * executor gets an order for its memory plan.
  *
  * Times that are equal as doubles are one instant.  Work that takes no time ends
  * at the instant at which it starts, and its effects are seen by what is taken
- * after it. */
+ * after it.
+ *
+ * Placement after placement of one graph runs on the same memory; nothing is allocated between
+ * timeliner_new and timeliner_free, but for SCHED_IMPROVED. */
 #ifndef HSDAG_SCHED_TIMELINE_H
 #define HSDAG_SCHED_TIMELINE_H
+
+#include <stdbool.h>
 
 #include "sched/sched.h"
 
@@ -33,7 +38,7 @@ struct timeline {
 	uint64_t *peak_bytes;    /* (k) tensors and copies alone */
 	uint32_t bad_task, bad_dev;
 	const double *rank;      /* (n) tasks went by descending rank */
-	const uint32_t *hold;    /* (n) as in sched_hold; NULL: nothing was held up */
+	const uint32_t *hold;    /* (n) see sched.h; NULL: nothing was held up */
 	/* The schedule, when asked for. */
 	double *start_s, *end_s;              /* (n) */
 	double *copy_start_s, *copy_end_s;    /* (n_copies; room for n_uses) */
