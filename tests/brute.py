@@ -1,0 +1,96 @@
+"""brute.py - methods of placebase beside all placements of small random problems.
+
+    python tests/brute.py FIRST LAST [METHOD...]         seeds; needs json2dag, placebase, devsim in PATH
+`exact` must be the best of all, bounds must not exceed it, no method may beat it or hand over what is illegal while
+something legal exists, and portfolio must not be worse than a single device or HEFT.  Prints what is not so."""
+import collections, itertools, json, subprocess, sys, tempfile
+
+import numpy as np
+
+import gen_dagjson
+from stream import array, first, read, tensor, write
+
+SEARCHES = ["exact", "anneal", "portfolio"]
+MUST_BE_LEGAL = {"exact", "portfolio", "anneal"}
+OBJECTIVES = ["latency", "throughput", "energy", "memory", "latency=1,energy=0.02,memory=0.01", "latency=1,throughput=1"]
+
+
+def call(*args):
+    r = subprocess.run([str(a) for a in args], capture_output=True, text=True, timeout=120)
+    return r.returncode, r.stderr.strip()
+
+
+def value(run):
+    return run.get("value", run["lat_s"]) if run["ok"] else float("inf")
+
+
+def values(path, options):
+    assert call("devsim", *options, path, "-o", path + ".run")[0] == 0, path
+    return [value(m) for kind, m in read(path + ".run") if kind == "run"]
+
+
+def every(tmp, k, n, options):
+    """The values of all placements."""
+    recs = read(f"{tmp}/p.mp")
+    place = first(recs, "place")
+    recs = [r for r in recs if r[0] != "place"]
+    for i, on in enumerate(itertools.product(range(k), repeat=n)):
+        recs.append(["place", {**place, "sample": i, "device": tensor(np.array(on, "u2"))}])
+    write(f"{tmp}/all.mp", recs)
+    return values(f"{tmp}/all.mp", options)
+
+
+def problem(seed, methods, found, tmp):
+    k = 1 + seed % 4
+    n = [8, 8, 7, 6][k - 1] if seed % 5 else [8, 8, 8, 7][k - 1]
+    doc = gen_dagjson.problem(seed, 1 + seed % n, k)
+    objective = OBJECTIVES[seed % len(OBJECTIVES)]
+    options = ["--objective", objective, "--watts", ",".join(f"d{i}={3 * i + 2}/{i % 2}" for i in range(k))]
+    json.dump(doc, open(f"{tmp}/p.json", "w"))
+    call("json2dag", f"{tmp}/p.json", "-o", f"{tmp}/g.mp")
+    call("placebase", "single", f"{tmp}/g.mp", "-o", f"{tmp}/p.mp")
+    if len(first(read(f"{tmp}/g.mp"), "graph")["node_name"]) != len(doc["nodes"]):
+        found["nodes are lost", seed] += 1
+    best = min(every(tmp, k, len(doc["nodes"]), options))
+    single, heft = min(values(f"{tmp}/p.mp", options)), float("inf")
+    slack = 1e-9 * max(1, abs(best))
+
+    def note(what):
+        found[f"{what} ({objective}, {len(doc['nodes'])} nodes, {k} devices)", seed] += 1
+
+    for method in ["heft"] + methods:
+        rc, error = call("placebase", method, *options, f"{tmp}/g.mp", "-o", f"{tmp}/m.mp")
+        if rc:
+            if rc != 1 or best < float("inf") and method in MUST_BE_LEGAL:
+                note(f"{method} fails: {error}")
+            continue
+        got = min(values(f"{tmp}/m.mp", options))
+        bound = first(read(f"{tmp}/m.mp"), "place").get("bound_s", 0)
+        told = first(read(f"{tmp}/m.mp"), "place").get("predicted_s")
+        if got < best - slack:
+            note(f"{method} beats all placements: {got} < {best}")
+        if bound > best + slack:
+            note(f"{method}'s bound {bound} > {best}")
+        if told is not None and got < float("inf") and abs(told - got) > slack:
+            note(f"{method} predicts {told}, devsim {got}")
+        if got == float("inf") and best < float("inf") and method in MUST_BE_LEGAL:
+            note(f"{method} is illegal")
+        if method == "exact" and got > best + slack:
+            note(f"exact {got} > {best}")
+        if method == "portfolio" and got > min(single, heft) + slack:
+            note(f"portfolio {got} > single {single}, heft {heft}")
+        heft = got if method == "heft" else heft
+
+
+def main():
+    found, methods = collections.Counter(), sys.argv[3:] or SEARCHES
+    with tempfile.TemporaryDirectory() as tmp:
+        for seed in range(int(sys.argv[1]), int(sys.argv[2])):
+            problem(seed, methods, found, tmp)
+    for (what, seed), _ in sorted(found.items(), key=lambda x: x[0][1]):
+        print(f"problem {seed}: {what}")
+    sys.exit(bool(found))
+
+
+if __name__ == "__main__":
+    main()
