@@ -1,148 +1,158 @@
-/* bound.c - what no placement can beat. */
+/* bound.c - the best of the lower bounds. */
 #include <math.h>
 #include <string.h>
 
 #include "place/bound.h"
-#include "place/units.h"
+#include "place/bound_parts.h"
 
-enum { ROUNDS = 400 };
+/* Intervals of tasks take memory by the square of their number. */
+enum { MAX_PIECE_TASKS = 8192 };
 
-/* The longest path of fastest costs. */
-static double path_s(const struct place_units *u)
+/* ---- what bounds share ---- */
+
+static void least_costs(struct bound_view *v)
+{
+	const struct place_model *m = v->m;
+	bool saves = m->rules == PLACE_SCHEDULE && m->saved_ptr;
+
+	for (uint32_t t = 0; t < v->n; t++)
+		for (uint32_t d = 0; d < v->k; d++) {
+			double s = m->costs.task_s[(size_t)t * v->k + d];
+			bool may = v->u->cost_s[(size_t)v->unit_of[t] * v->k + d] >= 0;
+
+			for (uint32_t j = saves ? m->saved_ptr[t] : 0; may && saves && j < m->saved_ptr[t + 1]; j++)
+				s = fmax(0, s - fmax(0, m->saved_s[(size_t)j * v->k + d]));
+			v->task_s[(size_t)t * v->k + d] = may ? s : INFINITY;
+			v->unit_s[(size_t)v->unit_of[t] * v->k + d] += may ? s : INFINITY;
+		}
+}
+
+void bound_view_init(struct bound_view *v, const struct place_units *u, struct arena *a)
 {
 	const struct place_model *m = u->m;
-	const struct sched_dag *d = &m->tasks.dag;
-	double *end = MEM_NEWN(double, d->n), longest = 0;
 
-	for (uint32_t t = 0; t < d->n; t++) {
+	*v = (struct bound_view){.u = u, .m = m, .d = &m->tasks.dag, .n = m->tasks.dag.n, .k = m->k};
+	v->unit_of = ARENA_NEWN(a, uint32_t, v->n);
+	v->task_s = ARENA_NEWN(a, double, (size_t)v->n * v->k);
+	v->unit_s = ARENA_NEWN(a, double, (size_t)u->n * v->k);
+	v->limit = ARENA_NEWN(a, uint64_t, v->k);
+	v->share = ARENA_NEWN(a, double, v->k);
+	for (uint32_t t = 0; t < v->n; t++)
+		v->unit_of[t] = u->of_set[m->tasks.task_set[t]];
+	for (uint32_t d = 0; d < v->k; d++)
+		v->limit[d] = m->mem_limit[d] ? m->mem_limit[d] : UINT64_MAX;
+	least_costs(v);
+}
+
+/* ---- each metric's ---- */
+
+static void raise_to(struct place_bound *b, double value, const char *kind)
+{
+	if (value > b->value)
+		*b = (struct place_bound){value, kind};
+}
+
+static struct place_bound load(struct bound_view *v)
+{
+	struct place_bound b = {0, "load"};
+	double longest = 0;
+
+	for (uint32_t i = 0; i < v->u->n; i++) {
 		double least = INFINITY;
 
-		for (uint32_t dev = 0; dev < m->k; dev++) {
-			double s = m->costs.task_s[(size_t)t * m->k + dev];
+		for (uint32_t d = 0; d < v->k; d++)
+			least = fmin(least, v->unit_s[(size_t)i * v->k + d]);
+		longest = least < INFINITY ? fmax(longest, least) : longest;
+	}
+	raise_to(&b, bound_load_s(v), "load");
+	raise_to(&b, longest * (1 - 1e-12), "load");
+	raise_to(&b, bound_pattern_s(v, b.value), "pattern");
+	return b;
+}
 
-			for (uint32_t j = m->saved_ptr ? m->saved_ptr[t] : 0;
-			     s >= 0 && m->saved_ptr && j < m->saved_ptr[t + 1]; j++)
-				s = fmax(0, s - m->saved_s[(size_t)j * m->k + dev]);
-			least = s >= 0 && s < least ? s : least;
-		}
-		end[t] = least < INFINITY ? least : 0;
-		double ready = 0;
-		for (uint32_t i = d->in_ptr[t]; i < d->in_ptr[t + 1]; i++)
-			ready = fmax(ready, end[d->tensor_task[d->use_tensor[d->in_use[i]]]]);
-		end[t] += ready;
+static struct place_bound latency(struct bound_view *v, const struct place_bound *load_bound)
+{
+	double *head_s = MEM_NEWN(double, 2 * (size_t)v->n), *tail_s = head_s + v->n;
+	struct place_bound b = *load_bound;
+
+	raise_to(&b, bound_path_s(v, head_s, tail_s), "path");
+	raise_to(&b, bound_window_s(v, head_s, tail_s), "window");
+	mem_free(head_s);
+	return b;
+}
+
+/* The longest path of fastest costs, where bound_piece_s would take too much memory. */
+static double plain_path_s(const struct bound_view *v)
+{
+	double *end = MEM_NEWN(double, v->n), longest = 0;
+
+	for (uint32_t t = 0; t < v->n; t++) {
+		double least = INFINITY, ready = 0;
+
+		for (uint32_t d = 0; d < v->k; d++)
+			least = fmin(least, v->task_s[(size_t)t * v->k + d]);
+		for (uint32_t i = v->d->in_ptr[t]; i < v->d->in_ptr[t + 1]; i++)
+			ready = fmax(ready, end[v->d->tensor_task[v->d->use_tensor[v->d->in_use[i]]]]);
+		end[t] = ready + (least < INFINITY ? least : 0);
 		longest = fmax(longest, end[t]);
 	}
 	mem_free(end);
-	return longest;
+	return longest * (1 - 1e-12);
 }
 
-/* The multipliers, scaled so that every one of them is a share. */
-struct dual {
-	const struct place_units *u;
-	uint32_t k;
-	double *w, *mu;              /* (k) load, memory (seconds for a full device) */
-	double *dw, *dmu;            /* (k) subgradient */
-};
-
-static double unit_cost_s(const struct place_units *u, uint32_t i, uint32_t d)
+static struct place_bound schedule(struct bound_view *v)
 {
-	double s = u->cost_s[(size_t)i * u->m->k + d];
+	const struct place_objective *o = &v->m->objective;
+	struct place_bound period = load(v), lat = latency(v, &period);
+	struct place_bound energy = {0, "energy"}, memory = {0, "memory"};
 
-	/* Savings are rare and small beside loads: all or nothing. */
-	return s < 0 ? -1 : u->m->saved_ptr ? fmin(s, u->least_s[i]) : s;
-}
+	if (place_objective_is_latency(o))
+		return lat;
+	if (o->energy > 0)
+		energy.value = bound_energy_j(v, lat.value);
+	if (o->memory > 0)
+		memory.value = bound_memory(v);
+	double part[4] = {o->latency * lat.value, o->throughput * period.value, o->energy * energy.value,
+			  o->memory * memory.value};
+	const char *kind[4] = {lat.kind, period.kind, energy.kind, memory.kind};
+	struct place_bound sum = {0, "sum"};
+	int n = 0;
 
-static double dual_value(struct dual *x)
-{
-	const struct place_units *u = x->u;
-	double sum = 0;
-
-	for (uint32_t d = 0; d < x->k; d++) {
-		x->dw[d] = 0;
-		x->dmu[d] = u->m->mem_limit[d] ? -1 : 0;
-		sum -= x->mu[d];
+	for (int i = 0; i < 4; i++) {
+		sum.value += part[i];
+		n += part[i] != 0;
 	}
-	for (uint32_t i = 0; i < u->n; i++) {
-		double least = INFINITY;
-		uint32_t at = 0;
-
-		for (uint32_t d = 0; d < x->k; d++) {
-			double s = unit_cost_s(u, i, d), limit = (double)u->m->mem_limit[d], share;
-
-			if (s < 0)
-				continue;
-			share = limit > 0 ? (double)u->mem[i] / limit : 0;
-			s = x->w[d] * s + x->mu[d] * share;
-			if (s < least) {
-				least = s;
-				at = d;
-			}
-		}
-		if (least == INFINITY)
-			continue;
-		sum += least;
-		x->dw[at] += unit_cost_s(u, i, at);
-		if (u->m->mem_limit[at])
-			x->dmu[at] += (double)u->mem[i] / (double)u->m->mem_limit[at];
-	}
+	for (int i = 0; n == 1 && i < 4; i++)
+		if (part[i] != 0)
+			sum.kind = kind[i];
 	return sum;
 }
 
-/* The nearest point with w >= 0 and sum 1 (Duchi et al. 2008, figure 1, by bisection). */
-static void onto_simplex(double *w, uint32_t k)
+struct place_bound place_bound(const struct place_units *u)
 {
-	double lo = -1e9, hi = 1e9;
+	struct arena *a = arena_new();
+	struct bound_view v;
+	struct place_bound b = {0, "path"};
 
-	for (int i = 0; i < 100; i++) {
-		double mid = (lo + hi) / 2, sum = 0;
-
-		for (uint32_t d = 0; d < k; d++)
-			sum += fmax(0, w[d] - mid);
-		*(sum > 1 ? &lo : &hi) = mid;
+	bound_view_init(&v, u, a);
+	switch (u->m->rules) {
+	case PLACE_SCHEDULE:
+		b = schedule(&v);
+		break;
+	case PLACE_DNNPART_THROUGHPUT:
+		b = load(&v);
+		break;
+	case PLACE_DNNPART_LATENCY:
+		raise_to(&b, plain_path_s(&v), "path");
+		if (v.n <= MAX_PIECE_TASKS)
+			raise_to(&b, bound_piece_s(&v), "pieces");
+		break;
 	}
-	for (uint32_t d = 0; d < k; d++)
-		w[d] = fmax(0, w[d] - hi);
-	double sum = 0;
-	for (uint32_t d = 0; d < k; d++)
-		sum += w[d];
-	for (uint32_t d = 0; d < k; d++)
-		w[d] = sum > 0 ? w[d] / sum : 1.0 / k;
-}
-
-static double load_s(const struct place_units *u)
-{
-	uint32_t k = u->m->k;
-	double *v = MEM_NEWN(double, 4 * (size_t)k), best = 0;
-	struct dual x = {u, k, v, v + k, v + 2 * k, v + 3 * k};
-
-	for (uint32_t d = 0; d < k; d++)
-		x.w[d] = 1.0 / k;
-	for (int round = 0; round < ROUNDS; round++) {
-		double value = dual_value(&x), norm = 0, scale = 0;
-
-		best = fmax(best, value);
-		for (uint32_t d = 0; d < k; d++)
-			scale = fmax(scale, x.dw[d]);
-		for (uint32_t d = 0; d < k; d++)
-			norm += scale > 0 ? x.dw[d] * x.dw[d] / (scale * scale) + x.dmu[d] * x.dmu[d] : 0;
-		if (norm == 0)
-			break;
-		double step = 0.5 / sqrt(norm) / (1 + 0.1 * round);
-		for (uint32_t d = 0; d < k; d++) {
-			x.w[d] += step * x.dw[d] / scale;
-			x.mu[d] = fmax(0, x.mu[d] + step * scale * x.dmu[d]);
-		}
-		onto_simplex(x.w, k);
-	}
-	mem_free(v);
-	/* A hair less, for what rounding adds up to. */
-	return best * (1 - 1e-9);
+	arena_free(a);
+	return b;
 }
 
 double place_lower_bound(const struct place_units *u)
 {
-	double path = u->m->rules == PLACE_DNNPART_THROUGHPUT ? 0 : path_s(u) * (1 - 1e-12);
-	double load = u->m->rules == PLACE_DNNPART_LATENCY ? 0 : load_s(u);
-
-	return fmax(path, load);
+	return place_bound(u).value;
 }

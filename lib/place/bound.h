@@ -1,15 +1,20 @@
-/* bound.h - lower bounds: what no legal placement can beat, in units of what the model's rules minimise. */
+/* bound.h - what no legal placement can beat, in units of what the model minimises. */
 #ifndef HSDAG_PLACE_BOUND_H
 #define HSDAG_PLACE_BOUND_H
 
 struct place_units;
 
-/* Lower bounds over all legal placements; the largest is true.
- *   path    the longest path of fastest costs (not for throughput)
- *   load    the linear relaxation of unrelated parallel machines with memory limits (Lenstra,
- *           Shmoys, Tardos 1990), from its dual: for w >= 0 with sum 1 and u >= 0, no placement's
- *           largest load is below sum_j min_i (w_i p_ij + u_i m_j) - sum_i u_i M_i; ascent by
- *           subgradients (not for dnnpart-latency, whose CPUs run any number of tasks at once) */
+struct place_bound {
+	double value;                /* 0: nothing is known */
+	const char *kind;            /* which bound it is: path, load, pattern, window, pieces, energy,
+				      * memory, sum (of a mixture's) */
+};
+
+/* The largest of the lower bounds that hold for the model's rules and objective (bound_parts.h).
+ * Of a mixture the sum of weighted bounds, each of its own metric. */
+struct place_bound place_bound(const struct place_units *u);
+
+/* Its value. */
 double place_lower_bound(const struct place_units *u);
 
 #endif

@@ -1,0 +1,55 @@
+/* bound_parts.h - the lower bounds of bound.h one by one, and what they share. */
+#ifndef HSDAG_PLACE_BOUND_PARTS_H
+#define HSDAG_PLACE_BOUND_PARTS_H
+
+#include "place/units.h"
+
+/* A problem as bounds see it: least costs. */
+struct bound_view {
+	const struct place_units *u;
+	const struct place_model *m;
+	const struct sched_dag *d;
+	uint32_t n, k;               /* tasks, devices */
+	uint32_t *unit_of;           /* (n) */
+	/* Seconds, less all that neighbours could save; INFINITY: the task, or another task of its
+	 * unit, cannot run there. */
+	double *task_s;              /* (n,k) */
+	double *unit_s;              /* (units,k) */
+	uint64_t *limit;             /* (k) bytes; UINT64_MAX: not limited */
+	/* What load_s leaves for others: shares of devices, sum 1, without regard to memory. */
+	double *share;               /* (k) */
+};
+
+/* Memory from a. */
+void bound_view_init(struct bound_view *v, const struct place_units *u, struct arena *a);
+
+/* Of the largest load of a device: the linear relaxation of unrelated parallel machines with memory
+ * limits (Lenstra, Shmoys, Tardos 1990), from its dual: for w >= 0 with sum 1 and mu >= 0, no
+ * placement's largest load is below
+ *   sum_j min_i (w_i p_ij + mu_i m_j / M_i) - sum_i mu_i;
+ * ascent by subgradients from w of related machines.  Fills v->share. */
+double bound_load_s(struct bound_view *v);
+
+/* The same for whole units: no device can fill its time with units that do not fit together.  For
+ * multipliers w_j >= 0 of units and a load T, sum_j w_j <= sum_i max {w(S): p_i(S) <= T, m(S) <= M_i}
+ * or T is too small (the Lagrangian dual of Gilmore and Gomory's patterns, Operations Research 9(6),
+ * 1961; knapsacks over costs that are rounded down).  At least least_s. */
+double bound_pattern_s(const struct bound_view *v, double least_s);
+
+/* Of a schedule's length: the longest path, where every task has the best device for what it
+ * reads and who reads it, copies included.  head_s, tail_s (n): before a task can start and after it has ended. */
+double bound_path_s(const struct bound_view *v, double *head_s, double *tail_s);
+
+/* Of a schedule's length: tasks that cannot start before h and must end t before the end share the
+ * devices for the rest of it: h + load + t, over all pairs of h and t (energetic reasoning with
+ * the shares of bound_load_s). */
+double bound_window_s(const struct bound_view *v, const double *head_s, const double *tail_s);
+
+/* Of dnnpart-latency: the longest path over CPUs and pieces of accelerators; see bound_piece.c. */
+double bound_piece_s(const struct bound_view *v);
+
+/* Of the energy of a placement whose latency is at least lat_s; of the largest peak. */
+double bound_energy_j(const struct bound_view *v, double lat_s);
+double bound_memory(const struct bound_view *v);
+
+#endif

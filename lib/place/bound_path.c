@@ -1,0 +1,163 @@
+/* bound_path.c - paths with a device for every task, and what must fit between them. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "place/bound_parts.h"
+
+enum { MAX_LEVELS = 64 };
+
+/* The least seconds that a tensor takes from a task on device `from` to one on `to`; INFINITY: no way. */
+static double way_s(const struct bound_view *v, uint32_t from, uint32_t to, uint64_t bytes)
+{
+	const struct sched_links *l = &v->m->costs.links;
+
+	if (from == to)
+		return 0;
+	return l->latency_s[(size_t)from * v->k + to] < 0 ? INFINITY : sched_copy_s(l, from, to, bytes);
+}
+
+/* The least of at_s[from] + way to device `to`; tasks of one unit share a device. */
+static double best_from(const struct bound_view *v, const double *at_s, uint32_t to, uint64_t bytes, bool same)
+{
+	double least = INFINITY;
+
+	for (uint32_t d = same ? to : 0; d < (same ? to + 1 : v->k); d++)
+		if (at_s[d] < least)
+			least = fmin(least, at_s[d] + way_s(v, d, to, bytes));
+	return least;
+}
+
+static double best_to(const struct bound_view *v, const double *at_s, uint32_t from, uint64_t bytes, bool same)
+{
+	double least = INFINITY;
+
+	for (uint32_t d = same ? from : 0; d < (same ? from + 1 : v->k); d++)
+		if (at_s[d] < least)
+			least = fmin(least, at_s[d] + way_s(v, from, d, bytes));
+	return least;
+}
+
+/* end[v,d]: before task v can have ended on d. */
+static void forwards(const struct bound_view *v, double *end)
+{
+	const struct sched_dag *d = v->d;
+
+	for (uint32_t t = 0; t < v->n; t++)
+		for (uint32_t dev = 0; dev < v->k; dev++) {
+			double ready = v->task_s[(size_t)t * v->k + dev] < INFINITY ? 0 : INFINITY;
+
+			for (uint32_t i = d->in_ptr[t]; ready < INFINITY && i < d->in_ptr[t + 1]; i++) {
+				uint32_t x = d->use_tensor[d->in_use[i]], from = d->tensor_task[x];
+
+				ready = fmax(ready, best_from(v, end + (size_t)from * v->k, dev, d->tensor_bytes[x],
+							      v->unit_of[from] == v->unit_of[t]));
+			}
+			end[(size_t)t * v->k + dev] = ready + v->task_s[(size_t)t * v->k + dev];
+		}
+}
+
+/* rest[v,d]: after task v has ended on d.  beside[t,d]: rest, and the task itself. */
+static void backwards(const struct bound_view *v, double *rest, double *with)
+{
+	const struct sched_dag *d = v->d;
+
+	for (uint32_t t = v->n; t-- > 0;)
+		for (uint32_t dev = 0; dev < v->k; dev++) {
+			double after = 0;
+
+			for (uint32_t x = d->out_ptr[t]; x < d->out_ptr[t + 1]; x++)
+				for (uint32_t i = d->use_ptr[x]; i < d->use_ptr[x + 1]; i++) {
+					uint32_t to = d->use_task[i];
+
+					after = fmax(after, best_to(v, with + (size_t)to * v->k, dev,
+								    d->tensor_bytes[x],
+								    v->unit_of[to] == v->unit_of[t]));
+				}
+			rest[(size_t)t * v->k + dev] = after;
+			with[(size_t)t * v->k + dev] = after + v->task_s[(size_t)t * v->k + dev];
+		}
+}
+
+double bound_path_s(const struct bound_view *v, double *head_s, double *tail_s)
+{
+	size_t size = (size_t)v->n * v->k;
+	double *end = MEM_NEWN(double, 3 * size), *rest = end + size, longest = 0;
+
+	forwards(v, end);
+	backwards(v, rest, rest + size);
+	for (uint32_t t = 0; t < v->n; t++) {
+		double least = INFINITY, head = INFINITY, tail = INFINITY;
+
+		for (uint32_t dev = 0; dev < v->k; dev++) {
+			size_t at = (size_t)t * v->k + dev;
+
+			if (!(end[at] + rest[at] < INFINITY))
+				continue;
+			least = fmin(least, end[at] + rest[at]);
+			head = fmin(head, end[at] - v->task_s[at]);
+			tail = fmin(tail, rest[at]);
+		}
+		/* No way at all: there is no legal placement. */
+		head_s[t] = head < INFINITY ? head : 0;
+		tail_s[t] = tail < INFINITY ? tail : 0;
+		longest = least < INFINITY ? fmax(longest, least) : longest;
+	}
+	mem_free(end);
+	return longest * (1 - 1e-12);
+}
+
+static int ascending(const void *pa, const void *pb)
+{
+	double a = *(const double *)pa, b = *(const double *)pb;
+
+	return (a > b) - (a < b);
+}
+
+/* At most MAX_LEVELS of the values, smallest and largest among them; how many. */
+static uint32_t levels(const double *x, uint32_t n, double *level)
+{
+	double *sorted = mem_copy(x, n, sizeof(*x));
+	uint32_t m = n < MAX_LEVELS ? n : MAX_LEVELS;
+
+	if (n > 1)
+		qsort(sorted, n, sizeof(*sorted), ascending);
+	for (uint32_t i = 0; i < m; i++)
+		level[i] = sorted[m > 1 ? (uint64_t)i * (n - 1) / (m - 1) : 0];
+	mem_free(sorted);
+	return m;
+}
+
+static uint32_t level_of(const double *level, uint32_t n, double x)
+{
+	while (n > 1 && level[n - 1] > x)
+		n--;
+	return n - 1;
+}
+
+double bound_window_s(const struct bound_view *v, const double *head_s, const double *tail_s)
+{
+	double head[MAX_LEVELS], tail[MAX_LEVELS], sum[MAX_LEVELS][MAX_LEVELS] = {{0}}, best = 0;
+	uint32_t n_heads = levels(head_s, v->n, head), n_tails = levels(tail_s, v->n, tail);
+
+	for (uint32_t t = 0; t < v->n; t++) {
+		double least = INFINITY;
+
+		for (uint32_t d = 0; d < v->k; d++)
+			if (v->task_s[(size_t)t * v->k + d] < INFINITY)
+				least = fmin(least, v->share[d] * v->task_s[(size_t)t * v->k + d]);
+		if (least < INFINITY)
+			sum[level_of(head, n_heads, head_s[t])][level_of(tail, n_tails, tail_s[t])] += least;
+	}
+	/* Columns summed from level i on, and these from level j on. */
+	for (uint32_t i = n_heads; i-- > 0;) {
+		double load = 0;
+
+		for (uint32_t j = n_tails; j-- > 0;) {
+			sum[i][j] += i + 1 < n_heads ? sum[i + 1][j] : 0;
+			load += sum[i][j];
+			best = load > 0 ? fmax(best, head[i] + load + tail[j]) : best;
+		}
+	}
+	return best * (1 - 1e-9);
+}

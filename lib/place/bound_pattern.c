@@ -1,0 +1,113 @@
+/* bound_pattern.c - loads of whole units: what does not fit together leaves gaps. */
+#include <math.h>
+#include <string.h>
+
+#include "place/bound_parts.h"
+
+enum { GRID = 1024, ROUNDS = 40, PROBES = 7, MAX_UNITS = 1024 };
+static const double REACH = 0.3;       /* loads up to this much above the bound are tried */
+static const double STEP = 0.1;
+
+struct patterns {
+	const struct bound_view *v;
+	uint32_t n, n_classes;
+	uint32_t *first;             /* (n_classes) */
+	double *size;                /* (n_classes) */
+	double *worth;               /* (n) */
+	uint32_t *weight;            /* (n) of the class and load at hand, in parts of the load */
+	double *best;                /* (GRID+1) */
+	uint64_t *took;              /* (n,GRID/64+1) */
+	uint32_t *cover;             /* (n) devices whose pattern has the unit */
+};
+
+/* The worthiest units for one device of class c within load t; they are added to cover. */
+static double pack(struct patterns *x, uint32_t c, double t)
+{
+	const struct bound_view *v = x->v;
+	uint32_t words = GRID / 64 + 1, size = (uint32_t)x->size[c];
+	double free_worth = 0;
+
+	memset(x->best, 0, (GRID + 1) * sizeof(*x->best));
+	for (uint32_t i = 0; i < x->n; i++) {
+		double s = v->unit_s[(size_t)i * v->k + x->first[c]] / t * GRID * (1 - 1e-12), worth = x->worth[i];
+		uint64_t *took = x->took + (size_t)i * words;
+		uint32_t w = s <= GRID ? (uint32_t)s : GRID + 1;
+
+		x->weight[i] = w;
+		if (w == 0) {
+			free_worth += worth;
+			x->cover[i] += size;
+		}
+		if (w == 0 || w > GRID)
+			continue;
+		memset(took, 0, words * sizeof(*took));
+		for (uint32_t g = GRID; g >= w; g--)
+			if (x->best[g - w] + worth > x->best[g]) {
+				x->best[g] = x->best[g - w] + worth;
+				took[g / 64] |= UINT64_C(1) << (g % 64);
+			}
+	}
+	for (uint32_t i = x->n, g = GRID; i-- > 0;) {
+		uint32_t w = x->weight[i];
+
+		if (w == 0 || w > GRID || !(x->took[(size_t)i * words + g / 64] >> (g % 64) & 1))
+			continue;
+		x->cover[i] += size;
+		g -= w;
+	}
+	return free_worth + x->best[GRID];
+}
+
+/* Is it certain that some device has more than t? */
+static bool too_little(struct patterns *x, double t)
+{
+	for (uint32_t i = 0; i < x->n; i++)
+		x->worth[i] = x->v->u->least_s[i];
+	for (int round = 0; round < ROUNDS; round++) {
+		double all = 0, held = 0;
+
+		memset(x->cover, 0, x->n * sizeof(*x->cover));
+		for (uint32_t i = 0; i < x->n; i++)
+			all += x->worth[i];
+		for (uint32_t c = 0; c < x->n_classes; c++)
+			held += x->size[c] * pack(x, c, t);
+		if (all > held * (1 + 1e-9))
+			return true;
+		for (uint32_t i = 0; i < x->n; i++)
+			x->worth[i] = fmax(0, x->worth[i] + STEP / sqrt(1 + round) * x->v->u->least_s[i] *
+					   (1 - (double)x->cover[i]));
+	}
+	return false;
+}
+
+double bound_pattern_s(const struct bound_view *v, double least_s)
+{
+	uint32_t n = v->u->n;
+	struct arena *a;
+	double low = least_s, high = least_s * (1 + REACH);
+
+	if (n > MAX_UNITS || !(least_s > 0))
+		return least_s;
+	a = arena_new();
+	struct patterns x = {.v = v, .n = n, .first = ARENA_NEWN(a, uint32_t, v->k),
+			     .size = ARENA_NEWN(a, double, v->k), .worth = ARENA_NEWN(a, double, n),
+			     .weight = ARENA_NEWN(a, uint32_t, n), .best = ARENA_NEWN(a, double, GRID + 1),
+			     .took = ARENA_NEWN(a, uint64_t, (size_t)n * (GRID / 64 + 1)),
+			     .cover = ARENA_NEWN(a, uint32_t, n)};
+	for (uint32_t d = 0; d < v->k; d++) {
+		uint32_t c = 0;
+
+		while (c < x.n_classes && x.first[c] != v->u->twin[d])
+			c++;
+		x.first[c] = v->u->twin[d];
+		x.size[c]++;
+		x.n_classes += c == x.n_classes;
+	}
+	for (int probe = 0; probe < PROBES; probe++) {
+		double t = (low + high) / 2;
+
+		*(too_little(&x, t) ? &low : &high) = t;
+	}
+	arena_free(a);
+	return low;
+}
