@@ -204,6 +204,9 @@ int main(int argc, char **argv)
 		       MANY_RUNS),
 		NUMBER("min-runs", 0, OPT_INT, measure->min_runs, "N", "at least", 1, MANY_RUNS),
 		NUMBER("max-runs", 0, OPT_INT, measure->max_runs, "N", "at most", 1, MANY_RUNS),
+		NUMBER("rounds", 0, OPT_INT, s->rounds, "N",
+		       "run every placement N times, once in each of N rounds of\n"
+		       "all of them, instead of one placement after another", 0, MANY_RUNS),
 		NUMBER("ci", 0, OPT_REAL, measure->ci, "X",
 		       "enough when half the 95 % interval is X of the latency", 0, 1),
 		NUMBER("max-seconds", 0, OPT_REAL, measure->max_s, "S",

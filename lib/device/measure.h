@@ -37,7 +37,7 @@ struct measurement {
 	struct interval lat;
 	uint32_t n;            /* samples */
 	double *sample_s;      /* (n) */
-	double *busy_s;        /* (k) of the last run */
+	double *busy_s;        /* (k) of the last run; of rounds: of the fastest */
 };
 
 /* Measure p.  Memory from a. */

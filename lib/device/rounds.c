@@ -13,10 +13,12 @@ static bool takes_part(const struct entrant *t)
 	return !t->failed && !t->dropped;
 }
 
-/* One run of t; its seconds in *lat.  -1 only when the executor is to end. */
-static int run_one(struct executor *x, struct entrant *t, double *lat, struct err *e)
+/* One run of t; its seconds in *lat, its busy times in busy_s (k).  -1 only when the executor is to
+ * end. */
+static int run_one(struct executor *x, struct entrant *t, double *lat, double *busy_s,
+		   struct err *e)
 {
-	struct exec_sample s = {.busy_s = t->m.busy_s};
+	struct exec_sample s = {.busy_s = busy_s};
 	if (executor_run(x, t->plan, &s, e) == 0) {
 		*lat = s.lat_s;
 		return 0;
@@ -37,7 +39,7 @@ static int warm_up(struct executor *x, struct entrant *t, uint32_t n, int64_t ru
 	for (uint32_t i = 0; i < n; i++) {
 		double lat = 0;
 		for (int64_t r = 0; r < (runs > 1 ? runs : 1) && !t[i].failed; r++)
-			if (run_one(x, &t[i], &lat, e) < 0)
+			if (run_one(x, &t[i], &lat, NULL, e) < 0)
 				return -1;
 		*round_s += t[i].failed ? 0 : lat;
 	}
@@ -68,12 +70,24 @@ static void drop_slow(struct entrant *t, uint32_t n)
 				       DROP_RATIO * best;
 }
 
+/* Busy times are those of the fastest run. */
+static void note_run(struct entrant *t, double lat, const double *busy_s, uint32_t k,
+		     double *least_s)
+{
+	t->m.sample_s[t->m.n++] = lat;
+	if (lat < *least_s)
+		memcpy(t->m.busy_s, busy_s, k * sizeof *busy_s);
+	*least_s = fmin(*least_s, lat);
+}
+
 int measure_rounds(struct executor *x, struct entrant *t, uint32_t n, uint32_t k,
 		   const struct rounds_options *o, struct arena *a, struct err *e)
 {
-	double round_s;
-	for (uint32_t i = 0; i < n; i++)
+	double round_s, *busy_s = ARENA_NEWN(a, double, k), *least_s = ARENA_NEWN(a, double, n);
+	for (uint32_t i = 0; i < n; i++) {
 		t[i].m.busy_s = ARENA_NEWN(a, double, k);
+		least_s[i] = INFINITY;
+	}
 	if (warm_up(x, t, n, o->warmup, &round_s, e) < 0)
 		return -1;
 	uint32_t rounds = how_many(o, round_s);
@@ -85,10 +99,10 @@ int measure_rounds(struct executor *x, struct entrant *t, uint32_t n, uint32_t k
 			double lat = 0;
 			if (!takes_part(p))
 				continue;
-			if (run_one(x, p, &lat, e) < 0)
+			if (run_one(x, p, &lat, busy_s, e) < 0)
 				return -1;
 			if (!p->failed)
-				p->m.sample_s[p->m.n++] = lat;
+				note_run(p, lat, busy_s, k, &least_s[p - t]);
 		}
 		if (r + 1 == DROP_AFTER)
 			drop_slow(t, n);

@@ -20,6 +20,7 @@ struct stage_options {
 	int64_t candidates;          /* with paired: so many of them at most */
 	/* Placements of a stream, from 1, that are run; the others pass.  last 0: to the end. */
 	int64_t first, last;
+	int64_t rounds;              /* placements in so many rounds (laps.h); 0: one after another */
 	int fuse;                    /* enum fuse_mode */
 	struct measure_options measure;
 	/* Told of each device that could not be timed by `profile`, when another could. */

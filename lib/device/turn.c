@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/msg.h"
+#include "device/laps.h"
 #include "device/runrec.h"
 
 void turn_init(struct turn *t)
@@ -97,7 +98,9 @@ int turn_measure(struct turn *t, struct session *s, struct rec_writer *w, struct
 	if (t->n == 0)
 		return 0;
 	struct trial *x = trials(t);
-	if (session_measure(s, x, (uint32_t)t->n, t->arena, e) < 0)
+	uint32_t n = (uint32_t)t->n;
+	if ((s->rounds ? laps_measure(s, x, n, s->rounds, t->arena, e)
+		       : session_measure(s, x, n, t->arena, e)) < 0)
 		return -1;
 	const uint16_t *last = NULL;
 	for (size_t i = 0; i < t->n; i++) {
