@@ -52,6 +52,7 @@ static int emit_steps(struct stage *s, uint32_t episode, uint32_t steps, bool dr
 	const struct problem *pr = &s->problem;
 	const struct param_block *b = &s->block[BLOCK_EMBED];
 	const struct net_model m = {.net = b->net, .hyper = &b->hyper, .graph = &pr->graph, .d = pr->d,
+				    .together = pr->together,
 				    .embed = b->p};
 	float *x = mem_copy(pr->x, (size_t)pr->n * pr->d, sizeof *x);
 	int rc = 0;

@@ -6,6 +6,7 @@
 #include "base/blas.h"
 #include "base/msg.h"
 #include "base/opt.h"
+#include "graph/grouprec.h"
 #include "learn/draw.h"
 #include "learn/episode.h"
 #include "learn/incumbent.h"
@@ -34,6 +35,9 @@ struct stage {
 	uint32_t n_sets;
 	struct devs devs;
 	const uint8_t *mask;               /* (n_sets,k) or NULL */
+	uint32_t *class;                   /* (n_sets) sets of equal class share a device; NULL: any
+	                                      may part */
+	uint32_t n_classes;
 	struct incumbent incumbent;        /* of the episode */
 	struct param_block block[N_BLOCKS];
 };
@@ -136,6 +140,20 @@ static int pass_part(struct stage *s, const struct rec *r, struct err *e)
 	return rec_end(s->f.out, e);
 }
 
+/* Sets that must share a device are in one group. */
+static int check_together(const struct stage *s, const struct part *p, struct err *e)
+{
+	uint32_t *group = ARENA_NEWN(s->arena, uint32_t, s->n_classes);
+	for (uint32_t i = 0; s->class && i < s->n_sets; i++) {
+		uint32_t *of = &group[s->class[i]];
+		if (*of && *of != p->p.group[i] + 1)
+			return err_set(e, ST_INPUT, "part: set %u is not in the group of the sets with which it "
+				       "shares a device; gpnembed needs the devs record, too", i);
+		*of = p->p.group[i] + 1;
+	}
+	return 0;
+}
+
 static int check_part(const struct stage *s, const struct part *p, struct err *e)
 {
 	if (!s->has_graph)
@@ -144,7 +162,7 @@ static int check_part(const struct stage *s, const struct part *p, struct err *e
 		return err_set(e, ST_INPUT, "part: of another graph; placepolicy handles one in a stream");
 	if (!p->d)
 		return err_set(e, ST_INPUT, "part: no embeddings z; gpnembed writes them");
-	return 0;
+	return check_together(s, p, e);
 }
 
 /* From the policy's own *logp to that around the incumbent. */
@@ -268,6 +286,10 @@ static int settle_devices(struct stage *s, struct err *e)
 		if (!memchr(mask, 1, s->devs.k))
 			memset(mask, 1, s->devs.k);
 	s->mask = s->devs.mask;
+	if (s->devs.together) {
+		s->class = s->devs.together;
+		s->n_classes = group_number(s->class, s->n_sets);
+	}
 	return 0;
 }
 
@@ -294,6 +316,7 @@ static void reset(struct stage *s)
 	s->has_graph = s->has_devs = s->has_mask = s->loop = s->anchored = false;
 	s->settled_d = 0;
 	s->mask = NULL;
+	s->class = NULL;
 	s->incumbent = (struct incumbent){0};
 }
 

@@ -111,6 +111,58 @@ records.append(["group", {"graph": g["digest"], "method": "test", "n_groups": 3,
 	[[ ${lines[7]} == *'"given": true, "n_groups": 3,'* ]]
 }
 
+@test "sets that must share a device do: instances of json2dag, both recipes, groups from outside" {
+	py '
+		import random
+		r = random.Random(1)
+		nodes = [{"id": i, "cost_s": {d: r.uniform(1, 9) for d in "abc" if d == "a" or r.random() < .9},
+		          "out_bytes": r.randint(0, 9)} for i in range(60)]
+		for c in range(8):
+			some = r.sample(range(60), 3)
+			if set.intersection(*(set(nodes[v]["cost_s"]) for v in some)) and not any("colocate" in nodes[v] for v in some):
+				for v in some:
+					nodes[v]["colocate"] = c
+		edges = [{"src": r.randrange(max(0, i - 6), i), "dst": i} for i in range(1, 60) for _ in "ab"]
+		json.dump({"devices": [{"name": d} for d in "abc"], "nodes": nodes, "edges": edges,
+		           "links": [{"src": "*", "dst": "*", "latency_s": 0.1, "bytes_per_s": 10}]}, open("c.json", "w"))
+	'
+	json2dag c.json | dagfeat > c.mp
+	py '
+		r = read("c.mp")[:-1]
+		n = first(r, "graph")["n_sets"]
+		group = tensor(np.arange(n, dtype="<u4") // 5)
+		write("g.mp", r + [["group", {"graph": first(r, "graph")["digest"], "method": "test", "n_groups": n // 5, "group": group}]])
+		write("late.mp", [x for x in r if x[0] != "devs"])
+	'
+	SIM= LEARN="--episodes 2 --steps 5 --keep"
+	for in in c.mp g.mp; do
+		for recipe in default paper; do
+			GPN="--hidden 16 --recipe $recipe" LEARN="$LEARN --recipe $recipe" loop $in out.mp
+			py '
+				x = read("out.mp")
+				tie = array(first(x, "devs")["together"])
+				n = 0
+				for k, m in x:
+					if k in ("place", "best"):
+						d = array(m["device"])
+						assert all(len(set(d[tie == c])) == 1 for c in set(tie))
+						n += k == "place" and "action" in m
+					assert k != "run" or m["ok"]
+				assert n == 10 and len(set(tie)) < len(tie)
+			'
+		done
+	done
+	# A partition made without knowledge of the devices.
+	gpnembed late.mp -o part.mp
+	py '
+		r = read("part.mp")[:-1]
+		r.insert(2, ["devs", first(read("c.mp"), "devs")])
+		write("late.mp", r)
+	'
+	run -3 placepolicy late.mp
+	[[ $output == *"gpnembed needs the devs record, too"* ]]
+}
+
 @test "kill -9 of any stage: the others fail soon" {
 	LEARN="--episodes 1000000 --steps 5 --checkpoint ck.mp"
 	for stage in gpnembed placepolicy devsim reinforce; do

@@ -174,6 +174,7 @@ static bool decide(struct embedding *s, struct mat *score, struct parsed *out)
 	}
 	struct parse_limits lim = {
 		.min_groups = (uint32_t)h->min_groups, .mask = s->mask, .k = s->plan->k,
+		.together = s->n_rounds == 0 ? s->m->together : NULL,
 		.dropped = dropped_edges(a, h, s->graph->m, s->plan->rng,
 					 round_masks(s->n_rounds + 1) - 1),
 	};
@@ -200,6 +201,8 @@ static bool goes_on(const struct embedding *s)
 	const struct hyper *h = s->m->hyper;
 	if (s->plan->recorded)
 		return s->n_rounds < s->plan->recorded->n_rounds;
+	if (s->m->together && s->n_rounds == 0)
+		return s->graph->m > 0;
 	return s->graph->m > 0 && (s->most == 0 || s->n_rounds < s->most) &&
 	       s->graph->n > h->min_groups;
 }

@@ -52,6 +52,8 @@ struct net_model {
 	const struct net *net;
 	const struct hyper *hyper;
 	const struct ugraph *graph;
+	const uint32_t *together;      /* (n) nodes of equal value, which graph connects (ugraph_tie),
+	                                  are in one group; NULL: any may part */
 	uint32_t d;                    /* columns of the features */
 	uint32_t k;                    /* devices; 0 while only embedding */
 	const struct params *embed;

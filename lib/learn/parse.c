@@ -1,6 +1,7 @@
 /* parse.c - dominant edges and their components. */
 #include "learn/parse.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,10 +59,16 @@ void parse_groups(const struct ugraph *g, const uint32_t *kept, uint32_t n_kept,
 	number_groups(parent, g->n, a, out);
 }
 
-/* Edges that are the highest-scored one of an end: ascending in kept[]. */
-static uint32_t dominant_edges(const struct ugraph *g, const float *score, const uint8_t *dropped,
-			       uint32_t *best, uint32_t *kept)
+static bool is_tie(const struct ugraph *g, const struct parse_limits *lim, uint32_t e)
 {
+	return lim->together && lim->together[g->u[e]] == lim->together[g->v[e]];
+}
+
+/* Edges that are the highest-scored one of an end, and ties: ascending in kept[]. */
+static uint32_t dominant_edges(const struct ugraph *g, const float *score,
+			       const struct parse_limits *lim, uint32_t *best, uint32_t *kept)
+{
+	const uint8_t *dropped = lim->dropped;
 	for (uint32_t i = 0; i < g->n; i++)
 		best[i] = UINT32_MAX;
 	for (uint32_t e = 0; e < g->m; e++) {
@@ -75,7 +82,7 @@ static uint32_t dominant_edges(const struct ugraph *g, const float *score, const
 	}
 	uint32_t n = 0;
 	for (uint32_t e = 0; e < g->m; e++)
-		if (best[g->u[e]] == e || best[g->v[e]] == e)
+		if (best[g->u[e]] == e || best[g->v[e]] == e || is_tie(g, lim, e))
 			kept[n++] = e;
 	return n;
 }
@@ -117,8 +124,8 @@ static uint32_t keep_allowed(const struct ugraph *g, const float *score,
 {
 	struct scored *s = arena_raw(a, n, sizeof *s);
 	for (uint32_t i = 0; i < n; i++)
-		s[i] = (struct scored){score[kept[i]], kept[i]};
-	qsort(s, n, sizeof *s, by_score);
+		s[i] = (struct scored){is_tie(g, lim, kept[i]) ? INFINITY : score[kept[i]], kept[i]};
+	qsort(s, n, sizeof *s, by_score);              /* ties come first */
 	uint8_t *mask = NULL;
 	if (lim->mask) {
 		size_t bytes = (size_t)g->n * lim->k;
@@ -128,9 +135,10 @@ static uint32_t keep_allowed(const struct ugraph *g, const float *score,
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t u = find(parent, g->u[s[i].edge]), v = find(parent, g->v[s[i].edge]);
 		if (u != v) {
-			if (n_groups <= lim->min_groups)
+			bool tie = is_tie(g, lim, s[i].edge);
+			if (n_groups <= lim->min_groups && !tie)
 				continue;
-			if (mask && !share_device(mask, lim->k, u < v ? u : v, u < v ? v : u))
+			if (mask && !share_device(mask, lim->k, u < v ? u : v, u < v ? v : u) && !tie)
 				continue;
 			join(parent, u, v);
 			n_groups--;
@@ -147,7 +155,7 @@ void parse_edges(const struct ugraph *g, const float *score, const struct parse_
 	uint32_t *best = arena_raw(a, g->n, sizeof *best);
 	uint32_t *kept = arena_raw(a, g->m, sizeof *kept);
 	uint32_t *parent = singletons(g->n, a);
-	uint32_t n = dominant_edges(g, score, lim->dropped, best, kept), n_joins = 0;
+	uint32_t n = dominant_edges(g, score, lim, best, kept), n_joins = 0;
 	for (uint32_t i = 0; i < n; i++)
 		n_joins += join(parent, g->u[kept[i]], g->v[kept[i]]);
 	if (lim->mask || g->n - n_joins < lim->min_groups) {

@@ -16,6 +16,8 @@ struct parse_limits {
 	const uint8_t *mask;     /* (n, k) devices that can run a node, or NULL: then no
 	                            kept edge joins groups without a common device */
 	uint32_t k;
+	const uint32_t *together;   /* (n) an edge between nodes of equal value is kept, whatever
+	                            the other limits say; or NULL */
 	const uint8_t *dropped;  /* (m) nonzero: this edge cannot be kept; or NULL */
 };
 

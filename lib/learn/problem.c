@@ -113,6 +113,52 @@ static int take_mask(struct problem *p, struct err *e)
 	return 0;
 }
 
+/* Groups that were given, joined where sets must share a device. */
+static void join_given(struct problem *p, uint32_t n_classes)
+{
+	uint32_t n_groups = p->given.n_groups, *up = arena_raw(p->arena, n_groups, sizeof *up);
+	uint32_t *first = arena_raw(p->arena, n_classes, sizeof *first);
+	uint32_t *group = arena_raw(p->arena, p->n, sizeof *group);
+	for (uint32_t g = 0; g < n_groups; g++)
+		up[g] = g;
+	for (uint32_t c = 0; c < n_classes; c++)
+		first[c] = UINT32_MAX;
+	for (uint32_t i = 0; i < p->n; i++) {
+		uint32_t *f = &first[p->together[i]], g = p->given.group[i];
+		if (*f == UINT32_MAX)
+			*f = g;
+		uint32_t a = *f, b = g;
+		while (up[a] != a)
+			a = up[a] = up[up[a]];
+		while (up[b] != b)
+			b = up[b] = up[up[b]];
+		up[a > b ? a : b] = a > b ? b : a;
+	}
+	for (uint32_t i = 0; i < p->n; i++) {
+		uint32_t g = p->given.group[i];
+		while (up[g] != g)
+			g = up[g];
+		group[i] = g;
+	}
+	p->given = (struct grouping){group_number(group, p->n), group};
+}
+
+static void take_together(struct problem *p)
+{
+	const struct devs *v = &p->devs;
+	if (!v->mask || !v->together || p->together)
+		return;
+	uint32_t *class = arena_raw(p->arena, p->n, sizeof *class);
+	memcpy(class, v->together, p->n * sizeof *class);
+	uint32_t n_classes = group_number(class, p->n);
+	struct ugraph tied;
+	p->together = class;
+	ugraph_tie(&tied, &p->graph, class, n_classes, p->arena);
+	p->graph = tied;
+	if (p->has_group)
+		join_given(p, n_classes);
+}
+
 int problem_check(struct problem *p, bool need_feat, bool need_devs, struct err *e)
 {
 	if (!p->has_graph)
@@ -126,5 +172,8 @@ int problem_check(struct problem *p, bool need_feat, bool need_devs, struct err 
 		return err_set(e, ST_INPUT, "feat: it is about another graph");
 	if (p->has_group && (p->group_graph != p->digest || p->group_rows != p->n))
 		return err_set(e, ST_INPUT, "group: it is about another graph");
-	return take_mask(p, e);
+	if (take_mask(p, e) < 0)
+		return -1;
+	take_together(p);
+	return 0;
 }

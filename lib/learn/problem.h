@@ -19,7 +19,8 @@ struct problem {
 	bool has_graph, has_feat, has_devs, has_group;
 	uint64_t digest;             /* of the graph */
 	uint32_t n, d;               /* sets, feature columns */
-	struct ugraph graph;         /* over the sets */
+	struct ugraph graph;         /* over the sets; sets that share a device are connected */
+	const uint32_t *together;    /* (n) sets of equal value share a device; NULL: any may part */
 	const float *x;              /* (n,d) */
 	struct devs devs;
 	const uint8_t *mask;         /* (n,k) or NULL; a set that no device can run may go
@@ -37,7 +38,8 @@ void problem_reset(struct problem *p);       /* for the next stream */
  * was not, -1 (ST_INPUT) when it is malformed or the second graph of its stream. */
 int problem_take(struct problem *p, const struct rec *r, struct err *e) MUST_CHECK;
 
-/* Do the records fit together?  Needs a graph, and feat and devs as told.  Fills mask. */
+/* Do the records fit together?  Needs a graph, and feat and devs as told.  Fills mask and together,
+ * by which graph and given change. */
 int problem_check(struct problem *p, bool need_feat, bool need_devs, struct err *e) MUST_CHECK;
 
 #endif

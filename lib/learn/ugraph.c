@@ -88,6 +88,24 @@ void ugraph_from_digraph(struct ugraph *g, const struct digraph *d, struct arena
 	from_keys(g, d->n, key, d->m, a);
 }
 
+void ugraph_tie(struct ugraph *out, const struct ugraph *g, const uint32_t *class,
+		uint32_t n_classes, struct arena *a)
+{
+	uint64_t *key = arena_raw(a, (size_t)g->m + g->n, sizeof *key);
+	uint32_t *last = arena_raw(a, n_classes, sizeof *last);
+	size_t m = 0;
+	for (uint32_t e = 0; e < g->m; e++)
+		key[m++] = edge_key(g->u[e], g->v[e]);
+	for (uint32_t c = 0; c < n_classes; c++)
+		last[c] = UINT32_MAX;
+	for (uint32_t i = 0; i < g->n; i++) {
+		if (last[class[i]] != UINT32_MAX)
+			key[m++] = edge_key(last[class[i]], i);
+		last[class[i]] = i;
+	}
+	from_keys(out, g->n, key, m, a);
+}
+
 void ugraph_quotient(struct ugraph *out, const struct ugraph *g, const uint32_t *group,
 		     uint32_t n_groups, struct arena *a)
 {

@@ -21,6 +21,10 @@ struct ugraph {
 /* Undirected simple graph of d; memory from a. */
 void ugraph_from_digraph(struct ugraph *g, const struct digraph *d, struct arena *a);
 
+/* g with edges that connect the nodes of each class[g->n] < n_classes in a row. */
+void ugraph_tie(struct ugraph *out, const struct ugraph *g, const uint32_t *class,
+		uint32_t n_classes, struct arena *a);
+
 /* Quotient of g by group[g->n] in 0 .. n_groups-1: distinct edges between groups. */
 void ugraph_quotient(struct ugraph *out, const struct ugraph *g, const uint32_t *group,
 		     uint32_t n_groups, struct arena *a);

@@ -123,7 +123,7 @@ static void world_init(struct world *s, const struct input *in, const struct hyp
 	struct params *e = nets[0].embed_init(h, in->d, 1);
 	struct params *p = nets[0].policy_init(h, in->d, 2, 1);
 	s->in = in;
-	s->m = (struct net_model){&nets[0], h, &in->g, in->d, 2, e, p};
+	s->m = (struct net_model){&nets[0], h, &in->g, NULL, in->d, 2, e, p};
 	s->grad = MEM_NEWN(float, e->n + p->n);
 }
 

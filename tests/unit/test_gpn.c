@@ -220,7 +220,7 @@ static void check(const struct hyper *h, const struct grouping *given, const cha
 		x.v[i] = xf[i] = (float)((i * 37) % 101) / 50 - 1;
 	struct params *embed = nets[0].embed_init(h, D, 3);
 	struct params *policy = nets[0].policy_init(h, D, K, 3);
-	struct net_model m = {&nets[0], h, &g, D, K, embed, policy};
+	struct net_model m = {&nets[0], h, &g, NULL, D, K, embed, policy};
 	struct net_work *w = net_work_new(NULL);
 	bool ran = net_embed(w, &m, xf, NULL, given, NULL, 0, &p, &e) == 0;
 

@@ -35,7 +35,7 @@ static void world_init(struct world *s, const struct hyper *h)
 		s->x[i] = (float)(2 * rng_uniform(&at, i) - 1);
 	s->embed = nets[0].embed_init(&s->h, D, 21);
 	s->policy = nets[0].policy_init(&s->h, D, K, 21);
-	s->m = (struct net_model){&nets[0], &s->h, &s->g, D, K, s->embed, s->policy};
+	s->m = (struct net_model){&nets[0], &s->h, &s->g, NULL, D, K, s->embed, s->policy};
 	s->w = net_work_new(NULL);
 }
 

@@ -192,6 +192,51 @@ static void limits(struct arena *a)
 	tap(bad_drop == 0, "dropped edges are not kept");
 }
 
+/* Nodes of one class are in one group, whatever the other limits say; without the tied edges and
+ * below the floor nothing else is joined. */
+static void ties(struct arena *a)
+{
+	enum { CLASSES = 9 };
+	int apart = 0, floored = 0, masked = 0, edges = 0;
+	for (uint64_t s = 0; s < GRAPHS; s++) {
+		struct ugraph g, t;
+		struct parsed p;
+		struct rng_addr at = {.seed = s, .stream = 94};
+		uint32_t class[MAX], size[CLASSES + MAX] = {0}, n_classes = 0;
+		float score[4 * MAX];
+		uint8_t mask[2 * MAX], dropped[4 * MAX];
+		arena_reset(a);
+		make(&g, s, a);
+		for (uint32_t i = 0; i < g.n; i++) {
+			uint32_t c = rng_below(&at, i, 2 * CLASSES);
+			class[i] = c < CLASSES ? c : CLASSES + i;
+			n_classes += size[class[i]]++ == 0;
+			mask[2 * i] = class[i] % 2 == 0;
+			mask[2 * i + 1] = class[i] % 3 != 0 || class[i] % 2 != 0;
+		}
+		ugraph_tie(&t, &g, class, CLASSES + g.n, a);
+		edges += t.m < g.m || t.m > g.m + g.n - n_classes;
+		random_scores(score, t.m, 50, s);
+		memset(dropped, 1, t.m);
+		struct parse_limits lim = {.together = class, .min_groups = MAX, .mask = mask, .k = 2,
+					   .dropped = s % 2 ? dropped : NULL};
+		parse_edges(&t, score, &lim, a, &p);
+		floored += p.n_groups != n_classes;
+		lim.min_groups = 0;
+		lim.dropped = NULL;
+		parse_edges(&t, score, &lim, a, &p);
+		for (uint32_t i = 0; i < g.n; i++)
+			for (uint32_t j = 0; j < i; j++) {
+				apart += class[i] == class[j] && p.group[i] != p.group[j];
+				masked += p.group[i] == p.group[j] && !(mask[2 * i] & mask[2 * j]) &&
+					  !(mask[2 * i + 1] & mask[2 * j + 1]);
+			}
+	}
+	tap(edges == 0, "nodes of one class are tied in a row");
+	tap(floored == 0, "with a high floor there are as many groups as classes");
+	tap(apart == 0 && masked == 0, "classes stay together, and groups share a device");
+}
+
 /* Dhat^-1/2 (A + I) Dhat^-1/2 from a dense matrix. */
 static void operator(struct arena *a)
 {
@@ -261,6 +306,7 @@ int main(void)
 	plain(a);
 	renumbered(a);
 	limits(a);
+	ties(a);
 	operator(a);
 	quotients(a);
 	arena_free(a);
