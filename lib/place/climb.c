@@ -58,7 +58,7 @@ void point_climb(struct point *p, const struct limits *limits)
 int method_climb(struct method_run *r, struct err *e)
 {
 	struct evaluator *x = evaluator_new(r->m);
-	struct limits limits = limits_of(r, space_default_evals(r->m));
+	struct limits limits = limits_of(r, space_default_evals(r->m, false));
 	struct space s;
 	struct point p;
 

@@ -18,6 +18,7 @@ struct method_run {
 	 * 0: not limited, and the answer does not depend on the clock */
 	double budget_s;
 	int threads;                   /* answers do not depend on it while budget_s is 0 */
+	const uint16_t *start;         /* (n_sets) a placement that a search may begin with, or NULL */
 	uint32_t samples;              /* random: distinct placements */
 	enum method_draw draw;
 	struct arena *a;
@@ -58,6 +59,11 @@ int method_variety(struct method_run *r, struct err *e);
 int method_expert(struct method_run *r, struct err *e);
 int method_climb(struct method_run *r, struct err *e);
 int method_anneal(struct method_run *r, struct err *e);
+int method_tabu(struct method_run *r, struct err *e);
+int method_genetic(struct method_run *r, struct err *e);
+int method_local_search(struct method_run *r, struct err *e);
+int method_restarts(struct method_run *r, struct err *e);
+int method_portfolio(struct method_run *r, struct err *e);
 int method_exact(struct method_run *r, struct err *e);
 int method_ideals(struct method_run *r, struct err *e);
 int method_greedy_memory(struct method_run *r, struct err *e);

@@ -35,10 +35,20 @@ const struct place_method place_methods[] = {
 	 method_climb},
 	{"anneal", NULL, false, true, "simulated annealing, restarted",
 	 "Kirkpatrick, Gelatt, Vecchi, Science 220, 1983", method_anneal},
+	{"tabu", NULL, false, true, "tabu search over a sampled neighbourhood",
+	 "Glover, ORSA J. Computing 1(3), 1989", method_tabu},
+	{"genetic", NULL, false, true, "a genetic algorithm seeded with heuristics",
+	 "Wang, Siegel, Roychowdhury, Maciejewski, JPDC 47(1), 1997", method_genetic},
+	{"local-search", NULL, false, true, "steepest descents from random placements",
+	 "Tarnawski et al., NeurIPS 2020, section 6", method_local_search},
+	{"restarts", NULL, false, true, "critical path first, random restarts",
+	 "Kwok, Ahmad, ACM Comput. Surv. 31(4), 1999; Yao et al., Doppler, 2025", method_restarts},
 	{"exact", NULL, false, true, "branch and bound; tells what is proved when the budget ends",
 	 "Land, Doig, Econometrica 28(3), 1960", method_exact},
 	{"ideals", NULL, false, true, "the best contiguous split for throughput, by dynamic programming",
 	 "Tarnawski et al., NeurIPS 2020, sections 5.1.1 and 5.3", method_ideals},
+	{"portfolio", NULL, false, true, "the best of all that fit the budget (--budget, --threads)",
+	 "Huberman, Lukose, Hogg, Science 275, 1997", method_portfolio},
 	{0}};
 
 const struct place_method *place_method_find(const char *text, const char **arg, struct err *e)

@@ -170,6 +170,12 @@ uint16_t point_draw_device(struct point *p, uint32_t unit)
 	return s->u.dev[s->u.dev_ptr[unit] + dice_below(&p->dice, n)];
 }
 
+void point_go(struct point *p, const uint16_t *unit_dev)
+{
+	for (uint32_t i = 0; i < p->s->u.n; i++)
+		point_move(p, i, unit_dev[i]);
+}
+
 /* All units of device `from` (or any) in a part of an order; lengths of all magnitudes. */
 static void move_run(struct point *p, uint16_t from, uint16_t to)
 {
@@ -204,7 +210,7 @@ bool point_draw(struct point *p)
 	uint32_t n = p->s->u.n, unit = dice_below(&p->dice, n), other;
 	uint32_t kind = dice_below(&p->dice, 8);
 
-	if (p->s->u.dev_ptr[unit] == p->s->u.dev_ptr[unit + 1])
+	if (n == 0 || p->s->u.dev_ptr[unit] == p->s->u.dev_ptr[unit + 1])
 		return false;
 	uint16_t from = home(p, unit), to = point_draw_device(p, unit);
 

@@ -33,6 +33,8 @@ void point_again(struct point *p);
 
 /* Move a unit; nothing when it is there or may not go there. */
 void point_move(struct point *p, uint32_t unit, uint16_t dev);
+/* Move every unit to where it is in unit_dev (units); the caller looks and keeps. */
+void point_go(struct point *p, const uint16_t *unit_dev);
 /* Evaluate after moves: energy, value, best.  An energy above `limit` may be told as INFINITY,
  * unless it is the best value so far. */
 double point_look(struct point *p, double limit);

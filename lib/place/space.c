@@ -120,12 +120,12 @@ double limits_spent(const struct limits *x, uint64_t used)
 	return share;
 }
 
-uint64_t space_default_evals(const struct place_model *m)
+uint64_t space_default_evals(const struct place_model *m, bool whole)
 {
 	enum { WORK = 150000000, MOST = 4000000, LEAST = 2000 };
 	uint64_t n = m->tasks.dag.n, evals = WORK / (n ? n : 1);
 
-	if (m->rules == PLACE_DNNPART_THROUGHPUT || evals > MOST)
+	if ((m->rules == PLACE_DNNPART_THROUGHPUT && !whole) || evals > MOST)
 		return MOST;
 	return evals > LEAST ? evals : LEAST;
 }

@@ -58,7 +58,7 @@ struct limits limits_of(const struct method_run *r, uint64_t evals);
 /* Share of the budget that is spent, 0 .. 1 and more; looks at the clock. */
 double limits_spent(const struct limits *x, uint64_t used);
 
-/* Simulations that take some seconds on one core. */
-uint64_t space_default_evals(const struct place_model *m);
+/* Simulations that take some seconds on one core; whole: not of a few moves each. */
+uint64_t space_default_evals(const struct place_model *m, bool whole);
 
 #endif

@@ -1,0 +1,151 @@
+/* walks.c - rounds of independent walks. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/pool.h"
+#include "place/walks.h"
+
+enum { WALKS = 8, TRIALS = 3 };
+/* A round by the clock takes this share of the budget; less than TAIL is one round. */
+static const double ROUND = 1.0 / 6, TAIL = 1.0 / 4;
+static const double AMPLE = 100;                   /* simulations for each unit, in one walk */
+static const double AGAIN = 0.1, LEAST = 0.002;    /* heat of walks from the best */
+static const double PRICE = 0.3;                   /* of memory beyond a limit, first */
+
+struct one {
+	const struct walks *w;
+	const struct space *s;
+	struct limits limits;
+	struct dice dice;
+	double heat;
+	uint16_t *device;            /* (n_sets) in: the start; out: the best */
+	double best;                 /* INFINITY: nothing legal was seen */
+	uint64_t used;
+};
+
+struct rounds {
+	const struct walks *w;
+	struct method_run *r;
+	struct space s;
+	struct limits all;
+	struct pool *pool;
+	struct one *one;             /* (n) */
+	uint32_t n, round;
+	double ample;                /* simulations for each unit in one walk, of AMPLE; at most 1 */
+	double best;
+	uint64_t used;
+};
+
+static void run_one(void *arg, int task, int thread)
+{
+	struct one *x = (struct one *)arg + task;
+	struct point p;
+
+	(void)thread;
+	point_init(&p, x->s, x->dice);
+	p.price = PRICE;
+	point_set(&p, x->device);
+	x->w->walk(&p, &x->limits, x->heat);
+	x->best = p.best_value;
+	x->used = p.used;
+	if (x->best < INFINITY)
+		memcpy(x->device, p.best, x->s->m->n_sets * sizeof(*p.best));
+	point_release(&p);
+}
+
+static void begin(struct rounds *x, struct one *one, uint32_t number, struct limits limits)
+{
+	bool again = x->best < INFINITY && !x->w->random_starts && (x->round % 2 || x->ample < 1);
+
+	*one = (struct one){.w = x->w, .s = &x->s, .limits = limits, .device = one->device,
+			    .dice = dice_new(x->r->seed, x->w->purpose, 0, number)};
+	one->heat = !again ? 1 : fmax(LEAST, AGAIN * x->ample);
+	if (again)
+		memcpy(one->device, x->r->device, x->s.m->n_sets * sizeof(*one->device));
+	else
+		space_start(&x->s, x->r->seed,
+			    x->w->random_starts ? number * N_STARTS + START_RANDOM : number,
+			    one->device);
+}
+
+static void run_round(struct rounds *x, struct limits limits)
+{
+	for (uint32_t i = 0; i < x->n; i++)
+		begin(x, &x->one[i], x->round * x->n + i, limits);
+	pool_run(x->pool, (int)x->n, run_one, x->one);
+	for (uint32_t i = 0; i < x->n; i++) {
+		struct one *one = &x->one[i];
+
+		x->used += one->used;
+		if (one->best < x->best || (x->best == INFINITY && i + x->round == 0)) {
+			x->best = one->best;
+			memcpy(x->r->device, one->device,
+			       x->s.m->n_sets * sizeof(*x->r->device));
+		}
+	}
+	x->round++;
+}
+
+/* The best before there are walks: the start that was given, or a single device. */
+static void first_best(struct rounds *x, struct evaluator *ev)
+{
+	struct method_run *r = x->r;
+
+	x->best = x->s.single_value;
+	for (uint32_t i = 0; x->s.single >= 0 && i < r->m->n_sets; i++)
+		r->device[i] = (uint16_t)x->s.single;
+	if (!r->start)
+		return;
+	const struct place_result *p = place_evaluate(ev, r->start);
+	if (p->status == PLACE_OK && p->value <= x->best) {
+		x->best = p->value;
+		memcpy(r->device, r->start, r->m->n_sets * sizeof(*r->device));
+	}
+}
+
+/* Simulations that one walk of a round may make. */
+static double evals_of_walk(const struct rounds *x, struct evaluator *ev)
+{
+	double start_s = clock_s();
+
+	if (x->r->budget_s <= 0)
+		return (double)x->all.evals / x->n;
+	place_begin(ev, x->r->device);
+	for (int i = 0; i < TRIALS; i++)
+		place_moved(ev);
+	return fmin((double)x->all.evals / x->n,
+		    ROUND * x->r->budget_s * TRIALS / fmax(clock_s() - start_s, 1e-9));
+}
+
+double walks_run(const struct walks *w, struct method_run *r)
+{
+	struct evaluator *ev = evaluator_new(r->m);
+	struct rounds x = {.w = w, .r = r, .pool = pool_new(r->threads, NULL),
+			   .all = limits_of(r, space_default_evals(r->m, w->whole))};
+
+	space_init(&x.s, r->m, ev, r->a);
+	x.n = r->budget_s > 0 ? (uint32_t)r->threads : w->n ? w->n : WALKS;
+	x.one = ARENA_NEWN(r->a, struct one, x.n);
+	for (uint32_t i = 0; i < x.n; i++)
+		x.one[i].device = ARENA_NEWN(r->a, uint16_t, r->m->n_sets);
+	first_best(&x, ev);
+	x.ample = fmin(1, evals_of_walk(&x, ev) / (AMPLE * (x.s.u.n + 1)));
+	evaluator_free(ev);
+	bool choice = x.s.u.n > 0 && r->m->k > 1;
+	while (choice && limits_spent(&x.all, x.used) < (r->budget_s > 0 ? 0.99 : 1)) {
+		struct limits now = {1 + x.all.evals / x.n, clock_s(), x.all.deadline_s};
+		double left = x.all.deadline_s - now.start_s;
+
+		if (r->budget_s > 0 && left > TAIL * r->budget_s && x.ample >= 1)
+			now.deadline_s = now.start_s + ROUND * r->budget_s;
+		run_round(&x, now);
+		if (r->budget_s <= 0)
+			break;
+	}
+	pool_free(x.pool);
+	snprintf(r->note, sizeof(r->note), "%llu evaluations, value %.6g",
+		 (unsigned long long)x.used, x.best);
+	return x.best;
+}
