@@ -63,6 +63,7 @@ LIBS_bench_sim   = place sched op graph stream base
 LIBS_test_place  = place sched op graph stream base
 LIBS_test_group  = group graph stream base
 LIBS_test_methods = place sched op group graph stream base
+LIBS_test_partition = place sched op group graph stream base
 LIBS_test_tape   = learn graph stream base
 LIBS_test_net    = learn graph stream base
 LIBS_test_gpn    = learn graph stream base

@@ -269,7 +269,8 @@ static int first_groups(const struct group_method *method, struct groups *x, uin
 			const struct group_options *o, struct err *e)
 {
 	const struct items *items = x->items;
-	struct group_task t = {&items->g, items->size, wanted, o->max_size, NULL, o->seed, x->of};
+	struct group_task t = {.g = &items->g, .size = items->size, .n_groups = wanted,
+			       .max_size = o->max_size, .seed = o->seed, .group = x->of};
 
 	for (uint32_t i = 0; i < items->g.n; i++)
 		x->of[i] = wanted == 1 ? 0 : i;

@@ -50,7 +50,8 @@ struct group_task {
 	const struct group_graph *g;
 	const uint32_t *size;        /* (n) how many nodes of the graph given each stands for */
 	uint32_t n_groups, max_size;
-	const double *share;         /* (n_groups) > 0, of the weight, sum 1; NULL: equal shares */
+	/* (n_groups) > 0, sum 1, of the weight and of memory; NULL: equal shares, and those of the weight */
+	const double *share, *memory_share;
 	uint64_t seed;
 	uint32_t *group;
 };

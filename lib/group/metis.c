@@ -53,9 +53,11 @@ static void take_task(struct metis *x, const struct group_task *t, struct arena 
 	group_scale(y.traffic, n_adj, 1, x->traffic);
 	take_weights(x, g, a);
 	if (t->share) {
-		x->share = ARENA_NEWN(a, real_t, t->n_groups * (size_t)x->n_weights);
-		for (uint32_t i = 0; i < t->n_groups * (uint32_t)x->n_weights; i++)
-			x->share[i] = (real_t)t->share[i / (uint32_t)x->n_weights];
+		uint32_t c = (uint32_t)x->n_weights;
+
+		x->share = ARENA_NEWN(a, real_t, (size_t)t->n_groups * c);
+		for (uint32_t i = 0; i < t->n_groups * c; i++)
+			x->share[i] = (real_t)(i % c && t->memory_share ? t->memory_share : t->share)[i / c];
 	}
 	METIS_SetDefaultOptions(x->option);
 	x->option[METIS_OPTION_SEED] = (idx_t)(t->seed & INT32_MAX);
