@@ -6,11 +6,10 @@
 # One file per method, model and seed in $(B)/learning; what is there is not made again.
 # The single devices that reinforce measures as anchors are not counted as found.
 
-MODELS  ?= resnet50 inception_v3 bert_base nmt2
-SEEDS   ?= 1 2 3
+include pipelines/common.mk
 EVALS   ?= 500
 SPEC    ?= paper
-LAUNCH  ?=
+LEARN_MODELS = $(or $(MODELS),resnet50 inception_v3 bert_base nmt2)
 LEARN_DIR   = $(B)/learning/$(SPEC)-$(EVALS)
 # Steps of an episode: those of the recipe.
 LEARN_STEPS_default = 4
@@ -50,7 +49,7 @@ $$(LEARN_DIR)/$(2).$(1).$(3).tsv: $$(LEARN_DIR)/$(2).default.mp
 	  devsim | $$(LEARN_SUMMARY)' > $$@.tmp && mv $$@.tmp $$@; rc=$$$$?; rm -f $$@.tmp; exit $$$$rc
 endef
 
-$(foreach s,$(SEEDS),$(foreach m,$(MODELS),\
+$(foreach s,$(SEEDS),$(foreach m,$(LEARN_MODELS),\
   $(foreach j,$(LEARN_METHODS),$(eval $(call learn_job,$(j),$(m),$(s))))\
   $(foreach j,$(LEARN_SEARCHES),$(eval $(call search_job,$(j),$(m),$(s))))))
 
@@ -64,7 +63,7 @@ $(LEARN_DIR)/%.paper.mp: tests/models/%.xml | $(LEARN_PROGS)
 	@PATH=$(B)/bin:$$PATH bash -o pipefail -c 'ir2dag $< | dagfeat --paper | devsim --probe --spec $(SPEC)' > $@.tmp
 	@mv $@.tmp $@
 
-LEARN_RESULTS = $(foreach m,$(MODELS),$(foreach j,$(LEARN_METHODS) $(LEARN_SEARCHES),\
+LEARN_RESULTS = $(foreach m,$(LEARN_MODELS),$(foreach j,$(LEARN_METHODS) $(LEARN_SEARCHES),\
   $(foreach s,$(SEEDS),$(LEARN_DIR)/$(m).$(j).$(s).tsv)))
 
 # All results of one configuration as a table; made new each time.

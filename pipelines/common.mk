@@ -1,0 +1,25 @@
+# common.mk - what the experiments share; a fragment that uses it includes it.
+#
+#   SEEDS="1 2 3"   of whatever draws random numbers
+#   LAUNCH=...      in front of each job, e.g. LAUNCH="srun -n 1 -c 2"
+#   MODELS="..."    names of tests/models or paths of .xml; each experiment has its own default
+#
+# One job makes one file (pipelines/job): written whole or not at all, never made again, safe under
+# make -j; what reads a clock runs while no other job of the experiment does.
+ifndef COMMON_MK
+COMMON_MK = 1
+
+SEEDS  ?= 1 2 3
+LAUNCH ?=
+
+# Jobs: $(call job,LOCK) FILE COMMAND..., and those that read a clock: $(call timed_job,LOCK) ...
+job       = @B=$(B) LOCK=$(1) $(LAUNCH) pipelines/job
+timed_job = $(job) -x
+
+# A model's name, from a name or a path.
+model_name = $(basename $(notdir $(1)))
+
+comma := ,
+# A list of devices as part of a file's name.
+file_part = $(subst /,_,$(subst :,_,$(subst $(comma),+,$(1))))
+endif

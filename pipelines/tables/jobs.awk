@@ -1,0 +1,49 @@
+# jobs.awk - files X.job (pipelines/job) -> lines "# key: value": when and on what the jobs ran, and one
+# command of each method and one of the measurements, without the directory that all files are in.
+
+BEGIN {
+	FS = "\t"
+	n_methods = n_names = 0
+}
+FNR == 1 {
+	k = split(FILENAME, dir, "/")
+	n_parts = split(dir[k], part, ".")
+	method = part[n_parts - 1] == "tsv" && n_parts == 5 && part[1] !~ /^ov-/ ? "measurement" : part[1]
+	where = substr(FILENAME, 1, length(FILENAME) - length(dir[k]) - length(dir[k - 1]) - 1)
+}
+$1 == "command" {
+	if (!(method in command)) {
+		while (i = index($2, where))
+			$2 = substr($2, 1, i - 1) substr($2, i + length(where))
+		gsub(/[\n\t ]+/, " ", $2)
+		command[method] = $2
+		methods[n_methods++] = method
+	}
+	next
+}
+$1 == "started" {
+	first = first == "" || $2 < first ? $2 : first
+	last = $2 > last ? $2 : last
+	n++
+	next
+}
+$1 == "load_before" {
+	most = $2 + 0 > most + 0 ? $2 + 0 : most + 0
+	next
+}
+$1 == "status" || $1 == "seconds" || $1 == "cpu_seconds" {
+	next
+}
+!(($1, $2) in seen) && $2 != "-" {
+	seen[$1, $2] = 1
+	if (!($1 in value))
+		names[n_names++] = $1
+	value[$1] = value[$1] (value[$1] == "" ? "" : "; also ") $2
+}
+END {
+	printf "# jobs: %d, started %s to %s; load of the machine before them up to %s\n", n, first, last, most
+	for (i = 0; i < n_names; i++)
+		print "# " names[i] ": " value[names[i]]
+	for (i = 0; i < n_methods; i++)
+		print "# " methods[i] ": `" command[methods[i]] "`"
+}

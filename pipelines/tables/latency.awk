@@ -1,0 +1,144 @@
+# latency.awk - measured files (measure) -> a row per model and method: latency, speedup over the CPU alone,
+# geometric means over seeds with 95 % intervals, and what a paper published for them.
+#   awk -v published_s=KEY -v published_speedup=KEY -f stats.awk -f latency.awk published.tsv labels.tsv FILE...
+# FILE is .../MODEL/METHOD.SEED.NAME.tsv.  A single device is measured by every job: its interval
+# is over jobs.  One seed: the interval is that of its rounds.
+
+BEGIN {
+	FS = OFS = "\t"
+	n_models = n_methods = 0
+}
+FNR == 1 {
+	file++
+	k = split(FILENAME, dir, "/")
+	split(dir[k], part, ".")
+	method = part[1]
+	sub(/-[0-9]+s[0-9]*$/, "", method)
+	model = dir[k - 1]
+}
+/^#/ { next }
+file == 1 {
+	published[$1, $2, $3] = $4
+	next
+}
+file == 2 {
+	label[$1] = $2
+	methods[n_methods++] = $1
+	next
+}
+FNR == 1 && !(model in known) {
+	known[model] = 1
+	models[n_models++] = model
+}
+$1 == "roles" {
+	role[$2] = "cpu"
+	role[$3] = "gpu"
+	next
+}
+$1 == "failed" {
+	fail(method, $2)
+	next
+}
+$1 == "single" { method_of = $2 in role ? role[$2] : $2 }
+$1 == "answer" { method_of = method }
+$3 == "" {
+	fail(method_of, $12)
+	next
+}
+{
+	learn_of(method_of)
+	key = model SUBSEP method_of
+	lat[key, ++n[key]] = 1e3 * $3
+	lat_lo[key] = 1e3 * $4
+	lat_hi[key] = 1e3 * $5
+	if ($6 != "") {
+		ratio[key, ++m[key]] = $6
+		ratio_lo[key] = $7
+		ratio_hi[key] = $8
+	}
+	if ($1 == "answer" && $2 in role) {
+		alone[key]++
+		device[key] = device[key] == "" || device[key] == $2 ? $2 : "one device"
+	}
+}
+
+# A method that labels.tsv does not have comes last.
+function learn_of(x) {
+	if (!(x in label)) {
+		label[x] = x
+		methods[n_methods++] = x
+	}
+}
+function fail(x, why) {
+	learn_of(x)
+	failed[model, x]++
+	sub(/^[a-z0-9]+: error: /, "", why)
+	reason[model, x] = substr(why, 1, 100)
+}
+function known_value(key) {
+	return key != "" && ((model, method, key) in published)
+}
+
+# Geometric mean of x[1..c] and its interval; of one value the interval lo .. hi.
+function geometric(x, c, lo, hi,    i) {
+	for (i = 1; i <= c; i++)
+		x[i] = log(x[i])
+	mean_interval(x, c)
+	MID = exp(MID)
+	LO = c > 1 ? exp(LO) : lo
+	HI = c > 1 ? exp(HI) : hi
+}
+function measured(    i, x, k, remark, row, over) {
+	for (i = 1; i <= n[key]; i++)
+		x[i] = lat[key, i]
+	geometric(x, n[key], lat_lo[key], lat_hi[key])
+	row = n[key] OFS sprintf("%.3f\t%.3f\t%.3f", MID, LO, HI)
+	k = m[key]
+	for (i = 1; i <= k; i++)
+		x[i] = ratio[key, i]
+	if (k)
+		geometric(x, k, ratio_lo[key], ratio_hi[key])
+	if (method == "cpu")
+		row = row OFS "0.0\t\t\t1.000"
+	else if (k)
+		row = row OFS sprintf("%.1f\t%.1f\t%.1f\t%.3f", 100 * (1 - MID), 100 * (1 - HI), 100 * (1 - LO), 1 / MID)
+	else
+		row = row OFS "\t\t\t"
+	over = method == "cpu" || method == "gpu" || index(method, ":") ? "jobs" : "seeds"
+	remark = failed[key] ? failed[key] " more failed: " reason[key] : ""
+	if (alone[key])
+		remark = remark (remark == "" ? "" : "; ") "finds " device[key] " alone" \
+			(alone[key] < n[key] ? " in " alone[key] " of " n[key] : "")
+	return row OFS (n[key] == 1 ? "rounds" : n[key] " " over) OFS remark
+}
+
+END {
+	print "model", "method", "seeds", "latency_ms", "latency_ms_lo", "latency_ms_hi", "speedup_%", "speedup_%_lo", \
+		"speedup_%_hi", "times_as_fast", "interval_over", "published_ms", \
+		(published_speedup != "" ? "published_speedup_%" OFS : "") "remark"
+	for (a = 0; a < n_models; a++) {
+		model = models[a]
+		for (b = 0; b < n_methods; b++) {
+			method = methods[b]
+			key = model SUBSEP method
+			if (n[key])
+				ours = measured()
+			else if (failed[key])
+				ours = "0\t\t\t\t\t\t\t\t\t" reason[key]
+			else if (known_value(published_s))
+				ours = "0\t\t\t\t\t\t\t\t\tpublished only"
+			else
+				continue
+			remark = ours
+			sub(/.*\t/, "", remark)
+			sub(/\t[^\t]*$/, "", ours)
+			then = known_value(published_s) ? published[model, method, published_s] : ""
+			if (then ~ /^[0-9]/)
+				then *= 1e3
+			line = model OFS label[method] OFS ours OFS then
+			if (published_speedup != "")
+				line = line OFS (known_value(published_speedup) ? published[model, method, published_speedup] : "")
+			print line, remark
+		}
+	}
+}

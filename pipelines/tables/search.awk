@@ -1,0 +1,65 @@
+# search.awk - what finding a placement took.
+#   awk -f stats.awk -f search.awk published.tsv labels.tsv FILE...
+# FILE is .../MODEL/METHOD.SEED.mp.job (pipelines/job), or .../evaluated.tsv with lines MODEL METHOD SEED N,
+# the placements that a learner ran.
+
+BEGIN {
+	FS = OFS = "\t"
+	n_models = n_methods = 0
+}
+FNR == 1 {
+	file++
+	k = split(FILENAME, dir, "/")
+	split(dir[k], part, ".")
+	method = part[1]
+	sub(/-[0-9]+s[0-9]*$/, "", method)
+	model = dir[k - 1]
+}
+/^#/ { next }
+file == 1 {
+	published[$1, $2, $3] = $4
+	next
+}
+file == 2 {
+	label[$1] = $2
+	methods[n_methods++] = $1
+	next
+}
+dir[k] == "evaluated.tsv" {
+	sub(/-[0-9]+s[0-9]*$/, "", $2)
+	evaluated[$1, $2] += $4
+	next
+}
+FNR == 1 && !(model in known) {
+	known[model] = 1
+	models[n_models++] = model
+}
+$1 == "status" { ok = $2 == 0 }
+ok && $1 == "seconds" {
+	if (!(method in label)) {
+		label[method] = method
+		methods[n_methods++] = method
+	}
+	wall[model, method, ++n[model, method]] = $2
+}
+ok && $1 == "cpu_seconds" { cpu[model, method] += $2 }
+
+END {
+	print "model", "method", "seeds", "search_s", "search_s_lo", "search_s_hi", "cpu_s", "placements_run", "published_s"
+	for (a = 0; a < n_models; a++)
+		for (b = 0; b < n_methods; b++) {
+			model = models[a]
+			method = methods[b]
+			c = n[model, method]
+			then = (model, method, "search_s") in published ? published[model, method, "search_s"] : ""
+			if (c) {
+				for (i = 1; i <= c; i++)
+					x[i] = log(wall[model, method, i])
+				mean_interval(x, c)
+				print model, label[method], c, sprintf("%.3f", exp(MID)), (c > 1 ? sprintf("%.3f", exp(LO)) : ""),
+					(c > 1 ? sprintf("%.3f", exp(HI)) : ""), sprintf("%.3f", cpu[model, method] / c),
+					((model, method) in evaluated ? sprintf("%.0f", evaluated[model, method] / c) : ""), then
+			} else if (then != "")
+				print model, label[method], 0, "", "", "", "", "", then
+		}
+}
