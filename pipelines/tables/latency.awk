@@ -73,6 +73,8 @@ function fail(x, why) {
 	learn_of(x)
 	failed[model, x]++
 	sub(/^[a-z0-9]+: error: /, "", why)
+	if (index(why, "libopenvino"))
+		why = "OpenVINO is not installed: " why
 	reason[model, x] = substr(why, 1, 100)
 }
 function known_value(key) {

@@ -1,0 +1,122 @@
+#!/usr/bin/env bats
+# make table1 ... hierarchical: every table to its end on a small model, resumed, in parallel, behind a
+# launcher; the figures are those of the files that they come from.
+bats_require_minimum_version 1.5.0
+load common.bash
+
+setup_file() {
+	common_setup_file
+	two_cores
+	export HSDAG_OPENVINO=$BATS_FILE_TMPDIR
+}
+
+# tables DIR TARGET... - with tiny searches
+tables() {
+	local dir=$1
+	shift
+	env -u MAKEFLAGS -u MAKELEVEL timeout 120 make -s -C "$BATS_TEST_DIRNAME/.." B="$B" TABLE_PROGS= TABLE_DIR="$dir" \
+		MODELS=tests/models/small_summator.xml METHODS="ov-gpu random heft hsdag" DEVICES=cpu:0,cpu:1 SEEDS="1 2" \
+		BUDGET=9 EPISODES=2 RUNS=8 EVALS=8 GROUPS=2 MEASURE_RUNS="--max-seconds 0.05" "$@"
+}
+
+@test "all tables, side by side; made once, behind the launcher" {
+	cd "$BATS_FILE_TMPDIR" || return 1
+	printf '#!/bin/sh\necho "$@" >> %s/launched\nexec "$@"\n' "$PWD" > launch
+	chmod +x launch
+	run -0 tables "$PWD/t" -j4 tables LAUNCH="$PWD/launch"
+	for t in table1 table2 table4 table5 hierarchical-placers hierarchical-groups; do
+		[ -s "t/$t.tsv" ] && [ -s "t/$t.md" ]
+		grep -q "^# command: make $t " "t/$t.tsv"
+		grep -q '^# kernel: Linux' "t/$t.tsv"
+		grep -q '^# hsdag: ' "t/$t.tsv"
+	done
+	# A launched job for each file and each file's account of it.
+	[ "$(grep -c JOB <<< "$output")" -eq "$(wc -l < launched)" ]
+	[ "$(find t/small_summator -name '*.job' | wc -l)" -eq "$(wc -l < launched)" ]
+	grep -vq '^pipelines/job ' launched && return 1
+	[ -z "$(find t -name '*.tmp' -o -name '*.err' -o -name '*.time')" ]
+	find t -type f -newer launch -name '*.mp' | sort | xargs sha256sum > first
+	run -0 tables "$PWD/t" -j4 tables
+	[[ "$output" != *JOB* ]]
+	sha256sum --quiet -c first
+}
+
+@test "rows: methods, published figures, what could not run" {
+	cd "$BATS_FILE_TMPDIR/t" || return 1
+	[ "$(grep -v '^#' table2.tsv | cut -f 2 | paste -sd '|')" = \
+		"method|CPU only|GPU only|OpenVINO, GPU|random placement|HEFT|HSDAG, default recipe" ]
+	awk -F '\t' '$2 == "OpenVINO, GPU" && $3 == 0 && $NF ~ /OpenVINO/ { ok = 1 } END { exit !ok }' table2.tsv
+	awk -F '\t' '$2 == "human expert" && $NF ~ /nobody has placed/ { ok = 1 } END { exit !ok }' hierarchical-placers.tsv
+	grep -q "^# devices: cpu:0 in the role of the CPU, cpu:1 in that of the GPU (cores" table2.tsv
+	awk -F '\t' '$1 == "small_summator" && $2 == 6 && $3 == 5 && $5 == 5 && $6 == 4 { ok = 1 } END { exit !ok }' table1.tsv
+	grep -q '^small_summator.cpu-hsdag.0.1.000000000.0.' table4.tsv
+	# The groups' rows stand in order, and the learned ones take no longer than themselves.
+	[ "$(grep -c '^small_summator' hierarchical-groups.tsv)" -eq 6 ]
+	grep -q '^| small_summator | HEFT | 1 |' table2.md
+	# The commands can be followed.
+	grep -q '^# heft: `placebase heft --seed 1 small_summator/input.mp`' table2.tsv
+}
+
+@test "figures are those of the rounds" {
+	cd "$BATS_FILE_TMPDIR/t" || return 1
+	read -r ms ratio < <(awk -F '\t' '$1 == "answer" { print 1e3 * $3, $6 }' small_summator/heft.1.n8.tsv)
+	awk -F '\t' -v ms="$ms" -v ratio="$ratio" '
+		$2 == "HEFT" { ok = $4 - ms < 6e-4 && ms - $4 < 6e-4 && $7 - 100 * (1 - ratio) < 0.06 && 100 * (1 - ratio) - $7 < 0.06 }
+		END { exit !ok }' table2.tsv
+	# Two seeds: geometric mean and 12.706 standard errors.
+	mkdir -p x/m
+	for s in 1 2; do
+		printf 'roles\tcpu:0\tcpu:1\tcpu:0,cpu:1\nsingle\tcpu:0\t1\t1\t1\t1\t1\t1\t8\t0\t0\t\nanswer\tr\t%s\t0\t9\t%s\t0\t9\t8\t1\t1\t\n' \
+			"0.00$s" "0.$s" > x/m/random.$s.n8.tsv
+	done
+	tables="$BATS_TEST_DIRNAME/../pipelines/tables"
+	awk -v published_s=hsdag_s -v published_speedup=hsdag_speedup -f "$tables/stats.awk" -f "$tables/latency.awk" \
+		"$tables/published.tsv" "$tables/labels.tsv" x/m/random.*.tsv > x/rows
+	# exp((log 1 + log 2) / 2), times exp(-+ 12.706 * log(2) / 2)
+	grep -q "^m.random placement.2.1.414.0.017.115.600.85.9.-1056.0.99.8.7.071.2 seeds" x/rows || { cat x/rows; return 1; }
+}
+
+@test "killed in the middle, it goes on, and what was done stays" {
+	cd "$BATS_FILE_TMPDIR" || return 1
+	printf '#!/bin/sh\ncase "$*" in *heft.1.mp*) echo $$ > %s/at; sleep 60 ;; esac\nexec "$@"\n' "$PWD" > stop
+	chmod +x stop
+	tables "$PWD/k" table2 METHODS="random heft" LAUNCH="$PWD/stop" > log 2>&1 3>&- &
+	make=$!
+	for ((i = 0; i < 300; i++)); do
+		[ ! -s at ] || break
+		sleep 0.1
+	done
+	kill -TERM "$make" "$(cat at)"
+	wait "$make" || true
+	[ ! -e k/small_summator/heft.1.mp ] && [ ! -e k/table2.tsv ]
+	[ -s k/small_summator/random.1.mp ]
+	sha256sum k/small_summator/random.1.mp k/small_summator/input.mp > before
+	run -0 tables "$PWD/k" table2 METHODS="random heft"
+	[[ "$output" == *heft.1.mp* && "$output" != *random.1.mp* && "$output" != *input.mp* ]]
+	sha256sum --quiet -c before
+}
+
+@test "job: whole files or none, reasons, one clock at a time" {
+	cd "$BATS_FILE_TMPDIR" || return 1
+	job=$BATS_TEST_DIRNAME/../pipelines/job
+	run -1 "$job" j1 sh -c 'echo half; exit 1'
+	[ ! -e j1 ] && [ ! -e j1.job ]
+	run -0 "$job" -r j2 sh -c 'echo half; echo "x: error: the reason" >&2; echo "y: error: truncated input" >&2; exit 3'
+	[ "$(cat j2)" = $'failed\tx: error: the reason' ]
+	run -139 "$job" -r j3 sh -c 'kill -SEGV $$'
+	[ ! -e j3 ]
+	# Jobs that read a clock exclude each other and all others.
+	for i in 1 2 3; do
+		"$job" -x c$i sh -c "echo >> order; sleep 0.2; wc -l < order; rm order" 3>&- &
+	done
+	"$job" c4 sh -c '[ ! -e order ]; echo $?' 3>&- &
+	wait
+	[ "$(cat c1 c2 c3 c4 | paste -sd ' ')" = "1 1 1 0" ]
+	# A job that is ended takes all of its command with it.
+	"$job" j4 bash -c 'echo $$ > pid; sleep 77 | cat' 3>&- &
+	while [ ! -s pid ]; do sleep 0.05; done
+	kill -TERM $!
+	wait $! || true
+	! kill -0 -- "-$(cat pid)" 2> /dev/null
+	[ ! -e j4 ]
+}
