@@ -42,6 +42,27 @@ struct state {
 	struct method_run run;
 };
 
+/* What a placement would take and what none can beat. */
+static void foretell(struct state *s, const struct method_run *r, struct placement *p)
+{
+	const struct place_result *x = place_evaluate(s->ev, r->device);
+	bool latency = place_objective_is_latency(&r->m->objective);
+	double bound = fmax(s->bound_s, r->bound_s);
+	const char *unit = latency ? " s" : "";
+	char reason[600];
+
+	*(latency ? &p->bound_s : &p->bound_value) = bound;
+	if (x->status != PLACE_OK) {
+		msg_note(1, "%s: not legal: %s", p->source,
+			 place_reason(s->ev, x, reason, sizeof(reason)));
+		return;
+	}
+	p->predicted_s = x->lat_s;
+	p->predicted_value = latency ? 0 : x->value;
+	msg_note(1, "%s: %.9g%s, no placement below %.9g%s, gap %.2f %%", p->source, x->value, unit,
+		 bound, unit, x->value > 0 ? 100 * (1 - bound / x->value) : 0);
+}
+
 /* A placement, with what it would take and what none can beat when costs are known. */
 static int emit(struct method_run *r, struct err *e)
 {
@@ -50,20 +71,8 @@ static int emit(struct method_run *r, struct err *e)
 			      .n_sets = s->in.g->n_sets, .sample = s->sample++,
 			      .source = r->source ? r->source : s->o->method->name, .device = r->device};
 
-	if (s->ev && r->k == s->k) {
-		const struct place_result *x = place_evaluate(s->ev, r->device);
-		char reason[600];
-
-		p.bound_s = fmax(s->bound_s, r->bound_s);
-		if (x->status == PLACE_OK)
-			p.predicted_s = x->lat_s;
-		else
-			msg_note(1, "%s: not legal: %s", p.source,
-				 place_reason(s->ev, x, reason, sizeof(reason)));
-		if (x->status == PLACE_OK)
-			msg_note(1, "%s: %.9g s, no placement below %.9g s, gap %.2f %%", p.source, x->lat_s,
-				 p.bound_s, x->lat_s > 0 ? 100 * (1 - p.bound_s / x->lat_s) : 0);
-	}
+	if (s->ev && r->k == s->k)
+		foretell(s, r, &p);
 	return placement_encode(&p, s->f->out, e);
 }
 
@@ -164,8 +173,9 @@ static const char *details(struct arena *a)
 				    x->arg ? arena_printf(a, "%s:%s", x->name, x->arg) : x->name, x->about);
 	return arena_printf(a, "%s--list has their sources. Devices come from --devices, else from the stream's devs "
 			    "record,\nelse from --spec; costs from --spec, else from the stream's cost record. With "
-			    "costs,\nplace records have what they should take (predicted_s) and what no placement "
-			    "can\nbeat (bound_s); -v prints both. single, random and expert need no costs.", text);
+			    "costs,\nplace records have what they should take (predicted_s, with another\n"
+			    "objective also predicted_value) and what no placement can beat (bound_s, bound_value);\n"
+			    "-v prints both. single, random and expert need no costs.", text);
 }
 
 static int run(struct state *s, const char *path, int argc, char **argv, struct err *e)

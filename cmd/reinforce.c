@@ -253,9 +253,12 @@ static int take_run(struct stage *s, const struct rec *r, struct err *e)
 		return 0;
 	struct candidate c = {.device = (uint16_t *)x->place.device, .episode = x->place.id.episode,
 			      .step = x->place.id.step, .sample = x->place.id.sample,
-			      .n_groups = x->place.action ? x->place.n_groups : 1};
+			      .n_groups = x->place.action ? x->place.n_groups : 1,
+			      .lat_s = x->run.lat_s, .ref_s = x->run.ref_s,
+			      .has_value = x->run.has_value, .value = x->run.value,
+			      .ref_value = x->run.ref_value};
 	snprintf(c.source, sizeof c.source, "%s", x->place.source);
-	candidates_add(&s->l.cand, &c, x->run.lat_s, x->run.ref_s);
+	candidates_add(&s->l.cand, &c);
 	return 0;
 }
 
@@ -437,6 +440,8 @@ int main(int argc, char **argv)
 			   "advantage min(1, d / gain), any other -blame (idle + min(1, max(0, -d) / loss));\n"
 			   "--baseline and --normalise then act in the first episode only. Otherwise the options\n"
 			   "marked `incumbent` have no effect.\n\n"
+			   "What is made small is the latency, or the `value` of the runs where they have one\n"
+			   "(devsim --objective): rewards, ratios and the ranking go by it.\n\n"
 			   "Writes graph, devs, an `update` per episode, the final params, and the best placements as\n"
 			   "`best`, rank 0 first, single devices included. An interrupt (SIGINT, SIGTERM) ends the\n"
 			   "loop in order after the episode at hand; a second one ends the program. Without\n"

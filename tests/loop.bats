@@ -163,6 +163,25 @@ records.append(["group", {"graph": g["digest"], "method": "test", "n_groups": 3,
 	[[ $output == *"gpnembed needs the devs record, too"* ]]
 }
 
+@test "the value of an objective is what is learned, ranked, kept and resumed" {
+	SIM="--objective energy,memory=1e-12" LEARN="$LEARN --keep --checkpoint ck.mp" loop "$IN" out.mp
+	SIM="--objective energy,memory=1e-12" LEARN="--episodes 2 --steps 5 --threads 2 --keep --checkpoint half.mp" loop "$IN" half.out
+	SIM="--objective energy,memory=1e-12" LEARN="$LEARN --keep --checkpoint half.mp --resume" loop "$IN" resumed.mp
+	py '
+		x = read("out.mp")
+		run = {(m["source"], m["episode"], m["step"], m["sample"]): m for k, m in x if k == "run"}
+		best = of("out.mp", "best")
+		for m in best:
+			r = run[m["source"], m["episode"], m["step"], m["sample"]]
+			assert (r["value"], r["ref_value"], r["lat_s"]) == (m["value"], m["ref_value"], m["lat_s"])
+		value = [m["value"] for m in best]
+		assert value == sorted(value) and value[0] == min(m["value"] for m in run.values())
+		ratio = min(m["value"] / m["ref_value"] for m in run.values() if m["source"] == "policy")
+		assert np.isclose(of("out.mp", "update")[-1]["best_ratio"], ratio)
+		assert of("resumed.mp", "best") == best
+	'
+}
+
 @test "kill -9 of any stage: the others fail soon" {
 	LEARN="--episodes 1000000 --steps 5 --checkpoint ck.mp"
 	for stage in gpnembed placepolicy devsim reinforce; do

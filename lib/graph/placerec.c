@@ -79,6 +79,10 @@ int placement_encode(const struct placement *p, struct rec_writer *w, struct err
 		put_real(w, "predicted_s", p->predicted_s);
 	if (p->bound_s > 0)
 		put_real(w, "bound_s", p->bound_s);
+	if (p->predicted_value > 0)
+		put_real(w, "predicted_value", p->predicted_value);
+	if (p->bound_value > 0)
+		put_real(w, "bound_value", p->bound_value);
 	return rec_end(w, e);
 }
 

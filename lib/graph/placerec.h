@@ -18,8 +18,9 @@ struct placement {
 	uint32_t k, n_sets;
 	const char *const *names;    /* (k) devices, distinct */
 	const uint16_t *device;      /* (n_sets) index into names, < k */
-	/* Written, not read back; 0: not told. */
-	double predicted_s, bound_s; /* what it should take; what no placement can beat */
+	/* Written, not read back; 0: not told.  What it should take, and what no placement can beat. */
+	double predicted_s, bound_s;
+	double predicted_value, bound_value;   /* the same where not latency is to be small */
 };
 
 /* n_sets: what the graph has.  Memory from a.  Keys beyond these are ignored. */

@@ -8,8 +8,8 @@
 static double reward_of(const struct recipe *recipe, const struct run *u)
 {
 	if (!recipe->log_reward)
-		return u->ok ? 1 / u->lat_s : 0;
-	return -log(u->ref_s > 0 ? u->lat_s / u->ref_s : u->lat_s);
+		return u->ok ? 1 / u->value : 0;
+	return -log(u->ref_value > 0 ? u->value / u->ref_value : u->value);
 }
 
 /* Rewards of the policy's samples into reward[]; mean and variance of the feasible. */

@@ -53,24 +53,23 @@ static struct candidate *slot_for_new(struct candidates *s)
 	return worst;
 }
 
-double candidates_add(struct candidates *s, const struct candidate *from, double lat_s,
-		      double ref_s)
+double candidates_add(struct candidates *s, const struct candidate *from)
 {
-	double ratio = ref_s > 0 ? lat_s / ref_s : lat_s;
+	double ratio = from->ref_value > 0 ? from->value / from->ref_value : from->value;
 	struct candidate *c = find(s, from->device);
 	s->n_seen++;
 	if (c) {                        /* a running mean: equal values leave it as it is */
 		c->runs++;
 		c->ratio += (ratio - c->ratio) / c->runs;
-		c->lat_s += (lat_s - c->lat_s) / c->runs;
-		c->ref_s += (ref_s - c->ref_s) / c->runs;
+		c->lat_s += (from->lat_s - c->lat_s) / c->runs;
+		c->ref_s += (from->ref_s - c->ref_s) / c->runs;
+		c->value += (from->value - c->value) / c->runs;
+		c->ref_value += (from->ref_value - c->ref_value) / c->runs;
 		return c->ratio;
 	}
 	struct candidate new = *from, *slot = slot_for_new(s);
 	new.runs = 1;
 	new.ratio = ratio;
-	new.lat_s = lat_s;
-	new.ref_s = ref_s;
 	new.order = s->n_seen;
 	if (slot && (slot == &s->c[s->n] || is_anchor(&new) || better(&new, slot))) {
 		if (slot == &s->c[s->n])
@@ -103,6 +102,14 @@ uint32_t candidates_rank(const struct candidates *s, uint32_t k, uint32_t *order
 	return n < k ? n : k;
 }
 
+static void put_value(const struct candidate *c, struct rec_writer *w)
+{
+	if (!c->has_value)
+		return;
+	put_real(w, "value", c->value);
+	put_real(w, "ref_value", c->ref_value);
+}
+
 int candidates_tell(const struct candidates *s, uint32_t n, const uint32_t *order,
 		    uint64_t graph, const struct devs *devs, struct rec_writer *w, struct err *e)
 {
@@ -119,6 +126,7 @@ int candidates_tell(const struct candidates *s, uint32_t n, const uint32_t *orde
 		put_uint(w, "sample", c->sample);
 		put_real(w, "lat_s", c->lat_s);
 		put_real(w, "ref_s", c->ref_s);
+		put_value(c, w);
 		put_uint(w, "n_groups", c->n_groups);
 		if (rec_end(w, e) < 0)
 			return -1;
@@ -143,6 +151,7 @@ int candidates_write(const struct candidates *s, struct rec_writer *w, struct er
 		put_real(w, "ratio", c->ratio);
 		put_real(w, "lat_s", c->lat_s);
 		put_real(w, "ref_s", c->ref_s);
+		put_value(c, w);
 		if (rec_end(w, e) < 0)
 			return -1;
 	}
@@ -181,6 +190,12 @@ int candidates_read(struct candidates *s, const struct rec *r, uint32_t n_device
 	    get_real(r->map, "ratio", &c.ratio, e) < 0 ||
 	    get_real(r->map, "lat_s", &c.lat_s, e) < 0 ||
 	    get_real(r->map, "ref_s", &c.ref_s, e) < 0)
+		goto out;
+	c.has_value = val_get(r->map, "value") != NULL;
+	c.value = c.lat_s;
+	c.ref_value = c.ref_s;
+	if (c.has_value && (get_real(r->map, "value", &c.value, e) < 0 ||
+			    get_real(r->map, "ref_value", &c.ref_value, e) < 0))
 		goto out;
 	for (uint32_t i = 0; i < s->n_sets; i++)
 		if (c.device[i] >= n_devices) {

@@ -2,7 +2,8 @@
  * anchors included: what the final answer is chosen from.
  *
  * A placement is judged by the mean of its ratios to the best single device
- * (lat_s / ref_s), over every time it was run: drift of the machine cancels, and
+ * (value / ref_value, which are lat_s / ref_s where nothing else than latency is to be
+ * small), over every time it was run: drift of the machine cancels, and
  * one lucky measurement does not win.  The set is bounded: the worst leaves
  * first, anchors never leave. */
 #ifndef HSDAG_LEARN_CANDIDATES_H
@@ -23,6 +24,8 @@ struct candidate {
 	uint32_t episode, step, sample, n_groups;   /* of the first run */
 	uint32_t runs;
 	double ratio, lat_s, ref_s;                 /* means over the runs */
+	bool has_value;          /* value is not the latency */
+	double value, ref_value; /* means over the runs */
 	uint64_t order;          /* when it came: earlier wins a tie */
 };
 
@@ -36,10 +39,9 @@ void candidates_init(struct candidates *s, uint32_t n_sets);
 void candidates_release(struct candidates *s);
 
 /* One successful run of a placement: `from` gives source, episode, step, sample, n_groups
- * and device (borrowed).  ref_s <= 0 counts as a ratio of lat_s itself.
- * Returns its mean ratio. */
-double candidates_add(struct candidates *s, const struct candidate *from, double lat_s,
-		      double ref_s);
+ * and device (borrowed), and what the run gave: lat_s, ref_s, has_value, value, ref_value.
+ * ref_value <= 0 counts as a ratio of the value itself.  Returns its mean ratio. */
+double candidates_add(struct candidates *s, const struct candidate *from);
 
 /* Has this placement (n_sets) been run? */
 bool candidates_has(const struct candidates *s, const uint16_t *device);

@@ -14,7 +14,7 @@
 struct incumbent {
 	const uint16_t *device;      /* (n_sets) NULL: there is none */
 	double leaves;               /* groups that leave it in a sample, in the mean */
-	double ratio;                /* its latency to that of the best single device */
+	double ratio;                /* its value (latency) to that of the best single device */
 	bool again;                  /* run it once more before it is changed */
 };
 

@@ -13,7 +13,7 @@ struct update {
 	uint32_t episode;
 	uint32_t ok, failed;      /* placements that ran, and that could not */
 	double mean_s, best_s;    /* latency over the episode; 0 when none ran */
-	double best_ratio;        /* so far, to the best single device; 0 when none ran */
+	double best_ratio;        /* so far, of values to the best single device's; 0 when none ran */
 	double reward, entropy, groups;   /* means over the episode */
 	double grad_norm, loss;
 };

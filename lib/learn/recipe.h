@@ -21,7 +21,7 @@ struct recipe {
 	double lr_decay;        /* factor on lr per episode */
 	double gamma;           /* weight gamma^i of step i = 1..x (Paper, section 3.4) */
 	int64_t whole_return;   /* 1: one discounted return for all steps, as published */
-	int64_t log_reward;     /* 1: -log(lat_s / ref_s), 0: 1 / lat_s */
+	int64_t log_reward;     /* 1: -log(value / ref_value), 0: 1 / value */
 	double baseline;        /* weight of the newest episode in the moving mean of rewards that
 	                           is subtracted; 0: no baseline */
 	int64_t normalise;      /* 1: advantages are divided by their moving deviation */

@@ -175,6 +175,21 @@ int place_encode(const struct place *p, struct rec_writer *w, struct err *e)
 	return rec_end(w, e);
 }
 
+/* Something else than latency is to be small; an empty model has hardly any of it. */
+static int get_value(const struct val *m, struct run *u, struct err *e)
+{
+	const double least = 1e-30;
+	u->has_value = true;
+	if (get_real(m, "value", &u->value, e) < 0 || get_real(m, "ref_value", &u->ref_value, e) < 0)
+		return -1;
+	if (u->value < 0 || u->ref_value < 0)
+		return err_set(e, ST_INPUT, "a value below 0");
+	u->value = fmax(u->value, least);
+	if (u->ref_value > 0)
+		u->ref_value = fmax(u->ref_value, least);
+	return 0;
+}
+
 int run_decode(const struct rec *r, struct arena *a, struct run *out, struct err *e)
 {
 	struct run u = {0};
@@ -193,6 +208,10 @@ int run_decode(const struct rec *r, struct arena *a, struct run *out, struct err
 		u.lat_s = fmax(u.lat_s, RUN_LEAST_S);
 	if (u.ref_s > 0)
 		u.ref_s = fmax(u.ref_s, RUN_LEAST_S);
+	u.value = u.lat_s;
+	u.ref_value = u.ref_s;
+	if (u.ok && val_get(r->map, "value") && get_value(r->map, &u, e) < 0)
+		return err_prefix(e, "run");
 	if (!u.ok && get_text(r->map, "reason", a, &u.reason, e) < 0)
 		return err_prefix(e, "run");
 	*out = u;

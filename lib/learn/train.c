@@ -200,7 +200,7 @@ static void summarise(struct learner *l, const struct rollout *r, const struct j
 		u->ok++;
 		lat += s->run.lat_s;
 		u->best_s = u->ok == 1 ? s->run.lat_s : fmin(u->best_s, s->run.lat_s);
-		double ratio = s->run.ref_s > 0 ? s->run.lat_s / s->run.ref_s : s->run.lat_s;
+		double ratio = s->run.ref_value > 0 ? s->run.value / s->run.ref_value : s->run.value;
 		if (l->best_ratio == 0 || ratio < l->best_ratio) {
 			l->best_ratio = ratio;
 			l->best_episode = r->episode;

@@ -26,8 +26,8 @@ static void make(struct rollout *r, struct sample *s, uint32_t n, const double *
 		s[i].place.source = "policy";
 		s[i].place.action = action;
 		s[i].run.ok = lat_s[i] > 0;
-		s[i].run.lat_s = lat_s[i];
-		s[i].run.ref_s = 2;
+		s[i].run.value = lat_s[i];
+		s[i].run.ref_value = 2;
 	}
 }
 
@@ -81,10 +81,10 @@ static void test_baseline(void)
 		sum += coef[i] * coef[i] * 16;
 	tap(fabs(sum / 4 - 1) < 0.01, "normalised advantages have deviation 1");
 	for (int i = 0; i < 4; i++)
-		s[i].run.lat_s *= 1000;
+		s[i].run.value *= 1000;
 	double before = coef[0];
 	for (int i = 0; i < 4; i++)
-		s[i].run.ref_s *= 1000;
+		s[i].run.ref_value *= 1000;
 	b.begun = false;
 	advantage_coefficients(&recipe, &b, &r, coef, &mean);
 	tap(near(coef[0], before), "the unit of time does not matter");
@@ -118,6 +118,13 @@ static struct candidate make_candidate(uint16_t *device, const char *source)
 	return c;
 }
 
+static double add(struct candidates *s, struct candidate *c, double value, double ref)
+{
+	c->value = c->lat_s = value;
+	c->ref_value = c->ref_s = ref;
+	return candidates_add(s, c);
+}
+
 static void test_candidates(void)
 {
 	struct candidates s;
@@ -125,12 +132,12 @@ static void test_candidates(void)
 	uint32_t order[CANDIDATES_MAX];
 	struct candidate c = make_candidate(d, "single");
 	candidates_init(&s, 2);
-	candidates_add(&s, &c, 10, 10);
+	add(&s, &c, 10, 10);
 	c = make_candidate(d, "policy");
 	for (uint16_t i = 0; i < 200; i++) {
 		d[0] = (uint16_t)(i % 100);
 		d[1] = 1;
-		candidates_add(&s, &c, 1 + d[0] % 50, 10);
+		add(&s, &c, 1 + d[0] % 50, 10);
 	}
 	tap(s.n == CANDIDATES_MAX && s.n_seen == 201, "bounded");
 	uint32_t n = candidates_rank(&s, 3, order);
@@ -140,14 +147,14 @@ static void test_candidates(void)
 	tap(s.c[order[0]].device[0] == 0 && s.c[order[1]].device[0] == 50, "ties: the first seen");
 	tap(strcmp(s.c[order[3]].source, "single") == 0, "anchors stay");
 	d[0] = 0;
-	tap(s.c[order[0]].runs == 2 && near(candidates_add(&s, &c, 4, 10), 0.2),
+	tap(s.c[order[0]].runs == 2 && near(add(&s, &c, 4, 10), 0.2),
 	    "runs of one placement are averaged");
 	candidates_release(&s);
 	candidates_init(&s, 2);
 	for (uint16_t i = 0; i < CANDIDATES_MAX + 9; i++) {
 		d[0] = i;
 		c = make_candidate(d, "single");
-		candidates_add(&s, &c, 1, 1);
+		add(&s, &c, 1, 1);
 	}
 	tap(s.n == CANDIDATES_MAX, "bounded by anchors, too");
 	candidates_release(&s);
