@@ -5,9 +5,7 @@
 
 enum { ROUNDS = 100 };
 
-/* Joules that unit i adds on device d: what it draws while it computes, less what would be drawn
- * anyway. */
-static double unit_j(const struct bound_view *v, uint32_t i, uint32_t d)
+double bound_unit_j(const struct bound_view *v, uint32_t i, uint32_t d)
 {
 	const struct place_power *p = &v->m->power;
 	double watts = (p->watts ? p->watts[d] : 0) - (p->idle_watts ? p->idle_watts[d] : 0);
@@ -37,7 +35,7 @@ static double priced_j(const struct bound_view *v, const double *price, const do
 				continue;
 			double part = v->limit[d] < UINT64_MAX ?
 				      (double)v->u->mem[i] / ((double)v->limit[d] * size[d]) : 0;
-			double j = unit_j(v, i, d) + price[d] * part;
+			double j = bound_unit_j(v, i, d) + price[d] * part;
 
 			if (j < least) {
 				least = j;

@@ -40,6 +40,13 @@ double bound_pattern_s(const struct bound_view *v, double least_s);
  * reads and who reads it, copies included.  head_s, tail_s (n): before a task can start and after it has ended. */
 double bound_path_s(const struct bound_view *v, double *head_s, double *tail_s);
 
+/* Its two halves.  end (n,k): before task t can have ended on d, for tasks from `first` on, where the rows of
+ * earlier ones are given; unit_dev (units; NULL: all open): where units have to be, UINT16_MAX anywhere.
+ * rest (n,k): what comes after task t has ended on d; with (n,k): rest and the task itself.
+ * INFINITY: not possible. */
+void bound_path_forwards(const struct bound_view *v, uint32_t first, const uint16_t *unit_dev, double *end);
+void bound_path_backwards(const struct bound_view *v, double *rest, double *with);
+
 /* Of a schedule's length: tasks that cannot start before h and must end t before the end share the
  * devices for the rest of it: h + load + t, over all pairs of h and t (energetic reasoning with
  * the shares of bound_load_s). */
@@ -47,6 +54,10 @@ double bound_window_s(const struct bound_view *v, const double *head_s, const do
 
 /* Of dnnpart-latency: the longest path over CPUs and pieces of accelerators; see bound_piece.c. */
 double bound_piece_s(const struct bound_view *v);
+
+/* Joules that unit i adds on device d at least: what it draws while it computes, less what would be
+ * drawn anyway; INFINITY: it cannot run there. */
+double bound_unit_j(const struct bound_view *v, uint32_t i, uint32_t d);
 
 /* Of the energy of a placement whose latency is at least lat_s; of the largest peak. */
 double bound_energy_j(const struct bound_view *v, double lat_s);

@@ -38,15 +38,17 @@ static double best_to(const struct bound_view *v, const double *at_s, uint32_t f
 	return least;
 }
 
-/* end[v,d]: before task v can have ended on d. */
-static void forwards(const struct bound_view *v, double *end)
+void bound_path_forwards(const struct bound_view *v, uint32_t first, const uint16_t *unit_dev, double *end)
 {
 	const struct sched_dag *d = v->d;
 
-	for (uint32_t t = 0; t < v->n; t++)
+	for (uint32_t t = first; t < v->n; t++)
 		for (uint32_t dev = 0; dev < v->k; dev++) {
+			uint16_t fixed = unit_dev ? unit_dev[v->unit_of[t]] : UINT16_MAX;
 			double ready = v->task_s[(size_t)t * v->k + dev] < INFINITY ? 0 : INFINITY;
 
+			if (fixed != UINT16_MAX && fixed != dev)
+				ready = INFINITY;
 			for (uint32_t i = d->in_ptr[t]; ready < INFINITY && i < d->in_ptr[t + 1]; i++) {
 				uint32_t x = d->use_tensor[d->in_use[i]], from = d->tensor_task[x];
 
@@ -57,8 +59,7 @@ static void forwards(const struct bound_view *v, double *end)
 		}
 }
 
-/* rest[v,d]: after task v has ended on d.  beside[t,d]: rest, and the task itself. */
-static void backwards(const struct bound_view *v, double *rest, double *with)
+void bound_path_backwards(const struct bound_view *v, double *rest, double *with)
 {
 	const struct sched_dag *d = v->d;
 
@@ -84,8 +85,8 @@ double bound_path_s(const struct bound_view *v, double *head_s, double *tail_s)
 	size_t size = (size_t)v->n * v->k;
 	double *end = MEM_NEWN(double, 3 * size), *rest = end + size, longest = 0;
 
-	forwards(v, end);
-	backwards(v, rest, rest + size);
+	bound_path_forwards(v, 0, NULL, end);
+	bound_path_backwards(v, rest, rest + size);
 	for (uint32_t t = 0; t < v->n; t++) {
 		double least = INFINITY, head = INFINITY, tail = INFINITY;
 

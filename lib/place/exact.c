@@ -1,333 +1,409 @@
 /* exact.c - branch and bound: Land and Doig, "An automatic method of solving discrete programming
- * problems", Econometrica 28(3), 1960.  Tasks are placed in topological order, depth first,
- * cheapest bound first; a branch ends where nothing below it can beat the best placement known.  Of
- * devices that cannot be told apart and are still empty only the first is tried.
+ * problems", Econometrica 28(3), 1960.  Units are placed in topological order of their first tasks,
+ * depth first, cheapest bound first; a branch ends where nothing below it can beat the best placement
+ * known (exact_bound.h).  Of devices that cannot be told apart and are still empty only the first is
+ * tried.
  *
- * The bound of a beginning: of a schedule, the longest path with the costs and copies that are
- * decided and the fastest costs of what is not, and the load of every device; of dnn-partitioning,
- * what the beginning alone takes (both models never fall when tasks are added behind it), and for
- * the latency the fastest path behind. */
+ * The tree is cut into beginnings that threads share out, a batch at a time: what one batch finds
+ * the next one has to beat, so that results do not depend on the number of threads. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
+#include "base/pool.h"
 #include "place/bound.h"
-#include "place/dnnpart.h"
+#include "place/exact_bound.h"
 #include "place/method.h"
-#include "place/search.h"
-#include "place/units.h"
 
-enum { NODES = 200000 };               /* when nobody says how many */
+enum { MAX_OPEN = 256, BATCH = 16, CLOCK_NODES = 64 };
 static const double EQUAL = 1e-9;      /* relative: not better than that is not better */
+static const uint64_t DEFAULT_NODES = 200000, DEFAULT_EVALS = 40000;
 
 struct option {
 	uint16_t dev;
-	double bound_s;
+	double bound;
+};
+
+/* A beginning that was not looked into yet. */
+struct open {
+	uint16_t *unit_dev;          /* (units) UINT16_MAX: open */
+	uint32_t v;                  /* tasks */
+	double bound;
+};
+
+/* A thread's own. */
+struct walker {
+	struct tree *x;
+	struct beginning b;
+	struct evaluator *ev;
+	struct option *option;       /* (n,k) */
+	uint16_t *device;            /* (n_sets) */
+	/* of the beginning at hand: */
+	uint64_t nodes, limit;
+	double best;
+	uint16_t *best_dev;          /* (n_sets) of the task at hand */
+	double cut;                  /* the smallest bound of branches that were given up */
+	bool out;
+};
+
+/* What came of one beginning. */
+struct found {
+	double best, cut;
+	uint16_t *device;            /* (n_sets) when best is better than the batch's */
+	uint64_t nodes;
+	bool out;
 };
 
 struct tree {
 	struct method_run *r;
-	const struct place_model *m;
-	const struct sched_dag *d;
 	struct place_units u;
-	struct evaluator *ev;
-	struct dnnpart *dnn;
-	uint32_t n, k;
-	uint16_t *task_dev;          /* (n) decided for tasks 0 .. */
-	uint32_t *unit_of;           /* (n) */
-	uint16_t *unit_dev;          /* (units) UINT16_MAX: open */
-	uint32_t *used;              /* (k) units on a device */
-	uint64_t *mem;               /* (k) */
-	double *load_s;              /* (k) */
-	double *least_s, *behind_s;  /* (n) fastest cost; fastest path after a task */
-	double *end_s;               /* (n) earliest end, of tasks decided */
-	double open_s;               /* fastest costs of open units */
-	uint16_t *device;            /* (n_sets) */
-	struct option *option;       /* (n,k) */
-	double best_s;
+	struct bound_view v;
+	double *rest_s;
+	struct walker *walker;       /* (threads) */
+	struct open *open;
+	uint32_t n_open;
+	struct found found[BATCH];
+	uint32_t first;              /* of the batch */
+	double best;                 /* value of r->device; INFINITY: nothing legal */
+	double least, cut;
 	uint64_t nodes, limit;
 	double deadline_s;
-	double cut_s;                /* the smallest bound among branches that were given up */
 	bool out;                    /* the budget ended */
 };
 
-static double now_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* ---- bounds ---- */
-
-/* The earliest end of task v on dev after tasks that are decided (schedules). */
-static double earliest_end_s(const struct tree *x, uint32_t v, uint32_t dev)
-{
-	double ready = 0, cost = place_task_s(x->m, v, dev, x->task_dev);
-
-	for (uint32_t i = x->d->in_ptr[v]; i < x->d->in_ptr[v + 1]; i++) {
-		uint32_t t = x->d->use_tensor[x->d->in_use[i]], from = x->d->tensor_task[t];
-		double s = x->end_s[from];
-
-		if (x->task_dev[from] != dev) {
-			if (x->m->costs.links.latency_s[(size_t)x->task_dev[from] * x->k + dev] < 0)
-				return INFINITY;
-			s += sched_copy_s(&x->m->costs.links, x->task_dev[from], dev,
-					  x->d->tensor_bytes[t]);
-		}
-		ready = fmax(ready, s);
-	}
-	return ready + cost;
-}
-
-/* The mean load cannot fall below this, with every open unit at its fastest. */
-static double mean_load_s(const struct tree *x, const double *load)
-{
-	double sum = x->open_s, largest = 0;
-
-	for (uint32_t d = 0; d < x->k; d++) {
-		sum += load[d];
-		largest = fmax(largest, load[d]);
-	}
-	return fmax(largest, sum / x->k);
-}
-
-/* Of tasks 0 .. v, all decided. */
-static double bound_s(struct tree *x, uint32_t v)
-{
-	double bound = 0;
-
-	if (x->m->rules == PLACE_SCHEDULE) {
-		x->end_s[v] = earliest_end_s(x, v, x->task_dev[v]);
-		return fmax(x->end_s[v] + x->behind_s[v], mean_load_s(x, x->load_s));
-	}
-	const struct dnnpart_result *p = dnnpart_evaluate_prefix(x->dnn, x->task_dev, v + 1, x->end_s);
-
-	if (p->circle)
-		return INFINITY;
-	if (x->m->rules == PLACE_DNNPART_THROUGHPUT)
-		return mean_load_s(x, p->load_s);
-	for (uint32_t t = 0; t <= v; t++)
-		bound = fmax(bound, x->end_s[t] + x->behind_s[t]);
-	return bound;
-}
-
-/* The fastest path behind each task. */
-static void paths_behind(struct tree *x)
-{
-	for (uint32_t v = x->n; v-- > 0;) {
-		x->least_s[v] = INFINITY;
-		for (uint32_t d = 0; d < x->k; d++) {
-			double s = x->m->costs.task_s[(size_t)v * x->k + d];
-
-			for (uint32_t j = x->m->saved_ptr ? x->m->saved_ptr[v] : 0;
-			     s >= 0 && x->m->saved_ptr && j < x->m->saved_ptr[v + 1]; j++)
-				s = fmax(0, s - x->m->saved_s[(size_t)j * x->k + d]);
-			x->least_s[v] = s >= 0 ? fmin(x->least_s[v], s) : x->least_s[v];
-		}
-		for (uint32_t t = x->d->out_ptr[v]; t < x->d->out_ptr[v + 1]; t++)
-			for (uint32_t i = x->d->use_ptr[t]; i < x->d->use_ptr[t + 1]; i++) {
-				uint32_t w = x->d->use_task[i];
-
-				x->behind_s[v] = fmax(x->behind_s[v], x->least_s[w] + x->behind_s[w]);
-			}
-	}
-}
-
-/* ---- the tree ---- */
-
-static void put_unit(struct tree *x, uint32_t i, uint16_t dev, int sign)
-{
-	double s = x->u.cost_s[(size_t)i * x->k + dev];
-
-	if (x->m->saved_ptr)
-		s = fmin(s, x->u.least_s[i]);
-	x->unit_dev[i] = sign > 0 ? dev : UINT16_MAX;
-	x->load_s[dev] = sign > 0 ? x->load_s[dev] + s : fmax(0, x->load_s[dev] - s);
-	x->open_s -= sign * x->u.least_s[i];
-	if (sign > 0) {
-		x->used[dev]++;
-		x->mem[dev] += x->u.mem[i];
-	} else {
-		x->used[dev]--;
-		x->mem[dev] -= x->u.mem[i];
-	}
-}
+/* ---- one branch ---- */
 
 /* An earlier twin that is empty, too, stands for this device. */
-static bool stands_in(const struct tree *x, uint16_t dev)
+static bool stands_in(const struct walker *w, uint16_t dev)
 {
-	if (x->used[dev])
+	const uint32_t *twin = w->x->u.twin;
+
+	if (w->b.used[dev])
 		return false;
-	for (uint32_t d = x->u.twin[dev]; d < dev; d++)
-		if (x->u.twin[d] == x->u.twin[dev] && x->used[d] == 0)
+	for (uint32_t d = twin[dev]; d < dev; d++)
+		if (twin[d] == twin[dev] && w->b.used[d] == 0)
 			return true;
 	return false;
 }
 
-static bool worse(const struct tree *x, double bound)
+static bool worse(const struct walker *w, double bound)
 {
-	return !(bound < x->best_s * (1 - EQUAL));
+	return !(bound < w->best - EQUAL * fabs(w->best));
 }
 
-static void leaf(struct tree *x)
+static void leaf(struct walker *w)
 {
-	for (uint32_t i = 0; i < x->u.n; i++)
-		place_unit_set(&x->u, i, x->unit_dev[i], x->device);
-	const struct place_result *p = place_evaluate(x->ev, x->device);
+	const struct place_units *u = &w->x->u;
 
-	if (p->status != PLACE_OK || p->lat_s >= x->best_s)
+	for (uint32_t i = 0; i < u->n; i++)
+		place_unit_set(u, i, w->b.unit_dev[i], w->device);
+	const struct place_result *p = place_evaluate(w->ev, w->device);
+
+	if (p->status != PLACE_OK || p->value >= w->best)
 		return;
-	x->best_s = p->lat_s;
-	memcpy(x->r->device, x->device, x->m->n_sets * sizeof(*x->device));
+	w->best = p->value;
+	memcpy(w->best_dev, w->device, u->m->n_sets * sizeof(*w->device));
 }
 
 static int by_bound(const void *pa, const void *pb)
 {
 	const struct option *a = pa, *b = pb;
 
-	if (a->bound_s != b->bound_s)
-		return a->bound_s < b->bound_s ? -1 : 1;
+	if (a->bound != b->bound)
+		return a->bound < b->bound ? -1 : 1;
 	return (a->dev > b->dev) - (a->dev < b->dev);
 }
 
-/* Devices for the unit of task v that may lead to something better, into its row of options. */
-static uint32_t options(struct tree *x, uint32_t v)
+/* Devices for the unit of task t that may lead to something better, into its row of options. */
+static uint32_t options(struct walker *w, uint32_t t)
 {
-	uint32_t i = x->unit_of[v], n = 0;
-	struct option *o = x->option + (size_t)v * x->k;
+	const struct place_units *u = &w->x->u;
+	uint32_t i = w->x->v.unit_of[t], n = 0;
+	struct option *o = w->option + (size_t)t * w->x->v.k;
 
-	for (uint32_t j = x->u.dev_ptr[i]; j < x->u.dev_ptr[i + 1]; j++) {
-		uint16_t dev = x->u.dev[j];
+	for (uint32_t j = u->dev_ptr[i]; j < u->dev_ptr[i + 1]; j++) {
+		uint16_t dev = u->dev[j];
 
-		if (stands_in(x, dev) ||
-		    (x->m->mem_limit[dev] && x->mem[dev] + x->u.mem[i] > x->m->mem_limit[dev]))
+		if (stands_in(w, dev) || w->b.mem[dev] + u->mem[i] > w->x->v.limit[dev])
 			continue;
-		put_unit(x, i, dev, 1);
-		x->task_dev[v] = dev;
-		o[n] = (struct option){dev, bound_s(x, v)};
-		n += !worse(x, o[n].bound_s);
-		put_unit(x, i, dev, -1);
+		struct beginning_was was = beginning_put(&w->b, i, dev);
+		beginning_task(&w->b, t);
+		o[n] = (struct option){dev, beginning_near(&w->b, t + 1)};
+		if (!worse(w, o[n].bound))
+			o[n].bound = fmax(o[n].bound, beginning_far(&w->b, t + 1));
+		n += !worse(w, o[n].bound);
+		beginning_take_back(&w->b, i, &was);
 	}
-	qsort(o, n, sizeof(*o), by_bound);
+	if (n > 1)
+		qsort(o, n, sizeof(*o), by_bound);
 	return n;
 }
 
-static bool over_budget(struct tree *x)
+/* Pass tasks whose units are placed; the bound of what begins so. */
+static double pass_placed(struct walker *w, uint32_t *v, double bound)
 {
-	x->nodes++;
-	if (x->nodes >= x->limit || (x->deadline_s > 0 && x->nodes % 256 == 0 && now_s() > x->deadline_s))
-		x->out = true;
-	return x->out;
+	uint32_t n = w->x->v.n, first = *v;
+
+	for (; *v < n && w->b.unit_dev[w->x->v.unit_of[*v]] != UINT16_MAX; ++*v)
+		beginning_task(&w->b, *v);
+	return *v > first ? fmax(bound, beginning_near(&w->b, *v)) : bound;
+}
+
+static bool over_budget(struct walker *w)
+{
+	w->nodes++;
+	if (w->nodes >= w->limit || (w->x->deadline_s > 0 && w->nodes % CLOCK_NODES == 0 &&
+				     clock_s() > w->x->deadline_s))
+		w->out = true;
+	return w->out;
 }
 
 /* Below a beginning of v tasks, whose bound is given. */
-static void branch(struct tree *x, uint32_t v, double bound)
+static void branch(struct walker *w, uint32_t v, double bound)
 {
-	while (v < x->n && x->unit_dev[x->unit_of[v]] != UINT16_MAX) {
-		x->task_dev[v] = x->unit_dev[x->unit_of[v]];
-		bound = fmax(bound, bound_s(x, v));
-		v++;
-	}
-	if (worse(x, bound))
+	bound = pass_placed(w, &v, bound);
+	if (worse(w, bound))
 		return;
-	if (over_budget(x)) {
-		x->cut_s = fmin(x->cut_s, bound);
+	if (over_budget(w)) {
+		w->cut = fmin(w->cut, bound);
 		return;
 	}
-	if (v == x->n) {
-		leaf(x);
+	if (v == w->x->v.n) {
+		leaf(w);
 		return;
 	}
-	uint32_t i = x->unit_of[v], n = options(x, v);
-	const struct option *o = x->option + (size_t)v * x->k;
+	uint32_t i = w->x->v.unit_of[v], n = options(w, v);
+	const struct option *o = w->option + (size_t)v * w->x->v.k;
 
 	for (uint32_t j = 0; j < n; j++) {
-		double b = fmax(bound, o[j].bound_s);
+		double b = fmax(bound, o[j].bound);
 
-		if (worse(x, b))
+		if (worse(w, b))
 			break;
-		if (x->out) {
-			x->cut_s = fmin(x->cut_s, b);
+		if (w->out) {
+			w->cut = fmin(w->cut, b);
 			break;
 		}
-		put_unit(x, i, o[j].dev, 1);
-		x->task_dev[v] = o[j].dev;
-		if (x->m->rules == PLACE_SCHEDULE)
-			x->end_s[v] = earliest_end_s(x, v, o[j].dev);
-		branch(x, v + 1, b);
-		put_unit(x, i, o[j].dev, -1);
+		struct beginning_was was = beginning_put(&w->b, i, o[j].dev);
+		beginning_task(&w->b, v);
+		branch(w, v + 1, b);
+		beginning_take_back(&w->b, i, &was);
+	}
+}
+
+/* ---- beginnings ---- */
+
+/* Units of a beginning to their devices; returns what takes them back. */
+static struct beginning_was *enter(struct walker *w, const struct open *o)
+{
+	uint32_t n = w->x->u.n;
+	struct beginning_was *was = MEM_NEWN(struct beginning_was, n);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (o->unit_dev[i] != UINT16_MAX)
+			was[i] = beginning_put(&w->b, i, o->unit_dev[i]);
+	for (uint32_t t = 0; t < o->v; t++)
+		beginning_task(&w->b, t);
+	return was;
+}
+
+static void leave(struct walker *w, struct beginning_was *was)
+{
+	for (uint32_t i = w->x->u.n; i-- > 0;)
+		if (w->b.unit_dev[i] != UINT16_MAX)
+			beginning_take_back(&w->b, i, &was[i]);
+	mem_free(was);
+}
+
+static void append(struct tree *x, const uint16_t *unit_dev, uint32_t v, double bound)
+{
+	struct open *o = &x->open[x->n_open++];
+
+	o->unit_dev = ARENA_NEWN(x->r->a, uint16_t, x->u.n);
+	memcpy(o->unit_dev, unit_dev, x->u.n * sizeof(*unit_dev));
+	o->v = v;
+	o->bound = bound;
+}
+
+/* The beginnings one unit further than this. */
+static void widen(struct tree *x, const struct open *o)
+{
+	struct walker *w = &x->walker[0];
+	struct beginning_was *was = enter(w, o);
+	uint32_t v = o->v;
+	double bound = pass_placed(w, &v, o->bound);
+
+	x->nodes++;
+	if (v == x->v.n) {
+		if (!worse(w, bound))
+			leaf(w);
+	} else {
+		uint32_t i = x->v.unit_of[v], n = options(w, v);
+		const struct option *row = w->option + (size_t)v * x->v.k;
+
+		for (uint32_t j = 0; j < n; j++) {
+			w->b.unit_dev[i] = row[j].dev;
+			append(x, w->b.unit_dev, v, fmax(bound, row[j].bound));
+			w->b.unit_dev[i] = UINT16_MAX;
+		}
+	}
+	leave(w, was);
+}
+
+static int by_open_bound(const void *pa, const void *pb)
+{
+	const struct open *a = pa, *b = pb;
+
+	if (a->bound != b->bound)
+		return a->bound < b->bound ? -1 : 1;
+	return (a->v < b->v) - (a->v > b->v);
+}
+
+/* Breadth first until there are enough beginnings to share out; most promising first. */
+static void cut_tree(struct tree *x)
+{
+	uint32_t at = 0;
+	struct walker *w = &x->walker[0];
+	uint16_t *none = ARENA_NEWN(x->r->a, uint16_t, x->u.n);
+
+	memset(none, 0xff, x->u.n * sizeof(*none));
+	x->open = ARENA_NEWN(x->r->a, struct open, (size_t)MAX_OPEN * (x->v.k + 2) + 2);
+	append(x, none, 0, x->least);
+	w->best = x->best;
+	w->best_dev = x->r->device;
+	while (at < x->n_open && x->n_open - at < MAX_OPEN && at < MAX_OPEN && x->nodes < x->limit) {
+		struct open o = x->open[at++];
+
+		if (!worse(w, o.bound))
+			widen(x, &o);
+	}
+	x->best = w->best;
+	x->n_open -= at;
+	memmove(x->open, x->open + at, x->n_open * sizeof(*x->open));
+	if (x->n_open > 1)
+		qsort(x->open, x->n_open, sizeof(*x->open), by_open_bound);
+}
+
+static void search_below(void *arg, int task, int thread)
+{
+	struct tree *x = arg;
+	struct walker *w = &x->walker[thread];
+	const struct open *o = &x->open[x->first + (uint32_t)task];
+	struct found *f = &x->found[task];
+
+	w->best = x->best;
+	w->best_dev = f->device;
+	w->cut = INFINITY;
+	w->nodes = 0;
+	w->limit = f->nodes;
+	w->out = false;
+	if (!worse(w, o->bound)) {
+		struct beginning_was *was = enter(w, o);
+
+		branch(w, o->v, o->bound);
+		leave(w, was);
+	}
+	*f = (struct found){w->best, w->cut, f->device, w->nodes, w->out};
+}
+
+/* Batch after batch; simulations that are left are shared by the beginnings that are left. */
+static void search_all(struct tree *x, struct pool *pool)
+{
+	for (uint32_t i = 0; i < BATCH; i++)
+		x->found[i].device = ARENA_NEWN(x->r->a, uint16_t, x->r->m->n_sets);
+	for (x->first = 0; x->first < x->n_open; x->first += BATCH) {
+		uint32_t left = x->n_open - x->first, n = left < BATCH ? left : BATCH;
+		uint64_t each = x->limit == UINT64_MAX ? UINT64_MAX :
+				1 + (x->nodes < x->limit ? x->limit - x->nodes : 0) / left;
+
+		for (uint32_t i = 0; i < n; i++)
+			x->found[i].nodes = each;
+		pool_run(pool, (int)n, search_below, x);
+		for (uint32_t i = 0; i < n; i++) {
+			const struct found *f = &x->found[i];
+
+			x->nodes += f->nodes;
+			x->cut = fmin(x->cut, f->cut);
+			x->out |= f->out;
+			if (f->best < x->best) {
+				x->best = f->best;
+				memcpy(x->r->device, f->device, x->r->m->n_sets * sizeof(*f->device));
+			}
+		}
 	}
 }
 
 /* ---- the method ---- */
 
-static void tree_init(struct tree *x, struct method_run *r)
-{
-	struct arena *a = r->a;
-
-	*x = (struct tree){.r = r, .m = r->m, .d = &r->m->tasks.dag, .k = r->m->k, .best_s = INFINITY,
-			   .cut_s = INFINITY,
-			   .limit = r->evals ? r->evals : r->budget_s > 0 ? UINT64_MAX : NODES};
-	x->n = x->d->n;
-	place_units_init(&x->u, x->m, a);
-	x->ev = evaluator_new(x->m);
-	if (x->m->rules != PLACE_SCHEDULE)
-		x->dnn = dnnpart_new(x->m);
-	x->task_dev = ARENA_NEWN(a, uint16_t, x->n);
-	x->unit_of = ARENA_NEWN(a, uint32_t, x->n);
-	x->unit_dev = ARENA_NEWN(a, uint16_t, x->u.n);
-	x->used = ARENA_NEWN(a, uint32_t, x->k);
-	x->mem = ARENA_NEWN(a, uint64_t, x->k);
-	x->load_s = ARENA_NEWN(a, double, x->k);
-	x->least_s = ARENA_NEWN(a, double, x->n);
-	x->behind_s = ARENA_NEWN(a, double, x->n);
-	x->end_s = ARENA_NEWN(a, double, x->n);
-	x->device = ARENA_NEWN(a, uint16_t, x->m->n_sets);
-	x->option = ARENA_NEWN(a, struct option, (size_t)x->n * x->k);
-	for (uint32_t v = 0; v < x->n; v++)
-		x->unit_of[v] = x->u.of_set[x->m->tasks.task_set[v]];
-	for (uint32_t i = 0; i < x->u.n; i++) {
-		x->unit_dev[i] = UINT16_MAX;
-		x->open_s += x->u.least_s[i];
-	}
-	paths_behind(x);
-}
-
 /* What a short search finds is what the tree has to beat. */
-static void first_answer(struct tree *x)
+static void first_answer(struct tree *x, struct evaluator *ev)
 {
 	struct method_run r = *x->r;
 
-	r.budget_s = x->r->budget_s / 4;
-	r.evals = x->limit / 4 + 1;
-	anneal(&r);
-	const struct place_result *p = place_evaluate(x->ev, r.device);
+	r.budget_s = x->r->budget_s / 8;
+	r.evals = x->r->evals ? x->r->evals / 4 + 1 : DEFAULT_EVALS;
+	if (x->r->budget_s > 0)
+		r.evals = 0;
+	if (x->r->start)
+		memcpy(x->r->device, x->r->start, x->r->m->n_sets * sizeof(*x->r->start));
+	else
+		anneal(&r);
+	const struct place_result *p = place_evaluate(ev, x->r->device);
 
 	if (p->status == PLACE_OK)
-		x->best_s = p->lat_s;
+		x->best = p->value;
+}
+
+static void tree_init(struct tree *x, struct method_run *r)
+{
+	double *with_s;
+
+	*x = (struct tree){.r = r, .best = INFINITY, .cut = INFINITY};
+	x->limit = r->evals ? r->evals : r->budget_s > 0 ? UINT64_MAX : DEFAULT_NODES;
+	x->deadline_s = r->budget_s > 0 ? clock_s() + r->budget_s : 0;
+	place_units_init(&x->u, r->m, r->a);
+	bound_view_init(&x->v, &x->u, r->a);
+	bound_load_s(&x->v);
+	x->least = place_lower_bound(&x->u);
+	x->rest_s = ARENA_NEWN(r->a, double, (size_t)x->v.n * x->v.k);
+	with_s = ARENA_NEWN(r->a, double, (size_t)x->v.n * x->v.k);
+	if (r->m->rules == PLACE_SCHEDULE)
+		bound_path_backwards(&x->v, x->rest_s, with_s);
+	x->walker = ARENA_NEWN(r->a, struct walker, (size_t)r->threads);
+	for (int i = 0; i < r->threads; i++) {
+		struct walker *w = &x->walker[i];
+
+		w->x = x;
+		beginning_init(&w->b, &x->v, x->rest_s, r->a);
+		w->ev = evaluator_new(r->m);
+		w->option = ARENA_NEWN(r->a, struct option, (size_t)x->v.n * x->v.k);
+		w->device = ARENA_NEWN(r->a, uint16_t, r->m->n_sets);
+	}
 }
 
 int method_exact(struct method_run *r, struct err *e)
 {
 	struct tree x;
-	double start_s = now_s(), least;
+	struct pool *pool = pool_new(r->threads, NULL);
 	int rc = 0;
 
 	tree_init(&x, r);
-	least = place_lower_bound(&x.u);
-	x.deadline_s = r->budget_s > 0 ? start_s + r->budget_s : 0;
-	first_answer(&x);
-	branch(&x, 0, least);
-	r->bound_s = fmin(x.best_s, fmax(least, x.cut_s));
-	if (x.best_s == INFINITY && !x.out)
+	first_answer(&x, x.walker[0].ev);
+	if (x.best > x.least + EQUAL * fabs(x.least)) {
+		cut_tree(&x);
+		search_all(&x, pool);
+	}
+	r->bound_s = fmin(x.best, fmax(x.least, x.cut));
+	if (x.best == INFINITY && !x.out)
 		rc = err_set(e, ST_RUNTIME, "exact: there is no legal placement");
-	snprintf(r->note, sizeof(r->note), "%llu nodes, %.6g s, %s", (unsigned long long)x.nodes, x.best_s,
+	snprintf(r->note, sizeof(r->note), "%llu nodes, %.9g, %s", (unsigned long long)x.nodes, x.best,
 		 x.out ? "not proved" : "proved");
-	evaluator_free(x.ev);
-	dnnpart_free(x.dnn);
+	for (int i = 0; i < r->threads; i++) {
+		beginning_release(&x.walker[i].b);
+		evaluator_free(x.walker[i].ev);
+	}
+	pool_free(pool);
 	return rc < 0 ? -1 : r->emit(r, e);
 }

@@ -11,7 +11,7 @@
 #include "place/method.h"
 
 enum { CHAINS = 8, FIRST_SHARE = 64 };
-static const uint64_t DEFAULT_STEPS = 300000000;
+static const uint64_t DEFAULT_STEPS = 20000000;
 
 struct ideals_run {
 	struct method_run *r;
@@ -33,9 +33,9 @@ static void consider(struct ideals_run *x)
 	const struct place_result *p = place_evaluate(x->ev, x->device);
 
 	x->load_s = fmin(x->load_s, x->task.value_s);
-	if (p->status != PLACE_OK || !(p->lat_s < x->best))
+	if (p->status != PLACE_OK || !(p->value < x->best))
 		return;
-	x->best = p->lat_s;
+	x->best = p->value;
 	memcpy(x->r->device, x->device, u->m->n_sets * sizeof(*x->device));
 }
 
@@ -91,7 +91,7 @@ int method_ideals(struct method_run *r, struct err *e)
 	x.ev = evaluator_new(r->m);
 	x.device = ARENA_NEWN(r->a, uint16_t, r->m->n_sets);
 	x.task.device = ARENA_NEWN(r->a, uint16_t, x.u.n);
-	x.task.max_steps = r->budget_s > 0 ? UINT64_MAX : DEFAULT_STEPS;
+	x.task.max_steps = r->evals ? r->evals : r->budget_s > 0 ? UINT64_MAX : DEFAULT_STEPS;
 	x.task.deadline_s = r->budget_s > 0 ? clock_s() + r->budget_s : 0;
 	x.task.pool = pool_new(r->threads, NULL);
 	int single = place_best_single(x.ev, &x.best);
