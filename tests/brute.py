@@ -65,8 +65,9 @@ def problem(seed, methods, found, tmp):
                 note(f"{method} fails: {error}")
             continue
         got = min(values(f"{tmp}/m.mp", options))
-        bound = first(read(f"{tmp}/m.mp"), "place").get("bound_s", 0)
-        told = first(read(f"{tmp}/m.mp"), "place").get("predicted_s")
+        place = first(read(f"{tmp}/m.mp"), "place")
+        bound = place.get("bound_value", place.get("bound_s", 0) if objective == "latency" else 0)
+        told = place.get("predicted_value", place.get("predicted_s") if objective == "latency" else None)
         if got < best - slack:
             note(f"{method} beats all placements: {got} < {best}")
         if bound > best + slack:
