@@ -180,7 +180,7 @@ const struct place_result *place_evaluate(struct evaluator *x, const uint16_t *d
 	}
 	if (r->status != PLACE_OK)
 		return r;
-	for (uint32_t i = 0; i < m->tasks.dag.n; i++) {
+	for (uint32_t i = 0; m->saved_ptr && i < m->tasks.dag.n; i++) {
 		uint16_t dev = x->task_device[i];
 
 		x->task_s[(size_t)i * m->k + dev] = place_task_s(m, i, dev, x->task_device);
@@ -192,7 +192,7 @@ const struct place_result *place_evaluate(struct evaluator *x, const uint16_t *d
 		r->bad_dev = t->bad_dev;
 		return r;
 	}
-	r->lat_s = t->makespan_s;
+	r->lat_s = place_latency_s(m, t->makespan_s, t->busy_s);
 	r->copies = t->n_copies;
 	r->copy_bytes = t->copied_bytes;
 	r->busy_s = t->busy_s;

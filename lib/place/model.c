@@ -159,6 +159,7 @@ int place_model_init(struct place_model *m, const struct graph *g, const struct 
 	m->mem_limit = s->mem_limit;
 	m->objective = s->objective;
 	m->power = s->power;
+	m->slowdown = s->slowdown;
 	m->rules = s->rules;
 	m->types = s->types;
 	m->move_s = s->move_s;
@@ -179,6 +180,7 @@ int place_model_init(struct place_model *m, const struct graph *g, const struct 
 	assign_weights(m, a);
 	for (uint32_t t = 0; s->set_mem && t < m->tasks.dag.n; t++)
 		m->task_mem[t] += s->set_mem[m->tasks.task_set[t]];
-	assign_savings(m, &s->saved, a);
+	if (s->saved.n)
+		assign_savings(m, &s->saved, a);
 	return 0;
 }

@@ -24,15 +24,18 @@ static void lay_out(struct engine *e)
 	char *base = e->state;
 
 	e->now = carve(base, &at, 1, sizeof(*e->now));
-	e->end_s = carve(base, &at, servers, sizeof(*e->end_s));
+	e->end = carve(base, &at, servers, sizeof(*e->end));
 	e->idle = carve(base, &at, e->n_words, sizeof(*e->idle));
 	e->waiting = carve(base, &at, e->n_words, sizeof(*e->waiting));
 	e->live = carve(base, &at, e->k, sizeof(*e->live));
 	e->peak = carve(base, &at, e->k, sizeof(*e->peak));
+	e->top = carve(base, &at, e->k, sizeof(*e->top));
 	e->queue = carve(base, &at, servers, sizeof(*e->queue));
 	e->doing = carve(base, &at, servers, sizeof(*e->doing));
-	e->pending = carve(base, &at, e->d->n, sizeof(*e->pending));
-	e->refs = carve(base, &at, n_slots(e), sizeof(*e->refs));
+	if (e->few && e->d->n <= SMALL)
+		e->ready_bits = carve(base, &at, (size_t)READY_WORDS * e->k, sizeof(*e->ready_bits));
+	e->pending = carve(base, &at, (size_t)e->d->n + 1, sizeof(*e->pending));
+	e->refs = carve(base, &at, n_slots(e) + e->k, sizeof(*e->refs));
 	e->next = carve(base, &at, n_slots(e), sizeof(*e->next));
 	if (!e->c->overlap)
 		e->needed_at = carve(base, &at, n_slots(e), sizeof(*e->needed_at));
@@ -47,7 +50,7 @@ static void table_copies(struct engine *e)
 	for (uint32_t t = 0; t < e->d->n_tensors; t++)
 		for (uint32_t s = 0; s < k * k; s++)
 			e->copy_s[(size_t)t * k * k + s] =
-				sched_copy_s(&e->c->links, s / k, s % k, e->bytes[t]);
+				sched_copy_s(&e->c->links, s / k, s % k, e->tensor[t].bytes);
 }
 
 void engine_init(struct engine *e, const struct sched_dag *d, const struct sched_costs *c,
@@ -57,17 +60,11 @@ void engine_init(struct engine *e, const struct sched_dag *d, const struct sched
 
 	*e = (struct engine){.d = d, .c = c, .k = k, .few = k <= FEW, .t = t, .keep = keep};
 	e->n_words = (uint32_t)(((size_t)k * k + 63) / 64);
-	e->n_in = MEM_NEWN(uint32_t, n);
+	e->task = MEM_NEWN(struct task, n);
+	e->tensor = MEM_NEWN(struct tensor, (size_t)d->n_tensors + 1);
+	e->in = MEM_NEWN(uint32_t, (size_t)d->n_uses + n);
+	e->use = MEM_NEWN(uint32_t, (size_t)d->n_uses + d->n_tensors);
 	e->root = MEM_NEWN(uint32_t, n);
-	e->in_ptr = MEM_NEWN(uint32_t, (size_t)n + 1);
-	e->in_tensor = MEM_NEWN(uint32_t, d->n_uses);
-	e->out_ptr = MEM_NEWN(uint32_t, (size_t)n + 1);
-	e->out_bytes = MEM_NEWN(uint64_t, n);
-	e->use_ptr = MEM_NEWN(uint32_t, (size_t)d->n_tensors + 1);
-	e->use = MEM_NEWN(uint32_t, d->n_uses);
-	e->bytes = MEM_NEWN(uint64_t, d->n_tensors);
-	e->tensor_at = MEM_NEWN(uint32_t, d->n_tensors);
-	e->maker = MEM_NEWN(uint32_t, d->n_tensors);
 	e->held = MEM_NEWN(uint32_t, n);
 	e->held_next = MEM_NEWN(uint32_t, n);
 	e->dev = MEM_NEWN(uint16_t, n);
@@ -88,8 +85,7 @@ void engine_init(struct engine *e, const struct sched_dag *d, const struct sched
 
 void engine_release(struct engine *e)
 {
-	void *owned[] = {e->n_in, e->root, e->in_ptr, e->in_tensor, e->out_ptr, e->out_bytes, e->use_ptr,
-			 e->use, e->bytes, e->tensor_at, e->maker, e->held, e->held_next, e->dev,
+	void *owned[] = {e->task, e->tensor, e->in, e->use, e->root, e->held, e->held_next, e->dev,
 			 e->cost_s, e->sum_s, e->state, e->copy_s, e->copy_of, e->heap};
 
 	for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
@@ -98,47 +94,54 @@ void engine_release(struct engine *e)
 }
 
 /* Tensors and their consumers, in the order of their tasks. */
-static void number_tensors(struct engine *e)
+static void list_tensors(struct engine *e)
 {
 	const struct sched_dag *d = e->d;
 	uint32_t tensor = 0, use = 0;
 
 	for (uint32_t p = 0; p < d->n; p++) {
 		uint32_t v = e->ready.task_at[p];
+		struct task *x = &e->task[p];
 
-		e->out_ptr[p] = tensor;
-		e->out_bytes[p] = 0;
+		x->out = tensor;
+		x->out_bytes = 0;
 		for (uint32_t t = d->out_ptr[v]; t < d->out_ptr[v + 1]; t++, tensor++) {
-			e->tensor_at[tensor] = t;
-			e->maker[tensor] = p;
-			e->bytes[tensor] = d->tensor_bytes[t];
-			e->out_bytes[p] += d->tensor_bytes[t];
-			e->use_ptr[tensor] = use;
+			struct tensor *y = &e->tensor[tensor];
+
+			*y = (struct tensor){.bytes = d->tensor_bytes[t], .use = use, .maker = p,
+					     .number = t,
+					     .n_uses = d->use_ptr[t + 1] - d->use_ptr[t]};
+			x->out_bytes += y->bytes;
 			for (uint32_t u = d->use_ptr[t]; u < d->use_ptr[t + 1]; u++)
 				e->use[use++] = e->ready.pos[d->use_task[u]];
+			if (y->n_uses % 2)
+				e->use[use++] = d->n;
+			y->use_end = use;
 		}
+		x->out_end = tensor;
 	}
-	e->out_ptr[d->n] = tensor;
-	e->use_ptr[tensor] = use;
 }
 
 /* What each task reads; tensors ascending. */
 static void list_inputs(struct engine *e)
 {
 	const struct sched_dag *d = e->d;
-	uint32_t *at = e->held_next;     /* not in use yet */
+	uint32_t at = 0;
 
-	e->in_ptr[0] = 0;
 	for (uint32_t p = 0; p < d->n; p++) {
 		uint32_t v = e->ready.task_at[p];
+		struct task *x = &e->task[p];
 
-		e->n_in[p] = d->in_ptr[v + 1] - d->in_ptr[v];
-		at[p] = e->in_ptr[p];
-		e->in_ptr[p + 1] = e->in_ptr[p] + e->n_in[p];
+		x->n_in = d->in_ptr[v + 1] - d->in_ptr[v];
+		x->in = x->in_end = at;
+		at += x->n_in + x->n_in % 2;
 	}
 	for (uint32_t t = 0; t < d->n_tensors; t++)
-		for (uint32_t u = e->use_ptr[t]; u < e->use_ptr[t + 1]; u++)
-			e->in_tensor[at[e->use[u]]++] = t;
+		for (uint32_t u = 0; u < e->tensor[t].n_uses; u++)
+			e->in[e->task[e->use[e->tensor[t].use + u]].in_end++] = t;
+	for (uint32_t p = 0; p < d->n; p++)
+		if (e->task[p].n_in % 2)
+			e->in[e->task[p].in_end++] = d->n_tensors;
 }
 
 static void list_holds(struct engine *e)
@@ -149,7 +152,7 @@ static void list_holds(struct engine *e)
 		e->held[p] = SCHED_NONE;
 	for (uint32_t v = 0; v < e->d->n; v++)
 		if (e->hold[v] != SCHED_NONE) {
-			e->n_in[pos[v]]++;
+			e->task[pos[v]].n_in++;
 			e->held_next[pos[v]] = e->held[pos[e->hold[v]]];
 			e->held[pos[e->hold[v]]] = pos[v];
 		}
@@ -158,14 +161,14 @@ static void list_holds(struct engine *e)
 void engine_order(struct engine *e, const double *rank, const uint32_t *hold)
 {
 	ready_rank(&e->ready, rank);
-	number_tensors(e);
+	list_tensors(e);
 	list_inputs(e);
 	e->hold = hold;
 	if (hold)
 		list_holds(e);
 	e->n_roots = 0;
 	for (uint32_t p = 0; p < e->d->n; p++)
-		if (e->n_in[p] == 0)
+		if (e->task[p].n_in == 0)
 			e->root[e->n_roots++] = p;
 	if (e->copy_s)
 		table_copies(e);

@@ -19,17 +19,56 @@ struct queue {
 	uint32_t instant;        /* that `old` was noted at */
 };
 
+/* Lists of even length end in NOTHING, where they have to: a tensor behind all others, of no bytes,
+ * and a position behind all others, which is on no device.  Loops over two at a time, mostly once,
+ * are predicted well. */
+struct task {
+	uint32_t in, in_end;         /* of engine's `in` */
+	uint32_t out, out_end;       /* tensors */
+	uint64_t out_bytes;
+	uint32_t n_in;               /* inputs, and a hold */
+};
+
+struct tensor {
+	uint64_t bytes;
+	uint32_t use, use_end;       /* of engine's `use` */
+	uint32_t n_uses;
+	uint32_t maker;              /* position */
+	uint32_t number;             /* in the dag */
+};
+
 /* The scalars of a state. */
 struct moment {
-	double now_s, makespan_s;
+	double now_s, makespan_s;    /* makespan: when the last task so far ended */
 	uint64_t copied_bytes;
 	uint32_t instant;        /* ticks of this run */
 	uint32_t n_copies;
 };
 
+/* Times are not negative: as integers they are in the same order. */
+#define NEVER INT64_C(0x7ff0000000000000)    /* time_key(INFINITY) */
+
+static inline int64_t time_key(double s)
+{
+	int64_t key;
+
+	memcpy(&key, &s, sizeof(key));
+	return key;
+}
+
+static inline double key_time(int64_t key)
+{
+	double s;
+
+	memcpy(&s, &key, sizeof(s));
+	return s;
+}
+
 enum {
 	FEW = 8,                 /* devices whose servers are the bits of one word */
-	FEW_TABLED = 4           /* devices up to which times of copies are tabled */
+	FEW_TABLED = 4,          /* devices up to which times of copies are tabled */
+	READY_WORDS = 64,
+	SMALL = 64 * READY_WORDS /* tasks up to which ready sets by rank have two levels of bits */
 };
 
 struct event {
@@ -45,15 +84,11 @@ struct engine {
 
 	/* The graph by position. */
 	struct ready ready;
-	uint32_t *n_in;              /* (n) inputs, and a hold */
-	uint32_t *root, n_roots;     /* (n_roots) positions without any */
-	uint32_t *in_ptr, *in_tensor;    /* (n+1), (n_uses) */
-	uint32_t *out_ptr;           /* (n+1) tensors */
-	uint64_t *out_bytes;         /* (n) */
-	uint32_t *use_ptr, *use;     /* (n_tensors+1), (n_uses) positions of consumers */
-	uint64_t *bytes;             /* (n_tensors) */
-	uint32_t *tensor_at;         /* (n_tensors) number in d */
-	uint32_t *maker;             /* (n_tensors) position of its task */
+	struct task *task;           /* (n) */
+	struct tensor *tensor;       /* (n_tensors) */
+	uint32_t *in;                /* tensors that tasks read, each list of even length */
+	uint32_t *use;               /* positions of consumers, each list of even length */
+	uint32_t *root, n_roots;     /* (n_roots) positions that wait for nothing */
 	double *copy_s;              /* (n_tensors, k*k); NULL: too many */
 	const uint32_t *hold;        /* (n) tasks of d, or NULL */
 	uint32_t *held, *held_next;  /* (n) lists of positions that one holds up */
@@ -67,15 +102,19 @@ struct engine {
 	void *state;
 	size_t state_bytes;
 	struct moment *now;
-	double *end_s;               /* (k*k) of what a server does; INFINITY: nothing */
+	int64_t *end;                /* (k*k) time_key of what a server does; NEVER: nothing */
 	uint64_t *idle, *waiting;    /* (n_words) servers that are free; that something waits for */
 	uint64_t *live, *peak;       /* (k) bytes */
+	uint64_t *top;               /* (k) words of ready bits that are not 0 */
 	struct queue *queue;         /* (k*k) */
 	uint32_t *doing;             /* (k*k) position or slot */
-	uint32_t *pending;           /* (n) inputs that have not arrived, and a hold */
-	uint32_t *refs;              /* (slots) readers there that have not ended, and copies from it */
+	/* (n+1) what has not arrived at a task, its hold included, << 32 | its device; the last is
+	 * on none */
+	uint64_t *pending;
+	uint32_t *refs;              /* (slots+k) readers there that have not ended, and copies from it */
 	uint32_t *next;              /* (slots) behind it in a queue */
 	uint32_t *needed_at;         /* (slots) instant at which a copy was needed; no overlap only */
+	uint64_t *ready_bits;        /* (k, READY_WORDS) positions that are ready; SMALL or NULL */
 
 	/* More than FEW devices, or links that carry several copies. */
 	struct event *heap;

@@ -42,7 +42,7 @@ static void size_bitmaps(struct ready *r)
 		r->level_at[r->n_levels++] = r->words;
 		r->words += w;
 		bits = w;
-	} while (bits > 1 || r->n_levels < 2);
+	} while (bits > 1);
 	r->bits = MEM_NEWN(uint64_t, (size_t)r->k * r->words);
 }
 

@@ -18,7 +18,7 @@ struct ready {
 	uint32_t k, n;
 	uint32_t *pos;               /* (n) position of a task in priority order */
 	uint32_t *task_at;           /* (n) its inverse */
-	uint32_t n_levels, words;    /* of one device's bitmap, two levels at least */
+	uint32_t n_levels, words;    /* of one device's bitmap */
 	uint32_t level_at[READY_LEVELS];
 	uint64_t *bits;              /* (k, words) SCHED_RANK */
 	uint64_t *heap;              /* (n) SCHED_FIFO: instant << 32 | position */
@@ -91,34 +91,6 @@ static inline uint32_t ready_take_at(struct ready *r, uint32_t dev)
 static inline uint32_t ready_take(struct ready *r, uint32_t dev)
 {
 	return ready_any(r, dev) ? r->task_at[ready_take_at(r, dev)] : SCHED_NONE;
-}
-
-/* ---- the same for rank and READY_SMALL tasks at most, without branches ---- */
-
-enum { READY_SMALL = 4096 };     /* two levels */
-
-/* Position pos is ready if yes. */
-static inline void ready_small_add(const struct ready *r, uint32_t dev, uint32_t pos, bool yes)
-{
-	uint64_t *bits = r->bits + (size_t)dev * r->words;
-
-	bits[pos / 64] |= (uint64_t)yes << pos % 64;
-	bits[r->words - 1] |= (uint64_t)yes << pos / 64;
-}
-
-static inline bool ready_small_any(const struct ready *r, uint32_t dev)
-{
-	return r->bits[(size_t)dev * r->words + r->words - 1] != 0;
-}
-
-static inline uint32_t ready_small_take(const struct ready *r, uint32_t dev)
-{
-	uint64_t *bits = r->bits + (size_t)dev * r->words, *top = bits + r->words - 1;
-	uint32_t i = (uint32_t)__builtin_ctzll(*top), bit = (uint32_t)__builtin_ctzll(bits[i]);
-
-	bits[i] &= bits[i] - 1;
-	*top &= ~((uint64_t)(bits[i] == 0) << i);
-	return i * 64 + bit;
 }
 
 #endif

@@ -15,9 +15,39 @@ struct rules {
 	bool scan;               /* the next event is found by looking at all servers, else by heap */
 	bool serial;             /* a link carries one copy at a time */
 	bool overlap;
-	bool small;              /* by rank, at most READY_SMALL tasks */
+	bool small;              /* by rank, at most SMALL tasks */
 	bool keep;
 };
+
+/* Two devices with links as they mostly are: nothing is looked up that can be spelled out. */
+INLINE bool is_two(struct rules r)
+{
+	return r.k == 2 && r.scan && r.serial && r.overlap && r.small;
+}
+
+/* The state of a run in use: what of it is small is here, and in the common case in registers. */
+struct run {
+	struct engine *e;
+	struct moment now;
+	int64_t *end;
+	uint64_t *live, *peak, *top;
+	struct queue *queue;
+	uint32_t *doing;
+	/* As in the engine. */
+	uint64_t *pending, *bits;
+	uint32_t *refs, *next;
+	const struct task *task;
+	const struct tensor *tensor;
+	const uint32_t *in, *use;
+	const double *cost_s;
+};
+
+INLINE struct run run_of(struct engine *e)
+{
+	return (struct run){e, *e->now, e->end, e->live, e->peak, e->top, e->queue, e->doing,
+			    e->pending, e->ready_bits, e->refs, e->next, e->task, e->tensor, e->in,
+			    e->use, e->cost_s};
+}
 
 /* ---- sets of servers ---- */
 
@@ -39,6 +69,55 @@ INLINE bool has(const uint64_t *set, uint32_t server)
 INLINE uint32_t device_server(struct rules r, uint32_t dev)
 {
 	return dev * (r.k + 1);
+}
+
+/* Two devices need no sets: what ends never is idle, what has a queue waits. */
+INLINE void set_idle(struct run *x, struct rules r, uint32_t server, bool yes)
+{
+	if (is_two(r))
+		return;
+	if (yes)
+		put(x->e->idle, server, true);
+	else
+		drop(x->e->idle, server);
+}
+
+INLINE void set_waiting(struct run *x, struct rules r, uint32_t server, bool yes)
+{
+	if (is_two(r))
+		return;
+	drop(x->e->waiting, server);
+	put(x->e->waiting, server, yes);
+}
+
+/* ---- ready tasks ---- */
+
+INLINE bool any_ready(struct run *x, struct rules r, uint32_t dev)
+{
+	return r.small ? x->top[dev] != 0 : ready_any(&x->e->ready, dev);
+}
+
+INLINE void add_ready(struct run *x, struct rules r, uint32_t dev, uint32_t p, bool yes)
+{
+	if (r.small) {
+		x->bits[dev * READY_WORDS + p / 64] |= (uint64_t)yes << p % 64;
+		x->top[dev] |= (uint64_t)yes << p / 64;
+	} else if (yes) {
+		ready_add_at(&x->e->ready, dev, p, x->now.instant);
+	}
+}
+
+/* The first, taken out; there is one. */
+INLINE uint32_t take_ready(struct run *x, struct rules r, uint32_t dev)
+{
+	if (!r.small)
+		return ready_take_at(&x->e->ready, dev);
+	uint32_t i = (uint32_t)__builtin_ctzll(x->top[dev]);
+	uint64_t *word = x->bits + dev * READY_WORDS + i, bits = *word;
+
+	*word = bits & (bits - 1);
+	x->top[dev] &= ~((uint64_t)((bits & (bits - 1)) == 0) << i);
+	return i * 64 + (uint32_t)__builtin_ctzll(bits);
 }
 
 /* ---- events ---- */
@@ -68,60 +147,57 @@ static struct event event_pop(struct engine *e)
 	return first;
 }
 
-/* When something ends next, and with `scan` on which servers; INFINITY: nothing is going on. */
-INLINE double next_end(const struct engine *e, struct rules r, uint64_t *servers)
+/* When something ends next; NEVER: nothing is going on. */
+INLINE int64_t next_end(const struct run *x, struct rules r)
 {
-	const double *end = e->end_s;
+	const int64_t *end = x->end;
+	int64_t s = NEVER;
 
 	if (!r.scan)
-		return e->n_events ? e->heap[0].s : INFINITY;
-	if (r.k == 2) {
-		double a = end[0] < end[3] ? end[0] : end[3], b = end[1] < end[2] ? end[1] : end[2];
-		double s = a < b ? a : b;
+		return x->e->n_events ? time_key(x->e->heap[0].s) : NEVER;
+	if (is_two(r)) {
+		int64_t a = end[0] < end[3] ? end[0] : end[3], b = end[1] < end[2] ? end[1] : end[2];
 
-		*servers = (uint64_t)(end[0] == s) | (uint64_t)(end[1] == s) << 1 |
-			   (uint64_t)(end[2] == s) << 2 | (uint64_t)(end[3] == s) << 3;
-		return s;
+		return a < b ? a : b;
 	}
-	double s = INFINITY;
-	for (uint64_t busy = ~e->idle[0]; busy; busy &= busy - 1) {
+	for (uint64_t busy = ~x->e->idle[0]; busy; busy &= busy - 1) {
 		uint32_t i = (uint32_t)__builtin_ctzll(busy);
 
-		if (end[i] < s)
-			*servers = 0;
 		s = end[i] < s ? end[i] : s;
-		*servers |= (uint64_t)(end[i] == s) << i;
 	}
 	return s;
 }
 
 /* ---- what becomes ready, and what must be copied ---- */
 
-/* If yes, one thing less that the task at position p waits for, which runs on dev. */
-INLINE void arrived(struct engine *e, struct rules r, uint32_t p, uint32_t dev, bool yes)
+/* One thing less that the task at position p waits for, if it is on dev; is it? */
+INLINE bool arrived(struct run *x, struct rules r, uint32_t p, uint32_t dev)
 {
-	uint32_t left = e->pending[p] - yes;
+	uint64_t pending = x->pending[p];
+	bool here = (uint32_t)pending == dev;
 
-	e->pending[p] = left;
-	if (r.small) {
-		ready_small_add(&e->ready, dev, p, yes & (left == 0));
-	} else if (yes && left == 0) {
-		ready_add_at(&e->ready, dev, p, e->now->instant);
-	}
+	x->pending[p] = pending - ((uint64_t)here << 32);
+	add_ready(x, r, dev, p, pending == (UINT64_C(1) << 32 | dev));
+	return here;
 }
 
-/* Something may have become ready on dev. */
-INLINE void note_ready(struct engine *e, struct rules r, uint32_t dev)
+/* A tensor is on dev; how many of its consumers are. */
+INLINE uint32_t arrived_all(struct run *x, struct rules r, uint32_t t, uint32_t dev)
 {
-	put(e->waiting, device_server(r, dev),
-	    r.small ? ready_small_any(&e->ready, dev) : ready_any(&e->ready, dev));
+	uint32_t n = 0;
+
+	for (uint32_t u = x->tensor[t].use; u < x->tensor[t].use_end; u += 2) {
+		n += arrived(x, r, x->use[u], dev);
+		n += arrived(x, r, x->use[u + 1], dev);
+	}
+	return n;
 }
 
 /* Most copies go to the tail; only those of one instant may have to pass each other. */
-INLINE void enqueue(struct engine *e, uint32_t server, uint32_t slot)
+INLINE void enqueue(struct run *x, uint32_t server, uint32_t slot)
 {
-	struct queue *q = &e->queue[server];
-	uint32_t before, *next = e->next, instant = e->now->instant;
+	struct queue *q = &x->queue[server];
+	uint32_t before, *next = x->next, instant = x->now.instant;
 
 	next[slot] = SCHED_NONE;
 	if (q->head == SCHED_NONE) {
@@ -152,53 +228,46 @@ INLINE void enqueue(struct engine *e, uint32_t server, uint32_t slot)
 }
 
 /* Tensor t, which is on src, is needed on dst. */
-INLINE void need_copy(struct engine *e, struct rules r, uint32_t t, uint32_t src, uint32_t dst)
+INLINE void need_copy(struct run *x, struct rules r, uint32_t t, uint32_t src, uint32_t dst)
 {
 	uint32_t slot = t * r.k + dst, server = src * r.k + dst;
 
 	if (!r.overlap)
-		e->needed_at[slot] = e->now->instant;
+		x->e->needed_at[slot] = x->now.instant;
 	if (r.keep) {
-		e->copy_of[slot] = e->now->n_copies;
-		e->t->copy[e->now->n_copies] =
-			(struct sched_copy){e->tensor_at[t], (uint16_t)src, (uint16_t)dst};
+		x->e->copy_of[slot] = x->now.n_copies;
+		x->e->t->copy[x->now.n_copies] =
+			(struct sched_copy){x->tensor[t].number, (uint16_t)src, (uint16_t)dst};
 	}
-	e->now->n_copies++;
-	e->now->copied_bytes += e->bytes[t];
-	enqueue(e, server, slot);
-	put(e->waiting, server, true);
+	x->now.n_copies++;
+	x->now.copied_bytes += x->tensor[t].bytes;
+	enqueue(x, server, slot);
+	set_waiting(x, r, server, true);
 }
 
 /* Tensor t has been made on dev: its consumers there have it, the others get copies. */
-INLINE void distribute(struct engine *e, struct rules r, uint32_t t, uint32_t dev)
+INLINE void distribute(struct run *x, struct rules r, uint32_t t, uint32_t dev)
 {
-	uint32_t first = e->use_ptr[t], end = e->use_ptr[t + 1], here = 0, there;
+	uint32_t *refs = x->refs + (size_t)t * r.k;
 
 	if (r.k == 2) {
-		for (uint32_t u = first; u < end; u++) {
-			bool local = e->dev[e->use[u]] == dev;
+		uint32_t here = arrived_all(x, r, t, dev), there = x->tensor[t].n_uses - here;
 
-			arrived(e, r, e->use[u], dev, local);
-			here += local;
-		}
-		there = end - first - here;
-		e->refs[t * 2 + dev] = here + (there > 0);
-		e->refs[t * 2 + (1 - dev)] = there;
+		refs[dev] = here + (there > 0);
+		refs[1 - dev] = there;
 		if (there)
-			need_copy(e, r, t, dev, 1 - dev);
+			need_copy(x, r, t, dev, 1 - dev);
 		return;
 	}
-	uint32_t *refs = e->refs + (size_t)t * r.k;
-	for (uint32_t u = first; u < end; u++) {
-		uint32_t to = e->dev[e->use[u]];
+	for (uint32_t u = 0; u < x->tensor[t].n_uses; u++) {
+		uint32_t p = x->use[x->tensor[t].use + u], to = (uint32_t)x->pending[p];
 
-		if (to == dev) {
-			arrived(e, r, e->use[u], dev, true);
-		} else if (refs[to]++ == 0) {
-			need_copy(e, r, t, dev, to);
-		} else {
+		if (to == dev)
+			(void)arrived(x, r, p, dev);
+		else if (refs[to]++ == 0)
+			need_copy(x, r, t, dev, to);
+		else
 			continue;
-		}
 		refs[dev]++;
 	}
 }
@@ -206,96 +275,135 @@ INLINE void distribute(struct engine *e, struct rules r, uint32_t t, uint32_t de
 /* ---- ends ---- */
 
 /* One reader less of tensor t on dev. */
-INLINE void release(struct engine *e, struct rules r, uint32_t t, uint32_t dev)
+INLINE void release(struct run *x, struct rules r, uint32_t t, uint32_t dev)
 {
-	uint32_t left = --e->refs[(size_t)t * r.k + dev];
+	uint32_t left = --x->refs[(size_t)t * r.k + dev];
 
-	e->live[dev] -= left == 0 ? e->bytes[t] : 0;
+	/* Whether it is the last is not to be guessed. */
+	x->live[dev] -= x->tensor[t].bytes & -(uint64_t)(left == 0);
 }
 
-INLINE void end_task(struct engine *e, struct rules r, uint32_t dev)
+INLINE void end_task(struct run *x, struct rules r, uint32_t dev)
 {
-	uint32_t s = device_server(r, dev), p = e->doing[s];
+	uint32_t s = device_server(r, dev), p = x->doing[s];
+	struct task task = x->task[p];
 
-	e->end_s[s] = INFINITY;
-	put(e->idle, s, true);
-	e->now->makespan_s = e->now->now_s;
-	for (uint32_t i = e->in_ptr[p]; i < e->in_ptr[p + 1]; i++)
-		release(e, r, e->in_tensor[i], dev);
-	for (uint32_t t = e->out_ptr[p]; t < e->out_ptr[p + 1]; t++)
-		distribute(e, r, t, dev);
-	for (uint32_t q = e->hold ? e->held[p] : SCHED_NONE; q != SCHED_NONE; q = e->held_next[q])
-		arrived(e, r, q, dev, true);
-	note_ready(e, r, dev);
+	x->end[s] = NEVER;
+	x->now.makespan_s = x->now.now_s;
+	for (uint32_t i = task.in; i < task.in_end; i += 2) {
+		release(x, r, x->in[i], dev);
+		release(x, r, x->in[i + 1], dev);
+	}
+	for (uint32_t t = task.out; t < task.out_end; t++)
+		distribute(x, r, t, dev);
+	for (uint32_t q = x->e->hold ? x->e->held[p] : SCHED_NONE; q != SCHED_NONE;
+	     q = x->e->held_next[q])
+		(void)arrived(x, r, q, dev);
+	set_idle(x, r, s, true);
+	set_waiting(x, r, s, any_ready(x, r, dev));
 }
 
-INLINE void end_copy(struct engine *e, struct rules r, uint32_t slot, uint32_t src, uint32_t dst)
+INLINE void end_copy(struct run *x, struct rules r, uint32_t slot, uint32_t src, uint32_t dst)
 {
 	uint32_t s = src * r.k + dst, t = slot / r.k;
 
-	e->end_s[s] = INFINITY;
-	put(e->idle, s, true);
+	x->end[s] = NEVER;
+	(void)arrived_all(x, r, t, dst);
+	release(x, r, t, src);
+	set_idle(x, r, s, true);
 	if (!r.overlap) {
-		put(e->idle, device_server(r, src), true);
-		put(e->idle, device_server(r, dst), true);
+		set_idle(x, r, device_server(r, src), true);
+		set_idle(x, r, device_server(r, dst), true);
 	}
-	for (uint32_t u = e->use_ptr[t]; u < e->use_ptr[t + 1]; u++)
-		arrived(e, r, e->use[u], dst, e->dev[e->use[u]] == dst);
-	release(e, r, t, src);
-	note_ready(e, r, dst);
+	set_waiting(x, r, device_server(r, dst), any_ready(x, r, dst));
+}
+
+/* All that ends at x->now. */
+INLINE void end_all(struct run *x, struct rules r)
+{
+	int64_t now = time_key(x->now.now_s);
+
+	if (is_two(r)) {
+		if (x->end[0] == now)
+			end_task(x, r, 0);
+		if (x->end[3] == now)
+			end_task(x, r, 1);
+		if (x->end[1] == now)
+			end_copy(x, r, x->doing[1], 0, 1);
+		if (x->end[2] == now)
+			end_copy(x, r, x->doing[2], 1, 0);
+		return;
+	}
+	for (uint64_t busy = r.scan ? ~x->e->idle[0] : 0; busy; busy &= busy - 1) {
+		uint32_t s = (uint32_t)__builtin_ctzll(busy);
+
+		if (x->end[s] != now)
+			continue;
+		if (s % (r.k + 1) == 0)
+			end_task(x, r, s / (r.k + 1));
+		else
+			end_copy(x, r, x->doing[s], s / r.k, s % r.k);
+	}
+	while (!r.scan && x->e->n_events && x->e->heap[0].s == x->now.now_s) {
+		uint32_t what = event_pop(x->e).what;
+
+		if (what < r.k)
+			end_task(x, r, what);
+		else
+			end_copy(x, r, what - r.k, x->e->dev[x->tensor[(what - r.k) / r.k].maker],
+				 (what - r.k) % r.k);
+	}
 }
 
 /* ---- starts ---- */
 
-INLINE void start_copy(struct engine *e, struct rules r, uint32_t server)
+INLINE void start_copy(struct run *x, struct rules r, uint32_t server)
 {
-	struct queue *q = &e->queue[server];
+	struct queue *q = &x->queue[server];
 	uint32_t slot = q->head, t = slot / r.k, src = server / r.k, dst = server % r.k;
-	double now = e->now->now_s;
+	double end;
 
-	q->head = e->next[slot];
+	q->head = x->next[slot];
 	if (q->old == slot)
 		q->old = SCHED_NONE;
-	if (q->head == SCHED_NONE)
-		drop(e->waiting, server);
-	e->live[dst] += e->bytes[t];
-	double end = now + (e->copy_s ? e->copy_s[(size_t)t * r.k * r.k + server]
-				      : sched_copy_s(&e->c->links, src, dst, e->bytes[t]));
+	set_waiting(x, r, server, q->head != SCHED_NONE);
+	x->live[dst] += x->tensor[t].bytes;
+	end = x->now.now_s + (r.k == 2 || x->e->copy_s
+				? x->e->copy_s[(size_t)t * r.k * r.k + server]
+				: sched_copy_s(&x->e->c->links, src, dst, x->tensor[t].bytes));
 	if (r.serial)
-		drop(e->idle, server);
+		set_idle(x, r, server, false);
 	if (!r.overlap) {
-		drop(e->idle, device_server(r, src));
-		drop(e->idle, device_server(r, dst));
+		set_idle(x, r, device_server(r, src), false);
+		set_idle(x, r, device_server(r, dst), false);
 	}
 	if (r.scan) {
-		e->end_s[server] = end;
-		e->doing[server] = slot;
+		x->end[server] = time_key(end);
+		x->doing[server] = slot;
 	} else {
-		event_push(e, end, r.k + slot);
+		event_push(x->e, end, r.k + slot);
 	}
 	if (r.keep) {
-		e->t->copy_start_s[e->copy_of[slot]] = now;
-		e->t->copy_end_s[e->copy_of[slot]] = end;
+		x->e->t->copy_start_s[x->e->copy_of[slot]] = x->now.now_s;
+		x->e->t->copy_end_s[x->e->copy_of[slot]] = end;
 	}
 }
 
-INLINE void start_task(struct engine *e, struct rules r, uint32_t dev)
+INLINE void start_task(struct run *x, struct rules r, uint32_t dev)
 {
-	uint32_t s = device_server(r, dev);
-	uint32_t p = r.small ? ready_small_take(&e->ready, dev) : ready_take_at(&e->ready, dev);
-	double now = e->now->now_s, end = now + e->cost_s[p];
+	uint32_t s = device_server(r, dev), p = take_ready(x, r, dev);
+	double end = x->now.now_s + x->cost_s[p];
 
-	if (!(r.small ? ready_small_any(&e->ready, dev) : ready_any(&e->ready, dev)))
-		drop(e->waiting, s);
-	drop(e->idle, s);
-	e->live[dev] += e->out_bytes[p];
-	e->doing[s] = p;
-	e->end_s[s] = end;
+	set_waiting(x, r, s, any_ready(x, r, dev));
+	set_idle(x, r, s, false);
+	x->live[dev] += x->task[p].out_bytes;
+	x->doing[s] = p;
+	x->end[s] = time_key(end);
 	if (!r.scan)
-		event_push(e, end, dev);
+		event_push(x->e, end, dev);
 	if (r.keep) {
-		e->t->start_s[e->ready.task_at[p]] = now;
-		e->t->end_s[e->ready.task_at[p]] = end;
+		x->e->t->start_s[x->e->ready.task_at[p]] = x->now.now_s;
+		x->e->t->end_s[x->e->ready.task_at[p]] = end;
 	}
 }
 
@@ -322,110 +430,137 @@ static bool longest_waiting(const struct engine *e, uint32_t *server)
 }
 
 /* All that can start now. */
-INLINE void start(struct engine *e, struct rules r)
+INLINE void start_all(struct run *x, struct rules r)
 {
+	struct engine *e = x->e;
 	uint32_t link;
 
+	if (is_two(r)) {
+		if ((x->end[0] == NEVER) & (x->top[0] != 0))
+			start_task(x, r, 0);
+		if ((x->end[3] == NEVER) & (x->top[1] != 0))
+			start_task(x, r, 1);
+		if ((x->end[1] == NEVER) & (x->queue[1].head != SCHED_NONE))
+			start_copy(x, r, 1);
+		if ((x->end[2] == NEVER) & (x->queue[2].head != SCHED_NONE))
+			start_copy(x, r, 2);
+		return;
+	}
 	while (!r.overlap && longest_waiting(e, &link))
-		start_copy(e, r, link);
+		start_copy(x, r, link);
 	for (uint32_t w = 0; w < (r.scan ? 1 : e->n_words); w++)
 		for (uint64_t can = e->waiting[w] & e->idle[w]; can; can &= can - 1) {
 			uint32_t s = w * 64 + (uint32_t)__builtin_ctzll(can);
 
 			if (s % (r.k + 1) == 0)
-				start_task(e, r, s / (r.k + 1));
+				start_task(x, r, s / (r.k + 1));
 			else
 				/* Again and again where a link carries several copies. */
 				while (r.overlap && has(e->waiting, s) && has(e->idle, s))
-					start_copy(e, r, s);
+					start_copy(x, r, s);
 		}
 }
 
 /* ---- a run ---- */
 
 /* An instant is over: what begins and ends within one occupies nothing. */
-INLINE void tick(struct engine *e, struct rules r)
+INLINE void tick(struct run *x, struct rules r)
 {
-	e->now->instant++;
+	x->now.instant++;
 	for (uint32_t i = 0; i < r.k; i++)
-		e->peak[i] = e->live[i] > e->peak[i] ? e->live[i] : e->peak[i];
+		x->peak[i] = x->live[i] > x->peak[i] ? x->live[i] : x->peak[i];
 }
 
-INLINE void end_all(struct engine *e, struct rules r, uint64_t servers)
-{
-	if (r.scan) {
-		for (; servers; servers &= servers - 1) {
-			uint32_t s = (uint32_t)__builtin_ctzll(servers);
-
-			if (s % (r.k + 1) == 0)
-				end_task(e, r, s / (r.k + 1));
-			else
-				end_copy(e, r, e->doing[s], s / r.k, s % r.k);
-		}
-		return;
-	}
-	while (e->n_events && e->heap[0].s == e->now->now_s) {
-		uint32_t what = event_pop(e).what;
-
-		if (what < r.k)
-			end_task(e, r, what);
-		else
-			end_copy(e, r, what - r.k, e->dev[e->maker[(what - r.k) / r.k]],
-				 (what - r.k) % r.k);
-	}
-}
-
-INLINE void simulate(struct engine *e, struct rules r)
+/* Until nothing goes on. */
+INLINE void follow(struct run *x, struct rules r)
 {
 	for (;;) {
-		uint64_t servers = 0;
-
-		start(e, r);
-		double s = next_end(e, r, &servers);
-		if (s == INFINITY)
+		start_all(x, r);
+		int64_t s = next_end(x, r);
+		if (s == NEVER)
 			return;
-		if (s > e->now->now_s)
-			tick(e, r);
-		e->now->now_s = s;
-		end_all(e, r, servers);
+		if (s > time_key(x->now.now_s))
+			tick(x, r);
+		x->now.now_s = key_time(s);
+		end_all(x, r);
 	}
 }
 
 static void simulate_two(struct engine *e)
 {
-	simulate(e, (struct rules){.k = 2, .scan = true, .serial = true, .overlap = true, .small = true});
+	const struct rules r = {.k = 2, .scan = true, .serial = true, .overlap = true, .small = true};
+	struct run x = run_of(e);
+	int64_t end[4];
+	uint64_t live[2], peak[2], top[2];
+	struct queue queue[4];
+	uint32_t doing[4];
+
+	for (int i = 0; i < 4; i++) {
+		end[i] = e->end[i];
+		queue[i] = e->queue[i];
+		doing[i] = e->doing[i];
+	}
+	for (int i = 0; i < 2; i++) {
+		live[i] = e->live[i];
+		peak[i] = e->peak[i];
+		top[i] = e->top[i];
+	}
+	x.end = end;
+	x.queue = queue;
+	x.doing = doing;
+	x.live = live;
+	x.peak = peak;
+	x.top = top;
+	follow(&x, r);
+	*e->now = x.now;
+	for (int i = 0; i < 2; i++)
+		e->peak[i] = peak[i];
 }
 
 static void simulate_few(struct engine *e)
 {
-	simulate(e, (struct rules){.k = e->k, .scan = true, .serial = true, .overlap = true,
-				   .small = true});
+	struct run x = run_of(e);
+
+	follow(&x, (struct rules){.k = e->k, .scan = true, .serial = true, .overlap = true,
+				  .small = true});
+	*e->now = x.now;
 }
 
 static void simulate_any(struct engine *e)
 {
 	bool overlap = e->c->overlap, serial = e->c->contention || !overlap;
+	struct run x = run_of(e);
 
-	simulate(e, (struct rules){.k = e->k, .scan = e->few && serial, .serial = serial,
-				   .overlap = overlap, .keep = e->keep});
+	follow(&x, (struct rules){.k = e->k, .scan = e->few && serial, .serial = serial,
+				  .overlap = overlap, .keep = e->keep});
+	*e->now = x.now;
 }
 
 /* ---- beginning ---- */
 
-/* The placement by position, and whether it can be carried out. */
+/* The placement by position, and whether it can be carried out.  Seconds that each device computes
+ * are four sums, which do not wait for each other. */
 static enum timeline_status place(struct engine *e, const uint16_t *device)
 {
 	const struct sched_links *l = &e->c->links;
+	const double *task_s = e->c->task_s;
 	bool cannot = false, no_link = false;
+	uint32_t k = e->k;
 
-	for (uint32_t v = 0; v < e->d->n; v++) {
-		uint32_t p = e->ready.pos[v];
-		double s = e->c->task_s[(size_t)v * e->k + device[v]];
+	memset(e->sum_s, 0, 4 * (size_t)k * sizeof(*e->sum_s));
+	for (uint32_t p = 0; p < e->d->n; p++) {
+		uint32_t v = e->ready.task_at[p], dev = device[v];
+		double s = task_s[(size_t)v * k + dev];
 
-		e->dev[p] = device[v];
+		e->dev[p] = (uint16_t)dev;
 		e->cost_s[p] = s;
+		e->pending[p] = (uint64_t)e->task[p].n_in << 32 | dev;
+		e->sum_s[(size_t)(p % 4) * k + dev] += s;
 		cannot |= s < 0;
 	}
+	for (uint32_t i = 0; i < k; i++)
+		e->t->busy_s[i] = (e->sum_s[i] + e->sum_s[k + i]) +
+				  (e->sum_s[2 * k + i] + e->sum_s[3 * k + i]);
 	for (uint32_t p = 0; cannot && p < e->d->n; p++)
 		if (e->cost_s[p] < 0) {
 			e->t->bad_task = e->ready.task_at[p];
@@ -435,11 +570,12 @@ static enum timeline_status place(struct engine *e, const uint16_t *device)
 	for (uint32_t s = 0; s < e->k * e->k; s++)
 		no_link |= l->latency_s[s] < 0;
 	for (uint32_t t = 0; no_link && t < e->d->n_tensors; t++)
-		for (uint32_t u = e->use_ptr[t]; u < e->use_ptr[t + 1]; u++) {
-			uint32_t src = e->dev[e->maker[t]], dst = e->dev[e->use[u]];
+		for (uint32_t u = 0; u < e->tensor[t].n_uses; u++) {
+			uint32_t src = e->dev[e->tensor[t].maker];
+			uint32_t dst = e->dev[e->use[e->tensor[t].use + u]];
 
 			if (src != dst && l->latency_s[(size_t)src * e->k + dst] < 0) {
-				e->t->bad_task = e->ready.task_at[e->maker[t]];
+				e->t->bad_task = e->ready.task_at[e->tensor[t].maker];
 				e->t->bad_dev = dst;
 				return TIMELINE_NO_LINK;
 			}
@@ -448,14 +584,14 @@ static enum timeline_status place(struct engine *e, const uint16_t *device)
 }
 
 /* The state before anything starts. */
-static void begin(struct engine *e, const uint16_t *device)
+static void begin(struct engine *e, const uint16_t *device, bool common)
 {
 	size_t servers = (size_t)e->k * e->k;
 
 	*e->now = (struct moment){0};
 	e->n_events = 0;
 	for (size_t s = 0; s < servers; s++) {
-		e->end_s[s] = INFINITY;
+		e->end[s] = NEVER;
 		e->queue[s].head = SCHED_NONE;
 	}
 	for (uint32_t w = 0; w < e->n_words; w++) {
@@ -463,30 +599,24 @@ static void begin(struct engine *e, const uint16_t *device)
 		e->waiting[w] = 0;
 	}
 	for (uint32_t i = 0; i < e->k; i++)
-		e->live[i] = e->peak[i] = 0;
-	if (e->d->n)
-		memcpy(e->pending, e->n_in, e->d->n * sizeof(*e->pending));
-	if (e->d->n_tensors)
-		memset(e->refs, 0, (size_t)e->d->n_tensors * e->k * sizeof(*e->refs));
-	ready_begin(&e->ready, device);
+		e->live[i] = e->peak[i] = e->top[i] = 0;
+	e->pending[e->d->n] = UINT32_MAX;
+	memset(e->refs, 0, ((size_t)e->d->n_tensors + 1) * e->k * sizeof(*e->refs));
+	if (e->ready_bits)
+		memset(e->ready_bits, 0, (size_t)READY_WORDS * e->k * sizeof(*e->ready_bits));
+	if (!common)
+		ready_begin(&e->ready, device);
 	for (uint32_t i = 0; i < e->n_roots; i++) {
 		uint32_t p = e->root[i], dev = e->dev[p];
 
-		ready_add_at(&e->ready, dev, p, 0);
+		if (!common) {
+			ready_add_at(&e->ready, dev, p, 0);
+		} else {
+			e->ready_bits[dev * READY_WORDS + p / 64] |= UINT64_C(1) << p % 64;
+			e->top[dev] |= UINT64_C(1) << p / 64;
+		}
 		put(e->waiting, dev * (e->k + 1), true);
 	}
-}
-
-/* Seconds that each device computes: four sums, which do not wait for each other. */
-static void add_busy(struct engine *e, double *busy_s)
-{
-	uint32_t k = e->k;
-
-	memset(e->sum_s, 0, 4 * (size_t)k * sizeof(*e->sum_s));
-	for (uint32_t p = 0; p < e->d->n; p++)
-		e->sum_s[(size_t)(p % 4) * k + e->dev[p]] += e->cost_s[p];
-	for (uint32_t i = 0; i < k; i++)
-		busy_s[i] = (e->sum_s[i] + e->sum_s[k + i]) + (e->sum_s[2 * k + i] + e->sum_s[3 * k + i]);
 }
 
 enum timeline_status engine_run(struct engine *e, const uint16_t *device)
@@ -496,9 +626,9 @@ enum timeline_status engine_run(struct engine *e, const uint16_t *device)
 
 	if (status != TIMELINE_OK)
 		return status;
-	begin(e, device);
 	bool common = e->c->contention && e->c->overlap && e->few && !e->keep &&
-		      e->c->policy != SCHED_FIFO && e->d->n <= READY_SMALL;
+		      e->c->policy != SCHED_FIFO && e->d->n <= SMALL;
+	begin(e, device, common);
 	if (common && e->k == 2)
 		simulate_two(e);
 	else if (common)
@@ -508,7 +638,6 @@ enum timeline_status engine_run(struct engine *e, const uint16_t *device)
 	t->makespan_s = e->now->makespan_s;
 	t->n_copies = e->now->n_copies;
 	t->copied_bytes = e->now->copied_bytes;
-	add_busy(e, t->busy_s);
 	for (uint32_t i = 0; i < e->k; i++)
 		t->peak_bytes[i] = e->peak[i];
 	return TIMELINE_OK;

@@ -78,16 +78,12 @@ static void rank_order(uint32_t n)
 	ready_init(&r, n, 3, rank, SCHED_RANK);
 	ready_begin(&r, device);
 	for (uint32_t v = 0; v < n; v++)
-		if (n <= READY_SMALL && v % 2)
-			ready_small_add(&r, device[v], r.pos[v], true);
-		else
-			ready_add(&r, device[v], v, 0);
+		ready_add(&r, device[v], v, 0);
 	for (uint32_t dev = 0; dev < 3; dev++) {
 		uint32_t v, last = SCHED_NONE;
 
 		while (ready_any(&r, dev)) {
-			v = n <= READY_SMALL && got % 2 ? r.task_at[ready_small_take(&r, dev)]
-							: ready_take(&r, dev);
+			v = ready_take(&r, dev);
 			ok &= device[v] == dev;
 			if (last != SCHED_NONE)
 				ok &= rank[last] > rank[v] || (rank[last] == rank[v] && last < v);
