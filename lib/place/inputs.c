@@ -6,6 +6,7 @@
 
 const char *const place_order_names[] = {"recorded", "rank", "fifo", "improved", NULL};
 #define MAX_SET_BYTES (UINT64_C(1) << 62)
+enum { MAX_SLOWDOWN = 1000 };
 
 int place_inputs_init(struct place_inputs *x, const char *spec_list, struct err *e)
 {
@@ -111,6 +112,10 @@ static int take_extra(struct place_inputs *x, const struct rec *r, struct err *e
 	if (y->has_rules && (get_bool(r->map, "contention", &y->contention, e) < 0 ||
 			     get_bool(r->map, "overlap", &y->overlap, e) < 0))
 		return -1;
+	if (val_get(r->map, "slowdown") && get_real(r->map, "slowdown", &y->slowdown, e) < 0)
+		return -1;
+	if (!(y->slowdown >= 0 && y->slowdown <= MAX_SLOWDOWN))
+		return err_set(e, ST_INPUT, "slowdown is not between 0 and %d", MAX_SLOWDOWN);
 	return val_get(r->map, "order") ? take_order(x, r, e) : 0;
 }
 

@@ -211,6 +211,7 @@ static void recorded_rules(const struct place_inputs *x, const char *const *name
 	s->together = classes(x, s->set_s, k, a);
 	s->contention &= !y->has_rules || y->contention;
 	s->overlap &= !y->has_rules || y->overlap;
+	s->slowdown = x->spec.n_devs ? 0 : y->slowdown;
 	s->policy = policy_of(x->order != PLACE_ORDER_RECORDED ? x->order : y->order);
 }
 

@@ -40,6 +40,7 @@ struct place_setup {
 	const uint64_t *mem_limit;   /* (k) bytes, 0: not limited */
 	bool contention, overlap;
 	enum sched_policy policy;
+	double slowdown;             /* as place_latency_s has it; 0: none */
 	struct place_objective objective;
 	struct place_power power;
 	struct place_savings saved;
@@ -75,6 +76,7 @@ struct place_model {
 	uint32_t n_shared;
 	struct shared_weight *shared;
 	uint32_t *weight_task;
+	double slowdown;
 	struct place_objective objective;
 	struct place_power power;
 	enum place_rules rules;
@@ -100,6 +102,21 @@ double place_task_s(const struct place_model *m, uint32_t t, uint32_t dev, const
 static inline bool place_allowed(const struct place_model *m, uint32_t set, uint32_t dev)
 {
 	return m->set_s[(size_t)set * m->k + dev] >= 0;
+}
+
+/* What a schedule takes that has this makespan and computes busy_s (k): devices slow each other
+ * while they compute at the same time (memory, caches, threads of drivers).  That time is at least
+ * sum busy_s - makespan, and each second of it takes `slowdown` seconds more. */
+static inline double place_latency_s(const struct place_model *m, double makespan_s,
+				     const double *busy_s)
+{
+	double at_once = -makespan_s;
+
+	if (m->slowdown == 0)
+		return makespan_s;
+	for (uint32_t d = 0; d < m->k; d++)
+		at_once += busy_s[d];
+	return at_once > 0 ? makespan_s + m->slowdown * at_once : makespan_s;
 }
 
 /* Costs of the sets of g by specification: the sum over a set's nodes of

@@ -192,10 +192,10 @@ static void from_schedule(struct simulator *x, const struct placement *p,
 	out->period_s = r->period_s;
 	out->energy_j = r->energy_j;
 	if (t && x->o.op_sigma > 0) {
-		out->lat_s = t->makespan_s;
+		out->lat_s = place_latency_s(m, t->makespan_s, t->busy_s);
 		out->busy_s = t->busy_s;
 		out->period_s = traffic_period_s(r->traffic, m, t->busy_s);
-		out->energy_j = traffic_energy_j(r->traffic, m, t->busy_s, t->makespan_s);
+		out->energy_j = traffic_energy_j(r->traffic, m, t->busy_s, out->lat_s);
 	}
 	if (t && x->o.schedule)
 		out->schedule = tell_schedule(x, t);
