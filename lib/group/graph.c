@@ -95,9 +95,8 @@ void group_adjacency_init(struct group_adjacency *x, const struct group_graph *g
 
 /* ---- integers ---- */
 
-void group_scale(const double *weight, uint32_t n, int32_t least, int32_t *out)
+void group_scale(const double *weight, uint32_t n, int32_t least, int32_t most, int32_t *out)
 {
-	static const double MOST = 1 << 29;     /* of the sum; the other half for what is rounded up */
 	double sum = 0, largest = 0;
 
 	for (uint32_t i = 0; i < n; i++)
@@ -105,7 +104,7 @@ void group_scale(const double *weight, uint32_t n, int32_t least, int32_t *out)
 	for (uint32_t i = 0; i < n && largest > 0; i++)
 		sum += weight[i] / largest;     /* no overflow, whatever the unit is */
 	for (uint32_t i = 0; i < n; i++) {
-		double w = largest > 0 ? weight[i] / largest / sum * MOST : 1;
+		double w = largest > 0 ? weight[i] / largest / sum * most : 1;
 
 		out[i] = w < least ? least : (int32_t)w;
 	}

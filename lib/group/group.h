@@ -93,9 +93,10 @@ struct group_adjacency {
 };
 void group_adjacency_init(struct group_adjacency *x, const struct group_graph *g, struct arena *a);
 
-/* Weights (n) >= 0 as integers whose sum is below 2^30, for libraries that count in 32 bits: zero
- * becomes `least`, and so does what is too small to count.  All zero: all 1. */
-void group_scale(const double *weight, uint32_t n, int32_t least, int32_t *out);
+/* Weights (n) >= 0 as integers whose sum is about `most`, for libraries that count in 32 bits: what is
+ * too small to count becomes `least`; all zero: all 1. */
+#define GROUP_SCALE_MOST (1 << 29)
+void group_scale(const double *weight, uint32_t n, int32_t least, int32_t most, int32_t *out);
 
 /* Strongly connected components (Tarjan, SIAM J. Computing 1(2), 1972): component (n), numbered in
  * a topological order; returns how many. */

@@ -27,7 +27,7 @@ static void take_weights(struct metis *x, const struct group_graph *g, struct ar
 	x->n_weights = g->memory ? 2 : 1;
 	x->weight = ARENA_NEWN(a, idx_t, (size_t)g->n * (size_t)x->n_weights);
 	for (idx_t c = 0; c < x->n_weights; c++) {
-		group_scale(c ? g->memory : g->weight, g->n, c ? 0 : 1, w);
+		group_scale(c ? g->memory : g->weight, g->n, c ? 0 : 1, GROUP_SCALE_MOST, w);
 		for (uint32_t v = 0; v < g->n; v++)
 			x->weight[v * (uint32_t)x->n_weights + (uint32_t)c] = w[v];
 	}
@@ -50,7 +50,7 @@ static void take_task(struct metis *x, const struct group_task *t, struct arena 
 		x->ptr[v] = (idx_t)y.ptr[v];
 	for (uint32_t i = 0; i < n_adj; i++)
 		x->adj[i] = (idx_t)y.adj[i];
-	group_scale(y.traffic, n_adj, 1, x->traffic);
+	group_scale(y.traffic, n_adj, 1, GROUP_SCALE_MOST, x->traffic);
 	take_weights(x, g, a);
 	if (t->share) {
 		uint32_t c = (uint32_t)x->n_weights;

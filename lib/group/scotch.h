@@ -4,11 +4,12 @@
 
 #include "group/group.h"
 
-/* What a graph is mapped onto; all integers stay small (1 to 2^20). */
+/* What a graph is mapped onto. */
 struct group_arch {
 	uint32_t k;
 	const double *speed;         /* (k) > 0: the share of the load that a device should get */
-	/* (k,k) > 0: how dear a byte between two devices is; symmetric; NULL: all the same */
+	/* (k,k) > 0: how dear a byte between two devices is; symmetric; NULL: all the
+	 * same, as more than 64 devices are */
 	const double *distance;
 };
 

@@ -8,6 +8,7 @@
 #include "graph/grouprec.h"
 #include "group/group.h"
 #include "group/maxflow.h"
+#include "group/scotch.h"
 #include "tap.h"
 
 static struct rng_addr at = {20, 0, 0, RNG_SEARCH};
@@ -381,9 +382,43 @@ static void test_quality(void)
 	arena_free(a);
 }
 
+/* Blobs 0 and 1 exchange much, 2 and 3 do; devices 0 and 2 are near each other, 1 and 3 are. */
+static void test_mapping(void)
+{
+	static const double speed[4] = {1, 1, 1, 1}, near[16] = {
+		1, 100, 1, 100, 100, 1, 100, 1, 1, 100, 1, 100, 100, 1, 100, 1};
+	const struct group_arch arch = {4, speed, near};
+	struct arena *a = arena_new();
+	struct group_graph g;
+	uint32_t group[80], size[80];
+	struct group_task t = {.g = &g, .size = size, .n_groups = 4, .seed = 1, .group = group};
+	struct err e = ERR_INIT;
+	bool whole = true;
+
+	draw_graph(&g, 80, 5, 20, a);
+	for (uint32_t i = 0; i < g.m; i++) {
+		uint32_t u = g.src[i] / 20, v = g.dst[i] / 20;
+
+		g.traffic[i] = u == v ? 1000 : u / 2 == v / 2 ? 10 : 0.1;
+	}
+	for (uint32_t v = 0; v < 80; v++)
+		g.weight[v] = size[v] = 1;
+	bool done = group_scotch_map(&t, &arch, false, &e) == 0;
+
+	for (uint32_t v = 0; v < 80 && done; v++)
+		whole &= group[v] == group[v / 20 * 20];
+	tap(done && whole && group[0] % 2 == group[20] % 2 && group[0] != group[20] &&
+	    group[40] % 2 == group[60] % 2 && group[40] != group[60] && group[0] % 2 != group[40] % 2,
+	    "Scotch maps what exchanges much onto near devices (%u %u %u %u)", group[0], group[20], group[40],
+	    group[60]);
+	err_clear(&e);
+	arena_free(a);
+}
+
 int main(void)
 {
 	test_cuts();
+	test_mapping();
 	test_circles();
 	for (const struct group_method *x = group_methods; x->name; x++) {
 		test_method(x);
