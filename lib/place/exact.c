@@ -19,7 +19,7 @@
 
 enum { MAX_OPEN = 256, BATCH = 16, CLOCK_NODES = 64 };
 static const double EQUAL = 1e-9;      /* relative: not better than that is not better */
-static const uint64_t DEFAULT_NODES = 200000, DEFAULT_EVALS = 40000;
+static const uint64_t DEFAULT_NODES = 200000, DEFAULT_EVALS = 40000, SHORT_EVALS = 4000;
 
 struct option {
 	uint16_t dev;
@@ -337,23 +337,47 @@ static void search_all(struct tree *x, struct pool *pool)
 
 /* ---- the method ---- */
 
-/* What a short search finds is what the tree has to beat. */
-static void first_answer(struct tree *x, struct evaluator *ev)
+/* Is nothing left to prove? */
+static bool at_bound(const struct tree *x)
+{
+	return x->best <= x->least + EQUAL * fabs(x->least);
+}
+
+/* What a short search finds, within so much, is what the tree has to beat. */
+static void search_first(struct tree *x, struct evaluator *ev, uint64_t evals, double budget_s)
 {
 	struct method_run r = *x->r;
+	uint16_t *device = mem_copy(x->r->device, r.m->n_sets, sizeof(*device));
 
-	r.budget_s = x->r->budget_s / 8;
-	r.evals = x->r->evals ? x->r->evals / 4 + 1 : DEFAULT_EVALS;
-	if (x->r->budget_s > 0)
-		r.evals = 0;
-	if (x->r->start)
-		memcpy(x->r->device, x->r->start, x->r->m->n_sets * sizeof(*x->r->start));
-	else
-		anneal(&r);
-	const struct place_result *p = place_evaluate(ev, x->r->device);
-
-	if (p->status == PLACE_OK)
+	r.evals = evals;
+	r.budget_s = budget_s;
+	r.device = device;
+	anneal(&r);
+	const struct place_result *p = place_evaluate(ev, device);
+	if (p->status == PLACE_OK && p->value < x->best) {
 		x->best = p->value;
+		memcpy(x->r->device, device, r.m->n_sets * sizeof(*device));
+	}
+	mem_free(device);
+}
+
+static void first_answer(struct tree *x, struct evaluator *ev)
+{
+	const struct method_run *r = x->r;
+	uint64_t evals = r->evals ? r->evals / 4 + 1 : DEFAULT_EVALS;
+
+	if (r->start) {
+		const struct place_result *p = place_evaluate(ev, r->start);
+
+		memcpy(x->r->device, r->start, r->m->n_sets * sizeof(*r->start));
+		if (p->status == PLACE_OK)
+			x->best = p->value;
+	} else {
+		search_first(x, ev, r->budget_s > 0 && evals > SHORT_EVALS ? SHORT_EVALS : evals,
+			     r->budget_s / 8);
+		if (r->budget_s > 0 && !at_bound(x))
+			search_first(x, ev, 0, r->budget_s / 8);
+	}
 }
 
 static void tree_init(struct tree *x, struct method_run *r)
@@ -391,7 +415,7 @@ int method_exact(struct method_run *r, struct err *e)
 
 	tree_init(&x, r);
 	first_answer(&x, x.walker[0].ev);
-	if (x.best > x.least + EQUAL * fabs(x.least)) {
+	if (!at_bound(&x)) {
 		cut_tree(&x);
 		search_all(&x, pool);
 	}
