@@ -95,13 +95,65 @@ refused() {
 	refused '{"devices": [{"name": "a"}], "nodes": [{"id": 1, "cost_s": 1}], "edges": [{"src": 1, "dst": 1}]}' 'circle'
 	refused '{"devices": [{"name": "a"}], "nodes": [{"id": 1, "id": 2, "cost_s": 1}]}' 'duplicate'
 	refused '{"devices": [{"name": "a"}], "links": [{"src": "a", "dst": "c"}], "nodes": []}' "no device 'c'"
-	refused "$(printf '[%.0s' {1..50})$(printf ']%.0s' {1..50})" 'nested deeper'
+	refused "$(printf '[%.0s' {1..3000})$(printf ']%.0s' {1..3000})" 'parsing depth'
+	refused '{"devices": [{"name": "a"}], "nodes": []}' "'nodes' is empty"
+	refused '{"devices": [{"name": "a", "watts": -1}], "nodes": []}' "devices[0]: key 'watts' is negative"
 	refused '{"maxFPGAs": 1, "maxCPUs": 1}' "no key 'nodes'"
 	refused '{"maxFPGAs": 0, "maxCPUs": 0, "nodes": []}' '0 devices'
 	refused '{"maxFPGAs": 1, "maxCPUs": 1, "nodes": [{"id": 1}]}' "nodes[0]: no key 'cpuLatency'"
 	run -1 json2dag /nonexistent
 	run -3 json2dag /dev/null
 	run -1 bash -c 'json2dag small.json > /dev/full'
+}
+
+@test "ids are integers of any size and texts; colours any values; null is what is not there" {
+	py '
+		big = 2**127
+		ids = [-5, 2**63, 2**64 - 1, big, big + 1, -2**63, -2**63 - 1, "", "0", 0, "a b", "é😀", str(big)]
+		nodes = [{"id": i, "cost_s": 1, "out_bytes": 3, "name": None, "mem_bytes": None} for i in ids]
+		for v, c in zip(nodes, [1, 1.0, "1", [1, {"a": 2}], [1, {"a": 2}], True, True, None, None, 1.5, "", 2**70, 2**70]):
+			v["colocate"] = c
+		doc = {"devices": [{"name": "a", "mem_bytes": None}, {"name": "b", "mem_bytes": 1e30}], "links": None, "nodes": nodes,
+		       "edges": [{"src": a, "dst": b, "bytes": None} for a, b in zip(ids, ids[1:])],
+		       "options": {"contention": None, "order": None}, "more": [2**200, [[[[[[]] * 40]]]]]}
+		open("ids.json", "w").write("\ufeff" + json.dumps(doc))
+	'
+	json2dag ids.json -o ids.mp
+	py '
+		g, d = of("ids.mp", "graph")[0], of("ids.mp", "devs")[0]
+		big = 2**127
+		assert g["node_name"] == ["-5", str(2**63), str(2**64 - 1), str(big), str(big + 1), str(-2**63), str(-2**63 - 1), "", "0", "0", "a b", "é😀", str(big)]
+		assert list(array(g["in_node"])) == list(range(12)) and list(array(d["mem_bytes"])) == [0, 0] and d["links"] == []
+		t = list(array(d["together"]))
+		pairs = {(a, b) for a in range(13) for b in range(a) if t[a] == t[b]}
+		assert pairs == {(1, 0), (4, 3), (6, 5), (12, 11)}, pairs
+	'
+	refused '{"devices": [{"name": "a"}], "nodes": [{"id": 340282366920938463463374607431768211456, "cost_s": 1}, {"id": 340282366920938463463374607431768211456, "cost_s": 1}]}' 'nodes[1]: its id was there before'
+	for id in 1.5 null true '[]'; do
+		refused '{"devices": [{"name": "a"}], "nodes": [{"id": '"$id"', "cost_s": 1}]}' "neither an integer nor a text"
+	done
+	refused '{"devices": [{"name": "a"}], "nodes": [{"id": 1, "cost_s": 1e200}]}' 'more than 1e+100'
+	refused '{"devices": [{"name": "a"}], "links": [{"src": "a", "dst": "a", "latency_s": 0, "bytes_per_s": 1e-200}], "nodes": []}' 'bytes_per_s is 0'
+}
+
+@test "watts and joules of a problem" {
+	sed 's/"mem_bytes": 1000/"watts": 10, "idle_watts": 1/; s/"latency_s": 2/"j_per_byte": 0.5, "latency_s": 2/' small.json > w.json
+	json2dag w.json | placebase expert:where.json | devsim --watts b=4 --objective energy > run.mp
+	# a is busy for 5.5 of 14.5 s, b for 1; 80 bytes go from a to b
+	py 'r = of("run.mp", "run")[0]; assert r["value"] == r["energy_j"] == 55 + 9 + 4 + 40, r'
+}
+
+@test "100,000 nodes" {
+	py '
+		import random
+		r = random.Random(3)
+		n = 100000
+		json.dump({"devices": [{"name": d} for d in "ab"], "links": [{"src": "*", "dst": "*", "latency_s": 1e-5, "bytes_per_s": 1e9}],
+		           "nodes": [{"id": str(i), "cost_s": {"a": 1, "b": r.random()}, "out_bytes": 9} for i in range(n)],
+		           "edges": [{"src": str(r.randrange(max(0, i - 50), i)), "dst": str(i)} for i in range(1, n)]}, open("big.json", "w"))
+	'
+	timeout 60 bash -o pipefail -c 'json2dag big.json | placebase random | devsim | recdump -k run > big.txt'
+	grep -q '"ok": true' big.txt
 }
 
 @test "damaged JSON never breaks it" {

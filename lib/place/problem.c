@@ -10,10 +10,13 @@
 #include "place/inputs.h"
 #include "place/problem.h"
 
+/* Sums and quotients of what is not beyond these stay finite. */
+static const double LARGEST = 1e100;
+
 /* ---- reading ---- */
 
 struct id_table {
-	struct strtab names;         /* "i<number>" or "s<text>" */
+	struct strtab names;         /* values as value_text writes them */
 	struct arena *a;
 };
 
@@ -33,23 +36,39 @@ void id_table_free(struct id_table *t)
 	mem_free(t);
 }
 
-static const char *id_text(const struct id_table *t, const struct val *v)
+bool is_id(const struct val *v)
 {
-	const char *s;
+	return v && (val_type(v) == VAL_STR || val_type(v) == VAL_INT || val_digits(v));
+}
+
+/* A text that is the same for equal values alone. */
+static const char *value_text(struct arena *a, const struct val *v)
+{
+	const char *s = val_digits(v);
 	int64_t number;
+	double real;
 	size_t n;
 
-	if (v && val_type(v) == VAL_STR && val_bytes(v, &s, &n))
-		return arena_printf(t->a, "s%s", s);
-	if (v && val_int(v, &number))
-		return arena_printf(t->a, "i%" PRId64, number);
-	return NULL;
+	if (s || val_int(v, &number))
+		return s ? arena_printf(a, "i%s", s) : arena_printf(a, "i%" PRId64, number);
+	if (val_type(v) == VAL_STR && val_bytes(v, &s, &n))
+		return arena_printf(a, "s%zu:%s", n, s);
+	if (val_real(v, &real))
+		return fabs(real) < 0x1p53 && real == floor(real) ? arena_printf(a, "i%.0f", real + 0.0) :
+								    arena_printf(a, "r%.17g", real);
+	bool truth, map = val_type(v) == VAL_MAP;
+	if (val_bool(v, &truth))
+		return truth ? "t" : "f";
+	s = map ? "{" : val_type(v) == VAL_ARRAY ? "[" : "n";
+	for (size_t i = 0; i < val_count(v); i++)
+		s = arena_printf(a, "%s%s%s,", s, map ? value_text(a, val_key_at(v, i)) : "",
+				 value_text(a, map ? val_value_at(v, i) : val_at(v, i)));
+	return s;
 }
 
 uint32_t id_table_add(struct id_table *t, const struct val *v, bool *is_new)
 {
-	const char *s = id_text(t, v);
-	uint32_t before = t->names.n, i = s ? strtab_add(&t->names, s) : UINT32_MAX;
+	uint32_t before = t->names.n, i = strtab_add(&t->names, value_text(t->a, v));
 
 	*is_new = t->names.n > before;
 	return i;
@@ -57,9 +76,7 @@ uint32_t id_table_add(struct id_table *t, const struct val *v, bool *is_new)
 
 uint32_t id_table_find(const struct id_table *t, const struct val *v)
 {
-	const char *s = id_text(t, v);
-
-	return s ? strtab_find(&t->names, s) : UINT32_MAX;
+	return v ? strtab_find(&t->names, value_text(t->a, v)) : UINT32_MAX;
 }
 
 int problem_list(const struct val *map, const char *key, const struct val **list, uint32_t *n,
@@ -87,6 +104,8 @@ int problem_number(const struct val *map, const char *key, bool needed, double *
 		return -1;
 	if (x < 0)
 		return err_set(e, ST_INPUT, "key '%s' is negative", key);
+	if (x > LARGEST)
+		return err_set(e, ST_INPUT, "key '%s' is more than %g", key, LARGEST);
 	*out = x;
 	return 0;
 }

@@ -44,18 +44,21 @@ int problem_write(const struct problem *p, struct rec_writer *w, struct err *e) 
 
 /* Parts of reading that both forms share. */
 
-/* Numbers for ids, which are integers or texts; 1 and "1" differ. */
+/* Numbers for values; 1 and "1" differ, 1 and 1.0 do not.  Ids are integers of any size or texts;
+ * colours may be any values. */
 struct id_table;
 struct id_table *id_table_new(struct arena *a);
 void id_table_free(struct id_table *t);
-/* The number of an id, a new one when it is new (*is_new); UINT32_MAX when v is no id. */
+bool is_id(const struct val *v);             /* v may be NULL: no */
+/* The number of a value, a new one when it is new (*is_new). */
 uint32_t id_table_add(struct id_table *t, const struct val *v, bool *is_new);
+/* UINT32_MAX when it is not there. */
 uint32_t id_table_find(const struct id_table *t, const struct val *v);
 
 /* What a list is made of, of key `key` in map: -1 when it is no list of maps. */
 int problem_list(const struct val *map, const char *key, const struct val **list, uint32_t *n,
 		 struct err *e) MUST_CHECK;
-/* A number >= 0 of key `key`; absent: *out is left alone unless `needed`. */
+/* A number from 0 to 1e100 of key `key`; absent: *out is left alone unless `needed`. */
 int problem_number(const struct val *map, const char *key, bool needed, double *out,
 		   struct err *e) MUST_CHECK;
 /* The same as a count of bytes below 2^62, rounded up. */

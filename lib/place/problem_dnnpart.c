@@ -114,8 +114,6 @@ static int read_nodes(const struct val *json, uint32_t n_cpus, struct arena *a,
 			p->together[v] = id_table_add(colours, colour, &is_new);
 		n_together += !is_new;
 		rc = read_node(val_at(list, v), v, n_cpus, a, ids, p, e);
-		if (rc == 0 && p->together[v] == UINT32_MAX)
-			rc = err_set(e, ST_INPUT, "key 'colorClass' is neither an integer nor a text");
 		if (rc < 0)
 			err_prefix(e, "nodes[%u]", v);
 	}

@@ -1,16 +1,20 @@
 /* problem_json.c - the general JSON form of a placement problem: one object with `devices`,
  * `links`, `nodes`, `edges` and `options`, in SI units; keys that are not known are ignored.
  *
- *   devices  {name, type?, mem_bytes?}
- *   links    {src, dst, latency_s, bytes_per_s}  by device name, "*" is any device
+ *   devices  {name, type?, mem_bytes?, watts?, idle_watts?}
+ *   links    {src, dst, latency_s, bytes_per_s, j_per_byte?}   by device name, "*" is any device
  *   nodes    {id, name?, type?, cost_s, mem_bytes?, out_bytes?, allowed?, colocate?}
  *   edges    {src, dst, bytes?}                  by node id; bytes: else the source's out_bytes
- *   options  {contention?, overlap?, order?}     order: "rank" or "fifo" */
+ *   options  {contention?, overlap?, order?}     order: "rank" or "fifo"
+ *
+ * A key that may be left out may also be null. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "place/problem.h"
+
+static const double LEAST_BYTES_PER_S = 1e-100;
 
 struct reading {
 	struct problem *p;
@@ -20,7 +24,38 @@ struct reading {
 	struct err *e;
 };
 
+static bool is_there(const struct val *map, const char *key)
+{
+	const struct val *v = val_get(map, key);
+
+	return v && val_type(v) != VAL_NIL;
+}
+
 /* ---- devices and links ---- */
+
+/* Watts of device i, all zero until the first that has some. */
+static int read_watts(struct reading *r, const struct val *device, uint32_t i)
+{
+	struct devs *d = &r->p->devs;
+
+	if (!d->watts && (is_there(device, "watts") || is_there(device, "idle_watts"))) {
+		d->watts = ARENA_NEWN(r->a, double, d->k);
+		d->idle_watts = ARENA_NEWN(r->a, double, d->k);
+	}
+	return d->watts && (problem_number(device, "watts", false, &d->watts[i], r->e) < 0 ||
+			    problem_number(device, "idle_watts", false, &d->idle_watts[i], r->e) < 0) ?
+	       -1 : 0;
+}
+
+/* A limit beyond any memory is none. */
+static int read_limit(struct reading *r, const struct val *device, uint64_t *bytes)
+{
+	double x = 0;
+
+	if (problem_number(device, "mem_bytes", false, &x, r->e) < 0)
+		return -1;
+	return x > 0x1p62 ? 0 : problem_bytes(device, "mem_bytes", bytes, r->e);
+}
 
 static int read_devices(struct reading *r, const struct val *json)
 {
@@ -38,7 +73,8 @@ static int read_devices(struct reading *r, const struct val *json)
 		d->names[i] = d->types[i] = "model";
 		if (get_text(val_at(list, i), "name", r->a, &d->names[i], r->e) < 0 ||
 		    problem_text(val_at(list, i), "type", r->a, &d->types[i], r->e) < 0 ||
-		    problem_bytes(val_at(list, i), "mem_bytes", &d->mem_bytes[i], r->e) < 0)
+		    read_limit(r, val_at(list, i), &d->mem_bytes[i]) < 0 ||
+		    read_watts(r, val_at(list, i), i) < 0)
 			return err_prefix(r->e, "devices[%u]", i);
 		if (!*d->names[i] || strcmp(d->names[i], "*") == 0 || devs_find(d, d->names[i]) < (int)i)
 			return err_set(r->e, ST_INPUT, "devices[%u]: name '%s' is empty, '*' or was there before",
@@ -70,7 +106,7 @@ static int read_links(struct reading *r, const struct val *json)
 	struct dev_link *pair = ARENA_NEWN(r->a, struct dev_link, (size_t)d->k * d->k);
 
 	d->link = ARENA_NEWN(r->a, struct dev_link, (size_t)d->k * d->k);
-	if (!val_get(json, "links"))
+	if (!is_there(json, "links"))
 		return 0;
 	if (problem_list(json, "links", &list, &n, r->e) < 0)
 		return -1;
@@ -81,10 +117,11 @@ static int read_links(struct reading *r, const struct val *json)
 
 		if (link_end(r, map, "src", &src) < 0 || link_end(r, map, "dst", &dst) < 0 ||
 		    problem_number(map, "latency_s", true, &l.latency_s, r->e) < 0 ||
-		    problem_number(map, "bytes_per_s", true, &l.bytes_per_s, r->e) < 0)
+		    problem_number(map, "bytes_per_s", true, &l.bytes_per_s, r->e) < 0 ||
+		    problem_number(map, "j_per_byte", false, &l.j_per_byte, r->e) < 0)
 			return err_prefix(r->e, "links[%u]", i);
-		if (l.bytes_per_s == 0)
-			return err_set(r->e, ST_INPUT, "links[%u]: bytes_per_s is 0", i);
+		if (l.bytes_per_s < LEAST_BYTES_PER_S)
+			return err_set(r->e, ST_INPUT, "links[%u]: bytes_per_s is 0 or next to it", i);
 		uint8_t exact = src >= 0 && dst >= 0 ? 2 : 1;
 		for (l.src = 0; l.src < d->k; l.src++)
 			for (l.dst = 0; l.dst < d->k; l.dst++) {
@@ -158,15 +195,11 @@ static int read_colour(struct reading *r, const struct val *node, uint32_t v)
 {
 	const struct val *colour = val_get(node, "colocate");
 	bool is_new = true;
-	uint32_t i;
 
 	r->p->together[v] = r->p->n + v;         /* alone */
 	if (!colour || val_type(colour) == VAL_NIL)
 		return 0;
-	i = id_table_add(r->colours, colour, &is_new);
-	if (i == UINT32_MAX)
-		return err_set(r->e, ST_INPUT, "key 'colocate' is neither an integer nor a text");
-	r->p->together[v] = i;
+	r->p->together[v] = id_table_add(r->colours, colour, &is_new);
 	r->n_together += !is_new;
 	return 0;
 }
@@ -177,11 +210,14 @@ static int read_node(struct reading *r, const struct val *node, uint32_t v)
 	const struct val *id = val_get(node, "id");
 	bool is_new = false;
 
-	if (id_table_add(r->ids, id, &is_new) == UINT32_MAX)
+	if (!is_id(id))
 		return err_set(r->e, ST_INPUT, "key 'id' is absent, or neither an integer nor a text");
+	id_table_add(r->ids, id, &is_new);
 	if (!is_new)
 		return err_set(r->e, ST_INPUT, "its id was there before");
-	if (val_int(id, &p->id[v]))
+	if (val_digits(id))
+		p->node_name[v] = val_digits(id);
+	else if (val_int(id, &p->id[v]))
 		p->node_name[v] = arena_printf(r->a, "%" PRId64, p->id[v]);
 	else if (get_text(node, "id", r->a, &p->node_name[v], r->e) < 0)
 		return -1;
@@ -217,7 +253,7 @@ static int read_edges(struct reading *r, const struct val *json)
 	struct problem *p = r->p;
 	const struct val *list;
 
-	if (!val_get(json, "edges"))
+	if (!is_there(json, "edges"))
 		return 0;
 	if (problem_list(json, "edges", &list, &p->n_edges, r->e) < 0)
 		return -1;
@@ -248,8 +284,9 @@ static int read_options(struct reading *r, const struct val *json)
 		return 0;
 	if (val_type(map) != VAL_MAP)
 		return err_set(r->e, ST_INPUT, "options is not an object");
-	if ((val_get(map, "contention") && get_bool(map, "contention", &r->p->contention, r->e) < 0) ||
-	    (val_get(map, "overlap") && get_bool(map, "overlap", &r->p->overlap, r->e) < 0) ||
+	if ((is_there(map, "contention") &&
+	     get_bool(map, "contention", &r->p->contention, r->e) < 0) ||
+	    (is_there(map, "overlap") && get_bool(map, "overlap", &r->p->overlap, r->e) < 0) ||
 	    problem_text(map, "order", r->a, &order, r->e) < 0)
 		return err_prefix(r->e, "options");
 	r->p->fifo = strcmp(order, "fifo") == 0;
@@ -276,6 +313,8 @@ int problem_from_json(const struct val *json, struct arena *a, struct problem *p
 	rc = problem_text(json, "name", a, &p->name, e) < 0 || read_devices(&r, json) < 0 ||
 	     read_links(&r, json) < 0 || read_nodes(&r, json) < 0 || read_edges(&r, json) < 0 ||
 	     read_options(&r, json) < 0 ? -1 : 0;
+	if (rc == 0 && p->n == 0)
+		rc = err_set(e, ST_INPUT, "'nodes' is empty; there is nothing to place");
 	id_table_free(r.ids);
 	id_table_free(r.colours);
 	return rc;

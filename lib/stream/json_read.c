@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -31,10 +32,88 @@ static int read_all(int fd, const char *path, char **text, size_t *n, struct err
 	}
 }
 
+/* ---- integers beyond int64, which jansson refuses ---- */
+
+/* Before parsing they become texts with this mark in front, after it numbers again. */
+#define MARK "\001integer "
+static const char MARK_JSON[] = "\"\\u0001integer ";
+
+/* Bytes of the integer literal at s[0 .. n) when it is none that fits int64; else 0, with *skip
+ * bytes that need no second look. */
+static size_t large_integer(const char *s, size_t n, size_t *skip)
+{
+	enum { SURE = 18 };          /* digits that always fit */
+	size_t i = s[0] == '-', first = i, end;
+	char digits[32];
+
+	while (i < n && s[i] >= '0' && s[i] <= '9')
+		i++;
+	for (end = i; end < n && s[end] && strchr("+-.eE0123456789", s[end]);)
+		end++;
+	*skip = end > 0 ? end : 1;
+	if (i != end || i - first <= SURE || s[first] == '0')
+		return 0;
+	if (i >= sizeof(digits))
+		return i;
+	memcpy(digits, s, i);
+	digits[i] = 0;
+	errno = 0;
+	strtoll(digits, NULL, 10);
+	return errno == ERANGE ? i : 0;
+}
+
+/* *text with such integers as marked texts; the same memory when there are none. */
+static void mark_integers(char **text, size_t *n)
+{
+	char *out = NULL;
+	size_t cap = 0, n_out = 0, done = 0, skip;
+	const char *s = *text;
+
+	for (size_t i = 0; i < *n; i += skip) {
+		skip = 1;
+		if (s[i] == '"') {
+			while (i + skip < *n && s[i + skip] != '"')
+				skip += s[i + skip] == '\\' ? 2 : 1;
+			skip++;
+			continue;
+		}
+		if (s[i] != '-' && (s[i] < '0' || s[i] > '9'))
+			continue;
+		size_t len = large_integer(s + i, *n - i, &skip);
+		if (len == 0)
+			continue;
+		out = mem_grow(out, &cap, n_out + (i - done) + sizeof(MARK_JSON) + len, 1);
+		memcpy(out + n_out, s + done, i - done);
+		n_out += i - done;
+		memcpy(out + n_out, MARK_JSON, sizeof(MARK_JSON) - 1);
+		n_out += sizeof(MARK_JSON) - 1;
+		memcpy(out + n_out, s + i, len);
+		n_out += len;
+		out[n_out++] = '"';
+		done = i + len;
+	}
+	if (!out)
+		return;
+	out = mem_grow(out, &cap, n_out + (*n - done), 1);
+	memcpy(out + n_out, s + done, *n - done);
+	n_out += *n - done;
+	mem_free(*text);
+	*text = out;
+	*n = n_out;
+}
+
+/* ---- values ---- */
+
 static int convert(const json_t *j, int depth, struct arena *a, msgpack_object *o, struct err *e);
 
 static void put_str(msgpack_object *o, struct arena *a, const char *s, size_t n)
 {
+	if (n > sizeof(MARK) - 1 && memcmp(s, MARK, sizeof(MARK) - 1) == 0) {
+		o->type = MSGPACK_OBJECT_EXT;    /* val.c: the digits of an integer */
+		o->via.ext.ptr = arena_strndup(a, s + sizeof(MARK) - 1, n - (sizeof(MARK) - 1));
+		o->via.ext.size = (uint32_t)(n - (sizeof(MARK) - 1));
+		return;
+	}
 	o->type = MSGPACK_OBJECT_STR;
 	o->via.str.ptr = arena_strndup(a, s, n);
 	o->via.str.size = (uint32_t)n;
@@ -76,8 +155,8 @@ static int convert_object(const json_t *j, int depth, struct arena *a, msgpack_o
 
 static int convert(const json_t *j, int depth, struct arena *a, msgpack_object *o, struct err *e)
 {
-	if (depth > SCAN_MAX_DEPTH)
-		return err_set(e, ST_INPUT, "nested deeper than %d", SCAN_MAX_DEPTH);
+	if (depth > JSON_PARSER_MAX_DEPTH)
+		return err_set(e, ST_INPUT, "nested deeper than %d", JSON_PARSER_MAX_DEPTH);
 	switch (json_typeof(j)) {
 	case JSON_OBJECT:
 		return convert_object(j, depth, a, o, e);
@@ -110,6 +189,7 @@ const struct val *json_read(const char *path, struct arena *a, struct err *e)
 	bool std = strcmp(path, "-") == 0;
 	int fd = std ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
 	msgpack_object *o = ARENA_NEWN(a, msgpack_object, 1);
+	static const char bom[] = "\xef\xbb\xbf";
 	char *text = NULL, quoted[200];
 	json_error_t why;
 	size_t n = 0;
@@ -121,6 +201,9 @@ const struct val *json_read(const char *path, struct arena *a, struct err *e)
 	if (rc == 0 && n == 0)
 		rc = err_set(e, ST_INPUT, "empty input '%s'", path);
 	if (rc == 0) {
+		if (n >= 3 && memcmp(text, bom, 3) == 0)
+			memset(text, ' ', 3);
+		mark_integers(&text, &n);
 		json_t *j = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
 
 		rc = j ? convert(j, 0, a, o, e) :
