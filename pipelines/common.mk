@@ -20,6 +20,7 @@ timed_job = $(job) -x
 model_name = $(basename $(notdir $(1)))
 
 comma := ,
+space := $(subst ,, )
 # A list of devices as part of a file's name.
 file_part = $(subst /,_,$(subst :,_,$(subst $(comma),+,$(1))))
 endif

@@ -20,8 +20,8 @@
 #     LAUNCH=...        in front of each job
 #
 # Results: build/tables/DEVICES/NAME.tsv and .md, with the commands, versions and seeds.  A job is a
-# file: MODEL/METHOD.SEED.mp, what the method found, and METHOD.SEED.nRUNS.tsv, how long that takes beside
-# each single device; FILE.job says how it was made.  Interrupted, the same command goes on; remove a
+# file: MODEL/METHOD.SEED.mp, what the method found, and METHOD.SEEDS-rRUNS.tsv, how long that takes, in the
+# same rounds as each single device; FILE.job says how it was made.  Interrupted, the same command goes on; remove a
 # file to have it made again, also one that says "failed".  Safe under make -j: only searches on the
 # simulator run beside each other, what reads a clock runs alone.
 ifneq ($(filter table% hierarchical% $(B)/tables/%,$(MAKECMDGOALS)),)
@@ -32,16 +32,15 @@ BUDGET  ?= 120
 RUNS    ?= 20
 EVALS   ?= 500
 GROUPS  ?= 256
-# Options of devrun: in the search, and for what is found; the profile.
+# Options of devrun in the search; the profile.
 SEARCH_RUNS  ?= --min-runs 3 --max-seconds 0.25
-MEASURE_RUNS ?= --max-seconds 0.25
 PROFILE      ?= devrun --probe --profile
 
 TABLE_MODELS  = $(or $(MODELS),inception_v3 resnet50 bert_base)
 HIER_MODELS   = $(or $(MODELS),rnnlm nmt2 nmt4)
-TABLE_METHODS = $(or $(METHODS),ov-cpu ov-gpu ov-auto ov-hetero random heft m-etf metis scotch mincut \
+TABLE_METHODS = $(or $(METHODS),ov-cpu ov-gpu ov-auto ov-hetero random heft m-etf metis scotch scotch-mincut mincut \
                 hsdag-paper hsdag place)
-HIER_METHODS  = expert scotch mincut hsdag
+HIER_METHODS  = expert scotch scotch-mincut mincut hsdag
 GROUPINGS     = grouping-learned grouping-random
 TABLE_DIR     = $(B)/tables/$(or $(call file_part,$(DEVICES)),auto)
 TABLE_PROGS   = $(addprefix $(B)/bin/,ir2dag dagfeat daggroup devrun devsim gpnembed irfill placebase placeout \
@@ -67,16 +66,17 @@ START_place   = dagfeat | placebase heft | placebase climb --evals 2000 --seed $
 # Groupings: name = what stands behind dagfeat, of seed.
 GROUP_grouping-random = | daggroup random --groups $(GROUPS) --seed $(1)
 # Placers that answer differently to each seed.
-SEEDED        = random metis scotch
+SEEDED        = random metis scotch scotch-mincut
 
 # The name of METHOD's files: what is learned in a time depends on it.
 found         = $(1)$(if $(filter $(LEARNERS),$(1)),-$(BUDGET)s$(EPISODES))$(if $(filter $(GROUPINGS),$(1)),-$(EVALS))
 seeds         = $(if $(filter $(SEEDED) $(LEARNERS) $(GROUPINGS),$(1)),$(SEEDS),$(firstword $(SEEDS)))
 # Files that METHODS make for MODELS: what is found, and its measurement.
-found_files   = $(foreach m,$(call model_name,$(1)),$(foreach x,$(filter-out ov-%,$(2)),$(foreach s,$(call seeds,$(x)),\
-                $(TABLE_DIR)/$(m)/$(call found,$(x)).$(s).mp)))
-timed_files   = $(foreach m,$(call model_name,$(1)),$(foreach x,$(2),$(foreach s,$(call seeds,$(x)),\
-                $(TABLE_DIR)/$(m)/$(call found,$(x)).$(s).n$(RUNS).tsv)))
+found_files   = $(foreach m,$(call model_name,$(1)),$(foreach x,$(filter-out ov-%,$(2)),$(call found_of,$(m),$(x))))
+timed_file    = $(TABLE_DIR)/$(1)/$(call found,$(2)).$(subst $(space),+,$(strip $(call seeds,$(2))))-r$(RUNS).tsv
+timed_files   = $(foreach m,$(call model_name,$(1)),$(foreach x,$(2),$(call timed_file,$(m),$(x))))
+# What METHOD found for the model NAME, over its seeds.
+found_of      = $(foreach s,$(call seeds,$(2)),$(TABLE_DIR)/$(1)/$(call found,$(2)).$(s).mp)
 
 # ---- a model: graph, statistics, profile of the devices, outputs ----
 
@@ -99,39 +99,34 @@ $(foreach m,$(sort $(TABLE_MODELS) $(HIER_MODELS)),$(eval $(call model_jobs,$(m)
 define placer_jobs
 $(TABLE_DIR)/$(1)/$(2).%.mp: $(TABLE_DIR)/$(1)/input.mp
 	$(table_timed) -r $$@ $(if $(filter expert,$(2)),$(pipe) '$(T)/expert $(1) $$< > $$@.json && placebase expert:$$@.json $$<',placebase $(2) --seed $$* $$<)
-$(TABLE_DIR)/$(1)/$(2).%.n$(RUNS).tsv: $(TABLE_DIR)/$(1)/input.mp $(TABLE_DIR)/$(1)/$(2).%.mp
-	$(table_timed) $$@ $(T)/measure $$^ --max-runs $(RUNS) $(MEASURE_RUNS)
 endef
 # learner_jobs NAME,METHOD
 define learner_jobs
 $(TABLE_DIR)/$(1)/$(call found,$(2)).%.mp: $(TABLE_DIR)/$(1)/input.mp
 	$(table_timed) $$@ $(pipe) '< $$< $(call START_$(2),$$*) | train --recipe $(RECIPE_$(2)) --seed $$* \
 	  --run "devrun $(SEARCH_RUNS)" - --seconds $(BUDGET) --episodes $(or $(EPISODES),100000)'
-$(TABLE_DIR)/$(1)/$(call found,$(2)).%.n$(RUNS).tsv: $(TABLE_DIR)/$(1)/input.mp $(TABLE_DIR)/$(1)/$(call found,$(2)).%.mp
-	$(table_timed) $$@ $(T)/measure --verdict $$^ --max-runs $(RUNS) $(MEASURE_RUNS)
 endef
 # grouping_jobs NAME,METHOD: learned on the simulator, by what the profile measured
 define grouping_jobs
 $(TABLE_DIR)/$(1)/$(call found,$(2)).%.mp: $(TABLE_DIR)/$(1)/input.mp
 	$(table_job) $$@ $(pipe) 'dagfeat < $$< $(call GROUP_$(2),$$*) | train --seed $$* --run devsim - \
 	  --candidates 1 --steps 4 --episodes $(shell expr $(EVALS) / 4)'
-$(TABLE_DIR)/$(1)/$(call found,$(2)).%.n$(RUNS).tsv: $(TABLE_DIR)/$(1)/input.mp $(TABLE_DIR)/$(1)/$(call found,$(2)).%.mp
-	$(table_timed) $$@ $(T)/measure $$^ --max-runs $(RUNS) $(MEASURE_RUNS)
 endef
-# ov_jobs NAME,METHOD
-define ov_jobs
-$(TABLE_DIR)/$(1)/$(2).%.n$(RUNS).tsv: $(TABLE_DIR)/$(1)/input.mp $(TABLE_DIR)/$(1)/graph.mp
-	$(table_timed) -r $$@ $(T)/measure --beside $(OV_$(2)) $$^ --max-runs $(RUNS) $(MEASURE_RUNS)
+# timed_jobs NAME,METHOD: what it found with all seeds, in the same rounds
+define timed_jobs
+$(call timed_file,$(1),$(2)): $(TABLE_DIR)/$(1)/input.mp $(if $(OV_$(2)),$(TABLE_DIR)/$(1)/graph.mp,$(call found_of,$(1),$(2)))
+	$(table_timed) $(if $(OV_$(2)),-r) $$@ $(T)/measure $(RUNS) $$< $(if $(OV_$(2)),--beside $(OV_$(2))) $$(filter-out $$<,$$^)
 endef
-kind = $(if $(filter $(LEARNERS),$(1)),learner,$(if $(filter $(GROUPINGS),$(1)),grouping,$(if $(OV_$(1)),ov,placer)))_jobs
+kind = $(if $(filter $(LEARNERS),$(1)),learner,$(if $(filter $(GROUPINGS),$(1)),grouping,$(if $(OV_$(1)),,placer)))_jobs
 $(foreach m,$(call model_name,$(sort $(TABLE_MODELS) $(HIER_MODELS))),\
-  $(foreach x,$(sort hsdag $(TABLE_METHODS) $(HIER_METHODS) $(GROUPINGS)),$(eval $(call $(call kind,$(x)),$(m),$(x)))))
+  $(foreach x,$(sort hsdag $(TABLE_METHODS) $(HIER_METHODS) $(GROUPINGS)),\
+  $(eval $(call $(call kind,$(x)),$(m),$(x)))$(eval $(call timed_jobs,$(m),$(x)))))
 
 # ---- tables ----
 
 role_note = devices="$$($(T)/role-note $(filter %.tsv %.mp,$^))"
 latency_notes = $(role_note) \
-  note="latency: median of the rounds. speedup: 100 (t_CPU - t) / t_CPU in pairs of the same round; times_as_fast: t_CPU / t. Over seeds: geometric means, 95 % intervals of Student's t. Learners' rows are the verdict of devrun --paired, a single device where nothing is faster; placers' rows are what they found, whatever it is worth"
+  note="latency: median of the rounds. speedup: 100 (t_CPU - t) / t_CPU in pairs of the same round; times_as_fast: t_CPU / t. Over seeds: geometric means, 95 % intervals of Student's t. Rows are what a method found, whatever it is worth; the remark tells single devices"
 # report NAME,TITLE,VARIABLES,FILES: rows are on standard input
 report = B=$(B) $(T)/report $(TABLE_DIR)/$(1) title="$(2)" \
   command="make $(strip $(1) $(foreach v,$(3),$(if $($(v)),$(v)='$($(v))')))" seeds="$(if $(filter SEEDS,$(3)),$(SEEDS))"

@@ -1,6 +1,6 @@
 # groupings.awk - measured files of grouping-learned and grouping-random -> best, median and worst over
 # seeds of both, and how much longer than the learned parsing's the random groups' placements take.
-#   awk -f stats.awk -f groupings.awk labels.tsv FILE...      FILE: .../MODEL/METHOD.SEED.NAME.tsv
+#   awk -f stats.awk -f groupings.awk labels.tsv FILE...      FILE: .../MODEL/METHOD.NAME.tsv
 # Compared is latency over that of the CPU alone, of the same rounds.
 
 BEGIN {

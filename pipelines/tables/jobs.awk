@@ -8,7 +8,7 @@ BEGIN {
 FNR == 1 {
 	k = split(FILENAME, dir, "/")
 	n_parts = split(dir[k], part, ".")
-	method = part[n_parts - 1] == "tsv" && n_parts == 5 && part[1] !~ /^ov-/ ? "measurement" : part[1]
+	method = part[n_parts - 1] == "tsv" && part[2] ~ /-r[0-9]+$/ && part[1] !~ /^ov-/ ? "measurement" : part[1]
 	where = substr(FILENAME, 1, length(FILENAME) - length(dir[k]) - length(dir[k - 1]) - 1)
 }
 $1 == "command" {

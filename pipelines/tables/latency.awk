@@ -1,7 +1,7 @@
 # latency.awk - measured files (measure) -> a row per model and method: latency, speedup over the CPU alone,
 # geometric means over seeds with 95 % intervals, and what a paper published for them.
 #   awk -v published_s=KEY -v published_speedup=KEY -f stats.awk -f latency.awk published.tsv labels.tsv FILE...
-# FILE is .../MODEL/METHOD.SEED.NAME.tsv.  A single device is measured by every job: its interval
+# FILE is .../MODEL/METHOD.NAME.tsv.  A single device is measured by every job: its interval
 # is over jobs.  One seed: the interval is that of its rounds.
 
 BEGIN {
@@ -36,11 +36,10 @@ $1 == "roles" {
 	next
 }
 $1 == "failed" {
-	fail(method, $2)
+	fail(method, $NF)
 	next
 }
-$1 == "single" { method_of = $2 in role ? role[$2] : $2 }
-$1 == "answer" { method_of = method }
+{ method_of = $1 == "answer" ? method : $2 in role ? role[$2] : $2 }
 $3 == "" {
 	fail(method_of, $12)
 	next
@@ -56,9 +55,9 @@ $3 == "" {
 		ratio_lo[key] = $7
 		ratio_hi[key] = $8
 	}
-	if ($1 == "answer" && $2 in role) {
+	if ($1 == "answer" && $13 != "" && method !~ /^ov-/) {
 		alone[key]++
-		device[key] = device[key] == "" || device[key] == $2 ? $2 : "one device"
+		device[key] = device[key] == "" || device[key] == $13 ? $13 : "one device"
 	}
 }
 
