@@ -9,10 +9,11 @@
 #include "base/opt.h"
 #include "graph/placecheck.h"
 #include "graph/placetext.h"
+#include "graph/trace.h"
 #include "ir/split.h"
 #include "op/op.h"
 
-enum format { AFFINITY, TABLE, TSV, REPORT, CHECK };
+enum format { AFFINITY, TABLE, TSV, REPORT, CHECK, TRACE };
 
 struct options {
 	int format;
@@ -27,6 +28,8 @@ struct input {
 	struct devs devs;
 	bool has_devs;
 	struct arena *devs_arena;
+	bool wants_trace;
+	struct trace trace;
 };
 
 enum { MAX_CLASHES = 5 };
@@ -53,6 +56,8 @@ static int take(struct input *x, const struct rec *r, struct err *e)
 		if (devs_decode(r, x->devs_arena, &x->devs, e) < 0)
 			return -1;
 	}
+	if (x->wants_trace && trace_take(&x->trace, r, e) < 0)
+		return -1;
 	return answer_take(&x->x, r, e);
 }
 
@@ -126,6 +131,20 @@ static int write_segments(const struct graph *g, const struct placed *p, const b
 	return rc;
 }
 
+/* The schedule of the last run that has one. */
+static int write_trace(FILE *out, const struct input *in, const struct options *o, struct arena *a,
+		       struct err *e)
+{
+	struct placement p;
+	if (trace_placement(&in->trace, in->x.graph, a, &p, e) < 0)
+		return -1;
+	const char **names = arena_raw(a, p.k, sizeof *names);
+	memcpy(names, p.names, p.k * sizeof *names);
+	if (o->map && rename_devices(o->map, p.k, names, a, e) < 0)
+		return -1;
+	return trace_write(out, &in->trace, in->x.graph, &p, names, e);
+}
+
 static int write_text(FILE *out, const struct input *in, const struct options *o, struct err *e)
 {
 	const struct answer *x = &in->x;
@@ -148,6 +167,10 @@ static int write_text(FILE *out, const struct input *in, const struct options *o
 	case TABLE: placetext_table(out, x, &p, names, flops); break;
 	case TSV: placetext_tsv(out, g, &p, names, flops); break;
 	case REPORT: placetext_report(out, x, &p, names, o->search_s); break;
+	case TRACE:
+		if (write_trace(out, in, o, a, e) < 0)
+			return -1;
+		break;
 	case CHECK:
 		n_problems = placecheck_print(out, g, &p, constant, in->has_devs ? &in->devs : NULL,
 					      x->place.names, names);
@@ -199,7 +222,7 @@ static int run(const char *path, const struct options *o, const struct opt_commo
 
 int main(int argc, char **argv)
 {
-	static const char *const formats[] = {"affinity", "table", "tsv", "report", "check", NULL};
+	static const char *const formats[] = {"affinity", "table", "tsv", "report", "check", "trace", NULL};
 	struct options o = {.format = TABLE, .search_s = -1};
 	struct opt_common common = OPT_COMMON_INIT;
 	const struct opt table[] = {
@@ -229,6 +252,7 @@ int main(int argc, char **argv)
 			"report: latencies of single devices, random placements and this one.\n"
 			"check: segments of every device and why pieces had to be split, weights, bytes between\n"
 			"devices; exit status 3 when the placement cannot be carried out, with the reasons.\n"
+			"trace: the last run's schedule (devsim --schedule) as Chrome trace events, for Perfetto.\n"
 			"--segments: files that OpenVINO loads one by one, in the order of index.json, which says\n"
 			"where the inputs of each come from.",
 		.example = "placeout --format affinity --map cpu:0=CPU,cl:0.0:1=GPU final.mp > placement.json",
@@ -239,8 +263,10 @@ int main(int argc, char **argv)
 	if (rc <= 0)
 		return opt_finish(rc, &e);
 	in.devs_arena = arena_new();
+	in.wants_trace = o.format == TRACE;
 	answer_init(&in.x);
 	rc = run(first < argc ? argv[first] : "-", &o, &common, &in, &e);
+	trace_release(&in.trace);
 	answer_release(&in.x);
 	arena_free(in.devs_arena);
 	return opt_finish(rc, &e);

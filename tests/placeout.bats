@@ -201,3 +201,28 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	run -0 timeout 100 "$HSDAG_PYTHON" "$BATS_TEST_DIRNAME/../pipelines/apply_affinity.py" mobilenet_v3_large.xml cpu.json
 	[[ $output == *"subgraphs, median of 10: "*" ms" ]]
 }
+
+@test "trace: the schedule of the last run, sets and copies on rows that do not overlap" {
+	cd "$BATS_TEST_TMPDIR"
+	ir2dag "$BATS_TEST_DIRNAME/models/googlenet.xml" | devsim --probe | placebase random -n 2 -o r.mp
+	for o in "" --no-contention; do
+		devsim --schedule $o r.mp -o s.mp
+		placeout --format trace --map cpu=CPU s.mp > t.json
+		py '
+			r = of("s.mp", "run")[-1]
+			e = json.load(open("t.json"))["traceEvents"]
+			row = {x["tid"]: x["args"]["name"] for x in e if x["name"] == "thread_name"}
+			x = [m for m in e if m["ph"] == "X"]
+			sets = [m for m in x if m["tid"] < 2]
+			assert [row[0], row[1]] == ["CPU", "gpu"] and {row[i] for i in row if i > 1} == {"CPU to gpu", "gpu to CPU"}
+			assert len(sets) == len(array(r["schedule"]["set"])) and len(x) - len(sets) == r["copies"]
+			assert np.isclose(max(m["ts"] + m["dur"] for m in x), 1e6 * r["lat_s"])
+			assert sum(m["args"]["bytes"] for m in x if m["tid"] > 1) == r["copy_bytes"]
+			for t in row:
+				mine = sorted((m["ts"], m["ts"] + m["dur"]) for m in x if m["tid"] == t)
+				assert all(b[0] >= a[1] - 2e-6 for a, b in zip(mine, mine[1:])), t
+		'
+	done
+	run -3 placeout --format trace r.mp
+	[[ $output == *"no run with a schedule; devsim --schedule"* ]]
+}
