@@ -100,6 +100,7 @@ static int cost_record(const struct session *s, const struct profile *p, const s
 	put_vector(w, "pair_dst", TT_U32, p->n_pairs, end);
 	put_intervals(w, saved, p->n_pairs, d->k, p->saved_s);
 	mem_free(end);
+	put_real(w, "slowdown", p->slowdown);
 	put_text(w, "order", "improved");    /* as plans do (plan_contract.c) */
 	return rec_end(w, e);
 }

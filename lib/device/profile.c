@@ -1,15 +1,16 @@
-/* profile.c - timed inferences on one device after another. */
+/* profile.c - timed inferences on each device and on several, in rounds. */
 #include "device/profile.h"
 
-#include "device/beside.h"
+#include "device/probes.h"
+#include "device/timed.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Inferences that count, per device and plan: at least, at most, and no more after these seconds. */
-enum { LEAST_RUNS = 3, MOST_RUNS = 15 };
-static const double ENOUGH_S = 0.8;
+/* Inferences of a plan before the rounds that count, rounds at least, and of session.opt.max_s how
+ * often rounds may take as long before they end. */
+enum { FIRST_RUNS = 2, LEAST_ROUNDS = 6, ROUNDS_EFFORT = 5 };
 
 /* The set that a step's time belongs to: its own, or its first consumer's. */
 static void step_sets(const struct planner *p, uint32_t *set)
@@ -40,102 +41,38 @@ static void mostly_on(const struct session *s, uint32_t d, uint16_t *device)
 
 /* ---- timed inferences ---- */
 
-/* One plan on its device, and the times of all its steps and groups. */
-struct timed {
-	struct plan plan;
-	bool made;
-	uint32_t n_steps, n_runs;
-	double *step_s;              /* (MOST_RUNS, n_steps) */
-	double *task_s;              /* (MOST_RUNS, n_tasks) */
-	double lat_s[MOST_RUNS];     /* without waiting for steps */
-};
-
 struct device_times {
 	struct session *s;
 	uint32_t d;
 	const uint32_t *step_set;    /* (n_steps) */
 	struct timed apart, joined;  /* grouped within sets, and across */
-	bool queues, alone;          /* the device queues; it runs everything */
+	bool alone;                  /* the device runs everything */
 };
 
-static int make_timed(struct device_times *x, struct timed *t, enum fuse_mode fuse,
-		      const uint16_t *device, struct err *e)
-{
-	struct planner *p = &x->s->planner;
-	enum fuse_mode before = p->fuse;
-	p->fuse = fuse;
-	int rc = plan_make(p, device, &t->plan, e);
-	p->fuse = before;
-	if (rc < 0)
-		return -1;
-	t->made = true;
-	t->n_steps = x->s->model.n_steps;
-	t->step_s = MEM_NEWN(double, (size_t)MOST_RUNS * t->n_steps + 1);
-	t->task_s = MEM_NEWN(double, (size_t)MOST_RUNS * t->plan.n_tasks + 1);
-	return 0;
-}
+/* A plan that takes its turn in every round. */
+struct subject {
+	struct timed *t;
+	uint32_t d;                  /* its device; GRAPH_NONE: several */
+};
 
-static void drop_timed(struct timed *t)
+/* What is left of the time when it was not waited for every step: 1 where it was not. */
+static double unwaited(const struct timed *t)
 {
-	if (t->made)
-		plan_release(&t->plan);
-	mem_free(t->step_s);
-	mem_free(t->task_s);
-}
-
-/* Run t once for times, and once more for the latency where waiting for steps spoils it. */
-static int run_timed(struct device_times *x, struct timed *t, struct err *e)
-{
-	uint32_t r = t->n_runs;
-	struct exec_sample s = {.step_s = &t->step_s[(size_t)r * t->n_steps],
-				.task_s = &t->task_s[(size_t)r * t->plan.n_tasks],
-				.apart = x->queues};
-	if (executor_run(x->s->x, &t->plan, &s, e) < 0)
-		return -1;
-	if (x->queues && x->alone) {
-		struct exec_sample whole = {0};
-		if (executor_run(x->s->x, &t->plan, &whole, e) < 0)
-			return -1;
-		s.lat_s = whole.lat_s;
-	}
-	t->lat_s[r] = s.lat_s;
-	t->n_runs++;
-	return 0;
-}
-
-/* Where steps were waited for one by one: all times down to the latency without. */
-static void scale_down(struct timed *t)
-{
-	double sum[MOST_RUNS], lat = interval_median(t->lat_s, t->n_runs).mid;
+	double sum[TIMED_MOST];
+	if (!t->whole)
+		return 1;
 	for (uint32_t r = 0; r < t->n_runs; r++) {
 		sum[r] = 0;
 		for (uint32_t i = 0; i < t->plan.n_tasks; i++)
 			sum[r] += t->task_s[(size_t)r * t->plan.n_tasks + i];
 	}
-	double all = interval_median(sum, t->n_runs).mid, scale = all > lat ? lat / all : 1;
-	for (size_t i = 0; i < (size_t)t->n_runs * t->plan.n_tasks; i++)
-		t->task_s[i] *= scale;
-	for (size_t i = 0; i < (size_t)t->n_runs * t->n_steps; i++)
-		t->step_s[i] *= scale;
+	double all = interval_median(sum, t->n_runs).mid;
+	return fmin(1, interval_median(t->lat_s, t->n_runs).mid / all);
 }
 
-static int time_plans(struct device_times *x, struct err *e)
+static struct interval scaled(struct interval x, double by)
 {
-	bool both = x->apart.made;
-	double end = clock_s() + ENOUGH_S;
-	for (int warm = 1; x->joined.n_runs < MOST_RUNS &&
-			   (x->joined.n_runs < LEAST_RUNS || clock_s() < end);) {
-		if (run_timed(x, &x->joined, e) < 0 || (both && run_timed(x, &x->apart, e) < 0))
-			return -1;
-		if (warm-- > 0)
-			x->joined.n_runs = x->apart.n_runs = 0;
-	}
-	if (x->queues && x->alone) {
-		scale_down(&x->joined);
-		if (both)
-			scale_down(&x->apart);
-	}
-	return 0;
+	return (struct interval){by * x.mid, by * x.lo, by * x.hi};
 }
 
 /* ---- sets ---- */
@@ -146,13 +83,14 @@ static void sum_sets(const struct device_times *x, struct interval *set_s)
 	const struct session *s = x->s;
 	const struct timed *t = x->apart.made ? &x->apart : &x->joined;
 	uint32_t k = s->devices.n, n_sets = s->model.g->n_sets, n = t->n_runs;
-	double *sum = MEM_NEWN(double, (size_t)n_sets * n + 1);
+	double *sum = MEM_NEWN(double, (size_t)n_sets * n + 1), scale = unwaited(t);
 	for (uint32_t i = 0; i < t->n_steps; i++)
 		for (uint32_t r = 0; r < n && x->step_set[i] != GRAPH_NONE; r++)
 			sum[(size_t)x->step_set[i] * n + r] += t->step_s[(size_t)r * t->n_steps + i];
 	for (uint32_t i = 0; i < n_sets; i++)
 		if (s->mask[(size_t)i * k + x->d])
-			set_s[(size_t)i * k + x->d] = interval_median(&sum[(size_t)i * n], n);
+			set_s[(size_t)i * k + x->d] =
+				scaled(interval_median(&sum[(size_t)i * n], n), scale);
 	mem_free(sum);
 }
 
@@ -209,14 +147,16 @@ static struct interval group_saving(const struct device_times *x, uint32_t at, s
 {
 	const struct timed *one = &x->apart, *all = &x->joined;
 	const struct group *g = &all->plan.group[at];
-	double saved[MOST_RUNS];
-	for (uint32_t r = 0; r < all->n_runs; r++) {
+	double saved[TIMED_MOST], now = unwaited(all), then = unwaited(one);
+	uint32_t n_runs = one->n_runs < all->n_runs ? one->n_runs : all->n_runs;
+	for (uint32_t r = 0; r < n_runs; r++) {
 		double sum = 0;
 		for (uint32_t j = 0; j < g->n; j++)
 			sum += one->step_s[(size_t)r * one->n_steps + g->step[j]];
-		saved[r] = (sum - all->task_s[(size_t)r * all->plan.n_tasks + at]) / (double)n;
+		saved[r] = (then * sum - now * all->task_s[(size_t)r * all->plan.n_tasks + at]) /
+			   (double)n;
 	}
-	return interval_median(saved, all->n_runs);
+	return interval_median(saved, n_runs);
 }
 
 static void find_savings(const struct device_times *x, struct savings *out)
@@ -264,88 +204,215 @@ static void take_savings(struct savings *x, uint32_t k, struct arena *a, struct 
 	mem_free(x->v);
 }
 
-/* ---- a device ---- */
+/* ---- devices ---- */
 
-static int time_device(struct session *s, uint32_t d, const uint32_t *step_set,
-		       struct interval *set_s, struct savings *savings, struct err *e)
+/* A few runs of t: the caches are warm, and roughly what steps take is known. */
+static int try_out(struct timed *t, struct session *s, struct err *e)
+{
+	for (int i = 0; i < 1 + FIRST_RUNS; i++)
+		if (timed_run(t, s, i == 0, e) < 0)
+			return -1;
+	return 0;
+}
+
+/* The plans of device d, tried out. */
+static int open_device(struct device_times *x, struct session *s, uint32_t d,
+		       const uint32_t *step_set, struct err *e)
 {
 	const struct device_class *c = s->devices.dev[d].class;
 	uint16_t *device = MEM_NEWN(uint16_t, (size_t)s->model.g->n_sets + 1);
-	struct device_times x = {.s = s, .d = d, .step_set = step_set, .queues = c->finish != NULL};
+	*x = (struct device_times){.s = s, .d = d, .step_set = step_set};
 	mostly_on(s, d, device);
-	x.alone = session_single(s, device) == (int)d;
-	int rc = c->fuses ? make_timed(&x, &x.apart, FUSE_SETS, device, e) : 0;
+	x->alone = session_single(s, device) == (int)d;
+	x->apart.waits = x->joined.waits = c->finish != NULL;
+	x->apart.whole = x->joined.whole = c->finish != NULL && x->alone;
+	int rc = c->fuses ? timed_make(&x->apart, s, device, FUSE_SETS, e) : 0;
 	if (rc == 0)
-		rc = make_timed(&x, &x.joined, FUSE_ALL, device, e);
+		rc = timed_make(&x->joined, s, device, FUSE_ALL, e);
+	if (rc == 0 && c->fuses)
+		rc = try_out(&x->apart, s, e);
 	if (rc == 0)
-		rc = time_plans(&x, e);
-	if (rc == 0) {
-		sum_sets(&x, set_s);
-		if (x.apart.made)
-			find_savings(&x, savings);
-	}
-	drop_timed(&x.joined);
-	drop_timed(&x.apart);
+		rc = try_out(&x->joined, s, e);
 	mem_free(device);
 	return rc;
 }
 
+static void close_device(struct device_times *x)
+{
+	timed_release(&x->apart);
+	timed_release(&x->joined);
+}
+
+/* What steps take on the device, for the plans to come. */
+static void tell_planner(const struct device_times *x)
+{
+	const struct timed *t = x->apart.made ? &x->apart : &x->joined;
+	const struct session *s = x->s;
+	double run[TIMED_MOST], scale = unwaited(t);
+	for (uint32_t i = 0; i < t->n_steps; i++) {
+		double *to = &s->planner.step_s[(size_t)i * s->devices.n + x->d];
+		for (uint32_t r = 0; r < t->n_runs; r++)
+			run[r] = t->step_s[(size_t)r * t->n_steps + i];
+		if (*to >= 0 && x->alone)
+			*to = fmax(scale * interval_median(run, t->n_runs).mid, 1e-7);
+	}
+}
+
 /* ---- the whole ---- */
 
+struct profiler {
+	struct session *s;
+	struct profile *out;
+	struct arena *a;
+	uint32_t *step_set;          /* (n_steps) */
+	struct device_times *dev;    /* (k) */
+	struct probes *probes;       /* NULL: none */
+	struct subject *subject;     /* (n_subjects) */
+	uint32_t n_subjects;
+};
+
 /* A failure of device d, unless the program is to end. */
-static int note_failure(const struct session *s, struct profile *out, uint32_t d, struct arena *a,
-			struct err *e)
+static int note_failure(const struct profiler *x, uint32_t d, struct err *e)
 {
-	if (!executor_alive(s->x))
+	if (!executor_alive(x->s->x))
 		return -1;
-	out->failed[d] = arena_printf(a, "%s", e->msg);
+	if (d != GRAPH_NONE)
+		x->out->failed[d] = arena_printf(x->a, "%s", e->msg);
 	err_clear(e);
 	return 0;
 }
 
-static int take_links(struct session *s, struct profile *out, struct arena *a, struct err *e)
+static void add_subject(struct profiler *x, struct timed *t, uint32_t d)
 {
+	if (t->made)
+		x->subject[x->n_subjects++] = (struct subject){t, d};
+}
+
+static int open_devices(struct profiler *x, struct err *e)
+{
+	for (uint32_t d = 0; d < x->s->devices.n; d++) {
+		struct device_times *t = &x->dev[d];
+		if (open_device(t, x->s, d, x->step_set, e) < 0) {
+			close_device(t);
+			if (note_failure(x, d, e) < 0)
+				return -1;
+			continue;
+		}
+		sum_sets(t, x->out->set_s);
+		add_subject(x, &t->apart, d);
+		add_subject(x, &t->joined, d);
+	}
+	for (uint32_t d = 0; d < x->s->devices.n; d++)
+		if (x->dev[d].joined.made)
+			tell_planner(&x->dev[d]);
+	return 0;
+}
+
+/* Rounds of all subjects; one that fails leaves. */
+static int run_rounds(struct profiler *x, struct err *e)
+{
+	double end = clock_s() + ROUNDS_EFFORT * x->s->opt.max_s;
+	for (uint32_t r = 0; r < TIMED_MOST / 2 && (r < LEAST_ROUNDS || clock_s() < end); r++)
+		for (uint32_t i = 0; i < x->n_subjects; i++) {
+			struct subject *p = &x->subject[i];
+			/* After another plan the first one finds cold caches. */
+			if (timed_run(p->t, x->s, false, e) == 0 &&
+			    timed_run(p->t, x->s, false, e) == 0)
+				continue;
+			if (note_failure(x, p->d, e) < 0)
+				return -1;
+			x->subject[i--] = x->subject[--x->n_subjects];
+		}
+	return 0;
+}
+
+/* Times of a device that has failed meanwhile do not count. */
+static void forget_device(struct profiler *x, uint32_t d)
+{
+	for (uint32_t i = 0; i < x->s->model.g->n_sets; i++)
+		x->out->set_s[(size_t)i * x->s->devices.n + d] = (struct interval){-1, -1, -1};
+}
+
+static void take_times(struct profiler *x)
+{
+	struct savings savings = {0};
+	for (uint32_t i = 0; i < x->n_subjects; i++)
+		timed_keep_fastest(x->subject[i].t);
+	for (uint32_t d = 0; d < x->s->devices.n; d++) {
+		if (x->out->failed[d]) {
+			forget_device(x, d);
+			continue;
+		}
+		sum_sets(&x->dev[d], x->out->set_s);
+		if (x->dev[d].apart.made)
+			find_savings(&x->dev[d], &savings);
+	}
+	take_savings(&savings, x->s->devices.n, x->a, x->out);
+}
+
+static int take_links(struct profiler *x, struct err *e)
+{
+	struct session *s = x->s;
+	struct profile *out = x->out;
 	uint32_t k = s->devices.n;
 	for (uint32_t i = 0; i < k; i++)
 		for (uint32_t j = i + 1; j < k; j++) {
 			size_t forth = (size_t)i * k + j, back = (size_t)j * k + i;
-			struct link_cost x[2];
+			struct link_cost c[2];
 			if (out->failed[i] || out->failed[j])
 				continue;
-			if (link_measure(s->x, &s->devices, i, j, x, e) == 0) {
-				out->link[forth] = x[0];
-				out->link[back] = x[1];
+			if (link_measure(s->x, &s->devices, i, j, c, e) == 0) {
+				out->link[forth] = c[0];
+				out->link[back] = c[1];
 				out->has_link[forth] = out->has_link[back] = true;
-			} else if (note_failure(s, out, j, a, e) < 0) {
+			} else if (note_failure(x, j, e) < 0) {
 				return -1;
 			}
 		}
 	return 0;
 }
 
+static int profile_run(struct profiler *x, struct err *e)
+{
+	if (open_devices(x, e) < 0)
+		return -1;
+	x->probes = probes_open(x->s, x->step_set, x->out);
+	for (uint32_t i = 0; i < probes_count(x->probes); i++)
+		add_subject(x, probes_timed(x->probes, i), GRAPH_NONE);
+	if (run_rounds(x, e) < 0)
+		return -1;
+	take_times(x);
+	if (take_links(x, e) < 0)
+		return -1;
+	double *single_s = MEM_NEWN(double, (size_t)x->s->devices.n + 1);
+	for (uint32_t d = 0; d < x->s->devices.n; d++)
+		if (!x->out->failed[d] && x->dev[d].alone)
+			single_s[d] = x->dev[d].joined.lat_s[0];
+	int rc = probes_fit(x->probes, single_s, x->out, e);
+	mem_free(single_s);
+	return rc;
+}
+
 int profile_take(struct session *s, struct arena *a, struct profile *out, struct err *e)
 {
 	size_t k = s->devices.n, n_sets = s->model.g->n_sets;
-	uint32_t *step_set = MEM_NEWN(uint32_t, (size_t)s->model.n_steps + 1);
-	struct savings savings = {0};
+	struct profiler x = {.s = s, .out = out, .a = a,
+			     .step_set = MEM_NEWN(uint32_t, (size_t)s->model.n_steps + 1),
+			     .dev = MEM_NEWN(struct device_times, k + 1),
+			     .subject = MEM_NEWN(struct subject, 2 * k + PROBES_MOST + 1)};
 	*out = (struct profile){.set_s = ARENA_NEWN(a, struct interval, n_sets * k),
 				.failed = ARENA_NEWN(a, const char *, k),
 				.has_link = ARENA_NEWN(a, bool, k * k),
 				.link = ARENA_NEWN(a, struct link_cost, k * k)};
 	for (size_t i = 0; i < n_sets * k; i++)
 		out->set_s[i] = (struct interval){-1, -1, -1};
-	step_sets(&s->planner, step_set);
-	int rc = 0;
-	for (uint32_t d = 0; d < k && rc == 0; d++)
-		if (time_device(s, d, step_set, out->set_s, &savings, e) < 0)
-			rc = note_failure(s, out, d, a, e);
-	if (rc == 0 && beside_measure(s, step_set, out->set_s, e) < 0) {
-		/* What was measured alone stays. */
-		rc = executor_alive(s->x) ? 0 : -1;
-		if (rc == 0)
-			err_clear(e);
-	}
-	mem_free(step_set);
-	take_savings(&savings, s->devices.n, a, out);
-	return rc < 0 ? -1 : take_links(s, out, a, e);
+	step_sets(&s->planner, x.step_set);
+	int rc = profile_run(&x, e);
+	probes_close(x.probes);
+	for (uint32_t d = 0; d < k; d++)
+		close_device(&x.dev[d]);
+	mem_free(x.subject);
+	mem_free(x.dev);
+	mem_free(x.step_set);
+	return rc;
 }

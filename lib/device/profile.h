@@ -21,17 +21,19 @@ struct profile {
 	const char **failed;         /* (k) why a device has no times at all; NULL: it has */
 	bool *has_link;              /* (k, k) */
 	struct link_cost *link;      /* (k, k) from row to column */
+	double slowdown;             /* while several devices compute (place_latency_s) */
 };
 
 /* Steps are timed inside inferences of the whole model on one device (sets that it cannot run
- * are on the first that can), so caches are as in real runs.  Two plans take turns: in one, steps are
+ * are on the first that can), so caches are as in real runs.  Two plans a device: in one, steps are
  * grouped within sets only, which gives set_s; in the other across sets as well, which gives what a
  * group of several sets saves, in equal parts for the pairs that it joins.  On a
  * device that queues its work every step is waited for, and the times are then scaled
  * down to the latency without waiting.  A device that compiles whole segments has times of
- * these, shared out, and no savings.  For cpu devices with cores of their own set_s then becomes
- * what sets take while the other cores run other sets (beside.h).  A device that fails has no times and no
- * links.  Memory from a.  -1: the output's reader has gone. */
+ * these, shared out, and no savings.  These plans, and some on several devices (probes.h), are run in
+ * rounds for about five times session.opt.max_s, and the fastest quarter of the runs of each counts.
+ * What the probes took then corrects times, latencies and slowdown.  A device that fails has
+ * no times and no links.  Memory from a.  -1: the output's reader has gone. */
 int profile_take(struct session *s, struct arena *a, struct profile *out,
 		 struct err *e) MUST_CHECK;
 

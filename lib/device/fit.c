@@ -1,0 +1,215 @@
+/* fit.c - coordinate descent on the simulator's few free numbers. */
+#include "device/fit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "place/evaluate.h"
+
+enum { SWEEPS = 9 };
+static const double FACTOR_PRICE = 0.2, LATENCY_PRICE = 2e-4;
+static const double LEAST_FACTOR = 0.6, MOST_FACTOR = 2.5, MOST_LATENCY_S = 1e-3, MOST_SLOWDOWN = 3;
+
+/* The free numbers. */
+struct knobs {
+	double *factor;              /* (k) */
+	double *latency_s;           /* (k, k) */
+	double slowdown;
+};
+
+struct fitter {
+	const struct graph *g;
+	const char *const *names;
+	uint32_t k, n_cases;
+	const struct fit_case *c;
+	const struct profile *p;
+	struct knobs now;
+	double loss;
+	struct arena *fixed, *a;     /* for good; of one simulation */
+	uint32_t *src, *dst;         /* (n_pairs) */
+	double *set_s, *saved_s;     /* (n_sets, k), (n_pairs, k) scaled */
+	uint64_t *no_limit;          /* (k) */
+	struct err *e;
+};
+
+static void scale_times(struct fitter *x)
+{
+	uint32_t k = x->k;
+	for (size_t i = 0; i < (size_t)x->g->n_sets * k; i++) {
+		double s = x->p->set_s[i].mid;
+		x->set_s[i] = s < 0 ? s : s * x->now.factor[i % k];
+	}
+	for (size_t i = 0; i < (size_t)x->p->n_pairs * k; i++)
+		x->saved_s[i] = x->p->saved_s[i].mid * x->now.factor[i % k];
+}
+
+static void make_setup(struct fitter *x, struct place_setup *s)
+{
+	size_t cells = (size_t)x->k * x->k;
+	*s = (struct place_setup){.k = x->k, .names = x->names, .set_s = x->set_s,
+				  .mem_limit = x->no_limit, .contention = true, .overlap = true,
+				  .policy = SCHED_IMPROVED, .slowdown = x->now.slowdown,
+				  .saved = {x->p->n_pairs, x->src, x->dst, x->saved_s}};
+	s->links = (struct sched_links){x->k, ARENA_NEWN(x->a, double, cells),
+					ARENA_NEWN(x->a, double, cells)};
+	for (size_t i = 0; i < cells; i++) {
+		bool same = i / x->k == i % x->k;
+		s->links.latency_s[i] = same ? 0 : x->p->has_link[i] ? x->now.latency_s[i] : -1;
+		s->links.bytes_per_s[i] = same || !x->p->has_link[i]
+						  ? INFINITY : x->p->link[i].bytes_per_s.mid;
+	}
+}
+
+static double price(const struct fitter *x)
+{
+	double sum = 0;
+	for (uint32_t d = 0; d < x->k; d++)
+		sum += FACTOR_PRICE * pow(log(x->now.factor[d]), 2);
+	for (size_t i = 0; i < (size_t)x->k * x->k; i++)
+		if (x->p->has_link[i])
+			sum += LATENCY_PRICE *
+			       pow(log(x->now.latency_s[i] / x->p->link[i].latency_s.mid), 2);
+	return sum;
+}
+
+/* How far the predictions are from the cases; -1: no simulation. */
+static int judge(struct fitter *x, double *loss)
+{
+	struct place_setup s;
+	struct place_model m;
+	uint32_t n = 0;
+	double sum = 0;
+	arena_reset(x->a);
+	scale_times(x);
+	make_setup(x, &s);
+	if (place_model_init(&m, x->g, &s, x->a, x->e) < 0)
+		return -1;
+	struct evaluator *ev = evaluator_new(&m);
+	for (uint32_t i = 0; i < x->n_cases; i++) {
+		const struct place_result *r = place_evaluate(ev, x->c[i].device);
+		if (r->status != PLACE_OK || !(r->lat_s > 0))
+			continue;
+		sum += fabs(log(r->lat_s / x->c[i].lat_s));
+		n++;
+	}
+	evaluator_free(ev);
+	*loss = n ? sum / n + price(x) : INFINITY;
+	return 0;
+}
+
+/* *knob becomes `value` when that is better and within its range. */
+static int try_value(struct fitter *x, double *knob, double value, double lo, double hi, bool *better)
+{
+	double before = *knob, loss;
+	*better = false;
+	if (!(value >= lo && value <= hi))
+		return 0;
+	*knob = value;
+	if (judge(x, &loss) < 0)
+		return -1;
+	*better = loss < x->loss;
+	if (*better)
+		x->loss = loss;
+	else
+		*knob = before;
+	return 0;
+}
+
+/* One knob up or down by a factor of 1 + step; an additive one by step. */
+static int turn(struct fitter *x, double *knob, double step, bool add, double lo, double hi)
+{
+	bool better;
+	if (try_value(x, knob, add ? *knob + step : *knob * (1 + step), lo, hi, &better) < 0)
+		return -1;
+	return better ? 0
+		      : try_value(x, knob, add ? fmax(0, *knob - step) : *knob / (1 + step), lo, hi,
+				  &better);
+}
+
+static int sweep(struct fitter *x, double step)
+{
+	for (size_t i = 0; i < (size_t)x->k * x->k; i++)
+		if (x->p->has_link[i] && turn(x, &x->now.latency_s[i], 4 * step, false,
+					      x->p->link[i].latency_s.mid / 4, MOST_LATENCY_S) < 0)
+			return -1;
+	if (turn(x, &x->now.slowdown, step / 2, true, 0, MOST_SLOWDOWN) < 0)
+		return -1;
+	for (uint32_t d = 0; d < x->k; d++)
+		if (turn(x, &x->now.factor[d], step / 2, false, LEAST_FACTOR, MOST_FACTOR) < 0)
+			return -1;
+	return 0;
+}
+
+/* The best of a coarse grid: all latencies so many times what they are alone, and a slowdown. */
+static int start(struct fitter *x)
+{
+	static const double times[] = {1, 4, 12, 36}, slow[] = {0, 0.15, 0.4};
+	double best_times = 1, best_slow = 0, loss;
+	x->loss = INFINITY;
+	for (uint32_t t = 0; t < 4; t++)
+		for (uint32_t j = 0; j < 3; j++) {
+			for (size_t i = 0; i < (size_t)x->k * x->k; i++)
+				x->now.latency_s[i] = times[t] * x->p->link[i].latency_s.mid;
+			x->now.slowdown = slow[j];
+			if (judge(x, &loss) < 0)
+				return -1;
+			if (loss < x->loss) {
+				x->loss = loss;
+				best_times = times[t];
+				best_slow = slow[j];
+			}
+		}
+	for (size_t i = 0; i < (size_t)x->k * x->k; i++)
+		x->now.latency_s[i] = best_times * x->p->link[i].latency_s.mid;
+	x->now.slowdown = best_slow;
+	return 0;
+}
+
+static struct interval times(struct interval x, double by)
+{
+	return (struct interval){by * x.mid, by * x.lo, by * x.hi};
+}
+
+static void apply(const struct fitter *x, struct profile *out)
+{
+	uint32_t k = x->k;
+	for (size_t i = 0; i < (size_t)x->g->n_sets * k; i++)
+		if (out->set_s[i].mid >= 0)
+			out->set_s[i] = times(out->set_s[i], x->now.factor[i % k]);
+	for (size_t i = 0; i < (size_t)out->n_pairs * k; i++)
+		out->saved_s[i] = times(out->saved_s[i], x->now.factor[i % k]);
+	for (size_t i = 0; i < (size_t)k * k; i++)
+		if (out->has_link[i])
+			out->link[i].latency_s = times(out->link[i].latency_s, x->now.latency_s[i] /
+						       out->link[i].latency_s.mid);
+	out->slowdown = x->now.slowdown;
+}
+
+int fit_profile(const struct graph *g, const char *const *names, uint32_t k,
+		const struct fit_case *c, uint32_t n, struct profile *out, struct err *e)
+{
+	struct fitter x = {.g = g, .names = names, .k = k, .n_cases = n, .c = c, .p = out,
+			   .fixed = arena_new(), .a = arena_new(), .e = e};
+	x.now.factor = ARENA_NEWN(x.fixed, double, k);
+	x.now.latency_s = ARENA_NEWN(x.fixed, double, (size_t)k * k);
+	x.set_s = ARENA_NEWN(x.fixed, double, (size_t)g->n_sets * k);
+	x.saved_s = ARENA_NEWN(x.fixed, double, (size_t)out->n_pairs * k);
+	x.no_limit = ARENA_NEWN(x.fixed, uint64_t, k);
+	x.src = ARENA_NEWN(x.fixed, uint32_t, out->n_pairs);
+	x.dst = ARENA_NEWN(x.fixed, uint32_t, out->n_pairs);
+	for (uint32_t d = 0; d < k; d++)
+		x.now.factor[d] = 1;
+	for (uint32_t i = 0; i < out->n_pairs; i++) {
+		x.src[i] = out->pair[i].src;
+		x.dst[i] = out->pair[i].dst;
+	}
+	double step = 0.25;
+	int rc = start(&x);
+	for (int i = 0; i < SWEEPS && rc == 0; i++, step *= 0.75)
+		rc = sweep(&x, step);
+	if (rc == 0)
+		apply(&x, out);
+	arena_free(x.fixed);
+	arena_free(x.a);
+	return rc;
+}

@@ -1,0 +1,31 @@
+/* probes.h - a few placements on several devices, which are timed together with the single devices:
+ * what they take and the sum of their parts does not tell.  Devices that compute at the same time slow
+ * each other; a copy waits for queues and threads that a timed copy alone does not meet; steps that
+ * were launched one behind the other overlap. */
+#ifndef HSDAG_DEVICE_PROBES_H
+#define HSDAG_DEVICE_PROBES_H
+
+#include "device/profile.h"
+#include "device/timed.h"
+
+enum { PROBES_MOST = 12 };
+
+struct probes;
+
+/* Placements on all devices that out->failed does not name, by what sets take according to
+ * out->set_s: shared out by earliest finish, in pieces, at random.  step_set (n_steps): the set of
+ * each step, GRAPH_NONE: none; borrowed.  NULL: fewer than two devices, a model with variables. */
+struct probes *probes_open(struct session *s, const uint32_t *step_set, const struct profile *out);
+void probes_close(struct probes *x);   /* x may be NULL */
+
+uint32_t probes_count(const struct probes *x);
+struct timed *probes_timed(struct probes *x, uint32_t i);
+
+/* After the runs (timed_keep_fastest): correct out so that the simulator comes closest to them and to
+ * the single devices, which took single_s (k; 0: did not run): a factor for all times of a device, the
+ * latencies of links, and the slowdown (place_latency_s).  Least absolute deviations of logarithms,
+ * coordinate by coordinate; factors are drawn towards 1.  -1: the graph cannot be simulated. */
+int probes_fit(struct probes *x, const double *single_s, struct profile *out,
+	       struct err *e) MUST_CHECK;
+
+#endif
