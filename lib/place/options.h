@@ -17,19 +17,20 @@ struct place_options {
 /* Rows of a program's table of options; o is a struct place_options. */
 #define PLACE_OPTIONS(o) \
 	{"spec", 's', OPT_TEXT, &(o).spec, "LIST", \
-	 "costs, links and memory from a device specification: files or presets, joined\n" \
-	 "with commas (devsim --help has their form)", 0, 0, NULL, NULL}, \
+	 "costs, links and memory from a device specification: files or presets,\n" \
+	 "joined with commas (devsim --help has their form)", 0, 0, NULL, NULL}, \
 	{"objective", 'O', OPT_TEXT, &(o).objective, "WHAT", \
-	 "latency, throughput (seconds per sample of a pipeline), energy (joules per\n" \
-	 "inference), memory (bytes on the fullest device), or a mixture of weights, as in\n" \
+	 "latency, throughput (seconds per sample of a pipeline), energy (joules\n" \
+	 "per inference), memory (bytes on the fullest device), or a mixture, as in\n" \
 	 "latency=1,energy=0.02 (default: latency)", 0, 0, NULL, NULL}, \
 	{"watts", 0, OPT_TEXT, &(o).watts, "LIST", \
-	 "what devices draw, computing and idle: cpu=65/10,cl:0.0=25/1 (a name stands for\n" \
-	 "NAME:X, too); else from --spec or the stream", 0, 0, NULL, NULL}, \
+	 "what devices draw, computing and idle: cpu=65/10,cl:0.0=25/1 (a name\n" \
+	 "stands for NAME:X, too); else from --spec or the stream", 0, 0, NULL, NULL}, \
 	{"order", 0, OPT_CHOICE, &(o).order, "HOW", \
-	 "which ready operation a device takes: that of the highest upward rank, the one\n" \
-	 "that became ready first, what devrun's plans do (improved: an order searched for\n" \
-	 "this placement), or what the costs were recorded for (else rank)", \
+	 "which ready operation a device takes: that of the highest upward rank, the\n" \
+	 "one that became ready first (fifo), what devrun's plans do (improved: an\n" \
+	 "order searched for this placement), or what the costs were recorded for,\n" \
+	 "else rank", \
 	 0, 0, place_order_names, NULL}, \
 	{"model", 0, OPT_CHOICE, &(o).rules, "MODEL", \
 	 "the list schedule, or the latency or time per sample of dnn-partitioning\n" \
