@@ -35,8 +35,7 @@ static void lay_out(struct engine *e)
 	if (e->few && e->d->n <= SMALL)
 		e->ready_bits = carve(base, &at, (size_t)READY_WORDS * e->k, sizeof(*e->ready_bits));
 	e->pending = carve(base, &at, (size_t)e->d->n + 1, sizeof(*e->pending));
-	e->refs = carve(base, &at, n_slots(e) + e->k, sizeof(*e->refs));
-	e->next = carve(base, &at, n_slots(e), sizeof(*e->next));
+	e->slot = carve(base, &at, n_slots(e) + e->k, sizeof(*e->slot));
 	if (!e->c->overlap)
 		e->needed_at = carve(base, &at, n_slots(e), sizeof(*e->needed_at));
 	e->state_bytes = at;
@@ -62,8 +61,9 @@ void engine_init(struct engine *e, const struct sched_dag *d, const struct sched
 	e->n_words = (uint32_t)(((size_t)k * k + 63) / 64);
 	e->task = MEM_NEWN(struct task, n);
 	e->tensor = MEM_NEWN(struct tensor, (size_t)d->n_tensors + 1);
-	e->in = MEM_NEWN(uint32_t, (size_t)d->n_uses + n);
-	e->use = MEM_NEWN(uint32_t, (size_t)d->n_uses + d->n_tensors);
+	e->more = MEM_NEWN(uint32_t, 2 * (size_t)d->n_uses);
+	e->n_in = MEM_NEWN(uint32_t, n);
+	e->number = MEM_NEWN(uint32_t, d->n_tensors);
 	e->root = MEM_NEWN(uint32_t, n);
 	e->held = MEM_NEWN(uint32_t, n);
 	e->held_next = MEM_NEWN(uint32_t, n);
@@ -85,7 +85,7 @@ void engine_init(struct engine *e, const struct sched_dag *d, const struct sched
 
 void engine_release(struct engine *e)
 {
-	void *owned[] = {e->task, e->tensor, e->in, e->use, e->root, e->held, e->held_next, e->dev,
+	void *owned[] = {e->task, e->tensor, e->more, e->n_in, e->number, e->root, e->held, e->held_next, e->dev,
 			 e->cost_s, e->sum_s, e->state, e->copy_s, e->copy_of, e->heap};
 
 	for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
@@ -93,55 +93,66 @@ void engine_release(struct engine *e)
 	ready_release(&e->ready);
 }
 
+/* Room for a list of n things, behind *at in `more`; missing ones are `none`. */
+static void list_make(struct engine *e, struct list *l, uint32_t n, uint32_t none, uint32_t *at)
+{
+	l->first[0] = l->first[1] = none;
+	l->more = *at;
+	l->end = *at += n > 2 ? n - 2 + n % 2 : 0;
+	if (l->end > l->more)
+		e->more[l->end - 1] = none;
+}
+
+static uint32_t *list_at(struct engine *e, struct list *l, uint32_t i)
+{
+	return i < 2 ? &l->first[i] : &e->more[l->more + i - 2];
+}
+
 /* Tensors and their consumers, in the order of their tasks. */
-static void list_tensors(struct engine *e)
+static void list_tensors(struct engine *e, uint32_t *at)
 {
 	const struct sched_dag *d = e->d;
-	uint32_t tensor = 0, use = 0;
+	uint32_t tensor = 0;
 
 	for (uint32_t p = 0; p < d->n; p++) {
 		uint32_t v = e->ready.task_at[p];
-		struct task *x = &e->task[p];
 
-		x->out = tensor;
-		x->out_bytes = 0;
+		e->task[p].out = tensor;
+		e->task[p].out_bytes = 0;
 		for (uint32_t t = d->out_ptr[v]; t < d->out_ptr[v + 1]; t++, tensor++) {
 			struct tensor *y = &e->tensor[tensor];
 
-			*y = (struct tensor){.bytes = d->tensor_bytes[t], .use = use, .maker = p,
-					     .number = t,
-					     .n_uses = d->use_ptr[t + 1] - d->use_ptr[t]};
-			x->out_bytes += y->bytes;
-			for (uint32_t u = d->use_ptr[t]; u < d->use_ptr[t + 1]; u++)
-				e->use[use++] = e->ready.pos[d->use_task[u]];
-			if (y->n_uses % 2)
-				e->use[use++] = d->n;
-			y->use_end = use;
+			y->bytes = d->tensor_bytes[t];
+			y->n_uses = d->use_ptr[t + 1] - d->use_ptr[t];
+			y->maker = p;
+			e->number[tensor] = t;
+			e->task[p].out_bytes += y->bytes;
+			list_make(e, &y->use, y->n_uses, d->n, at);
+			for (uint32_t i = 0; i < y->n_uses; i++)
+				*list_at(e, &y->use, i) =
+					e->ready.pos[d->use_task[d->use_ptr[t] + i]];
 		}
-		x->out_end = tensor;
+		e->task[p].out_end = tensor;
 	}
 }
 
 /* What each task reads; tensors ascending. */
-static void list_inputs(struct engine *e)
+static void list_inputs(struct engine *e, uint32_t *at)
 {
 	const struct sched_dag *d = e->d;
-	uint32_t at = 0;
 
 	for (uint32_t p = 0; p < d->n; p++) {
 		uint32_t v = e->ready.task_at[p];
-		struct task *x = &e->task[p];
 
-		x->n_in = d->in_ptr[v + 1] - d->in_ptr[v];
-		x->in = x->in_end = at;
-		at += x->n_in + x->n_in % 2;
+		list_make(e, &e->task[p].in, d->in_ptr[v + 1] - d->in_ptr[v], d->n_tensors, at);
+		e->n_in[p] = 0;
 	}
 	for (uint32_t t = 0; t < d->n_tensors; t++)
-		for (uint32_t u = 0; u < e->tensor[t].n_uses; u++)
-			e->in[e->task[e->use[e->tensor[t].use + u]].in_end++] = t;
-	for (uint32_t p = 0; p < d->n; p++)
-		if (e->task[p].n_in % 2)
-			e->in[e->task[p].in_end++] = d->n_tensors;
+		for (uint32_t i = 0; i < e->tensor[t].n_uses; i++) {
+			uint32_t p = *list_at(e, &e->tensor[t].use, i);
+
+			*list_at(e, &e->task[p].in, e->n_in[p]++) = t;
+		}
 }
 
 static void list_holds(struct engine *e)
@@ -152,7 +163,7 @@ static void list_holds(struct engine *e)
 		e->held[p] = SCHED_NONE;
 	for (uint32_t v = 0; v < e->d->n; v++)
 		if (e->hold[v] != SCHED_NONE) {
-			e->task[pos[v]].n_in++;
+			e->n_in[pos[v]]++;
 			e->held_next[pos[v]] = e->held[pos[e->hold[v]]];
 			e->held[pos[e->hold[v]]] = pos[v];
 		}
@@ -160,15 +171,17 @@ static void list_holds(struct engine *e)
 
 void engine_order(struct engine *e, const double *rank, const uint32_t *hold)
 {
+	uint32_t at = 0;
+
 	ready_rank(&e->ready, rank);
-	list_tensors(e);
-	list_inputs(e);
+	list_tensors(e, &at);
+	list_inputs(e, &at);
 	e->hold = hold;
 	if (hold)
 		list_holds(e);
 	e->n_roots = 0;
 	for (uint32_t p = 0; p < e->d->n; p++)
-		if (e->task[p].n_in == 0)
+		if (e->n_in[p] == 0)
 			e->root[e->n_roots++] = p;
 	if (e->copy_s)
 		table_copies(e);

@@ -19,22 +19,31 @@ struct queue {
 	uint32_t instant;        /* that `old` was noted at */
 };
 
-/* Lists of even length end in NOTHING, where they have to: a tensor behind all others, of no bytes,
- * and a position behind all others, which is on no device.  Loops over two at a time, mostly once,
- * are predicted well. */
+/* The first two of a list are at hand; the others, an even number, are elsewhere.  What is missing
+ * is a tensor behind all others, of no bytes, or a position behind all others, which is on no
+ * device: most lists are done without a branch. */
+struct list {
+	uint32_t first[2];
+	uint32_t more, end;          /* in engine's `more` */
+};
+
 struct task {
-	uint32_t in, in_end;         /* of engine's `in` */
-	uint32_t out, out_end;       /* tensors */
 	uint64_t out_bytes;
-	uint32_t n_in;               /* inputs, and a hold */
+	struct list in;              /* tensors */
+	uint32_t out, out_end;       /* tensors */
 };
 
 struct tensor {
 	uint64_t bytes;
-	uint32_t use, use_end;       /* of engine's `use` */
+	struct list use;             /* positions */
 	uint32_t n_uses;
 	uint32_t maker;              /* position */
-	uint32_t number;             /* in the dag */
+};
+
+/* A tensor on a device. */
+struct slot {
+	uint32_t refs;               /* readers there that have not ended, and copies from it */
+	uint32_t next;               /* behind it in a queue */
 };
 
 /* The scalars of a state. */
@@ -86,8 +95,9 @@ struct engine {
 	struct ready ready;
 	struct task *task;           /* (n) */
 	struct tensor *tensor;       /* (n_tensors) */
-	uint32_t *in;                /* tensors that tasks read, each list of even length */
-	uint32_t *use;               /* positions of consumers, each list of even length */
+	uint32_t *more;              /* rests of lists */
+	uint32_t *n_in;              /* (n) inputs, and a hold */
+	uint32_t *number;            /* (n_tensors) in the dag */
 	uint32_t *root, n_roots;     /* (n_roots) positions that wait for nothing */
 	double *copy_s;              /* (n_tensors, k*k); NULL: too many */
 	const uint32_t *hold;        /* (n) tasks of d, or NULL */
@@ -111,8 +121,7 @@ struct engine {
 	/* (n+1) what has not arrived at a task, its hold included, << 32 | its device; the last is
 	 * on none */
 	uint64_t *pending;
-	uint32_t *refs;              /* (slots+k) readers there that have not ended, and copies from it */
-	uint32_t *next;              /* (slots) behind it in a queue */
+	struct slot *slot;           /* (n_tensors+1, k) */
 	uint32_t *needed_at;         /* (slots) instant at which a copy was needed; no overlap only */
 	uint64_t *ready_bits;        /* (k, READY_WORDS) positions that are ready; SMALL or NULL */
 

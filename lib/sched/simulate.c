@@ -8,6 +8,8 @@
 #include "sched/engine.h"
 
 #define INLINE static inline __attribute__((always_inline))
+/* Loops that run once, mostly, are not worth what a compiler does to prepare for the next round. */
+#define HIDE(i) __asm__("" : "+r"(i))
 
 /* What is known of a run before it begins; constants in the common case. */
 struct rules {
@@ -35,18 +37,18 @@ struct run {
 	uint32_t *doing;
 	/* As in the engine. */
 	uint64_t *pending, *bits;
-	uint32_t *refs, *next;
+	struct slot *slot;
 	const struct task *task;
 	const struct tensor *tensor;
-	const uint32_t *in, *use;
+	const uint32_t *more;
 	const double *cost_s;
 };
 
 INLINE struct run run_of(struct engine *e)
 {
 	return (struct run){e, *e->now, e->end, e->live, e->peak, e->top, e->queue, e->doing,
-			    e->pending, e->ready_bits, e->refs, e->next, e->task, e->tensor, e->in,
-			    e->use, e->cost_s};
+			    e->pending, e->ready_bits, e->slot, e->task, e->tensor, e->more,
+			    e->cost_s};
 }
 
 /* ---- sets of servers ---- */
@@ -170,6 +172,13 @@ INLINE int64_t next_end(const struct run *x, struct rules r)
 
 /* ---- what becomes ready, and what must be copied ---- */
 
+static inline uint32_t consumer(const struct engine *e, uint32_t t, uint32_t i)
+{
+	const struct list *l = &e->tensor[t].use;
+
+	return i < 2 ? l->first[i] : e->more[l->more + i - 2];
+}
+
 /* One thing less that the task at position p waits for, if it is on dev; is it? */
 INLINE bool arrived(struct run *x, struct rules r, uint32_t p, uint32_t dev)
 {
@@ -184,11 +193,13 @@ INLINE bool arrived(struct run *x, struct rules r, uint32_t p, uint32_t dev)
 /* A tensor is on dev; how many of its consumers are. */
 INLINE uint32_t arrived_all(struct run *x, struct rules r, uint32_t t, uint32_t dev)
 {
-	uint32_t n = 0;
+	struct list l = x->tensor[t].use;
+	uint32_t n = arrived(x, r, l.first[0], dev);
 
-	for (uint32_t u = x->tensor[t].use; u < x->tensor[t].use_end; u += 2) {
-		n += arrived(x, r, x->use[u], dev);
-		n += arrived(x, r, x->use[u + 1], dev);
+	n += arrived(x, r, l.first[1], dev);
+	for (; l.more < l.end; l.more += 2) {
+		n += arrived(x, r, x->more[l.more], dev);
+		n += arrived(x, r, x->more[l.more + 1], dev);
 	}
 	return n;
 }
@@ -197,9 +208,9 @@ INLINE uint32_t arrived_all(struct run *x, struct rules r, uint32_t t, uint32_t 
 INLINE void enqueue(struct run *x, uint32_t server, uint32_t slot)
 {
 	struct queue *q = &x->queue[server];
-	uint32_t before, *next = x->next, instant = x->now.instant;
+	uint32_t before, instant = x->now.instant;
 
-	next[slot] = SCHED_NONE;
+	x->slot[slot].next = SCHED_NONE;
 	if (q->head == SCHED_NONE) {
 		*q = (struct queue){slot, slot, SCHED_NONE, instant};
 		return;
@@ -209,22 +220,22 @@ INLINE void enqueue(struct run *x, uint32_t server, uint32_t slot)
 		q->old = q->tail;
 	}
 	if (q->tail == q->old || q->tail < slot) {
-		next[q->tail] = slot;
+		x->slot[q->tail].next = slot;
 		q->tail = slot;
 		return;
 	}
 	before = q->old;
 	if (before == SCHED_NONE && slot < q->head) {
-		next[slot] = q->head;
+		x->slot[slot].next = q->head;
 		q->head = slot;
 		return;
 	}
 	if (before == SCHED_NONE)
 		before = q->head;
-	while (next[before] < slot)
-		before = next[before];
-	next[slot] = next[before];
-	next[before] = slot;
+	while (x->slot[before].next < slot)
+		before = x->slot[before].next;
+	x->slot[slot].next = x->slot[before].next;
+	x->slot[before].next = slot;
 }
 
 /* Tensor t, which is on src, is needed on dst. */
@@ -237,7 +248,7 @@ INLINE void need_copy(struct run *x, struct rules r, uint32_t t, uint32_t src, u
 	if (r.keep) {
 		x->e->copy_of[slot] = x->now.n_copies;
 		x->e->t->copy[x->now.n_copies] =
-			(struct sched_copy){x->tensor[t].number, (uint16_t)src, (uint16_t)dst};
+			(struct sched_copy){x->e->number[t], (uint16_t)src, (uint16_t)dst};
 	}
 	x->now.n_copies++;
 	x->now.copied_bytes += x->tensor[t].bytes;
@@ -248,28 +259,70 @@ INLINE void need_copy(struct run *x, struct rules r, uint32_t t, uint32_t src, u
 /* Tensor t has been made on dev: its consumers there have it, the others get copies. */
 INLINE void distribute(struct run *x, struct rules r, uint32_t t, uint32_t dev)
 {
-	uint32_t *refs = x->refs + (size_t)t * r.k;
+	struct slot *slot = x->slot + (size_t)t * r.k;
 
 	if (r.k == 2) {
 		uint32_t here = arrived_all(x, r, t, dev), there = x->tensor[t].n_uses - here;
 
-		refs[dev] = here + (there > 0);
-		refs[1 - dev] = there;
+		slot[dev].refs = here + (there > 0);
+		slot[1 - dev].refs = there;
 		if (there)
 			need_copy(x, r, t, dev, 1 - dev);
 		return;
 	}
-	for (uint32_t u = 0; u < x->tensor[t].n_uses; u++) {
-		uint32_t p = x->use[x->tensor[t].use + u], to = (uint32_t)x->pending[p];
+	for (uint32_t i = 0; i < x->tensor[t].n_uses; i++) {
+		uint32_t p = consumer(x->e, t, i), to = (uint32_t)x->pending[p];
 
 		if (to == dev)
 			(void)arrived(x, r, p, dev);
-		else if (refs[to]++ == 0)
+		else if (slot[to].refs++ == 0)
 			need_copy(x, r, t, dev, to);
 		else
 			continue;
-		refs[dev]++;
+		slot[dev].refs++;
 	}
+}
+
+/* ---- copies begin ---- */
+
+INLINE void start_copy(struct run *x, struct rules r, uint32_t server)
+{
+	struct queue *q = &x->queue[server];
+	uint32_t slot = q->head, t = slot / r.k, src = server / r.k, dst = server % r.k;
+	double end;
+
+	q->head = x->slot[slot].next;
+	if (q->old == slot)
+		q->old = SCHED_NONE;
+	set_waiting(x, r, server, q->head != SCHED_NONE);
+	x->live[dst] += x->tensor[t].bytes;
+	end = x->now.now_s + (r.k == 2 || x->e->copy_s
+				? x->e->copy_s[(size_t)t * r.k * r.k + server]
+				: sched_copy_s(&x->e->c->links, src, dst, x->tensor[t].bytes));
+	if (r.serial)
+		set_idle(x, r, server, false);
+	if (!r.overlap) {
+		set_idle(x, r, device_server(r, src), false);
+		set_idle(x, r, device_server(r, dst), false);
+	}
+	if (r.scan) {
+		x->end[server] = time_key(end);
+		x->doing[server] = slot;
+	} else {
+		event_push(x->e, end, r.k + slot);
+	}
+	if (r.keep) {
+		x->e->t->copy_start_s[x->e->copy_of[slot]] = x->now.now_s;
+		x->e->t->copy_end_s[x->e->copy_of[slot]] = end;
+	}
+}
+
+/* A link of two devices starts its next copy as soon as it can: all that may wait for it at one
+ * instant is of one task, and in order. */
+INLINE void start_next(struct run *x, struct rules r, uint32_t server)
+{
+	if (is_two(r) && ((x->end[server] == NEVER) & (x->queue[server].head != SCHED_NONE)))
+		start_copy(x, r, server);
 }
 
 /* ---- ends ---- */
@@ -277,7 +330,7 @@ INLINE void distribute(struct run *x, struct rules r, uint32_t t, uint32_t dev)
 /* One reader less of tensor t on dev. */
 INLINE void release(struct run *x, struct rules r, uint32_t t, uint32_t dev)
 {
-	uint32_t left = --x->refs[(size_t)t * r.k + dev];
+	uint32_t left = --x->slot[(size_t)t * r.k + dev].refs;
 
 	/* Whether it is the last is not to be guessed. */
 	x->live[dev] -= x->tensor[t].bytes & -(uint64_t)(left == 0);
@@ -287,15 +340,21 @@ INLINE void end_task(struct run *x, struct rules r, uint32_t dev)
 {
 	uint32_t s = device_server(r, dev), p = x->doing[s];
 	struct task task = x->task[p];
+	uint32_t t = task.out;
 
 	x->end[s] = NEVER;
 	x->now.makespan_s = x->now.now_s;
-	for (uint32_t i = task.in; i < task.in_end; i += 2) {
-		release(x, r, x->in[i], dev);
-		release(x, r, x->in[i + 1], dev);
+	release(x, r, task.in.first[0], dev);
+	release(x, r, task.in.first[1], dev);
+	for (; task.in.more < task.in.end; task.in.more += 2) {
+		release(x, r, x->more[task.in.more], dev);
+		release(x, r, x->more[task.in.more + 1], dev);
 	}
-	for (uint32_t t = task.out; t < task.out_end; t++)
+	for (; t < task.out_end; t++) {
+		HIDE(t);
 		distribute(x, r, t, dev);
+	}
+	start_next(x, r, 1 + dev);
 	for (uint32_t q = x->e->hold ? x->e->held[p] : SCHED_NONE; q != SCHED_NONE;
 	     q = x->e->held_next[q])
 		(void)arrived(x, r, q, dev);
@@ -310,6 +369,7 @@ INLINE void end_copy(struct run *x, struct rules r, uint32_t slot, uint32_t src,
 	x->end[s] = NEVER;
 	(void)arrived_all(x, r, t, dst);
 	release(x, r, t, src);
+	start_next(x, r, s);
 	set_idle(x, r, s, true);
 	if (!r.overlap) {
 		set_idle(x, r, device_server(r, src), true);
@@ -324,13 +384,17 @@ INLINE void end_all(struct run *x, struct rules r)
 	int64_t now = time_key(x->now.now_s);
 
 	if (is_two(r)) {
-		if (x->end[0] == now)
+		/* What begins meanwhile and takes no time ends later. */
+		bool first = x->end[0] == now, second = x->end[3] == now;
+		bool there = x->end[1] == now, back = x->end[2] == now;
+
+		if (first)
 			end_task(x, r, 0);
-		if (x->end[3] == now)
+		if (second)
 			end_task(x, r, 1);
-		if (x->end[1] == now)
+		if (there)
 			end_copy(x, r, x->doing[1], 0, 1);
-		if (x->end[2] == now)
+		if (back)
 			end_copy(x, r, x->doing[2], 1, 0);
 		return;
 	}
@@ -356,38 +420,6 @@ INLINE void end_all(struct run *x, struct rules r)
 }
 
 /* ---- starts ---- */
-
-INLINE void start_copy(struct run *x, struct rules r, uint32_t server)
-{
-	struct queue *q = &x->queue[server];
-	uint32_t slot = q->head, t = slot / r.k, src = server / r.k, dst = server % r.k;
-	double end;
-
-	q->head = x->next[slot];
-	if (q->old == slot)
-		q->old = SCHED_NONE;
-	set_waiting(x, r, server, q->head != SCHED_NONE);
-	x->live[dst] += x->tensor[t].bytes;
-	end = x->now.now_s + (r.k == 2 || x->e->copy_s
-				? x->e->copy_s[(size_t)t * r.k * r.k + server]
-				: sched_copy_s(&x->e->c->links, src, dst, x->tensor[t].bytes));
-	if (r.serial)
-		set_idle(x, r, server, false);
-	if (!r.overlap) {
-		set_idle(x, r, device_server(r, src), false);
-		set_idle(x, r, device_server(r, dst), false);
-	}
-	if (r.scan) {
-		x->end[server] = time_key(end);
-		x->doing[server] = slot;
-	} else {
-		event_push(x->e, end, r.k + slot);
-	}
-	if (r.keep) {
-		x->e->t->copy_start_s[x->e->copy_of[slot]] = x->now.now_s;
-		x->e->t->copy_end_s[x->e->copy_of[slot]] = end;
-	}
-}
 
 INLINE void start_task(struct run *x, struct rules r, uint32_t dev)
 {
@@ -440,10 +472,6 @@ INLINE void start_all(struct run *x, struct rules r)
 			start_task(x, r, 0);
 		if ((x->end[3] == NEVER) & (x->top[1] != 0))
 			start_task(x, r, 1);
-		if ((x->end[1] == NEVER) & (x->queue[1].head != SCHED_NONE))
-			start_copy(x, r, 1);
-		if ((x->end[2] == NEVER) & (x->queue[2].head != SCHED_NONE))
-			start_copy(x, r, 2);
 		return;
 	}
 	while (!r.overlap && longest_waiting(e, &link))
@@ -486,7 +514,7 @@ INLINE void follow(struct run *x, struct rules r)
 	}
 }
 
-static void simulate_two(struct engine *e)
+INLINE void two_devices(struct engine *e)
 {
 	const struct rules r = {.k = 2, .scan = true, .serial = true, .overlap = true, .small = true};
 	struct run x = run_of(e);
@@ -516,6 +544,19 @@ static void simulate_two(struct engine *e)
 	for (int i = 0; i < 2; i++)
 		e->peak[i] = peak[i];
 }
+
+static void simulate_two(struct engine *e)
+{
+	two_devices(e);
+}
+
+#ifdef __x86_64__
+/* Shifts and searches for bits in one instruction each. */
+__attribute__((target("bmi,bmi2"))) static void simulate_two_bmi(struct engine *e)
+{
+	two_devices(e);
+}
+#endif
 
 static void simulate_few(struct engine *e)
 {
@@ -554,7 +595,7 @@ static enum timeline_status place(struct engine *e, const uint16_t *device)
 
 		e->dev[p] = (uint16_t)dev;
 		e->cost_s[p] = s;
-		e->pending[p] = (uint64_t)e->task[p].n_in << 32 | dev;
+		e->pending[p] = (uint64_t)e->n_in[p] << 32 | dev;
 		e->sum_s[(size_t)(p % 4) * k + dev] += s;
 		cannot |= s < 0;
 	}
@@ -570,9 +611,8 @@ static enum timeline_status place(struct engine *e, const uint16_t *device)
 	for (uint32_t s = 0; s < e->k * e->k; s++)
 		no_link |= l->latency_s[s] < 0;
 	for (uint32_t t = 0; no_link && t < e->d->n_tensors; t++)
-		for (uint32_t u = 0; u < e->tensor[t].n_uses; u++) {
-			uint32_t src = e->dev[e->tensor[t].maker];
-			uint32_t dst = e->dev[e->use[e->tensor[t].use + u]];
+		for (uint32_t i = 0; i < e->tensor[t].n_uses; i++) {
+			uint32_t src = e->dev[e->tensor[t].maker], dst = e->dev[consumer(e, t, i)];
 
 			if (src != dst && l->latency_s[(size_t)src * e->k + dst] < 0) {
 				e->t->bad_task = e->ready.task_at[e->tensor[t].maker];
@@ -601,7 +641,7 @@ static void begin(struct engine *e, const uint16_t *device, bool common)
 	for (uint32_t i = 0; i < e->k; i++)
 		e->live[i] = e->peak[i] = e->top[i] = 0;
 	e->pending[e->d->n] = UINT32_MAX;
-	memset(e->refs, 0, ((size_t)e->d->n_tensors + 1) * e->k * sizeof(*e->refs));
+	memset(e->slot, 0, ((size_t)e->d->n_tensors + 1) * e->k * sizeof(*e->slot));
 	if (e->ready_bits)
 		memset(e->ready_bits, 0, (size_t)READY_WORDS * e->k * sizeof(*e->ready_bits));
 	if (!common)
@@ -630,7 +670,7 @@ enum timeline_status engine_run(struct engine *e, const uint16_t *device)
 		      e->c->policy != SCHED_FIFO && e->d->n <= SMALL;
 	begin(e, device, common);
 	if (common && e->k == 2)
-		simulate_two(e);
+		__builtin_cpu_supports("bmi2") ? simulate_two_bmi(e) : simulate_two(e);
 	else if (common)
 		simulate_few(e);
 	else
