@@ -90,13 +90,10 @@ static void tell_consumers(struct listsched *x, uint32_t v, int sign)
 			x->left[x->d->use_task[i]] += (uint32_t)sign;
 }
 
-void listsched_place(struct listsched *x, uint32_t v, uint32_t dev)
+/* v is on dev from start; at: where this is in its agenda. */
+static void settle(struct listsched *x, uint32_t v, uint32_t dev, double start, double cost, size_t at)
 {
-	struct agenda *a = &x->agenda[dev];
 	uint32_t i = unit_of(x, v);
-	double cost = place_task_s(x->m, v, dev, x->on);
-	size_t at;
-	double start = agenda_earliest_s(a, listsched_ready_s(x, v, dev), cost, &at);
 
 	if (x->unit_placed[i]++ == 0) {
 		x->unit_dev[i] = (uint16_t)dev;
@@ -105,8 +102,22 @@ void listsched_place(struct listsched *x, uint32_t v, uint32_t dev)
 	x->on[v] = (uint16_t)dev;
 	x->placed[v] = true;
 	x->end_s[v] = start + cost;
-	agenda_insert(a, at, (struct agenda_slot){start, start + cost, v});
+	agenda_insert(&x->agenda[dev], at, (struct agenda_slot){start, start + cost, v});
 	tell_consumers(x, v, -1);
+}
+
+void listsched_place(struct listsched *x, uint32_t v, uint32_t dev)
+{
+	double cost = place_task_s(x->m, v, dev, x->on);
+	size_t at;
+	double start = agenda_earliest_s(&x->agenda[dev], listsched_ready_s(x, v, dev), cost, &at);
+
+	settle(x, v, dev, start, cost, at);
+}
+
+void listsched_append(struct listsched *x, uint32_t v, uint32_t dev, double start)
+{
+	settle(x, v, dev, start, place_task_s(x->m, v, dev, x->on), x->agenda[dev].n);
 }
 
 void listsched_take_back(struct listsched *x, uint32_t v)

@@ -38,6 +38,8 @@ bool listsched_may(const struct listsched *x, uint32_t v, uint32_t dev);
 double listsched_end_s(const struct listsched *x, uint32_t v, uint32_t dev);
 /* Place v on dev, where listsched_end_s is finite. */
 void listsched_place(struct listsched *x, uint32_t v, uint32_t dev);
+/* The same from `start` on, behind all that dev was given so far. */
+void listsched_append(struct listsched *x, uint32_t v, uint32_t dev, double start);
 /* Take v back, the last of those that are placed. */
 void listsched_take_back(struct listsched *x, uint32_t v);
 

@@ -74,6 +74,7 @@ int method_peft(struct method_run *r, struct err *e);
 int method_cpop(struct method_run *r, struct err *e);
 int method_m_topo(struct method_run *r, struct err *e);
 int method_m_etf(struct method_run *r, struct err *e);
+int method_m_sct(struct method_run *r, struct err *e);
 int method_mincut(struct method_run *r, struct err *e);
 int method_scotch_mincut(struct method_run *r, struct err *e);
 int method_metis(struct method_run *r, struct err *e);

@@ -31,6 +31,8 @@ const struct place_method place_methods[] = {
 	 "Jeon et al., Baechi, SoCC 2020, section 3.1", method_m_topo},
 	{"m-etf", NULL, false, true, "earliest task first, within memory",
 	 "Jeon et al., Baechi, SoCC 2020, section 3.2", method_m_etf},
+	{"m-sct", NULL, false, true, "favourite children by a linear programme, within memory",
+	 "Jeon et al., Baechi, SoCC 2020, section 3.3; Hanen, Munier, ETFA 1995", method_m_sct},
 	{"mincut", NULL, false, true, "the least sum of computing and copies, by minimum cuts",
 	 "Stone, IEEE TSE SE-3(1), 1977; swaps: Boykov, Veksler, Zabih, PAMI 23(11), 2001", method_mincut},
 	{"scotch-mincut", NULL, false, true, "Scotch, recursive min-cut over accelerators",

@@ -1,8 +1,10 @@
-/* test_partition.c - methods that cut graphs: the minimum cut against brute force, and that all of
- * them, on problems with masks, missing links and little memory, hand over what is legal. */
+/* test_partition.c - methods that cut graphs, and m-SCT: the minimum cut against brute force, that all
+ * of them, on problems with masks, missing links and little memory, hand over what is legal, that
+ * favourite children stay with their parents; linear programmes. */
 #include <math.h>
 #include <string.h>
 
+#include "base/lp.h"
 #include "graphgen.h"
 #include "place/method.h"
 #include "place/units.h"
@@ -125,7 +127,7 @@ static double sum_of(const struct problem *p, const uint16_t *device)
 		double s = m->costs.task_s[t * m->k + here];
 
 		sum += s < 0 ? INFINITY : s;
-		for (uint32_t j = m->saved_ptr[t]; j < m->saved_ptr[t + 1]; j++)
+		for (uint32_t j = m->saved_ptr ? m->saved_ptr[t] : 0; m->saved_ptr && j < m->saved_ptr[t + 1]; j++)
 			if (device[m->tasks.task_set[m->saved_task[j]]] == here)
 				sum -= m->saved_s[j * m->k + here];
 	}
@@ -227,11 +229,95 @@ static void test_legal(const char *name, bool gaps, double wanted)
 	    gaps ? ", links missing" : "", good, cases);
 }
 
+/* ---- linear programmes ---- */
+
+/* Largest 3 a + 2 b with a + b <= 4, a + 3 b <= 9, a <= 3: 11 at (3, 1). */
+static void test_lp(void)
+{
+	struct lp *p = lp_new();
+	double x[2], dual[3], value;
+	struct err e = ERR_INIT;
+	uint32_t a = lp_column(p, 0, 3, -3), b = lp_column(p, 0, INFINITY, -2);
+
+	lp_row(p, -INFINITY, 4);
+	lp_term(p, a, 1);
+	lp_term(p, b, 1);
+	lp_row(p, -INFINITY, 9);
+	lp_term(p, a, 1);
+	lp_term(p, b, 3);
+	int status = lp_solve(p, 0, 0, x, dual, &value, &e);
+
+	tap(status == LP_OPTIMAL && fabs(value + 11) < 1e-9 && fabs(x[a] - 3) < 1e-9 &&
+	    fabs(x[b] - 1) < 1e-9 && fabs(dual[0] + 2) < 1e-9 && fabs(dual[1]) < 1e-9,
+	    "a linear programme: %g at (%g, %g), prices %g %g", value, x[0], x[1], dual[0], dual[1]);
+	lp_row(p, 9, INFINITY);
+	lp_term(p, b, 1);
+	tap(lp_solve(p, 0, 0, NULL, NULL, &value, &e) == LP_INFEASIBLE, "one without a solution");
+	lp_free(p);
+	p = lp_new();
+	lp_column(p, 0, INFINITY, -1);
+	lp_row(p, 0, INFINITY);
+	lp_term(p, 0, 1);
+	tap(lp_solve(p, 0, 0, NULL, NULL, &value, &e) == LP_UNBOUNDED, "one without an end");
+	lp_free(p);
+}
+
+/* ---- m-SCT ---- */
+
+enum { CHAINS = 2, LINKS = 5 };
+
+/* Chains of equal tasks whose copies are short (the case that SCT is for), and a little traffic from
+ * each chain to the other: every chain stays on its device. */
+static void test_favourites(void)
+{
+	uint32_t n = CHAINS * LINKS, m = 0;
+	struct problem p = {.a = arena_new(), .g = gen_columns(n, 2, 1, 1)};
+	struct graph *g = p.g;
+	double s[CHAINS * LINKS * 2], lat[4] = {0, 1e-3, 1e-3, 0}, bw[4] = {INFINITY, 100, 100, INFINITY};
+	uint64_t limit[2] = {0, 0};
+	uint16_t device[CHAINS * LINKS] = {0};
+	struct err e = ERR_INIT;
+
+	g->n_sets = n;
+	g->set = ARENA_NEWN(g->arena, uint32_t, n);
+	for (uint32_t v = 0; v < n; v++) {
+		g->node_name[v] = g->type[v] = "Node";
+		g->opset[v] = g->out_names[v] = "";
+		g->set[v] = v;
+		s[2 * v] = s[2 * v + 1] = 1;
+		if (v >= CHAINS)         /* node v is of chain v % CHAINS */
+			g->in_node[m++] = v - CHAINS;
+		if (v >= 2 * CHAINS && v % CHAINS == 0)
+			g->in_node[m++] = v - 2 * CHAINS + 1;
+		g->in_ptr[v + 1] = m;
+		g->out_ptr[v + 1] = g->dim_ptr[v + 1] = v + 1;
+		g->out_elem[v] = EL_U8;
+		g->out_rank[v] = 1;
+		g->dim[v] = 50;
+	}
+	const struct place_setup setup = {.k = 2, .names = names, .types = types, .set_s = s,
+					  .links = {2, lat, bw}, .mem_limit = limit, .contention = true,
+					  .overlap = true};
+	bool made = place_model_init(&p.m, g, &setup, p.a, &e) == 0;
+
+	p.x = evaluator_new(&p.m);
+	bool whole = made && run(&p, "m-sct", device);
+
+	for (uint32_t v = CHAINS; v < n && whole; v++)
+		whole = device[v] == device[v - CHAINS];
+	tap(whole && device[0] != device[1] && place_evaluate(p.x, device)->lat_s <= LINKS + 0.6,
+	    "m-sct: favourite children follow their parents");
+	end(&p);
+}
+
 int main(void)
 {
+	test_lp();
+	test_favourites();
 	test_minimum(2);
 	test_minimum(3);
-	for (const char *const *x = (const char *const[]){"metis", "scotch", "scotch-mincut", "mincut", NULL}; *x;
+	for (const char *const *x = (const char *const[]){"metis", "scotch", "scotch-mincut", "mincut",
+							      NULL}; *x;
 	     x++) {
 		test_legal(*x, false, 0.97);
 		test_legal(*x, true, 0.97);
