@@ -63,6 +63,17 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	'
 }
 
+@test "busy times are those of the run alone, on OpenCL too" {
+	two_cores
+	needs_pocl
+	placebase single -D cpu:0,cl:0.0:1 mobilenet_v3_large.mp | devrun --rounds 1 -o r.mp
+	py '
+		x, y = runs("r.mp")
+		assert list(array(x["busy_s"]) > 0) == [True, False] and list(array(y["busy_s"]) > 0) == [False, True]
+		assert array(y["busy_s"])[1] < 1.05 * y["lat_s"]
+	'
+}
+
 @test "the devices of the stream, and -D in their place" {
 	two_cores
 	devrun --probe -D cpu:1,cpu:0 mobilenet_v3_large.mp | placebase single:cpu:0 | devrun --runs 1 -o r.mp

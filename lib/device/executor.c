@@ -218,9 +218,12 @@ int executor_run(struct executor *x, struct plan *p, struct exec_sample *out, st
 	/* Nothing to run: what an empty run costs. */
 	double end = p->n_tasks == 0 ? clock_s() : x->end_s;
 	out->lat_s = end - start > 1e-9 ? end - start : 1e-9;
-	for (uint32_t d = 0; out->busy_s && d < x->k; d++) {
+	/* A device's own account is taken in any case: it counts from one taking to the next. */
+	for (uint32_t d = 0; d < x->k; d++) {
 		struct device *dev = &x->devices->dev[d];
-		out->busy_s[d] = dev->class->busy_s ? dev->class->busy_s(dev) : x->worker[d].busy_s;
+		double busy_s = dev->class->busy_s ? dev->class->busy_s(dev) : x->worker[d].busy_s;
+		if (out->busy_s)
+			out->busy_s[d] = busy_s;
 	}
 	return 0;
 }
