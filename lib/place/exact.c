@@ -60,6 +60,7 @@ struct tree {
 	struct method_run *r;
 	struct place_units u;
 	struct bound_view v;
+	bool twins;                  /* changing places they change nothing */
 	double *rest_s;
 	struct walker *walker;       /* (threads) */
 	struct open *open;
@@ -75,12 +76,13 @@ struct tree {
 
 /* ---- one branch ---- */
 
-/* An earlier twin that is empty, too, stands for this device. */
+/* An earlier twin that is empty, too, stands for this device.  Not where copies occupy devices: of
+ * two that could begin at once the one to the lower destination does. */
 static bool stands_in(const struct walker *w, uint16_t dev)
 {
 	const uint32_t *twin = w->x->u.twin;
 
-	if (w->b.used[dev])
+	if (w->b.used[dev] || !w->x->twins)
 		return false;
 	for (uint32_t d = twin[dev]; d < dev; d++)
 		if (twin[d] == twin[dev] && w->b.used[d] == 0)
@@ -389,6 +391,7 @@ static void tree_init(struct tree *x, struct method_run *r)
 	x->deadline_s = r->budget_s > 0 ? clock_s() + r->budget_s : 0;
 	place_units_init(&x->u, r->m, r->a);
 	bound_view_init(&x->v, &x->u, r->a);
+	x->twins = r->m->rules != PLACE_SCHEDULE || r->m->costs.overlap;
 	bound_load_s(&x->v);
 	x->least = place_lower_bound(&x->u);
 	x->rest_s = ARENA_NEWN(r->a, double, (size_t)x->v.n * x->v.k);

@@ -1,0 +1,154 @@
+/* placegen.h - small placement problems made up for tests, with everything that a model may have: masks,
+ * missing links, memory limits, units of several sets, savings, twins, watts, objectives, orders. */
+#ifndef HSDAG_TESTS_PLACEGEN_H
+#define HSDAG_TESTS_PLACEGEN_H
+
+#include <math.h>
+
+#include "graphgen.h"
+#include "place/units.h"
+
+enum { PLACEGEN_DEVICES = 4, PLACEGEN_SETS = 12 };
+
+struct problem {
+	struct arena *a;
+	struct graph *g;
+	struct place_model m;
+	struct place_units u;
+	struct evaluator *ev;
+};
+
+/* A DAG of one output a node; node v reads up to two of the nodes before it.  training: the second half
+ * mirrors the first one. */
+static inline struct graph *problem_graph(struct gen *r, uint32_t n, bool training)
+{
+	struct graph *g = gen_columns(n, PLACEGEN_SETS, 1, 1);
+	uint32_t m = 0;
+
+	g->n_sets = n;
+	g->set = ARENA_NEWN(g->arena, uint32_t, n);
+	for (uint32_t v = 0; v < n; v++) {
+		g->node_name[v] = g->type[v] = "Node";
+		g->opset[v] = "";
+		g->set[v] = v;
+		if (training && v >= n / 2) {
+			/* the mirror of w reads those of w's consumers, and w */
+			uint32_t w = n - 1 - v;
+
+			g->in_node[m++] = w;
+			for (uint32_t x = w + 1; x < n / 2; x++)
+				for (uint32_t i = g->in_ptr[x]; i < g->in_ptr[x + 1]; i++)
+					if (g->in_node[i] == w)
+						g->in_node[m++] = n - 1 - x;
+		}
+		for (uint32_t i = 0, k = v && !(training && v >= n / 2) ? gen_below(r, 3) : 0; i < k; i++)
+			g->in_node[m++] = gen_below(r, v);
+		g->in_ptr[v + 1] = m;
+		g->out_ptr[v + 1] = g->dim_ptr[v + 1] = v + 1;
+		g->out_elem[v] = EL_U8;
+		g->out_rank[v] = 1;
+		g->out_names[v] = "";
+		g->dim[v] = gen_below(r, 5);
+	}
+	return g;
+}
+
+static inline struct place_objective problem_objective(struct gen *r)
+{
+	static const struct place_objective some[] = {
+		{0, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}, {1, 0, 0.02, 0.01}, {1, 1, 0, 0}};
+
+	return some[gen_below(r, sizeof(some) / sizeof(some[0]))];
+}
+
+/* false: the sets depend on each other in a circle. */
+static inline bool problem_make(struct problem *p, uint64_t seed, enum place_rules rules, uint32_t max_sets,
+				bool training)
+{
+	static const char *const names[] = {"cpu:0", "acc:0", "acc:1", "acc:2"};
+	static const char *const types[] = {"cpu", "accelerator", "accelerator", "accelerator"};
+	struct gen r = gen_new(seed);
+	uint32_t k = 2 + gen_below(&r, PLACEGEN_DEVICES - 1), n = 2 + gen_below(&r, max_sets - 1);
+	struct err e = ERR_INIT;
+
+	n += training ? n % 2 : 0;
+	p->a = arena_new();
+	p->g = problem_graph(&r, n, training);
+	bool twins = gen_below(&r, 2), limited = gen_below(&r, 3), holes = !gen_below(&r, 4);
+	double *s = ARENA_NEWN(p->a, double, n * k), *move = ARENA_NEWN(p->a, double, n);
+	double *lat = ARENA_NEWN(p->a, double, k * k), *bw = ARENA_NEWN(p->a, double, k * k);
+	double *watts = ARENA_NEWN(p->a, double, 2 * k), *saved = ARENA_NEWN(p->a, double, 2 * k);
+	uint64_t *limit = ARENA_NEWN(p->a, uint64_t, k), *mem = ARENA_NEWN(p->a, uint64_t, n);
+	uint32_t *together = ARENA_NEWN(p->a, uint32_t, n);
+	static uint32_t from[2], to[2];
+
+	for (uint32_t v = 0; v < n; v++) {
+		for (uint32_t d = 0; d < k; d++)
+			s[v * k + d] = twins && d > 1 ? s[v * k + 1] :
+				       gen_below(&r, 8) || d == 0 ? 1.0 * gen_below(&r, 10) : -1;
+		move[v] = gen_below(&r, 3);
+		mem[v] = gen_below(&r, 10);
+		together[v] = training ? (v < n / 2 ? v : n - 1 - v) : gen_below(&r, 4) ? v : v / 3;
+	}
+	for (uint32_t i = 0; i < k * k; i++) {
+		bool missing = holes && !twins && i / k && i % k && !gen_below(&r, 4);
+
+		lat[i] = i / k == i % k ? 0 : missing ? -1 : twins ? 1 : 1.0 * gen_below(&r, 3);
+		bw[i] = i / k == i % k ? INFINITY : 1 + (twins ? 1 : gen_below(&r, 3));
+	}
+	for (uint32_t d = 0; d < k; d++) {
+		limit[d] = limited && d ? 15 + (twins ? 0 : gen_below(&r, 10)) : 0;
+		watts[d] = twins && d > 1 ? watts[1] : gen_below(&r, 20);
+		watts[k + d] = twins && d > 1 ? watts[k + 1] : gen_below(&r, 8);
+	}
+	for (uint32_t i = 0; i < 2 * k; i++)
+		saved[i] = twins && i % k > 1 ? saved[i - 1] : gen_below(&r, 4);
+	for (uint32_t i = 0; i < 2; i++) {
+		from[i] = gen_below(&r, n - 1);
+		to[i] = from[i] + 1;
+	}
+	const struct place_setup setup = {
+		.k = k, .names = names, .types = types, .set_s = s, .links = {k, lat, bw}, .mem_limit = limit,
+		.contention = gen_below(&r, 3), .overlap = gen_below(&r, 3),
+		.policy = (enum sched_policy)gen_below(&r, 3), .objective = problem_objective(&r),
+		.power = {watts, watts + k, NULL},
+		.saved = {gen_below(&r, 2) && from[0] != from[1] ? 2 : 0, from, to, saved}, .set_mem = mem,
+		.rules = rules, .move_s = move, .together = together};
+	if (place_model_init(&p->m, p->g, &setup, p->a, &e) < 0)
+		return false;
+	place_units_init(&p->u, &p->m, p->a);
+	p->ev = evaluator_new(&p->m);
+	return true;
+}
+
+static inline void problem_end(struct problem *p)
+{
+	evaluator_free(p->ev);
+	graph_free(p->g);
+	arena_free(p->a);
+}
+
+/* The next placement of units (all on device 0 at first): false after the last. */
+static inline bool problem_next(const struct problem *p, uint16_t *unit_dev)
+{
+	for (uint32_t i = 0; i < p->u.n; i++) {
+		if (++unit_dev[i] < p->m.k)
+			return true;
+		unit_dev[i] = 0;
+	}
+	return false;
+}
+
+/* What the rules say; INFINITY: not legal. */
+static inline double problem_value(const struct problem *p, const uint16_t *unit_dev)
+{
+	uint16_t device[PLACEGEN_SETS] = {0};
+
+	for (uint32_t i = 0; i < p->u.n; i++)
+		place_unit_set(&p->u, i, unit_dev[i], device);
+	const struct place_result *r = place_evaluate(p->ev, device);
+
+	return r->status == PLACE_OK ? r->value : INFINITY;
+}
+
+#endif

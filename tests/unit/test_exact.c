@@ -1,0 +1,187 @@
+/* test_exact.c - branch and bound, bounds and the program over ideals beside all placements of small problems. */
+#include "placegen.h"
+#include "place/bound.h"
+#include "place/bound_parts.h"
+#include "place/ideals.h"
+#include "place/method.h"
+#include "tap.h"
+
+enum { CASES = 200, SETS = 7 };
+static const double CLOSE = 1e-9;
+
+static int take(struct method_run *r, struct err *e)
+{
+	(void)r;
+	(void)e;
+	return 0;
+}
+
+/* What exact finds, from a start that is hardly good; INFINITY: nothing legal. */
+static double run_exact(const struct problem *p, int threads, double *bound)
+{
+	uint16_t device[PLACEGEN_SETS] = {0}, start[PLACEGEN_SETS] = {0};
+	struct err e = ERR_INIT;
+	struct method_run r = {.m = &p->m, .seed = 1, .evals = 1000000, .start = start, .threads = threads, .a = p->a, .device = device,
+			       .names = p->m.names, .k = p->m.k, .emit = take};
+	bool found = method_exact(&r, &e) == 0;
+	const struct place_result *x = place_evaluate(p->ev, device);
+
+	*bound = r.bound_s;
+	return found && x->status == PLACE_OK ? x->value : INFINITY;
+}
+
+static bool same(double a, double b)
+{
+	return a == b || fabs(a - b) <= CLOSE * (fabs(a) + fabs(b));
+}
+
+static bool below(double bound, double best)
+{
+	return bound <= best + CLOSE * fabs(best);
+}
+
+/* Bounds one by one, of what each is about. */
+static bool parts_below(const struct problem *p, double lat_s, double period_s)
+{
+	struct arena *a = arena_new();
+	struct bound_view v;
+
+	bound_view_init(&v, &p->u, a);
+	double *head = ARENA_NEWN(a, double, v.n), *tail = ARENA_NEWN(a, double, v.n), load = bound_load_s(&v);
+	bool ok = below(load, period_s) && below(bound_pattern_s(&v, load), period_s) && below(load, lat_s) &&
+		  below(bound_pattern_s(&v, load), lat_s) && below(bound_path_s(&v, head, tail), lat_s) &&
+		  below(bound_window_s(&v, head, tail), lat_s);
+
+	arena_free(a);
+	return ok;
+}
+
+static void against_all(enum place_rules rules, bool training)
+{
+	int n = 0, exact = 0, proved = 0, bounded = 0, threads = 0, tight = 0, legal = 0, parts = 0;
+
+	for (uint64_t seed = 0; seed < CASES; seed++) {
+		struct problem p;
+		uint16_t unit_dev[PLACEGEN_SETS] = {0};
+		double best = INFINITY, lat_s = INFINITY, period_s = INFINITY, bound, other_bound;
+
+		if (!problem_make(&p, seed, rules, seed % 25 ? SETS - 1 : SETS + 1, training))
+			continue;
+		n++;
+		do {
+			double s = problem_value(&p, unit_dev);
+			uint16_t device[PLACEGEN_SETS] = {0};
+
+			best = fmin(best, s);
+			if (s == INFINITY || rules != PLACE_SCHEDULE)
+				continue;
+			for (uint32_t i = 0; i < p.u.n; i++)
+				place_unit_set(&p.u, i, unit_dev[i], device);
+			const struct place_result *r = place_evaluate(p.ev, device);
+			place_account(p.ev);
+			lat_s = fmin(lat_s, r->lat_s);
+			period_s = fmin(period_s, r->period_s);
+		} while (problem_next(&p, unit_dev));
+		double s = run_exact(&p, 1, &bound), least = place_lower_bound(&p.u);
+		exact += same(s, best);
+		proved += best == INFINITY || same(bound, best);
+		threads += seed % 4 || (run_exact(&p, 3, &other_bound) == s && (best == INFINITY || other_bound == bound));
+		bounded += below(least, best);
+		legal += best < INFINITY;
+		tight += best < INFINITY && least > 0.7 * best;
+		parts += rules != PLACE_SCHEDULE || parts_below(&p, lat_s, period_s);
+		if (!same(s, best) || !below(least, best))
+			printf("# seed %d: best %.9g, exact %.9g, bound %.9g\n", (int)seed, best, s, least);
+		problem_end(&p);
+	}
+	const char *name = place_rules_names[rules], *kind = training ? ", training" : "";
+	tap(n > CASES / 2 && exact == n, "%s%s: exact is the best of all (%d of %d)", name, kind, exact, n);
+	tap(proved == n, "%s%s: exact proves it (%d)", name, kind, proved);
+	tap(threads == n, "%s%s: threads change nothing (%d)", name, kind, threads);
+	tap(bounded == n, "%s%s: no bound is above it (%d)", name, kind, bounded);
+	tap(parts == n, "%s%s: nor is one of its parts (%d)", name, kind, parts);
+	tap(tight > legal / 2, "%s%s: most bounds are near (%d of %d)", name, kind, tight, legal);
+}
+
+/* Does every device hold one piece, so that pieces can be put in a row? */
+static bool contiguous(const struct pieces *p, const uint16_t *unit_dev, uint32_t k)
+{
+	bool reach[PLACEGEN_DEVICES][PLACEGEN_DEVICES] = {{false}};
+
+	for (uint32_t i = 0; i < p->n; i++)
+		for (uint32_t j = p->succ_ptr[i]; j < p->succ_ptr[i + 1]; j++)
+			if (unit_dev[i] != unit_dev[p->succ[j]])
+				reach[unit_dev[i]][unit_dev[p->succ[j]]] = true;
+	for (uint32_t m = 0; m < k; m++)
+		for (uint32_t a = 0; a < k; a++)
+			for (uint32_t b = 0; b < k; b++)
+				reach[a][b] |= reach[a][m] && reach[m][b];
+	for (uint32_t a = 0; a < k; a++)
+		if (reach[a][a])
+			return false;
+	return true;
+}
+
+static void splits(bool training)
+{
+	int n = 0, right = 0, found = 0, threads = 0, folded = 0, close = 0;
+	struct pool *pool[2] = {pool_new(1, NULL), pool_new(3, NULL)};
+
+	for (uint64_t seed = 0; seed < CASES; seed++) {
+		struct problem p;
+		struct pieces pieces;
+		uint16_t unit_dev[PLACEGEN_SETS] = {0}, device[2][PLACEGEN_SETS] = {{0}};
+		double best = INFINITY, value[2] = {INFINITY, INFINITY};
+
+		if (!problem_make(&p, seed + 1000, PLACE_DNNPART_THROUGHPUT, SETS, training) ||
+		    !pieces_init(&pieces, &p.u, p.a))
+			continue;
+		n++;
+		folded += pieces.folded;
+		do
+			if (contiguous(&pieces, unit_dev, p.m.k))
+				best = fmin(best, problem_value(&p, unit_dev));
+		while (problem_next(&p, unit_dev));
+		for (int i = 0; i < (seed % 4 ? 1 : 2); i++) {
+			struct ideals_task t = {.p = &pieces, .below_s = INFINITY, .max_steps = 1000000, .pool = pool[i],
+						.device = device[i]};
+
+			if (ideals_solve(&t) == IDEALS_FOUND)
+				value[i] = t.value_s;
+		}
+		threads += seed % 4 || !memcmp(device[0], device[1], sizeof(device[0]));
+		right += same(value[0], best);
+		/* just above the best it is found, at the best nothing is */
+		struct ideals_task near = {.p = &pieces, .below_s = best * 1.0001, .max_steps = 1000000,
+					   .pool = pool[0], .device = device[1]};
+		close += !(best < INFINITY && best > 0) ||
+			 (ideals_solve(&near) == IDEALS_FOUND && same(near.value_s, best));
+		near.below_s = best * (1 - 1e-6);
+		close -= best < INFINITY && best > 0 && ideals_solve(&near) != IDEALS_NONE;
+		found += value[0] == INFINITY || same(problem_value(&p, device[0]), value[0]);
+		if (!same(value[0], best))
+			printf("# seed %d: best contiguous %.9g, over ideals %.9g\n", (int)seed, best, value[0]);
+		problem_end(&p);
+	}
+	pool_free(pool[0]);
+	pool_free(pool[1]);
+	const char *kind = training ? "training" : "inference";
+	tap(n > CASES / 2 && right == n, "%s: ideals give the best contiguous split (%d of %d, %d folded)", kind,
+	    right, n, folded);
+	tap(close == n, "%s: thresholds are kept to (%d)", kind, close);
+	tap(found == n, "%s: the split is worth what was said (%d)", kind, found);
+	tap(threads == n, "%s: threads do not change it (%d)", kind, threads);
+	tap(!training || folded > n / 2, "%s: folded", kind);
+}
+
+int main(void)
+{
+	against_all(PLACE_SCHEDULE, false);
+	against_all(PLACE_SCHEDULE, true);
+	against_all(PLACE_DNNPART_LATENCY, false);
+	against_all(PLACE_DNNPART_THROUGHPUT, false);
+	against_all(PLACE_DNNPART_THROUGHPUT, true);
+	splits(false);
+	splits(true);
+	return tap_end();
+}
