@@ -3,7 +3,6 @@
  * there.  With --paired: the last comparison, of the best candidates with the best
  * single device.  With --support: which operators run where, for people. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/blas.h"
@@ -17,7 +16,6 @@
 struct options {
 	struct stage_options stage;
 	const char *precision, *openvino;
-	const char *only;            /* "A-B" */
 	bool list, support;
 };
 
@@ -69,22 +67,6 @@ static int run_support(struct options *o, const char *path, struct err *e)
 	int rc = g ? tell_support(o, g, e) : -1;
 	graph_free(g);
 	return rc;
-}
-
-/* "A-B", "A-" or "A": the placements that are run. */
-static int parse_only(struct options *o, struct err *e)
-{
-	struct stage_options *s = &o->stage;
-	char *end;
-	if (!o->only)
-		return 0;
-	s->first = s->last = strtoll(o->only, &end, 10);
-	if (*end == '-')
-		s->last = end[1] ? strtoll(end + 1, &end, 10) : 0;
-	if (o->only[0] < '1' || o->only[0] > '9' || (*end && strcmp(end, "-") != 0) ||
-	    (s->last && s->last < s->first))
-		return err_set(e, ST_USAGE, "--only takes A-B, as in 1-20, not '%s'", o->only);
-	return 0;
 }
 
 static int check_options(const struct options *o, struct err *e)
@@ -173,8 +155,8 @@ int main(int argc, char **argv)
 		NUMBER("candidates", 0, OPT_INT, s->candidates, "N",
 		       "with --paired: the first N best records; of a stream\n"
 		       "without any, the first N placements", 1, 1000),
-		TEXT("only", 0, o.only, "A-B",
-		     "run only these placements of the stream, counted from 1"),
+		TEXT("only", 0, s->only, "LIST",
+		     "run only these placements of the stream, as in 1-20,25,30-"),
 		FLAG("keep-state", 0, measure->keep_state,
 		     "variables (ReadValue, Assign) keep their values from run to\n"
 		     "run of a placement; --outputs are then those of run N of -n N"),
@@ -226,7 +208,7 @@ int main(int argc, char **argv)
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);
 	if (runs > 0)
 		measure->min_runs = measure->max_runs = runs;
-	if (rc <= 0 || parse_only(&o, &e) < 0 || check_options(&o, &e) < 0)
+	if (rc <= 0 || stage_only_check(s->only, &e) < 0 || check_options(&o, &e) < 0)
 		return opt_finish(rc <= 0 ? rc : -1, &e);
 	ov_api_directory(o.openvino);
 	if (o.list) {

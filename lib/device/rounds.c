@@ -84,7 +84,7 @@ int measure_rounds(struct executor *x, struct entrant *t, uint32_t n, uint32_t k
 		   const struct rounds_options *o, struct arena *a, struct err *e)
 {
 	double round_s, *busy_s = ARENA_NEWN(a, double, k);
-	double *first_s = ARENA_NEWN(a, double, k), *least_s = ARENA_NEWN(a, double, n);
+	double *again_s = ARENA_NEWN(a, double, k), *least_s = ARENA_NEWN(a, double, n);
 	for (uint32_t i = 0; i < n; i++) {
 		t[i].m.busy_s = ARENA_NEWN(a, double, k);
 		least_s[i] = INFINITY;
@@ -97,16 +97,17 @@ int measure_rounds(struct executor *x, struct entrant *t, uint32_t n, uint32_t k
 	for (uint32_t r = 0; r < rounds; r++) {
 		for (uint32_t j = 0; j < n; j++) {
 			struct entrant *p = &t[r % 2 ? n - 1 - j : j];
-			double lat = 0, first = 0;
+			double lat = 0, again = INFINITY;
 			if (!takes_part(p))
 				continue;
-			if (o->twice && run_one(x, p, &first, first_s, e) < 0)
+			if (run_one(x, p, &lat, busy_s, e) < 0)
 				return -1;
-			if (!p->failed && run_one(x, p, &lat, busy_s, e) < 0)
-				return -1;
-			bool was = o->twice && first < lat;
+			if (!p->failed && o->twice && measure_again(lat)) {
+				if (run_one(x, p, &again, again_s, e) < 0)
+					return -1;
+			}
 			if (!p->failed)
-				note_run(p, was ? first : lat, was ? first_s : busy_s, k,
+				note_run(p, fmin(lat, again), again < lat ? again_s : busy_s, k,
 					 &least_s[p - t]);
 		}
 		if (r + 1 == DROP_AFTER)

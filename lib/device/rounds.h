@@ -23,8 +23,7 @@ struct rounds_options {
 	uint32_t enough;             /* rounds, when max_s allows */
 	uint32_t most;               /* rounds, when quick_s allows */
 	double max_s, quick_s;
-	bool twice;                  /* a round's sample is the faster of two runs in a row, since the
-	                              * first finds the caches full of another plan's data */
+	bool twice;                  /* samples are the faster of two runs in a row (measure_again) */
 };
 
 /* Measure t[n] on k devices; memory from a.  An entrant whose device fails leaves with a reason.

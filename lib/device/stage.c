@@ -2,6 +2,7 @@
 #include "device/stage.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "device/boundary.h"
@@ -90,11 +91,50 @@ static void reset(struct state *s)
 
 /* ---- placements ---- */
 
+/* The range that `text` begins with, and where the next one is; NULL: that was the last.  last < first
+ * when it is none. */
+static const char *next_range(const char *text, int64_t *first, int64_t *last)
+{
+	char *end;
+	*first = *last = *text >= '1' && *text <= '9' ? strtoll(text, &end, 10) : 0;
+	if (*first == 0) {
+		*last = -1;
+		return NULL;
+	}
+	if (*end == '-' && end[1] >= '0' && end[1] <= '9') {
+		*last = strtoll(end + 1, &end, 10);
+	} else if (*end == '-') {
+		*last = INT64_MAX;
+		end++;
+	}
+	if (*end && (*end != ',' || !end[1]))
+		*last = -1;
+	return *end == ',' ? end + 1 : NULL;
+}
+
+int stage_only_check(const char *only, struct err *e)
+{
+	for (const char *c = only; c;) {
+		int64_t first, last;
+		c = next_range(c, &first, &last);
+		if (last < first)
+			return err_set(e, ST_USAGE,
+				       "--only takes a list as in 1-20,25,30-, not '%s'", only);
+	}
+	return 0;
+}
+
 /* Is the next placement one of those that are to run? */
 static bool is_wanted(struct state *s)
 {
 	s->n_seen++;
-	return s->n_seen >= s->o->first && (s->o->last == 0 || s->n_seen <= s->o->last);
+	for (const char *c = s->o->only; c;) {
+		int64_t first, last;
+		c = next_range(c, &first, &last);
+		if (s->n_seen >= first && s->n_seen <= last)
+			return true;
+	}
+	return !s->o->only;
 }
 
 static int take_placement(struct state *s, const struct rec *r, struct err *e)

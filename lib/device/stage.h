@@ -18,14 +18,18 @@ struct stage_options {
 	const char *outputs, *save_inputs, *boundaries;      /* directories to write; NULL: not */
 	bool probe, profile, paired, allow_shared, reference;
 	int64_t candidates;          /* with paired: so many of them at most */
-	/* Placements of a stream, from 1, that are run; the others pass.  last 0: to the end. */
-	int64_t first, last;
+	/* Which placements of a stream are run, the others pass: "A-B,C,D-", from 1; NULL: all.  Checked
+	 * by stage_only_check. */
+	const char *only;
 	int64_t rounds;              /* placements in so many rounds (laps.h); 0: one after another */
 	int fuse;                    /* enum fuse_mode */
 	struct measure_options measure;
 	/* Told of each device that could not be timed by `profile`, when another could. */
 	void (*untimed)(const char *device, const char *why);
 };
+
+/* ST_USAGE when `only` is not as stage_options has it. */
+int stage_only_check(const char *only, struct err *e) MUST_CHECK;
 
 /* All streams of f, which the caller has opened and closes with what is returned. */
 int stage_run(const struct stage_options *o, uint64_t seed, struct filter *f,

@@ -260,11 +260,12 @@ static void take_range(struct picker *p, double lo, double hi, uint32_t most)
 	}
 }
 
-/* The seeded order of drift-free measurements (Fisher and Yates). */
-static void shuffle(struct picker *p)
+/* All behind the first `head` in a random order (Fisher and Yates), so that the machine's moods do not
+ * go with a kind or with a quality. */
+static void shuffle(struct picker *p, uint32_t head)
 {
-	for (uint32_t i = p->n; i > 1; i--) {
-		uint32_t j = below(p->x, i);
+	for (uint32_t i = p->n; i > head + 1; i--) {
+		uint32_t j = head + below(p->x, i - head);
 		struct candidate *t = p->out[i - 1];
 
 		p->out[i - 1] = p->out[j];
@@ -283,12 +284,16 @@ static int choose(struct pool *x, struct err *e)
 		worst = fmax(worst, x->c[i].s);
 	}
 	for (size_t i = 0; i < x->n; i++)
-		if (x->c[i].kind == SINGLE || x->c[i].kind == SEARCHED)
+		if (x->c[i].kind == SINGLE)
+			take(&p, &x->c[i]);
+	uint32_t singles = p.n;
+	for (size_t i = 0; i < x->n; i++)
+		if (x->c[i].kind == SEARCHED)
 			take(&p, &x->c[i]);
 	take_range(&p, best, NEAR * best, near);
 	take_range(&p, NEAR * best, worst, x->r->samples);
 	take_range(&p, best, worst, x->r->samples);
-	shuffle(&p);
+	shuffle(&p, singles);
 	int rc = 0;
 	for (uint32_t i = 0; i < p.n && rc == 0; i++) {
 		memcpy(x->r->device, p.out[i]->device, x->m->n_sets * sizeof(*x->r->device));
