@@ -69,6 +69,12 @@ tables() {
 	awk -F '\t' -v ms="$ms" -v ratio="$ratio" '
 		$2 == "HEFT" { ok = $4 - ms < 6e-4 && ms - $4 < 6e-4 && $7 - 100 * (1 - ratio) < 0.06 && 100 * (1 - ratio) - $7 < 0.06 }
 		END { exit !ok }' table2.tsv
+	# What is all on one device is that device.
+	awk -F '\t' '
+		FNR == 1 { split("", ratio) }
+		$1 == "single" { ratio[$2] = $3 " " $6 }
+		$1 == "answer" && $13 != "" { n++; bad += ratio[$13] != $3 " " $6 }
+		END { exit n == 0 || bad }' small_summator/*-r8.tsv
 	# Two seeds: geometric mean and 12.706 standard errors.
 	mkdir -p x/m
 	{

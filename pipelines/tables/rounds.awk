@@ -2,7 +2,8 @@
 # tab-separated:
 #   single|answer  name  latency lo hi (s)  latency/cpu's lo hi  rounds  copies  bytes  reason  alone
 # The first runs are the single devices, in the order of devs; then come answers, one for each word of
-# -v answers="1 2 3", which are their names (seeds).  alone: the only device that had anything to do.
+# -v answers="1 2 3", which are their names (seeds).  alone: the only device that had anything to do: such an
+# answer is that device, with the same figures.
 #   -v cpu=NAME     the device that ratios are to; they are of the same rounds, median and 95 % interval
 #   -v beside=NAME  the answer is that single device
 # With stats.awk in front.
@@ -65,6 +66,13 @@ function line(what, who, i,    j, n, x) {
 		median_interval(x, n)
 	print MID, LO, HI, n, copies[i], bytes[i], "", (alone[i] == "-" ? "" : alone[i])
 }
+# The run of the device that did all of run i, if that ran, else i.
+function single(i,    d) {
+	for (d = 0; d < k; d++)
+		if (alone[i] == name[d + 1] && ok[d])
+			return d
+	return i
+}
 END {
 	OFS = "\t"
 	if (!k || n_run < k) {
@@ -79,5 +87,5 @@ END {
 	for (i = 0; i < k; i++)
 		line(name[i + 1] == beside ? "answer" : "single", name[i + 1] == beside ? answer[1] : name[i + 1], i)
 	for (i = k; i < n_run; i++)
-		line("answer", answer[i - k + 1], i)
+		line("answer", answer[i - k + 1], single(i))
 }
