@@ -4,6 +4,8 @@
 #   LAUNCH=...      in front of each job, e.g. LAUNCH="srun -n 1 -c 2"
 #   MODELS="..."    names of tests/models or paths of .xml; each experiment has its own default
 #
+#   LOCK=FILE       what a job locks while it runs
+#
 # One job makes one file (pipelines/job): written whole or not at all, never made again, safe under
 # make -j; what reads a clock runs while no other job of the experiment does.
 ifndef COMMON_MK

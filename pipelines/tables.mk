@@ -17,7 +17,8 @@
 #     EVALS=500         placements that each grouping's learner simulates
 #     GROUPS=256        random groups, as many as the Hierarchical Planner has
 #     METHODS="..."     rows of table 2 and 5 besides the single devices
-#     LAUNCH=...        in front of each job
+#     LAUNCH=...        in front of each job; if that sends jobs to several machines, LOCK=FILE local to each
+#     PROFILE=...       default: devrun --probe --profile; SEARCH_RUNS=... options of devrun in searches
 #
 # Results: build/tables/DEVICES/NAME.tsv and .md, with the commands, versions and seeds.  A job is a
 # file: MODEL/METHOD.SEED.mp, what the method found, and METHOD.SEEDS-rRUNS.tsv, how long that takes, in the
@@ -46,8 +47,9 @@ TABLE_DIR     = $(B)/tables/$(or $(call file_part,$(DEVICES)),auto)
 TABLE_PROGS   = $(addprefix $(B)/bin/,ir2dag dagfeat daggroup devrun devsim gpnembed irfill placebase placeout \
                 placepolicy recdump reinforce)
 T             = pipelines/tables
-table_job     = $(call job,$(TABLE_DIR)/.lock)
-table_timed   = $(call timed_job,$(TABLE_DIR)/.lock)
+LOCK          ?= $(TABLE_DIR)/.lock
+table_job     = $(call job,$(LOCK))
+table_timed   = $(call timed_job,$(LOCK))
 pipe          = bash -o pipefail -c
 
 # OpenVINO's own choices, with all cores: name = device.
