@@ -6,6 +6,7 @@
 #   make parity     whole models against OpenVINO, on all devices; MODELS="name path.xml"
 #   make bench-exec devrun beside OpenVINO in pairs; MODELS="name path.xml"
 #   make learning   does the learner learn? on the simulator (pipelines/learning.mk)
+#   make ablation   learned parsing beside METIS and other groupings (pipelines/ablation.mk)
 #   make tables     the tables of two papers, measured here: table1 table2 table4 table5 hierarchical
 #   make asan       build and test with AddressSanitizer and UBSan
 #   make fuzz       longer runs of the fuzzers
