@@ -2,6 +2,7 @@
  * device placement of machine learning graphs", SoCC 2020, sections 3.1 and 3.2.  Both keep to the
  * memory of devices. */
 #include <math.h>
+#include <string.h>
 
 #include "place/listsched.h"
 #include "place/method.h"
@@ -63,59 +64,88 @@ int method_m_topo(struct method_run *r, struct err *e)
 
 /* ---- m-ETF ---- */
 
-/* When dev could start v: its inputs are there and dev has ended what it was given. */
-static double start_s(const struct listsched *x, const double *free_s, uint32_t v, uint32_t dev)
+struct etf {
+	struct listsched x;
+	const double *rank;          /* (n) upward */
+	double *free_s;              /* (k) when a device has ended what it was given */
+	uint32_t *ready, n_ready;    /* tasks whose parents are placed */
+	uint32_t *waits;             /* (n) inputs whose task is not placed */
+	double *arrive_s;            /* (n,k) of these: inputs there; INFINITY: no way */
+};
+
+static void make_ready(struct etf *t, uint32_t v)
 {
-	if (!listsched_may(x, v, dev))
-		return INFINITY;
-	return fmax(free_s[dev], listsched_ready_s(x, v, dev));
+	t->ready[t->n_ready++] = v;
+	for (uint32_t dev = 0; dev < t->x.k; dev++)
+		t->arrive_s[(size_t)v * t->x.k + dev] = listsched_ready_s(&t->x, v, dev);
 }
 
-/* Of all ready tasks and devices the pair that can start first (equal: the task of the longer path
- * behind, then the faster device). */
-static bool earliest_pair(const struct listsched *x, const double *free_s, const double *rank, uint32_t *task,
-			  uint32_t *on)
+/* Between pairs that start at once: the longer path behind, then the lower number, then the faster
+ * device. */
+static bool rather(const struct etf *t, uint32_t v, uint32_t dev, uint32_t task, uint32_t on)
+{
+	const double *cost = t->x.m->costs.task_s;
+
+	if (v != task)
+		return t->rank[v] != t->rank[task] ? t->rank[v] > t->rank[task] : v < task;
+	return cost[(size_t)v * t->x.k + dev] < cost[(size_t)v * t->x.k + on];
+}
+
+/* Of all ready tasks and devices the pair that can start first; *at: its place in ready. */
+static bool earliest_pair(const struct etf *t, uint32_t *at, uint32_t *on)
 {
 	double best = INFINITY;
 
-	for (uint32_t v = 0; v < x->n; v++) {
-		if (x->placed[v] || x->left[v])
-			continue;
-		for (uint32_t dev = 0; dev < x->k; dev++) {
-			double s = start_s(x, free_s, v, dev);
-			bool better = s < best;
+	for (uint32_t i = 0; i < t->n_ready; i++)
+		for (uint32_t dev = 0, v = t->ready[i]; dev < t->x.k; dev++) {
+			double s = fmax(t->free_s[dev], t->arrive_s[(size_t)v * t->x.k + dev]);
 
-			if (s == best && s < INFINITY)
-				better = rank[v] > rank[*task] ||
-					 (v == *task && x->m->costs.task_s[(size_t)v * x->k + dev] <
-							x->m->costs.task_s[(size_t)v * x->k + *on]);
-			if (!better)
+			if (s > best || s == INFINITY || !listsched_may(&t->x, v, dev) ||
+			    (s == best && !rather(t, v, dev, t->ready[*at], *on)))
 				continue;
 			best = s;
-			*task = v;
+			*at = i;
 			*on = dev;
 		}
-	}
 	return best < INFINITY;
+}
+
+static void place(struct etf *t, uint32_t at, uint32_t dev)
+{
+	struct listsched *x = &t->x;
+	uint32_t v = t->ready[at];
+
+	listsched_place(x, v, dev);
+	t->free_s[dev] = fmax(t->free_s[dev], x->end_s[v]);
+	t->ready[at] = t->ready[--t->n_ready];
+	for (uint32_t o = x->d->out_ptr[v]; o < x->d->out_ptr[v + 1]; o++)
+		for (uint32_t i = x->d->use_ptr[o]; i < x->d->use_ptr[o + 1]; i++)
+			if (--t->waits[x->d->use_task[i]] == 0)
+				make_ready(t, x->d->use_task[i]);
 }
 
 int method_m_etf(struct method_run *r, struct err *e)
 {
-	struct listsched x;
-	uint32_t v = 0, dev = 0;
-
-	listsched_init(&x, r->m, r->a);
-	const double *rank = listsched_upward_rank(&x, r->a);
-	double *free_s = ARENA_NEWN(r->a, double, x.k);
+	struct etf t = {0};
+	struct listsched *x = &t.x;
+	uint32_t at = 0, dev = 0;
 	int rc = 0;
 
-	for (uint32_t i = 0; i < x.n && rc == 0; i++) {
-		if (!earliest_pair(&x, free_s, rank, &v, &dev)) {
+	listsched_init(x, r->m, r->a);
+	t.rank = listsched_upward_rank(x, r->a);
+	t.free_s = ARENA_NEWN(r->a, double, x->k);
+	t.ready = ARENA_NEWN(r->a, uint32_t, x->n);
+	t.waits = ARENA_NEWN(r->a, uint32_t, x->n);
+	t.arrive_s = ARENA_NEWN(r->a, double, (size_t)x->n * x->k);
+	memcpy(t.waits, x->left, x->n * sizeof(*t.waits));
+	for (uint32_t v = 0; v < x->n; v++)
+		if (t.waits[v] == 0)
+			make_ready(&t, v);
+	while (t.n_ready && rc == 0) {
+		if (earliest_pair(&t, &at, &dev))
+			place(&t, at, dev);
+		else
 			rc = err_set(e, ST_RUNTIME, "m-etf: no device has room for what is left");
-			break;
-		}
-		listsched_place(&x, v, dev);
-		free_s[dev] = fmax(free_s[dev], x.end_s[v]);
 	}
-	return listsched_answer(&x, rc, r, e);
+	return listsched_answer(x, rc, r, e);
 }
