@@ -44,7 +44,7 @@ tables() {
 @test "rows: methods, published figures, what could not run" {
 	cd "$BATS_FILE_TMPDIR/t" || return 1
 	[ "$(grep -v '^#' table2.tsv | cut -f 2 | paste -sd '|')" = \
-		"method|CPU only|GPU only|OpenVINO, GPU|random placement|HEFT|HSDAG, default recipe" ]
+		"method|CPU only (cpu:0)|GPU only (cpu:1)|OpenVINO, GPU|random placement|HEFT|HSDAG, default recipe" ]
 	awk -F '\t' '$2 == "OpenVINO, GPU" && $3 == 0 && $NF ~ /OpenVINO/ { ok = 1 } END { exit !ok }' table2.tsv
 	awk -F '\t' '$2 == "human expert" && $NF ~ /nobody has placed/ { ok = 1 } END { exit !ok }' hierarchical-placers.tsv
 	grep -q "^# devices: cpu:0 in the role of the CPU, cpu:1 in that of the GPU (cores" table2.tsv

@@ -33,6 +33,8 @@ FNR == 1 && !(model in known) {
 $1 == "roles" {
 	role[$2] = "cpu"
 	role[$3] = "gpu"
+	player["cpu"] = " (" $2 ")"
+	player["gpu"] = " (" $3 ")"
 	next
 }
 $1 == "failed" {
@@ -136,7 +138,7 @@ END {
 			then = known_value(published_s) ? published[model, method, published_s] : ""
 			if (then ~ /^[0-9]/)
 				then *= 1e3
-			line = model OFS label[method] OFS ours OFS then
+			line = model OFS label[method] player[method] OFS ours OFS then
 			if (published_speedup != "")
 				line = line OFS (known_value(published_speedup) ? published[model, method, published_speedup] : "")
 			print line, remark
