@@ -34,7 +34,7 @@ struct interval interval_mean(const double *x, uint32_t n);
  * first one finds the caches full of the other's data, which a long one hardly notices. */
 static inline bool measure_again(double lat_s)
 {
-	return lat_s < 40e-3;
+	return lat_s < 60e-3;
 }
 
 /* As it goes on a record: positive, finite. */

@@ -263,6 +263,9 @@ static int on_record(struct state *s, const struct rec *r, struct err *e)
 						 o->weights, s->f->out, e)
 				  : 0;
 	}
+	/* Costs and devices of an earlier profile are replaced. */
+	if (o->profile && s->g && (rec_is(r, "devs") || rec_is(r, "cost")))
+		return 0;
 	if (o->probe)
 		return filter_pass(s->f, r, e);
 	if (rec_is(r, "devs") && devs_decode(r, s->arena, &s->devs, e) < 0)

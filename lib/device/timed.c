@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEEP_SHARE = 4, KEEP_LEAST = 3 };
+enum { KEEP_SHARE = 6, KEEP_LEAST = 2 };
 
 static void make_room(struct timed *t, const struct session *s)
 {

@@ -29,7 +29,7 @@ void timed_release(struct timed *t);
 /* One more run; without counting when `warm`, or when there is no room. */
 int timed_run(struct timed *t, struct session *s, bool warm, struct err *e) MUST_CHECK;
 
-/* Keep the runs whose steps took the least time in sum, a quarter of them but at least three: who
+/* Keep the runs whose steps took the least time in sum, a sixth of them but at least two: who
  * else uses the machine only ever adds time.  lat_s, too, and ascending. */
 void timed_keep_fastest(struct timed *t);
 
