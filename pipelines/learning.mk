@@ -7,10 +7,10 @@
 # The single devices that reinforce measures as anchors are not counted as found.
 
 include pipelines/common.mk
-EVALS   ?= 500
 SPEC    ?= paper
+LEARN_EVALS  = $(or $(EVALS),500)
 LEARN_MODELS = $(or $(MODELS),resnet50 inception_v3 bert_base nmt2)
-LEARN_DIR   = $(B)/learning/$(SPEC)-$(EVALS)
+LEARN_DIR   = $(B)/learning/$(SPEC)-$(LEARN_EVALS)
 # Steps of an episode: those of the recipe.
 LEARN_STEPS_default = 4
 LEARN_STEPS_paper   = 20
@@ -23,8 +23,8 @@ LEARN_default-lr0   = default --lr 0
 LEARN_paper         = paper
 LEARN_paper-lr0     = paper --lr 0
 LEARN_SEARCHES      = random climb
-LEARN_random        = random -n $(EVALS) --draw biased
-LEARN_climb         = climb --evals $(EVALS)
+LEARN_random        = random -n $(LEARN_EVALS) --draw biased
+LEARN_climb         = climb --evals $(LEARN_EVALS)
 
 # A stream's run records -> evaluations, best and mean over the last fifth of them, best single device (s).
 LEARN_SUMMARY = recdump -k run | awk -f pipelines/learning-run.awk
@@ -37,7 +37,7 @@ $$(LEARN_DIR)/$(2).$(1).$(3).tsv: $$(LEARN_DIR)/$(2).$(firstword $(LEARN_$(1))).
 	@PATH=$$(B)/bin:$$$$PATH $$(LAUNCH) bash -o pipefail -c 'gpnembed --seed $(3) \
 	  --recipe $(firstword $(LEARN_$(1))) --params-from $$@.fifo < $$< | placepolicy --seed $(3) | \
 	  devsim | reinforce --keep --recipe $(LEARN_$(1)) --steps $(LEARN_STEPS_$(firstword $(LEARN_$(1)))) \
-	  --episodes $$(shell expr $$(EVALS) / $(LEARN_STEPS_$(firstword $(LEARN_$(1))))) --params-to $$@.fifo | $$(LEARN_SUMMARY)' > $$@.tmp \
+	  --episodes $$(shell expr $$(LEARN_EVALS) / $(LEARN_STEPS_$(firstword $(LEARN_$(1))))) --params-to $$@.fifo | $$(LEARN_SUMMARY)' > $$@.tmp \
 	  && mv $$@.tmp $$@; rc=$$$$?; rm -f $$@.fifo $$@.tmp; exit $$$$rc
 endef
 
@@ -70,7 +70,7 @@ LEARN_RESULTS = $(foreach m,$(LEARN_MODELS),$(foreach j,$(LEARN_METHODS) $(LEARN
 learning: $(LEARN_RESULTS)
 	@awk -f pipelines/learning-table.awk $(LEARN_RESULTS) > $(LEARN_DIR)/learning.tsv.tmp
 	@mv $(LEARN_DIR)/learning.tsv.tmp $(LEARN_DIR)/learning.tsv
-	@echo "best latency found in $(EVALS) evaluations on '$(SPEC)', ms; seeds $(SEEDS)"
+	@echo "best latency found in $(LEARN_EVALS) evaluations on '$(SPEC)', ms; seeds $(SEEDS)"
 	@awk -f pipelines/columns.awk $(LEARN_DIR)/learning.tsv
 	@echo "table: $(LEARN_DIR)/learning.tsv"
 

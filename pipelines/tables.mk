@@ -31,12 +31,12 @@ include pipelines/common.mk
 DEVICES ?=
 BUDGET  ?= 120
 RUNS    ?= 20
-EVALS   ?= 500
-GROUPS  ?= 256
 # Options of devrun in the search; the profile.
 SEARCH_RUNS  ?= --min-runs 3 --max-seconds 0.25
 PROFILE      ?= devrun --probe --profile
 
+TABLE_EVALS   = $(or $(EVALS),500)
+TABLE_GROUPS  = $(or $(GROUPS),256)
 TABLE_MODELS  = $(or $(MODELS),inception_v3 resnet50 bert_base)
 HIER_MODELS   = $(or $(MODELS),rnnlm nmt2 nmt4)
 TABLE_METHODS = $(or $(METHODS),ov-cpu ov-gpu ov-auto ov-hetero random heft m-etf metis scotch scotch-mincut mincut \
@@ -66,12 +66,12 @@ START_hsdag-paper = dagfeat --paper
 START_hsdag   = dagfeat
 START_place   = dagfeat | placebase heft | placebase climb --evals 2000 --seed $(1) | placebase random -n 20 --seed $(1)
 # Groupings: name = what stands behind dagfeat, of seed.
-GROUP_grouping-random = | daggroup random --groups $(GROUPS) --seed $(1)
+GROUP_grouping-random = | daggroup random --groups $(TABLE_GROUPS) --seed $(1)
 # Placers that answer differently to each seed.
 SEEDED        = random metis scotch scotch-mincut
 
 # The name of METHOD's files: what is learned in a time depends on it.
-found         = $(1)$(if $(filter $(LEARNERS),$(1)),-$(BUDGET)s$(EPISODES))$(if $(filter $(GROUPINGS),$(1)),-$(EVALS))
+found         = $(1)$(if $(filter $(LEARNERS),$(1)),-$(BUDGET)s$(EPISODES))$(if $(filter $(GROUPINGS),$(1)),-$(TABLE_EVALS))
 seeds         = $(if $(filter $(SEEDED) $(LEARNERS) $(GROUPINGS),$(1)),$(SEEDS),$(firstword $(SEEDS)))
 # Files that METHODS make for MODELS: what is found, and its measurement.
 found_files   = $(foreach m,$(call model_name,$(1)),$(foreach x,$(filter-out ov-%,$(2)),$(call found_of,$(m),$(x))))
@@ -112,7 +112,7 @@ endef
 define grouping_jobs
 $(TABLE_DIR)/$(1)/$(call found,$(2)).%.mp: $(TABLE_DIR)/$(1)/input.mp
 	$(table_job) $$@ $(pipe) 'dagfeat < $$< $(call GROUP_$(2),$$*) | train --seed $$* --run devsim - \
-	  --candidates 1 --steps 4 --episodes $(shell expr $(EVALS) / 4)'
+	  --candidates 1 --steps 4 --episodes $(shell expr $(TABLE_EVALS) / 4)'
 endef
 # timed_jobs NAME,METHOD: what it found with all seeds, in the same rounds
 define timed_jobs
@@ -170,7 +170,7 @@ hierarchical-placers: $(HIER_FILES)
 hierarchical-groups: $(GROUP_FILES)
 	@awk -f $(T)/stats.awk -f $(T)/groupings.awk $(T)/labels.tsv $^ | \
 	  $(call report,hierarchical-groups,Random groups against learned ones,MODELS DEVICES SEEDS EVALS GROUPS RUNS) $(role_note) \
-	  note="the same policy on both, $(EVALS) placements simulated with the profile's costs; what it found is measured" \
+	  note="the same policy on both, $(TABLE_EVALS) placements simulated with the profile's costs; what it found is measured" \
 	  published="Mirhoseini et al. 2018: random groups are 36 to 63 % slower than learned ones on NMT; not measured here" \
 	  $^ $(call found_files,$(HIER_MODELS),$(GROUPINGS))
 
