@@ -71,7 +71,7 @@ GROUP_grouping-random = | daggroup random --groups $(TABLE_GROUPS) --seed $(1)
 SEEDED        = random metis scotch scotch-mincut
 
 # The name of METHOD's files: what is learned in a time depends on it.
-found         = $(1)$(if $(filter $(LEARNERS),$(1)),-$(BUDGET)s$(EPISODES))$(if $(filter $(GROUPINGS),$(1)),-$(TABLE_EVALS))
+found         = $(1)$(if $(filter $(LEARNERS),$(1)),-$(BUDGET)s$(EPISODES))$(if $(filter $(GROUPINGS),$(1)),-$(TABLE_EVALS))$(if $(filter grouping-random,$(1)),x$(TABLE_GROUPS))
 seeds         = $(if $(filter $(SEEDED) $(LEARNERS) $(GROUPINGS),$(1)),$(SEEDS),$(firstword $(SEEDS)))
 # Files that METHODS make for MODELS: what is found, and its measurement.
 found_files   = $(foreach m,$(call model_name,$(1)),$(foreach x,$(filter-out ov-%,$(2)),$(call found_of,$(m),$(x))))

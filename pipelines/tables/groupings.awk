@@ -13,7 +13,7 @@ FNR == 1 {
 	split(dir[k], part, ".")
 	model = dir[k - 1]
 	method = part[1]
-	sub(/-[0-9]+$/, "", method)
+	sub(/-[0-9]+(x[0-9]+)?$/, "", method)
 }
 /^#/ { next }
 file == 1 {
