@@ -1,4 +1,5 @@
 /* model.c - from a graph and costs to what the simulator runs. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,6 +103,22 @@ static void assign_savings(struct place_model *m, const struct place_savings *x,
 	mem_free(set_task);
 }
 
+/* (tasks,k) with all that could be saved. */
+static double *least_costs(const struct place_model *m, struct arena *a)
+{
+	double *least = ARENA_NEWN(a, double, (size_t)m->tasks.dag.n * m->k);
+
+	for (uint32_t t = 0; t < m->tasks.dag.n; t++)
+		for (uint32_t dev = 0; dev < m->k; dev++) {
+			double *s = &least[(size_t)t * m->k + dev];
+
+			*s = m->costs.task_s[(size_t)t * m->k + dev];
+			for (uint32_t i = m->saved_ptr[t]; *s > 0 && i < m->saved_ptr[t + 1]; i++)
+				*s = fmax(0, *s - fmax(0, m->saved_s[(size_t)i * m->k + dev]));
+		}
+	return least;
+}
+
 /* A set and the class of sets that share its device. */
 struct member {
 	uint32_t class, set;
@@ -176,11 +193,14 @@ int place_model_init(struct place_model *m, const struct graph *g, const struct 
 	for (uint32_t t = 0; t < m->tasks.dag.n; t++)
 		memcpy(task_s + (size_t)t * s->k, s->set_s + (size_t)m->tasks.task_set[t] * s->k,
 		       s->k * sizeof(*task_s));
-	m->costs = (struct sched_costs){task_s, s->links, s->contention, s->overlap, s->policy};
+	m->costs = (struct sched_costs){.task_s = task_s, .links = s->links, .contention = s->contention,
+					.overlap = s->overlap, .policy = s->policy};
 	assign_weights(m, a);
 	for (uint32_t t = 0; s->set_mem && t < m->tasks.dag.n; t++)
 		m->task_mem[t] += s->set_mem[m->tasks.task_set[t]];
-	if (s->saved.n)
+	if (s->saved.n) {
 		assign_savings(m, &s->saved, a);
+		m->costs.least_s = least_costs(m, a);
+	}
 	return 0;
 }

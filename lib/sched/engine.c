@@ -27,6 +27,7 @@ static void lay_out(struct engine *e)
 	e->end = carve(base, &at, servers, sizeof(*e->end));
 	e->idle = carve(base, &at, e->n_words, sizeof(*e->idle));
 	e->waiting = carve(base, &at, e->n_words, sizeof(*e->waiting));
+	e->begun_s = carve(base, &at, e->k, sizeof(*e->begun_s));
 	e->live = carve(base, &at, e->k, sizeof(*e->live));
 	e->peak = carve(base, &at, e->k, sizeof(*e->peak));
 	e->top = carve(base, &at, e->k, sizeof(*e->top));
@@ -91,6 +92,7 @@ void engine_release(struct engine *e)
 	for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
 		mem_free(owned[i]);
 	ready_release(&e->ready);
+	kept_release(e);
 }
 
 /* Room for a list of n things, behind *at in `more`; missing ones are `none`. */
@@ -185,4 +187,7 @@ void engine_order(struct engine *e, const double *rank, const uint32_t *hold)
 			e->root[e->n_roots++] = p;
 	if (e->copy_s)
 		table_copies(e);
+	for (uint32_t i = 0; i < e->k * e->k; i++)
+		e->missing_links |= e->c->links.latency_s[i] < 0;
+	e->kept.n = 0;
 }

@@ -51,7 +51,27 @@ struct moment {
 	double now_s, makespan_s;    /* makespan: when the last task so far ended */
 	uint64_t copied_bytes;
 	uint32_t instant;        /* ticks of this run */
-	uint32_t n_copies;
+	uint32_t n_copies, n_ended;
+};
+
+/* A task that is not as in the run whose states are kept. */
+struct patch {
+	uint32_t pos;
+	uint16_t dev;            /* there */
+	double cost_s;
+};
+
+/* States on the way through a run, to begin another one from. */
+struct kept {
+	uint32_t most, n;        /* states */
+	uint32_t every;          /* tasks that end between two */
+	char *state;             /* (most, state_bytes) */
+	uint32_t *ended;         /* (n) the last state that is before the end of a task */
+	double *tail_s;          /* (n,k) no run ends sooner after the task on that device */
+	struct patch *patch;     /* (n) */
+	uint32_t n_patches, from;    /* of the last run; the state that it began from */
+	double limit_s;          /* a run may stop when its makespan is above */
+	bool above;              /* and has */
 };
 
 /* Times are not negative: as integers they are in the same order. */
@@ -107,6 +127,7 @@ struct engine {
 	uint16_t *dev;               /* (n) */
 	double *cost_s;              /* (n) */
 	double *sum_s;               /* (4,k) scratch */
+	bool missing_links;
 
 	/* The state of a run. */
 	void *state;
@@ -114,6 +135,7 @@ struct engine {
 	struct moment *now;
 	int64_t *end;                /* (k*k) time_key of what a server does; NEVER: nothing */
 	uint64_t *idle, *waiting;    /* (n_words) servers that are free; that something waits for */
+	double *begun_s;             /* (k) of the tasks that have begun; kept and limited runs only */
 	uint64_t *live, *peak;       /* (k) bytes */
 	uint64_t *top;               /* (k) words of ready bits that are not 0 */
 	struct queue *queue;         /* (k*k) */
@@ -132,6 +154,7 @@ struct engine {
 	struct timeline *t;
 	bool keep;                   /* the schedule, in t */
 	uint32_t *copy_of;           /* (slots) number of a copy; kept schedules only */
+	struct kept kept;            /* most 0: none */
 };
 
 /* Memory for d and c; t has room for results. */
@@ -142,7 +165,30 @@ void engine_release(struct engine *e);
 /* Tasks by descending rank from the next run on; see sched.h for hold, which may be NULL. */
 void engine_order(struct engine *e, const double *rank, const uint32_t *hold);
 
-/* A run of placement device (n), from the beginning. */
-enum timeline_status engine_run(struct engine *e, const uint16_t *device);
+/* A run of placement device (n), from the beginning; with `keep` states are kept on the way, if the
+ * rules allow it (kept.n > 0). */
+enum timeline_status engine_run(struct engine *e, const uint16_t *device, bool keep);
+
+/* What rerun.c needs of a run: the rules allow states; from the state as it is to the end; and what
+ * follows from a placement that has changed. */
+bool engine_is_common(const struct engine *e);
+enum engine_way { ENGINE_PLAIN, ENGINE_KEEP, ENGINE_LIMIT };
+void engine_go_on(struct engine *e, enum engine_way way);
+bool engine_can_reach(struct engine *e, uint32_t pos);
+/* Seconds that each device computes, into t. */
+void engine_busy(struct engine *e);
+void engine_results(struct engine *e);
+
+/* rerun.c: see timeline.h. */
+enum timeline_status engine_again(struct engine *e, const uint16_t *device, const uint32_t *task,
+				  uint32_t n, double limit_s);
+void engine_keep(struct engine *e);
+void kept_release(struct engine *e);
+void kept_begin(struct engine *e);
+
+static inline uint32_t list_item(const struct engine *e, const struct list *l, uint32_t i)
+{
+	return i < 2 ? l->first[i] : e->more[l->more + i - 2];
+}
 
 #endif

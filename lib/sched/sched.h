@@ -6,8 +6,8 @@
  * 2002, section 4.1; equal ranks: lower task number).  A tensor is copied once
  * per destination device that has a consumer, from the moment its task ends.
  * Copies on one directed link are first come, first served; copies that came at
- * the same instant: higher priority of the source, lower tensor number, lower
- * destination.  Everything that ends at one instant counts before anything is taken.
+ * the same instant: higher priority of the source, lower destination, lower
+ * tensor number.  Everything that ends at one instant counts before anything is taken.
  * A hold: task v is not ready before task hold[v] has ended, which is on the same device and does
  * not depend on v.
  *

@@ -18,7 +18,8 @@ struct rules {
 	bool serial;             /* a link carries one copy at a time */
 	bool overlap;
 	bool small;              /* by rank, at most SMALL tasks */
-	bool keep;
+	bool keep;               /* the schedule */
+	enum engine_way way;
 };
 
 /* Two devices with links as they mostly are: nothing is looked up that can be spelled out. */
@@ -32,6 +33,7 @@ struct run {
 	struct engine *e;
 	struct moment now;
 	int64_t *end;
+	double *begun_s;
 	uint64_t *live, *peak, *top;
 	struct queue *queue;
 	uint32_t *doing;
@@ -46,7 +48,7 @@ struct run {
 
 INLINE struct run run_of(struct engine *e)
 {
-	return (struct run){e, *e->now, e->end, e->live, e->peak, e->top, e->queue, e->doing,
+	return (struct run){e, *e->now, e->end, e->begun_s, e->live, e->peak, e->top, e->queue, e->doing,
 			    e->pending, e->ready_bits, e->slot, e->task, e->tensor, e->more,
 			    e->cost_s};
 }
@@ -172,13 +174,6 @@ INLINE int64_t next_end(const struct run *x, struct rules r)
 
 /* ---- what becomes ready, and what must be copied ---- */
 
-static inline uint32_t consumer(const struct engine *e, uint32_t t, uint32_t i)
-{
-	const struct list *l = &e->tensor[t].use;
-
-	return i < 2 ? l->first[i] : e->more[l->more + i - 2];
-}
-
 /* One thing less that the task at position p waits for, if it is on dev; is it? */
 INLINE bool arrived(struct run *x, struct rules r, uint32_t p, uint32_t dev)
 {
@@ -271,7 +266,7 @@ INLINE void distribute(struct run *x, struct rules r, uint32_t t, uint32_t dev)
 		return;
 	}
 	for (uint32_t i = 0; i < x->tensor[t].n_uses; i++) {
-		uint32_t p = consumer(x->e, t, i), to = (uint32_t)x->pending[p];
+		uint32_t p = list_item(x->e, &x->tensor[t].use, i), to = (uint32_t)x->pending[p];
 
 		if (to == dev)
 			(void)arrived(x, r, p, dev);
@@ -344,6 +339,10 @@ INLINE void end_task(struct run *x, struct rules r, uint32_t dev)
 
 	x->end[s] = NEVER;
 	x->now.makespan_s = x->now.now_s;
+	if (r.way == ENGINE_KEEP) {
+		x->e->kept.ended[p] = x->e->kept.n - 1;
+		x->now.n_ended++;
+	}
 	release(x, r, task.in.first[0], dev);
 	release(x, r, task.in.first[1], dev);
 	for (; task.in.more < task.in.end; task.in.more += 2) {
@@ -426,6 +425,15 @@ INLINE void start_task(struct run *x, struct rules r, uint32_t dev)
 	uint32_t s = device_server(r, dev), p = take_ready(x, r, dev);
 	double end = x->now.now_s + x->cost_s[p];
 
+	if (r.way != ENGINE_PLAIN) {
+		struct kept *kept = &x->e->kept;
+		double left_s = x->e->t->busy_s[dev] - x->begun_s[dev];
+
+		x->begun_s[dev] += x->cost_s[p];
+		if (r.way == ENGINE_LIMIT)
+			kept->above |= (x->now.now_s + left_s > kept->limit_s) |
+				       (end + kept->tail_s[(size_t)p * r.k + dev] > kept->limit_s);
+	}
 	set_waiting(x, r, s, any_ready(x, r, dev));
 	set_idle(x, r, s, false);
 	x->live[dev] += x->task[p].out_bytes;
@@ -439,26 +447,36 @@ INLINE void start_task(struct run *x, struct rules r, uint32_t dev)
 	}
 }
 
-/* The copy that has waited longest of those whose devices are both idle; false: none. */
+/* Does the copy of slot a go before that of slot b, on any links? */
+static bool copy_before(const struct engine *e, uint32_t a, uint32_t b)
+{
+	uint32_t from_a = e->tensor[a / e->k].maker, from_b = e->tensor[b / e->k].maker;
+
+	if (e->needed_at[a] != e->needed_at[b])
+		return e->needed_at[a] < e->needed_at[b];
+	if (from_a != from_b)
+		return from_a < from_b;
+	return a % e->k != b % e->k ? a % e->k < b % e->k : a < b;
+}
+
+/* The link of the copy that has waited longest, of those whose devices are both idle; false: none. */
 static bool longest_waiting(const struct engine *e, uint32_t *server)
 {
-	uint64_t best = UINT64_MAX;
+	bool found = false;
 
 	for (uint32_t w = 0; w < e->n_words; w++)
 		for (uint64_t links = e->waiting[w] & e->idle[w]; links; links &= links - 1) {
 			uint32_t s = w * 64 + (uint32_t)__builtin_ctzll(links);
-			uint32_t src = s / e->k, dst = s % e->k, slot = e->queue[s].head;
+			uint32_t src = s / e->k, dst = s % e->k;
 
 			if (src == dst || !has(e->idle, src * (e->k + 1)) ||
 			    !has(e->idle, dst * (e->k + 1)))
 				continue;
-			uint64_t key = (uint64_t)e->needed_at[slot] << 32 | slot;
-			if (key < best) {
-				best = key;
+			if (!found || copy_before(e, e->queue[s].head, e->queue[*server].head))
 				*server = s;
-			}
+			found = true;
 		}
-	return best != UINT64_MAX;
+	return found;
 }
 
 /* All that can start now. */
@@ -499,96 +517,192 @@ INLINE void tick(struct run *x, struct rules r)
 		x->peak[i] = x->live[i] > x->peak[i] ? x->live[i] : x->peak[i];
 }
 
+/* The small parts of x, for the engine. */
+INLINE void put_back(struct run *x, struct rules r)
+{
+	struct engine *e = x->e;
+
+	*e->now = x->now;
+	if (!is_two(r))
+		return;
+	for (uint32_t i = 0; i < 4; i++) {
+		e->end[i] = x->end[i];
+		e->queue[i] = x->queue[i];
+		e->doing[i] = x->doing[i];
+	}
+	for (uint32_t i = 0; i < 2; i++) {
+		e->begun_s[i] = x->begun_s[i];
+		e->live[i] = x->live[i];
+		e->peak[i] = x->peak[i];
+		e->top[i] = x->top[i];
+	}
+}
+
+/* A state to come back to. */
+INLINE void keep_state(struct run *x, struct rules r)
+{
+	struct engine *e = x->e;
+
+	put_back(x, r);
+	memcpy(e->kept.state + e->kept.n++ * e->state_bytes, e->state, e->state_bytes);
+}
+
 /* Until nothing goes on. */
 INLINE void follow(struct run *x, struct rules r)
 {
+	struct kept *kept = &x->e->kept;
+
 	for (;;) {
+		if (r.way == ENGINE_KEEP && x->now.n_ended >= kept->n * kept->every)
+			keep_state(x, r);
 		start_all(x, r);
+		if (r.way == ENGINE_LIMIT && kept->above)
+			break;
 		int64_t s = next_end(x, r);
 		if (s == NEVER)
-			return;
+			break;
 		if (s > time_key(x->now.now_s))
 			tick(x, r);
 		x->now.now_s = key_time(s);
 		end_all(x, r);
 	}
+	put_back(x, r);
 }
 
-INLINE void two_devices(struct engine *e)
+INLINE void two_devices(struct engine *e, enum engine_way way)
 {
-	const struct rules r = {.k = 2, .scan = true, .serial = true, .overlap = true, .small = true};
+	const struct rules r = {.k = 2, .scan = true, .serial = true, .overlap = true, .small = true,
+				.way = way};
 	struct run x = run_of(e);
 	int64_t end[4];
+	double begun_s[2];
 	uint64_t live[2], peak[2], top[2];
 	struct queue queue[4];
 	uint32_t doing[4];
 
-	for (int i = 0; i < 4; i++) {
+	for (uint32_t i = 0; i < 4; i++) {
 		end[i] = e->end[i];
 		queue[i] = e->queue[i];
 		doing[i] = e->doing[i];
 	}
-	for (int i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 2; i++) {
+		begun_s[i] = e->begun_s[i];
 		live[i] = e->live[i];
 		peak[i] = e->peak[i];
 		top[i] = e->top[i];
 	}
 	x.end = end;
+	x.begun_s = begun_s;
 	x.queue = queue;
 	x.doing = doing;
 	x.live = live;
 	x.peak = peak;
 	x.top = top;
 	follow(&x, r);
-	*e->now = x.now;
-	for (int i = 0; i < 2; i++)
-		e->peak[i] = peak[i];
 }
 
-static void simulate_two(struct engine *e)
-{
-	two_devices(e);
-}
-
-#ifdef __x86_64__
-/* Shifts and searches for bits in one instruction each. */
-__attribute__((target("bmi,bmi2"))) static void simulate_two_bmi(struct engine *e)
-{
-	two_devices(e);
-}
-#endif
-
-static void simulate_few(struct engine *e)
+INLINE void few_devices(struct engine *e, enum engine_way way)
 {
 	struct run x = run_of(e);
 
 	follow(&x, (struct rules){.k = e->k, .scan = true, .serial = true, .overlap = true,
-				  .small = true});
-	*e->now = x.now;
+				  .small = true, .way = way});
 }
 
-static void simulate_any(struct engine *e)
+static void two_plain(struct engine *e)
+{
+	two_devices(e, ENGINE_PLAIN);
+}
+
+static void two_keep(struct engine *e)
+{
+	two_devices(e, ENGINE_KEEP);
+}
+
+static void two_limit(struct engine *e)
+{
+	two_devices(e, ENGINE_LIMIT);
+}
+
+static void few_plain(struct engine *e)
+{
+	few_devices(e, ENGINE_PLAIN);
+}
+
+static void few_keep(struct engine *e)
+{
+	few_devices(e, ENGINE_KEEP);
+}
+
+static void few_limit(struct engine *e)
+{
+	few_devices(e, ENGINE_LIMIT);
+}
+
+static void any(struct engine *e)
 {
 	bool overlap = e->c->overlap, serial = e->c->contention || !overlap;
 	struct run x = run_of(e);
 
 	follow(&x, (struct rules){.k = e->k, .scan = e->few && serial, .serial = serial,
 				  .overlap = overlap, .keep = e->keep});
-	*e->now = x.now;
+}
+
+bool engine_is_common(const struct engine *e)
+{
+	return e->c->contention && e->c->overlap && e->few && !e->keep &&
+	       e->c->policy != SCHED_FIFO && e->d->n <= SMALL;
+}
+
+void engine_go_on(struct engine *e, enum engine_way way)
+{
+	static void (*const two[])(struct engine *) = {two_plain, two_keep, two_limit};
+	static void (*const few[])(struct engine *) = {few_plain, few_keep, few_limit};
+
+	if (!engine_is_common(e))
+		any(e);
+	else
+		(e->k == 2 ? two : few)[way](e);
 }
 
 /* ---- beginning ---- */
 
-/* The placement by position, and whether it can be carried out.  Seconds that each device computes
- * are four sums, which do not wait for each other. */
+/* Is there a link from p to the consumers of what it makes, wherever they are? */
+static bool reaches(struct engine *e, uint32_t p)
+{
+	for (uint32_t t = e->task[p].out; t < e->task[p].out_end; t++)
+		for (uint32_t i = 0; i < e->tensor[t].n_uses; i++) {
+			uint32_t dst = e->dev[list_item(e, &e->tensor[t].use, i)];
+
+			if (dst != e->dev[p] &&
+			    e->c->links.latency_s[(size_t)e->dev[p] * e->k + dst] < 0) {
+				e->t->bad_task = e->ready.task_at[p];
+				e->t->bad_dev = dst;
+				return false;
+			}
+		}
+	return true;
+}
+
+bool engine_can_reach(struct engine *e, uint32_t p)
+{
+	bool ok = !e->missing_links || reaches(e, p);
+
+	for (uint32_t i = 0; ok && e->missing_links && i < e->n_in[p]; i++) {
+		uint32_t t = list_item(e, &e->task[p].in, i);
+
+		ok = t == e->d->n_tensors || reaches(e, e->tensor[t].maker);
+	}
+	return ok;
+}
+
+/* The placement by position, and whether it can be carried out. */
 static enum timeline_status place(struct engine *e, const uint16_t *device)
 {
-	const struct sched_links *l = &e->c->links;
 	const double *task_s = e->c->task_s;
-	bool cannot = false, no_link = false;
+	bool cannot = false;
 	uint32_t k = e->k;
 
-	memset(e->sum_s, 0, 4 * (size_t)k * sizeof(*e->sum_s));
 	for (uint32_t p = 0; p < e->d->n; p++) {
 		uint32_t v = e->ready.task_at[p], dev = device[v];
 		double s = task_s[(size_t)v * k + dev];
@@ -596,31 +710,31 @@ static enum timeline_status place(struct engine *e, const uint16_t *device)
 		e->dev[p] = (uint16_t)dev;
 		e->cost_s[p] = s;
 		e->pending[p] = (uint64_t)e->n_in[p] << 32 | dev;
-		e->sum_s[(size_t)(p % 4) * k + dev] += s;
 		cannot |= s < 0;
 	}
-	for (uint32_t i = 0; i < k; i++)
-		e->t->busy_s[i] = (e->sum_s[i] + e->sum_s[k + i]) +
-				  (e->sum_s[2 * k + i] + e->sum_s[3 * k + i]);
 	for (uint32_t p = 0; cannot && p < e->d->n; p++)
 		if (e->cost_s[p] < 0) {
 			e->t->bad_task = e->ready.task_at[p];
 			e->t->bad_dev = e->dev[p];
 			return TIMELINE_CANNOT_RUN;
 		}
-	for (uint32_t s = 0; s < e->k * e->k; s++)
-		no_link |= l->latency_s[s] < 0;
-	for (uint32_t t = 0; no_link && t < e->d->n_tensors; t++)
-		for (uint32_t i = 0; i < e->tensor[t].n_uses; i++) {
-			uint32_t src = e->dev[e->tensor[t].maker], dst = e->dev[consumer(e, t, i)];
-
-			if (src != dst && l->latency_s[(size_t)src * e->k + dst] < 0) {
-				e->t->bad_task = e->ready.task_at[e->tensor[t].maker];
-				e->t->bad_dev = dst;
-				return TIMELINE_NO_LINK;
-			}
-		}
+	for (uint32_t p = 0; e->missing_links && p < e->d->n; p++)
+		if (!reaches(e, p))
+			return TIMELINE_NO_LINK;
 	return TIMELINE_OK;
+}
+
+/* Seconds that each device computes: four sums, which do not wait for each other. */
+void engine_busy(struct engine *e)
+{
+	uint32_t k = e->k;
+
+	memset(e->sum_s, 0, 4 * (size_t)k * sizeof(*e->sum_s));
+	for (uint32_t p = 0; p < e->d->n; p++)
+		e->sum_s[(size_t)(p % 4) * k + e->dev[p]] += e->cost_s[p];
+	for (uint32_t i = 0; i < k; i++)
+		e->t->busy_s[i] = (e->sum_s[i] + e->sum_s[k + i]) +
+				  (e->sum_s[2 * k + i] + e->sum_s[3 * k + i]);
 }
 
 /* The state before anything starts. */
@@ -640,6 +754,8 @@ static void begin(struct engine *e, const uint16_t *device, bool common)
 	}
 	for (uint32_t i = 0; i < e->k; i++)
 		e->live[i] = e->peak[i] = e->top[i] = 0;
+	for (uint32_t i = 0; i < e->k; i++)
+		e->begun_s[i] = 0;
 	e->pending[e->d->n] = UINT32_MAX;
 	memset(e->slot, 0, ((size_t)e->d->n_tensors + 1) * e->k * sizeof(*e->slot));
 	if (e->ready_bits)
@@ -659,26 +775,30 @@ static void begin(struct engine *e, const uint16_t *device, bool common)
 	}
 }
 
-enum timeline_status engine_run(struct engine *e, const uint16_t *device)
+void engine_results(struct engine *e)
 {
 	struct timeline *t = e->t;
-	enum timeline_status status = place(e, device);
 
-	if (status != TIMELINE_OK)
-		return status;
-	bool common = e->c->contention && e->c->overlap && e->few && !e->keep &&
-		      e->c->policy != SCHED_FIFO && e->d->n <= SMALL;
-	begin(e, device, common);
-	if (common && e->k == 2)
-		__builtin_cpu_supports("bmi2") ? simulate_two_bmi(e) : simulate_two(e);
-	else if (common)
-		simulate_few(e);
-	else
-		simulate_any(e);
 	t->makespan_s = e->now->makespan_s;
 	t->n_copies = e->now->n_copies;
 	t->copied_bytes = e->now->copied_bytes;
 	for (uint32_t i = 0; i < e->k; i++)
 		t->peak_bytes[i] = e->peak[i];
+}
+
+enum timeline_status engine_run(struct engine *e, const uint16_t *device, bool keep)
+{
+	enum timeline_status status = place(e, device);
+
+	e->kept.n = 0;
+	if (status != TIMELINE_OK)
+		return status;
+	engine_busy(e);
+	begin(e, device, engine_is_common(e));
+	keep = keep && engine_is_common(e);
+	if (keep)
+		kept_begin(e);
+	engine_go_on(e, keep ? ENGINE_KEEP : ENGINE_PLAIN);
+	engine_results(e);
 	return TIMELINE_OK;
 }

@@ -73,16 +73,42 @@ enum timeline_status timeline_run(struct timeliner *x, const uint16_t *device,
 {
 	*out = &x->t;
 	follow(x, x->rank, NULL);
-	enum timeline_status s = engine_run(&x->engine, device);
+	enum timeline_status s = engine_run(&x->engine, device, false);
 	if (s != TIMELINE_OK || !x->improver || !improver_run(x->improver, device, &x->t))
 		return s;
 	double by_rank = x->t.makespan_s;
 
 	follow(x, improver_rank(x->improver), improver_hold(x->improver));
-	s = engine_run(&x->engine, device);
+	s = engine_run(&x->engine, device, false);
 	/* With copies that wait for each other it may be worse after all. */
 	if (s == TIMELINE_OK && x->t.makespan_s < by_rank)
 		return s;
 	follow(x, x->rank, NULL);
-	return engine_run(&x->engine, device);
+	return engine_run(&x->engine, device, false);
+}
+
+enum timeline_status timeline_begin(struct timeliner *x, const uint16_t *device,
+				    const struct timeline **out, bool *kept)
+{
+	*out = &x->t;
+	*kept = false;
+	if (x->improver)
+		return timeline_run(x, device, out);
+	enum timeline_status s = engine_run(&x->engine, device, true);
+
+	*kept = x->engine.kept.n > 0;
+	return s;
+}
+
+enum timeline_status timeline_again(struct timeliner *x, const uint16_t *device,
+				    const uint32_t *task, uint32_t n, double limit_s,
+				    const struct timeline **out)
+{
+	*out = &x->t;
+	return engine_again(&x->engine, device, task, n, limit_s);
+}
+
+void timeline_keep(struct timeliner *x)
+{
+	engine_keep(&x->engine);
 }

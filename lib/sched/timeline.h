@@ -22,12 +22,14 @@ struct sched_costs {
 	bool overlap;            /* a device computes while it copies; else a copy occupies both its
 				  * devices, and waiting copies go before tasks */
 	enum sched_policy policy;
+	const double *least_s;   /* (n,k) what task_s never is below, if it changes; NULL: it does not */
 };
 
 enum timeline_status {
 	TIMELINE_OK,
 	TIMELINE_CANNOT_RUN,     /* task bad_task has no cost on device bad_dev */
-	TIMELINE_NO_LINK         /* bad_task's tensor is needed on bad_dev, without a link */
+	TIMELINE_NO_LINK,        /* bad_task's tensor is needed on bad_dev, without a link */
+	TIMELINE_ABOVE           /* timeline_again: the makespan is above the limit */
 };
 
 struct timeline {
@@ -55,5 +57,19 @@ void timeliner_free(struct timeliner *x);
 /* Schedule a placement (n).  The result is x's own, valid until the next run. */
 enum timeline_status timeline_run(struct timeliner *x, const uint16_t *device,
 				  const struct timeline **out);
+
+/* For placements that differ in a few tasks from a base.  timeline_begin: timeline_run, and its
+ * placement is the base; false in *kept: it cannot be one (the rules need more than what is kept,
+ * or the placement cannot be carried out).  It is the base until the next timeline_run.
+ * timeline_again: exactly what timeline_run would say of device, which differs from the base, as
+ * costs->task_s does, for the n distinct tasks at most; or TIMELINE_ABOVE as soon as it is certain
+ * that the makespan is above limit_s (INFINITY: never).
+ * timeline_keep: the placement of the last timeline_again, which could be carried out, is the base. */
+enum timeline_status timeline_begin(struct timeliner *x, const uint16_t *device,
+				    const struct timeline **out, bool *kept);
+enum timeline_status timeline_again(struct timeliner *x, const uint16_t *device,
+				    const uint32_t *task, uint32_t n, double limit_s,
+				    const struct timeline **out);
+void timeline_keep(struct timeliner *x);
 
 #endif

@@ -256,7 +256,8 @@ static void heft_example(struct arena *a)
 		set[i] = i;
 	sched_dag_build(&m.tasks.dag, 10, e, 15, a);
 	m.tasks.task_set = set;
-	m.costs = (struct sched_costs){cost, {3, lat, bw}, true, true, SCHED_RANK};
+	m.costs = (struct sched_costs){.task_s = cost, .links = {3, lat, bw}, .contention = true,
+				       .overlap = true};
 	int rc = search_heft(&m, device, &makespan_s, &err);
 	tap(rc == 0 && makespan_s == 80, "heft takes 80 on its published example (%g)", makespan_s);
 }

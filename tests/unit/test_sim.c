@@ -158,7 +158,7 @@ static bool copy_first(const struct naive *x, const struct naive_copy *a,
 		return a->asked_s < b->asked_s;
 	if (a->src_task != b->src_task)
 		return higher(x, a->src_task, b->src_task);
-	return a->key != b->key ? a->key < b->key : a->dst < b->dst;
+	return a->dst != b->dst ? a->dst < b->dst : a->key < b->key;
 }
 
 static bool dev_busy(const struct problem *p, const struct naive *x, uint32_t d)
@@ -417,6 +417,83 @@ static bool precedence(const struct problem *p, const struct sched_dag *d, const
 	return true;
 }
 
+/* Figures of two timelines; exactly the same. */
+static bool equal_sums(const struct timeline *x, const struct timeline *y, uint32_t k)
+{
+	return x->makespan_s == y->makespan_s && x->n_copies == y->n_copies &&
+	       x->copied_bytes == y->copied_bytes &&
+	       memcmp(x->busy_s, y->busy_s, k * sizeof(double)) == 0 &&
+	       memcmp(x->peak_bytes, y->peak_bytes, k * sizeof(uint64_t)) == 0;
+}
+
+/* Moves of a few tasks of base, with other costs for some: distinct tasks. */
+static uint32_t draw_moves(struct problem *p, const uint16_t *base, uint32_t *task)
+{
+	uint32_t n = 1 + draw(p->n < 5 ? p->n : 5), first = draw(p->n - n + 1);
+
+	memcpy(p->device, base, p->n * sizeof(*base));
+	for (uint32_t i = 0; i < n; i++) {
+		task[i] = first + i;
+		p->device[first + i] = (uint16_t)draw(p->k);
+	}
+	return n;
+}
+
+/* Placements that differ in a few tasks, from a base that moves on now and then: the same as from
+ * the beginning; and nothing that is not above a limit is called so. */
+static void moves(void)
+{
+	enum { PROBLEMS = 400, MOVES = 30 };
+	struct arena *a = arena_new();
+	uint32_t equal = 0, total = 0, stopped = 0, wrong = 0, bases = 0, missed = 0;
+
+	for (uint32_t i = 0; i < PROBLEMS; i++) {
+		struct problem p;
+		struct sched_dag d;
+		uint16_t base[MAX_N];
+		uint32_t task[5];
+		const struct timeline *x, *y;
+		bool kept;
+
+		random_problem(&p, i % 8 ? 24 : MAX_N, i % 3 ? 2 : MAX_K, i % 8 ? 60 : MAX_E);
+		sched_dag_build(&d, p.n, p.edge, p.n_edges, a);
+		struct sched_costs c = {.task_s = p.task_s, .links = {p.k, p.latency_s, p.bytes_per_s},
+					.contention = p.contention, .overlap = p.overlap,
+					.policy = p.policy};
+		struct timeliner *once = timeliner_new(&d, &c, false), *again = timeliner_new(&d, &c, false);
+		memcpy(base, p.device, sizeof(base));
+		bool begun = timeline_begin(again, base, &x, &kept) == TIMELINE_OK;
+		bool may = p.contention && p.overlap && p.policy == SCHED_RANK && p.k <= 8;
+		missed += !begun || kept != may;
+		for (uint32_t j = 0; begun && kept && j < MOVES; j++) {
+			uint32_t n = draw_moves(&p, base, task);
+			bool ok = timeline_run(once, p.device, &y) == TIMELINE_OK;
+			double limit = y->makespan_s * (draw(3) ? 0.5 + draw(100) * 0.01 : 1);
+
+			total++;
+			equal += ok && timeline_again(again, p.device, task, n, INFINITY, &x) ==
+				 TIMELINE_OK && equal_sums(x, y, p.k);
+			bool above = timeline_again(again, p.device, task, n, limit, &x) ==
+				     TIMELINE_ABOVE;
+			stopped += above;
+			wrong += above ? y->makespan_s <= limit : !equal_sums(x, y, p.k);
+			if (draw(4))
+				continue;
+			timeline_keep(again);
+			memcpy(base, p.device, sizeof(base));
+			bases++;
+		}
+		timeliner_free(once);
+		timeliner_free(again);
+		arena_reset(a);
+	}
+	arena_free(a);
+	tap(missed == 0, "states are kept where the rules allow it");
+	tap(equal == total && bases > 0, "a few tasks moved: as from the beginning (%u, %u bases)", total,
+	    bases);
+	tap(wrong == 0 && stopped > total / 8, "only what is above a limit is stopped (%u)", stopped);
+}
+
 static void random_cases(void)
 {
 	struct arena *a = arena_new();
@@ -438,11 +515,9 @@ static void random_cases(void)
 		naive_run(&p, &x);
 		memcpy(edges, p.edge, sizeof(edges));
 		sched_dag_build(&d, p.n, edges, p.n_edges, a);
-		struct sched_costs c = {p.task_s,
-					{p.k, p.latency_s, p.bytes_per_s},
-					p.contention,
-					p.overlap,
-					p.policy};
+		struct sched_costs c = {.task_s = p.task_s, .links = {p.k, p.latency_s, p.bytes_per_s},
+					.contention = p.contention, .overlap = p.overlap,
+					.policy = p.policy};
 		struct timeliner *clock = timeliner_new(&d, &c, true);
 		bool ok = timeline_run(clock, p.device, &t) == TIMELINE_OK;
 		equal += ok && same(&p, &x, t);
@@ -482,7 +557,8 @@ static struct timeliner *diamond(struct arena *a, struct sched_costs *c, struct 
 	bw[0] = bw[3] = INFINITY;
 	bw[1] = bw[2] = 2;
 	sched_dag_build(d, 4, e, 4, a);
-	*c = (struct sched_costs){cost, {2, lat, bw}, true, true, SCHED_RANK};
+	*c = (struct sched_costs){.task_s = cost, .links = {2, lat, bw}, .contention = true,
+				  .overlap = true};
 	return timeliner_new(d, c, true);
 }
 
@@ -538,7 +614,8 @@ static void impossible(void)
 	const struct timeline *t;
 
 	sched_dag_build(&d, 2, e, 1, a);
-	struct sched_costs c = {cost, {2, lat, bw}, true, true, SCHED_RANK};
+	struct sched_costs c = {.task_s = cost, .links = {2, lat, bw}, .contention = true,
+				.overlap = true};
 	struct timeliner *x = timeliner_new(&d, &c, false);
 	tap(timeline_run(x, (uint16_t[]){1, 1}, &t) == TIMELINE_CANNOT_RUN && t->bad_task == 0 &&
 		    t->bad_dev == 1,
@@ -562,5 +639,6 @@ int main(void)
 	by_hand();
 	impossible();
 	random_cases();
+	moves();
 	return tap_end();
 }

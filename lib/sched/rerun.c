@@ -1,0 +1,191 @@
+/* rerun.c - a run of a placement that differs from another in a few tasks: from the last state that
+ * was kept before the first of them, or what it reads, could matter. */
+#include <math.h>
+#include <string.h>
+
+#include "sched/engine.h"
+
+enum { STATES = 24 };
+
+void kept_release(struct engine *e)
+{
+	mem_free(e->kept.state);
+	mem_free(e->kept.ended);
+	mem_free(e->kept.tail_s);
+	mem_free(e->kept.patch);
+}
+
+/* The least that comes after a task on each device: for each reader of what it makes the best
+ * device, with the copy to it and what comes after the reader there.  (The optimistic cost table
+ * of PEFT: Arabnejad and Barbosa 2014, equation 3, with copies as they are on each link.) */
+static void find_tails(struct engine *e)
+{
+	const struct sched_costs *c = e->c;
+	const double *least_s = c->least_s ? c->least_s : c->task_s;
+	uint32_t k = e->k;
+
+	for (uint32_t v = e->d->n; v-- > 0;)
+		for (uint32_t dev = 0; dev < k; dev++) {
+			double *tail = &e->kept.tail_s[(size_t)e->ready.pos[v] * k + dev];
+
+			*tail = 0;
+			for (uint32_t u = e->d->use_ptr[e->d->out_ptr[v]];
+			     u < e->d->use_ptr[e->d->out_ptr[v + 1]]; u++) {
+				uint32_t w = e->d->use_task[u];
+				uint64_t bytes = e->d->tensor_bytes[e->d->use_tensor[u]];
+				double first = INFINITY;
+
+				for (uint32_t to = 0; to < k; to++) {
+					double s = least_s[(size_t)w * k + to];
+
+					if (s < 0 || (to != dev && c->links.latency_s[dev * k + to] < 0))
+						continue;
+					s += e->kept.tail_s[(size_t)e->ready.pos[w] * k + to];
+					if (to != dev)
+						s += sched_copy_s(&c->links, dev, to, bytes);
+					first = fmin(first, s);
+				}
+				*tail = fmax(*tail, first);
+			}
+		}
+}
+
+void kept_begin(struct engine *e)
+{
+	struct kept *x = &e->kept;
+	uint32_t n = e->d->n;
+
+	if (!x->most) {
+		x->most = STATES;
+		x->every = n / STATES + 1;
+		x->state = mem_alloc(STATES, e->state_bytes);
+		x->ended = MEM_NEWN(uint32_t, n);
+		x->tail_s = MEM_NEWN(double, (size_t)n * e->k);
+		x->patch = MEM_NEWN(struct patch, n);
+		find_tails(e);
+	}
+	x->n = x->n_patches = x->from = 0;
+}
+
+static void move_root(struct engine *e, uint32_t p, uint32_t from, uint32_t to)
+{
+	uint64_t *word = &e->ready_bits[from * READY_WORDS + p / 64];
+
+	*word &= ~(UINT64_C(1) << p % 64);
+	if (!*word)
+		e->top[from] &= ~(UINT64_C(1) << p / 64);
+	if (!e->top[from])
+		e->waiting[0] &= ~(UINT64_C(1) << from * (e->k + 1));
+	e->ready_bits[to * READY_WORDS + p / 64] |= UINT64_C(1) << p % 64;
+	e->top[to] |= UINT64_C(1) << p / 64;
+	e->waiting[0] |= UINT64_C(1) << to * (e->k + 1);
+}
+
+/* The last state from which the device of p does not matter yet: before the end of the first task
+ * that it reads from. */
+static uint32_t state_before(const struct engine *e, uint32_t p)
+{
+	uint32_t from = e->n_in[p] ? e->kept.n - 1 : 0;
+
+	for (uint32_t i = 0; i < e->n_in[p]; i++) {
+		uint32_t maker = e->tensor[list_item(e, &e->task[p].in, i)].maker;
+
+		from = e->kept.ended[maker] < from ? e->kept.ended[maker] : from;
+	}
+	return from;
+}
+
+/* Give the tasks their devices and costs; what they were is kept. */
+static enum timeline_status patch(struct engine *e, const uint16_t *device, const uint32_t *task,
+				  uint32_t n)
+{
+	struct kept *x = &e->kept;
+	enum timeline_status status = TIMELINE_OK;
+
+	x->from = x->n - 1;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t v = task[i], p = e->ready.pos[v], dev = device[v], from;
+		double s = e->c->task_s[(size_t)v * e->k + dev];
+
+		x->patch[x->n_patches++] = (struct patch){p, e->dev[p], e->cost_s[p]};
+		if (s < 0 && status == TIMELINE_OK) {
+			status = TIMELINE_CANNOT_RUN;
+			e->t->bad_task = v;
+			e->t->bad_dev = dev;
+		}
+		if (dev != e->dev[p]) {
+			from = state_before(e, p);
+			x->from = from < x->from ? from : x->from;
+		}
+		e->dev[p] = (uint16_t)dev;
+		e->cost_s[p] = s;
+	}
+	for (uint32_t i = 0; status == TIMELINE_OK && i < n; i++)
+		if (!engine_can_reach(e, e->ready.pos[task[i]]))
+			status = TIMELINE_NO_LINK;
+	return status;
+}
+
+/* Tell a state (e->pending's place in it) where tasks are now; none of them has what it reads. */
+static void tell_devices(const struct engine *e, uint64_t *pending)
+{
+	for (uint32_t i = 0; i < e->kept.n_patches; i++) {
+		uint32_t p = e->kept.patch[i].pos;
+
+		if (e->kept.patch[i].dev != e->dev[p])
+			pending[p] = (pending[p] & ~(uint64_t)UINT32_MAX) | e->dev[p];
+	}
+}
+
+/* The state to begin from. */
+static void bring_back(struct engine *e)
+{
+	struct kept *x = &e->kept;
+
+	memcpy(e->state, x->state + x->from * e->state_bytes, e->state_bytes);
+	tell_devices(e, e->pending);
+	for (uint32_t i = 0; i < x->n_patches; i++) {
+		uint32_t p = x->patch[i].pos;
+
+		if (e->n_in[p] == 0 && x->patch[i].dev != e->dev[p])
+			move_root(e, p, x->patch[i].dev, e->dev[p]);
+	}
+}
+
+enum timeline_status engine_again(struct engine *e, const uint16_t *device, const uint32_t *task,
+				  uint32_t n, double limit_s)
+{
+	struct kept *x = &e->kept;
+
+	while (x->n_patches > 0) {
+		const struct patch *p = &x->patch[--x->n_patches];
+
+		e->dev[p->pos] = p->dev;
+		e->cost_s[p->pos] = p->cost_s;
+	}
+	enum timeline_status status = patch(e, device, task, n);
+	if (status != TIMELINE_OK)
+		return status;
+	engine_busy(e);
+	bring_back(e);
+	/* The bounds add up in other orders than the run does. */
+	x->limit_s = limit_s + 1e-9 * fabs(limit_s);
+	x->above = false;
+	engine_go_on(e, ENGINE_LIMIT);
+	engine_results(e);
+	return x->above ? TIMELINE_ABOVE : TIMELINE_OK;
+}
+
+void engine_keep(struct engine *e)
+{
+	struct kept *x = &e->kept;
+
+	bring_back(e);
+	for (uint32_t i = 0; i < x->from; i++)
+		tell_devices(e, (uint64_t *)(void *)(x->state + i * e->state_bytes +
+						     ((char *)e->pending - (char *)e->state)));
+	x->n_patches = 0;
+	/* The state that it begins from is kept again, as it is now. */
+	x->n = x->from;
+	engine_go_on(e, ENGINE_KEEP);
+}
