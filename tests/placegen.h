@@ -83,9 +83,11 @@ static inline bool problem_make(struct problem *p, uint64_t seed, enum place_rul
 	static uint32_t from[2], to[2];
 
 	for (uint32_t v = 0; v < n; v++) {
+		bool free = !gen_below(&r, 5);
+
 		for (uint32_t d = 0; d < k; d++)
 			s[v * k + d] = twins && d > 1 ? s[v * k + 1] :
-				       gen_below(&r, 8) || d == 0 ? 1.0 * gen_below(&r, 10) : -1;
+				       free || gen_below(&r, 8) || d == 0 ? (free ? 0.0 : gen_below(&r, 10)) : -1;
 		move[v] = gen_below(&r, 3);
 		mem[v] = gen_below(&r, 10);
 		together[v] = training ? (v < n / 2 ? v : n - 1 - v) : gen_below(&r, 4) ? v : v / 3;

@@ -66,6 +66,14 @@ static struct place_bound load(struct bound_view *v)
 	}
 	raise_to(&b, bound_load_s(v), "load");
 	raise_to(&b, longest * (1 - 1e-12), "load");
+	return b;
+}
+
+/* How much more than a load a bound may be for patterns not to matter beside it. */
+static const double PATTERNS_REACH = 1.3;
+
+static struct place_bound patterns(const struct bound_view *v, struct place_bound b)
+{
 	raise_to(&b, bound_pattern_s(v, b.value), "pattern");
 	return b;
 }
@@ -106,6 +114,10 @@ static struct place_bound schedule(struct bound_view *v)
 	struct place_bound period = load(v), lat = latency(v, &period);
 	struct place_bound energy = {0, "energy"}, memory = {0, "memory"};
 
+	if (o->throughput > 0 || lat.value < PATTERNS_REACH * period.value)
+		period = patterns(v, period);
+	if (period.value > lat.value)
+		lat = period;
 	if (place_objective_is_latency(o))
 		return lat;
 	if (o->energy > 0)
@@ -140,7 +152,7 @@ struct place_bound place_bound(const struct place_units *u)
 		b = schedule(&v);
 		break;
 	case PLACE_DNNPART_THROUGHPUT:
-		b = load(&v);
+		b = patterns(&v, load(&v));
 		break;
 	case PLACE_DNNPART_LATENCY:
 		raise_to(&b, plain_path_s(&v), "path");

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "place/ideals.h"
 
-enum { BATCH = 64, CLOCK_STEPS = 4096, NONE = UINT32_MAX };
+enum { BATCH = 64, CLOCK_STEPS = 4096, USED_A_STEP = 32, NONE = UINT32_MAX };
 static const uint64_t TABLE_BYTES = UINT64_C(1) << 30;   /* at most */
 static const double ROUNDING = 1e-9;
 
@@ -19,7 +19,7 @@ struct table {
 	uint32_t *from;              /* (n,n_used) the ideal before the last piece */
 	uint8_t *how;                /* (n,n_used) class of the last piece */
 	uint32_t *next;              /* (n) of the same size */
-	uint32_t *bucket;            /* (units+1) first of a size; NONE */
+	uint32_t *bucket;            /* (items+1) first of a size; NONE */
 	uint32_t *cell, n_cells;     /* hash table; NONE: free */
 };
 
@@ -37,7 +37,7 @@ struct offers {
 	bool cut;                    /* not all of them are here */
 };
 
-/* A unit that the piece took; how to take it out again. */
+/* An item that the piece took; how to take it out again. */
 struct frame {
 	uint32_t pos, n_list;
 	struct piece_load load;
@@ -46,7 +46,7 @@ struct frame {
 struct worker {
 	struct piece piece;
 	uint32_t *missing;           /* (n) predecessors outside */
-	uint32_t *list;              /* (n) units that may come next, and have come */
+	uint32_t *list;              /* (n) items that may come next, and have come */
 	struct frame *frame;         /* (n) */
 	uint64_t *bits;
 };
@@ -58,7 +58,7 @@ struct search {
 	uint32_t stride[MAX_CLASSES];
 	double *room_s;              /* (n_used) fastest-cost seconds that unused devices can take */
 	double rate[MAX_CLASSES];    /* the most of them in a second of a device */
-	double all_s;                /* fastest costs of all units */
+	double all_s;                /* fastest costs of all items */
 	struct worker *worker;       /* (threads) */
 	struct offers offers[BATCH];
 	uint32_t batch[BATCH];
@@ -205,7 +205,13 @@ static void make_offers(const struct search *x, const struct worker *w, double l
 		o->bits = mem_grow(o->bits, &o->cap_bits, (o->n + 1) * x->table.words, sizeof(*o->bits));
 		memcpy(o->bits + o->n * x->table.words, w->bits, x->table.words * sizeof(*w->bits));
 		o->offer[o->n++] = (struct offer){load, left_s, (uint8_t)c};
+		o->steps += x->table.n_used / USED_A_STEP;
 	}
+}
+
+static bool too_late(const struct search *x)
+{
+	return x->t->deadline_s > 0 && clock_s() > x->t->deadline_s;
 }
 
 static void take(struct worker *w, const struct pieces *p, uint32_t unit, uint32_t *n_list)
@@ -239,7 +245,7 @@ static uint32_t stand_behind(const struct search *x, uint32_t ideal, struct work
 	for (uint32_t i = 0; i < p->n; i++) {
 		if (has(w->bits, i))
 			continue;
-		*left_s += p->u->least_s[i];
+		*left_s += p->least_s[i];
 		w->missing[i] = 0;
 		for (uint32_t j = p->pred_ptr[i]; j < p->pred_ptr[i + 1]; j++)
 			w->missing[i] += !has(w->bits, p->pred[j]);
@@ -257,11 +263,11 @@ static void expand(void *arg, int task, int thread)
 	struct worker *w = &x->worker[thread];
 	struct offers *o = &x->offers[task];
 	double most[MAX_CLASSES], left_s;
-	uint32_t n_list = stand_behind(x, x->batch[task], w, &left_s), pos = 0, depth = 0;
+	uint32_t n_list = stand_behind(x, x->batch[task], w, &left_s), pos = 0, depth = 0, looked = 0;
 
 	most_left(x, x->batch[task], most);
 	o->n = o->steps = 0;
-	o->cut = false;
+	o->cut = too_late(x);
 	while (pos < n_list || depth) {
 		if (pos == n_list || o->cut) {
 			untake(w, x->p, &w->frame[--depth], &n_list);
@@ -281,8 +287,7 @@ static void expand(void *arg, int task, int thread)
 			continue;
 		}
 		make_offers(x, w, left_s - w->piece.load.least_s, most, o);
-		if (o->steps >= x->t->max_steps || (x->t->deadline_s > 0 && o->steps % CLOCK_STEPS == 0 &&
-						    clock_s() > x->t->deadline_s))
+		if (o->steps >= x->t->max_steps || (++looked % CLOCK_STEPS == 0 && too_late(x)))
 			o->cut = true;
 	}
 }
@@ -331,7 +336,7 @@ static void run_size(struct search *x, uint32_t size)
 		pool_run(x->t->pool, n, expand, x);
 		for (int i = 0; i < n; i++) {
 			merge(x, x->batch[i], &x->offers[i]);
-			x->cut |= x->offers[i].cut || x->offers[i].steps >= x->t->max_steps;
+			x->cut |= too_late(x) || x->offers[i].cut || x->offers[i].steps >= x->t->max_steps;
 			x->t->max_steps -= x->cut ? x->t->max_steps : x->offers[i].steps;
 		}
 		x->cut |= x->table.n * table_row_bytes(&x->table) > TABLE_BYTES;
@@ -344,7 +349,7 @@ static void measure_room(struct search *x)
 	const struct pieces *p = x->p;
 
 	for (uint32_t i = 0; i < p->n; i++) {
-		double least = p->u->least_s[i];
+		double least = p->least_s[i];
 
 		x->all_s += least;
 		for (uint32_t c = 0; c < p->n_classes; c++) {

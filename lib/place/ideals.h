@@ -28,7 +28,7 @@ struct ideals_task {
 	double deadline_s;           /* of clock_s; 0: none */
 	struct pool *pool;
 	/* out: */
-	uint16_t *device;            /* (n units) FOUND: where each unit goes */
+	uint16_t *device;            /* (p->n) FOUND: where each item goes */
 	double value_s;              /* FOUND: the largest load of a piece */
 	uint64_t n_ideals;           /* that were kept */
 };

@@ -29,7 +29,7 @@ static void consider(struct ideals_run *x)
 	const struct place_units *u = &x->u;
 
 	for (uint32_t i = 0; i < u->n; i++)
-		place_unit_set(u, i, x->task.device[i], x->device);
+		place_unit_set(u, i, x->task.device[x->task.p->of_unit[i]], x->device);
 	const struct place_result *p = place_evaluate(x->ev, x->device);
 
 	x->load_s = fmin(x->load_s, x->task.value_s);

@@ -10,9 +10,14 @@ static const double NO_WAY_S = 1e30;   /* finite: sums of it can be taken back *
 
 /* ---- the order ---- */
 
-static uint32_t unit_of_task(const struct place_units *u, uint32_t t)
+static uint32_t unit_of_task(const struct pieces *p, uint32_t t)
 {
-	return u->of_set[u->m->tasks.task_set[t]];
+	return p->u->of_set[p->u->m->tasks.task_set[t]];
+}
+
+static uint32_t item_of_task(const struct pieces *p, uint32_t t)
+{
+	return p->of_unit[unit_of_task(p, t)];
 }
 
 /* The edges by their heads. */
@@ -29,8 +34,8 @@ static void reverse_edges(struct pieces *p, struct arena *a)
 			p->pred[p->pred_ptr[p->succ[j] + 1]++] = i;
 }
 
-/* Distinct edges between units; with `later`, only those to units that begin later. */
-static void order_units(struct pieces *p, bool later, struct arena *a)
+/* Distinct edges between items; with `later`, only those to units that begin later. */
+static void order_items(struct pieces *p, bool later, struct arena *a)
 {
 	const struct sched_dag *d = &p->u->m->tasks.dag;
 	uint32_t *ptr = ARENA_NEWN(a, uint32_t, (size_t)p->n + 2), *next = MEM_NEWN(uint32_t, d->n);
@@ -40,7 +45,7 @@ static void order_units(struct pieces *p, bool later, struct arena *a)
 	p->succ = ARENA_NEWN(a, uint32_t, d->n_uses);
 	memset(head, 0xff, p->n * sizeof(*head));
 	for (uint32_t t = d->n; t-- > 0;) {
-		uint32_t i = unit_of_task(p->u, t);
+		uint32_t i = item_of_task(p, t);
 
 		next[t] = head[i];
 		head[i] = t;
@@ -48,9 +53,10 @@ static void order_units(struct pieces *p, bool later, struct arena *a)
 	for (uint32_t i = 0; i < p->n; i++) {
 		for (uint32_t t = head[i]; t != UINT32_MAX; t = next[t])
 			for (uint32_t j = d->use_ptr[d->out_ptr[t]]; j < d->use_ptr[d->out_ptr[t + 1]]; j++) {
-				uint32_t to = unit_of_task(p->u, d->use_task[j]);
+				uint32_t to = item_of_task(p, d->use_task[j]);
+				bool back = later && unit_of_task(p, d->use_task[j]) < unit_of_task(p, t);
 
-				if (to == i || (later && to < i) || seen[to] == i + 1)
+				if (to == i || back || seen[to] == i + 1)
 					continue;
 				seen[to] = i + 1;
 				p->succ[m++] = to;
@@ -147,7 +153,7 @@ void pieces_chain(struct pieces *chain, const struct pieces *p, const uint32_t *
 
 /* ---- classes and values ---- */
 
-static bool find_classes(struct pieces *p, struct arena *a)
+static bool find_classes(struct pieces *p)
 {
 	const struct place_units *u = p->u;
 	const struct place_model *m = u->m;
@@ -170,14 +176,28 @@ static bool find_classes(struct pieces *p, struct arena *a)
 	if (c > MAX_CLASSES)
 		return false;
 	p->n_classes = c;
-	p->cost_s = ARENA_NEWN(a, double, (size_t)p->n * c);
-	for (uint32_t i = 0; i < p->n; i++)
-		for (uint32_t j = 0; j < c; j++) {
-			double s = u->cost_s[(size_t)i * m->k + p->first[j]];
-
-			p->cost_s[(size_t)i * c + j] = s < 0 ? INFINITY : s;
-		}
 	return true;
+}
+
+static void sum_items(struct pieces *p, struct arena *a)
+{
+	const struct place_units *u = p->u;
+	uint32_t nc = p->n_classes;
+
+	p->cost_s = ARENA_NEWN(a, double, (size_t)p->n * nc);
+	p->least_s = ARENA_NEWN(a, double, p->n);
+	p->mem = ARENA_NEWN(a, uint64_t, p->n);
+	for (uint32_t i = 0; i < u->n; i++) {
+		uint32_t x = p->of_unit[i];
+
+		p->least_s[x] += u->least_s[i];
+		p->mem[x] += u->mem[i];
+		for (uint32_t c = 0; c < nc; c++) {
+			double s = u->cost_s[(size_t)i * u->m->k + p->first[c]];
+
+			p->cost_s[(size_t)x * nc + c] += s < 0 ? INFINITY : s;
+		}
+	}
 }
 
 /* The fastest way of `bytes` to (or from) device d. */
@@ -230,11 +250,11 @@ static void find_values(struct pieces *p, struct arena *a)
 	p->out_s = ARENA_NEWN(a, double, (size_t)n * p->n_classes);
 	p->n_values = n;
 	for (uint32_t v = 0; v < n; v++)
-		made[unit_of_task(p->u, by_task ? v : d->tensor_task[v]) + 1]++;
+		made[item_of_task(p, by_task ? v : d->tensor_task[v]) + 1]++;
 	for (uint32_t i = 0; i < p->n; i++)
 		p->made_ptr[i + 1] = made[i + 1] += made[i];
 	for (uint32_t v = 0; v < n; v++) {
-		uint32_t task = by_task ? v : d->tensor_task[v], unit = unit_of_task(p->u, task);
+		uint32_t task = by_task ? v : d->tensor_task[v], unit = item_of_task(p, task);
 
 		number[v] = made[unit]++;
 		p->maker[number[v]] = unit;
@@ -247,7 +267,7 @@ static void find_values(struct pieces *p, struct arena *a)
 			uint32_t t = by_task ? d->out_ptr[v] : v, end = by_task ? d->out_ptr[v + 1] : v + 1;
 
 			for (uint32_t j = d->use_ptr[t]; j < d->use_ptr[end]; j++) {
-				uint32_t to = unit_of_task(p->u, d->use_task[j]), x = number[v];
+				uint32_t to = item_of_task(p, d->use_task[j]), x = number[v];
 
 				if (to == p->maker[x] || seen[to] == v + 1)
 					continue;
@@ -267,16 +287,138 @@ static void find_values(struct pieces *p, struct arena *a)
 	mem_free(seen);
 }
 
+/* ---- items ---- */
+
+/* Order, costs and values of items as of_unit has them. */
+static void build(struct pieces *p, struct arena *a)
+{
+	order_items(p, p->folded, a);
+	sum_items(p, a);
+	find_values(p, a);
+}
+
+/* Numbers for the items of glued ones, by their first units. */
+static void renumber(struct pieces *p, const uint32_t *into)
+{
+	uint32_t *number = MEM_NEWN(uint32_t, p->n), n = 0;
+
+	memset(number, 0xff, p->n * sizeof(*number));
+	for (uint32_t i = 0; i < p->u->n; i++) {
+		uint32_t x = into[p->of_unit[i]];
+
+		if (number[x] == UINT32_MAX)
+			number[x] = n++;
+		p->of_unit[i] = number[x];
+	}
+	p->n = n;
+	mem_free(number);
+}
+
+/* Seconds by class: what to bring in, what to take out. */
+struct moved {
+	double in_s[MAX_CLASSES], out_s[MAX_CLASSES];
+};
+
+static void add_value(const struct pieces *p, struct moved *x, uint32_t v)
+{
+	for (uint32_t c = 0; c < p->n_classes; c++) {
+		x->in_s[c] += p->in_s[(size_t)v * p->n_classes + c];
+		x->out_s[c] += p->out_s[(size_t)v * p->n_classes + c];
+	}
+}
+
+/* Can item z go wherever item t is, its only neighbour on that side?  Then what z exchanges with
+ * others may have to pass between t's piece and the one where z was; what only z and t exchange need not. */
+static bool may_follow(const struct pieces *p, uint32_t z, uint32_t t, const uint32_t *reader)
+{
+	struct moved to_t = {{0}, {0}}, from_t = to_t, to_others = to_t, from_others = to_t;
+
+	for (uint32_t v = p->made_ptr[z]; v < p->made_ptr[z + 1]; v++)
+		if (p->n_readers[v] == 1 && reader[v] == t)
+			add_value(p, &to_t, v);
+		else if (p->n_readers[v])
+			add_value(p, &to_others, v);
+	for (uint32_t j = p->read_ptr[z]; j < p->read_ptr[z + 1]; j++) {
+		uint32_t v = p->read[j];
+
+		if (p->maker[v] != t)
+			add_value(p, &from_others, v);
+		else if (p->n_readers[v] == 1)
+			add_value(p, &from_t, v);
+	}
+	for (uint32_t c = 0; c < p->n_classes; c++)
+		if (from_others.out_s[c] + to_others.in_s[c] > to_t.out_s[c] + from_t.in_s[c] ||
+		    from_others.in_s[c] + to_others.out_s[c] > to_t.in_s[c] + from_t.out_s[c])
+			return false;
+	return true;
+}
+
+/* Memory can be no reason to keep apart. */
+static bool takes_nothing(const struct pieces *p, uint32_t i, bool room)
+{
+	for (uint32_t c = 0; c < p->n_classes; c++)
+		if (p->cost_s[(size_t)i * p->n_classes + c] != 0)
+			return false;
+	return room || p->mem[i] == 0;
+}
+
+/* One round: pairs of items that meet no other pair. */
+static bool glue(struct pieces *p, bool room)
+{
+	uint32_t *into = MEM_NEWN(uint32_t, p->n), *reader = MEM_NEWN(uint32_t, p->n_values);
+	bool *met = MEM_NEWN(bool, p->n), any = false;
+
+	for (uint32_t i = 0; i < p->n; i++) {
+		into[i] = i;
+		for (uint32_t j = p->read_ptr[i]; j < p->read_ptr[i + 1]; j++)
+			reader[p->read[j]] = i;
+	}
+	for (uint32_t z = 0; z < p->n; z++) {
+		uint32_t n_succ = p->succ_ptr[z + 1] - p->succ_ptr[z], n_pred = p->pred_ptr[z + 1] - p->pred_ptr[z];
+
+		for (int back = 0; back < 2 && !met[z] && takes_nothing(p, z, room); back++) {
+			if ((back ? n_pred : n_succ) != 1)
+				continue;
+			uint32_t t = back ? p->pred[p->pred_ptr[z]] : p->succ[p->succ_ptr[z]];
+			if (met[t] || !may_follow(p, z, t, reader))
+				continue;
+			into[z] = t;
+			met[z] = met[t] = any = true;
+		}
+	}
+	if (any)
+		renumber(p, into);
+	mem_free(into);
+	mem_free(reader);
+	mem_free(met);
+	return any;
+}
+
+/* Does everything fit on every device? */
+static bool has_room(const struct place_units *u)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < u->n; i++)
+		sum += u->mem[i];
+	for (uint32_t d = 0; d < u->m->k; d++)
+		if (u->m->mem_limit[d] && u->m->mem_limit[d] < sum)
+			return false;
+	return true;
+}
+
 bool pieces_init(struct pieces *p, const struct place_units *u, struct arena *a)
 {
-	*p = (struct pieces){.u = u, .n = u->n};
-	order_units(p, false, a);
+	*p = (struct pieces){.u = u, .n = u->n, .of_unit = ARENA_NEWN(a, uint32_t, u->n)};
+	for (uint32_t i = 0; i < u->n; i++)
+		p->of_unit[i] = i;
+	order_items(p, false, a);
 	p->folded = has_circle(p);
-	if (p->folded)
-		order_units(p, true, a);
-	if (!find_classes(p, a))
+	if (!find_classes(p))
 		return false;
-	find_values(p, a);
+	build(p, a);
+	while (glue(p, has_room(u)))
+		build(p, a);
 	return true;
 }
 
@@ -299,23 +441,23 @@ static void add_row(double *sum, const double *row, uint32_t n, double sign)
 		sum[c] += sign * row[c];
 }
 
-void piece_add(struct piece *x, uint32_t unit)
+void piece_add(struct piece *x, uint32_t item)
 {
 	const struct pieces *p = x->p;
 	uint32_t nc = p->n_classes;
 	struct piece_load *l = &x->load;
 
-	x->inside[unit] = true;
-	add_row(l->node_s, p->cost_s + (size_t)unit * nc, nc, 1);
-	l->least_s += p->u->least_s[unit];
-	l->mem += p->u->mem[unit];
-	for (uint32_t v = p->made_ptr[unit]; v < p->made_ptr[unit + 1]; v++) {
+	x->inside[item] = true;
+	add_row(l->node_s, p->cost_s + (size_t)item * nc, nc, 1);
+	l->least_s += p->least_s[item];
+	l->mem += p->mem[item];
+	for (uint32_t v = p->made_ptr[item]; v < p->made_ptr[item + 1]; v++) {
 		if (x->n_inside[v])
 			add_row(l->in_s, p->in_s + (size_t)v * nc, nc, -1);
 		if (x->n_inside[v] < p->n_readers[v])
 			add_row(l->out_s, p->out_s + (size_t)v * nc, nc, 1);
 	}
-	for (uint32_t j = p->read_ptr[unit]; j < p->read_ptr[unit + 1]; j++) {
+	for (uint32_t j = p->read_ptr[item]; j < p->read_ptr[item + 1]; j++) {
 		uint32_t v = p->read[j], n = ++x->n_inside[v];
 
 		if (!x->inside[p->maker[v]]) {
@@ -327,12 +469,12 @@ void piece_add(struct piece *x, uint32_t unit)
 	}
 }
 
-void piece_drop(struct piece *x, uint32_t unit, const struct piece_load *load)
+void piece_drop(struct piece *x, uint32_t item, const struct piece_load *load)
 {
 	const struct pieces *p = x->p;
 
-	x->inside[unit] = false;
-	for (uint32_t j = p->read_ptr[unit]; j < p->read_ptr[unit + 1]; j++)
+	x->inside[item] = false;
+	for (uint32_t j = p->read_ptr[item]; j < p->read_ptr[item + 1]; j++)
 		x->n_inside[p->read[j]]--;
 	x->load = *load;
 }

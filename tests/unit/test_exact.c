@@ -103,15 +103,21 @@ static void against_all(enum place_rules rules, bool training)
 	tap(tight > legal / 2, "%s%s: most bounds are near (%d of %d)", name, kind, tight, legal);
 }
 
-/* Does every device hold one piece, so that pieces can be put in a row? */
-static bool contiguous(const struct pieces *p, const uint16_t *unit_dev, uint32_t k)
+/* Does every device hold one piece, so that pieces can be put in a row?  (Edges to units that begin
+ * earlier do not count where the graph is folded.) */
+static bool contiguous(const struct problem *p, bool folded, const uint16_t *unit_dev)
 {
 	bool reach[PLACEGEN_DEVICES][PLACEGEN_DEVICES] = {{false}};
+	const struct sched_dag *d = &p->m.tasks.dag;
+	uint32_t k = p->m.k;
 
-	for (uint32_t i = 0; i < p->n; i++)
-		for (uint32_t j = p->succ_ptr[i]; j < p->succ_ptr[i + 1]; j++)
-			if (unit_dev[i] != unit_dev[p->succ[j]])
-				reach[unit_dev[i]][unit_dev[p->succ[j]]] = true;
+	for (uint32_t i = 0; i < d->n_uses; i++) {
+		uint32_t from = p->u.of_set[p->m.tasks.task_set[d->tensor_task[d->use_tensor[i]]]];
+		uint32_t to = p->u.of_set[p->m.tasks.task_set[d->use_task[i]]];
+
+		if (unit_dev[from] != unit_dev[to] && (!folded || from < to))
+			reach[unit_dev[from]][unit_dev[to]] = true;
+	}
 	for (uint32_t m = 0; m < k; m++)
 		for (uint32_t a = 0; a < k; a++)
 			for (uint32_t b = 0; b < k; b++)
@@ -139,7 +145,7 @@ static void splits(bool training)
 		n++;
 		folded += pieces.folded;
 		do
-			if (contiguous(&pieces, unit_dev, p.m.k))
+			if (contiguous(&p, pieces.folded, unit_dev))
 				best = fmin(best, problem_value(&p, unit_dev));
 		while (problem_next(&p, unit_dev));
 		for (int i = 0; i < (seed % 4 ? 1 : 2); i++) {
@@ -158,7 +164,9 @@ static void splits(bool training)
 			 (ideals_solve(&near) == IDEALS_FOUND && same(near.value_s, best));
 		near.below_s = best * (1 - 1e-6);
 		close -= best < INFINITY && best > 0 && ideals_solve(&near) != IDEALS_NONE;
-		found += value[0] == INFINITY || same(problem_value(&p, device[0]), value[0]);
+		for (uint32_t i = 0; i < p.u.n; i++)
+			unit_dev[i] = device[0][pieces.of_unit[i]];
+		found += value[0] == INFINITY || same(problem_value(&p, unit_dev), value[0]);
 		if (!same(value[0], best))
 			printf("# seed %d: best contiguous %.9g, over ideals %.9g\n", (int)seed, best, value[0]);
 		problem_end(&p);
