@@ -18,38 +18,42 @@
 static const double EQUAL = 1e-9;          /* relative: a value this near its bound is optimal */
 
 /* Whose turn it is, with what share of the budget (0: it takes no budget), while less than `until`
- * of it is spent, for at most so many units (0: any number).  `whole` as in struct walks. */
+ * of it is spent. */
+enum where { ANYWHERE, SMALL, PIPELINES, SCHEDULES };
 static const struct stage {
 	const char *method;
 	double share, until;
-	uint32_t most_units;
-	bool whole;
+	enum where where;
+	bool whole;                  /* as in struct walks */
 } stages[] = {
-	{"single", 0, 1, 0, false},
-	{"heft", 0, 0.3, 0, false},
-	{"greedy-memory", 0, 0.3, 0, false},
-	{"m-topo", 0, 0.3, 0, false},
-	{"cpop", 0, 0.3, 0, false},
-	{"peft", 0, 0.3, 0, false},
-	{"m-etf", 0, 0.3, 0, false},
-	{"m-sct", 0, 0.3, 0, false},
-	{"metis", 0, 0.3, 0, false},
-	{"scotch", 0, 0.3, 0, false},
-	{"mincut", 0, 0.3, 0, false},
-	{"lookahead", 0, 0.2, 0, false},
-	{"restarts", 0.02, 0.3, 0, false},
-	{"refine", 0.02, 0.3, 0, false},
-	{"exact", 0.1, 0.5, 96, false},
-	{"ideals", 0.1, 0.5, 0, false},
-	{"tabu", 0.06, 0.6, 0, false},
-	{"genetic", 0.06, 0.7, 0, true},
-	{"anneal", 1, 1, 0, false},
+	{"single", 0, 1, ANYWHERE, false},
+	{"heft", 0, 0.3, ANYWHERE, false},
+	{"greedy-memory", 0, 0.3, ANYWHERE, false},
+	{"m-topo", 0, 0.3, ANYWHERE, false},
+	{"cpop", 0, 0.3, ANYWHERE, false},
+	{"peft", 0, 0.3, ANYWHERE, false},
+	{"m-etf", 0, 0.3, ANYWHERE, false},
+	{"m-sct", 0, 0.2, ANYWHERE, false},
+	{"scotch", 0, 0.3, ANYWHERE, false},
+	{"scotch-mincut", 0, 0.3, ANYWHERE, false},
+	{"metis", 0, 0.3, ANYWHERE, false},
+	{"mincut", 0, 0.2, ANYWHERE, false},
+	{"lookahead", 0, 0.2, ANYWHERE, false},
+	{"restarts", 0.02, 0.3, ANYWHERE, false},
+	{"exact", 0.1, 0.5, SMALL, false},
+	{"ideals", 0.1, 0.5, PIPELINES, false},
+	{"tabu", 0.06, 0.6, ANYWHERE, false},
+	{"genetic", 0.06, 0.7, ANYWHERE, true},
+	{"genetic", 0.15, 0.7, SCHEDULES, true},
+	{"anneal", 1, 1, ANYWHERE, false},
 };
-enum { N_STAGES = sizeof(stages) / sizeof(stages[0]) };
+enum { N_STAGES = sizeof(stages) / sizeof(stages[0]), SMALL_UNITS = 96 };
 
 struct portfolio {
 	struct method_run *r;        /* whose device is the best */
 	struct evaluator *ev;
+	struct place_units u;
+	struct wires wires;
 	struct limits limits;
 	uint64_t evals, used;        /* of all, when the budget is not by the clock */
 	double best, bound;          /* best INFINITY: nothing legal yet */
@@ -62,8 +66,11 @@ static int take(struct method_run *sub, struct err *e)
 {
 	struct portfolio *x = (struct portfolio *)((char *)sub - offsetof(struct portfolio, sub));
 	const struct place_result *p = place_evaluate(x->ev, sub->device);
+	uint32_t moved;
 
 	(void)e;
+	if (p->status != PLACE_OK && place_repair(x->ev, &x->wires, sub->device, &moved))
+		p = place_evaluate(x->ev, sub->device);
 	if (p->status == PLACE_OK && p->value < x->best) {
 		x->best = p->value;
 		x->who = x->now;
@@ -113,23 +120,32 @@ static void run_stage(struct portfolio *x, const struct stage *stage)
 	arena_free(x->sub.a);
 }
 
-static bool too_large(const struct stage *stage, const struct place_units *u)
+static bool out_of_place(const struct stage *stage, const struct place_units *u)
 {
-	return stage->most_units && u->n > stage->most_units;
+	switch (stage->where) {
+	case SMALL:
+		return u->n > SMALL_UNITS;
+	case PIPELINES:
+		return u->m->rules != PLACE_DNNPART_THROUGHPUT && u->m->objective.throughput <= 0;
+	case SCHEDULES:
+		return u->m->rules != PLACE_SCHEDULE;
+	default:
+		return false;
+	}
 }
 
 int method_portfolio(struct method_run *r, struct err *e)
 {
 	struct portfolio x = {.r = r, .ev = evaluator_new(r->m), .best = INFINITY, .who = "nobody"};
-	struct place_units u;
 	int ran = 0;
 
 	x.limits = limits_of(r, space_default_evals(r->m, false));
 	x.evals = x.limits.evals < UINT64_MAX ? x.limits.evals : 0;
-	place_units_init(&u, r->m, r->a);
-	x.bound = place_lower_bound(&u);
+	place_units_init(&x.u, r->m, r->a);
+	wires_init(&x.wires, &x.u, r->a);
+	x.bound = place_lower_bound(&x.u);
 	for (int i = 0; i < N_STAGES && !optimal(&x) && spent(&x) < 1; i++) {
-		if (spent(&x) >= stages[i].until || too_large(&stages[i], &u))
+		if (spent(&x) >= stages[i].until || out_of_place(&stages[i], &x.u))
 			continue;
 		run_stage(&x, &stages[i]);
 		ran++;

@@ -1,10 +1,10 @@
 /* restarts.c - critical path with random restarts, the baseline CRITICAL PATH of X. Yao et al.,
  * "Doppler: dual-policy learning for device assignment in asynchronous dataflow graphs", 2025,
  * section 6: of the tasks that are ready the one of the longest path to an exit is placed where it
- * can start first (Kwok, Ahmad, "Static scheduling algorithms for allocating directed task graphs to
- * multiprocessors", ACM Computing Surveys 31(4), 1999, section 6), ties broken at random; the best
- * of fifty.  Costs that are all different have no ties, so all but the first run also stretch every
- * priority and every start by a random part. */
+ * can start first, on devices that differ: end first (Kwok, Ahmad, "Static scheduling algorithms for
+ * allocating directed task graphs to multiprocessors", ACM Computing Surveys 31(4), 1999, section
+ * 6), ties broken at random; the best of fifty.  Costs that are all different have no ties, so all
+ * but the first run also stretch every priority and every end by a random part. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,24 +35,19 @@ static double stretch(struct noise *x, double s)
 	return s * (1 + (TIE + x->level) * dice_uniform(&x->dice));
 }
 
-/* Where v starts first; equal starts: where it ends first. */
-static uint32_t first_start(struct listsched *x, uint32_t v, void *arg)
+/* Where v ends first. */
+static uint32_t first_end(struct listsched *x, uint32_t v, void *arg)
 {
-	struct noise *noise = arg;
 	double best = INFINITY;
 	uint32_t at = SCHED_NONE;
 
 	for (uint32_t dev = 0; dev < x->k; dev++) {
-		double end = listsched_end_s(x, v, dev);
-		double cost = end < INFINITY ? place_task_s(x->m, v, dev, x->on) : 0;
-		/* a share of the cost: of idle devices the one that runs it faster */
-		double s = end < INFINITY ? stretch(noise, end - cost + noise->level * cost) : end;
+		double s = listsched_end_s(x, v, dev);
 
-		s += end < INFINITY ? TIE * cost : 0;
-		if (s < best) {
-			best = s;
-			at = dev;
-		}
+		if (s == INFINITY || (s = stretch(arg, s)) >= best)
+			continue;
+		best = s;
+		at = dev;
 	}
 	return at;
 }
@@ -80,7 +75,7 @@ static void run_trial(void *arg, int task, int thread)
 		sched_upward_rank(x.d, task_s, use_s, rank);
 		for (uint32_t v = 0; v < x.n; v++)
 			rank[v] = stretch(&noise, rank[v]);
-		if (listsched_run(&x, rank, first_start, &noise, &none) == 0) {
+		if (listsched_run(&x, rank, first_end, &noise, &none) == 0) {
 			struct evaluator *ev = evaluator_new(m);
 
 			listsched_placement(&x, t->device);

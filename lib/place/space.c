@@ -37,7 +37,7 @@ static void neighbours(struct space *s, struct arena *a)
 	s->adj = x;
 }
 
-/* Units by descending end of a depth-first search along edges that starts from the last unit. */
+/* Units by descending end of a depth-first search along edges. */
 static const uint32_t *depth_first(const struct space *s, struct arena *a)
 {
 	const uint32_t *ptr = s->ptr, *adj = s->adj;
@@ -48,7 +48,7 @@ static const uint32_t *depth_first(const struct space *s, struct arena *a)
 
 	if (n)
 		memcpy(at, ptr, n * sizeof(*at));
-	for (uint32_t root = n; root-- > 0;) {
+	for (uint32_t root = 0; root < n; root++) {
 		if (seen[root])
 			continue;
 		seen[root] = true;
@@ -77,6 +77,7 @@ void space_init(struct space *s, const struct place_model *m, struct evaluator *
 
 	*s = (struct space){.m = m, .linked = true, .single_value = INFINITY};
 	place_units_init(&s->u, m, a);
+	wires_init(&s->wires, &s->u, a);
 	neighbours(s, a);
 	uint32_t *plain = ARENA_NEWN(a, uint32_t, s->u.n);
 	for (uint32_t i = 0; i < s->u.n; i++)

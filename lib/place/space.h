@@ -5,7 +5,7 @@
 
 #include "place/dice.h"
 #include "place/method.h"
-#include "place/units.h"
+#include "place/repair.h"
 
 struct space {
 	const struct place_model *m;
@@ -14,6 +14,7 @@ struct space {
 	const uint32_t *ptr, *adj;
 	/* (units) topological: by number, and depth first (one branch to its end, then the next) */
 	const uint32_t *order[2];
+	struct wires wires;
 	bool linked;                 /* every pair of devices has a link both ways */
 	int single;                  /* the best single device, -1: none is legal */
 	double single_value;         /* INFINITY: none */

@@ -79,7 +79,7 @@ static void run_round(struct rounds *x, struct limits limits)
 		struct one *one = &x->one[i];
 
 		x->used += one->used;
-		if (one->best < x->best || (x->best == INFINITY && i + x->round == 0)) {
+		if (one->best < x->best) {
 			x->best = one->best;
 			memcpy(x->r->device, one->device,
 			       x->s.m->n_sets * sizeof(*x->r->device));
@@ -88,20 +88,36 @@ static void run_round(struct rounds *x, struct limits limits)
 	x->round++;
 }
 
-/* The best before there are walks: the start that was given, or a single device. */
+/* Is device, repaired where it is not legal, the best so far? */
+static void offer(struct rounds *x, struct evaluator *ev, uint16_t *device)
+{
+	const struct place_result *p = place_evaluate(ev, device);
+	uint32_t moved;
+
+	if (p->status != PLACE_OK && place_repair(ev, &x->s.wires, device, &moved))
+		p = place_evaluate(ev, device);
+	if (p->status != PLACE_OK || !(p->value < x->best))
+		return;
+	x->best = p->value;
+	memcpy(x->r->device, device, x->s.m->n_sets * sizeof(*device));
+}
+
+/* The best before there are walks: what is given, or else single devices and HEFT. */
 static void first_best(struct rounds *x, struct evaluator *ev)
 {
 	struct method_run *r = x->r;
+	uint16_t *device = ARENA_NEWN(r->a, uint16_t, r->m->n_sets);
 
-	x->best = x->s.single_value;
-	for (uint32_t i = 0; x->s.single >= 0 && i < r->m->n_sets; i++)
-		r->device[i] = (uint16_t)x->s.single;
-	if (!r->start)
-		return;
-	const struct place_result *p = place_evaluate(ev, r->start);
-	if (p->status == PLACE_OK && p->value <= x->best) {
-		x->best = p->value;
-		memcpy(r->device, r->start, r->m->n_sets * sizeof(*r->device));
+	x->best = INFINITY;
+	for (uint32_t i = START_FILL; i <= START_HEFT; i++) {
+		space_start(&x->s, r->seed, i, device);
+		if (i == START_FILL)
+			memcpy(r->device, device, r->m->n_sets * sizeof(*device));
+		offer(x, ev, device);
+	}
+	if (r->start) {
+		memcpy(device, r->start, r->m->n_sets * sizeof(*device));
+		offer(x, ev, device);
 	}
 }
 
@@ -119,6 +135,14 @@ static double evals_of_walk(const struct rounds *x, struct evaluator *ev)
 		    ROUND * x->r->budget_s * TRIALS / fmax(clock_s() - start_s, 1e-9));
 }
 
+/* As many walks as can be ample, at least two, whatever the number of threads. */
+static uint32_t walks_for(const struct rounds *x)
+{
+	double n = (double)x->all.evals / (AMPLE * (x->s.u.n + 1));
+
+	return n < 2 ? 2 : n > WALKS ? WALKS : (uint32_t)n;
+}
+
 double walks_run(const struct walks *w, struct method_run *r)
 {
 	struct evaluator *ev = evaluator_new(r->m);
@@ -126,13 +150,12 @@ double walks_run(const struct walks *w, struct method_run *r)
 			   .all = limits_of(r, space_default_evals(r->m, w->whole))};
 
 	space_init(&x.s, r->m, ev, r->a);
-	x.n = r->budget_s > 0 ? (uint32_t)r->threads : w->n ? w->n : WALKS;
+	x.n = r->budget_s > 0 ? (uint32_t)r->threads : w->n ? w->n : walks_for(&x);
 	x.one = ARENA_NEWN(r->a, struct one, x.n);
 	for (uint32_t i = 0; i < x.n; i++)
 		x.one[i].device = ARENA_NEWN(r->a, uint16_t, r->m->n_sets);
 	first_best(&x, ev);
 	x.ample = fmin(1, evals_of_walk(&x, ev) / (AMPLE * (x.s.u.n + 1)));
-	evaluator_free(ev);
 	bool choice = x.s.u.n > 0 && r->m->k > 1;
 	while (choice && limits_spent(&x.all, x.used) < (r->budget_s > 0 ? 0.99 : 1)) {
 		struct limits now = {1 + x.all.evals / x.n, clock_s(), x.all.deadline_s};
@@ -145,6 +168,9 @@ double walks_run(const struct walks *w, struct method_run *r)
 			break;
 	}
 	pool_free(x.pool);
+	if (x.best == INFINITY)
+		offer(&x, ev, r->device);
+	evaluator_free(ev);
 	snprintf(r->note, sizeof(r->note), "%llu evaluations, value %.6g",
 		 (unsigned long long)x.used, x.best);
 	return x.best;

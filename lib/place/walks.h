@@ -14,7 +14,7 @@ struct walks {
 	walk *walk;
 	enum dice_purpose purpose;
 	bool random_starts;          /* from random placements alone (not the kinds of space_start) */
-	uint32_t n;                  /* walks when the budget is not by the clock; 0: 8 */
+	uint32_t n;                  /* walks when the budget is not by the clock; 0: two to eight */
 	bool whole;                  /* most evaluations are of placements far from the last one */
 };
 
