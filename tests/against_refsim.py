@@ -46,9 +46,20 @@ def differs(p, order, on, run):
             "bytes": run["copy_bytes"] == sum(ref.link_bytes.values()),
             "links": links(run) == {k: (ref.link_bytes[k], round(ref.link_busy[k], 6)) for k in ref.link_bytes},
             "schedule": schedule(run, order) == [(round(ref.start[v], 6), round(ref.end[v], 6)) for v in range(len(on))],
+            "energy": close(run.get("energy_j", 0), energy(ref)),
+            "period": close(run["period_s"], period(ref)) or not (p.contention and p.overlap),
             "copy times": copies(run, order) == sorted((c[2], c[4], c[5], p.tensors[c[2]][c[3]][0], round(c[0], 6),
                                                         round(c[1], 6)) for c in ref.copies)}
     return [what for what in same if not same[what]]
+
+
+def energy(ref):
+    """Device d draws 3 d + 2 watts computing, 1 idle."""
+    return sum(busy * (3 * d + 2) + (ref.makespan - busy) for d, busy in enumerate(ref.busy))
+
+
+def period(ref):
+    return max([*ref.busy, *ref.link_busy.values()])
 
 
 def columns(m, *keys):
@@ -74,8 +85,9 @@ def copies(run, order):
 def general(seed, tmp, found):
     doc = gen_dagjson.problem(seed)
     json.dump(doc, open(f"{tmp}/p.json", "w"))
+    watts = ",".join(f"d{d}={3 * d + 2}/1" for d in range(len(doc["devices"])))
     error = pipe(f"json2dag {tmp}/p.json | placebase random -n 20 --seed {seed + 1} | "
-                 f"devsim --schedule -o {tmp}/p.mp")
+                 f"devsim --schedule --watts {watts} -o {tmp}/p.mp")
     if error:
         found[error, seed] += 1
         return 0
