@@ -27,29 +27,42 @@ damaged() {   # damaged STREAM PROGRAM [ARG...]
 	echo "$output"
 }
 
-FILTERS="dagfeat gpnembed placepolicy devrun devsim reinforce placeout recdump"
+FILTERS="dagfeat gpnembed placepolicy devrun devsim reinforce placeout recdump topk"
+
+# each COMMAND... - one after another: the filters, and those that want a method
+each() {
+	local p
+	for p in $FILTERS; do "$@" "$p" "$p"; done
+	"$@" placebase "placebase heft"
+	"$@" daggroup "daggroup chunks"
+}
+
+empty_input() {   # NAME COMMAND
+	run -3 bash -c "$2 < /dev/null > out"
+	[[ $output == *"$1: error: empty input"* ]] || { echo "$output"; return 1; }
+}
+
+bad_input() {   # FILE NAME COMMAND - refused, and what was written has no end
+	run -3 bash -c "$3 < $1 > out"
+	[[ $output == *"$2: error: "* ]] || { echo "$output"; return 1; }
+	run ! recdump --check out
+}
 
 @test "no input at all is an error of status 3" {
-	for p in $FILTERS; do
-		run -3 bash -c "$p < /dev/null > out"
-		[[ $output == *"$p: error: empty input"* ]] || { echo "$output"; return 1; }
-	done
+	each empty_input
+	run -3 json2dag /dev/null
+	[[ $output == *"json2dag: error: empty input"* ]]
 }
 
 @test "garbage is an error of status 3" {
 	head -c 5000 /bin/ls > garbage
-	for p in $FILTERS; do
-		run -3 bash -c "$p < garbage > out"
-		[[ $output == *"$p: error: "* ]]
-	done
+	each bad_input garbage
+	run -3 json2dag garbage
 }
 
 @test "half a stream is an error of status 3" {
-	for p in $FILTERS; do
-		head -c $(($(stat -c %s place.mp) / 2)) place.mp > half
-		run -3 bash -c "$p < half > out"
-		[[ $output == *"$p: error: "* ]]
-	done
+	head -c $(($(stat -c %s place.mp) / 2)) place.mp > half
+	each bad_input half
 }
 
 @test "a failing stage fails the pipeline, without pipefail" {
@@ -57,7 +70,7 @@ FILTERS="dagfeat gpnembed placepolicy devrun devsim reinforce placeout recdump"
 }
 
 @test "unknown options are status 2, --help and --version status 0" {
-	for p in $FILTERS ir2dag json2dag irfill placebase; do
+	for p in $FILTERS ir2dag json2dag irfill placebase daggroup; do
 		run -2 "$p" --no-such-option
 		run -0 "$p" --help
 		[[ $output == *"Usage: $p"* && $output == *"Exit status"* ]]
@@ -105,6 +118,21 @@ FILTERS="dagfeat gpnembed placepolicy devrun devsim reinforce placeout recdump"
 @test "damaged streams: placepolicy" { damaged part.mp placepolicy -a; }
 @test "damaged streams: placebase" { damaged devs.mp placebase heft; }
 @test "damaged streams: devsim" { damaged place.mp devsim; damaged feat.mp devsim --probe; }
+@test "damaged streams: schedules, objectives and improved orders" {
+	damaged place.mp devsim --schedule --objective latency=1,energy=0.1 --watts cpu=65/10,gpu=150/20
+	damaged place.mp devsim --order improved --op-noise 0.1
+}
+@test "damaged streams: searches and partitioners" {
+	HOSTILE=$((${HOSTILE:-60} / 3))
+	for m in anneal portfolio m-sct metis scotch mincut; do
+		damaged devs.mp placebase $m --evals 50
+	done
+}
+@test "damaged streams: daggroup, topk" {
+	damaged devs.mp daggroup metis --acyclic
+	damaged devs.mp daggroup heavy-edge --groups 3
+	damaged ran.mp topk -k 2
+}
 @test "damaged streams: reinforce" { damaged ran.mp reinforce; }
 @test "damaged streams: placeout" { damaged best.mp placeout; }
 @test "damaged streams: devrun" { damaged single.mp devrun --max-runs 3; }
