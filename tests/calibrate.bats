@@ -1,0 +1,173 @@
+#!/usr/bin/env bats
+# calibrate: the statistics on data whose answers are known, the pipeline on a small model, and what it
+# stands on: placements of every quality, runs in rounds, parts of a stream, slowdown.
+bats_require_minimum_version 1.5.0
+load common.bash
+
+setup_file() {
+	common_setup_file
+	export PIPELINES=$BATS_TEST_DIRNAME/../pipelines
+	models mobilenet_v3_large
+}
+
+setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
+
+# figures TSV - the summary of placements.tsv
+figures() { awk -v format=tsv -v devices=a,b -f "$PIPELINES/calibrate.awk" "$1"; }
+
+@test "Spearman, median and quantiles are those of the definitions, with ties" {
+	py '
+		rng = np.random.default_rng(3)
+		n = 60
+		m = np.round(rng.uniform(1, 2.5, n), 2)             # ties
+		p = np.round(m * np.exp(rng.normal(0, 0.1, n)), 2)
+		with open("fixed.tsv", "w") as f:
+			f.write("placement\tsource\tpredicted_s\tmeasured_s\tmedian_s\tcopies\tcopy_bytes\tpb\tmb\n")
+			for i in range(n):
+				f.write(f"{i}\tmoved\t{p[i]}\t{m[i]}\t{m[i] * 1.25}\t{i}\t0\t1,0.5\t0.5,1\n")
+		def ranks(x):
+			return np.array([(x < v).sum() + ((x == v).sum() + 1) / 2 for v in x])
+		def rho(a, b):
+			return np.corrcoef(ranks(a), ranks(b))[0, 1]
+		good = m <= 1.5 * m.min()
+		e = p / m - 1
+		json.dump([rho(p, m), rho(p[good], m[good]), int(good.sum()), np.median(abs(e)), np.quantile(abs(e), 0.9),
+			np.median(e), np.median(abs(p / (1.25 * m) - 1))], open("want.json", "w"))
+	'
+	figures fixed.tsv > fixed.out
+	figures fixed.tsv | cmp - fixed.out
+	py '
+		rows = {r[0]: r for r in csv.reader(open("fixed.out"), delimiter="\t")}
+		all_of, good, n, median, p90, signed, late = json.load(open("want.json"))
+		def near(row, want, digits):
+			got = float(rows[row][1].split()[0])
+			assert abs(got - want) <= 0.51 * 10 ** -digits, (row, got, want)
+		assert rows["placements"][1] == "60" and rows["of them within 1.5x of the best"][1] == str(n)
+		near("Spearman\u0027s rank correlation, all", all_of, 3)
+		near("Spearman\u0027s rank correlation, the good ones", good, 3)
+		near("error, median", 100 * median, 1)
+		near("error, 90th percentile", 100 * p90, 1)
+		near("error, signed median", 100 * signed, 1)
+		near("error against medians of runs, median", 100 * late, 1)
+		for row in rows.values():
+			if len(row) > 2 and ".." in row[2]:
+				lo, hi = map(float, row[2].split(" .. "))
+				assert lo <= float(row[1].split()[0]) <= hi and lo < hi, row
+	'
+	# The bootstrap interval is as wide as the one of Fisher transformation, roughly.
+	py '
+		rows = {r[0]: r for r in csv.reader(open("fixed.out"), delimiter="\t")}
+		lo, hi = map(float, rows["Spearman\u0027s rank correlation, all"][2].split(" .. "))
+		z = np.arctanh(json.load(open("want.json"))[0])
+		want = np.tanh(z + 1.96 / np.sqrt(57)) - np.tanh(z - 1.96 / np.sqrt(57))
+		assert 0.5 * want < hi - lo < 2 * want, (lo, hi, want)
+	'
+}
+
+@test "a perfect prediction, the worst outlier, and too few placements" {
+	printf 'h\n0\tsingle\t1\t1\t1\t0\t0\t1,0\t1,0\n1\tmoved\t2\t2\t2\t0\t0\t1,1\t1,1\n2\tmoved\t9\t3\t3\t7\t5000000\t3,1\t1,3\n' > few.tsv
+	head -n 3 few.tsv > perfect.tsv
+	figures perfect.tsv | grep -q '^Spearman.s rank correlation, all	1.000	'
+	figures perfect.tsv | grep -q '^error, median	0.0 %	0.0 .. 0.0	'
+	run -0 figures few.tsv
+	[[ "${lines[*]}" == *"2	moved	9000.000	3000.000	+200.0 %	7	5.00	a 33 %	b 100 %"* ]]
+	head -n 2 few.tsv > one.tsv
+	run -1 figures one.tsv
+	[[ "$output" == *"fewer than two placements"* ]]
+}
+
+@test "variety: distinct, reproducible, every quality, single devices first" {
+	devsim --probe mobilenet_v3_large.mp -o p.mp
+	placebase variety -n 60 --evals 300 p.mp > v.mp
+	placebase variety -n 60 --evals 300 p.mp | cmp - v.mp
+	py '
+		v = of("v.mp", "place")
+		assert len({array(m["device"]).tobytes() for m in v}) == len(v) == 60
+		k = len(v[0]["devices"])
+		assert [m["source"] for m in v[:k]] == ["single"] * k
+		s = np.array([m["predicted_s"] for m in v])
+		assert 30 <= (s <= 1.5 * s.min()).sum() <= 55, s / s.min()
+		assert len({m["source"] for m in v}) >= 6, {m["source"] for m in v}
+	'
+}
+
+@test "devrun --only runs a part of a stream, --rounds one run of each a round" {
+	two_cores
+	devrun --probe -D cpu:0,cpu:1 mobilenet_v3_large.mp | placebase random -n 6 | devrun --only 2-3,6 --rounds 3 -o only.mp
+	py '
+		assert len(of("only.mp", "place")) == 6
+		r = runs("only.mp")
+		assert [m["sample"] for m in r] == [1, 2, 5] and all(m["ok"] and m["ref_s"] > 0 for m in r), r
+		assert all(array(m["samples_s"]).shape == (3,) for m in r)
+	'
+	for bad in 0 3-1 a 1,,2 -1 1, 1-2x; do
+		run -2 devrun --only="$bad" only.mp
+	done
+}
+
+@test "devsim: slowdown lengthens what devices compute at the same time" {
+	ir2dag "$BATS_TEST_DIRNAME/models/inception_v3.xml" | devsim --probe | placebase random -n 5 -o a.mp
+	py '
+		records = read("a.mp")
+		cost = first(records, "cost")
+		cost["set_s"] = tensor(np.tile(array(cost["set_s"])[:, :1], 2))
+		for l in first(records, "devs")["links"]:
+			l["latency_s"] = 0.0
+			l["bytes_per_s"] = 1e15
+		write("a.mp", records)
+		cost["slowdown"] = 0.5
+		write("b.mp", records)
+		cost["slowdown"] = -1.0
+		write("c.mp", records)
+	'
+	devsim a.mp -o ra.mp
+	devsim b.mp -o rb.mp
+	py '
+		for a, b in zip(runs("ra.mp"), runs("rb.mp")):
+			more = max(0, array(a["busy_s"]).sum() - a["lat_s"])
+			assert abs(b["lat_s"] - a["lat_s"] - 0.5 * more) < 1e-12 * b["lat_s"], (a, b)
+		assert any(b["lat_s"] > a["lat_s"] for a, b in zip(runs("ra.mp"), runs("rb.mp")))
+	'
+	run -3 devsim c.mp -o no.mp
+	[[ "$output" == *"slowdown"* ]]
+}
+
+@test "the pipeline, and going on where it was interrupted" {
+	two_cores
+	cal() { "$PIPELINES/calibrate" mobilenet_v3_large.xml -D cpu:0,cpu:1 -n 9 --rounds 2 --seconds 3 --chunk 4 --evals 50 -o cal; }
+	run -0 --separate-stderr cal
+	[[ "$output" == *"Spearman's rank correlation, all"* && "$output" == *"worst"* ]]
+	py '
+		rows = list(csv.DictReader(open("cal/placements.tsv"), delimiter="\t"))
+		assert len(rows) == 9 and len({r["placement"] for r in rows}) == 9
+		assert all(float(r["predicted_s"]) > 0 and float(r["measured_s"]) > 0 for r in rows)
+		assert all(float(r["measured_s"]) <= float(r["median_s"]) for r in rows)
+		assert open("cal/report.md").read().startswith("| mobilenet_v3_large on cpu:0,cpu:1 |")
+		c = first(read("cal/profile.mp"), "cost")
+		assert c["order"] == "improved" and c["slowdown"] >= 0
+	'
+	# Nothing is measured again; what is missing is.
+	cp cal/placements.tsv before.tsv
+	run -0 --separate-stderr cal
+	[[ "$stderr" != *"rounds"* && "$stderr" != *"profiling mobilenet"* ]]
+	cmp cal/placements.tsv before.tsv
+	rm cal/measured.00003.1.mp
+	run -0 --separate-stderr cal
+	[[ "$stderr" == *"placements 3 to 6 of 9"* ]]
+}
+
+@test "what is wrong is said" {
+	run -2 "$PIPELINES/calibrate"
+	[[ "$output" == *"no model"* ]]
+	run -2 "$PIPELINES/calibrate" mobilenet_v3_large.xml
+	[[ "$output" == *"no devices"* ]]
+	run -1 "$PIPELINES/calibrate" nothing.xml -D cpu:0
+	[[ "$output" == *"cannot read 'nothing.xml'"* ]]
+	run -2 "$PIPELINES/calibrate" mobilenet_v3_large.xml -D cpu:0 -n 3
+	run -2 "$PIPELINES/calibrate" mobilenet_v3_large.xml -D cpu:0 --chunk x
+	[[ "$output" == *"--chunk takes a whole number"* ]]
+	run -2 "$PIPELINES/calibrate" mobilenet_v3_large.xml -D gpu:7 -o other
+	mkdir -p other && echo else > other/settings
+	run -2 "$PIPELINES/calibrate" mobilenet_v3_large.xml -D cpu:0 -o other
+	[[ "$output" == *"other settings"* ]]
+}
