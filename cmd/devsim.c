@@ -253,6 +253,8 @@ static int check_options(const struct options *o, struct err *e)
 	if (o->fixed && (o->schedule || o->op_noise > 0))
 		return err_set(e, ST_USAGE, "--fixed simulates nothing: --schedule and --op-noise do "
 			       "not apply");
+	if (o->fixed && o->sim.objective)
+		return err_set(e, ST_USAGE, "--fixed draws latencies: --objective does not apply");
 	if (o->sim.rules != PLACE_SCHEDULE && (o->schedule || o->op_noise > 0))
 		return err_set(e, ST_USAGE, "--model %s makes no schedule: --schedule and --op-noise "
 			       "do not apply", place_rules_names[o->sim.rules]);

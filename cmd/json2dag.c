@@ -29,12 +29,12 @@ static int run(const char *path, const struct opt_common *common, int argc, char
 	const struct val *json = json_read(path, a, e);
 	int rc = json ? problem_from_json(json, a, &p, e) : -1;
 
-	if (json && rc < 0)
-		err_prefix(e, "'%s'", path);
 	if (rc == 0) {
 		msg_note(1, "'%s': %u nodes, %u edges, %u devices", path, p.n, p.n_edges, p.devs.k);
 		rc = write_stream(&p, common, argc, argv, e);
 	}
+	if (json && rc < 0 && e->code == ST_INPUT)
+		err_prefix(e, "'%s'", path);
 	arena_free(a);
 	return rc;
 }

@@ -126,14 +126,16 @@ static double op_deviation(const struct simulator *x)
 static struct run_links *used_links(const struct simulator *x, const struct place_traffic *t)
 {
 	struct run_links *l = ARENA_NEWN(x->arena, struct run_links, 1);
-	size_t n = (size_t)t->k * t->k;
+	size_t all = (size_t)t->k * t->k, n = 0;
 
+	for (size_t i = 0; i < all; i++)
+		n += t->copies[i] > 0;
 	l->src = ARENA_NEWN(x->arena, uint16_t, n);
 	l->dst = ARENA_NEWN(x->arena, uint16_t, n);
 	l->copies = ARENA_NEWN(x->arena, uint32_t, n);
 	l->bytes = ARENA_NEWN(x->arena, uint64_t, n);
 	l->busy_s = ARENA_NEWN(x->arena, double, n);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < all; i++) {
 		if (!t->copies[i])
 			continue;
 		l->src[l->n] = (uint16_t)(i / t->k);
