@@ -125,7 +125,7 @@ bad_input() {   # FILE NAME COMMAND - refused, and what was written has no end
 @test "damaged streams: searches and partitioners" {
 	HOSTILE=$((${HOSTILE:-60} / 3))
 	for m in anneal portfolio m-sct metis scotch mincut; do
-		damaged devs.mp placebase $m --evals 50
+		damaged devs.mp placebase $m --evals 50 --budget 0.5
 	done
 }
 @test "damaged streams: daggroup, topk" {
