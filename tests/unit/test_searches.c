@@ -1,0 +1,99 @@
+/* test_searches.c - every method of the table on random problems with masks, memory limits, company
+ * and missing links: what it hands over is legal or it says why not, searches are never worse than
+ * the best single device, the seed alone decides, threads do not. */
+#include "place/method.h"
+#include "problemgen.h"
+#include "tap.h"
+
+enum { NODES = 24, CASES = 10, EVALS = 300, SAMPLES = 3 };
+
+struct told {
+	struct method_run run;
+	struct problem *p;
+	uint32_t n;                  /* placements that were handed over */
+	uint16_t device[NODES + 1];  /* the last */
+	double value;                /* of the last; INFINITY: not legal */
+};
+
+static int hear(struct method_run *r, struct err *e)
+{
+	struct told *t = (struct told *)r;
+	const struct place_result *x = place_evaluate(t->p->x, r->device);
+
+	(void)e;
+	t->n++;
+	t->value = x->status == PLACE_OK ? x->value : INFINITY;
+	memcpy(t->device, r->device, r->m->n_sets * sizeof(*r->device));
+	return 0;
+}
+
+/* What the method says with this seed; rc as the method's. */
+static int ask(struct told *t, struct problem *p, const struct place_method *x, uint64_t seed,
+	       int threads, struct err *e)
+{
+	uint16_t device[NODES + 1] = {0};
+
+	err_clear(e);
+	*t = (struct told){.p = p, .value = INFINITY};
+	t->run = (struct method_run){.m = &p->m, .seed = seed, .evals = EVALS, .threads = threads,
+				     .samples = SAMPLES, .a = p->a, .device = device,
+				     .names = p->m.names, .k = p->m.k, .emit = hear};
+	return x->run(&t->run, e);
+}
+
+static bool same(const struct told *a, const struct told *b, uint32_t n_sets)
+{
+	return a->n == b->n && !memcmp(a->device, b->device, n_sets * sizeof(*a->device));
+}
+
+static bool is_search(const char *name)
+{
+	static const char *const search[] = {"climb", "anneal", "tabu", "genetic", "local-search",
+					    "portfolio", NULL};
+
+	for (int i = 0; search[i]; i++)
+		if (strcmp(search[i], name) == 0)
+			return true;
+	return false;
+}
+
+static void method(const struct place_method *x)
+{
+	int asked = 0, answered = 0, legal = 0, not_worse = 0, again = 0, threads = 0, silent = 0;
+
+	for (uint64_t seed = 0; seed < CASES; seed++) {
+		struct problem p;
+		struct told a, b;
+		struct err e = ERR_INIT;
+		double single;
+
+		if (!make(&p, seed, (enum place_rules)(seed % 3), NODES, seed % 2))
+			continue;
+		asked++;
+		bool any = place_best_single(p.x, &single) >= 0;
+		int rc = ask(&a, &p, x, 7, 1, &e);
+
+		silent += rc < 0 && !*e.msg;
+		answered += rc == 0 && a.n > 0;
+		legal += a.value < INFINITY;
+		not_worse += !any || (a.value <= single * (1 + 1e-9));
+		again += ask(&b, &p, x, 7, 1, &e) == rc && same(&a, &b, p.m.n_sets);
+		threads += ask(&b, &p, x, 7, 3, &e) == rc && same(&a, &b, p.m.n_sets);
+		end(&p);
+	}
+	tap(silent == 0 && answered > 0, "%s: answers (%d of %d, %d legal) or says why not", x->name,
+	    answered, asked, legal);
+	tap(again == asked && threads == asked, "%s: the seed decides, threads do not (%d, %d)",
+	    x->name, again, threads);
+	if (is_search(x->name))
+		tap(not_worse == asked, "%s: never worse than the best single device (%d)", x->name,
+		    not_worse);
+}
+
+int main(void)
+{
+	for (const struct place_method *x = place_methods; x->name; x++)
+		if (x->needs_costs && !x->needs_arg)
+			method(x);
+	return tap_end();
+}
