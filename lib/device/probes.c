@@ -10,7 +10,8 @@
 /* What a tensor from another device takes, roughly, where sets are shared out: between devices in
  * host memory, and with one of another kind. */
 static const double HAND_OVER_S = 2e-6, COPY_S = 50e-6;
-enum { PROBE_SEED = 1 };
+/* Runs that tuning a plan takes (session_plan), and its warm-up. */
+enum { PROBE_SEED = 1, TUNING_RUNS = 5 };
 
 struct probes {
 	struct session *s;
@@ -129,16 +130,16 @@ static void draw_probe(struct probes *x, uint32_t which, const uint32_t *part, u
 	uint32_t last = x->n_dev - 1;
 	switch (which) {
 	case 0: draw_shared(x, part, 0, 0, device); break;
-	case 1: draw_shared(x, part, 1, 0, device); break;
-	case 2: draw_shared(x, part, 0, 0.03, device); break;
+	case 1: draw_pieces(x, 12 * x->n_dev, 1, device); break;
+	case 2: draw_random(x, 0, 0.6, device); break;
 	case 3: draw_shared(x, part, 0, 0.12, device); break;
-	case 4: draw_pieces(x, x->n_dev, 0, device); break;
-	case 5: draw_shared(x, part, 0, 0.3, device); break;
-	case 6: draw_pieces(x, 3 * x->n_dev, 0, device); break;
-	case 7: draw_pieces(x, 12 * x->n_dev, 1, device); break;
+	case 4: draw_random(x, last, 0.6, device); break;
+	case 5: draw_pieces(x, 3 * x->n_dev, 0, device); break;
+	case 6: draw_shared(x, part, 0, 0.3, device); break;
+	case 7: draw_shared(x, part, 1, 0, device); break;
 	case 8: draw_random(x, 0, 0, device); break;
-	case 9: draw_random(x, 0, 0.6, device); break;
-	case 10: draw_random(x, last, 0.6, device); break;
+	case 9: draw_pieces(x, x->n_dev, 0, device); break;
+	case 10: draw_shared(x, part, 0, 0.03, device); break;
 	default: draw_random(x, last, 0.9, device); break;
 	}
 }
@@ -190,18 +191,36 @@ static bool covers(const struct probes *x)
 	return true;
 }
 
-/* Plans of all probes; one that cannot be planned is left out. */
-static void plan_probes(struct probes *x)
+/* Seconds of an inference, the mean over devices. */
+static double mean_s(const struct probes *x)
+{
+	double sum = 0;
+	for (size_t i = 0; i < (size_t)n_sets(x) * x->n_dev; i++)
+		sum += fmax(x->set_s[i], 0);
+	return sum / x->n_dev;
+}
+
+static int plan_probe(struct probes *x, uint32_t i, bool tuned, const uint32_t *part, struct err *e)
+{
+	struct timed *t = &x->timed[x->n];
+	uint16_t *device = ARENA_NEWN(x->a, uint16_t, n_sets(x));
+	draw_probe(x, i, part, device);
+	x->device[x->n] = device;
+	int rc = tuned ? timed_make_tuned(t, x->s, device, e)
+		       : timed_make(t, x->s, device, x->s->planner.fuse, e);
+	return rc < 0 ? -1 : timed_run(t, x->s, true, e);
+}
+
+/* Plans of as many probes as there is time for; one that cannot be planned is left out. */
+static void plan_probes(struct probes *x, double budget_s)
 {
 	uint32_t *part = MEM_NEWN(uint32_t, (size_t)n_sets(x) + 1);
+	bool tuned = TUNING_RUNS * PROBES_MOST * mean_s(x) < budget_s;
+	double end = clock_s() + budget_s;
 	share_out(x, part);
-	for (uint32_t i = 0; i < PROBES_MOST; i++) {
+	for (uint32_t i = 0; i < PROBES_MOST && (x->n < FIT_LEAST || clock_s() < end); i++) {
 		struct err e = ERR_INIT;
-		uint16_t *device = ARENA_NEWN(x->a, uint16_t, n_sets(x));
-		draw_probe(x, i, part, device);
-		x->device[x->n] = device;
-		if (timed_make_tuned(&x->timed[x->n], x->s, device, &e) == 0 &&
-		    timed_run(&x->timed[x->n], x->s, true, &e) == 0)
+		if (plan_probe(x, i, tuned, part, &e) == 0)
 			x->n++;
 		else
 			timed_release(&x->timed[x->n]);
@@ -210,7 +229,8 @@ static void plan_probes(struct probes *x)
 	mem_free(part);
 }
 
-struct probes *probes_open(struct session *s, const uint32_t *step_set, const struct profile *out)
+struct probes *probes_open(struct session *s, const uint32_t *step_set, const struct profile *out,
+			   double budget_s)
 {
 	const struct variables *v = s->model.env.variables;
 	struct probes *x = MEM_NEW(struct probes);
@@ -222,7 +242,7 @@ struct probes *probes_open(struct session *s, const uint32_t *step_set, const st
 		probes_close(x);
 		return NULL;
 	}
-	plan_probes(x);
+	plan_probes(x, budget_s);
 	return x;
 }
 

@@ -14,8 +14,11 @@ struct probes;
 
 /* Placements on all devices that out->failed does not name, by what sets take according to
  * out->set_s: shared out by earliest finish, in pieces, at random.  step_set (n_steps): the set of
- * each step, GRAPH_NONE: none; borrowed.  NULL: fewer than two devices, a model with variables. */
-struct probes *probes_open(struct session *s, const uint32_t *step_set, const struct profile *out);
+ * each step, GRAPH_NONE: none; borrowed.  Planning them takes about budget_s: as many as there is time
+ * for, but some in any case, and as devrun plans what it measures when that is not too long.
+ * NULL: fewer than two devices, a model with variables. */
+struct probes *probes_open(struct session *s, const uint32_t *step_set, const struct profile *out,
+			   double budget_s);
 void probes_close(struct probes *x);   /* x may be NULL */
 
 uint32_t probes_count(const struct probes *x);

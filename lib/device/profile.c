@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Inferences of a plan before the rounds that count, rounds at least, and of session.opt.max_s how
- * often rounds may take as long before they end. */
-enum { FIRST_RUNS = 2, LEAST_ROUNDS = 5, ROUNDS_EFFORT = 5 };
+/* All rounds together, and what comes before them, take about so many times session.opt.max_s; there
+ * are some rounds in any case. */
+enum { EFFORT = 4, LEAST_ROUNDS = 2 };
 
 /* The set that a step's time belongs to: its own, or its first consumer's. */
 static void step_sets(const struct planner *p, uint32_t *set)
@@ -206,13 +206,10 @@ static void take_savings(struct savings *x, uint32_t k, struct arena *a, struct 
 
 /* ---- devices ---- */
 
-/* A few runs of t: the caches are warm, and roughly what steps take is known. */
+/* A warm-up, and a first run that counts: roughly what steps take. */
 static int try_out(struct timed *t, struct session *s, struct err *e)
 {
-	for (int i = 0; i < 1 + FIRST_RUNS; i++)
-		if (timed_run(t, s, i == 0, e) < 0)
-			return -1;
-	return 0;
+	return timed_run(t, s, true, e) < 0 || timed_run(t, s, false, e) < 0 ? -1 : 0;
 }
 
 /* The plans of device d, tried out. */
@@ -269,6 +266,7 @@ struct profiler {
 	struct probes *probes;       /* NULL: none */
 	struct subject *subject;     /* (n_subjects) */
 	uint32_t n_subjects;
+	double end_s;                /* when there is no time for more rounds */
 };
 
 /* A failure of device d, unless the program is to end. */
@@ -311,8 +309,7 @@ static int open_devices(struct profiler *x, struct err *e)
 /* Rounds of all subjects; one that fails leaves. */
 static int run_rounds(struct profiler *x, struct err *e)
 {
-	double end = clock_s() + ROUNDS_EFFORT * x->s->opt.max_s;
-	for (uint32_t r = 0; r < TIMED_MOST / 2 && (r < LEAST_ROUNDS || clock_s() < end); r++)
+	for (uint32_t r = 0; r < TIMED_MOST / 2 && (r < LEAST_ROUNDS || clock_s() < x->end_s); r++)
 		for (uint32_t i = 0; i < x->n_subjects; i++) {
 			struct subject *p = &x->subject[i];
 			if (timed_run(p->t, x->s, false, e) == 0 &&
@@ -374,9 +371,11 @@ static int take_links(struct profiler *x, struct err *e)
 
 static int profile_run(struct profiler *x, struct err *e)
 {
+	double effort = EFFORT * x->s->opt.max_s;
+	x->end_s = clock_s() + effort;
 	if (open_devices(x, e) < 0)
 		return -1;
-	x->probes = probes_open(x->s, x->step_set, x->out);
+	x->probes = probes_open(x->s, x->step_set, x->out, effort / 4);
 	for (uint32_t i = 0; i < probes_count(x->probes); i++)
 		add_subject(x, probes_timed(x->probes, i), GRAPH_NONE);
 	if (run_rounds(x, e) < 0)

@@ -31,7 +31,7 @@ struct profile {
  * device that queues its work every step is waited for, and the times are then scaled
  * down to the latency without waiting.  A device that compiles whole segments has times of
  * these, shared out, and no savings.  These plans, and some on several devices (probes.h), are run in
- * rounds for about five times session.opt.max_s, and the fastest sixth of the runs of each counts.
+ * rounds for about four times session.opt.max_s, and the fastest sixth of the runs of each counts.
  * What the probes took then corrects times, latencies and slowdown.  A device that fails has
  * no times and no links.  Memory from a.  -1: the output's reader has gone. */
 int profile_take(struct session *s, struct arena *a, struct profile *out,
