@@ -12,6 +12,7 @@
 
 /* Sums and quotients of what is not beyond these stay finite. */
 static const double LARGEST = 1e100;
+static const double MOST_BYTES = 0x1p62;
 
 /* ---- reading ---- */
 
@@ -116,7 +117,7 @@ int problem_bytes(const struct val *map, const char *key, uint64_t *out, struct 
 
 	if (problem_number(map, key, false, &x, e) < 0)
 		return -1;
-	if (x > 0x1p62)
+	if (x > MOST_BYTES)
 		return err_set(e, ST_INPUT, "key '%s' is more than 2^62 bytes", key);
 	*out = (uint64_t)ceil(x);
 	return 0;
@@ -374,8 +375,23 @@ static int write_cost(const struct problem *p, const uint32_t *order, const stru
 	return cost_encode(g, p->devs.names, k, set_s, &x, w, e);
 }
 
+/* All bytes together must stay countable. */
+static int check_sizes(const struct problem *p, struct err *e)
+{
+	double sum = 0;
+
+	for (uint32_t v = 0; v < p->n; v++)
+		sum += (double)p->mem_bytes[v] + (double)p->out_bytes[v];
+	for (uint32_t i = 0; i < p->n_edges; i++)
+		sum += (double)p->edge[i].bytes;
+	return sum > MOST_BYTES ? err_set(e, ST_INPUT, "nodes and edges have more than 2^62 bytes "
+					  "together") : 0;
+}
+
 int problem_write(const struct problem *p, struct rec_writer *w, struct err *e)
 {
+	if (check_sizes(p, e) < 0)
+		return -1;
 	struct graph *g = graph_new();
 	uint32_t *order = ARENA_NEWN(g->arena, uint32_t, p->n);
 	uint32_t *row_of = ARENA_NEWN(g->arena, uint32_t, p->n);

@@ -88,6 +88,38 @@ static void links(struct arena *a)
 	tap(sched_copy_s(&l, 0, 2, 100) == 11, "latency and bytes over bandwidth");
 }
 
+/* ---- objectives ---- */
+
+static void objectives(void)
+{
+	static const char *const bad[] = {"", "speed", "latency,latency", "latency=", "latency=-1",
+					  "latency=nan", "latency=1,", "energy=0,memory=0", ",energy",
+					  "energy = 1", "latency=1=2"};
+	struct place_objective o;
+	struct err e = ERR_INIT;
+
+	tap(place_objective_parse("energy", &o, &e) == 0 && o.energy == 1 && o.latency == 0 &&
+		    place_objective_value(&o, 2, 3, 5, 7) == 5,
+	    "one metric");
+	tap(place_objective_parse("memory=0.5,latency=2,throughput=0", &o, &e) == 0 &&
+		    place_objective_value(&o, 2, 3, 5, 7) == 2 * 2 + 0.5 * 7,
+	    "a mixture");
+	tap(place_objective_parse("latency=3", &o, &e) == 0 && !place_objective_is_latency(&o) &&
+		    place_objective_value(&o, 2, 3, 5, 7) == 6,
+	    "a weight counts even when it is alone");
+	tap(place_objective_parse("latency", &o, &e) == 0 && place_objective_is_latency(&o) &&
+		    place_objective_is_latency(&(struct place_objective){0}),
+	    "latency, and nothing, are latency");
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct place_objective before = o;
+
+		err_clear(&e);
+		tap(place_objective_parse(bad[i], &o, &e) < 0 && e.code == ST_USAGE &&
+			    memcmp(&o, &before, sizeof(o)) == 0,
+		    "refused: %s", e.msg);
+	}
+}
+
 /* ---- problems ---- */
 
 struct problem {
@@ -469,6 +501,7 @@ int main(void)
 	struct arena *a = arena_new();
 
 	spec_files(a);
+	objectives();
 	links(a);
 	costs_by_hand(a);
 	searches();
