@@ -1,26 +1,9 @@
 /* evaluate.c - one placement through the simulator, and its legality. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "place/dnnpart.h"
-#include "place/evaluate.h"
-
-struct evaluator {
-	const struct place_model *m;
-	struct timeliner *clock; /* PLACE_SCHEDULE */
-	struct dnnpart *dnnpart; /* all other rules */
-	double *task_s;          /* (tasks,k) costs, less what this placement saves */
-	struct sched_costs costs;
-	uint16_t *task_device;   /* (tasks) */
-	uint16_t *all;           /* (n_sets) a single-device placement */
-	uint32_t *seen;          /* (k) shared weight last counted on a device, + 1 */
-	struct place_result r;
-	uint16_t *now;           /* (n_sets) of place_begin and place_move */
-	uint32_t *set_task;      /* (n_sets) GRAPH_NONE: the set runs nothing */
-	bool accounts;           /* the objective is more than latency and memory */
-	struct place_traffic traffic;
-	bool by_moves;           /* loads and memory of `now` are kept by moves */
-};
+#include "place/evaluator.h"
 
 struct evaluator *evaluator_new(const struct place_model *m)
 {
@@ -41,13 +24,13 @@ struct evaluator *evaluator_new(const struct place_model *m)
 	x->all = MEM_NEWN(uint16_t, m->n_sets);
 	x->seen = MEM_NEWN(uint32_t, m->k);
 	x->r.mem_bytes = MEM_NEWN(uint64_t, m->k);
-	x->now = MEM_NEWN(uint16_t, m->n_sets);
 	x->accounts = m->objective.throughput > 0 || m->objective.energy > 0;
 	traffic_init(&x->traffic, m->k);
 	x->set_task = MEM_NEWN(uint32_t, m->n_sets);
 	memset(x->set_task, 0xff, m->n_sets * sizeof(*x->set_task));
 	for (uint32_t t = 0; t < m->tasks.dag.n; t++)
 		x->set_task[m->tasks.task_set[t]] = t;
+	moves_init(x);
 	return x;
 }
 
@@ -63,21 +46,26 @@ void evaluator_free(struct evaluator *x)
 	mem_free(x->all);
 	mem_free(x->seen);
 	mem_free(x->r.mem_bytes);
-	mem_free(x->now);
 	mem_free(x->set_task);
+	moves_release(x);
 	traffic_release(&x->traffic);
 	mem_free(x);
 }
 
-/* Folded values by device, into r.mem_bytes. */
-static void count_weights(struct evaluator *x)
+void evaluator_private(struct evaluator *x)
 {
 	const struct place_model *m = x->m;
 
 	memset(x->r.mem_bytes, 0, m->k * sizeof(*x->r.mem_bytes));
-	memset(x->seen, 0, m->k * sizeof(*x->seen));
 	for (uint32_t t = 0; t < m->tasks.dag.n; t++)
 		x->r.mem_bytes[x->task_device[t]] += m->task_mem[t];
+}
+
+void evaluator_shared(struct evaluator *x)
+{
+	const struct place_model *m = x->m;
+
+	memset(x->seen, 0, m->k * sizeof(*x->seen));
 	for (uint32_t i = 0; i < m->n_shared; i++) {
 		const struct shared_weight *w = &m->shared[i];
 
@@ -124,13 +112,12 @@ static enum place_status follow_rules(struct evaluator *x)
 	return d->circle ? PLACE_CIRCLE : PLACE_OK;
 }
 
-/* The memory of folded values and of `peak` (k; may be NULL), against the limits. */
-static void count_memory(struct evaluator *x, const uint64_t *peak)
+/* r.mem_bytes, with what a schedule needs at most (k; NULL: nothing), against the limits. */
+static void limit_memory(struct evaluator *x, const uint64_t *peak)
 {
 	const struct place_model *m = x->m;
 	struct place_result *r = &x->r;
 
-	count_weights(x);
 	for (uint32_t i = m->k; i-- > 0;) {
 		r->mem_bytes[i] += peak ? peak[i] : 0;
 		if (m->mem_limit[i] && r->mem_bytes[i] > m->mem_limit[i]) {
@@ -163,92 +150,67 @@ static void judge(struct evaluator *x)
 	r->value = place_objective_value(&x->m->objective, r->lat_s, r->period_s, r->energy_j, peak);
 }
 
-const struct place_result *place_evaluate(struct evaluator *x, const uint16_t *device)
+const struct place_result *evaluator_result(struct evaluator *x, enum timeline_status s,
+					    const struct timeline *t)
+{
+	struct place_result *r = &x->r;
+
+	r->status = PLACE_OK;
+	if (s == TIMELINE_ABOVE) {
+		r->status = PLACE_ABOVE;
+		r->value = r->lat_s = INFINITY;
+		return r;
+	}
+	if (s != TIMELINE_OK) {
+		r->status = s == TIMELINE_NO_LINK ? PLACE_NO_LINK : PLACE_CANNOT_RUN;
+		r->bad_set = x->m->tasks.task_set[t->bad_task];
+		r->bad_dev = t->bad_dev;
+		return r;
+	}
+	r->lat_s = place_latency_s(x->m, t->makespan_s, t->busy_s);
+	r->copies = t->n_copies;
+	r->copy_bytes = t->copied_bytes;
+	r->busy_s = t->busy_s;
+	evaluator_shared(x);
+	limit_memory(x, t->peak_bytes);
+	judge(x);
+	return r;
+}
+
+const struct place_result *evaluator_run(struct evaluator *x, const uint16_t *device, bool begin)
 {
 	const struct place_model *m = x->m;
 	const struct timeline *t;
 	struct place_result *r = &x->r;
+	enum timeline_status s;
 
+	x->moves.based = false;
 	for (uint32_t i = 0; i < m->tasks.dag.n; i++)
 		x->task_device[i] = device[m->tasks.task_set[i]];
 	r->status = together(m, device, r);
-	if (r->status == PLACE_OK && x->dnnpart) {
+	if (r->status == PLACE_OK && x->dnnpart)
 		r->status = follow_rules(x);
-		if (r->status == PLACE_OK)
-			count_memory(x, NULL);
-		return r;
-	}
 	if (r->status != PLACE_OK)
 		return r;
+	evaluator_private(x);
+	if (x->dnnpart) {
+		evaluator_shared(x);
+		limit_memory(x, NULL);
+		return r;
+	}
 	for (uint32_t i = 0; m->saved_ptr && i < m->tasks.dag.n; i++) {
 		uint16_t dev = x->task_device[i];
 
 		x->task_s[(size_t)i * m->k + dev] = place_task_s(m, i, dev, x->task_device);
 	}
-	enum timeline_status s = timeline_run(x->clock, x->task_device, &t);
-	if (s != TIMELINE_OK) {
-		r->status = s == TIMELINE_NO_LINK ? PLACE_NO_LINK : PLACE_CANNOT_RUN;
-		r->bad_set = m->tasks.task_set[t->bad_task];
-		r->bad_dev = t->bad_dev;
-		return r;
-	}
-	r->lat_s = place_latency_s(m, t->makespan_s, t->busy_s);
-	r->copies = t->n_copies;
-	r->copy_bytes = t->copied_bytes;
-	r->busy_s = t->busy_s;
-	count_memory(x, t->peak_bytes);
-	judge(x);
-	return r;
+	s = begin ? timeline_begin(x->clock, x->task_device, &t, &x->moves.based) :
+		    timeline_run(x->clock, x->task_device, &t);
+	return evaluator_result(x, s, t);
 }
 
-void place_begin(struct evaluator *x, const uint16_t *device)
+const struct place_result *place_evaluate(struct evaluator *x, const uint16_t *device)
 {
-	const struct place_model *m = x->m;
-
-	memcpy(x->now, device, m->n_sets * sizeof(*x->now));
-	const struct place_result *r = place_evaluate(x, device);
-
-	x->by_moves = m->rules == PLACE_DNNPART_THROUGHPUT && m->n_shared == 0 &&
-		      (r->status == PLACE_OK || r->status == PLACE_MEMORY);
-	if (x->by_moves)
-		dnnpart_begin(x->dnnpart, x->task_device);
-}
-
-void place_move(struct evaluator *x, uint32_t set, uint16_t dev)
-{
-	const struct place_model *m = x->m;
-	uint32_t t = x->set_task[set];
-	uint16_t from = x->now[set];
-
-	x->now[set] = dev;
-	if (!x->by_moves || t == GRAPH_NONE || from == dev)
-		return;
-	if (!place_allowed(m, set, dev)) {
-		x->by_moves = false;
-		return;
-	}
-	dnnpart_move(x->dnnpart, t, dev);
-	x->r.mem_bytes[from] -= m->task_mem[t];
-	x->r.mem_bytes[dev] += m->task_mem[t];
-}
-
-const struct place_result *place_moved(struct evaluator *x)
-{
-	struct place_result *r = &x->r;
-
-	if (!x->by_moves)
-		return place_evaluate(x, x->now);
-	const struct dnnpart_result *d = dnnpart_moved(x->dnnpart);
-
-	r->status = PLACE_OK;
-	r->value = r->lat_s = d->value_s;
-	r->busy_s = d->load_s;
-	for (uint32_t i = x->m->k; i-- > 0;)
-		if (x->m->mem_limit[i] && r->mem_bytes[i] > x->m->mem_limit[i]) {
-			r->status = PLACE_MEMORY;
-			r->bad_dev = i;
-		}
-	return r;
+	return evaluator_run(x, device, false);
 }
 
 /* The first node of a set, quoted. */
@@ -264,7 +226,8 @@ static const char *set_name(const struct place_model *m, uint32_t set, char *tex
 const char *place_reason(const struct evaluator *x, const struct place_result *r, char *text,
 			 size_t cap)
 {
-	const char *dev = r->status == PLACE_CIRCLE ? "" : x->m->names[r->bad_dev];
+	bool somewhere = r->status != PLACE_CIRCLE && r->status != PLACE_ABOVE;
+	const char *dev = somewhere ? x->m->names[r->bad_dev] : "";
 	char name[200];
 
 	switch (r->status) {
@@ -284,6 +247,9 @@ const char *place_reason(const struct evaluator *x, const struct place_result *r
 		snprintf(text, cap, "set %u ('%s') is on %s, away from set %u, with which it shares a "
 			 "device", r->bad_set, set_name(x->m, r->bad_set, name, sizeof(name)), dev,
 			 x->m->together[r->bad_set]);
+		break;
+	case PLACE_ABOVE:
+		snprintf(text, cap, "is above a limit");
 		break;
 	case PLACE_CIRCLE:
 		snprintf(text, cap, "pieces of devices wait for each other");

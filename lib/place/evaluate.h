@@ -11,7 +11,8 @@
 enum place_status {
 	PLACE_OK, PLACE_CANNOT_RUN, PLACE_NO_LINK, PLACE_MEMORY,
 	PLACE_APART,                 /* bad_set is not where the set is that it stays with */
-	PLACE_CIRCLE                 /* dnnpart-latency: pieces of devices wait for each other */
+	PLACE_CIRCLE,                /* dnnpart-latency: pieces of devices wait for each other */
+	PLACE_ABOVE                  /* place_moved_below: the value is above the limit */
 };
 
 struct place_result {
@@ -42,12 +43,16 @@ const struct place_result *place_evaluate(struct evaluator *x, const uint16_t *d
 /* Fill in the rest of the last result of place_evaluate, which was OK or MEMORY. */
 void place_account(struct evaluator *x);
 
-/* Local search: remember a placement, move sets, ask again.  place_moved says what place_evaluate
- * would, up to rounding, and copies may be missing; callers move sets that stay together together.
- * Where the rules allow it a move costs what its neighbours are, else place_moved evaluates all. */
+/* Local search: remember a placement, move sets, ask again, move them back or leave them there.
+ * Exactly what place_evaluate would say (with the dnnpart rules up to rounding, and copies may be
+ * missing); callers move sets that stay together together.  With the schedule of the usual rules
+ * (timeline_begin) only what comes after the first change is simulated, else all.
+ * place_moved_below: the status may be PLACE_ABOVE, and nothing else told, when the value is above
+ * limit; a search that draws its threshold first has most of its answers sooner. */
 void place_begin(struct evaluator *x, const uint16_t *device);
 void place_move(struct evaluator *x, uint32_t set, uint16_t dev);
 const struct place_result *place_moved(struct evaluator *x);
+const struct place_result *place_moved_below(struct evaluator *x, double limit);
 
 /* The reason of a status that is not PLACE_OK, for people. */
 const char *place_reason(const struct evaluator *x, const struct place_result *r, char *text,

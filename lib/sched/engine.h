@@ -66,7 +66,7 @@ struct kept {
 	uint32_t most, n;        /* states */
 	uint32_t every;          /* tasks that end between two */
 	char *state;             /* (most, state_bytes) */
-	uint32_t *ended;         /* (n) the last state that is before the end of a task */
+	uint32_t *begun, *ended; /* (n) the last state that is before a task begins; ends */
 	double *tail_s;          /* (n,k) no run ends sooner after the task on that device */
 	struct patch *patch;     /* (n) */
 	uint32_t n_patches, from;    /* of the last run; the state that it began from */

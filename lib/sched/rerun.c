@@ -10,6 +10,7 @@ enum { STATES = 24 };
 void kept_release(struct engine *e)
 {
 	mem_free(e->kept.state);
+	mem_free(e->kept.begun);
 	mem_free(e->kept.ended);
 	mem_free(e->kept.tail_s);
 	mem_free(e->kept.patch);
@@ -59,6 +60,7 @@ void kept_begin(struct engine *e)
 		x->most = STATES;
 		x->every = n / STATES + 1;
 		x->state = mem_alloc(STATES, e->state_bytes);
+		x->begun = MEM_NEWN(uint32_t, n);
 		x->ended = MEM_NEWN(uint32_t, n);
 		x->tail_s = MEM_NEWN(double, (size_t)n * e->k);
 		x->patch = MEM_NEWN(struct patch, n);
@@ -113,8 +115,8 @@ static enum timeline_status patch(struct engine *e, const uint16_t *device, cons
 			e->t->bad_task = v;
 			e->t->bad_dev = dev;
 		}
-		if (dev != e->dev[p]) {
-			from = state_before(e, p);
+		if (dev != e->dev[p] || s != e->cost_s[p]) {
+			from = dev != e->dev[p] ? state_before(e, p) : x->begun[p];
 			x->from = from < x->from ? from : x->from;
 		}
 		e->dev[p] = (uint16_t)dev;

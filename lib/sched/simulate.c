@@ -430,6 +430,8 @@ INLINE void start_task(struct run *x, struct rules r, uint32_t dev)
 		double left_s = x->e->t->busy_s[dev] - x->begun_s[dev];
 
 		x->begun_s[dev] += x->cost_s[p];
+		if (r.way == ENGINE_KEEP)
+			kept->begun[p] = kept->n - 1;
 		if (r.way == ENGINE_LIMIT)
 			kept->above |= (x->now.now_s + left_s > kept->limit_s) |
 				       (end + kept->tail_s[(size_t)p * r.k + dev] > kept->limit_s);
