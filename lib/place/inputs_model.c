@@ -90,18 +90,23 @@ static void recorded_links(const struct place_inputs *x, const char *const *name
 		out->latency_s[i] = same ? 0 : told ? -1 : DEFAULT_LATENCY_S;
 		out->bytes_per_s[i] = same || told ? INFINITY : DEFAULT_BYTES_PER_S;
 	}
+	int *at = MEM_NEWN(int, d->k + 1);       /* of the recorded devices those asked for; -1: not */
+	for (uint32_t i = 0; told && i < d->k; i++) {
+		at[i] = -1;
+		for (uint32_t s = 0; s < k && at[i] < 0; s++)
+			at[i] = strcmp(names[s], d->names[i]) == 0 ? (int)s : -1;
+	}
 	for (uint32_t i = 0; told && i < d->n_links; i++) {
 		const struct dev_link *l = &d->link[i];
+		size_t pair = (size_t)at[l->src] * k + (size_t)at[l->dst];
 
-		for (uint32_t s = 0; s < k; s++)
-			for (uint32_t t = 0; t < k; t++)
-				if (s != t && strcmp(names[s], d->names[l->src]) == 0 &&
-				    strcmp(names[t], d->names[l->dst]) == 0) {
-					out->latency_s[(size_t)s * k + t] = l->latency_s;
-					out->bytes_per_s[(size_t)s * k + t] = l->bytes_per_s;
-					j_per_byte[(size_t)s * k + t] = l->j_per_byte;
-				}
+		if (at[l->src] < 0 || at[l->dst] < 0 || l->src == l->dst)
+			continue;
+		out->latency_s[pair] = l->latency_s;
+		out->bytes_per_s[pair] = l->bytes_per_s;
+		j_per_byte[pair] = l->j_per_byte;
 	}
+	mem_free(at);
 }
 
 static enum sched_policy policy_of(enum place_order order)
