@@ -17,7 +17,7 @@
 #include "place/exact_bound.h"
 #include "place/method.h"
 
-enum { MAX_OPEN = 256, BATCH = 16, CLOCK_NODES = 64 };
+enum { MAX_OPEN = 256, BATCH = 16 };
 static const double EQUAL = 1e-9;      /* relative: not better than that is not better */
 static const uint64_t DEFAULT_NODES = 200000, DEFAULT_EVALS = 40000, SHORT_EVALS = 4000;
 
@@ -156,8 +156,7 @@ static double pass_placed(struct walker *w, uint32_t *v, double bound)
 static bool over_budget(struct walker *w)
 {
 	w->nodes++;
-	if (w->nodes >= w->limit || (w->x->deadline_s > 0 && w->nodes % CLOCK_NODES == 0 &&
-				     clock_s() > w->x->deadline_s))
+	if (w->nodes >= w->limit || (w->x->deadline_s > 0 && clock_s() > w->x->deadline_s))
 		w->out = true;
 	return w->out;
 }
@@ -275,7 +274,8 @@ static void cut_tree(struct tree *x)
 	append(x, none, 0, x->least);
 	w->best = x->best;
 	w->best_dev = x->r->device;
-	while (at < x->n_open && x->n_open - at < MAX_OPEN && at < MAX_OPEN && x->nodes < x->limit) {
+	while (at < x->n_open && x->n_open - at < MAX_OPEN && at < MAX_OPEN && x->nodes < x->limit &&
+	       !(x->deadline_s > 0 && clock_s() > x->deadline_s)) {
 		struct open o = x->open[at++];
 
 		if (!worse(w, o.bound))
@@ -301,7 +301,10 @@ static void search_below(void *arg, int task, int thread)
 	w->nodes = 0;
 	w->limit = f->nodes;
 	w->out = false;
-	if (!worse(w, o->bound)) {
+	if (x->deadline_s > 0 && clock_s() > x->deadline_s && !worse(w, o->bound)) {
+		w->out = true;
+		w->cut = o->bound;
+	} else if (!worse(w, o->bound)) {
 		struct beginning_was *was = enter(w, o);
 
 		branch(w, o->v, o->bound);

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "place/ideals.h"
 
-enum { BATCH = 64, CLOCK_STEPS = 4096, USED_A_STEP = 32, NONE = UINT32_MAX };
+enum { BATCH = 16, CLOCK_STEPS = 4096, USED_A_STEP = 32, NONE = UINT32_MAX };
 static const uint64_t TABLE_BYTES = UINT64_C(1) << 30;   /* at most */
 static const double ROUNDING = 1e-9;
 
@@ -61,6 +61,7 @@ struct search {
 	double all_s;                /* fastest costs of all items */
 	struct worker *worker;       /* (threads) */
 	struct offers offers[BATCH];
+	size_t max_offers;           /* of one ideal */
 	uint32_t batch[BATCH];
 	bool cut;
 };
@@ -269,11 +270,11 @@ static void expand(void *arg, int task, int thread)
 	o->n = o->steps = 0;
 	o->cut = too_late(x);
 	while (pos < n_list || depth) {
+		if (o->cut && depth == 0)
+			break;
 		if (pos == n_list || o->cut) {
 			untake(w, x->p, &w->frame[--depth], &n_list);
 			pos = w->frame[depth].pos + 1;
-			if (o->cut)
-				pos = n_list;
 			continue;
 		}
 		struct frame *f = &w->frame[depth++];
@@ -287,7 +288,8 @@ static void expand(void *arg, int task, int thread)
 			continue;
 		}
 		make_offers(x, w, left_s - w->piece.load.least_s, most, o);
-		if (o->steps >= x->t->max_steps || (++looked % CLOCK_STEPS == 0 && too_late(x)))
+		if (o->steps >= x->t->max_steps || o->n >= x->max_offers ||
+		    (++looked % CLOCK_STEPS == 0 && too_late(x)))
 			o->cut = true;
 	}
 }
@@ -299,9 +301,11 @@ static void merge(struct search *x, uint32_t ideal, const struct offers *o)
 	struct table *t = &x->table;
 	uint32_t n_used = t->n_used;
 
-	for (size_t i = 0; i < o->n; i++) {
+	for (size_t i = 0; i < o->n && !x->cut; i++) {
 		const struct offer *f = &o->offer[i];
 		uint32_t to = NONE;
+
+		x->cut |= t->n * table_row_bytes(t) > TABLE_BYTES || ((i + 1) % CLOCK_STEPS == 0 && too_late(x));
 
 		for (uint32_t s = 0; s < n_used; s++) {
 			double before = t->value[(size_t)ideal * n_used + s];
@@ -339,7 +343,6 @@ static void run_size(struct search *x, uint32_t size)
 			x->cut |= too_late(x) || x->offers[i].cut || x->offers[i].steps >= x->t->max_steps;
 			x->t->max_steps -= x->cut ? x->t->max_steps : x->offers[i].steps;
 		}
-		x->cut |= x->table.n * table_row_bytes(&x->table) > TABLE_BYTES;
 	}
 }
 
@@ -388,6 +391,7 @@ static void search_init(struct search *x, struct ideals_task *t)
 	x->table.bucket = MEM_NEWN(uint32_t, (size_t)p->n + 1);
 	memset(x->table.bucket, 0xff, ((size_t)p->n + 1) * sizeof(*x->table.bucket));
 	table_widen(&x->table, 1 << 10);
+	x->max_offers = TABLE_BYTES / 4 / BATCH / (sizeof(struct offer) + x->table.words * sizeof(uint64_t));
 	x->worker = MEM_NEWN(struct worker, threads);
 	for (uint32_t i = 0; i < threads; i++) {
 		struct worker *w = &x->worker[i];

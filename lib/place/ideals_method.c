@@ -11,13 +11,18 @@
 #include "place/method.h"
 
 enum { CHAINS = 8, FIRST_SHARE = 64 };
+/* Items of a chain: fewer when there are many ways to have used devices. */
+enum { MANY_USED = 64, MANY_ITEMS = 1024, FEW_ITEMS = 256 };
 static const uint64_t DEFAULT_STEPS = 20000000;
+static const double CHAIN_SHARE = 0.1;   /* of steps, or of the time that is left, for a threshold of a chain */
 
 struct ideals_run {
 	struct method_run *r;
 	struct place_units u;
 	struct evaluator *ev;
 	struct ideals_task task;
+	uint64_t max_steps;
+	double deadline_s;           /* 0: none */
 	uint16_t *device;            /* (n_sets) */
 	double best;                 /* value of r->device; INFINITY: nothing legal */
 	double load_s;               /* the best split so far, as pieces are counted */
@@ -39,10 +44,15 @@ static void consider(struct ideals_run *x)
 	memcpy(x->r->device, x->device, u->m->n_sets * sizeof(*x->device));
 }
 
-static enum ideals_status solve(struct ideals_run *x, const struct pieces *p, double below_s)
+/* Splits below a threshold, with a share of what may be spent. */
+static enum ideals_status solve(struct ideals_run *x, const struct pieces *p, double below_s, double share)
 {
+	double now_s = clock_s();
+
 	x->task.p = p;
 	x->task.below_s = below_s;
+	x->task.max_steps = x->max_steps == UINT64_MAX ? UINT64_MAX : (uint64_t)(share * (double)x->max_steps) + 1;
+	x->task.deadline_s = x->deadline_s > 0 ? now_s + share * fmax(0, x->deadline_s - now_s) : 0;
 	enum ideals_status s = ideals_solve(&x->task);
 
 	if (s == IDEALS_FOUND)
@@ -50,16 +60,25 @@ static enum ideals_status solve(struct ideals_run *x, const struct pieces *p, do
 	return s;
 }
 
-static void split_chains(struct ideals_run *x, const struct pieces *p)
+/* Thresholds rise until there is a split: most pieces are too large for the first ones. */
+static void split_chains(struct ideals_run *x, const struct pieces *p, double least)
 {
+	static const double above[] = {1.01, 1.05, 1.2, 1.6, 3, INFINITY};
 	uint32_t *order = ARENA_NEWN(x->r->a, uint32_t, p->n);
 
 	for (uint32_t i = 0; i < CHAINS; i++) {
 		struct pieces chain;
+		enum ideals_status s = IDEALS_NONE;
 
 		pieces_depth_first(p, i ? x->r->seed * CHAINS + i : 0, order);
-		pieces_chain(&chain, p, order, x->r->a);
-		solve(x, &chain, x->load_s);
+		pieces_chain(&chain, p, order, ideals_n_used(p) > MANY_USED ? FEW_ITEMS : MANY_ITEMS, x->r->a);
+		for (size_t j = 0; s == IDEALS_NONE && j < sizeof(above) / sizeof(above[0]); j++) {
+			double below_s = least > 0 ? least * above[j] : INFINITY;
+
+			s = solve(x, &chain, fmin(below_s, x->load_s), CHAIN_SHARE);
+			if (below_s >= x->load_s)
+				break;
+		}
 	}
 }
 
@@ -70,9 +89,9 @@ static bool split_graph(struct ideals_run *x, const struct pieces *p, double lea
 	enum ideals_status s = IDEALS_NONE;
 
 	if (high == INFINITY)
-		return solve(x, p, high) != IDEALS_LIMIT;
+		return solve(x, p, high, 1) != IDEALS_LIMIT;
 	for (int share = FIRST_SHARE; share >= 1 && s == IDEALS_NONE; share /= 2)
-		s = solve(x, p, share == 1 ? high : low + (high - low) / share);
+		s = solve(x, p, share == 1 ? high : low + (high - low) / share, 1);
 	return s != IDEALS_LIMIT;
 }
 
@@ -91,19 +110,22 @@ int method_ideals(struct method_run *r, struct err *e)
 	x.ev = evaluator_new(r->m);
 	x.device = ARENA_NEWN(r->a, uint16_t, r->m->n_sets);
 	x.task.device = ARENA_NEWN(r->a, uint16_t, x.u.n);
-	x.task.max_steps = r->evals ? r->evals : r->budget_s > 0 ? UINT64_MAX : DEFAULT_STEPS;
-	x.task.deadline_s = r->budget_s > 0 ? clock_s() + r->budget_s : 0;
+	x.max_steps = r->evals ? r->evals : r->budget_s > 0 ? UINT64_MAX : DEFAULT_STEPS;
+	x.deadline_s = r->budget_s > 0 ? clock_s() + r->budget_s : 0;
 	x.task.pool = pool_new(r->threads, NULL);
 	int single = place_best_single(x.ev, &x.best);
 	for (uint32_t i = 0; i < r->m->n_sets; i++)
 		r->device[i] = single < 0 ? 0 : (uint16_t)single;
-	split_chains(&x, &p);
-	double chains_s = x.load_s;
-	known = split_graph(&x, &p, place_lower_bound(&x.u));
+	double least = place_lower_bound(&x.u), chains_s;
+	split_chains(&x, &p, least);
+	chains_s = x.load_s;
+	known = split_graph(&x, &p, least);
 	snprintf(r->note, sizeof(r->note), "%.6g s, of chains %.6g s, %llu ideals, %s%s", x.load_s, chains_s,
 		 (unsigned long long)x.task.n_ideals, known ? "the best contiguous split" :
 		 "perhaps not the best contiguous split", p.folded ? ", folded" : "");
 	pool_free(x.task.pool);
 	evaluator_free(x.ev);
+	if (x.best == INFINITY)
+		return err_set(e, ST_RUNTIME, "ideals: no legal split was found; memory or links forbid all that were");
 	return r->emit(r, e);
 }

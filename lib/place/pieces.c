@@ -137,20 +137,6 @@ void pieces_depth_first(const struct pieces *p, uint64_t seed, uint32_t *order)
 		mem_free(own[i]);
 }
 
-void pieces_chain(struct pieces *chain, const struct pieces *p, const uint32_t *order, struct arena *a)
-{
-	*chain = *p;
-	chain->succ_ptr = ARENA_NEWN(a, uint32_t, (size_t)p->n + 1);
-	chain->succ = ARENA_NEWN(a, uint32_t, p->n);
-	for (uint32_t i = 1; i < p->n; i++)
-		chain->succ_ptr[order[i - 1] + 1] = 1;
-	for (uint32_t i = 0; i < p->n; i++)
-		chain->succ_ptr[i + 1] += chain->succ_ptr[i];
-	for (uint32_t i = 1; i < p->n; i++)
-		chain->succ[chain->succ_ptr[order[i - 1]]] = order[i];
-	reverse_edges(chain, a);
-}
-
 /* ---- classes and values ---- */
 
 static bool find_classes(struct pieces *p)
@@ -420,6 +406,48 @@ bool pieces_init(struct pieces *p, const struct place_units *u, struct arena *a)
 	while (glue(p, has_room(u)))
 		build(p, a);
 	return true;
+}
+
+/* ---- chains ---- */
+
+/* Runs of `order` as items: as many as there are items, or max_items of about equal cost. */
+static void cut_runs(struct pieces *chain, const struct pieces *p, const uint32_t *order, uint32_t max_items)
+{
+	uint32_t *run = MEM_NEWN(uint32_t, p->n), last = UINT32_MAX;
+	double sum = 0, upto = 0;
+
+	for (uint32_t i = 0; i < p->n; i++)
+		sum += p->least_s[i];
+	chain->n = 0;
+	for (uint32_t i = 0; i < p->n; i++) {
+		uint32_t at = p->n <= max_items || !(sum > 0) ? i : (uint32_t)(upto / sum * (max_items - 1));
+
+		chain->n += at != last;
+		last = at;
+		run[order[i]] = chain->n - 1;
+		upto += p->least_s[order[i]];
+	}
+	for (uint32_t i = 0; i < p->u->n; i++)
+		chain->of_unit[i] = run[p->of_unit[i]];
+	mem_free(run);
+}
+
+void pieces_chain(struct pieces *chain, const struct pieces *p, const uint32_t *order, uint32_t max_items,
+		  struct arena *a)
+{
+	*chain = *p;
+	chain->of_unit = ARENA_NEWN(a, uint32_t, p->u->n);
+	cut_runs(chain, p, order, max_items);
+	chain->succ_ptr = ARENA_NEWN(a, uint32_t, (size_t)chain->n + 1);
+	chain->succ = ARENA_NEWN(a, uint32_t, chain->n);
+	for (uint32_t i = 0; i + 1 < chain->n; i++) {
+		chain->succ_ptr[i + 1] = i + 1;
+		chain->succ[i] = i + 1;
+	}
+	chain->succ_ptr[chain->n] = chain->n ? chain->n - 1 : 0;
+	reverse_edges(chain, a);
+	sum_items(chain, a);
+	find_values(chain, a);
 }
 
 /* ---- pieces ---- */

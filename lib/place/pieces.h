@@ -44,8 +44,9 @@ struct pieces {
 /* u is borrowed; memory from a.  false: more than MAX_CLASSES classes. */
 bool pieces_init(struct pieces *p, const struct place_units *u, struct arena *a);
 
-/* The same with a chain for the order: the items in `order` (n), a linear extension. */
-void pieces_chain(struct pieces *chain, const struct pieces *p, const uint32_t *order,
+/* The same with a chain for the order: the items in `order` (n), a linear extension; when they are
+ * more than max_items, runs of about equal cost in their place. */
+void pieces_chain(struct pieces *chain, const struct pieces *p, const uint32_t *order, uint32_t max_items,
 		  struct arena *a);
 
 /* A linear extension of the order, depth first: every item right behind what it needs, one branch to its
