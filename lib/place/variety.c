@@ -16,7 +16,7 @@
 #include "place/search.h"
 #include "place/units.h"
 
-enum { DRAW_VARIETY = 64, POOL = 16, POOL_LEAST = 400, BINS = 12, MOST_PIECES = 64, BASES = 3 };
+enum { DRAW_VARIETY = 64, POOL = 16, POOL_LEAST = 400, BINS = 12, BASES = 3 };
 static const double NEAR = 1.4, NEAR_SHARE = 0.55;
 
 enum kind { SINGLE, SEARCHED, MOVED, PATCHED, CROSSED, PIECES, BIASED, UNIFORM };
@@ -127,10 +127,11 @@ static void draw_patched(struct pool *x)
 	}
 }
 
-/* Topological order cut into pieces, each on another device than the one before. */
+/* Topological order cut into pieces, each on another device than the one before: from two to as many as
+ * there are units, which copies most. */
 static void draw_pieces(struct pool *x)
 {
-	uint32_t n = x->units.n, k = x->m->k, pieces = (uint32_t)log_uniform(x, 2, MOST_PIECES + 1.0);
+	uint32_t n = x->units.n, k = x->m->k, pieces = (uint32_t)log_uniform(x, 2, n + 2.0);
 	uint32_t dev = below(x, k);
 
 	search_random(x->m, x->r->seed, (uint32_t)x->n, false, x->r->device);
