@@ -1,17 +1,23 @@
 /* bench_sim - how many placements the simulator evaluates per second on one core.
  *
- *   bench_sim STREAM     a graph with devs and cost records (devsim --probe)
+ *   bench_sim [STREAM]   a graph with devs and cost records (devsim --probe); without it a random
+ *                        graph of 300 nodes with 450 edges on two devices
  *
- * Distinct random placements, contention and memory peaks included; the best of
- * several rounds in processor time.  Prints lines "NAME FIGURE". */
+ * Contention and memory peaks included; the best of several rounds in processor time.  Distinct
+ * random placements, then moves of local search: of one set, and of a group of 8 sets that follow each
+ * other, away from HEFT's placement and back; asked for exactly, and with the value there is as a
+ * limit (as a descent does).  Prints lines "NAME FIGURE". */
+#include <math.h>
 #include <stdio.h>
 #include <time.h>
 
 #include "base/msg.h"
+#include "graphgen.h"
 #include "place/inputs.h"
 #include "place/search.h"
+#include "randgraph.h"
 
-enum { DISTINCT = 512, ROUNDS = 7 };
+enum { DISTINCT = 512, ROUNDS = 7, NODES = 300, EDGES = 450, GROUP = 8 };
 
 static double cpu_s(void)
 {
@@ -36,7 +42,53 @@ static int load(const char *path, struct place_inputs *in, struct err *e)
 	return e->code ? -1 : k;
 }
 
-static void bench(const struct place_model *m)
+/* ---- a graph of its own ---- */
+
+static struct graph *random_graph(struct arena *a)
+{
+	struct graph *g = gen_columns(NODES, EDGES, 1, 1);
+	struct gen r = gen_new(1);
+	struct digraph d;
+	uint32_t m = 0;
+
+	random_dag(&d, NODES, 12, EDGES - NODES, 0.03, 1, a);
+	g->n_sets = NODES;
+	g->set = ARENA_NEWN(g->arena, uint32_t, NODES);
+	for (uint32_t v = 0; v < NODES; v++) {
+		g->node_name[v] = g->type[v] = "Node";
+		g->opset[v] = g->out_names[v] = "";
+		g->set[v] = v;
+		for (uint32_t i = 0; i < d.m; i++)
+			if (d.dst[i] == v)
+				g->in_node[m++] = d.src[i];
+		g->in_ptr[v + 1] = m;
+		g->out_ptr[v + 1] = g->dim_ptr[v + 1] = v + 1;
+		g->out_elem[v] = EL_U8;
+		g->out_rank[v] = 1;
+		g->dim[v] = 1000 + gen_below(&r, 1000000);
+	}
+	return g;
+}
+
+static int random_model(struct arena *a, struct place_model *m, struct err *e)
+{
+	static const char *const names[] = {"a", "b"};
+	static double latency_s[4] = {0, 1e-5, 1e-5, 0}, bytes_per_s[4] = {1e99, 1e10, 1e10, 1e99};
+	static const uint64_t limit[2];
+	double *set_s = ARENA_NEWN(a, double, 2 * NODES);
+	struct gen r = gen_new(2);
+
+	for (uint32_t i = 0; i < 2 * NODES; i++)
+		set_s[i] = 1e-6 * (10 + gen_below(&r, 300));
+	const struct place_setup s = {.k = 2, .names = names, .set_s = set_s, .mem_limit = limit,
+				      .links = {2, latency_s, bytes_per_s}, .contention = true,
+				      .overlap = true};
+	return place_model_init(m, random_graph(a), &s, a, e);
+}
+
+/* ---- measurements ---- */
+
+static double distinct_s(const struct place_model *m)
 {
 	struct evaluator *x = evaluator_new(m);
 	uint16_t *device = MEM_NEWN(uint16_t, (size_t)DISTINCT * m->n_sets);
@@ -56,6 +108,75 @@ static void bench(const struct place_model *m)
 	       m->tasks.dag.n, 1e6 * best, 1 / best, 1e3 * sum / (DISTINCT * ROUNDS));
 	mem_free(device);
 	evaluator_free(x);
+	return best;
+}
+
+/* The i-th group of n tasks' sets on other devices than in device. */
+static void flip(const struct place_model *m, uint32_t i, uint32_t n, uint16_t *device)
+{
+	uint32_t first = (uint32_t)((uint64_t)i * 2654435761u % (m->tasks.dag.n - n + 1));
+
+	for (uint32_t t = first; t < first + n; t++) {
+		uint16_t *dev = &device[m->tasks.task_set[t]];
+
+		*dev = (uint16_t)((*dev + 1) % m->k);
+	}
+}
+
+enum way { WHOLE, MOVED, BELOW };
+
+static double moves_s(const struct place_model *m, const uint16_t *base, uint32_t group, enum way way)
+{
+	struct evaluator *x = evaluator_new(m);
+	uint16_t *device = mem_copy(base, m->n_sets, sizeof(*device));
+	double best = 1e9, value = place_evaluate(x, base)->value;
+
+	place_begin(x, base);
+	for (int round = 0; round < ROUNDS; round++) {
+		double start = cpu_s();
+
+		for (uint32_t i = 0; i < DISTINCT; i++) {
+			flip(m, i, group, device);
+			for (uint32_t s = 0; way != WHOLE && s < m->n_sets; s++)
+				if (device[s] != base[s])
+					place_move(x, s, device[s]);
+			if (way == WHOLE)
+				place_evaluate(x, device);
+			else
+				place_moved_below(x, way == BELOW ? value : INFINITY);
+			for (uint32_t s = 0; s < m->n_sets; s++)
+				if (device[s] != base[s]) {
+					device[s] = base[s];
+					if (way != WHOLE)
+						place_move(x, s, base[s]);
+				}
+		}
+		double s = (cpu_s() - start) / DISTINCT;
+		best = s < best ? s : best;
+	}
+	mem_free(device);
+	evaluator_free(x);
+	return best;
+}
+
+static void bench(const struct place_model *m)
+{
+	uint16_t *base = MEM_NEWN(uint16_t, m->n_sets);
+	struct err e = ERR_INIT;
+	double unused;
+
+	distinct_s(m);
+	if (m->k < 2 || m->tasks.dag.n < GROUP || search_heft(m, base, &unused, &e) < 0)
+		return;
+	for (uint32_t group = 1; group <= GROUP; group += GROUP - 1) {
+		double whole = moves_s(m, base, group, WHOLE), moved = moves_s(m, base, group, MOVED);
+		double below = moves_s(m, base, group, BELOW);
+
+		printf("moved_%u_us %.2f\nmoved_%u_speedup %.2f\nbelow_%u_us %.2f\nbelow_%u_speedup %.2f\n",
+		       group, 1e6 * moved, group, whole / moved, group, 1e6 * below, group,
+		       whole / below);
+	}
+	mem_free(base);
 }
 
 int main(int argc, char **argv)
@@ -67,15 +188,18 @@ int main(int argc, char **argv)
 	int rc;
 
 	msg_program("bench_sim");
-	if (argc != 2) {
-		fprintf(stderr, "usage: bench_sim STREAM\n");
+	if (argc > 2) {
+		fprintf(stderr, "usage: bench_sim [STREAM]\n");
 		return ST_USAGE;
 	}
 	rc = place_inputs_init(&in, NULL, &e);
-	if (rc == 0)
+	if (rc == 0 && argc < 2) {
+		rc = random_model(a, &m, &e);
+	} else if (rc == 0) {
 		rc = load(argv[1], &in, &e);
-	if (rc == 0)
-		rc = place_inputs_model(&in, in.devs.names, in.devs.k, a, &m, &e);
+		if (rc == 0)
+			rc = place_inputs_model(&in, in.devs.names, in.devs.k, a, &m, &e);
+	}
 	if (rc == 0)
 		bench(&m);
 	place_inputs_release(&in);
