@@ -47,3 +47,7 @@ takes() {
 			(0, 9), (27, 40), (9, 28), (18, 26), (28, 38), (26, 42), (38, 49), (57, 62), (56, 68), (73, 80)], at
 	'
 }
+
+@test "HEFT, beside the same section written again, on graphs of the literature" {
+	"$HSDAG_PYTHON" "$BATS_TEST_DIRNAME/refheft.py" 40 2 5
+}
