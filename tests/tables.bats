@@ -81,11 +81,14 @@ tables() {
 		printf 'roles\tcpu:0\tcpu:1\tcpu:0,cpu:1\nsingle\tcpu:0\t1\t1\t1\t1\t1\t1\t8\t0\t0\t\t\n'
 		printf 'answer\t%s\t%s\t0\t9\t%s\t0\t9\t8\t1\t1\t\t\n' 1 0.001 0.1 2 0.002 0.2
 	} > x/m/random.1+2-r8.tsv
+	printf 'answer\t%s\t0.003\t0.002\t0.004\t1.5\t1.2\t1.6\t8\t0\t0\t\tcpu:1\n' 1 2 > x/m/metis.1+2-r8.tsv
 	tables="$BATS_TEST_DIRNAME/../pipelines/tables"
 	awk -v published_s=hsdag_s -v published_speedup=hsdag_speedup -f "$tables/stats.awk" -f "$tables/latency.awk" \
-		"$tables/published.tsv" "$tables/labels.tsv" x/m/random.1+2-r8.tsv > x/rows
+		"$tables/published.tsv" "$tables/labels.tsv" x/m/random.1+2-r8.tsv x/m/metis.1+2-r8.tsv > x/rows
 	# exp((log 1 + log 2) / 2), times exp(-+ 12.706 * log(2) / 2)
 	grep -q "^m.random placement.2.1.414.0.017.115.600.85.9.-1056.0.99.8.7.071.2 seeds" x/rows || { cat x/rows; return 1; }
+	# Two seeds that find one device are one measurement.
+	grep -q "^m.METIS.2.3.000.2.000.4.000.-50.0.-60.0.-20.0.0.667.rounds" x/rows || { cat x/rows; return 1; }
 }
 
 @test "killed in the middle, it goes on, and what was done stays" {

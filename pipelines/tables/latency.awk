@@ -91,12 +91,18 @@ function geometric(x, c, lo, hi,    i) {
 	LO = c > 1 ? exp(LO) : lo
 	HI = c > 1 ? exp(HI) : hi
 }
-function measured(    i, x, k, remark, row, over) {
-	for (i = 1; i <= n[key]; i++)
-		x[i] = lat[key, i]
-	geometric(x, n[key], lat_lo[key], lat_hi[key])
-	row = n[key] OFS sprintf("%.3f\t%.3f\t%.3f", MID, LO, HI)
+function measured(    i, x, c, k, remark, row, over) {
+	c = n[key]
 	k = m[key]
+	# All seeds on the same device: that is one measurement.
+	if (alone[key] == c && device[key] != "one device") {
+		c = 1
+		k = k > 1 ? 1 : k
+	}
+	for (i = 1; i <= c; i++)
+		x[i] = lat[key, i]
+	geometric(x, c, lat_lo[key], lat_hi[key])
+	row = n[key] OFS sprintf("%.3f\t%.3f\t%.3f", MID, LO, HI)
 	for (i = 1; i <= k; i++)
 		x[i] = ratio[key, i]
 	if (k)
@@ -112,7 +118,7 @@ function measured(    i, x, k, remark, row, over) {
 	if (alone[key])
 		remark = remark (remark == "" ? "" : "; ") "finds " device[key] " alone" \
 			(alone[key] < n[key] ? " in " alone[key] " of " n[key] : "")
-	return row OFS (n[key] == 1 ? "rounds" : n[key] " " over) OFS remark
+	return row OFS (c == 1 ? "rounds" : n[key] " " over) OFS remark
 }
 
 END {
