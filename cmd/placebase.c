@@ -37,7 +37,7 @@ struct state {
 	const char *const *names;
 	struct filter *f;
 	struct evaluator *ev;        /* NULL: no costs */
-	double bound_s;              /* 0: none */
+	struct place_bound bound;    /* value 0: none */
 	uint32_t sample;
 	struct method_run run;
 };
@@ -47,7 +47,8 @@ static void foretell(struct state *s, const struct method_run *r, struct placeme
 {
 	const struct place_result *x = place_evaluate(s->ev, r->device);
 	bool latency = place_objective_is_latency(&r->m->objective);
-	double bound = fmax(s->bound_s, r->bound_s);
+	double bound = fmax(s->bound.value, r->bound_s);
+	const char *kind = r->bound_s > s->bound.value ? "search" : s->bound.kind;
 	const char *unit = latency ? " s" : "";
 	char reason[600];
 
@@ -59,8 +60,8 @@ static void foretell(struct state *s, const struct method_run *r, struct placeme
 	}
 	p->predicted_s = x->lat_s;
 	p->predicted_value = latency ? 0 : x->value;
-	msg_note(1, "%s: %.9g%s, no placement below %.9g%s, gap %.2f %%", p->source, x->value, unit,
-		 bound, unit, x->value > 0 ? 100 * (1 - bound / x->value) : 0);
+	msg_note(1, "%s: %.9g%s, no placement below %.9g%s (%s), gap %.2f %%", p->source, x->value, unit,
+		 bound, unit, kind, x->value > 0 ? 100 * (1 - bound / x->value) : 0);
 }
 
 /* A placement, with what it would take and what none can beat when costs are known. */
@@ -125,7 +126,7 @@ static int place(struct state *s, struct filter *f, struct err *e)
 		if (place_inputs_model(&s->in, s->names, s->k, s->arena, &m, e) < 0)
 			return -1;
 		place_units_init(&u, &m, s->arena);
-		s->bound_s = place_lower_bound(&u);
+		s->bound = place_bound(&u);
 		s->ev = evaluator_new(&m);
 	} else {
 		place_inputs_masks(&s->in, s->names, s->k, s->arena, &m);
