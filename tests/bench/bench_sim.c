@@ -17,7 +17,7 @@
 #include "place/search.h"
 #include "randgraph.h"
 
-enum { DISTINCT = 512, ROUNDS = 7, NODES = 300, EDGES = 450, GROUP = 8 };
+enum { DISTINCT = 512, ROUNDS = 15, NODES = 300, EDGES = 450, GROUP = 8 };
 
 static double cpu_s(void)
 {
@@ -88,7 +88,7 @@ static int random_model(struct arena *a, struct place_model *m, struct err *e)
 
 /* ---- measurements ---- */
 
-static double distinct_s(const struct place_model *m)
+static void bench_distinct(const struct place_model *m)
 {
 	struct evaluator *x = evaluator_new(m);
 	uint16_t *device = MEM_NEWN(uint16_t, (size_t)DISTINCT * m->n_sets);
@@ -108,11 +108,10 @@ static double distinct_s(const struct place_model *m)
 	       m->tasks.dag.n, 1e6 * best, 1 / best, 1e3 * sum / (DISTINCT * ROUNDS));
 	mem_free(device);
 	evaluator_free(x);
-	return best;
 }
 
-/* The i-th group of n tasks' sets on other devices than in device. */
-static void flip(const struct place_model *m, uint32_t i, uint32_t n, uint16_t *device)
+/* The i-th group of n tasks' sets goes to other devices; its first task. */
+static uint32_t flip(const struct place_model *m, uint32_t i, uint32_t n, uint16_t *device)
 {
 	uint32_t first = (uint32_t)((uint64_t)i * 2654435761u % (m->tasks.dag.n - n + 1));
 
@@ -121,42 +120,56 @@ static void flip(const struct place_model *m, uint32_t i, uint32_t n, uint16_t *
 
 		*dev = (uint16_t)((*dev + 1) % m->k);
 	}
+	return first;
 }
 
-enum way { WHOLE, MOVED, BELOW };
+enum way { WHOLE, MOVED, BELOW, WAYS };
 
-static double moves_s(const struct place_model *m, const uint16_t *base, uint32_t group, enum way way)
+/* Seconds of one round of moves. */
+static double round_s(struct evaluator *x, const struct place_model *m, const uint16_t *base,
+		      uint16_t *device, uint32_t group, enum way way, double value)
+{
+	double start = cpu_s();
+
+	for (uint32_t i = 0; i < DISTINCT; i++) {
+		uint32_t first = flip(m, i, group, device);
+
+		for (uint32_t t = first; way != WHOLE && t < first + group; t++)
+			place_move(x, m->tasks.task_set[t], device[m->tasks.task_set[t]]);
+		if (way == WHOLE)
+			place_evaluate(x, device);
+		else
+			place_moved_below(x, way == BELOW ? value : INFINITY);
+		for (uint32_t t = first; t < first + group; t++) {
+			uint32_t set = m->tasks.task_set[t];
+
+			device[set] = base[set];
+			if (way != WHOLE)
+				place_move(x, set, base[set]);
+		}
+	}
+	return (cpu_s() - start) / DISTINCT;
+}
+
+/* Ways alternate, so that they see the same machine. */
+static void bench_moves(const struct place_model *m, const uint16_t *base, uint32_t group)
 {
 	struct evaluator *x = evaluator_new(m);
 	uint16_t *device = mem_copy(base, m->n_sets, sizeof(*device));
-	double best = 1e9, value = place_evaluate(x, base)->value;
+	double best[WAYS] = {1e9, 1e9, 1e9}, value = place_evaluate(x, base)->value;
 
-	place_begin(x, base);
-	for (int round = 0; round < ROUNDS; round++) {
-		double start = cpu_s();
-
-		for (uint32_t i = 0; i < DISTINCT; i++) {
-			flip(m, i, group, device);
-			for (uint32_t s = 0; way != WHOLE && s < m->n_sets; s++)
-				if (device[s] != base[s])
-					place_move(x, s, device[s]);
-			if (way == WHOLE)
-				place_evaluate(x, device);
-			else
-				place_moved_below(x, way == BELOW ? value : INFINITY);
-			for (uint32_t s = 0; s < m->n_sets; s++)
-				if (device[s] != base[s]) {
-					device[s] = base[s];
-					if (way != WHOLE)
-						place_move(x, s, base[s]);
-				}
+	for (int round = 0; round < ROUNDS; round++)
+		for (int way = 0; way < WAYS; way++) {
+			if (way == MOVED)
+				place_begin(x, base);
+			best[way] = fmin(best[way], round_s(x, m, base, device, group, (enum way)way,
+							    value));
 		}
-		double s = (cpu_s() - start) / DISTINCT;
-		best = s < best ? s : best;
-	}
+	printf("whole_%u_us %.2f\nmoved_%u_us %.2f\nmoved_%u_speedup %.2f\nbelow_%u_us %.2f\n"
+	       "below_%u_speedup %.2f\n", group, 1e6 * best[WHOLE], group, 1e6 * best[MOVED], group,
+	       best[WHOLE] / best[MOVED], group, 1e6 * best[BELOW], group, best[WHOLE] / best[BELOW]);
 	mem_free(device);
 	evaluator_free(x);
-	return best;
 }
 
 static void bench(const struct place_model *m)
@@ -165,16 +178,10 @@ static void bench(const struct place_model *m)
 	struct err e = ERR_INIT;
 	double unused;
 
-	distinct_s(m);
-	if (m->k < 2 || m->tasks.dag.n < GROUP || search_heft(m, base, &unused, &e) < 0)
-		return;
-	for (uint32_t group = 1; group <= GROUP; group += GROUP - 1) {
-		double whole = moves_s(m, base, group, WHOLE), moved = moves_s(m, base, group, MOVED);
-		double below = moves_s(m, base, group, BELOW);
-
-		printf("moved_%u_us %.2f\nmoved_%u_speedup %.2f\nbelow_%u_us %.2f\nbelow_%u_speedup %.2f\n",
-		       group, 1e6 * moved, group, whole / moved, group, 1e6 * below, group,
-		       whole / below);
+	bench_distinct(m);
+	if (m->k > 1 && m->tasks.dag.n >= GROUP && search_heft(m, base, &unused, &e) == 0) {
+		bench_moves(m, base, 1);
+		bench_moves(m, base, GROUP);
 	}
 	mem_free(base);
 }
