@@ -76,6 +76,15 @@ value() {
 	py 'assert float(sys.argv[1]) < 18.5, sys.argv' "$output"
 }
 
+@test "the portfolio is as good as the best that the authors found" {
+	run -0 value latency latency/gnmt_inference portfolio --evals 150000
+	py 'assert float(sys.argv[1]) < 232, sys.argv' "$output"
+	run -0 value throughput throughput/gnmt_inference portfolio --evals 150000
+	py 'assert float(sys.argv[1]) < 31.79, sys.argv' "$output"
+	run -0 value latency latency/resnet50_inference portfolio --evals 20000
+	py 'assert float(sys.argv[1]) < 1400, sys.argv' "$output"
+}
+
 @test "the models need their costs" {
 	run -3 bash -o pipefail -c "ir2dag $HERE/models/small_summator.xml | devsim --probe | placebase single |
 		devsim --model dnnpart-latency"

@@ -101,3 +101,34 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	placebase heft p.mp | recdump -k place > heft.txt
 	cmp <(sed 's/refine/heft/' start.txt) heft.txt
 }
+
+@test "portfolio: no worse than what it runs, the same on any number of threads, named after the finder" {
+	placebase portfolio --evals 4000 p.mp -o a.mp
+	placebase portfolio --evals 4000 -t 3 p.mp -o b.mp
+	cmp <(recdump -k place a.mp) <(recdump -k place b.mp)
+	for m in heft peft lookahead; do placebase "$m" p.mp -o "$m.mp"; done
+	py '
+		a = of("a.mp", "place")
+		others = [m["predicted_s"] for f in ("heft", "peft", "lookahead") for m in of(f + ".mp", "place")]
+		assert len(a) == 1 and a[0]["source"].startswith("portfolio:"), a
+		assert a[0]["bound_s"] <= a[0]["predicted_s"] <= min(others), (a[0]["predicted_s"], others)
+	'
+	run -0 timeout 60 placebase portfolio --budget 0.3 p.mp -o c.mp
+	py 'assert len(of("c.mp", "place")) == 1'
+}
+
+@test "portfolio: objectives, and a problem without an answer" {
+	placebase portfolio --evals 1500 --objective memory p.mp -o m.mp
+	placebase portfolio --evals 1500 p.mp -o l.mp
+	placebase single p.mp -o s.mp
+	devsim --objective memory m.mp > mr.mp
+	devsim l.mp > lr.mp
+	py '
+		m, l = of("mr.mp", "run")[0], of("lr.mp", "run")[0]
+		assert max(array(m["mem_bytes"])) <= max(array(l["mem_bytes"])) and l["lat_s"] <= m["lat_s"], (m, l)
+	'
+	echo '{"devices": [{"name": "a", "mem_bytes": 5}, {"name": "b", "mem_bytes": 5}], "links": [],
+	       "nodes": [{"id": 1, "cost_s": 1, "mem_bytes": 6}], "edges": []}' | json2dag - -o none.mp
+	run -1 placebase portfolio --evals 100 none.mp -o x.mp
+	[[ "$output" == *"no legal placement was found"* ]]
+}

@@ -83,10 +83,10 @@ static double smooth(const struct point *p, const struct place_result *r)
 double point_look(struct point *p, double limit)
 {
 	const struct place_model *m = p->s->m;
-	const struct place_result *r = place_moved(p->ev);
+	/* A best value is always told. */
+	const struct place_result *r = place_moved_below(p->ev, fmax(limit, p->best_value));
 	double over = 0;
 
-	(void)limit;
 	p->used++;
 	p->value = INFINITY;
 	if (r->status == PLACE_NO_LINK)
