@@ -48,7 +48,7 @@ static void foretell(struct state *s, const struct method_run *r, struct placeme
 	const struct place_result *x = place_evaluate(s->ev, r->device);
 	bool latency = place_objective_is_latency(&r->m->objective);
 	double bound = fmax(s->bound.value, r->bound_s);
-	const char *kind = r->bound_s > s->bound.value ? "search" : s->bound.kind;
+	const char *kind = r->bound_s > s->bound.value * (1 + 1e-8) ? "search" : s->bound.kind;
 	const char *unit = latency ? " s" : "";
 	char reason[600];
 

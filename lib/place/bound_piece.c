@@ -20,7 +20,7 @@
 #include "place/dnnpart.h"
 
 enum { STEPS = 64 };                           /* of memory */
-static const uint64_t MAX_WORK = 60000000;     /* tasks looked at in intervals */
+static const uint64_t MAX_WORK = 30000000;     /* tasks looked at in intervals */
 
 struct piece_bound {
 	const struct bound_view *v;
@@ -151,6 +151,7 @@ static void begin_at(struct piece_bound *x, uint32_t v, uint32_t e, const uint64
 	const uint64_t *first = row(x, x->before, e);
 	double start = 0, sum = 0;
 
+	x->work += 1 + x->words / 2;
 	memset(outside, 0, x->words * sizeof(*outside));
 	for (uint32_t w = 0; w < x->words; w++)
 		between[w] = row(x, x->behind, e)[w] & row(x, x->before, v)[w];
