@@ -87,9 +87,11 @@ def main():
     found, methods = collections.Counter(), sys.argv[3:] or SEARCHES
     with tempfile.TemporaryDirectory() as tmp:
         for seed in range(int(sys.argv[1]), int(sys.argv[2])):
+            before = set(found)
             problem(seed, methods, found, tmp)
-    for (what, seed), _ in sorted(found.items(), key=lambda x: x[0][1]):
-        print(f"problem {seed}: {what}")
+            for what, _ in sorted(set(found) - before):
+                print(f"problem {seed}: {what}", flush=True)
+    print(len(found), "faults")
     sys.exit(bool(found))
 
 
