@@ -92,7 +92,7 @@ static bool stands_in(const struct walker *w, uint16_t dev)
 
 static bool worse(const struct walker *w, double bound)
 {
-	return !(bound < w->best - EQUAL * fabs(w->best));
+	return !(bound < (w->best < INFINITY ? w->best - EQUAL * fabs(w->best) : INFINITY));
 }
 
 static void leaf(struct walker *w)

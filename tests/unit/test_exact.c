@@ -23,6 +23,8 @@ static double run_exact(const struct problem *p, int threads, double *bound)
 	struct err e = ERR_INIT;
 	struct method_run r = {.m = &p->m, .seed = 1, .evals = 1000000, .start = start, .threads = threads, .a = p->a, .device = device,
 			       .names = p->m.names, .k = p->m.k, .emit = take};
+	for (uint32_t i = 0; i < p->m.n_sets; i++)
+		start[i] = (uint16_t)(p->m.k - 1);   /* in many cases not even legal */
 	bool found = method_exact(&r, &e) == 0;
 	const struct place_result *x = place_evaluate(p->ev, device);
 
