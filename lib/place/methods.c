@@ -162,7 +162,7 @@ int method_refine(struct method_run *r, struct err *e)
 	if (search_heft(r->m, r->device, &start_s, e) < 0)
 		return -1;
 	makespan_s = start_s;
-	search_refine(r->m, r->seed, r->evals ? r->evals : REFINE, r->device, &makespan_s);
+	search_refine(r->m, r->seed, r->evals ? r->evals : REFINE, r->budget_s, r->device, &makespan_s);
 	snprintf(r->note, sizeof(r->note), "%.6g s from HEFT's %.6g s", makespan_s, start_s);
 	return r->emit(r, e);
 }

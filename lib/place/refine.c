@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/rng.h"
 #include "place/search.h"
 #include "sched/order.h"
@@ -120,9 +121,10 @@ static uint32_t move_patch(struct refiner *x, uint32_t task, uint16_t to, uint32
 	return n;
 }
 
-void search_refine(const struct place_model *m, uint64_t seed, uint64_t evals, uint16_t *device,
-		   double *makespan_s)
+void search_refine(const struct place_model *m, uint64_t seed, uint64_t evals, double budget_s,
+		   uint16_t *device, double *makespan_s)
 {
+	double until = budget_s > 0 ? clock_s() + budget_s : INFINITY;
 	struct refiner x;
 	uint32_t n = m->tasks.dag.n, moved[MAX_PATCH];
 	double best, s;
@@ -134,6 +136,8 @@ void search_refine(const struct place_model *m, uint64_t seed, uint64_t evals, u
 	bool may = m->rules == PLACE_SCHEDULE && !m->together && n && can_run(&x);
 	best = may ? energy(&x, makespan_s) : INFINITY;
 	for (uint64_t i = 1; best < INFINITY && m->k > 1 && i < evals; i++) {
+		if (until < INFINITY && clock_s() > until)
+			break;
 		uint32_t task = draw(&x, n), near = neighbour(&x, task), k = 0;
 		uint16_t home = x.on[task], to = x.on[near];
 

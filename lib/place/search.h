@@ -20,10 +20,11 @@ void search_random(const struct place_model *m, uint64_t seed, uint32_t index, b
 int search_heft(const struct place_model *m, uint16_t *device, double *makespan_s,
 		struct err *e) MUST_CHECK;
 
-/* Hill climbing from device (n_sets) on the schedules of sched/order.h, with at most `evals` of them;
- * one task or a patch of connected ones changes its device at a time.  device becomes the best, of
- * *makespan_s (left alone when device cannot run).  Memory limits are not looked at. */
-void search_refine(const struct place_model *m, uint64_t seed, uint64_t evals, uint16_t *device,
-		   double *makespan_s);
+/* Hill climbing from device (n_sets) on the schedules of sched/order.h, with at most `evals` of them
+ * and, budget_s > 0, about so many seconds; one task or a patch of connected ones changes its
+ * device at a time.  device becomes the best, of *makespan_s (left alone when device cannot run).
+ * Memory limits are not looked at. */
+void search_refine(const struct place_model *m, uint64_t seed, uint64_t evals, double budget_s,
+		   uint16_t *device, double *makespan_s);
 
 #endif

@@ -189,7 +189,7 @@ static int begin(struct pool *x, struct err *e)
 	keep_base(x);
 	uint64_t most = r->evals ? r->evals : 500;
 	for (uint64_t evals = most / 8; evals <= most; evals *= 8) {
-		search_refine(x->m, r->seed, evals + 1, r->device, &s);
+		search_refine(x->m, r->seed, evals + 1, 0, r->device, &s);
 		keep_base(x);
 		if (evals == 0 || x->n_bases == BASES)
 			break;
