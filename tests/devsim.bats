@@ -253,6 +253,9 @@ change() {
 	printf 'device a flops 1e12 bandwidth 1e11\ndevice b flops 1e12 bandwidth 1e11 wats 3\n' > wrong.spec
 	run -3 devsim --probe --spec paper,wrong.spec g.mp
 	[[ $output == *"wrong.spec, line 2: unknown key 'wats'"* ]]
+	printf 'device a flops 1e12 bandwidth 1e11\nlink a:1 cpu:0 latency 0 bandwidth 1\nlink a b latency 0 bandwidth 1\n' > wrong.spec
+	run -3 devsim --probe --spec paper,wrong.spec g.mp
+	[[ $output == *"wrong.spec, line 3: no device 'b' is described"* ]]
 }
 
 @test "what a device cannot hold or run is a reason, not a failure" {

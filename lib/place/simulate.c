@@ -23,12 +23,32 @@ struct simulator {
 
 /* ---- working memory ---- */
 
+/* Is everything as good on device b as on a? */
+static bool alike(const struct place_model *m, uint32_t a, uint32_t b)
+{
+	const struct place_power *p = &m->power;
+
+	if (m->mem_limit[a] != m->mem_limit[b] || strcmp(m->types[a], m->types[b]) != 0 ||
+	    (p->watts && p->watts[a] != p->watts[b]) ||
+	    (p->idle_watts && p->idle_watts[a] != p->idle_watts[b]))
+		return false;
+	for (uint32_t s = 0; s < m->n_sets; s++)
+		if (m->set_s[(size_t)s * m->k + a] != m->set_s[(size_t)s * m->k + b])
+			return false;
+	for (uint32_t i = 0; m->saved_ptr && i < m->saved_ptr[m->tasks.dag.n]; i++)
+		if (m->saved_s[(size_t)i * m->k + a] != m->saved_s[(size_t)i * m->k + b])
+			return false;
+	return true;
+}
+
 /* Least latency and least value among the single devices that can run everything. */
 static void find_references(struct simulator *x)
 {
 	uint16_t *all = MEM_NEWN(uint16_t, x->m->n_sets);
 
 	for (uint32_t dev = 0; dev < x->m->k; dev++) {
+		if (dev && alike(x->m, dev - 1, dev))
+			continue;
 		for (uint32_t i = 0; i < x->m->n_sets; i++)
 			all[i] = (uint16_t)dev;
 		const struct place_result *r = place_evaluate(x->ev, all);

@@ -137,6 +137,7 @@ static int read_link(const struct line *l, struct arena *a, struct spec *s, stru
 
 	if (l->n < 3)
 		return err_set(e, ST_INPUT, "a link needs two device names");
+	x.where = arena_printf(a, "%s, line %u", l->origin, l->number);
 	x.src = l->word[1];
 	x.dst = l->word[2];
 	if (read_fields(l, 3, f, NULL, e) < 0)
@@ -213,6 +214,20 @@ static int load_one(const char *name, struct arena *a, struct spec *out, struct 
 	return rc;
 }
 
+/* Does every link name devices? */
+static int check_links(const struct spec *s, struct err *e)
+{
+	for (uint32_t i = 0; i < s->n_links; i++) {
+		const char *ends[] = {s->link[i].src, s->link[i].dst};
+
+		for (int j = 0; j < 2; j++)
+			if (strcmp(ends[j], "*") != 0 && !spec_find(s, ends[j]))
+				return err_set(e, ST_INPUT, "%s: no device '%s' is described",
+					       s->link[i].where, ends[j]);
+	}
+	return 0;
+}
+
 int spec_load(const char *list, struct arena *a, struct spec *out, struct err *e)
 {
 	memset(out, 0, sizeof(*out));
@@ -230,7 +245,7 @@ int spec_load(const char *list, struct arena *a, struct spec *out, struct err *e
 	}
 	if (out->n_devs == 0)
 		return err_set(e, ST_INPUT, "'%s' describes no device", list);
-	return 0;
+	return check_links(out, e);
 }
 
 /* ---- questions ---- */

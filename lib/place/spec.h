@@ -32,6 +32,7 @@ struct device_spec {
 
 struct link_spec {
 	const char *src, *dst;             /* "*": any */
+	const char *where;                 /* origin and line, for messages */
 	double latency_s, bytes_per_s, j_per_byte;
 };
 
@@ -43,7 +44,8 @@ struct spec {
 
 /* `list`: names of presets or files, separated by commas; their devices and
  * links are joined.  Memory from a.  ST_USAGE when there is no such preset or
- * file, ST_INPUT when a file is malformed (origin and line are named). */
+ * file, ST_INPUT when a file is malformed or a link is of a device that no
+ * line describes (origin and line are named). */
 int spec_load(const char *list, struct arena *a, struct spec *out, struct err *e) MUST_CHECK;
 
 /* Append what text[n] says to out (zeroed at first). */
