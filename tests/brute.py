@@ -1,6 +1,7 @@
 """brute.py - methods of placebase beside all placements of small random problems.
 
-    python tests/brute.py FIRST LAST [METHOD...]         seeds; needs json2dag, placebase, devsim in PATH
+    python tests/brute.py FIRST LAST [METHOD...]         seeds; needs json2dag, placebase, devsim in PATH;
+                                               METHOD may have options: "portfolio --budget 0.3"
 `exact` must be the best of all, bounds must not exceed it, no method may beat it or hand over what is illegal while
 something legal exists, and portfolio must not be worse than a single device or HEFT.  Prints what is not so."""
 import collections, itertools, json, subprocess, sys, tempfile
@@ -59,7 +60,9 @@ def problem(seed, methods, found, tmp):
         found[f"{what} ({objective}, {len(doc['nodes'])} nodes, {k} devices)", seed] += 1
 
     for method in ["heft"] + methods:
-        rc, error = call("placebase", method, *options, f"{tmp}/g.mp", "-o", f"{tmp}/m.mp")
+        command = method.split()
+        method = command[0]
+        rc, error = call("placebase", *command, *options, f"{tmp}/g.mp", "-o", f"{tmp}/m.mp")
         if rc:
             if rc != 1 or best < float("inf") and method in MUST_BE_LEGAL:
                 note(f"{method} fails: {error}")
