@@ -240,6 +240,10 @@ change() {
 	done
 	run -2 devsim --objective energy --model dnnpart-latency r.mp
 	run -2 devsim --objective energy --watts cpu=fast bare.mp
+	for w in cpu cpu= =3 cpu=1, ''; do
+		run -2 devsim --watts "$w" bare.mp
+		[[ $output == *"is not NAME=BUSY"* ]]
+	done
 }
 
 @test "specifications join: both directions, more of a kind, watts" {
