@@ -118,9 +118,10 @@ static int place(struct state *s, struct filter *f, struct err *e)
 	s->f = f;
 	s->sample = 0;
 	s->run = (struct method_run){
-		.m = &m, .names = s->names, .k = s->k, .arg = o->arg, .seed = (uint64_t)s->common->seed, .evals = (uint64_t)o->evals,
-		.budget_s = o->budget_s, .threads = (int)o->threads, .samples = (uint32_t)o->samples,
-		.draw = (enum method_draw)o->draw, .a = s->arena, .emit = emit,
+		.m = &m, .names = s->names, .k = s->k, .arg = o->arg, .a = s->arena, .emit = emit,
+		.seed = (uint64_t)s->common->seed, .evals = (uint64_t)o->evals,
+		.budget_s = o->budget_s, .threads = (int)o->threads,
+		.samples = (uint32_t)o->samples, .draw = (enum method_draw)o->draw,
 		.device = ARENA_NEWN(s->arena, uint16_t, s->in.g->n_sets)};
 	if (o->method->needs_costs) {
 		if (place_inputs_model(&s->in, s->names, s->k, s->arena, &m, e) < 0)
@@ -172,11 +173,13 @@ static const char *details(struct arena *a)
 	for (const struct place_method *x = place_methods; x->name; x++)
 		text = arena_printf(a, "%s  %-14s%s\n", text,
 				    x->arg ? arena_printf(a, "%s:%s", x->name, x->arg) : x->name, x->about);
-	return arena_printf(a, "%s--list has their sources. Devices come from --devices, else from the stream's devs "
-			    "record,\nelse from --spec; costs from --spec, else from the stream's cost record. With "
-			    "costs,\nplace records have what they should take (predicted_s, with another\n"
-			    "objective also predicted_value) and what no placement can beat (bound_s, bound_value);\n"
-			    "-v prints both. single, random and expert need no costs.", text);
+	return arena_printf(a,
+		"%s--list has their sources. Devices come from --devices, else from the stream's\n"
+		"devs record, else from --spec; costs from --spec, else from the stream's cost record.\n"
+		"With costs, place records have what they should take (predicted_s, with another\n"
+		"objective also predicted_value) and what no placement can beat (bound_s, bound_value);\n"
+		"-v prints both, and what a method tells of its run. single, random and expert need no\n"
+		"costs. The source of portfolio's record names the method that found it.", text);
 }
 
 static int run(struct state *s, const char *path, int argc, char **argv, struct err *e)
@@ -201,10 +204,10 @@ int main(int argc, char **argv)
 	struct opt_common common = OPT_COMMON_INIT;
 	struct err e = ERR_INIT;
 	const struct opt opts[] = {
-		{"list", 0, OPT_FLAG, &o.list, NULL, "print the methods and their sources, tab-separated", 0, 0,
-		 NULL, NULL},
-		{"samples", 'n', OPT_INT, &o.samples, "N", "random: this many distinct placements", 1,
-		 MAX_SAMPLES, NULL, NULL},
+		{"list", 0, OPT_FLAG, &o.list, NULL,
+		 "print the methods and their sources, tab-separated", 0, 0, NULL, NULL},
+		{"samples", 'n', OPT_INT, &o.samples, "N",
+		 "random, variety: this many distinct placements", 1, MAX_SAMPLES, NULL, NULL},
 		{"draw", 0, OPT_CHOICE, &o.draw, "HOW",
 		 "random: devices equally likely (uniform), by a preference drawn for each\n"
 		 "placement (biased), or both in turn", 0, 0, draws, NULL},
@@ -212,10 +215,12 @@ int main(int argc, char **argv)
 		 "searches: at most this many simulations (0: as many as take some seconds,\n"
 		 "or the whole budget); the same seed then gives the same answer", 0, 1e15, NULL, NULL},
 		{"budget", 0, OPT_REAL, &o.budget_s, "SECONDS",
-		 "searches: this long, whatever it finds depends on the clock (0: by\n--evals alone)", 0,
+		 "searches: this long, what they find depends on the clock (0: by --evals\nalone)", 0,
 		 1e7, NULL, NULL},
-		{"threads", 't', OPT_INT, &o.threads, "N", "searches: threads", 1, MAX_THREADS, NULL, NULL},
-		{"devices", 'D', OPT_TEXT, &o.devices, "LIST", "place on these devices", 0, 0, NULL, NULL},
+		{"threads", 't', OPT_INT, &o.threads, "N", "searches: threads", 1, MAX_THREADS,
+		 NULL, NULL},
+		{"devices", 'D', OPT_TEXT, &o.devices, "LIST", "place on these devices", 0, 0,
+		 NULL, NULL},
 		PLACE_OPTIONS(o.sim),
 		{0}};
 	struct arena *help = arena_new();
@@ -223,7 +228,7 @@ int main(int argc, char **argv)
 		.name = "placebase", .summary = "place without learning", .args = "METHOD [FILE]",
 		.max_args = 2, .has_seed = true, .opts = opts, .details = details(help),
 		.example = "ir2dag m.xml | devsim --probe | placebase climb --evals 2000 | devsim\n"
-			   "json2dag i.json | placebase exact --model dnnpart-latency --budget 60 -v"};
+			   "json2dag i.json | placebase portfolio --budget 60 -t 2 -v | devsim"};
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);
 
 	arena_free(help);

@@ -13,7 +13,7 @@ struct point {
 	struct evaluator *ev;
 	struct dice dice;
 	uint16_t *device;            /* (n_sets) where it is */
-	double price;                /* of memory: energy grows by this for each limit beyond a limit */
+	double price;                /* of memory: energy x this for each limit beyond a limit */
 	double energy, value;        /* where it is; value INFINITY: not legal */
 	uint64_t used;               /* evaluations so far */
 	/* units moved since the last point_keep or point_undo, and where they were */

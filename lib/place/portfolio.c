@@ -42,8 +42,8 @@ static const struct stage {
 	{"restarts", 0.02, 0.3, ANYWHERE, false},
 	{"exact", 0.1, 0.5, SMALL, false},
 	{"ideals", 0.1, 0.5, PIPELINES, false},
-	{"tabu", 0.06, 0.6, ANYWHERE, false},
-	{"genetic", 0.06, 0.7, ANYWHERE, true},
+	{"tabu", 0.04, 0.6, ANYWHERE, false},
+	{"genetic", 0.04, 0.7, ANYWHERE, true},
 	{"genetic", 0.15, 0.7, SCHEDULES, true},
 	{"anneal", 1, 1, ANYWHERE, false},
 };
@@ -152,11 +152,11 @@ int method_portfolio(struct method_run *r, struct err *e)
 	}
 	evaluator_free(x.ev);
 	r->bound_s = x.bound;
-	snprintf(r->note, sizeof(r->note), "%s found it, value %.6g, bound %.6g, %d methods ran", x.who,
-		 x.best, x.bound, ran);
+	snprintf(r->note, sizeof(r->note), "%s found it, value %.6g, bound %.6g, %d methods ran",
+		 x.who, x.best, x.bound, ran);
 	if (x.best == INFINITY)
-		return err_set(e, ST_RUNTIME, "portfolio: no legal placement was found; more memory, "
-			       "links or budget may help");
+		return err_set(e, ST_RUNTIME, "portfolio: no legal placement was found; "
+			       "more memory, links or budget may help");
 	r->source = arena_printf(r->a, "portfolio:%s", x.who);
 	return r->emit(r, e);
 }

@@ -68,8 +68,8 @@ static void run_trial(void *arg, int task, int thread)
 		noise.level = MOST_NOISE * dice_uniform(&noise.dice);
 	if (t->ran) {
 		listsched_init(&x, m, a);
-		double *task_s = ARENA_NEWN(a, double, x.n), *use_s = ARENA_NEWN(a, double, x.d->n_uses);
-		double *rank = ARENA_NEWN(a, double, x.n);
+		double *task_s = ARENA_NEWN(a, double, x.n), *rank = ARENA_NEWN(a, double, x.n);
+		double *use_s = ARENA_NEWN(a, double, x.d->n_uses);
 
 		listsched_means(&x, task_s, use_s);
 		sched_upward_rank(x.d, task_s, use_s, rank);

@@ -56,7 +56,8 @@ void search_random(const struct place_model *m, uint64_t seed, uint32_t index, b
 		weight[d] = biased ? -log(1 - rng_uniform(&bias, d)) : 1;
 	for (uint32_t v = 0; v < m->n_sets; v++)
 		device[v] = m->together && m->together[v] != v ? device[m->together[v]] :
-			    draw_device(allowed + (size_t)v * m->k, m->k, weight, rng_uniform(&draw, v));
+			    draw_device(allowed + (size_t)v * m->k, m->k, weight,
+					rng_uniform(&draw, v));
 	mem_free(weight);
 	mem_free(allowed);
 }

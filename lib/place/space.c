@@ -101,8 +101,10 @@ bool space_allowed(const struct space *s, uint32_t unit, uint16_t dev)
 
 struct limits limits_of(const struct method_run *r, uint64_t evals)
 {
-	struct limits x = {r->evals ? r->evals : r->budget_s > 0 ? UINT64_MAX : evals, clock_s(), 0};
+	struct limits x = {evals, clock_s(), 0};
 
+	if (r->evals || r->budget_s > 0)
+		x.evals = r->evals ? r->evals : UINT64_MAX;
 	x.deadline_s = r->budget_s > 0 ? x.start_s + r->budget_s : 0;
 	return x;
 }

@@ -10,7 +10,7 @@
 struct space {
 	const struct place_model *m;
 	struct place_units u;
-	/* units that exchange data with unit i, each pair in both rows: adj[ptr[i]] .. adj[ptr[i+1]-1] */
+	/* units that exchange data with unit i, each pair in both rows: adj[ptr[i]] .. */
 	const uint32_t *ptr, *adj;
 	/* (units) topological: by number, and depth first (one branch to its end, then the next) */
 	const uint32_t *order[2];

@@ -33,7 +33,7 @@ struct rounds {
 	struct pool *pool;
 	struct one *one;             /* (n) */
 	uint32_t n, round;
-	double ample;                /* simulations for each unit in one walk, of AMPLE; at most 1 */
+	double ample;                /* simulations for a unit in one walk, of AMPLE; at most 1 */
 	double best;
 	uint64_t used;
 };

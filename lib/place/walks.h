@@ -13,8 +13,8 @@ typedef void walk(struct point *p, const struct limits *limits, double heat);
 struct walks {
 	walk *walk;
 	enum dice_purpose purpose;
-	bool random_starts;          /* from random placements alone (not the kinds of space_start) */
-	uint32_t n;                  /* walks when the budget is not by the clock; 0: two to eight */
+	bool random_starts;          /* random placements alone, not all kinds of space_start */
+	uint32_t n;                  /* walks when the clock does not count; 0: two to eight */
 	bool whole;                  /* most evaluations are of placements far from the last one */
 };
 
