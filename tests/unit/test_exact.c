@@ -34,7 +34,7 @@ static double run_exact(const struct problem *p, int threads, double *bound)
 
 static bool same(double a, double b)
 {
-	return a == b || fabs(a - b) <= CLOSE * (fabs(a) + fabs(b));
+	return a == b || (fabs(a - b) < INFINITY && fabs(a - b) <= CLOSE * (fabs(a) + fabs(b)));
 }
 
 static bool below(double bound, double best)
