@@ -1,4 +1,5 @@
-/* agenda.h - what one device is doing in a schedule that is being made, with insertion into gaps. */
+/* agenda.h - what one device is doing in a schedule that is being made, with insertion into
+ * gaps. */
 #ifndef HSDAG_SCHED_AGENDA_H
 #define HSDAG_SCHED_AGENDA_H
 

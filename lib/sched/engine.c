@@ -86,8 +86,9 @@ void engine_init(struct engine *e, const struct sched_dag *d, const struct sched
 
 void engine_release(struct engine *e)
 {
-	void *owned[] = {e->task, e->tensor, e->more, e->n_in, e->number, e->root, e->held, e->held_next, e->dev,
-			 e->cost_s, e->sum_s, e->state, e->copy_s, e->copy_of, e->heap};
+	void *owned[] = {e->task, e->tensor, e->more, e->n_in, e->number, e->root, e->held,
+			 e->held_next, e->dev, e->cost_s, e->sum_s, e->state, e->copy_s,
+			 e->copy_of, e->heap};
 
 	for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
 		mem_free(owned[i]);

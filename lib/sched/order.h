@@ -27,8 +27,8 @@ void orderer_free(struct orderer *x);
 double orderer_run(struct orderer *x, const uint16_t *device, const double *rank, uint32_t rounds,
 		   double *start_s);
 
-/* What keeps the list scheduler to the schedule of the last orderer_run (placement device, start_s):
- * tasks by ascending start, rank[v] = makespan - start_s[v], and hold[v] (n), which task of its
+/* What keeps the list scheduler to the schedule of the last orderer_run (placement device,
+ * start_s): tasks by ascending start, rank[v] = makespan - start_s[v], and hold[v] (n), which task of its
  * device v is to wait for though it could start earlier and the device is idle then; SCHED_NONE:
  * none (sched.h). */
 void orderer_holds(struct orderer *x, const uint16_t *device, const double *start_s,

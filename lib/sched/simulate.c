@@ -8,8 +8,6 @@
 #include "sched/engine.h"
 
 #define INLINE static inline __attribute__((always_inline))
-/* Loops that run once, mostly, are not worth what a compiler does to prepare for the next round. */
-#define HIDE(i) __asm__("" : "+r"(i))
 
 /* What is known of a run before it begins; constants in the common case. */
 struct rules {
@@ -335,7 +333,6 @@ INLINE void end_task(struct run *x, struct rules r, uint32_t dev)
 {
 	uint32_t s = device_server(r, dev), p = x->doing[s];
 	struct task task = x->task[p];
-	uint32_t t = task.out;
 
 	x->end[s] = NEVER;
 	x->now.makespan_s = x->now.now_s;
@@ -349,10 +346,8 @@ INLINE void end_task(struct run *x, struct rules r, uint32_t dev)
 		release(x, r, x->more[task.in.more], dev);
 		release(x, r, x->more[task.in.more + 1], dev);
 	}
-	for (; t < task.out_end; t++) {
-		HIDE(t);
+	for (uint32_t t = task.out; t < task.out_end; t++)
 		distribute(x, r, t, dev);
-	}
 	start_next(x, r, 1 + dev);
 	for (uint32_t q = x->e->hold ? x->e->held[p] : SCHED_NONE; q != SCHED_NONE;
 	     q = x->e->held_next[q])
@@ -461,7 +456,7 @@ static bool copy_before(const struct engine *e, uint32_t a, uint32_t b)
 	return a % e->k != b % e->k ? a % e->k < b % e->k : a < b;
 }
 
-/* The link of the copy that has waited longest, of those whose devices are both idle; false: none. */
+/* The link of the copy that has waited longest, of those whose devices are idle; false: none. */
 static bool longest_waiting(const struct engine *e, uint32_t *server)
 {
 	bool found = false;

@@ -64,7 +64,8 @@ enum timeline_status timeline_run(struct timeliner *x, const uint16_t *device,
  * timeline_again: exactly what timeline_run would say of device, which differs from the base, as
  * costs->task_s does, for the n distinct tasks at most; or TIMELINE_ABOVE as soon as it is certain
  * that the makespan is above limit_s (INFINITY: never).
- * timeline_keep: the placement of the last timeline_again, which could be carried out, is the base. */
+ * timeline_keep: the placement of the last timeline_again, which could be carried out, is the
+ * base. */
 enum timeline_status timeline_begin(struct timeliner *x, const uint16_t *device,
 				    const struct timeline **out, bool *kept);
 enum timeline_status timeline_again(struct timeliner *x, const uint16_t *device,

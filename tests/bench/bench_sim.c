@@ -4,8 +4,8 @@
  *                        graph of 300 nodes with 450 edges on two devices
  *
  * Contention and memory peaks included; the best of several rounds in processor time.  Distinct
- * random placements, then moves of local search: of one set, and of a group of 8 sets that follow each
- * other, away from HEFT's placement and back; asked for exactly, and with the value there is as a
+ * random placements, then moves of local search: of one set, and of a group of 8 sets that follow
+ * each other, away from HEFT's placement and back; asked for exactly, and with the value there is as a
  * limit (as a descent does).  Prints lines "NAME FIGURE". */
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* test_moves.c - lib/place/moves: placements that differ in a few sets, asked for in the ways in which
- * searches do, are what they are from the beginning; and what is called above a limit is. */
+/* test_moves.c - lib/place/moves: placements that differ in a few sets, asked for in the ways in
+ * which searches do, are what they are from the beginning; and what is called above a limit is. */
 #include <math.h>
 #include <string.h>
 
@@ -12,7 +12,8 @@ struct count {
 	uint32_t asked, same, stopped, wrong, illegal;
 };
 
-static bool same(const struct place_model *m, const struct place_result *a, const struct place_result *b)
+static bool same(const struct place_model *m, const struct place_result *a,
+		 const struct place_result *b)
 {
 	if (a->status != b->status)
 		return false;
@@ -76,8 +77,8 @@ int main(void)
 		search(&p, &r, &c);
 		problem_end(&p);
 	}
-	tap(c.asked && c.same + c.stopped == c.asked, "moved placements are as from the beginning (%u of %u)",
-	    c.same, c.asked - c.stopped);
+	tap(c.asked && c.same + c.stopped == c.asked,
+	    "moved placements are as from the beginning (%u of %u)", c.same, c.asked - c.stopped);
 	tap(c.wrong == 0 && c.stopped > 50, "what is above a limit is (%u)", c.stopped);
 	tap(c.illegal > c.asked / 50, "placements that cannot be were among them (%u)", c.illegal);
 	return tap_end();
