@@ -9,3 +9,16 @@ setup_file() { common_setup_file; }
 	run -0 "$HSDAG_PYTHON" -u "$BATS_TEST_DIRNAME/brute.py" 200 209 exact "portfolio --budget 0.1" "anneal --evals 2000" mincut
 	echo "$output"
 }
+
+@test "searches that have a budget alone use it: better than HEFT, from which they begin" {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	"$HSDAG_PYTHON" "$BATS_TEST_DIRNAME/families.py" lstm 100 3 1 | json2dag -o g.mp
+	for m in heft "anneal --budget 0.7" "tabu --budget 0.7" "local-search --budget 0.7 -t 2"; do
+		# shellcheck disable=SC2086
+		placebase $m g.mp -o "${m%% *}.mp"
+	done
+	py '
+		heft, *other = (of(f + ".mp", "place")[0]["predicted_s"] for f in ("heft", "anneal", "tabu", "local-search"))
+		assert max(other) < heft, (heft, other)
+	'
+}
