@@ -8,6 +8,7 @@
 #   make learning   does the learner learn? on the simulator (pipelines/learning.mk)
 #   make ablation   learned parsing beside METIS and other groupings (pipelines/ablation.mk)
 #   make tables     the tables of two papers, measured here: table1 table2 table4 table5 hierarchical
+#   make quality    placebase's methods on task graphs of the literature (pipelines/quality.mk)
 #   make asan       build and test with AddressSanitizer and UBSan
 #   make fuzz       longer runs of the fuzzers
 #   make install    PREFIX=/usr/local DESTDIR=
