@@ -28,6 +28,16 @@ struct edge {
 	double copy_s;
 };
 
+/* Ready tasks of a device, the one that could be first on top; those that were placed, or may not go
+ * there any more, are dropped when they come up. */
+struct queue {
+	struct entry {
+		double at;
+		uint32_t task;
+	} * entry;
+	size_t n, cap;
+};
+
 struct sct {
 	struct listsched x;
 	struct edge *edge;           /* distinct, by (dst, src) */
@@ -37,9 +47,9 @@ struct sct {
 	double now;
 	uint32_t *running, *last;    /* (k) SCHED_NONE: nothing; last: the task before */
 	uint32_t *waits;             /* (n) parents that have not ended */
-	uint32_t *ready, n_ready;    /* tasks that are not placed and whose parents have ended */
+	/* (k) tasks whose parents have ended, by when their inputs are there, and could be anywhere */
+	struct queue *arrived, *urgent;
 	double *arrive_s;            /* (n,k) of ready tasks: inputs there; INFINITY: no way */
-	double *urgent_s;            /* (n) of ready tasks: inputs could be anywhere */
 };
 
 /* ---- favourite children ---- */
@@ -180,18 +190,49 @@ static int find_favourites(struct sct *s, struct method_run *r, struct err *e)
 
 /* ---- the schedule ---- */
 
+static bool before(const struct entry *a, const struct entry *b)
+{
+	return a->at < b->at || (a->at == b->at && a->task < b->task);
+}
+
+static void queue_add(struct queue *q, double at, uint32_t task)
+{
+	const struct entry x = {at, task};
+	size_t i = q->n++;
+
+	q->entry = mem_grow(q->entry, &q->cap, q->n, sizeof(*q->entry));
+	for (; i > 0 && before(&x, &q->entry[(i - 1) / 2]); i = (i - 1) / 2)
+		q->entry[i] = q->entry[(i - 1) / 2];
+	q->entry[i] = x;
+}
+
+static void queue_drop(struct queue *q)
+{
+	struct entry x = q->entry[--q->n];
+	size_t i = 0, child;
+
+	for (; (child = 2 * i + 1) < q->n; i = child) {
+		child += child + 1 < q->n && before(&q->entry[child + 1], &q->entry[child]);
+		if (!before(&q->entry[child], &x))
+			break;
+		q->entry[i] = q->entry[child];
+	}
+	q->entry[i] = x;
+}
+
 static void make_ready(struct sct *s, uint32_t v)
 {
-	uint32_t k = s->x.k;
+	double *at = s->arrive_s + (size_t)v * s->x.k, anywhere = 0;
 
-	s->ready[s->n_ready++] = v;
-	s->urgent_s[v] = 0;
-	for (uint32_t d = 0; d < k; d++) {
-		double at = listsched_ready_s(&s->x, v, d);
-
-		s->arrive_s[(size_t)v * k + d] = at;
-		if (at < INFINITY)
-			s->urgent_s[v] = fmax(s->urgent_s[v], at);
+	for (uint32_t d = 0; d < s->x.k; d++) {
+		at[d] = listsched_ready_s(&s->x, v, d);
+		anywhere = at[d] < INFINITY ? fmax(anywhere, at[d]) : anywhere;
+	}
+	for (uint32_t d = 0; d < s->x.k; d++) {
+		if (at[d] == INFINITY)
+			continue;
+		queue_add(&s->arrived[d], at[d], v);
+		queue_add(&s->urgent[d], anywhere, v);
 	}
 }
 
@@ -216,34 +257,23 @@ static uint32_t awaited(const struct sct *s, uint32_t dev)
 	return here < INFINITY ? v : SCHED_NONE;
 }
 
-/* Of the ready tasks that dev may take the one whose inputs are there first (urgent: could be anywhere
- * first), equal ones by number; *at says when.  SCHED_NONE: none. */
-static uint32_t first_ready(const struct sct *s, uint32_t dev, bool urgent, double *at)
+/* The first task of a queue of dev that it may take, and from when on; SCHED_NONE: none.  What may not
+ * go there once never may again: memory only fills, and units stay. */
+static uint32_t first_of(struct sct *s, struct queue *q, uint32_t dev, double *at)
 {
-	uint32_t task = SCHED_NONE;
-
-	*at = INFINITY;
-	for (uint32_t i = 0; i < s->n_ready; i++) {
-		uint32_t v = s->ready[i];
-		double t = arrival(s, v, dev);
-
-		if (t < INFINITY && urgent)
-			t = s->urgent_s[v];
-		if (t < *at || (t == *at && t < INFINITY && v < task)) {
-			*at = t;
-			task = v;
-		}
-	}
-	return task;
+	while (q->n && (s->x.placed[q->entry->task] || arrival(s, q->entry->task, dev) == INFINITY))
+		queue_drop(q);
+	*at = q->n ? q->entry->at : INFINITY;
+	return q->n ? q->entry->task : SCHED_NONE;
 }
 
 /* The task that idle device dev takes next, and from when on it could. */
-static double next_task(const struct sct *s, uint32_t dev, uint32_t *task)
+static double next_task(struct sct *s, uint32_t dev, uint32_t *task)
 {
 	uint32_t mine = awaited(s, dev);
 	double at, here;
 
-	*task = first_ready(s, dev, mine != SCHED_NONE, &at);
+	*task = first_of(s, mine == SCHED_NONE ? &s->arrived[dev] : &s->urgent[dev], dev, &at);
 	if (mine == SCHED_NONE || at <= s->now)
 		return at;
 	here = arrival(s, mine, dev);
@@ -256,7 +286,7 @@ static double next_task(const struct sct *s, uint32_t dev, uint32_t *task)
 
 /* The task that begins now, of all idle devices: inputs there first, then the lower number, then
  * the faster device. */
-static bool choose(const struct sct *s, uint32_t *task, uint32_t *dev)
+static bool choose(struct sct *s, uint32_t *task, uint32_t *dev)
 {
 	double best = INFINITY;
 
@@ -280,19 +310,8 @@ static bool choose(const struct sct *s, uint32_t *task, uint32_t *dev)
 	return best < INFINITY;
 }
 
-static void begin(struct sct *s, uint32_t v, uint32_t dev)
-{
-	uint32_t i = 0;
-
-	listsched_append(&s->x, v, dev, s->now);
-	s->running[dev] = v;
-	while (s->ready[i] != v)
-		i++;
-	memmove(s->ready + i, s->ready + i + 1, (--s->n_ready - i) * sizeof(*s->ready));
-}
-
 /* The next moment at which a task ends or an idle device could begin one. */
-static double next_event(const struct sct *s)
+static double next_event(struct sct *s)
 {
 	double next = INFINITY;
 
@@ -330,7 +349,8 @@ static int schedule(struct sct *s, struct err *e)
 	while (left) {
 		end_tasks(s);
 		while (choose(s, &v, &dev)) {
-			begin(s, v, dev);
+			listsched_append(&s->x, v, dev, s->now);
+			s->running[dev] = v;
 			left--;
 		}
 		if (!left)
@@ -354,9 +374,9 @@ int method_m_sct(struct method_run *r, struct err *e)
 	s.running = ARENA_NEWN(a, uint32_t, s.x.k);
 	s.last = ARENA_NEWN(a, uint32_t, s.x.k);
 	s.waits = ARENA_NEWN(a, uint32_t, s.x.n);
-	s.ready = ARENA_NEWN(a, uint32_t, s.x.n);
+	s.arrived = ARENA_NEWN(a, struct queue, s.x.k);
+	s.urgent = ARENA_NEWN(a, struct queue, s.x.k);
 	s.arrive_s = ARENA_NEWN(a, double, (size_t)s.x.n * s.x.k);
-	s.urgent_s = ARENA_NEWN(a, double, s.x.n);
 	int solved = find_favourites(&s, r, e), rc = solved < 0 ? -1 : 0;
 
 	for (uint32_t d = 0; d < s.x.k; d++)
@@ -368,6 +388,10 @@ int method_m_sct(struct method_run *r, struct err *e)
 	}
 	if (rc == 0)
 		rc = schedule(&s, e);
+	for (uint32_t d = 0; d < s.x.k; d++) {
+		mem_free(s.arrived[d].entry);
+		mem_free(s.urgent[d].entry);
+	}
 	rc = listsched_answer(&s.x, rc, r, e);
 	size_t n = strlen(r->note);
 
