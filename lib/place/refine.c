@@ -1,11 +1,13 @@
 /* refine.c - hill climbing from a placement, on the schedules that devrun keeps to (sched/order.h).
- * A move brings a task, or a connected patch of tasks of one device, to the device of a neighbour;
- * it stays when the makespan is no longer, and work and copies on the way are no more. */
+ * A move brings a task, or a connected patch of tasks of one device, to the device of a neighbour,
+ * each with those that share its device; it stays when the makespan is no longer, work and copies
+ * on the way are no more, and no device needs more memory than it has. */
 #include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/rng.h"
+#include "place/repair.h"
 #include "place/search.h"
 #include "sched/order.h"
 
@@ -20,6 +22,11 @@ struct refiner {
 	double *task_s;              /* (tasks,k) less what the placement saves */
 	double *rank, *start_s;      /* (tasks) */
 	uint16_t *on;                /* (tasks) */
+	uint16_t *device;            /* (n_sets) the same */
+	struct place_units units;    /* what moves */
+	uint32_t *task_unit;         /* (tasks) */
+	struct evaluator *ev;        /* of memory; NULL: no device has a limit */
+	struct arena *a;
 	struct rng_addr dice;
 	uint32_t drawn;
 };
@@ -29,15 +36,38 @@ static uint32_t draw(struct refiner *x, uint32_t n)
 	return rng_below(&x->dice, x->drawn++, n);
 }
 
-static void refiner_init(struct refiner *x, const struct place_model *m, uint64_t seed)
+static bool limited(const struct place_model *m)
+{
+	for (uint32_t d = 0; d < m->k; d++)
+		if (m->mem_limit[d])
+			return true;
+	return false;
+}
+
+/* Tasks where their sets are. */
+static void take_devices(struct refiner *x)
+{
+	for (uint32_t v = 0; v < x->m->tasks.dag.n; v++)
+		x->on[v] = x->device[x->m->tasks.task_set[v]];
+}
+
+static void refiner_init(struct refiner *x, const struct place_model *m, uint64_t seed,
+			 uint16_t *device)
 {
 	const struct sched_dag *d = &m->tasks.dag;
 	size_t cells = (size_t)d->n * m->k;
 	double *mean_s = MEM_NEWN(double, d->n), *use_s = MEM_NEWN(double, d->n_uses);
 
-	*x = (struct refiner){.m = m, .costs = m->costs, .dice = {seed, 0, 0, RNG_SEARCH + DRAW_REFINE},
+	*x = (struct refiner){.m = m, .costs = m->costs,
+			      .dice = {seed, 0, 0, RNG_SEARCH + DRAW_REFINE},
 			      .task_s = MEM_NEWN(double, cells), .rank = MEM_NEWN(double, d->n),
-			      .start_s = MEM_NEWN(double, d->n), .on = MEM_NEWN(uint16_t, d->n)};
+			      .start_s = MEM_NEWN(double, d->n), .on = MEM_NEWN(uint16_t, d->n),
+			      .device = device, .ev = limited(m) ? evaluator_new(m) : NULL,
+			      .a = arena_new()};
+	place_units_init(&x->units, m, x->a);
+	x->task_unit = ARENA_NEWN(x->a, uint32_t, d->n);
+	for (uint32_t v = 0; v < d->n; v++)
+		x->task_unit[v] = x->units.of_set[m->tasks.task_set[v]];
 	if (cells)
 		memcpy(x->task_s, m->costs.task_s, cells * sizeof(*x->task_s));
 	x->costs.task_s = x->task_s;
@@ -50,6 +80,8 @@ static void refiner_init(struct refiner *x, const struct place_model *m, uint64_
 
 static void refiner_release(struct refiner *x)
 {
+	evaluator_free(x->ev);
+	arena_free(x->a);
 	orderer_free(x->order);
 	mem_free(x->task_s);
 	mem_free(x->rank);
@@ -103,16 +135,28 @@ static uint32_t neighbour(struct refiner *x, uint32_t v)
 	return n ? d->use_task[first + draw(x, n)] : v;
 }
 
-/* Moves a walk of tasks of one device, from `task`; how many were moved. */
+/* May the unit go there? */
+static bool may_go(const struct refiner *x, uint32_t unit, uint16_t to)
+{
+	for (uint32_t i = x->units.ptr[unit]; i < x->units.ptr[unit + 1]; i++)
+		if (!place_allowed(x->m, x->units.set[i], to))
+			return false;
+	return true;
+}
+
+/* Moves the units of a walk of tasks of one device, from `task`; how many were moved. */
 static uint32_t move_patch(struct refiner *x, uint32_t task, uint16_t to, uint32_t *moved)
 {
 	uint16_t home = x->on[task];
 	uint32_t want = draw(x, 2) ? 1 + draw(x, MAX_PATCH) : 1, n = 0;
 
 	for (uint32_t i = 0; i < 2 * want && n < want; i++) {
-		if (x->on[task] == home && place_allowed(x->m, x->m->tasks.task_set[task], to)) {
-			x->on[task] = to;
-			moved[n++] = task;
+		uint32_t unit = x->task_unit[task];
+
+		if (x->on[task] == home && may_go(x, unit, to)) {
+			place_unit_set(&x->units, unit, to, x->device);
+			take_devices(x);
+			moved[n++] = unit;
 		}
 		uint32_t next = neighbour(x, task);
 		if (x->on[next] == home || x->on[next] == to)
@@ -121,23 +165,43 @@ static uint32_t move_patch(struct refiner *x, uint32_t task, uint16_t to, uint32
 	return n;
 }
 
+static bool fits(const struct refiner *x)
+{
+	return !x->ev || place_evaluate(x->ev, x->device)->status == PLACE_OK;
+}
+
+/* Can it be done better?  Units come together, and memory is mended, where that can be.  Other
+ * rules than the schedule's have no order to look for. */
+static bool may_begin(struct refiner *x)
+{
+	uint32_t moved;
+
+	if (x->m->rules != PLACE_SCHEDULE || x->m->tasks.dag.n == 0)
+		return false;
+	for (uint32_t i = 0; i < x->units.n; i++)
+		place_unit_set(&x->units, i, x->device[x->units.set[x->units.ptr[i]]], x->device);
+	if (!fits(x)) {
+		struct wires w;
+
+		wires_init(&w, &x->units, x->a);
+		if (!place_repair(x->ev, &w, x->device, &moved))
+			return false;
+	}
+	take_devices(x);
+	return can_run(x);
+}
+
 void search_refine(const struct place_model *m, uint64_t seed, uint64_t evals, double budget_s,
 		   uint16_t *device, double *makespan_s)
 {
-	double until = budget_s > 0 ? clock_s() + budget_s : INFINITY;
-	struct refiner x;
+	double until = budget_s > 0 ? clock_s() + budget_s : INFINITY, best = INFINITY, s;
 	uint32_t n = m->tasks.dag.n, moved[MAX_PATCH];
-	double best, s;
+	struct refiner x;
 
-	refiner_init(&x, m, seed);
-	for (uint32_t v = 0; v < n; v++)
-		x.on[v] = device[m->tasks.task_set[v]];
-	/* Other rules have no schedule, and sets that belong together no moves of their own. */
-	bool may = m->rules == PLACE_SCHEDULE && !m->together && n && can_run(&x);
-	best = may ? energy(&x, makespan_s) : INFINITY;
-	for (uint64_t i = 1; best < INFINITY && m->k > 1 && i < evals; i++) {
-		if (until < INFINITY && clock_s() > until)
-			break;
+	refiner_init(&x, m, seed, device);
+	if (may_begin(&x))
+		best = energy(&x, makespan_s);
+	for (uint64_t i = 1; best < INFINITY && m->k > 1 && i < evals && clock_s() <= until; i++) {
 		uint32_t task = draw(&x, n), near = neighbour(&x, task), k = 0;
 		uint16_t home = x.on[task], to = x.on[near];
 
@@ -145,15 +209,14 @@ void search_refine(const struct place_model *m, uint64_t seed, uint64_t evals, d
 			to = (uint16_t)((home + 1 + draw(&x, m->k - 1)) % m->k);
 		k = move_patch(&x, task, to, moved);
 		double e = k && can_run(&x) ? energy(&x, &s) : INFINITY;
-		if (e <= best) {
+		if (e <= best && fits(&x)) {
 			best = e;
 			*makespan_s = s;
 			continue;
 		}
 		while (k > 0)
-			x.on[moved[--k]] = home;
+			place_unit_set(&x.units, moved[--k], home, device);
+		take_devices(&x);
 	}
-	for (uint32_t v = 0; v < n; v++)
-		device[m->tasks.task_set[v]] = x.on[v];
 	refiner_release(&x);
 }

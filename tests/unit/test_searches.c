@@ -1,6 +1,7 @@
 /* test_searches.c - every method of the table on random problems with masks, memory limits, company
  * and missing links: what it hands over is legal or it says why not, searches are never worse than
- * the best single device, the seed alone decides, threads do not. */
+ * the best single device, hill climbing on HEFT's schedule keeps to limits, the seed alone decides,
+ * threads do not. */
 #include "place/method.h"
 #include "problemgen.h"
 #include "tap.h"
@@ -60,6 +61,7 @@ static bool is_search(const char *name)
 static void method(const struct place_method *x)
 {
 	int asked = 0, answered = 0, legal = 0, not_worse = 0, again = 0, threads = 0, silent = 0;
+	int kept = 0;
 
 	for (uint64_t seed = 0; seed < CASES; seed++) {
 		struct problem p;
@@ -76,6 +78,7 @@ static void method(const struct place_method *x)
 		silent += rc < 0 && !*e.msg;
 		answered += rc == 0 && a.n > 0;
 		legal += a.value < INFINITY;
+		kept += !any || rc < 0 || p.m.rules != PLACE_SCHEDULE || a.value < INFINITY;
 		not_worse += !any || (a.value <= single * (1 + 1e-9));
 		again += ask(&b, &p, x, 7, 1, &e) == rc && same(&a, &b, p.m.n_sets);
 		threads += ask(&b, &p, x, 7, 3, &e) == rc && same(&a, &b, p.m.n_sets);
@@ -85,6 +88,8 @@ static void method(const struct place_method *x)
 	    answered, asked, legal);
 	tap(again == asked && threads == asked, "%s: the seed decides, threads do not (%d, %d)",
 	    x->name, again, threads);
+	if (strcmp(x->name, "refine") == 0)
+		tap(kept == asked, "refine: legal where a single device is (%d)", kept);
 	if (is_search(x->name))
 		tap(not_worse == asked, "%s: never worse than the best single device (%d)", x->name,
 		    not_worse);
