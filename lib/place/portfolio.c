@@ -110,7 +110,7 @@ static void run_stage(struct portfolio *x, const struct stage *stage)
 	x->sub.bound_s = 0;
 	x->sub.evals = stage->share > 0 && x->evals ? 1 + (uint64_t)(share * (double)x->evals) : 0;
 	x->used += x->sub.evals;
-	if (stage->whole && x->sub.evals)
+	if (stage->whole && x->sub.evals && !r->evals)
 		x->sub.evals = 1 + (uint64_t)(share * (double)space_default_evals(r->m, true));
 	x->sub.budget_s = r->budget_s > 0 ? share * r->budget_s : 0;
 	if (r->budget_s > 0 && stage->share <= 0)
