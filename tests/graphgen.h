@@ -47,6 +47,43 @@ static inline struct graph *gen_columns(uint32_t n, uint32_t n_in, uint32_t n_ou
 	return g;
 }
 
+/* n nodes of one output, each a set of its own; node v reads up to two of the nodes before it.  mirror:
+ * the second half mirrors the first one, as backward passes do. */
+static inline struct graph *gen_nodes(struct gen *r, uint32_t n, bool mirror)
+{
+	struct graph *g = gen_columns(n, mirror && n > 2 ? n : 2, 1, 1);
+	uint32_t m = 0;
+
+	g->n_sets = n;
+	g->set = ARENA_NEWN(g->arena, uint32_t, n);
+	for (uint32_t v = 0; v < n; v++) {
+		bool second = mirror && v >= n / 2;
+
+		g->node_name[v] = g->type[v] = "Node";
+		g->opset[v] = "";
+		g->set[v] = v;
+		if (second) {
+			/* the mirror of w reads those of w's consumers, and w */
+			uint32_t w = n - 1 - v;
+
+			g->in_node[m++] = w;
+			for (uint32_t x = w + 1; x < n / 2; x++)
+				for (uint32_t i = g->in_ptr[x]; i < g->in_ptr[x + 1]; i++)
+					if (g->in_node[i] == w)
+						g->in_node[m++] = n - 1 - x;
+		}
+		for (uint32_t i = 0, k = v && !second ? gen_below(r, 3) : 0; i < k; i++)
+			g->in_node[m++] = gen_below(r, v);
+		g->in_ptr[v + 1] = m;
+		g->out_ptr[v + 1] = g->dim_ptr[v + 1] = v + 1;
+		g->out_elem[v] = EL_U8;
+		g->out_rank[v] = 1;
+		g->out_names[v] = "";
+		g->dim[v] = gen_below(r, 5);
+	}
+	return g;
+}
+
 /* n nodes; node v > 0 has up to 3 inputs, most of them among the `span` nodes before
  * it (a small span makes long thin graphs); a quarter of the nodes are constants. */
 static inline struct graph *gen_graph(uint64_t seed, uint32_t n, uint32_t span)

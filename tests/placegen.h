@@ -1,5 +1,6 @@
-/* placegen.h - small placement problems made up for tests, with everything that a model may have: masks,
- * missing links, memory limits, units of several sets, savings, twins, watts, objectives, orders. */
+/* placegen.h - small placement problems made up for tests, with everything that a model may have:
+ * masks, missing links, memory limits, units of several sets, savings, twins, watts, objectives,
+ * orders. */
 #ifndef HSDAG_TESTS_PLACEGEN_H
 #define HSDAG_TESTS_PLACEGEN_H
 
@@ -8,7 +9,7 @@
 #include "graphgen.h"
 #include "place/units.h"
 
-enum { PLACEGEN_DEVICES = 4, PLACEGEN_SETS = 12 };
+enum { PLACEGEN_DEVICES = 4, PLACEGEN_SETS = 24 };
 
 struct problem {
 	struct arena *a;
@@ -18,52 +19,19 @@ struct problem {
 	struct evaluator *ev;
 };
 
-/* A DAG of one output a node; node v reads up to two of the nodes before it.  training: the second half
- * mirrors the first one. */
-static inline struct graph *problem_graph(struct gen *r, uint32_t n, bool training)
-{
-	struct graph *g = gen_columns(n, PLACEGEN_SETS, 1, 1);
-	uint32_t m = 0;
-
-	g->n_sets = n;
-	g->set = ARENA_NEWN(g->arena, uint32_t, n);
-	for (uint32_t v = 0; v < n; v++) {
-		g->node_name[v] = g->type[v] = "Node";
-		g->opset[v] = "";
-		g->set[v] = v;
-		if (training && v >= n / 2) {
-			/* the mirror of w reads those of w's consumers, and w */
-			uint32_t w = n - 1 - v;
-
-			g->in_node[m++] = w;
-			for (uint32_t x = w + 1; x < n / 2; x++)
-				for (uint32_t i = g->in_ptr[x]; i < g->in_ptr[x + 1]; i++)
-					if (g->in_node[i] == w)
-						g->in_node[m++] = n - 1 - x;
-		}
-		for (uint32_t i = 0, k = v && !(training && v >= n / 2) ? gen_below(r, 3) : 0; i < k; i++)
-			g->in_node[m++] = gen_below(r, v);
-		g->in_ptr[v + 1] = m;
-		g->out_ptr[v + 1] = g->dim_ptr[v + 1] = v + 1;
-		g->out_elem[v] = EL_U8;
-		g->out_rank[v] = 1;
-		g->out_names[v] = "";
-		g->dim[v] = gen_below(r, 5);
-	}
-	return g;
-}
-
 static inline struct place_objective problem_objective(struct gen *r)
 {
 	static const struct place_objective some[] = {
-		{0, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}, {1, 0, 0.02, 0.01}, {1, 1, 0, 0}};
+		{0, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}, {1, 0, 0.02, 0.01},
+		{1, 1, 0, 0}};
 
 	return some[gen_below(r, sizeof(some) / sizeof(some[0]))];
 }
 
-/* false: the sets depend on each other in a circle. */
-static inline bool problem_make(struct problem *p, uint64_t seed, enum place_rules rules, uint32_t max_sets,
-				bool training)
+/* Problem `seed` of 2 .. max_sets sets on 2 .. 4 devices; training: the second half mirrors the first,
+ * and stays with it.  false: the sets depend on each other in a circle. */
+static inline bool problem_make(struct problem *p, uint64_t seed, enum place_rules rules,
+				uint32_t max_sets, bool training)
 {
 	static const char *const names[] = {"cpu:0", "acc:0", "acc:1", "acc:2"};
 	static const char *const types[] = {"cpu", "accelerator", "accelerator", "accelerator"};
@@ -73,7 +41,7 @@ static inline bool problem_make(struct problem *p, uint64_t seed, enum place_rul
 
 	n += training ? n % 2 : 0;
 	p->a = arena_new();
-	p->g = problem_graph(&r, n, training);
+	p->g = gen_nodes(&r, n, training);
 	bool twins = gen_below(&r, 2), limited = gen_below(&r, 3), holes = !gen_below(&r, 4);
 	double *s = ARENA_NEWN(p->a, double, n * k), *move = ARENA_NEWN(p->a, double, n);
 	double *lat = ARENA_NEWN(p->a, double, k * k), *bw = ARENA_NEWN(p->a, double, k * k);
@@ -87,7 +55,8 @@ static inline bool problem_make(struct problem *p, uint64_t seed, enum place_rul
 
 		for (uint32_t d = 0; d < k; d++)
 			s[v * k + d] = twins && d > 1 ? s[v * k + 1] :
-				       free || gen_below(&r, 8) || d == 0 ? (free ? 0.0 : gen_below(&r, 10)) : -1;
+				       !free && !gen_below(&r, 8) && d > 0 ? -1 :
+				       free ? 0.0 : gen_below(&r, 10);
 		move[v] = gen_below(&r, 3);
 		mem[v] = gen_below(&r, 10);
 		together[v] = training ? (v < n / 2 ? v : n - 1 - v) : gen_below(&r, 4) ? v : v / 3;

@@ -1,34 +1,23 @@
-/* test_methods.c - the placement methods of lib/place against brute force over all placements of small problems,
- * under all rules: exact is exact, nothing is better, bounds are below, memory and company are kept. */
+/* test_methods.c - the placement methods of lib/place against all placements of small problems,
+ * under all rules: annealing mostly finds the best one, no method has a better one; by the rules of
+ * dnn-partitioning, moves give what evaluations from scratch give (test_moves.c: the schedule's). */
 #include <math.h>
 #include <string.h>
 
-#include "place/bound.h"
 #include "place/method.h"
-#include "place/units.h"
-#include "problemgen.h"
+#include "placegen.h"
 #include "tap.h"
 
-enum { NODES = 7, CASES = 60 };
+enum { SETS = 7, CASES = 60 };
 
-static double value(struct problem *p, const uint16_t *device)
+static double brute_force(const struct problem *p)
 {
-	const struct place_result *r = place_evaluate(p->x, device);
-
-	return r->status == PLACE_OK ? r->lat_s : INFINITY;
-}
-
-static double brute_force(struct problem *p)
-{
-	uint16_t device[NODES + 1] = {0};
+	uint16_t unit_dev[PLACEGEN_SETS] = {0};
 	double best = INFINITY;
-	uint32_t i;
 
-	do {
-		best = fmin(best, value(p, device));
-		for (i = 0; i < p->m.n_sets && ++device[i] == p->m.k; i++)
-			device[i] = 0;
-	} while (i < p->m.n_sets);
+	do
+		best = fmin(best, problem_value(p, unit_dev));
+	while (problem_next(p, unit_dev));
 	return best;
 }
 
@@ -40,51 +29,40 @@ static int take(struct method_run *r, struct err *e)
 }
 
 /* What a method gives; INFINITY: nothing legal. */
-static double run(struct problem *p, int (*method)(struct method_run *, struct err *), uint64_t evals,
-		  double *bound_s)
+static double run(const struct problem *p, int (*method)(struct method_run *, struct err *),
+		  uint64_t evals)
 {
-	uint16_t device[NODES + 1] = {0};
+	uint16_t device[PLACEGEN_SETS] = {0};
 	struct err e = ERR_INIT;
-	struct method_run r = {.m = &p->m, .seed = 1, .evals = evals, .threads = 1, .a = p->a, .device = device,
-			       .names = p->m.names, .k = p->m.k, .emit = take};
-	double s = method(&r, &e) < 0 ? INFINITY : value(p, device);
+	struct method_run r = {.m = &p->m, .seed = 1, .evals = evals, .threads = 1, .a = p->a,
+			       .device = device, .names = p->m.names, .k = p->m.k, .emit = take};
+	int rc = method(&r, &e);
+	const struct place_result *x = place_evaluate(p->ev, device);
 
-	if (bound_s)
-		*bound_s = r.bound_s;
-	return s;
+	return rc == 0 && x->status == PLACE_OK ? x->value : INFINITY;
 }
 
 static void against_brute_force(enum place_rules rules)
 {
-	int made = 0, exact = 0, below = 0, proved = 0, near = 0, above = 0, listed = 0;
+	int made = 0, near = 0, better = 0;
 
 	for (uint64_t seed = 0; seed < CASES; seed++) {
 		struct problem p;
 
-		if (!make(&p, seed, rules, NODES, false))
+		if (!problem_make(&p, seed, rules, SETS, false))
 			continue;
-		made++;
-		struct place_units u;
-		double best = brute_force(&p), bound, s = run(&p, method_exact, 20000, &bound);
+		double best = brute_force(&p), s = run(&p, method_anneal, 20000);
 
-		place_units_init(&u, &p.m, p.a);
-		exact += s == best || fabs(s - best) < 1e-9 * best;
-		below += place_lower_bound(&u) <= best * (1 + 1e-9);
-		proved += fabs(bound - best) <= 1e-8 * best;
-		s = run(&p, method_anneal, 20000, NULL);
-		above += s >= best * (1 - 1e-9);
-		near += s <= best * (1 + 1e-9);
+		made++;
+		near += s == best || s <= best * (1 + 1e-9);
 		for (const struct place_method *x = place_methods; x->name; x++)
-			if (x->needs_costs && !(run(&p, x->run, 200, NULL) >= best * (1 - 1e-9)))
-				listed++;
-		end(&p);
+			better += x->needs_costs && run(&p, x->run, 200) < best * (1 - 1e-9);
+		problem_end(&p);
 	}
 	const char *name = place_rules_names[rules];
-	tap(made == CASES && exact == CASES, "%s: exact is the best of all (%d of %d)", name, exact, CASES);
-	tap(below == CASES, "%s: the lower bound is one", name);
-	tap(proved == CASES, "%s: exact proves it", name);
-	tap(above == CASES && near > CASES * 9 / 10, "%s: annealing finds it (%d of %d)", name, near, CASES);
-	tap(listed == 0, "%s: no method is better", name);
+	tap(made > CASES / 2 && near > made * 9 / 10, "%s: annealing finds the best (%d of %d)", name,
+	    near, made);
+	tap(better == 0, "%s: no method is better (%d)", name, better);
 }
 
 /* Moves one after the other, asked in between, against evaluations from scratch. */
@@ -94,10 +72,10 @@ static void moves(enum place_rules rules)
 
 	for (uint64_t seed = 0; seed < CASES; seed++) {
 		struct gen r = gen_new(seed + 1000);
-		uint16_t device[NODES + 1] = {0};
+		uint16_t device[PLACEGEN_SETS] = {0};
 		struct problem p;
 
-		if (!make(&p, seed, rules, NODES, false))
+		if (!problem_make(&p, seed, rules, SETS, false))
 			continue;
 		struct evaluator *x = evaluator_new(&p.m);
 
@@ -110,16 +88,18 @@ static void moves(enum place_rules rules)
 					device[v] = (uint16_t)dev;
 					place_move(x, v, (uint16_t)dev);
 				}
-			const struct place_result *a = place_moved(x), *b = place_evaluate(p.x, device);
+			const struct place_result *a = place_moved(x);
+			const struct place_result *b = place_evaluate(p.ev, device);
 
 			asked++;
 			same += a->status == b->status &&
 				((a->status != PLACE_OK && a->status != PLACE_MEMORY) ||
 				 (fabs(a->lat_s - b->lat_s) < 1e-9 &&
-				  !memcmp(a->mem_bytes, b->mem_bytes, p.m.k * sizeof(*a->mem_bytes))));
+				  !memcmp(a->mem_bytes, b->mem_bytes,
+					  p.m.k * sizeof(*a->mem_bytes))));
 		}
 		evaluator_free(x);
-		end(&p);
+		problem_end(&p);
 	}
 	tap(asked && same == asked, "%s: moves give what evaluations from scratch give (%d of %d)",
 	    place_rules_names[rules], same, asked);
@@ -127,7 +107,6 @@ static void moves(enum place_rules rules)
 
 int main(void)
 {
-	moves(PLACE_SCHEDULE);
 	moves(PLACE_DNNPART_LATENCY);
 	moves(PLACE_DNNPART_THROUGHPUT);
 	against_brute_force(PLACE_SCHEDULE);

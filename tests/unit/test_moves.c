@@ -6,7 +6,7 @@
 #include "placegen.h"
 #include "tap.h"
 
-enum { CASES = 400, MOVES = 40 };
+enum { CASES = 400, MOVES = 40, SETS = 12 };
 
 struct count {
 	uint32_t asked, same, stopped, wrong, illegal;
@@ -72,7 +72,7 @@ int main(void)
 		struct gen r = gen_new(seed + 5000);
 		struct problem p;
 
-		if (!problem_make(&p, seed, PLACE_SCHEDULE, PLACEGEN_SETS, false))
+		if (!problem_make(&p, seed, PLACE_SCHEDULE, SETS, false))
 			continue;
 		search(&p, &r, &c);
 		problem_end(&p);

@@ -27,30 +27,6 @@ struct problem {
 	struct evaluator *x;
 };
 
-/* A DAG of one output a node; node v reads up to two of the nodes before it. */
-static struct graph *make_graph(struct gen *r, uint32_t n)
-{
-	struct graph *g = gen_columns(n, 2, 1, 1);
-	uint32_t m = 0;
-
-	g->n_sets = n;
-	g->set = ARENA_NEWN(g->arena, uint32_t, n);
-	for (uint32_t v = 0; v < n; v++) {
-		g->node_name[v] = g->type[v] = "Node";
-		g->opset[v] = "";
-		g->set[v] = v;
-		for (uint32_t i = 0, k = v ? gen_below(r, 3) : 0; i < k; i++)
-			g->in_node[m++] = gen_below(r, v);
-		g->in_ptr[v + 1] = m;
-		g->out_ptr[v + 1] = g->dim_ptr[v + 1] = v + 1;
-		g->out_elem[v] = EL_U8;
-		g->out_rank[v] = 1;
-		g->out_names[v] = "";
-		g->dim[v] = gen_below(r, 6);
-	}
-	return g;
-}
-
 static struct place_savings make_savings(struct gen *r, const struct graph *g, uint32_t k, struct arena *a)
 {
 	struct place_savings s = {.src = ARENA_NEWN(a, uint32_t, g->n), .dst = ARENA_NEWN(a, uint32_t, g->n),
@@ -75,7 +51,7 @@ static void make(struct problem *p, uint64_t seed, const struct kind *kind)
 	struct err e = ERR_INIT;
 
 	p->a = arena_new();
-	p->g = make_graph(&r, n);
+	p->g = gen_nodes(&r, n, false);
 	double *s = ARENA_NEWN(p->a, double, n * k), *lat = ARENA_NEWN(p->a, double, k * k);
 	double *bw = ARENA_NEWN(p->a, double, k * k);
 	uint64_t *limit = ARENA_NEWN(p->a, uint64_t, k), *mem = ARENA_NEWN(p->a, uint64_t, n);

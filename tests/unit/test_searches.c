@@ -2,24 +2,26 @@
  * and missing links: what it hands over is legal or it says why not, searches are never worse than
  * the best single device, hill climbing on HEFT's schedule keeps to limits, the seed alone decides,
  * threads do not. */
+#include <string.h>
+
 #include "place/method.h"
-#include "problemgen.h"
+#include "placegen.h"
 #include "tap.h"
 
-enum { NODES = 24, CASES = 10, EVALS = 300, SAMPLES = 3 };
+enum { CASES = 10, EVALS = 300, SAMPLES = 3 };
 
 struct told {
 	struct method_run run;
 	struct problem *p;
 	uint32_t n;                  /* placements that were handed over */
-	uint16_t device[NODES + 1];  /* the last */
+	uint16_t device[PLACEGEN_SETS];  /* the last */
 	double value;                /* of the last; INFINITY: not legal */
 };
 
 static int hear(struct method_run *r, struct err *e)
 {
 	struct told *t = (struct told *)r;
-	const struct place_result *x = place_evaluate(t->p->x, r->device);
+	const struct place_result *x = place_evaluate(t->p->ev, r->device);
 
 	(void)e;
 	t->n++;
@@ -32,7 +34,7 @@ static int hear(struct method_run *r, struct err *e)
 static int ask(struct told *t, struct problem *p, const struct place_method *x, uint64_t seed,
 	       int threads, struct err *e)
 {
-	uint16_t device[NODES + 1] = {0};
+	uint16_t device[PLACEGEN_SETS] = {0};
 
 	err_clear(e);
 	*t = (struct told){.p = p, .value = INFINITY};
@@ -69,10 +71,10 @@ static void method(const struct place_method *x)
 		struct err e = ERR_INIT;
 		double single;
 
-		if (!make(&p, seed, (enum place_rules)(seed % 3), NODES, seed % 2))
+		if (!problem_make(&p, seed, (enum place_rules)(seed % 3), PLACEGEN_SETS, false))
 			continue;
 		asked++;
-		bool any = place_best_single(p.x, &single) >= 0;
+		bool any = place_best_single(p.ev, &single) >= 0;
 		int rc = ask(&a, &p, x, 7, 1, &e);
 
 		silent += rc < 0 && !*e.msg;
@@ -82,7 +84,7 @@ static void method(const struct place_method *x)
 		not_worse += !any || (a.value <= single * (1 + 1e-9));
 		again += ask(&b, &p, x, 7, 1, &e) == rc && same(&a, &b, p.m.n_sets);
 		threads += ask(&b, &p, x, 7, 3, &e) == rc && same(&a, &b, p.m.n_sets);
-		end(&p);
+		problem_end(&p);
 	}
 	tap(silent == 0 && answered > 0, "%s: answers (%d of %d, %d legal) or says why not", x->name,
 	    answered, asked, legal);
