@@ -1,13 +1,20 @@
 # calibrate.awk - how well predictions rank and meet measurements.
 #
-#   awk -f calibrate.awk [-v format=text|tsv|md] [-v devices=A,B] [-v title=TEXT] placements.tsv
+#   awk -f calibrate.awk [-v format=text|tsv|md] [-v devices=A,B] [-v title=TEXT] [-v only=repeats] placements.tsv
 #
-# placements.tsv: one header line, then per placement
-#   placement source predicted_s measured_s median_s copies copy_bytes predicted_busy_s measured_busy_s
-# busy times per device with commas between them.  The good ones are those within NEAR of the best
-# measured.  Spearman's coefficient has average ranks for ties; intervals are percentiles of BOOT
-# bootstrap samples of placements (Efron 1979), drawn by a generator of our own (Park and Miller 1988)
-# so that every awk gives the same.
+# placements.tsv: a header line and a line per placement, columns by their names:
+#   placement source predicted_s fastest_s mean_s copies copy_bytes predicted_busy_s measured_busy_s
+# and, where there are, those of times.awk; busy times per device with commas between them.
+#
+# Two statistics of a placement's runs, fastest and mean, see times.awk.  Judged is the one that repeats
+# better: Spearman's correlation of odd with even rounds, of the good placements; predictions have no say.
+# The good ones are those within NEAR of the best measured.  Of r between halves the whole has the
+# reliability R = 2 r / (1 + r) (Spearman 1910, Brown 1910), and what has no error itself correlates with
+# it by sqrt(R).  Errors of means are those of ratios to the geometric mean of the common placements:
+# how slow the machine is on the average is no property of a placement.
+# Ranks of ties are averages; intervals are percentiles of BOOT bootstrap samples of placements (Efron
+# 1979), drawn by a generator of our own (Park and Miller 1988) so that every awk gives the same.
+# only=repeats: the judged statistic's repeatability and both ends of its interval, no more.
 BEGIN {
 	FS = OFS = "\t"
 	NEAR = 1.5
@@ -15,28 +22,60 @@ BEGIN {
 	FEWER = 200
 	WORST = 10
 	state = 20131
+	label["fastest"] = "fastest run"
+	label["mean"] = "mean of runs"
 	if (format == "")
 		format = "text"
 }
 
-NR == 1 { next }
+NR == 1 {
+	for (i = 1; i <= NF; i++)
+		column[$i] = i
+	halves = "fastest_odd_rounds_s" in column
+	passes = halves
+	next
+}
 {
 	n++
 	id[n] = $1
-	source[n] = $2
-	p[n] = $3 + 0
-	m[n] = $4 + 0
-	med[n] = $5 + 0
-	copies[n] = $6
-	bytes[n] = $7
-	p_busy[n] = $8
-	m_busy[n] = $9
-	if (best == "" || m[n] < best)
-		best = m[n]
-	if ($2 == "single" && (ref_m == "" || m[n] < ref_m)) {
-		ref_m = m[n]
-		ref_p = p[n]
-	}
+	source[n] = get("source")
+	p[n] = get("predicted_s") + 0
+	for (c in column)
+		if (c ~ /^(fastest|mean).*_s$/) {
+			time[c, n] = $column[c] + 0
+			if ($column[c] == "-" && c ~ /rounds/)
+				halves = 0
+			if ($column[c] == "-" && c ~ /passes/)
+				passes = 0
+		}
+	is_common[n] = get("common") + 0
+	commons += is_common[n]
+	copies[n] = get("copies")
+	bytes[n] = get("copy_bytes")
+	p_busy[n] = get("predicted_busy_s")
+	m_busy[n] = get("measured_busy_s")
+	all[n] = n
+}
+
+# The field of the column with that name.
+function get(name) { return name in column ? $column[name] : "-" }
+
+# x[1 .. n]: the measured times in that column.
+function take(name, x,    i) {
+	for (i = 1; i <= n; i++)
+		x[i] = time[name, i]
+}
+
+# list[]: the items of x within NEAR of the best; how many.
+function near_best(x, list,    i, k) {
+	best = x[1]
+	for (i = 2; i <= n; i++)
+		if (x[i] < best)
+			best = x[i]
+	for (i = 1; i <= n; i++)
+		if (x[i] <= NEAR * best)
+			list[++k] = i
+	return k
 }
 
 # Uniform integer in 1 .. k.
@@ -81,19 +120,19 @@ function ranks(order, key, times, k, rank,    i, j, below, same) {
 	}
 }
 
-# Spearman's rank correlation of p and m over items by_p[1 .. k], each times[] over.
-function spearman(by_p, by_m, times, k,    i, v, w, mean, xy, xx, yy) {
-	ranks(by_p, p, times, k, rank_p)
-	ranks(by_m, m, times, k, rank_m)
+# Spearman's rank correlation of x and y over items by_x[1 .. k], each times[] over.
+function spearman(by_x, x, by_y, y, times, k,    i, v, w, mean, xy, xx, yy, rank_x, rank_y) {
+	ranks(by_x, x, times, k, rank_x)
+	ranks(by_y, y, times, k, rank_y)
 	w = xy = xx = yy = 0
 	for (i = 1; i <= k; i++)
-		w += times[by_p[i]]
+		w += times[by_x[i]]
 	mean = (w + 1) / 2
 	for (i = 1; i <= k; i++) {
-		v = by_p[i]
-		xy += times[v] * (rank_p[v] - mean) * (rank_m[v] - mean)
-		xx += times[v] * (rank_p[v] - mean) ^ 2
-		yy += times[v] * (rank_m[v] - mean) ^ 2
+		v = by_x[i]
+		xy += times[v] * (rank_x[v] - mean) * (rank_y[v] - mean)
+		xx += times[v] * (rank_x[v] - mean) ^ 2
+		yy += times[v] * (rank_y[v] - mean) ^ 2
 	}
 	return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : 0
 }
@@ -105,27 +144,77 @@ function quantile(order, x, k, q,    at, lo) {
 	return lo >= k ? x[order[k]] : x[order[lo]] + (at - lo) * (x[order[lo + 1]] - x[order[lo]])
 }
 
-# The row of items list[1 .. k]: correlation with its interval.
-function correlate(name, list, k, wanted,    i, b, by_p, by_m, once, times, r, rho, at) {
+# Of x and y over the items list[1 .. k]: Spearman's coefficient in rho, its interval in rho_lo .. rho_hi.
+function correlation(x, y, list, k,    i, b, by_x, by_y, once, times, r, at) {
 	for (i = 1; i <= k; i++) {
-		by_p[i] = by_m[i] = list[i]
+		by_x[i] = by_y[i] = list[i]
 		once[list[i]] = 1
 	}
-	sort(by_p, p, k)
-	sort(by_m, m, k)
-	rho = spearman(by_p, by_m, once, k)
+	sort(by_x, x, k)
+	sort(by_y, y, k)
+	rho = spearman(by_x, x, by_y, y, once, k)
 	for (b = 1; b <= BOOT; b++) {
 		for (i = 1; i <= k; i++)
 			times[list[i]] = 0
 		for (i = 1; i <= k; i++)
 			times[list[draw(k)]]++
-		r[b] = spearman(by_p, by_m, times, k)
+		r[b] = spearman(by_x, x, by_y, y, times, k)
 		at[b] = b
 	}
 	sort(at, r, BOOT)
-	row(name, sprintf("%.3f", rho), sprintf("%.3f .. %.3f", quantile(at, r, BOOT, 0.025),
-		quantile(at, r, BOOT, 0.975)), wanted == "" ? "" : ">= " wanted, wanted == "" ? "" : \
-		rho >= wanted ? "yes" : "no")
+	rho_lo = quantile(at, r, BOOT, 0.025)
+	rho_hi = quantile(at, r, BOOT, 0.975)
+	return rho
+}
+
+# The row of a correlation of x and y over list[1 .. k].
+function correlate(name, x, y, list, k, wanted) {
+	correlation(x, y, list, k)
+	row(name, sprintf("%.3f", rho), sprintf("%.3f .. %.3f", rho_lo, rho_hi), wanted == "" ? "" : ">= " wanted, \
+		wanted == "" ? "" : rho >= wanted ? "yes" : "no")
+}
+
+# How well `what` of odd rounds agrees with that of even ones, or of passes, over its good half.
+function repeats(what, of,    x, y, z, list, k) {
+	take(what "_s", z)
+	k = near_best(z, list)
+	take(what "_odd_" of "_s", x)
+	take(what "_even_" of "_s", y)
+	return correlation(x, y, list, k)
+}
+
+# err[]: of predictions by the times x, as ratios to the common placements where these are means.
+function find_errors(x, relative, err,    i, k, sum) {
+	for (i = 1; i <= n && relative; i++)
+		if (is_common[i] || !commons) {
+			sum += log(p[i] / x[i])
+			k++
+		}
+	for (i = 1; i <= n; i++)
+		err[i] = p[i] / x[i] / (k ? exp(sum / k) : 1) - 1
+}
+
+# The rows of one statistic; judged: with what is wanted.
+function statistic(what, judged,    x, list, k, name) {
+	take(what "_s", x)
+	k = near_best(x, list)
+	name = judged ? "" : label[what] ", "
+	correlate(name "Spearman's rank correlation, all", p, x, all, n, judged ? 0.95 : "")
+	correlate(name "Spearman's rank correlation, the good ones", p, x, list, k, judged ? 0.8 : "")
+	find_errors(x, what == "mean", e)
+	errors(name "error" (what == "mean" ? " of ratios" : ""), e, judged ? 0.08 : "", !judged)
+}
+
+# The rows of a statistic as it was measured, nothing put on one scale.
+function as_measured(what,    x, list, k) {
+	if (!((what "_raw_s") in column))
+		return
+	take(what "_raw_s", x)
+	k = near_best(x, list)
+	correlate("raw " label[what] ", rank correlation, all", p, x, all, n, "")
+	correlate("raw " label[what] ", the good ones", p, x, list, k, "")
+	find_errors(x, 0, e)
+	errors("raw " label[what] ", error", e, "", 1)
 }
 
 function abs(x) { return x < 0 ? -x : x }
@@ -203,21 +292,52 @@ function outliers(    i, o, size, v) {
 	}
 }
 
+# Which statistic repeats better, in judged.  Its repeatability and interval: r_judged, lo_judged, hi_judged.
+function choose(    what, k, i) {
+	judged = "fastest"
+	r_judged = -2
+	k = split("fastest mean", stats, " ")
+	for (i = 1; i <= k && halves; i++) {
+		what = stats[i]
+		r[what] = repeats(what, "rounds")
+		lo[what] = rho_lo
+		hi[what] = rho_hi
+		if (r[what] > r_judged) {
+			judged = what
+			r_judged = r[what]
+		}
+	}
+}
+
+function repeatability(    i, what) {
+	for (i = 1; i <= 2; i++) {
+		what = stats[i]
+		row("repeatability, " label[what], sprintf("%.3f", r[what]), sprintf("%.3f .. %.3f", lo[what], hi[what]), "", "")
+	}
+	if (passes) {
+		repeats(judged, "passes")
+		row("repeatability, odd against even passes", sprintf("%.3f", rho), sprintf("%.3f .. %.3f", rho_lo, rho_hi), "", "")
+	}
+	row("a perfect prediction of the good ones, about", sprintf("%.3f", ceiling(r_judged)),
+		sprintf("%.3f .. %.3f", ceiling(lo[judged]), ceiling(hi[judged])), "", "")
+}
+
+function ceiling(r) { return r > 0 ? sqrt(2 * r / (1 + r)) : 0 }
+
 END {
 	if (n < 2) {
 		print "calibrate: error: fewer than two placements were both predicted and measured" > "/dev/stderr"
 		exit 1
 	}
 	k_names = split(devices, name, ",")
-	for (i = 1; i <= n; i++) {
-		all[i] = i
-		err[i] = p[i] / m[i] - 1
-		late[i] = p[i] / med[i] - 1
-		if (m[i] <= NEAR * best)
-			good[++n_good] = i
-		if (ref_p > 0)
-			relative[i] = (p[i] / ref_p) / (m[i] / ref_m) - 1
+	choose()
+	if (only == "repeats") {
+		printf "%.3f %.3f %.3f\n", r_judged, lo[judged], hi[judged]
+		exit
 	}
+	take(judged "_s", m)
+	n_good = near_best(m, good)
+	find_errors(m, judged == "mean", err)
 	if (format == "md")
 		print "| " (title == "" ? "figure" : title) " | value | 95 % interval | wanted | met |\n|---|---|---|---|---|"
 	else if (format == "tsv")
@@ -227,11 +347,12 @@ END {
 	row("placements", n, "", "", "")
 	row("of them within " NEAR "x of the best", n_good, "", "", "")
 	row("fastest placement measured, ms", sprintf("%.3f", best * 1e3), "", "", "")
-	correlate("Spearman's rank correlation, all", all, n, 0.95)
-	correlate("Spearman's rank correlation, the good ones", good, n_good, 0.8)
-	errors("error", err, 0.08, 0)
-	if (ref_p > 0)
-		errors("error of the ratio to the best single device", relative, "", 1)
-	errors("error against medians of runs", late, "", 1)
+	row("judged", label[judged], "", "", "")
+	if (halves)
+		repeatability()
+	statistic(judged, 1)
+	statistic(judged == "mean" ? "fastest" : "mean", 0)
+	as_measured("fastest")
+	as_measured("mean")
 	outliers()
 }

@@ -1,6 +1,7 @@
 # runs.awk - `run` records as recdump -f prints them, one line each, tab-separated:
-#   sample source lat fastest median runs ref copies copy_bytes in_host steps busy,busy,... reason
-# Seconds; "-" where a record has none.  Placements that did not run have their reason and no times.
+#   sample source lat fastest median runs ref copies copy_bytes in_host steps busy,busy,... reason run,run,...
+# The runs as they were made.  Seconds; "-" where a record has none.  Placements that did not run have
+# their reason and no times.
 BEGIN { OFS = "\t" }
 
 # The value behind "key": in the line, without quotes; "-" when it is not there.
@@ -46,11 +47,11 @@ function sorted(text, x,    n, i, j, t) {
 
 {
 	if (value("ok") != "true") {
-		print value("sample"), value("source"), "-", "-", "-", 0, "-", "-", "-", "-", "-", "-", value("reason")
+		print value("sample"), value("source"), "-", "-", "-", 0, "-", "-", "-", "-", "-", "-", value("reason"), "-"
 		next
 	}
 	n = sorted(tensor("samples_s"), x)
 	median = n % 2 ? x[(n + 1) / 2] : (x[n / 2] + x[n / 2 + 1]) / 2
 	print value("sample"), value("source"), value("lat_s"), x[1], median, n, value("ref_s"), value("copies"), \
-		value("copy_bytes"), value("in_host"), value("steps"), tensor("busy_s"), "-"
+		value("copy_bytes"), value("in_host"), value("steps"), tensor("busy_s"), "-", tensor("samples_s")
 }

@@ -44,7 +44,7 @@ static int run_laps(struct session *s, struct trial *t, uint32_t n, struct plan 
 	uint32_t *who = MEM_NEWN(uint32_t, (size_t)n + 1), n_in = 0;
 	struct rounds_options o = {.warmup = s->opt.warmup, .least = rounds, .enough = rounds,
 				   .most = rounds, .max_s = INFINITY, .quick_s = INFINITY,
-				   .twice = true};
+				   .shuffle = true, .seed = s->seed, .twice = true};
 	for (uint32_t i = 0; i < n; i++)
 		if (t[i].ok) {
 			x[n_in].plan = &plan[i];

@@ -8,8 +8,10 @@
 
 #include "device/session.h"
 
-/* Measure t[n] with `rounds` samples each, the faster of two runs in a row (rounds_options.twice), after the single devices and with the best of them as one
- * more in every round (ref_s).  Plans of all n are kept at once.  Otherwise as session_measure. */
+/* Measure t[n] with `rounds` samples each, the faster of two runs in a row (rounds_options.twice),
+ * after the single devices and with the best of them as one more in every round (ref_s).  The order
+ * in each round is drawn from the session's seed.  Plans of all n are kept at once.  Otherwise as
+ * session_measure. */
 int laps_measure(struct session *s, struct trial *t, uint32_t n, uint32_t rounds, struct arena *a,
 		 struct err *e) MUST_CHECK;
 

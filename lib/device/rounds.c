@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/rng.h"
+
 /* After so many rounds, entrants leave that are slower than the best of them by so much. */
 enum { DROP_AFTER = 4 };
 static const double DROP_RATIO = 1.1;
@@ -80,11 +82,25 @@ static void note_run(struct entrant *t, double lat, const double *busy_s, uint32
 	*least_s = fmin(*least_s, lat);
 }
 
+/* The entrants' order in round r. */
+static void turn_order(uint32_t *order, uint32_t n, uint32_t r, const struct rounds_options *o)
+{
+	struct rng_addr at = {.seed = o->seed, .step = r, .stream = RNG_SEARCH};
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = r % 2 ? n - 1 - i : i;
+	for (uint32_t i = n; o->shuffle && i-- > 1;) {
+		uint32_t j = rng_below(&at, i, i + 1), t = order[i];
+		order[i] = order[j];
+		order[j] = t;
+	}
+}
+
 int measure_rounds(struct executor *x, struct entrant *t, uint32_t n, uint32_t k,
 		   const struct rounds_options *o, struct arena *a, struct err *e)
 {
 	double round_s, *busy_s = ARENA_NEWN(a, double, k);
 	double *again_s = ARENA_NEWN(a, double, k), *least_s = ARENA_NEWN(a, double, n);
+	uint32_t *order = ARENA_NEWN(a, uint32_t, n);
 	for (uint32_t i = 0; i < n; i++) {
 		t[i].m.busy_s = ARENA_NEWN(a, double, k);
 		least_s[i] = INFINITY;
@@ -95,8 +111,9 @@ int measure_rounds(struct executor *x, struct entrant *t, uint32_t n, uint32_t k
 	for (uint32_t i = 0; i < n; i++)
 		t[i].m.sample_s = ARENA_NEWN(a, double, rounds);
 	for (uint32_t r = 0; r < rounds; r++) {
+		turn_order(order, n, r, o);
 		for (uint32_t j = 0; j < n; j++) {
-			struct entrant *p = &t[r % 2 ? n - 1 - j : j];
+			struct entrant *p = &t[order[j]];
 			double lat = 0, again = INFINITY;
 			if (!takes_part(p))
 				continue;

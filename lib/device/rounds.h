@@ -1,7 +1,8 @@
 /* rounds.h - plans compared in rounds: every round runs each of them once, so that what
  * disturbs the machine for a while disturbs all of them alike.
  *
- * The order within a round turns about from round to round.  How many rounds there are is
+ * The order within a round turns about from round to round, or is drawn for every round, so that
+ * the same slow moment meets other entrants in each.  How many rounds there are is
  * settled from the time that the warm-up takes, before any result is known: to stop
  * when an interval happens to be narrow would make intervals too narrow. */
 #ifndef HSDAG_DEVICE_ROUNDS_H
@@ -23,6 +24,8 @@ struct rounds_options {
 	uint32_t enough;             /* rounds, when max_s allows */
 	uint32_t most;               /* rounds, when quick_s allows */
 	double max_s, quick_s;
+	bool shuffle;                /* a random order in every round, drawn from seed */
+	uint64_t seed;
 	bool twice;                  /* samples are the faster of two runs in a row (measure_again) */
 };
 

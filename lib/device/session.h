@@ -24,6 +24,7 @@ struct session {
 	struct measure_options opt;
 	bool no_reference;           /* set after opening: placements alone, ref_s stays 0 */
 	uint32_t rounds;             /* set after opening: in rounds (laps.h); 0: one after another */
+	uint64_t seed;               /* of inputs, and of orders in rounds */
 	uint8_t *mask;               /* (n_sets, k) 1: the set can run there */
 	struct anchor *anchor;       /* (k) */
 	int best;                    /* the fastest anchor; -1: none */

@@ -1,0 +1,145 @@
+# times.awk - one time per placement from runs in many calls of devrun, in two ways.
+#
+#   awk -f times.awk -v common=1,2,5 CALL.tsv...
+#
+# CALL.tsv: what runs.awk prints of one call, named ...PASS.CALL.tsv; sample j of a row is of round j.
+# Placements `common` (1, 2, ...) are in every call.  Prints, with a header line, per placement
+#   fastest_s  its fastest run, each call's runs divided by how much slower the common placements' fastest
+#              runs were there than anywhere (a geometric mean)
+#   mean_s     exp u_i of log t = u_i + v_round + noise, fitted to the runs of all calls by turns: means over
+#              a placement's runs, means over a round's (two-way layout; Tukey 1977, chapter 10, with means
+#              without an eighth of the values at either end for medians); rounds are of one call each, and
+#              v is 0 in the mean
+# and both of odd and even rounds, of odd and even passes alone, and raw: not divided, v = 0.
+BEGIN {
+	FS = OFS = "\t"
+	TURNS = 60
+	CUT = 1 / 8
+	n_common = split(common, x, ",")
+	for (i = 1; i <= n_common; i++)
+		is_common[x[i] + 1 - 1] = 1
+}
+
+FNR == 1 {
+	k = split(FILENAME, part, ".")
+	pass = part[k - 2] + 0
+	calls++
+}
+$3 != "-" {
+	i = $1 + 1
+	if (!(i in seen)) {
+		seen[i] = 1
+		item[++items] = i
+	}
+	k = split($14, x, ",")
+	for (j = 1; j <= k; j++) {
+		t[++n] = log(x[j])
+		who[n] = i
+		call[n] = calls
+		in_pass[n] = pass
+		in_round[n] = (pass - 1) * k + j
+		block[n] = calls SUBSEP j
+		runs[i]++
+	}
+}
+
+# The mean of the values of one group, a list with blanks between, without CUT of them at either end.
+function trimmed(list,    x, k, i, j, v, cut, sum) {
+	k = split(list, x, " ")
+	for (i = 1; i <= k; i++)
+		x[i] += 0
+	for (i = 2; i <= k; i++) {
+		v = x[i]
+		for (j = i; j > 1 && x[j - 1] > v; j--)
+			x[j] = x[j - 1]
+		x[j] = v
+	}
+	cut = int(k * CUT)
+	for (i = 1 + cut; i <= k - cut; i++)
+		sum += x[i]
+	return sum / (k - 2 * cut)
+}
+
+# out[]: trimmed means of t - less[] over the groups of[], of the runs in use.
+function means(of, less, by, out,    s, g, list) {
+	for (s = 1; s <= n; s++)
+		if (use[s])
+			list[of[s]] = list[of[s]] " " sprintf("%.9f", t[s] - less[by[s]])
+	for (g in list)
+		out[g] = trimmed(list[g])
+}
+
+# u[]: the placements' mean logs over the runs in use; raw: without rounds' effects.
+function fit_means(u, raw,    turn, v, g, k, sum, zero, last, change) {
+	split("", u)
+	split("", v)
+	means(who, zero, block, u)
+	for (turn = 1; turn <= TURNS && !raw; turn++) {
+		means(block, u, who, v)
+		sum = k = change = 0
+		for (g in v) {
+			sum += v[g]
+			k++
+		}
+		for (g in v)
+			v[g] -= sum / k
+		for (g in u)
+			last[g] = u[g]
+		means(who, v, block, u)
+		for (g in u)
+			if ((u[g] - last[g]) ^ 2 > change)
+				change = (u[g] - last[g]) ^ 2
+		if (change < 1e-12)
+			break
+	}
+}
+
+# f[]: the logs of the placements' fastest runs of those in use; raw: not divided by the calls' effects.
+function fit_fastest(f, raw,    s, c, i, here, least, all, sum, k) {
+	split("", f)
+	for (s = 1; s <= n; s++) {
+		if (!use[s] || !(who[s] in is_common))
+			continue
+		c = call[s] SUBSEP who[s]
+		if (!(c in here) || t[s] < here[c])
+			here[c] = t[s]
+		if (!(who[s] in least) || t[s] < least[who[s]])
+			least[who[s]] = t[s]
+	}
+	for (c = 1; c <= calls; c++)
+		for (i in least)
+			if ((c, i) in here) {
+				sum[c] += here[c, i] - least[i]
+				k[c]++
+			}
+	for (s = 1; s <= n; s++) {
+		if (!use[s])
+			continue
+		all = t[s] - (raw || !k[call[s]] ? 0 : sum[call[s]] / k[call[s]])
+		if (!(who[s] in f) || all < f[who[s]])
+			f[who[s]] = all
+	}
+}
+
+# Columns of both statistics over the runs whose number[] is `left` modulo 2, -1: over all.
+function add(name, number, left, raw,    s, i, u, f) {
+	for (s = 1; s <= n; s++)
+		use[s] = left < 0 || number[s] % 2 == left
+	fit_fastest(f, raw)
+	fit_means(u, raw)
+	head = head OFS "fastest" name OFS "mean" name
+	for (i = 1; i <= items; i++)
+		row[item[i]] = row[item[i]] OFS (item[i] in f ? sprintf("%.9g%s%.9g", exp(f[item[i]]), OFS, exp(u[item[i]])) : "-" OFS "-")
+}
+
+END {
+	add("_s", who, -1, 0)
+	add("_raw_s", who, -1, 1)
+	add("_odd_rounds_s", in_round, 1, 0)
+	add("_even_rounds_s", in_round, 0, 0)
+	add("_odd_passes_s", in_pass, 1, 0)
+	add("_even_passes_s", in_pass, 0, 0)
+	print "placement", "common", "runs" head
+	for (i = 1; i <= items; i++)
+		print item[i] - 1, (item[i] in is_common) + 0, runs[item[i]] row[item[i]]
+}
