@@ -14,7 +14,8 @@ LEARN_DIR   = $(B)/learning/$(SPEC)-$(LEARN_EVALS)
 # Steps of an episode: those of the recipe.
 LEARN_STEPS_default = 4
 LEARN_STEPS_paper   = 20
-LEARN_PROGS = $(addprefix $(B)/bin/,ir2dag dagfeat devsim gpnembed placepolicy reinforce placebase recdump)
+LEARN_PROGS = $(addprefix $(B)/bin/,ir2dag dagfeat devsim gpnembed placepolicy reinforce placebase \
+  recdump)
 
 # name = recipe and what differs from it
 LEARN_METHODS       = default default-lr0 paper paper-lr0
@@ -26,27 +27,23 @@ LEARN_SEARCHES      = random climb
 LEARN_random        = random -n $(LEARN_EVALS) --draw biased
 LEARN_climb         = climb --evals $(LEARN_EVALS)
 
-# A stream's run records -> evaluations, best and mean over the last fifth of them, best single device (s).
+# Run records -> evaluations, best, mean of the last fifth, best single device (s).
 LEARN_SUMMARY = recdump -k run | awk -f pipelines/learning-run.awk
+learn_file    = $(call job,$(LEARN_DIR)/.lock) $@ bash -o pipefail -c
 
-# learn_job METHOD,MODEL,SEED: train; the FIFO lies beside the result
+# learn_job METHOD,MODEL,SEED
 define learn_job
 $$(LEARN_DIR)/$(2).$(1).$(3).tsv: $$(LEARN_DIR)/$(2).$(firstword $(LEARN_$(1))).mp
-	@echo "  LEARN $(2) $(1) seed $(3)"
-	@rm -f $$@.fifo && mkfifo $$@.fifo
-	@PATH=$$(B)/bin:$$$$PATH $$(LAUNCH) bash -o pipefail -c 'gpnembed --seed $(3) \
-	  --recipe $(firstword $(LEARN_$(1))) --params-from $$@.fifo < $$< | placepolicy --seed $(3) | \
-	  devsim | reinforce --keep --recipe $(LEARN_$(1)) --steps $(LEARN_STEPS_$(firstword $(LEARN_$(1)))) \
-	  --episodes $$(shell expr $$(LEARN_EVALS) / $(LEARN_STEPS_$(firstword $(LEARN_$(1))))) --params-to $$@.fifo | $$(LEARN_SUMMARY)' > $$@.tmp \
-	  && mv $$@.tmp $$@; rc=$$$$?; rm -f $$@.fifo $$@.tmp; exit $$$$rc
+	$$(learn_file) 'train --recipe $(firstword $(LEARN_$(1))) --seed $(3) $$< --keep \
+	  $(wordlist 2,9,$(LEARN_$(1))) --steps $(LEARN_STEPS_$(firstword $(LEARN_$(1)))) \
+	  --episodes $$(shell expr $$(LEARN_EVALS) / $(LEARN_STEPS_$(firstword $(LEARN_$(1))))) | \
+	  $$(LEARN_SUMMARY)'
 endef
 
 # search_job METHOD,MODEL,SEED
 define search_job
 $$(LEARN_DIR)/$(2).$(1).$(3).tsv: $$(LEARN_DIR)/$(2).default.mp
-	@echo "  FIND  $(2) $(1) seed $(3)"
-	@PATH=$$(B)/bin:$$$$PATH $$(LAUNCH) bash -o pipefail -c 'placebase --seed $(3) $(LEARN_$(1)) < $$< | \
-	  devsim | $$(LEARN_SUMMARY)' > $$@.tmp && mv $$@.tmp $$@; rc=$$$$?; rm -f $$@.tmp; exit $$$$rc
+	$$(learn_file) 'placebase --seed $(3) $(LEARN_$(1)) $$< | devsim | $$(LEARN_SUMMARY)'
 endef
 
 $(foreach s,$(SEEDS),$(foreach m,$(LEARN_MODELS),\
@@ -54,14 +51,10 @@ $(foreach s,$(SEEDS),$(foreach m,$(LEARN_MODELS),\
   $(foreach j,$(LEARN_SEARCHES),$(eval $(call search_job,$(j),$(m),$(s))))))
 
 $(LEARN_DIR)/%.default.mp: tests/models/%.xml | $(LEARN_PROGS)
-	@mkdir -p $(@D)
-	@PATH=$(B)/bin:$$PATH bash -o pipefail -c 'ir2dag $< | dagfeat | devsim --probe --spec $(SPEC)' > $@.tmp
-	@mv $@.tmp $@
+	$(learn_file) 'ir2dag $< | dagfeat | devsim --probe --spec $(SPEC)'
 
 $(LEARN_DIR)/%.paper.mp: tests/models/%.xml | $(LEARN_PROGS)
-	@mkdir -p $(@D)
-	@PATH=$(B)/bin:$$PATH bash -o pipefail -c 'ir2dag $< | dagfeat --paper | devsim --probe --spec $(SPEC)' > $@.tmp
-	@mv $@.tmp $@
+	$(learn_file) 'ir2dag $< | dagfeat --paper | devsim --probe --spec $(SPEC)'
 
 LEARN_RESULTS = $(foreach m,$(LEARN_MODELS),$(foreach j,$(LEARN_METHODS) $(LEARN_SEARCHES),\
   $(foreach s,$(SEEDS),$(LEARN_DIR)/$(m).$(j).$(s).tsv)))
