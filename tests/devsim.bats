@@ -240,6 +240,8 @@ change() {
 	done
 	run -2 devsim --objective energy --model dnnpart-latency r.mp
 	run -2 devsim --objective energy --watts cpu=fast bare.mp
+	run -2 --separate-stderr devsim --watts cpu=10,gqu=100 bare.mp
+	[[ $stderr == *"there is no device 'gqu'"* ]]
 	for w in cpu cpu= =3 cpu=1, ''; do
 		run -2 devsim --watts "$w" bare.mp
 		[[ $output == *"is not NAME=BUSY"* ]]

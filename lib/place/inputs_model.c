@@ -1,5 +1,6 @@
 /* inputs_model.c - what was gathered becomes a model. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/opt.h"
@@ -232,29 +233,67 @@ static uint64_t memory_limit(const struct place_inputs *x, const char *name)
 
 /* ---- watts ---- */
 
-/* The item of watts_list that names the device, best: "cpu:0=..." before "cpu=...". */
-static const char *listed_watts(const char *list, const char *name)
+/* Does the item of a list name this device, or all that it is one of ("cpu" of "cpu:0")?  What
+ * stands behind the name's '='; NULL: it does not. */
+static const char *item_about(const char *item, const char *name, bool exactly)
 {
-	const char *found = NULL;
+	size_t n = exactly ? strlen(name) : strcspn(name, ":");
 
-	for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
-		size_t n = strcspn(at, "=,");
-
-		if (at[n] != '=')
-			continue;
-		if (strlen(name) == n && strncmp(at, name, n) == 0)
-			return at;
-		if (strcspn(name, ":") == n && strncmp(at, name, n) == 0)
-			found = at;
-	}
-	return found;
+	return strncmp(item, name, n) == 0 && item[n] == '=' ? item + n + 1 : NULL;
 }
 
-/* NAME=BUSY/IDLE, up to a comma; IDLE may be left out: 0. */
+static const char *next_item(const char *item)
+{
+	const char *comma = strchr(item, ',');
+
+	return comma ? comma + 1 : NULL;
+}
+
+/* What watts_list has for the device, best under its own name; NULL: nothing. */
+static const char *listed_watts(const char *list, const char *name)
+{
+	for (int exactly = 1; exactly >= 0; exactly--)
+		for (const char *at = list; at; at = next_item(at)) {
+			const char *watts = item_about(at, name, exactly);
+
+			if (watts)
+				return watts;
+		}
+	return NULL;
+}
+
+static bool any_about(const char *item, const char *const *names, uint32_t k)
+{
+	for (uint32_t i = 0; i < k; i++)
+		if (item_about(item, names[i], true) || item_about(item, names[i], false))
+			return true;
+	return false;
+}
+
+/* Every item is about one of these devices, or one of the stream's or the specification's. */
+static int check_names(const struct place_inputs *x, const char *const *names, uint32_t k,
+		       struct err *e)
+{
+	for (const char *at = x->watts_list; at; at = next_item(at)) {
+		bool known = any_about(at, names, k) ||
+			     (x->has_devs && any_about(at, x->devs.names, x->devs.k));
+		char item[100], text[100];
+
+		for (uint32_t i = 0; i < x->spec.n_devs && !known; i++)
+			known = any_about(at, &x->spec.dev[i].name, 1);
+		if (known)
+			continue;
+		snprintf(item, sizeof(item), "%.*s", (int)strcspn(at, "=,"), at);
+		return err_set(e, ST_USAGE, "--watts: there is no device '%s'",
+			       err_escape(text, sizeof(text), item, strlen(item)));
+	}
+	return 0;
+}
+
+/* BUSY/IDLE, up to a comma; IDLE may be left out: 0. */
 static int read_watts(const char *item, double *busy, double *idle, struct arena *a, struct err *e)
 {
-	char *text = arena_strndup(a, item, strcspn(item, ","));
-	char *first = strchr(text, '=') + 1, *second = strchr(first, '/');
+	char *first = arena_strndup(a, item, strcspn(item, ",")), *second = strchr(first, '/');
 
 	if (second)
 		*second++ = 0;
@@ -269,6 +308,8 @@ static int power_of(const struct place_inputs *x, const char *const *names, uint
 {
 	double *watts = ARENA_NEWN(a, double, k), *idle = ARENA_NEWN(a, double, k);
 
+	if (check_names(x, names, k, e) < 0)
+		return -1;
 	for (uint32_t i = 0; i < k; i++) {
 		const struct device_spec *d = spec_find(&x->spec, names[i]);
 		const char *item = x->watts_list ? listed_watts(x->watts_list, names[i]) : NULL;
