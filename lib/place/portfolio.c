@@ -16,8 +16,9 @@
 #include "place/space.h"
 
 static const double EQUAL = 1e-9;          /* relative: a value this near its bound is optimal */
+static const double MOST_OF_PLAIN = 0.1;   /* share of the budget of a stage that takes none */
 
-/* Whose turn it is, with what share of the budget (0: it takes no budget), while less than `until`
+/* Whose turn it is, with what share of the budget (0: it takes little, and ends by itself), while less than `until`
  * of it is spent. */
 enum where { ANYWHERE, SMALL, PIPELINES, SCHEDULES };
 static const struct stage {
@@ -114,7 +115,7 @@ static void run_stage(struct portfolio *x, const struct stage *stage)
 		x->sub.evals = 1 + (uint64_t)(share * (double)space_default_evals(r->m, true));
 	x->sub.budget_s = r->budget_s > 0 ? share * r->budget_s : 0;
 	if (r->budget_s > 0 && stage->share <= 0)
-		x->sub.budget_s = fmax(0.01, (1 - spent(x)) * r->budget_s);
+		x->sub.budget_s = fmax(0.01, fmin(MOST_OF_PLAIN, 1 - spent(x)) * r->budget_s);
 	if (method->run(&x->sub, &none) == 0)
 		x->bound = fmax(x->bound, x->sub.bound_s);
 	arena_free(x->sub.a);
