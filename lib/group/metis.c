@@ -1,9 +1,11 @@
 /* metis.c - METIS as a grouping method: Karypis, Kumar, "A fast and high quality multilevel scheme
- * for partitioning irregular graphs", SIAM J. Sci. Computing 20(1), 1998; several weights: "Multilevel
- * algorithms for multi-constraint graph partitioning", SC 1998.  The only file that sees metis.h.
+ * for partitioning irregular graphs", SIAM J. Sci. Computing 20(1), 1998; several weights:
+ * "Multilevel algorithms for multi-constraint graph partitioning", SC 1998.  The only file that sees
+ * metis.h.
  *
- * What METIS does not stand: one part, more parts than nodes, weights whose sum leaves 32 bits, edges
- * of weight 0.  It may leave parts empty, and then writes about it to the standard output. */
+ * What METIS does not stand: one part, more parts than nodes, weights whose sum leaves 32 bits,
+ * edges of weight 0.  It may leave parts empty, and then writes about it to the standard output,
+ * which is the whole process's, like C's rand(): one call at a time, and nobody prints meanwhile. */
 #include <metis.h>
 #include <stdio.h>
 
@@ -57,7 +59,8 @@ static void take_task(struct metis *x, const struct group_task *t, struct arena 
 
 		x->share = ARENA_NEWN(a, real_t, (size_t)t->n_groups * c);
 		for (uint32_t i = 0; i < t->n_groups * c; i++)
-			x->share[i] = (real_t)(i % c && t->memory_share ? t->memory_share : t->share)[i / c];
+			x->share[i] = (real_t)(i % c && t->memory_share ? t->memory_share :
+									  t->share)[i / c];
 	}
 	METIS_SetDefaultOptions(x->option);
 	x->option[METIS_OPTION_SEED] = (idx_t)(t->seed & INT32_MAX);
@@ -73,8 +76,8 @@ static int call(struct metis *x, bool recursive)
 		return METIS_ERROR;
 	stdout = sink;
 	int rc = (recursive ? METIS_PartGraphRecursive : METIS_PartGraphKway)(
-		&x->n, &x->n_weights, x->ptr, x->adj, x->weight, NULL, x->traffic, &x->n_parts, x->share,
-		NULL, x->option, &cut, x->part);
+		&x->n, &x->n_weights, x->ptr, x->adj, x->weight, NULL, x->traffic, &x->n_parts,
+		x->share, NULL, x->option, &cut, x->part);
 	stdout = kept;
 	fclose(sink);
 	return rc;
@@ -86,7 +89,8 @@ static int partition(const struct group_task *t, bool recursive, struct err *e)
 	struct arena *a;
 
 	if (t->g->n > INT32_MAX / 2 || t->g->m > INT32_MAX / 4)
-		return err_set(e, ST_RUNTIME, "METIS: %u nodes and %u edges are too many", t->g->n, t->g->m);
+		return err_set(e, ST_RUNTIME, "METIS: %u nodes and %u edges are too many", t->g->n,
+			       t->g->m);
 	a = arena_new();
 	take_task(&x, t, a);
 	int rc = call(&x, recursive);

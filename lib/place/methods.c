@@ -9,9 +9,11 @@
 enum { MAX_REPEATS = 1000, REFINE = 2000 };
 
 const struct place_method place_methods[] = {
-	{"single", "DEVICE", false, false, "every device alone, or only DEVICE", "-", method_single},
+	{"single", "DEVICE", false, false, "every device alone, or only DEVICE", "-",
+	 method_single},
 	{"random", NULL, false, false, "distinct random placements (-n)", "-", method_random},
-	{"variety", NULL, false, true, "distinct placements of every quality (-n), half of them near the best", "-",
+	{"variety", NULL, false, true,
+	 "distinct placements of every quality (-n), half of them near the best", "-",
 	 method_variety},
 	{"expert", "FILE", true, false, "a placement that a person wrote, as JSON",
 	 "forms of placeout and of dnn-partitioning", method_expert},
@@ -19,7 +21,8 @@ const struct place_method place_methods[] = {
 	 "Graham, list scheduling, 1969, on unrelated devices", method_greedy_memory},
 	{"heft", NULL, false, true, "earliest finish time by upward rank",
 	 "Topcuoglu, Hariri, Wu, IEEE TPDS 13(3), 2002, section 4.1", method_heft},
-	{"refine", NULL, false, true, "HEFT, then hill climbing on the schedules that devrun keeps to",
+	{"refine", NULL, false, true,
+	 "HEFT, then hill climbing on the schedules that devrun keeps to",
 	 "Li, Willis, EJOR 56(3), 1992, for the schedules", method_refine},
 	{"lookahead", NULL, false, true, "HEFT that looks at the finish times of consumers",
 	 "Bittencourt, Sakellariou, Madeira, PDP 2010", method_lookahead},
@@ -34,7 +37,8 @@ const struct place_method place_methods[] = {
 	{"m-sct", NULL, false, true, "favourite children by a linear programme, within memory",
 	 "Jeon et al., Baechi, SoCC 2020, section 3.3; Hanen, Munier, ETFA 1995", method_m_sct},
 	{"mincut", NULL, false, true, "the least sum of computing and copies, by minimum cuts",
-	 "Stone, IEEE TSE SE-3(1), 1977; swaps: Boykov, Veksler, Zabih, PAMI 23(11), 2001", method_mincut},
+	 "Stone, IEEE TSE SE-3(1), 1977; swaps: Boykov, Veksler, Zabih, PAMI 23(11), 2001",
+	 method_mincut},
 	{"scotch-mincut", NULL, false, true, "Scotch, recursive min-cut over accelerators",
 	 "Mirhoseini et al., ICML 2017, section 4.1, MinCut", method_scotch_mincut},
 	{"metis", NULL, false, true, "METIS, parts by the devices' speeds",
@@ -55,9 +59,11 @@ const struct place_method place_methods[] = {
 	 "Kwok, Ahmad, ACM Comput. Surv. 31(4), 1999; Yao et al., Doppler, 2025", method_restarts},
 	{"exact", NULL, false, true, "branch and bound; tells what is proved when the budget ends",
 	 "Land, Doig, Econometrica 28(3), 1960", method_exact},
-	{"ideals", NULL, false, true, "the best contiguous split for throughput, by dynamic programming",
+	{"ideals", NULL, false, true,
+	 "the best contiguous split for throughput, by dynamic programming",
 	 "Tarnawski et al., NeurIPS 2020, sections 5.1.1 and 5.3", method_ideals},
-	{"portfolio", NULL, false, true, "the best of all that fit the budget (--budget, --threads)",
+	{"portfolio", NULL, false, true,
+	 "the best of all that fit the budget (--budget, --threads)",
 	 "Huberman, Lukose, Hogg, Science 275, 1997", method_portfolio},
 	{0}};
 
@@ -71,8 +77,8 @@ const struct place_method *place_method_find(const char *text, const char **arg,
 			continue;
 		if ((text[n] && (!x->arg || !*arg)) || (x->needs_arg && !*arg)) {
 			err_set(e, ST_USAGE, "method '%s' %s '%s'%s%s", x->name,
-				x->arg ? "goes as" : "takes no argument;", x->name, x->arg ? ":" : "",
-				x->arg ? x->arg : "");
+				x->arg ? "goes as" : "takes no argument;", x->name,
+				x->arg ? ":" : "", x->arg ? x->arg : "");
 			return NULL;
 		}
 		return x;
@@ -162,7 +168,8 @@ int method_refine(struct method_run *r, struct err *e)
 	if (search_heft(r->m, r->device, &start_s, e) < 0)
 		return -1;
 	makespan_s = start_s;
-	search_refine(r->m, r->seed, r->evals ? r->evals : REFINE, r->budget_s, r->device, &makespan_s);
+	search_refine(r->m, r->seed, r->evals ? r->evals : REFINE, r->budget_s, r->device,
+		      &makespan_s);
 	snprintf(r->note, sizeof(r->note), "%.6g s from HEFT's %.6g s", makespan_s, start_s);
 	return r->emit(r, e);
 }

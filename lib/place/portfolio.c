@@ -18,8 +18,8 @@
 static const double EQUAL = 1e-9;          /* relative: a value this near its bound is optimal */
 static const double MOST_OF_PLAIN = 0.1;   /* share of the budget of a stage that takes none */
 
-/* Whose turn it is, with what share of the budget (0: it takes little, and ends by itself), while less than `until`
- * of it is spent. */
+/* Whose turn it is, with what share of the budget (0: it takes little, and ends by itself), while
+ * less than `until` of it is spent. */
 enum where { ANYWHERE, SMALL, PIPELINES, SCHEDULES };
 static const struct stage {
 	const char *method;

@@ -201,7 +201,8 @@ static int topological(const struct problem *p, uint32_t *order, struct arena *a
 	}
 	for (uint32_t v = 0; n < p->n && v < p->n; v++)
 		if (left[v])
-			return err_set(e, ST_INPUT, "the edges form a circle; node '%s' is on one or behind it",
+			return err_set(e, ST_INPUT,
+				       "the edges form a circle; node '%s' is on one or behind it",
 				       err_escape(name, sizeof(name), p->node_name[v],
 						  strlen(p->node_name[v])));
 	return 0;
@@ -246,7 +247,8 @@ static void sort_ports(struct port *port, uint32_t n)
 		return;
 	qsort(port, n, sizeof(*port), by_size);
 	for (uint32_t i = 0; i < n; i++) {
-		bool same = i && port[i].src == port[i - 1].src && port[i].bytes == port[i - 1].bytes;
+		bool same = i && port[i].src == port[i - 1].src &&
+			    port[i].bytes == port[i - 1].bytes;
 
 		port[i].first = same ? port[i - 1].first : port[i].at;
 	}

@@ -55,8 +55,8 @@ static void sum_costs(struct place_units *u, struct arena *a)
 
 		u->mem[i] += m->task_mem[t];
 		for (uint32_t d = 0; d < k; d++) {
-			double s = m->costs.task_s[(size_t)t * k + d], *sum = &u->cost_s[(size_t)i * k + d];
-			double saved = 0;
+			double s = m->costs.task_s[(size_t)t * k + d], saved = 0;
+			double *sum = &u->cost_s[(size_t)i * k + d];
 
 			*sum = s < 0 || *sum < 0 ? -1 : *sum + s;
 			for (uint32_t j = m->saved_ptr ? m->saved_ptr[t] : 0;
