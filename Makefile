@@ -161,7 +161,7 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/doc/hsdag
 	install $(PROGS) $(DESTDIR)$(PREFIX)/bin
 	install pipelines/place $(DESTDIR)$(PREFIX)/bin/hsdag-place
-	install -m 644 README.md lib/stream/STREAM.md $(DESTDIR)$(PREFIX)/share/doc/hsdag
+	install -m 644 README.md lib/stream/STREAM.md docs/*.md $(DESTDIR)$(PREFIX)/share/doc/hsdag
 
 clean:
 	rm -rf $(B)
