@@ -105,6 +105,16 @@ def general(seed, tmp, found):
     return len(both)
 
 
+def scattered(p, rng):
+    """Anything anywhere, or little of it: sets that paths leave and enter again."""
+    devices, stay, on = range(p.n_cpus + p.n_accs), rng.choice([0, 0.5, 0.8]), []
+    for acc in p.acc:
+        on.append(on[-1] if on and rng.random() < stay else rng.choice(devices))
+        if acc is None:
+            on[-1] = rng.randrange(p.n_cpus)
+    return on
+
+
 def chunks(p, rng, topo):
     """Accelerators hold one stretch each of a topological order; what they cannot run is on a CPU."""
     on = [rng.randrange(p.n_cpus) for _ in p.cpu]
@@ -130,8 +140,8 @@ def dnnpart(seed, tmp, found):
     recs = [r for r in recs if r[0] != "place"]
     kind = ["cpu:" if d < p.n_cpus else "acc:" for d in range(p.n_cpus + p.n_accs)]
     number = [place["devices"].index(f"{x}{d if x == 'cpu:' else d - p.n_cpus}") for d, x in enumerate(kind)]
-    for i in range(20):
-        ons.append(chunks(p, rng, topo))
+    for i in range(40):
+        ons.append(scattered(p, rng) if i % 2 else chunks(p, rng, topo))
         device = [number[ons[-1][v]] for v in topo]
         recs.append(["place", {**place, "sample": i, "device": tensor(np.array(device, "u2"))}])
     write(f"{tmp}/d.mp", recs)
@@ -141,15 +151,13 @@ def dnnpart(seed, tmp, found):
             found[error, seed] += 1
             continue
         for on, (_, run) in zip(ons, pairs(f"{tmp}/e.mp")):
-            ms, split = want(on), colours(doc, on)
-            if ms is None:
-                continue
-            legal = p.fits(on) and not split
+            ms = want(on)
+            legal = p.fits(on) and not colours(doc, on) and ms is not None
             if run["ok"] != legal:
                 found[f"{model}: legal is {legal}, {run.get('reason')}", seed] += 1
             elif legal and not close(run["lat_s"] * 1e3, ms):
                 found[model, seed] += 1
-    return 20
+    return 40
 
 
 def colours(doc, on):

@@ -243,7 +243,7 @@ class Dnnpart:
             self.ins[w].add(u)
 
     def part_ms(self, part):
-        """An accelerator's share: transfers in, nodes, transfers out."""
+        """Some of an accelerator's nodes as one: transfers in, nodes, transfers out."""
         return (sum(self.move[u] for u in {u for v in part for u in self.ins[v]} - part) +
                 sum(self.acc[v] for v in part) + sum(self.move[v] for v in part if self.outs[v] - part))
 
@@ -258,16 +258,54 @@ class Dnnpart:
         return max([sum(self.cpu[v] for v in p) for p in parts[:self.n_cpus]] +
                    [self.part_ms(p) for p in parts[self.n_cpus:] if p])
 
+    def entries(self, on, dev):
+        """For each node the most times that a path to it enters the accelerator."""
+        most = {}
+
+        def of(v):
+            if v not in most:
+                most[v] = max([of(u) + (on[v] == dev != on[u]) for u in self.ins[v]] + [int(on[v] == dev)])
+            return most[v]
+        for v in range(len(on)):
+            of(v)
+        return most
+
+    def pieces(self, on):
+        """The accelerators' shares, cut so that no path leaves a piece and comes back."""
+        out = []
+        for dev in range(self.n_cpus, self.n_cpus + self.n_accs):
+            most, cut = self.entries(on, dev), {}
+            for v in range(len(on)):
+                if on[v] == dev:
+                    cut.setdefault(most[v], set()).add(v)
+            out += cut.values()
+        return out
+
+    def contiguous(self, part):
+        """Does no path leave the set and come back?"""
+        beyond = {w for v in part for w in self.outs[v]} - part
+        todo = list(beyond)
+        while todo:
+            for w in self.outs[todo.pop()]:
+                if w in part:
+                    return False
+                if w not in beyond:
+                    beyond.add(w)
+                    todo.append(w)
+        return True
+
     def latency_ms(self, on):
-        """Of accelerators that hold contiguous sets; None where one does not."""
-        end, parts = {}, self.parts(on)[self.n_cpus:]
+        """None where pieces wait for each other."""
+        end = {}
 
         def ready(part):
             before = {u for v in part for u in self.ins[v]} - part
             return max((end[u] for u in before), default=0.0) if before <= end.keys() else None
 
+        pieces = self.pieces(on)
+        assert all(map(self.contiguous, pieces))
         todo = [({v}, self.cpu[v]) for v in range(len(on)) if on[v] < self.n_cpus]
-        todo += [(p, self.part_ms(p)) for p in parts if p]
+        todo += [(p, self.part_ms(p)) for p in pieces]
         while todo:
             left = []
             for part, cost in todo:
