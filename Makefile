@@ -158,10 +158,11 @@ fuzz:
 	HOSTILE=$(N) HSDAG_PYTHON=$(CURDIR)/$(B)/venv/bin/python B=$(B)/asan bats -f damaged tests/hostile.bats
 
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/doc/hsdag
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/doc/hsdag/docs
 	install $(PROGS) $(DESTDIR)$(PREFIX)/bin
 	install pipelines/place $(DESTDIR)$(PREFIX)/bin/hsdag-place
-	install -m 644 README.md lib/stream/STREAM.md docs/*.md $(DESTDIR)$(PREFIX)/share/doc/hsdag
+	install -m 644 README.md lib/stream/STREAM.md $(DESTDIR)$(PREFIX)/share/doc/hsdag
+	install -m 644 docs/*.md $(DESTDIR)$(PREFIX)/share/doc/hsdag/docs
 
 clean:
 	rm -rf $(B)

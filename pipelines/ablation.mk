@@ -1,6 +1,7 @@
-# ablation.mk - what is learned parsing worth?  The same training, with the groups of the graph parsing
-# network (gpn), and with groups that daggroup makes; everything else is equal: policy, reward, seeds,
-# number of placements, and as many groups as gpn had in the mean in the training of the same seed.
+# ablation.mk - what is learned parsing worth?  The same training, with the groups of the graph
+# parsing network (gpn), and with groups that daggroup makes; everything else is equal: policy,
+# reward, seeds, number of placements, and as many groups as gpn had in the mean in the training of
+# the same seed.
 #
 #   make ablation
 #     MODELS="..."      names of tests/models or paths of .xml (default: nmt2 inception_v3)
@@ -10,7 +11,7 @@
 #     GROUPS=N          so many groups instead
 #     RECIPE=default    or paper
 #     SPEC=paper        devices for devsim, or
-#     DEVICES=LIST      devices of this machine: placements are run by devrun, one training at a time
+#     DEVICES=LIST      devices of this machine: devrun runs placements, one training at a time
 #     LAUNCH=...        in front of each job
 #
 # One file per training in $(B)/ablation; what is there is not made again.  Safe under make -j.
@@ -21,41 +22,57 @@ RECIPE  ?= default
 SPEC    ?= paper
 ABLATION_EVALS     = $(or $(EVALS),200)
 ABLATION_MODELS    = $(or $(MODELS),nmt2 inception_v3)
-ABLATION_GROUPINGS = gpn $(filter-out gpn,$(or $(GROUPINGS),metis scotch heavy-edge chunks random none))
-ABLATION_DIR  = $(B)/ablation/$(call file_part,$(or $(DEVICES),$(SPEC)))-$(RECIPE)-$(ABLATION_EVALS)$(if $(GROUPS),-$(GROUPS)-groups)
+ABLATION_OTHERS    = $(or $(GROUPINGS),metis scotch heavy-edge chunks random none)
+ABLATION_GROUPINGS = gpn $(filter-out gpn,$(ABLATION_OTHERS))
+ABLATION_SETTING = $(RECIPE)-$(ABLATION_EVALS)$(if $(GROUPS),-$(GROUPS)-groups)
+ABLATION_DIR  = $(B)/ablation/$(call file_part,$(or $(DEVICES),$(SPEC)))-$(ABLATION_SETTING)
 ABLATION_STEPS_default = 4
 ABLATION_STEPS_paper   = 20
-ABLATION_PROGS = $(addprefix $(B)/bin/,ir2dag dagfeat daggroup devsim devrun irfill gpnembed placepolicy reinforce recdump)
+ABLATION_PROGS = $(addprefix $(B)/bin/,ir2dag dagfeat daggroup devsim devrun irfill gpnembed \
+                 placepolicy reinforce recdump)
 ablation_job  = $(call job,$(ABLATION_DIR)/.lock)
 # What reads a clock runs alone.
 ablation_run  = $(call $(if $(DEVICES),timed_job,job),$(ABLATION_DIR)/.lock)
-ablation_devs = $(if $(DEVICES),devrun --probe --profile -D $(DEVICES),devsim --probe --spec $(SPEC))
-ablation_xml  = $(if $(or $(DEVICES),$(filter-out %.xml,$(1))),$$$$(pipelines/fill.sh $(B)/models $(1)),$(1))
+ablation_devs = $(if $(DEVICES),devrun --probe --profile -D $(DEVICES),\
+                devsim --probe --spec $(SPEC))
+ablation_feat = dagfeat $(if $(filter paper,$(RECIPE)),--paper)
+ablation_xml  = $(if $(or $(DEVICES),$(filter-out %.xml,$(1))),\
+                $$$$(pipelines/fill.sh $(B)/models $(1)),$(1))
+ABLATION_RUN  = $(if $(DEVICES),--run 'devrun --min-runs 3 --max-seconds 0.25')
+ABLATION_STEPS = $(ABLATION_STEPS_$(RECIPE))
+ABLATION_EPISODES = $(shell expr $(ABLATION_EVALS) / $(ABLATION_STEPS))
 
 # ablation_jobs MODEL,NAME: the stem is the seed
 define ablation_jobs
 $(ABLATION_DIR)/$(2)/input.mp: | $(ABLATION_PROGS)
-	$(ablation_run) $$@ bash -o pipefail -c 'ir2dag $(call ablation_xml,$(1)) | dagfeat $(if $(filter paper,$(RECIPE)),--paper) | $(ablation_devs)'
+	$(ablation_run) $$@ bash -o pipefail -c \
+	  'ir2dag $(call ablation_xml,$(1)) | $(ablation_feat) | $(ablation_devs)'
 $(foreach g,$(ABLATION_GROUPINGS),$(call ablation_rule,$(2),$(g)))
 endef
-# ablation_rule NAME,GROUPING
+# ablation_rule NAME,GROUPING: gpn comes first, the others have as many groups
+gpn_of = $(if $(filter gpn,$(2)),,$(ABLATION_DIR)/$(1)/gpn.$(3).tsv)
+ablation_groups = $(if $(GROUPS),--groups $(GROUPS),\
+                  $(addprefix --groups-of ,$(call gpn_of,$(1),$(2),$$*)))
 define ablation_rule
-$(ABLATION_DIR)/$(1)/$(2).%.tsv: $(ABLATION_DIR)/$(1)/input.mp $(if $(filter gpn,$(2)),,$(ABLATION_DIR)/$(1)/gpn.%.tsv)
-	$(ablation_run) $$@ pipelines/ablate --recipe $(RECIPE) --seed $$* $(if $(DEVICES),--run 'devrun --min-runs 3 --max-seconds 0.25') \
-	  $(if $(GROUPS),--groups $(GROUPS),$(if $(filter gpn,$(2)),,--groups-of $(ABLATION_DIR)/$(1)/gpn.$$*.tsv)) \
-	  $$< $(2) --steps $(ABLATION_STEPS_$(RECIPE)) --episodes $(shell expr $(ABLATION_EVALS) / $(ABLATION_STEPS_$(RECIPE)))
+$(ABLATION_DIR)/$(1)/$(2).%.tsv: $(ABLATION_DIR)/$(1)/input.mp $(call gpn_of,$(1),$(2),%)
+	$(ablation_run) $$@ pipelines/ablate --recipe $(RECIPE) --seed $$* $(ABLATION_RUN) \
+	  $(ablation_groups) $$< $(2) --steps $(ABLATION_STEPS) --episodes $(ABLATION_EPISODES)
 
 endef
 $(foreach m,$(ABLATION_MODELS),$(eval $(call ablation_jobs,$(m),$(call model_name,$(m)))))
 
-ABLATION_FILES = $(foreach m,$(call model_name,$(ABLATION_MODELS)),$(foreach g,$(ABLATION_GROUPINGS),\
-  $(foreach s,$(SEEDS),$(ABLATION_DIR)/$(m)/$(g).$(s).tsv)))
+ABLATION_FILES = $(foreach m,$(call model_name,$(ABLATION_MODELS)),\
+  $(foreach g,$(ABLATION_GROUPINGS),$(foreach s,$(SEEDS),$(ABLATION_DIR)/$(m)/$(g).$(s).tsv)))
+ABLATION_VARS = MODELS GROUPINGS SEEDS EVALS GROUPS RECIPE SPEC DEVICES
+ABLATION_NOTE = best latency in $(ABLATION_EVALS) placements, mean over seeds and 95 % interval of \
+  Student's t; longer_than_gpn_%: in pairs of the same seed, above 0: learned parsing is better
 
 ablation: $(ABLATION_FILES)
-	@awk -f pipelines/tables/stats.awk -f pipelines/ablation.awk $^ | B=$(B) pipelines/tables/report $(ABLATION_DIR)/ablation \
+	@awk -f pipelines/tables/stats.awk -f pipelines/ablation.awk $^ | \
+	  B=$(B) pipelines/tables/report $(ABLATION_DIR)/ablation \
 	  title="Learned parsing against other groupings" \
-	  command="make ablation $(foreach v,MODELS GROUPINGS SEEDS EVALS GROUPS RECIPE SPEC DEVICES,$(if $($(v)),$(v)='$($(v))'))" \
-	  seeds="$(SEEDS)" note="best latency in $(ABLATION_EVALS) placements, mean over seeds and 95 % interval of Student's t; longer_than_gpn_%: in pairs of the same seed, above 0: learned parsing is better" $^
+	  command="make ablation $(call given,$(ABLATION_VARS))" seeds="$(SEEDS)" \
+	  note="$(ABLATION_NOTE)" $^
 
 .PHONY: ablation
 .SECONDARY: $(ABLATION_FILES)

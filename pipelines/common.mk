@@ -3,7 +3,6 @@
 #   SEEDS="1 2 3"   of whatever draws random numbers
 #   LAUNCH=...      in front of each job, e.g. LAUNCH="srun -n 1 -c 2"
 #   MODELS="..."    names of tests/models or paths of .xml; each experiment has its own default
-#
 #   LOCK=FILE       what a job locks while it runs
 #
 # One job makes one file (pipelines/job): written whole or not at all, never made again, safe under
@@ -18,11 +17,16 @@ LAUNCH ?=
 job       = @B=$(B) LOCK=$(1) $(LAUNCH) pipelines/job
 timed_job = $(job) -x
 
+# Those of VARIABLES that have a value, as they are given to make.
+given = $(strip $(foreach v,$(1),$(if $($(v)),$(v)='$($(v))')))
+
 # A model's name, from a name or a path.
 model_name = $(basename $(notdir $(1)))
 
 comma := ,
 space := $(subst ,, )
+# A list with commas between its words.
+commas = $(subst $(space),$(comma),$(strip $(1)))
 # A list of devices as part of a file's name.
 file_part = $(subst /,_,$(subst :,_,$(subst $(comma),+,$(1))))
 endif

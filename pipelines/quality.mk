@@ -1,9 +1,17 @@
-# quality.mk - how good is every method of placebase on the task graphs of the literature?  Makespans beside
-# HEFT's and the best lower bound, and times.
+# quality.mk - how good is every method of placebase on the task graphs of the literature?
+# Makespans beside HEFT's and the best lower bound, and times.  tests/families.py makes the graphs.
 #
-#   make quality [FAMILIES="gauss lstm"] [SIZES=30,150] [DEVICES=3] [SEEDS="1 2"] [BUDGET=1] [METHODS=heft,anneal] [LAUNCH=...]
+#   make quality
+#     FAMILIES="..."    of tests/families.py --list (default: all)
+#     SIZES=30,150      tasks of a graph
+#     DEVICES=3         how many
+#     SEEDS="1 2 3"     of the graphs
+#     BUDGET=1          seconds of each search (0: as long as it takes by itself)
+#     METHODS=a,b       of placebase --list (default: all)
+#     LAUNCH=...        in front of each job
 #
-# One file per family in $(B)/quality; what is there is not made again.  tests/families.py makes the graphs.
+# One file per family in $(B)/quality; what is there is not made again.  Families run one
+# after another where BUDGET lets the clock decide.
 ifneq ($(filter quality $(B)/quality/%,$(MAKECMDGOALS)),)
 include pipelines/common.mk
 
@@ -11,21 +19,19 @@ SIZES    ?= 30,150
 DEVICES  ?= 3
 BUDGET   ?= 1
 METHODS  ?=
-QUALITY_DIR = $(B)/quality/$(SIZES)x$(DEVICES)-$(BUDGET)s
-QUALITY_PY  = $(or $(HSDAG_PYTHON),$(B)/venv/bin/python)
-FAMILIES   ?= $(shell python3 tests/families.py --list)
-space      := $(subst ,, )
+FAMILIES ?= $(shell python3 tests/families.py --list)
+QUALITY_SETTING = $(SIZES)x$(DEVICES)-$(BUDGET)s-seeds-$(call commas,$(SEEDS))
+QUALITY_DIR  = $(B)/quality/$(QUALITY_SETTING)$(addprefix -,$(METHODS))
+QUALITY_PY   = $(or $(HSDAG_PYTHON),$(B)/venv/bin/python)
 QUALITY_ROWS = $(FAMILIES:%=$(QUALITY_DIR)/%.tsv)
+quality_job  = $(call $(if $(filter-out 0,$(BUDGET)),timed_job,job),$(QUALITY_DIR)/.lock)
 
 $(QUALITY_DIR)/%.tsv: | $(addprefix $(B)/bin/,json2dag placebase devsim)
-	@mkdir -p $(@D)
-	@echo "  PLACE $*"
-	@PATH=$(realpath $(B))/bin:$$PATH $(LAUNCH) $(QUALITY_PY) tests/quality.py -f $* -n $(SIZES) -k $(DEVICES) \
-	  -s $(subst $(space),$(comma),$(strip $(SEEDS))) -b $(BUDGET) $(if $(METHODS),-m $(METHODS)) > $@.tmp
-	@mv $@.tmp $@
+	$(quality_job) $@ $(QUALITY_PY) tests/quality.py -f $* -n $(SIZES) -k $(DEVICES) \
+	  -s $(call commas,$(SEEDS)) -b $(BUDGET) $(addprefix -m ,$(METHODS))
 
 quality: $(QUALITY_ROWS)
-	@$(QUALITY_PY) tests/quality.py $(QUALITY_ROWS) > $(QUALITY_DIR)/quality.md.tmp
+	@$(QUALITY_PY) tests/quality.py $^ > $(QUALITY_DIR)/quality.md.tmp
 	@mv $(QUALITY_DIR)/quality.md.tmp $(QUALITY_DIR)/quality.md
 	@cat $(QUALITY_DIR)/quality.md
 	@echo "table: $(QUALITY_DIR)/quality.md, rows: $(QUALITY_DIR)/*.tsv"

@@ -83,8 +83,8 @@ tables() {
 	} > x/m/random.1+2-r8.tsv
 	printf 'answer\t%s\t0.003\t0.002\t0.004\t1.5\t1.2\t1.6\t8\t0\t0\t\tcpu:1\n' 1 2 > x/m/metis.1+2-r8.tsv
 	tables="$BATS_TEST_DIRNAME/../pipelines/tables"
-	awk -v published_s=hsdag_s -v published_speedup=hsdag_speedup -f "$tables/stats.awk" -f "$tables/latency.awk" \
-		"$tables/published.tsv" "$tables/labels.tsv" x/m/random.1+2-r8.tsv x/m/metis.1+2-r8.tsv > x/rows
+	awk -f "$tables/stats.awk" -f "$tables/files.awk" -f "$tables/latency.awk" "$tables/published.tsv" \
+		"$tables/labels.tsv" published_s=hsdag_s published_speedup=hsdag_speedup x/m/random.1+2-r8.tsv x/m/metis.1+2-r8.tsv > x/rows
 	# exp((log 1 + log 2) / 2), times exp(-+ 12.706 * log(2) / 2)
 	grep -q "^m.random placement.2.1.414.0.017.115.600.85.9.-1056.0.99.8.7.071.2 seeds" x/rows || { cat x/rows; return 1; }
 	# Two seeds that find one device are one measurement.

@@ -1,31 +1,11 @@
 # groupings.awk - measured files of grouping-learned and grouping-random -> best, median and worst over
 # seeds of both, and how much longer than the learned parsing's the random groups' placements take.
-#   awk -f stats.awk -f groupings.awk labels.tsv FILE...      FILE: .../MODEL/METHOD.NAME.tsv
+#   awk -f files.awk -f groupings.awk labels.tsv FILE...      FILE: .../MODEL/METHOD.NAME.tsv
 # Compared is latency over that of the CPU alone, of the same rounds.
 
-BEGIN {
-	FS = OFS = "\t"
-	n_models = n_methods = 0
-}
-FNR == 1 {
-	file++
-	k = split(FILENAME, dir, "/")
-	split(dir[k], part, ".")
-	model = dir[k - 1]
-	method = part[1]
-	sub(/-[0-9]+(x[0-9]+)?$/, "", method)
-}
-/^#/ { next }
-file == 1 {
-	label[$1] = $2
-	next
-}
 $1 == "failed" || ($1 == "answer" && $6 == "") { failed[model, method]++ }
 $1 == "answer" && $6 != "" {
-	if (!(model in known)) {
-		known[model] = 1
-		models[n_models++] = model
-	}
+	see_model(model)
 	i = ++n[model, method]
 	ratio[model, method, i] = $6
 	lat[model, method, i] = 1e3 * $3

@@ -1,35 +1,11 @@
 # latency.awk - measured files (measure) -> a row per model and method: latency, speedup over the CPU alone,
 # geometric means over seeds with 95 % intervals, and what a paper published for them.
-#   awk -v published_s=KEY -v published_speedup=KEY -f stats.awk -f latency.awk published.tsv labels.tsv FILE...
+#   awk -f stats.awk -f files.awk -f latency.awk published.tsv labels.tsv \
+#     published_s=QUANTITY [published_speedup=QUANTITY] FILE...
 # FILE is .../MODEL/METHOD.NAME.tsv.  A single device is measured by every job: its interval
 # is over jobs.  One seed: the interval is that of its rounds.
 
-BEGIN {
-	FS = OFS = "\t"
-	n_models = n_methods = 0
-}
-FNR == 1 {
-	file++
-	k = split(FILENAME, dir, "/")
-	split(dir[k], part, ".")
-	method = part[1]
-	sub(/-[0-9]+s[0-9]*$/, "", method)
-	model = dir[k - 1]
-}
-/^#/ { next }
-file == 1 {
-	published[$1, $2, $3] = $4
-	next
-}
-file == 2 {
-	label[$1] = $2
-	methods[n_methods++] = $1
-	next
-}
-FNR == 1 && !(model in known) {
-	known[model] = 1
-	models[n_models++] = model
-}
+FNR == 1 { see_model(model) }
 $1 == "roles" {
 	role[$2] = "cpu"
 	role[$3] = "gpu"
@@ -47,7 +23,7 @@ $3 == "" {
 	next
 }
 {
-	learn_of(method_of)
+	see_method(method_of)
 	key = model SUBSEP method_of
 	lat[key, ++n[key]] = 1e3 * $3
 	lat_lo[key] = 1e3 * $4
@@ -63,15 +39,8 @@ $3 == "" {
 	}
 }
 
-# A method that labels.tsv does not have comes last.
-function learn_of(x) {
-	if (!(x in label)) {
-		label[x] = x
-		methods[n_methods++] = x
-	}
-}
 function fail(x, why) {
-	learn_of(x)
+	see_method(x)
 	failed[model, x]++
 	sub(/^[a-z0-9]+: error: /, "", why)
 	if (index(why, "libopenvino"))

@@ -1,45 +1,16 @@
 # search.awk - what finding a placement took.
-#   awk -f stats.awk -f search.awk published.tsv labels.tsv FILE...
+#   awk -f stats.awk -f files.awk -f search.awk published.tsv labels.tsv FILE...
 # FILE is .../MODEL/METHOD.SEED.mp.job (pipelines/job), or .../evaluated.tsv with lines MODEL METHOD SEED N,
 # the placements that a learner ran.
 
-BEGIN {
-	FS = OFS = "\t"
-	n_models = n_methods = 0
-}
-FNR == 1 {
-	file++
-	k = split(FILENAME, dir, "/")
-	split(dir[k], part, ".")
-	method = part[1]
-	sub(/-[0-9]+s[0-9]*$/, "", method)
-	model = dir[k - 1]
-}
-/^#/ { next }
-file == 1 {
-	published[$1, $2, $3] = $4
+method == "evaluated" {
+	evaluated[$1, method_name($2)] += $4
 	next
 }
-file == 2 {
-	label[$1] = $2
-	methods[n_methods++] = $1
-	next
-}
-dir[k] == "evaluated.tsv" {
-	sub(/-[0-9]+s[0-9]*$/, "", $2)
-	evaluated[$1, $2] += $4
-	next
-}
-FNR == 1 && !(model in known) {
-	known[model] = 1
-	models[n_models++] = model
-}
+FNR == 1 { see_model(model) }
 $1 == "status" { ok = $2 == 0 }
 ok && $1 == "seconds" {
-	if (!(method in label)) {
-		label[method] = method
-		methods[n_methods++] = method
-	}
+	see_method(method)
 	wall[model, method, ++n[model, method]] = $2
 }
 ok && $1 == "cpu_seconds" { cpu[model, method] += $2 }
