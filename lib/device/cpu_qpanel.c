@@ -114,7 +114,8 @@ void qpanels_plan(const struct tensor *b, bool transpose, struct qpanels *q)
 		q->zero = zero_type(&s, q->group, &common);
 		if (q->code == EL_I8 && q->zero == EL_DYNAMIC && common != 0)
 			q->zero = EL_F32;
-		set_levels(q, b, q->zero == EL_DYNAMIC ? common : 0);
+		if (has_nibbles(b))
+			set_levels(q, b, q->zero == EL_DYNAMIC ? common : 0);
 	}
 	q->scale_bytes = q->scale == EL_F16 ? GEMM_N * 2 : q->scale == EL_F32 ? GEMM_N * 4 : 0;
 	q->zero_bytes = q->zero == EL_I8 ? GEMM_N * 2 : q->zero == EL_F32 ? GEMM_N * 4 : 0;

@@ -184,7 +184,7 @@ static int schedule(struct builder *b, struct contraction *c, struct err *e)
 int plan_contract(struct builder *b, struct err *e)
 {
 	bool any_segments = false, any_fuses = false;
-	struct contraction *c = &b->c, whole;
+	struct contraction *c = &b->c, fused;
 	for (uint32_t s = 0; s < b->p->dag.n; s++) {
 		any_segments = any_segments || takes_segments(b, b->step_dev[s]);
 		any_fuses = any_fuses || dev_of(b, b->step_dev[s])->class->fuses;
@@ -197,8 +197,8 @@ int plan_contract(struct builder *b, struct err *e)
 		return -1;
 	if (!any_fuses || b->p->fuse == FUSE_NONE)
 		return 0;
-	whole = *c;
-	int rc = plan_fuse(b, &whole, c, e);
-	timeliner_free(whole.timeliner);
+	int rc = plan_fuse(b, c, &fused, e);
+	timeliner_free(c->timeliner);   /* it borrowed c's costs */
+	*c = fused;
 	return rc < 0 ? -1 : schedule(b, c, e);
 }
