@@ -3,10 +3,7 @@
 #include <string.h>
 
 #include "place/bound.h"
-#include "place/bound_parts.h"
-
-/* Intervals of tasks take memory by the square of their number. */
-enum { MAX_PIECE_TASKS = 8192 };
+#include "place/reach.h"
 
 /* ---- what bounds share ---- */
 
@@ -140,6 +137,20 @@ static struct place_bound schedule(struct bound_view *v)
 	return sum;
 }
 
+static struct place_bound pieces(const struct bound_view *v, struct arena *a)
+{
+	struct place_bound b = {0, "path"};
+	struct reach g;
+
+	raise_to(&b, plain_path_s(v), "path");
+	if (v->n > REACH_MAX_TASKS)
+		return b;
+	reach_init(&g, v, a);
+	raise_to(&b, bound_piece_s(&g), "pieces");
+	raise_to(&b, bound_spine_s(&g), "spine");
+	return b;
+}
+
 struct place_bound place_bound(const struct place_units *u)
 {
 	struct arena *a = arena_new();
@@ -155,9 +166,7 @@ struct place_bound place_bound(const struct place_units *u)
 		b = patterns(&v, load(&v));
 		break;
 	case PLACE_DNNPART_LATENCY:
-		raise_to(&b, plain_path_s(&v), "path");
-		if (v.n <= MAX_PIECE_TASKS)
-			raise_to(&b, bound_piece_s(&v), "pieces");
+		b = pieces(&v, a);
 		break;
 	}
 	arena_free(a);

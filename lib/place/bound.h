@@ -6,7 +6,7 @@ struct place_units;
 
 struct place_bound {
 	double value;                /* 0: nothing is known */
-	const char *kind;            /* which bound it is: path, load, pattern, window, pieces, energy,
+	const char *kind;            /* which one: path, load, pattern, window, pieces, spine, energy,
 				      * memory, sum (of a mixture's) */
 };
 

@@ -52,8 +52,11 @@ void bound_path_backwards(const struct bound_view *v, double *rest, double *with
  * the shares of bound_load_s). */
 double bound_window_s(const struct bound_view *v, const double *head_s, const double *tail_s);
 
-/* Of dnnpart-latency: the longest path over CPUs and pieces of accelerators; see bound_piece.c. */
-double bound_piece_s(const struct bound_view *v);
+/* Of dnnpart-latency: the longest path over CPUs and pieces of accelerators, see bound_piece.c; the
+ * best run along the spine (spine.h), 0: there is none. */
+struct reach;
+double bound_piece_s(const struct reach *g);
+double bound_spine_s(const struct reach *g);
 
 /* Joules that unit i adds on device d at least: what it draws while it computes, less what would be
  * drawn anyway; INFINITY: it cannot run there. */

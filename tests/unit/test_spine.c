@@ -1,0 +1,187 @@
+/* test_spine.c - the program along a graph's spine beside all placements of small chains of blocks. */
+#include <math.h>
+
+#include "graphgen.h"
+#include "place/bound.h"
+#include "place/spine.h"
+#include "tap.h"
+
+enum { CASES = 300, MOST = 8, DEVICES = 4 };
+
+static void read_from(struct graph *g, uint32_t *m, uint32_t v, uint32_t from)
+{
+	for (uint32_t i = g->in_ptr[v]; i < *m; i++)
+		if (g->in_node[i] == from)
+			return;
+	g->in_node[(*m)++] = from;
+}
+
+/* A chain of tasks and of blocks of up to three branches, of up to three tasks each, which may be joined;
+ * with skips some tasks also read what is far before them. */
+static struct graph *chain_of_blocks(struct gen *r, uint32_t n, bool skips)
+{
+	struct graph *g = gen_columns(n, n, 1, 1);
+	uint32_t m = 0, v = 0, end[3], n_ends = 0;
+
+	g->n_sets = n;
+	g->set = ARENA_NEWN(g->arena, uint32_t, n);
+	while (v < n) {
+		uint32_t branches = v ? gen_below(r, 4) : 0, from = v ? v - 1 : 0, n_in_block = 0;
+
+		for (uint32_t b = 0; b < branches && v + 1 < n; b++) {
+			uint32_t length = 1 + gen_below(r, 3), last = from;
+
+			for (; length && v + 1 < n; length--) {
+				read_from(g, &m, v, last);
+				if (n_in_block && gen_below(r, 4) == 0)
+					read_from(g, &m, v, end[gen_below(r, n_in_block)]);
+				last = v;
+				g->in_ptr[++v] = m;
+			}
+			if (last != from)
+				end[n_in_block++] = last;
+		}
+		n_ends = n_in_block;
+		for (uint32_t b = 0; b < n_ends; b++)
+			read_from(g, &m, v, end[b]);
+		if (v && (n_ends == 0 || gen_below(r, 3) == 0))
+			read_from(g, &m, v, from);
+		if (skips && v > 1)
+			read_from(g, &m, v, gen_below(r, v));
+		g->in_ptr[++v] = m;
+	}
+	for (v = 0; v < n; v++) {
+		g->node_name[v] = g->type[v] = "Node";
+		g->opset[v] = g->out_names[v] = "";
+		g->set[v] = v;
+		g->out_ptr[v + 1] = g->dim_ptr[v + 1] = v + 1;
+		g->out_elem[v] = EL_U8;
+		g->out_rank[v] = 1;
+		g->dim[v] = 1;
+	}
+	return g;
+}
+
+struct problem {
+	struct arena *a;
+	struct graph *g;
+	struct place_model m;
+	struct place_units u;
+	struct evaluator *ev;
+	bool skips;
+};
+
+static bool problem_make(struct problem *p, uint64_t seed)
+{
+	static const char *const names[] = {"cpu", "acc:0", "acc:1", "acc:2"};
+	static const char *const types[] = {"cpu", "accelerator", "accelerator", "accelerator"};
+	static double no_time[DEVICES * DEVICES] = {0};
+	static double bw[DEVICES * DEVICES];
+	struct gen r = gen_new(seed);
+	uint32_t n = 3 + gen_below(&r, MOST - 2), moves = 1 + gen_below(&r, 8), room = 4 + gen_below(&r, 12);
+	struct err e = ERR_INIT;
+
+	p->a = arena_new();
+	p->skips = seed % 3 == 0;
+	p->g = chain_of_blocks(&r, n, p->skips);
+	double *s = ARENA_NEWN(p->a, double, n * DEVICES), *move = ARENA_NEWN(p->a, double, n);
+	uint64_t *limit = ARENA_NEWN(p->a, uint64_t, DEVICES), *mem = ARENA_NEWN(p->a, uint64_t, n);
+	for (uint32_t v = 0; v < n; v++) {
+		bool cpu_only = gen_below(&r, 12) == 0;
+
+		for (uint32_t d = 0; d < DEVICES; d++)
+			s[v * DEVICES + d] = d == 0 ? 5.0 + gen_below(&r, 20) : d > 1 ? s[v * DEVICES + 1] :
+					     cpu_only ? -1.0 : gen_below(&r, 4);
+		move[v] = gen_below(&r, moves);
+		mem[v] = gen_below(&r, 6);
+	}
+	for (uint32_t d = 1; d < DEVICES; d++)
+		limit[d] = room;
+	for (uint32_t i = 0; i < DEVICES * DEVICES; i++)
+		bw[i] = INFINITY;
+	const struct place_setup setup = {.k = DEVICES, .names = names, .types = types, .set_s = s,
+					  .links = {DEVICES, no_time, bw}, .mem_limit = limit, .set_mem = mem,
+					  .rules = PLACE_DNNPART_LATENCY, .move_s = move};
+	if (place_model_init(&p->m, p->g, &setup, p->a, &e) < 0)
+		return false;
+	place_units_init(&p->u, &p->m, p->a);
+	p->ev = evaluator_new(&p->m);
+	return true;
+}
+
+static void problem_end(struct problem *p)
+{
+	evaluator_free(p->ev);
+	graph_free(p->g);
+	arena_free(p->a);
+}
+
+/* The best of all placements of sets v, v+1, ..; of accelerators that are empty only the first is tried. */
+static double best_of_all(struct problem *p, uint16_t *device, uint32_t v, uint32_t used)
+{
+	double best = INFINITY;
+
+	if (v == p->m.n_sets) {
+		const struct place_result *r = place_evaluate(p->ev, device);
+
+		return r->status == PLACE_OK ? r->value : INFINITY;
+	}
+	for (uint32_t d = 0; d < DEVICES && d <= used + 1; d++) {
+		device[v] = (uint16_t)d;
+		best = fmin(best, best_of_all(p, device, v + 1, d > used ? d : used));
+	}
+	return best;
+}
+
+static double along_spine(struct problem *p, bool on_cpu, uint32_t *piece, uint32_t *n_pieces, uint32_t *n)
+{
+	struct bound_view v;
+	struct reach g;
+	struct spine s;
+
+	bound_view_init(&v, &p->u, p->a);
+	reach_init(&g, &v, p->a);
+	spine_init(&s, &g, on_cpu, p->a);
+	*n = s.n;
+	return spine_solve(&s, piece, n_pieces);
+}
+
+int main(void)
+{
+	int n = 0, below = 0, tight = 0, spined = 0, worth = 0, few = 0;
+
+	for (uint64_t seed = 0; seed < CASES; seed++) {
+		struct problem p;
+		uint16_t device[MOST + 1] = {0};
+		uint32_t piece[MOST + 1] = {0}, n_pieces = 0, length;
+
+		if (!problem_make(&p, seed))
+			continue;
+		double best = best_of_all(&p, device, 0, 0), least = along_spine(&p, false, NULL, NULL, &length);
+		double made = along_spine(&p, true, piece, &n_pieces, &length);
+
+		n++;
+		spined += length > 1;
+		below += least <= best * (1 + 1e-12);
+		tight += least >= best * (1 - 1e-12);
+		if (!(least <= best * (1 + 1e-12)))
+			printf("# seed %d: best %.9g, bound %.9g\n", (int)seed, best, least);
+		/* Without skips, and as many accelerators as there are pieces: it is worth what was said. */
+		if (n_pieces < DEVICES && !p.skips) {
+			for (uint32_t t = 0; t < p.m.tasks.dag.n; t++)
+				device[p.m.tasks.task_set[t]] = (uint16_t)piece[t];
+			const struct place_result *r = place_evaluate(p.ev, device);
+
+			few++;
+			worth += r->status == PLACE_OK && fabs(r->value - made) <= 1e-9 * made;
+			if (!(r->status == PLACE_OK && fabs(r->value - made) <= 1e-9 * made))
+				printf("# seed %d: placement %.9g, said to be %.9g\n", (int)seed, r->value, made);
+		}
+		problem_end(&p);
+	}
+	tap(n == CASES && spined > n * 9 / 10, "graphs have a spine (%d of %d)", spined, n);
+	tap(below == n, "the bound is never above the best placement (%d)", below);
+	tap(tight > n * 2 / 3, "mostly it is as high (%d of %d)", tight, n);
+	tap(few > n / 3 && worth == few, "the placement is worth what was said (%d of %d)", worth, few);
+	return tap_end();
+}
