@@ -61,6 +61,7 @@ int method_climb(struct method_run *r, struct err *e);
 int method_anneal(struct method_run *r, struct err *e);
 int method_tabu(struct method_run *r, struct err *e);
 int method_genetic(struct method_run *r, struct err *e);
+int method_cross_entropy(struct method_run *r, struct err *e);
 int method_local_search(struct method_run *r, struct err *e);
 int method_restarts(struct method_run *r, struct err *e);
 int method_portfolio(struct method_run *r, struct err *e);

@@ -51,8 +51,8 @@ static bool same(const struct told *a, const struct told *b, uint32_t n_sets)
 
 static bool is_search(const char *name)
 {
-	static const char *const search[] = {"climb", "anneal", "tabu", "genetic", "local-search",
-					    "portfolio", NULL};
+	static const char *const search[] = {"climb", "anneal", "tabu", "genetic", "cross-entropy",
+					    "local-search", "portfolio", NULL};
 
 	for (int i = 0; search[i]; i++)
 		if (strcmp(search[i], name) == 0)
