@@ -144,9 +144,10 @@ $(foreach m,$(call model_name,$(sort $(TABLE_MODELS) $(HIER_MODELS))),\
 
 # ---- tables ----
 
-LATENCY_NOTE = latency: median of the rounds. speedup: 100 (t_CPU - t) / t_CPU in pairs of the \
-  same round; times_as_fast: t_CPU / t. Over seeds: geometric means, 95 % intervals of Student's \
-  t. Rows are what a method found, whatever it is worth; the remark tells single devices
+LATENCY_NOTE = speedup: 100 (t_CPU - t) / t_CPU, median over pairs of the same round; \
+  times_as_fast: t_CPU / t; latency: t_CPU over all jobs, times t / t_CPU in pairs. Over seeds: \
+  geometric means, 95 % intervals of Student's t. CPU only is one device, rows of OpenVINO have all \
+  cores. Rows are what a method found, whatever it is worth; the remark tells single devices
 
 # Of each table: title, variables that it depends on, remarks, where published figures are from.
 table1_title     = Graphs before and after co-location
@@ -155,32 +156,32 @@ table1_note      = degree is |E| / |V|
 table1_published = Duan et al. 2024, table 1, their export of the models
 
 table2_title     = Latency and speedup over the CPU alone
-table2_vars      = MODELS DEVICES METHODS SEEDS BUDGET EPISODES RUNS
+table2_vars      = MODELS DEVICES METHODS SEEDS BUDGET EPISODES RUNS SEARCH_RUNS PROFILE
 table2_note      = $(LATENCY_NOTE)
 table2_published = Duan et al. 2024, table 2: i9-12900K and Flex 170, OpenVINO 2023.3; not \
   measured here
 
 table4_title     = Differences of outputs
-table4_vars      = MODELS DEVICES SEEDS BUDGET EPISODES
+table4_vars      = MODELS DEVICES SEEDS BUDGET EPISODES SEARCH_RUNS
 table4_note      = same seeded inputs; hsdag is the best placement of the search of the first \
   seed; cosine over all outputs; largest difference over largest magnitude
 table4_published = Duan et al. 2024, table 4; not measured here
 
 table5_title     = What the searches took
-table5_vars      = MODELS DEVICES METHODS SEEDS BUDGET EPISODES
+table5_vars      = MODELS DEVICES METHODS SEEDS BUDGET EPISODES SEARCH_RUNS PROFILE
 table5_note      = wall-clock seconds of each search alone on the machine, geometric means; \
   learners stop after BUDGET, not counting what they start from; placers start from the profile; \
   cpu_s: of all threads
 table5_published = Duan et al. 2024, table 5; not measured here
 
 hierarchical-placers_title     = Placers on recurrent models
-hierarchical-placers_vars      = MODELS DEVICES SEEDS BUDGET EPISODES RUNS
+hierarchical-placers_vars      = MODELS DEVICES SEEDS BUDGET EPISODES RUNS SEARCH_RUNS PROFILE
 hierarchical-placers_note      = $(LATENCY_NOTE)
 hierarchical-placers_published = Mirhoseini et al. 2018, table 1: TensorFlow, Haswell CPU, K40 \
   GPUs, training steps of larger models; not measured here
 
 hierarchical-groups_title     = Random groups against learned ones
-hierarchical-groups_vars      = MODELS DEVICES SEEDS EVALS GROUPS RUNS
+hierarchical-groups_vars      = MODELS DEVICES SEEDS EVALS GROUPS RUNS PROFILE
 hierarchical-groups_note      = the same policy on both, $(TABLE_EVALS) placements simulated with \
   the profile's costs; what it found is measured
 hierarchical-groups_published = Mirhoseini et al. 2018: random groups are 36 to 63 % slower than \

@@ -3,7 +3,8 @@
 #   awk -f stats.awk -f files.awk -f latency.awk published.tsv labels.tsv \
 #     published_s=QUANTITY [published_speedup=QUANTITY] FILE...
 # FILE is .../MODEL/METHOD.NAME.tsv.  A single device is measured by every job: its interval
-# is over jobs.  One seed: the interval is that of its rounds.
+# is over jobs.  One seed: the interval is that of its rounds.  A latency is the CPU's over all jobs
+# times the ratio to it in the same rounds: jobs run one after another, and the machine drifts.
 
 FNR == 1 { see_model(model) }
 $1 == "roles" {
@@ -60,34 +61,39 @@ function geometric(x, c, lo, hi,    i) {
 	LO = c > 1 ? exp(LO) : lo
 	HI = c > 1 ? exp(HI) : hi
 }
-function measured(    i, x, c, k, remark, row, over) {
+# Geometric mean of the CPU's latency over the jobs; what latencies are ratios to.
+function cpu_ms(    i, c, x) {
+	key = model SUBSEP "cpu"
 	c = n[key]
-	k = m[key]
-	# All seeds on the same device: that is one measurement.
-	if (alone[key] == c && device[key] != "one device") {
-		c = 1
-		k = k > 1 ? 1 : k
-	}
 	for (i = 1; i <= c; i++)
 		x[i] = lat[key, i]
-	geometric(x, c, lat_lo[key], lat_hi[key])
-	row = n[key] OFS sprintf("%.3f\t%.3f\t%.3f", MID, LO, HI)
-	for (i = 1; i <= k; i++)
-		x[i] = ratio[key, i]
-	if (k)
-		geometric(x, k, ratio_lo[key], ratio_hi[key])
+	if (c)
+		geometric(x, c, "", "")
+	return c ? MID : 0
+}
+function measured(    i, x, c, paired, is_device, scale, remark, row) {
+	is_device = method == "cpu" || method == "gpu" || index(method, ":")
+	paired = m[key] && method != "cpu"
+	scale = paired ? base : 1
+	c = paired ? m[key] : n[key]
+	# All seeds on the same device: that is one measurement.
+	if (alone[key] == c && device[key] != "one device")
+		c = 1
+	for (i = 1; i <= c; i++)
+		x[i] = paired ? ratio[key, i] : lat[key, i]
+	geometric(x, c, paired ? ratio_lo[key] : lat_lo[key], paired ? ratio_hi[key] : lat_hi[key])
+	row = (is_device ? "" : n[key]) OFS sprintf("%.3f\t%.3f\t%.3f", scale * MID, scale * LO, scale * HI)
 	if (method == "cpu")
 		row = row OFS "0.0\t\t\t1.000"
-	else if (k)
+	else if (paired)
 		row = row OFS sprintf("%.1f\t%.1f\t%.1f\t%.3f", 100 * (1 - MID), 100 * (1 - HI), 100 * (1 - LO), 1 / MID)
 	else
 		row = row OFS "\t\t\t"
-	over = method == "cpu" || method == "gpu" || index(method, ":") ? "jobs" : "seeds"
 	remark = failed[key] ? failed[key] " more failed: " reason[key] : ""
 	if (alone[key])
 		remark = remark (remark == "" ? "" : "; ") "finds " device[key] " alone" \
 			(alone[key] < n[key] ? " in " alone[key] " of " n[key] : "")
-	return row OFS (c == 1 ? "rounds" : n[key] " " over) OFS remark
+	return row OFS (c == 1 ? "rounds" : n[key] (is_device ? " jobs" : " seeds")) OFS remark
 }
 
 END {
@@ -96,6 +102,7 @@ END {
 		(published_speedup != "" ? "published_speedup_%" OFS : "") "remark"
 	for (a = 0; a < n_models; a++) {
 		model = models[a]
+		base = cpu_ms()
 		for (b = 0; b < n_methods; b++) {
 			method = methods[b]
 			key = model SUBSEP method

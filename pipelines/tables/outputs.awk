@@ -2,6 +2,9 @@
 #   awk -f files.awk -f outputs.awk published.tsv FILE...      FILE: .../MODEL/outputs.SEED.tsv
 
 BEGIN {
-	print "model", "outputs of", "mse", "cosine", "largest_difference", "published_mse", "published_cosine"
+	print "model", "outputs of", "mse", "cosine", "largest_difference", "published_mse", "published_cosine", \
+		"hsdag_is_on"
 }
-{ print model, $1, $2, $3, $4, published[model, $1, "mse"], published[model, $1, "cosine"] }
+{
+	print model, $1, $2, $3, $4, published[model, $1, "mse"], published[model, $1, "cosine"], $5
+}
