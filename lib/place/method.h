@@ -67,6 +67,7 @@ int method_restarts(struct method_run *r, struct err *e);
 int method_portfolio(struct method_run *r, struct err *e);
 int method_exact(struct method_run *r, struct err *e);
 int method_ideals(struct method_run *r, struct err *e);
+int method_spine(struct method_run *r, struct err *e);
 int method_greedy_memory(struct method_run *r, struct err *e);
 int method_heft(struct method_run *r, struct err *e);
 int method_refine(struct method_run *r, struct err *e);

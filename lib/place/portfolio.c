@@ -20,7 +20,7 @@ static const double MOST_OF_PLAIN = 0.1;   /* share of the budget of a stage tha
 
 /* Whose turn it is, with what share of the budget (0: it takes little, and ends by itself), while
  * less than `until` of it is spent. */
-enum where { ANYWHERE, SMALL, PIPELINES, SCHEDULES };
+enum where { ANYWHERE, SMALL, PIPELINES, SCHEDULES, PIECES };
 static const struct stage {
 	const char *method;
 	double share, until;
@@ -28,6 +28,7 @@ static const struct stage {
 	bool whole;                  /* as in struct walks */
 } stages[] = {
 	{"single", 0, 1, ANYWHERE, false},
+	{"spine", 0, 1, PIECES, false},
 	{"heft", 0, 0.3, ANYWHERE, false},
 	{"greedy-memory", 0, 0.3, ANYWHERE, false},
 	{"m-topo", 0, 0.3, ANYWHERE, false},
@@ -130,6 +131,8 @@ static bool out_of_place(const struct stage *stage, const struct place_units *u)
 		return u->m->rules != PLACE_DNNPART_THROUGHPUT && u->m->objective.throughput <= 0;
 	case SCHEDULES:
 		return u->m->rules != PLACE_SCHEDULE;
+	case PIECES:
+		return u->m->rules != PLACE_DNNPART_LATENCY;
 	default:
 		return false;
 	}

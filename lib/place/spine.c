@@ -256,30 +256,33 @@ static void mark(const struct spine_block *b, uint32_t way, bool last, uint32_t 
 static void read_back(const struct solver *x, uint32_t *piece, uint32_t *n_pieces)
 {
 	const struct spine *s = x->s;
-	uint32_t i = s->n, from = x->cpu_from[i], number = 0;
+	uint32_t i = s->n, last = 0, from = x->cpu_from[i];
 
 	memset(piece, 0, s->g->n * sizeof(*piece));
-	/* Behind block i; `from`: the way in which a piece begins it. */
-	while (i > 0) {
+	*n_pieces = 0;
+	/* Block i, which ends with the way `last`; from: the way in which the piece before begins it. */
+	for (;;) {
+		spine_between_pieces(s, &s->block[i], from == SPINE_NONE ? 0 : from, last, piece, n_pieces);
 		if (from == SPINE_NONE) {
+			if (i == 0)
+				break;
+			last = 0;
 			from = x->cpu_from[--i];
 			continue;
 		}
-		uint32_t first = x->from[i][from], last = x->from_way[i][from];
+		uint32_t first = x->from[i][from];
 
-		mark(&s->block[i], from, false, ++number, piece);
-		mark(&s->block[first], last, true, number, piece);
+		last = x->from_way[i][from];
+		mark(&s->block[i], from, false, ++*n_pieces, piece);
+		mark(&s->block[first], last, true, *n_pieces, piece);
 		for (uint32_t j = first; j < i; j++) {
-			piece[s->task[j]] = number;
-			for (uint32_t k = j > first ? x->block_ptr[j] : x->block_ptr[j + 1]; k < x->block_ptr[j + 1]; k++)
-				piece[x->in_block[k]] = number;
+			piece[s->task[j]] = *n_pieces;
+			for (uint32_t k = x->block_ptr[j]; j > first && k < x->block_ptr[j + 1]; k++)
+				piece[x->in_block[k]] = *n_pieces;
 		}
 		from = x->start_from[first][last];
 		i = first;
 	}
-	for (uint32_t t = 0; t < s->g->n; t++)
-		piece[t] = piece[t] ? number + 1 - piece[t] : 0;
-	*n_pieces = number;
 }
 
 /* ---- the program ---- */
@@ -372,7 +375,7 @@ double bound_spine_s(const struct reach *g)
 	struct arena *a = arena_new();
 	struct spine s;
 
-	spine_init(&s, g, false, a);
+	spine_init(&s, g, a);
 	double value = spine_solve(&s, NULL, NULL);
 	arena_free(a);
 	return value < INFINITY ? value * (1 - 1e-9) : 0;

@@ -21,7 +21,7 @@
 
 #include "place/reach.h"
 
-enum { SPINE_NONE = UINT32_MAX };
+enum { SPINE_NONE = UINT32_MAX, SPINE_MAX_TASKS = 64 };
 
 /* Tasks of a component on one side of a cut: first ones (in the piece before) or last ones. */
 struct spine_part {
@@ -35,10 +35,10 @@ struct spine_part {
 
 /* Tasks of a block that are connected without the spine. */
 struct spine_component {
-	uint32_t n, task[64];        /* ascending */
-	uint64_t reads[64], read_by[64];       /* of the component */
-	uint64_t before[64], behind[64];       /* with the task itself */
-	bool reads_prev[64], read_outside[64];
+	uint32_t n, task[SPINE_MAX_TASKS];        /* ascending */
+	uint64_t reads[SPINE_MAX_TASKS], read_by[SPINE_MAX_TASKS];       /* of the component */
+	uint64_t before[SPINE_MAX_TASKS], behind[SPINE_MAX_TASKS];       /* with the task itself */
+	bool reads_prev[SPINE_MAX_TASKS], read_outside[SPINE_MAX_TASKS];
 	uint32_t prev;               /* the spine's task before; SPINE_NONE */
 	uint32_t n_first, n_last;
 	struct spine_part *first, *last;
@@ -60,21 +60,27 @@ struct spine {
 	uint32_t *task;              /* (n) */
 	uint32_t *place;             /* (tasks) 2i+1: number i of the spine; 2i: in block i, before it */
 	struct spine_block *block;   /* (n+1) */
-	bool between_on_cpu;         /* between_s: on CPUs alone, instead of the least */
 };
 
 /* Borrows g; memory from a. */
-void spine_init(struct spine *s, const struct reach *g, bool between_on_cpu, struct arena *a);
+void spine_init(struct spine *s, const struct reach *g, struct arena *a);
 
 /* A way to choose parts: sums over components. */
 struct spine_part spine_first(const struct spine_block *b, uint32_t way);
 struct spine_part spine_last(const struct spine_block *b, uint32_t way);
 
+/* Fill between_s of a component whose parts are there. */
+void spine_fill_between(const struct spine *s, struct spine_component *c);
+
 /* What the tasks in neither take; INFINITY: the two ways meet. */
 double spine_between_s(const struct spine_block *b, uint32_t first, uint32_t last);
 
-/* The least value, with pieces (tasks; NULL: not wanted): 0 on a CPU, else the number of the piece,
- * 1 .. *n_pieces in their order along the spine.  0: there is no spine. */
+/* The pieces among these tasks, numbered from *n_pieces + 1 on (0: on a CPU) into piece (tasks). */
+void spine_between_pieces(const struct spine *s, const struct spine_block *b, uint32_t first,
+			  uint32_t last, uint32_t *piece, uint32_t *n_pieces);
+
+/* The least value, and where piece (tasks) is wanted, how: 0 on a CPU, else the number of the
+ * piece, 1 .. *n_pieces.  0: there is no spine; INFINITY: no way. */
 double spine_solve(const struct spine *s, uint32_t *piece, uint32_t *n_pieces);
 
 #endif

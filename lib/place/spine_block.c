@@ -5,13 +5,9 @@
 
 #include "place/spine.h"
 
-/* Parts of a component, pairs of them, ways of a block. */
-enum { MAX_TASKS = 64, MAX_PARTS = 1024, MAX_PAIRS = 1 << 17, MAX_WAYS = 1 << 14 };
-
-static uint32_t lowest(uint64_t bits)
-{
-	return (uint32_t)__builtin_ctzll(bits);
-}
+enum { MAX_COMPONENTS = 32, MAX_PARTS = 1024, MAX_WAYS = 1 << 14 };
+/* About a second each: tasks looked at between parts, and pairs of ways. */
+static const uint64_t MAX_LOOKS = UINT64_C(1) << 35, MAX_PAIRS = UINT64_C(1) << 29;
 
 /* ---- the spine ---- */
 
@@ -101,7 +97,7 @@ static bool collect(const struct spine *s, uint32_t from, bool *seen, uint32_t *
 	while (n_stack) {
 		uint32_t t = stack[--n_stack];
 
-		if (n < MAX_TASKS)
+		if (n < SPINE_MAX_TASKS)
 			c->task[n] = t;
 		n++;
 		for (int back = 0; back < 2; back++) {
@@ -114,7 +110,7 @@ static bool collect(const struct spine *s, uint32_t from, bool *seen, uint32_t *
 				}
 		}
 	}
-	if (n > MAX_TASKS)
+	if (n > SPINE_MAX_TASKS)
 		return false;
 	c->n = n;
 	if (n > 1)
@@ -190,149 +186,75 @@ static uint32_t make_parts(const struct spine *s, const struct spine_component *
 	return n_kept;
 }
 
-/* ---- what is in between ---- */
-
-struct middle {
-	const struct reach *g;
-	const struct spine_component *c;
-	uint64_t tasks;              /* in neither piece */
-	double out_s[MAX_TASKS];     /* before others can read what a task makes */
-};
-
-/* A piece among these tasks that begins at e and ends at i, at least; INFINITY: too large. */
-static double piece_s(const struct middle *m, uint32_t e, uint32_t i)
-{
-	const struct spine_component *c = m->c;
-	const struct reach *g = m->g;
-	uint64_t inside = c->behind[e] & c->before[i] & m->tasks, reads = 0, mem = 0;
-	double start = 0, sum = 0;
-	bool prev = false;
-
-	for (uint64_t b = inside; b; b &= b - 1) {
-		uint32_t y = lowest(b);
-		mem += g->mem[c->task[y]];
-		sum += g->acc_s[c->task[y]];
-		reads |= c->reads[y];
-		prev |= c->reads_prev[y];
-	}
-	if (mem > g->limit)
-		return INFINITY;
-	for (uint64_t b = reads & ~inside; b; b &= b - 1) {
-		uint32_t y = lowest(b);
-		bool outside = (c->before[e] >> y & 1) || !(m->tasks >> y & 1);
-
-		sum += outside ? g->move_s[c->task[y]] : fmin(g->move_s[c->task[y]], g->acc_s[c->task[y]]);
-	}
-	sum += prev ? g->move_s[c->prev] : 0;
-	for (uint64_t b = c->reads[e] & m->tasks; b; b &= b - 1)
-		start = fmax(start, m->out_s[lowest(b)]);
-	return start + sum;
-}
-
-/* Task i on an accelerator: of what it reads each is outside of its piece or the piece begins at or
- * before it, so that the largest of these leasts holds. */
-static double inside_s(const struct middle *m, uint32_t i)
-{
-	const struct spine_component *c = m->c;
-	double most = 0, at[MAX_TASKS];
-
-	if (!(c->reads[i] & m->tasks))
-		return piece_s(m, i, i);
-	for (uint64_t b = c->before[i] & m->tasks; b; b &= b - 1)
-		at[lowest(b)] = piece_s(m, lowest(b), i);
-	for (uint64_t b = c->reads[i] & m->tasks; b; b &= b - 1) {
-		uint32_t q = lowest(b);
-		double least = m->out_s[q] + m->g->move_s[c->task[q]] + m->g->acc_s[c->task[i]];
-
-		for (uint64_t e = c->before[q] & m->tasks; e; e &= e - 1)
-			least = fmin(least, at[lowest(e)]);
-		most = fmax(most, least);
-	}
-	return most;
-}
-
-static double between(const struct spine *s, const struct spine_component *c, uint64_t tasks)
-{
-	struct middle m = {.g = s->g, .c = c, .tasks = tasks};
-	double end = 0;
-
-	for (uint64_t b = tasks; b; b &= b - 1) {
-		uint32_t i = lowest(b);
-		double ready = 0, cpu, acc = INFINITY;
-		bool read = c->read_by[i] || c->read_outside[i], read_far = c->read_outside[i] ||
-			    (c->read_by[i] & ~tasks);
-
-		for (uint64_t p = c->reads[i] & tasks; p; p &= p - 1)
-			ready = fmax(ready, m.out_s[lowest(p)]);
-		cpu = ready + s->g->cpu_s[c->task[i]];
-		if (!s->between_on_cpu)
-			acc = inside_s(&m, i);
-		m.out_s[i] = fmin(cpu, acc + (read ? s->g->move_s[c->task[i]] : 0));
-		end = fmax(end, read_far ? m.out_s[i] : fmin(cpu, acc));
-	}
-	return end;
-}
-
-static void fill_between(const struct spine *s, struct spine_component *c)
-{
-	uint64_t all = c->n == 64 ? UINT64_MAX : (UINT64_C(1) << c->n) - 1;
-
-	for (uint32_t f = 0; f < c->n_first; f++)
-		for (uint32_t l = 0; l < c->n_last; l++) {
-			uint64_t first = c->first[f].tasks, last = c->last[l].tasks;
-
-			c->between_s[(size_t)f * c->n_last + l] =
-				first & last ? INFINITY : between(s, c, all & ~(first | last));
-		}
-}
-
 /* ---- blocks ---- */
 
-static bool cut_component(const struct spine *s, struct spine_component *c, struct arena *a)
+/* looks: what may still be spent. */
+static bool cut_component(const struct spine *s, struct spine_component *c, uint64_t *looks, struct arena *a)
 {
 	uint64_t *set = MEM_NEWN(uint64_t, 2 * MAX_PARTS);
-	uint32_t n_first = closed_sets(c, c->reads, set), n_last = closed_sets(c, c->read_by, set + MAX_PARTS);
-	bool ok = n_first && n_last && (uint64_t)n_first * n_last <= MAX_PAIRS;
+	uint32_t n_first = closed_sets(c, c->reads, set);
+	uint32_t n_last = closed_sets(c, c->read_by, set + MAX_PARTS);
+	uint64_t work = (uint64_t)n_first * n_last * c->n * c->n * c->n;
+	bool ok = work > 0 && work <= *looks;
 
 	if (ok) {
+		*looks -= work;
 		c->first = ARENA_NEWN(a, struct spine_part, n_first);
 		c->last = ARENA_NEWN(a, struct spine_part, n_last);
 		c->n_first = make_parts(s, c, false, set, n_first, c->first);
 		c->n_last = make_parts(s, c, true, set + MAX_PARTS, n_last, c->last);
 		c->between_s = ARENA_NEWN(a, double, (size_t)c->n_first * c->n_last);
-		fill_between(s, c);
+		spine_fill_between(s, c);
 	}
 	mem_free(set);
 	return ok;
 }
 
-/* Keep the components that leave few enough ways. */
-static void count_ways(struct spine_block *b)
+/* Keep the components that leave few enough ways; pairs: of them, that may still be looked at. */
+static void count_ways(const struct spine *s, struct spine_block *b, uint64_t *pairs)
 {
 	uint32_t n = 0;
 
 	b->n_first = b->n_last = 1;
 	for (uint32_t i = 0; i < b->n_components; i++) {
 		const struct spine_component *c = &b->component[i];
+		uint64_t first = (uint64_t)b->n_first * c->n_first, last = (uint64_t)b->n_last * c->n_last;
 
-		if ((uint64_t)b->n_first * c->n_first > MAX_WAYS || (uint64_t)b->n_last * c->n_last > MAX_WAYS)
+		if (first > MAX_WAYS || last > MAX_WAYS || first * (last + s->n) > *pairs)
 			continue;
-		b->n_first *= c->n_first;
-		b->n_last *= c->n_last;
+		b->n_first = (uint32_t)first;
+		b->n_last = (uint32_t)last;
 		if (n != i)
 			b->component[n] = *c;
 		n++;
 	}
 	b->n_components = n;
+	*pairs -= n ? (uint64_t)b->n_first * (b->n_last + s->n) : 0;
 }
 
-void spine_init(struct spine *s, const struct reach *g, bool between_on_cpu, struct arena *a)
+/* Room doubles. */
+static void add_component(struct spine_block *b, const struct spine_component *c, struct arena *a)
 {
-	*s = (struct spine){.g = g, .between_on_cpu = between_on_cpu};
+	uint32_t n = b->n_components;
+
+	if ((n & (n - 1)) == 0) {
+		struct spine_component *more = ARENA_NEWN(a, struct spine_component, n ? 2 * (size_t)n : 1);
+
+		if (n)
+			memcpy(more, b->component, n * sizeof(*more));
+		b->component = more;
+	}
+	b->component[b->n_components++] = *c;
+}
+
+void spine_init(struct spine *s, const struct reach *g, struct arena *a)
+{
+	*s = (struct spine){.g = g};
 	find_spine(s, a);
 	s->block = ARENA_NEWN(a, struct spine_block, (size_t)s->n + 1);
 	if (s->n == 0)
 		return;
+	uint64_t looks = MAX_LOOKS, pairs = MAX_PAIRS;
 	bool *seen = MEM_NEWN(bool, g->n);
 	uint32_t *stack = MEM_NEWN(uint32_t, g->n);
 	struct spine_component *c = MEM_NEW(struct spine_component);
@@ -344,16 +266,12 @@ void spine_init(struct spine *s, const struct reach *g, bool between_on_cpu, str
 			continue;
 		b->acc_s += g->acc_s[t];
 		b->mem += g->mem[t];
-		if (seen[t] || !collect(s, t, seen, stack, c) || !cut_component(s, c, a))
+		if (seen[t] || b->n_components == MAX_COMPONENTS || !collect(s, t, seen, stack, c) || !cut_component(s, c, &looks, a))
 			continue;
-		struct spine_component *more = ARENA_NEWN(a, struct spine_component, (size_t)b->n_components + 1);
-		if (b->n_components)
-			memcpy(more, b->component, b->n_components * sizeof(*more));
-		more[b->n_components++] = *c;
-		b->component = more;
+		add_component(b, c, a);
 	}
 	for (uint32_t i = 0; i <= s->n; i++)
-		count_ways(&s->block[i]);
+		count_ways(s, &s->block[i], &pairs);
 	mem_free(seen);
 	mem_free(stack);
 	mem_free(c);
@@ -389,18 +307,4 @@ struct spine_part spine_last(const struct spine_block *b, uint32_t way)
 		sum.prev |= p->prev;
 	}
 	return sum;
-}
-
-double spine_between_s(const struct spine_block *b, uint32_t first, uint32_t last)
-{
-	double most = 0;
-
-	for (uint32_t i = b->n_components; i-- > 0 && most < INFINITY;) {
-		const struct spine_component *c = &b->component[i];
-
-		most = fmax(most, c->between_s[(size_t)(first % c->n_first) * c->n_last + last % c->n_last]);
-		first /= c->n_first;
-		last /= c->n_last;
-	}
-	return most;
 }

@@ -133,7 +133,7 @@ static double best_of_all(struct problem *p, uint16_t *device, uint32_t v, uint3
 	return best;
 }
 
-static double along_spine(struct problem *p, bool on_cpu, uint32_t *piece, uint32_t *n_pieces, uint32_t *n)
+static double along_spine(struct problem *p, uint32_t *piece, uint32_t *n_pieces, uint32_t *n)
 {
 	struct bound_view v;
 	struct reach g;
@@ -141,7 +141,7 @@ static double along_spine(struct problem *p, bool on_cpu, uint32_t *piece, uint3
 
 	bound_view_init(&v, &p->u, p->a);
 	reach_init(&g, &v, p->a);
-	spine_init(&s, &g, on_cpu, p->a);
+	spine_init(&s, &g, p->a);
 	*n = s.n;
 	return spine_solve(&s, piece, n_pieces);
 }
@@ -157,8 +157,8 @@ int main(void)
 
 		if (!problem_make(&p, seed))
 			continue;
-		double best = best_of_all(&p, device, 0, 0), least = along_spine(&p, false, NULL, NULL, &length);
-		double made = along_spine(&p, true, piece, &n_pieces, &length);
+		double best = best_of_all(&p, device, 0, 0);
+		double least = along_spine(&p, piece, &n_pieces, &length);
 
 		n++;
 		spined += length > 1;
@@ -173,9 +173,9 @@ int main(void)
 			const struct place_result *r = place_evaluate(p.ev, device);
 
 			few++;
-			worth += r->status == PLACE_OK && fabs(r->value - made) <= 1e-9 * made;
-			if (!(r->status == PLACE_OK && fabs(r->value - made) <= 1e-9 * made))
-				printf("# seed %d: placement %.9g, said to be %.9g\n", (int)seed, r->value, made);
+			worth += r->status == PLACE_OK && fabs(r->value - least) <= 1e-9 * least;
+			if (!(r->status == PLACE_OK && fabs(r->value - least) <= 1e-9 * least))
+				printf("# seed %d: placement %.9g, said to be %.9g\n", (int)seed, r->value, least);
 		}
 		problem_end(&p);
 	}
