@@ -1,11 +1,12 @@
 # ablation.mk - what is learned parsing worth?  The same training, with the groups of the graph
 # parsing network (gpn), and with groups that daggroup makes; everything else is equal: policy,
 # reward, seeds, number of placements, and as many groups as gpn had in the mean in the training of
-# the same seed.
+# the same seed.  gpn-untrained is the network as it was drawn: the policy alone learns.
 #
 #   make ablation
 #     MODELS="..."      names of tests/models or paths of .xml (default: nmt2 inception_v3)
-#     GROUPINGS="..."   default: gpn metis scotch heavy-edge chunks random none; gpn is always there
+#     GROUPINGS="..."   default: gpn gpn-untrained metis scotch heavy-edge chunks random none; gpn is
+#                       always there
 #     SEEDS="1 2 3"     of all that draws random numbers: means and 95 % intervals are over them
 #     EVALS=200         placements in each training
 #     GROUPS=N          so many groups instead
@@ -22,7 +23,7 @@ RECIPE  ?= default
 SPEC    ?= paper
 ABLATION_EVALS     = $(or $(EVALS),200)
 ABLATION_MODELS    = $(or $(MODELS),nmt2 inception_v3)
-ABLATION_OTHERS    = $(or $(GROUPINGS),metis scotch heavy-edge chunks random none)
+ABLATION_OTHERS    = $(or $(GROUPINGS),gpn-untrained metis scotch heavy-edge chunks random none)
 ABLATION_GROUPINGS = gpn $(filter-out gpn,$(ABLATION_OTHERS))
 ABLATION_SETTING = $(RECIPE)-$(ABLATION_EVALS)$(if $(GROUPS),-$(GROUPS)-groups)
 ABLATION_DIR  = $(B)/ablation/$(call file_part,$(or $(DEVICES),$(SPEC)))-$(ABLATION_SETTING)
@@ -49,8 +50,8 @@ $(ABLATION_DIR)/$(2)/input.mp: | $(ABLATION_PROGS)
 	  'ir2dag $(call ablation_xml,$(1)) | $(ablation_feat) | $(ablation_devs)'
 $(foreach g,$(ABLATION_GROUPINGS),$(call ablation_rule,$(2),$(g)))
 endef
-# ablation_rule NAME,GROUPING: gpn comes first, the others have as many groups
-gpn_of = $(if $(filter gpn,$(2)),,$(ABLATION_DIR)/$(1)/gpn.$(3).tsv)
+# ablation_rule NAME,GROUPING: gpn comes first, those of daggroup have as many groups
+gpn_of = $(if $(filter gpn gpn-untrained,$(2)),,$(ABLATION_DIR)/$(1)/gpn.$(3).tsv)
 ablation_groups = $(if $(GROUPS),--groups $(GROUPS),\
                   $(addprefix --groups-of ,$(call gpn_of,$(1),$(2),$$*)))
 define ablation_rule

@@ -10,14 +10,14 @@ setup_file() {
 ablation() {
 	env -u MAKEFLAGS -u MAKELEVEL timeout 120 make -s -C "$BATS_TEST_DIRNAME/.." ablation B="$B" \
 		ABLATION_DIR="$BATS_FILE_TMPDIR/a" ABLATION_PROGS= MODELS=googlenet SEEDS="1 2" EVALS=16 \
-		GROUPINGS="metis random" "$@"
+		GROUPINGS="gpn-untrained metis random" "$@"
 }
 
 @test "a row for each grouping; what is there is not made again" {
 	run -0 ablation
-	[ "$(grep -c JOB <<< "$output")" -eq 7 ]
+	[ "$(grep -c JOB <<< "$output")" -eq 9 ]
 	cd "$BATS_FILE_TMPDIR/a" || return 1
-	[ "$(grep -v '^#' ablation.tsv | cut -f 2 | tr '\n' ' ')" = "grouping gpn metis random " ]
+	[ "$(grep -v '^#' ablation.tsv | cut -f 2 | tr '\n' ' ')" = "grouping gpn gpn-untrained metis random " ]
 	grep -v '^#' ablation.tsv > first
 	rm googlenet/metis.2.tsv
 	run -0 ablation

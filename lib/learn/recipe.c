@@ -8,12 +8,13 @@ const char *const recipe_names[] = {"default", "paper", NULL};
 
 const struct recipe recipes[] = {
 	[RECIPE_DEFAULT] = {
-		.lr = 1e-4, .lr_decay = 1, .gamma = 1, .log_reward = 1, .baseline = 0.3,
-		.normalise = 1, .mean_loss = 1, .entropy = 0, .entropy_decay = 1, .clip = 1,
+		.lr = 1e-4, .lr_decay = 1, .embed_lr = 1, .gamma = 1, .log_reward = 1,
+		.baseline = 0.3, .normalise = 1, .mean_loss = 1, .entropy = 0, .entropy_decay = 1, .clip = 1,
 		.penalty = 1, .leaves = 1, AROUND_INCUMBENT,
 	},
 	[RECIPE_PAPER] = {
-		.lr = 1e-4, .lr_decay = 1, .gamma = 0.95, .entropy_decay = 1, AROUND_INCUMBENT,
+		.lr = 1e-4, .lr_decay = 1, .embed_lr = 1, .gamma = 0.95, .entropy_decay = 1,
+		AROUND_INCUMBENT,
 	},
 };
 
@@ -22,6 +23,8 @@ const struct recipe recipes[] = {
 const struct hyper_field recipe_fields[] = {
 	REAL(lr, 0, 10, "learning rate of Adam; 0 learns nothing"),
 	REAL(lr_decay, 0, 1, "factor on the learning rate per episode"),
+	REAL(embed_lr, 0, 1000, "factor on the learning rate of the network that embeds and parses;\n"
+	     "0: the policy alone learns"),
 	REAL(gamma, 0, 1, "step i weighs gamma^i"),
 	FLAG(whole_return, "1: one discounted return for all steps of an episode"),
 	FLAG(log_reward, "1: reward -log(latency / best single device), 0: 1 / latency"),

@@ -19,6 +19,8 @@ extern const char *const recipe_names[];   /* "default", "paper", NULL */
 struct recipe {
 	double lr;              /* Adam's learning rate; 0 leaves the parameters as they are */
 	double lr_decay;        /* factor on lr per episode */
+	double embed_lr;        /* factor on lr of the network that embeds and parses; 0: it stays
+	                           what it was, and the policy alone learns */
 	double gamma;           /* weight gamma^i of step i = 1..x (Paper, section 3.4) */
 	int64_t whole_return;   /* 1: one discounted return for all steps, as published */
 	int64_t log_reward;     /* 1: -log(value / ref_value), 0: 1 / value */

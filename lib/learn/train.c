@@ -179,7 +179,8 @@ static double step_adam(const struct recipe *recipe, struct learner *l, const st
 		norm2 += params_norm2(j->grad[b], l->block[b].p->n);
 	double norm = sqrt(norm2), scale = params_clip(norm, recipe->clip);
 	for (int b = 0; b < N_BLOCKS; b++) {
-		l->adam[b].lr = recipe->lr * pow(recipe->lr_decay, l->episode);
+		double lr = recipe->lr * pow(recipe->lr_decay, l->episode);
+		l->adam[b].lr = b == BLOCK_EMBED ? lr * recipe->embed_lr : lr;
 		adam_step(&l->adam[b], l->block[b].p->data, j->grad[b], scale);
 	}
 	return norm;
