@@ -15,12 +15,13 @@ static void least_costs(struct bound_view *v)
 	for (uint32_t t = 0; t < v->n; t++)
 		for (uint32_t d = 0; d < v->k; d++) {
 			double s = m->costs.task_s[(size_t)t * v->k + d];
-			bool may = v->u->cost_s[(size_t)v->unit_of[t] * v->k + d] >= 0;
+			uint32_t unit = v->unit_of[t];
+			bool may = v->u->cost_s[(size_t)unit * v->k + d] >= 0 && v->u->mem[unit] <= v->limit[d];
 
 			for (uint32_t j = saves ? m->saved_ptr[t] : 0; may && saves && j < m->saved_ptr[t + 1]; j++)
 				s = fmax(0, s - fmax(0, m->saved_s[(size_t)j * v->k + d]));
 			v->task_s[(size_t)t * v->k + d] = may ? s : INFINITY;
-			v->unit_s[(size_t)v->unit_of[t] * v->k + d] += may ? s : INFINITY;
+			v->unit_s[(size_t)unit * v->k + d] += may ? s : INFINITY;
 		}
 }
 

@@ -12,7 +12,7 @@ struct bound_view {
 	uint32_t n, k;               /* tasks, devices */
 	uint32_t *unit_of;           /* (n) */
 	/* Seconds, less all that neighbours could save; INFINITY: the task, or another task of its
-	 * unit, cannot run there. */
+	 * unit, cannot run there, or they have no room. */
 	double *task_s;              /* (n,k) */
 	double *unit_s;              /* (units,k) */
 	uint64_t *limit;             /* (k) bytes; UINT64_MAX: not limited */
