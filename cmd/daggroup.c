@@ -13,14 +13,14 @@
 
 enum traffic { TRAFFIC_BYTES, TRAFFIC_SECONDS };
 static const char *const traffics[] = {"bytes", "seconds", NULL};
-static const char DEFAULT_SPEC[] = "desktop-cpu";
+#define DEFAULT_SPEC "desktop-cpu"
 
 struct options {
 	const struct group_method *method;
 	const char *spec;
 	int64_t groups, max_size;
 	int traffic;                 /* enum traffic */
-	bool list, acyclic, memory;
+	bool acyclic, memory;
 };
 
 struct state {
@@ -118,7 +118,8 @@ static int make_model(struct state *s, struct place_model *m, struct err *e)
 static void tell(const struct state *s, const struct group_graph *g, const uint32_t *group,
 		 const struct group_told *t)
 {
-	double all = 0, cut = 0, sum = 0, largest = 0, *weight = ARENA_NEWN(s->arena, double, t->n_groups);
+	double all = 0, cut = 0, sum = 0, largest = 0;
+	double *weight = ARENA_NEWN(s->arena, double, t->n_groups);
 
 	for (uint32_t i = 0; i < g->m; i++) {
 		all += g->traffic[i];
@@ -130,15 +131,17 @@ static void tell(const struct state *s, const struct group_graph *g, const uint3
 	}
 	for (uint32_t i = 0; i < t->n_groups; i++)
 		largest = fmax(largest, weight[i]);
-	msg_note(1, "%s: %u groups of %u sets, %.1f %% of the %s between groups, the heaviest %.2f times "
-		    "the mean", s->o->method->name, t->n_groups, g->n, all > 0 ? 100 * cut / all : 0,
-		 traffics[s->o->traffic], sum > 0 ? largest * t->n_groups / sum : 1);
+	msg_note(1, "%s: %u groups of %u sets, %.1f %% of the %s between groups, the heaviest "
+		    "%.2f times the mean", s->o->method->name, t->n_groups, g->n,
+		 all > 0 ? 100 * cut / all : 0, traffics[s->o->traffic],
+		 sum > 0 ? largest * t->n_groups / sum : 1);
 	if (t->joined || t->moved)
 		msg_note(1, "circles: %u sets moved, %u joined", t->moved, t->joined);
 	if (t->capped || t->filled)
 		msg_note(1, "%u groups more by cutting, %u by halving", t->capped, t->filled);
 	if (t->over)
-		msg_note(0, "%u groups have more than --max-size sets, which must stay together", t->over);
+		msg_note(0, "%u groups have more than --max-size sets, which must stay together",
+			 t->over);
 }
 
 static int add_groups(struct state *s, struct filter *f, struct err *e)
@@ -154,9 +157,10 @@ static int add_groups(struct state *s, struct filter *f, struct err *e)
 	if (make_model(s, &m, e) < 0)
 		return -1;
 	take_graph(s, &m, &g);
-	struct group_options go = {.n_groups = (uint32_t)o->groups, .max_size = (uint32_t)o->max_size,
-				   .together = m.together, .mask = take_mask(&m, s->arena), .k = m.k,
-				   .acyclic = o->acyclic, .seed = (uint64_t)s->common->seed};
+	struct group_options go = {
+		.n_groups = (uint32_t)o->groups, .max_size = (uint32_t)o->max_size,
+		.together = m.together, .mask = take_mask(&m, s->arena), .k = m.k,
+		.acyclic = o->acyclic, .seed = (uint64_t)s->common->seed};
 	struct grouprec out = {.graph = m.g->digest, .method = o->method->name, .n_sets = g.n,
 			       .group = ARENA_NEWN(s->arena, uint32_t, g.n)};
 
@@ -201,26 +205,27 @@ static int run(struct state *s, const char *path, int argc, char **argv, struct 
 
 /* ---- options ---- */
 
-static void list_methods(void)
+static void print_list(void)
 {
 	printf("method\twhat it does\tsource\n");
 	for (const struct group_method *x = group_methods; x->name; x++)
 		printf("%s\t%s\t%s\n", x->name, x->about, x->source);
 }
 
-static const char *details(struct arena *a)
+static void print_methods(void)
 {
-	const char *text = "Methods:\n";
-
+	printf("Methods:\n");
 	for (const struct group_method *x = group_methods; x->name; x++)
-		text = arena_printf(a, "%s  %-17s%s\n", text, x->name, x->about);
-	return arena_printf(a, "%s--list has their sources. Sets weigh their mean cost over devices: of --spec, else of "
-			    "the\nstream's cost record, else of the preset %s. Sets that share a device (together) "
-			    "stay in\none group, and some device can run each group as a whole. Where a method gives too "
-			    "few\ngroups, the heaviest are halved along the topological order. A group record that was in "
-			    "the\nstream is replaced. gpnembed uses the groups in the place of its parsing; placebase "
-			    "places\neach group as one.", text, DEFAULT_SPEC);
+		printf("  %-17s%s\n", x->name, x->about);
 }
+
+static const char details[] =
+	"--list has their sources. Sets weigh their mean cost over devices: of --spec, else of the "
+	"stream's cost record, else of the preset " DEFAULT_SPEC ". Sets that share a device "
+	"(together) stay in one group, and some device can run each group as a whole. Where a method "
+	"gives too few groups, the heaviest are halved along the topological order. A group record "
+	"that was in the stream is replaced. gpnembed uses the groups in the place of its parsing; "
+	"placebase places each group as one.";
 
 int main(int argc, char **argv)
 {
@@ -228,13 +233,11 @@ int main(int argc, char **argv)
 	struct opt_common common = OPT_COMMON_INIT;
 	struct err e = ERR_INIT;
 	const struct opt opts[] = {
-		{"list", 0, OPT_FLAG, &o.list, NULL, "print the methods and their sources, tab-separated", 0, 0,
-		 NULL, NULL},
 		{"groups", 'g', OPT_INT, &o.groups, "N",
 		 "groups; 0: as many as --max-size needs, and without that the square root of\n"
 		 "the number of sets", 0, UINT32_MAX, NULL, NULL},
-		{"max-size", 0, OPT_INT, &o.max_size, "N", "at most N sets in a group; 0: any number", 0,
-		 UINT32_MAX, NULL, NULL},
+		{"max-size", 0, OPT_INT, &o.max_size, "N", "at most N sets in a group; 0: any number",
+		 0, UINT32_MAX, NULL, NULL},
 		{"acyclic", 0, OPT_FLAG, &o.acyclic, NULL,
 		 "no groups that wait for each other in a circle: sets move, the fewest steps\n"
 		 "along the order of groups (isotonic regression)", 0, 0, NULL, NULL},
@@ -242,30 +245,27 @@ int main(int argc, char **argv)
 		 "metis: balance the bytes that sets hold, too", 0, 0, NULL, NULL},
 		{"traffic", 0, OPT_CHOICE, &o.traffic, "WHAT",
 		 "what edges weigh: bytes, or the mean seconds of a copy", 0, 0, traffics, NULL},
-		{"spec", 's', OPT_TEXT, &o.spec, "LIST", "device specification, as in devsim", 0, 0, NULL,
-		 NULL},
+		{"spec", 's', OPT_TEXT, &o.spec, "LIST", "device specification, as in devsim", 0, 0,
+		 NULL, NULL},
 		{0}};
-	struct arena *help = arena_new();
 	const struct opt_program program = {
 		.name = "daggroup", .summary = "group co-location sets", .args = "METHOD [FILE]",
-		.max_args = 2, .has_seed = true, .opts = opts, .details = details(help),
-		.example = "ir2dag m.xml | dagfeat | devsim --probe | daggroup metis --groups 24 |\n"
-			   "  gpnembed --params-from loop | placepolicy | devsim | reinforce --params-to loop\n"
-			   "ir2dag m.xml | devsim --probe | daggroup heavy-edge --acyclic | placebase anneal | devsim"};
+		.min_args = 1, .max_args = 2, .has_seed = true, .opts = opts,
+		.print_details = print_methods, .details = details, .print_list = print_list,
+		.example =
+		"mkfifo loop\n"
+		"  ir2dag m.xml | dagfeat | devsim --probe | daggroup metis --groups 24 |\n"
+		"  gpnembed --params-from loop | placepolicy | devsim |\n"
+		"  reinforce --params-to loop > result.mp\n"
+		"  ir2dag m.xml | devsim --probe | daggroup heavy-edge --acyclic |\n"
+		"  placebase anneal | devsim"};
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);
 
-	arena_free(help);
-	if (rc > 0 && !o.list && first == argc)
-		rc = err_set(&e, ST_USAGE, "which method?  --list has them");
-	if (rc > 0 && !o.list) {
-		o.method = group_method_find(argv[first], &e);
-		rc = o.method ? 1 : -1;
-	}
-	if (rc <= 0 || o.list) {
-		if (rc > 0)
-			list_methods();
-		return opt_finish(rc < 0 ? -1 : 0, &e);
-	}
+	if (rc <= 0)
+		return opt_finish(rc, &e);
+	o.method = group_method_find(argv[first], &e);
+	if (!o.method)
+		return opt_finish(-1, &e);
 	struct state s = {.o = &o, .common = &common, .arena = arena_new()};
 	rc = run(&s, first + 1 < argc ? argv[first + 1] : "-", argc, argv, &e);
 	arena_free(s.arena);

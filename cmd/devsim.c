@@ -261,31 +261,32 @@ static int check_options(const struct options *o, struct err *e)
 	return 0;
 }
 
-static const char *details(struct arena *a)
+static void print_presets(void)
 {
-	char *text = arena_printf(a, "%s", "Costs, links and memory come from --spec, else from the "
-				  "stream's cost and devs\nrecords. A specification is a file or "
-				  "one of the presets\n");
-
+	opt_print("Costs, links and memory come from --spec, else from the stream's cost and devs "
+		  "records. A specification is a file or one of the presets");
 	for (const struct preset *p = presets; p->name; p++)
-		text = arena_printf(a, "%s  %-15s %s\n", text, p->name, p->about);
-	return arena_printf(
-		a, "%sand several are joined with commas. A file has lines like\n"
-		"  device cpu  flops 1e12  efficiency 0.5  bandwidth 7.7e10  overhead 3e-6\n"
-		"  device gpu  flops 1.6e13  bandwidth 5.7e11  memory 1.6e10  watts 150  idle 20\n"
-		"  link cpu gpu  latency 10e-6  bandwidth 2.5e10  j_per_byte 1e-10\n"
-		"in SI units; efficiency (of the peak), overhead (per operation), memory, watts, idle,\n"
-		"j_per_byte and type may be left out. Links are directed; \"*\" is any device, a link with\n"
-		"more exact names wins, then the later one; a pair without a link cannot exchange data.\n"
-		"cpu:0 and cpu:1 are two devices like cpu.\n\n"
-		"A run record has latency, busy time and peak memory of each device, copies, bytes and time\n"
-		"of each link, the period of a pipeline (the largest load of a device or link) and, where\n"
-		"watts are known, energy: of each device, watts while busy and idle watts for the rest of the\n"
-		"latency, and of each copy its bytes. With another objective than latency, also `value` and\n"
-		"the best single device's, `ref_value`. placeout --format trace shows a --schedule.\n\n"
-		"Noise depends on seed, episode, step and sample alone: the same stream and seed give the\n"
-		"same bytes. lo_s and hi_s then hold the noiseless latency in about 95 of 100 runs.", text);
+		printf("  %-15s %s\n", p->name, p->about);
 }
+
+static const char details[] =
+	"and several are joined with commas. A file has lines like\n"
+	"  device cpu  flops 1e12  efficiency 0.5  bandwidth 7.7e10  overhead 3e-6\n"
+	"  device gpu  flops 1.6e13  bandwidth 5.7e11  memory 1.6e10  watts 150  idle 20\n"
+	"  link cpu gpu  latency 10e-6  bandwidth 2.5e10  j_per_byte 1e-10\n"
+	"in SI units; efficiency (of the peak), overhead (per operation), memory, watts, idle, "
+	"j_per_byte and type may be left out. Links are directed; \"*\" is any device, a link with "
+	"more exact names wins, then the later one; a pair without a link cannot exchange data. "
+	"cpu:0 and cpu:1 are two devices like cpu.\n"
+	"\n"
+	"A run record has latency, busy time and peak memory of each device, copies, bytes and time "
+	"of each link, the period of a pipeline (the largest load of a device or link) and, where "
+	"watts are known, energy: of each device, watts while busy and idle watts for the rest of "
+	"the latency, and of each copy its bytes. With another objective than latency, also `value` "
+	"and the best single device's, `ref_value`. placeout --format trace shows a --schedule.\n"
+	"\n"
+	"Noise depends on seed, episode, step and sample alone: the same stream and seed give the "
+	"same bytes. lo_s and hi_s then hold the noiseless latency in about 95 of 100 runs.";
 
 int main(int argc, char **argv)
 {
@@ -308,17 +309,15 @@ int main(int argc, char **argv)
 		{"fixed", 0, OPT_FLAG, &o.fixed, NULL,
 		 "no simulation: a latency drawn from seed and placement", 0, 0, NULL, NULL},
 		{0}};
-	struct arena *help = arena_new();
 	const struct opt_program program = {
 		.name = "devsim", .summary = "predict latency, memory and copies of placements",
 		.args = "[FILE]", .max_args = 1, .has_seed = true, .opts = opts,
-		.details = details(help),
+		.print_details = print_presets, .details = details,
 		.example = "ir2dag m.xml | devsim --probe | placebase random -n 20 | devsim\n"
-			   "  ir2dag m.xml | devsim --probe --spec desktop-cpu,datacenter-gpu -D cpu:0,cpu:1,gpu |\n"
+			   "  ir2dag m.xml | devsim --probe --spec desktop-cpu,datacenter-gpu |\n"
 			   "  placebase heft | devsim --schedule | placeout --format trace > trace.json"};
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);
 
-	arena_free(help);
 	if (rc <= 0 || check_options(&o, &e) < 0)
 		return opt_finish(rc <= 0 ? rc : -1, &e);
 	struct state s = {.o = &o, .common = &common, .record = arena_new(), .arena = arena_new()};

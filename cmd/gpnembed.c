@@ -270,8 +270,8 @@ int main(int argc, char **argv)
 			   "in the stream is honoured instead of parsing. In one pass dropout is off; in a loop\n"
 			   "(--params-from) the program emits the steps of an episode for each `episode` record of\n"
 			   "the FIFO and finishes at its `end`. -v reports the groups after each round.",
-		.example = "ir2dag model.xml | dagfeat | gpnembed --params result.mp | "
-			   "placepolicy -D cpu:0,cl:0.0:1 --greedy"};
+		.example = "ir2dag model.xml | dagfeat | gpnembed --params result.mp |\n"
+			   "  placepolicy -D cpu:0,cl:0.0:1 --greedy"};
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);
 	if (rc <= 0)
 		return opt_finish(rc, &e);

@@ -51,18 +51,19 @@ int main(int argc, char **argv)
 		"General, SI units:\n"
 		"  {\"devices\": [{\"name\", \"type\"?, \"mem_bytes\"?, \"watts\"?, \"idle_watts\"?}],\n"
 		"   \"links\": [{\"src\", \"dst\", \"latency_s\", \"bytes_per_s\", \"j_per_byte\"?}],\n"
-		"   \"nodes\": [{\"id\", \"name\"?, \"type\"?, \"cost_s\", \"mem_bytes\"?, \"out_bytes\"?,\n"
-		"              \"allowed\"?, \"colocate\"?}],\n"
+		"   \"nodes\": [{\"id\", \"name\"?, \"type\"?, \"cost_s\", \"mem_bytes\"?,\n"
+		"              \"out_bytes\"?, \"allowed\"?, \"colocate\"?}],\n"
 		"   \"edges\": [{\"src\", \"dst\", \"bytes\"?}],\n"
 		"   \"options\": {\"contention\"?, \"overlap\"?, \"order\"?}}\n"
-		"id is any integer or text.  cost_s is one number, or an object with a number for each\n"
-		"device that can run the node.  mem_bytes of a node is held for the whole run; out_bytes,\n"
-		"what it makes.  Nodes of equal colocate share a device.  A link's \"*\" is any device; exact\n"
-		"names win over it, later links over earlier ones; a pair of devices without a link cannot\n"
-		"exchange data.  Edges without bytes carry the source's out_bytes.  order is \"rank\"\n"
-		"(default) or \"fifo\".  watts, idle_watts and j_per_byte are for devsim --objective energy.\n"
-		"dnn-partitioning (Tarnawski et al. 2020), ms: maxFPGAs, maxCPUs, maxSizePerFPGA,\n"
-		"nodes, edges; its devices are cpu:N and acc:N.  See devsim --model.",
+		"id is any integer or text. cost_s is one number, or an object with a number for "
+		"each device that can run the node. mem_bytes of a node is held for the whole run; "
+		"out_bytes, what it makes. Nodes of equal colocate share a device. A link's \"*\" is "
+		"any device; exact names win over it, later links over earlier ones; a pair of "
+		"devices without a link cannot exchange data. Edges without bytes carry the "
+		"source's out_bytes. order is \"rank\" (default) or \"fifo\". watts, idle_watts and "
+		"j_per_byte are for devsim --objective energy.\n\n"
+		"dnn-partitioning (Tarnawski et al. 2020), ms: maxFPGAs, maxCPUs, maxSizePerFPGA, "
+		"nodes, edges; its devices are cpu:N and acc:N. See devsim --model.",
 		.example = "json2dag instance.json | placebase heft | devsim | recdump -k run"};
 	struct err e = ERR_INIT;
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);

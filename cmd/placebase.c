@@ -25,7 +25,6 @@ struct options {
 	int64_t samples, evals, threads;
 	double budget_s;
 	int draw;                    /* enum method_draw */
-	bool list;
 };
 
 struct state {
@@ -60,8 +59,8 @@ static void foretell(struct state *s, const struct method_run *r, struct placeme
 	}
 	p->predicted_s = x->lat_s;
 	p->predicted_value = latency ? 0 : x->value;
-	msg_note(1, "%s: %.9g%s, no placement below %.9g%s (%s), gap %.2f %%", p->source, x->value, unit,
-		 bound, unit, kind, x->value > 0 ? 100 * (1 - bound / x->value) : 0);
+	msg_note(1, "%s: %.9g%s, no placement below %.9g%s (%s), gap %.2f %%", p->source, x->value,
+		 unit, bound, unit, kind, x->value > 0 ? 100 * (1 - bound / x->value) : 0);
 }
 
 /* A placement, with what it would take and what none can beat when costs are known. */
@@ -158,7 +157,7 @@ static int run_filter(struct state *s, struct filter *f, struct err *e)
 	return k;
 }
 
-static void list_methods(void)
+static void print_list(void)
 {
 	printf("method\twhat it does\tsource\n");
 	for (const struct place_method *x = place_methods; x->name; x++)
@@ -166,21 +165,23 @@ static void list_methods(void)
 		       x->arg && !x->needs_arg ? "?" : "", x->about, x->source);
 }
 
-static const char *details(struct arena *a)
+static void print_methods(void)
 {
-	const char *text = "Methods:\n";
+	printf("Methods:\n");
+	for (const struct place_method *x = place_methods; x->name; x++) {
+		int n = printf("  %s%s%s", x->name, x->arg ? ":" : "", x->arg ? x->arg : "");
 
-	for (const struct place_method *x = place_methods; x->name; x++)
-		text = arena_printf(a, "%s  %-14s%s\n", text,
-				    x->arg ? arena_printf(a, "%s:%s", x->name, x->arg) : x->name, x->about);
-	return arena_printf(a,
-		"%s--list has their sources. Devices come from --devices, else from the stream's\n"
-		"devs record, else from --spec; costs from --spec, else from the stream's cost record.\n"
-		"With costs, place records have what they should take (predicted_s, with another\n"
-		"objective also predicted_value) and what no placement can beat (bound_s, bound_value);\n"
-		"-v prints both, and what a method tells of its run. single, random and expert need no\n"
-		"costs. The source of portfolio's record names the method that found it.", text);
+		printf("%*s%s\n", n < 16 ? 16 - n : 1, "", x->about);
+	}
 }
+
+static const char details[] =
+	"--list has their sources. Devices come from --devices, else from the stream's devs record, "
+	"else from --spec; costs from --spec, else from the stream's cost record. With costs, place "
+	"records have what they should take (predicted_s, with another objective also "
+	"predicted_value) and what no placement can beat (bound_s, bound_value); -v prints both, and "
+	"what a method tells of its run. single, random and expert need no costs. The source of "
+	"portfolio's record names the method that found it.";
 
 static int run(struct state *s, const char *path, int argc, char **argv, struct err *e)
 {
@@ -189,7 +190,6 @@ static int run(struct state *s, const char *path, int argc, char **argv, struct 
 	int rc = place_options_inputs(&o->sim, NULL, &s->in, e);
 
 	s->in.keep_groups = true;
-
 	if (rc == 0)
 		rc = filter_open(&f, path, s->common, argc, argv, e);
 	if (rc == 0)
@@ -204,8 +204,6 @@ int main(int argc, char **argv)
 	struct opt_common common = OPT_COMMON_INIT;
 	struct err e = ERR_INIT;
 	const struct opt opts[] = {
-		{"list", 0, OPT_FLAG, &o.list, NULL,
-		 "print the methods and their sources, tab-separated", 0, 0, NULL, NULL},
 		{"samples", 'n', OPT_INT, &o.samples, "N",
 		 "random, variety: this many distinct placements", 1, MAX_SAMPLES, NULL, NULL},
 		{"draw", 0, OPT_CHOICE, &o.draw, "HOW",
@@ -215,7 +213,7 @@ int main(int argc, char **argv)
 		 "searches: at most this many simulations (0: as many as take some seconds,\n"
 		 "or the whole budget); the same seed then gives the same answer", 0, 1e15, NULL, NULL},
 		{"budget", 0, OPT_REAL, &o.budget_s, "SECONDS",
-		 "searches: this long, what they find depends on the clock (0: by --evals\nalone)", 0,
+		 "searches: this long, what they find depends on the clock (0: by --evals alone)", 0,
 		 1e7, NULL, NULL},
 		{"threads", 't', OPT_INT, &o.threads, "N", "searches: threads", 1, MAX_THREADS,
 		 NULL, NULL},
@@ -223,26 +221,19 @@ int main(int argc, char **argv)
 		 NULL, NULL},
 		PLACE_OPTIONS(o.sim),
 		{0}};
-	struct arena *help = arena_new();
 	const struct opt_program program = {
 		.name = "placebase", .summary = "place without learning", .args = "METHOD [FILE]",
-		.max_args = 2, .has_seed = true, .opts = opts, .details = details(help),
+		.min_args = 1, .max_args = 2, .has_seed = true, .opts = opts,
+		.print_details = print_methods, .details = details, .print_list = print_list,
 		.example = "ir2dag m.xml | devsim --probe | placebase climb --evals 2000 | devsim\n"
-			   "json2dag i.json | placebase portfolio --budget 60 -t 2 -v | devsim"};
+			   "  json2dag i.json | placebase portfolio --budget 60 -t 2 -v | devsim"};
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);
 
-	arena_free(help);
-	if (rc > 0 && !o.list && first == argc)
-		rc = err_set(&e, ST_USAGE, "which method?  --list has them");
-	if (rc > 0 && !o.list) {
-		o.method = place_method_find(argv[first], &o.arg, &e);
-		rc = o.method ? 1 : -1;
-	}
-	if (rc <= 0 || o.list) {
-		if (rc > 0)
-			list_methods();
-		return opt_finish(rc < 0 ? -1 : 0, &e);
-	}
+	if (rc <= 0)
+		return opt_finish(rc, &e);
+	o.method = place_method_find(argv[first], &o.arg, &e);
+	if (!o.method)
+		return opt_finish(-1, &e);
 	struct state s = {.o = &o, .common = &common, .arena = arena_new()};
 	rc = run(&s, first + 1 < argc ? argv[first + 1] : "-", argc, argv, &e);
 	arena_free(s.arena);

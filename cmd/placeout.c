@@ -245,17 +245,22 @@ int main(int argc, char **argv)
 		.name = "placeout", .summary = "write the placement that a stream ends with", .args = "[FILE]",
 		.max_args = 1, .opts = table,
 		.details =
-			"The placement is the last final best record, without one the last best of rank 0,\n"
-			"without any the last place.  affinity: JSON with the device of every operation by\n"
-			"friendly name, constants, parameters and results included, for OpenVINO's HETERO\n"
-			"(pipelines/apply_affinity.py).  tsv: one operation a line.  table: totals, devices, sets.\n"
-			"report: latencies of single devices, random placements and this one.\n"
-			"check: segments of every device and why pieces had to be split, weights, bytes between\n"
-			"devices; exit status 3 when the placement cannot be carried out, with the reasons.\n"
-			"trace: the last run's schedule (devsim --schedule) as Chrome trace events, for Perfetto.\n"
-			"--segments: files that OpenVINO loads one by one, in the order of index.json, which says\n"
-			"where the inputs of each come from.",
-		.example = "placeout --format affinity --map cpu:0=CPU,cl:0.0:1=GPU final.mp > placement.json",
+			"The placement is the last final best record, without one the last best of rank 0, "
+			"without any the last place. Formats:\n"
+			"  affinity  JSON with the device of every operation by friendly name, constants,\n"
+			"            parameters and results included, for OpenVINO's HETERO\n"
+			"            (pipelines/apply_affinity.py)\n"
+			"  table     totals, devices, sets\n"
+			"  tsv       one operation a line\n"
+			"  report    latencies of single devices, random placements and this one\n"
+			"  check     segments of every device and why pieces had to be split, weights,\n"
+			"            bytes between devices; exit status 3 when the placement cannot be\n"
+			"            carried out, with the reasons\n"
+			"  trace     the last run's schedule (devsim --schedule) as Chrome trace events,\n"
+			"            for Perfetto\n"
+			"--segments: files that OpenVINO loads one by one, in the order of index.json, which "
+			"says where the inputs of each come from.",
+		.example = "placeout --format affinity --map cpu:0=CPU,cl:0.0:1=GPU final.mp > p.json",
 	};
 	struct err e = ERR_INIT;
 	struct input in = {0};

@@ -384,7 +384,8 @@ int main(int argc, char **argv)
 		.details = "Random numbers are addressed by seed, episode, step and sample. Devices whose mask\n"
 			   "excludes a set of a group are never chosen for it. In a loop the anchors are placed when\n"
 			   "reinforce asks for them.",
-		.example = "... gpnembed --params result.mp | placepolicy -D cpu:0,cpu:1 --greedy | placeout"};
+		.example = "... gpnembed --params result.mp | placepolicy -D cpu:0,cpu:1 --greedy |\n"
+			   "  placeout"};
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);
 	if (rc <= 0)
 		return opt_finish(rc, &e);

@@ -447,8 +447,9 @@ int main(int argc, char **argv)
 			   "loop in order after the episode at hand; a second one ends the program. Without\n"
 			   "--params-to nothing is learned: the placements that were run are ranked.",
 		.example = "mkfifo loop\n"
-			   "  ir2dag m.xml | dagfeat | devrun --probe -D cpu:0,cpu:1 | gpnembed --params-from loop |\n"
-			   "  placepolicy | devrun | reinforce --params-to loop --checkpoint m.ck > result.mp"};
+			   "  ir2dag m.xml | dagfeat | devrun --probe -D cpu:0,cpu:1 |\n"
+			   "  gpnembed --params-from loop | placepolicy | devrun |\n"
+			   "  reinforce --params-to loop --checkpoint m.ck > result.mp"};
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);
 	if (rc <= 0)
 		return opt_finish(rc, &e);

@@ -328,6 +328,18 @@ static int run_filter(struct stage *s, struct err *e)
 	return k;
 }
 
+static const char details[] =
+	"Reads placements with the runs that devsim gave them. The runs are dropped, and of the "
+	"placements only the best pass, best first, when all are in: those with the least `value` "
+	"(devsim --objective), else latency; never one that is not legal. They get predicted_s (and "
+	"predicted_value) from the simulation. All other records pass as they come. Memory is that "
+	"of K placements.\n"
+	"\n"
+	"In a training loop the choice is made once per episode, among the policy's placements; "
+	"single devices and the incumbent always pass. reinforce then learns from the placements "
+	"that were run, and only from these: let placepolicy -n draw several times as many "
+	"(pipelines/place --screen).";
+
 int main(int argc, char **argv)
 {
 	struct options o = {.k = 20, .distinct = true};
@@ -344,20 +356,12 @@ int main(int argc, char **argv)
 	const struct opt_program program = {
 		.name = "topk", .summary = "let only the best simulated placements through",
 		.args = "[FILE]", .max_args = 1, .opts = opts,
-		.details =
-		"Reads placements with the runs that devsim gave them. The runs are dropped, and of the\n"
-		"placements only the best pass, best first, when all are in: those with the least `value`\n"
-		"(devsim --objective), else latency; never one that is not legal. They get predicted_s (and\n"
-		"predicted_value) from the simulation. All other records pass as they come. Memory is that of\n"
-		"K placements.\n\n"
-		"In a training loop the choice is made once per episode, among the policy's placements;\n"
-		"single devices and the incumbent always pass. reinforce then learns from the placements that\n"
-		"were run, and only from these: let placepolicy -n draw several times as many.",
+		.details = details,
 		.example =
-		"ir2dag m.xml | devrun --probe --profile -D cpu:0,cpu:1 | placebase random -n 5000 | devsim |\n"
-		"  topk -k 20 | devrun | recdump -k run\n"
-		"  ... gpnembed --params-from loop | placepolicy -n 20 | devsim | topk -k 4 | devrun |\n"
-		"  reinforce --params-to loop > result.mp"};
+		"ir2dag m.xml | devrun --probe --profile -D cpu:0,cpu:1 |\n"
+		"  placebase random -n 5000 | devsim | topk -k 20 | devrun | recdump -k run\n"
+		"  ... gpnembed --params-from loop | placepolicy -n 20 | devsim | topk -k 4 |\n"
+		"  devrun | reinforce --params-to loop > result.mp"};
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);
 
 	if (rc > 0 && o.within > 0 && o.within < 1)

@@ -50,9 +50,44 @@ static struct opt common_table(struct opt_common *c, const struct opt_program *p
 	return none;
 }
 
+enum { HELP_LEFT = 29, HELP_WIDTH = 80 };
+
+/* The words of text[0..len) between columns `left` and HELP_WIDTH; *at is the column that is reached. */
+static void print_words(const char *text, size_t len, int left, int *at)
+{
+	for (const char *end = text + len; text < end;) {
+		int n = (int)strcspn(text, " \n");
+
+		if (n && *at > left && *at + 1 + n > HELP_WIDTH)
+			*at = printf("\n%*s", left, "") - 1;
+		if (n)
+			*at += printf("%s%.*s", *at > left ? " " : "", n, text);
+		text += n + 1;
+	}
+}
+
+void opt_print(const char *text)
+{
+	while (*text) {
+		size_t n = strcspn(text, "\n");
+		int at = 0;
+
+		if (n && *text != ' ')      /* a paragraph: up to an empty line or one that is indented */
+			while (text[n] && text[n + 1] && text[n + 1] != ' ' && text[n + 1] != '\n')
+				n += 1 + strcspn(text + n + 1, "\n");
+		if (*text == ' ')
+			printf("%.*s", (int)n, text);
+		else
+			print_words(text, n, 0, &at);
+		putchar('\n');
+		text += n + (text[n] != 0);
+	}
+}
+
 static void print_opt(const struct opt *o)
 {
 	char left[80], dflt[96] = "";
+	int at = HELP_LEFT;
 	if (o->letter)
 		snprintf(left, sizeof left, "-%c, --%s%s%s", o->letter, o->name,
 			 o->arg ? " " : "", o->arg ? o->arg : "");
@@ -62,38 +97,37 @@ static void print_opt(const struct opt *o)
 	switch (o->kind) {
 	case OPT_FLAG:
 		if (*(bool *)o->dst)
-			snprintf(dflt, sizeof dflt, " (default: on; --no-%s)", o->name);
+			snprintf(dflt, sizeof dflt, "(default: on; --no-%s)", o->name);
 		break;
 	case OPT_INT:
-		snprintf(dflt, sizeof dflt, " (default: %lld)", (long long)*(int64_t *)o->dst);
+		snprintf(dflt, sizeof dflt, "(default: %lld)", (long long)*(int64_t *)o->dst);
 		break;
 	case OPT_REAL:
-		snprintf(dflt, sizeof dflt, " (default: %g)", *(double *)o->dst);
+		snprintf(dflt, sizeof dflt, "(default: %g)", *(double *)o->dst);
 		break;
 	case OPT_TEXT:
 		if (*(const char **)o->dst)
-			snprintf(dflt, sizeof dflt, " (default: %s)", *(const char **)o->dst);
+			snprintf(dflt, sizeof dflt, "(default: %s)", *(const char **)o->dst);
 		break;
 	case OPT_TEXTS:
 		break;
 	case OPT_CHOICE:
-		snprintf(dflt, sizeof dflt, " (default: %s)", o->choices[*(int *)o->dst]);
+		snprintf(dflt, sizeof dflt, "(default: %s)", o->choices[*(int *)o->dst]);
 		break;
 	}
 	printf("  %-26s ", left);
 	if (strlen(left) > 26)
-		printf("\n%29s", "");
-	for (const char *s = o->help; *s; s++) {
-		putchar(*s);
-		if (*s == '\n')
-			printf("%29s", "");
+		printf("\n%*s", HELP_LEFT, "");
+	print_words(o->help, strlen(o->help), HELP_LEFT, &at);
+	for (int i = 0; o->kind == OPT_CHOICE && o->choices[i]; i++) {
+		char choice[80];
+
+		at += i ? 0 : printf(":");
+		snprintf(choice, sizeof choice, "%s%s", o->choices[i], o->choices[i + 1] ? "," : "");
+		print_words(choice, strlen(choice), HELP_LEFT, &at);
 	}
-	if (o->kind == OPT_CHOICE) {
-		printf(":");
-		for (int i = 0; o->choices[i]; i++)
-			printf("%s %s", i ? "," : "", o->choices[i]);
-	}
-	printf("%s\n", dflt);
+	print_words(dflt, strlen(dflt), HELP_LEFT, &at);
+	putchar('\n');
 }
 
 static void print_help(const struct opt_program *p, struct opt_common *c)
@@ -107,11 +141,17 @@ static void print_help(const struct opt_program *p, struct opt_common *c)
 		if (o.name)
 			print_opt(&o);
 	}
+	if (p->print_list)
+		printf("      --list                 print the methods and their sources, tab-separated\n");
 	printf("  -v, --verbose              say more on standard error; repeat for more\n"
 	       "      --help                 this text\n"
 	       "      --version              name and version\n");
+	if (p->details || p->print_details)
+		putchar('\n');
+	if (p->print_details)
+		p->print_details();
 	if (p->details)
-		printf("\n%s\n", p->details);
+		opt_print(p->details);
 	if (p->example)
 		printf("\nExample:\n  %s\n", p->example);
 	printf("\nExit status: 0 done, 1 runtime (input/output, device, memory), 2 usage,\n"
@@ -159,7 +199,7 @@ static int store(const struct opt *o, const char *value, bool negated, struct er
 	return err_set(e, ST_USAGE, "%s: unknown choice '%s'; one of %s", what, value, list);
 }
 
-enum { MAX_OPTS = 64, OPT_HELP = 1000, OPT_VERSION, OPT_LONG = 2000, OPT_NEGATED = 3000 };
+enum { MAX_OPTS = 64, OPT_HELP = 1000, OPT_VERSION, OPT_LIST, OPT_LONG = 2000, OPT_NEGATED = 3000 };
 
 int opt_parse(const struct opt_program *p, struct opt_common *c, int argc, char **argv, int *first,
 	      struct err *e)
@@ -193,6 +233,8 @@ int opt_parse(const struct opt_program *p, struct opt_common *c, int argc, char 
 	lopts[m++] = (struct option){"verbose", 0, NULL, 'v'};
 	lopts[m++] = (struct option){"help", 0, NULL, OPT_HELP};
 	lopts[m++] = (struct option){"version", 0, NULL, OPT_VERSION};
+	if (p->print_list)
+		lopts[m++] = (struct option){"list", 0, NULL, OPT_LIST};
 	lopts[m] = (struct option){0};
 	opterr = 0;
 	optind = 1;
@@ -206,6 +248,9 @@ int opt_parse(const struct opt_program *p, struct opt_common *c, int argc, char 
 			return 0;
 		} else if (ch == OPT_VERSION) {
 			printf("%s (hsdag) %s\n", p->name, HSDAG_VERSION);
+			return 0;
+		} else if (ch == OPT_LIST) {
+			p->print_list();
 			return 0;
 		} else if (ch == '?' || ch == ':') {
 			const char *given = optopt && optopt < 256 ? (char[]){'-', (char)optopt, 0}
@@ -226,8 +271,8 @@ int opt_parse(const struct opt_program *p, struct opt_common *c, int argc, char 
 	}
 	*first = optind;
 	if (argc - optind < p->min_args)
-		return err_set(e, ST_USAGE, "missing argument; usage: %s [OPTION]... %s", p->name,
-			       p->args);
+		return err_set(e, ST_USAGE, "missing argument; usage: %s [OPTION]... %s%s", p->name,
+			       p->args, p->print_list ? "; --list has the methods" : "");
 	if (argc - optind > p->max_args)
 		return err_set(e, ST_USAGE, "unexpected argument '%s'; see %s --help",
 			       argv[optind + p->max_args], p->name);

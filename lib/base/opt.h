@@ -32,7 +32,7 @@ struct opt {
 	enum opt_kind kind;
 	void *dst;             /* holds the default before parsing; --help prints it */
 	const char *arg;       /* name of the argument in --help */
-	const char *help;      /* one sentence; '\n' continues on an indented line */
+	const char *help;      /* one sentence; --help breaks its lines */
 	double lo, hi;         /* OPT_INT, OPT_REAL; both 0: only the type's range */
 	const char *const *choices;
 	bool *given;           /* optional: set when the option was present */
@@ -52,16 +52,22 @@ struct opt_program {
 	int min_args, max_args;
 	bool has_seed, no_output;
 	const struct opt *opts;
-	const char *details;   /* paragraphs after the options; may be NULL */
+	void (*print_details)(void);   /* after the options, what is made up; may be NULL */
+	const char *details;           /* then these paragraphs (opt_print); may be NULL */
+	void (*print_list)(void);      /* --list prints the METHODs; NULL: there are none */
 	const char *example;   /* one or more lines */
 };
 
 /* Parse argv.  Returns 1 to go on (positional arguments are argv[*first] ..
- * argv[argc - 1], at most max_args of them), 0 when --help or --version was
- * printed, -1 with a usage error (ST_USAGE).  Sets the program name and
+ * argv[argc - 1], at most max_args of them), 0 when --help, --version or --list
+ * was printed, -1 with a usage error (ST_USAGE).  Sets the program name and
  * verbosity for messages. */
 int opt_parse(const struct opt_program *p, struct opt_common *c, int argc, char **argv,
 	      int *first, struct err *e) MUST_CHECK;
+
+/* Print text as --help does: lines that begin with a blank as they are, paragraphs of others with lines
+ * of 80 columns. */
+void opt_print(const char *text);
 
 /* The end of main: 0 or the error's status, with the message printed, and
  * standard output closed and checked (a full disk is noticed). */
