@@ -61,6 +61,24 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	[[ "$stderr" == *"climb: 20 evaluations"* ]]
 }
 
+# Four tensors leave a at 1 s, each takes 2 s over the link; what reads one takes 3 s on a, 1 s on b.
+@test "contention: copies that wait for each other cost time, which HEFT does not see" {
+	py '
+		import json
+		reads = [{"id": i, "cost_s": {"a": 3, "b": 1}} for i in (1, 2, 3, 4)]
+		json.dump({"devices": [{"name": "a"}, {"name": "b"}],
+			   "links": [{"src": "*", "dst": "*", "latency_s": 0, "bytes_per_s": 1000}],
+			   "nodes": [{"id": 0, "cost_s": {"a": 1}}] + reads,
+			   "edges": [{"src": 0, "dst": i, "bytes": 2000 + i} for i in (1, 2, 3, 4)]}, open("star.json", "w"))'
+	json2dag star.json > star.mp
+	for m in heft contention; do
+		placebase $m star.mp | devsim > $m.out.mp
+	done
+	py '
+		heft, contention = (of(m + ".out.mp", "run")[0]["lat_s"] for m in ("heft", "contention"))
+		assert abs(contention - 7) < 1e-9 and heft > 8, (heft, contention)'
+}
+
 @test "devices: --devices before the stream before --spec" {
 	placebase single -D gpu p.mp > a.mp
 	placebase heft --spec desktop-cpu,datacenter-gpu g.mp > b.mp

@@ -68,20 +68,10 @@ static uint32_t path_device(const struct listsched *x, const bool *critical)
 static uint32_t choose(struct listsched *x, uint32_t v, void *arg)
 {
 	const struct cpop *c = arg;
-	double best = INFINITY;
-	uint32_t at = SCHED_NONE;
 
 	if (c->critical[v] && c->dev != SCHED_NONE && listsched_end_s(x, v, c->dev) < INFINITY)
 		return c->dev;
-	for (uint32_t dev = 0; dev < x->k; dev++) {
-		double s = listsched_end_s(x, v, dev);
-
-		if (s < best) {
-			best = s;
-			at = dev;
-		}
-	}
-	return at;
+	return listsched_choose_earliest(x, v, NULL);
 }
 
 int method_cpop(struct method_run *r, struct err *e)

@@ -2,28 +2,8 @@
  * "Performance-effective and low-complexity task scheduling for heterogeneous computing",
  * IEEE TPDS 13(3), 2002, section 4.1.  Beyond the paper: memory, sets that share a device, and
  * tasks that cost less beside neighbours with which they run as one (ranks are of full costs). */
-#include <math.h>
-
 #include "place/listsched.h"
 #include "place/search.h"
-
-/* The device of the earliest finish time (equation 6); the first of equal ones. */
-static uint32_t choose(struct listsched *x, uint32_t v, void *arg)
-{
-	double best = INFINITY;
-	uint32_t at = SCHED_NONE;
-
-	(void)arg;
-	for (uint32_t dev = 0; dev < x->k; dev++) {
-		double s = listsched_end_s(x, v, dev);
-
-		if (s < best) {
-			best = s;
-			at = dev;
-		}
-	}
-	return at;
-}
 
 int search_heft(const struct place_model *m, uint16_t *device, double *makespan_s, struct err *e)
 {
@@ -31,7 +11,8 @@ int search_heft(const struct place_model *m, uint16_t *device, double *makespan_
 	struct listsched x;
 
 	listsched_init(&x, m, a);
-	int rc = listsched_run(&x, listsched_upward_rank(&x, a), choose, NULL, e);
+	int rc = listsched_run(&x, listsched_upward_rank(&x, a), listsched_choose_earliest, NULL,
+			       e);
 
 	*makespan_s = listsched_makespan_s(&x);
 	listsched_placement(&x, device);

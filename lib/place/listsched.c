@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "place/listlinks.h"
 #include "place/listsched.h"
 #include "place/repair.h"
 #include "sched/agenda.h"
@@ -41,6 +42,8 @@ double listsched_ready_s(const struct listsched *x, uint32_t v, uint32_t dev)
 	const struct sched_links *l = &x->m->costs.links;
 	double ready = 0;
 
+	if (x->links)
+		return listlinks_ready_s(x->links, x, v, dev);
 	for (uint32_t i = x->d->in_ptr[v]; i < x->d->in_ptr[v + 1]; i++) {
 		uint32_t t = x->d->use_tensor[x->d->in_use[i]], from = x->d->tensor_task[t];
 		double s = x->end_s[from];
@@ -83,6 +86,30 @@ double listsched_end_s(const struct listsched *x, uint32_t v, uint32_t dev)
 	return agenda_earliest_s(&x->agenda[dev], ready, cost, &at) + cost;
 }
 
+uint32_t listsched_earliest(const struct listsched *x, uint32_t v, double *end_s)
+{
+	uint32_t at = SCHED_NONE;
+
+	*end_s = INFINITY;
+	for (uint32_t dev = 0; dev < x->k; dev++) {
+		double s = listsched_end_s(x, v, dev);
+
+		if (s < *end_s) {
+			*end_s = s;
+			at = dev;
+		}
+	}
+	return at;
+}
+
+uint32_t listsched_choose_earliest(struct listsched *x, uint32_t v, void *arg)
+{
+	double end_s;
+
+	(void)arg;
+	return listsched_earliest(x, v, &end_s);
+}
+
 /* Inputs of consumers that wait for v: more of them (sign 1) or less. */
 static void tell_consumers(struct listsched *x, uint32_t v, int sign)
 {
@@ -96,6 +123,8 @@ static void settle(struct listsched *x, uint32_t v, uint32_t dev, double start, 
 {
 	uint32_t i = unit_of(x, v);
 
+	if (x->links)
+		listlinks_place(x->links, x, v, dev);
 	if (x->unit_placed[i]++ == 0) {
 		x->unit_dev[i] = (uint16_t)dev;
 		x->mem[dev] += x->u.mem[i];

@@ -1,6 +1,6 @@
 /* listsched.h - a schedule that list heuristics build up task by task: when a task could end on a
  * device, with insertion into idle gaps (Topcuoglu et al. 2002, section 4.1); links carry any
- * number of copies at once. Sets that share a device go where the first of them went, and devices
+ * number of copies at once unless `links` says otherwise. Sets that share a device go where the first of them went, and devices
  * take no more memory for what tasks hold than they have. */
 #ifndef HSDAG_PLACE_LISTSCHED_H
 #define HSDAG_PLACE_LISTSCHED_H
@@ -8,6 +8,7 @@
 #include "place/method.h"
 #include "place/units.h"
 
+struct listlinks;
 struct agenda;                       /* what a device is doing, by ascending time */
 
 struct listsched {
@@ -24,6 +25,7 @@ struct listsched {
 	uint64_t *mem_limit;         /* (k) 0: none; m's, a method may lower them */
 	uint16_t *unit_dev;          /* (units) UINT16_MAX: open */
 	uint32_t *unit_placed;       /* (units) tasks of it that are placed */
+	struct listlinks *links;     /* copies wait for each other (listlinks.h); NULL: they do not */
 };
 
 /* Memory from a but for agendas, which listsched_release frees. */
@@ -36,11 +38,14 @@ double listsched_ready_s(const struct listsched *x, uint32_t v, uint32_t dev);
 bool listsched_may(const struct listsched *x, uint32_t v, uint32_t dev);
 /* The earliest end of v on dev; INFINITY: not possible there. */
 double listsched_end_s(const struct listsched *x, uint32_t v, uint32_t dev);
+/* The device where v ends first (Topcuoglu et al. 2002, equation 6), of equal ones the first, and
+ * when; SCHED_NONE and INFINITY: no device can take it. */
+uint32_t listsched_earliest(const struct listsched *x, uint32_t v, double *end_s);
 /* Place v on dev, where listsched_end_s is finite. */
 void listsched_place(struct listsched *x, uint32_t v, uint32_t dev);
 /* The same from `start` on, behind all that dev was given so far. */
 void listsched_append(struct listsched *x, uint32_t v, uint32_t dev, double start);
-/* Take v back, the last of those that are placed. */
+/* Take v back, the last of those that are placed; not with links. */
 void listsched_take_back(struct listsched *x, uint32_t v);
 
 /* device (n_sets) of what was placed. */
@@ -58,6 +63,8 @@ double *listsched_upward_rank(const struct listsched *x, struct arena *a);
 typedef uint32_t listsched_choose(struct listsched *x, uint32_t v, void *arg);
 int listsched_run(struct listsched *x, const double *priority, listsched_choose *choose, void *arg,
 		  struct err *e) MUST_CHECK;
+/* The choice of listsched_earliest; arg is not looked at. */
+listsched_choose listsched_choose_earliest;
 
 /* The end of the last task placed. */
 double listsched_makespan_s(const struct listsched *x);

@@ -41,23 +41,6 @@ static void find_children(struct lookahead *l, const struct listsched *x, uint32
 		qsort_r(l->child, l->n_children, sizeof(*l->child), by_rank, (void *)(uintptr_t)l->rank);
 }
 
-/* The device of the earliest end, and that end; SCHED_NONE: there is none. */
-static uint32_t earliest(const struct listsched *x, uint32_t v, double *end_s)
-{
-	uint32_t at = SCHED_NONE;
-
-	*end_s = INFINITY;
-	for (uint32_t dev = 0; dev < x->k; dev++) {
-		double s = listsched_end_s(x, v, dev);
-
-		if (s < *end_s) {
-			*end_s = s;
-			at = dev;
-		}
-	}
-	return at;
-}
-
 /* v on dev and its children by HEFT: the latest end of a child (of v, without children). */
 static double try_device(const struct lookahead *l, struct listsched *x, uint32_t v, uint32_t dev)
 {
@@ -66,7 +49,7 @@ static double try_device(const struct lookahead *l, struct listsched *x, uint32_
 
 	listsched_place(x, v, dev);
 	while (placed < l->n_children) {
-		uint32_t to = earliest(x, l->child[placed], &end_s);
+		uint32_t to = listsched_earliest(x, l->child[placed], &end_s);
 
 		latest = fmax(latest, end_s);
 		if (to == SCHED_NONE)

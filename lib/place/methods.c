@@ -21,6 +21,8 @@ const struct place_method place_methods[] = {
 	 "Graham, list scheduling, 1969, on unrelated devices", method_greedy_memory},
 	{"heft", NULL, false, true, "earliest finish time by upward rank",
 	 "Topcuoglu, Hariri, Wu, IEEE TPDS 13(3), 2002, section 4.1", method_heft},
+	{"contention", NULL, false, true, "HEFT with copies that wait for each other on links",
+	 "Sinnen, Sousa, IEEE TPDS 16(6), 2005", method_contention},
 	{"refine", NULL, false, true,
 	 "HEFT, then hill climbing on the schedules that devrun keeps to",
 	 "Li, Willis, EJOR 56(3), 1992, for the schedules", method_refine},
