@@ -5,6 +5,7 @@
 #   make bench      timings of every stage against their anchors
 #   make parity     whole models against OpenVINO, on all devices; MODELS="name path.xml"
 #   make bench-exec devrun beside OpenVINO in pairs; MODELS="name path.xml"
+#   make bench-saga HEFT, CPOP and evaluations beside SAGA, a simulator in Python; SAGA_PYTHON has it
 #   make learning   does the learner learn? on the simulator (pipelines/learning.mk)
 #   make ablation   learned parsing beside METIS and other groupings (pipelines/ablation.mk)
 #   make tables     the tables of two papers, measured here: table1 table2 table4 table5 hierarchical
@@ -147,6 +148,13 @@ bench-exec:
 	@$(MAKE) --no-print-directory -j$(JOBS) all $(BENCHES)
 	@B=$(B) pipelines/bench-exec
 
+# python -m venv saga; saga/bin/pip install anrg-saga; make bench-saga SAGA_PYTHON=saga/bin/python
+SAGA_PYTHON ?= python3
+bench-saga:
+	@$(DEPS)
+	@$(MAKE) --no-print-directory -j$(JOBS) all
+	@PATH="$(abspath $(B))/bin:$$PATH" $(SAGA_PYTHON) tests/bench/against_saga.py $(SAGA)
+
 # Longer than the tests: N damaged inputs a program, under the sanitizers.
 N ?= 2000
 fuzz:
@@ -167,7 +175,7 @@ install: all
 clean:
 	rm -rf $(B)
 
-.PHONY: all units demo test asan bench parity bench-exec fuzz install clean
+.PHONY: all units demo test asan bench parity bench-exec bench-saga fuzz install clean
 .SECONDARY:
 -include $(wildcard pipelines/*.mk)
 -include $(shell find $(B) -name '*.d' -not -path '*/venv/*' 2>/dev/null)
