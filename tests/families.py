@@ -192,6 +192,23 @@ def ligo(rng, size):
     return g
 
 
+@family
+def moldyn(rng, size):
+    """Steps of molecular dynamics over cells on a ring: neighbour lists, forces within and between cells, bonds,
+    integration, energy.  Kim and Browne's graph (41 tasks; Topcuoglu et al. 2002, section 5.3) is printed as a figure
+    alone: this has its irregular shape, not its edges."""
+    g, cells = Graph(), max(3, min(8, size // 8))
+    at = [g.task(.2, [s], "read") for s in [g.task(.5, kind="setup", size=2)] for _ in range(cells)]
+    while len(g.work) < size:
+        near = [g.task(rng.uniform(.5, 1.5), [at[i], at[(i + 1) % cells]], "neighbours", .5) for i in range(cells)]
+        own = [g.task(rng.uniform(1, 3), [at[i], near[i]], "within", .3) for i in range(cells)]
+        pair = [g.task(rng.uniform(1, 4), [near[i]], "between", .6) for i in range(cells)]
+        bond = [g.task(rng.uniform(.1, .5), [at[i]], "bonds", .2) for i in rng.sample(range(cells), cells // 2)]
+        at = [g.task(.4, [at[i], own[i], pair[i], pair[i - 1]] + bond[i:i + 1], "integrate") for i in range(cells)]
+        g.task(.3, own + pair, "energy", .01)
+    return g
+
+
 # ---- other synthetic ones ----
 
 @family
