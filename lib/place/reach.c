@@ -50,9 +50,12 @@ static void find_costs(struct reach *x, const struct bound_view *v)
 			*s = fmin(*s, v->task_s[(size_t)t * v->k + d]);
 		}
 	}
-	for (uint32_t d = 0; d < v->k; d++)
-		if (!dnnpart_is_cpu(v->m, d) && v->limit[d] > x->limit)
-			x->limit = v->limit[d];
+	for (uint32_t d = 0; d < v->k; d++) {
+		if (dnnpart_is_cpu(v->m, d))
+			continue;
+		x->limit = v->limit[d] > x->limit ? v->limit[d] : x->limit;
+		x->room += v->limit[d] < UINT64_MAX ? (double)v->limit[d] : INFINITY;
+	}
 }
 
 void reach_init(struct reach *x, const struct bound_view *v, struct arena *a)

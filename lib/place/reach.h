@@ -16,6 +16,7 @@ struct reach {
 	double *cpu_s, *acc_s, *move_s;        /* (n) fastest; INFINITY: cannot run there */
 	const uint64_t *mem;                   /* (n) bytes on an accelerator */
 	uint64_t limit;                        /* of the largest accelerator */
+	double room;                           /* of all accelerators, bytes; INFINITY: one has no limit */
 };
 
 /* Borrows from v, whose rules are not the schedule's and which has at most REACH_MAX_TASKS tasks;

@@ -369,14 +369,3 @@ double spine_solve(const struct spine *s, uint32_t *piece, uint32_t *n_pieces)
 	arena_free(a);
 	return value;
 }
-
-double bound_spine_s(const struct reach *g)
-{
-	struct arena *a = arena_new();
-	struct spine s;
-
-	spine_init(&s, g, a);
-	double value = spine_solve(&s, NULL, NULL);
-	arena_free(a);
-	return value < INFINITY ? value * (1 - 1e-9) : 0;
-}

@@ -14,8 +14,8 @@
  * Of parts of a block that are connected only by the spine sums and maxima are taken.  Parts of more than
  * 64 tasks, or with too many ways to be cut, are passed over: they count in pieces that hold them whole.
  *
- * Pieces are told nothing of the number of accelerators.  So the least value is a lower bound, and
- * the placement is good where the pieces can be packed into the accelerators. */
+ * Pieces are told nothing of the number of accelerators, but by a price of memory.  So the least
+ * value is a lower bound, and the placement is good where the pieces can be packed. */
 #ifndef HSDAG_PLACE_SPINE_H
 #define HSDAG_PLACE_SPINE_H
 
@@ -50,8 +50,6 @@ struct spine_block {
 	struct spine_component *component;
 	/* ways to choose a part in every component, the last component's fastest */
 	uint32_t n_first, n_last;
-	double acc_s;                /* all of its tasks on an accelerator */
-	uint64_t mem;
 };
 
 struct spine {
@@ -60,10 +58,12 @@ struct spine {
 	uint32_t *task;              /* (n) */
 	uint32_t *place;             /* (tasks) 2i+1: number i of the spine; 2i: in block i, before it */
 	struct spine_block *block;   /* (n+1) */
+	bool cpu_between;            /* between_s on CPUs alone: no bound, but fewer pieces to pack */
+	uint64_t work;               /* about as many steps as spine_solve takes */
 };
 
 /* Borrows g; memory from a. */
-void spine_init(struct spine *s, const struct reach *g, struct arena *a);
+void spine_init(struct spine *s, const struct reach *g, bool cpu_between, struct arena *a);
 
 /* A way to choose parts: sums over components. */
 struct spine_part spine_first(const struct spine_block *b, uint32_t way);
@@ -82,5 +82,14 @@ void spine_between_pieces(const struct spine *s, const struct spine_block *b, ui
 /* The least value, and where piece (tasks) is wanted, how: 0 on a CPU, else the number of the
  * piece, 1 .. *n_pieces.  0: there is no spine; INFINITY: no way. */
 double spine_solve(const struct spine *s, uint32_t *piece, uint32_t *n_pieces);
+
+/* What is asked of whoever wants to see the answers to prices. */
+typedef void (*spine_see)(void *arg, const struct spine *s, const uint32_t *piece, uint32_t n_pieces);
+
+/* No placement is better: the Lagrangian dual of the memory of all accelerators (Held, Karp, Operations
+ * Research 18(6), 1970).  A price for all of it, shared by what is held, is added to what tasks
+ * take there, and taken off the value; prices by cutting planes (Kelley, SIAM J. 8(4), 1960).
+ * see may be NULL. */
+double spine_priced(const struct reach *g, bool cpu_between, spine_see see, void *arg);
 
 #endif

@@ -14,6 +14,7 @@ static uint32_t lowest(uint64_t bits)
 struct middle {
 	const struct reach *g;
 	const struct spine_component *c;
+	bool cpu;                    /* alone */
 	uint64_t tasks;              /* in neither piece */
 	double out_s[SPINE_MAX_TASKS];     /* before others can read what a task makes */
 	uint8_t from[SPINE_MAX_TASKS];     /* where the piece begins that ends with a task; ON_CPU */
@@ -88,7 +89,8 @@ static double pass_middle(struct middle *m)
 		uint32_t i = lowest(b), t = c->task[i];
 		bool read = c->read_by[i] || c->read_outside[i];
 		bool read_far = c->read_outside[i] || (c->read_by[i] & ~m->tasks);
-		double ready = 0, acc = inside_s(m, i), out = acc + (read ? m->g->move_s[t] : 0);
+		double ready = 0, acc = m->cpu ? INFINITY : inside_s(m, i);
+		double out = acc + (read ? m->g->move_s[t] : 0);
 
 		for (uint64_t p = c->reads[i] & m->tasks; p; p &= p - 1)
 			ready = fmax(ready, m->out_s[lowest(p)]);
@@ -108,7 +110,7 @@ static uint64_t all_tasks(const struct spine_component *c)
 
 void spine_fill_between(const struct spine *s, struct spine_component *c)
 {
-	struct middle m = {.g = s->g, .c = c};
+	struct middle m = {.g = s->g, .c = c, .cpu = s->cpu_between};
 
 	for (uint32_t f = 0; f < c->n_first; f++)
 		for (uint32_t l = 0; l < c->n_last; l++) {
@@ -138,7 +140,7 @@ void spine_between_pieces(const struct spine *s, const struct spine_block *b, ui
 {
 	for (uint32_t k = b->n_components; k-- > 0;) {
 		const struct spine_component *c = &b->component[k];
-		struct middle m = {.g = s->g, .c = c};
+		struct middle m = {.g = s->g, .c = c, .cpu = s->cpu_between};
 		uint64_t left = all_tasks(c) & ~(c->first[first % c->n_first].tasks | c->last[last % c->n_last].tasks);
 
 		first /= c->n_first;

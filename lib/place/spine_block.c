@@ -5,7 +5,7 @@
 
 #include "place/spine.h"
 
-enum { MAX_COMPONENTS = 32, MAX_PARTS = 1024, MAX_WAYS = 1 << 14 };
+enum { MAX_COMPONENTS = 32, MAX_PARTS = 1024, MAX_WAYS = 1 << 14, LOOKS_A_STEP = 64 };
 /* About a second each: tasks looked at between parts, and pairs of ways. */
 static const uint64_t MAX_LOOKS = UINT64_C(1) << 35, MAX_PAIRS = UINT64_C(1) << 29;
 
@@ -247,9 +247,9 @@ static void add_component(struct spine_block *b, const struct spine_component *c
 	b->component[b->n_components++] = *c;
 }
 
-void spine_init(struct spine *s, const struct reach *g, struct arena *a)
+void spine_init(struct spine *s, const struct reach *g, bool cpu_between, struct arena *a)
 {
-	*s = (struct spine){.g = g};
+	*s = (struct spine){.g = g, .cpu_between = cpu_between};
 	find_spine(s, a);
 	s->block = ARENA_NEWN(a, struct spine_block, (size_t)s->n + 1);
 	if (s->n == 0)
@@ -264,14 +264,13 @@ void spine_init(struct spine *s, const struct reach *g, struct arena *a)
 
 		if (s->place[t] % 2)
 			continue;
-		b->acc_s += g->acc_s[t];
-		b->mem += g->mem[t];
 		if (seen[t] || b->n_components == MAX_COMPONENTS || !collect(s, t, seen, stack, c) || !cut_component(s, c, &looks, a))
 			continue;
 		add_component(b, c, a);
 	}
 	for (uint32_t i = 0; i <= s->n; i++)
 		count_ways(s, &s->block[i], &pairs);
+	s->work = (MAX_LOOKS - looks) / LOOKS_A_STEP + (MAX_PAIRS - pairs);
 	mem_free(seen);
 	mem_free(stack);
 	mem_free(c);

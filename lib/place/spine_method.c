@@ -9,6 +9,8 @@
 #include "place/method.h"
 #include "place/spine.h"
 
+static const double NEAR = 1e-9;   /* relative: as good as the bound */
+
 struct packing {
 	const struct bound_view *v;
 	uint32_t n;                  /* pieces */
@@ -76,9 +78,21 @@ static uint32_t pack(struct packing *x)
 	return left_out;
 }
 
-static uint32_t place_pieces(const struct bound_view *v, const struct spine *s, const uint32_t *piece,
-			     uint32_t n, struct arena *a, uint16_t *device)
+struct spine_run {
+	struct method_run *r;
+	struct bound_view v;
+	struct evaluator *ev;
+	uint16_t *device;            /* (n_sets) */
+	double best;                 /* value of r->device; INFINITY: nothing legal yet */
+	uint32_t length, pieces, left_out;
+};
+
+/* Pieces to devices: is that the best so far? */
+static void place_pieces(void *arg, const struct spine *s, const uint32_t *piece, uint32_t n)
 {
+	struct spine_run *run = arg;
+	const struct bound_view *v = &run->v;
+	struct arena *a = arena_new();
 	struct packing x = {.v = v, .n = n, .mem = ARENA_NEWN(a, uint64_t, (size_t)n + 1),
 			    .begin = ARENA_NEWN(a, uint32_t, (size_t)n + 1),
 			    .end = ARENA_NEWN(a, uint32_t, (size_t)n + 1),
@@ -96,34 +110,44 @@ static uint32_t place_pieces(const struct bound_view *v, const struct spine *s, 
 	x.dev[0] = x.cpu;
 	uint32_t left_out = pack(&x);
 	for (uint32_t t = v->n; t-- > 0;)
-		place_unit_set(v->u, v->unit_of[t], x.dev[piece[t]], device);
-	return left_out;
+		place_unit_set(v->u, v->unit_of[t], x.dev[piece[t]], run->device);
+	arena_free(a);
+	const struct place_result *p = place_evaluate(run->ev, run->device);
+	double value = p->status == PLACE_OK ? p->value : INFINITY;
+	if (run->length && !(value < run->best))
+		return;
+	memcpy(run->r->device, run->device, v->m->n_sets * sizeof(*run->device));
+	run->best = value;
+	run->length = s->n;
+	run->pieces = n;
+	run->left_out = left_out;
 }
 
 int method_spine(struct method_run *r, struct err *e)
 {
+	struct spine_run x = {.r = r, .best = INFINITY};
 	struct place_units u;
-	struct bound_view v;
 	struct reach g;
-	struct spine s;
-	uint32_t n = 0;
 
 	if (r->m->rules != PLACE_DNNPART_LATENCY)
 		return err_set(e, ST_USAGE, "spine is about dnnpart-latency alone");
 	if (r->m->tasks.dag.n > REACH_MAX_TASKS)
 		return err_set(e, ST_RUNTIME, "spine: more than %d tasks", REACH_MAX_TASKS);
 	place_units_init(&u, r->m, r->a);
-	bound_view_init(&v, &u, r->a);
-	reach_init(&g, &v, r->a);
-	spine_init(&s, &g, r->a);
-	if (s.n == 0)
-		return err_set(e, ST_RUNTIME, "spine: no task is before or behind every other one");
-	uint32_t *piece = ARENA_NEWN(r->a, uint32_t, v.n);
-	double value = spine_solve(&s, piece, &n);
+	bound_view_init(&x.v, &u, r->a);
+	reach_init(&g, &x.v, r->a);
+	x.ev = evaluator_new(r->m);
+	x.device = ARENA_NEWN(r->a, uint16_t, r->m->n_sets);
 	for (uint32_t i = 0; i < r->m->n_sets; i++)
-		r->device[i] = first_cpu(r->m);
-	uint32_t left_out = place_pieces(&v, &s, piece, n, r->a, r->device);
-	snprintf(r->note, sizeof(r->note), "%u tasks on the spine, %.6g s in %u pieces, %u of them without "
-		 "an accelerator that has room", s.n, value, n, left_out);
+		x.device[i] = first_cpu(r->m);
+	double bound = spine_priced(&g, false, place_pieces, &x);
+	if (x.length && x.best > bound * (1 + NEAR))
+		spine_priced(&g, true, place_pieces, &x);
+	evaluator_free(x.ev);
+	if (x.length == 0)
+		return err_set(e, ST_RUNTIME, "spine: no task is before or behind every other one");
+	r->bound_s = bound * (1 - 1e-9);
+	snprintf(r->note, sizeof(r->note), "%u tasks on the spine, %u pieces, %u of them without an accelerator "
+		 "that has room", x.length, x.pieces, x.left_out);
 	return r->emit(r, e);
 }
