@@ -74,6 +74,7 @@ bad_input() {   # FILE NAME COMMAND - refused, and what was written has no end
 		run -2 "$p" --no-such-option
 		run -0 "$p" --help
 		[[ $output == *"Usage: $p"* && $output == *"Exit status"* ]]
+		! grep '.\{81\}' <<< "$output" || { echo "$p: more than 80 columns"; return 1; }
 		run -0 "$p" --version
 	done
 }
