@@ -194,9 +194,19 @@ judged() {
 	for bad in 0 3-1 a 1,,2 -1 1, 1-2x; do
 		run -2 devrun --only="$bad" only.mp
 	done
+	# Rounds are planned by the costs of the stream, which are to be about its graph.
+	devsim --probe -D cpu:0,cpu:1 mobilenet_v3_large.mp --spec desktop-cpu | placebase random -n 2 -o costs.mp
+	devrun --rounds 1 --no-reference costs.mp -o /dev/null
+	py '
+		records = read("costs.mp")
+		first(records, "cost")["graph"] += 1
+		write("other.mp", records)
+	'
+	run -3 devrun --rounds 1 other.mp
+	[[ "$output" == *"cost record"*"another graph"* ]]
 }
 
-@test "devsim: slowdown lengthens what devices compute at the same time" {
+@test "devsim: slowdown lengthens what devices compute at the same time, beside all of it" {
 	ir2dag "$BATS_TEST_DIRNAME/models/inception_v3.xml" | devsim --probe | placebase random -n 5 -o a.mp
 	py '
 		records = read("a.mp")
@@ -208,15 +218,21 @@ judged() {
 		write("a.mp", records)
 		cost["slowdown"] = 0.5
 		write("b.mp", records)
+		cost["beside"] = 0.25
+		write("d.mp", records)
 		cost["slowdown"] = -1.0
 		write("c.mp", records)
 	'
 	devsim a.mp -o ra.mp
 	devsim b.mp -o rb.mp
+	devsim d.mp -o rd.mp
 	py '
 		for a, b in zip(runs("ra.mp"), runs("rb.mp")):
 			more = max(0, array(a["busy_s"]).sum() - a["lat_s"])
 			assert abs(b["lat_s"] - a["lat_s"] - 0.5 * more) < 1e-12 * b["lat_s"], (a, b)
+		for b, d in zip(runs("rb.mp"), runs("rd.mp")):
+			both = 1.25 if (array(b["busy_s"]) > 0).all() else 1
+			assert abs(d["lat_s"] - both * b["lat_s"]) < 1e-12 * d["lat_s"], (b, d)
 		assert any(b["lat_s"] > a["lat_s"] for a, b in zip(runs("ra.mp"), runs("rb.mp")))
 	'
 	run -3 devsim c.mp -o no.mp
@@ -239,7 +255,7 @@ judged() {
 		assert {r["common"] for r in rows if r["source"] == "single"} == {"1"}
 		assert open("cal/report.md").read().startswith("| mobilenet_v3_large on cpu:0,cpu:1 |")
 		c = first(read("cal/profile.mp"), "cost")
-		assert c["order"] == "improved" and c["slowdown"] >= 0
+		assert c["order"] == "improved" and c["slowdown"] >= 0 and c["beside"] >= 0
 	'
 	# Nothing is measured again; what is missing is.
 	cp cal/placements.tsv before.tsv

@@ -7,19 +7,22 @@
 #include "place/evaluate.h"
 
 enum { SWEEPS = 9 };
-static const double FACTOR_PRICE = 0.2, LATENCY_PRICE = 2e-4;
-static const double LEAST_FACTOR = 0.6, MOST_FACTOR = 2.5, MOST_LATENCY_S = 1e-3, MOST_SLOWDOWN = 3;
+static const double FACTOR_PRICE = 0.2, COPY_PRICE = 2e-4, READ_PRICE = 8e-3, SLOWDOWN_PRICE = 0.02;
+static const double LEAST_FACTOR = 0.6, MOST_FACTOR = 2.5, MOST_SLOWDOWN = 3, MOST_BESIDE = 1;
+static const double LEAST_TIMES = 0.25, MOST_TIMES = 500;
 
 /* The free numbers. */
 struct knobs {
-	double *factor;              /* (k) */
-	double *latency_s;           /* (k, k) */
-	double slowdown;
+	double *factor;              /* (k) of a device's times; in use: those of the first alike */
+	/* (k, k) what latencies are, times what was measured; in use: from the first alike to the
+	 * first alike, which between devices that are alike is on the diagonal */
+	double *times;
+	double slowdown, beside;
 };
 
 struct fitter {
 	const struct graph *g;
-	const char *const *names;
+	const struct fit_devices *d;
 	uint32_t k, n_cases;
 	const struct fit_case *c;
 	const struct profile *p;
@@ -32,43 +35,62 @@ struct fitter {
 	struct err *e;
 };
 
+/* The knob of the link with that number. */
+static double *times_of(const struct fitter *x, size_t link)
+{
+	const uint32_t *alike = x->d->alike;
+	return &x->now.times[(size_t)alike[link / x->k] * x->k + alike[link % x->k]];
+}
+
+static double factor_of(const struct fitter *x, size_t cell)
+{
+	return x->now.factor[x->d->alike[cell % x->k]];
+}
+
 static void scale_times(struct fitter *x)
 {
 	uint32_t k = x->k;
 	for (size_t i = 0; i < (size_t)x->g->n_sets * k; i++) {
 		double s = x->p->set_s[i].mid;
-		x->set_s[i] = s < 0 ? s : s * x->now.factor[i % k];
+		x->set_s[i] = s < 0 ? s : s * factor_of(x, i);
 	}
 	for (size_t i = 0; i < (size_t)x->p->n_pairs * k; i++)
-		x->saved_s[i] = x->p->saved_s[i].mid * x->now.factor[i % k];
+		x->saved_s[i] = x->p->saved_s[i].mid * factor_of(x, i);
 }
 
 static void make_setup(struct fitter *x, struct place_setup *s)
 {
 	size_t cells = (size_t)x->k * x->k;
-	*s = (struct place_setup){.k = x->k, .names = x->names, .set_s = x->set_s,
+	*s = (struct place_setup){.k = x->k, .names = x->d->names, .set_s = x->set_s,
 				  .mem_limit = x->no_limit, .contention = true, .overlap = true,
 				  .policy = SCHED_IMPROVED, .slowdown = x->now.slowdown,
+				  .beside = x->now.beside,
 				  .saved = {x->p->n_pairs, x->src, x->dst, x->saved_s}};
 	s->links = (struct sched_links){x->k, ARENA_NEWN(x->a, double, cells),
 					ARENA_NEWN(x->a, double, cells)};
 	for (size_t i = 0; i < cells; i++) {
 		bool same = i / x->k == i % x->k;
-		s->links.latency_s[i] = same ? 0 : x->p->has_link[i] ? x->now.latency_s[i] : -1;
+		s->links.latency_s[i] = same ? 0 : !x->p->has_link[i] ? -1
+						: *times_of(x, i) * x->p->link[i].latency_s.mid;
 		s->links.bytes_per_s[i] = same || !x->p->has_link[i]
 						  ? INFINITY : x->p->link[i].bytes_per_s.mid;
 	}
 }
 
+static bool reads_in_place(const struct fitter *x, size_t link)
+{
+	return x->d->host[link / x->k] && x->d->host[link % x->k];
+}
+
 static double price(const struct fitter *x)
 {
-	double sum = 0;
+	double sum = SLOWDOWN_PRICE * (x->now.slowdown + x->now.beside);
 	for (uint32_t d = 0; d < x->k; d++)
 		sum += FACTOR_PRICE * pow(log(x->now.factor[d]), 2);
 	for (size_t i = 0; i < (size_t)x->k * x->k; i++)
 		if (x->p->has_link[i])
-			sum += LATENCY_PRICE *
-			       pow(log(x->now.latency_s[i] / x->p->link[i].latency_s.mid), 2);
+			sum += (reads_in_place(x, i) ? READ_PRICE : COPY_PRICE) *
+			       pow(log(*times_of(x, i)), 2);
 	return sum;
 }
 
@@ -98,7 +120,8 @@ static int judge(struct fitter *x, double *loss)
 }
 
 /* *knob becomes `value` when that is better and within its range. */
-static int try_value(struct fitter *x, double *knob, double value, double lo, double hi, bool *better)
+static int try_value(struct fitter *x, double *knob, double value, double lo, double hi,
+		     bool *better)
 {
 	double before = *knob, loss;
 	*better = false;
@@ -126,21 +149,39 @@ static int turn(struct fitter *x, double *knob, double step, bool add, double lo
 				  &better);
 }
 
+/* Is this link the first of those that share its knob? */
+static bool is_first(const struct fitter *x, size_t link)
+{
+	for (size_t i = 0; i < link; i++)
+		if (x->p->has_link[i] && times_of(x, i) == times_of(x, link))
+			return false;
+	return x->p->has_link[link];
+}
+
 static int sweep(struct fitter *x, double step)
 {
 	for (size_t i = 0; i < (size_t)x->k * x->k; i++)
-		if (x->p->has_link[i] && turn(x, &x->now.latency_s[i], 4 * step, false,
-					      x->p->link[i].latency_s.mid / 4, MOST_LATENCY_S) < 0)
+		if (is_first(x, i) &&
+		    turn(x, times_of(x, i), 4 * step, false, LEAST_TIMES, MOST_TIMES) < 0)
 			return -1;
-	if (turn(x, &x->now.slowdown, step / 2, true, 0, MOST_SLOWDOWN) < 0)
+	if (turn(x, &x->now.slowdown, step / 2, true, 0, MOST_SLOWDOWN) < 0 ||
+	    turn(x, &x->now.beside, step / 4, true, 0, MOST_BESIDE) < 0)
 		return -1;
 	for (uint32_t d = 0; d < x->k; d++)
-		if (turn(x, &x->now.factor[d], step / 2, false, LEAST_FACTOR, MOST_FACTOR) < 0)
+		if (x->d->alike[d] == d &&
+		    turn(x, &x->now.factor[d], step / 2, false, LEAST_FACTOR, MOST_FACTOR) < 0)
 			return -1;
 	return 0;
 }
 
-/* The best of a coarse grid: all latencies so many times what they are alone, and a slowdown. */
+static void set_times(struct fitter *x, double to)
+{
+	for (size_t i = 0; i < (size_t)x->k * x->k; i++)
+		x->now.times[i] = reads_in_place(x, i) ? 1 : to;
+}
+
+/* The best of a coarse grid: all latencies of copies so many times what they are alone, and a
+ * slowdown. */
 static int start(struct fitter *x)
 {
 	static const double times[] = {1, 4, 12, 36}, slow[] = {0, 0.15, 0.4};
@@ -148,8 +189,7 @@ static int start(struct fitter *x)
 	x->loss = INFINITY;
 	for (uint32_t t = 0; t < 4; t++)
 		for (uint32_t j = 0; j < 3; j++) {
-			for (size_t i = 0; i < (size_t)x->k * x->k; i++)
-				x->now.latency_s[i] = times[t] * x->p->link[i].latency_s.mid;
+			set_times(x, times[t]);
 			x->now.slowdown = slow[j];
 			if (judge(x, &loss) < 0)
 				return -1;
@@ -159,13 +199,12 @@ static int start(struct fitter *x)
 				best_slow = slow[j];
 			}
 		}
-	for (size_t i = 0; i < (size_t)x->k * x->k; i++)
-		x->now.latency_s[i] = best_times * x->p->link[i].latency_s.mid;
+	set_times(x, best_times);
 	x->now.slowdown = best_slow;
 	return 0;
 }
 
-static struct interval times(struct interval x, double by)
+static struct interval scaled(struct interval x, double by)
 {
 	return (struct interval){by * x.mid, by * x.lo, by * x.hi};
 }
@@ -175,23 +214,24 @@ static void apply(const struct fitter *x, struct profile *out)
 	uint32_t k = x->k;
 	for (size_t i = 0; i < (size_t)x->g->n_sets * k; i++)
 		if (out->set_s[i].mid >= 0)
-			out->set_s[i] = times(out->set_s[i], x->now.factor[i % k]);
+			out->set_s[i] = scaled(out->set_s[i], factor_of(x, i));
 	for (size_t i = 0; i < (size_t)out->n_pairs * k; i++)
-		out->saved_s[i] = times(out->saved_s[i], x->now.factor[i % k]);
+		out->saved_s[i] = scaled(out->saved_s[i], factor_of(x, i));
 	for (size_t i = 0; i < (size_t)k * k; i++)
 		if (out->has_link[i])
-			out->link[i].latency_s = times(out->link[i].latency_s, x->now.latency_s[i] /
-						       out->link[i].latency_s.mid);
+			out->link[i].latency_s = scaled(out->link[i].latency_s, *times_of(x, i));
 	out->slowdown = x->now.slowdown;
+	out->beside = x->now.beside;
 }
 
-int fit_profile(const struct graph *g, const char *const *names, uint32_t k,
-		const struct fit_case *c, uint32_t n, struct profile *out, struct err *e)
+int fit_profile(const struct graph *g, const struct fit_devices *devices, const struct fit_case *c,
+		uint32_t n, struct profile *out, struct err *e)
 {
-	struct fitter x = {.g = g, .names = names, .k = k, .n_cases = n, .c = c, .p = out,
+	uint32_t k = devices->k;
+	struct fitter x = {.g = g, .d = devices, .k = k, .n_cases = n, .c = c, .p = out,
 			   .fixed = arena_new(), .a = arena_new(), .e = e};
 	x.now.factor = ARENA_NEWN(x.fixed, double, k);
-	x.now.latency_s = ARENA_NEWN(x.fixed, double, (size_t)k * k);
+	x.now.times = ARENA_NEWN(x.fixed, double, (size_t)k * k);
 	x.set_s = ARENA_NEWN(x.fixed, double, (size_t)g->n_sets * k);
 	x.saved_s = ARENA_NEWN(x.fixed, double, (size_t)out->n_pairs * k);
 	x.no_limit = ARENA_NEWN(x.fixed, uint64_t, k);

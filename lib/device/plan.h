@@ -116,6 +116,8 @@ void planner_close(struct planner *p);
 /* Device of every step for a placement of sets; steps outside all sets go with
  * their first consumer. */
 void planner_steps(const struct planner *p, const uint16_t *set_device, uint16_t *step_device);
+/* The set that each step's time belongs to (n_steps): its own, or its first consumer's; GRAPH_NONE. */
+void planner_step_sets(const struct planner *p, uint32_t *set);
 
 /* Plan a placement of sets (g->n_sets).  0, or -1 when it cannot run, with the reason:
  * ST_INPUT an operator that its device does not support, ST_RUNTIME memory. */

@@ -136,20 +136,23 @@ int planner_reserve(struct planner *p, const uint64_t *tensor_bytes, struct err 
 	return 0;
 }
 
-void planner_steps(const struct planner *p, const uint16_t *set_device, uint16_t *step_device)
+void planner_step_sets(const struct planner *p, uint32_t *set)
 {
 	const struct model *m = p->m;
 	for (uint32_t s = m->n_steps; s-- > 0;) {
-		uint32_t set = m->g->set[m->step_node[s]];
-		step_device[s] = 0;
-		if (set != GRAPH_NONE) {
-			step_device[s] = set_device[set];
-			continue;
-		}
-		for (uint32_t t = p->dag.out_ptr[s]; t < p->dag.out_ptr[s + 1]; t++)
-			if (p->dag.use_ptr[t] < p->dag.use_ptr[t + 1]) {
-				step_device[s] = step_device[p->dag.use_task[p->dag.use_ptr[t]]];
-				break;
-			}
+		set[s] = m->g->set[m->step_node[s]];
+		for (uint32_t t = p->dag.out_ptr[s];
+		     t < p->dag.out_ptr[s + 1] && set[s] == GRAPH_NONE; t++)
+			if (p->dag.use_ptr[t] < p->dag.use_ptr[t + 1])
+				set[s] = set[p->dag.use_task[p->dag.use_ptr[t]]];
 	}
+}
+
+void planner_steps(const struct planner *p, const uint16_t *set_device, uint16_t *step_device)
+{
+	uint32_t n = p->m->n_steps, *set = MEM_NEWN(uint32_t, (size_t)n + 1);
+	planner_step_sets(p, set);
+	for (uint32_t s = 0; s < n; s++)
+		step_device[s] = set[s] == GRAPH_NONE ? 0 : set_device[set[s]];
+	mem_free(set);
 }

@@ -101,6 +101,7 @@ static int cost_record(const struct session *s, const struct profile *p, const s
 	put_intervals(w, saved, p->n_pairs, d->k, p->saved_s);
 	mem_free(end);
 	put_real(w, "slowdown", p->slowdown);
+	put_real(w, "beside", p->beside);
 	put_text(w, "order", "improved");    /* as plans do (plan_contract.c) */
 	return rec_end(w, e);
 }

@@ -10,8 +10,7 @@
 /* What a tensor from another device takes, roughly, where sets are shared out: between devices in
  * host memory, and with one of another kind. */
 static const double HAND_OVER_S = 2e-6, COPY_S = 50e-6;
-/* Runs that tuning a plan takes (session_plan), and its warm-up. */
-enum { PROBE_SEED = 1, TUNING_RUNS = 5 };
+enum { PROBE_SEED = 1 };
 
 struct probes {
 	struct session *s;
@@ -191,36 +190,25 @@ static bool covers(const struct probes *x)
 	return true;
 }
 
-/* Seconds of an inference, the mean over devices. */
-static double mean_s(const struct probes *x)
-{
-	double sum = 0;
-	for (size_t i = 0; i < (size_t)n_sets(x) * x->n_dev; i++)
-		sum += fmax(x->set_s[i], 0);
-	return sum / x->n_dev;
-}
-
-static int plan_probe(struct probes *x, uint32_t i, bool tuned, const uint32_t *part, struct err *e)
+static int plan_probe(struct probes *x, uint32_t i, const uint32_t *part, struct err *e)
 {
 	struct timed *t = &x->timed[x->n];
 	uint16_t *device = ARENA_NEWN(x->a, uint16_t, n_sets(x));
 	draw_probe(x, i, part, device);
 	x->device[x->n] = device;
-	int rc = tuned ? timed_make_tuned(t, x->s, device, e)
-		       : timed_make(t, x->s, device, x->s->planner.fuse, e);
-	return rc < 0 ? -1 : timed_run(t, x->s, true, e);
+	return timed_make(t, x->s, device, x->s->planner.fuse, e) < 0 ? -1
+								      : timed_run(t, x->s, true, e);
 }
 
 /* Plans of as many probes as there is time for; one that cannot be planned is left out. */
 static void plan_probes(struct probes *x, double budget_s)
 {
 	uint32_t *part = MEM_NEWN(uint32_t, (size_t)n_sets(x) + 1);
-	bool tuned = TUNING_RUNS * PROBES_MOST * mean_s(x) < budget_s;
 	double end = clock_s() + budget_s;
 	share_out(x, part);
 	for (uint32_t i = 0; i < PROBES_MOST && (x->n < FIT_LEAST || clock_s() < end); i++) {
 		struct err e = ERR_INIT;
-		if (plan_probe(x, i, tuned, part, &e) == 0)
+		if (plan_probe(x, i, part, &e) == 0)
 			x->n++;
 		else
 			timed_release(&x->timed[x->n]);
@@ -268,7 +256,8 @@ struct timed *probes_timed(struct probes *x, uint32_t i)
 
 /* ---- what they tell ---- */
 
-int probes_fit(struct probes *x, const double *single_s, struct profile *out, struct err *e)
+int probes_fit(struct probes *x, const double *single_s, const uint32_t *alike, struct profile *out,
+	       struct err *e)
 {
 	if (!x)
 		return 0;
@@ -276,7 +265,7 @@ int probes_fit(struct probes *x, const double *single_s, struct profile *out, st
 	struct fit_case *c = MEM_NEWN(struct fit_case, (size_t)x->n + k);
 	for (uint32_t i = 0; i < x->n; i++)
 		if (x->timed[i].n_runs > 0)
-			c[n++] = (struct fit_case){x->device[i], x->timed[i].lat_s[0]};
+			c[n++] = (struct fit_case){x->device[i], timed_least(&x->timed[i])};
 	uint32_t n_probes = n;
 	for (uint32_t d = 0; d < k; d++) {
 		if (!(single_s[d] > 0))
@@ -286,11 +275,13 @@ int probes_fit(struct probes *x, const double *single_s, struct profile *out, st
 			device[i] = (uint16_t)d;
 		c[n++] = (struct fit_case){device, single_s[d]};
 	}
-	const char **names = ARENA_NEWN(x->a, const char *, k);
-	for (uint32_t d = 0; d < k; d++)
-		names[d] = x->s->devices.dev[d].name;
-	int rc = n_probes < FIT_LEAST ? 0
-				      : fit_profile(x->s->model.g, names, k, c, n, out, e);
+	struct fit_devices devices = {k, ARENA_NEWN(x->a, const char *, k), alike,
+				      ARENA_NEWN(x->a, bool, k)};
+	for (uint32_t d = 0; d < k; d++) {
+		devices.names[d] = x->s->devices.dev[d].name;
+		devices.host[d] = x->s->devices.dev[d].class->host != NULL;
+	}
+	int rc = n_probes < FIT_LEAST ? 0 : fit_profile(x->s->model.g, &devices, c, n, out, e);
 	mem_free(c);
 	return rc;
 }

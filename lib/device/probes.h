@@ -15,7 +15,7 @@ struct probes;
 /* Placements on all devices that out->failed does not name, by what sets take according to
  * out->set_s: shared out by earliest finish, in pieces, at random.  step_set (n_steps): the set of
  * each step, GRAPH_NONE: none; borrowed.  Planning them takes about budget_s: as many as there is time
- * for, but some in any case, and as devrun plans what it measures when that is not too long.
+ * for, but some in any case.
  * NULL: fewer than two devices, a model with variables. */
 struct probes *probes_open(struct session *s, const uint32_t *step_set, const struct profile *out,
 			   double budget_s);
@@ -24,11 +24,10 @@ void probes_close(struct probes *x);   /* x may be NULL */
 uint32_t probes_count(const struct probes *x);
 struct timed *probes_timed(struct probes *x, uint32_t i);
 
-/* After the runs (timed_keep_fastest): correct out so that the simulator comes closest to them and to
- * the single devices, which took single_s (k; 0: did not run): a factor for all times of a device, the
- * latencies of links, and the slowdown (place_latency_s).  Least absolute deviations of logarithms,
- * coordinate by coordinate; factors are drawn towards 1.  -1: the graph cannot be simulated. */
-int probes_fit(struct probes *x, const double *single_s, struct profile *out,
+/* After the runs: correct out so that the simulator comes closest to the fastest of each, and to the
+ * single devices, which took single_s (k; 0: did not run): see fit.h, as for alike.  -1: the graph
+ * cannot be simulated. */
+int probes_fit(struct probes *x, const double *single_s, const uint32_t *alike, struct profile *out,
 	       struct err *e) MUST_CHECK;
 
 #endif

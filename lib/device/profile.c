@@ -2,7 +2,7 @@
 #include "device/profile.h"
 
 #include "device/probes.h"
-#include "device/timed.h"
+#include "device/savings.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,19 +11,8 @@
 /* All rounds together, and what comes before them, take about so many times session.opt.max_s; there
  * are some rounds in any case. */
 enum { EFFORT = 4, LEAST_ROUNDS = 2 };
-
-/* The set that a step's time belongs to: its own, or its first consumer's. */
-static void step_sets(const struct planner *p, uint32_t *set)
-{
-	const struct model *m = p->m;
-	for (uint32_t s = m->n_steps; s-- > 0;) {
-		set[s] = m->g->set[m->step_node[s]];
-		for (uint32_t t = p->dag.out_ptr[s];
-		     t < p->dag.out_ptr[s + 1] && set[s] == GRAPH_NONE; t++)
-			if (p->dag.use_ptr[t] < p->dag.use_ptr[t + 1])
-				set[s] = set[p->dag.use_task[p->dag.use_ptr[t]]];
-	}
-}
+/* Devices of one kind count as one when their logs of times differ by less, or not for certain. */
+static const double SAME_SPEED = 0.02;
 
 /* All sets that device d can run there, the others where they can run. */
 static void mostly_on(const struct session *s, uint32_t d, uint16_t *device)
@@ -41,38 +30,22 @@ static void mostly_on(const struct session *s, uint32_t d, uint16_t *device)
 
 /* ---- timed inferences ---- */
 
-struct device_times {
-	struct session *s;
-	uint32_t d;
-	const uint32_t *step_set;    /* (n_steps) */
-	struct timed apart, joined;  /* grouped within sets, and across */
-	bool alone;                  /* the device runs everything */
-};
-
 /* A plan that takes its turn in every round. */
 struct subject {
 	struct timed *t;
 	uint32_t d;                  /* its device; GRAPH_NONE: several */
 };
 
-/* What is left of the time when it was not waited for every step: 1 where it was not. */
-static double unwaited(const struct timed *t)
-{
-	double sum[TIMED_MOST];
-	if (!t->whole)
-		return 1;
-	for (uint32_t r = 0; r < t->n_runs; r++) {
-		sum[r] = 0;
-		for (uint32_t i = 0; i < t->plan.n_tasks; i++)
-			sum[r] += t->task_s[(size_t)r * t->plan.n_tasks + i];
-	}
-	double all = interval_median(sum, t->n_runs).mid;
-	return fmin(1, interval_median(t->lat_s, t->n_runs).mid / all);
-}
-
 static struct interval scaled(struct interval x, double by)
 {
 	return (struct interval){by * x.mid, by * x.lo, by * x.hi};
+}
+
+/* The mean of n intervals, n - 1 of which have the mean x. */
+static struct interval mean_with(struct interval x, struct interval y, uint32_t n)
+{
+	return (struct interval){x.mid + (y.mid - x.mid) / n, x.lo + (y.lo - x.lo) / n,
+				 x.hi + (y.hi - x.hi) / n};
 }
 
 /* ---- sets ---- */
@@ -83,7 +56,7 @@ static void sum_sets(const struct device_times *x, struct interval *set_s)
 	const struct session *s = x->s;
 	const struct timed *t = x->apart.made ? &x->apart : &x->joined;
 	uint32_t k = s->devices.n, n_sets = s->model.g->n_sets, n = t->n_runs;
-	double *sum = MEM_NEWN(double, (size_t)n_sets * n + 1), scale = unwaited(t);
+	double *sum = MEM_NEWN(double, (size_t)n_sets * n + 1), scale = timed_unwaited(t);
 	for (uint32_t i = 0; i < t->n_steps; i++)
 		for (uint32_t r = 0; r < n && x->step_set[i] != GRAPH_NONE; r++)
 			sum[(size_t)x->step_set[i] * n + r] += t->step_s[(size_t)r * t->n_steps + i];
@@ -92,116 +65,6 @@ static void sum_sets(const struct device_times *x, struct interval *set_s)
 			set_s[(size_t)i * k + x->d] =
 				scaled(interval_median(&sum[(size_t)i * n], n), scale);
 	mem_free(sum);
-}
-
-/* ---- what groups of several sets save ---- */
-
-struct saving {
-	struct set_pair pair;
-	uint32_t d;
-	struct interval s;
-};
-
-struct savings {
-	struct saving *v;
-	size_t n, cap;
-};
-
-/* The set among those before step j of group g whose tensor it reads, not its own; GRAPH_NONE. */
-static uint32_t joined_to(const struct device_times *x, const struct group *g, uint32_t j,
-			  const bool *inside)
-{
-	const struct sched_dag *d = &x->s->planner.dag;
-	uint32_t step = g->step[j];
-	for (uint32_t i = d->in_ptr[step]; i < d->in_ptr[step + 1]; i++) {
-		uint32_t from = d->tensor_task[d->use_tensor[d->in_use[i]]];
-		if (inside[from] && x->step_set[from] != x->step_set[step] &&
-		    x->step_set[from] != GRAPH_NONE)
-			return x->step_set[from];
-	}
-	return GRAPH_NONE;
-}
-
-/* The pairs that group g joins, into out from *n on; each set is joined once. */
-static void group_pairs(const struct device_times *x, const struct group *g, bool *inside,
-			struct savings *out)
-{
-	for (uint32_t j = 0; j < g->n; j++) {
-		uint32_t set = x->step_set[g->step[j]], first = 0;
-		inside[g->step[j]] = true;
-		while (x->step_set[g->step[first]] != set)
-			first++;
-		uint32_t to = set == GRAPH_NONE || first < j ? GRAPH_NONE
-							     : joined_to(x, g, j, inside);
-		if (to == GRAPH_NONE)
-			continue;
-		out->v = mem_grow(out->v, &out->cap, out->n + 1, sizeof *out->v);
-		out->v[out->n++] = (struct saving){.pair = {to, set}, .d = x->d};
-	}
-	for (uint32_t j = 0; j < g->n; j++)
-		inside[g->step[j]] = false;
-}
-
-/* What group `at` of the joined plan saves, in parts of one pair of n. */
-static struct interval group_saving(const struct device_times *x, uint32_t at, size_t n)
-{
-	const struct timed *one = &x->apart, *all = &x->joined;
-	const struct group *g = &all->plan.group[at];
-	double saved[TIMED_MOST], now = unwaited(all), then = unwaited(one);
-	uint32_t n_runs = one->n_runs < all->n_runs ? one->n_runs : all->n_runs;
-	for (uint32_t r = 0; r < n_runs; r++) {
-		double sum = 0;
-		for (uint32_t j = 0; j < g->n; j++)
-			sum += one->step_s[(size_t)r * one->n_steps + g->step[j]];
-		saved[r] = (then * sum - now * all->task_s[(size_t)r * all->plan.n_tasks + at]) /
-			   (double)n;
-	}
-	return interval_median(saved, n_runs);
-}
-
-static void find_savings(const struct device_times *x, struct savings *out)
-{
-	const struct plan *p = &x->joined.plan;
-	bool *inside = MEM_NEWN(bool, (size_t)x->joined.n_steps + 1);
-	for (uint32_t i = 0; i < p->n_groups; i++) {
-		size_t first = out->n;
-		if (p->group[i].dev != x->d || p->group[i].n < 2)
-			continue;
-		group_pairs(x, &p->group[i], inside, out);
-		if (out->n == first)
-			continue;
-		struct interval s = group_saving(x, i, out->n - first);
-		for (size_t j = first; j < out->n; j++)
-			out->v[j].s = s;
-	}
-	mem_free(inside);
-}
-
-static int by_pair(const void *pa, const void *pb)
-{
-	const struct saving *a = pa, *b = pb;
-	if (a->pair.src != b->pair.src)
-		return a->pair.src < b->pair.src ? -1 : 1;
-	if (a->pair.dst != b->pair.dst)
-		return a->pair.dst < b->pair.dst ? -1 : 1;
-	return a->d < b->d ? -1 : a->d > b->d;
-}
-
-/* Distinct pairs with a column for each device. */
-static void take_savings(struct savings *x, uint32_t k, struct arena *a, struct profile *out)
-{
-	if (x->n > 1)
-		qsort(x->v, x->n, sizeof *x->v, by_pair);
-	out->pair = ARENA_NEWN(a, struct set_pair, x->n);
-	out->saved_s = ARENA_NEWN(a, struct interval, x->n * k);
-	for (size_t i = 0; i < x->n; i++) {
-		const struct saving *v = &x->v[i];
-		if (i == 0 || v->pair.src != v[-1].pair.src || v->pair.dst != v[-1].pair.dst)
-			out->pair[out->n_pairs++] = v->pair;
-		struct interval *to = &out->saved_s[(size_t)(out->n_pairs - 1) * k + v->d];
-		*to = (struct interval){to->mid + v->s.mid, to->lo + v->s.lo, to->hi + v->s.hi};
-	}
-	mem_free(x->v);
 }
 
 /* ---- devices ---- */
@@ -245,7 +108,7 @@ static void tell_planner(const struct device_times *x)
 {
 	const struct timed *t = x->apart.made ? &x->apart : &x->joined;
 	const struct session *s = x->s;
-	double run[TIMED_MOST], scale = unwaited(t);
+	double run[TIMED_MOST], scale = timed_unwaited(t);
 	for (uint32_t i = 0; i < t->n_steps; i++) {
 		double *to = &s->planner.step_s[(size_t)i * s->devices.n + x->d];
 		for (uint32_t r = 0; r < t->n_runs; r++)
@@ -263,10 +126,10 @@ struct profiler {
 	struct arena *a;
 	uint32_t *step_set;          /* (n_steps) */
 	struct device_times *dev;    /* (k) */
+	uint32_t *alike;             /* (k) the first device that is as fast */
 	struct probes *probes;       /* NULL: none */
 	struct subject *subject;     /* (n_subjects) */
 	uint32_t n_subjects;
-	double end_s;                /* when there is no time for more rounds */
 };
 
 /* A failure of device d, unless the program is to end. */
@@ -300,27 +163,68 @@ static int open_devices(struct profiler *x, struct err *e)
 		add_subject(x, &t->apart, d);
 		add_subject(x, &t->joined, d);
 	}
-	for (uint32_t d = 0; d < x->s->devices.n; d++)
-		if (x->dev[d].joined.made)
-			tell_planner(&x->dev[d]);
 	return 0;
 }
 
-/* Rounds of all subjects; one that fails leaves. */
-static int run_rounds(struct profiler *x, struct err *e)
+/* Rounds of all subjects until end_s; one that fails leaves. */
+static int run_rounds(struct profiler *x, double end_s, struct err *e)
 {
-	for (uint32_t r = 0; r < TIMED_MOST / 2 && (r < LEAST_ROUNDS || clock_s() < x->end_s); r++)
+	for (uint32_t r = 0; r < TIMED_MOST && (r < LEAST_ROUNDS || clock_s() < end_s); r++)
 		for (uint32_t i = 0; i < x->n_subjects; i++) {
 			struct subject *p = &x->subject[i];
-			if (timed_run(p->t, x->s, false, e) == 0 &&
-			    (!measure_again(p->t->lat_s[p->t->n_runs - 1]) ||
-			     timed_run(p->t, x->s, false, e) == 0))
+			if (timed_sample(p->t, x->s, e) == 0)
 				continue;
 			if (note_failure(x, p->d, e) < 0)
 				return -1;
 			x->subject[i--] = x->subject[--x->n_subjects];
 		}
 	return 0;
+}
+
+/* ---- devices of one kind ---- */
+
+/* The difference of two plans' logs, run by run: are they equally fast, as far as can be told? */
+static bool equally_fast(const struct timed *a, const struct timed *b)
+{
+	double x[TIMED_MOST];
+	uint32_t n = a->n_runs < b->n_runs ? a->n_runs : b->n_runs;
+	if (!a->made || !b->made || n == 0)
+		return a->made == b->made;
+	for (uint32_t r = 0; r < n; r++)
+		x[r] = log(a->lat_s[r] / b->lat_s[r]);
+	struct interval i = interval_median(x, n);
+	return (i.lo <= 0 && i.hi >= 0) || fabs(i.mid) < SAME_SPEED;
+}
+
+/* The first device of d's kind that is as fast: times of both are then of one device. */
+static uint32_t first_alike(const struct profiler *x, uint32_t d)
+{
+	const struct device *dev = x->s->devices.dev;
+	for (uint32_t i = 0; i < d; i++)
+		if (x->alike[i] == i && dev[i].class == dev[d].class &&
+		    dev[i].n_cpus == dev[d].n_cpus && dev[d].n_cpus > 0 && !x->out->failed[i] &&
+		    !x->out->failed[d] && x->dev[i].alone && x->dev[d].alone &&
+		    equally_fast(&x->dev[i].joined, &x->dev[d].joined) &&
+		    equally_fast(&x->dev[i].apart, &x->dev[d].apart))
+			return i;
+	return d;
+}
+
+/* Means over devices that are alike, in each row of v (rows, k); negative: cannot run there. */
+static void pool_columns(const struct profiler *x, struct interval *v, uint32_t rows)
+{
+	uint32_t k = x->s->devices.n;
+	for (uint32_t i = 0; i < rows; i++, v += k)
+		for (uint32_t d = 0; d < k; d++) {
+			struct interval mean = {0};
+			uint32_t n = 0;
+			for (uint32_t j = 0; x->alike[d] == d && j < k; j++)
+				if (x->alike[j] == d)
+					mean = mean_with(mean, v[j], ++n);
+			for (uint32_t j = d; n > 1 && j < k; j++)
+				if (x->alike[j] == d)
+					v[j] = mean;
+		}
 }
 
 /* Times of a device that has failed meanwhile do not count. */
@@ -333,18 +237,43 @@ static void forget_device(struct profiler *x, uint32_t d)
 static void take_times(struct profiler *x)
 {
 	struct savings savings = {0};
-	for (uint32_t i = 0; i < x->n_subjects; i++)
-		timed_keep_fastest(x->subject[i].t);
-	for (uint32_t d = 0; d < x->s->devices.n; d++) {
+	uint32_t k = x->s->devices.n;
+	for (uint32_t d = 0; d < k; d++) {
 		if (x->out->failed[d]) {
 			forget_device(x, d);
 			continue;
 		}
 		sum_sets(&x->dev[d], x->out->set_s);
 		if (x->dev[d].apart.made)
-			find_savings(&x->dev[d], &savings);
+			savings_find(&x->dev[d], &savings);
 	}
-	take_savings(&savings, x->s->devices.n, x->a, x->out);
+	savings_take(&savings, k, x->a, x->out);
+	for (uint32_t d = 0; d < k; d++)
+		x->alike[d] = first_alike(x, d);
+	pool_columns(x, x->out->set_s, x->s->model.g->n_sets);
+	pool_columns(x, x->out->saved_s, x->out->n_pairs);
+}
+
+/* The fastest runs over the usual ones, of the plans on one device each: how long something takes
+ * that is not disturbed. */
+static double undisturbed(const struct profiler *x)
+{
+	double sum = 0;
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < x->n_subjects; i++) {
+		const struct timed *t = x->subject[i].t;
+		if (x->subject[i].d == GRAPH_NONE)
+			continue;
+		sum += log(timed_least(t) / interval_median(t->lat_s, t->n_runs).mid);
+		n++;
+	}
+	return n ? exp(sum / n) : 1;
+}
+
+static struct link_cost mean_link(const struct link_cost c[2])
+{
+	return (struct link_cost){mean_with(c[0].latency_s, c[1].latency_s, 2),
+				  mean_with(c[0].bytes_per_s, c[1].bytes_per_s, 2)};
 }
 
 static int take_links(struct profiler *x, struct err *e)
@@ -359,6 +288,8 @@ static int take_links(struct profiler *x, struct err *e)
 			if (out->failed[i] || out->failed[j])
 				continue;
 			if (link_measure(s->x, &s->devices, i, j, c, e) == 0) {
+				if (x->alike[i] == x->alike[j])
+					c[0] = c[1] = mean_link(c);
 				out->link[forth] = c[0];
 				out->link[back] = c[1];
 				out->has_link[forth] = out->has_link[back] = true;
@@ -369,27 +300,46 @@ static int take_links(struct profiler *x, struct err *e)
 	return 0;
 }
 
-static int profile_run(struct profiler *x, struct err *e)
+/* Rounds of the single devices, by whose times the probes are chosen and planned. */
+static int open_probes(struct profiler *x, double effort, struct err *e)
 {
-	double effort = EFFORT * x->s->opt.max_s;
-	x->end_s = clock_s() + effort;
-	if (open_devices(x, e) < 0)
+	if (run_rounds(x, clock_s() + effort / 4, e) < 0)
 		return -1;
+	for (uint32_t d = 0; d < x->s->devices.n; d++)
+		if (!x->out->failed[d]) {
+			sum_sets(&x->dev[d], x->out->set_s);
+			tell_planner(&x->dev[d]);
+		}
 	x->probes = probes_open(x->s, x->step_set, x->out, effort / 4);
 	for (uint32_t i = 0; i < probes_count(x->probes); i++)
 		add_subject(x, probes_timed(x->probes, i), GRAPH_NONE);
-	if (run_rounds(x, e) < 0)
-		return -1;
-	take_times(x);
-	if (take_links(x, e) < 0)
-		return -1;
-	double *single_s = MEM_NEWN(double, (size_t)x->s->devices.n + 1);
-	for (uint32_t d = 0; d < x->s->devices.n; d++)
+	return 0;
+}
+
+static int fit_probes(struct profiler *x, struct err *e)
+{
+	uint32_t k = x->s->devices.n;
+	double level = undisturbed(x), *single_s = MEM_NEWN(double, (size_t)k + 1);
+	for (size_t i = 0; i < (size_t)x->s->model.g->n_sets * k; i++)
+		if (x->out->set_s[i].mid >= 0)
+			x->out->set_s[i] = scaled(x->out->set_s[i], level);
+	for (size_t i = 0; i < (size_t)x->out->n_pairs * k; i++)
+		x->out->saved_s[i] = scaled(x->out->saved_s[i], level);
+	for (uint32_t d = 0; d < k; d++)
 		if (!x->out->failed[d] && x->dev[d].alone)
-			single_s[d] = x->dev[d].joined.lat_s[0];
-	int rc = probes_fit(x->probes, single_s, x->out, e);
+			single_s[d] = timed_least(&x->dev[d].joined);
+	int rc = probes_fit(x->probes, single_s, x->alike, x->out, e);
 	mem_free(single_s);
 	return rc;
+}
+
+static int profile_run(struct profiler *x, struct err *e)
+{
+	double effort = EFFORT * x->s->opt.max_s, end_s = clock_s() + effort;
+	if (open_devices(x, e) < 0 || open_probes(x, effort, e) < 0 || run_rounds(x, end_s, e) < 0)
+		return -1;
+	take_times(x);
+	return take_links(x, e) < 0 ? -1 : fit_probes(x, e);
 }
 
 int profile_take(struct session *s, struct arena *a, struct profile *out, struct err *e)
@@ -398,6 +348,7 @@ int profile_take(struct session *s, struct arena *a, struct profile *out, struct
 	struct profiler x = {.s = s, .out = out, .a = a,
 			     .step_set = MEM_NEWN(uint32_t, (size_t)s->model.n_steps + 1),
 			     .dev = MEM_NEWN(struct device_times, k + 1),
+			     .alike = MEM_NEWN(uint32_t, k + 1),
 			     .subject = MEM_NEWN(struct subject, 2 * k + PROBES_MOST + 1)};
 	*out = (struct profile){.set_s = ARENA_NEWN(a, struct interval, n_sets * k),
 				.failed = ARENA_NEWN(a, const char *, k),
@@ -405,13 +356,14 @@ int profile_take(struct session *s, struct arena *a, struct profile *out, struct
 				.link = ARENA_NEWN(a, struct link_cost, k * k)};
 	for (size_t i = 0; i < n_sets * k; i++)
 		out->set_s[i] = (struct interval){-1, -1, -1};
-	step_sets(&s->planner, x.step_set);
+	planner_step_sets(&s->planner, x.step_set);
 	int rc = profile_run(&x, e);
 	probes_close(x.probes);
 	for (uint32_t d = 0; d < k; d++)
 		close_device(&x.dev[d]);
 	mem_free(x.subject);
 	mem_free(x.dev);
+	mem_free(x.alike);
 	mem_free(x.step_set);
 	return rc;
 }

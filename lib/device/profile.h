@@ -12,7 +12,7 @@ struct set_pair {
 	uint32_t src, dst;
 };
 
-/* Intervals: the median over several inferences, and 95 % (interval_median). */
+/* Intervals: the estimate, and 95 % (interval_median). */
 struct profile {
 	struct interval *set_s;      /* (n_sets, k) seconds; mid negative: cannot run there */
 	uint32_t n_pairs;
@@ -21,19 +21,22 @@ struct profile {
 	const char **failed;         /* (k) why a device has no times at all; NULL: it has */
 	bool *has_link;              /* (k, k) */
 	struct link_cost *link;      /* (k, k) from row to column */
-	double slowdown;             /* while several devices compute (place_latency_s) */
+	double slowdown, beside;     /* while several devices compute, are in use (place_latency_s) */
 };
 
 /* Steps are timed inside inferences of the whole model on one device (sets that it cannot run
  * are on the first that can), so caches are as in real runs.  Two plans a device: in one, steps are
- * grouped within sets only, which gives set_s; in the other across sets as well, which gives what a
- * group of several sets saves, in equal parts for the pairs that it joins.  On a
- * device that queues its work every step is waited for, and the times are then scaled
- * down to the latency without waiting.  A device that compiles whole segments has times of
- * these, shared out, and no savings.  These plans, and some on several devices (probes.h), are run in
- * rounds for about four times session.opt.max_s, and the fastest sixth of the runs of each counts.
- * What the probes took then corrects times, latencies and slowdown.  A device that fails has
- * no times and no links.  Memory from a.  -1: the output's reader has gone. */
+ * grouped within sets only, which gives set_s; in the other across sets as well, which gives
+ * savings (savings.h).  On a device that queues its work every step is waited for, and the times
+ * are then scaled down to the latency without waiting.  A device that compiles whole segments has
+ * times of these, shared out, and no savings.
+ *
+ * These plans, and some on several devices (probes.h), are run in rounds for about four times
+ * session.opt.max_s.  Who else uses the machine only ever adds time, now to one device, now to
+ * another: a step's time is the median of its runs, all are then scaled to the fastest inferences,
+ * and devices of one kind that are equally fast have the same times.  What the probes took then
+ * corrects times, latencies and how devices slow each other (fit.h).  A device that fails has no times
+ * and no links.  Memory from a.  -1: the output's reader has gone. */
 int profile_take(struct session *s, struct arena *a, struct profile *out,
 		 struct err *e) MUST_CHECK;
 

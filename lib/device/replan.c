@@ -62,7 +62,8 @@ int session_plan(struct session *s, const uint16_t *device, struct plan *out, st
 	if (plan_make(&s->planner, device, out, e) < 0)
 		return -1;
 	/* Runs before those that count would change what variables keep. */
-	int off = overlaps(out) && !s->opt.keep_state ? compare(s, out, e) : 0;
+	bool fixed = s->expects || s->opt.keep_state || !overlaps(out);
+	int off = fixed ? 0 : compare(s, out, e);
 	if (off == 0)
 		return 0;
 	plan_release(out);

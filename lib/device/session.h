@@ -24,6 +24,7 @@ struct session {
 	struct measure_options opt;
 	bool no_reference;           /* set after opening: placements alone, ref_s stays 0 */
 	uint32_t rounds;             /* set after opening: in rounds (laps.h); 0: one after another */
+	bool expects;                /* the planner's durations are those of a profile (expect.h) */
 	uint64_t seed;               /* of inputs, and of orders in rounds */
 	uint8_t *mask;               /* (n_sets, k) 1: the set can run there */
 	struct anchor *anchor;       /* (k) */
@@ -64,8 +65,9 @@ int session_anchors(struct session *s, struct err *e) MUST_CHECK;
 int session_measure(struct session *s, struct trial *t, uint32_t n, struct arena *a,
 		    struct err *e) MUST_CHECK;
 
-/* A plan (plan_make) for measuring.  When several devices are at work it is run a few times, and
- * planned again by the durations of its steps when it took another time than expected.  -1: it cannot run. */
+/* A plan (plan_make) for measuring.  When several devices are at work, and durations are not a
+ * profile's, it is run a few times, and planned again by the durations of its steps when it took
+ * another time than expected.  -1: it cannot run. */
 int session_plan(struct session *s, const uint16_t *device, struct plan *out,
 		 struct err *e) MUST_CHECK;
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "device/boundary.h"
+#include "device/expect.h"
 #include "device/proberec.h"
 #include "device/turn.h"
 #include "graph/devrec.h"
@@ -278,6 +279,9 @@ static int on_record(struct state *s, const struct rec *r, struct err *e)
 		return -1;
 	if (filter_pass(s->f, r, e) < 0)
 		return -1;
+	if (o->rounds > 0 && rec_is(r, "cost") && s->g && (o->devices || s->devs.k > 0))
+		return open_session(s, NULL, e) < 0 ? -1
+						     : session_expect(&s->session, r, &s->devs, e);
 	if (o->paired)
 		return take_candidate(s, r, e);
 	if (rec_is(r, "place"))

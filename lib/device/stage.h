@@ -21,7 +21,9 @@ struct stage_options {
 	/* Which placements of a stream are run, the others pass: "A-B,C,D-", from 1; NULL: all.  Checked
 	 * by stage_only_check. */
 	const char *only;
-	int64_t rounds;              /* placements in so many rounds (laps.h); 0: one after another */
+	/* Placements in so many rounds (laps.h), planned by the stream's costs when it has some
+	 * (expect.h); 0: one after another. */
+	int64_t rounds;
 	int fuse;                    /* enum fuse_mode */
 	struct measure_options measure;
 	/* Told of each device that could not be timed by `profile`, when another could. */

@@ -1,10 +1,7 @@
-/* timed.c - runs of a plan, and which of them count. */
+/* timed.c - runs of a plan, and what they tell of it as a whole. */
 #include "device/timed.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-enum { KEEP_SHARE = 6, KEEP_LEAST = 2 };
+#include <math.h>
 
 static void make_room(struct timed *t, const struct session *s)
 {
@@ -26,14 +23,6 @@ int timed_make(struct timed *t, struct session *s, const uint16_t *device, enum 
 	if (rc == 0)
 		make_room(t, s);
 	return rc;
-}
-
-int timed_make_tuned(struct timed *t, struct session *s, const uint16_t *device, struct err *e)
-{
-	if (session_plan(s, device, &t->plan, e) < 0)
-		return -1;
-	make_room(t, s);
-	return 0;
 }
 
 void timed_release(struct timed *t)
@@ -65,53 +54,33 @@ int timed_run(struct timed *t, struct session *s, bool warm, struct err *e)
 	return 0;
 }
 
-/* ---- the fastest ---- */
-
-struct run {
-	double s;
-	uint32_t index;
-};
-
-static int by_time(const void *pa, const void *pb)
+int timed_sample(struct timed *t, struct session *s, struct err *e)
 {
-	const struct run *a = pa, *b = pb;
-	if (a->s != b->s)
-		return a->s < b->s ? -1 : 1;
-	return (a->index > b->index) - (a->index < b->index);
+	if (timed_run(t, s, false, e) < 0)
+		return -1;
+	if (!measure_again(t->lat_s[t->n_runs - 1]))
+		return 0;
+	t->n_runs--;
+	return timed_run(t, s, false, e);
 }
 
-static int by_value(const void *pa, const void *pb)
+double timed_least(const struct timed *t)
 {
-	double a = *(const double *)pa, b = *(const double *)pb;
-	return (a > b) - (a < b);
+	double least = INFINITY;
+	for (uint32_t r = 0; r < t->n_runs; r++)
+		least = fmin(least, t->lat_s[r]);
+	return least;
 }
 
-/* Rows run[0 .. n-1] of x (TIMED_MOST, width), in this order, in its place. */
-static void pick_rows(double **x, uint32_t width, const struct run *run, uint32_t n)
+double timed_unwaited(const struct timed *t)
 {
-	double *rows = MEM_NEWN(double, (size_t)TIMED_MOST * width + 1);
-	for (uint32_t i = 0; i < n; i++)
-		memcpy(rows + (size_t)i * width, *x + (size_t)run[i].index * width,
-		       width * sizeof **x);
-	mem_free(*x);
-	*x = rows;
-}
-
-void timed_keep_fastest(struct timed *t)
-{
-	struct run run[TIMED_MOST];
-	uint32_t n = t->n_runs / KEEP_SHARE;
-	n = n > KEEP_LEAST ? n : KEEP_LEAST;
-	if (n > t->n_runs)
-		n = t->n_runs;
+	double sum[TIMED_MOST];
+	if (!t->whole)
+		return 1;
 	for (uint32_t r = 0; r < t->n_runs; r++) {
-		run[r] = (struct run){0, r};
+		sum[r] = 0;
 		for (uint32_t i = 0; i < t->plan.n_tasks; i++)
-			run[r].s += t->task_s[(size_t)r * t->plan.n_tasks + i];
+			sum[r] += t->task_s[(size_t)r * t->plan.n_tasks + i];
 	}
-	qsort(run, t->n_runs, sizeof *run, by_time);
-	qsort(t->lat_s, t->n_runs, sizeof *t->lat_s, by_value);
-	pick_rows(&t->step_s, t->n_steps, run, n);
-	pick_rows(&t->task_s, t->plan.n_tasks, run, n);
-	t->n_runs = n;
+	return fmin(1, interval_median(t->lat_s, t->n_runs).mid / interval_median(sum, t->n_runs).mid);
 }

@@ -5,7 +5,7 @@
 #include "device/session.h"
 
 /* Runs that are kept at most. */
-enum { TIMED_MOST = 48 };
+enum { TIMED_MOST = 96 };
 
 struct timed {
 	struct plan plan;
@@ -21,16 +21,17 @@ struct timed {
 /* A placement of sets, planned with groups as `fuse` says.  -1: it cannot run. */
 int timed_make(struct timed *t, struct session *s, const uint16_t *device, enum fuse_mode fuse,
 	       struct err *e) MUST_CHECK;
-/* The same as placements are planned that devrun measures (session_plan). */
-int timed_make_tuned(struct timed *t, struct session *s, const uint16_t *device,
-		     struct err *e) MUST_CHECK;
 void timed_release(struct timed *t);
 
 /* One more run; without counting when `warm`, or when there is no room. */
 int timed_run(struct timed *t, struct session *s, bool warm, struct err *e) MUST_CHECK;
 
-/* Keep the runs whose steps took the least time in sum, a sixth of them but at least two: who
- * else uses the machine only ever adds time.  lat_s, too, and ascending. */
-void timed_keep_fastest(struct timed *t);
+/* One more run that counts; of a short one (measure_again) the second in a row. */
+int timed_sample(struct timed *t, struct session *s, struct err *e) MUST_CHECK;
+
+/* Seconds of the fastest run. */
+double timed_least(const struct timed *t);
+/* What is left of the steps' time when they are not waited for one by one: 1 where they were not. */
+double timed_unwaited(const struct timed *t);
 
 #endif

@@ -94,6 +94,15 @@ static int take_order(struct place_inputs *x, const struct rec *r, struct err *e
 	       err_set(e, ST_INPUT, "order '%s' is not known", name);
 }
 
+/* How much devices slow each other; absent: not. */
+static int take_slowing(const struct rec *r, const char *key, double *x, struct err *e)
+{
+	if (val_get(r->map, key) && get_real(r->map, key, x, e) < 0)
+		return -1;
+	return *x >= 0 && *x <= MAX_SLOWDOWN
+		       ? 0 : err_set(e, ST_INPUT, "%s is not between 0 and %d", key, MAX_SLOWDOWN);
+}
+
 static int take_extra(struct place_inputs *x, const struct rec *r, struct err *e)
 {
 	struct place_cost_extra *y = &x->extra;
@@ -112,10 +121,9 @@ static int take_extra(struct place_inputs *x, const struct rec *r, struct err *e
 	if (y->has_rules && (get_bool(r->map, "contention", &y->contention, e) < 0 ||
 			     get_bool(r->map, "overlap", &y->overlap, e) < 0))
 		return -1;
-	if (val_get(r->map, "slowdown") && get_real(r->map, "slowdown", &y->slowdown, e) < 0)
+	if (take_slowing(r, "slowdown", &y->slowdown, e) < 0 ||
+	    take_slowing(r, "beside", &y->beside, e) < 0)
 		return -1;
-	if (!(y->slowdown >= 0 && y->slowdown <= MAX_SLOWDOWN))
-		return err_set(e, ST_INPUT, "slowdown is not between 0 and %d", MAX_SLOWDOWN);
 	return val_get(r->map, "order") ? take_order(x, r, e) : 0;
 }
 

@@ -23,7 +23,7 @@ struct place_cost_extra {
 	bool has_rules;              /* the next two are told */
 	bool contention, overlap;
 	enum place_order order;      /* RECORDED: not told */
-	double slowdown;             /* 0: not told */
+	double slowdown, beside;     /* 0: not told */
 };
 
 struct place_inputs {

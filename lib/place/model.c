@@ -177,6 +177,7 @@ int place_model_init(struct place_model *m, const struct graph *g, const struct 
 	m->objective = s->objective;
 	m->power = s->power;
 	m->slowdown = s->slowdown;
+	m->beside = s->beside;
 	m->rules = s->rules;
 	m->types = s->types;
 	m->move_s = s->move_s;

@@ -1,10 +1,11 @@
 /* variety.c - distinct placements of every kind and quality, for holding a simulator against the
  * machine (pipelines/calibrate).
  *
- * A pool of candidates is drawn: single devices, what heuristics find and what is left of it after
- * some sets were moved, contiguous pieces, random placements.  Some more than half of what is
- * handed over is predicted to take at most NEAR times as long as the best, the rest longer; both
- * parts are spread over their range of latencies, which random placements alone are far from. */
+ * A pool of candidates is drawn: single devices, what heuristics find, what climbing upwards makes
+ * slow, and what is left of these after some sets were moved; contiguous pieces, random placements.
+ * Some more than half of what is handed over is predicted to take at most NEAR times as long as the
+ * best, the rest longer; both parts are spread over their range of latencies, which random
+ * placements alone are far from. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,12 +17,13 @@
 #include "place/search.h"
 #include "place/units.h"
 
-enum { DRAW_VARIETY = 64, POOL = 16, POOL_LEAST = 400, BINS = 12, BASES = 3 };
+enum { DRAW_VARIETY = 64, POOL = 8, POOL_LEAST = 400, BINS = 12, BASES = 3, SLOW_BASES = 2 };
 static const double NEAR = 1.4, NEAR_SHARE = 0.55;
 
-enum kind { SINGLE, SEARCHED, MOVED, PATCHED, CROSSED, PIECES, BIASED, UNIFORM };
-static const char *const kind_names[] = {"single", "searched", "moved", "patched",
-					 "crossed", "pieces", "biased", "uniform"};
+/* From MOVED on they are drawn in turn; those made slow are bases of other moves. */
+enum kind { SINGLE, SEARCHED, SLOWED, MOVED, PATCHED, CROSSED, PIECES, BIASED, UNIFORM, RESTORED };
+static const char *const kind_names[] = {"single", "searched", "slowed", "moved", "patched",
+					 "crossed", "pieces", "biased", "uniform", "restored"};
 
 struct candidate {
 	double s;                    /* predicted */
@@ -39,7 +41,8 @@ struct pool {
 	struct candidate *c;
 	size_t n, cap;
 	const uint16_t *base[BASES]; /* (n_sets) good placements */
-	uint32_t n_bases;
+	const uint16_t *slow[SLOW_BASES];
+	uint32_t n_bases, n_slow;
 	struct rng_addr dice;
 	uint32_t drawn;
 };
@@ -84,15 +87,18 @@ static bool offer(struct pool *x, enum kind kind)
 /* ---- kinds ---- */
 
 /* Another device for unit u, where there is one. */
-static void move_unit(struct pool *x, uint32_t u, uint16_t to)
+static bool move_unit(struct pool *x, uint32_t u, uint16_t to)
 {
 	uint32_t set = x->units.set[x->units.ptr[u]];
 
 	if (x->r->device[set] == to)
-		return;
+		return false;
 	for (uint32_t i = x->units.dev_ptr[u]; i < x->units.dev_ptr[u + 1]; i++)
-		if (x->units.dev[i] == to)
+		if (x->units.dev[i] == to) {
 			place_unit_set(&x->units, u, to, x->r->device);
+			return true;
+		}
+	return false;
 }
 
 static void take_base(struct pool *x)
@@ -100,16 +106,36 @@ static void take_base(struct pool *x)
 	memcpy(x->r->device, x->base[below(x, x->n_bases)], x->m->n_sets * sizeof(*x->r->device));
 }
 
-/* A base, and units here and there on other devices. */
-static void draw_moved(struct pool *x)
+/* Units here and there on other devices. */
+static void scatter(struct pool *x)
 {
 	uint32_t n = x->units.n;
 	double share = log_uniform(x, 1.0 / n, 0.5);
 
-	take_base(x);
 	for (uint32_t u = 0; u < n; u++)
 		if (rng_uniform(&x->dice, x->drawn++) < share)
 			move_unit(x, u, (uint16_t)below(x, x->m->k));
+}
+
+static void draw_moved(struct pool *x)
+{
+	take_base(x);
+	scatter(x);
+}
+
+/* A slow one, most of it from a place on as in a base, or with units elsewhere. */
+static void draw_restored(struct pool *x)
+{
+	const uint16_t *base = x->base[below(x, x->n_bases)];
+	uint32_t n = x->units.n, from = below(x, n + 1);
+
+	memcpy(x->r->device, x->slow[below(x, x->n_slow)], x->m->n_sets * sizeof(*x->r->device));
+	if (below(x, 2) == 0) {
+		scatter(x);
+		return;
+	}
+	for (uint32_t u = from; u < n; u++)
+		move_unit(x, u, base[x->units.set[x->units.ptr[u]]]);
 }
 
 /* A base, and runs of units that follow each other on another device. */
@@ -161,11 +187,45 @@ static void draw(struct pool *x, enum kind kind)
 	case PATCHED: draw_patched(x); break;
 	case CROSSED: draw_crossed(x); break;
 	case PIECES: draw_pieces(x); break;
+	case RESTORED: draw_restored(x); break;
 	default: search_random(x->m, x->r->seed, (uint32_t)x->drawn++, kind == BIASED, x->r->device);
 	}
 }
 
 /* ---- the pool ---- */
+
+/* Hill climbing upwards from r->device: one unit at a time goes elsewhere if that takes no less. */
+static void climb_up(struct pool *x, uint64_t evals)
+{
+	uint16_t *device = x->r->device;
+	double s = 0;
+
+	for (uint64_t i = 0; i < evals; i++) {
+		uint32_t u = below(x, x->units.n), first = x->units.set[x->units.ptr[u]];
+		uint16_t from = device[first];
+
+		if (!move_unit(x, u, (uint16_t)below(x, x->m->k)))
+			continue;
+		const struct place_result *p = place_evaluate(x->ev, device);
+		if (p->status == PLACE_OK && p->lat_s >= s)
+			s = p->lat_s;
+		else
+			place_unit_set(&x->units, u, from, device);
+	}
+}
+
+/* From pieces of one unit, and from a random placement. */
+static void slow_bases(struct pool *x, uint64_t evals)
+{
+	for (uint32_t i = 0; i < SLOW_BASES && x->units.n; i++) {
+		search_random(x->m, x->r->seed, i, false, x->r->device);
+		for (uint32_t u = 0; i == 0 && u < x->units.n; u++)
+			move_unit(x, u, (uint16_t)(u % x->m->k));
+		climb_up(x, evals);
+		if (offer(x, SLOWED))
+			x->slow[x->n_slow++] = x->c[x->n - 1].device;
+	}
+}
 
 static void keep_base(struct pool *x)
 {
@@ -198,6 +258,9 @@ static int begin(struct pool *x, struct err *e)
 		return err_set(e, ST_INPUT, "neither a device alone nor HEFT makes a legal placement");
 	if (x->n_bases == 0)
 		x->base[x->n_bases++] = x->c[0].device;
+	slow_bases(x, most);
+	if (x->n_slow == 0)
+		x->slow[x->n_slow++] = x->c[0].device;
 	return 0;
 }
 
@@ -209,8 +272,10 @@ static int fill(struct pool *x, struct err *e)
 		return -1;
 	/* Tries are bounded: a tiny graph has few placements. */
 	for (uint32_t i = 0; x->units.n && x->n < want && i < 4 * want; i++) {
-		draw(x, MOVED + i % (UNIFORM - MOVED + 1));
-		offer(x, MOVED + i % (UNIFORM - MOVED + 1));
+		enum kind kind = MOVED + i % (RESTORED - MOVED + 1);
+
+		draw(x, kind);
+		offer(x, kind);
 	}
 	return 0;
 }
