@@ -39,5 +39,6 @@ ablation() {
 
 @test "a training that fails leaves no file" {
 	run -2 ablation GROUPINGS="nonsense" SEEDS=1
+	[[ "$output" == *"unknown method 'nonsense'"* ]]
 	[ ! -e "$BATS_FILE_TMPDIR/a/googlenet/nonsense.1.tsv" ]
 }

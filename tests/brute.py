@@ -9,7 +9,7 @@ import collections, itertools, json, subprocess, sys, tempfile
 import numpy as np
 
 import gen_dagjson
-from stream import array, first, read, tensor, write
+from stream import first, runs, read, tensor, value, write
 
 SEARCHES = ["exact", "anneal", "portfolio"]
 MUST_BE_LEGAL = {"exact", "portfolio", "anneal"}
@@ -21,13 +21,9 @@ def call(*args):
     return r.returncode, r.stderr.strip()
 
 
-def value(run):
-    return run.get("value", run["lat_s"]) if run["ok"] else float("inf")
-
-
 def values(path, options):
     assert call("devsim", *options, path, "-o", path + ".run")[0] == 0, path
-    return [value(m) for kind, m in read(path + ".run") if kind == "run"]
+    return [value(m) for m in runs(path + ".run")]
 
 
 def every(tmp, k, n, options):

@@ -85,24 +85,19 @@ bad_input() {   # FILE NAME COMMAND - refused, and what was written has no end
 }
 
 @test "records and keys that nobody knows pass through" {
-	"$HSDAG_PYTHON" - <<-'PY'
-		import msgpack, xxhash
-		recs = list(msgpack.Unpacker(open("graph.mp", "rb"), max_buffer_size=2**30))[:-1]
-		recs[0][1]["later"] = "kept"
-		recs.insert(1, ["novel", {"a": [1, {"b": b"x"}]}])
-		recs.append(["novel", {"z": 1}])
-		wire = [msgpack.packb(r) for r in recs]
-		end = {"records": len(wire) - 1, "digest": xxhash.xxh64(b"".join(wire[1:])).intdigest()}
-		open("novel.mp", "wb").write(b"".join(wire) + msgpack.packb(["end", end]))
-	PY
+	py '
+		r = read("graph.mp")[:-1]
+		r[0][1]["later"] = "kept"
+		r.insert(1, ["novel", {"a": [1, {"b": b"x"}]}])
+		write("novel.mp", r + [["novel", {"z": 1}]])
+	'
 	dagfeat novel.mp | devsim --probe -D cpu,gpu | gpnembed | placepolicy | devsim > out.mp
-	"$HSDAG_PYTHON" - <<-'PY'
-		import msgpack
-		recs = list(msgpack.Unpacker(open("out.mp", "rb"), max_buffer_size=2**30))
-		assert recs[0][1]["later"] == "kept"
-		assert [r for r in recs if r[0] == "novel"] == [["novel", {"a": [1, {"b": b"x"}]}], ["novel", {"z": 1}]]
-		assert recs[1][0] == "novel" and [c["program"] for c in recs[0][1]["chain"]][-2:] == ["placepolicy", "devsim"]
-	PY
+	py '
+		r = read("out.mp")
+		assert r[0][1]["later"] == "kept"
+		assert [x for x in r if x[0] == "novel"] == [["novel", {"a": [1, {"b": b"x"}]}], ["novel", {"z": 1}]]
+		assert r[1][0] == "novel" and [c["program"] for c in r[0][1]["chain"]][-2:] == ["placepolicy", "devsim"]
+	'
 }
 
 @test "the Python of STREAM.md reads a stream" {

@@ -62,7 +62,8 @@ small() {
 	cp "$M/nmt2.xml" m.xml
 	d1=$(ir2dag m.xml | recdump -k graph | grep -o '"digest": [0-9]*')
 	d2=$(ir2dag "$M/nmt2.xml" | recdump -k graph | grep -o '"digest": [0-9]*')
-	[ -n "$d1" ] && [ "$d1" = "$d2" ]
+	[ -n "$d1" ]
+	[ "$d1" = "$d2" ]
 	ir2dag m.xml >a
 	ir2dag m.xml >b
 	cmp a b

@@ -9,7 +9,7 @@ method, TABLE.md the geometric means over problems."""
 import argparse, collections, json, math, subprocess, sys, tempfile, time
 
 import families
-from stream import first, read
+from stream import first, read, runs, value
 
 SKIP = {"expert", "variety"}
 KEYS = ["problem", "method", "value", "heft", "bound", "seconds", "why"]
@@ -27,10 +27,6 @@ def call(args):
     return r.returncode, r.stderr.strip().splitlines(), time.monotonic() - start
 
 
-def value(run):
-    return run.get("value", run["lat_s"]) if run["ok"] else math.inf
-
-
 def bound(place):
     return place.get("bound_value", place.get("bound_s", 0))
 
@@ -45,8 +41,7 @@ def measure(method, graph, out, o):
     rc, error, _ = call(["devsim", *o.x.split(), out, "-o", out + ".run"])
     if rc:
         return math.inf, 0, took, error[-1]
-    runs = [m for kind, m in read(out + ".run") if kind == "run"]
-    best = min(runs, key=value)
+    best = min(runs(out + ".run"), key=value)
     return value(best), bound(first(read(out), "place")), took, "" if best["ok"] else best["reason"]
 
 
