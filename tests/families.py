@@ -80,63 +80,61 @@ def fft(rng, size):
 
 # ---- dense linear algebra on tiles ----
 
+class Tiles(Graph):
+    """A square of tiles; a task waits for those that wrote what it reads and writes."""
+
+    def __init__(self, size, tasks):
+        """n x n tiles have about tasks(n) tasks; the least n with `size` of them."""
+        super().__init__()
+        self.n, self.writer = 2, {}
+        while tasks(self.n) < size:
+            self.n += 1
+
+    def put(self, kind, work, writes, reads=()):
+        before = {self.writer.get(tile) for tile in [*writes, *reads]} - {None}
+        t = self.task(work, sorted(before), kind)
+        self.writer.update(dict.fromkeys(writes, t))
+
+
 @family
 def cholesky(rng, size):
-    g, n = Graph(), 2
-    while n * (n + 1) * (n + 2) / 6 < size:
-        n += 1
-    a = {}
-
-    def put(i, j, work, after, kind):
-        a[i, j] = g.task(work, [x for x in after + [a.get((i, j))] if x is not None], kind)
-    for k in range(n):
-        put(k, k, 1 / 3, [], "potrf")
-        for i in range(k + 1, n):
-            put(i, k, 1, [a[k, k]], "trsm")
-        for i in range(k + 1, n):
-            put(i, i, 1, [a[i, k]], "syrk")
+    g = Tiles(size, lambda n: n * (n + 1) * (n + 2) / 6)
+    for k in range(g.n):
+        g.put("potrf", 1 / 3, [(k, k)])
+        for i in range(k + 1, g.n):
+            g.put("trsm", 1, [(i, k)], [(k, k)])
+        for i in range(k + 1, g.n):
+            g.put("syrk", 1, [(i, i)], [(i, k)])
             for j in range(k + 1, i):
-                put(i, j, 2, [a[i, k], a[j, k]], "gemm")
+                g.put("gemm", 2, [(i, j)], [(i, k), (j, k)])
     return g
 
 
 @family
 def lu(rng, size):
-    g, n, a = Graph(), 2, {}
-    while n * (n + 1) * (2 * n + 1) / 6 < size:
-        n += 1
-
-    def put(i, j, work, after, kind):
-        a[i, j] = g.task(work, [x for x in after + [a.get((i, j))] if x is not None], kind)
-    for k in range(n):
-        put(k, k, 2 / 3, [], "getrf")
-        for i in range(k + 1, n):
-            put(i, k, 1, [a[k, k]], "trsm")
-            put(k, i, 1, [a[k, k]], "trsm")
-        for i in range(k + 1, n):
-            for j in range(k + 1, n):
-                put(i, j, 2, [a[i, k], a[k, j]], "gemm")
+    g = Tiles(size, lambda n: n * (n + 1) * (2 * n + 1) / 6)
+    for k in range(g.n):
+        g.put("getrf", 2 / 3, [(k, k)])
+        for i in range(k + 1, g.n):
+            g.put("trsm", 1, [(i, k)], [(k, k)])
+            g.put("trsm", 1, [(k, i)], [(k, k)])
+        for i in range(k + 1, g.n):
+            for j in range(k + 1, g.n):
+                g.put("gemm", 2, [(i, j)], [(i, k), (k, j)])
     return g
 
 
 @family
 def qr(rng, size):
-    g, n, a = Graph(), 2, {}
-    while n * (n + 1) * (2 * n + 1) / 6 < size:
-        n += 1
-
-    def put(where, work, after, kind):
-        t = g.task(work, {x for x in after + [a.get(w) for w in where] if x is not None}, kind)
-        a.update({w: t for w in where})
-        return t
-    for k in range(n):
-        top = put([(k, k)], 4 / 3, [], "geqrt")
-        for j in range(k + 1, n):
-            put([(k, j)], 2, [top], "unmqr")
-        for i in range(k + 1, n):
-            t = put([(k, k), (i, k)], 2, [], "tsqrt")
-            for j in range(k + 1, n):
-                put([(k, j), (i, j)], 4, [t], "tsmqr")
+    g = Tiles(size, lambda n: n * (n + 1) * (2 * n + 1) / 6)
+    for k in range(g.n):
+        g.put("geqrt", 4 / 3, [(k, k)])
+        for j in range(k + 1, g.n):
+            g.put("unmqr", 2, [(k, j)], [(k, k)])
+        for i in range(k + 1, g.n):
+            g.put("tsqrt", 2, [(k, k), (i, k)])
+            for j in range(k + 1, g.n):
+                g.put("tsmqr", 4, [(k, j), (i, j)], [(i, k)])
     return g
 
 
