@@ -20,7 +20,7 @@ static const double MOST_OF_PLAIN = 0.1;   /* share of the budget of a stage tha
 
 /* Whose turn it is, with what share of the budget (0: it takes little, and ends by itself), while
  * less than `until` of it is spent. */
-enum where { ANYWHERE, SMALL, PIPELINES, SCHEDULES, PIECES };
+enum where { ANYWHERE, SMALL, PIPELINES, SCHEDULES, PIECES, LARGE };
 static const struct stage {
 	const char *method;
 	double share, until;
@@ -30,26 +30,29 @@ static const struct stage {
 	{"single", 0, 1, ANYWHERE, false},
 	{"spine", 0, 1, PIECES, false},
 	{"heft", 0, 0.3, ANYWHERE, false},
+	{"contention", 0, 0.3, SCHEDULES, false},
+	{"peft", 0, 0.3, ANYWHERE, false},
+	{"cpop", 0, 0.3, ANYWHERE, false},
 	{"greedy-memory", 0, 0.3, ANYWHERE, false},
 	{"m-topo", 0, 0.3, ANYWHERE, false},
-	{"cpop", 0, 0.3, ANYWHERE, false},
-	{"peft", 0, 0.3, ANYWHERE, false},
 	{"m-etf", 0, 0.3, ANYWHERE, false},
 	{"m-sct", 0, 0.2, ANYWHERE, false},
+	{"lookahead", 0, 0.2, ANYWHERE, false},
 	{"scotch", 0, 0.3, ANYWHERE, false},
 	{"scotch-mincut", 0, 0.3, ANYWHERE, false},
 	{"metis", 0, 0.3, ANYWHERE, false},
 	{"mincut", 0, 0.2, ANYWHERE, false},
-	{"lookahead", 0, 0.2, ANYWHERE, false},
 	{"restarts", 0.02, 0.3, ANYWHERE, false},
 	{"exact", 0.1, 0.5, SMALL, false},
 	{"ideals", 0.1, 0.5, PIPELINES, false},
 	{"tabu", 0.04, 0.6, ANYWHERE, false},
 	{"genetic", 0.04, 0.7, ANYWHERE, true},
 	{"genetic", 0.15, 0.7, SCHEDULES, true},
+	{"cross-entropy", 0.2, 0.7, LARGE, true},
+	{"tabu", 0.15, 0.8, LARGE, false},
 	{"anneal", 1, 1, ANYWHERE, false},
 };
-enum { N_STAGES = sizeof(stages) / sizeof(stages[0]), SMALL_UNITS = 96 };
+enum { N_STAGES = sizeof(stages) / sizeof(stages[0]), SMALL_UNITS = 96, LARGE_UNITS = 1000 };
 
 struct portfolio {
 	struct method_run *r;        /* whose device is the best */
@@ -131,6 +134,8 @@ static bool out_of_place(const struct stage *stage, const struct place_units *u)
 		return u->m->rules != PLACE_DNNPART_THROUGHPUT && u->m->objective.throughput <= 0;
 	case SCHEDULES:
 		return u->m->rules != PLACE_SCHEDULE;
+	case LARGE:
+		return u->n < LARGE_UNITS;
 	case PIECES:
 		return u->m->rules != PLACE_DNNPART_LATENCY;
 	default:
