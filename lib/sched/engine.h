@@ -165,19 +165,20 @@ void engine_release(struct engine *e);
 /* Tasks by descending rank from the next run on; see sched.h for hold, which may be NULL. */
 void engine_order(struct engine *e, const double *rank, const uint32_t *hold);
 
-/* A run of placement device (n), from the beginning; with `keep` states are kept on the way, if the
- * rules allow it (kept.n > 0). */
+/* begin.c: a run of placement device (n), from the beginning; with `keep` states are kept on the way,
+ * if the rules allow it (kept.n > 0). */
 enum timeline_status engine_run(struct engine *e, const uint16_t *device, bool keep);
-
-/* What rerun.c needs of a run: the rules allow states; from the state as it is to the end; and what
- * follows from a placement that has changed. */
-bool engine_is_common(const struct engine *e);
-enum engine_way { ENGINE_PLAIN, ENGINE_KEEP, ENGINE_LIMIT };
-void engine_go_on(struct engine *e, enum engine_way way);
+/* Is there a link to and from the neighbours of the task at pos, where they are? */
 bool engine_can_reach(struct engine *e, uint32_t pos);
 /* Seconds that each device computes, into t. */
 void engine_busy(struct engine *e);
+/* What a run came to, into t. */
 void engine_results(struct engine *e);
+
+/* simulate.c: the rules allow states; from the state as it is to the end. */
+bool engine_is_common(const struct engine *e);
+enum engine_way { ENGINE_PLAIN, ENGINE_KEEP, ENGINE_LIMIT };
+void engine_go_on(struct engine *e, enum engine_way way);
 
 /* rerun.c: see timeline.h. */
 enum timeline_status engine_again(struct engine *e, const uint16_t *device, const uint32_t *task,

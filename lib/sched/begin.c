@@ -1,0 +1,144 @@
+/* begin.c - what is before and after the events of a run: a placement by position, the state before
+ * anything starts, and the results. */
+#include <string.h>
+
+#include "sched/engine.h"
+
+/* Is there a link from p to the consumers of what it makes, wherever they are? */
+static bool reaches(struct engine *e, uint32_t p)
+{
+	for (uint32_t t = e->task[p].out; t < e->task[p].out_end; t++)
+		for (uint32_t i = 0; i < e->tensor[t].n_uses; i++) {
+			uint32_t dst = e->dev[list_item(e, &e->tensor[t].use, i)];
+
+			if (dst != e->dev[p] &&
+			    e->c->links.latency_s[(size_t)e->dev[p] * e->k + dst] < 0) {
+				e->t->bad_task = e->ready.task_at[p];
+				e->t->bad_dev = dst;
+				return false;
+			}
+		}
+	return true;
+}
+
+bool engine_can_reach(struct engine *e, uint32_t p)
+{
+	bool ok = !e->missing_links || reaches(e, p);
+
+	for (uint32_t i = 0; ok && e->missing_links && i < e->n_in[p]; i++) {
+		uint32_t t = list_item(e, &e->task[p].in, i);
+
+		ok = t == e->d->n_tensors || reaches(e, e->tensor[t].maker);
+	}
+	return ok;
+}
+
+/* The placement by position, and whether it can be carried out. */
+static enum timeline_status place(struct engine *e, const uint16_t *device)
+{
+	const double *task_s = e->c->task_s;
+	bool cannot = false;
+	uint32_t k = e->k;
+
+	for (uint32_t p = 0; p < e->d->n; p++) {
+		uint32_t v = e->ready.task_at[p], dev = device[v];
+		double s = task_s[(size_t)v * k + dev];
+
+		e->dev[p] = (uint16_t)dev;
+		e->cost_s[p] = s;
+		e->pending[p] = (uint64_t)e->n_in[p] << 32 | dev;
+		cannot |= s < 0;
+	}
+	for (uint32_t p = 0; cannot && p < e->d->n; p++)
+		if (e->cost_s[p] < 0) {
+			e->t->bad_task = e->ready.task_at[p];
+			e->t->bad_dev = e->dev[p];
+			return TIMELINE_CANNOT_RUN;
+		}
+	for (uint32_t p = 0; e->missing_links && p < e->d->n; p++)
+		if (!reaches(e, p))
+			return TIMELINE_NO_LINK;
+	return TIMELINE_OK;
+}
+
+/* Seconds that each device computes: four sums, which do not wait for each other. */
+void engine_busy(struct engine *e)
+{
+	uint32_t k = e->k;
+
+	memset(e->sum_s, 0, 4 * (size_t)k * sizeof(*e->sum_s));
+	for (uint32_t p = 0; p < e->d->n; p++)
+		e->sum_s[(size_t)(p % 4) * k + e->dev[p]] += e->cost_s[p];
+	for (uint32_t i = 0; i < k; i++)
+		e->t->busy_s[i] = (e->sum_s[i] + e->sum_s[k + i]) +
+				  (e->sum_s[2 * k + i] + e->sum_s[3 * k + i]);
+}
+
+/* The state before anything starts. */
+static void begin(struct engine *e, const uint16_t *device, bool common)
+{
+	size_t servers = (size_t)e->k * e->k;
+
+	*e->now = (struct moment){0};
+	e->n_events = 0;
+	for (size_t s = 0; s < servers; s++) {
+		e->end[s] = NEVER;
+		e->queue[s].head = SCHED_NONE;
+	}
+	for (uint32_t w = 0; w < e->n_words; w++) {
+		e->idle[w] = UINT64_MAX;
+		e->waiting[w] = 0;
+	}
+	for (uint32_t i = 0; i < e->k; i++)
+		e->live[i] = e->peak[i] = e->top[i] = 0;
+	for (uint32_t i = 0; i < e->k; i++)
+		e->begun_s[i] = 0;
+	e->pending[e->d->n] = UINT32_MAX;
+	/* Two devices set every slot before they look at it. */
+	if (e->k != 2)
+		memset(e->slot, 0, (size_t)e->d->n_tensors * e->k * sizeof(*e->slot));
+	for (uint32_t i = 0; e->ready_bits && i < e->k; i++)
+		memset(e->ready_bits + (size_t)i * READY_WORDS, 0,
+		       (e->d->n + 63) / 64 * sizeof(*e->ready_bits));
+	if (!common)
+		ready_begin(&e->ready, device);
+	for (uint32_t i = 0; i < e->n_roots; i++) {
+		uint32_t p = e->root[i], dev = e->dev[p];
+
+		if (!common) {
+			ready_add_at(&e->ready, dev, p, 0);
+		} else {
+			e->ready_bits[dev * READY_WORDS + p / 64] |= UINT64_C(1) << p % 64;
+			e->top[dev] |= UINT64_C(1) << p / 64;
+		}
+		e->waiting[dev * (e->k + 1) / 64] |= UINT64_C(1) << dev * (e->k + 1) % 64;
+	}
+}
+
+void engine_results(struct engine *e)
+{
+	struct timeline *t = e->t;
+
+	t->makespan_s = e->now->makespan_s;
+	t->n_copies = e->now->n_copies;
+	t->copied_bytes = e->now->copied_bytes;
+	for (uint32_t i = 0; i < e->k; i++)
+		t->peak_bytes[i] = e->peak[i];
+}
+
+enum timeline_status engine_run(struct engine *e, const uint16_t *device, bool keep)
+{
+	enum timeline_status status = place(e, device);
+
+	e->kept.n = 0;
+	if (status != TIMELINE_OK)
+		return status;
+	engine_busy(e);
+	begin(e, device, engine_is_common(e));
+	keep = keep && engine_is_common(e);
+	if (keep)
+		kept_begin(e);
+	engine_go_on(e, keep ? ENGINE_KEEP : ENGINE_PLAIN);
+	engine_results(e);
+	return TIMELINE_OK;
+}
