@@ -2,14 +2,19 @@
  * pooling, and the policy (method.md section 1, 4 to 7, and section 2, "Net").
  *
  *   H       = MLP_in(X)
- *   a round:  Z = GNN1(H),  S_vu = sigmoid(MLP_edge(Z_v * Z_u)),  groups = parse(S)
+ *   a round:  Z = GNN1(H),  S_vu = sigmoid(MLP_edge(Z_v * Z_u) + traffic_vu),  groups = parse(S)
  *             H' = post(sum over each group of pre(GNN2(H))) * factor(S)
  *   Z'      = MLP_out(H)
  *   log p   = log softmax(MLP_policy(Z'))
+ *
+ * traffic_vu is a prior, not the paper's: what crosses an edge costs time when its ends are on
+ * different devices.  It is 0 in the paper's recipe.
  */
 #include "learn/layer.h"
 #include "learn/net_op.h"
 #include "learn/parse.h"
+
+#include <math.h>
 
 /* Where the parts of the embed block begin, in matrices. */
 struct gpn_parts {
@@ -58,7 +63,19 @@ struct params *gpn_policy_init(const struct hyper *hyper, uint32_t d, uint32_t k
 	return p;
 }
 
-/* S (m,1): sigmoid(MLP(z_u * z_v)) for every edge */
+/* (m,1) log bytes of every edge, less their mean */
+static struct mat *traffic_prior(struct tape *t, const struct ugraph *g, double weight)
+{
+	float *x = arena_raw(tape_arena(t), g->m, sizeof *x);
+	double sum = 0;
+	for (uint32_t e = 0; e < g->m; e++)
+		sum += log1p(g->traffic[e]);
+	for (uint32_t e = 0; e < g->m; e++)
+		x[e] = (float)(weight * (log1p(g->traffic[e]) - sum / g->m));
+	return tape_input(t, x, g->m, 1);
+}
+
+/* S (m,1): sigmoid(MLP(z_u * z_v) + prior) for every edge */
 static struct mat *edge_scores(struct tape *t, struct mat *const *p, const struct hyper *h,
 			       const struct ugraph *g, struct mat *z)
 {
@@ -68,9 +85,11 @@ static struct mat *edge_scores(struct tape *t, struct mat *const *p, const struc
 	if (y != x)
 		tape_done(t, x);
 	p += MATS_NORMED * inner;
-	struct mat *score = tape_sigmoid(t, tape_linear(t, y, p[0], p[1], (struct after){0}));
+	struct mat *logit = tape_linear(t, y, p[0], p[1], (struct after){0});
 	tape_done(t, y);
-	return score;
+	if (h->traffic > 0 && g->traffic)
+		logit = tape_add(t, logit, traffic_prior(t, g, h->traffic));
+	return tape_sigmoid(t, logit);
 }
 
 /* ---- a round ---- */

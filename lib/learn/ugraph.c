@@ -72,6 +72,7 @@ static void from_keys(struct ugraph *g, uint32_t n, uint64_t *key, size_t n_keys
 		g->u[e] = (uint32_t)(key[e] >> 32);
 		g->v[e] = (uint32_t)key[e];
 	}
+	g->traffic = NULL;
 	build_rows(g, a);
 }
 
@@ -80,12 +81,32 @@ static uint64_t edge_key(uint32_t a, uint32_t b)
 	return a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
 }
 
+/* bytes more on the edge between a and b, which g has: bisection. */
+static void carry(struct ugraph *g, uint32_t a, uint32_t b, double bytes)
+{
+	uint64_t key = edge_key(a, b);
+	uint32_t lo = 0, hi = g->m;
+	while (hi - lo > 1) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (edge_key(g->u[mid], g->v[mid]) <= key)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	g->traffic[lo] += bytes;
+}
+
 void ugraph_from_digraph(struct ugraph *g, const struct digraph *d, struct arena *a)
 {
 	uint64_t *key = arena_raw(a, d->m, sizeof *key);
 	for (uint32_t e = 0; e < d->m; e++)
 		key[e] = edge_key(d->src[e], d->dst[e]);
 	from_keys(g, d->n, key, d->m, a);
+	if (!d->bytes)
+		return;
+	g->traffic = ARENA_NEWN(a, double, g->m);
+	for (uint32_t e = 0; e < d->m; e++)
+		carry(g, d->src[e], d->dst[e], (double)d->bytes[e]);
 }
 
 void ugraph_tie(struct ugraph *out, const struct ugraph *g, const uint32_t *class,
@@ -104,6 +125,11 @@ void ugraph_tie(struct ugraph *out, const struct ugraph *g, const uint32_t *clas
 		last[class[i]] = i;
 	}
 	from_keys(out, g->n, key, m, a);
+	if (!g->traffic)
+		return;
+	out->traffic = ARENA_NEWN(a, double, out->m);
+	for (uint32_t e = 0; e < g->m; e++)
+		carry(out, g->u[e], g->v[e], g->traffic[e]);
 }
 
 void ugraph_quotient(struct ugraph *out, const struct ugraph *g, const uint32_t *group,
@@ -115,4 +141,10 @@ void ugraph_quotient(struct ugraph *out, const struct ugraph *g, const uint32_t 
 		if (group[g->u[e]] != group[g->v[e]])
 			key[m++] = edge_key(group[g->u[e]], group[g->v[e]]);
 	from_keys(out, n_groups, key, m, a);
+	if (!g->traffic)
+		return;
+	out->traffic = ARENA_NEWN(a, double, out->m);
+	for (uint32_t e = 0; e < g->m; e++)
+		if (group[g->u[e]] != group[g->v[e]])
+			carry(out, group[g->u[e]], group[g->v[e]], g->traffic[e]);
 }

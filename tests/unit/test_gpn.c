@@ -77,6 +77,7 @@ static void normed_layer(struct dense *x, const char *part, int layer)
 struct dense_graph {
 	int n;
 	bool link[N][N];
+	double bytes[N][N];
 };
 
 /* LayerNorm(X + H), H <- ReLU(Dhat^-1/2 Ahat Dhat^-1/2 H W + b) */
@@ -120,7 +121,8 @@ static struct dense deepset(const struct dense *x, const char *part)
 	return y;
 }
 
-static double edge_score(const struct dense *z, int u, int v, int layers)
+/* prior: what is added in front of the sigmoid */
+static double edge_score(const struct dense *z, int u, int v, int layers, double prior)
 {
 	struct dense e = {1, z->cols, {0}};
 	for (int c = 0; c < z->cols; c++)
@@ -128,7 +130,21 @@ static double edge_score(const struct dense *z, int u, int v, int layers)
 	for (int l = 0; l < layers - 1; l++)
 		normed_layer(&e, "edge", l);
 	linear(&e, "edge.score", -1, false);
-	return 1 / (1 + exp(-e.v[0]));
+	return 1 / (1 + exp(-e.v[0] - prior));
+}
+
+/* The mean of log bytes over the edges. */
+static double mean_log_bytes(const struct dense_graph *g)
+{
+	double sum = 0;
+	int m = 0;
+	for (int i = 0; i < g->n; i++)
+		for (int j = i + 1; j < g->n; j++)
+			if (g->link[i][j]) {
+				sum += log1p(g->bytes[i][j]);
+				m++;
+			}
+	return m ? sum / m : 0;
 }
 
 /* One round with a known grouping: h becomes H', g the quotient. */
@@ -143,6 +159,7 @@ static void round_of(const struct hyper *hy, struct dense_graph *g, struct dense
 	int edges[N] = {0};
 	static struct dense_graph q;
 	q = (struct dense_graph){.n = n_groups};
+	double mean_log = mean_log_bytes(g);
 	for (int i = 0; i < g->n; i++) {
 		for (int c = 0; c < y.cols; c++)
 			sum.v[group[i] * y.cols + c] += y.v[i * y.cols + c];
@@ -150,10 +167,13 @@ static void round_of(const struct hyper *hy, struct dense_graph *g, struct dense
 			if (!g->link[i][j])
 				continue;
 			if (group[i] == group[j]) {
-				score[group[i]] += edge_score(&z, i, j, (int)hy->layer_parsingnet);
+				score[group[i]] += edge_score(&z, i, j, (int)hy->layer_parsingnet,
+							      hy->traffic * (log1p(g->bytes[i][j]) - mean_log));
 				edges[group[i]]++;
 			} else {
 				q.link[group[i]][group[j]] = q.link[group[j]][group[i]] = true;
+				q.bytes[group[i]][group[j]] += g->bytes[i][j];
+				q.bytes[group[j]][group[i]] += g->bytes[i][j];
 			}
 		}
 	}
@@ -212,10 +232,15 @@ static void check(const struct hyper *h, const struct grouping *given, const cha
 	struct dense x = {N, D, {0}};
 	float xf[N * D];
 	random_dag(&d, N, 5, 12, 0.1, 8, a);
+	d.bytes = ARENA_NEWN(a, uint64_t, d.m);
+	for (uint32_t i = 0; i < d.m; i++)
+		d.bytes[i] = i * i * 997 % 50021;
 	ugraph_from_digraph(&g, &d, a);
 	dg = (struct dense_graph){.n = N};
 	for (uint32_t i = 0; i < g.m; i++)
 		dg.link[g.u[i]][g.v[i]] = dg.link[g.v[i]][g.u[i]] = true;
+	for (uint32_t i = 0; i < d.m; i++)
+		dg.bytes[d.src[i]][d.dst[i]] = dg.bytes[d.dst[i]][d.src[i]] = (double)d.bytes[i];
 	for (int i = 0; i < N * D; i++)
 		x.v[i] = xf[i] = (float)((i * 37) % 101) / 50 - 1;
 	struct params *embed = nets[0].embed_init(h, D, 3);
