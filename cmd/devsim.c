@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/msg.h"
 #include "base/opt.h"
 #include "base/rng.h"
@@ -116,10 +117,7 @@ static int probe(struct state *s, struct filter *f, struct err *e)
 /* A latency between 1 and 2 ms that depends on the seed and the placement alone. */
 static double fixed_latency(const struct state *s, const uint16_t *device, uint32_t n_sets)
 {
-	uint64_t h = UINT64_C(14695981039346656037);   /* FNV-1a, 64 bits */
-
-	for (uint32_t i = 0; i < n_sets; i++)
-		h = (h ^ device[i]) * UINT64_C(1099511628211);
+	uint64_t h = hash_u16(device, n_sets);
 	struct rng_addr a = {(uint64_t)s->common->seed, (uint32_t)(h >> 32), (uint32_t)h, RNG_COST};
 	return 1e-3 * (1 + rng_uniform(&a, 0));
 }

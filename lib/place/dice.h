@@ -9,7 +9,7 @@ struct dice {
 	uint32_t next, at, word[4];
 };
 
-/* What a stream is for: the low bits of its address beside those of search.c and refine.c. */
+/* What a stream is for: the low bits of its address beside those of random.c and refine.c. */
 enum dice_purpose {
 	DICE_CLIMB = 15, DICE_CHAIN, DICE_TABU, DICE_LOCAL, DICE_GENETIC, DICE_RESTART, DICE_ENTROPY
 };

@@ -256,7 +256,7 @@ static bool mend(struct listsched *x, struct method_run *r)
 		struct wires w;
 
 		wires_init(&w, &x->u, r->a);
-		legal = place_repair(ev, &w, r->device, &moved);
+		legal = place_repaired(ev, &w, r->device, &moved)->status == PLACE_OK;
 	}
 	if (moved) {
 		size_t n = strlen(r->note);

@@ -1,12 +1,7 @@
-/* methods.c - the table of placement methods, and those that are a few lines. */
-#include <math.h>
-#include <stdio.h>
+/* methods.c - the table of placement methods, and the shortest of them: single devices. */
 #include <string.h>
 
 #include "place/method.h"
-#include "place/search.h"
-
-enum { MAX_REPEATS = 1000, REFINE = 2000 };
 
 const struct place_method place_methods[] = {
 	{"single", "DEVICE", false, false, "every device alone, or only DEVICE", "-",
@@ -113,70 +108,4 @@ int method_single(struct method_run *r, struct err *e)
 			return -1;
 	}
 	return found ? 0 : err_set(e, ST_USAGE, "there is no device '%s'", r->arg);
-}
-
-/* Was this placement handed over before?  Remembers hashes (FNV-1a, 64 bits) in a table of
- * size cells, a power of two that is never filled; 0 marks a free cell. */
-static bool seen_before(const struct method_run *r, uint64_t *table, size_t size)
-{
-	uint64_t h = UINT64_C(14695981039346656037);
-	size_t at;
-
-	for (uint32_t i = 0; i < r->m->n_sets; i++)
-		h = (h ^ r->device[i]) * UINT64_C(1099511628211);
-	h += h == 0;
-	for (at = h & (size - 1); table[at]; at = (at + 1) & (size - 1))
-		if (table[at] == h)
-			return true;
-	table[at] = h;
-	return false;
-}
-
-int method_random(struct method_run *r, struct err *e)
-{
-	uint32_t found = 0, repeats = 0;
-	size_t size = 64;
-	int rc = 0;
-
-	while (size < 2 * (size_t)r->samples)
-		size *= 2;
-	uint64_t *table = MEM_NEWN(uint64_t, size);
-	for (uint32_t i = 0; rc == 0 && found < r->samples && repeats < MAX_REPEATS; i++) {
-		bool biased = r->draw == DRAW_BIASED || (r->draw == DRAW_MIXED && i % 2 == 0);
-
-		search_random(r->m, r->seed, i, biased, r->device);
-		if (seen_before(r, table, size)) {
-			repeats++;
-			continue;
-		}
-		repeats = 0;
-		found++;
-		rc = r->emit(r, e);
-	}
-	mem_free(table);
-	snprintf(r->note, sizeof(r->note), "%u distinct placements", found);
-	return rc;
-}
-
-int method_heft(struct method_run *r, struct err *e)
-{
-	double makespan_s;
-
-	if (search_heft(r->m, r->device, &makespan_s, e) < 0)
-		return -1;
-	snprintf(r->note, sizeof(r->note), "its own schedule takes %.6g s", makespan_s);
-	return r->emit(r, e);
-}
-
-int method_refine(struct method_run *r, struct err *e)
-{
-	double start_s, makespan_s;
-
-	if (search_heft(r->m, r->device, &start_s, e) < 0)
-		return -1;
-	makespan_s = start_s;
-	search_refine(r->m, r->seed, r->evals ? r->evals : REFINE, r->budget_s, r->device,
-		      &makespan_s);
-	snprintf(r->note, sizeof(r->note), "%.6g s from HEFT's %.6g s", makespan_s, start_s);
-	return r->emit(r, e);
 }

@@ -85,18 +85,14 @@ struct trial {
 static void try_order(struct trial *t, const uint16_t *dev)
 {
 	struct partition *p = t->p;
-	uint32_t moved = 0;
+	uint32_t moved;
 
 	place_unit_set(&p->u, GRAPH_NONE, p->n_parts ? dev[0] : 0, t->device);
 	for (uint32_t i = 0; i < p->u.n; i++)
 		place_unit_set(&p->u, i, t->on ? t->on[i] : p->n_parts ? dev[p->part[i]] : 0, t->device);
-	const struct place_result *x = place_evaluate(t->ev, t->device);
+	const struct place_result *x = place_repaired(t->ev, &p->w, t->device, &moved);
 	bool legal = x->status == PLACE_OK;
 
-	if (!legal) {
-		legal = place_repair(t->ev, &p->w, t->device, &moved);
-		x = place_evaluate(t->ev, t->device);
-	}
 	if (t->tries++ == 0 || (legal && (!t->legal || x->value < t->value))) {
 		memcpy(p->r->device, t->device, p->r->m->n_sets * sizeof(*t->device));
 		t->value = legal ? x->value : INFINITY;

@@ -70,12 +70,10 @@ struct portfolio {
 static int take(struct method_run *sub, struct err *e)
 {
 	struct portfolio *x = (struct portfolio *)((char *)sub - offsetof(struct portfolio, sub));
-	const struct place_result *p = place_evaluate(x->ev, sub->device);
 	uint32_t moved;
+	const struct place_result *p = place_repaired(x->ev, &x->wires, sub->device, &moved);
 
 	(void)e;
-	if (p->status != PLACE_OK && place_repair(x->ev, &x->wires, sub->device, &moved))
-		p = place_evaluate(x->ev, sub->device);
 	if (p->status == PLACE_OK && p->value < x->best) {
 		x->best = p->value;
 		x->who = x->now;

@@ -3,15 +3,17 @@
  * each with those that share its device; it stays when the makespan is no longer, work and copies
  * on the way are no more, and no device needs more memory than it has. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/rng.h"
+#include "place/method.h"
 #include "place/repair.h"
 #include "place/search.h"
 #include "sched/order.h"
 
-enum { DRAW_REFINE = 8, MAX_PATCH = 12, ROUNDS = 2 };
+enum { DRAW_REFINE = 8, MAX_PATCH = 12, ROUNDS = 2, EVALS = 2000 };
 /* Of the work that all devices do: what a move that leaves the makespan as it is must not add. */
 static const double WORK_SHARE = 0.02;
 
@@ -184,7 +186,7 @@ static bool may_begin(struct refiner *x)
 		struct wires w;
 
 		wires_init(&w, &x->units, x->a);
-		if (!place_repair(x->ev, &w, x->device, &moved))
+		if (place_repaired(x->ev, &w, x->device, &moved)->status != PLACE_OK)
 			return false;
 	}
 	take_devices(x);
@@ -219,4 +221,16 @@ void search_refine(const struct place_model *m, uint64_t seed, uint64_t evals, d
 		take_devices(&x);
 	}
 	refiner_release(&x);
+}
+
+int method_refine(struct method_run *r, struct err *e)
+{
+	double start_s, makespan_s;
+
+	if (search_heft(r->m, r->device, &start_s, e) < 0)
+		return -1;
+	makespan_s = start_s;
+	search_refine(r->m, r->seed, r->evals ? r->evals : EVALS, r->budget_s, r->device, &makespan_s);
+	snprintf(r->note, sizeof(r->note), "%.6g s from HEFT's %.6g s", makespan_s, start_s);
+	return r->emit(r, e);
 }

@@ -270,7 +270,7 @@ static bool one_device(struct repair *r)
 	return dev >= 0;
 }
 
-bool place_repair(struct evaluator *ev, const struct wires *w, uint16_t *device, uint32_t *moved)
+static void mend(struct evaluator *ev, const struct wires *w, uint16_t *device, uint32_t *moved)
 {
 	const struct place_units *u = w->u;
 	struct repair r = {ev, w, w->m, device, MEM_NEWN(uint16_t, u->n), MEM_NEWN(double, u->n)};
@@ -280,8 +280,7 @@ bool place_repair(struct evaluator *ev, const struct wires *w, uint16_t *device,
 		was[i] = r.on[i] = device_of(u, device, i);
 		r.size[i] = size_of(w, i);
 	}
-	if (place_evaluate(ev, device)->status != PLACE_OK)
-		mend_ways(&r);
+	mend_ways(&r);
 	bool legal = mend_memory(&r);
 
 	first = mem_copy(r.on, u->n, sizeof(*first));
@@ -295,5 +294,16 @@ bool place_repair(struct evaluator *ev, const struct wires *w, uint16_t *device,
 	mem_free(was);
 	mem_free(r.size);
 	mem_free(r.on);
-	return legal;
+}
+
+const struct place_result *place_repaired(struct evaluator *ev, const struct wires *w,
+					  uint16_t *device, uint32_t *moved)
+{
+	const struct place_result *r = place_evaluate(ev, device);
+
+	*moved = 0;
+	if (r->status == PLACE_OK)
+		return r;
+	mend(ev, w, device, moved);
+	return place_evaluate(ev, device);
 }

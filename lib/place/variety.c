@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/pairmap.h"
 #include "base/rng.h"
 #include "place/method.h"
@@ -62,15 +63,14 @@ static double log_uniform(struct pool *x, double lo, double hi)
 static bool offer(struct pool *x, enum kind kind)
 {
 	uint16_t *device = x->r->device;
-	uint64_t h = UINT64_C(14695981039346656037), g = 0;   /* FNV-1a, and a sum */
+	uint64_t h, g = 0;
 
 	/* Sets that run nothing go with the first unit, so that they make no difference. */
 	if (x->units.n)
 		place_unit_set(&x->units, GRAPH_NONE, device[x->units.set[0]], device);
-	for (uint32_t i = 0; i < x->m->n_sets; i++) {
-		h = (h ^ device[i]) * UINT64_C(1099511628211);
+	h = hash_u16(device, x->m->n_sets);
+	for (uint32_t i = 0; i < x->m->n_sets; i++)
 		g = g * 31 + device[i];
-	}
 	if (pairmap_get(&x->seen, h, g))
 		return false;
 	pairmap_put(&x->seen, h, g, 1);

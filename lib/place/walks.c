@@ -91,11 +91,9 @@ static void run_round(struct rounds *x, struct limits limits)
 /* Is device, repaired where it is not legal, the best so far? */
 static void offer(struct rounds *x, struct evaluator *ev, uint16_t *device)
 {
-	const struct place_result *p = place_evaluate(ev, device);
 	uint32_t moved;
+	const struct place_result *p = place_repaired(ev, &x->s.wires, device, &moved);
 
-	if (p->status != PLACE_OK && place_repair(ev, &x->s.wires, device, &moved))
-		p = place_evaluate(ev, device);
 	if (p->status != PLACE_OK || !(p->value < x->best))
 		return;
 	x->best = p->value;

@@ -1,11 +1,15 @@
-/* search.c - random placements. */
+/* random.c - random placements, distinct ones as a method. */
 #include <math.h>
+#include <stdio.h>
 
+#include "base/hash.h"
 #include "base/rng.h"
+#include "place/method.h"
 #include "place/search.h"
 
 /* Low bits of the random stream, one per purpose. */
 enum { DRAW_BIAS = 1, DRAW_DEVICE };
+enum { MAX_REPEATS = 1000 };
 
 /* allowed (n_sets,k): may all sets that share the device of this one run there?  Only the rows of
  * the first of them count. */
@@ -60,4 +64,45 @@ void search_random(const struct place_model *m, uint64_t seed, uint32_t index, b
 					rng_uniform(&draw, v));
 	mem_free(weight);
 	mem_free(allowed);
+}
+
+/* Was this placement handed over before?  Remembers hashes in a table of size cells, a power of two
+ * that is never filled; 0 marks a free cell. */
+static bool seen_before(const struct method_run *r, uint64_t *table, size_t size)
+{
+	uint64_t h = hash_u16(r->device, r->m->n_sets);
+	size_t at;
+
+	h += h == 0;
+	for (at = h & (size - 1); table[at]; at = (at + 1) & (size - 1))
+		if (table[at] == h)
+			return true;
+	table[at] = h;
+	return false;
+}
+
+int method_random(struct method_run *r, struct err *e)
+{
+	uint32_t found = 0, repeats = 0;
+	size_t size = 64;
+	int rc = 0;
+
+	while (size < 2 * (size_t)r->samples)
+		size *= 2;
+	uint64_t *table = MEM_NEWN(uint64_t, size);
+	for (uint32_t i = 0; rc == 0 && found < r->samples && repeats < MAX_REPEATS; i++) {
+		bool biased = r->draw == DRAW_BIASED || (r->draw == DRAW_MIXED && i % 2 == 0);
+
+		search_random(r->m, r->seed, i, biased, r->device);
+		if (seen_before(r, table, size)) {
+			repeats++;
+			continue;
+		}
+		repeats = 0;
+		found++;
+		rc = r->emit(r, e);
+	}
+	mem_free(table);
+	snprintf(r->note, sizeof(r->note), "%u distinct placements", found);
+	return rc;
 }
