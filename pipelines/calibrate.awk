@@ -23,7 +23,7 @@ BEGIN {
 	WORST = 10
 	state = 20131
 	label["fastest"] = "fastest run"
-	label["mean"] = "mean of runs"
+	label["mean"] = "mean of faster runs"
 	if (format == "")
 		format = "text"
 }

@@ -8,13 +8,15 @@
 #              runs were there than anywhere (a geometric mean)
 #   mean_s     exp u_i of log t = u_i + v_round + noise, fitted to the runs of all calls by turns: means over
 #              a placement's runs, means over a round's (two-way layout; Tukey 1977, chapter 10, with means
-#              without an eighth of the values at either end for medians); rounds are of one call each, and
+#              without an eighth of the values at either end for medians); in the end u is of the faster
+#              half of a placement's runs, without the same eighth; rounds are of one call each, and
 #              v is 0 in the mean
 # and both of odd and even rounds, of odd and even passes alone, and raw: not divided, v = 0.
 BEGIN {
 	FS = OFS = "\t"
 	TURNS = 60
 	CUT = 1 / 8
+	SLOWER = 1 / 2      # others only ever add time, now and then much of it
 	n_common = split(common, x, ",")
 	for (i = 1; i <= n_common; i++)
 		is_common[x[i] + 1 - 1] = 1
@@ -43,8 +45,9 @@ $3 != "-" {
 	}
 }
 
-# The mean of the values of one group, a list with blanks between, without CUT of them at either end.
-function trimmed(list,    x, k, i, j, v, cut, sum) {
+# The mean of the values of one group, a list with blanks between, without CUT of them at the fast end and
+# `slow` at the other.
+function trimmed(list, slow,    x, k, i, j, v, first, last, sum) {
 	k = split(list, x, " ")
 	for (i = 1; i <= k; i++)
 		x[i] += 0
@@ -54,28 +57,29 @@ function trimmed(list,    x, k, i, j, v, cut, sum) {
 			x[j] = x[j - 1]
 		x[j] = v
 	}
-	cut = int(k * CUT)
-	for (i = 1 + cut; i <= k - cut; i++)
+	first = 1 + int(k * CUT)
+	last = k - int(k * slow)
+	for (i = first; i <= last; i++)
 		sum += x[i]
-	return sum / (k - 2 * cut)
+	return sum / (last - first + 1)
 }
 
 # out[]: trimmed means of t - less[] over the groups of[], of the runs in use.
-function means(of, less, by, out,    s, g, list) {
+function means(of, less, by, slow, out,    s, g, list) {
 	for (s = 1; s <= n; s++)
 		if (use[s])
 			list[of[s]] = list[of[s]] " " sprintf("%.9f", t[s] - less[by[s]])
 	for (g in list)
-		out[g] = trimmed(list[g])
+		out[g] = trimmed(list[g], slow)
 }
 
 # u[]: the placements' mean logs over the runs in use; raw: without rounds' effects.
 function fit_means(u, raw,    turn, v, g, k, sum, zero, last, change) {
 	split("", u)
 	split("", v)
-	means(who, zero, block, u)
+	means(who, zero, block, raw ? SLOWER : CUT, u)
 	for (turn = 1; turn <= TURNS && !raw; turn++) {
-		means(block, u, who, v)
+		means(block, u, who, CUT, v)
 		sum = k = change = 0
 		for (g in v) {
 			sum += v[g]
@@ -85,13 +89,15 @@ function fit_means(u, raw,    turn, v, g, k, sum, zero, last, change) {
 			v[g] -= sum / k
 		for (g in u)
 			last[g] = u[g]
-		means(who, v, block, u)
+		means(who, v, block, CUT, u)
 		for (g in u)
 			if ((u[g] - last[g]) ^ 2 > change)
 				change = (u[g] - last[g]) ^ 2
 		if (change < 1e-12)
 			break
 	}
+	if (!raw)
+		means(who, v, block, SLOWER, u)
 }
 
 # f[]: the logs of the placements' fastest runs of those in use; raw: not divided by the calls' effects.
