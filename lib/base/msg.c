@@ -44,7 +44,7 @@ int msg_error(const struct err *e)
 	return e->code;
 }
 
-static void say(const char *label, const char *fmt, va_list ap)
+static void PRINTF_LIKE(2, 0) say(const char *label, const char *fmt, va_list ap)
 {
 	clear_progress();
 	fprintf(stderr, "%s: %s", program, label);

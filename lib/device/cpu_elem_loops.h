@@ -2,8 +2,15 @@
  * the same array. */
 #include "device/cpu_vecmath.h"
 
+/* Iterations do not depend on each other. */
+#ifdef __clang__
+#define IVDEP _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define IVDEP _Pragma("GCC ivdep")
+#endif
+
 #define EACH(expr) do { \
-	_Pragma("GCC ivdep") \
+	IVDEP \
 	for (int64_t i = 0; i < n; i++) { \
 		float v = x[i]; \
 		y[i] = (expr); \
@@ -47,15 +54,15 @@ static bool LEVEL(unary)(enum op_kind kind, const struct unary_args *u, const fl
 /* One row: strides sa, sb are 0 or 1. */
 #define EACH(expr) do { \
 	if (sa && sb) { \
-		_Pragma("GCC ivdep") \
+		IVDEP \
 		for (int64_t i = 0; i < n; i++) { float p = a[i], q = b[i]; y[i] = (expr); } \
 	} else if (sa) { \
 		const float q = b[0]; \
-		_Pragma("GCC ivdep") \
+		IVDEP \
 		for (int64_t i = 0; i < n; i++) { float p = a[i]; y[i] = (expr); } \
 	} else { \
 		const float p = a[0]; \
-		_Pragma("GCC ivdep") \
+		IVDEP \
 		for (int64_t i = 0; i < n; i++) { float q = b[i]; y[i] = (expr); } \
 	} \
 	return true; } while (0)
@@ -93,7 +100,7 @@ static void LEVEL(quantize)(const float *const *p, const int *s, float top, floa
 	const float *x = p[0], *a = p[1], *b = p[2], *c = p[3], *d = p[4];
 	if (s[0] && !s[1] && !s[2] && !s[3] && !s[4]) {
 		const float il = *a, ih = *b, ol = *c, oh = *d;
-		_Pragma("GCC ivdep")
+		IVDEP
 		for (int64_t i = 0; i < n; i++)
 			y[i] = LEVEL(quantized)(x[i], il, ih, ol, oh, top);
 		return;
@@ -171,7 +178,7 @@ static float LEVEL(sum_squares)(const float *x, float mean, int64_t n)
 
 static float LEVEL(exp_sum)(const float *x, float shift, float *y, int64_t n)
 {
-	_Pragma("GCC ivdep")
+	IVDEP
 	for (int64_t i = 0; i < n; i++)
 		y[i] = LEVEL(vexp)(x[i] - shift);
 	return LEVEL(sum)(y, n);
@@ -195,21 +202,21 @@ static float LEVEL(dot)(const float *x, const float *y, int64_t n)
 
 static void LEVEL(scale_shift)(const float *x, float scale, float shift, float *y, int64_t n)
 {
-	_Pragma("GCC ivdep")
+	IVDEP
 	for (int64_t i = 0; i < n; i++)
 		y[i] = FMA(x[i], scale, shift);
 }
 
 static void LEVEL(center_scale)(const float *x, float mean, float scale, float *y, int64_t n)
 {
-	_Pragma("GCC ivdep")
+	IVDEP
 	for (int64_t i = 0; i < n; i++)
 		y[i] = (x[i] - mean) * scale;
 }
 
 static void LEVEL(axpy)(float a, const float *x, float *y, int64_t n)
 {
-	_Pragma("GCC ivdep")
+	IVDEP
 	for (int64_t i = 0; i < n; i++)
 		y[i] = FMA(a, x[i], y[i]);
 }

@@ -67,8 +67,8 @@ int64_t product_a_floats(int64_t m, int64_t k)
 	return m == 1 ? k : gemm_a_elements(m, k);
 }
 
-#define INTERLEAVE_LOW(a, b) __builtin_shuffle(a, b, (vec4i){0, 4, 1, 5})
-#define INTERLEAVE_HIGH(a, b) __builtin_shuffle(a, b, (vec4i){2, 6, 3, 7})
+#define INTERLEAVE_LOW(a, b) __builtin_shufflevector(a, b, 0, 4, 1, 5)
+#define INTERLEAVE_HIGH(a, b) __builtin_shufflevector(a, b, 2, 6, 3, 7)
 
 /* Four runs of four floats, `step` apart, to four columns of dst (`width` floats a row). */
 static inline void transpose4(const float *src, int64_t step, float *dst, int64_t width)

@@ -87,7 +87,7 @@ float *buf_get(struct tape *t, size_t n)
 	for (size_t i = 0; i < t->n_bins; i++)
 		if (t->bin[i].n == n && t->bin[i].first) {
 			float *p = t->bin[i].first;
-			memcpy(&t->bin[i].first, p, sizeof p);
+			memcpy(&t->bin[i].first, (void *)p, sizeof p);
 			return p;
 		}
 	size_t bytes = n * sizeof(float);
@@ -103,7 +103,7 @@ void buf_release(struct tape *t, float *p, size_t n)
 		t->bin = mem_grow(t->bin, &t->cap_bins, t->n_bins + 1, sizeof *t->bin);
 		t->bin[t->n_bins++] = (struct bin){n, NULL};
 	}
-	memcpy(p, &t->bin[i].first, sizeof p);
+	memcpy((void *)p, &t->bin[i].first, sizeof p);
 	t->bin[i].first = p;
 }
 

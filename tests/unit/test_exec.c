@@ -286,7 +286,8 @@ static void replans(void)
 		plan_release(&p);
 	fail_step = 10;
 	tap(session_plan(&s, device, &p, &e) < 0 && e.code == ST_RUNTIME, "a run that fails is told");
-	step_ns = fail_step = 0;
+	step_ns = 0;
+	fail_step = 0;
 	executor_free(s.x);
 	planner_close(&s.planner);
 	model_close(&s.model);

@@ -7,6 +7,7 @@
 #include "learn/net.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { N = 50, D = 5, K = 3, SAMPLES = 2 };
