@@ -23,8 +23,9 @@ setup_file() {
 setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 
 damaged() {   # damaged STREAM PROGRAM [ARG...]
-	run -0 timeout 900 "$HSDAG_PYTHON" "$HERE/fuzz/mutate.py" "$1" "${HOSTILE:-60}" "${SEED:-1}" "$B/bin/$2" "${@:3}"
+	run timeout 900 "$HSDAG_PYTHON" "$HERE/fuzz/mutate.py" "$1" "${HOSTILE:-60}" "${SEED:-1}" "$B/bin/$2" "${@:3}"
 	echo "$output"
+	[ "$status" -eq 0 ]
 }
 
 FILTERS="dagfeat gpnembed placepolicy devrun devsim reinforce placeout recdump topk"

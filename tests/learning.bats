@@ -8,7 +8,7 @@ setup_file() {
 }
 
 learning() {
-	env -u MAKEFLAGS -u MAKELEVEL timeout 120 make -s -C "$BATS_TEST_DIRNAME/.." learning B="$B" \
+	env -u MAKEFLAGS -u MAKELEVEL timeout 600 make -s -C "$BATS_TEST_DIRNAME/.." learning B="$B" \
 		LEARN_DIR="$BATS_FILE_TMPDIR/l" LEARN_PROGS= MODELS="googlenet" SEEDS="1 2" EVALS=40 "$@"
 }
 

@@ -23,7 +23,7 @@ wait $!
 
 for t in ${TESTS:-tests/*.bats}; do
 	echo "# $t"
-	timeout 1200 bats --tap "$t" 2>&1
+	timeout 1200 bats --tap --print-output-on-failure "$t" 2>&1
 	rc=$?
 	[ $rc -lt 124 ] || echo "not ok - $t exited with $rc"
 done > >(tee -a "$log") 2>&1

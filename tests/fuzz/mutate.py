@@ -11,7 +11,7 @@ when it fails.  The first input that breaks this is kept as FAILED.mp."""
 import copy, random, resource, subprocess, sys
 import msgpack, xxhash
 
-TIMEOUT, MEMORY = 20, 4 << 30
+TIMEOUT, MEMORY = 60, 4 << 30   # seconds enough for a busy machine; bytes
 
 def feed(data):
     u = msgpack.Unpacker(raw=False, max_buffer_size=2**30)
