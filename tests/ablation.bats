@@ -8,7 +8,7 @@ setup_file() {
 }
 
 ablation() {
-	env -u MAKEFLAGS -u MAKELEVEL timeout 120 make -s -C "$BATS_TEST_DIRNAME/.." ablation B="$B" \
+	env -u MAKEFLAGS -u MAKELEVEL timeout 600 make -s -C "$BATS_TEST_DIRNAME/.." ablation B="$B" \
 		ABLATION_DIR="$BATS_FILE_TMPDIR/a" ABLATION_PROGS= MODELS=googlenet SEEDS="1 2" EVALS=16 \
 		GROUPINGS="gpn-untrained metis random" "$@"
 }

@@ -137,7 +137,7 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	[[ $stderr == *"nowhere.bin"* ]]
 	mkfifo fifo.bin
 	for f in fifo.bin . /dev/zero; do
-		run -3 --separate-stderr timeout 5 devrun -o no.mp --weights "$f" one.mp
+		run -3 --separate-stderr timeout 60 devrun -o no.mp --weights "$f" one.mp
 		[[ $stderr == *"regular file"* ]]
 	done
 	ir2dag "$BATS_TEST_DIRNAME/models/alexnet.xml" > bare.mp
@@ -249,7 +249,7 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 
 @test "the k-th allocation fails cleanly" {
 	for ((k = 1; k < 4000; k = k * 5 / 4 + 1)); do
-		HSDAG_FAIL_ALLOC=$k run timeout 10 devrun --runs 1 --no-reference -o alloc.mp tiny.mp
+		HSDAG_FAIL_ALLOC=$k run timeout 60 devrun --runs 1 --no-reference -o alloc.mp tiny.mp
 		[ "$status" -le 3 ] || { echo "k=$k: $status"; return 1; }
 	done
 }

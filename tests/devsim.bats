@@ -335,7 +335,7 @@ change() {
 @test "truncated and damaged streams" {
 	size=$(stat -c %s r.mp)
 	for n in 0 1 7 100 $((size / 2)) $((size - 40)) $((size - 1)); do
-		run -3 bash -o pipefail -c "head -c $n r.mp | timeout 10 devsim"
+		run -3 bash -o pipefail -c "head -c $n r.mp | timeout 60 devsim"
 	done
 	py '
 		import random
@@ -347,6 +347,6 @@ change() {
 		    open("flip.%d" % n, "wb").write(b)
 	'
 	for n in {0..39}; do
-		run -3 timeout 10 devsim "flip.$n"
+		run -3 timeout 60 devsim "flip.$n"
 	done
 }

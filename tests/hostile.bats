@@ -170,7 +170,7 @@ regions() {
 		# shellcheck disable=SC2086
 		regions $size
 		ir2dag regions.xml | placebase single -D cpu:0 |
-			timeout 20 devrun -n 1 --warmup 0 --no-reference -o run.mp
+			timeout 60 devrun -n 1 --warmup 0 --no-reference -o run.mp
 		recdump run.mp > run.txt
 		run ! grep '"ok": false' run.txt
 	done

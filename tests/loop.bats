@@ -212,7 +212,7 @@ records.append(["group", {"graph": g["digest"], "method": "test", "n_groups": 3,
 			reinforce) r=/nonexistent ;;
 		esac
 		rm -f loop.fifo && mkfifo loop.fifo
-		run -0 timeout 3 bash -c "$g | $p | $d | $r > out.mp; echo \${PIPESTATUS[*]}"
+		run -0 timeout 60 bash -c "$g | $p | $d | $r > out.mp; echo \${PIPESTATUS[*]}"
 		read -ra status <<< "${lines[-1]}"
 		[ ${#status[@]} -eq 4 ]
 		[ "$(tr ' ' '\n' <<< "${lines[-1]}" | grep -cx 127)" -eq 1 ]

@@ -39,14 +39,14 @@ cat_python() {
 # The loop with that stage between placepolicy and devsim.
 loop_with() {
 	rm -f loop.fifo && mkfifo loop.fifo
-	timeout 20 bash -o pipefail -c "gpnembed $GPN --params-from loop.fifo $IN | placepolicy |
+	timeout 60 bash -o pipefail -c "gpnembed $GPN --params-from loop.fifo $IN | placepolicy |
 		'$HSDAG_PYTHON' stage.py | devsim --fixed | reinforce $LEARN --params-to loop.fifo > out.mp"
 }
 
 # The loop with that stage between devsim and reinforce.
 loop_measured() {
 	rm -f loop.fifo && mkfifo loop.fifo
-	timeout 20 bash -o pipefail -c "gpnembed $GPN --params-from loop.fifo $IN | placepolicy | devsim --fixed |
+	timeout 60 bash -o pipefail -c "gpnembed $GPN --params-from loop.fifo $IN | placepolicy | devsim --fixed |
 		'$HSDAG_PYTHON' stage.py | reinforce $LEARN --params-to loop.fifo > out.mp"
 }
 
@@ -55,7 +55,7 @@ loop_measured() {
 	reinforce --steps 7 --params-to loop.fifo < in.fifo > out.mp 2> err 3>&- &
 	pid=$!
 	exec 9> in.fifo
-	timeout 5 "$HSDAG_PYTHON" - <<-'PY'
+	timeout 60 "$HSDAG_PYTHON" - <<-'PY'
 		import msgpack
 		f = open("loop.fifo", "rb", 0)
 		u = msgpack.Unpacker()
@@ -157,7 +157,7 @@ loop_measured() {
 
 @test "every placement must have been run" {
 	rm -f loop.fifo && mkfifo loop.fifo
-	run ! timeout 20 bash -o pipefail -c "gpnembed $GPN --params-from loop.fifo $IN | placepolicy |
+	run ! timeout 60 bash -o pipefail -c "gpnembed $GPN --params-from loop.fifo $IN | placepolicy |
 		reinforce $LEARN --params-to loop.fifo > out.mp"
 	[[ $output == *"put devrun or devsim in front of reinforce"* ]]
 }

@@ -14,7 +14,7 @@ setup_file() {
 tables() {
 	local dir=$1
 	shift
-	setsid -w env -u MAKEFLAGS -u MAKELEVEL timeout 120 make -s -C "$BATS_TEST_DIRNAME/.." B="$B" TABLE_PROGS= TABLE_DIR="$dir" \
+	setsid -w env -u MAKEFLAGS -u MAKELEVEL timeout 600 make -s -C "$BATS_TEST_DIRNAME/.." B="$B" TABLE_PROGS= TABLE_DIR="$dir" \
 		MODELS=tests/models/small_summator.xml METHODS="ov-gpu random heft hsdag" DEVICES=cpu:0,cpu:1 SEEDS="1 2" \
 		BUDGET=9 EPISODES=2 RUNS=8 EVALS=8 GROUPS=2 PROFILE="devrun --probe --profile --max-seconds 0.05" "$@"
 }

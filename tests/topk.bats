@@ -153,7 +153,7 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	[[ $output == *"no key 'lat_s'"* ]]
 	size=$(stat -c %s r.mp)
 	for n in 0 7 $((size / 2)) $((size - 1)); do
-		run -3 bash -o pipefail -c "head -c $n r.mp | timeout 10 topk"
+		run -3 bash -o pipefail -c "head -c $n r.mp | timeout 60 topk"
 	done
 	run -1 bash -c 'topk r.mp > /dev/full'
 }
