@@ -2,10 +2,10 @@
  * device placement of machine learning graphs", SoCC 2020, sections 3.1 and 3.2.  Both keep to the
  * memory of devices. */
 #include <math.h>
-#include <string.h>
 
 #include "place/listsched.h"
 #include "place/method.h"
+#include "place/queue.h"
 
 /* ---- m-TOPO ---- */
 
@@ -66,86 +66,124 @@ int method_m_topo(struct method_run *r, struct err *e)
 
 struct etf {
 	struct listsched x;
-	const double *rank;          /* (n) upward */
+	uint32_t *order, *place_of;  /* (n) tasks by descending upward rank, then number; its inverse */
 	double *free_s;              /* (k) when a device has ended what it was given */
-	uint32_t *ready, n_ready;    /* tasks whose parents are placed */
 	uint32_t *waits;             /* (n) inputs whose task is not placed */
-	double *arrive_s;            /* (n,k) of these: inputs there; INFINITY: no way */
+	/* (k) places in order of tasks whose parents are placed: those that could begin when the device
+	 * is free, and the others by when their inputs are there */
+	struct queue *now, *later;
 };
 
 static void make_ready(struct etf *t, uint32_t v)
 {
-	t->ready[t->n_ready++] = v;
-	for (uint32_t dev = 0; dev < t->x.k; dev++)
-		t->arrive_s[(size_t)v * t->x.k + dev] = listsched_ready_s(&t->x, v, dev);
+	for (uint32_t dev = 0; dev < t->x.k; dev++) {
+		double s = listsched_ready_s(&t->x, v, dev);
+
+		if (s < INFINITY)
+			queue_add(&t->later[dev], s, t->place_of[v]);
+	}
 }
 
-/* Between pairs that start at once: the longer path behind, then the lower number, then the faster
- * device. */
-static bool rather(const struct etf *t, uint32_t v, uint32_t dev, uint32_t task, uint32_t on)
+/* Drop what was placed, or may not go to dev: once so, always, since memory only fills. */
+static void clean(struct etf *t, struct queue *q, uint32_t dev)
+{
+	while (q->n && (t->x.placed[t->order[q->entry->task]] ||
+			!listsched_may(&t->x, t->order[q->entry->task], dev)))
+		queue_drop(q);
+}
+
+/* The first task of dev, as its place in order, and when it could start: INFINITY, there is none. */
+static double first_of(struct etf *t, uint32_t dev, uint32_t *place)
+{
+	struct queue *now = &t->now[dev], *later = &t->later[dev];
+
+	for (clean(t, later, dev); later->n && later->entry->at <= t->free_s[dev]; clean(t, later, dev)) {
+		queue_add(now, 0, later->entry->task);
+		queue_drop(later);
+	}
+	clean(t, now, dev);
+	if (now->n || later->n)
+		*place = now->n ? now->entry->task : later->entry->task;
+	return now->n ? t->free_s[dev] : later->n ? later->entry->at : INFINITY;
+}
+
+/* Of all ready tasks and devices the pair that can start first; of several that of the longest path
+ * behind, then of the lower number, then of the faster device. */
+static double earliest_pair(struct etf *t, uint32_t *task, uint32_t *on)
 {
 	const double *cost = t->x.m->costs.task_s;
-
-	if (v != task)
-		return t->rank[v] != t->rank[task] ? t->rank[v] > t->rank[task] : v < task;
-	return cost[(size_t)v * t->x.k + dev] < cost[(size_t)v * t->x.k + on];
-}
-
-/* Of all ready tasks and devices the pair that can start first; *at: its place in ready. */
-static bool earliest_pair(const struct etf *t, uint32_t *at, uint32_t *on)
-{
 	double best = INFINITY;
+	uint32_t at = 0;
 
-	for (uint32_t i = 0; i < t->n_ready; i++)
-		for (uint32_t dev = 0, v = t->ready[i]; dev < t->x.k; dev++) {
-			double s = fmax(t->free_s[dev], t->arrive_s[(size_t)v * t->x.k + dev]);
+	for (uint32_t dev = 0; dev < t->x.k; dev++) {
+		uint32_t place = 0;
+		double s = first_of(t, dev, &place);
+		size_t row = (size_t)t->order[place] * t->x.k;
 
-			if (s > best || s == INFINITY || !listsched_may(&t->x, v, dev) ||
-			    (s == best && !rather(t, v, dev, t->ready[*at], *on)))
-				continue;
-			best = s;
-			*at = i;
-			*on = dev;
-		}
-	return best < INFINITY;
+		if (s == INFINITY || s > best ||
+		    (s == best && (place > at || (place == at && cost[row + dev] >= cost[row + *on]))))
+			continue;
+		best = s;
+		at = place;
+		*on = dev;
+	}
+	*task = t->order[at];
+	return best;
 }
 
-static void place(struct etf *t, uint32_t at, uint32_t dev)
+static void place(struct etf *t, uint32_t v, uint32_t dev, double start)
 {
 	struct listsched *x = &t->x;
-	uint32_t v = t->ready[at];
 
-	listsched_place(x, v, dev);
-	t->free_s[dev] = fmax(t->free_s[dev], x->end_s[v]);
-	t->ready[at] = t->ready[--t->n_ready];
+	listsched_append(x, v, dev, start);
+	t->free_s[dev] = x->end_s[v];
 	for (uint32_t o = x->d->out_ptr[v]; o < x->d->out_ptr[v + 1]; o++)
 		for (uint32_t i = x->d->use_ptr[o]; i < x->d->use_ptr[o + 1]; i++)
 			if (--t->waits[x->d->use_task[i]] == 0)
 				make_ready(t, x->d->use_task[i]);
 }
 
+static void etf_init(struct etf *t, struct method_run *r)
+{
+	struct listsched *x = &t->x;
+
+	listsched_init(x, r->m, r->a);
+	t->order = ARENA_NEWN(r->a, uint32_t, x->n);
+	t->place_of = ARENA_NEWN(r->a, uint32_t, x->n);
+	t->free_s = ARENA_NEWN(r->a, double, x->k);
+	t->now = ARENA_NEWN(r->a, struct queue, x->k);
+	t->later = ARENA_NEWN(r->a, struct queue, x->k);
+	t->waits = ARENA_NEWN(r->a, uint32_t, x->n);
+	for (uint32_t v = 0; v < x->n; v++) {
+		t->order[v] = v;
+		t->waits[v] = x->left[v];
+	}
+	listsched_sort(t->order, x->n, listsched_upward_rank(x, r->a));
+	for (uint32_t i = 0; i < x->n; i++)
+		t->place_of[t->order[i]] = i;
+}
+
 int method_m_etf(struct method_run *r, struct err *e)
 {
 	struct etf t = {0};
-	struct listsched *x = &t.x;
-	uint32_t at = 0, dev = 0;
 	int rc = 0;
 
-	listsched_init(x, r->m, r->a);
-	t.rank = listsched_upward_rank(x, r->a);
-	t.free_s = ARENA_NEWN(r->a, double, x->k);
-	t.ready = ARENA_NEWN(r->a, uint32_t, x->n);
-	t.waits = ARENA_NEWN(r->a, uint32_t, x->n);
-	t.arrive_s = ARENA_NEWN(r->a, double, (size_t)x->n * x->k);
-	memcpy(t.waits, x->left, x->n * sizeof(*t.waits));
-	for (uint32_t v = 0; v < x->n; v++)
+	etf_init(&t, r);
+	for (uint32_t v = 0; v < t.x.n; v++)
 		if (t.waits[v] == 0)
 			make_ready(&t, v);
-	while (t.n_ready && rc == 0) {
-		if (earliest_pair(&t, &at, &dev))
-			place(&t, at, dev);
+	for (uint32_t left = t.x.n; left && rc == 0; left--) {
+		uint32_t v = 0, dev = 0;
+		double start = earliest_pair(&t, &v, &dev);
+
+		if (start < INFINITY)
+			place(&t, v, dev, start);
 		else
 			rc = err_set(e, ST_RUNTIME, "m-etf: no device has room for what is left");
 	}
-	return listsched_answer(x, rc, r, e);
+	for (uint32_t dev = 0; dev < t.x.k; dev++) {
+		mem_free(t.now[dev].entry);
+		mem_free(t.later[dev].entry);
+	}
+	return listsched_answer(&t.x, rc, r, e);
 }

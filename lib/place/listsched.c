@@ -1,6 +1,7 @@
 /* listsched.c - the partial schedule of a list heuristic. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "place/listlinks.h"
@@ -199,6 +200,22 @@ double *listsched_upward_rank(const struct listsched *x, struct arena *a)
 	mem_free(task_s);
 	mem_free(use_s);
 	return rank;
+}
+
+static int by_rank(const void *pa, const void *pb, void *arg)
+{
+	const double *rank = arg;
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+
+	if (rank[a] != rank[b])
+		return rank[a] > rank[b] ? -1 : 1;
+	return (a > b) - (a < b);
+}
+
+void listsched_sort(uint32_t *task, uint32_t n, const double *rank)
+{
+	if (n > 1)
+		qsort_r(task, n, sizeof(*task), by_rank, (void *)(uintptr_t)rank);
 }
 
 int listsched_run(struct listsched *x, const double *priority, listsched_choose *choose, void *arg,

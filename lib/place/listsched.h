@@ -56,6 +56,8 @@ void listsched_placement(const struct listsched *x, uint16_t *device);
 void listsched_means(const struct listsched *x, double *task_s, double *use_s);
 /* rank_u, equation 7, (n), from a. */
 double *listsched_upward_rank(const struct listsched *x, struct arena *a);
+/* Tasks by descending rank, equal ones by number; rank by task. */
+void listsched_sort(uint32_t *task, uint32_t n, const double *rank);
 
 /* Place all tasks: again and again, of those whose inputs are placed the one of the highest
  * priority (n; equal ones: lower number), on the device that `choose` names; SCHED_NONE: none is

@@ -4,7 +4,6 @@
  * On trial, children are placed for good, one after another; parents that are not placed yet do not
  * hold them up. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "place/listsched.h"
 #include "place/method.h"
@@ -14,16 +13,6 @@ struct lookahead {
 	uint32_t *child, n_children; /* (n) of the task at hand, by descending rank */
 	uint32_t *seen;              /* (n) the last task of which it was found a child, and 1 */
 };
-
-static int by_rank(const void *pa, const void *pb, void *arg)
-{
-	const double *rank = arg;
-	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
-
-	if (rank[a] != rank[b])
-		return rank[a] > rank[b] ? -1 : 1;
-	return (a > b) - (a < b);
-}
 
 static void find_children(struct lookahead *l, const struct listsched *x, uint32_t v)
 {
@@ -37,8 +26,7 @@ static void find_children(struct lookahead *l, const struct listsched *x, uint32
 			l->seen[w] = v + 1;
 			l->child[l->n_children++] = w;
 		}
-	if (l->n_children > 1)
-		qsort_r(l->child, l->n_children, sizeof(*l->child), by_rank, (void *)(uintptr_t)l->rank);
+	listsched_sort(l->child, l->n_children, l->rank);
 }
 
 /* v on dev and its children by HEFT: the latest end of a child (of v, without children). */
