@@ -112,6 +112,8 @@ static struct place_bound schedule(struct bound_view *v)
 	struct place_bound period = load(v), lat = latency(v, &period);
 	struct place_bound energy = {0, "energy"}, memory = {0, "memory"};
 
+	if (o->throughput > 0)
+		raise_to(&period, bound_cut_s(v), "cut");
 	if (o->throughput > 0 || lat.value < PATTERNS_REACH * period.value)
 		period = patterns(v, period);
 	if (period.value > lat.value)
@@ -164,7 +166,9 @@ struct place_bound place_bound(const struct place_units *u)
 		b = schedule(&v);
 		break;
 	case PLACE_DNNPART_THROUGHPUT:
-		b = patterns(&v, load(&v));
+		b = load(&v);
+		raise_to(&b, bound_cut_s(&v), "cut");
+		b = patterns(&v, b);
 		break;
 	case PLACE_DNNPART_LATENCY:
 		b = pieces(&v, a);

@@ -6,8 +6,8 @@ struct place_units;
 
 struct place_bound {
 	double value;                /* 0: nothing is known */
-	const char *kind;            /* which one: path, load, pattern, window, pieces, spine, energy,
-				      * memory, sum (of a mixture's) */
+	const char *kind;            /* which one: path, load, cut, pattern, window, pieces, spine,
+				      * energy, memory, sum (of a mixture's) */
 };
 
 /* The largest of the lower bounds that hold for the model's rules and objective (bound_parts.h).

@@ -24,11 +24,12 @@ struct bound_view {
 void bound_view_init(struct bound_view *v, const struct place_units *u, struct arena *a);
 
 /* Of the largest load of a device: the linear relaxation of unrelated parallel machines with memory
- * limits (Lenstra, Shmoys, Tardos 1990), from its dual: for w >= 0 with sum 1 and mu >= 0, no
- * placement's largest load is below
- *   sum_j min_i (w_i p_ij + mu_i m_j / M_i) - sum_i mu_i;
- * ascent by subgradients from w of related machines.  Fills v->share. */
+ * limits (Lenstra, Shmoys, Tardos 1990), from its dual (bound_dual.h).  Fills v->share with
+ * multipliers of devices. */
 double bound_load_s(struct bound_view *v);
+
+/* Of a period: the same with transfers between two sides, see bound_cut.c. */
+double bound_cut_s(const struct bound_view *v);
 
 /* The same for whole units: no device can fill its time with units that do not fit together.  For
  * multipliers w_j >= 0 of units and a load T, sum_j w_j <= sum_i max {w(S): p_i(S) <= T, m(S) <= M_i}

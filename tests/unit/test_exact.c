@@ -50,7 +50,8 @@ static bool parts_below(const struct problem *p, double lat_s, double period_s)
 
 	bound_view_init(&v, &p->u, a);
 	double *head = ARENA_NEWN(a, double, v.n), *tail = ARENA_NEWN(a, double, v.n), load = bound_load_s(&v);
-	bool ok = below(load, period_s) && below(bound_pattern_s(&v, load), period_s) && below(load, lat_s) &&
+	bool ok = below(load, period_s) && below(bound_cut_s(&v), period_s) &&
+		  below(bound_pattern_s(&v, load), period_s) && below(load, lat_s) &&
 		  below(bound_pattern_s(&v, load), lat_s) && below(bound_path_s(&v, head, tail), lat_s) &&
 		  below(bound_window_s(&v, head, tail), lat_s);
 
