@@ -46,7 +46,6 @@ static enum timeline_status place(struct engine *e, const uint16_t *device)
 
 		e->dev[p] = (uint16_t)dev;
 		e->cost_s[p] = s;
-		e->pending[p] = (uint64_t)e->n_in[p] << 32 | dev;
 		cannot |= s < 0;
 	}
 	for (uint32_t p = 0; cannot && p < e->d->n; p++)
@@ -74,10 +73,10 @@ void engine_busy(struct engine *e)
 				  (e->sum_s[2 * k + i] + e->sum_s[3 * k + i]);
 }
 
-/* The state before anything starts. */
-static void begin(struct engine *e, const uint16_t *device, bool common)
+void engine_begin(struct engine *e, const uint16_t *device)
 {
 	size_t servers = (size_t)e->k * e->k;
+	bool common = engine_is_common(e);
 
 	*e->now = (struct moment){0};
 	e->n_events = 0;
@@ -93,6 +92,8 @@ static void begin(struct engine *e, const uint16_t *device, bool common)
 		e->live[i] = e->peak[i] = e->top[i] = 0;
 	for (uint32_t i = 0; i < e->k; i++)
 		e->begun_s[i] = 0;
+	for (uint32_t p = 0; p < e->d->n; p++)
+		e->pending[p] = (uint64_t)e->n_in[p] << 32 | e->dev[p];
 	e->pending[e->d->n] = UINT32_MAX;
 	/* Two devices set every slot before they look at it. */
 	if (e->k != 2)
@@ -134,11 +135,11 @@ enum timeline_status engine_run(struct engine *e, const uint16_t *device, bool k
 	if (status != TIMELINE_OK)
 		return status;
 	engine_busy(e);
-	begin(e, device, engine_is_common(e));
-	keep = keep && engine_is_common(e);
+	engine_begin(e, device);
+	keep = keep && engine_has_limit(e);
 	if (keep)
 		kept_begin(e);
-	engine_go_on(e, keep ? ENGINE_KEEP : ENGINE_PLAIN);
+	engine_go_on(e, keep && e->kept.most ? ENGINE_KEEP : ENGINE_PLAIN);
 	engine_results(e);
 	return TIMELINE_OK;
 }

@@ -61,9 +61,11 @@ struct patch {
 	double cost_s;
 };
 
-/* States on the way through a run, to begin another one from. */
+/* States on the way through a run, to begin another one from.  Where the rules do not allow them,
+ * another run begins from the beginning, but stops early all the same. */
 struct kept {
-	uint32_t most, n;        /* states */
+	uint32_t most;           /* states; 0: only the beginning */
+	uint32_t n;              /* that there are, the beginning included; 0: no run was kept */
 	uint32_t every;          /* tasks that end between two */
 	char *state;             /* (most, state_bytes) */
 	uint32_t *begun, *ended; /* (n) the last state that is before a task begins; ends */
@@ -154,7 +156,7 @@ struct engine {
 	struct timeline *t;
 	bool keep;                   /* the schedule, in t */
 	uint32_t *copy_of;           /* (slots) number of a copy; kept schedules only */
-	struct kept kept;            /* most 0: none */
+	struct kept kept;
 };
 
 /* Memory for d and c; t has room for results. */
@@ -165,9 +167,11 @@ void engine_release(struct engine *e);
 /* Tasks by descending rank from the next run on; see sched.h for hold, which may be NULL. */
 void engine_order(struct engine *e, const double *rank, const uint32_t *hold);
 
-/* begin.c: a run of placement device (n), from the beginning; with `keep` states are kept on the way,
- * if the rules allow it (kept.n > 0). */
+/* begin.c: a run of placement device (n), from the beginning; with `keep` others may begin from it, if
+ * the rules allow it (kept.n > 0). */
 enum timeline_status engine_run(struct engine *e, const uint16_t *device, bool keep);
+/* The state before anything starts. */
+void engine_begin(struct engine *e, const uint16_t *device);
 /* Is there a link to and from the neighbours of the task at pos, where they are? */
 bool engine_can_reach(struct engine *e, uint32_t pos);
 /* Seconds that each device computes, into t. */
@@ -175,7 +179,8 @@ void engine_busy(struct engine *e);
 /* What a run came to, into t. */
 void engine_results(struct engine *e);
 
-/* simulate.c: the rules allow states; from the state as it is to the end. */
+/* simulate.c: the rules allow a limit; and states as well; from the state as it is to the end. */
+bool engine_has_limit(const struct engine *e);
 bool engine_is_common(const struct engine *e);
 enum engine_way { ENGINE_PLAIN, ENGINE_KEEP, ENGINE_LIMIT };
 void engine_go_on(struct engine *e, enum engine_way way);

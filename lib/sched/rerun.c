@@ -1,5 +1,5 @@
 /* rerun.c - a run of a placement that differs from another in a few tasks: from the last state that
- * was kept before the first of them, or what it reads, could matter. */
+ * was kept before the first of them, or what it reads, could matter, until it is above a limit. */
 #include <math.h>
 #include <string.h>
 
@@ -56,17 +56,20 @@ void kept_begin(struct engine *e)
 	struct kept *x = &e->kept;
 	uint32_t n = e->d->n;
 
-	if (!x->most) {
+	if (!x->tail_s) {
+		x->tail_s = MEM_NEWN(double, (size_t)n * e->k);
+		x->patch = MEM_NEWN(struct patch, n);
+		find_tails(e);
+	}
+	if (!x->most && engine_is_common(e)) {
 		x->most = STATES;
 		x->every = n / STATES + 1;
 		x->state = mem_alloc(STATES, e->state_bytes);
 		x->begun = MEM_NEWN(uint32_t, n);
 		x->ended = MEM_NEWN(uint32_t, n);
-		x->tail_s = MEM_NEWN(double, (size_t)n * e->k);
-		x->patch = MEM_NEWN(struct patch, n);
-		find_tails(e);
 	}
-	x->n = x->n_patches = x->from = 0;
+	x->n = x->most ? 0 : 1;
+	x->n_patches = x->from = 0;
 }
 
 static void move_root(struct engine *e, uint32_t p, uint32_t from, uint32_t to)
@@ -115,7 +118,7 @@ static enum timeline_status patch(struct engine *e, const uint16_t *device, cons
 			e->t->bad_task = v;
 			e->t->bad_dev = dev;
 		}
-		if (dev != e->dev[p] || s != e->cost_s[p]) {
+		if (x->most && (dev != e->dev[p] || s != e->cost_s[p])) {
 			from = dev != e->dev[p] ? state_before(e, p) : x->begun[p];
 			x->from = from < x->from ? from : x->from;
 		}
@@ -169,7 +172,10 @@ enum timeline_status engine_again(struct engine *e, const uint16_t *device, cons
 	if (status != TIMELINE_OK)
 		return status;
 	engine_busy(e);
-	bring_back(e);
+	if (x->most)
+		bring_back(e);
+	else
+		engine_begin(e, device);
 	/* The bounds add up in other orders than the run does. */
 	x->limit_s = limit_s + 1e-9 * fabs(limit_s);
 	x->above = false;
@@ -182,6 +188,10 @@ void engine_keep(struct engine *e)
 {
 	struct kept *x = &e->kept;
 
+	if (!x->most) {
+		x->n_patches = 0;
+		return;
+	}
 	bring_back(e);
 	for (uint32_t i = 0; i < x->from; i++)
 		tell_devices(e, (uint64_t *)(void *)(x->state + i * e->state_bytes +

@@ -636,19 +636,33 @@ static void few_limit(struct engine *e)
 	few_devices(e, ENGINE_LIMIT);
 }
 
-static void any(struct engine *e)
+INLINE void any(struct engine *e, enum engine_way way)
 {
 	bool overlap = e->c->overlap, serial = e->c->contention || !overlap;
 	struct run x = run_of(e);
 
 	follow(&x, (struct rules){.k = e->k, .scan = e->few && serial, .serial = serial,
-				  .overlap = overlap, .keep = e->keep});
+				  .overlap = overlap, .keep = e->keep, .way = way});
+}
+
+static void any_plain(struct engine *e)
+{
+	any(e, ENGINE_PLAIN);
+}
+
+static void any_limit(struct engine *e)
+{
+	any(e, ENGINE_LIMIT);
+}
+
+bool engine_has_limit(const struct engine *e)
+{
+	return e->c->contention && e->c->overlap && !e->keep && e->c->policy != SCHED_FIFO;
 }
 
 bool engine_is_common(const struct engine *e)
 {
-	return e->c->contention && e->c->overlap && e->few && !e->keep &&
-	       e->c->policy != SCHED_FIFO && e->d->n <= SMALL;
+	return engine_has_limit(e) && e->few && e->d->n <= SMALL;
 }
 
 void engine_go_on(struct engine *e, enum engine_way way)
@@ -657,7 +671,7 @@ void engine_go_on(struct engine *e, enum engine_way way)
 	static void (*const few[])(struct engine *) = {few_plain, few_keep, few_limit};
 
 	if (!engine_is_common(e))
-		any(e);
+		(way == ENGINE_LIMIT ? any_limit : any_plain)(e);
 	else
 		(e->k == 2 ? two : few)[way](e);
 }
