@@ -18,14 +18,19 @@ FNR == 1 {
 	single[key] = 1e3 * $4
 	groups[key] += $5
 	seed_best[model, part[1], part[2]] = $2
-	more[key, i] = 100 * ($2 / seed_best[model, "gpn", part[2]] - 1)
+	ratio[key, i] = $2 / seed_best[model, "gpn", part[2]]
 }
 
-# "mean<TAB>lo<TAB>hi" of what[key, 1..n]
-function summary(what, key, format,    x, i) {
+# "mean<TAB>lo<TAB>hi" of what[key, 1..n], geometric; percent: of what they are longer than 1.
+function summary(what, key, format, percent,    x, i) {
 	for (i = 1; i <= n[key]; i++)
 		x[i] = what[key, i]
-	mean_interval(x, n[key])
+	geometric_interval(x, n[key])
+	if (percent) {
+		MID = 100 * (MID - 1)
+		LO = LO == "" ? LO : 100 * (LO - 1)
+		HI = HI == "" ? HI : 100 * (HI - 1)
+	}
 	return sprintf(format, MID) OFS (LO == "" ? OFS : sprintf(format, LO) OFS sprintf(format, HI))
 }
 END {
@@ -33,7 +38,7 @@ END {
 		"last_fifth_ms_hi", "longer_than_gpn_%", "longer_than_gpn_%_lo", "longer_than_gpn_%_hi", "best_single_ms"
 	for (j = 0; j < n_keys; j++) {
 		key = keys[j]
-		print key, sprintf("%.1f", groups[key] / n[key]), n[key], summary(best, key, "%.4f"), summary(late, key, "%.4f"), \
-			summary(more, key, "%.2f"), sprintf("%.4f", single[key])
+		print key, sprintf("%.1f", groups[key] / n[key]), n[key], summary(best, key, "%.4f", 0), \
+			summary(late, key, "%.4f", 0), summary(ratio, key, "%.2f", 1), sprintf("%.4f", single[key])
 	}
 }

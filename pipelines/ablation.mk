@@ -65,8 +65,8 @@ $(foreach m,$(ABLATION_MODELS),$(eval $(call ablation_jobs,$(m),$(call model_nam
 ABLATION_FILES = $(foreach m,$(call model_name,$(ABLATION_MODELS)),\
   $(foreach g,$(ABLATION_GROUPINGS),$(foreach s,$(SEEDS),$(ABLATION_DIR)/$(m)/$(g).$(s).tsv)))
 ABLATION_VARS = MODELS GROUPINGS SEEDS EVALS GROUPS RECIPE SPEC DEVICES
-ABLATION_NOTE = best latency in $(ABLATION_EVALS) placements, mean over seeds and 95 % interval of \
-  Student's t; longer_than_gpn_%: in pairs of the same seed, above 0: learned parsing is better
+ABLATION_NOTE = best latency in $(ABLATION_EVALS) placements, geometric mean over seeds and 95 % \
+  interval of Student's t; longer_than_gpn_%: in pairs of the same seed, above 0: learned parsing is better
 
 ablation: $(ABLATION_FILES)
 	@awk -f pipelines/tables/stats.awk -f pipelines/ablation.awk $^ | \

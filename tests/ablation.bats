@@ -33,7 +33,7 @@ ablation() {
 	done
 	awk -F '\t' '!/^#/ && $2 == "metis" { seen = 1; lat = $5 }
 		END { exit !(seen && lat > 0) }' ../ablation.tsv
-	awk '{ x += 1e3 * $2 / 2 } END { printf "%.4f\n", x }' metis.1.tsv metis.2.tsv > mean
+	awk '{ x += log(1e3 * $2) / 2 } END { printf "%.4f\n", exp(x) }' metis.1.tsv metis.2.tsv > mean
 	grep -q "^googlenet	metis	[^	]*	2	$(cat mean)	" ../ablation.tsv
 }
 

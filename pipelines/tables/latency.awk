@@ -53,13 +53,12 @@ function known_value(key) {
 }
 
 # Geometric mean of x[1..c] and its interval; of one value the interval lo .. hi.
-function geometric(x, c, lo, hi,    i) {
-	for (i = 1; i <= c; i++)
-		x[i] = log(x[i])
-	mean_interval(x, c)
-	MID = exp(MID)
-	LO = c > 1 ? exp(LO) : lo
-	HI = c > 1 ? exp(HI) : hi
+function geometric(x, c, lo, hi) {
+	geometric_interval(x, c)
+	if (c == 1) {
+		LO = lo
+		HI = hi
+	}
 }
 # Geometric mean of the CPU's latency over the jobs; what latencies are ratios to.
 function cpu_ms(    i, c, x) {

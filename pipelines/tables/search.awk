@@ -25,10 +25,10 @@ END {
 			then = (model, method, "search_s") in published ? published[model, method, "search_s"] : ""
 			if (c) {
 				for (i = 1; i <= c; i++)
-					x[i] = log(wall[model, method, i])
-				mean_interval(x, c)
-				print model, label[method], c, sprintf("%.3f", exp(MID)), (c > 1 ? sprintf("%.3f", exp(LO)) : ""),
-					(c > 1 ? sprintf("%.3f", exp(HI)) : ""), sprintf("%.3f", cpu[model, method] / c),
+					x[i] = wall[model, method, i]
+				geometric_interval(x, c)
+				print model, label[method], c, sprintf("%.3f", MID), (c > 1 ? sprintf("%.3f", LO) : ""),
+					(c > 1 ? sprintf("%.3f", HI) : ""), sprintf("%.3f", cpu[model, method] / c),
 					((model, method) in evaluated ? sprintf("%.0f", evaluated[model, method] / c) : ""), then
 			} else if (then != "")
 				print model, label[method], 0, "", "", "", "", "", then

@@ -33,6 +33,18 @@ function mean_interval(x, n,    i, sum, square, half) {
 	HI = MID + half
 }
 
+# The same of the logarithms, as a geometric mean and an interval of ratios; x becomes its logarithms.
+function geometric_interval(x, n,    i) {
+	for (i = 1; i <= n; i++)
+		x[i] = log(x[i])
+	mean_interval(x, n)
+	MID = exp(MID)
+	if (n > 1) {
+		LO = exp(LO)
+		HI = exp(HI)
+	}
+}
+
 # Median of x[1..n], which this sorts, and the order statistics between which it lies with 95 %
 # (below six values, where none do: smallest and largest).
 function median_interval(x, n,    l, p, tail) {
