@@ -9,7 +9,8 @@
 enum { SWEEPS = 9 };
 static const double FACTOR_PRICE = 0.2, COPY_PRICE = 2e-4, READ_PRICE = 8e-3, SLOWDOWN_PRICE = 0.02;
 static const double LEAST_FACTOR = 0.6, MOST_FACTOR = 2.5, MOST_SLOWDOWN = 3, MOST_BESIDE = 1;
-static const double LEAST_TIMES = 0.25, MOST_TIMES = 500;
+/* Of latencies; of those between devices in host memory. */
+static const double LEAST_TIMES = 0.25, MOST_TIMES = 500, MOST_READ_TIMES = 8;
 
 /* The free numbers. */
 struct knobs {
@@ -162,7 +163,8 @@ static int sweep(struct fitter *x, double step)
 {
 	for (size_t i = 0; i < (size_t)x->k * x->k; i++)
 		if (is_first(x, i) &&
-		    turn(x, times_of(x, i), 4 * step, false, LEAST_TIMES, MOST_TIMES) < 0)
+		    turn(x, times_of(x, i), 4 * step, false, LEAST_TIMES,
+			 reads_in_place(x, i) ? MOST_READ_TIMES : MOST_TIMES) < 0)
 			return -1;
 	if (turn(x, &x->now.slowdown, step / 2, true, 0, MOST_SLOWDOWN) < 0 ||
 	    turn(x, &x->now.beside, step / 4, true, 0, MOST_BESIDE) < 0)
