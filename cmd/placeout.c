@@ -214,6 +214,8 @@ static int run(const char *path, const struct options *o, const struct opt_commo
 		return -1;
 	if (in->x.kind == ANSWER_NONE)
 		return err_set(e, ST_INPUT, "no placement in '%s'; it should hold place or best records", path);
+	if (o->random)      /* in the place of those that are candidates of the stream */
+		answer_forget_random(&in->x);
 	if (o->random && read_stream(o->random, in, take_random, e) < 0)
 		return err_prefix(e, "--random");
 	int rc = write_answer(c->output, in, o, e);

@@ -213,6 +213,12 @@ int answer_take(struct answer *x, const struct rec *r, struct err *e)
 	return 0;
 }
 
+void answer_forget_random(struct answer *x)
+{
+	x->random = (struct measured){0};
+	x->n_random = 0;
+}
+
 int answer_take_random(struct answer *x, const struct rec *r, struct err *e)
 {
 	uint64_t graph;
