@@ -132,7 +132,7 @@ bad_input() {   # FILE NAME COMMAND - refused, and what was written has no end
 }
 @test "damaged streams: reinforce" { damaged ran.mp reinforce; }
 @test "damaged streams: placeout" { damaged best.mp placeout; }
-@test "damaged streams: devrun" { damaged single.mp devrun --max-runs 3; }
+@test "damaged streams: devrun" { damaged single.mp devrun --runs 3 --warmup 1; }
 
 # port ID PRECISION DIM... - a port of an IR
 port() {

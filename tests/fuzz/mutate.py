@@ -7,7 +7,7 @@ Each of COUNT inputs is STREAM with one to three changes.  Half are changed as b
 cuts, insertions); half as records (values, lengths, indices, missing keys, other order), with a
 right digest, so that the change is met behind the stream's own checks.  A program may accept or
 refuse; it must end within the time, by itself, with status 0, 1, 2 or 3, and say something
-when it fails.  The first input that breaks this is kept as FAILED.mp."""
+when it fails.  STREAM itself it must accept.  The first input that breaks this is kept as FAILED.mp."""
 import copy, random, resource, subprocess, sys
 import msgpack, xxhash
 
@@ -103,6 +103,9 @@ def main():
     limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     asan = subprocess.run(["grep", "-q", "__asan_init", command[0]]).returncode == 0
     tally = {}
+    p = subprocess.run(command, input=data, capture_output=True)
+    if p.returncode:
+        sys.exit("the stream as it is: status %d\n%s" % (p.returncode, p.stderr.decode(errors="replace")))
     for i in range(count):
         bad = as_bytes(rng, data) if i % 2 else as_records(rng, recs)
         try:
