@@ -119,14 +119,14 @@ endef
 # learner_jobs NAME,METHOD
 define learner_jobs
 $(TABLE_DIR)/$(1)/$(call found,$(2)).%.mp: $(TABLE_DIR)/$(1)/input.mp
-	$(table_timed) $$@ $(pipe) '< $$< $(call START_$(2),$$*) | \
+	$(table_timed) -r $$@ $(pipe) '< $$< $(call START_$(2),$$*) | \
 	  train --recipe $(RECIPE_$(2)) --seed $$* --run "devrun $(SEARCH_RUNS)" - \
 	  --seconds $(BUDGET) --episodes $(or $(EPISODES),100000)'
 endef
 # grouping_jobs NAME,METHOD: learned on the simulator, by what the profile measured
 define grouping_jobs
 $(TABLE_DIR)/$(1)/$(call found,$(2)).%.mp: $(TABLE_DIR)/$(1)/input.mp
-	$(table_job) $$@ $(pipe) 'dagfeat < $$< $(call GROUP_$(2),$$*) | train --seed $$* --run devsim - \
+	$(table_job) -r $$@ $(pipe) 'dagfeat < $$< $(call GROUP_$(2),$$*) | train --seed $$* --run devsim - \
 	  --candidates 1 --steps 4 --episodes $(shell expr $(TABLE_EVALS) / 4)'
 endef
 # timed_jobs NAME,METHOD: what it found with all seeds, in the same rounds

@@ -5,6 +5,10 @@ BEGIN {
 	print "model", "outputs of", "mse", "cosine", "largest_difference", "published_mse", "published_cosine", \
 		"hsdag_is_on"
 }
+$1 == "failed" {
+	print model, "cpu-hsdag", "", "", "", "", "", "failed: " $2
+	next
+}
 {
 	print model, $1, $2, $3, $4, published[model, $1, "mse"], published[model, $1, "cosine"], $5
 }
