@@ -81,6 +81,16 @@ all_gone() {
 	done
 }
 
+@test "embed-lr 0: the parsing network stays as it was drawn, the policy learns" {
+	LEARN="$LEARN --embed-lr 0" loop "$IN" a.mp
+	LEARN="--episodes 1 --steps 1 --lr 0" loop "$IN" b.mp
+	data='import sys, msgpack; print([m["data"]["data"].hex() for k, m in
+		msgpack.Unpacker(open(sys.argv[1], "rb"), max_buffer_size=2**30)
+		if k == "params" and m["block"] == sys.argv[2]])'
+	cmp <("$HSDAG_PYTHON" -c "$data" a.mp embed) <("$HSDAG_PYTHON" -c "$data" b.mp embed)
+	run ! cmp -s <("$HSDAG_PYTHON" -c "$data" a.mp policy) <("$HSDAG_PYTHON" -c "$data" b.mp policy)
+}
+
 @test "several placements per partition" {
 	POLICY="--samples 3" loop "$IN" out.mp
 	run -0 recdump -k update out.mp
