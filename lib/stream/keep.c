@@ -16,6 +16,10 @@ struct rec *rec_keep(const struct rec *r)
 	msgpack_object o;
 	size_t off = 0;
 
+	if (!msgpack_zone_init(&x->zone, MSGPACK_ZONE_CHUNK_SIZE)) {
+		mem_free(x);
+		return NULL;
+	}
 	x->bytes = mem_copy(r->bytes, r->n_bytes, 1);
 	x->kind = mem_strdup(r->kind);
 	x->r = *r;
@@ -23,9 +27,8 @@ struct rec *rec_keep(const struct rec *r)
 	x->r.kind = x->kind;
 	x->r.map = NULL;
 	/* Texts and tensors of the decoded map are those of x->bytes. */
-	if (!msgpack_zone_init(&x->zone, MSGPACK_ZONE_CHUNK_SIZE) ||
-	    msgpack_unpack((const char *)x->bytes, r->n_bytes, &off, &x->zone, &o) !=
-		    MSGPACK_UNPACK_SUCCESS) {
+	if (msgpack_unpack((const char *)x->bytes, r->n_bytes, &off, &x->zone, &o) !=
+	    MSGPACK_UNPACK_SUCCESS) {
 		rec_drop(&x->r);
 		return NULL;
 	}
