@@ -1,5 +1,6 @@
 /* finish.c - from layers and edges in document order to the columns of a graph:
  * edges resolved, unreachable layers dropped, rows in topological order. */
+#include "base/heap.h"
 #include "ir/raw.h"
 
 #include <inttypes.h>
@@ -97,29 +98,6 @@ static bool in_order(const struct work *w)
 			if (w->from[s] >= v)
 				return false;
 	return true;
-}
-
-/* A heap of layer numbers, the least on top. */
-static void heap_push(uint32_t *h, uint32_t *n, uint32_t v)
-{
-	uint32_t i = (*n)++;
-	for (; i && h[(i - 1) / 2] > v; i = (i - 1) / 2)
-		h[i] = h[(i - 1) / 2];
-	h[i] = v;
-}
-
-static uint32_t heap_pop(uint32_t *h, uint32_t *n)
-{
-	uint32_t least = h[0], v = h[--*n], i = 0;
-	for (uint32_t c; (c = 2 * i + 1) < *n; i = c) {
-		if (c + 1 < *n && h[c + 1] < h[c])
-			c++;
-		if (h[c] >= v)
-			break;
-		h[i] = h[c];
-	}
-	h[i] = v;
-	return least;
 }
 
 /* Name the layers of one cycle among those that still wait for an input. */

@@ -1,24 +1,22 @@
-/* problem.c - a problem into records; and the parts of reading that the JSON forms share. */
+/* problem.c - the parts of reading a problem that its JSON forms share. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "graph/graphrec.h"
 #include "graph/strtab.h"
-#include "place/inputs.h"
 #include "place/problem.h"
 
 /* Sums and quotients of what is not beyond these stay finite. */
 static const double LARGEST = 1e100;
-static const double MOST_BYTES = 0x1p62;
 
-/* ---- reading ---- */
+/* ---- numbers for values ---- */
 
 struct id_table {
-	struct strtab names;         /* values as value_text writes them */
+	struct strtab names;         /* values as write_value writes them */
 	struct arena *a;
+	char *text;                  /* scratch: the value at hand */
+	size_t n, cap;
 };
 
 struct id_table *id_table_new(struct arena *a)
@@ -34,6 +32,7 @@ void id_table_free(struct id_table *t)
 	if (!t)
 		return;
 	strtab_release(&t->names);
+	mem_free(t->text);
 	mem_free(t);
 }
 
@@ -42,43 +41,69 @@ bool is_id(const struct val *v)
 	return v && (val_type(v) == VAL_STR || val_type(v) == VAL_INT || val_digits(v));
 }
 
-/* A text that is the same for equal values alone. */
-static const char *value_text(struct arena *a, const struct val *v)
+static void append(struct id_table *t, const char *s, size_t n)
+{
+	t->text = mem_grow(t->text, &t->cap, t->n + n + 1, 1);
+	memcpy(t->text + t->n, s, n);
+	t->n += n;
+	t->text[t->n] = 0;
+}
+
+/* Append a text that is the same for equal values alone. */
+static void write_value(struct id_table *t, const struct val *v)
 {
 	const char *s = val_digits(v);
-	int64_t number;
+	char number[40];
+	int64_t whole;
 	double real;
-	size_t n;
-
-	if (s || val_int(v, &number))
-		return s ? arena_printf(a, "i%s", s) : arena_printf(a, "i%" PRId64, number);
-	if (val_type(v) == VAL_STR && val_bytes(v, &s, &n))
-		return arena_printf(a, "s%zu:%s", n, s);
-	if (val_real(v, &real))
-		return fabs(real) < 0x1p53 && real == floor(real) ? arena_printf(a, "i%.0f", real + 0.0) :
-								    arena_printf(a, "r%.17g", real);
 	bool truth, map = val_type(v) == VAL_MAP;
-	if (val_bool(v, &truth))
-		return truth ? "t" : "f";
-	s = map ? "{" : val_type(v) == VAL_ARRAY ? "[" : "n";
-	for (size_t i = 0; i < val_count(v); i++)
-		s = arena_printf(a, "%s%s%s,", s, map ? value_text(a, val_key_at(v, i)) : "",
-				 value_text(a, map ? val_value_at(v, i) : val_at(v, i)));
-	return s;
+	size_t n = 0;
+
+	if (s || val_int(v, &whole)) {
+		append(t, "i", 1);
+		if (!s)
+			snprintf(number, sizeof(number), "%" PRId64, whole);
+		append(t, s ? s : number, strlen(s ? s : number));
+	} else if (val_type(v) == VAL_STR && val_bytes(v, &s, &n)) {
+		snprintf(number, sizeof(number), "s%zu:", n);
+		append(t, number, strlen(number));
+		append(t, s, n);
+	} else if (val_real(v, &real)) {
+		bool is_whole = fabs(real) < 0x1p53 && real == floor(real);
+
+		snprintf(number, sizeof(number), is_whole ? "i%.0f" : "r%.17g", real + 0.0);
+		append(t, number, strlen(number));
+	} else if (val_bool(v, &truth)) {
+		append(t, truth ? "t" : "f", 1);
+	} else {
+		append(t, map ? "{" : val_type(v) == VAL_ARRAY ? "[" : "n", 1);
+		for (size_t i = 0; i < val_count(v); i++) {
+			if (map)
+				write_value(t, val_key_at(v, i));
+			write_value(t, map ? val_value_at(v, i) : val_at(v, i));
+			append(t, ",", 1);
+		}
+	}
+}
+
+uint32_t id_table_find(struct id_table *t, const struct val *v)
+{
+	if (!v)
+		return UINT32_MAX;
+	t->n = 0;
+	write_value(t, v);
+	return strtab_find(&t->names, t->text);
 }
 
 uint32_t id_table_add(struct id_table *t, const struct val *v, bool *is_new)
 {
-	uint32_t before = t->names.n, i = strtab_add(&t->names, value_text(t->a, v));
+	uint32_t i = id_table_find(t, v);
 
-	*is_new = t->names.n > before;
-	return i;
+	*is_new = i == UINT32_MAX;
+	return *is_new ? strtab_add(&t->names, arena_strndup(t->a, t->text, t->n)) : i;
 }
 
-uint32_t id_table_find(const struct id_table *t, const struct val *v)
-{
-	return v ? strtab_find(&t->names, value_text(t->a, v)) : UINT32_MAX;
-}
+/* ---- keys ---- */
 
 int problem_list(const struct val *map, const char *key, const struct val **list, uint32_t *n,
 		 struct err *e)
@@ -117,7 +142,7 @@ int problem_bytes(const struct val *map, const char *key, uint64_t *out, struct 
 
 	if (problem_number(map, key, false, &x, e) < 0)
 		return -1;
-	if (x > MOST_BYTES)
+	if (x > PROBLEM_MOST_BYTES)
 		return err_set(e, ST_INPUT, "key '%s' is more than 2^62 bytes", key);
 	*out = (uint64_t)ceil(x);
 	return 0;
@@ -144,270 +169,4 @@ void problem_alloc(struct problem *p, uint32_t n, struct arena *a)
 		p->id[v] = v;
 		p->type[v] = "Node";
 	}
-}
-
-/* ---- the order of nodes ---- */
-
-/* Rows of the file that may come next, smallest first: a binary heap. */
-static void heap_push(uint32_t *heap, uint32_t *n, uint32_t v)
-{
-	uint32_t i = (*n)++;
-
-	for (; i > 0 && heap[(i - 1) / 2] > v; i = (i - 1) / 2)
-		heap[i] = heap[(i - 1) / 2];
-	heap[i] = v;
-}
-
-static uint32_t heap_pop(uint32_t *heap, uint32_t *n)
-{
-	uint32_t top = heap[0], last = heap[--*n], i = 0;
-
-	for (uint32_t c = 1; c < *n; i = c, c = 2 * i + 1) {
-		c += c + 1 < *n && heap[c + 1] < heap[c];
-		if (heap[c] >= last)
-			break;
-		heap[i] = heap[c];
-	}
-	heap[i] = last;
-	return top;
-}
-
-/* order[i]: the file's row that is node i of the graph. */
-static int topological(const struct problem *p, uint32_t *order, struct arena *a, struct err *e)
-{
-	uint32_t *left = ARENA_NEWN(a, uint32_t, p->n), *heap = ARENA_NEWN(a, uint32_t, p->n);
-	uint32_t *ptr = ARENA_NEWN(a, uint32_t, (size_t)p->n + 2), n_heap = 0, n = 0;
-	uint32_t *dst = ARENA_NEWN(a, uint32_t, p->n_edges);
-	char name[200];
-
-	for (uint32_t i = 0; i < p->n_edges; i++) {
-		ptr[p->edge[i].src + 2]++;
-		left[p->edge[i].dst]++;
-	}
-	for (uint32_t v = 0; v < p->n; v++)
-		ptr[v + 2] += ptr[v + 1];
-	for (uint32_t i = 0; i < p->n_edges; i++)
-		dst[ptr[p->edge[i].src + 1]++] = p->edge[i].dst;
-	for (uint32_t v = 0; v < p->n; v++)
-		if (left[v] == 0)
-			heap_push(heap, &n_heap, v);
-	while (n_heap) {
-		uint32_t v = heap_pop(heap, &n_heap);
-
-		order[n++] = v;
-		for (uint32_t i = ptr[v]; i < ptr[v + 1]; i++)
-			if (--left[dst[i]] == 0)
-				heap_push(heap, &n_heap, dst[i]);
-	}
-	for (uint32_t v = 0; n < p->n && v < p->n; v++)
-		if (left[v])
-			return err_set(e, ST_INPUT,
-				       "the edges form a circle; node '%s' is on one or behind it",
-				       err_escape(name, sizeof(name), p->node_name[v],
-						  strlen(p->node_name[v])));
-	return 0;
-}
-
-/* ---- the graph ---- */
-
-/* An edge with the new numbers of its ends. */
-struct port {
-	uint32_t src, dst, at;       /* at: position in the file */
-	uint32_t first;              /* that of the first edge of this source and size */
-	uint64_t bytes;
-};
-
-/* By source, then size; what is of one size in file order. */
-static int by_size(const void *pa, const void *pb)
-{
-	const struct port *a = pa, *b = pb;
-
-	if (a->src != b->src)
-		return a->src < b->src ? -1 : 1;
-	if (a->bytes != b->bytes)
-		return a->bytes < b->bytes ? -1 : 1;
-	return (a->at > b->at) - (a->at < b->at);
-}
-
-/* By source, then tensor in file order. */
-static int by_tensor(const void *pa, const void *pb)
-{
-	const struct port *a = pa, *b = pb;
-
-	if (a->src != b->src)
-		return a->src < b->src ? -1 : 1;
-	if (a->first != b->first)
-		return a->first < b->first ? -1 : 1;
-	return (a->at > b->at) - (a->at < b->at);
-}
-
-static void sort_ports(struct port *port, uint32_t n)
-{
-	if (n < 2)
-		return;
-	qsort(port, n, sizeof(*port), by_size);
-	for (uint32_t i = 0; i < n; i++) {
-		bool same = i && port[i].src == port[i - 1].src &&
-			    port[i].bytes == port[i - 1].bytes;
-
-		port[i].first = same ? port[i - 1].first : port[i].at;
-	}
-	qsort(port, n, sizeof(*port), by_tensor);
-}
-
-/* Outputs: one for each size among a node's edges, by the first of these in the file; one of
- * out_bytes for a node without. */
-static void fill_outputs(struct graph *g, const struct problem *p, const uint32_t *order,
-			 const struct port *port, uint32_t *out_of)
-{
-	uint32_t n = 0, i = 0;
-
-	g->out_ptr = ARENA_NEWN(g->arena, uint32_t, (size_t)g->n + 1);
-	size_t room = (size_t)p->n_edges + g->n;
-	g->out_elem = ARENA_NEWN(g->arena, uint8_t, room);
-	g->out_rank = ARENA_NEWN(g->arena, uint8_t, room);
-	g->out_names = ARENA_NEWN(g->arena, const char *, room);
-	g->dim_ptr = ARENA_NEWN(g->arena, uint32_t, room + 1);
-	g->dim = ARENA_NEWN(g->arena, int64_t, room);
-	for (uint32_t v = 0; v < g->n; v++) {
-		if (i == p->n_edges || port[i].src != v)
-			g->dim[n++] = (int64_t)p->out_bytes[order[v]];
-		for (uint32_t first = i; i < p->n_edges && port[i].src == v; i++) {
-			if (i == first || port[i].bytes != port[i - 1].bytes)
-				g->dim[n++] = (int64_t)port[i].bytes;
-			out_of[port[i].at] = n - 1 - g->out_ptr[v];
-		}
-		g->out_ptr[v + 1] = n;
-	}
-	for (uint32_t o = 0; o < n; o++) {
-		g->out_elem[o] = EL_U8;
-		g->out_rank[o] = 1;
-		g->out_names[o] = "";
-		g->dim_ptr[o + 1] = o + 1;
-	}
-}
-
-/* Inputs: one for each edge, in file order. */
-static void fill_inputs(struct graph *g, const struct problem *p, const uint32_t *row_of,
-			const uint32_t *out_of)
-{
-	g->in_ptr = ARENA_NEWN(g->arena, uint32_t, (size_t)g->n + 2);
-	g->in_node = ARENA_NEWN(g->arena, uint32_t, p->n_edges);
-	g->in_port = ARENA_NEWN(g->arena, uint32_t, p->n_edges);
-	for (uint32_t i = 0; i < p->n_edges; i++)
-		g->in_ptr[row_of[p->edge[i].dst] + 2]++;
-	for (uint32_t v = 0; v < g->n; v++)
-		g->in_ptr[v + 2] += g->in_ptr[v + 1];
-	for (uint32_t i = 0; i < p->n_edges; i++) {
-		uint32_t at = g->in_ptr[row_of[p->edge[i].dst] + 1]++;
-
-		g->in_node[at] = row_of[p->edge[i].src];
-		g->in_port[at] = out_of[i];
-	}
-}
-
-static void fill_graph(struct graph *g, const struct problem *p, const uint32_t *order,
-		       const uint32_t *row_of)
-{
-	struct port *port = ARENA_NEWN(g->arena, struct port, p->n_edges);
-	uint32_t *out_of = ARENA_NEWN(g->arena, uint32_t, p->n_edges);
-
-	g->name = p->name;
-	g->n = g->n_sets = p->n;
-	g->id = ARENA_NEWN(g->arena, int64_t, g->n);
-	g->node_name = ARENA_NEWN(g->arena, const char *, g->n);
-	g->type = ARENA_NEWN(g->arena, const char *, g->n);
-	g->opset = ARENA_NEWN(g->arena, const char *, g->n);
-	g->attr_ptr = ARENA_NEWN(g->arena, uint32_t, (size_t)g->n + 1);
-	g->set = ARENA_NEWN(g->arena, uint32_t, g->n);
-	for (uint32_t v = 0; v < g->n; v++) {
-		g->id[v] = p->id[order[v]];
-		g->node_name[v] = p->node_name[order[v]];
-		g->type[v] = p->type[order[v]];
-		g->opset[v] = "";
-		g->set[v] = v;
-	}
-	for (uint32_t i = 0; i < p->n_edges; i++)
-		port[i] = (struct port){row_of[p->edge[i].src], row_of[p->edge[i].dst], i, i,
-					p->edge[i].bytes};
-	sort_ports(port, p->n_edges);
-	fill_outputs(g, p, order, port, out_of);
-	fill_inputs(g, p, row_of, out_of);
-}
-
-/* ---- the records ---- */
-
-static int write_devs(const struct problem *p, const uint32_t *order, const struct graph *g,
-		      struct rec_writer *w, struct err *e)
-{
-	struct devs d = p->devs;
-
-	d.graph = g->digest;
-	d.n_sets = g->n;
-	d.mask = ARENA_NEWN(g->arena, uint8_t, (size_t)g->n * d.k);
-	d.links_told = true;
-	if (p->together)
-		d.together = ARENA_NEWN(g->arena, uint32_t, g->n);
-	for (uint32_t v = 0; v < g->n; v++) {
-		for (uint32_t i = 0; i < d.k; i++)
-			d.mask[(size_t)v * d.k + i] = p->cost_s[(size_t)order[v] * d.k + i] >= 0;
-		if (p->together)
-			d.together[v] = p->together[order[v]];
-	}
-	return devs_encode(&d, w, e);
-}
-
-static int write_cost(const struct problem *p, const uint32_t *order, const struct graph *g,
-		      struct rec_writer *w, struct err *e)
-{
-	uint32_t n = g->n, k = p->devs.k;
-	double *set_s = ARENA_NEWN(g->arena, double, (size_t)n * k);
-	double *move_s = p->move_s ? ARENA_NEWN(g->arena, double, n) : NULL;
-	uint64_t *mem = ARENA_NEWN(g->arena, uint64_t, n);
-	struct place_cost_extra x = {.set_mem = mem, .move_s = move_s, .has_rules = true,
-				     .contention = p->contention, .overlap = p->overlap,
-				     .order = p->fifo ? PLACE_ORDER_FIFO : PLACE_ORDER_RANK};
-
-	for (uint32_t v = 0; v < n; v++) {
-		memcpy(set_s + (size_t)v * k, p->cost_s + (size_t)order[v] * k, k * sizeof(*set_s));
-		mem[v] = p->mem_bytes[order[v]];
-		if (move_s)
-			move_s[v] = p->move_s[order[v]];
-	}
-	return cost_encode(g, p->devs.names, k, set_s, &x, w, e);
-}
-
-/* All bytes together must stay countable. */
-static int check_sizes(const struct problem *p, struct err *e)
-{
-	double sum = 0;
-
-	for (uint32_t v = 0; v < p->n; v++)
-		sum += (double)p->mem_bytes[v] + (double)p->out_bytes[v];
-	for (uint32_t i = 0; i < p->n_edges; i++)
-		sum += (double)p->edge[i].bytes;
-	return sum > MOST_BYTES ? err_set(e, ST_INPUT, "nodes and edges have more than 2^62 bytes "
-					  "together") : 0;
-}
-
-int problem_write(const struct problem *p, struct rec_writer *w, struct err *e)
-{
-	if (check_sizes(p, e) < 0)
-		return -1;
-	struct graph *g = graph_new();
-	uint32_t *order = ARENA_NEWN(g->arena, uint32_t, p->n);
-	uint32_t *row_of = ARENA_NEWN(g->arena, uint32_t, p->n);
-	int rc = topological(p, order, g->arena, e);
-
-	if (rc == 0) {
-		for (uint32_t v = 0; v < p->n; v++)
-			row_of[order[v]] = v;
-		fill_graph(g, p, order, row_of);
-		rc = graph_check(g, e);
-	}
-	if (rc == 0 && (graph_encode(g, w, e) < 0 || write_devs(p, order, g, w, e) < 0 ||
-			write_cost(p, order, g, w, e) < 0))
-		rc = -1;
-	graph_free(g);
-	return rc;
 }

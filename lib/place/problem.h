@@ -9,6 +9,9 @@
 #include "graph/devrec.h"
 #include "stream/rec.h"
 
+/* No count of bytes, nor the sum of all of them, is more. */
+#define PROBLEM_MOST_BYTES 0x1p62
+
 struct problem_edge {
 	uint32_t src, dst;           /* nodes */
 	uint64_t bytes;              /* edges of one source with other bytes are other tensors */
@@ -53,7 +56,7 @@ bool is_id(const struct val *v);             /* v may be NULL: no */
 /* The number of a value, a new one when it is new (*is_new). */
 uint32_t id_table_add(struct id_table *t, const struct val *v, bool *is_new);
 /* UINT32_MAX when it is not there. */
-uint32_t id_table_find(const struct id_table *t, const struct val *v);
+uint32_t id_table_find(struct id_table *t, const struct val *v);
 
 /* What a list is made of, of key `key` in map: -1 when it is no list of maps. */
 int problem_list(const struct val *map, const char *key, const struct val **list, uint32_t *n,
@@ -61,7 +64,7 @@ int problem_list(const struct val *map, const char *key, const struct val **list
 /* A number from 0 to 1e100 of key `key`; absent: *out is left alone unless `needed`. */
 int problem_number(const struct val *map, const char *key, bool needed, double *out,
 		   struct err *e) MUST_CHECK;
-/* The same as a count of bytes below 2^62, rounded up. */
+/* The same as a count of at most so many bytes, rounded up. */
 int problem_bytes(const struct val *map, const char *key, uint64_t *out, struct err *e) MUST_CHECK;
 /* Text of key `key`; *out is left alone when it is absent or null. */
 int problem_text(const struct val *map, const char *key, struct arena *a, const char **out,

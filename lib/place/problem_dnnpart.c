@@ -123,7 +123,7 @@ static int read_nodes(const struct val *json, uint32_t n_cpus, struct arena *a,
 	return rc;
 }
 
-static int read_edge(const struct val *map, const struct id_table *ids, struct problem *p,
+static int read_edge(const struct val *map, struct id_table *ids, struct problem *p,
 		     bool *seen, struct problem_edge *x, struct err *e)
 {
 	double cost_ms;

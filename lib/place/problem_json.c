@@ -54,7 +54,7 @@ static int read_limit(struct reading *r, const struct val *device, uint64_t *byt
 
 	if (problem_number(device, "mem_bytes", false, &x, r->e) < 0)
 		return -1;
-	return x > 0x1p62 ? 0 : problem_bytes(device, "mem_bytes", bytes, r->e);
+	return x > PROBLEM_MOST_BYTES ? 0 : problem_bytes(device, "mem_bytes", bytes, r->e);
 }
 
 static int read_devices(struct reading *r, const struct val *json)
