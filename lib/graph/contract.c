@@ -1,5 +1,6 @@
 /* contract.c - contraction of edges of a directed graph that stays acyclic, on a
  * topological order that is kept up to date. */
+#include "base/disjoint.h"
 #include "graph/contract.h"
 
 #include <assert.h>
@@ -23,13 +24,6 @@ struct shrink {
 	uint32_t *forward, *backward, *pool; /* (n) the groups that a search found */
 	uint64_t budget;
 };
-
-static uint32_t find(uint32_t *parent, uint32_t v)
-{
-	while (parent[v] != v)
-		v = parent[v] = parent[parent[v]];
-	return v;
-}
 
 static void add_edge(struct shrink *s, int way, uint32_t v, uint32_t edge)
 {
@@ -84,7 +78,7 @@ static enum search search(struct shrink *s, int way, uint32_t a, uint32_t b, uin
 	s->stamp++;
 	for (uint32_t head = 0, v = a;; v = set[head++]) {
 		for (uint32_t i = s->head[way][v]; i != GRAPH_NONE; i = s->next[way][i]) {
-			uint32_t w = find(s->parent, end[i]);
+			uint32_t w = disjoint_find(s->parent, end[i]);
 			if (++visits > MAX_VISITS || s->budget == 0)
 				return TOO_LONG;
 			s->budget--;
@@ -216,8 +210,8 @@ static uint32_t contract_all(struct shrink *s, const bool *may)
 		changed = false;
 		n_limited = 0;
 		for (uint32_t i = 0; i < n; i++) {
-			uint32_t a = find(s->parent, q->src[c[i].edge]);
-			uint32_t b = find(s->parent, q->dst[c[i].edge]);
+			uint32_t a = disjoint_find(s->parent, q->src[c[i].edge]);
+			uint32_t b = disjoint_find(s->parent, q->dst[c[i].edge]);
 			if (a == b)
 				continue;
 			enum search r = pass < MAX_PASSES ? contract(s, a, b) : TOO_LONG;
@@ -238,13 +232,13 @@ static uint32_t number_groups(struct shrink *s, uint32_t *group)
 	uint32_t n = s->q->n, *at = s->pool, *number = s->forward, k = 0;
 	memset(at, 0xff, n * sizeof *at);
 	for (uint32_t v = 0; v < n; v++)
-		if (find(s->parent, v) == v)
+		if (disjoint_find(s->parent, v) == v)
 			at[s->pos[v]] = v;
 	for (uint32_t i = 0; i < n; i++)
 		if (at[i] != GRAPH_NONE)
 			number[at[i]] = k++;
 	for (uint32_t v = 0; v < n; v++)
-		group[v] = number[find(s->parent, v)];
+		group[v] = number[disjoint_find(s->parent, v)];
 	return k;
 }
 

@@ -1,4 +1,5 @@
 /* placed.c - nodes, segments and copies of a placement. */
+#include "base/disjoint.h"
 #include "graph/placed.h"
 
 #include <stdlib.h>
@@ -36,27 +37,11 @@ static void assign_nodes(struct work *w)
 		p->sets[p->set_device[s]]++;
 }
 
-static uint32_t root_of(uint32_t *parent, uint32_t s)
-{
-	while (parent[s] != s)
-		s = parent[s] = parent[parent[s]];
-	return s;
-}
-
-static void join(uint32_t *parent, uint32_t s, uint32_t t)
-{
-	s = root_of(parent, s);
-	t = root_of(parent, t);
-	parent[s > t ? s : t] = s > t ? t : s;     /* the root is the first set */
-}
-
 static void find_segments(struct work *w)
 {
 	const struct graph *g = w->g;
 	struct placed *p = w->p;
-	uint32_t *parent = arena_raw(w->a, g->n_sets, sizeof *parent);
-	for (uint32_t s = 0; s < g->n_sets; s++)
-		parent[s] = s;
+	uint32_t *parent = disjoint_new(g->n_sets, w->a);
 	for (uint32_t v = 0; v < g->n; v++)
 		for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++) {
 			uint32_t u = g->in_node[i];
@@ -64,10 +49,10 @@ static void find_segments(struct work *w)
 				continue;
 			/* A constant with many consumers does not tie them together. */
 			if (w->follows[u] ? w->consumer[u] == v : p->node_device[u] == p->node_device[v])
-				join(parent, g->set[u], g->set[v]);
+				disjoint_join(parent, g->set[u], g->set[v]);
 		}
 	for (uint32_t s = 0; s < g->n_sets; s++) {
-		uint32_t root = root_of(parent, s);
+		uint32_t root = disjoint_find(parent, s);
 		if (root == s) {
 			p->segment[s] = p->n_segments++;
 			p->segments[p->set_device[s]]++;

@@ -1,37 +1,12 @@
 /* segment.c - from a device per node to segments that close no cycle: groups by
  * depth, then contraction of edges of their quotient graph. */
+#include "base/disjoint.h"
 #include "graph/contract.h"
 #include "graph/segment.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- disjoint sets ---- */
-
-static uint32_t find(uint32_t *parent, uint32_t v)
-{
-	while (parent[v] != v)
-		v = parent[v] = parent[parent[v]];
-	return v;
-}
-
-/* The smaller id stays the representative. */
-static void join_sets(uint32_t *parent, uint32_t a, uint32_t b)
-{
-	a = find(parent, a);
-	b = find(parent, b);
-	if (a != b)
-		parent[a > b ? a : b] = a > b ? b : a;
-}
-
-static uint32_t *singletons(uint32_t n, struct arena *a)
-{
-	uint32_t *parent = arena_raw(a, n, sizeof *parent);
-	for (uint32_t v = 0; v < n; v++)
-		parent[v] = v;
-	return parent;
-}
 
 static bool same_device(const uint16_t *device, uint32_t u, uint32_t v)
 {
@@ -78,8 +53,8 @@ static void join_places(const uint16_t *device, const uint32_t *depth, uint32_t 
 	qsort(key, k, sizeof *key, by_place);
 	for (uint32_t i = 1; i < k; i++)
 		if (key[i].device == key[i - 1].device && key[i].depth == key[i - 1].depth) {
-			join_sets(group, key[i - 1].v, key[i].v);
-			join_sets(piece, key[i - 1].v, key[i].v);
+			disjoint_join(group, key[i - 1].v, key[i].v);
+			disjoint_join(piece, key[i - 1].v, key[i].v);
 		}
 	mem_free(key);
 }
@@ -91,7 +66,7 @@ static uint32_t number_sets(uint32_t *parent, const uint16_t *device, uint32_t n
 {
 	uint32_t k = 0;
 	for (uint32_t v = 0; v < n; v++) {
-		uint32_t r = find(parent, v);
+		uint32_t r = disjoint_find(parent, v);
 		if (device[v] == SEGMENT_NOWHERE)
 			number[v] = GRAPH_NONE;
 		else
@@ -136,16 +111,16 @@ void segments_of(const struct digraph *d, const uint16_t *device, bool join, str
 		 struct segments *out)
 {
 	struct arena *tmp = arena_new();
-	uint32_t *parent = singletons(d->n, tmp), *piece = singletons(d->n, tmp);
+	uint32_t *parent = disjoint_new(d->n, tmp), *piece = disjoint_new(d->n, tmp);
 	uint32_t *depth = depths(d, device, tmp), *group = arena_raw(tmp, d->n, sizeof *group);
 	for (uint32_t i = 0; i < d->m; i++) {
 		uint32_t u = d->src[i], v = d->dst[i];
 		assert(u < v && v < d->n);
 		if (!same_device(device, u, v))
 			continue;
-		join_sets(piece, u, v);
+		disjoint_join(piece, u, v);
 		if (depth[u] == depth[v])
-			join_sets(parent, u, v);
+			disjoint_join(parent, u, v);
 	}
 	if (join)
 		join_places(device, depth, d->n, parent, piece);

@@ -1,20 +1,11 @@
 /* parse.c - dominant edges and their components. */
 #include "learn/parse.h"
+#include "base/disjoint.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Union-find with path halving; the root of a component is its smallest member. */
-static uint32_t find(uint32_t *parent, uint32_t i)
-{
-	while (parent[i] != i) {
-		parent[i] = parent[parent[i]];
-		i = parent[i];
-	}
-	return i;
-}
 
 /* Roots -> groups numbered by first member. */
 static void number_groups(uint32_t *parent, uint32_t n, struct arena *a, struct parsed *out)
@@ -22,39 +13,20 @@ static void number_groups(uint32_t *parent, uint32_t n, struct arena *a, struct 
 	out->group = arena_raw(a, n, sizeof *out->group);
 	out->n_groups = 0;
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t r = find(parent, i);
+		uint32_t r = disjoint_find(parent, i);
 		out->group[i] = r == i ? out->n_groups++ : out->group[r];
 	}
-}
-
-static uint32_t *singletons(uint32_t n, struct arena *a)
-{
-	uint32_t *parent = arena_raw(a, n, sizeof *parent);
-	for (uint32_t i = 0; i < n; i++)
-		parent[i] = i;
-	return parent;
-}
-
-/* Join the components of edge e; false when they are one already. */
-static bool join(uint32_t *parent, uint32_t u, uint32_t v)
-{
-	u = find(parent, u);
-	v = find(parent, v);
-	if (u == v)
-		return false;
-	parent[u < v ? v : u] = u < v ? u : v;
-	return true;
 }
 
 void parse_groups(const struct ugraph *g, const uint32_t *kept, uint32_t n_kept,
 		  struct arena *a, struct parsed *out)
 {
-	uint32_t *parent = singletons(g->n, a);
+	uint32_t *parent = disjoint_new(g->n, a);
 	out->n_kept = n_kept;
 	out->kept = arena_raw(a, n_kept, sizeof *kept);
 	for (uint32_t i = 0; i < n_kept; i++) {
 		out->kept[i] = kept[i];
-		join(parent, g->u[kept[i]], g->v[kept[i]]);
+		disjoint_join(parent, g->u[kept[i]], g->v[kept[i]]);
 	}
 	number_groups(parent, g->n, a, out);
 }
@@ -133,14 +105,14 @@ static uint32_t keep_allowed(const struct ugraph *g, const float *score,
 	}
 	uint32_t n_groups = g->n, n_kept = 0;
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t u = find(parent, g->u[s[i].edge]), v = find(parent, g->v[s[i].edge]);
+		uint32_t u = disjoint_find(parent, g->u[s[i].edge]), v = disjoint_find(parent, g->v[s[i].edge]);
 		if (u != v) {
 			bool tie = is_tie(g, lim, s[i].edge);
 			if (n_groups <= lim->min_groups && !tie)
 				continue;
 			if (mask && !share_device(mask, lim->k, u < v ? u : v, u < v ? v : u) && !tie)
 				continue;
-			join(parent, u, v);
+			disjoint_join(parent, u, v);
 			n_groups--;
 		}
 		kept[n_kept++] = s[i].edge;
@@ -154,10 +126,10 @@ void parse_edges(const struct ugraph *g, const float *score, const struct parse_
 {
 	uint32_t *best = arena_raw(a, g->n, sizeof *best);
 	uint32_t *kept = arena_raw(a, g->m, sizeof *kept);
-	uint32_t *parent = singletons(g->n, a);
+	uint32_t *parent = disjoint_new(g->n, a);
 	uint32_t n = dominant_edges(g, score, lim, best, kept), n_joins = 0;
 	for (uint32_t i = 0; i < n; i++)
-		n_joins += join(parent, g->u[kept[i]], g->v[kept[i]]);
+		n_joins += disjoint_join(parent, g->u[kept[i]], g->v[kept[i]]);
 	if (lim->mask || g->n - n_joins < lim->min_groups) {
 		for (uint32_t i = 0; i < g->n; i++)
 			parent[i] = i;

@@ -1,5 +1,6 @@
 /* problem.c - graph, features, devices and groupings from a stream. */
 #include "learn/problem.h"
+#include "base/disjoint.h"
 #include "graph/graphrec.h"
 #include "graph/grouprec.h"
 
@@ -116,30 +117,19 @@ static int take_mask(struct problem *p, struct err *e)
 /* Groups that were given, joined where sets must share a device. */
 static void join_given(struct problem *p, uint32_t n_classes)
 {
-	uint32_t n_groups = p->given.n_groups, *up = arena_raw(p->arena, n_groups, sizeof *up);
+	uint32_t *up = disjoint_new(p->given.n_groups, p->arena);
 	uint32_t *first = arena_raw(p->arena, n_classes, sizeof *first);
 	uint32_t *group = arena_raw(p->arena, p->n, sizeof *group);
-	for (uint32_t g = 0; g < n_groups; g++)
-		up[g] = g;
 	for (uint32_t c = 0; c < n_classes; c++)
 		first[c] = UINT32_MAX;
 	for (uint32_t i = 0; i < p->n; i++) {
 		uint32_t *f = &first[p->together[i]], g = p->given.group[i];
 		if (*f == UINT32_MAX)
 			*f = g;
-		uint32_t a = *f, b = g;
-		while (up[a] != a)
-			a = up[a] = up[up[a]];
-		while (up[b] != b)
-			b = up[b] = up[up[b]];
-		up[a > b ? a : b] = a > b ? b : a;
+		disjoint_join(up, *f, g);
 	}
-	for (uint32_t i = 0; i < p->n; i++) {
-		uint32_t g = p->given.group[i];
-		while (up[g] != g)
-			g = up[g];
-		group[i] = g;
-	}
+	for (uint32_t i = 0; i < p->n; i++)
+		group[i] = disjoint_find(up, p->given.group[i]);
 	p->given = (struct grouping){group_number(group, p->n), group};
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/disjoint.h"
 #include "base/opt.h"
 #include "place/inputs.h"
 
@@ -118,13 +119,6 @@ static enum sched_policy policy_of(enum place_order order)
 
 /* ---- sets that share a device ---- */
 
-static uint32_t root(uint32_t *up, uint32_t i)
-{
-	while (up[i] != i)
-		i = up[i] = up[up[i]];
-	return i;
-}
-
 /* up (n_sets): roots of the classes of `together` joined with the groups that are not dropped. */
 static void join_classes(const struct place_inputs *x, const uint32_t *together, const bool *dropped,
 			 uint32_t *up)
@@ -134,7 +128,6 @@ static void join_classes(const struct place_inputs *x, const uint32_t *together,
 	for (uint32_t i = 0; i < n; i++) {
 		up[i] = i;
 		class[i] = together ? together[i] : i;
-		first[i] = UINT32_MAX;
 	}
 	group_number(class, n);
 	for (int kind = 0; kind < 2; kind++) {
@@ -147,11 +140,11 @@ static void join_classes(const struct place_inputs *x, const uint32_t *together,
 				continue;
 			if (first[of[i]] == UINT32_MAX)
 				first[of[i]] = i;
-			up[root(up, i)] = root(up, first[of[i]]);
+			disjoint_join(up, i, first[of[i]]);
 		}
 	}
 	for (uint32_t i = 0; i < n; i++)
-		up[i] = root(up, i);
+		up[i] = disjoint_find(up, i);
 	mem_free(class);
 	mem_free(first);
 }
