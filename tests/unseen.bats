@@ -23,3 +23,46 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		' "${m#*:}"
 	done
 }
+
+@test "heuristics hand over what is legal: copies that fill a device, accelerators that wait for each other" {
+	cat > full.json <<-'E'
+		{"devices": [{"name": "slow"}, {"name": "a", "mem_bytes": 100}, {"name": "b", "mem_bytes": 100}],
+		"links": [{"src": "*", "dst": "*", "latency_s": 0, "bytes_per_s": 1e9}],
+		"nodes": [{"id": 1, "cost_s": {"slow": 9, "a": 1, "b": 1}, "out_bytes": 60, "mem_bytes": 30},
+		{"id": 2, "cost_s": {"slow": 9, "a": 1, "b": 1}, "out_bytes": 60, "mem_bytes": 30},
+		{"id": 3, "cost_s": {"slow": 9, "a": 1, "b": 1}, "mem_bytes": 30}],
+		"edges": [{"src": 1, "dst": 3}, {"src": 2, "dst": 3}]}
+	E
+	cat > circle.json <<-'E'
+		{"maxFPGAs": 2, "maxCPUs": 1, "maxSizePerFPGA": 100, "nodes": [
+		{"id": 0, "cpuLatency": 90, "fpgaLatency": 2, "size": 9, "colorClass": 0},
+		{"id": 1, "cpuLatency": 90, "fpgaLatency": 2, "size": 9, "colorClass": 1},
+		{"id": 2, "cpuLatency": 90, "fpgaLatency": 2, "size": 9, "colorClass": 1},
+		{"id": 3, "cpuLatency": 90, "fpgaLatency": 2, "size": 9, "colorClass": 0}],
+		"edges": [{"sourceId": 0, "destId": 2, "cost": 0}, {"sourceId": 1, "destId": 3, "cost": 0}]}
+	E
+	for m in heft refine greedy-memory peft cpop lookahead m-topo m-etf mincut metis scotch; do
+		for p in full:schedule circle:dnnpart-latency; do
+			json2dag "${p%:*}.json" | placebase "$m" --model "${p##*:}" 2>err -o out.mp || { cat err; false; }
+			devsim out.mp --model "${p##*:}" -o run.mp
+			py 'r = of("run.mp", "run")[0]; assert r["ok"], (sys.argv, r["reason"])' "$m" "$p"
+		done
+	done
+}
+
+@test "names of devices, watts and methods that cannot be are told" {
+	json2dag "$BATS_TEST_DIRNAME/instances/topcuoglu2002.json" -o g.mp
+	printf 'device \xe9 flops 1e12 bandwidth 1e10\n' > latin.spec
+	printf 'device * flops 1e12 bandwidth 1e10\n' > star.spec
+	run -3 devsim --probe --spec latin.spec g.mp
+	[[ $output == *'line 1'*'not UTF-8'* ]]
+	run -3 devsim --probe --spec star.spec g.mp
+	[[ $output == *'line 1'*'it stands for any'* ]]
+	for w in P1=x P1=-1 P1=nan P1=3/x P1=3,P2=1/-2; do
+		run -2 devsim --probe --watts "$w" g.mp
+	done
+	run -2 placebase heft:3 g.mp
+	[[ $output == *"'heft' takes nothing after a colon"* ]]
+	run -2 placebase single: g.mp
+	[[ $output == *"it goes as 'single:DEVICE'"* ]]
+}

@@ -1,6 +1,7 @@
 /* greedy.c - greedy-memory: sets in order of descending memory, each to the device where the load
- * is least after it, of those with room.  Graham's list scheduling (SIAM J. Applied Math. 17(2),
- * 1969) on unrelated devices, with memory as the order; copies are not looked at. */
+ * is least after it, of those with room for what it holds; repaired where what sets make has none.
+ * Graham's list scheduling (SIAM J. Applied Math. 17(2), 1969) on unrelated devices, with memory as
+ * the order; copies are not looked at. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -68,5 +69,6 @@ int method_greedy_memory(struct method_run *r, struct err *e)
 				       u.set[u.ptr[order[i].unit]]);
 		place_unit_set(&u, order[i].unit, (uint32_t)dev, r->device);
 	}
+	method_mend(r, &u);
 	return r->emit(r, e);
 }

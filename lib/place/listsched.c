@@ -6,7 +6,6 @@
 
 #include "place/listlinks.h"
 #include "place/listsched.h"
-#include "place/repair.h"
 #include "sched/agenda.h"
 #include "sched/ready.h"
 
@@ -262,33 +261,11 @@ double listsched_makespan_s(const struct listsched *x)
 	return end_s;
 }
 
-/* Make what is not legal so; a method that found no room for all may still have an answer. */
-static bool mend(struct listsched *x, struct method_run *r)
-{
-	struct evaluator *ev = evaluator_new(x->m);
-	bool legal = place_evaluate(ev, r->device)->status == PLACE_OK;
-	uint32_t moved = 0;
-
-	if (!legal) {
-		struct wires w;
-
-		wires_init(&w, &x->u, r->a);
-		legal = place_repaired(ev, &w, r->device, &moved)->status == PLACE_OK;
-	}
-	if (moved) {
-		size_t n = strlen(r->note);
-
-		snprintf(r->note + n, sizeof(r->note) - n, "; %u units moved to be legal", moved);
-	}
-	evaluator_free(ev);
-	return legal;
-}
-
 int listsched_answer(struct listsched *x, int rc, struct method_run *r, struct err *e)
 {
 	snprintf(r->note, sizeof(r->note), "its own schedule takes %.6g s", listsched_makespan_s(x));
 	listsched_placement(x, r->device);
-	if (mend(x, r) && rc < 0) {
+	if (method_mend(r, &x->u) && rc < 0) {
 		err_clear(e);
 		rc = 0;
 	}

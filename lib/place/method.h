@@ -4,6 +4,7 @@
 #define HSDAG_PLACE_METHOD_H
 
 #include "place/evaluate.h"
+#include "place/units.h"
 
 enum method_draw { DRAW_MIXED, DRAW_BIASED, DRAW_UNIFORM };
 
@@ -53,6 +54,10 @@ const struct place_method *place_method_find(const char *text, const char **arg,
 void anneal(struct method_run *r);
 
 /* The methods. */
+/* Make r->device legal where it is not and that can be, and say so at the end of r->note; u: of r->m.
+ * Returns whether it is legal (repair.c). */
+bool method_mend(struct method_run *r, const struct place_units *u);
+
 int method_single(struct method_run *r, struct err *e);
 int method_random(struct method_run *r, struct err *e);
 int method_variety(struct method_run *r, struct err *e);

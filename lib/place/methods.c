@@ -77,10 +77,12 @@ const struct place_method *place_method_find(const char *text, const char **arg,
 	for (const struct place_method *x = place_methods; x->name; x++) {
 		if (strlen(x->name) != n || memcmp(x->name, text, n) != 0)
 			continue;
-		if ((text[n] && (!x->arg || !*arg)) || (x->needs_arg && !*arg)) {
-			err_set(e, ST_USAGE, "method '%s' %s '%s'%s%s", x->name,
-				x->arg ? "goes as" : "takes no argument;", x->name,
-				x->arg ? ":" : "", x->arg ? x->arg : "");
+		if (text[n] && !x->arg) {
+			err_set(e, ST_USAGE, "method '%s' takes nothing after a colon", x->name);
+			return NULL;
+		}
+		if ((text[n] || x->needs_arg) && !*arg) {
+			err_set(e, ST_USAGE, "'%s' has no %s: it goes as '%s:%s'", text, x->arg, x->name, x->arg);
 			return NULL;
 		}
 		return x;

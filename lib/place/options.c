@@ -14,6 +14,15 @@ static int check_watts(const char *list, struct err *e)
 		snprintf(item, sizeof(item), "%.*s", n < sizeof(item) ? (int)n : (int)sizeof(item) - 1, at);
 		if (name == 0 || name + 1 >= n)
 			return err_set(e, ST_USAGE, "--watts: '%s' is not NAME=BUSY or NAME=BUSY/IDLE", item);
+		snprintf(item, sizeof(item), "%.*s", (int)(n - name - 1 < 99 ? n - name - 1 : 99), at + name + 1);
+		char *busy = item, *idle = strchr(item, '/');
+		double w;
+
+		if (idle)
+			*idle++ = 0;
+		if (opt_real(busy, "--watts", 0, 1e9, &w, e) < 0 ||
+		    (idle && opt_real(idle, "--watts, idle", 0, 1e9, &w, e) < 0))
+			return -1;
 	}
 	return 0;
 }

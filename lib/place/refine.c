@@ -225,6 +225,7 @@ void search_refine(const struct place_model *m, uint64_t seed, uint64_t evals, d
 
 int method_refine(struct method_run *r, struct err *e)
 {
+	struct place_units u;
 	double start_s, makespan_s;
 
 	if (search_heft(r->m, r->device, &start_s, e) < 0)
@@ -232,5 +233,7 @@ int method_refine(struct method_run *r, struct err *e)
 	makespan_s = start_s;
 	search_refine(r->m, r->seed, r->evals ? r->evals : EVALS, r->budget_s, r->device, &makespan_s);
 	snprintf(r->note, sizeof(r->note), "%.6g s from HEFT's %.6g s", makespan_s, start_s);
+	place_units_init(&u, r->m, r->a);
+	method_mend(r, &u);
 	return r->emit(r, e);
 }

@@ -1,8 +1,10 @@
 /* repair.c - from a placement to a legal one nearby. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "place/method.h"
 #include "place/repair.h"
 
 /* Of memory, each ends with an evaluation; of backtracking: units set down, placements evaluated. */
@@ -306,4 +308,24 @@ const struct place_result *place_repaired(struct evaluator *ev, const struct wir
 		return r;
 	mend(ev, w, device, moved);
 	return place_evaluate(ev, device);
+}
+
+bool method_mend(struct method_run *r, const struct place_units *u)
+{
+	struct evaluator *ev = evaluator_new(r->m);
+	struct wires w;
+	uint32_t moved = 0;
+	bool legal = place_evaluate(ev, r->device)->status == PLACE_OK;
+
+	if (!legal) {
+		wires_init(&w, u, r->a);
+		legal = place_repaired(ev, &w, r->device, &moved)->status == PLACE_OK;
+	}
+	if (moved) {
+		size_t n = strlen(r->note);
+
+		snprintf(r->note + n, sizeof(r->note) - n, "%s%u units moved to be legal", n ? "; " : "", moved);
+	}
+	evaluator_free(ev);
+	return legal;
 }
