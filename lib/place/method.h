@@ -53,11 +53,11 @@ const struct place_method *place_method_find(const char *text, const char **arg,
 /* What method_anneal does, without handing over: device is the best that was found. */
 void anneal(struct method_run *r);
 
-/* The methods. */
 /* Make r->device legal where it is not and that can be, and say so at the end of r->note; u: of r->m.
  * Returns whether it is legal (repair.c). */
 bool method_mend(struct method_run *r, const struct place_units *u);
 
+/* The methods. */
 int method_single(struct method_run *r, struct err *e);
 int method_random(struct method_run *r, struct err *e);
 int method_variety(struct method_run *r, struct err *e);
