@@ -216,6 +216,7 @@ int device_list_names(const char *const *names, uint32_t n, struct device_list *
 /* Memory limits "cpu:0=512M,cl:0.0=2G" (K, M, G: powers of 1024) of devices of l, by name;
  * devices that are not named keep theirs.  ST_USAGE. */
 int device_list_limit(struct device_list *l, const char *text, struct err *e) MUST_CHECK;
+int device_list_find(const struct device_list *l, const char *name);   /* index, or -1 */
 /* What a plan may take of d's memory; 0: unknown. */
 uint64_t device_memory(const struct device *d);
 /* Open all, after setting what must be set before an OpenCL driver loads.  Devices

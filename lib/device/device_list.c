@@ -114,6 +114,14 @@ int device_list_limit(struct device_list *l, const char *text, struct err *e)
 	return 0;
 }
 
+int device_list_find(const struct device_list *l, const char *name)
+{
+	for (uint32_t d = 0; d < l->n; d++)
+		if (strcmp(l->dev[d].name, name) == 0)
+			return (int)d;
+	return -1;
+}
+
 bool device_shares_cores(const struct device *a, const struct device *b)
 {
 	for (int i = 0, j = 0; i < a->n_cpus && j < b->n_cpus;) {

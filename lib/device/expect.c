@@ -2,7 +2,6 @@
 #include "device/expect.h"
 
 #include <math.h>
-#include <string.h>
 
 static const double LEAST_STEP_S = 1e-7;
 
@@ -27,22 +26,13 @@ static void expect_steps(struct session *s, uint32_t d, const double *set_s, uin
 	mem_free(sum);
 }
 
-/* The device of l with that name, or -1. */
-static int find(const struct device_list *l, const char *name)
-{
-	for (uint32_t d = 0; d < l->n; d++)
-		if (strcmp(l->dev[d].name, name) == 0)
-			return (int)d;
-	return -1;
-}
-
 static void expect_links(struct session *s, const struct devs *devs)
 {
 	struct sched_links *links = &s->planner.costs.links;
 	for (uint32_t i = 0; i < devs->n_links; i++) {
 		const struct dev_link *x = &devs->link[i];
-		int src = find(&s->devices, devs->names[x->src]);
-		int dst = find(&s->devices, devs->names[x->dst]);
+		int src = device_list_find(&s->devices, devs->names[x->src]);
+		int dst = device_list_find(&s->devices, devs->names[x->dst]);
 		if (src < 0 || dst < 0)
 			continue;
 		links->latency_s[(uint32_t)src * links->k + (uint32_t)dst] = x->latency_s;
@@ -73,7 +63,7 @@ int session_expect(struct session *s, const struct rec *cost, const struct devs 
 	if (rc == 0) {
 		planner_step_sets(&s->planner, step_set);
 		for (uint32_t i = 0; i < k; i++) {
-			int d = find(&s->devices, names[i]);
+			int d = device_list_find(&s->devices, names[i]);
 			known += d >= 0;
 			if (d >= 0)
 				expect_steps(s, (uint32_t)d, set_s, i, (uint32_t)k, step_set);

@@ -2,7 +2,6 @@
 #include "device/fit.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "place/evaluate.h"
 
@@ -206,22 +205,17 @@ static int start(struct fitter *x)
 	return 0;
 }
 
-static struct interval scaled(struct interval x, double by)
-{
-	return (struct interval){by * x.mid, by * x.lo, by * x.hi};
-}
-
 static void apply(const struct fitter *x, struct profile *out)
 {
 	uint32_t k = x->k;
 	for (size_t i = 0; i < (size_t)x->g->n_sets * k; i++)
 		if (out->set_s[i].mid >= 0)
-			out->set_s[i] = scaled(out->set_s[i], factor_of(x, i));
+			out->set_s[i] = interval_scaled(out->set_s[i], factor_of(x, i));
 	for (size_t i = 0; i < (size_t)out->n_pairs * k; i++)
-		out->saved_s[i] = scaled(out->saved_s[i], factor_of(x, i));
+		out->saved_s[i] = interval_scaled(out->saved_s[i], factor_of(x, i));
 	for (size_t i = 0; i < (size_t)k * k; i++)
 		if (out->has_link[i])
-			out->link[i].latency_s = scaled(out->link[i].latency_s, *times_of(x, i));
+			out->link[i].latency_s = interval_scaled(out->link[i].latency_s, *times_of(x, i));
 	out->slowdown = x->now.slowdown;
 	out->beside = x->now.beside;
 }

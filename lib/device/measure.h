@@ -30,6 +30,11 @@ struct interval interval_median(const double *x, uint32_t n);
 /* Mean of x[n] and its 95 % interval by Student's t; infinite for n = 1. */
 struct interval interval_mean(const double *x, uint32_t n);
 
+static inline struct interval interval_scaled(struct interval x, double by)
+{
+	return (struct interval){by * x.mid, by * x.lo, by * x.hi};
+}
+
 /* Does a run of so many seconds that follows another plan's gain from a second one behind it?  The
  * first one finds the caches full of the other's data, which a long one hardly notices. */
 static inline bool measure_again(double lat_s)

@@ -1,7 +1,7 @@
 /* probes.h - a few placements on several devices, which are timed together with the single devices:
- * what they take and the sum of their parts does not tell.  Devices that compute at the same time slow
- * each other; a copy waits for queues and threads that a timed copy alone does not meet; steps that
- * were launched one behind the other overlap. */
+ * what they take and the sum of their parts does not tell.  Devices that compute at the same time
+ * slow each other; a copy waits for queues and threads that a timed copy alone does not meet; steps
+ * that were launched one behind the other overlap. */
 #ifndef HSDAG_DEVICE_PROBES_H
 #define HSDAG_DEVICE_PROBES_H
 
@@ -14,9 +14,8 @@ struct probes;
 
 /* Placements on all devices that out->failed does not name, by what sets take according to
  * out->set_s: shared out by earliest finish, in pieces, at random.  step_set (n_steps): the set of
- * each step, GRAPH_NONE: none; borrowed.  Planning them takes about budget_s: as many as there is time
- * for, but some in any case.
- * NULL: fewer than two devices, a model with variables. */
+ * each step, GRAPH_NONE: none; borrowed.  Planning them takes about budget_s: as many as there is
+ * time for, but some in any case.  NULL: fewer than two devices, a model with variables. */
 struct probes *probes_open(struct session *s, const uint32_t *step_set, const struct profile *out,
 			   double budget_s);
 void probes_close(struct probes *x);   /* x may be NULL */

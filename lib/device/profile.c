@@ -5,8 +5,6 @@
 #include "device/savings.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* All rounds together, and what comes before them, take about so many times session.opt.max_s; there
  * are some rounds in any case. */
@@ -36,11 +34,6 @@ struct subject {
 	uint32_t d;                  /* its device; GRAPH_NONE: several */
 };
 
-static struct interval scaled(struct interval x, double by)
-{
-	return (struct interval){by * x.mid, by * x.lo, by * x.hi};
-}
-
 /* The mean of n intervals, n - 1 of which have the mean x. */
 static struct interval mean_with(struct interval x, struct interval y, uint32_t n)
 {
@@ -63,7 +56,7 @@ static void sum_sets(const struct device_times *x, struct interval *set_s)
 	for (uint32_t i = 0; i < n_sets; i++)
 		if (s->mask[(size_t)i * k + x->d])
 			set_s[(size_t)i * k + x->d] =
-				scaled(interval_median(&sum[(size_t)i * n], n), scale);
+				interval_scaled(interval_median(&sum[(size_t)i * n], n), scale);
 	mem_free(sum);
 }
 
@@ -322,9 +315,9 @@ static int fit_probes(struct profiler *x, struct err *e)
 	double level = undisturbed(x), *single_s = MEM_NEWN(double, (size_t)k + 1);
 	for (size_t i = 0; i < (size_t)x->s->model.g->n_sets * k; i++)
 		if (x->out->set_s[i].mid >= 0)
-			x->out->set_s[i] = scaled(x->out->set_s[i], level);
+			x->out->set_s[i] = interval_scaled(x->out->set_s[i], level);
 	for (size_t i = 0; i < (size_t)x->out->n_pairs * k; i++)
-		x->out->saved_s[i] = scaled(x->out->saved_s[i], level);
+		x->out->saved_s[i] = interval_scaled(x->out->saved_s[i], level);
 	for (uint32_t d = 0; d < k; d++)
 		if (!x->out->failed[d] && x->dev[d].alone)
 			single_s[d] = timed_least(&x->dev[d].joined);

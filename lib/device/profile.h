@@ -35,8 +35,8 @@ struct profile {
  * session.opt.max_s.  Who else uses the machine only ever adds time, now to one device, now to
  * another: a step's time is the median of its runs, all are then scaled to the fastest inferences,
  * and devices of one kind that are equally fast have the same times.  What the probes took then
- * corrects times, latencies and how devices slow each other (fit.h).  A device that fails has no times
- * and no links.  Memory from a.  -1: the output's reader has gone. */
+ * corrects times, latencies and how devices slow each other (fit.h).  A device that fails has no
+ * times and no links.  Memory from a.  -1: the output's reader has gone. */
 int profile_take(struct session *s, struct arena *a, struct profile *out,
 		 struct err *e) MUST_CHECK;
 

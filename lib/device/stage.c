@@ -253,6 +253,14 @@ static int take_profile(struct state *s, struct err *e)
 	return rc;
 }
 
+/* Rounds are planned by the stream's costs. */
+static int take_costs(struct state *s, const struct rec *r, struct err *e)
+{
+	if (!s->g || (!s->o->devices && s->devs.k == 0))
+		return 0;
+	return open_session(s, NULL, e) < 0 ? -1 : session_expect(&s->session, r, &s->devs, e);
+}
+
 static int on_record(struct state *s, const struct rec *r, struct err *e)
 {
 	const struct stage_options *o = s->o;
@@ -279,9 +287,8 @@ static int on_record(struct state *s, const struct rec *r, struct err *e)
 		return -1;
 	if (filter_pass(s->f, r, e) < 0)
 		return -1;
-	if (o->rounds > 0 && rec_is(r, "cost") && s->g && (o->devices || s->devs.k > 0))
-		return open_session(s, NULL, e) < 0 ? -1
-						     : session_expect(&s->session, r, &s->devs, e);
+	if (o->rounds > 0 && rec_is(r, "cost"))
+		return take_costs(s, r, e);
 	if (o->paired)
 		return take_candidate(s, r, e);
 	if (rec_is(r, "place"))

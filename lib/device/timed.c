@@ -82,5 +82,6 @@ double timed_unwaited(const struct timed *t)
 		for (uint32_t i = 0; i < t->plan.n_tasks; i++)
 			sum[r] += t->task_s[(size_t)r * t->plan.n_tasks + i];
 	}
-	return fmin(1, interval_median(t->lat_s, t->n_runs).mid / interval_median(sum, t->n_runs).mid);
+	return fmin(1, interval_median(t->lat_s, t->n_runs).mid /
+			       interval_median(sum, t->n_runs).mid);
 }

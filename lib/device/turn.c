@@ -52,10 +52,10 @@ int turn_assign(struct turn *t, const struct session *s, const struct rec *r, st
 	uint32_t n_sets = q->place.n_sets;
 	uint16_t *device = ARENA_NEWN(t->arena, uint16_t, n_sets);
 	q->slot = ARENA_NEWN(t->arena, uint32_t, q->place.k);
-	for (uint32_t i = 0; i < q->place.k; i++)
-		for (q->slot[i] = 0; q->slot[i] < l->n; q->slot[i]++)
-			if (strcmp(l->dev[q->slot[i]].name, q->place.names[i]) == 0)
-				break;
+	for (uint32_t i = 0; i < q->place.k; i++) {
+		int d = device_list_find(l, q->place.names[i]);
+		q->slot[i] = d < 0 ? l->n : (uint32_t)d;
+	}
 	for (uint32_t i = 0; i < n_sets; i++) {
 		uint32_t d = q->slot[q->place.device[i]];
 		if (d == l->n)
