@@ -223,17 +223,38 @@ void search_refine(const struct place_model *m, uint64_t seed, uint64_t evals, d
 	refiner_release(&x);
 }
 
+/* The value of device, made legal; INFINITY: it cannot be. */
+static double legal_value(struct method_run *r, struct evaluator *ev, const struct place_units *u)
+{
+	return method_mend(r, u) ? place_evaluate(ev, r->device)->value : INFINITY;
+}
+
+/* Better by the refiner's schedules may be worse by the order that was asked for: HEFT's then. */
 int method_refine(struct method_run *r, struct err *e)
 {
+	size_t size = r->m->n_sets * sizeof(*r->device);
+	uint16_t *heft = ARENA_NEWN(r->a, uint16_t, r->m->n_sets);
 	struct place_units u;
 	double start_s, makespan_s;
 
 	if (search_heft(r->m, r->device, &start_s, e) < 0)
 		return -1;
+	memcpy(heft, r->device, size);
 	makespan_s = start_s;
 	search_refine(r->m, r->seed, r->evals ? r->evals : EVALS, r->budget_s, r->device, &makespan_s);
-	snprintf(r->note, sizeof(r->note), "%.6g s from HEFT's %.6g s", makespan_s, start_s);
 	place_units_init(&u, r->m, r->a);
-	method_mend(r, &u);
+	struct evaluator *ev = evaluator_new(r->m);
+	double refined = legal_value(r, ev, &u);
+	uint16_t *best = ARENA_NEWN(r->a, uint16_t, r->m->n_sets);
+
+	memcpy(best, r->device, size);
+	memcpy(r->device, heft, size);
+	bool better = legal_value(r, ev, &u) >= refined;
+
+	if (better)
+		memcpy(r->device, best, size);
+	snprintf(r->note, sizeof(r->note), "%.6g s from HEFT's %.6g s%s", makespan_s, start_s,
+		 better ? "" : "; HEFT's placement is better in this order");
+	evaluator_free(ev);
 	return r->emit(r, e);
 }
