@@ -16,9 +16,11 @@ static void least_costs(struct bound_view *v)
 		for (uint32_t d = 0; d < v->k; d++) {
 			double s = m->costs.task_s[(size_t)t * v->k + d];
 			uint32_t unit = v->unit_of[t];
-			bool may = v->u->cost_s[(size_t)unit * v->k + d] >= 0 && v->u->mem[unit] <= v->limit[d];
+			bool may = v->u->cost_s[(size_t)unit * v->k + d] >= 0 &&
+				   v->u->mem[unit] <= v->limit[d];
 
-			for (uint32_t j = saves ? m->saved_ptr[t] : 0; may && saves && j < m->saved_ptr[t + 1]; j++)
+			for (uint32_t j = saves ? m->saved_ptr[t] : 0;
+			     may && saves && j < m->saved_ptr[t + 1]; j++)
 				s = fmax(0, s - fmax(0, m->saved_s[(size_t)j * v->k + d]));
 			v->task_s[(size_t)t * v->k + d] = may ? s : INFINITY;
 			v->unit_s[(size_t)unit * v->k + d] += may ? s : INFINITY;
@@ -29,7 +31,8 @@ void bound_view_init(struct bound_view *v, const struct place_units *u, struct a
 {
 	const struct place_model *m = u->m;
 
-	*v = (struct bound_view){.u = u, .m = m, .d = &m->tasks.dag, .n = m->tasks.dag.n, .k = m->k};
+	*v = (struct bound_view){.u = u, .m = m, .d = &m->tasks.dag, .n = m->tasks.dag.n,
+				 .k = m->k};
 	v->unit_of = ARENA_NEWN(a, uint32_t, v->n);
 	v->task_s = ARENA_NEWN(a, double, (size_t)v->n * v->k);
 	v->unit_s = ARENA_NEWN(a, double, (size_t)u->n * v->k);
@@ -98,7 +101,8 @@ static double plain_path_s(const struct bound_view *v)
 		for (uint32_t d = 0; d < v->k; d++)
 			least = fmin(least, v->task_s[(size_t)t * v->k + d]);
 		for (uint32_t i = v->d->in_ptr[t]; i < v->d->in_ptr[t + 1]; i++)
-			ready = fmax(ready, end[v->d->tensor_task[v->d->use_tensor[v->d->in_use[i]]]]);
+			ready = fmax(ready,
+				     end[v->d->tensor_task[v->d->use_tensor[v->d->in_use[i]]]]);
 		end[t] = ready + (least < INFINITY ? least : 0);
 		longest = fmax(longest, end[t]);
 	}
@@ -124,7 +128,8 @@ static struct place_bound schedule(struct bound_view *v)
 		energy.value = bound_energy_j(v, lat.value);
 	if (o->memory > 0)
 		memory.value = bound_memory(v);
-	double part[4] = {o->latency * lat.value, o->throughput * period.value, o->energy * energy.value,
+	double part[4] = {o->latency * lat.value, o->throughput * period.value,
+			  o->energy * energy.value,
 			  o->memory * memory.value};
 	const char *kind[4] = {lat.kind, period.kind, energy.kind, memory.kind};
 	struct place_bound sum = {0, "sum"};

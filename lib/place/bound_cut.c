@@ -1,7 +1,8 @@
-/* bound_cut.c - loads with transfers between two sides: accelerators and CPUs in dnn-partitioning, else
- * the devices like the first one and all others.  What units cost on each side at given multipliers, and
- * what it costs to have makers and readers of a value on different sides, is least in a minimum cut (Stone,
- * IEEE Trans. Software Engineering SE-3(1), 1977; with multipliers of memory: Lagrangian). */
+/* bound_cut.c - loads with transfers between two sides: accelerators and CPUs in
+ * dnn-partitioning, else the devices like the first one and all others.  What units cost on each
+ * side at given multipliers, and what it costs to have makers and readers of a value on
+ * different sides, is least in a minimum cut (Stone, IEEE Trans. Software Engineering SE-3(1),
+ * 1977; with multipliers of memory: Lagrangian). */
 #include <math.h>
 #include <string.h>
 
@@ -96,7 +97,8 @@ static bool find_sides(struct sides *s, struct arena *a)
 	for (uint32_t c = 0; c < s->x.n_classes; c++) {
 		uint32_t d = s->x.first[c];
 
-		s->second[c] = m->rules == PLACE_SCHEDULE ? s->v->u->twin[d] != 0 : dnnpart_is_cpu(m, d);
+		s->second[c] = m->rules == PLACE_SCHEDULE ? s->v->u->twin[d] != 0 :
+							    dnnpart_is_cpu(m, d);
 		n[s->second[c]] += s->x.size[c];
 	}
 	s->x.size[s->x.n_classes + LINK_OUT] = s->x.size[s->x.n_classes + LINK_IN] = n[0] * n[1];
@@ -148,7 +150,8 @@ static void price_units(struct sides *s)
 		for (int side = 0; side < 2; side++) {
 			s->cost[side][i] = INFINITY;
 			for (uint32_t c = 0; c < s->x.n_classes; c++) {
-				double cost = s->second[c] == side ? dual_unit_s(&s->x, i, c) : INFINITY;
+				double cost = s->second[c] == side ? dual_unit_s(&s->x, i,
+										 c) : INFINITY;
 
 				if (cost < s->cost[side][i]) {
 					s->cost[side][i] = cost;
@@ -172,7 +175,8 @@ static struct maxflow *network(struct sides *s)
 
 	for (uint32_t i = 0; i < s->v->u->n; i++)
 		if (s->cost[0][i] < INFINITY || s->cost[1][i] < INFINITY)
-			maxflow_ends(flow, i, capacity(s, s->cost[1][i]), capacity(s, s->cost[0][i]));
+			maxflow_ends(flow, i, capacity(s, s->cost[1][i]),
+				     capacity(s, s->cost[0][i]));
 	for (uint32_t i = 0; i < s->n_values; i++) {
 		const struct value *x = &s->value[i];
 		int64_t out = capacity(s, transfer(s, x->out_s, LINK_OUT, false));

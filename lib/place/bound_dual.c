@@ -87,7 +87,8 @@ void dual_init(struct dual *x, const struct bound_view *v, uint32_t n_more)
 	size_t most = (size_t)v->k + n_more;
 	double *block = MEM_NEWN(double, 5 * most);
 
-	*x = (struct dual){.v = v, .first = MEM_NEWN(uint32_t, v->k), .size = block, .w = block + most,
+	*x = (struct dual){.v = v, .first = MEM_NEWN(uint32_t, v->k), .size = block,
+			   .w = block + most,
 			   .mu = block + 2 * most, .load = block + 3 * most, .use = block + 4 * most};
 	for (uint32_t d = 0; d < v->k; d++) {
 		uint32_t c = 0;

@@ -1,7 +1,7 @@
-/* bound_dual.h - the dual of the largest load of a resource: for w >= 0 with sum 1 over resources and mu
- * >= 0, no placement's largest load is below
- *   min over placements of (sum_r w_r load_r + sum_c mu_c (share of c's memory that is held)) - sum_c mu_c,
- * whatever is left out of the minimum.  Ascent by subgradients. */
+/* bound_dual.h - the dual of the largest load of a resource: for w >= 0 with sum 1 over resources
+ * and mu >= 0, no placement's largest load is below
+ *   min over placements of (sum_r w_r load_r + sum_c mu_c (share of c's memory that is held)) -
+ * sum_c mu_c, whatever is left out of the minimum.  Ascent by subgradients. */
 #ifndef HSDAG_PLACE_BOUND_DUAL_H
 #define HSDAG_PLACE_BOUND_DUAL_H
 
@@ -19,8 +19,9 @@ struct dual {
 	bool memory;                 /* mu may be above 0 */
 };
 
-/* n_more resources besides the devices' classes, whose size the caller fills in.  w starts from what
- * is exact when devices differ by a factor alone: shares go with speed; 0 for other resources. */
+/* n_more resources besides the devices' classes, whose size the caller fills in.  w starts from
+ * what is exact when devices differ by a factor alone: shares go with speed; 0 for other
+ * resources. */
 void dual_init(struct dual *x, const struct bound_view *v, uint32_t n_more);
 void dual_release(struct dual *x);
 

@@ -18,7 +18,8 @@ double bound_unit_j(const struct bound_view *v, uint32_t i, uint32_t d)
 
 /* Every unit where it is cheapest, when memory has a price: the Lagrangian relaxation of
  * limits, which twins share.  use (k): share of the memory of a device's class that is taken. */
-static double priced_j(const struct bound_view *v, const double *price, const double *size, double *use)
+static double priced_j(const struct bound_view *v, const double *price, const double *size,
+		       double *use)
 {
 	double sum = 0;
 
@@ -67,7 +68,8 @@ double bound_energy_j(const struct bound_view *v, double lat_s)
 		for (uint32_t d = 0; d < v->k; d++) {
 			over |= use[d] > 1;
 			if (v->limit[d] < UINT64_MAX)
-				price[d] = fmax(0, price[d] + scale / sqrt(1 + round) * (use[d] - 1));
+				price[d] = fmax(0,
+						price[d] + scale / sqrt(1 + round) * (use[d] - 1));
 		}
 		if (round == 0 && !over)
 			break;
@@ -76,7 +78,8 @@ double bound_energy_j(const struct bound_view *v, double lat_s)
 	return (best + idle * lat_s) * (1 - (best + idle * lat_s > 0 ? 1e-9 : -1e-9));
 }
 
-/* Folded values have to be somewhere; a task that takes time has what it reads and what it makes beside its own. */
+/* Folded values have to be somewhere; a task that takes time has what it reads and what it makes
+ * beside its own. */
 double bound_memory(const struct bound_view *v)
 {
 	const struct sched_dag *d = v->d;

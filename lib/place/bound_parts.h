@@ -32,20 +32,22 @@ double bound_load_s(struct bound_view *v);
 double bound_cut_s(const struct bound_view *v);
 
 /* The same for whole units: no device can fill its time with units that do not fit together.  For
- * multipliers w_j >= 0 of units and a load T, sum_j w_j <= sum_i max {w(S): p_i(S) <= T, m(S) <= M_i}
- * or T is too small (the Lagrangian dual of Gilmore and Gomory's patterns, Operations Research 9(6),
- * 1961; knapsacks over costs that are rounded down).  At least least_s. */
+ * multipliers w_j >= 0 of units and a load T, sum_j w_j <= sum_i max {w(S): p_i(S) <= T, m(S) <=
+ * M_i} or T is too small (the Lagrangian dual of Gilmore and Gomory's patterns, Operations
+ * Research 9(6), 1961; knapsacks over costs that are rounded down).  At least least_s. */
 double bound_pattern_s(const struct bound_view *v, double least_s);
 
 /* Of a schedule's length: the longest path, where every task has the best device for what it
- * reads and who reads it, copies included.  head_s, tail_s (n): before a task can start and after it has ended. */
+ * reads and who reads it, copies included.  head_s, tail_s (n): before a task can start and
+ * after it has ended. */
 double bound_path_s(const struct bound_view *v, double *head_s, double *tail_s);
 
-/* Its two halves.  end (n,k): before task t can have ended on d, for tasks from `first` on, where the rows of
- * earlier ones are given; unit_dev (units; NULL: all open): where units have to be, UINT16_MAX anywhere.
- * rest (n,k): what comes after task t has ended on d; with (n,k): rest and the task itself.
- * INFINITY: not possible. */
-void bound_path_forwards(const struct bound_view *v, uint32_t first, const uint16_t *unit_dev, double *end);
+/* Its two halves.  end (n,k): before task t can have ended on d, for tasks from `first` on,
+ * where the rows of earlier ones are given; unit_dev (units; NULL: all open): where units have
+ * to be, UINT16_MAX anywhere. rest (n,k): what comes after task t has ended on d; with (n,k):
+ * rest and the task itself. INFINITY: not possible. */
+void bound_path_forwards(const struct bound_view *v, uint32_t first, const uint16_t *unit_dev,
+			 double *end);
 void bound_path_backwards(const struct bound_view *v, double *rest, double *with);
 
 /* Of a schedule's length: tasks that cannot start before h and must end t before the end share the
@@ -54,7 +56,7 @@ void bound_path_backwards(const struct bound_view *v, double *rest, double *with
 double bound_window_s(const struct bound_view *v, const double *head_s, const double *tail_s);
 
 /* Of dnnpart-latency: the longest path over CPUs and pieces of accelerators, see bound_piece.c; the
- * best run along the spine (spine.h), 0: there is none. */
+ * best row of pieces along the spine (spine.h). */
 struct reach;
 double bound_piece_s(const struct reach *g);
 double bound_spine_s(const struct reach *g);

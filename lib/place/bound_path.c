@@ -7,38 +7,35 @@
 
 enum { MAX_LEVELS = 64 };
 
-/* The least seconds that a tensor takes from a task on device `from` to one on `to`; INFINITY: no way. */
+/* The least seconds that a tensor takes from a task on device `from` to one on `to`; INFINITY: no
+ * way. */
 static double way_s(const struct bound_view *v, uint32_t from, uint32_t to, uint64_t bytes)
 {
 	const struct sched_links *l = &v->m->costs.links;
 
 	if (from == to)
 		return 0;
-	return l->latency_s[(size_t)from * v->k + to] < 0 ? INFINITY : sched_copy_s(l, from, to, bytes);
+	if (l->latency_s[(size_t)from * v->k + to] < 0)
+		return INFINITY;
+	return sched_copy_s(l, from, to, bytes);
 }
 
-/* The least of at_s[from] + way to device `to`; tasks of one unit share a device. */
-static double best_from(const struct bound_view *v, const double *at_s, uint32_t to, uint64_t bytes, bool same)
+/* The least of at_s[x] and the way from x to dev, or from dev to x; tasks of one unit share a
+ * device. */
+static double best_way(const struct bound_view *v, const double *at_s, uint32_t dev, bool to_dev,
+		       uint64_t bytes, bool same)
 {
 	double least = INFINITY;
 
-	for (uint32_t d = same ? to : 0; d < (same ? to + 1 : v->k); d++)
-		if (at_s[d] < least)
-			least = fmin(least, at_s[d] + way_s(v, d, to, bytes));
+	for (uint32_t x = same ? dev : 0; x < (same ? dev + 1 : v->k); x++)
+		if (at_s[x] < least)
+			least = fmin(least,
+				     at_s[x] + way_s(v, to_dev ? x : dev, to_dev ? dev : x, bytes));
 	return least;
 }
 
-static double best_to(const struct bound_view *v, const double *at_s, uint32_t from, uint64_t bytes, bool same)
-{
-	double least = INFINITY;
-
-	for (uint32_t d = same ? from : 0; d < (same ? from + 1 : v->k); d++)
-		if (at_s[d] < least)
-			least = fmin(least, at_s[d] + way_s(v, from, d, bytes));
-	return least;
-}
-
-void bound_path_forwards(const struct bound_view *v, uint32_t first, const uint16_t *unit_dev, double *end)
+void bound_path_forwards(const struct bound_view *v, uint32_t first, const uint16_t *unit_dev,
+			 double *end)
 {
 	const struct sched_dag *d = v->d;
 
@@ -49,11 +46,14 @@ void bound_path_forwards(const struct bound_view *v, uint32_t first, const uint1
 
 			if (fixed != UINT16_MAX && fixed != dev)
 				ready = INFINITY;
-			for (uint32_t i = d->in_ptr[t]; ready < INFINITY && i < d->in_ptr[t + 1]; i++) {
+			for (uint32_t i = d->in_ptr[t];
+			     ready < INFINITY && i < d->in_ptr[t + 1]; i++) {
 				uint32_t x = d->use_tensor[d->in_use[i]], from = d->tensor_task[x];
+				bool same = v->unit_of[from] == v->unit_of[t];
 
-				ready = fmax(ready, best_from(v, end + (size_t)from * v->k, dev, d->tensor_bytes[x],
-							      v->unit_of[from] == v->unit_of[t]));
+				ready = fmax(ready,
+					     best_way(v, end + (size_t)from * v->k, dev, true,
+						      d->tensor_bytes[x], same));
 			}
 			end[(size_t)t * v->k + dev] = ready + v->task_s[(size_t)t * v->k + dev];
 		}
@@ -70,10 +70,11 @@ void bound_path_backwards(const struct bound_view *v, double *rest, double *with
 			for (uint32_t x = d->out_ptr[t]; x < d->out_ptr[t + 1]; x++)
 				for (uint32_t i = d->use_ptr[x]; i < d->use_ptr[x + 1]; i++) {
 					uint32_t to = d->use_task[i];
+					bool same = v->unit_of[to] == v->unit_of[t];
 
-					after = fmax(after, best_to(v, with + (size_t)to * v->k, dev,
-								    d->tensor_bytes[x],
-								    v->unit_of[to] == v->unit_of[t]));
+					after = fmax(after,
+						     best_way(v, with + (size_t)to * v->k, dev, false,
+							      d->tensor_bytes[x], same));
 				}
 			rest[(size_t)t * v->k + dev] = after;
 			with[(size_t)t * v->k + dev] = after + v->task_s[(size_t)t * v->k + dev];
@@ -148,7 +149,8 @@ double bound_window_s(const struct bound_view *v, const double *head_s, const do
 			if (v->task_s[(size_t)t * v->k + d] < INFINITY)
 				least = fmin(least, v->share[d] * v->task_s[(size_t)t * v->k + d]);
 		if (least < INFINITY)
-			sum[level_of(head, n_heads, head_s[t])][level_of(tail, n_tails, tail_s[t])] += least;
+			sum[level_of(head, n_heads, head_s[t])]
+			   [level_of(tail, n_tails, tail_s[t])] += least;
 	}
 	/* Columns summed from level i on, and these from level j on. */
 	for (uint32_t i = n_heads; i-- > 0;) {

@@ -4,10 +4,12 @@
 
 #include "place/bound_parts.h"
 
-enum { MIN_GRID = 256, MAX_GRID = 4096, GRID_UNITS = 1 << 16, ROUNDS = 40, PROBES = 8, MAX_UNITS = 1024 };
+enum { MIN_GRID = 256, MAX_GRID = 4096, GRID_UNITS = 1 << 16, ROUNDS = 40, PROBES = 8,
+      MAX_UNITS = 1024 };
 static const double REACH = 0.3;       /* loads up to this much above the bound are tried */
 static const double STEP = 0.1;
-static const double LARGE = 0.05;      /* some unit is at least this part of the load, or gaps are small */
+/* Some unit is at least this part of the load, or gaps are small. */
+static const double LARGE = 0.05;
 static const double WORTH_IT = 0.004;  /* what has to be certain before more is tried */
 
 struct patterns {
@@ -31,7 +33,8 @@ static double pack(struct patterns *x, uint32_t c, double t)
 
 	memset(x->best, 0, (grid + 1) * sizeof(*x->best));
 	for (uint32_t i = 0; i < x->n; i++) {
-		double s = v->unit_s[(size_t)i * v->k + x->first[c]] / t * grid * (1 - 1e-12), worth = x->worth[i];
+		double s = v->unit_s[(size_t)i * v->k + x->first[c]] / t * grid * (1 - 1e-12);
+		double worth = x->worth[i];
 		uint64_t *took = x->took + (size_t)i * words;
 		uint32_t w = s <= grid ? (uint32_t)s : grid + 1;
 
@@ -66,7 +69,7 @@ static bool too_little(struct patterns *x, double t)
 	for (uint32_t i = 0; i < x->n; i++)
 		x->worth[i] = x->v->u->least_s[i];
 	for (int round = 0; round < ROUNDS; round++) {
-		double all = 0, held = 0;
+		double all = 0, held = 0, step = STEP / sqrt(1 + round);
 
 		memset(x->cover, 0, x->n * sizeof(*x->cover));
 		for (uint32_t i = 0; i < x->n; i++)
@@ -76,8 +79,8 @@ static bool too_little(struct patterns *x, double t)
 		if (all > held * (1 + 1e-9))
 			return true;
 		for (uint32_t i = 0; i < x->n; i++)
-			x->worth[i] = fmax(0, x->worth[i] + STEP / sqrt(1 + round) * x->v->u->least_s[i] *
-					   (1 - (double)x->cover[i]));
+			x->worth[i] = fmax(0, x->worth[i] + step * x->v->u->least_s[i] *
+					      (1 - (double)x->cover[i]));
 	}
 	return false;
 }
@@ -102,7 +105,8 @@ double bound_pattern_s(const struct bound_view *v, double least_s)
 	struct arena *a = arena_new();
 	struct patterns x = {.v = v, .n = n, .grid = grid, .first = ARENA_NEWN(a, uint32_t, v->k),
 			     .size = ARENA_NEWN(a, double, v->k), .worth = ARENA_NEWN(a, double, n),
-			     .weight = ARENA_NEWN(a, uint32_t, n), .best = ARENA_NEWN(a, double, grid + 1),
+			     .weight = ARENA_NEWN(a, uint32_t, n),
+			     .best = ARENA_NEWN(a, double, grid + 1),
 			     .took = ARENA_NEWN(a, uint64_t, (size_t)n * (grid / 64 + 1)),
 			     .cover = ARENA_NEWN(a, uint32_t, n)};
 	for (uint32_t d = 0; d < v->k; d++) {

@@ -24,16 +24,19 @@ static const uint64_t MAX_WORK = 30000000;     /* tasks looked at in intervals *
 struct piece_bound {
 	const struct reach *g;
 	double *out_s;                         /* (n) */
-	double *inside_s;                      /* (n,STEPS+1) end of v in a piece, by memory up to there */
+	/* (n,STEPS+1) end of v in a piece, by memory up to there */
+	double *inside_s;
 	double *at_s;                          /* (n) for one v: end of its piece's work, by e */
-	double *end_s;                         /* (n) the same with what is taken out of it for certain */
+	/* (n) the same with what is taken out of it for certain */
+	double *end_s;
 	uint64_t work;
 };
 
 /* ---- intervals ---- */
 
 /* What a piece that holds `between` surely takes out besides v: everything that is read behind all
- * consumers of v; else what is less, that or its readers in the piece, each of these counted once. */
+ * consumers of v; else what is less, that or its readers in the piece, each of these counted
+ * once. */
 static double taken_out_s(const struct piece_bound *x, uint32_t v, const uint64_t *between,
 			  const uint64_t *far, uint64_t *counted)
 {
@@ -64,7 +67,8 @@ static double taken_out_s(const struct piece_bound *x, uint32_t v, const uint64_
 }
 
 /* Fill at_s[e] and end_s[e] for the piece of v that begins at e. */
-static void begin_at(struct piece_bound *x, uint32_t v, uint32_t e, const uint64_t *far, uint64_t *scratch)
+static void begin_at(struct piece_bound *x, uint32_t v, uint32_t e, const uint64_t *far,
+		     uint64_t *scratch)
 {
 	const struct reach *g = x->g;
 	uint64_t *between = scratch, *outside = scratch + g->words, mem = 0;
@@ -99,7 +103,8 @@ static void begin_at(struct piece_bound *x, uint32_t v, uint32_t e, const uint64
 	x->end_s[e] = start + sum + taken_out_s(x, v, between, far, outside);
 }
 
-/* Over what v reads, the largest of the leasts: that task is outside, or the piece began at one of at_s. */
+/* Over what v reads, the largest of the leasts: that task is outside, or the piece began at one of
+ * at_s. */
 static double join(const struct piece_bound *x, uint32_t v, const double *at_s)
 {
 	const struct reach *g = x->g;
@@ -114,7 +119,8 @@ static double join(const struct piece_bound *x, uint32_t v, const double *at_s)
 
 			if (z != q)
 				least += reach_has(reach_row(g, g->before, q), z) ? g->move_s[z] :
-									fmin(g->move_s[z], g->acc_s[z]);
+									fmin(g->move_s[z],
+									     g->acc_s[z]);
 		}
 		for (uint32_t w = 0; at_s && w < g->words; w++)
 			for (uint64_t b = reach_row(g, g->before, q)[w]; b; b &= b - 1)

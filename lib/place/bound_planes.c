@@ -1,6 +1,6 @@
-/* bound_planes.c - a dual by cutting planes: J. E. Kelley, "The cutting-plane method for solving convex
- * programs", J. SIAM 8(4), 1960.  What a minimiser loads and holds is a plane above the dual; the
- * highest point below all planes so far is where the next minimiser is asked for. */
+/* bound_planes.c - a dual by cutting planes: J. E. Kelley, "The cutting-plane method for solving
+ * convex programs", J. SIAM 8(4), 1960.  What a minimiser loads and holds is a plane above the
+ * dual; the highest point below all planes so far is where the next minimiser is asked for. */
 #include <math.h>
 #include <string.h>
 
@@ -83,7 +83,8 @@ double dual_planes(struct dual *x, int rounds, double known, dual_value value, v
 {
 	size_t n = (size_t)x->n * (size_t)rounds;
 	struct planes p = {.x = x, .most_mu = WIDEST * known, .load = MEM_NEWN(double, n),
-			   .use = MEM_NEWN(double, n), .point = MEM_NEWN(double, 2 * (size_t)x->n + 1)};
+			   .use = MEM_NEWN(double, n), .point = MEM_NEWN(double,
+									 2 * (size_t)x->n + 1)};
 	double best = known;
 
 	for (int i = 0; i < rounds; i++) {

@@ -42,7 +42,8 @@ const struct dnnpart_result *dnnpart_evaluate(struct dnnpart *x, const uint16_t 
 /* The same for tasks 0 .. n-1 alone, as if there were no others.  end_s (n): latency alone, when
  * the unit of each task has ended.  Neither the value nor an end falls when more tasks are counted.
  */
-const struct dnnpart_result *dnnpart_evaluate_prefix(struct dnnpart *x, const uint16_t *device, uint32_t n,
+const struct dnnpart_result *dnnpart_evaluate_prefix(struct dnnpart *x, const uint16_t *device,
+						     uint32_t n,
 						     double *end_s);
 
 /* Throughput alone, for local search: device (tasks) as in dnnpart_evaluate, then one task at a

@@ -1,8 +1,8 @@
 /* exact.c - branch and bound: Land and Doig, "An automatic method of solving discrete programming
  * problems", Econometrica 28(3), 1960.  Units are placed in topological order of their first tasks,
- * depth first, cheapest bound first; a branch ends where nothing below it can beat the best placement
- * known (exact_bound.h).  Of devices that cannot be told apart and are still empty only the first is
- * tried.
+ * depth first, cheapest bound first; a branch ends where nothing below it can beat the best
+ * placement known (exact_bound.h).  Of devices that cannot be told apart and are still empty only
+ * the first is tried.
  *
  * The tree is cut into beginnings that threads share out, a batch at a time: what one batch finds
  * the next one has to beat, so that results do not depend on the number of threads. */
@@ -14,185 +14,10 @@
 #include "base/clock.h"
 #include "base/pool.h"
 #include "place/bound.h"
-#include "place/exact_bound.h"
-#include "place/method.h"
+#include "place/exact_tree.h"
 
-enum { MAX_OPEN = 256, BATCH = 16 };
-static const double EQUAL = 1e-9;      /* relative: not better than that is not better */
+enum { MAX_OPEN = 256 };
 static const uint64_t DEFAULT_NODES = 200000, DEFAULT_EVALS = 40000, SHORT_EVALS = 4000;
-
-struct option {
-	uint16_t dev;
-	double bound;
-};
-
-/* A beginning that was not looked into yet. */
-struct open {
-	uint16_t *unit_dev;          /* (units) UINT16_MAX: open */
-	uint32_t v;                  /* tasks */
-	double bound;
-};
-
-/* A thread's own. */
-struct walker {
-	struct tree *x;
-	struct beginning b;
-	struct evaluator *ev;
-	struct option *option;       /* (n,k) */
-	uint16_t *device;            /* (n_sets) */
-	/* of the beginning at hand: */
-	uint64_t nodes, limit;
-	double best;
-	uint16_t *best_dev;          /* (n_sets) of the task at hand */
-	double cut;                  /* the smallest bound of branches that were given up */
-	bool out;
-};
-
-/* What came of one beginning. */
-struct found {
-	double best, cut;
-	uint16_t *device;            /* (n_sets) when best is better than the batch's */
-	uint64_t nodes;
-	bool out;
-};
-
-struct tree {
-	struct method_run *r;
-	struct place_units u;
-	struct bound_view v;
-	bool twins;                  /* changing places they change nothing */
-	double *rest_s;
-	struct walker *walker;       /* (threads) */
-	struct open *open;
-	uint32_t n_open;
-	struct found found[BATCH];
-	uint32_t first;              /* of the batch */
-	double best;                 /* value of r->device; INFINITY: nothing legal */
-	double least, cut;
-	uint64_t nodes, limit;
-	double deadline_s;
-	bool out;                    /* the budget ended */
-};
-
-/* ---- one branch ---- */
-
-/* An earlier twin that is empty, too, stands for this device.  Not where copies occupy devices: of
- * two that could begin at once the one to the lower destination does. */
-static bool stands_in(const struct walker *w, uint16_t dev)
-{
-	const uint32_t *twin = w->x->u.twin;
-
-	if (w->b.used[dev] || !w->x->twins)
-		return false;
-	for (uint32_t d = twin[dev]; d < dev; d++)
-		if (twin[d] == twin[dev] && w->b.used[d] == 0)
-			return true;
-	return false;
-}
-
-static bool worse(const struct walker *w, double bound)
-{
-	return !(bound < (w->best < INFINITY ? w->best - EQUAL * fabs(w->best) : INFINITY));
-}
-
-static void leaf(struct walker *w)
-{
-	const struct place_units *u = &w->x->u;
-
-	for (uint32_t i = 0; i < u->n; i++)
-		place_unit_set(u, i, w->b.unit_dev[i], w->device);
-	const struct place_result *p = place_evaluate(w->ev, w->device);
-
-	if (p->status != PLACE_OK || p->value >= w->best)
-		return;
-	w->best = p->value;
-	memcpy(w->best_dev, w->device, u->m->n_sets * sizeof(*w->device));
-}
-
-static int by_bound(const void *pa, const void *pb)
-{
-	const struct option *a = pa, *b = pb;
-
-	if (a->bound != b->bound)
-		return a->bound < b->bound ? -1 : 1;
-	return (a->dev > b->dev) - (a->dev < b->dev);
-}
-
-/* Devices for the unit of task t that may lead to something better, into its row of options. */
-static uint32_t options(struct walker *w, uint32_t t)
-{
-	const struct place_units *u = &w->x->u;
-	uint32_t i = w->x->v.unit_of[t], n = 0;
-	struct option *o = w->option + (size_t)t * w->x->v.k;
-
-	for (uint32_t j = u->dev_ptr[i]; j < u->dev_ptr[i + 1]; j++) {
-		uint16_t dev = u->dev[j];
-
-		if (stands_in(w, dev) || w->b.mem[dev] + u->mem[i] > w->x->v.limit[dev])
-			continue;
-		struct beginning_was was = beginning_put(&w->b, i, dev);
-		beginning_task(&w->b, t);
-		o[n] = (struct option){dev, beginning_near(&w->b, t + 1)};
-		if (!worse(w, o[n].bound))
-			o[n].bound = fmax(o[n].bound, beginning_far(&w->b, t + 1));
-		n += !worse(w, o[n].bound);
-		beginning_take_back(&w->b, i, &was);
-	}
-	if (n > 1)
-		qsort(o, n, sizeof(*o), by_bound);
-	return n;
-}
-
-/* Pass tasks whose units are placed; the bound of what begins so. */
-static double pass_placed(struct walker *w, uint32_t *v, double bound)
-{
-	uint32_t n = w->x->v.n, first = *v;
-
-	for (; *v < n && w->b.unit_dev[w->x->v.unit_of[*v]] != UINT16_MAX; ++*v)
-		beginning_task(&w->b, *v);
-	return *v > first ? fmax(bound, beginning_near(&w->b, *v)) : bound;
-}
-
-static bool over_budget(struct walker *w)
-{
-	w->nodes++;
-	if (w->nodes >= w->limit || (w->x->deadline_s > 0 && clock_s() > w->x->deadline_s))
-		w->out = true;
-	return w->out;
-}
-
-/* Below a beginning of v tasks, whose bound is given. */
-static void branch(struct walker *w, uint32_t v, double bound)
-{
-	bound = pass_placed(w, &v, bound);
-	if (worse(w, bound))
-		return;
-	if (over_budget(w)) {
-		w->cut = fmin(w->cut, bound);
-		return;
-	}
-	if (v == w->x->v.n) {
-		leaf(w);
-		return;
-	}
-	uint32_t i = w->x->v.unit_of[v], n = options(w, v);
-	const struct option *o = w->option + (size_t)v * w->x->v.k;
-
-	for (uint32_t j = 0; j < n; j++) {
-		double b = fmax(bound, o[j].bound);
-
-		if (worse(w, b))
-			break;
-		if (w->out) {
-			w->cut = fmin(w->cut, b);
-			break;
-		}
-		struct beginning_was was = beginning_put(&w->b, i, o[j].dev);
-		beginning_task(&w->b, v);
-		branch(w, v + 1, b);
-		beginning_take_back(&w->b, i, &was);
-	}
-}
 
 /* ---- beginnings ---- */
 
@@ -234,14 +59,14 @@ static void widen(struct tree *x, const struct open *o)
 	struct walker *w = &x->walker[0];
 	struct beginning_was *was = enter(w, o);
 	uint32_t v = o->v;
-	double bound = pass_placed(w, &v, o->bound);
+	double bound = walker_pass(w, &v, o->bound);
 
 	x->nodes++;
 	if (v == x->v.n) {
-		if (!worse(w, bound))
-			leaf(w);
+		if (!walker_is_worse(w, bound))
+			walker_leaf(w);
 	} else {
-		uint32_t i = x->v.unit_of[v], n = options(w, v);
+		uint32_t i = x->v.unit_of[v], n = walker_options(w, v);
 		const struct option *row = w->option + (size_t)v * x->v.k;
 
 		for (uint32_t j = 0; j < n; j++) {
@@ -274,11 +99,12 @@ static void cut_tree(struct tree *x)
 	append(x, none, 0, x->least);
 	w->best = x->best;
 	w->best_dev = x->r->device;
-	while (at < x->n_open && x->n_open - at < MAX_OPEN && at < MAX_OPEN && x->nodes < x->limit &&
+	while (at < x->n_open && x->n_open - at < MAX_OPEN && at < MAX_OPEN &&
+	       x->nodes < x->limit &&
 	       !(x->deadline_s > 0 && clock_s() > x->deadline_s)) {
 		struct open o = x->open[at++];
 
-		if (!worse(w, o.bound))
+		if (!walker_is_worse(w, o.bound))
 			widen(x, &o);
 	}
 	x->best = w->best;
@@ -301,13 +127,13 @@ static void search_below(void *arg, int task, int thread)
 	w->nodes = 0;
 	w->limit = f->nodes;
 	w->out = false;
-	if (x->deadline_s > 0 && clock_s() > x->deadline_s && !worse(w, o->bound)) {
+	if (x->deadline_s > 0 && clock_s() > x->deadline_s && !walker_is_worse(w, o->bound)) {
 		w->out = true;
 		w->cut = o->bound;
-	} else if (!worse(w, o->bound)) {
+	} else if (!walker_is_worse(w, o->bound)) {
 		struct beginning_was *was = enter(w, o);
 
-		branch(w, o->v, o->bound);
+		walker_branch(w, o->v, o->bound);
 		leave(w, was);
 	}
 	*f = (struct found){w->best, w->cut, f->device, w->nodes, w->out};
@@ -316,10 +142,10 @@ static void search_below(void *arg, int task, int thread)
 /* Batch after batch; simulations that are left are shared by the beginnings that are left. */
 static void search_all(struct tree *x, struct pool *pool)
 {
-	for (uint32_t i = 0; i < BATCH; i++)
+	for (uint32_t i = 0; i < EXACT_BATCH; i++)
 		x->found[i].device = ARENA_NEWN(x->r->a, uint16_t, x->r->m->n_sets);
-	for (x->first = 0; x->first < x->n_open; x->first += BATCH) {
-		uint32_t left = x->n_open - x->first, n = left < BATCH ? left : BATCH;
+	for (x->first = 0; x->first < x->n_open; x->first += EXACT_BATCH) {
+		uint32_t left = x->n_open - x->first, n = left < EXACT_BATCH ? left : EXACT_BATCH;
 		uint64_t each = x->limit == UINT64_MAX ? UINT64_MAX :
 				1 + (x->nodes < x->limit ? x->limit - x->nodes : 0) / left;
 
@@ -334,7 +160,8 @@ static void search_all(struct tree *x, struct pool *pool)
 			x->out |= f->out;
 			if (f->best < x->best) {
 				x->best = f->best;
-				memcpy(x->r->device, f->device, x->r->m->n_sets * sizeof(*f->device));
+				memcpy(x->r->device, f->device,
+				       x->r->m->n_sets * sizeof(*f->device));
 			}
 		}
 	}
@@ -345,7 +172,7 @@ static void search_all(struct tree *x, struct pool *pool)
 /* Is nothing left to prove? */
 static bool at_bound(const struct tree *x)
 {
-	return x->best <= x->least + EQUAL * fabs(x->least);
+	return x->best <= x->least + EXACT_EQUAL * fabs(x->least);
 }
 
 /* What a short search finds, within so much, is what the tree has to beat. */
@@ -428,7 +255,8 @@ int method_exact(struct method_run *r, struct err *e)
 	r->bound_s = fmin(x.best, fmax(x.least, x.cut));
 	if (x.best == INFINITY && !x.out)
 		rc = err_set(e, ST_RUNTIME, "exact: there is no legal placement");
-	snprintf(r->note, sizeof(r->note), "%llu nodes, %.9g, %s", (unsigned long long)x.nodes, x.best,
+	snprintf(r->note, sizeof(r->note), "%llu nodes, %.9g, %s", (unsigned long long)x.nodes,
+		 x.best,
 		 x.out ? "not proved" : "proved");
 	for (int i = 0; i < r->threads; i++) {
 		beginning_release(&x.walker[i].b);

@@ -4,7 +4,8 @@
 
 #include "place/exact_bound.h"
 
-void beginning_init(struct beginning *b, const struct bound_view *v, const double *rest_s, struct arena *a)
+void beginning_init(struct beginning *b, const struct bound_view *v, const double *rest_s,
+		    struct arena *a)
 {
 	uint32_t n_units = v->u->n;
 
@@ -101,7 +102,8 @@ void beginning_task(struct beginning *b, uint32_t t)
 	if (b->dnn)
 		return;
 	b->end_s[t] = earliest_end_s(b, t);
-	b->path_s[t] = fmax(t ? b->path_s[t - 1] : 0, b->end_s[t] + b->rest_s[row + b->task_dev[t]]);
+	b->path_s[t] = fmax(t ? b->path_s[t - 1] : 0,
+			    b->end_s[t] + b->rest_s[row + b->task_dev[t]]);
 }
 
 /* The value of latency, largest load and what is decided; all of them at least so much. */
@@ -155,7 +157,8 @@ double beginning_near(struct beginning *b, uint32_t n)
 	if (p->circle)
 		return INFINITY;
 	if (b->v->m->rules == PLACE_DNNPART_THROUGHPUT) {
-		/* Only whole units are in load_s; tasks of one that are still to come have no transfers yet. */
+		/* Only whole units are in load_s; tasks of one that are still to come have no
+		 * transfers yet. */
 		return dnnpart_load_s(b, p->load_s);
 	}
 	for (uint32_t t = 0; t < n; t++)
@@ -171,20 +174,22 @@ static double schedule_far(struct beginning *b, uint32_t n)
 
 	for (uint32_t t = 0; t < n; t++)
 		for (uint32_t d = 0; d < v->k; d++)
-			b->ahead_s[(size_t)t * v->k + d] = d == b->task_dev[t] ? b->end_s[t] : INFINITY;
+			b->ahead_s[(size_t)t * v->k + d] =
+				d == b->task_dev[t] ? b->end_s[t] : INFINITY;
 	bound_path_forwards(v, n, b->unit_dev, b->ahead_s);
 	for (uint32_t t = n; t < v->n; t++) {
 		double least = INFINITY;
 
 		for (uint32_t d = 0; d < v->k; d++)
-			least = fmin(least, b->ahead_s[(size_t)t * v->k + d] + b->rest_s[(size_t)t * v->k + d]);
+			least = fmin(least, b->ahead_s[(size_t)t * v->k + d] +
+					    b->rest_s[(size_t)t * v->k + d]);
 		longest = fmax(longest, least);
 	}
 	return value(b, fmax(longest, load), load);
 }
 
-/* dnnpart-latency: paths on from the pieces as they are.  ahead_s (n,2): before what a task makes can
- * be read outside of its piece; before the work in its piece up to it has ended. */
+/* dnnpart-latency: paths on from the pieces as they are.  ahead_s (n,2): before what a task
+ * makes can be read outside of its piece; before the work in its piece up to it has ended. */
 static double pieces_far(struct beginning *b, uint32_t n)
 {
 	const struct bound_view *v = b->v;
@@ -193,12 +198,14 @@ static double pieces_far(struct beginning *b, uint32_t n)
 
 	for (uint32_t t = 0; t < v->n; t++) {
 		uint16_t fixed = t < n ? b->task_dev[t] : b->unit_dev[v->unit_of[t]];
-		double *ahead = b->ahead_s + (size_t)t * v->k, cpu = INFINITY, acc = INFINITY, ready = 0, inside = 0;
+		double *ahead = b->ahead_s + (size_t)t * v->k, cpu = INFINITY, acc = INFINITY;
+		double ready = 0, inside = 0;
 		double move = v->m->move_s[v->m->tasks.task_set[t]];
 		bool read_early = false, read = d->out_ptr[t] < d->out_ptr[t + 1];
 
 		for (uint32_t x = d->out_ptr[t]; x < d->out_ptr[t + 1]; x++)
-			read_early |= d->use_ptr[x] < d->use_ptr[x + 1] && d->use_task[d->use_ptr[x]] < n;
+			read_early |= d->use_ptr[x] < d->use_ptr[x + 1] &&
+				      d->use_task[d->use_ptr[x]] < n;
 		if (t < n) {
 			bool on_cpu = dnnpart_is_cpu(v->m, fixed);
 
@@ -217,7 +224,9 @@ static double pieces_far(struct beginning *b, uint32_t n)
 			const double *from = b->ahead_s + (size_t)p * v->k;
 
 			ready = fmax(ready, from[0]);
-			inside = fmax(inside, fmin(from[1], from[0] + v->m->move_s[v->m->tasks.task_set[p]]));
+			inside = fmax(inside,
+				      fmin(from[1],
+					   from[0] + v->m->move_s[v->m->tasks.task_set[p]]));
 		}
 		ahead[1] = inside + acc;
 		ahead[0] = fmin(ready + cpu, ahead[1] + (read ? move : 0));

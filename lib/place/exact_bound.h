@@ -1,4 +1,4 @@
-/* exact_bound.h - bounds of what begins with given devices for tasks 0 .. v-1 (branch and bound). */
+/* exact_bound.h - branch and bound: bounds of what begins with given devices for tasks 0 .. v-1. */
 #ifndef HSDAG_PLACE_EXACT_BOUND_H
 #define HSDAG_PLACE_EXACT_BOUND_H
 
@@ -29,7 +29,8 @@ struct beginning_was {
 };
 
 /* Borrows v and rest_s; memory from a.  beginning_release frees the rest. */
-void beginning_init(struct beginning *b, const struct bound_view *v, const double *rest_s, struct arena *a);
+void beginning_init(struct beginning *b, const struct bound_view *v, const double *rest_s,
+		    struct arena *a);
 void beginning_release(struct beginning *b);
 
 /* An open unit to a device, and back. */

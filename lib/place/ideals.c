@@ -4,24 +4,11 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "place/ideals.h"
+#include "place/ideals_table.h"
 
-enum { BATCH = 16, CLOCK_STEPS = 4096, USED_A_STEP = 32, NONE = UINT32_MAX };
+enum { BATCH = 16, CLOCK_STEPS = 4096, USED_A_STEP = 32, NONE = IDEALS_TABLE_NONE };
 static const uint64_t TABLE_BYTES = UINT64_C(1) << 30;   /* at most */
 static const double ROUNDING = 1e-9;
-
-/* Ideals that were reached, in the order in which they were. */
-struct table {
-	uint32_t n, words, n_used;
-	size_t cap_bits, cap_value, cap_from, cap_how, cap_next;
-	uint64_t *bits;              /* (n,words) */
-	double *value;               /* (n,n_used) INFINITY: not reached */
-	uint32_t *from;              /* (n,n_used) the ideal before the last piece */
-	uint8_t *how;                /* (n,n_used) class of the last piece */
-	uint32_t *next;              /* (n) of the same size */
-	uint32_t *bucket;            /* (items+1) first of a size; NONE */
-	uint32_t *cell, n_cells;     /* hash table; NONE: free */
-};
 
 /* One piece behind an ideal. */
 struct offer {
@@ -54,9 +41,10 @@ struct worker {
 struct search {
 	struct ideals_task *t;
 	const struct pieces *p;
-	struct table table;
+	struct ideals_table table;
 	uint32_t stride[MAX_CLASSES];
-	double *room_s;              /* (n_used) fastest-cost seconds that unused devices can take */
+	/* (n_used) fastest-cost seconds that unused devices can take */
+	double *room_s;
 	double rate[MAX_CLASSES];    /* the most of them in a second of a device */
 	double all_s;                /* fastest costs of all items */
 	struct worker *worker;       /* (threads) */
@@ -78,81 +66,6 @@ uint64_t ideals_n_used(const struct pieces *p)
 static uint32_t n_of_class(const struct search *x, uint32_t used, uint32_t c)
 {
 	return used / x->stride[c] % (x->p->size[c] + 1);
-}
-
-/* ---- the table ---- */
-
-static uint64_t hash_bits(const uint64_t *bits, uint32_t words)
-{
-	uint64_t h = 0;
-
-	for (uint32_t i = 0; i < words; i++) {
-		h = (h ^ bits[i]) * UINT64_C(0x9e3779b97f4a7c15);
-		h ^= h >> 32;
-	}
-	return h;
-}
-
-/* The cell of these bits, or the free one where they belong. */
-static uint32_t *table_cell(const struct table *t, const uint64_t *bits)
-{
-	uint64_t h = hash_bits(bits, t->words);
-
-	for (;; h++) {
-		uint32_t *c = &t->cell[h & (t->n_cells - 1)];
-
-		if (*c == NONE || memcmp(t->bits + (size_t)*c * t->words, bits, t->words * sizeof(*bits)) == 0)
-			return c;
-	}
-}
-
-static void table_widen(struct table *t, uint32_t n_cells)
-{
-	mem_free(t->cell);
-	t->n_cells = n_cells;
-	t->cell = MEM_NEWN(uint32_t, n_cells);
-	memset(t->cell, 0xff, n_cells * sizeof(*t->cell));
-	for (uint32_t i = 0; i < t->n; i++)
-		*table_cell(t, t->bits + (size_t)i * t->words) = i;
-}
-
-static uint64_t table_row_bytes(const struct table *t)
-{
-	return t->words * sizeof(*t->bits) + (uint64_t)t->n_used * (8 + 4 + 1) + 2 * sizeof(uint32_t);
-}
-
-/* The number of an ideal; a new one has no values yet. */
-static uint32_t table_find(struct table *t, const uint64_t *bits)
-{
-	uint32_t *c = table_cell(t, bits), size = 0, i = t->n;
-
-	if (*c != NONE)
-		return *c;
-	*c = t->n++;
-	size_t values = (size_t)t->n * t->n_used;
-	t->bits = mem_grow(t->bits, &t->cap_bits, (size_t)t->n * t->words, sizeof(*t->bits));
-	t->value = mem_grow(t->value, &t->cap_value, values, sizeof(*t->value));
-	t->from = mem_grow(t->from, &t->cap_from, values, sizeof(*t->from));
-	t->how = mem_grow(t->how, &t->cap_how, values, sizeof(*t->how));
-	t->next = mem_grow(t->next, &t->cap_next, t->n, sizeof(*t->next));
-	memcpy(t->bits + (size_t)i * t->words, bits, t->words * sizeof(*bits));
-	for (uint32_t s = 0; s < t->n_used; s++)
-		t->value[(size_t)i * t->n_used + s] = INFINITY;
-	for (uint32_t w = 0; w < t->words; w++)
-		size += (uint32_t)__builtin_popcountll(bits[w]);
-	t->next[i] = t->bucket[size];
-	t->bucket[size] = i;
-	if (t->n > t->n_cells / 2)
-		table_widen(t, 2 * t->n_cells);
-	return i;
-}
-
-static void table_release(struct table *t)
-{
-	void *own[] = {t->bits, t->value, t->from, t->how, t->next, t->bucket, t->cell};
-
-	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-		mem_free(own[i]);
 }
 
 /* ---- pieces behind an ideal ---- */
@@ -183,13 +96,15 @@ static bool may_grow(const struct search *x, const struct piece *piece, const do
 	for (uint32_t c = 0; c < p->n_classes; c++) {
 		uint64_t limit = p->u->m->mem_limit[p->first[c]];
 
-		if (most[c] >= 0 && piece->load.node_s[c] < x->t->below_s && (!limit || piece->load.mem <= limit))
+		if (most[c] >= 0 && piece->load.node_s[c] < x->t->below_s &&
+		    (!limit || piece->load.mem <= limit))
 			return true;
 	}
 	return false;
 }
 
-static void make_offers(const struct search *x, const struct worker *w, double left_s, const double *most,
+static void make_offers(const struct search *x, const struct worker *w, double left_s,
+			const double *most,
 			struct offers *o)
 {
 	const struct pieces *p = x->p;
@@ -203,7 +118,8 @@ static void make_offers(const struct search *x, const struct worker *w, double l
 		if (!(load < x->t->below_s))
 			continue;
 		o->offer = mem_grow(o->offer, &o->cap_offer, o->n + 1, sizeof(*o->offer));
-		o->bits = mem_grow(o->bits, &o->cap_bits, (o->n + 1) * x->table.words, sizeof(*o->bits));
+		o->bits = mem_grow(o->bits, &o->cap_bits, (o->n + 1) * x->table.words,
+				   sizeof(*o->bits));
 		memcpy(o->bits + o->n * x->table.words, w->bits, x->table.words * sizeof(*w->bits));
 		o->offer[o->n++] = (struct offer){load, left_s, (uint8_t)c};
 		o->steps += x->table.n_used / USED_A_STEP;
@@ -224,7 +140,8 @@ static void take(struct worker *w, const struct pieces *p, uint32_t unit, uint32
 			w->list[(*n_list)++] = p->succ[j];
 }
 
-static void untake(struct worker *w, const struct pieces *p, const struct frame *f, uint32_t *n_list)
+static void untake(struct worker *w, const struct pieces *p, const struct frame *f,
+		   uint32_t *n_list)
 {
 	uint32_t unit = w->list[f->pos];
 
@@ -236,12 +153,14 @@ static void untake(struct worker *w, const struct pieces *p, const struct frame 
 }
 
 /* Where an ideal ends: what misses how many predecessors, and what may come next. */
-static uint32_t stand_behind(const struct search *x, uint32_t ideal, struct worker *w, double *left_s)
+static uint32_t stand_behind(const struct search *x, uint32_t ideal, struct worker *w,
+			     double *left_s)
 {
 	const struct pieces *p = x->p;
 	uint32_t n = 0;
 
-	memcpy(w->bits, x->table.bits + (size_t)ideal * x->table.words, x->table.words * sizeof(*w->bits));
+	memcpy(w->bits, x->table.bits + (size_t)ideal * x->table.words,
+	       x->table.words * sizeof(*w->bits));
 	*left_s = 0;
 	for (uint32_t i = 0; i < p->n; i++) {
 		if (has(w->bits, i))
@@ -256,15 +175,16 @@ static uint32_t stand_behind(const struct search *x, uint32_t ideal, struct work
 	return n;
 }
 
-/* Every piece behind an ideal once: a piece takes units from a list to which it adds those that it makes ready,
- * and takes or leaves each in turn. */
+/* Every piece behind an ideal once: a piece takes units from a list to which it adds those that
+ * it makes ready, and takes or leaves each in turn. */
 static void expand(void *arg, int task, int thread)
 {
 	struct search *x = arg;
 	struct worker *w = &x->worker[thread];
 	struct offers *o = &x->offers[task];
 	double most[MAX_CLASSES], left_s;
-	uint32_t n_list = stand_behind(x, x->batch[task], w, &left_s), pos = 0, depth = 0, looked = 0;
+	uint32_t n_list = stand_behind(x, x->batch[task], w, &left_s);
+	uint32_t pos = 0, depth = 0, looked = 0;
 
 	most_left(x, x->batch[task], most);
 	o->n = o->steps = 0;
@@ -298,24 +218,26 @@ static void expand(void *arg, int task, int thread)
 
 static void merge(struct search *x, uint32_t ideal, const struct offers *o)
 {
-	struct table *t = &x->table;
+	struct ideals_table *t = &x->table;
 	uint32_t n_used = t->n_used;
 
 	for (size_t i = 0; i < o->n && !x->cut; i++) {
 		const struct offer *f = &o->offer[i];
 		uint32_t to = NONE;
 
-		x->cut |= t->n * table_row_bytes(t) > TABLE_BYTES || ((i + 1) % CLOCK_STEPS == 0 && too_late(x));
+		x->cut |= t->n * ideals_table_row_bytes(t) > TABLE_BYTES ||
+			  ((i + 1) % CLOCK_STEPS == 0 && too_late(x));
 
 		for (uint32_t s = 0; s < n_used; s++) {
 			double before = t->value[(size_t)ideal * n_used + s];
 			uint32_t used = s + x->stride[f->class];
 
-			if (!(before < x->t->below_s) || n_of_class(x, s, f->class) == x->p->size[f->class] ||
+			if (!(before < x->t->below_s) ||
+			    n_of_class(x, s, f->class) == x->p->size[f->class] ||
 			    f->left_s > x->room_s[used])
 				continue;
 			if (to == NONE)
-				to = table_find(t, o->bits + i * t->words);
+				to = ideals_table_find(t, o->bits + i * t->words);
 			size_t at = (size_t)to * n_used + used;
 			double value = fmax(before, f->load_s);
 			if (value < t->value[at]) {
@@ -340,7 +262,8 @@ static void run_size(struct search *x, uint32_t size)
 		pool_run(x->t->pool, n, expand, x);
 		for (int i = 0; i < n; i++) {
 			merge(x, x->batch[i], &x->offers[i]);
-			x->cut |= too_late(x) || x->offers[i].cut || x->offers[i].steps >= x->t->max_steps;
+			x->cut |= too_late(x) || x->offers[i].cut ||
+				  x->offers[i].steps >= x->t->max_steps;
 			x->t->max_steps -= x->cut ? x->t->max_steps : x->offers[i].steps;
 		}
 	}
@@ -386,12 +309,9 @@ static void search_init(struct search *x, struct ideals_task *t)
 		x->stride[c] = n_used;
 		n_used *= p->size[c] + 1;
 	}
-	x->table.n_used = n_used;
-	x->table.words = p->n / 64 + 1;
-	x->table.bucket = MEM_NEWN(uint32_t, (size_t)p->n + 1);
-	memset(x->table.bucket, 0xff, ((size_t)p->n + 1) * sizeof(*x->table.bucket));
-	table_widen(&x->table, 1 << 10);
-	x->max_offers = TABLE_BYTES / 4 / BATCH / (sizeof(struct offer) + x->table.words * sizeof(uint64_t));
+	ideals_table_init(&x->table, p->n, n_used);
+	x->max_offers = TABLE_BYTES / 4 / BATCH /
+			(sizeof(struct offer) + x->table.words * sizeof(uint64_t));
 	x->worker = MEM_NEWN(struct worker, threads);
 	for (uint32_t i = 0; i < threads; i++) {
 		struct worker *w = &x->worker[i];
@@ -422,18 +342,19 @@ static void search_release(struct search *x)
 	}
 	mem_free(x->worker);
 	mem_free(x->room_s);
-	table_release(&x->table);
+	ideals_table_release(&x->table);
 }
 
 /* From the whole set back to the empty one. */
 static void read_back(const struct search *x, uint32_t ideal, uint32_t used)
 {
-	const struct table *t = &x->table;
+	const struct ideals_table *t = &x->table;
 	const struct place_units *u = x->p->u;
 
 	while (used) {
 		size_t at = (size_t)ideal * t->n_used + used;
-		uint32_t before = t->from[at], class = t->how[at], nth = n_of_class(x, used, class) - 1;
+		uint32_t before = t->from[at], class = t->how[at];
+		uint32_t nth = n_of_class(x, used, class) - 1;
 		uint16_t dev = (uint16_t)x->p->first[class];
 
 		for (; nth; nth--)
@@ -455,7 +376,7 @@ enum ideals_status ideals_solve(struct ideals_task *t)
 
 	search_init(&x, t);
 	uint64_t *none = MEM_NEWN(uint64_t, x.table.words);
-	table_find(&x.table, none);
+	ideals_table_find(&x.table, none);
 	x.table.value[0] = 0;
 	for (uint32_t size = 0; size < t->p->n && !x.cut; size++)
 		run_size(&x, size);

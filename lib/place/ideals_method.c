@@ -1,6 +1,7 @@
-/* ideals_method.c - the method `ideals`: the best pipeline of contiguous pieces.  First splits of chains
- * (linear extensions, the paper's DPL), then of the graph itself, under thresholds that rise from
- * the lower bound to the best split of a chain: the lower the threshold, the fewer ideals count. */
+/* ideals_method.c - the method `ideals`: the best pipeline of contiguous pieces.  First splits
+ * of chains (linear extensions, the paper's DPL), then of the graph itself, under thresholds
+ * that rise from the lower bound to the best split of a chain: the lower the threshold, the
+ * fewer ideals count. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +15,8 @@ enum { CHAINS = 8, FIRST_SHARE = 64 };
 /* Items of a chain: fewer when there are many ways to have used devices. */
 enum { MANY_USED = 64, MANY_ITEMS = 1024, FEW_ITEMS = 256 };
 static const uint64_t DEFAULT_STEPS = 20000000;
-static const double CHAIN_SHARE = 0.1;   /* of steps, or of the time that is left, for a threshold of a chain */
+/* Of steps, or of the time that is left, for a threshold of a chain. */
+static const double CHAIN_SHARE = 0.1;
 
 struct ideals_run {
 	struct method_run *r;
@@ -45,13 +47,15 @@ static void consider(struct ideals_run *x)
 }
 
 /* Splits below a threshold, with a share of what may be spent. */
-static enum ideals_status solve(struct ideals_run *x, const struct pieces *p, double below_s, double share)
+static enum ideals_status solve(struct ideals_run *x, const struct pieces *p, double below_s,
+				double share)
 {
 	double now_s = clock_s();
 
 	x->task.p = p;
 	x->task.below_s = below_s;
-	x->task.max_steps = x->max_steps == UINT64_MAX ? UINT64_MAX : (uint64_t)(share * (double)x->max_steps) + 1;
+	x->task.max_steps = x->max_steps == UINT64_MAX ? UINT64_MAX :
+			    (uint64_t)(share * (double)x->max_steps) + 1;
 	x->task.deadline_s = x->deadline_s > 0 ? now_s + share * fmax(0, x->deadline_s - now_s) : 0;
 	enum ideals_status s = ideals_solve(&x->task);
 
@@ -71,7 +75,8 @@ static void split_chains(struct ideals_run *x, const struct pieces *p, double le
 		enum ideals_status s = IDEALS_NONE;
 
 		pieces_depth_first(p, i ? x->r->seed * CHAINS + i : 0, order);
-		pieces_chain(&chain, p, order, ideals_n_used(p) > MANY_USED ? FEW_ITEMS : MANY_ITEMS, x->r->a);
+		pieces_chain(&chain, p, order,
+			     ideals_n_used(p) > MANY_USED ? FEW_ITEMS : MANY_ITEMS, x->r->a);
 		for (size_t j = 0; s == IDEALS_NONE && j < sizeof(above) / sizeof(above[0]); j++) {
 			double below_s = least > 0 ? least * above[j] : INFINITY;
 
@@ -105,7 +110,8 @@ int method_ideals(struct method_run *r, struct err *e)
 		return err_set(e, ST_USAGE, "ideals splits a pipeline, which latency is not about");
 	place_units_init(&x.u, r->m, r->a);
 	if (!pieces_init(&p, &x.u, r->a) || ideals_n_used(&p) > IDEALS_MAX_USED)
-		return err_set(e, ST_RUNTIME, "ideals: devices of too many kinds; %d ways to have used some of "
+		return err_set(e, ST_RUNTIME,
+			       "ideals: devices of too many kinds; %d ways to have used some of "
 			       "them are the most", IDEALS_MAX_USED);
 	x.ev = evaluator_new(r->m);
 	x.device = ARENA_NEWN(r->a, uint16_t, r->m->n_sets);
@@ -120,12 +126,14 @@ int method_ideals(struct method_run *r, struct err *e)
 	split_chains(&x, &p, least);
 	chains_s = x.load_s;
 	known = split_graph(&x, &p, least);
-	snprintf(r->note, sizeof(r->note), "%.6g s, of chains %.6g s, %llu ideals, %s%s", x.load_s, chains_s,
+	snprintf(r->note, sizeof(r->note), "%.6g s, of chains %.6g s, %llu ideals, %s%s", x.load_s,
+		 chains_s,
 		 (unsigned long long)x.task.n_ideals, known ? "the best contiguous split" :
 		 "perhaps not the best contiguous split", p.folded ? ", folded" : "");
 	pool_free(x.task.pool);
 	evaluator_free(x.ev);
 	if (x.best == INFINITY)
-		return err_set(e, ST_RUNTIME, "ideals: no legal split was found; memory or links forbid all that were");
+		return err_set(e, ST_RUNTIME, "ideals: no legal split was found; memory or links "
+			       "forbid all that were");
 	return r->emit(r, e);
 }

@@ -7,9 +7,9 @@
  * half (Tarnawski et al., NeurIPS 2020, section 5.3 and appendix), and a piece's load is that of
  * both halves.
  *
- * Items.  What pieces are made of: units, but units that take no time are glued to a neighbour where
- * that never makes a split worse: to their only successor or predecessor, when no more is moved with
- * them than without (the paper's preprocessing glues those without inputs or outputs).
+ * Items.  What pieces are made of: units, but units that take no time are glued to a neighbour
+ * where that never makes a split worse: to their only successor or predecessor, when no more is
+ * moved with them than without (the paper's preprocessing glues those without inputs or outputs).
  *
  * Classes.  Devices that differ by name alone are one class. */
 #ifndef HSDAG_PLACE_PIECES_H
@@ -46,12 +46,13 @@ bool pieces_init(struct pieces *p, const struct place_units *u, struct arena *a)
 
 /* The same with a chain for the order: the items in `order` (n), a linear extension; when they are
  * more than max_items, runs of about equal cost in their place. */
-void pieces_chain(struct pieces *chain, const struct pieces *p, const uint32_t *order, uint32_t max_items,
+void pieces_chain(struct pieces *chain, const struct pieces *p, const uint32_t *order,
+		  uint32_t max_items,
 		  struct arena *a);
 
-/* A linear extension of the order, depth first: every item right behind what it needs, one branch to its
- * end before the next begins; branches in an order that depends on seed (0: as they are numbered).
- * order (n). */
+/* A linear extension of the order, depth first: every item right behind what it needs, one
+ * branch to its end before the next begins; branches in an order that depends on seed (0: as
+ * they are numbered). order (n). */
 void pieces_depth_first(const struct pieces *p, uint64_t seed, uint32_t *order);
 
 /* What a piece takes on each class; kept while items come and go. */

@@ -29,7 +29,8 @@ static void list_rows(const struct reach *x, uint64_t *bits, uint32_t *ptr, uint
 	}
 }
 
-static void close_row(const struct reach *x, uint64_t *bits, uint32_t t, const uint32_t *ptr, const uint32_t *list)
+static void close_row(const struct reach *x, uint64_t *bits, uint32_t t, const uint32_t *ptr,
+		      const uint32_t *list)
 {
 	uint64_t *row = reach_row(x, bits, t);
 

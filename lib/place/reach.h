@@ -16,7 +16,8 @@ struct reach {
 	double *cpu_s, *acc_s, *move_s;        /* (n) fastest; INFINITY: cannot run there */
 	const uint64_t *mem;                   /* (n) bytes on an accelerator */
 	uint64_t limit;                        /* of the largest accelerator */
-	double room;                           /* of all accelerators, bytes; INFINITY: one has no limit */
+	/* Of all accelerators, bytes; INFINITY: one has no limit */
+	double room;
 };
 
 /* Borrows from v, whose rules are not the schedule's and which has at most REACH_MAX_TASKS tasks;

@@ -8,7 +8,8 @@
 /* A way to end a block, for pieces that begin with it; by memory, ascending. */
 struct begin {
 	uint64_t mem;
-	double end_s;                /* when its tasks have ended, the least up to this much memory */
+	/* when its tasks have ended, the least up to this much memory */
+	double end_s;
 	uint32_t way;
 };
 
@@ -22,7 +23,8 @@ struct solver {
 	uint32_t *order;             /* (ways) of the block at hand by end_s */
 	struct begin *begin[2];      /* (ways) that read the spine's task before, or not */
 	uint32_t n_begin[2];
-	double *leaves_s;            /* (2n+2) moves of the run's tasks, by the last place they are read at */
+	/* (2n+2) moves of the run's tasks, by the last place they are read at */
+	double *leaves_s;
 	bool *moved;                 /* (tasks) brought into the run */
 	uint32_t *last_place;        /* (tasks) where it is read last */
 	struct spine_part **first;   /* (n+1,ways) */
@@ -33,7 +35,8 @@ struct solver {
 struct run {
 	double work_s, in_s, out_s;  /* on an accelerator; moves that are certain */
 	uint64_t mem;
-	bool reads_prev;             /* the spine's task before the run, by others than its first block */
+	/* the spine's task before the run, by others than its first block */
+	bool reads_prev;
 };
 
 /* ---- from piece to piece ---- */
@@ -91,7 +94,9 @@ static int by_mem(const void *pa, const void *pb)
 
 	if (a->mem != b->mem)
 		return a->mem < b->mem ? -1 : 1;
-	return a->end_s != b->end_s ? (a->end_s < b->end_s ? -1 : 1) : (a->way > b->way) - (a->way < b->way);
+	if (a->end_s != b->end_s)
+		return a->end_s < b->end_s ? -1 : 1;
+	return (a->way > b->way) - (a->way < b->way);
 }
 
 /* Of ways that take more memory only those that end sooner. */
@@ -119,7 +124,9 @@ static void begin_pieces(struct solver *x, uint32_t i)
 		struct spine_part p = spine_last(b, l);
 		bool reads = prev != SPINE_NONE &&
 			     (p.prev || reach_has(reach_row(s->g, s->g->reads, s->task[i]), prev));
-		double end = ready_s(x, i, l, &x->start_from[i][l]) + p.work_s + (reads ? s->g->move_s[prev] : 0);
+		double end = ready_s(x, i, l, &x->start_from[i][l]) + p.work_s;
+
+		end += reads ? s->g->move_s[prev] : 0;
 
 		x->begin[reads][x->n_begin[reads]++] = (struct begin){p.mem, end, l};
 	}
@@ -240,7 +247,8 @@ static void extend_pieces(struct solver *x, uint32_t i)
 
 /* ---- back from the end ---- */
 
-static void mark(const struct spine_block *b, uint32_t way, bool last, uint32_t number, uint32_t *piece)
+static void mark(const struct spine_block *b, uint32_t way, bool last, uint32_t number,
+		 uint32_t *piece)
 {
 	for (uint32_t k = b->n_components; k-- > 0;) {
 		const struct spine_component *c = &b->component[k];
@@ -260,9 +268,11 @@ static void read_back(const struct solver *x, uint32_t *piece, uint32_t *n_piece
 
 	memset(piece, 0, s->g->n * sizeof(*piece));
 	*n_pieces = 0;
-	/* Block i, which ends with the way `last`; from: the way in which the piece before begins it. */
+	/* Block i, which ends with the way `last`; from: the way in which the piece before begins
+	 * it. */
 	for (;;) {
-		spine_between_pieces(s, &s->block[i], from == SPINE_NONE ? 0 : from, last, piece, n_pieces);
+		spine_between_pieces(s, &s->block[i], from == SPINE_NONE ? 0 : from, last, piece,
+				     n_pieces);
 		if (from == SPINE_NONE) {
 			if (i == 0)
 				break;
@@ -277,7 +287,8 @@ static void read_back(const struct solver *x, uint32_t *piece, uint32_t *n_piece
 		mark(&s->block[first], last, true, *n_pieces, piece);
 		for (uint32_t j = first; j < i; j++) {
 			piece[s->task[j]] = *n_pieces;
-			for (uint32_t k = x->block_ptr[j]; j > first && k < x->block_ptr[j + 1]; k++)
+			for (uint32_t k = x->block_ptr[j];
+			     j > first && k < x->block_ptr[j + 1]; k++)
 				piece[x->in_block[k]] = *n_pieces;
 		}
 		from = x->start_from[first][last];
@@ -350,14 +361,11 @@ double spine_solve(const struct spine *s, uint32_t *piece, uint32_t *n_pieces)
 	struct solver x;
 	double value;
 
-	if (s->n == 0) {
-		arena_free(a);
-		return 0;
-	}
 	solver_init(&x, s, a);
 	for (uint32_t i = 0; i <= s->n; i++) {
 		sort_ends(&x, i);
-		x.cpu_end_s[i] = ready_s(&x, i, 0, &x.cpu_from[i]) + (i < s->n ? s->g->cpu_s[s->task[i]] : 0);
+		x.cpu_end_s[i] = ready_s(&x, i, 0, &x.cpu_from[i]);
+		x.cpu_end_s[i] += i < s->n ? s->g->cpu_s[s->task[i]] : 0;
 		if (i == s->n)
 			break;
 		begin_pieces(&x, i);

@@ -3,16 +3,17 @@
  *
  * Between two neighbours of the spine lies a block.  A piece of an accelerator (dnnpart.h) that has
  * tasks of the spine has a run of them, all blocks between these, the beginning (a part that is
- * closed towards inputs) of the block behind and the end of the block before.  It waits for all that
- * is before it and everything behind it waits for it, so that pieces and CPU tasks of the spine
- * take one after the other: a dynamic program over where pieces begin and end,
+ * closed towards inputs) of the block behind and the end of the block before.  It waits for all
+ * that is before it and everything behind it waits for it, so that pieces and CPU tasks of the
+ * spine take one after the other: a dynamic program over where pieces begin and end,
  *   start(i, end part U) = min over D of end(i, D) + between(i, D, U)
  *   end(j, D)   = min over i and U, within memory, of start(i, U) + moves and tasks
  * where D is the beginning part of block i in the piece before, or nothing behind a CPU task, and
  * between(i, D, U) is what the tasks of the block take that are in neither.
  *
- * Of parts of a block that are connected only by the spine sums and maxima are taken.  Parts of more than
- * 64 tasks, or with too many ways to be cut, are passed over: they count in pieces that hold them whole.
+ * Of parts of a block that are connected only by the spine sums and maxima are taken.  Parts of
+ * more than 64 tasks, or with too many ways to be cut, are passed over: they count in pieces that
+ * hold them whole.
  *
  * Pieces are told nothing of the number of accelerators, but by a price of memory.  So the least
  * value is a lower bound, and the placement is good where the pieces can be packed. */
@@ -30,7 +31,8 @@ struct spine_part {
 	/* on an accelerator, with what first ones take out and what is brought in from this
 	 * component for last ones and the spine's next task */
 	double work_s;
-	bool prev;                   /* first: others read the spine's task before; last: these do */
+	/* First: others read the spine's task before; last: these do */
+	bool prev;
 };
 
 /* Tasks of a block that are connected without the spine. */
@@ -56,9 +58,11 @@ struct spine {
 	const struct reach *g;
 	uint32_t n;                  /* tasks on the spine */
 	uint32_t *task;              /* (n) */
-	uint32_t *place;             /* (tasks) 2i+1: number i of the spine; 2i: in block i, before it */
+	/* (tasks) 2i+1: number i of the spine; 2i: in block i, before it */
+	uint32_t *place;
 	struct spine_block *block;   /* (n+1) */
-	bool cpu_between;            /* between_s on CPUs alone: no bound, but fewer pieces to pack */
+	/* Between_s on CPUs alone: no bound, but fewer pieces to pack */
+	bool cpu_between;
 	uint64_t work;               /* about as many steps as spine_solve takes */
 };
 
@@ -80,16 +84,17 @@ void spine_between_pieces(const struct spine *s, const struct spine_block *b, ui
 			  uint32_t last, uint32_t *piece, uint32_t *n_pieces);
 
 /* The least value, and where piece (tasks) is wanted, how: 0 on a CPU, else the number of the
- * piece, 1 .. *n_pieces.  0: there is no spine; INFINITY: no way. */
+ * piece, 1 .. *n_pieces.  INFINITY: no way.  Without a spine everything is one block. */
 double spine_solve(const struct spine *s, uint32_t *piece, uint32_t *n_pieces);
 
 /* What is asked of whoever wants to see the answers to prices. */
-typedef void (*spine_see)(void *arg, const struct spine *s, const uint32_t *piece, uint32_t n_pieces);
+typedef void (*spine_see)(void *arg, const struct spine *s, const uint32_t *piece,
+			  uint32_t n_pieces);
 
-/* No placement is better: the Lagrangian dual of the memory of all accelerators (Held, Karp, Operations
- * Research 18(6), 1970).  A price for all of it, shared by what is held, is added to what tasks
- * take there, and taken off the value; prices by cutting planes (Kelley, SIAM J. 8(4), 1960).
- * see may be NULL. */
+/* No placement is better: the Lagrangian dual of the memory of all accelerators (Held, Karp,
+ * Operations Research 18(6), 1970).  A price for all of it, shared by what is held, is added to
+ * what tasks take there, and taken off the value; prices by cutting planes (Kelley, SIAM J.
+ * 8(4), 1960). see may be NULL. */
 double spine_priced(const struct reach *g, bool cpu_between, spine_see see, void *arg);
 
 #endif

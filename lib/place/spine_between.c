@@ -1,5 +1,5 @@
-/* spine_between.c - what the tasks of a block take that are in neither piece beside it: on CPUs, and in
- * pieces of their own. */
+/* spine_between.c - what the tasks of a block take that are in neither piece beside it: on CPUs,
+ * and in pieces of their own. */
 #include <math.h>
 
 #include "place/spine.h"
@@ -17,7 +17,8 @@ struct middle {
 	bool cpu;                    /* alone */
 	uint64_t tasks;              /* in neither piece */
 	double out_s[SPINE_MAX_TASKS];     /* before others can read what a task makes */
-	uint8_t from[SPINE_MAX_TASKS];     /* where the piece begins that ends with a task; ON_CPU */
+	/* where the piece begins that ends with a task; ON_CPU */
+	uint8_t from[SPINE_MAX_TASKS];
 };
 
 /* A piece among these tasks that begins at e and ends at i, at least; INFINITY: too large. */
@@ -42,7 +43,8 @@ static double piece_s(const struct middle *m, uint32_t e, uint32_t i)
 		uint32_t y = lowest(b);
 		bool outside = (c->before[e] >> y & 1) || !(m->tasks >> y & 1);
 
-		sum += outside ? g->move_s[c->task[y]] : fmin(g->move_s[c->task[y]], g->acc_s[c->task[y]]);
+		sum += outside ? g->move_s[c->task[y]] :
+				 fmin(g->move_s[c->task[y]], g->acc_s[c->task[y]]);
 	}
 	sum += prev ? g->move_s[c->prev] : 0;
 	for (uint64_t b = c->reads[e] & m->tasks; b; b &= b - 1)
@@ -117,7 +119,8 @@ void spine_fill_between(const struct spine *s, struct spine_component *c)
 			uint64_t first = c->first[f].tasks, last = c->last[l].tasks;
 
 			m.tasks = all_tasks(c) & ~(first | last);
-			c->between_s[(size_t)f * c->n_last + l] = first & last ? INFINITY : pass_middle(&m);
+			c->between_s[(size_t)f * c->n_last + l] =
+				first & last ? INFINITY : pass_middle(&m);
 		}
 }
 
@@ -128,7 +131,8 @@ double spine_between_s(const struct spine_block *b, uint32_t first, uint32_t las
 	for (uint32_t i = b->n_components; i-- > 0 && most < INFINITY;) {
 		const struct spine_component *c = &b->component[i];
 
-		most = fmax(most, c->between_s[(size_t)(first % c->n_first) * c->n_last + last % c->n_last]);
+		most = fmax(most, c->between_s[(size_t)(first % c->n_first) * c->n_last +
+					       last % c->n_last]);
 		first /= c->n_first;
 		last /= c->n_last;
 	}
@@ -141,7 +145,8 @@ void spine_between_pieces(const struct spine *s, const struct spine_block *b, ui
 	for (uint32_t k = b->n_components; k-- > 0;) {
 		const struct spine_component *c = &b->component[k];
 		struct middle m = {.g = s->g, .c = c, .cpu = s->cpu_between};
-		uint64_t left = all_tasks(c) & ~(c->first[first % c->n_first].tasks | c->last[last % c->n_last].tasks);
+		uint64_t left = all_tasks(c) & ~c->first[first % c->n_first].tasks &
+				~c->last[last % c->n_last].tasks;
 
 		first /= c->n_first;
 		last /= c->n_last;
@@ -150,7 +155,8 @@ void spine_between_pieces(const struct spine *s, const struct spine_block *b, ui
 		while (left) {
 			uint32_t i = 63 - (uint32_t)__builtin_clzll(left);
 			bool cpu = m.from[i] == ON_CPU;
-			uint64_t inside = cpu ? UINT64_C(1) << i : c->behind[m.from[i]] & c->before[i] & left;
+			uint64_t inside = cpu ? UINT64_C(1) << i :
+						c->behind[m.from[i]] & c->before[i] & left;
 
 			*n_pieces += !cpu;
 			left &= ~inside;

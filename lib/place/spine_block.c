@@ -66,11 +66,12 @@ static void relate(const struct spine *s, struct spine_component *c, uint32_t pl
 		c->reads[i] = c->read_by[i] = c->before[i] = c->behind[i] = 0;
 		for (uint32_t j = 0; j < c->n; j++) {
 			uint64_t bit = UINT64_C(1) << j;
+			uint32_t u = c->task[j];
 
-			c->reads[i] |= reach_has(reach_row(g, g->reads, t), c->task[j]) ? bit : 0;
-			c->read_by[i] |= reach_has(reach_row(g, g->read_by, t), c->task[j]) ? bit : 0;
-			c->before[i] |= reach_has(reach_row(g, g->before, t), c->task[j]) ? bit : 0;
-			c->behind[i] |= reach_has(reach_row(g, g->behind, t), c->task[j]) ? bit : 0;
+			c->reads[i] |= reach_has(reach_row(g, g->reads, t), u) ? bit : 0;
+			c->read_by[i] |= reach_has(reach_row(g, g->read_by, t), u) ? bit : 0;
+			c->before[i] |= reach_has(reach_row(g, g->before, t), u) ? bit : 0;
+			c->behind[i] |= reach_has(reach_row(g, g->behind, t), u) ? bit : 0;
 		}
 		c->reads_prev[i] = place >= 2 && reach_has(reach_row(g, g->reads, t), c->prev);
 		c->read_outside[i] = false;
@@ -87,7 +88,8 @@ static int ascending(const void *pa, const void *pb)
 }
 
 /* The component of a task; false: it is too large.  Its tasks are marked anyway. */
-static bool collect(const struct spine *s, uint32_t from, bool *seen, uint32_t *stack, struct spine_component *c)
+static bool collect(const struct spine *s, uint32_t from, bool *seen, uint32_t *stack,
+		    struct spine_component *c)
 {
 	const struct reach *g = s->g;
 	uint32_t n_stack = 1, n = 0;
@@ -101,7 +103,8 @@ static bool collect(const struct spine *s, uint32_t from, bool *seen, uint32_t *
 			c->task[n] = t;
 		n++;
 		for (int back = 0; back < 2; back++) {
-			const uint32_t *ptr = back ? g->pred_ptr : g->succ_ptr, *list = back ? g->pred : g->succ;
+			const uint32_t *ptr = back ? g->pred_ptr : g->succ_ptr;
+			const uint32_t *list = back ? g->pred : g->succ;
 
 			for (uint32_t i = ptr[t]; i < ptr[t + 1]; i++)
 				if (s->place[list[i]] == s->place[from] && !seen[list[i]]) {
@@ -147,10 +150,12 @@ static bool read_by_next(const struct spine *s, const struct spine_component *c,
 {
 	uint32_t place = s->place[c->task[i]];
 
-	return place / 2 < s->n && reach_has(reach_row(s->g, s->g->read_by, c->task[i]), s->task[place / 2]);
+	return place / 2 < s->n && reach_has(reach_row(s->g, s->g->read_by, c->task[i]),
+					     s->task[place / 2]);
 }
 
-static struct spine_part make_part(const struct spine *s, const struct spine_component *c, uint64_t set, bool last)
+static struct spine_part make_part(const struct spine *s, const struct spine_component *c,
+				   uint64_t set, bool last)
 {
 	struct spine_part p = {.tasks = set};
 
@@ -172,7 +177,8 @@ static struct spine_part make_part(const struct spine *s, const struct spine_com
 }
 
 /* Those that fit an accelerator. */
-static uint32_t make_parts(const struct spine *s, const struct spine_component *c, bool last, const uint64_t *set,
+static uint32_t make_parts(const struct spine *s, const struct spine_component *c, bool last,
+			   const uint64_t *set,
 			   uint32_t n, struct spine_part *part)
 {
 	uint32_t n_kept = 0;
@@ -189,7 +195,8 @@ static uint32_t make_parts(const struct spine *s, const struct spine_component *
 /* ---- blocks ---- */
 
 /* looks: what may still be spent. */
-static bool cut_component(const struct spine *s, struct spine_component *c, uint64_t *looks, struct arena *a)
+static bool cut_component(const struct spine *s, struct spine_component *c, uint64_t *looks,
+			  struct arena *a)
 {
 	uint64_t *set = MEM_NEWN(uint64_t, 2 * MAX_PARTS);
 	uint32_t n_first = closed_sets(c, c->reads, set);
@@ -218,7 +225,8 @@ static void count_ways(const struct spine *s, struct spine_block *b, uint64_t *p
 	b->n_first = b->n_last = 1;
 	for (uint32_t i = 0; i < b->n_components; i++) {
 		const struct spine_component *c = &b->component[i];
-		uint64_t first = (uint64_t)b->n_first * c->n_first, last = (uint64_t)b->n_last * c->n_last;
+		uint64_t first = (uint64_t)b->n_first * c->n_first;
+		uint64_t last = (uint64_t)b->n_last * c->n_last;
 
 		if (first > MAX_WAYS || last > MAX_WAYS || first * (last + s->n) > *pairs)
 			continue;
@@ -238,7 +246,8 @@ static void add_component(struct spine_block *b, const struct spine_component *c
 	uint32_t n = b->n_components;
 
 	if ((n & (n - 1)) == 0) {
-		struct spine_component *more = ARENA_NEWN(a, struct spine_component, n ? 2 * (size_t)n : 1);
+		struct spine_component *more = ARENA_NEWN(a, struct spine_component,
+							  n ? 2 * (size_t)n : 1);
 
 		if (n)
 			memcpy(more, b->component, n * sizeof(*more));
@@ -252,8 +261,6 @@ void spine_init(struct spine *s, const struct reach *g, bool cpu_between, struct
 	*s = (struct spine){.g = g, .cpu_between = cpu_between};
 	find_spine(s, a);
 	s->block = ARENA_NEWN(a, struct spine_block, (size_t)s->n + 1);
-	if (s->n == 0)
-		return;
 	uint64_t looks = MAX_LOOKS, pairs = MAX_PAIRS;
 	bool *seen = MEM_NEWN(bool, g->n);
 	uint32_t *stack = MEM_NEWN(uint32_t, g->n);
@@ -264,7 +271,8 @@ void spine_init(struct spine *s, const struct reach *g, bool cpu_between, struct
 
 		if (s->place[t] % 2)
 			continue;
-		if (seen[t] || b->n_components == MAX_COMPONENTS || !collect(s, t, seen, stack, c) || !cut_component(s, c, &looks, a))
+		if (seen[t] || b->n_components == MAX_COMPONENTS ||
+		    !collect(s, t, seen, stack, c) || !cut_component(s, c, &looks, a))
 			continue;
 		add_component(b, c, a);
 	}

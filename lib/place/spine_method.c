@@ -84,6 +84,7 @@ struct spine_run {
 	struct evaluator *ev;
 	uint16_t *device;            /* (n_sets) */
 	double best;                 /* value of r->device; INFINITY: nothing legal yet */
+	bool any;                    /* r->device is filled in */
 	uint32_t length, pieces, left_out;
 };
 
@@ -114,10 +115,11 @@ static void place_pieces(void *arg, const struct spine *s, const uint32_t *piece
 	arena_free(a);
 	const struct place_result *p = place_evaluate(run->ev, run->device);
 	double value = p->status == PLACE_OK ? p->value : INFINITY;
-	if (run->length && !(value < run->best))
+	if (run->any && !(value < run->best))
 		return;
 	memcpy(run->r->device, run->device, v->m->n_sets * sizeof(*run->device));
 	run->best = value;
+	run->any = true;
 	run->length = s->n;
 	run->pieces = n;
 	run->left_out = left_out;
@@ -141,13 +143,14 @@ int method_spine(struct method_run *r, struct err *e)
 	for (uint32_t i = 0; i < r->m->n_sets; i++)
 		x.device[i] = first_cpu(r->m);
 	double bound = spine_priced(&g, false, place_pieces, &x);
-	if (x.length && x.best > bound * (1 + NEAR))
+	if (x.any && x.best > bound * (1 + NEAR))
 		spine_priced(&g, true, place_pieces, &x);
 	evaluator_free(x.ev);
-	if (x.length == 0)
-		return err_set(e, ST_RUNTIME, "spine: no task is before or behind every other one");
+	if (!x.any)
+		return err_set(e, ST_RUNTIME, "spine: some task can run nowhere");
 	r->bound_s = bound * (1 - 1e-9);
-	snprintf(r->note, sizeof(r->note), "%u tasks on the spine, %u pieces, %u of them without an accelerator "
+	snprintf(r->note, sizeof(r->note),
+		 "%u tasks on the spine, %u pieces, %u of them without an accelerator "
 		 "that has room", x.length, x.pieces, x.left_out);
 	return r->emit(r, e);
 }

@@ -7,7 +7,8 @@ enum { ROUNDS = 12 };
 static const double MAX_STEPS = 1 << 30;   /* of all rounds; about two seconds */
 static const double NEAR = 1e-6;           /* relative: planes this near to the dual are the dual */
 
-/* A plane above the dual: the value of some placement, by the price, and what it holds of all room. */
+/* A plane above the dual: the value of some placement, by the price, and what it holds of all
+ * room. */
 struct plane {
 	double value, share;
 };
@@ -40,7 +41,7 @@ static double ask(struct prices *x, double price, struct plane *plane)
 	for (uint32_t t = 0; value < INFINITY && t < g.n; t++)
 		share += x->piece[t] ? (double)g.mem[t] / g.room : 0;
 	*plane = (struct plane){value - price * share, share};
-	if (x->see && s.n && value < INFINITY)
+	if (x->see && value < INFINITY)
 		x->see(x->arg, &s, x->piece, n_pieces);
 	arena_free(a);
 	return value;

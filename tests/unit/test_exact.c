@@ -1,4 +1,5 @@
-/* test_exact.c - branch and bound, bounds and the program over ideals beside all placements of small problems. */
+/* test_exact.c - branch and bound, bounds and the program over ideals beside all placements of
+ * small problems. */
 #include "placegen.h"
 #include "place/bound.h"
 #include "place/bound_parts.h"
@@ -21,7 +22,8 @@ static double run_exact(const struct problem *p, int threads, double *bound)
 {
 	uint16_t device[PLACEGEN_SETS] = {0}, start[PLACEGEN_SETS] = {0};
 	struct err e = ERR_INIT;
-	struct method_run r = {.m = &p->m, .seed = 1, .evals = 1000000, .start = start, .threads = threads, .a = p->a, .device = device,
+	struct method_run r = {.m = &p->m, .seed = 1, .evals = 1000000, .start = start,
+			       .threads = threads, .a = p->a, .device = device,
 			       .names = p->m.names, .k = p->m.k, .emit = take};
 	for (uint32_t i = 0; i < p->m.n_sets; i++)
 		start[i] = (uint16_t)(p->m.k - 1);   /* in many cases not even legal */
@@ -49,10 +51,12 @@ static bool parts_below(const struct problem *p, double lat_s, double period_s)
 	struct bound_view v;
 
 	bound_view_init(&v, &p->u, a);
-	double *head = ARENA_NEWN(a, double, v.n), *tail = ARENA_NEWN(a, double, v.n), load = bound_load_s(&v);
+	double *head = ARENA_NEWN(a, double, v.n), *tail = ARENA_NEWN(a, double,
+								      v.n), load = bound_load_s(&v);
 	bool ok = below(load, period_s) && below(bound_cut_s(&v), period_s) &&
 		  below(bound_pattern_s(&v, load), period_s) && below(load, lat_s) &&
-		  below(bound_pattern_s(&v, load), lat_s) && below(bound_path_s(&v, head, tail), lat_s) &&
+		  below(bound_pattern_s(&v, load), lat_s) && below(bound_path_s(&v, head, tail),
+								   lat_s) &&
 		  below(bound_window_s(&v, head, tail), lat_s);
 
 	arena_free(a);
@@ -88,17 +92,20 @@ static void against_all(enum place_rules rules, bool training)
 		double s = run_exact(&p, 1, &bound), least = place_lower_bound(&p.u);
 		exact += same(s, best);
 		proved += best == INFINITY || same(bound, best);
-		threads += seed % 4 || (run_exact(&p, 3, &other_bound) == s && (best == INFINITY || other_bound == bound));
+		threads += seed % 4 || (run_exact(&p, 3, &other_bound) == s &&
+					(best == INFINITY || other_bound == bound));
 		bounded += below(least, best);
 		legal += best < INFINITY;
 		tight += best < INFINITY && least > 0.7 * best;
 		parts += rules != PLACE_SCHEDULE || parts_below(&p, lat_s, period_s);
 		if (!same(s, best) || !below(least, best))
-			printf("# seed %d: best %.9g, exact %.9g, bound %.9g\n", (int)seed, best, s, least);
+			printf("# seed %d: best %.9g, exact %.9g, bound %.9g\n", (int)seed, best,
+			       s, least);
 		problem_end(&p);
 	}
 	const char *name = place_rules_names[rules], *kind = training ? ", training" : "";
-	tap(n > CASES / 2 && exact == n, "%s%s: exact is the best of all (%d of %d)", name, kind, exact, n);
+	tap(n > CASES / 2 && exact == n, "%s%s: exact is the best of all (%d of %d)", name, kind,
+	    exact, n);
 	tap(proved == n, "%s%s: exact proves it (%d)", name, kind, proved);
 	tap(threads == n, "%s%s: threads change nothing (%d)", name, kind, threads);
 	tap(bounded == n, "%s%s: no bound is above it (%d)", name, kind, bounded);
@@ -152,7 +159,8 @@ static void splits(bool training)
 				best = fmin(best, problem_value(&p, unit_dev));
 		while (problem_next(&p, unit_dev));
 		for (int i = 0; i < (seed % 4 ? 1 : 2); i++) {
-			struct ideals_task t = {.p = &pieces, .below_s = INFINITY, .max_steps = 1000000, .pool = pool[i],
+			struct ideals_task t = {.p = &pieces, .below_s = INFINITY,
+						.max_steps = 1000000, .pool = pool[i],
 						.device = device[i]};
 
 			if (ideals_solve(&t) == IDEALS_FOUND)
@@ -161,7 +169,8 @@ static void splits(bool training)
 		threads += seed % 4 || !memcmp(device[0], device[1], sizeof(device[0]));
 		right += same(value[0], best);
 		/* just above the best it is found, at the best nothing is */
-		struct ideals_task near = {.p = &pieces, .below_s = best * 1.0001, .max_steps = 1000000,
+		struct ideals_task near = {.p = &pieces, .below_s = best * 1.0001,
+					   .max_steps = 1000000,
 					   .pool = pool[0], .device = device[1]};
 		close += !(best < INFINITY && best > 0) ||
 			 (ideals_solve(&near) == IDEALS_FOUND && same(near.value_s, best));
@@ -171,7 +180,8 @@ static void splits(bool training)
 			unit_dev[i] = device[0][pieces.of_unit[i]];
 		found += value[0] == INFINITY || same(problem_value(&p, unit_dev), value[0]);
 		if (!same(value[0], best))
-			printf("# seed %d: best contiguous %.9g, over ideals %.9g\n", (int)seed, best, value[0]);
+			printf("# seed %d: best contiguous %.9g, over ideals %.9g\n", (int)seed,
+			       best, value[0]);
 		problem_end(&p);
 	}
 	pool_free(pool[0]);

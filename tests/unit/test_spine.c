@@ -1,4 +1,5 @@
-/* test_spine.c - the program along a graph's spine beside all placements of small chains of blocks. */
+/* test_spine.c - the program along a graph's spine beside all placements of small chains of
+ * blocks. */
 #include <math.h>
 
 #include "graphgen.h"
@@ -16,8 +17,8 @@ static void read_from(struct graph *g, uint32_t *m, uint32_t v, uint32_t from)
 	g->in_node[(*m)++] = from;
 }
 
-/* A chain of tasks and of blocks of up to three branches, of up to three tasks each, which may be joined;
- * with skips some tasks also read what is far before them. */
+/* A chain of tasks and of blocks of up to three branches, of up to three tasks each, which may
+ * be joined; with skips some tasks also read what is far before them. */
 static struct graph *chain_of_blocks(struct gen *r, uint32_t n, bool skips)
 {
 	struct graph *g = gen_columns(n, n, 1, 1);
@@ -90,7 +91,8 @@ static bool problem_make(struct problem *p, uint64_t seed)
 		bool cpu_only = gen_below(&r, 12) == 0;
 
 		for (uint32_t d = 0; d < DEVICES; d++)
-			s[v * DEVICES + d] = d == 0 ? 5.0 + gen_below(&r, 20) : d > 1 ? s[v * DEVICES + 1] :
+			s[v * DEVICES + d] = d == 0 ? 5.0 + gen_below(&r, 20) :
+					     d > 1 ? s[v * DEVICES + 1] :
 					     cpu_only ? -1.0 : gen_below(&r, 4);
 		move[v] = gen_below(&r, moves);
 		mem[v] = gen_below(&r, 6);
@@ -100,7 +102,8 @@ static bool problem_make(struct problem *p, uint64_t seed)
 	for (uint32_t i = 0; i < DEVICES * DEVICES; i++)
 		bw[i] = INFINITY;
 	const struct place_setup setup = {.k = DEVICES, .names = names, .types = types, .set_s = s,
-					  .links = {DEVICES, no_time, bw}, .mem_limit = limit, .set_mem = mem,
+					  .links = {DEVICES, no_time,
+						    bw}, .mem_limit = limit, .set_mem = mem,
 					  .rules = PLACE_DNNPART_LATENCY, .move_s = move};
 	if (place_model_init(&p->m, p->g, &setup, p->a, &e) < 0)
 		return false;
@@ -116,7 +119,8 @@ static void problem_end(struct problem *p)
 	arena_free(p->a);
 }
 
-/* The best of all placements of sets v, v+1, ..; of accelerators that are empty only the first is tried. */
+/* The best of all placements of sets v, v+1, ..; of accelerators that are empty only the first is
+ * tried. */
 static double best_of_all(struct problem *p, uint16_t *device, uint32_t v, uint32_t used)
 {
 	double best = INFINITY;
@@ -134,7 +138,8 @@ static double best_of_all(struct problem *p, uint16_t *device, uint32_t v, uint3
 }
 
 /* priced: with a price for memory. */
-static double along_spine(struct problem *p, uint32_t *piece, uint32_t *n_pieces, uint32_t *n, double *priced)
+static double along_spine(struct problem *p, uint32_t *piece, uint32_t *n_pieces, uint32_t *n,
+			  double *priced)
 {
 	struct bound_view v;
 	struct reach g;
@@ -170,8 +175,10 @@ int main(void)
 		tight += least >= best * (1 - 1e-12);
 		tighter += priced > least * (1 + 1e-6);
 		if (!is_below)
-			printf("# seed %d: best %.9g, bounds %.9g, %.9g\n", (int)seed, best, least, priced);
-		/* Without skips, and as many accelerators as there are pieces: it is worth what was said. */
+			printf("# seed %d: best %.9g, bounds %.9g, %.9g\n", (int)seed, best, least,
+			       priced);
+		/* Without skips, and as many accelerators as there are pieces: it is worth what
+		 * was said. */
 		if (n_pieces < DEVICES && !p.skips && seed % 4 != 1) {
 			for (uint32_t t = 0; t < p.m.tasks.dag.n; t++)
 				device[p.m.tasks.task_set[t]] = (uint16_t)piece[t];
@@ -180,7 +187,8 @@ int main(void)
 			few++;
 			worth += r->status == PLACE_OK && fabs(r->value - least) <= 1e-9 * least;
 			if (!(r->status == PLACE_OK && fabs(r->value - least) <= 1e-9 * least))
-				printf("# seed %d: placement %.9g, said to be %.9g\n", (int)seed, r->value, least);
+				printf("# seed %d: placement %.9g, said to be %.9g\n", (int)seed,
+				       r->value, least);
 		}
 		problem_end(&p);
 	}
@@ -188,6 +196,7 @@ int main(void)
 	tap(below == n, "the bound is never above the best placement (%d)", below);
 	tap(tight > n / 2, "mostly it is as high (%d of %d)", tight, n);
 	tap(tighter > 0, "a price of memory helps (%d)", tighter);
-	tap(few > n / 3 && worth == few, "the placement is worth what was said (%d of %d)", worth, few);
+	tap(few > n / 3 && worth == few, "the placement is worth what was said (%d of %d)", worth,
+	    few);
 	return tap_end();
 }
