@@ -1,5 +1,5 @@
-/* disjoint.h - disjoint sets of numbers: union-find with path halving.  The representative of a set is
- * its smallest member. */
+/* disjoint.h - disjoint sets of numbers: union-find with path halving.  The representative of a
+ * set is its smallest member. */
 #ifndef HSDAG_BASE_DISJOINT_H
 #define HSDAG_BASE_DISJOINT_H
 

@@ -87,7 +87,8 @@ static int load_clp(struct err *e)
 	void *library = dlopen(NAME, RTLD_NOW | RTLD_LOCAL);
 
 	if (!library)
-		return err_set(e, ST_RUNTIME, "cannot load '%s' for linear programmes; install COIN-OR Clp "
+		return err_set(e, ST_RUNTIME,
+			       "cannot load '%s' for linear programmes; install COIN-OR Clp "
 			       "(Debian: coinor-libclp1)", NAME);
 #define LOOK_UP(f) \
 	if (!(*(void **)&clp.f = dlsym(library, "Clp_" #f))) { \
@@ -118,8 +119,8 @@ static Clp_Simplex *make_model(const struct lp *p)
 		value[at] = p->term[i].value;
 	}
 	clp.setLogLevel(model, 0);
-	clp.loadProblem(model, (int)p->n_columns, (int)p->n_rows, ptr, row, value, p->column_lo, p->column_hi,
-			p->cost, p->row_lo, p->row_hi);
+	clp.loadProblem(model, (int)p->n_columns, (int)p->n_rows, ptr, row, value, p->column_lo,
+			p->column_hi, p->cost, p->row_lo, p->row_hi);
 	mem_free(value);
 	mem_free(row);
 	mem_free(ptr);

@@ -6,7 +6,8 @@
 #include "group/group.h"
 #include "group/maxflow.h"
 
-/* A stretch of a line of groups, lo .. hi, and the nodes that go there: node[first] .. node[end-1]. */
+/* A stretch of a line of groups, lo .. hi, and the nodes that go there: node[first] ..
+ * node[end-1]. */
 struct stretch {
 	uint32_t lo, hi, first, end;
 };
@@ -100,7 +101,8 @@ static struct spot *line_up(const struct group_graph *g, uint32_t n_groups, cons
 			    struct arena *a)
 {
 	struct spot *x = ARENA_NEWN(a, struct spot, n_groups);
-	uint32_t *circle = ARENA_NEWN(a, uint32_t, n_groups), *size = ARENA_NEWN(a, uint32_t, n_groups);
+	uint32_t *circle = ARENA_NEWN(a, uint32_t, n_groups);
+	uint32_t *size = ARENA_NEWN(a, uint32_t, n_groups);
 	struct group_graph q;
 
 	group_contract(g, group, n_groups, a, &q);

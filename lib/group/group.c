@@ -146,7 +146,8 @@ static void item_masks(const struct groups *x, const struct group_options *o, ui
 }
 
 /* Does the item, of this size and mask, still go into the stretch?  Then it is in. */
-static bool extend(struct stretch *s, uint32_t size, const uint8_t *mask, uint32_t max_size, uint32_t k)
+static bool extend(struct stretch *s, uint32_t size, const uint8_t *mask, uint32_t max_size,
+		   uint32_t k)
 {
 	bool common = !mask;
 
@@ -164,7 +165,8 @@ static bool extend(struct stretch *s, uint32_t size, const uint8_t *mask, uint32
 
 /* Cut groups of more than max_size nodes, and those that no device can run, into stretches of the
  * topological order, which closes no circle. */
-static void cut_groups(struct groups *x, const struct group_options *o, uint32_t n_nodes, struct arena *a)
+static void cut_groups(struct groups *x, const struct group_options *o, uint32_t n_nodes,
+		       struct arena *a)
 {
 	const struct items *t = x->items;
 	uint32_t n = t->g.n, k = o->mask ? o->k : 0;
@@ -205,7 +207,8 @@ static int heavier_first(const void *pa, const void *pb)
 /* Halve the heaviest groups along the topological order until there are `wanted`. */
 static void halve_heaviest(struct groups *x, uint32_t wanted, struct arena *a)
 {
-	uint32_t n = x->items->g.n, *twin = ARENA_NEWN(a, uint32_t, n), *gone = ARENA_NEWN(a, uint32_t, n);
+	uint32_t n = x->items->g.n, *twin = ARENA_NEWN(a, uint32_t, n);
+	uint32_t *gone = ARENA_NEWN(a, uint32_t, n);
 	struct heavy *order = ARENA_NEWN(a, struct heavy, n);
 	double *half = ARENA_NEWN(a, double, n);
 

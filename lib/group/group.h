@@ -93,8 +93,8 @@ struct group_adjacency {
 };
 void group_adjacency_init(struct group_adjacency *x, const struct group_graph *g, struct arena *a);
 
-/* Weights (n) >= 0 as integers whose sum is about `most`, for libraries that count in 32 bits: what is
- * too small to count becomes `least`; all zero: all 1. */
+/* Weights (n) >= 0 as integers whose sum is about `most`, for libraries that count in 32 bits:
+ * what is too small to count becomes `least`; all zero: all 1. */
 #define GROUP_SCALE_MOST (1 << 29)
 void group_scale(const double *weight, uint32_t n, int32_t least, int32_t most, int32_t *out);
 
@@ -103,12 +103,13 @@ void group_scale(const double *weight, uint32_t n, int32_t least, int32_t most, 
 uint32_t group_components(uint32_t n, uint32_t m, const uint32_t *src, const uint32_t *dst,
 			  uint32_t *component);
 
-/* Move nodes between groups until the groups do not wait for each other in a circle.  g is ordered;
- * group (n) below n_groups.  Groups on no circle stay as they are.  Those of a circle are lined up by
- * the mean place of their nodes, and every node takes the place in this line, not before any of
- * its inputs, such that the sum of moved nodes x steps is least: isotonic regression, by minimum
- * cuts over halves of the line (Stout, "Isotonic regression via partitioning", Algorithmica 66,
- * 2013).  Some groups may become empty.  Returns how many nodes moved. */
+/* Move nodes between groups until the groups do not wait for each other in a circle.  g is
+ * ordered; group (n) below n_groups.  Groups on no circle stay as they are.  Those of a circle are
+ * lined up by the mean place of their nodes, and every node takes the place in this line, not
+ * before any of its inputs, such that the sum of moved nodes x steps is least: isotonic
+ * regression, by minimum cuts over halves of the line (Stout, "Isotonic regression via
+ * partitioning", Algorithmica 66, 2013).  Some groups may become empty.  Returns how many nodes
+ * moved. */
 uint32_t group_acyclic(const struct group_graph *g, uint32_t n_groups, uint32_t *group);
 
 #endif

@@ -1,7 +1,7 @@
 /* heavy.c - heavy-edge grouping: contract the edges that carry most until few enough groups are
  * left.  The matchings are those of Karypis and Kumar, "A fast and high quality multilevel scheme
- * for partitioning irregular graphs", SIAM J. Sci. Computing 20(1), 1998, section 3.1, with edges in
- * the order of what they carry.
+ * for partitioning irregular graphs", SIAM J. Sci. Computing 20(1), 1998, section 3.1, with edges
+ * in the order of what they carry.
  *
  * Round by round every group joins at most one neighbour, over the edge that carries most of those
  * still possible.  A group takes no more than max_size nodes, and no more weight than a cap, which

@@ -1,11 +1,12 @@
 /* metis.c - METIS as a grouping method: Karypis, Kumar, "A fast and high quality multilevel scheme
  * for partitioning irregular graphs", SIAM J. Sci. Computing 20(1), 1998; several weights:
- * "Multilevel algorithms for multi-constraint graph partitioning", SC 1998.  The only file that sees
- * metis.h.
+ * "Multilevel algorithms for multi-constraint graph partitioning", SC 1998.  The only file that
+ * sees metis.h.
  *
  * What METIS does not stand: one part, more parts than nodes, weights whose sum leaves 32 bits,
  * edges of weight 0.  It may leave parts empty, and then writes about it to the standard output,
- * which is the whole process's, like C's rand(): one call at a time, and nobody prints meanwhile. */
+ * which is the whole process's, like C's rand(): one call at a time, and nobody prints meanwhile.
+ */
 #include <metis.h>
 #include <stdio.h>
 

@@ -53,8 +53,8 @@ struct source {
 };
 
 /* Scotch adds up traffic x distance, in 32 bits; no distance is above `farthest`. */
-static int source_build(struct source *s, const struct group_task *t, int32_t farthest, struct arena *a,
-			struct err *e)
+static int source_build(struct source *s, const struct group_task *t, int32_t farthest,
+			struct arena *a, struct err *e)
 {
 	const struct group_graph *g = t->g;
 	struct group_adjacency y;
@@ -114,16 +114,16 @@ static void proportions(const double *x, uint32_t n, int32_t most, SCOTCH_Num *o
 		out[i] = (SCOTCH_Num)fmax(1, round(x[i] / largest * most));
 }
 
-/* Devices in an order in which near ones are neighbours, and how far apart the clusters are that meet
- * between them: average linkage (Sokal, Michener 1958). */
+/* Devices in an order in which near ones are neighbours, and how far apart the clusters are that
+ * meet between them: average linkage (Sokal, Michener 1958). */
 struct cluster_order {
 	uint32_t k, *at;             /* (k) */
 	double *gap;                 /* (k) between at[i-1] and at[i] */
 };
 
 /* Mean distance of two runs of the order. */
-static double linkage(const struct group_arch *x, const uint32_t *at, uint32_t i, uint32_t ni, uint32_t j,
-		      uint32_t nj)
+static double linkage(const struct group_arch *x, const uint32_t *at, uint32_t i, uint32_t ni,
+		      uint32_t j, uint32_t nj)
 {
 	double sum = 0;
 
@@ -134,8 +134,8 @@ static double linkage(const struct group_arch *x, const uint32_t *at, uint32_t i
 }
 
 /* Bring run j, which is behind run i, right behind it. */
-static void bring(struct cluster_order *c, uint32_t *run, uint32_t i, uint32_t ni, uint32_t j, uint32_t nj,
-		  double height)
+static void bring(struct cluster_order *c, uint32_t *run, uint32_t i, uint32_t ni, uint32_t j,
+		  uint32_t nj, double height)
 {
 	uint32_t at[MOST_DEVICES], len[MOST_DEVICES], to = i + ni;
 	double gap[MOST_DEVICES];
@@ -178,10 +178,10 @@ static void cluster(struct cluster_order *c, const struct group_arch *x)
 	}
 }
 
-/* Labels of the devices at lo .. hi-1 of the order, in a binary tree at most `depth` deep below this
- * label: cut at the widest gap that leaves room for both sides. */
-static void label(const struct cluster_order *c, uint32_t lo, uint32_t hi, uint32_t name, uint32_t depth,
-		  uint32_t *out)
+/* Labels of the devices at lo .. hi-1 of the order, in a binary tree at most `depth` deep below
+ * this label: cut at the widest gap that leaves room for both sides. */
+static void label(const struct cluster_order *c, uint32_t lo, uint32_t hi, uint32_t name,
+		  uint32_t depth, uint32_t *out)
 {
 	uint32_t most = depth > 0 ? 1U << (depth - 1) : 0, cut = 0;
 
@@ -196,8 +196,8 @@ static void label(const struct cluster_order *c, uint32_t lo, uint32_t hi, uint3
 	label(c, cut, hi, 2 * name + 1, depth - 1, out);
 }
 
-/* Scotch takes the tree of domains and the distances as text ("deco 0" in its manual).  Given a graph of
- * the devices instead, it would part the near ones first. */
+/* Scotch takes the tree of domains and the distances as text ("deco 0" in its manual).  Given a
+ * graph of the devices instead, it would part the near ones first. */
 static int arch_load(SCOTCH_Arch *out, const struct group_arch *x, const SCOTCH_Num *speed,
 		     struct arena *a, struct err *e)
 {

@@ -13,9 +13,10 @@ struct group_arch {
 	const double *distance;
 };
 
-/* Static mapping: group (n) is the device of each node (Pellegrini, Roman, "Scotch: a software package
- * for static mapping by dual recursive bipartitioning of process and architecture graphs", HPCN
- * 1996).  recursive: by recursive bipartitioning alone.  k >= 2.  t->n_groups is not looked at. */
+/* Static mapping: group (n) is the device of each node (Pellegrini, Roman, "Scotch: a software
+ * package for static mapping by dual recursive bipartitioning of process and architecture graphs",
+ * HPCN 1996).  recursive: by recursive bipartitioning alone.  k >= 2.  t->n_groups is not looked
+ * at. */
 int group_scotch_map(const struct group_task *t, const struct group_arch *arch, bool recursive,
 		     struct err *e) MUST_CHECK;
 

@@ -66,11 +66,11 @@ int method_m_topo(struct method_run *r, struct err *e)
 
 struct etf {
 	struct listsched x;
-	uint32_t *order, *place_of;  /* (n) tasks by descending upward rank, then number; its inverse */
+	uint32_t *order, *place_of;  /* (n) tasks by descending upward rank; its inverse */
 	double *free_s;              /* (k) when a device has ended what it was given */
 	uint32_t *waits;             /* (n) inputs whose task is not placed */
-	/* (k) places in order of tasks whose parents are placed: those that could begin when the device
-	 * is free, and the others by when their inputs are there */
+	/* (k) places in order of tasks whose parents are placed: those that could begin when the
+	 * device is free, and the others by when their inputs are there */
 	struct queue *now, *later;
 };
 
@@ -92,7 +92,8 @@ static void clean(struct etf *t, struct queue *q, uint32_t dev)
 		queue_drop(q);
 }
 
-/* The first task of dev, as its place in order, and when it could start: INFINITY, there is none. */
+/* The first task of dev, as its place in order, and when it could start: INFINITY, there is none.
+ */
 static double first_of(struct etf *t, uint32_t dev, uint32_t *place)
 {
 	struct queue *now = &t->now[dev], *later = &t->later[dev];
@@ -120,8 +121,10 @@ static double earliest_pair(struct etf *t, uint32_t *task, uint32_t *on)
 		double s = first_of(t, dev, &place);
 		size_t row = (size_t)t->order[place] * t->x.k;
 
+		bool faster = best < INFINITY && cost[row + dev] < cost[row + *on];
+
 		if (s == INFINITY || s > best ||
-		    (s == best && (place > at || (place == at && cost[row + dev] >= cost[row + *on]))))
+		    (s == best && (place > at || (place == at && !faster))))
 			continue;
 		best = s;
 		at = place;

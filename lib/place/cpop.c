@@ -12,11 +12,13 @@ struct cpop {
 };
 
 /* rank_d, equation 9: the longest path from a source to the start of v. */
-static void downward_rank(const struct listsched *x, const double *task_s, const double *use_s, double *rank)
+static void downward_rank(const struct listsched *x, const double *task_s, const double *use_s,
+			  double *rank)
 {
 	for (uint32_t v = 0; v < x->n; v++)
 		for (uint32_t i = x->d->in_ptr[v]; i < x->d->in_ptr[v + 1]; i++) {
-			uint32_t use = x->d->in_use[i], u = x->d->tensor_task[x->d->use_tensor[use]];
+			uint32_t use = x->d->in_use[i];
+			uint32_t u = x->d->tensor_task[x->d->use_tensor[use]];
 
 			rank[v] = fmax(rank[v], rank[u] + task_s[u] + use_s[use]);
 		}
@@ -81,7 +83,8 @@ int method_cpop(struct method_run *r, struct err *e)
 
 	listsched_init(&x, r->m, r->a);
 	double *up = ARENA_NEWN(r->a, double, x.n), *down = ARENA_NEWN(r->a, double, x.n);
-	double *task_s = ARENA_NEWN(r->a, double, x.n), *use_s = ARENA_NEWN(r->a, double, x.d->n_uses);
+	double *task_s = ARENA_NEWN(r->a, double, x.n);
+	double *use_s = ARENA_NEWN(r->a, double, x.d->n_uses);
 
 	listsched_means(&x, task_s, use_s);
 	sched_upward_rank(x.d, task_s, use_s, up);

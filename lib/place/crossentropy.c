@@ -1,14 +1,14 @@
-/* crossentropy.c - the cross-entropy method: P.-T. de Boer, D. P. Kroese, S. Mannor, R. Y. Rubinstein,
- * "A tutorial on the cross-entropy method", Annals of Operations Research 134, 2005, optimisation with
- * smoothed updates; for placements: Y. Gao, L. Chen, B. Li, "Post: device placement with cross-entropy
- * minimization and proximal policy optimization", NeurIPS 2018.
+/* crossentropy.c - the cross-entropy method: P.-T. de Boer, D. P. Kroese, S. Mannor, R. Y.
+ * Rubinstein, "A tutorial on the cross-entropy method", Annals of Operations Research 134, 2005,
+ * optimisation with smoothed updates; for placements: Y. Gao, L. Chen, B. Li, "Post: device
+ * placement with cross-entropy minimization and proximal policy optimization", NeurIPS 2018.
  *
- * As in Post, groups of operations have independent distributions over devices; a batch of placements
- * is drawn from them, and they move towards the frequencies in its best part, which minimises the
- * cross-entropy to it.  Post's second ingredient, steps of a policy gradient between batches, is not
- * here.  Beyond the papers: one more outcome leaves a group where it is in the best placement, and when
- * the distributions are nearly certain a new round begins from there with other groups, coarse or
- * fine, of contracted heavy edges. */
+ * As in Post, groups of operations have independent distributions over devices; a batch of
+ * placements is drawn from them, and they move towards the frequencies in its best part, which
+ * minimises the cross-entropy to it.  Post's second ingredient, steps of a policy gradient between
+ * batches, is not here.  Beyond the papers: one more outcome leaves a group where it is in the
+ * best placement, and when the distributions are nearly certain a new round begins from there with
+ * other groups, coarse or fine, of contracted heavy edges. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +16,10 @@
 #include "place/walks.h"
 
 enum { BATCH = 24, ELITE = 2, MOST_BATCHES = 40, LEAST_GROUPS = 4 };
-static const double SMOOTH = 0.5;                  /* weight of the newest elite */
-static const double CERTAIN = 1.5;                 /* groups expected to differ from the likeliest */
-static const double LEAVES = 2, LEAVES_SHARE = 0.1;   /* groups that leave home at first: count, share */
-static const double PRICE = 10;                    /* of memory beyond a limit */
+static const double SMOOTH = 0.5;    /* weight of the newest elite */
+static const double CERTAIN = 1.5;   /* groups expected to differ from the likeliest outcome */
+static const double LEAVES = 2, LEAVES_SHARE = 0.1;   /* groups away from home at first */
+static const double PRICE = 10;      /* of memory beyond a limit */
 
 struct sample {
 	double energy;

@@ -86,8 +86,8 @@ static int by_name(struct method_run *r, const struct val *json, struct err *e)
 	return rc;
 }
 
-static int put_id(struct method_run *r, const struct val *id, const struct id_row *rows, uint32_t dev,
-		  struct err *e)
+static int put_id(struct method_run *r, const struct val *id, const struct id_row *rows,
+		  uint32_t dev, struct err *e)
 {
 	uint32_t lo = 0, hi = r->m->g->n;
 	int64_t number;

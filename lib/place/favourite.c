@@ -29,7 +29,7 @@ struct favourites {
 static void find_edges(struct favourites *s, const double *use_s, struct arena *a)
 {
 	const struct sched_dag *d = s->x->d;
-	uint32_t *at = ARENA_NEWN(a, uint32_t, d->n);    /* edge from this task to the one at hand + 1 */
+	uint32_t *at = ARENA_NEWN(a, uint32_t, d->n);    /* edge from there to the task at hand + 1 */
 
 	s->edge = ARENA_NEWN(a, struct edge, d->n_uses);
 	for (uint32_t v = 0; v < d->n; v++) {
@@ -50,7 +50,8 @@ static void find_edges(struct favourites *s, const double *use_s, struct arena *
 /* For all but one child of each task (by_src), or all but one parent, x is 1. */
 static void one_favourite(const struct favourites *s, struct lp *p, bool by_src)
 {
-	uint32_t n = s->x->n, *ptr = MEM_NEWN(uint32_t, (size_t)n + 2), *of = MEM_NEWN(uint32_t, s->n_edges);
+	uint32_t n = s->x->n, *ptr = MEM_NEWN(uint32_t, (size_t)n + 2);
+	uint32_t *of = MEM_NEWN(uint32_t, s->n_edges);
 
 	for (uint32_t i = 0; i < s->n_edges; i++)
 		ptr[(by_src ? s->edge[i].src : s->edge[i].dst) + 2]++;
@@ -99,6 +100,12 @@ static struct lp *programme(const struct favourites *s, const double *task_s, do
 	return p;
 }
 
+/* Does edge i carry more than edge `than`, or is there none? */
+static bool dearer(const struct favourites *s, uint32_t i, uint32_t than)
+{
+	return than == SCHED_NONE || s->edge[i].copy_s > s->edge[than].copy_s;
+}
+
 /* Without the programme: the child that each task sends most to, when that child gets from nobody
  * who chose it more. */
 static void dearest_children(struct favourites *s)
@@ -110,13 +117,13 @@ static void dearest_children(struct favourites *s)
 	for (uint32_t i = 0; i < s->n_edges; i++) {
 		uint32_t *best = &child[s->edge[i].src];
 
-		if (s->edge[i].copy_s > 0 && (*best == SCHED_NONE || s->edge[i].copy_s > s->edge[*best].copy_s))
+		if (s->edge[i].copy_s > 0 && dearer(s, i, *best))
 			*best = i;
 	}
 	for (uint32_t i = 0; i < s->n_edges; i++) {
 		uint32_t *best = &parent[s->edge[i].dst];
 
-		if (child[s->edge[i].src] == i && (*best == SCHED_NONE || s->edge[i].copy_s > s->edge[*best].copy_s))
+		if (child[s->edge[i].src] == i && dearer(s, i, *best))
 			*best = i;
 	}
 	for (uint32_t v = 0; v < n; v++)
@@ -126,8 +133,8 @@ static void dearest_children(struct favourites *s)
 	mem_free(child);
 }
 
-int favourite_children(const struct listsched *x, double budget_s, struct arena *a, uint32_t *favourite,
-		       struct err *e)
+int favourite_children(const struct listsched *x, double budget_s, struct arena *a,
+		       uint32_t *favourite, struct err *e)
 {
 	struct favourites s = {.x = x, .favourite = favourite};
 	double *task_s = ARENA_NEWN(a, double, x->n), *use_s = ARENA_NEWN(a, double, x->d->n_uses);

@@ -65,7 +65,8 @@ int method_greedy_memory(struct method_run *r, struct err *e)
 		int dev = choose(&u, order[i].unit, load, mem);
 
 		if (dev < 0)
-			return err_set(e, ST_RUNTIME, "greedy-memory: no device has room for set %u",
+			return err_set(e, ST_RUNTIME,
+				       "greedy-memory: no device has room for set %u",
 				       u.set[u.ptr[order[i].unit]]);
 		place_unit_set(&u, order[i].unit, (uint32_t)dev, r->device);
 	}

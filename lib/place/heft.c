@@ -6,7 +6,8 @@
 #include "place/method.h"
 #include "place/search.h"
 
-static int schedule(struct listsched *x, const struct place_model *m, struct arena *a, struct err *e)
+static int schedule(struct listsched *x, const struct place_model *m, struct arena *a,
+		    struct err *e)
 {
 	listsched_init(x, m, a);
 	return listsched_run(x, listsched_upward_rank(x, a), listsched_choose_earliest, NULL, e);

@@ -75,7 +75,8 @@ static int take_savings(struct place_inputs *x, const struct rec *r, size_t k, s
 		return -1;
 	for (uint64_t i = 0; i < n[0]; i++)
 		if (p->src[i] >= x->g->n_sets || p->dst[i] >= x->g->n_sets)
-			return err_set(e, ST_INPUT, "pair %llu is of sets that the graph does not have",
+			return err_set(e, ST_INPUT,
+				       "pair %llu is of sets that the graph does not have",
 				       (unsigned long long)i);
 	p->n = (uint32_t)n[0];
 	return 0;
@@ -116,7 +117,8 @@ static int take_extra(struct place_inputs *x, const struct rec *r, struct err *e
 		return -1;
 	for (uint32_t i = 0; i < x->g->n_sets; i++)
 		if ((y->move_s && y->move_s[i] < 0) || (y->set_mem && y->set_mem[i] > MAX_SET_BYTES))
-			return err_set(e, ST_INPUT, "set_mem or move_s of set %u is out of range", i);
+			return err_set(e, ST_INPUT, "set_mem or move_s of set %u is out of range",
+				       i);
 	y->has_rules = val_get(r->map, "contention") != NULL;
 	if (y->has_rules && (get_bool(r->map, "contention", &y->contention, e) < 0 ||
 			     get_bool(r->map, "overlap", &y->overlap, e) < 0))

@@ -53,8 +53,9 @@ struct place_inputs {
 int place_inputs_init(struct place_inputs *x, const char *spec_list, struct err *e) MUST_CHECK;
 void place_inputs_release(struct place_inputs *x);
 
-/* Look at a record: 1 when it is a graph, devs, cost or group (now kept), else 0; -1 for a malformed
- * one, and for a second graph (ST_INPUT).  A later one replaces an earlier one of its kind. */
+/* Look at a record: 1 when it is a graph, devs, cost or group (now kept), else 0; -1 for a
+ * malformed one, and for a second graph (ST_INPUT).  A later one replaces an earlier one of its
+ * kind. */
 int place_inputs_take(struct place_inputs *x, const struct rec *r, struct err *e) MUST_CHECK;
 
 /* The stream has ended: forget its records. */

@@ -120,8 +120,8 @@ static enum sched_policy policy_of(enum place_order order)
 /* ---- sets that share a device ---- */
 
 /* up (n_sets): roots of the classes of `together` joined with the groups that are not dropped. */
-static void join_classes(const struct place_inputs *x, const uint32_t *together, const bool *dropped,
-			 uint32_t *up)
+static void join_classes(const struct place_inputs *x, const uint32_t *together,
+			 const bool *dropped, uint32_t *up)
 {
 	uint32_t n = x->g->n_sets, *first = MEM_NEWN(uint32_t, n), *class = MEM_NEWN(uint32_t, n);
 
@@ -320,7 +320,8 @@ static int power_of(const struct place_inputs *x, const char *const *names, uint
 			idle[i] = x->devs.idle_watts[row];
 		}
 		if (x->objective.energy > 0 && watts[i] == 0)
-			return err_set(e, ST_USAGE, "no watts for device '%s', without which there is no "
+			return err_set(e, ST_USAGE,
+				       "no watts for device '%s', without which there is no "
 				       "energy; --watts, --spec or the devs record give them", names[i]);
 	}
 	p->watts = watts;
@@ -358,11 +359,12 @@ int place_inputs_model(struct place_inputs *x, const char *const *names, uint32_
 	s.mem_limit = limit;
 	recorded_rules(x, names, k, a, &s);
 	if (s.rules != PLACE_SCHEDULE && !s.move_s)
-		return err_set(e, ST_INPUT, "no move_s in a cost record, which the dnnpart models need; "
+		return err_set(e, ST_INPUT,
+			       "no move_s in a cost record, which the dnnpart models need; "
 			       "json2dag writes it from an instance of dnn-partitioning");
 	if (s.rules != PLACE_SCHEDULE && x->g->n_sets > MAX_DNNPART_SETS)
-		return err_set(e, ST_INPUT, "%u sets; the dnnpart models take at most %d", x->g->n_sets,
-			       MAX_DNNPART_SETS);
+		return err_set(e, ST_INPUT, "%u sets; the dnnpart models take at most %d",
+			       x->g->n_sets, MAX_DNNPART_SETS);
 	return place_model_init(m, x->g, &s, a, e);
 }
 

@@ -7,7 +7,7 @@
 struct listlinks {
 	uint32_t k;
 	struct agenda *link;         /* (k,k) from row to column */
-	double *there_s;             /* (n_tensors,k) when its copy is on a device; 0: none is made */
+	double *there_s;             /* (n_tensors,k) when its copy is there; 0: none is made */
 	/* of the task at hand: links that have a copy on trial, and their places */
 	uint32_t n_tried;
 	struct tried {

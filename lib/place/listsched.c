@@ -119,7 +119,8 @@ static void tell_consumers(struct listsched *x, uint32_t v, int sign)
 }
 
 /* v is on dev from start; at: where this is in its agenda. */
-static void settle(struct listsched *x, uint32_t v, uint32_t dev, double start, double cost, size_t at)
+static void settle(struct listsched *x, uint32_t v, uint32_t dev, double start, double cost,
+		   size_t at)
 {
 	uint32_t i = unit_of(x, v);
 
@@ -233,7 +234,8 @@ int listsched_run(struct listsched *x, const double *priority, listsched_choose 
 	while (rc == 0 && (v = ready_take(&ready, 0)) != SCHED_NONE) {
 		dev = choose(x, v, arg);
 		if (dev == SCHED_NONE) {
-			rc = err_set(e, ST_RUNTIME, "no device can take task %u: none is left that can run "
+			rc = err_set(e, ST_RUNTIME,
+				     "no device can take task %u: none is left that can run "
 				     "it, has room and a link from its inputs", v);
 			break;
 		}
@@ -263,7 +265,8 @@ double listsched_makespan_s(const struct listsched *x)
 
 int listsched_answer(struct listsched *x, int rc, struct method_run *r, struct err *e)
 {
-	snprintf(r->note, sizeof(r->note), "its own schedule takes %.6g s", listsched_makespan_s(x));
+	snprintf(r->note, sizeof(r->note), "its own schedule takes %.6g s",
+		 listsched_makespan_s(x));
 	listsched_placement(x, r->device);
 	if (method_mend(r, &x->u) && rc < 0) {
 		err_clear(e);

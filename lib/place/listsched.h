@@ -1,7 +1,7 @@
 /* listsched.h - a schedule that list heuristics build up task by task: when a task could end on a
  * device, with insertion into idle gaps (Topcuoglu et al. 2002, section 4.1); links carry any
- * number of copies at once unless `links` says otherwise. Sets that share a device go where the first of them went, and devices
- * take no more memory for what tasks hold than they have. */
+ * number of copies at once unless `links` says otherwise. Sets that share a device go where the
+ * first of them went, and devices take no more memory for what tasks hold than they have. */
 #ifndef HSDAG_PLACE_LISTSCHED_H
 #define HSDAG_PLACE_LISTSCHED_H
 
@@ -25,7 +25,7 @@ struct listsched {
 	uint64_t *mem_limit;         /* (k) 0: none; m's, a method may lower them */
 	uint16_t *unit_dev;          /* (units) UINT16_MAX: open */
 	uint32_t *unit_placed;       /* (units) tasks of it that are placed */
-	struct listlinks *links;     /* copies wait for each other (listlinks.h); NULL: they do not */
+	struct listlinks *links;     /* copies wait for each other; NULL: they do not */
 };
 
 /* Memory from a but for agendas, which listsched_release frees. */

@@ -1,7 +1,7 @@
 /* localsearch.c - the local search that dnn-partitioning compares with: Tarnawski et al.,
- * "Efficient algorithms for device placement of DNN graph operators", NeurIPS 2020, section 6: from
- * a random placement, the best move of one unit to another device is made until none is better; the best of
- * ten such descents. */
+ * "Efficient algorithms for device placement of DNN graph operators", NeurIPS 2020, section 6:
+ * from a random placement, the best move of one unit to another device is made until none is
+ * better; the best of ten such descents. */
 #include <math.h>
 
 #include "place/walks.h"

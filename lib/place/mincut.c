@@ -1,17 +1,17 @@
-/* mincut.c - the placement with the least sum of seconds, computing and copying: Stone, "Multiprocessor
- * scheduling with the aid of network flow algorithms", IEEE Trans. Software Engineering SE-3(1),
- * 1977.  On two devices this is one minimum cut and exact: a unit is on the source's or the sink's
- * side, what it costs on one device is the capacity to the other's end, what it cannot do is infinite.
- * A tensor that several units read is copied once, in either direction at that direction's price, and
- * what neighbours save on one device (fusion) counts.
+/* mincut.c - the placement with the least sum of seconds, computing and copying: Stone,
+ * "Multiprocessor scheduling with the aid of network flow algorithms", IEEE Trans. Software
+ * Engineering SE-3(1), 1977.  On two devices this is one minimum cut and exact: a unit is on the
+ * source's or the sink's side, what it costs on one device is the capacity to the other's end,
+ * what it cannot do is infinite.  A tensor that several units read is copied once, in either
+ * direction at that direction's price, and what neighbours save on one device (fusion) counts.
  *
  * On more devices: again and again the units of two of them are divided anew by a minimum cut, the
- * others being where they are, until no pair gets better: alpha-beta swaps (Boykov, Veksler, Zabih,
- * "Fast approximate energy minimization via graph cuts", IEEE PAMI 23(11), 2001, section 3).  They
- * start from the best of: every unit where it is fastest, and all on one device.
+ * others being where they are, until no pair gets better: alpha-beta swaps (Boykov, Veksler,
+ * Zabih, "Fast approximate energy minimization via graph cuts", IEEE PAMI 23(11), 2001, section
+ * 3).  They start from the best of: every unit where it is fastest, and all on one device.
  *
- * The sum is not the latency: with little to gain from copies, one device does everything.  Memory is
- * not looked at; what is not legal then is repaired. */
+ * The sum is not the latency: with little to gain from copies, one device does everything.  Memory
+ * is not looked at; what is not legal then is repaired. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,7 +35,7 @@ struct cut {
 	struct maxflow *flow;
 	uint32_t *node;              /* (units) GRAPH_NONE: neither on a nor on b */
 	struct reader *reader;       /* (units) scratch: who reads a tensor, each unit once */
-	uint32_t *seen;              /* (units or devices, the larger) scratch: last tensor + 1 */
+	uint32_t *seen;              /* (units) scratch: last tensor + 1 */
 };
 
 static uint32_t unit_of(const struct cut *c, uint32_t task)
@@ -192,7 +192,8 @@ static void add_savings(struct cut *c)
 			else if (c->node[w] != GRAPH_NONE) {
 				cost_of(c, w, 0, on_a);
 				cost_of(c, v, on_b, 0);
-				maxflow_arc(c->flow, c->node[w], c->node[v], capacity(c, on_a + on_b), 0);
+				maxflow_arc(c->flow, c->node[w], c->node[v],
+					    capacity(c, on_a + on_b), 0);
 			}
 		}
 	}

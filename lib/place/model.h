@@ -106,9 +106,9 @@ static inline bool place_allowed(const struct place_model *m, uint32_t set, uint
 
 /* What a schedule takes that has this makespan and computes busy_s (k): devices slow each other
  * while they compute at the same time (memory, caches, threads of drivers).  That time is at least
- * sum busy_s - makespan, and each second of it takes `slowdown` seconds more.  Where several devices
- * are in use, all of it takes `beside` times longer still: a device that waits for another is awake,
- * and clocks are the lower the more cores are. */
+ * sum busy_s - makespan, and each second of it takes `slowdown` seconds more.  Where several
+ * devices are in use, all of it takes `beside` times longer still: a device that waits for another
+ * is awake, and clocks are the lower the more cores are. */
 static inline double place_latency_s(const struct place_model *m, double makespan_s,
 				     const double *busy_s)
 {

@@ -1,15 +1,16 @@
-/* msct.c - m-SCT: Jeon, Cai, Srivastava, Jiang, Gupta, Chu, Sirotkin, "Baechi: fast device placement of
- * machine learning graphs", SoCC 2020, section 3.3; SCT is Hanen and Munier's, "An approximation
- * algorithm for scheduling dependent tasks on m processors with small communication delays", ETFA 1995.
+/* msct.c - m-SCT: Jeon, Cai, Srivastava, Jiang, Gupta, Chu, Sirotkin, "Baechi: fast device
+ * placement of machine learning graphs", SoCC 2020, section 3.3; SCT is Hanen and Munier's, "An
+ * approximation algorithm for scheduling dependent tasks on m processors with small communication
+ * delays", ETFA 1995.
  *
  * A linear programme says which child of each task is its favourite, the one that should follow on
  * the same device at once (favourite.c).
  *
- * Then time goes on from event to event.  A free device starts the ready task (all parents have ended)
- * whose inputs arrived first.  It is awake instead while the favourite of its last task is ready and
- * nowhere could start earlier: then it waits for this task, and takes another only when that is
- * urgent, its inputs having had the time to be on any device.  Devices take no more memory than they
- * have. */
+ * Then time goes on from event to event.  A free device starts the ready task (all parents have
+ * ended) whose inputs arrived first.  It is awake instead while the favourite of its last task is
+ * ready and nowhere could start earlier: then it waits for this task, and takes another only when
+ * that is urgent, its inputs having had the time to be on any device.  Devices take no more memory
+ * than they have. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -65,8 +66,8 @@ static uint32_t awaited(const struct sct *s, uint32_t dev)
 	return here < INFINITY ? v : SCHED_NONE;
 }
 
-/* The first task of a queue of dev that it may take, and from when on; SCHED_NONE: none.  What may not
- * go there once never may again: memory only fills, and units stay. */
+/* The first task of a queue of dev that it may take, and from when on; SCHED_NONE: none.  What may
+ * not go there once never may again: memory only fills, and units stay. */
 static uint32_t first_of(struct sct *s, struct queue *q, uint32_t dev, double *at)
 {
 	while (q->n && (s->x.placed[q->entry->task] || arrival(s, q->entry->task, dev) == INFINITY))
@@ -185,7 +186,8 @@ int method_m_sct(struct method_run *r, struct err *e)
 	s.arrived = ARENA_NEWN(a, struct queue, s.x.k);
 	s.urgent = ARENA_NEWN(a, struct queue, s.x.k);
 	s.arrive_s = ARENA_NEWN(a, double, (size_t)s.x.n * s.x.k);
-	int solved = favourite_children(&s.x, r->budget_s, a, s.favourite, e), rc = solved < 0 ? -1 : 0;
+	int solved = favourite_children(&s.x, r->budget_s, a, s.favourite, e);
+	int rc = solved < 0 ? -1 : 0;
 
 	for (uint32_t d = 0; d < s.x.k; d++)
 		s.running[d] = s.last[d] = SCHED_NONE;

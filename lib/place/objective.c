@@ -25,7 +25,8 @@ static int read_item(const char *item, size_t n, double *const metric[N_METRICS]
 	while (i < N_METRICS && strcmp(names[i], text) != 0)
 		i++;
 	if (i == N_METRICS)
-		return err_set(e, ST_USAGE, "'%s' is not latency, throughput, energy or memory", text);
+		return err_set(e, ST_USAGE, "'%s' is not latency, throughput, energy or memory",
+			       text);
 	if (given[i])
 		return err_set(e, ST_USAGE, "'%s' is there twice", text);
 	given[i] = true;

@@ -146,7 +146,8 @@ static void exchanges(struct trial *t, uint16_t *dev, double deadline_s)
 	}
 }
 
-static int answer(struct partition *p, bool permute, const uint16_t *on, const char *text, struct err *e)
+static int answer(struct partition *p, bool permute, const uint16_t *on, const char *text,
+		  struct err *e)
 {
 	struct method_run *r = p->r;
 	double deadline_s = r->budget_s > 0 ? clock_s() + r->budget_s : 0;

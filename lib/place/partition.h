@@ -1,5 +1,5 @@
-/* partition.h - what methods share that cut the graph into parts and give each a device: devices that
- * take part, the graph, the best way to hand parts out, and a legal placement in the end. */
+/* partition.h - what methods share that cut the graph into parts and give each a device: devices
+ * that take part, the graph, the best way to hand parts out, and a legal placement in the end. */
 #ifndef HSDAG_PLACE_PARTITION_H
 #define HSDAG_PLACE_PARTITION_H
 
@@ -18,8 +18,8 @@ struct partition {
 	uint32_t *part;              /* (units) for the method to fill; zero at first */
 };
 
-/* use (k): devices that may take part; NULL: all.  Those that can run nothing never do.  memory: the
- * graph has the units' memory, when there are limits.  Memory from r->a. */
+/* use (k): devices that may take part; NULL: all.  Those that can run nothing never do.  memory:
+ * the graph has the units' memory, when there are limits.  Memory from r->a. */
 void partition_init(struct partition *p, struct method_run *r, const bool *use, bool memory);
 
 /* Hand over: parts on their devices; permute: on those, of all permutations (five parts and more:
@@ -27,6 +27,7 @@ void partition_init(struct partition *p, struct method_run *r, const bool *use, 
  * repaired.  text: begins the note. */
 int partition_answer(struct partition *p, bool permute, const char *text, struct err *e) MUST_CHECK;
 /* The same for a method that says of each unit (u.n) where it is. */
-int partition_units(struct partition *p, const uint16_t *on, const char *text, struct err *e) MUST_CHECK;
+int partition_units(struct partition *p, const uint16_t *on, const char *text,
+		    struct err *e) MUST_CHECK;
 
 #endif

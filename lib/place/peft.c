@@ -20,7 +20,8 @@ static void optimistic_costs(const struct listsched *x, const double *use_s, dou
 						double s = x->m->costs.task_s[(size_t)w * x->k + q];
 
 						if (s >= 0)
-							least = fmin(least, oct[(size_t)w * x->k + q] + s +
+							least = fmin(least,
+								     oct[(size_t)w * x->k + q] + s +
 								     (p == q ? 0 : use_s[i]));
 					}
 					if (least < INFINITY)
@@ -51,8 +52,10 @@ int method_peft(struct method_run *r, struct err *e)
 	struct listsched x;
 
 	listsched_init(&x, r->m, r->a);
-	double *oct = ARENA_NEWN(r->a, double, (size_t)x.n * x.k), *rank = ARENA_NEWN(r->a, double, x.n);
-	double *task_s = ARENA_NEWN(r->a, double, x.n), *use_s = ARENA_NEWN(r->a, double, x.d->n_uses);
+	double *oct = ARENA_NEWN(r->a, double, (size_t)x.n * x.k);
+	double *rank = ARENA_NEWN(r->a, double, x.n);
+	double *task_s = ARENA_NEWN(r->a, double, x.n);
+	double *use_s = ARENA_NEWN(r->a, double, x.d->n_uses);
 
 	listsched_means(&x, task_s, use_s);
 	optimistic_costs(&x, use_s, oct);

@@ -1,8 +1,8 @@
 /* point.h - one placement under search: what it is worth, moves of units, and back.
  *
  * What searches minimise is smoother than what the rules count: a little of the mean load is added
- * (a norm of the loads stands for their maximum), memory beyond a limit has a price, and a placement
- * that nothing can run is the better the fewer tensors have no way. */
+ * (a norm of the loads stands for their maximum), memory beyond a limit has a price, and a
+ * placement that nothing can run is the better the fewer tensors have no way. */
 #ifndef HSDAG_PLACE_POINT_H
 #define HSDAG_PLACE_POINT_H
 

@@ -25,7 +25,8 @@ static int read_devices(const struct val *json, struct arena *a, struct problem 
 	    problem_bytes(json, "maxSizePerFPGA", &limit, e) < 0)
 		return -1;
 	if (cpus + accs == 0 || cpus + accs > DEVS_MAX)
-		return err_set(e, ST_INPUT, "maxCPUs and maxFPGAs: %" PRIu64 " devices, not 1 to %d",
+		return err_set(e, ST_INPUT,
+			       "maxCPUs and maxFPGAs: %" PRIu64 " devices, not 1 to %d",
 			       cpus + accs, DEVS_MAX);
 	d->k = (uint32_t)(cpus + accs);
 	d->names = ARENA_NEWN(a, const char *, d->k);
@@ -138,7 +139,8 @@ static int read_edge(const struct val *map, struct id_table *ids, struct problem
 	if (cost_ms > 1e12)
 		return err_set(e, ST_INPUT, "key 'cost' is more than 1e12 ms");
 	if (seen[x->src] && fabs(p->move_s[x->src] - cost_ms * MS) > SAME_COST_MS * MS)
-		return err_set(e, ST_INPUT, "the cost differs from that of an earlier edge of node %" PRId64,
+		return err_set(e, ST_INPUT,
+			       "the cost differs from that of an earlier edge of node %" PRId64,
 			       p->id[x->src]);
 	if (!seen[x->src])
 		p->move_s[x->src] = cost_ms * MS;

@@ -43,7 +43,8 @@ static int read_watts(struct reading *r, const struct val *device, uint32_t i)
 		d->idle_watts = ARENA_NEWN(r->a, double, d->k);
 	}
 	return d->watts && (problem_number(device, "watts", false, &d->watts[i], r->e) < 0 ||
-			    problem_number(device, "idle_watts", false, &d->idle_watts[i], r->e) < 0) ?
+			    problem_number(device, "idle_watts", false, &d->idle_watts[i],
+					   r->e) < 0) ?
 	       -1 : 0;
 }
 
@@ -77,7 +78,8 @@ static int read_devices(struct reading *r, const struct val *json)
 		    read_watts(r, val_at(list, i), i) < 0)
 			return err_prefix(r->e, "devices[%u]", i);
 		if (!*d->names[i] || strcmp(d->names[i], "*") == 0 || devs_find(d, d->names[i]) < (int)i)
-			return err_set(r->e, ST_INPUT, "devices[%u]: name '%s' is empty, '*' or was there before",
+			return err_set(r->e, ST_INPUT,
+				       "devices[%u]: name '%s' is empty, '*' or was there before",
 				       i, d->names[i]);
 	}
 	return 0;
@@ -121,7 +123,8 @@ static int read_links(struct reading *r, const struct val *json)
 		    problem_number(map, "j_per_byte", false, &l.j_per_byte, r->e) < 0)
 			return err_prefix(r->e, "links[%u]", i);
 		if (l.bytes_per_s < LEAST_BYTES_PER_S)
-			return err_set(r->e, ST_INPUT, "links[%u]: bytes_per_s is 0 or next to it", i);
+			return err_set(r->e, ST_INPUT, "links[%u]: bytes_per_s is 0 or next to it",
+				       i);
 		uint8_t exact = src >= 0 && dst >= 0 ? 2 : 1;
 		for (l.src = 0; l.src < d->k; l.src++)
 			for (l.dst = 0; l.dst < d->k; l.dst++) {
@@ -211,7 +214,8 @@ static int read_node(struct reading *r, const struct val *node, uint32_t v)
 	bool is_new = false;
 
 	if (!is_id(id))
-		return err_set(r->e, ST_INPUT, "key 'id' is absent, or neither an integer nor a text");
+		return err_set(r->e, ST_INPUT,
+			       "key 'id' is absent, or neither an integer nor a text");
 	id_table_add(r->ids, id, &is_new);
 	if (!is_new)
 		return err_set(r->e, ST_INPUT, "its id was there before");
@@ -291,7 +295,8 @@ static int read_options(struct reading *r, const struct val *json)
 		return err_prefix(r->e, "options");
 	r->p->fifo = strcmp(order, "fifo") == 0;
 	if (!r->p->fifo && strcmp(order, "rank") != 0)
-		return err_set(r->e, ST_INPUT, "options: order is '%s', not 'rank' or 'fifo'", order);
+		return err_set(r->e, ST_INPUT, "options: order is '%s', not 'rank' or 'fifo'",
+			       order);
 	return 0;
 }
 
@@ -306,7 +311,8 @@ int problem_from_json(const struct val *json, struct arena *a, struct problem *p
 	if (!val_get(json, "devices") && val_get(json, "maxFPGAs"))
 		return problem_from_dnnpart(json, a, p, e);
 	if (!val_get(json, "devices"))
-		return err_set(e, ST_INPUT, "neither key 'devices' (the general form) nor 'maxFPGAs' "
+		return err_set(e, ST_INPUT,
+			       "neither key 'devices' (the general form) nor 'maxFPGAs' "
 			       "(dnn-partitioning)");
 	r.ids = id_table_new(a);
 	r.colours = id_table_new(a);

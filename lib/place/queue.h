@@ -1,5 +1,5 @@
-/* queue.h - tasks that wait for a moment, the first on top: a binary heap, from which what has become
- * useless meanwhile is dropped when it comes up. */
+/* queue.h - tasks that wait for a moment, the first on top: a binary heap, from which what has
+ * become useless meanwhile is dropped when it comes up. */
 #ifndef HSDAG_PLACE_QUEUE_H
 #define HSDAG_PLACE_QUEUE_H
 
@@ -7,7 +7,7 @@
 
 /* All zero is an empty one; mem_free(entry) ends it. */
 struct queue {
-	/* by ascending at, equal ones by ascending task: a number, or a place in an order of tasks */
+	/* ascending, of equal moments by task: a number, or a place in an order of tasks */
 	struct queue_entry {
 		double at;
 		uint32_t task;

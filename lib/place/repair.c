@@ -7,7 +7,8 @@
 #include "place/method.h"
 #include "place/repair.h"
 
-/* Of memory, each ends with an evaluation; of backtracking: units set down, placements evaluated. */
+/* Of memory, each ends with an evaluation; of backtracking: units set down, placements evaluated.
+ */
 enum { ROUNDS = 60, VISITS = 50000, LEAVES = 300 };
 
 struct repair {
@@ -241,7 +242,8 @@ static bool from_scratch(struct repair *r)
 	const struct place_units *u = r->w->u;
 	uint32_t n = u->n, k = r->m->k;
 	struct packing p = {r, MEM_NEWN(struct held, n), MEM_NEWN(struct offer, k),
-			    MEM_NEWN(uint16_t, (size_t)n * k), MEM_NEWN(uint32_t, n), MEM_NEWN(uint32_t, n),
+			    MEM_NEWN(uint16_t, (size_t)n * k), MEM_NEWN(uint32_t, n),
+			    MEM_NEWN(uint32_t, n),
 			    MEM_NEWN(double, k)};
 
 	for (uint32_t i = 0; i < n; i++)

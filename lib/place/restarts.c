@@ -1,10 +1,10 @@
 /* restarts.c - critical path with random restarts, the baseline CRITICAL PATH of X. Yao et al.,
  * "Doppler: dual-policy learning for device assignment in asynchronous dataflow graphs", 2025,
  * section 6: of the tasks that are ready the one of the longest path to an exit is placed where it
- * can start first, on devices that differ: end first (Kwok, Ahmad, "Static scheduling algorithms for
- * allocating directed task graphs to multiprocessors", ACM Computing Surveys 31(4), 1999, section
- * 6), ties broken at random; the best of fifty.  Costs that are all different have no ties, so all
- * but the first run also stretch every priority and every end by a random part. */
+ * can start first, on devices that differ: end first (Kwok, Ahmad, "Static scheduling algorithms
+ * for allocating directed task graphs to multiprocessors", ACM Computing Surveys 31(4), 1999,
+ * section 6), ties broken at random; the best of fifty.  Costs that are all different have no
+ * ties, so all but the first run also stretch every priority and every end by a random part. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

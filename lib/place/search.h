@@ -20,11 +20,11 @@ void search_random(const struct place_model *m, uint64_t seed, uint32_t index, b
 int search_heft(const struct place_model *m, uint16_t *device, double *makespan_s,
 		struct err *e) MUST_CHECK;
 
-/* Hill climbing from device (n_sets) on the schedules of sched/order.h, with at most `evals` of them
- * and, budget_s > 0, about so many seconds; one task or a patch of connected ones changes its
- * device at a time, with the sets that share it.  device becomes the best, of *makespan_s.  What is
- * over its memory, or apart and should not be, is repaired first; *makespan_s is left alone when
- * that fails, and under rules without a schedule. */
+/* Hill climbing from device (n_sets) on the schedules of sched/order.h, with at most `evals` of
+ * them and, budget_s > 0, about so many seconds; one task or a patch of connected ones changes its
+ * device at a time, with the sets that share it.  device becomes the best, of *makespan_s.  What
+ * is over its memory, or apart and should not be, is repaired first; *makespan_s is left alone
+ * when that fails, and under rules without a schedule. */
 void search_refine(const struct place_model *m, uint64_t seed, uint64_t evals, double budget_s,
 		   uint16_t *device, double *makespan_s);
 
