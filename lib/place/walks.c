@@ -100,14 +100,14 @@ static void offer(struct rounds *x, struct evaluator *ev, uint16_t *device)
 	memcpy(x->r->device, device, x->s.m->n_sets * sizeof(*device));
 }
 
-/* The best before there are walks: what is given, or else single devices and HEFT. */
+/* The best before there are walks: single devices, and what is given or else HEFT's. */
 static void first_best(struct rounds *x, struct evaluator *ev)
 {
 	struct method_run *r = x->r;
 	uint16_t *device = ARENA_NEWN(r->a, uint16_t, r->m->n_sets);
 
 	x->best = INFINITY;
-	for (uint32_t i = START_FILL; i <= START_HEFT; i++) {
+	for (uint32_t i = START_FILL; i <= (r->start ? START_SINGLE : START_HEFT); i++) {
 		space_start(&x->s, r->seed, i, device);
 		if (i == START_FILL)
 			memcpy(r->device, device, r->m->n_sets * sizeof(*device));
