@@ -44,9 +44,9 @@ LIBS_ir2dag      = device ir sched op graph stream base
 LIBS_irfill      = ir op graph stream base
 LIBS_dagfeat     = op graph stream base
 LIBS_placeout    = ir op graph stream base
-LIBS_gpnembed    = learn graph stream base
+LIBS_gpnembed    = learn op graph stream base
 LIBS_placepolicy = learn graph stream base
-LIBS_reinforce   = learn graph stream base
+LIBS_reinforce   = learn op graph stream base
 LIBS_devrun      = device place ir sched op graph stream base
 LIBS_test_exec   = device place ir sched op graph stream base
 LIBS_test_fuse   = device ir sched op graph stream base
@@ -76,7 +76,7 @@ LIBS_test_tape   = learn graph stream base
 LIBS_test_net    = learn graph stream base
 LIBS_test_gpn    = learn graph stream base
 LIBS_test_parse  = learn graph stream base
-LIBS_bench_learn = learn graph stream base
+LIBS_bench_learn = learn op graph stream base
 
 all: $(PROGS)
 

@@ -2,13 +2,13 @@
  * pooling, and the policy (method.md section 1, 4 to 7, and section 2, "Net").
  *
  *   H       = MLP_in(X)
- *   a round:  Z = GNN1(H),  S_vu = sigmoid(MLP_edge(Z_v * Z_u) + traffic_vu),  groups = parse(S)
+ *   a round:  Z = GNN1(H),  S_vu = sigmoid(MLP_edge(Z_v * Z_u) + prior_vu),  groups = parse(S)
  *             H' = post(sum over each group of pre(GNN2(H))) * factor(S)
  *   Z'      = MLP_out(H)
  *   log p   = log softmax(MLP_policy(Z'))
  *
- * traffic_vu is a prior, not the paper's: what crosses an edge costs time when its ends are on
- * different devices.  It is 0 in the paper's recipe.
+ * The prior is not the paper's, whose recipe has none: operations that read the same weights, such
+ * as the time steps of a recurrent layer, belong together.
  */
 #include "learn/layer.h"
 #include "learn/net_op.h"
@@ -87,8 +87,8 @@ static struct mat *edge_scores(struct tape *t, struct mat *const *p, const struc
 	p += MATS_NORMED * inner;
 	struct mat *logit = tape_linear(t, y, p[0], p[1], (struct after){0});
 	tape_done(t, y);
-	if (h->traffic > 0 && g->traffic)
-		logit = tape_add(t, logit, traffic_prior(t, g, h->traffic));
+	if (h->weights > 0 && g->traffic)
+		logit = tape_add(t, logit, traffic_prior(t, g, h->weights));
 	return tape_sigmoid(t, logit);
 }
 

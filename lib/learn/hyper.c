@@ -18,7 +18,7 @@ const struct hyper_field hyper_fields[] = {
 	REAL(dropout_parsing, 0, 0.95, "probability that a round of parsing cannot keep an edge"),
 	INT(rounds, 0, 1000, "rounds of parsing; 0: until nothing shrinks"),
 	INT(mix_rounds, 0, 1, "while training, each step draws its rounds from 1 to `rounds`"),
-	REAL(traffic, 0, 100, "what the log of the bytes on an edge adds to its score"),
+	REAL(weights, 0, 100, "what the log bytes of constants on an edge add to its score"),
 	INT(min_groups, 1, 1e9, "fewest groups that a round of parsing may leave"),
 	INT(pool_sum, 0, 1, "scale a group by the sum of its edges' scores instead of their mean"),
 	INT(act_final, 0, 1, "end the output network in ReLU and dropout"),
@@ -36,7 +36,7 @@ const struct hyper hyper_paper = {
 const struct hyper hyper_default = {
 	.hidden = 128, .layer_trans = 2, .layer_gnn = 2, .layer_gnn2 = 1, .layer_parsingnet = 2,
 	.layer_deepsets = 1, .dropout_network = 0.1, .dropout_parsing = 0, .rounds = 2,
-	.mix_rounds = 1, .traffic = 0.1,
+	.mix_rounds = 1, .weights = 0.1,
 	.min_groups = 16, .pool_sum = 0, .act_final = 0, .policy_norm = 1, .policy_gain = 0.1,
 };
 

@@ -22,7 +22,8 @@ struct hyper {
 	/* parsing */
 	int64_t rounds;            /* rounds of parsing; 0: until nothing shrinks */
 	int64_t mix_rounds;        /* 1: a step of training draws its rounds from 1 .. rounds */
-	double traffic;            /* what log bytes add to an edge's score, in front of the sigmoid */
+	double weights;            /* what the log bytes of constants on an edge add to its score, in
+	                              front of the sigmoid */
 	int64_t min_groups;        /* no round leaves fewer groups (if there are as many nodes) */
 	/* choices that change no shape */
 	int64_t pool_sum;          /* scale of a group: 1: mean score * number of edges; 0: mean score */

@@ -3,6 +3,7 @@
 #include "base/disjoint.h"
 #include "graph/graphrec.h"
 #include "graph/grouprec.h"
+#include "op/op.h"
 
 #include <string.h>
 
@@ -24,6 +25,20 @@ void problem_reset(struct problem *p)
 	*p = (struct problem){.arena = a};
 }
 
+/* Of what crosses between sets only constants count: those that read the same weights belong
+ * together. */
+static void keep_constants(const struct graph *g, struct digraph *sets, struct arena *a)
+{
+	bool *constant = ARENA_NEWN(a, bool, g->n), *computes = ARENA_NEWN(a, bool, g->n_sets);
+	op_constant_nodes(g, constant);
+	for (uint32_t v = 0; v < g->n; v++)
+		if (g->set[v] != GRAPH_NONE && !constant[v])
+			computes[g->set[v]] = true;
+	for (uint32_t i = 0; i < sets->m; i++)
+		if (computes[sets->src[i]])
+			sets->bytes[i] = 0;
+}
+
 static int take_graph(struct problem *p, const struct rec *r, struct err *e)
 {
 	if (p->has_graph)
@@ -34,6 +49,7 @@ static int take_graph(struct problem *p, const struct rec *r, struct err *e)
 	struct arena *scratch = arena_new();
 	struct digraph sets;
 	graph_set_quotient(g, scratch, &sets);
+	keep_constants(g, &sets, scratch);
 	ugraph_from_digraph(&p->graph, &sets, p->arena);
 	p->digest = g->digest;
 	p->n = g->n_sets;

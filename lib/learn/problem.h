@@ -19,7 +19,8 @@ struct problem {
 	bool has_graph, has_feat, has_devs, has_group;
 	uint64_t digest;             /* of the graph */
 	uint32_t n, d;               /* sets, feature columns */
-	struct ugraph graph;         /* over the sets; sets that share a device are connected */
+	struct ugraph graph;         /* over the sets; sets that share a device are connected; traffic:
+	                                constants alone */
 	const uint32_t *together;    /* (n) sets of equal value share a device; NULL: any may part */
 	const float *x;              /* (n,d) */
 	struct devs devs;

@@ -168,7 +168,7 @@ static void round_of(const struct hyper *hy, struct dense_graph *g, struct dense
 				continue;
 			if (group[i] == group[j]) {
 				score[group[i]] += edge_score(&z, i, j, (int)hy->layer_parsingnet,
-							      hy->traffic * (log1p(g->bytes[i][j]) - mean_log));
+							      hy->weights * (log1p(g->bytes[i][j]) - mean_log));
 				edges[group[i]]++;
 			} else {
 				q.link[group[i]][group[j]] = q.link[group[j]][group[i]] = true;
