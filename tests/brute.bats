@@ -13,7 +13,7 @@ setup_file() { common_setup_file; }
 @test "searches that have a budget alone use it: better than HEFT, from which they begin" {
 	cd "$BATS_TEST_TMPDIR" || return 1
 	"$HSDAG_PYTHON" "$BATS_TEST_DIRNAME/families.py" lstm 100 3 1 | json2dag -o g.mp
-	for m in heft "anneal --budget 0.7" "tabu --budget 0.7" "local-search --budget 0.7 -t 2"; do
+	for m in heft "anneal --budget 2" "tabu --budget 2" "local-search --budget 2 -t 2"; do
 		# shellcheck disable=SC2086
 		placebase $m g.mp -o "${m%% *}.mp"
 	done

@@ -13,7 +13,7 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 
 @test "--screen: of what the policy draws only the best by simulation are measured" {
 	cp "$BATS_TEST_DIRNAME/models/mobilenet_v3_large.xml" m.xml
-	run -0 timeout 120 "$PLACE" m.xml -D cpu:0,cpu:1 --profile 0.1 --budget 60 --episodes 1 --screen 25 --random 1 --from none
+	run -0 timeout 600 "$PLACE" m.xml -D cpu:0,cpu:1 --profile 0.1 --budget 60 --episodes 1 --screen 25 --random 1 --from none
 	[[ "$output" == *"screening: 100 draws simulated, the best 4 of each 100 measured"* ]]
 	[[ "$output" == *"verdict: "* ]]
 	cd m.placed || return 1
@@ -31,10 +31,10 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	cp "$BATS_TEST_DIRNAME/models/"small_summator.* .
 	args="small_summator.xml -D cpu:0,cpu:1 --profile 0.05 --budget 60 --random 2 --from none"
 	# shellcheck disable=SC2086
-	run -0 timeout 60 "$PLACE" $args --episodes 2
+	run -0 timeout 300 "$PLACE" $args --episodes 2
 	[[ "$output" != *screening* ]]
 	# shellcheck disable=SC2086
-	run -0 timeout 60 "$PLACE" $args --episodes 3 --resume
+	run -0 timeout 300 "$PLACE" $args --episodes 3 --resume
 	py '
 		u = of("small_summator.placed/result.mp", "update")
 		assert [(m["episode"], m["ok"] + m["failed"]) for m in u] == [(1, 4), (2, 4), (3, 4)], u
