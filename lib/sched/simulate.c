@@ -7,7 +7,12 @@
 
 #include "sched/engine.h"
 
+/* Sanitizers take minutes for what is spelled out for every case. */
+#ifdef __SANITIZE_ADDRESS__
+#define INLINE static inline
+#else
 #define INLINE static inline __attribute__((always_inline))
+#endif
 
 /* What is known of a run before it begins; constants in the common case. */
 struct rules {
