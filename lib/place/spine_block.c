@@ -286,32 +286,29 @@ void spine_init(struct spine *s, const struct reach *g, bool cpu_between, struct
 
 /* ---- ways ---- */
 
-struct spine_part spine_first(const struct spine_block *b, uint32_t way)
+static struct spine_part sum(const struct spine_block *b, uint32_t way, bool first)
 {
-	struct spine_part sum = {0};
+	struct spine_part all = {0};
 
 	for (uint32_t i = b->n_components; i-- > 0;) {
-		const struct spine_part *p = &b->component[i].first[way % b->component[i].n_first];
+		const struct spine_component *c = &b->component[i];
+		uint32_t n = first ? c->n_first : c->n_last;
+		const struct spine_part *p = (first ? c->first : c->last) + way % n;
 
-		way /= b->component[i].n_first;
-		sum.mem += p->mem;
-		sum.work_s += p->work_s;
-		sum.prev |= p->prev;
+		way /= n;
+		all.mem += p->mem;
+		all.work_s += p->work_s;
+		all.prev |= p->prev;
 	}
-	return sum;
+	return all;
+}
+
+struct spine_part spine_first(const struct spine_block *b, uint32_t way)
+{
+	return sum(b, way, true);
 }
 
 struct spine_part spine_last(const struct spine_block *b, uint32_t way)
 {
-	struct spine_part sum = {0};
-
-	for (uint32_t i = b->n_components; i-- > 0;) {
-		const struct spine_part *p = &b->component[i].last[way % b->component[i].n_last];
-
-		way /= b->component[i].n_last;
-		sum.mem += p->mem;
-		sum.work_s += p->work_s;
-		sum.prev |= p->prev;
-	}
-	return sum;
+	return sum(b, way, false);
 }
