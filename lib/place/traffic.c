@@ -21,31 +21,63 @@ void traffic_release(struct place_traffic *x)
 	mem_free(x->seen);
 }
 
-void traffic_count(struct place_traffic *x, const struct place_model *m, const uint16_t *device)
+/* Tensor t goes from src to dst. */
+static void add_copy(struct place_traffic *x, const struct place_model *m, uint32_t t, uint32_t src,
+		     uint32_t dst)
+{
+	uint64_t bytes = m->tasks.dag.tensor_bytes[t];
+	size_t at = (size_t)src * x->k + dst;
+
+	x->copies[at]++;
+	x->bytes[at] += bytes;
+	x->busy_s[at] += sched_copy_s(&m->costs.links, src, dst, bytes);
+}
+
+/* Which consumers are elsewhere is not to be guessed: devices are the bits of a word. */
+static void count_few(struct place_traffic *x, const struct place_model *m, const uint16_t *device)
 {
 	const struct sched_dag *d = &m->tasks.dag;
-	const struct sched_links *l = &m->costs.links;
+
+	for (uint32_t t = 0; t < d->n_tensors; t++) {
+		uint32_t src = device[d->tensor_task[t]];
+		uint64_t to = 0;
+
+		for (uint32_t u = d->use_ptr[t]; u < d->use_ptr[t + 1]; u++)
+			to |= UINT64_C(1) << device[d->use_task[u]];
+		to &= ~(UINT64_C(1) << src);
+		for (; to; to &= to - 1)
+			add_copy(x, m, t, src, (uint32_t)__builtin_ctzll(to));
+	}
+}
+
+static void count_many(struct place_traffic *x, const struct place_model *m, const uint16_t *device)
+{
+	const struct sched_dag *d = &m->tasks.dag;
+
+	memset(x->seen, 0, x->k * sizeof(*x->seen));
+	for (uint32_t t = 0; t < d->n_tensors; t++) {
+		uint32_t src = device[d->tensor_task[t]];
+
+		x->seen[src] = t + 1;
+		for (uint32_t u = d->use_ptr[t]; u < d->use_ptr[t + 1]; u++) {
+			uint32_t dst = device[d->use_task[u]];
+
+			if (x->seen[dst] == t + 1)
+				continue;
+			x->seen[dst] = t + 1;
+			add_copy(x, m, t, src, dst);
+		}
+	}
+}
+
+void traffic_count(struct place_traffic *x, const struct place_model *m, const uint16_t *device)
+{
 	size_t n = (size_t)x->k * x->k;
 
 	memset(x->copies, 0, n * sizeof(*x->copies));
 	memset(x->bytes, 0, n * sizeof(*x->bytes));
 	memset(x->busy_s, 0, n * sizeof(*x->busy_s));
-	memset(x->seen, 0, x->k * sizeof(*x->seen));
-	for (uint32_t t = 0; t < d->n_tensors; t++) {
-		uint32_t src = device[d->tensor_task[t]];
-
-		for (uint32_t u = d->use_ptr[t]; u < d->use_ptr[t + 1]; u++) {
-			uint32_t dst = device[d->use_task[u]];
-			size_t at = (size_t)src * x->k + dst;
-
-			if (dst == src || x->seen[dst] == t + 1)
-				continue;
-			x->seen[dst] = t + 1;
-			x->copies[at]++;
-			x->bytes[at] += d->tensor_bytes[t];
-			x->busy_s[at] += sched_copy_s(l, src, dst, d->tensor_bytes[t]);
-		}
-	}
+	(x->k <= 64 ? count_few : count_many)(x, m, device);
 }
 
 double traffic_period_s(const struct place_traffic *x, const struct place_model *m,
