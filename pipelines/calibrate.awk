@@ -46,7 +46,7 @@ NR == 1 {
 			if ($column[c] == "-" && c ~ /rounds/)
 				halves = 0
 			if ($column[c] == "-" && c ~ /passes/)
-				passes = 0
+				one_pass[n]
 		}
 	is_common[n] = get("common") + 0
 	commons += is_common[n]
@@ -174,10 +174,17 @@ function correlate(name, x, y, list, k, wanted) {
 		wanted == "" ? "" : rho >= wanted ? "yes" : "no")
 }
 
-# How well `what` of odd rounds agrees with that of even ones, or of passes, over its good half.
-function repeats(what, of,    x, y, z, list, k) {
+# How well `what` of odd rounds agrees with that of even ones, or of passes, over its good half; for passes of
+# those that have both.
+function repeats(what, of,    x, y, z, list, k, i, all_of) {
 	take(what "_s", z)
-	k = near_best(z, list)
+	all_of = near_best(z, list)
+	for (i = 1; i <= all_of; i++)
+		if (of != "passes" || !(list[i] in one_pass))
+			list[++k] = list[i]
+	n_compared = k
+	if (k < 2)
+		return rho = 0
 	take(what "_odd_" of "_s", x)
 	take(what "_even_" of "_s", y)
 	return correlation(x, y, list, k)
@@ -316,7 +323,9 @@ function repeatability(    i, what) {
 	}
 	if (passes) {
 		repeats(judged, "passes")
-		row("repeatability, odd against even passes", sprintf("%.3f", rho), sprintf("%.3f .. %.3f", rho_lo, rho_hi), "", "")
+		if (n_compared >= 2)
+			row("repeatability, odd against even passes", sprintf("%.3f", rho), \
+				sprintf("%.3f .. %.3f", rho_lo, rho_hi), "", "")
 	}
 	row("a perfect prediction of the good ones, about", sprintf("%.3f", ceiling(r_judged)),
 		sprintf("%.3f .. %.3f", ceiling(lo[judged]), ceiling(hi[judged])), "", "")

@@ -5,7 +5,8 @@
 # CALL.tsv: what runs.awk prints of one call, named ...PASS.CALL.tsv; sample j of a row is of round j.
 # Placements `common` (1, 2, ...) are in every call.  Prints, with a header line, per placement
 #   fastest_s  its fastest run, each call's runs divided by how much slower the common placements' fastest
-#              runs were there than anywhere (a geometric mean)
+#              runs were there than anywhere (a geometric mean).  Of more runs the fastest would be faster:
+#              it is the expected fastest of m of its runs, m the fewest that a placement has (in a call)
 #   mean_s     exp u_i of log t = u_i + v_round + noise, fitted to the runs of all calls by turns: means over
 #              a placement's runs, means over a round's (two-way layout; Tukey 1977, chapter 10, with means
 #              without an eighth of the values at either end for medians); in the end u is of the faster
@@ -45,9 +46,8 @@ $3 != "-" {
 	}
 }
 
-# The mean of the values of one group, a list with blanks between, without CUT of them at the fast end and
-# `slow` at the other.
-function trimmed(list, slow,    x, k, i, j, v, first, last, sum) {
+# A list of values with blanks between, ascending in x[1 ..]; how many.
+function sorted(list, x,    k, i, j, v) {
 	k = split(list, x, " ")
 	for (i = 1; i <= k; i++)
 		x[i] += 0
@@ -57,6 +57,12 @@ function trimmed(list, slow,    x, k, i, j, v, first, last, sum) {
 			x[j] = x[j - 1]
 		x[j] = v
 	}
+	return k
+}
+
+# The mean of the values of a list without CUT of them at the fast end and `slow` at the other.
+function trimmed(list, slow,    x, k, i, first, last, sum) {
+	k = sorted(list, x)
 	first = 1 + int(k * CUT)
 	last = k - int(k * slow)
 	for (i = first; i <= last; i++)
@@ -93,38 +99,60 @@ function fit_means(u, raw,    turn, v, g, k, sum, zero, last, change) {
 		for (g in u)
 			if ((u[g] - last[g]) ^ 2 > change)
 				change = (u[g] - last[g]) ^ 2
-		if (change < 1e-12)
+		if (change < 1e-10)
 			break
 	}
 	if (!raw)
 		means(who, v, block, SLOWER, u)
 }
 
+# The expected least of m values drawn from a list, which has m or more, without putting them back: the
+# i-th of k in order is it with the probability C(k - i, m - 1) / C(k, m).
+function least_of(list, m,    x, k, i, p, sum) {
+	k = sorted(list, x)
+	p = m / k
+	for (i = 1; i <= k - m + 1; i++) {
+		sum += p * x[i]
+		p *= (k - i - m + 1) / (k - i)
+	}
+	return sum
+}
+
+# least[]: of the lists list[].
+function least_each(list, least,    g, x, k, m) {
+	for (g in list) {
+		k = split(list[g], x, " ")
+		m = m == "" || k < m ? k : m
+	}
+	for (g in list)
+		least[g] = least_of(list[g], m)
+}
+
 # f[]: the logs of the placements' fastest runs of those in use; raw: not divided by the calls' effects.
-function fit_fastest(f, raw,    s, c, i, here, least, all, sum, k) {
+function fit_fastest(f, raw,    s, c, i, g, part, list, here, least, sum, k) {
 	split("", f)
-	for (s = 1; s <= n; s++) {
-		if (!use[s] || !(who[s] in is_common))
-			continue
-		c = call[s] SUBSEP who[s]
-		if (!(c in here) || t[s] < here[c])
-			here[c] = t[s]
-		if (!(who[s] in least) || t[s] < least[who[s]])
-			least[who[s]] = t[s]
+	for (s = 1; s <= n; s++)
+		if (use[s] && who[s] in is_common)
+			list[call[s], who[s]] = list[call[s], who[s]] " " sprintf("%.9f", t[s])
+	least_each(list, here)
+	for (g in here) {
+		split(g, part, SUBSEP)
+		i = part[2]
+		if (!(i in least) || here[g] < least[i])
+			least[i] = here[g]
 	}
-	for (c = 1; c <= calls; c++)
-		for (i in least)
-			if ((c, i) in here) {
-				sum[c] += here[c, i] - least[i]
-				k[c]++
-			}
-	for (s = 1; s <= n; s++) {
-		if (!use[s])
-			continue
-		all = t[s] - (raw || !k[call[s]] ? 0 : sum[call[s]] / k[call[s]])
-		if (!(who[s] in f) || all < f[who[s]])
-			f[who[s]] = all
+	for (g in here) {
+		split(g, part, SUBSEP)
+		sum[part[1]] += here[g] - least[part[2]]
+		k[part[1]]++
 	}
+	split("", list)
+	for (s = 1; s <= n; s++)
+		if (use[s]) {
+			c = call[s]
+			list[who[s]] = list[who[s]] " " sprintf("%.9f", t[s] - (raw || !k[c] ? 0 : sum[c] / k[c]))
+		}
+	least_each(list, f)
 }
 
 # Columns of both statistics over the runs whose number[] is `left` modulo 2, -1: over all.
