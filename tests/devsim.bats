@@ -242,10 +242,15 @@ change() {
 	run -2 devsim --objective energy --watts cpu=fast bare.mp
 	run -2 --separate-stderr devsim --watts cpu=10,gqu=100 bare.mp
 	[[ $stderr == *"there is no device 'gqu'"* ]]
-	for w in cpu cpu= =3 cpu=1, ''; do
+	for w in cpu cpu= =3 cpu=1, '' cpu=1/2/3; do
 		run -2 devsim --watts "$w" bare.mp
 		[[ $output == *"is not NAME=BUSY"* ]]
 	done
+	# Names with commas and '=', and what is in front of a colon; the longest wins.
+	echo '{"devices": [{"name": "cpu:0-3,5"}, {"name": "cl:0.0:1"}, {"name": "cl:0.0/precision=f16"}], "links": [],
+	       "nodes": [{"id": 1, "cost_s": 1}], "edges": []}' | json2dag | placebase single -o named.mp
+	devsim --objective energy --watts cl=9,cpu:0-3,5=65/10,cl:0.0=7/2,cl:0.0/precision=f16=3/1 named.mp > x.mp
+	py 'assert [r["value"] for r in runs("x.mp")] == [65 + 2 + 1, 7 + 10 + 1, 3 + 10 + 2]'
 }
 
 @test "specifications join: both directions, more of a kind, watts" {

@@ -166,8 +166,7 @@ static const char *type_of_name(const char *name)
 	return "model";
 }
 
-/* Length of the first name of the list: up to a comma that no digit follows. */
-static size_t name_length(const char *list)
+size_t devs_name_length(const char *list)
 {
 	size_t n = strcspn(list, ",");
 	while (list[n] == ',' && isdigit((unsigned char)list[n + 1]))
@@ -182,7 +181,7 @@ int devs_from_list(const char *list, struct arena *a, struct devs *out, struct e
 	d.types = ARENA_NEWN(a, const char *, DEVS_MAX);
 	d.mem_bytes = ARENA_NEWN(a, uint64_t, DEVS_MAX);
 	for (const char *s = list; *s && d.k < DEVS_MAX;) {
-		size_t n = name_length(s);
+		size_t n = devs_name_length(s);
 		d.names[d.k] = arena_strndup(a, s, n);
 		d.types[d.k] = type_of_name(d.names[d.k]);
 		d.k++;

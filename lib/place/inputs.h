@@ -9,6 +9,7 @@
 #include "place/evaluate.h"
 #include "place/model.h"
 #include "place/spec.h"
+#include "place/watts.h"
 #include "stream/rec.h"
 
 /* Which ready task a device takes.  RECORDED: as the cost record says, else by rank. */
@@ -31,7 +32,7 @@ struct place_inputs {
 	bool contention, overlap;    /* false: off, whatever the cost record says */
 	enum place_order order;
 	struct place_objective objective;
-	const char *watts_list;      /* NAME=BUSY/IDLE,...; NULL: not given */
+	struct watts_list watts;     /* n 0: not given */
 
 	struct spec spec;            /* n_devs 0: not loaded */
 	struct graph *g;             /* NULL: not seen yet */
@@ -63,8 +64,8 @@ void place_inputs_reset(struct place_inputs *x);
 
 /* The model for placements on these devices; graph and names are borrowed, memory from a.
  * Costs, links and watts are those of --spec when it was given, else of the stream; memory limits
- * and masks of the stream's devs where it has them, else of --spec; watts_list has the last word
- * on watts, for NAME itself or all NAME:X.
+ * and masks of the stream's devs where it has them, else of --spec; the list of watts has the last
+ * word on these.
  * Without links in the stream: 10 us and 1e10 bytes/s between any two.
  * Sets of one group stay together like those of `together`, unless no device could run them all.
  * -1: ST_USAGE, no costs, or an objective of energy and a device without watts; ST_INPUT. */

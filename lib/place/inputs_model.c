@@ -227,39 +227,10 @@ static uint64_t memory_limit(const struct place_inputs *x, const char *name)
 
 /* ---- watts ---- */
 
-/* Does the item of a list name this device, or all that it is one of ("cpu" of "cpu:0")?  What
- * stands behind the name's '='; NULL: it does not. */
-static const char *item_about(const char *item, const char *name, bool exactly)
-{
-	size_t n = exactly ? strlen(name) : strcspn(name, ":");
-
-	return strncmp(item, name, n) == 0 && item[n] == '=' ? item + n + 1 : NULL;
-}
-
-static const char *next_item(const char *item)
-{
-	const char *comma = strchr(item, ',');
-
-	return comma ? comma + 1 : NULL;
-}
-
-/* What watts_list has for the device, best under its own name; NULL: nothing. */
-static const char *listed_watts(const char *list, const char *name)
-{
-	for (int exactly = 1; exactly >= 0; exactly--)
-		for (const char *at = list; at; at = next_item(at)) {
-			const char *watts = item_about(at, name, exactly);
-
-			if (watts)
-				return watts;
-		}
-	return NULL;
-}
-
-static bool any_about(const char *item, const char *const *names, uint32_t k)
+static bool any_about(const struct watts_item *item, const char *const *names, uint32_t k)
 {
 	for (uint32_t i = 0; i < k; i++)
-		if (item_about(item, names[i], true) || item_about(item, names[i], false))
+		if (watts_about(item, names[i]))
 			return true;
 	return false;
 }
@@ -268,33 +239,19 @@ static bool any_about(const char *item, const char *const *names, uint32_t k)
 static int check_names(const struct place_inputs *x, const char *const *names, uint32_t k,
 		       struct err *e)
 {
-	for (const char *at = x->watts_list; at; at = next_item(at)) {
-		bool known = any_about(at, names, k) ||
-			     (x->has_devs && any_about(at, x->devs.names, x->devs.k));
-		char item[100], text[100];
+	for (uint32_t j = 0; j < x->watts.n; j++) {
+		const struct watts_item *item = &x->watts.item[j];
+		bool known = any_about(item, names, k) ||
+			     (x->has_devs && any_about(item, x->devs.names, x->devs.k));
+		char text[100];
 
 		for (uint32_t i = 0; i < x->spec.n_devs && !known; i++)
-			known = any_about(at, &x->spec.dev[i].name, 1);
-		if (known)
-			continue;
-		snprintf(item, sizeof(item), "%.*s", (int)strcspn(at, "=,"), at);
-		return err_set(e, ST_USAGE, "--watts: there is no device '%s'",
-			       err_escape(text, sizeof(text), item, strlen(item)));
+			known = watts_about(item, x->spec.dev[i].name);
+		if (!known)
+			return err_set(e, ST_USAGE, "--watts: there is no device '%s'",
+				       err_escape(text, sizeof(text), item->name, strlen(item->name)));
 	}
 	return 0;
-}
-
-/* BUSY/IDLE, up to a comma; IDLE may be left out: 0. */
-static int read_watts(const char *item, double *busy, double *idle, struct arena *a, struct err *e)
-{
-	char *first = arena_strndup(a, item, strcspn(item, ",")), *second = strchr(first, '/');
-
-	if (second)
-		*second++ = 0;
-	if (opt_real(first, "watts", 0, 1e9, busy, e) < 0)
-		return -1;
-	*idle = 0;
-	return second ? opt_real(second, "idle watts", 0, 1e9, idle, e) : 0;
 }
 
 static int power_of(const struct place_inputs *x, const char *const *names, uint32_t k,
@@ -306,12 +263,12 @@ static int power_of(const struct place_inputs *x, const char *const *names, uint
 		return -1;
 	for (uint32_t i = 0; i < k; i++) {
 		const struct device_spec *d = spec_find(&x->spec, names[i]);
-		const char *item = x->watts_list ? listed_watts(x->watts_list, names[i]) : NULL;
+		const struct watts_item *item = watts_find(&x->watts, names[i]);
 		int row = x->has_devs && x->devs.watts ? devs_find(&x->devs, names[i]) : -1;
 
 		if (item) {
-			if (read_watts(item, &watts[i], &idle[i], a, e) < 0)
-				return -1;
+			watts[i] = item->busy;
+			idle[i] = item->idle;
 		} else if (x->spec.n_devs) {
 			watts[i] = d ? d->watts : 0;
 			idle[i] = d ? d->idle_watts : 0;
