@@ -66,30 +66,48 @@ static int take_random(struct input *x, const struct rec *r, struct err *e)
 	return answer_take_random(&x->x, r, e);
 }
 
+/* The device with whose name and a '=' the text begins, or k. */
+static uint32_t device_named(const char *const *names, uint32_t k, const char *text)
+{
+	uint32_t d = 0;
+	for (; d < k; d++) {
+		size_t n = strlen(names[d]);
+		if (strncmp(text, names[d], n) == 0 && text[n] == '=')
+			break;
+	}
+	return d;
+}
+
+static int no_such_device(const char *const *names, uint32_t k, const char *text, struct err *e)
+{
+	char name[80], known[400] = "";
+	err_escape(name, sizeof name, text, strcspn(text, "="));
+	if (!strchr(text, '='))
+		return err_set(e, ST_USAGE, "--map: '%s' has no new name; write OLD=NEW,OLD=NEW", name);
+	for (uint32_t d = 0; d < k; d++)
+		snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", d ? ", " : "",
+			 names[d]);
+	return err_set(e, ST_USAGE, "--map: '%s' is no device of this placement; it has %s", name, known);
+}
+
 /* "cpu:0=CPU,cl:0.0:1=GPU": names[k] with what stands behind `=`.  A device's name may hold
- * commas, a new name may not. */
-static int rename_devices(const char *map, uint32_t k, const char **names, struct arena *a, struct err *e)
+ * commas and '=', as in cl:0.0/precision=f16; a new name no comma. */
+static int rename_devices(const char *map, uint32_t k, const char **names, struct arena *a,
+			  struct err *e)
 {
 	const char **old = arena_raw(a, k, sizeof *old);
 	memcpy(old, names, k * sizeof *old);
 	for (const char *s = map; *s;) {
-		const char *equal = strchr(s, '=');
-		size_t n = equal ? (size_t)(equal - s) : strlen(s), n_new = equal ? strcspn(equal + 1, ",") : 0;
-		uint32_t d = 0;
-		char name[80];
-		err_escape(name, sizeof name, s, n);
-		if (!equal || n_new == 0)
-			return err_set(e, ST_USAGE, "--map: '%s' has no new name; write OLD=NEW,OLD=NEW", name);
-		while (d < k && !(strlen(old[d]) == n && memcmp(old[d], s, n) == 0))
-			d++;
-		if (d == k) {
-			char known[400] = "";
-			for (d = 0; d < k; d++)
-				snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", d ? ", " : "", old[d]);
-			return err_set(e, ST_USAGE, "--map: '%s' is no device of this placement; it has %s", name, known);
-		}
-		names[d] = arena_strndup(a, equal + 1, n_new);
-		s = equal + 1 + n_new;
+		uint32_t d = device_named(old, k, s);
+		if (d == k)
+			return no_such_device(old, k, s, e);
+		s += strlen(old[d]) + 1;
+		size_t n = strcspn(s, ",");
+		if (n == 0)
+			return err_set(e, ST_USAGE, "--map: '%s' has no new name; write OLD=NEW,OLD=NEW",
+				       old[d]);
+		names[d] = arena_strndup(a, s, n);
+		s += n;
 		s += *s == ',';
 	}
 	return 0;
@@ -183,7 +201,8 @@ static int write_text(FILE *out, const struct input *in, const struct options *o
 
 /* The whole text first, so that a failure leaves no half of it.  1: written, and it names
  * problems. */
-static int write_answer(const char *path, const struct input *x, const struct options *o, struct err *e)
+static int write_answer(const char *path, const struct input *x, const struct options *o,
+			struct err *e)
 {
 	char *text = NULL;
 	size_t n = 0;
@@ -207,8 +226,8 @@ static int write_answer(const char *path, const struct input *x, const struct op
 	return rc;
 }
 
-static int run(const char *path, const struct options *o, const struct opt_common *c, struct input *in,
-	       struct err *e)
+static int run(const char *path, const struct options *o, const struct opt_common *c,
+	       struct input *in, struct err *e)
 {
 	if (read_stream(path, in, take, e) < 0)
 		return -1;
@@ -219,12 +238,14 @@ static int run(const char *path, const struct options *o, const struct opt_commo
 	if (o->random && read_stream(o->random, in, take_random, e) < 0)
 		return err_prefix(e, "--random");
 	int rc = write_answer(c->output, in, o, e);
-	return rc > 0 ? err_set(e, ST_INPUT, "the placement cannot be carried out; the problems are listed") : rc;
+	return rc > 0 ? err_set(e, ST_INPUT,
+				"the placement cannot be carried out; the problems are listed") : rc;
 }
 
 int main(int argc, char **argv)
 {
-	static const char *const formats[] = {"affinity", "table", "tsv", "report", "check", "trace", NULL};
+	static const char *const formats[] = {"affinity", "table", "tsv", "report", "check", "trace",
+					      NULL};
 	struct options o = {.format = TABLE, .search_s = -1};
 	struct opt_common common = OPT_COMMON_INIT;
 	const struct opt table[] = {
@@ -238,7 +259,8 @@ int main(int argc, char **argv)
 		{"search-seconds", 0, OPT_REAL, &o.search_s, "S",
 		 "with report: how long the search took; negative: not told", 0, 0, NULL, NULL},
 		{"segments", 0, OPT_TEXT, &o.segments, "DIR",
-		 "also write one IR per segment, and index.json, into DIR, which is new or empty", 0, 0, NULL, NULL},
+		 "also write one IR per segment, and index.json, into DIR, which is new or empty", 0, 0,
+		 NULL, NULL},
 		{"weights", 0, OPT_TEXT, &o.weights, "FILE",
 		 "with segments: the model's .bin, when it is not where it was", 0, 0, NULL, NULL},
 		{0}

@@ -158,6 +158,12 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	[[ $stderr == *"'cpu' is no device of this placement; it has cpu:0,1, gpu"* ]]
 	run -2 placeout --map gpu place.mp
 	run -2 placeout --map gpu= place.mp
+	run -2 --separate-stderr placeout --map gpu=A,=B place.mp
+	[[ $stderr == *"'' is no device"* ]]
+	# A name may have a '='.
+	placebase single -D cl:0.0,cl:0.0/precision=f16 place.mp |
+		placeout -f affinity --map cl:0.0=B,cl:0.0/precision=f16=A > x.json
+	py 'assert set(json.load(open("x.json")).values()) == {"A"}'
 	run -2 placeout --format xml place.mp
 	run -1 placeout no-such-file
 	run -1 placeout -o /dev/full place.mp
