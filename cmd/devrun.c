@@ -149,9 +149,9 @@ int main(int argc, char **argv)
 					      "run on which; status 3 when one runs nowhere"),
 		FLAG("profile", 0, s->profile, "with --probe: add what every set and\n"
 					       "every copy between devices takes, measured"),
-		FLAG("paired", 0, s->paired, "measure the best records again, without any the\n"
-					    "placements, in rounds with every single device;\n"
-					    "add the final one"),
+		FLAG("paired", 0, s->paired, "measure the best records again (without any,\n"
+					    "the placements) in rounds with every single\n"
+					    "device; add the final one"),
 		NUMBER("candidates", 0, OPT_INT, s->candidates, "N",
 		       "with --paired: the first N best records; of a stream\n"
 		       "without any, the first N placements", 1, 1000),
@@ -162,13 +162,14 @@ int main(int argc, char **argv)
 		     "run of a placement; --outputs are then those of run N of -n N"),
 		FLAG("paper", 0, measure->paper, "10 runs, the mean of the last 5"),
 		TEXT("memory", 'm', s->memory, "LIST",
-		     "what plans may take, e.g. cpu:0=512M,cl:0.0=2G"),
+		     "what plans may take, e.g. cpu:0=512M,cl:0.0=2G; a placement\n"
+		     "over it cannot run"),
 		TEXT("precision", 0, o.precision, "f16|f32",
 		     "of the OpenCL devices in LIST that do not say it\n"
 		     "themselves, as in cl:0.0/precision=f16"),
-		{"fuse", 0, OPT_CHOICE, &o.stage.fuse, NULL,
-		 "which neighbouring nodes on a device may run as one step:\n"
-		 "none, those of one set, all", 0, 0, fuse_modes, NULL},
+		{"fuse", 0, OPT_CHOICE, &o.stage.fuse, "WHICH",
+		 "which neighbouring nodes on a device may run as one step (none,\n"
+		 "those of one set, or all)", 0, 0, fuse_modes, NULL},
 		TEXT("openvino", 0, o.openvino, "DIR",
 		     "where OpenVINO is, for ov: devices (default:\n"
 		     "HSDAG_OPENVINO, or the Python package)"),

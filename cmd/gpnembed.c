@@ -47,7 +47,8 @@ static void tell_groups(const struct part *p)
 }
 
 /* All steps of one episode: each restarts from the input features. */
-static int emit_steps(struct stage *s, uint32_t episode, uint32_t steps, bool dropout, struct err *e)
+static int emit_steps(struct stage *s, uint32_t episode, uint32_t steps, bool dropout,
+		      struct err *e)
 {
 	const struct problem *pr = &s->problem;
 	const struct param_block *b = &s->block[BLOCK_EMBED];
@@ -266,10 +267,11 @@ int main(int argc, char **argv)
 	const struct opt_program program = {
 		.name = "gpnembed", .summary = "embed a graph and partition it into groups",
 		.args = "[FILE]", .max_args = 1, .has_seed = true, .opts = opts,
-		.details = "Defaults are those of the default recipe; --recipe paper has its own. A `group` record\n"
-			   "in the stream is honoured instead of parsing. In one pass dropout is off; in a loop\n"
-			   "(--params-from) the program emits the steps of an episode for each `episode` record of\n"
-			   "the FIFO and finishes at its `end`. -v reports the groups after each round.",
+		.details =
+		"Defaults are those of the default recipe; --recipe paper has its own. A `group` record "
+		"in the stream is honoured instead of parsing. In one pass dropout is off; in a loop "
+		"(--params-from) the program emits the steps of an episode for each `episode` record of "
+		"the FIFO and finishes at its `end`. -v reports the groups after each round.",
 		.example = "ir2dag model.xml | dagfeat | gpnembed --params result.mp |\n"
 			   "  placepolicy -D cpu:0,cl:0.0:1 --greedy"};
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);

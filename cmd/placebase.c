@@ -181,7 +181,10 @@ static const char details[] =
 	"records have what they should take (predicted_s, with another objective also "
 	"predicted_value) and what no placement can beat (bound_s, bound_value); -v prints both, and "
 	"what a method tells of its run. single, random and expert need no costs. The source of "
-	"portfolio's record names the method that found it.";
+	"portfolio's record names the method that found it.\n"
+	"\n"
+	"expert:FILE: {\"OPERATION\": \"DEVICE\", ...}, as placeout --format affinity writes it, or the "
+	"form of dnn-partitioning's experts.";
 
 static int run(struct state *s, const char *path, int argc, char **argv, struct err *e)
 {

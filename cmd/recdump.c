@@ -42,8 +42,9 @@ int main(int argc, char **argv)
 	const struct opt_program program = {
 		.name = "recdump", .summary = "print a stream as JSON lines", .args = "[FILE]",
 		.max_args = 1, .opts = opts,
-		.details = "Each record becomes one line: {\"kind\": KIND, \"map\": {...}}. The stream is checked\n"
-			   "(structure, limits, count, digest) whether it is printed or not.",
+		.details =
+		"Each record becomes one line: {\"kind\": KIND, \"map\": {...}}. The stream is checked "
+		"(structure, limits, count, digest) whether it is printed or not.",
 		.example = "ir2dag model.xml | dagfeat | recdump --kind feat"};
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);
 	if (rc <= 0)

@@ -150,6 +150,8 @@ static void print_help(const struct opt_program *p, struct opt_common *c)
 		putchar('\n');
 	if (p->print_details)
 		p->print_details();
+	if (p->print_details && p->details)
+		putchar('\n');
 	if (p->details)
 		opt_print(p->details);
 	if (p->example)
