@@ -29,16 +29,21 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 
 @test "without --screen all draws are measured; it goes on from its checkpoint" {
 	cp "$BATS_TEST_DIRNAME/models/"small_summator.* .
-	args="small_summator.xml -D cpu:0,cpu:1 --profile 0.05 --budget 60 --random 2 --from none"
+	args="small_summator.xml --devices=cpu:0,cpu:1 --profile 0.05 --budget=60 --random 0 --from none"
 	# shellcheck disable=SC2086
 	run -0 timeout 300 "$PLACE" $args --episodes 2
-	[[ "$output" != *screening* ]]
+	[[ "$output" != *screening* && "$output" != *random* ]]
 	# shellcheck disable=SC2086
 	run -0 timeout 300 "$PLACE" $args --episodes 3 --resume
 	py '
 		u = of("small_summator.placed/result.mp", "update")
 		assert [(m["episode"], m["ok"] + m["failed"]) for m in u] == [(1, 4), (2, 4), (3, 4)], u
 	'
+	# What cannot be written is told before the search.
+	# shellcheck disable=SC2086
+	run -2 timeout 300 "$PLACE" $args -o mapped --map cpu:0=A,cpu:7=B
+	[[ "$output" == *"'cpu:7' is no device"* ]]
+	[ -e mapped/input.mp ] && [ ! -e mapped/result.mp ]
 }
 
 @test "what it refuses, before it measures" {

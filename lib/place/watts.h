@@ -1,5 +1,6 @@
-/* watts.h - what devices draw, as --watts lists it: NAME=BUSY or NAME=BUSY/IDLE, with commas between.
- * A name may hold commas in front of digits and '=', as in cpu:0-3,5 and cl:0.0/precision=f16. */
+/* watts.h - what devices draw, as --watts lists it: NAME=BUSY or NAME=BUSY/IDLE, with commas
+ * between.  A name may hold commas in front of digits and '=', as in cpu:0-3,5 and
+ * cl:0.0/precision=f16. */
 #ifndef HSDAG_PLACE_WATTS_H
 #define HSDAG_PLACE_WATTS_H
 
