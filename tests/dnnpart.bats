@@ -96,6 +96,31 @@ value() {
 	[ "$output" = 1156.881 ]
 }
 
+@test "a wide block: its bound gives up before it takes long" {
+	py '
+		import random
+		r = random.Random(5)
+		v = [{"id": i, "supportedOnFpga": 1, "cpuLatency": r.uniform(1, 90), "fpgaLatency": r.uniform(1, 9),
+		      "isBackwardNode": 0, "size": r.randint(1, 50)} for i in range(40)]
+		v[1].update(cpuLatency=1e4, size=300)
+		e = [{"sourceId": a, "destId": b, "cost": 1 + a % 7} for m in range(1, 39) for a, b in ((0, m), (m, 39))]
+		json.dump({"maxSizePerFPGA": 200, "maxFPGAs": 2, "maxCPUs": 1, "nodes": v, "edges": e}, open("wide.json", "w"))
+	'
+	json2dag wide.json -o wide.mp
+	run -0 prlimit --cpu=6 "$B/bin/placebase" heft --model dnnpart-latency wide.mp -o x.mp
+	py 'p = of("x.mp", "place")[0]; assert 10 < p["bound_s"] < p["predicted_s"], p'
+}
+
+@test "sizes are rounded up, the memory that there is down" {
+	cat > half.json <<-'E'
+		{"maxSizePerFPGA": 25.9, "maxFPGAs": 1, "maxCPUs": 1, "edges": [],
+		 "nodes": [{"id": 0, "cpuLatency": 9, "fpgaLatency": 1, "size": 12.5}, {"id": 1, "cpuLatency": 9, "fpgaLatency": 1, "size": 13}]}
+	E
+	run -0 bash -o pipefail -c 'json2dag half.json | placebase single:acc:0 2>/dev/null |
+		devsim --model dnnpart-latency | recdump -k run'
+	[[ $output == *"needs 26 bytes on acc:0, which has 25"* ]]
+}
+
 @test "the models need their costs" {
 	run -3 bash -o pipefail -c "ir2dag $HERE/models/small_summator.xml | devsim --probe | placebase single |
 		devsim --model dnnpart-latency"

@@ -148,6 +148,16 @@ int problem_bytes(const struct val *map, const char *key, uint64_t *out, struct 
 	return 0;
 }
 
+int problem_limit(const struct val *map, const char *key, uint64_t *out, struct err *e)
+{
+	double x = (double)*out;
+
+	if (problem_number(map, key, false, &x, e) < 0)
+		return -1;
+	*out = x > PROBLEM_MOST_BYTES ? 0 : (uint64_t)(x > 0 ? fmax(1, floor(x)) : 0);
+	return 0;
+}
+
 int problem_text(const struct val *map, const char *key, struct arena *a, const char **out,
 		 struct err *e)
 {

@@ -66,6 +66,8 @@ int problem_number(const struct val *map, const char *key, bool needed, double *
 		   struct err *e) MUST_CHECK;
 /* The same as a count of at most so many bytes, rounded up. */
 int problem_bytes(const struct val *map, const char *key, uint64_t *out, struct err *e) MUST_CHECK;
+/* A device's memory, rounded down; 0, and more than problem_bytes allows: no limit. */
+int problem_limit(const struct val *map, const char *key, uint64_t *out, struct err *e) MUST_CHECK;
 /* Text of key `key`; *out is left alone when it is absent or null. */
 int problem_text(const struct val *map, const char *key, struct arena *a, const char **out,
 		 struct err *e) MUST_CHECK;

@@ -22,7 +22,7 @@ static int read_devices(const struct val *json, struct arena *a, struct problem 
 
 	if (get_uint(json, "maxCPUs", 0, DEVS_MAX, &cpus, e) < 0 ||
 	    get_uint(json, "maxFPGAs", 0, DEVS_MAX, &accs, e) < 0 ||
-	    problem_bytes(json, "maxSizePerFPGA", &limit, e) < 0)
+	    problem_limit(json, "maxSizePerFPGA", &limit, e) < 0)
 		return -1;
 	if (cpus + accs == 0 || cpus + accs > DEVS_MAX)
 		return err_set(e, ST_INPUT,

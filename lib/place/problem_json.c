@@ -48,16 +48,6 @@ static int read_watts(struct reading *r, const struct val *device, uint32_t i)
 	       -1 : 0;
 }
 
-/* A limit beyond any memory is none. */
-static int read_limit(struct reading *r, const struct val *device, uint64_t *bytes)
-{
-	double x = 0;
-
-	if (problem_number(device, "mem_bytes", false, &x, r->e) < 0)
-		return -1;
-	return x > PROBLEM_MOST_BYTES ? 0 : problem_bytes(device, "mem_bytes", bytes, r->e);
-}
-
 static int read_devices(struct reading *r, const struct val *json)
 {
 	struct devs *d = &r->p->devs;
@@ -74,7 +64,7 @@ static int read_devices(struct reading *r, const struct val *json)
 		d->names[i] = d->types[i] = "model";
 		if (get_text(val_at(list, i), "name", r->a, &d->names[i], r->e) < 0 ||
 		    problem_text(val_at(list, i), "type", r->a, &d->types[i], r->e) < 0 ||
-		    read_limit(r, val_at(list, i), &d->mem_bytes[i]) < 0 ||
+		    problem_limit(val_at(list, i), "mem_bytes", &d->mem_bytes[i], r->e) < 0 ||
 		    read_watts(r, val_at(list, i), i) < 0)
 			return err_prefix(r->e, "devices[%u]", i);
 		if (!*d->names[i] || strcmp(d->names[i], "*") == 0 || devs_find(d, d->names[i]) < (int)i)

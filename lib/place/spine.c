@@ -13,8 +13,10 @@ struct begin {
 	uint32_t way;
 };
 
+static const uint64_t MAX_WORK = UINT64_C(1) << 28;     /* before giving up */
+
 struct solver {
-	const struct spine *s;
+	struct spine *s;
 	double *cpu_end_s;           /* (n+1) the spine's task on a CPU; the last: everything */
 	uint32_t *cpu_from;          /* (n+1) way of the piece before; SPINE_NONE: none, a CPU */
 	double **end_s;              /* (n+1,ways) a piece that ends with a way to begin block i */
@@ -75,9 +77,10 @@ static double ready_s(const struct solver *x, uint32_t i, uint32_t last, uint32_
 {
 	const struct spine_block *b = &x->s->block[i];
 	double least = (i ? x->cpu_end_s[i - 1] : 0) + spine_between_s(b, 0, last);
+	uint32_t j;
 
 	*from = SPINE_NONE;
-	for (uint32_t j = 0; j < b->n_first && x->end_s[i][x->order[j]] < least; j++) {
+	for (j = 0; j < b->n_first && x->end_s[i][x->order[j]] < least; j++) {
 		double s = x->end_s[i][x->order[j]] + spine_between_s(b, x->order[j], last);
 
 		if (s < least) {
@@ -85,6 +88,7 @@ static double ready_s(const struct solver *x, uint32_t i, uint32_t last, uint32_
 			*from = x->order[j];
 		}
 	}
+	x->s->work += (j + 1) * spine_pair_steps(b->n_components);
 	return least;
 }
 
@@ -112,6 +116,11 @@ static void thin(struct begin *b, uint32_t *n)
 	*n = kept;
 }
 
+static bool given_up(const struct solver *x)
+{
+	return !x->s->sure && x->s->work > MAX_WORK;
+}
+
 /* Everything that may begin with block i. */
 static void begin_pieces(struct solver *x, uint32_t i)
 {
@@ -120,7 +129,7 @@ static void begin_pieces(struct solver *x, uint32_t i)
 	uint32_t prev = i ? s->task[i - 1] : SPINE_NONE;
 
 	x->n_begin[0] = x->n_begin[1] = 0;
-	for (uint32_t l = 0; l < b->n_last; l++) {
+	for (uint32_t l = 0; l < b->n_last && !given_up(x); l++) {
 		struct spine_part p = spine_last(b, l);
 		bool reads = prev != SPINE_NONE &&
 			     (p.prev || reach_has(reach_row(s->g, s->g->reads, s->task[i]), prev));
@@ -320,7 +329,7 @@ static void list_blocks(struct solver *x, struct arena *a)
 			x->in_block[x->block_ptr[s->place[t] / 2 + 1]++] = t;
 }
 
-static void solver_init(struct solver *x, const struct spine *s, struct arena *a)
+static void solver_init(struct solver *x, struct spine *s, struct arena *a)
 {
 	uint32_t n = s->n + 1, ways = 1;
 
@@ -355,7 +364,7 @@ static void solver_init(struct solver *x, const struct spine *s, struct arena *a
 	x->moved = ARENA_NEWN(a, bool, s->g->n);
 }
 
-double spine_solve(const struct spine *s, uint32_t *piece, uint32_t *n_pieces)
+double spine_solve(struct spine *s, uint32_t *piece, uint32_t *n_pieces)
 {
 	struct arena *a = arena_new();
 	struct solver x;
@@ -366,12 +375,12 @@ double spine_solve(const struct spine *s, uint32_t *piece, uint32_t *n_pieces)
 		sort_ends(&x, i);
 		x.cpu_end_s[i] = ready_s(&x, i, 0, &x.cpu_from[i]);
 		x.cpu_end_s[i] += i < s->n ? s->g->cpu_s[s->task[i]] : 0;
-		if (i == s->n)
+		if (i == s->n || given_up(&x))
 			break;
 		begin_pieces(&x, i);
 		extend_pieces(&x, i);
 	}
-	value = x.cpu_end_s[s->n];
+	value = given_up(&x) ? NAN : x.cpu_end_s[s->n];
 	if (piece && value < INFINITY)
 		read_back(&x, piece, n_pieces);
 	arena_free(a);

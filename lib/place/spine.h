@@ -63,11 +63,14 @@ struct spine {
 	struct spine_block *block;   /* (n+1) */
 	/* Between_s on CPUs alone: no bound, but fewer pieces to pack */
 	bool cpu_between;
-	uint64_t work;               /* about as many steps as spine_solve takes */
+	bool sure;
+	uint64_t work;               /* steps, of about half a nanosecond, that were taken */
 };
 
-/* Borrows g; memory from a. */
-void spine_init(struct spine *s, const struct reach *g, bool cpu_between, struct arena *a);
+/* Borrows g; memory from a.  sure: only so many ways that spine_solve takes 0.2 seconds at
+ * worst; else that it mostly does, since it looks at few pairs of ways. */
+void spine_init(struct spine *s, const struct reach *g, bool cpu_between, bool sure,
+		struct arena *a);
 
 /* A way to choose parts: sums over components. */
 struct spine_part spine_first(const struct spine_block *b, uint32_t way);
@@ -75,6 +78,12 @@ struct spine_part spine_last(const struct spine_block *b, uint32_t way);
 
 /* Fill between_s of a component whose parts are there. */
 void spine_fill_between(const struct spine *s, struct spine_component *c);
+
+/* Of spine_between_s, with n components. */
+static inline uint64_t spine_pair_steps(uint32_t n)
+{
+	return 4 * ((uint64_t)n + 1);
+}
 
 /* What the tasks in neither take; INFINITY: the two ways meet. */
 double spine_between_s(const struct spine_block *b, uint32_t first, uint32_t last);
@@ -84,8 +93,9 @@ void spine_between_pieces(const struct spine *s, const struct spine_block *b, ui
 			  uint32_t last, uint32_t *piece, uint32_t *n_pieces);
 
 /* The least value, and where piece (tasks) is wanted, how: 0 on a CPU, else the number of the
- * piece, 1 .. *n_pieces.  INFINITY: no way.  Without a spine everything is one block. */
-double spine_solve(const struct spine *s, uint32_t *piece, uint32_t *n_pieces);
+ * piece, 1 .. *n_pieces.  INFINITY: no way.  Without a spine everything is one block.  NAN: given
+ * up, the spine is not sure and it took too long. */
+double spine_solve(struct spine *s, uint32_t *piece, uint32_t *n_pieces);
 
 /* What is asked of whoever wants to see the answers to prices. */
 typedef void (*spine_see)(void *arg, const struct spine *s, const uint32_t *piece,

@@ -6,8 +6,10 @@
 #include "place/spine.h"
 
 enum { MAX_COMPONENTS = 32, MAX_PARTS = 1024, MAX_WAYS = 1 << 14, LOOKS_A_STEP = 64 };
-/* About a second each: tasks looked at between parts, and pairs of ways. */
-static const uint64_t MAX_LOOKS = UINT64_C(1) << 35, MAX_PAIRS = UINT64_C(1) << 29;
+/* About a quarter of a second: tasks looked at between parts. */
+static const uint64_t MAX_LOOKS = UINT64_C(1) << 34;
+/* Of all pairs of ways; fewer are looked at. */
+static const uint64_t MAX_STEPS = UINT64_C(1) << 34, MAX_SURE_STEPS = UINT64_C(1) << 28;
 
 /* ---- the spine ---- */
 
@@ -217,8 +219,14 @@ static bool cut_component(const struct spine *s, struct spine_component *c, uint
 	return ok;
 }
 
-/* Keep the components that leave few enough ways; pairs: of them, that may still be looked at. */
-static void count_ways(const struct spine *s, struct spine_block *b, uint64_t *pairs)
+/* Pairs of a way to begin and a way to end, or a place on the spine to end at. */
+static uint64_t pairs_steps(const struct spine *s, uint64_t first, uint64_t last, uint32_t n)
+{
+	return first * (last + s->n) * spine_pair_steps(n);
+}
+
+/* Keep the components that leave few enough ways; steps: that may still be taken. */
+static void count_ways(const struct spine *s, struct spine_block *b, uint64_t *steps)
 {
 	uint32_t n = 0;
 
@@ -228,7 +236,8 @@ static void count_ways(const struct spine *s, struct spine_block *b, uint64_t *p
 		uint64_t first = (uint64_t)b->n_first * c->n_first;
 		uint64_t last = (uint64_t)b->n_last * c->n_last;
 
-		if (first > MAX_WAYS || last > MAX_WAYS || first * (last + s->n) > *pairs)
+		if (first > MAX_WAYS || last > MAX_WAYS ||
+		    pairs_steps(s, first, last, n + 1) > *steps)
 			continue;
 		b->n_first = (uint32_t)first;
 		b->n_last = (uint32_t)last;
@@ -237,7 +246,7 @@ static void count_ways(const struct spine *s, struct spine_block *b, uint64_t *p
 		n++;
 	}
 	b->n_components = n;
-	*pairs -= n ? (uint64_t)b->n_first * (b->n_last + s->n) : 0;
+	*steps -= n ? pairs_steps(s, b->n_first, b->n_last, n) : 0;
 }
 
 /* Room doubles. */
@@ -256,12 +265,13 @@ static void add_component(struct spine_block *b, const struct spine_component *c
 	b->component[b->n_components++] = *c;
 }
 
-void spine_init(struct spine *s, const struct reach *g, bool cpu_between, struct arena *a)
+void spine_init(struct spine *s, const struct reach *g, bool cpu_between, bool sure,
+		struct arena *a)
 {
-	*s = (struct spine){.g = g, .cpu_between = cpu_between};
+	*s = (struct spine){.g = g, .cpu_between = cpu_between, .sure = sure};
 	find_spine(s, a);
 	s->block = ARENA_NEWN(a, struct spine_block, (size_t)s->n + 1);
-	uint64_t looks = MAX_LOOKS, pairs = MAX_PAIRS;
+	uint64_t looks = MAX_LOOKS, steps = sure ? MAX_SURE_STEPS : MAX_STEPS;
 	bool *seen = MEM_NEWN(bool, g->n);
 	uint32_t *stack = MEM_NEWN(uint32_t, g->n);
 	struct spine_component *c = MEM_NEW(struct spine_component);
@@ -277,8 +287,8 @@ void spine_init(struct spine *s, const struct reach *g, bool cpu_between, struct
 		add_component(b, c, a);
 	}
 	for (uint32_t i = 0; i <= s->n; i++)
-		count_ways(s, &s->block[i], &pairs);
-	s->work = (MAX_LOOKS - looks) / LOOKS_A_STEP + (MAX_PAIRS - pairs);
+		count_ways(s, &s->block[i], &steps);
+	s->work = (MAX_LOOKS - looks) / LOOKS_A_STEP;
 	mem_free(seen);
 	mem_free(stack);
 	mem_free(c);

@@ -4,7 +4,7 @@
 #include "place/spine.h"
 
 enum { ROUNDS = 12 };
-static const double MAX_STEPS = 1 << 30;   /* of all rounds; about two seconds */
+static const double MAX_STEPS = 1 << 30;   /* of all rounds; about half a second */
 static const double NEAR = 1e-6;           /* relative: planes this near to the dual are the dual */
 
 /* A plane above the dual: the value of some placement, by the price, and what it holds of all
@@ -21,6 +21,7 @@ struct prices {
 	double *acc_s;               /* (tasks) with the price */
 	uint32_t *piece;             /* (tasks) */
 	double steps;                /* of one round */
+	bool sure;                   /* not to take long */
 };
 
 /* The least value at this price; its plane. */
@@ -35,8 +36,13 @@ static double ask(struct prices *x, double price, struct plane *plane)
 	for (uint32_t t = 0; price > 0 && t < g.n; t++)
 		x->acc_s[t] = x->g->acc_s[t] + price * ((double)g.mem[t] / g.room);
 	g.acc_s = price > 0 ? x->acc_s : x->g->acc_s;
-	spine_init(&s, &g, x->cpu_between, a);
+	spine_init(&s, &g, x->cpu_between, x->sure, a);
 	double value = spine_solve(&s, x->piece, &n_pieces);
+	if (isnan(value)) {
+		x->sure = true;
+		arena_free(a);
+		return ask(x, price, plane);
+	}
 	x->steps = (double)s.work;
 	for (uint32_t t = 0; value < INFINITY && t < g.n; t++)
 		share += x->piece[t] ? (double)g.mem[t] / g.room : 0;

@@ -147,7 +147,7 @@ static double along_spine(struct problem *p, uint32_t *piece, uint32_t *n_pieces
 
 	bound_view_init(&v, &p->u, p->a);
 	reach_init(&g, &v, p->a);
-	spine_init(&s, &g, false, p->a);
+	spine_init(&s, &g, false, false, p->a);
 	*n = s.n;
 	*priced = bound_spine_s(&g);
 	return spine_solve(&s, piece, n_pieces);
