@@ -63,6 +63,7 @@ static double *held_bytes(const struct place_model *m, struct arena *a)
 
 static void take_graph(const struct state *s, const struct place_model *m, struct group_graph *g)
 {
+	struct sched_mean_link link = sched_mean_link(&m->costs.links);
 	struct digraph q;
 
 	graph_set_quotient(m->g, s->arena, &q);
@@ -74,7 +75,7 @@ static void take_graph(const struct state *s, const struct place_model *m, struc
 		g->weight[v] = mean_s(m, v);
 	for (uint32_t i = 0; i < g->m; i++)
 		g->traffic[i] = s->o->traffic == TRAFFIC_BYTES ? (double)q.bytes[i] :
-				sched_mean_copy_s(&m->costs.links, q.bytes[i]);
+				sched_mean_copy_s(&link, q.bytes[i]);
 }
 
 static const uint8_t *take_mask(const struct place_model *m, struct arena *a)

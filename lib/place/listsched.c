@@ -180,10 +180,11 @@ void listsched_placement(const struct listsched *x, uint16_t *device)
 void listsched_means(const struct listsched *x, double *task_s, double *use_s)
 {
 	const struct sched_costs *c = &x->m->costs;
+	struct sched_mean_link link = sched_mean_link(&c->links);
 
 	sched_mean_costs(x->d, c->task_s, &c->links, task_s, use_s);
 	for (uint32_t t = 0; t < x->d->n_tensors; t++) {
-		double mean = sched_mean_copy_s(&c->links, x->d->tensor_bytes[t]);
+		double mean = sched_mean_copy_s(&link, x->d->tensor_bytes[t]);
 
 		for (uint32_t i = x->d->use_ptr[t]; i < x->d->use_ptr[t + 1]; i++)
 			use_s[i] = mean;

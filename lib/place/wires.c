@@ -106,14 +106,15 @@ static double mean_s(const struct wires *x, uint32_t i)
 	return n ? sum / n : 0;
 }
 
-/* Mean over pairs of different devices with a link. */
-static double mean_copy_s(const struct place_model *m, uint32_t tensor)
+/* Mean over pairs of different devices with a link; link: the schedule's. */
+static double mean_copy_s(const struct place_model *m, const struct sched_mean_link *link,
+			  uint32_t tensor)
 {
 	double sum = 0;
 	uint32_t n = 0;
 
 	if (m->rules == PLACE_SCHEDULE)
-		return sched_mean_copy_s(&m->costs.links, m->tasks.dag.tensor_bytes[tensor]);
+		return sched_mean_copy_s(link, m->tasks.dag.tensor_bytes[tensor]);
 	for (uint32_t i = 0; i < m->k; i++)
 		for (uint32_t j = 0; j < m->k; j++) {
 			sum += wires_copy_s(m, tensor, i, j);
@@ -124,6 +125,7 @@ static double mean_copy_s(const struct place_model *m, uint32_t tensor)
 
 void wires_graph(const struct wires *x, bool memory, struct arena *a, struct group_graph *out)
 {
+	struct sched_mean_link link = {0, 0};
 	struct group_graph g = {.n = x->u->n};
 
 	g.src = ARENA_NEWN(a, uint32_t, x->ptr[g.n]);
@@ -132,6 +134,8 @@ void wires_graph(const struct wires *x, bool memory, struct arena *a, struct gro
 	g.weight = ARENA_NEWN(a, double, g.n);
 	g.memory = memory ? ARENA_NEWN(a, double, g.n) : NULL;
 	g.ordered = true;
+	if (x->m->rules == PLACE_SCHEDULE)
+		link = sched_mean_link(&x->m->costs.links);
 	for (uint32_t i = 0; i < g.n; i++) {
 		g.weight[i] = mean_s(x, i);
 		if (memory)
@@ -146,7 +150,7 @@ void wires_graph(const struct wires *x, bool memory, struct arena *a, struct gro
 				g.dst[g.m++] = w->other;
 				g.ordered &= i < w->other;
 			}
-			g.traffic[g.m - 1] += mean_copy_s(x->m, w->tensor);
+			g.traffic[g.m - 1] += mean_copy_s(x->m, &link, w->tensor);
 		}
 	}
 	*out = g;
@@ -155,8 +159,10 @@ void wires_graph(const struct wires *x, bool memory, struct arena *a, struct gro
 void wires_shares(const struct wires *x, double *share)
 {
 	uint32_t k = x->m->k;
-	double sum = 0;
+	double sum = 0, *unit_s = MEM_NEWN(double, x->u->n);
 
+	for (uint32_t i = 0; i < x->u->n; i++)
+		unit_s[i] = mean_s(x, i);
 	for (uint32_t d = 0; d < k; d++) {
 		double own = 0, mean = 0;
 		uint32_t n = 0;
@@ -167,7 +173,7 @@ void wires_shares(const struct wires *x, double *share)
 			if (s < 0)
 				continue;
 			own += s;
-			mean += mean_s(x, i);
+			mean += unit_s[i];
 			n++;
 		}
 		share[d] = n == 0 ? 0 : own > 0 && mean > 0 ? mean / own : 1;
@@ -175,4 +181,5 @@ void wires_shares(const struct wires *x, double *share)
 	}
 	for (uint32_t d = 0; d < k && sum > 0; d++)
 		share[d] /= sum;
+	mem_free(unit_s);
 }

@@ -16,39 +16,71 @@ void kept_release(struct engine *e)
 	mem_free(e->kept.patch);
 }
 
+/* Devices on which a task can run by ascending with_s (k), what it and all after it take there at
+ * least; how many. */
+static uint32_t ascending(const double *with_s, uint32_t k, uint32_t *device)
+{
+	uint32_t n = 0;
+
+	for (uint32_t d = 0; d < k; d++) {
+		uint32_t i = n;
+
+		if (with_s[d] == INFINITY)
+			continue;
+		for (n++; i > 0 && with_s[device[i - 1]] > with_s[d]; i--)
+			device[i] = device[i - 1];
+		device[i] = d;
+	}
+	return n;
+}
+
+/* The least of with_s and a copy of this size from dev; devices ascending. */
+static double least_after(const struct sched_links *l, const double *with_s,
+			  const uint32_t *device, uint32_t n, uint32_t dev, uint64_t bytes)
+{
+	double least = with_s[dev];
+
+	for (uint32_t i = 0; i < n && with_s[device[i]] < least; i++) {
+		uint32_t to = device[i];
+
+		if (to != dev && l->latency_s[(size_t)dev * l->k + to] >= 0)
+			least = fmin(least, with_s[to] + sched_copy_s(l, dev, to, bytes));
+	}
+	return least;
+}
+
 /* The least that comes after a task on each device: for each reader of what it makes the best
  * device, with the copy to it and what comes after the reader there.  (The optimistic cost table
  * of PEFT: Arabnejad and Barbosa 2014, equation 3, with copies as they are on each link.) */
 static void find_tails(struct engine *e)
 {
-	const struct sched_costs *c = e->c;
-	const double *least_s = c->least_s ? c->least_s : c->task_s;
-	uint32_t k = e->k;
+	const struct sched_dag *d = e->d;
+	const double *least_s = e->c->least_s ? e->c->least_s : e->c->task_s;
+	uint32_t k = e->k, *device = MEM_NEWN(uint32_t, k);
+	double *with_s = MEM_NEWN(double, k);
 
-	for (uint32_t v = e->d->n; v-- > 0;)
+	/* Readers tell makers; all of v's own readers have. */
+	for (uint32_t v = d->n; v-- > 0;) {
+		const double *own = &e->kept.tail_s[(size_t)e->ready.pos[v] * k];
+
 		for (uint32_t dev = 0; dev < k; dev++) {
-			double *tail = &e->kept.tail_s[(size_t)e->ready.pos[v] * k + dev];
+			double s = least_s[(size_t)v * k + dev];
 
-			*tail = 0;
-			for (uint32_t u = e->d->use_ptr[e->d->out_ptr[v]];
-			     u < e->d->use_ptr[e->d->out_ptr[v + 1]]; u++) {
-				uint32_t w = e->d->use_task[u];
-				uint64_t bytes = e->d->tensor_bytes[e->d->use_tensor[u]];
-				double first = INFINITY;
-
-				for (uint32_t to = 0; to < k; to++) {
-					double s = least_s[(size_t)w * k + to];
-
-					if (s < 0 || (to != dev && c->links.latency_s[dev * k + to] < 0))
-						continue;
-					s += e->kept.tail_s[(size_t)e->ready.pos[w] * k + to];
-					if (to != dev)
-						s += sched_copy_s(&c->links, dev, to, bytes);
-					first = fmin(first, s);
-				}
-				*tail = fmax(*tail, first);
-			}
+			with_s[dev] = s < 0 ? INFINITY : s + own[dev];
 		}
+		uint32_t n = d->in_ptr[v] < d->in_ptr[v + 1] ? ascending(with_s, k, device) : 0;
+
+		for (uint32_t i = d->in_ptr[v]; i < d->in_ptr[v + 1]; i++) {
+			uint32_t t = d->use_tensor[d->in_use[i]];
+			double *tail = &e->kept.tail_s[(size_t)e->ready.pos[d->tensor_task[t]] * k];
+
+			for (uint32_t dev = 0; dev < k; dev++)
+				tail[dev] = fmax(tail[dev], least_after(&e->c->links, with_s, device, n, dev,
+									d->tensor_bytes[t]));
+		}
+	}
+	mem_free(device);
+	mem_free(with_s);
 }
 
 void kept_begin(struct engine *e)

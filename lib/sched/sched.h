@@ -68,9 +68,16 @@ struct sched_links {
 	double *bytes_per_s;     /* (k,k) INFINITY: bandwidth costs nothing */
 };
 double sched_copy_s(const struct sched_links *l, uint32_t src, uint32_t dst, uint64_t bytes);
-/* Mean over the pairs of different devices that are linked: HEFT's c bar, equation 3.
- * (sched_mean_costs also counts copies that stay on a device, as 0.) */
-double sched_mean_copy_s(const struct sched_links *l, uint64_t bytes);
+/* Mean over the pairs of different devices that are linked: HEFT's c bar, equation 3; no such pair:
+ * 0.  (sched_mean_costs also counts copies that stay on a device, as 0.) */
+struct sched_mean_link {
+	double latency_s, s_per_byte;
+};
+struct sched_mean_link sched_mean_link(const struct sched_links *l);
+static inline double sched_mean_copy_s(const struct sched_mean_link *l, uint64_t bytes)
+{
+	return l->latency_s + (double)bytes * l->s_per_byte;
+}
 void sched_mean_costs(const struct sched_dag *d, const double *cost_s, const struct sched_links *l,
 		      double *task_s, double *use_s);
 

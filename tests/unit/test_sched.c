@@ -1,5 +1,6 @@
 /* test_sched.c - lib/sched without a clock: building tasks, the order in which
  * they are given out, memory plans. */
+#include <math.h>
 #include <string.h>
 
 #include "base/rng.h"
@@ -58,6 +59,79 @@ static void ranks(struct arena *a)
 	lat[2] = -1;
 	sched_mean_costs(&d, cost, &l, task_s, use_s);
 	tap(use_s[0] == 0, "pairs without a link do not count");
+}
+
+enum { MEANS_TASKS = 40, MEANS_DEVICES = 5 };
+
+/* A problem of few edges, links and devices that are missing here and there. */
+static void draw_costs(struct sched_edge *e, uint32_t n_edges, double *cost, struct sched_links *l)
+{
+	for (uint32_t i = 0; i < n_edges; i++) {
+		uint32_t dst = 1 + draw(MEANS_TASKS - 1);
+
+		e[i] = (struct sched_edge){draw(dst), dst, draw(3), draw(1000)};
+	}
+	for (uint32_t i = 0; i < MEANS_TASKS * l->k; i++)
+		cost[i] = draw(4) ? draw(100) / 8.0 : -1;
+	for (uint32_t i = 0; i < l->k * l->k; i++) {
+		l->latency_s[i] = draw(5) ? draw(100) / 16.0 : -1;
+		l->bytes_per_s[i] = draw(6) ? 1 + draw(50) : INFINITY;
+	}
+}
+
+/* A mean over pairs of devices, one by one; from, to: costs that are negative where it cannot be,
+ * NULL: devices that differ. */
+static double pair_mean(const struct sched_links *l, const double *from, const double *to,
+			uint64_t bytes)
+{
+	double sum = 0;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < l->k; i++)
+		for (uint32_t j = 0; j < l->k; j++) {
+			if (from ? from[i] < 0 || to[j] < 0 : i == j)
+				continue;
+			if (i != j && l->latency_s[(size_t)i * l->k + j] < 0)
+				continue;
+			sum += i == j ? 0 : sched_copy_s(l, i, j, bytes);
+			n++;
+		}
+	return n ? sum / n : 0;
+}
+
+static bool near(double a, double b)
+{
+	return fabs(a - b) <= 1e-12 * fabs(b);
+}
+
+static void means(struct arena *a)
+{
+	enum { EDGES = 2 * MEANS_TASKS, CASES = 50 };
+	double cost[MEANS_TASKS * MEANS_DEVICES], task_s[MEANS_TASKS], use_s[EDGES];
+	double lat[MEANS_DEVICES * MEANS_DEVICES], bw[MEANS_DEVICES * MEANS_DEVICES];
+	struct sched_edge e[EDGES];
+	struct sched_dag d;
+	int good = 0, of = 0;
+
+	for (uint32_t c = 0; c < CASES; c++) {
+		struct sched_links l = {1 + c % MEANS_DEVICES, lat, bw};
+
+		draw_costs(e, EDGES, cost, &l);
+		sched_dag_build(&d, MEANS_TASKS, e, EDGES, a);
+		sched_mean_costs(&d, cost, &l, task_s, use_s);
+		struct sched_mean_link mean = sched_mean_link(&l);
+
+		for (uint32_t u = 0; u < d.n_uses; u++, of++) {
+			uint32_t t = d.use_tensor[u];
+			const double *from = cost + (size_t)d.tensor_task[t] * l.k;
+			const double *to = cost + (size_t)d.use_task[u] * l.k;
+			uint64_t bytes = d.tensor_bytes[t];
+
+			good += near(use_s[u], pair_mean(&l, from, to, bytes)) &&
+				near(sched_mean_copy_s(&mean, bytes), pair_mean(&l, NULL, NULL, bytes));
+		}
+	}
+	tap(good == of, "mean copies are those over all pairs (%d of %d)", good, of);
 }
 
 /* ---- order ---- */
@@ -249,6 +323,7 @@ int main(void)
 
 	build(a);
 	ranks(a);
+	means(a);
 	rank_order(1);
 	rank_order(64);
 	rank_order(5000);
