@@ -24,6 +24,15 @@ alive() {
 	cat /proc/[0-9]*/stat 2> /dev/null | awk -v group="$1" '$5 == group && $3 != "Z" { n++ } END { print n + 0 }'
 }
 
+# has_child PID NAME - does a child of PID run program NAME?
+has_child() {
+	local c
+	for c in $(cat "/proc/$1/task/$1/children"); do
+		[ "$(cat "/proc/$c/comm" 2> /dev/null)" != "$2" ] || return 0
+	done
+	return 1
+}
+
 @test "all tables, side by side; made once, behind the launcher" {
 	cd "$BATS_FILE_TMPDIR" || return 1
 	printf '#!/bin/sh\necho "$@" >> %s/launched\nexec "$@"\n' "$PWD" > launch
@@ -152,4 +161,17 @@ alive() {
 	done
 	[ "$(alive "$(cat pid)")" -eq 0 ]
 	[ ! -e j4 ]
+	# Of two that make one file the second waits for the lock, and then has nothing to do.
+	made='echo made >> count; until [ -e go ]; do sleep 0.05; done'
+	"$job" -x j5 sh -c "$made" 3>&- &
+	until [ -s count ]; do sleep 0.05; done
+	"$job" -x j5 sh -c "$made" 3>&- &
+	until has_child $! flock; do sleep 0.05; done
+	touch go
+	wait
+	[ "$(cat count)" = made ]
+	# What a killed job has left goes, what a living one writes stays.
+	touch "j6.$HOSTNAME-999999999".{tmp,err} "j6.$HOSTNAME-$$.tmp"
+	run -0 "$job" j6 true
+	[ "$(ls j6.*)" = "$(printf '%s\n' j6.job "j6.$HOSTNAME-$$.tmp" | sort)" ]
 }
