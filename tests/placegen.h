@@ -28,6 +28,55 @@ static inline struct place_objective problem_objective(struct gen *r)
 	return some[gen_below(r, sizeof(some) / sizeof(some[0]))];
 }
 
+/* What devices draw and links take: those of twins are the same, or not. */
+static inline struct place_power problem_power(struct gen *r, uint32_t k, bool twins,
+					       struct arena *a)
+{
+	double *watts = ARENA_NEWN(a, double, 2 * k), *joules = ARENA_NEWN(a, double, k * k);
+
+	twins &= gen_below(r, 2);
+	for (uint32_t d = 0; d < k; d++) {
+		watts[d] = twins && d > 1 ? watts[1] : gen_below(r, 20);
+		watts[k + d] = twins && d > 1 ? watts[k + 1] : gen_below(r, 8);
+	}
+	for (uint32_t i = 0; i < k * k; i++)
+		joules[i] = i / k == i % k ? 0 : twins ? 2 : gen_below(r, 5);
+	return (struct place_power){watts, watts + k, gen_below(r, 2) ? joules : NULL};
+}
+
+/* Two pairs of sets that take less together, or none.  Now and then they take more. */
+static inline struct place_savings problem_savings(struct gen *r, uint32_t n, uint32_t k,
+						   bool twins, struct arena *a)
+{
+	uint32_t *from = ARENA_NEWN(a, uint32_t, 2), *to = ARENA_NEWN(a, uint32_t, 2);
+	double *saved = ARENA_NEWN(a, double, 2 * k);
+	bool more = !gen_below(r, 4);
+
+	for (uint32_t i = 0; i < 2 * k; i++)
+		saved[i] = twins && i % k > 1 ? saved[i - 1] : gen_below(r, 4) - (more ? 2.0 : 0);
+	for (uint32_t i = 0; i < 2; i++) {
+		from[i] = gen_below(r, n - 1);
+		to[i] = from[i] + 1;
+	}
+	return (struct place_savings){gen_below(r, 2) && from[0] != from[1] ? 2 : 0, from, to,
+				      saved};
+}
+
+static inline struct sched_links problem_links(struct gen *r, uint32_t k, bool twins,
+					       struct arena *a)
+{
+	double *lat = ARENA_NEWN(a, double, k * k), *bw = ARENA_NEWN(a, double, k * k);
+	bool holes = !twins && !gen_below(r, 3), alone = gen_below(r, 2);
+
+	for (uint32_t i = 0; i < k * k; i++) {
+		bool missing = holes && (alone || (i / k && i % k)) && !gen_below(r, 4);
+
+		lat[i] = i / k == i % k ? 0 : missing ? -1 : twins ? 1 : 1.0 * gen_below(r, 3);
+		bw[i] = i / k == i % k ? INFINITY : 1 + (twins ? 1 : gen_below(r, 3));
+	}
+	return (struct sched_links){k, lat, bw};
+}
+
 /* Problem `seed` of 2 .. max_sets sets on 2 .. 4 devices; training: the second half mirrors the first,
  * and stays with it.  false: the sets depend on each other in a circle. */
 static inline bool problem_make(struct problem *p, uint64_t seed, enum place_rules rules,
@@ -42,13 +91,10 @@ static inline bool problem_make(struct problem *p, uint64_t seed, enum place_rul
 	n += training ? n % 2 : 0;
 	p->a = arena_new();
 	p->g = gen_nodes(&r, n, training);
-	bool twins = gen_below(&r, 2), limited = gen_below(&r, 3), holes = !gen_below(&r, 4);
+	bool twins = gen_below(&r, 2), limited = gen_below(&r, 3), slow = !gen_below(&r, 4);
 	double *s = ARENA_NEWN(p->a, double, n * k), *move = ARENA_NEWN(p->a, double, n);
-	double *lat = ARENA_NEWN(p->a, double, k * k), *bw = ARENA_NEWN(p->a, double, k * k);
-	double *watts = ARENA_NEWN(p->a, double, 2 * k), *saved = ARENA_NEWN(p->a, double, 2 * k);
 	uint64_t *limit = ARENA_NEWN(p->a, uint64_t, k), *mem = ARENA_NEWN(p->a, uint64_t, n);
 	uint32_t *together = ARENA_NEWN(p->a, uint32_t, n);
-	static uint32_t from[2], to[2];
 
 	for (uint32_t v = 0; v < n; v++) {
 		bool free = !gen_below(&r, 5);
@@ -61,29 +107,16 @@ static inline bool problem_make(struct problem *p, uint64_t seed, enum place_rul
 		mem[v] = gen_below(&r, 10);
 		together[v] = training ? (v < n / 2 ? v : n - 1 - v) : gen_below(&r, 4) ? v : v / 3;
 	}
-	for (uint32_t i = 0; i < k * k; i++) {
-		bool missing = holes && !twins && i / k && i % k && !gen_below(&r, 4);
-
-		lat[i] = i / k == i % k ? 0 : missing ? -1 : twins ? 1 : 1.0 * gen_below(&r, 3);
-		bw[i] = i / k == i % k ? INFINITY : 1 + (twins ? 1 : gen_below(&r, 3));
-	}
-	for (uint32_t d = 0; d < k; d++) {
+	for (uint32_t d = 0; d < k; d++)
 		limit[d] = limited && d ? 15 + (twins ? 0 : gen_below(&r, 10)) : 0;
-		watts[d] = twins && d > 1 ? watts[1] : gen_below(&r, 20);
-		watts[k + d] = twins && d > 1 ? watts[k + 1] : gen_below(&r, 8);
-	}
-	for (uint32_t i = 0; i < 2 * k; i++)
-		saved[i] = twins && i % k > 1 ? saved[i - 1] : gen_below(&r, 4);
-	for (uint32_t i = 0; i < 2; i++) {
-		from[i] = gen_below(&r, n - 1);
-		to[i] = from[i] + 1;
-	}
 	const struct place_setup setup = {
-		.k = k, .names = names, .types = types, .set_s = s, .links = {k, lat, bw}, .mem_limit = limit,
+		.k = k, .names = names, .types = types, .set_s = s,
+		.links = problem_links(&r, k, twins, p->a), .mem_limit = limit,
 		.contention = gen_below(&r, 3), .overlap = gen_below(&r, 3),
 		.policy = (enum sched_policy)gen_below(&r, 3), .objective = problem_objective(&r),
-		.power = {watts, watts + k, NULL},
-		.saved = {gen_below(&r, 2) && from[0] != from[1] ? 2 : 0, from, to, saved}, .set_mem = mem,
+		.power = problem_power(&r, k, twins, p->a),
+		.saved = problem_savings(&r, n, k, twins, p->a), .set_mem = mem,
+		.slowdown = slow ? 0.3 : 0, .beside = slow ? 0.1 : 0,
 		.rules = rules, .move_s = move, .together = together};
 	if (place_model_init(&p->m, p->g, &setup, p->a, &e) < 0)
 		return false;

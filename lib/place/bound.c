@@ -7,23 +7,28 @@
 
 /* ---- what bounds share ---- */
 
-static void least_costs(struct bound_view *v)
+static void find_costs(struct bound_view *v)
 {
 	const struct place_model *m = v->m;
 	bool saves = m->rules == PLACE_SCHEDULE && m->saved_ptr;
 
 	for (uint32_t t = 0; t < v->n; t++)
 		for (uint32_t d = 0; d < v->k; d++) {
-			double s = m->costs.task_s[(size_t)t * v->k + d];
+			double s = m->costs.task_s[(size_t)t * v->k + d], most = s;
 			uint32_t unit = v->unit_of[t];
 			bool may = v->u->cost_s[(size_t)unit * v->k + d] >= 0 &&
 				   v->u->mem[unit] <= v->limit[d];
 
 			for (uint32_t j = saves ? m->saved_ptr[t] : 0;
-			     may && saves && j < m->saved_ptr[t + 1]; j++)
-				s = fmax(0, s - fmax(0, m->saved_s[(size_t)j * v->k + d]));
+			     may && saves && j < m->saved_ptr[t + 1]; j++) {
+				double saved = m->saved_s[(size_t)j * v->k + d];
+
+				s = fmax(0, s - fmax(0, saved));
+				most += fmax(0, -saved);
+			}
 			v->task_s[(size_t)t * v->k + d] = may ? s : INFINITY;
 			v->unit_s[(size_t)unit * v->k + d] += may ? s : INFINITY;
+			v->unit_most_s[(size_t)unit * v->k + d] += may ? most : INFINITY;
 		}
 }
 
@@ -36,13 +41,14 @@ void bound_view_init(struct bound_view *v, const struct place_units *u, struct a
 	v->unit_of = ARENA_NEWN(a, uint32_t, v->n);
 	v->task_s = ARENA_NEWN(a, double, (size_t)v->n * v->k);
 	v->unit_s = ARENA_NEWN(a, double, (size_t)u->n * v->k);
+	v->unit_most_s = ARENA_NEWN(a, double, (size_t)u->n * v->k);
 	v->limit = ARENA_NEWN(a, uint64_t, v->k);
 	v->share = ARENA_NEWN(a, double, v->k);
 	for (uint32_t t = 0; t < v->n; t++)
 		v->unit_of[t] = u->of_set[m->tasks.task_set[t]];
 	for (uint32_t d = 0; d < v->k; d++)
 		v->limit[d] = m->mem_limit[d] ? m->mem_limit[d] : UINT64_MAX;
-	least_costs(v);
+	find_costs(v);
 }
 
 /* ---- each metric's ---- */

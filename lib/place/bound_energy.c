@@ -13,7 +13,7 @@ double bound_unit_j(const struct bound_view *v, uint32_t i, uint32_t d)
 	if (v->unit_s[(size_t)i * v->k + d] == INFINITY)
 		return INFINITY;
 	/* What is saved by neighbours is not certain to be; it may be good or bad. */
-	return watts * (watts > 0 ? v->unit_s : v->u->cost_s)[(size_t)i * v->k + d];
+	return watts * (watts > 0 ? v->unit_s : v->unit_most_s)[(size_t)i * v->k + d];
 }
 
 /* Every unit where it is cheapest, when memory has a price: the Lagrangian relaxation of

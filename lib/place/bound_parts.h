@@ -15,6 +15,8 @@ struct bound_view {
 	 * unit, cannot run there, or they have no room. */
 	double *task_s;              /* (n,k) */
 	double *unit_s;              /* (units,k) */
+	/* (units,k) with all that neighbours could add (savings below 0) and nothing saved */
+	double *unit_most_s;
 	uint64_t *limit;             /* (k) bytes; UINT64_MAX: not limited */
 	/* What load_s leaves for others: shares of devices, sum 1, without regard to memory. */
 	double *share;               /* (k) */

@@ -153,6 +153,7 @@ static void build(struct pieces *p, struct arena *a)
 	find_values(p, a);
 }
 
+/* Does everything fit on every device? */
 static bool has_room(const struct place_units *u)
 {
 	uint64_t sum = 0;

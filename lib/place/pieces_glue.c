@@ -100,5 +100,3 @@ bool pieces_glue(struct pieces *p, bool room)
 	mem_free(met);
 	return any;
 }
-
-/* Does everything fit on every device? */

@@ -1,4 +1,5 @@
 /* units.c - sets that share a device as one thing to move. */
+#include <math.h>
 #include <string.h>
 
 #include "place/dnnpart.h"
@@ -61,7 +62,7 @@ static void sum_costs(struct place_units *u, struct arena *a)
 			*sum = s < 0 || *sum < 0 ? -1 : *sum + s;
 			for (uint32_t j = m->saved_ptr ? m->saved_ptr[t] : 0;
 			     m->saved_ptr && j < m->saved_ptr[t + 1]; j++)
-				saved += m->saved_s[(size_t)j * k + d];
+				saved += fmax(0, m->saved_s[(size_t)j * k + d]);
 			least[(size_t)i * k + d] += s > saved ? s - saved : 0;
 		}
 	}
@@ -91,24 +92,37 @@ static bool same_column(const struct place_units *u, uint32_t x, uint32_t y)
 	return true;
 }
 
-static bool same_link(const struct sched_links *l, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
+/* Watts and joules per byte are costs when energy counts. */
+static bool same_power(const struct place_model *m, uint32_t x, uint32_t y)
 {
-	size_t i = (size_t)a * l->k + b, j = (size_t)c * l->k + d;
+	const struct place_power *p = &m->power;
 
-	return l->latency_s[i] == l->latency_s[j] && l->bytes_per_s[i] == l->bytes_per_s[j];
+	return m->objective.energy == 0 ||
+	       ((!p->watts || p->watts[x] == p->watts[y]) &&
+		(!p->idle_watts || p->idle_watts[x] == p->idle_watts[y]));
+}
+
+/* From a to b as from c to d. */
+static bool same_way(const struct place_model *m, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
+{
+	const struct sched_links *l = &m->costs.links;
+	const double *joules = m->objective.energy > 0 ? m->power.j_per_byte : NULL;
+	size_t i = (size_t)a * m->k + b, j = (size_t)c * m->k + d;
+
+	return l->latency_s[i] == l->latency_s[j] && l->bytes_per_s[i] == l->bytes_per_s[j] &&
+	       (!joules || joules[i] == joules[j]);
 }
 
 static bool twins(const struct place_units *u, uint32_t x, uint32_t y)
 {
 	const struct place_model *m = u->m;
-	const struct sched_links *l = &m->costs.links;
 
 	if (m->mem_limit[x] != m->mem_limit[y] ||
 	    (m->types && strcmp(m->types[x], m->types[y]) != 0) ||
-	    !same_link(l, x, y, y, x) || !same_column(u, x, y))
+	    !same_power(m, x, y) || !same_way(m, x, y, y, x) || !same_column(u, x, y))
 		return false;
 	for (uint32_t z = 0; z < m->k; z++)
-		if (z != x && z != y && (!same_link(l, x, z, y, z) || !same_link(l, z, x, z, y)))
+		if (z != x && z != y && (!same_way(m, x, z, y, z) || !same_way(m, z, x, z, y)))
 			return false;
 	return true;
 }
