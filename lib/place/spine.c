@@ -25,7 +25,9 @@ struct solver {
 	uint32_t *order;             /* (ways) of the block at hand by end_s */
 	struct begin *begin[2];      /* (ways) that read the spine's task before, or not */
 	uint32_t n_begin[2];
-	/* (2n+2) moves of the run's tasks, by the last place they are read at */
+	/* (2n+3) moves of the run's tasks by the last place they are read at, as a binary indexed
+	 * tree (Fenwick, Software: Practice and Experience 24(3), 1994): sums without subtraction, in
+	 * which a move that takes for ever would take the others' last digits along */
 	double *leaves_s;
 	bool *moved;                 /* (tasks) brought into the run */
 	uint32_t *last_place;        /* (tasks) where it is read last */
@@ -212,13 +214,24 @@ static void end_pieces(struct solver *x, uint32_t i, uint32_t j, const struct ru
 	}
 }
 
-/* Moves of a task of the run that are certain until it is read last. */
-static void leave_run(struct solver *x, struct run *r, uint32_t j, uint32_t t)
+/* What a task of the run makes is certain to be moved as long as the run ends before it is read
+ * last. */
+static void leave_run(struct solver *x, uint32_t t)
 {
-	if (x->last_place[t] <= 2 * j + 2)
-		return;
-	r->out_s += x->s->g->move_s[t];
-	x->leaves_s[x->last_place[t]] += x->s->g->move_s[t];
+	uint32_t end = 2 * x->s->n + 3;
+
+	for (uint32_t at = end - 1 - x->last_place[t]; at < end; at += at & -at)
+		x->leaves_s[at] += x->s->g->move_s[t];
+}
+
+/* Moves of tasks that are read last behind a place. */
+static double leaving_s(const struct solver *x, uint32_t place)
+{
+	double sum = 0;
+
+	for (uint32_t at = 2 * x->s->n + 1 - place; at; at &= at - 1)
+		sum += x->leaves_s[at];
+	return sum;
 }
 
 /* The run goes on to the spine's task j. */
@@ -229,13 +242,13 @@ static void extend_run(struct solver *x, struct run *r, uint32_t i, uint32_t j)
 	if (j > i) {
 		for (uint32_t k = x->block_ptr[j]; k < x->block_ptr[j + 1]; k++) {
 			join_run(x, r, i, x->in_block[k]);
-			leave_run(x, r, j, x->in_block[k]);
+			leave_run(x, x->in_block[k]);
 		}
-		leave_run(x, r, j, s->task[j - 1]);
-		/* Read last at task j or in the block behind it, which may be in the piece. */
-		r->out_s -= x->leaves_s[2 * j + 1] + x->leaves_s[2 * j + 2];
+		leave_run(x, s->task[j - 1]);
 	}
 	join_run(x, r, i, s->task[j]);
+	/* Not what is read last in the block behind task j, which may be in the piece. */
+	r->out_s = leaving_s(x, 2 * j + 2);
 }
 
 /* All pieces whose first task on the spine is number i. */
@@ -245,7 +258,7 @@ static void extend_pieces(struct solver *x, uint32_t i)
 	struct run r = {0};
 
 	memset(x->moved, 0, s->g->n * sizeof(*x->moved));
-	memset(x->leaves_s, 0, (2 * (size_t)s->n + 2) * sizeof(*x->leaves_s));
+	memset(x->leaves_s, 0, (2 * (size_t)s->n + 3) * sizeof(*x->leaves_s));
 	for (uint32_t j = i; j < s->n; j++) {
 		extend_run(x, &r, i, j);
 		if (r.mem > s->g->limit || r.work_s == INFINITY)
@@ -360,7 +373,7 @@ static void solver_init(struct solver *x, struct spine *s, struct arena *a)
 	x->order = ARENA_NEWN(a, uint32_t, ways);
 	x->begin[0] = ARENA_NEWN(a, struct begin, ways);
 	x->begin[1] = ARENA_NEWN(a, struct begin, ways);
-	x->leaves_s = ARENA_NEWN(a, double, 2 * (size_t)n);
+	x->leaves_s = ARENA_NEWN(a, double, 2 * (size_t)n + 1);
 	x->moved = ARENA_NEWN(a, bool, s->g->n);
 }
 
