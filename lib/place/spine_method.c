@@ -1,5 +1,6 @@
 /* spine_method.c - the method `spine`: dnnpart-latency's best pieces along the spine of the graph
- * (spine.h), with what lies between pieces on CPUs; pieces are packed into accelerators. */
+ * (spine.h), with what lies between pieces on CPUs; pieces are packed into accelerators.  What is not
+ * legal then, as without a CPU, is repaired. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,5 +153,6 @@ int method_spine(struct method_run *r, struct err *e)
 	snprintf(r->note, sizeof(r->note),
 		 "%u tasks on the spine, %u pieces, %u of them without an accelerator "
 		 "that has room", x.length, x.pieces, x.left_out);
+	method_mend(r, &u);
 	return r->emit(r, e);
 }
