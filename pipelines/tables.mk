@@ -73,7 +73,8 @@ START_place   = dagfeat | placebase heft | placebase climb --evals 2000 --seed $
 # Groupings: name = what stands behind dagfeat, of seed.
 GROUP_grouping-random = | daggroup random --groups $(TABLE_GROUPS) --seed $(1)
 # Placers that answer differently to each seed.
-SEEDED        = random metis scotch scotch-mincut
+SEEDED        = random metis scotch scotch-mincut climb refine anneal tabu genetic cross-entropy \
+                local-search restarts portfolio
 
 # The name of METHOD's files: what is learned in a time depends on it.
 found         = $(1)$(if $(filter $(LEARNERS),$(1)),-$(BUDGET)s$(EPISODES))$(strip \

@@ -78,6 +78,21 @@ has_child() {
 	grep -q '^# heft: `placebase heft --seed 1 small_summator/input.mp`' table2.tsv
 }
 
+@test "names of devices with commas; a person's rules" {
+	cd "$BATS_FILE_TMPDIR" || return 1
+	tables=$BATS_TEST_DIRNAME/../pipelines/tables
+	echo '{"devices": [{"name": "gpu"}, {"name": "cpu:0-3,5"}, {"name": "cl:0.0"}], "links": [],
+	       "nodes": [{"id": 1, "name": "a, \"b", "cost_s": 1}, {"id": 2, "name": "c", "cost_s": 1},
+	                 {"id": 3, "name": "d", "cost_s": 1}], "edges": [{"src": 1, "dst": 3, "bytes": 0}]}' > n.json
+	json2dag n.json -o n.mp
+	run -0 "$tables/roles" n.mp
+	[ "$output" = $'cpu:0-3,5\tgpu\tgpu,cpu:0-3,5,cl:0.0' ]
+	cp -r "$BATS_TEST_DIRNAME/../pipelines" p
+	printf '# c on the second\n^c$\t1\n^d$\t2\n' > p/tables/expert-n.tsv
+	p/tables/expert n n.mp > n.place
+	py 'assert json.load(open("n.place")) == {"a, \"b": "cl:0.0", "c": "cpu:0-3,5", "d": "cl:0.0"}, open("n.place").read()'
+}
+
 @test "figures are those of the rounds" {
 	cd "$BATS_FILE_TMPDIR/t" || return 1
 	# HEFT: the CPU's latency over all jobs, times the ratio to it in the same rounds.

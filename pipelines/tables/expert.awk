@@ -1,7 +1,7 @@
 # expert.awk - a person's rules -> the JSON that placebase expert:FILE reads.
-#   recdump -f -k graph X.mp | awk -v devices="A B" -f expert.awk RULES -
-# RULES has a pattern and the number of a device a line (modulo the number of devices); the first that
-# fits one of a set's names places the set.  What fits none goes where its first placed reader
+#   recdump -f -k graph X.mp | awk -v devices="A B" -f json.awk -f expert.awk RULES -
+# RULES has a pattern and the number of a device a line (modulo the number of devices); the first
+# that fits one of a set's names places the set.  What fits none goes where its first placed reader
 # is, else where its first placed input is, else to device 0.
 
 BEGIN {
@@ -17,25 +17,11 @@ FILENAME != "-" {
 	next
 }
 
-# The first list behind "name": in to[1..].
-function list(name, to, sep,    at, x) {
-	at = index($0, "\"" name "\": ")
-	x = substr($0, at + length(name) + 4)
-	sub(/^[^[]*("data": )?\[/, "", x)
-	if (sep == ", ") {
-		sub(/^[0-9]+\], "data": \[/, "", x)
-		sub(/\].*/, "", x)
-	} else {
-		sub(/"\], "types": .*/, "", x)
-		sub(/^"/, "", x)
-	}
-	return split(x, to, sep)
-}
 {
-	n = list("node_name", name, "\", \"")
-	list("set", set, ", ")
-	list("in_ptr", ptr, ", ")
-	list("in_node", in_node, ", ")
+	n = list("node_name", name)
+	list("set", set)
+	list("in_ptr", ptr)
+	list("in_node", in_node)
 }
 END {
 	for (v = 1; v <= n; v++)

@@ -4,7 +4,7 @@
 #   model, method   of the file; what is part of METHOD's name because results depend on it (a
 #                   budget in seconds, placements, groups) is left out
 # published.tsv and labels.tsv are known by their names and taken in here:
-#   published[model, method, quantity]    what a paper printed
+#   printed(model, method, quantity)      what a paper printed, "" where it does not say
 #   label[method], methods[0 .. n_methods - 1]   names in the tables, in their order
 # Lines that begin with # are passed over.
 
@@ -26,6 +26,9 @@ function see_method(x) {
 		label[x] = x
 		methods[n_methods++] = x
 	}
+}
+function printed(m, x, quantity) {
+	return (m, x, quantity) in published ? published[m, x, quantity] : ""
 }
 function method_name(x) {
 	sub(/-[0-9]+(s[0-9]*|x[0-9]+)?$/, "", x)

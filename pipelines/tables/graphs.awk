@@ -10,12 +10,13 @@ function degree(nodes, edges) {
 	return nodes > 0 ? sprintf("%.2f", edges / nodes) : ""
 }
 END {
-	print "model", "nodes", "edges", "degree", "coarsened_nodes", "coarsened_edges", "coarsened_degree", \
-		"published_nodes", "published_edges", "published_degree"
+	print "model", "nodes", "edges", "degree", "coarsened_nodes", "coarsened_edges",
+		"coarsened_degree", "published_nodes", "published_edges", "published_degree"
 	for (i = 0; i < n_models; i++) {
 		m = models[i]
-		pv = published[m, "-", "nodes"]
-		pe = published[m, "-", "edges"]
-		print m, v[m], e[m], degree(v[m], e[m]), cv[m], ce[m], degree(cv[m], ce[m]), pv, pe, degree(pv, pe)
+		pv = printed(m, "-", "nodes")
+		pe = printed(m, "-", "edges")
+		print m, v[m], e[m], degree(v[m], e[m]), cv[m], ce[m], degree(cv[m], ce[m]),
+			pv, pe, degree(pv, pe)
 	}
 }

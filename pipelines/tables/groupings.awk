@@ -1,5 +1,6 @@
-# groupings.awk - measured files of grouping-learned and grouping-random -> best, median and worst over
-# seeds of both, and how much longer than the learned parsing's the random groups' placements take.
+# groupings.awk - measured files of grouping-learned and grouping-random -> best, median and worst
+# over seeds of both, and how much longer than the learned parsing's the random groups' placements
+# take.
 #   awk -f files.awk -f groupings.awk labels.tsv FILE...      FILE: .../MODEL/METHOD.NAME.tsv
 # Compared is latency over that of the CPU alone, of the same rounds.
 
@@ -39,10 +40,12 @@ function row(method, c, which, r, ms) {
 	if (method == "grouping-learned")
 		learned[model, which] = r
 	print model, label[method], which, c, sprintf("%.3f", ms), sprintf("%.3f", 1 / r), \
-		((model, which) in learned ? sprintf("%.1f", 100 * (r / learned[model, which] - 1)) : ""), failed[model, method]
+		((model, which) in learned ? sprintf("%.1f", 100 * (r / learned[model, which] - 1)) : ""),
+		failed[model, method]
 }
 END {
-	print "model", "groups", "over seeds", "seeds", "latency_ms", "times_as_fast_as_CPU", "longer_than_learned_%", "failed"
+	print "model", "groups", "over seeds", "seeds", "latency_ms", "times_as_fast_as_CPU",
+		"longer_than_learned_%", "failed"
 	for (a = 0; a < n_models; a++) {
 		model = models[a]
 		rows("grouping-learned")

@@ -1,5 +1,6 @@
-# jobs.awk - files X.job (pipelines/job) -> lines "# key: value": when and on what the jobs ran, and one
-# command of each method and one of the measurements, without the directory that all files are in.
+# jobs.awk - files X.job (pipelines/job) -> lines "# key: value": when and on what the jobs ran, and
+# one command of each method and one of the measurements, without the directory that all files are
+# in.
 
 BEGIN {
 	FS = "\t"
@@ -8,7 +9,9 @@ BEGIN {
 FNR == 1 {
 	k = split(FILENAME, dir, "/")
 	n_parts = split(dir[k], part, ".")
-	method = part[n_parts - 1] == "tsv" && part[2] ~ /-r[0-9]+$/ && part[1] !~ /^ov-/ ? "measurement" : part[1]
+	method = part[1]
+	if (part[n_parts - 1] == "tsv" && part[2] ~ /-r[0-9]+$/ && method !~ /^ov-/)
+		method = "measurement"
 	where = substr(FILENAME, 1, length(FILENAME) - length(dir[k]) - length(dir[k - 1]) - 1)
 }
 $1 == "command" {
@@ -41,7 +44,8 @@ $1 == "status" || $1 == "seconds" || $1 == "cpu_seconds" {
 	value[$1] = value[$1] (value[$1] == "" ? "" : "; also ") $2
 }
 END {
-	printf "# jobs: %d, started %s to %s; load of the machine before them up to %s\n", n, first, last, most
+	printf "# jobs: %d, started %s to %s; load of the machine before them up to %s\n",
+		n, first, last, most
 	for (i = 0; i < n_names; i++)
 		print "# " names[i] ": " value[names[i]]
 	for (i = 0; i < n_methods; i++)

@@ -1,5 +1,5 @@
-# latency.awk - measured files (measure) -> a row per model and method: latency, speedup over the CPU alone,
-# geometric means over seeds with 95 % intervals, and what a paper published for them.
+# latency.awk - measured files (measure) -> a row per model and method: latency, speedup over the
+# CPU alone, geometric means over seeds with 95 % intervals, and what a paper published for them.
 #   awk -f stats.awk -f files.awk -f latency.awk published.tsv labels.tsv \
 #     published_s=QUANTITY [published_speedup=QUANTITY] FILE...
 # FILE is .../MODEL/METHOD.NAME.tsv.  A single device is measured by every job: its interval
@@ -48,9 +48,6 @@ function fail(x, why) {
 		why = "OpenVINO is not installed: " why
 	reason[model, x] = substr(why, 1, 100)
 }
-function known_value(key) {
-	return key != "" && ((model, method, key) in published)
-}
 
 # Geometric mean of x[1..c] and its interval; of one value the interval lo .. hi.
 function geometric(x, c, lo, hi) {
@@ -81,11 +78,13 @@ function measured(    i, x, c, paired, is_device, scale, remark, row) {
 	for (i = 1; i <= c; i++)
 		x[i] = paired ? ratio[key, i] : lat[key, i]
 	geometric(x, c, paired ? ratio_lo[key] : lat_lo[key], paired ? ratio_hi[key] : lat_hi[key])
-	row = (is_device ? "" : n[key]) OFS sprintf("%.3f\t%.3f\t%.3f", scale * MID, scale * LO, scale * HI)
+	row = sprintf("%s\t%.3f\t%.3f\t%.3f", (is_device ? "" : n[key]),
+		scale * MID, scale * LO, scale * HI)
 	if (method == "cpu")
 		row = row OFS "0.0\t\t\t1.000"
 	else if (paired)
-		row = row OFS sprintf("%.1f\t%.1f\t%.1f\t%.3f", 100 * (1 - MID), 100 * (1 - HI), 100 * (1 - LO), 1 / MID)
+		row = row OFS sprintf("%.1f\t%.1f\t%.1f\t%.3f",
+			100 * (1 - MID), 100 * (1 - HI), 100 * (1 - LO), 1 / MID)
 	else
 		row = row OFS "\t\t\t"
 	remark = failed[key] ? failed[key] " more failed: " reason[key] : ""
@@ -96,32 +95,32 @@ function measured(    i, x, c, paired, is_device, scale, remark, row) {
 }
 
 END {
-	print "model", "method", "seeds", "latency_ms", "latency_ms_lo", "latency_ms_hi", "speedup_%", "speedup_%_lo", \
-		"speedup_%_hi", "times_as_fast", "interval_over", "published_ms", \
-		(published_speedup != "" ? "published_speedup_%" OFS : "") "remark"
+	print "model", "method", "seeds", "latency_ms", "latency_ms_lo", "latency_ms_hi",
+		"speedup_%", "speedup_%_lo", "speedup_%_hi", "times_as_fast", "interval_over",
+		"published_ms", (published_speedup != "" ? "published_speedup_%" OFS : "") "remark"
 	for (a = 0; a < n_models; a++) {
 		model = models[a]
 		base = cpu_ms()
 		for (b = 0; b < n_methods; b++) {
 			method = methods[b]
 			key = model SUBSEP method
+			then = printed(model, method, published_s)
 			if (n[key])
 				ours = measured()
 			else if (failed[key])
 				ours = "0\t\t\t\t\t\t\t\t\t" reason[key]
-			else if (known_value(published_s))
+			else if (then != "")
 				ours = "0\t\t\t\t\t\t\t\t\tpublished only"
 			else
 				continue
 			remark = ours
 			sub(/.*\t/, "", remark)
 			sub(/\t[^\t]*$/, "", ours)
-			then = known_value(published_s) ? published[model, method, published_s] : ""
 			if (then ~ /^[0-9]/)
 				then *= 1e3
 			line = model OFS label[method] player[method] OFS ours OFS then
 			if (published_speedup != "")
-				line = line OFS (known_value(published_speedup) ? published[model, method, published_speedup] : "")
+				line = line OFS printed(model, method, published_speedup)
 			print line, remark
 		}
 	}

@@ -1,6 +1,6 @@
-# markdown.awk - a tab-separated table -> Markdown.  Lines "# key: value" in front become the heading
-# (key title) and a list below the table; columns X, X_lo, X_hi become one, "x (lo .. hi)"; numbers
-# stand to the right.
+# markdown.awk - a tab-separated table -> Markdown.  Lines "# key: value" in front become the
+# heading (key title) and a list below the table; columns X, X_lo, X_hi become one, "x (lo .. hi)";
+# numbers stand to the right.
 
 BEGIN {
 	FS = "\t"
@@ -40,7 +40,10 @@ function row(r,    i, line, x) {
 			gsub(/_/, " ", x)
 		gsub(/\|/, "\\|", x)
 		if (is_interval(i)) {
-			x = r == 0 ? x " (95 %)" : cell[r, i + 1] == "" ? x : x " (" cell[r, i + 1] " .. " cell[r, i + 2] ")"
+			if (r == 0)
+				x = x " (95 %)"
+			else if (cell[r, i + 1] != "")
+				x = x " (" cell[r, i + 1] " .. " cell[r, i + 2] ")"
 			i += 2
 		}
 		line = line " " x " |"

@@ -1,7 +1,7 @@
 # search.awk - what finding a placement took.
 #   awk -f stats.awk -f files.awk -f search.awk published.tsv labels.tsv FILE...
-# FILE is .../MODEL/METHOD.SEED.mp.job (pipelines/job), or .../evaluated.tsv with lines MODEL METHOD SEED N,
-# the placements that a learner ran.
+# FILE is .../MODEL/METHOD.SEED.mp.job (pipelines/job), or .../evaluated.tsv with lines MODEL METHOD
+# SEED N, the placements that a learner ran.
 
 method == "evaluated" {
 	evaluated[$1, method_name($2)] += $4
@@ -16,19 +16,21 @@ ok && $1 == "seconds" {
 ok && $1 == "cpu_seconds" { cpu[model, method] += $2 }
 
 END {
-	print "model", "method", "seeds", "search_s", "search_s_lo", "search_s_hi", "cpu_s", "placements_run", "published_s"
+	print "model", "method", "seeds", "search_s", "search_s_lo", "search_s_hi", "cpu_s",
+		"placements_run", "published_s"
 	for (a = 0; a < n_models; a++)
 		for (b = 0; b < n_methods; b++) {
 			model = models[a]
 			method = methods[b]
 			c = n[model, method]
-			then = (model, method, "search_s") in published ? published[model, method, "search_s"] : ""
+			then = printed(model, method, "search_s")
 			if (c) {
 				for (i = 1; i <= c; i++)
 					x[i] = wall[model, method, i]
 				geometric_interval(x, c)
-				print model, label[method], c, sprintf("%.3f", MID), (c > 1 ? sprintf("%.3f", LO) : ""),
-					(c > 1 ? sprintf("%.3f", HI) : ""), sprintf("%.3f", cpu[model, method] / c),
+				print model, label[method], c, sprintf("%.3f", MID),
+					(c > 1 ? sprintf("%.3f", LO) : ""), (c > 1 ? sprintf("%.3f", HI) : ""),
+					sprintf("%.3f", cpu[model, method] / c),
 					((model, method) in evaluated ? sprintf("%.0f", evaluated[model, method] / c) : ""), then
 			} else if (then != "")
 				print model, label[method], 0, "", "", "", "", "", then

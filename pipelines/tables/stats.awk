@@ -13,8 +13,9 @@ function sort(x, n,    i, j, v) {
 
 # 97.5 % quantile of Student's t with df degrees of freedom.
 function t975(df,    t) {
-	split("12.706 4.303 3.182 2.776 2.571 2.447 2.365 2.306 2.262 2.228 2.201 2.179 2.160 2.145 2.131 " \
-	      "2.120 2.110 2.101 2.093 2.086 2.080 2.074 2.069 2.064 2.060 2.056 2.052 2.048 2.045 2.042", t, " ")
+	split("12.706 4.303 3.182 2.776 2.571 2.447 2.365 2.306 2.262 2.228 " \
+	      "2.201 2.179 2.160 2.145 2.131 2.120 2.110 2.101 2.093 2.086 " \
+	      "2.080 2.074 2.069 2.064 2.060 2.056 2.052 2.048 2.045 2.042", t, " ")
 	return df <= 30 ? t[df] : 1.96 + 2.5 / df
 }
 
@@ -33,7 +34,8 @@ function mean_interval(x, n,    i, sum, square, half) {
 	HI = MID + half
 }
 
-# The same of the logarithms, as a geometric mean and an interval of ratios; x becomes its logarithms.
+# The same of the logarithms, as a geometric mean and an interval of ratios; x becomes its
+# logarithms.
 function geometric_interval(x, n,    i) {
 	for (i = 1; i <= n; i++)
 		x[i] = log(x[i])
