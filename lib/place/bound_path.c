@@ -20,26 +20,63 @@ static double way_s(const struct bound_view *v, uint32_t from, uint32_t to, uint
 	return sched_copy_s(l, from, to, bytes);
 }
 
-/* The least of at_s[x] and the way from x to dev, or from dev to x; tasks of one unit share a
- * device. */
-static double best_way(const struct bound_view *v, const double *at_s, uint32_t dev, bool to_dev,
-		       uint64_t bytes, bool same)
-{
-	double least = INFINITY;
+/* Rows of at_s, which say when things are on devices, and the devices of each by ascending time,
+ * without which all have to be looked at (NULL). */
+struct rows {
+	const double *at_s;          /* (n,k) */
+	uint16_t *order;             /* (n,k) */
+};
 
-	for (uint32_t x = same ? dev : 0; x < (same ? dev + 1 : v->k); x++)
+static void sort_row(const struct rows *r, uint32_t k, uint32_t task)
+{
+	const double *at_s = r->at_s + (size_t)task * k;
+	uint16_t *order = r->order + (size_t)task * k;
+
+	for (uint32_t d = 0; d < k; d++) {
+		uint32_t i = d;
+
+		for (; i > 0 && at_s[order[i - 1]] > at_s[d]; i--)
+			order[i] = order[i - 1];
+		order[i] = (uint16_t)d;
+	}
+}
+
+/* The least of the task's time on a device and the way from there to dev, or from dev to there. */
+static double best_way(const struct bound_view *v, const struct rows *r, uint32_t task,
+		       uint32_t dev, bool to_dev, uint64_t bytes)
+{
+	const double *at_s = r->at_s + (size_t)task * v->k;
+	const uint16_t *order = r->order ? r->order + (size_t)task * v->k : NULL;
+	double least = at_s[dev];
+
+	for (uint32_t i = 0; i < v->k; i++) {
+		uint32_t x = order ? order[i] : i;
+
 		if (at_s[x] < least)
 			least = fmin(least,
 				     at_s[x] + way_s(v, to_dev ? x : dev, to_dev ? dev : x, bytes));
+		else if (order)
+			break;
+	}
 	return least;
 }
 
-void bound_path_forwards(const struct bound_view *v, uint32_t first, const uint16_t *unit_dev,
-			 double *end)
+/* The same for a pair of tasks; those of one unit share a device. */
+static double way_between(const struct bound_view *v, const struct rows *r, uint32_t other,
+			  uint32_t task, uint32_t dev, bool to_dev, uint64_t bytes)
+{
+	if (v->unit_of[other] == v->unit_of[task])
+		return r->at_s[(size_t)other * v->k + dev];
+	return best_way(v, r, other, dev, to_dev, bytes);
+}
+
+static void forwards(const struct bound_view *v, uint32_t first, const uint16_t *unit_dev,
+		     double *end, uint16_t *order)
 {
 	const struct sched_dag *d = v->d;
+	struct rows rows = {end, order};
 
-	for (uint32_t t = first; t < v->n; t++)
+	for (uint32_t t = first; t < v->n; t++) {
 		for (uint32_t dev = 0; dev < v->k; dev++) {
 			uint16_t fixed = unit_dev ? unit_dev[v->unit_of[t]] : UINT16_MAX;
 			double ready = v->task_s[(size_t)t * v->k + dev] < INFINITY ? 0 : INFINITY;
@@ -48,46 +85,59 @@ void bound_path_forwards(const struct bound_view *v, uint32_t first, const uint1
 				ready = INFINITY;
 			for (uint32_t i = d->in_ptr[t];
 			     ready < INFINITY && i < d->in_ptr[t + 1]; i++) {
-				uint32_t x = d->use_tensor[d->in_use[i]], from = d->tensor_task[x];
-				bool same = v->unit_of[from] == v->unit_of[t];
+				uint32_t x = d->use_tensor[d->in_use[i]];
 
-				ready = fmax(ready,
-					     best_way(v, end + (size_t)from * v->k, dev, true,
-						      d->tensor_bytes[x], same));
+				ready = fmax(ready, way_between(v, &rows, d->tensor_task[x], t, dev, true,
+								d->tensor_bytes[x]));
 			}
 			end[(size_t)t * v->k + dev] = ready + v->task_s[(size_t)t * v->k + dev];
 		}
+		if (order)
+			sort_row(&rows, v->k, t);
+	}
 }
 
-void bound_path_backwards(const struct bound_view *v, double *rest, double *with)
+static void backwards(const struct bound_view *v, double *rest, double *with, uint16_t *order)
 {
 	const struct sched_dag *d = v->d;
+	struct rows rows = {with, order};
 
-	for (uint32_t t = v->n; t-- > 0;)
+	for (uint32_t t = v->n; t-- > 0;) {
 		for (uint32_t dev = 0; dev < v->k; dev++) {
 			double after = 0;
 
 			for (uint32_t x = d->out_ptr[t]; x < d->out_ptr[t + 1]; x++)
-				for (uint32_t i = d->use_ptr[x]; i < d->use_ptr[x + 1]; i++) {
-					uint32_t to = d->use_task[i];
-					bool same = v->unit_of[to] == v->unit_of[t];
-
-					after = fmax(after,
-						     best_way(v, with + (size_t)to * v->k, dev, false,
-							      d->tensor_bytes[x], same));
-				}
+				for (uint32_t i = d->use_ptr[x]; i < d->use_ptr[x + 1]; i++)
+					after = fmax(after, way_between(v, &rows, d->use_task[i], t, dev,
+									false, d->tensor_bytes[x]));
 			rest[(size_t)t * v->k + dev] = after;
 			with[(size_t)t * v->k + dev] = after + v->task_s[(size_t)t * v->k + dev];
 		}
+		if (order)
+			sort_row(&rows, v->k, t);
+	}
+}
+
+void bound_path_forwards(const struct bound_view *v, uint32_t first, const uint16_t *unit_dev,
+			 double *end)
+{
+	forwards(v, first, unit_dev, end, NULL);
+}
+
+void bound_path_backwards(const struct bound_view *v, double *rest, double *with)
+{
+	backwards(v, rest, with, NULL);
 }
 
 double bound_path_s(const struct bound_view *v, double *head_s, double *tail_s)
 {
 	size_t size = (size_t)v->n * v->k;
 	double *end = MEM_NEWN(double, 3 * size), *rest = end + size, longest = 0;
+	uint16_t *order = MEM_NEWN(uint16_t, size);
 
-	bound_path_forwards(v, 0, NULL, end);
-	bound_path_backwards(v, rest, rest + size);
+	forwards(v, 0, NULL, end, order);
+	backwards(v, rest, rest + size, order);
+	mem_free(order);
 	for (uint32_t t = 0; t < v->n; t++) {
 		double least = INFINITY, head = INFINITY, tail = INFINITY;
 
