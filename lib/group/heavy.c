@@ -6,13 +6,18 @@
  * Round by round every group joins at most one neighbour, over the edge that carries most of those
  * still possible.  A group takes no more than max_size nodes, and no more weight than a cap, which
  * begins at 1.5 times the mean and doubles when a round finds nothing to contract.  What no edge
- * joins comes together lightest first. */
+ * joins comes together lightest first.
+ *
+ * Around a hub, whose neighbours have no other, a matching has hardly any edges.  A round that
+ * finds so few lets groups join as many neighbours as they may. */
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/disjoint.h"
 #include "group/group.h"
 
 static const double FIRST_CAP = 1.5;
+enum { FEW = 32 };               /* a matching of less than this part of the groups is small */
 
 struct round {
 	const struct group_task *t;
@@ -35,39 +40,77 @@ static int heavier_first(const void *pa, const void *pb)
 	return (a->at > b->at) - (a->at < b->at);
 }
 
-static bool may_join(const struct round *r, uint32_t u, uint32_t v, double cap)
+static bool fits(const struct round *r, double weight, uint64_t size, double cap)
 {
-	uint32_t most = r->t->max_size;
-
-	return r->g.weight[u] + r->g.weight[v] <= cap &&
-	       (!most || (uint64_t)r->size[u] + r->size[v] <= most);
+	return weight <= cap && (!r->t->max_size || size <= r->t->max_size);
 }
 
-/* A matching of heavy edges: class (g.n) of what is left.  Returns how many classes. */
-static uint32_t match(const struct round *r, uint32_t *class)
+static bool may_join(const struct round *r, uint32_t u, uint32_t v, double cap)
 {
-	uint32_t n = r->g.n, left = n, n_classes = 0;
-	struct edge *x = MEM_NEWN(struct edge, r->g.m);
-	uint32_t *mate = MEM_NEWN(uint32_t, n);
+	return fits(r, r->g.weight[u] + r->g.weight[v], (uint64_t)r->size[u] + r->size[v], cap);
+}
+
+/* A matching along edges x: up (g.n) to the smaller of each pair.  Returns how many are left. */
+static uint32_t match(const struct round *r, const struct edge *x, uint32_t *up)
+{
+	uint32_t n = r->g.n, left = n;
+	bool *met = MEM_NEWN(bool, n);
 
 	for (uint32_t v = 0; v < n; v++)
-		mate[v] = v;
+		up[v] = v;
+	for (uint32_t i = 0; i < r->g.m && left > r->t->n_groups; i++) {
+		uint32_t u = r->g.src[x[i].at], v = r->g.dst[x[i].at];
+
+		if (met[u] || met[v] || !may_join(r, u, v, r->cap))
+			continue;
+		met[u] = met[v] = true;
+		disjoint_join(up, u, v);
+		left--;
+	}
+	mem_free(met);
+	return left;
+}
+
+/* The same with any number of partners. */
+static void join_many(const struct round *r, const struct edge *x, uint32_t *up)
+{
+	uint32_t n = r->g.n, left = n, *size = mem_copy(r->size, n, sizeof(*size));
+	double *weight = mem_copy(r->g.weight, n, sizeof(*weight));
+
+	for (uint32_t v = 0; v < n; v++)
+		up[v] = v;
+	for (uint32_t i = 0; i < r->g.m && left > r->t->n_groups; i++) {
+		uint32_t u = disjoint_find(up, r->g.src[x[i].at]);
+		uint32_t v = disjoint_find(up, r->g.dst[x[i].at]), root = u < v ? u : v;
+
+		if (u == v || !fits(r, weight[u] + weight[v], (uint64_t)size[u] + size[v], r->cap))
+			continue;
+		disjoint_join(up, u, v);
+		weight[root] = weight[u] + weight[v];
+		size[root] = size[u] + size[v];
+		left--;
+	}
+	mem_free(weight);
+	mem_free(size);
+}
+
+/* Contract heavy edges: class (g.n) of what is left.  Returns how many classes. */
+static uint32_t join_along_edges(const struct round *r, uint32_t *class)
+{
+	uint32_t n = r->g.n, n_classes = 0, *up = MEM_NEWN(uint32_t, n);
+	struct edge *x = MEM_NEWN(struct edge, r->g.m);
+
 	for (uint32_t i = 0; i < r->g.m; i++)
 		x[i] = (struct edge){r->g.traffic[i], i};
 	if (r->g.m > 1)
 		qsort(x, r->g.m, sizeof(*x), heavier_first);
-	for (uint32_t i = 0; i < r->g.m && left > r->t->n_groups; i++) {
-		uint32_t u = r->g.src[x[i].at], v = r->g.dst[x[i].at];
+	uint32_t left = match(r, x, up);
 
-		if (mate[u] != u || mate[v] != v || !may_join(r, u, v, r->cap))
-			continue;
-		mate[u] = v;
-		mate[v] = u;
-		left--;
-	}
+	if (left > r->t->n_groups && n - left < n / FEW)
+		join_many(r, x, up);
 	for (uint32_t v = 0; v < n; v++)
-		class[v] = mate[v] < v ? class[mate[v]] : n_classes++;
-	mem_free(mate);
+		class[v] = up[v] == v ? n_classes++ : class[disjoint_find(up, v)];
+	mem_free(up);
 	mem_free(x);
 	return n_classes;
 }
@@ -144,7 +187,7 @@ int group_heavy_edge(const struct group_task *t, struct err *e)
 	}
 	r.cap = FIRST_CAP * total / t->n_groups;
 	while (r.g.n > t->n_groups) {
-		n = match(&r, class);
+		n = join_along_edges(&r, class);
 		if (n == r.g.n && r.cap < total) {
 			r.cap *= 2;
 			continue;

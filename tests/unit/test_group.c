@@ -415,8 +415,48 @@ static void test_mapping(void)
 	arena_free(a);
 }
 
+/* ---- a hub ---- */
+
+/* One node that all others read, whose weights differ: it takes as many as it may, the heaviest edges
+ * first, and what is left comes together. */
+static void test_hub(void)
+{
+	enum { LEAVES = 600, GROUPS = 12, CAP = 100 };
+	struct arena *a = arena_new();
+	uint32_t n = LEAVES + 1, *group = ARENA_NEWN(a, uint32_t, n), taken = 0, most = 0;
+	uint32_t *size = ARENA_NEWN(a, uint32_t, n), *one = ARENA_NEWN(a, uint32_t, n);
+	struct group_graph g = {.n = n, .m = LEAVES, .ordered = true,
+				.src = ARENA_NEWN(a, uint32_t, LEAVES),
+				.dst = ARENA_NEWN(a, uint32_t, LEAVES),
+				.traffic = ARENA_NEWN(a, double, LEAVES),
+				.weight = ARENA_NEWN(a, double, n)};
+	struct group_task t = {.g = &g, .size = one, .n_groups = GROUPS, .max_size = CAP,
+			       .group = group};
+	struct err e = ERR_INIT;
+
+	for (uint32_t v = 0; v < n; v++) {
+		one[v] = 1;
+		g.weight[v] = 1;
+		if (v == 0)
+			continue;
+		g.dst[v - 1] = v;
+		g.traffic[v - 1] = v;
+	}
+	bool done = group_heavy_edge(&t, &e) == 0;
+
+	for (uint32_t v = 0; v < n; v++) {
+		taken += group[v] == group[0] && (v == 0 || v > LEAVES / 2);
+		size[group[v]]++;
+		most = size[group[v]] > most ? size[group[v]] : most;
+	}
+	tap(done && most <= CAP && taken == CAP, "a hub takes the %d that send most (%u of %u)", CAP,
+	    taken, most);
+	arena_free(a);
+}
+
 int main(void)
 {
+	test_hub();
 	test_cuts();
 	test_mapping();
 	test_circles();
