@@ -129,6 +129,8 @@ refused() {
 		pairs = {(a, b) for a in range(13) for b in range(a) if t[a] == t[b]}
 		assert pairs == {(1, 0), (4, 3), (6, 5), (12, 11)}, pairs
 	'
+	echo '{"devices": [{"name": "a"}], "nodes": [{"id": 9999999999999999999, "cost_s": 1}, {"id": "\u0001integer 9999999999999999999", "cost_s": 1}, {"id": "\u0001", "cost_s": 1}]}' | json2dag -o mark.mp
+	py 'assert of("mark.mp", "graph")[0]["node_name"] == ["9999999999999999999", "\1integer 9999999999999999999", "\1"]'
 	refused '{"devices": [{"name": "a"}], "nodes": [{"id": 340282366920938463463374607431768211456, "cost_s": 1}, {"id": 340282366920938463463374607431768211456, "cost_s": 1}]}' 'nodes[1]: its id was there before'
 	for id in 1.5 null true '[]'; do
 		refused '{"devices": [{"name": "a"}], "nodes": [{"id": '"$id"', "cost_s": 1}]}' "neither an integer nor a text"

@@ -34,9 +34,10 @@ static int read_all(int fd, const char *path, char **text, size_t *n, struct err
 
 /* ---- integers beyond int64, which jansson refuses ---- */
 
-/* Before parsing they become texts with this mark in front, after it numbers again. */
+/* Before parsing they become texts with this mark in front, after it numbers again.  Texts that
+ * begin with a U+0001 of their own get another one in between. */
 #define MARK "\001integer "
-static const char MARK_JSON[] = "\"\\u0001integer ";
+static const char MARK_JSON[] = "\"\\u0001integer ", OWN_MARK[] = "\\u0001";
 
 /* Bytes of the integer literal at s[0 .. n) when it is none that fits int64; else 0, with *skip
  * bytes that need no second look. */
@@ -62,44 +63,68 @@ static size_t large_integer(const char *s, size_t n, size_t *skip)
 	return errno == ERANGE ? i : 0;
 }
 
-/* *text with such integers as marked texts; the same memory when there are none. */
+/* A text that is copied with changes. */
+struct changed {
+	const char *from;
+	size_t done;                 /* of from: copied or left out */
+	char *out;                   /* NULL: nothing has changed yet */
+	size_t n, cap;
+};
+
+static void append(struct changed *x, const char *s, size_t n)
+{
+	x->out = mem_grow(x->out, &x->cap, x->n + n, 1);
+	memcpy(x->out + x->n, s, n);
+	x->n += n;
+}
+
+static void copy_until(struct changed *x, size_t end)
+{
+	append(x, x->from + x->done, end - x->done);
+	x->done = end;
+}
+
+/* The string literal that begins at `at`; returns how long it is. */
+static size_t mark_string(struct changed *x, size_t at, size_t n)
+{
+	const char *s = x->from + at;
+	size_t mark = sizeof(OWN_MARK) - 1, len = 1;
+
+	if (n - at > mark && memcmp(s + 1, OWN_MARK, mark) == 0) {
+		copy_until(x, at + 1);
+		append(x, OWN_MARK, mark);
+	}
+	while (at + len < n && s[len] != '"')
+		len += s[len] == '\\' ? 2 : 1;
+	return len + 1;
+}
+
+/* *text with such integers as marked texts; the same memory when nothing changes. */
 static void mark_integers(char **text, size_t *n)
 {
-	char *out = NULL;
-	size_t cap = 0, n_out = 0, done = 0, skip;
+	struct changed x = {.from = *text};
 	const char *s = *text;
 
-	for (size_t i = 0; i < *n; i += skip) {
+	for (size_t i = 0, skip, len; i < *n; i += skip) {
 		skip = 1;
-		if (s[i] == '"') {
-			while (i + skip < *n && s[i + skip] != '"')
-				skip += s[i + skip] == '\\' ? 2 : 1;
-			skip++;
-			continue;
-		}
+		if (s[i] == '"')
+			skip = mark_string(&x, i, *n);
 		if (s[i] != '-' && (s[i] < '0' || s[i] > '9'))
 			continue;
-		size_t len = large_integer(s + i, *n - i, &skip);
+		len = large_integer(s + i, *n - i, &skip);
 		if (len == 0)
 			continue;
-		out = mem_grow(out, &cap, n_out + (i - done) + sizeof(MARK_JSON) + len, 1);
-		memcpy(out + n_out, s + done, i - done);
-		n_out += i - done;
-		memcpy(out + n_out, MARK_JSON, sizeof(MARK_JSON) - 1);
-		n_out += sizeof(MARK_JSON) - 1;
-		memcpy(out + n_out, s + i, len);
-		n_out += len;
-		out[n_out++] = '"';
-		done = i + len;
+		copy_until(&x, i);
+		append(&x, MARK_JSON, sizeof(MARK_JSON) - 1);
+		copy_until(&x, i + len);
+		append(&x, "\"", 1);
 	}
-	if (!out)
+	if (!x.out)
 		return;
-	out = mem_grow(out, &cap, n_out + (*n - done), 1);
-	memcpy(out + n_out, s + done, *n - done);
-	n_out += *n - done;
+	copy_until(&x, *n);
 	mem_free(*text);
-	*text = out;
-	*n = n_out;
+	*text = x.out;
+	*n = x.n;
 }
 
 /* ---- values ---- */
@@ -113,6 +138,10 @@ static void put_str(msgpack_object *o, struct arena *a, const char *s, size_t n)
 		o->via.ext.ptr = arena_strndup(a, s + sizeof(MARK) - 1, n - (sizeof(MARK) - 1));
 		o->via.ext.size = (uint32_t)(n - (sizeof(MARK) - 1));
 		return;
+	}
+	if (n > 0 && s[0] == MARK[0]) {
+		s++;
+		n--;
 	}
 	o->type = MSGPACK_OBJECT_STR;
 	o->via.str.ptr = arena_strndup(a, s, n);
