@@ -37,46 +37,24 @@ UNITS   := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/*.c))
 BENCHES := $(patsubst tests/bench/%.c,$(B)/tests/%,$(wildcard tests/bench/*.c))
 archives = $(patsubst %,$(B)/lib%.a,$(or $(LIBS_$(1)),$(LIBS)))
 
-# Which libraries a program stands on, where it is not all of them.
-LIBS_recdump     = stream base
-LIBS_test_base   = base
-LIBS_ir2dag      = device ir sched op graph stream base
-LIBS_irfill      = ir op graph stream base
-LIBS_dagfeat     = op graph stream base
-LIBS_placeout    = ir op graph stream base
-LIBS_gpnembed    = learn op graph stream base
-LIBS_placepolicy = learn graph stream base
-LIBS_reinforce   = learn op graph stream base
-LIBS_devrun      = device place ir sched op graph stream base
-LIBS_test_exec   = device place ir sched op graph stream base
-LIBS_test_fuse   = device ir sched op graph stream base
-LIBS_devsim      = place sched op graph stream base
-LIBS_placebase   = place sched op group graph stream base
-LIBS_daggroup    = place sched op group graph stream base
-LIBS_topk        = graph stream base
-LIBS_json2dag    = place sched op graph stream base
-LIBS_test_graph  = graph stream base
-LIBS_test_graphrec = graph stream base
-LIBS_test_graph_fractal = graph stream base
-LIBS_test_features = graph stream base
-LIBS_test_placed = graph stream base
-LIBS_test_segment = graph stream base
-LIBS_bench_fractal = graph stream base
-LIBS_test_sched  = sched op graph stream base
-LIBS_test_sim    = sched graph stream base
-LIBS_bench_sim   = place sched op graph stream base
-LIBS_test_place  = place sched op graph stream base
-LIBS_test_group  = group graph stream base
-LIBS_test_methods = place sched op group graph stream base
-LIBS_test_searches = place sched op group graph stream base
-LIBS_test_exact = place sched op group graph stream base
-LIBS_test_moves = place sched op group graph stream base
-LIBS_test_partition = place sched op group graph stream base
-LIBS_test_tape   = learn graph stream base
-LIBS_test_net    = learn graph stream base
-LIBS_test_gpn    = learn graph stream base
-LIBS_test_parse  = learn graph stream base
-LIBS_bench_learn = learn op graph stream base
+# Which libraries programs stand on, where it is not all of them.
+on = $(foreach p,$(1),$(eval LIBS_$(p) = $(2)))
+$(call on,test_base,base)
+$(call on,recdump,stream base)
+$(call on,topk test_graph test_graphrec test_graph_fractal test_features test_placed test_segment \
+  bench_fractal,graph stream base)
+$(call on,dagfeat,op graph stream base)
+$(call on,irfill placeout,ir op graph stream base)
+$(call on,ir2dag test_fuse,device ir sched op graph stream base)
+$(call on,devrun test_exec,device place ir sched op graph stream base)
+$(call on,gpnembed reinforce bench_learn,learn op graph stream base)
+$(call on,placepolicy test_tape test_net test_gpn test_parse,learn graph stream base)
+$(call on,test_group,group graph stream base)
+$(call on,test_sim,sched graph stream base)
+$(call on,test_sched,sched op graph stream base)
+$(call on,json2dag devsim bench_sim test_place,place sched op graph stream base)
+$(call on,placebase daggroup test_methods test_searches test_exact test_moves test_partition,\
+  place sched op group graph stream base)
 
 all: $(PROGS)
 
@@ -117,53 +95,53 @@ units: $(UNITS)
 
 # The targets a person types install what is missing first; DEPS=: turns that off.
 DEPS ?= pipelines/deps.sh
+BUILD = $(MAKE) --no-print-directory -j$(JOBS)
 demo:
 	@$(DEPS)
-	@$(MAKE) --no-print-directory -j$(JOBS) all
+	@+$(BUILD) all
 	@B=$(B) pipelines/demo
 
 test:
 	@$(DEPS) $(B)/venv
-	@$(MAKE) --no-print-directory -j$(JOBS) all units
+	@+$(BUILD) all units
 	@tests/run.sh $(B)
 
+SANITIZED = B=$(B)/asan OPT=-O1 SAN="-fsanitize=address,undefined -fno-sanitize-recover=all"
 asan:
 	@$(DEPS) $(B)/venv
-	@$(MAKE) --no-print-directory -j$(JOBS) all units B=$(B)/asan OPT=-O1 \
-	  SAN="-fsanitize=address,undefined -fno-sanitize-recover=all"
-	@HSDAG_PYTHON=$(CURDIR)/$(B)/venv/bin/python tests/run.sh $(B)/asan
+	@+$(BUILD) all units $(SANITIZED)
+	@HSDAG_PYTHON=$(abspath $(B))/venv/bin/python tests/run.sh $(B)/asan
 
 bench:
 	@$(DEPS)
-	@$(MAKE) --no-print-directory -j$(JOBS) all $(BENCHES)
+	@+$(BUILD) all $(BENCHES)
 	@B=$(B) pipelines/bench
 
 parity:
 	@$(DEPS) $(B)/venv
-	@$(MAKE) --no-print-directory -j$(JOBS) all
+	@+$(BUILD) all
 	@B=$(B) pipelines/parity
 
 bench-exec:
 	@$(DEPS) $(B)/venv
-	@$(MAKE) --no-print-directory -j$(JOBS) all $(BENCHES)
+	@+$(BUILD) all $(BENCHES)
 	@B=$(B) pipelines/bench-exec
 
 # python -m venv saga; saga/bin/pip install anrg-saga; make bench-saga SAGA_PYTHON=saga/bin/python
 SAGA_PYTHON ?= python3
 bench-saga:
 	@$(DEPS)
-	@$(MAKE) --no-print-directory -j$(JOBS) all
+	@+$(BUILD) all
 	@PATH="$(abspath $(B))/bin:$$PATH" $(SAGA_PYTHON) tests/bench/against_saga.py $(SAGA)
 
 # Longer than the tests: N damaged inputs a program, under the sanitizers.
 N ?= 2000
 fuzz:
 	@$(DEPS) $(B)/venv
-	@$(MAKE) --no-print-directory -j$(JOBS) all $(B)/asan/tests/fuzz_ir B=$(B)/asan OPT=-O1 \
-	  SAN="-fsanitize=address,undefined -fno-sanitize-recover=all"
+	@+$(BUILD) all $(B)/asan/tests/fuzz_ir $(SANITIZED)
 	$(B)/asan/tests/fuzz_ir -n $(N) tests/bad/ir/*.xml tests/models/small_*.xml tests/models/if_body.xml \
 	  tests/models/loop_2d_add.xml tests/models/tensor_iterator.xml
-	HOSTILE=$(N) HSDAG_PYTHON=$(CURDIR)/$(B)/venv/bin/python B=$(B)/asan bats -f damaged tests/hostile.bats
+	HOSTILE=$(N) HSDAG_PYTHON=$(abspath $(B))/venv/bin/python B=$(B)/asan bats -f damaged tests/hostile.bats
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/doc/hsdag/docs
