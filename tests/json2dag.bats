@@ -77,6 +77,26 @@ refused() {
 	py 'r = of("run.mp", "run")[0]; assert not r["ok"] and r["unlimited_s"] == 14.5 and "180 bytes on a, which has 120" in r["reason"], r'
 }
 
+@test "who cannot be placed is named" {
+	echo '{"devices": [{"name": "a"}, {"name": "b"}], "nodes": [{"id": "first", "cost_s": {"a": 1}}, {"id": "x", "cost_s": {"b": 1}}, {"id": "last", "cost_s": {"b": 1}}], "edges": [{"src": "first", "dst": "last"}]}' |
+		json2dag -o apart.mp
+	for m in heft m-topo m-etf m-sct; do
+		run -1 placebase "$m" apart.mp -o none.mp
+		[[ $output == *"no device can take set 2 ('last')"* ]]
+	done
+}
+
+@test "a person names nodes by their ids where names are shared" {
+	cat > shared.json <<-'E'
+		{"devices": [{"name": "a"}, {"name": "b"}], "links": [{"src": "*", "dst": "*", "latency_s": 1, "bytes_per_s": 10}],
+		 "nodes": [{"id": 1, "name": "mul", "cost_s": 1}, {"id": 2, "name": "mul", "cost_s": 1}, {"id": 3, "name": "add", "cost_s": 1}],
+		 "edges": [{"src": 1, "dst": 3}, {"src": 2, "dst": 3}]}
+	E
+	echo '{"1": "b", "2": "a", "add": "b"}' > by_id.json
+	json2dag shared.json | placebase expert:by_id.json > x.mp
+	py 'assert list(array(of("x.mp", "place")[0]["device"])) == [1, 0, 1]'
+}
+
 @test "what is not a problem is refused" {
 	refused '' 'not JSON at line 2'
 	refused '{"devices": [' 'not JSON'

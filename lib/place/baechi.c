@@ -146,6 +146,16 @@ static void place(struct etf *t, uint32_t v, uint32_t dev, double start)
 				make_ready(t, x->d->use_task[i]);
 }
 
+/* The first in order of the tasks that wait for no input; one is left. */
+static uint32_t first_ready(const struct etf *t)
+{
+	uint32_t i = 0;
+
+	while (t->x.placed[t->order[i]] || t->waits[t->order[i]])
+		i++;
+	return t->order[i];
+}
+
 static void etf_init(struct etf *t, struct method_run *r)
 {
 	struct listsched *x = &t->x;
@@ -182,7 +192,7 @@ int method_m_etf(struct method_run *r, struct err *e)
 		if (start < INFINITY)
 			place(&t, v, dev, start);
 		else
-			rc = err_set(e, ST_RUNTIME, "m-etf: no device has room for what is left");
+			rc = listsched_stuck(&t.x, first_ready(&t), e);
 	}
 	for (uint32_t dev = 0; dev < t.x.k; dev++) {
 		mem_free(t.now[dev].entry);

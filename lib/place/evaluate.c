@@ -213,16 +213,6 @@ const struct place_result *place_evaluate(struct evaluator *x, const uint16_t *d
 	return evaluator_run(x, device, false);
 }
 
-/* The first node of a set, quoted. */
-static const char *set_name(const struct place_model *m, uint32_t set, char *text, size_t cap)
-{
-	for (uint32_t v = 0; v < m->g->n; v++)
-		if (m->g->set[v] == set)
-			return err_escape(text, cap, m->g->node_name[v],
-					  strlen(m->g->node_name[v]));
-	return "";
-}
-
 const char *place_reason(const struct evaluator *x, const struct place_result *r, char *text,
 			 size_t cap)
 {
@@ -236,16 +226,16 @@ const char *place_reason(const struct evaluator *x, const struct place_result *r
 		break;
 	case PLACE_CANNOT_RUN:
 		snprintf(text, cap, "set %u ('%s') cannot run on %s", r->bad_set,
-			 set_name(x->m, r->bad_set, name, sizeof(name)), dev);
+			 place_set_name(x->m, r->bad_set, name, sizeof(name)), dev);
 		break;
 	case PLACE_NO_LINK:
 		snprintf(text, cap, "the output of set %u ('%s') is needed on %s, "
 			 "to which there is no link",
-			 r->bad_set, set_name(x->m, r->bad_set, name, sizeof(name)), dev);
+			 r->bad_set, place_set_name(x->m, r->bad_set, name, sizeof(name)), dev);
 		break;
 	case PLACE_APART:
 		snprintf(text, cap, "set %u ('%s') is on %s, away from set %u, with which it shares a "
-			 "device", r->bad_set, set_name(x->m, r->bad_set, name, sizeof(name)), dev,
+			 "device", r->bad_set, place_set_name(x->m, r->bad_set, name, sizeof(name)), dev,
 			 x->m->together[r->bad_set]);
 		break;
 	case PLACE_ABOVE:

@@ -219,6 +219,16 @@ void listsched_sort(uint32_t *task, uint32_t n, const double *rank)
 		qsort_r(task, n, sizeof(*task), by_rank, (void *)(uintptr_t)rank);
 }
 
+int listsched_stuck(const struct listsched *x, uint32_t v, struct err *e)
+{
+	uint32_t set = x->m->tasks.task_set[v];
+	char name[200];
+
+	return err_set(e, ST_RUNTIME, "no device can take set %u ('%s'): none is left that can run it, "
+		       "has room and a link from its inputs", set,
+		       place_set_name(x->m, set, name, sizeof(name)));
+}
+
 int listsched_run(struct listsched *x, const double *priority, listsched_choose *choose, void *arg,
 		  struct err *e)
 {
@@ -235,9 +245,7 @@ int listsched_run(struct listsched *x, const double *priority, listsched_choose 
 	while (rc == 0 && (v = ready_take(&ready, 0)) != SCHED_NONE) {
 		dev = choose(x, v, arg);
 		if (dev == SCHED_NONE) {
-			rc = err_set(e, ST_RUNTIME,
-				     "no device can take task %u: none is left that can run "
-				     "it, has room and a link from its inputs", v);
+			rc = listsched_stuck(x, v, e);
 			break;
 		}
 		listsched_place(x, v, dev);

@@ -59,6 +59,9 @@ double *listsched_upward_rank(const struct listsched *x, struct arena *a);
 /* Tasks by descending rank, equal ones by number; rank by task. */
 void listsched_sort(uint32_t *task, uint32_t n, const double *rank);
 
+/* -1 (ST_RUNTIME): no device can take v. */
+int listsched_stuck(const struct listsched *x, uint32_t v, struct err *e);
+
 /* Place all tasks: again and again, of those whose inputs are placed the one of the highest
  * priority (n; equal ones: lower number), on the device that `choose` names; SCHED_NONE: none is
  * possible. -1 (ST_RUNTIME) then. */

@@ -162,6 +162,15 @@ double place_task_s(const struct place_model *m, uint32_t t, uint32_t dev, const
 	return s > 0 ? s : 0;
 }
 
+const char *place_set_name(const struct place_model *m, uint32_t set, char *text, size_t cap)
+{
+	for (uint32_t v = 0; v < m->g->n; v++)
+		if (m->g->set[v] == set)
+			return err_escape(text, cap, m->g->node_name[v],
+					  strlen(m->g->node_name[v]));
+	return "";
+}
+
 int place_model_init(struct place_model *m, const struct graph *g, const struct place_setup *s,
 		     struct arena *a, struct err *e)
 {

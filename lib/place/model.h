@@ -98,6 +98,9 @@ void place_model_together(struct place_model *m, const uint32_t *class, struct a
  * neighbours there, at least 0.  Negative: cannot run there. */
 double place_task_s(const struct place_model *m, uint32_t t, uint32_t dev, const uint16_t *device);
 
+/* The name of a set's first node, escaped, in text, of cap bytes. */
+const char *place_set_name(const struct place_model *m, uint32_t set, char *text, size_t cap);
+
 /* May set `set` run on device `dev`? */
 static inline bool place_allowed(const struct place_model *m, uint32_t set, uint32_t dev)
 {

@@ -151,6 +151,16 @@ static void end_tasks(struct sct *s)
 	}
 }
 
+/* The first task that waits for no parent; one is left. */
+static uint32_t first_ready(const struct sct *s)
+{
+	uint32_t v = 0;
+
+	while (s->x.placed[v] || s->waits[v])
+		v++;
+	return v;
+}
+
 static int schedule(struct sct *s, struct err *e)
 {
 	uint32_t left = s->x.n, v = 0, dev = 0;
@@ -167,7 +177,7 @@ static int schedule(struct sct *s, struct err *e)
 		double next = next_event(s);
 
 		if (next == INFINITY)
-			return err_set(e, ST_RUNTIME, "m-sct: no device has room for what is left");
+			return listsched_stuck(&s->x, first_ready(s), e);
 		s->now = fmax(next, s->now);
 	}
 	return 0;
