@@ -183,8 +183,8 @@ static const char details[] =
 	"what a method tells of its run. single, random and expert need no costs. The source of "
 	"portfolio's record names the method that found it.\n"
 	"\n"
-	"expert:FILE: {\"OPERATION\": \"DEVICE\", ...}, as placeout --format affinity writes it, or the "
-	"form of dnn-partitioning's experts.";
+	"expert:FILE: {\"OPERATION\": \"DEVICE\", ...}, as placeout --format affinity writes it (a "
+	"cost graph's nodes go by their ids, too), or the form of dnn-partitioning's experts.";
 
 static int run(struct state *s, const char *path, int argc, char **argv, struct err *e)
 {

@@ -1,6 +1,8 @@
 /* expert.c - a placement that a person wrote, from JSON: {"operation name": "device", ...}, as
  * placeout writes it, or dnn-partitioning's {"cpus": [{"nodes": [ids]}], "fpgas": [...]}.  Sets
  * that are not named go where one is that they share a device with. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,7 +55,8 @@ static struct id_row *sort_ids(const struct graph *g, struct arena *a)
 	return x;
 }
 
-/* {"name": "device"}; names that the graph does not have are passed over, as OpenVINO has more. */
+/* {"name": "device"}; names that the graph does not have are passed over, as OpenVINO has more.  Nodes
+ * of a cost graph may be named by their ids. */
 static int by_name(struct method_run *r, const struct val *json, struct err *e)
 {
 	uint32_t *device = ARENA_NEWN(r->a, uint32_t, val_count(json));
@@ -78,7 +81,12 @@ static int by_name(struct method_run *r, const struct val *json, struct err *e)
 	}
 	for (uint32_t v = 0; rc == 0 && v < r->m->g->n; v++) {
 		uint32_t i = strtab_find(&names, r->m->g->node_name[v]);
+		char id[24];
 
+		if (i == UINT32_MAX && r->m->g->ir_version == 0) {
+			snprintf(id, sizeof(id), "%" PRId64, r->m->g->id[v]);
+			i = strtab_find(&names, id);
+		}
 		if (i != UINT32_MAX)
 			rc = put(r, v, device[i], e);
 	}
