@@ -1,7 +1,12 @@
 # learning.mk - does the learner learn?  On devsim, so without a clock: the best latency
 # that each method finds with the same number of evaluations, over seeds.
 #
-#   make learning [MODELS="resnet50 nmt2"] [SEEDS="1 2 3"] [EVALS=500] [SPEC=paper] [LAUNCH=...]
+#   make learning
+#     MODELS="..."      names of tests/models (default: resnet50 inception_v3 bert_base nmt2)
+#     SEEDS="1 2 3"     means and 95 % intervals are over them
+#     EVALS=500         placements that each method may run
+#     SPEC=paper        devices for devsim
+#     LAUNCH=...        in front of each job
 #
 # One file per method, model and seed in $(B)/learning; what is there is not made again.
 # The single devices that reinforce measures as anchors are not counted as found.
@@ -33,7 +38,7 @@ learn_file    = $(call job,$(LEARN_DIR)/.lock) $@ bash -o pipefail -c
 
 # learn_job METHOD,MODEL,SEED
 define learn_job
-$$(LEARN_DIR)/$(2).$(1).$(3).tsv: $$(LEARN_DIR)/$(2).$(firstword $(LEARN_$(1))).mp
+$$(LEARN_DIR)/$(2)/$(1).$(3).tsv: $$(LEARN_DIR)/$(2)/$(firstword $(LEARN_$(1))).mp
 	$$(learn_file) 'train --recipe $(firstword $(LEARN_$(1))) --seed $(3) $$< --keep \
 	  $(wordlist 2,9,$(LEARN_$(1))) --steps $(LEARN_STEPS_$(firstword $(LEARN_$(1)))) \
 	  --episodes $$(shell expr $$(LEARN_EVALS) / $(LEARN_STEPS_$(firstword $(LEARN_$(1))))) | \
@@ -42,7 +47,7 @@ endef
 
 # search_job METHOD,MODEL,SEED
 define search_job
-$$(LEARN_DIR)/$(2).$(1).$(3).tsv: $$(LEARN_DIR)/$(2).default.mp
+$$(LEARN_DIR)/$(2)/$(1).$(3).tsv: $$(LEARN_DIR)/$(2)/default.mp
 	$$(learn_file) 'placebase --seed $(3) $(LEARN_$(1)) $$< | devsim | $$(LEARN_SUMMARY)'
 endef
 
@@ -50,22 +55,24 @@ $(foreach s,$(SEEDS),$(foreach m,$(LEARN_MODELS),\
   $(foreach j,$(LEARN_METHODS),$(eval $(call learn_job,$(j),$(m),$(s))))\
   $(foreach j,$(LEARN_SEARCHES),$(eval $(call search_job,$(j),$(m),$(s))))))
 
-$(LEARN_DIR)/%.default.mp: tests/models/%.xml | $(LEARN_PROGS)
+$(LEARN_DIR)/%/default.mp: tests/models/%.xml | $(LEARN_PROGS)
 	$(learn_file) 'ir2dag $< | dagfeat | devsim --probe --spec $(SPEC)'
 
-$(LEARN_DIR)/%.paper.mp: tests/models/%.xml | $(LEARN_PROGS)
+$(LEARN_DIR)/%/paper.mp: tests/models/%.xml | $(LEARN_PROGS)
 	$(learn_file) 'ir2dag $< | dagfeat --paper | devsim --probe --spec $(SPEC)'
 
 LEARN_RESULTS = $(foreach m,$(LEARN_MODELS),$(foreach j,$(LEARN_METHODS) $(LEARN_SEARCHES),\
-  $(foreach s,$(SEEDS),$(LEARN_DIR)/$(m).$(j).$(s).tsv)))
+  $(foreach s,$(SEEDS),$(LEARN_DIR)/$(m)/$(j).$(s).tsv)))
+LEARN_NOTE = best latency in $(LEARN_EVALS) placements, geometric mean over seeds and 95 % interval of \
+  Student's t; longer_than_default_%: in pairs of the same seed, above 0: the default recipe is better; \
+  all: the pairs of all models
 
 # All results of one configuration as a table; made new each time.
 learning: $(LEARN_RESULTS)
-	@awk -f pipelines/learning-table.awk $(LEARN_RESULTS) > $(LEARN_DIR)/learning.tsv.tmp
-	@mv $(LEARN_DIR)/learning.tsv.tmp $(LEARN_DIR)/learning.tsv
-	@echo "best latency found in $(LEARN_EVALS) evaluations on '$(SPEC)', ms; seeds $(SEEDS)"
-	@awk -f pipelines/columns.awk $(LEARN_DIR)/learning.tsv
-	@echo "table: $(LEARN_DIR)/learning.tsv"
+	@awk -v base=default -v ways=method -f pipelines/tables/stats.awk -f pipelines/pairs.awk $(LEARN_RESULTS) | \
+	  B=$(B) pipelines/tables/report $(LEARN_DIR)/learning title="Best latency found on '$(SPEC)'" \
+	  command="make learning $(call given,MODELS SEEDS EVALS SPEC)" seeds="$(SEEDS)" \
+	  note="$(LEARN_NOTE)" $(LEARN_RESULTS)
 
 .PHONY: learning
-.PRECIOUS: $(LEARN_DIR)/%.default.mp $(LEARN_DIR)/%.paper.mp
+.PRECIOUS: $(LEARN_DIR)/%/default.mp $(LEARN_DIR)/%/paper.mp

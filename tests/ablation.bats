@@ -42,3 +42,21 @@ ablation() {
 	[[ "$output" == *"unknown method 'nonsense'"* ]]
 	[ ! -e "$BATS_FILE_TMPDIR/a/googlenet/nonsense.1.tsv" ]
 }
+
+@test "pairs of the same model and seed, over one model and over all" {
+	cd "$BATS_FILE_TMPDIR" || return 1
+	mkdir -p a1 a2
+	file() { printf '16\t%s\t%s\t1\t4\n' "$2" "$2" > "$1.tsv"; }
+	file a1/gpn.1 0.1; file a1/gpn.2 0.2; file a2/gpn.1 0.3
+	file a1/metis.1 0.2; file a1/metis.2 0.4; file a2/metis.1 0.15; file a2/metis.9 7
+	awk -v base=gpn -v ways=grouping -f "$BATS_TEST_DIRNAME/../pipelines/tables/stats.awk" \
+		-f "$BATS_TEST_DIRNAME/../pipelines/pairs.awk" a1/*.tsv a2/*.tsv > pairs.tsv
+	# twice as long in two pairs, half as long in the third; seed 9 has no pair
+	[ "$(awk -F '\t' '{ print $1, $2, $4, $11 }' pairs.tsv)" = "model grouping seeds longer_than_gpn_%
+a1 gpn 2 0.00
+a1 metis 2 100.00
+a2 gpn 1 0.00
+a2 metis 2 -50.00
+all gpn 3 0.00
+all metis 3 25.99" ]
+}
