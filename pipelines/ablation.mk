@@ -11,6 +11,7 @@
 #     EVALS=200         placements in each training
 #     GROUPS=N          so many groups instead
 #     RECIPE=default    or paper
+#     EMBED="..."       options of gpnembed, for all groupings, e.g. --weights 0.3
 #     SPEC=paper        devices for devsim, or
 #     DEVICES=LIST      devices of this machine: devrun runs placements, one training at a time
 #     LAUNCH=...        in front of each job
@@ -25,7 +26,8 @@ ABLATION_EVALS     = $(or $(EVALS),200)
 ABLATION_MODELS    = $(or $(MODELS),nmt2 inception_v3)
 ABLATION_OTHERS    = $(or $(GROUPINGS),gpn-untrained metis scotch heavy-edge chunks random none)
 ABLATION_GROUPINGS = gpn $(filter-out gpn,$(ABLATION_OTHERS))
-ABLATION_SETTING = $(RECIPE)-$(ABLATION_EVALS)$(if $(GROUPS),-$(GROUPS)-groups)
+ABLATION_SETTING = $(RECIPE)-$(ABLATION_EVALS)$(if $(GROUPS),-$(GROUPS)-groups)$(ABLATION_EMBED)
+ABLATION_EMBED = $(call file_part,$(subst $(space),,$(EMBED)))
 ABLATION_DIR  = $(B)/ablation/$(call file_part,$(or $(DEVICES),$(SPEC)))-$(ABLATION_SETTING)
 ABLATION_STEPS_default = 4
 ABLATION_STEPS_paper   = 20
@@ -57,14 +59,15 @@ ablation_groups = $(if $(GROUPS),--groups $(GROUPS),\
 define ablation_rule
 $(ABLATION_DIR)/$(1)/$(2).%.tsv: $(ABLATION_DIR)/$(1)/input.mp $(call gpn_of,$(1),$(2),%)
 	$(ablation_run) $$@ pipelines/ablate --recipe $(RECIPE) --seed $$* $(ABLATION_RUN) \
-	  $(ablation_groups) $$< $(2) --steps $(ABLATION_STEPS) --episodes $(ABLATION_EPISODES)
+	  $(if $(EMBED),--embed '$(EMBED)') $(ablation_groups) $$< $(2) \
+	  --steps $(ABLATION_STEPS) --episodes $(ABLATION_EPISODES)
 
 endef
 $(foreach m,$(ABLATION_MODELS),$(eval $(call ablation_jobs,$(m),$(call model_name,$(m)))))
 
 ABLATION_FILES = $(foreach m,$(call model_name,$(ABLATION_MODELS)),\
   $(foreach g,$(ABLATION_GROUPINGS),$(foreach s,$(SEEDS),$(ABLATION_DIR)/$(m)/$(g).$(s).tsv)))
-ABLATION_VARS = MODELS GROUPINGS SEEDS EVALS GROUPS RECIPE SPEC DEVICES
+ABLATION_VARS = MODELS GROUPINGS SEEDS EVALS GROUPS RECIPE EMBED SPEC DEVICES
 ABLATION_NOTE = best latency in $(ABLATION_EVALS) placements, geometric mean over seeds and 95 % \
   interval of Student's t; longer_than_gpn_%: in pairs of the same seed, above 0: learned parsing is better; all: the pairs of all models
 

@@ -60,3 +60,11 @@ a2 metis 2 -50.00
 all gpn 3 0.00
 all metis 3 25.99" ]
 }
+
+@test "EMBED: options of gpnembed, for every training" {
+	run -0 ablation EMBED="--rounds 1 --mix-rounds 0" GROUPINGS=gpn SEEDS=1 ABLATION_DIR="$BATS_FILE_TMPDIR/e1"
+	run -0 ablation EMBED="--rounds 2 --mix-rounds 0" GROUPINGS=gpn SEEDS=1 ABLATION_DIR="$BATS_FILE_TMPDIR/e2"
+	cat "$BATS_FILE_TMPDIR"/e[12]/googlenet/gpn.1.tsv
+	awk '{ groups[NR] = $5 } END { exit !(groups[1] > 2 * groups[2]) }' "$BATS_FILE_TMPDIR"/e[12]/googlenet/gpn.1.tsv
+	grep -q "EMBED='--rounds 2 --mix-rounds 0'" "$BATS_FILE_TMPDIR/e2/ablation.md"
+}
