@@ -44,13 +44,13 @@ static inline struct place_power problem_power(struct gen *r, uint32_t k, bool t
 	return (struct place_power){watts, watts + k, gen_below(r, 2) ? joules : NULL};
 }
 
-/* Two pairs of sets that take less together, or none.  Now and then they take more. */
+/* Two pairs of sets that take less together, or none.  They may take more. */
 static inline struct place_savings problem_savings(struct gen *r, uint32_t n, uint32_t k,
 						   bool twins, struct arena *a)
 {
 	uint32_t *from = ARENA_NEWN(a, uint32_t, 2), *to = ARENA_NEWN(a, uint32_t, 2);
 	double *saved = ARENA_NEWN(a, double, 2 * k);
-	bool more = !gen_below(r, 4);
+	bool more = gen_below(r, 2);
 
 	for (uint32_t i = 0; i < 2 * k; i++)
 		saved[i] = twins && i % k > 1 ? saved[i - 1] : gen_below(r, 4) - (more ? 2.0 : 0);
@@ -98,11 +98,12 @@ static inline bool problem_make(struct problem *p, uint64_t seed, enum place_rul
 
 	for (uint32_t v = 0; v < n; v++) {
 		bool free = !gen_below(&r, 5);
+		double next_to_none = gen_below(&r, 2) ? 0 : 1e-20;
 
 		for (uint32_t d = 0; d < k; d++)
 			s[v * k + d] = twins && d > 1 ? s[v * k + 1] :
 				       !free && !gen_below(&r, 8) && d > 0 ? -1 :
-				       free ? 0.0 : gen_below(&r, 10);
+				       free ? next_to_none : gen_below(&r, 10);
 		move[v] = gen_below(&r, 3);
 		mem[v] = gen_below(&r, 10);
 		together[v] = training ? (v < n / 2 ? v : n - 1 - v) : gen_below(&r, 4) ? v : v / 3;

@@ -1,4 +1,5 @@
 /* bound_energy.c - what energy and memory cannot be less than. */
+#include <float.h>
 #include <math.h>
 
 #include "place/bound_parts.h"
@@ -78,12 +79,33 @@ double bound_energy_j(const struct bound_view *v, double lat_s)
 	return (best + idle * lat_s) * (1 - (best + idle * lat_s > 0 ? 1e-9 : -1e-9));
 }
 
-/* Folded values have to be somewhere; a task that takes time has what it reads and what it makes
- * beside its own. */
+/* No schedule is longer: everything one after the other, where it takes longest. */
+static double longest_s(const struct bound_view *v)
+{
+	const struct sched_links *l = &v->m->costs.links;
+	double sum = 0;
+
+	for (uint32_t i = 0; i < v->u->n; i++) {
+		double most = 0;
+
+		for (uint32_t d = 0; d < v->k; d++)
+			if (v->unit_s[(size_t)i * v->k + d] < INFINITY)
+				most = fmax(most, v->unit_most_s[(size_t)i * v->k + d]);
+		sum += most;
+	}
+	for (uint32_t t = 0; t < v->d->n_tensors; t++)
+		for (uint32_t i = 0; i < v->k * v->k; i++)
+			if (i / v->k != i % v->k && l->latency_s[i] >= 0)
+				sum += sched_copy_s(l, i / v->k, i % v->k, v->d->tensor_bytes[t]);
+	return sum;
+}
+
+/* Folded values have to be somewhere; a task that takes time, as long as clocks can tell, has what
+ * it reads and what it makes beside its own. */
 double bound_memory(const struct bound_view *v)
 {
 	const struct sched_dag *d = v->d;
-	double sum = 0, most = 0;
+	double sum = 0, most = 0, instant_s = DBL_EPSILON * longest_s(v);
 
 	for (uint32_t i = 0; i < v->u->n; i++)
 		sum += (double)v->u->mem[i];
@@ -92,7 +114,7 @@ double bound_memory(const struct bound_view *v)
 		bool takes_time = true;
 
 		for (uint32_t dev = 0; dev < v->k; dev++)
-			takes_time &= v->task_s[(size_t)t * v->k + dev] > 0;
+			takes_time &= v->task_s[(size_t)t * v->k + dev] > instant_s;
 		for (uint32_t i = d->in_ptr[t]; takes_time && i < d->in_ptr[t + 1]; i++)
 			bytes += (double)d->tensor_bytes[d->use_tensor[d->in_use[i]]];
 		for (uint32_t x = d->out_ptr[t]; takes_time && x < d->out_ptr[t + 1]; x++)

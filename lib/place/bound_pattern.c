@@ -118,12 +118,14 @@ double bound_pattern_s(const struct bound_view *v, double least_s)
 		x.size[c]++;
 		x.n_classes += c == x.n_classes;
 	}
-	if (too_little(&x, low * (1 + WORTH_IT)))
+	if (too_little(&x, low * (1 + WORTH_IT))) {
+		low *= 1 + WORTH_IT;
 		for (int probe = 0; probe < PROBES; probe++) {
 			double t = (low + high) / 2;
 
 			*(too_little(&x, t) ? &low : &high) = t;
 		}
+	}
 	arena_free(a);
 	return low;
 }

@@ -136,7 +136,8 @@ static void path_inside(struct piece_bound *x, uint32_t v, double at_least)
 {
 	const struct reach *g = x->g;
 	bool limited = g->limit < UINT64_MAX && g->limit > 0;
-	uint32_t own = limited ? (uint32_t)((double)g->mem[v] / (double)g->limit * STEPS) : 0;
+	double steps = limited ? (double)g->mem[v] / (double)g->limit * STEPS : 0;
+	uint32_t own = (uint32_t)fmin(steps, STEPS + 1);
 	double *end = x->inside_s + (size_t)v * (STEPS + 1);
 
 	for (uint32_t m = 0; m <= STEPS; m++) {

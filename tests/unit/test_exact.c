@@ -44,20 +44,46 @@ static bool below(double bound, double best)
 	return bound <= best + CLOSE * fabs(best);
 }
 
+/* The least of each metric. */
+struct least {
+	double lat_s, period_s, energy_j, peak;
+};
+
+static void least_of(const struct problem *p, const uint16_t *unit_dev, struct least *x)
+{
+	uint16_t device[PLACEGEN_SETS] = {0};
+	uint64_t peak = 0;
+
+	for (uint32_t i = 0; i < p->u.n; i++)
+		place_unit_set(&p->u, i, unit_dev[i], device);
+	const struct place_result *r = place_evaluate(p->ev, device);
+
+	place_account(p->ev);
+	for (uint32_t d = 0; d < p->m.k; d++)
+		peak = r->mem_bytes[d] > peak ? r->mem_bytes[d] : peak;
+	x->lat_s = fmin(x->lat_s, r->lat_s);
+	x->period_s = fmin(x->period_s, r->period_s);
+	x->energy_j = fmin(x->energy_j, r->energy_j);
+	x->peak = fmin(x->peak, (double)peak);
+}
+
 /* Bounds one by one, of what each is about. */
-static bool parts_below(const struct problem *p, double lat_s, double period_s)
+static bool parts_below(const struct problem *p, const struct least *x)
 {
 	struct arena *a = arena_new();
 	struct bound_view v;
 
 	bound_view_init(&v, &p->u, a);
-	double *head = ARENA_NEWN(a, double, v.n), *tail = ARENA_NEWN(a, double,
-								      v.n), load = bound_load_s(&v);
-	bool ok = below(load, period_s) && below(bound_cut_s(&v), period_s) &&
-		  below(bound_pattern_s(&v, load), period_s) && below(load, lat_s) &&
-		  below(bound_pattern_s(&v, load), lat_s) && below(bound_path_s(&v, head, tail),
-								   lat_s) &&
-		  below(bound_window_s(&v, head, tail), lat_s);
+	double *head = ARENA_NEWN(a, double, v.n), *tail = ARENA_NEWN(a, double, v.n);
+	double load = bound_load_s(&v), pattern = bound_pattern_s(&v, load);
+	bool ok = below(load, x->period_s) && below(load, x->lat_s) &&
+		  below(pattern, x->period_s) && below(pattern, x->lat_s) &&
+		  below(bound_cut_s(&v), x->period_s) &&
+		  below(bound_path_s(&v, head, tail), x->lat_s) &&
+		  below(bound_window_s(&v, head, tail), x->lat_s) &&
+		  below(bound_memory(&v), x->peak) &&
+		  (p->m.objective.energy == 0 || x->lat_s == INFINITY ||
+		   below(bound_energy_j(&v, x->lat_s), x->energy_j));
 
 	arena_free(a);
 	return ok;
@@ -70,24 +96,18 @@ static void against_all(enum place_rules rules, bool training)
 	for (uint64_t seed = 0; seed < CASES; seed++) {
 		struct problem p;
 		uint16_t unit_dev[PLACEGEN_SETS] = {0};
-		double best = INFINITY, lat_s = INFINITY, period_s = INFINITY, bound, other_bound;
+		double best = INFINITY, bound, other_bound;
+		struct least each = {INFINITY, INFINITY, INFINITY, INFINITY};
 
 		if (!problem_make(&p, seed, rules, seed % 25 ? SETS - 1 : SETS + 1, training))
 			continue;
 		n++;
 		do {
 			double s = problem_value(&p, unit_dev);
-			uint16_t device[PLACEGEN_SETS] = {0};
 
 			best = fmin(best, s);
-			if (s == INFINITY || rules != PLACE_SCHEDULE)
-				continue;
-			for (uint32_t i = 0; i < p.u.n; i++)
-				place_unit_set(&p.u, i, unit_dev[i], device);
-			const struct place_result *r = place_evaluate(p.ev, device);
-			place_account(p.ev);
-			lat_s = fmin(lat_s, r->lat_s);
-			period_s = fmin(period_s, r->period_s);
+			if (s < INFINITY && rules == PLACE_SCHEDULE)
+				least_of(&p, unit_dev, &each);
 		} while (problem_next(&p, unit_dev));
 		double s = run_exact(&p, 1, &bound), least = place_lower_bound(&p.u);
 		exact += same(s, best);
@@ -97,7 +117,7 @@ static void against_all(enum place_rules rules, bool training)
 		bounded += below(least, best);
 		legal += best < INFINITY;
 		tight += best < INFINITY && least > 0.7 * best;
-		parts += rules != PLACE_SCHEDULE || parts_below(&p, lat_s, period_s);
+		parts += rules != PLACE_SCHEDULE || parts_below(&p, &each);
 		if (!same(s, best) || !below(least, best))
 			printf("# seed %d: best %.9g, exact %.9g, bound %.9g\n", (int)seed, best,
 			       s, least);
