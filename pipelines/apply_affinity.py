@@ -23,7 +23,8 @@ def main(xml, placement):
     with open(placement) as f:
         affinity = json.load(f)
     compiled = compile_placed(core, core.read_model(xml), affinity)
-    inputs = [np.zeros(list(p.get_shape()), p.get_element_type().to_dtype()) for p in compiled.inputs]
+    inputs = [np.zeros(list(p.get_shape()), p.get_element_type().to_dtype())
+              for p in compiled.inputs]
     times = []
     for _ in range(10):
         start = time.perf_counter()

@@ -3,14 +3,15 @@
 # Python environment with OpenVINO, the oracle of the tests.
 set -eu
 
-packages="gcc make pkg-config libxml2-dev libjansson-dev libmsgpack-dev libopenblas-dev ocl-icd-opencl-dev
-	opencl-headers pocl-opencl-icd libxxhash-dev libmetis-dev libscotch-dev
+packages="gcc make pkg-config libxml2-dev libjansson-dev libmsgpack-dev libopenblas-dev
+	ocl-icd-opencl-dev opencl-headers pocl-opencl-icd libxxhash-dev libmetis-dev libscotch-dev
 	coinor-libclp-dev xz-utils"
 [ $# -eq 0 ] || packages="$packages bats python3-venv ca-certificates"
 
 missing=
 for p in $packages; do
-	dpkg-query -W -f='${db:Status-Status}' "$p" 2>/dev/null | grep -qx installed || missing="$missing $p"
+	dpkg-query -W -f='${db:Status-Status}' "$p" 2>/dev/null | grep -qx installed ||
+		missing="$missing $p"
 done
 if [ -n "$missing" ]; then
 	echo "installing:$missing" >&2

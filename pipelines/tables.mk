@@ -127,8 +127,9 @@ endef
 # grouping_jobs NAME,METHOD: learned on the simulator, by what the profile measured
 define grouping_jobs
 $(TABLE_DIR)/$(1)/$(call found,$(2)).%.mp: $(TABLE_DIR)/$(1)/input.mp
-	$(table_job) -r $$@ $(pipe) 'dagfeat < $$< $(call GROUP_$(2),$$*) | train --seed $$* --run devsim - \
-	  --candidates 1 --steps 4 --episodes $(shell expr $(TABLE_EVALS) / 4)'
+	$(table_job) -r $$@ $(pipe) 'dagfeat < $$< $(call GROUP_$(2),$$*) | \
+	  train --seed $$* --run devsim - --candidates 1 --steps 4 \
+	  --episodes $(shell expr $(TABLE_EVALS) / 4)'
 endef
 # timed_jobs NAME,METHOD: what it found with all seeds, in the same rounds
 define timed_jobs
@@ -147,8 +148,8 @@ $(foreach m,$(call model_name,$(sort $(TABLE_MODELS) $(HIER_MODELS))),\
 
 LATENCY_NOTE = speedup: 100 (t_CPU - t) / t_CPU, median over pairs of the same round; \
   times_as_fast: t_CPU / t; latency: t_CPU over all jobs, times t / t_CPU in pairs. Over seeds: \
-  geometric means, 95 % intervals of Student's t. CPU only is one device, rows of OpenVINO have all \
-  cores. Rows are what a method found, whatever it is worth; the remark tells single devices
+  geometric means, 95 % intervals of Student's t. CPU only is one device, rows of OpenVINO have \
+  all cores. Rows are what a method found, whatever it is worth; the remark tells single devices
 
 # Of each table: title, variables that it depends on, remarks, where published figures are from.
 table1_title     = Graphs before and after co-location

@@ -8,12 +8,14 @@ here=$(cd "$(dirname "$0")" && pwd)
 for dir; do :; done
 mkdir -p "$dir"
 tmp=$dir/.partial.$$
-trap 'rm -f "$tmp"' EXIT
+trap 'rm -f "$tmp" "$tmp.xml"' EXIT
 trap 'exit 1' HUP INT TERM
 while [ $# -gt 1 ]; do
 	name=$1
 	shift
-	cp "$here/models/$name.xml" "$dir/$name.xml"
+	# Whole at once: another job may be reading it.
+	cp "$here/models/$name.xml" "$tmp.xml"
+	mv "$tmp.xml" "$dir/$name.xml"
 	partial=none
 	if [ -f "$here/models/$name.bin.xz" ]; then
 		partial=$tmp
