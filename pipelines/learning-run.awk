@@ -1,16 +1,12 @@
 # learning-run.awk - run records as JSON lines -> one line: evaluations, best latency found,
 # mean latency of the last fifth of the evaluations, latency of the best single device.
 # Seconds, separated by tabs.  Anchors (source "single") are not evaluations.
+# awk -f json.awk -f learning-run.awk
 
-function field(name,    at) {
-	at = index($0, "\"" name "\": ")
-	return at ? substr($0, at + length(name) + 4) : ""
-}
-
-field("ok") !~ /^true/ || field("source") ~ /^"single"/ { next }
+value("ok") != "true" || value("source") == "single" { next }
 {
-	lat[n++] = field("lat_s") + 0
-	ref = field("ref_s") + 0
+	lat[n++] = value("lat_s") + 0
+	ref = value("ref_s") + 0
 	if (n == 1 || lat[n - 1] < best)
 		best = lat[n - 1]
 }

@@ -33,7 +33,7 @@ LEARN_random        = random -n $(LEARN_EVALS) --draw biased
 LEARN_climb         = climb --evals $(LEARN_EVALS)
 
 # Run records -> evaluations, best, mean of the last fifth, best single device (s).
-LEARN_SUMMARY = recdump -k run | awk -f pipelines/learning-run.awk
+LEARN_SUMMARY = recdump -k run | awk -f pipelines/json.awk -f pipelines/learning-run.awk
 learn_file    = $(call job,$(LEARN_DIR)/.lock) $@ bash -o pipefail -c
 
 # learn_job METHOD,MODEL,SEED
