@@ -4,6 +4,12 @@
  * hard computational problems", Science 275, 1997; C. P. Gomes, B. Selman, "Algorithm portfolios",
  * Artificial Intelligence 126, 2001.
  *
+ * Where there is time for many simulations of every unit, searches have fixed shares, the last and
+ * most of it is annealing's, which needs to cool slowly.  Where there is not, they race: each has a
+ * short turn from the best so far, then always the one that gained most by the second in its last
+ * turn has another, twice as long.  What a search gains only falls with time; then the latest gain
+ * is the one to go by (N. Levine, K. Crammer, S. Mannor, "Rotting bandits", NeurIPS 2017).
+ *
  * The best legal placement is the answer, the best bound that any of them proved is its bound; when
  * they meet, the rest is not tried.  A method that fails does not take part. */
 #include <math.h>
@@ -20,13 +26,15 @@ static const double MOST_OF_PLAIN = 0.1;   /* share of the budget of a stage tha
 
 /* Whose turn it is, with what share of the budget (0: it takes little, and ends by itself), while
  * less than `until` of it is spent. */
-enum where { ANYWHERE, SMALL, PIPELINES, SCHEDULES, PIECES, LARGE };
-static const struct stage {
+enum where { ANYWHERE, SMALL, PIPELINES, SCHEDULES, PIECES };
+struct stage {
 	const char *method;
 	double share, until;
 	enum where where;
 	bool whole;                  /* as in struct walks */
-} stages[] = {
+};
+
+static const struct stage first[] = {
 	{"single", 0, 1, ANYWHERE, false},
 	{"spine", 0, 1, PIECES, false},
 	{"heft", 0, 0.3, ANYWHERE, false},
@@ -45,14 +53,25 @@ static const struct stage {
 	{"restarts", 0.02, 0.3, ANYWHERE, false},
 	{"exact", 0.1, 0.5, SMALL, false},
 	{"ideals", 0.1, 0.5, PIPELINES, false},
+	{0}};
+
+/* With time for AMPLE simulations of each unit. */
+static const struct stage slow[] = {
 	{"tabu", 0.04, 0.6, ANYWHERE, false},
 	{"genetic", 0.04, 0.7, ANYWHERE, true},
 	{"genetic", 0.15, 0.7, SCHEDULES, true},
-	{"cross-entropy", 0.2, 0.7, LARGE, true},
-	{"tabu", 0.15, 0.8, LARGE, false},
 	{"anneal", 1, 1, ANYWHERE, false},
+	{0}};
+
+/* Without: all begin with a share of what is left. */
+static const struct stage racer[] = {
+	{"genetic", 1.0 / 16, 1, ANYWHERE, true},
+	{"cross-entropy", 1.0 / 16, 1, ANYWHERE, true},
+	{"tabu", 1.0 / 16, 1, ANYWHERE, false},
+	{"anneal", 1.0 / 16, 1, ANYWHERE, false},
 };
-enum { N_STAGES = sizeof(stages) / sizeof(stages[0]), SMALL_UNITS = 96, LARGE_UNITS = 1000 };
+enum { N_RACERS = sizeof(racer) / sizeof(racer[0]), SMALL_UNITS = 96 };
+static const double AMPLE = 100;
 
 struct portfolio {
 	struct method_run *r;        /* whose device is the best */
@@ -63,6 +82,7 @@ struct portfolio {
 	uint64_t evals, used;        /* of all, when the budget is not by the clock */
 	double best, bound;          /* best INFINITY: nothing legal yet */
 	const char *who;
+	int ran;
 	struct method_run sub;
 	const char *now;             /* the method whose run sub is */
 };
@@ -104,6 +124,7 @@ static void run_stage(struct portfolio *x, const struct stage *stage)
 	if (!method)
 		return;
 	x->now = stage->method;
+	x->ran++;
 	x->sub = *r;
 	x->sub.arg = NULL;
 	x->sub.emit = take;
@@ -132,8 +153,6 @@ static bool out_of_place(const struct stage *stage, const struct place_units *u)
 		return u->m->rules != PLACE_DNNPART_THROUGHPUT && u->m->objective.throughput <= 0;
 	case SCHEDULES:
 		return u->m->rules != PLACE_SCHEDULE;
-	case LARGE:
-		return u->n < LARGE_UNITS;
 	case PIECES:
 		return u->m->rules != PLACE_DNNPART_LATENCY;
 	default:
@@ -141,26 +160,74 @@ static bool out_of_place(const struct stage *stage, const struct place_units *u)
 	}
 }
 
+static void run_stages(struct portfolio *x, const struct stage *stage)
+{
+	for (; stage->method && !optimal(x) && spent(x) < 1; stage++)
+		if (spent(x) < stage->until && !out_of_place(stage, &x->u))
+			run_stage(x, stage);
+}
+
+/* What a turn gained, by the share of the budget that it took. */
+static double gain(double before, double after, double share)
+{
+	if (!(after < before))
+		return 0;
+	return before == INFINITY || after <= 0 ? INFINITY : log(before / after) / fmax(share, 1e-9);
+}
+
+static void race(struct portfolio *x)
+{
+	double last[N_RACERS], used[N_RACERS] = {0}, left = 1 - spent(x);
+
+	for (int i = 0; i < N_RACERS; i++)
+		last[i] = INFINITY;
+	while (!optimal(x) && spent(x) < 1) {
+		double before = x->best, at = spent(x);
+		int i = 0;
+
+		/* Of equal ones who had the least time. */
+		for (int j = 1; j < N_RACERS; j++)
+			if (last[j] > last[i] || (last[j] == last[i] && used[j] < used[i]))
+				i = j;
+		struct stage turn = racer[i];
+
+		turn.share = fmax(turn.share * left, used[i]);
+		if (1 - at - turn.share < racer[i].share * left)
+			turn.share = 1;
+		run_stage(x, &turn);
+		used[i] += spent(x) - at;
+		last[i] = gain(before, x->best, spent(x) - at);
+	}
+}
+
+/* Is there time for AMPLE simulations of each unit? */
+static bool is_ample(struct portfolio *x)
+{
+	double left = 1 - spent(x), evals = left * (double)x->evals;
+
+	if (x->evals == 0)
+		evals = left * x->r->budget_s / space_simulation_s(x->ev, x->r->device);
+	return evals >= AMPLE * x->u.n;
+}
+
 int method_portfolio(struct method_run *r, struct err *e)
 {
 	struct portfolio x = {.r = r, .ev = evaluator_new(r->m), .best = INFINITY, .who = "nobody"};
-	int ran = 0;
 
 	x.limits = limits_of(r, space_default_evals(r->m, false));
 	x.evals = x.limits.evals < UINT64_MAX ? x.limits.evals : 0;
 	place_units_init(&x.u, r->m, r->a);
 	wires_init(&x.wires, &x.u, r->a);
 	x.bound = place_lower_bound(&x.u);
-	for (int i = 0; i < N_STAGES && !optimal(&x) && spent(&x) < 1; i++) {
-		if (spent(&x) >= stages[i].until || out_of_place(&stages[i], &x.u))
-			continue;
-		run_stage(&x, &stages[i]);
-		ran++;
-	}
+	run_stages(&x, first);
+	if (!optimal(&x) && is_ample(&x))
+		run_stages(&x, slow);
+	else
+		race(&x);
 	evaluator_free(x.ev);
 	r->bound_s = x.bound;
 	snprintf(r->note, sizeof(r->note), "%s found it, value %.6g, bound %.6g, %d methods ran",
-		 x.who, x.best, x.bound, ran);
+		 x.who, x.best, x.bound, x.ran);
 	if (x.best == INFINITY)
 		return err_set(e, ST_RUNTIME, "portfolio: no legal placement was found; "
 			       "more memory, links or budget may help");
