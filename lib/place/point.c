@@ -4,22 +4,27 @@
 
 #include "place/point.h"
 
-enum { MAX_PATCH = 32, NORM = 12 };
+enum { MAX_PATCH = 32, NORM = 12, CRITICAL_EVERY = 32 };
 static const double LOAD_SHARE = 0.02;    /* of the mean load, in the energy */
 static const double NO_WAY = 1e100;       /* energy of one tensor that has no way to a consumer */
 
 void point_init(struct point *p, const struct space *s, struct dice dice)
 {
+	const struct place_objective *o = &s->m->objective;
+
 	*p = (struct point){.s = s, .dice = dice, .ev = evaluator_new(s->m), .energy = INFINITY,
 			    .value = INFINITY, .best_value = INFINITY,
 			    .device = MEM_NEWN(uint16_t, s->m->n_sets),
 			    .unit = MEM_NEWN(uint32_t, s->u.n), .was = MEM_NEWN(uint16_t, s->u.n),
 			    .best = MEM_NEWN(uint16_t, s->m->n_sets)};
+	if (s->few && (o->latency > 0 || place_objective_is_latency(o)))
+		p->critical = critical_new(&s->u);
 }
 
 void point_release(struct point *p)
 {
 	evaluator_free(p->ev);
+	critical_free(p->critical);
 	mem_free(p->device);
 	mem_free(p->unit);
 	mem_free(p->was);
@@ -205,9 +210,21 @@ static void move_patch(struct point *p, uint32_t size, uint32_t unit, uint16_t t
 	}
 }
 
+/* A unit to move. */
+static uint32_t draw_unit(struct point *p)
+{
+	if (p->critical && p->used >= p->critical_at) {
+		p->on_critical = critical_units(p->critical, p->device, &p->n_critical);
+		p->critical_at = p->used + CRITICAL_EVERY;
+	}
+	if (p->n_critical && dice_below(&p->dice, 4) != 0)
+		return p->on_critical[dice_below(&p->dice, p->n_critical)];
+	return dice_below(&p->dice, p->s->u.n);
+}
+
 bool point_draw(struct point *p)
 {
-	uint32_t n = p->s->u.n, unit = dice_below(&p->dice, n), other;
+	uint32_t n = p->s->u.n, unit = draw_unit(p), other;
 	uint32_t kind = dice_below(&p->dice, 8);
 
 	if (n == 0 || p->s->u.dev_ptr[unit] == p->s->u.dev_ptr[unit + 1])

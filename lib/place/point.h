@@ -6,6 +6,7 @@
 #ifndef HSDAG_PLACE_POINT_H
 #define HSDAG_PLACE_POINT_H
 
+#include "place/critical.h"
 #include "place/space.h"
 
 struct point {
@@ -19,6 +20,10 @@ struct point {
 	/* units moved since the last point_keep or point_undo, and where they were */
 	uint32_t n_moved, *unit;
 	uint16_t *was;
+	struct critical *critical;   /* NULL: moves are drawn from all units alike */
+	uint32_t n_critical;
+	const uint32_t *on_critical; /* (n_critical) units of the chain, some moves ago */
+	uint64_t critical_at;        /* when it is to be looked for again, in evaluations */
 	uint16_t *best;              /* (n_sets) the best legal placement seen */
 	double best_value;           /* INFINITY: none was */
 };
@@ -46,7 +51,8 @@ static inline void point_keep(struct point *p)
 }
 
 /* A move drawn from the neighbourhood of all searches: one unit, two that change places, a run of
- * units in a topological order, a connected patch of one device.  false: nothing moved. */
+ * units in a topological order, a connected patch of one device.  false: nothing moved.  Where space
+ * says `few`, most of them are of units on the critical chain. */
 bool point_draw(struct point *p);
 /* Where a unit may go: mostly to where a neighbour is; it has a device at all. */
 uint16_t point_draw_device(struct point *p, uint32_t unit);

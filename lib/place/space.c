@@ -132,3 +132,12 @@ uint64_t space_default_evals(const struct place_model *m, bool whole)
 		return MOST;
 	return evals > LEAST ? evals : LEAST;
 }
+
+double space_simulation_s(struct evaluator *x, const uint16_t *device)
+{
+	enum { PARTS = 3 };
+	double start_s = clock_s();
+
+	place_begin(x, device);
+	return fmax(clock_s() - start_s, 1e-9) / PARTS;
+}

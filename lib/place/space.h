@@ -16,6 +16,7 @@ struct space {
 	const uint32_t *order[2];
 	struct wires wires;
 	bool linked;                 /* every pair of devices has a link both ways */
+	bool few;                    /* there will be few simulations for each unit; space_init: no */
 	int single;                  /* the best single device, -1: none is legal */
 	double single_value;         /* INFINITY: none */
 };
@@ -61,5 +62,8 @@ double limits_spent(const struct limits *x, uint64_t used);
 
 /* Simulations that take some seconds on one core; whole: not of a few moves each. */
 uint64_t space_default_evals(const struct place_model *m, bool whole);
+
+/* About the seconds of a simulation after a move from device, measured: a third of a whole one. */
+double space_simulation_s(struct evaluator *x, const uint16_t *device);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/pool.h"
 #include "place/walks.h"
 
-enum { WALKS = 8, TRIALS = 3 };
+enum { WALKS = 8 };
 /* A round by the clock takes this share of the budget; less than TAIL is one round. */
 static const double ROUND = 1.0 / 6, TAIL = 1.0 / 4;
 static const double AMPLE = 100;                   /* simulations for each unit, in one walk */
@@ -122,15 +122,11 @@ static void first_best(struct rounds *x, struct evaluator *ev)
 /* Simulations that one walk of a round may make. */
 static double evals_of_walk(const struct rounds *x, struct evaluator *ev)
 {
-	double start_s = clock_s();
+	double evals = (double)x->all.evals / x->n;
 
 	if (x->r->budget_s <= 0)
-		return (double)x->all.evals / x->n;
-	place_begin(ev, x->r->device);
-	for (int i = 0; i < TRIALS; i++)
-		place_moved(ev);
-	return fmin((double)x->all.evals / x->n,
-		    ROUND * x->r->budget_s * TRIALS / fmax(clock_s() - start_s, 1e-9));
+		return evals;
+	return fmin(evals, ROUND * x->r->budget_s / space_simulation_s(ev, x->r->device));
 }
 
 /* As many walks as can be ample, at least two, whatever the number of threads. */
@@ -154,6 +150,7 @@ double walks_run(const struct walks *w, struct method_run *r)
 		x.one[i].device = ARENA_NEWN(r->a, uint16_t, r->m->n_sets);
 	first_best(&x, ev);
 	x.ample = fmin(1, evals_of_walk(&x, ev) / (AMPLE * (x.s.u.n + 1)));
+	x.s.few = x.ample < 1;
 	bool choice = x.s.u.n > 0 && r->m->k > 1;
 	while (choice && limits_spent(&x.all, x.used) < (r->budget_s > 0 ? 0.99 : 1)) {
 		struct limits now = {x.all.evals / x.n + (x.all.evals % x.n != 0), clock_s(), x.all.deadline_s};
