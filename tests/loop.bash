@@ -34,7 +34,8 @@ body() {
 }
 
 same_body() {
-	cmp <(body "$1") <(body "$2")
+	body "$1" > "$BATS_TEST_TMPDIR/body.1" && body "$2" > "$BATS_TEST_TMPDIR/body.2" &&
+		cmp "$BATS_TEST_TMPDIR"/body.[12]
 }
 
 # edit IN OUT PYTHON - change a stream: PYTHON sees `records` (lists [kind, map], without

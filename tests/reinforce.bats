@@ -107,11 +107,13 @@ loop_measured() {
 	[[ $output == *"a replay needs z"* ]]
 	cat_python stage.py 'if kind == "episode": m["episode"] = 5'
 	run ! loop_with
+	[[ $output == *"episode 5 is not the one that was asked for"* ]]
 	cat_python stage.py 'return kind != "params"'
 	run ! loop_with
 	[[ $output == *"no params of block"* ]]
 	cat_python stage.py 'if kind == "place": m["devices"] = ["x", "y"]'
 	run ! loop_with
+	[[ $output == *"place: its devices are not those of the devs record"* ]]
 }
 
 @test "where latencies are measured, a new best is run a second time before it counts" {

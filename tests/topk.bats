@@ -26,8 +26,8 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 			place[s].pop("predicted_s", None)
 			assert m == place[s], (s, m["sample"])
 	'
-	topk -k 7 x.mp 2> err && false
-	grep -q 'without a run.*put devsim in front' err
+	run -3 topk -k 7 x.mp
+	[[ $output == *'without a run'*'put devsim in front'* ]]
 	devsim x.mp | topk -k 3 > y.mp
 	py 'assert of("y.mp", "place") == of("x.mp", "place")[:3]'
 }
