@@ -120,7 +120,7 @@ void engine_results(struct engine *e)
 {
 	struct timeline *t = e->t;
 
-	t->makespan_s = e->now->makespan_s;
+	t->makespan_s = e->now->base_s + e->now->makespan_s;
 	t->n_copies = e->now->n_copies;
 	t->copied_bytes = e->now->copied_bytes;
 	for (uint32_t i = 0; i < e->k; i++)
@@ -139,7 +139,10 @@ enum timeline_status engine_run(struct engine *e, const uint16_t *device, bool k
 	keep = keep && engine_has_limit(e);
 	if (keep)
 		kept_begin(e);
-	engine_go_on(e, keep && e->kept.most ? ENGINE_KEEP : ENGINE_PLAIN);
+	keep = keep && e->kept.most;
+	engine_go_on(e, keep ? ENGINE_KEEP : ENGINE_PLAIN);
+	if (keep)
+		necks_end(e);
 	engine_results(e);
 	return TIMELINE_OK;
 }

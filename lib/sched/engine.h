@@ -46,10 +46,13 @@ struct slot {
 	uint32_t next;               /* behind it in a queue */
 };
 
-/* The scalars of a state. */
+/* The scalars of a state.  Where one task alone is going on, a neck, the clock begins anew at its end:
+ * what comes after it takes the same time, to the last bit, whatever came before. */
 struct moment {
-	double now_s, makespan_s;    /* makespan: when the last task so far ended */
+	double base_s;               /* when the clock began */
+	double now_s, makespan_s;    /* since then; makespan: when the last task so far ended */
 	uint64_t copied_bytes;
+	uint64_t ended;              /* marks of the tasks that have, added up; not in plain runs */
 	uint32_t instant;        /* ticks of this run */
 	uint32_t n_copies, n_ended;
 };
@@ -61,6 +64,16 @@ struct patch {
 	double cost_s;
 };
 
+/* A neck of the run whose states are kept.  One task is going on, what has been made has arrived
+ * wherever it is read: what comes next depends on what has ended and on the devices of the rest. */
+struct neck {
+	double s;                    /* the clock at the task's end, when it begins anew */
+	uint64_t ended;              /* as in moment, before the end */
+	uint64_t copied_bytes;
+	uint32_t n_copies;
+	uint32_t pos;                /* the task */
+};
+
 /* States on the way through a run, to begin another one from.  Where the rules do not allow them,
  * another run begins from the beginning, but stops early all the same. */
 struct kept {
@@ -69,6 +82,17 @@ struct kept {
 	uint32_t every;          /* tasks that end between two */
 	char *state;             /* (most, state_bytes) */
 	uint32_t *begun, *ended; /* (n) the last state that is before a task begins; ends */
+	/* necks.c: where another run may find itself on the same way. */
+	uint64_t *mark;          /* (n) random: sums of them tell sets of tasks apart */
+	struct neck *neck;       /* (n) */
+	uint32_t n_necks;
+	uint32_t *necks_before;  /* (most) a state */
+	uint32_t *neck_of;       /* (n) the neck at which a task goes on; any other: there is none */
+	uint32_t *ended_by;      /* (n) necks before a task ends */
+	uint64_t *neck_live;     /* (n,k) */
+	/* (n+1,k) the peak between a neck, or the beginning, and the next; up to there; from there on */
+	uint64_t *peak, *peak_to, *peak_from;
+	struct moment total;     /* of the run, at its end */
 	double *tail_s;          /* (n,k) no run ends sooner after the task on that device */
 	struct patch *patch;     /* (n) */
 	uint32_t n_patches, from;    /* of the last run; the state that it began from */
@@ -191,6 +215,19 @@ enum timeline_status engine_again(struct engine *e, const uint16_t *device, cons
 void engine_keep(struct engine *e);
 void kept_release(struct engine *e);
 void kept_begin(struct engine *e);
+
+/* necks.c: memory for them; where a run begins that is kept, with n of them behind it; the task at
+ * pos goes on alone until the clock says s (a moment and live and peak are as in e); the kept run is
+ * over, its results become the engine's; a run goes on from a state of one. */
+void necks_init(struct engine *e);
+void necks_release(struct engine *e);
+void necks_begin(struct engine *e, uint32_t n);
+void necks_add(struct engine *e, uint32_t pos, double s);
+void necks_end(struct engine *e);
+void necks_resume(struct engine *e, uint32_t state);
+/* Is a run that is not kept where the kept one was, and so the rest the same?  Then the engine's
+ * state becomes that at the end. */
+bool necks_rejoin(struct engine *e, uint32_t pos, double s);
 
 static inline uint32_t list_item(const struct engine *e, const struct list *l, uint32_t i)
 {

@@ -14,6 +14,7 @@ void kept_release(struct engine *e)
 	mem_free(e->kept.ended);
 	mem_free(e->kept.tail_s);
 	mem_free(e->kept.patch);
+	necks_release(e);
 }
 
 /* Devices on which a task can run by ascending with_s (k), what it and all after it take there at
@@ -99,9 +100,11 @@ void kept_begin(struct engine *e)
 		x->state = mem_alloc(STATES, e->state_bytes);
 		x->begun = MEM_NEWN(uint32_t, n);
 		x->ended = MEM_NEWN(uint32_t, n);
+		necks_init(e);
 	}
 	x->n = x->most ? 0 : 1;
 	x->n_patches = x->from = 0;
+	necks_begin(e, 0);
 }
 
 static void move_root(struct engine *e, uint32_t p, uint32_t from, uint32_t to)
@@ -204,15 +207,18 @@ enum timeline_status engine_again(struct engine *e, const uint16_t *device, cons
 	if (status != TIMELINE_OK)
 		return status;
 	engine_busy(e);
-	if (x->most)
+	if (x->most) {
 		bring_back(e);
-	else
+		necks_resume(e, x->from);
+	} else {
 		engine_begin(e, device);
+	}
 	/* The bounds add up in other orders than the run does. */
 	x->limit_s = limit_s + 1e-9 * fabs(limit_s);
 	x->above = false;
 	engine_go_on(e, ENGINE_LIMIT);
 	engine_results(e);
+	x->above |= e->t->makespan_s > x->limit_s;
 	return x->above ? TIMELINE_ABOVE : TIMELINE_OK;
 }
 
@@ -231,5 +237,7 @@ void engine_keep(struct engine *e)
 	x->n_patches = 0;
 	/* The state that it begins from is kept again, as it is now. */
 	x->n = x->from;
+	necks_begin(e, x->necks_before[x->from]);
 	engine_go_on(e, ENGINE_KEEP);
+	necks_end(e);
 }

@@ -2,178 +2,7 @@
  *
  * One text for all rules; it is compiled once for the common case (two devices, one copy at a time
  * on a link, by rank) and once for any.  What is taken and when is the same. */
-#include <math.h>
-#include <string.h>
-
-#include "sched/engine.h"
-
-/* Sanitizers take minutes for what is spelled out for every case. */
-#ifdef __SANITIZE_ADDRESS__
-#define INLINE static inline
-#else
-#define INLINE static inline __attribute__((always_inline))
-#endif
-
-/* What is known of a run before it begins; constants in the common case. */
-struct rules {
-	uint32_t k;
-	bool scan;               /* the next event is found by looking at all servers, else by heap */
-	bool serial;             /* a link carries one copy at a time */
-	bool overlap;
-	bool small;              /* by rank, at most SMALL tasks */
-	bool keep;               /* the schedule */
-	enum engine_way way;
-};
-
-/* Two devices with links as they mostly are: nothing is looked up that can be spelled out. */
-INLINE bool is_two(struct rules r)
-{
-	return r.k == 2 && r.scan && r.serial && r.overlap && r.small;
-}
-
-/* The state of a run in use: what of it is small is here, and in the common case in registers. */
-struct run {
-	struct engine *e;
-	struct moment now;
-	int64_t *end;
-	double *begun_s;
-	uint64_t *live, *peak, *top;
-	struct queue *queue;
-	uint32_t *doing;
-	/* As in the engine. */
-	uint64_t *pending, *bits;
-	struct slot *slot;
-	const struct task *task;
-	const struct tensor *tensor;
-	const uint32_t *more;
-	const double *cost_s;
-};
-
-INLINE struct run run_of(struct engine *e)
-{
-	return (struct run){e, *e->now, e->end, e->begun_s, e->live, e->peak, e->top, e->queue, e->doing,
-			    e->pending, e->ready_bits, e->slot, e->task, e->tensor, e->more,
-			    e->cost_s};
-}
-
-/* ---- sets of servers ---- */
-
-INLINE void put(uint64_t *set, uint32_t server, bool yes)
-{
-	set[server / 64] |= (uint64_t)yes << server % 64;
-}
-
-INLINE void drop(uint64_t *set, uint32_t server)
-{
-	set[server / 64] &= ~(UINT64_C(1) << server % 64);
-}
-
-INLINE bool has(const uint64_t *set, uint32_t server)
-{
-	return set[server / 64] >> server % 64 & 1;
-}
-
-INLINE uint32_t device_server(struct rules r, uint32_t dev)
-{
-	return dev * (r.k + 1);
-}
-
-/* Two devices need no sets: what ends never is idle, what has a queue waits. */
-INLINE void set_idle(struct run *x, struct rules r, uint32_t server, bool yes)
-{
-	if (is_two(r))
-		return;
-	if (yes)
-		put(x->e->idle, server, true);
-	else
-		drop(x->e->idle, server);
-}
-
-INLINE void set_waiting(struct run *x, struct rules r, uint32_t server, bool yes)
-{
-	if (is_two(r))
-		return;
-	drop(x->e->waiting, server);
-	put(x->e->waiting, server, yes);
-}
-
-/* ---- ready tasks ---- */
-
-INLINE bool any_ready(struct run *x, struct rules r, uint32_t dev)
-{
-	return r.small ? x->top[dev] != 0 : ready_any(&x->e->ready, dev);
-}
-
-INLINE void add_ready(struct run *x, struct rules r, uint32_t dev, uint32_t p, bool yes)
-{
-	if (r.small) {
-		x->bits[dev * READY_WORDS + p / 64] |= (uint64_t)yes << p % 64;
-		x->top[dev] |= (uint64_t)yes << p / 64;
-	} else if (yes) {
-		ready_add_at(&x->e->ready, dev, p, x->now.instant);
-	}
-}
-
-/* The first, taken out; there is one. */
-INLINE uint32_t take_ready(struct run *x, struct rules r, uint32_t dev)
-{
-	if (!r.small)
-		return ready_take_at(&x->e->ready, dev);
-	uint32_t i = (uint32_t)__builtin_ctzll(x->top[dev]);
-	uint64_t *word = x->bits + dev * READY_WORDS + i, bits = *word;
-
-	*word = bits & (bits - 1);
-	x->top[dev] &= ~((uint64_t)((bits & (bits - 1)) == 0) << i);
-	return i * 64 + (uint32_t)__builtin_ctzll(bits);
-}
-
-/* ---- events ---- */
-
-static void event_push(struct engine *e, double s, uint32_t what)
-{
-	uint32_t i = e->n_events++;
-
-	for (; i > 0 && e->heap[(i - 1) / 2].s > s; i = (i - 1) / 2)
-		e->heap[i] = e->heap[(i - 1) / 2];
-	e->heap[i] = (struct event){s, what};
-}
-
-static struct event event_pop(struct engine *e)
-{
-	struct event first = e->heap[0], last = e->heap[--e->n_events];
-	uint32_t i = 0, child;
-
-	for (; (child = 2 * i + 1) < e->n_events; i = child) {
-		if (child + 1 < e->n_events && e->heap[child + 1].s < e->heap[child].s)
-			child++;
-		if (last.s <= e->heap[child].s)
-			break;
-		e->heap[i] = e->heap[child];
-	}
-	e->heap[i] = last;
-	return first;
-}
-
-/* When something ends next; NEVER: nothing is going on. */
-INLINE int64_t next_end(const struct run *x, struct rules r)
-{
-	const int64_t *end = x->end;
-	int64_t s = NEVER;
-
-	if (!r.scan)
-		return x->e->n_events ? time_key(x->e->heap[0].s) : NEVER;
-	if (is_two(r)) {
-		int64_t a = end[0] < end[3] ? end[0] : end[3], b = end[1] < end[2] ? end[1] : end[2];
-
-		return a < b ? a : b;
-	}
-	for (uint64_t busy = ~x->e->idle[0]; busy; busy &= busy - 1) {
-		uint32_t i = (uint32_t)__builtin_ctzll(busy);
-
-		s = end[i] < s ? end[i] : s;
-	}
-	return s;
-}
+#include "sched/run.h"
 
 /* ---- what becomes ready, and what must be copied ---- */
 
@@ -310,8 +139,8 @@ INLINE void start_copy(struct run *x, struct rules r, uint32_t server)
 		event_push(x->e, end, r.k + slot);
 	}
 	if (r.keep) {
-		x->e->t->copy_start_s[x->e->copy_of[slot]] = x->now.now_s;
-		x->e->t->copy_end_s[x->e->copy_of[slot]] = end;
+		x->e->t->copy_start_s[x->e->copy_of[slot]] = x->now.base_s + x->now.now_s;
+		x->e->t->copy_end_s[x->e->copy_of[slot]] = x->now.base_s + end;
 	}
 }
 
@@ -341,8 +170,11 @@ INLINE void end_task(struct run *x, struct rules r, uint32_t dev)
 
 	x->end[s] = NEVER;
 	x->now.makespan_s = x->now.now_s;
+	if (r.way != ENGINE_PLAIN && x->e->kept.most)
+		x->now.ended += x->e->kept.mark[p];
 	if (r.way == ENGINE_KEEP) {
 		x->e->kept.ended[p] = x->e->kept.n - 1;
+		x->e->kept.ended_by[p] = x->e->kept.n_necks;
 		x->now.n_ended++;
 	}
 	release(x, r, task.in.first[0], dev);
@@ -433,8 +265,8 @@ INLINE void start_task(struct run *x, struct rules r, uint32_t dev)
 		if (r.way == ENGINE_KEEP)
 			kept->begun[p] = kept->n - 1;
 		if (r.way == ENGINE_LIMIT)
-			kept->above |= (x->now.now_s + left_s > kept->limit_s) |
-				       (end + kept->tail_s[(size_t)p * r.k + dev] > kept->limit_s);
+			kept->above |= (x->now.now_s + left_s > x->limit_s) |
+				       (end + kept->tail_s[(size_t)p * r.k + dev] > x->limit_s);
 	}
 	set_waiting(x, r, s, any_ready(x, r, dev));
 	set_idle(x, r, s, false);
@@ -444,8 +276,8 @@ INLINE void start_task(struct run *x, struct rules r, uint32_t dev)
 	if (!r.scan)
 		event_push(x->e, end, dev);
 	if (r.keep) {
-		x->e->t->start_s[x->e->ready.task_at[p]] = x->now.now_s;
-		x->e->t->end_s[x->e->ready.task_at[p]] = end;
+		x->e->t->start_s[x->e->ready.task_at[p]] = x->now.base_s + x->now.now_s;
+		x->e->t->end_s[x->e->ready.task_at[p]] = x->now.base_s + end;
 	}
 }
 
@@ -519,34 +351,41 @@ INLINE void tick(struct run *x, struct rules r)
 		x->peak[i] = x->live[i] > x->peak[i] ? x->live[i] : x->peak[i];
 }
 
-/* The small parts of x, for the engine. */
-INLINE void put_back(struct run *x, struct rules r)
-{
-	struct engine *e = x->e;
-
-	*e->now = x->now;
-	if (!is_two(r))
-		return;
-	for (uint32_t i = 0; i < 4; i++) {
-		e->end[i] = x->end[i];
-		e->queue[i] = x->queue[i];
-		e->doing[i] = x->doing[i];
-	}
-	for (uint32_t i = 0; i < 2; i++) {
-		e->begun_s[i] = x->begun_s[i];
-		e->live[i] = x->live[i];
-		e->peak[i] = x->peak[i];
-		e->top[i] = x->top[i];
-	}
-}
-
 /* A state to come back to. */
 INLINE void keep_state(struct run *x, struct rules r)
 {
 	struct engine *e = x->e;
 
 	put_back(x, r);
+	e->kept.necks_before[e->kept.n] = e->kept.n_necks;
 	memcpy(e->kept.state + e->kept.n++ * e->state_bytes, e->state, e->state_bytes);
+}
+
+/* ---- necks ---- */
+
+/* The clock begins anew at s, when the task ends that goes on alone on dev; true: the run is over, the
+ * rest of it is known. */
+INLINE bool restart_clock(struct run *x, struct rules r, uint32_t dev, double s)
+{
+	struct engine *e = x->e;
+
+	if (r.way != ENGINE_PLAIN && e->kept.most) {
+		uint32_t p = x->doing[device_server(r, dev)];
+
+		put_back(x, r);
+		if (r.way == ENGINE_KEEP)
+			necks_add(e, p, s);
+		else if (necks_rejoin(e, p, s))
+			return true;
+		take_up(x, r);
+	}
+	x->now.base_s += s;
+	x->limit_s = e->kept.limit_s - x->now.base_s;
+	if (r.scan)
+		x->end[device_server(r, dev)] = 0;
+	else
+		e->heap[0].s = 0;
+	return false;
 }
 
 /* Until nothing goes on. */
@@ -554,6 +393,7 @@ INLINE void follow(struct run *x, struct rules r)
 {
 	struct kept *kept = &x->e->kept;
 
+	x->limit_s = kept->limit_s - x->now.base_s;
 	for (;;) {
 		if (r.way == ENGINE_KEEP && x->now.n_ended >= kept->n * kept->every)
 			keep_state(x, r);
@@ -563,8 +403,16 @@ INLINE void follow(struct run *x, struct rules r)
 		int64_t s = next_end(x, r);
 		if (s == NEVER)
 			break;
-		if (s > time_key(x->now.now_s))
+		if (s > time_key(x->now.now_s)) {
+			uint32_t dev = alone(x, r);
+
 			tick(x, r);
+			if (dev < r.k) {
+				if (restart_clock(x, r, dev, key_time(s)))
+					return;
+				s = 0;
+			}
+		}
 		x->now.now_s = key_time(s);
 		end_all(x, r);
 	}

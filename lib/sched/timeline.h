@@ -4,7 +4,8 @@
  *
  * Times that are equal as doubles are one instant.  Work that takes no time ends
  * at the instant at which it starts, and its effects are seen by what is taken
- * after it.
+ * after it.  Where one task alone is going on the clock begins anew at its end: what comes next
+ * depends on what has ended, not on when, to the last bit.
  *
  * Placement after placement of one graph runs on the same memory; nothing is allocated between
  * timeliner_new and timeliner_free, but for SCHED_IMPROVED. */
@@ -63,7 +64,8 @@ enum timeline_status timeline_run(struct timeliner *x, const uint16_t *device,
  * or the placement cannot be carried out).  It is the base until the next timeline_run.
  * timeline_again: exactly what timeline_run would say of device, which differs from the base, as
  * costs->task_s does, for the n distinct tasks at most; or TIMELINE_ABOVE as soon as it is certain
- * that the makespan is above limit_s (INFINITY: never).
+ * that the makespan is above limit_s (INFINITY: never).  What is run again begins shortly before the
+ * first change, and ends where the clock begins anew and all is as it was.
  * timeline_keep: the placement of the last timeline_again, which could be carried out, is the
  * base. */
 enum timeline_status timeline_begin(struct timeliner *x, const uint16_t *device,

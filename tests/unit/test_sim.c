@@ -32,8 +32,8 @@ static uint32_t draw(uint32_t bound)
 	return rng_below(&a, counter++, bound);
 }
 
-/* At most n tasks on at most k devices, `edges` edges. */
-static void random_problem(struct problem *p, uint32_t n, uint32_t k, uint32_t edges)
+/* At most n tasks on at most k devices, `edges` edges.  exact: sums of times are, in any order. */
+static void random_problem(struct problem *p, uint32_t n, uint32_t k, uint32_t edges, bool exact)
 {
 	memset(p, 0, sizeof(*p));
 	p->n = 1 + draw(n);
@@ -45,12 +45,13 @@ static void random_problem(struct problem *p, uint32_t n, uint32_t k, uint32_t e
 	for (uint32_t v = 0; v < p->n; v++) {
 		p->device[v] = (uint16_t)draw(p->k);
 		for (uint32_t d = 0; d < p->k; d++)
-			p->task_s[v * p->k + d] = ties ? draw(4) : draw(1000) * 0.37;
+			p->task_s[v * p->k + d] = ties ? draw(4) : draw(1000) * (exact ? 0.375 : 0.37);
 	}
 	for (uint32_t i = 0; i < p->k * p->k; i++) {
-		p->latency_s[i] = i / p->k == i % p->k ? 0 : ties ? draw(3) : draw(1000) * 0.11;
+		p->latency_s[i] = i / p->k == i % p->k ? 0 : ties ? draw(3) : draw(1000) * (exact ? 0.125 : 0.11);
 		p->bytes_per_s[i] = i / p->k == i % p->k ? INFINITY
 				    : ties		 ? 1 + draw(2)
+				    : exact		 ? UINT32_C(1) << draw(4)
 							 : 1 + draw(9);
 	}
 	uint32_t want = draw(edges);
@@ -62,6 +63,29 @@ static void random_problem(struct problem *p, uint32_t n, uint32_t k, uint32_t e
 			dst = SCHED_NONE;
 		p->edge[p->n_edges++] = (struct sched_edge){src, dst, key, (src + key) % 4};
 	}
+}
+
+/* Every few tasks one that all before it lead to and all after it come from, so that it runs alone. */
+static void add_necks(struct problem *p)
+{
+	uint32_t every = 2 + draw(6), n = 0;
+
+	for (uint32_t i = 0; i < p->n_edges; i++) {
+		struct sched_edge e = p->edge[i];
+
+		if (e.dst == SCHED_NONE || e.src / every == e.dst / every)
+			p->edge[n++] = e;
+	}
+	for (uint32_t v = 0; v < p->n && n + 2 <= MAX_E; v++) {
+		uint32_t before = v / every * every, after = before + every;
+
+		if (v == before)
+			continue;
+		p->edge[n++] = (struct sched_edge){before, v, 0, before % 4};
+		if (after < p->n)
+			p->edge[n++] = (struct sched_edge){v, after, 0, v % 4};
+	}
+	p->n_edges = n;
 }
 
 /* ---- the naive simulator ---- */
@@ -455,7 +479,9 @@ static void moves(void)
 		const struct timeline *x, *y;
 		bool kept;
 
-		random_problem(&p, i % 8 ? 24 : MAX_N, i % 3 ? 2 : MAX_K, i % 8 ? 60 : MAX_E);
+		random_problem(&p, i % 8 ? 24 : MAX_N, i % 3 ? 2 : MAX_K, i % 8 ? 60 : MAX_E, false);
+		if (i % 2)
+			add_necks(&p);
 		sched_dag_build(&d, p.n, p.edge, p.n_edges, a);
 		struct sched_costs c = {.task_s = p.task_s, .links = {p.k, p.latency_s, p.bytes_per_s},
 					.contention = p.contention, .overlap = p.overlap,
@@ -507,11 +533,11 @@ static void random_cases(void)
 		const struct timeline *t;
 
 		if (i < CASES)
-			random_problem(&p, 24, 4, 80);
+			random_problem(&p, 24, 4, 80, true);
 		else if (i < CASES + MANY)
-			random_problem(&p, 24, MAX_K, 80);
+			random_problem(&p, 24, MAX_K, 80, true);
 		else
-			random_problem(&p, MAX_N, 4, MAX_E);
+			random_problem(&p, MAX_N, 4, MAX_E, true);
 		naive_run(&p, &x);
 		memcpy(edges, p.edge, sizeof(edges));
 		sched_dag_build(&d, p.n, edges, p.n_edges, a);
