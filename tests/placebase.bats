@@ -135,7 +135,14 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		assert a[0]["bound_s"] <= a[0]["predicted_s"] <= min(others), (a[0]["predicted_s"], others)
 	'
 	run -0 timeout 60 placebase portfolio --budget 0.3 p.mp -o c.mp
-	py 'assert len(of("c.mp", "place")) == 1'
+	run -0 timeout 60 placebase portfolio --budget 1e-9 p.mp -o d.mp
+	placebase single p.mp | devsim -o s.mp
+	py '
+		least = min([m["lat_s"] for m in runs("s.mp")] + [of("heft.mp", "place")[0]["predicted_s"]])
+		for f in "c.mp", "d.mp":
+			(m,) = of(f, "place")
+			assert m["predicted_s"] <= least * (1 + 1e-12)
+	'
 }
 
 @test "portfolio: objectives, and a problem without an answer" {

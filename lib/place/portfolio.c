@@ -35,9 +35,9 @@ struct stage {
 };
 
 static const struct stage first[] = {
-	{"single", 0, 1, ANYWHERE, false},
+	{"single", 0, INFINITY, ANYWHERE, false},
+	{"heft", 0, INFINITY, ANYWHERE, false},
 	{"spine", 0, 1, PIECES, false},
-	{"heft", 0, 0.3, ANYWHERE, false},
 	{"contention", 0, 0.3, SCHEDULES, false},
 	{"peft", 0, 0.3, ANYWHERE, false},
 	{"cpop", 0, 0.3, ANYWHERE, false},
@@ -160,10 +160,17 @@ static bool out_of_place(const struct stage *stage, const struct place_units *u)
 	}
 }
 
+/* Single devices and HEFT run whatever the clock says, and until something legal is there so do all
+ * stages that end by themselves. */
+static bool has_time(const struct portfolio *x, const struct stage *stage)
+{
+	return spent(x) < stage->until || (x->best == INFINITY && stage->share <= 0);
+}
+
 static void run_stages(struct portfolio *x, const struct stage *stage)
 {
-	for (; stage->method && !optimal(x) && spent(x) < 1; stage++)
-		if (spent(x) < stage->until && !out_of_place(stage, &x->u))
+	for (; stage->method && !optimal(x); stage++)
+		if (has_time(x, stage) && !out_of_place(stage, &x->u))
 			run_stage(x, stage);
 }
 
