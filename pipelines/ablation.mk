@@ -69,10 +69,11 @@ ABLATION_FILES = $(foreach m,$(call model_name,$(ABLATION_MODELS)),\
   $(foreach g,$(ABLATION_GROUPINGS),$(foreach s,$(SEEDS),$(ABLATION_DIR)/$(m)/$(g).$(s).tsv)))
 ABLATION_VARS = MODELS GROUPINGS SEEDS EVALS GROUPS RECIPE EMBED SPEC DEVICES
 ABLATION_NOTE = best latency in $(ABLATION_EVALS) placements, geometric mean over seeds and 95 % \
-  interval of Student's t; longer_than_gpn_%: in pairs of the same seed, above 0: learned parsing is better; all: the pairs of all models
+  interval of Student's t; longer_than_gpn_%: in pairs of the same seed, above 0: learned parsing \
+  is better; all: the pairs of all models
 
 ablation: $(ABLATION_FILES)
-	@awk -v base=gpn -v ways=grouping -f pipelines/tables/stats.awk -f pipelines/pairs.awk $^ | \
+	@$(pairs) -v base=gpn -v ways=grouping $^ | \
 	  B=$(B) pipelines/tables/report $(ABLATION_DIR)/ablation \
 	  title="Learned parsing against other groupings" \
 	  command="make ablation $(call given,$(ABLATION_VARS))" seeds="$(SEEDS)" \

@@ -23,6 +23,9 @@ given = $(strip $(foreach v,$(1),$(if $($(v)),$(v)='$($(v))')))
 # A model's name, from a name or a path.
 model_name = $(basename $(notdir $(1)))
 
+# Ways beside one of them, over models and seeds: $(pairs) -v base=WAY -v ways=COLUMN FILE...
+pairs = awk -f pipelines/tables/stats.awk -f pipelines/pairs.awk
+
 comma := ,
 space := $(subst ,, )
 # A list with commas between its words.

@@ -1,8 +1,8 @@
-# pairs.awk - files DIR/MODEL/WAY.SEED.tsv (learning-run.awk; pipelines/ablate adds the groups) -> a row per
-# model and way over its seeds, in the order of the files, beside the way `base` in pairs of the same model
-# and seed; with several models a row of all pairs of a way, too.
+# pairs.awk - files DIR/MODEL/WAY.SEED.tsv (learning-run.awk; pipelines/ablate adds the groups) -> a
+# row per model and way over its seeds, in the order of the files, beside the way `base` in pairs of
+# the same model and seed; with several models a row of all pairs of a way, too.
 #
-#   awk -v base=WAY [-v ways=NAME] -f stats.awk -f pairs.awk FILE...    NAME: the column's (way)
+#   awk -f stats.awk -f pairs.awk -v base=WAY [-v ways=NAME] FILE...    NAME: the column's (way)
 
 BEGIN {
 	FS = OFS = "\t"
@@ -45,7 +45,8 @@ function summary(what, key, n, format, percent,    x, i) {
 		LO = LO == "" ? LO : 100 * (LO - 1)
 		HI = HI == "" ? HI : 100 * (HI - 1)
 	}
-	return sprintf(format, MID) OFS (LO == "" ? OFS : sprintf(format, LO) OFS sprintf(format, HI))
+	return sprintf(format, MID) OFS \
+		(LO == "" ? OFS : sprintf(format, LO) OFS sprintf(format, HI))
 }
 
 # ratio[key, 1..], and all_ratio[way, ...] over models; returns their number.
@@ -62,23 +63,29 @@ function pair(key,    i, part, at, way, m) {
 	return m + 0
 }
 
-# With the columns of groups where files have them.
-function row(name, n_groups, rest) {
-	print name (has_groups ? OFS n_groups : "") OFS rest
+# name has the first two columns; that of groups is there where files have them.
+function row(name, n_groups, seeds, best, late, longer, single) {
+	print name (has_groups ? OFS n_groups : "") OFS seeds OFS best OFS late OFS longer OFS single
+}
+
+# The three columns of a mean and its interval.
+function columns(what) {
+	return what OFS what "_lo" OFS what "_hi"
 }
 END {
-	longer = "longer_than_" base "_%"
-	row("model" OFS (ways == "" ? "way" : ways), "groups", "seeds" OFS "best_ms" OFS "best_ms_lo" OFS "best_ms_hi" OFS \
-		"last_fifth_ms" OFS "last_fifth_ms_lo" OFS "last_fifth_ms_hi" OFS longer OFS longer "_lo" OFS longer "_hi" OFS \
-		"best_single_ms")
+	row("model" OFS (ways == "" ? "way" : ways), "groups", "seeds", columns("best_ms"), \
+		columns("last_fifth_ms"), columns("longer_than_" base "_%"), "best_single_ms")
 	for (j = 0; j < n_keys; j++) {
 		key = keys[j]
-		row(key, sprintf("%.1f", groups[key] / n[key]), n[key] OFS summary(best, key, n[key], "%.4f", 0) OFS \
-			summary(late, key, key in few ? 0 : n[key], "%.4f", 0) OFS \
-			summary(ratio, key, pair(key), "%.2f", 1) OFS sprintf("%.4f", single[key]))
+		row(key, sprintf("%.1f", groups[key] / n[key]), n[key], \
+			summary(best, key, n[key], "%.4f", 0), \
+			summary(late, key, key in few ? 0 : n[key], "%.4f", 0), \
+			summary(ratio, key, pair(key), "%.2f", 1), sprintf("%.4f", single[key]))
 	}
 	none = "-" OFS "-" OFS "-"
-	for (j = 0; j < n_ways && n_models > 1; j++)
-		row("all" OFS names[j], "-", all_n[names[j]] OFS none OFS none OFS \
-			summary(all_ratio, names[j], all_n[names[j]], "%.2f", 1) OFS "-")
+	for (j = 0; j < n_ways && n_models > 1; j++) {
+		way = names[j]
+		row("all" OFS way, "-", all_n[way], none, none, \
+			summary(all_ratio, way, all_n[way], "%.2f", 1), "-")
+	}
 }
