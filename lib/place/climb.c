@@ -1,4 +1,5 @@
-/* climb.c - one-move hill climbing from the best single device. */
+/* climb.c - one-move hill climbing from the best single device and from HEFT's placement, the better
+ * one first. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -55,24 +56,64 @@ void point_climb(struct point *p, const struct limits *limits)
 	mem_free(unit);
 }
 
+/* A placement to climb from, made legal if it can be. */
+struct beginning {
+	const char *name;
+	uint16_t *device;            /* (n_sets) */
+	double value;                /* INFINITY: not legal */
+};
+
+static struct beginning begin_at(const struct space *s, struct evaluator *ev, uint64_t seed,
+				 const uint16_t *given, enum start kind, const char *name,
+				 struct arena *a)
+{
+	struct beginning b = {name, ARENA_NEWN(a, uint16_t, s->m->n_sets), INFINITY};
+	uint32_t moved;
+
+	if (given)
+		memcpy(b.device, given, s->m->n_sets * sizeof(*given));
+	else
+		space_start(s, seed, kind, b.device);
+	const struct place_result *r = place_repaired(ev, &s->wires, b.device, &moved);
+
+	b.value = r->status == PLACE_OK ? r->value : INFINITY;
+	return b;
+}
+
 int method_climb(struct method_run *r, struct err *e)
 {
-	struct evaluator *x = evaluator_new(r->m);
+	struct evaluator *ev = evaluator_new(r->m);
 	struct limits limits = limits_of(r, space_default_evals(r->m, false));
 	struct space s;
 	struct point p;
 
-	space_init(&s, r->m, x, r->a);
-	evaluator_free(x);
+	space_init(&s, r->m, ev, r->a);
 	point_init(&p, &s, dice_new(r->seed, DICE_CLIMB, 0, 0));
 	p.price = PRICE;
-	space_start(&s, r->seed, s.single >= 0 ? START_SINGLE : START_FILL, r->device);
-	point_set(&p, r->device);
+	struct beginning first = s.single >= 0 ?
+		begin_at(&s, ev, r->seed, NULL, START_SINGLE, "the best single device", r->a) :
+		begin_at(&s, ev, r->seed, NULL, START_FILL, "full devices", r->a);
+	struct beginning next = r->start ?
+		begin_at(&s, ev, r->seed, r->start, START_RANDOM, "the start", r->a) :
+		begin_at(&s, ev, r->seed, NULL, START_HEFT, "HEFT's placement", r->a);
+
+	if (next.value < first.value) {
+		struct beginning better = next;
+
+		next = first;
+		first = better;
+	}
+	evaluator_free(ev);
+	point_set(&p, first.device);
 	point_climb(&p, &limits);
+	if (limits_spent(&limits, p.used) < 1) {
+		point_set(&p, next.device);
+		point_climb(&p, &limits);
+	}
 	memcpy(r->device, p.best_value < INFINITY ? p.best : p.device,
 	       r->m->n_sets * sizeof(*r->device));
-	snprintf(r->note, sizeof(r->note), "%llu evaluations, value %.6g from %.6g",
-		 (unsigned long long)p.used, p.best_value, s.single_value);
+	snprintf(r->note, sizeof(r->note), "%llu evaluations, value %.6g from %.6g of %s",
+		 (unsigned long long)p.used, p.best_value, first.value, first.name);
 	point_release(&p);
 	return r->emit(r, e);
 }

@@ -42,7 +42,7 @@ const struct place_method place_methods[] = {
 	 "Karypis, Kumar, SIAM J. Sci. Computing 20(1), 1998", method_metis},
 	{"scotch", NULL, false, true, "Scotch, static mapping onto the graph of devices",
 	 "Pellegrini, Roman, HPCN Europe 1996", method_scotch},
-	{"climb", NULL, false, true, "one-flip hill climbing from the best single device", "-",
+	{"climb", NULL, false, true, "one-flip hill climbing from the best single device and from HEFT", "-",
 	 method_climb},
 	{"anneal", NULL, false, true, "simulated annealing, restarted",
 	 "Kirkpatrick, Gelatt, Vecchi, Science 220, 1983", method_anneal},

@@ -237,12 +237,15 @@ int method_refine(struct method_run *r, struct err *e)
 	struct place_units u;
 	double start_s, makespan_s;
 
-	if (search_heft(r->m, r->device, &start_s, e) < 0)
-		return -1;
+	place_units_init(&u, r->m, r->a);
+	if (search_heft(r->m, r->device, &start_s, e) < 0) {
+		if (!method_mend(r, &u))
+			return -1;
+		err_clear(e);
+	}
 	memcpy(heft, r->device, size);
 	makespan_s = start_s;
 	search_refine(r->m, r->seed, r->evals ? r->evals : EVALS, r->budget_s, r->device, &makespan_s);
-	place_units_init(&u, r->m, r->a);
 	struct evaluator *ev = evaluator_new(r->m);
 	double refined = legal_value(r, ev, &u);
 	uint16_t *best = ARENA_NEWN(r->a, uint16_t, r->m->n_sets);
