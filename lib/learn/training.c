@@ -44,7 +44,8 @@ static void choose_incumbent(struct training *t)
 }
 
 /* Ask for the next episode, with parameters where there are some, or end the loop.  The
- * first time beside the main thread, which may be adding candidates already. */
+ * first time beside the main thread, which may be adding candidates and the stream's
+ * parameters already: then there are those of a checkpoint, or none. */
 static int ask(void *training, struct err *e)
 {
 	struct training *t = training;
@@ -54,8 +55,9 @@ static int ask(void *training, struct err *e)
 		steps = 0;
 	if (steps == 0)
 		return feedback_end(&t->loop, e);
-	for (int b = 0; b < N_BLOCKS; b++)
-		if (t->l.block[b].p && paramrec_write(&t->l.block[b], w, e) < 0)
+	bool known = t->resumed || t->l.episode > t->first_episode;
+	for (int b = 0; known && b < N_BLOCKS; b++)
+		if (paramrec_write(&t->l.block[b], w, e) < 0)
 			return -1;
 	const struct episode x = {.episode = t->l.episode + 1, .steps = steps,
 				  .anchors = t->l.episode == t->first_episode,
