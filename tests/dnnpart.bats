@@ -96,6 +96,21 @@ value() {
 	[ "$output" = 1156.881 ]
 }
 
+@test "training: backward nodes without a colour are folded onto the forward half, too" {
+	py '
+		n = 12
+		v = [{"id": i, "supportedOnFpga": 1, "cpuLatency": 90, "fpgaLatency": 10 + 10 * (i >= n), "isBackwardNode": i >= n,
+		      "size": 1} for i in range(2 * n)]
+		for i in range(0, n, 4):
+			v[i]["colorClass"] = v[2 * n - 1 - i]["colorClass"] = i
+		e = [(i, i + 1) for i in range(2 * n - 1)] + [(i, 2 * n - 1 - i) for i in range(n - 1)]
+		json.dump({"maxSizePerFPGA": 100, "maxFPGAs": 3, "maxCPUs": 1, "nodes": v, "edges": [
+			{"sourceId": a, "destId": b, "cost": 5 if "colorClass" in v[a] else 60} for a, b in e]}, open("fold.json", "w"))
+	'
+	json2dag fold.json -o fold.mp
+	[ "$(value throughput fold ideals)" = 220.000 ]
+}
+
 @test "a wide block: its bound gives up before it takes long" {
 	py '
 		import random

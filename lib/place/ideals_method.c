@@ -129,7 +129,7 @@ int method_ideals(struct method_run *r, struct err *e)
 	snprintf(r->note, sizeof(r->note), "%.6g s, of chains %.6g s, %llu ideals, %s%s", x.load_s,
 		 chains_s,
 		 (unsigned long long)x.task.n_ideals, known ? "the best contiguous split" :
-		 "perhaps not the best contiguous split", p.folded ? ", folded" : "");
+		 "perhaps not the best contiguous split", p.fold ? ", folded" : "");
 	pool_free(x.task.pool);
 	evaluator_free(x.ev);
 	if (x.best == INFINITY)

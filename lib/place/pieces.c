@@ -148,7 +148,7 @@ static void find_values(struct pieces *p, struct arena *a)
 /* Order, costs and values of items as of_unit has them. */
 static void build(struct pieces *p, struct arena *a)
 {
-	pieces_order(p, p->folded, a);
+	pieces_order(p, a);
 	sum_items(p, a);
 	find_values(p, a);
 }
@@ -171,8 +171,9 @@ bool pieces_init(struct pieces *p, const struct place_units *u, struct arena *a)
 	*p = (struct pieces){.u = u, .n = u->n, .of_unit = ARENA_NEWN(a, uint32_t, u->n)};
 	for (uint32_t i = 0; i < u->n; i++)
 		p->of_unit[i] = i;
-	pieces_order(p, false, a);
-	p->folded = pieces_in_circle(p);
+	pieces_order(p, a);
+	for (; p->fold < FOLD_LATER && pieces_in_circle(p); pieces_order(p, a))
+		p->fold++;
 	if (!find_classes(p))
 		return false;
 	build(p, a);

@@ -2,10 +2,11 @@
  * device runs one contiguous part of the graph.  Used by the dynamic programs over ideals.
  *
  * The order.  Units (units.h) are ordered by the edges between them.  Where units that share a
- * device make that a circle, as the forward and backward tasks of training do, only edges to
- * units that begin later count: the backward half of a training graph is folded onto its forward
- * half (Tarnawski et al., NeurIPS 2020, section 5.3 and appendix), and a piece's load is that of
- * both halves.
+ * device make that a circle, as the forward and backward tasks of training do, the backward half is
+ * folded onto the forward half (Tarnawski et al., NeurIPS 2020, section 5.3 and appendix), and a
+ * piece's load is that of both halves: edges between nodes of type Backward count the other way
+ * round, those between the halves do not; where that is a circle, too, only edges to units that
+ * begin later count.
  *
  * Items.  What pieces are made of: units, but units that take no time are glued to a neighbour
  * where that never makes a split worse: to their only successor or predecessor, when no more is
@@ -28,7 +29,7 @@ struct pieces {
 	uint64_t *mem;               /* (n) */
 	uint32_t *succ_ptr, *succ;   /* (n+1) the order, as edges between items */
 	uint32_t *pred_ptr, *pred;   /* the same by their heads */
-	bool folded;
+	enum pieces_fold { FOLD_NONE, FOLD_MIRROR, FOLD_LATER } fold;
 
 	uint32_t n_classes;
 	uint32_t first[MAX_CLASSES], size[MAX_CLASSES];   /* first device; devices */
@@ -58,6 +59,7 @@ void pieces_depth_first(const struct pieces *p, uint64_t seed, uint32_t *order);
 /* What a piece takes on each class; kept while items come and go. */
 struct piece_load {
 	double node_s[MAX_CLASSES], in_s[MAX_CLASSES], out_s[MAX_CLASSES];
+	double in_low_s[MAX_CLASSES], out_low_s[MAX_CLASSES];   /* what these two have rounded off */
 	double least_s;              /* of its items, each on its fastest device */
 	uint64_t mem;
 };

@@ -17,13 +17,65 @@ void pieces_reverse_edges(struct pieces *p, struct arena *a)
 			p->pred[p->pred_ptr[p->succ[j] + 1]++] = i;
 }
 
-void pieces_order(struct pieces *p, bool later, struct arena *a)
+/* ---- edges ---- */
+
+struct edges {
+	struct pieces *p;
+	uint32_t *seen;              /* (items) 1 + the last item with an edge to it */
+	uint32_t item, m;
+};
+
+static void add_edge(struct edges *x, uint32_t to)
+{
+	if (to == x->item || x->seen[to] == x->item + 1)
+		return;
+	x->seen[to] = x->item + 1;
+	x->p->succ[x->m++] = to;
+}
+
+static bool is_backward(const struct pieces *p, uint32_t task)
+{
+	const struct graph_tasks *t = &p->u->m->tasks;
+
+	return p->fold == FOLD_MIRROR &&
+	       graph_is_type(p->u->m->g, t->task_node[t->task_ptr[task]], "Backward");
+}
+
+/* From an item's task, by what reads its tensors. */
+static void add_forward(struct edges *x, uint32_t t)
+{
+	const struct pieces *p = x->p;
+	const struct sched_dag *d = &p->u->m->tasks.dag;
+
+	for (uint32_t j = d->use_ptr[d->out_ptr[t]]; j < d->use_ptr[d->out_ptr[t + 1]]; j++) {
+		uint32_t to = d->use_task[j];
+
+		if (!is_backward(p, to) &&
+		    (p->fold != FOLD_LATER || pieces_unit(p, to) >= pieces_unit(p, t)))
+			add_edge(x, pieces_item(p, to));
+	}
+}
+
+/* From an item's backward task to the backward ones that it reads from. */
+static void add_mirrored(struct edges *x, uint32_t t)
+{
+	const struct sched_dag *d = &x->p->u->m->tasks.dag;
+
+	for (uint32_t i = d->in_ptr[t]; i < d->in_ptr[t + 1]; i++) {
+		uint32_t from = d->tensor_task[d->use_tensor[d->in_use[i]]];
+
+		if (is_backward(x->p, from))
+			add_edge(x, pieces_item(x->p, from));
+	}
+}
+
+void pieces_order(struct pieces *p, struct arena *a)
 {
 	const struct sched_dag *d = &p->u->m->tasks.dag;
-	uint32_t *ptr = ARENA_NEWN(a, uint32_t, (size_t)p->n + 2), *next = MEM_NEWN(uint32_t, d->n);
-	uint32_t *head = MEM_NEWN(uint32_t, p->n), *seen = MEM_NEWN(uint32_t, p->n), m = 0;
+	uint32_t *next = MEM_NEWN(uint32_t, d->n), *head = MEM_NEWN(uint32_t, p->n);
+	struct edges x = {.p = p, .seen = MEM_NEWN(uint32_t, p->n)};
 
-	p->succ_ptr = ptr;
+	p->succ_ptr = ARENA_NEWN(a, uint32_t, (size_t)p->n + 2);
 	p->succ = ARENA_NEWN(a, uint32_t, d->n_uses);
 	memset(head, 0xff, p->n * sizeof(*head));
 	for (uint32_t t = d->n; t-- > 0;) {
@@ -32,25 +84,15 @@ void pieces_order(struct pieces *p, bool later, struct arena *a)
 		next[t] = head[i];
 		head[i] = t;
 	}
-	for (uint32_t i = 0; i < p->n; i++) {
-		for (uint32_t t = head[i]; t != UINT32_MAX; t = next[t])
-			for (uint32_t j = d->use_ptr[d->out_ptr[t]]; j < d->use_ptr[d->out_ptr[t + 1]]; j++) {
-				uint32_t to = pieces_item(p, d->use_task[j]);
-				bool back = later && pieces_unit(p,
-								 d->use_task[j]) < pieces_unit(p,
-											       t);
-
-				if (to == i || back || seen[to] == i + 1)
-					continue;
-				seen[to] = i + 1;
-				p->succ[m++] = to;
-			}
-		ptr[i + 1] = m;
+	for (x.item = 0; x.item < p->n; x.item++) {
+		for (uint32_t t = head[x.item]; t != UINT32_MAX; t = next[t])
+			(is_backward(p, t) ? add_mirrored : add_forward)(&x, t);
+		p->succ_ptr[x.item + 1] = x.m;
 	}
 	pieces_reverse_edges(p, a);
 	mem_free(next);
 	mem_free(head);
-	mem_free(seen);
+	mem_free(x.seen);
 }
 
 bool pieces_in_circle(const struct pieces *p)

@@ -14,9 +14,8 @@ static inline uint32_t pieces_item(const struct pieces *p, uint32_t task)
 	return p->of_unit[pieces_unit(p, task)];
 }
 
-/* Fill succ with the distinct edges between items; with `later`, only those to units that begin
- * later.  pred too. */
-void pieces_order(struct pieces *p, bool later, struct arena *a);
+/* Fill succ with the distinct edges between items, as p->fold has it.  pred too. */
+void pieces_order(struct pieces *p, struct arena *a);
 /* Fill pred from succ: the edges by their heads. */
 void pieces_reverse_edges(struct pieces *p, struct arena *a);
 /* Are there items that depend on each other? */

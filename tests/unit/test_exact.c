@@ -173,9 +173,9 @@ static void splits(bool training)
 		    !pieces_init(&pieces, &p.u, p.a))
 			continue;
 		n++;
-		folded += pieces.folded;
+		folded += (pieces.fold != FOLD_NONE);
 		do
-			if (contiguous(&p, pieces.folded, unit_dev))
+			if (contiguous(&p, (pieces.fold != FOLD_NONE), unit_dev))
 				best = fmin(best, problem_value(&p, unit_dev));
 		while (problem_next(&p, unit_dev));
 		for (int i = 0; i < (seed % 4 ? 1 : 2); i++) {
