@@ -23,10 +23,11 @@ FAMILIES ?= $(shell python3 tests/families.py --list)
 QUALITY_SETTING = $(SIZES)x$(DEVICES)-$(BUDGET)s-seeds-$(call commas,$(SEEDS))
 QUALITY_DIR  = $(B)/quality/$(QUALITY_SETTING)$(addprefix -,$(METHODS))
 QUALITY_PY   = $(or $(HSDAG_PYTHON),$(B)/venv/bin/python)
+QUALITY_PROGS = $(addprefix $(B)/bin/,json2dag placebase devsim)
 QUALITY_ROWS = $(FAMILIES:%=$(QUALITY_DIR)/%.tsv)
 quality_job  = $(call $(if $(filter-out 0,$(BUDGET)),timed_job,job),$(QUALITY_DIR)/.lock)
 
-$(QUALITY_DIR)/%.tsv: | $(addprefix $(B)/bin/,json2dag placebase devsim)
+$(QUALITY_DIR)/%.tsv: | $(QUALITY_PROGS)
 	$(quality_job) $@ $(QUALITY_PY) tests/quality.py -f $* -n $(SIZES) -k $(DEVICES) \
 	  -s $(call commas,$(SEEDS)) -b $(BUDGET) $(addprefix -m ,$(METHODS))
 

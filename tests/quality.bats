@@ -7,7 +7,7 @@ setup_file() { common_setup_file; }
 
 quality() {
 	env -u MAKEFLAGS -u MAKELEVEL timeout 120 make -s -C "$BATS_TEST_DIRNAME/.." quality B="$B" \
-		QUALITY_DIR="$BATS_FILE_TMPDIR/q" FAMILIES="fft gauss" SIZES=8 DEVICES=2 SEEDS="1 2" BUDGET=0 \
+		QUALITY_PROGS= QUALITY_DIR="$BATS_FILE_TMPDIR/q" FAMILIES="fft gauss" SIZES=8 DEVICES=2 SEEDS="1 2" BUDGET=0 \
 		METHODS=cpop,exact HSDAG_PYTHON="$HSDAG_PYTHON" "$@"
 }
 
