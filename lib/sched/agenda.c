@@ -3,20 +3,68 @@
 #include "base/mem.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
+
+/* The first slot that ends after `ready`. */
+static size_t first_after(const struct agenda *a, double ready)
+{
+	size_t lo = 0, hi = a->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (a->slot[mid].end_s > ready)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo;
+}
+
+/* Is there certainly no gap for `cost` in front of any slot of a block, even when ends and costs are
+ * rounded? */
+static bool is_full(const struct agenda *a, size_t block, double cost)
+{
+	size_t last = (block + 1) * AGENDA_BLOCK - 1;
+	double end = a->slot[last < a->n ? last : a->n - 1].end_s;
+
+	return a->gap_s[block] < cost / 2 && end + cost > end;
+}
 
 double agenda_earliest_s(const struct agenda *a, double ready, double cost, size_t *at)
 {
-	size_t i = a->n;
+	size_t i = first_after(a, ready);
 	double start = ready;
 
-	/* Slots that end before `ready` cannot matter: search back from the end. */
-	while (i > 0 && a->slot[i - 1].end_s > ready)
-		i--;
-	for (; i < a->n && start + cost > a->slot[i].start_s; i++)
+	while (i < a->n && start + cost > a->slot[i].start_s) {
 		start = fmax(start, a->slot[i].end_s);
+		i++;
+		if (i % AGENDA_BLOCK != 0 || i >= a->n || !is_full(a, i / AGENDA_BLOCK, cost))
+			continue;
+		while (i < a->n && is_full(a, i / AGENDA_BLOCK, cost))
+			i += AGENDA_BLOCK;
+		i = i < a->n ? i : a->n;
+		start = a->slot[i - 1].end_s;
+	}
 	*at = i;
 	return start;
+}
+
+/* Slots from `at` on are others than they were. */
+static void find_gaps(struct agenda *a, size_t at)
+{
+	size_t blocks = (a->n + AGENDA_BLOCK - 1) / AGENDA_BLOCK;
+
+	a->gap_s = mem_grow(a->gap_s, &a->gap_cap, blocks, sizeof(*a->gap_s));
+	for (size_t i = at; i < a->n;) {
+		size_t block = i / AGENDA_BLOCK, end = (block + 1) * AGENDA_BLOCK;
+		double most = i % AGENDA_BLOCK ? a->gap_s[block] : 0;
+
+		for (end = end < a->n ? end : a->n; i < end; i++)
+			most = fmax(most, a->slot[i].start_s - (i ? a->slot[i - 1].end_s : 0));
+		a->gap_s[block] = most;
+	}
 }
 
 void agenda_insert(struct agenda *a, size_t at, struct agenda_slot slot)
@@ -25,16 +73,20 @@ void agenda_insert(struct agenda *a, size_t at, struct agenda_slot slot)
 	memmove(a->slot + at + 1, a->slot + at, (a->n - at) * sizeof(*a->slot));
 	a->slot[at] = slot;
 	a->n++;
+	/* What is behind the last slot changes nothing in front of it. */
+	find_gaps(a, at + 1 == a->n ? at : at / AGENDA_BLOCK * AGENDA_BLOCK);
 }
 
 void agenda_remove(struct agenda *a, size_t at)
 {
 	memmove(a->slot + at, a->slot + at + 1, (a->n - at - 1) * sizeof(*a->slot));
 	a->n--;
+	find_gaps(a, at / AGENDA_BLOCK * AGENDA_BLOCK);
 }
 
 void agenda_release(struct agenda *a)
 {
 	mem_free(a->slot);
+	mem_free(a->gap_s);
 	*a = (struct agenda){0};
 }

@@ -15,10 +15,15 @@ struct agenda_slot {
 struct agenda {
 	struct agenda_slot *slot;
 	size_t n, cap;
+	/* Of each AGENDA_BLOCK slots the longest gap in front of one of them. */
+	double *gap_s;
+	size_t gap_cap;
 };
 
+enum { AGENDA_BLOCK = 64 };
+
 /* The earliest start, from `ready` on, of `cost` seconds in a gap or behind the last slot; *at: the
- * place of a slot that begins then. */
+ * place of a slot that begins then.  Of n slots it looks at log n, and n / AGENDA_BLOCK of the gaps. */
 double agenda_earliest_s(const struct agenda *a, double ready, double cost, size_t *at);
 
 /* Enter what agenda_earliest_s found. */
