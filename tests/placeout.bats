@@ -138,6 +138,18 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	PY
 }
 
+@test "report: of a simulated placement, and how far it is from the bound" {
+	ir2dag "$BATS_TEST_DIRNAME/models/small_summator.xml" | devsim --probe --spec paper | placebase heft | devsim > sim.mp
+	placeout -f report sim.mp > r.txt
+	py '
+		p, m = of("sim.mp", "place")[0], of("sim.mp", "run")[0]
+		text = open("r.txt").read()
+		assert "%.3f ms" % (1e3 * m["lat_s"]) in text, text
+		assert "than %.3f ms, a gap of %.2f %%" % (1e3 * p["bound_s"], 100 * (1 - p["bound_s"] / m["lat_s"])) in text, text
+		assert "verdict: simulated" in text and "not measured" not in text, text
+	'
+}
+
 @test "report: singles, random, this placement, the verdict" {
 	placeout -f report --map gpu=GPU --random random.mp --search-seconds 61.7 final.mp > r.txt
 	cat r.txt

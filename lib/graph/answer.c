@@ -86,11 +86,29 @@ static bool source_is(const struct rec *r, const char *name)
 	return v && val_bytes(v, &s, &n) && n == strlen(name) && memcmp(s, name, n) == 0;
 }
 
+/* Of the `place` that would be the answer. */
+static int take_run_of_place(struct answer *x, const struct rec *r, struct err *e)
+{
+	uint64_t episode, step, sample;
+	if (x->kind != ANSWER_PLACE)
+		return 0;
+	if (get_uint(r->map, "episode", 0, UINT32_MAX, &episode, e) < 0 ||
+	    get_uint(r->map, "step", 0, UINT32_MAX, &step, e) < 0 ||
+	    get_uint(r->map, "sample", 0, UINT32_MAX, &sample, e) < 0)
+		return -1;
+	if (episode != x->place.episode || step != x->place.step || sample != x->place.sample)
+		return 0;
+	x->simulated = val_get(r->map, "period_s") != NULL;
+	return read_run(r, x->runs, &x->m, e);
+}
+
 static int take_run(struct answer *x, const struct rec *r, struct err *e)
 {
 	struct measured m;
 	uint64_t sample;
 	bool single = source_is(r, "single");
+	if (take_run_of_place(x, r, e) < 0)
+		return -1;
 	if (!single && !source_is(r, "random"))
 		return 0;
 	if (read_run(r, x->runs, &m, e) < 0 || get_uint(r->map, "sample", 0, UINT32_MAX, &sample, e) < 0)
@@ -142,6 +160,7 @@ static void keep(struct answer *x, enum answer_kind kind, const struct placement
 	x->kind = kind;
 	x->place = *p;
 	x->m = (struct measured){0};
+	x->simulated = false;
 	x->n_groups = 0;
 }
 
@@ -150,9 +169,11 @@ static int take_place(struct answer *x, const struct rec *r, struct err *e)
 	struct placement p;
 	if (decode(x, r, &p, e) < 0)
 		return -1;
-	if (x->kind <= ANSWER_PLACE)
-		keep(x, ANSWER_PLACE, &p);
-	return 0;
+	if (x->kind > ANSWER_PLACE)
+		return 0;
+	keep(x, ANSWER_PLACE, &p);
+	bool given;
+	return optional_real(r->map, "bound_s", &x->place.bound_s, &given, e);
 }
 
 static int take_final(struct answer *x, const struct val *m, struct err *e)

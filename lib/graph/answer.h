@@ -26,7 +26,8 @@ struct answer {
 	struct graph *graph;
 	enum answer_kind kind;
 	struct placement place;
-	struct measured m;           /* of the answer; not given for a `place` */
+	struct measured m;           /* of the answer; of a `place`, by the run behind it */
+	bool simulated;              /* m is devsim's */
 	uint32_t n_groups;           /* 0: not told */
 	const char *reference;       /* the best single device, of a final answer */
 	uint32_t n_pairs;

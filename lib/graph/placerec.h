@@ -18,7 +18,7 @@ struct placement {
 	uint32_t k, n_sets;
 	const char *const *names;    /* (k) devices, distinct */
 	const uint16_t *device;      /* (n_sets) index into names, < k */
-	/* Written, not read back; 0: not told.  What it should take, and what no placement can beat. */
+	/* Not read by placement_decode; 0: not told.  What it should take, and what no placement can beat. */
 	double predicted_s, bound_s;
 	double predicted_value, bound_value;   /* the same where not latency is to be small */
 };

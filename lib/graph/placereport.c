@@ -85,7 +85,9 @@ static void verdict(FILE *out, const struct answer *x, const char *const *names)
 {
 	const char *ref = shown_name(x, names, x->reference);
 	const struct measured *m = &x->m;
-	if (x->kind != ANSWER_FINAL)
+	if (x->simulated)
+		fputs("verdict: simulated; devrun measures it\n", out);
+	else if (x->kind != ANSWER_FINAL)
 		fputs("verdict: not compared in pairs; devrun --paired does that\n", out);
 	else if (!*x->reference)
 		fputs("verdict: no single device can run the model; this placement can\n", out);
@@ -97,6 +99,15 @@ static void verdict(FILE *out, const struct answer *x, const char *const *names)
 			m->ratio_hi < 1 ? "" : ": no difference that can be told");
 	else
 		fputs("verdict: no ratio was measured\n", out);
+}
+
+/* How far from optimal a simulated latency can be. */
+static void bound(FILE *out, const struct answer *x)
+{
+	double lat_s = x->m.lat_s, bound_s = x->place.bound_s;
+	if (x->simulated && !x->m.reason && lat_s > 0 && bound_s > 0)
+		fprintf(out, "bound: by these costs no placement takes less than %.3f ms, a gap of %.2f %%\n", bound_s * 1e3,
+			lat_s > bound_s ? (1 - bound_s / lat_s) * 100 : 0);
 }
 
 /* Who proposed a placement, from the source of its record. */
@@ -142,5 +153,6 @@ void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
 	if (search_s >= 0)
 		fprintf(out, "%.0f s, ", search_s);
 	fprintf(out, "%" PRIu64 " placements measured in %" PRIu64 " episodes\n", x->n_measured, x->n_episodes);
+	bound(out, x);
 	verdict(out, x, names);
 }
