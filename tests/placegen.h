@@ -104,7 +104,7 @@ static inline bool problem_make(struct problem *p, uint64_t seed, enum place_rul
 			s[v * k + d] = twins && d > 1 ? s[v * k + 1] :
 				       !free && !gen_below(&r, 8) && d > 0 ? -1 :
 				       free ? next_to_none : gen_below(&r, 10);
-		move[v] = gen_below(&r, 3);
+		move[v] = gen_below(&r, 12) ? gen_below(&r, 30) / 10.0 : 1.1e13;   /* for ever */
 		mem[v] = gen_below(&r, 10);
 		together[v] = training ? (v < n / 2 ? v : n - 1 - v) : gen_below(&r, 4) ? v : v / 3;
 	}

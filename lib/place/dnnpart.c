@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/twosum.h"
 #include "place/dnnpart.h"
 
 enum { NONE = UINT32_MAX };
@@ -27,6 +28,7 @@ struct dnnpart {
 	uint16_t *home;              /* (n) */
 	uint32_t *back_ptr, *src;    /* distinct producers of each task */
 	uint32_t *count;             /* (n,k) consumers of a task on a device */
+	double *sum_s, *low_s;       /* (k) loads as twosum.h has them */
 	struct dnnpart_result r;
 };
 
@@ -73,6 +75,8 @@ static void index_producers(struct dnnpart *x)
 {
 	x->home = MEM_NEWN(uint16_t, x->n);
 	x->count = MEM_NEWN(uint32_t, (size_t)x->n * x->k);
+	x->sum_s = MEM_NEWN(double, 2 * (size_t)x->k);
+	x->low_s = x->sum_s + x->k;
 	x->back_ptr = MEM_NEWN(uint32_t, (size_t)x->n + 2);
 	x->src = MEM_NEWN(uint32_t, x->ptr[x->n]);
 	for (uint32_t i = 0; i < x->ptr[x->n]; i++)
@@ -123,7 +127,7 @@ void dnnpart_free(struct dnnpart *x)
 	void *all[] = {x->cpu, x->move_s, x->bytes, x->ptr, x->dst, x->level, x->unit, x->piece,
 		       x->first,
 		       x->next, x->left, x->seen, x->queue, x->load_s, x->ready_s, x->r.load_s,
-		       x->home, x->count, x->back_ptr, x->src, x};
+		       x->home, x->count, x->sum_s, x->back_ptr, x->src, x};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		mem_free(all[i]);
@@ -174,6 +178,11 @@ static void throughput(struct dnnpart *x, const uint16_t *device)
 			x->r.value_s = load[i];
 }
 
+static void add_load(struct dnnpart *x, uint32_t dev, double s)
+{
+	twosum_add(&x->sum_s[dev], &x->low_s[dev], s);
+}
+
 /* Transfers of what task u makes, added to loads (sign 1) or taken off. */
 static void add_transfers(struct dnnpart *x, uint32_t u, double sign)
 {
@@ -189,21 +198,21 @@ static void add_transfers(struct dnnpart *x, uint32_t u, double sign)
 			continue;
 		leaves = true;
 		if (!x->cpu[d])
-			x->r.load_s[d] += s;
+			add_load(x, d, s);
 	}
 	if (leaves && !x->cpu[home])
-		x->r.load_s[home] += s;
+		add_load(x, home, s);
 }
 
 void dnnpart_begin(struct dnnpart *x, const uint16_t *device)
 {
-	memset(x->r.load_s, 0, x->k * sizeof(*x->r.load_s));
+	memset(x->sum_s, 0, 2 * (size_t)x->k * sizeof(*x->sum_s));
 	memset(x->count, 0, (size_t)x->n * x->k * sizeof(*x->count));
 	memcpy(x->home, device, x->n * sizeof(*x->home));
 	for (uint32_t u = 0; u < x->n; u++) {
 		for (uint32_t i = x->ptr[u]; i < x->ptr[u + 1]; i++)
 			x->count[(size_t)u * x->k + device[x->dst[i]]]++;
-		x->r.load_s[device[u]] += task_s(x, u, device[u]);
+		add_load(x, device[u], task_s(x, u, device[u]));
 		add_transfers(x, u, 1);
 	}
 }
@@ -221,18 +230,20 @@ void dnnpart_move(struct dnnpart *x, uint32_t task, uint16_t dev)
 		add_transfers(x, u, 1);
 	}
 	add_transfers(x, task, -1);
-	x->r.load_s[from] -= task_s(x, task, from);
+	add_load(x, from, -task_s(x, task, from));
 	x->home[task] = dev;
-	x->r.load_s[dev] += task_s(x, task, dev);
+	add_load(x, dev, task_s(x, task, dev));
 	add_transfers(x, task, 1);
 }
 
 const struct dnnpart_result *dnnpart_moved(struct dnnpart *x)
 {
 	x->r.value_s = 0;
-	for (uint32_t d = 0; d < x->k; d++)
+	for (uint32_t d = 0; d < x->k; d++) {
+		x->r.load_s[d] = x->sum_s[d] + x->low_s[d];
 		if (x->r.load_s[d] > x->r.value_s)
 			x->r.value_s = x->r.load_s[d];
+	}
 	return &x->r;
 }
 

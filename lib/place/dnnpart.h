@@ -48,8 +48,8 @@ const struct dnnpart_result *dnnpart_evaluate_prefix(struct dnnpart *x, const ui
 
 /* Throughput alone, for local search: device (tasks) as in dnnpart_evaluate, then one task at a
  * time to another device.  Loads are kept by what a move changes, in time that grows with the
- * task's neighbours and k; they add up rounding errors until the next dnnpart_begin.  Copies are
- * not counted. */
+ * task's neighbours and k (twosum.h: moves that take for ever cost the others no digits); they add
+ * up rounding errors until the next dnnpart_begin.  Copies are not counted. */
 void dnnpart_begin(struct dnnpart *x, const uint16_t *device);
 void dnnpart_move(struct dnnpart *x, uint32_t task, uint16_t dev);
 const struct dnnpart_result *dnnpart_moved(struct dnnpart *x);

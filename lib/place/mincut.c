@@ -20,6 +20,8 @@
 #include "group/maxflow.h"
 #include "place/partition.h"
 
+static const double NEAR = 1e-9;   /* relative: a sum that is as good; savings may bring it below 0 */
+
 struct reader {
 	uint32_t unit;
 	uint16_t dev;
@@ -72,7 +74,8 @@ static double saved_s(const struct cut *c, uint32_t task, uint16_t dev)
 	const struct place_model *m = c->m;
 	double s = 0;
 
-	for (uint32_t j = m->saved_ptr ? m->saved_ptr[task] : 0; m->saved_ptr && j < m->saved_ptr[task + 1]; j++)
+	for (uint32_t j = m->saved_ptr ? m->saved_ptr[task] : 0;
+	     m->saved_ptr && j < m->saved_ptr[task + 1]; j++)
 		if (c->on[unit_of(c, m->saved_task[j])] == dev)
 			s += m->saved_s[(size_t)j * m->k + dev];
 	return s;
@@ -184,8 +187,9 @@ static void add_savings(struct cut *c)
 
 		for (uint32_t j = m->saved_ptr[t]; j < m->saved_ptr[t + 1] && c->node[v] != GRAPH_NONE; j++) {
 			uint32_t w = unit_of(c, m->saved_task[j]);
-			double on_a = m->saved_s[(size_t)j * m->k + c->a];
-			double on_b = m->saved_s[(size_t)j * m->k + c->b];
+			/* What takes longer together (below 0) no cut can say. */
+			double on_a = fmax(0, m->saved_s[(size_t)j * m->k + c->a]);
+			double on_b = fmax(0, m->saved_s[(size_t)j * m->k + c->b]);
 
 			if (w == v)      /* what is saved on a is a price of b, and the other way round */
 				cost_of(c, v, on_b, on_a);
@@ -306,7 +310,7 @@ static double swaps(struct cut *c, uint32_t *n_cuts)
 		++*n_cuts;
 		double s = total_s(c);
 
-		if (s < sum * (1 - 1e-9) || (sum == INFINITY && s < INFINITY)) {
+		if (s < sum - (sum < INFINITY ? NEAR * fabs(sum) : 0)) {
 			sum = s;
 			since = 0;
 		} else {
