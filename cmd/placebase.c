@@ -122,11 +122,17 @@ static int place(struct state *s, struct filter *f, struct err *e)
 		.budget_s = o->budget_s, .threads = (int)o->threads,
 		.samples = (uint32_t)o->samples, .draw = (enum method_draw)o->draw,
 		.device = ARENA_NEWN(s->arena, uint16_t, s->in.g->n_sets)};
-	if (o->method->needs_costs) {
-		if (place_inputs_model(&s->in, s->names, s->k, s->arena, &m, e) < 0)
+	bool costs = o->method->needs_costs || s->in.cost_k || s->in.spec.n_devs;
+	if (costs && place_inputs_model(&s->in, s->names, s->k, s->arena, &m, e) < 0) {
+		if (o->method->needs_costs)
 			return -1;
+		err_clear(e);
+		costs = false;
+	}
+	if (costs) {
 		place_units_init(&u, &m, s->arena);
 		s->bound = place_bound(&u);
+		s->run.bound_s = s->bound.value;
 		s->ev = evaluator_new(&m);
 	} else {
 		place_inputs_masks(&s->in, s->names, s->k, s->arena, &m);

@@ -113,8 +113,7 @@ static void backwards(const struct bound_view *v, double *rest, double *with, ui
 			rest[(size_t)t * v->k + dev] = after;
 			with[(size_t)t * v->k + dev] = after + v->task_s[(size_t)t * v->k + dev];
 		}
-		if (order)
-			sort_row(&rows, v->k, t);
+		sort_row(&rows, v->k, t);
 	}
 }
 
@@ -126,7 +125,10 @@ void bound_path_forwards(const struct bound_view *v, uint32_t first, const uint1
 
 void bound_path_backwards(const struct bound_view *v, double *rest, double *with)
 {
-	backwards(v, rest, with, NULL);
+	uint16_t *order = MEM_NEWN(uint16_t, (size_t)v->n * v->k);
+
+	backwards(v, rest, with, order);
+	mem_free(order);
 }
 
 double bound_path_s(const struct bound_view *v, double *head_s, double *tail_s)
@@ -136,8 +138,8 @@ double bound_path_s(const struct bound_view *v, double *head_s, double *tail_s)
 	uint16_t *order = MEM_NEWN(uint16_t, size);
 
 	forwards(v, 0, NULL, end, order);
-	backwards(v, rest, rest + size, order);
 	mem_free(order);
+	bound_path_backwards(v, rest, rest + size);
 	for (uint32_t t = 0; t < v->n; t++) {
 		double least = INFINITY, head = INFINITY, tail = INFINITY;
 

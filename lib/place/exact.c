@@ -207,7 +207,7 @@ static void first_answer(struct tree *x, struct evaluator *ev)
 	} else {
 		search_first(x, ev, r->budget_s > 0 && evals > SHORT_EVALS ? SHORT_EVALS : evals,
 			     r->budget_s / 8);
-		if (r->budget_s > 0 && !at_bound(x))
+		if (r->budget_s > 0 && !at_bound(x) && clock_s() < x->deadline_s)
 			search_first(x, ev, 0, r->budget_s / 8);
 	}
 }
@@ -223,7 +223,7 @@ static void tree_init(struct tree *x, struct method_run *r)
 	bound_view_init(&x->v, &x->u, r->a);
 	x->twins = r->m->rules != PLACE_SCHEDULE || r->m->costs.overlap;
 	bound_load_s(&x->v);
-	x->least = place_lower_bound(&x->u);
+	x->least = r->bound_s > 0 ? r->bound_s : place_lower_bound(&x->u);
 	x->rest_s = ARENA_NEWN(r->a, double, (size_t)x->v.n * x->v.k);
 	with_s = ARENA_NEWN(r->a, double, (size_t)x->v.n * x->v.k);
 	if (r->m->rules == PLACE_SCHEDULE)

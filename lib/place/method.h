@@ -29,7 +29,7 @@ struct method_run {
 	/* (k) m's devices, and more when a person's placement has more */
 	const char *const *names;
 	uint32_t k;
-	/* no placement is better, as far as the method knows; 0: it does not */
+	/* no placement is better, as far as the caller and then the method know; 0: they do not */
 	double bound_s;
 	char note[200];                /* what there is to tell about the run; may stay empty */
 	int (*emit)(struct method_run *r, struct err *e);

@@ -184,11 +184,12 @@ static double gain(double before, double after, double share)
 
 static void race(struct portfolio *x)
 {
-	double last[N_RACERS], used[N_RACERS] = {0}, left = 1 - spent(x);
+	double last[N_RACERS], used[N_RACERS] = {0}, left = 1 - spent(x), over = 0;
 
 	for (int i = 0; i < N_RACERS; i++)
 		last[i] = INFINITY;
-	while (!optimal(x) && spent(x) < 1) {
+	/* over: of the budget, beyond the share of a turn, to set it up. */
+	while (!optimal(x) && spent(x) + over < 1) {
 		double before = x->best, at = spent(x);
 		int i = 0;
 
@@ -202,8 +203,11 @@ static void race(struct portfolio *x)
 		if (1 - at - turn.share < racer[i].share * left)
 			turn.share = 1;
 		run_stage(x, &turn);
-		used[i] += spent(x) - at;
-		last[i] = gain(before, x->best, spent(x) - at);
+		double took = spent(x) - at;
+
+		over = fmin(1 - at, turn.share) < took ? took - fmin(1 - at, turn.share) : 0;
+		used[i] += took;
+		last[i] = gain(before, x->best, took);
 	}
 }
 
@@ -225,7 +229,7 @@ int method_portfolio(struct method_run *r, struct err *e)
 	x.evals = x.limits.evals < UINT64_MAX ? x.limits.evals : 0;
 	place_units_init(&x.u, r->m, r->a);
 	wires_init(&x.wires, &x.u, r->a);
-	x.bound = place_lower_bound(&x.u);
+	x.bound = r->bound_s > 0 ? r->bound_s : place_lower_bound(&x.u);
 	run_stages(&x, first);
 	if (!optimal(&x) && is_ample(&x))
 		run_stages(&x, slow);
