@@ -97,6 +97,18 @@ refused() {
 	py 'assert list(array(of("x.mp", "place")[0]["device"])) == [1, 0, 1]'
 }
 
+@test "with costs, single, random and a person's placement have the bound beside them, too" {
+	echo '{"mul": "a", "add": "b"}' > by_name.json
+	json2dag shared.json -o shared.mp
+	for m in single:b random expert:by_name.json; do
+		placebase "$m" shared.mp | tee x.mp | devsim > r.mp
+		py '
+			p, m = of("x.mp", "place")[0], of("r.mp", "run")[0]
+			assert p["predicted_s"] == m["lat_s"] and 2 - 1e-9 < p["bound_s"] <= m["lat_s"], p
+		'
+	done
+}
+
 @test "what is not a problem is refused" {
 	refused '' 'not JSON at line 2'
 	refused '{"devices": [' 'not JSON'
