@@ -6,7 +6,7 @@ load common.bash
 setup_file() { common_setup_file; }
 
 @test "exact is the best of all placements; no bound is above it; portfolio is no worse than one device or HEFT" {
-	run -0 "$HSDAG_PYTHON" -u "$BATS_TEST_DIRNAME/brute.py" 200 209 exact "portfolio --budget 1" "anneal --evals 2000" mincut
+	run -0 "$HSDAG_PYTHON" -u "$BATS_TEST_DIRNAME/brute.py" 200 210 exact "portfolio --budget 1" "anneal --evals 2000" mincut spine ideals
 	echo "$output"
 }
 

@@ -1,4 +1,5 @@
-"""brute.py - methods of placebase beside all placements of small random problems.
+"""brute.py - methods of placebase beside all placements of small random problems, every fifth of which is by a
+model of dnn-partitioning.
 
     python tests/brute.py FIRST LAST [METHOD...]         seeds; needs json2dag, placebase, devsim in PATH;
                                                METHOD may have options: "portfolio --budget 0.3"
@@ -12,6 +13,7 @@ import gen_dagjson
 from stream import first, runs, read, tensor, value, write
 
 SEARCHES = ["exact", "anneal", "portfolio"]
+ABOUT_ONE_MODEL = {"spine", "ideals"}   # and refuse the others
 MUST_BE_LEGAL = {"exact", "portfolio", "anneal"}
 OBJECTIVES = ["latency", "throughput", "energy", "memory", "latency=1,energy=0.02,memory=0.01", "latency=1,throughput=1"]
 
@@ -37,12 +39,26 @@ def every(tmp, k, n, options):
     return values(f"{tmp}/all.mp", options)
 
 
-def problem(seed, methods, found, tmp):
+def general(seed):
+    """A problem in the general form on 1 to 4 devices, and how it is judged."""
     k = 1 + seed % 4
     n = [8, 8, 7, 6][k - 1] if seed % 5 else [8, 8, 8, 7][k - 1]
-    doc = gen_dagjson.problem(seed, 1 + seed % n, k)
     objective = OBJECTIVES[seed % len(OBJECTIVES)]
-    options = ["--objective", objective, "--watts", ",".join(f"d{i}={3 * i + 2}/{i % 2}" for i in range(k))]
+    watts = ",".join(f"d{i}={3 * i + 2}/{i % 2}" for i in range(k))
+    return gen_dagjson.problem(seed, 1 + seed % n, k), k, objective, ["--objective", objective, "--watts", watts]
+
+
+def dnnpart(seed):
+    """The same of dnn-partitioning, on up to 4 devices; its values are latencies, or periods."""
+    doc = gen_dagjson.dnnpart(seed, 2 + seed // 10 % 6)
+    doc["maxCPUs"] = 1
+    doc["maxFPGAs"] = 1 + seed // 5 % 3
+    model = ["dnnpart-latency", "dnnpart-throughput"][seed // 5 % 2]
+    return doc, 1 + doc["maxFPGAs"], "latency", ["--model", model]
+
+
+def problem(seed, methods, found, tmp):
+    doc, k, objective, options = dnnpart(seed) if seed % 5 == 4 else general(seed)
     json.dump(doc, open(f"{tmp}/p.json", "w"))
     call("json2dag", f"{tmp}/p.json", "-o", f"{tmp}/g.mp")
     call("placebase", "single", f"{tmp}/g.mp", "-o", f"{tmp}/p.mp")
@@ -59,6 +75,8 @@ def problem(seed, methods, found, tmp):
         command = method.split()
         method = command[0]
         rc, error = call("placebase", *command, *options, f"{tmp}/g.mp", "-o", f"{tmp}/m.mp")
+        if rc == 2 and method in ABOUT_ONE_MODEL:
+            continue
         if rc:
             if rc != 1 or best < float("inf") and method in MUST_BE_LEGAL:
                 note(f"{method} fails: {error}")
