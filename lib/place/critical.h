@@ -1,7 +1,8 @@
 /* critical.h - the critical chain of a placement's schedule: from the task that ends last back
  * through what each one waited for, which is an input, a copy, or the device or link that was busy.
  * Only a change of what is on it can make the schedule shorter (E. Nowicki, C. Smutnicki, "A fast
- * taboo search algorithm for the job shop problem", Management Science 42(6), 1996). */
+ * taboo search algorithm for the job shop problem", Management Science 42(6), 1996).  Where copies
+ * occupy devices, that a copy waited for a device that computed is not followed. */
 #ifndef HSDAG_PLACE_CRITICAL_H
 #define HSDAG_PLACE_CRITICAL_H
 

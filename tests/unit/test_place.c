@@ -216,6 +216,47 @@ static double latency(struct problem *p, const uint16_t *device)
 	return r->status == PLACE_OK ? r->lat_s : INFINITY;
 }
 
+/* Where copies take no time, nothing but the tasks on the critical chain makes the makespan; where
+ * they do, these take no longer than it. */
+static void chains(void)
+{
+	int same = 0, below = 0, all = 0, cases = 0;
+
+	for (uint64_t seed = 0; seed < 60; seed++) {
+		struct problem p;
+		struct place_units u;
+		uint16_t device[64];
+		double sum = 0, lat_s;
+		uint32_t n;
+
+		problem_new(&p, seed, 40, 2 + seed % 3);
+		p.m.costs.overlap = true;
+		for (uint32_t i = 0; seed % 2 && i < p.m.k * p.m.k; i++) {
+			p.m.costs.links.latency_s[i] = 0;
+			p.m.costs.links.bytes_per_s[i] = INFINITY;
+		}
+		place_units_init(&u, &p.m, p.a);
+		search_random(&p.m, seed, 0, false, device);
+		struct evaluator *x = evaluator_new(&p.m);
+		struct critical *c = critical_new(&u);
+		const uint32_t *unit = critical_units(c, device, &n);
+
+		lat_s = place_evaluate(x, device)->lat_s;
+		for (uint32_t i = 0; i < n; i++)
+			sum += u.cost_s[(size_t)unit[i] * p.m.k + device[u.set[u.ptr[unit[i]]]]];
+		same += seed % 2 && fabs(sum - lat_s) <= 1e-12 * lat_s;
+		below += seed % 2 == 0 && n > 0 && sum <= lat_s * (1 + 1e-12);
+		all += n == u.n;
+		cases++;
+		critical_free(c);
+		evaluator_free(x);
+		problem_end(&p);
+	}
+	tap(same == cases / 2, "tasks of a critical chain make the makespan (%d)", same);
+	tap(below == cases / 2 && all < cases / 2, "or are part of it (%d; %d are everything)", below,
+	    all);
+}
+
 static void searches(void)
 {
 	int cases = 0, single_right = 0, climb_right = 0, climb_optimal = 0, heft_legal = 0,
@@ -504,6 +545,7 @@ int main(void)
 	objectives();
 	links(a);
 	costs_by_hand(a);
+	chains();
 	searches();
 	heft_example(a);
 	local_optimum();
