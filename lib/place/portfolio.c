@@ -83,6 +83,7 @@ struct portfolio {
 	double best, bound;          /* best INFINITY: nothing legal yet */
 	const char *who;
 	int ran;
+	double heft_s;               /* what HEFT took */
 	struct method_run sub;
 	const char *now;             /* the method whose run sub is */
 };
@@ -139,8 +140,12 @@ static void run_stage(struct portfolio *x, const struct stage *stage)
 	x->sub.budget_s = r->budget_s > 0 ? share * r->budget_s : 0;
 	if (r->budget_s > 0 && stage->share <= 0)
 		x->sub.budget_s = fmax(0.01, fmin(MOST_OF_PLAIN, 1 - spent(x)) * r->budget_s);
+	double start_s = clock_s();
+
 	if (method->run(&x->sub, &none) == 0)
 		x->bound = fmax(x->bound, x->sub.bound_s);
+	if (strcmp(stage->method, "heft") == 0)
+		x->heft_s = clock_s() - start_s;
 	arena_free(x->sub.a);
 }
 
@@ -167,10 +172,17 @@ static bool has_time(const struct portfolio *x, const struct stage *stage)
 	return spent(x) < stage->until || (x->best == INFINITY && stage->share <= 0);
 }
 
+/* Lookahead is about HEFT for every device, and does not look at the budget. */
+static bool too_long(const struct portfolio *x, const struct stage *stage)
+{
+	return x->r->budget_s > 0 && strcmp(stage->method, "lookahead") == 0 &&
+	       x->heft_s * x->r->m->k > MOST_OF_PLAIN * x->r->budget_s;
+}
+
 static void run_stages(struct portfolio *x, const struct stage *stage)
 {
 	for (; stage->method && !optimal(x); stage++)
-		if (has_time(x, stage) && !out_of_place(stage, &x->u))
+		if (has_time(x, stage) && !too_long(x, stage) && !out_of_place(stage, &x->u))
 			run_stage(x, stage);
 }
 
