@@ -5,6 +5,7 @@
 # current directory is the file's own.
 common_setup_file() {
 	export HSDAG_PYTHON B PATH OPENBLAS_NUM_THREADS=1 PYTHONPATH=$BATS_TEST_DIRNAME PYTHONDONTWRITEBYTECODE=1
+	export TBB_ENABLE_SANITIZERS=1   # else OpenVINO refuses to start in a sanitized program
 	HSDAG_PYTHON=$(realpath -s "${HSDAG_PYTHON:-${B:-build}/venv/bin/python}")
 	B=$(realpath "${B:-build}")
 	PATH=$B/bin:$PATH

@@ -7,7 +7,6 @@ load common.bash
 setup_file() {
 	common_setup_file
 	export HSDAG_OPENVINO
-	export TBB_ENABLE_SANITIZERS=1   # else OpenVINO refuses to start in a sanitized program
 	HSDAG_OPENVINO=$("$HSDAG_PYTHON" -c 'import openvino, os; print(os.path.dirname(openvino.__file__))')
 	models googlenet rnnlm nmt2 tensor_iterator lstm_stateful
 }
