@@ -264,7 +264,7 @@ function row(what, value, interval, wanted, met) {
 	else if (format == "tsv")
 		print what, value, interval, wanted, met
 	else
-		printf "%-52s %9s  %16s  %9s  %s\n", what, value, interval, wanted, met
+		printf "%-63s %9s  %16s  %9s  %s\n", what, value, interval, wanted, met
 }
 
 # Where the time goes: the device that is busy longest, and for how much of the latency.
@@ -352,7 +352,7 @@ END {
 	else if (format == "tsv")
 		print "figure", "value", "interval_95", "wanted", "met"
 	else
-		printf "%-52s %9s  %16s  %9s  %s\n", title, "value", "95 % interval", "wanted", "met"
+		printf "%-63s %9s  %16s  %9s  %s\n", title, "value", "95 % interval", "wanted", "met"
 	row("placements", n, "", "", "")
 	row("of them within " NEAR "x of the best", n_good, "", "", "")
 	row("fastest placement measured, ms", sprintf("%.3f", best * 1e3), "", "", "")
