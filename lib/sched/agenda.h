@@ -23,7 +23,8 @@ struct agenda {
 enum { AGENDA_BLOCK = 64 };
 
 /* The earliest start, from `ready` on, of `cost` seconds in a gap or behind the last slot; *at: the
- * place of a slot that begins then.  Of n slots it looks at log n, and n / AGENDA_BLOCK of the gaps. */
+ * place of a slot that begins then.  It looks at log n of n slots, at one number a
+ * block behind them, and into blocks with a gap of half of `cost` or more. */
 double agenda_earliest_s(const struct agenda *a, double ready, double cost, size_t *at);
 
 /* Enter what agenda_earliest_s found. */
