@@ -21,8 +21,8 @@ static inline uint32_t gen_below(struct gen *r, uint32_t bound)
 	return rng_below(&r->at, r->next++, bound);
 }
 
-/* A graph of n nodes, all zero, with room for n_in inputs and n_out outputs a node, and `rank` dims an
- * output.  No attributes, constants or sets. */
+/* A graph of n nodes, all zero, with room for n_in inputs and n_out outputs a node, and `rank`
+ * dims an output.  No attributes, constants or sets. */
 static inline struct graph *gen_columns(uint32_t n, uint32_t n_in, uint32_t n_out, uint32_t rank)
 {
 	struct graph *g = graph_new();
@@ -47,21 +47,36 @@ static inline struct graph *gen_columns(uint32_t n, uint32_t n_in, uint32_t n_ou
 	return g;
 }
 
-/* n nodes of one output, each a set of its own; node v reads up to two of the nodes before it.  mirror:
- * the second half mirrors the first one, as backward passes do. */
-static inline struct graph *gen_nodes(struct gen *r, uint32_t n, bool mirror)
+/* n nodes of one output of one byte, each a set of its own, with room for n_in inputs a node.  What
+ * they read (in_ptr, in_node) and other sizes (dim) are for the caller. */
+static inline struct graph *gen_tensors(uint32_t n, uint32_t n_in)
 {
-	struct graph *g = gen_columns(n, mirror && n > 2 ? n : 2, 1, 1);
-	uint32_t m = 0;
+	struct graph *g = gen_columns(n, n_in, 1, 1);
 
 	g->n_sets = n;
 	g->set = ARENA_NEWN(g->arena, uint32_t, n);
 	for (uint32_t v = 0; v < n; v++) {
+		g->node_name[v] = g->type[v] = "Node";
+		g->opset[v] = g->out_names[v] = "";
+		g->set[v] = v;
+		g->out_ptr[v + 1] = g->dim_ptr[v + 1] = v + 1;
+		g->out_elem[v] = EL_U8;
+		g->out_rank[v] = 1;
+		g->dim[v] = 1;
+	}
+	return g;
+}
+
+/* Such a graph of n nodes of 0 to 4 bytes; node v reads up to two of the nodes before it.  mirror:
+ * the second half mirrors the first one, as backward passes do. */
+static inline struct graph *gen_nodes(struct gen *r, uint32_t n, bool mirror)
+{
+	struct graph *g = gen_tensors(n, mirror && n > 2 ? n : 2);
+	uint32_t m = 0;
+
+	for (uint32_t v = 0; v < n; v++) {
 		bool second = mirror && v >= n / 2;
 
-		g->node_name[v] = g->type[v] = "Node";
-		g->opset[v] = "";
-		g->set[v] = v;
 		if (second) {
 			/* the mirror of w reads those of w's consumers, and w */
 			uint32_t w = n - 1 - v;
@@ -75,10 +90,6 @@ static inline struct graph *gen_nodes(struct gen *r, uint32_t n, bool mirror)
 		for (uint32_t i = 0, k = v && !second ? gen_below(r, 3) : 0; i < k; i++)
 			g->in_node[m++] = gen_below(r, v);
 		g->in_ptr[v + 1] = m;
-		g->out_ptr[v + 1] = g->dim_ptr[v + 1] = v + 1;
-		g->out_elem[v] = EL_U8;
-		g->out_rank[v] = 1;
-		g->out_names[v] = "";
 		g->dim[v] = gen_below(r, 5);
 	}
 	return g;

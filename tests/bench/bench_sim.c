@@ -46,25 +46,17 @@ static int load(const char *path, struct place_inputs *in, struct err *e)
 
 static struct graph *random_graph(struct arena *a)
 {
-	struct graph *g = gen_columns(NODES, EDGES, 1, 1);
+	struct graph *g = gen_tensors(NODES, EDGES);
 	struct gen r = gen_new(1);
 	struct digraph d;
 	uint32_t m = 0;
 
 	random_dag(&d, NODES, 12, EDGES - NODES, 0.03, 1, a);
-	g->n_sets = NODES;
-	g->set = ARENA_NEWN(g->arena, uint32_t, NODES);
 	for (uint32_t v = 0; v < NODES; v++) {
-		g->node_name[v] = g->type[v] = "Node";
-		g->opset[v] = g->out_names[v] = "";
-		g->set[v] = v;
 		for (uint32_t i = 0; i < d.m; i++)
 			if (d.dst[i] == v)
 				g->in_node[m++] = d.src[i];
 		g->in_ptr[v + 1] = m;
-		g->out_ptr[v + 1] = g->dim_ptr[v + 1] = v + 1;
-		g->out_elem[v] = EL_U8;
-		g->out_rank[v] = 1;
 		g->dim[v] = 1000 + gen_below(&r, 1000000);
 	}
 	return g;

@@ -247,28 +247,20 @@ enum { CHAINS = 2, LINKS = 5 };
 static void test_favourites(void)
 {
 	uint32_t n = CHAINS * LINKS, m = 0;
-	struct problem p = {.a = arena_new(), .g = gen_columns(n, 2, 1, 1)};
+	struct problem p = {.a = arena_new(), .g = gen_tensors(n, 2)};
 	struct graph *g = p.g;
 	double s[CHAINS * LINKS * 2], lat[4] = {0, 1e-3, 1e-3, 0}, bw[4] = {INFINITY, 100, 100, INFINITY};
 	uint64_t limit[2] = {0, 0};
 	uint16_t device[CHAINS * LINKS] = {0};
 	struct err e = ERR_INIT;
 
-	g->n_sets = n;
-	g->set = ARENA_NEWN(g->arena, uint32_t, n);
 	for (uint32_t v = 0; v < n; v++) {
-		g->node_name[v] = g->type[v] = "Node";
-		g->opset[v] = g->out_names[v] = "";
-		g->set[v] = v;
 		s[2 * v] = s[2 * v + 1] = 1;
 		if (v >= CHAINS)         /* node v is of chain v % CHAINS */
 			g->in_node[m++] = v - CHAINS;
 		if (v >= 2 * CHAINS && v % CHAINS == 0)
 			g->in_node[m++] = v - 2 * CHAINS + 1;
 		g->in_ptr[v + 1] = m;
-		g->out_ptr[v + 1] = g->dim_ptr[v + 1] = v + 1;
-		g->out_elem[v] = EL_U8;
-		g->out_rank[v] = 1;
 		g->dim[v] = 50;
 	}
 	const struct place_setup setup = {.k = 2, .names = names, .types = types, .set_s = s,

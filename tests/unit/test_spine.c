@@ -17,30 +17,11 @@ static void read_from(struct graph *g, uint32_t *m, uint32_t v, uint32_t from)
 	g->in_node[(*m)++] = from;
 }
 
-/* n nodes of one byte, each a set; what they read is for the caller. */
-static struct graph *graph_of(uint32_t n)
-{
-	struct graph *g = gen_columns(n, n, 1, 1);
-
-	g->n_sets = n;
-	g->set = ARENA_NEWN(g->arena, uint32_t, n);
-	for (uint32_t v = 0; v < n; v++) {
-		g->node_name[v] = g->type[v] = "Node";
-		g->opset[v] = g->out_names[v] = "";
-		g->set[v] = v;
-		g->out_ptr[v + 1] = g->dim_ptr[v + 1] = v + 1;
-		g->out_elem[v] = EL_U8;
-		g->out_rank[v] = 1;
-		g->dim[v] = 1;
-	}
-	return g;
-}
-
 /* A chain of tasks and of blocks of up to three branches, of up to three tasks each, which may
  * be joined; with skips some tasks also read what is far before them. */
 static struct graph *chain_of_blocks(struct gen *r, uint32_t n, bool skips)
 {
-	struct graph *g = graph_of(n);
+	struct graph *g = gen_tensors(n, n);
 	uint32_t m = 0, v = 0, end[3], n_ends = 0;
 
 	while (v < n) {
@@ -170,7 +151,7 @@ static bool keeps_digits(void)
 {
 	enum { TASKS = 5 };
 	static const uint32_t edge[][2] = {{0, 1}, {1, 2}, {0, 2}, {2, 3}, {3, 4}, {1, 4}};
-	struct problem p = {.a = arena_new(), .g = graph_of(TASKS)};
+	struct problem p = {.a = arena_new(), .g = gen_tensors(TASKS, TASKS)};
 	double *s = ARENA_NEWN(p.a, double, TASKS * DEVICES), *move = ARENA_NEWN(p.a, double, TASKS);
 	uint64_t *none = ARENA_NEWN(p.a, uint64_t, TASKS);
 	uint32_t piece[TASKS], n_pieces, n, m = 0;
