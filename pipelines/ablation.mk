@@ -47,7 +47,7 @@ ABLATION_EPISODES = $(shell expr $(ABLATION_EVALS) / $(ABLATION_STEPS))
 
 # ablation_jobs MODEL,NAME: the stem is the seed
 define ablation_jobs
-$(ABLATION_DIR)/$(2)/input.mp: | $(ABLATION_PROGS)
+$(ABLATION_DIR)/$(2)/input.mp: $(call model_files,$(1)) | $(ABLATION_PROGS)
 	$(ablation_run) $$@ bash -o pipefail -c \
 	  'ir2dag $(call ablation_xml,$(1)) | $(ablation_feat) | $(ablation_devs)'
 $(foreach g,$(ABLATION_GROUPINGS),$(call ablation_rule,$(2),$(g)))

@@ -20,8 +20,10 @@ timed_job = $(job) -x
 # Those of VARIABLES that have a value, as they are given to make.
 given = $(strip $(foreach v,$(1),$(if $($(v)),$(v)='$($(v))')))
 
-# A model's name, from a name or a path.
-model_name = $(basename $(notdir $(1)))
+# A model's name in files, from a name or a path; its files, for what is made of it.
+model_name  = $(call file_part,$(basename $(notdir $(1))))
+model_files = $(subst :,\:,$(wildcard $(or $(filter %.xml,$(1)),tests/models/$(1).xml) \
+              $(patsubst %.xml,%.bin,$(filter %.xml,$(1)))))
 
 # Ways beside one of them, over models and seeds: $(pairs) -v base=WAY -v ways=COLUMN FILE...
 pairs = awk -f pipelines/tables/stats.awk -f pipelines/pairs.awk
@@ -30,6 +32,6 @@ comma := ,
 space := $(subst ,, )
 # A list with commas between its words.
 commas = $(subst $(space),$(comma),$(strip $(1)))
-# A list of devices as part of a file's name.
+# A list of devices, a model or a method as part of a file's name.
 file_part = $(subst /,_,$(subst :,_,$(subst $(comma),+,$(1))))
 endif

@@ -15,11 +15,13 @@ if [ $# -eq 0 ]; then
 fi
 for m; do
 	if [ "${m%.xml}" = "$m" ]; then
-		[ -f "$here/../tests/models/$m.xml" ] || {
+		ours=$here/../tests/models/$m.xml
+		[ -f "$ours" ] || {
 			echo "fill.sh: error: no model '$m' in tests/models; a path ends in .xml" >&2
 			exit 2
 		}
-		[ -f "$dir/$m.bin" ] && [ -f "$dir/$m.xml" ] || B=$B "$here/../tests/models.sh" "$m" "$dir"
+		[ -f "$dir/$m.bin" ] && cmp -s "$ours" "$dir/$m.xml" ||
+			B=$B "$here/../tests/models.sh" "$m" "$dir"
 		echo "$dir/$m.xml"
 	elif [ -f "${m%.xml}.bin" ]; then
 		echo "$m"

@@ -10,8 +10,9 @@
 #
 # One file per method, model and seed in $(B)/learning; what is there is not made again.
 # The single devices that reinforce measures as anchors are not counted as found.
-
+ifneq ($(filter learning $(B)/learning/%,$(MAKECMDGOALS)),)
 include pipelines/common.mk
+
 SPEC    ?= paper
 LEARN_EVALS  = $(or $(EVALS),500)
 LEARN_MODELS = $(or $(MODELS),resnet50 inception_v3 bert_base nmt2)
@@ -77,3 +78,4 @@ learning: $(LEARN_RESULTS)
 
 .PHONY: learning
 .PRECIOUS: $(LEARN_DIR)/%/default.mp $(LEARN_DIR)/%/paper.mp
+endif

@@ -26,9 +26,9 @@
 # Results: build/tables/DEVICES/NAME.tsv and .md, with the commands, versions and seeds.  A job is a
 # file: MODEL/METHOD.SEED.mp, what the method found, and METHOD.SEEDS-rRUNS.tsv, how long that
 # takes, in the same rounds as each single device; FILE.job says how it was made.  Interrupted, the
-# same command goes on; remove a file to have it made again, also one that says "failed".  Safe
-# under make -j: only searches on the simulator run beside each other, what reads a clock runs
-# alone.
+# same command goes on; remove a file to have it made again, also one that says "failed";
+# what is made of a model is made again when the model has changed.  Safe under make -j: only
+# searches on the simulator run beside each other, what reads a clock runs alone.
 ifneq ($(filter table% hierarchical% $(B)/tables/%,$(MAKECMDGOALS)),)
 include pipelines/common.mk
 
@@ -77,7 +77,8 @@ SEEDED        = random metis scotch scotch-mincut climb refine anneal tabu genet
                 local-search restarts portfolio
 
 # The name of METHOD's files: what is learned in a time depends on it.
-found         = $(1)$(if $(filter $(LEARNERS),$(1)),-$(BUDGET)s$(EPISODES))$(strip \
+found         = $(subst .,_,$(call file_part,$(1)))$(strip \
+                $(if $(filter $(LEARNERS),$(1)),-$(BUDGET)s$(EPISODES)))$(strip \
                 $(if $(filter grouping-%,$(1)),-$(TABLE_EVALS))$(strip \
                 $(if $(filter %-random,$(1)),x$(TABLE_GROUPS))))
 draws         = $(filter $(SEEDED) $(LEARNERS) $(GROUPINGS),$(1))
@@ -96,7 +97,7 @@ found_of      = $(foreach s,$(call seeds,$(2)),$(TABLE_DIR)/$(1)/$(call found,$(
 # model_jobs MODEL,NAME
 of_hsdag = $(TABLE_DIR)/$(1)/$(call found,hsdag)
 define model_jobs
-$(TABLE_DIR)/$(2)/graph.mp: | $(TABLE_PROGS)
+$(TABLE_DIR)/$(2)/graph.mp: $(call model_files,$(1)) | $(TABLE_PROGS)
 	$(table_job) $$@ $(pipe) 'xml=$$$$(pipelines/fill.sh $(B)/models $(1)) && ir2dag $$$$xml'
 $(TABLE_DIR)/$(2)/stats.tsv: $(TABLE_DIR)/$(2)/graph.mp
 	$(table_job) $$@ $(pipe) 'ir2dag --stats $$$$(pipelines/fill.sh $(B)/models $(1))'
@@ -114,7 +115,7 @@ expert_command = $(pipe) '$(T)/expert $(1) $$< > $$@.json && placebase expert:$$
 placer_command = placebase $(2) --seed $$* $$<
 # placer_jobs NAME,METHOD: the stem is the seed
 define placer_jobs
-$(TABLE_DIR)/$(1)/$(2).%.mp: $(TABLE_DIR)/$(1)/input.mp
+$(TABLE_DIR)/$(1)/$(call found,$(2)).%.mp: $(TABLE_DIR)/$(1)/input.mp
 	$(table_timed) -r $$@ $(call $(if $(filter expert,$(2)),expert,placer)_command,$(1),$(2))
 endef
 # learner_jobs NAME,METHOD

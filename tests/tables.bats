@@ -126,6 +126,20 @@ has_child() {
 	grep -q "^m.METIS.2.1500.000.1200.000.1600.000.-50.0.-60.0.-20.0.0.667.rounds" x/rows || { cat x/rows; return 1; }
 }
 
+@test "names with colons; a model that has changed is measured again" {
+	cd "$BATS_FILE_TMPDIR" || return 1
+	cp "$BATS_TEST_DIRNAME/../tests/models/small_summator.xml" a:b.xml
+	run -0 tables "$PWD/c" table2 MODELS="$PWD/a:b.xml" METHODS="single:cpu:1" SEEDS=1
+	awk -F '\t' '$1 == "a_b" && $2 == "single_cpu_1" && $NF == "finds cpu:1 alone" { ok = 1 } END { exit !ok }' c/table2.tsv
+	grep -q '^# single_cpu_1: `placebase single:cpu:1 --seed 1 a_b/input.mp`' c/table2.tsv
+	sed -i 's/"add_sum"/"the sum"/' a:b.xml
+	run -0 tables "$PWD/c" table1 MODELS="$PWD/a:b.xml"
+	[ "$(grep -c JOB <<< "$output")" -eq 2 ]
+	recdump -k graph c/a_b/graph.mp | grep -q '"the sum"'
+	run -0 tables "$PWD/c" table1 MODELS="$PWD/a:b.xml"
+	[[ "$output" != *JOB* ]]
+}
+
 @test "killed in the middle, it goes on, and what was done stays" {
 	cd "$BATS_FILE_TMPDIR" || return 1
 	# Of its process group nothing is left, at a moment when a job is to begin.
