@@ -46,6 +46,16 @@ static double mean_s(const struct place_model *m, uint32_t set)
 	return n ? sum / n : 0;
 }
 
+/* Bytes that devices have. */
+static const double *take_room(const struct place_model *m, struct arena *a)
+{
+	double *room = ARENA_NEWN(a, double, m->k);
+
+	for (uint32_t d = 0; d < m->k; d++)
+		room[d] = m->mem_limit[d] ? (double)m->mem_limit[d] : INFINITY;
+	return room;
+}
+
 /* Bytes that sets hold all the time; what several share counts for the first of them. */
 static double *held_bytes(const struct place_model *m, struct arena *a)
 {
@@ -61,7 +71,8 @@ static double *held_bytes(const struct place_model *m, struct arena *a)
 	return held;
 }
 
-static void take_graph(const struct state *s, const struct place_model *m, struct group_graph *g)
+static void take_graph(const struct state *s, const struct place_model *m, double *held,
+		       struct group_graph *g)
 {
 	struct sched_mean_link link = sched_mean_link(&m->costs.links);
 	struct digraph q;
@@ -70,7 +81,7 @@ static void take_graph(const struct state *s, const struct place_model *m, struc
 	*g = (struct group_graph){.n = q.n, .m = q.m, .src = q.src, .dst = q.dst, .ordered = true};
 	g->weight = ARENA_NEWN(s->arena, double, g->n);
 	g->traffic = ARENA_NEWN(s->arena, double, g->m);
-	g->memory = s->o->memory ? held_bytes(m, s->arena) : NULL;
+	g->memory = s->o->memory ? held : NULL;
 	for (uint32_t v = 0; v < g->n; v++)
 		g->weight[v] = mean_s(m, v);
 	for (uint32_t i = 0; i < g->m; i++)
@@ -143,6 +154,9 @@ static void tell(const struct state *s, const struct group_graph *g, const uint3
 	if (t->over)
 		msg_note(0, "%u groups have more than --max-size sets, which must stay together",
 			 t->over);
+	if (t->no_room)
+		msg_note(0, "%u groups hold more than any device that can run them has, and must "
+			    "stay together", t->no_room);
 }
 
 static int add_groups(struct state *s, struct filter *f, struct err *e)
@@ -157,10 +171,12 @@ static int add_groups(struct state *s, struct filter *f, struct err *e)
 	arena_reset(s->arena);
 	if (make_model(s, &m, e) < 0)
 		return -1;
-	take_graph(s, &m, &g);
+	double *held = held_bytes(&m, s->arena);
+	take_graph(s, &m, held, &g);
 	struct group_options go = {
 		.n_groups = (uint32_t)o->groups, .max_size = (uint32_t)o->max_size,
-		.together = m.together, .mask = take_mask(&m, s->arena), .k = m.k,
+		.together = m.together, .mask = take_mask(&m, s->arena), .held = held,
+		.room = take_room(&m, s->arena), .k = m.k,
 		.acyclic = o->acyclic, .seed = (uint64_t)s->common->seed};
 	struct grouprec out = {.graph = m.g->digest, .method = o->method->name, .n_sets = g.n,
 			       .group = ARENA_NEWN(s->arena, uint32_t, g.n)};
@@ -223,8 +239,8 @@ static void print_methods(void)
 static const char details[] =
 	"--list has their sources. Sets weigh their mean cost over devices: of --spec, else of the "
 	"stream's cost record, else of the preset " DEFAULT_SPEC ". Sets that share a device "
-	"(together) stay in one group, and some device can run each group as a whole. Where a method "
-	"gives too few groups, the heaviest are halved along the topological order. A group record "
+	"(together) stay in one group, and some device can run each group as a whole and has the "
+	"memory for what it holds: other groups are cut. Where a method gives too few groups, the heaviest are halved along the topological order. A group record "
 	"that was in the stream is replaced. gpnembed uses the groups in the place of its parsing; "
 	"placebase places each group as one.";
 

@@ -146,3 +146,27 @@ assert n >= 10, n
 	[[ "$output" == *"another graph"* ]]
 	run -3 gpnembed other.mp
 }
+
+@test "groups that no device has the memory for are cut; what must stay together is told" {
+	cat > m.json <<-'J'
+		{"devices": [{"name": "a", "mem_bytes": 100}, {"name": "b", "mem_bytes": 80}],
+		 "links": [{"src": "*", "dst": "*", "latency_s": 1e-6, "bytes_per_s": 1e9}],
+		 "nodes": [{"id": 0, "cost_s": 1, "mem_bytes": 40, "colocate": "x"}, {"id": 1, "cost_s": 1, "mem_bytes": 40},
+		   {"id": 2, "cost_s": 1, "mem_bytes": 30, "colocate": "x"}, {"id": 3, "cost_s": 1, "mem_bytes": 50}],
+		 "edges": [{"src": 0, "dst": 1, "bytes": 0}, {"src": 1, "dst": 2, "bytes": 0}, {"src": 2, "dst": 3, "bytes": 0}]}
+	J
+	json2dag m.json > m.mp
+	for m in metis scotch chunks heavy-edge random; do
+		run -0 --separate-stderr daggroup $m --groups 1 m.mp -o a.mp
+		[ -z "$stderr" ]
+		placebase heft a.mp | devsim -o r.mp
+		py "$groups"'
+x = groups("a.mp")
+assert x[0] == x[2] != x[1] and x[3] != x[0], (sys.argv[1], x)
+assert of("r.mp", "run")[0]["ok"], of("r.mp", "run")
+' $m
+	done
+	# 0 and 2 stay together, 1 is between them: 110 bytes
+	run -0 --separate-stderr daggroup chunks --groups 1 --acyclic m.mp -o a.mp
+	[[ "$stderr" == "daggroup: 1 groups hold more than any device that can run them has, and must stay together" ]]
+}

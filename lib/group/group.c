@@ -127,7 +127,15 @@ static void measure(struct groups *x)
 /* A stretch of a group that is being cut. */
 struct stretch {
 	uint32_t group, size;
+	double held;
 	uint8_t *mask;               /* (k) devices that can run all of it */
+};
+
+/* An item that may go into a stretch. */
+struct piece {
+	uint32_t size;
+	double held;
+	const uint8_t *mask;         /* (k) */
 };
 
 /* What devices can run all nodes of item i, of k; what none can run goes anywhere. */
@@ -137,7 +145,7 @@ static void item_masks(const struct groups *x, const struct group_options *o, ui
 	const struct items *t = x->items;
 
 	memset(mask, 1, (size_t)t->g.n * o->k);
-	for (uint32_t v = 0; v < n_nodes; v++)
+	for (uint32_t v = 0; o->mask && v < n_nodes; v++)
 		for (uint32_t d = 0; d < o->k; d++)
 			mask[(size_t)t->of[v] * o->k + d] &= o->mask[(size_t)v * o->k + d];
 	for (uint32_t i = 0; i < t->g.n; i++)
@@ -145,49 +153,70 @@ static void item_masks(const struct groups *x, const struct group_options *o, ui
 			memset(mask + (size_t)i * o->k, 1, o->k);
 }
 
-/* Does the item, of this size and mask, still go into the stretch?  Then it is in. */
-static bool extend(struct stretch *s, uint32_t size, const uint8_t *mask, uint32_t max_size,
-		   uint32_t k)
+static bool has_room(const struct group_options *o, uint32_t dev, double held)
 {
-	bool common = !mask;
+	return !o->held || held <= o->room[dev];
+}
 
-	if (s->size && max_size && s->size + (uint64_t)size > max_size)
+/* Does the item still go into the stretch?  Then it is in. */
+static bool extend(struct stretch *s, const struct piece *x, const struct group_options *o)
+{
+	bool fits = s->size == 0 || o->k == 0;
+
+	if (s->size && o->max_size && s->size + (uint64_t)x->size > o->max_size)
 		return false;
-	for (uint32_t d = 0; mask && d < k; d++)
-		common |= s->size == 0 || (s->mask[d] && mask[d]);
-	if (!common)
+	for (uint32_t d = 0; d < o->k; d++)
+		fits |= s->mask[d] && x->mask[d] && has_room(o, d, s->held + x->held);
+	if (!fits)
 		return false;
-	for (uint32_t d = 0; mask && d < k; d++)
-		s->mask[d] = s->size == 0 ? mask[d] : s->mask[d] & mask[d];
-	s->size += size;
+	for (uint32_t d = 0; d < o->k; d++)
+		s->mask[d] = s->size == 0 ? x->mask[d] : s->mask[d] & x->mask[d];
+	s->size += x->size;
+	s->held += x->held;
 	return true;
 }
 
-/* Cut groups of more than max_size nodes, and those that no device can run, into stretches of the
- * topological order, which closes no circle. */
-static void cut_groups(struct groups *x, const struct group_options *o, uint32_t n_nodes,
-		       struct arena *a)
+/* Has no device that can run the item room for it? */
+static bool nowhere(const struct piece *x, const struct group_options *o)
+{
+	bool fits = o->k == 0;
+
+	for (uint32_t d = 0; d < o->k; d++)
+		fits |= x->mask[d] && has_room(o, d, x->held);
+	return !fits;
+}
+
+/* Cut groups of more than max_size nodes, and those that no device can run and has room for, into
+ * stretches of the topological order, which closes no circle.  Returns how many items fit
+ * nowhere; each is a group. */
+static uint32_t cut_groups(struct groups *x, const struct group_options *o, uint32_t n_nodes,
+			   struct arena *a)
 {
 	const struct items *t = x->items;
-	uint32_t n = t->g.n, k = o->mask ? o->k : 0;
+	uint32_t n = t->g.n, k = o->k, n_nowhere = 0;
 	struct stretch *s = ARENA_NEWN(a, struct stretch, x->n);
-	uint8_t *mask = k ? ARENA_NEWN(a, uint8_t, (size_t)n * k) : NULL;
+	uint8_t *mask = ARENA_NEWN(a, uint8_t, (size_t)n * k);
+	double *held = ARENA_NEWN(a, double, n);
 
-	if (mask)
-		item_masks(x, o, n_nodes, mask);
+	item_masks(x, o, n_nodes, mask);
+	for (uint32_t v = 0; o->held && v < n_nodes; v++)
+		held[t->of[v]] += o->held[v];
 	for (uint32_t i = 0; i < x->n; i++)
-		s[i] = (struct stretch){i, 0, ARENA_NEWN(a, uint8_t, k)};
+		s[i] = (struct stretch){.group = i, .mask = ARENA_NEWN(a, uint8_t, k)};
 	for (uint32_t i = 0; i < n; i++) {
 		struct stretch *y = &s[x->of[i]];
-		const uint8_t *can = mask ? mask + (size_t)i * k : NULL;
+		const struct piece piece = {t->size[i], held[i], mask + (size_t)i * k};
 
-		if (!extend(y, t->size[i], can, o->max_size, k)) {
+		if (!extend(y, &piece, o)) {
 			y->group = x->n++;
 			y->size = 0;
-			extend(y, t->size[i], can, o->max_size, k);
+			y->held = 0;
+			extend(y, &piece, o);
 		}
 		x->of[i] = y->group;
+		n_nowhere += nowhere(&piece, o);
 	}
+	return n_nowhere;
 }
 
 struct heavy {
@@ -284,7 +313,8 @@ static int first_groups(const struct group_method *method, struct groups *x, uin
 }
 
 int group_make(const struct group_method *method, const struct group_graph *g,
-	       const struct group_options *o, uint32_t *group, struct group_told *told, struct err *e)
+	       const struct group_options *o, uint32_t *group, struct group_told *told,
+	       struct err *e)
 {
 	struct arena *a = arena_new();
 	struct items items;
@@ -305,7 +335,7 @@ int group_make(const struct group_method *method, const struct group_graph *g,
 	}
 	uint32_t before = x.n;
 	if (rc == 0)
-		cut_groups(&x, o, g->n, a);
+		told->no_room = cut_groups(&x, o, g->n, a);
 	told->capped = x.n - before;
 	before = x.n;
 	if (rc == 0)

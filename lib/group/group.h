@@ -27,8 +27,11 @@ struct group_options {
 	uint32_t n_groups;
 	uint32_t max_size;           /* nodes (of the graph given) in a group; 0: any number */
 	const uint32_t *together;    /* (n) nodes of equal value share a group; NULL: any may part */
-	/* (n,k) 1: node v can run on device d; some device can run each group as a whole; NULL: all */
+	/* (n,k) 1: node v can run on device d; NULL: all.  (n) bytes that a node holds and (k) bytes
+	 * that devices have; NULL: any.  Each group as a whole can run on some device that has room
+	 * for it. */
 	const uint8_t *mask;
+	const double *held, *room;
 	uint32_t k;
 	bool acyclic;                /* no circle among groups, see group_acyclic */
 	uint64_t seed;
@@ -37,11 +40,13 @@ struct group_options {
 /* What happened on the way, for people. */
 struct group_told {
 	uint32_t n_groups;
-	uint32_t joined;             /* nodes that share a group only because circles of `together` must */
+	/* nodes that share a group only because circles of `together` must */
+	uint32_t joined;
 	uint32_t moved;              /* nodes that changed their group so that no circle is left */
 	uint32_t capped;             /* groups more from cutting those over max_size or no device's */
 	uint32_t filled;             /* groups more from halving, because there were too few */
-	uint32_t over;               /* groups over max_size: nodes that must stay together */
+	/* groups over max_size, and those that no device has room for: nodes that must stay together */
+	uint32_t over, no_room;
 };
 
 /* A method sees nodes that may all part, 1 < n_groups <= n, and fills group (n) with numbers below
@@ -50,7 +55,8 @@ struct group_task {
 	const struct group_graph *g;
 	const uint32_t *size;        /* (n) how many nodes of the graph given each stands for */
 	uint32_t n_groups, max_size;
-	/* (n_groups) > 0, sum 1, of the weight and of memory; NULL: equal shares, and those of the weight */
+	/* (n_groups) > 0, sum 1, of the weight and of memory; NULL: equal shares, and those of the
+	 * weight */
 	const double *share, *memory_share;
 	uint64_t seed;
 	uint32_t *group;

@@ -238,7 +238,7 @@ static const char *fault(const struct group_graph *g, const struct group_options
 			 const uint32_t *group, const struct group_told *told)
 {
 	uint32_t *again = mem_copy(group, g->n, sizeof(*group)), *size = MEM_NEWN(uint32_t, g->n);
-	uint32_t n = group_number(again, g->n), over = 0;
+	uint32_t n = group_number(again, g->n), over = 0, nowhere = 0;
 	const char *what = NULL;
 
 	if (n != told->n_groups || memcmp(again, group, g->n * sizeof(*group)) != 0)
@@ -257,13 +257,19 @@ static const char *fault(const struct group_graph *g, const struct group_options
 		what = "a circle";
 	for (uint32_t i = 0; o->mask && i < n; i++) {
 		bool common[2] = {true, true};
+		double held = 0;
 
-		for (uint32_t v = 0; v < g->n; v++)
+		for (uint32_t v = 0; v < g->n; v++) {
+			held += group[v] == i && o->held ? o->held[v] : 0;
 			for (uint32_t d = 0; d < 2; d++)
 				common[d] &= group[v] != i || o->mask[2 * v + d];
-		if (!common[0] && !common[1])
-			what = "a group that no device can run";
+		}
+		for (uint32_t d = 0; d < 2; d++)
+			common[d] &= !o->held || held <= o->room[d];
+		nowhere += !common[0] && !common[1];
 	}
+	if (nowhere != told->no_room || (!o->held && nowhere))
+		what = "a group that no device can run and has room for";
 	if (o->n_groups && !o->together && !none && !o->max_size && !o->mask &&
 	    n != (o->n_groups < g->n ? o->n_groups : g->n))
 		what = "another number of groups";
@@ -331,8 +337,14 @@ static void test_small(const struct group_method *method)
 			mask[2 * v] = below(3) > 0;
 			mask[2 * v + 1] = !mask[2 * v] || below(3) > 0;
 		}
+		double held[12], room[2] = {10, i % 8 ? 20 : INFINITY};
+
+		for (uint32_t v = 0; v < n; v++)
+			held[v] = below(9) ? below(9) : 15;
 		o.mask = i % 4 == 0 ? mask : NULL;
-		o.k = 2;
+		o.held = i % 4 == 0 && i % 3 ? held : NULL;
+		o.room = room;
+		o.k = o.mask ? 2 : 0;
 		if (i % 5 == 0)
 			g.weight[below(n)] = 1e12;
 		if (group_make(method, &g, &o, group, &told, &e) < 0)
