@@ -53,8 +53,12 @@ static void foretell(struct state *s, const struct method_run *r, struct placeme
 
 	*(latency ? &p->bound_s : &p->bound_value) = bound;
 	if (x->status != PLACE_OK) {
-		msg_note(1, "%s: not legal: %s", p->source,
-			 place_reason(s->ev, x, reason, sizeof(reason)));
+		place_reason(s->ev, x, reason, sizeof(reason));
+		/* Who asks for one device or for random ones knows that some cannot be. */
+		if (s->o->method->needs_costs)
+			msg_warn("%s: not legal: %s", p->source, reason);
+		else
+			msg_note(1, "%s: not legal: %s", p->source, reason);
 		return;
 	}
 	p->predicted_s = x->lat_s;

@@ -66,3 +66,24 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	run -2 placebase single: g.mp
 	[[ $output == *"it goes as 'single:DEVICE'"* ]]
 }
+
+@test "variety goes on where HEFT finds no way; an answer that is not legal is told without -v" {
+	cat > oneway.json <<-'E'
+		{"devices": [{"name": "a"}, {"name": "b"}],
+		"links": [{"src": "a", "dst": "b", "latency_s": 0, "bytes_per_s": 1e9}],
+		"nodes": [{"id": 0, "cost_s": {"a": 2, "b": 1}}, {"id": 1, "cost_s": {"a": 1}, "out_bytes": 5},
+		{"id": 2, "cost_s": {"a": 2, "b": 1}}], "edges": [{"src": 0, "dst": 1}]}
+	E
+	json2dag oneway.json | placebase variety -n 5 | devsim -o run.mp
+	py 'r = of("run.mp", "run"); assert sorted(m["lat_s"] for m in r) == [3, 5] and all(m["ok"] for m in r), r'
+
+	sed 's/"maxCPUs": 1/"maxCPUs": 0/; s/"size": 9, "colorClass": 1/"size": 99, "colorClass": 1/' circle.json > none.json
+	json2dag none.json -o none.mp
+	for m in anneal climb mincut metis; do
+		placebase "$m" --model dnnpart-throughput --evals 50 none.mp 2>err -o out.mp
+		[[ $(< err) == *"warning: $m: not legal: needs "* ]] || { cat err; false; }
+		py 'assert "predicted_s" not in of("out.mp", "place")[0]'
+	done
+	placebase single --model dnnpart-throughput none.mp 2>err >/dev/null
+	[ ! -s err ]
+}

@@ -244,8 +244,11 @@ static int begin(struct pool *x, struct err *e)
 			r->device[i] = (uint16_t)dev;
 		offer(x, SINGLE);
 	}
-	if (search_heft(x->m, r->device, &s, e) < 0)
-		return -1;
+	if (search_heft(x->m, r->device, &s, e) < 0) {
+		if (!method_mend(r, &x->units) && x->n == 0)
+			return -1;
+		err_clear(e);
+	}
 	keep_base(x);
 	uint64_t most = r->evals ? r->evals : 500;
 	for (uint64_t evals = most / 8; evals <= most; evals *= 8) {
