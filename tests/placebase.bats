@@ -160,3 +160,17 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	run -1 placebase portfolio --evals 100 none.mp -o x.mp
 	[[ "$output" == *"no legal placement was found"* ]]
 }
+
+@test "ideals: thousands of free nodes around one go with it at once" {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	py '
+		n = 8000
+		v = [{"id": i, "cost_s": 0 if i < n else i - n + 1} for i in range(n + 3)]
+		e = [{"src": i, "dst": n, "bytes": 4} for i in range(n)] + [{"src": n + i, "dst": n + i + 1, "bytes": 100} for i in range(2)]
+		json.dump({"devices": [{"name": "a"}, {"name": "b"}], "links": [
+			{"src": "*", "dst": "*", "latency_s": 1e-6, "bytes_per_s": 1e9}], "nodes": v, "edges": e}, open("hub.json", "w"))
+	'
+	json2dag hub.json -o hub.mp
+	run -0 --separate-stderr prlimit --cpu=8 "$B/bin/placebase" ideals --objective throughput hub.mp -v -o x.mp
+	[[ "$stderr" == *"ideals: 3, no placement below 3 (load), gap 0.00 %"* ]] || { echo "$stderr"; return 1; }
+}

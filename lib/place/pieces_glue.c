@@ -69,10 +69,33 @@ static bool takes_nothing(const struct pieces *p, uint32_t i, bool room)
 	return room || p->mem[i] == 0;
 }
 
+/* What an item does in a round: nothing yet, goes to a neighbour, or has others come. */
+enum part { PART_NONE, PART_GUEST, PART_HOST };
+
+/* The neighbour that item z may follow and that is no guest; UINT32_MAX: there is none. */
+static uint32_t host_of(const struct pieces *p, uint32_t z, const uint32_t *reader,
+			const uint8_t *part)
+{
+	for (int back = 0; back < 2; back++) {
+		const uint32_t *ptr = back ? p->pred_ptr : p->succ_ptr;
+
+		if (ptr[z + 1] - ptr[z] != 1)
+			continue;
+		uint32_t t = (back ? p->pred : p->succ)[ptr[z]];
+
+		if (part[t] != PART_GUEST && may_follow(p, z, t, reader))
+			return t;
+	}
+	return UINT32_MAX;
+}
+
+/* What one guest brings to a host makes it no worse for the next one: values between the two need
+ * not be moved then. */
 bool pieces_glue(struct pieces *p, bool room)
 {
 	uint32_t *into = MEM_NEWN(uint32_t, p->n), *reader = MEM_NEWN(uint32_t, p->n_values);
-	bool *met = MEM_NEWN(bool, p->n), any = false;
+	uint8_t *part = MEM_NEWN(uint8_t, p->n);
+	bool any = false;
 
 	for (uint32_t i = 0; i < p->n; i++) {
 		into[i] = i;
@@ -80,23 +103,20 @@ bool pieces_glue(struct pieces *p, bool room)
 			reader[p->read[j]] = i;
 	}
 	for (uint32_t z = 0; z < p->n; z++) {
-		uint32_t n_succ = p->succ_ptr[z + 1] - p->succ_ptr[z];
-		uint32_t n_pred = p->pred_ptr[z + 1] - p->pred_ptr[z];
+		uint32_t t = part[z] == PART_NONE && takes_nothing(p, z, room)
+				     ? host_of(p, z, reader, part) : UINT32_MAX;
 
-		for (int back = 0; back < 2 && !met[z] && takes_nothing(p, z, room); back++) {
-			if ((back ? n_pred : n_succ) != 1)
-				continue;
-			uint32_t t = back ? p->pred[p->pred_ptr[z]] : p->succ[p->succ_ptr[z]];
-			if (met[t] || !may_follow(p, z, t, reader))
-				continue;
-			into[z] = t;
-			met[z] = met[t] = any = true;
-		}
+		if (t == UINT32_MAX)
+			continue;
+		into[z] = t;
+		part[z] = PART_GUEST;
+		part[t] = PART_HOST;
+		any = true;
 	}
 	if (any)
 		renumber(p, into);
 	mem_free(into);
 	mem_free(reader);
-	mem_free(met);
+	mem_free(part);
 	return any;
 }

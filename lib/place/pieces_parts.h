@@ -21,8 +21,8 @@ void pieces_reverse_edges(struct pieces *p, struct arena *a);
 /* Are there items that depend on each other? */
 bool pieces_in_circle(const struct pieces *p);
 
-/* One round of gluing: pairs of items that meet no other pair, into of_unit and n; nothing else
- * of p is right after it.  room: everything fits on every device.  false: no pair was found. */
+/* One round of gluing: items go to neighbours that stay, into of_unit and n; nothing else of p is
+ * right after it.  room: everything fits on every device.  false: none could. */
 bool pieces_glue(struct pieces *p, bool room);
 
 #endif
