@@ -175,3 +175,16 @@ regions() {
 		run ! grep '"ok": false' run.txt
 	done
 }
+
+@test "control bytes of the input do not reach the terminal" {
+	echo '{"devices": [{"name": "a"}], "nodes": [{"id": 1, "name": "x", "cost_s": 1}]}' > plain.json
+	json2dag plain.json -o plain.mp
+	echo '{"x": "a\u001b[31m"}' > place.json
+	run -3 placebase expert:place.json plain.mp -o x.mp
+	[ "$output" = "placebase: error: 'place.json': there is no device 'a\\x1b[31m'" ]
+	echo '{"devices": [{"name": "a"}], "links": [{"src": "b\u0007", "dst": "a"}], "nodes": []}' > link.json
+	run -3 json2dag link.json -o x.mp
+	[ "$output" = "json2dag: error: 'link.json': links[0]: there is no device 'b\\x07'" ]
+	run -1 dagfeat $'no\rfile'
+	[[ "$output" == *"'no\\rfile'"* && "$output" != *$'\r'* ]]
+}

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static const char *program = "hsdag";
@@ -37,19 +38,27 @@ static void clear_progress(void)
 	progress_shown = false;
 }
 
-int msg_error(const struct err *e)
+/* A line without its end.  Text from outside must not steer the terminal. */
+static void put(const char *label, const char *text)
 {
+	char safe[8000];
 	clear_progress();
-	fprintf(stderr, "%s: error: %s\n", program, e->msg);
-	return e->code;
+	fprintf(stderr, "%s: %s%s", program, label,
+		err_escape(safe, sizeof safe, text, strlen(text)));
 }
 
 static void PRINTF_LIKE(2, 0) say(const char *label, const char *fmt, va_list ap)
 {
-	clear_progress();
-	fprintf(stderr, "%s: %s", program, label);
-	vfprintf(stderr, fmt, ap);
+	char text[2000];
+	vsnprintf(text, sizeof text, fmt, ap);
+	put(label, text);
+}
+
+int msg_error(const struct err *e)
+{
+	put("error: ", e->msg);
 	fputc('\n', stderr);
+	return e->code;
 }
 
 void msg_warn(const char *fmt, ...)
@@ -58,6 +67,7 @@ void msg_warn(const char *fmt, ...)
 	va_start(ap, fmt);
 	say("warning: ", fmt, ap);
 	va_end(ap);
+	fputc('\n', stderr);
 }
 
 void msg_note(int level, const char *fmt, ...)
@@ -68,6 +78,7 @@ void msg_note(int level, const char *fmt, ...)
 	va_start(ap, fmt);
 	say("", fmt, ap);
 	va_end(ap);
+	fputc('\n', stderr);
 }
 
 void msg_progress(const char *fmt, ...)
@@ -79,8 +90,7 @@ void msg_progress(const char *fmt, ...)
 		return;
 	va_list ap;
 	va_start(ap, fmt);
-	fprintf(stderr, "%s: ", program);
-	vfprintf(stderr, fmt, ap);
+	say("", fmt, ap);
 	va_end(ap);
 	fflush(stderr);
 	progress_shown = true;
