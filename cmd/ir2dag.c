@@ -170,7 +170,7 @@ int main(int argc, char **argv)
 		{0}};
 	const struct opt_program p = {
 		.name = "ir2dag",
-		.summary = "Turn an OpenVINO IR into a graph record.",
+		.summary = "turn an OpenVINO IR into a graph record",
 		.args = "MODEL.xml",
 		.min_args = 1,
 		.max_args = 1,

@@ -157,7 +157,7 @@ int main(int argc, char **argv)
 	};
 	const struct opt_program p = {
 		.name = "irfill",
-		.summary = "Write a .bin of seeded weights for an IR whose weights are absent.",
+		.summary = "write a .bin of seeded weights for an IR whose weights are absent",
 		.args = "MODEL.xml",
 		.min_args = 1,
 		.max_args = 1,

@@ -44,7 +44,7 @@ int main(int argc, char **argv)
 	struct opt_common common = OPT_COMMON_INIT;
 	const struct opt opts[] = {{0}};
 	const struct opt_program program = {
-		.name = "json2dag", .summary = "Turn a cost graph in JSON into records.",
+		.name = "json2dag", .summary = "turn a cost graph in JSON into records",
 		.args = "[FILE]", .max_args = 1, .opts = opts,
 		.details =
 		"Two forms, told apart by their keys; keys that are not known are ignored.\n"

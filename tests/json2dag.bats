@@ -213,3 +213,13 @@ refused() {
 	run -0 placebase -v exact --evals 30000 ten.mp -o out.mp
 	[[ $output == *"exact: 75 s, no placement below 75 s"* ]] || { echo "$output"; return 1; }
 }
+
+@test "bytes that could not be counted, in a stream" {
+	py '
+		r = read("small.mp")
+		first(r, "cost")["set_mem"] = tensor(np.full(4, 2**61, "<u8"))
+		write("huge.mp", r)
+	'
+	run -3 placebase single huge.mp -o x.mp
+	[[ "$output" == *"set_mem or move_s of set 2 is out of range"* ]]
+}

@@ -5,7 +5,7 @@
 #include "place/inputs.h"
 
 const char *const place_order_names[] = {"recorded", "rank", "fifo", "improved", NULL};
-#define MAX_SET_BYTES (UINT64_C(1) << 62)
+#define MOST_BYTES (UINT64_C(1) << 62)         /* of all sets together */
 enum { MAX_SLOWDOWN = 1000 };
 
 int place_inputs_init(struct place_inputs *x, const char *spec_list, struct err *e)
@@ -107,7 +107,7 @@ static int take_slowing(const struct rec *r, const char *key, double *x, struct 
 static int take_extra(struct place_inputs *x, const struct rec *r, struct err *e)
 {
 	struct place_cost_extra *y = &x->extra;
-	uint64_t shape[1] = {x->g->n_sets};
+	uint64_t shape[1] = {x->g->n_sets}, left = MOST_BYTES;
 
 	if (val_get(r->map, "set_mem") &&
 	    get_tensor(r->map, "set_mem", TT_U64, 1, shape, x->cost_arena, &y->set_mem, e) < 0)
@@ -115,10 +115,14 @@ static int take_extra(struct place_inputs *x, const struct rec *r, struct err *e
 	if (val_get(r->map, "move_s") &&
 	    get_tensor(r->map, "move_s", TT_F64, 1, shape, x->cost_arena, &y->move_s, e) < 0)
 		return -1;
-	for (uint32_t i = 0; i < x->g->n_sets; i++)
-		if ((y->move_s && y->move_s[i] < 0) || (y->set_mem && y->set_mem[i] > MAX_SET_BYTES))
+	for (uint32_t i = 0; i < x->g->n_sets; i++) {
+		uint64_t bytes = y->set_mem ? y->set_mem[i] : 0;
+
+		if ((y->move_s && y->move_s[i] < 0) || bytes > left)
 			return err_set(e, ST_INPUT, "set_mem or move_s of set %u is out of range",
 				       i);
+		left -= bytes;
+	}
 	y->has_rules = val_get(r->map, "contention") != NULL;
 	if (y->has_rules && (get_bool(r->map, "contention", &y->contention, e) < 0 ||
 			     get_bool(r->map, "overlap", &y->overlap, e) < 0))

@@ -3,7 +3,7 @@
  *
  *   latency     seconds from the first operation's start to the last one's end
  *   throughput  seconds per sample when samples follow each other through the placement as a
- *               pipeline: the largest load over devices and links
+ *               pipeline: the largest load over devices and links (traffic_period_s)
  *   energy      joules of devices, busy and idle, and of copies, over one inference
  *   memory      bytes: the peak of the device that needs most */
 #ifndef HSDAG_PLACE_OBJECTIVE_H
