@@ -78,6 +78,8 @@ static int check_options(const struct options *o, struct err *e)
 		return err_set(e, ST_USAGE, "--profile goes with --probe");
 	if (o->stage.paired && !o->stage.reference)
 		return err_set(e, ST_USAGE, "--paired needs the reference");
+	if (o->stage.pulse && o->stage.rounds == 0)
+		return err_set(e, ST_USAGE, "--pulse goes with --rounds");
 	if (o->precision && strcmp(o->precision, "f16") != 0 && strcmp(o->precision, "f32") != 0)
 		return err_set(e, ST_USAGE, "--precision is f16 or f32");
 	if (o->precision && !o->stage.devices && !o->stage.probe)
@@ -190,6 +192,9 @@ int main(int argc, char **argv)
 		NUMBER("rounds", 0, OPT_INT, s->rounds, "N",
 		       "run every placement N times, once in each of N rounds of\n"
 		       "all of them, instead of one placement after another", 0, MANY_RUNS),
+		FLAG("pulse", 0, s->pulse,
+		     "with --rounds: time short loops on the devices' cores during\n"
+		     "each run, which tells how fast they were meanwhile (pulse_s)"),
 		NUMBER("ci", 0, OPT_REAL, measure->ci, "X",
 		       "enough when half the 95 % interval is X of the latency", 0, 1),
 		NUMBER("max-seconds", 0, OPT_REAL, measure->max_s, "S",

@@ -48,6 +48,7 @@ NR == 1 {
 			if ($column[c] == "-" && c ~ /passes/)
 				one_pass[n]
 		}
+	explained = get("explained")
 	is_common[n] = get("common") + 0
 	commons += is_common[n]
 	copies[n] = get("copies")
@@ -317,6 +318,8 @@ function choose(    what, k, i) {
 }
 
 function repeatability(    i, what) {
+	if (explained > 0)
+		row("of the runs\047 variance, told by their pulses", percent(explained), "", "", "")
 	for (i = 1; i <= 2; i++) {
 		what = stats[i]
 		row("repeatability, " label[what], sprintf("%.3f", r[what]), sprintf("%.3f .. %.3f", lo[what], hi[what]), "", "")

@@ -1,7 +1,8 @@
 # runs.awk - `run` records as recdump -f prints them, one line each, tab-separated:
-#   sample source lat fastest median runs ref copies copy_bytes in_host steps busy,busy,... reason run,run,...
-# The runs as they were made.  Seconds; "-" where a record has none.  Placements that did not run have
-# their reason and no times.
+#   sample source lat fastest median runs ref copies copy_bytes in_host steps busy,busy,... reason run,run,... \
+#   pulse,pulse,...
+# The runs as they were made; pulses by run, device and kind.  Seconds; "-" where a record has none.  Placements
+# that did not run have their reason and no times.
 BEGIN { OFS = "\t" }
 
 # The value behind "key": in the line, without quotes; "-" when it is not there.
@@ -19,15 +20,15 @@ function value(key,    at, rest) {
 	return substr(rest, 1, RLENGTH)
 }
 
-# The data of tensor `key`, with commas between them and no blanks.
+# The data of tensor `key`, with commas between them, no blanks and no inner brackets.
 function tensor(key,    at, rest) {
 	at = index($0, "\"" key "\": {")
 	if (!at)
 		return "-"
 	rest = substr($0, at)
 	rest = substr(rest, index(rest, "\"data\": [") + 9)
-	rest = substr(rest, 1, index(rest, "]") - 1)
-	gsub(/ /, "", rest)
+	rest = substr(rest, 1, index(rest, "]}") - 1)
+	gsub(/[][ ]/, "", rest)
 	return rest
 }
 
@@ -47,11 +48,12 @@ function sorted(text, x,    n, i, j, t) {
 
 {
 	if (value("ok") != "true") {
-		print value("sample"), value("source"), "-", "-", "-", 0, "-", "-", "-", "-", "-", "-", value("reason"), "-"
+		print value("sample"), value("source"), "-", "-", "-", 0, "-", "-", "-", "-", "-", "-", value("reason"), "-", "-"
 		next
 	}
 	n = sorted(tensor("samples_s"), x)
 	median = n % 2 ? x[(n + 1) / 2] : (x[n / 2] + x[n / 2 + 1]) / 2
 	print value("sample"), value("source"), value("lat_s"), x[1], median, n, value("ref_s"), value("copies"), \
-		value("copy_bytes"), value("in_host"), value("steps"), tensor("busy_s"), "-", tensor("samples_s")
+		value("copy_bytes"), value("in_host"), value("steps"), tensor("busy_s"), "-", tensor("samples_s"), \
+		tensor("pulse_s")
 }

@@ -149,6 +149,42 @@ calls() {
 	'
 }
 
+@test "times of placements: pulses take away what they explain, of a device by how busy it is there, or nothing" {
+	# Runs take longer by both devices' pulses; what a placement does to the pulses itself is no slowness.
+	py '
+		rng = np.random.default_rng(11)
+		def write(name, told):
+			true = np.linspace(1, 1.3, 24)[rng.permutation(24)]
+			for c in (1, 2):
+				with open(f"{name}.01.{c:03}.tsv", "w") as f:
+					for i in range(24):
+						share = np.array([0.2 + 0.03 * i, 1 - 0.025 * i])
+						slow = rng.normal(0, 0.1, (6, 2, 2)) + 0.3 * rng.normal(0, 0.3, (6, 1, 1))
+						x = true[i] * np.exp((slow @ [0.5, 1.5] * share ** 2).sum(1) + rng.normal(0, 0.002, 6))
+						mine = np.log(1e-5) + 0.2 * share[:, None] + (slow if told else rng.normal(0, 0.1, slow.shape))
+						busy = ",".join(map(repr, map(float, share * x.min())))
+						f.write(f"{i}\tmoved\t{x[0]}\t{x.min()}\t-\t6\t-\t0\t0\t0\t1\t{busy}\t-\t" +
+							",".join(f"{v:.9f}" for v in x) + "\t" + ",".join(f"{v:.9g}" for v in np.exp(mine).ravel()) + "\n")
+			np.save(name + ".npy", true)
+		write("told", True)
+		write("idle", False)
+	'
+	for i in told idle; do
+		awk -v common=1 -f "$PIPELINES/times.awk" $i.01.*.tsv > $i.tsv
+		awk -v common=1 -v pulse=0 -f "$PIPELINES/times.awk" $i.01.*.tsv > $i.without.tsv
+	done
+	py '
+		def error(file, true):
+			rows = list(csv.DictReader(open(file), delimiter="\t"))
+			x = np.log([float(r["mean_s"]) for r in rows]) - np.log(np.load(true))
+			return np.std(x), float(rows[0]["explained"])
+		(told, share), (without, none) = error("told.tsv", "told.npy"), error("told.without.tsv", "told.npy")
+		assert share > 0.95 and none == 0 and told < 0.5 * without, (told, without, share)
+		(idle, share), (without, none) = error("idle.tsv", "idle.npy"), error("idle.without.tsv", "idle.npy")
+		assert share == none == 0 and idle == without, (idle, without, share)
+	'
+}
+
 # dealt ARG... - the next pass of 40 placements, 2 of them single devices, from 10 ms on, each 1 ms longer; by
 # measurements every second one takes three times as long
 dealt() {
@@ -253,6 +289,17 @@ judged() {
 	for bad in 0 3-1 a 1,,2 -1 1, 1-2x; do
 		run -2 devrun --only="$bad" only.mp
 	done
+	# Short loops beside each run: of both devices, which are cores; per run, device and kind.
+	devrun --only 2-3 --rounds 3 --pulse --no-reference only.mp -o pulse.mp
+	py '
+		assert "pulse_s" not in runs("only.mp")[0]
+		for r in runs("pulse.mp")[3:]:
+			assert array(r["pulse_s"]).shape == (3, 2, 2) and (array(r["pulse_s"]) > 1e-6).all(), r["pulse_s"]
+	'
+	recdump -f -k run pulse.mp | tail -n 1 | awk -f "$PIPELINES/runs.awk" > pulse.tsv
+	[ "$(cut -f 15 pulse.tsv | tr , '\n' | grep -c .)" -eq 12 ]
+	run -2 devrun --pulse only.mp
+	[[ "$output" == *"--pulse goes with --rounds"* ]]
 	# Rounds are planned by the costs of the stream, which are to be about its graph.
 	devsim --probe -D cpu:0,cpu:1 mobilenet_v3_large.mp --spec desktop-cpu | placebase random -n 2 -o costs.mp
 	devrun --rounds 1 --no-reference costs.mp -o /dev/null

@@ -42,6 +42,7 @@ static int run_laps(struct session *s, struct trial *t, uint32_t n, struct plan 
 {
 	struct entrant *x = MEM_NEWN(struct entrant, (size_t)n + 1);
 	uint32_t *who = MEM_NEWN(uint32_t, (size_t)n + 1), n_in = 0;
+	struct pulse *pulse = NULL;
 	struct rounds_options o = {.warmup = s->opt.warmup, .least = rounds, .enough = rounds,
 				   .most = rounds, .max_s = INFINITY, .quick_s = INFINITY,
 				   .shuffle = true, .seed = s->seed, .twice = true};
@@ -53,7 +54,11 @@ static int run_laps(struct session *s, struct trial *t, uint32_t n, struct plan 
 	bool has_ref = s->best >= 0 && s->anchor[s->best].has_plan;
 	if (has_ref)
 		x[n_in].plan = &s->anchor[s->best].plan;
-	int rc = measure_rounds(s->x, x, n_in + has_ref, s->devices.n, &o, a, e);
+	int rc = s->pulse && !(pulse = pulse_new(&s->devices, e)) ? -1 : 0;
+	o.pulse = pulse;
+	if (rc == 0)
+		rc = measure_rounds(s->x, x, n_in + has_ref, s->devices.n, &o, a, e);
+	pulse_free(pulse);
 	if (rc == 0)
 		take_results(t, n, x, who, n_in,
 			     has_ref && !x[n_in].failed ? x[n_in].m.lat.mid : 0);

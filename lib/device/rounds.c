@@ -72,14 +72,40 @@ static void drop_slow(struct entrant *t, uint32_t n)
 				       DROP_RATIO * best;
 }
 
-/* Busy times are those of the fastest run. */
-static void note_run(struct entrant *t, double lat, const double *busy_s, uint32_t k,
-		     double *least_s)
+/* What is measured of one run. */
+struct shot {
+	double lat_s, *busy_s, *pulse_s;     /* (k), (k, PULSE_KINDS) */
+};
+
+static struct shot shot_new(struct arena *a, uint32_t k)
 {
-	t->m.sample_s[t->m.n++] = lat;
-	if (lat < *least_s)
-		memcpy(t->m.busy_s, busy_s, k * sizeof *busy_s);
-	*least_s = fmin(*least_s, lat);
+	return (struct shot){INFINITY, ARENA_NEWN(a, double, k),
+			     ARENA_NEWN(a, double, (size_t)k * PULSE_KINDS)};
+}
+
+/* A run that counts, unless t fails. */
+static int shoot(struct executor *x, struct entrant *t, struct pulse *pulse, struct shot *out,
+		 struct err *e)
+{
+	out->lat_s = INFINITY;
+	if (pulse)
+		pulse_begin(pulse);
+	int rc = run_one(x, t, &out->lat_s, out->busy_s, e);
+	if (pulse)
+		pulse_end(pulse, out->pulse_s);
+	return rc;
+}
+
+/* Busy times are those of the fastest run. */
+static void note_run(struct entrant *t, const struct shot *s, uint32_t k, double *least_s)
+{
+	size_t cells = (size_t)k * PULSE_KINDS;
+	if (t->m.pulse_s)
+		memcpy(&t->m.pulse_s[t->m.n * cells], s->pulse_s, cells * sizeof *s->pulse_s);
+	t->m.sample_s[t->m.n++] = s->lat_s;
+	if (s->lat_s < *least_s)
+		memcpy(t->m.busy_s, s->busy_s, k * sizeof *s->busy_s);
+	*least_s = fmin(*least_s, s->lat_s);
 }
 
 /* The entrants' order in round r. */
@@ -98,8 +124,8 @@ static void turn_order(uint32_t *order, uint32_t n, uint32_t r, const struct rou
 int measure_rounds(struct executor *x, struct entrant *t, uint32_t n, uint32_t k,
 		   const struct rounds_options *o, struct arena *a, struct err *e)
 {
-	double round_s, *busy_s = ARENA_NEWN(a, double, k);
-	double *again_s = ARENA_NEWN(a, double, k), *least_s = ARENA_NEWN(a, double, n);
+	double round_s, *least_s = ARENA_NEWN(a, double, n);
+	struct shot one = shot_new(a, k), again = shot_new(a, k);
 	uint32_t *order = ARENA_NEWN(a, uint32_t, n);
 	for (uint32_t i = 0; i < n; i++) {
 		t[i].m.busy_s = ARENA_NEWN(a, double, k);
@@ -108,23 +134,25 @@ int measure_rounds(struct executor *x, struct entrant *t, uint32_t n, uint32_t k
 	if (warm_up(x, t, n, o->warmup, &round_s, e) < 0)
 		return -1;
 	uint32_t rounds = how_many(o, round_s);
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++) {
 		t[i].m.sample_s = ARENA_NEWN(a, double, rounds);
+		if (o->pulse)
+			t[i].m.pulse_s = ARENA_NEWN(a, double, (size_t)rounds * k * PULSE_KINDS);
+	}
 	for (uint32_t r = 0; r < rounds; r++) {
 		turn_order(order, n, r, o);
 		for (uint32_t j = 0; j < n; j++) {
 			struct entrant *p = &t[order[j]];
-			double lat = 0, again = INFINITY;
 			if (!takes_part(p))
 				continue;
-			if (run_one(x, p, &lat, busy_s, e) < 0)
+			again.lat_s = INFINITY;
+			if (shoot(x, p, o->pulse, &one, e) < 0)
 				return -1;
-			if (!p->failed && o->twice && measure_again(lat)) {
-				if (run_one(x, p, &again, again_s, e) < 0)
-					return -1;
-			}
+			if (!p->failed && o->twice && measure_again(one.lat_s) &&
+			    shoot(x, p, o->pulse, &again, e) < 0)
+				return -1;
 			if (!p->failed)
-				note_run(p, fmin(lat, again), again < lat ? again_s : busy_s, k,
+				note_run(p, again.lat_s < one.lat_s ? &again : &one, k,
 					 &least_s[p - t]);
 		}
 		if (r + 1 == DROP_AFTER)

@@ -9,6 +9,7 @@
 #define HSDAG_DEVICE_ROUNDS_H
 
 #include "device/measure.h"
+#include "device/pulse.h"
 
 struct entrant {
 	struct plan *plan;
@@ -27,6 +28,7 @@ struct rounds_options {
 	bool shuffle;                /* a random order in every round, drawn from seed */
 	uint64_t seed;
 	bool twice;                  /* samples are the faster of two runs in a row (measure_again) */
+	struct pulse *pulse;         /* beside every run that counts; NULL: none */
 };
 
 /* Measure t[n] on k devices; memory from a.  An entrant whose device fails leaves with a reason.

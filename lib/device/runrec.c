@@ -1,6 +1,24 @@
 /* runrec.c - the records that devrun writes. */
 #include "device/runrec.h"
 
+#include "device/pulse.h"
+
+/* m's pulses (n, k, PULSE_KINDS) of p's devices; mem_free. */
+static double *pulses(const struct session *s, const struct placement *p, const uint32_t *slot,
+		      const struct measurement *m)
+{
+	uint32_t k = s->devices.n;
+	double *x = MEM_NEWN(double, (size_t)m->n * p->k * PULSE_KINDS + 1);
+	for (uint32_t r = 0; r < m->n; r++)
+		for (uint32_t i = 0; i < p->k; i++) {
+			uint32_t d = slot ? slot[i] : i;
+			const double *from = &m->pulse_s[((size_t)r * k + d) * PULSE_KINDS];
+			for (int j = 0; d < k && j < PULSE_KINDS; j++)
+				x[((size_t)r * p->k + i) * PULSE_KINDS + j] = from[j];
+		}
+	return x;
+}
+
 int trial_encode(const struct session *s, const struct placement *p, const uint32_t *slot,
 		 const struct trial *t, struct rec_writer *w, struct err *e)
 {
@@ -21,6 +39,7 @@ int trial_encode(const struct session *s, const struct placement *p, const uint3
 			       .in_host = t->n_in_host,
 			       .steps = t->n_steps,
 			       .splits = t->n_splits};
+	double *pulse = t->ok && t->m.pulse_s ? pulses(s, p, slot, &t->m) : NULL;
 	uint64_t *mem = MEM_NEWN(uint64_t, p->k);
 	double *busy = MEM_NEWN(double, p->k);
 	for (uint32_t i = 0; t->ok && i < p->k; i++) {
@@ -30,9 +49,12 @@ int trial_encode(const struct session *s, const struct placement *p, const uint3
 	}
 	x.mem_bytes = mem;
 	x.busy_s = busy;
+	x.pulse_s = pulse;
+	x.n_pulses = PULSE_KINDS;
 	int rc = run_encode(p, &x, w, e);
 	mem_free(mem);
 	mem_free(busy);
+	mem_free(pulse);
 	return rc;
 }
 

@@ -24,6 +24,7 @@ struct session {
 	struct measure_options opt;
 	bool no_reference;           /* set after opening: placements alone, ref_s stays 0 */
 	uint32_t rounds;             /* set after opening: in rounds (laps.h); 0: one after another */
+	bool pulse;                  /* set after opening: with the cores' pulse beside each run */
 	bool expects;                /* the planner's durations are those of a profile (expect.h) */
 	uint64_t seed;               /* of inputs, and of orders in rounds */
 	uint8_t *mask;               /* (n_sets, k) 1: the set can run there */

@@ -24,6 +24,7 @@ struct stage_options {
 	/* Placements in so many rounds (laps.h), planned by the stream's costs when it has some
 	 * (expect.h); 0: one after another. */
 	int64_t rounds;
+	bool pulse;                  /* of rounds: with the cores' pulse beside each run (pulse.h) */
 	int fuse;                    /* enum fuse_mode */
 	struct measure_options measure;
 	/* Told of each device that could not be timed by `profile`, when another could. */

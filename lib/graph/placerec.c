@@ -143,6 +143,9 @@ int run_encode(const struct placement *p, const struct run_result *x, struct rec
 	put_real(w, "lo_s", x->lo_s);
 	put_real(w, "hi_s", x->hi_s);
 	put_vector(w, "samples_s", TT_F64, x->n_samples, x->samples_s);
+	if (x->pulse_s)
+		put_tensor(w, "pulse_s", TT_F64, 3,
+			   (const uint64_t[]){x->n_samples, p->k, x->n_pulses}, x->pulse_s);
 	put_real(w, "ref_s", x->ref_s);
 	if (x->has_ratio) {
 		put_real(w, "ratio", x->ratio);

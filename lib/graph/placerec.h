@@ -55,6 +55,9 @@ struct run_result {
 	double lat_s, lo_s, hi_s;
 	const double *samples_s;     /* (n_samples) */
 	uint32_t n_samples;
+	/* (n_samples, k, n_pulses) what short loops took beside each sample; NULL: not told */
+	const double *pulse_s;
+	uint32_t n_pulses;
 	double ref_s;                /* best single device; 0: none can run the model */
 	bool has_ratio;
 	double ratio, ratio_lo, ratio_hi;
