@@ -18,6 +18,7 @@ static void cl_close(struct device *d)
 	if (s->last)
 		clReleaseEvent(s->last);
 	cl_consts_release(s);
+	cl_temps_release(s);
 	cl_kernels_release(s);
 	if (s->wide)
 		clReleaseMemObject(s->wide);

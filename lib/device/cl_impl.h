@@ -313,13 +313,30 @@ void cl_loops_merge(struct cl_loops *l);
 /* Share n_rows rows of `inner` elements out to work-groups; returns how many groups. */
 size_t cl_rows_share(const struct cl_state *s, int64_t n_rows, int64_t inner, struct rows *r);
 
+/* ---- cl_const.c ---- */
+
+/* A form of a constant: as it is (step 0), or packed `step` wide: `count` rows of k elements,
+ * s_count and s_k apart; half: as f16. */
+struct cl_const_form {
+	int step, count, k, s_count, s_k;
+	bool half;
+};
+/* The constant t in the form that is wanted; uploaded when nobody had it so far.  f32: kernels
+ * expect f32, whatever the type of t. */
+int cl_const_get(struct cl_state *s, const struct tensor *t, const struct cl_const_form *want,
+		 bool f32, cl_mem *out, struct err *e) MUST_CHECK;
+/* Keep a buffer with the constants; nobody finds it. */
+void cl_const_keep(struct cl_state *s, cl_mem mem);
+void cl_consts_release(struct cl_state *s);
+
 /* ---- cl_step.c ---- */
 
 /* Start one kernel: buffers, arguments, groups. */
 int cl_launch_run(struct cl_state *s, const struct cl_launch *l, cl_kernel kernel, const cl_mem *buf,
 		  struct err *e) MUST_CHECK;
 
-void cl_consts_release(struct cl_state *s);
+/* The memory that steps share while they run. */
+void cl_temps_release(struct cl_state *s);
 bool cl_step_supports(struct device *d, const struct step_spec *s, char *why, size_t cap);
 bool cl_step_fuses(struct device *d, const struct step_spec *s);
 int cl_step_prepare(struct device *d, const struct step_spec *s, struct step **out, struct err *e);

@@ -1,11 +1,8 @@
-/* cl_step.c - steps on an OpenCL device: planned, bound to constants and
- * kernels, run. */
+/* cl_step.c - steps on an OpenCL device: planned, bound to constants and kernels, run. */
 #include "device/cl_impl.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#include "op/value.h"
 
 enum { MAX_TIMED = 1 << 16 };    /* launches whose events are kept for busy_s */
 
@@ -26,111 +23,6 @@ struct step {
 	bool *in_f32, *out_f32;  /* which of its inputs and outputs the graph calls f32 */
 	uint32_t n_out;
 };
-
-/* A constant on the device: as it is (step 0), or packed `step` wide. */
-struct cl_const {
-	const struct tensor *tensor;
-	int step, count, k, s_count, s_k;
-	bool half;               /* packed as f16 */
-	cl_mem mem;
-};
-
-void cl_consts_release(struct cl_state *s)
-{
-	for (size_t i = 0; i < s->n_consts; i++)
-		clReleaseMemObject(s->consts[i].mem);
-	mem_free(s->consts);
-	for (int i = 0; i < CL_TEMPS; i++)
-		if (s->temp[i])
-			clReleaseMemObject(s->temp[i]);
-}
-
-/* ---- constants ---- */
-
-static float value_f32(const struct tensor *t, int64_t i)
-{
-	return t->elem == EL_F16 ? half_to_float(((const uint16_t *)t->data)[i])
-		: ((const float *)t->data)[i];
-}
-
-/* All matrices of t into blocks of `step` rows, (blocks, k, step), padded with zeros; f32, or
- * f16. */
-static void *pack(const struct tensor *t, const struct cl_const *c, size_t *bytes)
-{
-	int64_t blocks = ((int64_t)c->count + c->step - 1) / c->step;
-	int64_t matrix = (int64_t)c->count * c->k;
-	int64_t n = matrix ? tensor_elements(t) / matrix : 0, packed = blocks * c->step * c->k;
-	*bytes = (size_t)(n * packed) * (c->half ? sizeof(uint16_t) : sizeof(float));
-	void *all = mem_try(*bytes ? *bytes : 4);
-	float *dst = all;
-	uint16_t *dst16 = all;
-	struct tensor narrow = {.elem = EL_F16, .rank = 1, .dim = {n * packed}, .data = all};
-	int64_t to = 0;
-	for (int64_t z = 0; all && z < n; z++)
-		for (int64_t b = 0; b < blocks; b++)
-			for (int64_t k = 0; k < c->k; k++)
-				for (int64_t i = b * c->step; i < (b + 1) * c->step; i++) {
-					int64_t at = z * matrix + i * c->s_count + k * c->s_k;
-					bool in = i < c->count;
-					if (c->half && t->elem == EL_F32)
-						tensor_set_real(&narrow, to++,
-								in ? value_f32(t, at) : 0.0);
-					else if (c->half)
-						*dst16++ = in ? ((const uint16_t *)t->data)[at] : 0;
-					else
-						*dst++ = in ? value_f32(t, at) : 0.0f;
-				}
-	return all;
-}
-
-/* t as it is in the device's memory: f32 or f16. */
-static void *change_type(const struct tensor *t, enum elem to, size_t *bytes)
-{
-	struct tensor all = *t;
-	int64_t n = tensor_elements(t);
-	all.elem = to;
-	*bytes = (size_t)tensor_bytes(&all);
-	all.data = mem_try(*bytes ? *bytes : 4);
-	for (int64_t i = 0; all.data && i < n; i++)
-		if (to == EL_F32)
-			((float *)all.data)[i] = value_f32(t, i);
-		else
-			tensor_set_real(&all, i, value_f32(t, i));
-	return all.data;
-}
-
-/* The constant in the form that `want` describes; uploaded when nobody had it so far.  f32
- * says that kernels expect f32 whatever the type of the tensor. */
-static int const_get(struct cl_state *s, const struct cl_const *want, bool f32, cl_mem *out,
-		     struct err *e)
-{
-	const struct tensor *t = want->tensor;
-	for (size_t i = 0; i < s->n_consts; i++) {
-		const struct cl_const *c = &s->consts[i];
-		if (c->tensor == t && c->step == want->step && c->count == want->count &&
-		    c->k == want->k && c->s_count == want->s_count && c->s_k == want->s_k) {
-			*out = c->mem;
-			return 0;
-		}
-	}
-	struct cl_const c = *want;
-	size_t bytes = (size_t)tensor_bytes(t);
-	void *changed = NULL;
-	enum elem to = s->half ? EL_F16 : EL_F32;
-	bool change = c.step || (f32 && t->elem != to);
-	c.half |= s->half;
-	if (change && !(changed = c.step ? pack(t, &c, &bytes) : change_type(t, to, &bytes)))
-		return err_set(e, ST_RUNTIME, "out of memory: %zu bytes for a packed constant",
-			       bytes);
-	int rc = cl_memory_constant(s, change ? changed : t->data, bytes, &c.mem, e);
-	mem_free(changed);
-	if (rc)
-		return -1;
-	s->consts = mem_grow(s->consts, &s->cap_consts, s->n_consts + 1, sizeof *s->consts);
-	s->consts[s->n_consts++] = c;
-	*out = c.mem;
-	return 0;
-}
 
 /* ---- from a step to a plan ---- */
 
@@ -262,22 +154,13 @@ static int bind_one(struct device *d, const struct step_spec *s, const struct cl
 		out->buf[b].index = arg->index;
 		return 0;
 	}
-	struct cl_const want = {.tensor = arg->tensor};
+	struct cl_const_form want = {0};
 	if (ref->kind == REF_PACK_A)
-		want = (struct cl_const){arg->tensor, h->mr, g->m, g->k, g->ars, g->acs, false,
-					 NULL};
+		want = (struct cl_const_form){h->mr, g->m, g->k, g->ars, g->acs, false};
 	if (ref->kind == REF_PACK_B)
-		want = (struct cl_const){arg->tensor, h->nr, g->n, g->k, g->bcs, g->brs, g->b_half,
-					 NULL};
+		want = (struct cl_const_form){h->nr, g->n, g->k, g->bcs, g->brs, g->b_half};
 	bool f32 = arg->tensor->elem == EL_F32 || held_half(d, v, (uint32_t)ref->port);
-	return const_get(d->state, &want, f32, &out->buf[b].fixed, e);
-}
-
-/* Keep a buffer with the other constants, under a key that nobody looks up. */
-static void keep(struct cl_state *s, cl_mem mem)
-{
-	s->consts = mem_grow(s->consts, &s->cap_consts, s->n_consts + 1, sizeof *s->consts);
-	s->consts[s->n_consts++] = (struct cl_const){.mem = mem};
+	return cl_const_get(d->state, arg->tensor, &want, f32, &out->buf[b].fixed, e);
 }
 
 /* Memory that steps share while they run, at least as much as this one needs. */
@@ -314,7 +197,7 @@ static int bind_shape(struct device *d, const struct tensor *of, enum elem elem,
 	if (cl_memory_constant(s, big ? (void *)wide : (void *)narrow, of->rank * (big ? 8u : 4u),
 			       &out->buf[0].fixed, e))
 		return -1;
-	keep(s, out->buf[0].fixed);
+	cl_const_keep(s, out->buf[0].fixed);
 	return 0;
 }
 
@@ -367,7 +250,7 @@ int cl_step_prepare(struct device *d, const struct step_spec *s, struct step **o
 		rc = cl_memory_constant(d->state, q.plan.blob[i].data, q.plan.blob[i].bytes, &blob[i],
 					e);
 		if (!rc)
-			keep(d->state, blob[i]);
+			cl_const_keep(d->state, blob[i]);
 	}
 	for (; !rc && st->n < q.plan.n; st->n++)
 		rc = bind_launch(d, s, &q, &q.plan.launch[st->n], blob, &st->bound[st->n], e);
@@ -403,6 +286,13 @@ void cl_step_memory(struct device *d, const struct step *s,
 			    !clGetMemObjectInfo(s->bound[i].buf[j].fixed, CL_MEM_SIZE, sizeof bytes,
 						&bytes, NULL))
 				fn(arg, s->bound[i].buf[j].fixed, bytes);
+}
+
+void cl_temps_release(struct cl_state *s)
+{
+	for (int i = 0; i < CL_TEMPS; i++)
+		if (s->temp[i])
+			clReleaseMemObject(s->temp[i]);
 }
 
 /* What steps share while they run. */
