@@ -84,6 +84,12 @@ refused() {
 		run -1 placebase "$m" apart.mp -o none.mp
 		[[ $output == *"no device can take set 2 ('last')"* ]]
 	done
+	echo '{"devices": [{"name": "a"}, {"name": "b"}], "nodes": [{"id": 1, "cost_s": 1}, {"id": "x", "cost_s": {}}]}' |
+		json2dag -o odd.mp
+	for m in greedy-memory heft; do
+		run -1 placebase "$m" odd.mp -o none.mp
+		[[ $output == *"no device can take set 1 ('x'): none is left that can run it and has room"* ]]
+	done
 }
 
 @test "a person names nodes by their ids where names are shared" {

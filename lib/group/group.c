@@ -265,7 +265,8 @@ static void halve_heaviest(struct groups *x, uint32_t wanted, struct arena *a)
 			double all = x->weight[old] > 0 ? x->weight[old] : x->n_items[old];
 			double w = x->weight[old] > 0 ? x->items->g.weight[i] : 1;
 
-			if (gone[old] && (gone[old] + 1 == x->n_items[old] || half[old] + w / 2 > all / 2))
+			if (gone[old] && (gone[old] + 1 == x->n_items[old] ||
+					  half[old] + w / 2 > all / 2))
 				x->of[i] = twin[old];
 			half[old] += w;
 			gone[old]++;

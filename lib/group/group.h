@@ -43,9 +43,10 @@ struct group_told {
 	/* nodes that share a group only because circles of `together` must */
 	uint32_t joined;
 	uint32_t moved;              /* nodes that changed their group so that no circle is left */
-	uint32_t capped;             /* groups more from cutting those over max_size or no device's */
+	uint32_t capped;             /* groups more from cutting those too large or no device's */
 	uint32_t filled;             /* groups more from halving, because there were too few */
-	/* groups over max_size, and those that no device has room for: nodes that must stay together */
+	/* groups over max_size, and those that no device has room for: their nodes must stay
+	 * together */
 	uint32_t over, no_room;
 };
 

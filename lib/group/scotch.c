@@ -260,6 +260,8 @@ int group_scotch_map(const struct group_task *t, const struct group_arch *arch, 
 		return -1;
 	*said = 0;
 	a = arena_new();
+	SCOTCH_Num strategy = recursive ? SCOTCH_STRATRECURSIVE : SCOTCH_STRATDEFAULT;
+
 	SCOTCH_archInit(&target);
 	SCOTCH_stratInit(&plan);
 	SCOTCH_randomReset();
@@ -268,12 +270,13 @@ int group_scotch_map(const struct group_task *t, const struct group_arch *arch, 
 		rc = source_bind(&s, t->seed, e);
 	if (rc == 0)
 		rc = arch_build(&target, arch, a, e);
-	if (rc == 0 && (SCOTCH_stratGraphMapBuild(&plan, recursive ? SCOTCH_STRATRECURSIVE : SCOTCH_STRATDEFAULT,
-						  (SCOTCH_Num)arch->k, IMBALANCE) ||
+	if (rc == 0 && (SCOTCH_stratGraphMapBuild(&plan, strategy, (SCOTCH_Num)arch->k,
+						  IMBALANCE) ||
 			SCOTCH_graphMap(&s.bound, &target, &plan, s.part)))
 		rc = refused("map the graph", e);
 	for (uint32_t v = 0; rc == 0 && v < t->g->n; v++)
-		t->group[v] = s.part[v] < 0 || s.part[v] >= (SCOTCH_Num)arch->k ? 0 : (uint32_t)s.part[v];
+		t->group[v] = s.part[v] < 0 || s.part[v] >= (SCOTCH_Num)arch->k
+				      ? 0 : (uint32_t)s.part[v];
 	SCOTCH_stratExit(&plan);
 	SCOTCH_archExit(&target);
 	source_release(&s);

@@ -98,9 +98,11 @@ static double first_of(struct etf *t, uint32_t dev, uint32_t *place)
 {
 	struct queue *now = &t->now[dev], *later = &t->later[dev];
 
-	for (clean(t, later, dev); later->n && later->entry->at <= t->free_s[dev]; clean(t, later, dev)) {
+	clean(t, later, dev);
+	while (later->n && later->entry->at <= t->free_s[dev]) {
 		queue_add(now, 0, later->entry->task);
 		queue_drop(later);
+		clean(t, later, dev);
 	}
 	clean(t, now, dev);
 	if (now->n || later->n)

@@ -87,8 +87,8 @@ static void forwards(const struct bound_view *v, uint32_t first, const uint16_t 
 			     ready < INFINITY && i < d->in_ptr[t + 1]; i++) {
 				uint32_t x = d->use_tensor[d->in_use[i]];
 
-				ready = fmax(ready, way_between(v, &rows, d->tensor_task[x], t, dev, true,
-								d->tensor_bytes[x]));
+				ready = fmax(ready, way_between(v, &rows, d->tensor_task[x], t, dev,
+								true, d->tensor_bytes[x]));
 			}
 			end[(size_t)t * v->k + dev] = ready + v->task_s[(size_t)t * v->k + dev];
 		}
@@ -108,8 +108,9 @@ static void backwards(const struct bound_view *v, double *rest, double *with, ui
 
 			for (uint32_t x = d->out_ptr[t]; x < d->out_ptr[t + 1]; x++)
 				for (uint32_t i = d->use_ptr[x]; i < d->use_ptr[x + 1]; i++)
-					after = fmax(after, way_between(v, &rows, d->use_task[i], t, dev,
-									false, d->tensor_bytes[x]));
+					after = fmax(after, way_between(v, &rows, d->use_task[i], t,
+									dev, false,
+									d->tensor_bytes[x]));
 			rest[(size_t)t * v->k + dev] = after;
 			with[(size_t)t * v->k + dev] = after + v->task_s[(size_t)t * v->k + dev];
 		}

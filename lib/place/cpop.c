@@ -37,9 +37,12 @@ static void mark_path(const struct listsched *x, const double *priority, bool *c
 
 		critical[v] = true;
 		for (uint32_t t = x->d->out_ptr[v]; t < x->d->out_ptr[v + 1]; t++)
-			for (uint32_t i = x->d->use_ptr[t]; i < x->d->use_ptr[t + 1]; i++)
-				if (next == SCHED_NONE || priority[x->d->use_task[i]] > priority[next])
-					next = x->d->use_task[i];
+			for (uint32_t i = x->d->use_ptr[t]; i < x->d->use_ptr[t + 1]; i++) {
+				uint32_t w = x->d->use_task[i];
+
+				if (next == SCHED_NONE || priority[w] > priority[next])
+					next = w;
+			}
 		v = next;
 	}
 }

@@ -125,8 +125,7 @@ void dnnpart_free(struct dnnpart *x)
 	if (!x)
 		return;
 	void *all[] = {x->cpu, x->move_s, x->bytes, x->ptr, x->dst, x->level, x->unit, x->piece,
-		       x->first,
-		       x->next, x->left, x->seen, x->queue, x->load_s, x->ready_s, x->r.load_s,
+		       x->first, x->next, x->left, x->seen, x->queue, x->load_s, x->ready_s, x->r.load_s,
 		       x->home, x->count, x->sum_s, x->back_ptr, x->src, x};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
@@ -352,8 +351,7 @@ static bool run_units(struct dnnpart *x, const uint16_t *device)
 }
 
 const struct dnnpart_result *dnnpart_evaluate_prefix(struct dnnpart *x, const uint16_t *device,
-						     uint32_t n,
-						     double *end_s)
+						     uint32_t n, double *end_s)
 {
 	struct dnnpart_result *r = &x->r;
 

@@ -43,8 +43,7 @@ const struct dnnpart_result *dnnpart_evaluate(struct dnnpart *x, const uint16_t 
  * the unit of each task has ended.  Neither the value nor an end falls when more tasks are counted.
  */
 const struct dnnpart_result *dnnpart_evaluate_prefix(struct dnnpart *x, const uint16_t *device,
-						     uint32_t n,
-						     double *end_s);
+						     uint32_t n, double *end_s);
 
 /* Throughput alone, for local search: device (tasks) as in dnnpart_evaluate, then one task at a
  * time to another device.  Loads are kept by what a move changes, in time that grows with the

@@ -55,8 +55,8 @@ static struct id_row *sort_ids(const struct graph *g, struct arena *a)
 	return x;
 }
 
-/* {"name": "device"}; names that the graph does not have are passed over, as OpenVINO has more.  Nodes
- * of a cost graph may be named by their ids. */
+/* {"name": "device"}; names that the graph does not have are passed over, as OpenVINO has more.
+ * Nodes of a cost graph may be named by their ids. */
 static int by_name(struct method_run *r, const struct val *json, struct err *e)
 {
 	uint32_t *device = ARENA_NEWN(r->a, uint32_t, val_count(json));
@@ -152,7 +152,8 @@ static int by_kind(struct method_run *r, const struct val *json, const char *key
 	if (get_list(json, key, &list, e) < 0)
 		return -1;
 	for (size_t i = 0; i < val_count(list); i++, dev++) {
-		if (val_type(val_at(list, i)) != VAL_MAP || get_list(val_at(list, i), "nodes", &nodes, e) < 0)
+		if (val_type(val_at(list, i)) != VAL_MAP ||
+		    get_list(val_at(list, i), "nodes", &nodes, e) < 0)
 			return err_set(e, ST_INPUT, "%s[%zu] has no list 'nodes'", key, i);
 		while (dev < r->m->k && dnnpart_is_cpu(r->m, dev) != cpu)
 			dev++;
@@ -200,10 +201,10 @@ int method_expert(struct method_run *r, struct err *e)
 	if (val_type(json) != VAL_MAP)
 		return err_set(e, ST_INPUT, "'%s': not an object", r->arg);
 	memset(r->device, 0xff, r->m->n_sets * sizeof(*r->device));
-	if (val_get(json, "fpgas"))
-		rc = by_kind(r, json, "cpus", true, e) < 0 || by_kind(r, json, "fpgas", false, e) < 0 ? -1 : 0;
-	else
+	if (!val_get(json, "fpgas"))
 		rc = by_name(r, json, e);
+	else if ((rc = by_kind(r, json, "cpus", true, e)) == 0)
+		rc = by_kind(r, json, "fpgas", false, e);
 	if (rc < 0 || fill_in(r, e) < 0)
 		return err_prefix(e, "'%s'", r->arg);
 	return r->emit(r, e);

@@ -29,7 +29,7 @@ struct favourites {
 static void find_edges(struct favourites *s, const double *use_s, struct arena *a)
 {
 	const struct sched_dag *d = s->x->d;
-	uint32_t *at = ARENA_NEWN(a, uint32_t, d->n);    /* edge from there to the task at hand + 1 */
+	uint32_t *at = ARENA_NEWN(a, uint32_t, d->n);  /* edge from there to the task at hand + 1 */
 
 	s->edge = ARENA_NEWN(a, struct edge, d->n_uses);
 	for (uint32_t v = 0; v < d->n; v++) {

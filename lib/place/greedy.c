@@ -65,9 +65,7 @@ int method_greedy_memory(struct method_run *r, struct err *e)
 		int dev = choose(&u, order[i].unit, load, mem);
 
 		if (dev < 0)
-			return err_set(e, ST_RUNTIME,
-				       "greedy-memory: no device has room for set %u",
-				       u.set[u.ptr[order[i].unit]]);
+			return place_no_device(r->m, u.set[u.ptr[order[i].unit]], "has room", e);
 		place_unit_set(&u, order[i].unit, (uint32_t)dev, r->device);
 	}
 	method_mend(r, &u);

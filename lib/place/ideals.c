@@ -104,8 +104,7 @@ static bool may_grow(const struct search *x, const struct piece *piece, const do
 }
 
 static void make_offers(const struct search *x, const struct worker *w, double left_s,
-			const double *most,
-			struct offers *o)
+			const double *most, struct offers *o)
 {
 	const struct pieces *p = x->p;
 
@@ -384,12 +383,11 @@ enum ideals_status ideals_solve(struct ideals_task *t)
 	t->value_s = t->below_s;
 	if (x.cut)
 		status = IDEALS_LIMIT;
-	for (uint32_t s = 0, best = 0; !x.cut && last != NONE && s < x.table.n_used; s++)
+	for (uint32_t s = 0; !x.cut && last != NONE && s < x.table.n_used; s++)
 		if (x.table.value[(size_t)last * x.table.n_used + s] < t->value_s) {
 			t->value_s = x.table.value[(size_t)last * x.table.n_used + s];
 			status = IDEALS_FOUND;
-			best = s;
-			read_back(&x, last, best);
+			read_back(&x, last, s);
 		}
 	t->n_ideals = x.table.n;
 	mem_free(none);

@@ -133,7 +133,7 @@ int method_ideals(struct method_run *r, struct err *e)
 	pool_free(x.task.pool);
 	evaluator_free(x.ev);
 	if (x.best == INFINITY)
-		return err_set(e, ST_RUNTIME, "ideals: no legal split was found; memory or links "
-			       "forbid all that were");
+		return err_set(e, ST_RUNTIME, "ideals: no legal split was found; what devices can "
+			       "run, memory or links forbid all that were");
 	return r->emit(r, e);
 }

@@ -49,8 +49,9 @@ void ideals_table_init(struct ideals_table *t, uint32_t n_items, uint32_t n_used
 
 uint64_t ideals_table_row_bytes(const struct ideals_table *t)
 {
-	return t->words * sizeof(*t->bits) + (uint64_t)t->n_used * (8 + 4 +
-								    1) + 2 * sizeof(uint32_t);
+	size_t used = sizeof(*t->value) + sizeof(*t->from) + sizeof(*t->how);
+
+	return t->words * sizeof(*t->bits) + t->n_used * used + 2 * sizeof(uint32_t);
 }
 
 uint32_t ideals_table_find(struct ideals_table *t, const uint64_t *bits)

@@ -156,7 +156,8 @@ static int take_cost(struct place_inputs *x, const struct rec *r, struct err *e)
 	shape[1] = k;
 	if (get_tensor(r->map, "set_s", TT_F64, 2, shape, x->cost_arena, &x->cost_s, e) < 0)
 		return err_prefix(e, "cost record");
-	if ((val_get(r->map, "pair_src") && take_savings(x, r, k, e) < 0) || take_extra(x, r, e) < 0)
+	if ((val_get(r->map, "pair_src") && take_savings(x, r, k, e) < 0) ||
+	    take_extra(x, r, e) < 0)
 		return err_prefix(e, "cost record");
 	x->cost_k = (uint32_t)k;
 	return 1;

@@ -35,7 +35,8 @@ static int recorded_costs(const struct place_inputs *x, const char *const *names
 	for (uint32_t dev = 0; dev < k; dev++) {
 		uint32_t from = 0;
 
-		while (from < x->cost_k && strcmp(x->cost_names[from], known_as(x, names[dev])) != 0)
+		while (from < x->cost_k &&
+		       strcmp(x->cost_names[from], known_as(x, names[dev])) != 0)
 			from++;
 		if (from == x->cost_k)
 			return err_set(e, ST_INPUT, "no costs for device '%s'; "
@@ -53,11 +54,13 @@ static void recorded_savings(const struct place_inputs *x, const char *const *na
 	*out = x->saved;
 	out->saved_s = ARENA_NEWN(a, double, (size_t)out->n * k);
 	for (uint32_t dev = 0; dev < k; dev++)
-		for (uint32_t from = 0; from < x->cost_k; from++)
-			for (uint32_t i = 0; strcmp(x->cost_names[from], names[dev]) == 0 && i < out->n;
-			     i++)
+		for (uint32_t from = 0; from < x->cost_k; from++) {
+			if (strcmp(x->cost_names[from], names[dev]) != 0)
+				continue;
+			for (uint32_t i = 0; i < out->n; i++)
 				out->saved_s[(size_t)i * k + dev] =
 					x->saved.saved_s[(size_t)i * x->cost_k + from];
+		}
 }
 
 /* Sets that the stream's devs says cannot run get a negative cost. */
@@ -92,7 +95,7 @@ static void recorded_links(const struct place_inputs *x, const char *const *name
 		out->latency_s[i] = same ? 0 : told ? -1 : DEFAULT_LATENCY_S;
 		out->bytes_per_s[i] = same || told ? INFINITY : DEFAULT_BYTES_PER_S;
 	}
-	int *at = MEM_NEWN(int, d->k + 1);       /* of the recorded devices those asked for; -1: not */
+	int *at = MEM_NEWN(int, d->k + 1);  /* of the recorded devices those asked for; -1: not */
 	for (uint32_t i = 0; told && i < d->k; i++) {
 		at[i] = -1;
 		for (uint32_t s = 0; s < k && at[i] < 0; s++)
@@ -249,7 +252,8 @@ static int check_names(const struct place_inputs *x, const char *const *names, u
 			known = watts_about(item, x->spec.dev[i].name);
 		if (!known)
 			return err_set(e, ST_USAGE, "--watts: there is no device '%s'",
-				       err_escape(text, sizeof(text), item->name, strlen(item->name)));
+				       err_escape(text, sizeof(text), item->name,
+						  strlen(item->name)));
 	}
 	return 0;
 }
@@ -278,8 +282,8 @@ static int power_of(const struct place_inputs *x, const char *const *names, uint
 		}
 		if (x->objective.energy > 0 && watts[i] == 0)
 			return err_set(e, ST_USAGE,
-				       "no watts for device '%s', without which there is no "
-				       "energy; --watts, --spec or the devs record give them", names[i]);
+				       "no watts for device '%s', without which there is no energy; "
+				       "--watts, --spec or the devs record give them", names[i]);
 	}
 	p->watts = watts;
 	p->idle_watts = idle;

@@ -221,12 +221,8 @@ void listsched_sort(uint32_t *task, uint32_t n, const double *rank)
 
 int listsched_stuck(const struct listsched *x, uint32_t v, struct err *e)
 {
-	uint32_t set = x->m->tasks.task_set[v];
-	char name[200];
-
-	return err_set(e, ST_RUNTIME, "no device can take set %u ('%s'): none is left that can run it, "
-		       "has room and a link from its inputs", set,
-		       place_set_name(x->m, set, name, sizeof(name)));
+	return place_no_device(x->m, x->m->tasks.task_set[v],
+			       "has room and a link from its inputs", e);
 }
 
 int listsched_run(struct listsched *x, const double *priority, listsched_choose *choose, void *arg,

@@ -19,7 +19,7 @@ struct method_run {
 	 * 0: not limited, and the answer does not depend on the clock */
 	double budget_s;
 	int threads;                   /* answers do not depend on it while budget_s is 0 */
-	const uint16_t *start;         /* (n_sets) a placement that a search may begin with, or NULL */
+	const uint16_t *start;         /* (n_sets) where a search may begin, or NULL */
 	uint32_t samples;              /* random: distinct placements */
 	enum method_draw draw;
 	struct arena *a;
@@ -53,8 +53,8 @@ const struct place_method *place_method_find(const char *text, const char **arg,
 /* What method_anneal does, without handing over: device is the best that was found. */
 void anneal(struct method_run *r);
 
-/* Make r->device legal where it is not and that can be, and say so at the end of r->note; u: of r->m.
- * Returns whether it is legal (repair.c). */
+/* Make r->device legal where it is not and that can be, and say so at the end of r->note; u: of
+ * r->m.  Returns whether it is legal (repair.c). */
 bool method_mend(struct method_run *r, const struct place_units *u);
 
 /* The methods. */

@@ -42,8 +42,8 @@ const struct place_method place_methods[] = {
 	 "Karypis, Kumar, SIAM J. Sci. Computing 20(1), 1998", method_metis},
 	{"scotch", NULL, false, true, "Scotch, static mapping onto the graph of devices",
 	 "Pellegrini, Roman, HPCN Europe 1996", method_scotch},
-	{"climb", NULL, false, true, "one-flip hill climbing from the best single device and from HEFT", "-",
-	 method_climb},
+	{"climb", NULL, false, true,
+	 "one-flip hill climbing from the best single device and from HEFT", "-", method_climb},
 	{"anneal", NULL, false, true, "simulated annealing, restarted",
 	 "Kirkpatrick, Gelatt, Vecchi, Science 220, 1983", method_anneal},
 	{"tabu", NULL, false, true, "tabu search over a sampled neighbourhood",
@@ -82,7 +82,8 @@ const struct place_method *place_method_find(const char *text, const char **arg,
 			return NULL;
 		}
 		if ((text[n] || x->needs_arg) && !*arg) {
-			err_set(e, ST_USAGE, "'%s' has no %s: it goes as '%s:%s'", text, x->arg, x->name, x->arg);
+			err_set(e, ST_USAGE, "'%s' has no %s: it goes as '%s:%s'", text, x->arg,
+				x->name, x->arg);
 			return NULL;
 		}
 		return x;

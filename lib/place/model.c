@@ -144,9 +144,11 @@ void place_model_together(struct place_model *m, const uint32_t *class, struct a
 		x[i] = (struct member){class[i], i};
 	if (m->n_sets > 1)
 		qsort(x, m->n_sets, sizeof(*x), member_compare);
-	for (uint32_t i = 0; i < m->n_sets; i++)
-		m->together[x[i].set] = i && x[i].class == x[i - 1].class ? m->together[x[i - 1].set] :
-									    x[i].set;
+	for (uint32_t i = 0; i < m->n_sets; i++) {
+		bool joins = i && x[i].class == x[i - 1].class;
+
+		m->together[x[i].set] = joins ? m->together[x[i - 1].set] : x[i].set;
+	}
 	mem_free(x);
 }
 
@@ -169,6 +171,14 @@ const char *place_set_name(const struct place_model *m, uint32_t set, char *text
 			return err_escape(text, cap, m->g->node_name[v],
 					  strlen(m->g->node_name[v]));
 	return "";
+}
+
+int place_no_device(const struct place_model *m, uint32_t set, const char *wants, struct err *e)
+{
+	char name[200];
+
+	return err_set(e, ST_RUNTIME, "no device can take set %u ('%s'): none is left that can "
+		       "run it and %s", set, place_set_name(m, set, name, sizeof(name)), wants);
 }
 
 int place_model_init(struct place_model *m, const struct graph *g, const struct place_setup *s,
@@ -203,8 +213,9 @@ int place_model_init(struct place_model *m, const struct graph *g, const struct 
 	for (uint32_t t = 0; t < m->tasks.dag.n; t++)
 		memcpy(task_s + (size_t)t * s->k, s->set_s + (size_t)m->tasks.task_set[t] * s->k,
 		       s->k * sizeof(*task_s));
-	m->costs = (struct sched_costs){.task_s = task_s, .links = s->links, .contention = s->contention,
-					.overlap = s->overlap, .policy = s->policy};
+	m->costs = (struct sched_costs){.task_s = task_s, .links = s->links,
+					.contention = s->contention, .overlap = s->overlap,
+					.policy = s->policy};
 	assign_weights(m, a);
 	for (uint32_t t = 0; s->set_mem && t < m->tasks.dag.n; t++)
 		m->task_mem[t] += s->set_mem[m->tasks.task_set[t]];

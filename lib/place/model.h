@@ -101,6 +101,9 @@ double place_task_s(const struct place_model *m, uint32_t t, uint32_t dev, const
 /* The name of a set's first node, escaped, in text, of cap bytes. */
 const char *place_set_name(const struct place_model *m, uint32_t set, char *text, size_t cap);
 
+/* -1 (ST_RUNTIME): no device is left that can run the set and has what else it wants. */
+int place_no_device(const struct place_model *m, uint32_t set, const char *wants, struct err *e);
+
 /* May set `set` run on device `dev`? */
 static inline bool place_allowed(const struct place_model *m, uint32_t set, uint32_t dev)
 {

@@ -10,8 +10,8 @@ int place_options_inputs(const struct place_options *o, const char *default_spec
 	if (o->objective && place_objective_parse(o->objective, &objective, e) < 0)
 		return -1;
 	if (o->rules != PLACE_SCHEDULE && !place_objective_is_latency(&objective))
-		return err_set(e, ST_USAGE, "--objective does not go with --model %s, which is one itself",
-			       place_rules_names[o->rules]);
+		return err_set(e, ST_USAGE, "--objective does not go with --model %s, which is one "
+			       "itself", place_rules_names[o->rules]);
 	if (place_inputs_init(x, o->spec ? o->spec : default_spec, e) < 0)
 		return -1;
 	if (o->watts && watts_parse(o->watts, x->arena, &x->watts, e) < 0)

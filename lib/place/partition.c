@@ -21,9 +21,12 @@ static void choose_devices(struct partition *p, const bool *use)
 	while (p->n_parts < p->u.n) {
 		uint32_t best = UINT32_MAX;
 
-		for (uint32_t d = 0; d < k; d++)
-			if ((!use || use[d]) && share[d] > 0 && (best == UINT32_MAX || share[d] > share[best]))
+		for (uint32_t d = 0; d < k; d++) {
+			bool may = (!use || use[d]) && share[d] > 0;
+
+			if (may && (best == UINT32_MAX || share[d] > share[best]))
 				best = d;
+		}
 		if (best == UINT32_MAX)
 			break;
 		p->dev[p->n_parts] = (uint16_t)best;
@@ -66,8 +69,9 @@ void partition_init(struct partition *p, struct method_run *r, const bool *use, 
 	uint32_t *size = ARENA_NEWN(r->a, uint32_t, p->u.n);
 	for (uint32_t i = 0; i < p->u.n; i++)
 		size[i] = 1;
-	p->task = (struct group_task){.g = &p->g, .size = size, .n_groups = p->n_parts, .share = p->share,
-				      .memory_share = memory_shares(p), .seed = r->seed, .group = p->part};
+	p->task = (struct group_task){.g = &p->g, .size = size, .n_groups = p->n_parts,
+				      .share = p->share, .memory_share = memory_shares(p),
+				      .seed = r->seed, .group = p->part};
 }
 
 /* ---- which part goes where ---- */
@@ -88,8 +92,11 @@ static void try_order(struct trial *t, const uint16_t *dev)
 	uint32_t moved;
 
 	place_unit_set(&p->u, GRAPH_NONE, p->n_parts ? dev[0] : 0, t->device);
-	for (uint32_t i = 0; i < p->u.n; i++)
-		place_unit_set(&p->u, i, t->on ? t->on[i] : p->n_parts ? dev[p->part[i]] : 0, t->device);
+	for (uint32_t i = 0; i < p->u.n; i++) {
+		uint16_t to = t->on ? t->on[i] : p->n_parts ? dev[p->part[i]] : 0;
+
+		place_unit_set(&p->u, i, to, t->device);
+	}
 	const struct place_result *x = place_repaired(t->ev, &p->w, t->device, &moved);
 	bool legal = x->status == PLACE_OK;
 
@@ -165,7 +172,8 @@ static int answer(struct partition *p, bool permute, const uint16_t *on, const c
 		exchanges(&t, dev, deadline_s);
 	if (t.moved)
 		snprintf(moved, sizeof(moved), "; %u units moved to be legal", t.moved);
-	snprintf(r->note, sizeof(r->note), "%s%s%s", text, moved, t.legal ? "" : "; no legal placement found");
+	snprintf(r->note, sizeof(r->note), "%s%s%s", text, moved,
+		 t.legal ? "" : "; no legal placement found");
 	mem_free(t.device);
 	evaluator_free(t.ev);
 	return r->emit(r, e);

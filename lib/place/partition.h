@@ -11,8 +11,9 @@ struct partition {
 	struct place_units u;
 	struct wires w;
 	struct group_graph g;        /* of the units */
-	struct group_task task;      /* for n_parts parts; size, seed, shares and group are filled in */
-	uint32_t n_parts;            /* devices that take part, at most one for each unit; may be 0 or 1 */
+	struct group_task task;      /* for n_parts parts; size, seed, shares, group are filled in */
+	/* devices that take part, at most one for each unit; may be 0 or 1 */
+	uint32_t n_parts;
 	uint16_t *dev;               /* (n_parts) the device that part i was made for */
 	double *share;               /* (n_parts) of the weight, sum 1 */
 	uint32_t *part;              /* (units) for the method to fill; zero at first */

@@ -209,8 +209,7 @@ static void cut_runs(struct pieces *chain, const struct pieces *p, const uint32_
 }
 
 void pieces_chain(struct pieces *chain, const struct pieces *p, const uint32_t *order,
-		  uint32_t max_items,
-		  struct arena *a)
+		  uint32_t max_items, struct arena *a)
 {
 	*chain = *p;
 	chain->of_unit = ARENA_NEWN(a, uint32_t, p->u->n);

@@ -48,8 +48,7 @@ bool pieces_init(struct pieces *p, const struct place_units *u, struct arena *a)
 /* The same with a chain for the order: the items in `order` (n), a linear extension; when they are
  * more than max_items, runs of about equal cost in their place. */
 void pieces_chain(struct pieces *chain, const struct pieces *p, const uint32_t *order,
-		  uint32_t max_items,
-		  struct arena *a);
+		  uint32_t max_items, struct arena *a);
 
 /* A linear extension of the order, depth first: every item right behind what it needs, one
  * branch to its end before the next begins; branches in an order that depends on seed (0: as
@@ -59,7 +58,7 @@ void pieces_depth_first(const struct pieces *p, uint64_t seed, uint32_t *order);
 /* What a piece takes on each class; kept while items come and go. */
 struct piece_load {
 	double node_s[MAX_CLASSES], in_s[MAX_CLASSES], out_s[MAX_CLASSES];
-	double in_low_s[MAX_CLASSES], out_low_s[MAX_CLASSES];   /* what these two have rounded off */
+	double in_low_s[MAX_CLASSES], out_low_s[MAX_CLASSES];  /* what these two rounded off */
 	double least_s;              /* of its items, each on its fastest device */
 	uint64_t mem;
 };

@@ -51,8 +51,8 @@ static inline void point_keep(struct point *p)
 }
 
 /* A move drawn from the neighbourhood of all searches: one unit, two that change places, a run of
- * units in a topological order, a connected patch of one device.  false: nothing moved.  Where space
- * says `few`, most of them are of units on the critical chain. */
+ * units in a topological order, a connected patch of one device.  false: nothing moved.  Where
+ * space says `few`, most of them are of units on the critical chain. */
 bool point_draw(struct point *p);
 /* Where a unit may go: mostly to where a neighbour is; it has a device at all. */
 uint16_t point_draw_device(struct point *p, uint32_t unit);

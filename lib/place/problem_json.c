@@ -67,7 +67,8 @@ static int read_devices(struct reading *r, const struct val *json)
 		    problem_limit(val_at(list, i), "mem_bytes", &d->mem_bytes[i], r->e) < 0 ||
 		    read_watts(r, val_at(list, i), i) < 0)
 			return err_prefix(r->e, "devices[%u]", i);
-		if (!*d->names[i] || strcmp(d->names[i], "*") == 0 || devs_find(d, d->names[i]) < (int)i)
+		if (!*d->names[i] || strcmp(d->names[i], "*") == 0 ||
+		    devs_find(d, d->names[i]) < (int)i)
 			return err_set(r->e, ST_INPUT,
 				       "devices[%u]: name '%s' is empty, '*' or was there before",
 				       i, d->names[i]);
@@ -220,7 +221,8 @@ static int read_node(struct reading *r, const struct val *node, uint32_t v)
 	    problem_bytes(node, "mem_bytes", &p->mem_bytes[v], r->e) < 0 ||
 	    problem_bytes(node, "out_bytes", &p->out_bytes[v], r->e) < 0)
 		return -1;
-	return read_costs(r, node, v) < 0 || read_allowed(r, node, v) < 0 ? -1 : read_colour(r, node, v);
+	return read_costs(r, node, v) < 0 || read_allowed(r, node, v) < 0 ||
+	       read_colour(r, node, v) < 0 ? -1 : 0;
 }
 
 static int read_nodes(struct reading *r, const struct val *json)

@@ -223,8 +223,9 @@ static int check_sizes(const struct problem *p, struct err *e)
 		sum += (double)p->mem_bytes[v] + (double)p->out_bytes[v];
 	for (uint32_t i = 0; i < p->n_edges; i++)
 		sum += (double)p->edge[i].bytes;
-	return sum > PROBLEM_MOST_BYTES ? err_set(e, ST_INPUT, "nodes and edges have more than 2^62 bytes "
-					  "together") : 0;
+	if (sum > PROBLEM_MOST_BYTES)
+		return err_set(e, ST_INPUT, "nodes and edges have more than 2^62 bytes together");
+	return 0;
 }
 
 int problem_write(const struct problem *p, struct rec_writer *w, struct err *e)

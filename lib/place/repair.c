@@ -7,8 +7,8 @@
 #include "place/method.h"
 #include "place/repair.h"
 
-/* Of memory, each ends with an evaluation; of backtracking: units set down, placements evaluated.
- */
+/* Rounds of memory, each ends with an evaluation; of backtracking: units set down, placements
+ * evaluated. */
 enum { ROUNDS = 60, VISITS = 50000, LEAVES = 300 };
 
 struct repair {
@@ -119,7 +119,8 @@ static uint32_t empty_device(struct repair *r, const uint64_t *mem, uint32_t ful
 			double s = d == full ? INFINITY : wires_cost_s(r->w, i, d, r->on);
 
 			if (s < INFINITY && has_room(r, used, d, (double)u->mem[i]))
-				offer[n++] = (struct offer){(s - here) / r->size[i], i, (uint16_t)d};
+				offer[n++] = (struct offer){(s - here) / r->size[i], i,
+							    (uint16_t)d};
 		}
 	}
 	if (n > 1)
@@ -243,8 +244,7 @@ static bool from_scratch(struct repair *r)
 	uint32_t n = u->n, k = r->m->k;
 	struct packing p = {r, MEM_NEWN(struct held, n), MEM_NEWN(struct offer, k),
 			    MEM_NEWN(uint16_t, (size_t)n * k), MEM_NEWN(uint32_t, n),
-			    MEM_NEWN(uint32_t, n),
-			    MEM_NEWN(double, k)};
+			    MEM_NEWN(uint32_t, n), MEM_NEWN(double, k)};
 
 	for (uint32_t i = 0; i < n; i++)
 		p.order[i] = (struct held){u->mem[i], i};
@@ -326,7 +326,8 @@ bool method_mend(struct method_run *r, const struct place_units *u)
 	if (moved) {
 		size_t n = strlen(r->note);
 
-		snprintf(r->note + n, sizeof(r->note) - n, "%s%u units moved to be legal", n ? "; " : "", moved);
+		snprintf(r->note + n, sizeof(r->note) - n, "%s%u units moved to be legal",
+			 n ? "; " : "", moved);
 	}
 	evaluator_free(ev);
 	return legal;

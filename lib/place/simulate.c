@@ -117,7 +117,8 @@ static const struct timeline *schedule(struct simulator *x, const struct placeme
 		x->task_device[i] = p->device[m->tasks.task_set[i]];
 	for (uint32_t i = 0; i < m->tasks.dag.n; i++) {
 		uint16_t dev = x->task_device[i];
-		double f = x->o.op_sigma > 0 ? simulator_noise(x->o.seed, p, i + 1, x->o.op_sigma) : 1;
+		double f = x->o.op_sigma > 0 ?
+			   simulator_noise(x->o.seed, p, i + 1, x->o.op_sigma) : 1;
 
 		x->task_s[(size_t)i * m->k + dev] = f * place_task_s(m, i, dev, x->task_device);
 	}

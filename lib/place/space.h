@@ -16,7 +16,7 @@ struct space {
 	const uint32_t *order[2];
 	struct wires wires;
 	bool linked;                 /* every pair of devices has a link both ways */
-	bool few;                    /* there will be few simulations for each unit; space_init: no */
+	bool few;                    /* there will be few simulations for each unit; at first no */
 	int single;                  /* the best single device, -1: none is legal */
 	double single_value;         /* INFINITY: none */
 };

@@ -1,6 +1,6 @@
 /* spine_method.c - the method `spine`: dnnpart-latency's best pieces along the spine of the graph
- * (spine.h), with what lies between pieces on CPUs; pieces are packed into accelerators.  What is not
- * legal then, as without a CPU, is repaired. */
+ * (spine.h), with what lies between pieces on CPUs; pieces are packed into accelerators.  What is
+ * not legal then, as without a CPU, is repaired. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

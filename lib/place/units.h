@@ -7,8 +7,10 @@
 struct place_units {
 	const struct place_model *m;
 	uint32_t n;                  /* units, by their first task */
-	uint32_t *of_set;            /* (n_sets) GRAPH_NONE: the set runs nothing, nor do those it stays with */
-	uint32_t *ptr, *set;         /* sets of unit u: set[ptr[u]] .., the first of which runs something */
+	/* (n_sets) GRAPH_NONE: the set runs nothing, nor do those it stays with */
+	uint32_t *of_set;
+	/* sets of unit u: set[ptr[u]] .., the first of which runs something */
+	uint32_t *ptr, *set;
 	uint32_t *dev_ptr;           /* (n+1) */
 	/* devices on which all its sets can run; one of several that the rules cannot tell apart
 	 * even when used together (CPUs of dnnpart-latency) */

@@ -13,12 +13,12 @@
 
 #include "base/hash.h"
 #include "base/pairmap.h"
-#include "base/rng.h"
+#include "place/dice.h"
 #include "place/method.h"
 #include "place/search.h"
 #include "place/units.h"
 
-enum { DRAW_VARIETY = 64, POOL = 8, POOL_LEAST = 400, BINS = 12, BASES = 3, SLOW_BASES = 2 };
+enum { POOL = 8, POOL_LEAST = 400, BINS = 12, BASES = 3, SLOW_BASES = 2 };
 static const double NEAR = 1.4, NEAR_SHARE = 0.55;
 
 /* From MOVED on they are drawn in turn; those made slow are bases of other moves. */
@@ -153,8 +153,8 @@ static void draw_patched(struct pool *x)
 	}
 }
 
-/* Topological order cut into pieces, each on another device than the one before: from two to as many as
- * there are units, which copies most. */
+/* Topological order cut into pieces, each on another device than the one before: from two to as
+ * many as there are units, which copies most. */
 static void draw_pieces(struct pool *x)
 {
 	uint32_t n = x->units.n, k = x->m->k, pieces = (uint32_t)log_uniform(x, 2, n + 2.0);
@@ -329,8 +329,8 @@ static void take_range(struct picker *p, double lo, double hi, uint32_t most)
 	}
 }
 
-/* All behind the first `head` in a random order (Fisher and Yates), so that the machine's moods do not
- * go with a kind or with a quality. */
+/* All behind the first `head` in a random order (Fisher and Yates), so that the machine's moods do
+ * not go with a kind or with a quality. */
 static void shuffle(struct picker *p, uint32_t head)
 {
 	for (uint32_t i = p->n; i > head + 1; i--) {
@@ -376,7 +376,7 @@ static int choose(struct pool *x, struct err *e)
 
 int method_variety(struct method_run *r, struct err *e)
 {
-	struct pool x = {.r = r, .m = r->m, .dice = {r->seed, 0, 0, RNG_SEARCH + DRAW_VARIETY}};
+	struct pool x = {.r = r, .m = r->m, .dice = {r->seed, 0, 0, RNG_SEARCH + DICE_VARIETY}};
 
 	place_units_init(&x.units, r->m, r->a);
 	x.ev = evaluator_new(r->m);

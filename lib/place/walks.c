@@ -153,7 +153,8 @@ double walks_run(const struct walks *w, struct method_run *r)
 	x.s.few = x.ample < 1;
 	bool choice = x.s.u.n > 0 && r->m->k > 1;
 	while (choice && limits_spent(&x.all, x.used) < (r->budget_s > 0 ? 0.99 : 1)) {
-		struct limits now = {x.all.evals / x.n + (x.all.evals % x.n != 0), clock_s(), x.all.deadline_s};
+		struct limits now = {x.all.evals / x.n + (x.all.evals % x.n != 0), clock_s(),
+				     x.all.deadline_s};
 		double left = x.all.deadline_s - now.start_s;
 
 		if (r->budget_s > 0 && left > TAIL * r->budget_s && x.ample >= 1)

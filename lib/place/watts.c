@@ -38,7 +38,8 @@ static const char *find_figures(const char *list)
 static int read_item(const char *list, const char *equal, struct arena *a, struct watts_item *x,
 		     struct err *e)
 {
-	char *busy = arena_strndup(a, equal + 1, strcspn(equal + 1, ",")), *idle = strchr(busy, '/');
+	char *busy = arena_strndup(a, equal + 1, strcspn(equal + 1, ","));
+	char *idle = strchr(busy, '/');
 
 	*x = (struct watts_item){.name = arena_strndup(a, list, (size_t)(equal - list))};
 	if (idle)
