@@ -23,6 +23,18 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	[[ "$output" == *"there is no device 'tpu'"* ]]
 }
 
+@test "lookahead: what is left when the budget ends goes where HEFT puts it" {
+	placebase heft p.mp -o a.mp
+	run -0 --separate-stderr placebase lookahead --budget 1e-9 -v p.mp -o b.mp
+	[[ "$stderr" == *"tasks by HEFT, the budget being spent"* ]]
+	placebase lookahead --budget 100 p.mp -o c.mp
+	placebase lookahead p.mp -o d.mp
+	py '
+		a, b, c, d = (array(of(f"{x}.mp", "place")[0]["device"]).tobytes() for x in "abcd")
+		assert a == b and c == d and c != a
+	'
+}
+
 @test "random: distinct, reproducible, seeded" {
 	placebase random -n 40 p.mp > a.mp
 	placebase random -n 40 p.mp > b.mp
