@@ -37,7 +37,7 @@ struct cut {
 	struct maxflow *flow;
 	uint32_t *node;              /* (units) GRAPH_NONE: neither on a nor on b */
 	struct reader *reader;       /* (units) scratch: who reads a tensor, each unit once */
-	uint32_t *seen;              /* (units) scratch: last tensor + 1 */
+	uint32_t *seen, *seen_dev;   /* (units), (k) scratch: last tensor + 1 */
 };
 
 static uint32_t unit_of(const struct cut *c, uint32_t task)
@@ -67,6 +67,21 @@ static uint32_t readers(struct cut *c, uint32_t t, uint32_t maker)
 	return n;
 }
 
+/* Is dev the device of a reader of tensor t for the first time? */
+static bool is_new(struct cut *c, uint32_t t, uint16_t dev)
+{
+	bool yes = c->seen_dev[dev] != t + 1;
+
+	c->seen_dev[dev] = t + 1;
+	return yes;
+}
+
+static void see_nothing(struct cut *c)
+{
+	memset(c->seen, 0, c->p.u.n * sizeof(*c->seen));
+	memset(c->seen_dev, 0, c->m->k * sizeof(*c->seen_dev));
+}
+
 /* ---- the sum of a placement ---- */
 
 static double saved_s(const struct cut *c, uint32_t task, uint16_t dev)
@@ -93,17 +108,13 @@ static double total_s(struct cut *c)
 	}
 	for (uint32_t t = 0; t < d->n; t++)
 		sum -= saved_s(c, t, c->on[unit_of(c, t)]);
-	memset(c->seen, 0, c->p.u.n * sizeof(*c->seen));
+	see_nothing(c);
 	for (uint32_t t = 0; t < d->n_tensors; t++) {
 		uint32_t maker = unit_of(c, d->tensor_task[t]), n = readers(c, t, maker);
 
-		for (uint32_t i = 0; i < n; i++) {
-			bool first = true;
-
-			for (uint32_t j = 0; j < i && first; j++)
-				first = c->reader[j].dev != c->reader[i].dev;
-			sum += first ? wires_copy_s(c->m, t, c->on[maker], c->reader[i].dev) : 0;
-		}
+		for (uint32_t i = 0; i < n; i++)
+			if (is_new(c, t, c->reader[i].dev))
+				sum += wires_copy_s(c->m, t, c->on[maker], c->reader[i].dev);
 	}
 	return sum;
 }
@@ -123,18 +134,13 @@ static void movable_maker(struct cut *c, uint32_t t, uint32_t maker, uint32_t n)
 	uint32_t n_movable = 0, one = 0, out, in;
 
 	for (uint32_t i = 0; i < n; i++) {
-		bool first = true;
-
 		if (c->node[c->reader[i].unit] != GRAPH_NONE) {
 			n_movable++;
 			one = c->node[c->reader[i].unit];
-			continue;
-		}
-		for (uint32_t j = 0; j < i && first; j++)
-			first = c->reader[j].dev != c->reader[i].dev;
-		if (first)
+		} else if (is_new(c, t, c->reader[i].dev)) {
 			cost_of(c, maker, wires_copy_s(c->m, t, c->a, c->reader[i].dev),
 				wires_copy_s(c->m, t, c->b, c->reader[i].dev));
+		}
 	}
 	if (n_movable == 1)
 		maxflow_arc(c->flow, c->node[maker], one, capacity(c, there), capacity(c, back));
@@ -222,7 +228,7 @@ static void divide(struct cut *c, uint16_t a, uint16_t b)
 		if (c->node[i] != GRAPH_NONE)
 			cost_of(c, i, s[a] < 0 ? INFINITY : s[a], s[b] < 0 ? INFINITY : s[b]);
 	}
-	memset(c->seen, 0, c->p.u.n * sizeof(*c->seen));
+	see_nothing(c);
 	for (uint32_t t = 0; t < d->n_tensors; t++) {
 		uint32_t maker = unit_of(c, d->tensor_task[t]), n_readers = readers(c, t, maker);
 
@@ -241,25 +247,48 @@ static void divide(struct cut *c, uint16_t a, uint16_t b)
 
 /* ---- all devices ---- */
 
+/* A link as slow as the slowest, in latency and in bandwidth. */
+struct slowest {
+	double latency_s, s_per_byte;
+};
+
+static struct slowest slowest_link(const struct place_model *m)
+{
+	const struct sched_links *l = &m->costs.links;
+	struct slowest x = {0, 0};
+
+	for (uint32_t i = 0; m->rules == PLACE_SCHEDULE && i < m->k * m->k; i++)
+		if (i / m->k != i % m->k && l->latency_s[i] >= 0) {
+			x.latency_s = fmax(x.latency_s, l->latency_s[i]);
+			x.s_per_byte = fmax(x.s_per_byte, 1 / l->bytes_per_s[i]);
+		}
+	return x;
+}
+
+/* No copy of the tensor takes longer. */
+static double dearest_s(const struct place_model *m, const struct slowest *x, uint32_t t)
+{
+	double dearest = 0;
+
+	if (m->rules == PLACE_SCHEDULE)
+		return x->latency_s + x->s_per_byte * (double)m->tasks.dag.tensor_bytes[t];
+	for (uint32_t i = 0; i < m->k * m->k; i++)
+		dearest = fmax(dearest, wires_copy_s(m, t, i / m->k, i % m->k));
+	return dearest;
+}
+
 /* So that all capacities together stay below what a flow can count. */
 static double scale_of(const struct cut *c)
 {
 	const struct place_model *m = c->m;
 	const struct sched_dag *d = &m->tasks.dag;
+	struct slowest slowest = slowest_link(m);
 	double sum = 0;
 
 	for (size_t i = 0; i < (size_t)c->p.u.n * m->k; i++)
 		sum += fmax(c->p.u.cost_s[i], 0);
-	for (uint32_t t = 0; t < d->n_tensors; t++) {
-		double dearest = 0;
-
-		for (uint32_t i = 0; i < m->k * m->k; i++) {
-			double s = wires_copy_s(m, t, i / m->k, i % m->k);
-
-			dearest = s < INFINITY ? fmax(dearest, s) : dearest;
-		}
-		sum += dearest * 2 * (1 + d->use_ptr[t + 1] - d->use_ptr[t]);
-	}
+	for (uint32_t t = 0; t < d->n_tensors; t++)
+		sum += dearest_s(m, &slowest, t) * 2 * (1 + d->use_ptr[t + 1] - d->use_ptr[t]);
 	for (size_t i = 0; m->saved_ptr && i < (size_t)m->saved_ptr[d->n] * m->k; i++)
 		sum += 2 * fmax(m->saved_s[i], 0);
 	return sum > 0 ? (double)MAXFLOW_MOST / 2 / sum : 1;
@@ -336,6 +365,7 @@ int method_mincut(struct method_run *r, struct err *e)
 	c.node = ARENA_NEWN(r->a, uint32_t, c.p.u.n);
 	c.reader = ARENA_NEWN(r->a, struct reader, c.p.u.n);
 	c.seen = ARENA_NEWN(r->a, uint32_t, c.p.u.n);
+	c.seen_dev = ARENA_NEWN(r->a, uint32_t, k);
 	double sum = swaps(&c, &n_cuts);
 
 	snprintf(text, sizeof(text), "%s sum of computing and copies %.6g s, %u cuts",
