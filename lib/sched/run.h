@@ -195,7 +195,7 @@ INLINE uint32_t alone(const struct run *x, struct rules r)
 		bool copying = (end[1] != NEVER) | (end[2] != NEVER);
 		bool first = end[0] != NEVER, second = end[3] != NEVER;
 
-		return copying | (first == second) ? r.k : second;
+		return (copying | (first == second)) ? r.k : second;
 	}
 	busy = ~x->e->idle[0];
 	if (busy & (busy - 1))
