@@ -23,9 +23,12 @@ WARN     = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpoi
 WERROR  ?= -Werror
 JOBS     = $(shell nproc)
 Q        = $(if $(V),,@)
+# Some processors decode a branch that crosses 32 bytes again and again.
+ALIGN   := $(shell $(CC) -Wa,-mbranches-within-32B-boundaries -x c -c -o /dev/null - </dev/null \
+           2>/dev/null && echo -Wa,-mbranches-within-32B-boundaries)
 XML2    := $(shell pkg-config --cflags libxml-2.0 2>/dev/null)
 CPPFLAGS = -D_GNU_SOURCE -DCL_TARGET_OPENCL_VERSION=120 -Ilib $(XML2)
-CFLAGS   = -std=c11 -g $(OPT) $(WARN) $(SAN)
+CFLAGS   = -std=c11 -g $(OPT) $(ALIGN) $(WARN) $(SAN)
 LDFLAGS  = $(SAN) -Wl,--as-needed
 
 # Libraries, lowest layer last: the order in which they are linked.

@@ -110,6 +110,15 @@ INLINE void distribute(struct run *x, struct rules r, uint32_t t, uint32_t dev)
 	}
 }
 
+/* The tensors of a task behind its first: there are few such tasks, and what is not here is not in
+ * the way of the others. */
+static __attribute__((noinline)) void distribute_others(struct run *x, struct rules r,
+							const struct task *task, uint32_t dev)
+{
+	for (uint32_t t = task->out + 1; t < task->out_end; t++)
+		distribute(x, r, t, dev);
+}
+
 /* ---- copies begin ---- */
 
 INLINE void start_copy(struct run *x, struct rules r, uint32_t server)
@@ -166,7 +175,7 @@ INLINE void release(struct run *x, struct rules r, uint32_t t, uint32_t dev)
 INLINE void end_task(struct run *x, struct rules r, uint32_t dev)
 {
 	uint32_t s = device_server(r, dev), p = x->doing[s];
-	struct task task = x->task[p];
+	const struct task *task = &x->task[p];
 
 	x->end[s] = NEVER;
 	x->now.makespan_s = x->now.now_s;
@@ -177,14 +186,16 @@ INLINE void end_task(struct run *x, struct rules r, uint32_t dev)
 		x->e->kept.ended_by[p] = x->e->kept.n_necks;
 		x->now.n_ended++;
 	}
-	release(x, r, task.in.first[0], dev);
-	release(x, r, task.in.first[1], dev);
-	for (; task.in.more < task.in.end; task.in.more += 2) {
-		release(x, r, x->more[task.in.more], dev);
-		release(x, r, x->more[task.in.more + 1], dev);
+	release(x, r, task->in.first[0], dev);
+	release(x, r, task->in.first[1], dev);
+	for (uint32_t i = task->in.more; i < task->in.end; i += 2) {
+		release(x, r, x->more[i], dev);
+		release(x, r, x->more[i + 1], dev);
 	}
-	for (uint32_t t = task.out; t < task.out_end; t++)
-		distribute(x, r, t, dev);
+	if (task->out < task->out_end)
+		distribute(x, r, task->out, dev);
+	if (__builtin_expect(task->out + 1 < task->out_end, 0))
+		distribute_others(x, r, task, dev);
 	start_next(x, r, 1 + dev);
 	for (uint32_t q = x->e->hold ? x->e->held[p] : SCHED_NONE; q != SCHED_NONE;
 	     q = x->e->held_next[q])
