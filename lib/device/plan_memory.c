@@ -2,6 +2,7 @@
  * waits that make them hold in any order of execution.  Values that are written over an input
  * (in place) share its block. */
 #include "device/plan_build.h"
+#include "base/ascending.h"
 #include "sched/memplan.h"
 
 #include <math.h>
@@ -18,12 +19,6 @@ void plan_keep_view(struct builder *b, uint32_t d, struct devmem *m)
 	b->cap_views = cap;
 	pl->view[pl->n_views] = m;
 	pl->view_dev[pl->n_views++] = d;
-}
-
-static int by_double(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-	return (a > b) - (a < b);
 }
 
 /* How many of the sorted times are below t (strictly). */
@@ -219,7 +214,7 @@ int plan_memory(struct builder *b, struct err *e)
 	double *time = ARENA_NEWN(b->a, double, n), slack = slack_s(b);
 	memcpy(time, tl->start_s, b->c.n * sizeof *time);
 	memcpy(time + b->c.n, tl->copy_start_s, tl->n_copies * sizeof *time);
-	qsort(time, n, sizeof *time, by_double);
+	qsort(time, n, sizeof *time, ascending_real);
 	plan_count_steps(b);
 	place_over_inputs(b, slack);
 	for (uint32_t d = 0; d < n_devices(b); d++)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascending.h"
+
 /* ---- the list of features ---- */
 
 static bool find_kinds(const char *name, size_t n, unsigned *kinds)
@@ -54,12 +56,6 @@ int feat_parse(const char *list, unsigned *kinds, struct err *e)
 
 /* ---- what the encoders share ---- */
 
-static int compare_u32(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	return (x > y) - (x < y);
-}
-
 static int compare_name(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -70,7 +66,7 @@ static void find_degrees_seen(struct feat_work *w, struct arena *tmp)
 	for (int out = 0; out < 2; out++) {
 		uint32_t *seen = arena_raw(tmp, w->n, sizeof *seen), k = 0;
 		memcpy(seen, w->degree[out], w->n * sizeof *seen);
-		qsort(seen, w->n, sizeof *seen, compare_u32);
+		qsort(seen, w->n, sizeof *seen, ascending_u32);
 		for (uint32_t i = 0; i < w->n; i++)
 			if (i == 0 || seen[i] != seen[k - 1])
 				seen[k++] = seen[i];

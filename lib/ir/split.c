@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/ascending.h"
 #include "base/pairmap.h"
 #include "ir/write.h"
 #include "stream/json.h"
@@ -154,15 +155,9 @@ static void describe(const struct split *s, uint32_t o)
 		fputc(']', s->index);
 }
 
-static int by_u32(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	return x < y ? -1 : x > y;
-}
-
 static uint32_t position(const uint32_t *item, uint32_t n, uint32_t o)
 {
-	const uint32_t *at = bsearch(&o, item, n, sizeof o, by_u32);
+	const uint32_t *at = bsearch(&o, item, n, sizeof o, ascending_u32);
 	return at ? (uint32_t)(at - item) : GRAPH_NONE;
 }
 
@@ -307,7 +302,7 @@ static void find_constants(struct split *s)
 		if (graph_is_type(g, v, "Result") && s->constant[g->in_node[i]])
 			s->constants[n++] = g->out_ptr[g->in_node[i]] + g->in_port[i];
 	}
-	qsort(s->constants, n, sizeof *s->constants, by_u32);
+	qsort(s->constants, n, sizeof *s->constants, ascending_u32);
 	for (uint32_t i = 0; i < n; i++)
 		if (i == 0 || s->constants[i] != s->constants[i - 1])
 			s->constants[s->n_constants++] = s->constants[i];

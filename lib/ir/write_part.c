@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascending.h"
+
 struct part {
 	struct ir_writer *w;
 	const struct ir_bin *bin;
@@ -19,12 +21,6 @@ struct part {
 	size_t n_rows, cap_rows;
 	uint32_t *layer; /* (n_rows) */
 };
-
-static int by_u32(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	return x < y ? -1 : x > y;
-}
 
 static void add_row(struct part *x, uint32_t v)
 {
@@ -42,7 +38,7 @@ static void add_constant(struct part *x, uint32_t u)
 static void sort_rows(struct part *x)
 {
 	size_t n = 0;
-	qsort(x->row, x->n_rows, sizeof *x->row, by_u32);
+	qsort(x->row, x->n_rows, sizeof *x->row, ascending_u32);
 	for (size_t i = 0; i < x->n_rows; i++)
 		if (n == 0 || x->row[i] != x->row[n - 1])
 			x->row[n++] = x->row[i];
@@ -51,7 +47,8 @@ static void sort_rows(struct part *x)
 
 static int64_t find_row(const struct part *x, uint32_t v)
 {
-	const uint32_t *at = x->n_rows ? bsearch(&v, x->row, x->n_rows, sizeof v, by_u32) : NULL;
+	const uint32_t *at = x->n_rows ? bsearch(&v, x->row, x->n_rows, sizeof v, ascending_u32)
+		: NULL;
 	return at ? at - x->row : -1;
 }
 
@@ -121,7 +118,7 @@ static void write_parameters(struct part *x)
 		mem_free(item);
 		mem_free(name);
 	}
-	qsort(x->in, x->p->n_in, sizeof *x->in, by_u32); /* out comes first in the struct */
+	qsort(x->in, x->p->n_in, sizeof *x->in, ascending_u32); /* out comes first in the struct */
 }
 
 static struct ir_value value_of(const struct part *x, uint32_t u, uint32_t port)
@@ -131,7 +128,7 @@ static struct ir_value value_of(const struct part *x, uint32_t u, uint32_t port)
 	if (row >= 0)
 		return (struct ir_value){x->layer[row], port};
 	const struct found *f =
-		x->p->n_in ? bsearch(&o, x->in, x->p->n_in, sizeof *f, by_u32) : NULL;
+		x->p->n_in ? bsearch(&o, x->in, x->p->n_in, sizeof *f, ascending_u32) : NULL;
 	assert(f);
 	return (struct ir_value){f->layer, 0};
 }

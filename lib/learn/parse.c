@@ -1,5 +1,6 @@
 /* parse.c - dominant edges and their components. */
 #include "learn/parse.h"
+#include "base/ascending.h"
 #include "base/disjoint.h"
 
 #include <math.h>
@@ -69,12 +70,6 @@ static int by_score(const void *pa, const void *pb)
 	return a->edge < b->edge ? -1 : a->edge > b->edge;
 }
 
-static int by_index(const void *pa, const void *pb)
-{
-	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
-	return a < b ? -1 : a > b;
-}
-
 /* Have the rows u and v of mask (.,k) a device in common?  Then row u becomes what they share. */
 static bool share_device(uint8_t *mask, uint32_t k, uint32_t u, uint32_t v)
 {
@@ -117,7 +112,7 @@ static uint32_t keep_allowed(const struct ugraph *g, const float *score,
 		}
 		kept[n_kept++] = s[i].edge;
 	}
-	qsort(kept, n_kept, sizeof *kept, by_index);
+	qsort(kept, n_kept, sizeof *kept, ascending_u32);
 	return n_kept;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascending.h"
 #include "place/bound_parts.h"
 
 enum { MAX_LEVELS = 64 };
@@ -162,13 +163,6 @@ double bound_path_s(const struct bound_view *v, double *head_s, double *tail_s)
 	return longest * (1 - 1e-12);
 }
 
-static int ascending(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-
-	return (a > b) - (a < b);
-}
-
 /* At most MAX_LEVELS of the values, smallest and largest among them; how many. */
 static uint32_t levels(const double *x, uint32_t n, double *level)
 {
@@ -176,7 +170,7 @@ static uint32_t levels(const double *x, uint32_t n, double *level)
 	uint32_t m = n < MAX_LEVELS ? n : MAX_LEVELS;
 
 	if (n > 1)
-		qsort(sorted, n, sizeof(*sorted), ascending);
+		qsort(sorted, n, sizeof(*sorted), ascending_real);
 	for (uint32_t i = 0; i < m; i++)
 		level[i] = sorted[m > 1 ? (uint64_t)i * (n - 1) / (m - 1) : 0];
 	mem_free(sorted);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascending.h"
 #include "base/twosum.h"
 #include "place/dnnpart.h"
 
@@ -37,13 +38,6 @@ bool dnnpart_is_cpu(const struct place_model *m, uint32_t dev)
 	return strcmp(m->types[dev], "cpu") == 0;
 }
 
-static int ascending(const void *pa, const void *pb)
-{
-	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
-
-	return (a > b) - (a < b);
-}
-
 /* Consumers ascend, so that those beyond a prefix are the last. */
 static void index_consumers(struct dnnpart *x)
 {
@@ -64,7 +58,7 @@ static void index_consumers(struct dnnpart *x)
 			}
 		}
 		if (m - x->ptr[u] > 1)
-			qsort(x->dst + x->ptr[u], m - x->ptr[u], sizeof(*x->dst), ascending);
+			qsort(x->dst + x->ptr[u], m - x->ptr[u], sizeof(*x->dst), ascending_u32);
 		x->ptr[u + 1] = m;
 	}
 	mem_free(seen);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascending.h"
 #include "place/spine.h"
 
 enum { MAX_COMPONENTS = 32, MAX_PARTS = 1024, MAX_WAYS = 1 << 14, LOOKS_A_STEP = 64 };
@@ -82,13 +83,6 @@ static void relate(const struct spine *s, struct spine_component *c, uint32_t pl
 	}
 }
 
-static int ascending(const void *pa, const void *pb)
-{
-	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
-
-	return (a > b) - (a < b);
-}
-
 /* The component of a task; false: it is too large.  Its tasks are marked anyway. */
 static bool collect(const struct spine *s, uint32_t from, bool *seen, uint32_t *stack,
 		    struct spine_component *c)
@@ -119,7 +113,7 @@ static bool collect(const struct spine *s, uint32_t from, bool *seen, uint32_t *
 		return false;
 	c->n = n;
 	if (n > 1)
-		qsort(c->task, n, sizeof(*c->task), ascending);
+		qsort(c->task, n, sizeof(*c->task), ascending_u32);
 	relate(s, c, s->place[from]);
 	return true;
 }

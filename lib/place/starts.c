@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascending.h"
 #include "place/search.h"
 #include "place/space.h"
 
@@ -44,13 +45,6 @@ static void fill_in_turn(const struct space *s, const uint32_t *order, uint16_t 
 	mem_free(closed);
 }
 
-static int by_number(const void *pa, const void *pb)
-{
-	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
-
-	return (a > b) - (a < b);
-}
-
 /* Parts of a topological order, cut anywhere, each on a device of its own: pipelines. */
 static void cut(const struct space *s, struct dice *d, const uint32_t *order, uint16_t *device)
 {
@@ -64,7 +58,7 @@ static void cut(const struct space *s, struct dice *d, const uint32_t *order, ui
 		dev[j] = (uint16_t)i;
 		at[i] = dice_below(d, n + 1);
 	}
-	qsort(at, k, sizeof(*at), by_number);
+	qsort(at, k, sizeof(*at), ascending_u32);
 	for (uint32_t i = 0, part = 0; i < n; i++) {
 		while (part + 1 < k && at[part] <= i)
 			part++;
