@@ -341,8 +341,8 @@ static void test_small(const struct group_method *method)
 
 		for (uint32_t v = 0; v < n; v++)
 			held[v] = below(9) ? below(9) : 15;
-		o.mask = i % 4 == 0 ? mask : NULL;
-		o.held = i % 4 == 0 && i % 3 ? held : NULL;
+		o.mask = i % 4 < 2 ? mask : NULL;
+		o.held = i % 4 < 2 && i % 3 ? held : NULL;
 		o.room = room;
 		o.k = o.mask ? 2 : 0;
 		if (i % 5 == 0)
