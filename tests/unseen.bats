@@ -87,3 +87,11 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	placebase single --model dnnpart-throughput none.mp 2>err >/dev/null
 	[ ! -s err ]
 }
+
+@test "linear programmes in little memory: an answer or a message, and an end" {
+	! ldd "$(command -v placebase)" | grep -q asan || skip "sanitizers want all addresses"
+	json2dag "$BATS_TEST_DIRNAME/instances/topcuoglu2002.json" -o g.mp
+	for kb in 100000 160000; do
+		run -0 bash -c "ulimit -v $kb; env -u OPENBLAS_NUM_THREADS timeout 20 placebase m-sct g.mp -o out.mp"
+	done
+}

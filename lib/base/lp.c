@@ -1,6 +1,7 @@
 /* lp.c - linear programmes by rows, and Clp, whose header only this file sees. */
 #include <dlfcn.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <coin/Clp_C_Interface.h>
@@ -84,6 +85,9 @@ static int load_clp(struct err *e)
 
 	if (clp.library)
 		return 0;
+	/* Clp's BLAS would start a thread for each core and, where one has got no memory, wait for it
+	 * at exit for ever. */
+	setenv("OPENBLAS_NUM_THREADS", "1", 1);
 	void *library = dlopen(NAME, RTLD_NOW | RTLD_LOCAL);
 
 	if (!library)
