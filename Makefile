@@ -5,10 +5,10 @@
 #   make bench      timings of every stage against their anchors
 #   make parity     whole models against OpenVINO, on all devices; MODELS="name path.xml"
 #   make bench-exec devrun beside OpenVINO in pairs; MODELS="name path.xml"
-#   make bench-saga HEFT, CPOP and evaluations beside SAGA, a simulator in Python; SAGA_PYTHON has it
+#   make bench-saga HEFT, CPOP, evaluations beside SAGA, a simulator in Python; SAGA_PYTHON has it
 #   make learning   does the learner learn? on the simulator (pipelines/learning.mk)
 #   make ablation   learned parsing beside METIS and other groupings (pipelines/ablation.mk)
-#   make tables     the tables of two papers, measured here: table1 table2 table4 table5 hierarchical
+#   make tables     tables of two papers, measured here: table1 table2 table4 table5 hierarchical
 #   make quality    placebase's methods on task graphs of the literature (pipelines/quality.mk)
 #   make asan       build and test with AddressSanitizer and UBSan
 #   make fuzz       longer runs of the fuzzers
@@ -33,7 +33,8 @@ LDFLAGS  = $(SAN) -Wl,--as-needed
 
 # Libraries, lowest layer last: the order in which they are linked.
 LIBS     = device place ir learn sched op group graph stream base
-LDLIBS   = -lxml2 -ljansson -lmsgpackc -lopenblas -lOpenCL -lxxhash -lmetis -lscotch -lpthread -ldl -lm
+LDLIBS   = -lxml2 -ljansson -lmsgpackc -lopenblas -lOpenCL -lxxhash -lmetis -lscotch -lpthread \
+           -ldl -lm
 
 PROGS   := $(patsubst cmd/%.c,$(B)/bin/%,$(wildcard cmd/*.c))
 UNITS   := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/*.c))
@@ -62,7 +63,8 @@ $(call on,placebase daggroup test_methods test_searches test_exact test_moves te
 all: $(PROGS)
 
 define library
-$(B)/lib$(1).a: $(patsubst lib/%.c,$(B)/obj/%.o,$(wildcard lib/$(1)/*.c)) $(patsubst lib/%.cl,$(B)/obj/%.cl.o,$(wildcard lib/$(1)/*.cl))
+$(B)/lib$(1).a: $(patsubst lib/%.c,$(B)/obj/%.o,$(wildcard lib/$(1)/*.c)) \
+  $(patsubst lib/%.cl,$(B)/obj/%.cl.o,$(wildcard lib/$(1)/*.cl))
 	@mkdir -p $$(@D)
 	@rm -f $$@
 	$(Q)ar rcs $$@ $$(filter %.o,$$^)
@@ -81,7 +83,8 @@ $(B)/obj/%.cl.o: lib/%.cl
 	 sed 's/\\/\\\\/g; s/"/\\"/g; s/^/"/; s/$$/\\n"/' $<; echo ';') > $(@:.o=.c)
 	$(Q)$(CC) -c -o $@ $(@:.o=.c)
 
-LINK = $(CC) $(CPPFLAGS) -Itests $(CFLAGS) -MMD -MP -MF $(B)/obj/$(@F).d $(LDFLAGS) -o $@ $< $(filter %.a,$^) $(LDLIBS)
+LINK = $(CC) $(CPPFLAGS) -Itests $(CFLAGS) -MMD -MP -MF $(B)/obj/$(@F).d $(LDFLAGS) -o $@ $< \
+       $(filter %.a,$^) $(LDLIBS)
 
 .SECONDEXPANSION:
 $(B)/bin/%: cmd/%.c $$(call archives,$$*)
@@ -142,9 +145,10 @@ N ?= 2000
 fuzz:
 	@$(DEPS) $(B)/venv
 	@+$(BUILD) all $(B)/asan/tests/fuzz_ir $(SANITIZED)
-	$(B)/asan/tests/fuzz_ir -n $(N) tests/bad/ir/*.xml tests/models/small_*.xml tests/models/if_body.xml \
-	  tests/models/loop_2d_add.xml tests/models/tensor_iterator.xml
-	HOSTILE=$(N) HSDAG_PYTHON=$(abspath $(B))/venv/bin/python B=$(B)/asan bats -f damaged tests/hostile.bats
+	$(B)/asan/tests/fuzz_ir -n $(N) tests/bad/ir/*.xml tests/models/small_*.xml \
+	  tests/models/if_body.xml tests/models/loop_2d_add.xml tests/models/tensor_iterator.xml
+	HOSTILE=$(N) HSDAG_PYTHON=$(abspath $(B))/venv/bin/python B=$(B)/asan \
+	  bats -f damaged tests/hostile.bats
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/doc/hsdag/docs
