@@ -88,6 +88,21 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	[ ! -s err ]
 }
 
+@test "exact without an answer says whether there is none or none was found" {
+	cat > tight.json <<-'E'
+		{"devices": [{"name": "a", "mem_bytes": 170}, {"name": "b", "mem_bytes": 170}, {"name": "c", "mem_bytes": 50}],
+		"links": [{"src": "*", "dst": "*", "latency_s": 0, "bytes_per_s": 1e9}],
+		"nodes": [{"id": 1, "cost_s": 1, "mem_bytes": 60}, {"id": 2, "cost_s": 1, "mem_bytes": 60},
+		{"id": 3, "cost_s": 1, "mem_bytes": 60}, {"id": 4, "cost_s": 1, "mem_bytes": 60},
+		{"id": 5, "cost_s": 1, "mem_bytes": 60}, {"id": 6, "cost_s": 1, "mem_bytes": 20}]}
+	E
+	json2dag tight.json -o tight.mp
+	run -1 placebase exact --evals 1 tight.mp -o out.mp
+	[[ "$output" == *"no legal placement was found"* ]]
+	run -1 placebase exact tight.mp -o out.mp
+	[[ "$output" == *"there is no legal placement"* ]]
+}
+
 @test "linear programmes in little memory: an answer or a message, and an end" {
 	! ldd "$(command -v placebase)" | grep -q asan || skip "sanitizers want all addresses"
 	json2dag "$BATS_TEST_DIRNAME/instances/topcuoglu2002.json" -o g.mp

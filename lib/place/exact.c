@@ -253,8 +253,9 @@ int method_exact(struct method_run *r, struct err *e)
 		search_all(&x, pool);
 	}
 	r->bound_s = fmin(x.best, fmax(x.least, x.cut));
-	if (x.best == INFINITY && !x.out)
-		rc = err_set(e, ST_RUNTIME, "exact: there is no legal placement");
+	if (x.best == INFINITY)
+		rc = err_set(e, ST_RUNTIME, x.out ? "exact: no legal placement was found; more --evals or "
+			     "--budget may find one" : "exact: there is no legal placement");
 	snprintf(r->note, sizeof(r->note), "%llu nodes, %.9g, %s", (unsigned long long)x.nodes,
 		 x.best,
 		 x.out ? "not proved" : "proved");
