@@ -76,6 +76,8 @@ static int check_options(const struct options *o, struct err *e)
 		return err_set(e, ST_USAGE, "--probe, --paired and --support exclude each other");
 	if (o->stage.profile && !o->stage.probe)
 		return err_set(e, ST_USAGE, "--profile goes with --probe");
+	if (o->stage.again && !o->stage.profile)
+		return err_set(e, ST_USAGE, "--again goes with --profile");
 	if (o->stage.paired && !o->stage.reference)
 		return err_set(e, ST_USAGE, "--paired needs the reference");
 	if (o->stage.pulse && o->stage.rounds == 0)
@@ -151,6 +153,8 @@ int main(int argc, char **argv)
 					      "run on which; status 3 when one runs nowhere"),
 		FLAG("profile", 0, s->profile, "with --probe: add what every set and\n"
 					       "every copy between devices takes, measured"),
+		FLAG("again", 0, s->again, "with --profile: the mean of this one and of those\n"
+					   "that the stream's costs are from"),
 		FLAG("paired", 0, s->paired, "measure the best records again (without any,\n"
 					    "the placements) in rounds with every single\n"
 					    "device; add the final one"),

@@ -312,6 +312,45 @@ judged() {
 	[[ "$output" == *"cost record"*"another graph"* ]]
 }
 
+@test "devrun --profile --again: the mean with earlier profiles; PoCL does not compute while it copies" {
+	two_cores
+	devrun --probe --profile --max-seconds 0.2 -D cpu:0,cl:0.0:1 mobilenet_v3_large.mp -o one.mp
+	py '
+		records = read("one.mp")
+		c, d = first(records, "cost"), first(records, "devs")
+		assert c["profiles"] == 1 and c["contention"] and not c["overlap"], c["overlap"]
+		# As if three profiles had been taken on a machine a hundred times as slow, one saving between strangers.
+		c["profiles"], c["slowdown"] = 3, 40.0
+		for key in ("set_s", "set_lo", "set_hi"):
+			c[key] = tensor(np.where(array(c[key]) > 0, 100 * array(c[key]), array(c[key])))
+		for key in ("saved_s", "saved_lo", "saved_hi"):
+			c[key] = tensor(np.vstack([np.full((1, 2), 8.0), array(c[key])]))
+		pair = (int(array(c["pair_src"])[0]), 0) if len(array(c["pair_src"])) else (1, 0)
+		for key, end in zip(("pair_src", "pair_dst"), pair):
+			c[key] = tensor(np.r_[end, array(c[key])].astype("u4"))
+		d["links"][0]["latency_s"] *= 100
+		write("slow.mp", records)
+	'
+	devrun --probe --profile --again --max-seconds 0.2 -D cpu:0,cl:0.0:1 slow.mp -o mean.mp
+	py '
+		one, mean = (first(read(f), "cost") for f in ("one.mp", "mean.mp"))
+		assert mean["profiles"] == 4 and 30 <= mean["slowdown"] < 31, mean["slowdown"]
+		a, b = array(one["set_s"]), array(mean["set_s"])
+		ratio = np.median(b[a > 1e-6] / a[a > 1e-6])
+		assert 100 ** 0.75 / 2 < ratio < 100 ** 0.75 * 2, ratio
+		k = [(int(x), int(y)) for x, y in zip(array(mean["pair_src"]), array(mean["pair_dst"]))]
+		assert k == sorted(set(k))
+		saved = array(mean["saved_s"])[k.index((int(array(one["pair_src"])[0]), 0) if len(array(one["pair_src"])) else (1, 0))]
+		assert (abs(saved - 6) < 0.1).all(), saved
+		assert len(of("mean.mp", "devs")) == len(of("mean.mp", "cost")) == 1
+	'
+	run -2 devrun --probe --again -D cpu:0,cl:0.0:1 slow.mp
+	run -3 devrun --probe --profile --again -D cpu:0,cl:0.0:1 mobilenet_v3_large.mp
+	[[ "$output" == *"no earlier profile"* ]]
+	run -3 devrun --probe --profile --again -D cpu:1,cl:0.0:1 --allow-shared slow.mp
+	[[ "$output" == *"other devices"* ]]
+}
+
 @test "devsim: slowdown lengthens what devices compute at the same time, beside all of it" {
 	ir2dag "$BATS_TEST_DIRNAME/models/inception_v3.xml" | devsim --probe | placebase random -n 5 -o a.mp
 	py '

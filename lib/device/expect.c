@@ -50,6 +50,7 @@ int session_expect(struct session *s, const struct rec *cost, const struct devs 
 	uint64_t digest = 0, shape[2] = {g->n_sets, 0};
 	uint32_t *step_set = ARENA_NEWN(a, uint32_t, s->model.n_steps), known = 0;
 	double *set_s;
+	bool overlap = true;
 	int rc = get_uint(cost->map, "graph", 0, UINT64_MAX, &digest, e);
 	if (rc == 0)
 		rc = get_texts(cost->map, "names", a, &k, &names, e);
@@ -60,6 +61,8 @@ int session_expect(struct session *s, const struct rec *cost, const struct devs 
 	shape[1] = k;
 	if (rc == 0)
 		rc = get_tensor(cost->map, "set_s", TT_F64, 2, shape, a, &set_s, e);
+	if (rc == 0 && val_get(cost->map, "overlap"))
+		rc = get_bool(cost->map, "overlap", &overlap, e);
 	if (rc == 0) {
 		planner_step_sets(&s->planner, step_set);
 		for (uint32_t i = 0; i < k; i++) {
@@ -69,6 +72,7 @@ int session_expect(struct session *s, const struct rec *cost, const struct devs 
 				expect_steps(s, (uint32_t)d, set_s, i, (uint32_t)k, step_set);
 		}
 		expect_links(s, devs);
+		s->planner.costs.overlap = overlap;
 		s->expects = known == s->devices.n;
 	}
 	arena_free(a);

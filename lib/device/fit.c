@@ -62,7 +62,7 @@ static void make_setup(struct fitter *x, struct place_setup *s)
 {
 	size_t cells = (size_t)x->k * x->k;
 	*s = (struct place_setup){.k = x->k, .names = x->d->names, .set_s = x->set_s,
-				  .mem_limit = x->no_limit, .contention = true, .overlap = true,
+				  .mem_limit = x->no_limit, .contention = true, .overlap = x->p->overlap,
 				  .policy = SCHED_IMPROVED, .slowdown = x->now.slowdown,
 				  .beside = x->now.beside,
 				  .saved = {x->p->n_pairs, x->src, x->dst, x->saved_s}};

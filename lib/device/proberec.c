@@ -102,6 +102,9 @@ static int cost_record(const struct session *s, const struct profile *p, const s
 	mem_free(end);
 	put_real(w, "slowdown", p->slowdown);
 	put_real(w, "beside", p->beside);
+	put_uint(w, "profiles", (uint64_t)p->n_earlier + 1);
+	put_bool(w, "contention", true);
+	put_bool(w, "overlap", p->overlap);
 	put_text(w, "order", "improved");    /* as plans do (plan_contract.c) */
 	return rec_end(w, e);
 }

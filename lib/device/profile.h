@@ -22,6 +22,10 @@ struct profile {
 	bool *has_link;              /* (k, k) */
 	struct link_cost *link;      /* (k, k) from row to column */
 	double slowdown, beside;     /* while several devices compute, are in use (place_latency_s) */
+	/* Devices compute while they copy (timeline.h): not where one with memory of its own is made of
+	 * cores of this machine, which then do the copying. */
+	bool overlap;
+	uint32_t n_earlier;          /* profiles that are in it besides the one taken (average.h) */
 };
 
 /* Steps are timed inside inferences of the whole model on one device (sets that it cannot run

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device/average.h"
 #include "device/boundary.h"
 #include "device/expect.h"
 #include "device/proberec.h"
@@ -235,8 +236,8 @@ static int take_graph(struct state *s, const struct rec *r, struct err *e)
 	return s->g ? 0 : -1;
 }
 
-/* --probe --profile */
-static int take_profile(struct state *s, struct err *e)
+/* --probe --profile; earlier: the cost record to be averaged with, and s->devs its devices, or NULL */
+static int take_profile(struct state *s, const struct rec *earlier, struct err *e)
 {
 	struct profile p;
 	if (open_session(s, NULL, e) < 0 || profile_take(&s->session, s->turn.arena, &p, e) < 0)
@@ -249,9 +250,21 @@ static int take_profile(struct state *s, struct err *e)
 		}
 	if (failed == k)
 		return err_set(e, ST_RUNTIME, "no device could be timed: %s", p.failed[0]);
-	int rc = profile_encode(&s->session, &p, s->f->out, e);
+	int rc = earlier ? profile_average(&p, &s->session, earlier, &s->devs, s->turn.arena, e) : 0;
+	if (rc == 0)
+		rc = profile_encode(&s->session, &p, s->f->out, e);
 	arena_reset(s->turn.arena);
 	return rc;
+}
+
+/* --again */
+static int take_again(struct state *s, const struct rec *r, struct err *e)
+{
+	if (s->is_open)
+		return err_set(e, ST_INPUT, "a second cost record in one stream");
+	if (s->devs.k == 0)
+		return err_set(e, ST_INPUT, "a cost record before its devices");
+	return take_profile(s, r, e);
 }
 
 /* Rounds are planned by the stream's costs. */
@@ -268,12 +281,17 @@ static int on_record(struct state *s, const struct rec *r, struct err *e)
 	if (rec_is(r, "graph")) {
 		if (take_graph(s, r, e) < 0 || filter_pass(s->f, r, e) < 0)
 			return -1;
-		return o->profile ? take_profile(s, e)
+		return o->again ? 0
+		       : o->profile ? take_profile(s, NULL, e)
 		       : o->probe ? probe_encode(s->g, o->devices, o->memory, o->allow_shared,
 						 o->weights, s->f->out, e)
 				  : 0;
 	}
-	/* Costs and devices of an earlier profile are replaced. */
+	/* Costs and devices of an earlier profile are replaced, or make a mean. */
+	if (o->again && rec_is(r, "devs"))
+		return devs_decode(r, s->arena, &s->devs, e);
+	if (o->again && s->g && rec_is(r, "cost"))
+		return take_again(s, r, e);
 	if (o->profile && s->g && (rec_is(r, "devs") || rec_is(r, "cost")))
 		return 0;
 	if (o->probe)
@@ -312,6 +330,8 @@ static int run_filter(struct state *s, struct err *e)
 		}
 		if (s->o->probe && !s->g)
 			return err_set(e, ST_INPUT, "no graph in the input; ir2dag makes one");
+		if (s->o->again && !s->is_open)
+			return err_set(e, ST_INPUT, "no earlier profile in the input");
 		if (s->o->save_inputs && s->o->devices && s->g && open_session(s, NULL, e) < 0)
 			return -1;       /* also when there is no placement */
 		if ((s->o->paired ? judge(s, e) : measure(s, e)) < 0 ||

@@ -16,6 +16,7 @@ struct stage_options {
 	const char *weights;         /* the .bin; NULL: the one that the graph names */
 	const char *inputs;          /* directory to read; NULL: drawn from the seed */
 	const char *outputs, *save_inputs, *boundaries;      /* directories to write; NULL: not */
+	bool again;                  /* with profile: the mean with that of the stream (average.h) */
 	bool probe, profile, paired, allow_shared, reference;
 	int64_t candidates;          /* with paired: so many of them at most */
 	/* Which placements of a stream are run, the others pass: "A-B,C,D-", from 1; NULL: all.  Checked
