@@ -50,7 +50,7 @@ int session_expect(struct session *s, const struct rec *cost, const struct devs 
 	uint64_t digest = 0, shape[2] = {g->n_sets, 0};
 	uint32_t *step_set = ARENA_NEWN(a, uint32_t, s->model.n_steps), known = 0;
 	double *set_s;
-	bool overlap = true;
+	bool overlap = true;         /* where the record does not tell, as devsim takes it */
 	int rc = get_uint(cost->map, "graph", 0, UINT64_MAX, &digest, e);
 	if (rc == 0)
 		rc = get_texts(cost->map, "names", a, &k, &names, e);

@@ -80,6 +80,16 @@ static void guess_links(struct planner *p)
 	p->costs.links = (struct sched_links){p->devices->n, latency, rate};
 }
 
+/* Do devices compute while they copy?  Not where one with memory of its own is made of cores of this
+ * machine, which then do the copying. */
+static bool copies_overlap(const struct device_list *l)
+{
+	for (uint32_t d = 0; d < l->n; d++)
+		if (!l->dev[d].class->host && l->dev[d].n_cpus > 0)
+			return false;
+	return true;
+}
+
 int planner_open(struct planner *p, struct model *m, struct device_list *l, struct err *e)
 {
 	size_t k = l->n, n = m->n_steps;
@@ -100,8 +110,8 @@ int planner_open(struct planner *p, struct model *m, struct device_list *l, stru
 			p->is_result[p->out_tensor[m->result_root[r]]] = true;
 	if (guess_costs(p, e) < 0)
 		return -1;
-	p->costs = (struct sched_costs){.task_s = p->step_s, .contention = true, .overlap = true,
-					.policy = SCHED_RANK};
+	p->costs = (struct sched_costs){.task_s = p->step_s, .contention = true,
+					.overlap = copies_overlap(l), .policy = SCHED_RANK};
 	guess_links(p);
 	return 0;
 }

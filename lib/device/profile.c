@@ -335,15 +335,6 @@ static int profile_run(struct profiler *x, struct err *e)
 	return take_links(x, e) < 0 ? -1 : fit_probes(x, e);
 }
 
-/* profile.overlap */
-static bool copies_overlap(const struct device_list *l)
-{
-	for (uint32_t d = 0; d < l->n; d++)
-		if (!l->dev[d].class->host && l->dev[d].n_cpus > 0)
-			return false;
-	return true;
-}
-
 int profile_take(struct session *s, struct arena *a, struct profile *out, struct err *e)
 {
 	size_t k = s->devices.n, n_sets = s->model.g->n_sets;
@@ -352,7 +343,8 @@ int profile_take(struct session *s, struct arena *a, struct profile *out, struct
 			     .dev = MEM_NEWN(struct device_times, k + 1),
 			     .alike = MEM_NEWN(uint32_t, k + 1),
 			     .subject = MEM_NEWN(struct subject, 2 * k + PROBES_MOST + 1)};
-	*out = (struct profile){.overlap = copies_overlap(&s->devices), .set_s = ARENA_NEWN(a, struct interval, n_sets * k),
+	*out = (struct profile){.overlap = s->planner.costs.overlap,
+				.set_s = ARENA_NEWN(a, struct interval, n_sets * k),
 				.failed = ARENA_NEWN(a, const char *, k),
 				.has_link = ARENA_NEWN(a, bool, k * k),
 				.link = ARENA_NEWN(a, struct link_cost, k * k)};

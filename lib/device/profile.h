@@ -22,9 +22,7 @@ struct profile {
 	bool *has_link;              /* (k, k) */
 	struct link_cost *link;      /* (k, k) from row to column */
 	double slowdown, beside;     /* while several devices compute, are in use (place_latency_s) */
-	/* Devices compute while they copy (timeline.h): not where one with memory of its own is made of
-	 * cores of this machine, which then do the copying. */
-	bool overlap;
+	bool overlap;                /* devices compute while they copy (sched_costs, planner.c) */
 	uint32_t n_earlier;          /* profiles that are in it besides the one taken (average.h) */
 };
 

@@ -236,7 +236,7 @@ static int take_graph(struct state *s, const struct rec *r, struct err *e)
 	return s->g ? 0 : -1;
 }
 
-/* --probe --profile; earlier: the cost record to be averaged with, and s->devs its devices, or NULL */
+/* --probe --profile; earlier: the cost record to make the mean with, s->devs its devices; or NULL */
 static int take_profile(struct state *s, const struct rec *earlier, struct err *e)
 {
 	struct profile p;
