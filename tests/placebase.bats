@@ -23,6 +23,20 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	[[ "$output" == *"there is no device 'tpu'"* ]]
 }
 
+@test "cluster: no worse than HEFT, better where copies are dear, the same on any number of threads" {
+	python3 "$BATS_TEST_DIRNAME/families.py" lstm 120 3 5 | json2dag > lstm.mp
+	for i in p lstm; do
+		placebase heft "$i.mp" | devsim > a.mp
+		placebase cluster -t 1 "$i.mp" -o b.mp
+		cmp <(recdump -k place b.mp) <(placebase cluster -t 3 "$i.mp" | recdump -k place)
+		devsim b.mp -o d.mp
+		py '
+			a, d = (of(f"{x}.mp", "run")[0]["lat_s"] for x in "ad")
+			assert d <= (0.9 if sys.argv[1] == "lstm" else 1) * a, (a, d)
+		' "$i"
+	done
+}
+
 @test "lookahead: what is left when the budget ends goes where HEFT puts it" {
 	placebase heft p.mp -o a.mp
 	run -0 --separate-stderr placebase lookahead --budget 1e-9 -v p.mp -o b.mp

@@ -12,7 +12,7 @@ struct dice {
 /* What a stream is for: the low bits of its address beside those of random.c and refine.c. */
 enum dice_purpose {
 	DICE_CLIMB = 15, DICE_CHAIN, DICE_TABU, DICE_LOCAL, DICE_GENETIC, DICE_RESTART,
-	DICE_ENTROPY, DICE_CHAINS = 32, DICE_VARIETY = 64
+	DICE_ENTROPY, DICE_CLUSTER, DICE_CHAINS = 32, DICE_VARIETY = 64
 };
 
 static inline struct dice dice_new(uint64_t seed, enum dice_purpose purpose, uint32_t round,

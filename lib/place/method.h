@@ -77,6 +77,7 @@ int method_greedy_memory(struct method_run *r, struct err *e);
 int method_heft(struct method_run *r, struct err *e);
 int method_contention(struct method_run *r, struct err *e);
 int method_refine(struct method_run *r, struct err *e);
+int method_cluster(struct method_run *r, struct err *e);
 int method_lookahead(struct method_run *r, struct err *e);
 int method_peft(struct method_run *r, struct err *e);
 int method_cpop(struct method_run *r, struct err *e);

@@ -21,6 +21,8 @@ const struct place_method place_methods[] = {
 	{"refine", NULL, false, true,
 	 "HEFT, then hill climbing on the schedules that devrun keeps to",
 	 "Li, Willis, EJOR 56(3), 1992, for the schedules", method_refine},
+	{"cluster", NULL, false, true, "HEFT for clusters of tasks, as large as is best",
+	 "Ozkaya, Benoit, Ucar, Herrmann, Catalyurek, IPDPS 2019", method_cluster},
 	{"lookahead", NULL, false, true, "HEFT that looks at the finish times of consumers",
 	 "Bittencourt, Sakellariou, Madeira, PDP 2010", method_lookahead},
 	{"peft", NULL, false, true, "finish time plus optimistic cost of what follows",
