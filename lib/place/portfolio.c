@@ -4,7 +4,8 @@
  * hard computational problems", Science 275, 1997; C. P. Gomes, B. Selman, "Algorithm portfolios",
  * Artificial Intelligence 126, 2001.
  *
- * Where there is time for many simulations of every unit, searches have fixed shares, the last and
+ * Single devices and HEFT run whatever the clock says, other heuristics have a little of the time.
+ * Where there is enough for many simulations of every unit, searches have fixed shares, the last and
  * most of it is annealing's, which needs to cool slowly.  Where there is not, they race: each has a
  * short turn from the best so far, then always the one that gained most by the second in its last
  * turn has another, twice as long.  What a search gains only falls with time; then the latest gain
@@ -22,7 +23,8 @@
 #include "place/space.h"
 
 static const double EQUAL = 1e-9;          /* relative: a value this near its bound is optimal */
-static const double MOST_OF_PLAIN = 0.1;   /* share of the budget of a stage that takes none */
+/* Share of the budget of a stage that takes none: where there is time, and where there is not. */
+static const double MOST_OF_PLAIN = 0.1, LEAST_OF_PLAIN = 0.02;
 
 /* Whose turn it is, with what share of the budget (0: it takes little, and ends by itself), while
  * less than `until` of it is spent. */
@@ -38,6 +40,10 @@ static const struct stage first[] = {
 	{"single", 0, INFINITY, ANYWHERE, false},
 	{"heft", 0, INFINITY, ANYWHERE, false},
 	{"spine", 0, 1, PIECES, false},
+	{0}};
+
+static const struct stage plain[] = {
+	{"cluster", 0.05, 0.3, SCHEDULES, false},
 	{"contention", 0, 0.3, SCHEDULES, false},
 	{"peft", 0, 0.3, ANYWHERE, false},
 	{"cpop", 0, 0.3, ANYWHERE, false},
@@ -65,7 +71,6 @@ static const struct stage slow[] = {
 
 /* Without: all begin with a share of what is left. */
 static const struct stage racer[] = {
-	{"genetic", 1.0 / 16, 1, ANYWHERE, true},
 	{"cross-entropy", 1.0 / 16, 1, ANYWHERE, true},
 	{"tabu", 1.0 / 16, 1, ANYWHERE, false},
 	{"anneal", 1.0 / 16, 1, ANYWHERE, false},
@@ -83,7 +88,7 @@ struct portfolio {
 	double best, bound;          /* best INFINITY: nothing legal yet */
 	const char *who;
 	int ran;
-	double heft_s;               /* what HEFT took */
+	bool ample;                  /* is there time for AMPLE simulations of each unit? */
 	struct method_run sub;
 	const char *now;             /* the method whose run sub is */
 };
@@ -135,17 +140,18 @@ static void run_stage(struct portfolio *x, const struct stage *stage)
 	x->sub.bound_s = 0;
 	x->sub.evals = stage->share > 0 && x->evals ? 1 + (uint64_t)(share * (double)x->evals) : 0;
 	x->used += x->sub.evals;
+	/* It knows how many list schedules are enough. */
+	if (!r->evals && strcmp(stage->method, "cluster") == 0)
+		x->sub.evals = 0;
 	if (stage->whole && x->sub.evals && !r->evals)
 		x->sub.evals = 1 + (uint64_t)(share * (double)space_default_evals(r->m, true));
 	x->sub.budget_s = r->budget_s > 0 ? share * r->budget_s : 0;
-	if (r->budget_s > 0 && stage->share <= 0)
-		x->sub.budget_s = fmax(0.01, fmin(MOST_OF_PLAIN, 1 - spent(x)) * r->budget_s);
-	double start_s = clock_s();
-
+	if (r->budget_s > 0 && stage->share <= 0) {
+		share = x->ample ? MOST_OF_PLAIN : LEAST_OF_PLAIN;
+		x->sub.budget_s = fmax(0.01, fmin(share, 1 - spent(x)) * r->budget_s);
+	}
 	if (method->run(&x->sub, &none) == 0)
 		x->bound = fmax(x->bound, x->sub.bound_s);
-	if (strcmp(stage->method, "heft") == 0)
-		x->heft_s = clock_s() - start_s;
 	arena_free(x->sub.a);
 }
 
@@ -172,17 +178,10 @@ static bool has_time(const struct portfolio *x, const struct stage *stage)
 	return spent(x) < stage->until || (x->best == INFINITY && stage->share <= 0);
 }
 
-/* Lookahead is about HEFT for every device, and does not look at the budget. */
-static bool too_long(const struct portfolio *x, const struct stage *stage)
-{
-	return x->r->budget_s > 0 && strcmp(stage->method, "lookahead") == 0 &&
-	       x->heft_s * x->r->m->k > MOST_OF_PLAIN * x->r->budget_s;
-}
-
 static void run_stages(struct portfolio *x, const struct stage *stage)
 {
 	for (; stage->method && !optimal(x); stage++)
-		if (has_time(x, stage) && !too_long(x, stage) && !out_of_place(stage, &x->u))
+		if (has_time(x, stage) && !out_of_place(stage, &x->u))
 			run_stage(x, stage);
 }
 
@@ -223,7 +222,6 @@ static void race(struct portfolio *x)
 	}
 }
 
-/* Is there time for AMPLE simulations of each unit? */
 static bool is_ample(struct portfolio *x)
 {
 	double left = 1 - spent(x), evals = left * (double)x->evals;
@@ -243,7 +241,9 @@ int method_portfolio(struct method_run *r, struct err *e)
 	wires_init(&x.wires, &x.u, r->a);
 	x.bound = r->bound_s > 0 ? r->bound_s : place_lower_bound(&x.u);
 	run_stages(&x, first);
-	if (!optimal(&x) && is_ample(&x))
+	x.ample = is_ample(&x);
+	run_stages(&x, plain);
+	if (x.ample)
 		run_stages(&x, slow);
 	else
 		race(&x);
