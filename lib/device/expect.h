@@ -8,8 +8,8 @@
 
 /* From a `cost` record about s's graph, and the links of devs: the planner's durations of steps (a
  * set's, in proportion to the guesses of its steps) and links, where the records know the devices
- * by their names, and whether copies overlap; elsewhere guesses remain.  Afterwards s->expects, when
- * all devices are known.  -1 (ST_INPUT): the record is malformed or about another graph. */
+ * by their names, and whether copies overlap; elsewhere guesses remain.  Afterwards s->expects,
+ * when all devices are known.  -1 (ST_INPUT): the record is malformed or about another graph. */
 int session_expect(struct session *s, const struct rec *cost, const struct devs *devs,
 		   struct err *e) MUST_CHECK;
 

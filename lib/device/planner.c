@@ -80,8 +80,8 @@ static void guess_links(struct planner *p)
 	p->costs.links = (struct sched_links){p->devices->n, latency, rate};
 }
 
-/* Do devices compute while they copy?  Not where one with memory of its own is made of cores of this
- * machine, which then do the copying. */
+/* Do devices compute while they copy?  Not where one with memory of its own is made of cores of
+ * this machine, which then do the copying. */
 static bool copies_overlap(const struct device_list *l)
 {
 	for (uint32_t d = 0; d < l->n; d++)

@@ -236,7 +236,7 @@ static int take_graph(struct state *s, const struct rec *r, struct err *e)
 	return s->g ? 0 : -1;
 }
 
-/* --probe --profile; earlier: the cost record to make the mean with, s->devs its devices; or NULL */
+/* --probe --profile; earlier: NULL, or the costs to make the mean with, s->devs their devices */
 static int take_profile(struct state *s, const struct rec *earlier, struct err *e)
 {
 	struct profile p;
