@@ -5,8 +5,8 @@
 #
 #   make ablation
 #     MODELS="..."      names of tests/models or paths of .xml (default: nmt2 inception_v3)
-#     GROUPINGS="..."   default: gpn gpn-untrained metis scotch heavy-edge chunks random none; gpn is
-#                       always there
+#     GROUPINGS="..."   default: gpn gpn-untrained metis scotch heavy-edge chunks random none; gpn
+#                       is always there
 #     SEEDS="1 2 3"     of all that draws random numbers: means and 95 % intervals are over them
 #     EVALS=200         placements in each training
 #     GROUPS=N          so many groups instead

@@ -1,6 +1,7 @@
 # json.awk - what a record has, on a line as recdump prints it; for scripts that have it in front.
 
-# The number, bool or text behind "name": in the line, a text without its quotes; "" if there is none.
+# The number, bool or text behind "name": in the line, a text without its quotes; "" if there is
+# none.
 function value(name,    at, x) {
 	at = index($0, "\"" name "\": ")
 	if (!at)

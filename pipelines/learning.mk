@@ -64,8 +64,8 @@ $(LEARN_DIR)/%/paper.mp: tests/models/%.xml | $(LEARN_PROGS)
 
 LEARN_RESULTS = $(foreach m,$(LEARN_MODELS),$(foreach j,$(LEARN_METHODS) $(LEARN_SEARCHES),\
   $(foreach s,$(SEEDS),$(LEARN_DIR)/$(m)/$(j).$(s).tsv)))
-LEARN_NOTE = best latency in $(LEARN_EVALS) placements, geometric mean over seeds and 95 % interval \
-  of Student's t; longer_than_default_%: in pairs of the same seed, above 0: the default recipe is \
+LEARN_NOTE = best latency in $(LEARN_EVALS) placements, geometric mean over seeds and 95 % \
+  interval of Student's t; longer_than_default_%: in pairs of the same seed, above 0: the default recipe is \
   better; all: the pairs of all models
 
 # All results of one configuration as a table; made new each time.

@@ -26,7 +26,8 @@ function order(method,    c, i, j, v) {
 	return c
 }
 function middle(what, method, c) {
-	return (what[model, method, at[int((c + 1) / 2)]] + what[model, method, at[int((c + 2) / 2)]]) / 2
+	return (what[model, method, at[int((c + 1) / 2)]] + \
+		what[model, method, at[int((c + 2) / 2)]]) / 2
 }
 function rows(method,    c) {
 	c = order(method)

@@ -28,10 +28,11 @@ END {
 				for (i = 1; i <= c; i++)
 					x[i] = wall[model, method, i]
 				geometric_interval(x, c)
-				print model, label[method], c, sprintf("%.3f", MID),
-					(c > 1 ? sprintf("%.3f", LO) : ""), (c > 1 ? sprintf("%.3f", HI) : ""),
-					sprintf("%.3f", cpu[model, method] / c),
-					((model, method) in evaluated ? sprintf("%.0f", evaluated[model, method] / c) : ""), then
+				interval = c > 1 ? sprintf("%.3f\t%.3f", LO, HI) : OFS
+				ran = (model, method) in evaluated ? \
+					sprintf("%.0f", evaluated[model, method] / c) : ""
+				print model, label[method], c, sprintf("%.3f", MID), interval,
+					sprintf("%.3f", cpu[model, method] / c), ran, then
 			} else if (then != "")
 				print model, label[method], 0, "", "", "", "", "", then
 		}
