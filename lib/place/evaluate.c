@@ -253,18 +253,57 @@ const char *place_reason(const struct evaluator *x, const struct place_result *r
 	return text;
 }
 
+/* No value of everything on dev is below this: by the schedule's rules and for the latency alone the
+ * sum of its tasks (rounded otherwise), else nothing is known. */
+static double least_single(struct evaluator *x, uint16_t dev)
+{
+	const struct place_model *m = x->m;
+	double sum = 0;
+
+	if (m->rules != PLACE_SCHEDULE || !place_objective_is_latency(&m->objective))
+		return 0;
+	for (uint32_t t = 0; t < m->tasks.dag.n; t++)
+		x->task_device[t] = dev;
+	for (uint32_t t = 0; t < m->tasks.dag.n; t++) {
+		double s = place_task_s(m, t, dev, x->task_device);
+
+		sum += s < 0 ? INFINITY : s;
+	}
+	return sum * (1 - 1e-9);
+}
+
+/* The most promising of k devices; SCHED_NONE: none can be as good as best. */
+static uint32_t next_single(const double *least, uint32_t k, double best)
+{
+	uint32_t next = SCHED_NONE;
+
+	for (uint32_t dev = 0; dev < k; dev++)
+		if (least[dev] <= best && least[dev] < INFINITY &&
+		    (next == SCHED_NONE || least[dev] < least[next]))
+			next = dev;
+	return next;
+}
+
 int place_best_single(struct evaluator *x, double *value)
 {
-	int best = -1;
+	uint32_t k = x->m->k, dev;
+	double *least = MEM_NEWN(double, k), best = INFINITY;
+	int at = -1;
 
-	for (uint32_t dev = 0; dev < x->m->k; dev++) {
+	for (dev = 0; dev < k; dev++)
+		least[dev] = least_single(x, (uint16_t)dev);
+	while ((dev = next_single(least, k, best)) != SCHED_NONE) {
+		least[dev] = INFINITY;
 		for (uint32_t i = 0; i < x->m->n_sets; i++)
 			x->all[i] = (uint16_t)dev;
 		const struct place_result *r = place_evaluate(x, x->all);
-		if (r->status == PLACE_OK && (best < 0 || r->value < *value)) {
-			best = (int)dev;
-			*value = r->value;
-		}
+		if (r->status != PLACE_OK || r->value > best || (r->value == best && (int)dev > at))
+			continue;
+		best = r->value;
+		at = (int)dev;
 	}
-	return best;
+	mem_free(least);
+	if (at >= 0)
+		*value = best;
+	return at;
 }
