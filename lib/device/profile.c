@@ -247,20 +247,56 @@ static void take_times(struct profiler *x)
 	pool_columns(x, x->out->saved_s, x->out->n_pairs);
 }
 
-/* The fastest runs over the usual ones, of the plans on one device each: how long something takes
- * that is not disturbed. */
-static double undisturbed(const struct profiler *x)
+/* The seconds that the sets of device d add up to, less what they save; 0: it does not run all. */
+static double added_up_s(const struct profiler *x, uint32_t d)
+{
+	uint32_t k = x->s->devices.n;
+	double sum = 0;
+	if (x->out->failed[d] || !x->dev[d].alone)
+		return 0;
+	for (uint32_t i = 0; i < x->s->model.g->n_sets; i++)
+		sum += fmax(0, x->out->set_s[(size_t)i * k + d].mid);
+	for (uint32_t i = 0; i < x->out->n_pairs; i++)
+		sum -= x->out->saved_s[(size_t)i * k + d].mid;
+	return sum;
+}
+
+/* What times of device d are to be multiplied with so that they add up to its fastest run, which like the
+ * probes' was disturbed least; of devices that are alike to the mean of theirs.  Steps have medians: what
+ * disturbs some of them in each run is not in their sum.  0: not known. */
+static double level_of(const struct profiler *x, uint32_t d)
 {
 	double sum = 0;
 	uint32_t n = 0;
-	for (uint32_t i = 0; i < x->n_subjects; i++) {
-		const struct timed *t = x->subject[i].t;
-		if (x->subject[i].d == GRAPH_NONE)
+	for (uint32_t i = 0; i < x->s->devices.n; i++) {
+		double added = x->alike[i] == x->alike[d] ? added_up_s(x, i) : 0;
+		if (!(added > 0))
 			continue;
-		sum += log(timed_least(t) / interval_median(t->lat_s, t->n_runs).mid);
+		sum += log(timed_least(&x->dev[i].joined) / added);
 		n++;
 	}
-	return n ? exp(sum / n) : 1;
+	return n ? exp(sum / n) : 0;
+}
+
+/* Times as they are when nothing disturbs; a device that cannot run everything is as much disturbed as
+ * the others. */
+static void take_levels(struct profiler *x)
+{
+	uint32_t k = x->s->devices.n, n = 0;
+	double *level = MEM_NEWN(double, (size_t)k + 1), sum = 0;
+	for (uint32_t d = 0; d < k; d++) {
+		level[d] = level_of(x, d);
+		sum += level[d] > 0 ? log(level[d]) : 0;
+		n += level[d] > 0;
+	}
+	for (uint32_t d = 0; d < k; d++)
+		level[d] = level[d] > 0 ? level[d] : n ? exp(sum / n) : 1;
+	for (size_t i = 0; i < (size_t)x->s->model.g->n_sets * k; i++)
+		if (x->out->set_s[i].mid >= 0)
+			x->out->set_s[i] = interval_scaled(x->out->set_s[i], level[i % k]);
+	for (size_t i = 0; i < (size_t)x->out->n_pairs * k; i++)
+		x->out->saved_s[i] = interval_scaled(x->out->saved_s[i], level[i % k]);
+	mem_free(level);
 }
 
 static struct link_cost mean_link(const struct link_cost c[2])
@@ -312,12 +348,8 @@ static int open_probes(struct profiler *x, double effort, struct err *e)
 static int fit_probes(struct profiler *x, struct err *e)
 {
 	uint32_t k = x->s->devices.n;
-	double level = undisturbed(x), *single_s = MEM_NEWN(double, (size_t)k + 1);
-	for (size_t i = 0; i < (size_t)x->s->model.g->n_sets * k; i++)
-		if (x->out->set_s[i].mid >= 0)
-			x->out->set_s[i] = interval_scaled(x->out->set_s[i], level);
-	for (size_t i = 0; i < (size_t)x->out->n_pairs * k; i++)
-		x->out->saved_s[i] = interval_scaled(x->out->saved_s[i], level);
+	double *single_s = MEM_NEWN(double, (size_t)k + 1);
+	take_levels(x);
 	for (uint32_t d = 0; d < k; d++)
 		if (!x->out->failed[d] && x->dev[d].alone)
 			single_s[d] = timed_least(&x->dev[d].joined);
