@@ -235,6 +235,12 @@ change() {
 			b = array(r["busy_s"])
 			assert np.isclose(r["value"], 10 * b[0] + (r["lat_s"] - b[0]) + 100 * b[1] + 1e-10 * r["copy_bytes"])
 	'
+	# A device that draws nothing, when that is said.
+	devsim --objective energy --watts cpu=0,gpu=100 bare.mp > x.mp
+	py '
+		for r in runs("x.mp"):
+			assert np.isclose(r["value"], 100 * array(r["busy_s"])[1] + 1e-10 * r["copy_bytes"])
+	'
 	for o in speed latency,latency latency=-1 latency=0 latency=x '' latency, =1; do
 		run -2 devsim --objective "$o" r.mp
 	done

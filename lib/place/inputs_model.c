@@ -280,7 +280,7 @@ static int power_of(const struct place_inputs *x, const char *const *names, uint
 			watts[i] = x->devs.watts[row];
 			idle[i] = x->devs.idle_watts[row];
 		}
-		if (x->objective.energy > 0 && watts[i] == 0)
+		if (x->objective.energy > 0 && watts[i] == 0 && !item)
 			return err_set(e, ST_USAGE,
 				       "no watts for device '%s', without which there is no energy; "
 				       "--watts, --spec or the devs record give them", names[i]);
