@@ -8,8 +8,8 @@
 #include "place/walks.h"
 
 enum { WALKS = 8 };
-/* A round by the clock takes this share of the budget; less than TAIL is one round. */
-static const double ROUND = 1.0 / 6, TAIL = 1.0 / 4;
+/* A round by the clock takes this share of the budget at least; less than TAIL rounds are one. */
+static const double ROUND = 1.0 / 6, TAIL = 1.5;
 static const double AMPLE = 100;                   /* simulations for each unit, in one walk */
 static const double AGAIN = 0.1, LEAST = 0.002;    /* heat of walks from the best */
 static const double PRICE = 0.3;                   /* of memory beyond a limit, first */
@@ -119,14 +119,21 @@ static void first_best(struct rounds *x, struct evaluator *ev)
 	}
 }
 
-/* Simulations that one walk of a round may make. */
+/* Simulations that one walk may make, if it has all the time there is. */
 static double evals_of_walk(const struct rounds *x, struct evaluator *ev)
 {
 	double evals = (double)x->all.evals / x->n;
 
 	if (x->r->budget_s <= 0)
 		return evals;
-	return fmin(evals, ROUND * x->r->budget_s / space_simulation_s(ev, x->r->device));
+	return fmin(evals, x->r->budget_s / space_simulation_s(ev, x->r->device));
+}
+
+struct walks_rounds walks_rounds(double evals, uint32_t n_units)
+{
+	double walks = evals / (AMPLE * (n_units + 1.0));
+
+	return (struct walks_rounds){fmin(1, walks), walks > 1 ? fmax(ROUND, 1 / walks) : 1};
 }
 
 /* As many walks as can be ample, at least two, whatever the number of threads. */
@@ -149,7 +156,9 @@ double walks_run(const struct walks *w, struct method_run *r)
 	for (uint32_t i = 0; i < x.n; i++)
 		x.one[i].device = ARENA_NEWN(r->a, uint16_t, r->m->n_sets);
 	first_best(&x, ev);
-	x.ample = fmin(1, evals_of_walk(&x, ev) / (AMPLE * (x.s.u.n + 1)));
+	struct walks_rounds rounds = walks_rounds(evals_of_walk(&x, ev), x.s.u.n);
+
+	x.ample = rounds.ample;
 	x.s.few = x.ample < 1;
 	bool choice = x.s.u.n > 0 && r->m->k > 1;
 	while (choice && limits_spent(&x.all, x.used) < (r->budget_s > 0 ? 0.99 : 1)) {
@@ -157,8 +166,8 @@ double walks_run(const struct walks *w, struct method_run *r)
 				     x.all.deadline_s};
 		double left = x.all.deadline_s - now.start_s;
 
-		if (r->budget_s > 0 && left > TAIL * r->budget_s && x.ample >= 1)
-			now.deadline_s = now.start_s + ROUND * r->budget_s;
+		if (r->budget_s > 0 && left > TAIL * rounds.share * r->budget_s)
+			now.deadline_s = now.start_s + rounds.share * r->budget_s;
 		run_round(&x, now);
 		if (r->budget_s <= 0)
 			break;

@@ -24,4 +24,12 @@ struct walks {
  * nothing legal was seen. */
 double walks_run(const struct walks *w, struct method_run *r);
 
+/* How a budget by the clock, of this many simulations for one walk after another, is cut: a walk
+ * should be ample, from a start of its own, before there is a second one from what it found. */
+struct walks_rounds {
+	double ample;                /* 0 .. 1: simulations of a walk, of those that are ample */
+	double share;                /* of the budget, of a round: 1/6 .. 1 */
+};
+struct walks_rounds walks_rounds(double evals, uint32_t n_units);
+
 #endif

@@ -7,6 +7,7 @@
 #include "op/op.h"
 #include "place/point.h"
 #include "place/search.h"
+#include "place/walks.h"
 #include "tap.h"
 
 /* ---- specifications ---- */
@@ -537,6 +538,17 @@ static void costs_by_hand(struct arena *a)
 	graph_free(g);
 }
 
+/* Rounds of a budget: one walk that is ample rather than several that are not. */
+static void rounds(void)
+{
+	struct walks_rounds few = walks_rounds(5e4, 999), one = walks_rounds(1.25e5, 999),
+			    many = walks_rounds(1e7, 999);
+
+	tap(few.ample < 1 && few.share == 1, "rounds: too little for one walk is one round");
+	tap(one.ample == 1 && fabs(one.share - 0.8) < 1e-12, "rounds: an ample walk, and what is left");
+	tap(many.ample == 1 && fabs(many.share - 1.0 / 6) < 1e-12, "rounds: six at most");
+}
+
 int main(void)
 {
 	struct arena *a = arena_new();
@@ -552,6 +564,7 @@ int main(void)
 	legality();
 	masks();
 	random_draws();
+	rounds();
 	arena_free(a);
 	return tap_end();
 }
