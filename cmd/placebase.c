@@ -75,6 +75,8 @@ static int emit(struct method_run *r, struct err *e)
 			      .n_sets = s->in.g->n_sets, .sample = s->sample++,
 			      .source = r->source ? r->source : s->o->method->name, .device = r->device};
 
+	if (s->o->method->needs_costs)
+		place_follow(r->m, r->device);
 	if (s->ev && r->k == s->k)
 		foretell(s, r, &p);
 	return placement_encode(&p, s->f->out, e);

@@ -179,7 +179,11 @@ static int write_text(FILE *out, const struct input *in, const struct options *o
 		flops[v] = (double)op_flops(g, v);
 	bool *constant = arena_raw(a, g->n, sizeof *constant);
 	op_constant_nodes(g, constant);
-	placed_init(g, x->place.device, k, o->literal ? NULL : constant, a, &p);
+	bool *idle = arena_raw(a, g->n, sizeof *idle);
+	uint32_t *root = ARENA_NEWN(a, uint32_t, g->out_ptr[g->n]);
+	op_idle_nodes(g, NULL, idle, root);
+	placed_init(g, x->place.device, k, o->literal ? NULL : constant,
+		    &(struct placed_idle){idle, root}, a, &p);
 	switch ((enum format)o->format) {
 	case AFFINITY: write_affinity(out, g, &p, names); break;
 	case TABLE: placetext_table(out, x, &p, names, flops); break;

@@ -51,6 +51,31 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	'
 }
 
+@test "copies are those that devsim counts: inputs, results and views are wherever they are read" {
+	two_cores
+	devrun --probe -D cpu:0,cpu:1 rnnlm.mp | placebase random -n 3 -o rnnlm.random.mp
+	py '
+		r = read("rnnlm.random.mp")[:-1]
+		g = first(r, "graph")
+		sets, kind = array(g["set"]), np.array(g["types"])[array(g["type"])]
+		free = np.isin(kind, ["Parameter", "Result", "Reshape", "Squeeze", "Unsqueeze"])
+		busy = np.isin(np.arange(g["n_sets"]), sets[~free & (sets != 2**32 - 1)])
+		assert busy.any() and not busy.all()
+		place = dict(first(r, "place"), sample=3, device=tensor((~busy).astype("u2")))
+		write("rnnlm.random.mp", r + [["place", place]])
+	'
+	printf '%s\n' "device cpu flops 1e11 bandwidth 2e10" "link cpu cpu latency 1e-6 bandwidth 1e10" > two.spec
+	for m in rnnlm.random random; do
+		devsim --spec two.spec "$m.mp" -o sim.mp
+		devrun --runs 1 --warmup 0 "$m.mp" -o real.mp
+		py '
+			a, b = ([(r["copies"], r["copy_bytes"]) for r in runs(f)] for f in ("sim.mp", "real.mp"))
+			assert a == b and len(a) == 3 + (sys.argv[1] != "random"), (a, b)
+			assert a[0][0] > 0 and (len(a) == 3 or a[3] == (0, 0)), a
+		' "$m"
+	done
+}
+
 @test "--runs, --paper and --warmup count" {
 	devrun --runs 3 -o r3.mp one.mp
 	devrun --paper --no-reference -o p.mp one.mp

@@ -105,6 +105,34 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		assert abs(contention - 7) < 1e-9 and heft > 8, (heft, contention)'
 }
 
+@test "what runs nothing is beside what makes or reads it, and costs nothing unless a record says so" {
+	ir2dag "$BATS_TEST_DIRNAME/models/nmt2.xml" | devsim --probe | placebase m-topo | devsim -o free.mp
+	py '
+		r = read("free.mp")[:-1]
+		g, cost, device = first(r, "graph"), first(r, "cost"), array(first(r, "place")["device"])
+		sets, kind = array(g["set"]), np.array(g["types"])[array(g["type"])]
+		placed = sets != 2**32 - 1
+		runs_something = ~np.isin(kind, ["Parameter", "Result", "Reshape", "Squeeze", "Unsqueeze"])
+		idle = ~np.isin(np.arange(g["n_sets"]), sets[placed & runs_something])
+		assert idle.sum() > 10 and set(device) == {0, 1}
+		first_in, n = array(g["in_node"])[array(g["in_ptr"])[:-1].clip(max=len(array(g["in_node"])) - 1)], 0
+		for v in np.flatnonzero(np.isin(kind, ["Reshape", "Squeeze", "Unsqueeze"]) & idle[sets]):
+		    made_in = sets[first_in[v]]
+		    assert idle[made_in] or device[sets[v]] == device[made_in], v
+		    n += device[sets[v]]
+		assert n > 0
+		cost["set_s"] = tensor(array(cost["set_s"]) + 1e-3 * idle[:, None])
+		write("dear.mp", [x for x in r if x[0] != "run"])
+		open("idle", "w").write(str(idle.sum()))
+	'
+	devsim dear.mp -o dear.run.mp
+	py '
+		free, dear = of("free.mp", "run")[0], of("dear.run.mp", "run")[0]
+		more = array(dear["busy_s"]).sum() - array(free["busy_s"]).sum()
+		assert np.isclose(more, 1e-3 * int(open("idle").read())), more
+	'
+}
+
 @test "devices: --devices before the stream before --spec" {
 	placebase single -D gpu p.mp > a.mp
 	placebase heft --spec desktop-cpu,datacenter-gpu g.mp > b.mp

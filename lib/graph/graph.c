@@ -29,6 +29,16 @@ const char *graph_attr(const struct graph *g, uint32_t v, const char *key)
 	return NULL;
 }
 
+uint32_t graph_read_output(const struct graph *g, const uint32_t *root, uint32_t i)
+{
+	uint32_t u = g->in_node[i], o;
+
+	if (u == GRAPH_NONE)
+		return GRAPH_NONE;
+	o = g->out_ptr[u] + g->in_port[i];
+	return root ? root[o] : o;
+}
+
 int64_t graph_out_elements(const struct graph *g, uint32_t o)
 {
 	int64_t n = 1;

@@ -71,18 +71,23 @@ static int compare_copies(const void *a, const void *b)
 	return (x->device > y->device) - (x->device < y->device);
 }
 
-static void count_copies(struct work *w)
+static void count_copies(struct work *w, const struct placed_idle *x)
 {
 	const struct graph *g = w->g;
 	struct placed *p = w->p;
 	struct copy *c = MEM_NEWN(struct copy, g->in_ptr[g->n]);
 	size_t n = 0;
-	for (uint32_t v = 0; v < g->n; v++)
-		for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1] && !w->follows[v]; i++) {
-			uint32_t u = g->in_node[i];
-			if (u != GRAPH_NONE && !w->follows[u] && p->node_device[u] != p->node_device[v])
-				c[n++] = (struct copy){g->out_ptr[u] + g->in_port[i], p->node_device[v]};
+	for (uint32_t v = 0; v < g->n; v++) {
+		if (w->follows[v] || (x && x->idle[v]))
+			continue;
+		for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++) {
+			uint32_t o = graph_read_output(g, x ? x->root : NULL, i);
+			uint32_t u = o == GRAPH_NONE ? v : graph_node_of(g, o);
+			if (!w->follows[u] && !(x && x->idle[u]) &&
+			    p->node_device[u] != p->node_device[v])
+				c[n++] = (struct copy){o, p->node_device[v]};
 		}
+	}
 	qsort(c, n, sizeof *c, compare_copies);
 	for (size_t i = 0; i < n; i++) {
 		if (i > 0 && compare_copies(&c[i], &c[i - 1]) == 0)
@@ -96,7 +101,7 @@ static void count_copies(struct work *w)
 }
 
 void placed_init(const struct graph *g, const uint16_t *device, uint32_t k, const bool *constant,
-		 struct arena *a, struct placed *out)
+		 const struct placed_idle *idle, struct arena *a, struct placed *out)
 {
 	struct work w = {.g = g, .device = device, .a = a, .p = out};
 	*out = (struct placed){.k = k};
@@ -112,5 +117,5 @@ void placed_init(const struct graph *g, const uint16_t *device, uint32_t k, cons
 		w.follows[v] = g->set[v] == GRAPH_NONE || (constant && constant[v]);
 	assign_nodes(&w);
 	find_segments(&w);
-	count_copies(&w);
+	count_copies(&w, idle);
 }

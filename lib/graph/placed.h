@@ -23,10 +23,17 @@ struct placed {
 	                              * ones as 0 bytes; what follows its consumers is not copied */
 };
 
+/* What has no step in a run, idle (n), and whose bytes outputs have, root (outputs): op_idle_nodes. */
+struct placed_idle {
+	const bool *idle;
+	const uint32_t *root;
+};
+
 /* device[n_sets], all < k; constant[n]: nodes that follow their first consumer although
  * they are placed, or NULL.  What has no consumer is where its set is, or where set 0
- * is.  Memory from a. */
+ * is.  Copies are those of a run, between nodes that have steps; idle NULL: every node has.
+ * Memory from a. */
 void placed_init(const struct graph *g, const uint16_t *device, uint32_t k, const bool *constant,
-		 struct arena *a, struct placed *out);
+		 const struct placed_idle *idle, struct arena *a, struct placed *out);
 
 #endif

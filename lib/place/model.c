@@ -3,12 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "op/op.h"
 #include "place/model.h"
 
 const char *const place_rules_names[] = {"schedule", "dnnpart-latency", "dnnpart-throughput", NULL};
 
-/* A folded value and one task that reads it. */
+/* A value that no task makes and one task that reads it. */
 struct reader {
 	uint32_t out, task;
 };
@@ -22,19 +21,18 @@ static int reader_compare(const void *pa, const void *pb)
 	return (a->task > b->task) - (a->task < b->task);
 }
 
-static size_t collect_readers(const struct place_model *m, struct reader *r)
+static size_t collect_readers(const struct place_model *m, const uint32_t *root, struct reader *r)
 {
 	const struct graph *g = m->g;
 	size_t n = 0;
 
 	for (uint32_t v = 0; v < g->n; v++) {
 		for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++) {
-			uint32_t w = g->in_node[i], task = m->tasks.node_task[v];
+			uint32_t o = graph_read_output(g, root, i), task = m->tasks.node_task[v];
 
-			if (task == GRAPH_NONE || w == GRAPH_NONE ||
-			    m->tasks.node_task[w] != GRAPH_NONE)
-				continue;
-			r[n++] = (struct reader){g->out_ptr[w] + g->in_port[i], task};
+			if (task != GRAPH_NONE && o != GRAPH_NONE &&
+			    m->tasks.node_task[graph_node_of(g, o)] == GRAPH_NONE)
+				r[n++] = (struct reader){o, task};
 		}
 	}
 	if (n > 1)
@@ -42,12 +40,12 @@ static size_t collect_readers(const struct place_model *m, struct reader *r)
 	return n;
 }
 
-/* Folded values: to their only reader, or to the list of shared ones. */
-static void assign_weights(struct place_model *m, struct arena *a)
+/* Values that no task makes: to their only reader, or to the list of shared ones. */
+static void assign_weights(struct place_model *m, const uint32_t *root, struct arena *a)
 {
 	uint32_t n_in = m->g->in_ptr[m->g->n];
 	struct reader *r = MEM_NEWN(struct reader, n_in);
-	size_t n = collect_readers(m, r), end;
+	size_t n = collect_readers(m, root, r), end;
 
 	m->task_mem = ARENA_NEWN(a, uint64_t, m->tasks.dag.n);
 	m->shared = ARENA_NEWN(a, struct shared_weight, n);
@@ -184,7 +182,8 @@ int place_no_device(const struct place_model *m, uint32_t set, const char *wants
 int place_model_init(struct place_model *m, const struct graph *g, const struct place_setup *s,
 		     struct arena *a, struct err *e)
 {
-	bool *constant = MEM_NEWN(bool, g->n);
+	bool *idle = ARENA_NEWN(a, bool, g->n);
+	uint32_t *root = ARENA_NEWN(a, uint32_t, g->out_ptr[g->n]);
 
 	memset(m, 0, sizeof(*m));
 	m->g = g;
@@ -201,13 +200,8 @@ int place_model_init(struct place_model *m, const struct graph *g, const struct 
 	m->types = s->types;
 	m->move_s = s->move_s;
 	place_model_together(m, s->together, a);
-	if (g->ir_version)
-		op_constant_nodes(g, constant);
-	for (uint32_t v = 0; v < g->n; v++)
-		constant[v] |= g->set[v] == GRAPH_NONE;
-	int rc = graph_tasks_init(&m->tasks, g, constant, true, a, e);
-	mem_free(constant);
-	if (rc < 0)
+	place_idle_nodes(g, s->set_s, s->k, idle, root);
+	if (graph_tasks_init(&m->tasks, g, idle, root, true, a, e) < 0)
 		return -1;
 	double *task_s = ARENA_NEWN(a, double, (size_t)m->tasks.dag.n * s->k);
 	for (uint32_t t = 0; t < m->tasks.dag.n; t++)
@@ -216,7 +210,7 @@ int place_model_init(struct place_model *m, const struct graph *g, const struct 
 	m->costs = (struct sched_costs){.task_s = task_s, .links = s->links,
 					.contention = s->contention, .overlap = s->overlap,
 					.policy = s->policy};
-	assign_weights(m, a);
+	assign_weights(m, root, a);
 	for (uint32_t t = 0; s->set_mem && t < m->tasks.dag.n; t++)
 		m->task_mem[t] += s->set_mem[m->tasks.task_set[t]];
 	if (s->saved.n) {

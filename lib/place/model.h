@@ -2,7 +2,9 @@
  * links, memory.  Built once, evaluated often (evaluate.h).
  *
  * Constants, and nodes that depend on constants alone, are folded: they cost nothing while
- * the model runs, and their values occupy memory on every device that reads them. */
+ * the model runs, and their values occupy memory on every device that reads them.  So do an IR
+ * model's inputs, which devrun brings to each of these devices by itself; its results and static
+ * views are no tasks either (idle.c). */
 #ifndef HSDAG_PLACE_MODEL_H
 #define HSDAG_PLACE_MODEL_H
 
@@ -54,7 +56,7 @@ struct place_setup {
 	const uint32_t *together;
 };
 
-/* A folded value that several tasks read: once on each device that has one of them. */
+/* A value that no task makes and several read: once on each device that has one of them. */
 struct shared_weight {
 	uint64_t bytes;
 	uint32_t first, n;           /* readers: weight_task[first .. first+n-1] */
@@ -72,7 +74,7 @@ struct place_model {
 	uint32_t *saved_task;
 	double *saved_s;             /* (neighbours,k) */
 	const uint64_t *mem_limit;
-	uint64_t *task_mem;          /* (tasks) folded values that only this task reads */
+	uint64_t *task_mem;          /* (tasks) values that no task makes and only this one reads */
 	uint32_t n_shared;
 	struct shared_weight *shared;
 	uint32_t *weight_task;
@@ -90,6 +92,17 @@ struct place_model {
  * graph_tasks_init. */
 int place_model_init(struct place_model *m, const struct graph *g, const struct place_setup *s,
 		     struct arena *a, struct err *e) MUST_CHECK;
+
+/* The nodes of g that run nothing, idle (g->n), and the outputs whose bytes outputs have, root
+ * (outputs of g), as graph_tasks_init takes them.  Sets of nothing but inputs, results and views
+ * run all the same where set_s (n_sets,k) gives them time. */
+void place_idle_nodes(const struct graph *g, const double *set_s, uint32_t k, bool *idle,
+		      uint32_t *root);
+
+/* Sets that run nothing, and have to stay with none that does, to the device of what they read or of
+ * what reads them: it makes no difference here, but to those who carry placements out as they
+ * are written. */
+void place_follow(const struct place_model *m, uint16_t *device);
 
 /* Fill m->together from numbers of classes (n_sets); NULL: any sets may part. */
 void place_model_together(struct place_model *m, const uint32_t *class, struct arena *a);

@@ -6,11 +6,12 @@
 /* The units (sets, or nodes) that nodes belong to, while tasks are made. */
 struct units {
 	uint32_t n;
-	uint32_t *of;     /* (g->n) unit of each node; GRAPH_NONE: folded */
-	uint32_t *task;   /* (n) task of each unit; GRAPH_NONE: all its nodes are folded */
+	uint32_t *of;     /* (g->n) unit of each node; GRAPH_NONE: runs nothing */
+	uint32_t *task;   /* (n) task of each unit; GRAPH_NONE: none of its nodes runs anything */
+	const uint32_t *root;    /* as graph_tasks_init has it */
 };
 
-static int find_units(struct units *x, const struct graph *g, const bool *constant, bool by_set,
+static int find_units(struct units *x, const struct graph *g, const bool *idle, bool by_set,
 		      struct arena *a, struct err *e)
 {
 	x->n = by_set ? g->n_sets : g->n;
@@ -19,8 +20,8 @@ static int find_units(struct units *x, const struct graph *g, const bool *consta
 	for (uint32_t v = 0; v < g->n; v++) {
 		char name[100];
 
-		x->of[v] = constant[v] ? GRAPH_NONE : by_set ? g->set[v] : v;
-		if (!constant[v] && g->set[v] == GRAPH_NONE)
+		x->of[v] = idle[v] ? GRAPH_NONE : by_set ? g->set[v] : v;
+		if (!idle[v] && g->set[v] == GRAPH_NONE)
 			return err_set(e, ST_INPUT, "node '%s' (%s) has to run but is in no set",
 				       err_escape(name, sizeof(name), g->node_name[v],
 						  strlen(g->node_name[v])), g->type[v]);
@@ -41,11 +42,11 @@ static bool unit_edges(const struct units *x, const struct graph *g, struct aren
 	d->dst = ARENA_NEWN(a, uint32_t, n_in);
 	for (uint32_t v = 0; v < g->n; v++) {
 		for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++) {
-			uint32_t w = g->in_node[i], from, to = x->of[v];
+			uint32_t o = graph_read_output(g, x->root, i), from, to = x->of[v];
 
-			if (w == GRAPH_NONE || to == GRAPH_NONE)
+			if (o == GRAPH_NONE || to == GRAPH_NONE)
 				continue;
-			from = x->of[w];
+			from = x->of[graph_node_of(g, o)];
 			if (from == GRAPH_NONE || from == to)
 				continue;
 			ascending &= from < to;
@@ -121,21 +122,20 @@ static size_t collect_unread(const struct graph_tasks *t, const struct graph *g,
 }
 
 /* One edge per input port that another task fills; the key is the output's number. */
-static size_t collect_edges(const struct graph_tasks *t, const struct graph *g,
-			    struct sched_edge *edges)
+static size_t collect_edges(const struct graph_tasks *t, const struct units *x,
+			    const struct graph *g, struct sched_edge *edges)
 {
 	size_t n = 0;
 
 	for (uint32_t v = 0; v < g->n; v++) {
 		for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++) {
-			uint32_t w = g->in_node[i], from, to = t->node_task[v];
+			uint32_t o = graph_read_output(g, x->root, i), from, to = t->node_task[v];
 
-			if (w == GRAPH_NONE || to == GRAPH_NONE)
+			if (o == GRAPH_NONE || to == GRAPH_NONE)
 				continue;
-			from = t->node_task[w];
+			from = t->node_task[graph_node_of(g, o)];
 			if (from == GRAPH_NONE || from == to)
 				continue;
-			uint32_t o = g->out_ptr[w] + g->in_port[i];
 			int64_t bytes = graph_out_bytes(g, o);
 
 			edges[n++] = (struct sched_edge){from, to, o,
@@ -145,14 +145,14 @@ static size_t collect_edges(const struct graph_tasks *t, const struct graph *g,
 	return n;
 }
 
-int graph_tasks_init(struct graph_tasks *t, const struct graph *g, const bool *constant,
-		     bool by_set, struct arena *a, struct err *e)
+int graph_tasks_init(struct graph_tasks *t, const struct graph *g, const bool *idle,
+		     const uint32_t *root, bool by_set, struct arena *a, struct err *e)
 {
-	struct units x;
+	struct units x = {.root = root};
 	uint32_t n_tasks = 0, n_out = g->out_ptr[g->n];
 
 	memset(t, 0, sizeof(*t));
-	if (find_units(&x, g, constant, by_set, a, e) < 0 ||
+	if (find_units(&x, g, idle, by_set, a, e) < 0 ||
 	    number_units(&x, g, a, &n_tasks, e) < 0)
 		return -1;
 	t->node_task = ARENA_NEWN(a, uint32_t, g->n);
@@ -161,7 +161,7 @@ int graph_tasks_init(struct graph_tasks *t, const struct graph *g, const bool *c
 	index_nodes(t, g, n_tasks, a);
 
 	struct sched_edge *edges = MEM_NEWN(struct sched_edge, (size_t)g->in_ptr[g->n] + n_out);
-	size_t n_edges = collect_edges(t, g, edges);
+	size_t n_edges = collect_edges(t, &x, g, edges);
 	if (g->ir_version == 0)
 		n_edges = collect_unread(t, g, edges, n_edges);
 	sched_dag_build(&t->dag, n_tasks, edges, n_edges, a);

@@ -88,7 +88,7 @@ int main(void)
 			constant[v] = seed % 4 && graph_is_type(g, v, "Const");
 			follows[v] = (constant[v] || g->set[v] == GRAPH_NONE) && first_consumer(g, v) != GRAPH_NONE;
 		}
-		placed_init(g, device, 3, seed % 4 ? constant : NULL, g->arena, &p);
+		placed_init(g, device, 3, seed % 4 ? constant : NULL, NULL, g->arena, &p);
 		uint32_t nodes = 0, sets = 0;
 		for (uint32_t v = 0; v < g->n; v++)
 			devices &= p.node_device[v] == device_of(g, device, constant, v);

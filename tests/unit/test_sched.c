@@ -271,7 +271,7 @@ static void graph_tasks(struct arena *a)
 		op_constant_nodes(g, constant);
 		for (uint32_t v = 0; v < g->n; v++)
 			constant[v] |= g->set[v] == GRAPH_NONE;
-		ok &= graph_tasks_init(&t, g, constant, seed % 5 > 0, a, &e) == 0 &&
+		ok &= graph_tasks_init(&t, g, constant, NULL, seed % 5 > 0, a, &e) == 0 &&
 		      tasks_right(g, &t, constant);
 		for (uint32_t x = 0; x < t.dag.n; x++)
 			for (uint32_t i = t.task_ptr[x]; i < t.task_ptr[x + 1]; i++)
@@ -304,7 +304,7 @@ static void circles(struct arena *a)
 		g->n_sets = 8;
 		for (uint32_t v = 0; v < g->n; v++)
 			g->set[v] = v < 8 ? (v * 5 + 3) % 8 : draw(8);
-		if (graph_tasks_init(&t, g, constant, true, a, &e) < 0) {
+		if (graph_tasks_init(&t, g, constant, NULL, true, a, &e) < 0) {
 			refused++;
 			ok &= e.code == ST_INPUT;
 		} else {
