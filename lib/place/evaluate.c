@@ -52,16 +52,23 @@ void evaluator_free(struct evaluator *x)
 	mem_free(x);
 }
 
-void evaluator_private(struct evaluator *x)
+/* Where tasks are, and the memory that they hold for themselves. */
+static void put_tasks(struct evaluator *x, const uint16_t *device)
 {
 	const struct place_model *m = x->m;
+	uint64_t *mem = x->r.mem_bytes;
 
-	memset(x->r.mem_bytes, 0, m->k * sizeof(*x->r.mem_bytes));
-	for (uint32_t t = 0; t < m->tasks.dag.n; t++)
-		x->r.mem_bytes[x->task_device[t]] += m->task_mem[t];
+	memset(mem, 0, m->k * sizeof(*mem));
+	for (uint32_t t = 0; t < m->tasks.dag.n; t++) {
+		uint16_t dev = device[m->tasks.task_set[t]];
+
+		x->task_device[t] = dev;
+		mem[dev] += m->task_mem[t];
+	}
 }
 
-void evaluator_shared(struct evaluator *x)
+/* Adds the bytes of values that several tasks read to r.mem_bytes. */
+static void put_shared(struct evaluator *x)
 {
 	const struct place_model *m = x->m;
 
@@ -171,7 +178,7 @@ const struct place_result *evaluator_result(struct evaluator *x, enum timeline_s
 	r->copies = t->n_copies;
 	r->copy_bytes = t->copied_bytes;
 	r->busy_s = t->busy_s;
-	evaluator_shared(x);
+	put_shared(x);
 	limit_memory(x, t->peak_bytes);
 	judge(x);
 	return r;
@@ -185,16 +192,14 @@ const struct place_result *evaluator_run(struct evaluator *x, const uint16_t *de
 	enum timeline_status s;
 
 	x->moves.based = false;
-	for (uint32_t i = 0; i < m->tasks.dag.n; i++)
-		x->task_device[i] = device[m->tasks.task_set[i]];
+	put_tasks(x, device);
 	r->status = together(m, device, r);
 	if (r->status == PLACE_OK && x->dnnpart)
 		r->status = follow_rules(x);
 	if (r->status != PLACE_OK)
 		return r;
-	evaluator_private(x);
 	if (x->dnnpart) {
-		evaluator_shared(x);
+		put_shared(x);
 		limit_memory(x, NULL);
 		return r;
 	}

@@ -40,9 +40,6 @@ const struct place_result *evaluator_run(struct evaluator *x, const uint16_t *de
 /* The result of a schedule of x->task_device, or why there is none. */
 const struct place_result *evaluator_result(struct evaluator *x, enum timeline_status s,
 					    const struct timeline *t);
-/* Bytes of folded values by device, into r.mem_bytes: private ones, shared ones too. */
-void evaluator_private(struct evaluator *x);
-void evaluator_shared(struct evaluator *x);
 
 void moves_init(struct evaluator *x);
 void moves_release(struct evaluator *x);

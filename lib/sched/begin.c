@@ -33,13 +33,42 @@ bool engine_can_reach(struct engine *e, uint32_t p)
 	return ok;
 }
 
-/* The placement by position, and whether it can be carried out. */
+/* Seconds that devices compute are four sums each, which do not wait for each other. */
+static void busy_begin(struct engine *e)
+{
+	memset(e->sum_s, 0, 4 * (size_t)e->k * sizeof(*e->sum_s));
+}
+
+static inline void busy_add(struct engine *e, uint32_t p, uint32_t dev, double s)
+{
+	e->sum_s[(size_t)(p % 4) * e->k + dev] += s;
+}
+
+static void busy_end(struct engine *e)
+{
+	uint32_t k = e->k;
+
+	for (uint32_t i = 0; i < k; i++)
+		e->t->busy_s[i] = (e->sum_s[i] + e->sum_s[k + i]) +
+				  (e->sum_s[2 * k + i] + e->sum_s[3 * k + i]);
+}
+
+void engine_busy(struct engine *e)
+{
+	busy_begin(e);
+	for (uint32_t p = 0; p < e->d->n; p++)
+		busy_add(e, p, e->dev[p], e->cost_s[p]);
+	busy_end(e);
+}
+
+/* The placement by position, how long it computes, and whether it can be carried out. */
 static enum timeline_status place(struct engine *e, const uint16_t *device)
 {
 	const double *task_s = e->c->task_s;
 	bool cannot = false;
 	uint32_t k = e->k;
 
+	busy_begin(e);
 	for (uint32_t p = 0; p < e->d->n; p++) {
 		uint32_t v = e->ready.task_at[p], dev = device[v];
 		double s = task_s[(size_t)v * k + dev];
@@ -47,7 +76,9 @@ static enum timeline_status place(struct engine *e, const uint16_t *device)
 		e->dev[p] = (uint16_t)dev;
 		e->cost_s[p] = s;
 		cannot |= s < 0;
+		busy_add(e, p, dev, s);
 	}
+	busy_end(e);
 	for (uint32_t p = 0; cannot && p < e->d->n; p++)
 		if (e->cost_s[p] < 0) {
 			e->t->bad_task = e->ready.task_at[p];
@@ -60,23 +91,9 @@ static enum timeline_status place(struct engine *e, const uint16_t *device)
 	return TIMELINE_OK;
 }
 
-/* Seconds that each device computes: four sums, which do not wait for each other. */
-void engine_busy(struct engine *e)
-{
-	uint32_t k = e->k;
-
-	memset(e->sum_s, 0, 4 * (size_t)k * sizeof(*e->sum_s));
-	for (uint32_t p = 0; p < e->d->n; p++)
-		e->sum_s[(size_t)(p % 4) * k + e->dev[p]] += e->cost_s[p];
-	for (uint32_t i = 0; i < k; i++)
-		e->t->busy_s[i] = (e->sum_s[i] + e->sum_s[k + i]) +
-				  (e->sum_s[2 * k + i] + e->sum_s[3 * k + i]);
-}
-
 void engine_begin(struct engine *e, const uint16_t *device)
 {
 	size_t servers = (size_t)e->k * e->k;
-	bool common = engine_is_common(e);
 
 	*e->now = (struct moment){0};
 	e->n_events = 0;
@@ -92,21 +109,27 @@ void engine_begin(struct engine *e, const uint16_t *device)
 		e->live[i] = e->peak[i] = e->top[i] = 0;
 	for (uint32_t i = 0; i < e->k; i++)
 		e->begun_s[i] = 0;
-	for (uint32_t p = 0; p < e->d->n; p++)
-		e->pending[p] = (uint64_t)e->n_in[p] << 32 | e->dev[p];
-	e->pending[e->d->n] = UINT32_MAX;
+	if (e->common) {
+		memset(e->missing, 0xff, ((size_t)e->d->n + 1) * e->k * sizeof(*e->missing));
+		for (uint32_t p = 0; p < e->d->n; p++)
+			e->missing[p * e->k + e->dev[p]] = (uint16_t)e->n_in[p];
+	} else {
+		for (uint32_t p = 0; p < e->d->n; p++)
+			e->pending[p] = (uint64_t)e->n_in[p] << 32 | e->dev[p];
+		e->pending[e->d->n] = UINT32_MAX;
+	}
 	/* Two devices set every slot before they look at it. */
 	if (e->k != 2)
-		memset(e->slot, 0, (size_t)e->d->n_tensors * e->k * sizeof(*e->slot));
-	for (uint32_t i = 0; e->ready_bits && i < e->k; i++)
+		memset(e->refs, 0, (size_t)e->d->n_tensors * e->k * sizeof(*e->refs));
+	for (uint32_t i = 0; e->common && i < e->k; i++)
 		memset(e->ready_bits + (size_t)i * READY_WORDS, 0,
 		       (e->d->n + 63) / 64 * sizeof(*e->ready_bits));
-	if (!common)
+	if (!e->common)
 		ready_begin(&e->ready, device);
 	for (uint32_t i = 0; i < e->n_roots; i++) {
 		uint32_t p = e->root[i], dev = e->dev[p];
 
-		if (!common) {
+		if (!e->common) {
 			ready_add_at(&e->ready, dev, p, 0);
 		} else {
 			e->ready_bits[dev * READY_WORDS + p / 64] |= UINT64_C(1) << p % 64;
@@ -134,7 +157,6 @@ enum timeline_status engine_run(struct engine *e, const uint16_t *device, bool k
 	e->kept.n = 0;
 	if (status != TIMELINE_OK)
 		return status;
-	engine_busy(e);
 	engine_begin(e, device);
 	keep = keep && engine_has_limit(e);
 	if (keep)

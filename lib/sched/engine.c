@@ -33,13 +33,28 @@ static void lay_out(struct engine *e)
 	e->top = carve(base, &at, e->k, sizeof(*e->top));
 	e->queue = carve(base, &at, servers, sizeof(*e->queue));
 	e->doing = carve(base, &at, servers, sizeof(*e->doing));
-	if (e->few && e->d->n <= SMALL)
+	if (e->common) {
 		e->ready_bits = carve(base, &at, (size_t)READY_WORDS * e->k, sizeof(*e->ready_bits));
-	e->pending = carve(base, &at, (size_t)e->d->n + 1, sizeof(*e->pending));
-	e->slot = carve(base, &at, n_slots(e) + e->k, sizeof(*e->slot));
+		e->missing = carve(base, &at, ((size_t)e->d->n + 1) * e->k, sizeof(*e->missing));
+	} else {
+		e->pending = carve(base, &at, (size_t)e->d->n + 1, sizeof(*e->pending));
+	}
+	e->refs = carve(base, &at, n_slots(e) + e->k, sizeof(*e->refs));
+	e->next = carve(base, &at, n_slots(e), sizeof(*e->next));
 	if (!e->c->overlap)
 		e->needed_at = carve(base, &at, n_slots(e), sizeof(*e->needed_at));
 	e->state_bytes = at;
+}
+
+/* Few devices and tasks, copies that wait for each other while devices compute, by rank, no
+ * schedule that is kept. */
+static bool is_common(const struct engine *e)
+{
+	bool common = e->few && e->d->n <= SMALL && engine_has_limit(e);
+
+	for (uint32_t v = 0; common && v < e->d->n; v++)
+		common = e->d->in_ptr[v + 1] - e->d->in_ptr[v] < AWAY - 1;
+	return common;
 }
 
 /* Times of copies of each tensor on each link. */
@@ -60,6 +75,7 @@ void engine_init(struct engine *e, const struct sched_dag *d, const struct sched
 
 	*e = (struct engine){.d = d, .c = c, .k = k, .few = k <= FEW, .t = t, .keep = keep};
 	e->n_words = (uint32_t)(((size_t)k * k + 63) / 64);
+	e->common = is_common(e);
 	e->task = MEM_NEWN(struct task, n);
 	e->tensor = MEM_NEWN(struct tensor, (size_t)d->n_tensors + 1);
 	e->more = MEM_NEWN(uint32_t, 2 * (size_t)d->n_uses);

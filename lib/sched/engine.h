@@ -40,12 +40,6 @@ struct tensor {
 	uint32_t maker;              /* position */
 };
 
-/* A tensor on a device. */
-struct slot {
-	uint32_t refs;               /* readers there that have not ended, and copies from it */
-	uint32_t next;               /* behind it in a queue */
-};
-
 /* The scalars of a state.  Where one task alone is going on, a neck, the clock begins anew at its end:
  * what comes after it takes the same time, to the last bit, whatever came before. */
 struct moment {
@@ -123,7 +117,8 @@ enum {
 	FEW = 8,                 /* devices whose servers are the bits of one word */
 	FEW_TABLED = 4,          /* devices up to which times of copies are tabled */
 	READY_WORDS = 64,
-	SMALL = 64 * READY_WORDS /* tasks up to which ready sets by rank have two levels of bits */
+	SMALL = 64 * READY_WORDS,    /* tasks of the common case at most: ready sets have two levels */
+	AWAY = 1 << 15               /* more than a task of the common case reads */
 };
 
 struct event {
@@ -136,6 +131,7 @@ struct engine {
 	const struct sched_costs *c;
 	uint32_t k, n_words;         /* words of a bit per server */
 	bool few;                    /* k <= FEW: events are found by looking at all servers */
+	bool common;                 /* the rules allow states and a limit, and both are small */
 
 	/* The graph by position. */
 	struct ready ready;
@@ -166,10 +162,12 @@ struct engine {
 	uint64_t *top;               /* (k) words of ready bits that are not 0 */
 	struct queue *queue;         /* (k*k) */
 	uint32_t *doing;             /* (k*k) position or slot */
-	/* (n+1) what has not arrived at a task, its hold included, << 32 | its device; the last is
-	 * on none */
-	uint64_t *pending;
-	struct slot *slot;           /* (n_tensors+1, k) */
+	/* The common case: (n+1,k) what has not arrived at a task, its hold included; on other devices
+	 * than its own, and of the last one on all, AWAY or more. */
+	uint16_t *missing;
+	uint64_t *pending;           /* else: (n+1) that << 32 | the task's device; of the last none */
+	uint32_t *refs;              /* (n_tensors+1, k) readers there that have not ended, copies away */
+	uint32_t *next;              /* (slots) the slot behind it in a queue */
 	uint32_t *needed_at;         /* (slots) instant at which a copy was needed; no overlap only */
 	uint64_t *ready_bits;        /* (k, READY_WORDS) positions that are ready; SMALL or NULL */
 
@@ -203,9 +201,8 @@ void engine_busy(struct engine *e);
 /* What a run came to, into t. */
 void engine_results(struct engine *e);
 
-/* simulate.c: the rules allow a limit; and states as well; from the state as it is to the end. */
+/* simulate.c: the rules allow a limit; from the state as it is to the end. */
 bool engine_has_limit(const struct engine *e);
-bool engine_is_common(const struct engine *e);
 enum engine_way { ENGINE_PLAIN, ENGINE_KEEP, ENGINE_LIMIT };
 void engine_go_on(struct engine *e, enum engine_way way);
 

@@ -94,7 +94,7 @@ void kept_begin(struct engine *e)
 		x->patch = MEM_NEWN(struct patch, n);
 		find_tails(e);
 	}
-	if (!x->most && engine_is_common(e)) {
+	if (!x->most && e->common) {
 		x->most = STATES;
 		x->every = n / STATES + 1;
 		x->state = mem_alloc(STATES, e->state_bytes);
@@ -166,14 +166,16 @@ static enum timeline_status patch(struct engine *e, const uint16_t *device, cons
 	return status;
 }
 
-/* Tell a state (e->pending's place in it) where tasks are now; none of them has what it reads. */
-static void tell_devices(const struct engine *e, uint64_t *pending)
+/* Tell a state (e->missing's place in it) where tasks are now; none of them has what it reads. */
+static void tell_devices(const struct engine *e, uint16_t *missing)
 {
 	for (uint32_t i = 0; i < e->kept.n_patches; i++) {
 		uint32_t p = e->kept.patch[i].pos;
 
-		if (e->kept.patch[i].dev != e->dev[p])
-			pending[p] = (pending[p] & ~(uint64_t)UINT32_MAX) | e->dev[p];
+		if (e->kept.patch[i].dev == e->dev[p])
+			continue;
+		missing[p * e->k + e->kept.patch[i].dev] = UINT16_MAX;
+		missing[p * e->k + e->dev[p]] = (uint16_t)e->n_in[p];
 	}
 }
 
@@ -183,7 +185,7 @@ static void bring_back(struct engine *e)
 	struct kept *x = &e->kept;
 
 	memcpy(e->state, x->state + x->from * e->state_bytes, e->state_bytes);
-	tell_devices(e, e->pending);
+	tell_devices(e, e->missing);
 	for (uint32_t i = 0; i < x->n_patches; i++) {
 		uint32_t p = x->patch[i].pos;
 
@@ -232,8 +234,8 @@ void engine_keep(struct engine *e)
 	}
 	bring_back(e);
 	for (uint32_t i = 0; i < x->from; i++)
-		tell_devices(e, (uint64_t *)(void *)(x->state + i * e->state_bytes +
-						     ((char *)e->pending - (char *)e->state)));
+		tell_devices(e, (uint16_t *)(void *)(x->state + i * e->state_bytes +
+						     ((char *)e->missing - (char *)e->state)));
 	x->n_patches = 0;
 	/* The state that it begins from is kept again, as it is now. */
 	x->n = x->from;

@@ -46,8 +46,10 @@ struct run {
 	uint32_t *doing;
 	double limit_s;          /* on the clock; limited runs only */
 	/* As in the engine. */
+	uint16_t *missing;
 	uint64_t *pending, *bits;
-	struct slot *slot;
+	uint32_t nobody;         /* the position behind all others */
+	uint32_t *refs, *next;
 	const struct task *task;
 	const struct tensor *tensor;
 	const uint32_t *more;
@@ -57,8 +59,8 @@ struct run {
 INLINE struct run run_of(struct engine *e)
 {
 	return (struct run){e, *e->now, e->end, e->begun_s, e->live, e->peak, e->top, e->queue, e->doing,
-			    INFINITY, e->pending, e->ready_bits, e->slot, e->task, e->tensor, e->more,
-			    e->cost_s};
+			    INFINITY, e->missing, e->pending, e->ready_bits, e->d->n, e->refs, e->next,
+			    e->task, e->tensor, e->more, e->cost_s};
 }
 
 /* ---- sets of servers ---- */

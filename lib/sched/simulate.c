@@ -2,122 +2,8 @@
  *
  * One text for all rules; it is compiled once for the common case (two devices, one copy at a time
  * on a link, by rank) and once for any.  What is taken and when is the same. */
-#include "sched/run.h"
-
-/* ---- what becomes ready, and what must be copied ---- */
-
-/* One thing less that the task at position p waits for, if it is on dev; is it? */
-INLINE bool arrived(struct run *x, struct rules r, uint32_t p, uint32_t dev)
-{
-	uint64_t pending = x->pending[p];
-	bool here = (uint32_t)pending == dev;
-
-	x->pending[p] = pending - ((uint64_t)here << 32);
-	add_ready(x, r, dev, p, pending == (UINT64_C(1) << 32 | dev));
-	return here;
-}
-
-/* A tensor is on dev; how many of its consumers are. */
-INLINE uint32_t arrived_all(struct run *x, struct rules r, uint32_t t, uint32_t dev)
-{
-	struct list l = x->tensor[t].use;
-	uint32_t n = arrived(x, r, l.first[0], dev);
-
-	n += arrived(x, r, l.first[1], dev);
-	for (; l.more < l.end; l.more += 2) {
-		n += arrived(x, r, x->more[l.more], dev);
-		n += arrived(x, r, x->more[l.more + 1], dev);
-	}
-	return n;
-}
-
-/* Most copies go to the tail; only those of one instant may have to pass each other. */
-INLINE void enqueue(struct run *x, uint32_t server, uint32_t slot)
-{
-	struct queue *q = &x->queue[server];
-	uint32_t before, instant = x->now.instant;
-
-	x->slot[slot].next = SCHED_NONE;
-	if (q->head == SCHED_NONE) {
-		*q = (struct queue){slot, slot, SCHED_NONE, instant};
-		return;
-	}
-	if (q->instant != instant) {
-		q->instant = instant;
-		q->old = q->tail;
-	}
-	if (q->tail == q->old || q->tail < slot) {
-		x->slot[q->tail].next = slot;
-		q->tail = slot;
-		return;
-	}
-	before = q->old;
-	if (before == SCHED_NONE && slot < q->head) {
-		x->slot[slot].next = q->head;
-		q->head = slot;
-		return;
-	}
-	if (before == SCHED_NONE)
-		before = q->head;
-	while (x->slot[before].next < slot)
-		before = x->slot[before].next;
-	x->slot[slot].next = x->slot[before].next;
-	x->slot[before].next = slot;
-}
-
-/* Tensor t, which is on src, is needed on dst. */
-INLINE void need_copy(struct run *x, struct rules r, uint32_t t, uint32_t src, uint32_t dst)
-{
-	uint32_t slot = t * r.k + dst, server = src * r.k + dst;
-
-	if (!r.overlap)
-		x->e->needed_at[slot] = x->now.instant;
-	if (r.keep) {
-		x->e->copy_of[slot] = x->now.n_copies;
-		x->e->t->copy[x->now.n_copies] =
-			(struct sched_copy){x->e->number[t], (uint16_t)src, (uint16_t)dst};
-	}
-	x->now.n_copies++;
-	x->now.copied_bytes += x->tensor[t].bytes;
-	enqueue(x, server, slot);
-	set_waiting(x, r, server, true);
-}
-
-/* Tensor t has been made on dev: its consumers there have it, the others get copies. */
-INLINE void distribute(struct run *x, struct rules r, uint32_t t, uint32_t dev)
-{
-	struct slot *slot = x->slot + (size_t)t * r.k;
-
-	if (r.k == 2) {
-		uint32_t here = arrived_all(x, r, t, dev), there = x->tensor[t].n_uses - here;
-
-		slot[dev].refs = here + (there > 0);
-		slot[1 - dev].refs = there;
-		if (there)
-			need_copy(x, r, t, dev, 1 - dev);
-		return;
-	}
-	for (uint32_t i = 0; i < x->tensor[t].n_uses; i++) {
-		uint32_t p = list_item(x->e, &x->tensor[t].use, i), to = (uint32_t)x->pending[p];
-
-		if (to == dev)
-			(void)arrived(x, r, p, dev);
-		else if (slot[to].refs++ == 0)
-			need_copy(x, r, t, dev, to);
-		else
-			continue;
-		slot[dev].refs++;
-	}
-}
-
-/* The tensors of a task behind its first: there are few such tasks, and what is not here is not in
- * the way of the others. */
-static __attribute__((noinline)) void distribute_others(struct run *x, struct rules r,
-							const struct task *task, uint32_t dev)
-{
-	for (uint32_t t = task->out + 1; t < task->out_end; t++)
-		distribute(x, r, t, dev);
-}
+#include "base/simd.h"
+#include "sched/deliver.h"
 
 /* ---- copies begin ---- */
 
@@ -127,7 +13,7 @@ INLINE void start_copy(struct run *x, struct rules r, uint32_t server)
 	uint32_t slot = q->head, t = slot / r.k, src = server / r.k, dst = server % r.k;
 	double end;
 
-	q->head = x->slot[slot].next;
+	q->head = x->next[slot];
 	if (q->old == slot)
 		q->old = SCHED_NONE;
 	set_waiting(x, r, server, q->head != SCHED_NONE);
@@ -166,7 +52,7 @@ INLINE void start_next(struct run *x, struct rules r, uint32_t server)
 /* One reader less of tensor t on dev. */
 INLINE void release(struct run *x, struct rules r, uint32_t t, uint32_t dev)
 {
-	uint32_t left = --x->slot[(size_t)t * r.k + dev].refs;
+	uint32_t left = --x->refs[(size_t)t * r.k + dev];
 
 	/* Whether it is the last is not to be guessed. */
 	x->live[dev] -= x->tensor[t].bytes & -(uint64_t)(left == 0);
@@ -470,17 +356,17 @@ INLINE void few_devices(struct engine *e, enum engine_way way)
 				  .small = true, .way = way});
 }
 
-static void two_plain(struct engine *e)
+static VECTOR_CLONES void two_plain(struct engine *e)
 {
 	two_devices(e, ENGINE_PLAIN);
 }
 
-static void two_keep(struct engine *e)
+static VECTOR_CLONES void two_keep(struct engine *e)
 {
 	two_devices(e, ENGINE_KEEP);
 }
 
-static void two_limit(struct engine *e)
+static VECTOR_CLONES void two_limit(struct engine *e)
 {
 	two_devices(e, ENGINE_LIMIT);
 }
@@ -524,17 +410,12 @@ bool engine_has_limit(const struct engine *e)
 	return e->c->contention && e->c->overlap && !e->keep && e->c->policy != SCHED_FIFO;
 }
 
-bool engine_is_common(const struct engine *e)
-{
-	return engine_has_limit(e) && e->few && e->d->n <= SMALL;
-}
-
 void engine_go_on(struct engine *e, enum engine_way way)
 {
 	static void (*const two[])(struct engine *) = {two_plain, two_keep, two_limit};
 	static void (*const few[])(struct engine *) = {few_plain, few_keep, few_limit};
 
-	if (!engine_is_common(e))
+	if (!e->common)
 		(way == ENGINE_LIMIT ? any_limit : any_plain)(e);
 	else
 		(e->k == 2 ? two : few)[way](e);
