@@ -22,3 +22,11 @@ setup_file() { common_setup_file; }
 		assert max(other) < heft, (heft, other)
 	'
 }
+
+@test "exact has no node whose bounds take many times the budget" {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	"$HSDAG_PYTHON" "$BATS_TEST_DIRNAME/families.py" layered 2500 128 1 | json2dag -o wide.mp
+	# 128 bounds of 0.3 s each.
+	run -0 timeout 30 placebase exact --budget 2 wide.mp -o e.mp
+	run -0 devsim e.mp -o r.mp
+}

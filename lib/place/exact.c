@@ -17,6 +17,7 @@
 #include "place/exact_tree.h"
 
 enum { MAX_OPEN = 256 };
+static const double SLOW_S = 1e-3;     /* a bound that takes so long looks at the clock before */
 static const uint64_t DEFAULT_NODES = 200000, DEFAULT_EVALS = 40000, SHORT_EVALS = 4000;
 
 /* ---- beginnings ---- */
@@ -226,8 +227,14 @@ static void tree_init(struct tree *x, struct method_run *r)
 	x->least = r->bound_s > 0 ? r->bound_s : place_lower_bound(&x->u);
 	x->rest_s = ARENA_NEWN(r->a, double, (size_t)x->v.n * x->v.k);
 	with_s = ARENA_NEWN(r->a, double, (size_t)x->v.n * x->v.k);
-	if (r->m->rules == PLACE_SCHEDULE)
+	if (r->m->rules == PLACE_SCHEDULE) {
+		double start_s = clock_s();
+
+		/* As much as beginning_far does of everything. */
 		bound_path_backwards(&x->v, x->rest_s, with_s);
+		x->far_s = clock_s() - start_s;
+		x->far_s = x->far_s > SLOW_S ? x->far_s : 0;
+	}
 	x->walker = ARENA_NEWN(r->a, struct walker, (size_t)r->threads);
 	for (int i = 0; i < r->threads; i++) {
 		struct walker *w = &x->walker[i];

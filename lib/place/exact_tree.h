@@ -58,6 +58,7 @@ struct tree {
 	double least, cut;
 	uint64_t nodes, limit;
 	double deadline_s;
+	double far_s;                /* about the seconds of one beginning_far; 0: next to none */
 	bool out;                    /* the budget ended */
 };
 

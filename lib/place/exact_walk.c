@@ -48,6 +48,14 @@ static int by_bound(const void *pa, const void *pb)
 	return (a->dev > b->dev) - (a->dev < b->dev);
 }
 
+/* Is there time for the better bound?  The other one is as true. */
+static bool can_look_far(const struct walker *w)
+{
+	const struct tree *x = w->x;
+
+	return x->deadline_s <= 0 || x->far_s <= 0 || clock_s() + x->far_s < x->deadline_s;
+}
+
 uint32_t walker_options(struct walker *w, uint32_t t)
 {
 	const struct place_units *u = &w->x->u;
@@ -62,7 +70,7 @@ uint32_t walker_options(struct walker *w, uint32_t t)
 		struct beginning_was was = beginning_put(&w->b, i, dev);
 		beginning_task(&w->b, t);
 		o[n] = (struct option){dev, beginning_near(&w->b, t + 1)};
-		if (!walker_is_worse(w, o[n].bound))
+		if (!walker_is_worse(w, o[n].bound) && can_look_far(w))
 			o[n].bound = fmax(o[n].bound, beginning_far(&w->b, t + 1));
 		n += !walker_is_worse(w, o[n].bound);
 		beginning_take_back(&w->b, i, &was);

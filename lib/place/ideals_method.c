@@ -122,7 +122,7 @@ int method_ideals(struct method_run *r, struct err *e)
 	int single = place_best_single(x.ev, &x.best);
 	for (uint32_t i = 0; i < r->m->n_sets; i++)
 		r->device[i] = single < 0 ? 0 : (uint16_t)single;
-	double least = place_lower_bound(&x.u), chains_s;
+	double least = r->bound_s > 0 ? r->bound_s : place_lower_bound(&x.u), chains_s;
 	split_chains(&x, &p, least);
 	chains_s = x.load_s;
 	known = split_graph(&x, &p, least);

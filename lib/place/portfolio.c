@@ -137,7 +137,7 @@ static void run_stage(struct portfolio *x, const struct stage *stage)
 	x->sub.a = arena_new();
 	x->sub.device = ARENA_NEWN(x->sub.a, uint16_t, r->m->n_sets);
 	x->sub.start = x->best < INFINITY ? r->device : r->start;
-	x->sub.bound_s = 0;
+	x->sub.bound_s = x->bound;
 	x->sub.evals = stage->share > 0 && x->evals ? 1 + (uint64_t)(share * (double)x->evals) : 0;
 	x->used += x->sub.evals;
 	/* It knows how many list schedules are enough. */
