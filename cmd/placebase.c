@@ -137,8 +137,12 @@ static int place(struct state *s, struct filter *f, struct err *e)
 	}
 	if (costs) {
 		place_units_init(&u, &m, s->arena);
-		s->bound = place_bound(&u);
+		double *share = ARENA_NEWN(s->arena, double, m.k);
+		bool shared;
+
+		s->bound = place_bound(&u, share, &shared);
 		s->run.bound_s = s->bound.value;
+		s->run.share = shared ? share : NULL;
 		s->ev = evaluator_new(&m);
 	} else {
 		place_inputs_masks(&s->in, s->names, s->k, s->arena, &m);

@@ -165,7 +165,7 @@ static struct place_bound pieces(const struct bound_view *v, struct arena *a)
 	return b;
 }
 
-struct place_bound place_bound(const struct place_units *u)
+struct place_bound place_bound(const struct place_units *u, double *share, bool *shared)
 {
 	struct arena *a = arena_new();
 	struct bound_view v;
@@ -185,11 +185,15 @@ struct place_bound place_bound(const struct place_units *u)
 		b = pieces(&v, a);
 		break;
 	}
+	if (share) {
+		memcpy(share, v.share, v.k * sizeof(*share));
+		*shared = u->m->rules != PLACE_DNNPART_LATENCY;
+	}
 	arena_free(a);
 	return b;
 }
 
 double place_lower_bound(const struct place_units *u)
 {
-	return place_bound(u).value;
+	return place_bound(u, NULL, NULL).value;
 }

@@ -2,6 +2,8 @@
 #ifndef HSDAG_PLACE_BOUND_H
 #define HSDAG_PLACE_BOUND_H
 
+#include <stdbool.h>
+
 struct place_units;
 
 struct place_bound {
@@ -11,8 +13,9 @@ struct place_bound {
 };
 
 /* The largest of the lower bounds that hold for the model's rules and objective (bound_parts.h).
- * Of a mixture the sum of weighted bounds, each of its own metric. */
-struct place_bound place_bound(const struct place_units *u);
+ * Of a mixture the sum of weighted bounds, each of its own metric.  share (k; or NULL): becomes the
+ * load bound's shares of devices (bound_parts.h); false in *shared when there was no load bound. */
+struct place_bound place_bound(const struct place_units *u, double *share, bool *shared);
 
 /* Its value. */
 double place_lower_bound(const struct place_units *u);

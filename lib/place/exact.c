@@ -223,7 +223,10 @@ static void tree_init(struct tree *x, struct method_run *r)
 	place_units_init(&x->u, r->m, r->a);
 	bound_view_init(&x->v, &x->u, r->a);
 	x->twins = r->m->rules != PLACE_SCHEDULE || r->m->costs.overlap;
-	bound_load_s(&x->v);
+	if (r->share)
+		memcpy(x->v.share, r->share, x->v.k * sizeof(*x->v.share));
+	else
+		bound_load_s(&x->v);
 	x->least = r->bound_s > 0 ? r->bound_s : place_lower_bound(&x->u);
 	x->rest_s = ARENA_NEWN(r->a, double, (size_t)x->v.n * x->v.k);
 	with_s = ARENA_NEWN(r->a, double, (size_t)x->v.n * x->v.k);

@@ -31,6 +31,8 @@ struct method_run {
 	uint32_t k;
 	/* no placement is better, as far as the caller and then the method know; 0: they do not */
 	double bound_s;
+	/* (k) shares of devices that bound_load_s found (bound_parts.h); NULL: nobody asked it */
+	const double *share;
 	char note[200];                /* what there is to tell about the run; may stay empty */
 	int (*emit)(struct method_run *r, struct err *e);
 };

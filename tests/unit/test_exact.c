@@ -17,13 +17,14 @@ static int take(struct method_run *r, struct err *e)
 	return 0;
 }
 
-/* What exact finds, from a start that is hardly good; INFINITY: nothing legal. */
-static double run_exact(const struct problem *p, int threads, double *bound)
+/* What exact finds, from a start that is hardly good; INFINITY: nothing legal.  share: as in struct
+ * method_run. */
+static double run_exact(const struct problem *p, int threads, const double *share, double *bound)
 {
 	uint16_t device[PLACEGEN_SETS] = {0}, start[PLACEGEN_SETS] = {0};
 	struct err e = ERR_INIT;
 	struct method_run r = {.m = &p->m, .seed = 1, .evals = 1000000, .start = start,
-			       .threads = threads, .a = p->a, .device = device,
+			       .threads = threads, .share = share, .a = p->a, .device = device,
 			       .names = p->m.names, .k = p->m.k, .emit = take};
 	for (uint32_t i = 0; i < p->m.n_sets; i++)
 		start[i] = (uint16_t)(p->m.k - 1);   /* in many cases not even legal */
@@ -92,6 +93,7 @@ static bool parts_below(const struct problem *p, const struct least *x)
 static void against_all(enum place_rules rules, bool training)
 {
 	int n = 0, exact = 0, proved = 0, bounded = 0, threads = 0, tight = 0, legal = 0, parts = 0;
+	int shares = 0;
 
 	for (uint64_t seed = 0; seed < CASES; seed++) {
 		struct problem p;
@@ -109,10 +111,17 @@ static void against_all(enum place_rules rules, bool training)
 			if (s < INFINITY && rules == PLACE_SCHEDULE)
 				least_of(&p, unit_dev, &each);
 		} while (problem_next(&p, unit_dev));
-		double s = run_exact(&p, 1, &bound), least = place_lower_bound(&p.u);
+		double share[PLACEGEN_DEVICES], sum = 0;
+		bool shared;
+
+		place_bound(&p.u, share, &shared);
+		for (uint32_t d = 0; d < p.m.k; d++)
+			sum += shared ? share[d] : 1.0 / p.m.k;
+		shares += shared == (rules != PLACE_DNNPART_LATENCY) && fabs(sum - 1) < CLOSE;
+		double s = run_exact(&p, 1, NULL, &bound), least = place_lower_bound(&p.u);
 		exact += same(s, best);
 		proved += best == INFINITY || same(bound, best);
-		threads += seed % 4 || (run_exact(&p, 3, &other_bound) == s &&
+		threads += seed % 4 || (run_exact(&p, 3, shared ? share : NULL, &other_bound) == s &&
 					(best == INFINITY || other_bound == bound));
 		bounded += below(least, best);
 		legal += best < INFINITY;
@@ -127,7 +136,9 @@ static void against_all(enum place_rules rules, bool training)
 	tap(n > CASES / 2 && exact == n, "%s%s: exact is the best of all (%d of %d)", name, kind,
 	    exact, n);
 	tap(proved == n, "%s%s: exact proves it (%d)", name, kind, proved);
-	tap(threads == n, "%s%s: threads change nothing (%d)", name, kind, threads);
+	tap(threads == n, "%s%s: threads and shares that are given change nothing (%d)", name, kind,
+	    threads);
+	tap(shares == n, "%s%s: shares of devices are shares (%d)", name, kind, shares);
 	tap(bounded == n, "%s%s: no bound is above it (%d)", name, kind, bounded);
 	tap(parts == n, "%s%s: nor is one of its parts (%d)", name, kind, parts);
 	tap(tight > legal / 2, "%s%s: most bounds are near (%d of %d)", name, kind, tight, legal);
