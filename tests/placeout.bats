@@ -99,6 +99,7 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		assert 'a "quoted"\\ name\twith\nlines, é and \x01' in a and a["twin"] in ("cpu:0,1", "gpu")
 		rows = [l.split("\t") for l in open("a.tsv", encoding="utf-8").read().split("\n")[:-1]]
 		assert all(len(r) == len(rows[0]) for r in rows)
+		assert rows[1][2] == r'a "quoted"\\ name\twith\nlines, é and \x01', rows[1]
 	PY
 }
 

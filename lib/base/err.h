@@ -38,10 +38,10 @@ int err_prefix(struct err *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 void err_clear(struct err *e);
 
-/* Copy `src` into `dst[cap]` as a quotable C-escaped string: control bytes,
- * quotes and bytes that are not valid UTF-8 become escapes; an over-long text
- * ends in "...".  Returns dst.  For subjects of messages that come from
- * outside. */
+/* Copy `src` into `dst[cap]`: control bytes, those beyond ASCII too, and bytes that are
+ * not valid UTF-8 become C escapes; quotes and backslashes stay.  A text that is too
+ * long ends in "...": 4 * len + 4 bytes hold any.  Returns dst.  For subjects of
+ * messages that come from outside. */
 char *err_escape(char *dst, size_t cap, const char *src, size_t len);
 
 #endif

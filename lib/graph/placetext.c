@@ -42,17 +42,20 @@ uint32_t placetext_affinity(FILE *out, const struct graph *g, const struct place
 
 /* ---- TSV ---- */
 
+/* As in messages, and with backslashes doubled. */
 static void tsv_text(FILE *out, const char *s)
 {
-	for (; *s; s++)
-		switch (*s) {
-		case '\t': fputs("\\t", out); break;
-		case '\n': fputs("\\n", out); break;
-		case '\r': fputs("\\r", out); break;
-		case '\\': fputs("\\\\", out); break;
-		default: fputc(*s, out);
-		}
+	char *text = MEM_NEWN(char, 4 * strlen(s) + 5);
+	for (;; s++) {
+		size_t n = strcspn(s, "\\");
+		fputs(err_escape(text, 4 * n + 5, s, n), out);
+		s += n;
+		if (!*s)
+			break;
+		fputs("\\\\", out);
+	}
 	fputc('\t', out);
+	mem_free(text);
 }
 
 void placetext_tsv(FILE *out, const struct graph *g, const struct placed *p,
