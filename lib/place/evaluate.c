@@ -25,7 +25,7 @@ struct evaluator *evaluator_new(const struct place_model *m)
 	x->seen = MEM_NEWN(uint32_t, m->k);
 	x->r.mem_bytes = MEM_NEWN(uint64_t, m->k);
 	x->accounts = m->objective.throughput > 0 || m->objective.energy > 0;
-	traffic_init(&x->traffic, m->k);
+	traffic_init(&x->traffic, m->k, m->tasks.dag.n_tensors);
 	x->set_task = MEM_NEWN(uint32_t, m->n_sets);
 	memset(x->set_task, 0xff, m->n_sets * sizeof(*x->set_task));
 	for (uint32_t t = 0; t < m->tasks.dag.n; t++)

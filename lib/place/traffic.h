@@ -11,9 +11,10 @@ struct place_traffic {
 	uint64_t *bytes;             /* (k,k) */
 	double *busy_s;              /* (k,k) latencies included */
 	uint32_t *seen;              /* (k) */
+	uint64_t *to;                /* (n_tensors) devices on which one is read; up to 64 devices */
 };
 
-void traffic_init(struct place_traffic *x, uint32_t k);
+void traffic_init(struct place_traffic *x, uint32_t k, uint32_t n_tensors);
 void traffic_release(struct place_traffic *x);
 
 /* device (tasks): each tensor goes once to each other device that has a consumer. */
