@@ -47,7 +47,9 @@ ABLATION_EPISODES = $(shell expr $(ABLATION_EVALS) / $(ABLATION_STEPS))
 
 # ablation_jobs MODEL,NAME: the stem is the seed
 define ablation_jobs
-$(ABLATION_DIR)/$(2)/input.mp: $(call model_files,$(1)) | $(ABLATION_PROGS)
+$(call which_model,$(ABLATION_DIR)/$(2),$(1))
+$(ABLATION_DIR)/$(2)/input.mp: $(call model_files,$(1)) $(ABLATION_DIR)/$(2)/model \
+  | $(ABLATION_PROGS)
 	$(ablation_run) $$@ bash -o pipefail -c \
 	  'ir2dag $(call ablation_xml,$(1)) | $(ablation_feat) | $(ablation_devs)'
 $(foreach g,$(ABLATION_GROUPINGS),$(call ablation_rule,$(2),$(g)))
@@ -63,7 +65,8 @@ $(ABLATION_DIR)/$(1)/$(2).%.tsv: $(ABLATION_DIR)/$(1)/input.mp $(call gpn_of,$(1
 	  --steps $(ABLATION_STEPS) --episodes $(ABLATION_EPISODES)
 
 endef
-$(foreach m,$(ABLATION_MODELS),$(eval $(call ablation_jobs,$(m),$(call model_name,$(m)))))
+$(call one_of_each,$(ABLATION_MODELS))
+$(foreach m,$(sort $(ABLATION_MODELS)),$(eval $(call ablation_jobs,$(m),$(call model_name,$(m)))))
 
 ABLATION_FILES = $(foreach m,$(call model_name,$(ABLATION_MODELS)),\
   $(foreach g,$(ABLATION_GROUPINGS),$(foreach s,$(SEEDS),$(ABLATION_DIR)/$(m)/$(g).$(s).tsv)))

@@ -24,6 +24,17 @@ given = $(strip $(foreach v,$(1),$(if $($(v)),$(v)='$($(v))')))
 model_name  = $(call file_part,$(basename $(notdir $(1))))
 model_files = $(subst :,\:,$(wildcard $(or $(filter %.xml,$(1)),tests/models/$(1).xml) \
               $(patsubst %.xml,%.bin,$(filter %.xml,$(1)))))
+# One name for two models is refused, for their files would be the same.
+one_of_each = $(foreach n,$(sort $(call model_name,$(1))),$(if $(word 2,$(filter $(n),\
+              $(call model_name,$(sort $(1))))),$(error two models are called '$(n)'; rename one)))
+# which_model DIR,MODEL: DIR/model names the model, and is new when another one had that name before.
+define which_model
+$(1)/model: which-model
+	@mkdir -p $$(@D)
+	@echo '$(abspath $(filter %.xml,$(2)))' | cmp -s - $$@ || \
+	  echo '$(abspath $(filter %.xml,$(2)))' > $$@
+endef
+.PHONY: which-model
 
 # Ways beside one of them, over models and seeds: $(pairs) -v base=WAY -v ways=COLUMN FILE...
 pairs = awk -f pipelines/tables/stats.awk -f pipelines/pairs.awk

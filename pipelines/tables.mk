@@ -97,7 +97,8 @@ found_of      = $(foreach s,$(call seeds,$(2)),$(TABLE_DIR)/$(1)/$(call found,$(
 # model_jobs MODEL,NAME
 of_hsdag = $(TABLE_DIR)/$(1)/$(call found,hsdag)
 define model_jobs
-$(TABLE_DIR)/$(2)/graph.mp: $(call model_files,$(1)) | $(TABLE_PROGS)
+$(call which_model,$(TABLE_DIR)/$(2),$(1))
+$(TABLE_DIR)/$(2)/graph.mp: $(call model_files,$(1)) $(TABLE_DIR)/$(2)/model | $(TABLE_PROGS)
 	$(table_job) $$@ $(pipe) 'xml=$$$$(pipelines/fill.sh $(B)/models $(1)) && ir2dag $$$$xml'
 $(TABLE_DIR)/$(2)/stats.tsv: $(TABLE_DIR)/$(2)/graph.mp
 	$(table_job) $$@ $(pipe) 'ir2dag --stats $$$$(pipelines/fill.sh $(B)/models $(1))'
@@ -106,6 +107,7 @@ $(TABLE_DIR)/$(2)/input.mp: $(TABLE_DIR)/$(2)/graph.mp
 $(TABLE_DIR)/$(2)/outputs.%.tsv: $(TABLE_DIR)/$(2)/input.mp $(call of_hsdag,$(2)).%.mp
 	$(table_job) -r $$@ $(T)/outputs $$^
 endef
+$(call one_of_each,$(TABLE_MODELS) $(HIER_MODELS))
 $(foreach m,$(sort $(TABLE_MODELS) $(HIER_MODELS)),\
   $(eval $(call model_jobs,$(m),$(call model_name,$(m)))))
 

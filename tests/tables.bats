@@ -138,6 +138,14 @@ has_child() {
 	recdump -k graph c/a_b/graph.mp | grep -q '"the sum"'
 	run -0 tables "$PWD/c" table1 MODELS="$PWD/a:b.xml"
 	[[ "$output" != *JOB* ]]
+	# Another model of the same name, and older: its own figures; both at once: refused.
+	mkdir -p other
+	cp "$BATS_TEST_DIRNAME/../tests/models/small_increment_1x3x4x5.xml" other/a:b.xml
+	touch -d 2020-01-01 other/a:b.xml
+	run -0 tables "$PWD/c" table1 MODELS="$PWD/other/a:b.xml"
+	[ "$(grep -c JOB <<< "$output")" -eq 2 ]
+	run ! tables "$PWD/c" table1 MODELS="$PWD/a:b.xml $PWD/other/a:b.xml"
+	[[ "$output" == *"two models are called 'a_b'"* ]]
 }
 
 @test "killed in the middle, it goes on, and what was done stays" {
