@@ -166,6 +166,50 @@ function explain(    s, c, d, e, f, v, m, b, usual, kind) {
 	}
 }
 
+# What a placement's runs have of a variable in common is luck, by which calls of devrun differ, and what the placement
+# does to its pulses itself beyond its shape: of it that part stays which is luck by the variances of calls' means and of
+# placements' (empirical Bayes: Efron and Morris 1973).
+function shrink(    c, s, i, g, p, sum, k, mean, calls_of, all, m, luck, free, own, keep) {
+	for (c = 1; c <= KINDS; c++) {
+		split("", sum)
+		split("", k)
+		split("", mean)
+		split("", calls_of)
+		for (s = 1; s <= n; s++)
+			if (use[s]) {
+				sum[who[s], call[s]] += ex[s, c]
+				k[who[s], call[s]]++
+			}
+		for (g in sum) {
+			split(g, p, SUBSEP)
+			mean[p[1]] += sum[g] / k[g]
+			calls_of[p[1]]++
+		}
+		all = m = luck = free = own = 0
+		for (i in mean) {
+			mean[i] /= calls_of[i]
+			all += mean[i]
+			m++
+			free += calls_of[i] - 1
+		}
+		for (g in sum) {
+			split(g, p, SUBSEP)
+			luck += (sum[g] / k[g] - mean[p[1]]) ^ 2
+		}
+		if (free < 1 || m < 2)
+			continue
+		luck /= free
+		for (i in mean)
+			own += ((mean[i] - all / m) ^ 2 - luck / calls_of[i]) / (m - 1)
+		for (s = 1; s <= n && own > 0; s++)
+			if (use[s]) {
+				i = who[s]
+				keep = luck / (luck + own * calls_of[i])
+				ex[s, c] -= (1 - keep) * (mean[i] - all / m)
+			}
+	}
+}
+
 function is_known(s, c) { return at[s, c] != "-" && at[s, c] != "" }
 
 # Of the runs with fold[] == part (-1: all): times and variables without their means over placements, in ct[], cx[].
@@ -273,6 +317,7 @@ function pulses(    s, c, half, b, before, after, square, rest, count) {
 	if (!cells)
 		return
 	explain()
+	shrink()
 	for (half = 0; half < 2; half++) {
 		if (!robust(1 - half, b))
 			return

@@ -153,23 +153,25 @@ calls() {
 	# Runs take longer by both devices' pulses; what a placement does to the pulses itself is no slowness.
 	py '
 		rng = np.random.default_rng(11)
-		def write(name, told):
+		def write(name, told, own=0, calls=2):
 			true = np.linspace(1, 1.3, 24)[rng.permutation(24)]
-			for c in (1, 2):
+			own = own * rng.normal(0, 1, (24, 1, 2, 1))
+			for c in range(1, calls + 1):
 				with open(f"{name}.01.{c:03}.tsv", "w") as f:
 					for i in range(24):
 						share = np.array([0.2 + 0.03 * i, 1 - 0.025 * i])
 						slow = rng.normal(0, 0.1, (6, 2, 2)) + 0.3 * rng.normal(0, 0.3, (6, 1, 1))
 						x = true[i] * np.exp((slow @ [0.5, 1.5] * share ** 2).sum(1) + rng.normal(0, 0.002, 6))
-						mine = np.log(1e-5) + 0.2 * share[:, None] + (slow if told else rng.normal(0, 0.1, slow.shape))
+						mine = np.log(1e-5) + 0.2 * share[:, None] + own[i] + (slow if told else rng.normal(0, 0.1, slow.shape))
 						busy = ",".join(map(repr, map(float, share * x.min())))
 						f.write(f"{i}\tmoved\t{x[0]}\t{x.min()}\t-\t6\t-\t0\t0\t0\t1\t{busy}\t-\t" +
 							",".join(f"{v:.9f}" for v in x) + "\t" + ",".join(f"{v:.9g}" for v in np.exp(mine).ravel()) + "\n")
 			np.save(name + ".npy", true)
 		write("told", True)
 		write("idle", False)
+		write("own", True, 0.1, 8)
 	'
-	for i in told idle; do
+	for i in told idle own; do
 		awk -v common=1 -f "$PIPELINES/times.awk" $i.01.*.tsv > $i.tsv
 		awk -v common=1 -v pulse=0 -f "$PIPELINES/times.awk" $i.01.*.tsv > $i.without.tsv
 	done
@@ -182,6 +184,9 @@ calls() {
 		assert share > 0.95 and none == 0 and told < 0.5 * without, (told, without, share)
 		(idle, share), (without, none) = error("idle.tsv", "idle.npy"), error("idle.without.tsv", "idle.npy")
 		assert share == none == 0 and idle == without, (idle, without, share)
+		# Nor is it where shares do not tell: what is left is no more than luck.
+		(own, share), (without, none) = error("own.tsv", "own.npy"), error("own.without.tsv", "own.npy")
+		assert share > 0.95 and own < without, (own, without, share)
 	'
 }
 
