@@ -48,6 +48,6 @@ takes() {
 	'
 }
 
-@test "HEFT, beside the same section written again, on graphs of the literature" {
+@test "HEFT and CPOP, beside the same sections written again, on graphs of the literature and with ties" {
 	"$HSDAG_PYTHON" "$BATS_TEST_DIRNAME/refheft.py" 40 2 5
 }

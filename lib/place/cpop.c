@@ -1,9 +1,14 @@
-/* cpop.c - critical path on a processor: Topcuoglu, Hariri, Wu, IEEE TPDS 13(3), 2002, section 4.2.
- */
+/* cpop.c - critical path on a processor: Topcuoglu, Hariri, Wu, IEEE TPDS 13(3), 2002, section 4.3.
+ * Where the paper leaves it open: of several critical paths the one through lower task numbers, of
+ * tasks of equal priority the lower number, of devices the first.  Priorities that differ by rounding
+ * alone are equal, as on the critical path they are by definition.  Beyond the paper: several
+ * sources; a critical task that may not go where the others are goes where it ends first. */
 #include <math.h>
 
 #include "place/listsched.h"
 #include "place/method.h"
+
+static const double SAME = 1e-11;    /* of the longest path: closer priorities are equal */
 
 struct cpop {
 	bool *critical;              /* (n) */
@@ -11,7 +16,7 @@ struct cpop {
 	uint32_t dev;
 };
 
-/* rank_d, equation 9: the longest path from a source to the start of v. */
+/* rank_d (section 4.1): the longest path from a source to the start of v. */
 static void downward_rank(const struct listsched *x, const double *task_s, const double *use_s,
 			  double *rank)
 {
@@ -22,6 +27,18 @@ static void downward_rank(const struct listsched *x, const double *task_s, const
 
 			rank[v] = fmax(rank[v], rank[u] + task_s[u] + use_s[use]);
 		}
+}
+
+/* priority = rank_u + rank_d of each task, in so large units that rounding does not tell. */
+static void find_priorities(const struct listsched *x, const double *up, const double *down,
+			    double *priority)
+{
+	double longest = 0;
+
+	for (uint32_t v = 0; v < x->n; v++)
+		longest = fmax(longest, up[v] + down[v]);
+	for (uint32_t v = 0; v < x->n && longest > 0; v++)
+		priority[v] = round((up[v] + down[v]) / longest / SAME);
 }
 
 /* The critical path: from the source of the highest priority on to the consumer of the highest. */
@@ -40,7 +57,8 @@ static void mark_path(const struct listsched *x, const double *priority, bool *c
 			for (uint32_t i = x->d->use_ptr[t]; i < x->d->use_ptr[t + 1]; i++) {
 				uint32_t w = x->d->use_task[i];
 
-				if (next == SCHED_NONE || priority[w] > priority[next])
+				if (next == SCHED_NONE || priority[w] > priority[next] ||
+				    (priority[w] == priority[next] && w < next))
 					next = w;
 			}
 		v = next;
@@ -86,18 +104,17 @@ int method_cpop(struct method_run *r, struct err *e)
 
 	listsched_init(&x, r->m, r->a);
 	double *up = ARENA_NEWN(r->a, double, x.n), *down = ARENA_NEWN(r->a, double, x.n);
-	double *task_s = ARENA_NEWN(r->a, double, x.n);
+	double *task_s = ARENA_NEWN(r->a, double, x.n), *priority = ARENA_NEWN(r->a, double, x.n);
 	double *use_s = ARENA_NEWN(r->a, double, x.d->n_uses);
 
 	listsched_means(&x, task_s, use_s);
 	sched_upward_rank(x.d, task_s, use_s, up);
 	downward_rank(&x, task_s, use_s, down);
-	for (uint32_t v = 0; v < x.n; v++)
-		up[v] += down[v];
+	find_priorities(&x, up, down, priority);
 	c.critical = ARENA_NEWN(r->a, bool, x.n);
-	mark_path(&x, up, c.critical);
+	mark_path(&x, priority, c.critical);
 	c.dev = path_device(&x, c.critical);
-	int rc = listsched_run(&x, up, choose, &c, e);
+	int rc = listsched_run(&x, priority, choose, &c, e);
 
 	return listsched_answer(&x, rc, r, e);
 }

@@ -1,6 +1,6 @@
 /* heft.c - heterogeneous earliest finish time, with insertion: Topcuoglu, Hariri, Wu,
  * "Performance-effective and low-complexity task scheduling for heterogeneous computing",
- * IEEE TPDS 13(3), 2002, section 4.1.  Beyond the paper: memory, sets that share a device, and
+ * IEEE TPDS 13(3), 2002, section 4.2.  Beyond the paper: memory, sets that share a device, and
  * tasks that cost less beside neighbours with which they run as one (ranks are of full costs). */
 #include "place/listsched.h"
 #include "place/method.h"

@@ -1,5 +1,5 @@
 /* listsched.h - a schedule that list heuristics build up task by task: when a task could end on a
- * device, with insertion into idle gaps (Topcuoglu et al. 2002, section 4.1); links carry any
+ * device, with insertion into idle gaps (Topcuoglu et al. 2002, section 4.2); links carry any
  * number of copies at once unless `links` says otherwise. Sets that share a device go where the
  * first of them went, and devices take no more memory for what tasks hold than they have. */
 #ifndef HSDAG_PLACE_LISTSCHED_H
@@ -52,9 +52,10 @@ void listsched_take_back(struct listsched *x, uint32_t v);
 void listsched_placement(const struct listsched *x, uint16_t *device);
 
 /* Mean costs over devices: task_s (n), and use_s (n_uses) over pairs of linked, different devices
- * (Topcuoglu et al. 2002, equations 1 and 3). */
+ * (Topcuoglu et al. 2002, equations 1 and 3; of links that differ the mean is that of the seconds
+ * that copies take, where equation 3 divides by the mean rate). */
 void listsched_means(const struct listsched *x, double *task_s, double *use_s);
-/* rank_u, equation 7, (n), from a. */
+/* rank_u (section 4.1), (n), from a. */
 double *listsched_upward_rank(const struct listsched *x, struct arena *a);
 /* Tasks by descending rank, equal ones by number; rank by task. */
 void listsched_sort(uint32_t *task, uint32_t n, const double *rank);

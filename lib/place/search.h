@@ -14,7 +14,7 @@ void search_random(const struct place_model *m, uint64_t seed, uint32_t index, b
 
 /* HEFT: tasks in order of upward rank, each to the device on which it ends first,
  * insertion into idle gaps allowed; links carry any number of copies at once
- * (Topcuoglu, Hariri, Wu 2002, section 4.1).  Devices without a link from a
+ * (Topcuoglu, Hariri, Wu 2002, section 4.2).  Devices without a link from a
  * needed tensor are not considered.  *makespan_s: of HEFT's own schedule.
  * -1 (ST_RUNTIME) when a task has no device left. */
 int search_heft(const struct place_model *m, uint16_t *device, double *makespan_s,
