@@ -82,12 +82,12 @@ static struct beginning begin_at(const struct space *s, struct evaluator *ev, ui
 
 int method_climb(struct method_run *r, struct err *e)
 {
-	struct evaluator *ev = evaluator_new(r->m);
 	struct limits limits = limits_of(r, space_default_evals(r->m, false));
 	struct space s;
 	struct point p;
 
-	space_init(&s, r->m, ev, r->a);
+	space_init(&s, r);
+	struct evaluator *ev = evaluators_take(s.ev);
 	point_init(&p, &s, dice_new(r->seed, DICE_CLIMB, 0, 0));
 	p.price = PRICE;
 	struct beginning first = s.single >= 0 ?
@@ -103,7 +103,7 @@ int method_climb(struct method_run *r, struct err *e)
 		next = first;
 		first = better;
 	}
-	evaluator_free(ev);
+	evaluators_put(s.ev, ev);
 	point_set(&p, first.device);
 	point_climb(&p, &limits);
 	if (limits_spent(&limits, p.used) < 1) {
@@ -115,5 +115,6 @@ int method_climb(struct method_run *r, struct err *e)
 	snprintf(r->note, sizeof(r->note), "%llu evaluations, value %.6g from %.6g of %s",
 		 (unsigned long long)p.used, p.best_value, first.value, first.name);
 	point_release(&p);
+	space_release(&s);
 	return r->emit(r, e);
 }

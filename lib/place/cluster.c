@@ -144,7 +144,7 @@ static void run_trial(void *arg, int task, int thread)
 		listsched_placement(&l, t->device);
 		listsched_release(&l);
 		if (!x->ev[thread])
-			x->ev[thread] = evaluator_new(x->r->m);
+			x->ev[thread] = evaluators_take(x->s.ev);
 		const struct place_result *p = place_repaired(x->ev[thread], &x->s.wires, t->device,
 							      &moved);
 		t->value = p->status == PLACE_OK && (rc == 0 || x->made == 0) ? p->value : INFINITY;
@@ -232,8 +232,7 @@ static void clusters_init(struct clusters *x, struct method_run *r)
 
 	*x = (struct clusters){.r = r, .limits = limits_of(r, EVALS), .best.value = INFINITY,
 			       .ev = ARENA_NEWN(a, struct evaluator *, (size_t)r->threads)};
-	x->ev[0] = evaluator_new(r->m);
-	space_init(&x->s, r->m, x->ev[0], a);
+	space_init(&x->s, r);
 	wires_graph(&x->s.wires, false, a, &graph);
 	sequence_init(&x->by_number, x, x->s.order[0], &graph);
 	sequence_init(&x->by_depth, x, x->s.order[1], &graph);
@@ -256,7 +255,9 @@ int method_cluster(struct method_run *r, struct err *e)
 	while (x.s.u.n > 1 && r->m->k > 1 && limits_spent(&x.limits, x.made) < 1);
 	pool_free(pool);
 	for (int i = 0; i < r->threads; i++)
-		evaluator_free(x.ev[i]);
+		if (x.ev[i])
+			evaluators_put(x.s.ev, x.ev[i]);
+	space_release(&x.s);
 	if (x.best.value == INFINITY)
 		return err_set(e, ST_RUNTIME, "cluster: none of %u list schedules is legal", x.made);
 	snprintf(r->note, sizeof(r->note), "%u list schedules, value %.6g with %.0f clusters of %s",

@@ -6,6 +6,8 @@
 #include "place/evaluate.h"
 #include "place/units.h"
 
+struct space;
+
 enum method_draw { DRAW_MIXED, DRAW_BIASED, DRAW_UNIFORM };
 
 /* One run of a method.  It fills device and calls emit, once for each placement. */
@@ -33,9 +35,16 @@ struct method_run {
 	double bound_s;
 	/* (k) shares of devices that bound_load_s found (bound_parts.h); NULL: nobody asked it */
 	const double *share;
+	const struct space *space;     /* of m (space.h), for several runs; NULL: each makes its own */
 	char note[200];                /* what there is to tell about the run; may stay empty */
 	int (*emit)(struct method_run *r, struct err *e);
 };
+
+/* What a method is about: any problem; makespans; pipelines; pieces of dnnpart-latency. */
+enum method_scope { SCOPE_ALL, SCOPE_SCHEDULES, SCOPE_PERIODS, SCOPE_PIECES };
+/* What its evals are: simulations after moves, simulations of placements far from each other,
+ * something else of which it knows how many are enough. */
+enum method_evals { EVALS_MOVES, EVALS_WHOLE, EVALS_OWN };
 
 /* What a method is: a name, and whose idea. */
 struct place_method {
@@ -44,6 +53,8 @@ struct place_method {
 	bool needs_arg, needs_costs;
 	const char *about, *source;    /* one line; whose idea it is */
 	int (*run)(struct method_run *r, struct err *e);
+	enum method_scope scope;
+	enum method_evals evals;
 };
 extern const struct place_method place_methods[];   /* NULL name ends */
 

@@ -12,7 +12,7 @@ void point_init(struct point *p, const struct space *s, struct dice dice)
 {
 	const struct place_objective *o = &s->m->objective;
 
-	*p = (struct point){.s = s, .dice = dice, .ev = evaluator_new(s->m), .energy = INFINITY,
+	*p = (struct point){.s = s, .dice = dice, .ev = evaluators_take(s->ev), .energy = INFINITY,
 			    .value = INFINITY, .best_value = INFINITY,
 			    .device = MEM_NEWN(uint16_t, s->m->n_sets),
 			    .unit = MEM_NEWN(uint32_t, s->u.n), .was = MEM_NEWN(uint16_t, s->u.n),
@@ -23,7 +23,7 @@ void point_init(struct point *p, const struct space *s, struct dice dice)
 
 void point_release(struct point *p)
 {
-	evaluator_free(p->ev);
+	evaluators_put(p->s->ev, p->ev);
 	critical_free(p->critical);
 	mem_free(p->device);
 	mem_free(p->unit);

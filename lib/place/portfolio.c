@@ -27,53 +27,52 @@ static const double EQUAL = 1e-9;          /* relative: a value this near its bo
 static const double MOST_OF_PLAIN = 0.1, LEAST_OF_PLAIN = 0.02;
 
 /* Whose turn it is, with what share of the budget (0: it takes little, and ends by itself), while
- * less than `until` of it is spent. */
-enum where { ANYWHERE, SMALL, PIPELINES, SCHEDULES, PIECES };
+ * less than `until` of it is spent; not where it is out of place, nor its method (method.h). */
+enum where { ANYWHERE, SMALL, SCHEDULES };
 struct stage {
 	const char *method;
 	double share, until;
 	enum where where;
-	bool whole;                  /* as in struct walks */
 };
 
 static const struct stage first[] = {
-	{"single", 0, INFINITY, ANYWHERE, false},
-	{"heft", 0, INFINITY, ANYWHERE, false},
-	{"spine", 0, 1, PIECES, false},
+	{"single", 0, INFINITY, ANYWHERE},
+	{"heft", 0, INFINITY, ANYWHERE},
+	{"spine", 0, 1, ANYWHERE},
 	{0}};
 
 static const struct stage plain[] = {
-	{"cluster", 0.05, 0.3, SCHEDULES, false},
-	{"contention", 0, 0.3, SCHEDULES, false},
-	{"peft", 0, 0.3, ANYWHERE, false},
-	{"cpop", 0, 0.3, ANYWHERE, false},
-	{"greedy-memory", 0, 0.3, ANYWHERE, false},
-	{"m-topo", 0, 0.3, ANYWHERE, false},
-	{"m-etf", 0, 0.3, ANYWHERE, false},
-	{"m-sct", 0, 0.2, ANYWHERE, false},
-	{"lookahead", 0, 0.2, ANYWHERE, false},
-	{"scotch", 0, 0.3, ANYWHERE, false},
-	{"scotch-mincut", 0, 0.3, ANYWHERE, false},
-	{"metis", 0, 0.3, ANYWHERE, false},
-	{"mincut", 0, 0.2, ANYWHERE, false},
-	{"restarts", 0.02, 0.3, ANYWHERE, false},
-	{"exact", 0.1, 0.5, SMALL, false},
-	{"ideals", 0.1, 0.5, PIPELINES, false},
+	{"cluster", 0.05, 0.3, ANYWHERE},
+	{"contention", 0, 0.3, ANYWHERE},
+	{"peft", 0, 0.3, ANYWHERE},
+	{"cpop", 0, 0.3, ANYWHERE},
+	{"greedy-memory", 0, 0.3, ANYWHERE},
+	{"m-topo", 0, 0.3, ANYWHERE},
+	{"m-etf", 0, 0.3, ANYWHERE},
+	{"m-sct", 0, 0.2, ANYWHERE},
+	{"lookahead", 0, 0.2, ANYWHERE},
+	{"scotch", 0, 0.3, ANYWHERE},
+	{"scotch-mincut", 0, 0.3, ANYWHERE},
+	{"metis", 0, 0.3, ANYWHERE},
+	{"mincut", 0, 0.2, ANYWHERE},
+	{"restarts", 0.02, 0.3, ANYWHERE},
+	{"exact", 0.1, 0.5, SMALL},
+	{"ideals", 0.1, 0.5, ANYWHERE},
 	{0}};
 
 /* With time for AMPLE simulations of each unit. */
 static const struct stage slow[] = {
-	{"tabu", 0.04, 0.6, ANYWHERE, false},
-	{"genetic", 0.04, 0.7, ANYWHERE, true},
-	{"genetic", 0.15, 0.7, SCHEDULES, true},
-	{"anneal", 1, 1, ANYWHERE, false},
+	{"tabu", 0.04, 0.6, ANYWHERE},
+	{"genetic", 0.04, 0.7, ANYWHERE},
+	{"genetic", 0.15, 0.7, SCHEDULES},
+	{"anneal", 1, 1, ANYWHERE},
 	{0}};
 
 /* Without: all begin with a share of what is left. */
 static const struct stage racer[] = {
-	{"cross-entropy", 1.0 / 16, 1, ANYWHERE, true},
-	{"tabu", 1.0 / 16, 1, ANYWHERE, false},
-	{"anneal", 1.0 / 16, 1, ANYWHERE, false},
+	{"cross-entropy", 1.0 / 16, 1, ANYWHERE},
+	{"tabu", 1.0 / 16, 1, ANYWHERE},
+	{"anneal", 1.0 / 16, 1, ANYWHERE},
 };
 enum { N_RACERS = sizeof(racer) / sizeof(racer[0]), SMALL_UNITS = 96 };
 static const double AMPLE = 100;
@@ -81,8 +80,7 @@ static const double AMPLE = 100;
 struct portfolio {
 	struct method_run *r;        /* whose device is the best */
 	struct evaluator *ev;
-	struct place_units u;
-	struct wires wires;
+	struct space space;
 	struct limits limits;
 	uint64_t evals, used;        /* of all, when the budget is not by the clock */
 	double best, bound;          /* best INFINITY: nothing legal yet */
@@ -97,7 +95,7 @@ static int take(struct method_run *sub, struct err *e)
 {
 	struct portfolio *x = (struct portfolio *)((char *)sub - offsetof(struct portfolio, sub));
 	uint32_t moved;
-	const struct place_result *p = place_repaired(x->ev, &x->wires, sub->device, &moved);
+	const struct place_result *p = place_repaired(x->ev, &x->space.wires, sub->device, &moved);
 
 	(void)e;
 	if (p->status == PLACE_OK && p->value < x->best) {
@@ -118,7 +116,26 @@ static double spent(const struct portfolio *x)
 	return limits_spent(&x->limits, x->used);
 }
 
-/* Sub-runs have an arena of their own, which ends with them. */
+static bool out_of_place(const struct stage *stage, const struct place_method *method,
+			 const struct place_units *u)
+{
+	bool schedules = u->m->rules == PLACE_SCHEDULE;
+
+	if ((stage->where == SMALL && u->n > SMALL_UNITS) || (stage->where == SCHEDULES && !schedules))
+		return true;
+	switch (method->scope) {
+	case SCOPE_SCHEDULES:
+		return !schedules;
+	case SCOPE_PERIODS:
+		return u->m->rules != PLACE_DNNPART_THROUGHPUT && u->m->objective.throughput <= 0;
+	case SCOPE_PIECES:
+		return u->m->rules != PLACE_DNNPART_LATENCY;
+	default:
+		return false;
+	}
+}
+
+/* Sub-runs have an arena of their own, which ends with them; the space is for all of them. */
 static void run_stage(struct portfolio *x, const struct stage *stage)
 {
 	const struct method_run *r = x->r;
@@ -127,7 +144,7 @@ static void run_stage(struct portfolio *x, const struct stage *stage)
 	const struct place_method *method = place_method_find(stage->method, &arg, &none);
 	double share = fmin(stage->share, 1 - spent(x));
 
-	if (!method)
+	if (!method || out_of_place(stage, method, &x->space.u))
 		return;
 	x->now = stage->method;
 	x->ran++;
@@ -136,14 +153,14 @@ static void run_stage(struct portfolio *x, const struct stage *stage)
 	x->sub.emit = take;
 	x->sub.a = arena_new();
 	x->sub.device = ARENA_NEWN(x->sub.a, uint16_t, r->m->n_sets);
+	x->sub.space = &x->space;
 	x->sub.start = x->best < INFINITY ? r->device : r->start;
 	x->sub.bound_s = x->bound;
 	x->sub.evals = stage->share > 0 && x->evals ? 1 + (uint64_t)(share * (double)x->evals) : 0;
 	x->used += x->sub.evals;
-	/* It knows how many list schedules are enough. */
-	if (!r->evals && strcmp(stage->method, "cluster") == 0)
+	if (!r->evals && method->evals == EVALS_OWN)
 		x->sub.evals = 0;
-	if (stage->whole && x->sub.evals && !r->evals)
+	if (!r->evals && method->evals == EVALS_WHOLE && x->sub.evals)
 		x->sub.evals = 1 + (uint64_t)(share * (double)space_default_evals(r->m, true));
 	x->sub.budget_s = r->budget_s > 0 ? share * r->budget_s : 0;
 	if (r->budget_s > 0 && stage->share <= 0) {
@@ -153,22 +170,6 @@ static void run_stage(struct portfolio *x, const struct stage *stage)
 	if (method->run(&x->sub, &none) == 0)
 		x->bound = fmax(x->bound, x->sub.bound_s);
 	arena_free(x->sub.a);
-}
-
-static bool out_of_place(const struct stage *stage, const struct place_units *u)
-{
-	switch (stage->where) {
-	case SMALL:
-		return u->n > SMALL_UNITS;
-	case PIPELINES:
-		return u->m->rules != PLACE_DNNPART_THROUGHPUT && u->m->objective.throughput <= 0;
-	case SCHEDULES:
-		return u->m->rules != PLACE_SCHEDULE;
-	case PIECES:
-		return u->m->rules != PLACE_DNNPART_LATENCY;
-	default:
-		return false;
-	}
 }
 
 /* Single devices and HEFT run whatever the clock says, and until something legal is there so do all
@@ -181,7 +182,7 @@ static bool has_time(const struct portfolio *x, const struct stage *stage)
 static void run_stages(struct portfolio *x, const struct stage *stage)
 {
 	for (; stage->method && !optimal(x); stage++)
-		if (has_time(x, stage) && !out_of_place(stage, &x->u))
+		if (has_time(x, stage))
 			run_stage(x, stage);
 }
 
@@ -228,18 +229,18 @@ static bool is_ample(struct portfolio *x)
 
 	if (x->evals == 0)
 		evals = left * x->r->budget_s / space_simulation_s(x->ev, x->r->device);
-	return evals >= AMPLE * x->u.n;
+	return evals >= AMPLE * x->space.u.n;
 }
 
 int method_portfolio(struct method_run *r, struct err *e)
 {
-	struct portfolio x = {.r = r, .ev = evaluator_new(r->m), .best = INFINITY, .who = "nobody"};
+	struct portfolio x = {.r = r, .best = INFINITY, .who = "nobody"};
 
 	x.limits = limits_of(r, space_default_evals(r->m, false));
 	x.evals = x.limits.evals < UINT64_MAX ? x.limits.evals : 0;
-	place_units_init(&x.u, r->m, r->a);
-	wires_init(&x.wires, &x.u, r->a);
-	x.bound = r->bound_s > 0 ? r->bound_s : place_lower_bound(&x.u);
+	space_init(&x.space, r);
+	x.ev = evaluators_take(x.space.ev);
+	x.bound = r->bound_s > 0 ? r->bound_s : place_lower_bound(&x.space.u);
 	run_stages(&x, first);
 	x.ample = is_ample(&x);
 	run_stages(&x, plain);
@@ -247,7 +248,8 @@ int method_portfolio(struct method_run *r, struct err *e)
 		run_stages(&x, slow);
 	else
 		race(&x);
-	evaluator_free(x.ev);
+	evaluators_put(x.space.ev, x.ev);
+	space_release(&x.space);
 	r->bound_s = x.bound;
 	snprintf(r->note, sizeof(r->note), "%s found it, value %.6g, bound %.6g, %d methods ran",
 		 x.who, x.best, x.bound, x.ran);

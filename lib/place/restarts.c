@@ -19,6 +19,7 @@ static const double MOST_NOISE = 0.3, TIE = 1e-9;
 struct trial {
 	const struct method_run *r;
 	const struct limits *limits;
+	struct evaluators *ev;
 	uint32_t number;
 	uint16_t *device;            /* (n_sets) */
 	double value;                /* INFINITY: not legal, or not run */
@@ -76,12 +77,12 @@ static void run_trial(void *arg, int task, int thread)
 		for (uint32_t v = 0; v < x.n; v++)
 			rank[v] = stretch(&noise, rank[v]);
 		if (listsched_run(&x, rank, first_end, &noise, &none) == 0) {
-			struct evaluator *ev = evaluator_new(m);
+			struct evaluator *ev = evaluators_take(t->ev);
 
 			listsched_placement(&x, t->device);
 			const struct place_result *p = place_evaluate(ev, t->device);
 			t->value = p->status == PLACE_OK ? p->value : INFINITY;
-			evaluator_free(ev);
+			evaluators_put(t->ev, ev);
 		}
 		listsched_release(&x);
 	}
@@ -94,6 +95,7 @@ int method_restarts(struct method_run *r, struct err *e)
 	struct pool *pool = pool_new(r->threads, NULL);
 	uint32_t n = r->threads > 8 ? (uint32_t)r->threads : 8, made = 0;
 	struct trial *t = ARENA_NEWN(r->a, struct trial, n);
+	struct evaluators *ev = evaluators_new(r->m);
 	double best = INFINITY;
 
 	for (uint32_t i = 0; i < n; i++)
@@ -102,7 +104,8 @@ int method_restarts(struct method_run *r, struct err *e)
 		uint32_t now = limits.evals - made < n ? (uint32_t)(limits.evals - made) : n;
 
 		for (uint32_t i = 0; i < now; i++)
-			t[i] = (struct trial){r, &limits, made + i, t[i].device, INFINITY, false};
+			t[i] = (struct trial){r, &limits, ev, made + i, t[i].device, INFINITY,
+					       false};
 		pool_run(pool, (int)now, run_trial, t);
 		for (uint32_t i = 0; i < now && t[i].ran; i++, made++)
 			if (t[i].value < best) {
@@ -111,6 +114,7 @@ int method_restarts(struct method_run *r, struct err *e)
 			}
 	} while (limits_spent(&limits, made) < 1);
 	pool_free(pool);
+	evaluators_free(ev);
 	snprintf(r->note, sizeof(r->note), "%u restarts, value %.6g", made, best);
 	if (best == INFINITY)
 		return err_set(e, ST_RUNTIME, "restarts: none of %u list schedules is legal", made);

@@ -71,11 +71,20 @@ static const uint32_t *depth_first(const struct space *s, struct arena *a)
 	return order;
 }
 
-void space_init(struct space *s, const struct place_model *m, struct evaluator *x, struct arena *a)
+void space_init(struct space *s, const struct method_run *r)
 {
+	const struct place_model *m = r->m;
 	const struct sched_links *l = &m->costs.links;
+	struct arena *a = r->a;
 
-	*s = (struct space){.m = m, .linked = true, .single_value = INFINITY};
+	if (r->space) {
+		*s = *r->space;
+		s->few = false;
+		s->borrowed = true;
+		return;
+	}
+	*s = (struct space){.m = m, .linked = true, .single_value = INFINITY,
+			    .ev = evaluators_new(m)};
 	place_units_init(&s->u, m, a);
 	wires_init(&s->wires, &s->u, a);
 	neighbours(s, a);
@@ -86,7 +95,16 @@ void space_init(struct space *s, const struct place_model *m, struct evaluator *
 	s->order[1] = depth_first(s, a);
 	for (size_t i = 0; m->rules == PLACE_SCHEDULE && i < (size_t)m->k * m->k; i++)
 		s->linked &= i / m->k == i % m->k || l->latency_s[i] >= 0;
-	s->single = place_best_single(x, &s->single_value);
+	struct evaluator *ev = evaluators_take(s->ev);
+
+	s->single = place_best_single(ev, &s->single_value);
+	evaluators_put(s->ev, ev);
+}
+
+void space_release(struct space *s)
+{
+	if (!s->borrowed)
+		evaluators_free(s->ev);
 }
 
 bool space_allowed(const struct space *s, uint32_t unit, uint16_t dev)

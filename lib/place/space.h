@@ -4,6 +4,7 @@
 #define HSDAG_PLACE_SPACE_H
 
 #include "place/dice.h"
+#include "place/evaluators.h"
 #include "place/method.h"
 #include "place/repair.h"
 
@@ -19,10 +20,13 @@ struct space {
 	bool few;                    /* there will be few simulations for each unit; at first no */
 	int single;                  /* the best single device, -1: none is legal */
 	double single_value;         /* INFINITY: none */
+	struct evaluators *ev;
+	bool borrowed;               /* from r->space: all but `few` is somebody else's */
 };
 
-/* Memory from a.  x is an evaluator of m. */
-void space_init(struct space *s, const struct place_model *m, struct evaluator *x, struct arena *a);
+/* r->space, or a new one with memory from r->a; space_release frees the rest. */
+void space_init(struct space *s, const struct method_run *r);
+void space_release(struct space *s);
 
 static inline uint16_t space_device(const struct space *s, const uint16_t *device, uint32_t unit)
 {

@@ -146,11 +146,11 @@ static uint32_t walks_for(const struct rounds *x)
 
 double walks_run(const struct walks *w, struct method_run *r)
 {
-	struct evaluator *ev = evaluator_new(r->m);
 	struct rounds x = {.w = w, .r = r, .pool = pool_new(r->threads, NULL),
 			   .all = limits_of(r, space_default_evals(r->m, w->whole))};
 
-	space_init(&x.s, r->m, ev, r->a);
+	space_init(&x.s, r);
+	struct evaluator *ev = evaluators_take(x.s.ev);
 	x.n = r->budget_s > 0 ? (uint32_t)r->threads : w->n ? w->n : walks_for(&x);
 	x.one = ARENA_NEWN(r->a, struct one, x.n);
 	for (uint32_t i = 0; i < x.n; i++)
@@ -175,7 +175,8 @@ double walks_run(const struct walks *w, struct method_run *r)
 	pool_free(x.pool);
 	if (x.best == INFINITY)
 		offer(&x, ev, r->device);
-	evaluator_free(ev);
+	evaluators_put(x.s.ev, ev);
+	space_release(&x.s);
 	snprintf(r->note, sizeof(r->note), "%llu evaluations, value %.6g",
 		 (unsigned long long)x.used, x.best);
 	return x.best;

@@ -181,7 +181,7 @@ static uint32_t climb(struct problem *x, uint64_t seed, uint64_t evals, uint16_t
 	struct space s;
 	struct point p;
 
-	space_init(&s, &x->m, x->x, a);
+	space_init(&s, &(struct method_run){.m = &x->m, .a = a});
 	point_init(&p, &s, dice_new(seed, DICE_CLIMB, 0, 0));
 	point_set(&p, device);
 	point_climb(&p, &limits);
@@ -189,6 +189,7 @@ static uint32_t climb(struct problem *x, uint64_t seed, uint64_t evals, uint16_t
 	memcpy(device, p.device, x->m.n_sets * sizeof(*device));
 	*value = p.value;
 	point_release(&p);
+	space_release(&s);
 	arena_free(a);
 	return used;
 }
@@ -358,6 +359,41 @@ static void local_optimum(void)
 	memset(device, 0, sizeof(device));
 	tap(climb(&p, 1, 50, device, &lat_s) == 50,
 	    "or when the evaluations are used up");
+	problem_end(&p);
+}
+
+/* Searches with a space of somebody else: one evaluator for one after the other, which says what a
+ * new one would. */
+static void shared_space(void)
+{
+	struct problem p;
+	struct arena *a = arena_new();
+	struct space s, borrowed;
+	uint16_t device[200] = {0};
+	bool same = true;
+
+	problem_new(&p, 5, 60, 3);
+	space_init(&s, &(struct method_run){.m = &p.m, .a = a});
+	space_init(&borrowed, &(struct method_run){.m = &p.m, .a = a, .space = &s});
+	struct evaluator *first = evaluators_take(s.ev), *second = evaluators_take(borrowed.ev);
+	place_begin(first, device);
+	for (uint32_t i = 0; i < p.m.n_sets; i++) {
+		place_move(first, i, (uint16_t)(i % p.m.k));
+		place_moved(first);
+	}
+	evaluators_put(s.ev, first);
+	space_release(&borrowed);
+	struct evaluator *again = evaluators_take(s.ev);
+	for (uint32_t i = 0; i < p.m.n_sets; i++) {
+		device[i] = (uint16_t)(i * 7 % p.m.k);
+		same &= place_evaluate(again, device)->value == place_evaluate(p.x, device)->value;
+	}
+	tap(borrowed.u.set == s.u.set && second != first && again == first && same,
+	    "a space and its evaluators serve several searches");
+	evaluators_put(s.ev, again);
+	evaluators_put(s.ev, second);
+	space_release(&s);
+	arena_free(a);
 	problem_end(&p);
 }
 
@@ -561,6 +597,7 @@ int main(void)
 	searches();
 	heft_example(a);
 	local_optimum();
+	shared_space();
 	legality();
 	masks();
 	random_draws();
