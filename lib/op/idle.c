@@ -1,5 +1,5 @@
-/* idle.c - which nodes of a model have no step when it runs, as in lib/device/model.c: folded values,
- * inputs, results, and views of what others make. */
+/* idle.c - which nodes of a model have no step when it runs, as in lib/device/model.c: folded
+ * values, inputs, results, and views of what others make. */
 #include "base/mem.h"
 #include "op/op.h"
 

@@ -2,8 +2,8 @@
 #include "op/op.h"
 #include "place/model.h"
 
-/* (n) nodes of sets that a cost record gives time although none of their nodes runs; NULL: there are
- * none. */
+/* (n) nodes of sets that a cost record gives time although none of their nodes runs; NULL: there
+ * are none. */
 static bool *costly_nodes(const struct graph *g, const bool *idle, const double *set_s, uint32_t k)
 {
 	bool *costs = MEM_NEWN(bool, g->n_sets), *node = NULL;

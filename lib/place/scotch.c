@@ -1,21 +1,12 @@
-/* scotch.c - Scotch.
- *
- * scotch: static mapping of the units onto the graph of the devices: loads in proportion to their
- * speeds, and each copy weighed by how dear the link is that it crosses (Pellegrini, Roman, HPCN
- * Europe 1996).  As a baseline of device placement: Mirhoseini et al., "Device placement
- * optimization with reinforcement learning", ICML 2017, section 4.1.
- *
- * scotch-mincut: recursive bipartitioning for small cuts, over the accelerators alone; what these
- * cannot run stays on the CPU.  Mirhoseini et al. call it MinCut; also the Scotch baseline of
- * Tarnawski et al., NeurIPS 2020.
- *
- * Neither looks at memory; what is not legal is repaired. */
+/* scotch.c - Scotch's static mapping of the units onto the graph of the devices: loads in
+ * proportion to their speeds, and each copy weighed by how dear the link is that it crosses
+ * (Pellegrini, Roman, HPCN Europe 1996).  As a baseline of device placement: Mirhoseini et al.,
+ * "Device placement optimization with reinforcement learning", ICML 2017, section 4.1.  Memory
+ * is not looked at; what is not legal is repaired. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "group/scotch.h"
-#include "place/dnnpart.h"
 #include "place/partition.h"
 
 /* How dear a typical tensor is between the devices of parts (n_parts,n_parts), both ways; without
@@ -66,29 +57,4 @@ int method_scotch(struct method_run *r, struct err *e)
 	snprintf(text, sizeof(text), "mapped onto %u devices, %s", p.n_parts,
 		 arch.distance ? "with distances of links" : "all links alike");
 	return partition_answer(&p, false, text, e);
-}
-
-static bool is_processor(const struct place_model *m, uint32_t dev)
-{
-	return dnnpart_is_cpu(m, dev) ||
-	       (strcmp(m->types[dev], "model") == 0 && strncmp(m->names[dev], "cpu", 3) == 0);
-}
-
-int method_scotch_mincut(struct method_run *r, struct err *e)
-{
-	struct partition p;
-	bool *use = ARENA_NEWN(r->a, bool, r->m->k), any = false;
-	char text[80];
-
-	for (uint32_t d = 0; d < r->m->k; d++) {
-		use[d] = !is_processor(r->m, d);
-		any |= use[d];
-	}
-	partition_init(&p, r, any ? use : NULL, false);
-	struct group_arch arch = {p.n_parts, p.share, NULL};
-
-	if (p.n_parts > 1 && group_scotch_map(&p.task, &arch, true, e) < 0)
-		return -1;
-	snprintf(text, sizeof(text), "%u parts%s", p.n_parts, any ? ", none for processors" : "");
-	return partition_answer(&p, true, text, e);
 }
