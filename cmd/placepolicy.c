@@ -330,7 +330,8 @@ static int filter(struct stage *s, struct err *e)
 				return -1;
 			continue;
 		}
-		/* -D is told even where nothing had to be placed: a loop that was resumed at its end. */
+		/* -D is told even where nothing had to be placed: a loop that was resumed at its
+		 * end. */
 		if (s->has_graph && s->o->list && !s->has_devs && settle_devices(s, e) < 0)
 			return -1;
 		if (filter_end(&s->f, e) < 0)

@@ -85,8 +85,8 @@ static int load_clp(struct err *e)
 
 	if (clp.library)
 		return 0;
-	/* Clp's BLAS would start a thread for each core and, where one has got no memory, wait for it
-	 * at exit for ever. */
+	/* Clp's BLAS would start a thread for each core and, where one has got no memory, wait
+	 * for it at exit for ever. */
 	setenv("OPENBLAS_NUM_THREADS", "1", 1);
 	void *library = dlopen(NAME, RTLD_NOW | RTLD_LOCAL);
 

@@ -22,8 +22,8 @@ struct newfile {
 /* ST_RUNTIME when nothing can be made where path is to be. */
 int newfile_open(struct newfile *f, const char *path, struct err *e) MUST_CHECK;
 
-/* Bytes to the disk (unless lazy), then the name, replacing what has it.  Closes and releases, also when
- * it fails: then nothing is left behind. */
+/* Bytes to the disk (unless lazy), then the name, replacing what has it.  Closes and releases,
+ * also when it fails: then nothing is left behind. */
 int newfile_commit(struct newfile *f, struct err *e) MUST_CHECK;
 
 /* Leave nothing behind. */

@@ -52,7 +52,8 @@ static struct opt common_table(struct opt_common *c, const struct opt_program *p
 
 enum { HELP_LEFT = 29, HELP_WIDTH = 80 };
 
-/* The words of text[0..len) between columns `left` and HELP_WIDTH; *at is the column that is reached. */
+/* The words of text[0..len) between columns `left` and HELP_WIDTH; *at is the column that is
+ * reached. */
 static void print_words(const char *text, size_t len, int left, int *at)
 {
 	for (const char *end = text + len; text < end;) {

@@ -65,8 +65,8 @@ struct opt_program {
 int opt_parse(const struct opt_program *p, struct opt_common *c, int argc, char **argv,
 	      int *first, struct err *e) MUST_CHECK;
 
-/* Print text as --help does: lines that begin with a blank as they are, paragraphs of others with lines
- * of 80 columns. */
+/* Print text as --help does: lines that begin with a blank as they are, paragraphs of others
+ * with lines of 80 columns. */
 void opt_print(const char *text);
 
 /* The end of main: 0 or the error's status, with the message printed, and

@@ -49,8 +49,8 @@ void answer_release(struct answer *x);
 /* Take note of a record; kinds that say nothing here are ignored.  -1 (ST_INPUT): a
  * record that is malformed, of another graph, or a second graph. */
 int answer_take(struct answer *x, const struct rec *r, struct err *e) MUST_CHECK;
-/* Only the runs of random placements, from another stream about the same graph; those that were taken
- * before can be forgotten. */
+/* Only the runs of random placements, from another stream about the same graph; those that were
+ * taken before can be forgotten. */
 void answer_forget_random(struct answer *x);
 int answer_take_random(struct answer *x, const struct rec *r, struct err *e) MUST_CHECK;
 

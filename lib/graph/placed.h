@@ -23,7 +23,8 @@ struct placed {
 	                              * ones as 0 bytes; what follows its consumers is not copied */
 };
 
-/* What has no step in a run, idle (n), and whose bytes outputs have, root (outputs): op_idle_nodes. */
+/* What has no step in a run, idle (n), and whose bytes outputs have, root (outputs):
+ * op_idle_nodes. */
 struct placed_idle {
 	const bool *idle;
 	const uint32_t *root;

@@ -18,7 +18,8 @@ struct placement {
 	uint32_t k, n_sets;
 	const char *const *names;    /* (k) devices, distinct */
 	const uint16_t *device;      /* (n_sets) index into names, < k */
-	/* Not read by placement_decode; 0: not told.  What it should take, and what no placement can beat. */
+	/* Not read by placement_decode; 0: not told.  What it should take, and what no placement
+	 * can beat. */
 	double predicted_s, bound_s;
 	double predicted_value, bound_value;   /* the same where not latency is to be small */
 };
@@ -63,8 +64,9 @@ struct run_result {
 	double ratio, ratio_lo, ratio_hi;
 	const uint64_t *mem_bytes;   /* (k) */
 	uint64_t copies, copy_bytes;
-	/* Of a plan that ran: copies that were not made, since both devices compute in the host's
-	 * memory; steps of one or more nodes; connected nodes of one device in more segments than one. */
+	/* Of a plan that ran: copies that were not made, since both devices compute in the
+	 * host's memory; steps of one or more nodes; connected nodes of one device in more
+	 * segments than one. */
 	bool has_plan;
 	uint32_t in_host, steps, splits;
 	const double *busy_s;        /* (k) */

@@ -27,9 +27,9 @@ struct group_options {
 	uint32_t n_groups;
 	uint32_t max_size;           /* nodes (of the graph given) in a group; 0: any number */
 	const uint32_t *together;    /* (n) nodes of equal value share a group; NULL: any may part */
-	/* (n,k) 1: node v can run on device d; NULL: all.  (n) bytes that a node holds and (k) bytes
-	 * that devices have; NULL: any.  Each group as a whole can run on some device that has room
-	 * for it. */
+	/* (n,k) 1: node v can run on device d; NULL: all.  (n) bytes that a node holds and (k)
+	 * bytes that devices have; NULL: any.  Each group as a whole can run on some device that
+	 * has room for it. */
 	const uint8_t *mask;
 	const double *held, *room;
 	uint32_t k;

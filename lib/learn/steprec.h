@@ -52,8 +52,9 @@ struct run {
 	const char *source;
 	bool ok;
 	const char *reason;      /* when not ok */
-	/* When ok: latency, at least RUN_LEAST_S; what is to be small, which is the latency where the
-	 * record says nothing else; and the same of the best single device, 0: there is none. */
+	/* When ok: latency, at least RUN_LEAST_S; what is to be small, which is the latency
+	 * where the record says nothing else; and the same of the best single device, 0: there
+	 * is none. */
 	double lat_s, ref_s;
 	bool has_value;          /* value is not the latency */
 	double value, ref_value;

@@ -280,11 +280,11 @@ uint64_t op_bytes(const struct graph *g, uint32_t v);
  * variables, random numbers and control flow; ShapeOf of a static shape. */
 void op_constant_nodes(const struct graph *g, bool *constant);
 
-/* idle (n): the nodes of an IR model that have no step when it runs: those above; Parameters, which are
- * on every device that reads them; Results; and views of static shape, whose readers read what is
- * behind them.  But for the first kind not where runs (n; NULL: nowhere).  root (outputs): the output
- * whose bytes an output has, behind views that are idle; else itself.  In other graphs every
- * node runs. */
+/* idle (n): the nodes of an IR model that have no step when it runs: those above; Parameters,
+ * which are on every device that reads them; Results; and views of static shape, whose readers
+ * read what is behind them.  But for the first kind not where runs (n; NULL: nowhere).  root
+ * (outputs): the output whose bytes an output has, behind views that are idle; else itself.  In
+ * other graphs every node runs. */
 void op_idle_nodes(const struct graph *g, const bool *runs, bool *idle, uint32_t *root);
 
 #endif

@@ -1,5 +1,5 @@
-/* climb.c - one-move hill climbing from the best single device and from HEFT's placement, the better
- * one first. */
+/* climb.c - one-move hill climbing from the best single device and from HEFT's placement, the
+ * better one first. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,9 @@
-/* cpop.c - critical path on a processor: Topcuoglu, Hariri, Wu, IEEE TPDS 13(3), 2002, section 4.3.
- * Where the paper leaves it open: of several critical paths the one through lower task numbers, of
- * tasks of equal priority the lower number, of devices the first.  Priorities that differ by rounding
- * alone are equal, as on the critical path they are by definition.  Beyond the paper: several
- * sources; a critical task that may not go where the others are goes where it ends first. */
+/* cpop.c - critical path on a processor: Topcuoglu, Hariri, Wu, IEEE TPDS 13(3), 2002, section
+ * 4.3.  Where the paper leaves it open: of several critical paths the one through lower task
+ * numbers, of tasks of equal priority the lower number, of devices the first.  Priorities that
+ * differ by rounding alone are equal, as on the critical path they are by definition.  Beyond
+ * the paper: several sources; a critical task that may not go where the others are goes where it
+ * ends first. */
 #include <math.h>
 
 #include "place/listsched.h"

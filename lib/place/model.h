@@ -99,9 +99,9 @@ int place_model_init(struct place_model *m, const struct graph *g, const struct 
 void place_idle_nodes(const struct graph *g, const double *set_s, uint32_t k, bool *idle,
 		      uint32_t *root);
 
-/* Sets that run nothing, and have to stay with none that does, to the device of what they read or of
- * what reads them: it makes no difference here, but to those who carry placements out as they
- * are written. */
+/* Sets that run nothing, and have to stay with none that does, to the device of what they read
+ * or of what reads them: it makes no difference here, but to those who carry placements out as
+ * they are written. */
 void place_follow(const struct place_model *m, uint16_t *device);
 
 /* Fill m->together from numbers of classes (n_sets); NULL: any sets may part. */

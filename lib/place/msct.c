@@ -24,7 +24,8 @@ struct sct {
 	double now;
 	uint32_t *running, *last;    /* (k) SCHED_NONE: nothing; last: the task before */
 	uint32_t *waits;             /* (n) parents that have not ended */
-	/* (k) tasks whose parents have ended, by when their inputs are there, and could be anywhere */
+	/* (k) tasks whose parents have ended, by when their inputs are there, and could be
+	 * anywhere */
 	struct queue *arrived, *urgent;
 	double *arrive_s;            /* (n,k) of ready tasks: inputs there; INFINITY: no way */
 };

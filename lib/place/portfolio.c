@@ -5,14 +5,14 @@
  * Artificial Intelligence 126, 2001.
  *
  * Single devices and HEFT run whatever the clock says, other heuristics have a little of the time.
- * Where there is enough for many simulations of every unit, searches have fixed shares, the last and
- * most of it is annealing's, which needs to cool slowly.  Where there is not, they race: each has a
- * short turn from the best so far, then always the one that gained most by the second in its last
- * turn has another, twice as long.  What a search gains only falls with time; then the latest gain
- * is the one to go by (N. Levine, K. Crammer, S. Mannor, "Rotting bandits", NeurIPS 2017).
+ * Where there is enough for many simulations of every unit, searches have fixed shares, the last
+ * and most of it is annealing's, which needs to cool slowly.  Where there is not, they race: each
+ * has a short turn from the best so far, then always the one that gained most by the second in its
+ * last turn has another, twice as long.  What a search gains only falls with time; then the latest
+ * gain is the one to go by (N. Levine, K. Crammer, S. Mannor, "Rotting bandits", NeurIPS 2017).
  *
- * The best legal placement is the answer, the best bound that any of them proved is its bound; when
- * they meet, the rest is not tried.  A method that fails does not take part. */
+ * The best legal placement is the answer, the best bound that any of them proved is its bound;
+ * when they meet, the rest is not tried.  A method that fails does not take part. */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>

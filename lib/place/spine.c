@@ -25,9 +25,10 @@ struct solver {
 	uint32_t *order;             /* (ways) of the block at hand by end_s */
 	struct begin *begin[2];      /* (ways) that read the spine's task before, or not */
 	uint32_t n_begin[2];
-	/* (2n+3) moves of the run's tasks by the last place they are read at, as a binary indexed
-	 * tree (Fenwick, Software: Practice and Experience 24(3), 1994): sums without subtraction, in
-	 * which a move that takes for ever would take the others' last digits along */
+	/* (2n+3) moves of the run's tasks by the last place they are read at, as a binary
+	 * indexed tree (Fenwick, Software: Practice and Experience 24(3), 1994): sums without
+	 * subtraction, in which a move that takes for ever would take the others' last digits
+	 * along */
 	double *leaves_s;
 	bool *moved;                 /* (tasks) brought into the run */
 	uint32_t *last_place;        /* (tasks) where it is read last */

@@ -98,9 +98,9 @@ int get_tensor(const struct val *map, const char *key, enum tensor_type t, uint3
 
 struct rec_writer;
 
-/* Write to `path` ("-": standard output).  Binary output to a terminal is
- * refused.  A file takes its name by rec_writer_close with commit (newfile.h); a FIFO is opened without blocking, waiting while
- * `watch_reader` (may be NULL) has not ended. */
+/* Write to `path` ("-": standard output).  Binary output to a terminal is refused.  A file takes
+ * its name by rec_writer_close with commit (newfile.h); a FIFO is opened without blocking,
+ * waiting while `watch_reader` (may be NULL) has not ended. */
 struct rec_writer *rec_writer_open(const char *path, struct rec_reader *watch_reader, struct err *e) MUST_CHECK;
 int rec_writer_close(struct rec_writer *w, bool commit, struct err *e);
 int rec_writer_fd(const struct rec_writer *w);
