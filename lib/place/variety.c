@@ -19,6 +19,8 @@
 #include "place/units.h"
 
 enum { POOL = 8, POOL_LEAST = 400, BINS = 12, BASES = 3, SLOW_BASES = 2 };
+/* Schedules for a base: as many as place about so many tasks, within these. */
+enum { WORK = 1000000, MOST_EVALS = 500, LEAST_EVALS = 16 };
 static const double NEAR = 1.4, NEAR_SHARE = 0.55;
 
 /* From MOVED on they are drawn in turn; those made slow are bases of other moves. */
@@ -233,6 +235,13 @@ static void keep_base(struct pool *x)
 		x->base[x->n_bases++] = x->c[x->n - 1].device;
 }
 
+static uint64_t default_evals(uint32_t n_tasks)
+{
+	uint64_t evals = WORK / (n_tasks ? n_tasks : 1);
+
+	return evals > MOST_EVALS ? MOST_EVALS : evals < LEAST_EVALS ? LEAST_EVALS : evals;
+}
+
 /* Single devices, HEFT, and what hill climbing makes of it. */
 static int begin(struct pool *x, struct err *e)
 {
@@ -250,7 +259,7 @@ static int begin(struct pool *x, struct err *e)
 		err_clear(e);
 	}
 	keep_base(x);
-	uint64_t most = r->evals ? r->evals : 500;
+	uint64_t most = r->evals ? r->evals : default_evals(x->m->tasks.dag.n);
 	for (uint64_t evals = most / 8; evals <= most; evals *= 8) {
 		search_refine(x->m, r->seed, evals + 1, 0, r->device, &s);
 		keep_base(x);
