@@ -16,7 +16,8 @@ double clock_s(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* To wake up takes about as long as a small step: a worker on cores of its own is patient. */
+/* To wake up takes about as long as a small step, and the core is not at once what it was: a worker on
+ * cores of its own is patient. */
 static double spin_s(const struct device_list *l, uint32_t d)
 {
 	if (l->dev[d].n_cpus == 0)
@@ -24,7 +25,7 @@ static double spin_s(const struct device_list *l, uint32_t d)
 	for (uint32_t i = 0; i < l->n; i++)
 		if (i != d && device_shares_cores(&l->dev[i], &l->dev[d]))
 			return 100e-6;
-	return 5e-3;
+	return 50e-3;
 }
 
 struct executor *executor_new(struct device_list *l)
