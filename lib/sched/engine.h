@@ -117,7 +117,9 @@ enum {
 	FEW = 8,                 /* devices whose servers are the bits of one word */
 	FEW_TABLED = 4,          /* devices up to which times of copies are tabled */
 	READY_WORDS = 64,
-	SMALL = 64 * READY_WORDS,    /* tasks of the common case at most: ready sets have two levels */
+	/* Tasks of the common case at most: ready sets have two levels, and room for the position
+	 * behind all others. */
+	SMALL = 64 * READY_WORDS - 1,
 	AWAY = 1 << 15               /* more than a task of the common case reads */
 };
 

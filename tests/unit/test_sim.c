@@ -572,6 +572,63 @@ static void random_cases(void)
 	tap(repeated == all, "a run leaves nothing behind for the next");
 }
 
+/* Graphs about as large as the common case allows: without a schedule, which only then is the common
+ * case, figures are those with one; and with the last task moved. */
+enum { AROUND = 4097 };
+
+static bool around(uint32_t n, uint32_t k, struct arena *a, bool *moved)
+{
+	static double task_s[AROUND * 3], latency_s[9], bytes_per_s[9];
+	static struct sched_edge edge[AROUND];
+	static uint16_t device[AROUND];
+	const struct timeline *x, *y;
+	struct sched_dag d;
+	uint32_t last = n - 1;
+	bool kept;
+
+	for (uint32_t i = 0; i < k * k; i++) {
+		latency_s[i] = i % (k + 1) ? 1 : 0;
+		bytes_per_s[i] = i % (k + 1) ? 1 : INFINITY;
+	}
+	for (uint32_t v = 0; v < n; v++) {
+		device[v] = (uint16_t)draw(k);
+		for (uint32_t dev = 0; dev < k; dev++)
+			task_s[v * k + dev] = 1 + draw(4);
+		edge[v] = (struct sched_edge){v ? v - 1 - draw(v < 9 ? v : 9) : 0, v ? v : SCHED_NONE, 0, 1};
+	}
+	sched_dag_build(&d, n, edge, n, a);
+	struct sched_costs c = {.task_s = task_s, .links = {k, latency_s, bytes_per_s},
+				.contention = true, .overlap = true};
+	struct timeliner *full = timeliner_new(&d, &c, true), *brief = timeliner_new(&d, &c, false);
+	bool right = timeline_run(full, device, &x) == TIMELINE_OK &&
+		     timeline_begin(brief, device, &y, &kept) == TIMELINE_OK && equal_sums(x, y, k);
+	device[last] = (uint16_t)((device[last] + 1) % k);
+	*moved = right && timeline_run(full, device, &x) == TIMELINE_OK &&
+		 timeline_again(brief, device, &last, 1, INFINITY, &y) == TIMELINE_OK &&
+		 equal_sums(x, y, k);
+	timeliner_free(full);
+	timeliner_free(brief);
+	return right;
+}
+
+static void around_small(void)
+{
+	struct arena *a = arena_new();
+	uint32_t right = 0, again = 0, total = 0;
+
+	for (uint32_t n = AROUND - 2; n <= AROUND; n++)
+		for (uint32_t k = 2; k <= 3; k++, total++) {
+			bool moved;
+
+			right += around(n, k, a, &moved);
+			again += moved;
+			arena_reset(a);
+		}
+	arena_free(a);
+	tap(right == total, "about as many tasks as the common case allows (%u)", right);
+	tap(again == total, "and one of them moved (%u)", again);
+}
+
 /* ---- by hand ---- */
 
 static struct timeliner *diamond(struct arena *a, struct sched_costs *c, struct sched_dag *d)
@@ -665,6 +722,7 @@ int main(void)
 	by_hand();
 	impossible();
 	random_cases();
+	around_small();
 	moves();
 	return tap_end();
 }
