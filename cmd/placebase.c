@@ -51,6 +51,8 @@ static void foretell(struct state *s, const struct method_run *r, struct placeme
 	const char *unit = latency ? " s" : "";
 	char reason[600];
 
+	p->bounded = true;
+	p->by_value = !latency;
 	*(latency ? &p->bound_s : &p->bound_value) = bound;
 	if (x->status != PLACE_OK) {
 		place_reason(s->ev, x, reason, sizeof(reason));
@@ -61,8 +63,9 @@ static void foretell(struct state *s, const struct method_run *r, struct placeme
 			msg_note(1, "%s: not legal: %s", p->source, reason);
 		return;
 	}
+	p->predicted = true;
 	p->predicted_s = x->lat_s;
-	p->predicted_value = latency ? 0 : x->value;
+	p->predicted_value = x->value;
 	msg_note(1, "%s: %.9g%s, no placement below %.9g%s (%s), gap %.2f %%", p->source, x->value,
 		 unit, bound, unit, kind, x->value > 0 ? 100 * (1 - bound / x->value) : 0);
 }

@@ -133,6 +133,17 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	'
 }
 
+@test "what takes no time is predicted to take none" {
+	echo '{"devices": [{"name": "a"}, {"name": "b"}], "nodes": [{"id": 1, "cost_s": 0}]}' | json2dag -o zero.mp
+	placebase heft zero.mp -o a.mp
+	placebase heft -O throughput zero.mp -o b.mp
+	py '
+		a, b = (of(f, "place")[0] for f in ("a.mp", "b.mp"))
+		assert a["predicted_s"] == a["bound_s"] == 0 and "bound_value" not in a and "predicted_value" not in a
+		assert b["predicted_s"] == b["predicted_value"] == b["bound_value"] == 0 and "bound_s" not in b
+	'
+}
+
 @test "devices: --devices before the stream before --spec" {
 	placebase single -D gpu p.mp > a.mp
 	placebase heft --spec desktop-cpu,datacenter-gpu g.mp > b.mp

@@ -75,14 +75,13 @@ int placement_encode(const struct placement *p, struct rec_writer *w, struct err
 	put_texts(w, "devices", p->names, p->k);
 	put_vector(w, "device", TT_U16, p->n_sets, p->device);
 	put_text(w, "source", p->source);
-	if (p->predicted_s > 0)
+	if (p->predicted)
 		put_real(w, "predicted_s", p->predicted_s);
-	if (p->bound_s > 0)
-		put_real(w, "bound_s", p->bound_s);
-	if (p->predicted_value > 0)
+	if (p->predicted && p->by_value)
 		put_real(w, "predicted_value", p->predicted_value);
-	if (p->bound_value > 0)
-		put_real(w, "bound_value", p->bound_value);
+	if (p->bounded)
+		put_real(w, p->by_value ? "bound_value" : "bound_s",
+			 p->by_value ? p->bound_value : p->bound_s);
 	return rec_end(w, e);
 }
 

@@ -18,10 +18,10 @@ struct placement {
 	uint32_t k, n_sets;
 	const char *const *names;    /* (k) devices, distinct */
 	const uint16_t *device;      /* (n_sets) index into names, < k */
-	/* Not read by placement_decode; 0: not told.  What it should take, and what no placement
-	 * can beat. */
-	double predicted_s, bound_s;
-	double predicted_value, bound_value;   /* the same where not latency is to be small */
+	/* Not read by placement_decode.  What it should take, and what no placement can beat, which
+	 * is a value where not latency is to be small. */
+	bool predicted, bounded, by_value;
+	double predicted_s, bound_s, predicted_value, bound_value;
 };
 
 /* n_sets: what the graph has.  Memory from a.  Keys beyond these are ignored. */
