@@ -204,74 +204,96 @@ static int store(const struct opt *o, const char *value, bool negated, struct er
 
 enum { MAX_OPTS = 64, OPT_HELP = 1000, OPT_VERSION, OPT_LIST, OPT_LONG = 2000, OPT_NEGATED = 3000 };
 
-int opt_parse(const struct opt_program *p, struct opt_common *c, int argc, char **argv, int *first,
-	      struct err *e)
-{
-	struct opt table[MAX_OPTS];
+/* What getopt_long is given. */
+struct tables {
+	int n;
+	struct opt opt[MAX_OPTS];                    /* (n) the program's and the common ones */
 	struct option lopts[2 * MAX_OPTS + 4];
-	char letters[3 * MAX_OPTS] = ":v", negated_names[MAX_OPTS][40];
-	int n = 0, m = 0;
-	msg_program(p->name);
-	for (const struct opt *o = p->opts; o && o->name && n < MAX_OPTS - 2; o++)
-		table[n++] = *o;
+	char letters[3 * MAX_OPTS], negated[MAX_OPTS][40];
+};
+
+static void fill_tables(const struct opt_program *p, struct opt_common *c, struct tables *t)
+{
+	int m = 0;
+	t->n = 0;
+	strcpy(t->letters, ":v");
+	for (const struct opt *o = p->opts; o && o->name && t->n < MAX_OPTS - 2; o++)
+		t->opt[t->n++] = *o;
 	for (int i = 0; i < 2; i++) {
 		struct opt o = common_table(c, p, i);
 		if (o.name)
-			table[n++] = o;
+			t->opt[t->n++] = o;
 	}
-	for (int i = 0; i < n; i++) {
-		bool arg = table[i].kind != OPT_FLAG;
-		lopts[m++] = (struct option){table[i].name, arg, NULL, OPT_LONG + i};
+	for (int i = 0; i < t->n; i++) {
+		const struct opt *o = &t->opt[i];
+		bool arg = o->kind != OPT_FLAG;
+		t->lopts[m++] = (struct option){o->name, arg, NULL, OPT_LONG + i};
 		if (!arg) {
-			snprintf(negated_names[i], sizeof negated_names[i], "no-%s", table[i].name);
-			lopts[m++] = (struct option){negated_names[i], 0, NULL, OPT_NEGATED + i};
+			snprintf(t->negated[i], sizeof t->negated[i], "no-%s", o->name);
+			t->lopts[m++] = (struct option){t->negated[i], 0, NULL, OPT_NEGATED + i};
 		}
-		if (table[i].letter) {
-			size_t k = strlen(letters);
-			letters[k] = table[i].letter;
-			letters[k + 1] = arg ? ':' : '\0';
-			letters[k + 2] = '\0';
+		if (o->letter) {
+			size_t k = strlen(t->letters);
+			t->letters[k] = o->letter;
+			t->letters[k + 1] = arg ? ':' : '\0';
+			t->letters[k + 2] = '\0';
 		}
 	}
-	lopts[m++] = (struct option){"verbose", 0, NULL, 'v'};
-	lopts[m++] = (struct option){"help", 0, NULL, OPT_HELP};
-	lopts[m++] = (struct option){"version", 0, NULL, OPT_VERSION};
+	t->lopts[m++] = (struct option){"verbose", 0, NULL, 'v'};
+	t->lopts[m++] = (struct option){"help", 0, NULL, OPT_HELP};
+	t->lopts[m++] = (struct option){"version", 0, NULL, OPT_VERSION};
 	if (p->print_list)
-		lopts[m++] = (struct option){"list", 0, NULL, OPT_LIST};
-	lopts[m] = (struct option){0};
+		t->lopts[m++] = (struct option){"list", 0, NULL, OPT_LIST};
+	t->lopts[m] = (struct option){0};
+}
+
+/* Option ch of getopt_long: 1 taken; 0 answered, the program has nothing more to do. */
+static int take_option(const struct opt_program *p, struct opt_common *c, const struct tables *t,
+		       int ch, char **argv, struct err *e)
+{
+	int i = 0;
+	switch (ch) {
+	case 'v':
+		msg_verbose(++c->verbose);
+		return 1;
+	case OPT_HELP:
+		print_help(p, c);
+		return 0;
+	case OPT_VERSION:
+		printf("%s (hsdag) %s\n", p->name, HSDAG_VERSION);
+		return 0;
+	case OPT_LIST:
+		p->print_list();
+		return 0;
+	case '?':
+	case ':': {
+		const char *given = optopt && optopt < 256 ? (char[]){'-', (char)optopt, 0}
+							   : argv[optind - 1];
+		return err_set(e, ST_USAGE, "%s '%s'; see %s --help",
+			       ch == '?' ? "unknown option" : "missing argument of option", given,
+			       p->name);
+	}
+	}
+	if (ch >= OPT_LONG)
+		i = ch - (ch >= OPT_NEGATED ? OPT_NEGATED : OPT_LONG);
+	else
+		while (t->opt[i].letter != ch)
+			i++;
+	return store(&t->opt[i], optarg, ch >= OPT_NEGATED, e) < 0 ? -1 : 1;
+}
+
+int opt_parse(const struct opt_program *p, struct opt_common *c, int argc, char **argv, int *first,
+	      struct err *e)
+{
+	struct tables t;
+	int ch, rc;
+	msg_program(p->name);
+	fill_tables(p, c, &t);
 	opterr = 0;
 	optind = 1;
-	for (int ch; (ch = getopt_long(argc, argv, letters, lopts, NULL)) != -1;) {
-		int i;
-		if (ch == 'v') {
-			msg_verbose(++c->verbose);
-			continue;
-		} else if (ch == OPT_HELP) {
-			print_help(p, c);
-			return 0;
-		} else if (ch == OPT_VERSION) {
-			printf("%s (hsdag) %s\n", p->name, HSDAG_VERSION);
-			return 0;
-		} else if (ch == OPT_LIST) {
-			p->print_list();
-			return 0;
-		} else if (ch == '?' || ch == ':') {
-			const char *given = optopt && optopt < 256 ? (char[]){'-', (char)optopt, 0}
-								   : argv[optind - 1];
-			return err_set(e, ST_USAGE, "%s '%s'; see %s --help",
-				       ch == '?' ? "unknown option" : "missing argument of option",
-				       given, p->name);
-		} else if (ch >= OPT_NEGATED) {
-			i = ch - OPT_NEGATED;
-		} else if (ch >= OPT_LONG) {
-			i = ch - OPT_LONG;
-		} else {
-			for (i = 0; table[i].letter != ch;)
-				i++;
-		}
-		if (store(&table[i], optarg, ch >= OPT_NEGATED, e) < 0)
-			return -1;
-	}
+	while ((ch = getopt_long(argc, argv, t.letters, t.lopts, NULL)) != -1)
+		if ((rc = take_option(p, c, &t, ch, argv, e)) <= 0)
+			return rc;
 	*first = optind;
 	if (argc - optind < p->min_args)
 		return err_set(e, ST_USAGE, "missing argument; usage: %s [OPTION]... %s%s", p->name,
