@@ -20,6 +20,13 @@ const char *ov_get_last_err_msg(void)
 	return *message ? message : NEXT(fn, "ov_get_last_err_msg")();
 }
 
+void ov_free(const char *text)
+{
+	typedef void (*fn)(const char *);
+	if (text != message)
+		NEXT(fn, "ov_free")(text);
+}
+
 int ov_core_compile_model(const void *core, const void *model, const char *device, size_t n, void **out)
 {
 	typedef int (*fn)(const void *, const void *, const char *, size_t, void **, ...);

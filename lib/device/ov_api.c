@@ -142,10 +142,9 @@ static int load_functions(void *lib, const char *path, struct err *e)
 
 int ov_api_error(const struct ov_api *ov, ov_status status, struct err *e, const char *what)
 {
-	const char *text = ov->ov_get_last_err_msg(), *info = ov->ov_get_error_info(status);
+	const char *own = ov->ov_get_last_err_msg(), *info = ov->ov_get_error_info(status);
+	const char *text = own && *own ? own : info ? info : "unknown error";
 	char line[700];
-	if (!text || !*text)
-		text = info ? info : "unknown error";
 	/* Several lines, of which the first ones say where in OpenVINO's source it was noticed. */
 	size_t n = 0;
 	for (const char *s = text; *s && n < sizeof line - 3; s++) {
@@ -155,6 +154,8 @@ int ov_api_error(const struct ov_api *ov, ov_status status, struct err *e, const
 		line[n++] = blank ? ' ' : *s;
 	}
 	line[n] = '\0';
+	if (own)
+		ov->ov_free(own);
 	while (strncmp(line, "Exception from ", 15) == 0 && strstr(line, ": ") &&
 	       strchr(strstr(line, ": "), ' '))
 		memmove(line, strstr(line, ": ") + 2, strlen(strstr(line, ": ") + 2) + 1);
