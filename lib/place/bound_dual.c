@@ -64,22 +64,27 @@ static void scale(struct dual *x)
 static void start(struct dual *x)
 {
 	const struct bound_view *v = x->v;
+	double *least = MEM_NEWN(double, v->u->n);
 
+	for (uint32_t i = 0; i < v->u->n; i++) {
+		least[i] = INFINITY;
+		for (uint32_t d = 0; d < v->k; d++)
+			least[i] = fmin(least[i], v->unit_s[(size_t)i * v->k + d]);
+	}
 	for (uint32_t c = 0; c < x->n_classes; c++) {
 		double ratio = 0, base = 0;
 
 		for (uint32_t i = 0; i < v->u->n; i++) {
-			double s = v->unit_s[(size_t)i * v->k + x->first[c]], least = INFINITY;
+			double s = v->unit_s[(size_t)i * v->k + x->first[c]];
 
-			for (uint32_t d = 0; d < v->k; d++)
-				least = fmin(least, v->unit_s[(size_t)i * v->k + d]);
 			if (s < INFINITY) {
 				ratio += s;
-				base += least;
+				base += least[i];
 			}
 		}
 		x->w[c] = base > 0 && ratio > 0 ? base / ratio : 1e-6;
 	}
+	mem_free(least);
 }
 
 void dual_init(struct dual *x, const struct bound_view *v, uint32_t n_more)
