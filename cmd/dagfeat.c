@@ -34,7 +34,8 @@ static uint32_t choose_cap(const struct options *o, const struct graph *g, struc
 	graph_set_quotient(g, a, &q);
 	uint32_t cap = fractal_radius_cap(&q, o->directed, VISIT_BUDGET);
 	if (cap)
-		msg_note(1, "fractal dimension within %u hops; --radius-cap 0 follows all paths", cap);
+		msg_note(1, "fractal dimension within %u hops; --radius-cap 0 follows all paths",
+			 cap);
 	return cap;
 }
 
@@ -134,7 +135,8 @@ int main(int argc, char **argv)
 	if (feat_parse(o.features ? o.features : o.paper ? "paper" : "all", &kinds, &e) < 0)
 		return opt_finish(err_prefix(&e, "--features"), &e);
 	if (o.d_pos % 2)
-		return opt_finish(err_set(&e, ST_USAGE, "--d-pos: %lld is odd", (long long)o.d_pos), &e);
+		return opt_finish(err_set(&e, ST_USAGE, "--d-pos: %lld is odd", (long long)o.d_pos),
+				  &e);
 	if (filter_open(&f, first < argc ? argv[first] : "-", &common, argc, argv, &e) < 0)
 		return opt_finish(-1, &e);
 	f.threads = o.threads ? (int)o.threads : pool_n_cpus();

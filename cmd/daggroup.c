@@ -240,7 +240,8 @@ static const char details[] =
 	"--list has their sources. Sets weigh their mean cost over devices: of --spec, else of the "
 	"stream's cost record, else of the preset " DEFAULT_SPEC ". Sets that share a device "
 	"(together) stay in one group, and some device can run each group as a whole and has the "
-	"memory for what it holds: other groups are cut. Where a method gives too few groups, the heaviest are halved along the topological order. A group record "
+	"memory for what it holds: other groups are cut. Where a method gives too few groups, the "
+	"heaviest are halved along the topological order. A group record "
 	"that was in the stream is replaced. gpnembed uses the groups in the place of its parsing; "
 	"placebase places each group as one.";
 

@@ -42,8 +42,8 @@ static void tell_groups(const struct part *p)
 		return;
 	for (uint32_t i = 0; i < p->p.n_rounds && n + 32 < sizeof text; i++)
 		n += (size_t)snprintf(text + n, sizeof text - n, "%u -> ", p->p.round[i].n);
-	msg_note(1, "episode %u step %u: %s%u groups%s", p->id.episode, p->id.step, text, p->p.n_groups,
-		 p->p.given ? " (given)" : "");
+	msg_note(1, "episode %u step %u: %s%u groups%s", p->id.episode, p->id.step, text,
+		 p->p.n_groups, p->p.given ? " (given)" : "");
 }
 
 /* All steps of one episode: each restarts from the input features. */
@@ -179,7 +179,8 @@ static int handle(struct stage *s, const struct rec *r, struct err *e)
 	if (took || !rec_is(r, "params"))
 		return filter_pass(&s->f, r, e);
 	if (s->o->fifo)
-		return err_set(e, ST_INPUT, "params in the input of a loop; its parameters come from "
+		return err_set(e, ST_INPUT,
+			       "params in the input of a loop; its parameters come from "
 			       "--params-from");
 	return paramrec_block(r, &b, e) < 0 ? -1 : paramrec_read(&s->block[b], r, e);
 }
@@ -191,7 +192,8 @@ static int filter(struct stage *s, struct err *e)
 	bool looped = false;
 	while ((k = filter_next(&s->f, &r, e)) > 0) {
 		if (looped)
-			return err_set(e, ST_INPUT, "a second stream after a loop; a loop handles one graph");
+			return err_set(e, ST_INPUT,
+				       "a second stream after a loop; a loop handles one graph");
 		if (k == FILTER_RECORD) {
 			if (handle(s, &r, e) < 0)
 				return -1;

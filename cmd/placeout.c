@@ -83,11 +83,13 @@ static int no_such_device(const char *const *names, uint32_t k, const char *text
 	char name[80], known[400] = "";
 	err_escape(name, sizeof name, text, strcspn(text, "="));
 	if (!strchr(text, '='))
-		return err_set(e, ST_USAGE, "--map: '%s' has no new name; write OLD=NEW,OLD=NEW", name);
+		return err_set(e, ST_USAGE, "--map: '%s' has no new name; write OLD=NEW,OLD=NEW",
+			       name);
 	for (uint32_t d = 0; d < k; d++)
 		snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", d ? ", " : "",
 			 names[d]);
-	return err_set(e, ST_USAGE, "--map: '%s' is no device of this placement; it has %s", name, known);
+	return err_set(e, ST_USAGE, "--map: '%s' is no device of this placement; it has %s", name,
+		       known);
 }
 
 /* "cpu:0=CPU,cl:0.0:1=GPU": names[k] with what stands behind `=`.  A device's name may hold
@@ -104,7 +106,8 @@ static int rename_devices(const char *map, uint32_t k, const char **names, struc
 		s += strlen(old[d]) + 1;
 		size_t n = strcspn(s, ",");
 		if (n == 0)
-			return err_set(e, ST_USAGE, "--map: '%s' has no new name; write OLD=NEW,OLD=NEW",
+			return err_set(e, ST_USAGE,
+				       "--map: '%s' has no new name; write OLD=NEW,OLD=NEW",
 				       old[d]);
 		names[d] = arena_strndup(a, s, n);
 		s += n;
@@ -120,8 +123,9 @@ static void write_affinity(FILE *out, const struct graph *g, const struct placed
 	uint32_t n = placetext_affinity(out, g, p, names, c, MAX_CLASHES);
 	for (uint32_t i = 0; i < n && i < MAX_CLASHES; i++) {
 		char name[120];
-		msg_warn("operations on %s and %s share the name '%s'; all of them go to %s", names[c[i].device],
-			 names[c[i].other], err_escape(name, sizeof name, c[i].name, strlen(c[i].name)),
+		msg_warn("operations on %s and %s share the name '%s'; all of them go to %s",
+			 names[c[i].device], names[c[i].other],
+			 err_escape(name, sizeof name, c[i].name, strlen(c[i].name)),
 			 names[c[i].device]);
 	}
 	if (n > MAX_CLASHES)
@@ -130,7 +134,8 @@ static void write_affinity(FILE *out, const struct graph *g, const struct placed
 
 /* One IR per segment into o->segments. */
 static int write_segments(const struct graph *g, const struct placed *p, const bool *constant,
-			  const char *const *names, const struct options *o, struct arena *a, struct err *e)
+			  const char *const *names, const struct options *o, struct arena *a,
+			  struct err *e)
 {
 	const char *path = o->weights ? o->weights : g->weights;
 	struct weights w = {0};
@@ -236,20 +241,22 @@ static int run(const char *path, const struct options *o, const struct opt_commo
 	if (read_stream(path, in, take, e) < 0)
 		return -1;
 	if (in->x.kind == ANSWER_NONE)
-		return err_set(e, ST_INPUT, "no placement in '%s'; it should hold place or best records", path);
+		return err_set(e, ST_INPUT,
+			       "no placement in '%s'; it should hold place or best records", path);
 	if (o->random)      /* in the place of those that are candidates of the stream */
 		answer_forget_random(&in->x);
 	if (o->random && read_stream(o->random, in, take_random, e) < 0)
 		return err_prefix(e, "--random");
 	int rc = write_answer(c->output, in, o, e);
 	return rc > 0 ? err_set(e, ST_INPUT,
-				"the placement cannot be carried out; the problems are listed") : rc;
+				"the placement cannot be carried out; the problems are listed") :
+			rc;
 }
 
 int main(int argc, char **argv)
 {
-	static const char *const formats[] = {"affinity", "table", "tsv", "report", "check", "trace",
-					      NULL};
+	static const char *const formats[] = {"affinity", "table", "tsv", "report", "check",
+					      "trace", NULL};
 	struct options o = {.format = TABLE, .search_s = -1};
 	struct opt_common common = OPT_COMMON_INIT;
 	const struct opt table[] = {

@@ -110,7 +110,8 @@ static int settle_policy(struct stage *s, uint32_t d, struct err *e)
 	if (s->settled_d == d)
 		return 0;
 	if (!b->p && !embed->p)
-		return err_set(e, ST_INPUT, "no params before the first part; put gpnembed in front");
+		return err_set(e, ST_INPUT,
+			       "no params before the first part; put gpnembed in front");
 	if (!b->p) {
 		*b = (struct param_block){.block = BLOCK_POLICY, .net = embed->net, .hyper = embed->hyper,
 					  .recipe = embed->recipe, .seed = seed};
@@ -159,7 +160,8 @@ static int check_part(const struct stage *s, const struct part *p, struct err *e
 	if (!s->has_graph)
 		return err_set(e, ST_INPUT, "part: no graph before it");
 	if (p->id.graph != s->graph || p->n_sets != s->n_sets)
-		return err_set(e, ST_INPUT, "part: of another graph; placepolicy handles one in a stream");
+		return err_set(e, ST_INPUT,
+			       "part: of another graph; placepolicy handles one in a stream");
 	if (!p->d)
 		return err_set(e, ST_INPUT, "part: no embeddings z; gpnembed writes them");
 	return check_together(s, p, e);
@@ -194,7 +196,8 @@ static int take_part(struct stage *s, const struct rec *r, struct err *e)
 		return -1;
 	if (s->mask) {
 		mask = ARENA_NEWN(s->arena, uint8_t, (size_t)p.p.n_groups * s->devs.k);
-		if (net_group_mask(s->mask, s->n_sets, s->devs.k, p.p.group, p.p.n_groups, mask, e) < 0)
+		if (net_group_mask(s->mask, s->n_sets, s->devs.k, p.p.group, p.p.n_groups, mask,
+				   e) < 0)
 			return -1;
 	}
 	const struct param_block *b = &s->block[BLOCK_POLICY];
@@ -241,7 +244,8 @@ static int take_graph(struct stage *s, const struct rec *r, struct err *e)
 {
 	uint64_t n;
 	if (s->has_graph)
-		return err_set(e, ST_INPUT, "two graphs in one stream; give each a stream of its own");
+		return err_set(e, ST_INPUT,
+			       "two graphs in one stream; give each a stream of its own");
 	s->has_graph = true;
 	if (get_uint(r->map, "digest", 0, UINT64_MAX, &s->graph, e) < 0 ||
 	    get_uint(r->map, "n_sets", 0, UINT32_MAX - 1, &n, e) < 0)
@@ -268,7 +272,8 @@ static int take_devs(struct stage *s, const struct rec *r, struct err *e)
 static int settle_devices(struct stage *s, struct err *e)
 {
 	if (!s->has_devs && !s->o->list)
-		return err_set(e, ST_INPUT, "no devs in the stream; give -D LIST, or put devrun --probe in "
+		return err_set(e, ST_INPUT,
+			       "no devs in the stream; give -D LIST, or put devrun --probe in "
 			       "front of gpnembed");
 	if (!s->has_devs) {
 		s->has_devs = true;

@@ -61,8 +61,8 @@ static int write_results(struct stage *s, struct err *e)
 		if (s->t.l.block[b].p && paramrec_write(&s->t.l.block[b], s->f.out, e) < 0)
 			return -1;
 	if (n == 0)
-		return err_set(e, ST_RUNTIME, "no placement could be run%s%s", *s->t.failure ? ": " : "",
-			       s->t.failure);
+		return err_set(e, ST_RUNTIME, "no placement could be run%s%s",
+			       *s->t.failure ? ": " : "", s->t.failure);
 	if (candidates_tell(&s->t.l.cand, n, order, s->t.problem.digest, &s->t.problem.devs,
 			    s->f.out, e) < 0)
 		return -1;
@@ -83,10 +83,12 @@ static void tell_progress(struct stage *s, const struct update *u)
 	char left[40] = "";
 	double seconds = budget_left(&s->t.budget, u->episode);
 	if (seconds >= 1)
-		snprintf(left, sizeof left, ", %d:%02d left", (int)(seconds / 60), (int)seconds % 60);
+		snprintf(left, sizeof left, ", %d:%02d left", (int)(seconds / 60),
+			 (int)seconds % 60);
 	msg_progress("episode %u of %lld: best %.3f of the best single device, mean %.4g ms, "
-		     "%.0f groups, entropy %.3g%s", u->episode, (long long)s->o->episodes, u->best_ratio,
-		     1e3 * u->mean_s, u->groups, u->entropy, left);
+		     "%.0f groups, entropy %.3g%s",
+		     u->episode, (long long)s->o->episodes, u->best_ratio, 1e3 * u->mean_s,
+		     u->groups, u->entropy, left);
 	msg_note(2, "episode %u: best ratio %.4f, mean %.4g ms, %u failed, %.1f groups, entropy %.4g, "
 		 "gradient %.3g", u->episode, u->best_ratio, 1e3 * u->mean_s, u->failed, u->groups,
 		 u->entropy, u->grad_norm);
@@ -97,8 +99,9 @@ static void compare_recipes(struct stage *s)
 {
 	const char *theirs = s->t.l.block[BLOCK_EMBED].recipe, *ours = recipe_names[s->o->recipe];
 	if (!s->compared && theirs && strcmp(theirs, ours) != 0)
-		msg_warn("the recipe is '%s' here and '%s' at gpnembed; give both the same --recipe",
-			 ours, theirs);
+		msg_warn(
+			"the recipe is '%s' here and '%s' at gpnembed; give both the same --recipe",
+			ours, theirs);
 	s->compared = true;
 }
 
@@ -241,7 +244,8 @@ int main(int argc, char **argv)
 		 NULL},
 		{"threads", 0, OPT_INT, &o.threads, "N", "threads; results do not depend on it", 1, 256,
 		 NULL, NULL}};
-	field_options_add(&o.recipe_fields, recipe_fields, &recipes[RECIPE_DEFAULT], NULL, opts, 11);
+	field_options_add(&o.recipe_fields, recipe_fields, &recipes[RECIPE_DEFAULT], NULL, opts,
+			  11);
 	const struct opt_program program = {
 		.name = "reinforce", .summary = "learn placements from measured latencies",
 		.args = "[FILE]", .max_args = 1, .opts = opts,

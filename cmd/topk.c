@@ -177,7 +177,8 @@ static int take_graph(struct stage *s, const struct rec *r, struct err *e)
 	uint64_t n;
 
 	if (s->has_graph)
-		return err_set(e, ST_INPUT, "two graphs in one stream; give each a stream of its own");
+		return err_set(e, ST_INPUT,
+			       "two graphs in one stream; give each a stream of its own");
 	if (get_uint(r->map, "digest", 0, UINT64_MAX, &s->graph, e) < 0 ||
 	    get_uint(r->map, "n_sets", 0, UINT32_MAX - 1, &n, e) < 0)
 		return err_prefix(e, "graph");
@@ -210,7 +211,8 @@ static int take_place(struct stage *s, const struct rec *r, struct err *e)
 		return err_set(e, ST_INPUT, "place record %llu is about another graph",
 			       (unsigned long long)r->index);
 	if (s->n_pending == MAX_PENDING)
-		return err_set(e, ST_INPUT, "%d placements without a run; put devsim in front of topk",
+		return err_set(e, ST_INPUT,
+			       "%d placements without a run; put devsim in front of topk",
 			       MAX_PENDING);
 	if (passes && filter_pass(&s->f, r, e) < 0)
 		return -1;
@@ -331,8 +333,8 @@ static int run_filter(struct stage *s, struct err *e)
 static const char details[] =
 	"Reads placements with the runs that devsim gave them. The runs are dropped, and of the "
 	"placements only the best pass, best first, when all are in: those with the least `value` "
-	"(devsim --objective), else latency; never one that is not legal. They get predicted_s (and "
-	"predicted_value) from the simulation. All other records pass as they come. Memory is that "
+	"(devsim --objective), else latency; never one that is not legal. They get predicted_s "
+	"(and predicted_value) from the simulation. All other records pass as they come. Memory is that "
 	"of K placements.\n"
 	"\n"
 	"In a training loop the choice is made once per episode, among the policy's placements; "
@@ -365,7 +367,8 @@ int main(int argc, char **argv)
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);
 
 	if (rc > 0 && o.within > 0 && o.within < 1)
-		rc = err_set(&e, ST_USAGE, "--within %g: nothing is better than the best", o.within);
+		rc = err_set(&e, ST_USAGE, "--within %g: nothing is better than the best",
+			     o.within);
 	if (rc <= 0)
 		return opt_finish(rc, &e);
 	struct stage s = {.o = &o, .arena = arena_new()};

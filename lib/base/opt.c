@@ -124,7 +124,8 @@ static void print_opt(const struct opt *o)
 		char choice[80];
 
 		at += i ? 0 : printf(":");
-		snprintf(choice, sizeof choice, "%s%s", o->choices[i], o->choices[i + 1] ? "," : "");
+		snprintf(choice, sizeof choice, "%s%s", o->choices[i],
+			 o->choices[i + 1] ? "," : "");
 		print_words(choice, strlen(choice), HELP_LEFT, &at);
 	}
 	print_words(dflt, strlen(dflt), HELP_LEFT, &at);
@@ -143,7 +144,8 @@ static void print_help(const struct opt_program *p, struct opt_common *c)
 			print_opt(&o);
 	}
 	if (p->print_list)
-		printf("      --list                 print the methods and their sources, tab-separated\n");
+		printf("      --list                 print the methods and their sources, "
+		       "tab-separated\n");
 	printf("  -v, --verbose              say more on standard error; repeat for more\n"
 	       "      --help                 this text\n"
 	       "      --version              name and version\n");
@@ -176,7 +178,8 @@ static int store(const struct opt *o, const char *value, bool negated, struct er
 		return opt_int(value, what, any ? INT64_MIN : (int64_t)o->lo,
 			       any ? INT64_MAX : (int64_t)o->hi, o->dst, e);
 	case OPT_REAL:
-		return opt_real(value, what, any ? -DBL_MAX : o->lo, any ? DBL_MAX : o->hi, o->dst, e);
+		return opt_real(value, what, any ? -DBL_MAX : o->lo, any ? DBL_MAX : o->hi, o->dst,
+				e);
 	case OPT_TEXT:
 		*(const char **)o->dst = value;
 		return 0;
@@ -311,7 +314,8 @@ int opt_finish(int rc, struct err *e)
 	msg_progress(NULL);
 	struct rusage u;
 	if (getrusage(RUSAGE_SELF, &u) == 0)
-		msg_note(2, "peak memory %.1f MB, processor time %.3f s", (double)u.ru_maxrss / 1024,
+		msg_note(2, "peak memory %.1f MB, processor time %.3f s",
+			 (double)u.ru_maxrss / 1024,
 			 (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
 				 1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec));
 	return rc < 0 ? msg_error(e) : ST_OK;

@@ -118,7 +118,8 @@ static void bits16_avx2(const struct rng_addr *a, uint32_t first, uint16_t out[8
 	for (int i = 0; i < V; i++) {
 		__m256i c01 = (c0[i] & low) | _mm256_slli_epi64(c1[i], 32);
 		__m256i c23 = (c2[i] & low) | _mm256_slli_epi64(c3[i], 32);
-		__m256i even = _mm256_unpacklo_epi64(c01, c23), odd = _mm256_unpackhi_epi64(c01, c23);
+		__m256i even = _mm256_unpacklo_epi64(c01, c23),
+			odd = _mm256_unpackhi_epi64(c01, c23);
 		__m256i pair[2] = {_mm256_permute2x128_si256(even, odd, 0x20),
 				   _mm256_permute2x128_si256(even, odd, 0x31)};
 		memcpy(out + 32 * i, pair, sizeof pair);
@@ -173,5 +174,6 @@ uint32_t rng_below(const struct rng_addr *a, uint32_t index, uint32_t bound)
 {
 	uint32_t c[4];
 	philox(a, index, c);
-	return (uint32_t)((uint64_t)(((unsigned __int128)((uint64_t)c[0] << 32 | c[1]) * bound) >> 64));
+	return (uint32_t)((uint64_t)(((unsigned __int128)((uint64_t)c[0] << 32 | c[1]) * bound) >>
+				     64));
 }

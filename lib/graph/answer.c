@@ -37,7 +37,8 @@ static int take_graph(struct answer *x, const struct rec *r, struct err *e)
 }
 
 /* Optional keys: false when absent; a wrong type is an error like everywhere. */
-static int optional_real(const struct val *map, const char *key, double *out, bool *given, struct err *e)
+static int optional_real(const struct val *map, const char *key, double *out, bool *given,
+			 struct err *e)
 {
 	*given = val_get(map, key) != NULL;
 	return *given ? get_real(map, key, out, e) : 0;
@@ -111,7 +112,8 @@ static int take_run(struct answer *x, const struct rec *r, struct err *e)
 		return -1;
 	if (!single && !source_is(r, "random"))
 		return 0;
-	if (read_run(r, x->runs, &m, e) < 0 || get_uint(r->map, "sample", 0, UINT32_MAX, &sample, e) < 0)
+	if (read_run(r, x->runs, &m, e) < 0 ||
+	    get_uint(r->map, "sample", 0, UINT32_MAX, &sample, e) < 0)
 		return -1;
 	if (single && sample < MAX_SINGLES) {
 		x->single[sample] = m;
@@ -119,7 +121,8 @@ static int take_run(struct answer *x, const struct rec *r, struct err *e)
 			x->n_single = (uint32_t)sample + 1;
 	} else if (!single) {
 		x->n_random++;
-		if (!x->random.given || (!m.reason && (x->random.reason || m.lat_s < x->random.lat_s)))
+		if (!x->random.given ||
+		    (!m.reason && (x->random.reason || m.lat_s < x->random.lat_s)))
 			x->random = m;
 	}
 	return 0;
@@ -208,8 +211,9 @@ static int take_best(struct answer *x, const struct rec *r, struct err *e)
 	keep(x, kind, &p);
 	x->n_groups = (uint32_t)n_groups;
 	x->m.given = true;
-	if (get_real(r->map, "lat_s", &x->m.lat_s, e) < 0 || get_real(r->map, "ref_s", &x->m.ref_s, e) < 0 ||
-	    take_ratio(r->map, &x->m, e) < 0 || take_copies(r->map, &x->m, e) < 0)
+	if (get_real(r->map, "lat_s", &x->m.lat_s, e) < 0 ||
+	    get_real(r->map, "ref_s", &x->m.ref_s, e) < 0 || take_ratio(r->map, &x->m, e) < 0 ||
+	    take_copies(r->map, &x->m, e) < 0)
 		return -1;
 	x->m.lo_s = x->m.hi_s = x->m.lat_s;
 	return final ? take_final(x, r->map, e) : 0;
@@ -228,8 +232,9 @@ int answer_take(struct answer *x, const struct rec *r, struct err *e)
 		if (rec_is(r, kinds[i].kind)) {
 			if (kinds[i].take(x, r, e) == 0)
 				return 0;
-			return i == 0 ? -1 : err_prefix(e, "record %llu '%s'", (unsigned long long)r->index,
-							 kinds[i].kind);
+			return i == 0 ? -1
+				      : err_prefix(e, "record %llu '%s'",
+						   (unsigned long long)r->index, kinds[i].kind);
 		}
 	return 0;
 }

@@ -32,13 +32,15 @@ static int check_outputs(const struct graph *g, struct err *e)
 		uint32_t rank = g->dim_ptr[o + 1] - g->dim_ptr[o];
 		bool dynamic = g->out_rank[o] == RANK_DYNAMIC;
 		if (g->out_elem[o] >= EL_COUNT)
-			return err_set(e, ST_INPUT, "out_elem: output %u has no known element type", o);
+			return err_set(e, ST_INPUT, "out_elem: output %u has no known element type",
+				       o);
 		if (rank != (dynamic ? 0 : g->out_rank[o]))
-			return err_set(e, ST_INPUT, "out_rank: output %u has %u dims and rank %u", o, rank,
-				       g->out_rank[o]);
+			return err_set(e, ST_INPUT, "out_rank: output %u has %u dims and rank %u",
+				       o, rank, g->out_rank[o]);
 		for (uint32_t i = g->dim_ptr[o]; i < g->dim_ptr[o + 1]; i++) {
 			if (g->dim[i] < DIM_DYNAMIC)
-				return err_set(e, ST_INPUT, "dim: output %u has a dimension of %lld", o,
+				return err_set(e, ST_INPUT,
+					       "dim: output %u has a dimension of %lld", o,
 					       (long long)g->dim[i]);
 			dynamic |= g->dim[i] == DIM_DYNAMIC;
 		}
@@ -54,11 +56,13 @@ static int check_consts(const struct graph *g, struct err *e)
 	for (uint32_t k = 0; k < g->n_const; k++) {
 		uint64_t end;
 		if (g->const_node[k] >= g->n)
-			return err_set(e, ST_INPUT, "const_node: %u of %u nodes", g->const_node[k], g->n);
+			return err_set(e, ST_INPUT, "const_node: %u of %u nodes", g->const_node[k],
+				       g->n);
 		if (k > 0 && g->const_node[k] <= g->const_node[k - 1])
 			return err_set(e, ST_INPUT, "const_node: not in ascending order at %u", k);
 		if (__builtin_add_overflow(g->const_offset[k], g->const_bytes[k], &end))
-			return err_set(e, ST_INPUT, "const_offset: constant %u ends beyond 2^64 bytes", k);
+			return err_set(e, ST_INPUT,
+				       "const_offset: constant %u ends beyond 2^64 bytes", k);
 	}
 	return 0;
 }
@@ -73,7 +77,8 @@ static int check_sets(const struct graph *g, struct err *e)
 	for (uint32_t v = 0; v < g->n && rc == 0; v++) {
 		uint32_t s = g->set[v];
 		if (s != GRAPH_NONE && s >= g->n_sets) {
-			rc = err_set(e, ST_INPUT, "set: node %u is in set %u of %u", v, s, g->n_sets);
+			rc = err_set(e, ST_INPUT, "set: node %u is in set %u of %u", v, s,
+				     g->n_sets);
 			break;
 		}
 		if (s != GRAPH_NONE && !(seen[s / 64] >> s % 64 & 1)) {
@@ -81,11 +86,13 @@ static int check_sets(const struct graph *g, struct err *e)
 			n_seen++;
 		}
 		for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++) {
-			uint32_t t = g->in_node[i] == GRAPH_NONE ? GRAPH_NONE : g->set[g->in_node[i]];
+			uint32_t t = g->in_node[i] == GRAPH_NONE ? GRAPH_NONE
+								 : g->set[g->in_node[i]];
 			if (t == GRAPH_NONE)
 				continue;
 			if (s == GRAPH_NONE)
-				rc = err_set(e, ST_INPUT, "set: node %u is in no set, but its input %u is", v,
+				rc = err_set(e, ST_INPUT,
+					     "set: node %u is in no set, but its input %u is", v,
 					     i - g->in_ptr[v]);
 			else if (t > s)
 				rc = err_set(e, ST_INPUT, "set: an edge leads from set %u to set %u; "
@@ -93,7 +100,8 @@ static int check_sets(const struct graph *g, struct err *e)
 		}
 	}
 	if (rc == 0 && n_seen != g->n_sets)
-		rc = err_set(e, ST_INPUT, "n_sets: %u sets, of which %u have nodes", g->n_sets, n_seen);
+		rc = err_set(e, ST_INPUT, "n_sets: %u sets, of which %u have nodes", g->n_sets,
+			     n_seen);
 	mem_free(seen);
 	return rc;
 }
@@ -125,15 +133,17 @@ static int check_body(const struct graph *g, const struct graph_body *b, int dep
 	for (uint32_t i = 0; i < b->n_maps; i++) {
 		const struct port_map *m = &b->map[i];
 		if (m->internal >= b->graph->n)
-			return err_set(e, ST_INPUT, "maps: %u: internal node %u of %u", i, m->internal, b->graph->n);
+			return err_set(e, ST_INPUT, "maps: %u: internal node %u of %u", i,
+				       m->internal, b->graph->n);
 		if (m->external < -1 || m->external >= (int64_t)(m->output ? n_out : n_in))
 			return err_set(e, ST_INPUT, "maps: %u: %s %lld of node %u, which has %u", i,
-				       m->output ? "output" : "input", (long long)m->external, b->node,
-				       m->output ? n_out : n_in);
+				       m->output ? "output" : "input", (long long)m->external,
+				       b->node, m->output ? n_out : n_in);
 	}
 	for (uint32_t i = 0; i < b->n_back; i++)
 		if (b->back_from[i] >= b->graph->n || b->back_to[i] >= b->graph->n)
-			return err_set(e, ST_INPUT, "back_from: edge %u leads from node %u to node %u of %u", i,
+			return err_set(e, ST_INPUT,
+				       "back_from: edge %u leads from node %u to node %u of %u", i,
 				       b->back_from[i], b->back_to[i], b->graph->n);
 	return 0;
 }

@@ -63,7 +63,8 @@ static int decode_links(const struct val *list, struct arena *a, struct devs *d,
 		if (val_get(m, "j_per_byte") && get_real(m, "j_per_byte", &l->j_per_byte, e) < 0)
 			return err_prefix(e, "link %u", i);
 		if (l->latency_s < 0 || l->bytes_per_s <= 0 || l->j_per_byte < 0)
-			return err_set(e, ST_INPUT, "link %u: impossible latency, rate or energy", i);
+			return err_set(e, ST_INPUT, "link %u: impossible latency, rate or energy",
+				       i);
 		l->src = (uint32_t)src;
 		l->dst = (uint32_t)dst;
 	}
@@ -159,7 +160,8 @@ int devs_encode(const struct devs *d, struct rec_writer *w, struct err *e)
 
 static const char *type_of_name(const char *name)
 {
-	static const char *const map[][2] = {{"cpu", "cpu"}, {"cl:", "opencl"}, {"ov:", "openvino"}};
+	static const char *const map[][2] = {
+		{"cpu", "cpu"}, {"cl:", "opencl"}, {"ov:", "openvino"}};
 	for (int i = 0; i < 3; i++)
 		if (strncmp(name, map[i][0], strlen(map[i][0])) == 0)
 			return map[i][1];

@@ -27,7 +27,8 @@ static uint32_t type_columns(const struct feat_work *w, const char **column)
 {
 	uint32_t k = w->o->paper ? w->types.n : OPTYPE_COUNT + 1;
 	for (uint32_t i = 0; column && i < k; i++)
-		column[i] = arena_printf(w->a, "type=%s", w->o->paper ? w->types.s[i] : optype_name((int)i));
+		column[i] = arena_printf(w->a, "type=%s",
+					 w->o->paper ? w->types.s[i] : optype_name((int)i));
 	return k;
 }
 
@@ -38,7 +39,8 @@ static void type_fill(const struct feat_work *w, float *x)
 		uint32_t s = g->set[v];
 		if (s == GRAPH_NONE)
 			continue;
-		int t = w->o->paper ? (int)strtab_find(&w->types, g->type[v]) : optype_find(g->type[v]);
+		int t = w->o->paper ? (int)strtab_find(&w->types, g->type[v])
+				    : optype_find(g->type[v]);
 		x[(size_t)s * w->d + (t < 0 ? OPTYPE_COUNT : (uint32_t)t)] += 1 / (float)w->size[s];
 	}
 }
@@ -88,7 +90,8 @@ static void shape_fill(const struct feat_work *w, float *x)
 			if (w->o->paper)
 				x[i] = (float)size;
 			else     /* what is beyond the last column is folded into it */
-				x[i < FIXED_RANK ? i : FIXED_RANK - 1] += (float)log2(1 + size) * DIM_SCALE;
+				x[i < FIXED_RANK ? i : FIXED_RANK - 1] += (float)log2(1 + size) *
+									  DIM_SCALE;
 		}
 		if (w->o->paper)
 			continue;

@@ -43,7 +43,8 @@ int feat_parse(const char *list, unsigned *kinds, struct err *e)
 			char name[64], known[300] = "";
 			for (int f = 0; f < FEAT_COUNT; f++)
 				strcat(strcat(known, f ? ", " : ""), feat_encoders[f].name);
-			return err_set(e, ST_USAGE, "unknown feature '%s'; one of %s, or all, paper, none",
+			return err_set(e, ST_USAGE,
+				       "unknown feature '%s'; one of %s, or all, paper, none",
 				       err_escape(name, sizeof name, s, n), known);
 		}
 		*kinds = drop ? *kinds & ~k : *kinds | k;

@@ -46,7 +46,8 @@ INLINE void count_rows(struct search *s, size_t W)
 	for (; k < 4; k++)
 		for (size_t i = 0; i < 8u >> k; i++)
 			for (size_t w = 0; w < W; w++) {
-				uint64_t a = s->fresh[2 * i * W + w], b = s->fresh[(2 * i + 1) * W + w];
+				uint64_t a = s->fresh[2 * i * W + w],
+					 b = s->fresh[(2 * i + 1) * W + w];
 				uint64_t *plane = &s->plane[(size_t)k * W + w], c = *plane;
 				*plane = a ^ b ^ c;
 				s->fresh[i * W + w] = (a & b) | ((a ^ b) & c);
@@ -54,7 +55,8 @@ INLINE void count_rows(struct search *s, size_t W)
 	for (uint64_t any = 1; any; k++) {
 		any = 0;
 		for (size_t w = 0; w < W; w++) {
-			uint64_t *plane = &s->plane[(size_t)k * W + w], carry = *plane & s->fresh[w];
+			uint64_t *plane = &s->plane[(size_t)k * W + w],
+				 carry = *plane & s->fresh[w];
 			*plane ^= s->fresh[w];
 			s->fresh[w] = carry;
 			any |= carry;
@@ -149,7 +151,8 @@ INLINE void pull(const struct field *f, struct search *s, const uint64_t *source
 /* The counts of radius r into the sums of the regression. */
 INLINE void take_counts(const struct field *f, struct search *s, uint32_t r, size_t W)
 {
-	memset(s->fresh + (size_t)s->n_fresh * W, 0, (size_t)(ROWS - s->n_fresh) * W * sizeof *s->fresh);
+	memset(s->fresh + (size_t)s->n_fresh * W, 0,
+	       (size_t)(ROWS - s->n_fresh) * W * sizeof *s->fresh);
 	count_rows(s, W);
 	for (size_t w = 0; w < W; w++) {
 		uint64_t grown = 0;
@@ -407,7 +410,8 @@ uint32_t fractal_radius_cap(const struct digraph *d, bool directed, double budge
 	field_init(&f, d, directed, 0, a);
 	search_init(&s, d->n, a);
 	/* Visits that one batch may make. */
-	uint64_t narrow = (uint64_t)(budget * 64 / n), wide = (uint64_t)(budget * WIDE * 64 / n / WIDE_COST);
+	uint64_t narrow = (uint64_t)(budget * 64 / n),
+		 wide = (uint64_t)(budget * WIDE * 64 / n / WIDE_COST);
 	uint32_t cap = 0;
 	for (uint32_t p = 0; p < PROBES; p++) {
 		uint32_t first = (uint32_t)((uint64_t)p * (d->n - WIDE * 64) / (PROBES - 1));

@@ -13,7 +13,8 @@ struct reading {
 	struct err *e;
 };
 
-static int read_vector(struct reading *r, const char *key, enum tensor_type t, uint64_t n, void *out)
+static int read_vector(struct reading *r, const char *key, enum tensor_type t, uint64_t n,
+		       void *out)
 {
 	return get_tensor(r->m, key, t, 1, &n, r->a, out, r->e);
 }
@@ -32,7 +33,8 @@ static int read_ptr(struct reading *r, const char *key, uint64_t n, uint32_t **p
 		return err_set(r->e, ST_INPUT, "key '%s' does not begin with 0", key);
 	for (uint64_t i = 0; i < n; i++)
 		if ((*ptr)[i] > (*ptr)[i + 1])
-			return err_set(r->e, ST_INPUT, "key '%s' falls at %llu", key, (unsigned long long)i);
+			return err_set(r->e, ST_INPUT, "key '%s' falls at %llu", key,
+				       (unsigned long long)i);
 	return 0;
 }
 
@@ -46,8 +48,8 @@ static int read_indexed(struct reading *r, const char *key, uint64_t n, const ch
 	*out = arena_raw(r->a, n, sizeof **out);
 	for (uint64_t i = 0; i < n; i++) {
 		if (index[i] >= n_list)
-			return err_set(r->e, ST_INPUT, "key '%s' holds %u, beyond a list of %zu", key, index[i],
-				       n_list);
+			return err_set(r->e, ST_INPUT, "key '%s' holds %u, beyond a list of %zu",
+				       key, index[i], n_list);
 		(*out)[i] = list[index[i]];
 	}
 	return 0;
@@ -83,7 +85,8 @@ static int read_nodes(struct reading *r)
 	g->n = (uint32_t)n;
 	n_list = n;
 	if (get_texts(r->m, "node_name", r->a, &n_list, &g->node_name, r->e) < 0 ||
-	    read_list(r, "types", &n_list, &list) < 0 || check_distinct(r, "types", list, n_list) < 0 ||
+	    read_list(r, "types", &n_list, &list) < 0 ||
+	    check_distinct(r, "types", list, n_list) < 0 ||
 	    read_indexed(r, "type", n, list, n_list, &g->type) < 0 ||
 	    read_list(r, "opsets", &n_list, &list) < 0 ||
 	    read_indexed(r, "opset", n, list, n_list, &g->opset) < 0)
@@ -119,7 +122,8 @@ static int read_outputs(struct reading *r)
 	for (uint32_t o = 0; o < n_out; o++) {
 		int t = g->out_elem[o] < n_list ? elem_parse(list[g->out_elem[o]]) : -1;
 		if (t < 0)
-			return err_set(r->e, ST_INPUT, "key 'out_elem' holds %u, which is no element type",
+			return err_set(r->e, ST_INPUT,
+				       "key 'out_elem' holds %u, which is no element type",
 				       g->out_elem[o]);
 		g->out_elem[o] = (uint8_t)t;
 	}
@@ -167,12 +171,14 @@ static int read_body(struct reading *r, struct graph_body *b, int depth)
 	uint64_t node, n_back = UINT64_MAX;
 	if (val_type(r->m) != VAL_MAP)
 		return err_set(r->e, ST_INPUT, "not a map");
-	if (get_uint(r->m, "node", 0, UINT32_MAX, &node, r->e) < 0 || read_text(r, "role", &b->role) < 0 ||
-	    get_map(r->m, "graph", &graph, r->e) < 0 || get_list(r->m, "maps", &maps, r->e) < 0 ||
+	if (get_uint(r->m, "node", 0, UINT32_MAX, &node, r->e) < 0 ||
+	    read_text(r, "role", &b->role) < 0 || get_map(r->m, "graph", &graph, r->e) < 0 ||
+	    get_list(r->m, "maps", &maps, r->e) < 0 ||
 	    get_tensor(r->m, "back_from", TT_U32, 1, &n_back, r->a, &b->back_from, r->e) < 0 ||
 	    read_vector(r, "back_to", TT_U32, n_back, &b->back_to) < 0)
 		return -1;
-	if (strcmp(b->role, "body") != 0 && strcmp(b->role, "then") != 0 && strcmp(b->role, "else") != 0)
+	if (strcmp(b->role, "body") != 0 && strcmp(b->role, "then") != 0 &&
+	    strcmp(b->role, "else") != 0)
 		return err_set(r->e, ST_INPUT, "key 'role' is not body, then or else");
 	b->node = (uint32_t)node;
 	b->n_back = (uint32_t)n_back;
@@ -196,7 +202,8 @@ static int read_bodies(struct reading *r, int depth)
 		return -1;
 	g->n_bodies = (uint32_t)val_count(list);
 	if (g->n_bodies && depth == GRAPH_MAX_DEPTH)
-		return err_set(r->e, ST_INPUT, "key 'bodies' is nested deeper than %d", GRAPH_MAX_DEPTH);
+		return err_set(r->e, ST_INPUT, "key 'bodies' is nested deeper than %d",
+			       GRAPH_MAX_DEPTH);
 	g->body = ARENA_NEWN(r->a, struct graph_body, g->n_bodies);
 	for (uint32_t b = 0; b < g->n_bodies; b++) {
 		struct reading inner = {val_at(list, b), g, r->a, r->e};
@@ -221,8 +228,8 @@ static int read_whole(struct reading *r)
 	    read_text(r, "name", &g->name) < 0 || read_text(r, "xml", &g->xml) < 0 ||
 	    read_text(r, "weights", &g->weights) < 0 ||
 	    get_uint(r->m, "weights_bytes", 0, UINT64_MAX, &g->weights_bytes, r->e) < 0 ||
-	    get_uint(r->m, "ir_version", 0, UINT32_MAX, &ir_version, r->e) < 0 || read_columns(r, 0) < 0 ||
-	    get_uint(r->m, "n_sets", 0, g->n, &n_sets, r->e) < 0 ||
+	    get_uint(r->m, "ir_version", 0, UINT32_MAX, &ir_version, r->e) < 0 ||
+	    read_columns(r, 0) < 0 || get_uint(r->m, "n_sets", 0, g->n, &n_sets, r->e) < 0 ||
 	    read_vector(r, "set", TT_U32, g->n, &g->set) < 0)
 		return -1;
 	g->ir_version = (uint32_t)ir_version;

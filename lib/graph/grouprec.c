@@ -17,7 +17,8 @@ int grouprec_decode(const struct rec *r, struct arena *a, struct grouprec *out, 
 		return err_set(e, ST_INPUT, "group: more groups than sets");
 	for (size_t i = 0; i < shape[0]; i++) {
 		if (x.group[i] > seen || x.group[i] >= n)
-			return err_set(e, ST_INPUT, "group: groups are not numbered by their first set");
+			return err_set(e, ST_INPUT,
+				       "group: groups are not numbered by their first set");
 		seen += x.group[i] == seen;
 	}
 	if (seen != n)

@@ -48,7 +48,8 @@ static void find_segments(struct work *w)
 			if (u == GRAPH_NONE || g->set[u] == GRAPH_NONE || g->set[v] == GRAPH_NONE)
 				continue;
 			/* A constant with many consumers does not tie them together. */
-			if (w->follows[u] ? w->consumer[u] == v : p->node_device[u] == p->node_device[v])
+			if (w->follows[u] ? w->consumer[u] == v
+					  : p->node_device[u] == p->node_device[v])
 				disjoint_join(parent, g->set[u], g->set[v]);
 		}
 	for (uint32_t s = 0; s < g->n_sets; s++) {
@@ -94,7 +95,8 @@ static void count_copies(struct work *w, const struct placed_idle *x)
 			continue;
 		int64_t bytes = graph_out_bytes(g, c[i].out);
 		p->copies++;
-		if (bytes > 0 && __builtin_add_overflow(p->copy_bytes, (uint64_t)bytes, &p->copy_bytes))
+		if (bytes > 0 &&
+		    __builtin_add_overflow(p->copy_bytes, (uint64_t)bytes, &p->copy_bytes))
 			p->copy_bytes = UINT64_MAX;
 	}
 	mem_free(c);

@@ -58,7 +58,8 @@ static void row(FILE *out, int label, const char *name, const struct measured *m
 	s > 0 ? cell(out, W_SPEED, "%.3fx", s) : cell(out, W_SPEED, "-");
 	groups ? cell(out, W_COUNT, "%u", groups) : cell(out, W_COUNT, "-");
 	m->has_copies ? cell(out, W_COUNT, "%" PRIu64, m->copies) : cell(out, W_COUNT, "-");
-	m->has_copies ? cell(out, W_MB, "%.3f", (double)m->copy_bytes * 1e-6) : cell(out, W_MB, "-");
+	m->has_copies ? cell(out, W_MB, "%.3f", (double)m->copy_bytes * 1e-6)
+		      : cell(out, W_MB, "-");
 	diff ? cell(out, W_DIFF, "%.1e", diff->out_mse) : cell(out, W_DIFF, "-");
 	diff ? cell(out, W_DIFF, "%.6f", diff->out_cos) : cell(out, W_DIFF, "-");
 	fputc('\n', out);
@@ -152,7 +153,8 @@ void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
 	fputs("\nsearch: ", out);
 	if (search_s >= 0)
 		fprintf(out, "%.0f s, ", search_s);
-	fprintf(out, "%" PRIu64 " placements measured in %" PRIu64 " episodes\n", x->n_measured, x->n_episodes);
+	fprintf(out, "%" PRIu64 " placements measured in %" PRIu64 " episodes\n", x->n_measured,
+		x->n_episodes);
 	bound(out, x);
 	verdict(out, x, names);
 }

@@ -10,20 +10,23 @@
 /* ---- affinity ---- */
 
 uint32_t placetext_affinity(FILE *out, const struct graph *g, const struct placed *p,
-			    const char *const *names, struct name_clash *clash, uint32_t max_clashes)
+			    const char *const *names, struct name_clash *clash,
+			    uint32_t max_clashes)
 {
 	struct strtab seen = {0};
 	uint32_t *device = MEM_NEWN(uint32_t, g->n), n_clashes = 0;
 	bool *clashed = MEM_NEWN(bool, g->n);
 	fputs("{", out);
 	for (uint32_t v = 0; v < g->n; v++) {
-		uint32_t before = seen.n, d = p->node_device[v], i = strtab_add(&seen, g->node_name[v]);
+		uint32_t before = seen.n, d = p->node_device[v],
+			 i = strtab_add(&seen, g->node_name[v]);
 		if (i < before) {
 			if (device[i] == d || clashed[i])
 				continue;
 			clashed[i] = true;
 			if (n_clashes < max_clashes)
-				clash[n_clashes] = (struct name_clash){g->node_name[v], device[i], d};
+				clash[n_clashes] = (struct name_clash){g->node_name[v], device[i],
+								       d};
 			n_clashes++;
 			continue;
 		}
@@ -99,8 +102,8 @@ static void table_head(FILE *out, const struct answer *x, const struct placed *p
 {
 	const struct graph *g = x->graph;
 	char name[200];
-	fprintf(out, "%s: %u operations in %u sets", err_escape(name, sizeof name, g->name, strlen(g->name)),
-		g->n, g->n_sets);
+	fprintf(out, "%s: %u operations in %u sets",
+		err_escape(name, sizeof name, g->name, strlen(g->name)), g->n, g->n_sets);
 	if (x->n_groups)
 		fprintf(out, ", %u groups", x->n_groups);
 	fprintf(out, ", %u segments\n", p->n_segments);
@@ -121,8 +124,8 @@ static void table_devices(FILE *out, const struct placed *p, const char *const *
 		double here = 0;
 		for (uint32_t v = 0; v < n; v++)
 			here += p->node_device[v] == d ? flops[v] : 0;
-		fprintf(out, "%-*s  %8u %7u %11u %9.3f %5.1f %%\n", width, names[d], p->segments[d], p->sets[d],
-			p->nodes[d], here * 1e-9, all > 0 ? 100 * here / all : 0);
+		fprintf(out, "%-*s  %8u %7u %11u %9.3f %5.1f %%\n", width, names[d], p->segments[d],
+			p->sets[d], p->nodes[d], here * 1e-9, all > 0 ? 100 * here / all : 0);
 	}
 }
 

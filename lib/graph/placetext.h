@@ -15,7 +15,8 @@ struct name_clash { const char *name; uint32_t device, other; };
  * name that occurs twice gets the device of its first operation.  Returns the number of
  * names with different devices and describes the first max_clashes. */
 uint32_t placetext_affinity(FILE *out, const struct graph *g, const struct placed *p,
-			    const char *const *names, struct name_clash *clash, uint32_t max_clashes);
+			    const char *const *names, struct name_clash *clash,
+			    uint32_t max_clashes);
 
 /* One operation a line after a line of column names; tab, newline and backslash in names
  * are escaped.  flops[n]. */

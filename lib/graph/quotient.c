@@ -68,7 +68,8 @@ void graph_set_quotient(const struct graph *g, struct arena *a, struct digraph *
 				continue;
 			uint32_t o = g->out_ptr[u] + g->in_port[i];
 			int64_t bytes = graph_out_bytes(g, o);
-			arc[k++] = (struct arc){g->set[u], g->set[v], o, bytes < 0 ? 0 : (uint64_t)bytes};
+			arc[k++] = (struct arc){g->set[u], g->set[v], o,
+						bytes < 0 ? 0 : (uint64_t)bytes};
 		}
 	digraph_build(arc, k, g->n_sets, g->out_ptr[g->n], true, a, out);
 	mem_free(arc);

@@ -50,7 +50,8 @@ int trace_placement(const struct trace *t, const struct graph *g, struct arena *
 	if (!t->run)
 		return err_set(e, ST_INPUT, "no run with a schedule; devsim --schedule tells it");
 	if (!t->place || !same_turn(t->place->map, t->run->map))
-		return err_set(e, ST_INPUT, "the last run with a schedule is not that of the last placement");
+		return err_set(e, ST_INPUT,
+			       "the last run with a schedule is not that of the last placement");
 	return placement_decode(t->place, g->n_sets, a, p, e);
 }
 
@@ -210,17 +211,20 @@ static int write_copies(struct writer *w, const struct val *map, const struct me
 	    get_column(map, "copy_start_s", TT_F64, n, a, &start, e) < 0 ||
 	    get_column(map, "copy_end_s", TT_F64, n, a, &end, e) < 0)
 		return -1;
-	struct lanes l = {.link = ARENA_NEWN(a, uint32_t, n[0]), .free_s = ARENA_NEWN(a, double, n[0])};
+	struct lanes l = {.link = ARENA_NEWN(a, uint32_t, n[0]),
+			  .free_s = ARENA_NEWN(a, double, n[0])};
 
 	for (uint64_t i = 0; i < n[0]; i++) {
 		if (set[i] >= p->n_sets || src[i] >= p->k || dst[i] >= p->k)
-			return err_set(e, ST_INPUT, "copy %llu is of a set or device that is not there",
+			return err_set(e, ST_INPUT,
+				       "copy %llu is of a set or device that is not there",
 				       (unsigned long long)i);
 		uint32_t v = title(w->g, m, set[i]);
 		uint32_t row = lane_for(w, &l, p, src[i] * p->k + dst[i], start[i], end[i]);
 
 		event(w, row, start[i], end[i], w->g->node_name[v], "copy");
-		fprintf(w->out, "\"set\": %u, \"bytes\": %llu}}", set[i], (unsigned long long)bytes[i]);
+		fprintf(w->out, "\"set\": %u, \"bytes\": %llu}}", set[i],
+			(unsigned long long)bytes[i]);
 	}
 	return 0;
 }
@@ -242,7 +246,8 @@ int trace_write(FILE *out, const struct trace *t, const struct graph *g, const s
 	fputs("}}", out);
 	for (uint32_t i = 0; i < p->k; i++)
 		row_name(&w, i, names[i]);
-	if (rc == 0 && (write_sets(&w, map, &m, p, a, e) < 0 || write_copies(&w, map, &m, p, a, e) < 0))
+	if (rc == 0 &&
+	    (write_sets(&w, map, &m, p, a, e) < 0 || write_copies(&w, map, &m, p, a, e) < 0))
 		rc = err_prefix(e, "schedule");
 	fputs("\n]}\n", out);
 	arena_free(a);

@@ -81,8 +81,9 @@ void maxflow_ends(struct maxflow *x, uint32_t v, int64_t from_source, int64_t to
 
 	count_finite(x, from_source);
 	count_finite(x, to_sink);
-	p->excess = from_source == MAXFLOW_INF || p->excess == MAXFLOW_INF ? MAXFLOW_INF :
-									      p->excess + from_source;
+	p->excess = from_source == MAXFLOW_INF || p->excess == MAXFLOW_INF
+			    ? MAXFLOW_INF
+			    : p->excess + from_source;
 	p->to_sink = to_sink == MAXFLOW_INF || p->to_sink == MAXFLOW_INF ? MAXFLOW_INF :
 									    p->to_sink + to_sink;
 }

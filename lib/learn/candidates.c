@@ -199,7 +199,8 @@ int candidates_read(struct candidates *s, const struct rec *r, uint32_t n_device
 		goto out;
 	for (uint32_t i = 0; i < s->n_sets; i++)
 		if (c.device[i] >= n_devices) {
-			err_set(e, ST_INPUT, "device %u of %u in a candidate", c.device[i], n_devices);
+			err_set(e, ST_INPUT, "device %u of %u in a candidate", c.device[i],
+				n_devices);
 			goto out;
 		}
 	snprintf(c.source, sizeof c.source, "%s", source);

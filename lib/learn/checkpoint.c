@@ -171,7 +171,8 @@ int checkpoint_read(const char *path, const struct recipe *recipe, struct learne
 		if (read_record(&r, &t, e) < 0)
 			k = -1;
 	rec_reader_close(in);
-	if (k == 0 && (!l->adam[BLOCK_EMBED].m || !l->adam[BLOCK_POLICY].m || l->hist.n != l->episode))
+	if (k == 0 &&
+	    (!l->adam[BLOCK_EMBED].m || !l->adam[BLOCK_POLICY].m || l->hist.n != l->episode))
 		k = err_set(e, ST_INPUT, "it is not complete");
 	return k < 0 ? err_prefix(e, "checkpoint '%s'", path) : 0;
 }

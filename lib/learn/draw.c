@@ -27,7 +27,8 @@ void draw_actions(const float *logp, uint32_t n_groups, uint32_t k, const struct
 	enum { TRIES = 32 };
 	for (uint32_t try = 0; try < TRIES; try++) {
 		for (uint32_t i = 0; i < n_groups; i++)
-			action[i] = draw(logp + (size_t)i * k, k, rng_uniform(rng, try * n_groups + i));
+			action[i] = draw(logp + (size_t)i * k, k,
+					 rng_uniform(rng, try * n_groups + i));
 		if (!home || memcmp(action, home, n_groups * sizeof *home) != 0)
 			return;
 	}

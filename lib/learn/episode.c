@@ -7,14 +7,15 @@ static int decode_incumbent(const struct val *m, uint32_t n_sets, uint32_t k, st
 	uint64_t shape[1] = {UINT64_MAX};
 	uint16_t *device;
 	if (get_tensor(m, "incumbent", TT_U16, 1, shape, a, &device, e) < 0 ||
-	    get_real(m, "leaves", &out->leaves, e) < 0 || get_real(m, "ratio", &out->ratio, e) < 0 ||
-	    get_bool(m, "again", &out->again, e) < 0)
+	    get_real(m, "leaves", &out->leaves, e) < 0 ||
+	    get_real(m, "ratio", &out->ratio, e) < 0 || get_bool(m, "again", &out->again, e) < 0)
 		return -1;
 	if (shape[0] != n_sets)
 		return err_set(e, ST_INPUT, "the incumbent is a placement of another graph");
 	for (uint32_t i = 0; i < n_sets; i++)
 		if (device[i] >= k)
-			return err_set(e, ST_INPUT, "device %u of %u in the incumbent", device[i], k);
+			return err_set(e, ST_INPUT, "device %u of %u in the incumbent", device[i],
+				       k);
 	if (!(out->ratio > 0) || out->leaves < 0)
 		return err_set(e, ST_INPUT, "impossible incumbent");
 	out->device = device;

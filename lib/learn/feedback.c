@@ -30,7 +30,8 @@ int feedback_join(struct feedback *b, struct err *e)
 		return 0;
 	pthread_join(b->thread, NULL);
 	b->opening = false;
-	return b->err.code == ST_OK ? 0 : err_set(e, (enum exit_status)b->err.code, "%s", b->err.msg);
+	return b->err.code == ST_OK ? 0
+				    : err_set(e, (enum exit_status)b->err.code, "%s", b->err.msg);
 }
 
 int feedback_end(struct feedback *b, struct err *e)

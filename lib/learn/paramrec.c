@@ -166,8 +166,9 @@ out:
 
 int param_block_check(const struct param_block *b, uint32_t d, uint32_t k, struct err *e)
 {
-	struct params *want = b->block == BLOCK_EMBED ? b->net->embed_init(&b->hyper, d, b->seed)
-						      : b->net->policy_init(&b->hyper, d, k, b->seed);
+	struct params *want = b->block == BLOCK_EMBED
+				      ? b->net->embed_init(&b->hyper, d, b->seed)
+				      : b->net->policy_init(&b->hyper, d, k, b->seed);
 	const struct params *p = b->p;
 	const char **names = MEM_NEWN(const char *, p->n_mats);
 	uint32_t *shape = MEM_NEWN(uint32_t, 2 * (size_t)p->n_mats);

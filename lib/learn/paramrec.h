@@ -37,7 +37,8 @@ int paramrec_block(const struct rec *r, enum block *out, struct err *e) MUST_CHE
 
 /* Are these the matrices that its network has for d features and k devices?  ST_INPUT
  * names the first difference. */
-int param_block_check(const struct param_block *b, uint32_t d, uint32_t k, struct err *e) MUST_CHECK;
+int param_block_check(const struct param_block *b, uint32_t d, uint32_t k,
+		      struct err *e) MUST_CHECK;
 
 void param_block_release(struct param_block *b);
 

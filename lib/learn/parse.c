@@ -91,7 +91,8 @@ static uint32_t keep_allowed(const struct ugraph *g, const float *score,
 {
 	struct scored *s = arena_raw(a, n, sizeof *s);
 	for (uint32_t i = 0; i < n; i++)
-		s[i] = (struct scored){is_tie(g, lim, kept[i]) ? INFINITY : score[kept[i]], kept[i]};
+		s[i] = (struct scored){is_tie(g, lim, kept[i]) ? INFINITY : score[kept[i]],
+				       kept[i]};
 	qsort(s, n, sizeof *s, by_score);              /* ties come first */
 	uint8_t *mask = NULL;
 	if (lim->mask) {
@@ -100,12 +101,14 @@ static uint32_t keep_allowed(const struct ugraph *g, const float *score,
 	}
 	uint32_t n_groups = g->n, n_kept = 0;
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t u = disjoint_find(parent, g->u[s[i].edge]), v = disjoint_find(parent, g->v[s[i].edge]);
+		uint32_t u = disjoint_find(parent, g->u[s[i].edge]),
+			 v = disjoint_find(parent, g->v[s[i].edge]);
 		if (u != v) {
 			bool tie = is_tie(g, lim, s[i].edge);
 			if (n_groups <= lim->min_groups && !tie)
 				continue;
-			if (mask && !share_device(mask, lim->k, u < v ? u : v, u < v ? v : u) && !tie)
+			if (mask && !share_device(mask, lim->k, u < v ? u : v, u < v ? v : u) &&
+			    !tie)
 				continue;
 			disjoint_join(parent, u, v);
 			n_groups--;

@@ -42,7 +42,8 @@ static void keep_constants(const struct graph *g, struct digraph *sets, struct a
 static int take_graph(struct problem *p, const struct rec *r, struct err *e)
 {
 	if (p->has_graph)
-		return err_set(e, ST_INPUT, "two graphs in one stream; give each a stream of its own");
+		return err_set(e, ST_INPUT,
+			       "two graphs in one stream; give each a stream of its own");
 	struct graph *g = graph_decode(r, e);
 	if (!g)
 		return -1;
@@ -172,7 +173,8 @@ int problem_check(struct problem *p, bool need_feat, bool need_devs, struct err 
 	if (!p->has_feat && need_feat)
 		return err_set(e, ST_INPUT, "no feat in the stream; put dagfeat in front");
 	if (!p->has_devs && need_devs)
-		return err_set(e, ST_INPUT, "no devs in the stream; put devrun --probe in front, or give "
+		return err_set(e, ST_INPUT,
+			       "no devs in the stream; put devrun --probe in front, or give "
 			       "placepolicy -D LIST");
 	if (p->has_feat && (p->feat_graph != p->digest || p->feat_rows != p->n))
 		return err_set(e, ST_INPUT, "feat: it is about another graph");

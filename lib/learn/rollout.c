@@ -40,8 +40,8 @@ static int check_id(const struct rollout *r, const struct step_id *id, const cha
 	if (id->graph != r->graph)
 		return err_set(e, ST_INPUT, "%s: of another graph; reinforce handles one", kind);
 	if (id->episode != r->episode && !(id->episode == 0 && r->first))
-		return err_set(e, ST_INPUT, "%s: of episode %u during episode %u", kind, id->episode,
-			       r->episode);
+		return err_set(e, ST_INPUT, "%s: of episode %u during episode %u", kind,
+			       id->episode, r->episode);
 	return 0;
 }
 
@@ -55,8 +55,9 @@ int rollout_part(struct rollout *r, const struct rec *rec, struct err *e)
 	if (p.n_sets != r->n_sets)
 		return err_set(e, ST_INPUT, "part: %u sets; the graph has %u", p.n_sets, r->n_sets);
 	if (p.d != r->d)
-		return err_set(e, ST_INPUT, "part: z has %u columns, the features %u; a replay needs z",
-			       p.d, r->d);
+		return err_set(e, ST_INPUT,
+			       "part: z has %u columns, the features %u; a replay needs z", p.d,
+			       r->d);
 	r->step = mem_grow(r->step, &r->step_cap, r->n_steps + 1, sizeof *r->step);
 	r->step[r->n_steps++] = p;
 	return 0;
@@ -74,11 +75,14 @@ int rollout_place(struct rollout *r, const struct rec *rec, const char *const *d
 	if (!same)
 		return err_set(e, ST_INPUT, "place: its devices are not those of the devs record");
 	if (p.n_sets != r->n_sets)
-		return err_set(e, ST_INPUT, "place: %u sets; the graph has %u", p.n_sets, r->n_sets);
+		return err_set(e, ST_INPUT, "place: %u sets; the graph has %u", p.n_sets,
+			       r->n_sets);
 	if (r->replayed && p.id.episode == 0)
 		p.action = NULL;                /* not from this training */
-	if (r->replayed && p.action && (p.id.step >= r->n_steps || p.n_groups != r->step[p.id.step].p.n_groups))
-		return err_set(e, ST_INPUT, "place: its groups are not those of step %u", p.id.step);
+	if (r->replayed && p.action &&
+	    (p.id.step >= r->n_steps || p.n_groups != r->step[p.id.step].p.n_groups))
+		return err_set(e, ST_INPUT, "place: its groups are not those of step %u",
+			       p.id.step);
 	r->sample = mem_grow(r->sample, &r->sample_cap, r->n_samples + 1, sizeof *r->sample);
 	r->sample[r->n_samples++] = (struct sample){.place = p};
 	return 0;

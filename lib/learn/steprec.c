@@ -128,7 +128,8 @@ static int get_u16(const struct val *m, const char *key, struct arena *a, uint32
 		return err_set(e, ST_INPUT, "'%s' is too long", key);
 	for (size_t i = 0; i < shape[0]; i++)
 		if (data[i] >= limit)
-			return err_set(e, ST_INPUT, "'%s' names device %u of %u", key, data[i], limit);
+			return err_set(e, ST_INPUT, "'%s' names device %u of %u", key, data[i],
+				       limit);
 	*n = (uint32_t)shape[0];
 	*out = data;
 	return 0;
@@ -180,7 +181,8 @@ static int get_value(const struct val *m, struct run *u, struct err *e)
 {
 	const double least = 1e-30;
 	u->has_value = true;
-	if (get_real(m, "value", &u->value, e) < 0 || get_real(m, "ref_value", &u->ref_value, e) < 0)
+	if (get_real(m, "value", &u->value, e) < 0 ||
+	    get_real(m, "ref_value", &u->ref_value, e) < 0)
 		return -1;
 	if (u->value < 0 || u->ref_value < 0)
 		return err_set(e, ST_INPUT, "a value below 0");

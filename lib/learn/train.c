@@ -50,8 +50,8 @@ struct job {
 };
 
 /* The policy's samples of step t: actions, weights and room for the answers. */
-static int fill_samples(struct trainer *t, const struct rollout *r, const double *coef, uint32_t step,
-			struct replay_step *s, struct err *e)
+static int fill_samples(struct trainer *t, const struct rollout *r, const double *coef,
+			uint32_t step, struct replay_step *s, struct err *e)
 {
 	uint32_t g = r->step[step].p.n_groups, n = 0;
 	for (uint32_t i = 0; i < r->n_samples; i++)
@@ -92,7 +92,8 @@ static int fill_prior(struct trainer *t, const struct rollout *r, uint32_t step,
 	if (!first || !first->has_stay)
 		return 0;
 	if (!r->incumbent.device)
-		return err_set(e, ST_INPUT, "a placement around an incumbent that the episode has not");
+		return err_set(e, ST_INPUT,
+			       "a placement around an incumbent that the episode has not");
 	uint16_t *home = ARENA_NEWN(t->arena, uint16_t, p->n_groups);
 	float *bias = ARENA_NEWN(t->arena, float, (size_t)p->n_groups * t->k);
 	incumbent_home(r->incumbent.device, t->n, p->group, p->n_groups, t->k, s->group_mask, home);
@@ -111,13 +112,13 @@ static int prepare(struct trainer *t, struct learner *l, const struct rollout *r
 	for (uint32_t i = 0; i < r->n_steps; i++) {
 		const struct part *p = &r->step[i];
 		struct replay_step *s = &j->step[i];
-		j->rng[i] = (struct rng_addr){.seed = l->block[BLOCK_EMBED].seed, .episode = r->episode,
-					      .step = i};
+		j->rng[i] = (struct rng_addr){
+			.seed = l->block[BLOCK_EMBED].seed, .episode = r->episode, .step = i};
 		s->part = &p->p;
 		s->rng = &j->rng[i];
 		s->coef_entropy = p->p.n_groups ? -beta / r->n_steps / p->p.n_groups : 0;
-		if (net_check(t->work, m, &p->p, e) < 0 || fill_samples(t, r, j->coef, i, s, e) < 0 ||
-		    fill_prior(t, r, i, s, e) < 0)
+		if (net_check(t->work, m, &p->p, e) < 0 ||
+		    fill_samples(t, r, j->coef, i, s, e) < 0 || fill_prior(t, r, i, s, e) < 0)
 			return err_prefix(e, "step %u of episode %u", i, r->episode);
 	}
 	for (int b = 0; b < N_BLOCKS; b++)
@@ -201,7 +202,8 @@ static void summarise(struct learner *l, const struct rollout *r, const struct j
 		u->ok++;
 		lat += s->run.lat_s;
 		u->best_s = u->ok == 1 ? s->run.lat_s : fmin(u->best_s, s->run.lat_s);
-		double ratio = s->run.ref_value > 0 ? s->run.value / s->run.ref_value : s->run.value;
+		double ratio = s->run.ref_value > 0 ? s->run.value / s->run.ref_value
+						    : s->run.value;
 		if (l->best_ratio == 0 || ratio < l->best_ratio) {
 			l->best_ratio = ratio;
 			l->best_episode = r->episode;

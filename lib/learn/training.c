@@ -135,7 +135,8 @@ static int check_blocks(struct training *t, struct err *e)
 {
 	for (int b = 0; b < N_BLOCKS && !t->checked; b++) {
 		if (!t->l.block[b].p)
-			return err_set(e, ST_INPUT, "no params of block '%s' in the stream", block_names[b]);
+			return err_set(e, ST_INPUT, "no params of block '%s' in the stream",
+				       block_names[b]);
 		if (param_block_check(&t->l.block[b], t->problem.d, t->problem.devs.k, e) < 0)
 			return -1;
 	}

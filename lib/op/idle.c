@@ -39,7 +39,8 @@ void op_idle_nodes(const struct graph *g, const bool *runs, bool *idle, uint32_t
 		bool may = g->ir_version && !constant[v] && !(runs && runs[v]);
 		bool view = may && is_static_view(g, v);
 
-		idle[v] = constant[v] || view || (may && (kind == OP_PARAMETER || kind == OP_RESULT));
+		idle[v] = constant[v] || view ||
+			  (may && (kind == OP_PARAMETER || kind == OP_RESULT));
 		for (uint32_t o = g->out_ptr[v]; o < g->out_ptr[v + 1]; o++)
 			root[o] = view ? graph_read_output(g, root, g->in_ptr[v]) : o;
 	}

@@ -31,7 +31,8 @@ int attr_act(struct op *op, struct err *e)
 	op->a.act.hi = INFINITY;
 	int gelu = GELU_ERF, round = ROUND_HALF_EVEN;
 	bool negative = true, positive = true;
-	if (op_get_float(op, "alpha", &op->a.act.alpha, e) || op_get_float(op, "min", &op->a.act.lo, e) ||
+	if (op_get_float(op, "alpha", &op->a.act.alpha, e) ||
+	    op_get_float(op, "min", &op->a.act.lo, e) ||
 	    op_get_float(op, "max", &op->a.act.hi, e) ||
 	    op_get_choice(op, "approximation_mode", "erf|tanh", &gelu, e) ||
 	    (op->kind == OP_ROUND &&

@@ -22,7 +22,8 @@ int get_uint(const struct val *map, const char *key, uint64_t lo, uint64_t hi, u
 		return err_set(e, ST_INPUT, "key '%s' is not a non-negative integer", key);
 	if (*out < lo || *out > hi)
 		return err_set(e, ST_INPUT, "key '%s' is %llu; %llu to %llu", key,
-			       (unsigned long long)*out, (unsigned long long)lo, (unsigned long long)hi);
+			       (unsigned long long)*out, (unsigned long long)lo,
+			       (unsigned long long)hi);
 	return 0;
 }
 
@@ -69,7 +70,8 @@ static int text_of(const struct val *v, const char *key, struct arena *a, const 
 	return 0;
 }
 
-int get_text(const struct val *map, const char *key, struct arena *a, const char **out, struct err *e)
+int get_text(const struct val *map, const char *key, struct arena *a, const char **out,
+	     struct err *e)
 {
 	const struct val *v = need(map, key, e);
 	return v ? text_of(v, key, a, out, e) : -1;
@@ -130,7 +132,8 @@ size_t tensor_type_bytes(enum tensor_type t)
 
 bool val_is_tensor(const struct val *v)
 {
-	return val_type(v) == VAL_MAP && val_get(v, "dtype") && val_get(v, "shape") && val_get(v, "data");
+	return val_type(v) == VAL_MAP && val_get(v, "dtype") && val_get(v, "shape") &&
+	       val_get(v, "data");
 }
 
 static bool all_finite(const struct tensor_view *t)
@@ -182,7 +185,8 @@ int val_tensor(const struct val *v, struct tensor_view *t, struct err *e)
 	if (val_type(data) != VAL_BIN || !val_bytes(data, &s, &n))
 		return err_set(e, ST_INPUT, "a tensor's data is not bin");
 	if (!mem_mul(t->n, TYPES[t->type].bytes, &bytes) || bytes != n)
-		return err_set(e, ST_INPUT, "a tensor has %zu bytes of data, its shape does not", n);
+		return err_set(e, ST_INPUT, "a tensor has %zu bytes of data, its shape does not",
+			       n);
 	t->data = (const uint8_t *)s;
 	if (!all_finite(t))
 		return err_set(e, ST_INPUT, "a tensor holds a number that is not finite");
@@ -199,8 +203,8 @@ int get_tensor(const struct val *map, const char *key, enum tensor_type type, ui
 	if (val_tensor(v, &t, e) < 0)
 		return err_prefix(e, "key '%s'", key);
 	if (t.type != type || t.rank != rank)
-		return err_set(e, ST_INPUT, "key '%s' is a %s tensor of rank %u, not %s of rank %u", key,
-			       TYPES[t.type].name, t.rank, TYPES[type].name, rank);
+		return err_set(e, ST_INPUT, "key '%s' is a %s tensor of rank %u, not %s of rank %u",
+			       key, TYPES[t.type].name, t.rank, TYPES[type].name, rank);
 	for (uint32_t i = 0; i < rank; i++) {
 		if (shape[i] != UINT64_MAX && shape[i] != t.shape[i])
 			return err_set(e, ST_INPUT, "key '%s' has size %llu in dimension %u, not %llu", key,

@@ -35,13 +35,15 @@ static void put_link(struct rec_writer *w, const struct filter *f)
 	put_text(w, "version", HSDAG_VERSION);
 	put_list_begin(w, "args", n);
 	for (size_t i = 0; i < n; i++)
-		put_text(w, NULL, err_escape(quoted, sizeof quoted, f->argv[i + 1], strlen(f->argv[i + 1])));
+		put_text(w, NULL,
+			 err_escape(quoted, sizeof quoted, f->argv[i + 1], strlen(f->argv[i + 1])));
 	put_int(w, "seed", f->common->seed);
 	put_int(w, "threads", f->threads);
 	put_map_end(w);
 }
 
-int rec_write_hdr(struct rec_writer *w, const struct rec *from, const struct filter *f, struct err *e)
+int rec_write_hdr(struct rec_writer *w, const struct rec *from, const struct filter *f,
+		  struct err *e)
 {
 	const struct val *chain = from ? val_get(from->map, "chain") : NULL;
 	size_t n = chain ? val_count(chain) : 0;
@@ -102,7 +104,8 @@ static void absorb(int sig)
 
 void filter_absorb_interrupt(void)
 {
-	struct sigaction old, once = {.sa_handler = absorb, .sa_flags = SA_RESTART | (int)SA_RESETHAND};
+	struct sigaction old,
+		once = {.sa_handler = absorb, .sa_flags = SA_RESTART | (int)SA_RESETHAND};
 	if (sigaction(SIGINT, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
 		sigaction(SIGINT, &once, NULL);
 }

@@ -50,6 +50,7 @@ int filter_close(struct filter *f, int k, struct err *e) MUST_CHECK;
 void filter_absorb_interrupt(void);
 
 /* hdr for writers outside a filter (the params FIFO, checkpoints). */
-int rec_write_hdr(struct rec_writer *w, const struct rec *from, const struct filter *f, struct err *e) MUST_CHECK;
+int rec_write_hdr(struct rec_writer *w, const struct rec *from, const struct filter *f,
+		  struct err *e) MUST_CHECK;
 
 #endif

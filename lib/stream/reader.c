@@ -159,7 +159,8 @@ static int decode(struct rec_reader *r, size_t n, struct rec *out, struct err *e
 	msgpack_object o;
 	size_t off = 0;
 	msgpack_zone_clear(&r->zone);
-	if (msgpack_unpack((const char *)r->buf + r->start, n, &off, &r->zone, &o) != MSGPACK_UNPACK_SUCCESS ||
+	if (msgpack_unpack((const char *)r->buf + r->start, n, &off, &r->zone, &o) !=
+		    MSGPACK_UNPACK_SUCCESS ||
 	    off != n)
 		return malformed(r, "not a MessagePack value", e);
 	const msgpack_object *item = o.via.array.ptr;
@@ -190,7 +191,8 @@ static int check_hdr(struct rec_reader *r, const struct rec *h, struct err *e)
 	    get_list(h->map, "chain", &chain, e) < 0)
 		return malformed(r, "", e);
 	if (version != STREAM_VERSION)
-		return malformed(r, "the stream has another version; this program reads version 1", e);
+		return malformed(r, "the stream has another version; this program reads version 1",
+				 e);
 	XXH64_reset(r->digest, 0);
 	return 0;
 }
@@ -219,7 +221,8 @@ int rec_next(struct rec_reader *r, struct rec *out, struct err *e)
 			return 0;
 		if (r->offset == 0 && r->start == r->len)
 			return err_set(e, ST_INPUT, "empty input '%s'; expected a stream", r->name);
-		return err_set(e, ST_INPUT, "truncated input '%s': no end record after %llu records (byte %llu)",
+		return err_set(e, ST_INPUT,
+			       "truncated input '%s': no end record after %llu records (byte %llu)",
 			       r->name, (unsigned long long)r->index,
 			       (unsigned long long)(r->offset + (r->len - r->start)));
 	}

@@ -63,16 +63,22 @@ const char *val_digits(const struct val *v);                         /* json_rea
 
 /* ---- fields: required keys of a map, checked; -1 names the key ---- */
 
-int get_uint(const struct val *map, const char *key, uint64_t lo, uint64_t hi, uint64_t *out, struct err *e) MUST_CHECK;
-int get_int(const struct val *map, const char *key, int64_t lo, int64_t hi, int64_t *out, struct err *e) MUST_CHECK;
+int get_uint(const struct val *map, const char *key, uint64_t lo, uint64_t hi, uint64_t *out,
+	     struct err *e) MUST_CHECK;
+int get_int(const struct val *map, const char *key, int64_t lo, int64_t hi, int64_t *out,
+	    struct err *e) MUST_CHECK;
 int get_real(const struct val *map, const char *key, double *out, struct err *e) MUST_CHECK;
 int get_bool(const struct val *map, const char *key, bool *out, struct err *e) MUST_CHECK;
 /* NUL-terminated copy in a; text with a NUL inside is refused. */
-int get_text(const struct val *map, const char *key, struct arena *a, const char **out, struct err *e) MUST_CHECK;
+int get_text(const struct val *map, const char *key, struct arena *a, const char **out,
+	     struct err *e) MUST_CHECK;
 /* Array of str; *n in: expected count or SIZE_MAX, out: count. */
-int get_texts(const struct val *map, const char *key, struct arena *a, size_t *n, const char ***out, struct err *e) MUST_CHECK;
-int get_map(const struct val *map, const char *key, const struct val **out, struct err *e) MUST_CHECK;
-int get_list(const struct val *map, const char *key, const struct val **out, struct err *e) MUST_CHECK;
+int get_texts(const struct val *map, const char *key, struct arena *a, size_t *n, const char ***out,
+	      struct err *e) MUST_CHECK;
+int get_map(const struct val *map, const char *key, const struct val **out,
+	    struct err *e) MUST_CHECK;
+int get_list(const struct val *map, const char *key, const struct val **out,
+	     struct err *e) MUST_CHECK;
 
 enum tensor_type { TT_U8, TT_I8, TT_U16, TT_I16, TT_U32, TT_I32, TT_U64, TT_I64, TT_F32, TT_F64, TT_COUNT };
 const char *tensor_type_name(enum tensor_type t);   /* "f32" */
@@ -101,7 +107,8 @@ struct rec_writer;
 /* Write to `path` ("-": standard output).  Binary output to a terminal is refused.  A file takes
  * its name by rec_writer_close with commit (newfile.h); a FIFO is opened without blocking,
  * waiting while `watch_reader` (may be NULL) has not ended. */
-struct rec_writer *rec_writer_open(const char *path, struct rec_reader *watch_reader, struct err *e) MUST_CHECK;
+struct rec_writer *rec_writer_open(const char *path, struct rec_reader *watch_reader,
+				   struct err *e) MUST_CHECK;
 int rec_writer_close(struct rec_writer *w, bool commit, struct err *e);
 int rec_writer_fd(const struct rec_writer *w);
 /* False when the reader of this output has vanished. */

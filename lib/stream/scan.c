@@ -91,7 +91,8 @@ int scan_value(struct scan *s, const uint8_t *buf, size_t len, struct err *e)
 		const uint8_t *arg = buf + s->pos + 1;
 		if (l.what == REFUSED)
 			return err_set(e, ST_INPUT, "byte 0x%02x is not allowed here", buf[s->pos]);
-		bool key = s->depth && s->stack[s->depth - 1].map && s->stack[s->depth - 1].left % 2 == 0;
+		bool key = s->depth && s->stack[s->depth - 1].map &&
+			   s->stack[s->depth - 1].left % 2 == 0;
 		if (key && l.what != TEXT)
 			return err_set(e, ST_INPUT, "a map key is not a str");
 		if (len - s->pos - 1 < l.extra)
@@ -109,7 +110,8 @@ int scan_value(struct scan *s, const uint8_t *buf, size_t len, struct err *e)
 			return err_set(e, ST_INPUT, "a number is not finite");
 		}
 		if (++s->n_values > SCAN_MAX_VALUES || s->pos + size > SCAN_MAX_BYTES)
-			return err_set(e, ST_INPUT, "a record beyond the limits (%d values, %zu bytes)",
+			return err_set(e, ST_INPUT,
+				       "a record beyond the limits (%d values, %zu bytes)",
 				       SCAN_MAX_VALUES, SCAN_MAX_BYTES);
 		s->pos += size;
 		if (s->depth)

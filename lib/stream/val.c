@@ -36,13 +36,15 @@ static int compare_str(const msgpack_object_str *a, const msgpack_object_str *b)
 
 static int compare_keys(const void *a, const void *b)
 {
-	return compare_str(*(const msgpack_object_str *const *)a, *(const msgpack_object_str *const *)b);
+	return compare_str(*(const msgpack_object_str *const *)a,
+			   *(const msgpack_object_str *const *)b);
 }
 
 static int duplicate(const msgpack_object_str *k, struct err *e)
 {
 	char name[80];
-	return err_set(e, ST_INPUT, "key '%s' occurs twice", err_escape(name, sizeof name, k->ptr, k->size));
+	return err_set(e, ST_INPUT, "key '%s' occurs twice",
+		       err_escape(name, sizeof name, k->ptr, k->size));
 }
 
 static int check_keys(const msgpack_object_map *m, struct err *e)
@@ -50,7 +52,8 @@ static int check_keys(const msgpack_object_map *m, struct err *e)
 	if (m->size <= 24) {
 		for (uint32_t i = 1; i < m->size; i++)
 			for (uint32_t j = 0; j < i; j++)
-				if (compare_str(&m->ptr[i].key.via.str, &m->ptr[j].key.via.str) == 0)
+				if (compare_str(&m->ptr[i].key.via.str, &m->ptr[j].key.via.str) ==
+				    0)
 					return duplicate(&m->ptr[i].key.via.str, e);
 		return 0;
 	}

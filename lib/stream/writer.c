@@ -58,7 +58,8 @@ static int open_fifo(const char *path, struct rec_reader *watch, struct err *e)
 			return err_sys(e, ST_RUNTIME, "cannot open '%s'", path);
 		struct pollfd p = {.fd = watch ? rec_reader_fd(watch) : -1, .events = 0};
 		if (poll(&p, 1, 20) > 0 && (p.revents & (POLLHUP | POLLERR | POLLNVAL)))
-			return err_set(e, ST_INPUT, "nobody reads '%s' and the input has ended", path);
+			return err_set(e, ST_INPUT, "nobody reads '%s' and the input has ended",
+				       path);
 	}
 }
 
