@@ -93,7 +93,8 @@ static void verdict(FILE *out, const struct answer *x, const char *const *names)
 	else if (!*x->reference)
 		fputs("verdict: no single device can run the model; this placement can\n", out);
 	else if (is_single(x) && strcmp(x->place.names[x->place.device[0]], x->reference) == 0)
-		fprintf(out, "verdict: %s alone is the fastest; no placement that was tried beats it\n", ref);
+		fprintf(out, "verdict: %s alone is the fastest; "
+			"no placement that was tried beats it for certain\n", ref);
 	else if (m->has_ratio && m->ratio_lo > 0 && m->ratio > 0 && m->ratio_hi > 0)
 		fprintf(out, "verdict: %.3f times as fast as %s alone (95 %% interval %.3f to %.3f, %u pairs)%s\n",
 			1 / m->ratio, ref, 1 / m->ratio_hi, 1 / m->ratio_lo, x->n_pairs,
