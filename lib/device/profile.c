@@ -261,9 +261,9 @@ static double added_up_s(const struct profiler *x, uint32_t d)
 	return sum;
 }
 
-/* What times of device d are to be multiplied with so that they add up to its fastest run, which like the
- * probes' was disturbed least; of devices that are alike to the mean of theirs.  Steps have medians: what
- * disturbs some of them in each run is not in their sum.  0: not known. */
+/* What times of device d are to be multiplied with so that they add up to its fastest run, which
+ * like the probes' was disturbed least; of devices that are alike to the mean of theirs.  Steps
+ * have medians: what disturbs some of them in each run is not in their sum.  0: not known. */
 static double level_of(const struct profiler *x, uint32_t d)
 {
 	double sum = 0;
@@ -278,8 +278,8 @@ static double level_of(const struct profiler *x, uint32_t d)
 	return n ? exp(sum / n) : 0;
 }
 
-/* Times as they are when nothing disturbs; a device that cannot run everything is as much disturbed as
- * the others. */
+/* Times as they are when nothing disturbs; a device that cannot run everything is as much
+ * disturbed as the others. */
 static void take_levels(struct profiler *x)
 {
 	uint32_t k = x->s->devices.n, n = 0;
