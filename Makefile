@@ -31,45 +31,21 @@ CPPFLAGS = -D_GNU_SOURCE -DCL_TARGET_OPENCL_VERSION=120 -Ilib $(XML2)
 CFLAGS   = -std=c11 -g $(OPT) $(ALIGN) $(WARN) $(SAN)
 LDFLAGS  = $(SAN) -Wl,--as-needed
 
-# Libraries, lowest layer last: the order in which they are linked.
-LIBS     = device place ir learn sched op group graph stream base
 LDLIBS   = -lxml2 -ljansson -lmsgpackc -lopenblas -lOpenCL -lxxhash -lmetis -lscotch -lpthread \
            -ldl -lm
 
 PROGS   := $(patsubst cmd/%.c,$(B)/bin/%,$(wildcard cmd/*.c))
 UNITS   := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/*.c))
 BENCHES := $(patsubst tests/bench/%.c,$(B)/tests/%,$(wildcard tests/bench/*.c))
-archives = $(patsubst %,$(B)/lib%.a,$(or $(LIBS_$(1)),$(LIBS)))
-
-# Which libraries programs stand on, where it is not all of them.
-on = $(foreach p,$(1),$(eval LIBS_$(p) = $(2)))
-$(call on,test_base,base)
-$(call on,recdump,stream base)
-$(call on,topk test_graph test_graphrec test_graph_fractal test_features test_placed test_segment \
-  bench_fractal,graph stream base)
-$(call on,dagfeat,op graph stream base)
-$(call on,irfill placeout,ir op graph stream base)
-$(call on,ir2dag test_fuse,device ir sched op graph stream base)
-$(call on,devrun test_exec,device place ir sched op graph stream base)
-$(call on,gpnembed reinforce bench_learn,learn op graph stream base)
-$(call on,placepolicy test_tape test_net test_gpn test_parse,learn graph stream base)
-$(call on,test_group,group graph stream base)
-$(call on,test_sim,sched graph stream base)
-$(call on,test_sched,sched op graph stream base)
-$(call on,json2dag devsim bench_sim test_place,place sched op graph stream base)
-$(call on,placebase daggroup test_methods test_searches test_exact test_moves test_partition,\
-  place sched op group graph stream base)
+LIB      = $(B)/libhsdag.a
+OBJS    := $(patsubst lib/%,$(B)/obj/%.o,$(basename $(shell find lib -name '*.c'))) \
+           $(patsubst lib/%,$(B)/obj/%.o,$(shell find lib -name '*.cl'))
 
 all: $(PROGS)
 
-define library
-$(B)/lib$(1).a: $(patsubst lib/%.c,$(B)/obj/%.o,$(wildcard lib/$(1)/*.c)) \
-  $(patsubst lib/%.cl,$(B)/obj/%.cl.o,$(wildcard lib/$(1)/*.cl))
-	@mkdir -p $$(@D)
-	@rm -f $$@
-	$(Q)ar rcs $$@ $$(filter %.o,$$^)
-endef
-$(foreach l,$(LIBS),$(eval $(call library,$(l))))
+$(LIB): $(OBJS)
+	@rm -f $@
+	$(Q)ar rcs $@ $^
 
 $(B)/obj/%.o: lib/%.c
 	@mkdir -p $(@D)
@@ -84,15 +60,15 @@ $(B)/obj/%.cl.o: lib/%.cl
 	$(Q)$(CC) -c -o $@ $(@:.o=.c)
 
 LINK = $(CC) $(CPPFLAGS) -Itests $(CFLAGS) -MMD -MP -MF $(B)/obj/$(@F).d $(LDFLAGS) -o $@ $< \
-       $(filter %.a,$^) $(LDLIBS)
+       $(LIB) $(LDLIBS)
 
-.SECONDEXPANSION:
-$(B)/bin/%: cmd/%.c $$(call archives,$$*)
+$(B)/bin/%: cmd/%.c $(LIB)
 	@mkdir -p $(@D) $(B)/obj
 	@echo "  LINK  $@"
 	$(Q)$(LINK)
 
-$(B)/tests/%: $$(wildcard tests/unit/$$*.c tests/bench/$$*.c tests/fuzz/$$*.c) $$(call archives,$$*)
+.SECONDEXPANSION:
+$(B)/tests/%: $$(wildcard tests/unit/$$*.c tests/bench/$$*.c tests/fuzz/$$*.c) $(LIB)
 	@mkdir -p $(@D) $(B)/obj
 	@echo "  LINK  $@"
 	$(Q)$(LINK)

@@ -1,10 +1,10 @@
 /* dagfeat.c - features: reads `graph`, passes everything on, adds `feat` behind
- * each graph.  The encodings are in lib/graph/features.h. */
+ * each graph.  The encodings are in lib/feature/features.h. */
 #include "base/msg.h"
 #include "base/pool.h"
-#include "graph/features.h"
-#include "graph/fractal.h"
-#include "graph/graphrec.h"
+#include "feature/features.h"
+#include "feature/fractal.h"
+#include "record/graphrec.h"
 #include "op/op.h"
 #include "stream/filter.h"
 
@@ -56,8 +56,11 @@ static int add_features(struct filter *f, const struct rec *r, const struct opti
 	struct graph *g = graph_decode(r, e);
 	if (!g)
 		return -1;
-	struct feat_opts fo = {.kinds = kinds, .paper = o->paper, .d_pos = (uint32_t)o->d_pos,
-			       .directed = o->directed, .pool = pool};
+	struct feat_opts fo = {.kinds = kinds,
+			       .paper = o->paper,
+			       .d_pos = (uint32_t)o->d_pos,
+			       .directed = o->directed,
+			       .pool = pool};
 	struct features x;
 	if (kinds >> FEAT_LOG_FLOPS & 1)
 		fo.flops = set_flops(g, g->arena);
@@ -102,27 +105,35 @@ int main(int argc, char **argv)
 	const struct opt table[] = {
 		{"features", 'f', OPT_TEXT, &o.features, "LIST",
 		 "names with commas between, '-' in front leaves one out (default: all,\n"
-		 "with --paper: paper)", 0, 0, NULL, NULL},
+		 "with --paper: paper)",
+		 0, 0, NULL, NULL},
 		{"paper", 0, OPT_FLAG, &o.paper, NULL,
 		 "the paper's encodings: columns for the types and degrees that this graph\n"
-		 "has, dims and index as they are", 0, 0, NULL, NULL},
-		{"d-pos", 0, OPT_INT, &o.d_pos, "N", "columns of the sinusoidal encoding; even",
-		 2, 1024, NULL, NULL},
+		 "has, dims and index as they are",
+		 0, 0, NULL, NULL},
+		{"d-pos", 0, OPT_INT, &o.d_pos, "N", "columns of the sinusoidal encoding; even", 2,
+		 1024, NULL, NULL},
 		{"directed", 0, OPT_FLAG, &o.directed, NULL,
 		 "fractal dimension along the arrows only", 0, 0, NULL, NULL},
 		{"radius-cap", 0, OPT_INT, &o.radius_cap, "N",
 		 "fractal dimension within N hops; 0: exact; -1: exact while that\n"
-		 "takes seconds, else as far as seconds go", -1, 4e9, NULL, NULL},
+		 "takes seconds, else as far as seconds go",
+		 -1, 4e9, NULL, NULL},
 		{"threads", 't', OPT_INT, &o.threads, "N", "threads; 0: one per processor", 0, 1024,
 		 NULL, NULL},
-		{0}
-	};
+		{0}};
 	const struct opt_program program = {
-		.name = "dagfeat", .summary = "add the features of co-located sets to a stream",
-		.args = "[FILE]", .max_args = 1, .opts = table,
-		.details = "Reads graph, adds feat (STREAM.md).  Features: type, shape, in_degree, out_degree,\n"
-			   "fractal, position, sinusoid, log_bytes, log_flops, constant, depth_source,\n"
-			   "depth_sink; all of them: all; type to position: paper.  By default all graphs have\n"
+		.name = "dagfeat",
+		.summary = "add the features of co-located sets to a stream",
+		.args = "[FILE]",
+		.max_args = 1,
+		.opts = table,
+		.details = "Reads graph, adds feat (STREAM.md).  Features: type, shape, in_degree, "
+			   "out_degree,\n"
+			   "fractal, position, sinusoid, log_bytes, log_flops, constant, "
+			   "depth_source,\n"
+			   "depth_sink; all of them: all; type to position: paper.  By default all "
+			   "graphs have\n"
 			   "the same columns, so that trained parameters apply to any of them.",
 		.example = "ir2dag model.xml | dagfeat --features all,-fractal | recdump",
 	};

@@ -6,9 +6,9 @@
 
 #include "base/msg.h"
 #include "base/opt.h"
-#include "graph/grouprec.h"
-#include "group/group.h"
-#include "place/inputs.h"
+#include "record/grouprec.h"
+#include "partition/grouping.h"
+#include "place/problem/placeinputs.h"
 #include "stream/filter.h"
 
 enum traffic { TRAFFIC_BYTES, TRAFFIC_SECONDS };
@@ -19,7 +19,7 @@ struct options {
 	const struct group_method *method;
 	const char *spec;
 	int64_t groups, max_size;
-	int traffic;                 /* enum traffic */
+	int traffic; /* enum traffic */
 	bool acyclic, memory;
 };
 
@@ -27,7 +27,7 @@ struct state {
 	const struct options *o;
 	const struct opt_common *common;
 	struct place_inputs in;
-	struct arena *arena;         /* of one stream */
+	struct arena *arena; /* of one stream */
 };
 
 /* ---- the graph to group ---- */
@@ -85,8 +85,9 @@ static void take_graph(const struct state *s, const struct place_model *m, doubl
 	for (uint32_t v = 0; v < g->n; v++)
 		g->weight[v] = mean_s(m, v);
 	for (uint32_t i = 0; i < g->m; i++)
-		g->traffic[i] = s->o->traffic == TRAFFIC_BYTES ? (double)q.bytes[i] :
-				sched_mean_copy_s(&link, q.bytes[i]);
+		g->traffic[i] = s->o->traffic == TRAFFIC_BYTES
+					? (double)q.bytes[i]
+					: sched_mean_copy_s(&link, q.bytes[i]);
 }
 
 static const uint8_t *take_mask(const struct place_model *m, struct arena *a)
@@ -143,10 +144,11 @@ static void tell(const struct state *s, const struct group_graph *g, const uint3
 	}
 	for (uint32_t i = 0; i < t->n_groups; i++)
 		largest = fmax(largest, weight[i]);
-	msg_note(1, "%s: %u groups of %u sets, %.1f %% of the %s between groups, the heaviest "
-		    "%.2f times the mean", s->o->method->name, t->n_groups, g->n,
-		 all > 0 ? 100 * cut / all : 0, traffics[s->o->traffic],
-		 sum > 0 ? largest * t->n_groups / sum : 1);
+	msg_note(1,
+		 "%s: %u groups of %u sets, %.1f %% of the %s between groups, the heaviest "
+		 "%.2f times the mean",
+		 s->o->method->name, t->n_groups, g->n, all > 0 ? 100 * cut / all : 0,
+		 traffics[s->o->traffic], sum > 0 ? largest * t->n_groups / sum : 1);
 	if (t->joined || t->moved)
 		msg_note(1, "circles: %u sets moved, %u joined", t->moved, t->joined);
 	if (t->capped || t->filled)
@@ -155,8 +157,10 @@ static void tell(const struct state *s, const struct group_graph *g, const uint3
 		msg_note(0, "%u groups have more than --max-size sets, which must stay together",
 			 t->over);
 	if (t->no_room)
-		msg_note(0, "%u groups hold more than any device that can run them has, and must "
-			    "stay together", t->no_room);
+		msg_note(0,
+			 "%u groups hold more than any device that can run them has, and must "
+			 "stay together",
+			 t->no_room);
 }
 
 static int add_groups(struct state *s, struct filter *f, struct err *e)
@@ -173,12 +177,18 @@ static int add_groups(struct state *s, struct filter *f, struct err *e)
 		return -1;
 	double *held = held_bytes(&m, s->arena);
 	take_graph(s, &m, held, &g);
-	struct group_options go = {
-		.n_groups = (uint32_t)o->groups, .max_size = (uint32_t)o->max_size,
-		.together = m.together, .mask = take_mask(&m, s->arena), .held = held,
-		.room = take_room(&m, s->arena), .k = m.k,
-		.acyclic = o->acyclic, .seed = (uint64_t)s->common->seed};
-	struct grouprec out = {.graph = m.g->digest, .method = o->method->name, .n_sets = g.n,
+	struct group_options go = {.n_groups = (uint32_t)o->groups,
+				   .max_size = (uint32_t)o->max_size,
+				   .together = m.together,
+				   .mask = take_mask(&m, s->arena),
+				   .held = held,
+				   .room = take_room(&m, s->arena),
+				   .k = m.k,
+				   .acyclic = o->acyclic,
+				   .seed = (uint64_t)s->common->seed};
+	struct grouprec out = {.graph = m.g->digest,
+			       .method = o->method->name,
+			       .n_sets = g.n,
 			       .group = ARENA_NEWN(s->arena, uint32_t, g.n)};
 
 	if (group_make(o->method, &g, &go, out.group, &told, e) < 0)
@@ -253,30 +263,40 @@ int main(int argc, char **argv)
 	const struct opt opts[] = {
 		{"groups", 'g', OPT_INT, &o.groups, "N",
 		 "groups; 0: as many as --max-size needs, and without that the square root of\n"
-		 "the number of sets", 0, UINT32_MAX, NULL, NULL},
-		{"max-size", 0, OPT_INT, &o.max_size, "N", "at most N sets in a group; 0: any number",
+		 "the number of sets",
 		 0, UINT32_MAX, NULL, NULL},
+		{"max-size", 0, OPT_INT, &o.max_size, "N",
+		 "at most N sets in a group; 0: any number", 0, UINT32_MAX, NULL, NULL},
 		{"acyclic", 0, OPT_FLAG, &o.acyclic, NULL,
 		 "no groups that wait for each other in a circle: sets move, the fewest steps\n"
-		 "along the order of groups (isotonic regression)", 0, 0, NULL, NULL},
+		 "along the order of groups (isotonic regression)",
+		 0, 0, NULL, NULL},
 		{"memory", 0, OPT_FLAG, &o.memory, NULL,
 		 "metis: balance the bytes that sets hold, too", 0, 0, NULL, NULL},
 		{"traffic", 0, OPT_CHOICE, &o.traffic, "WHAT",
 		 "what edges weigh: bytes, or the mean seconds of a copy", 0, 0, traffics, NULL},
 		{"spec", 's', OPT_TEXT, &o.spec, "LIST", "device specification, as in devsim", 0, 0,
 		 NULL, NULL},
-		{0}};
+		{0},
+	};
 	const struct opt_program program = {
-		.name = "daggroup", .summary = "group co-location sets", .args = "METHOD [FILE]",
-		.min_args = 1, .max_args = 2, .has_seed = true, .opts = opts,
-		.print_details = print_methods, .details = details, .print_list = print_list,
+		.name = "daggroup",
+		.summary = "group co-location sets",
+		.args = "METHOD [FILE]",
+		.min_args = 1,
+		.max_args = 2,
+		.has_seed = true,
+		.opts = opts,
+		.print_details = print_methods,
+		.details = details,
+		.print_list = print_list,
 		.example =
-		"mkfifo loop\n"
-		"  ir2dag m.xml | dagfeat | devsim --probe | daggroup metis --groups 24 |\n"
-		"  gpnembed --params-from loop | placepolicy | devsim |\n"
-		"  reinforce --params-to loop > result.mp\n"
-		"  ir2dag m.xml | devsim --probe | daggroup heavy-edge --acyclic |\n"
-		"  placebase anneal | devsim"};
+			"mkfifo loop\n"
+			"  ir2dag m.xml | dagfeat | devsim --probe | daggroup metis --groups 24 |\n"
+			"  gpnembed --params-from loop | placepolicy | devsim |\n"
+			"  reinforce --params-to loop > result.mp\n"
+			"  ir2dag m.xml | devsim --probe | daggroup heavy-edge --acyclic |\n"
+			"  placebase anneal | devsim"};
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);
 
 	if (rc <= 0)

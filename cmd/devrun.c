@@ -8,10 +8,10 @@
 #include "base/blas.h"
 #include "base/msg.h"
 #include "base/opt.h"
-#include "device/ov_api.h"
-#include "device/stage.h"
-#include "device/support.h"
-#include "graph/graphrec.h"
+#include "device/openvino/ov_api.h"
+#include "measure/stage.h"
+#include "exec/support.h"
+#include "record/graphrec.h"
 
 struct options {
 	struct stage_options stage;
@@ -97,48 +97,59 @@ static int check_options(const struct options *o, struct err *e)
 	return rc;
 }
 
-static const char details[] = "Devices: cpu (all cores), cpu:LIST (these cores, as in cpu:0 or "
-			      "cpu:0-3,5), cl:P.D (OpenCL\n"
-			      "platform and device), cl:P.D:A-B (compute units A to B of it),\n"
-			      "ov:NAME (a device of OpenVINO: ov:CPU, ov:CPU:0 on core 0, ov:GPU.1, "
-			      "ov:AUTO, ov:HETERO:GPU+CPU;\n"
-			      "f32 and one stream unless options say otherwise, as in "
-			      "ov:CPU:0-1/threads=2/precision=bf16).\n"
-			      "Without -D they come from the stream's devs record. Devices that share "
-			      "cores are refused.\n"
-			      "\n"
-			      "--probe --profile times the steps of inferences on one device "
-			      "after another, and copies\n"
-			      "between each two: the cost record and the links that placebase "
-			      "heft and devsim take.\n"
-			      "\n"
-			      "Placements of an episode are measured when the episode ends, others "
-			      "at the end of the stream,\n"
-			      "so that the stages in front are asleep meanwhile. The fastest "
-			      "single device is measured again\n"
-			      "after every few placements (ref_s). A placement that cannot run, or "
-			      "whose device fails, gives a\n"
-			      "run record with the reason. --paired: rounds of all candidates and "
-			      "single devices choose one\n"
-			      "candidate; fresh rounds, 20 or more unless that takes long, give the "
-			      "ratio.\n"
-			      "\n"
-			      "Inputs are drawn from --seed unless --inputs names a directory with "
-			      "0.npy, 1.npy, ... in the\n"
-			      "order of the model's Parameters (or as its index.tsv says).";
+static const char details[] =
+	"Devices: cpu (all cores), cpu:LIST (these cores, as in cpu:0 or "
+	"cpu:0-3,5), cl:P.D (OpenCL\n"
+	"platform and device), cl:P.D:A-B (compute units A to B of it),\n"
+	"ov:NAME (a device of OpenVINO: ov:CPU, ov:CPU:0 on core 0, ov:GPU.1, "
+	"ov:AUTO, ov:HETERO:GPU+CPU;\n"
+	"f32 and one stream unless options say otherwise, as in "
+	"ov:CPU:0-1/threads=2/precision=bf16).\n"
+	"Without -D they come from the stream's devs record. Devices that share "
+	"cores are refused.\n"
+	"\n"
+	"--probe --profile times the steps of inferences on one device "
+	"after another, and copies\n"
+	"between each two: the cost record and the links that placebase "
+	"heft and devsim take.\n"
+	"\n"
+	"Placements of an episode are measured when the episode ends, others "
+	"at the end of the stream,\n"
+	"so that the stages in front are asleep meanwhile. The fastest "
+	"single device is measured again\n"
+	"after every few placements (ref_s). A placement that cannot run, or "
+	"whose device fails, gives a\n"
+	"run record with the reason. --paired: rounds of all candidates and "
+	"single devices choose one\n"
+	"candidate; fresh rounds, 20 or more unless that takes long, give the "
+	"ratio.\n"
+	"\n"
+	"Inputs are drawn from --seed unless --inputs names a directory with "
+	"0.npy, 1.npy, ... in the\n"
+	"order of the model's Parameters (or as its index.tsv says).";
 
-#define FLAG(name, letter, dst, help) {name, letter, OPT_FLAG, &(dst), NULL, help, 0, 0, NULL, NULL}
+#define FLAG(name, letter, dst, help) \
+	{ \
+		name, letter, OPT_FLAG, &(dst), NULL, help, 0, 0, NULL, NULL \
+	}
 #define TEXT(name, letter, dst, arg, help) \
-	{name, letter, OPT_TEXT, &(dst), arg, help, 0, 0, NULL, NULL}
+	{ \
+		name, letter, OPT_TEXT, &(dst), arg, help, 0, 0, NULL, NULL \
+	}
 #define NUMBER(name, letter, kind, dst, arg, help, lo, hi) \
-	{name, letter, kind, &(dst), arg, help, lo, hi, NULL, NULL}
+	{ \
+		name, letter, kind, &(dst), arg, help, lo, hi, NULL, NULL \
+	}
 enum { MANY_RUNS = 100000 };
 static const char *const fuse_modes[] = {"none", "sets", "all", NULL};
 
 int main(int argc, char **argv)
 {
-	struct options o = {.stage = {.reference = true, .candidates = 8, .fuse = FUSE_ALL,
-				      .measure = MEASURE_DEFAULT, .untimed = warn_untimed}};
+	struct options o = {.stage = {.reference = true,
+				      .candidates = 8,
+				      .fuse = FUSE_ALL,
+				      .measure = MEASURE_DEFAULT,
+				      .untimed = warn_untimed}};
 	struct stage_options *s = &o.stage;
 	struct measure_options *measure = &s->measure;
 	struct opt_common common = OPT_COMMON_INIT;
@@ -149,18 +160,23 @@ int main(int argc, char **argv)
 		TEXT("devices", 'D', s->devices, "LIST", "the devices, e.g. cpu:0,cl:0.0:1"),
 		FLAG("list", 'l', o.list, "show this machine's devices"),
 		FLAG("probe", 'p', s->probe, "add the devices and the sets that each can run"),
-		FLAG("support", 0, o.support, "which operators of FILE (a stream or MODEL.xml)\n"
-					      "run on which; status 3 when one runs nowhere"),
-		FLAG("profile", 0, s->profile, "with --probe: add what every set and\n"
-					       "every copy between devices takes, measured"),
-		FLAG("again", 0, s->again, "with --profile: the mean of this one and of those\n"
-					   "that the stream's costs are from"),
-		FLAG("paired", 0, s->paired, "measure the best records again (without any,\n"
-					    "the placements) in rounds with every single\n"
-					    "device; add the final one"),
+		FLAG("support", 0, o.support,
+		     "which operators of FILE (a stream or MODEL.xml)\n"
+		     "run on which; status 3 when one runs nowhere"),
+		FLAG("profile", 0, s->profile,
+		     "with --probe: add what every set and\n"
+		     "every copy between devices takes, measured"),
+		FLAG("again", 0, s->again,
+		     "with --profile: the mean of this one and of those\n"
+		     "that the stream's costs are from"),
+		FLAG("paired", 0, s->paired,
+		     "measure the best records again (without any,\n"
+		     "the placements) in rounds with every single\n"
+		     "device; add the final one"),
 		NUMBER("candidates", 0, OPT_INT, s->candidates, "N",
 		       "with --paired: the first N best records; of a stream\n"
-		       "without any, the first N placements", 1, 1000),
+		       "without any, the first N placements",
+		       1, 1000),
 		TEXT("only", 0, s->only, "LIST",
 		     "run only these placements of the stream, as in 1-20,25,30-"),
 		FLAG("keep-state", 0, measure->keep_state,
@@ -175,7 +191,8 @@ int main(int argc, char **argv)
 		     "themselves, as in cl:0.0/precision=f16"),
 		{"fuse", 0, OPT_CHOICE, &o.stage.fuse, "WHICH",
 		 "which neighbouring nodes on a device may run as one step (none,\n"
-		 "those of one set, or all)", 0, 0, fuse_modes, NULL},
+		 "those of one set, or all)",
+		 0, 0, fuse_modes, NULL},
 		TEXT("openvino", 0, o.openvino, "DIR",
 		     "where OpenVINO is, for ov: devices (default:\n"
 		     "HSDAG_OPENVINO, or the Python package)"),
@@ -187,15 +204,16 @@ int main(int argc, char **argv)
 		TEXT("boundaries", 0, s->boundaries, "DIR",
 		     "write the tensors that cross devices in it"),
 		TEXT("save-inputs", 0, s->save_inputs, "DIR", "write the inputs that are used"),
-		NUMBER("warmup", 0, OPT_INT, measure->warmup, "N",
-		       "inferences that do not count", 0, 1000),
+		NUMBER("warmup", 0, OPT_INT, measure->warmup, "N", "inferences that do not count",
+		       0, 1000),
 		NUMBER("runs", 'n', OPT_INT, runs, "N", "exactly N runs; 0: as many as needed", 0,
 		       MANY_RUNS),
 		NUMBER("min-runs", 0, OPT_INT, measure->min_runs, "N", "at least", 1, MANY_RUNS),
 		NUMBER("max-runs", 0, OPT_INT, measure->max_runs, "N", "at most", 1, MANY_RUNS),
 		NUMBER("rounds", 0, OPT_INT, s->rounds, "N",
 		       "run every placement N times, once in each of N rounds of\n"
-		       "all of them, instead of one placement after another", 0, MANY_RUNS),
+		       "all of them, instead of one placement after another",
+		       0, MANY_RUNS),
 		FLAG("pulse", 0, s->pulse,
 		     "with --rounds: time short loops on the devices' cores during\n"
 		     "each run, which tells how fast they were meanwhile (pulse_s)"),
@@ -204,15 +222,21 @@ int main(int argc, char **argv)
 		NUMBER("max-seconds", 0, OPT_REAL, measure->max_s, "S",
 		       "... or after S seconds per placement", 0, 1e6),
 		NUMBER("timeout", 0, OPT_REAL, measure->limit_s, "S",
-		       "a run that takes longer is ended, and its placement cannot run; 0: none is", 0,
-		       1e9),
+		       "a run that takes longer is ended, and its placement cannot run; 0: none is",
+		       0, 1e9),
 		FLAG("reference", 0, s->reference,
 		     "measure the best single device between placements"),
 		FLAG("allow-shared", 0, s->allow_shared, "accept devices that share cores"),
-		{0}};
+		{0},
+	};
 	const struct opt_program program = {
-		.name = "devrun", .summary = "run placements on devices and measure them",
-		.args = "[FILE]", .max_args = 1, .has_seed = true, .opts = opts, .details = details,
+		.name = "devrun",
+		.summary = "run placements on devices and measure them",
+		.args = "[FILE]",
+		.max_args = 1,
+		.has_seed = true,
+		.opts = opts,
+		.details = details,
 		.example = "ir2dag m.xml | devrun --probe -D cpu:0,cpu:1 | placebase random -n 5 | "
 			   "devrun"};
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);

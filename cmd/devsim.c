@@ -9,8 +9,8 @@
 #include "base/msg.h"
 #include "base/opt.h"
 #include "base/rng.h"
-#include "place/options.h"
-#include "place/simulate.h"
+#include "place/problem/sim_options.h"
+#include "place/simulate/simrun.h"
 #include "stream/filter.h"
 
 static const char DEFAULT_SPEC[] = "paper";
@@ -27,13 +27,13 @@ struct state {
 	const struct options *o;
 	const struct opt_common *common;
 	struct place_inputs in;
-	struct arena *record;        /* one place record */
-	struct arena *arena;         /* the model */
+	struct arena *record; /* one place record */
+	struct arena *arena;  /* the model */
 	struct place_model model;
-	struct simulator *sim;       /* NULL: no model yet */
+	struct simulator *sim; /* NULL: no model yet */
 	uint32_t k;
-	const char **names;          /* (k) */
-	double ref_s;                /* --fixed: best single device */
+	const char **names; /* (k) */
+	double ref_s;       /* --fixed: best single device */
 };
 
 /* ---- --probe ---- */
@@ -82,10 +82,12 @@ static void probe_links(struct state *s, struct devs *d)
 			size_t at = (size_t)i * d->k + j;
 
 			if (i != j && l.latency_s[at] >= 0)
-				d->link[d->n_links++] = (struct dev_link){
-					.src = i, .dst = j, .latency_s = l.latency_s[at],
-					.bytes_per_s = l.bytes_per_s[at],
-					.j_per_byte = j_per_byte[at]};
+				d->link[d->n_links++] =
+					(struct dev_link){.src = i,
+							  .dst = j,
+							  .latency_s = l.latency_s[at],
+							  .bytes_per_s = l.bytes_per_s[at],
+							  .j_per_byte = j_per_byte[at]};
 		}
 }
 
@@ -105,7 +107,7 @@ static int probe(struct state *s, struct filter *f, struct err *e)
 	d.n_sets = g->n_sets;
 	d.mask = ARENA_NEWN(s->record, uint8_t, (size_t)d.n_sets * d.k);
 	memset(d.mask, 1, (size_t)d.n_sets * d.k);
-	double *set_s = ARENA_NEWN(s->record, double, (size_t)g->n_sets * d.k);
+	double *set_s = ARENA_NEWN(s->record, double, (size_t)g->n_sets *d.k);
 	if (place_spec_costs(g, &s->in.spec, d.names, d.k, set_s, e) < 0 ||
 	    devs_encode(&d, f->out, e) < 0)
 		return -1;
@@ -157,9 +159,10 @@ static int ready_model(struct state *s, const struct placement *p, struct err *e
 	for (uint32_t i = 0; i < p->k; i++)
 		s->names[i] = arena_strndup(s->arena, p->names[i], strlen(p->names[i]));
 	if (!s->o->fixed) {
-		const struct simulator_options o = {
-			.seed = (uint64_t)s->common->seed, .run_sigma = s->o->noise,
-			.op_sigma = s->o->op_noise, .schedule = s->o->schedule};
+		const struct simulator_options o = {.seed = (uint64_t)s->common->seed,
+						    .run_sigma = s->o->noise,
+						    .op_sigma = s->o->op_noise,
+						    .schedule = s->o->schedule};
 
 		if (place_inputs_model(&s->in, s->names, p->k, s->arena, &s->model, e) < 0)
 			return -1;
@@ -172,17 +175,20 @@ static int ready_model(struct state *s, const struct placement *p, struct err *e
 }
 
 /* --fixed: no simulation. */
-static int answer_fixed(struct state *s, const struct placement *p, struct filter *f,
-			struct err *e)
+static int answer_fixed(struct state *s, const struct placement *p, struct filter *f, struct err *e)
 {
 	double lat_s = fixed_latency(s, p->device, p->n_sets);
 
 	if (s->o->noise > 0)
 		lat_s *= simulator_noise((uint64_t)s->common->seed, p, 0, s->o->noise);
-	const struct run_result x = {
-		.n_samples = 1, .samples_s = &lat_s, .lat_s = lat_s, .lo_s = lat_s, .hi_s = lat_s,
-		.ref_s = s->ref_s, .mem_bytes = ARENA_NEWN(s->record, uint64_t, p->k),
-		.busy_s = ARENA_NEWN(s->record, double, p->k)};
+	const struct run_result x = {.n_samples = 1,
+				     .samples_s = &lat_s,
+				     .lat_s = lat_s,
+				     .lo_s = lat_s,
+				     .hi_s = lat_s,
+				     .ref_s = s->ref_s,
+				     .mem_bytes = ARENA_NEWN(s->record, uint64_t, p->k),
+				     .busy_s = ARENA_NEWN(s->record, double, p->k)};
 	return run_encode(p, &x, f->out, e);
 }
 
@@ -243,19 +249,24 @@ static int run_filter(struct state *s, struct filter *f, struct err *e)
 static int check_options(const struct options *o, struct err *e)
 {
 	if (o->devices && !o->probe)
-		return err_set(e, ST_USAGE, "--devices goes with --probe; "
+		return err_set(e, ST_USAGE,
+			       "--devices goes with --probe; "
 			       "a placement names its devices");
 	if (o->probe && (o->fixed || o->noise > 0 || o->op_noise > 0 || o->schedule))
-		return err_set(e, ST_USAGE, "--probe measures no placement: --fixed, --noise, "
+		return err_set(e, ST_USAGE,
+			       "--probe measures no placement: --fixed, --noise, "
 			       "--op-noise and --schedule do not apply");
 	if (o->fixed && (o->schedule || o->op_noise > 0))
-		return err_set(e, ST_USAGE, "--fixed simulates nothing: --schedule and --op-noise do "
+		return err_set(e, ST_USAGE,
+			       "--fixed simulates nothing: --schedule and --op-noise do "
 			       "not apply");
 	if (o->fixed && o->sim.objective)
 		return err_set(e, ST_USAGE, "--fixed draws latencies: --objective does not apply");
 	if (o->sim.rules != PLACE_SCHEDULE && (o->schedule || o->op_noise > 0))
-		return err_set(e, ST_USAGE, "--model %s makes no schedule: --schedule and --op-noise "
-			       "do not apply", place_rules_names[o->sim.rules]);
+		return err_set(e, ST_USAGE,
+			       "--model %s makes no schedule: --schedule and --op-noise "
+			       "do not apply",
+			       place_rules_names[o->sim.rules]);
 	return 0;
 }
 
@@ -277,10 +288,12 @@ static const char details[] =
 	"more exact names wins, then the later one; a pair without a link cannot exchange data. "
 	"cpu:0 and cpu:1 are two devices like cpu.\n"
 	"\n"
-	"A run record has latency, busy time and peak memory of each device, copies, bytes and time "
+	"A run record has latency, busy time and peak memory of each device, copies, bytes and "
+	"time "
 	"of each link, the period of a pipeline (the largest load of a device or link) and, where "
 	"watts are known, energy: of each device, watts while busy and idle watts for the rest of "
-	"the latency, and of each copy its bytes. With another objective than latency, also `value` "
+	"the latency, and of each copy its bytes. With another objective than latency, also "
+	"`value` "
 	"and the best single device's, `ref_value`. placeout --format trace shows a --schedule.\n"
 	"\n"
 	"Noise depends on seed, episode, step and sample alone: the same stream and seed give the "
@@ -303,17 +316,25 @@ int main(int argc, char **argv)
 		{"noise", 0, OPT_REAL, &o.noise, "SIGMA",
 		 "multiply each run's times by exp(SIGMA z), z standard normal", 0, 10, NULL, NULL},
 		{"op-noise", 0, OPT_REAL, &o.op_noise, "SIGMA",
-		 "the same for each set's time by itself, before it is scheduled", 0, 10, NULL, NULL},
+		 "the same for each set's time by itself, before it is scheduled", 0, 10, NULL,
+		 NULL},
 		{"fixed", 0, OPT_FLAG, &o.fixed, NULL,
 		 "no simulation: a latency drawn from seed and placement", 0, 0, NULL, NULL},
-		{0}};
+		{0},
+	};
 	const struct opt_program program = {
-		.name = "devsim", .summary = "predict latency, memory and copies of placements",
-		.args = "[FILE]", .max_args = 1, .has_seed = true, .opts = opts,
-		.print_details = print_presets, .details = details,
+		.name = "devsim",
+		.summary = "predict latency, memory and copies of placements",
+		.args = "[FILE]",
+		.max_args = 1,
+		.has_seed = true,
+		.opts = opts,
+		.print_details = print_presets,
+		.details = details,
 		.example = "ir2dag m.xml | devsim --probe | placebase random -n 20 | devsim\n"
 			   "  ir2dag m.xml | devsim --probe --spec desktop-cpu,datacenter-gpu |\n"
-			   "  placebase heft | devsim --schedule | placeout --format trace > trace.json"};
+			   "  placebase heft | devsim --schedule | placeout --format trace > "
+			   "trace.json"};
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);
 
 	if (rc <= 0 || check_options(&o, &e) < 0)

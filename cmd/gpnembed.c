@@ -7,12 +7,12 @@
 #include "base/blas.h"
 #include "base/msg.h"
 #include "base/opt.h"
-#include "learn/episode.h"
-#include "learn/field.h"
-#include "learn/paramrec.h"
-#include "learn/problem.h"
-#include "learn/recipe.h"
-#include "learn/steprec.h"
+#include "learn/train/episode.h"
+#include "learn/net/named_field.h"
+#include "learn/train/paramrec.h"
+#include "learn/train/learn_problem.h"
+#include "learn/train/recipe.h"
+#include "learn/train/steprec.h"
 #include "stream/filter.h"
 
 struct options {
@@ -26,10 +26,10 @@ struct stage {
 	const struct options *o;
 	struct filter f;
 	struct problem problem;
-	struct param_block block[N_BLOCKS];   /* policy: only passed on, from --params */
+	struct param_block block[N_BLOCKS]; /* policy: only passed on, from --params */
 	struct pool *pool;
 	struct net_work *work;
-	struct hyper hyper;                   /* for initial parameters */
+	struct hyper hyper; /* for initial parameters */
 };
 
 /* ---- steps ---- */
@@ -52,7 +52,10 @@ static int emit_steps(struct stage *s, uint32_t episode, uint32_t steps, bool dr
 {
 	const struct problem *pr = &s->problem;
 	const struct param_block *b = &s->block[BLOCK_EMBED];
-	const struct net_model m = {.net = b->net, .hyper = &b->hyper, .graph = &pr->graph, .d = pr->d,
+	const struct net_model m = {.net = b->net,
+				    .hyper = &b->hyper,
+				    .graph = &pr->graph,
+				    .d = pr->d,
 				    .together = pr->together,
 				    .embed = b->p};
 	float *x = mem_copy(pr->x, (size_t)pr->n * pr->d, sizeof *x);
@@ -78,7 +81,9 @@ static int first_params(struct stage *s, struct err *e)
 {
 	struct param_block *b = &s->block[BLOCK_EMBED];
 	if (!b->p)
-		*b = (struct param_block){.block = BLOCK_EMBED, .net = &nets[0], .hyper = s->hyper,
+		*b = (struct param_block){.block = BLOCK_EMBED,
+					  .net = &nets[0],
+					  .hyper = s->hyper,
 					  .recipe = recipe_names[s->o->recipe],
 					  .seed = (uint64_t)s->f.common->seed,
 					  .p = nets[0].embed_init(&s->hyper, s->problem.d,
@@ -126,8 +131,7 @@ static int start_episode(struct stage *s, const struct rec *r, struct err *e)
 		return -1;
 	if (!s->block[BLOCK_EMBED].p && first_params(s, e) < 0)
 		return -1;
-	if (filter_pass(&s->f, r, e) < 0 ||
-	    emit_steps(s, x.episode, x.steps, true, e) < 0)
+	if (filter_pass(&s->f, r, e) < 0 || emit_steps(s, x.episode, x.steps, true, e) < 0)
 		return -1;
 	return episode_end_encode(x.episode, s->f.out, e);
 }
@@ -260,20 +264,29 @@ int main(int argc, char **argv)
 		{"params", 0, OPT_TEXT, &o.params_file, "FILE",
 		 "one pass with the parameters in that stream", 0, 0, NULL, NULL},
 		{"steps", 0, OPT_INT, &o.steps, "N", "one pass: steps", 1, 1e6, NULL, NULL},
-		{"recipe", 0, OPT_CHOICE, &o.recipe, "NAME", "network and parsing", 0, 0, recipe_names, NULL},
+		{"recipe", 0, OPT_CHOICE, &o.recipe, "NAME", "network and parsing", 0, 0,
+		 recipe_names, NULL},
 		{"rounds", 0, OPT_TEXT, &o.rounds, "N|end",
-		 "rounds of parsing, or until nothing shrinks\n(default: by the recipe)", 0, 0, NULL, NULL},
-		{"threads", 0, OPT_INT, &o.threads, "N", "threads; results do not depend on it", 1, 256,
-		 NULL, NULL}};
+		 "rounds of parsing, or until nothing shrinks\n(default: by the recipe)", 0, 0,
+		 NULL, NULL},
+		{"threads", 0, OPT_INT, &o.threads, "N", "threads; results do not depend on it", 1,
+		 256, NULL, NULL}};
 	field_options_add(&o.hyper, hyper_fields, &hyper_default, "rounds", opts, 6);
 	const struct opt_program program = {
-		.name = "gpnembed", .summary = "embed a graph and partition it into groups",
-		.args = "[FILE]", .max_args = 1, .has_seed = true, .opts = opts,
-		.details =
-		"Defaults are those of the default recipe; --recipe paper has its own. A `group` record "
-		"in the stream is honoured instead of parsing. In one pass dropout is off; in a loop "
-		"(--params-from) the program emits the steps of an episode for each `episode` record of "
-		"the FIFO and finishes at its `end`. -v reports the groups after each round.",
+		.name = "gpnembed",
+		.summary = "embed a graph and partition it into groups",
+		.args = "[FILE]",
+		.max_args = 1,
+		.has_seed = true,
+		.opts = opts,
+		.details = "Defaults are those of the default recipe; --recipe paper has its own. "
+			   "A `group` record "
+			   "in the stream is honoured instead of parsing. In one pass dropout is "
+			   "off; in a loop "
+			   "(--params-from) the program emits the steps of an episode for each "
+			   "`episode` record of "
+			   "the FIFO and finishes at its `end`. -v reports the groups after each "
+			   "round.",
 		.example = "ir2dag model.xml | dagfeat | gpnembed --params result.mp |\n"
 			   "  placepolicy -D cpu:0,cl:0.0:1 --greedy"};
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);

@@ -6,15 +6,15 @@
 #include <string.h>
 
 #include "base/msg.h"
-#include "device/shapes.h"
-#include "graph/graphrec.h"
+#include "dynamic/shapes.h"
+#include "record/graphrec.h"
 #include "ir/ir.h"
 #include "stream/filter.h"
 
 struct options {
 	struct opt_common common;
 	const char *weights;
-	int constants;      /* enum const_mode */
+	int constants; /* enum const_mode */
 	bool no_colocate, any_operator, stats;
 	struct opt_texts shapes;
 };
@@ -155,8 +155,8 @@ int main(int argc, char **argv)
 		 "Constants as nodes to place (keep all; drop Const nodes; or\n"
 		 "fold, drop all that is computed from constants alone)",
 		 0, 0, const_modes, NULL},
-		{"no-colocate", 0, OPT_FLAG, &o.no_colocate, NULL,
-		 "Every node is its own set.", 0, 0, NULL, NULL},
+		{"no-colocate", 0, OPT_FLAG, &o.no_colocate, NULL, "Every node is its own set.", 0,
+		 0, NULL, NULL},
 		{"weights", 0, OPT_TEXT, &o.weights, "FILE",
 		 "The .bin (default: MODEL.bin beside MODEL.xml, if it is there).", 0, 0, NULL,
 		 NULL},
@@ -164,10 +164,12 @@ int main(int argc, char **argv)
 		 "Shapes of inputs, from which all others are inferred:\n"
 		 "1,3,224,224 for the only input, or NAME=1,16 or NAME[1,16],\n"
 		 "several with ';' between them or by more such options. A\n"
-		 "variable's id is a name, too; '?' leaves a dim open.", 0, 0, NULL, NULL},
+		 "variable's id is a name, too; '?' leaves a dim open.",
+		 0, 0, NULL, NULL},
 		{"any-operator", 0, OPT_FLAG, &o.any_operator, NULL,
 		 "Accept operators and opsets that are not OpenVINO's.", 0, 0, NULL, NULL},
-		{0}};
+		{0},
+	};
 	const struct opt_program p = {
 		.name = "ir2dag",
 		.summary = "turn an OpenVINO IR into a graph record",

@@ -12,7 +12,7 @@
 #include "base/msg.h"
 #include "base/newfile.h"
 #include "base/opt.h"
-#include "graph/graphrec.h"
+#include "record/graphrec.h"
 #include "ir/fill.h"
 #include "ir/ir.h"
 #include "ir/weights.h"
@@ -150,11 +150,11 @@ int main(int argc, char **argv)
 	const struct opt opts[] = {
 		{"partial", 0, OPT_TEXT, &o.partial, "FILE",
 		 "What there is of the .bin, which may be shorter (default: MODEL.bin\n"
-		 "beside MODEL.xml, if it is there; 'none' ignores that one).", 0, 0, NULL, NULL},
+		 "beside MODEL.xml, if it is there; 'none' ignores that one).",
+		 0, 0, NULL, NULL},
 		{"any-operator", 0, OPT_FLAG, &o.any_operator, NULL,
 		 "Accept operators and opsets that are not OpenVINO's.", 0, 0, NULL, NULL},
-		{0}
-	};
+		{0}};
 	const struct opt_program p = {
 		.name = "irfill",
 		.summary = "write a .bin of seeded weights for an IR whose weights are absent",

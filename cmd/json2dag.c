@@ -4,7 +4,7 @@
 
 #include "base/msg.h"
 #include "base/opt.h"
-#include "place/problem.h"
+#include "place/problem/problem.h"
 #include "stream/filter.h"
 #include "stream/json_read.h"
 
@@ -44,27 +44,40 @@ int main(int argc, char **argv)
 	struct opt_common common = OPT_COMMON_INIT;
 	const struct opt opts[] = {{0}};
 	const struct opt_program program = {
-		.name = "json2dag", .summary = "turn a cost graph in JSON into records",
-		.args = "[FILE]", .max_args = 1, .opts = opts,
-		.details =
-		"Two forms, told apart by their keys; keys that are not known are ignored.\n"
-		"General, SI units:\n"
-		"  {\"devices\": [{\"name\", \"type\"?, \"mem_bytes\"?, \"watts\"?, \"idle_watts\"?}],\n"
-		"   \"links\": [{\"src\", \"dst\", \"latency_s\", \"bytes_per_s\", \"j_per_byte\"?}],\n"
-		"   \"nodes\": [{\"id\", \"name\"?, \"type\"?, \"cost_s\", \"mem_bytes\"?,\n"
-		"              \"out_bytes\"?, \"allowed\"?, \"colocate\"?}],\n"
-		"   \"edges\": [{\"src\", \"dst\", \"bytes\"?}],\n"
-		"   \"options\": {\"contention\"?, \"overlap\"?, \"order\"?}}\n"
-		"id is any integer or text. cost_s is one number, or an object with a number for "
-		"each device that can run the node. mem_bytes of a device, or maxSizePerFPGA, that is 0 "
-		"or absent is no limit; mem_bytes of a node is held for the whole run; "
-		"out_bytes, what it makes. Nodes of equal colocate share a device. A link's \"*\" is "
-		"any device; exact names win over it, later links over earlier ones; a pair of "
-		"devices without a link cannot exchange data. Edges without bytes carry the "
-		"source's out_bytes. order is \"rank\" (default) or \"fifo\". watts, idle_watts and "
-		"j_per_byte are for devsim --objective energy.\n\n"
-		"dnn-partitioning (Tarnawski et al. 2020), ms: maxFPGAs, maxCPUs, maxSizePerFPGA, "
-		"nodes, edges; its devices are cpu:N and acc:N. See devsim --model.",
+		.name = "json2dag",
+		.summary = "turn a cost graph in JSON into records",
+		.args = "[FILE]",
+		.max_args = 1,
+		.opts = opts,
+		.details = "Two forms, told apart by their keys; keys that are not known are "
+			   "ignored.\n"
+			   "General, SI units:\n"
+			   "  {\"devices\": [{\"name\", \"type\"?, \"mem_bytes\"?, \"watts\"?, "
+			   "\"idle_watts\"?}],\n"
+			   "   \"links\": [{\"src\", \"dst\", \"latency_s\", \"bytes_per_s\", "
+			   "\"j_per_byte\"?}],\n"
+			   "   \"nodes\": [{\"id\", \"name\"?, \"type\"?, \"cost_s\", "
+			   "\"mem_bytes\"?,\n"
+			   "              \"out_bytes\"?, \"allowed\"?, \"colocate\"?}],\n"
+			   "   \"edges\": [{\"src\", \"dst\", \"bytes\"?}],\n"
+			   "   \"options\": {\"contention\"?, \"overlap\"?, \"order\"?}}\n"
+			   "id is any integer or text. cost_s is one number, or an object with a "
+			   "number for "
+			   "each device that can run the node. mem_bytes of a device, or "
+			   "maxSizePerFPGA, that is 0 "
+			   "or absent is no limit; mem_bytes of a node is held for the whole run; "
+			   "out_bytes, what it makes. Nodes of equal colocate share a device. A "
+			   "link's \"*\" is "
+			   "any device; exact names win over it, later links over earlier ones; a "
+			   "pair of "
+			   "devices without a link cannot exchange data. Edges without bytes carry "
+			   "the "
+			   "source's out_bytes. order is \"rank\" (default) or \"fifo\". watts, "
+			   "idle_watts and "
+			   "j_per_byte are for devsim --objective energy.\n\n"
+			   "dnn-partitioning (Tarnawski et al. 2020), ms: maxFPGAs, maxCPUs, "
+			   "maxSizePerFPGA, "
+			   "nodes, edges; its devices are cpu:N and acc:N. See devsim --model.",
 		.example = "json2dag instance.json | placebase heft | devsim | recdump -k run"};
 	struct err e = ERR_INIT;
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);

@@ -7,11 +7,11 @@
 
 #include "base/msg.h"
 #include "base/opt.h"
-#include "graph/placerec.h"
-#include "place/bound.h"
-#include "place/method.h"
-#include "place/options.h"
-#include "place/units.h"
+#include "record/placerec.h"
+#include "place/bound/bound.h"
+#include "place/method/method.h"
+#include "place/problem/sim_options.h"
+#include "place/simulate/units.h"
 #include "stream/filter.h"
 
 static const char *const draws[] = {"mixed", "biased", "uniform", NULL};
@@ -21,10 +21,10 @@ struct options {
 	struct place_options sim;
 	const char *devices;
 	const struct place_method *method;
-	const char *arg;             /* of the method */
+	const char *arg; /* of the method */
 	int64_t samples, evals, threads;
 	double budget_s;
-	int draw;                    /* enum method_draw */
+	int draw; /* enum method_draw */
 };
 
 struct state {
@@ -35,8 +35,8 @@ struct state {
 	uint32_t k;
 	const char *const *names;
 	struct filter *f;
-	struct evaluator *ev;        /* NULL: no costs */
-	struct place_bound bound;    /* value 0: none */
+	struct evaluator *ev;     /* NULL: no costs */
+	struct place_bound bound; /* value 0: none */
 	uint32_t sample;
 	struct method_run run;
 };
@@ -74,9 +74,13 @@ static void foretell(struct state *s, const struct method_run *r, struct placeme
 static int emit(struct method_run *r, struct err *e)
 {
 	struct state *s = (struct state *)((char *)r - offsetof(struct state, run));
-	struct placement p = {.graph = s->in.g->digest, .k = r->k, .names = r->names,
-			      .n_sets = s->in.g->n_sets, .sample = s->sample++,
-			      .source = r->source ? r->source : s->o->method->name, .device = r->device};
+	struct placement p = {.graph = s->in.g->digest,
+			      .k = r->k,
+			      .names = r->names,
+			      .n_sets = s->in.g->n_sets,
+			      .sample = s->sample++,
+			      .source = r->source ? r->source : s->o->method->name,
+			      .device = r->device};
 
 	if (s->o->method->needs_costs)
 		place_follow(r->m, r->device);
@@ -107,7 +111,8 @@ static int choose_devices(struct state *s, struct err *e)
 		s->k = s->in.spec.n_devs;
 	}
 	if (s->k == 0)
-		return err_set(e, ST_USAGE, "no devices; put devrun --probe or devsim --probe "
+		return err_set(e, ST_USAGE,
+			       "no devices; put devrun --probe or devsim --probe "
 			       "in front, or give --devices or --spec");
 	return 0;
 }
@@ -125,12 +130,19 @@ static int place(struct state *s, struct filter *f, struct err *e)
 		return -1;
 	s->f = f;
 	s->sample = 0;
-	s->run = (struct method_run){
-		.m = &m, .names = s->names, .k = s->k, .arg = o->arg, .a = s->arena, .emit = emit,
-		.seed = (uint64_t)s->common->seed, .evals = (uint64_t)o->evals,
-		.budget_s = o->budget_s, .threads = (int)o->threads,
-		.samples = (uint32_t)o->samples, .draw = (enum method_draw)o->draw,
-		.device = ARENA_NEWN(s->arena, uint16_t, s->in.g->n_sets)};
+	s->run = (struct method_run){.m = &m,
+				     .names = s->names,
+				     .k = s->k,
+				     .arg = o->arg,
+				     .a = s->arena,
+				     .emit = emit,
+				     .seed = (uint64_t)s->common->seed,
+				     .evals = (uint64_t)o->evals,
+				     .budget_s = o->budget_s,
+				     .threads = (int)o->threads,
+				     .samples = (uint32_t)o->samples,
+				     .draw = (enum method_draw)o->draw,
+				     .device = ARENA_NEWN(s->arena, uint16_t, s->in.g->n_sets)};
 	bool costs = o->method->needs_costs || s->in.cost_k || s->in.spec.n_devs;
 	if (costs && place_inputs_model(&s->in, s->names, s->k, s->arena, &m, e) < 0) {
 		if (o->method->needs_costs)
@@ -195,10 +207,13 @@ static void print_methods(void)
 }
 
 static const char details[] =
-	"--list has their sources. Devices come from --devices, else from the stream's devs record, "
-	"else from --spec; costs from --spec, else from the stream's cost record. With costs, place "
+	"--list has their sources. Devices come from --devices, else from the stream's devs "
+	"record, "
+	"else from --spec; costs from --spec, else from the stream's cost record. With costs, "
+	"place "
 	"records have what they should take (predicted_s, with another objective also "
-	"predicted_value) and what no placement can beat (bound_s, bound_value); -v prints both, and "
+	"predicted_value) and what no placement can beat (bound_s, bound_value); -v prints both, "
+	"and "
 	"what a method tells of its run. single, random and expert need no costs. The source of "
 	"portfolio's record names the method that found it.\n"
 	"\n"
@@ -230,23 +245,33 @@ int main(int argc, char **argv)
 		 "random, variety: this many distinct placements", 1, MAX_SAMPLES, NULL, NULL},
 		{"draw", 0, OPT_CHOICE, &o.draw, "HOW",
 		 "random: devices equally likely (uniform), by a preference drawn for each\n"
-		 "placement (biased), or both in turn", 0, 0, draws, NULL},
+		 "placement (biased), or both in turn",
+		 0, 0, draws, NULL},
 		{"evals", 0, OPT_INT, &o.evals, "N",
 		 "searches: at most this many simulations (0: as many as take some seconds,\n"
-		 "or the whole budget); the same seed then gives the same answer", 0, 1e15, NULL, NULL},
+		 "or the whole budget); the same seed then gives the same answer",
+		 0, 1e15, NULL, NULL},
 		{"budget", 0, OPT_REAL, &o.budget_s, "SECONDS",
-		 "searches: this long, what they find depends on the clock (0: by --evals alone)", 0,
-		 1e7, NULL, NULL},
+		 "searches: this long, what they find depends on the clock (0: by --evals alone)",
+		 0, 1e7, NULL, NULL},
 		{"threads", 't', OPT_INT, &o.threads, "N", "searches: threads", 1, MAX_THREADS,
 		 NULL, NULL},
-		{"devices", 'D', OPT_TEXT, &o.devices, "LIST", "place on these devices", 0, 0,
-		 NULL, NULL},
+		{"devices", 'D', OPT_TEXT, &o.devices, "LIST", "place on these devices", 0, 0, NULL,
+		 NULL},
 		PLACE_OPTIONS(o.sim),
-		{0}};
+		{0},
+	};
 	const struct opt_program program = {
-		.name = "placebase", .summary = "place without learning", .args = "METHOD [FILE]",
-		.min_args = 1, .max_args = 2, .has_seed = true, .opts = opts,
-		.print_details = print_methods, .details = details, .print_list = print_list,
+		.name = "placebase",
+		.summary = "place without learning",
+		.args = "METHOD [FILE]",
+		.min_args = 1,
+		.max_args = 2,
+		.has_seed = true,
+		.opts = opts,
+		.print_details = print_methods,
+		.details = details,
+		.print_list = print_list,
 		.example = "ir2dag m.xml | devsim --probe | placebase climb --evals 2000 | devsim\n"
 			   "  json2dag i.json | placebase portfolio --budget 60 -t 2 -v | devsim"};
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);

@@ -7,9 +7,9 @@
 
 #include "base/msg.h"
 #include "base/opt.h"
-#include "graph/placecheck.h"
-#include "graph/placetext.h"
-#include "graph/trace.h"
+#include "report/placecheck.h"
+#include "report/placetext.h"
+#include "report/trace.h"
 #include "ir/split.h"
 #include "op/op.h"
 
@@ -243,24 +243,25 @@ static int run(const char *path, const struct options *o, const struct opt_commo
 	if (in->x.kind == ANSWER_NONE)
 		return err_set(e, ST_INPUT,
 			       "no placement in '%s'; it should hold place or best records", path);
-	if (o->random)      /* in the place of those that are candidates of the stream */
+	if (o->random) /* in the place of those that are candidates of the stream */
 		answer_forget_random(&in->x);
 	if (o->random && read_stream(o->random, in, take_random, e) < 0)
 		return err_prefix(e, "--random");
 	int rc = write_answer(c->output, in, o, e);
 	return rc > 0 ? err_set(e, ST_INPUT,
-				"the placement cannot be carried out; the problems are listed") :
-			rc;
+				"the placement cannot be carried out; the problems are listed")
+		      : rc;
 }
 
 int main(int argc, char **argv)
 {
-	static const char *const formats[] = {"affinity", "table", "tsv", "report", "check",
-					      "trace", NULL};
+	static const char *const formats[] = {"affinity", "table", "tsv", "report",
+					      "check",    "trace", NULL};
 	struct options o = {.format = TABLE, .search_s = -1};
 	struct opt_common common = OPT_COMMON_INIT;
 	const struct opt table[] = {
-		{"format", 'f', OPT_CHOICE, &o.format, "FORMAT", "what to write", 0, 0, formats, NULL},
+		{"format", 'f', OPT_CHOICE, &o.format, "FORMAT", "what to write", 0, 0, formats,
+		 NULL},
 		{"map", 'm', OPT_TEXT, &o.map, "OLD=NEW,...",
 		 "other names for devices, e.g. cpu:0=CPU,cl:0.0:1=GPU.1", 0, 0, NULL, NULL},
 		{"literal", 0, OPT_FLAG, &o.literal, NULL,
@@ -270,32 +271,41 @@ int main(int argc, char **argv)
 		{"search-seconds", 0, OPT_REAL, &o.search_s, "S",
 		 "with report: how long the search took; negative: not told", 0, 0, NULL, NULL},
 		{"segments", 0, OPT_TEXT, &o.segments, "DIR",
-		 "also write one IR per segment, and index.json, into DIR, which is new or empty", 0, 0,
-		 NULL, NULL},
+		 "also write one IR per segment, and index.json, into DIR, which is new or empty",
+		 0, 0, NULL, NULL},
 		{"weights", 0, OPT_TEXT, &o.weights, "FILE",
 		 "with segments: the model's .bin, when it is not where it was", 0, 0, NULL, NULL},
-		{0}
-	};
+		{0}};
 	const struct opt_program program = {
-		.name = "placeout", .summary = "write the placement that a stream ends with", .args = "[FILE]",
-		.max_args = 1, .opts = table,
+		.name = "placeout",
+		.summary = "write the placement that a stream ends with",
+		.args = "[FILE]",
+		.max_args = 1,
+		.opts = table,
 		.details =
-			"The placement is the last final best record, without one the last best of rank 0, "
+			"The placement is the last final best record, without one the last best of "
+			"rank 0, "
 			"without any the last place. Formats:\n"
-			"  affinity  JSON with the device of every operation by friendly name, constants,\n"
+			"  affinity  JSON with the device of every operation by friendly name, "
+			"constants,\n"
 			"            parameters and results included, for OpenVINO's HETERO\n"
 			"            (pipelines/apply_affinity.py)\n"
 			"  table     totals, devices, sets\n"
 			"  tsv       one operation a line\n"
 			"  report    latencies of single devices, random placements and this one\n"
-			"  check     segments of every device and why pieces had to be split, weights,\n"
-			"            bytes between devices; exit status 3 when the placement cannot be\n"
+			"  check     segments of every device and why pieces had to be split, "
+			"weights,\n"
+			"            bytes between devices; exit status 3 when the placement "
+			"cannot be\n"
 			"            carried out, with the reasons\n"
-			"  trace     the last run's schedule (devsim --schedule) as Chrome trace events,\n"
+			"  trace     the last run's schedule (devsim --schedule) as Chrome trace "
+			"events,\n"
 			"            for Perfetto\n"
-			"--segments: files that OpenVINO loads one by one, in the order of index.json, which "
+			"--segments: files that OpenVINO loads one by one, in the order of "
+			"index.json, which "
 			"says where the inputs of each come from.",
-		.example = "placeout --format affinity --map cpu:0=CPU,cl:0.0:1=GPU final.mp > p.json",
+		.example =
+			"placeout --format affinity --map cpu:0=CPU,cl:0.0:1=GPU final.mp > p.json",
 	};
 	struct err e = ERR_INIT;
 	struct input in = {0};

@@ -6,13 +6,13 @@
 #include "base/blas.h"
 #include "base/msg.h"
 #include "base/opt.h"
-#include "graph/grouprec.h"
-#include "learn/draw.h"
-#include "learn/episode.h"
-#include "learn/incumbent.h"
-#include "learn/paramrec.h"
-#include "learn/problem.h"
-#include "learn/steprec.h"
+#include "record/grouprec.h"
+#include "learn/net/draw.h"
+#include "learn/train/episode.h"
+#include "learn/train/incumbent.h"
+#include "learn/train/paramrec.h"
+#include "learn/train/learn_problem.h"
+#include "learn/train/steprec.h"
 #include "stream/filter.h"
 
 struct options {
@@ -24,21 +24,21 @@ struct options {
 struct stage {
 	const struct options *o;
 	struct filter f;
-	struct arena *run_arena, *episode_arena, *arena;   /* of the stream, an episode, a record */
+	struct arena *run_arena, *episode_arena, *arena; /* of the stream, an episode, a record */
 	struct net_work *work;
 	bool has_graph, has_devs, has_mask;
-	bool loop;                         /* episodes are numbered by reinforce */
-	bool anchored;                     /* anchors are out */
-	uint32_t settled_d;                /* columns of z that the policy was checked for, and
+	bool loop;          /* episodes are numbered by reinforce */
+	bool anchored;      /* anchors are out */
+	uint32_t settled_d; /* columns of z that the policy was checked for, and
 	                                      its params told; 0: not yet */
 	uint64_t graph;
 	uint32_t n_sets;
 	struct devs devs;
-	const uint8_t *mask;               /* (n_sets,k) or NULL */
-	uint32_t *class;                   /* (n_sets) sets of equal class share a device; NULL: any
+	const uint8_t *mask; /* (n_sets,k) or NULL */
+	uint32_t *class;     /* (n_sets) sets of equal class share a device; NULL: any
 	                                      may part */
 	uint32_t n_classes;
-	struct incumbent incumbent;        /* of the episode */
+	struct incumbent incumbent; /* of the episode */
 	struct param_block block[N_BLOCKS];
 };
 
@@ -49,8 +49,10 @@ static int emit_sample(struct stage *s, const struct part *p, const float *logp,
 		       const uint16_t *home, double stay, struct err *e)
 {
 	const struct step_id id = {p->id.graph, p->id.episode, p->id.step, sample};
-	const struct rng_addr rng = {.seed = (uint64_t)s->f.common->seed, .episode = id.episode,
-				     .step = id.step, .stream = RNG_ACTION + sample};
+	const struct rng_addr rng = {.seed = (uint64_t)s->f.common->seed,
+				     .episode = id.episode,
+				     .step = id.step,
+				     .stream = RNG_ACTION + sample};
 	uint32_t g = p->p.n_groups, k = s->devs.k;
 	uint16_t *action = ARENA_NEWN(s->arena, uint16_t, g);
 	uint16_t *device = ARENA_NEWN(s->arena, uint16_t, p->n_sets);
@@ -63,11 +65,18 @@ static int emit_sample(struct stage *s, const struct part *p, const float *logp,
 	else
 		for (uint32_t i = 0; i < p->n_sets; i++)
 			device[i] = action[p->p.group[i]];
-	const struct place out = {
-		.id = id, .source = "policy", .k = k, .n_sets = p->n_sets, .n_groups = g,
-		.devices = s->devs.names, .device = device, .action = action,
-		.logp = net_logp(logp, g, k, action), .entropy = net_entropy(logp, g, k),
-		.has_stay = home != NULL, .stay = stay};
+	const struct place out = {.id = id,
+				  .source = "policy",
+				  .k = k,
+				  .n_sets = p->n_sets,
+				  .n_groups = g,
+				  .devices = s->devs.names,
+				  .device = device,
+				  .action = action,
+				  .logp = net_logp(logp, g, k, action),
+				  .entropy = net_entropy(logp, g, k),
+				  .has_stay = home != NULL,
+				  .stay = stay};
 	return place_encode(&out, s->f.out, e);
 }
 
@@ -82,9 +91,12 @@ static int emit_anchors(struct stage *s, uint32_t episode, struct err *e)
 			device[v] = (uint16_t)i;
 			legal = legal && (!s->mask || s->mask[(size_t)v * s->devs.k + i]);
 		}
-		const struct place out = {
-			.id = {s->graph, episode, 0, i}, .source = "single", .k = s->devs.k,
-			.n_sets = s->n_sets, .devices = s->devs.names, .device = device};
+		const struct place out = {.id = {s->graph, episode, 0, i},
+					  .source = "single",
+					  .k = s->devs.k,
+					  .n_sets = s->n_sets,
+					  .devices = s->devs.names,
+					  .device = device};
 		if (legal && place_encode(&out, s->f.out, e) < 0)
 			return -1;
 	}
@@ -94,9 +106,12 @@ static int emit_anchors(struct stage *s, uint32_t episode, struct err *e)
 /* The incumbent as it is, to be run once more. */
 static int emit_incumbent(struct stage *s, uint32_t episode, struct err *e)
 {
-	const struct place out = {
-		.id = {s->graph, episode, 0, 0}, .source = "incumbent", .k = s->devs.k,
-		.n_sets = s->n_sets, .devices = s->devs.names, .device = s->incumbent.device};
+	const struct place out = {.id = {s->graph, episode, 0, 0},
+				  .source = "incumbent",
+				  .k = s->devs.k,
+				  .n_sets = s->n_sets,
+				  .devices = s->devs.names,
+				  .device = s->incumbent.device};
 	return place_encode(&out, s->f.out, e);
 }
 
@@ -113,8 +128,11 @@ static int settle_policy(struct stage *s, uint32_t d, struct err *e)
 		return err_set(e, ST_INPUT,
 			       "no params before the first part; put gpnembed in front");
 	if (!b->p) {
-		*b = (struct param_block){.block = BLOCK_POLICY, .net = embed->net, .hyper = embed->hyper,
-					  .recipe = embed->recipe, .seed = seed};
+		*b = (struct param_block){.block = BLOCK_POLICY,
+					  .net = embed->net,
+					  .hyper = embed->hyper,
+					  .recipe = embed->recipe,
+					  .seed = seed};
 		b->p = b->net->policy_init(&b->hyper, d, s->devs.k, seed);
 	} else if (param_block_check(b, d, s->devs.k, e) < 0) {
 		return -1;
@@ -148,8 +166,10 @@ static int check_together(const struct stage *s, const struct part *p, struct er
 	for (uint32_t i = 0; s->class && i < s->n_sets; i++) {
 		uint32_t *of = &group[s->class[i]];
 		if (*of && *of != p->p.group[i] + 1)
-			return err_set(e, ST_INPUT, "part: set %u is not in the group of the sets with which it "
-				       "shares a device; gpnembed needs the devs record, too", i);
+			return err_set(e, ST_INPUT,
+				       "part: set %u is not in the group of the sets with which it "
+				       "shares a device; gpnembed needs the devs record, too",
+				       i);
 		*of = p->p.group[i] + 1;
 	}
 	return 0;
@@ -173,7 +193,7 @@ static int around_incumbent(struct stage *s, const struct net_model *m, const st
 			    struct err *e)
 {
 	uint32_t g = p->p.n_groups, k = s->devs.k;
-	float *bias = ARENA_NEWN(s->arena, float, (size_t)g * k);
+	float *bias = ARENA_NEWN(s->arena, float, (size_t)g *k);
 	*home = ARENA_NEWN(s->arena, uint16_t, g);
 	incumbent_home(s->incumbent.device, p->n_sets, p->p.group, g, k, mask, *home);
 	*stay = incumbent_stay(*logp, g, k, *home, s->incumbent.leaves);
@@ -201,8 +221,8 @@ static int take_part(struct stage *s, const struct rec *r, struct err *e)
 			return -1;
 	}
 	const struct param_block *b = &s->block[BLOCK_POLICY];
-	const struct net_model m = {.net = b->net, .hyper = &b->hyper, .d = p.d, .k = s->devs.k,
-				    .policy = b->p};
+	const struct net_model m = {
+		.net = b->net, .hyper = &b->hyper, .d = p.d, .k = s->devs.k, .policy = b->p};
 	if (net_policy(s->work, &m, p.p.z, p.p.n_groups, mask, &logp, e) < 0)
 		return -1;
 	if (s->incumbent.device && around_incumbent(s, &m, &p, mask, &logp, &home, &stay, e) < 0)
@@ -308,8 +328,10 @@ static int handle(struct stage *s, const struct rec *r, struct err *e)
 	bool part = rec_is(r, "part"), episode = rec_is(r, "episode"), params = rec_is(r, "params");
 	if ((part || episode || params) && settle_devices(s, e) < 0)
 		return -1;
-	return part ? take_part(s, r, e) : episode ? take_episode(s, r, e)
-	     : params ? take_params(s, r, e) : filter_pass(&s->f, r, e);
+	return part      ? take_part(s, r, e)
+	       : episode ? take_episode(s, r, e)
+	       : params  ? take_params(s, r, e)
+			 : filter_pass(&s->f, r, e);
 }
 
 /* Forget one stream. */
@@ -349,7 +371,9 @@ static int filter(struct stage *s, struct err *e)
 static int run(const struct options *o, const struct opt_common *common, int argc, char **argv,
 	       const char *input, struct err *e)
 {
-	struct stage s = {.o = o, .run_arena = arena_new(), .episode_arena = arena_new(),
+	struct stage s = {.o = o,
+			  .run_arena = arena_new(),
+			  .episode_arena = arena_new(),
 			  .arena = arena_new()};
 	int k = -1;
 	if (o->list && devs_from_list(o->list, s.run_arena, &s.devs, e) < 0)
@@ -375,23 +399,31 @@ int main(int argc, char **argv)
 	const struct opt opts[] = {
 		{"devices", 'D', OPT_TEXT, &o.list, "LIST",
 		 "devices, where no devs record names them: cpu:0,cl:0.0:1", 0, 0, NULL, NULL},
-		{"greedy", 'g', OPT_FLAG, &o.greedy, NULL, "the most probable placement instead of a draw", 0,
-		 0, NULL, NULL},
-		{"samples", 'n', OPT_INT, &o.samples, "N", "placements drawn per partition", 1, 65536, NULL,
-		 NULL},
+		{"greedy", 'g', OPT_FLAG, &o.greedy, NULL,
+		 "the most probable placement instead of a draw", 0, 0, NULL, NULL},
+		{"samples", 'n', OPT_INT, &o.samples, "N", "placements drawn per partition", 1,
+		 65536, NULL, NULL},
 		{"anchors", 'a', OPT_FLAG, &o.anchors, NULL,
 		 "one pass: first a placement on every single device", 0, 0, NULL, NULL},
-		{"keep", 'k', OPT_FLAG, &o.keep, NULL, "one pass: keep the groups' embeddings", 0, 0, NULL,
-		 NULL},
-		{0}};
+		{"keep", 'k', OPT_FLAG, &o.keep, NULL, "one pass: keep the groups' embeddings", 0,
+		 0, NULL, NULL},
+		{0},
+	};
 	const struct opt_program program = {
-		.name = "placepolicy", .summary = "choose a device for every group of a partition",
-		.args = "[FILE]", .max_args = 1, .has_seed = true, .opts = opts,
-		.details = "Random numbers are addressed by seed, episode, step and sample. Devices whose mask\n"
-			   "excludes a set of a group are never chosen for it. In a loop the anchors are placed when\n"
+		.name = "placepolicy",
+		.summary = "choose a device for every group of a partition",
+		.args = "[FILE]",
+		.max_args = 1,
+		.has_seed = true,
+		.opts = opts,
+		.details = "Random numbers are addressed by seed, episode, step and sample. "
+			   "Devices whose mask\n"
+			   "excludes a set of a group are never chosen for it. In a loop the "
+			   "anchors are placed when\n"
 			   "reinforce asks for them.",
-		.example = "... gpnembed --params result.mp | placepolicy -D cpu:0,cpu:1 --greedy |\n"
-			   "  placeout"};
+		.example =
+			"... gpnembed --params result.mp | placepolicy -D cpu:0,cpu:1 --greedy |\n"
+			"  placeout"};
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);
 	if (rc <= 0)
 		return opt_finish(rc, &e);

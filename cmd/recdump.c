@@ -34,17 +34,24 @@ int main(int argc, char **argv)
 	struct opt_common common = OPT_COMMON_INIT;
 	struct err e = ERR_INIT;
 	const struct opt opts[] = {
-		{"check", 'c', OPT_FLAG, &o.check, NULL, "validate only: print nothing", 0, 0, NULL, NULL},
+		{"check", 'c', OPT_FLAG, &o.check, NULL, "validate only: print nothing", 0, 0, NULL,
+		 NULL},
 		{"full", 'f', OPT_FLAG, &o.full, NULL,
-		 "print tensors and lists whole instead of their shape and range", 0, 0, NULL, NULL},
-		{"kind", 'k', OPT_TEXT, &o.kind, "KIND", "only records of this kind", 0, 0, NULL, NULL},
-		{0}};
+		 "print tensors and lists whole instead of their shape and range", 0, 0, NULL,
+		 NULL},
+		{"kind", 'k', OPT_TEXT, &o.kind, "KIND", "only records of this kind", 0, 0, NULL,
+		 NULL},
+		{0},
+	};
 	const struct opt_program program = {
-		.name = "recdump", .summary = "print a stream as JSON lines", .args = "[FILE]",
-		.max_args = 1, .opts = opts,
-		.details =
-		"Each record becomes one line: {\"kind\": KIND, \"map\": {...}}. The stream is checked "
-		"(structure, limits, count, digest) whether it is printed or not.",
+		.name = "recdump",
+		.summary = "print a stream as JSON lines",
+		.args = "[FILE]",
+		.max_args = 1,
+		.opts = opts,
+		.details = "Each record becomes one line: {\"kind\": KIND, \"map\": {...}}. The "
+			   "stream is checked "
+			   "(structure, limits, count, digest) whether it is printed or not.",
 		.example = "ir2dag model.xml | dagfeat | recdump --kind feat"};
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);
 	if (rc <= 0)

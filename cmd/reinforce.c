@@ -10,8 +10,8 @@
 #include "base/mem.h"
 #include "base/msg.h"
 #include "base/opt.h"
-#include "learn/field.h"
-#include "learn/training.h"
+#include "learn/net/named_field.h"
+#include "learn/train/training.h"
 #include "stream/filter.h"
 
 struct options {
@@ -27,8 +27,8 @@ struct stage {
 	const struct options *o;
 	struct filter f;
 	struct training t;
-	size_t n_told;                      /* updates that were written */
-	bool compared;                      /* recipes */
+	size_t n_told; /* updates that were written */
+	bool compared; /* recipes */
 };
 
 static volatile sig_atomic_t interrupted;
@@ -69,10 +69,11 @@ static int write_results(struct stage *s, struct err *e)
 	const struct candidate *c = &s->t.l.cand.c[order[0]];
 	msg_progress(NULL);
 	if (msg_verbosity() >= 1 || isatty(STDERR_FILENO))
-		msg_note(0, "%u episodes, %llu placements run; best %.4g ms, %.3f of the best single "
-			 "device (%s, episode %u, %u groups)", s->t.l.episode,
-			 (unsigned long long)s->t.l.cand.n_seen, 1e3 * c->lat_s, c->ratio, c->source,
-			 c->episode, c->n_groups);
+		msg_note(0,
+			 "%u episodes, %llu placements run; best %.4g ms, %.3f of the best single "
+			 "device (%s, episode %u, %u groups)",
+			 s->t.l.episode, (unsigned long long)s->t.l.cand.n_seen, 1e3 * c->lat_s,
+			 c->ratio, c->source, c->episode, c->n_groups);
 	return filter_end(&s->f, e);
 }
 
@@ -89,9 +90,11 @@ static void tell_progress(struct stage *s, const struct update *u)
 		     "%.0f groups, entropy %.3g%s",
 		     u->episode, (long long)s->o->episodes, u->best_ratio, 1e3 * u->mean_s,
 		     u->groups, u->entropy, left);
-	msg_note(2, "episode %u: best ratio %.4f, mean %.4g ms, %u failed, %.1f groups, entropy %.4g, "
-		 "gradient %.3g", u->episode, u->best_ratio, 1e3 * u->mean_s, u->failed, u->groups,
-		 u->entropy, u->grad_norm);
+	msg_note(2,
+		 "episode %u: best ratio %.4f, mean %.4g ms, %u failed, %.1f groups, entropy %.4g, "
+		 "gradient %.3g",
+		 u->episode, u->best_ratio, 1e3 * u->mean_s, u->failed, u->groups, u->entropy,
+		 u->grad_norm);
 }
 
 /* gpnembed has an option of the same name. */
@@ -166,8 +169,10 @@ static int run(const struct options *o, const struct recipe *recipe,
 	int k = -1;
 	training_init(&s.t, pool);
 	s.t.recipe = *recipe;
-	s.t.budget = (struct budget){.episodes = (uint64_t)o->episodes, .steps = (uint64_t)o->steps,
-				     .patience = (uint64_t)o->patience, .seconds = o->seconds};
+	s.t.budget = (struct budget){.episodes = (uint64_t)o->episodes,
+				     .steps = (uint64_t)o->steps,
+				     .patience = (uint64_t)o->patience,
+				     .seconds = o->seconds};
 	s.t.fifo = o->fifo;
 	s.t.checkpoint = o->checkpoint;
 	s.t.resume = o->resume;
@@ -230,25 +235,28 @@ int main(int argc, char **argv)
 		 "train so many; 0: 100 of the paper, 200 by default", 0, 4e9, NULL, NULL},
 		{"steps", 0, OPT_INT, &o.steps, "N",
 		 "steps of an episode; 0: 20 of the paper, 4 by default", 0, 1e6, NULL, NULL},
-		{"seconds", 0, OPT_REAL, &o.seconds, "S",
-		 "train no longer than this; 0: no limit", 0, 1e9, NULL, NULL},
+		{"seconds", 0, OPT_REAL, &o.seconds, "S", "train no longer than this; 0: no limit",
+		 0, 1e9, NULL, NULL},
 		{"patience", 0, OPT_INT, &o.patience, "N",
 		 "stop after N episodes without a better placement; 0: never", 0, 4e9, NULL, NULL},
 		{"candidates", 0, OPT_INT, &o.candidates, "N", "best placements to write", 1,
 		 CANDIDATES_MAX - 1, NULL, NULL},
-		{"checkpoint", 0, OPT_TEXT, &o.checkpoint, "FILE", "keep the whole state there, each episode",
-		 0, 0, NULL, NULL},
-		{"resume", 0, OPT_FLAG, &o.resume, NULL, "go on from the checkpoint, if there is one", 0, 0,
-		 NULL, NULL},
-		{"keep", 'k', OPT_FLAG, &o.keep, NULL, "write every record that was read, too", 0, 0, NULL,
-		 NULL},
-		{"threads", 0, OPT_INT, &o.threads, "N", "threads; results do not depend on it", 1, 256,
-		 NULL, NULL}};
+		{"checkpoint", 0, OPT_TEXT, &o.checkpoint, "FILE",
+		 "keep the whole state there, each episode", 0, 0, NULL, NULL},
+		{"resume", 0, OPT_FLAG, &o.resume, NULL,
+		 "go on from the checkpoint, if there is one", 0, 0, NULL, NULL},
+		{"keep", 'k', OPT_FLAG, &o.keep, NULL, "write every record that was read, too", 0,
+		 0, NULL, NULL},
+		{"threads", 0, OPT_INT, &o.threads, "N", "threads; results do not depend on it", 1,
+		 256, NULL, NULL}};
 	field_options_add(&o.recipe_fields, recipe_fields, &recipes[RECIPE_DEFAULT], NULL, opts,
 			  11);
 	const struct opt_program program = {
-		.name = "reinforce", .summary = "learn placements from measured latencies",
-		.args = "[FILE]", .max_args = 1, .opts = opts,
+		.name = "reinforce",
+		.summary = "learn placements from measured latencies",
+		.args = "[FILE]",
+		.max_args = 1,
+		.opts = opts,
 		.details = details,
 		.example = "mkfifo loop\n"
 			   "  ir2dag m.xml | dagfeat | devrun --probe -D cpu:0,cpu:1 |\n"

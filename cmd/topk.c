@@ -6,7 +6,7 @@
 
 #include "base/msg.h"
 #include "base/opt.h"
-#include "graph/placerec.h"
+#include "record/placerec.h"
 #include "stream/filter.h"
 
 enum { MAX_K = 1 << 20, MAX_PENDING = 1 << 12 };
@@ -19,27 +19,27 @@ struct options {
 
 /* A placement that was read. */
 struct item {
-	struct rec *rec;             /* owned; NULL: passed on already, only its run is awaited */
+	struct rec *rec; /* owned; NULL: passed on already, only its run is awaited */
 	uint32_t episode, step, sample;
-	char *source;                /* owned */
-	uint64_t hash;               /* of devices and placement */
+	char *source;  /* owned */
+	uint64_t hash; /* of devices and placement */
 	uint64_t order;
 	double value, lat_s;
-	bool has_value;              /* value is not the latency */
+	bool has_value; /* value is not the latency */
 };
 
 struct stage {
 	const struct options *o;
 	struct filter f;
-	struct arena *arena;         /* of one record */
+	struct arena *arena; /* of one record */
 	bool has_graph, loop;
 	uint64_t graph;
 	uint32_t n_sets;
-	struct item *pending;        /* (n_pending) their runs have not come */
-	struct item *best;           /* (n_best) by value, then order */
+	struct item *pending; /* (n_pending) their runs have not come */
+	struct item *best;    /* (n_best) by value, then order */
 	size_t n_pending, pending_cap, n_best, best_cap;
-	uint64_t n_seen, n_failed;   /* placements since the last that were let through */
-	char failure[300];           /* why the first illegal one is */
+	uint64_t n_seen, n_failed; /* placements since the last that were let through */
+	char failure[300];         /* why the first illegal one is */
 };
 
 static void item_release(struct item *x)
@@ -154,9 +154,10 @@ static int let_through(struct stage *s, struct err *e)
 	size_t n = s->n_best;
 
 	if (s->n_pending)
-		return err_set(e, ST_INPUT, "%zu placements without a run, the first of step %u, sample "
-			       "%u; put devsim in front of topk", s->n_pending, s->pending[0].step,
-			       s->pending[0].sample);
+		return err_set(e, ST_INPUT,
+			       "%zu placements without a run, the first of step %u, sample "
+			       "%u; put devsim in front of topk",
+			       s->n_pending, s->pending[0].step, s->pending[0].sample);
 	while (s->o->within > 0 && n && s->best[n - 1].value > s->o->within * s->best[0].value)
 		n--;
 	tell(s, n);
@@ -216,8 +217,11 @@ static int take_place(struct stage *s, const struct rec *r, struct err *e)
 			       MAX_PENDING);
 	if (passes && filter_pass(&s->f, r, e) < 0)
 		return -1;
-	struct item x = {.rec = passes ? NULL : rec_keep(r), .episode = p.episode, .step = p.step,
-			 .sample = p.sample, .hash = hash_placement(&p)};
+	struct item x = {.rec = passes ? NULL : rec_keep(r),
+			 .episode = p.episode,
+			 .step = p.step,
+			 .sample = p.sample,
+			 .hash = hash_placement(&p)};
 
 	if (!passes && !x.rec)
 		return err_set(e, ST_RUNTIME, "no memory for a placement");
@@ -334,7 +338,8 @@ static const char details[] =
 	"Reads placements with the runs that devsim gave them. The runs are dropped, and of the "
 	"placements only the best pass, best first, when all are in: those with the least `value` "
 	"(devsim --objective), else latency; never one that is not legal. They get predicted_s "
-	"(and predicted_value) from the simulation. All other records pass as they come. Memory is that "
+	"(and predicted_value) from the simulation. All other records pass as they come. Memory is "
+	"that "
 	"of K placements.\n"
 	"\n"
 	"In a training loop the choice is made once per episode, among the policy's placements; "
@@ -348,22 +353,28 @@ int main(int argc, char **argv)
 	struct opt_common common = OPT_COMMON_INIT;
 	struct err e = ERR_INIT;
 	const struct opt opts[] = {
-		{"best", 'k', OPT_INT, &o.k, "K", "let the K best placements through", 1, MAX_K, NULL,
-		 NULL},
-		{"within", 'w', OPT_REAL, &o.within, "X",
-		 "of these, only those within X times the best one's value; 0: all", 0, 1e30, NULL, NULL},
-		{"distinct", 0, OPT_FLAG, &o.distinct, NULL, "placements that are alike count once", 0, 0,
+		{"best", 'k', OPT_INT, &o.k, "K", "let the K best placements through", 1, MAX_K,
 		 NULL, NULL},
-		{0}};
+		{"within", 'w', OPT_REAL, &o.within, "X",
+		 "of these, only those within X times the best one's value; 0: all", 0, 1e30, NULL,
+		 NULL},
+		{"distinct", 0, OPT_FLAG, &o.distinct, NULL, "placements that are alike count once",
+		 0, 0, NULL, NULL},
+		{0},
+	};
 	const struct opt_program program = {
-		.name = "topk", .summary = "let only the best simulated placements through",
-		.args = "[FILE]", .max_args = 1, .opts = opts,
+		.name = "topk",
+		.summary = "let only the best simulated placements through",
+		.args = "[FILE]",
+		.max_args = 1,
+		.opts = opts,
 		.details = details,
-		.example =
-		"ir2dag m.xml | devrun --probe --profile -D cpu:0,cpu:1 |\n"
-		"  placebase random -n 5000 | devsim | topk -k 20 | devrun | recdump -k run\n"
-		"  ... gpnembed --params-from loop | placepolicy -n 20 | devsim | topk -k 4 |\n"
-		"  devrun | reinforce --params-to loop > result.mp"};
+		.example = "ir2dag m.xml | devrun --probe --profile -D cpu:0,cpu:1 |\n"
+			   "  placebase random -n 5000 | devsim | topk -k 20 | devrun | recdump -k "
+			   "run\n"
+			   "  ... gpnembed --params-from loop | placepolicy -n 20 | devsim | topk "
+			   "-k 4 |\n"
+			   "  devrun | reinforce --params-to loop > result.mp"};
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);
 
 	if (rc > 0 && o.within > 0 && o.within < 1)

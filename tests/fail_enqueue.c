@@ -14,7 +14,7 @@ static int fails(const char *function)
 	static atomic_long calls;
 	const char *name = getenv("HSDAG_FAIL"), *after = getenv("HSDAG_FAIL_AFTER");
 	return name && !strcmp(name, function) &&
-		atomic_fetch_add(&calls, 1) >= (after ? atol(after) : 0);
+	       atomic_fetch_add(&calls, 1) >= (after ? atol(after) : 0);
 }
 
 static void *real(const char *function)
@@ -24,33 +24,39 @@ static void *real(const char *function)
 
 /* A wrapper with these parameters; `failed` is what it returns. */
 #define WRAP(type, name, parameters, arguments, failed) \
-type name parameters; \
-type name parameters \
-{ \
-	union { \
-		void *p; \
-		type (*f) parameters; \
-	} u = {real(#name)}; \
-	if (fails(#name)) { \
-		failed; \
-	} \
-	return u.f arguments; \
-}
+	type name parameters; \
+	type name parameters \
+	{ \
+		union { \
+			void *p; \
+			type(*f) parameters; \
+		} u = {real(#name)}; \
+		if (fails(#name)) { \
+			failed; \
+		} \
+		return u.f arguments; \
+	}
 
-WRAP(int, clEnqueueNDRangeKernel, (void *q, void *k, unsigned n, const size_t *offset,
-	const size_t *global, const size_t *local, unsigned n_wait, const void *wait, void *event),
-	(q, k, n, offset, global, local, n_wait, wait, event), return OUT_OF_RESOURCES)
-WRAP(int, clBuildProgram, (void *p, unsigned n, const void *devices, const char *options,
-	void *notify, void *data), (p, n, devices, options, notify, data), return BUILD_FAILURE)
+WRAP(int, clEnqueueNDRangeKernel,
+     (void *q, void *k, unsigned n, const size_t *offset, const size_t *global, const size_t *local,
+      unsigned n_wait, const void *wait, void *event),
+     (q, k, n, offset, global, local, n_wait, wait, event), return OUT_OF_RESOURCES)
+WRAP(int, clBuildProgram,
+     (void *p, unsigned n, const void *devices, const char *options, void *notify, void *data),
+     (p, n, devices, options, notify, data), return BUILD_FAILURE)
 WRAP(void *, clCreateBuffer, (void *c, unsigned long flags, size_t bytes, void *host, int *rc),
-	(c, flags, bytes, host, rc), *rc = ALLOCATION_FAILURE; return NULL)
-WRAP(void *, clEnqueueMapBuffer, (void *q, void *m, unsigned blocking, unsigned long flags,
-	size_t offset, size_t bytes, unsigned n_wait, const void *wait, void *event, int *rc),
-	(q, m, blocking, flags, offset, bytes, n_wait, wait, event, rc), *rc = MAP_FAILURE;
-	return NULL)
-WRAP(int, clEnqueueWriteBuffer, (void *q, void *m, unsigned blocking, size_t offset, size_t bytes,
-	const void *p, unsigned n_wait, const void *wait, void *event),
-	(q, m, blocking, offset, bytes, p, n_wait, wait, event), return OUT_OF_RESOURCES)
-WRAP(int, clEnqueueReadBuffer, (void *q, void *m, unsigned blocking, size_t offset, size_t bytes,
-	void *p, unsigned n_wait, const void *wait, void *event),
-	(q, m, blocking, offset, bytes, p, n_wait, wait, event), return OUT_OF_RESOURCES)
+     (c, flags, bytes, host, rc), *rc = ALLOCATION_FAILURE;
+     return NULL)
+WRAP(void *, clEnqueueMapBuffer,
+     (void *q, void *m, unsigned blocking, unsigned long flags, size_t offset, size_t bytes,
+      unsigned n_wait, const void *wait, void *event, int *rc),
+     (q, m, blocking, flags, offset, bytes, n_wait, wait, event, rc), *rc = MAP_FAILURE;
+     return NULL)
+WRAP(int, clEnqueueWriteBuffer,
+     (void *q, void *m, unsigned blocking, size_t offset, size_t bytes, const void *p,
+      unsigned n_wait, const void *wait, void *event),
+     (q, m, blocking, offset, bytes, p, n_wait, wait, event), return OUT_OF_RESOURCES)
+WRAP(int, clEnqueueReadBuffer,
+     (void *q, void *m, unsigned blocking, size_t offset, size_t bytes, void *p, unsigned n_wait,
+      const void *wait, void *event),
+     (q, m, blocking, offset, bytes, p, n_wait, wait, event), return OUT_OF_RESOURCES)

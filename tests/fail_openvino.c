@@ -27,7 +27,8 @@ void ov_free(const char *text)
 		NEXT(fn, "ov_free")(text);
 }
 
-int ov_core_compile_model(const void *core, const void *model, const char *device, size_t n, void **out)
+int ov_core_compile_model(const void *core, const void *model, const char *device, size_t n,
+			  void **out)
 {
 	typedef int (*fn)(const void *, const void *, const char *, size_t, void **, ...);
 	if (!fails("compile"))

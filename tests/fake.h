@@ -7,7 +7,7 @@
 #ifndef HSDAG_TESTS_FAKE_H
 #define HSDAG_TESTS_FAKE_H
 
-#include "device/executor.h"
+#include "exec/executor.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -17,7 +17,7 @@
 #include <time.h>
 
 #include "base/rng.h"
-#include "graph/graphrec.h"
+#include "record/graphrec.h"
 #include "graphgen.h"
 
 /* ---- a random source ---- */
@@ -39,7 +39,7 @@ static inline uint32_t mix(uint32_t h, uint32_t x)
 }
 
 static inline void compute(uint32_t v, uint32_t n_in, const uint32_t *const *in, const size_t *in_n,
-		    uint32_t n_out, uint32_t *const *out, const size_t *out_n)
+			   uint32_t n_out, uint32_t *const *out, const size_t *out_n)
 {
 	for (uint32_t o = 0; o < n_out; o++)
 		for (size_t j = 0; j < out_n[o]; j++) {
@@ -56,8 +56,8 @@ static inline void compute(uint32_t v, uint32_t n_in, const uint32_t *const *in,
 struct fake_node {
 	uint32_t v, n_in, n_out;
 	struct step_arg in[8];
-	size_t in_n[8], out_n[8];    /* elements */
-	uint32_t *out[8];            /* made anew by each run, so that a step may run in place */
+	size_t in_n[8], out_n[8]; /* elements */
+	uint32_t *out[8];         /* made anew by each run, so that a step may run in place */
 };
 
 struct step {
@@ -71,13 +71,13 @@ struct devmem {
 	bool owned;
 	size_t bytes;
 };
-static atomic_size_t allocated;               /* bytes of alloc that are not released */
+static atomic_size_t allocated; /* bytes of alloc that are not released */
 
 enum what { DO_RUN, DO_UP, DO_DOWN, DO_NOTHING, DO_QUIT };
 struct order {
 	enum what what;
 	struct step *s;
-	struct devmem *const *in, *const *out;   /* the plan's */
+	struct devmem *const *in, *const *out; /* the plan's */
 	void *dst;
 	const void *src;
 	size_t bytes;
@@ -93,9 +93,9 @@ struct fake {
 	struct order *first, **last;
 	uint64_t n_ordered, n_ended;
 };
-static long step_ns;                          /* every step takes this much longer */
-static atomic_int at_once, most_at_once;      /* steps of such a length under way; their most */
-static atomic_int fail_step, fail_transfer;   /* countdowns; 0 and below: never */
+static long step_ns;                        /* every step takes this much longer */
+static atomic_int at_once, most_at_once;    /* steps of such a length under way; their most */
+static atomic_int fail_step, fail_transfer; /* countdowns; 0 and below: never */
 
 static inline bool must_fail(atomic_int *countdown)
 {
@@ -199,11 +199,11 @@ static inline void check_spec(const struct device *d, const struct step_spec *s)
 	for (uint32_t k = 0; k < s->n_nodes; k++)
 		for (uint32_t j = 0; j < s->node[k].n_in; j++) {
 			const struct step_arg *a = &s->node[k].in[j];
-			const struct tensor *from =
-				a->from == FROM_INPUT && a->index < s->n_in ? s->in[a->index]
-				: a->from == FROM_NODE && a->index < k
-					? &s->node[a->index].out[a->port]
-					: NULL;
+			const struct tensor *from = a->from == FROM_INPUT && a->index < s->n_in
+							    ? s->in[a->index]
+						    : a->from == FROM_NODE && a->index < k
+							    ? &s->node[a->index].out[a->port]
+							    : NULL;
 			bad += !from || tensor_elements(from) != tensor_elements(a->tensor);
 		}
 	for (uint32_t i = 0; i < s->n_out; i++)
@@ -228,12 +228,14 @@ static inline bool f_in_place(struct device *d, const struct step *s, uint32_t i
 }
 
 static inline int f_prepare(struct device *d, const struct step_spec *spec, struct step **out,
-		     struct err *e)
+			    struct err *e)
 {
 	(void)e;
 	struct step *s = MEM_NEW(struct step);
 	check_spec(d, spec);
-	*s = (struct step){.n_nodes = spec->n_nodes, .n_in = spec->n_in, .n_out = spec->n_out,
+	*s = (struct step){.n_nodes = spec->n_nodes,
+			   .n_in = spec->n_in,
+			   .n_out = spec->n_out,
 			   .node = MEM_NEWN(struct fake_node, spec->n_nodes),
 			   .leaves = mem_copy(spec->out, spec->n_out, sizeof *spec->out)};
 	for (uint32_t k = 0; k < s->n_nodes; k++) {
@@ -277,7 +279,7 @@ static inline int f_alloc(struct device *d, size_t bytes, struct devmem **out, s
 }
 
 static inline int f_view(struct device *d, struct devmem *base, size_t offset, size_t bytes,
-		  struct devmem **out, struct err *e)
+			 struct devmem **out, struct err *e)
 {
 	(void)d, (void)bytes, (void)e;
 	*out = MEM_NEW(struct devmem);
@@ -310,7 +312,7 @@ static inline void *f_host(struct device *d, struct devmem *m)
 }
 
 static inline int now_run(struct device *d, struct step *s, struct devmem *const *in,
-		   struct devmem *const *out, struct err *e)
+			  struct devmem *const *out, struct err *e)
 {
 	(void)d;
 	if (must_fail(&fail_step))
@@ -323,7 +325,7 @@ static inline int now_run(struct device *d, struct step *s, struct devmem *const
 }
 
 static inline int later_run(struct device *d, struct step *s, struct devmem *const *in,
-		     struct devmem *const *out, struct err *e)
+			    struct devmem *const *out, struct err *e)
 {
 	(void)e;
 	give(d->state, (struct order){.what = DO_RUN, .s = s, .in = in, .out = out});
@@ -331,7 +333,7 @@ static inline int later_run(struct device *d, struct step *s, struct devmem *con
 }
 
 static inline int later_up(struct device *d, struct devmem *dst, const void *src, size_t bytes,
-		    device_done_fn done, void *arg, struct err *e)
+			   device_done_fn done, void *arg, struct err *e)
 {
 	(void)e;
 	give(d->state, (struct order){.what = DO_UP,
@@ -344,7 +346,7 @@ static inline int later_up(struct device *d, struct devmem *dst, const void *src
 }
 
 static inline int later_down(struct device *d, struct devmem *src, void *dst, size_t bytes,
-		      device_done_fn done, void *arg, struct err *e)
+			     device_done_fn done, void *arg, struct err *e)
 {
 	(void)e;
 	give(d->state, (struct order){.what = DO_DOWN,
@@ -385,11 +387,15 @@ static inline int later_finish(struct device *d, struct err *e)
 /* By letter: n computes at once, l queues; f and F are the same with steps of several nodes and
  * in place; s and S take segments.  p is picky. */
 static const struct device_class fake_now = {NOW, .max_nodes = 1},
-	fake_later = {LATER, .max_nodes = 1},
-	fake_fuse_now = {NOW, .max_nodes = 5, .fuses = f_fuses, .in_place = f_in_place},
-	fake_fuse_later = {LATER, .max_nodes = 5, .fuses = f_fuses, .in_place = f_in_place},
-	fake_segment_now = {NOW, .max_nodes = UINT32_MAX, .segments = true},
-	fake_segment_later = {LATER, .max_nodes = 40, .segments = true, .in_place = f_in_place};
+				 fake_later = {LATER, .max_nodes = 1},
+				 fake_fuse_now = {NOW, .max_nodes = 5, .fuses = f_fuses,
+						  .in_place = f_in_place},
+				 fake_fuse_later = {LATER, .max_nodes = 5, .fuses = f_fuses,
+						    .in_place = f_in_place},
+				 fake_segment_now = {NOW, .max_nodes = UINT32_MAX,
+						     .segments = true},
+				 fake_segment_later = {LATER, .max_nodes = 40, .segments = true,
+						       .in_place = f_in_place};
 
 static inline const struct device_class *class_of(char kind)
 {
@@ -460,7 +466,7 @@ static inline struct graph *make_graph(uint32_t n, uint32_t span)
 		for (uint32_t i = 0; i < n_in; i++, m++) {
 			uint32_t back = v < span ? v : span;
 			if (v + 3 >= n)
-				back = v - (n - 3) + 1;   /* each Result reads another late node */
+				back = v - (n - 3) + 1; /* each Result reads another late node */
 			uint32_t u = v - 1 - below(back);
 			while (g->out_ptr[u + 1] == g->out_ptr[u])
 				u--;

@@ -7,9 +7,12 @@
 
 #include "base/rng.h"
 #include "graph/graph.h"
-#include "graph/graphrec.h"
+#include "record/graphrec.h"
 
-struct gen { struct rng_addr at; uint32_t next; };
+struct gen {
+	struct rng_addr at;
+	uint32_t next;
+};
 
 static inline struct gen gen_new(uint64_t seed)
 {
@@ -113,7 +116,7 @@ static inline struct graph *gen_graph(uint64_t seed, uint32_t n, uint32_t span)
 	for (uint32_t v = 0; v < n; v++) {
 		bool constant = v > 0 && v + 1 < n && gen_below(&r, 4) == 0;
 		g->id[v] = 10 * (int64_t)v + 7;
-		g->node_name[v] = arena_printf(a, "node %u", v - (v % 7 == 3));   /* some twice */
+		g->node_name[v] = arena_printf(a, "node %u", v - (v % 7 == 3)); /* some twice */
 		g->type[v] = v == 0 ? "Parameter" : constant ? "Const" : types[gen_below(&r, 5)];
 		g->opset[v] = v % 3 ? "opset1" : "opset8";
 		if (v % 2 == 0) {
@@ -127,7 +130,8 @@ static inline struct graph *gen_graph(uint64_t seed, uint32_t n, uint32_t span)
 			uint32_t u = back > v ? 0 : v - back;
 			bool open = i > 0 && gen_below(&r, 20) == 0;
 			g->in_node[m] = open ? GRAPH_NONE : u;
-			g->in_port[m++] = open ? 0 : gen_below(&r, g->out_ptr[u + 1] - g->out_ptr[u]);
+			g->in_port[m++] =
+				open ? 0 : gen_below(&r, g->out_ptr[u + 1] - g->out_ptr[u]);
 		}
 		g->in_ptr[v + 1] = m;
 		for (uint32_t k = 0, n_out = 1 + (v % 6 == 5); k < n_out; k++, o++) {
@@ -136,7 +140,8 @@ static inline struct graph *gen_graph(uint64_t seed, uint32_t n, uint32_t span)
 			g->out_names[o] = k ? "b,c" : "";
 			g->out_rank[o] = (uint8_t)(rank == 4 ? RANK_DYNAMIC : rank);
 			for (uint32_t i = 0; i < rank % 4; i++)
-				g->dim[d++] = gen_below(&r, 9) ? (int64_t)gen_below(&r, 64) : DIM_DYNAMIC;
+				g->dim[d++] =
+					gen_below(&r, 9) ? (int64_t)gen_below(&r, 64) : DIM_DYNAMIC;
 			if (g->out_rank[o] != RANK_DYNAMIC)
 				g->out_rank[o] = (uint8_t)(rank % 4);
 			g->dim_ptr[o + 1] = d;
@@ -153,8 +158,8 @@ static inline struct graph *gen_graph(uint64_t seed, uint32_t n, uint32_t span)
 }
 
 /* A plain DAG of n nodes with about n * per_node edges, sorted, distinct. */
-static inline struct digraph gen_digraph(uint64_t seed, uint32_t n, uint32_t per_node, uint32_t span,
-					 struct arena *a)
+static inline struct digraph gen_digraph(uint64_t seed, uint32_t n, uint32_t per_node,
+					 uint32_t span, struct arena *a)
 {
 	struct gen r = gen_new(seed);
 	struct digraph d = {.n = n};

@@ -6,13 +6,13 @@ bats_require_minimum_version 1.5.0
 setup_file() {
 	export CLANG
 	CLANG=$(command -v clang-15 || command -v clang || true)
-	cd "$BATS_TEST_DIRNAME/../lib/device" || return 1
+	cd "$BATS_TEST_DIRNAME/../lib/device/opencl" || return 1
 	export PROGRAMS='elem rare int convert move norm reduce gemm tile thin window table index special'
 }
 
 # compile TARGET PROGRAM OPTION... - as cl_program.c puts programs together
 compile() {
-	local target=$1 p=$2 dir=$BATS_TEST_DIRNAME/../lib/device text=$BATS_TEST_TMPDIR/program.cl
+	local target=$1 p=$2 dir=$BATS_TEST_DIRNAME/../lib/device/opencl text=$BATS_TEST_TMPDIR/program.cl
 	shift 2
 	{
 		cat "$dir"/cl_args.cl "$dir"/cl_prelude.cl

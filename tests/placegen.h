@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "graphgen.h"
-#include "place/units.h"
+#include "place/simulate/units.h"
 
 enum { PLACEGEN_DEVICES = 4, PLACEGEN_SETS = 24 };
 
@@ -21,9 +21,9 @@ struct problem {
 
 static inline struct place_objective problem_objective(struct gen *r)
 {
-	static const struct place_objective some[] = {
-		{0, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}, {1, 0, 0.02, 0.01},
-		{1, 1, 0, 0}};
+	static const struct place_objective some[] = {{0, 0, 0, 0},       {0, 1, 0, 0},
+						      {0, 0, 1, 0},       {0, 0, 0, 1},
+						      {1, 0, 0.02, 0.01}, {1, 1, 0, 0}};
 
 	return some[gen_below(r, sizeof(some) / sizeof(some[0]))];
 }
@@ -32,7 +32,7 @@ static inline struct place_objective problem_objective(struct gen *r)
 static inline struct place_power problem_power(struct gen *r, uint32_t k, bool twins,
 					       struct arena *a)
 {
-	double *watts = ARENA_NEWN(a, double, 2 * k), *joules = ARENA_NEWN(a, double, k * k);
+	double *watts = ARENA_NEWN(a, double, 2 * k), *joules = ARENA_NEWN(a, double, k *k);
 
 	twins &= gen_below(r, 2);
 	for (uint32_t d = 0; d < k; d++) {
@@ -65,7 +65,7 @@ static inline struct place_savings problem_savings(struct gen *r, uint32_t n, ui
 static inline struct sched_links problem_links(struct gen *r, uint32_t k, bool twins,
 					       struct arena *a)
 {
-	double *lat = ARENA_NEWN(a, double, k * k), *bw = ARENA_NEWN(a, double, k * k);
+	double *lat = ARENA_NEWN(a, double, k *k), *bw = ARENA_NEWN(a, double, k *k);
 	bool holes = !twins && !gen_below(r, 3), alone = gen_below(r, 2);
 
 	for (uint32_t i = 0; i < k * k; i++) {
@@ -92,7 +92,7 @@ static inline bool problem_make(struct problem *p, uint64_t seed, enum place_rul
 	p->a = arena_new();
 	p->g = gen_nodes(&r, n, training);
 	bool twins = gen_below(&r, 2), limited = gen_below(&r, 3), slow = !gen_below(&r, 4);
-	double *s = ARENA_NEWN(p->a, double, n * k), *move = ARENA_NEWN(p->a, double, n);
+	double *s = ARENA_NEWN(p->a, double, n *k), *move = ARENA_NEWN(p->a, double, n);
 	uint64_t *limit = ARENA_NEWN(p->a, uint64_t, k), *mem = ARENA_NEWN(p->a, uint64_t, n);
 	uint32_t *together = ARENA_NEWN(p->a, uint32_t, n);
 
@@ -101,24 +101,34 @@ static inline bool problem_make(struct problem *p, uint64_t seed, enum place_rul
 		double next_to_none = gen_below(&r, 2) ? 0 : 1e-20;
 
 		for (uint32_t d = 0; d < k; d++)
-			s[v * k + d] = twins && d > 1 ? s[v * k + 1] :
-				       !free && !gen_below(&r, 8) && d > 0 ? -1 :
-				       free ? next_to_none : gen_below(&r, 10);
-		move[v] = gen_below(&r, 12) ? gen_below(&r, 30) / 10.0 : 1.1e13;   /* for ever */
+			s[v * k + d] = twins && d > 1                        ? s[v * k + 1]
+				       : !free && !gen_below(&r, 8) && d > 0 ? -1
+				       : free                                ? next_to_none
+									     : gen_below(&r, 10);
+		move[v] = gen_below(&r, 12) ? gen_below(&r, 30) / 10.0 : 1.1e13; /* for ever */
 		mem[v] = gen_below(&r, 10);
 		together[v] = training ? (v < n / 2 ? v : n - 1 - v) : gen_below(&r, 4) ? v : v / 3;
 	}
 	for (uint32_t d = 0; d < k; d++)
 		limit[d] = limited && d ? 15 + (twins ? 0 : gen_below(&r, 10)) : 0;
-	const struct place_setup setup = {
-		.k = k, .names = names, .types = types, .set_s = s,
-		.links = problem_links(&r, k, twins, p->a), .mem_limit = limit,
-		.contention = gen_below(&r, 3), .overlap = gen_below(&r, 3),
-		.policy = (enum sched_policy)gen_below(&r, 3), .objective = problem_objective(&r),
-		.power = problem_power(&r, k, twins, p->a),
-		.saved = problem_savings(&r, n, k, twins, p->a), .set_mem = mem,
-		.slowdown = slow ? 0.3 : 0, .beside = slow ? 0.1 : 0,
-		.rules = rules, .move_s = move, .together = together};
+	const struct place_setup setup = {.k = k,
+					  .names = names,
+					  .types = types,
+					  .set_s = s,
+					  .links = problem_links(&r, k, twins, p->a),
+					  .mem_limit = limit,
+					  .contention = gen_below(&r, 3),
+					  .overlap = gen_below(&r, 3),
+					  .policy = (enum sched_policy)gen_below(&r, 3),
+					  .objective = problem_objective(&r),
+					  .power = problem_power(&r, k, twins, p->a),
+					  .saved = problem_savings(&r, n, k, twins, p->a),
+					  .set_mem = mem,
+					  .slowdown = slow ? 0.3 : 0,
+					  .beside = slow ? 0.1 : 0,
+					  .rules = rules,
+					  .move_s = move,
+					  .together = together};
 	if (place_model_init(&p->m, p->g, &setup, p->a, &e) < 0)
 		return false;
 	place_units_init(&p->u, &p->m, p->a);

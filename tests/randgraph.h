@@ -23,8 +23,8 @@ __attribute__((unused)) static void random_dag(struct digraph *d, uint32_t n, ui
 			continue;
 		uint32_t back = 1 + rng_below(&at, draw++, v < reach ? v : reach), at_edge = 0;
 		uint32_t u = v - back;
-		while (at_edge < m && (d->src[at_edge] < u ||
-				       (d->src[at_edge] == u && d->dst[at_edge] < v)))
+		while (at_edge < m &&
+		       (d->src[at_edge] < u || (d->src[at_edge] == u && d->dst[at_edge] < v)))
 			at_edge++;
 		if (at_edge < m && d->src[at_edge] == u && d->dst[at_edge] == v)
 			continue;

@@ -22,6 +22,6 @@ void blas_gemv(bool ta, int m, int n, float alpha, const float *A, int lda, cons
 {
 	if (m == 0)
 		return;
-	cblas_sgemv(CblasRowMajor, ta ? CblasTrans : CblasNoTrans, ta ? n : m, ta ? m : n, alpha,
-		    A, lda, x, 1, beta, y, 1);
+	cblas_sgemv(CblasRowMajor, ta ? CblasTrans : CblasNoTrans, ta ? n : m, ta ? m : n, alpha, A,
+		    lda, x, 1, beta, y, 1);
 }

@@ -54,8 +54,11 @@ void err_clear(struct err *e)
 /* Length of the valid UTF-8 sequence at s (1-4), or 0. */
 static size_t utf8_len(const unsigned char *s, size_t n)
 {
-	size_t k = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 :
-		   s[0] >= 0xe0 && s[0] < 0xf0 ? 3 : s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : 0;
+	size_t k = s[0] < 0x80                   ? 1
+		   : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
+		   : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
+		   : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
+						 : 0;
 	if (k == 0 || k > n)
 		return 0;
 	for (size_t i = 1; i < k; i++)
@@ -73,7 +76,9 @@ char *err_escape(char *dst, size_t cap, const char *src, size_t len)
 		size_t k = utf8_len(s + i, len - i), used = k ? k : 1, m;
 		if (s[i] == '\n' || s[i] == '\t' || s[i] == '\r')
 			m = (size_t)snprintf(piece, sizeof piece, "\\%c",
-					     s[i] == '\n' ? 'n' : s[i] == '\t' ? 't' : 'r');
+					     s[i] == '\n'   ? 'n'
+					     : s[i] == '\t' ? 't'
+							    : 'r');
 		else if (k == 0 || s[i] < 0x20 || s[i] == 0x7f ||
 			 (k == 2 && s[i] == 0xc2 && s[i + 1] < 0xa0))
 			m = (size_t)snprintf(piece, sizeof piece, "\\x%02x", s[i]), used = 1;

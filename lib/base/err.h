@@ -19,11 +19,17 @@ enum exit_status {
 };
 
 struct err {
-	int code;       /* enum exit_status; ST_OK while nothing went wrong */
+	int code; /* enum exit_status; ST_OK while nothing went wrong */
 	char msg[1000];
 };
 
-#define ERR_INIT {0, {0}}
+#define ERR_INIT \
+	{ \
+		0, \
+		{ \
+			0 \
+		} \
+	}
 #define MUST_CHECK __attribute__((warn_unused_result))
 #define PRINTF_LIKE(f, a) __attribute__((format(printf, f, a)))
 

@@ -69,9 +69,10 @@ void lp_term(struct lp *x, uint32_t column, double value)
 /* ---- Clp ---- */
 
 #define CLP_FUNCTIONS(X) \
-	X(newModel) X(deleteModel) X(loadProblem) X(setLogLevel) X(setMaximumIterations) \
-	X(setMaximumSeconds) X(initialSolve) X(status) X(objectiveValue) X(primalColumnSolution) \
-	X(dualRowSolution)
+	X(newModel) \
+	X(deleteModel) \
+	X(loadProblem) X(setLogLevel) X(setMaximumIterations) X(setMaximumSeconds) X(initialSolve) \
+		X(status) X(objectiveValue) X(primalColumnSolution) X(dualRowSolution)
 
 static struct {
 	void *library;
@@ -93,7 +94,8 @@ static int load_clp(struct err *e)
 	if (!library)
 		return err_set(e, ST_RUNTIME,
 			       "cannot load '%s' for linear programmes; install COIN-OR Clp "
-			       "(Debian: coinor-libclp1)", NAME);
+			       "(Debian: coinor-libclp1)",
+			       NAME);
 #define LOOK_UP(f) \
 	if (!(*(void **)&clp.f = dlsym(library, "Clp_" #f))) { \
 		dlclose(library); \

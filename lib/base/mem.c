@@ -105,13 +105,13 @@ void *mem_grow(void *p, size_t *cap, size_t need, size_t size)
 
 struct block {
 	struct block *next;
-	size_t cap;      /* usable bytes after the header */
+	size_t cap; /* usable bytes after the header */
 	size_t used;
-	char pad[64 - 3 * sizeof(size_t)];   /* data starts 64-byte aligned */
+	char pad[64 - 3 * sizeof(size_t)]; /* data starts 64-byte aligned */
 };
 
 struct arena {
-	struct block *first, *cur;   /* blocks before cur are full */
+	struct block *first, *cur; /* blocks before cur are full */
 	size_t total;
 };
 

@@ -16,12 +16,12 @@
 /* n * size in *out; false when it does not fit size_t. */
 bool mem_mul(size_t n, size_t size, size_t *out);
 
-void *mem_alloc(size_t n, size_t size);                 /* zeroed; never NULL */
-void *mem_resize(void *p, size_t n, size_t size);       /* new bytes undefined; never NULL */
-void *mem_copy(const void *p, size_t n, size_t size);   /* never NULL */
+void *mem_alloc(size_t n, size_t size);               /* zeroed; never NULL */
+void *mem_resize(void *p, size_t n, size_t size);     /* new bytes undefined; never NULL */
+void *mem_copy(const void *p, size_t n, size_t size); /* never NULL */
 char *mem_strdup(const char *s);
 void mem_free(void *p);
-void *mem_try(size_t bytes);       /* 64-byte aligned, not zeroed, NULL when there is none; mem_free */
+void *mem_try(size_t bytes); /* 64-byte aligned, not zeroed, NULL when there is none; mem_free */
 
 /* Bytes that the machine, and the process's control group, can still give; UINT64_MAX: unknown.
  * mem_try asks for large pieces, since a system that promises more than it has ends the process
@@ -37,13 +37,15 @@ void *mem_grow(void *p, size_t *cap, size_t need, size_t size);
 /* An arena: many allocations, one release.  Blocks are kept by arena_reset. */
 struct arena;
 struct arena *arena_new(void);
-void *arena_alloc(struct arena *a, size_t n, size_t size);   /* zeroed, 64-byte aligned if >= 64 bytes, else 16 */
-void *arena_raw(struct arena *a, size_t n, size_t size);     /* as arena_alloc, not zeroed */
+void *arena_alloc(struct arena *a, size_t n,
+		  size_t size); /* zeroed, 64-byte aligned if >= 64 bytes, else 16 */
+void *arena_raw(struct arena *a, size_t n, size_t size); /* as arena_alloc, not zeroed */
 char *arena_strndup(struct arena *a, const char *s, size_t n);
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void arena_reset(struct arena *a);    /* everything allocated from it is gone; memory stays for reuse */
+void arena_reset(
+	struct arena *a); /* everything allocated from it is gone; memory stays for reuse */
 void arena_free(struct arena *a);
-size_t arena_bytes(const struct arena *a);   /* bytes held from the system */
+size_t arena_bytes(const struct arena *a); /* bytes held from the system */
 
 #define ARENA_NEWN(a, T, n) ((T *)arena_alloc((a), (n), sizeof(T)))
 

@@ -12,9 +12,9 @@
 
 #define HSDAG_VERSION "0.1.0"
 
-void msg_program(const char *name);       /* call first in main */
+void msg_program(const char *name); /* call first in main */
 const char *msg_program_name(void);
-void msg_verbose(int level);              /* 0 silent (default), 1 -v, 2 -vv */
+void msg_verbose(int level); /* 0 silent (default), 1 -v, 2 -vv */
 int msg_verbosity(void);
 
 /* "prog: error: message" on stderr; returns e->code, the exit status.  Here and below control bytes

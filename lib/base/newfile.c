@@ -26,7 +26,7 @@ static int open_unnamed(const char *path)
 	int fd = open(dir, O_RDWR | O_TMPFILE | O_CLOEXEC, 0666);
 	mem_free(dir);
 	link_source(source, sizeof source, fd);
-	if (fd >= 0 && access(source, F_OK) != 0) {     /* no /proc: it would stay nameless */
+	if (fd >= 0 && access(source, F_OK) != 0) { /* no /proc: it would stay nameless */
 		close(fd);
 		return -1;
 	}
@@ -74,7 +74,7 @@ static int give_name(struct newfile *f)
 			return 0;
 		if (errno != EEXIST)
 			return -1;
-		unlink(f->temporary);               /* of a process that is no more */
+		unlink(f->temporary); /* of a process that is no more */
 		if (linkat(AT_FDCWD, source, AT_FDCWD, f->temporary, AT_SYMLINK_FOLLOW) < 0)
 			return -1;
 		f->named = true;

@@ -12,10 +12,10 @@
 #include "base/err.h"
 
 struct newfile {
-	int fd;              /* to read and write */
+	int fd; /* to read and write */
 	char *path, *temporary;
-	bool named;          /* the temporary name exists */
-	bool lazy;           /* set by the caller: commit does not wait for the disk (weights
+	bool named; /* the temporary name exists */
+	bool lazy;  /* set by the caller: commit does not wait for the disk (weights
 	                      * that can be made again) */
 };
 

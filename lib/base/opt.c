@@ -42,11 +42,16 @@ static struct opt common_table(struct opt_common *c, const struct opt_program *p
 {
 	struct opt none = {0};
 	if (i == 0 && !p->no_output)
-		return (struct opt){"output", 'o', OPT_TEXT, &c->output, "FILE",
-				    "write there; '-' is standard output", 0, 0, NULL, NULL};
+		return (struct opt){"output",   'o',    OPT_TEXT,
+				    &c->output, "FILE", "write there; '-' is standard output",
+				    0,          0,      NULL,
+				    NULL};
 	if (i == 1 && p->has_seed)
-		return (struct opt){"seed", 0, OPT_INT, &c->seed, "N",
-				    "seed of all random numbers", 0, 9007199254740992.0, NULL, NULL};
+		return (struct opt){"seed",  0,
+				    OPT_INT, &c->seed,
+				    "N",     "seed of all random numbers",
+				    0,       9007199254740992.0,
+				    NULL,    NULL};
 	return none;
 }
 
@@ -73,7 +78,8 @@ void opt_print(const char *text)
 		size_t n = strcspn(text, "\n");
 		int at = 0;
 
-		if (n && *text != ' ')      /* a paragraph: up to an empty line or one that is indented */
+		if (n &&
+		    *text != ' ') /* a paragraph: up to an empty line or one that is indented */
 			while (text[n] && text[n + 1] && text[n + 1] != ' ' && text[n + 1] != '\n')
 				n += 1 + strcspn(text + n + 1, "\n");
 		if (*text == ' ')
@@ -90,8 +96,8 @@ static void print_opt(const struct opt *o)
 	char left[80], dflt[96] = "";
 	int at = HELP_LEFT;
 	if (o->letter)
-		snprintf(left, sizeof left, "-%c, --%s%s%s", o->letter, o->name,
-			 o->arg ? " " : "", o->arg ? o->arg : "");
+		snprintf(left, sizeof left, "-%c, --%s%s%s", o->letter, o->name, o->arg ? " " : "",
+			 o->arg ? o->arg : "");
 	else
 		snprintf(left, sizeof left, "    --%s%s%s", o->name, o->arg ? " " : "",
 			 o->arg ? o->arg : "");
@@ -103,15 +109,12 @@ static void print_opt(const struct opt *o)
 	case OPT_INT:
 		snprintf(dflt, sizeof dflt, "(default: %lld)", (long long)*(int64_t *)o->dst);
 		break;
-	case OPT_REAL:
-		snprintf(dflt, sizeof dflt, "(default: %g)", *(double *)o->dst);
-		break;
+	case OPT_REAL: snprintf(dflt, sizeof dflt, "(default: %g)", *(double *)o->dst); break;
 	case OPT_TEXT:
 		if (*(const char **)o->dst)
 			snprintf(dflt, sizeof dflt, "(default: %s)", *(const char **)o->dst);
 		break;
-	case OPT_TEXTS:
-		break;
+	case OPT_TEXTS: break;
 	case OPT_CHOICE:
 		snprintf(dflt, sizeof dflt, "(default: %s)", o->choices[*(int *)o->dst]);
 		break;
@@ -171,18 +174,14 @@ static int store(const struct opt *o, const char *value, bool negated, struct er
 	if (o->given)
 		*o->given = true;
 	switch (o->kind) {
-	case OPT_FLAG:
-		*(bool *)o->dst = !negated;
-		return 0;
+	case OPT_FLAG: *(bool *)o->dst = !negated; return 0;
 	case OPT_INT:
 		return opt_int(value, what, any ? INT64_MIN : (int64_t)o->lo,
 			       any ? INT64_MAX : (int64_t)o->hi, o->dst, e);
 	case OPT_REAL:
 		return opt_real(value, what, any ? -DBL_MAX : o->lo, any ? DBL_MAX : o->hi, o->dst,
 				e);
-	case OPT_TEXT:
-		*(const char **)o->dst = value;
-		return 0;
+	case OPT_TEXT: *(const char **)o->dst = value; return 0;
 	case OPT_TEXTS: {
 		struct opt_texts *t = o->dst;
 		if (t->n == OPT_MAX_TEXTS)
@@ -210,7 +209,7 @@ enum { MAX_OPTS = 64, OPT_HELP = 1000, OPT_VERSION, OPT_LIST, OPT_LONG = 2000, O
 /* What getopt_long is given. */
 struct tables {
 	int n;
-	struct opt opt[MAX_OPTS];                    /* (n) the program's and the common ones */
+	struct opt opt[MAX_OPTS]; /* (n) the program's and the common ones */
 	struct option lopts[2 * MAX_OPTS + 4];
 	char letters[3 * MAX_OPTS], negated[MAX_OPTS][40];
 };
@@ -256,22 +255,14 @@ static int take_option(const struct opt_program *p, struct opt_common *c, const 
 {
 	int i = 0;
 	switch (ch) {
-	case 'v':
-		msg_verbose(++c->verbose);
-		return 1;
-	case OPT_HELP:
-		print_help(p, c);
-		return 0;
-	case OPT_VERSION:
-		printf("%s (hsdag) %s\n", p->name, HSDAG_VERSION);
-		return 0;
-	case OPT_LIST:
-		p->print_list();
-		return 0;
+	case 'v': msg_verbose(++c->verbose); return 1;
+	case OPT_HELP: print_help(p, c); return 0;
+	case OPT_VERSION: printf("%s (hsdag) %s\n", p->name, HSDAG_VERSION); return 0;
+	case OPT_LIST: p->print_list(); return 0;
 	case '?':
 	case ':': {
-		const char *given = optopt && optopt < 256 ? (char[]){'-', (char)optopt, 0}
-							   : argv[optind - 1];
+		const char *given =
+			optopt && optopt < 256 ? (char[]){'-', (char)optopt, 0} : argv[optind - 1];
 		return err_set(e, ST_USAGE, "%s '%s'; see %s --help",
 			       ch == '?' ? "unknown option" : "missing argument of option", given,
 			       p->name);

@@ -13,57 +13,60 @@
 enum { OPT_MAX_TEXTS = 64 };
 
 enum opt_kind {
-	OPT_FLAG,     /* bool *; presence sets it, --no-NAME clears it */
-	OPT_INT,      /* int64_t *; lo <= value <= hi */
-	OPT_REAL,     /* double *; lo <= value <= hi, finite */
-	OPT_TEXT,     /* const char ** (borrowed from argv) */
-	OPT_CHOICE,   /* int *; index into choices[] (NULL-terminated) */
-	OPT_TEXTS     /* struct opt_texts *; each time one more */
+	OPT_FLAG,   /* bool *; presence sets it, --no-NAME clears it */
+	OPT_INT,    /* int64_t *; lo <= value <= hi */
+	OPT_REAL,   /* double *; lo <= value <= hi, finite */
+	OPT_TEXT,   /* const char ** (borrowed from argv) */
+	OPT_CHOICE, /* int *; index into choices[] (NULL-terminated) */
+	OPT_TEXTS   /* struct opt_texts *; each time one more */
 };
 
 struct opt_texts {
 	int n;
-	const char *v[OPT_MAX_TEXTS];   /* borrowed from argv */
+	const char *v[OPT_MAX_TEXTS]; /* borrowed from argv */
 };
 
 struct opt {
-	const char *name;      /* long name without dashes; NULL ends the table */
-	char letter;           /* 0: none */
+	const char *name; /* long name without dashes; NULL ends the table */
+	char letter;      /* 0: none */
 	enum opt_kind kind;
-	void *dst;             /* holds the default before parsing; --help prints it */
-	const char *arg;       /* name of the argument in --help */
-	const char *help;      /* one sentence; --help breaks its lines */
-	double lo, hi;         /* OPT_INT, OPT_REAL; both 0: only the type's range */
+	void *dst;        /* holds the default before parsing; --help prints it */
+	const char *arg;  /* name of the argument in --help */
+	const char *help; /* one sentence; --help breaks its lines */
+	double lo, hi;    /* OPT_INT, OPT_REAL; both 0: only the type's range */
 	const char *const *choices;
-	bool *given;           /* optional: set when the option was present */
+	bool *given; /* optional: set when the option was present */
 };
 
 struct opt_common {
-	const char *output;    /* "-": standard output */
+	const char *output; /* "-": standard output */
 	int64_t seed;
 	int verbose;
 };
-#define OPT_COMMON_INIT {"-", 1, 0}
+#define OPT_COMMON_INIT \
+	{ \
+		"-", 1, 0 \
+	}
 
 struct opt_program {
-	const char *name;      /* "dagfeat" */
-	const char *summary;   /* one line */
-	const char *args;      /* positional arguments as in usage, e.g. "[FILE]" */
+	const char *name;    /* "dagfeat" */
+	const char *summary; /* one line */
+	const char *args;    /* positional arguments as in usage, e.g. "[FILE]" */
 	int min_args, max_args;
 	bool has_seed, no_output;
 	const struct opt *opts;
-	void (*print_details)(void);   /* after the options, what is made up; may be NULL */
-	const char *details;           /* then these paragraphs (opt_print); may be NULL */
-	void (*print_list)(void);      /* --list prints the METHODs; NULL: there are none */
-	const char *example;   /* one or more lines */
+	void (*print_details)(void); /* after the options, what is made up; may be NULL */
+	const char *details;         /* then these paragraphs (opt_print); may be NULL */
+	void (*print_list)(void);    /* --list prints the METHODs; NULL: there are none */
+	const char *example;         /* one or more lines */
 };
 
 /* Parse argv.  Returns 1 to go on (positional arguments are argv[*first] ..
  * argv[argc - 1], at most max_args of them), 0 when --help, --version or --list
  * was printed, -1 with a usage error (ST_USAGE).  Sets the program name and
  * verbosity for messages. */
-int opt_parse(const struct opt_program *p, struct opt_common *c, int argc, char **argv,
-	      int *first, struct err *e) MUST_CHECK;
+int opt_parse(const struct opt_program *p, struct opt_common *c, int argc, char **argv, int *first,
+	      struct err *e) MUST_CHECK;
 
 /* Print text as --help does: lines that begin with a blank as they are, paragraphs of others
  * with lines of 80 columns. */

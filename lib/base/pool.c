@@ -13,7 +13,7 @@
 struct worker {
 	struct pool *pool;
 	int id;
-	int cpu;        /* -1: not pinned */
+	int cpu; /* -1: not pinned */
 	pthread_t thread;
 };
 
@@ -24,15 +24,15 @@ enum { TASK_BITS = 24, TASK_MASK = (1 << TASK_BITS) - 1 };
 
 struct pool {
 	int n;
-	struct worker *workers;      /* n - 1 of them; ids 1 .. n - 1 */
+	struct worker *workers; /* n - 1 of them; ids 1 .. n - 1 */
 	atomic_uint_least64_t word;
-	atomic_int done;             /* tasks of this run that are finished */
-	atomic_int asleep;           /* workers that wait for `wake` */
-	atomic_bool waiting;         /* the caller waits for `finished` */
+	atomic_int done;     /* tasks of this run that are finished */
+	atomic_int asleep;   /* workers that wait for `wake` */
+	atomic_bool waiting; /* the caller waits for `finished` */
 	pthread_mutex_t lock;
 	pthread_cond_t wake, finished;
 	bool stop;
-	int first;                   /* number of the run's task 0 */
+	int first; /* number of the run's task 0 */
 	void (*fn)(void *, int, int);
 	void *arg;
 };
@@ -44,7 +44,7 @@ static inline void spin_pause(void)
 #endif
 }
 
-enum { EAGER_SPINS = 1000, YIELDING_SPINS = 4000 };   /* of some 50 ns, of a microsecond or so */
+enum { EAGER_SPINS = 1000, YIELDING_SPINS = 4000 }; /* of some 50 ns, of a microsecond or so */
 
 /* One more turn of a wait, the s-th; false: it is time to sleep. */
 static bool spin(int s)
@@ -130,7 +130,7 @@ struct pool *pool_new(int n_threads, const int *cpus)
 		struct worker *w = &p->workers[p->n - 1];
 		*w = (struct worker){.pool = p, .id = p->n, .cpu = cpus ? cpus[i] : -1};
 		if (pthread_create(&w->thread, NULL, start, w) != 0)
-			break;           /* fewer threads give the same results */
+			break; /* fewer threads give the same results */
 		p->n++;
 	}
 	return p;

@@ -88,8 +88,8 @@ static void interleave(const uint32_t *w, uint16_t out[8 * LANES])
 /* The same by hand: compilers multiply 32 by 32 bits in 64-bit lanes at thrice the
  * price.  A word is the low half of its lane; what is above it does not matter to
  * the products and is cleared at the end. */
-__attribute__((target("avx2")))
-static void bits16_avx2(const struct rng_addr *a, uint32_t first, uint16_t out[8 * LANES])
+__attribute__((target("avx2"))) static void bits16_avx2(const struct rng_addr *a, uint32_t first,
+							uint16_t out[8 * LANES])
 {
 	enum { V = LANES / 4 };
 	const __m256i m0 = _mm256_set1_epi64x(0xD2511F53), m1 = _mm256_set1_epi64x(0xCD9E8D57);

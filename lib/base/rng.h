@@ -15,18 +15,18 @@ struct rng_addr {
 	uint64_t seed;
 	uint32_t episode;
 	uint32_t step;
-	uint32_t stream;   /* one of enum rng_stream, plus a layer or sample number in the low bits */
+	uint32_t stream; /* one of enum rng_stream, plus a layer or sample number in the low bits */
 };
 
 /* The purpose of a number, in the high byte of rng_addr.stream. */
 enum rng_stream {
-	RNG_INIT = 1 << 24,      /* initial parameters */
-	RNG_DROPOUT = 2 << 24,   /* dropout masks; low bits: call number within a forward pass */
-	RNG_ACTION = 3 << 24,    /* sampled placements; low bits: sample */
-	RNG_WEIGHT = 4 << 24,    /* irfill */
-	RNG_INPUT = 5 << 24,     /* model inputs */
-	RNG_COST = 6 << 24,      /* seeded fixed rewards */
-	RNG_SEARCH = 7 << 24     /* random search, hill climbing and other heuristics */
+	RNG_INIT = 1 << 24,    /* initial parameters */
+	RNG_DROPOUT = 2 << 24, /* dropout masks; low bits: call number within a forward pass */
+	RNG_ACTION = 3 << 24,  /* sampled placements; low bits: sample */
+	RNG_WEIGHT = 4 << 24,  /* irfill */
+	RNG_INPUT = 5 << 24,   /* model inputs */
+	RNG_COST = 6 << 24,    /* seeded fixed rewards */
+	RNG_SEARCH = 7 << 24   /* random search, hill climbing and other heuristics */
 };
 
 /* One block: counter -> 4 random words.  key = seed; counter = (index, stream, step, episode). */

@@ -31,15 +31,16 @@
 
 #include "base/err.h"
 #include "graph/graph.h"
+#include "kernel/step_env.h"
 #include "op/op.h"
 
 /* ---- steps ---- */
 
 enum step_from {
-	FROM_NONE,     /* an optional input that is not connected */
-	FROM_CONST,    /* a constant of the step: tensor has its data */
-	FROM_INPUT,    /* the step's input number `index` */
-	FROM_NODE      /* output `port` of the step's own node number `index`, an earlier one */
+	FROM_NONE,  /* an optional input that is not connected */
+	FROM_CONST, /* a constant of the step: tensor has its data */
+	FROM_INPUT, /* the step's input number `index` */
+	FROM_NODE   /* output `port` of the step's own node number `index`, an earlier one */
 };
 
 struct step_arg {
@@ -53,23 +54,14 @@ struct step_arg {
 	const struct tensor *tensor;
 };
 
-/* What nodes with bodies and variables need besides their ports: one per model. */
-struct variables;                      /* variables.h */
-struct step_env {
-	const unsigned char *weights;  /* the .bin, mapped: constants of bodies */
-	uint64_t weights_bytes;
-	struct variables *variables;
-	const char *weights_path;      /* the file that `weights` is; NULL when there is none */
-};
-
 struct step_node {
 	const struct graph *graph;
-	uint32_t v;                    /* its row: type, attributes, name */
-	const struct op *op;           /* decoded attributes */
+	uint32_t v;          /* its row: type, attributes, name */
+	const struct op *op; /* decoded attributes */
 	uint32_t n_in, n_out;
-	const struct step_arg *in;     /* (n_in) one per input port */
-	const struct tensor *out;      /* (n_out) descriptions */
-	const bool *used;              /* (n_out) something reads it, inside the step or outside;
+	const struct step_arg *in; /* (n_in) one per input port */
+	const struct tensor *out;  /* (n_out) descriptions */
+	const bool *used;          /* (n_out) something reads it, inside the step or outside;
 	                                * else it may stay unwritten */
 	const struct step_env *env;
 };
@@ -84,14 +76,14 @@ struct step_out {
  * something outside reads leave; the others need not exist in memory. */
 struct step_spec {
 	uint32_t n_nodes;
-	const struct step_node *node;             /* (n_nodes) topological order */
+	const struct step_node *node; /* (n_nodes) topological order */
 	uint32_t n_in, n_out;
-	const struct tensor *const *in;           /* (n_in) descriptions of the inputs */
-	const struct step_out *out;               /* (n_out) which node outputs leave the step */
+	const struct tensor *const *in; /* (n_in) descriptions of the inputs */
+	const struct step_out *out;     /* (n_out) which node outputs leave the step */
 };
 
-struct step;     /* prepared; the device's own */
-struct devmem;   /* a range of device memory; the device's own */
+struct step;   /* prepared; the device's own */
+struct devmem; /* a range of device memory; the device's own */
 struct device;
 
 /* ---- the class ---- */
@@ -99,8 +91,8 @@ struct device;
 typedef void (*device_done_fn)(void *arg, bool ok);
 
 struct device_class {
-	const char *type;          /* as in `devs` records: "cpu", "opencl", "openvino" */
-	uint32_t max_nodes;        /* nodes that a step may have; > 1 with fuses or segments */
+	const char *type;   /* as in `devs` records: "cpu", "opencl", "openvino" */
+	uint32_t max_nodes; /* nodes that a step may have; > 1 with fuses or segments */
 	/* Takes any convex set of nodes, each of which it supports, as one step: the planner
 	 * gives it maximal convex segments (of at most max_nodes), and fuses is not asked. */
 	bool segments;
@@ -156,8 +148,7 @@ struct device_class {
 	 * any time; then upload and download are never called (and may be NULL).  host:
 	 * the address of memory; wrap: memory of the caller's as device memory. */
 	void *(*host)(struct device *d, struct devmem *m);
-	int (*wrap)(struct device *d, void *host, size_t bytes, struct devmem **out,
-		    struct err *e);
+	int (*wrap)(struct device *d, void *host, size_t bytes, struct devmem **out, struct err *e);
 
 	/* Start the step: in[n_in], out[n_out] as in its spec. */
 	int (*run)(struct device *d, struct step *s, struct devmem *const *in,
@@ -180,14 +171,14 @@ struct device_class {
 
 struct device {
 	const struct device_class *class;
-	char name[64];             /* as the user wrote it: "cpu:0-1", "cl:0.0" */
-	char description[160];     /* for people: model name, units */
-	uint64_t mem_bytes;        /* 0: unknown */
-	uint64_t mem_limit;        /* what the user allows; 0: mem_bytes */
-	size_t align;              /* power of two, >= 64: of views */
-	int n_cpus;                /* cores of this machine that it computes on; 0: none */
-	int *cpus;                 /* (n_cpus) their numbers, ascending; mem_free by device_close */
-	bool is_open;              /* open has succeeded */
+	char name[64];         /* as the user wrote it: "cpu:0-1", "cl:0.0" */
+	char description[160]; /* for people: model name, units */
+	uint64_t mem_bytes;    /* 0: unknown */
+	uint64_t mem_limit;    /* what the user allows; 0: mem_bytes */
+	size_t align;          /* power of two, >= 64: of views */
+	int n_cpus;            /* cores of this machine that it computes on; 0: none */
+	int *cpus;             /* (n_cpus) their numbers, ascending; mem_free by device_close */
+	bool is_open;          /* open has succeeded */
 	/* The executor's, from before `enter` on: true when the run has failed, and a step that
 	 * takes long may end with an error.  NULL: none. */
 	const atomic_bool *stop;
@@ -216,7 +207,7 @@ int device_list_names(const char *const *names, uint32_t n, struct device_list *
 /* Memory limits "cpu:0=512M,cl:0.0=2G" (K, M, G: powers of 1024) of devices of l, by name;
  * devices that are not named keep theirs.  ST_USAGE. */
 int device_list_limit(struct device_list *l, const char *text, struct err *e) MUST_CHECK;
-int device_list_find(const struct device_list *l, const char *name);   /* index, or -1 */
+int device_list_find(const struct device_list *l, const char *name); /* index, or -1 */
 /* What a plan may take of d's memory; 0: unknown. */
 uint64_t device_memory(const struct device *d);
 /* Open all, after setting what must be set before an OpenCL driver loads.  Devices

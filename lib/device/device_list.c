@@ -2,7 +2,7 @@
  * which of them share cores.  The devices themselves are elsewhere. */
 #include "device/device.h"
 #include "base/mem.h"
-#include "graph/devrec.h"
+#include "record/devrec.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -25,7 +25,8 @@ static int init_device(struct device *d, const char *name, struct err *e)
 	char q[120];
 	*d = (struct device){.class = class_of(name), .align = 64};
 	if (!d->class)
-		return err_set(e, ST_USAGE, "unknown device '%s'; cpu, cpu:LIST, cl:P.D or "
+		return err_set(e, ST_USAGE,
+			       "unknown device '%s'; cpu, cpu:LIST, cl:P.D or "
 			       "ov:NAME (devrun --list shows this machine's)",
 			       err_escape(q, sizeof q, name, strlen(name)));
 	if (strlen(name) >= sizeof d->name)

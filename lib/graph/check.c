@@ -13,15 +13,22 @@ static int check_inputs(const struct graph *g, struct err *e)
 			if (u == GRAPH_NONE)
 				continue;
 			if (u >= g->n)
-				return err_set(e, ST_INPUT, "in_node: input %u of node %u comes from node %u of %u",
-					       i - g->in_ptr[v], v, u, g->n);
+				return err_set(
+					e, ST_INPUT,
+					"in_node: input %u of node %u comes from node %u of %u",
+					i - g->in_ptr[v], v, u, g->n);
 			if (u >= v)
-				return err_set(e, ST_INPUT, "in_node: input %u of node %u comes from node %u; "
-					       "nodes must be in a topological order", i - g->in_ptr[v], v, u);
+				return err_set(e, ST_INPUT,
+					       "in_node: input %u of node %u comes from node %u; "
+					       "nodes must be in a topological order",
+					       i - g->in_ptr[v], v, u);
 			if (p >= g->out_ptr[u + 1] - g->out_ptr[u])
-				return err_set(e, ST_INPUT, "in_port: input %u of node %u is output %u of node %u, "
-					       "which has %u", i - g->in_ptr[v], v, p, u,
-					       g->out_ptr[u + 1] - g->out_ptr[u]);
+				return err_set(
+					e, ST_INPUT,
+					"in_port: input %u of node %u is output %u of node %u, "
+					"which has %u",
+					i - g->in_ptr[v], v, p, u,
+					g->out_ptr[u + 1] - g->out_ptr[u]);
 		}
 	return 0;
 }
@@ -86,8 +93,8 @@ static int check_sets(const struct graph *g, struct err *e)
 			n_seen++;
 		}
 		for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++) {
-			uint32_t t = g->in_node[i] == GRAPH_NONE ? GRAPH_NONE
-								 : g->set[g->in_node[i]];
+			uint32_t t =
+				g->in_node[i] == GRAPH_NONE ? GRAPH_NONE : g->set[g->in_node[i]];
 			if (t == GRAPH_NONE)
 				continue;
 			if (s == GRAPH_NONE)
@@ -95,8 +102,10 @@ static int check_sets(const struct graph *g, struct err *e)
 					     "set: node %u is in no set, but its input %u is", v,
 					     i - g->in_ptr[v]);
 			else if (t > s)
-				rc = err_set(e, ST_INPUT, "set: an edge leads from set %u to set %u; "
-					     "sets must be in a topological order", t, s);
+				rc = err_set(e, ST_INPUT,
+					     "set: an edge leads from set %u to set %u; "
+					     "sets must be in a topological order",
+					     t, s);
 		}
 	}
 	if (rc == 0 && n_seen != g->n_sets)

@@ -9,8 +9,8 @@
 static bool is_impure(const struct graph *g, uint32_t v)
 {
 	static const char *const types[] = {
-		"Parameter", "Result", "ReadValue", "Assign", "RandomUniform", "Multinomial",
-		"TensorIterator", "Loop", "If",
+		"Parameter",   "Result",         "ReadValue", "Assign", "RandomUniform",
+		"Multinomial", "TensorIterator", "Loop",      "If",
 	};
 	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
 		if (graph_is_type(g, v, types[i]))

@@ -19,7 +19,7 @@ struct shrink {
 	uint32_t *parent; /* (n) */
 	const struct digraph *q;
 	uint32_t *head[2], *tail[2], *next[2]; /* edges out of (0) and into (1) a group */
-	uint32_t *pos; /* (n) a topological order, with gaps */
+	uint32_t *pos;                         /* (n) a topological order, with gaps */
 	uint32_t *mark, stamp;
 	uint32_t *forward, *backward, *pool; /* (n) the groups that a search found */
 	uint64_t budget;

@@ -4,38 +4,37 @@
 
 #include <strings.h>
 
-static const struct { const char *name; uint8_t bits; bool real; } elems[EL_COUNT] = {
-	[EL_DYNAMIC] = {"dynamic", 0, false},
-	[EL_F64] = {"f64", 64, true},
-	[EL_F32] = {"f32", 32, true},
-	[EL_F16] = {"f16", 16, true},
-	[EL_BF16] = {"bf16", 16, true},
-	[EL_F8E4M3] = {"f8e4m3", 8, true},
-	[EL_F8E5M2] = {"f8e5m2", 8, true},
-	[EL_F8E8M0] = {"f8e8m0", 8, true},
-	[EL_F4E2M1] = {"f4e2m1", 4, true},
-	[EL_NF4] = {"nf4", 4, true},
-	[EL_I64] = {"i64", 64, false},
-	[EL_I32] = {"i32", 32, false},
-	[EL_I16] = {"i16", 16, false},
-	[EL_I8] = {"i8", 8, false},
-	[EL_I4] = {"i4", 4, false},
-	[EL_U64] = {"u64", 64, false},
-	[EL_U32] = {"u32", 32, false},
-	[EL_U16] = {"u16", 16, false},
-	[EL_U8] = {"u8", 8, false},
-	[EL_U6] = {"u6", 6, false},
-	[EL_U4] = {"u4", 4, false},
-	[EL_U3] = {"u3", 3, false},
-	[EL_U2] = {"u2", 2, false},
-	[EL_U1] = {"u1", 1, false},
-	[EL_BOOLEAN] = {"boolean", 8, false},
-	[EL_STRING] = {"string", 0, false},
+static const struct {
+	const char *name;
+	uint8_t bits;
+	bool real;
+} elems[EL_COUNT] = {
+	[EL_DYNAMIC] = {"dynamic", 0, false}, [EL_F64] = {"f64", 64, true},
+	[EL_F32] = {"f32", 32, true},         [EL_F16] = {"f16", 16, true},
+	[EL_BF16] = {"bf16", 16, true},       [EL_F8E4M3] = {"f8e4m3", 8, true},
+	[EL_F8E5M2] = {"f8e5m2", 8, true},    [EL_F8E8M0] = {"f8e8m0", 8, true},
+	[EL_F4E2M1] = {"f4e2m1", 4, true},    [EL_NF4] = {"nf4", 4, true},
+	[EL_I64] = {"i64", 64, false},        [EL_I32] = {"i32", 32, false},
+	[EL_I16] = {"i16", 16, false},        [EL_I8] = {"i8", 8, false},
+	[EL_I4] = {"i4", 4, false},           [EL_U64] = {"u64", 64, false},
+	[EL_U32] = {"u32", 32, false},        [EL_U16] = {"u16", 16, false},
+	[EL_U8] = {"u8", 8, false},           [EL_U6] = {"u6", 6, false},
+	[EL_U4] = {"u4", 4, false},           [EL_U3] = {"u3", 3, false},
+	[EL_U2] = {"u2", 2, false},           [EL_U1] = {"u1", 1, false},
+	[EL_BOOLEAN] = {"boolean", 8, false}, [EL_STRING] = {"string", 0, false},
 };
 
-static const struct { const char *name; enum elem t; } aliases[] = {
-	{"fp64", EL_F64}, {"fp32", EL_F32}, {"fp16", EL_F16}, {"bool", EL_BOOLEAN}, {"bin", EL_U1},
-	{"undefined", EL_DYNAMIC}, {"unspecified", EL_DYNAMIC},
+static const struct {
+	const char *name;
+	enum elem t;
+} aliases[] = {
+	{"fp64", EL_F64},
+	{"fp32", EL_F32},
+	{"fp16", EL_F16},
+	{"bool", EL_BOOLEAN},
+	{"bin", EL_U1},
+	{"undefined", EL_DYNAMIC},
+	{"unspecified", EL_DYNAMIC},
 };
 
 const char *elem_name(enum elem t)

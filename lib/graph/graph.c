@@ -1,7 +1,6 @@
 /* graph.c - the graph as a container: its life, single-node questions, and
  * the reverse of its input lists.  Reading and writing it are graphrec_*.c. */
 #include "graph/graph.h"
-#include "graph/graphrec.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +17,7 @@ struct graph *graph_new(void)
 void graph_free(struct graph *g)
 {
 	if (g)
-		arena_free(g->arena);    /* g itself lives in it */
+		arena_free(g->arena); /* g itself lives in it */
 }
 
 const char *graph_attr(const struct graph *g, uint32_t v, const char *key)

@@ -17,83 +17,109 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-#define GRAPH_NONE UINT32_MAX   /* no node, no set */
-#define DIM_DYNAMIC (-1)        /* a dimension that is not known */
-#define RANK_DYNAMIC UINT8_MAX  /* a shape whose rank is not known */
+#define GRAPH_NONE UINT32_MAX  /* no node, no set */
+#define DIM_DYNAMIC (-1)       /* a dimension that is not known */
+#define RANK_DYNAMIC UINT8_MAX /* a shape whose rank is not known */
 
 /* Element types of the model's tensors (OpenVINO's names in lower case). */
 enum elem {
-	EL_DYNAMIC, EL_F64, EL_F32, EL_F16, EL_BF16, EL_F8E4M3, EL_F8E5M2, EL_F8E8M0, EL_F4E2M1, EL_NF4,
-	EL_I64, EL_I32, EL_I16, EL_I8, EL_I4, EL_U64, EL_U32, EL_U16, EL_U8, EL_U6, EL_U4, EL_U3,
-	EL_U2, EL_U1, EL_BOOLEAN, EL_STRING, EL_COUNT
+	EL_DYNAMIC,
+	EL_F64,
+	EL_F32,
+	EL_F16,
+	EL_BF16,
+	EL_F8E4M3,
+	EL_F8E5M2,
+	EL_F8E8M0,
+	EL_F4E2M1,
+	EL_NF4,
+	EL_I64,
+	EL_I32,
+	EL_I16,
+	EL_I8,
+	EL_I4,
+	EL_U64,
+	EL_U32,
+	EL_U16,
+	EL_U8,
+	EL_U6,
+	EL_U4,
+	EL_U3,
+	EL_U2,
+	EL_U1,
+	EL_BOOLEAN,
+	EL_STRING,
+	EL_COUNT
 };
-const char *elem_name(enum elem t);              /* "f32" */
-int elem_parse(const char *s);                   /* any case, "f32"/"FP32"/"BOOL"/"BIN"...; -1 unknown */
-unsigned elem_bits(enum elem t);                 /* 0: dynamic or string */
+const char *elem_name(enum elem t); /* "f32" */
+int elem_parse(const char *s);      /* any case, "f32"/"FP32"/"BOOL"/"BIN"...; -1 unknown */
+unsigned elem_bits(enum elem t);    /* 0: dynamic or string */
 bool elem_is_real(enum elem t);
 /* Bytes of n elements, sub-byte types packed; false on overflow. */
 bool elem_bytes(enum elem t, uint64_t n, uint64_t *bytes);
 
 struct graph {
-	const char *name;        /* of the model */
-	const char *xml;         /* absolute path of the IR, "" when there is none */
-	const char *weights;     /* absolute path of the .bin, "" when there is none */
-	uint64_t weights_bytes;  /* its size when the graph was read; 0 when there is none */
-	uint32_t ir_version;     /* 10, 11; 0: not from IR */
-	uint64_t digest;         /* names this graph in other records */
+	const char *name;       /* of the model */
+	const char *xml;        /* absolute path of the IR, "" when there is none */
+	const char *weights;    /* absolute path of the .bin, "" when there is none */
+	uint64_t weights_bytes; /* its size when the graph was read; 0 when there is none */
+	uint32_t ir_version;    /* 10, 11; 0: not from IR */
+	uint64_t digest;        /* names this graph in other records */
 
-	uint32_t n;              /* nodes */
-	int64_t *id;             /* (n) layer id in the IR */
-	const char **node_name;  /* (n) friendly name; not necessarily unique */
-	const char **type;       /* (n) canonical operator type, e.g. "Convolution"; interned: equal types, equal pointers */
-	const char **opset;      /* (n) "opset1" */
+	uint32_t n;             /* nodes */
+	int64_t *id;            /* (n) layer id in the IR */
+	const char **node_name; /* (n) friendly name; not necessarily unique */
+	const char **
+		type; /* (n) canonical operator type, e.g. "Convolution"; interned: equal types, equal pointers */
+	const char **opset; /* (n) "opset1" */
 
-	uint32_t *attr_ptr;      /* (n+1) */
-	const char **attr_key;   /* attributes of <data>, in document order, as written */
+	uint32_t *attr_ptr;    /* (n+1) */
+	const char **attr_key; /* attributes of <data>, in document order, as written */
 	const char **attr_value;
 
-	uint32_t *in_ptr;        /* (n+1) */
-	uint32_t *in_node;       /* source node of each input port; GRAPH_NONE when unconnected */
-	uint32_t *in_port;       /* which output of the source, counted from 0 */
+	uint32_t *in_ptr;  /* (n+1) */
+	uint32_t *in_node; /* source node of each input port; GRAPH_NONE when unconnected */
+	uint32_t *in_port; /* which output of the source, counted from 0 */
 
-	uint32_t *out_ptr;       /* (n+1) */
-	uint8_t *out_elem;       /* enum elem of each output */
-	uint32_t *dim_ptr;       /* (n_out+1) */
-	int64_t *dim;            /* sizes; DIM_DYNAMIC */
-	uint8_t *out_rank;       /* (n_out) RANK_DYNAMIC, or the number of dims */
-	const char **out_names;  /* (n_out) the IR's comma-separated tensor names, "" when none */
+	uint32_t *out_ptr;      /* (n+1) */
+	uint8_t *out_elem;      /* enum elem of each output */
+	uint32_t *dim_ptr;      /* (n_out+1) */
+	int64_t *dim;           /* sizes; DIM_DYNAMIC */
+	uint8_t *out_rank;      /* (n_out) RANK_DYNAMIC, or the number of dims */
+	const char **out_names; /* (n_out) the IR's comma-separated tensor names, "" when none */
 
 	uint32_t n_const;
-	uint32_t *const_node;    /* (n_const) ascending */
-	uint64_t *const_offset;  /* bytes into the weights file */
+	uint32_t *const_node;   /* (n_const) ascending */
+	uint64_t *const_offset; /* bytes into the weights file */
 	uint64_t *const_bytes;
 
-	uint32_t n_sets;         /* co-location sets = what is placed */
-	uint32_t *set;           /* (n) set of each node; GRAPH_NONE: not placed by itself, lives with its consumers */
+	uint32_t n_sets; /* co-location sets = what is placed */
+	uint32_t *
+		set; /* (n) set of each node; GRAPH_NONE: not placed by itself, lives with its consumers */
 
-	uint32_t n_bodies;       /* bodies of TensorIterator, Loop and If */
+	uint32_t n_bodies; /* bodies of TensorIterator, Loop and If */
 	struct graph_body *body;
 
-	struct arena *arena;     /* owns everything above */
+	struct arena *arena; /* owns everything above */
 };
 
 /* One connection between a control-flow node and its body. */
 struct port_map {
-	bool output;             /* body result -> node output, else node input -> body parameter */
-	int64_t external;        /* position of the node's input or output port; -1: none (Loop's condition) */
-	uint32_t internal;       /* body node (Parameter or Result) */
+	bool output;      /* body result -> node output, else node input -> body parameter */
+	int64_t external; /* position of the node's input or output port; -1: none (Loop's condition) */
+	uint32_t internal; /* body node (Parameter or Result) */
 	bool has_axis;
-	int64_t axis, start, end, stride, part_size;   /* as in the IR; valid when has_axis */
+	int64_t axis, start, end, stride, part_size; /* as in the IR; valid when has_axis */
 	bool condition, counter; /* purpose="execution_condition", "current_iteration" */
 };
 
 struct graph_body {
-	uint32_t node;           /* the control-flow node */
-	const char *role;        /* "body", "then", "else" */
-	struct graph *graph;     /* own arena-shared graph: no sets, no paths */
+	uint32_t node;       /* the control-flow node */
+	const char *role;    /* "body", "then", "else" */
+	struct graph *graph; /* own arena-shared graph: no sets, no paths */
 	uint32_t n_maps, n_back;
 	struct port_map *map;
-	uint32_t *back_from, *back_to;   /* body Result -> body Parameter of the next iteration */
+	uint32_t *back_from, *back_to; /* body Result -> body Parameter of the next iteration */
 };
 
 /* Attribute of node v, or NULL. */
@@ -102,7 +128,7 @@ const char *graph_attr(const struct graph *g, uint32_t v, const char *key);
 int64_t graph_out_elements(const struct graph *g, uint32_t o);
 /* Bytes of output o, or -1 when dynamic or of a type without a size. */
 int64_t graph_out_bytes(const struct graph *g, uint32_t o);
-uint32_t graph_n_edges(const struct graph *g);    /* connected input ports */
+uint32_t graph_n_edges(const struct graph *g); /* connected input ports */
 bool graph_is_type(const struct graph *g, uint32_t v, const char *type);
 
 /* "layer 12 'conv1' (Convolution)" for messages, into dst[cap]; returns dst. */
@@ -129,15 +155,17 @@ int graph_check(const struct graph *g, struct err *e) MUST_CHECK;
 
 /* Outgoing adjacency of the nodes: targets of v are dst[ptr[v]].., ascending, with
  * the input port slot (index into in_*) of each.  Memory from `a`. */
-struct consumers { uint32_t *ptr, *dst, *slot; };
+struct consumers {
+	uint32_t *ptr, *dst, *slot;
+};
 void graph_consumers(const struct graph *g, struct arena *a, struct consumers *out);
 
 /* ---- co-location (Paper, appendix G) ---- */
 
 enum const_mode {
-	CONST_KEEP,    /* constants are nodes of the placed graph, as in the paper */
-	CONST_DROP,    /* Const nodes are in no set */
-	CONST_FOLD     /* nor are nodes that depend on constants alone */
+	CONST_KEEP, /* constants are nodes of the placed graph, as in the paper */
+	CONST_DROP, /* Const nodes are in no set */
+	CONST_FOLD  /* nor are nodes that depend on constants alone */
 };
 /* Fills set and n_sets.  In topological order: if v_j is the only child of v_i and
  * v_i the only parent of v_j, both join one set (children and parents are counted
@@ -150,8 +178,8 @@ void graph_colocate(struct graph *g, enum const_mode mode, bool colocate);
 
 struct digraph {
 	uint32_t n, m;
-	uint32_t *src, *dst;     /* (m) distinct pairs, sorted by (src, dst), no loops */
-	uint64_t *bytes;         /* (m) bytes that cross; may be NULL */
+	uint32_t *src, *dst; /* (m) distinct pairs, sorted by (src, dst), no loops */
+	uint64_t *bytes;     /* (m) bytes that cross; may be NULL */
 };
 /* Quotient of g by its co-location sets.  bytes: distinct source tensors once
  * per target set, dynamic ones as 0. */
@@ -166,5 +194,9 @@ bool digraph_toposort(const struct digraph *d, struct arena *a, uint32_t *order)
 /* Upward and downward longest paths in edges: depth from the sources and to the sinks.
  * d must be acyclic with ids in topological order. */
 void digraph_depths(const struct digraph *d, uint32_t *from_source, uint32_t *to_sink);
+
+/* A new empty graph with its arena, and its end. */
+struct graph *graph_new(void);
+void graph_free(struct graph *g);
 
 #endif

@@ -8,8 +8,8 @@ struct work {
 	const struct graph *g;
 	const uint16_t *device;
 	struct arena *a;
-	bool *follows;               /* (n) its first consumer */
-	uint32_t *consumer;          /* (n) the first; GRAPH_NONE */
+	bool *follows;      /* (n) its first consumer */
+	uint32_t *consumer; /* (n) the first; GRAPH_NONE */
 	struct placed *p;
 };
 
@@ -62,7 +62,9 @@ static void find_segments(struct work *w)
 	}
 }
 
-struct copy { uint32_t out, device; };
+struct copy {
+	uint32_t out, device;
+};
 
 static int compare_copies(const void *a, const void *b)
 {

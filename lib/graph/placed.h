@@ -13,13 +13,14 @@
  * than those of such constants. */
 struct placed {
 	uint32_t k;
-	uint32_t *node_device;       /* (n) */
-	uint32_t *set_device;        /* (n_sets) as placed, or where its consumer is */
-	uint32_t *sets, *nodes;      /* (k) how many are on each device */
-	uint32_t *segments;          /* (k) */
-	uint32_t *segment;           /* (n_sets) numbered by their first set */
+	uint32_t *node_device;  /* (n) */
+	uint32_t *set_device;   /* (n_sets) as placed, or where its consumer is */
+	uint32_t *sets, *nodes; /* (k) how many are on each device */
+	uint32_t *segments;     /* (k) */
+	uint32_t *segment;      /* (n_sets) numbered by their first set */
 	uint32_t n_segments;
-	uint64_t copies, copy_bytes; /* distinct tensors x devices that need them from another; dynamic
+	uint64_t copies,
+		copy_bytes; /* distinct tensors x devices that need them from another; dynamic
 	                              * ones as 0 bytes; what follows its consumers is not copied */
 };
 

@@ -6,11 +6,14 @@
 
 /* An arc on its way into a digraph: `tag` tells apart the tensors that one
  * pair of groups exchanges. */
-struct arc { uint32_t src, dst, tag; uint64_t bytes; };
+struct arc {
+	uint32_t src, dst, tag;
+	uint64_t bytes;
+};
 
 /* Stable counting sort by one of the three keys, all below `bound`. */
-static void sort_by(struct arc *arc, struct arc *tmp, uint32_t n, uint32_t bound,
-		    size_t key_offset, uint32_t *count)
+static void sort_by(struct arc *arc, struct arc *tmp, uint32_t n, uint32_t bound, size_t key_offset,
+		    uint32_t *count)
 {
 	memset(count, 0, ((size_t)bound + 1) * sizeof *count);
 #define KEY(p) (*(const uint32_t *)(const void *)((const char *)(p) + key_offset))

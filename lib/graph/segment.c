@@ -29,7 +29,10 @@ static uint32_t *depths(const struct digraph *d, const uint16_t *device, struct 
 	return depth;
 }
 
-struct place_key { uint32_t depth, v; uint16_t device; };
+struct place_key {
+	uint32_t depth, v;
+	uint16_t device;
+};
 
 static int by_place(const void *x, const void *y)
 {
@@ -94,7 +97,7 @@ static void list_nodes(uint32_t n_nodes, struct segments *x, struct arena *a)
 }
 
 void segment_quotient(const struct digraph *d, const uint32_t *group, uint32_t n_groups,
-			struct arena *a, struct digraph *q)
+		      struct arena *a, struct digraph *q)
 {
 	struct digraph kept = {.n = d->n};
 	kept.src = arena_raw(a, d->m, sizeof *kept.src);

@@ -27,15 +27,15 @@
 #define SEGMENT_ALONE (UINT16_MAX - 1)
 
 struct segments {
-	uint32_t n;              /* numbered in a topological order */
-	uint32_t *of;            /* (nodes) GRAPH_NONE: in none */
-	uint16_t *device;        /* (n) SEGMENT_ALONE as given */
-	uint32_t *ptr, *node;    /* (n+1): nodes of segment s, ascending, are node[ptr[s]].. */
+	uint32_t n;           /* numbered in a topological order */
+	uint32_t *of;         /* (nodes) GRAPH_NONE: in none */
+	uint16_t *device;     /* (n) SEGMENT_ALONE as given */
+	uint32_t *ptr, *node; /* (n+1): nodes of segment s, ascending, are node[ptr[s]].. */
 	/* Connected pieces of the devices: what the segments would be if cycles did not
 	 * matter.  n - n_pieces is how often pieces had to be split. */
 	uint32_t n_pieces;
-	uint32_t *piece;         /* (n) */
-	uint32_t n_limited;      /* edges that may have been left because a search was too long */
+	uint32_t *piece;    /* (n) */
+	uint32_t n_limited; /* edges that may have been left because a search was too long */
 };
 
 /* Segments of d, whose edges lead from smaller to larger ids (checked by assert).
@@ -53,7 +53,9 @@ void segments_of_graph(const struct graph *g, const uint16_t *device, bool join,
  * whose ends a second path joins, which leaves `from` for node `out` of other segments and
  * enters the segment of `to` from node `back`.  False when no edge joins it to an earlier
  * one or no such path is found. */
-struct segment_split { uint32_t from, to, out, back; };
+struct segment_split {
+	uint32_t from, to, out, back;
+};
 bool segment_why(const struct digraph *d, const struct segments *x, uint32_t s, struct arena *a,
 		 struct segment_split *why);
 /* What enters and leaves each segment of g: outputs of the graph (indices into out_*),
@@ -61,8 +63,8 @@ bool segment_why(const struct digraph *d, const struct segments *x, uint32_t s, 
  * none, unless constant[] (n) says that this node is repeated where it is read.  out: made
  * by the segment, read by another one or by a node that is in none. */
 struct segment_ports {
-	uint32_t *in_ptr, *in;       /* (n+1) */
-	uint32_t *out_ptr, *out;     /* (n+1) */
+	uint32_t *in_ptr, *in;   /* (n+1) */
+	uint32_t *out_ptr, *out; /* (n+1) */
 };
 void segment_ports_of(const struct graph *g, const struct segments *x, const bool *constant,
 		      struct arena *a, struct segment_ports *out);

@@ -3,7 +3,9 @@
 
 #include <stdlib.h>
 
-struct port { uint32_t segment, out; };
+struct port {
+	uint32_t segment, out;
+};
 
 static int by_segment(const void *a, const void *b)
 {

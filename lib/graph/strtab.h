@@ -7,11 +7,11 @@
 #include <stdint.h>
 
 struct strtab {
-	const char **s;          /* (n) borrowed from whoever added them */
+	const char **s; /* (n) borrowed from whoever added them */
 	uint32_t n;
 	size_t cap;
-	uint32_t *slot;          /* open addressing: index + 1, 0 is empty */
-	size_t n_slots;          /* a power of two */
+	uint32_t *slot; /* open addressing: index + 1, 0 is empty */
+	size_t n_slots; /* a power of two */
 };
 
 /* All zeros is an empty table. */

@@ -6,9 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/graphrec.h"
+#include "record/graphrec.h"
 
-struct row_of_id { int64_t id; uint32_t row; };
+struct row_of_id {
+	int64_t id;
+	uint32_t row;
+};
 
 static int by_id(const void *a, const void *b)
 {
@@ -133,7 +136,8 @@ int raw_finish_bodies(struct raw_net *net, const struct raw_source *src, struct 
 	for (size_t i = 0; rc == 0 && i < net->pending.n; i++) {
 		struct graph_body *b = VEC_ADD(net->body);
 		uint32_t n_ends;
-		*b = (struct graph_body){.node = layer, .role = net->pending.v[i].role,
+		*b = (struct graph_body){.node = layer,
+					 .role = net->pending.v[i].role,
 					 .graph = net->pending.v[i].graph};
 		const struct row_of_id *ends = body_ends(b->graph, tmp, &n_ends);
 		rc = connect_maps(net, src, b, ends, n_ends, e);

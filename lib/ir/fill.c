@@ -11,11 +11,11 @@ enum { MOST_INDICES = 1 << 20 };
 /* A constant; several may share one place in the file. */
 struct item {
 	const struct graph *g;
-	uint32_t c;              /* index into g->const_* */
+	uint32_t c; /* index into g->const_* */
 	const struct roles *roles;
 	const struct role *role;
 	uint64_t offset, bytes;
-	size_t number;           /* in document order */
+	size_t number; /* in document order */
 };
 
 struct filling {
@@ -80,8 +80,7 @@ static bool fill_one(const struct filling *f, const struct item *it)
 	uint8_t *out = f->out + it->offset;
 	double half;
 	switch (r->kind) {
-	case ROLE_INDEX:
-		return false;
+	case ROLE_INDEX: return false;
 	case ROLE_ZERO_POINT:
 		half = r->elem == EL_U8 || r->elem == EL_U4 || r->elem == EL_U2
 			       ? elem_half_range(r->elem) + 0.5
@@ -182,8 +181,13 @@ static void collect(struct filling *f, const struct graph *g, bool in_body)
 	fill_roles(g, in_body, f->arena, roles);
 	for (uint32_t c = 0; c < g->n_const; c++) {
 		f->item = mem_grow(f->item, &f->cap, f->n + 1, sizeof *f->item);
-		f->item[f->n] = (struct item){g, c, roles, &roles->role[g->const_node[c]],
-					      g->const_offset[c], g->const_bytes[c], f->n};
+		f->item[f->n] = (struct item){g,
+					      c,
+					      roles,
+					      &roles->role[g->const_node[c]],
+					      g->const_offset[c],
+					      g->const_bytes[c],
+					      f->n};
 		f->n++;
 	}
 	for (uint32_t b = 0; b < g->n_bodies; b++)
@@ -227,7 +231,8 @@ int fill_weights(const struct graph *g, uint64_t seed, uint64_t partial_bytes, u
 	*rep = (struct fill_report){.n_constants = (uint32_t)f.n};
 	for (size_t i = 0, k; i < f.n; i = k) {
 		for (k = i + 1; k < f.n && f.item[k].offset == f.item[i].offset &&
-		     f.item[k].bytes == f.item[i].bytes; k++)
+				f.item[k].bytes == f.item[i].bytes;
+		     k++)
 			;
 		fill_place(&f, f.item + i, k - i);
 	}

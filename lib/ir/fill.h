@@ -17,8 +17,8 @@
 enum { FILL_ZEROS = 256 };
 
 struct fill_report {
-	uint32_t n_constants;       /* bodies included */
-	uint32_t n_filled;          /* of these: absent before */
+	uint32_t n_constants; /* bodies included */
+	uint32_t n_filled;    /* of these: absent before */
 	uint64_t filled_bytes;
 };
 
@@ -36,17 +36,17 @@ int fill_weights(const struct graph *g, uint64_t seed, uint64_t partial_bytes, u
 
 enum role_kind {
 	ROLE_NONE,
-	ROLE_VALUE,       /* uniform in lo .. hi; integers: the same, rounded */
-	ROLE_WEIGHT,      /* of a product: uniform in lo .. hi; integers: their whole range */
-	ROLE_ZERO_POINT,  /* the middle of the range of elem */
-	ROLE_INDEX        /* a shape, axis or count: input `input` of node */
+	ROLE_VALUE,      /* uniform in lo .. hi; integers: the same, rounded */
+	ROLE_WEIGHT,     /* of a product: uniform in lo .. hi; integers: their whole range */
+	ROLE_ZERO_POINT, /* the middle of the range of elem */
+	ROLE_INDEX       /* a shape, axis or count: input `input` of node */
 };
 
 struct role {
 	enum role_kind kind;
 	float lo, hi;
-	enum elem elem;          /* ROLE_ZERO_POINT: type of the quantised weights */
-	uint32_t node, input;    /* the consumer that decided it */
+	enum elem elem;       /* ROLE_ZERO_POINT: type of the quantised weights */
+	uint32_t node, input; /* the consumer that decided it */
 };
 
 struct roles {

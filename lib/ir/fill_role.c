@@ -11,10 +11,10 @@
 struct ctx {
 	const struct graph *g;
 	struct consumers cons;
-	bool *constant;          /* (n) computed from constants alone */
-	enum elem *origin;       /* (n) element type of the largest constant behind it */
-	struct role *role;       /* (n) of the node's outputs */
-	struct role **body;      /* (n_bodies) roles inside */
+	bool *constant;     /* (n) computed from constants alone */
+	enum elem *origin;  /* (n) element type of the largest constant behind it */
+	struct role *role;  /* (n) of the node's outputs */
+	struct role **body; /* (n_bodies) roles inside */
 };
 
 static bool is_one_of(const char *type, const char *const *list)
@@ -26,15 +26,32 @@ static bool is_one_of(const char *type, const char *const *list)
 }
 
 /* Operators whose output has the elements of input 0, in another order or number. */
-static const char *const movers[] = {
-	"Convert", "Reshape", "Transpose", "Squeeze", "Unsqueeze", "Broadcast", "Tile", "Split",
-	"VariadicSplit", "StridedSlice", "Slice", "Pad", "ReadValue", "ConvertLike", "Reverse",
-	"Roll", "DepthToSpace", "SpaceToDepth", "ShuffleChannels", "Identity", "Interpolate",
-	NULL
-};
+static const char *const movers[] = {"Convert",
+				     "Reshape",
+				     "Transpose",
+				     "Squeeze",
+				     "Unsqueeze",
+				     "Broadcast",
+				     "Tile",
+				     "Split",
+				     "VariadicSplit",
+				     "StridedSlice",
+				     "Slice",
+				     "Pad",
+				     "ReadValue",
+				     "ConvertLike",
+				     "Reverse",
+				     "Roll",
+				     "DepthToSpace",
+				     "SpaceToDepth",
+				     "ShuffleChannels",
+				     "Identity",
+				     "Interpolate",
+				     NULL};
 
-static const char *const cells[] = {"LSTMCell", "LSTMSequence", "GRUCell", "GRUSequence", "RNNCell",
-				    "RNNSequence", "AUGRUCell", "AUGRUSequence", NULL};
+static const char *const cells[] = {"LSTMCell",    "LSTMSequence",  "GRUCell",
+				    "GRUSequence", "RNNCell",       "RNNSequence",
+				    "AUGRUCell",   "AUGRUSequence", NULL};
 
 static struct role value(float lo, float hi)
 {
@@ -145,7 +162,7 @@ static struct role arithmetic_role(const struct ctx *c, uint32_t v, uint32_t k)
 	for (uint32_t i = c->cons.ptr[v]; i < c->cons.ptr[v + 1]; i++) {
 		static const char *const positive[] = {"Sqrt", "Log", "Power", "Divide", NULL};
 		if (is_one_of(g->type[c->cons.dst[i]], positive))
-			return value(0.05f, 0.15f);   /* must not make its sum negative or zero */
+			return value(0.05f, 0.15f); /* must not make its sum negative or zero */
 	}
 	return value(-0.1f, 0.1f);
 }
@@ -170,25 +187,43 @@ static struct role other_role(const struct ctx *c, uint32_t v, uint32_t k)
 		const char *type;
 		uint32_t input;
 		float lo, hi;
-	} table[] = {
-		{"Power", 1, 1, 1}, {"Power", 0, 0.9f, 1.1f}, {"PReLU", 1, 0.15f, 0.35f},
-		{"Swish", 1, 0.9f, 1.1f}, {"SquaredDifference", 0, -0.1f, 0.1f},
-		{"SquaredDifference", 1, -0.1f, 0.1f}, {"Maximum", 0, -0.1f, 0},
-		{"Maximum", 1, -0.1f, 0}, {"Minimum", 0, 3, 6}, {"Minimum", 1, 3, 6},
-		{"HardSigmoid", 1, 0.2f, 0.2f}, {"HardSigmoid", 2, 0.5f, 0.5f},
-		{"Selu", 1, 1.6733f, 1.6733f}, {"Selu", 2, 1.0507f, 1.0507f},
-		{"BatchNormInference", 1, 0.9f, 1.1f}, {"BatchNormInference", 2, -0.1f, 0.1f},
-		{"BatchNormInference", 3, -0.1f, 0.1f}, {"BatchNormInference", 4, 0.9f, 1.1f},
-		{"GroupNormalization", 1, 0.9f, 1.1f}, {"GroupNormalization", 2, -0.1f, 0.1f},
-		{"GatherND", 0, -1, 1}, {"GatherElements", 0, -1, 1},
-		{"EmbeddingBagOffsetsSum", 0, -1, 1}, {"EmbeddingBagPackedSum", 0, -1, 1},
-		{"EmbeddingSegmentsSum", 0, -1, 1}, {"EmbeddingBagOffsets", 0, -1, 1},
-		{"EmbeddingBagPacked", 0, -1, 1}, {"Concat", UINT32_MAX, -1, 1},
-		{"Result", 0, -1, 1}, {"OneHot", 2, 1, 1}, {"OneHot", 3, 0, 0},
-		{"ScatterUpdate", 0, -1, 1}, {"ScatterUpdate", 2, -1, 1},
-		{"ScatterNDUpdate", 0, -1, 1}, {"ScatterNDUpdate", 2, -1, 1},
-		{"ScatterElementsUpdate", 0, -1, 1}, {"ScatterElementsUpdate", 2, -1, 1}
-	};
+	} table[] = {{"Power", 1, 1, 1},
+		     {"Power", 0, 0.9f, 1.1f},
+		     {"PReLU", 1, 0.15f, 0.35f},
+		     {"Swish", 1, 0.9f, 1.1f},
+		     {"SquaredDifference", 0, -0.1f, 0.1f},
+		     {"SquaredDifference", 1, -0.1f, 0.1f},
+		     {"Maximum", 0, -0.1f, 0},
+		     {"Maximum", 1, -0.1f, 0},
+		     {"Minimum", 0, 3, 6},
+		     {"Minimum", 1, 3, 6},
+		     {"HardSigmoid", 1, 0.2f, 0.2f},
+		     {"HardSigmoid", 2, 0.5f, 0.5f},
+		     {"Selu", 1, 1.6733f, 1.6733f},
+		     {"Selu", 2, 1.0507f, 1.0507f},
+		     {"BatchNormInference", 1, 0.9f, 1.1f},
+		     {"BatchNormInference", 2, -0.1f, 0.1f},
+		     {"BatchNormInference", 3, -0.1f, 0.1f},
+		     {"BatchNormInference", 4, 0.9f, 1.1f},
+		     {"GroupNormalization", 1, 0.9f, 1.1f},
+		     {"GroupNormalization", 2, -0.1f, 0.1f},
+		     {"GatherND", 0, -1, 1},
+		     {"GatherElements", 0, -1, 1},
+		     {"EmbeddingBagOffsetsSum", 0, -1, 1},
+		     {"EmbeddingBagPackedSum", 0, -1, 1},
+		     {"EmbeddingSegmentsSum", 0, -1, 1},
+		     {"EmbeddingBagOffsets", 0, -1, 1},
+		     {"EmbeddingBagPacked", 0, -1, 1},
+		     {"Concat", UINT32_MAX, -1, 1},
+		     {"Result", 0, -1, 1},
+		     {"OneHot", 2, 1, 1},
+		     {"OneHot", 3, 0, 0},
+		     {"ScatterUpdate", 0, -1, 1},
+		     {"ScatterUpdate", 2, -1, 1},
+		     {"ScatterNDUpdate", 0, -1, 1},
+		     {"ScatterNDUpdate", 2, -1, 1},
+		     {"ScatterElementsUpdate", 0, -1, 1},
+		     {"ScatterElementsUpdate", 2, -1, 1}};
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
 		if (strcmp(c->g->type[v], table[i].type) == 0 &&
 		    (table[i].input == k || table[i].input == UINT32_MAX))
@@ -201,14 +236,14 @@ bool fill_is_index(const char *t, uint32_t k)
 	static const struct {
 		const char *type;
 		uint32_t first, last;
-	} table[] = {
-		{"Reshape", 1, 1}, {"Transpose", 1, 1}, {"Squeeze", 1, 1}, {"Unsqueeze", 1, 1},
-		{"Broadcast", 1, 2}, {"Tile", 1, 1}, {"Split", 1, 1}, {"VariadicSplit", 1, 2},
-		{"Gather", 1, 2}, {"Interpolate", 1, 3}, {"TopK", 1, 1}, {"OneHot", 1, 1},
-		{"NormalizeL2", 1, 1}, {"LRN", 1, 1}, {"MVN", 1, 1}, {"Range", 0, 2},
-		{"Loop", 0, 1}, {"If", 0, 0}, {"Slice", 1, 4}, {"StridedSlice", 1, 3},
-		{"Pad", 1, 2}, {"CumSum", 1, 1}
-	};
+	} table[] = {{"Reshape", 1, 1},     {"Transpose", 1, 1},     {"Squeeze", 1, 1},
+		     {"Unsqueeze", 1, 1},   {"Broadcast", 1, 2},     {"Tile", 1, 1},
+		     {"Split", 1, 1},       {"VariadicSplit", 1, 2}, {"Gather", 1, 2},
+		     {"Interpolate", 1, 3}, {"TopK", 1, 1},          {"OneHot", 1, 1},
+		     {"NormalizeL2", 1, 1}, {"LRN", 1, 1},           {"MVN", 1, 1},
+		     {"Range", 0, 2},       {"Loop", 0, 1},          {"If", 0, 0},
+		     {"Slice", 1, 4},       {"StridedSlice", 1, 3},  {"Pad", 1, 2},
+		     {"CumSum", 1, 1}};
 	if (strncmp(t, "Reduce", 6) == 0 && k == 1)
 		return true;
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++)

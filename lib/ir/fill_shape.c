@@ -10,7 +10,10 @@
 
 enum { MAX_RANK = 32 };
 
-struct dims { uint32_t n; const int64_t *v; };
+struct dims {
+	uint32_t n;
+	const int64_t *v;
+};
 
 static bool output_dims(const struct graph *g, uint32_t o, struct dims *d)
 {
@@ -146,7 +149,7 @@ static bool reduced(struct dims in, struct dims out, bool keep, uint64_t n, doub
 				return false;
 			value[k++] = i;
 		}
-	for (uint32_t i = in.n; i-- > 0 && k < n;)   /* axes of size 1 change nothing */
+	for (uint32_t i = in.n; i-- > 0 && k < n;) /* axes of size 1 change nothing */
 		if (in.v[i] == 1)
 			value[k++] = i;
 	return k == n;
@@ -210,7 +213,7 @@ static bool gather_axis(const struct graph *g, uint32_t v, struct dims data, str
 	for (uint32_t a = b; a < data.n; a++) {
 		bool fits = true;
 		for (uint32_t i = 0; i < out.n && fits; i++)
-			fits = out.v[i] == (i < a	    ? data.v[i]
+			fits = out.v[i] == (i < a           ? data.v[i]
 					    : i < a + inner ? index.v[b + i - a]
 							    : data.v[i - inner + 1]);
 		*value = a;
@@ -349,7 +352,10 @@ bool fill_index(const struct graph *g, const struct consumers *cons, const struc
 		return last_axes(in.n, n, value);
 	if (strcmp(t, "Range") == 0)
 		return n == 1 && out.n == 1 && out.v[0] >= 0 &&
-		       fill_all(k == 0 ? 0 : k == 1 ? (double)out.v[0] : 1, 1, value);
+		       fill_all(k == 0   ? 0
+				: k == 1 ? (double)out.v[0]
+					 : 1,
+				1, value);
 	if (strcmp(t, "StridedSlice") == 0 || strcmp(t, "Pad") == 0)
 		return unchanged(r, *t == 'S', in, out, n, value) ||
 		       (*t == 'S' && image_size(g, cons, r, in, out, n, value));

@@ -41,31 +41,21 @@ static uint64_t encode(enum elem t, double x)
 	uint32_t w;
 	uint64_t d;
 	switch (t) {
-	case EL_F64:
-		memcpy(&d, &x, 8);
-		return d;
-	case EL_F32:
-		memcpy(&w, &f, 4);
-		return w;
-	case EL_F16:
-		return encode_float(x, 5, 10, true);
-	case EL_BF16:
-		return encode_float(x, 8, 7, true);
-	case EL_F8E4M3:
-		return encode_float(x, 4, 3, false);
-	case EL_F8E5M2:
-		return encode_float(x, 5, 2, true);
-	case EL_F8E8M0:
-		return x > 0 ? (uint64_t)fmin(fmax(127 + nearbyint(log2(x)), 0), 254) : 0;
+	case EL_F64: memcpy(&d, &x, 8); return d;
+	case EL_F32: memcpy(&w, &f, 4); return w;
+	case EL_F16: return encode_float(x, 5, 10, true);
+	case EL_BF16: return encode_float(x, 8, 7, true);
+	case EL_F8E4M3: return encode_float(x, 4, 3, false);
+	case EL_F8E5M2: return encode_float(x, 5, 2, true);
+	case EL_F8E8M0: return x > 0 ? (uint64_t)fmin(fmax(127 + nearbyint(log2(x)), 0), 254) : 0;
 	case EL_F4E2M1:
 		w = 0;
 		while (w < 7 && fabs(x) > (e2m1[w] + e2m1[w + 1]) / 2)
 			w++;
 		return w | (x < 0 ? 8 : 0);
-	case EL_NF4:   /* sixteen levels from -1 to 1, taken as even here */
+	case EL_NF4: /* sixteen levels from -1 to 1, taken as even here */
 		return (uint64_t)fmin(fmax(nearbyint((x + 1) * 7.5), 0), 15);
-	default:
-		break;
+	default: break;
 	}
 	unsigned bits = elem_bits(t);
 	double lo = is_unsigned(t) ? 0 : -ldexp(1, (int)bits - 1);
@@ -148,8 +138,10 @@ void fill_uniform(enum elem t, double lo, double hi, bool whole_range, uint64_t 
 		size_t m = n - i < BATCH ? (size_t)(n - i) : BATCH;
 		rng_bits16(&addr, (uint32_t)(i / 8), random, m);
 		for (size_t k = 0; k < m; k++)
-			put(t, i + k, code ? code[random[k]]
-				: encode(t, lo + (hi - lo) * (random[k] + 0.5) / LEVELS), out);
+			put(t, i + k,
+			    code ? code[random[k]]
+				 : encode(t, lo + (hi - lo) * (random[k] + 0.5) / LEVELS),
+			    out);
 	}
 	mem_free(code);
 }

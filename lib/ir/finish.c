@@ -11,13 +11,13 @@ struct work {
 	const struct raw_net *net;
 	const struct raw_source *src;
 	struct arena *tmp;
-	uint32_t n;              /* layers */
-	uint32_t *from;          /* (inputs) layer that feeds each input port */
-	uint32_t *from_port;     /* (inputs) and which of its outputs */
-	bool *keep;              /* (n) */
+	uint32_t n;          /* layers */
+	uint32_t *from;      /* (inputs) layer that feeds each input port */
+	uint32_t *from_port; /* (inputs) and which of its outputs */
+	bool *keep;          /* (n) */
 	uint32_t n_keep;
-	uint32_t *order;         /* (n_keep) layers by row */
-	uint32_t *row;           /* (n) row of each layer kept */
+	uint32_t *order; /* (n_keep) layers by row */
+	uint32_t *row;   /* (n) row of each layer kept */
 };
 
 static int connect(struct work *w, struct err *e)
@@ -30,11 +30,12 @@ static int connect(struct work *w, struct err *e)
 		const struct raw_edge *d = &net->edge.v[i];
 		uint32_t from = raw_find_layer(net, d->from), to = raw_find_layer(net, d->to);
 		if (to == GRAPH_NONE)
-			return raw_error(w->src, net, from, d->line, e, "edge to layer %" PRId64
-					 ", which does not exist", d->to);
+			return raw_error(w->src, net, from, d->line, e,
+					 "edge to layer %" PRId64 ", which does not exist", d->to);
 		if (from == GRAPH_NONE)
-			return raw_error(w->src, net, to, d->line, e, "edge from layer %" PRId64
-					 ", which does not exist", d->from);
+			return raw_error(w->src, net, to, d->line, e,
+					 "edge from layer %" PRId64 ", which does not exist",
+					 d->from);
 		int64_t out = raw_find_out(net, from, d->from_port),
 			in = raw_find_in(net, to, d->to_port);
 		if (out < 0)
@@ -43,8 +44,10 @@ static int connect(struct work *w, struct err *e)
 					 ", which the layer does not have",
 					 d->from_port);
 		if (in < 0)
-			return raw_error(w->src, net, to, d->line, e, "edge to input port %" PRId64
-					 ", which the layer does not have", d->to_port);
+			return raw_error(w->src, net, to, d->line, e,
+					 "edge to input port %" PRId64
+					 ", which the layer does not have",
+					 d->to_port);
 		uint32_t slot = net->layer.v[to].in + (uint32_t)in;
 		if (w->from[slot] != GRAPH_NONE)
 			return raw_error(w->src, net, to, d->line, e,
@@ -318,11 +321,11 @@ static void emit_bodies(const struct work *w, struct graph *g)
 	const struct raw_net *net = w->net;
 	uint32_t *first = ARENA_NEWN(w->tmp, uint32_t, w->n), n = 0;
 	for (uint32_t b = (uint32_t)net->body.n; b-- > 0;)
-		first[net->body.v[b].node] = b + 1;   /* bodies of a layer are adjacent */
+		first[net->body.v[b].node] = b + 1; /* bodies of a layer are adjacent */
 	g->body = ARENA_NEWN(g->arena, struct graph_body, net->body.n);
 	for (uint32_t r = 0; r < g->n; r++)
-		for (uint32_t b = first[w->order[r]]; b && b <= net->body.n &&
-		     net->body.v[b - 1].node == w->order[r]; b++) {
+		for (uint32_t b = first[w->order[r]];
+		     b && b <= net->body.n && net->body.v[b - 1].node == w->order[r]; b++) {
 			g->body[n] = net->body.v[b - 1];
 			g->body[n++].node = r;
 		}

@@ -17,15 +17,15 @@
 #include "graph/graph.h"
 
 struct ir_options {
-	const char *weights;   /* the .bin; NULL: MODEL.bin beside MODEL.xml, which may be absent */
-	bool no_weights;       /* do not look at any .bin */
-	bool any_operator;     /* accept operator types and opsets that are not OpenVINO's */
+	const char *weights; /* the .bin; NULL: MODEL.bin beside MODEL.xml, which may be absent */
+	bool no_weights;     /* do not look at any .bin */
+	bool any_operator;   /* accept operator types and opsets that are not OpenVINO's */
 };
 
 struct ir_report {
 	uint64_t xml_bytes;
-	uint32_t n_layers;     /* in the file, bodies included */
-	uint32_t n_dropped;    /* of these: nothing depends on them */
+	uint32_t n_layers;  /* in the file, bodies included */
+	uint32_t n_dropped; /* of these: nothing depends on them */
 };
 
 /* Read the IR at `path` into a new graph with the name, the paths, the nodes and

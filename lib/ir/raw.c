@@ -162,9 +162,12 @@ uint32_t raw_find_layer(const struct raw_net *net, int64_t id)
 
 struct intern {
 	struct arena *arena;
-	struct { const char *s; uint32_t hash, len; } *slot;
+	struct {
+		const char *s;
+		uint32_t hash, len;
+	} * slot;
 	size_t n, n_slots;
-	char *chunk;             /* strings are packed into chunks of the arena */
+	char *chunk; /* strings are packed into chunks of the arena */
 	size_t left;
 };
 

@@ -10,7 +10,11 @@
 #include "base/mem.h"
 #include "graph/graph.h"
 
-#define VEC(T) struct { T *v; size_t n, cap; }
+#define VEC(T) \
+	struct { \
+		T *v; \
+		size_t n, cap; \
+	}
 /* A new last item, its contents undefined. */
 #define VEC_ADD(x) ((x).v = mem_grow((x).v, &(x).cap, (x).n + 1, sizeof *(x).v), &(x).v[(x).n++])
 
@@ -30,36 +34,58 @@ struct raw_layer {
 struct raw_out {
 	int64_t id;
 	const char *names;
-	uint32_t dim;              /* first, in net.dim */
+	uint32_t dim; /* first, in net.dim */
 	enum elem elem;
 	uint8_t rank;
 };
 
-struct raw_attr { const char *key, *value; };
-struct raw_edge { int64_t from, from_port, to, to_port; uint32_t line; };
-struct raw_const { uint32_t layer; uint64_t offset, bytes; };
-struct raw_port { int64_t id; uint32_t position; };
+struct raw_attr {
+	const char *key, *value;
+};
+struct raw_edge {
+	int64_t from, from_port, to, to_port;
+	uint32_t line;
+};
+struct raw_const {
+	uint32_t layer;
+	uint64_t offset, bytes;
+};
+struct raw_port {
+	int64_t id;
+	uint32_t position;
+};
 
 /* A port map or back edge of a control-flow layer; ids as in the file. */
-struct raw_map { struct port_map map; int64_t internal; const char *role; uint32_t line; };
-struct raw_back { int64_t from, to; uint32_t line; };
-struct raw_body { const char *role; struct graph *graph; };
+struct raw_map {
+	struct port_map map;
+	int64_t internal;
+	const char *role;
+	uint32_t line;
+};
+struct raw_back {
+	int64_t from, to;
+	uint32_t line;
+};
+struct raw_body {
+	const char *role;
+	struct graph *graph;
+};
 
 struct raw_net {
 	VEC(struct raw_layer) layer;
 	VEC(struct raw_attr) attr;
-	VEC(int64_t) in;           /* ids of input ports */
+	VEC(int64_t) in; /* ids of input ports */
 	VEC(struct raw_out) out;
 	VEC(int64_t) dim;
 	VEC(struct raw_edge) edge;
 	VEC(struct raw_const) constant;
 	VEC(struct raw_port) sorted;
-	VEC(struct graph_body) body;   /* .node: layer index */
+	VEC(struct graph_body) body; /* .node: layer index */
 	/* of the layer that is being read */
 	VEC(struct raw_map) map;
 	VEC(struct raw_back) back;
 	VEC(struct raw_body) pending;
-	uint32_t *slot;            /* hash of layer ids: 1 + layer index */
+	uint32_t *slot; /* hash of layer ids: 1 + layer index */
 	size_t n_slots;
 	bool has_layers, has_edges;
 };
@@ -95,7 +121,11 @@ const char *intern_copy(struct intern *t, const char *s, size_t n);
 /* ---- from the file to the graph ---- */
 
 /* Where an error is, and its words: "FILE:LINE: layer ID 'NAME': ...". */
-struct raw_source { const char *path; struct arena *arena; uint32_t *n_dropped; };
+struct raw_source {
+	const char *path;
+	struct arena *arena;
+	uint32_t *n_dropped;
+};
 int raw_error(const struct raw_source *s, const struct raw_net *net, uint32_t layer, uint32_t line,
 	      struct err *e, const char *fmt, ...) PRINTF_LIKE(6, 7);
 

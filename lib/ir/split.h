@@ -25,8 +25,8 @@
 #include "ir/weights.h"
 
 struct split_report {
-	uint32_t n_files;        /* IRs */
-	uint64_t bin_bytes;      /* of all .bin files */
+	uint32_t n_files;   /* IRs */
+	uint64_t bin_bytes; /* of all .bin files */
 };
 
 /* Segments x of g into the directory `dir`, which is made if it does not exist and must be

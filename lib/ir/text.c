@@ -70,7 +70,7 @@ static const char *port_precision(enum elem t, char name[16])
 	static const struct {
 		enum elem t;
 		const char *name;
-	} odd[] = {{EL_F64, "FP64"},	 {EL_F32, "FP32"}, {EL_F16, "FP16"},
+	} odd[] = {{EL_F64, "FP64"},     {EL_F32, "FP32"}, {EL_F16, "FP16"},
 		   {EL_BOOLEAN, "BOOL"}, {EL_U1, "BIN"},   {EL_DYNAMIC, "UNSPECIFIED"}};
 	for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
 		if (odd[i].t == t)
@@ -97,7 +97,7 @@ void text_port(struct ir_text *t, uint32_t id, const struct ir_tensor *x)
 }
 
 void net_open_layer(struct ir_net *n, uint32_t id, const char *name, const char *type,
-		       const char *opset)
+		    const char *opset)
 {
 	text_putf(&n->layers, "<layer id=\"%u\"", id);
 	text_attr(&n->layers, "name", name);
@@ -106,12 +106,11 @@ void net_open_layer(struct ir_net *n, uint32_t id, const char *name, const char 
 	text_puts(&n->layers, ">\n");
 }
 
-void net_edge(struct ir_net *n, uint32_t from, uint32_t from_port, uint32_t to,
-		     uint32_t to_port)
+void net_edge(struct ir_net *n, uint32_t from, uint32_t from_port, uint32_t to, uint32_t to_port)
 {
 	text_putf(&n->edges,
-	     "<edge from-layer=\"%u\" from-port=\"%u\" to-layer=\"%u\" to-port=\"%u\"/>\n", from,
-	     from_port, to, to_port);
+		  "<edge from-layer=\"%u\" from-port=\"%u\" to-layer=\"%u\" to-port=\"%u\"/>\n",
+		  from, from_port, to, to_port);
 }
 
 void text_net(struct ir_text *t, const struct ir_net *n)

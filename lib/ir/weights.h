@@ -8,7 +8,7 @@
 #include "graph/graph.h"
 
 struct weights {
-	const uint8_t *data;   /* NULL when bytes is 0 */
+	const uint8_t *data; /* NULL when bytes is 0 */
 	uint64_t bytes;
 };
 

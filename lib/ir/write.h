@@ -17,14 +17,16 @@
 #include "graph/graph.h"
 
 /* Output `port` (counted from 0) of layer number `layer`. */
-struct ir_value { uint32_t layer, port; };
-#define IR_NO_VALUE ((struct ir_value){UINT32_MAX, 0})   /* an input that is not connected */
+struct ir_value {
+	uint32_t layer, port;
+};
+#define IR_NO_VALUE ((struct ir_value){UINT32_MAX, 0}) /* an input that is not connected */
 
 /* Type and shape of a tensor; names: comma-separated as in an IR, may be "". */
 struct ir_tensor {
 	enum elem elem;
-	uint8_t rank;            /* RANK_DYNAMIC: dim is not used */
-	const int64_t *dim;      /* (rank) DIM_DYNAMIC allowed */
+	uint8_t rank;       /* RANK_DYNAMIC: dim is not used */
+	const int64_t *dim; /* (rank) DIM_DYNAMIC allowed */
 	const char *names;
 };
 /* Of output o (an index into g->out_*). */
@@ -66,10 +68,10 @@ const char *ir_writer_text(struct ir_writer *w, size_t *bytes);
 
 struct ir_part {
 	uint32_t n_nodes;
-	const uint32_t *node;    /* (n_nodes) ascending; no constants, Parameters or Results */
+	const uint32_t *node; /* (n_nodes) ascending; no constants, Parameters or Results */
 	uint32_t n_in, n_out;
-	const uint32_t *in;      /* (n_in) outputs of g that become Parameters, in this order */
-	const uint32_t *out;     /* (n_out) outputs of g that Results read */
+	const uint32_t *in;  /* (n_in) outputs of g that become Parameters, in this order */
+	const uint32_t *out; /* (n_out) outputs of g that Results read */
 };
 
 /* Write part p of g with the nodes of constant[] (n) that it reads.  Parameters have the name of

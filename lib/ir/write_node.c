@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void put_data(const struct ir_bin *bin, struct ir_text *t, const struct graph *g,
-		     uint32_t v)
+static void put_data(const struct ir_bin *bin, struct ir_text *t, const struct graph *g, uint32_t v)
 {
 	int64_t c = graph_const(g, v);
 	bool parameter = graph_is_type(g, v, "Parameter");
@@ -28,7 +27,7 @@ static void put_data(const struct ir_bin *bin, struct ir_text *t, const struct g
 	if (c >= 0) {
 		uint64_t offset = g->const_offset[c];
 		text_putf(t, " offset=\"%" PRIu64 "\"",
-		     bin ? bin->place(bin->arg, offset, g->const_bytes[c]) : offset);
+			  bin ? bin->place(bin->arg, offset, g->const_bytes[c]) : offset);
 	}
 	text_puts(t, "/>\n");
 }
@@ -53,12 +52,12 @@ static void put_map(struct ir_text *t, const struct port_map *m, uint32_t n_in)
 {
 	int64_t external = m->external < 0 ? -1 : m->external + (m->output ? n_in : 0);
 	text_putf(t, "<%s external_port_id=\"%" PRId64 "\" internal_layer_id=\"%u\"",
-	     m->output ? "output" : "input", external, m->internal);
+		  m->output ? "output" : "input", external, m->internal);
 	if (m->has_axis)
 		text_putf(t,
-		     " axis=\"%" PRId64 "\" start=\"%" PRId64 "\" end=\"%" PRId64
-		     "\" stride=\"%" PRId64 "\" part_size=\"%" PRId64 "\"",
-		     m->axis, m->start, m->end, m->stride, m->part_size);
+			  " axis=\"%" PRId64 "\" start=\"%" PRId64 "\" end=\"%" PRId64
+			  "\" stride=\"%" PRId64 "\" part_size=\"%" PRId64 "\"",
+			  m->axis, m->start, m->end, m->stride, m->part_size);
 	if (m->condition || m->counter)
 		text_attr(t, "purpose", m->condition ? "execution_condition" : "current_iteration");
 	text_puts(t, "/>\n");
@@ -81,7 +80,7 @@ static void put_body(const struct ir_bin *bin, struct ir_text *t, const struct g
 		text_puts(t, "<back_edges>\n");
 		for (uint32_t i = 0; i < b->n_back; i++)
 			text_putf(t, "<edge from-layer=\"%u\" to-layer=\"%u\"/>\n", b->back_from[i],
-			     b->back_to[i]);
+				  b->back_to[i]);
 		text_puts(t, "</back_edges>\n");
 	}
 	text_putf(t, "<%sbody>\n", prefix);

@@ -16,7 +16,7 @@ struct part {
 	const struct ir_part *p;
 	struct found {
 		uint32_t out, layer;
-	} * in; /* (n_in) sorted by output */
+	} * in;        /* (n_in) sorted by output */
 	uint32_t *row; /* (n_rows) constants and nodes, ascending */
 	size_t n_rows, cap_rows;
 	uint32_t *layer; /* (n_rows) */
@@ -47,8 +47,8 @@ static void sort_rows(struct part *x)
 
 static int64_t find_row(const struct part *x, uint32_t v)
 {
-	const uint32_t *at = x->n_rows ? bsearch(&v, x->row, x->n_rows, sizeof v, ascending_u32)
-		: NULL;
+	const uint32_t *at =
+		x->n_rows ? bsearch(&v, x->row, x->n_rows, sizeof v, ascending_u32) : NULL;
 	return at ? at - x->row : -1;
 }
 

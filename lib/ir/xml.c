@@ -22,7 +22,7 @@ struct parse {
 	xmlParserCtxtPtr ctxt;
 	struct xml_attr *attr;
 	size_t attr_cap;
-	char *buf;               /* read ahead: libxml2 asks for 4 kB at a time */
+	char *buf; /* read ahead: libxml2 asks for 4 kB at a time */
 	size_t at, end;
 };
 
@@ -78,7 +78,7 @@ static void on_open(void *ctx, const xmlChar *name, const xmlChar *prefix, const
 	if (p->e->code != ST_OK)
 		return;
 	p->attr = mem_grow(p->attr, &p->attr_cap, (size_t)n, sizeof *p->attr);
-	for (int i = 0; i < n; i++, a += 5)   /* name, prefix, URI, value begin and end */
+	for (int i = 0; i < n; i++, a += 5) /* name, prefix, URI, value begin and end */
 		p->attr[i] = (struct xml_attr){(const char *)a[0], (const char *)a[3],
 					       (size_t)(a[4] - a[3])};
 	locate(p);
@@ -111,8 +111,10 @@ static void on_doctype(void *ctx, const xmlChar *name, const xmlChar *public_id,
 	struct parse *p = ctx;
 	char where[XML_WHERE];
 	locate(p);
-	check(p, err_set(p->e, ST_INPUT, "%s: document type declarations and entities are refused; "
-			 "IR files have none", xml_where(where, p->path, p->h->line)));
+	check(p, err_set(p->e, ST_INPUT,
+			 "%s: document type declarations and entities are refused; "
+			 "IR files have none",
+			 xml_where(where, p->path, p->h->line)));
 }
 
 /* libxml2's errors are read from the context when the parse has ended. */

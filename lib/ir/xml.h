@@ -13,7 +13,7 @@
 
 struct xml_attr {
 	const char *name;
-	const char *value;   /* not NUL-terminated; borrowed for the call */
+	const char *value; /* not NUL-terminated; borrowed for the call */
 	size_t len;
 };
 
@@ -23,7 +23,7 @@ struct xml_handler {
 	int (*open)(void *ctx, const char *name, const struct xml_attr *attr, int n, struct err *e);
 	int (*close)(void *ctx, struct err *e);
 	int (*text)(void *ctx, const char *s, size_t n, struct err *e);
-	uint32_t line;       /* of the current event; set before each call */
+	uint32_t line; /* of the current event; set before each call */
 };
 
 /* Parse the file at `path`; *bytes is its length.  Malformed input is ST_INPUT

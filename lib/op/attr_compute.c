@@ -17,7 +17,9 @@ int attr_reduce(struct op *op, struct err *e)
 int attr_matmul(struct op *op, struct err *e)
 {
 	return op_get_bool(op, "transpose_a", &op->a.matmul.transpose_a, e) ||
-	       op_get_bool(op, "transpose_b", &op->a.matmul.transpose_b, e) ? -1 : 0;
+			       op_get_bool(op, "transpose_b", &op->a.matmul.transpose_b, e)
+		       ? -1
+		       : 0;
 }
 
 int attr_attention(struct op *op, struct err *e)
@@ -50,8 +52,8 @@ int attr_window(struct op *op, struct err *e)
 	int auto_pad = PAD_EXPLICIT, rounding = ROUND_FLOOR;
 	w->groups = w->offset_groups = 1;
 	w->grouped = op->kind == OP_GROUP_CONVOLUTION || op->kind == OP_GROUP_CONVOLUTION_BACKPROP;
-	w->transposed = op->kind == OP_CONVOLUTION_BACKPROP ||
-			op->kind == OP_GROUP_CONVOLUTION_BACKPROP;
+	w->transposed =
+		op->kind == OP_CONVOLUTION_BACKPROP || op->kind == OP_GROUP_CONVOLUTION_BACKPROP;
 	if (window_list(op, "strides", 1, 1, w->stride, e) ||
 	    window_list(op, "dilations", 1, 1, w->dilation, e) ||
 	    window_list(op, "pads_begin", INT32_MIN, 0, w->pad_begin, e) ||
@@ -62,7 +64,7 @@ int attr_window(struct op *op, struct err *e)
 	     window_list(op, "rates", 1, 1, w->dilation, e)) ||
 	    window_list(op, "output_padding", 0, 0, w->output_padding, e) ||
 	    op_get_choice(op, "auto_pad", "explicit|same_upper|same_lower|valid|notset", &auto_pad,
-		       e) ||
+			  e) ||
 	    op_get_choice(op, "rounding_type", "floor|ceil|ceil_torch", &rounding, e) ||
 	    op_get_bool(op, "exclude-pad", &w->exclude_pad, e) ||
 	    op_get_int(op, "group", 1, &w->groups, e) ||
@@ -117,9 +119,10 @@ static int cell_activations(struct op *op, struct err *e)
 	int n = 0;
 	for (const char *p = s ? s : ""; *(p += strspn(p, ", ")); n++) {
 		size_t len = strcspn(p, ", ");
-		enum op_activation act = len == 7 && !strncasecmp(p, "sigmoid", 7) ? ACT_SIGMOID :
-			len == 4 && !strncasecmp(p, "tanh", 4) ? ACT_TANH :
-			len == 4 && !strncasecmp(p, "relu", 4) ? ACT_RELU : ACT_NONE;
+		enum op_activation act = len == 7 && !strncasecmp(p, "sigmoid", 7) ? ACT_SIGMOID
+					 : len == 4 && !strncasecmp(p, "tanh", 4)  ? ACT_TANH
+					 : len == 4 && !strncasecmp(p, "relu", 4)  ? ACT_RELU
+										   : ACT_NONE;
 		if (act == ACT_NONE || n == 3)
 			return op_bad_attr(op, "activations", s, e);
 		op->a.cell.act[n] = act;
@@ -161,15 +164,14 @@ int attr_resize(struct op *op, struct err *e)
 	if (first && corners)
 		coord = COORD_ALIGN_CORNERS;
 	if (op_get_choice(op, "mode",
-			  "nearest|linear|linear_onnx|cubic|bilinear_pillow|bicubic_pillow",
-			  &mode, e) ||
+			  "nearest|linear|linear_onnx|cubic|bilinear_pillow|bicubic_pillow", &mode,
+			  e) ||
 	    op_get_choice(
 		    op, "coordinate_transformation_mode",
 		    "half_pixel|pytorch_half_pixel|asymmetric|tf_half_pixel_for_nn|align_corners",
 		    &coord, e) ||
 	    op_get_choice(op, "nearest_mode",
-			  "round_prefer_floor|round_prefer_ceil|floor|ceil|simple",
-		       &nearest, e) ||
+			  "round_prefer_floor|round_prefer_ceil|floor|ceil|simple", &nearest, e) ||
 	    op_get_choice(op, "shape_calculation_mode", "scales|sizes", &shape, e) ||
 	    op_get_bool(op, "antialias", &r->antialias, e) ||
 	    op_get_real(op, "cube_coeff", &r->cube_coeff, e) ||

@@ -95,8 +95,12 @@ int attr_detection(struct op *op, struct err *e)
 	struct op_detection *d = &op->a.detection;
 	int code = 0, n;
 	int64_t keep[8] = {-1};
-	*d = (struct op_detection){.background = 0, .top_k = -1, .share_location = true,
-				   .input_w = 1, .input_h = 1, .confidence = 0};
+	*d = (struct op_detection){.background = 0,
+				   .top_k = -1,
+				   .share_location = true,
+				   .input_w = 1,
+				   .input_h = 1,
+				   .confidence = 0};
 	if (op_get_int(op, "num_classes", 1, &d->n_classes, e) ||
 	    op_get_int(op, "background_label_id", -1, &d->background, e) ||
 	    op_get_int(op, "top_k", -1, &d->top_k, e) ||
@@ -125,8 +129,14 @@ int attr_nms(struct op *op, struct err *e)
 {
 	struct op_nms *a = &op->a.nms;
 	int box = 0, decay = 1, sort = 2;
-	*a = (struct op_nms){.descending = true, .index = EL_I64, .top_k = -1, .keep_top_k = -1,
-			     .background = -1, .eta = 1, .sigma = 2, .normalized = true,
+	*a = (struct op_nms){.descending = true,
+			     .index = EL_I64,
+			     .top_k = -1,
+			     .keep_top_k = -1,
+			     .background = -1,
+			     .eta = 1,
+			     .sigma = 2,
+			     .normalized = true,
 			     .clockwise = true};
 	if (op_get_choice(op, "box_encoding", "corner|center", &box, e) ||
 	    op_get_bool(op, "sort_result_descending", &a->descending, e) ||
@@ -155,9 +165,15 @@ int attr_proposal(struct op *op, struct err *e)
 {
 	struct op_proposal *p = &op->a.proposal;
 	const char *framework = graph_attr(op->g, op->v, "framework");
-	*p = (struct op_proposal){.box_scale = 1, .size_scale = 1, .clip_before = true, .eta = 1,
-				  .max_log_wh = (float)log(1000.0 / 16), .count = EL_I64,
-				  .pre_nms = 1, .post_nms = 1, .stride = 1};
+	*p = (struct op_proposal){.box_scale = 1,
+				  .size_scale = 1,
+				  .clip_before = true,
+				  .eta = 1,
+				  .max_log_wh = (float)log(1000.0 / 16),
+				  .count = EL_I64,
+				  .pre_nms = 1,
+				  .post_nms = 1,
+				  .stride = 1};
 	if (op_get_reals(op, "ratio", &p->ratio, e) || op_get_reals(op, "scale", &p->scale, e) ||
 	    op_get_float(op, "base_size", &p->base_size, e) ||
 	    op_get_float(op, "min_size", &p->min_size, e) ||
@@ -172,8 +188,8 @@ int attr_proposal(struct op *op, struct err *e)
 	    op_get_int(op, "pre_nms_topn", 0, &p->pre_nms, e) ||
 	    op_get_int(op, "post_nms_topn", 0, &p->post_nms, e) ||
 	    op_get_int(op, "pre_nms_count", 0, &p->pre_nms, e) ||
-	    op_get_int(op, "post_nms_count",
-		       op->kind == OP_DETECTRON_DETECTION_OUTPUT ? -1 : 0, &p->post_nms, e) ||
+	    op_get_int(op, "post_nms_count", op->kind == OP_DETECTRON_DETECTION_OUTPUT ? -1 : 0,
+		       &p->post_nms, e) ||
 	    op_get_int(op, "max_rois", 0, &p->post_nms, e) ||
 	    op_get_int(op, "feat_stride", 0, &p->stride, e) ||
 	    op_get_int(op, "num_classes", 1, &p->n_classes, e) ||
@@ -196,8 +212,16 @@ int attr_roi(struct op *op, struct err *e)
 {
 	struct op_roi *r = &op->a.roi;
 	int mode = 0, align = 0, method = 0;
-	*r = (struct op_roi){.h = 1, .w = 1, .dim = 1, .bins_x = 1, .bins_y = 1, .part = 1,
-			     .group = 1, .scale = 1, .trans_std = 1, .clockwise = false};
+	*r = (struct op_roi){.h = 1,
+			     .w = 1,
+			     .dim = 1,
+			     .bins_x = 1,
+			     .bins_y = 1,
+			     .part = 1,
+			     .group = 1,
+			     .scale = 1,
+			     .trans_std = 1,
+			     .clockwise = false};
 	bool aligned = false;
 	int64_t size[2];
 	int n_size;

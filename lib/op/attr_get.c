@@ -68,15 +68,14 @@ int op_get_bool(const struct op *op, const char *key, bool *out, struct err *e)
 }
 
 /* Index of the attribute's value among words separated by '|'. */
-int op_get_choice(const struct op *op, const char *key, const char *words, int *out,
-		      struct err *e)
+int op_get_choice(const struct op *op, const char *key, const char *words, int *out, struct err *e)
 {
 	const char *s = graph_attr(op->g, op->v, key);
 	if (!s)
 		return 0;
 	size_t n = strlen(s);
 	int i = 0;
-	for (const char *w = words; ; w++, i++) {
+	for (const char *w = words;; w++, i++) {
 		size_t len = strcspn(w, "|");
 		if (len == n && !strncasecmp(w, s, n)) {
 			*out = i;
@@ -90,7 +89,7 @@ int op_get_choice(const struct op *op, const char *key, const char *words, int *
 
 /* Up to max integers separated by commas and blanks; *n = -1 when absent. */
 int op_get_list(const struct op *op, const char *key, int64_t lo, int max, int64_t *out, int *n,
-		    struct err *e)
+		struct err *e)
 {
 	const char *s = graph_attr(op->g, op->v, key), *p = s;
 	*n = -1;

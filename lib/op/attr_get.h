@@ -9,12 +9,11 @@
 
 /* An integer in lo .. 2^31 - 1. */
 int op_get_int(const struct op *op, const char *key, int64_t lo, int64_t *out, struct err *e);
-int op_get_real(const struct op *op, const char *key, double *out, struct err *e);   /* not NaN */
+int op_get_real(const struct op *op, const char *key, double *out, struct err *e); /* not NaN */
 int op_get_float(const struct op *op, const char *key, float *out, struct err *e);
 int op_get_bool(const struct op *op, const char *key, bool *out, struct err *e);
 /* Index of the attribute's value, in any case, among words separated by '|'. */
-int op_get_choice(const struct op *op, const char *key, const char *words, int *out,
-		  struct err *e);
+int op_get_choice(const struct op *op, const char *key, const char *words, int *out, struct err *e);
 /* Up to max integers >= lo separated by commas and blanks; *n is their number, -1 when absent. */
 int op_get_list(const struct op *op, const char *key, int64_t lo, int max, int64_t *out, int *n,
 		struct err *e);

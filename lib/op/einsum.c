@@ -99,8 +99,8 @@ int einsum_parse(struct einsum *s, const char *equation, const struct tensor *in
 			return bad_equation(equation, e);
 		if (has_dots(p, stop))
 			dots = (int)in[i].rank - count_letters(p, stop);
-		if (dots < 0 || read_term(p, stop, dots, s->label[i], &n) ||
-		    n != (int)in[i].rank || !take_sizes(s, &in[i], s->label[i]))
+		if (dots < 0 || read_term(p, stop, dots, s->label[i], &n) || n != (int)in[i].rank ||
+		    !take_sizes(s, &in[i], s->label[i]))
 			return bad_equation(equation, e);
 		most = dots > most ? dots : most;
 		p = stop < end ? stop + 1 : stop;

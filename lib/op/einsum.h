@@ -12,9 +12,9 @@ enum { EINSUM_INPUTS = 8, EINSUM_LABELS = 52 + TENSOR_DIMS };
 
 struct einsum {
 	int n_in, n_out;
-	int label[EINSUM_INPUTS][TENSOR_DIMS];   /* of each dim of each input */
-	int out[TENSOR_DIMS];                    /* labels of the output's dims */
-	int64_t size[EINSUM_LABELS];             /* 0 where the label does not occur */
+	int label[EINSUM_INPUTS][TENSOR_DIMS]; /* of each dim of each input */
+	int out[TENSOR_DIMS];                  /* labels of the output's dims */
+	int64_t size[EINSUM_LABELS];           /* 0 where the label does not occur */
 	bool used[EINSUM_LABELS];
 };
 

@@ -146,7 +146,7 @@ bool op_broadcast(const struct tensor *a, const struct tensor *b, struct tensor 
 {
 	uint32_t rank = a->rank > b->rank ? a->rank : b->rank;
 	out->rank = rank;
-	for (uint32_t i = 0; i < rank; i++) {     /* from the innermost dim */
+	for (uint32_t i = 0; i < rank; i++) { /* from the innermost dim */
 		int64_t x = i < a->rank ? a->dim[a->rank - 1 - i] : 1;
 		int64_t y = i < b->rank ? b->dim[b->rank - 1 - i] : 1;
 		if (x != y && x != 1 && y != 1)
@@ -288,7 +288,7 @@ int infer_eye(const struct op *op, const struct tensor *in, struct tensor *out, 
 int infer_non_zero(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
 {
 	(void)e;
-	*out = (struct tensor){.elem = op->a.convert.to, .rank = 2,
-			       .dim = {in[0].rank, tensor_elements(&in[0])}};
+	*out = (struct tensor){
+		.elem = op->a.convert.to, .rank = 2, .dim = {in[0].rank, tensor_elements(&in[0])}};
 	return 0;
 }

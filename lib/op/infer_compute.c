@@ -76,8 +76,8 @@ void op_window_pads(const struct op_window *w, int n_spatial, const int64_t *in,
 		if (w->auto_pad == PAD_VALID)
 			continue;
 		int64_t out = (in[i] + w->stride[i] - 1) / w->stride[i];
-		int64_t total = (out - 1) * w->stride[i] + window_span(kernel[i], w->dilation[i]) -
-				in[i];
+		int64_t total =
+			(out - 1) * w->stride[i] + window_span(kernel[i], w->dilation[i]) - in[i];
 		if (total < 0)
 			total = 0;
 		begin[i] = w->auto_pad == PAD_SAME_UPPER ? total / 2 : total - total / 2;
@@ -154,10 +154,10 @@ int infer_deformable_conv(const struct op *op, const struct tensor *in, struct t
 	if (infer_conv(op, dense, out, e))
 		return -1;
 	int64_t taps = op_mul(w->offset_groups, op_mul(in[2].dim[2], in[2].dim[3]));
-	for (int i = 1; i < op->n_in; i += 2)    /* offsets, mask */
+	for (int i = 1; i < op->n_in; i += 2) /* offsets, mask */
 		if (in[i].rank != 4 || in[i].dim[0] != in[0].dim[0] ||
-		    in[i].dim[1] != op_mul(taps, i == 1 ? 2 : 1) ||
-		    in[i].dim[2] != out->dim[2] || in[i].dim[3] != out->dim[3])
+		    in[i].dim[1] != op_mul(taps, i == 1 ? 2 : 1) || in[i].dim[2] != out->dim[2] ||
+		    in[i].dim[3] != out->dim[3])
 			return misfit(op_info(op->kind)->type, &in[0], &in[i], e);
 	return 0;
 }
@@ -183,9 +183,10 @@ int infer_conv_backprop(const struct op *op, const struct tensor *in, struct ten
 	out->dim[1] = groups * wd[1];
 	op_backprop_pads(w, s, in[0].dim + 2, wd + 2, n < 0 ? NULL : shape, begin, end);
 	for (int i = 0; i < s; i++)
-		out->dim[2 + i] = n >= 0 ? shape[i] : w->stride[i] * (in[0].dim[2 + i] - 1) +
-				  window_span(wd[2 + i], w->dilation[i]) - begin[i] - end[i] +
-				  w->output_padding[i];
+		out->dim[2 + i] = n >= 0 ? shape[i]
+					 : w->stride[i] * (in[0].dim[2 + i] - 1) +
+						   window_span(wd[2 + i], w->dilation[i]) -
+						   begin[i] - end[i] + w->output_padding[i];
 	return 0;
 }
 
@@ -210,7 +211,7 @@ int infer_pool(const struct op *op, const struct tensor *in, struct tensor *out,
 		bool ceil = w->rounding != ROUND_FLOOR;
 		int64_t n = (room + (ceil ? stride - 1 : 0)) / stride + 1;
 		if (w->rounding == ROUND_CEIL_TORCH && (n - 1) * stride >= size + begin[i])
-			n--;                     /* the last window must not start in the padding */
+			n--; /* the last window must not start in the padding */
 		out[0].dim[2 + i] = n;
 	}
 	if (op->n_out > 1) {
@@ -268,7 +269,8 @@ int infer_sequence(const struct op *op, const struct tensor *in, struct tensor *
 	if ((lstm && !tensor_same_shape(&in[1], &in[2])) ||
 	    tensor_elements(&in[lstm ? 3 : 2]) != in[0].dim[0])
 		return misfit("the states or sequence_lengths", &in[1], &in[2], e);
-	out[0] = (struct tensor){.elem = in[0].elem, .rank = 4,
+	out[0] = (struct tensor){.elem = in[0].elem,
+				 .rank = 4,
 				 .dim = {in[0].dim[0], d, in[0].dim[1], op->a.cell.hidden}};
 	for (int i = 1; i < op->n_out; i++) {
 		out[i] = in[1];

@@ -31,8 +31,7 @@ int infer_prior(const struct op *op, const struct tensor *in, struct tensor *out
 
 /* Locations (b, n 4 or n c 4), confidences (b, n c), priors (b or 1, 1 or 2, n 4 or n 5) ->
  * (1, 1, most, 7). */
-int infer_detection(const struct op *op, const struct tensor *in, struct tensor *out,
-		    struct err *e)
+int infer_detection(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
 {
 	const struct op_detection *d = &op->a.detection;
 	if (in[0].rank != 2 || in[1].rank != 2 || in[2].rank != 3)
@@ -46,11 +45,12 @@ int infer_detection(const struct op *op, const struct tensor *in, struct tensor 
 	    in[2].dim[1] != (d->variance_in_target ? 1 : 2) ||
 	    (in[2].dim[0] != 1 && in[2].dim[0] != batch))
 		return op_misfit("DetectionOutput", &in[2], e);
-	if (op->n_in == 5 && (tensor_elements(&in[3]) != op_mul(batch, 2 * n) ||
-			      !tensor_same_shape(&in[4], &in[0])))
+	if (op->n_in == 5 &&
+	    (tensor_elements(&in[3]) != op_mul(batch, 2 * n) || !tensor_same_shape(&in[4], &in[0])))
 		return op_misfit("DetectionOutput", &in[3], e);
-	int64_t most = op_mul(batch, d->keep_top_k > 0 ? d->keep_top_k
-				     : op_mul(classes, d->top_k > 0 ? d->top_k : n));
+	int64_t most =
+		op_mul(batch, d->keep_top_k > 0 ? d->keep_top_k
+						: op_mul(classes, d->top_k > 0 ? d->top_k : n));
 	*out = (struct tensor){.elem = in[0].elem, .rank = 4, .dim = {1, 1, most, 7}};
 	return 0;
 }
@@ -75,8 +75,7 @@ int infer_nms(const struct op *op, const struct tensor *in, struct tensor *out, 
 /* MatrixNms and MulticlassNms: boxes (b, n, 4), scores (b, c, n) -> rows of (class, score, box),
  * their indices (.., 1), how many of each image (b).  With a third input, boxes (c, n, 4), scores
  * (c, n) and the numbers of boxes (b). */
-int infer_nms_sets(const struct op *op, const struct tensor *in, struct tensor *out,
-		   struct err *e)
+int infer_nms_sets(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
 {
 	const struct op_nms *a = &op->a.nms;
 	bool shared = op_has_input(op, in, 2);
@@ -92,7 +91,7 @@ int infer_nms_sets(const struct op *op, const struct tensor *in, struct tensor *
 	int64_t most = op_mul(classes, a->top_k >= 0 ? least(a->top_k, n) : n);
 	most = op_mul(a->keep_top_k >= 0 ? least(most, a->keep_top_k) : most, batch);
 	for (int i = 0; i < op->n_out; i++)
-		out[i] = i == 0	  ? shape2(in[0].elem, most, 6)
+		out[i] = i == 0   ? shape2(in[0].elem, most, 6)
 			 : i == 1 ? shape2(a->index, most, 1)
 				  : shape1(a->index, batch);
 	return 0;
@@ -100,8 +99,7 @@ int infer_nms_sets(const struct op *op, const struct tensor *in, struct tensor *
 
 /* Class probabilities (b, 2 a, h, w), deltas (b, 4 a, h, w), image (3 or 4) -> (b most, 5), and
  * from opset4 on the scores. */
-int infer_proposal(const struct op *op, const struct tensor *in, struct tensor *out,
-		   struct err *e)
+int infer_proposal(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
 {
 	const struct op_proposal *p = &op->a.proposal;
 	int64_t anchors = (int64_t)p->ratio.n * p->scale.n;
@@ -132,8 +130,7 @@ int infer_generate_proposals(const struct op *op, const struct tensor *in, struc
 	if (in[0].rank != 2 || in[0].dim[1] < 3 || in[0].dim[1] > 4 || in[1].rank != 4 ||
 	    in[2].rank != 4 || in[3].rank != 4 || in[2].dim[0] != in[3].dim[0] ||
 	    in[0].dim[0] != in[3].dim[0] || !proposals_fit(in[2].dim + 1, in[3].dim + 1) ||
-	    tensor_elements(&in[1]) !=
-		    op_mul(4 * in[3].dim[1], op_mul(in[3].dim[2], in[3].dim[3])))
+	    tensor_elements(&in[1]) != op_mul(4 * in[3].dim[1], op_mul(in[3].dim[2], in[3].dim[3])))
 		return op_misfit("GenerateProposals", &in[3], e);
 	n = op_mul(in[0].dim[0], op->a.proposal.post_nms < 0 ? 0 : op->a.proposal.post_nms);
 	out[0] = shape2(in[0].elem, n, 4);
@@ -148,8 +145,7 @@ int infer_detectron_proposals(const struct op *op, const struct tensor *in, stru
 {
 	if (tensor_elements(&in[0]) < 2 || in[2].rank != 3 || in[3].rank != 3 ||
 	    !proposals_fit(in[2].dim, in[3].dim) ||
-	    tensor_elements(&in[1]) !=
-		    op_mul(4 * in[3].dim[0], op_mul(in[3].dim[1], in[3].dim[2])))
+	    tensor_elements(&in[1]) != op_mul(4 * in[3].dim[0], op_mul(in[3].dim[1], in[3].dim[2])))
 		return op_misfit(op_info(op->kind)->type, &in[3], e);
 	int64_t n = op->a.proposal.post_nms < 0 ? 0 : op->a.proposal.post_nms;
 	out[0] = shape2(in[0].elem, n, 4);
@@ -172,8 +168,7 @@ int infer_detectron_detection(const struct op *op, const struct tensor *in, stru
 	return 0;
 }
 
-int infer_top_rois(const struct op *op, const struct tensor *in, struct tensor *out,
-		   struct err *e)
+int infer_top_rois(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
 {
 	if (in[0].rank != 2 || in[0].dim[1] != 4 || tensor_elements(&in[1]) != in[0].dim[0])
 		return op_misfit(op_info(op->kind)->type, &in[0], e);
@@ -192,20 +187,20 @@ int infer_prior_grid(const struct op *op, const struct tensor *in, struct tensor
 	if (g->flatten)
 		*out = shape2(in[0].elem, op_mul(op_mul(h, w), in[0].dim[0]), 4);
 	else
-		*out = (struct tensor){.elem = in[0].elem, .rank = 4,
-				       .dim = {h, w, in[0].dim[0], 4}};
+		*out = (struct tensor){
+			.elem = in[0].elem, .rank = 4, .dim = {h, w, in[0].dim[0], 4}};
 	return 0;
 }
 
 /* Features (b, c, h, w), regions (r, 4 or 5) [, batch indices (r)] -> (r, c, h, w). */
-int infer_roi_align(const struct op *op, const struct tensor *in, struct tensor *out,
-		    struct err *e)
+int infer_roi_align(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
 {
 	int64_t columns = op->kind == OP_ROI_ALIGN ? 4 : 5;
 	if (in[0].rank != 4 || in[1].rank != 2 || in[1].dim[1] != columns ||
 	    (op->kind != OP_ROI_POOLING && tensor_elements(&in[2]) != in[1].dim[0]))
 		return op_misfit(op_info(op->kind)->type, &in[1], e);
-	*out = (struct tensor){.elem = in[0].elem, .rank = 4,
+	*out = (struct tensor){.elem = in[0].elem,
+			       .rank = 4,
 			       .dim = {in[1].dim[0], in[0].dim[1], op->a.roi.h, op->a.roi.w}};
 	return 0;
 }
@@ -219,7 +214,8 @@ int infer_roi_features(const struct op *op, const struct tensor *in, struct tens
 	for (int i = 1; i < op->n_in; i++)
 		if (in[i].rank != 4 || in[i].dim[0] < 1 || in[i].dim[1] != in[1].dim[1])
 			return op_misfit(op_info(op->kind)->type, &in[i], e);
-	out[0] = (struct tensor){.elem = in[0].elem, .rank = 4,
+	out[0] = (struct tensor){.elem = in[0].elem,
+				 .rank = 4,
 				 .dim = {in[0].dim[0], in[1].dim[1], op->a.roi.h, op->a.roi.h}};
 	if (op->n_out > 1)
 		op_like(&out[1], &in[0]);
@@ -231,12 +227,12 @@ int infer_psroi(const struct op *op, const struct tensor *in, struct tensor *out
 {
 	const struct op_roi *r = &op->a.roi;
 	bool bins = op->kind == OP_PSROI_POOLING && r->bilinear;
-	int64_t need = op_mul(r->dim, bins ? op_mul(r->bins_x, r->bins_y)
-					   : op_mul(r->group, r->group));
+	int64_t need =
+		op_mul(r->dim, bins ? op_mul(r->bins_x, r->bins_y) : op_mul(r->group, r->group));
 	if (in[0].rank != 4 || in[1].rank != 2 || in[1].dim[1] != 5 || in[0].dim[1] < need)
 		return op_misfit(op_info(op->kind)->type, &in[0], e);
-	*out = (struct tensor){.elem = in[0].elem, .rank = 4,
-			       .dim = {in[1].dim[0], r->dim, r->group, r->group}};
+	*out = (struct tensor){
+		.elem = in[0].elem, .rank = 4, .dim = {in[1].dim[0], r->dim, r->group, r->group}};
 	return 0;
 }
 

@@ -42,8 +42,8 @@ int infer_ctc_greedy(const struct op *op, const struct tensor *in, struct tensor
 	if (in[0].rank != 3 || in[1].rank != 2 || in[1].dim[0] != in[0].dim[0] ||
 	    in[1].dim[1] != in[0].dim[1] || in[0].dim[2] < 1)
 		return misfit(op, &in[0], e);
-	*out = (struct tensor){.elem = in[0].elem, .rank = 4,
-			       .dim = {in[0].dim[1], in[0].dim[0], 1, 1}};
+	*out = (struct tensor){
+		.elem = in[0].elem, .rank = 4, .dim = {in[0].dim[1], in[0].dim[0], 1, 1}};
 	return 0;
 }
 
@@ -53,15 +53,14 @@ int infer_ctc_lengths(const struct op *op, const struct tensor *in, struct tenso
 {
 	if (in[0].rank != 3 || tensor_elements(&in[1]) != in[0].dim[0] || in[0].dim[2] < 1)
 		return misfit(op, &in[0], e);
-	out[0] = (struct tensor){.elem = op->a.ctc.classes, .rank = 2,
-				 .dim = {in[0].dim[0], in[0].dim[1]}};
+	out[0] = (struct tensor){
+		.elem = op->a.ctc.classes, .rank = 2, .dim = {in[0].dim[0], in[0].dim[1]}};
 	out[1] = (struct tensor){.elem = op->a.ctc.lengths, .rank = 1, .dim = {in[0].dim[0]}};
 	return 0;
 }
 
 /* Logits (n, t, c), their lengths (n), labels (n, t), their lengths (n) [, blank] -> (n). */
-int infer_ctc_loss(const struct op *op, const struct tensor *in, struct tensor *out,
-		   struct err *e)
+int infer_ctc_loss(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
 {
 	if (in[0].rank != 3 || in[2].rank != 2 || in[2].dim[0] != in[0].dim[0] ||
 	    tensor_elements(&in[1]) != in[0].dim[0] || tensor_elements(&in[3]) != in[0].dim[0])
@@ -134,9 +133,9 @@ int infer_search(const struct op *op, const struct tensor *in, struct tensor *ou
 {
 	const struct tensor *values = &in[op->kind == OP_BUCKETIZE ? 0 : 1];
 	const struct tensor *sorted = &in[op->kind == OP_BUCKETIZE ? 1 : 0];
-	if (op->kind == OP_BUCKETIZE ? sorted->rank != 1
-				     : sorted->rank < 1 || (sorted->rank > 1 &&
-							    sorted->rank != values->rank))
+	if (op->kind == OP_BUCKETIZE
+		    ? sorted->rank != 1
+		    : sorted->rank < 1 || (sorted->rank > 1 && sorted->rank != values->rank))
 		return misfit(op, sorted, e);
 	for (uint32_t i = 0; i + 1 < sorted->rank; i++)
 		if (sorted->dim[i] != values->dim[i])
@@ -161,7 +160,8 @@ int infer_unique(const struct op *op, const struct tensor *in, struct tensor *ou
 		out[0].dim[0] = n;
 	}
 	for (int i = 1; i < op->n_out; i++)
-		out[i] = (struct tensor){.rank = 1, .dim = {n},
+		out[i] = (struct tensor){.rank = 1,
+					 .dim = {n},
 					 .elem = i == 3 ? op->a.search.count : op->a.search.index};
 	return 0;
 }

@@ -77,7 +77,7 @@ int infer_gather_nd(const struct op *op, const struct tensor *in, struct tensor 
 	uint32_t rank = r - 1 + in[0].rank - (uint32_t)(batch + k);
 	if (rank > TENSOR_DIMS)
 		return op_misfit("GatherND", &in[0], e);
-	if (batch && op->version == 5) {         /* opset5 merges the batch dims */
+	if (batch && op->version == 5) { /* opset5 merges the batch dims */
 		out->dim[out->rank++] = 1;
 		for (int64_t i = 0; i < batch; i++)
 			out->dim[0] *= in[1].dim[i];
@@ -180,7 +180,7 @@ int op_permutation(const struct tensor *in, const struct tensor *order, int64_t 
 		   struct err *e)
 {
 	uint32_t rank = in->rank, seen = 0;
-	if (tensor_elements(order) == 0) {       /* reverses the dims */
+	if (tensor_elements(order) == 0) { /* reverses the dims */
 		for (uint32_t i = 0; i < rank; i++)
 			perm[i] = rank - 1 - i;
 		return 0;
@@ -208,4 +208,3 @@ int infer_transpose(const struct op *op, const struct tensor *in, struct tensor 
 		out->dim[i] = in[0].dim[perm[i]];
 	return 0;
 }
-

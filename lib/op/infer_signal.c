@@ -114,14 +114,14 @@ int infer_istft(const struct op *op, const struct tensor *in, struct tensor *out
 		return misfit(op, &in[0], e);
 	if (op_has_input(op, in, 4))
 		length = tensor_int(&in[4], 0);
-	*out = (struct tensor){.elem = in[0].elem, .rank = rank - 2,
+	*out = (struct tensor){.elem = in[0].elem,
+			       .rank = rank - 2,
 			       .dim = {rank == 4 ? in[0].dim[0] : length, length}};
 	return length < 0 ? misfit(op, &in[0], e) : 0;
 }
 
 /* (n, c, h, w) -> (n, kh kw c, patches down, patches across). */
-int infer_patches(const struct op *op, const struct tensor *in, struct tensor *out,
-		  struct err *e)
+int infer_patches(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
 {
 	const struct op_window *w = &op->a.window;
 	int64_t begin[OP_MAX_SPATIAL], end[OP_MAX_SPATIAL];
@@ -139,8 +139,7 @@ int infer_patches(const struct op *op, const struct tensor *in, struct tensor *o
 }
 
 /* Patches ([n,] c kh kw, count), output size (2), kernel (2) -> ([n,] c, h, w). */
-int infer_col2im(const struct op *op, const struct tensor *in, struct tensor *out,
-		 struct err *e)
+int infer_col2im(const struct op *op, const struct tensor *in, struct tensor *out, struct err *e)
 {
 	int64_t size[2], kernel[2], count = 1;
 	const struct op_window *w = &op->a.window;

@@ -52,7 +52,7 @@ int infer_squeeze(const struct op *op, const struct tensor *in, struct tensor *o
 	for (uint32_t i = 0; i < in[0].rank; i++) {
 		bool drop = all ? in[0].dim[i] == 1 : axes >> i & 1;
 		if (drop && in[0].dim[i] != 1)
-			drop = false;            /* axes of other sizes stay, as in opset15 */
+			drop = false; /* axes of other sizes stay, as in opset15 */
 		if (!drop)
 			out->dim[out->rank++] = in[0].dim[i];
 	}
@@ -181,7 +181,7 @@ int infer_tile(const struct op *op, const struct tensor *in, struct tensor *out,
 	uint32_t rank = in[0].rank > (uint32_t)n ? in[0].rank : (uint32_t)n;
 	out->elem = in[0].elem;
 	out->rank = rank;
-	for (uint32_t i = 0; i < rank; i++) {     /* from the innermost dim */
+	for (uint32_t i = 0; i < rank; i++) { /* from the innermost dim */
 		int64_t size = i < in[0].rank ? in[0].dim[in[0].rank - 1 - i] : 1;
 		int64_t times = i < (uint32_t)n ? repeats[n - 1 - (int)i] : 1;
 		if (times < 0 || __builtin_mul_overflow(size, times, &out->dim[rank - 1 - i]))
@@ -189,4 +189,3 @@ int infer_tile(const struct op *op, const struct tensor *in, struct tensor *out,
 	}
 	return 0;
 }
-

@@ -24,8 +24,12 @@ static const struct row table[OP_COUNT] = {
 };
 
 /* Other names of the same operators. */
-static const struct { const char *name; enum op_kind kind; } aliases[] = {
-	{"Constant", OP_CONST}, {"LogicalReduceAnd", OP_REDUCE_LOGICAL_AND},
+static const struct {
+	const char *name;
+	enum op_kind kind;
+} aliases[] = {
+	{"Constant", OP_CONST},
+	{"LogicalReduceAnd", OP_REDUCE_LOGICAL_AND},
 };
 
 const struct op_info *op_info(enum op_kind kind)
@@ -73,12 +77,13 @@ bool op_is_view(const struct op *op)
 bool op_is_bounded(const struct op *op)
 {
 	switch (op->kind) {
+	/* clang-format off */
 	case OP_NON_ZERO: case OP_UNIQUE: case OP_NON_MAX_SUPPRESSION: case OP_NMS_ROTATED:
 	case OP_MATRIX_NMS: case OP_MULTICLASS_NMS: case OP_GENERATE_PROPOSALS:
 	case OP_SPARSE_FILL_EMPTY_ROWS:
 		return true;
-	default:
-		return false;
+	/* clang-format on */
+	default: return false;
 	}
 }
 
@@ -132,6 +137,7 @@ static uint32_t scalar_inputs(enum op_kind kind)
 	case OP_TOP_K:
 	case OP_CUM_SUM:
 	case OP_SWISH: return 1u << 1;
+	/* clang-format off */
 	case OP_HARD_SIGMOID: case OP_SELU: return 6;
 	case OP_ONE_HOT: return 14;
 	case OP_RANGE: case OP_EYE: return 7;
@@ -140,6 +146,7 @@ static uint32_t scalar_inputs(enum op_kind kind)
 	case OP_NON_MAX_SUPPRESSION: case OP_NMS_ROTATED: return 0x3c;
 	case OP_STFT: case OP_ISTFT: return 12;
 	case OP_MULTINOMIAL: case OP_UNIQUE: return 1u << 1;
+	/* clang-format on */
 	case OP_RANDOM_UNIFORM: return 6;
 	default: return 0;
 	}
@@ -195,9 +202,9 @@ int op_check(const struct op *op, const struct tensor *in, const struct tensor *
 		want = MEM_NEWN(struct tensor, (size_t)op->n_out);
 	int rc = op_infer(op, in, want, e) ? -1 : 1;
 	for (int i = 0; i < op->n_out && rc == 1; i++) {
-		bool weight = out[i].elem == EL_F32 &&
-			      (want[i].elem == EL_F16 || want[i].elem == EL_BF16 ||
-			       any_quant(op, in));
+		bool weight =
+			out[i].elem == EL_F32 &&
+			(want[i].elem == EL_F16 || want[i].elem == EL_BF16 || any_quant(op, in));
 		if (!shape_agrees(op, &want[i], &out[i]) ||
 		    (want[i].elem != out[i].elem && want[i].elem != EL_DYNAMIC && !weight)) {
 			err_set(e, ST_INPUT, "output %d of %s is %s, but its inputs make %s", i,

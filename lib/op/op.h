@@ -11,35 +11,35 @@
 #include "op/value.h"
 
 enum op_kind {
-	OP_UNKNOWN,              /* not in the table */
+	OP_UNKNOWN, /* not in the table */
 #define OP(kind, type, category, min_in, max_in, n_out, values, attrs, infer) OP_##kind,
 	OP_LIST(OP)
 #undef OP
-	OP_COUNT
+		OP_COUNT
 };
 
 enum op_category {
 	OPC_OTHER,
-	OPC_SOURCE,              /* Parameter, Const, ReadValue */
-	OPC_SINK,                /* Result, Assign */
-	OPC_UNARY,               /* element-wise, one data input; others are parameters */
-	OPC_BINARY,              /* element-wise with broadcasting */
-	OPC_COMPARE,             /* the same with a boolean result */
-	OPC_TERNARY,             /* Select, FakeQuantize */
+	OPC_SOURCE,  /* Parameter, Const, ReadValue */
+	OPC_SINK,    /* Result, Assign */
+	OPC_UNARY,   /* element-wise, one data input; others are parameters */
+	OPC_BINARY,  /* element-wise with broadcasting */
+	OPC_COMPARE, /* the same with a boolean result */
+	OPC_TERNARY, /* Select, FakeQuantize */
 	OPC_REDUCE,
 	OPC_MATMUL,
 	OPC_CONV,
 	OPC_POOL,
-	OPC_NORM,                /* softmax and normalisations */
-	OPC_VIEW,                /* the output has the bytes of input 0 in another shape */
-	OPC_MOVE,                /* moves or copies elements */
-	OPC_SHAPE,               /* computes on shapes: ShapeOf, Range */
+	OPC_NORM,  /* softmax and normalisations */
+	OPC_VIEW,  /* the output has the bytes of input 0 in another shape */
+	OPC_MOVE,  /* moves or copies elements */
+	OPC_SHAPE, /* computes on shapes: ShapeOf, Range */
 	OPC_RECURRENT,
-	OPC_CONTROL              /* has bodies */
+	OPC_CONTROL /* has bodies */
 };
 
 #define OP_MAX_SPATIAL 3
-#define OP_MAX_REALS 64          /* numbers in one attribute */
+#define OP_MAX_REALS 64 /* numbers in one attribute */
 
 enum auto_pad { PAD_EXPLICIT, PAD_SAME_UPPER, PAD_SAME_LOWER, PAD_VALID };
 enum op_rounding { ROUND_FLOOR, ROUND_CEIL, ROUND_CEIL_TORCH };
@@ -49,54 +49,72 @@ enum op_gelu { GELU_ERF, GELU_TANH };
 enum op_round { ROUND_HALF_EVEN, ROUND_HALF_AWAY };
 enum op_activation { ACT_NONE, ACT_SIGMOID, ACT_TANH, ACT_RELU };
 enum op_scatter {
-	SCATTER_NONE, SCATTER_SUM, SCATTER_PROD, SCATTER_MIN, SCATTER_MAX, SCATTER_MEAN, SCATTER_SUB
+	SCATTER_NONE,
+	SCATTER_SUM,
+	SCATTER_PROD,
+	SCATTER_MIN,
+	SCATTER_MAX,
+	SCATTER_MEAN,
+	SCATTER_SUB
 };
 enum op_interp {
-	INTERP_NEAREST, INTERP_LINEAR, INTERP_LINEAR_ONNX, INTERP_CUBIC, INTERP_BILINEAR_PILLOW,
+	INTERP_NEAREST,
+	INTERP_LINEAR,
+	INTERP_LINEAR_ONNX,
+	INTERP_CUBIC,
+	INTERP_BILINEAR_PILLOW,
 	INTERP_BICUBIC_PILLOW
 };
 enum op_coord {
-	COORD_HALF_PIXEL, COORD_PYTORCH, COORD_ASYMMETRIC, COORD_TF_HALF_PIXEL, COORD_ALIGN_CORNERS
+	COORD_HALF_PIXEL,
+	COORD_PYTORCH,
+	COORD_ASYMMETRIC,
+	COORD_TF_HALF_PIXEL,
+	COORD_ALIGN_CORNERS
 };
 enum op_nearest {
-	NEAREST_PREFER_FLOOR, NEAREST_PREFER_CEIL, NEAREST_FLOOR, NEAREST_CEIL, NEAREST_SIMPLE
+	NEAREST_PREFER_FLOOR,
+	NEAREST_PREFER_CEIL,
+	NEAREST_FLOOR,
+	NEAREST_CEIL,
+	NEAREST_SIMPLE
 };
 
 /* Attributes, by family.  A window's arrays count spatial dims from the outermost. */
-struct op_window {               /* convolutions and pooling */
-	int n_spatial;           /* 0: attribute lists absent; take it from the input's rank */
+struct op_window {     /* convolutions and pooling */
+	int n_spatial; /* 0: attribute lists absent; take it from the input's rank */
 	int64_t stride[OP_MAX_SPATIAL], dilation[OP_MAX_SPATIAL];
-	int64_t pad_begin[OP_MAX_SPATIAL];       /* as written; op_window_pads resolves auto_pad */
+	int64_t pad_begin[OP_MAX_SPATIAL]; /* as written; op_window_pads resolves auto_pad */
 	int64_t pad_end[OP_MAX_SPATIAL];
-	int64_t kernel[OP_MAX_SPATIAL];                               /* pooling only */
-	int64_t output_padding[OP_MAX_SPATIAL];                       /* transposed convolution */
+	int64_t kernel[OP_MAX_SPATIAL];         /* pooling only */
+	int64_t output_padding[OP_MAX_SPATIAL]; /* transposed convolution */
 	enum auto_pad auto_pad;
 	enum op_rounding rounding;
-	bool exclude_pad;        /* AvgPool */
-	int64_t groups, offset_groups;   /* DeformableConvolution */
-	bool bilinear_pad;       /* DeformableConvolution-8 */
-	float pad_value;         /* BinaryConvolution */
-	bool grouped;            /* weights have a leading group dim */
+	bool exclude_pad;              /* AvgPool */
+	int64_t groups, offset_groups; /* DeformableConvolution */
+	bool bilinear_pad;             /* DeformableConvolution-8 */
+	float pad_value;               /* BinaryConvolution */
+	bool grouped;                  /* weights have a leading group dim */
 	bool transposed;
-	int64_t axis;            /* MaxPool-8: indices count from here */
+	int64_t axis; /* MaxPool-8: indices count from here */
 };
-struct op_slice {                /* StridedSlice: masks, bit i belongs to item i of begin/end */
+struct op_slice { /* StridedSlice: masks, bit i belongs to item i of begin/end */
 	uint64_t begin_mask, end_mask, new_axis_mask, shrink_axis_mask, ellipsis_mask;
 };
-struct op_cell {                 /* LSTM, GRU, RNN cells and sequences */
+struct op_cell { /* LSTM, GRU, RNN cells and sequences */
 	int64_t hidden;
 	enum op_activation act[3];
-	float clip;              /* 0: none */
+	float clip; /* 0: none */
 	bool linear_before_reset, reverse, bidirectional, input_forget;
 };
-struct op_resize {               /* Interpolate-1, -4, -11 */
+struct op_resize { /* Interpolate-1, -4, -11 */
 	enum op_interp mode;
 	enum op_coord coord;
 	enum op_nearest nearest;
 	bool by_sizes, antialias;
 	double cube_coeff;
 	int64_t pad_begin[TENSOR_DIMS], pad_end[TENSOR_DIMS];
-	int64_t axes[TENSOR_DIMS];   /* -1 only: later opsets have an input */
+	int64_t axes[TENSOR_DIMS]; /* -1 only: later opsets have an input */
 	int n_axes;
 };
 
@@ -105,28 +123,28 @@ struct op_reals {
 	const char *text;
 	int n;
 };
-struct op_prior {                /* PriorBox, PriorBoxClustered */
+struct op_prior { /* PriorBox, PriorBoxClustered */
 	struct op_reals min_size, max_size, ratio, density, fixed_ratio, fixed_size, variance;
-	struct op_reals width, height;   /* Clustered */
+	struct op_reals width, height; /* Clustered */
 	float step, step_w, step_h, offset;
 	bool flip, clip, scale_all, min_max_first;
-	int64_t n_priors;        /* boxes of a position */
+	int64_t n_priors; /* boxes of a position */
 };
-struct op_detection {            /* DetectionOutput */
+struct op_detection { /* DetectionOutput */
 	int64_t n_classes, background, top_k, keep_top_k, input_w, input_h;
 	float nms, confidence, objectness;
 	bool center_size, share_location, variance_in_target, clip_before, clip_after,
 		decrease_label, normalized;
 };
 enum op_sort { SORT_CLASS, SORT_SCORE, SORT_NONE };
-struct op_nms {                  /* NonMaxSuppression, MatrixNms, MulticlassNms, NMSRotated */
+struct op_nms { /* NonMaxSuppression, MatrixNms, MulticlassNms, NMSRotated */
 	bool center, descending, across_batch, normalized, gaussian, clockwise;
 	enum op_sort sort;
 	enum elem index;
 	int64_t top_k, keep_top_k, background;
 	float iou, score, eta, sigma, post;
 };
-struct op_proposal {             /* Proposal, GenerateProposals and ExperimentalDetectron's */
+struct op_proposal { /* Proposal, GenerateProposals and ExperimentalDetectron's */
 	struct op_reals ratio, scale;
 	float base_size, min_size, nms, box_scale, size_scale, score, eta, max_log_wh;
 	struct op_reals weights;
@@ -135,7 +153,7 @@ struct op_proposal {             /* Proposal, GenerateProposals and Experimental
 	enum elem count;
 };
 enum op_align { ALIGN_ASYMMETRIC, ALIGN_HALF_PIXEL_NN, ALIGN_HALF_PIXEL };
-struct op_roi {                  /* regions of interest */
+struct op_roi { /* regions of interest */
 	int64_t h, w, sampling, dim, bins_x, bins_y, part, group;
 	float scale, trans_std;
 	bool max, bilinear, clockwise;
@@ -147,45 +165,94 @@ struct op_yolo {
 	int n_mask;
 	bool softmax;
 };
-struct op_grid { int64_t h, w; float stride_x, stride_y; bool flatten; };
+struct op_grid {
+	int64_t h, w;
+	float stride_x, stride_y;
+	bool flatten;
+};
 enum op_sample { SAMPLE_BILINEAR, SAMPLE_BICUBIC, SAMPLE_NEAREST };
 enum op_sample_pad { SAMPLE_ZEROS, SAMPLE_BORDER, SAMPLE_REFLECTION };
 
 struct op {
 	enum op_kind kind;
-	int version;             /* the digits of "opset8"; 0 when it has none */
-	const struct graph *g;   /* the node that was decoded */
+	int version;           /* the digits of "opset8"; 0 when it has none */
+	const struct graph *g; /* the node that was decoded */
 	uint32_t v;
 	int n_in, n_out;
 	union {
 		struct op_window window;
-		struct { bool transpose_a, transpose_b; } matmul;
+		struct {
+			bool transpose_a, transpose_b;
+		} matmul;
 		/* Concat, Split, Softmax, Gather (opset1..: axis is an input), CumSum... */
-		struct { int64_t axis, batch_dims; bool exclusive, reverse; } axis;
-		struct { int64_t n; } split;
-		struct { bool keep_dims; } reduce;
+		struct {
+			int64_t axis, batch_dims;
+			bool exclusive, reverse;
+		} axis;
+		struct {
+			int64_t n;
+		} split;
+		struct {
+			bool keep_dims;
+		} reduce;
 		/* binary operators, Broadcast, Select */
-		struct { enum op_bcast bcast; int64_t axis; } broadcast;
-		struct { float alpha, beta, lo, hi; enum op_gelu gelu; enum op_round round; } act;
-		struct { enum elem to; } convert;  /* Convert, FakeConvert, ShapeOf, Range */
-		struct { bool adjoint; } inverse;
-		struct { bool special_zero; } reshape;
+		struct {
+			enum op_bcast bcast;
+			int64_t axis;
+		} broadcast;
+		struct {
+			float alpha, beta, lo, hi;
+			enum op_gelu gelu;
+			enum op_round round;
+		} act;
+		struct {
+			enum elem to;
+		} convert; /* Convert, FakeConvert, ShapeOf, Range */
+		struct {
+			bool adjoint;
+		} inverse;
+		struct {
+			bool special_zero;
+		} reshape;
 		struct op_slice slice;
 		struct {
 			double eps;
 			bool normalize_variance, eps_inside_sqrt, across_channels;
 			int64_t groups;
 		} norm;
-		struct { double alpha, beta, bias; int64_t size; } lrn;
-		struct { int64_t levels, axis; enum op_bcast bcast; } quantize;
-		struct { enum op_pad_mode mode; } pad;
-		struct { int64_t axis; bool max, by_index, stable; enum elem index; } topk;
-		struct { enum op_scatter reduction; bool use_init; } scatter;
+		struct {
+			double alpha, beta, bias;
+			int64_t size;
+		} lrn;
+		struct {
+			int64_t levels, axis;
+			enum op_bcast bcast;
+		} quantize;
+		struct {
+			enum op_pad_mode mode;
+		} pad;
+		struct {
+			int64_t axis;
+			bool max, by_index, stable;
+			enum elem index;
+		} topk;
+		struct {
+			enum op_scatter reduction;
+			bool use_init;
+		} scatter;
 		/* DepthToSpace, SpaceToDepth, ShuffleChannels */
-		struct { int64_t block, axis, groups; bool depth_first; } block;
+		struct {
+			int64_t block, axis, groups;
+			bool depth_first;
+		} block;
 		/* OneHot, ReverseSequence */
-		struct { int64_t axis, seq_axis, batch_axis; bool wrap; } onehot;
-		struct { bool causal; } attention;
+		struct {
+			int64_t axis, seq_axis, batch_axis;
+			bool wrap;
+		} onehot;
+		struct {
+			bool causal;
+		} attention;
 		struct op_cell cell;
 		struct op_resize resize;
 		struct op_prior prior;
@@ -207,27 +274,40 @@ struct op {
 			bool replacement, log_probs;
 		} random;
 		/* Bucketize, SearchSorted, Unique: types of indices; what equality means */
-		struct { enum elem index, count; bool right, sorted; } search;
-		struct { bool merge_repeated, collapse, unique; enum elem classes, lengths; } ctc;
-		struct { bool mean, fill_zeros; } embedding;
-		struct { bool transpose, center, normalized; } fft;
+		struct {
+			enum elem index, count;
+			bool right, sorted;
+		} search;
+		struct {
+			bool merge_repeated, collapse, unique;
+			enum elem classes, lengths;
+		} ctc;
+		struct {
+			bool mean, fill_zeros;
+		} embedding;
+		struct {
+			bool transpose, center, normalized;
+		} fft;
 		/* ReadValue, Assign */
-		struct { enum elem elem; const char *variable; } variable;
+		struct {
+			enum elem elem;
+			const char *variable;
+		} variable;
 	} a;
 };
 
 /* ---- the table ---- */
 
 struct op_info {
-	const char *type;        /* canonical name */
+	const char *type; /* canonical name */
 	enum op_category category;
-	int min_in, max_in;      /* max_in < 0: any number */
-	int n_out;               /* < 0: from the node */
-	uint32_t values;         /* bit i: the value of input i decides the outputs' shapes */
+	int min_in, max_in; /* max_in < 0: any number */
+	int n_out;          /* < 0: from the node */
+	uint32_t values;    /* bit i: the value of input i decides the outputs' shapes */
 };
 const struct op_info *op_info(enum op_kind kind);
-enum op_kind op_kind(const char *type);      /* any case, aliases; OP_UNKNOWN */
-bool op_is_view(const struct op *op);        /* the output has input 0's bytes: needs no kernel */
+enum op_kind op_kind(const char *type); /* any case, aliases; OP_UNKNOWN */
+bool op_is_view(const struct op *op);   /* the output has input 0's bytes: needs no kernel */
 /* The sizes of the outputs depend on data (NonZero, NonMaxSuppression, Unique): op_infer gives
  * upper bounds, and the kernel says how much there was (cpu_kernel_run_sized). */
 bool op_is_bounded(const struct op *op);

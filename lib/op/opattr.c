@@ -42,7 +42,7 @@ int attr_act(struct op *op, struct err *e)
 		return -1;
 	op->a.act.gelu = (enum op_gelu)gelu;
 	op->a.act.round = (enum op_round)round;
-	if (op->kind == OP_IS_INF) {            /* which infinities count */
+	if (op->kind == OP_IS_INF) { /* which infinities count */
 		op->a.act.lo = negative;
 		op->a.act.hi = positive;
 	}
@@ -52,8 +52,7 @@ int attr_act(struct op *op, struct err *e)
 int attr_convert(struct op *op, struct err *e)
 {
 	bool fake = op->kind == OP_FAKE_CONVERT, convert = fake || op->kind == OP_CONVERT;
-	op->a.convert.to = fake ? EL_F8E4M3
-			   : convert || op->kind == OP_RANGE ? EL_DYNAMIC : EL_I64;
+	op->a.convert.to = fake ? EL_F8E4M3 : convert || op->kind == OP_RANGE ? EL_DYNAMIC : EL_I64;
 	if (op_get_elem(op, convert ? "destination_type" : "output_type", &op->a.convert.to, e))
 		return -1;
 	if (fake && op->a.convert.to != EL_F8E4M3 && op->a.convert.to != EL_F8E5M2)
@@ -72,7 +71,10 @@ static int pdpd_axis(struct op *op, enum op_bcast mode, int64_t *axis, struct er
 {
 	*axis = mode == BCAST_PDPD && op->kind != OP_BROADCAST ? 0 : -1;
 	return op_get_int(op, "axis", INT32_MIN, axis, e) ||
-	       op_get_int(op, "auto_broadcast.auto_broadcast_axis", INT32_MIN, axis, e) ? -1 : 0;
+			       op_get_int(op, "auto_broadcast.auto_broadcast_axis", INT32_MIN, axis,
+					  e)
+		       ? -1
+		       : 0;
 }
 
 int attr_broadcast(struct op *op, struct err *e)
@@ -100,9 +102,11 @@ int attr_axis(struct op *op, struct err *e)
 {
 	op->a.axis.axis = op->kind == OP_SOFTMAX || op->kind == OP_LOG_SOFTMAX ? 1 : 0;
 	return op_get_int(op, "axis", INT32_MIN, &op->a.axis.axis, e) ||
-	       op_get_int(op, "batch_dims", INT32_MIN, &op->a.axis.batch_dims, e) ||
-	       op_get_bool(op, "exclusive", &op->a.axis.exclusive, e) ||
-	       op_get_bool(op, "reverse", &op->a.axis.reverse, e) ? -1 : 0;
+			       op_get_int(op, "batch_dims", INT32_MIN, &op->a.axis.batch_dims, e) ||
+			       op_get_bool(op, "exclusive", &op->a.axis.exclusive, e) ||
+			       op_get_bool(op, "reverse", &op->a.axis.reverse, e)
+		       ? -1
+		       : 0;
 }
 
 int attr_split(struct op *op, struct err *e)
@@ -198,14 +202,15 @@ int attr_block(struct op *op, struct err *e)
 
 int attr_onehot(struct op *op, struct err *e)
 {
-	int negative = 0;                       /* indices: what they mean */
+	int negative = 0; /* indices: what they mean */
 	op->a.onehot.axis = -1;
 	op->a.onehot.seq_axis = 1;
 	if (op_get_choice(op, "negative_indices_mode", "ignore_negative|normalize", &negative, e))
 		return -1;
 	op->a.onehot.wrap = negative == 1;
 	return op_get_int(op, "axis", INT32_MIN, &op->a.onehot.axis, e) ||
-	       op_get_int(op, "seq_axis", INT32_MIN, &op->a.onehot.seq_axis, e) ||
-	       op_get_int(op, "batch_axis", INT32_MIN, &op->a.onehot.batch_axis, e) ? -1 : 0;
+			       op_get_int(op, "seq_axis", INT32_MIN, &op->a.onehot.seq_axis, e) ||
+			       op_get_int(op, "batch_axis", INT32_MIN, &op->a.onehot.batch_axis, e)
+		       ? -1
+		       : 0;
 }
-

@@ -184,8 +184,7 @@
 	X(CTC_GREEDY_DECODER_SEQ_LEN, "CTCGreedyDecoderSeqLen", OPC_MOVE, 2, 3, 2, 0, ctc, \
 	  ctc_lengths) \
 	X(CTC_LOSS, "CTCLoss", OPC_NORM, 4, 5, 1, 0, ctc, ctc_loss) \
-	X(SPARSE_FILL_EMPTY_ROWS, "SparseFillEmptyRows", OPC_MOVE, 4, 4, 3, 2, none, \
-	  sparse_fill) \
+	X(SPARSE_FILL_EMPTY_ROWS, "SparseFillEmptyRows", OPC_MOVE, 4, 4, 3, 2, none, sparse_fill) \
 	/* Fourier transforms */ \
 	X(DFT, "DFT", OPC_NORM, 2, 3, 1, 6, fft, dft) \
 	X(IDFT, "IDFT", OPC_NORM, 2, 3, 1, 6, fft, dft) \
@@ -212,8 +211,8 @@
 	  top_rois) \
 	X(DETECTRON_PRIOR_GRID, "ExperimentalDetectronPriorGridGenerator", OPC_SHAPE, 3, 3, 1, 0, \
 	  grid, prior_grid) \
-	X(DETECTRON_ROI_FEATURES, "ExperimentalDetectronROIFeatureExtractor", OPC_POOL, 2, -1, \
-	  -1, 0, roi, roi_features) \
+	X(DETECTRON_ROI_FEATURES, "ExperimentalDetectronROIFeatureExtractor", OPC_POOL, 2, -1, -1, \
+	  0, roi, roi_features) \
 	X(ROI_ALIGN, "ROIAlign", OPC_POOL, 3, 3, 1, 0, roi, roi_align) \
 	X(ROI_ALIGN_ROTATED, "ROIAlignRotated", OPC_POOL, 3, 3, 1, 0, roi, roi_align) \
 	X(ROI_POOLING, "ROIPooling", OPC_POOL, 2, 2, 1, 0, roi, roi_align) \

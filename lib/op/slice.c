@@ -68,7 +68,7 @@ static int strided_item(const struct op_slice *s, int item, int64_t begin, int64
 	}
 	if (step == 0 || step == INT64_MIN)
 		return err_set(e, ST_INPUT, "StridedSlice with step %lld", (long long)step);
-	if (s->begin_mask >> item & 1)           /* a set bit: the value is ignored */
+	if (s->begin_mask >> item & 1) /* a set bit: the value is ignored */
 		begin = step > 0 ? 0 : INT64_MAX;
 	if (s->end_mask >> item & 1)
 		end = step > 0 ? INT64_MAX : INT64_MIN;
@@ -95,7 +95,7 @@ static int strided_ranges(const struct op *op, const struct tensor *in, struct o
 		return err_set(e, ST_INPUT, "StridedSlice selects on more dims than there are");
 	*out = (struct tensor){.elem = in[0].elem};
 	uint32_t d = 0;
-	bool open = true;                        /* an ellipsis may still come, or the end */
+	bool open = true; /* an ellipsis may still come, or the end */
 	for (int i = 0; i <= n; i++) {
 		bool end_of_list = i == n;
 		if (end_of_list || (s->ellipsis_mask >> i & 1 && open)) {

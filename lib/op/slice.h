@@ -6,7 +6,9 @@
 #include "op/op.h"
 
 /* Along one input dim: elements start, start + step, ... (count of them). */
-struct op_range { int64_t start, step, count; };
+struct op_range {
+	int64_t start, step, count;
+};
 
 /* Ranges r[in[0].rank] and the output's type and shape of a Slice or StridedSlice. */
 int op_slice_ranges(const struct op *op, const struct tensor *in, struct op_range *r,

@@ -9,7 +9,10 @@
 float half_to_float(uint16_t h)
 {
 	uint32_t sign = (uint32_t)(h & 0x8000) << 16, exponent = h >> 10 & 31, mantissa = h & 0x3ff;
-	union { uint32_t u; float f; } x;
+	union {
+		uint32_t u;
+		float f;
+	} x;
 	if (exponent == 31) {
 		x.u = sign | 0x7f800000 | mantissa << 13;
 	} else if (exponent) {
@@ -23,14 +26,17 @@ float half_to_float(uint16_t h)
 
 uint16_t half_from_float(float f)
 {
-	union { float f; uint32_t u; } x = {f}, y;
+	union {
+		float f;
+		uint32_t u;
+	} x = {f}, y;
 	uint16_t sign = (uint16_t)(x.u >> 16 & 0x8000);
 	x.u &= 0x7fffffff;
 	if (x.u > 0x7f800000)
 		return sign | 0x7e00;
-	if (x.u >= 0x477ff000)                  /* rounds to infinity */
+	if (x.u >= 0x477ff000) /* rounds to infinity */
 		return sign | 0x7c00;
-	if (x.u < 0x38800000) {                 /* subnormal: let the addition round */
+	if (x.u < 0x38800000) { /* subnormal: let the addition round */
 		y.f = x.f + 0.5f;
 		return sign | (uint16_t)(y.u - 0x3f000000);
 	}
@@ -40,13 +46,19 @@ uint16_t half_from_float(float f)
 
 float bf16_to_float(uint16_t h)
 {
-	union { uint32_t u; float f; } x = {(uint32_t)h << 16};
+	union {
+		uint32_t u;
+		float f;
+	} x = {(uint32_t)h << 16};
 	return x.f;
 }
 
 uint16_t bf16_from_float(float f)
 {
-	union { float f; uint32_t u; } x = {f};
+	union {
+		float f;
+		uint32_t u;
+	} x = {f};
 	if ((x.u & 0x7fffffff) > 0x7f800000)
 		return (uint16_t)(x.u >> 16 | 0x40);
 	return (uint16_t)((x.u + 0x7fff + (x.u >> 16 & 1)) >> 16);
@@ -81,10 +93,10 @@ static void set_packed_bits(const struct tensor *t, int64_t i, unsigned value)
 #define AT(T, i) (((T *)t->data)[i])
 
 /* The levels of NF4: Dettmers et al., "QLoRA", NeurIPS 2023, appendix E. */
-static const float nf4[16] = {-1.0f,	   -0.69619280f, -0.52507305f, -0.39491749f,
+static const float nf4[16] = {-1.0f,        -0.69619280f, -0.52507305f, -0.39491749f,
 			      -0.28444138f, -0.18477343f, -0.09105004f, 0.0f,
-			      0.07958030f,  0.16093020f,  0.24611230f,	0.33791524f,
-			      0.44070983f,  0.56261700f,  0.72295684f,	1.0f};
+			      0.07958030f,  0.16093020f,  0.24611230f,  0.33791524f,
+			      0.44070983f,  0.56261700f,  0.72295684f,  1.0f};
 
 /* Small floating-point types of the OCP MX specification; f8e4m3 has no infinity. */
 static double f4_value(unsigned bits)
@@ -136,7 +148,9 @@ static int64_t int_at(const struct tensor *t, int64_t i)
 	case EL_U8: return AT(const uint8_t, i);
 	case EL_BOOLEAN: return AT(const uint8_t, i) != 0;
 	case EL_I4: return (int)(packed_bits(t, i) ^ 8) - 8;
+	/* clang-format off */
 	case EL_U4: case EL_U2: case EL_U1: return packed_bits(t, i);
+	/* clang-format on */
 	default: return 0;
 	}
 }
@@ -191,8 +205,10 @@ void tensor_set_real(const struct tensor *t, int64_t i, double value)
 		if (elem_bits(t->elem) == 0 || elem_is_real(t->elem))
 			break;
 		struct tensor one = {.elem = EL_F64, .data = &value};
-		tensor_set_int(t, i, t->elem == EL_U64 && value >= 0x1p63 && value < 0x1p64
-			       ? (int64_t)(uint64_t)value : tensor_int(&one, 0));
+		tensor_set_int(t, i,
+			       t->elem == EL_U64 && value >= 0x1p63 && value < 0x1p64
+				       ? (int64_t)(uint64_t)value
+				       : tensor_int(&one, 0));
 	}
 }
 

@@ -15,16 +15,16 @@ double tensor_real(const struct tensor *t, int64_t i);
 void tensor_set_int(const struct tensor *t, int64_t i, int64_t value);
 void tensor_set_real(const struct tensor *t, int64_t i, double value);
 
-bool elem_is_signed(enum elem t);           /* real types and signed integers */
+bool elem_is_signed(enum elem t); /* real types and signed integers */
 
 /* "f32[1,3,224,224]" into dst[cap]; returns dst. */
 char *tensor_text(const struct tensor *t, char *dst, size_t cap);
 
 /* ---- real numbers of 16 bits ---- */
 
-float half_to_float(uint16_t h);            /* IEEE binary16, exact */
-uint16_t half_from_float(float f);          /* nearest, half to even */
+float half_to_float(uint16_t h);   /* IEEE binary16, exact */
+uint16_t half_from_float(float f); /* nearest, half to even */
 float bf16_to_float(uint16_t h);
-uint16_t bf16_from_float(float f);          /* nearest, half to even */
+uint16_t bf16_from_float(float f); /* nearest, half to even */
 
 #endif

@@ -19,10 +19,10 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "place/bound.h"
-#include "place/space.h"
+#include "place/bound/bound.h"
+#include "place/search/space.h"
 
-static const double EQUAL = 1e-9;          /* relative: a value this near its bound is optimal */
+static const double EQUAL = 1e-9; /* relative: a value this near its bound is optimal */
 /* Share of the budget of a stage that takes none: where there is time, and where there is not. */
 static const double MOST_OF_PLAIN = 0.1, LEAST_OF_PLAIN = 0.02;
 
@@ -39,7 +39,8 @@ static const struct stage first[] = {
 	{"single", 0, INFINITY, ANYWHERE},
 	{"heft", 0, INFINITY, ANYWHERE},
 	{"spine", 0, 1, ANYWHERE},
-	{0}};
+	{0},
+};
 
 static const struct stage plain[] = {
 	{"cluster", 0.05, 0.3, ANYWHERE},
@@ -58,7 +59,8 @@ static const struct stage plain[] = {
 	{"restarts", 0.02, 0.3, ANYWHERE},
 	{"exact", 0.1, 0.5, SMALL},
 	{"ideals", 0.1, 0.5, ANYWHERE},
-	{0}};
+	{0},
+};
 
 /* With time for AMPLE simulations of each unit. */
 static const struct stage slow[] = {
@@ -66,7 +68,8 @@ static const struct stage slow[] = {
 	{"genetic", 0.04, 0.7, ANYWHERE},
 	{"genetic", 0.15, 0.7, SCHEDULES},
 	{"anneal", 1, 1, ANYWHERE},
-	{0}};
+	{0},
+};
 
 /* Without: all begin with a share of what is left. */
 static const struct stage racer[] = {
@@ -78,17 +81,17 @@ enum { N_RACERS = sizeof(racer) / sizeof(racer[0]), SMALL_UNITS = 96 };
 static const double AMPLE = 100;
 
 struct portfolio {
-	struct method_run *r;        /* whose device is the best */
+	struct method_run *r; /* whose device is the best */
 	struct evaluator *ev;
 	struct space space;
 	struct limits limits;
-	uint64_t evals, used;        /* of all, when the budget is not by the clock */
-	double best, bound;          /* best INFINITY: nothing legal yet */
+	uint64_t evals, used; /* of all, when the budget is not by the clock */
+	double best, bound;   /* best INFINITY: nothing legal yet */
 	const char *who;
 	int ran;
-	bool ample;                  /* is there time for AMPLE simulations of each unit? */
+	bool ample; /* is there time for AMPLE simulations of each unit? */
 	struct method_run sub;
-	const char *now;             /* the method whose run sub is */
+	const char *now; /* the method whose run sub is */
 };
 
 static int take(struct method_run *sub, struct err *e)
@@ -121,17 +124,15 @@ static bool out_of_place(const struct stage *stage, const struct place_method *m
 {
 	bool schedules = u->m->rules == PLACE_SCHEDULE;
 
-	if ((stage->where == SMALL && u->n > SMALL_UNITS) || (stage->where == SCHEDULES && !schedules))
+	if ((stage->where == SMALL && u->n > SMALL_UNITS) ||
+	    (stage->where == SCHEDULES && !schedules))
 		return true;
 	switch (method->scope) {
-	case SCOPE_SCHEDULES:
-		return !schedules;
+	case SCOPE_SCHEDULES: return !schedules;
 	case SCOPE_PERIODS:
 		return u->m->rules != PLACE_DNNPART_THROUGHPUT && u->m->objective.throughput <= 0;
-	case SCOPE_PIECES:
-		return u->m->rules != PLACE_DNNPART_LATENCY;
-	default:
-		return false;
+	case SCOPE_PIECES: return u->m->rules != PLACE_DNNPART_LATENCY;
+	default: return false;
 	}
 }
 
@@ -191,7 +192,8 @@ static double gain(double before, double after, double share)
 {
 	if (!(after < before))
 		return 0;
-	return before == INFINITY || after <= 0 ? INFINITY : log(before / after) / fmax(share, 1e-9);
+	return before == INFINITY || after <= 0 ? INFINITY
+						: log(before / after) / fmax(share, 1e-9);
 }
 
 static void race(struct portfolio *x)
@@ -254,7 +256,8 @@ int method_portfolio(struct method_run *r, struct err *e)
 	snprintf(r->note, sizeof(r->note), "%s found it, value %.6g, bound %.6g, %d methods ran",
 		 x.who, x.best, x.bound, x.ran);
 	if (x.best == INFINITY)
-		return err_set(e, ST_RUNTIME, "portfolio: no legal placement was found; "
+		return err_set(e, ST_RUNTIME,
+			       "portfolio: no legal placement was found; "
 			       "more memory, links or budget may help");
 	r->source = arena_printf(r->a, "portfolio:%s", x.who);
 	return r->emit(r, e);

@@ -34,7 +34,8 @@ static void lay_out(struct engine *e)
 	e->queue = carve(base, &at, servers, sizeof(*e->queue));
 	e->doing = carve(base, &at, servers, sizeof(*e->doing));
 	if (e->common) {
-		e->ready_bits = carve(base, &at, (size_t)READY_WORDS * e->k, sizeof(*e->ready_bits));
+		e->ready_bits =
+			carve(base, &at, (size_t)READY_WORDS * e->k, sizeof(*e->ready_bits));
 		e->missing = carve(base, &at, ((size_t)e->d->n + 1) * e->k, sizeof(*e->missing));
 	} else {
 		e->pending = carve(base, &at, (size_t)e->d->n + 1, sizeof(*e->pending));
@@ -91,7 +92,7 @@ void engine_init(struct engine *e, const struct sched_dag *d, const struct sched
 	e->state = mem_alloc(e->state_bytes, 1);
 	lay_out(e);
 	if (k <= FEW_TABLED)
-		e->copy_s = MEM_NEWN(double, (size_t)d->n_tensors * k * k);
+		e->copy_s = MEM_NEWN(double, (size_t)d->n_tensors *k *k);
 	if (keep)
 		e->copy_of = MEM_NEWN(uint32_t, n_slots(e));
 	e->heap = MEM_NEWN(struct event, (size_t)d->n_uses + k + 1);
@@ -102,9 +103,9 @@ void engine_init(struct engine *e, const struct sched_dag *d, const struct sched
 
 void engine_release(struct engine *e)
 {
-	void *owned[] = {e->task, e->tensor, e->more, e->n_in, e->number, e->root, e->held,
-			 e->held_next, e->dev, e->cost_s, e->sum_s, e->state, e->copy_s,
-			 e->copy_of, e->heap};
+	void *owned[] = {e->task,  e->tensor, e->more,      e->n_in,    e->number,
+			 e->root,  e->held,   e->held_next, e->dev,     e->cost_s,
+			 e->sum_s, e->state,  e->copy_s,    e->copy_of, e->heap};
 
 	for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
 		mem_free(owned[i]);

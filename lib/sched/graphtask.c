@@ -6,9 +6,9 @@
 /* The units (sets, or nodes) that nodes belong to, while tasks are made. */
 struct units {
 	uint32_t n;
-	uint32_t *of;     /* (g->n) unit of each node; GRAPH_NONE: runs nothing */
-	uint32_t *task;   /* (n) task of each unit; GRAPH_NONE: none of its nodes runs anything */
-	const uint32_t *root;    /* as graph_tasks_init has it */
+	uint32_t *of;   /* (g->n) unit of each node; GRAPH_NONE: runs nothing */
+	uint32_t *task; /* (n) task of each unit; GRAPH_NONE: none of its nodes runs anything */
+	const uint32_t *root; /* as graph_tasks_init has it */
 };
 
 static int find_units(struct units *x, const struct graph *g, const bool *idle, bool by_set,
@@ -24,7 +24,8 @@ static int find_units(struct units *x, const struct graph *g, const bool *idle, 
 		if (!idle[v] && g->set[v] == GRAPH_NONE)
 			return err_set(e, ST_INPUT, "node '%s' (%s) has to run but is in no set",
 				       err_escape(name, sizeof(name), g->node_name[v],
-						  strlen(g->node_name[v])), g->type[v]);
+						  strlen(g->node_name[v])),
+				       g->type[v]);
 	}
 	return 0;
 }
@@ -138,8 +139,8 @@ static size_t collect_edges(const struct graph_tasks *t, const struct units *x,
 				continue;
 			int64_t bytes = graph_out_bytes(g, o);
 
-			edges[n++] = (struct sched_edge){from, to, o,
-							 bytes > 0 ? (uint64_t)bytes : 0};
+			edges[n++] =
+				(struct sched_edge){from, to, o, bytes > 0 ? (uint64_t)bytes : 0};
 		}
 	}
 	return n;
@@ -152,8 +153,7 @@ int graph_tasks_init(struct graph_tasks *t, const struct graph *g, const bool *i
 	uint32_t n_tasks = 0, n_out = g->out_ptr[g->n];
 
 	memset(t, 0, sizeof(*t));
-	if (find_units(&x, g, idle, by_set, a, e) < 0 ||
-	    number_units(&x, g, a, &n_tasks, e) < 0)
+	if (find_units(&x, g, idle, by_set, a, e) < 0 || number_units(&x, g, a, &n_tasks, e) < 0)
 		return -1;
 	t->node_task = ARENA_NEWN(a, uint32_t, g->n);
 	for (uint32_t v = 0; v < g->n; v++)

@@ -11,12 +11,12 @@
 
 struct graph_tasks {
 	struct sched_dag dag;
-	uint32_t *node_task;     /* (g->n) GRAPH_NONE: runs nothing */
-	uint32_t *task_set;      /* (dag.n) the set whose device the task runs on */
-	uint32_t *task_ptr;      /* (dag.n+1) */
-	uint32_t *task_node;     /* nodes of each task, ascending (a topological order) */
-	uint32_t *out_tensor;    /* (outputs of g) GRAPH_NONE: no other task reads it */
-	uint32_t *tensor_out;    /* (dag.n_tensors) output of g */
+	uint32_t *node_task;  /* (g->n) GRAPH_NONE: runs nothing */
+	uint32_t *task_set;   /* (dag.n) the set whose device the task runs on */
+	uint32_t *task_ptr;   /* (dag.n+1) */
+	uint32_t *task_node;  /* nodes of each task, ascending (a topological order) */
+	uint32_t *out_tensor; /* (outputs of g) GRAPH_NONE: no other task reads it */
+	uint32_t *tensor_out; /* (dag.n_tensors) output of g */
 };
 
 /* Tasks of g by set (by_set) or by node.  idle (g->n): the nodes that run nothing.  root (outputs of

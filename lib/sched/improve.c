@@ -9,9 +9,9 @@ struct improver {
 	const struct sched_dag *d;
 	uint32_t k;
 	struct orderer *order;
-	double *start_s, *other_s;   /* (n) */
-	double *rank;                /* (n) */
-	uint32_t *hold;              /* (n) */
+	double *start_s, *other_s; /* (n) */
+	double *rank;              /* (n) */
+	uint32_t *hold;            /* (n) */
 };
 
 struct improver *improver_new(const struct sched_dag *d, const struct sched_costs *c)

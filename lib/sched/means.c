@@ -96,7 +96,7 @@ void sched_mean_costs(const struct sched_dag *d, const double *cost_s, const str
 		      double *task_s, double *use_s)
 {
 	struct sums *from = MEM_NEWN(struct sums, l->k);
-	const double *last = NULL;     /* costs of the consumer whose devices `from` is about */
+	const double *last = NULL; /* costs of the consumer whose devices `from` is about */
 	uint32_t k = l->k;
 
 	for (uint32_t v = 0; v < d->n; v++) {

@@ -76,7 +76,7 @@ uint64_t memplan_offsets(struct mem_block *b, uint32_t n, uint64_t align)
 }
 
 struct change {
-	uint64_t position;   /* 2 * first: begins; 2 * last + 1: has ended */
+	uint64_t position; /* 2 * first: begins; 2 * last + 1: has ended */
 	uint64_t bytes;
 };
 

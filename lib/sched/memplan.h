@@ -11,8 +11,8 @@
 
 struct mem_block {
 	uint64_t bytes;
-	uint32_t first, last;    /* first <= last */
-	uint64_t offset;         /* out */
+	uint32_t first, last; /* first <= last */
+	uint64_t offset;      /* out */
 };
 
 /* Fill the offsets (multiples of align, a power of two) so that blocks alive at one

@@ -40,8 +40,8 @@ void necks_init(struct engine *e)
 void necks_release(struct engine *e)
 {
 	struct kept *x = &e->kept;
-	void *owned[] = {x->mark, x->neck, x->necks_before, x->neck_of, x->ended_by, x->neck_live, x->peak,
-			 x->peak_to, x->peak_from};
+	void *owned[] = {x->mark,      x->neck, x->necks_before, x->neck_of,  x->ended_by,
+			 x->neck_live, x->peak, x->peak_to,      x->peak_from};
 
 	for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
 		mem_free(owned[i]);

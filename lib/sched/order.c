@@ -9,13 +9,13 @@
 struct orderer {
 	const struct sched_dag *d;
 	const struct sched_costs *c;
-	struct agenda *agenda;       /* (k) */
-	uint32_t *heap, n_heap;      /* (n) tasks that may be scheduled, highest priority first */
-	uint32_t *pending;           /* (n) neighbours before it that are not scheduled */
-	uint32_t *n_in, *n_out;      /* (n) uses */
-	double *first, *last;        /* (n) start and end in the schedule that is being made */
-	double *priority;            /* (n) */
-	double *ready;               /* (n) when what is scheduled before it allows it to start */
+	struct agenda *agenda;  /* (k) */
+	uint32_t *heap, n_heap; /* (n) tasks that may be scheduled, highest priority first */
+	uint32_t *pending;      /* (n) neighbours before it that are not scheduled */
+	uint32_t *n_in, *n_out; /* (n) uses */
+	double *first, *last;   /* (n) start and end in the schedule that is being made */
+	double *priority;       /* (n) */
+	double *ready;          /* (n) when what is scheduled before it allows it to start */
 };
 
 struct orderer *orderer_new(const struct sched_dag *d, const struct sched_costs *c)
@@ -44,8 +44,8 @@ void orderer_free(struct orderer *x)
 {
 	if (!x)
 		return;
-	void *owned[] = {x->heap, x->pending, x->n_in, x->n_out, x->first, x->last, x->priority,
-			 x->ready};
+	void *owned[] = {x->heap,  x->pending, x->n_in,     x->n_out,
+			 x->first, x->last,    x->priority, x->ready};
 	for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
 		mem_free(owned[i]);
 	for (uint32_t i = 0; i < x->c->links.k; i++)
@@ -215,7 +215,8 @@ static double inputs_s(const struct orderer *x, const uint16_t *device, uint32_t
 		double s = x->last[from];
 
 		if (device[from] != device[v])
-			s += sched_copy_s(&x->c->links, device[from], device[v], d->tensor_bytes[t]);
+			s += sched_copy_s(&x->c->links, device[from], device[v],
+					  d->tensor_bytes[t]);
 		ready = fmax(ready, s);
 	}
 	return ready;

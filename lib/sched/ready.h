@@ -11,18 +11,18 @@
 
 #include "sched/sched.h"
 
-enum { READY_LEVELS = 6 };       /* 64^6 > 2^32 */
+enum { READY_LEVELS = 6 }; /* 64^6 > 2^32 */
 
 struct ready {
 	enum sched_policy policy;
 	uint32_t k, n;
-	uint32_t *pos;               /* (n) position of a task in priority order */
-	uint32_t *task_at;           /* (n) its inverse */
-	uint32_t n_levels, words;    /* of one device's bitmap */
+	uint32_t *pos;            /* (n) position of a task in priority order */
+	uint32_t *task_at;        /* (n) its inverse */
+	uint32_t n_levels, words; /* of one device's bitmap */
 	uint32_t level_at[READY_LEVELS];
-	uint64_t *bits;              /* (k, words) SCHED_RANK */
-	uint64_t *heap;              /* (n) SCHED_FIFO: instant << 32 | position */
-	uint32_t *heap_at, *heap_n;  /* (k) where a device's heap begins, and its size */
+	uint64_t *bits;             /* (k, words) SCHED_RANK */
+	uint64_t *heap;             /* (n) SCHED_FIFO: instant << 32 | position */
+	uint32_t *heap_at, *heap_n; /* (k) where a device's heap begins, and its size */
 };
 
 void ready_init(struct ready *r, uint32_t n, uint32_t k, const double *rank,

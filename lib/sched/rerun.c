@@ -36,8 +36,8 @@ static uint32_t ascending(const double *with_s, uint32_t k, uint32_t *device)
 }
 
 /* The least of with_s and a copy of this size from dev; devices ascending. */
-static double least_after(const struct sched_links *l, const double *with_s,
-			  const uint32_t *device, uint32_t n, uint32_t dev, uint64_t bytes)
+static double least_after(const struct sched_links *l, const double *with_s, const uint32_t *device,
+			  uint32_t n, uint32_t dev, uint64_t bytes)
 {
 	double least = with_s[dev];
 
@@ -76,8 +76,9 @@ static void find_tails(struct engine *e)
 			double *tail = &e->kept.tail_s[(size_t)e->ready.pos[d->tensor_task[t]] * k];
 
 			for (uint32_t dev = 0; dev < k; dev++)
-				tail[dev] = fmax(tail[dev], least_after(&e->c->links, with_s, device, n, dev,
-									d->tensor_bytes[t]));
+				tail[dev] =
+					fmax(tail[dev], least_after(&e->c->links, with_s, device, n,
+								    dev, d->tensor_bytes[t]));
 		}
 	}
 	mem_free(device);

@@ -21,11 +21,11 @@
 /* What is known of a run before it begins; constants in the common case. */
 struct rules {
 	uint32_t k;
-	bool scan;               /* the next event is found by looking at all servers, else by heap */
-	bool serial;             /* a link carries one copy at a time */
+	bool scan;   /* the next event is found by looking at all servers, else by heap */
+	bool serial; /* a link carries one copy at a time */
 	bool overlap;
-	bool small;              /* by rank, at most SMALL tasks */
-	bool keep;               /* the schedule */
+	bool small; /* by rank, at most SMALL tasks */
+	bool keep;  /* the schedule */
 	enum engine_way way;
 };
 
@@ -44,11 +44,11 @@ struct run {
 	uint64_t *live, *peak, *top;
 	struct queue *queue;
 	uint32_t *doing;
-	double limit_s;          /* on the clock; limited runs only */
+	double limit_s; /* on the clock; limited runs only */
 	/* As in the engine. */
 	uint16_t *missing;
 	uint64_t *pending, *bits;
-	uint32_t nobody;         /* the position behind all others */
+	uint32_t nobody; /* the position behind all others */
 	uint32_t *refs, *next;
 	const struct task *task;
 	const struct tensor *tensor;
@@ -58,9 +58,10 @@ struct run {
 
 INLINE struct run run_of(struct engine *e)
 {
-	return (struct run){e, *e->now, e->end, e->begun_s, e->live, e->peak, e->top, e->queue, e->doing,
-			    INFINITY, e->missing, e->pending, e->ready_bits, e->d->n, e->refs, e->next,
-			    e->task, e->tensor, e->more, e->cost_s};
+	return (struct run){e,          *e->now,    e->end,        e->begun_s, e->live,
+			    e->peak,    e->top,     e->queue,      e->doing,   INFINITY,
+			    e->missing, e->pending, e->ready_bits, e->d->n,    e->refs,
+			    e->next,    e->task,    e->tensor,     e->more,    e->cost_s};
 }
 
 /* ---- sets of servers ---- */
@@ -170,7 +171,8 @@ INLINE int64_t next_end(const struct run *x, struct rules r)
 	if (!r.scan)
 		return x->e->n_events ? time_key(x->e->heap[0].s) : NEVER;
 	if (is_two(r)) {
-		int64_t a = end[0] < end[3] ? end[0] : end[3], b = end[1] < end[2] ? end[1] : end[2];
+		int64_t a = end[0] < end[3] ? end[0] : end[3],
+			b = end[1] < end[2] ? end[1] : end[2];
 
 		return a < b ? a : b;
 	}

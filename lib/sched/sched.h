@@ -32,14 +32,14 @@
  * uses which.  A use is one (tensor, consuming task) pair. */
 struct sched_dag {
 	uint32_t n, n_tensors, n_uses;
-	uint32_t *out_ptr;       /* (n+1) tensors of task v are out_ptr[v] .. out_ptr[v+1]-1 */
-	uint64_t *tensor_bytes;  /* (n_tensors); may be changed between runs */
-	uint32_t *tensor_task;   /* (n_tensors) the task that makes it */
-	uint32_t *use_ptr;       /* (n_tensors+1) uses of tensor t, consumers ascending */
-	uint32_t *use_task;      /* (n_uses) the consumer */
-	uint32_t *use_tensor;    /* (n_uses) */
-	uint32_t *in_ptr;        /* (n+1) */
-	uint32_t *in_use;        /* (n_uses) uses of task v: in_use[in_ptr[v]] .., ascending */
+	uint32_t *out_ptr;      /* (n+1) tensors of task v are out_ptr[v] .. out_ptr[v+1]-1 */
+	uint64_t *tensor_bytes; /* (n_tensors); may be changed between runs */
+	uint32_t *tensor_task;  /* (n_tensors) the task that makes it */
+	uint32_t *use_ptr;      /* (n_tensors+1) uses of tensor t, consumers ascending */
+	uint32_t *use_task;     /* (n_uses) the consumer */
+	uint32_t *use_tensor;   /* (n_uses) */
+	uint32_t *in_ptr;       /* (n+1) */
+	uint32_t *in_use;       /* (n_uses) uses of task v: in_use[in_ptr[v]] .., ascending */
 };
 
 /* "src makes a tensor of this key and size, which dst reads."  Equal (src, key)
@@ -64,8 +64,8 @@ void sched_dag_build(struct sched_dag *d, uint32_t n, struct sched_edge *edges, 
  * that can exchange data, a device with itself being 0. */
 struct sched_links {
 	uint32_t k;
-	double *latency_s;       /* (k,k) negative: this pair cannot exchange data */
-	double *bytes_per_s;     /* (k,k) INFINITY: bandwidth costs nothing */
+	double *latency_s;   /* (k,k) negative: this pair cannot exchange data */
+	double *bytes_per_s; /* (k,k) INFINITY: bandwidth costs nothing */
 };
 double sched_copy_s(const struct sched_links *l, uint32_t src, uint32_t dst, uint64_t bytes);
 /* Mean over the pairs of different devices that are linked: HEFT's c bar, equation 3; no such pair:
@@ -88,14 +88,14 @@ void sched_upward_rank(const struct sched_dag *d, const double *task_s, const do
 /* ---- the rules ---- */
 
 enum sched_policy {
-	SCHED_RANK,      /* the ready task of the highest rank */
-	SCHED_FIFO,      /* the task that became ready first, then rank */
-	SCHED_IMPROVED   /* by rank, unless a better order is found (improve.h): as devrun's plans */
+	SCHED_RANK,    /* the ready task of the highest rank */
+	SCHED_FIFO,    /* the task that became ready first, then rank */
+	SCHED_IMPROVED /* by rank, unless a better order is found (improve.h): as devrun's plans */
 };
 
 struct sched_copy {
 	uint32_t tensor;
-	uint16_t src, dst;       /* devices */
+	uint16_t src, dst; /* devices */
 };
 
 #endif

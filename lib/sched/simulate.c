@@ -18,9 +18,10 @@ INLINE void start_copy(struct run *x, struct rules r, uint32_t server)
 		q->old = SCHED_NONE;
 	set_waiting(x, r, server, q->head != SCHED_NONE);
 	x->live[dst] += x->tensor[t].bytes;
-	end = x->now.now_s + (r.k == 2 || x->e->copy_s
-				? x->e->copy_s[(size_t)t * r.k * r.k + server]
-				: sched_copy_s(&x->e->c->links, src, dst, x->tensor[t].bytes));
+	end = x->now.now_s +
+	      (r.k == 2 || x->e->copy_s
+		       ? x->e->copy_s[(size_t)t * r.k * r.k + server]
+		       : sched_copy_s(&x->e->c->links, src, dst, x->tensor[t].bytes));
 	if (r.serial)
 		set_idle(x, r, server, false);
 	if (!r.overlap) {
@@ -318,8 +319,8 @@ INLINE void follow(struct run *x, struct rules r)
 
 INLINE void two_devices(struct engine *e, enum engine_way way)
 {
-	const struct rules r = {.k = 2, .scan = true, .serial = true, .overlap = true, .small = true,
-				.way = way};
+	const struct rules r = {
+		.k = 2, .scan = true, .serial = true, .overlap = true, .small = true, .way = way};
 	struct run x = run_of(e);
 	int64_t end[4];
 	double begun_s[2];
@@ -352,8 +353,12 @@ INLINE void few_devices(struct engine *e, enum engine_way way)
 {
 	struct run x = run_of(e);
 
-	follow(&x, (struct rules){.k = e->k, .scan = true, .serial = true, .overlap = true,
-				  .small = true, .way = way});
+	follow(&x, (struct rules){.k = e->k,
+				  .scan = true,
+				  .serial = true,
+				  .overlap = true,
+				  .small = true,
+				  .way = way});
 }
 
 static VECTOR_CLONES void two_plain(struct engine *e)
@@ -391,8 +396,12 @@ INLINE void any(struct engine *e, enum engine_way way)
 	bool overlap = e->c->overlap, serial = e->c->contention || !overlap;
 	struct run x = run_of(e);
 
-	follow(&x, (struct rules){.k = e->k, .scan = e->few && serial, .serial = serial,
-				  .overlap = overlap, .keep = e->keep, .way = way});
+	follow(&x, (struct rules){.k = e->k,
+				  .scan = e->few && serial,
+				  .serial = serial,
+				  .overlap = overlap,
+				  .keep = e->keep,
+				  .way = way});
 }
 
 static void any_plain(struct engine *e)

@@ -6,8 +6,8 @@
 
 struct timeliner {
 	struct engine engine;
-	double *rank;                /* (n) upward ranks */
-	struct improver *improver;   /* SCHED_IMPROVED */
+	double *rank;              /* (n) upward ranks */
+	struct improver *improver; /* SCHED_IMPROVED */
 	struct timeline t;
 };
 
@@ -49,8 +49,8 @@ void timeliner_free(struct timeliner *x)
 {
 	if (!x)
 		return;
-	void *owned[] = {x->t.busy_s, x->t.peak_bytes, x->t.start_s, x->t.end_s, x->t.copy_start_s,
-			 x->t.copy_end_s, x->t.copy, x->rank};
+	void *owned[] = {x->t.busy_s,       x->t.peak_bytes, x->t.start_s, x->t.end_s,
+			 x->t.copy_start_s, x->t.copy_end_s, x->t.copy,    x->rank};
 	for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
 		mem_free(owned[i]);
 	engine_release(&x->engine);

@@ -17,35 +17,36 @@
 #include "sched/sched.h"
 
 struct sched_costs {
-	const double *task_s;    /* (n,k) seconds; negative: cannot run there */
+	const double *task_s; /* (n,k) seconds; negative: cannot run there */
 	struct sched_links links;
-	bool contention;         /* a directed link carries one copy at a time, latency included */
-	bool overlap;            /* a device computes while it copies; else a copy occupies both its
+	bool contention; /* a directed link carries one copy at a time, latency included */
+	bool overlap;    /* a device computes while it copies; else a copy occupies both its
 				  * devices, and waiting copies go before tasks */
 	enum sched_policy policy;
-	const double *least_s;   /* (n,k) what task_s never is below, if it changes; NULL: it does not */
+	const double
+		*least_s; /* (n,k) what task_s never is below, if it changes; NULL: it does not */
 };
 
 enum timeline_status {
 	TIMELINE_OK,
-	TIMELINE_CANNOT_RUN,     /* task bad_task has no cost on device bad_dev */
-	TIMELINE_NO_LINK,        /* bad_task's tensor is needed on bad_dev, without a link */
-	TIMELINE_ABOVE           /* timeline_again: the makespan is above the limit */
+	TIMELINE_CANNOT_RUN, /* task bad_task has no cost on device bad_dev */
+	TIMELINE_NO_LINK,    /* bad_task's tensor is needed on bad_dev, without a link */
+	TIMELINE_ABOVE       /* timeline_again: the makespan is above the limit */
 };
 
 struct timeline {
-	double makespan_s;       /* end of the last task */
+	double makespan_s; /* end of the last task */
 	uint32_t n_copies;
 	uint64_t copied_bytes;
-	double *busy_s;          /* (k) computing */
-	uint64_t *peak_bytes;    /* (k) tensors and copies alone */
+	double *busy_s;       /* (k) computing */
+	uint64_t *peak_bytes; /* (k) tensors and copies alone */
 	uint32_t bad_task, bad_dev;
-	const double *rank;      /* (n) tasks went by descending rank */
-	const uint32_t *hold;    /* (n) see sched.h; NULL: nothing was held up */
+	const double *rank;   /* (n) tasks went by descending rank */
+	const uint32_t *hold; /* (n) see sched.h; NULL: nothing was held up */
 	/* The schedule, when asked for. */
-	double *start_s, *end_s;              /* (n) */
-	double *copy_start_s, *copy_end_s;    /* (n_copies; room for n_uses) */
-	struct sched_copy *copy;              /* (n_copies; room for n_uses) */
+	double *start_s, *end_s;           /* (n) */
+	double *copy_start_s, *copy_end_s; /* (n_copies; room for n_uses) */
+	struct sched_copy *copy;           /* (n_copies; room for n_uses) */
 };
 
 struct timeliner;

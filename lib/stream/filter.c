@@ -53,7 +53,7 @@ int rec_write_hdr(struct rec_writer *w, const struct rec *from, const struct fil
 	for (size_t i = 0; i < n; i++)
 		put_val(w, NULL, val_at(chain, i));
 	put_link(w, f);
-	for (size_t i = 0; from && i < val_count(from->map); i++) {   /* keys of later versions */
+	for (size_t i = 0; from && i < val_count(from->map); i++) { /* keys of later versions */
 		const char *s;
 		size_t len;
 		char key[128];

@@ -15,12 +15,12 @@
 #include "stream/rec.h"
 
 struct filter {
-	struct rec_reader *in;     /* NULL for a source */
+	struct rec_reader *in; /* NULL for a source */
 	struct rec_writer *out;
 	const struct opt_common *common;
 	int argc;
 	char **argv;
-	int threads;               /* told in the header; 1 unless set before the first record */
+	int threads; /* told in the header; 1 unless set before the first record */
 };
 
 enum { FILTER_RECORD = 1, FILTER_END = 2 };

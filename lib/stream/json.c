@@ -25,9 +25,16 @@ void json_string(FILE *out, const char *s, size_t n)
 }
 
 union number {
-	int8_t i8; int16_t i16; int32_t i32; int64_t i64;
-	uint8_t u8; uint16_t u16; uint32_t u32; uint64_t u64;
-	float f32; double f64;
+	int8_t i8;
+	int16_t i16;
+	int32_t i32;
+	int64_t i64;
+	uint8_t u8;
+	uint16_t u16;
+	uint32_t u32;
+	uint64_t u64;
+	float f32;
+	double f64;
 };
 
 static union number load(const struct tensor_view *t, size_t i)
@@ -41,8 +48,8 @@ static void element(FILE *out, const struct tensor_view *t, size_t i)
 {
 	union number x = load(t, i);
 	switch (t->type) {
-	case TT_U8:  fprintf(out, "%u", x.u8); break;
-	case TT_I8:  fprintf(out, "%d", x.i8); break;
+	case TT_U8: fprintf(out, "%u", x.u8); break;
+	case TT_I8: fprintf(out, "%d", x.i8); break;
 	case TT_U16: fprintf(out, "%u", x.u16); break;
 	case TT_I16: fprintf(out, "%d", x.i16); break;
 	case TT_U32: fprintf(out, "%" PRIu32, x.u32); break;
@@ -50,7 +57,7 @@ static void element(FILE *out, const struct tensor_view *t, size_t i)
 	case TT_U64: fprintf(out, "%" PRIu64, x.u64); break;
 	case TT_I64: fprintf(out, "%" PRId64, x.i64); break;
 	case TT_F32: fprintf(out, "%.9g", (double)x.f32); break;
-	default:     fprintf(out, "%.17g", x.f64); break;
+	default: fprintf(out, "%.17g", x.f64); break;
 	}
 }
 
@@ -58,8 +65,8 @@ static bool less(const struct tensor_view *t, size_t i, size_t j)
 {
 	union number a = load(t, i), b = load(t, j);
 	switch (t->type) {
-	case TT_U8:  return a.u8 < b.u8;
-	case TT_I8:  return a.i8 < b.i8;
+	case TT_U8: return a.u8 < b.u8;
+	case TT_I8: return a.i8 < b.i8;
 	case TT_U16: return a.u16 < b.u16;
 	case TT_I16: return a.i16 < b.i16;
 	case TT_U32: return a.u32 < b.u32;
@@ -67,7 +74,7 @@ static bool less(const struct tensor_view *t, size_t i, size_t j)
 	case TT_U64: return a.u64 < b.u64;
 	case TT_I64: return a.i64 < b.i64;
 	case TT_F32: return a.f32 < b.f32;
-	default:     return a.f64 < b.f64;
+	default: return a.f64 < b.f64;
 	}
 }
 
@@ -161,12 +168,8 @@ static int value(FILE *out, const struct val *v, bool full, struct err *e)
 	double x;
 	bool b;
 	switch (val_type(v)) {
-	case VAL_NIL:
-		fputs("null", out);
-		return 0;
-	case VAL_BOOL:
-		fputs(val_bool(v, &b) && b ? "true" : "false", out);
-		return 0;
+	case VAL_NIL: fputs("null", out); return 0;
+	case VAL_BOOL: fputs(val_bool(v, &b) && b ? "true" : "false", out); return 0;
 	case VAL_INT:
 		if (val_int(v, &i))
 			fprintf(out, "%" PRId64, i);
@@ -185,10 +188,8 @@ static int value(FILE *out, const struct val *v, bool full, struct err *e)
 		if (val_bytes(v, &s, &n))
 			fprintf(out, "{\"bin\": %zu}", n);
 		return 0;
-	case VAL_ARRAY:
-		return list(out, v, full, e);
-	case VAL_MAP:
-		break;
+	case VAL_ARRAY: return list(out, v, full, e);
+	case VAL_MAP: break;
 	}
 	struct tensor_view t;
 	if (val_is_tensor(v)) {

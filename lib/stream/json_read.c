@@ -43,7 +43,7 @@ static const char MARK_JSON[] = "\"\\u0001integer ", OWN_MARK[] = "\\u0001";
  * bytes that need no second look. */
 static size_t large_integer(const char *s, size_t n, size_t *skip)
 {
-	enum { SURE = 18 };          /* digits that always fit */
+	enum { SURE = 18 }; /* digits that always fit */
 	size_t i = s[0] == '-', first = i, end;
 	char digits[32];
 
@@ -66,8 +66,8 @@ static size_t large_integer(const char *s, size_t n, size_t *skip)
 /* A text that is copied with changes. */
 struct changed {
 	const char *from;
-	size_t done;                 /* of from: copied or left out */
-	char *out;                   /* NULL: nothing has changed yet */
+	size_t done; /* of from: copied or left out */
+	char *out;   /* NULL: nothing has changed yet */
 	size_t n, cap;
 };
 
@@ -134,7 +134,7 @@ static int convert(const json_t *j, int depth, struct arena *a, msgpack_object *
 static void put_str(msgpack_object *o, struct arena *a, const char *s, size_t n)
 {
 	if (n > sizeof(MARK) - 1 && memcmp(s, MARK, sizeof(MARK) - 1) == 0) {
-		o->type = MSGPACK_OBJECT_EXT;    /* val.c: the digits of an integer */
+		o->type = MSGPACK_OBJECT_EXT; /* val.c: the digits of an integer */
 		o->via.ext.ptr = arena_strndup(a, s + sizeof(MARK) - 1, n - (sizeof(MARK) - 1));
 		o->via.ext.size = (uint32_t)(n - (sizeof(MARK) - 1));
 		return;
@@ -165,7 +165,7 @@ static int convert_array(const json_t *j, int depth, struct arena *a, msgpack_ob
 static int convert_object(const json_t *j, int depth, struct arena *a, msgpack_object *o,
 			  struct err *e)
 {
-	json_t *object = (json_t *)(uintptr_t)j;   /* jansson's iterators take no const */
+	json_t *object = (json_t *)(uintptr_t)j; /* jansson's iterators take no const */
 	const char *key;
 	json_t *value;
 	msgpack_object_kv *kv = ARENA_NEWN(a, msgpack_object_kv, json_object_size(j));
@@ -173,7 +173,8 @@ static int convert_object(const json_t *j, int depth, struct arena *a, msgpack_o
 	o->type = MSGPACK_OBJECT_MAP;
 	o->via.map.size = (uint32_t)json_object_size(j);
 	o->via.map.ptr = kv;
-	json_object_foreach(object, key, value) {
+	json_object_foreach(object, key, value)
+	{
 		put_str(&kv->key, a, key, strlen(key));
 		if (convert(value, depth + 1, a, &kv->val, e) < 0)
 			return -1;
@@ -187,25 +188,19 @@ static int convert(const json_t *j, int depth, struct arena *a, msgpack_object *
 	if (depth > JSON_PARSER_MAX_DEPTH)
 		return err_set(e, ST_INPUT, "nested deeper than %d", JSON_PARSER_MAX_DEPTH);
 	switch (json_typeof(j)) {
-	case JSON_OBJECT:
-		return convert_object(j, depth, a, o, e);
-	case JSON_ARRAY:
-		return convert_array(j, depth, a, o, e);
-	case JSON_STRING:
-		put_str(o, a, json_string_value(j), json_string_length(j));
-		return 0;
+	case JSON_OBJECT: return convert_object(j, depth, a, o, e);
+	case JSON_ARRAY: return convert_array(j, depth, a, o, e);
+	case JSON_STRING: put_str(o, a, json_string_value(j), json_string_length(j)); return 0;
 	case JSON_INTEGER:
-		o->type = json_integer_value(j) < 0 ? MSGPACK_OBJECT_NEGATIVE_INTEGER :
-						      MSGPACK_OBJECT_POSITIVE_INTEGER;
+		o->type = json_integer_value(j) < 0 ? MSGPACK_OBJECT_NEGATIVE_INTEGER
+						    : MSGPACK_OBJECT_POSITIVE_INTEGER;
 		o->via.i64 = json_integer_value(j);
 		return 0;
 	case JSON_REAL:
 		o->type = MSGPACK_OBJECT_FLOAT64;
 		o->via.f64 = json_real_value(j);
 		return 0;
-	case JSON_NULL:
-		o->type = MSGPACK_OBJECT_NIL;
-		return 0;
+	case JSON_NULL: o->type = MSGPACK_OBJECT_NIL; return 0;
 	default:
 		o->type = MSGPACK_OBJECT_BOOLEAN;
 		o->via.boolean = json_is_true(j);
@@ -222,8 +217,8 @@ const struct val *json_read(const char *path, struct arena *a, struct err *e)
 	char *text = NULL, quoted[200];
 	json_error_t why;
 	size_t n = 0;
-	int rc = fd < 0 ? err_sys(e, ST_RUNTIME, "cannot read '%s'", path) :
-			  read_all(fd, path, &text, &n, e);
+	int rc = fd < 0 ? err_sys(e, ST_RUNTIME, "cannot read '%s'", path)
+			: read_all(fd, path, &text, &n, e);
 
 	if (fd >= 0 && !std)
 		close(fd);
@@ -235,10 +230,10 @@ const struct val *json_read(const char *path, struct arena *a, struct err *e)
 		mark_integers(&text, &n);
 		json_t *j = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
 
-		rc = j ? convert(j, 0, a, o, e) :
-			 err_set(e, ST_INPUT, "not JSON at line %d, column %d: %s", why.line,
-				 why.column, err_escape(quoted, sizeof(quoted), why.text,
-							strlen(why.text)));
+		rc = j ? convert(j, 0, a, o, e)
+		       : err_set(e, ST_INPUT, "not JSON at line %d, column %d: %s", why.line,
+				 why.column,
+				 err_escape(quoted, sizeof(quoted), why.text, strlen(why.text)));
 		json_decref(j);
 		if (rc < 0)
 			err_prefix(e, "'%s'", path);

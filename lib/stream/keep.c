@@ -4,7 +4,7 @@
 #include <string.h>
 
 struct kept {
-	struct rec r;                /* first: what the caller has */
+	struct rec r; /* first: what the caller has */
 	msgpack_zone zone;
 	uint8_t *bytes;
 	char *kind;

@@ -14,15 +14,15 @@
 
 /* ---- reading ---- */
 
-struct val;   /* a decoded MessagePack value; borrowed from its record */
+struct val; /* a decoded MessagePack value; borrowed from its record */
 
 struct rec {
 	const char *kind;
 	const struct val *map;
-	const uint8_t *bytes;    /* the record as it stood on the wire */
+	const uint8_t *bytes; /* the record as it stood on the wire */
 	size_t n_bytes;
-	uint64_t index;          /* 0 is hdr */
-	uint64_t offset;         /* of its first byte in the input */
+	uint64_t index;  /* 0 is hdr */
+	uint64_t offset; /* of its first byte in the input */
 };
 
 struct rec_reader;
@@ -49,17 +49,17 @@ void rec_drop(struct rec *r);
 
 enum val_type { VAL_NIL, VAL_BOOL, VAL_INT, VAL_REAL, VAL_STR, VAL_BIN, VAL_ARRAY, VAL_MAP };
 enum val_type val_type(const struct val *v);
-const struct val *val_get(const struct val *map, const char *key);   /* NULL when absent */
-size_t val_count(const struct val *v);                               /* of an array or map; else 0 */
+const struct val *val_get(const struct val *map, const char *key); /* NULL when absent */
+size_t val_count(const struct val *v);                             /* of an array or map; else 0 */
 const struct val *val_at(const struct val *array, size_t i);
 const struct val *val_key_at(const struct val *map, size_t i);
 const struct val *val_value_at(const struct val *map, size_t i);
-bool val_bytes(const struct val *v, const char **s, size_t *n);      /* of a str or bin */
-bool val_real(const struct val *v, double *out);                     /* of an int or real */
-bool val_int(const struct val *v, int64_t *out);                     /* false when beyond int64 */
+bool val_bytes(const struct val *v, const char **s, size_t *n); /* of a str or bin */
+bool val_real(const struct val *v, double *out);                /* of an int or real */
+bool val_int(const struct val *v, int64_t *out);                /* false when beyond int64 */
 bool val_uint(const struct val *v, uint64_t *out);
 bool val_bool(const struct val *v, bool *out);
-const char *val_digits(const struct val *v);                         /* json_read.h; else NULL */
+const char *val_digits(const struct val *v); /* json_read.h; else NULL */
 
 /* ---- fields: required keys of a map, checked; -1 names the key ---- */
 
@@ -80,8 +80,20 @@ int get_map(const struct val *map, const char *key, const struct val **out,
 int get_list(const struct val *map, const char *key, const struct val **out,
 	     struct err *e) MUST_CHECK;
 
-enum tensor_type { TT_U8, TT_I8, TT_U16, TT_I16, TT_U32, TT_I32, TT_U64, TT_I64, TT_F32, TT_F64, TT_COUNT };
-const char *tensor_type_name(enum tensor_type t);   /* "f32" */
+enum tensor_type {
+	TT_U8,
+	TT_I8,
+	TT_U16,
+	TT_I16,
+	TT_U32,
+	TT_I32,
+	TT_U64,
+	TT_I64,
+	TT_F32,
+	TT_F64,
+	TT_COUNT
+};
+const char *tensor_type_name(enum tensor_type t); /* "f32" */
 size_t tensor_type_bytes(enum tensor_type t);
 
 enum { TENSOR_MAX_RANK = 8 };
@@ -89,8 +101,8 @@ struct tensor_view {
 	enum tensor_type type;
 	uint32_t rank;
 	uint64_t shape[TENSOR_MAX_RANK];
-	size_t n;               /* elements */
-	const uint8_t *data;    /* little-endian, NOT aligned; borrowed from the record */
+	size_t n;            /* elements */
+	const uint8_t *data; /* little-endian, NOT aligned; borrowed from the record */
 };
 int val_tensor(const struct val *v, struct tensor_view *t, struct err *e) MUST_CHECK;
 bool val_is_tensor(const struct val *v);
@@ -130,7 +142,7 @@ void put_texts(struct rec_writer *w, const char *key, const char *const *s, size
 void put_val(struct rec_writer *w, const char *key, const struct val *v);
 void put_map_begin(struct rec_writer *w, const char *key);
 void put_map_end(struct rec_writer *w);
-void put_list_begin(struct rec_writer *w, const char *key, size_t n);   /* n values follow */
+void put_list_begin(struct rec_writer *w, const char *key, size_t n); /* n values follow */
 void put_tensor(struct rec_writer *w, const char *key, enum tensor_type t, uint32_t rank,
 		const uint64_t *shape, const void *data);
 #define put_vector(w, key, t, n, data) put_tensor(w, key, t, 1, (const uint64_t[]){n}, data)

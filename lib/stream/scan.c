@@ -23,7 +23,11 @@ static uint64_t big_endian(const uint8_t *p, unsigned n)
 
 /* What the first byte says: bytes of header after it, and what they count. */
 enum what { SCALAR, FLOAT32, FLOAT64, TEXT, BYTES, LIST, TABLE, REFUSED };
-struct lead { enum what what; uint8_t extra; uint8_t fixed; };
+struct lead {
+	enum what what;
+	uint8_t extra;
+	uint8_t fixed;
+};
 
 static struct lead lead_of(uint8_t b)
 {
@@ -36,16 +40,22 @@ static struct lead lead_of(uint8_t b)
 	if (b <= 0xbf)
 		return (struct lead){TEXT, 0, b & 31};
 	switch (b) {
-	case 0xc0: case 0xc2: case 0xc3: return (struct lead){SCALAR, 0, 0};
+	case 0xc0:
+	case 0xc2:
+	case 0xc3: return (struct lead){SCALAR, 0, 0};
 	case 0xc4: return (struct lead){BYTES, 1, 0};
 	case 0xc5: return (struct lead){BYTES, 2, 0};
 	case 0xc6: return (struct lead){BYTES, 4, 0};
 	case 0xca: return (struct lead){FLOAT32, 4, 0};
 	case 0xcb: return (struct lead){FLOAT64, 8, 0};
-	case 0xcc: case 0xd0: return (struct lead){SCALAR, 1, 0};
-	case 0xcd: case 0xd1: return (struct lead){SCALAR, 2, 0};
-	case 0xce: case 0xd2: return (struct lead){SCALAR, 4, 0};
-	case 0xcf: case 0xd3: return (struct lead){SCALAR, 8, 0};
+	case 0xcc:
+	case 0xd0: return (struct lead){SCALAR, 1, 0};
+	case 0xcd:
+	case 0xd1: return (struct lead){SCALAR, 2, 0};
+	case 0xce:
+	case 0xd2: return (struct lead){SCALAR, 4, 0};
+	case 0xcf:
+	case 0xd3: return (struct lead){SCALAR, 8, 0};
 	case 0xd9: return (struct lead){TEXT, 1, 0};
 	case 0xda: return (struct lead){TEXT, 2, 0};
 	case 0xdb: return (struct lead){TEXT, 4, 0};
@@ -53,7 +63,7 @@ static struct lead lead_of(uint8_t b)
 	case 0xdd: return (struct lead){LIST, 4, 0};
 	case 0xde: return (struct lead){TABLE, 2, 0};
 	case 0xdf: return (struct lead){TABLE, 4, 0};
-	default:   return (struct lead){REFUSED, 0, 0};
+	default: return (struct lead){REFUSED, 0, 0};
 	}
 }
 

@@ -9,13 +9,16 @@
 
 #include "base/err.h"
 
-enum { SCAN_MAX_DEPTH = 32, SCAN_MAX_VALUES = 1 << 24 };   /* 32: msgpack-c's own limit */
+enum { SCAN_MAX_DEPTH = 32, SCAN_MAX_VALUES = 1 << 24 }; /* 32: msgpack-c's own limit */
 #define SCAN_MAX_BYTES ((size_t)1 << 30)
 
 struct scan {
-	size_t pos;                  /* next byte to look at, from the value's start */
+	size_t pos; /* next byte to look at, from the value's start */
 	uint32_t depth, n_values;
-	struct { uint64_t left; bool map; } stack[SCAN_MAX_DEPTH];   /* values still to come */
+	struct {
+		uint64_t left;
+		bool map;
+	} stack[SCAN_MAX_DEPTH]; /* values still to come */
 };
 
 void scan_start(struct scan *s);

@@ -12,8 +12,11 @@ bool mp_utf8(const char *text, size_t n)
 	const unsigned char *s = (const unsigned char *)text;
 	for (size_t i = 0; i < n;) {
 		unsigned char c = s[i];
-		size_t k = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3 :
-			   c >= 0xf0 && c < 0xf5 ? 4 : 0;
+		size_t k = c < 0x80                ? 1
+			   : c >= 0xc2 && c < 0xe0 ? 2
+			   : c >= 0xe0 && c < 0xf0 ? 3
+			   : c >= 0xf0 && c < 0xf5 ? 4
+						   : 0;
 		if (k == 0 || k > n - i)
 			return false;
 		for (size_t j = 1; j < k; j++)
@@ -87,8 +90,7 @@ int mp_check(const msgpack_object *o, struct err *e)
 			    mp_check(&o->via.map.ptr[i].val, e) < 0)
 				return -1;
 		return check_keys(&o->via.map, e);
-	default:
-		return 0;
+	default: return 0;
 	}
 }
 
@@ -102,7 +104,7 @@ enum val_type val_type(const struct val *v)
 	case MSGPACK_OBJECT_NEGATIVE_INTEGER: return VAL_INT;
 	case MSGPACK_OBJECT_FLOAT32:
 	case MSGPACK_OBJECT_FLOAT64:
-	case MSGPACK_OBJECT_EXT: return VAL_REAL;      /* never from a stream; see val_digits */
+	case MSGPACK_OBJECT_EXT: return VAL_REAL; /* never from a stream; see val_digits */
 	case MSGPACK_OBJECT_STR: return VAL_STR;
 	case MSGPACK_OBJECT_BIN: return VAL_BIN;
 	case MSGPACK_OBJECT_ARRAY: return VAL_ARRAY;
@@ -128,8 +130,9 @@ const struct val *val_get(const struct val *map, const char *key)
 size_t val_count(const struct val *v)
 {
 	const msgpack_object *o = mp_of(v);
-	return o->type == MSGPACK_OBJECT_ARRAY ? o->via.array.size :
-	       o->type == MSGPACK_OBJECT_MAP ? o->via.map.size : 0;
+	return o->type == MSGPACK_OBJECT_ARRAY ? o->via.array.size
+	       : o->type == MSGPACK_OBJECT_MAP ? o->via.map.size
+					       : 0;
 }
 
 const struct val *val_at(const struct val *array, size_t i)

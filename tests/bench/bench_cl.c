@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "device/cl_impl.h"
+#include "device/opencl/cl_impl.h"
 
 enum { RUNS = 7 };
 
@@ -69,7 +69,9 @@ static void node_attributes(struct node *n, const struct layer *l)
 	const char *const text[][2] = {
 		{conv ? "strides" : "transpose_a", conv ? n->stride : "false"},
 		{conv ? "dilations" : "transpose_b", conv ? "1,1" : "true"},
-		{"pads_begin", n->pad}, {"pads_end", n->pad}, {"auto_pad", "explicit"}};
+		{"pads_begin", n->pad},
+		{"pads_end", n->pad},
+		{"auto_pad", "explicit"}};
 	uint32_t n_attr = conv ? 5 : 2;
 	for (uint32_t i = 0; i < n_attr; i++) {
 		n->key[i] = text[i][0];
@@ -87,22 +89,34 @@ static int node_build(struct node *n, const struct layer *l, struct err *e)
 	node_attributes(n, l);
 	n->in_ptr[1] = 2;
 	n->out_ptr[1] = 1;
-	n->g = (struct graph){.name = "bench", .xml = "", .weights = "", .n = 1, .id = &n->id,
-		.node_name = &n->name, .type = &n->type, .opset = &n->opset,
-		.attr_ptr = n->attr_ptr, .attr_key = n->key, .attr_value = n->value,
-		.in_ptr = n->in_ptr, .in_node = n->in_node, .in_port = n->in_port,
-		.out_ptr = n->out_ptr, .out_elem = n->out_elem, .out_rank = n->out_rank,
-		.dim_ptr = n->dim_ptr};
+	n->g = (struct graph){.name = "bench",
+			      .xml = "",
+			      .weights = "",
+			      .n = 1,
+			      .id = &n->id,
+			      .node_name = &n->name,
+			      .type = &n->type,
+			      .opset = &n->opset,
+			      .attr_ptr = n->attr_ptr,
+			      .attr_key = n->key,
+			      .attr_value = n->value,
+			      .in_ptr = n->in_ptr,
+			      .in_node = n->in_node,
+			      .in_port = n->in_port,
+			      .out_ptr = n->out_ptr,
+			      .out_elem = n->out_elem,
+			      .out_rank = n->out_rank,
+			      .dim_ptr = n->dim_ptr};
 	if (!l->kh) {
 		n->in[0] = (struct tensor){.elem = EL_F32, .rank = 2, .dim = {l->h, l->c}};
 		n->in[1] = (struct tensor){.elem = EL_F32, .rank = 2, .dim = {l->m, l->c}};
 	} else {
 		n->in[0] = (struct tensor){.elem = EL_F32, .rank = 4, .dim = {1, l->c, l->h, l->w}};
-		n->in[1] = (struct tensor){.elem = EL_F32, .rank = 4,
-					   .dim = {l->m, l->c, l->kh, l->kh}};
+		n->in[1] = (struct tensor){
+			.elem = EL_F32, .rank = 4, .dim = {l->m, l->c, l->kh, l->kh}};
 		if (l->groups > 1)
-			n->in[1] = (struct tensor){.elem = EL_F32, .rank = 5,
-						   .dim = {l->m, 1, 1, l->kh, l->kh}};
+			n->in[1] = (struct tensor){
+				.elem = EL_F32, .rank = 5, .dim = {l->m, 1, 1, l->kh, l->kh}};
 	}
 	if (op_decode(&n->g, 0, &n->op, e) || op_infer(&n->op, n->in, &n->out, e))
 		return -1;
@@ -129,7 +143,7 @@ static double time_step(struct device *d, struct step *st, struct node *n, struc
 	double best = -1;
 	int flag = 0;
 	int rc = k->alloc(d, in_bytes, &in, e) ||
-		k->alloc(d, (size_t)tensor_bytes(&n->out), &out, e);
+		 k->alloc(d, (size_t)tensor_bytes(&n->out), &out, e);
 	if (!rc && k->host)
 		memcpy(k->host(d, in), n->in[0].data, in_bytes);
 	else if (!rc)

@@ -15,9 +15,9 @@
 
 #include "base/mem.h"
 #include "base/pool.h"
-#include "device/cpu_gemm.h"
-#include "device/kernel.h"
-#include "graph/graphrec.h"
+#include "kernel/dense/cpu_gemm.h"
+#include "kernel/kernel.h"
+#include "record/graphrec.h"
 #include "ir/ir.h"
 
 enum { MAX_SHAPES = 400, SWEEP = 48 << 20 };
@@ -27,7 +27,7 @@ struct shape {
 	struct tensor in[2], out;
 	int n;
 	struct cpu_prep *prep;
-	double best;                 /* seconds */
+	double best; /* seconds */
 	char text[160];
 };
 
@@ -73,8 +73,9 @@ static bool describe(const struct graph *g, uint32_t v, struct shape *s)
 	else
 		snprintf(k, sizeof k, "%" PRId64 "x%" PRId64, s->op.a.window.kernel[0],
 			 s->op.a.window.kernel[1]);
-	snprintf(s->text, sizeof s->text, "%s %s%s s%" PRId64 " %s", tensor_text(&s->in[0], a, sizeof a),
-		 b, k, s->op.a.window.stride[0], op_info(s->op.kind)->type);
+	snprintf(s->text, sizeof s->text, "%s %s%s s%" PRId64 " %s",
+		 tensor_text(&s->in[0], a, sizeof a), b, k, s->op.a.window.stride[0],
+		 op_info(s->op.kind)->type);
 	s->n = 1;
 	return !filter || strstr(s->text, filter);
 }
@@ -96,8 +97,15 @@ static double flops_of(const struct shape *s)
 static double speed(void)
 {
 	static float a[256 * GEMM_M], b[256 * GEMM_N], c[GEMM_M * GEMM_N];
-	struct gemm_block g = {.mr = GEMM_M, .nr = GEMM_N, .kc = 128, .a = a, .b = b,
-			       .ldb = GEMM_N, .c = c, .ldc = GEMM_N, .ahead = a};
+	struct gemm_block g = {.mr = GEMM_M,
+			       .nr = GEMM_N,
+			       .kc = 128,
+			       .a = a,
+			       .b = b,
+			       .ldb = GEMM_N,
+			       .c = c,
+			       .ldc = GEMM_N,
+			       .ahead = a};
 	enum { TIMES = 2000 };
 	double t = now();
 	for (int i = 0; i < TIMES; i++)
@@ -188,8 +196,8 @@ static void bench_model(const char *path, struct cpu_ctx *c, float *sweep)
 	for (int i = 0; i < n; i++) {
 		struct shape *s = &shape[i];
 		double f = flops_of(s);
-		printf("%2d x %8.1f us %6.1f GFLOP/s  %s\n", s->n, s->best * 1e6, f / s->best * 1e-9,
-		       s->text);
+		printf("%2d x %8.1f us %6.1f GFLOP/s  %s\n", s->n, s->best * 1e6,
+		       f / s->best * 1e-9, s->text);
 		sum += s->n * s->best;
 		flops += s->n * f;
 		release(s);

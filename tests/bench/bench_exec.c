@@ -1,7 +1,7 @@
 /* bench_exec.c - what the executor adds to the steps that it runs: steps that do nothing, in a
  * chain on one device, in a chain that changes devices at every step (one copy and two
  * hand-overs each time), and in random graphs on two devices. */
-#include "device/measure.h"
+#include "measure/measure.h"
 #include "fake.h"
 
 enum { NODES = 4000, RUNS = 31 };

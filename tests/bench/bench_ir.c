@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "graph/graphrec.h"
+#include "record/graphrec.h"
 #include "ir/ir.h"
 
 static void dims(FILE *f, const int *d)

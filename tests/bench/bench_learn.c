@@ -9,8 +9,8 @@
 #include "randgraph.h"
 
 #include "base/blas.h"
-#include "learn/net.h"
-#include "learn/problem.h"
+#include "learn/net/net.h"
+#include "learn/train/learn_problem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,11 +20,12 @@
 struct size {
 	const char *name;
 	uint32_t n, m, d;
-	double published_ms;     /* the published code, one core, per policy step */
+	double published_ms; /* the published code, one core, per policy step */
 };
 
 static const struct size sizes[] = {
-	{"resnet50", 237, 252, 12, 77}, {"inception_v3", 435, 471, 17, 117},
+	{"resnet50", 237, 252, 12, 77},
+	{"inception_v3", 435, 471, 17, 117},
 	{"bert_base", 759, 825, 26, 197},
 };
 
@@ -61,11 +62,11 @@ static double products(const struct hyper *h, const struct partition *p, const s
 	blas_gemm(false, false, n, w, w, 1, A, w, B, w, 0, C, w);
 	for (uint32_t r = 0; r < p->n_rounds; r++) {
 		int next = (int)(r + 1 < p->n_rounds ? p->round[r + 1].n : p->n_groups);
-		for (int i = 0; i < 4; i++)          /* GNN1, GNN2, pre */
+		for (int i = 0; i < 4; i++) /* GNN1, GNN2, pre */
 			blas_gemm(false, false, n, w, w, 1, A, w, B, w, 0, C, w);
 		blas_gemm(false, false, m, w, w, 1, A, w, B, w, 0, C, w);
 		blas_gemm(false, false, next, w, w, 1, A, w, B, w, 0, C, w);
-		m = (int)((double)m * next / n);     /* about as many edges a node */
+		m = (int)((double)m * next / n); /* about as many edges a node */
 		n = next;
 	}
 	return now() - t0;
@@ -75,9 +76,9 @@ static double products(const struct hyper *h, const struct partition *p, const s
 struct input {
 	const char *name;
 	struct ugraph g;
-	const float *x;          /* (g.n,d) */
+	const float *x; /* (g.n,d) */
 	uint32_t d;
-	double published_ms;     /* 0: unknown */
+	double published_ms; /* 0: unknown */
 };
 
 static void input_synthetic(struct input *in, const struct size *z, struct arena *a)
@@ -189,8 +190,13 @@ static void one_run(struct world *s, struct net_work *w, struct replayer *r, uin
 		t->groups += (double)p.n_groups / STEPS;
 		t->blas += products(s->m.hyper, &part[i], &s->in->g, s->m.d, A, B, C) / STEPS;
 		step[i] = (struct replay_step){
-			.x = x, .rng = &rng[i], .part = &part[i], .n_samples = 1,
-			.action = action, .coef_logp = &coef, .logp = &logp[i],
+			.x = x,
+			.rng = &rng[i],
+			.part = &part[i],
+			.n_samples = 1,
+			.action = action,
+			.coef_logp = &coef,
+			.logp = &logp[i],
 		};
 	}
 	double t0 = now();
@@ -253,10 +259,10 @@ int main(int argc, char **argv)
 	blas_init();
 	printf("ms per step, best of %d episodes of %d steps; hidden 128; replay = forward\n"
 	       "+ backward, steps in parallel; products = the forward matrix products alone,\n"
-	       "one thread; gain = published code (one core) / (embed + policy)\n\n", repeats, STEPS);
-	printf("%-16s %-8s %7s %7s %8s %8s %8s %9s %8s %8s %7s\n", "graph", "recipe",
-	       "threads", "groups", "embed", "policy", "replay", "products", "embed/pr",
-	       "tape MB", "gain");
+	       "one thread; gain = published code (one core) / (embed + policy)\n\n",
+	       repeats, STEPS);
+	printf("%-16s %-8s %7s %7s %8s %8s %8s %9s %8s %8s %7s\n", "graph", "recipe", "threads",
+	       "groups", "embed", "policy", "replay", "products", "embed/pr", "tape MB", "gain");
 	struct input in;
 	for (int i = 2; i < argc; i++) {
 		struct problem p;

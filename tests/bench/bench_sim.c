@@ -13,8 +13,8 @@
 
 #include "base/msg.h"
 #include "graphgen.h"
-#include "place/inputs.h"
-#include "place/search.h"
+#include "place/problem/placeinputs.h"
+#include "place/method/search.h"
 #include "randgraph.h"
 
 enum { DISTINCT = 512, ROUNDS = 15, NODES = 300, EDGES = 450, GROUP = 8 };
@@ -72,8 +72,12 @@ static int random_model(struct arena *a, struct place_model *m, struct err *e)
 
 	for (uint32_t i = 0; i < 2 * NODES; i++)
 		set_s[i] = 1e-6 * (10 + gen_below(&r, 300));
-	const struct place_setup s = {.k = 2, .names = names, .set_s = set_s, .mem_limit = limit,
-				      .links = {2, latency_s, bytes_per_s}, .contention = true,
+	const struct place_setup s = {.k = 2,
+				      .names = names,
+				      .set_s = set_s,
+				      .mem_limit = limit,
+				      .links = {2, latency_s, bytes_per_s},
+				      .contention = true,
 				      .overlap = true};
 	return place_model_init(m, random_graph(a), &s, a, e);
 }
@@ -154,12 +158,13 @@ static void bench_moves(const struct place_model *m, const uint16_t *base, uint3
 		for (int way = 0; way < WAYS; way++) {
 			if (way == MOVED)
 				place_begin(x, base);
-			best[way] = fmin(best[way], round_s(x, m, base, device, group, (enum way)way,
-							    value));
+			best[way] = fmin(best[way],
+					 round_s(x, m, base, device, group, (enum way)way, value));
 		}
 	printf("whole_%u_us %.2f\nmoved_%u_us %.2f\nmoved_%u_speedup %.2f\nbelow_%u_us %.2f\n"
-	       "below_%u_speedup %.2f\n", group, 1e6 * best[WHOLE], group, 1e6 * best[MOVED], group,
-	       best[WHOLE] / best[MOVED], group, 1e6 * best[BELOW], group, best[WHOLE] / best[BELOW]);
+	       "below_%u_speedup %.2f\n",
+	       group, 1e6 * best[WHOLE], group, 1e6 * best[MOVED], group, best[WHOLE] / best[MOVED],
+	       group, 1e6 * best[BELOW], group, best[WHOLE] / best[BELOW]);
 	mem_free(device);
 	evaluator_free(x);
 }

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/rng.h"
-#include "graph/graphrec.h"
+#include "record/graphrec.h"
 #include "ir/fill.h"
 #include "ir/ir.h"
 
@@ -110,22 +110,14 @@ static void damage(uint8_t *buf, size_t *n, struct rng_addr *a)
 		len = len < *n - at ? len : *n - at;
 		len = len < *n - from ? len : *n - from;
 		switch (below(a, 5)) {
-		case 0:
-			buf[at] ^= (uint8_t)(1u << below(a, 8));
-			break;
-		case 1:
-			buf[at] = (uint8_t)"0123456789-\"<>/= "[below(a, 17)];
-			break;
+		case 0: buf[at] ^= (uint8_t)(1u << below(a, 8)); break;
+		case 1: buf[at] = (uint8_t) "0123456789-\"<>/= "[below(a, 17)]; break;
 		case 2:
 			memmove(buf + at, buf + at + len, *n - at - len);
 			*n -= len;
 			break;
-		case 3:
-			memmove(buf + at, buf + from, len);
-			break;
-		default:
-			memmove(buf + at + len, buf + at, *n - at);
-			*n += len;
+		case 3: memmove(buf + at, buf + from, len); break;
+		default: memmove(buf + at + len, buf + at, *n - at); *n += len;
 		}
 	}
 	if (below(a, 16) == 0)

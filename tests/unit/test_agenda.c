@@ -68,7 +68,8 @@ int main(void)
 			disordered += a.slot[i - 1].end_s > a.slot[i].start_s;
 		agenda_release(&a);
 	}
-	tap(wrong == 0, "the first gap is the one that a look at every slot finds (%u of %u differ)", wrong,
+	tap(wrong == 0,
+	    "the first gap is the one that a look at every slot finds (%u of %u differ)", wrong,
 	    asked);
 	tap(disordered == 0, "slots are in order and do not overlap");
 	tap(longest > 8 * AGENDA_BLOCK, "agendas of many blocks (%zu slots)", longest);

@@ -16,10 +16,15 @@
  * (index, stream, step, episode), our key the seed. */
 static void philox_known_answers(void)
 {
-	static const struct { uint32_t ctr[4]; uint64_t key; uint32_t out[4]; } kat[] = {
+	static const struct {
+		uint32_t ctr[4];
+		uint64_t key;
+		uint32_t out[4];
+	} kat[] = {
 		{{0, 0, 0, 0}, 0, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
 		{{~0u, ~0u, ~0u, ~0u}, ~0ull, {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
-		{{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, 0x299f31d0a4093822ull,
+		{{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
+		 0x299f31d0a4093822ull,
 		 {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
 	};
 	for (size_t i = 0; i < sizeof kat / sizeof *kat; i++) {
@@ -38,7 +43,8 @@ static void random_numbers(void)
 	rng_bits16(&a, 5, bits, 1003);
 	rng_block(&a, 5 + 100, block);
 	tap(bits[800] == (uint16_t)block[0] && bits[801] == (uint16_t)(block[0] >> 16) &&
-	    bits[807] == (uint16_t)(block[3] >> 16), "bulk bits are the blocks' bits");
+		    bits[807] == (uint16_t)(block[3] >> 16),
+	    "bulk bits are the blocks' bits");
 	rng_bits16(&a, 5, part, 3);
 	tap(memcmp(bits, part, sizeof part) == 0, "bits do not depend on how many are drawn");
 	double sum = 0, low = 1, high = 0;
@@ -90,7 +96,8 @@ static void arenas(void)
 	tap(strcmp(arena_strndup(a, "abcdef", 3), "abc") == 0, "arena_strndup");
 	arena_free(a);
 	size_t out;
-	tap(!mem_mul(SIZE_MAX, 2, &out) && mem_mul(6, 7, &out) && out == 42, "mem_mul notices overflow");
+	tap(!mem_mul(SIZE_MAX, 2, &out) && mem_mul(6, 7, &out) && out == 42,
+	    "mem_mul notices overflow");
 }
 
 static void add_index(void *arg, int task, int thread)
@@ -120,16 +127,18 @@ static void errors(void)
 	struct err e = ERR_INIT;
 	char text[64];
 	tap(err_set(&e, ST_INPUT, "first %d", 1) == -1 && err_set(&e, ST_RUNTIME, "second") == -1 &&
-	    e.code == ST_INPUT && strcmp(e.msg, "first 1") == 0, "the first error wins");
+		    e.code == ST_INPUT && strcmp(e.msg, "first 1") == 0,
+	    "the first error wins");
 	err_prefix(&e, "in '%s'", "x");
 	tap(strcmp(e.msg, "in 'x': first 1") == 0, "context goes in front");
 	err_escape(text, sizeof text, "a\n\x1b[1m\xff\xc3\xa9", 9);
-	tap(strcmp(text, "a\\n\\x1b[1m\\xff\xc3\xa9") == 0, "control bytes and bad UTF-8 are escaped");
+	tap(strcmp(text, "a\\n\\x1b[1m\\xff\xc3\xa9") == 0,
+	    "control bytes and bad UTF-8 are escaped");
 	err_escape(text, 12, "abcdefghijklmnopqrstuvwxyz", 26);
 	tap(strlen(text) < 12 && strstr(text, "..."), "long text is cut");
 }
 
-static struct arena *kept;   /* what options point to */
+static struct arena *kept; /* what options point to */
 
 /* opt_parse permutes argv, so it gets a copy. */
 static int parse(const struct opt_program *p, struct opt_common *c, int argc, const char **argv,
@@ -156,20 +165,34 @@ static void options(void)
 		{"real", 0, OPT_REAL, &x, "X", "x", 0, 1, NULL, NULL},
 		{"text", 't', OPT_TEXT, &text, "T", "t", 0, 0, NULL, NULL},
 		{"choice", 0, OPT_CHOICE, &choice, "C", "c", 0, 0, choices, NULL},
-		{0}};
-	const struct opt_program p = {.name = "test_base", .summary = "s", .args = "[FILE]", .max_args = 1,
-				      .has_seed = true, .opts = opts};
+		{0},
+	};
+	const struct opt_program p = {.name = "test_base",
+				      .summary = "s",
+				      .args = "[FILE]",
+				      .max_args = 1,
+				      .has_seed = true,
+				      .opts = opts};
 	struct opt_common c = OPT_COMMON_INIT;
 	struct err e = ERR_INIT;
 	int first;
-	const char *good[] = {"p", "-f", "--no-other", "-n", "7", "--real=0.25", "-t", "x", "--choice", "two",
-			"--seed", "9", "-o", "out", "file", NULL};
+	const char *good[] = {"p",  "-f",  "--no-other", "-n",  "7",      "--real=0.25",
+			      "-t", "x",   "--choice",   "two", "--seed", "9",
+			      "-o", "out", "file",       NULL};
 	tap(parse(&p, &c, 15, good, &first, &e) == 1 && flag && !other && n == 7 && x == 0.25 &&
-	    strcmp(text, "x") == 0 && choice == 1 && c.seed == 9 && strcmp(c.output, "out") == 0 &&
-	    first == 14, "a full command line");
-	static const char *const bad[][2] = {
-		{"-n", "11"}, {"-n", "0x5"}, {"-n", ""}, {"-n", "99999999999999999999"}, {"--real", "nan"},
-		{"--real", "2"}, {"--choice", "three"}, {"--bogus", "1"}, {"a", "b"}, {"--seed", "-1"}};
+		    strcmp(text, "x") == 0 && choice == 1 && c.seed == 9 &&
+		    strcmp(c.output, "out") == 0 && first == 14,
+	    "a full command line");
+	static const char *const bad[][2] = {{"-n", "11"},
+					     {"-n", "0x5"},
+					     {"-n", ""},
+					     {"-n", "99999999999999999999"},
+					     {"--real", "nan"},
+					     {"--real", "2"},
+					     {"--choice", "three"},
+					     {"--bogus", "1"},
+					     {"a", "b"},
+					     {"--seed", "-1"}};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		const char *argv[] = {"p", bad[i][0], bad[i][1], NULL};
 		err_clear(&e);
@@ -213,7 +236,8 @@ static void pairs(void)
 		if (v)
 			*v = i + 1;
 	}
-	tap(fresh && same && m.n == N, "pairs have the values that were put, and no others have any");
+	tap(fresh && same && m.n == N,
+	    "pairs have the values that were put, and no others have any");
 	tap(*pairmap_get(&m, 0x7f0000000000u, 2) == 3 && !pairmap_get(&m, 2, 0x7f0000000000u),
 	    "values can be changed; the order of a key's numbers counts");
 	pairmap_release(&m);

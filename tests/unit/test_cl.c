@@ -9,7 +9,7 @@
 
 #include "base/rng.h"
 #include "device/device.h"
-#include "device/kernel.h"
+#include "kernel/kernel.h"
 #include "op/value.h"
 #include "tap.h"
 
@@ -32,7 +32,7 @@ struct fixture {
 struct sample {
 	const char *type, *opset, *attrs, *in;
 	int n_out;
-	double tol;              /* of the largest magnitude; 0: 1e-5, integers exact */
+	double tol; /* of the largest magnitude; 0: 1e-5, integers exact */
 };
 
 static const struct sample samples[] = {
@@ -216,13 +216,16 @@ static const struct sample samples[] = {
 	{"GroupConvolution", "opset1",
 	 "strides=1 dilations=1 pads_begin=1 pads_end=1 auto_pad=explicit",
 	 "f32[1,6,50] f32c[6,1,1,3]", 1, 0},
-	{"MaxPool", "opset1", "strides=2,2 kernel=3,3 pads_begin=1,1 pads_end=1,1 "
+	{"MaxPool", "opset1",
+	 "strides=2,2 kernel=3,3 pads_begin=1,1 pads_end=1,1 "
 	 "rounding_type=floor auto_pad=explicit",
 	 "f32[1,20,56,56]", 1, 0},
-	{"MaxPool", "opset14", "strides=2,2 dilations=1,1 kernel=3,3 pads_begin=0,0 pads_end=0,0 "
+	{"MaxPool", "opset14",
+	 "strides=2,2 dilations=1,1 kernel=3,3 pads_begin=0,0 pads_end=0,0 "
 	 "rounding_type=ceil_torch auto_pad=explicit index_element_type=i64 axis=0",
 	 "f32[2,4,28,27]", 2, 0},
-	{"MaxPool", "opset8", "strides=1,1 dilations=2,2 kernel=2,3 pads_begin=1,1 pads_end=0,1 "
+	{"MaxPool", "opset8",
+	 "strides=1,1 dilations=2,2 kernel=2,3 pads_begin=1,1 pads_end=0,1 "
 	 "rounding_type=floor auto_pad=explicit index_element_type=i64 axis=0",
 	 "f32[2,4,28,27]", 2, 0},
 	{"MaxPool", "opset1",
@@ -230,23 +233,34 @@ static const struct sample samples[] = {
 	 "f32[2,4,28]", 1, 0},
 	{"AvgPool", "opset1",
 	 "strides=1,1 kernel=3,3 pads_begin=1,1 pads_end=1,1 exclude-pad=false "
-	 "rounding_type=floor auto_pad=explicit", "f32[1,30,35,35]", 1, 0},
-	{"AvgPool", "opset1", "strides=2,2 kernel=3,3 pads_begin=1,1 pads_end=1,1 exclude-pad=true "
-	 "rounding_type=ceil auto_pad=explicit", "f32[1,5,18,19]", 1, 0},
-	{"AvgPool", "opset1", "strides=1,1 kernel=8,8 pads_begin=0,0 pads_end=0,0 exclude-pad=true "
-	 "rounding_type=floor auto_pad=explicit", "f32[1,50,8,8]", 1, 0},
+	 "rounding_type=floor auto_pad=explicit",
+	 "f32[1,30,35,35]", 1, 0},
+	{"AvgPool", "opset1",
+	 "strides=2,2 kernel=3,3 pads_begin=1,1 pads_end=1,1 exclude-pad=true "
+	 "rounding_type=ceil auto_pad=explicit",
+	 "f32[1,5,18,19]", 1, 0},
+	{"AvgPool", "opset1",
+	 "strides=1,1 kernel=8,8 pads_begin=0,0 pads_end=0,0 exclude-pad=true "
+	 "rounding_type=floor auto_pad=explicit",
+	 "f32[1,50,8,8]", 1, 0},
 	{"Convolution", "opset1",
 	 "strides=1,2,1 dilations=1,1,2 pads_begin=1,0,2 pads_end=1,1,2 auto_pad=explicit",
 	 "f32[2,3,5,9,8] f32c[7,3,3,2,3]", 1, 0},
 	{"GroupConvolution", "opset1",
 	 "strides=1,1,1 dilations=1,1,1 pads_begin=1,1,1 pads_end=1,1,1 auto_pad=explicit",
 	 "f32[2,4,4,5,6] f32[4,1,1,3,3,3]", 1, 0},
-	{"MaxPool", "opset1", "strides=2,1,3 kernel=3,2,3 pads_begin=1,0,1 pads_end=1,1,1 "
-	 "rounding_type=ceil auto_pad=explicit", "f32[2,3,6,7,8]", 1, 0},
-	{"AvgPool", "opset1", "strides=2,2,1 kernel=3,3,2 pads_begin=1,1,1 pads_end=1,1,0 "
-	 "exclude-pad=true rounding_type=floor auto_pad=explicit", "f32[2,3,6,7,8]", 1, 0},
-	{"AvgPool", "opset1", "strides=2,2,1 kernel=3,3,2 pads_begin=1,1,1 pads_end=1,1,0 "
-	 "exclude-pad=false rounding_type=floor auto_pad=explicit", "f32[2,3,6,7,8]", 1, 0},
+	{"MaxPool", "opset1",
+	 "strides=2,1,3 kernel=3,2,3 pads_begin=1,0,1 pads_end=1,1,1 "
+	 "rounding_type=ceil auto_pad=explicit",
+	 "f32[2,3,6,7,8]", 1, 0},
+	{"AvgPool", "opset1",
+	 "strides=2,2,1 kernel=3,3,2 pads_begin=1,1,1 pads_end=1,1,0 "
+	 "exclude-pad=true rounding_type=floor auto_pad=explicit",
+	 "f32[2,3,6,7,8]", 1, 0},
+	{"AvgPool", "opset1",
+	 "strides=2,2,1 kernel=3,3,2 pads_begin=1,1,1 pads_end=1,1,0 "
+	 "exclude-pad=false rounding_type=floor auto_pad=explicit",
+	 "f32[2,3,6,7,8]", 1, 0},
 };
 
 /* ---- building ---- */
@@ -334,12 +348,24 @@ static void build(struct fixture *f, const struct sample *s)
 	static int64_t id;
 	static uint8_t out_elem[PORTS], out_rank[PORTS];
 	static uint32_t dim_ptr[PORTS + 1];
-	f->g = (struct graph){.name = "test", .xml = "", .weights = "", .n = 1, .id = &id,
-		.node_name = &f->name, .type = &f->type, .opset = &f->opset,
-		.attr_ptr = f->attr_ptr, .attr_key = f->key, .attr_value = f->value,
-		.in_ptr = f->in_ptr,
-		.in_node = f->in_node, .in_port = f->in_port, .out_ptr = f->out_ptr,
-		.out_elem = out_elem, .out_rank = out_rank, .dim_ptr = dim_ptr};
+	f->g = (struct graph){.name = "test",
+			      .xml = "",
+			      .weights = "",
+			      .n = 1,
+			      .id = &id,
+			      .node_name = &f->name,
+			      .type = &f->type,
+			      .opset = &f->opset,
+			      .attr_ptr = f->attr_ptr,
+			      .attr_key = f->key,
+			      .attr_value = f->value,
+			      .in_ptr = f->in_ptr,
+			      .in_node = f->in_node,
+			      .in_port = f->in_port,
+			      .out_ptr = f->out_ptr,
+			      .out_elem = out_elem,
+			      .out_rank = out_rank,
+			      .dim_ptr = dim_ptr};
 }
 
 static void release(struct fixture *f)
@@ -394,7 +420,7 @@ static void count_done(void *arg, bool ok)
 		__atomic_add_fetch((int *)arg, 1, __ATOMIC_SEQ_CST);
 }
 
-static int n_outputs(const struct fixture *f)   /* indices of MaxPool are not asked for */
+static int n_outputs(const struct fixture *f) /* indices of MaxPool are not asked for */
 {
 	return f->op.kind == OP_MAX_POOL ? 1 : f->op.n_out;
 }
@@ -413,8 +439,8 @@ static int run_step(struct device *d, const struct fixture *f, const struct step
 		if (s->node[0].in[i].from != FROM_INPUT)
 			continue;
 		size_t bytes = (size_t)tensor_bytes(&f->in[i]);
-		rc = k->alloc(d, bytes, &in[n], e) || k->upload(d, in[n], f->in[i].data, bytes,
-								count_done, &done, e);
+		rc = k->alloc(d, bytes, &in[n], e) ||
+		     k->upload(d, in[n], f->in[i].data, bytes, count_done, &done, e);
 		n++;
 		want++;
 	}
@@ -473,8 +499,9 @@ static bool check(struct device *d, const struct sample *s, struct fixture *f, s
 		if (!f->constant[i])
 			input[n++] = &f->in[i];
 	}
-	struct step_node node = {&f->g, 0, &f->op, (uint32_t)f->op.n_in, (uint32_t)f->op.n_out, arg,
-				 f->out, NULL, NULL};
+	struct step_node node = {
+		&f->g,  0,    &f->op, (uint32_t)f->op.n_in, (uint32_t)f->op.n_out, arg,
+		f->out, NULL, NULL};
 	struct step_spec spec = {1, &node, n, (uint32_t)n_outputs(f), input, out};
 	for (int i = 0; i < n_outputs(f); i++) {
 		out[i] = (struct step_out){0, (uint32_t)i};
@@ -497,10 +524,11 @@ static bool check(struct device *d, const struct sample *s, struct fixture *f, s
 /* Does the kernel of this sample have work-items that work together, or other code for them? */
 static bool differs_in_groups(const struct sample *s)
 {
-	static const char *const types[] = {"MatMul", "Convolution", "GroupConvolution", "MaxPool",
-					    "AvgPool",
-		"SoftMax", "LogSoftmax", "MVN", "ReduceMean", "ReduceMax", "Transpose", "Gather",
-		"HSwish"};
+	static const char *const types[] = {"MatMul",     "Convolution", "GroupConvolution",
+					    "MaxPool",    "AvgPool",     "SoftMax",
+					    "LogSoftmax", "MVN",         "ReduceMean",
+					    "ReduceMax",  "Transpose",   "Gather",
+					    "HSwish"};
 	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
 		if (!strcmp(s->type, types[i]))
 			return true;

@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "device/cl_impl.h"
+#include "device/opencl/cl_impl.h"
 #include "tap.h"
 
 static bool name_ok(const char *s)
@@ -18,10 +18,11 @@ static bool name_ok(const char *s)
 static void test_names(void)
 {
 	static const char *const good[] = {"cl:0.0", "cl:3.12", "cl:0.0:1", "cl:0.0:0-7"};
-	static const char *const bad[] = {"", "cl:", "cl:0", "cl:0.", "cl:.0", "cl:0.0:",
-					  "cl:0.0:1-", "cl:0.0:2-1",
-		"cl:0.0 ", "cl:-1.0", "cl:0.0:0-1-2", "cl:99999999999999999999.0", "cl:0.0:+1",
-		"cpu:0"};
+	static const char *const bad[] = {
+		"",          "cl:",     "cl:0",         "cl:0.",
+		"cl:.0",     "cl:0.0:", "cl:0.0:1-",    "cl:0.0:2-1",
+		"cl:0.0 ",   "cl:-1.0", "cl:0.0:0-1-2", "cl:99999999999999999999.0",
+		"cl:0.0:+1", "cpu:0"};
 	for (size_t i = 0; i < sizeof good / sizeof *good; i++)
 		tap(name_ok(good[i]), "'%s' is a name", good[i]);
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
@@ -64,8 +65,7 @@ static void listed(void *arg, const struct device *d)
 static void test_list(void)
 {
 	opencl_list_machine(listed, NULL);
-	tap(n_described == n_listed, "%d devices listed with name and memory",
-	    n_listed);
+	tap(n_described == n_listed, "%d devices listed with name and memory", n_listed);
 }
 
 static void test_units(void)
@@ -121,8 +121,8 @@ static void test_transfers(const char *pinned)
 	tap(d->align >= 64 && !(d->align & (d->align - 1)), "alignment %zu", d->align);
 	size_t n = sizeof src, skip = d->align;
 	bool ok = !k->alloc(d, 1 << 20, &base, &e);
-	ok = ok && !k->view(d, base, skip * 3, n, &a, &e) && !k->view(d, base, skip * 4, n - skip,
-								      &b, &e);
+	ok = ok && !k->view(d, base, skip * 3, n, &a, &e) &&
+	     !k->view(d, base, skip * 4, n - skip, &b, &e);
 	ok = ok && !k->upload(d, a, src, n, set_flag, &up, &e);
 	ok = ok && !k->download(d, b, dst, n - skip, set_flag, &down, &e) && !k->flush(d, &e);
 	ok = ok && wait_flag(&up) && wait_flag(&down) && !k->finish(d, &e);
@@ -147,7 +147,7 @@ static bool only_file(const char *dir, char *path, size_t cap)
 	int n = 0;
 	snprintf(sub, sizeof sub, "%s/hsdag", dir);
 	DIR *d = opendir(sub);
-	for (struct dirent *f; d && (f = readdir(d)); )
+	for (struct dirent *f; d && (f = readdir(d));)
 		if (f->d_name[0] != '.') {
 			snprintf(path, cap, "%s/%.100s", sub, f->d_name);
 			n++;
@@ -200,7 +200,7 @@ static void test_cache(void)
 	tap(!cl_cache_load("kez", &n), "another key");
 	tap(only_file(dir, path, sizeof path), "one file, no leftovers");
 	size_t size = read_file(path, file, sizeof file);
-	for (size_t i = 0; i < 2 * size; i++) {     /* every cut, and every byte changed */
+	for (size_t i = 0; i < 2 * size; i++) { /* every cut, and every byte changed */
 		memcpy(copy, file, size);
 		if (i >= size)
 			copy[i - size] ^= 0x10;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "device/cpu_conv.h"
-#include "device/cpu_level.h"
+#include "kernel/dense/cpu_conv.h"
+#include "kernel/cpu_level.h"
 #include "tap.h"
 
 struct shape {
@@ -49,10 +49,12 @@ static const struct shape shapes[] = {
 	{"3x3, minimal filtering", 1, 1, 24, 24, 24, 24, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1},
 	{"3x3, minimal filtering, odd sizes", 2, 1, 33, 27, 30, 37, 3, 3, 1, 1, 1, 1, 0, 1, 1, 0},
 	{"3x3, minimal filtering, no padding", 1, 1, 40, 19, 21, 25, 3, 3, 1, 1, 1, 1, 0, 0, 0, 0},
-	{"3x3, minimal filtering, wide padding", 1, 1, 40, 17, 13, 25, 3, 3, 1, 1, 1, 1, 4, 3, 2, 5},
+	{"3x3, minimal filtering, wide padding", 1, 1, 40, 17, 13, 25, 3, 3, 1, 1, 1, 1, 4, 3, 2,
+	 5},
 	{"3x3, minimal filtering, groups", 1, 2, 32, 24, 24, 24, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1},
 	{"3x3, minimal filtering by twos", 1, 1, 130, 13, 14, 120, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1},
-	{"3x3, minimal filtering by twos, odd", 2, 1, 120, 11, 13, 130, 3, 3, 1, 1, 1, 1, 1, 0, 2, 1},
+	{"3x3, minimal filtering by twos, odd", 2, 1, 120, 11, 13, 130, 3, 3, 1, 1, 1, 1, 1, 0, 2,
+	 1},
 	{"3x3, minimal filtering, long sums", 1, 1, 530, 16, 16, 16, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1},
 };
 enum { N_SHAPES = sizeof shapes / sizeof *shapes };
@@ -61,7 +63,7 @@ struct layer {
 	struct op op;
 	struct tensor in[2], out;
 	double *want;
-	double scale;                /* the largest |want| */
+	double scale; /* the largest |want| */
 };
 
 static struct rng_addr at = {1, 0, 0, RNG_SEARCH};
@@ -118,19 +120,22 @@ static void make(struct layer *l, const struct shape *s, enum elem weights)
 	l->op.kind = s->groups > 1 ? OP_GROUP_CONVOLUTION : OP_CONVOLUTION;
 	l->op.n_in = 2;
 	l->op.n_out = 1;
-	l->op.a.window = (struct op_window){.n_spatial = 2, .stride = {s->sh, s->sw},
+	l->op.a.window = (struct op_window){.n_spatial = 2,
+					    .stride = {s->sh, s->sw},
 					    .dilation = {s->dh, s->dw},
 					    .pad_begin = {s->top, s->left},
 					    .pad_end = {s->bottom, s->right},
 					    .grouped = s->groups > 1};
-	l->in[0] = (struct tensor){.elem = EL_F32, .rank = 4,
-				   .dim = {s->batch, s->groups * s->cin, s->h, s->w}};
-	l->in[1] = (struct tensor){.elem = weights, .rank = 4,
-				   .dim = {s->cout, s->cin, s->kh, s->kw}};
+	l->in[0] = (struct tensor){
+		.elem = EL_F32, .rank = 4, .dim = {s->batch, s->groups * s->cin, s->h, s->w}};
+	l->in[1] =
+		(struct tensor){.elem = weights, .rank = 4, .dim = {s->cout, s->cin, s->kh, s->kw}};
 	if (s->groups > 1)
-		l->in[1] = (struct tensor){.elem = weights, .rank = 5,
+		l->in[1] = (struct tensor){.elem = weights,
+					   .rank = 5,
 					   .dim = {s->groups, s->cout, s->cin, s->kh, s->kw}};
-	l->out = (struct tensor){.elem = EL_F32, .rank = 4,
+	l->out = (struct tensor){.elem = EL_F32,
+				 .rank = 4,
 				 .dim = {s->batch, s->groups * s->cout,
 					 size_out(s->h, s->kh, s->sh, s->dh, s->top + s->bottom),
 					 size_out(s->w, s->kw, s->sw, s->dw, s->left + s->right)}};
@@ -174,8 +179,8 @@ static bool compute(struct layer *l, const struct epilogue *post)
 	in[0].data = NULL;
 	memset(l->out.data, 0xff, (size_t)tensor_bytes(&l->out));
 	bool ok = prepare_conv(&l->op, in, &l->out, ctx, &prep, &e) == 0;
-	struct kernel_call call = {.op = &l->op, .prep = prep, .in = l->in, .out = &l->out,
-				   .ctx = ctx, .post = post};
+	struct kernel_call call = {
+		.op = &l->op, .prep = prep, .in = l->in, .out = &l->out, .ctx = ctx, .post = post};
 	ok = ok && run_conv(&call, &e) == 0;
 	cpu_prep_free(prep);
 	return ok;
@@ -201,7 +206,7 @@ static void test_posts(struct layer *l, const char *name)
 {
 	int64_t channels = l->out.dim[1], rows = l->out.dim[0] * channels;
 	int64_t cols = l->out.dim[2] * l->out.dim[3];
-	bool points = cols == 1;             /* planes of one pixel: (images, channels) */
+	bool points = cols == 1; /* planes of one pixel: (images, channels) */
 	if (points) {
 		rows = l->out.dim[0];
 		cols = channels;
@@ -218,19 +223,19 @@ static void test_posts(struct layer *l, const char *name)
 		p.operand[0] = points ? (struct epi_operand){bias, 1, rows, 0, 1}
 				      : (struct epi_operand){bias, 1, channels, 1, 0};
 		p.operand[1] = (struct epi_operand){other, 1, rows, cols, 1};
-		p.code[p.n_code++] = (struct epi_code){.kind = OP_ADD, .n_sources = 2,
-						       .source = {{false, 0}, {true, 0}}};
+		p.code[p.n_code++] = (struct epi_code){
+			.kind = OP_ADD, .n_sources = 2, .source = {{false, 0}, {true, 0}}};
 		int residuals = kind == POST_RESIDUAL ? 1 : kind == POST_TWICE ? 2 : 0;
 		for (int i = 0; i < residuals; i++)
-			p.code[p.n_code++] = (struct epi_code){.kind = OP_ADD, .n_sources = 2,
-							       .source = {{true, 1}, {false, 0}}};
-		p.code[p.n_code++] = (struct epi_code){
-			.kind = kind == POST_RELU     ? OP_RELU
-				: kind == POST_HSWISH ? OP_HSWISH
-				: kind == POST_SWISH  ? OP_SWISH
-				: kind == POST_TANH   ? OP_TANH
-						      : OP_CLAMP,
-			.args = {.a = -1, .b = 2}, .n_sources = 1};
+			p.code[p.n_code++] = (struct epi_code){
+				.kind = OP_ADD, .n_sources = 2, .source = {{true, 1}, {false, 0}}};
+		p.code[p.n_code++] = (struct epi_code){.kind = kind == POST_RELU     ? OP_RELU
+							       : kind == POST_HSWISH ? OP_HSWISH
+							       : kind == POST_SWISH  ? OP_SWISH
+							       : kind == POST_TANH   ? OP_TANH
+										     : OP_CLAMP,
+						       .args = {.a = -1, .b = 2},
+						       .n_sources = 1};
 		for (int64_t i = 0; i < rows * cols; i++) {
 			double v = l->want[i] + bias[points ? i % channels : i / cols % channels];
 			if (residuals)

@@ -1,10 +1,10 @@
 /* test_exact.c - branch and bound, bounds and the program over ideals beside all placements of
  * small problems. */
 #include "placegen.h"
-#include "place/bound.h"
-#include "place/bound_parts.h"
-#include "place/ideals.h"
-#include "place/method.h"
+#include "place/bound/bound.h"
+#include "place/bound/bound_parts.h"
+#include "place/dnnpart/ideals.h"
+#include "place/method/method.h"
 #include "tap.h"
 
 enum { CASES = 200, SETS = 7 };
@@ -23,11 +23,19 @@ static double run_exact(const struct problem *p, int threads, const double *shar
 {
 	uint16_t device[PLACEGEN_SETS] = {0}, start[PLACEGEN_SETS] = {0};
 	struct err e = ERR_INIT;
-	struct method_run r = {.m = &p->m, .seed = 1, .evals = 1000000, .start = start,
-			       .threads = threads, .share = share, .a = p->a, .device = device,
-			       .names = p->m.names, .k = p->m.k, .emit = take};
+	struct method_run r = {.m = &p->m,
+			       .seed = 1,
+			       .evals = 1000000,
+			       .start = start,
+			       .threads = threads,
+			       .share = share,
+			       .a = p->a,
+			       .device = device,
+			       .names = p->m.names,
+			       .k = p->m.k,
+			       .emit = take};
 	for (uint32_t i = 0; i < p->m.n_sets; i++)
-		start[i] = (uint16_t)(p->m.k - 1);   /* in many cases not even legal */
+		start[i] = (uint16_t)(p->m.k - 1); /* in many cases not even legal */
 	bool found = method_exact(&r, &e) == 0;
 	const struct place_result *x = place_evaluate(p->ev, device);
 
@@ -121,15 +129,16 @@ static void against_all(enum place_rules rules, bool training)
 		double s = run_exact(&p, 1, NULL, &bound), least = place_lower_bound(&p.u);
 		exact += same(s, best);
 		proved += best == INFINITY || same(bound, best);
-		threads += seed % 4 || (run_exact(&p, 3, shared ? share : NULL, &other_bound) == s &&
-					(best == INFINITY || other_bound == bound));
+		threads +=
+			seed % 4 || (run_exact(&p, 3, shared ? share : NULL, &other_bound) == s &&
+				     (best == INFINITY || other_bound == bound));
 		bounded += below(least, best);
 		legal += best < INFINITY;
 		tight += best < INFINITY && least > 0.7 * best;
 		parts += rules != PLACE_SCHEDULE || parts_below(&p, &each);
 		if (!same(s, best) || !below(least, best))
-			printf("# seed %d: best %.9g, exact %.9g, bound %.9g\n", (int)seed, best,
-			       s, least);
+			printf("# seed %d: best %.9g, exact %.9g, bound %.9g\n", (int)seed, best, s,
+			       least);
 		problem_end(&p);
 	}
 	const char *name = place_rules_names[rules], *kind = training ? ", training" : "";
@@ -190,8 +199,10 @@ static void splits(bool training)
 				best = fmin(best, problem_value(&p, unit_dev));
 		while (problem_next(&p, unit_dev));
 		for (int i = 0; i < (seed % 4 ? 1 : 2); i++) {
-			struct ideals_task t = {.p = &pieces, .below_s = INFINITY,
-						.max_steps = 1000000, .pool = pool[i],
+			struct ideals_task t = {.p = &pieces,
+						.below_s = INFINITY,
+						.max_steps = 1000000,
+						.pool = pool[i],
 						.device = device[i]};
 
 			if (ideals_solve(&t) == IDEALS_FOUND)
@@ -200,9 +211,11 @@ static void splits(bool training)
 		threads += seed % 4 || !memcmp(device[0], device[1], sizeof(device[0]));
 		right += same(value[0], best);
 		/* just above the best it is found, at the best nothing is */
-		struct ideals_task near = {.p = &pieces, .below_s = best * 1.0001,
+		struct ideals_task near = {.p = &pieces,
+					   .below_s = best * 1.0001,
 					   .max_steps = 1000000,
-					   .pool = pool[0], .device = device[1]};
+					   .pool = pool[0],
+					   .device = device[1]};
 		close += !(best < INFINITY && best > 0) ||
 			 (ideals_solve(&near) == IDEALS_FOUND && same(near.value_s, best));
 		near.below_s = best * (1 - 1e-6);
@@ -218,8 +231,9 @@ static void splits(bool training)
 	pool_free(pool[0]);
 	pool_free(pool[1]);
 	const char *kind = training ? "training" : "inference";
-	tap(n > CASES / 2 && right == n, "%s: ideals give the best contiguous split (%d of %d, %d folded)", kind,
-	    right, n, folded);
+	tap(n > CASES / 2 && right == n,
+	    "%s: ideals give the best contiguous split (%d of %d, %d folded)", kind, right, n,
+	    folded);
 	tap(close == n, "%s: thresholds are kept to (%d)", kind, close);
 	tap(found == n, "%s: the split is worth what was said (%d)", kind, found);
 	tap(threads == n, "%s: threads do not change it (%d)", kind, threads);

@@ -1,6 +1,6 @@
 /* test_exec.c - plans and the executor on made-up devices (fake.h): any order of execution gives
  * the right results, failures are told and survived, devices work at the same time. */
-#include "device/profile.h"
+#include "measure/profile.h"
 #include "fake.h"
 #include "tap.h"
 
@@ -254,8 +254,8 @@ static void profiles(const char *kinds, bool cores)
 	    g->n_sets * k);
 	tap(quick == 0, "profile of %s: %u sets quicker than their steps", kinds, quick);
 	for (uint32_t i = 0; taken && i < k * k; i++)
-		links += i / k != i % k && p.link[i].latency_s.mid > 0 && p.link[i].bytes_per_s.mid > 0 &&
-			 isfinite(p.link[i].bytes_per_s.mid);
+		links += i / k != i % k && p.link[i].latency_s.mid > 0 &&
+			 p.link[i].bytes_per_s.mid > 0 && isfinite(p.link[i].bytes_per_s.mid);
 	tap(links == k * (k - 1), "profile of %s: %u links", kinds, links);
 	/* A device that fails has no times, and that is all. */
 	fail_step = 10;
@@ -291,15 +291,18 @@ static void replans(void)
 	s.x = executor_new(&s.devices);
 	step_ns = 500000;
 	bool planned = session_plan(&s, device, &p, &e) == 0;
-	tap(planned && p.predicted_s > s.model.n_steps * 5e-4 / 2 * 0.99, "it expects what steps took (%s)", e.msg);
+	tap(planned && p.predicted_s > s.model.n_steps * 5e-4 / 2 * 0.99,
+	    "it expects what steps took (%s)", e.msg);
 	for (uint32_t i = 0; planned && i < p.n_groups; i++)
 		for (uint32_t j = 0; j < p.group[i].n; j++)
-			short_ones += s.planner.step_s[p.group[i].step[j] * 2 + p.group[i].dev] < 5e-4;
+			short_ones +=
+				s.planner.step_s[p.group[i].step[j] * 2 + p.group[i].dev] < 5e-4;
 	tap(short_ones == 0, "%u steps shorter than they are", short_ones);
 	if (planned)
 		plan_release(&p);
 	fail_step = 10;
-	tap(session_plan(&s, device, &p, &e) < 0 && e.code == ST_RUNTIME, "a run that fails is told");
+	tap(session_plan(&s, device, &p, &e) < 0 && e.code == ST_RUNTIME,
+	    "a run that fails is told");
 	step_ns = 0;
 	fail_step = 0;
 	executor_free(s.x);

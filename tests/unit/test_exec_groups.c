@@ -1,5 +1,5 @@
 /* test_exec_groups.c - which steps of a placement run as one, on made-up devices (fake.h). */
-#include "device/plan.h"
+#include "exec/plan.h"
 #include "fake.h"
 #include "tap.h"
 
@@ -197,8 +197,9 @@ static void memory(const char *kinds)
 			made = planner_reserve(&w.p, most, &e) == 0 && made;
 		}
 	}
-	tap(made && allocated == sum(most, w.l.n), "%s: five plans in %zu bytes, the largest takes %llu",
-	    kinds, allocated, (unsigned long long)sum(most, w.l.n));
+	tap(made && allocated == sum(most, w.l.n),
+	    "%s: five plans in %zu bytes, the largest takes %llu", kinds, allocated,
+	    (unsigned long long)sum(most, w.l.n));
 	for (int i = 1; i < 6; i++)
 		plan_release(&p[i]);
 	world_close(&w);

@@ -1,6 +1,6 @@
 /* The feature matrix: columns, scales, renumbering, odd graphs.  Values on real models are
  * tests/dagfeat.bats' part. */
-#include "graph/features.h"
+#include "feature/features.h"
 #include "graphgen.h"
 #include "tap.h"
 
@@ -17,9 +17,11 @@ static void test_list(void)
 {
 	unsigned all = (1u << FEAT_COUNT) - 1;
 	tap(kinds_of("all") == all && kinds_of("type") == 1u << FEAT_TYPE &&
-	    kinds_of("all,-type,-shape") == (all & ~3u) && kinds_of("-type") == (all & ~1u) &&
-	    kinds_of("none,fractal") == 1u << FEAT_FRACTAL && kinds_of("paper") == 0x3f &&
-	    kinds_of("paper,-fractal,depth_sink") == ((0x3f & ~(1u << FEAT_FRACTAL)) | 1u << FEAT_DEPTH_SINK),
+		    kinds_of("all,-type,-shape") == (all & ~3u) &&
+		    kinds_of("-type") == (all & ~1u) &&
+		    kinds_of("none,fractal") == 1u << FEAT_FRACTAL && kinds_of("paper") == 0x3f &&
+		    kinds_of("paper,-fractal,depth_sink") ==
+			    ((0x3f & ~(1u << FEAT_FRACTAL)) | 1u << FEAT_DEPTH_SINK),
 	    "lists of features");
 	bool refused = true;
 	const char *bad[] = {"", ",", "type,", "typ", "type shape", "-", "-all", "Type", "none"};
@@ -81,7 +83,7 @@ static void test_unplaced_shape(void)
 	}
 	graph_colocate(g, CONST_DROP, true);
 	for (uint32_t v = 1; v < g->n; v++)
-		g->out_ptr[v + 1] = g->out_ptr[1];       /* nobody else has outputs */
+		g->out_ptr[v + 1] = g->out_ptr[1]; /* nobody else has outputs */
 	for (uint32_t i = 0; i < g->in_ptr[g->n]; i++) {
 		g->in_node[i] = 0;
 		g->in_port[i] = 0;

@@ -3,8 +3,8 @@
  * one thread and several. */
 #include "base/mem.h"
 #include "base/pool.h"
-#include "device/cpu_fuse.h"
-#include "device/cpu_level.h"
+#include "device/cpu/cpu_fuse.h"
+#include "kernel/cpu_level.h"
 #include "tap.h"
 
 #include <math.h>
@@ -70,18 +70,22 @@ static struct step_arg inside(struct bench *b, uint32_t node, uint32_t port)
 {
 	b->read[node] = true;
 	b->used[node][port] = true;
-	return (struct step_arg){.from = FROM_NODE, .index = node, .port = port,
-				 .tensor = &b->out[node][port]};
+	return (struct step_arg){
+		.from = FROM_NODE, .index = node, .port = port, .tensor = &b->out[node][port]};
 }
 
 static struct op *add_node(struct bench *b, enum op_kind kind, uint32_t n_in, uint32_t n_out,
 			   const struct tensor *out)
 {
 	uint32_t v = b->spec.n_nodes++;
-	b->op[v] = (struct op){.kind = kind, .version = 8, .g = &no_graph, .n_in = (int)n_in,
-			       .n_out = (int)n_out};
-	b->node[v] = (struct step_node){.graph = &no_graph, .op = &b->op[v], .n_in = n_in,
-					.n_out = n_out, .in = b->arg[v], .out = b->out[v],
+	b->op[v] = (struct op){
+		.kind = kind, .version = 8, .g = &no_graph, .n_in = (int)n_in, .n_out = (int)n_out};
+	b->node[v] = (struct step_node){.graph = &no_graph,
+					.op = &b->op[v],
+					.n_in = n_in,
+					.n_out = n_out,
+					.in = b->arg[v],
+					.out = b->out[v],
 					.used = b->used[v]};
 	for (uint32_t i = 0; i < n_out; i++) {
 		b->out[v][i] = out[i];
@@ -207,18 +211,21 @@ static struct tensor smaller(const struct tensor *whole)
 
 static void add_random(struct bench *b, const struct tensor *whole, uint32_t first)
 {
-	static const enum op_kind unary[] = {OP_RELU, OP_SIGMOID, OP_TANH, OP_HSWISH, OP_GELU,
-					     OP_CLAMP, OP_ABS, OP_SIN, OP_SWISH};
-	static const enum op_kind binary[] = {OP_ADD, OP_SUBTRACT, OP_MULTIPLY, OP_MAXIMUM,
-					      OP_MINIMUM, OP_SQUARED_DIFFERENCE, OP_DIVIDE};
+	static const enum op_kind unary[] = {OP_RELU,  OP_SIGMOID, OP_TANH, OP_HSWISH, OP_GELU,
+					     OP_CLAMP, OP_ABS,     OP_SIN,  OP_SWISH};
+	static const enum op_kind binary[] = {OP_ADD,     OP_SUBTRACT, OP_MULTIPLY,
+					      OP_MAXIMUM, OP_MINIMUM,  OP_SQUARED_DIFFERENCE,
+					      OP_DIVIDE};
 	uint32_t v = b->spec.n_nodes;
-	struct step_arg a = v > first ? inside(b, first + below(v - first), 0)
-				      : outside(b, *whole, false);
+	struct step_arg a =
+		v > first ? inside(b, first + below(v - first), 0) : outside(b, *whole, false);
 	if (v == first && first > 0)
 		a = inside(b, first - 1, 0);
 	switch (below(5)) {
+	/* clang-format off */
 	case 0: case 1: {
 		struct op *op = add_node(b, unary[below(9)], 1, 1, whole);
+		/* clang-format on */
 		op->a.act.lo = -0.5f;
 		op->a.act.hi = 1;
 		b->arg[v][0] = a;
@@ -255,7 +262,9 @@ static void random_shape(struct tensor *t)
 	*t = shape(rank, dim);
 }
 
-struct score { int same, different, refused, unequal_bits, broken; };
+struct score {
+	int same, different, refused, unequal_bits, broken;
+};
 
 static void try(struct bench *b, struct cpu_ctx *one, struct cpu_ctx *many, struct score *s)
 {
@@ -368,8 +377,8 @@ static struct bench *lstm(int64_t batch, int64_t h)
 	static int64_t axis = 1, lengths[4];
 	struct bench *b = MEM_NEW(struct bench);
 	struct tensor gates = shape(2, (int64_t[]){batch, 4 * h}), part[4], *t;
-	struct step_arg sum = add_binary(b, OP_ADD, outside(b, gates, false),
-					 outside(b, gates, false));
+	struct step_arg sum =
+		add_binary(b, OP_ADD, outside(b, gates, false), outside(b, gates, false));
 	sum = add_binary(b, OP_ADD, sum, outside(b, shape(2, (int64_t[]){1, 4 * h}), true));
 	for (int i = 0; i < 4; i++) {
 		part[i] = shape(2, (int64_t[]){batch, h});
@@ -382,7 +391,9 @@ static struct bench *lstm(int64_t batch, int64_t h)
 	*t = (struct tensor){.elem = EL_I64, .data = mem_copy(&axis, 1, sizeof axis)};
 	b->arg[v][1] = (struct step_arg){.from = FROM_CONST, .tensor = t};
 	t = &b->external[b->n_external++];
-	*t = (struct tensor){.elem = EL_I64, .rank = 1, .dim = {4},
+	*t = (struct tensor){.elem = EL_I64,
+			     .rank = 1,
+			     .dim = {4},
 			     .data = mem_copy(lengths, 4, sizeof *lengths)};
 	b->arg[v][2] = (struct step_arg){.from = FROM_CONST, .tensor = t};
 	struct step_arg i = add_unary(b, OP_SIGMOID, inside(b, v, 0));

@@ -4,7 +4,7 @@
 #include "randgraph.h"
 
 #include "base/blas.h"
-#include "learn/net.h"
+#include "learn/net/net.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ enum { N = 40, D = 6, K = 3, H = 11 };
 
 struct dense {
 	int rows, cols;
-	double v[N * N];           /* (rows, cols) */
+	double v[N * N]; /* (rows, cols) */
 };
 
 static const struct params *block;
@@ -97,9 +97,9 @@ static struct dense gnn(const struct dense_graph *g, const struct dense *x, cons
 		for (int i = 0; i < g->n; i++)
 			for (int j = 0; j < g->n; j++)
 				for (int c = 0; c < h.cols && (i == j || g->link[i][j]); c++)
-					a.v[i * h.cols + c] += h.v[j * h.cols + c] /
-							       sqrt(deg[i] * deg[j]);
-		linear(&a, part, l, true);     /* (Ahat H) W + b */
+					a.v[i * h.cols + c] +=
+						h.v[j * h.cols + c] / sqrt(deg[i] * deg[j]);
+		linear(&a, part, l, true); /* (Ahat H) W + b */
 		h = a;
 	}
 	for (int i = 0; i < h.rows * h.cols; i++)
@@ -167,8 +167,9 @@ static void round_of(const struct hyper *hy, struct dense_graph *g, struct dense
 			if (!g->link[i][j])
 				continue;
 			if (group[i] == group[j]) {
-				score[group[i]] += edge_score(&z, i, j, (int)hy->layer_parsingnet,
-							      hy->weights * (log1p(g->bytes[i][j]) - mean_log));
+				score[group[i]] += edge_score(
+					&z, i, j, (int)hy->layer_parsingnet,
+					hy->weights * (log1p(g->bytes[i][j]) - mean_log));
 				edges[group[i]]++;
 			} else {
 				q.link[group[i]][group[j]] = q.link[group[j]][group[i]] = true;

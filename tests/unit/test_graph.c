@@ -1,6 +1,6 @@
 /* The graph in memory: co-location, quotients, order, against naive versions. */
 #include "graph/graph.h"
-#include "graph/graphrec.h"
+#include "record/graphrec.h"
 #include "graph/strtab.h"
 #include "graphgen.h"
 #include "tap.h"
@@ -14,12 +14,14 @@ static void test_elems(void)
 	for (int t = 0; t < EL_COUNT; t++)
 		names &= elem_parse(elem_name((enum elem)t)) == t;
 	tap(names, "element types: names are read back");
-	tap(elem_parse("FP32") == EL_F32 && elem_parse("BOOL") == EL_BOOLEAN && elem_parse("BIN") == EL_U1 &&
-	    elem_parse("I64") == EL_I64 && elem_parse("q7") == -1 && elem_parse("") == -1,
+	tap(elem_parse("FP32") == EL_F32 && elem_parse("BOOL") == EL_BOOLEAN &&
+		    elem_parse("BIN") == EL_U1 && elem_parse("I64") == EL_I64 &&
+		    elem_parse("q7") == -1 && elem_parse("") == -1,
 	    "element types: both spellings, any case");
 	tap(elem_bytes(EL_U4, 3, &b) && b == 2 && elem_bytes(EL_U1, 9, &b) && b == 2 &&
-	    elem_bytes(EL_U3, 9, &b) && b == 6 && elem_bytes(EL_U6, 1, &b) && b == 3 &&
-	    elem_bytes(EL_F64, 3, &b) && b == 24, "element types: packed sizes");
+		    elem_bytes(EL_U3, 9, &b) && b == 6 && elem_bytes(EL_U6, 1, &b) && b == 3 &&
+		    elem_bytes(EL_F64, 3, &b) && b == 24,
+	    "element types: packed sizes");
 	tap(!elem_bytes(EL_F64, UINT64_MAX / 8, &b), "element types: a size that overflows");
 }
 
@@ -121,7 +123,8 @@ static void test_colocate(void)
 		ordered &= sets_are_ordered(g) && graph_check(g, &e) == 0;
 		graph_colocate(g, CONST_FOLD, true);
 		fold &= coloc_is_right(g);
-		for (uint32_t v = 0; v < g->n; v++) {      /* unplaced: a Const, or all inputs unplaced */
+		for (uint32_t v = 0; v < g->n;
+		     v++) { /* unplaced: a Const, or all inputs unplaced */
 			bool constant = true, any = false;
 			for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++)
 				if (g->in_node[i] != GRAPH_NONE) {
@@ -147,15 +150,16 @@ static void test_colocate(void)
 static struct graph *renumber(const struct graph *g, uint64_t seed, uint32_t *to)
 {
 	struct gen r = gen_new(seed);
-	struct graph *h = gen_graph(0, g->n, 1);      /* for its arrays, overwritten below */
+	struct graph *h = gen_graph(0, g->n, 1); /* for its arrays, overwritten below */
 	uint32_t *from = ARENA_NEWN(h->arena, uint32_t, g->n), m = 0;
 	memset(to, 0xff, g->n * sizeof *to);
-	for (uint32_t k = 0; k < g->n; k++) {         /* any node whose inputs are all placed */
+	for (uint32_t k = 0; k < g->n; k++) { /* any node whose inputs are all placed */
 		uint32_t v, tries = gen_below(&r, g->n);
 		for (v = tries;; v = (v + 1) % g->n) {
 			bool ready = to[v] == GRAPH_NONE;
 			for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++)
-				ready &= g->in_node[i] == GRAPH_NONE || to[g->in_node[i]] != GRAPH_NONE;
+				ready &= g->in_node[i] == GRAPH_NONE ||
+					 to[g->in_node[i]] != GRAPH_NONE;
 			if (ready)
 				break;
 		}
@@ -168,7 +172,8 @@ static struct graph *renumber(const struct graph *g, uint64_t seed, uint32_t *to
 		uint32_t v = from[k];
 		h->type[k] = g->type[v];
 		for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++)
-			h->in_node[m++] = g->in_node[i] == GRAPH_NONE ? GRAPH_NONE : to[g->in_node[i]];
+			h->in_node[m++] =
+				g->in_node[i] == GRAPH_NONE ? GRAPH_NONE : to[g->in_node[i]];
 		h->in_ptr[k + 1] = m;
 		if (graph_is_type(g, v, "Const"))
 			h->const_node[h->n_const++] = k;
@@ -189,7 +194,8 @@ static void test_renumber(void)
 			ok &= g->n_sets == h->n_sets;
 			for (uint32_t u = 0; u < g->n; u++)
 				for (uint32_t v = 0; v < g->n; v++)
-					ok &= (g->set[u] == g->set[v]) == (h->set[to[u]] == h->set[to[v]]);
+					ok &= (g->set[u] == g->set[v]) ==
+					      (h->set[to[u]] == h->set[to[v]]);
 			graph_free(g);
 			graph_free(h);
 			mem_free(to);
@@ -210,12 +216,16 @@ static bool set_quotient_is_right(const struct graph *g, struct arena *a)
 			uint64_t bytes = 0;
 			bool edge = false;
 			for (uint32_t u = 0; u < g->n && s != t; u++)
-				for (uint32_t p = 0; g->set[u] == s && p < g->out_ptr[u + 1] - g->out_ptr[u]; p++) {
+				for (uint32_t p = 0;
+				     g->set[u] == s && p < g->out_ptr[u + 1] - g->out_ptr[u]; p++) {
 					bool used = false;
 					for (uint32_t v = 0; v < g->n; v++)
-						for (uint32_t i = g->in_ptr[v]; g->set[v] == t && i < g->in_ptr[v + 1]; i++)
-							used |= g->in_node[i] == u && g->in_port[i] == p;
-					int64_t b = used ? graph_out_bytes(g, g->out_ptr[u] + p) : 0;
+						for (uint32_t i = g->in_ptr[v];
+						     g->set[v] == t && i < g->in_ptr[v + 1]; i++)
+							used |= g->in_node[i] == u &&
+								g->in_port[i] == p;
+					int64_t b =
+						used ? graph_out_bytes(g, g->out_ptr[u] + p) : 0;
 					bytes += b > 0 ? (uint64_t)b : 0;
 					edge |= used;
 				}
@@ -228,7 +238,8 @@ static bool set_quotient_is_right(const struct graph *g, struct arena *a)
 	return k == q.m && q.n == g->n_sets;
 }
 
-static bool quotient_is_right(const struct digraph *d, const uint32_t *group, uint32_t n, struct arena *a)
+static bool quotient_is_right(const struct digraph *d, const uint32_t *group, uint32_t n,
+			      struct arena *a)
 {
 	struct digraph q;
 	digraph_quotient(d, group, n, a, &q);
@@ -244,7 +255,8 @@ static bool quotient_is_right(const struct digraph *d, const uint32_t *group, ui
 				}
 			if (!edge)
 				continue;
-			if (k == q.m || q.src[k] != s || q.dst[k] != t || (d->bytes && q.bytes[k] != bytes))
+			if (k == q.m || q.src[k] != s || q.dst[k] != t ||
+			    (d->bytes && q.bytes[k] != bytes))
 				return false;
 			k++;
 		}
@@ -262,7 +274,8 @@ static void test_quotient(void)
 		graph_colocate(g, CONST_DROP, true);
 		sets &= set_quotient_is_right(g, g->arena);
 		graph_set_quotient(g, g->arena, &q);
-		uint32_t n_groups = 1 + gen_below(&r, 20), *group = ARENA_NEWN(g->arena, uint32_t, q.n);
+		uint32_t n_groups = 1 + gen_below(&r, 20),
+			 *group = ARENA_NEWN(g->arena, uint32_t, q.n);
 		for (uint32_t s = 0; s < q.n; s++)
 			group[s] = gen_below(&r, n_groups);
 		groups &= quotient_is_right(&q, group, n_groups, g->arena);
@@ -279,7 +292,8 @@ static void test_digraph(void)
 {
 	struct arena *a = arena_new();
 	struct digraph d = gen_digraph(5, 300, 3, 20, a);
-	uint32_t *ptr, *adj, k = 0, *up = ARENA_NEWN(a, uint32_t, d.n), *down = ARENA_NEWN(a, uint32_t, d.n);
+	uint32_t *ptr, *adj, k = 0, *up = ARENA_NEWN(a, uint32_t, d.n),
+			     *down = ARENA_NEWN(a, uint32_t, d.n);
 	bool ok = true;
 	digraph_csr(&d, false, a, &ptr, &adj);
 	for (uint32_t v = 0; v < d.n; v++)
@@ -297,7 +311,7 @@ static void test_digraph(void)
 
 	digraph_depths(&d, up, down);
 	ok = true;
-	for (uint32_t v = 0; v < d.n; v++) {         /* each is one more than the largest neighbour's */
+	for (uint32_t v = 0; v < d.n; v++) { /* each is one more than the largest neighbour's */
 		uint32_t best_up = 0, best_down = 0;
 		for (uint32_t i = 0; i < d.m; i++) {
 			if (d.dst[i] == v && up[d.src[i]] + 1 > best_up)
@@ -310,7 +324,7 @@ static void test_digraph(void)
 	tap(ok, "depths from the sources and to the sinks");
 
 	uint32_t *order = ARENA_NEWN(a, uint32_t, d.n), *rank = ARENA_NEWN(a, uint32_t, d.n);
-	for (uint32_t i = 0; i < d.m; i++) {         /* turn the numbering round */
+	for (uint32_t i = 0; i < d.m; i++) { /* turn the numbering round */
 		d.src[i] = d.n - 1 - d.src[i];
 		d.dst[i] = d.n - 1 - d.dst[i];
 	}
@@ -320,7 +334,8 @@ static void test_digraph(void)
 	for (uint32_t i = 0; i < d.m; i++)
 		ok &= rank[d.src[i]] < rank[d.dst[i]];
 	tap(ok, "topological order");
-	struct digraph cycle = {.n = 3, .m = 3, .src = (uint32_t[]){0, 1, 2}, .dst = (uint32_t[]){1, 2, 0}};
+	struct digraph cycle = {
+		.n = 3, .m = 3, .src = (uint32_t[]){0, 1, 2}, .dst = (uint32_t[]){1, 2, 0}};
 	tap(!digraph_toposort(&cycle, a, order), "a cycle has no topological order");
 	arena_free(a);
 }
@@ -332,15 +347,18 @@ static void test_sizes(void)
 	g->out_rank[0] = 2;
 	g->out_elem[0] = EL_F16;
 	g->dim = (int64_t[]){3, 5};
-	tap(graph_out_elements(g, 0) == 15 && graph_out_bytes(g, 0) == 30, "elements and bytes of an output");
+	tap(graph_out_elements(g, 0) == 15 && graph_out_bytes(g, 0) == 30,
+	    "elements and bytes of an output");
 	g->dim = (int64_t[]){INT64_MAX, 0};
-	tap(graph_out_elements(g, 0) == 0, "a tensor without elements, however large its other dims");
+	tap(graph_out_elements(g, 0) == 0,
+	    "a tensor without elements, however large its other dims");
 	g->dim = (int64_t[]){3, DIM_DYNAMIC};
 	tap(graph_out_elements(g, 0) == -1 && graph_out_bytes(g, 0) == -1, "a dynamic dimension");
 	g->out_elem[0] = EL_STRING;
 	g->dim = (int64_t[]){3, 5};
 	tap(graph_out_elements(g, 0) == 15 && graph_out_bytes(g, 0) == -1, "strings have no size");
-	tap(graph_attr(g, 4, "axis") && strcmp(graph_attr(g, 4, "axis"), "4") == 0 && !graph_attr(g, 4, "ax"),
+	tap(graph_attr(g, 4, "axis") && strcmp(graph_attr(g, 4, "axis"), "4") == 0 &&
+		    !graph_attr(g, 4, "ax"),
 	    "attributes by key");
 	graph_free(g);
 }

@@ -1,12 +1,13 @@
 /* Fractal dimension: the bit-parallel search against one search per node. */
-#include "graph/fractal.h"
+#include "feature/fractal.h"
 #include "graphgen.h"
 #include "tap.h"
 
 #include <math.h>
 
 /* D(v) by the definition. */
-static double naive(const struct digraph *d, uint32_t v, bool directed, uint32_t cap, uint32_t *dist)
+static double naive(const struct digraph *d, uint32_t v, bool directed, uint32_t cap,
+		    uint32_t *dist)
 {
 	for (uint32_t u = 0; u < d->n; u++)
 		dist[u] = u == v ? 0 : UINT32_MAX;

@@ -1,5 +1,5 @@
 /* The graph record: written and read back, and refused when anything in it is wrong. */
-#include "graph/graphrec.h"
+#include "record/graphrec.h"
 #include "graphgen.h"
 #include "stream/filter.h"
 #include "tap.h"
@@ -63,19 +63,22 @@ static bool same_columns(const struct graph *g, const struct graph *h)
 		  g->n_bodies == h->n_bodies;
 	for (uint32_t b = 0; ok && b < g->n_bodies; b++) {
 		const struct graph_body *x = &g->body[b], *y = &h->body[b];
-		ok = x->node == y->node && strcmp(x->role, y->role) == 0 && x->n_maps == y->n_maps &&
-		     x->n_back == y->n_back && same_columns(x->graph, y->graph) &&
+		ok = x->node == y->node && strcmp(x->role, y->role) == 0 &&
+		     x->n_maps == y->n_maps && x->n_back == y->n_back &&
+		     same_columns(x->graph, y->graph) &&
 		     memcmp(x->back_from, y->back_from, x->n_back * sizeof *x->back_from) == 0 &&
 		     memcmp(x->back_to, y->back_to, x->n_back * sizeof *x->back_to) == 0;
 		for (uint32_t i = 0; ok && i < x->n_maps; i++) {
 			const struct port_map *p = &x->map[i], *q = &y->map[i];
-			ok = p->output == q->output && p->external == q->external && p->internal == q->internal &&
-			     p->has_axis == q->has_axis && p->condition == q->condition && p->counter == q->counter &&
-			     (!p->has_axis || (p->axis == q->axis && p->start == q->start && p->end == q->end &&
-					       p->stride == q->stride && p->part_size == q->part_size));
+			ok = p->output == q->output && p->external == q->external &&
+			     p->internal == q->internal && p->has_axis == q->has_axis &&
+			     p->condition == q->condition && p->counter == q->counter &&
+			     (!p->has_axis ||
+			      (p->axis == q->axis && p->start == q->start && p->end == q->end &&
+			       p->stride == q->stride && p->part_size == q->part_size));
 		}
 	}
-	for (uint32_t v = 1; ok && v < n; v++)           /* interned */
+	for (uint32_t v = 1; ok && v < n; v++) /* interned */
 		ok = (strcmp(h->type[v], h->type[0]) == 0) == (h->type[v] == h->type[0]);
 	return ok;
 }
@@ -84,7 +87,14 @@ static bool same_columns(const struct graph *g, const struct graph *h)
 static void add_bodies(struct graph *g, int depth, struct arena *a)
 {
 	static struct port_map maps[] = {
-		{.external = 0, .internal = 0, .has_axis = true, .axis = 1, .start = 7, .end = 0, .stride = -2, .part_size = 3},
+		{.external = 0,
+		 .internal = 0,
+		 .has_axis = true,
+		 .axis = 1,
+		 .start = 7,
+		 .end = 0,
+		 .stride = -2,
+		 .part_size = 3},
 		{.output = true, .external = -1, .internal = 3, .condition = true},
 		{.output = true, .external = 0, .internal = 4},
 	};
@@ -93,8 +103,13 @@ static void add_bodies(struct graph *g, int depth, struct arena *a)
 	struct graph *inner = gen_graph((uint64_t)depth, 12, 4);
 	g->n_bodies = 1;
 	g->body = ARENA_NEWN(a, struct graph_body, 1);
-	g->body[0] = (struct graph_body){.node = g->n - 1, .role = "body", .graph = inner, .n_maps = 3, .n_back = 2,
-					 .map = maps, .back_from = ARENA_NEWN(a, uint32_t, 2),
+	g->body[0] = (struct graph_body){.node = g->n - 1,
+					 .role = "body",
+					 .graph = inner,
+					 .n_maps = 3,
+					 .n_back = 2,
+					 .map = maps,
+					 .back_from = ARENA_NEWN(a, uint32_t, 2),
 					 .back_to = ARENA_NEWN(a, uint32_t, 2)};
 	g->body[0].back_from[1] = 5;
 	add_bodies(inner, depth - 1, a);
@@ -121,8 +136,9 @@ static void test_round_trip(void)
 			printf("# %s\n", e.msg);
 			break;
 		}
-		ok &= same_columns(g, h) && g->n_sets == h->n_sets && SAME(g->n, set) && strcmp(h->xml, g->xml) == 0 &&
-		      h->weights_bytes == g->weights_bytes && h->ir_version == 11 && strcmp(h->name, g->name) == 0;
+		ok &= same_columns(g, h) && g->n_sets == h->n_sets && SAME(g->n, set) &&
+		      strcmp(h->xml, g->xml) == 0 && h->weights_bytes == g->weights_bytes &&
+		      h->ir_version == 11 && strcmp(h->name, g->name) == 0;
 		digest &= h->digest == g->digest && h->digest != 0;
 		uint64_t before = g->digest;
 		g->xml = "/b/model.xml";
@@ -150,7 +166,8 @@ static void test_bodies(void)
 	add_bodies(g, GRAPH_MAX_DEPTH + 1, g->arena);
 	err_clear(&e);
 	ok = write_graph(g, &e) && !read_graph(&e);
-	tap(ok && e.code == ST_INPUT && strstr(e.msg, "nested deeper than"), "bodies nested too deep: %s", e.msg);
+	tap(ok && e.code == ST_INPUT && strstr(e.msg, "nested deeper than"),
+	    "bodies nested too deep: %s", e.msg);
 	free_bodies(g);
 }
 
@@ -227,7 +244,8 @@ static void expect_refused(struct graph *g, const char *column, const char *what
 
 static void test_refused(void)
 {
-#define CASE(column, code) { \
+#define CASE(column, code) \
+	{ \
 		struct graph *g = gen_graph(4, 40, 5); \
 		code; \
 		expect_refused(g, column, #code); \
@@ -249,7 +267,7 @@ static void test_damage(void)
 	size_t n = f ? fread(good, 1, sizeof good, f) : 0;
 	if (f)
 		fclose(f);
-	const uint8_t *graph = memmem(good, n, "graph", 5);    /* hdr before it is not in the digest */
+	const uint8_t *graph = memmem(good, n, "graph", 5); /* hdr before it is not in the digest */
 	uint32_t from = graph ? (uint32_t)(graph - good) : 0;
 	struct gen r = gen_new(3);
 	uint32_t refused = 0, tries = 1000;
@@ -257,7 +275,8 @@ static void test_damage(void)
 		memcpy(bad, good, n);
 		size_t len = t % 3 ? n : gen_below(&r, (uint32_t)n);
 		for (uint32_t k = 0; k < t % 3; k++)
-			bad[from + gen_below(&r, (uint32_t)n - from)] ^= (uint8_t)(1u << gen_below(&r, 8));
+			bad[from + gen_below(&r, (uint32_t)n - from)] ^=
+				(uint8_t)(1u << gen_below(&r, 8));
 		f = fopen(path, "wb");
 		ok &= f && fwrite(bad, 1, len, f) == len;
 		if (f)
@@ -266,11 +285,12 @@ static void test_damage(void)
 		g = read_graph(&e);
 		struct err again = ERR_INIT;
 		ok &= !g || graph_check(g, &again) == 0;
-		ok &= e.code == ST_INPUT;        /* the digest of the stream at the latest */
+		ok &= e.code == ST_INPUT; /* the digest of the stream at the latest */
 		refused += e.code == ST_INPUT;
 		graph_free(g);
 	}
-	tap(ok && n > 1000 && n < sizeof good, "%u of %u damaged streams are refused", refused, tries);
+	tap(ok && n > 1000 && n < sizeof good, "%u of %u damaged streams are refused", refused,
+	    tries);
 }
 
 int main(void)

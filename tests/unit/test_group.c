@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "graph/grouprec.h"
-#include "group/group.h"
-#include "group/maxflow.h"
-#include "group/scotch.h"
+#include "record/grouprec.h"
+#include "partition/grouping.h"
+#include "partition/maxflow.h"
+#include "partition/scotch_lib.h"
 #include "tap.h"
 
 static struct rng_addr at = {20, 0, 0, RNG_SEARCH};
@@ -93,12 +93,13 @@ static void test_cuts(void)
 /* ---- graphs ---- */
 
 /* n nodes; each has up to `degree` inputs among the `span` before it. */
-static void draw_graph(struct group_graph *g, uint32_t n, uint32_t degree, uint32_t span, struct arena *a)
+static void draw_graph(struct group_graph *g, uint32_t n, uint32_t degree, uint32_t span,
+		       struct arena *a)
 {
 	*g = (struct group_graph){.n = n, .ordered = true};
 	g->src = ARENA_NEWN(a, uint32_t, (size_t)n * (degree + 1));
 	g->dst = ARENA_NEWN(a, uint32_t, (size_t)n * (degree + 1));
-	g->traffic = ARENA_NEWN(a, double, (size_t)n * (degree + 1));
+	g->traffic = ARENA_NEWN(a, double, (size_t)n *(degree + 1));
 	g->weight = ARENA_NEWN(a, double, n);
 	for (uint32_t u = 0; u < n; u++)
 		g->weight[u] = below(100);
@@ -191,7 +192,8 @@ static void test_circles(void)
 		met += one;
 		arena_reset(a);
 	}
-	tap(met > 50 && wrong == 0, "out of circles with the fewest steps (%u of %u wrong)", wrong, met);
+	tap(met > 50 && wrong == 0, "out of circles with the fewest steps (%u of %u wrong)", wrong,
+	    met);
 	arena_free(a);
 }
 
@@ -200,7 +202,7 @@ static void test_circles(void)
 struct shape {
 	const char *name;
 	uint32_t n, degree, span, n_groups, max_size;
-	bool acyclic, together, flat;    /* flat: all weights and bytes 0 */
+	bool acyclic, together, flat; /* flat: all weights and bytes 0 */
 	double scale;
 };
 
@@ -287,9 +289,12 @@ static void test_method(const struct group_method *method)
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes) && !what; i++) {
 		const struct shape *s = &shapes[i];
 		struct group_graph g;
-		struct group_options o = {.n_groups = s->n_groups, .max_size = s->max_size,
-					  .acyclic = s->acyclic, .seed = 5};
-		uint32_t *class = ARENA_NEWN(a, uint32_t, s->n), *group = ARENA_NEWN(a, uint32_t, s->n);
+		struct group_options o = {.n_groups = s->n_groups,
+					  .max_size = s->max_size,
+					  .acyclic = s->acyclic,
+					  .seed = 5};
+		uint32_t *class = ARENA_NEWN(a, uint32_t, s->n),
+			 *group = ARENA_NEWN(a, uint32_t, s->n);
 		uint32_t *twice = ARENA_NEWN(a, uint32_t, s->n);
 		struct group_told told;
 
@@ -308,7 +313,8 @@ static void test_method(const struct group_method *method)
 		if (what)
 			printf("# %s, %s: %s\n", method->name, s->name, what);
 	}
-	tap(!what, "%s: right on %zu kinds of graphs", method->name, sizeof(shapes) / sizeof(*shapes));
+	tap(!what, "%s: right on %zu kinds of graphs", method->name,
+	    sizeof(shapes) / sizeof(*shapes));
 	err_clear(&e);
 	arena_free(a);
 }
@@ -387,9 +393,11 @@ static void test_quality(void)
 		g.weight[v] = 1;
 	for (const struct group_method *x = group_methods; x->run; x++) {
 		bool blind = x->run == group_random;
-		double cut = group_make(x, &g, &o, group, &told, &e) < 0 ? -1 : cut_share(&g, group);
+		double cut =
+			group_make(x, &g, &o, group, &told, &e) < 0 ? -1 : cut_share(&g, group);
 
-		tap(cut >= 0 && (blind ? cut > 0.5 : cut < 0.2), "%s cuts %.3f of the bytes", x->name, cut);
+		tap(cut >= 0 && (blind ? cut > 0.5 : cut < 0.2), "%s cuts %.3f of the bytes",
+		    x->name, cut);
 	}
 	arena_free(a);
 }
@@ -397,8 +405,8 @@ static void test_quality(void)
 /* Blobs 0 and 1 exchange much, 2 and 3 do; devices 0 and 2 are near each other, 1 and 3 are. */
 static void test_mapping(void)
 {
-	static const double speed[4] = {1, 1, 1, 1}, near[16] = {
-		1, 100, 1, 100, 100, 1, 100, 1, 1, 100, 1, 100, 100, 1, 100, 1};
+	static const double speed[4] = {1, 1, 1, 1}, near[16] = {1, 100, 1, 100, 100, 1, 100, 1,
+								 1, 100, 1, 100, 100, 1, 100, 1};
 	const struct group_arch arch = {4, speed, near};
 	struct arena *a = arena_new();
 	struct group_graph g;
@@ -420,9 +428,10 @@ static void test_mapping(void)
 	for (uint32_t v = 0; v < 80 && done; v++)
 		whole &= group[v] == group[v / 20 * 20];
 	tap(done && whole && group[0] % 2 == group[20] % 2 && group[0] != group[20] &&
-	    group[40] % 2 == group[60] % 2 && group[40] != group[60] && group[0] % 2 != group[40] % 2,
-	    "Scotch maps what exchanges much onto near devices (%u %u %u %u)", group[0], group[20], group[40],
-	    group[60]);
+		    group[40] % 2 == group[60] % 2 && group[40] != group[60] &&
+		    group[0] % 2 != group[40] % 2,
+	    "Scotch maps what exchanges much onto near devices (%u %u %u %u)", group[0], group[20],
+	    group[40], group[60]);
 	err_clear(&e);
 	arena_free(a);
 }
@@ -437,13 +446,15 @@ static void test_hub(void)
 	struct arena *a = arena_new();
 	uint32_t n = LEAVES + 1, *group = ARENA_NEWN(a, uint32_t, n), taken = 0, most = 0;
 	uint32_t *size = ARENA_NEWN(a, uint32_t, n), *one = ARENA_NEWN(a, uint32_t, n);
-	struct group_graph g = {.n = n, .m = LEAVES, .ordered = true,
+	struct group_graph g = {.n = n,
+				.m = LEAVES,
+				.ordered = true,
 				.src = ARENA_NEWN(a, uint32_t, LEAVES),
 				.dst = ARENA_NEWN(a, uint32_t, LEAVES),
 				.traffic = ARENA_NEWN(a, double, LEAVES),
 				.weight = ARENA_NEWN(a, double, n)};
-	struct group_task t = {.g = &g, .size = one, .n_groups = GROUPS, .max_size = CAP,
-			       .group = group};
+	struct group_task t = {
+		.g = &g, .size = one, .n_groups = GROUPS, .max_size = CAP, .group = group};
 	struct err e = ERR_INIT;
 
 	for (uint32_t v = 0; v < n; v++) {
@@ -461,8 +472,8 @@ static void test_hub(void)
 		size[group[v]]++;
 		most = size[group[v]] > most ? size[group[v]] : most;
 	}
-	tap(done && most <= CAP && taken == CAP, "a hub takes the %d that send most (%u of %u)", CAP,
-	    taken, most);
+	tap(done && most <= CAP && taken == CAP, "a hub takes the %d that send most (%u of %u)",
+	    CAP, taken, most);
 	arena_free(a);
 }
 

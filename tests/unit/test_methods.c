@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "place/method.h"
+#include "place/method/method.h"
 #include "placegen.h"
 #include "tap.h"
 
@@ -34,8 +34,15 @@ static double run(const struct problem *p, int (*method)(struct method_run *, st
 {
 	uint16_t device[PLACEGEN_SETS] = {0};
 	struct err e = ERR_INIT;
-	struct method_run r = {.m = &p->m, .seed = 1, .evals = evals, .threads = 1, .a = p->a,
-			       .device = device, .names = p->m.names, .k = p->m.k, .emit = take};
+	struct method_run r = {.m = &p->m,
+			       .seed = 1,
+			       .evals = evals,
+			       .threads = 1,
+			       .a = p->a,
+			       .device = device,
+			       .names = p->m.names,
+			       .k = p->m.k,
+			       .emit = take};
 	int rc = method(&r, &e);
 	const struct place_result *x = place_evaluate(p->ev, device);
 
@@ -60,8 +67,8 @@ static void against_brute_force(enum place_rules rules)
 		problem_end(&p);
 	}
 	const char *name = place_rules_names[rules];
-	tap(made > CASES / 2 && near > made * 9 / 10, "%s: annealing finds the best (%d of %d)", name,
-	    near, made);
+	tap(made > CASES / 2 && near > made * 9 / 10, "%s: annealing finds the best (%d of %d)",
+	    name, near, made);
 	tap(better == 0, "%s: no method is better (%d)", name, better);
 }
 

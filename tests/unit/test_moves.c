@@ -40,7 +40,8 @@ static void search(struct problem *p, struct gen *r, struct count *c)
 			if (device[s] != was[s])
 				place_move(x, s, device[s]);
 		const struct place_result *b = place_evaluate(p->ev, device);
-		double limit = gen_below(r, 2) ? b->value * (0.6 + 0.1 * gen_below(r, 6)) : INFINITY;
+		double limit =
+			gen_below(r, 2) ? b->value * (0.6 + 0.1 * gen_below(r, 6)) : INFINITY;
 		const struct place_result *a = place_moved_below(x, limit);
 
 		c->asked++;

@@ -4,7 +4,7 @@
 #include "randgraph.h"
 
 #include "base/blas.h"
-#include "learn/net.h"
+#include "learn/net/net.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -105,8 +105,8 @@ static void record(struct world *s, struct recorded *r, const float *x, uint32_t
 		die(&e);
 	r->part = keep(s->a, &p, D);
 	memset(r->group_mask, 1, sizeof r->group_mask);
-	if (mask && net_group_mask(mask, N, K, r->part.group, r->part.n_groups, r->group_mask,
-				   &e) < 0)
+	if (mask &&
+	    net_group_mask(mask, N, K, r->part.group, r->part.n_groups, r->group_mask, &e) < 0)
 		die(&e);
 	for (int i = 0; i < N * K; i++)
 		r->bias[i] = i % 7 == 0 ? 0.8f : 0;
@@ -126,10 +126,16 @@ static void record(struct world *s, struct recorded *r, const float *x, uint32_t
 	}
 	r->entropy = net_entropy(logp, r->part.n_groups, K);
 	r->step = (struct replay_step){
-		.x = x, .rng = &r->rng, .part = &r->part, .group_mask = r->group_mask,
+		.x = x,
+		.rng = &r->rng,
+		.part = &r->part,
+		.group_mask = r->group_mask,
 		.bias = r->bias,
-		.n_samples = SAMPLES, .action = r->action, .coef_logp = r->coef,
-		.coef_entropy = 0.4, .logp = r->replayed,
+		.n_samples = SAMPLES,
+		.action = r->action,
+		.coef_logp = r->coef,
+		.coef_entropy = 0.4,
+		.logp = r->replayed,
 	};
 }
 
@@ -198,16 +204,18 @@ static void check_gradient(struct world *s, struct recorded *r, const char *name
 				where = q->name;
 			}
 		}
-	tap(worst < 0.1 && flat == 0 && skipped * 3 < total, "%s: gradient of the loss in all "
-	    "matrices (worst %.1e in %s, %d of %d at a kink)", name, worst, where, skipped, total);
+	tap(worst < 0.1 && flat == 0 && skipped * 3 < total,
+	    "%s: gradient of the loss in all "
+	    "matrices (worst %.1e in %s, %d of %d at a kink)",
+	    name, worst, where, skipped, total);
 }
 
 static void check_replay(struct recorded *r, struct world *s, const char *name)
 {
 	objective(s, r);
 	tap(r->replayed[0] == r->logp[0] && r->replayed[1] == r->logp[1] &&
-	    r->step.entropy == r->entropy, "%s: replay gives the recorded log-probability (%.6f)",
-	    name, r->logp[0]);
+		    r->step.entropy == r->entropy,
+	    "%s: replay gives the recorded log-probability (%.6f)", name, r->logp[0]);
 	struct err e = ERR_INIT;
 	tap(net_check(s->w, &s->m, &r->part, &e) == 0, "%s: the recorded partition is accepted",
 	    name);
@@ -282,8 +290,8 @@ static void groups(void)
 	bool same = r.part.n_groups == 9 && r.part.given && r.part.n_rounds == 0;
 	for (uint32_t i = 0; i < N; i++)
 		for (uint32_t j = 0; j < N; j++)
-			same = same && (group[i] == group[j]) ==
-					       (r.part.group[i] == r.part.group[j]);
+			same = same &&
+			       (group[i] == group[j]) == (r.part.group[i] == r.part.group[j]);
 	tap(same && r.part.group[0] == 0, "a given grouping is honoured and numbered by first set");
 	check_replay(&r, &s, "given grouping");
 	check_gradient(&s, &r, "given grouping");
@@ -371,7 +379,7 @@ static void threads(void)
 	if (net_embed(wp, &s.m, x[1], &r[1].rng, NULL, NULL, 0, &p, &e) < 0)
 		die(&e);
 	tap(p.n_groups == r[1].part.n_groups &&
-	    memcmp(p.z, r[1].part.z, p.n_groups * D * sizeof *p.z) == 0,
+		    memcmp(p.z, r[1].part.z, p.n_groups * D * sizeof *p.z) == 0,
 	    "embeddings do not depend on the threads");
 	net_work_free(wp);
 
@@ -405,7 +413,7 @@ static void threads(void)
 	    "gradients do not depend on the threads");
 	tap(memcmp(g[0], g[2], (ne + np) * sizeof(float)) == 0, "steps are summed in their order");
 	tap(memcmp(logp[0], logp[1], sizeof logp[0]) == 0 &&
-	    memcmp(logp[0], logp[2], sizeof logp[0]) == 0,
+		    memcmp(logp[0], logp[2], sizeof logp[0]) == 0,
 	    "log-probabilities of all steps as recorded");
 	pool_free(pool);
 	world_release(&s);
@@ -468,7 +476,8 @@ static void adam(void)
 	tap(worst < 1e-4 && a.t == 50, "Adam follows its definition (error %.1e)", worst);
 	adam_release(&a);
 	tap(params_norm2((const float[]){3, 4}, 2) == 25 && params_clip(5, 1) == 0.2 &&
-	    params_clip(0.5, 1) == 1 && params_clip(5, 0) == 1, "norm and clipping");
+		    params_clip(0.5, 1) == 1 && params_clip(5, 0) == 1,
+	    "norm and clipping");
 }
 
 static void hypers(void)

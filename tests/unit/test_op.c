@@ -1,11 +1,11 @@
 /* test_op.c - the operator table (decoding, shape inference, costs, constants), vector
  * functions against libm, packed products against plain loops, and kernels on several threads.
  * That operators compute what OpenVINO computes is ops.bats' part. */
-#include "device/cpu_gemm.h"
-#include "device/cpu_level.h"
-#include "device/cpu_vec.h"
-#include "device/host_eval.h"
-#include "graph/graphrec.h"
+#include "kernel/dense/cpu_gemm.h"
+#include "kernel/cpu_level.h"
+#include "kernel/cpu_vec.h"
+#include "dynamic/host_eval.h"
+#include "record/graphrec.h"
 #include "op/slice.h"
 #include "tap.h"
 
@@ -282,7 +282,7 @@ static void test_host_eval(void)
 		uint16_t w = half_from_float((float)(i % 7) - 3);
 		memcpy(weights + 2 * i, &w, 2);
 	}
-	memcpy(weights + 217, bias, sizeof bias);        /* not aligned */
+	memcpy(weights + 217, bias, sizeof bias); /* not aligned */
 	memcpy(weights + 240, shape, sizeof shape);
 	for (int i = 0; i < 192; i++)
 		x[i] = (float)(i % 5);

@@ -45,8 +45,10 @@ static void make(struct problem *p, uint32_t n, double latency, struct arena *a)
 		p->latency_s[i] = latency;
 		p->rate[i] = INFINITY;
 	}
-	p->c = (struct sched_costs){.task_s = p->cost, .links = {K, p->latency_s, p->rate},
-				    .overlap = true, .policy = SCHED_RANK};
+	p->c = (struct sched_costs){.task_s = p->cost,
+				    .links = {K, p->latency_s, p->rate},
+				    .overlap = true,
+				    .policy = SCHED_RANK};
 	sched_mean_costs(&p->d, p->cost, &p->c.links, task_s, use_s);
 	sched_upward_rank(&p->d, task_s, use_s, p->rank);
 }
@@ -125,7 +127,8 @@ static void against_all(struct arena *a)
 		struct sched_costs improved = p.c;
 		improved.policy = SCHED_IMPROVED;
 		struct timeliner *y = timeliner_new(&p.d, &improved, false);
-		double by_rank = INFINITY, s = orderer_run(o, p.device, p.rank, ROUNDS, start), other = INFINITY;
+		double by_rank = INFINITY, s = orderer_run(o, p.device, p.rank, ROUNDS, start),
+		       other = INFINITY;
 		double least = best_of_all(&p, 0, scratch, zero);
 		are_legal &= legal(&p, start);
 		not_below &= s >= least;
@@ -171,8 +174,8 @@ static void idling_pays(struct arena *a)
 
 	arena_reset(a);
 	sched_dag_build(&d, 4, e, 2, a);
-	struct sched_costs c = {.task_s = cost, .links = {K, latency, rate}, .overlap = true,
-				.policy = SCHED_RANK};
+	struct sched_costs c = {
+		.task_s = cost, .links = {K, latency, rate}, .overlap = true, .policy = SCHED_RANK};
 	struct timeliner *x = timeliner_new(&d, &c, true);
 	struct orderer *o = orderer_new(&d, &c);
 	bool ok = timeline_run(x, device, &t) == TIMELINE_OK;

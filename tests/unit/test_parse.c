@@ -3,7 +3,7 @@
 #include "tap.h"
 #include "randgraph.h"
 
-#include "learn/parse.h"
+#include "learn/net/parsing.h"
 
 #include <math.h>
 #include <string.h>
@@ -119,7 +119,7 @@ static void renumbered(struct arena *a)
 		arena_reset(a);
 		make(&g, s, a);
 		for (uint32_t e = 0; e < g.m; e++)
-			score[e] = (float)((e * 37) % 211) / 211;      /* distinct */
+			score[e] = (float)((e * 37) % 211) / 211; /* distinct */
 		for (uint32_t i = 0; i < g.n; i++)
 			to[i] = g.n - 1 - i;
 		struct digraph d = {.n = g.n, .m = g.m};
@@ -218,7 +218,10 @@ static void ties(struct arena *a)
 		edges += t.m < g.m || t.m > g.m + g.n - n_classes;
 		random_scores(score, t.m, 50, s);
 		memset(dropped, 1, t.m);
-		struct parse_limits lim = {.together = class, .min_groups = MAX, .mask = mask, .k = 2,
+		struct parse_limits lim = {.together = class,
+					   .min_groups = MAX,
+					   .mask = mask,
+					   .k = 2,
 					   .dropped = s % 2 ? dropped : NULL};
 		parse_edges(&t, score, &lim, a, &p);
 		floored += p.n_groups != n_classes;
@@ -228,7 +231,8 @@ static void ties(struct arena *a)
 		for (uint32_t i = 0; i < g.n; i++)
 			for (uint32_t j = 0; j < i; j++) {
 				apart += class[i] == class[j] && p.group[i] != p.group[j];
-				masked += p.group[i] == p.group[j] && !(mask[2 * i] & mask[2 * j]) &&
+				masked += p.group[i] == p.group[j] &&
+					  !(mask[2 * i] & mask[2 * j]) &&
 					  !(mask[2 * i + 1] & mask[2 * j + 1]);
 			}
 	}
@@ -251,8 +255,9 @@ static void operator(struct arena *a)
 			A[i][i] = 1;
 		for (uint32_t e = 0; e < g.m; e++) {
 			A[g.u[e]][g.v[e]] = A[g.v[e]][g.u[e]] = 1;
-			bad += g.u[e] >= g.v[e] || (e > 0 && (g.u[e] < g.u[e - 1] ||
-				(g.u[e] == g.u[e - 1] && g.v[e] <= g.v[e - 1])));
+			bad += g.u[e] >= g.v[e] ||
+			       (e > 0 && (g.u[e] < g.u[e - 1] ||
+					  (g.u[e] == g.u[e - 1] && g.v[e] <= g.v[e - 1])));
 		}
 		for (uint32_t i = 0; i < g.n; i++)
 			for (uint32_t j = 0; j < g.n; j++)

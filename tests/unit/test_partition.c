@@ -6,8 +6,8 @@
 
 #include "base/lp.h"
 #include "graphgen.h"
-#include "place/method.h"
-#include "place/units.h"
+#include "place/method/method.h"
+#include "place/simulate/units.h"
 #include "tap.h"
 
 enum { NODES = 8, DEVICES = 3 };
@@ -17,7 +17,7 @@ static const char *const types[] = {"accelerator", "accelerator", "cpu"};
 
 struct kind {
 	uint32_t k;
-	bool masks, gaps, limits;    /* gaps: links are missing */
+	bool masks, gaps, limits; /* gaps: links are missing */
 };
 
 struct problem {
@@ -27,10 +27,12 @@ struct problem {
 	struct evaluator *x;
 };
 
-static struct place_savings make_savings(struct gen *r, const struct graph *g, uint32_t k, struct arena *a)
+static struct place_savings make_savings(struct gen *r, const struct graph *g, uint32_t k,
+					 struct arena *a)
 {
-	struct place_savings s = {.src = ARENA_NEWN(a, uint32_t, g->n), .dst = ARENA_NEWN(a, uint32_t, g->n),
-				  .saved_s = ARENA_NEWN(a, double, g->n * k)};
+	struct place_savings s = {.src = ARENA_NEWN(a, uint32_t, g->n),
+				  .dst = ARENA_NEWN(a, uint32_t, g->n),
+				  .saved_s = ARENA_NEWN(a, double, g->n *k)};
 
 	for (uint32_t v = 1; v < g->n; v++) {
 		if (g->in_ptr[v] == g->in_ptr[v + 1] || gen_below(r, 3))
@@ -52,8 +54,8 @@ static void make(struct problem *p, uint64_t seed, const struct kind *kind)
 
 	p->a = arena_new();
 	p->g = gen_nodes(&r, n, false);
-	double *s = ARENA_NEWN(p->a, double, n * k), *lat = ARENA_NEWN(p->a, double, k * k);
-	double *bw = ARENA_NEWN(p->a, double, k * k);
+	double *s = ARENA_NEWN(p->a, double, n *k), *lat = ARENA_NEWN(p->a, double, k *k);
+	double *bw = ARENA_NEWN(p->a, double, k *k);
 	uint64_t *limit = ARENA_NEWN(p->a, uint64_t, k), *mem = ARENA_NEWN(p->a, uint64_t, n);
 	uint32_t *together = ARENA_NEWN(p->a, uint32_t, n);
 
@@ -66,16 +68,24 @@ static void make(struct problem *p, uint64_t seed, const struct kind *kind)
 		together[v] = gen_below(&r, 4) ? v : v / 4;
 	}
 	for (uint32_t i = 0; i < k * k; i++) {
-		lat[i] = i / k == i % k ? 0 : kind->gaps && gen_below(&r, 4) == 0 ? -1 :
-			 1.0 * gen_below(&r, 3);
+		lat[i] = i / k == i % k                        ? 0
+			 : kind->gaps && gen_below(&r, 4) == 0 ? -1
+							       : 1.0 * gen_below(&r, 3);
 		bw[i] = i / k == i % k ? INFINITY : 1.0 + gen_below(&r, 3);
 	}
 	for (uint32_t d = 0; d < k && kind->limits; d++)
 		limit[d] = 20 + gen_below(&r, 15);
-	const struct place_setup setup = {
-		.k = k, .names = names, .types = types, .set_s = s, .links = {k, lat, bw}, .mem_limit = limit,
-		.contention = true, .overlap = true, .set_mem = mem, .together = together,
-		.saved = make_savings(&r, p->g, k, p->a)};
+	const struct place_setup setup = {.k = k,
+					  .names = names,
+					  .types = types,
+					  .set_s = s,
+					  .links = {k, lat, bw},
+					  .mem_limit = limit,
+					  .contention = true,
+					  .overlap = true,
+					  .set_mem = mem,
+					  .together = together,
+					  .saved = make_savings(&r, p->g, k, p->a)};
 	if (place_model_init(&p->m, p->g, &setup, p->a, &e) < 0)
 		tap(false, "a model: %s", e.msg);
 	p->x = evaluator_new(&p->m);
@@ -103,7 +113,8 @@ static double sum_of(const struct problem *p, const uint16_t *device)
 		double s = m->costs.task_s[t * m->k + here];
 
 		sum += s < 0 ? INFINITY : s;
-		for (uint32_t j = m->saved_ptr ? m->saved_ptr[t] : 0; m->saved_ptr && j < m->saved_ptr[t + 1]; j++)
+		for (uint32_t j = m->saved_ptr ? m->saved_ptr[t] : 0;
+		     m->saved_ptr && j < m->saved_ptr[t + 1]; j++)
 			if (device[m->tasks.task_set[m->saved_task[j]]] == here)
 				sum -= m->saved_s[j * m->k + here];
 	}
@@ -117,8 +128,10 @@ static double sum_of(const struct problem *p, const uint16_t *device)
 			if (to == from || sent[to])
 				continue;
 			sent[to] = true;
-			sum += m->costs.links.latency_s[from * m->k + to] < 0 ? INFINITY :
-			       sched_copy_s(&m->costs.links, from, to, d->tensor_bytes[t]);
+			sum += m->costs.links.latency_s[from * m->k + to] < 0
+				       ? INFINITY
+				       : sched_copy_s(&m->costs.links, from, to,
+						      d->tensor_bytes[t]);
 		}
 	}
 	return sum;
@@ -153,8 +166,14 @@ static bool run(struct problem *p, const char *name, uint16_t *device)
 	struct err e = ERR_INIT;
 	const char *arg;
 	const struct place_method *x = place_method_find(name, &arg, &e);
-	struct method_run r = {.m = &p->m, .seed = 1, .threads = 1, .a = p->a, .device = device,
-			       .names = p->m.names, .k = p->m.k, .emit = take};
+	struct method_run r = {.m = &p->m,
+			       .seed = 1,
+			       .threads = 1,
+			       .a = p->a,
+			       .device = device,
+			       .names = p->m.names,
+			       .k = p->m.k,
+			       .emit = take};
 
 	return x && x->run(&r, &e) == 0;
 }
@@ -198,10 +217,12 @@ static void test_legal(const char *name, bool gaps, double wanted)
 		make(&p, seed, &kind);
 		brute_force(&p, &legal);
 		cases += legal;
-		good += legal && run(&p, name, device) && place_evaluate(p.x, device)->status == PLACE_OK;
+		good += legal && run(&p, name, device) &&
+			place_evaluate(p.x, device)->status == PLACE_OK;
 		end(&p);
 	}
-	tap(cases > 50 && good >= wanted * cases, "%s%s: legal in %u of %u cases that have an answer", name,
+	tap(cases > 50 && good >= wanted * cases,
+	    "%s%s: legal in %u of %u cases that have an answer", name,
 	    gaps ? ", links missing" : "", good, cases);
 }
 
@@ -224,8 +245,9 @@ static void test_lp(void)
 	int status = lp_solve(p, 0, 0, x, dual, &value, &e);
 
 	tap(status == LP_OPTIMAL && fabs(value + 11) < 1e-9 && fabs(x[a] - 3) < 1e-9 &&
-	    fabs(x[b] - 1) < 1e-9 && fabs(dual[0] + 2) < 1e-9 && fabs(dual[1]) < 1e-9,
-	    "a linear programme: %g at (%g, %g), prices %g %g", value, x[0], x[1], dual[0], dual[1]);
+		    fabs(x[b] - 1) < 1e-9 && fabs(dual[0] + 2) < 1e-9 && fabs(dual[1]) < 1e-9,
+	    "a linear programme: %g at (%g, %g), prices %g %g", value, x[0], x[1], dual[0],
+	    dual[1]);
 	lp_row(p, 9, INFINITY);
 	lp_term(p, b, 1);
 	tap(lp_solve(p, 0, 0, NULL, NULL, &value, &e) == LP_INFEASIBLE, "one without a solution");
@@ -249,22 +271,28 @@ static void test_favourites(void)
 	uint32_t n = CHAINS * LINKS, m = 0;
 	struct problem p = {.a = arena_new(), .g = gen_tensors(n, 2)};
 	struct graph *g = p.g;
-	double s[CHAINS * LINKS * 2], lat[4] = {0, 1e-3, 1e-3, 0}, bw[4] = {INFINITY, 100, 100, INFINITY};
+	double s[CHAINS * LINKS * 2], lat[4] = {0, 1e-3, 1e-3, 0},
+				      bw[4] = {INFINITY, 100, 100, INFINITY};
 	uint64_t limit[2] = {0, 0};
 	uint16_t device[CHAINS * LINKS] = {0};
 	struct err e = ERR_INIT;
 
 	for (uint32_t v = 0; v < n; v++) {
 		s[2 * v] = s[2 * v + 1] = 1;
-		if (v >= CHAINS)         /* node v is of chain v % CHAINS */
+		if (v >= CHAINS) /* node v is of chain v % CHAINS */
 			g->in_node[m++] = v - CHAINS;
 		if (v >= 2 * CHAINS && v % CHAINS == 0)
 			g->in_node[m++] = v - 2 * CHAINS + 1;
 		g->in_ptr[v + 1] = m;
 		g->dim[v] = 50;
 	}
-	const struct place_setup setup = {.k = 2, .names = names, .types = types, .set_s = s,
-					  .links = {2, lat, bw}, .mem_limit = limit, .contention = true,
+	const struct place_setup setup = {.k = 2,
+					  .names = names,
+					  .types = types,
+					  .set_s = s,
+					  .links = {2, lat, bw},
+					  .mem_limit = limit,
+					  .contention = true,
 					  .overlap = true};
 	bool made = place_model_init(&p.m, g, &setup, p.a, &e) == 0;
 
@@ -284,9 +312,9 @@ int main(void)
 	test_favourites();
 	test_minimum(2);
 	test_minimum(3);
-	for (const char *const *x = (const char *const[]){"metis", "scotch", "scotch-mincut", "mincut",
-							      NULL}; *x;
-	     x++) {
+	for (const char *const *x =
+		     (const char *const[]){"metis", "scotch", "scotch-mincut", "mincut", NULL};
+	     *x; x++) {
 		test_legal(*x, false, 0.97);
 		test_legal(*x, true, 0.97);
 	}

@@ -5,9 +5,9 @@
 
 #include "graphgen.h"
 #include "op/op.h"
-#include "place/point.h"
-#include "place/search.h"
-#include "place/walks.h"
+#include "place/search/point.h"
+#include "place/method/search.h"
+#include "place/search/walks.h"
 #include "tap.h"
 
 /* ---- specifications ---- */
@@ -93,9 +93,10 @@ static void links(struct arena *a)
 
 static void objectives(void)
 {
-	static const char *const bad[] = {"", "speed", "latency,latency", "latency=", "latency=-1",
-					  "latency=nan", "latency=1,", "energy=0,memory=0", ",energy",
-					  "energy = 1", "latency=1=2"};
+	static const char *const bad[] = {
+		"",           "speed",       "latency,latency", "latency=",
+		"latency=-1", "latency=nan", "latency=1,",      "energy=0,memory=0",
+		",energy",    "energy = 1",  "latency=1=2"};
 	struct place_objective o;
 	struct err e = ERR_INIT;
 
@@ -174,7 +175,8 @@ static void problem_end(struct problem *p)
 
 /* The best of all k^n_sets placements. */
 /* Climb from device, which becomes the result; evaluations that it took. */
-static uint32_t climb(struct problem *x, uint64_t seed, uint64_t evals, uint16_t *device, double *value)
+static uint32_t climb(struct problem *x, uint64_t seed, uint64_t evals, uint16_t *device,
+		      double *value)
 {
 	struct limits limits = {evals, 0, 0};
 	struct arena *a = arena_new();
@@ -255,8 +257,8 @@ static void chains(void)
 		problem_end(&p);
 	}
 	tap(same == cases / 2, "tasks of a critical chain make the makespan (%d)", same);
-	tap(below == cases / 2 && all < cases / 2, "or are part of it (%d; %d are everything)", below,
-	    all);
+	tap(below == cases / 2 && all < cases / 2, "or are part of it (%d; %d are everything)",
+	    below, all);
 }
 
 static void searches(void)
@@ -311,7 +313,7 @@ static void heft_example(struct arena *a)
 {
 	static const double cost[30] = {14, 16, 9, 13, 19, 18, 11, 13, 19, 13, 8,  17, 12, 13, 10,
 					13, 16, 9, 7,  15, 11, 5,  11, 14, 18, 12, 20, 21, 7,  16};
-	static const uint16_t edge[15][3] = {{0, 1, 18}, {0, 2, 12}, {0, 3, 9},	 {0, 4, 11},
+	static const uint16_t edge[15][3] = {{0, 1, 18}, {0, 2, 12}, {0, 3, 9},  {0, 4, 11},
 					     {0, 5, 14}, {1, 7, 19}, {1, 8, 16}, {2, 6, 23},
 					     {3, 7, 27}, {3, 8, 23}, {4, 8, 13}, {5, 7, 15},
 					     {6, 9, 17}, {7, 9, 11}, {8, 9, 13}};
@@ -321,7 +323,8 @@ static void heft_example(struct arena *a)
 	uint16_t device[10];
 	struct err err = ERR_INIT;
 	uint64_t mem[10] = {0};
-	struct place_model m = {.k = 3, .n_sets = 10, .set_s = cost, .mem_limit = mem, .task_mem = mem};
+	struct place_model m = {
+		.k = 3, .n_sets = 10, .set_s = cost, .mem_limit = mem, .task_mem = mem};
 
 	for (int i = 0; i < 9; i++)
 		bw[i] = i % 4 ? 1 : INFINITY;
@@ -331,8 +334,8 @@ static void heft_example(struct arena *a)
 		set[i] = i;
 	sched_dag_build(&m.tasks.dag, 10, e, 15, a);
 	m.tasks.task_set = set;
-	m.costs = (struct sched_costs){.task_s = cost, .links = {3, lat, bw}, .contention = true,
-				       .overlap = true};
+	m.costs = (struct sched_costs){
+		.task_s = cost, .links = {3, lat, bw}, .contention = true, .overlap = true};
 	int rc = search_heft(&m, device, &makespan_s, &err);
 	tap(rc == 0 && makespan_s == 80, "heft takes 80 on its published example (%g)", makespan_s);
 }
@@ -357,8 +360,7 @@ static void local_optimum(void)
 		}
 	tap(ok && used > p.m.n_sets, "climbing ends in a local optimum (%u evaluations)", used);
 	memset(device, 0, sizeof(device));
-	tap(climb(&p, 1, 50, device, &lat_s) == 50,
-	    "or when the evaluations are used up");
+	tap(climb(&p, 1, 50, device, &lat_s) == 50, "or when the evaluations are used up");
 	problem_end(&p);
 }
 
@@ -485,7 +487,7 @@ static struct graph *by_hand(void)
 {
 	/* Parameter x (1,4) -> MatMul w (4,8) -> Add b (1,8) -> Add b -> Result. */
 	static const char *const type[] = {"Parameter", "Const", "MatMul", "Const",
-					   "Add",	"Add",	 "Result"};
+					   "Add",       "Add",   "Result"};
 	static const uint32_t in[] = {0, 1, 2, 3, 4, 3, 5}, at[] = {0, 0, 0, 2, 2, 4, 6, 7};
 	static const int64_t dim[] = {1, 4, 4, 8, 1, 8, 1, 8, 1, 8, 1, 8};
 	struct graph *g = graph_new();
@@ -558,8 +560,13 @@ static void costs_by_hand(struct arena *a)
 	err_clear(&e);
 	for (int i = 0; i < 10; i++)
 		set_s[i] = i < 2 || i > 7 ? 0 : 1;
-	struct place_setup setup = {.k = 2, .names = names, .set_s = set_s, .links = {2, lat, bw},
-				    .mem_limit = limit, .contention = true, .overlap = true,
+	struct place_setup setup = {.k = 2,
+				    .names = names,
+				    .set_s = set_s,
+				    .links = {2, lat, bw},
+				    .mem_limit = limit,
+				    .contention = true,
+				    .overlap = true,
 				    .policy = SCHED_RANK};
 	rc = place_model_init(&m, g, &setup, a, &e);
 	struct evaluator *x = evaluator_new(&m);
@@ -581,7 +588,8 @@ static void rounds(void)
 			    many = walks_rounds(1e7, 999);
 
 	tap(few.ample < 1 && few.share == 1, "rounds: too little for one walk is one round");
-	tap(one.ample == 1 && fabs(one.share - 0.8) < 1e-12, "rounds: an ample walk, and what is left");
+	tap(one.ample == 1 && fabs(one.share - 0.8) < 1e-12,
+	    "rounds: an ample walk, and what is left");
 	tap(many.ample == 1 && fabs(many.share - 1.0 / 6) < 1e-12, "rounds: six at most");
 }
 

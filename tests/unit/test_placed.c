@@ -13,7 +13,8 @@ static uint32_t first_consumer(const struct graph *g, uint32_t v)
 	return GRAPH_NONE;
 }
 
-static uint32_t device_of(const struct graph *g, const uint16_t *device, const bool *constant, uint32_t v)
+static uint32_t device_of(const struct graph *g, const uint16_t *device, const bool *constant,
+			  uint32_t v)
 {
 	uint32_t w = first_consumer(g, v);
 	if ((g->set[v] == GRAPH_NONE || constant[v]) && w != GRAPH_NONE)
@@ -21,8 +22,8 @@ static uint32_t device_of(const struct graph *g, const uint16_t *device, const b
 	return device[g->set[v] == GRAPH_NONE ? 0 : g->set[v]];
 }
 
-static void spread(const struct graph *g, const struct placed *p, const bool *follows, uint32_t s, uint32_t mark,
-		   uint32_t *segment)
+static void spread(const struct graph *g, const struct placed *p, const bool *follows, uint32_t s,
+		   uint32_t mark, uint32_t *segment)
 {
 	segment[s] = mark;
 	for (uint32_t v = 0; v < g->n; v++)
@@ -31,7 +32,8 @@ static void spread(const struct graph *g, const struct placed *p, const bool *fo
 			if (u == GRAPH_NONE || g->set[u] == GRAPH_NONE || g->set[v] == GRAPH_NONE ||
 			    (g->set[u] != s && g->set[v] != s))
 				continue;
-			bool tied = follows[u] ? first_consumer(g, u) == v : p->node_device[u] == p->node_device[v];
+			bool tied = follows[u] ? first_consumer(g, u) == v
+					       : p->node_device[u] == p->node_device[v];
 			uint32_t t = g->set[u] == s ? g->set[v] : g->set[u];
 			if (tied && segment[t] == GRAPH_NONE)
 				spread(g, p, follows, t, mark, segment);
@@ -45,7 +47,8 @@ static bool segments_are_right(const struct graph *g, const struct placed *p, co
 	for (uint32_t s = 0; s < g->n_sets; s++)
 		if (segment[s] == GRAPH_NONE)
 			spread(g, p, follows, s, n++, segment);
-	bool ok = n == p->n_segments && memcmp(segment, p->segment, g->n_sets * sizeof *segment) == 0;
+	bool ok =
+		n == p->n_segments && memcmp(segment, p->segment, g->n_sets * sizeof *segment) == 0;
 	for (uint32_t d = 0; d < p->k; d++)
 		n -= p->segments[d];
 	mem_free(segment);
@@ -61,11 +64,14 @@ static bool copies_are_right(const struct graph *g, const struct placed *p, cons
 				bool needed = false;
 				for (uint32_t v = 0; v < g->n; v++)
 					for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++)
-						needed |= g->in_node[i] == u && g->in_port[i] == o - g->out_ptr[u] &&
+						needed |= g->in_node[i] == u &&
+							  g->in_port[i] == o - g->out_ptr[u] &&
 							  !follows[v] && p->node_device[v] == d;
 				if (needed && d != p->node_device[u]) {
 					copies++;
-					bytes += graph_out_bytes(g, o) > 0 ? (uint64_t)graph_out_bytes(g, o) : 0;
+					bytes += graph_out_bytes(g, o) > 0
+							 ? (uint64_t)graph_out_bytes(g, o)
+							 : 0;
 				}
 			}
 	return copies == p->copies && bytes == p->copy_bytes;
@@ -81,12 +87,14 @@ int main(void)
 		struct placed p;
 		graph_colocate(g, (enum const_mode)(seed % 3), true);
 		uint16_t *device = ARENA_NEWN(g->arena, uint16_t, g->n_sets);
-		bool *constant = ARENA_NEWN(g->arena, bool, g->n), *follows = ARENA_NEWN(g->arena, bool, g->n);
+		bool *constant = ARENA_NEWN(g->arena, bool, g->n),
+		     *follows = ARENA_NEWN(g->arena, bool, g->n);
 		for (uint32_t s = 0; s < g->n_sets; s++)
 			device[s] = (uint16_t)gen_below(&r, 3);
 		for (uint32_t v = 0; v < g->n; v++) {
 			constant[v] = seed % 4 && graph_is_type(g, v, "Const");
-			follows[v] = (constant[v] || g->set[v] == GRAPH_NONE) && first_consumer(g, v) != GRAPH_NONE;
+			follows[v] = (constant[v] || g->set[v] == GRAPH_NONE) &&
+				     first_consumer(g, v) != GRAPH_NONE;
 		}
 		placed_init(g, device, 3, seed % 4 ? constant : NULL, NULL, g->arena, &p);
 		uint32_t nodes = 0, sets = 0;

@@ -6,17 +6,17 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "device/cpu_level.h"
-#include "device/cpu_qpanel.h"
+#include "kernel/cpu_level.h"
+#include "kernel/dense/cpu_qpanel.h"
 #include "op/value.h"
 #include "tap.h"
 
-enum part { NONE, ONE, COLUMN, GROUP };      /* one for all, for a column, for a group of rows */
+enum part { NONE, ONE, COLUMN, GROUP }; /* one for all, for a column, for a group of rows */
 
 struct test {
 	const char *name;
 	enum elem code;
-	int64_t k, n, group;         /* group 0: all rows */
+	int64_t k, n, group; /* group 0: all rows */
 	bool transpose;
 	enum elem zero_elem, scale_elem;
 	enum part zero, scale;
@@ -31,11 +31,14 @@ static const struct test tests[] = {
 	{"u4, an odd number of rows", EL_U4, 41, 37, 0, true, EL_U4, EL_F16, COLUMN, COLUMN},
 	{"u4, groups that end within blocks", EL_U4, 60, 5, 20, true, EL_U4, EL_F16, GROUP, GROUP},
 	{"i4, scales of groups", EL_I4, 128, 64, 64, true, EL_I4, EL_F16, NONE, GROUP},
-	{"i4, more rows than a block of the cache", EL_I4, 1000, 35, 40, true, EL_I4, EL_F16, NONE, GROUP},
+	{"i4, more rows than a block of the cache", EL_I4, 1000, 35, 40, true, EL_I4, EL_F16, NONE,
+	 GROUP},
 	{"nf4", EL_NF4, 64, 64, 32, true, EL_U4, EL_F16, NONE, GROUP},
-	{"f4e2m1, scales that are powers of two", EL_F4E2M1, 64, 40, 32, true, EL_U4, EL_F8E8M0, NONE, GROUP},
+	{"f4e2m1, scales that are powers of two", EL_F4E2M1, 64, 40, 32, true, EL_U4, EL_F8E8M0,
+	 NONE, GROUP},
 	{"u8, zeros of columns", EL_U8, 77, 45, 0, true, EL_U8, EL_F16, COLUMN, COLUMN},
-	{"u8, zeros of groups, rows in order", EL_U8, 64, 45, 16, false, EL_U8, EL_F32, GROUP, GROUP},
+	{"u8, zeros of groups, rows in order", EL_U8, 64, 45, 16, false, EL_U8, EL_F32, GROUP,
+	 GROUP},
 	{"u8, no zeros", EL_U8, 40, 32, 0, true, EL_U8, EL_F16, NONE, COLUMN},
 	{"i8, one scale", EL_I8, 50, 96, 0, true, EL_I8, EL_F32, NONE, ONE},
 	{"i8, no scale", EL_I8, 9, 3, 0, false, EL_I8, EL_F32, NONE, NONE},
@@ -75,8 +78,9 @@ static struct tensor draw(const struct test *t, enum elem elem, enum part part)
 	x.data = MEM_NEWN(char, (size_t)n * 4 + 64);
 	for (int64_t i = 0; i < n; i++) {
 		if (elem == EL_F16 || elem == EL_F32 || elem == EL_BF16)
-			tensor_set_real(&x, i, part == NONE ? uniform() - 0.5
-							    : floor(uniform() * 64 + 1) / 16);
+			tensor_set_real(&x, i,
+					part == NONE ? uniform() - 0.5
+						     : floor(uniform() * 64 + 1) / 16);
 	}
 	if (elem != EL_F16 && elem != EL_F32 && elem != EL_BF16)
 		for (int64_t i = 0; i < tensor_bytes(&x); i++)
@@ -114,19 +118,22 @@ static void make(const struct test *t, struct case_ *c)
 			int64_t at = t->transpose ? n * g + k / group : k / group * t->n + n;
 			double x = tensor_real(&c->b, i), z = 0, s = 1;
 			if (t->zero != NONE)
-				z = tensor_real(&c->quant.zero,
-						t->zero == GROUP ? at : t->zero == COLUMN ? n : 0);
+				z = tensor_real(&c->quant.zero, t->zero == GROUP    ? at
+								: t->zero == COLUMN ? n
+										    : 0);
 			if (t->scale != NONE)
-				s = tensor_real(&c->quant.scale,
-						t->scale == GROUP ? at : t->scale == COLUMN ? n : 0);
+				s = tensor_real(&c->quant.scale, t->scale == GROUP    ? at
+								 : t->scale == COLUMN ? n
+										      : 0);
 			c->value[k * t->n + n] = (x - z) * s;
 		}
 }
 
 /* The largest error of the thin products with m rows, over their scale. */
-static double thin_error(const struct test *t, const struct case_ *c, const struct qpanels *q, int m)
+static double thin_error(const struct test *t, const struct case_ *c, const struct qpanels *q,
+			 int m)
 {
-	float *a = MEM_NEWN(float, (size_t)t->k * GEMM_M), out[GEMM_M * GEMM_N];
+	float *a = MEM_NEWN(float, (size_t)t->k *GEMM_M), out[GEMM_M * GEMM_N];
 	double worst = 0, scale = 1e-30;
 	for (int64_t k = 0; k < t->k; k++)
 		for (int i = 0; i < m; i++)
@@ -156,7 +163,7 @@ static double thin_error(const struct test *t, const struct case_ *c, const stru
 
 static double unpack_error(const struct test *t, const struct case_ *c, const struct qpanels *q)
 {
-	float *dst = MEM_NEWN(float, (size_t)t->k * GEMM_N);
+	float *dst = MEM_NEWN(float, (size_t)t->k *GEMM_N);
 	double worst = 0, scale = 1e-30;
 	for (int64_t n0 = 0; n0 < t->n; n0 += GEMM_N) {
 		int64_t half = t->k / 2 / QBLOCK * QBLOCK;

@@ -128,7 +128,8 @@ static void means(struct arena *a)
 			uint64_t bytes = d.tensor_bytes[t];
 
 			good += near(use_s[u], pair_mean(&l, from, to, bytes)) &&
-				near(sched_mean_copy_s(&mean, bytes), pair_mean(&l, NULL, NULL, bytes));
+				near(sched_mean_copy_s(&mean, bytes),
+				     pair_mean(&l, NULL, NULL, bytes));
 		}
 	}
 	tap(good == of, "mean copies are those over all pairs (%d of %d)", good, of);

@@ -4,7 +4,7 @@
  * threads do not. */
 #include <string.h>
 
-#include "place/method.h"
+#include "place/method/method.h"
 #include "placegen.h"
 #include "tap.h"
 
@@ -13,9 +13,9 @@ enum { CASES = 10, EVALS = 300, SAMPLES = 3 };
 struct told {
 	struct method_run run;
 	struct problem *p;
-	uint32_t n;                  /* placements that were handed over */
-	uint16_t device[PLACEGEN_SETS];  /* the last */
-	double value;                /* of the last; INFINITY: not legal */
+	uint32_t n;                     /* placements that were handed over */
+	uint16_t device[PLACEGEN_SETS]; /* the last */
+	double value;                   /* of the last; INFINITY: not legal */
 };
 
 static int hear(struct method_run *r, struct err *e)
@@ -38,9 +38,16 @@ static int ask_briefly(struct told *t, struct problem *p, const struct place_met
 
 	err_clear(e);
 	*t = (struct told){.p = p, .value = INFINITY};
-	t->run = (struct method_run){.m = &p->m, .seed = seed, .evals = evals, .threads = threads,
-				     .samples = SAMPLES, .a = p->a, .device = device,
-				     .names = p->m.names, .k = p->m.k, .emit = hear};
+	t->run = (struct method_run){.m = &p->m,
+				     .seed = seed,
+				     .evals = evals,
+				     .threads = threads,
+				     .samples = SAMPLES,
+				     .a = p->a,
+				     .device = device,
+				     .names = p->m.names,
+				     .k = p->m.k,
+				     .emit = hear};
 	return x->run(&t->run, e);
 }
 
@@ -68,8 +75,9 @@ static bool same(const struct told *a, const struct told *b, uint32_t n_sets)
 
 static bool is_search(const char *name)
 {
-	static const char *const search[] = {"climb", "anneal", "tabu", "genetic", "cross-entropy",
-					    "local-search", "portfolio", NULL};
+	static const char *const search[] = {
+		"climb",         "anneal",       "tabu",      "genetic",
+		"cross-entropy", "local-search", "portfolio", NULL};
 
 	for (int i = 0; search[i]; i++)
 		if (strcmp(search[i], name) == 0)
@@ -106,8 +114,8 @@ static void method(const struct place_method *x)
 		threads += ask(&b, &p, x, 7, 3, &e) == rc && same(&a, &b, p.m.n_sets);
 		problem_end(&p);
 	}
-	tap(silent == 0 && answered > 0, "%s: answers (%d of %d, %d legal) or says why not", x->name,
-	    answered, asked, legal);
+	tap(silent == 0 && answered > 0, "%s: answers (%d of %d, %d legal) or says why not",
+	    x->name, answered, asked, legal);
 	tap(again == asked && threads == asked, "%s: the seed decides, threads do not (%d, %d)",
 	    x->name, again, threads);
 	if (strcmp(x->name, "refine") == 0)

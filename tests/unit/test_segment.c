@@ -62,7 +62,8 @@ static bool is_sound(const struct world *w, const struct segments *x)
 		if (x->device[s] == SEGMENT_ALONE && x->ptr[s + 1] - x->ptr[s] != 1)
 			return false;
 		for (uint32_t i = x->ptr[s]; i < x->ptr[s + 1]; i++)
-			if (x->of[x->node[i]] != s || (i > x->ptr[s] && x->node[i] <= x->node[i - 1]))
+			if (x->of[x->node[i]] != s ||
+			    (i > x->ptr[s] && x->node[i] <= x->node[i - 1]))
 				return false;
 	}
 	return x->ptr[x->n] == n && x->n >= x->n_pieces;
@@ -109,8 +110,9 @@ static bool is_explained(const struct world *w, const struct segments *x)
 		}
 		if (segment_why(&w->d, x, s, w->a, &y) != edge)
 			return false;
-		if (edge && (x->of[y.to] != s || x->of[y.out] == s || x->of[y.back] == s ||
-			     x->of[y.out] == x->of[y.from] || x->device[x->of[y.from]] != x->device[s]))
+		if (edge &&
+		    (x->of[y.to] != s || x->of[y.out] == s || x->of[y.back] == s ||
+		     x->of[y.out] == x->of[y.from] || x->device[x->of[y.from]] != x->device[s]))
 			return false;
 	}
 	return true;
@@ -122,8 +124,8 @@ static void small_graphs(void)
 	for (uint32_t i = 0; i < n; i++) {
 		struct world w;
 		struct segments x, y;
-		make_world(&w, &at, 1 + below(&at, 40), 1 + below(&at, 3),
-			   1 + below(&at, 4), i % 3 == 0);
+		make_world(&w, &at, 1 + below(&at, 40), 1 + below(&at, 3), 1 + below(&at, 4),
+			   i % 3 == 0);
 		segments_of(&w.d, w.device, false, w.a, &x);
 		segments_of(&w.d, w.device, true, w.a, &y);
 		sound += is_sound(&w, &x);
@@ -149,8 +151,10 @@ static void known_graphs(void)
 	struct digraph d = {.n = 3, .m = 3, .src = src, .dst = dst};
 	uint16_t away[] = {0, 1, 0}, before[] = {1, 0, 0}, nowhere[] = {0, SEGMENT_NOWHERE, 0};
 	segments_of(&d, away, false, a, &x);
-	tap(x.n == 3 && x.n_pieces == 2 && x.of[0] != x.of[2] && x.n_limited == 0, "a way out and back splits");
-	tap(segment_why(&d, &x, x.of[2], a, &y) && y.from == 0 && y.to == 2 && y.out == 1 && y.back == 1,
+	tap(x.n == 3 && x.n_pieces == 2 && x.of[0] != x.of[2] && x.n_limited == 0,
+	    "a way out and back splits");
+	tap(segment_why(&d, &x, x.of[2], a, &y) && y.from == 0 && y.to == 2 && y.out == 1 &&
+		    y.back == 1,
 	    "and is told");
 	segments_of(&d, before, false, a, &x);
 	tap(x.n == 2 && x.of[1] == x.of[2], "an input from elsewhere does not");
@@ -182,8 +186,8 @@ static void large_graph(void)
 	for (uint32_t v = 0; v < w.d.n; v++)
 		w.device[v] = (uint16_t)(v / 1000 % 3);
 	segments_of(&w.d, w.device, false, w.a, &x);
-	tap(is_sound(&w, &x), "100000 nodes in stretches: %u segments of %u pieces, %u limited", x.n,
-	    x.n_pieces, x.n_limited);
+	tap(is_sound(&w, &x), "100000 nodes in stretches: %u segments of %u pieces, %u limited",
+	    x.n, x.n_pieces, x.n_limited);
 	arena_free(w.a);
 }
 

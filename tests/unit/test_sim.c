@@ -45,13 +45,16 @@ static void random_problem(struct problem *p, uint32_t n, uint32_t k, uint32_t e
 	for (uint32_t v = 0; v < p->n; v++) {
 		p->device[v] = (uint16_t)draw(p->k);
 		for (uint32_t d = 0; d < p->k; d++)
-			p->task_s[v * p->k + d] = ties ? draw(4) : draw(1000) * (exact ? 0.375 : 0.37);
+			p->task_s[v * p->k + d] =
+				ties ? draw(4) : draw(1000) * (exact ? 0.375 : 0.37);
 	}
 	for (uint32_t i = 0; i < p->k * p->k; i++) {
-		p->latency_s[i] = i / p->k == i % p->k ? 0 : ties ? draw(3) : draw(1000) * (exact ? 0.125 : 0.11);
+		p->latency_s[i] = i / p->k == i % p->k ? 0
+				  : ties               ? draw(3)
+						       : draw(1000) * (exact ? 0.125 : 0.11);
 		p->bytes_per_s[i] = i / p->k == i % p->k ? INFINITY
-				    : ties		 ? 1 + draw(2)
-				    : exact		 ? UINT32_C(1) << draw(4)
+				    : ties               ? 1 + draw(2)
+				    : exact              ? UINT32_C(1) << draw(4)
 							 : 1 + draw(9);
 	}
 	uint32_t want = draw(edges);
@@ -259,7 +262,7 @@ static void ask_copies(const struct problem *p, struct naive *x, uint32_t v, dou
 		if (e->src != v || e->dst == SCHED_NONE || p->device[e->dst] == p->device[v] ||
 		    find_copy(x, v, key, p->device[e->dst]))
 			continue;
-		x->copy[x->n_copies] = (struct naive_copy){v,  key, p->device[e->dst],	     now,
+		x->copy[x->n_copies] = (struct naive_copy){v,  key, p->device[e->dst],       now,
 							   -1, -1,  tensor_bytes(p, v, key), false};
 		x->copied_bytes += x->copy[x->n_copies++].bytes;
 	}
@@ -479,14 +482,18 @@ static void moves(void)
 		const struct timeline *x, *y;
 		bool kept;
 
-		random_problem(&p, i % 8 ? 24 : MAX_N, i % 3 ? 2 : MAX_K, i % 8 ? 60 : MAX_E, false);
+		random_problem(&p, i % 8 ? 24 : MAX_N, i % 3 ? 2 : MAX_K, i % 8 ? 60 : MAX_E,
+			       false);
 		if (i % 2)
 			add_necks(&p);
 		sched_dag_build(&d, p.n, p.edge, p.n_edges, a);
-		struct sched_costs c = {.task_s = p.task_s, .links = {p.k, p.latency_s, p.bytes_per_s},
-					.contention = p.contention, .overlap = p.overlap,
+		struct sched_costs c = {.task_s = p.task_s,
+					.links = {p.k, p.latency_s, p.bytes_per_s},
+					.contention = p.contention,
+					.overlap = p.overlap,
 					.policy = p.policy};
-		struct timeliner *once = timeliner_new(&d, &c, false), *again = timeliner_new(&d, &c, false);
+		struct timeliner *once = timeliner_new(&d, &c, false),
+				 *again = timeliner_new(&d, &c, false);
 		memcpy(base, p.device, sizeof(base));
 		bool begun = timeline_begin(again, base, &x, &kept) == TIMELINE_OK;
 		bool may = p.contention && p.overlap && p.policy == SCHED_RANK;
@@ -497,8 +504,10 @@ static void moves(void)
 			double limit = y->makespan_s * (draw(3) ? 0.5 + draw(100) * 0.01 : 1);
 
 			total++;
-			equal += ok && timeline_again(again, p.device, task, n, INFINITY, &x) ==
-				 TIMELINE_OK && equal_sums(x, y, p.k);
+			equal += ok &&
+				 timeline_again(again, p.device, task, n, INFINITY, &x) ==
+					 TIMELINE_OK &&
+				 equal_sums(x, y, p.k);
 			bool above = timeline_again(again, p.device, task, n, limit, &x) ==
 				     TIMELINE_ABOVE;
 			stopped += above;
@@ -515,9 +524,10 @@ static void moves(void)
 	}
 	arena_free(a);
 	tap(missed == 0, "a run is a base where the rules allow it");
-	tap(equal == total && bases > 0, "a few tasks moved: as from the beginning (%u, %u bases)", total,
-	    bases);
-	tap(wrong == 0 && stopped > total / 8, "only what is above a limit is stopped (%u)", stopped);
+	tap(equal == total && bases > 0, "a few tasks moved: as from the beginning (%u, %u bases)",
+	    total, bases);
+	tap(wrong == 0 && stopped > total / 8, "only what is above a limit is stopped (%u)",
+	    stopped);
 }
 
 static void random_cases(void)
@@ -541,8 +551,10 @@ static void random_cases(void)
 		naive_run(&p, &x);
 		memcpy(edges, p.edge, sizeof(edges));
 		sched_dag_build(&d, p.n, edges, p.n_edges, a);
-		struct sched_costs c = {.task_s = p.task_s, .links = {p.k, p.latency_s, p.bytes_per_s},
-					.contention = p.contention, .overlap = p.overlap,
+		struct sched_costs c = {.task_s = p.task_s,
+					.links = {p.k, p.latency_s, p.bytes_per_s},
+					.contention = p.contention,
+					.overlap = p.overlap,
 					.policy = p.policy};
 		struct timeliner *clock = timeliner_new(&d, &c, true);
 		bool ok = timeline_run(clock, p.device, &t) == TIMELINE_OK;
@@ -594,11 +606,14 @@ static bool around(uint32_t n, uint32_t k, struct arena *a, bool *moved)
 		device[v] = (uint16_t)draw(k);
 		for (uint32_t dev = 0; dev < k; dev++)
 			task_s[v * k + dev] = 1 + draw(4);
-		edge[v] = (struct sched_edge){v ? v - 1 - draw(v < 9 ? v : 9) : 0, v ? v : SCHED_NONE, 0, 1};
+		edge[v] = (struct sched_edge){v ? v - 1 - draw(v < 9 ? v : 9) : 0,
+					      v ? v : SCHED_NONE, 0, 1};
 	}
 	sched_dag_build(&d, n, edge, n, a);
-	struct sched_costs c = {.task_s = task_s, .links = {k, latency_s, bytes_per_s},
-				.contention = true, .overlap = true};
+	struct sched_costs c = {.task_s = task_s,
+				.links = {k, latency_s, bytes_per_s},
+				.contention = true,
+				.overlap = true};
 	struct timeliner *full = timeliner_new(&d, &c, true), *brief = timeliner_new(&d, &c, false);
 	bool right = timeline_run(full, device, &x) == TIMELINE_OK &&
 		     timeline_begin(brief, device, &y, &kept) == TIMELINE_OK && equal_sums(x, y, k);
@@ -640,8 +655,8 @@ static struct timeliner *diamond(struct arena *a, struct sched_costs *c, struct 
 	bw[0] = bw[3] = INFINITY;
 	bw[1] = bw[2] = 2;
 	sched_dag_build(d, 4, e, 4, a);
-	*c = (struct sched_costs){.task_s = cost, .links = {2, lat, bw}, .contention = true,
-				  .overlap = true};
+	*c = (struct sched_costs){
+		.task_s = cost, .links = {2, lat, bw}, .contention = true, .overlap = true};
 	return timeliner_new(d, c, true);
 }
 
@@ -697,8 +712,8 @@ static void impossible(void)
 	const struct timeline *t;
 
 	sched_dag_build(&d, 2, e, 1, a);
-	struct sched_costs c = {.task_s = cost, .links = {2, lat, bw}, .contention = true,
-				.overlap = true};
+	struct sched_costs c = {
+		.task_s = cost, .links = {2, lat, bw}, .contention = true, .overlap = true};
 	struct timeliner *x = timeliner_new(&d, &c, false);
 	tap(timeline_run(x, (uint16_t[]){1, 1}, &t) == TIMELINE_CANNOT_RUN && t->bad_task == 0 &&
 		    t->bad_dev == 1,

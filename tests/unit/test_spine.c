@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "placegen.h"
-#include "place/bound_parts.h"
-#include "place/spine.h"
+#include "place/bound/bound_parts.h"
+#include "place/dnnpart/spine.h"
 #include "tap.h"
 
 enum { CASES = 300, MOST = 8, DEVICES = 4 };
@@ -75,10 +75,15 @@ static bool model_make(struct problem *p, const double *set_s, const double *mov
 
 	for (uint32_t i = 0; i < DEVICES * DEVICES; i++)
 		bw[i] = INFINITY;
-	const struct place_setup setup = {.k = DEVICES, .names = names, .types = types,
-					  .set_s = set_s, .links = {DEVICES, no_time, bw},
-					  .mem_limit = limit, .set_mem = mem,
-					  .rules = PLACE_DNNPART_LATENCY, .move_s = move_s};
+	const struct place_setup setup = {.k = DEVICES,
+					  .names = names,
+					  .types = types,
+					  .set_s = set_s,
+					  .links = {DEVICES, no_time, bw},
+					  .mem_limit = limit,
+					  .set_mem = mem,
+					  .rules = PLACE_DNNPART_LATENCY,
+					  .move_s = move_s};
 	if (place_model_init(&p->m, p->g, &setup, p->a, &e) < 0)
 		return false;
 	place_units_init(&p->u, &p->m, p->a);
@@ -90,19 +95,21 @@ static bool model_make(struct problem *p, const double *set_s, const double *mov
 static bool chain_make(struct problem *p, uint64_t seed)
 {
 	struct gen r = gen_new(seed);
-	uint32_t n = 3 + gen_below(&r, MOST - 2), moves = 1 + gen_below(&r, 8), room = 4 + gen_below(&r, 12);
+	uint32_t n = 3 + gen_below(&r, MOST - 2), moves = 1 + gen_below(&r, 8),
+		 room = 4 + gen_below(&r, 12);
 
 	p->a = arena_new();
 	p->g = chain_of_blocks(&r, n, has_skips(seed));
-	double *s = ARENA_NEWN(p->a, double, n * DEVICES), *move = ARENA_NEWN(p->a, double, n);
+	double *s = ARENA_NEWN(p->a, double, n *DEVICES), *move = ARENA_NEWN(p->a, double, n);
 	uint64_t *limit = ARENA_NEWN(p->a, uint64_t, DEVICES), *mem = ARENA_NEWN(p->a, uint64_t, n);
 	for (uint32_t v = 0; v < n; v++) {
 		bool cpu_only = gen_below(&r, 12) == 0;
 
 		for (uint32_t d = 0; d < DEVICES; d++)
-			s[v * DEVICES + d] = d == 0 ? 5.0 + gen_below(&r, 20) :
-					     d > 1 ? s[v * DEVICES + 1] :
-					     cpu_only ? -1.0 : gen_below(&r, 4);
+			s[v * DEVICES + d] = d == 0     ? 5.0 + gen_below(&r, 20)
+					     : d > 1    ? s[v * DEVICES + 1]
+					     : cpu_only ? -1.0
+							: gen_below(&r, 4);
 		move[v] = gen_below(&r, 12) ? gen_below(&r, moves) : 1e13 / 3;
 		mem[v] = gen_below(&r, 6);
 	}
@@ -152,7 +159,7 @@ static bool keeps_digits(void)
 	enum { TASKS = 5 };
 	static const uint32_t edge[][2] = {{0, 1}, {1, 2}, {0, 2}, {2, 3}, {3, 4}, {1, 4}};
 	struct problem p = {.a = arena_new(), .g = gen_tensors(TASKS, TASKS)};
-	double *s = ARENA_NEWN(p.a, double, TASKS * DEVICES), *move = ARENA_NEWN(p.a, double, TASKS);
+	double *s = ARENA_NEWN(p.a, double, TASKS *DEVICES), *move = ARENA_NEWN(p.a, double, TASKS);
 	uint64_t *none = ARENA_NEWN(p.a, uint64_t, TASKS);
 	uint32_t piece[TASKS], n_pieces, n, m = 0;
 	double priced, right = 4 * 1.0 + 2 * 0.3 + 2;

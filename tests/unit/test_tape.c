@@ -7,7 +7,7 @@
 #include "tap.h"
 
 #include "base/blas.h"
-#include "learn/tape.h"
+#include "learn/tape/tape.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ struct check {
 	struct leaf x[MAX_LEAVES];
 	struct rng_addr rng;
 	float a[512], b[512];
-	uint32_t every;          /* check every so many entries; 0: all */
+	uint32_t every; /* check every so many entries; 0: all */
 };
 
 static float noise(uint32_t stream, uint32_t i)
@@ -131,37 +131,99 @@ static const struct after DROP = {true, 0.3}, RELU = {true, 0}, NOTHING = {false
 #define BUILD(name) static struct mat *name(struct tape *t, struct mat **x, const void *arg)
 #define UNUSED (void)arg
 
-BUILD(b_matmul) { UNUSED; return tape_matmul(t, x[0], x[1]); }
-BUILD(b_linear) { return tape_linear(t, x[0], x[1], x[2], *(const struct after *)arg); }
-BUILD(b_norm) { return tape_norm(t, x[0], NULL, x[1], x[2], *(const struct after *)arg); }
-BUILD(b_norm_res) { return tape_norm(t, x[0], x[1], x[2], x[3], *(const struct after *)arg); }
+BUILD(b_matmul)
+{
+	UNUSED;
+	return tape_matmul(t, x[0], x[1]);
+}
+BUILD(b_linear)
+{
+	return tape_linear(t, x[0], x[1], x[2], *(const struct after *)arg);
+}
+BUILD(b_norm)
+{
+	return tape_norm(t, x[0], NULL, x[1], x[2], *(const struct after *)arg);
+}
+BUILD(b_norm_res)
+{
+	return tape_norm(t, x[0], x[1], x[2], x[3], *(const struct after *)arg);
+}
 BUILD(b_linear_norm)
 {
 	return tape_linear_norm(t, x[0], x[1], x[2], x[3], x[4], x[5], *(const struct after *)arg);
 }
-BUILD(b_linear_norm_self)   /* the residual is the input */
+BUILD(b_linear_norm_self) /* the residual is the input */
 {
 	return tape_linear_norm(t, x[0], x[1], NULL, x[0], x[2], x[3], *(const struct after *)arg);
 }
-BUILD(b_add) { UNUSED; return tape_add(t, x[0], x[1]); }
-BUILD(b_mul) { UNUSED; return tape_mul(t, x[0], x[1]); }
-BUILD(b_relu) { UNUSED; return tape_relu(t, x[0]); }
-BUILD(b_sigmoid) { UNUSED; return tape_sigmoid(t, x[0]); }
-BUILD(b_tanh) { UNUSED; return tape_tanh(t, x[0]); }
-BUILD(b_dropout) { UNUSED; return tape_dropout(t, x[0], 0.4); }
-BUILD(b_scale) { UNUSED; return tape_scale_rows(t, x[0], x[1]); }
-BUILD(b_softmax) { return tape_log_softmax(t, x[0], arg); }
+BUILD(b_add)
+{
+	UNUSED;
+	return tape_add(t, x[0], x[1]);
+}
+BUILD(b_mul)
+{
+	UNUSED;
+	return tape_mul(t, x[0], x[1]);
+}
+BUILD(b_relu)
+{
+	UNUSED;
+	return tape_relu(t, x[0]);
+}
+BUILD(b_sigmoid)
+{
+	UNUSED;
+	return tape_sigmoid(t, x[0]);
+}
+BUILD(b_tanh)
+{
+	UNUSED;
+	return tape_tanh(t, x[0]);
+}
+BUILD(b_dropout)
+{
+	UNUSED;
+	return tape_dropout(t, x[0], 0.4);
+}
+BUILD(b_scale)
+{
+	UNUSED;
+	return tape_scale_rows(t, x[0], x[1]);
+}
+BUILD(b_softmax)
+{
+	return tape_log_softmax(t, x[0], arg);
+}
 
 static const uint16_t actions[9] = {0, 1, 2, 1, 0, 2, 2, 1, 0};
-BUILD(b_pick) { return tape_pick(t, tape_log_softmax(t, x[0], arg), actions); }
-BUILD(b_entropy) { return tape_entropy(t, tape_log_softmax(t, x[0], arg)); }
+BUILD(b_pick)
+{
+	return tape_pick(t, tape_log_softmax(t, x[0], arg), actions);
+}
+BUILD(b_entropy)
+{
+	return tape_entropy(t, tape_log_softmax(t, x[0], arg));
+}
 
 static const uint32_t some_rows[] = {4, 0, 4, 2, 8, 8, 8, 1};
-BUILD(b_gather) { UNUSED; return tape_gather(t, x[0], some_rows, 8); }
+BUILD(b_gather)
+{
+	UNUSED;
+	return tape_gather(t, x[0], some_rows, 8);
+}
 
 static const uint32_t segments[9] = {2, 0, 2, UINT32_MAX, 1, 1, 2, 4, 0};
-BUILD(b_segsum) { UNUSED; return tape_segment_sum(t, x[0], segments, 5, 1); }
-BUILD(b_segmean) { UNUSED; return tape_segment_mean(t, x[0], segments, 5, 1); }
+BUILD(b_segsum)
+{
+	UNUSED;
+	return tape_segment_sum(t, x[0], segments, 5, 1);
+}
+BUILD(b_segmean)
+{
+	UNUSED;
+	return tape_segment_mean(t, x[0], segments, 5, 1);
+}
 
 struct over_graph {
 	const struct ugraph *g;
@@ -246,9 +308,14 @@ static void dense(struct check *c)
 
 static void elementwise(struct check *c)
 {
-	static const struct { const char *name; builder *f; int n; } op[] = {
-		{"add", b_add, 2}, {"product of elements", b_mul, 2}, {"relu", b_relu, 1},
-		{"sigmoid", b_sigmoid, 1}, {"tanh", b_tanh, 1}, {"dropout", b_dropout, 1},
+	static const struct {
+		const char *name;
+		builder *f;
+		int n;
+	} op[] = {
+		{"add", b_add, 2},   {"product of elements", b_mul, 2},
+		{"relu", b_relu, 1}, {"sigmoid", b_sigmoid, 1},
+		{"tanh", b_tanh, 1}, {"dropout", b_dropout, 1},
 	};
 	for (size_t i = 0; i < sizeof op / sizeof *op; i++) {
 		*c = (struct check){.build = op[i].f};
@@ -294,8 +361,12 @@ static void graph_ops(struct check *c)
 	add_leaf(c, 1, 6, 0);
 	run_check(c, "a matrix with several uses");
 
-	static const struct { const char *name; builder *f; } op[] = {
-		{"rows by index", b_gather}, {"sums of segments", b_segsum},
+	static const struct {
+		const char *name;
+		builder *f;
+	} op[] = {
+		{"rows by index", b_gather},
+		{"sums of segments", b_segsum},
 		{"means of segments", b_segmean},
 	};
 	for (size_t i = 0; i < sizeof op / sizeof *op; i++) {
@@ -308,13 +379,19 @@ static void graph_ops(struct check *c)
 
 static void probabilities(struct check *c)
 {
-	static const uint8_t mask[27] = {1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 0, 1, 0, 0,
-					 1, 1, 1, 0, 0, 1, 1, 1, 1, 1, 1, 1};
-	static const struct { const char *name; builder *f; const uint8_t *mask; } op[] = {
-		{"log softmax", b_softmax, NULL}, {"log softmax, masked", b_softmax, mask},
+	static const uint8_t mask[27] = {1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 0, 1, 0,
+					 0, 1, 1, 1, 0, 0, 1, 1, 1, 1, 1, 1, 1};
+	static const struct {
+		const char *name;
+		builder *f;
+		const uint8_t *mask;
+	} op[] = {
+		{"log softmax", b_softmax, NULL},
+		{"log softmax, masked", b_softmax, mask},
 		{"log-probability of actions", b_pick, NULL},
 		{"log-probability of actions, masked", b_pick, mask},
-		{"entropy", b_entropy, NULL}, {"entropy, masked", b_entropy, mask},
+		{"entropy", b_entropy, NULL},
+		{"entropy, masked", b_entropy, mask},
 	};
 	for (size_t i = 0; i < sizeof op / sizeof *op; i++) {
 		*c = (struct check){.build = op[i].f, .arg = op[i].mask};

@@ -3,11 +3,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "learn/advantage.h"
-#include "learn/budget.h"
-#include "learn/candidates.h"
-#include "learn/draw.h"
-#include "learn/incumbent.h"
+#include "learn/train/advantage.h"
+#include "learn/train/budget.h"
+#include "learn/train/candidates.h"
+#include "learn/net/draw.h"
+#include "learn/train/incumbent.h"
 #include "tap.h"
 
 static bool near(double a, double b)
@@ -47,7 +47,8 @@ static void test_paper(void)
 	recipe.whole_return = 1;
 	advantage_coefficients(&recipe, &b, &r, coef, &mean);
 	double R = 2 + 0.95 * (4 + 0.95 * 0);
-	tap(near(coef[0], -R) && near(coef[1], -R) && near(coef[2], -R), "one return for all steps");
+	tap(near(coef[0], -R) && near(coef[1], -R) && near(coef[2], -R),
+	    "one return for all steps");
 	s[1].place.action = NULL;
 	advantage_coefficients(&recipe, &b, &r, coef, &mean);
 	tap(coef[1] == 0, "no weight for what the policy did not draw");
@@ -102,12 +103,14 @@ static void test_incumbent_advantage(void)
 	advantage_coefficients(&recipes[RECIPE_DEFAULT], &b, &r, coef, &mean);
 	tap(coef[0] < 0 && coef[1] > 0 && coef[2] > coef[1],
 	    "what improves on the incumbent is encouraged, what harms it more discouraged");
-	const struct recipe recipe = {.gain = 0.1, .loss = 0.5, .idle = 0.25, .blame = 2, .least = 0.01};
+	const struct recipe recipe = {
+		.gain = 0.1, .loss = 0.5, .idle = 0.25, .blame = 2, .least = 0.01};
 	tap(near(advantage_gain(&recipe, 0.05), 0.5) && near(advantage_gain(&recipe, 1), 1),
 	    "d / gain, at most 1");
 	tap(near(advantage_gain(&recipe, 0.005), -0.5) && near(advantage_gain(&recipe, 0), -0.5),
 	    "no gain: -blame idle");
-	tap(near(advantage_gain(&recipe, -0.1), -2 * 0.45) && near(advantage_gain(&recipe, -9), -2.5),
+	tap(near(advantage_gain(&recipe, -0.1), -2 * 0.45) &&
+		    near(advantage_gain(&recipe, -9), -2.5),
 	    "a loss: -blame (idle + -d / loss), which is at most 1");
 }
 

@@ -1,0 +1,348 @@
+/* device_cpu.c - the device class of this machine's cores: `cpu`, `cpu:LIST`.
+ *
+ * A step is one node, run by the operator kernels on the host (kernel.h), or
+ * several fused ones (cpu_fuse.h); it runs to its end.  The worker's thread and the pool's
+ * threads sit on the device's cores. */
+#include "device/device.h"
+#include "base/mem.h"
+#include "base/pool.h"
+#include "device/cpu/cpu_flex.h"
+#include "device/cpu/cpu_fuse.h"
+#include "kernel/kernel.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysinfo.h>
+
+struct cpu_state {
+	struct pool *pool;
+	struct cpu_ctx *ctx;
+	bool pinned;
+};
+
+/* One of two kinds. */
+struct step {
+	struct flex_step *flex; /* cpu_flex.h */
+	struct fused *fused;    /* cpu_fuse.h */
+	const struct graph *graph;
+	uint32_t v; /* its first node */
+	uint32_t n_in, n_out;
+	void **at; /* (n_in + n_out) addresses of a run */
+};
+
+struct devmem {
+	void *p;
+	bool owned;
+};
+
+/* Packed weights are shared by all cpu devices of the process. */
+static struct cpu_packs *packs;
+static int packs_users;
+
+/* ---- names ---- */
+
+enum { MAX_CORES = CPU_SETSIZE };
+
+static int parse_cores(const char *name, cpu_set_t *set, struct err *e)
+{
+	const char *s = name + 4;
+	CPU_ZERO(set);
+	do {
+		char *end;
+		if (*s < '0' || *s > '9')
+			goto bad;
+		unsigned long lo = strtoul(s, &end, 10), hi = lo;
+		if (*end == '-' && end[1] >= '0' && end[1] <= '9')
+			hi = strtoul(end + 1, &end, 10);
+		if (hi < lo || hi >= MAX_CORES)
+			goto bad;
+		for (unsigned long c = lo; c <= hi; c++)
+			CPU_SET(c, set);
+		s = end;
+	} while (*s == ',' && s++);
+	if (*s == '\0')
+		return 0;
+bad:;
+	char q[100];
+	return err_set(e, ST_USAGE, "device '%s': not a list of cores; cpu:0 or cpu:0-3,5",
+		       err_escape(q, sizeof q, name, strlen(name)));
+}
+
+int cpu_name_check(const char *name, struct err *e)
+{
+	cpu_set_t set;
+	return name[3] == '\0' ? 0 : parse_cores(name, &set, e);
+}
+
+static void describe(char *dst, size_t cap, int n)
+{
+	char line[200], model[120] = "cpu";
+	FILE *f = fopen("/proc/cpuinfo", "re");
+	while (f && fgets(line, sizeof line, f))
+		if (sscanf(line, "model name : %119[^\n]", model) == 1)
+			break;
+	if (f)
+		fclose(f);
+	snprintf(dst, cap, "%s, %d core%s", model, n, n == 1 ? "" : "s");
+}
+
+static uint64_t machine_memory(void)
+{
+	struct sysinfo si;
+	return sysinfo(&si) == 0 ? (uint64_t)si.totalram * si.mem_unit : 0;
+}
+
+static void take_cores(struct device *d, const cpu_set_t *set)
+{
+	d->n_cpus = 0;
+	d->cpus = MEM_NEWN(int, (size_t)CPU_COUNT(set) + 1);
+	for (int c = 0; c < MAX_CORES; c++)
+		if (CPU_ISSET((size_t)c, set))
+			d->cpus[d->n_cpus++] = c;
+	describe(d->description, sizeof d->description, d->n_cpus);
+	d->mem_bytes = machine_memory();
+}
+
+void cpu_list_machine(void (*fn)(void *arg, const struct device *d), void *arg)
+{
+	cpu_set_t all;
+	if (sched_getaffinity(0, sizeof all, &all) != 0)
+		return;
+	struct device d = {.class = &cpu_device_class, .name = "cpu", .align = 64};
+	take_cores(&d, &all);
+	fn(arg, &d);
+	int n = d.n_cpus, *cores = d.cpus;
+	for (int i = 0; i < n && n > 1; i++) {
+		cpu_set_t one;
+		CPU_ZERO(&one);
+		CPU_SET((size_t)cores[i], &one);
+		snprintf(d.name, sizeof d.name, "cpu:%d", cores[i]);
+		take_cores(&d, &one);
+		fn(arg, &d);
+		mem_free(d.cpus);
+	}
+	mem_free(cores);
+}
+
+/* ---- opening ---- */
+
+static int cpu_open(struct device *d, struct err *e)
+{
+	cpu_set_t all, set;
+	if (sched_getaffinity(0, sizeof all, &all) != 0)
+		return err_sys(e, ST_RUNTIME, "cannot read this process's cores");
+	bool pinned = d->name[3] == ':';
+	if (!pinned)
+		set = all;
+	else if (parse_cores(d->name, &set, e) < 0)
+		return -1;
+	for (int c = 0; c < MAX_CORES; c++)
+		if (CPU_ISSET((size_t)c, &set) && !CPU_ISSET((size_t)c, &all))
+			return err_set(e, ST_USAGE,
+				       "core %d is not there; devrun --list shows the cores", c);
+	take_cores(d, &set);
+	if (packs_users++ == 0)
+		packs = cpu_packs_new();
+	struct cpu_state *s = MEM_NEW(struct cpu_state);
+	s->pinned = pinned;
+	s->pool = pool_new(d->n_cpus, pinned ? d->cpus : NULL);
+	s->ctx = cpu_ctx_new(s->pool, packs);
+	d->state = s;
+	return 0;
+}
+
+static void cpu_close(struct device *d)
+{
+	struct cpu_state *s = d->state;
+	cpu_ctx_free(s->ctx);
+	pool_free(s->pool);
+	mem_free(s);
+	if (--packs_users == 0) {
+		cpu_packs_free(packs);
+		packs = NULL;
+	}
+}
+
+/* The worker's own thread is the pool's thread 0. */
+static void cpu_enter(struct device *d)
+{
+	const struct cpu_state *s = d->state;
+	cpu_ctx_watch(s->ctx, d->stop);
+	if (!s->pinned)
+		return;
+	cpu_set_t set;
+	CPU_ZERO(&set);
+	CPU_SET((size_t)d->cpus[0], &set);
+	pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+}
+
+/* ---- steps ---- */
+
+static bool cpu_supports(struct device *d, const struct step_spec *spec, char *why, size_t cap)
+{
+	const char *reason = "";
+	(void)d;
+	if (flex_step_wants(spec))
+		return flex_step_supports(spec, why, cap);
+	if (spec->n_nodes == 1 && cpu_kernel_supports(spec->node[0].op, &reason))
+		return true;
+	snprintf(why, cap, "%s", reason);
+	return false;
+}
+
+static bool cpu_takes(struct device *d, const struct op *op, uint32_t i, const struct tensor *t)
+{
+	(void)d;
+	return cpu_kernel_takes(op, (int)i, t);
+}
+
+static bool cpu_fuses(struct device *d, const struct step_spec *spec)
+{
+	(void)d;
+	for (uint32_t v = 0; v < spec->n_nodes; v++) {
+		struct step_spec one = {.n_nodes = 1, .node = &spec->node[v]};
+		if (flex_step_wants(&one))
+			return false;
+	}
+	return cpu_fuse_fits(spec);
+}
+
+static void cpu_step_free(struct device *d, struct step *s)
+{
+	(void)d;
+	flex_step_free(s->flex);
+	cpu_fuse_free(s->fused);
+	mem_free(s->at);
+	mem_free(s);
+}
+
+static int cpu_prepare(struct device *d, const struct step_spec *spec, struct step **out,
+		       struct err *e)
+{
+	const struct cpu_state *state = d->state;
+	struct step *s = MEM_NEW(struct step);
+	s->graph = spec->node[0].graph;
+	s->v = spec->node[0].v;
+	s->n_in = spec->n_in;
+	s->n_out = spec->n_out;
+	s->at = MEM_NEWN(void *, (size_t)s->n_in + s->n_out + 1);
+	if ((flex_step_wants(spec) ? flex_step_new(spec, state->ctx, &s->flex, e)
+				   : cpu_fuse_new(spec, state->ctx, &s->fused, e)) < 0) {
+		cpu_step_free(d, s);
+		return -1;
+	}
+	*out = s;
+	return 0;
+}
+
+static int cpu_run(struct device *d, struct step *s, struct devmem *const *in,
+		   struct devmem *const *out, struct err *e)
+{
+	void **at = s->at;
+	(void)d;
+	for (uint32_t i = 0; i < s->n_in; i++)
+		at[i] = in[i]->p;
+	for (uint32_t i = 0; i < s->n_out; i++)
+		at[s->n_in + i] = out[i]->p;
+	char l[300];
+	if ((s->flex ? flex_step_run(s->flex, at, at + s->n_in, e)
+		     : cpu_fuse_run(s->fused, at, at + s->n_in, e)) == 0)
+		return 0;
+	return err_prefix(e, "%s", graph_layer(s->graph, s->v, l, sizeof l));
+}
+
+static bool cpu_in_place(struct device *d, const struct step *s, uint32_t in, uint32_t out)
+{
+	(void)d;
+	return s->fused && cpu_fuse_in_place(s->fused, in, out);
+}
+
+static void cpu_step_memory(struct device *d, const struct step *s,
+			    void (*fn)(void *arg, const void *key, uint64_t bytes), void *arg)
+{
+	(void)d;
+	if (s->flex)
+		fn(arg, s->flex, flex_step_bytes(s->flex));
+	else
+		cpu_fuse_memory(s->fused, fn, arg);
+}
+
+static uint64_t cpu_scratch(struct device *d)
+{
+	const struct cpu_state *state = d->state;
+	return cpu_ctx_bytes(state->ctx);
+}
+
+/* ---- memory: the host's ---- */
+
+static struct devmem *new_mem(void *p, bool owned)
+{
+	struct devmem *m = MEM_NEW(struct devmem);
+	*m = (struct devmem){p, owned};
+	return m;
+}
+
+static int cpu_alloc(struct device *d, size_t bytes, struct devmem **out, struct err *e)
+{
+	void *p = mem_try(bytes ? bytes : 1);
+	(void)d;
+	if (!p)
+		return err_set(e, ST_RUNTIME, "no memory for %zu bytes", bytes);
+	*out = new_mem(p, true);
+	return 0;
+}
+
+static int cpu_view(struct device *d, struct devmem *base, size_t offset, size_t bytes,
+		    struct devmem **out, struct err *e)
+{
+	(void)d, (void)bytes, (void)e;
+	*out = new_mem((char *)base->p + offset, false);
+	return 0;
+}
+
+static int cpu_wrap(struct device *d, void *host, size_t bytes, struct devmem **out, struct err *e)
+{
+	(void)d, (void)bytes, (void)e;
+	*out = new_mem(host, false);
+	return 0;
+}
+
+static void cpu_release(struct device *d, struct devmem *m)
+{
+	(void)d;
+	if (m->owned)
+		mem_free(m->p);
+	mem_free(m);
+}
+
+static void *cpu_host(struct device *d, struct devmem *m)
+{
+	(void)d;
+	return m->p;
+}
+
+const struct device_class cpu_device_class = {
+	.type = "cpu",
+	.max_nodes = FUSE_NODES,
+	.fuses = cpu_fuses,
+	.in_place = cpu_in_place,
+	.step_memory = cpu_step_memory,
+	.scratch = cpu_scratch,
+	.dynamic = true,
+	.open = cpu_open,
+	.close = cpu_close,
+	.enter = cpu_enter,
+	.supports = cpu_supports,
+	.takes = cpu_takes,
+	.prepare = cpu_prepare,
+	.step_free = cpu_step_free,
+	.alloc = cpu_alloc,
+	.view = cpu_view,
+	.wrap = cpu_wrap,
+	.release = cpu_release,
+	.host = cpu_host,
+	.run = cpu_run,
+};

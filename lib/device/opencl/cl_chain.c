@@ -1,0 +1,465 @@
+/* cl_chain.c - element-wise operators of f32 as chains that kernels apply on the way to
+ * memory: which nodes of a step make one, with which operands. */
+#include "device/opencl/cl_impl.h"
+
+#include "op/value.h"
+
+/* n_in: the inputs that are data. */
+static const struct chain_row {
+	enum op_kind kind;
+	enum elem_op op;
+	int n_in;
+} table[] = {
+	{OP_ABS, E_ABS, 1},
+	{OP_NEGATIVE, E_NEG, 1},
+	{OP_RELU, E_RELU, 1},
+	{OP_CLAMP, E_CLAMP, 1},
+	{OP_SIGN, E_SIGN, 1},
+	{OP_SQRT, E_SQRT, 1},
+	{OP_CEILING, E_CEIL, 1},
+	{OP_FLOOR, E_FLOOR, 1},
+	{OP_ROUND, E_ROUND_EVEN, 1},
+	{OP_HSWISH, E_HSWISH, 1},
+	{OP_HSIGMOID, E_HSIGMOID, 1},
+	{OP_HARD_SIGMOID, E_HARD_SIGMOID, 1},
+	{OP_SOFT_SIGN, E_SOFT_SIGN, 1},
+	{OP_EXP, E_EXP, 1},
+	{OP_LOG, E_LOG, 1},
+	{OP_SIGMOID, E_SIGMOID, 1},
+	{OP_TANH, E_TANH, 1},
+	{OP_GELU, E_GELU_ERF, 1},
+	{OP_ERF, E_ERF, 1},
+	{OP_SWISH, E_SWISH, 1},
+	{OP_SOFT_PLUS, E_SOFT_PLUS, 1},
+	{OP_MISH, E_MISH, 1},
+	{OP_ELU, E_ELU, 1},
+	{OP_SELU, E_SELU, 1},
+	{OP_ADD, E_ADD, 2},
+	{OP_SUBTRACT, E_SUB, 2},
+	{OP_MULTIPLY, E_MUL, 2},
+	{OP_DIVIDE, E_DIV, 2},
+	{OP_MINIMUM, E_MIN, 2},
+	{OP_MAXIMUM, E_MAX, 2},
+	{OP_SQUARED_DIFFERENCE, E_SQUARED_DIFF, 2},
+	{OP_PRELU, E_PRELU, 2},
+	{OP_FLOOR_MOD, E_FLOOR_MOD, 2},
+};
+
+static const struct chain_row *row_of(enum op_kind kind)
+{
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+		if (table[i].kind == kind)
+			return &table[i];
+	return NULL;
+}
+
+bool cl_chain_knows(enum op_kind kind)
+{
+	return row_of(kind) != NULL;
+}
+
+static int n_data(const struct step_node *v, const struct chain_row *row)
+{
+	return v->op->kind == OP_SWISH && v->op->n_in == 2 ? 2 : row->n_in;
+}
+
+/* Is its input i, which is no data but a parameter, known? */
+static bool known(const struct step_node *v, int i)
+{
+	return i < v->op->n_in && v->in[i].tensor && v->in[i].tensor->data &&
+	       tensor_elements(v->in[i].tensor) >= 1;
+}
+
+bool cl_chain_starts(const struct step_node *v)
+{
+	const struct chain_row *row = row_of(v->op->kind);
+	if (!row || v->n_out != 1 || v->out[0].elem != EL_F32)
+		return false;
+	for (int i = 0; i < n_data(v, row); i++)
+		if (v->in[i].from == FROM_NONE || v->in[i].tensor->elem != EL_F32)
+			return false;
+	switch (v->op->kind) {
+	/* clang-format off */
+	case OP_HARD_SIGMOID: case OP_SELU: return known(v, 1) && known(v, 2);
+	/* clang-format on */
+	case OP_SWISH: return v->op->n_in < 2 || tensor_elements(v->in[1].tensor) == 1;
+	default: return true;
+	}
+}
+
+bool cl_chain_follows(const struct step_node *v)
+{
+	const struct tensor *out = &v->out[0];
+	if (out->elem != EL_F32 || !v->n_out)
+		return false;
+	switch (v->op->kind) {
+	/* clang-format off */
+	case OP_CONVOLUTION: case OP_GROUP_CONVOLUTION: return true;
+	/* clang-format on */
+	case OP_AVG_POOL: return out->rank < 5;
+	case OP_MAX_POOL: return out->rank < 5 && (v->op->n_out < 2 || (v->used && !v->used[1]));
+	case OP_MVN: return true;
+	case OP_MATMUL:
+		return v->in[0].from != FROM_NONE && v->in[1].from != FROM_NONE &&
+		       v->in[0].tensor->rank > 1 && v->in[1].tensor->rank > 1;
+	default: return cl_chain_starts(v);
+	}
+}
+
+/* May it follow a product, window or normalisation?  Their programs leave out what would seldom
+ * do so (ELEM in cl_chain.cl). */
+static bool follows_products(enum op_kind kind)
+{
+	switch (kind) {
+	/* clang-format off */
+	case OP_EXP: case OP_LOG: case OP_ERF: case OP_SOFT_PLUS: case OP_MISH: case OP_SELU:
+	case OP_CEILING: case OP_FLOOR: case OP_ROUND: case OP_SIGN: case OP_SOFT_SIGN:
+	case OP_FLOOR_MOD:
+		return false;
+	/* clang-format on */
+	default: return true;
+	}
+}
+
+/* ---- posts ---- */
+
+static struct post *post_add(struct cl_chain *c, int op, int from)
+{
+	if (c->chain.n == POSTS)
+		return NULL;
+	struct post *q = &c->chain.post[c->chain.n++];
+	*q = (struct post){.op = op, .from = from};
+	return q;
+}
+
+/* Keep what node j gave, from its post on. */
+static bool save(struct cl_chain *c, int j, int n_nodes)
+{
+	if (c->saved == j)
+		return true;
+	if (c->saved >= 0 || c->chain.n == POSTS)
+		return false;
+	for (int i = c->chain.n; i > c->after[j]; i--)
+		c->chain.post[i] = c->chain.post[i - 1];
+	c->chain.post[c->after[j]] = (struct post){.op = E_SAVE, .from = NO_OPERAND};
+	c->chain.n++;
+	c->saved = j;
+	for (int i = j; i < n_nodes; i++)
+		c->after[i]++;
+	return true;
+}
+
+/* PReLU's slope of rank 1 belongs to dim 1, pdpd's second input to the dims from `axis` on. */
+static int align_of(const struct op *op, int input, const struct tensor *t, int rank)
+{
+	if (op->kind == OP_PRELU)
+		return input == 1 && t->rank == 1 && rank > 1 ? 1 : rank - (int)t->rank;
+	if (row_of(op->kind)->n_in > 1 && op->a.broadcast.bcast == BCAST_PDPD && input == 1 &&
+	    op->a.broadcast.axis >= 0)
+		return (int)op->a.broadcast.axis;
+	return rank - (int)t->rank;
+}
+
+/* The operand that input i of node v is; its number, or -1. */
+static int operand_add(struct cl_chain *c, const struct step_node *v, int node, int i)
+{
+	const struct tensor *t = v->in[i].tensor;
+	int shift = tensor_elements(t) == 1 ? 0 : align_of(v->op, i, t, (int)v->out[0].rank);
+	if (shift < 0 || (tensor_elements(t) != 1 && shift + t->rank > v->out[0].rank) ||
+	    c->n_operands == OPERANDS)
+		return -1;
+	c->operand[c->n_operands] = (struct cl_operand){{REF_IN, i, node}, t, shift};
+	return c->n_operands++;
+}
+
+/* alpha and beta from attributes or constant inputs. */
+static void fill_parameters(const struct step_node *v, struct post *q)
+{
+	const struct op *op = v->op;
+	switch (op->kind) {
+	case OP_CLAMP:
+		q->alpha = op->a.act.lo;
+		q->beta = op->a.act.hi;
+		break;
+	case OP_ELU: q->alpha = op->a.act.alpha; break;
+	case OP_ROUND:
+		q->op = op->a.act.round == ROUND_HALF_AWAY ? E_ROUND_AWAY : E_ROUND_EVEN;
+		break;
+	case OP_GELU: q->op = op->a.act.gelu == GELU_TANH ? E_GELU_TANH : E_GELU_ERF; break;
+	/* clang-format off */
+	case OP_HARD_SIGMOID: case OP_SELU:
+		q->alpha = (float)tensor_real(v->in[1].tensor, 0);
+		/* clang-format on */
+		q->beta = (float)tensor_real(v->in[2].tensor, 0);
+		break;
+	default: break;
+	}
+}
+
+/* x op a constant number needs no operand. */
+static bool fold_scalar(struct post *q, enum op_kind kind, int x_at, const struct step_arg *y)
+{
+	if (y->from != FROM_CONST || !y->tensor->data || tensor_elements(y->tensor) != 1)
+		return false;
+	float value = (float)tensor_real(y->tensor, 0);
+	switch (kind) {
+	case OP_ADD:
+		q->alpha = 1.0f;
+		q->beta = value;
+		break;
+	case OP_SUBTRACT:
+		q->alpha = x_at ? -1.0f : 1.0f;
+		q->beta = x_at ? value : -value;
+		break;
+	case OP_MULTIPLY: q->alpha = value; break;
+	default: return false;
+	}
+	q->op = E_AFFINE;
+	return true;
+}
+
+static bool same_shape(const struct tensor *a, const struct tensor *b)
+{
+	if (a->rank != b->rank)
+		return false;
+	for (uint32_t d = 0; d < a->rank; d++)
+		if (a->dim[d] != b->dim[d])
+			return false;
+	return true;
+}
+
+/* Post of node `i`, whose value x comes in at port x_at; y_at: the port of its other input, -1
+ * when there is none. */
+static bool node_post(struct cl_chain *c, const struct step_spec *s, int i, int x_at, int y_at)
+{
+	const struct step_node *v = &s->node[i];
+	const struct chain_row *row = row_of(v->op->kind);
+	const struct step_arg *y = y_at < 0 ? NULL : &v->in[y_at];
+	int from = NO_OPERAND;
+	struct post folded = {.from = NO_OPERAND};
+	if (y && fold_scalar(&folded, v->op->kind, x_at, y)) {
+		y = NULL;
+	} else if (y && y->from == FROM_NODE) {
+		if (!same_shape(y->tensor, &v->out[0]) || !save(c, (int)y->index, i))
+			return false;
+		from = SAVED;
+	} else if (y && (from = operand_add(c, v, i, y_at)) < 0) {
+		return false;
+	}
+	struct post *q = post_add(c, (int)row->op, from);
+	if (!q)
+		return false;
+	if (folded.op == E_AFFINE) {
+		*q = folded;
+	} else {
+		q->swap = x_at == 1;
+		fill_parameters(v, q);
+	}
+	c->after[i] = c->chain.n;
+	return true;
+}
+
+/* The first node, when it is element-wise: x is its first input. */
+static bool first_post(struct cl_chain *c, const struct step_spec *s)
+{
+	const struct step_node *v = &s->node[0];
+	int n = n_data(v, row_of(v->op->kind));
+	return operand_add(c, v, 0, 0) == 0 && node_post(c, s, 0, 0, n > 1 ? 1 : -1);
+}
+
+/* Node i after node i - 1. */
+static bool next_post(struct cl_chain *c, const struct step_spec *s, int i)
+{
+	const struct step_node *v = &s->node[i];
+	if (!cl_chain_starts(&s->node[0]) && !follows_products(v->op->kind))
+		return false;
+	if (!cl_chain_starts(v) || !same_shape(&v->out[0], &s->node[i - 1].out[0]))
+		return false;
+	int n = n_data(v, row_of(v->op->kind)), x_at = -1;
+	for (int j = n - 1; j >= 0; j--)
+		if (v->in[j].from == FROM_NODE && (int)v->in[j].index == i - 1 && !v->in[j].port)
+			x_at = j;
+	if (x_at < 0 || (v->op->kind == OP_PRELU && x_at) || (v->op->kind == OP_SWISH && x_at) ||
+	    !same_shape(v->in[x_at].tensor, &v->out[0]))
+		return false;
+	return node_post(c, s, i, x_at, n > 1 ? 1 - x_at : -1);
+}
+
+bool cl_chain_build(struct cl_chain *c, const struct step_spec *s)
+{
+	*c = (struct cl_chain){.saved = -1};
+	if (s->n_nodes > POSTS + 1 || s->n_out > s->node[s->n_nodes - 1].n_out)
+		return false;
+	for (uint32_t i = 0; i < s->n_out; i++)
+		if (s->n_nodes > 1 && (s->out[i].node != s->n_nodes - 1 || s->out[i].port))
+			return false;
+	if (s->n_nodes > 1 && !cl_chain_follows(&s->node[0]))
+		return false;
+	if (cl_chain_starts(&s->node[0]) && !first_post(c, s))
+		return false;
+	for (uint32_t i = 1; i < s->n_nodes; i++)
+		if (!next_post(c, s, (int)i))
+			return false;
+	return true;
+}
+
+/* ---- operands ---- */
+
+void cl_chain_split(const struct op *op, const struct tensor *in, const struct tensor *out,
+		    int *n_z, int *n_m, int64_t *groups)
+{
+	int rank = (int)out->rank;
+	*groups = 1;
+	*n_m = 1;
+	switch (op->kind) {
+	case OP_MATMUL:
+		/* one matrix B for all: the batch is more rows of A */
+		*n_z = in[1].rank == 2 && !op->a.matmul.transpose_a ? 0 : rank - 2;
+		*n_m = rank - 1 - *n_z;
+		break;
+	case OP_MVN: {
+		int64_t n = 1, span = cl_mvn_span(op, in);
+		*n_m = 0;
+		for (*n_z = rank; *n_z > 0 && n < span;)
+			n *= out->dim[--*n_z];
+		break;
+	}
+	case OP_GROUP_CONVOLUTION:
+		*groups = in[1].dim[0];
+		/* fall through */
+	case OP_CONVOLUTION:
+		*n_z = 1;
+		if (*groups == in[0].dim[1] && *groups == out->dim[1]) {
+			*n_z = 2; /* depthwise: planes */
+			*n_m = 0;
+			*groups = 1;
+		}
+		break;
+	default: /* pooling */
+		*n_z = 2;
+		*n_m = 0;
+		break;
+	}
+}
+
+/* n loops that are one with a stride; false when they are not. */
+static bool one_loop(int n, const int64_t *dim, const int64_t *stride, int *out)
+{
+	int64_t s = 0, next = -1;
+	for (int d = n - 1; d >= 0; d--) {
+		if (dim[d] == 1)
+			continue;
+		if (next < 0)
+			s = stride[d];
+		else if (stride[d] != next)
+			return false;
+		next = stride[d] * dim[d];
+	}
+	*out = (int)s;
+	return true;
+}
+
+/* Batches: loops of which some in the middle count. */
+static bool batch_loop(int n, const int64_t *dim, const int64_t *stride, struct operand *at)
+{
+	int last = n, first = 0;
+	int64_t zd = 1, zm = 1;
+	while (last > 0 && (stride[last - 1] == 0 || dim[last - 1] == 1))
+		zd *= dim[--last];
+	while (first < last && (stride[first] == 0 || dim[first] == 1))
+		first++;
+	for (int d = first; d < last; d++)
+		zm *= dim[d];
+	at->zd = (int)zd;
+	at->zm = (int)zm;
+	return one_loop(last - first, dim + first, stride + first, &at->zs);
+}
+
+/* Strides of an operand over the dims of `out`. */
+static bool operand_strides(const struct cl_operand *q, const struct tensor *out, int64_t *stride)
+{
+	int64_t s = 1;
+	for (uint32_t d = 0; d < out->rank; d++)
+		stride[d] = 0;
+	if (tensor_elements(q->t) == 1)
+		return true;
+	for (int d = (int)q->t->rank - 1; d >= 0; d--) {
+		int to = d + q->shift;
+		if (to >= (int)out->rank || (q->t->dim[d] != 1 && q->t->dim[d] != out->dim[to]))
+			return false;
+		if (q->t->dim[d] != 1)
+			stride[to] = s;
+		s *= q->t->dim[d];
+	}
+	return true;
+}
+
+bool cl_chain_broadcasts(const struct cl_operand *q, const struct tensor *out)
+{
+	int64_t stride[TENSOR_DIMS];
+	return operand_strides(q, out, stride);
+}
+
+bool cl_chain_operands(const struct cl_chain *c, const struct tensor *out, int n_z, int n_m,
+		       int64_t groups, struct operand *at)
+{
+	for (int i = 0; i < OPERANDS; i++) {
+		int64_t dim[TENSOR_DIMS + 1], stride[TENSOR_DIMS + 1];
+		struct operand o = {.zd = 1, .zm = 1};
+		int rank = (int)out->rank, z = n_z;
+		if (i < c->n_operands) {
+			if (!operand_strides(&c->operand[i], out, stride))
+				return false;
+			for (int d = 0; d < rank; d++)
+				dim[d] = out->dim[d];
+			if (groups > 1) {
+				for (int d = rank++; d > 1; d--) {
+					dim[d] = dim[d - 1];
+					stride[d] = stride[d - 1];
+				}
+				dim[1] = groups;
+				dim[2] /= groups;
+				stride[1] = stride[2] * dim[2];
+				z++;
+			}
+			if (!batch_loop(z, dim, stride, &o) ||
+			    !one_loop(n_m, dim + z, stride + z, &o.sm) ||
+			    !one_loop(rank - z - n_m, dim + z + n_m, stride + z + n_m, &o.sn))
+				return false;
+		}
+		if (at)
+			at[i] = o;
+	}
+	return true;
+}
+
+bool cl_chain_operand(const struct tensor *t, int shift, const struct tensor *out, int n_z, int n_m,
+		      struct operand *at)
+{
+	struct cl_chain c = {.n_operands = 1, .operand = {{.t = t, .shift = shift}}};
+	struct operand all[OPERANDS];
+	bool ok = shift >= 0 && cl_chain_operands(&c, out, n_z, n_m, 1, all);
+	*at = all[0];
+	return ok;
+}
+
+void cl_chain_bufs(const struct cl_chain *c, struct cl_launch *l)
+{
+	/* an operand that is not there is never read: any buffer will do */
+	for (int i = 0; i < OPERANDS; i++)
+		l->buf[l->n_buf++] =
+			i < c->n_operands ? c->operand[i].ref : (struct cl_ref){REF_OUT, 0, -1};
+}
+
+int cl_chain_fill(struct cl_plan *p, struct cl_launch *l, struct chain *chain, struct operand *at)
+{
+	int n_z, n_m;
+	int64_t groups;
+	cl_chain_split(p->op, p->in, &p->out[0], &n_z, &n_m, &groups);
+	*chain = p->chain->chain;
+	cl_chain_bufs(p->chain, l);
+	if (!cl_chain_operands(p->chain, &p->out[0], n_z, n_m, groups, at))
+		return cl_plan_no(p, "operands that do not follow the loops of %s",
+				  op_info(p->op->kind)->type);
+	return 0;
+}

@@ -1,0 +1,394 @@
+/* cl_impl.h - what the files of the OpenCL device share; the only header that
+ * includes CL/cl.h.
+ *
+ * A step is prepared in two stages: cl_plan decides without allocating
+ * anything which kernels run with which arguments (a list of launches), then
+ * constants are uploaded and packed, and programs built as they are needed. */
+#ifndef HSDAG_DEVICE_OPENCL_CL_IMPL_H
+#define HSDAG_DEVICE_OPENCL_CL_IMPL_H
+
+#include <CL/cl.h>
+#include <pthread.h>
+
+#include "base/mem.h"
+#include "device/device.h"
+#include "op/op.h"
+
+#include "device/opencl/cl_args.cl"
+
+/* ---- cl_error.c ---- */
+
+const char *cl_error_name(cl_int code); /* "CL_OUT_OF_RESOURCES"; "unknown error" */
+/* "clFinish: CL_OUT_OF_RESOURCES", ST_RUNTIME; returns -1 always. */
+int cl_err(struct err *e, const char *function, cl_int code);
+
+/* ---- cl_name.c: names and places ---- */
+
+struct cl_place {
+	cl_platform_id platform;
+	cl_device_id device; /* a sub-device when `sub` */
+	bool sub;
+	bool half;      /* f32 as f16 */
+	unsigned units; /* compute units */
+};
+int cl_place_find(const char *name, struct cl_place *out, struct err *e) MUST_CHECK;
+void cl_place_release(struct cl_place *p);
+/* Fills description, mem_bytes, align and cpus of d from the place. */
+void cl_place_describe(const char *name, const struct cl_place *p, struct device *d);
+/* A string that the platform or device tells about itself; "" when it does not. */
+char *cl_device_text(cl_device_id dev, cl_device_info what, char *dst, size_t cap);
+bool cl_device_has(cl_device_id dev, const char *extension);
+
+/* ---- cl_program.c: kernels ---- */
+
+/* kernel, program, the struct of its last argument */
+#define CL_KERNELS(X) \
+	X(elem, elem, elem) \
+	X(elem_rare, rare, elem) \
+	X(elem_test, int, elem) X(elem_int, int, elem) X(choose, int, elem) X( \
+		reduce_int, int, reduce) X(range, int, range) X(convert, convert, elem) \
+		X(convert_f16_f32, convert, elem) X(mask, convert, elem) X(move, move, move) X( \
+			gather, move, gather) X(softmax, norm, norm) X(mvn, norm, norm) \
+			X(reduce, reduce, reduce) X(gemm, gemm, gemm) X(tile_128, tile, gemm) X( \
+				tile_64, tile, gemm) X(thin, thin, gemm) X(window, window, window) \
+				X(unfold, cube, cube) X(pool_cube, cube, cube) X( \
+					remap, table, table) X(resample, \
+							       table, table) X(gather_elements, \
+									       index, index) \
+					X(gather_nd, index, index) X(scatter, index, index) X( \
+						scatter_nd, index, \
+						index) X(scatter_elements, index, index) \
+						X(one_hot, index, index) X(cum_sum, index, index) \
+							X(top_k, index, index) X( \
+								reverse_sequence, index, \
+								index) X(elem_five, special, five) \
+								X(normalize_l2, special, \
+								  axis) X(lrn, special, axis) \
+									X(fold, special, fold) \
+										X(cell, special, \
+										  cell)
+/* program, uses chains */
+#define CL_PROGRAMS(X) \
+	X(elem, 1) \
+	X(rare, 0) \
+	X(int, 0) X(convert, 0) X(move, 0) X(norm, 1) X(reduce, 0) X(gemm, 1) X(tile, 1) \
+		X(thin, 1) X(window, 1) X(cube, 0) X(table, 0) X(index, 0) X(special, 0)
+
+enum cl_kernel_id {
+#define X(kernel, program, args) K_##kernel,
+	CL_KERNELS(X)
+#undef X
+		K_COUNT,
+	K_copy /* clEnqueueCopyBuffer: no kernel */
+};
+enum cl_program_id {
+#define X(program, chains) P_##program,
+	CL_PROGRAMS(X)
+#undef X
+		P_COUNT
+};
+
+/* How kernels are shaped for a device (see cl_prelude.cl and cl_gemm.cl). */
+struct cl_shape {
+	int vw, ls; /* floats in a vector, work-items in a group */
+	int gemm_ls, mr, nr, kc, mc;
+	int window_local, window_out; /* floats of local memory of the window kernel */
+};
+
+enum { CL_BLOBS = 2, CL_TEMPS = 4 };
+struct cl_const;
+struct cl_state {
+	struct cl_place place;
+	cl_context context;
+	cl_command_queue queue;
+	struct cl_shape shape;
+	bool fp64, unified; /* unified: host and device share memory */
+	bool direct;        /* ... and the device is the host's processor: its buffers lie in memory
+	                          * that the host may touch whenever the queue is empty */
+	cl_event last;      /* direct: of the newest launch */
+	bool half;          /* what the graph calls f32 is f16 here */
+	cl_mem wide;        /* half: f32 on its way to the host; bytes of it */
+	size_t wide_bytes;
+	size_t align, max_alloc;
+	cl_program program[P_COUNT];
+	cl_kernel kernel[K_COUNT];
+	struct cl_const *consts; /* uploaded and packed constants */
+	size_t n_consts, cap_consts;
+	struct cl_pinned *pinned;
+	pthread_mutex_t lock;  /* pinned, lost, n_transfers */
+	pthread_cond_t idle;   /* n_transfers became 0 */
+	unsigned n_transfers;  /* whose end has not been noticed yet */
+	cl_int lost;           /* what a command that failed late had to say */
+	cl_mem temp[CL_TEMPS]; /* shared by the steps, which run one after another */
+	size_t temp_bytes[CL_TEMPS];
+	cl_event *timed; /* (n_timed) launches whose time nobody has asked for yet */
+	size_t n_timed, cap_timed;
+};
+
+/* The shape for this device.  For tests, HSDAG_CL_SHAPE=gpu or cpu overrides it, and
+ * HSDAG_CL_PINNED=1 makes transfers go through pinned buffers where they need not. */
+void cl_shape_choose(struct cl_state *s);
+/* The kernel, its program built (or taken from the cache on disk) if need be. */
+int cl_kernel_get(struct cl_state *s, enum cl_kernel_id k, cl_kernel *out,
+		  struct err *e) MUST_CHECK;
+void cl_kernels_release(struct cl_state *s);
+const char *cl_kernel_name(enum cl_kernel_id k);
+size_t cl_kernel_args(enum cl_kernel_id k); /* bytes of its struct of arguments */
+
+/* ---- cl_cache.c: built programs on disk ---- */
+
+/* The binary stored under `key` (a text that names all that it depends on), or
+ * NULL; mem_free. */
+unsigned char *cl_cache_load(const char *key, size_t *bytes);
+/* Best effort: a cache that cannot be written is no error. */
+void cl_cache_store(const char *key, const unsigned char *binary, size_t bytes);
+void cl_cache_drop(const char *key);
+
+/* ---- cl_plan*.c: which kernels, with which arguments ---- */
+
+enum cl_ref_kind {
+	REF_NONE,
+	REF_IN,
+	REF_OUT,
+	REF_PACK_A,
+	REF_PACK_B,
+	REF_SHAPE,
+	REF_BLOB, /* data that the plan made, number `port` */
+	REF_TEMP  /* memory that the step needs while it runs, number `port` */
+};
+struct cl_ref {
+	enum cl_ref_kind kind;
+	int port; /* of the node; REF_SHAPE: the shape of this input */
+	int node; /* of the step */
+};
+
+enum { CL_BUFS = 8 };
+struct cl_launch {
+	enum cl_kernel_id kernel;
+	int n_buf;
+	struct cl_ref buf[CL_BUFS];
+	size_t groups[3];
+	size_t copy_bytes; /* K_copy: buf[0] -> buf[1] */
+	union {
+		struct elem_args elem;
+		struct move_args move;
+		struct gather_args gather;
+		struct range_args range;
+		struct reduce_args reduce;
+		struct norm_args norm;
+		struct gemm_args gemm;
+		struct window_args window;
+		struct cube_args cube;
+		struct table_args table;
+		struct index_args index;
+		struct five_args five;
+		struct axis_args axis;
+		struct fold_args fold;
+		struct cell_args cell;
+	} args;
+};
+
+/* Element-wise operators that a step ends with, or consists of: cl_chain.c. */
+struct cl_chain {
+	struct chain chain;
+	int n_operands;
+	struct cl_operand {
+		struct cl_ref ref;
+		const struct tensor *t;
+		int shift; /* its dim 0 is dim `shift` of the result */
+	} operand[OPERANDS];
+	int saved;            /* the node whose result E_SAVE keeps; -1 */
+	int after[POSTS + 2]; /* posts up to and with those of a node */
+};
+
+struct cl_plan {
+	const struct cl_state *s;
+	const struct op *op;
+	const struct tensor *in, *out; /* data where an input is constant */
+	const bool *constant;          /* (op->n_in) also where the data is not at hand */
+	const bool *half;              /* (op->n_in) f16 constants that count as f32 */
+	const bool *wanted;            /* (op->n_out) outputs that leave the step */
+	const struct cl_chain *chain;  /* what follows the node in its step; never NULL */
+	struct cl_launch *launch;
+	size_t n, cap;
+	struct {
+		void *data; /* mem_free */
+		size_t bytes;
+	} blob[CL_BLOBS];
+	int n_blobs;
+	size_t temp[CL_TEMPS]; /* bytes */
+	int n_temps;
+	char why[200];
+};
+
+/* Fill p->launch; -1 and p->why when there is no way. */
+int cl_plan(struct cl_plan *p) MUST_CHECK;
+int cl_plan_elem(struct cl_plan *p) MUST_CHECK;
+int cl_plan_convert(struct cl_plan *p) MUST_CHECK;
+int cl_plan_move(struct cl_plan *p) MUST_CHECK;
+int cl_plan_gather(struct cl_plan *p) MUST_CHECK;
+int cl_plan_range(struct cl_plan *p) MUST_CHECK;
+int cl_plan_matmul(struct cl_plan *p) MUST_CHECK;
+int cl_plan_conv(struct cl_plan *p) MUST_CHECK;
+int cl_plan_pool(struct cl_plan *p) MUST_CHECK;
+int cl_plan_depthwise(struct cl_plan *p, const int64_t *pad) MUST_CHECK;
+/* In three dimensions; kernel[3] and pad[3] from the outermost.  unfold: the number of the temporary
+ * memory with the image as (batch, channels * places of the window, places of the result), or -1. */
+int cl_plan_unfold(struct cl_plan *p, const int64_t *kernel, const int64_t *pad) MUST_CHECK;
+int cl_plan_pool_cube(struct cl_plan *p, enum window_op op, const int64_t *pad) MUST_CHECK;
+int cl_plan_reduce(struct cl_plan *p) MUST_CHECK;
+int cl_plan_norm(struct cl_plan *p) MUST_CHECK;
+int cl_plan_table(struct cl_plan *p) MUST_CHECK;
+int cl_plan_index(struct cl_plan *p) MUST_CHECK;
+int cl_plan_five(struct cl_plan *p) MUST_CHECK;
+int cl_plan_axis(struct cl_plan *p) MUST_CHECK;
+int cl_plan_group_norm(struct cl_plan *p) MUST_CHECK;
+int cl_plan_deconv(struct cl_plan *p) MUST_CHECK;
+int cl_plan_cell(struct cl_plan *p) MUST_CHECK;
+int cl_plan_attention(struct cl_plan *p) MUST_CHECK;
+void cl_plan_release(struct cl_plan *p);
+/* Normalised dims of MVN: how many elements, when they are the last dims; 0 otherwise. */
+int64_t cl_mvn_span(const struct op *op, const struct tensor *in);
+
+/* ---- cl_chain.c: element-wise operators, fused with others or with each other ---- */
+
+/* The posts of all nodes but the first; of all nodes when the first is element-wise and a
+ * chain can do it (cl_chain_starts).  False when these nodes are not one step.  No
+ * allocation. */
+bool cl_chain_build(struct cl_chain *c, const struct step_spec *s);
+bool cl_chain_knows(enum op_kind kind);
+bool cl_chain_starts(const struct step_node *v);
+/* May a chain follow this node? */
+bool cl_chain_follows(const struct step_node *v);
+/* The operands as a product's: the dims of `out` are n_z of batches, n_m of rows, and of
+ * columns; with groups > 1, dim 1 stands for two: groups, which belong to z, and the rest.
+ * at: NULL to ask only.  False when an operand has no such strides. */
+bool cl_chain_operands(const struct cl_chain *c, const struct tensor *out, int n_z, int n_m,
+		       int64_t groups, struct operand *at);
+/* Does it broadcast to the dims of `out`? */
+bool cl_chain_broadcasts(const struct cl_operand *q, const struct tensor *out);
+/* Append the operands' buffers to the launch, OPERANDS of them. */
+void cl_chain_bufs(const struct cl_chain *c, struct cl_launch *l);
+/* One operand t, dim 0 of which is dim `shift` of out, as above. */
+bool cl_chain_operand(const struct tensor *t, int shift, const struct tensor *out, int n_z, int n_m,
+		      struct operand *at);
+/* The n_z, n_m and groups of a node that a chain may follow. */
+void cl_chain_split(const struct op *op, const struct tensor *in, const struct tensor *out,
+		    int *n_z, int *n_m, int64_t *groups);
+/* Chain and operands of the plan's node into a launch whose other buffers are there. */
+int cl_chain_fill(struct cl_plan *p, struct cl_launch *l, struct chain *chain,
+		  struct operand *at) MUST_CHECK;
+
+struct cl_launch *cl_plan_add(struct cl_plan *p, enum cl_kernel_id k);     /* zeroed */
+int cl_plan_no(struct cl_plan *p, const char *fmt, ...) PRINTF_LIKE(2, 3); /* returns -1 */
+void cl_plan_buf(struct cl_launch *l, enum cl_ref_kind kind, int port);
+/* Zeroed data of the plan's own: *port is what REF_BLOB calls it. */
+void *cl_plan_blob(struct cl_plan *p, size_t bytes, int *port);
+int cl_plan_temp(struct cl_plan *p, size_t bytes); /* its number for REF_TEMP */
+/* Work-items for n independent pieces, LS in a group. */
+size_t cl_plan_groups(const struct cl_state *s, int64_t n);
+/* An operand as matrices: rows x cols with strides, and batch dims before them. */
+struct cl_matrices {
+	int64_t rows, cols, rs, cs;
+	int n_batch;
+	const int64_t *batch;
+};
+/* A vector is a row of A, or a column of B. */
+struct cl_matrices cl_matrices_of(const struct tensor *t, bool transpose, bool is_b);
+/* Loops over the batch with numpy broadcasting into g; matrices of `as` and `bs` elements.
+ * Returns their number, or -1. */
+int64_t cl_plan_batches(struct cl_plan *p, const struct cl_matrices *a, const struct cl_matrices *b,
+			int64_t as, int64_t bs, struct gemm_args *g);
+/* A product g with its chain and operands; refs: a, b, c, then what at[] is about (those that are
+ * not there repeat c).  Returns the launch. */
+struct cl_launch *cl_plan_product(struct cl_plan *p, const struct gemm_args *g, int64_t n_batch,
+				  const struct cl_ref *refs, int n_refs);
+/* The strided copy of a dense tensor, input `from` seen as dims[n], into output 0 with the dims
+ * in the order perm[n]. */
+int cl_plan_permute(struct cl_plan *p, const int64_t *dims, const int *perm, int n) MUST_CHECK;
+/* Value i of input `port`, which must be constant with its data. */
+bool cl_plan_known(struct cl_plan *p, int port);
+int cl_elem_code(enum elem t); /* enum elem_code; -1: not known to kernels */
+/* 1, 2, 4, 8 -> 0, 1, 2, 3; -1 for types that are not moved. */
+int cl_move_log(enum elem t);
+/* The same as the plan's device has them in memory, where f32 may be f16. */
+int cl_code(const struct cl_plan *p, enum elem t);
+int cl_log(const struct cl_plan *p, enum elem t);
+size_t cl_bytes(const struct cl_plan *p, const struct tensor *t);
+
+/* Nested loops over several arrays, outermost first; merged where all strides allow. */
+enum { LOOPS = 24, LOOP_ARRAYS = OPERANDS + 1 };
+struct cl_loops {
+	int rank, n_arrays;
+	int64_t dim[LOOPS], stride[LOOP_ARRAYS][LOOPS];
+};
+void cl_loops_add(struct cl_loops *l, int64_t dim, const int64_t *stride);
+/* Drop loops of one turn, merge; afterwards rank >= 1, and the last loop is the innermost. */
+void cl_loops_merge(struct cl_loops *l);
+/* Share n_rows rows of `inner` elements out to work-groups; returns how many groups. */
+size_t cl_rows_share(const struct cl_state *s, int64_t n_rows, int64_t inner, struct rows *r);
+
+/* ---- cl_const.c ---- */
+
+/* A form of a constant: as it is (step 0), or packed `step` wide: `count` rows of k elements,
+ * s_count and s_k apart; half: as f16. */
+struct cl_const_form {
+	int step, count, k, s_count, s_k;
+	bool half;
+};
+/* The constant t in the form that is wanted; uploaded when nobody had it so far.  f32: kernels
+ * expect f32, whatever the type of t. */
+int cl_const_get(struct cl_state *s, const struct tensor *t, const struct cl_const_form *want,
+		 bool f32, cl_mem *out, struct err *e) MUST_CHECK;
+/* Keep a buffer with the constants; nobody finds it. */
+void cl_const_keep(struct cl_state *s, cl_mem mem);
+void cl_consts_release(struct cl_state *s);
+
+/* ---- cl_step.c ---- */
+
+/* Start one kernel: buffers, arguments, groups. */
+int cl_launch_run(struct cl_state *s, const struct cl_launch *l, cl_kernel kernel,
+		  const cl_mem *buf, struct err *e) MUST_CHECK;
+
+/* The memory that steps share while they run. */
+void cl_temps_release(struct cl_state *s);
+bool cl_step_supports(struct device *d, const struct step_spec *s, char *why, size_t cap);
+bool cl_step_fuses(struct device *d, const struct step_spec *s);
+int cl_step_prepare(struct device *d, const struct step_spec *s, struct step **out, struct err *e);
+void cl_step_free(struct device *d, struct step *s);
+void cl_step_memory(struct device *d, const struct step *s,
+		    void (*fn)(void *arg, const void *key, uint64_t bytes), void *arg);
+uint64_t cl_step_scratch(struct device *d);
+bool cl_step_takes(struct device *d, const struct op *op, uint32_t i, const struct tensor *t);
+int cl_step_run(struct device *d, struct step *s, struct devmem *const *in,
+		struct devmem *const *out, struct err *e);
+
+/* ---- cl_memory.c ---- */
+
+struct devmem {
+	cl_mem mem;
+	char *host; /* direct: where it lies */
+	bool view;
+	size_t bytes;
+	/* On a device whose f32 is f16: what mem holds.  The host's bytes, until a step reads them
+	 * as f32 and they are narrowed into a buffer beside; or what a step has left there. */
+	enum { MEM_HOST, MEM_NARROWED, MEM_HALF } state;
+	cl_mem narrow;
+};
+/* The buffer in which a step finds the f32 of m as f16, narrowed now if need be. */
+int cl_memory_narrow(struct cl_state *s, struct devmem *m, cl_mem *out, struct err *e) MUST_CHECK;
+int cl_memory_alloc(struct device *d, size_t bytes, struct devmem **out, struct err *e);
+int cl_memory_view(struct device *d, struct devmem *base, size_t offset, size_t bytes,
+		   struct devmem **out, struct err *e);
+void cl_memory_release(struct device *d, struct devmem *m);
+int cl_memory_upload(struct device *d, struct devmem *dst, const void *src, size_t bytes,
+		     device_done_fn done, void *arg, struct err *e);
+int cl_memory_download(struct device *d, struct devmem *src, void *dst, size_t bytes,
+		       device_done_fn done, void *arg, struct err *e);
+/* A buffer with these bytes in it (blocking); for constants. */
+int cl_memory_constant(struct cl_state *s, const void *data, size_t bytes, cl_mem *out,
+		       struct err *e);
+/* Wait for the transfers under way, then free the pinned buffers. */
+void cl_transfers_release(struct cl_state *s);
+
+#endif

@@ -1,0 +1,315 @@
+/* cl_plan_gemm.c - launches of matrix products, and of convolutions as
+ * products of the weights and the image seen through the window. */
+#include "device/opencl/cl_impl.h"
+
+/* So few rows of A that B is best read straight from memory. */
+static int thin_rows(const struct cl_state *s)
+{
+	return s->shape.ls == 1 ? 10 : 4;
+}
+
+static int64_t round_up(int64_t x, int64_t step)
+{
+	return (x + step - 1) / step * step;
+}
+
+/* Floats of one packed operand of m rows (or columns) and k products. */
+static int64_t packed_size(int64_t m, int64_t k, int step)
+{
+	return round_up(m, step) * k;
+}
+
+static size_t parts(int64_t n, int64_t size)
+{
+	return (size_t)((n + size - 1) / size);
+}
+
+/* On a GPU: tiles of 128, unless more units have work with tiles of 64, or less of it is for
+ * nothing. */
+static void share_tiles(const struct cl_state *s, struct cl_launch *l, int64_t n_batch)
+{
+	struct gemm_args *a = &l->args.gemm;
+	size_t big = parts(a->m, 128) * parts(a->n, 128) * (size_t)n_batch;
+	size_t small = parts(a->m, 64) * parts(a->n, 64) * (size_t)n_batch;
+	bool large = big >= 2 * (size_t)s->place.units && 4 * big < small + small / 4;
+	int tile = large ? 128 : 64;
+	l->kernel = large ? K_tile_128 : K_tile_64;
+	l->groups[0] = parts(a->n, tile);
+	l->groups[1] = parts(a->m, tile);
+	l->groups[2] = (size_t)n_batch;
+}
+
+/* On a CPU: panels of C, and of these parts of their rows. */
+static void share_panels(const struct cl_state *s, struct cl_launch *l, int64_t n_batch)
+{
+	struct gemm_args *a = &l->args.gemm;
+	size_t panels = parts(a->n, s->shape.nr) * (size_t)n_batch;
+	size_t blocks = parts(a->m, s->shape.mr);
+	/* A panel of B is fetched again for every chunk: as few as keep the units busy. */
+	size_t want = s->place.units > 1 ? 3 * s->place.units : 1;
+	size_t chunks = panels && panels < want ? parts((int64_t)want, (int64_t)panels) : 1;
+	if (chunks > (blocks + 3) / 4)
+		chunks = (blocks + 3) / 4;
+	size_t per = chunks ? (blocks + chunks - 1) / chunks : 1,
+	       most = (size_t)s->shape.mc / (size_t)s->shape.mr;
+	per = per < most ? per
+			 : parts((int64_t)blocks, (int64_t)parts((int64_t)blocks, (int64_t)most));
+	a->m_chunk = (int)per * s->shape.mr;
+	l->groups[0] = parts(a->n, s->shape.nr);
+	l->groups[1] = (blocks + per - 1) / per;
+	l->groups[2] = (size_t)n_batch;
+}
+
+static void share_product(struct cl_plan *p, struct cl_launch *l, int64_t n_batch)
+{
+	struct gemm_args *a = &l->args.gemm;
+	if (a->ow < 1)
+		a->ow = 1;
+	l->kernel = K_gemm;
+	if (a->b_mode == B_PACKED && !a->a_packed && a->m <= thin_rows(p->s))
+		l->kernel = K_thin;
+	if (l->kernel == K_thin) {
+		l->groups[0] = parts(a->n, p->s->shape.nr);
+		l->groups[2] = (size_t)n_batch;
+	} else if (p->s->shape.ls > 1) {
+		share_tiles(p->s, l, n_batch);
+	} else {
+		share_panels(p->s, l, n_batch);
+	}
+}
+
+static int finish_product(struct cl_plan *p, struct cl_launch *l, int64_t n_batch)
+{
+	share_product(p, l, n_batch);
+	return cl_chain_fill(p, l, &l->args.gemm.chain, l->args.gemm.at);
+}
+
+struct cl_launch *cl_plan_product(struct cl_plan *p, const struct gemm_args *g, int64_t n_batch,
+				  const struct cl_ref *refs, int n_refs)
+{
+	struct cl_launch *l = cl_plan_add(p, K_gemm);
+	l->args.gemm = *g;
+	for (int i = 0; i < 3 + OPERANDS; i++)
+		l->buf[l->n_buf++] = refs[i < n_refs ? i : 2];
+	for (int i = 0; i < OPERANDS; i++)
+		if (!l->args.gemm.at[i].zd)
+			l->args.gemm.at[i].zd = l->args.gemm.at[i].zm = 1;
+	share_product(p, l, n_batch);
+	return l;
+}
+
+/* ---- MatMul ---- */
+
+/* A vector is a row of A, or a column of B, and has no batch. */
+struct cl_matrices cl_matrices_of(const struct tensor *t, bool transpose, bool is_b)
+{
+	struct cl_matrices o = {0};
+	if (t->rank == 1) {
+		o.rows = is_b ? t->dim[0] : 1;
+		o.cols = is_b ? 1 : t->dim[0];
+		o.rs = o.cs = 1;
+		return o;
+	}
+	o.n_batch = (int)t->rank - 2;
+	o.batch = t->dim;
+	o.rows = t->dim[t->rank - 2];
+	o.cols = t->dim[t->rank - 1];
+	o.rs = o.cols;
+	o.cs = 1;
+	if (transpose) {
+		o.rs = 1;
+		o.cs = o.cols;
+		o.cols = o.rows;
+		o.rows = t->dim[t->rank - 1];
+	}
+	return o;
+}
+
+int64_t cl_plan_batches(struct cl_plan *p, const struct cl_matrices *a, const struct cl_matrices *b,
+			int64_t as, int64_t bs, struct gemm_args *g)
+{
+	int rank = a->n_batch > b->n_batch ? a->n_batch : b->n_batch;
+	int64_t dim[TENSOR_DIMS], sa[TENSOR_DIMS], sb[TENSOR_DIMS], n = 1;
+	struct cl_loops loops = {.n_arrays = 2};
+	for (int d = rank - 1; d >= 0; d--) {
+		int da = d - rank + a->n_batch, db = d - rank + b->n_batch;
+		int64_t na = da >= 0 ? a->batch[da] : 1, nb = db >= 0 ? b->batch[db] : 1;
+		if (na != nb && na != 1 && nb != 1)
+			return cl_plan_no(p, "batches of MatMul do not broadcast");
+		dim[d] = na == 1 ? nb : na;
+		sa[d] = na == 1 ? 0 : as;
+		sb[d] = nb == 1 ? 0 : bs;
+		as *= na;
+		bs *= nb;
+		n *= dim[d];
+		if (as > INT32_MAX || bs > INT32_MAX)
+			return cl_plan_no(p, "operands of MatMul are too large for the kernels");
+	}
+	for (int d = 0; d < rank; d++)
+		cl_loops_add(&loops, dim[d], (int64_t[]){sa[d], sb[d]});
+	cl_loops_merge(&loops);
+	g->n_batch = loops.rank;
+	for (int d = 0; d < loops.rank; d++) {
+		g->batch[d] = (int)loops.dim[d];
+		g->as[d] = (int)loops.stride[0][d];
+		g->bs[d] = (int)loops.stride[1][d];
+	}
+	return n;
+}
+
+int cl_plan_matmul(struct cl_plan *p)
+{
+	const struct op *op = p->op;
+	const struct cl_shape *h = &p->s->shape;
+	if (op->kind != OP_MATMUL)
+		return cl_plan_no(p, "no OpenCL kernel for operator '%s'", op_info(op->kind)->type);
+	if (p->out[0].elem != EL_F32 || p->in[0].elem != EL_F32 || p->in[1].elem != EL_F32)
+		return cl_plan_no(p, "MatMul of %s is not supported", elem_name(p->out[0].elem));
+	struct cl_matrices a = cl_matrices_of(&p->in[0], op->a.matmul.transpose_a, false);
+	struct cl_matrices b = cl_matrices_of(&p->in[1], op->a.matmul.transpose_b, true);
+	if (a.cols != b.rows)
+		return cl_plan_no(p, "inner dimensions of MatMul differ");
+	if (!op->a.matmul.transpose_a && b.n_batch == 0 && a.n_batch) {
+		/* one matrix B for all: the batch is more rows of A */
+		for (int d = 0; d < a.n_batch; d++)
+			a.rows *= a.batch[d];
+		a.n_batch = 0;
+	}
+	struct cl_launch *l = cl_plan_add(p, K_gemm);
+	struct gemm_args *g = &l->args.gemm;
+	g->m = (int)a.rows;
+	g->n = (int)b.cols;
+	g->k = (int)a.cols;
+	g->ars = (int)a.rs;
+	g->acs = (int)a.cs;
+	g->brs = (int)b.rs;
+	g->bcs = (int)b.cs;
+	g->a_packed = p->constant[0];
+	g->b_mode = p->constant[1] ? B_PACKED : B_STRIDED;
+	int64_t as = g->a_packed ? packed_size(a.rows, a.cols, h->mr) : a.rows * a.cols;
+	int64_t bs = g->b_mode == B_PACKED ? packed_size(b.cols, b.rows, h->nr) : b.rows * b.cols;
+	int64_t n = cl_plan_batches(p, &a, &b, as, bs, g);
+	if (n < 0)
+		return -1;
+	g->b_half = g->b_mode == B_PACKED && p->half[1];
+	g->size = (int)(b.rows * b.cols);
+	cl_plan_buf(l, g->a_packed ? REF_PACK_A : REF_IN, 0);
+	cl_plan_buf(l, g->b_mode == B_PACKED ? REF_PACK_B : REF_IN, 1);
+	cl_plan_buf(l, REF_OUT, 0);
+	return finish_product(p, l, n);
+}
+
+/* ---- Convolution ---- */
+
+/* A window in two dimensions, whatever the rank. */
+struct plane {
+	int64_t h, w, oh, ow, kh, kw, sh, sw, ph, pw, dh, dw;
+};
+
+static struct plane plane_of(const struct cl_plan *p, const struct tensor *weights,
+			     const int64_t *pad)
+{
+	const struct op_window *v = &p->op->a.window;
+	int n = (int)p->in[0].rank - 2, x = n - 1;
+	const int64_t *k = &weights->dim[(int)weights->rank - n];
+	struct plane q = {1, p->in[0].dim[x + 2],
+			  1, p->out[0].dim[x + 2],
+			  1, k[x],
+			  1, v->stride[x],
+			  0, pad[x],
+			  1, v->dilation[x]};
+	if (n == 2) {
+		q.h = p->in[0].dim[2];
+		q.oh = p->out[0].dim[2];
+		q.kh = k[0];
+		q.sh = v->stride[0];
+		q.ph = pad[0];
+		q.dh = v->dilation[0];
+	}
+	return q;
+}
+
+/* The product of the weights and an image (batch, channels, q->h, q->w): input 0, or, unless -1,
+ * temporary memory number `temp`. */
+static int plan_product(struct cl_plan *p, const struct plane *q, int64_t groups, int64_t channels,
+			int temp)
+{
+	const struct tensor *x = &p->in[0];
+	int64_t m = p->out[0].dim[1] / groups, c = channels / groups, k = c * q->kh * q->kw;
+	bool plain = q->kh * q->kw == 1 && q->sh == 1 && q->sw == 1 && !q->ph && !q->pw &&
+		     q->oh == q->h && q->ow == q->w;
+	struct cl_launch *l = cl_plan_add(p, K_gemm);
+	struct gemm_args *g = &l->args.gemm;
+	*g = (struct gemm_args){.b_mode = plain ? B_STRIDED : B_IMAGE,
+				.h = (int)q->h,
+				.w = (int)q->w,
+				.ow = (int)q->ow,
+				.kh = (int)q->kh,
+				.kw = (int)q->kw,
+				.sh = (int)q->sh,
+				.sw = (int)q->sw,
+				.ph = (int)q->ph,
+				.pw = (int)q->pw,
+				.dh = (int)q->dh,
+				.dw = (int)q->dw,
+				.size = (int)(c * q->h * q->w)};
+	g->m = (int)m;
+	g->n = (int)(q->oh * q->ow);
+	g->k = (int)k;
+	g->ars = (int)k;
+	g->acs = 1;
+	g->brs = g->n;
+	g->bcs = 1;
+	g->a_packed = p->constant[1];
+	int64_t as = g->a_packed ? packed_size(m, k, p->s->shape.mr) : m * k;
+	g->n_batch = 2;
+	g->batch[0] = (int)x->dim[0];
+	g->batch[1] = (int)groups;
+	g->as[0] = 0;
+	g->as[1] = (int)as;
+	g->bs[0] = (int)(channels * q->h * q->w);
+	g->bs[1] = (int)(c * q->h * q->w);
+	cl_plan_buf(l, g->a_packed ? REF_PACK_A : REF_IN, 1);
+	cl_plan_buf(l, temp < 0 ? REF_IN : REF_TEMP, temp < 0 ? 0 : temp);
+	cl_plan_buf(l, REF_OUT, 0);
+	return finish_product(p, l, x->dim[0] * groups);
+}
+
+/* In three dimensions: the window's places become channels of an image that is one row. */
+static int plan_conv_cube(struct cl_plan *p, const int64_t *kernel, const int64_t *pad,
+			  int64_t groups)
+{
+	const struct tensor *o = &p->out[0];
+	int64_t places = o->dim[2] * o->dim[3] * o->dim[4];
+	int64_t channels = p->in[0].dim[1] * kernel[0] * kernel[1] * kernel[2];
+	struct plane q = {1, places, 1, places, 1, 1, 1, 1, 0, 0, 1, 1};
+	int temp = cl_plan_unfold(p, kernel, pad);
+	return temp < 0 ? -1 : plan_product(p, &q, groups, channels, temp);
+}
+
+int cl_plan_conv(struct cl_plan *p)
+{
+	const struct op *op = p->op;
+	const struct op_window *v = &op->a.window;
+	const struct tensor *x = &p->in[0], *w = &p->in[1];
+	int n = (int)x->rank - 2;
+	int64_t begin[OP_MAX_SPATIAL], end[OP_MAX_SPATIAL];
+	if (v->transposed)
+		return cl_plan_no(p, "no OpenCL kernel for operator '%s'", op_info(op->kind)->type);
+	if (x->elem != EL_F32 || w->elem != EL_F32)
+		return cl_plan_no(p, "%s of %s is not supported", op_info(op->kind)->type,
+				  elem_name(x->elem));
+	if (n < 1 || n > 3)
+		return cl_plan_no(p, "%s in %d dimensions is not supported",
+				  op_info(op->kind)->type, n);
+	op_window_pads(v, n, &x->dim[2], &w->dim[(int)w->rank - n], begin, end);
+	int64_t groups = v->grouped ? w->dim[0] : 1;
+	if (groups < 1 || x->dim[1] % groups || p->out[0].dim[1] % groups)
+		return cl_plan_no(p, "channels are not a multiple of the groups");
+	if (n == 3)
+		return plan_conv_cube(p, &w->dim[w->rank - 3], begin, groups);
+	if (groups == x->dim[1] && groups == p->out[0].dim[1])
+		return cl_plan_depthwise(p, begin);
+	struct plane q = plane_of(p, w, begin);
+	return plan_product(p, &q, groups, x->dim[1], -1);
+}

@@ -1,0 +1,110 @@
+/* cl_plan_window.c - launches of pooling and depthwise convolution: a window
+ * that slides over planes, in tiles that fit into local memory. */
+#include "device/opencl/cl_impl.h"
+
+/* The most rows of outputs whose inputs fit, for tiles tw columns wide; 0 when not even one. */
+static int fit_rows(const struct cl_shape *h, struct window_args *a, int tw)
+{
+	int lanes = (tw + h->vw - 1) / h->vw * h->vw;
+	int64_t strip = lanes + ((int64_t)(a->kw - 1) * a->dw) / a->sw;
+	int64_t pitch = strip * a->sw, room = h->window_local / pitch;
+	int64_t see = (int64_t)(a->kh - 1) * a->dh + 1;
+	if (room < see)
+		return 0;
+	int64_t th = (room - see) / a->sh + 1;
+	if (th > h->window_out / tw)
+		th = h->window_out / tw;
+	a->tw = tw;
+	a->th = (int)(th < a->oh ? th : a->oh);
+	a->pitch = (int)pitch;
+	a->rows = (int)((a->th - 1) * a->sh + see);
+	return a->th;
+}
+
+/* Tiles as wide as the plane if a few rows fit, otherwise narrower. */
+static int choose_tile(struct cl_plan *p, struct window_args *a)
+{
+	int tw = a->ow > 0 ? a->ow : 1;
+	while (!fit_rows(&p->s->shape, a, tw)) {
+		if (tw == 1)
+			return cl_plan_no(p, "a window of %d x %d is too large for the kernel",
+					  a->kh, a->kw);
+		tw = (tw + 1) / 2;
+	}
+	a->tiles_h = (a->oh + a->th - 1) / a->th;
+	a->tiles_w = (a->ow + a->tw - 1) / a->tw;
+	return 0;
+}
+
+/* Launch over all planes of input 0; kernel[] and pad[] count spatial dims from the outermost. */
+static int plan_window(struct cl_plan *p, enum window_op op, const int64_t *kernel,
+		       const int64_t *begin, int weights)
+{
+	const struct op_window *v = &p->op->a.window;
+	const struct tensor *x = &p->in[0], *o = &p->out[0];
+	int n = (int)x->rank - 2, i = n - 1;
+	struct cl_launch *l = cl_plan_add(p, K_window);
+	struct window_args *a = &l->args.window;
+	*a = (struct window_args){.planes = (int)(x->dim[0] * x->dim[1]),
+				  .channels = (int)x->dim[1],
+				  .h = 1,
+				  .w = (int)x->dim[i + 2],
+				  .oh = 1,
+				  .ow = (int)o->dim[i + 2],
+				  .kh = 1,
+				  .kw = (int)kernel[i],
+				  .sh = 1,
+				  .sw = (int)v->stride[i],
+				  .ph = 0,
+				  .pw = (int)begin[i],
+				  .dh = 1,
+				  .dw = (int)v->dilation[i],
+				  .op = (int)op};
+	if (n == 2) {
+		a->h = (int)x->dim[2];
+		a->oh = (int)o->dim[2];
+		a->kh = (int)kernel[0];
+		a->sh = (int)v->stride[0];
+		a->ph = (int)begin[0];
+		a->dh = (int)v->dilation[0];
+	}
+	if (choose_tile(p, a))
+		return -1;
+	cl_plan_buf(l, REF_IN, 0);
+	cl_plan_buf(l, REF_IN, weights);
+	cl_plan_buf(l, REF_OUT, 0);
+	l->groups[0] = (size_t)a->planes * (size_t)a->tiles_h * (size_t)a->tiles_w;
+	return cl_chain_fill(p, l, &a->chain, a->at);
+}
+
+int cl_plan_depthwise(struct cl_plan *p, const int64_t *pad)
+{
+	const struct tensor *w = &p->in[1];
+	return plan_window(p, W_DEPTHWISE, &w->dim[w->rank - (p->in[0].rank - 2)], pad, 1);
+}
+
+int cl_plan_pool(struct cl_plan *p)
+{
+	const struct op *op = p->op;
+	const struct op_window *v = &op->a.window;
+	int n = (int)p->in[0].rank - 2;
+	int64_t begin[OP_MAX_SPATIAL], end[OP_MAX_SPATIAL];
+	if (op->kind != OP_MAX_POOL && op->kind != OP_AVG_POOL)
+		return cl_plan_no(p, "no OpenCL kernel for operator '%s'", op_info(op->kind)->type);
+	if (p->in[0].elem != EL_F32 || n < 1 || n > 3)
+		return cl_plan_no(p, "%s of %s in %d dimensions is not supported",
+				  op_info(op->kind)->type, elem_name(p->in[0].elem), n);
+	if (op->n_out > 1 && p->wanted[1])
+		return cl_plan_no(p, "no OpenCL kernel for the indices of MaxPool");
+	op_window_pads(v, n, &p->in[0].dim[2], v->kernel, begin, end);
+	/* As in OpenVINO's plugin: padding counts, also that of rounding up, where any is given. */
+	bool padded = false;
+	for (int i = 0; i < n; i++)
+		padded |= begin[i] != 0 || end[i] != 0;
+	enum window_op w = v->exclude_pad || !padded ? W_AVG : W_AVG_ALL;
+	if (op->kind == OP_MAX_POOL)
+		w = W_MAX;
+	if (n == 3)
+		return cl_plan_pool_cube(p, w, begin);
+	return plan_window(p, w, v->kernel, begin, 0);
+}

@@ -1,0 +1,254 @@
+/* cl_program.c - OpenCL programs: chosen shape, build, binary from the cache,
+ * kernels on demand.
+ *
+ * Each .cl file is one program, built when its first kernel is asked for.  All
+ * kernels fix their local size, so that a driver that compiles per local size
+ * (PoCL) compiles each of them once. */
+#include "device/opencl/cl_impl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const char cl_args_cl[], cl_prelude_cl[], cl_chain_cl[];
+#define X(program, chains) extern const char cl_##program##_cl[];
+CL_PROGRAMS(X)
+#undef X
+
+static const struct {
+	const char *name, *source;
+	bool chains;
+} programs[P_COUNT] = {
+#define X(program, chains) {"cl_" #program ".cl", cl_##program##_cl, chains},
+	CL_PROGRAMS(X)
+#undef X
+};
+static const struct {
+	const char *name;
+	enum cl_program_id program;
+	size_t args_bytes;
+} kernels[K_COUNT] = {
+#define X(kernel, program, args) {#kernel, P_##program, sizeof(struct args##_args)},
+	CL_KERNELS(X)
+#undef X
+};
+
+const char *cl_kernel_name(enum cl_kernel_id k)
+{
+	return k < K_COUNT ? kernels[k].name : "copy";
+}
+
+size_t cl_kernel_args(enum cl_kernel_id k)
+{
+	return kernels[k].args_bytes;
+}
+
+/* Widths that hardware has; PoCL prefers what the processor has. */
+static int vector_width(cl_device_id dev)
+{
+	cl_uint w = 0;
+	clGetDeviceInfo(dev, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, sizeof w, &w, NULL);
+	return w >= 16 ? 16 : w >= 8 ? 8 : 4;
+}
+
+void cl_shape_choose(struct cl_state *s)
+{
+	const char *force = getenv("HSDAG_CL_SHAPE");
+	cl_device_type type = 0;
+	clGetDeviceInfo(s->place.device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+	bool cpu = type & CL_DEVICE_TYPE_CPU;
+	if (force && (!strcmp(force, "gpu") || !strcmp(force, "cpu")))
+		cpu = force[0] == 'c';
+	if (cpu && !s->half) {
+		/* registers for 6 rows of 4 vectors with AVX-512, of 2 with less */
+		int vw = vector_width(s->place.device), nv = vw == 16 ? 4 : 2;
+		s->shape = (struct cl_shape){.vw = vw,
+					     .ls = 1,
+					     .gemm_ls = 1,
+					     .mr = 6,
+					     .nr = nv * vw,
+					     .kc = 256,
+					     .mc = 516,
+					     .window_local = 8192,
+					     .window_out = 4096};
+	} else {
+		s->shape = (struct cl_shape){.vw = 4,
+					     .ls = 64,
+					     .gemm_ls = 256,
+					     .mr = 64,
+					     .nr = 64,
+					     .kc = 16,
+					     .window_local = 4096,
+					     .window_out = 2048};
+	}
+}
+
+static void build_options(const struct cl_state *s, char *dst, size_t cap)
+{
+	const struct cl_shape *h = &s->shape;
+	snprintf(dst, cap,
+		 "-cl-std=CL1.2 -w -DVW=%d -DLS=%d -DGEMM_LS=%d -DMR=%d -DNR=%d -DNV=%d "
+		 "-DKC=%d -DMC=%d -DWINDOW_LOCAL=%d -DWINDOW_OUT=%d%s",
+		 h->vw, h->ls, h->gemm_ls, h->mr, h->nr, h->nr / h->vw, h->kc, h->mc,
+		 h->window_local, h->window_out, s->half ? " -DHALF" : "");
+}
+
+enum { MAX_TEXTS = 8 };
+
+/* The program's text in parts; returns how many. */
+static cl_uint program_text(enum cl_program_id p, const char **text)
+{
+	cl_uint n = 0;
+	text[n++] = cl_args_cl;
+	text[n++] = cl_prelude_cl;
+	if (p == P_elem)
+		text[n++] = "#define ELEM\n";
+	if (programs[p].chains)
+		text[n++] = cl_chain_cl;
+	if (p == P_tile) {
+		text[n++] = "#define TILE 128\n";
+		text[n++] = programs[p].source;
+		text[n++] = "#undef TILE\n#define TILE 64\n";
+	}
+	text[n++] = programs[p].source;
+	return n;
+}
+
+/* All that a binary depends on.  mem_free. */
+static char *cache_key(const struct cl_state *s, enum cl_program_id p, const char *options)
+{
+	static const cl_device_info what[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DEVICE_VERSION,
+					      CL_DRIVER_VERSION};
+	const char *part[MAX_TEXTS];
+	char text[4][200], platform[200] = "";
+	cl_uint n_parts = program_text(p, part);
+	for (int i = 0; i < 4; i++)
+		cl_device_text(s->place.device, what[i], text[i], sizeof text[i]);
+	clGetPlatformInfo(s->place.platform, CL_PLATFORM_VERSION, sizeof platform - 1, platform,
+			  NULL);
+	size_t cap = strlen(options) + 1100, n;
+	for (cl_uint i = 0; i < n_parts; i++)
+		cap += strlen(part[i]);
+	char *key = mem_alloc(cap, 1);
+	n = (size_t)snprintf(key, cap, "%s\n%s\n%s\n%s\n%s\n%u units\n%s\n", text[0], text[1],
+			     text[2], text[3], platform, s->place.units, options);
+	for (cl_uint i = 0; i < n_parts; i++)
+		n += (size_t)snprintf(key + n, cap - n, "%s", part[i]);
+	return key;
+}
+
+static int build_failed(const struct cl_state *s, enum cl_program_id p, cl_program prog, cl_int rc,
+			struct err *e)
+{
+	char log[500] = "";
+	size_t n = 0;
+	clGetProgramBuildInfo(prog, s->place.device, CL_PROGRAM_BUILD_LOG, 0, NULL, &n);
+	char *all = mem_alloc(n + 1, 1);
+	if (n && !clGetProgramBuildInfo(prog, s->place.device, CL_PROGRAM_BUILD_LOG, n, all, NULL))
+		err_escape(log, sizeof log, all, strlen(all));
+	mem_free(all);
+	return err_set(e, ST_RUNTIME, "clBuildProgram: %s (%d) for %s: %s", cl_error_name(rc),
+		       (int)rc, programs[p].name, log);
+}
+
+static cl_program from_binary(struct cl_state *s, const unsigned char *binary, size_t bytes,
+			      const char *options)
+{
+	cl_int rc = 0, status = 0;
+	cl_program prog = clCreateProgramWithBinary(s->context, 1, &s->place.device, &bytes,
+						    &binary, &status, &rc);
+	if (prog && !rc && !status)
+		rc = clBuildProgram(prog, 1, &s->place.device, options, NULL, NULL);
+	if (prog && (rc || status)) {
+		clReleaseProgram(prog);
+		prog = NULL;
+	}
+	return prog;
+}
+
+/* The program from the cache; NULL when it is not there or does not load. */
+static cl_program from_cache(struct cl_state *s, const char *key, const char *options)
+{
+	size_t bytes = 0;
+	unsigned char *binary = cl_cache_load(key, &bytes);
+	cl_program prog = binary ? from_binary(s, binary, bytes, options) : NULL;
+	if (binary && !prog)
+		cl_cache_drop(key);
+	mem_free(binary);
+	return prog;
+}
+
+/* Put the binary of a fresh program into the cache, and go on with the binary, as every later
+ * start will: PoCL compiles all kernels when it is asked for one, and need not do so again.
+ * Returns the program to use. */
+static cl_program to_cache(struct cl_state *s, cl_program prog, const char *key,
+			   const char *options)
+{
+	size_t bytes = 0;
+	unsigned char *binary = NULL;
+	cl_program again = NULL;
+	if (!clGetProgramInfo(prog, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, NULL) && bytes)
+		binary = mem_try(bytes);
+	if (binary && !clGetProgramInfo(prog, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL)) {
+		cl_cache_store(key, binary, bytes);
+		again = from_binary(s, binary, bytes, options);
+	}
+	mem_free(binary);
+	if (again)
+		clReleaseProgram(prog);
+	return again ? again : prog;
+}
+
+static int program_build(struct cl_state *s, enum cl_program_id p, struct err *e)
+{
+	char options[300];
+	build_options(s, options, sizeof options);
+	char *key = cache_key(s, p, options);
+	cl_program prog = from_cache(s, key, options);
+	if (!prog) {
+		const char *text[MAX_TEXTS];
+		cl_int rc = 0;
+		cl_uint n = program_text(p, text);
+		prog = clCreateProgramWithSource(s->context, n, text, NULL, &rc);
+		if (!rc)
+			rc = clBuildProgram(prog, 1, &s->place.device, options, NULL, NULL);
+		if (rc && prog) {
+			build_failed(s, p, prog, rc, e);
+			clReleaseProgram(prog);
+		} else if (rc) {
+			cl_err(e, "clCreateProgramWithSource", rc);
+		} else {
+			s->program[p] = to_cache(s, prog, key, options);
+		}
+		mem_free(key);
+		return rc ? -1 : 0;
+	}
+	mem_free(key);
+	s->program[p] = prog;
+	return 0;
+}
+
+int cl_kernel_get(struct cl_state *s, enum cl_kernel_id k, cl_kernel *out, struct err *e)
+{
+	enum cl_program_id p = kernels[k].program;
+	cl_int rc = 0;
+	if (!s->kernel[k]) {
+		if (!s->program[p] && program_build(s, p, e))
+			return -1;
+		s->kernel[k] = clCreateKernel(s->program[p], kernels[k].name, &rc);
+		if (rc)
+			return cl_err(e, "clCreateKernel", rc);
+	}
+	*out = s->kernel[k];
+	return 0;
+}
+
+void cl_kernels_release(struct cl_state *s)
+{
+	for (int k = 0; k < K_COUNT; k++)
+		if (s->kernel[k])
+			clReleaseKernel(s->kernel[k]);
+	for (int p = 0; p < P_COUNT; p++)
+		if (s->program[p])
+			clReleaseProgram(s->program[p]);
+}

@@ -1,0 +1,399 @@
+/* cl_step.c - steps on an OpenCL device: planned, bound to constants and kernels, run. */
+#include "device/opencl/cl_impl.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_TIMED = 1 << 16 }; /* launches whose events are kept for busy_s */
+
+/* A launch whose buffers are known but for the step's inputs and outputs. */
+struct bound {
+	struct cl_launch l;
+	cl_kernel kernel;
+	struct {
+		cl_mem fixed; /* NULL: the step's */
+		bool out, temp;
+		uint32_t index;
+	} buf[CL_BUFS];
+};
+
+struct step {
+	size_t n;
+	struct bound *bound;
+	bool *in_f32, *out_f32; /* which of its inputs and outputs the graph calls f32 */
+	uint32_t n_out;
+};
+
+/* ---- from a step to a plan ---- */
+
+/* Weights may stay f16: they are widened on their way to the device. */
+bool cl_step_takes(struct device *d, const struct op *op, uint32_t i, const struct tensor *t)
+{
+	(void)d;
+	return t->elem == EL_F16 && !t->quant &&
+	       (op->kind == OP_MATMUL ||
+		((op->kind == OP_CONVOLUTION || op->kind == OP_GROUP_CONVOLUTION) && i == 1));
+}
+
+struct planned {
+	struct op op;
+	struct tensor *in; /* (n_in) */
+	bool *constant, *half, *wanted;
+	struct cl_chain chain;
+	struct cl_plan plan;
+};
+
+static void planned_release(struct planned *q)
+{
+	cl_plan_release(&q->plan);
+	mem_free(q->in);
+	mem_free(q->constant);
+	mem_free(q->half);
+	mem_free(q->wanted);
+}
+
+/* Is the constant at port i one that the file holds as f16 and the graph calls f32? */
+static bool held_half(struct device *d, const struct step_node *v, uint32_t i)
+{
+	return v->in[i].from == FROM_CONST && v->in[i].tensor->elem == EL_F16 &&
+	       v->out[0].elem == EL_F32 && cl_step_takes(d, v->op, i, v->in[i].tensor);
+}
+
+/* The plan of the step: its first node, and the chain of the others; -1 and q->plan.why. */
+static int plan_step(struct device *d, const struct step_spec *s, struct planned *q)
+{
+	const struct step_node *v = &s->node[0];
+	*q = (struct planned){.plan = {.s = d->state}};
+	q->op = *v->op;
+	if (q->op.n_in != (int)v->n_in || q->op.n_out != (int)v->n_out)
+		return cl_plan_no(&q->plan, "the step has other ports than its node");
+	if (!cl_chain_build(&q->chain, s))
+		return s->n_nodes > 1
+			       ? cl_plan_no(&q->plan, "%u nodes that do not fuse", s->n_nodes)
+			       : cl_plan_no(&q->plan,
+					    "inputs do not broadcast to the output's shape");
+	q->in = MEM_NEWN(struct tensor, v->n_in + 1);
+	q->constant = MEM_NEWN(bool, v->n_in + 1);
+	q->half = MEM_NEWN(bool, v->n_in + 1);
+	q->wanted = MEM_NEWN(bool, v->n_out + 1);
+	for (uint32_t i = 0; i < v->n_in; i++) {
+		if (v->in[i].from == FROM_NONE)
+			continue;
+		q->in[i] = *v->in[i].tensor;
+		q->constant[i] = v->in[i].from == FROM_CONST;
+		if (!q->constant[i])
+			q->in[i].data = NULL;
+		q->half[i] = held_half(d, v, i);
+		if (q->half[i])
+			q->in[i].elem = EL_F32;
+	}
+	for (uint32_t i = 0; i < s->n_out; i++)
+		if (s->out[i].node == 0)
+			q->wanted[s->out[i].port] = !v->used || v->used[s->out[i].port];
+	q->plan.op = &q->op;
+	q->plan.in = q->in;
+	q->plan.out = v->out;
+	q->plan.constant = q->constant;
+	q->plan.half = q->half;
+	q->plan.wanted = q->wanted;
+	q->plan.chain = &q->chain;
+	return cl_plan(&q->plan);
+}
+
+/* Quick: the first node is known to be supported, so that only the chain is looked at. */
+bool cl_step_fuses(struct device *d, const struct step_spec *s)
+{
+	const struct step_node *v = &s->node[0];
+	struct cl_chain c;
+	struct tensor in[2] = {{0}};
+	int n_z, n_m;
+	int64_t groups;
+	(void)d;
+	if (!cl_chain_build(&c, s))
+		return false;
+	if (cl_chain_starts(v)) { /* any operand that broadcasts */
+		n_z = n_m = 0;
+		for (int i = 0; i < c.n_operands; i++)
+			if (!cl_chain_broadcasts(&c.operand[i], &v->out[0]))
+				return false;
+		return true;
+	}
+	for (uint32_t i = 0; i < 2 && i < v->n_in; i++)
+		in[i] = *v->in[i].tensor;
+	cl_chain_split(v->op, in, &v->out[0], &n_z, &n_m, &groups);
+	return cl_chain_operands(&c, &v->out[0], n_z, n_m, groups, NULL);
+}
+
+bool cl_step_supports(struct device *d, const struct step_spec *s, char *why, size_t cap)
+{
+	struct planned q;
+	bool ok = !plan_step(d, s, &q);
+	if (!ok)
+		snprintf(why, cap, "%s", q.plan.why);
+	planned_release(&q);
+	return ok;
+}
+
+/* ---- binding ---- */
+
+/* Buffer `ref` of a launch: the step's, or a constant. */
+static int bind_one(struct device *d, const struct step_spec *s, const struct cl_launch *l, int b,
+		    struct bound *out, struct err *e)
+{
+	const struct cl_ref *ref = &l->buf[b];
+	const struct step_node *v = ref->node < 0 ? NULL : &s->node[ref->node];
+	const struct gemm_args *g = &l->args.gemm;
+	const struct cl_shape *h = &((struct cl_state *)d->state)->shape;
+	if (ref->kind == REF_OUT) {
+		out->buf[b].out = true;
+		for (uint32_t i = 0; s->n_nodes == 1 && i < s->n_out; i++)
+			if ((int)s->out[i].port == ref->port)
+				out->buf[b].index = i;
+		return 0;
+	}
+	const struct step_arg *arg = &v->in[ref->port];
+	if (ref->kind == REF_IN && arg->from == FROM_INPUT) {
+		out->buf[b].index = arg->index;
+		return 0;
+	}
+	struct cl_const_form want = {0};
+	if (ref->kind == REF_PACK_A)
+		want = (struct cl_const_form){h->mr, g->m, g->k, g->ars, g->acs, false};
+	if (ref->kind == REF_PACK_B)
+		want = (struct cl_const_form){h->nr, g->n, g->k, g->bcs, g->brs, g->b_half};
+	bool f32 = arg->tensor->elem == EL_F32 || held_half(d, v, (uint32_t)ref->port);
+	return cl_const_get(d->state, arg->tensor, &want, f32, &out->buf[b].fixed, e);
+}
+
+/* Memory that steps share while they run, at least as much as this one needs. */
+static int temp_get(struct cl_state *s, int i, size_t bytes, struct err *e)
+{
+	cl_int rc = 0;
+	if (s->temp_bytes[i] >= bytes && s->temp[i])
+		return 0;
+	if (s->max_alloc && bytes > s->max_alloc)
+		return err_set(e, ST_RUNTIME,
+			       "%zu bytes for an operator; the device allows %zu in "
+			       "one buffer",
+			       bytes, s->max_alloc);
+	cl_mem mem = clCreateBuffer(s->context, CL_MEM_READ_WRITE, bytes ? bytes : 4, NULL, &rc);
+	if (rc)
+		return cl_err(e, "clCreateBuffer", rc);
+	if (s->temp[i])
+		clReleaseMemObject(s->temp[i]);
+	s->temp[i] = mem;
+	s->temp_bytes[i] = bytes;
+	return 0;
+}
+
+/* The shape of an input as a constant of the output's type. */
+static int bind_shape(struct device *d, const struct tensor *of, enum elem elem, struct bound *out,
+		      struct err *e)
+{
+	int64_t wide[TENSOR_DIMS] = {0};
+	int32_t narrow[TENSOR_DIMS] = {0};
+	for (uint32_t i = 0; i < of->rank; i++) {
+		wide[i] = of->dim[i];
+		narrow[i] = (int32_t)of->dim[i];
+	}
+	bool big = elem == EL_I64;
+	struct cl_state *s = d->state;
+	if (cl_memory_constant(s, big ? (void *)wide : (void *)narrow, of->rank * (big ? 8u : 4u),
+			       &out->buf[0].fixed, e))
+		return -1;
+	cl_const_keep(s, out->buf[0].fixed);
+	return 0;
+}
+
+static int bind_launch(struct device *d, const struct step_spec *s, const struct planned *q,
+		       const struct cl_launch *l, const cl_mem *blob, struct bound *out,
+		       struct err *e)
+{
+	*out = (struct bound){.l = *l};
+	for (int b = 0; b < l->n_buf; b++) {
+		if (l->buf[b].kind == REF_SHAPE) {
+			if (bind_shape(d, &q->in[l->buf[b].port], s->node[0].out[0].elem, out, e))
+				return -1;
+		} else if (l->buf[b].kind == REF_BLOB) {
+			out->buf[b].fixed = blob[l->buf[b].port];
+		} else if (l->buf[b].kind == REF_TEMP) {
+			out->buf[b].temp = true;
+			out->buf[b].index = (uint32_t)l->buf[b].port;
+		} else if (bind_one(d, s, l, b, out, e)) {
+			return -1;
+		}
+	}
+	return l->kernel == K_copy ? 0 : cl_kernel_get(d->state, l->kernel, &out->kernel, e);
+}
+
+int cl_step_prepare(struct device *d, const struct step_spec *s, struct step **out, struct err *e)
+{
+	struct planned q;
+	int rc = 0;
+	if (plan_step(d, s, &q)) {
+		err_set(e, ST_RUNTIME, "%s", q.plan.why);
+		planned_release(&q);
+		return -1;
+	}
+	struct step *st = MEM_NEW(struct step);
+	st->bound = MEM_NEWN(struct bound, q.plan.n + 1);
+	st->in_f32 = MEM_NEWN(bool, s->n_in + 1);
+	st->out_f32 = MEM_NEWN(bool, s->n_out + 1);
+	st->n_out = s->n_out;
+	for (uint32_t i = 0; i < s->n_in; i++)
+		st->in_f32[i] = s->in[i]->elem == EL_F32;
+	for (uint32_t i = 0; i < s->n_out; i++)
+		st->out_f32[i] = s->node[s->out[i].node].out[s->out[i].port].elem == EL_F32;
+	cl_mem blob[CL_BLOBS];
+	cl_kernel convert;
+	if (((struct cl_state *)d->state)->half) /* between the host's f32 and ours */
+		rc = cl_kernel_get(d->state, K_convert, &convert, e);
+	for (int i = 0; !rc && i < q.plan.n_temps; i++)
+		rc = temp_get(d->state, i, q.plan.temp[i], e);
+	for (int i = 0; !rc && i < q.plan.n_blobs; i++) {
+		rc = cl_memory_constant(d->state, q.plan.blob[i].data, q.plan.blob[i].bytes,
+					&blob[i], e);
+		if (!rc)
+			cl_const_keep(d->state, blob[i]);
+	}
+	for (; !rc && st->n < q.plan.n; st->n++)
+		rc = bind_launch(d, s, &q, &q.plan.launch[st->n], blob, &st->bound[st->n], e);
+	planned_release(&q);
+	if (rc) {
+		cl_step_free(d, st);
+		return -1;
+	}
+	*out = st;
+	return 0;
+}
+
+void cl_step_free(struct device *d, struct step *s)
+{
+	(void)d;
+	if (s) {
+		mem_free(s->bound);
+		mem_free(s->in_f32);
+		mem_free(s->out_f32);
+	}
+	mem_free(s);
+}
+
+/* Its constants as they are on the device: packed, widened or narrowed. */
+void cl_step_memory(struct device *d, const struct step *s,
+		    void (*fn)(void *arg, const void *key, uint64_t bytes), void *arg)
+{
+	size_t bytes = 0;
+	(void)d;
+	for (size_t i = 0; i < s->n; i++)
+		for (int j = 0; j < s->bound[i].l.n_buf; j++)
+			if (s->bound[i].buf[j].fixed &&
+			    !clGetMemObjectInfo(s->bound[i].buf[j].fixed, CL_MEM_SIZE, sizeof bytes,
+						&bytes, NULL))
+				fn(arg, s->bound[i].buf[j].fixed, bytes);
+}
+
+void cl_temps_release(struct cl_state *s)
+{
+	for (int i = 0; i < CL_TEMPS; i++)
+		if (s->temp[i])
+			clReleaseMemObject(s->temp[i]);
+}
+
+/* What steps share while they run. */
+uint64_t cl_step_scratch(struct device *d)
+{
+	const struct cl_state *s = d->state;
+	uint64_t n = s->wide_bytes;
+	for (int i = 0; i < CL_TEMPS; i++)
+		n += s->temp[i] ? s->temp_bytes[i] : 0;
+	return n;
+}
+
+/* ---- running ---- */
+
+/* Keep the event of a launch: its time is asked for later, and whether the queue is empty. */
+static void launched(struct cl_state *s, cl_event event)
+{
+	if (s->direct) {
+		if (s->last)
+			clReleaseEvent(s->last);
+		s->last = event;
+		clRetainEvent(event);
+	}
+	if (s->n_timed >= MAX_TIMED) {
+		clReleaseEvent(event);
+		return;
+	}
+	s->timed = mem_grow(s->timed, &s->cap_timed, s->n_timed + 1, sizeof *s->timed);
+	s->timed[s->n_timed++] = event;
+}
+
+static bool is_product(enum cl_kernel_id k)
+{
+	return k == K_gemm || k == K_tile_128 || k == K_tile_64 || k == K_thin;
+}
+
+int cl_launch_run(struct cl_state *s, const struct cl_launch *l, cl_kernel kernel,
+		  const cl_mem *buf, struct err *e)
+{
+	cl_int rc = 0;
+	cl_event event = NULL;
+	if (l->kernel == K_copy) {
+		if (buf[0] == buf[1] || !l->copy_bytes)
+			return 0;
+		rc = clEnqueueCopyBuffer(s->queue, buf[0], buf[1], 0, 0, l->copy_bytes, 0, NULL,
+					 &event);
+	} else {
+		size_t local[3] = {(size_t)(is_product(l->kernel) ? s->shape.gemm_ls : s->shape.ls),
+				   1, 1};
+		size_t global[3] = {l->groups[0] * local[0], l->groups[1], l->groups[2]};
+		cl_uint n = 0;
+		for (; !rc && n < (cl_uint)l->n_buf; n++)
+			rc = clSetKernelArg(kernel, n, sizeof(cl_mem), &buf[n]);
+		if (!rc)
+			rc = clSetKernelArg(kernel, n, cl_kernel_args(l->kernel), &l->args);
+		if (rc)
+			return cl_err(e, "clSetKernelArg", rc);
+		rc = clEnqueueNDRangeKernel(s->queue, kernel, 3, NULL, global, local, 0, NULL,
+					    &event);
+	}
+	if (!rc) {
+		launched(s, event);
+		return 0;
+	}
+	cl_err(e, l->kernel == K_copy ? "clEnqueueCopyBuffer" : "clEnqueueNDRangeKernel", rc);
+	return err_prefix(e, "kernel '%s'", cl_kernel_name(l->kernel));
+}
+
+/* The buffer of input or output `m` of a step: f32 as f16 where the device has it so. */
+static int buffer_of(struct cl_state *s, struct devmem *m, bool f32, cl_mem *out, struct err *e)
+{
+	*out = m->mem;
+	return s->half && f32 ? cl_memory_narrow(s, m, out, e) : 0;
+}
+
+int cl_step_run(struct device *d, struct step *st, struct devmem *const *in,
+		struct devmem *const *out, struct err *e)
+{
+	struct cl_state *s = d->state;
+	for (uint32_t i = 0; i < st->n_out; i++)
+		out[i]->state = s->half && st->out_f32[i] ? MEM_HALF : MEM_HOST;
+	for (size_t i = 0; i < st->n; i++) {
+		struct bound *b = &st->bound[i];
+		cl_mem buf[CL_BUFS];
+		for (int j = 0; j < b->l.n_buf; j++) {
+			uint32_t k = b->buf[j].index;
+			if (b->buf[j].fixed)
+				buf[j] = b->buf[j].fixed;
+			else if (b->buf[j].temp)
+				buf[j] = s->temp[k];
+			else if (b->buf[j].out)
+				buf[j] = out[k]->mem;
+			else if (buffer_of(s, in[k], st->in_f32[k], &buf[j], e))
+				return -1;
+		}
+		if (cl_launch_run(s, &b->l, b->kernel, buf, e))
+			return -1;
+	}
+	return 0;
+}

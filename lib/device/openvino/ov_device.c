@@ -1,0 +1,376 @@
+/* ov_device.c - OpenVINO's plugins as devices: `ov:CPU`, `ov:GPU.1`, `ov:HETERO:GPU+CPU`.
+ *
+ * A step is a whole segment, compiled by the plugin from an IR in memory.  Its
+ * memory is the host's: inference requests work on the executor's buffers, so results
+ * pass to other host devices without a copy.  run returns when the inference has ended.
+ *
+ * Threads.  With one thread (ov:CPU:0) the inference runs in the worker's thread and stays on its
+ * core.  With several, OpenVINO's other threads come from one pool of the
+ * process and take over the cores of the thread that first needs them. */
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "device/openvino/ov_impl.h"
+
+struct port {
+	ov_port *port;
+	struct tensor shape;
+	void *at; /* memory of `tensor` */
+	ov_tensor *tensor;
+};
+
+struct step {
+	ov_compiled_model *compiled;
+	ov_infer_request *request;
+	uint32_t n_in, n_out;
+	struct port *port; /* (n_in + n_out) */
+	uint64_t weight_bytes;
+};
+
+struct devmem {
+	void *p;
+	bool owned;
+};
+
+/* ---- opening ---- */
+
+static void openvino_close(struct device *d)
+{
+	struct ov_state *s = d->state;
+	if (s->core)
+		s->ov->ov_core_free(s->core);
+	ov_weights_close(s->weights);
+	mem_free(s);
+	d->state = NULL;
+}
+
+static int openvino_open(struct device *d, struct err *e)
+{
+	struct ov_state *s = MEM_NEW(struct ov_state);
+	d->state = s;
+	int rc = ov_open(d, s, e);
+	if (rc < 0)
+		openvino_close(d);
+	return rc;
+}
+
+static void openvino_enter(struct device *d)
+{
+	const struct ov_state *s = d->state;
+	cpu_set_t set;
+	if (!s->pinned)
+		return;
+	CPU_ZERO(&set);
+	for (int i = 0; i < d->n_cpus; i++)
+		CPU_SET((size_t)d->cpus[i], &set);
+	pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+}
+
+void openvino_list_machine(void (*fn)(void *arg, const struct device *d), void *arg)
+{
+	struct err e = ERR_INIT;
+	const struct ov_api *ov;
+	ov_core *core = NULL;
+	ov_available a = {0};
+	if (!ov_api_present())
+		return;
+	if (ov_api_open(&ov, &e) < 0) {
+		struct device d = {.class = &openvino_device_class, .name = "ov:"};
+		snprintf(d.description, sizeof d.description, "%.150s", e.msg);
+		fn(arg, &d);
+		return;
+	}
+	if (ov->ov_core_create(&core) != 0)
+		return;
+	if (ov->ov_core_get_available_devices(core, &a) == 0) {
+		for (size_t i = 0; i < a.size; i++) {
+			struct device d = {.class = &openvino_device_class, .align = 64};
+			snprintf(d.name, sizeof d.name, "ov:%.50s", a.devices[i]);
+			if (openvino_open(&d, &e) == 0)
+				fn(arg, &d);
+			if (d.state)
+				openvino_close(&d);
+			mem_free(d.cpus);
+			err_clear(&e);
+		}
+		ov->ov_available_devices_free(&a);
+	}
+	ov->ov_core_free(core);
+}
+
+/* ---- what it can run ---- */
+
+static bool supports_tensor(const struct ov_state *s, const struct tensor *t, char *why, size_t cap)
+{
+	if (!tensor_is_static(t))
+		snprintf(why, cap, "dynamic shapes are not supported");
+	else if (s->ov->element[t->elem] < 0)
+		snprintf(why, cap, "%s is not supported", elem_name(t->elem));
+	else
+		return true;
+	return false;
+}
+
+/* The plugin itself is asked when a segment is compiled: what it then refuses makes the
+ * placement infeasible, with its reason. */
+static bool openvino_supports(struct device *d, const struct step_spec *spec, char *why, size_t cap)
+{
+	const struct ov_state *s = d->state;
+	for (uint32_t k = 0; k < spec->n_nodes; k++) {
+		const struct step_node *n = &spec->node[k];
+		const char *type = n->graph->type[n->v];
+		if (strcmp(type, "ReadValue") == 0 || strcmp(type, "Assign") == 0) {
+			snprintf(why, cap, "variables are kept by cpu devices only");
+			return false;
+		}
+		if (strncmp(n->graph->opset[n->v], "opset", 5) != 0) {
+			snprintf(why, cap, "'%.60s' is not an operator of OpenVINO's opsets", type);
+			return false;
+		}
+		for (uint32_t i = 0; i < n->n_in; i++)
+			if (n->in[i].from != FROM_NONE &&
+			    !supports_tensor(s, n->in[i].tensor, why, cap))
+				return false;
+		for (uint32_t i = 0; i < n->n_out; i++)
+			if (!supports_tensor(s, &n->out[i], why, cap))
+				return false;
+	}
+	return true;
+}
+
+/* Weights stay as the file has them: what they are unpacked to is the plugin's affair. */
+static bool openvino_takes(struct device *d, const struct op *op, uint32_t i,
+			   const struct tensor *t)
+{
+	const struct ov_state *s = d->state;
+	(void)op, (void)i;
+	return !t->quant && (t->elem == EL_F16 || t->elem == EL_BF16) &&
+	       s->ov->element[t->elem] >= 0;
+}
+
+/* ---- steps ---- */
+
+static void openvino_step_free(struct device *d, struct step *p)
+{
+	const struct ov_state *s = d->state;
+	for (uint32_t i = 0; p->port && i < p->n_in + p->n_out; i++) {
+		if (p->port[i].tensor)
+			s->ov->ov_tensor_free(p->port[i].tensor);
+		if (p->port[i].port)
+			s->ov->ov_output_const_port_free(p->port[i].port);
+	}
+	if (p->request)
+		s->ov->ov_infer_request_free(p->request);
+	if (p->compiled)
+		s->ov->ov_compiled_model_free(p->compiled);
+	mem_free(p->port);
+	mem_free(p);
+}
+
+/* The weights of the model that the step belongs to. */
+static int use_weights(struct ov_state *s, const struct step_spec *spec, struct err *e)
+{
+	const struct step_env *env = spec->n_nodes ? spec->node[0].env : NULL;
+	const char *path = env && env->weights ? env->weights_path : NULL;
+	if (s->weights && s->weights_of == (env ? env->weights : NULL))
+		return 0;
+	ov_weights_close(s->weights);
+	s->weights = NULL;
+	s->weights_of = env ? env->weights : NULL;
+	return ov_weights_open(path, &s->weights, e);
+}
+
+static int compile(const struct ov_state *s, const char *xml, size_t bytes, struct step *p,
+		   struct err *e)
+{
+	const struct ov_api *ov = s->ov;
+	ov_tensor *weights = NULL;
+	ov_model *model = NULL;
+	int64_t n = (int64_t)ov_weights_bytes(s->weights);
+	ov_status rc = ov->ov_tensor_create_from_host_ptr(ov->element[EL_U8], (ov_shape){1, &n},
+							  ov_weights_base(s->weights), &weights);
+	if (rc == 0)
+		rc = ov->ov_core_read_model_from_memory_buffer(s->core, xml, bytes, weights,
+							       &model);
+	if (rc != 0)
+		ov_api_error(ov, rc, e, "OpenVINO does not read the segment");
+	if (rc == 0) {
+		rc = ov->ov_core_compile_model(s->core, model, s->name.target, 0, &p->compiled);
+		if (rc == 0)
+			rc = ov->ov_compiled_model_create_infer_request(p->compiled, &p->request);
+		if (rc != 0)
+			ov_api_error(ov, rc, e, "OpenVINO does not compile the segment");
+	}
+	if (model)
+		ov->ov_model_free(model);
+	if (weights)
+		ov->ov_tensor_free(weights);
+	return rc == 0 ? 0 : -1;
+}
+
+static int find_ports(const struct ov_state *s, const struct step_spec *spec, struct step *p,
+		      struct err *e)
+{
+	const struct ov_api *ov = s->ov;
+	char name[40];
+	size_t n = 0;
+	ov_status rc = ov->ov_compiled_model_outputs_size(p->compiled, &n);
+	if (rc == 0 && n != spec->n_out)
+		return err_set(e, ST_RUNTIME, "OpenVINO made %zu outputs of %u", n, spec->n_out);
+	for (uint32_t i = 0; i < spec->n_in && rc == 0; i++) {
+		p->port[i].shape = *spec->in[i];
+		snprintf(name, sizeof name, "hsdag/in/%u", i);
+		rc = ov->ov_compiled_model_input_by_name(p->compiled, name, &p->port[i].port);
+	}
+	for (uint32_t i = 0; i < spec->n_out && rc == 0; i++) {
+		p->port[spec->n_in + i].shape =
+			spec->node[spec->out[i].node].out[spec->out[i].port];
+		rc = ov->ov_compiled_model_output_by_index(p->compiled, i,
+							   &p->port[spec->n_in + i].port);
+	}
+	return rc == 0 ? 0
+		       : ov_api_error(ov, rc, e, "OpenVINO lost an input or output of the segment");
+}
+
+static int openvino_prepare(struct device *d, const struct step_spec *spec, struct step **out,
+			    struct err *e)
+{
+	struct ov_state *s = d->state;
+	char *xml = NULL;
+	size_t bytes = 0;
+	struct step *p = MEM_NEW(struct step);
+	p->n_in = spec->n_in;
+	p->n_out = spec->n_out;
+	p->port = MEM_NEWN(struct port, (size_t)p->n_in + p->n_out + 1);
+	int rc = use_weights(s, spec, e);
+	if (rc == 0)
+		rc = ov_model_text(spec, s->weights, &xml, &bytes, &p->weight_bytes, e);
+	if (rc == 0)
+		rc = compile(s, xml, bytes, p, e);
+	if (rc == 0)
+		rc = find_ports(s, spec, p, e);
+	mem_free(xml);
+	if (rc == 0)
+		*out = p;
+	else
+		openvino_step_free(d, p);
+	return rc;
+}
+
+/* An estimate: plugins keep their own form of the weights, as a rule in f32. */
+static void openvino_step_memory(struct device *d, const struct step *p,
+				 void (*fn)(void *arg, const void *key, uint64_t bytes), void *arg)
+{
+	(void)d;
+	fn(arg, p, p->weight_bytes);
+}
+
+/* Let the request read and write at `at`; nothing to do when it does already. */
+static int set_port(const struct ov_state *s, struct step *p, uint32_t i, void *at, struct err *e)
+{
+	struct port *x = &p->port[i];
+	if (x->at == at && x->tensor)
+		return 0;
+	ov_tensor *t = NULL;
+	ov_shape shape = {(int64_t)x->shape.rank, x->shape.dim};
+	ov_status rc =
+		s->ov->ov_tensor_create_from_host_ptr(s->ov->element[x->shape.elem], shape, at, &t);
+	if (rc == 0)
+		rc = s->ov->ov_infer_request_set_tensor_by_const_port(p->request, x->port, t);
+	if (rc != 0) {
+		if (t)
+			s->ov->ov_tensor_free(t);
+		return ov_api_error(s->ov, rc, e, "OpenVINO does not take a buffer");
+	}
+	if (x->tensor)
+		s->ov->ov_tensor_free(x->tensor);
+	x->tensor = t;
+	x->at = at;
+	return 0;
+}
+
+static int openvino_run(struct device *d, struct step *p, struct devmem *const *in,
+			struct devmem *const *out, struct err *e)
+{
+	const struct ov_state *s = d->state;
+	for (uint32_t i = 0; i < p->n_in; i++)
+		if (set_port(s, p, i, in[i]->p, e) < 0)
+			return -1;
+	for (uint32_t i = 0; i < p->n_out; i++)
+		if (set_port(s, p, p->n_in + i, out[i]->p, e) < 0)
+			return -1;
+	ov_status rc = s->ov->ov_infer_request_infer(p->request);
+	return rc == 0 ? 0 : ov_api_error(s->ov, rc, e, "inference failed");
+}
+
+/* ---- memory: the host's ---- */
+
+static struct devmem *new_mem(void *p, bool owned)
+{
+	struct devmem *m = MEM_NEW(struct devmem);
+	*m = (struct devmem){p, owned};
+	return m;
+}
+
+static int openvino_alloc(struct device *d, size_t bytes, struct devmem **out, struct err *e)
+{
+	void *p = mem_try(bytes ? bytes : 1);
+	(void)d;
+	if (!p)
+		return err_set(e, ST_RUNTIME, "no memory for %zu bytes", bytes);
+	*out = new_mem(p, true);
+	return 0;
+}
+
+static int openvino_view(struct device *d, struct devmem *base, size_t offset, size_t bytes,
+			 struct devmem **out, struct err *e)
+{
+	(void)d, (void)bytes, (void)e;
+	*out = new_mem((char *)base->p + offset, false);
+	return 0;
+}
+
+static int openvino_wrap(struct device *d, void *host, size_t bytes, struct devmem **out,
+			 struct err *e)
+{
+	(void)d, (void)bytes, (void)e;
+	*out = new_mem(host, false);
+	return 0;
+}
+
+static void openvino_release(struct device *d, struct devmem *m)
+{
+	(void)d;
+	if (m->owned)
+		mem_free(m->p);
+	mem_free(m);
+}
+
+static void *openvino_host(struct device *d, struct devmem *m)
+{
+	(void)d;
+	return m->p;
+}
+
+const struct device_class openvino_device_class = {
+	.type = "openvino",
+	.max_nodes = UINT32_MAX,
+	.segments = true,
+	.open = openvino_open,
+	.close = openvino_close,
+	.enter = openvino_enter,
+	.supports = openvino_supports,
+	.takes = openvino_takes,
+	.prepare = openvino_prepare,
+	.step_free = openvino_step_free,
+	.step_memory = openvino_step_memory,
+	.alloc = openvino_alloc,
+	.view = openvino_view,
+	.wrap = openvino_wrap,
+	.release = openvino_release,
+	.host = openvino_host,
+	.run = openvino_run,
+};

@@ -1,0 +1,144 @@
+/* shapes.c - shapes given by a user into a graph. */
+#include "dynamic/shapes_impl.h"
+#include "base/mem.h"
+#include "ir/weights.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Is `name` the given one?  '*' and '?' in the latter stand for any text and any character. */
+static bool shape_is_for(const char *given, const char *name)
+{
+	return strcmp(given, name) == 0 || (*given && fnmatch(given, name, FNM_NOESCAPE) == 0);
+}
+
+const struct shape_given *shapes_find(const struct shape_list *l, const char *name)
+{
+	for (uint32_t i = 0; i < l->n; i++)
+		if (shape_is_for(l->v[i].name, name))
+			return &l->v[i];
+	return NULL;
+}
+
+/* Is one of the comma-separated names of output o given? */
+static bool has_tensor_name(const struct graph *g, uint32_t o, const char *given)
+{
+	char name[300];
+	for (const char *s = g->out_names[o]; *s;) {
+		size_t len = strcspn(s, ",");
+		snprintf(name, sizeof name, "%.*s", (int)len, s);
+		if (shape_is_for(given, name))
+			return true;
+		s += len + (s[len] == ',');
+	}
+	return false;
+}
+
+static bool is_parameter(const struct graph *g, uint32_t v)
+{
+	return op_kind(g->type[v]) == OP_PARAMETER;
+}
+
+static bool is_named(const struct graph *g, uint32_t v, const char *name)
+{
+	if (is_parameter(g, v))
+		return shape_is_for(name, g->node_name[v]) ||
+		       has_tensor_name(g, g->out_ptr[v], name);
+	if (op_kind(g->type[v]) != OP_READ_VALUE)
+		return false;
+	const char *id = graph_attr(g, v, "variable_id");
+	return id && shape_is_for(name, id);
+}
+
+/* The names that --shape may have, into text[cap]. */
+static void list_names(const struct graph *g, char *text, size_t cap)
+{
+	char q[100];
+	size_t n = 0;
+	*text = '\0';
+	for (uint32_t v = 0; v < g->n && n + 130 < cap; v++)
+		if (is_parameter(g, v))
+			n += (size_t)snprintf(
+				text + n, cap - n, "%s'%s'", n ? ", " : "",
+				err_escape(q, sizeof q, g->node_name[v], strlen(g->node_name[v])));
+}
+
+static int no_such(const struct graph *g, const struct shape_given *x, struct err *e)
+{
+	char names[700], q[100];
+	list_names(g, names, sizeof names);
+	if (*x->name == '\0')
+		return err_set(e, ST_USAGE, "a shape without a name, but the inputs are %s", names);
+	return err_set(e, ST_USAGE, "no input or variable '%s'; the inputs are %s",
+		       err_escape(q, sizeof q, x->name, strlen(x->name)), names);
+}
+
+static void set_shape(struct shapes *s, uint32_t v, uint32_t rank, const int64_t *dim)
+{
+	uint32_t o = s->g->out_ptr[v];
+	struct tensor t = {.elem = (enum elem)s->g->out_elem[o], .rank = rank};
+	memcpy(t.dim, dim, rank * sizeof *dim);
+	host_values_set(&s->h, o, &t);
+}
+
+/* Shapes of all Parameters: given, or as the file says. */
+static int set_inputs(struct shapes *s, const struct shape_list *l, struct err *e)
+{
+	const struct graph *g = s->g;
+	uint32_t n_params = 0;
+	for (uint32_t v = 0; v < g->n; v++)
+		n_params += is_parameter(g, v);
+	for (uint32_t i = 0; i < l->n; i++) {
+		uint32_t found = 0;
+		bool only = *l->v[i].name == '\0';
+		for (uint32_t v = 0; v < g->n && !(only && n_params != 1); v++)
+			found += only ? is_parameter(g, v) : is_named(g, v, l->v[i].name);
+		if (found == 0)
+			return no_such(g, &l->v[i], e);
+	}
+	for (uint32_t v = 0; v < g->n; v++) {
+		const struct shape_given *x = NULL;
+		struct tensor t;
+		if (!is_parameter(g, v))
+			continue;
+		for (uint32_t i = 0; i < l->n; i++)
+			if (*l->v[i].name == '\0' || is_named(g, v, l->v[i].name))
+				x = &l->v[i];
+		if (x)
+			set_shape(s, v, x->rank, x->dim);
+		else if (tensor_describe(g, g->out_ptr[v], &t))
+			set_shape(s, v, t.rank, t.dim);
+	}
+	return 0;
+}
+
+/* What the message of a failed walk should begin with. */
+static int walk(struct shapes *s, struct err *e)
+{
+	return shapes_walk(s, e) < 0 ? err_prefix(e, "with these shapes") : 0;
+}
+
+int shapes_apply(struct graph *g, const struct shape_list *given, struct err *e)
+{
+	struct weights w = {0};
+	if (*g->weights && weights_open(&w, g->weights, e) < 0)
+		return -1;
+	struct cpu_ctx *ctx = cpu_ctx_new(NULL, NULL);
+	struct shapes *s = NULL;
+	int rc = weights_check(&w, g, e);
+	if (rc < 0 && !*g->weights)
+		rc = err_prefix(e, "--shape needs the weights file");
+	if (rc == 0)
+		rc = (s = shapes_new(g, w.data, w.bytes, ctx, e)) ? 0 : -1;
+	if (rc == 0) {
+		s->given = given;
+		rc = set_inputs(s, given, e) < 0 ? -1 : walk(s, e);
+	}
+	if (rc == 0)
+		shapes_store(s);
+	shapes_free(s);
+	cpu_ctx_free(ctx);
+	weights_close(&w);
+	return rc;
+}

@@ -1,0 +1,38 @@
+/* shapes_impl.h - shared by shapes.c (names and the whole), shapes_parse.c, shapes_walk.c (nodes in
+ * order) and shapes_control.c (bodies).  Not for others. */
+#ifndef HSDAG_DYNAMIC_SHAPES_IMPL_H
+#define HSDAG_DYNAMIC_SHAPES_IMPL_H
+
+#include "dynamic/host_eval.h"
+#include "dynamic/shapes.h"
+
+/* Shapes of a graph as they become known: h.value[o] has type and dims, which may be
+ * DIM_DYNAMIC; rank RANK_DYNAMIC: not even the rank.  Data where shapes depend on it. */
+struct shapes {
+	struct graph *g;
+	struct host_values h;
+	struct op *op;                  /* (n) */
+	bool *wanted;                   /* (n) shapes depend on its value, which can be known */
+	struct shapes **body;           /* (n_bodies) inferred with; NULL: left as it is */
+	const struct shape_list *given; /* of the whole model; NULL in bodies */
+};
+
+struct shapes *shapes_new(struct graph *g, const void *weights, uint64_t weights_bytes,
+			  struct cpu_ctx *ctx, struct err *e) MUST_CHECK;
+void shapes_free(struct shapes *s);
+/* All outputs, but of Parameters, which are set. */
+int shapes_walk(struct shapes *s, struct err *e) MUST_CHECK;
+/* The node v has bodies: shapes of its outputs. */
+int shapes_control(struct shapes *s, uint32_t v, struct err *e) MUST_CHECK;
+/* Shapes into the graph and its bodies. */
+void shapes_store(struct shapes *s);
+
+/* The given shape of a variable, or NULL. */
+const struct shape_given *shapes_find(const struct shape_list *l, const char *name);
+
+static inline bool shape_known(const struct tensor *t)
+{
+	return t->rank <= TENSOR_DIMS && tensor_is_static(t);
+}
+
+#endif

@@ -1,0 +1,320 @@
+/* shapes_walk.c - the nodes of a graph in order, each one's shapes from those before. */
+#include "dynamic/shapes_impl.h"
+#include "base/mem.h"
+
+#include <string.h>
+
+/* Sizes for unknown dims.  What comes out the same for all does not depend on them.  The first two have
+ * many divisors, so that they can be reshaped; none is for what only large ones fill (the first
+ * hundred of a slice), where it can be. */
+enum { N_PROBES = 3 };
+static const int64_t PROBE[N_PROBES] = {55440, 65520, 0};
+
+static uint32_t source(const struct graph *g, uint32_t slot)
+{
+	return g->out_ptr[g->in_node[slot]] + g->in_port[slot];
+}
+
+/* ---- whose value is wanted ---- */
+
+static bool can_be_known(const struct shapes *s, uint32_t v, const bool *can)
+{
+	const struct graph *g = s->g;
+	enum op_kind k = s->op[v].kind;
+	if (k == OP_CONST || k == OP_SHAPE_OF)
+		return true;
+	if (k == OP_PARAMETER)
+		return s->h.value[g->out_ptr[v]].data != NULL;
+	enum op_category c = op_info(k)->category;
+	if (c == OPC_SOURCE || c == OPC_SINK || c == OPC_OTHER)
+		return false;
+	for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++)
+		if (g->in_node[i] != GRAPH_NONE && !can[g->in_node[i]])
+			return false;
+	return true;
+}
+
+/* Does the value in this input decide shapes?  In a body any small one may. */
+static bool decides_shapes(const struct shapes *s, uint32_t v, uint32_t slot)
+{
+	enum { SMALL = 4096 };
+	const struct op *op = &s->op[v];
+	uint32_t i = slot - s->g->in_ptr[v];
+	int64_t bytes = graph_out_bytes(s->g, source(s->g, slot));
+	if (op_info(op->kind)->category == OPC_CONTROL)
+		return i < 2 || (bytes >= 0 && bytes <= SMALL);
+	return i < 32 && op_info(op->kind)->values >> i & 1;
+}
+
+static void mark_wanted(struct shapes *s)
+{
+	const struct graph *g = s->g;
+	bool *can = MEM_NEWN(bool, (size_t)g->n + 1);
+	for (uint32_t v = 0; v < g->n; v++)
+		can[v] = can_be_known(s, v, can);
+	for (uint32_t v = g->n; v-- > 0;)
+		for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++) {
+			uint32_t u = g->in_node[i];
+			bool chain = s->wanted[v] && s->op[v].kind != OP_SHAPE_OF;
+			if (u != GRAPH_NONE && can[u] && (chain || decides_shapes(s, v, i)))
+				s->wanted[u] = true;
+		}
+	mem_free(can);
+}
+
+/* ---- one node ---- */
+
+/* Nothing but what the file says of the rank. */
+static void set_unknown(struct shapes *s, uint32_t o)
+{
+	struct tensor t;
+	tensor_describe(s->g, o, &t);
+	t.data = NULL;
+	if (t.rank > TENSOR_DIMS)
+		t.rank = RANK_DYNAMIC;
+	for (uint32_t i = 0; i < t.rank && t.rank != RANK_DYNAMIC; i++)
+		t.dim[i] = DIM_DYNAMIC;
+	host_values_set(&s->h, o, &t);
+}
+
+static void set_all_unknown(struct shapes *s, uint32_t v)
+{
+	for (uint32_t o = s->g->out_ptr[v]; o < s->g->out_ptr[v + 1]; o++)
+		set_unknown(s, o);
+}
+
+static void inputs_of(const struct shapes *s, uint32_t v, struct tensor *in)
+{
+	const struct graph *g = s->g;
+	for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++, in++)
+		*in = g->in_node[i] == GRAPH_NONE ? (struct tensor){.elem = EL_DYNAMIC}
+						  : s->h.value[source(g, i)];
+}
+
+/* Are values there that the shapes need? */
+static bool values_there(const struct op *op, const struct tensor *in)
+{
+	for (int i = 0; i < op->n_in && i < 32; i++)
+		if (op_info(op->kind)->values >> i & 1 && in[i].elem != EL_DYNAMIC && !in[i].data &&
+		    (!shape_known(&in[i]) || tensor_elements(&in[i]) != 0))
+			return false;
+	return true;
+}
+
+/* Unknown dims as PROBE[k]; false when a rank is not known. */
+static bool probe(const struct tensor *in, int n, int k, struct tensor *out)
+{
+	for (int i = 0; i < n; i++) {
+		out[i] = in[i];
+		if (in[i].rank == RANK_DYNAMIC)
+			return false;
+		for (uint32_t d = 0; d < in[i].rank; d++)
+			if (in[i].dim[d] < 0)
+				out[i].dim[d] = PROBE[k];
+	}
+	return true;
+}
+
+/* Dims of t that are others in `other` are not known. */
+static void keep_common(struct tensor *t, const struct tensor *other)
+{
+	if (t->rank == RANK_DYNAMIC || t->rank != other->rank) {
+		t->rank = RANK_DYNAMIC;
+		return;
+	}
+	for (uint32_t d = 0; d < t->rank; d++)
+		if (t->dim[d] != other->dim[d])
+			t->dim[d] = DIM_DYNAMIC;
+}
+
+/* Outputs for inputs that are not all known: dims that do not depend on the unknown ones. */
+static void infer_partly(struct shapes *s, uint32_t v, const struct tensor *in)
+{
+	const struct graph *g = s->g;
+	const struct op *op = &s->op[v];
+	size_t n_in = (size_t)op->n_in + 1, n_out = (size_t)op->n_out + 1;
+	struct tensor *x = MEM_NEWN(struct tensor, n_in + N_PROBES * n_out), *y = x + n_in;
+	struct err e = ERR_INIT;
+	int n = 0;
+	set_all_unknown(s, v);
+	if (values_there(op, in))
+		while (n < N_PROBES && probe(in, op->n_in, n, x) &&
+		       op_infer(op, x, y + (size_t)n * n_out, &e) == 0)
+			n++;
+	for (int i = 0; i < op->n_out && n >= 2; i++) {
+		struct tensor t = y[i], *now = &s->h.value[g->out_ptr[v] + (uint32_t)i];
+		for (int k = 1; k < n; k++)
+			keep_common(&t, &y[(size_t)k * n_out + (size_t)i]);
+		if (t.rank == RANK_DYNAMIC)
+			continue;
+		if (now->elem != EL_DYNAMIC)
+			t.elem = now->elem;
+		t.data = NULL;
+		host_values_set(&s->h, g->out_ptr[v] + (uint32_t)i, &t);
+	}
+	mem_free(x);
+}
+
+/* Bounds are not sizes: dims that the file leaves open stay so. */
+static int infer_bounded(struct shapes *s, uint32_t v, struct err *e)
+{
+	const struct graph *g = s->g;
+	if (host_infer_node(&s->h, v, e) < 0)
+		return -1;
+	for (uint32_t o = g->out_ptr[v]; o < g->out_ptr[v + 1]; o++) {
+		struct tensor recorded, *t = &s->h.value[o];
+		if (!tensor_describe(g, o, &recorded) || recorded.rank != t->rank) {
+			set_unknown(s, o);
+			continue;
+		}
+		for (uint32_t d = 0; d < t->rank; d++)
+			if (recorded.dim[d] < 0)
+				t->dim[d] = DIM_DYNAMIC;
+	}
+	return 0;
+}
+
+/* A variable with a given shape has it; others have that of their initial value. */
+static bool set_variable(struct shapes *s, uint32_t v)
+{
+	const char *id = graph_attr(s->g, v, "variable_id");
+	const struct shape_given *x = s->given && id ? shapes_find(s->given, id) : NULL;
+	if (!x)
+		return false;
+	struct tensor t = {.elem = (enum elem)s->g->out_elem[s->g->out_ptr[v]], .rank = x->rank};
+	memcpy(t.dim, x->dim, sizeof t.dim);
+	host_values_set(&s->h, s->g->out_ptr[v], &t);
+	return true;
+}
+
+/* Without an initial value: what the file says, with nothing in open dims. */
+static void set_empty(struct shapes *s, uint32_t v)
+{
+	struct tensor *t = &s->h.value[s->g->out_ptr[v]];
+	set_unknown(s, s->g->out_ptr[v]);
+	if (!tensor_describe(s->g, s->g->out_ptr[v], t))
+		t->rank = RANK_DYNAMIC;
+	for (uint32_t d = 0; d < t->rank && t->rank != RANK_DYNAMIC; d++)
+		t->dim[d] = t->dim[d] < 0 ? 0 : t->dim[d];
+}
+
+static int infer_known(struct shapes *s, uint32_t v, const struct tensor *in, struct err *e)
+{
+	const struct op *op = &s->op[v];
+	bool data = true;
+	for (int i = 0; i < op->n_in; i++)
+		data = data && (in[i].elem == EL_DYNAMIC || in[i].data || op->kind == OP_SHAPE_OF);
+	if (s->wanted[v] && data && op->n_in > 0)
+		return host_eval_node(&s->h, v, e);
+	if (op_is_bounded(op) && values_there(op, in))
+		return infer_bounded(s, v, e);
+	if (values_there(op, in))
+		return host_infer_node(&s->h, v, e);
+	set_all_unknown(s, v);
+	return 0;
+}
+
+static int infer_node(struct shapes *s, uint32_t v, struct tensor *in, struct err *e)
+{
+	const struct op *op = &s->op[v];
+	bool known = true;
+	inputs_of(s, v, in);
+	for (int i = 0; i < op->n_in; i++)
+		known = known && (in[i].elem == EL_DYNAMIC || shape_known(&in[i]));
+	switch (op->kind) {
+	case OP_PARAMETER: return 0;
+	case OP_CONST: return s->wanted[v] ? host_eval_node(&s->h, v, e) : 0;
+	case OP_READ_VALUE:
+		if (set_variable(s, v))
+			return 0;
+		if (op->n_in == 0) {
+			set_empty(s, v);
+			return 0;
+		}
+		break;
+	default: break;
+	}
+	if (op_info(op->kind)->category == OPC_CONTROL)
+		return shapes_control(s, v, e);
+	if (known)
+		return infer_known(s, v, in, e);
+	infer_partly(s, v, in);
+	return 0;
+}
+
+/* ---- the whole ---- */
+
+struct shapes *shapes_new(struct graph *g, const void *weights, uint64_t weights_bytes,
+			  struct cpu_ctx *ctx, struct err *e)
+{
+	struct shapes *s = MEM_NEW(struct shapes);
+	s->g = g;
+	s->op = MEM_NEWN(struct op, (size_t)g->n + 1);
+	s->wanted = MEM_NEWN(bool, (size_t)g->n + 1);
+	s->body = MEM_NEWN(struct shapes *, (size_t)g->n_bodies + 1);
+	host_values_init(&s->h, g, weights, weights_bytes, ctx);
+	for (uint32_t v = 0; v < g->n; v++)
+		if (op_decode(g, v, &s->op[v], e) < 0) {
+			shapes_free(s);
+			return NULL;
+		}
+	for (uint32_t v = 0; v < g->n; v++)
+		if (s->op[v].kind != OP_CONST)
+			set_all_unknown(s, v);
+	return s;
+}
+
+void shapes_free(struct shapes *s)
+{
+	if (!s)
+		return;
+	for (uint32_t b = 0; b < s->g->n_bodies; b++)
+		shapes_free(s->body[b]);
+	host_values_release(&s->h);
+	mem_free(s->op);
+	mem_free(s->wanted);
+	mem_free(s->body);
+	mem_free(s);
+}
+
+int shapes_walk(struct shapes *s, struct err *e)
+{
+	const struct graph *g = s->g;
+	uint32_t most = 0;
+	mark_wanted(s);
+	for (uint32_t v = 0; v < g->n; v++)
+		most = g->in_ptr[v + 1] - g->in_ptr[v] > most ? g->in_ptr[v + 1] - g->in_ptr[v]
+							      : most;
+	struct tensor *in = MEM_NEWN(struct tensor, (size_t)most + 1);
+	int rc = 0;
+	for (uint32_t v = 0; v < g->n && rc == 0; v++)
+		rc = infer_node(s, v, in, e);
+	mem_free(in);
+	return rc;
+}
+
+static void store_dims(struct shapes *s)
+{
+	struct graph *g = s->g;
+	uint32_t n_out = g->out_ptr[g->n], n = 0;
+	for (uint32_t o = 0; o < n_out; o++)
+		n += s->h.value[o].rank == RANK_DYNAMIC ? 0 : s->h.value[o].rank;
+	g->dim_ptr = ARENA_NEWN(g->arena, uint32_t, (size_t)n_out + 1);
+	g->dim = ARENA_NEWN(g->arena, int64_t, (size_t)n + 1);
+	uint8_t *rank = g->out_rank = ARENA_NEWN(g->arena, uint8_t, (size_t)n_out + 1);
+	for (uint32_t o = 0, at = 0; o < n_out; o++) {
+		const struct tensor *t = &s->h.value[o];
+		rank[o] = (uint8_t)t->rank;
+		for (uint32_t d = 0; t->rank != RANK_DYNAMIC && d < t->rank; d++)
+			g->dim[at++] = t->dim[d];
+		g->dim_ptr[o + 1] = at;
+	}
+}
+
+void shapes_store(struct shapes *s)
+{
+	store_dims(s);
+	for (uint32_t b = 0; b < s->g->n_bodies; b++)
+		if (s->body[b])
+			shapes_store(s->body[b]);
+}

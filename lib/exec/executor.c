@@ -1,0 +1,229 @@
+/* executor.c - runs of a plan, from the caller's side. */
+#include "exec/executor_impl.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+#include <time.h>
+
+/* How long the caller sleeps before it asks whether to go on. */
+static const double WATCH_S = 0.1;
+
+double clock_s(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* To wake up takes about as long as a small step, and the core is not at once what it was: a worker on
+ * cores of its own is patient. */
+static double spin_s(const struct device_list *l, uint32_t d)
+{
+	if (l->dev[d].n_cpus == 0)
+		return 100e-6;
+	for (uint32_t i = 0; i < l->n; i++)
+		if (i != d && device_shares_cores(&l->dev[i], &l->dev[d]))
+			return 100e-6;
+	return 50e-3;
+}
+
+struct executor *executor_new(struct device_list *l)
+{
+	struct executor *x = mem_try(sizeof *x);
+	if (!x)
+		return NULL;
+	memset(x, 0, sizeof *x);
+	x->k = l->n;
+	x->devices = l;
+	pthread_mutex_init(&x->lock, NULL);
+	pthread_cond_init(&x->go, NULL);
+	pthread_cond_init(&x->done, NULL);
+	x->worker = mem_try((size_t)l->n * sizeof *x->worker);
+	if (!x->worker) {
+		mem_free(x);
+		return NULL;
+	}
+	memset(x->worker, 0, (size_t)l->n * sizeof *x->worker);
+	for (uint32_t d = 0; d < l->n; d++) {
+		struct worker *w = &x->worker[d];
+		w->x = x;
+		w->dev = d;
+		w->device = &l->dev[d];
+		w->spin_s = spin_s(l, d);
+		w->device->stop = &x->stop;
+		atomic_init(&w->inbox, GRAPH_NONE);
+		pthread_mutex_init(&w->lock, NULL);
+		pthread_cond_init(&w->wake, NULL);
+	}
+	for (uint32_t d = 0; d < l->n; d++) {
+		if (pthread_create(&x->worker[d].thread, NULL, worker_main, &x->worker[d]) != 0) {
+			executor_free(x);
+			return NULL;
+		}
+		x->worker[d].started = true;
+	}
+	return x;
+}
+
+void executor_free(struct executor *x)
+{
+	if (!x)
+		return;
+	pthread_mutex_lock(&x->lock);
+	x->quit = true;
+	pthread_cond_broadcast(&x->go);
+	pthread_mutex_unlock(&x->lock);
+	for (uint32_t d = 0; d < x->k; d++) {
+		struct worker *w = &x->worker[d];
+		if (w->started)
+			pthread_join(w->thread, NULL);
+		pthread_mutex_destroy(&w->lock);
+		pthread_cond_destroy(&w->wake);
+		mem_free(w->heap);
+	}
+	pthread_mutex_destroy(&x->lock);
+	pthread_cond_destroy(&x->go);
+	pthread_cond_destroy(&x->done);
+	mem_free(x->worker);
+	mem_free(x->slot);
+	mem_free(x->transfer);
+	mem_free(x);
+}
+
+void executor_watch(struct executor *x, bool (*go_on)(void *arg), void *arg)
+{
+	x->go_on = go_on;
+	x->go_on_arg = arg;
+}
+
+void executor_limit(struct executor *x, double seconds)
+{
+	x->limit_s = seconds;
+}
+
+bool executor_alive(const struct executor *x)
+{
+	return !x->dead;
+}
+
+/* Counters and queues for a run of p; workers are parked. */
+static void arm(struct executor *x, struct plan *p, const struct exec_sample *s)
+{
+	x->slot = mem_grow(x->slot, &x->cap_slot, p->n_tasks, sizeof *x->slot);
+	x->transfer = mem_grow(x->transfer, &x->cap_transfer, p->n_tasks, sizeof *x->transfer);
+	x->plan = p;
+	x->step_s = s->step_s;
+	x->task_s = s->task_s;
+	x->start_s = s->start_s;
+	x->apart = s->apart && (s->step_s || s->task_s);
+	for (uint32_t t = 0; x->task_s && t < p->n_tasks; t++)
+		x->task_s[t] = 0;
+	x->ended = p->n_tasks == 0;
+	err_clear(&x->err);
+	atomic_store(&x->left, p->n_tasks);
+	atomic_store(&x->stop, false);
+	for (uint32_t d = 0; d < x->k; d++) {
+		struct worker *w = &x->worker[d];
+		w->heap = mem_grow(w->heap, &w->cap_heap, p->n_dev_tasks[d], sizeof *w->heap);
+		w->n_heap = 0;
+		w->left = p->n_dev_tasks[d];
+		w->busy_s = 0;
+		atomic_store(&w->inbox, GRAPH_NONE);
+	}
+	for (uint32_t t = 0; t < p->n_tasks; t++) {
+		atomic_store_explicit(&x->slot[t].waits, p->task[t].n_waits, memory_order_relaxed);
+		if (p->task[t].n_waits == 0)
+			worker_push(&x->worker[p->task[t].dev], t);
+	}
+}
+
+/* Should the run end now?  x->lock is not held. */
+static void look(struct executor *x)
+{
+	struct err e = ERR_INIT;
+	if (executor_stopped(x))
+		return;
+	if (x->go_on && !x->go_on(x->go_on_arg)) {
+		(void)err_set(&e, ST_RUNTIME, "cannot write the output: its reader has gone");
+		executor_fail(x, &e);
+		x->dead = true;
+	} else if (x->limit_s > 0 && clock_s() - x->begin_s > x->limit_s) {
+		(void)err_set(&e, ST_RUNTIME,
+			      "an inference has not ended after %g s; --timeout allows more",
+			      x->limit_s);
+		executor_fail(x, &e);
+	}
+}
+
+/* Until the run has ended and all workers are parked.  x->lock is held. */
+static void await(struct executor *x)
+{
+	while (!x->ended || x->n_active > 0) {
+		struct timespec until;
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_nsec += (long)(WATCH_S * 1e9);
+		until.tv_sec += until.tv_nsec / 1000000000;
+		until.tv_nsec %= 1000000000;
+		if (pthread_cond_timedwait(&x->done, &x->lock, &until) != ETIMEDOUT)
+			continue;
+		pthread_mutex_unlock(&x->lock);
+		look(x);
+		pthread_mutex_lock(&x->lock);
+	}
+}
+
+/* After a failure: let every transfer that was started end, since its memory goes. */
+static void drain(struct worker *w)
+{
+	const struct device_class *c = w->device->class;
+	struct err ignored = ERR_INIT;
+	if (c->finish && c->finish(w->device, &ignored) < 0)
+		err_clear(&ignored);
+	for (int i = 0; i < 10000 && atomic_load(&w->in_flight) > 0; i++)
+		nanosleep(&(struct timespec){0, 1000000}, NULL);
+}
+
+/* All transfers have ended; whoever told so may not have left transfer_done() yet, which must not
+ * see the next run, nor an executor that is gone. */
+static void settle(struct worker *w)
+{
+	while (atomic_load(&w->in_flight) > 0)
+		sched_yield();
+}
+
+int executor_run(struct executor *x, struct plan *p, struct exec_sample *out, struct err *e)
+{
+	if (x->go_on && (x->dead || !x->go_on(x->go_on_arg))) {
+		x->dead = true;
+		return err_set(e, ST_RUNTIME, "cannot write the output: its reader has gone");
+	}
+	arm(x, p, out);
+	if (p->variables)
+		variables_begin(p->variables, p);
+	pthread_mutex_lock(&x->lock);
+	double start = clock_s();
+	x->begin_s = x->end_s = start;
+	x->n_active = x->k;
+	x->generation++;
+	atomic_store(&x->started, x->generation);
+	pthread_cond_broadcast(&x->go);
+	await(x);
+	struct err failed = x->err;
+	pthread_mutex_unlock(&x->lock);
+	for (uint32_t d = 0; d < x->k; d++)
+		failed.code != ST_OK ? drain(&x->worker[d]) : settle(&x->worker[d]);
+	if (failed.code != ST_OK)
+		return err_set(e, (enum exit_status)failed.code, "%s", failed.msg);
+	/* Nothing to run: what an empty run costs. */
+	double end = p->n_tasks == 0 ? clock_s() : x->end_s;
+	out->lat_s = end - start > 1e-9 ? end - start : 1e-9;
+	/* A device's own account is taken in any case: it counts from one taking to the next. */
+	for (uint32_t d = 0; d < x->k; d++) {
+		struct device *dev = &x->devices->dev[d];
+		double busy_s = dev->class->busy_s ? dev->class->busy_s(dev) : x->worker[d].busy_s;
+		if (out->busy_s)
+			out->busy_s[d] = busy_s;
+	}
+	return 0;
+}

@@ -1,0 +1,84 @@
+/* executor_impl.h - shared by executor.c (runs, seen from the caller) and worker.c (runs, seen
+ * from the devices).  Not for others. */
+#ifndef HSDAG_EXEC_EXECUTOR_IMPL_H
+#define HSDAG_EXEC_EXECUTOR_IMPL_H
+
+#include "exec/executor.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* What changes about a task during a run. */
+struct slot {
+	atomic_uint waits; /* tasks before it that have not ended */
+	uint32_t next;     /* in an inbox; GRAPH_NONE ends it */
+};
+
+struct worker {
+	struct executor *x;
+	uint32_t dev;
+	struct device *device;
+	pthread_t thread;
+	bool started;
+	uint32_t *heap, n_heap; /* ready tasks, highest rank first; the worker's own */
+	size_t cap_heap;
+	uint32_t left; /* tasks that it has not started */
+	double spin_s; /* it looks for work for so long before it sleeps */
+	double busy_s;
+	_Alignas(64)
+		atomic_uint inbox; /* ready tasks that others hand over: a list through slot.next */
+	atomic_bool asleep;
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	atomic_uint in_flight; /* transfers whose completion is to come */
+};
+
+struct executor {
+	uint32_t k;
+	struct device_list *devices;
+	struct worker *worker; /* (k) */
+	struct plan *plan;
+	struct slot *slot;
+	size_t cap_slot;
+	double *step_s, *task_s, *start_s; /* as in exec_sample */
+	double begin_s;
+	bool apart;
+	struct transfer *transfer; /* (n_tasks) arguments of completion functions */
+	size_t cap_transfer;
+
+	_Alignas(64) atomic_uint left; /* tasks that have not ended */
+	atomic_bool stop;              /* a run has failed */
+	double end_s;
+
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t go, done;
+	uint64_t generation;      /* of runs */
+	_Atomic uint64_t started; /* the same, for those who look without the lock */
+	uint32_t n_active;        /* workers inside the run */
+	bool quit, ended;
+	struct err err;
+
+	bool (*go_on)(void *arg);
+	void *go_on_arg;
+	double limit_s; /* of a run; 0: none */
+	bool dead;      /* go_on has said no */
+};
+
+struct transfer {
+	struct executor *x;
+	uint32_t task;
+};
+
+/* The thread of a worker (its argument), until executor.quit. */
+void *worker_main(void *worker);
+/* While all workers are parked: the task is ready. */
+void worker_push(struct worker *w, uint32_t task);
+/* End the run with an error; the first one stays. */
+void executor_fail(struct executor *x, const struct err *e);
+
+static inline bool executor_stopped(struct executor *x)
+{
+	return atomic_load_explicit(&x->stop, memory_order_relaxed);
+}
+
+#endif

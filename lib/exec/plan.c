@@ -1,0 +1,108 @@
+/* plan.c - from a placement to a plan: the values of its predicted schedule, and
+ * the order in which the rest is built. */
+#include "exec/plan_build.h"
+
+#include <string.h>
+
+/* Values for tensors and copies, and where they are. */
+static void make_values(struct builder *b)
+{
+	const struct sched_dag *d = &b->c.dag;
+	const struct timeline *tl = b->c.tl;
+	uint32_t k = n_devices(b), n_out = b->p->m->g->out_ptr[b->p->m->g->n];
+	size_t most = (size_t)d->n_tensors + tl->n_copies + (size_t)b->p->m->n_params * k;
+	b->value = ARENA_NEWN(b->a, struct value, most);
+	b->n_values = d->n_tensors + tl->n_copies;
+	b->at = ARENA_NEWN(b->a, uint32_t, (size_t)n_out * k);
+	memset(b->at, 0xff, (size_t)n_out * k * sizeof *b->at);
+	for (uint32_t t = 0; t < d->n_tensors; t++) {
+		uint32_t w = d->tensor_task[t], out = b->c.tensor_out[t];
+		b->value[t] = (struct value){.out = out,
+					     .dev = b->c.group[w].dev,
+					     .writer = GRAPH_NONE,
+					     .first_reader = GRAPH_NONE,
+					     .over = GRAPH_NONE,
+					     .begin_s = tl->start_s[w],
+					     .end_s = tl->end_s[w],
+					     .to_end = b->p->is_result[b->p->out_tensor[out]]};
+		*value_at(b, out, b->c.group[w].dev) = t;
+	}
+	for (uint32_t c = 0; c < tl->n_copies; c++) {
+		uint32_t t = tl->copy[c].tensor, v = copy_value(b, c);
+		b->value[v] = (struct value){.out = b->value[t].out,
+					     .dev = tl->copy[c].dst,
+					     .writer = GRAPH_NONE,
+					     .first_reader = GRAPH_NONE,
+					     .over = GRAPH_NONE,
+					     .begin_s = tl->copy_start_s[c],
+					     .end_s = tl->copy_end_s[c]};
+		value_extend(&b->value[t], tl->copy_end_s[c]);
+		*value_at(b, b->value[v].out, b->value[v].dev) = in_host(b, c) ? t : v;
+	}
+	for (uint32_t u = 0; u < d->n_uses; u++) {
+		uint32_t r = d->use_task[u];
+		value_extend(
+			&b->value[*value_at(b, b->value[d->use_tensor[u]].out, b->c.group[r].dev)],
+			tl->end_s[r]);
+	}
+}
+
+static int build(struct builder *b, struct err *e)
+{
+	if (plan_contract(b, e) < 0)
+		return -1;
+	b->plan->n_groups = b->c.n;
+	b->plan->group = b->c.group;
+	b->plan->predicted_s = b->c.tl->makespan_s;
+	make_values(b);
+	if (plan_could_fit(b, e) < 0 || plan_tasks(b, e) < 0 || plan_memory(b, e) < 0)
+		return -1;
+	return plan_bind(b, e);
+}
+
+int plan_make(struct planner *p, const uint16_t *set_device, struct plan *out, struct err *e)
+{
+	uint16_t *step_dev = MEM_NEWN(uint16_t, (size_t)p->dag.n + 1);
+	struct builder b = {.p = p, .plan = out, .step_dev = step_dev, .a = arena_new()};
+	*out = (struct plan){
+		.arena = arena_new(), .devices = p->devices, .variables = p->m->env.variables};
+	if (out->variables)
+		variables_reset(out->variables);
+	out->mem_bytes = ARENA_NEWN(out->arena, uint64_t, p->devices->n);
+	out->tensor_bytes = ARENA_NEWN(out->arena, uint64_t, p->devices->n);
+	out->n_dev_tasks = ARENA_NEWN(out->arena, uint32_t, p->devices->n);
+	out->pool = ARENA_NEWN(out->arena, struct mem_pool *, p->devices->n);
+	planner_steps(p, set_device, step_dev);
+	int rc = build(&b, e);
+	timeliner_free(b.c.timeliner);
+	mem_free(b.wait);
+	mem_free(b.reader);
+	arena_free(b.a);
+	mem_free(step_dev);
+	if (rc < 0)
+		plan_release(out);
+	return rc;
+}
+
+void plan_release(struct plan *p)
+{
+	if (!p->arena)
+		return;
+	for (uint32_t i = 0; p->used && i < p->n_groups; i++)
+		if (p->used[i])
+			prepared_drop(p->used[i]);
+	for (uint32_t i = 0; i < p->n_views; i++) {
+		struct device *d = &p->devices->dev[p->view_dev[i]];
+		d->class->release(d, p->view[i]);
+	}
+	for (uint32_t d = 0; d < p->devices->n; d++)
+		pool_drop(p->pool[d], &p->devices->dev[d]);
+	for (uint32_t i = 0; i < p->n_host; i++)
+		mem_free(p->host[i]);
+	mem_free(p->host);
+	mem_free(p->view);
+	mem_free(p->view_dev);
+	mem_free(p->task);
+	arena_free(p->arena);
+	*p = (struct plan){0};
+}

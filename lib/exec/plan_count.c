@@ -1,0 +1,193 @@
+/* plan_count.c - the bytes of a plan on each device: what its steps keep, what its tensors take. */
+#include "exec/plan_build.h"
+
+#include <string.h>
+
+/* ---- memory that plans share ---- */
+
+struct mem_pool *pool_take(struct mem_pool **newest, struct device *d, uint64_t bytes,
+			   struct err *e)
+{
+	if (*newest && (*newest)->bytes >= bytes) {
+		(*newest)->users++;
+		return *newest;
+	}
+	pool_drop(*newest, d);
+	*newest = NULL;
+	struct devmem *m;
+	if (d->class->alloc(d, bytes, &m, e) < 0)
+		return NULL;
+	*newest = MEM_NEW(struct mem_pool);
+	**newest = (struct mem_pool){m, bytes, 2};
+	return *newest;
+}
+
+void pool_drop(struct mem_pool *x, struct device *d)
+{
+	if (!x || --x->users > 0)
+		return;
+	d->class->release(d, x->mem);
+	mem_free(x);
+}
+
+/* ---- what steps keep ---- */
+
+/* Pieces by key, each counted once. */
+struct pieces {
+	const void **key; /* (cap) open addressing */
+	size_t n, cap;
+	uint64_t bytes;
+};
+
+static size_t place_of(const struct pieces *x, const void *key)
+{
+	size_t i = (size_t)((uint64_t)(uintptr_t)key * 0x9e3779b97f4a7c15u >> 20) & (x->cap - 1);
+	while (x->key[i] && x->key[i] != key)
+		i = (i + 1) & (x->cap - 1);
+	return i;
+}
+
+static void grow(struct pieces *x)
+{
+	struct pieces old = *x;
+	x->cap = old.cap ? 2 * old.cap : 256;
+	x->key = MEM_NEWN(const void *, x->cap);
+	for (size_t i = 0; i < old.cap; i++)
+		if (old.key[i])
+			x->key[place_of(x, old.key[i])] = old.key[i];
+	mem_free(old.key);
+}
+
+static void add_piece(void *arg, const void *key, uint64_t bytes)
+{
+	struct pieces *x = arg;
+	if (2 * x->n >= x->cap)
+		grow(x);
+	size_t i = place_of(x, key);
+	if (!key || x->key[i])
+		return;
+	x->key[i] = key;
+	x->n++;
+	x->bytes += bytes;
+}
+
+/* Constants that the steps of group g read, as its device is to see them. */
+static int add_constants(struct builder *b, const struct group *g, struct arena *a,
+			 struct pieces *x, struct err *e)
+{
+	for (uint32_t j = 0; j < g->n; j++) {
+		struct step_spec spec;
+		arena_reset(a);
+		if (model_spec(b->p->m, g->step[j], dev_of(b, g->dev), MODEL_FEW, a, &spec, e) < 0)
+			return -1;
+		for (uint32_t i = 0; i < spec.node[0].n_in; i++) {
+			const struct step_arg *arg = &spec.node[0].in[i];
+			int64_t bytes = arg->from == FROM_CONST ? tensor_bytes(arg->tensor) : 0;
+			if (bytes > 0)
+				add_piece(x, arg->tensor, (uint64_t)bytes);
+		}
+	}
+	return 0;
+}
+
+static int constants_on(struct builder *b, uint32_t d, uint64_t *out, struct err *e)
+{
+	struct pieces x = {0};
+	struct arena *a = arena_new();
+	int rc = 0;
+	for (uint32_t i = 0; i < b->c.n && rc == 0; i++)
+		if (b->c.group[i].dev == d)
+			rc = add_constants(b, &b->c.group[i], a, &x, e);
+	arena_free(a);
+	mem_free(x.key);
+	*out = x.bytes;
+	return rc;
+}
+
+/* Constants that were computed, or copied because they are not aligned in the file, on the way
+ * to node v: they stay in the host's memory. */
+static void add_computed(const struct model *m, uint32_t v, struct pieces *x)
+{
+	const struct graph *g = m->g;
+	for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++) {
+		uint32_t u = g->in_node[i], o = u == GRAPH_NONE ? 0 : g->out_ptr[u] + g->in_port[i];
+		if (u == GRAPH_NONE || !m->constant[u])
+			continue;
+		int64_t bytes = m->values.owned[o] ? tensor_bytes(&m->values.value[o]) : 0;
+		if (bytes > 0)
+			add_piece(x, m->values.value[o].data, (uint64_t)bytes);
+		add_computed(m, u, x);
+	}
+}
+
+void plan_count_steps(struct builder *b)
+{
+	for (uint32_t d = 0; d < n_devices(b); d++) {
+		struct device *dev = dev_of(b, d);
+		struct pieces x = {0};
+		struct err e = ERR_INIT;
+		/* Whatever could fail has been computed when the steps were prepared. */
+		if (!dev->class->step_memory && constants_on(b, d, &b->plan->mem_bytes[d], &e) < 0)
+			err_clear(&e);
+		for (uint32_t i = 0; i < b->c.n; i++) {
+			const struct group *g = &b->c.group[i];
+			if (g->dev != d || !dev->class->step_memory)
+				continue;
+			dev->class->step_memory(dev, b->plan->used[i]->step, add_piece, &x);
+			for (uint32_t j = 0; j < g->n && is_host(b, d); j++)
+				add_computed(b->p->m, b->p->m->step_node[g->step[j]], &x);
+		}
+		b->plan->mem_bytes[d] += x.bytes;
+		mem_free(x.key);
+	}
+}
+
+/* ---- what there is ---- */
+
+static int too_little(const struct device *dev, uint64_t needs, struct err *e)
+{
+	return err_set(e, ST_RUNTIME, "device '%s' needs %llu bytes and has %llu", dev->name,
+		       (unsigned long long)needs, (unsigned long long)device_memory(dev));
+}
+
+int plan_could_fit(struct builder *b, struct err *e)
+{
+	for (uint32_t d = 0; d < n_devices(b); d++) {
+		uint64_t has = device_memory(dev_of(b, d)), needs;
+		/* Most models are far from any limit. */
+		if (has == 0 || b->p->m->weights.bytes < has / 4)
+			continue;
+		if (constants_on(b, d, &needs, e) < 0)
+			return -1;
+		if (needs > has)
+			return too_little(dev_of(b, d), needs, e);
+	}
+	return 0;
+}
+
+/* Devices of the host, but for those with a limit of their own, share its memory. */
+static int host_fits(const struct builder *b, uint32_t last, struct err *e)
+{
+	uint64_t sum = 0, has = dev_of(b, last)->mem_bytes;
+	for (uint32_t d = 0; d <= last; d++)
+		if (is_host(b, d) && dev_of(b, d)->mem_limit == 0)
+			sum += b->plan->mem_bytes[d];
+	return has == 0 || sum <= has
+		       ? 0
+		       : err_set(e, ST_RUNTIME,
+				 "the devices of the host need %llu bytes and it has %llu",
+				 (unsigned long long)sum, (unsigned long long)has);
+}
+
+int plan_fits(struct builder *b, uint32_t d, uint64_t tensor_bytes, struct err *e)
+{
+	struct device *dev = dev_of(b, d);
+	uint64_t has = device_memory(dev), *mem = &b->plan->mem_bytes[d];
+	b->plan->tensor_bytes[d] = tensor_bytes;
+	*mem += tensor_bytes;
+	if (*mem > 0 && dev->class->scratch)
+		*mem += dev->class->scratch(dev);
+	if (has > 0 && *mem > has)
+		return too_little(dev, *mem, e);
+	return is_host(b, d) && dev->mem_limit == 0 ? host_fits(b, d, e) : 0;
+}

@@ -1,0 +1,233 @@
+/* plan_group.c - which steps of a placement run as one (group.h has the rules). */
+#include "exec/plan_build.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* More consumers that are taken together before a device's no is final, and how many consumers
+ * of one group are tried. */
+enum { LOOK_AHEAD = 3, TRIES = 4 };
+
+struct grower {
+	struct builder *b;
+	const double *start_s, *end_s; /* (n_steps) predicted */
+	const double *copied_s; /* (n_tensors, k) when a copy is there; INFINITY: none is made */
+	uint32_t *group_of;     /* (n_steps) GRAPH_NONE: in none yet */
+	uint32_t head, n;
+	uint32_t *member; /* (n) ascending: the group that grows */
+	uint32_t *joined; /* (n) the same, in the order in which they joined */
+	struct arena *a;  /* of one question */
+};
+
+/* ---- what may join ---- */
+
+static bool read_elsewhere(const struct grower *x, uint32_t s)
+{
+	const struct sched_dag *d = &x->b->p->dag;
+	const uint16_t *dev = x->b->step_dev;
+	for (uint32_t u = d->use_ptr[d->out_ptr[s]]; u < d->use_ptr[d->out_ptr[s + 1]]; u++)
+		if (dev[d->use_task[u]] != dev[s])
+			return true;
+	return false;
+}
+
+static bool fits(const struct grower *x, uint32_t w)
+{
+	const struct planner *p = x->b->p;
+	const struct sched_dag *d = &p->dag;
+	const uint16_t *dev = x->b->step_dev;
+	uint32_t set = p->m->g->set[p->m->step_node[w]];
+	if (x->group_of[w] != GRAPH_NONE || p->local[w] != GRAPH_NONE || dev[w] != dev[x->head] ||
+	    p->m->alone[w])
+		return false;
+	if (p->fuse == FUSE_SETS &&
+	    (set == GRAPH_NONE || set != p->m->g->set[p->m->step_node[x->head]]))
+		return false;
+	for (uint32_t i = d->in_ptr[w]; i < d->in_ptr[w + 1]; i++) {
+		uint32_t t = d->use_tensor[d->in_use[i]], u = d->tensor_task[t];
+		double there = dev[u] == dev[w] ? x->end_s[u]
+						: x->copied_s[(size_t)t * p->devices->n + dev[w]];
+		if (p->local[u] == GRAPH_NONE && there > x->start_s[x->head])
+			return false;
+	}
+	return true;
+}
+
+/* A consumer of members joined[from ..] that fits and is not in tried[n]. */
+static uint32_t next_consumer(const struct grower *x, uint32_t from, const uint32_t *tried,
+			      uint32_t n)
+{
+	const struct sched_dag *d = &x->b->p->dag;
+	for (uint32_t i = x->n; i-- > from;) {
+		uint32_t s = x->joined[i];
+		for (uint32_t u = d->use_ptr[d->out_ptr[s]]; u < d->use_ptr[d->out_ptr[s + 1]];
+		     u++) {
+			uint32_t w = d->use_task[u];
+			bool known = false;
+			for (uint32_t j = 0; j < n; j++)
+				known = known || tried[j] == w;
+			if (!known && fits(x, w))
+				return w;
+		}
+	}
+	return GRAPH_NONE;
+}
+
+/* ---- members ---- */
+
+/* The members in ascending order, with their places. */
+static void index_members(struct grower *x)
+{
+	for (uint32_t i = 0; i < x->n; i++) {
+		uint32_t j = i, s = x->joined[i];
+		for (; j > 0 && x->member[j - 1] > s; j--)
+			x->member[j] = x->member[j - 1];
+		x->member[j] = s;
+	}
+	for (uint32_t i = 0; i < x->n; i++)
+		x->b->p->local[x->member[i]] = i;
+}
+
+static void join(struct grower *x, uint32_t w)
+{
+	x->joined[x->n++] = w;
+	index_members(x);
+}
+
+static void shrink(struct grower *x, uint32_t n)
+{
+	while (x->n > n)
+		x->b->p->local[x->joined[--x->n]] = GRAPH_NONE;
+	index_members(x);
+}
+
+/* Does the device take the members as one step?  1, 0 or -1; *n_out: outputs that leave. */
+static int ask(struct grower *x, uint32_t *n_out, struct err *e)
+{
+	struct planner *p = x->b->p;
+	struct device *d = dev_of(x->b, x->b->step_dev[x->head]);
+	struct group g = {.dev = x->b->step_dev[x->head], .n = x->n, .step = x->member};
+	struct step_spec spec;
+	arena_reset(x->a);
+	group_ports(p->m, &p->dag, p->is_result, p->local, p->mark, &g, x->a);
+	*n_out = g.n_out;
+	if (group_spec(p->m, &g, p->local, d, MODEL_FEW, x->a, &spec, e) < 0)
+		return -1;
+	return d->class->fuses(d, &spec);
+}
+
+/* One more member, or a few that are taken only together: 1, 0 or -1. */
+static int extend(struct grower *x, uint32_t most, struct err *e)
+{
+	uint32_t n = x->n, tried[TRIES];
+	for (uint32_t t = 0; t < TRIES; t++) {
+		uint32_t w = next_consumer(x, 0, tried, t), n_out = 0;
+		if (w == GRAPH_NONE)
+			return 0;
+		tried[t] = w;
+		for (uint32_t more = 0; w != GRAPH_NONE; more++) {
+			join(x, w);
+			int ok = ask(x, &n_out, e);
+			if (ok)
+				return ok;
+			if (n_out < 2 || more == LOOK_AHEAD || x->n == most || read_elsewhere(x, w))
+				break;
+			w = next_consumer(x, n, tried, 0);
+		}
+		shrink(x, n);
+	}
+	return 0;
+}
+
+/* The group of head h. */
+static int grow(struct grower *x, uint32_t h, struct err *e)
+{
+	const struct planner *p = x->b->p;
+	const struct device_class *c = dev_of(x->b, x->b->step_dev[h])->class;
+	uint32_t most = c->fuses && p->fuse != FUSE_NONE && !p->m->alone[h] ? c->max_nodes : 1;
+	int rc = 1;
+	x->head = h;
+	join(x, h);
+	while (rc > 0 && x->n < most && !read_elsewhere(x, x->joined[x->n - 1]))
+		rc = extend(x, most, e);
+	return rc < 0 ? -1 : 0;
+}
+
+/* ---- the order of heads ---- */
+
+static int by_start(const void *pa, const void *pb, void *start)
+{
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+	const double *s = start;
+	return s[a] != s[b] ? (s[a] < s[b] ? -1 : 1) : (a > b) - (a < b);
+}
+
+/* Predicted times of steps and copies, from the schedule tl of the tasks task_of. */
+static void predict(struct grower *x, const struct contraction *c, struct arena *a)
+{
+	const struct planner *p = x->b->p;
+	const struct timeline *tl = c->tl;
+	uint32_t n = p->dag.n, k = p->devices->n;
+	size_t cells = (size_t)p->dag.n_tensors * k;
+	double *start = ARENA_NEWN(a, double, n), *end = ARENA_NEWN(a, double, n);
+	double *copied = ARENA_NEWN(a, double, cells);
+	for (uint32_t s = 0; s < n; s++) {
+		start[s] = tl->start_s[c->group_of[s]];
+		end[s] = tl->end_s[c->group_of[s]];
+	}
+	for (size_t i = 0; i < cells; i++)
+		copied[i] = INFINITY;
+	for (uint32_t i = 0; i < tl->n_copies; i++) {
+		uint32_t t = p->out_tensor[c->tensor_out[tl->copy[i].tensor]];
+		copied[(size_t)t * k + tl->copy[i].dst] = tl->copy_end_s[i];
+	}
+	x->start_s = start;
+	x->end_s = end;
+	x->copied_s = copied;
+}
+
+/* Groups of all steps, given a schedule in which the groups of `c` are tasks; those of several
+ * steps (segments) stay as they are. */
+int plan_fuse(struct builder *b, const struct contraction *c, struct contraction *out,
+	      struct err *e)
+{
+	struct planner *p = b->p;
+	uint32_t n = p->dag.n, n_steps = 0, *order = ARENA_NEWN(b->a, uint32_t, n);
+	struct grower x = {.b = b,
+			   .group_of = ARENA_NEWN(b->a, uint32_t, n),
+			   .member = ARENA_NEWN(b->a, uint32_t, n),
+			   .joined = ARENA_NEWN(b->a, uint32_t, n),
+			   .a = arena_new()};
+	uint32_t *step = ARENA_NEWN(b->plan->arena, uint32_t, n);
+	int rc = 0;
+	predict(&x, c, b->a);
+	for (uint32_t i = 0; i < n; i++) {
+		order[i] = i;
+		x.group_of[i] = GRAPH_NONE;
+	}
+	qsort_r(order, n, sizeof *order, by_start, (void *)(uintptr_t)x.start_s);
+	*out = (struct contraction){.group = ARENA_NEWN(b->plan->arena, struct group, n),
+				    .group_of = x.group_of};
+	for (uint32_t i = 0; i < n && rc == 0; i++) {
+		const struct group *whole = &c->group[c->group_of[order[i]]];
+		if (x.group_of[order[i]] != GRAPH_NONE)
+			continue;
+		x.n = 0;
+		if (whole->n > 1)
+			for (uint32_t j = 0; j < whole->n; j++)
+				x.member[j] = x.joined[x.n++] = whole->step[j];
+		else
+			rc = grow(&x, order[i], e);
+		for (uint32_t j = 0; j < x.n; j++) {
+			step[n_steps + j] = x.member[j];
+			x.group_of[x.member[j]] = out->n;
+			p->local[x.member[j]] = GRAPH_NONE;
+		}
+		out->group[out->n++] = (struct group){
+			.dev = b->step_dev[order[i]], .n = x.n, .step = step + n_steps};
+		n_steps += x.n;
+	}
+	arena_free(x.a);
+	return rc;
+}

@@ -1,0 +1,141 @@
+/* prepared.c - a hash table of prepared steps by device and nodes. */
+#include "exec/prepared.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Nodes kept for later, over nodes of the model. */
+enum { KEEP = 8, KEEP_LEAST = 4096 };
+
+void prepared_open(struct prepared_cache *c, struct device_list *l, uint32_t n_steps)
+{
+	*c = (struct prepared_cache){.devices = l, .n_buckets = 64};
+	while (c->n_buckets < 2 * n_steps)
+		c->n_buckets *= 2;
+	c->bucket = MEM_NEWN(struct prepared *, c->n_buckets);
+	c->nodes = MEM_NEWN(uint64_t, (size_t)l->n + 1);
+	c->most_nodes = (uint64_t)KEEP * n_steps + KEEP_LEAST;
+}
+
+static void forget(struct prepared_cache *c, struct prepared *x)
+{
+	struct device *d = &c->devices->dev[x->dev];
+	c->nodes[x->dev] -= x->n;
+	d->class->step_free(d, x->step);
+	mem_free(x->node_step);
+	mem_free(x);
+}
+
+void prepared_close(struct prepared_cache *c)
+{
+	for (uint32_t i = 0; i < c->n_buckets; i++)
+		for (struct prepared *x = c->bucket[i], *next; x; x = next) {
+			next = x->next;
+			forget(c, x);
+		}
+	mem_free(c->bucket);
+	mem_free(c->nodes);
+	*c = (struct prepared_cache){0};
+}
+
+/* FNV-1a over the words. */
+static uint32_t hash(uint32_t dev, const uint32_t *step, uint32_t n)
+{
+	uint64_t h = 0xcbf29ce484222325u ^ dev;
+	for (uint32_t i = 0; i < n; i++)
+		h = (h ^ step[i]) * 0x100000001b3u;
+	return (uint32_t)(h ^ h >> 32);
+}
+
+static struct prepared **bucket_of(const struct prepared_cache *c, uint32_t dev,
+				   const uint32_t *step, uint32_t n)
+{
+	return &c->bucket[hash(dev, step, n) & (c->n_buckets - 1)];
+}
+
+static int by_last_use(const void *pa, const void *pb)
+{
+	const struct prepared *a = *(struct prepared *const *)pa,
+			      *b = *(struct prepared *const *)pb;
+	return (a->last_use > b->last_use) - (a->last_use < b->last_use);
+}
+
+static void unlink_from(struct prepared **at, const struct prepared *x)
+{
+	while (*at != x)
+		at = &(*at)->next;
+	*at = x->next;
+}
+
+/* Forget the unused steps of device dev that were used longest ago until a quarter is free. */
+static void make_room(struct prepared_cache *c, uint32_t dev)
+{
+	struct prepared **idle = NULL;
+	size_t n = 0, cap = 0;
+	if (c->nodes[dev] <= c->most_nodes)
+		return;
+	for (uint32_t i = 0; i < c->n_buckets; i++)
+		for (struct prepared *x = c->bucket[i]; x; x = x->next)
+			if (x->dev == dev && x->users == 0) {
+				idle = mem_grow(idle, &cap, n + 1, sizeof(*idle));
+				idle[n++] = x;
+			}
+	if (n > 1)
+		qsort(idle, n, sizeof(*idle), by_last_use);
+	for (size_t i = 0; i < n && c->nodes[dev] > c->most_nodes / 4 * 3; i++) {
+		unlink_from(bucket_of(c, dev, idle[i]->node_step, idle[i]->n), idle[i]);
+		forget(c, idle[i]);
+	}
+	mem_free(idle);
+}
+
+static int prepare(struct prepared_cache *c, struct model *m, const struct group *g,
+		   const uint32_t *local, struct step **out, struct err *e)
+{
+	struct device *d = &c->devices->dev[g->dev];
+	struct arena *a = arena_new();
+	struct step_spec spec;
+	char l[300];
+	int rc = g->n == 1 ? model_spec(m, g->step[0], d, MODEL_ALL, a, &spec, e)
+			   : group_spec(m, g, local, d, MODEL_ALL, a, &spec, e);
+	if (rc == 0)
+		rc = d->class->prepare(d, &spec, out, e);
+	arena_free(a);
+	return rc == 0 ? 0
+		       : err_prefix(e, "%s on '%s'",
+				    model_layer(m, m->step_node[g->step[0]], l, sizeof l), d->name);
+}
+
+int prepared_get(struct prepared_cache *c, struct model *m, const struct group *g,
+		 const uint32_t *local, struct prepared **out, struct err *e)
+{
+	struct prepared **at = bucket_of(c, g->dev, g->step, g->n);
+	struct prepared *x = *at;
+	while (x && (x->dev != g->dev || x->n != g->n ||
+		     memcmp(x->node_step, g->step, g->n * sizeof *g->step) != 0))
+		x = x->next;
+	if (!x) {
+		struct step *step;
+		if (prepare(c, m, g, local, &step, e) < 0)
+			return -1;
+		weights_rest(&m->weights);
+		x = MEM_NEW(struct prepared);
+		*x = (struct prepared){.dev = g->dev,
+				       .n = g->n,
+				       .step = step,
+				       .next = *at,
+				       .node_step = mem_copy(g->step, g->n, sizeof *g->step)};
+		*at = x;
+		c->nodes[g->dev] += x->n;
+	}
+	x->users++;
+	x->last_use = ++c->clock;
+	make_room(c, g->dev);
+	*out = x;
+	return 0;
+}
+
+void prepared_drop(struct prepared *x)
+{
+	x->users--;
+}

@@ -1,0 +1,35 @@
+/* prepared.h - prepared steps, kept from one placement to the next: one per device and list of
+ * nodes.  Steps that no plan uses are forgotten, the one used longest ago first,
+ * when those of a device hold many times the nodes of the model. */
+#ifndef HSDAG_EXEC_PREPARED_H
+#define HSDAG_EXEC_PREPARED_H
+
+#include "exec/group.h"
+
+struct prepared {
+	uint32_t dev, n;
+	uint32_t *node_step; /* (n) steps of the model, ascending */
+	struct step *step;
+	uint32_t users; /* plans */
+	uint64_t last_use;
+	struct prepared *next; /* of its bucket */
+};
+
+struct prepared_cache {
+	struct device_list *devices;
+	uint32_t n_buckets;
+	struct prepared **bucket;
+	uint64_t clock;
+	uint64_t *nodes, most_nodes; /* (k) held now, and allowed, besides those in use */
+};
+
+void prepared_open(struct prepared_cache *c, struct device_list *l, uint32_t n_steps);
+/* No step may be in use. */
+void prepared_close(struct prepared_cache *c);
+/* The step of group g, prepared now if it was not: one user more.  local as group_spec's.  -1: as
+ * device_class.prepare. */
+int prepared_get(struct prepared_cache *c, struct model *m, const struct group *g,
+		 const uint32_t *local, struct prepared **out, struct err *e) MUST_CHECK;
+void prepared_drop(struct prepared *x);
+
+#endif

@@ -1,0 +1,125 @@
+/* cpu_adapt.c - the conversion of element types around kernels. */
+#include "kernel/cpu_adapt.h"
+
+enum elem cpu_native_elem(enum native n, enum elem t)
+{
+	if (n == NATIVE_ANY || t == EL_DYNAMIC || t == EL_F32)
+		return t;
+	if (n == NATIVE_F32)
+		return EL_F32;
+	if (n == NATIVE_REAL)
+		return elem_is_real(t) ? EL_F32 : t;
+	switch (t) {
+	/* clang-format off */
+	case EL_F64: case EL_I32: case EL_I64: case EL_U64:
+		return t;
+	/* clang-format on */
+	default: return elem_is_real(t) ? EL_F32 : EL_I64;
+	}
+}
+
+/* Axes and shapes are read through tensor_int by the kernels: only data inputs are converted. */
+static bool is_data(const struct op *op, int i)
+{
+	return !(op_info(op->kind)->values >> i & 1);
+}
+
+/* Outputs that need conversion: MaxPool's indices have their type already. */
+static int outputs_of(const struct op *op)
+{
+	return op->kind == OP_MAX_POOL ? 1 : op->n_out;
+}
+
+static int64_t bytes_as(const struct tensor *t, enum elem as)
+{
+	return (tensor_elements(t) * (int64_t)cpu_elem_size(as) + 63) & ~(int64_t)63;
+}
+
+/* Arithmetic of i8 and u8 stays within the type's range, as in OpenVINO's CPU plugin; that of wider
+ * integers wraps. */
+static bool saturates(const struct op *op, enum elem to, enum elem from)
+{
+	enum op_category c = op_info(op->kind)->category;
+	switch (op->kind) {
+	/* clang-format off */
+	case OP_BITWISE_AND: case OP_BITWISE_OR: case OP_BITWISE_XOR: case OP_BITWISE_NOT:
+	case OP_BITWISE_LEFT_SHIFT: case OP_BITWISE_RIGHT_SHIFT:
+		return false;
+	/* clang-format on */
+	default:
+		return (to == EL_I8 || to == EL_U8) && !elem_is_real(from) &&
+		       (c == OPC_BINARY || c == OPC_REDUCE || c == OPC_UNARY);
+	}
+}
+
+int cpu_run_adapted(const struct kernel *k, const struct kernel_call *call, struct err *e)
+{
+	enum { MAX_IN = 8, MAX_OUT = 3 };
+	const struct op *op = call->op;
+	struct tensor in[MAX_IN], out[MAX_OUT];
+	int64_t bytes = 0;
+	if (op->n_in > MAX_IN || outputs_of(op) > MAX_OUT)
+		return err_set(e, ST_INPUT, "%s of this element type is not supported",
+			       op_info(op->kind)->type);
+	for (int i = 0; i < op->n_in; i++)
+		bytes += is_data(op, i) ? bytes_as(&call->in[i],
+						   cpu_native_elem(k->native, call->in[i].elem))
+					: 0;
+	for (int i = 0; i < outputs_of(op); i++)
+		bytes += bytes_as(&call->out[i], cpu_native_elem(k->native, call->out[i].elem));
+	char *p = cpu_slot_scratch(call->ctx, SLOT_CONVERT, (size_t)bytes);
+	if (!p)
+		return cpu_no_memory(e);
+	for (int i = 0; i < op->n_in; i++) {
+		enum elem as = cpu_native_elem(k->native, call->in[i].elem);
+		in[i] = call->in[i];
+		if (as == in[i].elem || !is_data(op, i) || !in[i].data ||
+		    cpu_prep_owns(call->prep, i))
+			continue;
+		cpu_convert(as, p, in[i].elem, in[i].data, tensor_elements(&in[i]));
+		in[i].elem = as;
+		in[i].data = p;
+		p += bytes_as(&in[i], as);
+	}
+	for (int i = 0; i < outputs_of(op); i++) {
+		enum elem as = cpu_native_elem(k->native, call->out[i].elem);
+		out[i] = call->out[i];
+		if (as == out[i].elem)
+			continue;
+		out[i].elem = as;
+		out[i].data = p;
+		p += bytes_as(&out[i], as);
+	}
+	struct kernel_call inner = {.op = op,
+				    .prep = call->prep,
+				    .in = in,
+				    .out = out,
+				    .ctx = call->ctx,
+				    .actual = call->actual,
+				    .post = call->post};
+	if (k->run(&inner, e))
+		return -1;
+	for (int i = 0; i < outputs_of(op); i++) {
+		const struct tensor *to = &call->out[i];
+		int64_t n = tensor_elements(to);
+		if (out[i].elem != to->elem && saturates(op, to->elem, out[i].elem))
+			cpu_convert_saturated(to->elem, to->data, out[i].elem, out[i].data, n);
+		else if (out[i].elem != to->elem)
+			cpu_convert(to->elem, to->data, out[i].elem, out[i].data, n);
+	}
+	return 0;
+}
+
+bool cpu_adapts(const struct kernel *k, const struct kernel_call *c)
+{
+	if (k->native == NATIVE_ANY)
+		return false;
+	for (int i = 0; i < c->op->n_in; i++)
+		if (is_data(c->op, i) && !cpu_prep_owns(c->prep, i) &&
+		    cpu_native_elem(k->native, c->in[i].elem) != c->in[i].elem)
+			return true;
+	for (int i = 0; i < outputs_of(c->op); i++)
+		if (cpu_native_elem(k->native, c->out[i].elem) != c->out[i].elem)
+			return true;
+	return false;
+}

@@ -1,0 +1,27 @@
+/* cpu_boxes.h - boxes of detectors: overlap, and candidates in the order of their scores. */
+#ifndef HSDAG_KERNEL_CPU_BOXES_H
+#define HSDAG_KERNEL_CPU_BOXES_H
+
+#include "kernel/cpu_impl.h"
+
+/* A box with a score; index: where it came from. */
+struct candidate {
+	float score;
+	int32_t index, label, batch;
+	int32_t begin; /* soft suppression: kept boxes that it was compared with */
+};
+
+/* Sort by falling score, then rising index; with_sets: ties by batch, label, index. */
+void boxes_sort(struct candidate *c, int64_t n);
+void boxes_sort_sets(struct candidate *c, int64_t n);
+
+/* Intersection over union of two boxes (x0, y0, x1, y1), whose sides are longer by `offset` than
+ * the difference of their ends (1: ends are pixels that belong to the box). */
+float boxes_overlap(const float *a, const float *b, float offset);
+
+/* Of the first n candidates, in their order, keep those that overlap none kept before by more than
+ * `threshold`, at most `most` (< 0: any number).  Moves them to the front; their number. */
+int64_t boxes_suppress(struct candidate *c, int64_t n, const float *boxes, float threshold,
+		       float offset, int64_t most);
+
+#endif

@@ -1,0 +1,140 @@
+/* cpu_epilogue.c - the interpreter of epilogues: blocks of a row, a vector loop an instruction. */
+#include "kernel/cpu_epilogue.h"
+#include "kernel/cpu_impl.h"
+
+#include <string.h>
+
+enum { GRAIN = 8192 };
+
+bool cpu_epilogue_knows(enum op_kind kind)
+{
+	switch (kind) {
+	/* clang-format off */
+	case OP_ADD: case OP_SUBTRACT: case OP_MULTIPLY: case OP_DIVIDE: case OP_MAXIMUM:
+	case OP_MINIMUM: case OP_SQUARED_DIFFERENCE: case OP_POWER: case OP_MOD: case OP_FLOOR_MOD:
+	case OP_PRELU: case OP_FAKE_QUANTIZE:
+		return true;
+	case OP_CONVERT: case OP_CONVERT_LIKE: case OP_BITWISE_NOT: case OP_LOGICAL_NOT:
+	case OP_IS_FINITE: case OP_IS_INF: case OP_IS_NAN:
+		return false;
+	/* clang-format on */
+	default: return op_info(kind)->category == OPC_UNARY;
+	}
+}
+
+/* Row `row` of an operand. */
+static float *operand_row(const struct epi_operand *o, int64_t row)
+{
+	if (o->row == 0)
+		return o->data;
+	if (o->div > 1)
+		row /= o->div;
+	if (row >= o->mod)
+		row %= o->mod;
+	return o->data + row * o->row;
+}
+
+static void copy(const float *x, int sx, float *y, int64_t n)
+{
+	if (sx)
+		memcpy(y, x, (size_t)n * sizeof *y);
+	for (int64_t i = 0; !sx && i < n; i++)
+		y[i] = *x;
+}
+
+/* n <= EPI_BLOCK columns of one row from col on; base: the operands' rows. */
+static void run_block(const struct epilogue *e, float *const *base, float *c, int64_t col,
+		      int64_t n)
+{
+	float space[EPI_VALUES][EPI_BLOCK] __attribute__((aligned(64)));
+	for (int i = 0; i < e->n_code; i++) {
+		const struct epi_code *k = &e->code[i];
+		const float *p[EPI_SOURCES];
+		int s[EPI_SOURCES];
+		float *to;
+		for (int j = 0; j < k->n_sources; j++) {
+			int at = k->source[j].index;
+			const struct epi_operand *o = &e->operand[at];
+			s[j] = k->source[j].operand ? (int)o->col : 1;
+			p[j] = k->source[j].operand ? base[at] + col * o->col
+			       : at == 0 && c       ? c
+						    : space[at];
+		}
+		to = k->to.operand           ? base[k->to.index] + col
+		     : k->to.index == 0 && c ? c
+					     : space[k->to.index];
+		if (k->kind == OP_RESULT)
+			copy(p[0], s[0], to, n);
+		else if (k->kind == OP_FAKE_QUANTIZE)
+			vec_quantize(p, s, k->levels, to, n);
+		else if (k->n_sources == 2)
+			cpu_binary_f32(k->kind, p[0], s[0], p[1], s[1], to, n);
+		else
+			cpu_unary_f32(k->kind, &k->args, p[0], s[0], to, n);
+	}
+}
+
+void cpu_epilogue_row(const struct epilogue *e, float *c, int64_t row, int64_t col, int64_t n)
+{
+	float *base[EPI_OPERANDS];
+	for (int j = 0; j < e->n_operands; j++)
+		base[j] = operand_row(&e->operand[j], row);
+	for (int64_t i = 0; i < n; i += EPI_BLOCK)
+		run_block(e, base, c ? c + i : NULL, col + i,
+			  n - i < EPI_BLOCK ? n - i : EPI_BLOCK);
+}
+
+void cpu_epilogue_tile(const struct epilogue *e, float *c, int64_t ldc, int64_t row, int64_t n_rows,
+		       int64_t col, int64_t n)
+{
+	for (int64_t i = 0; i < n_rows; i++)
+		cpu_epilogue_row(e, c + i * ldc, row + i, col, n);
+}
+
+void cpu_epilogue_span(const struct epilogue *e, float *c, int64_t first, int64_t n)
+{
+	int64_t row = first / e->cols, col = first % e->cols;
+	while (n > 0) {
+		int64_t here = e->cols - col < n ? e->cols - col : n;
+		cpu_epilogue_row(e, c, row++, col, here);
+		c += here;
+		n -= here;
+		col = 0;
+	}
+}
+
+/* ---- over a finished output ---- */
+
+struct whole_run {
+	const struct epilogue *e;
+	float *c;
+	int n_tasks, parts; /* parts of a row */
+};
+
+static void whole_task(void *arg, int task, int thread)
+{
+	const struct whole_run *r = arg;
+	const struct epilogue *e = r->e;
+	int64_t lo, hi, begin, end;
+	(void)thread;
+	cpu_range(e->rows, r->n_tasks / r->parts, task / r->parts, &lo, &hi);
+	cpu_range(e->cols, r->parts, task % r->parts, &begin, &end);
+	for (int64_t row = lo; row < hi; row++)
+		cpu_epilogue_row(e, r->c ? r->c + row * e->cols + begin : NULL, row, begin,
+				 end - begin);
+}
+
+void cpu_epilogue_run(struct cpu_ctx *ctx, const struct epilogue *e, float *c)
+{
+	struct whole_run r = {e, c, 1, 1};
+	int64_t tasks = cpu_tasks(e->rows * e->cols * (e->n_code > 1 ? e->n_code : 1), GRAIN);
+	if (tasks > 4 * ctx->n_threads)
+		tasks = 4 * ctx->n_threads;
+	if (ctx->n_threads == 1)
+		tasks = 1;
+	if (tasks <= e->rows)
+		r.n_tasks = (int)tasks;
+	else
+		r.n_tasks = (int)e->rows * (r.parts = (int)(tasks / e->rows));
+	cpu_parallel(ctx, r.n_tasks, whole_task, &r);
+}

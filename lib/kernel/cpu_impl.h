@@ -1,0 +1,190 @@
+/* cpu_impl.h - inside the CPU kernels: what one is, and what they share. */
+#ifndef HSDAG_KERNEL_CPU_IMPL_H
+#define HSDAG_KERNEL_CPU_IMPL_H
+
+#include "base/mem.h"
+#include "kernel/cpu_epilogue.h"
+#include "kernel/kernel.h"
+
+/* ---- context (cpu_ctx.c) ---- */
+
+struct cpu_scratch {
+	void *p;
+	size_t bytes;
+};
+
+/* Scratch slots behind those of the threads. */
+enum { SLOT_CONVERT, SLOT_WHOLE, SLOT_EXTRA, SLOT_STEP, SLOT_SHARED };
+
+struct cpu_ctx {
+	struct pool *pool;       /* NULL: one thread */
+	struct cpu_packs *packs; /* NULL: no sharing */
+	int n_threads;
+	struct cpu_scratch *scratch; /* (n_threads + SLOT_SHARED) */
+	const atomic_bool *stop;     /* NULL: none */
+};
+
+/* `bytes` of scratch of a thread, or of slot SLOT_x: 64-byte aligned, valid until the next
+ * call for the same slot.  NULL: no memory. */
+void *cpu_thread_scratch(struct cpu_ctx *c, int thread, size_t bytes);
+void *cpu_slot_scratch(struct cpu_ctx *c, int slot, size_t bytes);
+/* fn for every task < n_tasks, on all threads. */
+void cpu_parallel(struct cpu_ctx *c, int n_tasks, void (*fn)(void *arg, int task, int thread),
+		  void *arg);
+/* How many tasks of at least `grain` items n items make (at most 1 << 16), and their ranges. */
+int cpu_tasks(int64_t n, int64_t grain);
+void cpu_range(int64_t n, int n_tasks, int task, int64_t *begin, int64_t *end);
+int cpu_no_memory(struct err *e);
+
+/* ---- packed weights (cpu_pack.c) ---- */
+
+/* A packed form of a constant; the layout is the kernel's. */
+struct cpu_pack {
+	const void *key;    /* address of the constant's data */
+	uint64_t layout[6]; /* the rest of the key: kind of packing, sizes */
+	void *data;
+	uint64_t bytes;
+	int users;
+	struct cpu_packs *owner;
+	struct cpu_region *region; /* that data was cut from; NULL: memory of its own */
+	struct cpu_pack *next;
+};
+/* The pack for (key, layout), with one user more; when there is none yet, one of `bytes`
+ * is made and filled by fill(arg, data).  NULL: no memory. */
+struct cpu_pack *cpu_pack_get(struct cpu_packs *p, const void *key, const uint64_t layout[6],
+			      uint64_t bytes, void (*fill)(void *arg, void *data), void *arg);
+void cpu_pack_drop(struct cpu_pack *k);
+
+struct cpu_prep {
+	struct cpu_pack *pack; /* may be NULL */
+	uint32_t owns;         /* bit i: run does not read input i */
+	bool unchecked;        /* shapes depend on values that only run sees */
+};
+
+/* ---- kernels ---- */
+
+struct kernel_call {
+	const struct op *op;
+	const struct cpu_prep *prep;
+	const struct tensor *in, *out;
+	struct cpu_ctx *ctx;
+	struct tensor *actual; /* (op->n_out) of a bounded operator: shapes made; else NULL */
+	/* To be applied to output 0 (cpu_epilogue.h), or NULL; only for kernels that say
+	 * `posts`. */
+	const struct epilogue *post;
+};
+
+/* Element types that a kernel computes in; inputs and outputs of other types are converted
+ * around it (real ones to f32, integers to i64). */
+enum native {
+	NATIVE_ANY,  /* whatever comes: moves elements by size, or looks itself */
+	NATIVE_F32,  /* f32 only; integers are converted too */
+	NATIVE_REAL, /* real numbers as f32; integers as they come */
+	NATIVE_WIDE  /* f32, f64, i32, i64, u64 */
+};
+
+typedef int kernel_fn(const struct kernel_call *k, struct err *e);
+
+struct kernel {
+	enum native native;
+	kernel_fn *run;
+	int (*prepare)(const struct op *op, const struct tensor *in, const struct tensor *out,
+		       struct cpu_ctx *c, struct cpu_prep **prep, struct err *e); /* may be NULL */
+	bool (*supports)(const struct op *op, const char **reason);               /* may be NULL */
+	/* May constant input i be t, as the file holds it, although the graph says f32? may be NULL */
+	bool (*takes)(const struct op *op, int i, const struct tensor *t);
+	bool posts; /* run applies kernel_call.post itself */
+};
+
+/* cpu_kernel_run_sized for a call that is filled in, with its epilogue; call is used up. */
+int cpu_kernel_call(struct kernel_call *call, struct err *e) MUST_CHECK;
+
+kernel_fn run_unary, run_convert, run_binary, run_select, run_fake_quantize, run_prelu;
+kernel_fn run_reduce, run_softmax, run_mvn, run_lrn, run_normalize_l2, run_batch_norm,
+	run_group_norm, run_rms;
+kernel_fn run_matmul, run_attention, run_conv, run_conv_backprop, run_pool, run_adaptive_pool;
+kernel_fn run_copy, run_transpose, run_concat, run_split, run_slice, run_broadcast, run_tile,
+	run_gather, run_gather_elements, run_gather_nd, run_scatter, run_pad, run_space,
+	run_shuffle, run_one_hot, run_reverse_sequence, run_roll, run_cum_sum, run_top_k,
+	run_resize;
+kernel_fn run_range, run_shape_of, run_eye, run_non_zero;
+kernel_fn run_cell, run_sequence;
+kernel_fn run_einsum, run_grid_sample, run_reorg_yolo, run_region_yolo, run_search, run_unique,
+	run_embedding_offsets, run_embedding_packed, run_embedding_segments, run_segment_max;
+kernel_fn run_ctc_greedy, run_ctc_lengths, run_ctc_loss, run_dft, run_rdft, run_irdft, run_stft,
+	run_istft;
+kernel_fn run_prior_box, run_prior_box_clustered, run_prior_grid, run_detection, run_nms,
+	run_nms_sets, run_proposal, run_generate_proposals, run_detectron_proposals,
+	run_detectron_detection, run_top_rois;
+kernel_fn run_roi_align, run_roi_features, run_roi_pooling, run_psroi_pooling;
+kernel_fn run_random_uniform, run_multinomial;
+kernel_fn run_adaptive_max_pool, run_grn, run_inverse, run_deformable_conv, run_image_patches,
+	run_col2im, run_gather_tree, run_reverse, run_slice_scatter, run_binary_conv,
+	run_fake_convert, run_sparse_fill, run_color;
+
+int prepare_matmul(const struct op *op, const struct tensor *in, const struct tensor *out,
+		   struct cpu_ctx *c, struct cpu_prep **prep, struct err *e);
+int prepare_conv(const struct op *op, const struct tensor *in, const struct tensor *out,
+		 struct cpu_ctx *c, struct cpu_prep **prep, struct err *e);
+
+bool matmul_takes(const struct op *op, int i, const struct tensor *t);
+bool conv_takes(const struct op *op, int i, const struct tensor *t);
+bool gather_takes(const struct op *op, int i, const struct tensor *t);
+
+/* Does any node read output i of this one? */
+bool cpu_output_used(const struct op *op, int i);
+/* n elements from src to dst, converting (integers wrap; real numbers to integers
+ * truncate, those beyond 32 bits as on x86); packed types too.  Single-threaded. */
+void cpu_convert(enum elem to, void *dst, enum elem from, const void *src, int64_t n);
+/* The same from integers to i8 or u8, limited to the type's range. */
+void cpu_convert_saturated(enum elem to, void *dst, enum elem from, const void *src, int64_t n);
+/* Size of an element in bytes; 0 for packed types and strings. */
+size_t cpu_elem_size(enum elem t);
+/* The type in which NATIVE_F32 or NATIVE_WIDE kernels see elements of type t. */
+enum elem cpu_native_elem(enum native n, enum elem t);
+
+/* y[i] = f(x[i * sx]) and f(a[i * sa], b[i * sb]) for f32, any unary or binary operator with f32
+ * outputs, PReLU too; strides 0 or 1.  y may be x, a or b. */
+void cpu_unary_f32(enum op_kind kind, const struct unary_args *u, const float *x, int sx, float *y,
+		   int64_t n);
+void cpu_binary_f32(enum op_kind kind, const float *a, int sa, const float *b, int sb, float *y,
+		    int64_t n);
+/* PReLU: slopes of one dim belong to the channels of x; their shape for broadcasting. */
+void cpu_prelu_shape(const struct tensor *x, struct tensor *slope);
+/* The parameters of a unary operator, the constants among them from in. */
+struct unary_args cpu_unary_args(const struct op *op, const struct tensor *in);
+
+/* The dims of a tensor in two groups, kept and reduced, outermost first, merged where they are one
+ * run of memory; strides in elements. */
+struct dim_split {
+	int n_keep, n_red;
+	int64_t keep[TENSOR_DIMS], keep_stride[TENSOR_DIMS];
+	int64_t red[TENSOR_DIMS], red_stride[TENSOR_DIMS];
+	int64_t n, count; /* products of keep and of red */
+};
+void cpu_split_dims(const struct tensor *t, uint32_t reduced_axes, struct dim_split *s);
+/* Offset of the i-th element (row-major) of dims with these strides. */
+int64_t cpu_offset(int64_t i, int n, const int64_t *dim, const int64_t *stride);
+
+/* Numpy broadcasting of up to BCAST_MAX inputs to an output, as rows with constant strides (in
+ * elements; 0 where an input is repeated).  Dims that all walk alike are merged. */
+enum { BCAST_MAX = 5 };
+struct bcast {
+	int n;
+	uint32_t rank; /* >= 1 */
+	int64_t dim[TENSOR_DIMS], stride[BCAST_MAX][TENSOR_DIMS];
+};
+void cpu_bcast_init(struct bcast *b, const struct tensor *out, const struct tensor *const *in,
+		    int n);
+/* fn for every row (or part of one): out elements out .. out + n - 1, input j from in[j] on with
+ * stride[j][rank - 1]. */
+typedef void bcast_fn(void *arg, const struct bcast *b, int64_t out, const int64_t *in, int64_t n);
+void cpu_bcast_run(struct cpu_ctx *c, const struct bcast *b, bcast_fn *fn, void *arg);
+
+/* Copy a strided block: dst is contiguous with dims dim[rank], rank <= COPY_DIMS; element
+ * (i0, i1, ..) comes from src + sum i_d * stride[d] (bytes; may be 0 or negative). */
+enum { COPY_DIMS = 2 * TENSOR_DIMS };
+void cpu_copy_strided(struct cpu_ctx *c, size_t elem_size, uint32_t rank, const int64_t *dim,
+		      const int64_t *stride, const char *src, char *dst);
+
+#endif

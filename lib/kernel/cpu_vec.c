@@ -1,0 +1,86 @@
+/* cpu_vec.c - the vector loops, compiled for each level of instructions. */
+#include "kernel/cpu_vec.h"
+
+#define LEVEL_FILE "kernel/cpu_elem_loops.h"
+#include "kernel/cpu_levels.h"
+
+bool vec_unary(enum op_kind kind, const struct unary_args *u, const float *x, float *y, int64_t n)
+{
+	return LEVEL_CALL(unary, kind, u, x, y, n);
+}
+
+bool vec_binary(enum op_kind kind, const float *a, int sa, const float *b, int sb, float *y,
+		int64_t n)
+{
+	return LEVEL_CALL(binary, kind, a, sa, b, sb, y, n);
+}
+
+void vec_quantize(const float *const *p, const int *s, int64_t levels, float *y, int64_t n)
+{
+	LEVEL_CALL(quantize, p, s, (float)(levels - 1), y, n);
+}
+
+void vec_from_half(const uint16_t *x, float *y, int64_t n)
+{
+	LEVEL_CALL(from_half, x, y, n);
+}
+
+void vec_from_bf16(const uint16_t *x, float *y, int64_t n)
+{
+	LEVEL_CALL(from_bf16, x, y, n);
+}
+
+float vec_sum(const float *x, int64_t n)
+{
+	return LEVEL_CALL(sum, x, n);
+}
+
+float vec_max(const float *x, int64_t n)
+{
+	return LEVEL_CALL(max, x, n);
+}
+
+float vec_min(const float *x, int64_t n)
+{
+	return LEVEL_CALL(min, x, n);
+}
+
+float vec_sum_squares(const float *x, float mean, int64_t n)
+{
+	return LEVEL_CALL(sum_squares, x, mean, n);
+}
+
+float vec_dot(const float *x, const float *y, int64_t n)
+{
+	return LEVEL_CALL(dot, x, y, n);
+}
+
+float vec_exp_sum(const float *x, float shift, float *y, int64_t n)
+{
+	return LEVEL_CALL(exp_sum, x, shift, y, n);
+}
+
+void vec_scale_shift(const float *x, float scale, float shift, float *y, int64_t n)
+{
+	LEVEL_CALL(scale_shift, x, scale, shift, y, n);
+}
+
+void vec_center_scale(const float *x, float mean, float scale, float *y, int64_t n)
+{
+	LEVEL_CALL(center_scale, x, mean, scale, y, n);
+}
+
+void vec_axpy(float a, const float *x, float *y, int64_t n)
+{
+	LEVEL_CALL(axpy, a, x, y, n);
+}
+
+void vec_every(const float *x, int64_t stride, float *y, int64_t n)
+{
+	LEVEL_CALL(every, x, stride, y, n);
+}
+
+void vec_join_strided(bool max, const float *x, int64_t stride, float *y, int64_t n)
+{
+	LEVEL_CALL(join_strided, max, x, stride, y, n);
+}

@@ -1,0 +1,47 @@
+/* cpu_vec.h - vector loops over f32 arrays, for the best instructions of this processor.
+ * Single-threaded; results do not depend on how an array is cut into calls. */
+#ifndef HSDAG_KERNEL_CPU_VEC_H
+#define HSDAG_KERNEL_CPU_VEC_H
+
+#include "op/op.h"
+
+/* Parameters of element-wise operators. */
+struct unary_args {
+	/* Clamp lo hi, Elu alpha, HardSigmoid alpha beta, Selu alpha lambda, Swish beta */
+	float a, b;
+	bool gelu_tanh, half_away, boolean;
+	bool neg_inf, pos_inf; /* IsInf: which infinities count */
+};
+
+/* y[i] = f(x[i]); y may be x.  False: this operator has no vector form. */
+bool vec_unary(enum op_kind kind, const struct unary_args *u, const float *x, float *y, int64_t n);
+/* y[i] = f(a[i * sa], b[i * sb]); strides 0 or 1; y may be a or b. */
+bool vec_binary(enum op_kind kind, const float *a, int sa, const float *b, int sb, float *y,
+		int64_t n);
+
+/* FakeQuantize: p[0] data, p[1..2] input range, p[3..4] output range, strides s[5] 0 or 1; y may be
+ * p[0]. */
+void vec_quantize(const float *const *p, const int *s, int64_t levels, float *y, int64_t n);
+
+/* y[i] = f32 of 16-bit x[i]. */
+void vec_from_half(const uint16_t *x, float *y, int64_t n);
+void vec_from_bf16(const uint16_t *x, float *y, int64_t n);
+
+float vec_sum(const float *x, int64_t n); /* 0 for n = 0 */
+float vec_max(const float *x, int64_t n); /* -inf for n = 0 */
+float vec_min(const float *x, int64_t n);
+float vec_sum_squares(const float *x, float mean, int64_t n); /* sum (x - mean)^2 */
+float vec_dot(const float *x, const float *y, int64_t n);
+/* y[i] = exp(x[i] - shift); returns their sum.  y may be x. */
+float vec_exp_sum(const float *x, float shift, float *y, int64_t n);
+/* y = x * scale + shift */
+void vec_scale_shift(const float *x, float scale, float shift, float *y, int64_t n);
+/* y = (x - mean) * scale */
+void vec_center_scale(const float *x, float mean, float scale, float *y, int64_t n);
+void vec_axpy(float a, const float *x, float *y, int64_t n); /* y += a x */
+/* y[i] = x[i * stride]; y is another array than x. */
+void vec_every(const float *x, int64_t stride, float *y, int64_t n);
+/* y[i] = max(y[i], x[i * stride]), or y[i] += x[i * stride]. */
+void vec_join_strided(bool max, const float *x, int64_t stride, float *y, int64_t n);
+
+#endif

@@ -1,0 +1,145 @@
+/* cpu_vecmath.h - exp, tanh and their kin for one float, without branches, so that loops
+ * over them vectorise; and rows of sigmoids.  Included once per level (cpu_levels.h), never
+ * guarded.
+ * Relative errors below 2e-7 (exp), 3e-7 (tanh, sigmoid, erf); tests/unit/test_op.c holds them to
+ * 1e-6. */
+
+static inline float LEVEL(from_bits)(int32_t i)
+{
+	union {
+		int32_t i;
+		float f;
+	} x = {i};
+	return x.f;
+}
+
+static inline int32_t LEVEL(to_bits)(float f)
+{
+	union {
+		float f;
+		int32_t i;
+	} x = {f};
+	return x.i;
+}
+
+/* 2^i for -126 <= i <= 127. */
+static inline float LEVEL(pow2)(int32_t i)
+{
+	return LEVEL(from_bits)((int32_t)((uint32_t)(i + 127) << 23));
+}
+
+/* |x| with the sign of s. */
+static inline float LEVEL(with_sign)(float x, float s)
+{
+	return LEVEL(from_bits)((LEVEL(to_bits)(x) & 0x7fffffff) | (LEVEL(to_bits)(s) & INT32_MIN));
+}
+
+/* x = n ln 2 + r, |r| <= ln 2 / 2; e^r by a polynomial of degree 6; 2^n in two factors, so that
+ * results may be subnormal or infinite. */
+static inline float LEVEL(vexp)(float x)
+{
+	float c = x > 89 ? 89 : x;
+	c = c < -104 ? -104 : c;
+	float shifted = FMA(c, 1.44269504f, 12582912.0f); /* rounds: n is in its low bits */
+	float n = shifted - 12582912.0f;
+	float r = FMA(n, -0.693359375f, c);
+	r = FMA(n, 2.12194440e-4f, r);
+	float p = 1.9875691500e-4f;
+	p = FMA(p, r, 1.3981999507e-3f);
+	p = FMA(p, r, 8.3334519073e-3f);
+	p = FMA(p, r, 4.1665795894e-2f);
+	p = FMA(p, r, 1.6666665459e-1f);
+	p = FMA(p, r, 5.0000001201e-1f);
+	p = FMA(p, r * r, r) + 1;
+	int32_t i = LEVEL(to_bits)(shifted) - 0x4b400000, half = i >> 1;
+	return p * LEVEL(pow2)(half) * LEVEL(pow2)(i - half);
+}
+
+static inline float LEVEL(vsigmoid)(float x)
+{
+	return 1 / (1 + LEVEL(vexp)(-x));
+}
+
+static inline float LEVEL(vtanh)(float x)
+{
+	float t = x < 0 ? -x : x, s = x * x;
+	float p = -5.70498872745e-3f;
+	p = FMA(p, s, 2.06390887954e-2f);
+	p = FMA(p, s, -5.37397155531e-2f);
+	p = FMA(p, s, 1.33314422036e-1f);
+	p = FMA(p, s, -3.33332819422e-1f);
+	float small = FMA(p * s, x, x);
+	float large = 1 - 2 / (LEVEL(vexp)(2 * t) + 1);
+	return t < 0.625f ? small : LEVEL(with_sign)(large, x);
+}
+
+/* x P(x^2) / Q(x^2) with least relative error where |erf| < 1 - 3e-8. */
+static inline float LEVEL(verf)(float x)
+{
+	float c = x > 3.925f ? 3.925f : x;
+	c = c < -3.925f ? -3.925f : c;
+	float s = c * c;
+	float p = FMA(2.0460229456e-6f, s, 2.8484484238e-4f);
+	p = FMA(p, s, 3.7725963421e-3f);
+	p = FMA(p, s, 5.2769441427e-2f);
+	p = FMA(p, s, 1.9059479786e-1f);
+	p = FMA(p, s, 1.1283791458f);
+	float q = FMA(3.8047796990e-5f, s, 1.1638694892e-3f);
+	q = FMA(q, s, 1.4983290143e-2f);
+	q = FMA(q, s, 1.1418315739e-1f);
+	q = FMA(q, s, 5.0224297195e-1f);
+	q = FMA(q, s, 1.0f);
+	float y = c * p / q;
+	y = y > 1 ? 1 : y;
+	return y < -1 ? -1 : y;
+}
+
+/* 1 / (1 + e^-v): at least 1e-38, and a little above 0 where it should be less.  With AVX-512 a
+ * reciprocal and a step of Newton's instead of a division, which is most of the time. */
+static inline VEC LEVEL(sigmoids)(VEC v)
+{
+#if LEVEL_WIDTH == 16
+	/* NaN is the second operand, and stays. */
+	VEC c = VMAX(VALL(-104.0f), VMIN(VALL(87.0f), VSUB(VALL(0.0f), v)));
+	VEC n = _mm512_roundscale_ps(VMUL(c, VALL(1.44269504f)), 0);
+	VEC r = VFMA(n, VALL(2.12194440e-4f), VFMA(n, VALL(-0.693359375f), c));
+	VEC p = VFMA(VALL(1.9875691500e-4f), r, VALL(1.3981999507e-3f));
+	p = VFMA(p, r, VALL(8.3334519073e-3f));
+	p = VFMA(p, r, VALL(4.1665795894e-2f));
+	p = VFMA(p, r, VALL(1.6666665459e-1f));
+	p = VFMA(p, r, VALL(5.0000001201e-1f));
+	p = VADD(VFMA(p, VMUL(r, r), r), VALL(1.0f));
+	VEC d = VADD(VALL(1.0f), _mm512_scalef_ps(p, n));
+	VEC y = _mm512_rcp14_ps(d);
+	return VMUL(y, _mm512_fnmadd_ps(d, y, VALL(2.0f)));
+#else
+	float t[LEVEL_WIDTH];
+	VSTORE(t, v);
+	for (int i = 0; i < LEVEL_WIDTH; i++)
+		t[i] = LEVEL(vsigmoid)(t[i]);
+	return VLOAD(t);
+#endif
+}
+
+/* y = sigmoid(a x), times x if `gate` (Swish), for (rows, n) values, ld floats from row to row; x
+ * and y may be the same.  Each is the same wherever it stands. */
+static __attribute__((noinline)) void LEVEL(sigmoid_rows)(float a, bool gate, const float *x,
+							  float *y, int64_t ld, int64_t rows,
+							  int64_t n)
+{
+	const VEC slope = VALL(a), one = VALL(1.0f);
+	for (; rows > 0; rows--, x += ld, y += ld) {
+		int64_t i = 0;
+		for (; i + LEVEL_WIDTH <= n; i += LEVEL_WIDTH) {
+			VEC v = VLOAD(x + i);
+			VSTORE(y + i, VMUL(gate ? v : one, LEVEL(sigmoids)(VMUL(slope, v))));
+		}
+		if (i < n) {
+			float rest[LEVEL_WIDTH] = {0};
+			__builtin_memcpy(rest, x + i, (size_t)(n - i) * sizeof *x);
+			VEC v = VLOAD(rest);
+			VSTORE(rest, VMUL(gate ? v : one, LEVEL(sigmoids)(VMUL(slope, v))));
+			__builtin_memcpy(y + i, rest, (size_t)(n - i) * sizeof *y);
+		}
+	}
+}

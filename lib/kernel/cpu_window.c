@@ -1,0 +1,51 @@
+/* cpu_window.c - see cpu_window.h. */
+#include "kernel/cpu_window.h"
+
+void cpu_window_init(struct window *g, const struct op *op, const struct tensor *in,
+		     const struct tensor *w, const struct tensor *out)
+{
+	const struct op_window *a = &op->a.window;
+	int n = (int)in->rank - 2;
+	const int64_t *kernel = w ? w->dim + 2 + a->grouped : a->kernel;
+	int64_t begin[OP_MAX_SPATIAL], end[OP_MAX_SPATIAL];
+	op_window_pads(a, n, in->dim + 2, kernel, begin, end);
+	*g = (struct window){.batch = in->dim[0],
+			     .groups = w && a->grouped ? w->dim[0] : 1,
+			     .in_plane = 1,
+			     .out_plane = 1,
+			     .taps = 1};
+	g->cin = w ? in->dim[1] / g->groups : in->dim[1];
+	g->cout = w ? out->dim[1] / g->groups : in->dim[1];
+	for (int i = 0; i < 3; i++) {
+		int d = i - (3 - n);
+		bool there = d >= 0;
+		g->in[i] = there ? in->dim[2 + d] : 1;
+		g->out[i] = there ? out->dim[2 + d] : 1;
+		g->kernel[i] = there ? kernel[d] : 1;
+		g->stride[i] = there ? a->stride[d] : 1;
+		g->dilation[i] = there ? a->dilation[d] : 1;
+		g->pad[i] = there ? begin[d] : 0;
+		g->pad_end[i] = there ? end[d] : 0;
+		g->in_plane *= g->in[i];
+		g->out_plane *= g->out[i];
+		g->taps *= g->kernel[i];
+	}
+}
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+	return a >= 0 ? (a + b - 1) / b : -(-a / b);
+}
+
+void cpu_window_range(const struct window *g, int d, int64_t t, int64_t *lo, int64_t *hi)
+{
+	int64_t shift = t * g->dilation[d] - g->pad[d]; /* input = o * stride + shift */
+	*lo = ceil_div(-shift, g->stride[d]);
+	*hi = ceil_div(g->in[d] - shift, g->stride[d]);
+	if (*lo < 0)
+		*lo = 0;
+	if (*hi > g->out[d])
+		*hi = g->out[d];
+	if (*hi < *lo)
+		*hi = *lo;
+}

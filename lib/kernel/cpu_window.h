@@ -1,0 +1,22 @@
+/* cpu_window.h - the geometry of convolutions and pooling: always three spatial dims,
+ * missing ones (on the left) of size 1. */
+#ifndef HSDAG_KERNEL_CPU_WINDOW_H
+#define HSDAG_KERNEL_CPU_WINDOW_H
+
+#include "kernel/cpu_impl.h"
+
+struct window {
+	int64_t batch, groups, cin, cout; /* channels of one group */
+	int64_t in[3], out[3], kernel[3], stride[3], dilation[3], pad[3]; /* pad: before */
+	int64_t pad_end[3];
+	int64_t in_plane, out_plane, taps; /* products of in, out, kernel */
+};
+
+/* Of a convolution (weights' shape in w; not transposed) or, w NULL, of pooling. */
+void cpu_window_init(struct window *g, const struct op *op, const struct tensor *in,
+		     const struct tensor *w, const struct tensor *out);
+
+/* Output positions o in lo .. hi - 1 of dim d for which tap t reads inside the input. */
+void cpu_window_range(const struct window *g, int d, int64_t t, int64_t *lo, int64_t *hi);
+
+#endif

@@ -1,0 +1,37 @@
+/* cpu_conv.h - inside the convolutions. */
+#ifndef HSDAG_KERNEL_DENSE_CPU_CONV_H
+#define HSDAG_KERNEL_DENSE_CPU_CONV_H
+
+#include "kernel/dense/cpu_post.h"
+#include "kernel/cpu_window.h"
+
+/* How a convolution is computed; what the packed weights' second key says. */
+enum { CONV_PATCHES, CONV_DEPTHWISE, CONV_WHOLE, CONV_WINOGRAD /* + m */ };
+/* Weights (groups, cout, k) for CONV_PATCHES, f32, that were not prepared. */
+void cpu_conv_pack(float *dst, const struct tensor *w, int64_t groups, int64_t cout, int64_t k);
+
+/* One input channel for each group, two spatial dims, a window of moderate size? */
+bool cpu_is_depthwise(const struct window *g);
+/* Such a convolution; weights (groups, cout, taps) f32. */
+int cpu_depthwise(struct cpu_ctx *c, const struct window *g, const float *x, const float *weights,
+		  float *y, const struct cpu_post *post, struct err *e) MUST_CHECK;
+
+/* One group, and the window is the whole input? */
+bool cpu_is_whole(const struct window *g);
+/* Such a convolution; weights packed by gemm_pack_b as (cin * taps, cout).  post may be NULL: over
+ * (images, channels). */
+int cpu_conv_whole(struct cpu_ctx *c, const struct window *g, const float *x, const void *weights,
+		   bool half, float *y, const struct epilogue *post, struct err *e) MUST_CHECK;
+
+/* The m with which F(m x m, 3x3) is likely faster than direct sums: 4 or 2; 0: none. */
+int cpu_winograd_choose(const struct window *g);
+/* One group's weights in its form: how many floats; from elements `first` on of w. */
+int64_t cpu_winograd_floats(int m, int64_t cout, int64_t cin);
+void cpu_winograd_pack(int m, float *dst, const struct tensor *w, int64_t first, int64_t cout,
+		       int64_t cin);
+/* Such a convolution; weights: packed, group after group. */
+int cpu_winograd(struct cpu_ctx *c, const struct window *g, int m, const float *x,
+		 const float *weights, float *y, const struct cpu_post *post,
+		 struct err *e) MUST_CHECK;
+
+#endif

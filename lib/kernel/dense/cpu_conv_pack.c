@@ -1,0 +1,116 @@
+/* cpu_conv_pack.c - weights of convolutions, packed once for the way in which these are computed:
+ * by patches, depthwise, as one product or by minimal filtering. */
+#include "kernel/dense/cpu_conv.h"
+#include "kernel/dense/cpu_gemm.h"
+#include "kernel/cpu_vec.h"
+
+/* Pixels of a plane from which on weights by patches are kept as f32. */
+enum { WIDE_PLANE = 96 };
+
+struct fill {
+	const struct tensor *w;
+	enum elem elem; /* EL_F16 or EL_F32: of the packed form */
+	int64_t groups, cout, k;
+	int m; /* of minimal filtering */
+};
+
+static size_t pack_size(enum elem elem)
+{
+	return elem == EL_F16 ? sizeof(uint16_t) : sizeof(float);
+}
+
+/* Halves are converted for every tile: worth it where that is done once and reading them is what
+ * takes the time. */
+static enum elem packed_elem(const struct window *g, enum elem elem)
+{
+	return elem == EL_F16 && g->out_plane < WIDE_PLANE ? EL_F16 : EL_F32;
+}
+
+static void fill_patches(void *arg, void *data)
+{
+	const struct fill *f = arg;
+	for (int64_t i = 0; i < f->groups; i++) {
+		char *to = (char *)data +
+			   (size_t)(i * gemm_a_elements(f->cout, f->k)) * pack_size(f->elem);
+		const char *from = (const char *)f->w->data +
+				   (size_t)(i * f->cout * f->k) * cpu_elem_size(f->w->elem);
+		if (f->elem == EL_F16)
+			gemm_pack_a(to, f->w->elem, from, f->cout, f->k, f->k, 1);
+		else
+			gemm_pack_a_f32((float *)(void *)to, f->w->elem, from, f->cout, f->k, f->k,
+					1);
+	}
+}
+
+/* Depthwise weights are only converted to f32. */
+static void fill_flat(void *arg, void *data)
+{
+	const struct fill *f = arg;
+	cpu_convert(EL_F32, data, f->w->elem, f->w->data, f->groups * f->cout * f->k);
+}
+
+static void fill_winograd(void *arg, void *data)
+{
+	const struct fill *f = arg;
+	int64_t cin = f->k / 9;
+	for (int64_t i = 0; i < f->groups; i++)
+		cpu_winograd_pack(f->m, (float *)data + i * cpu_winograd_floats(f->m, f->cout, cin),
+				  f->w, i * f->cout * f->k, f->cout, cin);
+}
+
+static void fill_whole(void *arg, void *data)
+{
+	const struct fill *f = arg;
+	gemm_pack_b(data, f->w->elem, f->w->data, f->k, f->cout, 1, f->k);
+}
+
+int prepare_conv(const struct op *op, const struct tensor *in, const struct tensor *out,
+		 struct cpu_ctx *c, struct cpu_prep **prep, struct err *e)
+{
+	const struct tensor *w = &in[1];
+	struct window g;
+	if (!w->data || tensor_elements(w) == 0 ||
+	    (w->elem != EL_F32 && w->elem != EL_F16 && w->elem != EL_BF16))
+		return 0;
+	cpu_window_init(&g, op, &in[0], w, &out[0]);
+	struct fill f = {w, EL_F32, g.groups, g.cout, g.cin * g.taps, cpu_winograd_choose(&g)};
+	uint64_t floats = (uint64_t)(f.groups * f.cout * f.k), how = CONV_DEPTHWISE;
+	void (*fill)(void *arg, void *data) = fill_flat;
+	if (cpu_is_depthwise(&g)) {
+	} else if (cpu_is_whole(&g)) {
+		how = CONV_WHOLE;
+		f.elem = w->elem == EL_F16 ? EL_F16 : EL_F32;
+		floats = (uint64_t)gemm_b_elements(f.k, f.cout);
+		fill = fill_whole;
+	} else if (f.m) {
+		how = CONV_WINOGRAD + (uint64_t)f.m;
+		floats = (uint64_t)(f.groups * cpu_winograd_floats(f.m, g.cout, g.cin));
+		fill = fill_winograd;
+	} else {
+		how = CONV_PATCHES;
+		f.elem = packed_elem(&g, w->elem);
+		floats = (uint64_t)(f.groups * gemm_a_elements(f.cout, f.k));
+		fill = fill_patches;
+	}
+	uint64_t layout[6] = {OP_CONVOLUTION,   how,          f.elem, (uint64_t)f.groups,
+			      (uint64_t)f.cout, (uint64_t)f.k};
+	struct cpu_pack *pack =
+		cpu_pack_get(c->packs, w->data, layout, floats * pack_size(f.elem), fill, &f);
+	if (!pack)
+		return err_set(e, ST_RUNTIME, "out of memory for packed weights");
+	*prep = MEM_NEW(struct cpu_prep);
+	(*prep)->pack = pack;
+	(*prep)->owns = 1u << 1;
+	return 0;
+}
+
+void cpu_conv_pack(float *dst, const struct tensor *w, int64_t groups, int64_t cout, int64_t k)
+{
+	fill_patches(&(struct fill){w, EL_F32, groups, cout, k, 0}, dst);
+}
+
+bool conv_takes(const struct op *op, int i, const struct tensor *t)
+{
+	(void)op;
+	return i == 1 && !t->quant && (t->elem == EL_F16 || t->elem == EL_BF16);
+}

@@ -1,0 +1,61 @@
+/* cpu_conv_whole.c - convolutions whose window is the whole input (squeeze-and-excite blocks,
+ * classifiers): one product of images (batch, k) with weights (k, cout). */
+#include "kernel/dense/cpu_conv.h"
+#include "kernel/dense/cpu_product.h"
+
+enum { GRAIN = 1 << 17 }; /* multiply-adds of a task */
+
+bool cpu_is_whole(const struct window *g)
+{
+	return g->groups == 1 && g->out_plane == 1 && g->taps == g->in_plane && !g->pad[0] &&
+	       !g->pad[1] && !g->pad[2];
+}
+
+struct whole_run {
+	struct product p;
+	int n_tasks;
+	struct cpu_ctx *ctx;
+	bool failed;
+};
+
+static void whole_task(void *arg, int task, int thread)
+{
+	struct whole_run *r = arg;
+	int64_t lo, hi;
+	float *unpacked = cpu_thread_scratch(r->ctx, thread, PRODUCT_SCRATCH * sizeof *unpacked);
+	if (!unpacked) {
+		r->failed = true;
+		return;
+	}
+	cpu_range(product_n_panels(r->p.n), r->n_tasks, task, &lo, &hi);
+	product_panels(&r->p, lo, hi, unpacked);
+}
+
+int cpu_conv_whole(struct cpu_ctx *c, const struct window *g, const float *x, const void *weights,
+		   bool half, float *y, const struct epilogue *post, struct err *e)
+{
+	struct whole_run r = {.ctx = c};
+	r.p = (struct product){.m = g->batch,
+			       .n = g->cout,
+			       .k = g->cin * g->taps,
+			       .a = x,
+			       .b = weights,
+			       .b_half = half,
+			       .c = y,
+			       .ldc = g->cout,
+			       .post = post};
+	if (g->batch > 1) {
+		float *a = cpu_slot_scratch(c, SLOT_WHOLE,
+					    (size_t)product_a_floats(r.p.m, r.p.k) * sizeof *a);
+		if (!a)
+			return cpu_no_memory(e);
+		product_pack_a(a, x, r.p.m, r.p.k, r.p.k, 1);
+		r.p.a = a;
+	}
+	int64_t panels = product_n_panels(r.p.n);
+	r.n_tasks = cpu_tasks(r.p.m * r.p.n * r.p.k, GRAIN);
+	if (r.n_tasks > panels)
+		r.n_tasks = (int)panels;
+	cpu_parallel(c, r.n_tasks, whole_task, &r);
+	return r.failed ? cpu_no_memory(e) : 0;
+}

@@ -1,0 +1,244 @@
+/* cpu_matmul.c - MatMul on packed products; constant right-hand sides are packed once: halves
+ * stay halves, bf16 and weights in few bits stay what they are. */
+#include "kernel/dense/cpu_product.h"
+#include "kernel/dense/cpu_qpanel.h"
+
+#include <string.h>
+
+enum { GRAIN = 1 << 17 }; /* multiply-adds of a task */
+
+/* ---- preparation ---- */
+
+struct pack_job {
+	const struct operand *o;
+	int64_t n_matrices;
+	bool half;
+};
+
+static int64_t matrix_count(const struct operand *o)
+{
+	return tensor_elements(&o->batch);
+}
+
+static void fill_pack(void *arg, void *data)
+{
+	const struct pack_job *job = arg;
+	const struct operand *o = job->o;
+	size_t size = job->half ? sizeof(uint16_t) : sizeof(float);
+	for (int64_t i = 0; i < job->n_matrices; i++)
+		gemm_pack_b((char *)data + (size_t)(i * gemm_b_elements(o->rows, o->cols)) * size,
+			    o->t->elem, operand_at(o->t, i * o->rows * o->cols), o->rows, o->cols,
+			    o->row, o->col);
+}
+
+/* Weights in few bits: a struct qpanels, then its panels. */
+enum { PANELS_AT = (sizeof(struct qpanels) + 63) / 64 * 64, LAYOUT_QUANT = 1 << 16 };
+
+struct quant_job {
+	const struct tensor *b;
+	bool transpose;
+	struct qpanels q;
+};
+
+static void fill_quant(void *arg, void *data)
+{
+	struct quant_job *job = arg;
+	qpanels_pack(&job->q, job->b, job->transpose, (char *)data + PANELS_AT);
+	*(struct qpanels *)data = job->q;
+}
+
+static struct cpu_pack *pack_quant(const struct tensor *b, bool transpose, struct cpu_ctx *c)
+{
+	struct quant_job job = {.b = b, .transpose = transpose};
+	const void *scale = b->quant ? b->quant->scale.data : NULL;
+	const void *zero = b->quant ? b->quant->zero.data : NULL;
+	qpanels_plan(b, transpose, &job.q);
+	uint64_t layout[6] = {OP_MATMUL | LAYOUT_QUANT, transpose,        (uint64_t)b->dim[0],
+			      (uint64_t)b->dim[1],      (uintptr_t)scale, (uintptr_t)zero};
+	return cpu_pack_get(c->packs, b->data, layout, PANELS_AT + qpanels_bytes(&job.q),
+			    fill_quant, &job);
+}
+
+static struct cpu_pack *pack_plain(const struct op *op, const struct tensor *b, struct cpu_ctx *c)
+{
+	struct operand o = operand_of(b, op->a.matmul.transpose_b, false);
+	struct pack_job job = {&o, matrix_count(&o), b->elem == EL_F16};
+	uint64_t layout[6] = {OP_MATMUL,        op->a.matmul.transpose_b, b->elem,
+			      (uint64_t)o.rows, (uint64_t)o.cols,         (uint64_t)job.n_matrices};
+	uint64_t bytes = (uint64_t)(job.n_matrices * gemm_b_elements(o.rows, o.cols)) *
+			 (job.half ? sizeof(uint16_t) : sizeof(float));
+	return cpu_pack_get(c->packs, b->data, layout, bytes, fill_pack, &job);
+}
+
+int prepare_matmul(const struct op *op, const struct tensor *in, const struct tensor *out,
+		   struct cpu_ctx *c, struct cpu_prep **prep, struct err *e)
+{
+	const struct tensor *b = &in[1];
+	(void)out;
+	bool transpose = op->a.matmul.transpose_b;
+	if (!b->data || tensor_elements(b) == 0 ||
+	    (!b->quant && b->elem != EL_F32 && b->elem != EL_F16 && b->elem != EL_BF16))
+		return 0;
+	bool few = (b->quant || b->elem == EL_BF16) && qpanels_fit(b, transpose);
+	struct cpu_pack *pack = few ? pack_quant(b, transpose, c) : pack_plain(op, b, c);
+	if (!pack)
+		return err_set(e, ST_RUNTIME, "out of memory for packed weights");
+	*prep = MEM_NEW(struct cpu_prep);
+	(*prep)->pack = pack;
+	(*prep)->owns = 1u << 1;
+	return 0;
+}
+
+/* ---- running ---- */
+
+struct matmul_run {
+	struct operand a, b;
+	struct tensor batch; /* of the output */
+	int64_t m, n, k, n_batch;
+	const struct epilogue *post;
+	const void *packed_b; /* all matrices of b, or NULL: packed as they come */
+	bool b_half;
+	const struct qpanels *q; /* b in few bits, or NULL */
+	float *c;
+	struct cpu_ctx *ctx;
+	/* Cut by columns: one product at a time, operands packed before. */
+	struct product whole;
+	int n_tasks;
+	bool failed;
+};
+
+static int64_t a_floats(const struct matmul_run *r)
+{
+	return (product_a_floats(r->m, r->k) + 15) / 16 * 16;
+}
+
+/* Operands of matrix i of the batch; what is not packed yet goes to a (a_floats) and b. */
+static struct product product_at(const struct matmul_run *r, int64_t i, float *a, float *b)
+{
+	int64_t ia = operand_batch(&r->batch, &r->a.batch, i),
+		ib = operand_batch(&r->batch, &r->b.batch, i);
+	const float *src = (const float *)r->a.t->data + ia * r->m * r->k;
+	struct product p = {r->m, r->n,    r->k,     a,   b, r->b_half, r->c + i * r->m * r->n,
+			    r->n, r->post, i * r->m, r->q};
+	if (r->m == 1 && r->a.col == 1)
+		p.a = src;
+	else
+		product_pack_a(a, src, r->m, r->k, r->a.row, r->a.col);
+	if (r->q)
+		p.b = r->packed_b;
+	else if (r->packed_b)
+		p.b = (const char *)r->packed_b +
+		      (size_t)(ib * gemm_b_elements(r->k, r->n)) *
+			      (r->b_half ? sizeof(uint16_t) : sizeof(float));
+	else if (r->b.t->elem == EL_F32)
+		product_pack_b(b, operand_at(r->b.t, ib * r->k * r->n), r->k, r->n, r->b.row,
+			       r->b.col);
+	else
+		gemm_pack_b(b, r->b.t->elem, operand_at(r->b.t, ib * r->k * r->n), r->k, r->n,
+			    r->b.row, r->b.col);
+	return p;
+}
+
+static void columns_task(void *arg, int task, int thread)
+{
+	struct matmul_run *r = arg;
+	int64_t lo, hi;
+	float *unpacked = cpu_thread_scratch(r->ctx, thread, PRODUCT_SCRATCH * sizeof *unpacked);
+	if (!unpacked) {
+		r->failed = true;
+		return;
+	}
+	cpu_range(product_n_panels(r->n), r->n_tasks, task, &lo, &hi);
+	product_panels(&r->whole, lo, hi, unpacked);
+}
+
+static int64_t scratch_floats(const struct matmul_run *r)
+{
+	return a_floats(r) + (r->packed_b ? 0 : gemm_b_elements(r->k, r->n)) + 32;
+}
+
+static void batch_task(void *arg, int task, int thread)
+{
+	struct matmul_run *r = arg;
+	int64_t lo, hi, n_a = a_floats(r);
+	float *p = cpu_thread_scratch(r->ctx, thread,
+				      (size_t)(scratch_floats(r) + PRODUCT_SCRATCH) * sizeof *p);
+	if (!p) {
+		r->failed = true;
+		return;
+	}
+	cpu_range(r->n_batch, r->n_tasks, task, &lo, &hi);
+	for (int64_t i = lo; i < hi; i++) {
+		struct product prod =
+			product_at(r, i, p + PRODUCT_SCRATCH, p + PRODUCT_SCRATCH + n_a);
+		product_panels(&prod, 0, product_n_panels(r->n), p);
+	}
+}
+
+static int run_products(struct matmul_run *r, struct err *e)
+{
+	int64_t work = r->m * r->n * r->k, panels = product_n_panels(r->n);
+	if (r->n_batch > 1 && (r->n_batch >= 2 * r->ctx->n_threads || work < 2 * GRAIN)) {
+		r->n_tasks = cpu_tasks(r->n_batch * work, GRAIN);
+		if (r->n_tasks > r->n_batch)
+			r->n_tasks = (int)r->n_batch;
+		cpu_parallel(r->ctx, r->n_tasks, batch_task, r);
+		return r->failed ? cpu_no_memory(e) : 0;
+	}
+	float *p = cpu_slot_scratch(r->ctx, SLOT_WHOLE, (size_t)scratch_floats(r) * sizeof *p);
+	if (!p)
+		return cpu_no_memory(e);
+	for (int64_t i = 0; i < r->n_batch; i++) {
+		r->whole = product_at(r, i, p, p + a_floats(r));
+		r->n_tasks = cpu_tasks(work, GRAIN);
+		if (r->n_tasks > panels)
+			r->n_tasks = (int)panels;
+		cpu_parallel(r->ctx, r->n_tasks, columns_task, r);
+	}
+	return r->failed ? cpu_no_memory(e) : 0;
+}
+
+int run_matmul(const struct kernel_call *k, struct err *e)
+{
+	const struct op *op = k->op;
+	struct matmul_run r = {.c = k->out[0].data, .ctx = k->ctx, .post = k->post};
+	r.a = operand_of(&k->in[0], op->a.matmul.transpose_a, true);
+	r.b = operand_of(&k->in[1], op->a.matmul.transpose_b, false);
+	r.m = r.a.rows;
+	r.n = r.b.cols;
+	r.k = r.a.cols;
+	if (r.k == 0) {
+		memset(r.c, 0, (size_t)tensor_bytes(&k->out[0]));
+		if (r.post)
+			cpu_epilogue_run(k->ctx, r.post, r.c);
+		return 0;
+	}
+	if (!op_broadcast(&r.a.batch, &r.b.batch, &r.batch) || r.b.rows != r.k)
+		return err_set(e, ST_INPUT, "shapes do not fit");
+	if (cpu_prep_owns(k->prep, 1)) {
+		r.packed_b = k->prep->pack->data;
+		if (k->prep->pack->layout[0] & LAYOUT_QUANT)
+			r.q = r.packed_b;
+		else
+			r.b_half = k->prep->pack->layout[2] == EL_F16;
+	} else if (r.b.t->elem == EL_F16) {
+		return err_set(e, ST_INPUT, "f16 weights that were not prepared");
+	}
+	/* One matrix on the right for all of the left: one tall product. */
+	if (matrix_count(&r.b) == 1 && (!op->a.matmul.transpose_a || r.a.t->rank < 2)) {
+		r.m *= matrix_count(&r.a);
+		r.a.rows = r.m;
+		r.a.batch.rank = r.batch.rank = 0;
+	}
+	r.n_batch = tensor_elements(&r.batch);
+	return run_products(&r, e);
+}
+
+bool matmul_takes(const struct op *op, int i, const struct tensor *t)
+{
+	if (i != 1)
+		return false;
+	if (t->quant)
+		return qpanels_fit(t, op->a.matmul.transpose_b);
+	return t->elem == EL_F16 || t->elem == EL_BF16;
+}

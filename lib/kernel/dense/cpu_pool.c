@@ -1,0 +1,269 @@
+/* cpu_pool.c - MaxPool, AvgPool and adaptive average pooling, one plane at a time: with two
+ * spatial dims by vectors of pixels (cpu_taps.h), otherwise output row by output row. */
+#include "kernel/dense/cpu_taps.h"
+#include "kernel/cpu_vec.h"
+#include "kernel/cpu_window.h"
+
+#include <float.h>
+
+enum { GRAIN = 1 << 15, MAX_TAPS = 64 };
+
+struct pool_run {
+	struct window g;
+	bool max, exclude_pad;
+	const float *x;
+	float *y;
+	struct taps taps;
+	float one[MAX_TAPS], *counts;
+	int n_tasks;
+	struct cpu_ctx *ctx;
+	bool failed;
+};
+
+/* Elements of the window at output position o that count along dim d. */
+static int64_t window_count(const struct window *g, int d, int64_t o, bool exclude_pad)
+{
+	int64_t n = 0;
+	for (int64_t t = 0; t < g->kernel[d]; t++) {
+		int64_t at = o * g->stride[d] + t * g->dilation[d] - g->pad[d];
+		n += !exclude_pad || (at >= 0 && at < g->in[d]);
+	}
+	return n;
+}
+
+static void pool_row(const struct pool_run *r, const float *x, float *y, int64_t oz, int64_t oy)
+{
+	const struct window *g = &r->g;
+	for (int64_t i = 0; i < g->out[2]; i++)
+		y[i] = r->max ? -FLT_MAX : 0;
+	for (int64_t t = 0; t < g->taps; t++) {
+		int64_t kx = t % g->kernel[2], ky = t / g->kernel[2] % g->kernel[1];
+		int64_t kz = t / g->kernel[2] / g->kernel[1], lo, hi;
+		int64_t iy = oy * g->stride[1] + ky * g->dilation[1] - g->pad[1];
+		int64_t iz = oz * g->stride[0] + kz * g->dilation[0] - g->pad[0];
+		if (iy < 0 || iy >= g->in[1] || iz < 0 || iz >= g->in[0])
+			continue;
+		cpu_window_range(g, 2, kx, &lo, &hi);
+		vec_join_strided(r->max,
+				 x + (iz * g->in[1] + iy) * g->in[2] + lo * g->stride[2] +
+					 kx * g->dilation[2] - g->pad[2],
+				 g->stride[2], y + lo, hi - lo);
+	}
+	if (r->max)
+		return;
+	int64_t rows =
+		window_count(g, 0, oz, r->exclude_pad) * window_count(g, 1, oy, r->exclude_pad);
+	for (int64_t i = 0; i < g->out[2]; i++) {
+		int64_t n = rows * window_count(g, 2, i, r->exclude_pad);
+		y[i] /= (float)n; /* a window without elements has no mean */
+	}
+}
+
+/* Sizes of the windows of a plane. */
+static void count_windows(const struct pool_run *r, float *counts)
+{
+	const struct window *g = &r->g;
+	for (int64_t i = 0; i < g->out[1]; i++) {
+		int64_t rows = window_count(g, 1, i, r->exclude_pad);
+		for (int64_t j = 0; j < g->out[2]; j++) {
+			int64_t n = rows * window_count(g, 2, j, r->exclude_pad);
+			*counts++ = (float)n;
+		}
+	}
+}
+
+static void taps_task(void *arg, int task, int thread)
+{
+	struct pool_run *r = arg;
+	const struct window *g = &r->g;
+	int64_t lo, hi;
+	float *scratch = cpu_thread_scratch(r->ctx, thread, cpu_taps_scratch(&r->taps));
+	if (!scratch) {
+		r->failed = true;
+		return;
+	}
+	cpu_range(g->batch * g->cin, r->n_tasks, task, &lo, &hi);
+	for (int64_t p = lo; p < hi; p++) {
+		float *y = r->y + p * g->out_plane;
+		const float *x = cpu_taps_source(&r->taps, r->x, lo, p, hi, scratch);
+		cpu_taps_run(&r->taps, x, r->one, y, NULL);
+		if (!r->max)
+			vec_binary(OP_DIVIDE, y, 1, r->counts, 1, y, g->out_plane);
+	}
+}
+
+static void rows_task(void *arg, int task, int thread)
+{
+	const struct pool_run *r = arg;
+	const struct window *g = &r->g;
+	int64_t lo, hi;
+	(void)thread;
+	cpu_range(g->batch * g->cin, r->n_tasks, task, &lo, &hi);
+	for (int64_t p = lo; p < hi; p++)
+		for (int64_t oz = 0; oz < g->out[0]; oz++)
+			for (int64_t oy = 0; oy < g->out[1]; oy++)
+				pool_row(r, r->x + p * g->in_plane,
+					 r->y + p * g->out_plane +
+						 (oz * g->out[1] + oy) * g->out[2],
+					 oz, oy);
+}
+
+/* MaxPool-8: the flat position of each maximum, the first of equals, counted from dim `axis` of the
+ * input on. */
+static void max_indices(const struct pool_run *r, const struct tensor *in,
+			const struct tensor *indices, int axis)
+{
+	const struct window *g = &r->g;
+	int64_t n_out = g->out_plane, per_base = g->in_plane;
+	int64_t base_planes = axis <= 0 ? g->batch * g->cin : axis == 1 ? g->cin : 1;
+	for (int64_t p = 0; p < g->batch * g->cin; p++)
+		for (int64_t o = 0; o < n_out; o++) {
+			int64_t at[3] = {o / g->out[2] / g->out[1], o / g->out[2] % g->out[1],
+					 o % g->out[2]},
+				best = -1;
+			const float *x = (const float *)in->data + p * g->in_plane;
+			for (int64_t t = 0; t < g->taps; t++) {
+				int64_t tap[3] = {t / g->kernel[2] / g->kernel[1],
+						  t / g->kernel[2] % g->kernel[1],
+						  t % g->kernel[2]},
+					i = 0;
+				bool inside = true;
+				for (int d = 0; d < 3; d++) {
+					int64_t q = at[d] * g->stride[d] + tap[d] * g->dilation[d] -
+						    g->pad[d];
+					inside = inside && q >= 0 && q < g->in[d];
+					i = i * g->in[d] + q;
+				}
+				if (inside && (best < 0 || x[i] > x[best]))
+					best = i;
+			}
+			tensor_set_int(indices, p * n_out + o,
+				       (best < 0 ? 0 : best) + p % base_planes * per_base);
+		}
+}
+
+static bool has_padding(const struct window *g)
+{
+	return g->pad[0] || g->pad[1] || g->pad[2] || g->pad_end[0] || g->pad_end[1] ||
+	       g->pad_end[2];
+}
+
+int run_pool(const struct kernel_call *k, struct err *e)
+{
+	struct pool_run r = {.max = k->op->kind == OP_MAX_POOL,
+			     .exclude_pad = k->op->a.window.exclude_pad,
+			     .x = k->in[0].data,
+			     .y = k->out[0].data,
+			     .ctx = k->ctx};
+	cpu_window_init(&r.g, k->op, &k->in[0], NULL, &k->out[0]);
+	/* OpenVINO's plugin counts elements behind the input (rounding up) only beside explicit
+	 * padding. */
+	r.exclude_pad = r.exclude_pad || !has_padding(&r.g);
+	bool by_taps = cpu_phases_fit(&r.g) && r.g.taps <= MAX_TAPS;
+	int64_t planes = r.g.batch * r.g.cin;
+	if (by_taps && cpu_taps_init(&r.taps, &r.g, r.max, k->ctx, e) < 0)
+		return -1;
+	for (int64_t t = 0; by_taps && t < r.g.taps; t++)
+		r.one[t] = 1;
+	if (by_taps && !r.max) {
+		r.counts = cpu_slot_scratch(k->ctx, SLOT_EXTRA,
+					    (size_t)r.g.out_plane * sizeof *r.counts);
+		if (!r.counts)
+			return cpu_no_memory(e);
+		count_windows(&r, r.counts);
+	}
+	r.n_tasks = cpu_tasks(planes * r.g.out_plane * r.g.taps, GRAIN);
+	if (r.n_tasks > planes)
+		r.n_tasks = (int)planes;
+	cpu_parallel(k->ctx, r.n_tasks, by_taps ? taps_task : rows_task, &r);
+	if (k->op->n_out > 1 && k->out[1].data && cpu_output_used(k->op, 1))
+		max_indices(&r, &k->in[0], &k->out[1],
+			    op_axis(k->op->a.window.axis, k->in[0].rank));
+	return r.failed ? cpu_no_memory(e) : 0;
+}
+
+/* ---- adaptive: window i of n covers floor(i in / n) .. ceil((i + 1) in / n) - 1 ---- */
+
+struct adaptive_run {
+	int64_t planes, in[3], out[3];
+	const float *x;
+	float *y;
+};
+
+static void adaptive_plane(void *arg, int task, int thread)
+{
+	const struct adaptive_run *r = arg;
+	int64_t n_out = r->out[0] * r->out[1] * r->out[2];
+	const float *x = r->x + (int64_t)task * r->in[0] * r->in[1] * r->in[2];
+	(void)thread;
+	for (int64_t i = 0; i < n_out; i++) {
+		int64_t at[3] = {i / r->out[2] / r->out[1], i / r->out[2] % r->out[1],
+				 i % r->out[2]},
+			lo[3], hi[3];
+		double sum = 0;
+		for (int d = 0; d < 3; d++) {
+			lo[d] = at[d] * r->in[d] / r->out[d];
+			hi[d] = ((at[d] + 1) * r->in[d] + r->out[d] - 1) / r->out[d];
+		}
+		for (int64_t z = lo[0]; z < hi[0]; z++)
+			for (int64_t y = lo[1]; y < hi[1]; y++)
+				sum += (double)vec_sum(x + (z * r->in[1] + y) * r->in[2] + lo[2],
+						       hi[2] - lo[2]);
+		r->y[(int64_t)task * n_out + i] =
+			(float)(sum /
+				(double)((hi[0] - lo[0]) * (hi[1] - lo[1]) * (hi[2] - lo[2])));
+	}
+}
+
+int run_adaptive_pool(const struct kernel_call *k, struct err *e)
+{
+	struct adaptive_run r = {.planes = k->in[0].dim[0] * k->in[0].dim[1],
+				 .x = k->in[0].data,
+				 .y = k->out[0].data};
+	int n = (int)k->in[0].rank - 2;
+	(void)e;
+	for (int i = 0; i < 3; i++) {
+		int d = i - (3 - n);
+		r.in[i] = d < 0 ? 1 : k->in[0].dim[2 + d];
+		r.out[i] = d < 0 ? 1 : k->out[0].dim[2 + d];
+	}
+	cpu_parallel(k->ctx, (int)r.planes, adaptive_plane, &r);
+	return 0;
+}
+
+/* The greatest of each part and where in its plane it is. */
+int run_adaptive_max_pool(const struct kernel_call *k, struct err *e)
+{
+	const struct tensor *x = &k->in[0], *out = &k->out[0];
+	int n = (int)x->rank - 2;
+	int64_t in[3], size[3], planes = x->dim[0] * x->dim[1];
+	const float *from = x->data;
+	(void)e;
+	for (int i = 0; i < 3; i++) {
+		int d = i - (3 - n);
+		in[i] = d < 0 ? 1 : x->dim[2 + d];
+		size[i] = d < 0 ? 1 : out->dim[2 + d];
+	}
+	int64_t plane = in[0] * in[1] * in[2], n_out = size[0] * size[1] * size[2];
+	for (int64_t i = 0; i < planes * n_out; i++) {
+		int64_t at[3] = {i % n_out / size[2] / size[1], i % n_out / size[2] % size[1],
+				 i % size[2]},
+			lo[3], hi[3];
+		for (int d = 0; d < 3; d++) {
+			lo[d] = at[d] * in[d] / size[d];
+			hi[d] = ((at[d] + 1) * in[d] + size[d] - 1) / size[d];
+		}
+		const float *part = from + i / n_out * plane;
+		int64_t best = (lo[0] * in[1] + lo[1]) * in[2] + lo[2];
+		for (int64_t z = lo[0]; z < hi[0]; z++)
+			for (int64_t y = lo[1]; y < hi[1]; y++)
+				for (int64_t p = (z * in[1] + y) * in[2] + lo[2];
+				     p < (z * in[1] + y) * in[2] + hi[2]; p++)
+					if (part[p] > part[best])
+						best = p;
+		((float *)out->data)[i] = part[best];
+		if (k->op->n_out > 1 && k->out[1].data)
+			tensor_set_int(&k->out[1], i, best);
+	}
+	return 0;
+}

@@ -1,0 +1,198 @@
+/* cpu_recurrent.c - LSTM, GRU and RNN: one step of a cell, and sequences of steps.
+ *
+ * Weights are W (d, gates h, i), R (d, gates h, h), B (d, rows h); gates in OpenVINO's order: LSTM
+ * f i c o, GRU z r h.  Source: OpenVINO's operator specifications (LSTMCell-4, GRUCell-3,
+ * RNNCell-1). */
+#include "kernel/cpu_impl.h"
+#include "kernel/cpu_vec.h"
+#include "op/slice.h"
+
+#include <string.h>
+
+enum { MAX_GATES = 4 };
+
+struct cell {
+	enum op_kind kind; /* OP_LSTM_CELL, OP_GRU_CELL or OP_RNN_CELL */
+	const struct op_cell *a;
+	int64_t in, hidden, gates;
+	const float *w, *r, *b;
+};
+
+static void activate(enum op_activation act, float clip, float *x, int64_t n)
+{
+	static const enum op_kind kinds[] = {
+		[ACT_SIGMOID] = OP_SIGMOID, [ACT_TANH] = OP_TANH, [ACT_RELU] = OP_RELU};
+	struct unary_args limits = {.a = -clip, .b = clip};
+	if (clip > 0)
+		vec_unary(OP_CLAMP, &limits, x, x, n);
+	vec_unary(kinds[act], &limits, x, x, n);
+}
+
+/* g[j] = w_j x + b_j for rows j of w (rows, n); b may be NULL. */
+static void affine(const float *w, const float *x, const float *b, int64_t rows, int64_t n,
+		   float *g)
+{
+	for (int64_t j = 0; j < rows; j++)
+		g[j] = vec_dot(w + j * n, x, n) + (b ? b[j] : 0);
+}
+
+/* x (i), h (h), c (h) -> new h, c in place.  g: 3 MAX_GATES h floats of scratch. */
+static void lstm_step(const struct cell *s, const float *x, float *h, float *c, float *g)
+{
+	int64_t n = s->hidden;
+	float *f = g, *i = g + n, *z = g + 2 * n, *o = g + 3 * n, *rec = g + 4 * n;
+	affine(s->w, x, s->b, 4 * n, s->in, g);
+	affine(s->r, h, NULL, 4 * n, n, rec);
+	vec_axpy(1, rec, g, 4 * n);
+	activate(s->a->act[0], s->a->clip, f, 2 * n);
+	activate(s->a->act[1], s->a->clip, z, n);
+	activate(s->a->act[0], s->a->clip, o, n);
+	for (int64_t j = 0; j < n; j++)
+		h[j] = c[j] = f[j] * c[j] + i[j] * z[j];
+	activate(s->a->act[2], 0, h, n);
+	vec_binary(OP_MULTIPLY, h, 1, o, 1, h, n);
+}
+
+static void gru_step(const struct cell *s, const float *x, float *h, float *g)
+{
+	int64_t n = s->hidden;
+	float *z = g, *r = g + n, *t = g + 2 * n, *rec = g + 4 * n;
+	bool before = s->a->linear_before_reset;
+	affine(s->w, x, s->b, 3 * n, s->in, g);
+	affine(s->r, h, NULL, 2 * n, n, rec);
+	vec_axpy(1, rec, g, 2 * n);
+	activate(s->a->act[0], s->a->clip, g, 2 * n);
+	if (before) {
+		affine(s->r + 2 * n * n, h, s->b + 3 * n, n, n, rec);
+		vec_binary(OP_MULTIPLY, rec, 1, r, 1, rec, n);
+	} else {
+		vec_binary(OP_MULTIPLY, r, 1, h, 1, r, n);
+		affine(s->r + 2 * n * n, r, NULL, n, n, rec);
+	}
+	vec_axpy(1, rec, t, n);
+	activate(s->a->act[1], s->a->clip, t, n);
+	for (int64_t j = 0; j < n; j++)
+		h[j] = (1 - z[j]) * t[j] + z[j] * h[j];
+}
+
+static void rnn_step(const struct cell *s, const float *x, float *h, float *g)
+{
+	int64_t n = s->hidden;
+	affine(s->w, x, s->b, n, s->in, g);
+	affine(s->r, h, NULL, n, n, g + n);
+	vec_axpy(1, g + n, g, n);
+	activate(s->a->act[0], s->a->clip, g, n);
+	memcpy(h, g, (size_t)n * sizeof *h);
+}
+
+static void step(const struct cell *s, const float *x, float *h, float *c, float *g)
+{
+	if (s->kind == OP_LSTM_CELL)
+		lstm_step(s, x, h, c, g);
+	else if (s->kind == OP_GRU_CELL)
+		gru_step(s, x, h, g);
+	else
+		rnn_step(s, x, h, g);
+}
+
+static bool any_nonzero(const struct tensor *t)
+{
+	for (int64_t i = 0; i < tensor_elements(t); i++)
+		if (tensor_real(t, i) != 0)
+			return true;
+	return false;
+}
+
+/* Describe direction d of the cell; `first` is the input number of W. */
+static int cell_init(struct cell *s, const struct kernel_call *k, enum op_kind kind, int first,
+		     int64_t d, int64_t directions, struct err *e)
+{
+	const struct op *op = k->op;
+	int64_t n = op->a.cell.hidden, in = k->in[0].dim[k->in[0].rank - 1];
+	int64_t gates = kind == OP_LSTM_CELL ? 4 : kind == OP_GRU_CELL ? 3 : 1;
+	int64_t b_rows = kind == OP_GRU_CELL && op->a.cell.linear_before_reset ? 4 : gates;
+	if (tensor_elements(&k->in[first]) != directions * gates * n * in ||
+	    tensor_elements(&k->in[first + 1]) != directions * gates * n * n ||
+	    tensor_elements(&k->in[first + 2]) != directions * b_rows * n)
+		return err_set(e, ST_INPUT, "weights of %s do not fit", op_info(op->kind)->type);
+	if (op_has_input(op, k->in, first + 3) && any_nonzero(&k->in[first + 3]))
+		return err_set(e, ST_INPUT, "%s with peepholes is not supported",
+			       op_info(op->kind)->type);
+	*s = (struct cell){kind,
+			   &op->a.cell,
+			   in,
+			   n,
+			   gates,
+			   (const float *)k->in[first].data + d * gates * n * in,
+			   (const float *)k->in[first + 1].data + d * gates * n * n,
+			   (const float *)k->in[first + 2].data + d * b_rows * n};
+	return 0;
+}
+
+int run_cell(const struct kernel_call *k, struct err *e)
+{
+	enum op_kind kind = k->op->kind;
+	bool lstm = kind == OP_LSTM_CELL;
+	struct cell s;
+	if (cell_init(&s, k, kind, lstm ? 3 : 2, 0, 1, e))
+		return -1;
+	int64_t n = s.hidden, batch = k->in[0].dim[0];
+	float *g = cpu_slot_scratch(k->ctx, SLOT_EXTRA, (size_t)(3 * MAX_GATES * n) * sizeof *g);
+	if (!g)
+		return cpu_no_memory(e);
+	float *h = k->out[0].data, *c = lstm ? k->out[1].data : NULL;
+	memcpy(h, k->in[1].data, (size_t)(batch * n) * sizeof *h);
+	if (lstm)
+		memcpy(c, k->in[2].data, (size_t)(batch * n) * sizeof *c);
+	for (int64_t b = 0; b < batch; b++)
+		step(&s, (const float *)k->in[0].data + b * s.in, h + b * n,
+		     lstm ? c + b * n : NULL, g);
+	return 0;
+}
+
+/* One direction of one batch row over its valid steps; outputs behind them are zero. */
+static void run_steps(const struct cell *s, const float *x, int64_t steps, int64_t length,
+		      bool reverse, float *y, float *h, float *c, float *g)
+{
+	int64_t n = s->hidden;
+	memset(y, 0, (size_t)(steps * n) * sizeof *y);
+	for (int64_t i = 0; i < length; i++) {
+		int64_t t = reverse ? length - 1 - i : i;
+		step(s, x + t * s->in, h, c, g);
+		memcpy(y + t * n, h, (size_t)n * sizeof *y);
+	}
+}
+
+int run_sequence(const struct kernel_call *k, struct err *e)
+{
+	const struct op *op = k->op;
+	bool lstm = op->kind == OP_LSTM_SEQUENCE;
+	enum op_kind kind = lstm                          ? OP_LSTM_CELL
+			    : op->kind == OP_GRU_SEQUENCE ? OP_GRU_CELL
+							  : OP_RNN_CELL;
+	int lengths = lstm ? 3 : 2;
+	int64_t batch = k->in[0].dim[0], steps = k->in[0].dim[1], n = op->a.cell.hidden;
+	int64_t directions = op->a.cell.bidirectional ? 2 : 1;
+	float *g = cpu_slot_scratch(k->ctx, SLOT_EXTRA, (size_t)(3 * MAX_GATES * n) * sizeof *g);
+	if (!g)
+		return cpu_no_memory(e);
+	size_t state = (size_t)(batch * directions * n) * sizeof(float);
+	memcpy(k->out[1].data, k->in[1].data, state);
+	if (lstm)
+		memcpy(k->out[2].data, k->in[2].data, state);
+	for (int64_t d = 0; d < directions; d++) {
+		struct cell s;
+		if (cell_init(&s, k, kind, lengths + 1, d, directions, e))
+			return -1;
+		for (int64_t b = 0; b < batch; b++) {
+			int64_t at = b * directions + d, length = tensor_int(&k->in[lengths], b);
+			length = length < 0 ? 0 : length > steps ? steps : length;
+			run_steps(&s, (const float *)k->in[0].data + b * steps * s.in, steps,
+				  length, d == 1 || op->a.cell.reverse,
+				  (float *)k->out[0].data + at * steps * n,
+				  (float *)k->out[1].data + at * n,
+				  lstm ? (float *)k->out[2].data + at * n : NULL, g);
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,358 @@
+/* cpu_winograd.c - 3x3 convolutions with stride 1 by minimal filtering F(m x m, 3x3), m = 4 or 2:
+ * tiles of m x m outputs from (m + 2) x (m + 2) inputs, a product of matrices for each of the
+ * (m + 2)^2 points.  m = 4 takes a quarter of the multiplications of direct sums, but four times
+ * the bytes of weights; m = 2 less than a half and twice the bytes.
+ *
+ *   Y = A^T [ sum over channels of (G g G^T) . (B^T d B) ] A
+ *
+ * A block of tiles at a time: all input channels to points (points, cin, tiles), which stay in
+ * the second-level cache; then, GEMM_M output channels at a time, products and outputs.  Several
+ * threads take a block each while that comes out even, else they share one.
+ * Interpolation points are 0, +-sqrt(1/2), +-sqrt(2) and infinity: errors are a few times those
+ * of a direct sum, less than with the usual 1 and 2.  For m = 2: 0, +-1 and infinity.
+ * Sources: Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", CVPR 2016;
+ * Barabasz et al., "Error Analysis and Improving the Accuracy of Winograd Convolution for Deep
+ * Neural Networks", ACM TOMS 46(4), 2020 (choice of points). */
+#include "kernel/dense/cpu_conv.h"
+#include "kernel/dense/cpu_gemm.h"
+#include "kernel/dense/cpu_post.h"
+#include "kernel/cpu_vec.h"
+
+#include <string.h>
+
+enum { MAX_POINTS = 36, C_STRIDE = GEMM_M * GEMM_N + 16, MAX_LANES = 16 };
+
+#define WINO_A 0.707106781186547524f
+#define WINO_B 1.414213562373095049f
+#define WINO_A2 0.5f
+#define WINO_B2 2.0f
+
+/* Up to LEVEL_WIDTH tiles: where each begins, and the same as runs of neighbours. */
+struct wino_lanes {
+	int n_tiles, n;
+	int64_t tile[MAX_LANES], from[MAX_LANES];
+	uint16_t bits[MAX_LANES];
+};
+
+#define LEVEL_FILE "kernel/dense/cpu_winograd_loops.h"
+#include "kernel/cpu_levels.h"
+
+struct wino_run {
+	const struct window *g;
+	int m, points; /* outputs of a tile across; points of a tile */
+	const struct cpu_post *post;
+	bool in_registers;        /* the epilogue is applied by the transform */
+	const float *x, *weights; /* of one image's group; of the group */
+	float *y;
+	int64_t row;             /* of the epilogue, of the group's first channel */
+	int64_t across, n_tiles; /* tiles in a row, in a plane */
+	int64_t pitch;           /* of one phase of an input row: across + 1 and more */
+	int64_t t0, n;           /* tiles of the block */
+	float *at_points;        /* (points, stride): (cin, GEMM_N) each */
+	int64_t stride;
+	int width, n_lanes; /* tiles of a vector; vectors of a block */
+	struct wino_lanes lanes[GEMM_N / 4];
+	int n_tasks;
+	struct cpu_ctx *ctx;
+	bool failed;
+};
+
+/* ---- weights ---- */
+
+static bool is_possible(const struct window *g)
+{
+	if (g->in[0] != 1 || g->kernel[0] != 1 || g->out[0] != 1 || g->pad[0] ||
+	    g->kernel[1] != 3 || g->kernel[2] != 3)
+		return false;
+	for (int d = 1; d < 3; d++)
+		if (g->stride[d] != 1 || g->dilation[d] != 1 || g->pad[d] < 0)
+			return false;
+	return true;
+}
+
+/* Cycles of one image's group, roughly: two vectors of sixteen multiply-adds each, or, when that
+ * takes longer, weights from memory, and once more for each further block of tiles from the
+ * third-level cache, in bytes a cycle; transforms; what every call of a product costs. */
+enum { FROM_MEMORY = 3, FROM_CACHE = 6, CALL = 150 };
+
+static double cycles(const struct window *g, int m)
+{
+	double k = (double)g->cin, c = (double)g->cout, points = (m + 2) * (m + 2);
+	int64_t tiles = (g->out[1] + m - 1) / m * ((g->out[2] + m - 1) / m);
+	double blocks = (double)((tiles + GEMM_N - 1) / GEMM_N);
+	double sums = k * c * points * (double)tiles / 32 / 0.9;
+	double read =
+		k * c * points * sizeof(float) * (1.0 / FROM_MEMORY + (blocks - 1) / FROM_CACHE);
+	return (sums > read ? sums : read) + (k + c) * (double)tiles * (m == 4 ? 14 : 8) +
+	       points * blocks * (c / GEMM_M + 1) * CALL;
+}
+
+int cpu_winograd_choose(const struct window *g)
+{
+	if (!is_possible(g) || g->cin < 8 || g->cout < 8)
+		return 0;
+	double direct = (double)g->cin * (double)g->cout * 9 * (double)g->out_plane / 32 / 0.85;
+	double four = cycles(g, 4), two = cycles(g, 2);
+	if ((four < two ? four : two) > 0.9 * direct)
+		return 0;
+	return four < two ? 4 : 2;
+}
+
+int64_t cpu_winograd_floats(int m, int64_t cout, int64_t cin)
+{
+	return (m + 2) * (m + 2) * gemm_a_elements(cout, cin);
+}
+
+static const double four_G[6][3] = {
+	/* 1 / N (1, p, p^2) at each point p; N: the product of its distances to the others */
+	{1, 0, 0},
+	{-2 / 3.0, -2 / 3.0 * 0.70710678118654752440, -1 / 3.0},
+	{-2 / 3.0, 2 / 3.0 * 0.70710678118654752440, -1 / 3.0},
+	{1 / 6.0, 1 / 6.0 * 1.41421356237309504880, 1 / 3.0},
+	{1 / 6.0, -1 / 6.0 * 1.41421356237309504880, 1 / 3.0},
+	{0, 0, 1},
+};
+static const double two_G[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
+
+/* u (n,n) = G g G^T, n = m + 2. */
+static void transform_filter(int m, const double *g, double *u)
+{
+	const double(*G)[3] = m == 4 ? four_G : two_G;
+	int n = m + 2;
+	double t[6][3];
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < 3; j++)
+			t[i][j] = G[i][0] * g[j] + G[i][1] * g[3 + j] + G[i][2] * g[6 + j];
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < n; j++)
+			u[i * n + j] = t[i][0] * G[j][0] + t[i][1] * G[j][1] + t[i][2] * G[j][2];
+}
+
+/* Panel after panel of GEMM_M channels: (points, cin, GEMM_M). */
+void cpu_winograd_pack(int m, float *dst, const struct tensor *w, int64_t first, int64_t cout,
+		       int64_t cin)
+{
+	int points = (m + 2) * (m + 2);
+	memset(dst, 0, (size_t)cpu_winograd_floats(m, cout, cin) * sizeof *dst);
+	for (int64_t o = 0; o < cout; o++)
+		for (int64_t c = 0; c < cin; c++) {
+			float *to =
+				dst + o / GEMM_M * points * cin * GEMM_M + c * GEMM_M + o % GEMM_M;
+			double g[9], u[MAX_POINTS];
+			for (int i = 0; i < 9; i++)
+				g[i] = tensor_real(w, first + (o * cin + c) * 9 + i);
+			transform_filter(m, g, u);
+			for (int i = 0; i < points; i++)
+				to[i * cin * GEMM_M] = (float)u[i];
+		}
+}
+
+/* ---- inputs to points ---- */
+
+/* The block's tiles as vectors; offsets into rows (row, phase, pitch) from its first tile's row. */
+static void find_lanes(struct wino_run *r)
+{
+	int64_t first = r->t0 / r->across;
+	r->width = cpu_level >= 4 ? 16 : cpu_level == 3 ? 8 : 4;
+	r->n_lanes = (int)((r->n + r->width - 1) / r->width);
+	for (int v = 0; v < r->n_lanes; v++) {
+		struct wino_lanes *l = &r->lanes[v];
+		int64_t left = r->n - v * r->width;
+		l->n_tiles = left < r->width ? (int)left : r->width;
+		l->n = 0;
+		for (int i = 0; i < l->n_tiles; i++) {
+			int64_t t = r->t0 + v * r->width + i, y = t / r->across - first,
+				x = t % r->across;
+			l->tile[i] = y * r->m * r->m * r->pitch + x;
+			if (i == 0 || x == 0) {
+				l->from[l->n] = l->tile[i] - i;
+				l->bits[l->n++] = 0;
+			}
+			l->bits[l->n - 1] |= (uint16_t)(1u << i);
+		}
+	}
+}
+
+/* Rows of one input channel that the block's tiles need, each as m phases. */
+static void split_rows(const struct wino_run *r, const float *x, float *rows)
+{
+	const struct window *g = r->g;
+	int64_t first = r->t0 / r->across, last = (r->t0 + r->n - 1) / r->across;
+	for (int64_t y = r->m * first; y < r->m * last + r->m + 2; y++, rows += r->m * r->pitch) {
+		int64_t iy = y - g->pad[1];
+		bool inside = iy >= 0 && iy < g->in[1];
+		LEVEL_CALL(split, r->m, x + (inside ? iy : 0) * g->in[2], inside ? g->in[2] : 0,
+			   g->pad[2], rows, r->pitch);
+	}
+}
+
+/* Input channels lo .. hi - 1. */
+static void input_channels(struct wino_run *r, int64_t lo, int64_t hi, int thread)
+{
+	const struct window *g = r->g;
+	int64_t n_rows = r->m * ((r->t0 + r->n - 1) / r->across - r->t0 / r->across) + r->m + 2;
+	float *rows = cpu_thread_scratch(r->ctx, thread,
+					 (size_t)(n_rows * r->m * r->pitch) * sizeof *rows);
+	if (!rows) {
+		r->failed = true;
+		return;
+	}
+	for (int64_t c = lo; c < hi; c++) {
+		split_rows(r, r->x + c * g->in_plane, rows);
+		for (int v = 0; v < r->n_lanes; v++)
+			LEVEL_CALL(input, r->m, rows, r->pitch, &r->lanes[v],
+				   r->at_points + c * GEMM_N + v * r->width, r->stride);
+	}
+}
+
+static void input_task(void *arg, int task, int thread)
+{
+	struct wino_run *r = arg;
+	int64_t lo, hi;
+	cpu_range(r->g->cin, r->n_tasks, task, &lo, &hi);
+	input_channels(r, lo, hi, thread);
+}
+
+/* ---- products, points to outputs ---- */
+
+static void multiply_points(const struct wino_run *r, int64_t m, int rows, float *c)
+{
+	int64_t cin = r->g->cin;
+	const float *u = r->weights + m * r->points * cin;
+	for (int i = 0; i < r->points; i++, u += cin * GEMM_M)
+		for (int64_t k = 0; k < cin; k += GEMM_K) {
+			struct gemm_block b = {.mr = rows,
+					       .nr = (int)r->n,
+					       .kc = cin - k < GEMM_K ? cin - k : GEMM_K,
+					       .a = u + k * GEMM_M,
+					       .b = r->at_points + i * r->stride + k * GEMM_N,
+					       .ldb = GEMM_N,
+					       .c = c + i * C_STRIDE,
+					       .ldc = GEMM_N,
+					       .add = k > 0,
+					       .ahead = u + (k + cin) * GEMM_M,
+					       .ahead_step = GEMM_M * sizeof(float)};
+			gemm_multiply(&b);
+		}
+}
+
+/* Outputs (m, width, m) of one vector of tiles to a channel's plane. */
+static void put_tiles(const struct wino_run *r, const float *tiles, int vector, int64_t channel)
+{
+	const struct window *g = r->g;
+	int m = r->m;
+	int64_t t = r->t0 + vector * r->width, end = r->t0 + r->n;
+	float *plane = r->y + channel * g->out_plane;
+	end = end > t + r->width ? t + r->width : end;
+	while (t < end) {
+		int64_t y = t / r->across * m, x = t % r->across * m, run = r->across - x / m;
+		run = run > end - t ? end - t : run;
+		int64_t n = m * run < g->out[2] - x ? m * run : g->out[2] - x;
+		for (int i = 0; i < m && y + i < g->out[1]; i++) {
+			int64_t at = (y + i) * g->out[2] + x;
+			memcpy(plane + at, tiles + i * m * r->width, (size_t)n * sizeof *plane);
+			if (r->post->whole && !r->in_registers)
+				cpu_epilogue_row(r->post->whole, plane + at, r->row + channel, at,
+						 n);
+		}
+		tiles += m * run;
+		t += run;
+	}
+}
+
+/* Panels lo .. hi - 1 of output channels. */
+static void output_panels(struct wino_run *r, int64_t lo, int64_t hi, int thread)
+{
+	int64_t cout = r->g->cout;
+	float tiles[4 * MAX_LANES * 4] __attribute__((aligned(64)));
+	float *c = cpu_thread_scratch(r->ctx, thread, (size_t)(r->points * C_STRIDE) * sizeof *c);
+	struct cpu_post_rows rows = {.bias = {0}};
+	if (!c) {
+		r->failed = true;
+		return;
+	}
+	for (int64_t m = lo * GEMM_M; m < hi * GEMM_M && m < cout; m += GEMM_M) {
+		int n = cout - m < GEMM_M ? (int)(cout - m) : GEMM_M;
+		bool post = r->in_registers && cpu_post_rows(r->post, r->row + m, n, 0, &rows);
+		float low = post ? rows.post.lo : -__builtin_inff();
+		float high = post ? rows.post.hi : __builtin_inff();
+		multiply_points(r, m, n, c);
+		for (int i = 0; i < n; i++)
+			for (int v = 0; v < r->n_lanes; v++) {
+				LEVEL_CALL(output, r->m, c + i * GEMM_N + v * r->width, C_STRIDE,
+					   rows.bias[i], low, high, tiles);
+				put_tiles(r, tiles, v, m + i);
+			}
+	}
+}
+
+static int64_t n_panels(const struct wino_run *r)
+{
+	return (r->g->cout + GEMM_M - 1) / GEMM_M;
+}
+
+static void output_task(void *arg, int task, int thread)
+{
+	struct wino_run *r = arg;
+	int64_t lo, hi;
+	cpu_range(n_panels(r), r->n_tasks, task, &lo, &hi);
+	output_panels(r, lo, hi, thread);
+}
+
+/* ---- all of it ---- */
+
+/* A whole block, with room for points of the thread's own. */
+static void block_task(void *arg, int task, int thread)
+{
+	struct wino_run *all = arg, r = *all;
+	r.t0 = (int64_t)task * GEMM_N;
+	r.n = GEMM_N;
+	r.at_points += thread * r.points * r.stride;
+	find_lanes(&r);
+	input_channels(&r, 0, r.g->cin, thread);
+	if (!r.failed)
+		output_panels(&r, 0, n_panels(&r), thread);
+	if (r.failed)
+		all->failed = true;
+}
+
+/* As many whole blocks as come out even, a thread each; the others one by one on all threads. */
+static void run_blocks(struct wino_run *r)
+{
+	int64_t panels = n_panels(r), threads = r->ctx->n_threads;
+	int64_t apart = threads > 1 ? r->n_tiles / GEMM_N / threads * threads : 0;
+	int most = threads > 1 ? 4 * (int)threads : 1;
+	if (apart > 0)
+		cpu_parallel(r->ctx, (int)apart, block_task, r);
+	for (r->t0 = apart * GEMM_N; r->t0 < r->n_tiles; r->t0 += GEMM_N) {
+		r->n = r->n_tiles - r->t0 < GEMM_N ? r->n_tiles - r->t0 : GEMM_N;
+		find_lanes(r);
+		r->n_tasks = r->g->cin < most ? (int)r->g->cin : most;
+		cpu_parallel(r->ctx, r->n_tasks, input_task, r);
+		r->n_tasks = panels < most ? (int)panels : most;
+		cpu_parallel(r->ctx, r->n_tasks, output_task, r);
+	}
+}
+
+int cpu_winograd(struct cpu_ctx *c, const struct window *g, int m, const float *x,
+		 const float *weights, float *y, const struct cpu_post *post, struct err *e)
+{
+	struct wino_run r = {.g = g, .m = m, .points = (m + 2) * (m + 2), .post = post, .ctx = c};
+	r.in_registers = post->simple && !post->residual && !post->hswish && post->swish == 0;
+	r.across = (g->out[2] + m - 1) / m;
+	r.n_tiles = r.across * ((g->out[1] + m - 1) / m);
+	r.pitch = (r.across + 1 + 15) / 16 * 16;
+	r.stride = g->cin * GEMM_N + 16;
+	r.at_points = cpu_slot_scratch(
+		c, SLOT_WHOLE, (size_t)(c->n_threads * r.points * r.stride) * sizeof *r.at_points);
+	if (!r.at_points)
+		return cpu_no_memory(e);
+	for (int64_t i = 0; i < g->batch * g->groups; i++) {
+		r.x = x + i * g->cin * g->in_plane;
+		r.y = y + i * g->cout * g->out_plane;
+		r.row = i * g->cout;
+		r.weights = weights + i % g->groups * cpu_winograd_floats(m, g->cout, g->cin);
+		run_blocks(&r);
+	}
+	return r.failed ? cpu_no_memory(e) : 0;
+}

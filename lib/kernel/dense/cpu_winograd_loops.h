@@ -1,0 +1,203 @@
+/* cpu_winograd_loops.h - the transforms of cpu_winograd.c, one level (cpu_levels.h):
+ * LEVEL_WIDTH tiles at a time, one in each lane. */
+/* clang-format off: loops below macros are indented as the loops that they are. */
+#define UNROLL _Pragma("GCC unroll 16")
+#define INLINE static inline __attribute__((always_inline))
+
+/* m + 2 inputs to as many points: rows of B^T; then points to m outputs: rows of A^T. */
+INLINE void LEVEL(to_points)(const int m, const VEC *d, VEC *v)
+{
+	if (m == 2) {
+		v[0] = VSUB(d[0], d[2]);
+		v[1] = VADD(d[1], d[2]);
+		v[2] = VSUB(d[2], d[1]);
+		v[3] = VSUB(d[3], d[1]);
+		return;
+	}
+	VEC even_a = VFMA(VALL(-WINO_B2), d[2], d[4]), even_b = VFMA(VALL(-WINO_A2), d[2], d[4]);
+	VEC odd_a = VFMA(VALL(-WINO_A * WINO_B2), d[1], VMUL(VALL(WINO_A), d[3]));
+	VEC odd_b = VFMA(VALL(-WINO_B * WINO_A2), d[1], VMUL(VALL(WINO_B), d[3]));
+	v[0] = VADD(VFMA(VALL(-WINO_A2 - WINO_B2), d[2], d[4]),
+		    VMUL(VALL(WINO_A2 * WINO_B2), d[0]));
+	v[1] = VADD(even_a, odd_a);
+	v[2] = VSUB(even_a, odd_a);
+	v[3] = VADD(even_b, odd_b);
+	v[4] = VSUB(even_b, odd_b);
+	v[5] = VADD(VFMA(VALL(-WINO_A2 - WINO_B2), d[3], d[5]),
+		    VMUL(VALL(WINO_A2 * WINO_B2), d[1]));
+}
+
+INLINE void LEVEL(from_points)(const int m, const VEC *p, VEC *y)
+{
+	if (m == 2) {
+		y[0] = VADD(VADD(p[0], p[1]), p[2]);
+		y[1] = VADD(VSUB(p[1], p[2]), p[3]);
+		return;
+	}
+	VEC sum_a = VADD(p[1], p[2]), dif_a = VSUB(p[1], p[2]);
+	VEC sum_b = VADD(p[3], p[4]), dif_b = VSUB(p[3], p[4]);
+	y[0] = VADD(VADD(p[0], sum_a), sum_b);
+	y[1] = VFMA(VALL(WINO_A), dif_a, VMUL(VALL(WINO_B), dif_b));
+	y[2] = VFMA(VALL(WINO_A2), sum_a, VMUL(VALL(WINO_B2), sum_b));
+	y[3] = VADD(VFMA(VALL(WINO_A * WINO_A2), dif_a, VMUL(VALL(WINO_B * WINO_B2), dif_b)), p[5]);
+}
+
+/* Tiles at .. at + LEVEL_WIDTH - 1 of a block: element x of each, one float a tile from x on. */
+INLINE VEC LEVEL(tiles)(const float *x, const struct wino_lanes *l)
+{
+#if LEVEL_WIDTH == 16
+	VEC v = _mm512_maskz_loadu_ps(l->bits[0], x + l->from[0]);
+	for (int i = 1; i < l->n; i++)
+		v = _mm512_mask_loadu_ps(v, l->bits[i], x + l->from[i]);
+	return v;
+#else
+	float v[LEVEL_WIDTH];
+	for (int i = 0; i < LEVEL_WIDTH; i++)
+		v[i] = i < l->n_tiles ? x[l->tile[i]] : 0;
+	return VLOAD(v);
+#endif
+}
+
+/* One channel: rows (row, phase, pitch) of the input to points, `stride` floats apart. */
+INLINE void LEVEL(input_of)(const int m, const float *rows, int64_t pitch,
+			    const struct wino_lanes *l, float *v, int64_t stride)
+{
+	VEC t[6][6], d[6], p[6];
+	for (int x = 0; x < m + 2; x++) {
+		const float *from = rows + x % m * pitch + x / m;
+		UNROLL
+		for (int y = 0; y < m + 2; y++)
+			d[y] = LEVEL(tiles)(from + y * m * pitch, l);
+		LEVEL(to_points)(m, d, p);
+		UNROLL
+		for (int y = 0; y < m + 2; y++)
+			t[y][x] = p[y];
+	}
+	for (int y = 0; y < m + 2; y++) {
+		LEVEL(to_points)(m, t[y], p);
+		UNROLL
+		for (int x = 0; x < m + 2; x++)
+			VSTORE(v + (y * (m + 2) + x) * stride, p[x]);
+	}
+}
+
+static void LEVEL(input)(int m, const float *rows, int64_t pitch, const struct wino_lanes *l,
+			 float *v, int64_t stride)
+{
+	if (m == 4)
+		LEVEL(input_of)(4, rows, pitch, l, v, stride);
+	else
+		LEVEL(input_of)(2, rows, pitch, l, v, stride);
+}
+
+/* m vectors of LEVEL_WIDTH lanes to y[lane * m + vector]. */
+INLINE void LEVEL(interleave)(const int m, const VEC *o, float *y)
+{
+#if LEVEL_WIDTH == 16
+	if (m == 2) {
+		const __m512i lo =
+			_mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+		const __m512i hi = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29,
+						     14, 30, 15, 31);
+		VSTORE(y, _mm512_permutex2var_ps(o[0], lo, o[1]));
+		VSTORE(y + 16, _mm512_permutex2var_ps(o[0], hi, o[1]));
+		return;
+	}
+	/* within 128 bits: pairs, then the four of a tile; then tiles in order */
+	VEC p = _mm512_unpacklo_ps(o[0], o[1]), q = _mm512_unpackhi_ps(o[0], o[1]);
+	VEC r = _mm512_unpacklo_ps(o[2], o[3]), s = _mm512_unpackhi_ps(o[2], o[3]);
+#define PAIRS(f, a, b) _mm512_castpd_ps(f(_mm512_castps_pd(a), _mm512_castps_pd(b)))
+	VEC t0 = PAIRS(_mm512_unpacklo_pd, p, r), t1 = PAIRS(_mm512_unpackhi_pd, p, r);
+	VEC t2 = PAIRS(_mm512_unpacklo_pd, q, s), t3 = PAIRS(_mm512_unpackhi_pd, q, s);
+#undef PAIRS
+	VEC u0 = _mm512_shuffle_f32x4(t0, t1, 0x44), u1 = _mm512_shuffle_f32x4(t2, t3, 0x44);
+	VEC u2 = _mm512_shuffle_f32x4(t0, t1, 0xee), u3 = _mm512_shuffle_f32x4(t2, t3, 0xee);
+	VSTORE(y, _mm512_shuffle_f32x4(u0, u1, 0x88));
+	VSTORE(y + 16, _mm512_shuffle_f32x4(u0, u1, 0xdd));
+	VSTORE(y + 32, _mm512_shuffle_f32x4(u2, u3, 0x88));
+	VSTORE(y + 48, _mm512_shuffle_f32x4(u2, u3, 0xdd));
+#else
+	float lane[4][LEVEL_WIDTH];
+	for (int j = 0; j < m; j++)
+		VSTORE(lane[j], o[j]);
+	for (int k = 0; k < LEVEL_WIDTH; k++)
+		for (int j = 0; j < m; j++)
+			y[m * k + j] = lane[j][k];
+#endif
+}
+
+/* One channel: points, `stride` floats apart, to outputs (m rows, LEVEL_WIDTH tiles, m). */
+INLINE void LEVEL(output_of)(const int m, const float *c, int64_t stride, float bias, float lo,
+			     float hi, float *y)
+{
+	VEC t[4][6], d[6], o[4];
+	for (int x = 0; x < m + 2; x++) {
+		UNROLL
+		for (int i = 0; i < m + 2; i++)
+			d[i] = VLOAD(c + (i * (m + 2) + x) * stride);
+		LEVEL(from_points)(m, d, o);
+		UNROLL
+		for (int i = 0; i < m; i++)
+			t[i][x] = o[i];
+	}
+	for (int i = 0; i < m; i++, y += m * LEVEL_WIDTH) {
+		LEVEL(from_points)(m, t[i], o);
+		UNROLL
+		for (int j = 0; j < m; j++)
+			o[j] = VMIN(VALL(hi), VMAX(VALL(lo), VADD(o[j], VALL(bias))));
+		LEVEL(interleave)(m, o, y);
+	}
+}
+
+static void LEVEL(output)(int m, const float *c, int64_t stride, float bias, float lo, float hi,
+			  float *y)
+{
+	if (m == 4)
+		LEVEL(output_of)(4, c, stride, bias, lo, hi, y);
+	else
+		LEVEL(output_of)(2, c, stride, bias, lo, hi, y);
+}
+
+/* A row of `width` floats with `pad` zeros before it, and zeros behind, to m phases of `pitch`
+ * floats, a multiple of 16: y[i % m * pitch + i / m] = row[i]. */
+static void LEVEL(split)(int m, const float *x, int64_t width, int64_t pad, float *y, int64_t pitch)
+{
+	int64_t n = m * pitch;
+#if LEVEL_WIDTH == 16
+	const __m512i four_a =
+		_mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9, 13, 17, 21, 25, 29);
+	const __m512i four_b =
+		_mm512_setr_epi32(2, 6, 10, 14, 18, 22, 26, 30, 3, 7, 11, 15, 19, 23, 27, 31);
+	const __m512i two_a =
+		_mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+	const __m512i two_b =
+		_mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+	for (int64_t i = 0; i < n; i += 32, y += 32 / m) {
+		VEC v[2];
+		for (int j = 0; j < 2; j++) {
+			int64_t lo = pad - i - 16 * j, hi = lo + width;
+			lo = lo < 0 ? 0 : lo > 16 ? 16 : lo;
+			hi = hi < lo ? lo : hi > 16 ? 16 : hi;
+			v[j] = _mm512_maskz_loadu_ps((__mmask16)((1u << hi) - (1u << lo)),
+						     x + (i + 16 * j - pad));
+		}
+		if (m == 2) {
+			VSTORE(y, _mm512_permutex2var_ps(v[0], two_a, v[1]));
+			VSTORE(y + pitch, _mm512_permutex2var_ps(v[0], two_b, v[1]));
+			continue;
+		}
+		VEC p = _mm512_permutex2var_ps(v[0], four_a, v[1]);
+		VEC q = _mm512_permutex2var_ps(v[0], four_b, v[1]);
+		_mm256_storeu_ps(y, _mm512_castps512_ps256(p));
+		_mm256_storeu_ps(y + pitch, _mm512_extractf32x8_ps(p, 1));
+		_mm256_storeu_ps(y + 2 * pitch, _mm512_castps512_ps256(q));
+		_mm256_storeu_ps(y + 3 * pitch, _mm512_extractf32x8_ps(q, 1));
+	}
+#else
+	for (int64_t i = 0; i < n; i++)
+		y[i % m * pitch + i / m] = i >= pad && i - pad < width ? x[i - pad] : 0;
+#endif
+}
+
+#undef UNROLL
+#undef INLINE

@@ -1,0 +1,225 @@
+/* cpu_binary.c - element-wise operators with two inputs and numpy broadcasting. */
+#include "kernel/cpu_impl.h"
+#include "kernel/cpu_vec.h"
+
+#include <math.h>
+
+struct binary_run {
+	enum op_kind kind;
+	const struct tensor *a, *b, *out;
+};
+
+/* ---- one row, by type ---- */
+
+static int64_t floor_mod(int64_t p, int64_t q)
+{
+	if (q == 0 || q == -1)
+		return 0;
+	int64_t r = p % q;
+	return r && (r < 0) != (q < 0) ? r + q : r;
+}
+
+static int64_t divide(int64_t p, int64_t q)
+{
+	if (q == 0)
+		return 0;
+	if (q == -1)
+		return (int64_t)(0 - (uint64_t)p);
+	return p / q; /* towards zero, as OpenVINO's CPU plugin */
+}
+
+static int64_t power(int64_t p, int64_t q)
+{
+	uint64_t x = 1, base = (uint64_t)p;
+	if (q < 0)
+		return p == 1 ? 1 : p == -1 ? (q & 1 ? -1 : 1) : 0;
+	for (; q; q >>= 1, base *= base)
+		if (q & 1)
+			x *= base;
+	return (int64_t)x;
+}
+
+static double floor_mod_real(double p, double q)
+{
+	double r = fmod(p, q);
+	return r != 0 && (r < 0) != (q < 0) ? r + q : r;
+}
+
+#define ROW(T, expr) \
+	do { \
+		const T *a = pa, *b = pb; \
+		T *y = py; \
+		for (int64_t i = 0; i < n; i++) { \
+			T p = a[i * sa], q = b[i * sb]; \
+			(void)p, (void)q; \
+			y[i] = (T)(expr); \
+		} \
+		return; \
+	} while (0)
+
+#define TEST(T, expr) \
+	do { \
+		const T *a = pa, *b = pb; \
+		int64_t *y = py; \
+		for (int64_t i = 0; i < n; i++) { \
+			T p = a[i * sa], q = b[i * sb]; \
+			y[i] = (expr); \
+		} \
+		return; \
+	} while (0)
+
+#define TESTS(T) \
+	case OP_EQUAL: TEST(T, p == q); \
+	case OP_NOT_EQUAL: TEST(T, p != q); \
+	case OP_LESS: TEST(T, p < q); \
+	case OP_LESS_EQUAL: TEST(T, p <= q); \
+	case OP_GREATER: TEST(T, p > q); \
+	case OP_GREATER_EQUAL: TEST(T, p >= q); \
+	case OP_LOGICAL_AND: TEST(T, p != 0 && q != 0); \
+	case OP_LOGICAL_OR: TEST(T, p != 0 || q != 0); \
+	case OP_LOGICAL_XOR: \
+		TEST(T, (p != 0) != (q != 0));
+
+#define REAL_ROW(name, T, fmod_, pow_) \
+	static void name(enum op_kind kind, const void *pa, int64_t sa, const void *pb, \
+			 int64_t sb, void *py, int64_t n) \
+	{ \
+		switch (kind) { \
+		case OP_ADD: ROW(T, p + q); \
+		case OP_SUBTRACT: ROW(T, p - q); \
+		case OP_MULTIPLY: ROW(T, p *q); \
+		case OP_DIVIDE: ROW(T, p / q); \
+		case OP_MAXIMUM: ROW(T, p > q ? p : q); \
+		case OP_MINIMUM: ROW(T, p < q ? p : q); \
+		case OP_SQUARED_DIFFERENCE: ROW(T, (p - q) * (p - q)); \
+		case OP_MOD: ROW(T, fmod_(p, q)); \
+		case OP_FLOOR_MOD: ROW(T, floor_mod_real((double)p, (double)q)); \
+		case OP_POWER: ROW(T, q == 2 ? p * p : pow_(p, q)); TESTS(T) \
+		default: ROW(T, NAN); \
+		} \
+	}
+REAL_ROW(row_f32, float, fmodf, powf)
+REAL_ROW(row_f64, double, fmod, pow)
+
+/* Integers in U: unsigned, so that overflow wraps; divisions and comparisons in T. */
+#define INT_ROW(name, T, U, div, mod, fmod_) \
+	static void name(enum op_kind kind, const void *pa, int64_t sa, const void *pb, \
+			 int64_t sb, void *py, int64_t n) \
+	{ \
+		switch (kind) { \
+		case OP_ADD: ROW(T, (U)p + (U)q); \
+		case OP_SUBTRACT: ROW(T, (U)p - (U)q); \
+		case OP_MULTIPLY: ROW(T, (U)p *(U)q); \
+		case OP_SQUARED_DIFFERENCE: ROW(T, ((U)p - (U)q) * ((U)p - (U)q)); \
+		case OP_DIVIDE: ROW(T, div); \
+		case OP_MOD: ROW(T, mod); \
+		case OP_FLOOR_MOD: ROW(T, fmod_); \
+		case OP_POWER: ROW(T, power((int64_t)p, (int64_t)q)); \
+		case OP_MAXIMUM: ROW(T, p > q ? p : q); \
+		case OP_MINIMUM: ROW(T, p < q ? p : q); \
+		case OP_BITWISE_AND: ROW(T, p &q); \
+		case OP_BITWISE_OR: ROW(T, p | q); \
+		case OP_BITWISE_XOR: ROW(T, p ^ q); \
+		case OP_BITWISE_LEFT_SHIFT: \
+			ROW(T, q < 0 || (size_t)q >= 8 * sizeof(T) ? 0 : (U)p << q); \
+		case OP_BITWISE_RIGHT_SHIFT: \
+			ROW(T, q < 0 || (size_t)q >= 8 * sizeof(T) ? 0 : p >> q); \
+			TESTS(T) \
+		default: ROW(T, 0); \
+		} \
+	}
+INT_ROW(row_i64, int64_t, uint64_t, divide(p, q), q == 0 || q == -1 ? 0 : p % q, floor_mod(p, q))
+INT_ROW(row_i32, int32_t, uint32_t, divide(p, q), q == 0 || q == -1 ? 0 : p % q, floor_mod(p, q))
+#pragma GCC diagnostic ignored "-Wtype-limits"
+INT_ROW(row_u64, uint64_t, uint64_t, q ? p / q : 0, q ? p % q : 0, q ? p % q : 0)
+
+void cpu_binary_f32(enum op_kind kind, const float *a, int sa, const float *b, int sb, float *y,
+		    int64_t n)
+{
+	if (n == 1)
+		sa = 1; /* vec_binary wants one operand that moves */
+	if (!sa && !sb) {
+		float v;
+		cpu_binary_f32(kind, a, 1, b, 1, &v, 1);
+		for (int64_t i = 0; i < n; i++)
+			y[i] = v;
+	} else if (!vec_binary(kind, a, sa, b, sb, y, n)) {
+		row_f32(kind, a, sa, b, sb, y, n);
+	}
+}
+
+static void run_row(const struct binary_run *r, const char *a, int64_t sa, const char *b,
+		    int64_t sb, char *y, int64_t n)
+{
+	switch (r->a->elem) {
+	case EL_F32:
+		cpu_binary_f32(r->kind, (const float *)(const void *)a, sa != 0,
+			       (const float *)(const void *)b, sb != 0, (float *)(void *)y, n);
+		break;
+	case EL_F64: row_f64(r->kind, a, sa, b, sb, y, n); break;
+	case EL_I32: row_i32(r->kind, a, sa, b, sb, y, n); break;
+	case EL_U64: row_u64(r->kind, a, sa, b, sb, y, n); break;
+	default: row_i64(r->kind, a, sa, b, sb, y, n); break;
+	}
+}
+
+static void binary_row(void *arg, const struct bcast *c, int64_t out, const int64_t *in, int64_t n)
+{
+	const struct binary_run *r = arg;
+	size_t size = cpu_elem_size(r->a->elem), out_size = cpu_elem_size(r->out->elem);
+	uint32_t last = c->rank - 1;
+	run_row(r, (const char *)r->a->data + (size_t)in[0] * size, c->stride[0][last],
+		(const char *)r->b->data + (size_t)in[1] * size, c->stride[1][last],
+		(char *)r->out->data + (size_t)out * out_size, n);
+}
+
+int run_binary(const struct kernel_call *k, struct err *e)
+{
+	struct tensor b = k->in[1];
+	struct binary_run r = {k->op->kind, &k->in[0], &b, &k->out[0]};
+	struct bcast c;
+	if (k->op->a.broadcast.bcast == BCAST_PDPD &&
+	    !op_align_pdpd(&k->in[0], &k->in[1], k->op->a.broadcast.axis, &b))
+		return err_set(e, ST_INPUT, "shapes do not broadcast");
+	if (r.a->elem != b.elem)
+		return err_set(e, ST_INPUT, "inputs of types %s and %s", elem_name(r.a->elem),
+			       elem_name(b.elem));
+	cpu_bcast_init(&c, r.out, (const struct tensor *const[]){r.a, &b}, 2);
+	cpu_bcast_run(k->ctx, &c, binary_row, &r);
+	return 0;
+}
+
+/* x where x > 0, slope * x elsewhere; a vector of slopes belongs to the channels. */
+static void prelu_row(void *arg, const struct bcast *c, int64_t out, const int64_t *in, int64_t n)
+{
+	const struct binary_run *r = arg;
+	const float *x = (const float *)r->a->data + in[0],
+		    *slope = (const float *)r->b->data + in[1];
+	float *y = (float *)r->out->data + out;
+	int64_t step = c->stride[1][c->rank - 1], x_step = c->stride[0][c->rank - 1];
+	for (int64_t i = 0; i < n; i++)
+		y[i] = x[i * x_step] < 0 ? x[i * x_step] * slope[i * step] : x[i * x_step];
+}
+
+void cpu_prelu_shape(const struct tensor *x, struct tensor *slope)
+{
+	if (slope->rank != 1 || x->rank < 2 || slope->dim[0] != x->dim[1])
+		return;
+	slope->rank = x->rank - 1;
+	for (uint32_t i = 1; i < slope->rank; i++)
+		slope->dim[i] = 1;
+}
+
+int run_prelu(const struct kernel_call *k, struct err *e)
+{
+	struct tensor slope = k->in[1];
+	struct binary_run r = {k->op->kind, &k->in[0], &slope, &k->out[0]};
+	struct bcast c;
+	struct tensor whole = {.elem = EL_F32};
+	cpu_prelu_shape(r.a, &slope);
+	if (!op_broadcast(r.a, &slope, &whole) || !tensor_same_shape(&whole, r.a))
+		return err_set(e, ST_INPUT, "slopes do not broadcast");
+	cpu_bcast_init(&c, r.out, (const struct tensor *const[]){r.a, &slope}, 2);
+	cpu_bcast_run(k->ctx, &c, prelu_row, &r);
+	return 0;
+}

@@ -1,0 +1,246 @@
+/* cpu_concat.c - operators that move runs of elements along an axis: Concat, the
+ * splits, Pad, Roll, ReverseSequence. */
+#include "kernel/cpu_impl.h"
+#include "op/slice.h"
+
+#include <string.h>
+
+enum { GRAIN = 1 << 16 }; /* bytes */
+
+/* Bytes of one step along the axis of t (everything behind it), and of what comes before. */
+static int64_t inner_bytes(const struct tensor *t, uint32_t axis)
+{
+	int64_t n = (int64_t)cpu_elem_size(t->elem);
+	for (uint32_t i = axis + 1; i < t->rank; i++)
+		n *= t->dim[i];
+	return n;
+}
+
+static int64_t outer_count(const struct tensor *t, uint32_t axis)
+{
+	int64_t n = 1;
+	for (uint32_t i = 0; i < axis; i++)
+		n *= t->dim[i];
+	return n;
+}
+
+/* Parts side by side along an axis of a whole tensor. */
+struct parts_run {
+	const struct tensor *whole, *part;
+	int n_parts;
+	bool split;         /* else join */
+	int64_t inner, row; /* bytes of a step, of a row of the whole */
+	uint32_t axis;
+	int64_t outer;
+	int n_tasks;
+};
+
+static void parts_task(void *arg, int task, int thread)
+{
+	const struct parts_run *r = arg;
+	int64_t lo, hi;
+	(void)thread;
+	cpu_range(r->outer, r->n_tasks, task, &lo, &hi);
+	int64_t at = 0;
+	for (int p = 0; p < r->n_parts; p++) {
+		int64_t bytes = r->part[p].dim[r->axis] * r->inner;
+		if (bytes == 0)
+			continue;
+		for (int64_t o = lo; o < hi; o++) {
+			char *whole = (char *)r->whole->data + o * r->row + at;
+			char *part = (char *)r->part[p].data + o * bytes;
+			memcpy(r->split ? part : whole, r->split ? whole : part, (size_t)bytes);
+		}
+		at += bytes;
+	}
+}
+
+static int run_parts(const struct kernel_call *k, const struct tensor *whole,
+		     const struct tensor *part, int n, int axis, bool split, struct err *e)
+{
+	if (axis < 0)
+		return err_set(e, ST_INPUT, "the axis is not there");
+	if (!cpu_elem_size(whole->elem))
+		return err_set(e, ST_INPUT, "elements of type %s cannot be moved one by one",
+			       elem_name(whole->elem));
+	struct parts_run r = {whole,
+			      part,
+			      n,
+			      split,
+			      inner_bytes(whole, (uint32_t)axis),
+			      0,
+			      (uint32_t)axis,
+			      outer_count(whole, (uint32_t)axis),
+			      1};
+	r.row = r.inner * whole->dim[axis];
+	r.n_tasks = cpu_tasks(r.outer * r.row, GRAIN);
+	if (r.n_tasks > r.outer)
+		r.n_tasks = (int)r.outer;
+	cpu_parallel(k->ctx, r.n_tasks, parts_task, &r);
+	return 0;
+}
+
+int run_concat(const struct kernel_call *k, struct err *e)
+{
+	return run_parts(k, &k->out[0], k->in, k->op->n_in,
+			 op_axis(k->op->a.axis.axis, k->out[0].rank), false, e);
+}
+
+int run_split(const struct kernel_call *k, struct err *e)
+{
+	return run_parts(k, &k->in[0], k->out, k->op->n_out,
+			 op_axis(tensor_int(&k->in[1], 0), k->in[0].rank), true, e);
+}
+
+/* ---- Pad ---- */
+
+struct pad_run {
+	enum op_pad_mode mode;
+	const struct tensor *in, *out;
+	int64_t lo[TENSOR_DIMS];
+	size_t size;
+	uint64_t fill; /* one element, in its first bytes */
+	int64_t n_rows;
+	int n_tasks;
+};
+
+/* Position in the source of output position i of a dim; -1: the fill value. */
+static int64_t pad_source(enum op_pad_mode mode, int64_t i, int64_t n)
+{
+	if (i >= 0 && i < n)
+		return i;
+	switch (mode) {
+	case PADM_EDGE: return i < 0 ? 0 : n - 1;
+	case PADM_REFLECT: return i < 0 ? -i : 2 * (n - 1) - i;
+	case PADM_SYMMETRIC: return i < 0 ? -i - 1 : 2 * n - 1 - i;
+	default: return -1;
+	}
+}
+
+static void pad_row(const struct pad_run *r, char *dst, const char *src)
+{
+	uint32_t last = r->in->rank - 1;
+	int64_t n = r->out->dim[last], m = r->in->dim[last], lo = r->lo[last];
+	size_t size = r->size;
+	for (int64_t i = 0; i < n;) {
+		int64_t from = i - lo;
+		if (src && from >= 0 && from < m) { /* the run that lies in the source */
+			int64_t run = m - from < n - i ? m - from : n - i;
+			memcpy(dst + (size_t)i * size, src + (size_t)from * size,
+			       (size_t)run * size);
+			i += run;
+			continue;
+		}
+		from = src ? pad_source(r->mode, from, m) : -1;
+		memcpy(dst + (size_t)i * size,
+		       from < 0 ? (const char *)&r->fill : src + (size_t)from * size, size);
+		i++;
+	}
+}
+
+static void pad_task(void *arg, int task, int thread)
+{
+	const struct pad_run *r = arg;
+	uint32_t last = r->in->rank - 1;
+	int64_t begin, end;
+	(void)thread;
+	cpu_range(r->n_rows, r->n_tasks, task, &begin, &end);
+	for (int64_t row = begin; row < end; row++) {
+		int64_t rest = row, at[TENSOR_DIMS] = {0}, from = 0;
+		bool inside = true;
+		for (uint32_t d = last; d-- > 0; rest /= r->out->dim[d]) {
+			at[d] = pad_source(r->mode, rest % r->out->dim[d] - r->lo[d],
+					   r->in->dim[d]);
+			inside = inside && at[d] >= 0;
+		}
+		for (uint32_t d = 0; d < last; d++)
+			from = from * r->in->dim[d] + at[d];
+		pad_row(r, (char *)r->out->data + (size_t)(row * r->out->dim[last]) * r->size,
+			inside ? (const char *)r->in->data +
+					 (size_t)(from * r->in->dim[last]) * r->size
+			       : NULL);
+	}
+}
+
+int run_pad(const struct kernel_call *k, struct err *e)
+{
+	struct pad_run r = {
+		.mode = k->op->a.pad.mode, .in = &k->in[0], .out = &k->out[0], .n_rows = 1};
+	struct tensor fill = {.elem = k->in[0].elem, .data = &r.fill};
+	r.size = cpu_elem_size(r.in->elem);
+	if (!r.size)
+		return err_set(e, ST_INPUT, "elements of type %s cannot be moved",
+			       elem_name(r.in->elem));
+	if (op_ints(&k->in[1], r.lo, TENSOR_DIMS, e) < 0)
+		return -1;
+	if (k->op->n_in > 3 && k->in[3].data)
+		cpu_convert(fill.elem, fill.data, k->in[3].elem, k->in[3].data, 1);
+	if (r.in->rank == 0)
+		return run_copy(k, e);
+	for (uint32_t d = 0; d + 1 < r.in->rank; d++)
+		r.n_rows *= r.out->dim[d];
+	r.n_tasks = cpu_tasks(tensor_bytes(r.out), GRAIN);
+	if (r.n_tasks > r.n_rows)
+		r.n_tasks = (int)r.n_rows;
+	cpu_parallel(k->ctx, r.n_tasks, pad_task, &r);
+	return 0;
+}
+
+/* ---- Roll and ReverseSequence: each element has its own source; plain loops ---- */
+
+int run_roll(const struct kernel_call *k, struct err *e)
+{
+	const struct tensor *x = &k->in[0];
+	int64_t shift[TENSOR_DIMS] = {0}, by[TENSOR_DIMS], axes[TENSOR_DIMS],
+		n = tensor_elements(x);
+	size_t size = cpu_elem_size(x->elem);
+	bool flat = tensor_elements(&k->in[2]) == 0;
+	int n_by = op_ints(&k->in[1], by, TENSOR_DIMS, e),
+	    n_axes = op_ints(&k->in[2], axes, TENSOR_DIMS, e);
+	if (n_by < 1 || n_axes < 0 || !size || (!flat && n_by != 1 && n_by != n_axes))
+		return err_set(e, ST_INPUT, "shift and axes of Roll do not fit");
+	for (int i = 0; i < n_axes; i++) {
+		int axis = op_axis(axes[i], x->rank);
+		if (axis < 0)
+			return err_set(e, ST_INPUT, "axis %lld is not there", (long long)axes[i]);
+		shift[axis] += by[n_by == 1 ? 0 : i];
+	}
+	for (int64_t i = 0; i < n; i++) {
+		int64_t rest = i, from = 0, step = 1;
+		for (uint32_t d = x->rank; d-- > 0; rest /= x->dim[d], step *= x->dim[d]) {
+			int64_t p = (rest % x->dim[d] - shift[d]) % x->dim[d];
+			from += (p < 0 ? p + x->dim[d] : p) * step;
+		}
+		memcpy((char *)k->out[0].data + (size_t)i * size,
+		       (const char *)x->data + (size_t)from * size, size);
+	}
+	return 0;
+}
+
+int run_reverse_sequence(const struct kernel_call *k, struct err *e)
+{
+	const struct tensor *x = &k->in[0];
+	int batch = op_axis(k->op->a.onehot.batch_axis, x->rank),
+	    seq = op_axis(k->op->a.onehot.seq_axis, x->rank);
+	size_t size = cpu_elem_size(x->elem);
+	if (batch < 0 || seq < 0 || batch == seq || !size ||
+	    tensor_elements(&k->in[1]) != x->dim[batch])
+		return err_set(e, ST_INPUT, "axes of ReverseSequence do not fit");
+	for (int64_t i = 0; i < tensor_elements(x); i++) {
+		int64_t rest = i, step = 1, seq_step = 1, at_batch = 0, at = 0;
+		for (uint32_t d = x->rank; d-- > 0; rest /= x->dim[d], step *= x->dim[d]) {
+			if ((int)d == seq) {
+				at = rest % x->dim[d];
+				seq_step = step;
+			}
+			if ((int)d == batch)
+				at_batch = rest % x->dim[d];
+		}
+		int64_t len = tensor_int(&k->in[1], at_batch);
+		int64_t from =
+			at < len && len <= x->dim[seq] ? i + (len - 1 - 2 * at) * seq_step : i;
+		memcpy((char *)k->out[0].data + (size_t)i * size,
+		       (const char *)x->data + (size_t)from * size, size);
+	}
+	return 0;
+}

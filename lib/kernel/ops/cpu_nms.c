@@ -1,0 +1,253 @@
+/* cpu_nms.c - NonMaxSuppression (opset1 to opset9, with soft suppression) and NMSRotated: for each
+ * image and class, boxes in the order of their scores, unless they overlap kept ones.
+ *
+ * Boxes (b, n, 4 or 5), scores (b, c, n) -> rows (batch, class, box) and (batch, class, score) and
+ * their number.  Rows that are left over are -1. */
+#include "kernel/cpu_boxes.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef float overlap_fn(const float *a, const float *b);
+
+struct nms_run {
+	const struct op_nms *a;
+	const float *boxes; /* of the image */
+	int64_t width;      /* numbers of a box */
+	overlap_fn *overlap;
+	float iou, score, soft; /* soft: -1 / (2 sigma); 0: hard suppression */
+	int64_t most;
+	struct candidate *heap, *kept;
+	int64_t n_kept;
+};
+
+/* Corners in any order. */
+static float overlap_corners(const float *a, const float *b)
+{
+	float p[4], q[4];
+	for (int i = 0; i < 4; i++) {
+		int j = i ^ 2;
+		p[i] = i < 2 ? fminf(a[i], a[j]) : fmaxf(a[i], a[j]);
+		q[i] = i < 2 ? fminf(b[i], b[j]) : fmaxf(b[i], b[j]);
+	}
+	return boxes_overlap(p, q, 0);
+}
+
+/* (x, y, width, height) around the centre. */
+static float overlap_centres(const float *a, const float *b)
+{
+	float p[4] = {a[0] - a[2] / 2, a[1] - a[3] / 2, a[0] + a[2] / 2, a[1] + a[3] / 2};
+	float q[4] = {b[0] - b[2] / 2, b[1] - b[3] / 2, b[0] + b[2] / 2, b[1] + b[3] / 2};
+	return boxes_overlap(p, q, 0);
+}
+
+/* ---- rotated boxes (x, y, width, height, angle) ---- */
+
+struct point {
+	double x, y;
+};
+
+static void corners_of(const float *box, double sign, struct point *p)
+{
+	double c = cos(sign * (double)box[4]), s = sin(sign * (double)box[4]);
+	for (int i = 0; i < 4; i++) {
+		double x = (double)box[2] / 2 * (i == 0 || i == 3 ? -1 : 1),
+		       y = (double)box[3] / 2 * (i < 2 ? -1 : 1);
+		p[i] = (struct point){(double)box[0] + x * c - y * s,
+				      (double)box[1] + x * s + y * c};
+	}
+}
+
+static double side(struct point a, struct point b, struct point p)
+{
+	return (b.x - a.x) * (p.y - a.y) - (b.y - a.y) * (p.x - a.x);
+}
+
+/* The part of polygon p[n] on the inner side of the line a b, into q; number of corners. */
+static int clip_polygon(const struct point *p, int n, struct point a, struct point b,
+			struct point *q)
+{
+	int m = 0;
+	for (int i = 0; i < n; i++) {
+		struct point u = p[i], v = p[(i + 1) % n];
+		double su = side(a, b, u), sv = side(a, b, v);
+		if (su >= 0)
+			q[m++] = u;
+		if ((su > 0 && sv < 0) || (su < 0 && sv > 0)) {
+			double t = su / (su - sv);
+			q[m++] = (struct point){u.x + t * (v.x - u.x), u.y + t * (v.y - u.y)};
+		}
+	}
+	return m;
+}
+
+static double polygon_area(const struct point *p, int n)
+{
+	double s = 0;
+	for (int i = 1; i + 1 < n; i++)
+		s += side(p[0], p[i], p[i + 1]);
+	return s / 2;
+}
+
+static float overlap_rotated(const float *a, const float *b, double sign)
+{
+	enum { MOST = 16 };
+	struct point p[MOST], q[4], clipped[MOST];
+	double area_a = (double)a[2] * (double)a[3], area_b = (double)b[2] * (double)b[3];
+	int n = 4;
+	if (area_a < 1e-14 || area_b < 1e-14)
+		return 0;
+	corners_of(a, sign, p);
+	corners_of(b, sign, q);
+	for (int i = 0; i < 4 && n > 2; i++) {
+		n = clip_polygon(p, n, q[i], q[(i + 1) % 4], clipped);
+		memcpy(p, clipped, (size_t)n * sizeof *p);
+	}
+	double both = n > 2 ? fabs(polygon_area(p, n)) : 0;
+	return (float)(both / (area_a + area_b - both));
+}
+
+static float overlap_clockwise(const float *a, const float *b)
+{
+	return overlap_rotated(a, b, 1);
+}
+
+static float overlap_counter(const float *a, const float *b)
+{
+	return overlap_rotated(a, b, -1);
+}
+
+/* ---- a heap of candidates: greatest score, then least index on top ---- */
+
+static bool above(const struct candidate *a, const struct candidate *b)
+{
+	return a->score > b->score || (a->score == b->score && a->index < b->index);
+}
+
+static void sift_down(struct candidate *h, int64_t n, int64_t i)
+{
+	for (int64_t child; (child = 2 * i + 1) < n; i = child) {
+		if (child + 1 < n && above(&h[child + 1], &h[child]))
+			child++;
+		if (!above(&h[child], &h[i]))
+			return;
+		struct candidate t = h[i];
+		h[i] = h[child];
+		h[child] = t;
+	}
+}
+
+static void push(struct candidate *h, int64_t n, struct candidate c)
+{
+	int64_t i = n;
+	for (; i > 0 && above(&c, &h[(i - 1) / 2]); i = (i - 1) / 2)
+		h[i] = h[(i - 1) / 2];
+	h[i] = c;
+}
+
+/* Weaken c by the boxes that were kept since it was last looked at; false: it is dropped. */
+static bool survives(const struct nms_run *r, struct candidate *c, const struct candidate *kept,
+		     int64_t n)
+{
+	for (int64_t j = n - 1; j >= c->begin; j--) {
+		float iou = r->overlap(r->boxes + r->width * c->index,
+				       r->boxes + r->width * kept[j].index);
+		if (r->soft == 0) {
+			if (iou > r->iou)
+				return false;
+			continue;
+		}
+		c->score *= iou <= r->iou ? expf(r->soft * iou * iou) : 0;
+		if (iou >= r->iou || c->score <= r->score)
+			return false;
+	}
+	c->begin = (int32_t)n;
+	return true;
+}
+
+static void suppress_class(struct nms_run *r, const float *scores, int64_t n_boxes, int64_t batch,
+			   int64_t label)
+{
+	struct candidate *kept = r->kept + r->n_kept;
+	int64_t n = 0, m = 0;
+	for (int64_t i = 0; i < n_boxes; i++)
+		if (scores[i] > r->score)
+			r->heap[n++] = (struct candidate){scores[i], (int32_t)i, (int32_t)label,
+							  (int32_t)batch, 0};
+	for (int64_t i = n / 2; i-- > 0;)
+		sift_down(r->heap, n, i);
+	while (n > 0 && m < r->most) {
+		struct candidate c = r->heap[0];
+		float before = c.score;
+		r->heap[0] = r->heap[--n];
+		sift_down(r->heap, n, 0);
+		if (!survives(r, &c, kept, m))
+			continue;
+		if (c.score == before)
+			kept[m++] = c;
+		else
+			push(r->heap, n++, c);
+	}
+	r->n_kept += m;
+}
+
+static float scalar(const struct kernel_call *k, int i)
+{
+	return i < k->op->n_in && k->in[i].data && k->in[i].elem != EL_DYNAMIC
+		       ? (float)tensor_real(&k->in[i], 0)
+		       : 0;
+}
+
+static void put_rows(const struct kernel_call *k, const struct nms_run *r)
+{
+	int64_t room = k->out[0].dim[0], n = r->n_kept < room ? r->n_kept : room;
+	for (int64_t i = 0; i < room && (i < n || !k->actual); i++) {
+		struct candidate c = {-1, -1, -1, -1, 0};
+		if (i < n)
+			c = r->kept[i];
+		int64_t row[3] = {c.batch, c.label, c.index};
+		for (int j = 0; j < 3; j++) {
+			tensor_set_int(&k->out[0], i * 3 + j, row[j]);
+			if (k->op->n_out > 1 && k->out[1].data)
+				tensor_set_real(&k->out[1], i * 3 + j,
+						j < 2 ? (double)row[j] : (double)c.score);
+		}
+	}
+	if (k->op->n_out > 2 && k->out[2].data)
+		tensor_set_int(&k->out[2], 0, n);
+	if (k->actual)
+		k->actual[0].dim[0] = n;
+	if (k->actual && k->op->n_out > 1)
+		k->actual[1].dim[0] = n;
+}
+
+int run_nms(const struct kernel_call *k, struct err *e)
+{
+	const struct op_nms *a = &k->op->a.nms;
+	bool rotated = k->op->kind == OP_NMS_ROTATED;
+	int64_t batch = k->in[1].dim[0], classes = k->in[1].dim[1], n = k->in[0].dim[1];
+	struct nms_run r = {
+		.a = a, .width = k->in[0].dim[2], .iou = scalar(k, 3), .score = scalar(k, 4)};
+	float sigma = scalar(k, 5);
+	r.overlap = rotated     ? (a->clockwise ? overlap_clockwise : overlap_counter)
+		    : a->center ? overlap_centres
+				: overlap_corners;
+	r.soft = sigma > 0 ? -0.5f / sigma : 0;
+	r.most = k->op->n_in > 2 && k->in[2].data ? tensor_int(&k->in[2], 0) : 0;
+	r.most = r.most < 0 ? 0 : r.most > n ? n : r.most;
+	r.heap = cpu_slot_scratch(k->ctx, SLOT_EXTRA, (size_t)n * sizeof *r.heap);
+	r.kept = cpu_slot_scratch(k->ctx, SLOT_WHOLE,
+				  (size_t)(r.most * batch * classes) * sizeof *r.kept);
+	if (!r.heap || !r.kept)
+		return cpu_no_memory(e);
+	for (int64_t b = 0; b < batch; b++) {
+		r.boxes = (const float *)k->in[0].data + b * n * r.width;
+		for (int64_t c = 0; c < classes; c++)
+			suppress_class(&r, (const float *)k->in[1].data + (b * classes + c) * n, n,
+				       b, c);
+	}
+	if (a->descending)
+		boxes_sort_sets(r.kept, r.n_kept);
+	put_rows(k, &r);
+	return 0;
+}

@@ -1,0 +1,126 @@
+/* cpu_sample.c - GridSample: images at given positions.  Source: the operator's specification,
+ * opset9. */
+#include "kernel/cpu_impl.h"
+
+#include <math.h>
+
+struct sample_run {
+	enum op_sample mode;
+	enum op_sample_pad pad;
+	bool align;
+	int64_t channels, h, w, points; /* points: positions of an image */
+	const float *x, *grid;
+	float *y;
+	int n_tasks;
+};
+
+/* Index inside 0 .. n - 1 for one that may lie outside; -1: a zero. */
+static int64_t pad_index(const struct sample_run *r, int64_t i, int64_t n)
+{
+	if (i >= 0 && i < n)
+		return i;
+	if (r->pad == SAMPLE_ZEROS)
+		return -1;
+	if (r->pad == SAMPLE_BORDER)
+		return i < 0 ? 0 : n - 1;
+	int64_t period = r->align ? 2 * (n - 1) : 2 * n;
+	if (period == 0)
+		return 0;
+	i = (i % period + period) % period;
+	return i < n ? i : period - !r->align - i;
+}
+
+static float pixel(const struct sample_run *r, const float *plane, int64_t y, int64_t x)
+{
+	y = pad_index(r, y, r->h);
+	x = pad_index(r, x, r->w);
+	return y < 0 || x < 0 ? 0 : plane[y * r->w + x];
+}
+
+/* Position on an axis of n pixels for one in -1 .. 1. */
+static float position(const struct sample_run *r, float v, int64_t n)
+{
+	float x = r->align ? (v + 1) / 2 * (float)(n - 1) : ((v + 1) * (float)n - 1) / 2;
+	return x > -1e9f && x < 1e9f ? x : -1e9f;
+}
+
+/* Weights of four neighbours, Keys' kernel with a = -0.75. */
+static void cubic(float d, float *w)
+{
+	const float a = -0.75f;
+	w[0] = ((a * (d + 1) - 5 * a) * (d + 1) + 8 * a) * (d + 1) - 4 * a;
+	w[1] = ((a + 2) * d - (a + 3)) * d * d + 1;
+	w[2] = ((a + 2) * (1 - d) - (a + 3)) * (1 - d) * (1 - d) + 1;
+	w[3] = ((a * (2 - d) - 5 * a) * (2 - d) + 8 * a) * (2 - d) - 4 * a;
+}
+
+/* Weights of up to 4 neighbours from the first on; how many. */
+static int neighbours(const struct sample_run *r, float x, int64_t *first, float *w)
+{
+	float base = floorf(x);
+	w[0] = 1;
+	if (r->mode == SAMPLE_NEAREST) {
+		*first = (int64_t)nearbyintf(x);
+		return 1;
+	}
+	*first = (int64_t)base;
+	if (r->mode == SAMPLE_BILINEAR) {
+		w[1] = x - base;
+		w[0] = 1 - w[1];
+		return 2;
+	}
+	(*first)--;
+	cubic(x - base, w);
+	return 4;
+}
+
+static void sample_task(void *arg, int task, int thread)
+{
+	const struct sample_run *r = arg;
+	int64_t lo, hi, area = r->h * r->w;
+	(void)thread;
+	cpu_range(r->points, r->n_tasks, task, &lo, &hi);
+	for (int64_t p = lo; p < hi; p++) {
+		float wx[4], wy[4];
+		int64_t x, y;
+		int nx = neighbours(r, position(r, r->grid[2 * p], r->w), &x, wx);
+		int ny = neighbours(r, position(r, r->grid[2 * p + 1], r->h), &y, wy);
+		for (int64_t c = 0; c < r->channels; c++) {
+			float sum = 0;
+			for (int i = 0; i < ny; i++) {
+				float row = 0;
+				for (int j = 0; j < nx; j++)
+					row += wx[j] * pixel(r, r->x + c * area, y + i, x + j);
+				sum += wy[i] * row;
+			}
+			r->y[c * r->points + p] = sum;
+		}
+	}
+}
+
+int run_grid_sample(const struct kernel_call *k, struct err *e)
+{
+	const struct tensor *in = &k->in[0], *grid = &k->in[1];
+	struct sample_run r = {k->op->a.sample.mode,
+			       k->op->a.sample.pad,
+			       k->op->a.sample.align_corners,
+			       in->dim[1],
+			       in->dim[2],
+			       in->dim[3],
+			       grid->dim[1] * grid->dim[2],
+			       NULL,
+			       NULL,
+			       NULL,
+			       1};
+	(void)e;
+	r.n_tasks = cpu_tasks(r.points * r.channels, 4096);
+	if (r.n_tasks > r.points)
+		r.n_tasks = (int)r.points;
+	for (int64_t n = 0; n < in->dim[0]; n++) {
+		r.x = (const float *)in->data + n * r.channels * r.h * r.w;
+		r.grid = (const float *)grid->data + n * r.points * 2;
+		r.y = (float *)k->out[0].data + n * r.channels * r.points;
+		cpu_parallel(k->ctx, r.n_tasks, sample_task, &r);
+	}
+	return 0;
+}

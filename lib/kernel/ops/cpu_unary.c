@@ -1,0 +1,194 @@
+/* cpu_unary.c - element-wise operators with one data input. */
+#include "kernel/cpu_impl.h"
+#include "kernel/cpu_vec.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { GRAIN = 16384 };
+
+static double round_half(double v, bool away)
+{
+	return away ? round(v) : nearbyint(v);
+}
+
+/* One element in double precision: every operator, used for f64 and where f32 has no vector form.
+ */
+static double unary_real(enum op_kind kind, const struct unary_args *u, double v)
+{
+	double a = (double)u->a, b = (double)u->b;
+	switch (kind) {
+	case OP_ABS: return fabs(v);
+	case OP_ACOS: return acos(v);
+	case OP_ACOSH: return acosh(v);
+	case OP_ASIN: return asin(v);
+	case OP_ASINH: return asinh(v);
+	case OP_ATAN: return atan(v);
+	case OP_ATANH: return atanh(v);
+	case OP_CEILING: return ceil(v);
+	case OP_CLAMP: return v < a ? a : v > b ? b : v;
+	case OP_COS: return cos(v);
+	case OP_COSH: return cosh(v);
+	case OP_ELU: return v > 0 ? v : a * expm1(v);
+	case OP_ERF: return erf(v);
+	case OP_EXP: return exp(v);
+	case OP_FLOOR: return floor(v);
+	case OP_GELU:
+		return u->gelu_tanh
+			       ? 0.5 * v *
+					 (1 + tanh(0.7978845608028654 * (v + 0.044715 * v * v * v)))
+			       : 0.5 * v * (1 + erf(v * 0.7071067811865476));
+	case OP_HARD_SIGMOID: return fmax(0, fmin(1, a * v + b));
+	case OP_HSIGMOID: return fmin(fmax(v + 3, 0), 6) / 6;
+	case OP_HSWISH: return v * fmin(fmax(v + 3, 0), 6) / 6;
+	case OP_LOG: return log(v);
+	case OP_MISH: return v * tanh(v > 30 ? v : log1p(exp(v)));
+	case OP_NEGATIVE: return -v;
+	case OP_RELU: return v > 0 ? v : 0;
+	case OP_ROUND: return round_half(v, u->half_away);
+	case OP_SELU: return v > 0 ? b * v : b * a * expm1(v);
+	case OP_SIGMOID: return 1 / (1 + exp(-v));
+	case OP_SIGN: return (v > 0) - (v < 0);
+	case OP_SIN: return sin(v);
+	case OP_SINH: return sinh(v);
+	case OP_SOFT_PLUS: return v > 30 ? v : log1p(exp(v));
+	case OP_SOFT_SIGN: return v / (1 + fabs(v));
+	case OP_SQRT: return sqrt(v);
+	case OP_SWISH: return v / (1 + exp(-a * v));
+	case OP_TAN: return tan(v);
+	case OP_TANH: return tanh(v);
+	case OP_IS_FINITE: return isfinite(v);
+	case OP_IS_INF: return isinf(v) && (v < 0 ? u->neg_inf : u->pos_inf);
+	case OP_IS_NAN: return isnan(v);
+	case OP_LOGICAL_NOT: return v == 0;
+	default: return NAN;
+	}
+}
+
+static int64_t unary_int(enum op_kind kind, const struct unary_args *u, int64_t v)
+{
+	switch (kind) {
+	case OP_ABS: return v < 0 ? (int64_t)(0 - (uint64_t)v) : v;
+	case OP_NEGATIVE: return (int64_t)(0 - (uint64_t)v);
+	case OP_BITWISE_NOT: return u->boolean ? !v : ~v;
+	case OP_LOGICAL_NOT: return !v;
+	case OP_SIGN: return (v > 0) - (v < 0);
+	case OP_RELU: return v > 0 ? v : 0;
+	/* clang-format off */
+	case OP_FLOOR: case OP_CEILING: case OP_ROUND: return v;
+	/* clang-format on */
+	case OP_CLAMP:
+		/* The bounds are reals: round them inwards. */
+		if ((double)v < ceil((double)u->a))
+			return (int64_t)ceil((double)u->a);
+		return (double)v > floor((double)u->b) ? (int64_t)floor((double)u->b) : v;
+	default: {
+		double x = unary_real(kind, u, (double)v);
+		return x > -0x1p63 && x < 0x1p63 ? (int64_t)x : 0;
+	}
+	}
+}
+
+/* u64 from 2^63 on: what differs from the signed integers. */
+static uint64_t unary_huge(enum op_kind kind, const struct unary_args *u, uint64_t v)
+{
+	switch (kind) {
+	case OP_SIGN: return 1;
+	/* clang-format off */
+	case OP_ABS: case OP_RELU: return v;
+	/* clang-format on */
+	case OP_CLAMP: {
+		double hi = floor((double)u->b);
+		return (double)v > hi ? hi > 0 ? (uint64_t)hi : 0 : v;
+	}
+	default: return (uint64_t)unary_int(kind, u, (int64_t)v);
+	}
+}
+
+void cpu_unary_f32(enum op_kind kind, const struct unary_args *u, const float *x, int sx, float *y,
+		   int64_t n)
+{
+	if (sx == 0) {
+		float v = x[0];
+		cpu_unary_f32(kind, u, &v, 1, &v, 1);
+		for (int64_t i = 0; i < n; i++)
+			y[i] = v;
+		return;
+	}
+	if (vec_unary(kind, u, x, y, n))
+		return;
+	for (int64_t i = 0; i < n; i++)
+		y[i] = (float)unary_real(kind, u, (double)x[i]);
+}
+
+struct unary_run {
+	enum op_kind kind;
+	struct unary_args args;
+	struct tensor in, out;
+	int64_t n;
+	int n_tasks;
+};
+
+static void unary_task(void *arg, int task, int thread)
+{
+	struct unary_run *r = arg;
+	int64_t lo, hi;
+	(void)thread;
+	cpu_range(r->n, r->n_tasks, task, &lo, &hi);
+	if (r->in.elem == EL_F32 && r->out.elem == EL_F32) {
+		cpu_unary_f32(r->kind, &r->args, (const float *)r->in.data + lo, 1,
+			      (float *)r->out.data + lo, hi - lo);
+	} else if (elem_is_real(r->in.elem)) {
+		for (int64_t i = lo; i < hi; i++)
+			tensor_set_real(&r->out, i,
+					unary_real(r->kind, &r->args, tensor_real(&r->in, i)));
+	} else {
+		for (int64_t i = lo; i < hi; i++) {
+			int64_t v = tensor_int(&r->in, i);
+			bool huge = r->in.elem == EL_U64 && v < 0;
+			tensor_set_int(&r->out, i,
+				       huge ? (int64_t)unary_huge(r->kind, &r->args, (uint64_t)v)
+					    : unary_int(r->kind, &r->args, v));
+		}
+	}
+}
+
+struct unary_args cpu_unary_args(const struct op *op, const struct tensor *in)
+{
+	struct unary_args u = {.a = 1, .b = 0};
+	switch (op->kind) {
+	case OP_CLAMP:
+		u.a = op->a.act.lo;
+		u.b = op->a.act.hi;
+		break;
+	case OP_ELU: u.a = op->a.act.alpha; break;
+	case OP_GELU: u.gelu_tanh = op->a.act.gelu == GELU_TANH; break;
+	case OP_ROUND: u.half_away = op->a.act.round == ROUND_HALF_AWAY; break;
+	case OP_IS_INF:
+		u.neg_inf = op->a.act.lo > 0;
+		u.pos_inf = op->a.act.hi > 0;
+		break;
+	/* clang-format off */
+	case OP_HARD_SIGMOID: case OP_SELU:
+		u.a = (float)tensor_real(&in[1], 0);
+		/* clang-format on */
+		u.b = (float)tensor_real(&in[2], 0);
+		break;
+	case OP_SWISH: u.a = op->n_in > 1 && in[1].data ? (float)tensor_real(&in[1], 0) : 1; break;
+	case OP_BITWISE_NOT:
+		u.boolean = op->g->out_elem[op->g->out_ptr[op->v]] == EL_BOOLEAN;
+		break;
+	default: break;
+	}
+	return u;
+}
+
+int run_unary(const struct kernel_call *k, struct err *e)
+{
+	(void)e;
+	struct unary_run r = {k->op->kind, cpu_unary_args(k->op, k->in), k->in[0],
+			      k->out[0],   tensor_elements(&k->out[0]),  1};
+	r.n_tasks = cpu_tasks(r.n, GRAIN);
+	cpu_parallel(k->ctx, r.n_tasks, unary_task, &r);
+	return 0;
+}

@@ -1,0 +1,45 @@
+/* draw.c - actions from log-probabilities. */
+#include "learn/net/draw.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Inverse of the distribution function of one group's devices at u. */
+static uint16_t draw(const float *logp, uint32_t k, double u)
+{
+	double sum = 0;
+	uint16_t last = 0;
+	for (uint32_t i = 0; i < k; i++) {
+		double p = exp((double)logp[i]);
+		if (p == 0)
+			continue;
+		last = (uint16_t)i;
+		sum += p;
+		if (u < sum)
+			break;
+	}
+	return last;
+}
+
+void draw_actions(const float *logp, uint32_t n_groups, uint32_t k, const struct rng_addr *rng,
+		  const uint16_t *home, uint16_t *action)
+{
+	enum { TRIES = 32 };
+	for (uint32_t try = 0; try < TRIES; try++) {
+		for (uint32_t i = 0; i < n_groups; i++)
+			action[i] =
+				draw(logp + (size_t)i * k, k, rng_uniform(rng, try * n_groups + i));
+		if (!home || memcmp(action, home, n_groups * sizeof *home) != 0)
+			return;
+	}
+}
+
+void draw_most_probable(const float *logp, uint32_t n_groups, uint32_t k, uint16_t *action)
+{
+	for (uint32_t g = 0; g < n_groups; g++, logp += k) {
+		action[g] = 0;
+		for (uint32_t i = 1; i < k; i++)
+			if (logp[i] > logp[action[g]])
+				action[g] = (uint16_t)i;
+	}
+}

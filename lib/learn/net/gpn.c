@@ -1,0 +1,324 @@
+/* gpn.c - the graph parsing network of HSDAG: encoder, edge scores, parsing,
+ * pooling, and the policy (method.md section 1, 4 to 7, and section 2, "Net").
+ *
+ *   H       = MLP_in(X)
+ *   a round:  Z = GNN1(H),  S_vu = sigmoid(MLP_edge(Z_v * Z_u) + prior_vu),  groups = parse(S)
+ *             H' = post(sum over each group of pre(GNN2(H))) * factor(S)
+ *   Z'      = MLP_out(H)
+ *   log p   = log softmax(MLP_policy(Z'))
+ *
+ * The prior is not the paper's, whose recipe has none: operations that read the same weights, such
+ * as the time steps of a recurrent layer, belong together.
+ */
+#include "learn/net/net_layer.h"
+#include "learn/net/net_op.h"
+#include "learn/net/parsing.h"
+
+#include <math.h>
+
+/* Where the parts of the embed block begin, in matrices. */
+struct gpn_parts {
+	int64_t in, gnn1, edge, gnn2, pre, post, out;
+};
+
+static struct gpn_parts gpn_parts(const struct hyper *h)
+{
+	struct gpn_parts at;
+	at.in = 0;
+	at.gnn1 = at.in + MATS_NORMED * h->layer_trans;
+	at.edge = at.gnn1 + MATS_PLAIN * h->layer_gnn + MATS_NORM;
+	at.gnn2 = at.edge + MATS_NORMED * (h->layer_parsingnet - 1) + MATS_PLAIN;
+	at.pre = at.gnn2 + MATS_PLAIN * h->layer_gnn2 + MATS_NORM;
+	at.post = at.pre + MATS_PLAIN * h->layer_deepsets + MATS_NORM;
+	at.out = at.post + MATS_PLAIN * h->layer_deepsets + MATS_NORM;
+	return at;
+}
+
+struct params *gpn_embed_init(const struct hyper *hyper, uint32_t d, uint64_t seed)
+{
+	struct params *p = params_new();
+	uint32_t h = (uint32_t)hyper->hidden;
+	int64_t inner = hyper->layer_parsingnet - 1;
+	add_normed_mlp(p, "in", hyper->layer_trans, d, h);
+	add_gnn(p, "gnn1", hyper->layer_gnn, h);
+	add_normed_mlp(p, "edge", inner, h, h);
+	add_linear(p, "edge.score", h, 1, 1);
+	add_gnn(p, "gnn2", hyper->layer_gnn2, h);
+	add_deepset(p, "pre", hyper->layer_deepsets, h);
+	add_deepset(p, "post", hyper->layer_deepsets, h);
+	add_plain_mlp(p, "out", hyper->layer_trans, h, h, d, 1);
+	params_alloc(p);
+	params_init(p, seed, EMBED_STREAMS);
+	return p;
+}
+
+struct params *gpn_policy_init(const struct hyper *hyper, uint32_t d, uint32_t k, uint64_t seed)
+{
+	struct params *p = params_new();
+	if (hyper->policy_norm)
+		add_norm(p, "policy.norm", d);
+	add_plain_mlp(p, "policy", 2, d, (uint32_t)hyper->hidden, k, hyper->policy_gain);
+	params_alloc(p);
+	params_init(p, seed, POLICY_STREAMS);
+	return p;
+}
+
+/* (m,1) log bytes of every edge, less their mean */
+static struct mat *traffic_prior(struct tape *t, const struct ugraph *g, double weight)
+{
+	float *x = arena_raw(tape_arena(t), g->m, sizeof *x);
+	double sum = 0;
+	for (uint32_t e = 0; e < g->m; e++)
+		sum += log1p(g->traffic[e]);
+	for (uint32_t e = 0; e < g->m; e++)
+		x[e] = (float)(weight * (log1p(g->traffic[e]) - sum / g->m));
+	return tape_input(t, x, g->m, 1);
+}
+
+/* S (m,1): sigmoid(MLP(z_u * z_v) + prior) for every edge */
+static struct mat *edge_scores(struct tape *t, struct mat *const *p, const struct hyper *h,
+			       const struct ugraph *g, struct mat *z)
+{
+	int64_t inner = h->layer_parsingnet - 1;
+	struct mat *x = tape_edge_product(t, z, g->u, g->v, g->m);
+	struct mat *y = normed_mlp(t, p, inner, h->dropout_network, x);
+	if (y != x)
+		tape_done(t, x);
+	p += MATS_NORMED * inner;
+	struct mat *logit = tape_linear(t, y, p[0], p[1], (struct after){0});
+	tape_done(t, y);
+	if (h->weights > 0 && g->traffic)
+		logit = tape_add(t, logit, traffic_prior(t, g, h->weights));
+	return tape_sigmoid(t, logit);
+}
+
+/* ---- a round ---- */
+
+/* Edges that this round may not keep, or NULL. */
+static const uint8_t *dropped_edges(struct arena *a, const struct hyper *h, uint32_t m,
+				    const struct rng_addr *rng, uint32_t number)
+{
+	if (!rng || h->dropout_parsing <= 0)
+		return NULL;
+	struct rng_addr at = *rng;
+	at.stream = RNG_DROPOUT + (number & 0xffffff);
+	uint16_t *bits = arena_raw(a, m, sizeof *bits);
+	uint8_t *dropped = arena_raw(a, m, 1);
+	rng_bits16(&at, 0, bits, m);
+	for (uint32_t e = 0; e < m; e++)
+		dropped[e] = bits[e] < h->dropout_parsing * 65536;
+	return dropped;
+}
+
+/* Masks of the groups that parsing made: they share a device by construction. */
+static const uint8_t *merge_masks(struct arena *a, const uint8_t *mask, uint32_t k,
+				  const struct parsed *p, uint32_t n)
+{
+	if (!mask)
+		return NULL;
+	uint8_t *out = arena_raw(a, (size_t)p->n_groups * k, 1);
+	for (size_t i = 0; i < (size_t)p->n_groups * k; i++)
+		out[i] = 1;
+	for (size_t i = 0; i < n; i++)
+		for (uint32_t j = 0; j < k; j++)
+			out[(size_t)p->group[i] * k + j] &= mask[i * k + j] != 0;
+	return out;
+}
+
+/* H' (n_groups,h) from the grouping of a round and its edge scores.  The mean
+ * score of the edges inside a group times their number is the sum of their scores. */
+static struct mat *pool(struct tape *t, const struct net_model *m, struct mat *const *p,
+			const struct ugraph *g, const uint32_t *group, uint32_t n_groups,
+			struct mat *x, struct mat *score)
+{
+	const struct hyper *h = m->hyper;
+	struct gpn_parts at = gpn_parts(h);
+	uint32_t *inside = arena_raw(tape_arena(t), g->m, sizeof *inside);
+	for (uint32_t e = 0; e < g->m; e++) {
+		uint32_t a = group[g->u[e]];
+		inside[e] = a == group[g->v[e]] ? a : UINT32_MAX;
+	}
+	struct mat *h2 = gnn(t, p + at.gnn2, h->layer_gnn2, h->dropout_network, g, x);
+	struct mat *pre = deepset(t, p + at.pre, h->layer_deepsets, h->dropout_network, h2);
+	tape_done(t, h2);
+	struct mat *y = tape_segment_sum(t, pre, group, n_groups, 0);
+	tape_done(t, pre);
+	y = deepset(t, p + at.post, h->layer_deepsets, h->dropout_network, y);
+	struct mat *factor = h->pool_sum ? tape_segment_sum(t, score, inside, n_groups, 1)
+					 : tape_segment_mean(t, score, inside, n_groups, 1);
+	return tape_scale_rows(t, y, factor);
+}
+
+enum { ROUND_MASKS = 128 }; /* dropout masks set apart for a round; the last is for parsing */
+
+/* Number of the first mask of round r; the input MLP has those before round 0. */
+static uint32_t round_masks(uint32_t r)
+{
+	return (r + 1) * ROUND_MASKS;
+}
+
+struct embedding {
+	struct tape *t;
+	const struct net_model *m;
+	struct mat *const *p;
+	const struct net_plan *plan;
+	struct mat *x;              /* H of the current round */
+	const struct ugraph *graph; /* its graph */
+	const uint8_t *mask;        /* (graph->n, k) or NULL */
+	uint32_t *group;            /* (n) groups of the nodes so far */
+	struct parse_round *round;
+	uint32_t n_rounds, cap;
+	int64_t most; /* rounds of this step; 0: any number */
+};
+
+static struct mat *scores(struct embedding *s)
+{
+	const struct hyper *h = s->m->hyper;
+	struct gpn_parts at = gpn_parts(h);
+	struct mat *z = gnn(s->t, s->p + at.gnn1, h->layer_gnn, h->dropout_network, s->graph, s->x);
+	struct mat *score = edge_scores(s->t, s->p + at.edge, h, s->graph, z);
+	tape_done(s->t, z);
+	return score;
+}
+
+/* Parse the scored graph, or read the record; false: nothing shrinks. */
+static bool decide(struct embedding *s, struct mat *score, struct parsed *out)
+{
+	const struct hyper *h = s->m->hyper;
+	struct arena *a = tape_arena(s->t);
+	if (s->plan->recorded) {
+		const struct parse_round *r = &s->plan->recorded->round[s->n_rounds];
+		parse_groups(s->graph, r->kept, r->n_kept, a, out);
+		return true;
+	}
+	struct parse_limits lim = {
+		.min_groups = (uint32_t)h->min_groups,
+		.mask = s->mask,
+		.k = s->plan->k,
+		.together = s->n_rounds == 0 ? s->m->together : NULL,
+		.dropped = dropped_edges(a, h, s->graph->m, s->plan->rng,
+					 round_masks(s->n_rounds + 1) - 1),
+	};
+	parse_edges(s->graph, score->v, &lim, a, out);
+	return out->n_groups < s->graph->n;
+}
+
+/* Pool by a grouping of the current graph and go on with the quotient. */
+static void coarsen(struct embedding *s, struct mat *score, const struct parsed *by)
+{
+	struct arena *a = tape_arena(s->t);
+	struct ugraph *q = ARENA_NEWN(a, struct ugraph, 1);
+	s->x = pool(s->t, s->m, s->p, s->graph, by->group, by->n_groups, s->x, score);
+	s->mask = merge_masks(a, s->mask, s->plan->k, by, s->graph->n);
+	for (uint32_t v = 0; v < s->m->graph->n; v++)
+		s->group[v] = by->group[s->group[v]];
+	ugraph_quotient(q, s->graph, by->group, by->n_groups, a);
+	s->graph = q;
+}
+
+/* Is there another round? */
+static bool goes_on(const struct embedding *s)
+{
+	const struct hyper *h = s->m->hyper;
+	if (s->plan->recorded)
+		return s->n_rounds < s->plan->recorded->n_rounds;
+	if (s->m->together && s->n_rounds == 0)
+		return s->graph->m > 0;
+	return s->graph->m > 0 && (s->most == 0 || s->n_rounds < s->most) &&
+	       s->graph->n > h->min_groups;
+}
+
+/* Coarse moves and fine ones in one episode, when training mixes them. */
+static int64_t rounds_of_step(const struct hyper *h, const struct rng_addr *rng)
+{
+	if (!h->mix_rounds || !rng || h->rounds < 2)
+		return h->rounds;
+	struct rng_addr at = *rng;
+	at.stream = RNG_SEARCH;
+	return 1 + (int64_t)rng_below(&at, 0, (uint32_t)h->rounds);
+}
+
+static void note_round(struct embedding *s, const struct parsed *by)
+{
+	struct parse_round *r = s->round;
+	if (s->n_rounds == s->cap) {
+		s->cap = s->cap ? 2 * s->cap : 8;
+		s->round = arena_raw(tape_arena(s->t), s->cap, sizeof *r);
+		for (uint32_t i = 0; i < s->n_rounds; i++)
+			s->round[i] = r[i];
+	}
+	s->round[s->n_rounds++] = (struct parse_round){s->graph->n, by->n_kept, by->kept};
+}
+
+static void parse_rounds(struct embedding *s)
+{
+	struct parsed by;
+	while (goes_on(s)) {
+		tape_mask_from(s->t, round_masks(s->n_rounds));
+		struct mat *score = scores(s);
+		if (!decide(s, score, &by))
+			break;
+		note_round(s, &by);
+		coarsen(s, score, &by);
+	}
+}
+
+static void pool_given(struct embedding *s, const uint32_t *group, uint32_t n_groups)
+{
+	struct arena *a = tape_arena(s->t);
+	struct parsed by = {.n_groups = n_groups};
+	by.group = arena_raw(a, s->graph->n, sizeof *by.group);
+	for (uint32_t v = 0; v < s->graph->n; v++)
+		by.group[v] = group[v];
+	tape_mask_from(s->t, round_masks(0));
+	coarsen(s, scores(s), &by);
+}
+
+static int gpn_embed(struct tape *t, const struct net_model *m, struct mat *const *p, struct mat *x,
+		     const struct net_plan *plan, struct partition *out, struct mat **z,
+		     struct err *e)
+{
+	const struct hyper *h = m->hyper;
+	struct gpn_parts at = gpn_parts(h);
+	struct embedding s = {
+		.t = t, .m = m, .p = p, .plan = plan, .graph = m->graph, .mask = plan->mask};
+	s.group = arena_raw(tape_arena(t), m->graph->n, sizeof *s.group);
+	for (uint32_t v = 0; v < m->graph->n; v++)
+		s.group[v] = v;
+	s.most = rounds_of_step(h, plan->rng);
+	bool given = plan->recorded ? plan->recorded->given : plan->given != NULL;
+
+	tape_mask_from(t, 0);
+	s.x = normed_mlp(t, p + at.in, h->layer_trans, h->dropout_network, x);
+	if (!given)
+		parse_rounds(&s);
+	else if (plan->recorded)
+		pool_given(&s, plan->recorded->group, plan->recorded->n_groups);
+	else
+		pool_given(&s, plan->given->group, plan->given->n_groups);
+	if (plan->recorded && s.graph->n != plan->recorded->n_groups)
+		return err_set(e, ST_INPUT, "a recorded partition has %u groups, not %u",
+			       plan->recorded->n_groups, s.graph->n);
+
+	struct after last = {h->act_final != 0, h->act_final ? h->dropout_network : 0};
+	tape_mask_from(t, UINT32_MAX - ROUND_MASKS);
+	*z = plain_mlp(t, p + at.out, h->layer_trans, h->dropout_network, last, s.x);
+	*out = (struct partition){.given = given,
+				  .n_rounds = s.n_rounds,
+				  .round = s.round,
+				  .n_groups = s.graph->n,
+				  .group = s.group};
+	return 0;
+}
+
+static struct mat *gpn_policy(struct tape *t, const struct net_model *m, struct mat *const *p,
+			      struct mat *z)
+{
+	if (m->hyper->policy_norm) {
+		z = tape_norm(t, z, NULL, p[0], p[1], (struct after){0});
+		p += MATS_NORM;
+	}
+	return plain_mlp(t, p, 2, 0, (struct after){0}, z);
+}
+
+const struct net_ops gpn_ops = {gpn_embed, gpn_policy};

@@ -1,0 +1,276 @@
+/* net.c - the table of networks, and what is common to them: forward steps and
+ * replays on a tape. */
+#include "learn/net/net.h"
+#include "learn/net/net_op.h"
+#include "learn/net/parsing.h"
+
+#include <math.h>
+#include <string.h>
+
+const struct net nets[] = {
+	{"gpn", "graph parsing network (HSDAG)", gpn_embed_init, gpn_policy_init, &gpn_ops},
+	{NULL, NULL, NULL, NULL, NULL},
+};
+
+const struct net *net_find(const char *name)
+{
+	for (const struct net *n = nets; n->name; n++)
+		if (strcmp(n->name, name) == 0)
+			return n;
+	return NULL;
+}
+
+struct net_work {
+	struct tape *tape;
+};
+
+struct net_work *net_work_new(struct pool *pool)
+{
+	struct net_work *w = MEM_NEW(struct net_work);
+	w->tape = tape_new(pool);
+	return w;
+}
+
+void net_work_free(struct net_work *w)
+{
+	if (!w)
+		return;
+	tape_free(w->tape);
+	mem_free(w);
+}
+
+size_t net_work_bytes(const struct net_work *w)
+{
+	return tape_bytes(w->tape);
+}
+
+/* Matrices of a block on the tape; grad NULL: without gradients. */
+static struct mat **block_on(struct tape *t, const struct params *p, float *grad)
+{
+	struct mat **m = ARENA_NEWN(tape_arena(t), struct mat *, p->n_mats);
+	for (uint32_t i = 0; i < p->n_mats; i++) {
+		const struct param *q = &p->mat[i];
+		m[i] = tape_param(t, p->data + q->at, grad ? grad + q->at : NULL, q->rows, q->cols);
+	}
+	return m;
+}
+
+static int check_finite(const struct mat *m, const char *what, struct err *e)
+{
+	for (size_t i = 0; i < (size_t)m->rows * m->cols; i++)
+		if (!isfinite(m->v[i]))
+			return err_set(e, ST_INPUT,
+				       "%s of the network are not finite; features or "
+				       "parameters are too large",
+				       what);
+	return 0;
+}
+
+/* A grouping numbered by first member, whatever its numbers were. */
+static int renumber(struct arena *a, const struct grouping *g, uint32_t n, struct grouping *out,
+		    struct err *e)
+{
+	uint32_t *to = arena_raw(a, g->n_groups, sizeof *to);
+	uint32_t *group = arena_raw(a, n, sizeof *group);
+	for (uint32_t i = 0; i < g->n_groups; i++)
+		to[i] = UINT32_MAX;
+	*out = (struct grouping){0, group};
+	for (uint32_t i = 0; i < n; i++) {
+		if (g->group[i] >= g->n_groups)
+			return err_set(e, ST_INPUT, "set %u is in group %u of %u", i, g->group[i],
+				       g->n_groups);
+		uint32_t *number = &to[g->group[i]];
+		if (*number == UINT32_MAX)
+			*number = out->n_groups++;
+		group[i] = *number;
+	}
+	return 0;
+}
+
+int net_embed(struct net_work *w, const struct net_model *m, const float *x,
+	      const struct rng_addr *rng, const struct grouping *given, const uint8_t *mask,
+	      uint32_t k_mask, struct partition *out, struct err *e)
+{
+	struct tape *t = w->tape;
+	struct grouping g;
+	struct mat *z;
+	tape_begin(t, false, rng);
+	if (given && renumber(tape_arena(t), given, m->graph->n, &g, e) < 0)
+		return -1;
+	struct net_plan plan = {.given = given ? &g : NULL, .mask = mask, .k = k_mask, .rng = rng};
+	struct mat *in = tape_input(t, x, m->graph->n, m->d);
+	struct mat **p = block_on(t, m->embed, NULL);
+	if (m->net->ops->embed(t, m, p, in, &plan, out, &z, e) < 0)
+		return -1;
+	out->z = z->v;
+	return check_finite(z, "embeddings", e);
+}
+
+int net_group_mask(const uint8_t *mask, uint32_t n, uint32_t k, const uint32_t *group,
+		   uint32_t n_groups, uint8_t *out, struct err *e)
+{
+	memset(out, 1, (size_t)n_groups * k);
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t j = 0; j < k; j++)
+			if (!mask[(size_t)i * k + j])
+				out[(size_t)group[i] * k + j] = 0;
+	for (uint32_t g = 0; g < n_groups; g++) {
+		bool any = false;
+		for (uint32_t j = 0; j < k; j++)
+			any = any || out[(size_t)g * k + j];
+		if (!any)
+			return err_set(e, ST_INPUT,
+				       "no device can run all sets of group %u; "
+				       "a finer grouping would do",
+				       g);
+	}
+	return 0;
+}
+
+static struct mat *log_policy(struct tape *t, const struct net_model *m, struct mat *const *p,
+			      struct mat *z, const uint8_t *group_mask, const float *bias)
+{
+	struct mat *logits = m->net->ops->policy(t, m, p, z);
+	if (bias)
+		logits = tape_add(t, logits, tape_input(t, bias, logits->rows, logits->cols));
+	return tape_log_softmax(t, logits, group_mask);
+}
+
+/* Log-probabilities are finite where the mask allows. */
+static int check_logp(const struct mat *logp, const uint8_t *mask, struct err *e)
+{
+	for (size_t i = 0; i < (size_t)logp->rows * logp->cols; i++)
+		if (!isfinite(logp->v[i]) && (!mask || mask[i]))
+			return err_set(e, ST_INPUT,
+				       "log-probabilities are not finite; embeddings "
+				       "or parameters are too large");
+	return 0;
+}
+
+int net_policy(struct net_work *w, const struct net_model *m, const float *z, uint32_t n_groups,
+	       const uint8_t *group_mask, const float **logp, struct err *e)
+{
+	return net_policy_prior(w, m, z, n_groups, group_mask, NULL, logp, e);
+}
+
+int net_policy_prior(struct net_work *w, const struct net_model *m, const float *z,
+		     uint32_t n_groups, const uint8_t *group_mask, const float *bias,
+		     const float **logp, struct err *e)
+{
+	struct tape *t = w->tape;
+	tape_begin(t, false, NULL);
+	struct mat *in = tape_input(t, z, n_groups, m->d);
+	struct mat *lp = log_policy(t, m, block_on(t, m->policy, NULL), in, group_mask, bias);
+	*logp = lp->v;
+	return check_logp(lp, group_mask, e);
+}
+
+double net_logp(const float *logp, uint32_t n_groups, uint32_t k, const uint16_t *action)
+{
+	return prob_pick(logp, n_groups, k, action);
+}
+
+double net_entropy(const float *logp, uint32_t n_groups, uint32_t k)
+{
+	return prob_entropy(logp, n_groups, k);
+}
+
+/* ---- replay ---- */
+
+static int check_groups(const uint32_t *group, uint32_t n, uint32_t n_groups, struct err *e)
+{
+	uint32_t next = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		if (group[i] > next)
+			return err_set(e, ST_INPUT,
+				       "the groups of a partition are not numbered by "
+				       "their first set (set %u)",
+				       i);
+		next += group[i] == next;
+	}
+	if (next != n_groups)
+		return err_set(e, ST_INPUT, "a partition names %u groups and has %u", n_groups,
+			       next);
+	return 0;
+}
+
+int net_check(struct net_work *w, const struct net_model *m, const struct partition *part,
+	      struct err *e)
+{
+	uint32_t n = m->graph->n;
+	if (check_groups(part->group, n, part->n_groups, e) < 0 || part->given)
+		return e->code ? -1 : 0;
+	tape_begin(w->tape, false, NULL);
+	struct arena *a = tape_arena(w->tape);
+	struct ugraph g = *m->graph, q;
+	struct parsed by;
+	uint32_t *group = arena_raw(a, n, sizeof *group);
+	for (uint32_t i = 0; i < n; i++)
+		group[i] = i;
+	for (uint32_t r = 0; r < part->n_rounds; r++, g = q) {
+		const struct parse_round *round = &part->round[r];
+		if (round->n != g.n)
+			return err_set(e, ST_INPUT,
+				       "round %u of a partition starts from %u nodes "
+				       "instead of %u",
+				       r, round->n, g.n);
+		const uint32_t *kept = round->kept;
+		for (uint32_t i = 0; i < round->n_kept; i++)
+			if (kept[i] >= g.m || (i > 0 && kept[i] <= kept[i - 1]))
+				return err_set(e, ST_INPUT,
+					       "round %u of a partition keeps edge %u "
+					       "of %u, or not in rising order",
+					       r, kept[i], g.m);
+		parse_groups(&g, round->kept, round->n_kept, a, &by);
+		for (uint32_t i = 0; i < n; i++)
+			group[i] = by.group[group[i]];
+		ugraph_quotient(&q, &g, by.group, by.n_groups, a);
+	}
+	if (memcmp(group, part->group, n * sizeof *group) != 0)
+		return err_set(e, ST_INPUT,
+			       "the groups of a partition are not those that its kept "
+			       "edges make");
+	return 0;
+}
+
+int net_replay(struct net_work *w, const struct net_model *m, struct replay_step *s,
+	       float *grad_embed, float *grad_policy, struct err *e)
+{
+	struct tape *t = w->tape;
+	struct partition part;
+	struct mat *z;
+	bool train = grad_embed || grad_policy;
+	tape_begin(t, train, s->rng);
+	struct net_plan plan = {.recorded = s->part, .rng = s->rng};
+	struct mat *in = tape_input(t, s->x, m->graph->n, m->d);
+	struct mat **pe = block_on(t, m->embed, grad_embed);
+	struct mat **pp = block_on(t, m->policy, grad_policy);
+	if (m->net->ops->embed(t, m, pe, in, &plan, &part, &z, e) < 0)
+		return -1;
+	struct mat *logp = log_policy(t, m, pp, z, s->group_mask, s->bias);
+	if (check_logp(logp, s->group_mask, e) < 0)
+		return -1;
+
+	/* objective: sum_s coef_logp[s] * logp[s] + coef_entropy * entropy */
+	struct mat **y = ARENA_NEWN(tape_arena(t), struct mat *, (size_t)s->n_samples + 1);
+	double *coef = ARENA_NEWN(tape_arena(t), double, (size_t)s->n_samples + 1);
+	for (uint32_t i = 0; i < s->n_samples; i++) {
+		const uint16_t *action = s->action + (size_t)i * part.n_groups;
+		s->logp[i] = prob_pick(logp->v, part.n_groups, m->k, action);
+		y[i] = tape_pick(t, logp, action);
+		coef[i] = s->coef_logp[i];
+	}
+	s->entropy = prob_entropy(logp->v, part.n_groups, m->k);
+	y[s->n_samples] = tape_entropy(t, logp);
+	coef[s->n_samples] = s->coef_entropy;
+	if (train)
+		tape_back(t, s->n_samples + 1, y, coef);
+	return 0;
+}
+
+void net_advance(float *x, uint32_t n, uint32_t d, const uint32_t *group, const float *z)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < d; j++)
+			x[i * d + j] += z[group[i] * (size_t)d + j];
+}

@@ -1,0 +1,155 @@
+/* net.h - networks that group the nodes of a graph and choose a device for each
+ * group: forward for the stages that act, replay for the stage that learns.
+ *
+ * A network has two blocks of parameters.  `embed` makes, from a graph and
+ * node features X (n,d), a partition into groups with embeddings Z' (g,d).
+ * `policy` makes, from Z', log-probabilities (g,k) of the k devices.  One row of
+ * the table `nets` per network; a further learner plugs in there.
+ *
+ * Forward and replay run the same operations in the same order on a tape.  No
+ * result depends on the number of threads.  Call blas_init() first. */
+#ifndef HSDAG_LEARN_NET_NET_H
+#define HSDAG_LEARN_NET_NET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/pool.h"
+#include "base/rng.h"
+#include "learn/net/hyper.h"
+#include "learn/net/params.h"
+#include "learn/tape/ugraph.h"
+
+/* One round of parsing: n nodes before it; the edges that were kept, as indices
+ * of that round's undirected edges sorted by (smaller end, larger end). */
+struct parse_round {
+	uint32_t n, n_kept;
+	const uint32_t *kept; /* (n_kept) ascending */
+};
+
+/* What one step of the embedding network answers: the `part` record. */
+struct partition {
+	bool given; /* the grouping was given, not parsed: no rounds */
+	uint32_t n_rounds;
+	const struct parse_round *round;
+	uint32_t n_groups;
+	const uint32_t *group; /* (n) */
+	const float *z;        /* (n_groups, d) Z'; not looked at by a replay */
+};
+
+/* Tape and scratch of one thread, kept from step to step. */
+struct net_work;
+/* pool: threads that share the work inside a step, or NULL; borrowed. */
+struct net_work *net_work_new(struct pool *pool);
+void net_work_free(struct net_work *w);
+size_t net_work_bytes(const struct net_work *w);
+
+struct net;
+/* The graph, network and parameters that all steps of an episode share; all borrowed. */
+struct net_model {
+	const struct net *net;
+	const struct hyper *hyper;
+	const struct ugraph *graph;
+	const uint32_t *together; /* (n) nodes of equal value, which graph connects (ugraph_tie),
+	                                  are in one group; NULL: any may part */
+	uint32_t d;               /* columns of the features */
+	uint32_t k;               /* devices; 0 while only embedding */
+	const struct params *embed;
+	const struct params *policy; /* NULL while only embedding */
+};
+
+/* Random numbers of a step: dropout draws from (seed, episode, step, RNG_DROPOUT + call).
+ * NULL in its place switches dropout off. */
+
+/* Grouping imposed from outside (a `group` record, or the parts of a replay). */
+struct grouping {
+	uint32_t n_groups;
+	const uint32_t *group; /* (n) */
+};
+
+struct net {
+	const char *name;
+	const char *help;
+	/* Tables of names and shapes with initial values from seed. */
+	struct params *(*embed_init)(const struct hyper *h, uint32_t d, uint64_t seed);
+	struct params *(*policy_init)(const struct hyper *h, uint32_t d, uint32_t k, uint64_t seed);
+	/* See net_embed, net_policy, net_replay. */
+	const struct net_ops *ops;
+};
+
+extern const struct net nets[]; /* ends with a NULL name; nets[0] is the default, "gpn" */
+const struct net *net_find(const char *name);
+
+/* One step: features x (n,d) -> partition, in memory of w, valid until its next
+ * call.  given: a grouping to honour in place of parsing, or NULL.  mask (n,k_mask):
+ * devices that can run a set, or NULL; parsing never joins sets that have no
+ * device in common.  -1 (ST_INPUT): a result that is not finite. */
+int net_embed(struct net_work *w, const struct net_model *m, const float *x,
+	      const struct rng_addr *rng, const struct grouping *given, const uint8_t *mask,
+	      uint32_t k_mask, struct partition *out, struct err *e) MUST_CHECK;
+
+/* Devices that can run every set of a group: out (n_groups,k) from mask (n,k).  -1
+ * (ST_INPUT) names the first group that no device can run. */
+int net_group_mask(const uint8_t *mask, uint32_t n, uint32_t k, const uint32_t *group,
+		   uint32_t n_groups, uint8_t *out, struct err *e) MUST_CHECK;
+
+/* Log-probabilities *logp (n_groups,k) of the devices from z (n_groups,d), in memory
+ * of w; -INFINITY where group_mask (n_groups,k; NULL: all allowed) is 0.  Uses
+ * m->policy, m->hyper, m->d, m->k. */
+int net_policy(struct net_work *w, const struct net_model *m, const float *z, uint32_t n_groups,
+	       const uint8_t *group_mask, const float **logp, struct err *e) MUST_CHECK;
+
+/* As net_policy, with bias (n_groups,k; NULL: none) added to the policy's logits: a prior
+ * over devices, through which no gradient flows. */
+int net_policy_prior(struct net_work *w, const struct net_model *m, const float *z,
+		     uint32_t n_groups, const uint8_t *group_mask, const float *bias,
+		     const float **logp, struct err *e) MUST_CHECK;
+
+/* Sums over the groups, in double precision and in order: log-probability of
+ * actions (n_groups), entropy of the policy.  The replay computes the same. */
+double net_logp(const float *logp, uint32_t n_groups, uint32_t k, const uint16_t *action);
+double net_entropy(const float *logp, uint32_t n_groups, uint32_t k);
+
+/* One recorded step, to be replayed.  Kept edges, groups and actions are taken as
+ * they are; nothing is chosen again. */
+struct replay_step {
+	const float *x;               /* (n,d) features at this step */
+	const struct rng_addr *rng;   /* as in the forward step; NULL: no dropout */
+	const struct partition *part; /* indices must be in range (see net_check) */
+	const uint8_t *group_mask;    /* (n_groups,k) or NULL */
+	const float *bias;            /* (n_groups,k) as in net_policy_prior, or NULL */
+	uint32_t n_samples;           /* placements drawn from this step's policy */
+	const uint16_t *action;       /* (n_samples, n_groups), each < k */
+	const double *coef_logp;      /* (n_samples) */
+	double coef_entropy;
+	/* answers */
+	double *logp; /* (n_samples) */
+	double entropy;
+};
+
+/* Is a recorded partition one of this graph: rounds, edge indices and groups in
+ * range, groups those that the kept edges make?  -1 (ST_INPUT) says what is not. */
+int net_check(struct net_work *w, const struct net_model *m, const struct partition *part,
+	      struct err *e) MUST_CHECK;
+
+/* Log-probabilities and entropy of a recorded step, and the gradients of
+ *    sum_s coef_logp[s] * logp[s]  +  coef_entropy * entropy
+ * with respect to both blocks, added to grad_embed (embed->n) and grad_policy
+ * (policy->n); no gradient flows into x.  Both gradients NULL: forward only. */
+int net_replay(struct net_work *w, const struct net_model *m, struct replay_step *s,
+	       float *grad_embed, float *grad_policy, struct err *e) MUST_CHECK;
+
+/* Many steps, spread over the threads of pool: the gradients are summed in the
+ * order of the steps, whatever the number of threads. */
+struct replayer;
+struct replayer *replayer_new(struct pool *pool); /* pool borrowed; NULL: one thread */
+void replayer_free(struct replayer *r);
+int replayer_run(struct replayer *r, const struct net_model *m, struct replay_step *steps,
+		 uint32_t n_steps, float *grad_embed, float *grad_policy, struct err *e) MUST_CHECK;
+
+/* State update x (n,d) += z[group], in place (method.md section 1, 9). */
+void net_advance(float *x, uint32_t n, uint32_t d, const uint32_t *group, const float *z);
+
+#endif

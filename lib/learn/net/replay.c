@@ -1,0 +1,120 @@
+/* replay.c - many recorded steps over several threads.
+ *
+ * Every step has a gradient buffer of its own; a few steps at a time are computed
+ * side by side, then their buffers are added up in the order of the steps. */
+#include "learn/net/net.h"
+
+#include <string.h>
+
+enum { SUM_CHUNK = 4096 }; /* floats that one task adds up */
+
+struct replayer {
+	struct pool *pool;
+	int threads, wave;      /* steps computed side by side */
+	struct net_work **work; /* (threads) */
+	float **grad;           /* (wave) gradients of both blocks, embed first */
+	size_t n_grad;          /* floats in each */
+	struct err *err;        /* (wave) */
+};
+
+/* One call of replayer_run. */
+struct replay_run {
+	struct replayer *r;
+	const struct net_model *m;
+	struct replay_step *step; /* the current wave */
+	int n;
+	float *grad_embed, *grad_policy;
+};
+
+struct replayer *replayer_new(struct pool *pool)
+{
+	struct replayer *r = MEM_NEW(struct replayer);
+	r->pool = pool;
+	r->threads = pool ? pool_size(pool) : 1;
+	r->wave = 2 * r->threads;
+	r->work = MEM_NEWN(struct net_work *, (size_t)r->threads);
+	for (int i = 0; i < r->threads; i++)
+		r->work[i] = net_work_new(NULL);
+	r->grad = MEM_NEWN(float *, (size_t)r->wave);
+	r->err = MEM_NEWN(struct err, (size_t)r->wave);
+	return r;
+}
+
+void replayer_free(struct replayer *r)
+{
+	if (!r)
+		return;
+	for (int i = 0; i < r->threads; i++)
+		net_work_free(r->work[i]);
+	for (int i = 0; i < r->wave; i++)
+		mem_free(r->grad[i]);
+	mem_free(r->work);
+	mem_free(r->grad);
+	mem_free(r->err);
+	mem_free(r);
+}
+
+static void replay_one(void *arg, int i, int thread)
+{
+	struct replay_run *q = arg;
+	struct replayer *r = q->r;
+	float *g = r->grad[i];
+	memset(g, 0, r->n_grad * sizeof *g);
+	err_clear(&r->err[i]);
+	if (net_replay(r->work[thread], q->m, &q->step[i], g, g + q->m->embed->n, &r->err[i]) < 0)
+		err_prefix(&r->err[i], "replay");
+}
+
+/* out[at] += gradients of the wave's steps, in order */
+static void add_range(const struct replay_run *q, size_t first, float *out, size_t at, size_t n)
+{
+	for (int s = 0; s < q->n; s++)
+		for (size_t i = at; i < at + n; i++)
+			out[i] += q->r->grad[s][first + i];
+}
+
+static void sum_chunk(void *arg, int task, int thread)
+{
+	(void)thread;
+	const struct replay_run *q = arg;
+	size_t n_embed = q->m->embed->n, chunks = (n_embed + SUM_CHUNK - 1) / SUM_CHUNK;
+	bool embed = (size_t)task < chunks;
+	size_t n = embed ? n_embed : q->m->policy->n;
+	size_t at = ((size_t)task - (embed ? 0 : chunks)) * SUM_CHUNK;
+	size_t len = n - at < SUM_CHUNK ? n - at : SUM_CHUNK;
+	add_range(q, embed ? 0 : n_embed, embed ? q->grad_embed : q->grad_policy, at, len);
+}
+
+static void run(struct pool *pool, int n, void (*fn)(void *, int, int), void *arg)
+{
+	if (pool)
+		pool_run(pool, n, fn, arg);
+	else
+		for (int i = 0; i < n; i++)
+			fn(arg, i, 0);
+}
+
+int replayer_run(struct replayer *r, const struct net_model *m, struct replay_step *steps,
+		 uint32_t n_steps, float *grad_embed, float *grad_policy, struct err *e)
+{
+	size_t n = m->embed->n + m->policy->n;
+	int chunks = (int)((m->embed->n + SUM_CHUNK - 1) / SUM_CHUNK +
+			   (m->policy->n + SUM_CHUNK - 1) / SUM_CHUNK);
+	if (n != r->n_grad)
+		for (int i = 0; i < r->wave; i++)
+			r->grad[i] = mem_resize(r->grad[i], n, sizeof(float));
+	r->n_grad = n;
+	for (uint32_t at = 0; at < n_steps; at += (uint32_t)r->wave) {
+		uint32_t left = n_steps - at;
+		struct replay_run q = {r,          m,
+				       steps + at, left < (uint32_t)r->wave ? (int)left : r->wave,
+				       grad_embed, grad_policy};
+		run(r->pool, q.n, replay_one, &q);
+		for (int i = 0; i < q.n; i++)
+			if (r->err[i].code)
+				return err_set(e, r->err[i].code, "step %u: %s", at + (uint32_t)i,
+					       r->err[i].msg);
+		run(r->pool, chunks, sum_chunk, &q);
+	}
+	return 0;
+}

@@ -1,0 +1,315 @@
+/* tape.c - the list of operations, its memory, and the walk back.  The
+ * operations themselves are in tape_dense.c, tape_elem.c, tape_graph.c and tape_prob.c. */
+#include "learn/tape/tape_op.h"
+#include "learn/tape/tape_kernel.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+/* Buffers of one size that wait for reuse; the link lies in the buffer. */
+struct bin {
+	size_t n;
+	float *first;
+};
+
+struct transpose {
+	const float *w;
+	float *wt;
+};
+
+struct tape {
+	struct pool *pool;
+	struct arena *arena; /* of the step */
+	bool train;
+	const struct rng_addr *rng;
+	struct rng_addr rng_copy;
+	uint32_t next_mask;
+	struct op **op; /* in order of recording */
+	size_t n_ops, cap_ops;
+	struct bin *bin;
+	size_t n_bins, cap_bins;
+	struct transpose *wt;
+	size_t n_wt, cap_wt;
+};
+
+struct tape *tape_new(struct pool *pool)
+{
+	struct tape *t = MEM_NEW(struct tape);
+	t->pool = pool;
+	t->arena = arena_new();
+	return t;
+}
+
+void tape_free(struct tape *t)
+{
+	if (!t)
+		return;
+	mem_free(t->op);
+	mem_free(t->bin);
+	mem_free(t->wt);
+	arena_free(t->arena);
+	mem_free(t);
+}
+
+size_t tape_bytes(const struct tape *t)
+{
+	return arena_bytes(t->arena);
+}
+
+void tape_begin(struct tape *t, bool train, const struct rng_addr *rng)
+{
+	arena_reset(t->arena);
+	t->train = train;
+	t->rng = NULL;
+	if (rng) {
+		t->rng_copy = *rng;
+		t->rng = &t->rng_copy;
+	}
+	t->next_mask = 0;
+	t->n_ops = t->n_bins = t->n_wt = 0;
+}
+
+void tape_mask_from(struct tape *t, uint32_t number)
+{
+	t->next_mask = number;
+}
+
+struct arena *tape_arena(struct tape *t)
+{
+	return t->arena;
+}
+
+/* ---- memory ---- */
+
+float *buf_get(struct tape *t, size_t n)
+{
+	for (size_t i = 0; i < t->n_bins; i++)
+		if (t->bin[i].n == n && t->bin[i].first) {
+			float *p = t->bin[i].first;
+			memcpy(&t->bin[i].first, (void *)p, sizeof p);
+			return p;
+		}
+	size_t bytes = n * sizeof(float);
+	return arena_raw(t->arena, bytes < sizeof(float *) ? sizeof(float *) : bytes, 1);
+}
+
+void buf_release(struct tape *t, float *p, size_t n)
+{
+	size_t i = 0;
+	while (i < t->n_bins && t->bin[i].n != n)
+		i++;
+	if (i == t->n_bins) {
+		t->bin = mem_grow(t->bin, &t->cap_bins, t->n_bins + 1, sizeof *t->bin);
+		t->bin[t->n_bins++] = (struct bin){n, NULL};
+	}
+	memcpy((void *)p, &t->bin[i].first, sizeof p);
+	t->bin[i].first = p;
+}
+
+static struct mat *mat_new(struct tape *t, const float *v, uint32_t rows, uint32_t cols)
+{
+	struct mat *m = ARENA_NEWN(t->arena, struct mat, 1);
+	*m = (struct mat){.rows = rows, .cols = cols, .v = v};
+	return m;
+}
+
+static size_t mat_n(const struct mat *m)
+{
+	return (size_t)m->rows * m->cols;
+}
+
+struct mat *tape_input(struct tape *t, const float *v, uint32_t rows, uint32_t cols)
+{
+	return mat_new(t, v, rows, cols);
+}
+
+struct mat *tape_param(struct tape *t, const float *v, float *g, uint32_t rows, uint32_t cols)
+{
+	struct mat *m = mat_new(t, v, rows, cols);
+	m->g = g;
+	m->wants = m->given_g = g != NULL;
+	return m;
+}
+
+void tape_forget(struct tape *t, struct mat *x)
+{
+	buf_release(t, x->own, mat_n(x));
+	x->v = x->own = NULL;
+}
+
+void tape_done(struct tape *t, struct mat *x)
+{
+	if (!t->train)
+		tape_forget(t, x);
+}
+
+struct mat *op_new(struct tape *t, uint32_t rows, uint32_t cols, float **v, struct op **rec,
+		   void (*back)(struct tape *, struct op *), struct mat *const x[MAX_IN])
+{
+	*v = buf_get(t, (size_t)rows * cols);
+	struct mat *y = mat_new(t, *v, rows, cols);
+	y->own = *v;
+	struct op *o = ARENA_NEWN(t->arena, struct op, 1);
+	*o = (struct op){.back = back, .y = y, .scale = 1};
+	for (int i = 0; i < MAX_IN; i++) {
+		o->x[i] = x[i];
+		y->wants = y->wants || (x[i] && x[i]->wants);
+	}
+	y->wants = y->wants && t->train;
+	if (y->wants) {
+		t->op = mem_grow(t->op, &t->cap_ops, t->n_ops + 1, sizeof(struct op *));
+		t->op[t->n_ops++] = o;
+	}
+	*rec = o;
+	return y;
+}
+
+float *grad_of(struct tape *t, struct mat *x, bool *first)
+{
+	*first = false;
+	if (!x || !x->wants)
+		return NULL;
+	if (!x->g) {
+		x->g = buf_get(t, mat_n(x));
+		*first = true;
+	}
+	return x->g;
+}
+
+float *grad_add(struct tape *t, struct mat *x)
+{
+	bool first;
+	float *g = grad_of(t, x, &first);
+	if (first)
+		memset(g, 0, mat_n(x) * sizeof *g);
+	return g;
+}
+
+void grad_pass(struct tape *t, struct mat *x, const float *g)
+{
+	bool first;
+	float *gx = grad_of(t, x, &first);
+	if (first)
+		memcpy(gx, g, mat_n(x) * sizeof *g);
+	else if (gx)
+		kern_add(gx, g, mat_n(x));
+}
+
+const float *transposed(struct tape *t, const struct mat *w)
+{
+	for (size_t i = 0; i < t->n_wt; i++)
+		if (t->wt[i].w == w->v)
+			return t->wt[i].wt;
+	float *wt = arena_raw(t->arena, mat_n(w), sizeof *wt);
+	enum { B = 16 };
+	for (uint32_t i0 = 0; i0 < w->rows; i0 += B)
+		for (uint32_t j0 = 0; j0 < w->cols; j0 += B)
+			for (uint32_t j = j0; j < w->cols && j < j0 + B; j++)
+				for (uint32_t i = i0; i < w->rows && i < i0 + B; i++)
+					wt[(size_t)j * w->rows + i] = w->v[(size_t)i * w->cols + j];
+	t->wt = mem_grow(t->wt, &t->cap_wt, t->n_wt + 1, sizeof *t->wt);
+	t->wt[t->n_wt++] = (struct transpose){w->v, wt};
+	return wt;
+}
+
+/* ---- rows in blocks ---- */
+
+struct row_job {
+	uint32_t rows;
+	void (*fn)(void *, uint32_t, uint32_t);
+	void *arg;
+};
+
+static void run_block(void *arg, int task, int thread)
+{
+	(void)thread;
+	const struct row_job *j = arg;
+	uint32_t row = (uint32_t)task * BLOCK_ROWS;
+	uint32_t n = j->rows - row < BLOCK_ROWS ? j->rows - row : BLOCK_ROWS;
+	j->fn(j->arg, row, n);
+}
+
+void rows_run(struct tape *t, uint32_t rows, void (*fn)(void *, uint32_t, uint32_t), void *arg)
+{
+	struct row_job j = {rows, fn, arg};
+	int n_blocks = (int)((rows + BLOCK_ROWS - 1) / BLOCK_ROWS);
+	if (t->pool && n_blocks > 1)
+		pool_run(t->pool, n_blocks, run_block, &j);
+	else
+		for (int b = 0; b < n_blocks; b++)
+			run_block(&j, b, 0);
+}
+
+/* ---- relu and dropout behind another operation ---- */
+
+void mask_set(struct tape *t, struct op *o, double p)
+{
+	uint32_t number = t->next_mask++;
+	if (!t->rng || !(p > 0))
+		return;
+	double bits = floor(p * 256 + 0.5);
+	o->threshold = (uint8_t)(bits > 255 ? 255 : bits);
+	o->scale = 256.0f / (256.0f - (float)o->threshold);
+	o->mask = *t->rng;
+	o->mask.stream = RNG_DROPOUT + (number & 0xffffff);
+}
+
+void after_set(struct tape *t, struct op *o, struct after f)
+{
+	assert(f.relu || f.drop == 0);
+	o->relu = f.relu;
+	if (f.drop > 0)
+		mask_set(t, o, f.drop);
+}
+
+/* Element e of the result has byte e of the mask's numbers, 16 to a block of the
+ * generator, however the rows are shared out; row is a multiple of BLOCK_ROWS. */
+void drop_rows(const struct op *o, float *y, uint32_t row, uint32_t n)
+{
+	enum { CHUNK = 1024 };
+	union {
+		uint16_t number[CHUNK / 2];
+		uint8_t byte[CHUNK];
+	} bits;
+	size_t left = (size_t)n * o->y->cols;
+	uint32_t block = (uint32_t)((size_t)row * o->y->cols / 16);
+	if (o->threshold == 0)
+		return;
+	for (; left > 0; block += CHUNK / 16) {
+		size_t c = left < CHUNK ? left : CHUNK;
+		rng_bits16(&o->mask, block, bits.number, (c + 1) / 2);
+		kern_drop(y, bits.byte, o->threshold, o->scale, c);
+		y += c;
+		left -= c;
+	}
+}
+
+void after_back(struct op *o)
+{
+	if (o->relu)
+		kern_relu_back(o->y->g, o->y->v, o->scale, mat_n(o->y));
+}
+
+/* ---- back ---- */
+
+void tape_back(struct tape *t, uint32_t n, struct mat *const *y, const double *coef)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		float *g = grad_add(t, y[i]);
+		if (g)
+			g[0] += (float)coef[i];
+	}
+	while (t->n_ops > 0) {
+		struct op *o = t->op[--t->n_ops];
+		if (!o->y->g)
+			continue; /* nothing depends on it */
+		o->back(t, o);
+		buf_release(t, o->y->g, mat_n(o->y));
+		o->y->g = NULL;
+		if (o->y->own)
+			tape_forget(t, o->y);
+		if (o->saved[0])
+			buf_release(t, o->saved[0], o->n_saved);
+	}
+}

@@ -1,0 +1,126 @@
+/* tape.h - reverse-mode differentiation over row-major f32 matrices.
+ *
+ * Every operation computes its result at once and is written down; tape_back walks
+ * the list from the end and adds up gradients.  One tape serves one step after
+ * another: tape_begin forgets the last step and keeps its memory.
+ *
+ * Rows are worked on in blocks of a fixed height, which the threads of the
+ * tape's pool share out, so that results do not depend on their number. */
+#ifndef HSDAG_LEARN_TAPE_TAPE_H
+#define HSDAG_LEARN_TAPE_TAPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/mem.h"
+#include "base/pool.h"
+#include "base/rng.h"
+#include "learn/tape/ugraph.h"
+
+struct tape;
+
+struct mat {
+	uint32_t rows, cols;
+	const float *v; /* (rows,cols) value */
+	float *own;     /* v when its memory is the tape's, else NULL */
+	float *g;       /* (rows,cols) gradient; NULL until something flows here */
+	bool wants;     /* does a gradient flow here? */
+	bool given_g;   /* g belongs to the caller and is added to */
+};
+
+struct tape *tape_new(struct pool *pool); /* pool borrowed; NULL: one thread */
+void tape_free(struct tape *t);
+size_t tape_bytes(const struct tape *t);
+
+/* A new step; matrices of the last one are gone.  train: record what tape_back
+ * needs.  rng: address of the dropout masks, NULL: no dropout. */
+void tape_begin(struct tape *t, bool train, const struct rng_addr *rng);
+
+/* Number of the next dropout mask (the low 24 bits of its stream): fixed by the
+ * place in the network, so that two walks that differ elsewhere draw alike. */
+void tape_mask_from(struct tape *t, uint32_t number);
+
+/* Memory of this step. */
+struct arena *tape_arena(struct tape *t);
+
+/* A borrowed value without gradient, and a parameter whose gradient is added to
+ * g (NULL: not wanted). */
+struct mat *tape_input(struct tape *t, const float *v, uint32_t rows, uint32_t cols);
+struct mat *tape_param(struct tape *t, const float *v, float *g, uint32_t rows, uint32_t cols);
+
+/* The value of x is not needed by anybody any more: its memory may be reused. */
+void tape_forget(struct tape *t, struct mat *x);
+/* The same when the tape does not train; a training one needs x on the way back. */
+void tape_done(struct tape *t, struct mat *x);
+
+/* Gradients of sum_i coef[i] * y[i], y[i] (1,1), into everything that wants one.  The
+ * values of results are gone afterwards. */
+void tape_back(struct tape *t, uint32_t n, struct mat *const *y, const double *coef);
+
+/* What may follow an operation within the same pass over its rows. */
+struct after {
+	bool relu;   /* max(0, .) */
+	double drop; /* then zero with this probability, rounded to 1/256, and scale
+	                          the rest to keep the mean; only after relu */
+};
+
+/* ---- dense (tape_dense.c) ---- */
+
+/* x (n,a) * w (a,b) */
+struct mat *tape_matmul(struct tape *t, struct mat *x, struct mat *w);
+/* x (n,a) * w (a,c) + b (1,c), then f */
+struct mat *tape_linear(struct tape *t, struct mat *x, struct mat *w, struct mat *b,
+			struct after f);
+/* LayerNorm of the rows of x + r (r NULL: of x), then f (Ba et al. 2016, eq. 4) */
+struct mat *tape_norm(struct tape *t, struct mat *x, struct mat *r, struct mat *gain,
+		      struct mat *bias, struct after f);
+
+/* LayerNorm of the rows of x w + b + r (b, r may be NULL), then f: tape_linear and tape_norm
+ * in one pass */
+struct mat *tape_linear_norm(struct tape *t, struct mat *x, struct mat *w, struct mat *b,
+			     struct mat *r, struct mat *gain, struct mat *bias, struct after f);
+
+/* ---- elementwise (tape_elem.c) ---- */
+
+struct mat *tape_add(struct tape *t, struct mat *x, struct mat *y);
+struct mat *tape_mul(struct tape *t, struct mat *x, struct mat *y);
+struct mat *tape_relu(struct tape *t, struct mat *x);
+struct mat *tape_sigmoid(struct tape *t, struct mat *x);
+struct mat *tape_tanh(struct tape *t, struct mat *x);
+struct mat *tape_dropout(struct tape *t, struct mat *x, double p);
+/* row i of x (n,a) times s[i], s (n,1) */
+struct mat *tape_scale_rows(struct tape *t, struct mat *x, struct mat *s);
+
+/* ---- over a graph (tape_graph.c); indices and graphs are borrowed until the next step ---- */
+
+/* Dhat^-1/2 Ahat Dhat^-1/2 x + b, then f: with x = H W one GCN layer */
+struct mat *tape_aggregate(struct tape *t, const struct ugraph *g, struct mat *x, struct mat *b,
+			   struct after f);
+/* rows index[i] of x, i < n */
+struct mat *tape_gather(struct tape *t, struct mat *x, const uint32_t *index, uint32_t n);
+/* row u[i] of x times row v[i] of x, i < n */
+struct mat *tape_edge_product(struct tape *t, struct mat *x, const uint32_t *u, const uint32_t *v,
+			      uint32_t n);
+/* row s of the result = sum (mean) of the rows i of x with segment[i] = s; rows with segment[i] =
+ * UINT32_MAX count nowhere.  An empty segment gives `empty` in every column. */
+struct mat *tape_segment_sum(struct tape *t, struct mat *x, const uint32_t *segment,
+			     uint32_t n_segments, float empty);
+struct mat *tape_segment_mean(struct tape *t, struct mat *x, const uint32_t *segment,
+			      uint32_t n_segments, float empty);
+
+/* ---- probabilities (tape_prob.c) ---- */
+
+/* log softmax over each row of x (n,k) among the columns where mask (n,k; NULL:
+ * all) is not 0; -INFINITY elsewhere.  Every row has an allowed column. */
+struct mat *tape_log_softmax(struct tape *t, struct mat *x, const uint8_t *mask);
+/* sum over rows i of x[i, action[i]] as (1,1) */
+struct mat *tape_pick(struct tape *t, struct mat *logp, const uint16_t *action);
+/* - sum over all entries of exp(logp) * logp as (1,1) */
+struct mat *tape_entropy(struct tape *t, struct mat *logp);
+
+/* The two sums in double precision, in order of rows; logp (n,k). */
+double prob_pick(const float *logp, uint32_t n, uint32_t k, const uint16_t *action);
+double prob_entropy(const float *logp, uint32_t n, uint32_t k);
+
+#endif

@@ -1,0 +1,187 @@
+/* tape_graph.c - operations along the edges and groups of a graph. */
+#include "learn/tape/tape_op.h"
+#include "learn/tape/tape_kernel.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* ---- GCN aggregation: y = f(Dhat^-1/2 Ahat Dhat^-1/2 x + b) ---- */
+
+struct aggregate_job {
+	const struct op *o;
+	float *y;
+};
+
+static void aggregate(float *y, const struct ugraph *g, const float *x, uint32_t row, uint32_t n,
+		      uint32_t cols)
+{
+	for (uint32_t i = row; i < row + n; i++, y += cols)
+		kern_gather_sum(y, x, g->adj + g->ptr[i], g->weight + g->ptr[i],
+				g->ptr[i + 1] - g->ptr[i], cols);
+}
+
+static void aggregate_rows(void *arg, uint32_t row, uint32_t n)
+{
+	const struct aggregate_job *j = arg;
+	const struct op *o = j->o;
+	const struct mat *b = o->x[1];
+	uint32_t cols = o->y->cols;
+	float *y = j->y + (size_t)row * cols;
+	aggregate(y, o->graph, o->x[0]->v, row, n, cols);
+	if (b || o->relu)
+		kern_bias_relu(y, b ? b->v : NULL, n, cols, o->relu);
+	drop_rows(o, y, row, n);
+}
+
+/* The operator is symmetric: its transpose gathers as it does. */
+static void aggregate_back(struct tape *t, struct op *o)
+{
+	uint32_t rows = o->y->rows, cols = o->y->cols;
+	bool first;
+	after_back(o);
+	float *gb = grad_add(t, o->x[1]);
+	if (gb)
+		kern_colsum(gb, o->y->g, rows, cols);
+	float *gx = grad_of(t, o->x[0], &first);
+	if (gx && first) {
+		aggregate(gx, o->graph, o->y->g, 0, rows, cols);
+	} else if (gx) {
+		float *row = buf_get(t, cols);
+		for (uint32_t i = 0; i < rows; i++) {
+			aggregate(row, o->graph, o->y->g, i, 1, cols);
+			kern_add(gx + (size_t)i * cols, row, cols);
+		}
+		buf_release(t, row, cols);
+	}
+}
+
+struct mat *tape_aggregate(struct tape *t, const struct ugraph *g, struct mat *x, struct mat *b,
+			   struct after f)
+{
+	assert(x->rows == g->n);
+	struct aggregate_job j;
+	struct op *o;
+	struct mat *y = op_new(t, x->rows, x->cols, &j.y, &o, aggregate_back, INPUTS(x, b));
+	after_set(t, o, f);
+	o->graph = g;
+	j.o = o;
+	rows_run(t, x->rows, aggregate_rows, &j);
+	return y;
+}
+
+/* ---- rows by index ---- */
+
+static void gather_back(struct tape *t, struct op *o)
+{
+	const uint32_t *index = o->index[0];
+	size_t cols = o->y->cols;
+	float *gx = grad_add(t, o->x[0]);
+	for (uint32_t i = 0; gx && i < o->y->rows; i++)
+		kern_add(gx + index[i] * cols, o->y->g + i * cols, cols);
+}
+
+struct mat *tape_gather(struct tape *t, struct mat *x, const uint32_t *index, uint32_t n)
+{
+	float *v;
+	struct op *o;
+	struct mat *y = op_new(t, n, x->cols, &v, &o, gather_back, INPUTS(x));
+	size_t cols = x->cols;
+	o->index[0] = index;
+	for (uint32_t i = 0; i < n; i++)
+		memcpy(v + i * cols, x->v + index[i] * cols, cols * sizeof *v);
+	return y;
+}
+
+struct product_job {
+	const float *x;
+	const uint32_t *u, *v;
+	float *y;
+	size_t cols;
+};
+
+static void product_rows(void *arg, uint32_t row, uint32_t n)
+{
+	const struct product_job *j = arg;
+	for (size_t i = row; i < (size_t)row + n; i++)
+		kern_mul(j->y + i * j->cols, j->x + j->u[i] * j->cols, j->x + j->v[i] * j->cols,
+			 j->cols);
+}
+
+static void product_back(struct tape *t, struct op *o)
+{
+	const struct mat *x = o->x[0];
+	const uint32_t *u = o->index[0], *v = o->index[1];
+	size_t cols = o->y->cols;
+	float *gx = grad_add(t, o->x[0]);
+	for (uint32_t i = 0; gx && i < o->y->rows; i++) {
+		const float *g = o->y->g + i * cols;
+		kern_mul_add(gx + u[i] * cols, g, x->v + v[i] * cols, cols);
+		kern_mul_add(gx + v[i] * cols, g, x->v + u[i] * cols, cols);
+	}
+}
+
+struct mat *tape_edge_product(struct tape *t, struct mat *x, const uint32_t *u, const uint32_t *v,
+			      uint32_t n)
+{
+	struct product_job j = {.x = x->v, .u = u, .v = v, .cols = x->cols};
+	struct op *o;
+	struct mat *y = op_new(t, n, x->cols, &j.y, &o, product_back, INPUTS(x));
+	o->index[0] = u;
+	o->index[1] = v;
+	rows_run(t, n, product_rows, &j);
+	return y;
+}
+
+/* ---- segments ---- */
+
+/* saved[0], when there is one: 1 / size of every segment, for the mean. */
+static void segment_back(struct tape *t, struct op *o)
+{
+	const uint32_t *segment = o->index[0];
+	const struct mat *x = o->x[0];
+	size_t cols = x->cols;
+	float *gx = grad_add(t, o->x[0]);
+	for (uint32_t i = 0; gx && i < x->rows; i++)
+		if (segment[i] != UINT32_MAX)
+			kern_axpy(gx + i * cols, o->saved[0] ? o->saved[0][segment[i]] : 1,
+				  o->y->g + segment[i] * cols, cols);
+}
+
+static struct mat *segment(struct tape *t, struct mat *x, const uint32_t *seg, uint32_t n,
+			   float empty, bool mean)
+{
+	float *v;
+	struct op *o;
+	struct mat *y = op_new(t, n, x->cols, &v, &o, segment_back, INPUTS(x));
+	size_t cols = x->cols;
+	uint32_t *count = ARENA_NEWN(tape_arena(t), uint32_t, n);
+	o->index[0] = seg;
+	memset(v, 0, n * cols * sizeof *v);
+	for (uint32_t i = 0; i < x->rows; i++)
+		if (seg[i] != UINT32_MAX) {
+			kern_add(v + seg[i] * cols, x->v + i * cols, cols);
+			count[seg[i]]++;
+		}
+	float *inverse = mean ? buf_get(t, n) : NULL;
+	o->saved[0] = inverse;
+	o->n_saved = n;
+	for (uint32_t s = 0; s < n; s++) {
+		if (mean)
+			inverse[s] = count[s] ? 1.0f / (float)count[s] : 0;
+		for (size_t j = 0; j < cols && (mean || count[s] == 0); j++)
+			v[s * cols + j] = count[s] ? v[s * cols + j] * inverse[s] : empty;
+	}
+	return y;
+}
+
+struct mat *tape_segment_sum(struct tape *t, struct mat *x, const uint32_t *segment_of,
+			     uint32_t n_segments, float empty)
+{
+	return segment(t, x, segment_of, n_segments, empty, false);
+}
+
+struct mat *tape_segment_mean(struct tape *t, struct mat *x, const uint32_t *segment_of,
+			      uint32_t n_segments, float empty)
+{
+	return segment(t, x, segment_of, n_segments, empty, true);
+}

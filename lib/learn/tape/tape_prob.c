@@ -1,0 +1,98 @@
+/* tape_prob.c - log-probabilities of choices, and entropy. */
+#include "learn/tape/tape_op.h"
+
+#include <assert.h>
+#include <math.h>
+
+static void log_softmax_back(struct tape *t, struct op *o)
+{
+	uint32_t k = o->y->cols;
+	float *gx = grad_add(t, o->x[0]);
+	for (uint32_t i = 0; gx && i < o->y->rows; i++) {
+		const float *g = o->y->g + (size_t)i * k, *lp = o->y->v + (size_t)i * k;
+		double sum = 0;
+		for (uint32_t j = 0; j < k; j++)
+			if (lp[j] > -INFINITY)
+				sum += g[j];
+		for (uint32_t j = 0; j < k; j++)
+			if (lp[j] > -INFINITY)
+				gx[(size_t)i * k + j] += (float)(g[j] - exp(lp[j]) * sum);
+	}
+}
+
+struct mat *tape_log_softmax(struct tape *t, struct mat *x, const uint8_t *mask)
+{
+	float *v;
+	struct op *o;
+	uint32_t k = x->cols;
+	struct mat *y = op_new(t, x->rows, k, &v, &o, log_softmax_back, INPUTS(x));
+	for (uint32_t i = 0; i < x->rows; i++) {
+		const float *a = x->v + (size_t)i * k;
+		const uint8_t *m = mask ? mask + (size_t)i * k : NULL;
+		double top = -INFINITY, sum = 0;
+		for (uint32_t j = 0; j < k; j++)
+			if ((!m || m[j]) && a[j] > top)
+				top = a[j];
+		for (uint32_t j = 0; j < k; j++)
+			if (!m || m[j])
+				sum += exp(a[j] - top);
+		double log_sum = top + log(sum);
+		for (uint32_t j = 0; j < k; j++)
+			v[(size_t)i * k + j] = !m || m[j] ? (float)(a[j] - log_sum) : -INFINITY;
+	}
+	return y;
+}
+
+double prob_pick(const float *logp, uint32_t n, uint32_t k, const uint16_t *action)
+{
+	double s = 0;
+	for (uint32_t i = 0; i < n; i++)
+		s += logp[(size_t)i * k + action[i]];
+	return s;
+}
+
+double prob_entropy(const float *logp, uint32_t n, uint32_t k)
+{
+	double s = 0;
+	for (size_t i = 0; i < (size_t)n * k; i++)
+		if (logp[i] > -INFINITY)
+			s -= exp(logp[i]) * logp[i];
+	return s;
+}
+
+static void pick_back(struct tape *t, struct op *o)
+{
+	const uint16_t *action = o->index[0];
+	const struct mat *x = o->x[0];
+	float *gx = grad_add(t, o->x[0]);
+	for (uint32_t i = 0; gx && i < x->rows; i++)
+		gx[(size_t)i * x->cols + action[i]] += o->y->g[0];
+}
+
+struct mat *tape_pick(struct tape *t, struct mat *logp, const uint16_t *action)
+{
+	float *v;
+	struct op *o;
+	struct mat *y = op_new(t, 1, 1, &v, &o, pick_back, INPUTS(logp));
+	o->index[0] = action;
+	*v = (float)prob_pick(logp->v, logp->rows, logp->cols, action);
+	return y;
+}
+
+static void entropy_back(struct tape *t, struct op *o)
+{
+	const struct mat *x = o->x[0];
+	float *gx = grad_add(t, o->x[0]);
+	for (size_t i = 0; gx && i < (size_t)x->rows * x->cols; i++)
+		if (x->v[i] > -INFINITY)
+			gx[i] -= (float)(o->y->g[0] * exp(x->v[i]) * (1 + (double)x->v[i]));
+}
+
+struct mat *tape_entropy(struct tape *t, struct mat *logp)
+{
+	float *v;
+	struct op *o;
+	struct mat *y = op_new(t, 1, 1, &v, &o, entropy_back, INPUTS(logp));
+	*v = (float)prob_entropy(logp->v, logp->rows, logp->cols);
+	return y;
+}

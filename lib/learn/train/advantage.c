@@ -1,0 +1,116 @@
+/* advantage.c - rewards, advantages and the weights of the samples. */
+#include "learn/train/advantage.h"
+
+#include <math.h>
+
+/* Method.md section 1, item 8; or the log ratio to the best single device, which
+ * no drift of the machine and no unit of time changes. */
+static double reward_of(const struct recipe *recipe, const struct run *u)
+{
+	if (!recipe->log_reward)
+		return u->ok ? 1 / u->value : 0;
+	return -log(u->ref_value > 0 ? u->value / u->ref_value : u->value);
+}
+
+/* Rewards of the policy's samples into reward[]; mean and variance of the feasible. */
+static uint32_t rewards(const struct recipe *recipe, const struct rollout *r, double *reward,
+			double *mean, double *var)
+{
+	double sum = 0, sum2 = 0, worst = 0;
+	uint32_t ok = 0;
+	for (uint32_t i = 0; i < r->n_samples; i++) {
+		const struct sample *s = &r->sample[i];
+		reward[i] = 0;
+		if (!sample_is_drawn(s) || (!s->run.ok && recipe->log_reward))
+			continue;
+		reward[i] = reward_of(recipe, &s->run);
+		if (!s->run.ok)
+			continue;
+		worst = ok++ ? fmin(worst, reward[i]) : reward[i];
+		sum += reward[i];
+		sum2 += reward[i] * reward[i];
+	}
+	for (uint32_t i = 0; i < r->n_samples && recipe->log_reward; i++)
+		if (sample_is_drawn(&r->sample[i]) && !r->sample[i].run.ok)
+			reward[i] = worst - recipe->penalty;
+	*mean = ok ? sum / ok : 0;
+	*var = ok ? fmax(0, sum2 / ok - *mean * *mean) : 0;
+	return ok;
+}
+
+/* Rewards become advantages: minus the moving mean, over the moving deviation. */
+static void subtract_baseline(const struct recipe *recipe, struct baseline *b,
+			      const struct rollout *r, double *reward, uint32_t ok, double mean,
+			      double var)
+{
+	enum { LARGEST = 4 };         /* deviations that one sample may count */
+	const double smallest = 1e-3; /* 0.1 % of latency is noise */
+	double w = b->begun ? recipe->baseline : 1;
+	if (ok) {
+		b->mean += w * (mean - b->mean);
+		b->var += w * (var - b->var);
+		b->begun = true;
+	}
+	double scale = recipe->normalise ? 1 / (sqrt(b->var) + smallest) : 1;
+	for (uint32_t i = 0; i < r->n_samples; i++)
+		if (sample_is_drawn(&r->sample[i])) {
+			double a = (reward[i] - b->mean) * scale;
+			reward[i] = recipe->normalise ? fmax(-LARGEST, fmin(LARGEST, a)) : a;
+		}
+}
+
+double advantage_gain(const struct recipe *recipe, double d)
+{
+	if (d > recipe->least)
+		return fmin(1, d / recipe->gain);
+	return -recipe->blame * (recipe->idle + fmin(1, fmax(0, -d / recipe->loss)));
+}
+
+/* Rewards become advantages: what they gained over the incumbent's. */
+static void subtract_incumbent(const struct recipe *recipe, const struct rollout *r, double *reward)
+{
+	double best = -log(r->incumbent.ratio);
+	for (uint32_t i = 0; i < r->n_samples; i++)
+		if (sample_is_drawn(&r->sample[i]))
+			reward[i] = advantage_gain(recipe, reward[i] - best);
+}
+
+/* The published code's return: R = r_1 + gamma (r_2 + gamma (...)) of all steps. */
+static double whole_return(const struct recipe *recipe, const struct rollout *r,
+			   const double *reward)
+{
+	double R = 0;
+	for (uint32_t i = r->n_samples; i-- > 0;)
+		if (sample_is_drawn(&r->sample[i]))
+			R = reward[i] + recipe->gamma * R;
+	return R;
+}
+
+void advantage_coefficients(const struct recipe *recipe, struct baseline *b,
+			    const struct rollout *r, double *coef, double *mean_reward)
+{
+	double mean, var, sum = 0;
+	uint32_t n = 0, ok = rewards(recipe, r, coef, &mean, &var);
+	for (uint32_t i = 0; i < r->n_samples; i++)
+		if (sample_is_drawn(&r->sample[i])) {
+			sum += coef[i];
+			n++;
+		}
+	*mean_reward = n ? sum / n : 0;
+	if (r->incumbent.device && recipe->log_reward)
+		subtract_incumbent(recipe, r, coef);
+	else if (recipe->baseline > 0)
+		subtract_baseline(recipe, b, r, coef, ok, mean, var);
+	double R = recipe->whole_return ? whole_return(recipe, r, coef) : 0;
+	for (uint32_t i = 0; i < r->n_samples; i++) {
+		const struct sample *s = &r->sample[i];
+		if (!sample_is_drawn(s))
+			coef[i] = 0;
+		else if (recipe->whole_return)
+			coef[i] = -R;
+		else
+			coef[i] *= -pow(recipe->gamma, s->place.id.step + 1.0);
+		if (recipe->mean_loss && n)
+			coef[i] /= n; /* no number of steps changes its size */
+	}
+}

@@ -1,0 +1,46 @@
+/* advantage.h - from the latencies of an episode to the weight of each sample in
+ * the loss: rewards, what is subtracted from them, discounts. */
+#ifndef HSDAG_LEARN_TRAIN_ADVANTAGE_H
+#define HSDAG_LEARN_TRAIN_ADVANTAGE_H
+
+#include <stdbool.h>
+
+#include "learn/train/recipe.h"
+#include "learn/train/rollout.h"
+
+/* Moving mean and variance of the rewards of feasible placements. */
+struct baseline {
+	double mean, var;
+	bool begun;
+};
+
+/* Where runs have a value of another objective (STREAM.md), lat and ref are that and its
+ * reference.  coef (n_samples): the loss is sum_i coef[i] log p_i over the samples i that the policy
+ * drew, at step t_i = 1..x; 0 for the others.  With the reward
+ *
+ *   r = 1 / lat, infeasible 0            (Paper, section 3.4), or with log_reward
+ *   r = -log(lat / ref), infeasible `penalty` below the worst feasible of the episode
+ *
+ * the advantage A is one of
+ *
+ *   advantage_gain(r - r of the incumbent)  when the episode has one and log_reward
+ *   (r - mean) / deviation, within 4        baseline > 0, normalise; b moves
+ *   r - mean                                baseline > 0; b moves
+ *   r                                       baseline 0
+ *
+ * and coef = -gamma^t A, or with whole_return -R, R = A_1 + gamma (A_2 + ...), the
+ * published code's; with mean_loss over the number of samples.
+ * *mean_reward: over the policy's samples. */
+void advantage_coefficients(const struct recipe *recipe, struct baseline *b,
+			    const struct rollout *r, double *coef, double *mean_reward);
+
+/* What a change of the incumbent counts that gained d of log latency:
+ *
+ *   d > least:   min(1, d / gain)
+ *   else:        -blame (idle + min(1, max(0, -d) / loss))
+ *
+ * Most changes gain nothing and must count a little against themselves, or the policy
+ * would end in changing what does not matter. */
+double advantage_gain(const struct recipe *recipe, double d);
+
+#endif

@@ -1,0 +1,30 @@
+/* budget.h - how long a training goes on: episodes, steps, seconds, patience. */
+#ifndef HSDAG_LEARN_TRAIN_BUDGET_H
+#define HSDAG_LEARN_TRAIN_BUDGET_H
+
+#include <stdint.h>
+#include <time.h>
+
+struct budget {
+	/* limits */
+	uint64_t episodes, steps; /* of the training; of an episode */
+	uint64_t patience;        /* episodes without a better placement; 0: any */
+	double seconds;           /* 0: any */
+	/* what has been used */
+	struct timespec start, episode_start;
+	double steps_s; /* in steps_done steps */
+	uint64_t steps_done;
+};
+
+void budget_start(struct budget *b); /* the clock of the seconds */
+void budget_episode_begin(struct budget *b);
+void budget_episode_end(struct budget *b, uint32_t n_steps);
+
+/* Steps that the next episode may have, after `done` episodes of which best_episode found
+ * the best placement; 0: training is over.  Fewer than `steps` where time is short. */
+uint32_t budget_steps(const struct budget *b, uint64_t done, uint64_t best_episode);
+
+/* Seconds that are likely to be left after `done` episodes; patience not counted. */
+double budget_left(const struct budget *b, uint64_t done);
+
+#endif

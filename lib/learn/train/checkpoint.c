@@ -1,0 +1,178 @@
+/* checkpoint.c - the state of a training run to and from a file. */
+#include "learn/train/checkpoint.h"
+
+#include <string.h>
+
+static int write_head(struct rec_writer *w, const struct checkpoint_key *key,
+		      const struct recipe *recipe, const struct learner *l, struct err *e)
+{
+	rec_begin(w, "checkpoint");
+	put_uint(w, "graph", key->graph);
+	put_uint(w, "n_sets", key->n_sets);
+	put_texts(w, "devices", key->devices, key->k);
+	recipe_put(recipe, w);
+	put_uint(w, "episode", l->episode);
+	put_uint(w, "best_episode", l->best_episode);
+	put_real(w, "best_ratio", l->best_ratio);
+	put_bool(w, "noisy", l->noisy);
+	put_bool(w, "has_reward", l->reward.begun);
+	put_real(w, "reward_mean", l->reward.mean);
+	put_real(w, "reward_var", l->reward.var);
+	return rec_end(w, e);
+}
+
+static int write_block(struct rec_writer *w, const struct param_block *b, const struct adam *a,
+		       struct err *e)
+{
+	if (paramrec_write(b, w, e) < 0)
+		return -1;
+	rec_begin(w, "moments");
+	put_text(w, "block", block_names[b->block]);
+	put_uint(w, "t", a->t);
+	put_vector(w, "m", TT_F32, a->n, a->m);
+	put_vector(w, "v", TT_F32, a->n, a->v);
+	return rec_end(w, e);
+}
+
+int checkpoint_write(const char *path, const struct checkpoint_key *key,
+		     const struct recipe *recipe, const struct learner *l, const struct filter *f,
+		     struct err *e)
+{
+	struct rec_writer *w = rec_writer_open(path, NULL, e);
+	if (!w)
+		return err_prefix(e, "checkpoint");
+	int rc = rec_write_hdr(w, NULL, f, e);
+	if (rc == 0)
+		rc = write_head(w, key, recipe, l, e);
+	for (int b = 0; b < N_BLOCKS && rc == 0; b++)
+		rc = write_block(w, &l->block[b], &l->adam[b], e);
+	for (size_t i = 0; i < l->hist.n && rc == 0; i++)
+		rc = update_write(&l->hist.u[i], w, e);
+	if (rc == 0)
+		rc = candidates_write(&l->cand, w, e);
+	if (rc == 0)
+		rc = rec_write_end(w, e);
+	if (rec_writer_close(w, rc == 0, e) < 0)
+		rc = -1;
+	return rc < 0 ? err_prefix(e, "checkpoint '%s'", path) : 0;
+}
+
+/* What a checkpoint is read into. */
+struct target {
+	struct learner *l;
+	struct checkpoint_key *key;
+	const struct recipe *recipe;
+	struct arena *a;
+	bool head; /* its first record has come */
+};
+
+static int read_head(const struct rec *r, struct target *t, struct err *e)
+{
+	struct learner *l = t->l;
+	const struct val *recipe;
+	const char **devices;
+	size_t k = SIZE_MAX;
+	uint64_t n_sets, episode, best_episode;
+	if (get_uint(r->map, "graph", 0, UINT64_MAX, &t->key->graph, e) < 0 ||
+	    get_uint(r->map, "n_sets", 0, UINT32_MAX, &n_sets, e) < 0 ||
+	    get_texts(r->map, "devices", t->a, &k, &devices, e) < 0 ||
+	    get_map(r->map, "recipe", &recipe, e) < 0 || recipe_check(t->recipe, recipe, e) < 0 ||
+	    get_uint(r->map, "episode", 0, UINT32_MAX, &episode, e) < 0 ||
+	    get_uint(r->map, "best_episode", 0, UINT32_MAX, &best_episode, e) < 0 ||
+	    get_real(r->map, "best_ratio", &l->best_ratio, e) < 0 ||
+	    get_bool(r->map, "noisy", &l->noisy, e) < 0 ||
+	    get_bool(r->map, "has_reward", &l->reward.begun, e) < 0 ||
+	    get_real(r->map, "reward_mean", &l->reward.mean, e) < 0 ||
+	    get_real(r->map, "reward_var", &l->reward.var, e) < 0)
+		return -1;
+	t->key->n_sets = (uint32_t)n_sets;
+	t->key->k = (uint32_t)k;
+	t->key->devices = devices;
+	l->episode = (uint32_t)episode;
+	l->best_episode = (uint32_t)best_episode;
+	candidates_init(&l->cand, t->key->n_sets);
+	t->head = true;
+	return 0;
+}
+
+int checkpoint_fits(const struct checkpoint_key *have, const struct checkpoint_key *want,
+		    struct err *e)
+{
+	if (have->graph != want->graph || have->n_sets != want->n_sets)
+		return err_set(e, ST_INPUT, "the checkpoint is about another graph");
+	bool same = have->k == want->k;
+	for (uint32_t i = 0; same && i < have->k; i++)
+		same = strcmp(have->devices[i], want->devices[i]) == 0;
+	return same ? 0 : err_set(e, ST_INPUT, "the checkpoint is about other devices");
+}
+
+static int read_moments(const struct rec *r, struct learner *l, struct err *e)
+{
+	enum block b;
+	uint64_t t, shape[1];
+	float *m, *v;
+	if (paramrec_block(r, &b, e) < 0)
+		return -1;
+	if (!l->block[b].p)
+		return err_set(e, ST_INPUT, "moments before their parameters");
+	shape[0] = l->block[b].p->n;
+	struct arena *a = arena_new();
+	int rc = -1;
+	if (get_uint(r->map, "t", 0, INT64_MAX, &t, e) == 0 &&
+	    get_tensor(r->map, "m", TT_F32, 1, shape, a, &m, e) == 0 &&
+	    get_tensor(r->map, "v", TT_F32, 1, shape, a, &v, e) == 0) {
+		struct adam *to = &l->adam[b];
+		adam_release(to);
+		adam_init(to, l->block[b].p->n, 0);
+		to->t = t;
+		if (to->n) {
+			memcpy(to->m, m, to->n * sizeof *m);
+			memcpy(to->v, v, to->n * sizeof *v);
+		}
+		rc = 0;
+	}
+	arena_free(a);
+	return rc;
+}
+
+static int read_record(const struct rec *r, struct target *t, struct err *e)
+{
+	struct learner *l = t->l;
+	enum block b;
+	struct update u;
+	if (rec_is(r, "hdr") || rec_is(r, "end"))
+		return 0;
+	if (!t->head)
+		return rec_is(r, "checkpoint") ? read_head(r, t, e)
+					       : err_set(e, ST_INPUT, "it is not a checkpoint");
+	if (rec_is(r, "params"))
+		return paramrec_block(r, &b, e) < 0 ? -1 : paramrec_read(&l->block[b], r, e);
+	if (rec_is(r, "moments"))
+		return read_moments(r, l, e);
+	if (rec_is(r, "candidate"))
+		return candidates_read(&l->cand, r, t->key->k, e);
+	if (!rec_is(r, "update"))
+		return 0;
+	if (update_read(&u, r, e) < 0)
+		return -1;
+	history_add(&l->hist, &u);
+	return 0;
+}
+
+int checkpoint_read(const char *path, const struct recipe *recipe, struct learner *l,
+		    struct checkpoint_key *key, struct arena *a, struct err *e)
+{
+	struct target t = {.l = l, .key = key, .recipe = recipe, .a = a};
+	struct rec_reader *in = rec_reader_open(path, -1, e);
+	struct rec r;
+	int k = in ? 1 : -1;
+	*l = (struct learner){0};
+	while (k > 0 && (k = rec_next(in, &r, e)) > 0)
+		if (read_record(&r, &t, e) < 0)
+			k = -1;
+	rec_reader_close(in);
+	if (k == 0 &&
+	    (!l->adam[BLOCK_EMBED].m || !l->adam[BLOCK_POLICY].m || l->hist.n != l->episode))
+		k = err_set(e, ST_INPUT, "it is not complete");
+	return k < 0 ? err_prefix(e, "checkpoint '%s'", path) : 0;
+}

@@ -1,0 +1,39 @@
+/* episode.h - the `episode` record of STREAM.md: what reinforce asks for, read by
+ * gpnembed, placepolicy and, when it comes back, by reinforce. */
+#ifndef HSDAG_LEARN_TRAIN_EPISODE_H
+#define HSDAG_LEARN_TRAIN_EPISODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "stream/rec.h"
+
+/* The best placement so far, around which an episode's samples are drawn. */
+struct incumbent {
+	const uint16_t *device; /* (n_sets) NULL: there is none */
+	double leaves;          /* groups that leave it in a sample, in the mean */
+	double ratio;           /* its value (latency) to that of the best single device */
+	bool again;             /* run it once more before it is changed */
+};
+
+struct episode {
+	uint32_t episode; /* from 1 */
+	uint32_t steps;
+	bool anchors; /* place every single device first */
+	struct incumbent incumbent;
+};
+
+/* Incumbent (n_sets) of devices < k, in memory of a; a NULL: it is not looked at.
+ * ST_INPUT: malformed, or an incumbent of another graph. */
+int episode_decode(const struct rec *r, uint32_t n_sets, uint32_t k, struct arena *a,
+		   struct episode *out, struct err *e) MUST_CHECK;
+int episode_encode(const struct episode *x, uint32_t n_sets, struct rec_writer *w,
+		   struct err *e) MUST_CHECK;
+
+/* The record that ends what gpnembed answers to it. */
+int episode_end_encode(uint32_t episode, struct rec_writer *w, struct err *e) MUST_CHECK;
+int episode_end_decode(const struct rec *r, uint32_t *episode, struct err *e) MUST_CHECK;
+
+#endif

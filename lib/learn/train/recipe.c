@@ -1,0 +1,97 @@
+/* recipe.c - the two recipes, and their fields by name. */
+#include "learn/train/recipe.h"
+#include "learn/net/named_field.h"
+
+const char *const recipe_names[] = {"default", "paper", NULL};
+
+#define AROUND_INCUMBENT .gain = 0.05, .loss = 0.2, .idle = 0.2, .blame = 0.3, .least = 1e-4
+
+const struct recipe recipes[] = {
+	[RECIPE_DEFAULT] =
+		{
+			.lr = 1e-4,
+			.lr_decay = 1,
+			.embed_lr = 1,
+			.gamma = 1,
+			.log_reward = 1,
+			.baseline = 0.3,
+			.normalise = 1,
+			.mean_loss = 1,
+			.entropy = 0,
+			.entropy_decay = 1,
+			.clip = 1,
+			.penalty = 1,
+			.leaves = 1,
+			AROUND_INCUMBENT,
+		},
+	[RECIPE_PAPER] =
+		{
+			.lr = 1e-4,
+			.lr_decay = 1,
+			.embed_lr = 1,
+			.gamma = 0.95,
+			.entropy_decay = 1,
+			AROUND_INCUMBENT,
+		},
+};
+
+#define REAL(f, lo, hi, help) \
+	{ \
+#f, offsetof(struct recipe, f), true, lo, hi, help \
+	}
+#define FLAG(f, help) \
+	{ \
+#f, offsetof(struct recipe, f), false, 0, 1, help \
+	}
+const struct hyper_field recipe_fields[] = {
+	REAL(lr, 0, 10, "learning rate of Adam; 0 learns nothing"),
+	REAL(lr_decay, 0, 1, "factor on the learning rate per episode"),
+	REAL(embed_lr, 0, 1000,
+	     "factor on the learning rate of the network that embeds and parses;\n"
+	     "0: the policy alone learns"),
+	REAL(gamma, 0, 1, "step i weighs gamma^i"),
+	FLAG(whole_return, "1: one discounted return for all steps of an episode"),
+	FLAG(log_reward, "1: reward -log(latency / best single device), 0: 1 / latency"),
+	REAL(baseline, 0, 1,
+	     "weight of the newest episode in the baseline; 0: no baseline;\n"
+	     "without effect around an incumbent"),
+	FLAG(normalise, "1: divide advantages by their deviation; needs a baseline;\n"
+			"without effect around an incumbent"),
+	FLAG(mean_loss, "1: the loss is a mean over the samples, 0: a sum"),
+	REAL(entropy, 0, 1000, "weight of the policy's entropy per group; 0: no bonus"),
+	REAL(entropy_decay, 0, 1, "factor on that weight per episode"),
+	REAL(clip, 0, 1e9, "longest gradient; 0: any"),
+	REAL(leaves, 0, 1e9,
+	     "groups of the incumbent, the best placement so far, that a sample\n"
+	     "changes, in the mean; 0: no incumbent, all are drawn"),
+	REAL(gain, 1e-9, 1e9, "incumbent: log latency gained that counts 1"),
+	REAL(loss, 1e-9, 1e9, "incumbent: log latency lost that counts -blame"),
+	REAL(idle, 0, 1e6, "incumbent: a change without gain counts -blame times this besides"),
+	REAL(blame, 0, 1e6, "incumbent: weight of changes without gain"),
+	REAL(least, 0, 1e6, "incumbent: log latency below which nothing is gained"),
+	REAL(penalty, 0, 1e6, "log reward: how far below the worst an infeasible placement is"),
+	{NULL, 0, false, 0, 0, NULL},
+};
+
+void recipe_put(const struct recipe *r, struct rec_writer *w)
+{
+	put_map_begin(w, "recipe");
+	for (const struct hyper_field *f = recipe_fields; f->name; f++)
+		put_real(w, f->name, field_get(r, f));
+	put_map_end(w);
+}
+
+int recipe_check(const struct recipe *r, const struct val *map, struct err *e)
+{
+	for (const struct hyper_field *f = recipe_fields; f->name; f++) {
+		double v;
+		if (get_real(map, f->name, &v, e) < 0)
+			return err_prefix(e, "recipe");
+		if (v != field_get(r, f))
+			return err_set(e, ST_USAGE,
+				       "the run to resume had %s %g, not %g; give the same "
+				       "recipe and options",
+				       f->name, v, field_get(r, f));
+	}
+	return 0;
+}

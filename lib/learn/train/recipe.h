@@ -1,0 +1,51 @@
+/* recipe.h - how rewards become an update of the parameters: the choices in
+ * which the paper's recipe and the default one differ, apart from the network
+ * (hyper.h).  One flat struct, one table through which options and checkpoints
+ * name its fields. */
+#ifndef HSDAG_LEARN_TRAIN_RECIPE_H
+#define HSDAG_LEARN_TRAIN_RECIPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "learn/net/hyper.h"
+#include "stream/rec.h"
+
+enum recipe_kind { RECIPE_DEFAULT, RECIPE_PAPER };
+extern const char *const recipe_names[]; /* "default", "paper", NULL */
+
+struct recipe {
+	double lr;            /* Adam's learning rate; 0 leaves the parameters as they are */
+	double lr_decay;      /* factor on lr per episode */
+	double embed_lr;      /* factor on lr of the network that embeds and parses; 0: it stays
+	                           what it was, and the policy alone learns */
+	double gamma;         /* weight gamma^i of step i = 1..x (Paper, section 3.4) */
+	int64_t whole_return; /* 1: one discounted return for all steps, as published */
+	int64_t log_reward;   /* 1: -log(value / ref_value), 0: 1 / value */
+	double baseline;      /* weight of the newest episode in the moving mean of rewards that
+	                           is subtracted; 0: no baseline */
+	int64_t normalise;    /* 1: advantages are divided by their moving deviation */
+	int64_t mean_loss;    /* 1: the loss is a mean over the samples, 0: their sum, as printed */
+	double entropy;       /* weight of the policy's entropy per group in the objective */
+	double entropy_decay; /* factor on it per episode */
+	double clip;          /* longest gradient; 0: any */
+	double leaves;        /* groups that leave the best placement in a sample, in the mean
+	                           (incumbent.h); 0: samples are drawn anew */
+	double gain, loss, idle, blame, least; /* advantage of a change of the incumbent, with
+	                           log_reward (advantage.h); then baseline and normalise rest */
+	double penalty; /* log_reward: an infeasible placement is this much worse than
+	                           the worst of its episode; else its reward is 0 */
+};
+
+extern const struct recipe recipes[]; /* by enum recipe_kind */
+
+extern const struct hyper_field recipe_fields[]; /* ends with a NULL name */
+
+/* As the map `recipe` of a checkpoint, and the comparison with one: ST_USAGE names the
+ * first field that differs. */
+void recipe_put(const struct recipe *r, struct rec_writer *w);
+int recipe_check(const struct recipe *r, const struct val *map, struct err *e) MUST_CHECK;
+
+#endif

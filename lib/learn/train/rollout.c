@@ -1,0 +1,131 @@
+/* rollout.c - collecting the records of an episode. */
+#include "learn/train/rollout.h"
+
+#include <string.h>
+
+void rollout_init(struct rollout *r, uint64_t graph, uint32_t n_sets, uint32_t d)
+{
+	*r = (struct rollout){
+		.graph = graph, .n_sets = n_sets, .d = d, .replayed = d > 0, .arena = arena_new()};
+}
+
+void rollout_release(struct rollout *r)
+{
+	if (r->arena)
+		arena_free(r->arena);
+	mem_free(r->step);
+	mem_free(r->sample);
+	*r = (struct rollout){0};
+}
+
+int rollout_begin(struct rollout *r, const struct rec *rec, uint32_t k, struct err *e)
+{
+	struct episode x;
+	r->first = !r->begun;
+	if (r->begun) {
+		arena_reset(r->arena);
+		r->n_steps = r->n_samples = r->n_ran = r->next_run = 0;
+	}
+	r->begun = true;
+	if (episode_decode(rec, r->n_sets, k, r->arena, &x, e) < 0)
+		return -1;
+	r->episode = x.episode;
+	r->incumbent = x.incumbent;
+	return 0;
+}
+
+static int check_id(const struct rollout *r, const struct step_id *id, const char *kind,
+		    struct err *e)
+{
+	if (id->graph != r->graph)
+		return err_set(e, ST_INPUT, "%s: of another graph; reinforce handles one", kind);
+	if (id->episode != r->episode && !(id->episode == 0 && r->first))
+		return err_set(e, ST_INPUT, "%s: of episode %u during episode %u", kind,
+			       id->episode, r->episode);
+	return 0;
+}
+
+int rollout_part(struct rollout *r, const struct rec *rec, struct err *e)
+{
+	struct part p;
+	if (part_decode(rec, r->arena, &p, e) < 0 || check_id(r, &p.id, "part", e) < 0)
+		return -1;
+	if (p.id.step != r->n_steps)
+		return err_set(e, ST_INPUT, "part: step %u after %u steps", p.id.step, r->n_steps);
+	if (p.n_sets != r->n_sets)
+		return err_set(e, ST_INPUT, "part: %u sets; the graph has %u", p.n_sets, r->n_sets);
+	if (p.d != r->d)
+		return err_set(e, ST_INPUT,
+			       "part: z has %u columns, the features %u; a replay needs z", p.d,
+			       r->d);
+	r->step = mem_grow(r->step, &r->step_cap, r->n_steps + 1, sizeof *r->step);
+	r->step[r->n_steps++] = p;
+	return 0;
+}
+
+int rollout_place(struct rollout *r, const struct rec *rec, const char *const *devices, uint32_t k,
+		  struct err *e)
+{
+	struct place p;
+	if (place_decode(rec, r->arena, &p, e) < 0 || check_id(r, &p.id, "place", e) < 0)
+		return -1;
+	bool same = p.k == k;
+	for (uint32_t i = 0; same && i < k; i++)
+		same = strcmp(p.devices[i], devices[i]) == 0;
+	if (!same)
+		return err_set(e, ST_INPUT, "place: its devices are not those of the devs record");
+	if (p.n_sets != r->n_sets)
+		return err_set(e, ST_INPUT, "place: %u sets; the graph has %u", p.n_sets,
+			       r->n_sets);
+	if (r->replayed && p.id.episode == 0)
+		p.action = NULL; /* not from this training */
+	if (r->replayed && p.action &&
+	    (p.id.step >= r->n_steps || p.n_groups != r->step[p.id.step].p.n_groups))
+		return err_set(e, ST_INPUT, "place: its groups are not those of step %u",
+			       p.id.step);
+	r->sample = mem_grow(r->sample, &r->sample_cap, r->n_samples + 1, sizeof *r->sample);
+	r->sample[r->n_samples++] = (struct sample){.place = p};
+	return 0;
+}
+
+static bool same_sample(const struct sample *s, const struct run *u)
+{
+	return !s->ran && s->place.id.episode == u->id.episode && s->place.id.step == u->id.step &&
+	       s->place.id.sample == u->id.sample && strcmp(s->place.source, u->source) == 0;
+}
+
+int rollout_run(struct rollout *r, const struct rec *rec, const struct sample **out, struct err *e)
+{
+	struct run u;
+	if (run_decode(rec, r->arena, &u, e) < 0 || check_id(r, &u.id, "run", e) < 0)
+		return -1;
+	for (uint32_t i = 0; i < r->n_samples; i++) {
+		struct sample *s = &r->sample[(r->next_run + i) % r->n_samples];
+		if (!same_sample(s, &u))
+			continue;
+		s->run = u;
+		s->ran = true;
+		r->n_ran++;
+		r->next_run = (uint32_t)(s - r->sample) + 1;
+		if (out)
+			*out = s;
+		return 0;
+	}
+	return err_set(e, ST_INPUT, "run: of a placement that did not come (step %u, sample %u)",
+		       u.id.step, u.id.sample);
+}
+
+int rollout_complete(const struct rollout *r, struct err *e)
+{
+	if (r->n_ran == r->n_samples)
+		return 0;
+	return err_set(e, ST_INPUT,
+		       "episode %u ended with %u of %u placements run; put devrun or "
+		       "devsim in front of reinforce",
+		       r->episode, r->n_ran, r->n_samples);
+}
+
+bool sample_is_drawn(const struct sample *s)
+{
+	return s->place.action != NULL;
+}

@@ -1,0 +1,59 @@
+/* rollout.h - everything that was recorded about one episode: its partitions,
+ * the placements drawn from them, and how these ran.  No mathematics. */
+#ifndef HSDAG_LEARN_TRAIN_ROLLOUT_H
+#define HSDAG_LEARN_TRAIN_ROLLOUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "learn/train/episode.h"
+#include "learn/train/steprec.h"
+
+struct sample {
+	struct place place; /* as recorded; place.action NULL: not the policy's */
+	bool ran;           /* its run record has come */
+	struct run run;
+};
+
+struct rollout {
+	/* what the records of the stream must fit */
+	uint64_t graph;
+	uint32_t n_sets, d;
+	bool replayed;       /* parts come too, with Z' */
+	struct arena *arena; /* owns the records of the current episode */
+
+	uint32_t episode;
+	bool begun, first;          /* an episode has begun; it is the first, to which placements
+	                            from before it (episode 0) belong */
+	struct incumbent incumbent; /* that the episode's policy is around */
+	uint32_t n_steps, n_samples, n_ran;
+	struct part *step;     /* (n_steps) in order */
+	struct sample *sample; /* (n_samples) in the order in which they came */
+	size_t step_cap, sample_cap;
+	uint32_t next_run; /* where the search for a run's placement begins */
+};
+
+/* d 0: only placements and their runs are gathered, nothing that a replay needs. */
+void rollout_init(struct rollout *r, uint64_t graph, uint32_t n_sets, uint32_t d);
+void rollout_release(struct rollout *r);
+/* From an `episode` record; devices of the incumbent < k. */
+int rollout_begin(struct rollout *r, const struct rec *rec, uint32_t k, struct err *e) MUST_CHECK;
+
+/* Take one record of the current episode.  ST_INPUT when it is malformed, out of
+ * order, of another graph or episode, or does not fit what came before. */
+int rollout_part(struct rollout *r, const struct rec *rec, struct err *e) MUST_CHECK;
+int rollout_place(struct rollout *r, const struct rec *rec, const char *const *devices, uint32_t k,
+		  struct err *e) MUST_CHECK;
+/* *out (may be NULL): the sample that ran. */
+int rollout_run(struct rollout *r, const struct rec *rec, const struct sample **out,
+		struct err *e) MUST_CHECK;
+
+/* At the end of the episode: has every placement its run? */
+int rollout_complete(const struct rollout *r, struct err *e) MUST_CHECK;
+
+/* Drawn by the policy, which can learn from it? */
+bool sample_is_drawn(const struct sample *s);
+
+#endif

@@ -1,0 +1,254 @@
+/* train.c - the update of one episode: replay, gradient, Adam. */
+#include "learn/train/train.h"
+#include "learn/train/incumbent.h"
+
+#include <math.h>
+#include <string.h>
+
+int learner_params(struct learner *l, const struct rec *r, struct err *e)
+{
+	enum block b;
+	if (paramrec_block(r, &b, e) < 0)
+		return -1;
+	if (l->block[b].p)
+		return 0;
+	if (paramrec_read(&l->block[b], r, e) < 0)
+		return -1;
+	adam_init(&l->adam[b], l->block[b].p->n, 0);
+	return 0;
+}
+
+void learner_release(struct learner *l)
+{
+	for (int b = 0; b < N_BLOCKS; b++) {
+		param_block_release(&l->block[b]);
+		adam_release(&l->adam[b]);
+	}
+	candidates_release(&l->cand);
+	history_release(&l->hist);
+}
+
+void trainer_init(struct trainer *t, struct pool *pool)
+{
+	*t = (struct trainer){.pool = pool,
+			      .replayer = replayer_new(pool),
+			      .work = net_work_new(NULL),
+			      .arena = arena_new()};
+}
+
+void trainer_release(struct trainer *t)
+{
+	replayer_free(t->replayer);
+	net_work_free(t->work);
+	arena_free(t->arena);
+}
+
+struct job {
+	struct replay_step *step;     /* (n_steps) */
+	struct rng_addr *rng;         /* (n_steps) */
+	const struct sample **sample; /* the policy's, by step */
+	double *coef;                 /* (n_samples) in the rollout's order */
+	float *grad[N_BLOCKS];
+};
+
+/* The policy's samples of step t: actions, weights and room for the answers. */
+static int fill_samples(struct trainer *t, const struct rollout *r, const double *coef,
+			uint32_t step, struct replay_step *s, struct err *e)
+{
+	uint32_t g = r->step[step].p.n_groups, n = 0;
+	for (uint32_t i = 0; i < r->n_samples; i++)
+		n += sample_is_drawn(&r->sample[i]) && r->sample[i].place.id.step == step;
+	uint16_t *action = ARENA_NEWN(t->arena, uint16_t, (size_t)n * g);
+	double *c = ARENA_NEWN(t->arena, double, n);
+	s->action = action;
+	s->coef_logp = c;
+	s->logp = ARENA_NEWN(t->arena, double, n);
+	for (uint32_t i = 0; i < r->n_samples; i++) {
+		const struct sample *x = &r->sample[i];
+		if (!sample_is_drawn(x) || x->place.id.step != step)
+			continue;
+		memcpy(action + (size_t)s->n_samples * g, x->place.action, g * sizeof *action);
+		c[s->n_samples++] = coef[i];
+	}
+	if (!t->mask)
+		return 0;
+	uint8_t *mask = ARENA_NEWN(t->arena, uint8_t, (size_t)g * t->k);
+	s->group_mask = mask;
+	return net_group_mask(t->mask, t->n, t->k, r->step[step].p.group, g, mask, e);
+}
+
+/* The prior that the policy of step t had. */
+static int fill_prior(struct trainer *t, const struct rollout *r, uint32_t step,
+		      struct replay_step *s, struct err *e)
+{
+	const struct partition *p = &r->step[step].p;
+	const struct place *first = NULL;
+	for (uint32_t i = 0; i < r->n_samples; i++) {
+		const struct place *q = &r->sample[i].place;
+		if (!sample_is_drawn(&r->sample[i]) || q->id.step != step)
+			continue;
+		if (first && (q->has_stay != first->has_stay || q->stay != first->stay))
+			return err_set(e, ST_INPUT, "its placements come from different policies");
+		first = q;
+	}
+	if (!first || !first->has_stay)
+		return 0;
+	if (!r->incumbent.device)
+		return err_set(e, ST_INPUT,
+			       "a placement around an incumbent that the episode has not");
+	uint16_t *home = ARENA_NEWN(t->arena, uint16_t, p->n_groups);
+	float *bias = ARENA_NEWN(t->arena, float, (size_t)p->n_groups * t->k);
+	incumbent_home(r->incumbent.device, t->n, p->group, p->n_groups, t->k, s->group_mask, home);
+	incumbent_bias(home, p->n_groups, t->k, first->stay, bias);
+	s->bias = bias;
+	return 0;
+}
+
+static int prepare(struct trainer *t, struct learner *l, const struct rollout *r,
+		   const struct net_model *m, struct job *j, struct err *e)
+{
+	const struct recipe *recipe = t->recipe;
+	double beta = recipe->entropy * pow(recipe->entropy_decay, l->episode);
+	j->step = ARENA_NEWN(t->arena, struct replay_step, r->n_steps);
+	j->rng = ARENA_NEWN(t->arena, struct rng_addr, r->n_steps);
+	for (uint32_t i = 0; i < r->n_steps; i++) {
+		const struct part *p = &r->step[i];
+		struct replay_step *s = &j->step[i];
+		j->rng[i] = (struct rng_addr){
+			.seed = l->block[BLOCK_EMBED].seed, .episode = r->episode, .step = i};
+		s->part = &p->p;
+		s->rng = &j->rng[i];
+		s->coef_entropy = p->p.n_groups ? -beta / r->n_steps / p->p.n_groups : 0;
+		if (net_check(t->work, m, &p->p, e) < 0 ||
+		    fill_samples(t, r, j->coef, i, s, e) < 0 || fill_prior(t, r, i, s, e) < 0)
+			return err_prefix(e, "step %u of episode %u", i, r->episode);
+	}
+	for (int b = 0; b < N_BLOCKS; b++)
+		j->grad[b] = ARENA_NEWN(t->arena, float, l->block[b].p->n);
+	return 0;
+}
+
+/* Replay in batches whose features fit the cache budget: x of a step is the sum of all
+ * state updates before it, rebuilt from the recorded Z' in the order of the steps. */
+static int replay(struct trainer *t, const struct rollout *r, const struct net_model *m,
+		  struct job *j, struct err *e)
+{
+	enum { BATCH_BYTES = 8 << 20, BATCH_MIN = 4 };
+	size_t size = (size_t)t->n * t->d;
+	uint32_t fit = (uint32_t)(BATCH_BYTES / (size * sizeof(float) + 1));
+	uint32_t batch = fit < BATCH_MIN ? BATCH_MIN : fit;
+	if (batch > r->n_steps)
+		batch = r->n_steps;
+	float *x = arena_raw(t->arena, size * batch + 1, sizeof *x), *now = x;
+	for (uint32_t i = 0; i < r->n_steps; i++) {
+		float *at = x + size * (i % batch);
+		if (at != now || i == 0)
+			memcpy(at, i == 0 ? t->x : now, size * sizeof *x);
+		if (i > 0)
+			net_advance(at, t->n, t->d, r->step[i - 1].p.group, r->step[i - 1].p.z);
+		j->step[i].x = now = at;
+		uint32_t first = i - i % batch;
+		if (i + 1 == r->n_steps || i + 1 - first == batch)
+			if (replayer_run(t->replayer, m, j->step + first, i + 1 - first,
+					 j->grad[BLOCK_EMBED], j->grad[BLOCK_POLICY], e) < 0)
+				return -1;
+	}
+	return 0;
+}
+
+/* The replayed log-probabilities are the recorded ones. */
+static int compare(const struct rollout *r, const struct job *j, struct err *e)
+{
+	for (uint32_t step = 0; step < r->n_steps; step++) {
+		uint32_t n = 0;
+		for (uint32_t i = 0; i < r->n_samples; i++) {
+			const struct place *p = &r->sample[i].place;
+			if (!sample_is_drawn(&r->sample[i]) || p->id.step != step)
+				continue;
+			double again = j->step[step].logp[n++];
+			if (!(fabs(again - p->logp) <= REPLAY_TOLERANCE))
+				return err_set(
+					e, ST_INPUT,
+					"episode %u, step %u: the replay has log-probability "
+					"%.6f, the record %.6f",
+					r->episode, step, again, p->logp);
+		}
+	}
+	return 0;
+}
+
+/* Adam on both blocks with one common clip.  Returns the norm before it. */
+static double step_adam(const struct recipe *recipe, struct learner *l, const struct job *j)
+{
+	double norm2 = 0;
+	for (int b = 0; b < N_BLOCKS; b++)
+		norm2 += params_norm2(j->grad[b], l->block[b].p->n);
+	double norm = sqrt(norm2), scale = params_clip(norm, recipe->clip);
+	for (int b = 0; b < N_BLOCKS; b++) {
+		double lr = recipe->lr * pow(recipe->lr_decay, l->episode);
+		l->adam[b].lr = b == BLOCK_EMBED ? lr * recipe->embed_lr : lr;
+		adam_step(&l->adam[b], l->block[b].p->data, j->grad[b], scale);
+	}
+	return norm;
+}
+
+/* Means and counts of an episode. */
+static void summarise(struct learner *l, const struct rollout *r, const struct job *j,
+		      struct update *u)
+{
+	double lat = 0, entropy = 0, groups = 0, loss = 0;
+	for (uint32_t i = 0; i < r->n_samples; i++) {
+		const struct sample *s = &r->sample[i];
+		if (!sample_is_drawn(s))
+			continue;
+		u->failed += !s->run.ok;
+		if (!s->run.ok)
+			continue;
+		u->ok++;
+		lat += s->run.lat_s;
+		u->best_s = u->ok == 1 ? s->run.lat_s : fmin(u->best_s, s->run.lat_s);
+		double ratio =
+			s->run.ref_value > 0 ? s->run.value / s->run.ref_value : s->run.value;
+		if (l->best_ratio == 0 || ratio < l->best_ratio) {
+			l->best_ratio = ratio;
+			l->best_episode = r->episode;
+		}
+	}
+	for (uint32_t i = 0; i < r->n_steps; i++) {
+		const struct replay_step *s = &j->step[i];
+		entropy += s->entropy;
+		groups += r->step[i].p.n_groups;
+		loss += s->coef_entropy * s->entropy;
+		for (uint32_t q = 0; q < s->n_samples; q++)
+			loss += s->coef_logp[q] * s->logp[q];
+	}
+	u->mean_s = u->ok ? lat / u->ok : 0;
+	u->best_ratio = l->best_ratio;
+	u->entropy = r->n_steps ? entropy / r->n_steps : 0;
+	u->groups = r->n_steps ? groups / r->n_steps : 0;
+	u->loss = loss;
+}
+
+int train_episode(struct trainer *t, struct learner *l, const struct rollout *r, struct update *u,
+		  struct err *e)
+{
+	struct param_block *embed = &l->block[BLOCK_EMBED], *policy = &l->block[BLOCK_POLICY];
+	struct net_model m = {.net = embed->net,
+			      .hyper = &embed->hyper,
+			      .graph = t->graph,
+			      .d = t->d,
+			      .k = t->k,
+			      .embed = embed->p,
+			      .policy = policy->p};
+	struct job j = {0};
+	arena_reset(t->arena);
+	*u = (struct update){.episode = r->episode};
+	j.coef = ARENA_NEWN(t->arena, double, r->n_samples);
+	advantage_coefficients(t->recipe, &l->reward, r, j.coef, &u->reward);
+	if (prepare(t, l, r, &m, &j, e) < 0 || replay(t, r, &m, &j, e) < 0 || compare(r, &j, e) < 0)
+		return -1;
+	u->grad_norm = step_adam(t->recipe, l, &j);
+	summarise(l, r, &j, u);
+	l->episode = embed->episode = policy->episode = r->episode;
+	return 0;
+}

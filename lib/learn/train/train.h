@@ -1,0 +1,62 @@
+/* train.h - REINFORCE over recorded episodes: the replay of every step with the
+ * weights of advantage.h, one step of Adam per episode (Paper, section 3.4; method.md,
+ * section 1, items 8 and 10). */
+#ifndef HSDAG_LEARN_TRAIN_TRAIN_H
+#define HSDAG_LEARN_TRAIN_TRAIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/pool.h"
+#include "learn/train/advantage.h"
+#include "learn/train/candidates.h"
+#include "learn/train/history.h"
+#include "learn/net/net.h"
+#include "learn/train/paramrec.h"
+#include "learn/train/recipe.h"
+#include "learn/train/rollout.h"
+
+/* Most that a replayed log-probability may differ from the recorded one. */
+#define REPLAY_TOLERANCE 1e-4
+
+/* All that changes while learning, and nothing else: what a checkpoint holds. */
+struct learner {
+	struct param_block block[N_BLOCKS];
+	struct adam adam[N_BLOCKS]; /* moments of each block */
+	uint32_t episode;           /* episodes done */
+	struct baseline reward;
+	bool noisy;            /* latencies are measured: they differ from run to run */
+	double best_ratio;     /* of the policy's placements so far; 0: none ran */
+	uint32_t best_episode; /* when it was found */
+	struct candidates cand;
+	struct history hist;
+};
+
+/* Take the initial parameters of a block, unless it has some; zero moments. */
+int learner_params(struct learner *l, const struct rec *r, struct err *e) MUST_CHECK;
+void learner_release(struct learner *l);
+
+/* What does not change: the problem, and the machinery. */
+struct trainer {
+	const struct recipe *recipe;
+	const struct ugraph *graph;
+	uint32_t n, d, k;    /* sets, feature columns, devices */
+	const float *x;      /* (n,d) features at step 0 */
+	const uint8_t *mask; /* (n,k) or NULL */
+	struct pool *pool;
+	struct replayer *replayer;
+	struct net_work *work;
+	struct arena *arena; /* scratch of one update */
+};
+
+void trainer_init(struct trainer *t, struct pool *pool);
+void trainer_release(struct trainer *t);
+
+/* One episode: replay, gradient, step of Adam; fills u.  The rollout is complete.
+ * ST_INPUT: a part that is not of this graph, or a replay that differs from what was
+ * recorded. */
+int train_episode(struct trainer *t, struct learner *l, const struct rollout *r, struct update *u,
+		  struct err *e) MUST_CHECK;
+
+#endif

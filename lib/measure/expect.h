@@ -1,0 +1,16 @@
+/* expect.h - what a profile has measured as what plans expect: the schedule that a plan keeps to is
+ * then the one that devsim predicts from the same records. */
+#ifndef HSDAG_MEASURE_EXPECT_H
+#define HSDAG_MEASURE_EXPECT_H
+
+#include "measure/session.h"
+#include "record/devrec.h"
+
+/* From a `cost` record about s's graph, and the links of devs: the planner's durations of steps (a
+ * set's, in proportion to the guesses of its steps) and links, where the records know the devices
+ * by their names, and whether copies overlap; elsewhere guesses remain.  Afterwards s->expects,
+ * when all devices are known.  -1 (ST_INPUT): the record is malformed or about another graph. */
+int session_expect(struct session *s, const struct rec *cost, const struct devs *devs,
+		   struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,63 @@
+/* measure.h - how long a plan takes, and how sure that is.
+ *
+ * Disturbances of a machine only ever add time, now and then much of it: the
+ * estimate is the median, and its 95 % interval comes from order statistics, which
+ * assume nothing about the distribution. */
+#ifndef HSDAG_MEASURE_MEASURE_H
+#define HSDAG_MEASURE_MEASURE_H
+
+#include "exec/executor.h"
+
+struct measure_options {
+	int64_t warmup; /* inferences that are not counted */
+	int64_t min_runs, max_runs;
+	double ci;       /* enough when the interval is this narrow: half of it over the estimate */
+	double max_s;    /* ... or when this much time is spent, warm-up included, min_runs aside */
+	bool keep_state; /* variables keep their values from run to run of a placement */
+	bool paper;      /* 10 runs, the mean of the last 5 (the paper, section 3.1) */
+	double limit_s;  /* an inference that takes longer is ended: it fails; 0: none is */
+};
+#define MEASURE_DEFAULT \
+	{ \
+		1, 6, 50, 0.02, 1.0, false, false, 600 \
+	}
+
+struct interval {
+	double mid, lo, hi;
+};
+
+/* Median of x[n], n >= 1, and its 95 % interval: the order statistics between which the median lies
+ * with at least that probability (binomial); below six samples, where none suffice,
+ * Student's t around the mean, widened to hold the median. */
+struct interval interval_median(const double *x, uint32_t n);
+/* Mean of x[n] and its 95 % interval by Student's t; infinite for n = 1. */
+struct interval interval_mean(const double *x, uint32_t n);
+
+static inline struct interval interval_scaled(struct interval x, double by)
+{
+	return (struct interval){by * x.mid, by * x.lo, by * x.hi};
+}
+
+/* Does a run of so many seconds that follows another plan's gain from a second one behind it?  The
+ * first one finds the caches full of the other's data, which a long one hardly notices. */
+static inline bool measure_again(double lat_s)
+{
+	return lat_s < 60e-3;
+}
+
+/* As it goes on a record: positive, finite. */
+struct interval interval_clip(struct interval i);
+
+struct measurement {
+	struct interval lat;
+	uint32_t n;       /* samples */
+	double *sample_s; /* (n) */
+	double *busy_s;   /* (k) of the last run; of rounds: of the fastest */
+	double *pulse_s;  /* (n, k, PULSE_KINDS) of rounds with a pulse (pulse.h); NULL: none */
+};
+
+/* Measure p.  Memory from a. */
+int measure_plan(struct executor *x, struct plan *p, uint32_t k, const struct measure_options *o,
+		 struct arena *a, struct measurement *out, struct err *e) MUST_CHECK;
+
+#endif

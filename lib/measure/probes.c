@@ -1,0 +1,290 @@
+/* probes.c - placements that use all devices, and what is learnt from their times. */
+#include "measure/probes.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "measure/fit.h"
+
+/* What a tensor from another device takes, roughly, where sets are shared out: between devices in
+ * host memory, and with one of another kind. */
+static const double HAND_OVER_S = 2e-6, COPY_S = 50e-6;
+enum { PROBE_SEED = 1 };
+
+struct probes {
+	struct session *s;
+	const uint32_t *step_set;
+	uint32_t n_dev, *dev; /* devices that take part */
+	double hand_over_s;
+	double *set_s;            /* (n_sets, n_dev) negative: cannot run there */
+	uint32_t *order, n_order; /* sets that have steps, by their first one */
+	uint32_t n;
+	struct timed timed[PROBES_MOST];
+	uint16_t *device[PROBES_MOST]; /* (n_sets) */
+	struct rng_addr dice;
+	uint32_t drawn;
+	struct arena *a;
+};
+
+static uint32_t n_sets(const struct probes *x)
+{
+	return x->s->model.g->n_sets;
+}
+
+/* ---- placements ---- */
+
+/* Set i to device number j, or to the next that can run it. */
+static void put(const struct probes *x, uint32_t i, uint32_t j, uint16_t *device)
+{
+	for (uint32_t t = 0; t < x->n_dev; t++) {
+		uint32_t at = (j + t) % x->n_dev;
+		if (x->set_s[(size_t)i * x->n_dev + at] >= 0) {
+			device[i] = (uint16_t)x->dev[at];
+			return;
+		}
+	}
+}
+
+/* The device number on which step v, of set i, ends first; when it does. */
+static uint32_t earliest(const struct probes *x, uint32_t v, uint32_t i, const uint32_t *part,
+			 const double *end_s, const double *free_s, uint32_t steps, double *best_s)
+{
+	const struct sched_dag *d = &x->s->planner.dag;
+	uint32_t best = 0;
+	*best_s = INFINITY;
+	for (uint32_t j = 0; j < x->n_dev; j++) {
+		double start = free_s[j], cost = x->set_s[(size_t)i * x->n_dev + j];
+		if (cost < 0 || (part[i] != GRAPH_NONE && part[i] != j))
+			continue;
+		for (uint32_t t = d->in_ptr[v]; t < d->in_ptr[v + 1]; t++) {
+			uint32_t u = d->tensor_task[d->use_tensor[d->in_use[t]]];
+			bool here = x->step_set[u] == GRAPH_NONE || part[x->step_set[u]] == j;
+			start = fmax(start, end_s[u] + (here ? 0 : x->hand_over_s));
+		}
+		if (start + cost / steps < *best_s) {
+			*best_s = start + cost / steps;
+			best = j;
+		}
+	}
+	return best;
+}
+
+/* Every set to where its first step ends first; part (n_sets) device numbers. */
+static void share_out(const struct probes *x, uint32_t *part)
+{
+	const struct sched_dag *d = &x->s->planner.dag;
+	double *end_s = MEM_NEWN(double, (size_t)d->n + 1), *free_s = MEM_NEWN(double, x->n_dev);
+	uint32_t *steps = MEM_NEWN(uint32_t, (size_t)n_sets(x) + 1);
+	for (uint32_t i = 0; i < n_sets(x); i++)
+		part[i] = GRAPH_NONE;
+	for (uint32_t v = 0; v < d->n; v++)
+		if (x->step_set[v] != GRAPH_NONE)
+			steps[x->step_set[v]]++;
+	for (uint32_t v = 0; v < d->n; v++) {
+		uint32_t i = x->step_set[v];
+		if (i == GRAPH_NONE)
+			continue;
+		part[i] = earliest(x, v, i, part, end_s, free_s, steps[i], &end_s[v]);
+		free_s[part[i]] = end_s[v];
+	}
+	for (uint32_t i = 0; i < n_sets(x); i++)
+		part[i] = part[i] == GRAPH_NONE ? 0 : part[i];
+	mem_free(end_s);
+	mem_free(free_s);
+	mem_free(steps);
+}
+
+/* As shared out, every device turned into the one `turn` places on, and some sets moved. */
+static void draw_shared(struct probes *x, const uint32_t *part, uint32_t turn, double moved,
+			uint16_t *device)
+{
+	for (uint32_t i = 0; i < n_sets(x); i++) {
+		bool move = rng_uniform(&x->dice, x->drawn++) < moved;
+		put(x, i, part[i] + turn + move, device);
+	}
+}
+
+/* Sets by their first step in pieces of equal number, on one device after the other. */
+static void draw_pieces(struct probes *x, uint32_t pieces, uint32_t turn, uint16_t *device)
+{
+	for (uint32_t i = 0; i < n_sets(x); i++)
+		put(x, i, turn, device);
+	for (uint32_t p = 0; p < x->n_order; p++)
+		put(x, x->order[p], turn + (uint32_t)((uint64_t)p * pieces / x->n_order), device);
+}
+
+/* Each set on device number `first` with this probability, else on any. */
+static void draw_random(struct probes *x, uint32_t first, double share, uint16_t *device)
+{
+	for (uint32_t i = 0; i < n_sets(x); i++) {
+		bool home = rng_uniform(&x->dice, x->drawn++) < share;
+		uint32_t j = rng_below(&x->dice, x->drawn++, x->n_dev);
+		put(x, i, home ? first : j, device);
+	}
+}
+
+static void draw_probe(struct probes *x, uint32_t which, const uint32_t *part, uint16_t *device)
+{
+	uint32_t last = x->n_dev - 1;
+	switch (which) {
+	case 0: draw_shared(x, part, 0, 0, device); break;
+	case 1: draw_pieces(x, 12 * x->n_dev, 1, device); break;
+	case 2: draw_random(x, 0, 0.6, device); break;
+	case 3: draw_shared(x, part, 0, 0.12, device); break;
+	case 4: draw_random(x, last, 0.6, device); break;
+	case 5: draw_pieces(x, 3 * x->n_dev, 0, device); break;
+	case 6: draw_shared(x, part, 0, 0.3, device); break;
+	case 7: draw_shared(x, part, 1, 0, device); break;
+	case 8: draw_random(x, 0, 0, device); break;
+	case 9: draw_pieces(x, x->n_dev, 0, device); break;
+	case 10: draw_shared(x, part, 0, 0.03, device); break;
+	default: draw_random(x, last, 0.9, device); break;
+	}
+}
+
+/* ---- opening ---- */
+
+static void order_sets(struct probes *x)
+{
+	bool *seen = MEM_NEWN(bool, (size_t)n_sets(x) + 1);
+	x->order = ARENA_NEWN(x->a, uint32_t, n_sets(x));
+	for (uint32_t v = 0; v < x->s->model.n_steps; v++) {
+		uint32_t i = x->step_set[v];
+		if (i != GRAPH_NONE && !seen[i]) {
+			seen[i] = true;
+			x->order[x->n_order++] = i;
+		}
+	}
+	mem_free(seen);
+}
+
+static void find_devices(struct probes *x, const struct profile *out)
+{
+	uint32_t k = x->s->devices.n;
+	x->dev = ARENA_NEWN(x->a, uint32_t, k);
+	x->hand_over_s = HAND_OVER_S;
+	for (uint32_t d = 0; d < k; d++) {
+		if (out->failed[d])
+			continue;
+		x->dev[x->n_dev++] = d;
+		if (!x->s->devices.dev[d].class->host)
+			x->hand_over_s = COPY_S;
+	}
+	x->set_s = ARENA_NEWN(x->a, double, (size_t)n_sets(x) * x->n_dev);
+	for (uint32_t i = 0; i < n_sets(x); i++)
+		for (uint32_t j = 0; j < x->n_dev; j++)
+			x->set_s[(size_t)i * x->n_dev + j] =
+				out->set_s[(size_t)i * k + x->dev[j]].mid;
+}
+
+/* Can every set run on one of the devices? */
+static bool covers(const struct probes *x)
+{
+	for (uint32_t p = 0; p < x->n_order; p++) {
+		bool can = false;
+		for (uint32_t j = 0; j < x->n_dev; j++)
+			can = can || x->set_s[(size_t)x->order[p] * x->n_dev + j] >= 0;
+		if (!can)
+			return false;
+	}
+	return true;
+}
+
+static int plan_probe(struct probes *x, uint32_t i, const uint32_t *part, struct err *e)
+{
+	struct timed *t = &x->timed[x->n];
+	uint16_t *device = ARENA_NEWN(x->a, uint16_t, n_sets(x));
+	draw_probe(x, i, part, device);
+	x->device[x->n] = device;
+	return timed_make(t, x->s, device, x->s->planner.fuse, e) < 0 ? -1
+								      : timed_run(t, x->s, true, e);
+}
+
+/* Plans of as many probes as there is time for; one that cannot be planned is left out. */
+static void plan_probes(struct probes *x, double budget_s)
+{
+	uint32_t *part = MEM_NEWN(uint32_t, (size_t)n_sets(x) + 1);
+	double end = clock_s() + budget_s;
+	share_out(x, part);
+	for (uint32_t i = 0; i < PROBES_MOST && (x->n < FIT_LEAST || clock_s() < end); i++) {
+		struct err e = ERR_INIT;
+		if (plan_probe(x, i, part, &e) == 0)
+			x->n++;
+		else
+			timed_release(&x->timed[x->n]);
+		err_clear(&e);
+	}
+	mem_free(part);
+}
+
+struct probes *probes_open(struct session *s, const uint32_t *step_set, const struct profile *out,
+			   double budget_s)
+{
+	const struct variables *v = s->model.env.variables;
+	struct probes *x = MEM_NEW(struct probes);
+	*x = (struct probes){.s = s,
+			     .step_set = step_set,
+			     .a = arena_new(),
+			     .dice = {PROBE_SEED, 0, 0, RNG_SEARCH}};
+	find_devices(x, out);
+	order_sets(x);
+	if (x->n_dev < 2 || (v && v->n > 0) || x->n_order < 2 || !covers(x)) {
+		probes_close(x);
+		return NULL;
+	}
+	plan_probes(x, budget_s);
+	return x;
+}
+
+void probes_close(struct probes *x)
+{
+	if (!x)
+		return;
+	for (uint32_t i = 0; i < x->n; i++)
+		timed_release(&x->timed[i]);
+	arena_free(x->a);
+	mem_free(x);
+}
+
+uint32_t probes_count(const struct probes *x)
+{
+	return x ? x->n : 0;
+}
+
+struct timed *probes_timed(struct probes *x, uint32_t i)
+{
+	return &x->timed[i];
+}
+
+/* ---- what they tell ---- */
+
+int probes_fit(struct probes *x, const double *single_s, const uint32_t *alike, struct profile *out,
+	       struct err *e)
+{
+	if (!x)
+		return 0;
+	uint32_t k = x->s->devices.n, n = 0;
+	struct fit_case *c = MEM_NEWN(struct fit_case, (size_t)x->n + k);
+	for (uint32_t i = 0; i < x->n; i++)
+		if (x->timed[i].n_runs > 0)
+			c[n++] = (struct fit_case){x->device[i], timed_least(&x->timed[i])};
+	uint32_t n_probes = n;
+	for (uint32_t d = 0; d < k; d++) {
+		if (!(single_s[d] > 0))
+			continue;
+		uint16_t *device = ARENA_NEWN(x->a, uint16_t, n_sets(x));
+		for (uint32_t i = 0; i < n_sets(x); i++)
+			device[i] = (uint16_t)d;
+		c[n++] = (struct fit_case){device, single_s[d]};
+	}
+	struct fit_devices devices = {k, ARENA_NEWN(x->a, const char *, k), alike,
+				      ARENA_NEWN(x->a, bool, k)};
+	for (uint32_t d = 0; d < k; d++) {
+		devices.names[d] = x->s->devices.dev[d].name;
+		devices.host[d] = x->s->devices.dev[d].class->host != NULL;
+	}
+	int rc = n_probes < FIT_LEAST ? 0 : fit_profile(x->s->model.g, &devices, c, n, out, e);
+	mem_free(c);
+	return rc;
+}

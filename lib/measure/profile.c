@@ -1,0 +1,398 @@
+/* profile.c - timed inferences on each device and on several, in rounds. */
+#include "measure/profile.h"
+
+#include "measure/probes.h"
+#include "measure/savings.h"
+
+#include <math.h>
+
+/* All rounds together, and what comes before them, take about so many times session.opt.max_s; there
+ * are some rounds in any case. */
+enum { EFFORT = 4, LEAST_ROUNDS = 2 };
+/* Devices of one kind count as one when their logs of times differ by less, or not for certain. */
+static const double SAME_SPEED = 0.02;
+
+/* All sets that device d can run there, the others where they can run. */
+static void mostly_on(const struct session *s, uint32_t d, uint16_t *device)
+{
+	uint32_t k = s->devices.n;
+	for (uint32_t i = 0; i < s->model.g->n_sets; i++) {
+		const uint8_t *can = &s->mask[(size_t)i * k];
+		uint32_t on = d;
+		if (!can[d])
+			for (on = 0; on + 1 < k && !can[on];)
+				on++;
+		device[i] = (uint16_t)on;
+	}
+}
+
+/* ---- timed inferences ---- */
+
+/* A plan that takes its turn in every round. */
+struct subject {
+	struct timed *t;
+	uint32_t d; /* its device; GRAPH_NONE: several */
+};
+
+/* The mean of n intervals, n - 1 of which have the mean x. */
+static struct interval mean_with(struct interval x, struct interval y, uint32_t n)
+{
+	return (struct interval){x.mid + (y.mid - x.mid) / n, x.lo + (y.lo - x.lo) / n,
+				 x.hi + (y.hi - x.hi) / n};
+}
+
+/* ---- sets ---- */
+
+/* Column d of set_s. */
+static void sum_sets(const struct device_times *x, struct interval *set_s)
+{
+	const struct session *s = x->s;
+	const struct timed *t = x->apart.made ? &x->apart : &x->joined;
+	uint32_t k = s->devices.n, n_sets = s->model.g->n_sets, n = t->n_runs;
+	double *sum = MEM_NEWN(double, (size_t)n_sets *n + 1), scale = timed_unwaited(t);
+	for (uint32_t i = 0; i < t->n_steps; i++)
+		for (uint32_t r = 0; r < n && x->step_set[i] != GRAPH_NONE; r++)
+			sum[(size_t)x->step_set[i] * n + r] +=
+				t->step_s[(size_t)r * t->n_steps + i];
+	for (uint32_t i = 0; i < n_sets; i++)
+		if (s->mask[(size_t)i * k + x->d])
+			set_s[(size_t)i * k + x->d] =
+				interval_scaled(interval_median(&sum[(size_t)i * n], n), scale);
+	mem_free(sum);
+}
+
+/* ---- devices ---- */
+
+/* A warm-up, and a first run that counts: roughly what steps take. */
+static int try_out(struct timed *t, struct session *s, struct err *e)
+{
+	return timed_run(t, s, true, e) < 0 || timed_run(t, s, false, e) < 0 ? -1 : 0;
+}
+
+/* The plans of device d, tried out. */
+static int open_device(struct device_times *x, struct session *s, uint32_t d,
+		       const uint32_t *step_set, struct err *e)
+{
+	const struct device_class *c = s->devices.dev[d].class;
+	uint16_t *device = MEM_NEWN(uint16_t, (size_t)s->model.g->n_sets + 1);
+	*x = (struct device_times){.s = s, .d = d, .step_set = step_set};
+	mostly_on(s, d, device);
+	x->alone = session_single(s, device) == (int)d;
+	x->apart.waits = x->joined.waits = c->finish != NULL;
+	x->apart.whole = x->joined.whole = c->finish != NULL && x->alone;
+	int rc = c->fuses ? timed_make(&x->apart, s, device, FUSE_SETS, e) : 0;
+	if (rc == 0)
+		rc = timed_make(&x->joined, s, device, FUSE_ALL, e);
+	if (rc == 0 && c->fuses)
+		rc = try_out(&x->apart, s, e);
+	if (rc == 0)
+		rc = try_out(&x->joined, s, e);
+	mem_free(device);
+	return rc;
+}
+
+static void close_device(struct device_times *x)
+{
+	timed_release(&x->apart);
+	timed_release(&x->joined);
+}
+
+/* What steps take on the device, for the plans to come. */
+static void tell_planner(const struct device_times *x)
+{
+	const struct timed *t = x->apart.made ? &x->apart : &x->joined;
+	const struct session *s = x->s;
+	double run[TIMED_MOST], scale = timed_unwaited(t);
+	for (uint32_t i = 0; i < t->n_steps; i++) {
+		double *to = &s->planner.step_s[(size_t)i * s->devices.n + x->d];
+		for (uint32_t r = 0; r < t->n_runs; r++)
+			run[r] = t->step_s[(size_t)r * t->n_steps + i];
+		if (*to >= 0 && x->alone)
+			*to = fmax(scale * interval_median(run, t->n_runs).mid, 1e-7);
+	}
+}
+
+/* ---- the whole ---- */
+
+struct profiler {
+	struct session *s;
+	struct profile *out;
+	struct arena *a;
+	uint32_t *step_set;       /* (n_steps) */
+	struct device_times *dev; /* (k) */
+	uint32_t *alike;          /* (k) the first device that is as fast */
+	struct probes *probes;    /* NULL: none */
+	struct subject *subject;  /* (n_subjects) */
+	uint32_t n_subjects;
+};
+
+/* A failure of device d, unless the program is to end. */
+static int note_failure(const struct profiler *x, uint32_t d, struct err *e)
+{
+	if (!executor_alive(x->s->x))
+		return -1;
+	if (d != GRAPH_NONE)
+		x->out->failed[d] = arena_printf(x->a, "%s", e->msg);
+	err_clear(e);
+	return 0;
+}
+
+static void add_subject(struct profiler *x, struct timed *t, uint32_t d)
+{
+	if (t->made)
+		x->subject[x->n_subjects++] = (struct subject){t, d};
+}
+
+static int open_devices(struct profiler *x, struct err *e)
+{
+	for (uint32_t d = 0; d < x->s->devices.n; d++) {
+		struct device_times *t = &x->dev[d];
+		if (open_device(t, x->s, d, x->step_set, e) < 0) {
+			close_device(t);
+			if (note_failure(x, d, e) < 0)
+				return -1;
+			continue;
+		}
+		sum_sets(t, x->out->set_s);
+		add_subject(x, &t->apart, d);
+		add_subject(x, &t->joined, d);
+	}
+	return 0;
+}
+
+/* Rounds of all subjects until end_s; one that fails leaves. */
+static int run_rounds(struct profiler *x, double end_s, struct err *e)
+{
+	for (uint32_t r = 0; r < TIMED_MOST && (r < LEAST_ROUNDS || clock_s() < end_s); r++)
+		for (uint32_t i = 0; i < x->n_subjects; i++) {
+			struct subject *p = &x->subject[i];
+			if (timed_sample(p->t, x->s, e) == 0)
+				continue;
+			if (note_failure(x, p->d, e) < 0)
+				return -1;
+			x->subject[i--] = x->subject[--x->n_subjects];
+		}
+	return 0;
+}
+
+/* ---- devices of one kind ---- */
+
+/* The difference of two plans' logs, run by run: are they equally fast, as far as can be told? */
+static bool equally_fast(const struct timed *a, const struct timed *b)
+{
+	double x[TIMED_MOST];
+	uint32_t n = a->n_runs < b->n_runs ? a->n_runs : b->n_runs;
+	if (!a->made || !b->made || n == 0)
+		return a->made == b->made;
+	for (uint32_t r = 0; r < n; r++)
+		x[r] = log(a->lat_s[r] / b->lat_s[r]);
+	struct interval i = interval_median(x, n);
+	return (i.lo <= 0 && i.hi >= 0) || fabs(i.mid) < SAME_SPEED;
+}
+
+/* The first device of d's kind that is as fast: times of both are then of one device. */
+static uint32_t first_alike(const struct profiler *x, uint32_t d)
+{
+	const struct device *dev = x->s->devices.dev;
+	for (uint32_t i = 0; i < d; i++)
+		if (x->alike[i] == i && dev[i].class == dev[d].class &&
+		    dev[i].n_cpus == dev[d].n_cpus && dev[d].n_cpus > 0 && !x->out->failed[i] &&
+		    !x->out->failed[d] && x->dev[i].alone && x->dev[d].alone &&
+		    equally_fast(&x->dev[i].joined, &x->dev[d].joined) &&
+		    equally_fast(&x->dev[i].apart, &x->dev[d].apart))
+			return i;
+	return d;
+}
+
+/* Means over devices that are alike, in each row of v (rows, k); negative: cannot run there. */
+static void pool_columns(const struct profiler *x, struct interval *v, uint32_t rows)
+{
+	uint32_t k = x->s->devices.n;
+	for (uint32_t i = 0; i < rows; i++, v += k)
+		for (uint32_t d = 0; d < k; d++) {
+			struct interval mean = {0};
+			uint32_t n = 0;
+			for (uint32_t j = 0; x->alike[d] == d && j < k; j++)
+				if (x->alike[j] == d)
+					mean = mean_with(mean, v[j], ++n);
+			for (uint32_t j = d; n > 1 && j < k; j++)
+				if (x->alike[j] == d)
+					v[j] = mean;
+		}
+}
+
+/* Times of a device that has failed meanwhile do not count. */
+static void forget_device(struct profiler *x, uint32_t d)
+{
+	for (uint32_t i = 0; i < x->s->model.g->n_sets; i++)
+		x->out->set_s[(size_t)i * x->s->devices.n + d] = (struct interval){-1, -1, -1};
+}
+
+static void take_times(struct profiler *x)
+{
+	struct savings savings = {0};
+	uint32_t k = x->s->devices.n;
+	for (uint32_t d = 0; d < k; d++) {
+		if (x->out->failed[d]) {
+			forget_device(x, d);
+			continue;
+		}
+		sum_sets(&x->dev[d], x->out->set_s);
+		if (x->dev[d].apart.made)
+			savings_find(&x->dev[d], &savings);
+	}
+	savings_take(&savings, k, x->a, x->out);
+	for (uint32_t d = 0; d < k; d++)
+		x->alike[d] = first_alike(x, d);
+	pool_columns(x, x->out->set_s, x->s->model.g->n_sets);
+	pool_columns(x, x->out->saved_s, x->out->n_pairs);
+}
+
+/* The seconds that the sets of device d add up to, less what they save; 0: it does not run all. */
+static double added_up_s(const struct profiler *x, uint32_t d)
+{
+	uint32_t k = x->s->devices.n;
+	double sum = 0;
+	if (x->out->failed[d] || !x->dev[d].alone)
+		return 0;
+	for (uint32_t i = 0; i < x->s->model.g->n_sets; i++)
+		sum += fmax(0, x->out->set_s[(size_t)i * k + d].mid);
+	for (uint32_t i = 0; i < x->out->n_pairs; i++)
+		sum -= x->out->saved_s[(size_t)i * k + d].mid;
+	return sum;
+}
+
+/* What times of device d are to be multiplied with so that they add up to its fastest run, which
+ * like the probes' was disturbed least; of devices that are alike to the mean of theirs.  Steps
+ * have medians: what disturbs some of them in each run is not in their sum.  0: not known. */
+static double level_of(const struct profiler *x, uint32_t d)
+{
+	double sum = 0;
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < x->s->devices.n; i++) {
+		double added = x->alike[i] == x->alike[d] ? added_up_s(x, i) : 0;
+		if (!(added > 0))
+			continue;
+		sum += log(timed_least(&x->dev[i].joined) / added);
+		n++;
+	}
+	return n ? exp(sum / n) : 0;
+}
+
+/* Times as they are when nothing disturbs; a device that cannot run everything is as much
+ * disturbed as the others. */
+static void take_levels(struct profiler *x)
+{
+	uint32_t k = x->s->devices.n, n = 0;
+	double *level = MEM_NEWN(double, (size_t)k + 1), sum = 0;
+	for (uint32_t d = 0; d < k; d++) {
+		level[d] = level_of(x, d);
+		sum += level[d] > 0 ? log(level[d]) : 0;
+		n += level[d] > 0;
+	}
+	for (uint32_t d = 0; d < k; d++)
+		level[d] = level[d] > 0 ? level[d] : n ? exp(sum / n) : 1;
+	for (size_t i = 0; i < (size_t)x->s->model.g->n_sets * k; i++)
+		if (x->out->set_s[i].mid >= 0)
+			x->out->set_s[i] = interval_scaled(x->out->set_s[i], level[i % k]);
+	for (size_t i = 0; i < (size_t)x->out->n_pairs * k; i++)
+		x->out->saved_s[i] = interval_scaled(x->out->saved_s[i], level[i % k]);
+	mem_free(level);
+}
+
+static struct link_cost mean_link(const struct link_cost c[2])
+{
+	return (struct link_cost){mean_with(c[0].latency_s, c[1].latency_s, 2),
+				  mean_with(c[0].bytes_per_s, c[1].bytes_per_s, 2)};
+}
+
+static int take_links(struct profiler *x, struct err *e)
+{
+	struct session *s = x->s;
+	struct profile *out = x->out;
+	uint32_t k = s->devices.n;
+	for (uint32_t i = 0; i < k; i++)
+		for (uint32_t j = i + 1; j < k; j++) {
+			size_t forth = (size_t)i * k + j, back = (size_t)j * k + i;
+			struct link_cost c[2];
+			if (out->failed[i] || out->failed[j])
+				continue;
+			if (link_measure(s->x, &s->devices, i, j, c, e) == 0) {
+				if (x->alike[i] == x->alike[j])
+					c[0] = c[1] = mean_link(c);
+				out->link[forth] = c[0];
+				out->link[back] = c[1];
+				out->has_link[forth] = out->has_link[back] = true;
+			} else if (note_failure(x, j, e) < 0) {
+				return -1;
+			}
+		}
+	return 0;
+}
+
+/* Rounds of the single devices, by whose times the probes are chosen and planned. */
+static int open_probes(struct profiler *x, double effort, struct err *e)
+{
+	if (run_rounds(x, clock_s() + effort / 4, e) < 0)
+		return -1;
+	for (uint32_t d = 0; d < x->s->devices.n; d++)
+		if (!x->out->failed[d]) {
+			sum_sets(&x->dev[d], x->out->set_s);
+			tell_planner(&x->dev[d]);
+		}
+	x->probes = probes_open(x->s, x->step_set, x->out, effort / 4);
+	for (uint32_t i = 0; i < probes_count(x->probes); i++)
+		add_subject(x, probes_timed(x->probes, i), GRAPH_NONE);
+	return 0;
+}
+
+static int fit_probes(struct profiler *x, struct err *e)
+{
+	uint32_t k = x->s->devices.n;
+	double *single_s = MEM_NEWN(double, (size_t)k + 1);
+	take_levels(x);
+	for (uint32_t d = 0; d < k; d++)
+		if (!x->out->failed[d] && x->dev[d].alone)
+			single_s[d] = timed_least(&x->dev[d].joined);
+	int rc = probes_fit(x->probes, single_s, x->alike, x->out, e);
+	mem_free(single_s);
+	return rc;
+}
+
+static int profile_run(struct profiler *x, struct err *e)
+{
+	double effort = EFFORT * x->s->opt.max_s, end_s = clock_s() + effort;
+	if (open_devices(x, e) < 0 || open_probes(x, effort, e) < 0 || run_rounds(x, end_s, e) < 0)
+		return -1;
+	take_times(x);
+	return take_links(x, e) < 0 ? -1 : fit_probes(x, e);
+}
+
+int profile_take(struct session *s, struct arena *a, struct profile *out, struct err *e)
+{
+	size_t k = s->devices.n, n_sets = s->model.g->n_sets;
+	struct profiler x = {.s = s,
+			     .out = out,
+			     .a = a,
+			     .step_set = MEM_NEWN(uint32_t, (size_t)s->model.n_steps + 1),
+			     .dev = MEM_NEWN(struct device_times, k + 1),
+			     .alike = MEM_NEWN(uint32_t, k + 1),
+			     .subject = MEM_NEWN(struct subject, 2 * k + PROBES_MOST + 1)};
+	*out = (struct profile){.overlap = s->planner.costs.overlap,
+				.set_s = ARENA_NEWN(a, struct interval, n_sets * k),
+				.failed = ARENA_NEWN(a, const char *, k),
+				.has_link = ARENA_NEWN(a, bool, k *k),
+				.link = ARENA_NEWN(a, struct link_cost, k * k)};
+	for (size_t i = 0; i < n_sets * k; i++)
+		out->set_s[i] = (struct interval){-1, -1, -1};
+	planner_step_sets(&s->planner, x.step_set);
+	int rc = profile_run(&x, e);
+	probes_close(x.probes);
+	for (uint32_t d = 0; d < k; d++)
+		close_device(&x.dev[d]);
+	mem_free(x.subject);
+	mem_free(x.dev);
+	mem_free(x.alike);
+	mem_free(x.step_set);
+	return rc;
+}

@@ -1,0 +1,71 @@
+/* replan.c - plans for several devices by durations that were measured in this very placement:
+ * beside the others' work, and grouped as it groups them. */
+#include "measure/session.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Runs that are timed, and how far a run may be from what was expected before they are. */
+enum { TIMED_RUNS = 3 };
+static const double AS_EXPECTED = 0.04;
+
+static bool overlaps(const struct plan *p)
+{
+	uint32_t busy = 0;
+	for (uint32_t d = 0; d < p->devices->n; d++)
+		busy += p->n_dev_tasks[d] > 0;
+	return busy > 1;
+}
+
+/* Medians of the n runs in step_s (n, n_steps) replace what is expected, where a step's end can
+ * be seen by its worker. */
+static void learn(struct session *s, const struct plan *p, const double *step_s, uint32_t n)
+{
+	struct planner *pl = &s->planner;
+	uint32_t k = s->devices.n, n_steps = s->model.n_steps;
+	for (uint32_t i = 0; i < p->n_groups; i++) {
+		const struct group *g = &p->group[i];
+		for (uint32_t j = 0; j < g->n && !s->devices.dev[g->dev].class->flush; j++) {
+			double x[TIMED_RUNS];
+			for (uint32_t r = 0; r < n; r++)
+				x[r] = step_s[(size_t)r * n_steps + g->step[j]];
+			pl->step_s[(size_t)g->step[j] * k + g->dev] =
+				fmax(interval_median(x, n).mid, 1e-7);
+		}
+	}
+}
+
+/* Times runs of p.  1: they are not as expected, and the planner has learnt from them; 0; -1: a run
+ * failed. */
+static int compare(struct session *s, struct plan *p, struct err *e)
+{
+	uint32_t n_steps = s->model.n_steps;
+	double *step_s = MEM_NEWN(double, (size_t)TIMED_RUNS *n_steps + 1);
+	int rc = 0;
+	bool off = false;
+	/* The first run warms up. */
+	for (uint32_t r = 0; r <= TIMED_RUNS && rc == 0; r++) {
+		struct exec_sample x = {.step_s = &step_s[(size_t)(r ? r - 1 : 0) * n_steps]};
+		rc = executor_run(s->x, p, &x, e);
+		if (r == 1 && rc == 0 && fabs(x.lat_s - p->predicted_s) < AS_EXPECTED * x.lat_s)
+			break;
+		off = r == TIMED_RUNS && rc == 0;
+	}
+	if (off)
+		learn(s, p, step_s, TIMED_RUNS);
+	mem_free(step_s);
+	return rc < 0 ? -1 : off;
+}
+
+int session_plan(struct session *s, const uint16_t *device, struct plan *out, struct err *e)
+{
+	if (plan_make(&s->planner, device, out, e) < 0)
+		return -1;
+	/* Runs before those that count would change what variables keep. */
+	bool fixed = s->expects || s->opt.keep_state || !overlaps(out);
+	int off = fixed ? 0 : compare(s, out, e);
+	if (off == 0)
+		return 0;
+	plan_release(out);
+	return off < 0 ? -1 : plan_make(&s->planner, device, out, e);
+}

@@ -1,0 +1,176 @@
+/* rounds.c - rounds of runs, and ratios within them. */
+#include "measure/rounds.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/rng.h"
+
+/* After so many rounds, entrants leave that are slower than the best of them by so much. */
+enum { DROP_AFTER = 4 };
+static const double DROP_RATIO = 1.1;
+
+static bool takes_part(const struct entrant *t)
+{
+	return !t->failed && !t->dropped;
+}
+
+/* One run of t; its seconds in *lat, its busy times in busy_s (k).  -1 only when the executor is to
+ * end. */
+static int run_one(struct executor *x, struct entrant *t, double *lat, double *busy_s,
+		   struct err *e)
+{
+	struct exec_sample s = {.busy_s = busy_s};
+	if (executor_run(x, t->plan, &s, e) == 0) {
+		*lat = s.lat_s;
+		return 0;
+	}
+	if (!executor_alive(x))
+		return -1;
+	memcpy(t->reason, e->msg, sizeof t->reason);
+	err_clear(e);
+	t->failed = true;
+	return 0;
+}
+
+/* Seconds that a round takes, from the last warm-up run of each. */
+static int warm_up(struct executor *x, struct entrant *t, uint32_t n, int64_t runs, double *round_s,
+		   struct err *e)
+{
+	*round_s = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		double lat = 0;
+		for (int64_t r = 0; r < (runs > 1 ? runs : 1) && !t[i].failed; r++)
+			if (run_one(x, &t[i], &lat, NULL, e) < 0)
+				return -1;
+		*round_s += t[i].failed ? 0 : lat;
+	}
+	return 0;
+}
+
+static uint32_t clamp(double x, uint32_t lo, uint32_t hi)
+{
+	return !(x > lo) ? lo : x < hi ? (uint32_t)x : hi;
+}
+
+static uint32_t how_many(const struct rounds_options *o, double round_s)
+{
+	if (round_s * o->enough > o->max_s)
+		return clamp(o->max_s / round_s, o->least, o->enough);
+	return clamp(o->quick_s / round_s, o->enough, o->most);
+}
+
+static void drop_slow(struct entrant *t, uint32_t n)
+{
+	double best = INFINITY;
+	for (uint32_t i = 0; i < n; i++)
+		if (t[i].may_drop && takes_part(&t[i]))
+			best = fmin(best, interval_median(t[i].m.sample_s, t[i].m.n).mid);
+	for (uint32_t i = 0; i < n; i++)
+		if (t[i].may_drop && takes_part(&t[i]))
+			t[i].dropped =
+				interval_median(t[i].m.sample_s, t[i].m.n).mid > DROP_RATIO * best;
+}
+
+/* What is measured of one run. */
+struct shot {
+	double lat_s, *busy_s, *pulse_s; /* (k), (k, PULSE_KINDS) */
+};
+
+static struct shot shot_new(struct arena *a, uint32_t k)
+{
+	return (struct shot){INFINITY, ARENA_NEWN(a, double, k),
+			     ARENA_NEWN(a, double, (size_t)k *PULSE_KINDS)};
+}
+
+/* A run that counts, unless t fails. */
+static int shoot(struct executor *x, struct entrant *t, struct pulse *pulse, struct shot *out,
+		 struct err *e)
+{
+	out->lat_s = INFINITY;
+	if (pulse)
+		pulse_begin(pulse);
+	int rc = run_one(x, t, &out->lat_s, out->busy_s, e);
+	if (pulse)
+		pulse_end(pulse, out->pulse_s);
+	return rc;
+}
+
+/* Busy times are those of the fastest run. */
+static void note_run(struct entrant *t, const struct shot *s, uint32_t k, double *least_s)
+{
+	size_t cells = (size_t)k * PULSE_KINDS;
+	if (t->m.pulse_s)
+		memcpy(&t->m.pulse_s[t->m.n * cells], s->pulse_s, cells * sizeof *s->pulse_s);
+	t->m.sample_s[t->m.n++] = s->lat_s;
+	if (s->lat_s < *least_s)
+		memcpy(t->m.busy_s, s->busy_s, k * sizeof *s->busy_s);
+	*least_s = fmin(*least_s, s->lat_s);
+}
+
+/* The entrants' order in round r. */
+static void turn_order(uint32_t *order, uint32_t n, uint32_t r, const struct rounds_options *o)
+{
+	struct rng_addr at = {.seed = o->seed, .step = r, .stream = RNG_SEARCH};
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = r % 2 ? n - 1 - i : i;
+	for (uint32_t i = n; o->shuffle && i-- > 1;) {
+		uint32_t j = rng_below(&at, i, i + 1), t = order[i];
+		order[i] = order[j];
+		order[j] = t;
+	}
+}
+
+int measure_rounds(struct executor *x, struct entrant *t, uint32_t n, uint32_t k,
+		   const struct rounds_options *o, struct arena *a, struct err *e)
+{
+	double round_s, *least_s = ARENA_NEWN(a, double, n);
+	struct shot one = shot_new(a, k), again = shot_new(a, k);
+	uint32_t *order = ARENA_NEWN(a, uint32_t, n);
+	for (uint32_t i = 0; i < n; i++) {
+		t[i].m.busy_s = ARENA_NEWN(a, double, k);
+		least_s[i] = INFINITY;
+	}
+	if (warm_up(x, t, n, o->warmup, &round_s, e) < 0)
+		return -1;
+	uint32_t rounds = how_many(o, round_s);
+	for (uint32_t i = 0; i < n; i++) {
+		t[i].m.sample_s = ARENA_NEWN(a, double, rounds);
+		if (o->pulse)
+			t[i].m.pulse_s = ARENA_NEWN(a, double, (size_t)rounds *k *PULSE_KINDS);
+	}
+	for (uint32_t r = 0; r < rounds; r++) {
+		turn_order(order, n, r, o);
+		for (uint32_t j = 0; j < n; j++) {
+			struct entrant *p = &t[order[j]];
+			if (!takes_part(p))
+				continue;
+			again.lat_s = INFINITY;
+			if (shoot(x, p, o->pulse, &one, e) < 0)
+				return -1;
+			if (!p->failed && o->twice && measure_again(one.lat_s) &&
+			    shoot(x, p, o->pulse, &again, e) < 0)
+				return -1;
+			if (!p->failed)
+				note_run(p, again.lat_s < one.lat_s ? &again : &one, k,
+					 &least_s[p - t]);
+		}
+		if (r + 1 == DROP_AFTER)
+			drop_slow(t, n);
+	}
+	for (uint32_t i = 0; i < n; i++)
+		if (!t[i].failed)
+			t[i].m.lat = interval_clip(interval_median(t[i].m.sample_s, t[i].m.n));
+	return 0;
+}
+
+struct interval rounds_ratio(const struct measurement *p, const struct measurement *ref)
+{
+	uint32_t n = p->n < ref->n ? p->n : ref->n;
+	double *x = MEM_NEWN(double, n);
+	for (uint32_t i = 0; i < n; i++)
+		x[i] = log(p->sample_s[i] / ref->sample_s[i]);
+	struct interval r = interval_median(x, n);
+	mem_free(x);
+	return interval_clip((struct interval){exp(r.mid), exp(r.lo), exp(r.hi)});
+}

@@ -1,0 +1,43 @@
+/* rounds.h - plans compared in rounds: every round runs each of them once, so that what
+ * disturbs the machine for a while disturbs all of them alike.
+ *
+ * The order within a round turns about from round to round, or is drawn for every round, so that
+ * the same slow moment meets other entrants in each.  How many rounds there are is
+ * settled from the time that the warm-up takes, before any result is known: to stop
+ * when an interval happens to be narrow would make intervals too narrow. */
+#ifndef HSDAG_MEASURE_ROUNDS_H
+#define HSDAG_MEASURE_ROUNDS_H
+
+#include "measure/measure.h"
+#include "measure/pulse.h"
+
+struct entrant {
+	struct plan *plan;
+	bool may_drop; /* leaves early when it is clearly slower than its like */
+	bool failed, dropped;
+	char reason[sizeof((struct err *)0)->msg]; /* when failed */
+	struct measurement m; /* sample i is of round i, until it fails or is dropped */
+};
+
+struct rounds_options {
+	int64_t warmup;  /* runs of each that are not counted; one at least is made */
+	uint32_t least;  /* rounds, whatever the time they take */
+	uint32_t enough; /* rounds, when max_s allows */
+	uint32_t most;   /* rounds, when quick_s allows */
+	double max_s, quick_s;
+	bool shuffle; /* a random order in every round, drawn from seed */
+	uint64_t seed;
+	bool twice;          /* samples are the faster of two runs in a row (measure_again) */
+	struct pulse *pulse; /* beside every run that counts; NULL: none */
+};
+
+/* Measure t[n] on k devices; memory from a.  An entrant whose device fails leaves with a reason.
+ * -1: the output's reader has gone. */
+int measure_rounds(struct executor *x, struct entrant *t, uint32_t n, uint32_t k,
+		   const struct rounds_options *o, struct arena *a, struct err *e) MUST_CHECK;
+
+/* Latency of p over latency of ref: the median of the ratios of the rounds that both have (one
+ * at least), and its 95 % interval by order statistics. */
+struct interval rounds_ratio(const struct measurement *p, const struct measurement *ref);
+
+#endif

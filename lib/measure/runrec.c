@@ -1,0 +1,95 @@
+/* runrec.c - the records that devrun writes. */
+#include "measure/runrec.h"
+
+#include "measure/pulse.h"
+
+/* m's pulses (n, k, PULSE_KINDS) of p's devices; mem_free. */
+static double *pulses(const struct session *s, const struct placement *p, const uint32_t *slot,
+		      const struct measurement *m)
+{
+	uint32_t k = s->devices.n;
+	double *x = MEM_NEWN(double, (size_t)m->n * p->k * PULSE_KINDS + 1);
+	for (uint32_t r = 0; r < m->n; r++)
+		for (uint32_t i = 0; i < p->k; i++) {
+			uint32_t d = slot ? slot[i] : i;
+			const double *from = &m->pulse_s[((size_t)r * k + d) * PULSE_KINDS];
+			for (int j = 0; d < k && j < PULSE_KINDS; j++)
+				x[((size_t)r * p->k + i) * PULSE_KINDS + j] = from[j];
+		}
+	return x;
+}
+
+int trial_encode(const struct session *s, const struct placement *p, const uint32_t *slot,
+		 const struct trial *t, struct rec_writer *w, struct err *e)
+{
+	struct run_result x = {.reason = t->ok ? NULL : t->reason,
+			       .lat_s = t->m.lat.mid,
+			       .lo_s = t->m.lat.lo,
+			       .hi_s = t->m.lat.hi,
+			       .samples_s = t->m.sample_s,
+			       .n_samples = t->m.n,
+			       .ref_s = t->ref_s,
+			       .has_ratio = t->has_ratio,
+			       .ratio = t->ratio.mid,
+			       .ratio_lo = t->ratio.lo,
+			       .ratio_hi = t->ratio.hi,
+			       .copies = t->n_copies,
+			       .copy_bytes = t->copy_bytes,
+			       .has_plan = true,
+			       .in_host = t->n_in_host,
+			       .steps = t->n_steps,
+			       .splits = t->n_splits};
+	double *pulse = t->ok && t->m.pulse_s ? pulses(s, p, slot, &t->m) : NULL;
+	uint64_t *mem = MEM_NEWN(uint64_t, p->k);
+	double *busy = MEM_NEWN(double, p->k);
+	for (uint32_t i = 0; t->ok && i < p->k; i++) {
+		uint32_t d = slot ? slot[i] : i;
+		mem[i] = d < s->devices.n ? t->mem_bytes[d] : 0;
+		busy[i] = d < s->devices.n ? t->m.busy_s[d] : 0;
+	}
+	x.mem_bytes = mem;
+	x.busy_s = busy;
+	x.pulse_s = pulse;
+	x.n_pulses = PULSE_KINDS;
+	int rc = run_encode(p, &x, w, e);
+	mem_free(mem);
+	mem_free(busy);
+	mem_free(pulse);
+	return rc;
+}
+
+int verdict_encode(const struct verdict *v, const struct session *s, const struct placement *p,
+		   uint32_t n_groups, struct rec_writer *w, struct err *e)
+{
+	const struct trial *t = &v->final;
+	rec_begin(w, "best");
+	put_uint(w, "graph", p->graph);
+	put_uint(w, "rank", 0);
+	put_texts(w, "devices", p->names, p->k);
+	put_vector(w, "device", TT_U16, p->n_sets, t->device);
+	put_text(w, "source", p->source);
+	put_uint(w, "episode", p->episode);
+	put_uint(w, "step", p->step);
+	put_uint(w, "sample", p->sample);
+	put_real(w, "lat_s", t->m.lat.mid);
+	put_real(w, "lo_s", t->m.lat.lo);
+	put_real(w, "hi_s", t->m.lat.hi);
+	put_real(w, "ref_s", t->ref_s);
+	put_uint(w, "n_groups", n_groups);
+	put_bool(w, "final", true);
+	put_text(w, "reference", v->reference < 0 ? "" : s->devices.dev[v->reference].name);
+	put_real(w, "ratio", t->has_ratio ? t->ratio.mid : 1);
+	put_real(w, "ratio_lo", t->has_ratio ? t->ratio.lo : 1);
+	put_real(w, "ratio_hi", t->has_ratio ? t->ratio.hi : 1);
+	put_uint(w, "n_pairs", v->n_pairs);
+	put_uint(w, "copies", t->n_copies);
+	put_uint(w, "copy_bytes", t->copy_bytes);
+	if (v->not_compared[0]) {
+		put_text(w, "not_compared", v->not_compared);
+		return rec_end(w, e);
+	}
+	put_real(w, "out_mse", v->diff.mse);
+	put_real(w, "out_cos", v->diff.cosine);
+	put_real(w, "out_max", v->diff.largest);
+	return rec_end(w, e);
+}

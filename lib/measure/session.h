@@ -1,0 +1,88 @@
+/* session.h - a model on a list of devices, and placements measured one after
+ * another: everything that devrun does between two records. */
+#ifndef HSDAG_MEASURE_SESSION_H
+#define HSDAG_MEASURE_SESSION_H
+
+#include "exec/model_inputs.h"
+#include "measure/measure.h"
+
+/* A single-device placement. */
+struct anchor {
+	bool tried;
+	char reason[sizeof((struct err *)0)->msg]; /* why it cannot run; "" when it can */
+	bool lost;                                 /* it could be planned, but failed when it ran */
+	struct measurement m;
+	struct plan plan;
+	bool has_plan;
+};
+
+struct session {
+	struct device_list devices;
+	struct model model;
+	struct planner planner;
+	struct executor *x;
+	struct measure_options opt;
+	bool no_reference;     /* set after opening: placements alone, ref_s stays 0 */
+	uint32_t rounds;       /* set after opening: in rounds (laps.h); 0: one after another */
+	bool pulse;            /* set after opening: with the cores' pulse beside each run */
+	bool expects;          /* the planner's durations are those of a profile (expect.h) */
+	uint64_t seed;         /* of inputs, and of orders in rounds */
+	uint8_t *mask;         /* (n_sets, k) 1: the set can run there */
+	struct anchor *anchor; /* (k) */
+	int best;              /* the fastest anchor; -1: none */
+	struct arena *arena;
+};
+
+/* What one placement gave. */
+struct trial {
+	const uint16_t *device; /* (n_sets) index into the session's devices; borrowed */
+	bool ok;
+	char reason[sizeof((struct err *)0)->msg]; /* when not ok */
+	struct measurement m;
+	double ref_s;          /* best anchor around it; 0: there is none */
+	struct interval ratio; /* when paired */
+	bool has_ratio;
+	uint64_t *mem_bytes; /* (k) */
+	uint32_t n_copies;
+	uint64_t copy_bytes;
+	uint32_t n_in_host;         /* of the copies, tensors that are read where they are */
+	uint32_t n_steps, n_splits; /* of the plan: groups; plan.n_splits */
+};
+
+/* Take over the (parsed) devices and open them with the model; g is borrowed.  inputs
+ * NULL: from the seed.  Errors as model_open, model_mask and device_list_open. */
+int session_open(struct session *s, const struct graph *g, struct device_list *devices,
+		 bool allow_shared, const char *weights, const char *inputs, uint64_t seed,
+		 const struct measure_options *o, struct err *e) MUST_CHECK;
+void session_close(struct session *s);
+
+/* Measure every single device, once per session; better durations for the planner come
+ * of it.  -1 only when the output's reader has gone. */
+int session_anchors(struct session *s, struct err *e) MUST_CHECK;
+
+/* Measure t[n] in order, the best anchor before, between and after.  Results from a.
+ * A placement that cannot run, or whose device fails, is a trial with a reason.  -1: the
+ * output's reader has gone, or every device has failed (ST_RUNTIME). */
+int session_measure(struct session *s, struct trial *t, uint32_t n, struct arena *a,
+		    struct err *e) MUST_CHECK;
+
+/* A plan (plan_make) for measuring.  When several devices are at work, and durations are not a
+ * profile's, it is run a few times, and planned again by the durations of its steps when it took
+ * another time than expected.  -1: it cannot run. */
+int session_plan(struct session *s, const uint16_t *device, struct plan *out,
+		 struct err *e) MUST_CHECK;
+
+/* The device that runs every step of a placement, or -1; without any step, 0. */
+int session_single(const struct session *s, const uint16_t *device);
+
+/* What is known of t from its plan: memory, copies. */
+void session_note_plan(const struct session *s, struct trial *t, const struct plan *p,
+		       struct arena *a);
+
+/* One inference of a placement (with opt.keep_state as many as min_runs, from no state), and what
+ * fn makes of its results.  -1 also when it cannot run. */
+int session_results(struct session *s, const uint16_t *device,
+		    int (*fn)(void *arg, const void *const *result, struct err *e), void *arg,
+		    struct err *e) MUST_CHECK;
+
+#endif

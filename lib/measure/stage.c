@@ -1,0 +1,355 @@
+/* stage.c - placements in, `run` records out. */
+#include "measure/stage.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/average.h"
+#include "measure/boundary.h"
+#include "measure/expect.h"
+#include "measure/proberec.h"
+#include "measure/turn.h"
+#include "record/devrec.h"
+#include "record/graphrec.h"
+
+struct state {
+	const struct stage_options *o;
+	uint64_t seed;
+	struct filter *f;
+	struct graph *g;
+	struct devs devs; /* of the stream; k 0: none yet */
+	struct session session;
+	bool is_open, in_loop;
+	bool has_best;       /* the stream has a `best` record that is not final */
+	struct turn turn;    /* what waits */
+	int64_t n_seen;      /* placements of the stream so far */
+	struct arena *arena; /* the stream */
+};
+
+/* ---- devices and model ---- */
+
+static bool reader_lives(void *arg)
+{
+	const struct filter *f = arg;
+	return rec_writer_alive(f->out);
+}
+
+static int list_devices(const struct state *s, const struct placement *p, struct device_list *l,
+			struct err *e)
+{
+	if (s->o->devices)
+		return device_list_parse(s->o->devices, l, e);
+	if (s->devs.k == 0 && !p)
+		return err_set(e, ST_USAGE,
+			       "no devices; name them with -D or put devrun --probe in front");
+	int rc = s->devs.k > 0 ? device_list_names(s->devs.names, s->devs.k, l, e)
+			       : device_list_names(p->names, p->k, l, e);
+	if (rc < 0 && e->code == ST_USAGE)
+		e->code = ST_INPUT; /* the names are not from the command line */
+	return rc;
+}
+
+static int open_session(struct state *s, const struct placement *p, struct err *e)
+{
+	struct device_list l = {0};
+	const struct stage_options *o = s->o;
+	if (s->is_open)
+		return 0;
+	int rc = list_devices(s, p, &l, e);
+	if (rc == 0 && o->memory)
+		rc = device_list_limit(&l, o->memory, e);
+	if (rc == 0) {
+		s->is_open = true;
+		rc = session_open(&s->session, s->g, &l, o->allow_shared, o->weights, o->inputs,
+				  s->seed, &o->measure, e);
+	}
+	device_list_close(&l);
+	if (rc < 0) {
+		if (!o->devices && e->code == ST_USAGE)
+			e->code = ST_INPUT; /* likewise: devices that are not there */
+		return -1;
+	}
+	s->session.no_reference = !o->reference;
+	s->session.rounds = (uint32_t)o->rounds;
+	s->session.pulse = o->pulse;
+	s->session.planner.fuse = (enum fuse_mode)o->fuse;
+	executor_watch(s->session.x, reader_lives, s->f);
+	return o->save_inputs ? inputs_save(&s->session.model, o->save_inputs, e) : 0;
+}
+
+static void reset(struct state *s)
+{
+	if (s->is_open)
+		session_close(&s->session);
+	graph_free(s->g);
+	s->g = NULL;
+	s->is_open = false;
+	s->n_seen = 0;
+	s->has_best = false;
+	s->devs.k = 0;
+	turn_reset(&s->turn);
+	arena_reset(s->arena);
+}
+
+/* ---- placements ---- */
+
+/* The range that `text` begins with, and where the next one is; NULL: that was the last.  last < first
+ * when it is none. */
+static const char *next_range(const char *text, int64_t *first, int64_t *last)
+{
+	char *end;
+	*first = *last = *text >= '1' && *text <= '9' ? strtoll(text, &end, 10) : 0;
+	if (*first == 0) {
+		*last = -1;
+		return NULL;
+	}
+	if (*end == '-' && end[1] >= '0' && end[1] <= '9') {
+		*last = strtoll(end + 1, &end, 10);
+	} else if (*end == '-') {
+		*last = INT64_MAX;
+		end++;
+	}
+	if (*end && (*end != ',' || !end[1]))
+		*last = -1;
+	return *end == ',' ? end + 1 : NULL;
+}
+
+int stage_only_check(const char *only, struct err *e)
+{
+	for (const char *c = only; c;) {
+		int64_t first, last;
+		c = next_range(c, &first, &last);
+		if (last < first)
+			return err_set(e, ST_USAGE,
+				       "--only takes a list as in 1-20,25,30-, not '%s'", only);
+	}
+	return 0;
+}
+
+/* Is the next placement one of those that are to run? */
+static bool is_wanted(struct state *s)
+{
+	s->n_seen++;
+	for (const char *c = s->o->only; c;) {
+		int64_t first, last;
+		c = next_range(c, &first, &last);
+		if (s->n_seen >= first && s->n_seen <= last)
+			return true;
+	}
+	return !s->o->only;
+}
+
+static int take_placement(struct state *s, const struct rec *r, struct err *e)
+{
+	if (turn_take(&s->turn, r, s->g, e) < 0 ||
+	    open_session(s, &s->turn.queue[s->turn.n - 1].place, e) < 0)
+		return -1;
+	return turn_assign(&s->turn, &s->session, r, e);
+}
+
+static bool is_final(const struct rec *r)
+{
+	bool final = false;
+	const struct val *v = val_get(r->map, "final");
+	return v && val_bool(v, &final) && final;
+}
+
+/* --paired: the `best` records are the candidates; in a stream without any, the placements are. */
+static int take_candidate(struct state *s, const struct rec *r, struct err *e)
+{
+	bool best = rec_is(r, "best") && !is_final(r);
+	uint64_t n_groups = 0;
+	if (best && !s->has_best)
+		turn_reset(&s->turn);
+	s->has_best |= best;
+	if (!best && (s->has_best || !rec_is(r, "place") || !is_wanted(s)))
+		return 0;
+	if (s->turn.n >= (size_t)s->o->candidates)
+		return 0;
+	if ((best && get_uint(r->map, "n_groups", 0, UINT32_MAX, &n_groups, e) < 0) ||
+	    take_placement(s, r, e) < 0)
+		return -1;
+	s->turn.queue[s->turn.n - 1].n_groups = (uint32_t)n_groups;
+	return 0;
+}
+
+static int write_outputs(void *arg, const void *const *result, struct err *e)
+{
+	const struct state *s = arg;
+	return outputs_save(&s->session.model, result, s->o->outputs, e);
+}
+
+/* Measure what waits and write the `run` records. */
+static int measure(struct state *s, struct err *e)
+{
+	bool any = s->turn.n > 0;
+	if (any && turn_measure(&s->turn, &s->session, s->f->out, e) < 0)
+		return -1;
+	if (any && s->o->outputs && s->turn.last)
+		return session_results(&s->session, s->turn.last, write_outputs, s, e);
+	return 0;
+}
+
+static int judge(struct state *s, struct err *e)
+{
+	if (!s->g)
+		return err_set(
+			e, ST_INPUT,
+			"no graph in the input; --paired reads what reinforce or placebase wrote");
+	if (open_session(s, NULL, e) < 0 || turn_judge(&s->turn, &s->session, s->f->out, e) < 0)
+		return -1;
+	return s->o->outputs ? session_results(&s->session, s->turn.last, write_outputs, s, e) : 0;
+}
+
+/* ---- --boundaries ---- */
+
+/* The last placement once more, in a session of its own. */
+static int save_boundaries(struct state *s, struct err *e)
+{
+	struct boundaries b = {.dir = s->o->boundaries};
+	struct device_list l = {0};
+	if (!s->turn.last)
+		return 0;
+	boundary_list(&s->session, s->turn.last, s->arena, &b);
+	int rc = boundary_devices(&s->session, &l, e);
+	session_close(&s->session);
+	s->is_open = false;
+	if (rc == 0)
+		rc = boundary_run(&b, s->g, s->turn.last, &l, s->o->weights, s->o->inputs, s->seed,
+				  &s->o->measure, e);
+	device_list_close(&l);
+	return rc;
+}
+
+/* ---- the stream ---- */
+
+static int take_graph(struct state *s, const struct rec *r, struct err *e)
+{
+	if (s->g)
+		return err_set(e, ST_INPUT,
+			       "record %llu is a second graph; devrun runs one model per stream",
+			       (unsigned long long)r->index);
+	s->g = graph_decode(r, e);
+	return s->g ? 0 : -1;
+}
+
+/* --probe --profile; earlier: NULL, or the costs to make the mean with, s->devs their devices */
+static int take_profile(struct state *s, const struct rec *earlier, struct err *e)
+{
+	struct profile p;
+	if (open_session(s, NULL, e) < 0 || profile_take(&s->session, s->turn.arena, &p, e) < 0)
+		return -1;
+	uint32_t k = s->session.devices.n, failed = 0;
+	for (uint32_t d = 0; d < k; d++)
+		if (p.failed[d]) {
+			failed++;
+			s->o->untimed(s->session.devices.dev[d].name, p.failed[d]);
+		}
+	if (failed == k)
+		return err_set(e, ST_RUNTIME, "no device could be timed: %s", p.failed[0]);
+	int rc =
+		earlier ? profile_average(&p, &s->session, earlier, &s->devs, s->turn.arena, e) : 0;
+	if (rc == 0)
+		rc = profile_encode(&s->session, &p, s->f->out, e);
+	arena_reset(s->turn.arena);
+	return rc;
+}
+
+/* --again */
+static int take_again(struct state *s, const struct rec *r, struct err *e)
+{
+	if (s->is_open)
+		return err_set(e, ST_INPUT, "a second cost record in one stream");
+	if (s->devs.k == 0)
+		return err_set(e, ST_INPUT, "a cost record before its devices");
+	return take_profile(s, r, e);
+}
+
+/* Rounds are planned by the stream's costs. */
+static int take_costs(struct state *s, const struct rec *r, struct err *e)
+{
+	if (!s->g || (!s->o->devices && s->devs.k == 0))
+		return 0;
+	return open_session(s, NULL, e) < 0 ? -1 : session_expect(&s->session, r, &s->devs, e);
+}
+
+static int on_record(struct state *s, const struct rec *r, struct err *e)
+{
+	const struct stage_options *o = s->o;
+	if (rec_is(r, "graph")) {
+		if (take_graph(s, r, e) < 0 || filter_pass(s->f, r, e) < 0)
+			return -1;
+		return o->again     ? 0
+		       : o->profile ? take_profile(s, NULL, e)
+		       : o->probe   ? probe_encode(s->g, o->devices, o->memory, o->allow_shared,
+						   o->weights, s->f->out, e)
+				    : 0;
+	}
+	/* Costs and devices of an earlier profile are replaced, or make a mean. */
+	if (o->again && rec_is(r, "devs"))
+		return devs_decode(r, s->arena, &s->devs, e);
+	if (o->again && s->g && rec_is(r, "cost"))
+		return take_again(s, r, e);
+	if (o->profile && s->g && (rec_is(r, "devs") || rec_is(r, "cost")))
+		return 0;
+	if (o->probe)
+		return filter_pass(s->f, r, e);
+	if (rec_is(r, "devs") && devs_decode(r, s->arena, &s->devs, e) < 0)
+		return -1;
+	if (rec_is(r, "episode") && !s->in_loop) {
+		filter_absorb_interrupt();
+		s->in_loop = true;
+	}
+	if (rec_is(r, "episode_end") && measure(s, e) < 0)
+		return -1;
+	if (filter_pass(s->f, r, e) < 0)
+		return -1;
+	if (o->rounds > 0 && rec_is(r, "cost"))
+		return take_costs(s, r, e);
+	if (o->paired)
+		return take_candidate(s, r, e);
+	if (rec_is(r, "place"))
+		return is_wanted(s) ? take_placement(s, r, e) : 0;
+	/* The model loads while the other stages start. */
+	if (s->g && !s->is_open && (o->devices || s->devs.k > 0))
+		return open_session(s, NULL, e);
+	return 0;
+}
+
+static int run_filter(struct state *s, struct err *e)
+{
+	struct rec r;
+	int k;
+	while ((k = filter_next(s->f, &r, e)) > 0) {
+		if (k == FILTER_RECORD) {
+			if (on_record(s, &r, e) < 0)
+				return -1;
+			continue;
+		}
+		if (s->o->probe && !s->g)
+			return err_set(e, ST_INPUT, "no graph in the input; ir2dag makes one");
+		if (s->o->again && !s->is_open)
+			return err_set(e, ST_INPUT, "no earlier profile in the input");
+		if (s->o->save_inputs && s->o->devices && s->g && open_session(s, NULL, e) < 0)
+			return -1; /* also when there is no placement */
+		if ((s->o->paired ? judge(s, e) : measure(s, e)) < 0 ||
+		    (s->o->boundaries && save_boundaries(s, e) < 0))
+			return -1;
+		reset(s);
+		if (filter_end(s->f, e) < 0)
+			return -1;
+	}
+	return k;
+}
+
+int stage_run(const struct stage_options *o, uint64_t seed, struct filter *f, struct err *e)
+{
+	struct state s = {.o = o, .seed = seed, .f = f, .arena = arena_new()};
+	turn_init(&s.turn);
+	int rc = run_filter(&s, e);
+	reset(&s);
+	turn_release(&s.turn);
+	arena_free(s.arena);
+	return rc;
+}

@@ -1,0 +1,28 @@
+/* verdict.h - the last comparison before anything is claimed: candidates against the
+ * best single device, in rounds that run each of them once. */
+#ifndef HSDAG_MEASURE_VERDICT_H
+#define HSDAG_MEASURE_VERDICT_H
+
+#include "measure/session.h"
+
+struct verdict {
+	struct trial *single;          /* (k) every device alone, in the final's rounds */
+	int reference;                 /* the fastest of them there; -1: none can run the model */
+	int winner;                    /* a candidate, or -1: the reference itself */
+	struct trial final;            /* the winner, or the reference; ratio 1 then */
+	uint32_t n_pairs;              /* rounds of the final */
+	struct output_difference diff; /* of the winner's outputs to the reference's */
+	char not_compared[sizeof((struct err *)0)->msg]; /* why there is no diff; "": there is */
+};
+
+/* Heats: rounds of every single device and all candidates t[n]; the candidate with the smallest
+ * ratio goes on.  Final: fresh rounds of every single device and that candidate, for the
+ * claim is about measurements that did not choose it.  The reference is the fastest
+ * single device of the final; the candidate wins only if ratio.hi < 1, or if no single device
+ * can run the model.  A candidate that is all on one device is that device, and never
+ * a gain.  Ratios of the other candidates are to the reference, in the heats.  Results from a.
+ * -1: nothing could run, or the output's reader has gone. */
+int verdict_reach(struct session *s, struct trial *t, uint32_t n, struct arena *a,
+		  struct verdict *out, struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,294 @@
+/* opcost.c - operations and bytes of a node from its recorded shapes, and which
+ * nodes are constant.  Estimates for features and the simulator; the devices
+ * measure. */
+#include "op/op.h"
+
+#include <string.h>
+
+enum { TRANSCENDENTAL = 8 }; /* operations that exp, tanh, division chains count as */
+
+/* Elements of output o with dynamic dims as 1; 1 for an unknown rank. */
+static uint64_t elements(const struct graph *g, uint32_t o)
+{
+	uint64_t n = 1;
+	if (g->out_rank[o] == RANK_DYNAMIC)
+		return 1;
+	for (uint32_t i = 0; i < g->out_rank[o]; i++) {
+		int64_t d = g->dim[g->dim_ptr[o] + i];
+		if (d >= 0 && __builtin_mul_overflow(n, (uint64_t)d, &n))
+			return UINT64_MAX;
+	}
+	return n;
+}
+
+static uint64_t bytes_of(const struct graph *g, uint32_t o)
+{
+	uint64_t b;
+	if (!elem_bytes((enum elem)g->out_elem[o], elements(g, o), &b))
+		return UINT64_MAX;
+	return b;
+}
+
+/* The output that feeds input i of v, or GRAPH_NONE. */
+static uint32_t source(const struct graph *g, uint32_t v, uint32_t i)
+{
+	uint32_t slot = g->in_ptr[v] + i;
+	if (slot >= g->in_ptr[v + 1] || g->in_node[slot] == GRAPH_NONE)
+		return GRAPH_NONE;
+	return g->out_ptr[g->in_node[slot]] + g->in_port[slot];
+}
+
+static uint64_t in_elements(const struct graph *g, uint32_t v, uint32_t i)
+{
+	uint32_t o = source(g, v, i);
+	return o == GRAPH_NONE ? 0 : elements(g, o);
+}
+
+/* Dim d (from the end when negative) of input i; 1 when it is not known. */
+static uint64_t in_dim(const struct graph *g, uint32_t v, uint32_t i, int d)
+{
+	uint32_t o = source(g, v, i);
+	if (o == GRAPH_NONE || g->out_rank[o] == RANK_DYNAMIC)
+		return 1;
+	if (d < 0)
+		d += g->out_rank[o];
+	if (d < 0 || d >= g->out_rank[o])
+		return 1;
+	int64_t x = g->dim[g->dim_ptr[o] + (uint32_t)d];
+	return x < 0 ? 1 : (uint64_t)x;
+}
+
+static uint64_t mul(uint64_t a, uint64_t b)
+{
+	uint64_t x;
+	return __builtin_mul_overflow(a, b, &x) ? UINT64_MAX : x;
+}
+
+static uint64_t add(uint64_t a, uint64_t b)
+{
+	uint64_t x;
+	return __builtin_add_overflow(a, b, &x) ? UINT64_MAX : x;
+}
+
+static uint64_t out_elements(const struct graph *g, uint32_t v)
+{
+	uint64_t n = 0;
+	for (uint32_t o = g->out_ptr[v]; o < g->out_ptr[v + 1]; o++)
+		n = add(n, elements(g, o));
+	return n;
+}
+
+static bool attr_true(const struct graph *g, uint32_t v, const char *key)
+{
+	const char *s = graph_attr(g, v, key);
+	return s && (*s == 't' || *s == 'T' || *s == '1');
+}
+
+static uint64_t conv_flops(const struct graph *g, uint32_t v, enum op_kind kind)
+{
+	uint32_t w = kind == OP_DEFORMABLE_CONVOLUTION ? 2 : 1;
+	uint64_t weights = in_elements(g, v, w), out = out_elements(g, v),
+		 in = in_elements(g, v, 0);
+	uint64_t groups = 1, rows;
+	bool grouped = kind == OP_GROUP_CONVOLUTION || kind == OP_GROUP_CONVOLUTION_BACKPROP;
+	if (grouped)
+		groups = in_dim(g, v, w, 0);
+	rows = mul(groups, in_dim(g, v, w, grouped));
+	if (weights == 0 || rows == 0)
+		return 0;
+	/* Each output meets weights / rows of them; of a transposed convolution each input does,
+	 * whose channels are the rows. */
+	bool transposed = kind == OP_CONVOLUTION_BACKPROP || kind == OP_GROUP_CONVOLUTION_BACKPROP;
+	return mul(2, mul(transposed ? in : out, weights / rows));
+}
+
+static uint64_t pool_flops(const struct graph *g, uint32_t v)
+{
+	const char *s = graph_attr(g, v, "kernel");
+	uint64_t window = 1, k = 0;
+	for (; s && *s; s++) {
+		if (*s >= '0' && *s <= '9')
+			k = k < 100000 ? k * 10 + (uint64_t)(*s - '0') : k;
+		if ((*s == ',' || !s[1]) && k) {
+			window = mul(window, k);
+			k = 0;
+		}
+	}
+	return mul(window, out_elements(g, v));
+}
+
+static uint64_t recurrent_flops(const struct graph *g, uint32_t v)
+{
+	/* Each step multiplies a batch row by all of W and R: inputs with gates * hidden rows. */
+	uint64_t rows = in_dim(g, v, 0, 0), most = 0, second = 0;
+	enum op_kind kind = op_kind(g->type[v]);
+	bool sequence =
+		kind == OP_LSTM_SEQUENCE || kind == OP_GRU_SEQUENCE || kind == OP_RNN_SEQUENCE;
+	if (sequence)
+		rows = mul(rows, in_dim(g, v, 0, 1));
+	for (uint32_t i = 1; i < g->in_ptr[v + 1] - g->in_ptr[v]; i++) {
+		uint64_t n = in_elements(g, v, i);
+		if (n > most) {
+			second = most;
+			most = n;
+		} else if (n > second) {
+			second = n;
+		}
+	}
+	return mul(2, mul(rows, add(most, second)));
+}
+
+static uint64_t attention_flops(const struct graph *g, uint32_t v)
+{
+	uint64_t q = in_elements(g, v, 0), s = in_dim(g, v, 1, -2), d = in_dim(g, v, 0, -1);
+	uint64_t scores = d ? mul(q / d, s) : 0;
+	return add(mul(4, mul(q, s)), mul(scores, TRANSCENDENTAL));
+}
+
+static uint64_t unary_weight(enum op_kind kind)
+{
+	switch (kind) {
+	/* clang-format off */
+	case OP_ABS: case OP_RELU: case OP_NEGATIVE: case OP_CLAMP: case OP_FLOOR: case OP_CEILING:
+	case OP_ROUND: case OP_SIGN: case OP_CONVERT: case OP_LOGICAL_NOT: case OP_BITWISE_NOT:
+		return 1;
+	case OP_HSIGMOID: case OP_HSWISH: case OP_HARD_SIGMOID: case OP_SQRT: case OP_SOFT_SIGN:
+		return 4;
+	/* clang-format on */
+	default: return TRANSCENDENTAL;
+	}
+}
+
+/* How often the body of a loop runs: as many times as the parts of a slice fit; 1 when that is not
+ * known. */
+static uint64_t iterations(const struct graph *g, const struct graph_body *b)
+{
+	for (uint32_t k = 0; k < b->n_maps; k++) {
+		const struct port_map *m = &b->map[k];
+		if (!m->has_axis || m->external < 0 || m->part_size <= 0)
+			continue;
+		uint32_t o = m->output ? g->out_ptr[b->node] + (uint32_t)m->external
+				       : source(g, b->node, (uint32_t)m->external);
+		if (o == GRAPH_NONE || g->out_rank[o] == RANK_DYNAMIC)
+			continue;
+		int axis = op_axis(m->axis, g->out_rank[o]);
+		int64_t dim = axis < 0 ? -1 : g->dim[g->dim_ptr[o] + (uint32_t)axis];
+		if (dim >= 0)
+			return (uint64_t)(dim / m->part_size);
+	}
+	return 1;
+}
+
+/* Bodies, as often as they run; of If the larger one. */
+static uint64_t control_flops(const struct graph *g, uint32_t v)
+{
+	uint64_t most = 0;
+	for (uint32_t i = 0; i < g->n_bodies; i++) {
+		const struct graph_body *b = &g->body[i];
+		uint64_t sum = 0;
+		if (b->node != v)
+			continue;
+		for (uint32_t u = 0; u < b->graph->n; u++)
+			sum = add(sum, op_flops(b->graph, u));
+		sum = mul(sum, iterations(g, b));
+		most = sum > most ? sum : most;
+	}
+	return most;
+}
+
+uint64_t op_flops(const struct graph *g, uint32_t v)
+{
+	enum op_kind kind = op_kind(g->type[v]);
+	uint64_t out = out_elements(g, v), in = in_elements(g, v, 0);
+	switch (op_info(kind)->category) {
+	case OPC_SOURCE:
+	case OPC_SINK:
+	case OPC_VIEW:
+	case OPC_MOVE:
+	case OPC_SHAPE: return kind == OP_INTERPOLATE ? mul(4, out) : kind == OP_CUM_SUM ? out : 0;
+	case OPC_UNARY: return mul(unary_weight(kind), out);
+	/* clang-format off */
+	case OPC_BINARY: case OPC_COMPARE:
+		return kind == OP_POWER || kind == OP_MOD || kind == OP_FLOOR_MOD
+			       /* clang-format on */
+			       ? mul(TRANSCENDENTAL, out)
+			       : out;
+	case OPC_TERNARY: return kind == OP_SELECT ? out : mul(TRANSCENDENTAL, out);
+	case OPC_REDUCE: return in;
+	case OPC_MATMUL:
+		if (kind == OP_ATTENTION)
+			return attention_flops(g, v);
+		return mul(2, mul(out, in_dim(g, v, 0, attr_true(g, v, "transpose_a") ? -2 : -1)));
+	case OPC_CONV: return conv_flops(g, v, kind);
+	case OPC_POOL: return kind == OP_MAX_POOL || kind == OP_AVG_POOL ? pool_flops(g, v) : in;
+	case OPC_NORM:
+		return mul(kind == OP_SOFTMAX || kind == OP_LOG_SOFTMAX ? TRANSCENDENTAL + 4 : 8,
+			   out);
+	case OPC_CONTROL: return control_flops(g, v);
+	case OPC_RECURRENT: return recurrent_flops(g, v);
+	default: return out;
+	}
+}
+
+/* May this operator leave most of input i unread? */
+static bool reads_part(enum op_kind kind, uint32_t i)
+{
+	switch (kind) {
+	case OP_GATHER:
+	case OP_GATHER_ELEMENTS:
+	case OP_GATHER_ND:
+	case OP_SLICE:
+	case OP_STRIDED_SLICE: return i == 0;
+	case OP_SHAPE_OF: return true;
+	default: return false;
+	}
+}
+
+uint64_t op_bytes(const struct graph *g, uint32_t v)
+{
+	enum op_kind kind = op_kind(g->type[v]);
+	enum op_category category = op_info(kind)->category;
+	if (category == OPC_VIEW || category == OPC_SOURCE || category == OPC_SINK)
+		return 0;
+	uint64_t out = 0, total;
+	for (uint32_t o = g->out_ptr[v]; o < g->out_ptr[v + 1]; o++)
+		out = add(out, bytes_of(g, o));
+	total = out;
+	for (uint32_t i = 0; i < g->in_ptr[v + 1] - g->in_ptr[v]; i++) {
+		uint32_t o = source(g, v, i);
+		if (o == GRAPH_NONE)
+			continue;
+		uint64_t b = bytes_of(g, o);
+		total = add(total, reads_part(kind, i) && b > out ? out : b);
+	}
+	return total;
+}
+
+static bool never_constant(enum op_kind kind)
+{
+	switch (op_info(kind)->category) {
+	/* clang-format off */
+	case OPC_SOURCE: case OPC_SINK: case OPC_CONTROL: case OPC_OTHER:
+		return kind != OP_CONST;
+	/* clang-format on */
+	default: return false;
+	}
+}
+
+static bool is_static(const struct graph *g, uint32_t o)
+{
+	return o != GRAPH_NONE && graph_out_elements(g, o) >= 0;
+}
+
+void op_constant_nodes(const struct graph *g, bool *constant)
+{
+	for (uint32_t v = 0; v < g->n; v++) {
+		enum op_kind kind = op_kind(g->type[v]);
+		constant[v] = !never_constant(kind);
+		if (kind == OP_SHAPE_OF && is_static(g, source(g, v, 0)))
+			continue;
+		for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1] && constant[v]; i++)
+			if (g->in_node[i] != GRAPH_NONE)
+				constant[v] = constant[g->in_node[i]];
+	}
+}

@@ -1,0 +1,29 @@
+/* bound_load.c - load bound over unrelated devices with memory limits. */
+#include <math.h>
+
+#include "place/bound/bound_dual.h"
+
+enum { ROUNDS = 300, PLANES = 40 };
+
+double bound_load_s(struct bound_view *v)
+{
+	struct dual x;
+	bool limited = false;
+
+	dual_init(&x, v, 0);
+	double best = dual_ascend(&x, ROUNDS, dual_least, NULL);
+	for (uint32_t c = 0; c < x.n_classes; c++)
+		for (uint32_t d = 0; d < v->k; d++) {
+			limited |= v->limit[d] < UINT64_MAX;
+			if (v->u->twin[d] == x.first[c])
+				v->share[d] = x.w[c];
+		}
+	if (limited) {
+		x.memory = true;
+		best = fmax(best, dual_ascend(&x, ROUNDS, dual_least, NULL));
+		best = dual_planes(&x, PLANES, best, dual_least, NULL);
+	}
+	dual_release(&x);
+	/* A hair less, for what rounding adds up to. */
+	return fmax(0, best) * (1 - 1e-9);
+}

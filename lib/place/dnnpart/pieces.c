@@ -1,0 +1,228 @@
+/* pieces.c - items, what they cost on each class of devices, and the values between them. */
+#include <math.h>
+#include <string.h>
+
+#include "place/simulate/dnnpart.h"
+#include "place/dnnpart/pieces_parts.h"
+
+static const double NO_WAY_S = 1e30; /* finite: sums of it can be taken back */
+
+static bool find_classes(struct pieces *p)
+{
+	const struct place_units *u = p->u;
+	const struct place_model *m = u->m;
+	uint32_t *class = MEM_NEWN(uint32_t, m->k), c = 0;
+
+	for (uint32_t d = 0; d < m->k && c <= MAX_CLASSES; d++) {
+		if (u->twin[d] < d) {
+			p->size[class[u->twin[d]]]++;
+			continue;
+		}
+		class[d] = c;
+		if (c < MAX_CLASSES) {
+			p->first[c] = d;
+			p->size[c] = 1;
+			p->sum[c] = m->rules == PLACE_SCHEDULE ? !m->costs.overlap
+							       : !dnnpart_is_cpu(m, d);
+		}
+		c++;
+	}
+	mem_free(class);
+	if (c > MAX_CLASSES)
+		return false;
+	p->n_classes = c;
+	return true;
+}
+
+static void sum_items(struct pieces *p, struct arena *a)
+{
+	const struct place_units *u = p->u;
+	uint32_t nc = p->n_classes;
+
+	p->cost_s = ARENA_NEWN(a, double, (size_t)p->n *nc);
+	p->least_s = ARENA_NEWN(a, double, p->n);
+	p->mem = ARENA_NEWN(a, uint64_t, p->n);
+	for (uint32_t i = 0; i < u->n; i++) {
+		uint32_t x = p->of_unit[i];
+
+		p->least_s[x] += u->least_s[i];
+		p->mem[x] += u->mem[i];
+		for (uint32_t c = 0; c < nc; c++) {
+			double s = u->cost_s[(size_t)i * u->m->k + p->first[c]];
+
+			p->cost_s[(size_t)x * nc + c] += s < 0 ? INFINITY : s;
+		}
+	}
+}
+
+/* The fastest way of `bytes` to (or from) device d. */
+static double fastest_copy_s(const struct place_model *m, uint32_t d, bool to, uint64_t bytes)
+{
+	const struct sched_links *l = &m->costs.links;
+	double least = m->k > 1 ? NO_WAY_S : 0;
+
+	for (uint32_t x = 0; x < m->k; x++) {
+		uint32_t from = to ? x : d, dst = to ? d : x;
+
+		if (x != d && l->latency_s[(size_t)from * m->k + dst] >= 0)
+			least = fmin(least, sched_copy_s(l, from, dst, bytes));
+	}
+	return least;
+}
+
+/* What it takes to move the tensors [t, end) as one value. */
+static void price_value(struct pieces *p, uint32_t value, uint32_t task, uint32_t t)
+{
+	const struct place_model *m = p->u->m;
+
+	for (uint32_t c = 0; c < p->n_classes; c++) {
+		double *in = &p->in_s[(size_t)value * p->n_classes + c];
+		double *out = &p->out_s[(size_t)value * p->n_classes + c];
+
+		if (m->rules == PLACE_SCHEDULE) {
+			*in = fastest_copy_s(m, p->first[c], true, m->tasks.dag.tensor_bytes[t]);
+			*out = fastest_copy_s(m, p->first[c], false, m->tasks.dag.tensor_bytes[t]);
+		} else {
+			*in = *out = m->move_s[m->tasks.task_set[task]];
+		}
+	}
+}
+
+/* Values by maker: of a schedule one a tensor, of dnn-partitioning one a task. */
+static void find_values(struct pieces *p, struct arena *a)
+{
+	const struct sched_dag *d = &p->u->m->tasks.dag;
+	bool by_task = p->u->m->rules != PLACE_SCHEDULE;
+	uint32_t n = by_task ? d->n : d->n_tensors, *made = MEM_NEWN(uint32_t, (size_t)p->n + 2);
+	uint32_t *number = MEM_NEWN(uint32_t, n), *seen = MEM_NEWN(uint32_t, p->n);
+
+	p->made_ptr = ARENA_NEWN(a, uint32_t, (size_t)p->n + 1);
+	p->read_ptr = ARENA_NEWN(a, uint32_t, (size_t)p->n + 2);
+	p->read = ARENA_NEWN(a, uint32_t, d->n_uses);
+	p->maker = ARENA_NEWN(a, uint32_t, n);
+	p->n_readers = ARENA_NEWN(a, uint32_t, n);
+	p->in_s = ARENA_NEWN(a, double, (size_t)n * p->n_classes);
+	p->out_s = ARENA_NEWN(a, double, (size_t)n * p->n_classes);
+	p->n_values = n;
+	for (uint32_t v = 0; v < n; v++)
+		made[pieces_item(p, by_task ? v : d->tensor_task[v]) + 1]++;
+	for (uint32_t i = 0; i < p->n; i++)
+		p->made_ptr[i + 1] = made[i + 1] += made[i];
+	for (uint32_t v = 0; v < n; v++) {
+		uint32_t task = by_task ? v : d->tensor_task[v], unit = pieces_item(p, task);
+
+		number[v] = made[unit]++;
+		p->maker[number[v]] = unit;
+		price_value(p, number[v], task, v);
+	}
+	/* Counted two places up, so that filling leaves the beginnings. */
+	for (int fill = 0; fill < 2; fill++) {
+		memset(seen, 0, p->n * sizeof(*seen));
+		for (uint32_t v = 0; v < n; v++) {
+			uint32_t t = by_task ? d->out_ptr[v] : v;
+			uint32_t end = by_task ? d->out_ptr[v + 1] : v + 1;
+
+			for (uint32_t j = d->use_ptr[t]; j < d->use_ptr[end]; j++) {
+				uint32_t to = pieces_item(p, d->use_task[j]), x = number[v];
+
+				if (to == p->maker[x] || seen[to] == v + 1)
+					continue;
+				seen[to] = v + 1;
+				p->n_readers[x] += !fill;
+				if (fill)
+					p->read[p->read_ptr[to + 1]++] = x;
+				else
+					p->read_ptr[to + 2]++;
+			}
+		}
+		for (uint32_t i = 0; !fill && i < p->n; i++)
+			p->read_ptr[i + 2] += p->read_ptr[i + 1];
+	}
+	mem_free(made);
+	mem_free(number);
+	mem_free(seen);
+}
+
+/* ---- items ---- */
+
+/* Order, costs and values of items as of_unit has them. */
+static void build(struct pieces *p, struct arena *a)
+{
+	pieces_order(p, a);
+	sum_items(p, a);
+	find_values(p, a);
+}
+
+/* Does everything fit on every device? */
+static bool has_room(const struct place_units *u)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < u->n; i++)
+		sum += u->mem[i];
+	for (uint32_t d = 0; d < u->m->k; d++)
+		if (u->m->mem_limit[d] && u->m->mem_limit[d] < sum)
+			return false;
+	return true;
+}
+
+bool pieces_init(struct pieces *p, const struct place_units *u, struct arena *a)
+{
+	*p = (struct pieces){.u = u, .n = u->n, .of_unit = ARENA_NEWN(a, uint32_t, u->n)};
+	for (uint32_t i = 0; i < u->n; i++)
+		p->of_unit[i] = i;
+	pieces_order(p, a);
+	for (; p->fold < FOLD_LATER && pieces_in_circle(p); pieces_order(p, a))
+		p->fold++;
+	if (!find_classes(p))
+		return false;
+	build(p, a);
+	while (pieces_glue(p, has_room(u)))
+		build(p, a);
+	return true;
+}
+
+/* ---- chains ---- */
+
+/* Runs of `order` as items: as many as there are items, or max_items of about equal cost. */
+static void cut_runs(struct pieces *chain, const struct pieces *p, const uint32_t *order,
+		     uint32_t max_items)
+{
+	uint32_t *run = MEM_NEWN(uint32_t, p->n), last = UINT32_MAX;
+	double sum = 0, upto = 0;
+
+	for (uint32_t i = 0; i < p->n; i++)
+		sum += p->least_s[i];
+	chain->n = 0;
+	for (uint32_t i = 0; i < p->n; i++) {
+		uint32_t at = p->n <= max_items || !(sum > 0)
+				      ? i
+				      : (uint32_t)(upto / sum * (max_items - 1));
+
+		chain->n += at != last;
+		last = at;
+		run[order[i]] = chain->n - 1;
+		upto += p->least_s[order[i]];
+	}
+	for (uint32_t i = 0; i < p->u->n; i++)
+		chain->of_unit[i] = run[p->of_unit[i]];
+	mem_free(run);
+}
+
+void pieces_chain(struct pieces *chain, const struct pieces *p, const uint32_t *order,
+		  uint32_t max_items, struct arena *a)
+{
+	*chain = *p;
+	chain->of_unit = ARENA_NEWN(a, uint32_t, p->u->n);
+	cut_runs(chain, p, order, max_items);
+	chain->succ_ptr = ARENA_NEWN(a, uint32_t, (size_t)chain->n + 1);
+	chain->succ = ARENA_NEWN(a, uint32_t, chain->n);
+	for (uint32_t i = 0; i + 1 < chain->n; i++) {
+		chain->succ_ptr[i + 1] = i + 1;
+		chain->succ[i] = i + 1;
+	}
+	chain->succ_ptr[chain->n] = chain->n ? chain->n - 1 : 0;
+	pieces_reverse_edges(chain, a);
+	sum_items(chain, a);
+	find_values(chain, a);
+}

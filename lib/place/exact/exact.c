@@ -1,0 +1,280 @@
+/* exact.c - branch and bound: Land and Doig, "An automatic method of solving discrete programming
+ * problems", Econometrica 28(3), 1960.  Units are placed in topological order of their first tasks,
+ * depth first, cheapest bound first; a branch ends where nothing below it can beat the best
+ * placement known (exact_bound.h).  Of devices that cannot be told apart and are still empty only
+ * the first is tried.
+ *
+ * The tree is cut into beginnings that threads share out, a batch at a time: what one batch finds
+ * the next one has to beat, so that results do not depend on the number of threads. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/pool.h"
+#include "place/bound/bound.h"
+#include "place/exact/exact_tree.h"
+
+enum { MAX_OPEN = 256 };
+static const double SLOW_S = 1e-3; /* a bound that takes so long looks at the clock before */
+static const uint64_t DEFAULT_NODES = 200000, DEFAULT_EVALS = 40000, SHORT_EVALS = 4000;
+
+/* ---- beginnings ---- */
+
+/* Units of a beginning to their devices; returns what takes them back. */
+static struct beginning_was *enter(struct walker *w, const struct open *o)
+{
+	uint32_t n = w->x->u.n;
+	struct beginning_was *was = MEM_NEWN(struct beginning_was, n);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (o->unit_dev[i] != UINT16_MAX)
+			was[i] = beginning_put(&w->b, i, o->unit_dev[i]);
+	for (uint32_t t = 0; t < o->v; t++)
+		beginning_task(&w->b, t);
+	return was;
+}
+
+static void leave(struct walker *w, struct beginning_was *was)
+{
+	for (uint32_t i = w->x->u.n; i-- > 0;)
+		if (w->b.unit_dev[i] != UINT16_MAX)
+			beginning_take_back(&w->b, i, &was[i]);
+	mem_free(was);
+}
+
+static void append(struct tree *x, const uint16_t *unit_dev, uint32_t v, double bound)
+{
+	struct open *o = &x->open[x->n_open++];
+
+	o->unit_dev = ARENA_NEWN(x->r->a, uint16_t, x->u.n);
+	memcpy(o->unit_dev, unit_dev, x->u.n * sizeof(*unit_dev));
+	o->v = v;
+	o->bound = bound;
+}
+
+/* The beginnings one unit further than this. */
+static void widen(struct tree *x, const struct open *o)
+{
+	struct walker *w = &x->walker[0];
+	struct beginning_was *was = enter(w, o);
+	uint32_t v = o->v;
+	double bound = walker_pass(w, &v, o->bound);
+
+	x->nodes++;
+	if (v == x->v.n) {
+		if (!walker_is_worse(w, bound))
+			walker_leaf(w);
+	} else {
+		uint32_t i = x->v.unit_of[v], n = walker_options(w, v);
+		const struct option *row = w->option + (size_t)v * x->v.k;
+
+		for (uint32_t j = 0; j < n; j++) {
+			w->b.unit_dev[i] = row[j].dev;
+			append(x, w->b.unit_dev, v, fmax(bound, row[j].bound));
+			w->b.unit_dev[i] = UINT16_MAX;
+		}
+	}
+	leave(w, was);
+}
+
+static int by_open_bound(const void *pa, const void *pb)
+{
+	const struct open *a = pa, *b = pb;
+
+	if (a->bound != b->bound)
+		return a->bound < b->bound ? -1 : 1;
+	return (a->v < b->v) - (a->v > b->v);
+}
+
+/* Breadth first until there are enough beginnings to share out; most promising first. */
+static void cut_tree(struct tree *x)
+{
+	uint32_t at = 0;
+	struct walker *w = &x->walker[0];
+	uint16_t *none = ARENA_NEWN(x->r->a, uint16_t, x->u.n);
+
+	memset(none, 0xff, x->u.n * sizeof(*none));
+	x->open = ARENA_NEWN(x->r->a, struct open, (size_t)MAX_OPEN * (x->v.k + 2) + 2);
+	append(x, none, 0, x->least);
+	w->best = x->best;
+	w->best_dev = x->r->device;
+	while (at < x->n_open && x->n_open - at < MAX_OPEN && at < MAX_OPEN &&
+	       x->nodes < x->limit && !(x->deadline_s > 0 && clock_s() > x->deadline_s)) {
+		struct open o = x->open[at++];
+
+		if (!walker_is_worse(w, o.bound))
+			widen(x, &o);
+	}
+	x->best = w->best;
+	x->n_open -= at;
+	memmove(x->open, x->open + at, x->n_open * sizeof(*x->open));
+	if (x->n_open > 1)
+		qsort(x->open, x->n_open, sizeof(*x->open), by_open_bound);
+}
+
+static void search_below(void *arg, int task, int thread)
+{
+	struct tree *x = arg;
+	struct walker *w = &x->walker[thread];
+	const struct open *o = &x->open[x->first + (uint32_t)task];
+	struct found *f = &x->found[task];
+
+	w->best = x->best;
+	w->best_dev = f->device;
+	w->cut = INFINITY;
+	w->nodes = 0;
+	w->limit = f->nodes;
+	w->out = false;
+	if (x->deadline_s > 0 && clock_s() > x->deadline_s && !walker_is_worse(w, o->bound)) {
+		w->out = true;
+		w->cut = o->bound;
+	} else if (!walker_is_worse(w, o->bound)) {
+		struct beginning_was *was = enter(w, o);
+
+		walker_branch(w, o->v, o->bound);
+		leave(w, was);
+	}
+	*f = (struct found){w->best, w->cut, f->device, w->nodes, w->out};
+}
+
+/* Batch after batch; simulations that are left are shared by the beginnings that are left. */
+static void search_all(struct tree *x, struct pool *pool)
+{
+	for (uint32_t i = 0; i < EXACT_BATCH; i++)
+		x->found[i].device = ARENA_NEWN(x->r->a, uint16_t, x->r->m->n_sets);
+	for (x->first = 0; x->first < x->n_open; x->first += EXACT_BATCH) {
+		uint32_t left = x->n_open - x->first, n = left < EXACT_BATCH ? left : EXACT_BATCH;
+		uint64_t each =
+			x->limit == UINT64_MAX
+				? UINT64_MAX
+				: 1 + (x->nodes < x->limit ? x->limit - x->nodes : 0) / left;
+
+		for (uint32_t i = 0; i < n; i++)
+			x->found[i].nodes = each;
+		pool_run(pool, (int)n, search_below, x);
+		for (uint32_t i = 0; i < n; i++) {
+			const struct found *f = &x->found[i];
+
+			x->nodes += f->nodes;
+			x->cut = fmin(x->cut, f->cut);
+			x->out |= f->out;
+			if (f->best < x->best) {
+				x->best = f->best;
+				memcpy(x->r->device, f->device,
+				       x->r->m->n_sets * sizeof(*f->device));
+			}
+		}
+	}
+}
+
+/* ---- the method ---- */
+
+/* Is nothing left to prove? */
+static bool at_bound(const struct tree *x)
+{
+	return x->best <= x->least + EXACT_EQUAL * fabs(x->least);
+}
+
+/* What a short search finds, within so much, is what the tree has to beat. */
+static void search_first(struct tree *x, struct evaluator *ev, uint64_t evals, double budget_s)
+{
+	struct method_run r = *x->r;
+	uint16_t *device = mem_copy(x->r->device, r.m->n_sets, sizeof(*device));
+
+	r.evals = evals;
+	r.budget_s = budget_s;
+	r.device = device;
+	anneal(&r);
+	const struct place_result *p = place_evaluate(ev, device);
+	if (p->status == PLACE_OK && p->value < x->best) {
+		x->best = p->value;
+		memcpy(x->r->device, device, r.m->n_sets * sizeof(*device));
+	}
+	mem_free(device);
+}
+
+static void first_answer(struct tree *x, struct evaluator *ev)
+{
+	const struct method_run *r = x->r;
+	uint64_t evals = r->evals ? r->evals / 4 + 1 : DEFAULT_EVALS;
+
+	if (r->start) {
+		const struct place_result *p = place_evaluate(ev, r->start);
+
+		memcpy(x->r->device, r->start, r->m->n_sets * sizeof(*r->start));
+		if (p->status == PLACE_OK)
+			x->best = p->value;
+	} else {
+		search_first(x, ev, r->budget_s > 0 && evals > SHORT_EVALS ? SHORT_EVALS : evals,
+			     r->budget_s / 8);
+		if (r->budget_s > 0 && !at_bound(x) && clock_s() < x->deadline_s - r->budget_s / 2)
+			search_first(x, ev, 0, r->budget_s / 8);
+	}
+}
+
+static void tree_init(struct tree *x, struct method_run *r)
+{
+	double *with_s;
+
+	*x = (struct tree){.r = r, .best = INFINITY, .cut = INFINITY};
+	x->limit = r->evals ? r->evals : r->budget_s > 0 ? UINT64_MAX : DEFAULT_NODES;
+	x->deadline_s = r->budget_s > 0 ? clock_s() + r->budget_s : 0;
+	place_units_init(&x->u, r->m, r->a);
+	bound_view_init(&x->v, &x->u, r->a);
+	x->twins = r->m->rules != PLACE_SCHEDULE || r->m->costs.overlap;
+	if (r->share)
+		memcpy(x->v.share, r->share, x->v.k * sizeof(*x->v.share));
+	else
+		bound_load_s(&x->v);
+	x->least = r->bound_s > 0 ? r->bound_s : place_lower_bound(&x->u);
+	x->rest_s = ARENA_NEWN(r->a, double, (size_t)x->v.n * x->v.k);
+	with_s = ARENA_NEWN(r->a, double, (size_t)x->v.n * x->v.k);
+	if (r->m->rules == PLACE_SCHEDULE) {
+		double start_s = clock_s();
+
+		/* As much as beginning_far does of everything. */
+		bound_path_backwards(&x->v, x->rest_s, with_s);
+		x->far_s = clock_s() - start_s;
+		x->far_s = x->far_s > SLOW_S ? x->far_s : 0;
+	}
+	x->walker = ARENA_NEWN(r->a, struct walker, (size_t)r->threads);
+	for (int i = 0; i < r->threads; i++) {
+		struct walker *w = &x->walker[i];
+
+		w->x = x;
+		beginning_init(&w->b, &x->v, x->rest_s, r->a);
+		w->ev = evaluator_new(r->m);
+		w->option = ARENA_NEWN(r->a, struct option, (size_t)x->v.n * x->v.k);
+		w->device = ARENA_NEWN(r->a, uint16_t, r->m->n_sets);
+	}
+}
+
+int method_exact(struct method_run *r, struct err *e)
+{
+	struct tree x;
+	struct pool *pool = pool_new(r->threads, NULL);
+	int rc = 0;
+
+	tree_init(&x, r);
+	first_answer(&x, x.walker[0].ev);
+	if (!at_bound(&x)) {
+		cut_tree(&x);
+		search_all(&x, pool);
+	}
+	r->bound_s = fmin(x.best, fmax(x.least, x.cut));
+	if (x.best == INFINITY)
+		rc = err_set(e, ST_RUNTIME,
+			     x.out ? "exact: no legal placement was found; more --evals or "
+				     "--budget may find one"
+				   : "exact: there is no legal placement");
+	snprintf(r->note, sizeof(r->note), "%llu nodes, %.9g, %s", (unsigned long long)x.nodes,
+		 x.best, x.out ? "not proved" : "proved");
+	for (int i = 0; i < r->threads; i++) {
+		beginning_release(&x.walker[i].b);
+		evaluator_free(x.walker[i].ev);
+	}
+	pool_free(pool);
+	return rc < 0 ? -1 : r->emit(r, e);
+}

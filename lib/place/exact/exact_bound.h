@@ -1,0 +1,48 @@
+/* exact_bound.h - branch and bound: bounds of what begins with given devices for tasks 0 .. v-1. */
+#ifndef HSDAG_PLACE_EXACT_EXACT_BOUND_H
+#define HSDAG_PLACE_EXACT_EXACT_BOUND_H
+
+#include "place/bound/bound_parts.h"
+#include "place/simulate/dnnpart.h"
+
+/* What a beginning has been found to be.  One for each thread. */
+struct beginning {
+	const struct bound_view *v; /* share is filled */
+	struct dnnpart *dnn;        /* rules other than the schedule's */
+	const double *rest_s;       /* (n,k) of bound_path_backwards; schedules */
+	uint16_t *task_dev;         /* (n) decided for tasks 0 .. */
+	uint16_t *unit_dev;         /* (units) UINT16_MAX: open */
+	uint32_t *used;             /* (k) units on a device */
+	uint64_t *mem;              /* (k) */
+	double *load_s;             /* (k) */
+	double *end_s;              /* (n) of tasks decided: earliest end */
+	double *path_s;             /* (n) longest path up to here */
+	double *ahead_s;            /* (n,k) end of tasks that are open */
+	double *open_s, *open_j;    /* (units) least share of load, least joules */
+	double sum_s, sum_j;        /* of all units: decided as they are, open ones least */
+	double idle_w;
+};
+
+/* What put replaces, for take_back. */
+struct beginning_was {
+	double load_s, sum_s, sum_j;
+};
+
+/* Borrows v and rest_s; memory from a.  beginning_release frees the rest. */
+void beginning_init(struct beginning *b, const struct bound_view *v, const double *rest_s,
+		    struct arena *a);
+void beginning_release(struct beginning *b);
+
+/* An open unit to a device, and back. */
+struct beginning_was beginning_put(struct beginning *b, uint32_t unit, uint16_t dev);
+void beginning_take_back(struct beginning *b, uint32_t unit, const struct beginning_was *was);
+
+/* Task t, the first that is not decided, goes where its unit is. */
+void beginning_task(struct beginning *b, uint32_t t);
+
+/* No placement that begins like tasks 0 .. n-1 has a lower value.  near: by what is decided and
+ * static paths; far: with a path through all tasks that are open.  INFINITY: none is legal. */
+double beginning_near(struct beginning *b, uint32_t n);
+double beginning_far(struct beginning *b, uint32_t n);
+
+#endif

@@ -1,0 +1,81 @@
+/* exact_tree.h - the tree of branch and bound (exact.c), and who walks in it; not for others. */
+#ifndef HSDAG_PLACE_EXACT_EXACT_TREE_H
+#define HSDAG_PLACE_EXACT_EXACT_TREE_H
+
+#include "place/exact/exact_bound.h"
+#include "place/method/method.h"
+
+enum { EXACT_BATCH = 16 };
+#define EXACT_EQUAL 1e-9 /* relative: not better than that is not better */
+
+struct option {
+	uint16_t dev;
+	double bound;
+};
+
+/* A beginning that was not looked into yet. */
+struct open {
+	uint16_t *unit_dev; /* (units) UINT16_MAX: open */
+	uint32_t v;         /* tasks */
+	double bound;
+};
+
+/* A thread's own. */
+struct walker {
+	struct tree *x;
+	struct beginning b;
+	struct evaluator *ev;
+	struct option *option; /* (n,k) */
+	uint16_t *device;      /* (n_sets) */
+	/* of the beginning at hand: */
+	uint64_t nodes, limit;
+	double best;
+	uint16_t *best_dev; /* (n_sets) of the task at hand */
+	double cut;         /* the smallest bound of branches that were given up */
+	bool out;
+};
+
+/* What came of one beginning. */
+struct found {
+	double best, cut;
+	uint16_t *device; /* (n_sets) when best is better than the batch's */
+	uint64_t nodes;
+	bool out;
+};
+
+struct tree {
+	struct method_run *r;
+	struct place_units u;
+	struct bound_view v;
+	bool twins; /* changing places they change nothing */
+	double *rest_s;
+	struct walker *walker; /* (threads) */
+	struct open *open;
+	uint32_t n_open;
+	struct found found[EXACT_BATCH];
+	uint32_t first; /* of the batch */
+	double best;    /* value of r->device; INFINITY: nothing legal */
+	double least, cut;
+	uint64_t nodes, limit;
+	double deadline_s;
+	double far_s; /* about the seconds of one beginning_far; 0: next to none */
+	bool out;     /* the budget ended */
+};
+
+/* Can nothing of this bound be better than what the walker knows? */
+bool walker_is_worse(const struct walker *w, double bound);
+
+/* Everything is placed: is it the best? */
+void walker_leaf(struct walker *w);
+
+/* Devices for the unit of task t that may lead to something better, into its row of options; how
+ * many. */
+uint32_t walker_options(struct walker *w, uint32_t t);
+
+/* Pass tasks whose units are placed, from *v on; the bound of what begins so. */
+double walker_pass(struct walker *w, uint32_t *v, double bound);
+
+/* All that is below a beginning of v tasks, whose bound is given. */
+void walker_branch(struct walker *w, uint32_t v, double bound);
+
+#endif

@@ -1,0 +1,130 @@
+/* exact_walk.c - depth first below a beginning, cheapest bound first. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "place/exact/exact_tree.h"
+
+/* An earlier twin that is empty, too, stands for this device.  Not where copies occupy devices: of
+ * two that could begin at once the one to the lower destination does. */
+static bool stands_in(const struct walker *w, uint16_t dev)
+{
+	const uint32_t *twin = w->x->u.twin;
+
+	if (w->b.used[dev] || !w->x->twins)
+		return false;
+	for (uint32_t d = twin[dev]; d < dev; d++)
+		if (twin[d] == twin[dev] && w->b.used[d] == 0)
+			return true;
+	return false;
+}
+
+bool walker_is_worse(const struct walker *w, double bound)
+{
+	return !(bound < (w->best < INFINITY ? w->best - EXACT_EQUAL * fabs(w->best) : INFINITY));
+}
+
+void walker_leaf(struct walker *w)
+{
+	const struct place_units *u = &w->x->u;
+
+	for (uint32_t i = 0; i < u->n; i++)
+		place_unit_set(u, i, w->b.unit_dev[i], w->device);
+	const struct place_result *p = place_evaluate(w->ev, w->device);
+
+	if (p->status != PLACE_OK || p->value >= w->best)
+		return;
+	w->best = p->value;
+	memcpy(w->best_dev, w->device, u->m->n_sets * sizeof(*w->device));
+}
+
+static int by_bound(const void *pa, const void *pb)
+{
+	const struct option *a = pa, *b = pb;
+
+	if (a->bound != b->bound)
+		return a->bound < b->bound ? -1 : 1;
+	return (a->dev > b->dev) - (a->dev < b->dev);
+}
+
+/* Is there time for the better bound?  The other one is as true. */
+static bool can_look_far(const struct walker *w)
+{
+	const struct tree *x = w->x;
+
+	return x->deadline_s <= 0 || x->far_s <= 0 || clock_s() + x->far_s < x->deadline_s;
+}
+
+uint32_t walker_options(struct walker *w, uint32_t t)
+{
+	const struct place_units *u = &w->x->u;
+	uint32_t i = w->x->v.unit_of[t], n = 0;
+	struct option *o = w->option + (size_t)t * w->x->v.k;
+
+	for (uint32_t j = u->dev_ptr[i]; j < u->dev_ptr[i + 1]; j++) {
+		uint16_t dev = u->dev[j];
+
+		if (stands_in(w, dev) || w->b.mem[dev] + u->mem[i] > w->x->v.limit[dev])
+			continue;
+		struct beginning_was was = beginning_put(&w->b, i, dev);
+		beginning_task(&w->b, t);
+		o[n] = (struct option){dev, beginning_near(&w->b, t + 1)};
+		if (!walker_is_worse(w, o[n].bound) && can_look_far(w))
+			o[n].bound = fmax(o[n].bound, beginning_far(&w->b, t + 1));
+		n += !walker_is_worse(w, o[n].bound);
+		beginning_take_back(&w->b, i, &was);
+	}
+	if (n > 1)
+		qsort(o, n, sizeof(*o), by_bound);
+	return n;
+}
+
+double walker_pass(struct walker *w, uint32_t *v, double bound)
+{
+	uint32_t n = w->x->v.n, first = *v;
+
+	for (; *v < n && w->b.unit_dev[w->x->v.unit_of[*v]] != UINT16_MAX; ++*v)
+		beginning_task(&w->b, *v);
+	return *v > first ? fmax(bound, beginning_near(&w->b, *v)) : bound;
+}
+
+static bool over_budget(struct walker *w)
+{
+	w->nodes++;
+	if (w->nodes >= w->limit || (w->x->deadline_s > 0 && clock_s() > w->x->deadline_s))
+		w->out = true;
+	return w->out;
+}
+
+void walker_branch(struct walker *w, uint32_t v, double bound)
+{
+	bound = walker_pass(w, &v, bound);
+	if (walker_is_worse(w, bound))
+		return;
+	if (over_budget(w)) {
+		w->cut = fmin(w->cut, bound);
+		return;
+	}
+	if (v == w->x->v.n) {
+		walker_leaf(w);
+		return;
+	}
+	uint32_t i = w->x->v.unit_of[v], n = walker_options(w, v);
+	const struct option *o = w->option + (size_t)v * w->x->v.k;
+
+	for (uint32_t j = 0; j < n; j++) {
+		double b = fmax(bound, o[j].bound);
+
+		if (walker_is_worse(w, b))
+			break;
+		if (w->out) {
+			w->cut = fmin(w->cut, b);
+			break;
+		}
+		struct beginning_was was = beginning_put(&w->b, i, o[j].dev);
+		beginning_task(&w->b, v);
+		walker_branch(w, v + 1, b);
+		beginning_take_back(&w->b, i, &was);
+	}
+}

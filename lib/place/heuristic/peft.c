@@ -1,0 +1,69 @@
+/* peft.c - predict earliest finish time: Arabnejad and Barbosa, "List scheduling algorithm for
+ * heterogeneous systems by an optimistic cost table", IEEE TPDS 25(3), 2014, section 4. */
+#include <math.h>
+
+#include "place/heuristic/listsched.h"
+#include "place/method/method.h"
+
+/* OCT(v,p), equation 3: the longest of the shortest ways from v's end on p to the end, when every
+ * task after it takes its best device.  (n,k) */
+static void optimistic_costs(const struct listsched *x, const double *use_s, double *oct)
+{
+	for (uint32_t v = x->n; v-- > 0;)
+		for (uint32_t t = x->d->out_ptr[v]; t < x->d->out_ptr[v + 1]; t++)
+			for (uint32_t i = x->d->use_ptr[t]; i < x->d->use_ptr[t + 1]; i++)
+				for (uint32_t p = 0; p < x->k; p++) {
+					uint32_t w = x->d->use_task[i];
+					double least = INFINITY, *own = &oct[(size_t)v * x->k + p];
+
+					for (uint32_t q = 0; q < x->k; q++) {
+						double s = x->m->costs.task_s[(size_t)w * x->k + q];
+
+						if (s >= 0)
+							least = fmin(
+								least,
+								oct[(size_t)w * x->k + q] + s +
+									(p == q ? 0 : use_s[i]));
+					}
+					if (least < INFINITY)
+						*own = fmax(*own, least);
+				}
+}
+
+/* The device of the smallest optimistic finish time, equation 5. */
+static uint32_t choose(struct listsched *x, uint32_t v, void *arg)
+{
+	const double *oct = arg;
+	double best = INFINITY;
+	uint32_t at = SCHED_NONE;
+
+	for (uint32_t dev = 0; dev < x->k; dev++) {
+		double s = listsched_end_s(x, v, dev) + oct[(size_t)v * x->k + dev];
+
+		if (s < best) {
+			best = s;
+			at = dev;
+		}
+	}
+	return at;
+}
+
+int method_peft(struct method_run *r, struct err *e)
+{
+	struct listsched x;
+
+	listsched_init(&x, r->m, r->a);
+	double *oct = ARENA_NEWN(r->a, double, (size_t)x.n *x.k);
+	double *rank = ARENA_NEWN(r->a, double, x.n);
+	double *task_s = ARENA_NEWN(r->a, double, x.n);
+	double *use_s = ARENA_NEWN(r->a, double, x.d->n_uses);
+
+	listsched_means(&x, task_s, use_s);
+	optimistic_costs(&x, use_s, oct);
+	for (uint32_t v = 0; v < x.n; v++) /* rank_oct, equation 4 */
+		for (uint32_t p = 0; p < x.k; p++)
+			rank[v] += oct[(size_t)v * x.k + p] / x.k;
+	int rc = listsched_run(&x, rank, choose, oct, e);
+
+	return listsched_answer(&x, rc, r, e);
+}

@@ -1,0 +1,36 @@
+/* scotch_mincut.c - MinCut of Mirhoseini et al., "Device placement optimization with
+ * reinforcement learning", ICML 2017, section 4.1: Scotch's recursive bipartitioning for small
+ * cuts, over the accelerators alone; what these cannot run stays on the CPU.  Also the Scotch
+ * baseline of Tarnawski et al., NeurIPS 2020.  Memory is not looked at; what is not legal is
+ * repaired. */
+#include <stdio.h>
+#include <string.h>
+
+#include "partition/scotch_lib.h"
+#include "place/simulate/dnnpart.h"
+#include "place/heuristic/partition.h"
+
+static bool is_processor(const struct place_model *m, uint32_t dev)
+{
+	return dnnpart_is_cpu(m, dev) ||
+	       (strcmp(m->types[dev], "model") == 0 && strncmp(m->names[dev], "cpu", 3) == 0);
+}
+
+int method_scotch_mincut(struct method_run *r, struct err *e)
+{
+	struct partition p;
+	bool *use = ARENA_NEWN(r->a, bool, r->m->k), any = false;
+	char text[80];
+
+	for (uint32_t d = 0; d < r->m->k; d++) {
+		use[d] = !is_processor(r->m, d);
+		any |= use[d];
+	}
+	partition_init(&p, r, any ? use : NULL, false);
+	struct group_arch arch = {p.n_parts, p.share, NULL};
+
+	if (p.n_parts > 1 && group_scotch_map(&p.task, &arch, true, e) < 0)
+		return -1;
+	snprintf(text, sizeof(text), "%u parts%s", p.n_parts, any ? ", none for processors" : "");
+	return partition_answer(&p, true, text, e);
+}

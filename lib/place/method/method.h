@@ -1,0 +1,105 @@
+/* method.h - what a placement method is, and the table of them (methods.c).  A method
+ * is one file; it sees a problem and hands over one or more placements. */
+#ifndef HSDAG_PLACE_METHOD_METHOD_H
+#define HSDAG_PLACE_METHOD_METHOD_H
+
+#include "place/simulate/evaluate.h"
+#include "place/simulate/units.h"
+
+struct space;
+
+enum method_draw { DRAW_MIXED, DRAW_BIASED, DRAW_UNIFORM };
+
+/* One run of a method.  It fills device and calls emit, once for each placement. */
+struct method_run {
+	/* only what place_inputs_masks fills, for methods without needs_costs */
+	const struct place_model *m;
+	const char *arg; /* of NAME:ARG; NULL when there is none */
+	uint64_t seed;
+	uint64_t evals; /* simulations that a search may make; 0: its own default */
+	/* seconds that a search may take: it goes on until then unless evals end it first;
+	 * 0: not limited, and the answer does not depend on the clock */
+	double budget_s;
+	int threads;           /* answers do not depend on it while budget_s is 0 */
+	const uint16_t *start; /* (n_sets) where a search may begin, or NULL */
+	uint32_t samples;      /* random: distinct placements */
+	enum method_draw draw;
+	struct arena *a;
+
+	uint16_t *device;   /* (n_sets) the placement to hand over: indices into names */
+	const char *source; /* of the next placement; NULL: the method's name */
+	/* (k) m's devices, and more when a person's placement has more */
+	const char *const *names;
+	uint32_t k;
+	/* no placement is better, as far as the caller and then the method know; 0: they do not */
+	double bound_s;
+	/* (k) shares of devices that bound_load_s found (bound_parts.h); NULL: nobody asked it */
+	const double *share;
+	const struct space *space; /* of m (space.h), for several runs; NULL: each makes its own */
+	char note[200];            /* what there is to tell about the run; may stay empty */
+	int (*emit)(struct method_run *r, struct err *e);
+};
+
+/* What a method is about: any problem; makespans; pipelines; pieces of dnnpart-latency. */
+enum method_scope { SCOPE_ALL, SCOPE_SCHEDULES, SCOPE_PERIODS, SCOPE_PIECES };
+/* What its evals are: simulations after moves, simulations of placements far from each other,
+ * something else of which it knows how many are enough. */
+enum method_evals { EVALS_MOVES, EVALS_WHOLE, EVALS_OWN };
+
+/* What a method is: a name, and whose idea. */
+struct place_method {
+	const char *name;
+	const char *arg; /* what NAME:ARG takes; NULL: nothing */
+	bool needs_arg, needs_costs;
+	const char *about, *source; /* one line; whose idea it is */
+	int (*run)(struct method_run *r, struct err *e);
+	enum method_scope scope;
+	enum method_evals evals;
+};
+extern const struct place_method place_methods[]; /* NULL name ends */
+
+/* NAME or NAME:ARG (*arg then points behind the colon, else NULL).  ST_USAGE when there is no such
+ * method or the argument is out of place. */
+const struct place_method *place_method_find(const char *text, const char **arg,
+					     struct err *e) MUST_CHECK;
+
+/* What method_anneal does, without handing over: device is the best that was found. */
+void anneal(struct method_run *r);
+
+/* Make r->device legal where it is not and that can be, and say so at the end of r->note; u: of
+ * r->m.  Returns whether it is legal (repair.c). */
+bool method_mend(struct method_run *r, const struct place_units *u);
+
+/* The methods. */
+int method_single(struct method_run *r, struct err *e);
+int method_random(struct method_run *r, struct err *e);
+int method_variety(struct method_run *r, struct err *e);
+int method_expert(struct method_run *r, struct err *e);
+int method_climb(struct method_run *r, struct err *e);
+int method_anneal(struct method_run *r, struct err *e);
+int method_tabu(struct method_run *r, struct err *e);
+int method_genetic(struct method_run *r, struct err *e);
+int method_cross_entropy(struct method_run *r, struct err *e);
+int method_local_search(struct method_run *r, struct err *e);
+int method_restarts(struct method_run *r, struct err *e);
+int method_portfolio(struct method_run *r, struct err *e);
+int method_exact(struct method_run *r, struct err *e);
+int method_ideals(struct method_run *r, struct err *e);
+int method_spine(struct method_run *r, struct err *e);
+int method_greedy_memory(struct method_run *r, struct err *e);
+int method_heft(struct method_run *r, struct err *e);
+int method_contention(struct method_run *r, struct err *e);
+int method_refine(struct method_run *r, struct err *e);
+int method_cluster(struct method_run *r, struct err *e);
+int method_lookahead(struct method_run *r, struct err *e);
+int method_peft(struct method_run *r, struct err *e);
+int method_cpop(struct method_run *r, struct err *e);
+int method_m_topo(struct method_run *r, struct err *e);
+int method_m_etf(struct method_run *r, struct err *e);
+int method_m_sct(struct method_run *r, struct err *e);
+int method_mincut(struct method_run *r, struct err *e);
+int method_scotch_mincut(struct method_run *r, struct err *e);
+int method_metis(struct method_run *r, struct err *e);
+int method_scotch(struct method_run *r, struct err *e);
+
+#endif

@@ -1,0 +1,56 @@
+/* objective.c - reading an objective. */
+#include <string.h>
+
+#include "base/opt.h"
+#include "place/problem/objective.h"
+
+enum { N_METRICS = 4, MAX_ITEM = 80 };
+static const double MAX_WEIGHT = 1e30;
+
+/* One of "name" and "name=weight", of n bytes. */
+static int read_item(const char *item, size_t n, double *const metric[N_METRICS], bool *given,
+		     struct err *e)
+{
+	static const char *const names[N_METRICS] = {"latency", "throughput", "energy", "memory"};
+	char text[MAX_ITEM];
+	int i = 0;
+
+	if (n >= sizeof(text))
+		return err_set(e, ST_USAGE, "an item has more than %d characters", MAX_ITEM - 1);
+	memcpy(text, item, n);
+	text[n] = 0;
+	char *weight = strchr(text, '=');
+	if (weight)
+		*weight++ = 0;
+	while (i < N_METRICS && strcmp(names[i], text) != 0)
+		i++;
+	if (i == N_METRICS)
+		return err_set(e, ST_USAGE, "'%s' is not latency, throughput, energy or memory",
+			       text);
+	if (given[i])
+		return err_set(e, ST_USAGE, "'%s' is there twice", text);
+	given[i] = true;
+	*metric[i] = 1;
+	return weight ? opt_real(weight, text, 0, MAX_WEIGHT, metric[i], e) : 0;
+}
+
+int place_objective_parse(const char *text, struct place_objective *out, struct err *e)
+{
+	struct place_objective o = {0};
+	double *const metric[N_METRICS] = {&o.latency, &o.throughput, &o.energy, &o.memory};
+	bool given[N_METRICS] = {false};
+
+	for (const char *at = text;; at++) {
+		size_t n = strcspn(at, ",");
+
+		if (read_item(at, n, metric, given, e) < 0)
+			return err_prefix(e, "objective '%s'", text);
+		at += n;
+		if (!*at)
+			break;
+	}
+	if (o.latency + o.throughput + o.energy + o.memory == 0)
+		return err_set(e, ST_USAGE, "objective '%s': every weight is 0", text);
+	*out = o;
+	return 0;
+}

@@ -1,0 +1,43 @@
+/* objective.h - what a placement is judged by: one number, to be made small, out of four
+ * metrics of one inference.
+ *
+ *   latency     seconds from the first operation's start to the last one's end
+ *   throughput  seconds per sample when samples follow each other through the placement as a
+ *               pipeline: the largest load over devices and links (traffic_period_s)
+ *   energy      joules of devices, busy and idle, and of copies, over one inference
+ *   memory      bytes: the peak of the device that needs most */
+#ifndef HSDAG_PLACE_PROBLEM_OBJECTIVE_H
+#define HSDAG_PLACE_PROBLEM_OBJECTIVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+/* Weights, at least 0; all of them 0 means latency alone. */
+struct place_objective {
+	double latency, throughput, energy, memory;
+};
+
+/* From "energy", or a mixture like "latency=1,energy=0.02" (a name without a weight has 1).
+ * ST_USAGE: no such name, a name twice, a weight below 0 or not finite, all weights 0. */
+int place_objective_parse(const char *text, struct place_objective *out, struct err *e) MUST_CHECK;
+
+/* Is the value the latency itself? */
+static inline bool place_objective_is_latency(const struct place_objective *o)
+{
+	return o->throughput == 0 && o->energy == 0 && o->memory == 0 &&
+	       (o->latency == 0 || o->latency == 1);
+}
+
+/* The sum of weight x metric. */
+static inline double place_objective_value(const struct place_objective *o, double lat_s,
+					   double period_s, double energy_j, uint64_t peak_bytes)
+{
+	if (place_objective_is_latency(o))
+		return lat_s;
+	return o->latency * lat_s + o->throughput * period_s + o->energy * energy_j +
+	       o->memory * (double)peak_bytes;
+}
+
+#endif

@@ -1,0 +1,82 @@
+/* placeinputs.h - the records that a placement problem is made of, gathered from a
+ * stream: graph, devs, cost; and a specification where these say nothing. */
+#ifndef HSDAG_PLACE_PROBLEM_PLACEINPUTS_H
+#define HSDAG_PLACE_PROBLEM_PLACEINPUTS_H
+
+#include "record/devrec.h"
+#include "graph/graph.h"
+#include "record/grouprec.h"
+#include "place/problem/placemodel.h"
+#include "place/problem/spec.h"
+#include "place/problem/watts.h"
+#include "stream/rec.h"
+
+/* Which ready task a device takes.  RECORDED: as the cost record says, else by rank. */
+enum place_order { PLACE_ORDER_RECORDED, PLACE_ORDER_RANK, PLACE_ORDER_FIFO, PLACE_ORDER_IMPROVED };
+extern const char *const place_order_names[]; /* as options and records have them; NULL ends */
+
+/* What a cost record may say besides times. */
+struct place_cost_extra {
+	uint64_t *set_mem; /* (n_sets) bytes that a set holds all the time; NULL: none */
+	double *move_s;    /* (n_sets) dnn-partitioning's transfers; NULL: not told */
+	bool has_rules;    /* the next two are told */
+	bool contention, overlap;
+	enum place_order order;  /* RECORDED: not told */
+	double slowdown, beside; /* 0: not told */
+};
+
+struct place_inputs {
+	const char *spec_list;    /* --spec; NULL: not given */
+	bool contention, overlap; /* false: off, whatever the cost record says */
+	enum place_order order;
+	struct place_objective objective;
+	struct watts_list watts; /* n 0: not given */
+
+	struct spec spec; /* n_devs 0: not loaded */
+	struct graph *g;  /* NULL: not seen yet */
+	bool has_devs;
+	struct devs devs;
+	uint32_t cost_k;            /* 0: no cost record */
+	const char **cost_names;    /* (cost_k) */
+	double *cost_s;             /* (n_sets, cost_k) */
+	struct place_savings saved; /* of the cost record; saved_s (n, cost_k) */
+	enum place_rules rules;
+	struct place_cost_extra extra; /* of the cost record */
+	bool keep_groups; /* group records are taken, and models keep groups together */
+	bool has_group;
+	struct grouprec group;
+	struct arena *arena, *devs_arena, *cost_arena, *group_arena;
+};
+
+/* Loads spec_list when there is one. */
+int place_inputs_init(struct place_inputs *x, const char *spec_list, struct err *e) MUST_CHECK;
+void place_inputs_release(struct place_inputs *x);
+
+/* Look at a record: 1 when it is a graph, devs, cost or group (now kept), else 0; -1 for a
+ * malformed one, and for a second graph (ST_INPUT).  A later one replaces an earlier one of its
+ * kind. */
+int place_inputs_take(struct place_inputs *x, const struct rec *r, struct err *e) MUST_CHECK;
+
+/* The stream has ended: forget its records. */
+void place_inputs_reset(struct place_inputs *x);
+
+/* The model for placements on these devices; graph and names are borrowed, memory from a.
+ * Costs, links and watts are those of --spec when it was given, else of the stream; memory limits
+ * and masks of the stream's devs where it has them, else of --spec; the list of watts has the last
+ * word on these.
+ * Without links in the stream: 10 us and 1e10 bytes/s between any two.
+ * Sets of one group stay together like those of `together`, unless no device could run them all.
+ * -1: ST_USAGE, no costs, or an objective of energy and a device without watts; ST_INPUT. */
+int place_inputs_model(struct place_inputs *x, const char *const *names, uint32_t k,
+		       struct arena *a, struct place_model *m, struct err *e) MUST_CHECK;
+
+/* Only what place_allowed needs (and types, and what stays together), from masks and recorded
+ * costs; nothing can be missing. */
+void place_inputs_masks(struct place_inputs *x, const char *const *names, uint32_t k,
+			struct arena *a, struct place_model *m);
+
+/* A `cost` record: set_s (n_sets,k); x may be NULL. */
+int cost_encode(const struct graph *g, const char *const *names, uint32_t k, const double *set_s,
+		const struct place_cost_extra *x, struct rec_writer *w, struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,360 @@
+/* placeinputs_model.c - what was gathered becomes a model. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/disjoint.h"
+#include "base/opt.h"
+#include "place/problem/placeinputs.h"
+
+static const double DEFAULT_LATENCY_S = 10e-6, DEFAULT_BYTES_PER_S = 1e10;
+enum { MAX_DNNPART_SETS = 60000 };
+
+/* ---- costs, links and rules ---- */
+
+/* The device that the records know for `name`: itself, and for the dnnpart models, whose devices
+ * come in kinds, the first that has its name up to a ':'. */
+static const char *known_as(const struct place_inputs *x, const char *name)
+{
+	size_t n = strcspn(name, ":");
+
+	if (x->rules == PLACE_SCHEDULE || !x->has_devs || devs_find(&x->devs, name) >= 0)
+		return name;
+	for (uint32_t i = 0; i < x->devs.k; i++)
+		if (strncmp(x->devs.names[i], name, n) == 0 && x->devs.names[i][n] == ':')
+			return x->devs.names[i];
+	return name;
+}
+
+static int recorded_costs(const struct place_inputs *x, const char *const *names, uint32_t k,
+			  double *set_s, struct err *e)
+{
+	if (!x->cost_k)
+		return err_set(e, ST_USAGE,
+			       "no costs; give --spec FILE or PRESET, or put "
+			       "'devsim --probe' in front");
+	for (uint32_t dev = 0; dev < k; dev++) {
+		uint32_t from = 0;
+
+		while (from < x->cost_k &&
+		       strcmp(x->cost_names[from], known_as(x, names[dev])) != 0)
+			from++;
+		if (from == x->cost_k)
+			return err_set(e, ST_INPUT,
+				       "no costs for device '%s'; "
+				       "--spec would give them",
+				       names[dev]);
+		for (uint32_t s = 0; s < x->g->n_sets; s++)
+			set_s[(size_t)s * k + dev] = x->cost_s[(size_t)s * x->cost_k + from];
+	}
+	return 0;
+}
+
+/* The record's savings, by the devices asked for. */
+static void recorded_savings(const struct place_inputs *x, const char *const *names, uint32_t k,
+			     struct arena *a, struct place_savings *out)
+{
+	*out = x->saved;
+	out->saved_s = ARENA_NEWN(a, double, (size_t)out->n *k);
+	for (uint32_t dev = 0; dev < k; dev++)
+		for (uint32_t from = 0; from < x->cost_k; from++) {
+			if (strcmp(x->cost_names[from], names[dev]) != 0)
+				continue;
+			for (uint32_t i = 0; i < out->n; i++)
+				out->saved_s[(size_t)i * k + dev] =
+					x->saved.saved_s[(size_t)i * x->cost_k + from];
+		}
+}
+
+/* Sets that the stream's devs says cannot run get a negative cost. */
+static void apply_mask(const struct place_inputs *x, const char *const *names, uint32_t k,
+		       double *set_s)
+{
+	const struct devs *d = &x->devs;
+
+	if (!x->has_devs || !d->mask || d->graph != x->g->digest || d->n_sets != x->g->n_sets)
+		return;
+	for (uint32_t dev = 0; dev < k; dev++) {
+		int row = devs_find(d, known_as(x, names[dev]));
+
+		for (uint32_t s = 0; row >= 0 && s < x->g->n_sets; s++)
+			if (!d->mask[(size_t)s * d->k + (uint32_t)row])
+				set_s[(size_t)s * k + dev] = -1;
+	}
+}
+
+static void recorded_links(const struct place_inputs *x, const char *const *names, uint32_t k,
+			   struct arena *a, struct sched_links *out, double *j_per_byte)
+{
+	const struct devs *d = &x->devs;
+	bool told = x->has_devs && d->links_told;
+
+	out->k = k;
+	out->latency_s = ARENA_NEWN(a, double, (size_t)k *k);
+	out->bytes_per_s = ARENA_NEWN(a, double, (size_t)k *k);
+	for (size_t i = 0; i < (size_t)k * k; i++) {
+		bool same = i / k == i % k;
+
+		out->latency_s[i] = same ? 0 : told ? -1 : DEFAULT_LATENCY_S;
+		out->bytes_per_s[i] = same || told ? INFINITY : DEFAULT_BYTES_PER_S;
+	}
+	int *at = MEM_NEWN(int, d->k + 1); /* of the recorded devices those asked for; -1: not */
+	for (uint32_t i = 0; told && i < d->k; i++) {
+		at[i] = -1;
+		for (uint32_t s = 0; s < k && at[i] < 0; s++)
+			at[i] = strcmp(names[s], d->names[i]) == 0 ? (int)s : -1;
+	}
+	for (uint32_t i = 0; told && i < d->n_links; i++) {
+		const struct dev_link *l = &d->link[i];
+		size_t pair = (size_t)at[l->src] * k + (size_t)at[l->dst];
+
+		if (at[l->src] < 0 || at[l->dst] < 0 || l->src == l->dst)
+			continue;
+		out->latency_s[pair] = l->latency_s;
+		out->bytes_per_s[pair] = l->bytes_per_s;
+		j_per_byte[pair] = l->j_per_byte;
+	}
+	mem_free(at);
+}
+
+static enum sched_policy policy_of(enum place_order order)
+{
+	return order == PLACE_ORDER_FIFO       ? SCHED_FIFO
+	       : order == PLACE_ORDER_IMPROVED ? SCHED_IMPROVED
+					       : SCHED_RANK;
+}
+
+/* ---- sets that share a device ---- */
+
+/* up (n_sets): roots of the classes of `together` joined with the groups that are not dropped. */
+static void join_classes(const struct place_inputs *x, const uint32_t *together,
+			 const bool *dropped, uint32_t *up)
+{
+	uint32_t n = x->g->n_sets, *first = MEM_NEWN(uint32_t, n), *class = MEM_NEWN(uint32_t, n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		up[i] = i;
+		class[i] = together ? together[i] : i;
+	}
+	group_number(class, n);
+	for (int kind = 0; kind < 2; kind++) {
+		const uint32_t *of = kind ? x->group.group : class;
+
+		for (uint32_t i = 0; i < n; i++)
+			first[i] = UINT32_MAX;
+		for (uint32_t i = 0; i < n; i++) {
+			if (kind && dropped[of[i]])
+				continue;
+			if (first[of[i]] == UINT32_MAX)
+				first[of[i]] = i;
+			disjoint_join(up, i, first[of[i]]);
+		}
+	}
+	for (uint32_t i = 0; i < n; i++)
+		up[i] = disjoint_find(up, i);
+	mem_free(class);
+	mem_free(first);
+}
+
+/* Drop the groups in classes that no device can run as a whole; set_s (n_sets,k). */
+static void drop_groups(const struct place_inputs *x, const uint32_t *up, const double *set_s,
+			uint32_t k, bool *dropped)
+{
+	uint32_t n = x->g->n_sets;
+	bool *cannot = MEM_NEWN(bool, (size_t)n *k), *none = MEM_NEWN(bool, n);
+
+	for (size_t i = 0; i < (size_t)n * k; i++)
+		if (set_s[i] < 0)
+			cannot[(size_t)up[i / k] * k + i % k] = true;
+	for (uint32_t i = 0; i < n; i++) {
+		none[i] = true;
+		for (uint32_t d = 0; d < k; d++)
+			none[i] &= cannot[(size_t)i * k + d];
+	}
+	for (uint32_t i = 0; i < n; i++)
+		dropped[x->group.group[i]] |= none[up[i]];
+	mem_free(none);
+	mem_free(cannot);
+}
+
+/* Classes by devs' `together` and by groups; NULL: any sets may part. */
+static const uint32_t *classes(const struct place_inputs *x, const double *set_s, uint32_t k,
+			       struct arena *a)
+{
+	const struct devs *d = &x->devs;
+	const uint32_t *together = NULL;
+
+	if (x->has_devs && d->together && d->graph == x->g->digest && d->n_sets == x->g->n_sets)
+		together = d->together;
+	if (!x->has_group)
+		return together;
+	uint32_t *up = ARENA_NEWN(a, uint32_t, x->g->n_sets);
+	bool *dropped = ARENA_NEWN(a, bool, x->g->n_sets);
+
+	join_classes(x, together, dropped, up);
+	drop_groups(x, up, set_s, k, dropped);
+	join_classes(x, together, dropped, up);
+	return up;
+}
+
+/* Types of devices, sets that stay together, and what the cost record says besides times. */
+static void recorded_rules(const struct place_inputs *x, const char *const *names, uint32_t k,
+			   struct arena *a, struct place_setup *s)
+{
+	const struct devs *d = &x->devs;
+	const struct place_cost_extra *y = &x->extra;
+	const char **types = ARENA_NEWN(a, const char *, k);
+
+	for (uint32_t i = 0; i < k; i++) {
+		int row = x->has_devs ? devs_find(d, known_as(x, names[i])) : -1;
+
+		types[i] = row >= 0 ? d->types[row] : "model";
+	}
+	s->types = types;
+	s->rules = x->rules;
+	s->set_mem = y->set_mem;
+	s->move_s = y->move_s;
+	s->together = classes(x, s->set_s, k, a);
+	s->contention &= !y->has_rules || y->contention;
+	s->overlap &= !y->has_rules || y->overlap;
+	s->slowdown = x->spec.n_devs ? 0 : y->slowdown;
+	s->beside = x->spec.n_devs ? 0 : y->beside;
+	s->policy = policy_of(x->order != PLACE_ORDER_RECORDED ? x->order : y->order);
+}
+
+static uint64_t memory_limit(const struct place_inputs *x, const char *name)
+{
+	int row = x->has_devs ? devs_find(&x->devs, known_as(x, name)) : -1;
+	const struct device_spec *d = spec_find(&x->spec, name);
+
+	if (row >= 0 && x->devs.mem_bytes[row])
+		return x->devs.mem_bytes[row];
+	return d ? d->mem_bytes : 0;
+}
+
+/* ---- watts ---- */
+
+static bool any_about(const struct watts_item *item, const char *const *names, uint32_t k)
+{
+	for (uint32_t i = 0; i < k; i++)
+		if (watts_about(item, names[i]))
+			return true;
+	return false;
+}
+
+/* Every item is about one of these devices, or one of the stream's or the specification's. */
+static int check_names(const struct place_inputs *x, const char *const *names, uint32_t k,
+		       struct err *e)
+{
+	for (uint32_t j = 0; j < x->watts.n; j++) {
+		const struct watts_item *item = &x->watts.item[j];
+		bool known = any_about(item, names, k) ||
+			     (x->has_devs && any_about(item, x->devs.names, x->devs.k));
+		char text[100];
+
+		for (uint32_t i = 0; i < x->spec.n_devs && !known; i++)
+			known = watts_about(item, x->spec.dev[i].name);
+		if (!known)
+			return err_set(
+				e, ST_USAGE, "--watts: there is no device '%s'",
+				err_escape(text, sizeof(text), item->name, strlen(item->name)));
+	}
+	return 0;
+}
+
+static int power_of(const struct place_inputs *x, const char *const *names, uint32_t k,
+		    struct arena *a, struct place_power *p, struct err *e)
+{
+	double *watts = ARENA_NEWN(a, double, k), *idle = ARENA_NEWN(a, double, k);
+
+	if (check_names(x, names, k, e) < 0)
+		return -1;
+	for (uint32_t i = 0; i < k; i++) {
+		const struct device_spec *d = spec_find(&x->spec, names[i]);
+		const struct watts_item *item = watts_find(&x->watts, names[i]);
+		int row = x->has_devs && x->devs.watts ? devs_find(&x->devs, names[i]) : -1;
+
+		if (item) {
+			watts[i] = item->busy;
+			idle[i] = item->idle;
+		} else if (x->spec.n_devs) {
+			watts[i] = d ? d->watts : 0;
+			idle[i] = d ? d->idle_watts : 0;
+		} else if (row >= 0) {
+			watts[i] = x->devs.watts[row];
+			idle[i] = x->devs.idle_watts[row];
+		}
+		if (x->objective.energy > 0 && watts[i] == 0 && !item)
+			return err_set(
+				e, ST_USAGE,
+				"no watts for device '%s', without which there is no energy; "
+				"--watts, --spec or the devs record give them",
+				names[i]);
+	}
+	p->watts = watts;
+	p->idle_watts = idle;
+	return 0;
+}
+
+/* ---- the model ---- */
+
+int place_inputs_model(struct place_inputs *x, const char *const *names, uint32_t k,
+		       struct arena *a, struct place_model *m, struct err *e)
+{
+	struct place_setup s = {.k = k,
+				.names = names,
+				.contention = x->contention,
+				.overlap = x->overlap,
+				.objective = x->objective};
+	double *set_s = ARENA_NEWN(a, double, (size_t)x->g->n_sets *k);
+	uint64_t *limit = ARENA_NEWN(a, uint64_t, k);
+	double *j_per_byte = ARENA_NEWN(a, double, (size_t)k *k);
+	int rc;
+
+	if (x->spec.n_devs) {
+		rc = place_spec_costs(x->g, &x->spec, names, k, set_s, e);
+		spec_links(&x->spec, names, k, a, &s.links, &j_per_byte);
+	} else {
+		rc = recorded_costs(x, names, k, set_s, e);
+		recorded_links(x, names, k, a, &s.links, j_per_byte);
+		recorded_savings(x, names, k, a, &s.saved);
+	}
+	s.power.j_per_byte = j_per_byte;
+	if (rc < 0 || power_of(x, names, k, a, &s.power, e) < 0)
+		return -1;
+	apply_mask(x, names, k, set_s);
+	for (uint32_t i = 0; i < k; i++)
+		limit[i] = memory_limit(x, names[i]);
+	s.set_s = set_s;
+	s.mem_limit = limit;
+	recorded_rules(x, names, k, a, &s);
+	if (s.rules != PLACE_SCHEDULE && !s.move_s)
+		return err_set(e, ST_INPUT,
+			       "no move_s in a cost record, which the dnnpart models need; "
+			       "json2dag writes it from an instance of dnn-partitioning");
+	if (s.rules != PLACE_SCHEDULE && x->g->n_sets > MAX_DNNPART_SETS)
+		return err_set(e, ST_INPUT, "%u sets; the dnnpart models take at most %d",
+			       x->g->n_sets, MAX_DNNPART_SETS);
+	return place_model_init(m, x->g, &s, a, e);
+}
+
+void place_inputs_masks(struct place_inputs *x, const char *const *names, uint32_t k,
+			struct arena *a, struct place_model *m)
+{
+	double *set_s = ARENA_NEWN(a, double, (size_t)x->g->n_sets *k);
+	struct place_setup s = {.set_s = set_s};
+	struct err none = ERR_INIT;
+
+	/* Devices that the cost record does not name keep their zeros. */
+	if (recorded_costs(x, names, k, set_s, &none) < 0)
+		err_clear(&none);
+	apply_mask(x, names, k, set_s);
+	recorded_rules(x, names, k, a, &s);
+	*m = (struct place_model){.g = x->g,
+				  .k = k,
+				  .n_sets = x->g->n_sets,
+				  .names = names,
+				  .set_s = set_s,
+				  .types = s.types};
+	place_model_together(m, s.together, a);
+}

@@ -1,0 +1,155 @@
+/* placemodel.h - a placement problem: a graph, devices, what each set costs on each,
+ * links, memory.  Built once, evaluated often (evaluate.h).
+ *
+ * Constants, and nodes that depend on constants alone, are folded: they cost nothing while
+ * the model runs, and their values occupy memory on every device that reads them.  So do an IR
+ * model's inputs, which devrun brings to each of these devices by itself; its results and static
+ * views are no tasks either (idle.c). */
+#ifndef HSDAG_PLACE_PROBLEM_PLACEMODEL_H
+#define HSDAG_PLACE_PROBLEM_PLACEMODEL_H
+
+#include "record/devrec.h"
+#include "graph/graph.h"
+#include "place/problem/objective.h"
+#include "place/problem/spec.h"
+#include "sched/graphtask.h"
+#include "sched/timeline.h"
+
+/* What two neighbouring sets take less when both are on one device, which then runs parts of them
+ * as one. */
+struct place_savings {
+	uint32_t n;
+	uint32_t *src, *dst; /* (n) sets; dst reads what src makes */
+	double *saved_s;     /* (n,k) */
+};
+
+/* What a placement costs: by the schedule (timeline.h), or as the dnn-partitioning paper has it. */
+enum place_rules { PLACE_SCHEDULE, PLACE_DNNPART_LATENCY, PLACE_DNNPART_THROUGHPUT };
+extern const char *const place_rules_names[]; /* as options have them; NULL ends */
+
+/* What devices draw and copies take: (k) watts while computing and while not, (k,k) joules per
+ * byte from row to column.  NULL: nothing. */
+struct place_power {
+	const double *watts, *idle_watts, *j_per_byte;
+};
+
+/* What a model is made from; everything is borrowed. */
+struct place_setup {
+	uint32_t k;
+	const char *const *names; /* (k) */
+	const double *set_s;      /* (n_sets,k) seconds, negative: cannot run there */
+	struct sched_links links;
+	const uint64_t *mem_limit; /* (k) bytes, 0: not limited */
+	bool contention, overlap;
+	enum sched_policy policy;
+	double slowdown, beside; /* as place_latency_s has them; 0: none */
+	struct place_objective objective;
+	struct place_power power;
+	struct place_savings saved;
+	/* (n_sets) bytes that a set holds besides constants; NULL: none */
+	const uint64_t *set_mem;
+	/* Rules that need no clock (dnnpart.h). */
+	enum place_rules rules;
+	const char *const *types; /* (k) of the devices */
+	const double *move_s;     /* (n_sets) */
+	/* (n_sets) sets of equal value share a device; NULL: any may part */
+	const uint32_t *together;
+};
+
+/* A value that no task makes and several read: once on each device that has one of them. */
+struct shared_weight {
+	uint64_t bytes;
+	uint32_t first, n; /* readers: weight_task[first .. first+n-1] */
+};
+
+struct place_model {
+	const struct graph *g;
+	uint32_t k, n_sets;
+	const char *const *names;
+	struct graph_tasks tasks;
+	const double *set_s;      /* (n_sets,k) as set up */
+	struct sched_costs costs; /* by task, nothing saved */
+	/* (tasks+1) its neighbours saved_ptr[t] .., earlier tasks; NULL: nothing is saved */
+	uint32_t *saved_ptr;
+	uint32_t *saved_task;
+	double *saved_s; /* (neighbours,k) */
+	const uint64_t *mem_limit;
+	uint64_t *task_mem; /* (tasks) values that no task makes and only this one reads */
+	uint32_t n_shared;
+	struct shared_weight *shared;
+	uint32_t *weight_task;
+	double slowdown, beside;
+	struct place_objective objective;
+	struct place_power power;
+	enum place_rules rules;
+	const char *const *types;
+	const double *move_s;
+	/* (n_sets) the first set that shares its device; NULL: any may part */
+	uint32_t *together;
+};
+
+/* The model borrows g and s's arrays; its own memory is from a.  -1 (ST_INPUT): see
+ * graph_tasks_init. */
+int place_model_init(struct place_model *m, const struct graph *g, const struct place_setup *s,
+		     struct arena *a, struct err *e) MUST_CHECK;
+
+/* The nodes of g that run nothing, idle (g->n), and the outputs whose bytes outputs have, root
+ * (outputs of g), as graph_tasks_init takes them.  Sets of nothing but inputs, results and views
+ * run all the same where set_s (n_sets,k) gives them time. */
+void place_idle_nodes(const struct graph *g, const double *set_s, uint32_t k, bool *idle,
+		      uint32_t *root);
+
+/* Sets that run nothing, and have to stay with none that does, to the device of what they read
+ * or of what reads them: it makes no difference here, but to those who carry placements out as
+ * they are written. */
+void place_follow(const struct place_model *m, uint16_t *device);
+
+/* Fill m->together from numbers of classes (n_sets); NULL: any sets may part. */
+void place_model_together(struct place_model *m, const uint32_t *class, struct arena *a);
+
+/* Seconds of task t on dev when device[u] is where each earlier task u is: less what it saves with
+ * neighbours there, at least 0.  Negative: cannot run there. */
+double place_task_s(const struct place_model *m, uint32_t t, uint32_t dev, const uint16_t *device);
+
+/* The name of a set's first node, escaped, in text, of cap bytes. */
+const char *place_set_name(const struct place_model *m, uint32_t set, char *text, size_t cap);
+
+/* -1 (ST_RUNTIME): no device is left that can run the set and has what else it wants. */
+int place_no_device(const struct place_model *m, uint32_t set, const char *wants, struct err *e);
+
+/* May set `set` run on device `dev`? */
+static inline bool place_allowed(const struct place_model *m, uint32_t set, uint32_t dev)
+{
+	return m->set_s[(size_t)set * m->k + dev] >= 0;
+}
+
+/* What a schedule takes that has this makespan and computes busy_s (k): devices slow each other
+ * while they compute at the same time (memory, caches, threads of drivers).  That time is at least
+ * sum busy_s - makespan, and each second of it takes `slowdown` seconds more.  Where several
+ * devices are in use, all of it takes `beside` times longer still: a device that waits for another
+ * is awake, and clocks are the lower the more cores are. */
+static inline double place_latency_s(const struct place_model *m, double makespan_s,
+				     const double *busy_s)
+{
+	double at_once = -makespan_s;
+	uint32_t in_use = 0;
+
+	if (m->slowdown == 0 && m->beside == 0)
+		return makespan_s;
+	for (uint32_t d = 0; d < m->k; d++) {
+		at_once += busy_s[d];
+		in_use += busy_s[d] > 0;
+	}
+	if (at_once > 0)
+		makespan_s += m->slowdown * at_once;
+	return in_use > 1 ? makespan_s * (1 + m->beside) : makespan_s;
+}
+
+/* Costs of the sets of g by specification: the sum over a set's nodes of
+ *   overhead + max(FLOPs / (FLOP/s), bytes / (bytes/s))
+ * (roofline: Williams, Waterman, Patterson 2009); folded nodes, inputs, results and views are free.
+ * set_s (n_sets,k).  -1 (ST_USAGE) when a name has no specification. */
+int place_spec_costs(const struct graph *g, const struct spec *s, const char *const *names,
+		     uint32_t k, double *set_s, struct err *e) MUST_CHECK;
+
+#endif

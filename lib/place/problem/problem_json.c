@@ -1,0 +1,324 @@
+/* problem_json.c - the general JSON form of a placement problem: one object with `devices`,
+ * `links`, `nodes`, `edges` and `options`, in SI units; keys that are not known are ignored.
+ *
+ *   devices  {name, type?, mem_bytes?, watts?, idle_watts?}
+ *   links    {src, dst, latency_s, bytes_per_s, j_per_byte?}   by device name, "*" is any device
+ *   nodes    {id, name?, type?, cost_s, mem_bytes?, out_bytes?, allowed?, colocate?}
+ *   edges    {src, dst, bytes?}                  by node id; bytes: else the source's out_bytes
+ *   options  {contention?, overlap?, order?}     order: "rank" or "fifo"
+ *
+ * A key that may be left out may also be null. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "place/problem/problem.h"
+
+static const double LEAST_BYTES_PER_S = 1e-100;
+
+struct reading {
+	struct problem *p;
+	struct arena *a;
+	struct id_table *ids, *colours;
+	uint32_t n_together; /* colours and nodes without one so far */
+	struct err *e;
+};
+
+static bool is_there(const struct val *map, const char *key)
+{
+	const struct val *v = val_get(map, key);
+
+	return v && val_type(v) != VAL_NIL;
+}
+
+/* ---- devices and links ---- */
+
+/* Watts of device i, all zero until the first that has some. */
+static int read_watts(struct reading *r, const struct val *device, uint32_t i)
+{
+	struct devs *d = &r->p->devs;
+
+	if (!d->watts && (is_there(device, "watts") || is_there(device, "idle_watts"))) {
+		d->watts = ARENA_NEWN(r->a, double, d->k);
+		d->idle_watts = ARENA_NEWN(r->a, double, d->k);
+	}
+	return d->watts && (problem_number(device, "watts", false, &d->watts[i], r->e) < 0 ||
+			    problem_number(device, "idle_watts", false, &d->idle_watts[i], r->e) <
+				    0)
+		       ? -1
+		       : 0;
+}
+
+static int read_devices(struct reading *r, const struct val *json)
+{
+	struct devs *d = &r->p->devs;
+	const struct val *list;
+
+	if (problem_list(json, "devices", &list, &d->k, r->e) < 0)
+		return -1;
+	if (d->k == 0 || d->k > DEVS_MAX)
+		return err_set(r->e, ST_INPUT, "%u devices, not 1 to %d", d->k, DEVS_MAX);
+	d->names = ARENA_NEWN(r->a, const char *, d->k);
+	d->types = ARENA_NEWN(r->a, const char *, d->k);
+	d->mem_bytes = ARENA_NEWN(r->a, uint64_t, d->k);
+	for (uint32_t i = 0; i < d->k; i++) {
+		d->names[i] = d->types[i] = "model";
+		if (get_text(val_at(list, i), "name", r->a, &d->names[i], r->e) < 0 ||
+		    problem_text(val_at(list, i), "type", r->a, &d->types[i], r->e) < 0 ||
+		    problem_limit(val_at(list, i), "mem_bytes", &d->mem_bytes[i], r->e) < 0 ||
+		    read_watts(r, val_at(list, i), i) < 0)
+			return err_prefix(r->e, "devices[%u]", i);
+		if (!*d->names[i] || strcmp(d->names[i], "*") == 0 ||
+		    devs_find(d, d->names[i]) < (int)i)
+			return err_set(r->e, ST_INPUT,
+				       "devices[%u]: name '%s' is empty, '*' or was there before",
+				       i, d->names[i]);
+	}
+	return 0;
+}
+
+/* The device of key `key`: an index, or -1 for "*". */
+static int link_end(struct reading *r, const struct val *map, const char *key, int *dev)
+{
+	const char *name;
+
+	if (get_text(map, key, r->a, &name, r->e) < 0)
+		return -1;
+	*dev = devs_find(&r->p->devs, name);
+	if (*dev < 0 && strcmp(name, "*") != 0)
+		return err_set(r->e, ST_INPUT, "there is no device '%s'", name);
+	return 0;
+}
+
+/* Of each pair the last link, but one with exact names before any with "*". */
+static int read_links(struct reading *r, const struct val *json)
+{
+	struct devs *d = &r->p->devs;
+	const struct val *list;
+	uint32_t n;
+	uint8_t *score = ARENA_NEWN(r->a, uint8_t, (size_t)d->k * d->k);
+	struct dev_link *pair = ARENA_NEWN(r->a, struct dev_link, (size_t)d->k * d->k);
+
+	d->link = ARENA_NEWN(r->a, struct dev_link, (size_t)d->k * d->k);
+	if (!is_there(json, "links"))
+		return 0;
+	if (problem_list(json, "links", &list, &n, r->e) < 0)
+		return -1;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct val *map = val_at(list, i);
+		struct dev_link l = {0};
+		int src, dst;
+
+		if (link_end(r, map, "src", &src) < 0 || link_end(r, map, "dst", &dst) < 0 ||
+		    problem_number(map, "latency_s", true, &l.latency_s, r->e) < 0 ||
+		    problem_number(map, "bytes_per_s", true, &l.bytes_per_s, r->e) < 0 ||
+		    problem_number(map, "j_per_byte", false, &l.j_per_byte, r->e) < 0)
+			return err_prefix(r->e, "links[%u]", i);
+		if (l.bytes_per_s < LEAST_BYTES_PER_S)
+			return err_set(r->e, ST_INPUT, "links[%u]: bytes_per_s is 0 or next to it",
+				       i);
+		uint8_t exact = src >= 0 && dst >= 0 ? 2 : 1;
+		for (l.src = 0; l.src < d->k; l.src++)
+			for (l.dst = 0; l.dst < d->k; l.dst++) {
+				size_t at = (size_t)l.src * d->k + l.dst;
+
+				if ((src >= 0 && l.src != (uint32_t)src) ||
+				    (dst >= 0 && l.dst != (uint32_t)dst) || score[at] > exact)
+					continue;
+				score[at] = exact;
+				pair[at] = l;
+			}
+	}
+	for (size_t at = 0; at < (size_t)d->k * d->k; at++)
+		if (score[at] && pair[at].src != pair[at].dst)
+			d->link[d->n_links++] = pair[at];
+	return 0;
+}
+
+/* ---- nodes ---- */
+
+static int read_costs(struct reading *r, const struct val *node, uint32_t v)
+{
+	const struct devs *d = &r->p->devs;
+	const struct val *cost = val_get(node, "cost_s");
+	double *row = r->p->cost_s + (size_t)v * d->k, all = 0;
+
+	if (cost && val_type(cost) != VAL_MAP) {
+		if (problem_number(node, "cost_s", true, &all, r->e) < 0)
+			return -1;
+		for (uint32_t i = 0; i < d->k; i++)
+			row[i] = all;
+		return 0;
+	}
+	if (!cost)
+		return err_set(r->e, ST_INPUT, "no key 'cost_s'");
+	for (uint32_t i = 0; i < d->k; i++) {
+		row[i] = -1;
+		if (problem_number(cost, d->names[i], false, &row[i], r->e) < 0)
+			return err_prefix(r->e, "cost_s");
+	}
+	return 0;
+}
+
+static int read_allowed(struct reading *r, const struct val *node, uint32_t v)
+{
+	const struct devs *d = &r->p->devs;
+	const struct val *list = val_get(node, "allowed");
+	double *row = r->p->cost_s + (size_t)v * d->k;
+	bool *may = ARENA_NEWN(r->a, bool, d->k);
+	const char **name;
+	size_t n = SIZE_MAX;
+
+	if (!list || val_type(list) == VAL_NIL)
+		return 0;
+	if (get_texts(node, "allowed", r->a, &n, &name, r->e) < 0)
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		int dev = devs_find(d, name[i]);
+
+		if (dev < 0)
+			return err_set(r->e, ST_INPUT, "allowed: there is no device '%s'", name[i]);
+		may[dev] = true;
+	}
+	for (uint32_t i = 0; i < d->k; i++)
+		if (!may[i])
+			row[i] = -1;
+	return 0;
+}
+
+static int read_colour(struct reading *r, const struct val *node, uint32_t v)
+{
+	const struct val *colour = val_get(node, "colocate");
+	bool is_new = true;
+
+	r->p->together[v] = r->p->n + v; /* alone */
+	if (!colour || val_type(colour) == VAL_NIL)
+		return 0;
+	r->p->together[v] = id_table_add(r->colours, colour, &is_new);
+	r->n_together += !is_new;
+	return 0;
+}
+
+static int read_node(struct reading *r, const struct val *node, uint32_t v)
+{
+	struct problem *p = r->p;
+	const struct val *id = val_get(node, "id");
+	bool is_new = false;
+
+	if (!is_id(id))
+		return err_set(r->e, ST_INPUT,
+			       "key 'id' is absent, or neither an integer nor a text");
+	id_table_add(r->ids, id, &is_new);
+	if (!is_new)
+		return err_set(r->e, ST_INPUT, "its id was there before");
+	if (val_digits(id))
+		p->node_name[v] = val_digits(id);
+	else if (val_int(id, &p->id[v]))
+		p->node_name[v] = arena_printf(r->a, "%" PRId64, p->id[v]);
+	else if (get_text(node, "id", r->a, &p->node_name[v], r->e) < 0)
+		return -1;
+	if (problem_text(node, "name", r->a, &p->node_name[v], r->e) < 0 ||
+	    problem_text(node, "type", r->a, &p->type[v], r->e) < 0 ||
+	    problem_bytes(node, "mem_bytes", &p->mem_bytes[v], r->e) < 0 ||
+	    problem_bytes(node, "out_bytes", &p->out_bytes[v], r->e) < 0)
+		return -1;
+	return read_costs(r, node, v) < 0 || read_allowed(r, node, v) < 0 ||
+			       read_colour(r, node, v) < 0
+		       ? -1
+		       : 0;
+}
+
+static int read_nodes(struct reading *r, const struct val *json)
+{
+	const struct val *list;
+	uint32_t n;
+
+	if (problem_list(json, "nodes", &list, &n, r->e) < 0)
+		return -1;
+	problem_alloc(r->p, n, r->a);
+	r->p->together = ARENA_NEWN(r->a, uint32_t, n);
+	for (uint32_t v = 0; v < n; v++)
+		if (read_node(r, val_at(list, v), v) < 0)
+			return err_prefix(r->e, "nodes[%u]", v);
+	if (r->n_together == 0)
+		r->p->together = NULL;
+	return 0;
+}
+
+/* ---- edges and options ---- */
+
+static int read_edges(struct reading *r, const struct val *json)
+{
+	struct problem *p = r->p;
+	const struct val *list;
+
+	if (!is_there(json, "edges"))
+		return 0;
+	if (problem_list(json, "edges", &list, &p->n_edges, r->e) < 0)
+		return -1;
+	p->edge = ARENA_NEWN(r->a, struct problem_edge, p->n_edges);
+	for (uint32_t i = 0; i < p->n_edges; i++) {
+		const struct val *map = val_at(list, i);
+		struct problem_edge *x = &p->edge[i];
+
+		x->src = id_table_find(r->ids, val_get(map, "src"));
+		x->dst = id_table_find(r->ids, val_get(map, "dst"));
+		if (x->src == UINT32_MAX || x->dst == UINT32_MAX)
+			return err_set(r->e, ST_INPUT, "edges[%u]: '%s' is not the id of a node", i,
+				       x->src == UINT32_MAX ? "src" : "dst");
+		x->bytes = p->out_bytes[x->src];
+		if (problem_bytes(map, "bytes", &x->bytes, r->e) < 0)
+			return err_prefix(r->e, "edges[%u]", i);
+	}
+	return 0;
+}
+
+static int read_options(struct reading *r, const struct val *json)
+{
+	const struct val *map = val_get(json, "options");
+	const char *order = "rank";
+
+	r->p->contention = r->p->overlap = true;
+	if (!map || val_type(map) == VAL_NIL)
+		return 0;
+	if (val_type(map) != VAL_MAP)
+		return err_set(r->e, ST_INPUT, "options is not an object");
+	if ((is_there(map, "contention") &&
+	     get_bool(map, "contention", &r->p->contention, r->e) < 0) ||
+	    (is_there(map, "overlap") && get_bool(map, "overlap", &r->p->overlap, r->e) < 0) ||
+	    problem_text(map, "order", r->a, &order, r->e) < 0)
+		return err_prefix(r->e, "options");
+	r->p->fifo = strcmp(order, "fifo") == 0;
+	if (!r->p->fifo && strcmp(order, "rank") != 0)
+		return err_set(r->e, ST_INPUT, "options: order is '%s', not 'rank' or 'fifo'",
+			       order);
+	return 0;
+}
+
+int problem_from_json(const struct val *json, struct arena *a, struct problem *p, struct err *e)
+{
+	struct reading r = {.p = p, .a = a, .e = e};
+	int rc;
+
+	*p = (struct problem){.name = ""};
+	if (val_type(json) != VAL_MAP)
+		return err_set(e, ST_INPUT, "not an object");
+	if (!val_get(json, "devices") && val_get(json, "maxFPGAs"))
+		return problem_from_dnnpart(json, a, p, e);
+	if (!val_get(json, "devices"))
+		return err_set(e, ST_INPUT,
+			       "neither key 'devices' (the general form) nor 'maxFPGAs' "
+			       "(dnn-partitioning)");
+	r.ids = id_table_new(a);
+	r.colours = id_table_new(a);
+	rc = problem_text(json, "name", a, &p->name, e) < 0 || read_devices(&r, json) < 0 ||
+			     read_links(&r, json) < 0 || read_nodes(&r, json) < 0 ||
+			     read_edges(&r, json) < 0 || read_options(&r, json) < 0
+		     ? -1
+		     : 0;
+	if (rc == 0 && p->n == 0)
+		rc = err_set(e, ST_INPUT, "'nodes' is empty; there is nothing to place");
+	id_table_free(r.ids);
+	id_table_free(r.colours);
+	return rc;
+}

@@ -1,0 +1,254 @@
+/* problem_write.c - a problem into graph, devs and cost records. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/heap.h"
+#include "record/graphrec.h"
+#include "place/problem/placeinputs.h"
+#include "place/problem/problem.h"
+
+/* ---- the order of nodes ---- */
+
+/* order[i]: the file's row that is node i of the graph. */
+static int topological(const struct problem *p, uint32_t *order, struct arena *a, struct err *e)
+{
+	uint32_t *left = ARENA_NEWN(a, uint32_t, p->n), *heap = ARENA_NEWN(a, uint32_t, p->n);
+	uint32_t *ptr = ARENA_NEWN(a, uint32_t, (size_t)p->n + 2), n_heap = 0, n = 0;
+	uint32_t *dst = ARENA_NEWN(a, uint32_t, p->n_edges);
+	char name[200];
+
+	for (uint32_t i = 0; i < p->n_edges; i++) {
+		ptr[p->edge[i].src + 2]++;
+		left[p->edge[i].dst]++;
+	}
+	for (uint32_t v = 0; v < p->n; v++)
+		ptr[v + 2] += ptr[v + 1];
+	for (uint32_t i = 0; i < p->n_edges; i++)
+		dst[ptr[p->edge[i].src + 1]++] = p->edge[i].dst;
+	for (uint32_t v = 0; v < p->n; v++)
+		if (left[v] == 0)
+			heap_push(heap, &n_heap, v);
+	while (n_heap) {
+		uint32_t v = heap_pop(heap, &n_heap);
+
+		order[n++] = v;
+		for (uint32_t i = ptr[v]; i < ptr[v + 1]; i++)
+			if (--left[dst[i]] == 0)
+				heap_push(heap, &n_heap, dst[i]);
+	}
+	for (uint32_t v = 0; n < p->n && v < p->n; v++)
+		if (left[v])
+			return err_set(e, ST_INPUT,
+				       "the edges form a circle; node '%s' is on one or behind it",
+				       err_escape(name, sizeof(name), p->node_name[v],
+						  strlen(p->node_name[v])));
+	return 0;
+}
+
+/* ---- the graph ---- */
+
+/* An edge with the new numbers of its ends. */
+struct port {
+	uint32_t src, dst, at; /* at: position in the file */
+	uint32_t first;        /* that of the first edge of this source and size */
+	uint64_t bytes;
+};
+
+/* By source, then size; what is of one size in file order. */
+static int by_size(const void *pa, const void *pb)
+{
+	const struct port *a = pa, *b = pb;
+
+	if (a->src != b->src)
+		return a->src < b->src ? -1 : 1;
+	if (a->bytes != b->bytes)
+		return a->bytes < b->bytes ? -1 : 1;
+	return (a->at > b->at) - (a->at < b->at);
+}
+
+/* By source, then tensor in file order. */
+static int by_tensor(const void *pa, const void *pb)
+{
+	const struct port *a = pa, *b = pb;
+
+	if (a->src != b->src)
+		return a->src < b->src ? -1 : 1;
+	if (a->first != b->first)
+		return a->first < b->first ? -1 : 1;
+	return (a->at > b->at) - (a->at < b->at);
+}
+
+static void sort_ports(struct port *port, uint32_t n)
+{
+	if (n < 2)
+		return;
+	qsort(port, n, sizeof(*port), by_size);
+	for (uint32_t i = 0; i < n; i++) {
+		bool same =
+			i && port[i].src == port[i - 1].src && port[i].bytes == port[i - 1].bytes;
+
+		port[i].first = same ? port[i - 1].first : port[i].at;
+	}
+	qsort(port, n, sizeof(*port), by_tensor);
+}
+
+/* Outputs: one for each size among a node's edges, by the first of these in the file; one of
+ * out_bytes for a node without. */
+static void fill_outputs(struct graph *g, const struct problem *p, const uint32_t *order,
+			 const struct port *port, uint32_t *out_of)
+{
+	uint32_t n = 0, i = 0;
+
+	g->out_ptr = ARENA_NEWN(g->arena, uint32_t, (size_t)g->n + 1);
+	size_t room = (size_t)p->n_edges + g->n;
+	g->out_elem = ARENA_NEWN(g->arena, uint8_t, room);
+	g->out_rank = ARENA_NEWN(g->arena, uint8_t, room);
+	g->out_names = ARENA_NEWN(g->arena, const char *, room);
+	g->dim_ptr = ARENA_NEWN(g->arena, uint32_t, room + 1);
+	g->dim = ARENA_NEWN(g->arena, int64_t, room);
+	for (uint32_t v = 0; v < g->n; v++) {
+		if (i == p->n_edges || port[i].src != v)
+			g->dim[n++] = (int64_t)p->out_bytes[order[v]];
+		for (uint32_t first = i; i < p->n_edges && port[i].src == v; i++) {
+			if (i == first || port[i].bytes != port[i - 1].bytes)
+				g->dim[n++] = (int64_t)port[i].bytes;
+			out_of[port[i].at] = n - 1 - g->out_ptr[v];
+		}
+		g->out_ptr[v + 1] = n;
+	}
+	for (uint32_t o = 0; o < n; o++) {
+		g->out_elem[o] = EL_U8;
+		g->out_rank[o] = 1;
+		g->out_names[o] = "";
+		g->dim_ptr[o + 1] = o + 1;
+	}
+}
+
+/* Inputs: one for each edge, in file order. */
+static void fill_inputs(struct graph *g, const struct problem *p, const uint32_t *row_of,
+			const uint32_t *out_of)
+{
+	g->in_ptr = ARENA_NEWN(g->arena, uint32_t, (size_t)g->n + 2);
+	g->in_node = ARENA_NEWN(g->arena, uint32_t, p->n_edges);
+	g->in_port = ARENA_NEWN(g->arena, uint32_t, p->n_edges);
+	for (uint32_t i = 0; i < p->n_edges; i++)
+		g->in_ptr[row_of[p->edge[i].dst] + 2]++;
+	for (uint32_t v = 0; v < g->n; v++)
+		g->in_ptr[v + 2] += g->in_ptr[v + 1];
+	for (uint32_t i = 0; i < p->n_edges; i++) {
+		uint32_t at = g->in_ptr[row_of[p->edge[i].dst] + 1]++;
+
+		g->in_node[at] = row_of[p->edge[i].src];
+		g->in_port[at] = out_of[i];
+	}
+}
+
+static void fill_graph(struct graph *g, const struct problem *p, const uint32_t *order,
+		       const uint32_t *row_of)
+{
+	struct port *port = ARENA_NEWN(g->arena, struct port, p->n_edges);
+	uint32_t *out_of = ARENA_NEWN(g->arena, uint32_t, p->n_edges);
+
+	g->name = p->name;
+	g->n = g->n_sets = p->n;
+	g->id = ARENA_NEWN(g->arena, int64_t, g->n);
+	g->node_name = ARENA_NEWN(g->arena, const char *, g->n);
+	g->type = ARENA_NEWN(g->arena, const char *, g->n);
+	g->opset = ARENA_NEWN(g->arena, const char *, g->n);
+	g->attr_ptr = ARENA_NEWN(g->arena, uint32_t, (size_t)g->n + 1);
+	g->set = ARENA_NEWN(g->arena, uint32_t, g->n);
+	for (uint32_t v = 0; v < g->n; v++) {
+		g->id[v] = p->id[order[v]];
+		g->node_name[v] = p->node_name[order[v]];
+		g->type[v] = p->type[order[v]];
+		g->opset[v] = "";
+		g->set[v] = v;
+	}
+	for (uint32_t i = 0; i < p->n_edges; i++)
+		port[i] = (struct port){row_of[p->edge[i].src], row_of[p->edge[i].dst], i, i,
+					p->edge[i].bytes};
+	sort_ports(port, p->n_edges);
+	fill_outputs(g, p, order, port, out_of);
+	fill_inputs(g, p, row_of, out_of);
+}
+
+/* ---- the records ---- */
+
+static int write_devs(const struct problem *p, const uint32_t *order, const struct graph *g,
+		      struct rec_writer *w, struct err *e)
+{
+	struct devs d = p->devs;
+
+	d.graph = g->digest;
+	d.n_sets = g->n;
+	d.mask = ARENA_NEWN(g->arena, uint8_t, (size_t)g->n * d.k);
+	d.links_told = true;
+	if (p->together)
+		d.together = ARENA_NEWN(g->arena, uint32_t, g->n);
+	for (uint32_t v = 0; v < g->n; v++) {
+		for (uint32_t i = 0; i < d.k; i++)
+			d.mask[(size_t)v * d.k + i] = p->cost_s[(size_t)order[v] * d.k + i] >= 0;
+		if (p->together)
+			d.together[v] = p->together[order[v]];
+	}
+	return devs_encode(&d, w, e);
+}
+
+static int write_cost(const struct problem *p, const uint32_t *order, const struct graph *g,
+		      struct rec_writer *w, struct err *e)
+{
+	uint32_t n = g->n, k = p->devs.k;
+	double *set_s = ARENA_NEWN(g->arena, double, (size_t)n *k);
+	double *move_s = p->move_s ? ARENA_NEWN(g->arena, double, n) : NULL;
+	uint64_t *mem = ARENA_NEWN(g->arena, uint64_t, n);
+	struct place_cost_extra x = {.set_mem = mem,
+				     .move_s = move_s,
+				     .has_rules = true,
+				     .contention = p->contention,
+				     .overlap = p->overlap,
+				     .order = p->fifo ? PLACE_ORDER_FIFO : PLACE_ORDER_RANK};
+
+	for (uint32_t v = 0; v < n; v++) {
+		memcpy(set_s + (size_t)v * k, p->cost_s + (size_t)order[v] * k, k * sizeof(*set_s));
+		mem[v] = p->mem_bytes[order[v]];
+		if (move_s)
+			move_s[v] = p->move_s[order[v]];
+	}
+	return cost_encode(g, p->devs.names, k, set_s, &x, w, e);
+}
+
+/* All bytes together must stay countable. */
+static int check_sizes(const struct problem *p, struct err *e)
+{
+	double sum = 0;
+
+	for (uint32_t v = 0; v < p->n; v++)
+		sum += (double)p->mem_bytes[v] + (double)p->out_bytes[v];
+	for (uint32_t i = 0; i < p->n_edges; i++)
+		sum += (double)p->edge[i].bytes;
+	if (sum > PROBLEM_MOST_BYTES)
+		return err_set(e, ST_INPUT, "nodes and edges have more than 2^62 bytes together");
+	return 0;
+}
+
+int problem_write(const struct problem *p, struct rec_writer *w, struct err *e)
+{
+	if (check_sizes(p, e) < 0)
+		return -1;
+	struct graph *g = graph_new();
+	uint32_t *order = ARENA_NEWN(g->arena, uint32_t, p->n);
+	uint32_t *row_of = ARENA_NEWN(g->arena, uint32_t, p->n);
+	int rc = topological(p, order, g->arena, e);
+
+	if (rc == 0) {
+		for (uint32_t v = 0; v < p->n; v++)
+			row_of[order[v]] = v;
+		fill_graph(g, p, order, row_of);
+		rc = graph_check(g, e);
+	}
+	if (rc == 0 && (graph_encode(g, w, e) < 0 || write_devs(p, order, g, w, e) < 0 ||
+			write_cost(p, order, g, w, e) < 0))
+		rc = -1;
+	graph_free(g);
+	return rc;
+}

@@ -1,0 +1,70 @@
+/* spec.h - device specifications: a few figures per device and per link, as text.
+ *
+ *   # comment
+ *   device cpu  flops 1.2e12  efficiency 0.5  bandwidth 7.7e10  overhead 5e-6  memory 3.2e10
+ *   device gpu  flops 1.6e13  bandwidth 5.7e11  watts 150  idle 20
+ *   link cpu gpu  latency 10e-6  bandwidth 2.5e10
+ *   link * *      latency 10e-6  bandwidth 1e10  j_per_byte 1e-10
+ *
+ * SI units: FLOP/s, bytes/s, seconds, bytes, watts, joules.  type (default model), efficiency
+ * (share of the peak that is reached, default 1), overhead (seconds per operation, default 0),
+ * memory (default 0: not limited), watts while computing and while idle, and a link's joules per
+ * byte (default 0) may be left out.  A link is directed; "*" matches any
+ * device; exact names win over "*", a later line over an earlier one; a pair
+ * without a line cannot exchange data. */
+#ifndef HSDAG_PLACE_PROBLEM_SPEC_H
+#define HSDAG_PLACE_PROBLEM_SPEC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "sched/sched.h"
+
+struct device_spec {
+	const char *name, *type;
+	double flops_per_s, bytes_per_s; /* what is reached: efficiency is in it */
+	double overhead_s;
+	uint64_t mem_bytes; /* 0: not limited */
+	double watts, idle_watts;
+};
+
+struct link_spec {
+	const char *src, *dst; /* "*": any */
+	const char *where;     /* origin and line, for messages */
+	double latency_s, bytes_per_s, j_per_byte;
+};
+
+struct spec {
+	uint32_t n_devs, n_links;
+	struct device_spec *dev;
+	struct link_spec *link;
+};
+
+/* `list`: names of presets or files, separated by commas; their devices and
+ * links are joined.  Memory from a.  ST_USAGE when there is no such preset or
+ * file, ST_INPUT when a file is malformed or a link is of a device that no
+ * line describes (origin and line are named). */
+int spec_load(const char *list, struct arena *a, struct spec *out, struct err *e) MUST_CHECK;
+
+/* Append what text[n] says to out (zeroed at first). */
+int spec_parse(const char *text, size_t n, const char *origin, struct arena *a, struct spec *out,
+	       struct err *e) MUST_CHECK;
+
+/* The specification behind a device name: that name exactly, else its part
+ * before the first ':' ("cpu:0" is one more "cpu"); NULL when there is none. */
+const struct device_spec *spec_find(const struct spec *s, const char *name);
+
+/* Links between devices of these names (k), as sched.h wants them; memory from
+ * a.  Names are matched as by spec_find.  *j_per_byte (k,k): joules per byte of each. */
+void spec_links(const struct spec *s, const char *const *names, uint32_t k, struct arena *a,
+		struct sched_links *out, double **j_per_byte);
+
+/* Built-in specifications: name, one line about it, text; NULL name ends. */
+struct preset {
+	const char *name, *about, *text;
+};
+extern const struct preset presets[];
+
+#endif

@@ -1,0 +1,54 @@
+/* anneal.c - simulated annealing: Kirkpatrick, Gelatt, Vecchi, "Optimization by simulated
+ * annealing", Science 220 (1983).  Chains cool geometrically while their budget is spent; the price
+ * of memory beyond a limit rises meanwhile. */
+#include <math.h>
+
+#include "place/search/walks.h"
+
+enum { REPRICE = 512 };
+/* Temperatures, of the start's energy; pieces of accelerators are worth more than single tasks. */
+static const double HOT = 0.01, HOT_PIECES = 0.05, COLD = 2e-5;
+static const double CHEAP = 0.3, DEAR = 300; /* price of memory, first and last */
+
+/* Metropolis. */
+static void cool(struct point *p, const struct limits *limits, double heat)
+{
+	bool pieces = p->s->m->rules == PLACE_DNNPART_LATENCY;
+	double scale = p->energy, hot = fmax((pieces ? HOT_PIECES : HOT) * heat, COLD), spent;
+
+	while ((spent = limits_spent(limits, p->used)) < 1) {
+		double t = scale * hot * pow(COLD / hot, spent);
+
+		if (p->used % REPRICE == 0) {
+			p->price = CHEAP * pow(DEAR / CHEAP, fmin(1, 1.5 * spent));
+			point_again(p);
+		}
+		double e = p->energy, value = p->value;
+		if (!point_draw(p)) {
+			p->used++;
+			continue;
+		}
+		/* As good as accepting with probability exp((e - energy) / t), and known before. */
+		double limit = e - t * log(1 - dice_uniform(&p->dice));
+		if (point_look(p, limit) > limit) {
+			point_undo(p, e, value);
+			continue;
+		}
+		point_keep(p);
+		if (scale > 4 * p->energy || scale == INFINITY)
+			scale = p->energy;
+	}
+}
+
+void anneal(struct method_run *r)
+{
+	static const struct walks chains = {cool, DICE_CHAIN, false, 0, false};
+
+	walks_run(&chains, r);
+}
+
+int method_anneal(struct method_run *r, struct err *e)
+{
+	anneal(r);
+	return r->emit(r, e);
+}

@@ -1,0 +1,108 @@
+/* starts.c - where searches start: placements of different kinds, none of which has to be legal. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ascending.h"
+#include "place/method/search.h"
+#include "place/search/space.h"
+
+/* Units in topological order onto devices, the fastest first, each until its memory is full. */
+static void fill_in_turn(const struct space *s, const uint32_t *order, uint16_t *device)
+{
+	const struct place_model *m = s->m;
+	const struct place_units *u = &s->u;
+	double *sum = MEM_NEWN(double, m->k);
+	uint64_t *mem = MEM_NEWN(uint64_t, m->k);
+	bool *closed = MEM_NEWN(bool, m->k);
+	uint32_t i = 0, now = 0;
+
+	for (uint32_t j = 0; j < u->n; j++)
+		for (uint32_t d = 0; d < m->k; d++)
+			sum[d] += fmax(u->cost_s[(size_t)j * m->k + d], 0);
+	while (i < u->n) {
+		for (now = 0; now < m->k && closed[now];)
+			now++;
+		for (uint32_t d = now + 1; d < m->k; d++)
+			if (!closed[d] && sum[d] < sum[now])
+				now = d;
+		if (now == m->k)
+			break;
+		for (; i < u->n; i++) {
+			uint32_t v = order[i];
+			bool may = u->cost_s[(size_t)v * m->k + now] >= 0;
+
+			if (m->mem_limit[now] && mem[now] + u->mem[v] > m->mem_limit[now])
+				break;
+			if (may)
+				place_unit_set(u, v, now, device);
+			mem[now] += may ? u->mem[v] : 0;
+		}
+		closed[now] = true;
+	}
+	mem_free(sum);
+	mem_free(mem);
+	mem_free(closed);
+}
+
+/* Parts of a topological order, cut anywhere, each on a device of its own: pipelines. */
+static void cut(const struct space *s, struct dice *d, const uint32_t *order, uint16_t *device)
+{
+	uint32_t k = s->m->k, n = s->u.n, *at = MEM_NEWN(uint32_t, k);
+	uint16_t *dev = MEM_NEWN(uint16_t, k);
+
+	for (uint32_t i = 0; i < k; i++) {
+		uint32_t j = dice_below(d, i + 1);
+
+		dev[i] = dev[j];
+		dev[j] = (uint16_t)i;
+		at[i] = dice_below(d, n + 1);
+	}
+	qsort(at, k, sizeof(*at), ascending_u32);
+	for (uint32_t i = 0, part = 0; i < n; i++) {
+		while (part + 1 < k && at[part] <= i)
+			part++;
+		place_unit_set(&s->u, order[i], dev[part], device);
+	}
+	mem_free(at);
+	mem_free(dev);
+}
+
+void space_mend(const struct space *s, uint16_t *device)
+{
+	const struct place_units *u = &s->u;
+
+	for (uint32_t i = 0; i < u->n; i++) {
+		uint16_t dev = space_device(s, device, i);
+
+		if (u->dev_ptr[i] == u->dev_ptr[i + 1])
+			continue;
+		if (u->cost_s[(size_t)i * s->m->k + dev] < 0)
+			dev = u->dev[u->dev_ptr[i]];
+		place_unit_set(u, i, dev, device);
+	}
+}
+
+void space_start(const struct space *s, uint64_t seed, uint32_t number, uint16_t *device)
+{
+	struct dice d = dice_new(seed, DICE_CHAIN, UINT32_MAX, number);
+	const uint32_t *order = s->order[number / N_STARTS % 2];
+	struct err none = ERR_INIT;
+	double makespan_s;
+
+	search_random(s->m, seed, number, number / N_STARTS % 2, device);
+	switch ((enum start)(number % N_STARTS)) {
+	case START_FILL: fill_in_turn(s, order, device); break;
+	case START_SINGLE:
+		for (uint32_t i = 0; s->single >= 0 && i < s->m->n_sets; i++)
+			device[i] = (uint16_t)s->single;
+		break;
+	case START_HEFT:
+		if (search_heft(s->m, device, &makespan_s, &none) < 0)
+			search_random(s->m, seed, number, false, device);
+		break;
+	case START_CUTS: cut(s, &d, order, device); break;
+	default: break;
+	}
+	space_mend(s, device);
+}

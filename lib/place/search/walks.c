@@ -1,0 +1,187 @@
+/* walks.c - rounds of independent walks. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/pool.h"
+#include "place/search/walks.h"
+
+enum { WALKS = 8 };
+/* A round by the clock takes this share of the budget at least; less than TAIL rounds are one. */
+static const double ROUND = 1.0 / 6, TAIL = 1.5;
+static const double AMPLE = 100;                /* simulations for each unit, in one walk */
+static const double AGAIN = 0.1, LEAST = 0.002; /* heat of walks from the best */
+static const double PRICE = 0.3;                /* of memory beyond a limit, first */
+
+struct one {
+	const struct walks *w;
+	const struct space *s;
+	struct limits limits;
+	struct dice dice;
+	double heat;
+	uint16_t *device; /* (n_sets) in: the start; out: the best */
+	double best;      /* INFINITY: nothing legal was seen */
+	uint64_t used;
+};
+
+struct rounds {
+	const struct walks *w;
+	struct method_run *r;
+	struct space s;
+	struct limits all;
+	struct pool *pool;
+	struct one *one; /* (n) */
+	uint32_t n, round;
+	double ample; /* simulations for a unit in one walk, of AMPLE; at most 1 */
+	double best;
+	uint64_t used;
+};
+
+static void run_one(void *arg, int task, int thread)
+{
+	struct one *x = (struct one *)arg + task;
+	struct point p;
+
+	(void)thread;
+	point_init(&p, x->s, x->dice);
+	p.price = PRICE;
+	point_set(&p, x->device);
+	x->w->walk(&p, &x->limits, x->heat);
+	x->best = p.best_value;
+	x->used = p.used;
+	if (x->best < INFINITY)
+		memcpy(x->device, p.best, x->s->m->n_sets * sizeof(*p.best));
+	point_release(&p);
+}
+
+static void begin(struct rounds *x, struct one *one, uint32_t number, struct limits limits)
+{
+	bool again = x->best < INFINITY && !x->w->random_starts && (x->round % 2 || x->ample < 1);
+
+	*one = (struct one){.w = x->w,
+			    .s = &x->s,
+			    .limits = limits,
+			    .device = one->device,
+			    .dice = dice_new(x->r->seed, x->w->purpose, 0, number)};
+	one->heat = !again ? 1 : fmax(LEAST, AGAIN * x->ample);
+	if (again)
+		memcpy(one->device, x->r->device, x->s.m->n_sets * sizeof(*one->device));
+	else
+		space_start(&x->s, x->r->seed,
+			    x->w->random_starts ? number * N_STARTS + START_RANDOM : number,
+			    one->device);
+}
+
+static void run_round(struct rounds *x, struct limits limits)
+{
+	for (uint32_t i = 0; i < x->n; i++)
+		begin(x, &x->one[i], x->round * x->n + i, limits);
+	pool_run(x->pool, (int)x->n, run_one, x->one);
+	for (uint32_t i = 0; i < x->n; i++) {
+		struct one *one = &x->one[i];
+
+		x->used += one->used;
+		if (one->best < x->best) {
+			x->best = one->best;
+			memcpy(x->r->device, one->device, x->s.m->n_sets * sizeof(*x->r->device));
+		}
+	}
+	x->round++;
+}
+
+/* Is device, repaired where it is not legal, the best so far? */
+static void offer(struct rounds *x, struct evaluator *ev, uint16_t *device)
+{
+	uint32_t moved;
+	const struct place_result *p = place_repaired(ev, &x->s.wires, device, &moved);
+
+	if (p->status != PLACE_OK || !(p->value < x->best))
+		return;
+	x->best = p->value;
+	memcpy(x->r->device, device, x->s.m->n_sets * sizeof(*device));
+}
+
+/* The best before there are walks: single devices, and what is given or else HEFT's. */
+static void first_best(struct rounds *x, struct evaluator *ev)
+{
+	struct method_run *r = x->r;
+	uint16_t *device = ARENA_NEWN(r->a, uint16_t, r->m->n_sets);
+
+	x->best = INFINITY;
+	for (uint32_t i = START_FILL; i <= (r->start ? START_SINGLE : START_HEFT); i++) {
+		space_start(&x->s, r->seed, i, device);
+		if (i == START_FILL)
+			memcpy(r->device, device, r->m->n_sets * sizeof(*device));
+		offer(x, ev, device);
+	}
+	if (r->start) {
+		memcpy(device, r->start, r->m->n_sets * sizeof(*device));
+		offer(x, ev, device);
+	}
+}
+
+/* Simulations that one walk may make, if it has all the time there is. */
+static double evals_of_walk(const struct rounds *x, struct evaluator *ev)
+{
+	double evals = (double)x->all.evals / x->n;
+
+	if (x->r->budget_s <= 0)
+		return evals;
+	return fmin(evals, x->r->budget_s / space_simulation_s(ev, x->r->device));
+}
+
+struct walks_rounds walks_rounds(double evals, uint32_t n_units)
+{
+	double walks = evals / (AMPLE * (n_units + 1.0));
+
+	return (struct walks_rounds){fmin(1, walks), walks > 1 ? fmax(ROUND, 1 / walks) : 1};
+}
+
+/* As many walks as can be ample, at least two, whatever the number of threads. */
+static uint32_t walks_for(const struct rounds *x)
+{
+	double n = (double)x->all.evals / (AMPLE * (x->s.u.n + 1));
+
+	return n < 2 ? 2 : n > WALKS ? WALKS : (uint32_t)n;
+}
+
+double walks_run(const struct walks *w, struct method_run *r)
+{
+	struct rounds x = {.w = w,
+			   .r = r,
+			   .pool = pool_new(r->threads, NULL),
+			   .all = limits_of(r, space_default_evals(r->m, w->whole))};
+
+	space_init(&x.s, r);
+	struct evaluator *ev = evaluators_take(x.s.ev);
+	x.n = r->budget_s > 0 ? (uint32_t)r->threads : w->n ? w->n : walks_for(&x);
+	x.one = ARENA_NEWN(r->a, struct one, x.n);
+	for (uint32_t i = 0; i < x.n; i++)
+		x.one[i].device = ARENA_NEWN(r->a, uint16_t, r->m->n_sets);
+	first_best(&x, ev);
+	struct walks_rounds rounds = walks_rounds(evals_of_walk(&x, ev), x.s.u.n);
+
+	x.ample = rounds.ample;
+	x.s.few = x.ample < 1;
+	bool choice = x.s.u.n > 0 && r->m->k > 1;
+	while (choice && limits_spent(&x.all, x.used) < (r->budget_s > 0 ? 0.99 : 1)) {
+		struct limits now = {x.all.evals / x.n + (x.all.evals % x.n != 0), clock_s(),
+				     x.all.deadline_s};
+		double left = x.all.deadline_s - now.start_s;
+
+		if (r->budget_s > 0 && left > TAIL * rounds.share * r->budget_s)
+			now.deadline_s = now.start_s + rounds.share * r->budget_s;
+		run_round(&x, now);
+		if (r->budget_s <= 0)
+			break;
+	}
+	pool_free(x.pool);
+	if (x.best == INFINITY)
+		offer(&x, ev, r->device);
+	evaluators_put(x.s.ev, ev);
+	space_release(&x.s);
+	snprintf(r->note, sizeof(r->note), "%llu evaluations, value %.6g",
+		 (unsigned long long)x.used, x.best);
+	return x.best;
+}

@@ -1,0 +1,312 @@
+/* evaluate.c - one placement through the simulator, and its legality. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "place/simulate/evaluator.h"
+
+struct evaluator *evaluator_new(const struct place_model *m)
+{
+	struct evaluator *x = MEM_NEW(struct evaluator);
+
+	x->m = m;
+	size_t n = (size_t)m->tasks.dag.n * m->k;
+	x->task_s = MEM_NEWN(double, n);
+	if (n)
+		memcpy(x->task_s, m->costs.task_s, n * sizeof(*x->task_s));
+	x->costs = m->costs;
+	x->costs.task_s = x->task_s;
+	if (m->rules == PLACE_SCHEDULE)
+		x->clock = timeliner_new(&m->tasks.dag, &x->costs, false);
+	else
+		x->dnnpart = dnnpart_new(m);
+	x->task_device = MEM_NEWN(uint16_t, m->tasks.dag.n);
+	x->all = MEM_NEWN(uint16_t, m->n_sets);
+	x->seen = MEM_NEWN(uint32_t, m->k);
+	x->r.mem_bytes = MEM_NEWN(uint64_t, m->k);
+	x->accounts = m->objective.throughput > 0 || m->objective.energy > 0;
+	traffic_init(&x->traffic, m->k, m->tasks.dag.n_tensors);
+	x->set_task = MEM_NEWN(uint32_t, m->n_sets);
+	memset(x->set_task, 0xff, m->n_sets * sizeof(*x->set_task));
+	for (uint32_t t = 0; t < m->tasks.dag.n; t++)
+		x->set_task[m->tasks.task_set[t]] = t;
+	moves_init(x);
+	return x;
+}
+
+void evaluator_free(struct evaluator *x)
+{
+	if (!x)
+		return;
+	if (x->clock)
+		timeliner_free(x->clock);
+	dnnpart_free(x->dnnpart);
+	mem_free(x->task_s);
+	mem_free(x->task_device);
+	mem_free(x->all);
+	mem_free(x->seen);
+	mem_free(x->r.mem_bytes);
+	mem_free(x->set_task);
+	moves_release(x);
+	traffic_release(&x->traffic);
+	mem_free(x);
+}
+
+/* Where tasks are, and the memory that they hold for themselves. */
+static void put_tasks(struct evaluator *x, const uint16_t *device)
+{
+	const struct place_model *m = x->m;
+	uint64_t *mem = x->r.mem_bytes;
+
+	memset(mem, 0, m->k * sizeof(*mem));
+	for (uint32_t t = 0; t < m->tasks.dag.n; t++) {
+		uint16_t dev = device[m->tasks.task_set[t]];
+
+		x->task_device[t] = dev;
+		mem[dev] += m->task_mem[t];
+	}
+}
+
+/* Adds the bytes of values that several tasks read to r.mem_bytes. */
+static void put_shared(struct evaluator *x)
+{
+	const struct place_model *m = x->m;
+
+	memset(x->seen, 0, m->k * sizeof(*x->seen));
+	for (uint32_t i = 0; i < m->n_shared; i++) {
+		const struct shared_weight *w = &m->shared[i];
+
+		for (uint32_t j = w->first; j < w->first + w->n; j++) {
+			uint32_t dev = x->task_device[m->weight_task[j]];
+
+			if (x->seen[dev] != i + 1)
+				x->r.mem_bytes[dev] += w->bytes;
+			x->seen[dev] = i + 1;
+		}
+	}
+}
+
+static enum place_status together(const struct place_model *m, const uint16_t *device,
+				  struct place_result *r)
+{
+	for (uint32_t i = 0; m->together && i < m->n_sets; i++)
+		if (device[i] != device[m->together[i]]) {
+			r->bad_set = i;
+			r->bad_dev = device[i];
+			return PLACE_APART;
+		}
+	return PLACE_OK;
+}
+
+/* The dnn-partitioning models: no time line, and no memory but for what tasks hold. */
+static enum place_status follow_rules(struct evaluator *x)
+{
+	const struct place_model *m = x->m;
+	struct place_result *r = &x->r;
+
+	for (uint32_t i = 0; i < m->tasks.dag.n; i++)
+		if (m->costs.task_s[(size_t)i * m->k + x->task_device[i]] < 0) {
+			r->bad_set = m->tasks.task_set[i];
+			r->bad_dev = x->task_device[i];
+			return PLACE_CANNOT_RUN;
+		}
+	const struct dnnpart_result *d = dnnpart_evaluate(x->dnnpart, x->task_device);
+
+	r->value = r->lat_s = d->value_s;
+	r->copies = d->copies;
+	r->copy_bytes = d->copy_bytes;
+	r->busy_s = d->load_s;
+	return d->circle ? PLACE_CIRCLE : PLACE_OK;
+}
+
+/* r.mem_bytes, with what a schedule needs at most (k; NULL: nothing), against the limits. */
+static void limit_memory(struct evaluator *x, const uint64_t *peak)
+{
+	const struct place_model *m = x->m;
+	struct place_result *r = &x->r;
+
+	for (uint32_t i = m->k; i-- > 0;) {
+		r->mem_bytes[i] += peak ? peak[i] : 0;
+		if (m->mem_limit[i] && r->mem_bytes[i] > m->mem_limit[i]) {
+			r->status = PLACE_MEMORY;
+			r->bad_dev = i;
+		}
+	}
+}
+
+void place_account(struct evaluator *x)
+{
+	struct place_result *r = &x->r;
+
+	traffic_count(&x->traffic, x->m, x->task_device);
+	r->traffic = &x->traffic;
+	r->period_s = traffic_period_s(&x->traffic, x->m, r->busy_s);
+	r->energy_j = traffic_energy_j(&x->traffic, x->m, r->busy_s, r->lat_s);
+}
+
+/* The value of a schedule. */
+static void judge(struct evaluator *x)
+{
+	struct place_result *r = &x->r;
+	uint64_t peak = 0;
+
+	if (x->accounts)
+		place_account(x);
+	for (uint32_t i = 0; i < x->m->k; i++)
+		peak = r->mem_bytes[i] > peak ? r->mem_bytes[i] : peak;
+	r->value =
+		place_objective_value(&x->m->objective, r->lat_s, r->period_s, r->energy_j, peak);
+}
+
+const struct place_result *evaluator_result(struct evaluator *x, enum timeline_status s,
+					    const struct timeline *t)
+{
+	struct place_result *r = &x->r;
+
+	r->status = PLACE_OK;
+	if (s == TIMELINE_ABOVE) {
+		r->status = PLACE_ABOVE;
+		r->value = r->lat_s = INFINITY;
+		return r;
+	}
+	if (s != TIMELINE_OK) {
+		r->status = s == TIMELINE_NO_LINK ? PLACE_NO_LINK : PLACE_CANNOT_RUN;
+		r->bad_set = x->m->tasks.task_set[t->bad_task];
+		r->bad_dev = t->bad_dev;
+		return r;
+	}
+	r->lat_s = place_latency_s(x->m, t->makespan_s, t->busy_s);
+	r->copies = t->n_copies;
+	r->copy_bytes = t->copied_bytes;
+	r->busy_s = t->busy_s;
+	put_shared(x);
+	limit_memory(x, t->peak_bytes);
+	judge(x);
+	return r;
+}
+
+const struct place_result *evaluator_run(struct evaluator *x, const uint16_t *device, bool begin)
+{
+	const struct place_model *m = x->m;
+	const struct timeline *t;
+	struct place_result *r = &x->r;
+	enum timeline_status s;
+
+	x->moves.based = false;
+	put_tasks(x, device);
+	r->status = together(m, device, r);
+	if (r->status == PLACE_OK && x->dnnpart)
+		r->status = follow_rules(x);
+	if (r->status != PLACE_OK)
+		return r;
+	if (x->dnnpart) {
+		put_shared(x);
+		limit_memory(x, NULL);
+		return r;
+	}
+	for (uint32_t i = 0; m->saved_ptr && i < m->tasks.dag.n; i++) {
+		uint16_t dev = x->task_device[i];
+
+		x->task_s[(size_t)i * m->k + dev] = place_task_s(m, i, dev, x->task_device);
+	}
+	s = begin ? timeline_begin(x->clock, x->task_device, &t, &x->moves.based)
+		  : timeline_run(x->clock, x->task_device, &t);
+	return evaluator_result(x, s, t);
+}
+
+const struct place_result *place_evaluate(struct evaluator *x, const uint16_t *device)
+{
+	return evaluator_run(x, device, false);
+}
+
+const char *place_reason(const struct evaluator *x, const struct place_result *r, char *text,
+			 size_t cap)
+{
+	bool somewhere = r->status != PLACE_CIRCLE && r->status != PLACE_ABOVE;
+	const char *dev = somewhere ? x->m->names[r->bad_dev] : "";
+	char name[200];
+
+	switch (r->status) {
+	case PLACE_OK: snprintf(text, cap, "legal"); break;
+	case PLACE_CANNOT_RUN:
+		snprintf(text, cap, "set %u ('%s') cannot run on %s", r->bad_set,
+			 place_set_name(x->m, r->bad_set, name, sizeof(name)), dev);
+		break;
+	case PLACE_NO_LINK:
+		snprintf(text, cap,
+			 "the output of set %u ('%s') is needed on %s, "
+			 "to which there is no link",
+			 r->bad_set, place_set_name(x->m, r->bad_set, name, sizeof(name)), dev);
+		break;
+	case PLACE_APART:
+		snprintf(text, cap,
+			 "set %u ('%s') is on %s, away from set %u, with which it shares a "
+			 "device",
+			 r->bad_set, place_set_name(x->m, r->bad_set, name, sizeof(name)), dev,
+			 x->m->together[r->bad_set]);
+		break;
+	case PLACE_ABOVE: snprintf(text, cap, "is above a limit"); break;
+	case PLACE_CIRCLE: snprintf(text, cap, "pieces of devices wait for each other"); break;
+	case PLACE_MEMORY:
+		snprintf(text, cap, "needs %llu bytes on %s, which has %llu",
+			 (unsigned long long)r->mem_bytes[r->bad_dev], dev,
+			 (unsigned long long)x->m->mem_limit[r->bad_dev]);
+		break;
+	}
+	return text;
+}
+
+/* No value of everything on dev is below this: by the schedule's rules and for the latency alone the
+ * sum of its tasks (rounded otherwise), else nothing is known. */
+static double least_single(struct evaluator *x, uint16_t dev)
+{
+	const struct place_model *m = x->m;
+	double sum = 0;
+
+	if (m->rules != PLACE_SCHEDULE || !place_objective_is_latency(&m->objective))
+		return 0;
+	for (uint32_t t = 0; t < m->tasks.dag.n; t++)
+		x->task_device[t] = dev;
+	for (uint32_t t = 0; t < m->tasks.dag.n; t++) {
+		double s = place_task_s(m, t, dev, x->task_device);
+
+		sum += s < 0 ? INFINITY : s;
+	}
+	return sum * (1 - 1e-9);
+}
+
+/* The most promising of k devices; SCHED_NONE: none can be as good as best. */
+static uint32_t next_single(const double *least, uint32_t k, double best)
+{
+	uint32_t next = SCHED_NONE;
+
+	for (uint32_t dev = 0; dev < k; dev++)
+		if (least[dev] <= best && least[dev] < INFINITY &&
+		    (next == SCHED_NONE || least[dev] < least[next]))
+			next = dev;
+	return next;
+}
+
+int place_best_single(struct evaluator *x, double *value)
+{
+	uint32_t k = x->m->k, dev;
+	double *least = MEM_NEWN(double, k), best = INFINITY;
+	int at = -1;
+
+	for (dev = 0; dev < k; dev++)
+		least[dev] = least_single(x, (uint16_t)dev);
+	while ((dev = next_single(least, k, best)) != SCHED_NONE) {
+		least[dev] = INFINITY;
+		for (uint32_t i = 0; i < x->m->n_sets; i++)
+			x->all[i] = (uint16_t)dev;
+		const struct place_result *r = place_evaluate(x, x->all);
+		if (r->status != PLACE_OK || r->value > best || (r->value == best && (int)dev > at))
+			continue;
+		best = r->value;
+		at = (int)dev;
+	}
+	mem_free(least);
+	if (at >= 0)
+		*value = best;
+	return at;
+}

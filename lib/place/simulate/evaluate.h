@@ -1,0 +1,68 @@
+/* evaluate.h - what a placement is worth: legal or not, latency, memory, copies.
+ *
+ * Legal means: every set may run on its device, every pair of devices that
+ * must exchange data has a link, sets that stay together are on one device, and no
+ * device needs more memory than it has. */
+#ifndef HSDAG_PLACE_SIMULATE_EVALUATE_H
+#define HSDAG_PLACE_SIMULATE_EVALUATE_H
+
+#include "place/simulate/traffic.h"
+
+enum place_status {
+	PLACE_OK,
+	PLACE_CANNOT_RUN,
+	PLACE_NO_LINK,
+	PLACE_MEMORY,
+	PLACE_APART,  /* bad_set is not where the set is that it stays with */
+	PLACE_CIRCLE, /* dnnpart-latency: pieces of devices wait for each other */
+	PLACE_ABOVE   /* place_moved_below: the value is above the limit */
+};
+
+struct place_result {
+	enum place_status status;
+	/* CANNOT_RUN: both; NO_LINK: the set's output is needed there; MEMORY: bad_dev. */
+	uint32_t bad_set, bad_dev;
+	/* From here on: only when OK or MEMORY.  value: what is to be small, by the model's objective
+	 * (objective.h), and with rules other than the schedule's lat_s, by these rules. */
+	double value, lat_s;
+	uint32_t copies;
+	uint64_t copy_bytes;
+	uint64_t *mem_bytes;  /* (k) peak: folded values, tensors, copies */
+	const double *busy_s; /* (k) */
+	/* When the objective needs them, and after place_account. */
+	double period_s, energy_j;
+	const struct place_traffic *traffic;
+};
+
+struct evaluator;
+
+/* m is borrowed.  Evaluations allocate nothing. */
+struct evaluator *evaluator_new(const struct place_model *m);
+void evaluator_free(struct evaluator *x);
+
+/* device (n_sets), each < k.  The result lives until the next call. */
+const struct place_result *place_evaluate(struct evaluator *x, const uint16_t *device);
+
+/* Fill in the rest of the last result of place_evaluate, which was OK or MEMORY. */
+void place_account(struct evaluator *x);
+
+/* Local search: remember a placement, move sets, ask again, move them back or leave them there.
+ * Exactly what place_evaluate would say (with the dnnpart rules up to rounding, and copies may be
+ * missing); callers move sets that stay together together.  With the schedule of the usual rules
+ * (timeline_begin) only what comes after the first change is simulated, else all.
+ * place_moved_below: the status may be PLACE_ABOVE, and nothing else told, when the value is above
+ * limit; a search that draws its threshold first has most of its answers sooner. */
+void place_begin(struct evaluator *x, const uint16_t *device);
+void place_move(struct evaluator *x, uint32_t set, uint16_t dev);
+const struct place_result *place_moved(struct evaluator *x);
+const struct place_result *place_moved_below(struct evaluator *x, double limit);
+
+/* The reason of a status that is not PLACE_OK, for people. */
+const char *place_reason(const struct evaluator *x, const struct place_result *r, char *text,
+			 size_t cap);
+
+/* The device on which everything together has the least value; -1 when none can run the whole
+ * model. */
+int place_best_single(struct evaluator *x, double *value);
+
+#endif

@@ -1,0 +1,269 @@
+/* simrun.c - run records from the simulator. */
+#include <math.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "place/simulate/simrun.h"
+
+/* 95 % of a normal distribution are within so many deviations. */
+static const double SPREAD_95 = 1.959964;
+
+struct simulator {
+	const struct place_model *m;
+	struct simulator_options o;
+	struct evaluator *ev;
+	double ref_s, ref_value; /* best single devices; 0: none can run it */
+	/* A schedule of its own, to be told or with other times; NULL: neither is asked for. */
+	struct timeliner *clock;
+	struct sched_costs costs;
+	double *task_s;        /* (tasks,k) */
+	uint16_t *task_device; /* (tasks) */
+	struct arena *arena;   /* of one answer */
+};
+
+/* ---- working memory ---- */
+
+/* Is everything as good on device b as on a? */
+static bool alike(const struct place_model *m, uint32_t a, uint32_t b)
+{
+	const struct place_power *p = &m->power;
+
+	if (m->mem_limit[a] != m->mem_limit[b] || strcmp(m->types[a], m->types[b]) != 0 ||
+	    (p->watts && p->watts[a] != p->watts[b]) ||
+	    (p->idle_watts && p->idle_watts[a] != p->idle_watts[b]))
+		return false;
+	for (uint32_t s = 0; s < m->n_sets; s++)
+		if (m->set_s[(size_t)s * m->k + a] != m->set_s[(size_t)s * m->k + b])
+			return false;
+	for (uint32_t i = 0; m->saved_ptr && i < m->saved_ptr[m->tasks.dag.n]; i++)
+		if (m->saved_s[(size_t)i * m->k + a] != m->saved_s[(size_t)i * m->k + b])
+			return false;
+	return true;
+}
+
+/* Least latency and least value among the single devices that can run everything. */
+static void find_references(struct simulator *x)
+{
+	uint16_t *all = MEM_NEWN(uint16_t, x->m->n_sets);
+
+	for (uint32_t dev = 0; dev < x->m->k; dev++) {
+		if (dev && alike(x->m, dev - 1, dev))
+			continue;
+		for (uint32_t i = 0; i < x->m->n_sets; i++)
+			all[i] = (uint16_t)dev;
+		const struct place_result *r = place_evaluate(x->ev, all);
+		if (r->status != PLACE_OK)
+			continue;
+		if (x->ref_s == 0 || r->lat_s < x->ref_s)
+			x->ref_s = r->lat_s;
+		if (x->ref_value == 0 || r->value < x->ref_value)
+			x->ref_value = r->value;
+	}
+	mem_free(all);
+}
+
+struct simulator *simulator_new(const struct place_model *m, const struct simulator_options *o)
+{
+	struct simulator *x = MEM_NEW(struct simulator);
+	size_t n = (size_t)m->tasks.dag.n * m->k;
+
+	x->m = m;
+	x->o = *o;
+	x->ev = evaluator_new(m);
+	x->arena = arena_new();
+	find_references(x);
+	if (m->rules != PLACE_SCHEDULE || (!o->schedule && o->op_sigma == 0))
+		return x;
+	x->task_device = MEM_NEWN(uint16_t, m->tasks.dag.n);
+	x->task_s = MEM_NEWN(double, n);
+	if (n)
+		memcpy(x->task_s, m->costs.task_s, n * sizeof(*x->task_s));
+	x->costs = m->costs;
+	x->costs.task_s = x->task_s;
+	x->clock = timeliner_new(&m->tasks.dag, &x->costs, true);
+	return x;
+}
+
+void simulator_free(struct simulator *x)
+{
+	if (!x)
+		return;
+	timeliner_free(x->clock);
+	evaluator_free(x->ev);
+	mem_free(x->task_s);
+	mem_free(x->task_device);
+	arena_free(x->arena);
+	mem_free(x);
+}
+
+/* ---- noise ---- */
+
+double simulator_noise(uint64_t seed, const struct placement *p, uint32_t index, double sigma)
+{
+	enum { SAMPLES = (1 << 24) - 1 };
+	struct rng_addr a = {seed, p->episode, p->step, RNG_COST + 1 + p->sample % SAMPLES};
+	double u = 1 - rng_uniform(&a, 2 * index), v = rng_uniform(&a, 2 * index + 1);
+
+	return exp(sigma * sqrt(-2 * log(u)) * cos(2 * acos(-1.0) * v));
+}
+
+/* The schedule of a legal placement, by the times that its operations take this time. */
+static const struct timeline *schedule(struct simulator *x, const struct placement *p)
+{
+	const struct place_model *m = x->m;
+	const struct timeline *t;
+
+	for (uint32_t i = 0; i < m->tasks.dag.n; i++)
+		x->task_device[i] = p->device[m->tasks.task_set[i]];
+	for (uint32_t i = 0; i < m->tasks.dag.n; i++) {
+		uint16_t dev = x->task_device[i];
+		double f =
+			x->o.op_sigma > 0 ? simulator_noise(x->o.seed, p, i + 1, x->o.op_sigma) : 1;
+
+		x->task_s[(size_t)i * m->k + dev] = f * place_task_s(m, i, dev, x->task_device);
+	}
+	return timeline_run(x->clock, x->task_device, &t) == TIMELINE_OK ? t : NULL;
+}
+
+/* The deviation of the busiest device's time, when operations vary by themselves. */
+static double op_deviation(const struct simulator *x)
+{
+	const struct place_model *m = x->m;
+	double *sum2 = ARENA_NEWN(x->arena, double, m->k), most = 0;
+
+	for (uint32_t i = 0; x->o.op_sigma > 0 && i < m->tasks.dag.n; i++) {
+		double s = x->task_s[(size_t)i * m->k + x->task_device[i]];
+
+		sum2[x->task_device[i]] += s * s;
+	}
+	for (uint32_t dev = 0; dev < m->k; dev++)
+		most = fmax(most, sum2[dev]);
+	return x->o.op_sigma * sqrt(most);
+}
+
+/* ---- the record ---- */
+
+/* The links that carry something. */
+static struct run_links *used_links(const struct simulator *x, const struct place_traffic *t)
+{
+	struct run_links *l = ARENA_NEWN(x->arena, struct run_links, 1);
+	size_t all = (size_t)t->k * t->k, n = 0;
+
+	for (size_t i = 0; i < all; i++)
+		n += t->copies[i] > 0;
+	l->src = ARENA_NEWN(x->arena, uint16_t, n);
+	l->dst = ARENA_NEWN(x->arena, uint16_t, n);
+	l->copies = ARENA_NEWN(x->arena, uint32_t, n);
+	l->bytes = ARENA_NEWN(x->arena, uint64_t, n);
+	l->busy_s = ARENA_NEWN(x->arena, double, n);
+	for (size_t i = 0; i < all; i++) {
+		if (!t->copies[i])
+			continue;
+		l->src[l->n] = (uint16_t)(i / t->k);
+		l->dst[l->n] = (uint16_t)(i % t->k);
+		l->copies[l->n] = t->copies[i];
+		l->bytes[l->n] = t->bytes[i];
+		l->busy_s[l->n++] = t->busy_s[i];
+	}
+	return l;
+}
+
+static struct run_schedule *tell_schedule(const struct simulator *x, const struct timeline *t)
+{
+	const struct sched_dag *d = &x->m->tasks.dag;
+	struct run_schedule *s = ARENA_NEWN(x->arena, struct run_schedule, 1);
+
+	s->n = d->n;
+	s->set = x->m->tasks.task_set;
+	s->start_s = t->start_s;
+	s->end_s = t->end_s;
+	s->n_copies = t->n_copies;
+	s->copy_set = ARENA_NEWN(x->arena, uint32_t, t->n_copies);
+	s->copy_src = ARENA_NEWN(x->arena, uint16_t, t->n_copies);
+	s->copy_dst = ARENA_NEWN(x->arena, uint16_t, t->n_copies);
+	s->copy_bytes = ARENA_NEWN(x->arena, uint64_t, t->n_copies);
+	s->copy_start_s = t->copy_start_s;
+	s->copy_end_s = t->copy_end_s;
+	for (uint32_t i = 0; i < t->n_copies; i++) {
+		s->copy_set[i] = x->m->tasks.task_set[d->tensor_task[t->copy[i].tensor]];
+		s->copy_src[i] = t->copy[i].src;
+		s->copy_dst[i] = t->copy[i].dst;
+		s->copy_bytes[i] = d->tensor_bytes[t->copy[i].tensor];
+	}
+	return s;
+}
+
+static uint64_t largest(const uint64_t *bytes, uint32_t k)
+{
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < k; i++)
+		most = bytes[i] > most ? bytes[i] : most;
+	return most;
+}
+
+/* What the schedule of a legal placement says, into out. */
+static void from_schedule(struct simulator *x, const struct placement *p,
+			  const struct place_result *r, struct run_result *out)
+{
+	const struct place_model *m = x->m;
+	const struct timeline *t = x->clock ? schedule(x, p) : NULL;
+
+	place_account(x->ev);
+	out->links = used_links(x, r->traffic);
+	out->has_pipeline = true;
+	out->period_s = r->period_s;
+	out->energy_j = r->energy_j;
+	if (t && x->o.op_sigma > 0) {
+		out->lat_s = place_latency_s(m, t->makespan_s, t->busy_s);
+		out->busy_s = t->busy_s;
+		out->period_s = traffic_period_s(r->traffic, m, t->busy_s);
+		out->energy_j = traffic_energy_j(r->traffic, m, t->busy_s, out->lat_s);
+	}
+	if (t && x->o.schedule)
+		out->schedule = tell_schedule(x, t);
+}
+
+/* The whole run is slower or faster; how far from the truth this may be. */
+static void add_noise(const struct simulator *x, const struct placement *p, struct run_result *out)
+{
+	double deviation = x->task_s ? op_deviation(x) : 0, sigma = x->o.run_sigma;
+	double f = sigma > 0 ? simulator_noise(x->o.seed, p, 0, sigma) : 1;
+
+	out->lat_s *= f;
+	out->period_s *= f;
+	out->energy_j *= f;
+	if (out->lat_s > 0)
+		sigma = hypot(sigma, deviation / out->lat_s);
+	out->lo_s = out->lat_s * exp(-SPREAD_95 * sigma);
+	out->hi_s = out->lat_s * exp(SPREAD_95 * sigma);
+}
+
+int simulator_answer(struct simulator *x, const struct placement *p, struct rec_writer *w,
+		     struct err *e)
+{
+	const struct place_model *m = x->m;
+	const struct place_result *r = place_evaluate(x->ev, p->device);
+	struct run_result out = {.n_samples = 1, .ref_s = x->ref_s, .samples_s = &out.lat_s};
+	char reason[600];
+
+	arena_reset(x->arena);
+	if (r->status != PLACE_OK) {
+		out.reason = place_reason(x->ev, r, reason, sizeof(reason));
+		out.unlimited_s = r->status == PLACE_MEMORY ? r->lat_s : 0;
+		return run_encode(p, &out, w, e);
+	}
+	out.lat_s = r->lat_s;
+	out.mem_bytes = r->mem_bytes;
+	out.copies = r->copies;
+	out.copy_bytes = r->copy_bytes;
+	out.busy_s = r->busy_s;
+	if (m->rules == PLACE_SCHEDULE)
+		from_schedule(x, p, r, &out);
+	add_noise(x, p, &out);
+	out.has_value = !place_objective_is_latency(&m->objective);
+	out.ref_value = x->ref_value;
+	out.value = place_objective_value(&m->objective, out.lat_s, out.period_s, out.energy_j,
+					  largest(r->mem_bytes, m->k));
+	return run_encode(p, &out, w, e);
+}

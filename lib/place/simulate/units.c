@@ -1,0 +1,161 @@
+/* units.c - sets that share a device as one thing to move. */
+#include <math.h>
+#include <string.h>
+
+#include "place/simulate/dnnpart.h"
+#include "place/simulate/units.h"
+
+/* Units by their first task; sets without tasks go where those with which they stay go. */
+static void number_units(struct place_units *u, struct arena *a)
+{
+	const struct place_model *m = u->m;
+	uint32_t n = m->n_sets, *unit = MEM_NEWN(uint32_t, n);
+	bool *idle = MEM_NEWN(bool, n);
+
+	u->of_set = ARENA_NEWN(a, uint32_t, n);
+	u->ptr = ARENA_NEWN(a, uint32_t, (size_t)n + 2);
+	u->set = ARENA_NEWN(a, uint32_t, n);
+	for (uint32_t i = 0; i < n; i++)
+		u->of_set[i] = unit[i] = GRAPH_NONE;
+	for (uint32_t t = 0; t < m->tasks.dag.n; t++) {
+		uint32_t s = m->tasks.task_set[t], first = m->together ? m->together[s] : s;
+
+		if (unit[first] == GRAPH_NONE)
+			unit[first] = u->n++;
+		u->of_set[s] = unit[first];
+		u->ptr[unit[first] + 2]++;
+	}
+	for (uint32_t s = 0; m->together && s < n; s++)
+		if (u->of_set[s] == GRAPH_NONE && unit[m->together[s]] != GRAPH_NONE) {
+			idle[s] = true;
+			u->of_set[s] = unit[m->together[s]];
+			u->ptr[u->of_set[s] + 2]++;
+		}
+	for (uint32_t i = 0; i < u->n; i++)
+		u->ptr[i + 2] += u->ptr[i + 1];
+	for (uint32_t t = 0; t < m->tasks.dag.n; t++)
+		u->set[u->ptr[u->of_set[m->tasks.task_set[t]] + 1]++] = m->tasks.task_set[t];
+	for (uint32_t s = 0; s < n; s++)
+		if (idle[s])
+			u->set[u->ptr[u->of_set[s] + 1]++] = s;
+	mem_free(idle);
+	mem_free(unit);
+}
+
+static void sum_costs(struct place_units *u, struct arena *a)
+{
+	const struct place_model *m = u->m;
+	uint32_t k = m->k;
+
+	u->cost_s = ARENA_NEWN(a, double, (size_t)u->n *k);
+	u->least_s = ARENA_NEWN(a, double, u->n);
+	u->mem = ARENA_NEWN(a, uint64_t, u->n);
+	double *least = MEM_NEWN(double, (size_t)u->n *k);
+	for (uint32_t t = 0; t < m->tasks.dag.n; t++) {
+		uint32_t i = u->of_set[m->tasks.task_set[t]];
+
+		u->mem[i] += m->task_mem[t];
+		for (uint32_t d = 0; d < k; d++) {
+			double s = m->costs.task_s[(size_t)t * k + d], saved = 0;
+			double *sum = &u->cost_s[(size_t)i * k + d];
+
+			*sum = s < 0 || *sum < 0 ? -1 : *sum + s;
+			for (uint32_t j = m->saved_ptr ? m->saved_ptr[t] : 0;
+			     m->saved_ptr && j < m->saved_ptr[t + 1]; j++)
+				saved += fmax(0, m->saved_s[(size_t)j * k + d]);
+			least[(size_t)i * k + d] += s > saved ? s - saved : 0;
+		}
+	}
+	for (uint32_t i = 0; i < u->n; i++) {
+		u->least_s[i] = -1;
+		for (uint32_t d = 0; d < k; d++)
+			if (u->cost_s[(size_t)i * k + d] >= 0 &&
+			    (u->least_s[i] < 0 || least[(size_t)i * k + d] < u->least_s[i]))
+				u->least_s[i] = least[(size_t)i * k + d];
+		if (u->least_s[i] < 0)
+			u->least_s[i] = 0;
+	}
+	mem_free(least);
+}
+
+static bool same_column(const struct place_units *u, uint32_t x, uint32_t y)
+{
+	const struct place_model *m = u->m;
+	uint32_t k = m->k;
+
+	for (uint32_t t = 0; t < m->tasks.dag.n; t++)
+		if (m->costs.task_s[(size_t)t * k + x] != m->costs.task_s[(size_t)t * k + y])
+			return false;
+	for (uint32_t i = 0; m->saved_ptr && i < m->saved_ptr[m->tasks.dag.n]; i++)
+		if (m->saved_s[(size_t)i * k + x] != m->saved_s[(size_t)i * k + y])
+			return false;
+	return true;
+}
+
+/* Watts and joules per byte are costs when energy counts. */
+static bool same_power(const struct place_model *m, uint32_t x, uint32_t y)
+{
+	const struct place_power *p = &m->power;
+
+	return m->objective.energy == 0 ||
+	       ((!p->watts || p->watts[x] == p->watts[y]) &&
+		(!p->idle_watts || p->idle_watts[x] == p->idle_watts[y]));
+}
+
+/* From a to b as from c to d. */
+static bool same_way(const struct place_model *m, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
+{
+	const struct sched_links *l = &m->costs.links;
+	const double *joules = m->objective.energy > 0 ? m->power.j_per_byte : NULL;
+	size_t i = (size_t)a * m->k + b, j = (size_t)c * m->k + d;
+
+	return l->latency_s[i] == l->latency_s[j] && l->bytes_per_s[i] == l->bytes_per_s[j] &&
+	       (!joules || joules[i] == joules[j]);
+}
+
+static bool twins(const struct place_units *u, uint32_t x, uint32_t y)
+{
+	const struct place_model *m = u->m;
+
+	if (m->mem_limit[x] != m->mem_limit[y] ||
+	    (m->types && strcmp(m->types[x], m->types[y]) != 0) || !same_power(m, x, y) ||
+	    !same_way(m, x, y, y, x) || !same_column(u, x, y))
+		return false;
+	for (uint32_t z = 0; z < m->k; z++)
+		if (z != x && z != y && (!same_way(m, x, z, y, z) || !same_way(m, z, x, z, y)))
+			return false;
+	return true;
+}
+
+void place_units_init(struct place_units *u, const struct place_model *m, struct arena *a)
+{
+	*u = (struct place_units){.m = m};
+	number_units(u, a);
+	sum_costs(u, a);
+	u->twin = ARENA_NEWN(a, uint32_t, m->k);
+	for (uint32_t d = 0; d < m->k; d++)
+		for (u->twin[d] = 0; u->twin[d] < d && !twins(u, u->twin[d], d);)
+			u->twin[d]++;
+	u->dev_ptr = ARENA_NEWN(a, uint32_t, (size_t)u->n + 1);
+	u->dev = ARENA_NEWN(a, uint16_t, (size_t)u->n * m->k);
+	for (uint32_t i = 0, at = 0; i < u->n; i++) {
+		for (uint32_t d = 0; d < m->k; d++)
+			if (u->cost_s[(size_t)i * m->k + d] >= 0 &&
+			    !(m->rules == PLACE_DNNPART_LATENCY && u->twin[d] < d &&
+			      dnnpart_is_cpu(m, d) && m->mem_limit[d] == 0))
+				u->dev[at++] = (uint16_t)d;
+		u->dev_ptr[i + 1] = at;
+	}
+}
+
+void place_unit_set(const struct place_units *u, uint32_t i, uint32_t dev, uint16_t *device)
+{
+	if (i == GRAPH_NONE) {
+		for (uint32_t s = 0; s < u->m->n_sets; s++)
+			if (u->of_set[s] == GRAPH_NONE)
+				device[s] = (uint16_t)dev;
+		return;
+	}
+	for (uint32_t j = u->ptr[i]; j < u->ptr[i + 1]; j++)
+		device[u->set[j]] = (uint16_t)dev;
+}

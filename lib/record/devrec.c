@@ -1,0 +1,199 @@
+/* devrec.c - devs records and device lists. */
+#include "record/devrec.h"
+
+#include <ctype.h>
+#include <string.h>
+
+int devs_find(const struct devs *d, const char *name)
+{
+	for (uint32_t i = 0; i < d->k; i++)
+		if (strcmp(d->names[i], name) == 0)
+			return (int)i;
+	return -1;
+}
+
+static int check_names(const struct devs *d, enum exit_status code, struct err *e)
+{
+	if (d->k == 0)
+		return err_set(e, code, "no devices");
+	for (uint32_t i = 0; i < d->k; i++) {
+		if (!*d->names[i])
+			return err_set(e, code, "device %u has no name", i);
+		if (devs_find(d, d->names[i]) < (int)i)
+			return err_set(e, code, "device '%s' is listed twice", d->names[i]);
+	}
+	return 0;
+}
+
+static int decode_mask(const struct rec *r, struct arena *a, struct devs *d, struct err *e)
+{
+	uint64_t shape[2] = {UINT64_MAX, d->k};
+	if (get_uint(r->map, "graph", 0, UINT64_MAX, &d->graph, e) < 0 ||
+	    get_tensor(r->map, "mask", TT_U8, 2, shape, a, &d->mask, e) < 0)
+		return -1;
+	if (shape[0] >= UINT32_MAX)
+		return err_set(e, ST_INPUT, "mask has too many rows");
+	d->n_sets = (uint32_t)shape[0];
+	for (size_t i = 0; i < (size_t)d->n_sets * d->k; i++)
+		if (d->mask[i] > 1)
+			return err_set(e, ST_INPUT, "mask has an entry that is neither 0 nor 1");
+	shape[0] = d->n_sets;
+	return val_get(r->map, "together")
+		       ? get_tensor(r->map, "together", TT_U32, 1, shape, a, &d->together, e)
+		       : 0;
+}
+
+static int decode_links(const struct val *list, struct arena *a, struct devs *d, struct err *e)
+{
+	if (val_type(list) != VAL_ARRAY)
+		return err_set(e, ST_INPUT, "links is not a list");
+	d->n_links = (uint32_t)val_count(list);
+	d->links_told = true;
+	d->link = ARENA_NEWN(a, struct dev_link, d->n_links);
+	for (uint32_t i = 0; i < d->n_links; i++) {
+		const struct val *m = val_at(list, i);
+		struct dev_link *l = &d->link[i];
+		uint64_t src, dst;
+		if (val_type(m) != VAL_MAP)
+			return err_set(e, ST_INPUT, "link %u is not a map", i);
+		if (get_uint(m, "src", 0, d->k - 1, &src, e) < 0 ||
+		    get_uint(m, "dst", 0, d->k - 1, &dst, e) < 0 ||
+		    get_real(m, "latency_s", &l->latency_s, e) < 0 ||
+		    get_real(m, "bytes_per_s", &l->bytes_per_s, e) < 0)
+			return err_prefix(e, "link %u", i);
+		if (val_get(m, "j_per_byte") && get_real(m, "j_per_byte", &l->j_per_byte, e) < 0)
+			return err_prefix(e, "link %u", i);
+		if (l->latency_s < 0 || l->bytes_per_s <= 0 || l->j_per_byte < 0)
+			return err_set(e, ST_INPUT, "link %u: impossible latency, rate or energy",
+				       i);
+		l->src = (uint32_t)src;
+		l->dst = (uint32_t)dst;
+	}
+	return 0;
+}
+
+/* Both or none; 0 and more. */
+static int decode_watts(const struct rec *r, struct arena *a, struct devs *d, struct err *e)
+{
+	uint64_t shape[1] = {d->k};
+	if (get_tensor(r->map, "watts", TT_F64, 1, shape, a, &d->watts, e) < 0 ||
+	    get_tensor(r->map, "idle_watts", TT_F64, 1, shape, a, &d->idle_watts, e) < 0)
+		return -1;
+	for (uint32_t i = 0; i < d->k; i++)
+		if (d->watts[i] < 0 || d->idle_watts[i] < 0)
+			return err_set(e, ST_INPUT, "device %u has less than 0 watts", i);
+	return 0;
+}
+
+int devs_decode(const struct rec *r, struct arena *a, struct devs *out, struct err *e)
+{
+	struct devs d = {0};
+	size_t k = SIZE_MAX;
+	uint64_t shape[1];
+	const struct val *links = val_get(r->map, "links");
+	if (get_texts(r->map, "names", a, &k, &d.names, e) < 0)
+		return err_prefix(e, "devs");
+	shape[0] = k;
+	d.k = (uint32_t)k;
+	if (k > DEVS_MAX)
+		err_set(e, ST_INPUT, "%zu devices; at most %d", k, DEVS_MAX);
+	else if (get_texts(r->map, "types", a, &k, &d.types, e) == 0 &&
+		 get_tensor(r->map, "mem_bytes", TT_U64, 1, shape, a, &d.mem_bytes, e) == 0 &&
+		 check_names(&d, ST_INPUT, e) == 0 &&
+		 (!val_get(r->map, "watts") || decode_watts(r, a, &d, e) == 0) &&
+		 (!val_get(r->map, "mask") || decode_mask(r, a, &d, e) == 0) &&
+		 (!links || decode_links(links, a, &d, e) == 0)) {
+		*out = d;
+		return 0;
+	}
+	return err_prefix(e, "devs");
+}
+
+static void put_link_ends(struct rec_writer *w, const struct dev_link *l)
+{
+	put_real(w, "latency_lo", l->latency_lo);
+	put_real(w, "latency_hi", l->latency_hi);
+	put_real(w, "bytes_per_s_lo", l->bytes_per_s_lo);
+	put_real(w, "bytes_per_s_hi", l->bytes_per_s_hi);
+}
+
+int devs_encode(const struct devs *d, struct rec_writer *w, struct err *e)
+{
+	rec_begin(w, "devs");
+	put_texts(w, "names", d->names, d->k);
+	put_texts(w, "types", d->types, d->k);
+	put_vector(w, "mem_bytes", TT_U64, d->k, d->mem_bytes);
+	if (d->watts) {
+		put_vector(w, "watts", TT_F64, d->k, d->watts);
+		put_vector(w, "idle_watts", TT_F64, d->k, d->idle_watts);
+	}
+	if (d->mask) {
+		put_uint(w, "graph", d->graph);
+		put_matrix(w, "mask", TT_U8, d->n_sets, d->k, d->mask);
+		if (d->together)
+			put_vector(w, "together", TT_U32, d->n_sets, d->together);
+	}
+	if (d->n_links || d->links_told) {
+		put_list_begin(w, "links", d->n_links);
+		for (uint32_t i = 0; i < d->n_links; i++) {
+			put_map_begin(w, NULL);
+			put_uint(w, "src", d->link[i].src);
+			put_uint(w, "dst", d->link[i].dst);
+			put_real(w, "latency_s", d->link[i].latency_s);
+			put_real(w, "bytes_per_s", d->link[i].bytes_per_s);
+			if (d->link[i].j_per_byte > 0)
+				put_real(w, "j_per_byte", d->link[i].j_per_byte);
+			if (d->link[i].measured)
+				put_link_ends(w, &d->link[i]);
+			put_map_end(w);
+		}
+	}
+	if (d->n_shares) {
+		put_list_begin(w, "shares", d->n_shares);
+		for (uint32_t i = 0; i < d->n_shares; i++) {
+			put_list_begin(w, NULL, 2);
+			put_uint(w, NULL, d->share[i].a);
+			put_uint(w, NULL, d->share[i].b);
+		}
+	}
+	return rec_end(w, e);
+}
+
+static const char *type_of_name(const char *name)
+{
+	static const char *const map[][2] = {
+		{"cpu", "cpu"}, {"cl:", "opencl"}, {"ov:", "openvino"}};
+	for (int i = 0; i < 3; i++)
+		if (strncmp(name, map[i][0], strlen(map[i][0])) == 0)
+			return map[i][1];
+	return "model";
+}
+
+size_t devs_name_length(const char *list)
+{
+	size_t n = strcspn(list, ",");
+	while (list[n] == ',' && isdigit((unsigned char)list[n + 1]))
+		n += 1 + strcspn(list + n + 1, ",");
+	return n;
+}
+
+int devs_from_list(const char *list, struct arena *a, struct devs *out, struct err *e)
+{
+	struct devs d = {0};
+	d.names = ARENA_NEWN(a, const char *, DEVS_MAX);
+	d.types = ARENA_NEWN(a, const char *, DEVS_MAX);
+	d.mem_bytes = ARENA_NEWN(a, uint64_t, DEVS_MAX);
+	for (const char *s = list; *s && d.k < DEVS_MAX;) {
+		size_t n = devs_name_length(s);
+		d.names[d.k] = arena_strndup(a, s, n);
+		d.types[d.k] = type_of_name(d.names[d.k]);
+		d.k++;
+		s += n;
+		if (*s == ',' && !*++s)
+			return err_set(e, ST_USAGE, "devices '%s': a name is missing", list);
+	}
+	if (check_names(&d, ST_USAGE, e) < 0)
+		return err_prefix(e, "devices '%s'", list);
+	*out = d;
+	return 0;
+}

@@ -1,0 +1,57 @@
+/* devrec.h - the `devs` record of STREAM.md: the devices that a placement
+ * chooses from, and what each can run. */
+#ifndef HSDAG_RECORD_DEVREC_H
+#define HSDAG_RECORD_DEVREC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "stream/rec.h"
+
+enum { DEVS_MAX = 1024 };
+
+struct dev_link {
+	uint32_t src, dst; /* device indices */
+	double latency_s, bytes_per_s;
+	double j_per_byte; /* joules that a byte takes; 0: not told */
+	bool measured;     /* the ends of 95 % intervals are told, too */
+	double latency_lo, latency_hi, bytes_per_s_lo, bytes_per_s_hi;
+};
+
+struct dev_share {
+	uint32_t a, b; /* device indices */
+};
+
+struct devs {
+	uint32_t k;
+	const char **names, **types; /* (k) */
+	uint64_t *mem_bytes;         /* (k) 0: unknown */
+	double *watts, *idle_watts;  /* (k) while it computes, and while not; both NULL: not told */
+	uint64_t graph;              /* digest of the graph that mask is about */
+	uint32_t n_sets;             /* rows of mask */
+	uint8_t *mask;               /* (n_sets, k) 1: the set can run there; NULL: not told */
+	uint32_t n_links;
+	struct dev_link *link;
+	uint32_t n_shares;       /* written, not read back */
+	struct dev_share *share; /* devices that have cores in common */
+	uint32_t *together;      /* (n_sets) with mask: sets of equal value share a device; NULL: no
+	                              * such pair */
+	bool links_told;         /* no link between two devices: they cannot exchange data */
+};
+
+/* From a record of kind "devs"; memory from a.  Names are distinct, indices in range. */
+int devs_decode(const struct rec *r, struct arena *a, struct devs *out, struct err *e) MUST_CHECK;
+int devs_encode(const struct devs *d, struct rec_writer *w, struct err *e) MUST_CHECK;
+
+/* From a comma-separated list of names, e.g. "cpu:0,cl:0.0:1": types by the prefix (cpu,
+ * cl, ov, else model), nothing else known.  A comma inside a list of cores, as in
+ * "cpu:0,1,cl:0.0:2", continues that list.  ST_USAGE when the list is empty or a name repeats. */
+/* Length of the first name of such a list: up to a comma that no digit follows. */
+size_t devs_name_length(const char *list);
+int devs_from_list(const char *list, struct arena *a, struct devs *out, struct err *e) MUST_CHECK;
+
+int devs_find(const struct devs *d, const char *name); /* index, or -1 */
+
+#endif

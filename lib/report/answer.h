@@ -1,0 +1,58 @@
+/* answer.h - what a stream says in the end: the placement that is its answer, and
+ * the measurements that stand beside it.
+ *
+ * The answer is the last `best` that is final; without one the last `best` of rank 0;
+ * without any the last `place`. */
+#ifndef HSDAG_REPORT_ANSWER_H
+#define HSDAG_REPORT_ANSWER_H
+
+#include "graph/graph.h"
+#include "record/placerec.h"
+
+/* One measured placement.  Ratios are latency over the best single device's, paired. */
+struct measured {
+	bool given;         /* there is a record of it */
+	const char *reason; /* why it cannot run; NULL when it ran and the numbers hold */
+	double lat_s, lo_s, hi_s, ref_s; /* seconds; lo, hi: 95 % interval */
+	bool has_ratio;
+	double ratio, ratio_lo, ratio_hi;
+	bool has_copies;
+	uint64_t copies, copy_bytes;
+};
+
+enum answer_kind { ANSWER_NONE, ANSWER_PLACE, ANSWER_BEST, ANSWER_FINAL };
+
+struct answer {
+	struct graph *graph;
+	enum answer_kind kind;
+	struct placement place;
+	struct measured m;     /* of the answer; of a `place`, by the run behind it */
+	bool simulated;        /* m is devsim's */
+	uint32_t n_groups;     /* 0: not told */
+	const char *reference; /* the best single device, of a final answer */
+	uint32_t n_pairs;
+	bool has_diff; /* outputs against the reference's on the same inputs */
+	double out_mse, out_cos, out_max;
+
+	struct measured
+		*single; /* (n_single) last run of each single device, in order of devices */
+	uint32_t n_single;
+	struct measured random;          /* the fastest run of source "random" */
+	uint64_t n_random;               /* how many of them */
+	uint64_t n_measured, n_episodes; /* by the learner: sums over `update` */
+
+	struct arena *arena, *spare; /* of the placement, and of the next one */
+	struct arena *runs;          /* of what the runs say */
+};
+
+void answer_init(struct answer *x);
+void answer_release(struct answer *x);
+/* Take note of a record; kinds that say nothing here are ignored.  -1 (ST_INPUT): a
+ * record that is malformed, of another graph, or a second graph. */
+int answer_take(struct answer *x, const struct rec *r, struct err *e) MUST_CHECK;
+/* Only the runs of random placements, from another stream about the same graph; those that were
+ * taken before can be forgotten. */
+void answer_forget_random(struct answer *x);
+int answer_take_random(struct answer *x, const struct rec *r, struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,171 @@
+/* placereport.c - what was measured, as a table for people: every single device,
+ * the best random placement, this placement, and a sentence about them. */
+#include "report/placetext.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+/* A dash for what is not known. */
+static void cell(FILE *out, int width, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static void cell(FILE *out, int width, const char *fmt, ...)
+{
+	char text[80];
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	fprintf(out, "  %*s", width, text);
+}
+
+enum { W_LAT = 12, W_RANGE = 20, W_SPEED = 8, W_COUNT = 6, W_MB = 9, W_DIFF = 9 };
+
+static void head(FILE *out, int label)
+{
+	fprintf(out, "%-*s", label, "");
+	cell(out, W_LAT, "latency");
+	cell(out, W_RANGE, "95 %% interval");
+	cell(out, W_SPEED, "speedup");
+	cell(out, W_COUNT, "groups");
+	cell(out, W_COUNT, "copies");
+	cell(out, W_MB, "copied MB");
+	cell(out, W_DIFF, "MSE");
+	cell(out, W_DIFF, "cosine");
+	fputc('\n', out);
+}
+
+/* Speedup over the best single device; 0: not known. */
+static double speedup(const struct measured *m)
+{
+	double ratio = m->has_ratio ? m->ratio : m->ref_s > 0 ? m->lat_s / m->ref_s : 0;
+	return ratio > 0 ? 1 / ratio : 0;
+}
+
+static void row(FILE *out, int label, const char *name, const struct measured *m, uint32_t groups,
+		const struct answer *diff)
+{
+	fprintf(out, "%-*s", label, name);
+	if (!m->given || m->reason) {
+		char why[200] = "not measured";
+		if (m->reason)
+			err_escape(why, sizeof why, m->reason, strlen(m->reason));
+		fprintf(out, "  %s%s\n", m->reason ? "cannot run: " : "", why);
+		return;
+	}
+	double s = speedup(m);
+	cell(out, W_LAT, "%.3f ms", m->lat_s * 1e3);
+	cell(out, W_RANGE, "%.3f .. %.3f", m->lo_s * 1e3, m->hi_s * 1e3);
+	s > 0 ? cell(out, W_SPEED, "%.3fx", s) : cell(out, W_SPEED, "-");
+	groups ? cell(out, W_COUNT, "%u", groups) : cell(out, W_COUNT, "-");
+	m->has_copies ? cell(out, W_COUNT, "%" PRIu64, m->copies) : cell(out, W_COUNT, "-");
+	m->has_copies ? cell(out, W_MB, "%.3f", (double)m->copy_bytes * 1e-6)
+		      : cell(out, W_MB, "-");
+	diff ? cell(out, W_DIFF, "%.1e", diff->out_mse) : cell(out, W_DIFF, "-");
+	diff ? cell(out, W_DIFF, "%.6f", diff->out_cos) : cell(out, W_DIFF, "-");
+	fputc('\n', out);
+}
+
+/* The name under which the reference is printed. */
+static const char *shown_name(const struct answer *x, const char *const *names, const char *device)
+{
+	for (uint32_t d = 0; d < x->place.k; d++)
+		if (strcmp(x->place.names[d], device) == 0)
+			return names[d];
+	return device;
+}
+
+static bool is_single(const struct answer *x)
+{
+	for (uint32_t s = 1; s < x->place.n_sets; s++)
+		if (x->place.device[s] != x->place.device[0])
+			return false;
+	return true;
+}
+
+static void verdict(FILE *out, const struct answer *x, const char *const *names)
+{
+	const char *ref = shown_name(x, names, x->reference);
+	const struct measured *m = &x->m;
+	if (x->simulated)
+		fputs("verdict: simulated; devrun measures it\n", out);
+	else if (x->kind != ANSWER_FINAL)
+		fputs("verdict: not compared in pairs; devrun --paired does that\n", out);
+	else if (!*x->reference)
+		fputs("verdict: no single device can run the model; this placement can\n", out);
+	else if (is_single(x) && strcmp(x->place.names[x->place.device[0]], x->reference) == 0)
+		fprintf(out,
+			"verdict: %s alone is the fastest; "
+			"no placement that was tried beats it for certain\n",
+			ref);
+	else if (m->has_ratio && m->ratio_lo > 0 && m->ratio > 0 && m->ratio_hi > 0)
+		fprintf(out,
+			"verdict: %.3f times as fast as %s alone (95 %% interval %.3f to %.3f, %u "
+			"pairs)%s\n",
+			1 / m->ratio, ref, 1 / m->ratio_hi, 1 / m->ratio_lo, x->n_pairs,
+			m->ratio_hi < 1 ? "" : ": no difference that can be told");
+	else
+		fputs("verdict: no ratio was measured\n", out);
+}
+
+/* How far from optimal a simulated latency can be. */
+static void bound(FILE *out, const struct answer *x)
+{
+	double lat_s = x->m.lat_s, bound_s = x->place.bound_s;
+	if (x->simulated && !x->m.reason && lat_s > 0 && bound_s > 0)
+		fprintf(out,
+			"bound: by these costs no placement takes less than %.3f ms, a gap of %.2f "
+			"%%\n",
+			bound_s * 1e3, lat_s > bound_s ? (1 - bound_s / lat_s) * 100 : 0);
+}
+
+/* Who proposed a placement, from the source of its record. */
+static const char *finder(const char *source)
+{
+	static const struct {
+		const char *source, *text;
+	} known[] = {
+		{"policy", "the learned policy"},
+		{"heft", "HEFT on measured costs"},
+		{"climb", "hill climbing on measured costs"},
+		{"random", "random placement"},
+		{"single", "a single device"},
+	};
+	for (size_t i = 0; source && i < sizeof known / sizeof *known; i++)
+		if (strcmp(known[i].source, source) == 0)
+			return known[i].text;
+	return source && *source ? source : "unknown";
+}
+
+void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
+		      const char *const *names, double search_s)
+{
+	char random[60], label[300];
+	int width = 14;
+	uint32_t n_single = x->n_single < x->place.k ? x->n_single : x->place.k;
+	for (uint32_t d = 0; d < n_single; d++)
+		if ((int)strlen(names[d]) + 6 > width)
+			width = (int)strlen(names[d]) + 6;
+	snprintf(random, sizeof random, "best of %" PRIu64 " random", x->n_random);
+	if (x->random.given && (int)strlen(random) > width)
+		width = (int)strlen(random);
+	head(out, width);
+	for (uint32_t d = 0; d < n_single; d++) {
+		snprintf(label, sizeof label, "%s alone", names[d]);
+		if (x->single[d].given)
+			row(out, width, label, &x->single[d], 0, NULL);
+	}
+	if (x->random.given)
+		row(out, width, random, &x->random, 0, NULL);
+	row(out, width, "this placement", &x->m, x->n_groups, x->has_diff ? x : NULL);
+	fprintf(out, "\nplacement: %u sets in %u segments on", x->place.n_sets, p->n_segments);
+	for (uint32_t d = 0; d < p->k; d++)
+		fprintf(out, "%s %s (%u)", d ? "," : "", names[d], p->sets[d]);
+	fprintf(out, "\nfound by: %s", finder(x->place.source));
+	fputs("\nsearch: ", out);
+	if (search_s >= 0)
+		fprintf(out, "%.0f s, ", search_s);
+	fprintf(out, "%" PRIu64 " placements measured in %" PRIu64 " episodes\n", x->n_measured,
+		x->n_episodes);
+	bound(out, x);
+	verdict(out, x, names);
+}

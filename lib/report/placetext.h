@@ -1,0 +1,38 @@
+/* placetext.h - a placement as text for other tools and for people.  Device names
+ * are the caller's, so that they can be those of another runtime. */
+#ifndef HSDAG_REPORT_PLACETEXT_H
+#define HSDAG_REPORT_PLACETEXT_H
+
+#include <stdio.h>
+
+#include "report/answer.h"
+#include "graph/placed.h"
+
+/* A friendly name that operations on different devices share. */
+struct name_clash {
+	const char *name;
+	uint32_t device, other;
+};
+
+/* {"friendly name": "device", ...}, one operation a line, all of the model's operations.  A
+ * name that occurs twice gets the device of its first operation.  Returns the number of
+ * names with different devices and describes the first max_clashes. */
+uint32_t placetext_affinity(FILE *out, const struct graph *g, const struct placed *p,
+			    const char *const *names, struct name_clash *clash,
+			    uint32_t max_clashes);
+
+/* One operation a line after a line of column names; tab, newline and backslash in names
+ * are escaped.  flops[n]. */
+void placetext_tsv(FILE *out, const struct graph *g, const struct placed *p,
+		   const char *const *names, const double *flops);
+
+/* For people: totals, devices, then one line for each set. */
+void placetext_table(FILE *out, const struct answer *x, const struct placed *p,
+		     const char *const *names, const double *flops);
+
+/* The measurements: single devices, best random placement, this placement; search time
+ * (search_s < 0: not told) and the verdict in a sentence. */
+void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
+		      const char *const *names, double search_s);
+
+#endif
