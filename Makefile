@@ -10,6 +10,7 @@
 #   make ablation   learned parsing beside METIS and other groupings (pipelines/ablation.mk)
 #   make tables     tables of two papers, measured here: table1 table2 table4 table5 hierarchical
 #   make quality    placebase's methods on task graphs of the literature (pipelines/quality.mk)
+#   make golden     what programs write, beside another build's; OLD=../old/build/bin (tests/golden)
 #   make asan       build and test with AddressSanitizer and UBSan
 #   make fuzz       longer runs of the fuzzers
 #   make install    PREFIX=/usr/local DESTDIR=
@@ -94,6 +95,11 @@ asan:
 	@+$(BUILD) all units $(SANITIZED)
 	@HSDAG_PYTHON=$(abspath $(B))/venv/bin/python tests/run.sh $(B)/asan
 
+golden:
+	@$(DEPS) $(B)/venv
+	@+$(BUILD) all
+	@HSDAG_PYTHON=$(abspath $(B))/venv/bin/python tests/golden/compare $(OLD) $(B)/bin
+
 bench:
 	@$(DEPS)
 	@+$(BUILD) all $(BENCHES)
@@ -136,7 +142,7 @@ install: all
 clean:
 	rm -rf $(B)
 
-.PHONY: all units demo test asan bench parity bench-exec bench-saga fuzz install clean
+.PHONY: all units demo test golden asan bench parity bench-exec bench-saga fuzz install clean
 .SECONDARY:
 -include $(wildcard pipelines/*.mk)
 -include $(shell find $(B) -name '*.d' -not -path '*/venv/*' 2>/dev/null)
