@@ -77,8 +77,8 @@ static inline struct sched_links problem_links(struct gen *r, uint32_t k, bool t
 	return (struct sched_links){k, lat, bw};
 }
 
-/* Problem `seed` of 2 .. max_sets sets on 2 .. 4 devices; training: the second half mirrors the first,
- * and stays with it.  false: the sets depend on each other in a circle. */
+/* Problem `seed` of 2 .. max_sets sets on 2 .. 4 devices; training: the second half mirrors the
+ * first, and stays with it.  false: the sets depend on each other in a circle. */
 static inline bool problem_make(struct problem *p, uint64_t seed, enum place_rules rules,
 				uint32_t max_sets, bool training)
 {
@@ -125,7 +125,7 @@ static inline bool problem_make(struct problem *p, uint64_t seed, enum place_rul
 					  .saved = problem_savings(&r, n, k, twins, p->a),
 					  .set_mem = mem,
 					  .slowdown = slow ? 0.3 : 0,
-					  .beside = slow ? 0.1 : 0,
+					  .multi_slowdown = slow ? 0.1 : 0,
 					  .rules = rules,
 					  .move_s = move,
 					  .together = together};

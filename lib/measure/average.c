@@ -17,7 +17,7 @@ struct earlier {
 	uint64_t n_pairs;
 	uint32_t *src, *dst; /* (n_pairs) */
 	double *saved[3];    /* (n_pairs, k) */
-	double slowdown, beside;
+	double slowdown, multi_slowdown;
 };
 
 /* Three matrices under the names of value and ends. */
@@ -78,7 +78,7 @@ static int decode(const struct session *s, const struct rec *r, struct arena *a,
 	if (check(s, r, a, x, e) < 0 ||
 	    get_three(r, key, (uint64_t[]){n_sets, x->k}, a, x->set, e) < 0 ||
 	    get_pairs(r, n_sets, a, x, e) < 0 || get_slowing(r, "slowdown", &x->slowdown, e) < 0 ||
-	    get_slowing(r, "beside", &x->beside, e) < 0)
+	    get_slowing(r, "beside", &x->multi_slowdown, e) < 0)
 		return -1;
 	return val_get(r->map, "profiles")
 		       ? get_uint(r->map, "profiles", 1, MOST_PROFILES, &x->n, e)
@@ -215,7 +215,7 @@ int profile_average(struct profile *p, const struct session *s, const struct rec
 	mean_links(p, devs, &x);
 	mean_savings(p, &x, a);
 	p->slowdown = plain_mean(x.slowdown, p->slowdown, x.n);
-	p->beside = plain_mean(x.beside, p->beside, x.n);
+	p->multi_slowdown = plain_mean(x.multi_slowdown, p->multi_slowdown, x.n);
 	p->n_earlier = (uint32_t)x.n;
 	return 0;
 }

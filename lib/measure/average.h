@@ -11,7 +11,7 @@
 
 /* Make p the mean of it and of the earlier ones that `cost`, with the links of devs, is the mean of
  * (its `profiles`): geometric means of times, latencies and rates, arithmetic ones of savings (a
- * pair that one of them lacks saves nothing there), slowdown and beside; ends of intervals
+ * pair that one of them lacks saves nothing there), slowdown and multi_slowdown; ends of intervals
  * likewise.  A device or link that one of them has no times of has none.  Memory from a.  -1
  * (ST_INPUT): the record is malformed, or about another graph or other devices than s. */
 int profile_average(struct profile *p, const struct session *s, const struct rec *cost,

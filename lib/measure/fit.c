@@ -7,7 +7,8 @@
 
 enum { SWEEPS = 9 };
 static const double FACTOR_PRICE = 0.2, COPY_PRICE = 2e-4, READ_PRICE = 8e-3, SLOWDOWN_PRICE = 0.02;
-static const double LEAST_FACTOR = 0.6, MOST_FACTOR = 2.5, MOST_SLOWDOWN = 3, MOST_BESIDE = 1;
+static const double LEAST_FACTOR = 0.6, MOST_FACTOR = 2.5, MOST_SLOWDOWN = 3,
+		    MOST_MULTI_SLOWDOWN = 1;
 /* Of latencies; of those between devices in host memory. */
 static const double LEAST_TIMES = 0.25, MOST_TIMES = 500, MOST_READ_TIMES = 8;
 
@@ -17,7 +18,7 @@ struct knobs {
 	/* (k, k) what latencies are, times what was measured; in use: from the first alike to the
 	 * first alike, which between devices that are alike is on the diagonal */
 	double *times;
-	double slowdown, beside;
+	double slowdown, multi_slowdown;
 };
 
 struct fitter {
@@ -69,7 +70,7 @@ static void make_setup(struct fitter *x, struct place_setup *s)
 				  .overlap = x->p->overlap,
 				  .policy = SCHED_IMPROVED,
 				  .slowdown = x->now.slowdown,
-				  .beside = x->now.beside,
+				  .multi_slowdown = x->now.multi_slowdown,
 				  .saved = {x->p->n_pairs, x->src, x->dst, x->saved_s}};
 	s->links = (struct sched_links){x->k, ARENA_NEWN(x->a, double, cells),
 					ARENA_NEWN(x->a, double, cells)};
@@ -91,7 +92,7 @@ static bool reads_in_place(const struct fitter *x, size_t link)
 
 static double price(const struct fitter *x)
 {
-	double sum = SLOWDOWN_PRICE * (x->now.slowdown + x->now.beside);
+	double sum = SLOWDOWN_PRICE * (x->now.slowdown + x->now.multi_slowdown);
 	for (uint32_t d = 0; d < x->k; d++)
 		sum += FACTOR_PRICE * pow(log(x->now.factor[d]), 2);
 	for (size_t i = 0; i < (size_t)x->k * x->k; i++)
@@ -172,7 +173,7 @@ static int sweep(struct fitter *x, double step)
 					   reads_in_place(x, i) ? MOST_READ_TIMES : MOST_TIMES) < 0)
 			return -1;
 	if (turn(x, &x->now.slowdown, step / 2, true, 0, MOST_SLOWDOWN) < 0 ||
-	    turn(x, &x->now.beside, step / 4, true, 0, MOST_BESIDE) < 0)
+	    turn(x, &x->now.multi_slowdown, step / 4, true, 0, MOST_MULTI_SLOWDOWN) < 0)
 		return -1;
 	for (uint32_t d = 0; d < x->k; d++)
 		if (x->d->alike[d] == d &&
@@ -224,7 +225,7 @@ static void apply(const struct fitter *x, struct profile *out)
 			out->link[i].latency_s =
 				interval_scaled(out->link[i].latency_s, *times_of(x, i));
 	out->slowdown = x->now.slowdown;
-	out->beside = x->now.beside;
+	out->multi_slowdown = x->now.multi_slowdown;
 }
 
 int fit_profile(const struct graph *g, const struct fit_devices *devices, const struct fit_case *c,

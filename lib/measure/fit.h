@@ -17,12 +17,12 @@ struct fit_devices {
 	bool *host;            /* (k) computes in host memory */
 };
 
-/* Change out's times (a factor per device), link latencies, slowdown and beside so that devsim's
- * model of g on these devices comes closest to the cases: least mean of |log(predicted / measured)|,
- * coordinate by coordinate, with a price for factors other than 1, for latencies that leave what was
- * measured, and for slowing each other.  Devices that are alike have one factor, links between such
- * pairs one latency.  Between devices in host memory nothing is queued or copied, so that there latencies stay
- * close to what was measured.  -1: g cannot be simulated. */
+/* Change out's times (a factor per device), link latencies, slowdown and multi_slowdown so that
+ * devsim's model of g on these devices comes closest to the cases: least mean of |log(predicted /
+ * measured)|, coordinate by coordinate, with a price for factors other than 1, for latencies that
+ * leave what was measured, and for slowing each other.  Devices that are alike have one factor,
+ * links between such pairs one latency.  Between devices in host memory nothing is queued or
+ * copied, so that there latencies stay close to what was measured.  -1: g cannot be simulated. */
 int fit_profile(const struct graph *g, const struct fit_devices *devices, const struct fit_case *c,
 		uint32_t n, struct profile *out, struct err *e) MUST_CHECK;
 

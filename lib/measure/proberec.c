@@ -109,7 +109,7 @@ static int cost_record(const struct session *s, const struct profile *p, const s
 	put_intervals(w, saved, p->n_pairs, d->k, p->saved_s);
 	mem_free(end);
 	put_real(w, "slowdown", p->slowdown);
-	put_real(w, "beside", p->beside);
+	put_real(w, "beside", p->multi_slowdown);
 	put_uint(w, "profiles", (uint64_t)p->n_earlier + 1);
 	put_bool(w, "contention", true);
 	put_bool(w, "overlap", p->overlap);

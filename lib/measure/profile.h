@@ -21,9 +21,10 @@ struct profile {
 	const char **failed;      /* (k) why a device has no times at all; NULL: it has */
 	bool *has_link;           /* (k, k) */
 	struct link_cost *link;   /* (k, k) from row to column */
-	double slowdown, beside;  /* while several devices compute, are in use (place_latency_s) */
-	bool overlap;             /* devices compute while they copy (sched_costs, planner.c) */
-	uint32_t n_earlier;       /* profiles that are in it besides the one taken (average.h) */
+	double slowdown,
+		multi_slowdown; /* while several devices compute, are in use (place_latency_s) */
+	bool overlap;           /* devices compute while they copy (sched_costs, planner.c) */
+	uint32_t n_earlier;     /* profiles that are in it besides the one taken (average.h) */
 };
 
 /* Steps are timed inside inferences of the whole model on one device (sets that it cannot run

@@ -98,7 +98,8 @@ static int take(struct method_run *sub, struct err *e)
 {
 	struct portfolio *x = (struct portfolio *)((char *)sub - offsetof(struct portfolio, sub));
 	uint32_t moved;
-	const struct place_result *p = place_repaired(x->ev, &x->space.wires, sub->device, &moved);
+	const struct place_result *p =
+		place_repaired(x->ev, &x->space.traffic, sub->device, &moved);
 
 	(void)e;
 	if (p->status == PLACE_OK && p->value < x->best) {

@@ -42,7 +42,7 @@ static double least_copy_s(const struct sides *s, bool out, uint64_t bytes)
 		for (uint32_t b = 0; b < m->k; b++) {
 			uint32_t from = out ? a : b, to = out ? b : a;
 
-			if (s->v->u->twin[a] != 0 || s->v->u->twin[b] == 0)
+			if (s->v->u->equivalent[a] != 0 || s->v->u->equivalent[b] == 0)
 				continue;
 			if (m->costs.links.latency_s[(size_t)from * m->k + to] >= 0)
 				least = fmin(least, sched_copy_s(&m->costs.links, from, to, bytes));
@@ -97,8 +97,8 @@ static bool find_sides(struct sides *s, struct arena *a)
 	for (uint32_t c = 0; c < s->x.n_classes; c++) {
 		uint32_t d = s->x.first[c];
 
-		s->second[c] =
-			m->rules == PLACE_SCHEDULE ? s->v->u->twin[d] != 0 : dnnpart_is_cpu(m, d);
+		s->second[c] = m->rules == PLACE_SCHEDULE ? s->v->u->equivalent[d] != 0
+							  : dnnpart_is_cpu(m, d);
 		n[s->second[c]] += s->x.size[c];
 	}
 	s->x.size[s->x.n_classes + LINK_OUT] = s->x.size[s->x.n_classes + LINK_IN] = n[0] * n[1];

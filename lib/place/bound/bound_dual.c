@@ -102,9 +102,9 @@ void dual_init(struct dual *x, const struct bound_view *v, uint32_t n_more)
 	for (uint32_t d = 0; d < v->k; d++) {
 		uint32_t c = 0;
 
-		while (c < x->n_classes && x->first[c] != v->u->twin[d])
+		while (c < x->n_classes && x->first[c] != v->u->equivalent[d])
 			c++;
-		x->first[c] = v->u->twin[d];
+		x->first[c] = v->u->equivalent[d];
 		x->size[c]++;
 		x->n_classes += c == x->n_classes;
 	}

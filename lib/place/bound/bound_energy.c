@@ -18,7 +18,8 @@ double bound_unit_j(const struct bound_view *v, uint32_t i, uint32_t d)
 }
 
 /* Every unit where it is cheapest, when memory has a price: the Lagrangian relaxation of
- * limits, which twins share.  use (k): share of the memory of a device's class that is taken. */
+ * limits, which equivalent devices share.  use (k): share of the memory of a device's class that
+ * is taken. */
 static double priced_j(const struct bound_view *v, const double *price, const double *size,
 		       double *use)
 {
@@ -26,14 +27,14 @@ static double priced_j(const struct bound_view *v, const double *price, const do
 
 	for (uint32_t d = 0; d < v->k; d++) {
 		use[d] = 0;
-		sum -= v->u->twin[d] == d ? price[d] : 0;
+		sum -= v->u->equivalent[d] == d ? price[d] : 0;
 	}
 	for (uint32_t i = 0; i < v->u->n; i++) {
 		double least = INFINITY, share = 0;
 		uint32_t at = 0;
 
 		for (uint32_t d = 0; d < v->k; d++) {
-			if (v->u->twin[d] != d)
+			if (v->u->equivalent[d] != d)
 				continue;
 			double part =
 				v->limit[d] < UINT64_MAX
@@ -60,7 +61,7 @@ double bound_energy_j(const struct bound_view *v, double lat_s)
 
 	for (uint32_t d = 0; d < v->k; d++) {
 		idle += v->m->power.idle_watts ? v->m->power.idle_watts[d] : 0;
-		size[v->u->twin[d]]++;
+		size[v->u->equivalent[d]]++;
 	}
 	for (int round = 0; round < ROUNDS; round++) {
 		double s = priced_j(v, price, size, use);

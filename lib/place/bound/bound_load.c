@@ -15,7 +15,7 @@ double bound_load_s(struct bound_view *v)
 	for (uint32_t c = 0; c < x.n_classes; c++)
 		for (uint32_t d = 0; d < v->k; d++) {
 			limited |= v->limit[d] < UINT64_MAX;
-			if (v->u->twin[d] == x.first[c])
+			if (v->u->equivalent[d] == x.first[c])
 				v->share[d] = x.w[c];
 		}
 	if (limited) {

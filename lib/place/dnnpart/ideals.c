@@ -357,7 +357,7 @@ static void read_back(const struct search *x, uint32_t ideal, uint32_t used)
 		uint16_t dev = (uint16_t)x->p->first[class];
 
 		for (; nth; nth--)
-			for (dev++; u->twin[dev] != x->p->first[class];)
+			for (dev++; u->equivalent[dev] != x->p->first[class];)
 				dev++;
 		for (uint32_t i = 0; i < x->p->n; i++)
 			if (has(t->bits + (size_t)ideal * t->words, i) &&

@@ -14,8 +14,8 @@ static bool find_classes(struct pieces *p)
 	uint32_t *class = MEM_NEWN(uint32_t, m->k), c = 0;
 
 	for (uint32_t d = 0; d < m->k && c <= MAX_CLASSES; d++) {
-		if (u->twin[d] < d) {
-			p->size[class[u->twin[d]]]++;
+		if (u->equivalent[d] < d) {
+			p->size[class[u->equivalent[d]]]++;
 			continue;
 		}
 		class[d] = c;

@@ -223,7 +223,7 @@ static void tree_init(struct tree *x, struct method_run *r)
 	x->deadline_s = r->budget_s > 0 ? clock_s() + r->budget_s : 0;
 	place_units_init(&x->u, r->m, r->a);
 	bound_view_init(&x->v, &x->u, r->a);
-	x->twins = r->m->rules != PLACE_SCHEDULE || r->m->costs.overlap;
+	x->swappable = r->m->rules != PLACE_SCHEDULE || r->m->costs.overlap;
 	if (r->share)
 		memcpy(x->v.share, r->share, x->v.k * sizeof(*x->v.share));
 	else

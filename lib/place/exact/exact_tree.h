@@ -47,7 +47,7 @@ struct tree {
 	struct method_run *r;
 	struct place_units u;
 	struct bound_view v;
-	bool twins; /* changing places they change nothing */
+	bool swappable; /* equivalent devices may change places: nothing else changes */
 	double *rest_s;
 	struct walker *walker; /* (threads) */
 	struct open *open;

@@ -6,16 +6,16 @@
 #include "base/clock.h"
 #include "place/exact/exact_tree.h"
 
-/* An earlier twin that is empty, too, stands for this device.  Not where copies occupy devices: of
- * two that could begin at once the one to the lower destination does. */
+/* An earlier equivalent device that is empty, too, stands for this one.  Not where copies occupy
+ * devices: of two that could begin at once the one to the lower destination does. */
 static bool stands_in(const struct walker *w, uint16_t dev)
 {
-	const uint32_t *twin = w->x->u.twin;
+	const uint32_t *equivalent = w->x->u.equivalent;
 
-	if (w->b.used[dev] || !w->x->twins)
+	if (w->b.used[dev] || !w->x->swappable)
 		return false;
-	for (uint32_t d = twin[dev]; d < dev; d++)
-		if (twin[d] == twin[dev] && w->b.used[d] == 0)
+	for (uint32_t d = equivalent[dev]; d < dev; d++)
+		if (equivalent[d] == equivalent[dev] && w->b.used[d] == 0)
 			return true;
 	return false;
 }

@@ -114,7 +114,7 @@ static double total_s(struct cut *c)
 
 		for (uint32_t i = 0; i < n; i++)
 			if (is_new(c, t, c->reader[i].dev))
-				sum += wires_copy_s(c->m, t, c->on[maker], c->reader[i].dev);
+				sum += unit_traffic_copy_s(c->m, t, c->on[maker], c->reader[i].dev);
 	}
 	return sum;
 }
@@ -130,7 +130,8 @@ static void cost_of(struct cut *c, uint32_t i, double on_a, double on_b)
 /* A tensor made by a unit of the pair: the copy to a reader on the other side, once. */
 static void movable_maker(struct cut *c, uint32_t t, uint32_t maker, uint32_t n)
 {
-	double there = wires_copy_s(c->m, t, c->a, c->b), back = wires_copy_s(c->m, t, c->b, c->a);
+	double there = unit_traffic_copy_s(c->m, t, c->a, c->b),
+	       back = unit_traffic_copy_s(c->m, t, c->b, c->a);
 	uint32_t n_movable = 0, one = 0, out, in;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -138,8 +139,8 @@ static void movable_maker(struct cut *c, uint32_t t, uint32_t maker, uint32_t n)
 			n_movable++;
 			one = c->node[c->reader[i].unit];
 		} else if (is_new(c, t, c->reader[i].dev)) {
-			cost_of(c, maker, wires_copy_s(c->m, t, c->a, c->reader[i].dev),
-				wires_copy_s(c->m, t, c->b, c->reader[i].dev));
+			cost_of(c, maker, unit_traffic_copy_s(c->m, t, c->a, c->reader[i].dev),
+				unit_traffic_copy_s(c->m, t, c->b, c->reader[i].dev));
 		}
 	}
 	if (n_movable == 1)
@@ -163,8 +164,8 @@ static void movable_maker(struct cut *c, uint32_t t, uint32_t maker, uint32_t n)
 /* A tensor made elsewhere: it comes once to each of the two that has a reader. */
 static void fixed_maker(struct cut *c, uint32_t t, uint32_t maker, uint32_t n)
 {
-	double to_a = wires_copy_s(c->m, t, c->on[maker], c->a);
-	double to_b = wires_copy_s(c->m, t, c->on[maker], c->b);
+	double to_a = unit_traffic_copy_s(c->m, t, c->on[maker], c->a);
+	double to_b = unit_traffic_copy_s(c->m, t, c->on[maker], c->b);
 	uint32_t at_a = GRAPH_NONE, at_b = GRAPH_NONE;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -275,7 +276,7 @@ static double dearest_s(const struct place_model *m, const struct slowest *x, ui
 	if (m->rules == PLACE_SCHEDULE)
 		return x->latency_s + x->s_per_byte * (double)m->tasks.dag.tensor_bytes[t];
 	for (uint32_t i = 0; i < m->k * m->k; i++)
-		dearest = fmax(dearest, wires_copy_s(m, t, i / m->k, i % m->k));
+		dearest = fmax(dearest, unit_traffic_copy_s(m, t, i / m->k, i % m->k));
 	return dearest;
 }
 

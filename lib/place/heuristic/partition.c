@@ -17,7 +17,7 @@ static void choose_devices(struct partition *p, const bool *use)
 
 	p->dev = ARENA_NEWN(p->r->a, uint16_t, k);
 	p->share = ARENA_NEWN(p->r->a, double, k);
-	wires_shares(&p->w, share);
+	unit_traffic_shares(&p->w, share);
 	while (p->n_parts < p->u.n) {
 		uint32_t best = UINT32_MAX;
 
@@ -60,10 +60,10 @@ void partition_init(struct partition *p, struct method_run *r, const bool *use, 
 
 	*p = (struct partition){.r = r};
 	place_units_init(&p->u, r->m, r->a);
-	wires_init(&p->w, &p->u, r->a);
+	unit_traffic_init(&p->w, &p->u, r->a);
 	for (uint32_t d = 0; d < r->m->k; d++)
 		limited |= r->m->mem_limit[d] > 0;
-	wires_graph(&p->w, memory && limited, r->a, &p->g);
+	unit_traffic_graph(&p->w, memory && limited, r->a, &p->g);
 	choose_devices(p, use);
 	p->part = ARENA_NEWN(r->a, uint32_t, p->u.n);
 	uint32_t *size = ARENA_NEWN(r->a, uint32_t, p->u.n);

@@ -4,12 +4,12 @@
 #define HSDAG_PLACE_HEURISTIC_PARTITION_H
 
 #include "place/method/method.h"
-#include "place/method/wires.h"
+#include "place/method/unittraffic.h"
 
 struct partition {
 	struct method_run *r;
 	struct place_units u;
-	struct wires w;
+	struct unit_traffic w;
 	struct group_graph g;   /* of the units */
 	struct group_task task; /* for n_parts parts; size, seed, shares, group are filled in */
 	/* devices that take part, at most one for each unit; may be 0 or 1 */

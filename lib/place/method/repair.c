@@ -13,7 +13,7 @@ enum { ROUNDS = 60, VISITS = 50000, LEAVES = 300 };
 
 struct repair {
 	struct evaluator *ev;
-	const struct wires *w;
+	const struct unit_traffic *w;
 	const struct place_model *m;
 	uint16_t *device; /* (n_sets) */
 	uint16_t *on;     /* (units) */
@@ -45,10 +45,10 @@ static void mend_ways(struct repair *r)
 			double best = INFINITY, least = INFINITY;
 			uint16_t to = r->on[i], any = r->on[i];
 
-			if (wires_cost_s(r->w, i, r->on[i], r->on) < INFINITY)
+			if (unit_traffic_cost_s(r->w, i, r->on[i], r->on) < INFINITY)
 				continue;
 			for (uint32_t d = 0; d < r->m->k; d++) {
-				double s = wires_cost_s(r->w, i, d, r->on);
+				double s = unit_traffic_cost_s(r->w, i, d, r->on);
 				double own = u->cost_s[(size_t)i * r->m->k + d];
 
 				if (s < best) {
@@ -86,12 +86,12 @@ static int cheaper_first(const void *pa, const void *pb)
 }
 
 /* What unit i takes along: what it holds and, roughly, what it makes and reads. */
-static double size_of(const struct wires *w, uint32_t i)
+static double size_of(const struct unit_traffic *w, uint32_t i)
 {
 	double size = (double)w->u->mem[i];
 
 	for (uint32_t j = w->ptr[i]; j < w->ptr[i + 1]; j++)
-		size += 0.5 * (double)w->m->tasks.dag.tensor_bytes[w->wire[j].tensor];
+		size += 0.5 * (double)w->m->tasks.dag.tensor_bytes[w->exchange[j].tensor];
 	return size;
 }
 
@@ -113,10 +113,10 @@ static uint32_t empty_device(struct repair *r, const uint64_t *mem, uint32_t ful
 	for (uint32_t i = 0; i < u->n; i++) {
 		if (r->on[i] != full || r->size[i] <= 0)
 			continue;
-		double here = wires_cost_s(r->w, i, full, r->on);
+		double here = unit_traffic_cost_s(r->w, i, full, r->on);
 
 		for (uint32_t d = 0; d < r->m->k; d++) {
-			double s = d == full ? INFINITY : wires_cost_s(r->w, i, d, r->on);
+			double s = d == full ? INFINITY : unit_traffic_cost_s(r->w, i, d, r->on);
 
 			if (s < INFINITY && has_room(r, used, d, (double)u->mem[i]))
 				offer[n++] =
@@ -184,7 +184,7 @@ static void open_depth(struct packing *p, uint32_t depth)
 	uint32_t i = p->order[depth].unit, k = r->m->k, n = 0;
 
 	for (uint32_t d = 0; d < k; d++) {
-		double s = wires_cost_s(r->w, i, d, r->on);
+		double s = unit_traffic_cost_s(r->w, i, d, r->on);
 
 		if (s < INFINITY && has_room(r, p->used, d, (double)r->w->u->mem[i]))
 			p->offer[n++] = (struct offer){s, i, (uint16_t)d};
@@ -278,7 +278,8 @@ static bool one_device(struct repair *r)
 	return dev >= 0;
 }
 
-static void mend(struct evaluator *ev, const struct wires *w, uint16_t *device, uint32_t *moved)
+static void mend(struct evaluator *ev, const struct unit_traffic *w, uint16_t *device,
+		 uint32_t *moved)
 {
 	const struct place_units *u = w->u;
 	struct repair r = {ev, w, w->m, device, MEM_NEWN(uint16_t, u->n), MEM_NEWN(double, u->n)};
@@ -304,7 +305,7 @@ static void mend(struct evaluator *ev, const struct wires *w, uint16_t *device, 
 	mem_free(r.on);
 }
 
-const struct place_result *place_repaired(struct evaluator *ev, const struct wires *w,
+const struct place_result *place_repaired(struct evaluator *ev, const struct unit_traffic *w,
 					  uint16_t *device, uint32_t *moved)
 {
 	const struct place_result *r = place_evaluate(ev, device);
@@ -319,12 +320,12 @@ const struct place_result *place_repaired(struct evaluator *ev, const struct wir
 bool method_mend(struct method_run *r, const struct place_units *u)
 {
 	struct evaluator *ev = evaluator_new(r->m);
-	struct wires w;
+	struct unit_traffic w;
 	uint32_t moved = 0;
 	bool legal = place_evaluate(ev, r->device)->status == PLACE_OK;
 
 	if (!legal) {
-		wires_init(&w, u, r->a);
+		unit_traffic_init(&w, u, r->a);
 		legal = place_repaired(ev, &w, r->device, &moved)->status == PLACE_OK;
 	}
 	if (moved) {

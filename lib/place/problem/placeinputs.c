@@ -131,7 +131,7 @@ static int take_extra(struct place_inputs *x, const struct rec *r, struct err *e
 			     get_bool(r->map, "overlap", &y->overlap, e) < 0))
 		return -1;
 	if (take_slowing(r, "slowdown", &y->slowdown, e) < 0 ||
-	    take_slowing(r, "beside", &y->beside, e) < 0)
+	    take_slowing(r, "beside", &y->multi_slowdown, e) < 0)
 		return -1;
 	return val_get(r->map, "order") ? take_order(x, r, e) : 0;
 }

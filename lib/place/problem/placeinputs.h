@@ -21,8 +21,8 @@ struct place_cost_extra {
 	double *move_s;    /* (n_sets) dnn-partitioning's transfers; NULL: not told */
 	bool has_rules;    /* the next two are told */
 	bool contention, overlap;
-	enum place_order order;  /* RECORDED: not told */
-	double slowdown, beside; /* 0: not told */
+	enum place_order order;          /* RECORDED: not told */
+	double slowdown, multi_slowdown; /* 0: not told */
 };
 
 struct place_inputs {

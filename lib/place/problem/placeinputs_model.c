@@ -218,7 +218,7 @@ static void recorded_rules(const struct place_inputs *x, const char *const *name
 	s->contention &= !y->has_rules || y->contention;
 	s->overlap &= !y->has_rules || y->overlap;
 	s->slowdown = x->spec.n_devs ? 0 : y->slowdown;
-	s->beside = x->spec.n_devs ? 0 : y->beside;
+	s->multi_slowdown = x->spec.n_devs ? 0 : y->multi_slowdown;
 	s->policy = policy_of(x->order != PLACE_ORDER_RECORDED ? x->order : y->order);
 }
 

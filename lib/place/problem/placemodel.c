@@ -197,7 +197,7 @@ int place_model_init(struct place_model *m, const struct graph *g, const struct 
 	m->objective = s->objective;
 	m->power = s->power;
 	m->slowdown = s->slowdown;
-	m->beside = s->beside;
+	m->multi_slowdown = s->multi_slowdown;
 	m->rules = s->rules;
 	m->types = s->types;
 	m->move_s = s->move_s;

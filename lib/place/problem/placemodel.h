@@ -42,7 +42,7 @@ struct place_setup {
 	const uint64_t *mem_limit; /* (k) bytes, 0: not limited */
 	bool contention, overlap;
 	enum sched_policy policy;
-	double slowdown, beside; /* as place_latency_s has them; 0: none */
+	double slowdown, multi_slowdown; /* as place_latency_s has them; 0: none */
 	struct place_objective objective;
 	struct place_power power;
 	struct place_savings saved;
@@ -78,7 +78,7 @@ struct place_model {
 	uint32_t n_shared;
 	struct shared_weight *shared;
 	uint32_t *weight_task;
-	double slowdown, beside;
+	double slowdown, multi_slowdown;
 	struct place_objective objective;
 	struct place_power power;
 	enum place_rules rules;
@@ -126,15 +126,15 @@ static inline bool place_allowed(const struct place_model *m, uint32_t set, uint
 /* What a schedule takes that has this makespan and computes busy_s (k): devices slow each other
  * while they compute at the same time (memory, caches, threads of drivers).  That time is at least
  * sum busy_s - makespan, and each second of it takes `slowdown` seconds more.  Where several
- * devices are in use, all of it takes `beside` times longer still: a device that waits for another
- * is awake, and clocks are the lower the more cores are. */
+ * devices are in use, all of it takes `multi_slowdown` times longer still: a device that waits for
+ * another is awake, and clocks are the lower the more cores are. */
 static inline double place_latency_s(const struct place_model *m, double makespan_s,
 				     const double *busy_s)
 {
 	double at_once = -makespan_s;
 	uint32_t in_use = 0;
 
-	if (m->slowdown == 0 && m->beside == 0)
+	if (m->slowdown == 0 && m->multi_slowdown == 0)
 		return makespan_s;
 	for (uint32_t d = 0; d < m->k; d++) {
 		at_once += busy_s[d];
@@ -142,7 +142,7 @@ static inline double place_latency_s(const struct place_model *m, double makespa
 	}
 	if (at_once > 0)
 		makespan_s += m->slowdown * at_once;
-	return in_use > 1 ? makespan_s * (1 + m->beside) : makespan_s;
+	return in_use > 1 ? makespan_s * (1 + m->multi_slowdown) : makespan_s;
 }
 
 /* Costs of the sets of g by specification: the sum over a set's nodes of

@@ -74,7 +74,7 @@ static struct beginning begin_at(const struct space *s, struct evaluator *ev, ui
 		memcpy(b.device, given, s->m->n_sets * sizeof(*given));
 	else
 		space_start(s, seed, kind, b.device);
-	const struct place_result *r = place_repaired(ev, &s->wires, b.device, &moved);
+	const struct place_result *r = place_repaired(ev, &s->traffic, b.device, &moved);
 
 	b.value = r->status == PLACE_OK ? r->value : INFINITY;
 	return b;

@@ -148,7 +148,7 @@ static void run_trial(void *arg, int task, int thread)
 		if (!x->ev[thread])
 			x->ev[thread] = evaluators_take(x->s.ev);
 		const struct place_result *p =
-			place_repaired(x->ev[thread], &x->s.wires, t->device, &moved);
+			place_repaired(x->ev[thread], &x->s.traffic, t->device, &moved);
 		t->value = p->status == PLACE_OK && (rc == 0 || x->made == 0) ? p->value : INFINITY;
 	}
 	arena_free(a);
@@ -238,7 +238,7 @@ static void clusters_init(struct clusters *x, struct method_run *r)
 			       .best.value = INFINITY,
 			       .ev = ARENA_NEWN(a, struct evaluator *, (size_t)r->threads)};
 	space_init(&x->s, r);
-	wires_graph(&x->s.wires, false, a, &graph);
+	unit_traffic_graph(&x->s.traffic, false, a, &graph);
 	sequence_init(&x->by_number, x, x->s.order[0], &graph);
 	sequence_init(&x->by_depth, x, x->s.order[1], &graph);
 	x->room = ARENA_NEWN(a, double, r->m->k);

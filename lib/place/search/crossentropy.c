@@ -149,7 +149,7 @@ static void search(struct point *p, const struct limits *limits, double heat)
 	struct arena *a = arena_new();
 	uint16_t *outcome = ARENA_NEWN(a, uint16_t, BATCH * (size_t)x.n);
 
-	wires_graph(&p->s->wires, false, a, &x.graph);
+	unit_traffic_graph(&p->s->traffic, false, a, &x.graph);
 	x.group = ARENA_NEWN(a, uint32_t, x.n);
 	x.home = ARENA_NEWN(a, uint16_t, x.n);
 	x.unit_dev = ARENA_NEWN(a, uint16_t, x.n);

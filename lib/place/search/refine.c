@@ -187,9 +187,9 @@ static bool may_begin(struct refiner *x)
 	for (uint32_t i = 0; i < x->units.n; i++)
 		place_unit_set(&x->units, i, x->device[x->units.set[x->units.ptr[i]]], x->device);
 	if (!fits(x)) {
-		struct wires w;
+		struct unit_traffic w;
 
-		wires_init(&w, &x->units, x->a);
+		unit_traffic_init(&w, &x->units, x->a);
 		if (place_repaired(x->ev, &w, x->device, &moved)->status != PLACE_OK)
 			return false;
 	}

@@ -86,7 +86,7 @@ void space_init(struct space *s, const struct method_run *r)
 	*s = (struct space){
 		.m = m, .linked = true, .single_value = INFINITY, .ev = evaluators_new(m)};
 	place_units_init(&s->u, m, a);
-	wires_init(&s->wires, &s->u, a);
+	unit_traffic_init(&s->traffic, &s->u, a);
 	neighbours(s, a);
 	uint32_t *plain = ARENA_NEWN(a, uint32_t, s->u.n);
 	for (uint32_t i = 0; i < s->u.n; i++)

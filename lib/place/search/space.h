@@ -15,7 +15,7 @@ struct space {
 	const uint32_t *ptr, *adj;
 	/* (units) topological: by number, and depth first (one branch to its end, then the next) */
 	const uint32_t *order[2];
-	struct wires wires;
+	struct unit_traffic traffic;
 	bool linked;         /* every pair of devices has a link both ways */
 	bool few;            /* there will be few simulations for each unit; at first no */
 	int single;          /* the best single device, -1: none is legal */

@@ -94,7 +94,7 @@ static void run_round(struct rounds *x, struct limits limits)
 static void offer(struct rounds *x, struct evaluator *ev, uint16_t *device)
 {
 	uint32_t moved;
-	const struct place_result *p = place_repaired(ev, &x->s.wires, device, &moved);
+	const struct place_result *p = place_repaired(ev, &x->s.traffic, device, &moved);
 
 	if (p->status != PLACE_OK || !(p->value < x->best))
 		return;

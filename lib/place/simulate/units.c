@@ -113,7 +113,7 @@ static bool same_way(const struct place_model *m, uint32_t a, uint32_t b, uint32
 	       (!joules || joules[i] == joules[j]);
 }
 
-static bool twins(const struct place_units *u, uint32_t x, uint32_t y)
+static bool equivalent_devices(const struct place_units *u, uint32_t x, uint32_t y)
 {
 	const struct place_model *m = u->m;
 
@@ -132,16 +132,17 @@ void place_units_init(struct place_units *u, const struct place_model *m, struct
 	*u = (struct place_units){.m = m};
 	number_units(u, a);
 	sum_costs(u, a);
-	u->twin = ARENA_NEWN(a, uint32_t, m->k);
+	u->equivalent = ARENA_NEWN(a, uint32_t, m->k);
 	for (uint32_t d = 0; d < m->k; d++)
-		for (u->twin[d] = 0; u->twin[d] < d && !twins(u, u->twin[d], d);)
-			u->twin[d]++;
+		for (u->equivalent[d] = 0;
+		     u->equivalent[d] < d && !equivalent_devices(u, u->equivalent[d], d);)
+			u->equivalent[d]++;
 	u->dev_ptr = ARENA_NEWN(a, uint32_t, (size_t)u->n + 1);
 	u->dev = ARENA_NEWN(a, uint16_t, (size_t)u->n * m->k);
 	for (uint32_t i = 0, at = 0; i < u->n; i++) {
 		for (uint32_t d = 0; d < m->k; d++)
 			if (u->cost_s[(size_t)i * m->k + d] >= 0 &&
-			    !(m->rules == PLACE_DNNPART_LATENCY && u->twin[d] < d &&
+			    !(m->rules == PLACE_DNNPART_LATENCY && u->equivalent[d] < d &&
 			      dnnpart_is_cpu(m, d) && m->mem_limit[d] == 0))
 				u->dev[at++] = (uint16_t)d;
 		u->dev_ptr[i + 1] = at;

@@ -18,9 +18,9 @@ struct place_units {
 	double *cost_s;  /* (n,k) sum over its sets; negative: cannot run there */
 	double *least_s; /* (n) the smallest of them less all that could be saved */
 	uint64_t *mem;   /* (n) folded values that only it reads */
-	/* (k) the first device that differs from this one by name alone (watts and joules count
-	 * when the objective has energy in it) */
-	uint32_t *twin;
+	/* (k) the first device that is equivalent to this one: it differs by name alone (watts and
+	 * joules count when the objective has energy in it) */
+	uint32_t *equivalent;
 };
 
 /* Memory from a. */

@@ -1,53 +1,54 @@
-/* wires.c - units, their tensors and what these cost. */
+/* unittraffic.c - units, their tensors and what these cost. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "place/simulate/dnnpart.h"
-#include "place/method/wires.h"
+#include "place/method/unittraffic.h"
 
 /* ---- who with whom ---- */
 
-struct end {
+struct unit_end {
 	uint32_t unit;
-	struct wire wire;
+	struct unit_exchange exchange;
 };
 
 static int by_unit(const void *pa, const void *pb)
 {
-	const struct end *a = pa, *b = pb;
+	const struct unit_end *a = pa, *b = pb;
 
 	if (a->unit != b->unit)
 		return a->unit < b->unit ? -1 : 1;
-	if (a->wire.other != b->wire.other)
-		return a->wire.other < b->wire.other ? -1 : 1;
-	return (a->wire.tensor > b->wire.tensor) - (a->wire.tensor < b->wire.tensor);
+	if (a->exchange.other != b->exchange.other)
+		return a->exchange.other < b->exchange.other ? -1 : 1;
+	return (a->exchange.tensor > b->exchange.tensor) -
+	       (a->exchange.tensor < b->exchange.tensor);
 }
 
-void wires_init(struct wires *x, const struct place_units *u, struct arena *a)
+void unit_traffic_init(struct unit_traffic *x, const struct place_units *u, struct arena *a)
 {
 	const struct sched_dag *d = &u->m->tasks.dag;
 	const uint32_t *task_set = u->m->tasks.task_set;
-	struct end *e = MEM_NEWN(struct end, 2 * (size_t)d->n_uses);
+	struct unit_end *e = MEM_NEWN(struct unit_end, 2 * (size_t)d->n_uses);
 	size_t n = 0, kept = 0;
 
-	*x = (struct wires){.m = u->m, .u = u};
+	*x = (struct unit_traffic){.m = u->m, .u = u};
 	for (uint32_t i = 0; i < d->n_uses; i++) {
 		uint32_t t = d->use_tensor[i], from = u->of_set[task_set[d->tensor_task[t]]];
 		uint32_t to = u->of_set[task_set[d->use_task[i]]];
 
 		if (from == to)
 			continue;
-		e[n++] = (struct end){from, {t, to, true}};
-		e[n++] = (struct end){to, {t, from, false}};
+		e[n++] = (struct unit_end){from, {t, to, true}};
+		e[n++] = (struct unit_end){to, {t, from, false}};
 	}
 	if (n > 1)
 		qsort(e, n, sizeof(*e), by_unit);
 	x->ptr = ARENA_NEWN(a, uint32_t, (size_t)u->n + 1);
-	x->wire = ARENA_NEWN(a, struct wire, n);
+	x->exchange = ARENA_NEWN(a, struct unit_exchange, n);
 	for (size_t i = 0; i < n; i++) {
 		if (i && by_unit(&e[i], &e[i - 1]) == 0)
 			continue;
-		x->wire[kept++] = e[i].wire;
+		x->exchange[kept++] = e[i].exchange;
 		x->ptr[e[i].unit + 1]++;
 	}
 	for (uint32_t i = 0; i < u->n; i++)
@@ -57,7 +58,7 @@ void wires_init(struct wires *x, const struct place_units *u, struct arena *a)
 
 /* ---- costs ---- */
 
-double wires_copy_s(const struct place_model *m, uint32_t tensor, uint32_t from, uint32_t to)
+double unit_traffic_copy_s(const struct place_model *m, uint32_t tensor, uint32_t from, uint32_t to)
 {
 	const struct sched_dag *d = &m->tasks.dag;
 
@@ -73,26 +74,27 @@ double wires_copy_s(const struct place_model *m, uint32_t tensor, uint32_t from,
 	return sched_copy_s(&m->costs.links, from, to, d->tensor_bytes[tensor]);
 }
 
-double wires_cost_s(const struct wires *x, uint32_t i, uint32_t dev, const uint16_t *on)
+double unit_traffic_cost_s(const struct unit_traffic *x, uint32_t i, uint32_t dev,
+			   const uint16_t *on)
 {
 	double s = x->u->cost_s[(size_t)i * x->m->k + dev];
 
 	if (s < 0)
 		return INFINITY;
 	for (uint32_t j = x->ptr[i]; j < x->ptr[i + 1]; j++) {
-		const struct wire *w = &x->wire[j];
+		const struct unit_exchange *w = &x->exchange[j];
 
 		if (on[w->other] == UINT16_MAX)
 			continue;
-		s += w->out ? wires_copy_s(x->m, w->tensor, dev, on[w->other])
-			    : wires_copy_s(x->m, w->tensor, on[w->other], dev);
+		s += w->out ? unit_traffic_copy_s(x->m, w->tensor, dev, on[w->other])
+			    : unit_traffic_copy_s(x->m, w->tensor, on[w->other], dev);
 	}
 	return s;
 }
 
 /* ---- for partitioners ---- */
 
-static double mean_s(const struct wires *x, uint32_t i)
+static double mean_s(const struct unit_traffic *x, uint32_t i)
 {
 	double sum = 0;
 	uint32_t n = 0;
@@ -117,13 +119,14 @@ static double mean_copy_s(const struct place_model *m, const struct sched_mean_l
 		return sched_mean_copy_s(link, m->tasks.dag.tensor_bytes[tensor]);
 	for (uint32_t i = 0; i < m->k; i++)
 		for (uint32_t j = 0; j < m->k; j++) {
-			sum += wires_copy_s(m, tensor, i, j);
+			sum += unit_traffic_copy_s(m, tensor, i, j);
 			n += i != j;
 		}
 	return n ? sum / n : 0;
 }
 
-void wires_graph(const struct wires *x, bool memory, struct arena *a, struct group_graph *out)
+void unit_traffic_graph(const struct unit_traffic *x, bool memory, struct arena *a,
+			struct group_graph *out)
 {
 	struct sched_mean_link link = {0, 0};
 	struct group_graph g = {.n = x->u->n};
@@ -141,7 +144,7 @@ void wires_graph(const struct wires *x, bool memory, struct arena *a, struct gro
 		if (memory)
 			g.memory[i] = (double)x->u->mem[i];
 		for (uint32_t j = x->ptr[i]; j < x->ptr[i + 1]; j++) {
-			const struct wire *w = &x->wire[j];
+			const struct unit_exchange *w = &x->exchange[j];
 
 			if (!w->out)
 				continue;
@@ -156,7 +159,7 @@ void wires_graph(const struct wires *x, bool memory, struct arena *a, struct gro
 	*out = g;
 }
 
-void wires_shares(const struct wires *x, double *share)
+void unit_traffic_shares(const struct unit_traffic *x, double *share)
 {
 	uint32_t k = x->m->k;
 	double sum = 0, *unit_s = MEM_NEWN(double, x->u->n);
