@@ -27,7 +27,7 @@ static void warn_untimed(const char *device, const char *why)
 static void print_device(void *arg, const struct device *d)
 {
 	(void)arg;
-	printf("%-12s %-9s %8.1f GB  %s\n", d->name, d->class ? d->class->type : "-",
+	printf("%-12s %-9s %8.1f GB  %s\n", d->name, device_class_type(d->class),
 	       (double)d->mem_bytes / 1e9, d->description);
 }
 
@@ -62,7 +62,7 @@ static int run_support(struct options *o, const char *path, struct err *e)
 {
 	char names[4096];
 	if (!o->stage.devices)
-		o->stage.devices = support_devices(names, sizeof names);
+		o->stage.devices = device_list_whole(names, sizeof names);
 	struct graph *g = support_graph(path, e);
 	int rc = g ? tell_support(o, g, e) : -1;
 	graph_free(g);
@@ -97,14 +97,7 @@ static int check_options(const struct options *o, struct err *e)
 	return rc;
 }
 
-static const char details[] =
-	"Devices: cpu (all cores), cpu:LIST (these cores, as in cpu:0 or "
-	"cpu:0-3,5), cl:P.D (OpenCL\n"
-	"platform and device), cl:P.D:A-B (compute units A to B of it),\n"
-	"ov:NAME (a device of OpenVINO: ov:CPU, ov:CPU:0 on core 0, ov:GPU.1, "
-	"ov:AUTO, ov:HETERO:GPU+CPU;\n"
-	"f32 and one stream unless options say otherwise, as in "
-	"ov:CPU:0-1/threads=2/precision=bf16).\n"
+static const char notes[] =
 	"Without -D they come from the stream's devs record. Devices that share "
 	"cores are refused.\n"
 	"\n"
@@ -156,6 +149,9 @@ int main(int argc, char **argv)
 	struct err e = ERR_INIT;
 	struct filter f;
 	int64_t runs = 0;
+	char classes[1000], details[4000];
+	snprintf(details, sizeof details, "Devices: %s.\n%s",
+		 device_class_help(classes, sizeof classes), notes);
 	const struct opt opts[] = {
 		TEXT("devices", 'D', s->devices, "LIST", "the devices, e.g. cpu:0,cl:0.0:1"),
 		FLAG("list", 'l', o.list, "show this machine's devices"),
@@ -256,7 +252,7 @@ int main(int argc, char **argv)
 	if (s->probe && !s->devices)
 		s->devices = device_list_default(found, sizeof found);
 	if (o.precision && s->devices)
-		s->devices = precise = opencl_precision(s->devices, o.precision);
+		s->devices = precise = device_list_precision(s->devices, o.precision);
 	blas_init();
 	rc = filter_open(&f, file, &common, argc, argv, &e);
 	if (rc == 0)

@@ -376,13 +376,12 @@ static inline int later_finish(struct device *d, struct err *e)
 }
 
 #define NOW \
-	.type = "now", .supports = f_supports, .prepare = f_prepare, .step_free = f_step_free, \
-	.alloc = f_alloc, .view = f_view, .release = f_release, .host = f_host, .wrap = f_wrap, \
-	.run = now_run
+	.supports = f_supports, .prepare = f_prepare, .step_free = f_step_free, .alloc = f_alloc, \
+	.view = f_view, .release = f_release, .host = f_host, .wrap = f_wrap, .run = now_run
 #define LATER \
-	.type = "later", .supports = f_supports, .prepare = f_prepare, .step_free = f_step_free, \
-	.alloc = f_alloc, .view = f_view, .release = f_release, .run = later_run, \
-	.upload = later_up, .download = later_down, .flush = later_flush, .finish = later_finish
+	.supports = f_supports, .prepare = f_prepare, .step_free = f_step_free, .alloc = f_alloc, \
+	.view = f_view, .release = f_release, .run = later_run, .upload = later_up, \
+	.download = later_down, .flush = later_flush, .finish = later_finish
 
 /* By letter: n computes at once, l queues; f and F are the same with steps of several nodes and
  * in place; s and S take segments.  p is picky. */

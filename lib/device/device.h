@@ -91,7 +91,28 @@ struct device;
 typedef void (*device_done_fn)(void *arg, bool ok);
 
 struct device_class {
-	const char *type;   /* as in `devs` records: "cpu", "opencl", "openvino" */
+	/* ---- its names; type and prefix are in record/device_classes.h ---- */
+
+	const char *forms; /* of names, for messages: "cpu, cpu:LIST" */
+	const char *help;  /* what the forms mean, for --help */
+	/* The class's device of all cores of this machine; others of the class are parts of it, named
+	 * "ALL_CORES:LIST".  NULL for all classes but one. */
+	const char *all_cores;
+	/* Its devices with memory of their own are taken when no list is given. */
+	bool is_default;
+	/* "/precision=f16" or f32 may stand behind a name, and devrun --precision puts it there. */
+	bool has_precision;
+	/* 0 or ST_USAGE: the grammar of a name that begins as the table says. */
+	int (*check_name)(const char *name, struct err *e);
+	/* Calls fn for each of its devices on this machine, for --list: name, memory, description,
+	 * cores.  What fails is described by its error. */
+	void (*list_machine)(void (*fn)(void *arg, const struct device *d), void *arg);
+	/* Before the first device of any class is opened: put what the driver needs to know into
+	 * the environment, for devices of these names.  NULL: nothing. */
+	void (*set_environment)(const char *const *names, uint32_t n);
+
+	/* ---- what its steps are ---- */
+
 	uint32_t max_nodes; /* nodes that a step may have; > 1 with fuses or segments */
 	/* Takes any convex set of nodes, each of which it supports, as one step: the planner
 	 * gives it maximal convex segments (of at most max_nodes), and fuses is not asked. */
@@ -185,11 +206,20 @@ struct device {
 	void *state;
 };
 
-extern const struct device_class cpu_device_class;      /* device_cpu.c */
-extern const struct device_class opencl_device_class;   /* cl_device.c */
-extern const struct device_class openvino_device_class; /* ov_device.c */
+/* ---- the registry of classes, device_class.c ---- */
 
-/* ---- naming ---- */
+/* The class that a name belongs to, by its prefix; NULL: none. */
+const struct device_class *device_class_of_name(const char *name);
+/* "cpu", "opencl", ...; "-" for a class that is not in the table. */
+const char *device_class_type(const struct device_class *c);
+/* Class i of the table; NULL behind the last. */
+const struct device_class *device_class_at(uint32_t i);
+/* The forms of names of all classes: "cpu, cpu:LIST, cl:P.D or ov:NAME". */
+char *device_class_forms(char *dst, size_t cap);
+/* The help of all classes, with commas between. */
+char *device_class_help(char *dst, size_t cap);
+
+/* ---- lists of devices, device_list.c ---- */
 
 struct device_list {
 	uint32_t n;
@@ -202,6 +232,11 @@ int device_list_parse(const char *text, struct device_list *out, struct err *e) 
 /* What --probe takes when no list is given: every accelerator and all cores; without
  * one, the cores in two halves.  Text in dst[cap]. */
 char *device_list_default(char *dst, size_t cap);
+/* All cores as one device, and every device that is not a part of them. */
+char *device_list_whole(char *dst, size_t cap);
+/* The list with "/precision=" behind the devices whose class has_precision and whose name has no
+ * option yet; mem_free. */
+char *device_list_precision(const char *list, const char *precision);
 int device_list_names(const char *const *names, uint32_t n, struct device_list *out,
 		      struct err *e) MUST_CHECK;
 /* Memory limits "cpu:0=512M,cl:0.0=2G" (K, M, G: powers of 1024) of devices of l, by name;
@@ -210,7 +245,7 @@ int device_list_limit(struct device_list *l, const char *text, struct err *e) MU
 int device_list_find(const struct device_list *l, const char *name); /* index, or -1 */
 /* What a plan may take of d's memory; 0: unknown. */
 uint64_t device_memory(const struct device *d);
-/* Open all, after setting what must be set before an OpenCL driver loads.  Devices
+/* Open all, after each class has set the environment that its driver reads.  Devices
  * that share cores are refused (ST_USAGE) unless allow_shared. */
 int device_list_open(struct device_list *l, bool allow_shared, struct err *e) MUST_CHECK;
 void device_list_close(struct device_list *l);
@@ -219,20 +254,5 @@ bool device_shares_cores(const struct device *a, const struct device *b);
 /* All devices of this machine, for --list: name, type, memory, description.
  * Calls fn for each; a platform that fails is described by its error. */
 void device_list_machine(void (*fn)(void *arg, const struct device *d), void *arg);
-/* The parts of each class: the same contract, and the grammar of its names
- * (0 or ST_USAGE).  cpu: all cores; cpu:LIST: these cores, as in cpu:0 or cpu:0-3,5. */
-void cpu_list_machine(void (*fn)(void *arg, const struct device *d), void *arg);
-int cpu_name_check(const char *name, struct err *e) MUST_CHECK;
-void opencl_list_machine(void (*fn)(void *arg, const struct device *d), void *arg);
-/* "cl:P.D" and "cl:P.D:A-B" (compute units A to B only), "/precision=f16" behind them. */
-int opencl_name_check(const char *name, struct err *e) MUST_CHECK;
-/* The list with "/precision=" behind the OpenCL devices that do not have it; mem_free. */
-char *opencl_precision(const char *list, const char *precision);
-void openvino_list_machine(void (*fn)(void *arg, const struct device *d), void *arg);
-/* "ov:TARGET[:CORES][/OPTION=VALUE]...", see ov_name.c. */
-int openvino_name_check(const char *name, struct err *e) MUST_CHECK;
-/* What must be in the environment before the first OpenCL call of a process
- * that will open these devices (PoCL's affinity and thread count). */
-void opencl_arrange(const char *const *names, uint32_t n);
 
 #endif

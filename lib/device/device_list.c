@@ -9,35 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct device_class *class_of(const char *name)
-{
-	if (strcmp(name, "cpu") == 0 || strncmp(name, "cpu:", 4) == 0)
-		return &cpu_device_class;
-	if (strncmp(name, "cl:", 3) == 0)
-		return &opencl_device_class;
-	if (strncmp(name, "ov:", 3) == 0)
-		return &openvino_device_class;
-	return NULL;
-}
-
 static int init_device(struct device *d, const char *name, struct err *e)
 {
-	char q[120];
-	*d = (struct device){.class = class_of(name), .align = 64};
+	char q[120], forms[200];
+	*d = (struct device){.class = device_class_of_name(name), .align = 64};
 	if (!d->class)
 		return err_set(e, ST_USAGE,
-			       "unknown device '%s'; cpu, cpu:LIST, cl:P.D or "
-			       "ov:NAME (devrun --list shows this machine's)",
-			       err_escape(q, sizeof q, name, strlen(name)));
+			       "unknown device '%s'; %s (devrun --list shows this machine's)",
+			       err_escape(q, sizeof q, name, strlen(name)),
+			       device_class_forms(forms, sizeof forms));
 	if (strlen(name) >= sizeof d->name)
 		return err_set(e, ST_USAGE, "device name '%s' is too long",
 			       err_escape(q, sizeof q, name, strlen(name)));
 	strcpy(d->name, name);
-	if (d->class == &opencl_device_class)
-		return opencl_name_check(name, e);
-	if (d->class == &openvino_device_class)
-		return openvino_name_check(name, e);
-	return cpu_name_check(name, e);
+	return d->class->check_name(name, e);
 }
 
 int device_list_names(const char *const *names, uint32_t n, struct device_list *out, struct err *e)
@@ -150,16 +135,25 @@ static int refuse_shared(const struct device_list *l, struct err *e)
 	return 0;
 }
 
+/* Every class at once, before any driver loads: a driver may load another one. */
+static void set_environments(const struct device_list *l)
+{
+	const char **names = MEM_NEWN(const char *, l->n ? l->n : 1);
+	const struct device_class *c;
+	for (uint32_t k = 0; (c = device_class_at(k)); k++) {
+		uint32_t n = 0;
+		for (uint32_t i = 0; i < l->n; i++)
+			if (l->dev[i].class == c)
+				names[n++] = l->dev[i].name;
+		if (n > 0 && c->set_environment)
+			c->set_environment(names, n);
+	}
+	mem_free(names);
+}
+
 int device_list_open(struct device_list *l, bool allow_shared, struct err *e)
 {
-	const char **cl = MEM_NEWN(const char *, l->n ? l->n : 1);
-	uint32_t n_cl = 0;
-	for (uint32_t i = 0; i < l->n; i++)
-		if (l->dev[i].class == &opencl_device_class)
-			cl[n_cl++] = l->dev[i].name;
-	if (n_cl > 0)
-		opencl_arrange(cl, n_cl);
-	mem_free(cl);
+	set_environments(l);
 	for (uint32_t i = 0; i < l->n; i++) {
 		struct device *d = &l->dev[i];
 		if (d->class->open(d, e) < 0)
@@ -183,57 +177,112 @@ void device_list_close(struct device_list *l)
 
 void device_list_machine(void (*fn)(void *arg, const struct device *d), void *arg)
 {
-	cpu_list_machine(fn, arg);
-	opencl_list_machine(fn, arg);
-	openvino_list_machine(fn, arg);
+	const struct device_class *c;
+	for (uint32_t i = 0; (c = device_class_at(i)); i++)
+		c->list_machine(fn, arg);
 }
 
-struct found {
+/* A list of names that grows. */
+struct names {
 	char *dst;
 	size_t cap;
-	int core[2048];
-	int n_cores;
-	bool accelerator;
 };
 
-static void find_one(void *arg, const struct device *d)
+static void add_name(struct names *l, const char *name)
 {
-	struct found *f = arg;
-	size_t n = strlen(f->dst);
-	if (d->class == &opencl_device_class && d->n_cpus == 0 && d->mem_bytes > 0) {
-		snprintf(f->dst + n, f->cap - n, ",%s", d->name);
-		f->accelerator = true;
-	}
-	if (strcmp(d->name, "cpu") == 0)
-		for (int i = 0; i < d->n_cpus && i < 2048; i++)
-			f->core[f->n_cores++] = d->cpus[i];
+	size_t n = strlen(l->dst);
+	snprintf(l->dst + n, l->cap - n, "%s%s", n ? "," : "", name);
 }
 
-/* ",cpu:A,B,..." for cores first .. last - 1 of the list. */
-static void add_cores(struct found *f, int first, int last)
+static bool is_all_cores(const struct device *d)
 {
+	return d->class->all_cores && strcmp(d->name, d->class->all_cores) == 0;
+}
+
+/* Devices as this machine lists them. */
+struct found {
+	struct names accelerators;
+	const char *all_cores; /* the name of the device of all cores; NULL: none */
+	int *core, n_cores;    /* its cores */
+};
+
+static void note_default(void *arg, const struct device *d)
+{
+	struct found *f = arg;
+	if (d->class->is_default && d->n_cpus == 0 && d->mem_bytes > 0)
+		add_name(&f->accelerators, d->name);
+	if (is_all_cores(d)) {
+		f->all_cores = d->class->all_cores;
+		f->n_cores = d->n_cpus;
+		f->core = mem_copy(d->cpus, (size_t)d->n_cpus, sizeof *d->cpus);
+	}
+}
+
+/* "cpu:A,B,..." for cores first .. last - 1 of f. */
+static void add_cores(const struct found *f, int first, int last)
+{
+	struct names l = f->accelerators;
 	for (int i = first; i < last; i++) {
-		size_t n = strlen(f->dst);
-		snprintf(f->dst + n, f->cap - n, i == first ? ",cpu:%d" : ",%d", f->core[i]);
+		char text[80];
+		snprintf(text, sizeof text, i == first ? "%s:%d" : "%.0s%d", f->all_cores,
+			 f->core[i]);
+		add_name(&l, text);
 	}
 }
 
 char *device_list_default(char *dst, size_t cap)
 {
-	struct found *f = MEM_NEW(struct found);
-	f->dst = dst;
-	f->cap = cap;
+	struct found f = {.accelerators = {dst, cap}};
+	const struct device_class *c;
 	dst[0] = '\0';
-	cpu_list_machine(find_one, f);
-	opencl_list_machine(find_one, f);
-	size_t n = strlen(dst);
-	if (f->accelerator || f->n_cores < 2) {
-		snprintf(dst + n, cap - n, ",cpu");
-	} else {
-		add_cores(f, 0, f->n_cores / 2);
-		add_cores(f, f->n_cores / 2, f->n_cores);
+	for (uint32_t i = 0; (c = device_class_at(i)); i++)
+		if (c->is_default || c->all_cores)
+			c->list_machine(note_default, &f);
+	if (f.all_cores && (dst[0] || f.n_cores < 2)) {
+		add_name(&f.accelerators, f.all_cores);
+	} else if (f.all_cores) {
+		add_cores(&f, 0, f.n_cores / 2);
+		add_cores(&f, f.n_cores / 2, f.n_cores);
 	}
-	mem_free(f);
-	memmove(dst, dst + 1, strlen(dst));
+	mem_free(f.core);
 	return dst;
+}
+
+static void add_whole(void *arg, const struct device *d)
+{
+	if (!d->class->all_cores || is_all_cores(d))
+		add_name(arg, d->name);
+}
+
+char *device_list_whole(char *dst, size_t cap)
+{
+	struct names l = {dst, cap};
+	dst[0] = '\0';
+	device_list_machine(add_whole, &l);
+	return dst;
+}
+
+char *device_list_precision(const char *list, const char *precision)
+{
+	static const char option[] = "/precision=";
+	size_t commas = 1;
+	for (const char *c = list; *c; c++)
+		commas += *c == ',';
+	size_t cap = strlen(list) + commas * (strlen(precision) + sizeof option) + 1, len = 0;
+	char *all = mem_alloc(cap, 1);
+	while (*list) {
+		size_t n = devs_name_length(list);
+		char *name = mem_copy(list, n + 1, 1);
+		name[n] = '\0';
+		const struct device_class *c = device_class_of_name(name);
+		bool add = c && c->has_precision && !strchr(name, '/');
+		len += (size_t)snprintf(all + len, cap - len, "%s%s%s", name, add ? option : "",
+					add ? precision : "");
+		mem_free(name);
+		list += n;
+		if (*list == ',')
+			all[len++] = *list++;
+	}
+	all[len] = '\0';
+	return all;
 }

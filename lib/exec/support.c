@@ -136,27 +136,6 @@ char *support_table(const struct support *s, const struct model *m, const struct
 
 /* ---- what is asked ---- */
 
-struct names {
-	char *dst;
-	size_t cap;
-};
-
-static void add_name(void *arg, const struct device *d)
-{
-	struct names *f = arg;
-	size_t n = strlen(f->dst);
-	if (d->class && (strcmp(d->name, "cpu") == 0 || strncmp(d->name, "cpu:", 4) != 0))
-		snprintf(f->dst + n, f->cap - n, "%s%s", n ? "," : "", d->name);
-}
-
-char *support_devices(char *dst, size_t cap)
-{
-	struct names f = {dst, cap};
-	dst[0] = '\0';
-	device_list_machine(add_name, &f);
-	return dst;
-}
-
 struct graph *support_graph(const char *path, struct err *e)
 {
 	size_t n = strlen(path);

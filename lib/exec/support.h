@@ -31,9 +31,6 @@ int support_judge(struct model *m, const struct device_list *l, struct arena *a,
 char *support_table(const struct support *s, const struct model *m, const struct device_list *l,
 		    struct arena *a);
 
-/* What can be asked on this machine: all cores as one device, and every device that is not made
- * of them; a list of names in dst[cap]. */
-char *support_devices(char *dst, size_t cap);
 /* The graph of MODEL.xml, operators that nobody knows included, or of a stream; graph_free ends
  * it.  NULL: ST_INPUT, ST_RUNTIME. */
 struct graph *support_graph(const char *path, struct err *e) MUST_CHECK;

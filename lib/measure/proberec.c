@@ -22,7 +22,7 @@ static void describe(struct devs *d, const struct device_list *l, struct arena *
 	d->mem_bytes = ARENA_NEWN(a, uint64_t, l->n);
 	for (uint32_t i = 0; i < l->n; i++) {
 		d->names[i] = l->dev[i].name;
-		d->types[i] = l->dev[i].class->type;
+		d->types[i] = device_class_type(l->dev[i].class);
 		d->mem_bytes[i] = device_memory(&l->dev[i]);
 	}
 	describe_shares(d, l, a);

@@ -4,6 +4,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "record/device_classes.h"
+
 int devs_find(const struct devs *d, const char *name)
 {
 	for (uint32_t i = 0; i < d->k; i++)
@@ -161,11 +163,11 @@ int devs_encode(const struct devs *d, struct rec_writer *w, struct err *e)
 
 static const char *type_of_name(const char *name)
 {
-	static const char *const map[][2] = {
-		{"cpu", "cpu"}, {"cl:", "opencl"}, {"ov:", "openvino"}};
-	for (int i = 0; i < 3; i++)
-		if (strncmp(name, map[i][0], strlen(map[i][0])) == 0)
-			return map[i][1];
+#define RETURN_TYPE(id, type, prefix) \
+	if (strncmp(name, prefix, sizeof(prefix) - 1) == 0) \
+		return type;
+	DEVICE_CLASSES(RETURN_TYPE)
+#undef RETURN_TYPE
 	return "model";
 }
 

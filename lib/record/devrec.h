@@ -45,8 +45,8 @@ struct devs {
 int devs_decode(const struct rec *r, struct arena *a, struct devs *out, struct err *e) MUST_CHECK;
 int devs_encode(const struct devs *d, struct rec_writer *w, struct err *e) MUST_CHECK;
 
-/* From a comma-separated list of names, e.g. "cpu:0,cl:0.0:1": types by the prefix (cpu,
- * cl, ov, else model), nothing else known.  A comma inside a list of cores, as in
+/* From a comma-separated list of names, e.g. "cpu:0,cl:0.0:1": types by the prefix (device_classes.h,
+ * else model), nothing else known.  A comma inside a list of cores, as in
  * "cpu:0,1,cl:0.0:2", continues that list.  ST_USAGE when the list is empty or a name repeats. */
 /* Length of the first name of such a list: up to a comma that no digit follows. */
 size_t devs_name_length(const char *list);

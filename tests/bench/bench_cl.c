@@ -190,7 +190,7 @@ static int bench(struct device *d, const struct layer *l, double peak, struct er
 /* GFLOP/s; 0: not known. */
 static double peak_of(struct device *d)
 {
-	if (strcmp(d->class->type, "opencl"))
+	if (strcmp(device_class_type(d->class), "opencl"))
 		return 0;
 	cl_device_id dev = ((struct cl_state *)d->state)->place.device;
 	cl_uint units = 0, mhz = 0, width = 0;

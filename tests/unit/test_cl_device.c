@@ -12,7 +12,7 @@
 static bool name_ok(const char *s)
 {
 	struct err e = ERR_INIT;
-	return !opencl_name_check(s, &e);
+	return !cl_check_name(s, &e);
 }
 
 static void test_names(void)
@@ -64,7 +64,7 @@ static void listed(void *arg, const struct device *d)
 
 static void test_list(void)
 {
-	opencl_list_machine(listed, NULL);
+	device_class_of_name("cl:")->list_machine(listed, NULL);
 	tap(n_described == n_listed, "%d devices listed with name and memory", n_listed);
 }
 

@@ -17,6 +17,8 @@
 #include <string.h>
 #include <sys/sysinfo.h>
 
+extern const struct device_class cpu_device_class;
+
 struct cpu_state {
 	struct pool *pool;
 	struct cpu_ctx *ctx;
@@ -71,7 +73,7 @@ bad:;
 		       err_escape(q, sizeof q, name, strlen(name)));
 }
 
-int cpu_name_check(const char *name, struct err *e)
+static int cpu_check_name(const char *name, struct err *e)
 {
 	cpu_set_t set;
 	return name[3] == '\0' ? 0 : parse_cores(name, &set, e);
@@ -106,7 +108,7 @@ static void take_cores(struct device *d, const cpu_set_t *set)
 	d->mem_bytes = machine_memory();
 }
 
-void cpu_list_machine(void (*fn)(void *arg, const struct device *d), void *arg)
+static void cpu_list_machine(void (*fn)(void *arg, const struct device *d), void *arg)
 {
 	cpu_set_t all;
 	if (sched_getaffinity(0, sizeof all, &all) != 0)
@@ -325,7 +327,11 @@ static void *cpu_host(struct device *d, struct devmem *m)
 }
 
 const struct device_class cpu_device_class = {
-	.type = "cpu",
+	.forms = "cpu, cpu:LIST",
+	.help = "cpu (all cores), cpu:LIST (these cores, as in cpu:0 or cpu:0-3,5)",
+	.all_cores = "cpu",
+	.check_name = cpu_check_name,
+	.list_machine = cpu_list_machine,
 	.max_nodes = FUSE_NODES,
 	.fuses = cpu_fuses,
 	.in_place = cpu_in_place,

@@ -149,7 +149,13 @@ static double cl_busy(struct device *d)
 }
 
 const struct device_class opencl_device_class = {
-	.type = "opencl",
+	.forms = "cl:P.D",
+	.help = "cl:P.D (OpenCL platform and device), cl:P.D:A-B (compute units A to B of it)",
+	.is_default = true,
+	.has_precision = true,
+	.check_name = cl_check_name,
+	.list_machine = cl_list_machine,
+	.set_environment = cl_set_environment,
 	.max_nodes = POSTS + 1,
 	.open = cl_open,
 	.close = cl_close,

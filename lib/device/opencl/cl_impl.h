@@ -22,6 +22,8 @@ const char *cl_error_name(cl_int code); /* "CL_OUT_OF_RESOURCES"; "unknown error
 /* "clFinish: CL_OUT_OF_RESOURCES", ST_RUNTIME; returns -1 always. */
 int cl_err(struct err *e, const char *function, cl_int code);
 
+extern const struct device_class opencl_device_class; /* cl_device.c */
+
 /* ---- cl_name.c: names and places ---- */
 
 struct cl_place {
@@ -31,6 +33,10 @@ struct cl_place {
 	bool half;      /* f32 as f16 */
 	unsigned units; /* compute units */
 };
+int cl_check_name(const char *name, struct err *e) MUST_CHECK;
+void cl_list_machine(void (*fn)(void *arg, const struct device *d), void *arg);
+/* PoCL's affinity and kernels that fit any local size: read when the driver loads. */
+void cl_set_environment(const char *const *names, uint32_t n);
 int cl_place_find(const char *name, struct cl_place *out, struct err *e) MUST_CHECK;
 void cl_place_release(struct cl_place *p);
 /* Fills description, mem_bytes, align and cpus of d from the place. */
@@ -45,34 +51,36 @@ bool cl_device_has(cl_device_id dev, const char *extension);
 #define CL_KERNELS(X) \
 	X(elem, elem, elem) \
 	X(elem_rare, rare, elem) \
-	X(elem_test, int, elem) X(elem_int, int, elem) X(choose, int, elem) X( \
-		reduce_int, int, reduce) X(range, int, range) X(convert, convert, elem) \
-		X(convert_f16_f32, convert, elem) X(mask, convert, elem) X(move, move, move) X( \
-			gather, move, gather) X(softmax, norm, norm) X(mvn, norm, norm) \
-			X(reduce, reduce, reduce) X(gemm, gemm, gemm) X(tile_128, tile, gemm) X( \
-				tile_64, tile, gemm) X(thin, thin, gemm) X(window, window, window) \
-				X(unfold, cube, cube) X(pool_cube, cube, cube) X( \
-					remap, table, table) X(resample, \
-							       table, table) X(gather_elements, \
-									       index, index) \
-					X(gather_nd, index, index) X(scatter, index, index) X( \
-						scatter_nd, index, \
-						index) X(scatter_elements, index, index) \
-						X(one_hot, index, index) X(cum_sum, index, index) \
-							X(top_k, index, index) X( \
-								reverse_sequence, index, \
-								index) X(elem_five, special, five) \
-								X(normalize_l2, special, \
-								  axis) X(lrn, special, axis) \
-									X(fold, special, fold) \
-										X(cell, special, \
-										  cell)
+	X(elem_test, int, elem) \
+	X(elem_int, int, elem) \
+	X(choose, int, elem) \
+	X(reduce_int, int, reduce) X(range, int, range) X(convert, convert, elem) X( \
+		convert_f16_f32, convert, elem) X(mask, convert, elem) X(move, move, move) \
+		X(gather, move, gather) X(softmax, norm, norm) X(mvn, norm, norm) X( \
+			reduce, reduce, reduce) X(gemm, gemm, gemm) X(tile_128, tile, gemm) \
+			X(tile_64, tile, gemm) X(thin, thin, gemm) X(window, window, window) X( \
+				unfold, cube, cube) X(pool_cube, cube, cube) \
+				X(remap, table, table) X(resample, table, table) X( \
+					gather_elements, index, index) X(gather_nd, index, index) \
+					X(scatter, index, index) X(scatter_nd, index, index) X( \
+						scatter_elements, index, index) X(one_hot, index, \
+										  index) \
+						X(cum_sum, index, index) X(top_k, index, index) X( \
+							reverse_sequence, \
+							index, index) X(elem_five, special, five) \
+							X(normalize_l2, special, \
+							  axis) X(lrn, special, axis) \
+								X(fold, special, fold) \
+									X(cell, special, cell)
 /* program, uses chains */
 #define CL_PROGRAMS(X) \
 	X(elem, 1) \
 	X(rare, 0) \
-	X(int, 0) X(convert, 0) X(move, 0) X(norm, 1) X(reduce, 0) X(gemm, 1) X(tile, 1) \
-		X(thin, 1) X(window, 1) X(cube, 0) X(table, 0) X(index, 0) X(special, 0)
+	X(int, 0) \
+	X(convert, 0) \
+	X(move, 0) \
+	X(norm, 1) X(reduce, 0) X(gemm, 1) X(tile, 1) X(thin, 1) X(window, 1) X(cube, 0) \
+		X(table, 0) X(index, 0) X(special, 0)
 
 enum cl_kernel_id {
 #define X(kernel, program, args) K_##kernel,

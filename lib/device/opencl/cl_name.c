@@ -5,7 +5,7 @@
  * A range of units is a sub-device, partitioned by counts.  On PoCL, unit u is
  * worker thread u, which POCL_AFFINITY=1 pins to core u, so "cl:0.0:1" and
  * "cpu:0" share nothing; without it the thread of a sub-device wanders over all
- * cores.  The variable is read when the driver loads: opencl_arrange. */
+ * cores.  The variable is read when the driver loads: cl_set_environment. */
 #include "device/opencl/cl_impl.h"
 
 #include <sched.h>
@@ -51,7 +51,7 @@ static bool name_parse(const char *s, struct cl_name *n)
 	return (!*s || n->half || !strcmp(s, "/precision=f32")) && n->first <= n->last;
 }
 
-int opencl_name_check(const char *name, struct err *e)
+int cl_check_name(const char *name, struct err *e)
 {
 	struct cl_name n;
 	if (name_parse(name, &n))
@@ -64,26 +64,7 @@ int opencl_name_check(const char *name, struct err *e)
 		       err_escape(text, sizeof text, name, strlen(name)));
 }
 
-char *opencl_precision(const char *list, const char *precision)
-{
-	size_t n = strlen(list), commas = 1;
-	for (const char *c = list; *c; c++)
-		commas += *c == ',';
-	size_t cap = n + commas * (strlen(precision) + 12) + 1, len = 0;
-	char *all = mem_alloc(cap, 1);
-	while (*list) {
-		size_t part = strcspn(list, ",");
-		bool add = !strncmp(list, "cl:", 3) && !memchr(list, '/', part);
-		len += (size_t)snprintf(all + len, cap - len, "%.*s%s%s", (int)part, list,
-					add ? "/precision=" : "", add ? precision : "");
-		list += part;
-		if (*list == ',')
-			all[len++] = *list++;
-	}
-	return all;
-}
-
-void opencl_arrange(const char *const *names, uint32_t n)
+void cl_set_environment(const char *const *names, uint32_t n)
 {
 	struct cl_name c;
 	for (uint32_t i = 0; i < n; i++) {
@@ -198,7 +179,7 @@ int cl_place_find(const char *name, struct cl_place *out, struct err *e)
 	struct cl_name n;
 	*out = (struct cl_place){0};
 	if (!name_parse(name, &n))
-		return opencl_name_check(name, e);
+		return cl_check_name(name, e);
 	if (platform_get(n.platform, &out->platform, e) ||
 	    device_get(out->platform, n.device, &out->device, e))
 		return -1;
@@ -264,7 +245,7 @@ void cl_place_describe(const char *name, const struct cl_place *p, struct device
 		describe_cores(name, d);
 }
 
-void opencl_list_machine(void (*fn)(void *arg, const struct device *d), void *arg)
+void cl_list_machine(void (*fn)(void *arg, const struct device *d), void *arg)
 {
 	cl_platform_id platforms[MAX_PLATFORMS];
 	cl_uint n_platforms = 0;

@@ -15,6 +15,8 @@
 #include "base/mem.h"
 #include "device/openvino/ov_impl.h"
 
+extern const struct device_class openvino_device_class;
+
 struct port {
 	ov_port *port;
 	struct tensor shape;
@@ -34,6 +36,12 @@ struct devmem {
 	void *p;
 	bool owned;
 };
+
+static int openvino_check_name(const char *name, struct err *e)
+{
+	struct ov_name n;
+	return ov_name_parse(name, &n, e);
+}
 
 /* ---- opening ---- */
 
@@ -69,7 +77,7 @@ static void openvino_enter(struct device *d)
 	pthread_setaffinity_np(pthread_self(), sizeof set, &set);
 }
 
-void openvino_list_machine(void (*fn)(void *arg, const struct device *d), void *arg)
+static void openvino_list_machine(void (*fn)(void *arg, const struct device *d), void *arg)
 {
 	struct err e = ERR_INIT;
 	const struct ov_api *ov;
@@ -356,7 +364,12 @@ static void *openvino_host(struct device *d, struct devmem *m)
 }
 
 const struct device_class openvino_device_class = {
-	.type = "openvino",
+	.forms = "ov:NAME",
+	.help = "ov:NAME (a device of OpenVINO: ov:CPU, ov:CPU:0 on core 0, ov:GPU.1, ov:AUTO, "
+		"ov:HETERO:GPU+CPU; f32 and one stream unless options say otherwise, as in "
+		"ov:CPU:0-1/threads=2/precision=bf16)",
+	.check_name = openvino_check_name,
+	.list_machine = openvino_list_machine,
 	.max_nodes = UINT32_MAX,
 	.segments = true,
 	.open = openvino_open,

@@ -165,9 +165,3 @@ int ov_name_parse(const char *name, struct ov_name *out, struct err *e)
 	}
 	return 0;
 }
-
-int openvino_name_check(const char *name, struct err *e)
-{
-	struct ov_name n;
-	return ov_name_parse(name, &n, e);
-}
