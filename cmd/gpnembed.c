@@ -16,7 +16,9 @@
 #include "stream/filter.h"
 
 struct options {
-	const char *fifo, *params_file, *rounds;
+	const char *fifo, *params_file, *net_name;
+	const struct net *net; /* of initial parameters */
+	bool net_given;        /* parameters of another one are refused */
 	int recipe;
 	int64_t steps, threads;
 	struct field_options hyper;
@@ -29,7 +31,7 @@ struct stage {
 	struct param_block block[N_BLOCKS]; /* policy: only passed on, from --params */
 	struct pool *pool;
 	struct net_work *work;
-	struct hyper hyper; /* for initial parameters */
+	void *hyper; /* for initial parameters, of o->net; owned */
 };
 
 /* ---- steps ---- */
@@ -53,7 +55,7 @@ static int emit_steps(struct stage *s, uint32_t episode, uint32_t steps, bool dr
 	const struct problem *pr = &s->problem;
 	const struct param_block *b = &s->block[BLOCK_EMBED];
 	const struct net_model m = {.net = b->net,
-				    .hyper = &b->hyper,
+				    .hyper = b->hyper,
 				    .graph = &pr->graph,
 				    .d = pr->d,
 				    .together = pr->together,
@@ -80,15 +82,23 @@ static int emit_steps(struct stage *s, uint32_t episode, uint32_t steps, bool dr
 static int first_params(struct stage *s, struct err *e)
 {
 	struct param_block *b = &s->block[BLOCK_EMBED];
-	if (!b->p)
+	if (!b->p) {
 		*b = (struct param_block){.block = BLOCK_EMBED,
-					  .net = &nets[0],
-					  .hyper = s->hyper,
+					  .net = s->o->net,
+					  .hyper = net_hyper_copy(s->o->net, s->hyper),
 					  .recipe = recipe_names[s->o->recipe],
-					  .seed = (uint64_t)s->f.common->seed,
-					  .p = nets[0].embed_init(&s->hyper, s->problem.d,
-								  (uint64_t)s->f.common->seed)};
+					  .seed = (uint64_t)s->f.common->seed};
+		param_block_init(b, s->problem.d, 0);
+	}
 	return paramrec_write(b, s->f.out, e);
+}
+
+/* Take parameters that were made before: *out is the block that they are of. */
+static int take_params(struct stage *s, const struct rec *r, enum block *out, struct err *e)
+{
+	if (paramrec_block(r, out, e) < 0 || paramrec_read(&s->block[*out], r, e) < 0)
+		return -1;
+	return param_blocks_match(s->block, s->o->net_given ? s->o->net : NULL, e);
 }
 
 /* ---- one pass ---- */
@@ -113,8 +123,7 @@ static int load_params(struct stage *s, const char *path, struct err *e)
 	enum block b;
 	int k = in ? 1 : -1;
 	while (k > 0 && (k = rec_next(in, &r, e)) > 0)
-		if (rec_is(&r, "params") &&
-		    (paramrec_block(&r, &b, e) < 0 || paramrec_read(&s->block[b], &r, e) < 0))
+		if (rec_is(&r, "params") && take_params(s, &r, &b, e) < 0)
 			k = -1;
 	rec_reader_close(in);
 	if (k == 0 && !s->block[BLOCK_EMBED].p)
@@ -151,7 +160,7 @@ static int loop_record(struct stage *s, const struct rec *r, struct err *e)
 	if (b == BLOCK_POLICY)
 		return filter_pass(&s->f, r, e);
 	bool first = !s->block[b].p;
-	if (paramrec_read(&s->block[b], r, e) < 0)
+	if (take_params(s, r, &b, e) < 0)
 		return -1;
 	return first ? param_block_check(&s->block[b], s->problem.d, 0, e) : 0;
 }
@@ -186,7 +195,7 @@ static int handle(struct stage *s, const struct rec *r, struct err *e)
 		return err_set(e, ST_INPUT,
 			       "params in the input of a loop; its parameters come from "
 			       "--params-from");
-	return paramrec_block(r, &b, e) < 0 ? -1 : paramrec_read(&s->block[b], r, e);
+	return take_params(s, r, &b, e);
 }
 
 static int filter(struct stage *s, struct err *e)
@@ -213,11 +222,15 @@ static int filter(struct stage *s, struct err *e)
 	return k;
 }
 
-static int run(const struct options *o, const struct hyper *hyper, const struct opt_common *common,
-	       int argc, char **argv, const char *input, struct err *e)
+static int run(const struct options *o, const struct opt_common *common, int argc, char **argv,
+	       const char *input, struct err *e)
 {
-	struct stage s = {.o = o, .hyper = *hyper};
+	struct stage s = {.o = o, .hyper = net_hyper_new(o->net, (enum recipe_kind)o->recipe)};
 	int k = -1;
+	if (field_options_apply(&o->hyper, o->net->fields, s.hyper, e) < 0) {
+		mem_free(s.hyper);
+		return -1;
+	}
 	blas_init();
 	s.pool = pool_new((int)o->threads, NULL);
 	s.work = net_work_new(s.pool);
@@ -232,6 +245,7 @@ static int run(const struct options *o, const struct hyper *hyper, const struct 
 	problem_release(&s.problem);
 	for (int b = 0; b < N_BLOCKS; b++)
 		param_block_release(&s.block[b]);
+	mem_free(s.hyper);
 	net_work_free(s.work);
 	pool_free(s.pool);
 	return k;
@@ -239,17 +253,23 @@ static int run(const struct options *o, const struct hyper *hyper, const struct 
 
 /* ---- options ---- */
 
-static int settle_hyper(const struct options *o, struct hyper *h, struct err *e)
+/* Which options there are depends on the network, so its name is looked for before they are parsed. */
+static int choose_net(struct options *o, int argc, char **argv, struct err *e)
 {
-	*h = o->recipe == RECIPE_PAPER ? hyper_paper : hyper_default;
-	field_options_apply(&o->hyper, hyper_fields, h);
-	if (!o->rounds)
-		return 0;
-	if (strcmp(o->rounds, "end") == 0) {
-		h->rounds = 0;
-		return 0;
-	}
-	return opt_int(o->rounds, "--rounds", 1, 1000, &h->rounds, e);
+	const char *name = opt_peek(argc, argv, "net");
+	msg_program("gpnembed");
+	o->net = nets[0];
+	o->net_name = nets[0]->name;
+	return name ? net_option(name, &o->net, e) : 1;
+}
+
+static int check_options(const struct options *o, struct err *e)
+{
+	if (o->fifo && o->params_file)
+		return err_set(e, ST_USAGE, "--params and --params-from exclude each other");
+	if (strcmp(o->net_name, o->net->name) != 0)
+		return err_set(e, ST_USAGE, "write --net out in full");
+	return 0;
 }
 
 int main(int argc, char **argv)
@@ -257,7 +277,9 @@ int main(int argc, char **argv)
 	struct options o = {.steps = 1, .threads = pool_n_cpus()};
 	struct opt_common common = OPT_COMMON_INIT;
 	struct err e = ERR_INIT;
-	struct hyper hyper;
+	int first, rc = choose_net(&o, argc, argv, &e);
+	if (rc <= 0)
+		return opt_finish(rc, &e);
 	struct opt opts[FIELDS_MAX + 8] = {
 		{"params-from", 0, OPT_TEXT, &o.fifo, "FIFO",
 		 "loop: parameters and episodes come from there", 0, 0, NULL, NULL},
@@ -266,12 +288,12 @@ int main(int argc, char **argv)
 		{"steps", 0, OPT_INT, &o.steps, "N", "one pass: steps", 1, 1e6, NULL, NULL},
 		{"recipe", 0, OPT_CHOICE, &o.recipe, "NAME", "network and parsing", 0, 0,
 		 recipe_names, NULL},
-		{"rounds", 0, OPT_TEXT, &o.rounds, "N|end",
-		 "rounds of parsing, or until nothing shrinks\n(default: by the recipe)", 0, 0,
-		 NULL, NULL},
+		{"net", 0, OPT_TEXT, &o.net_name, "NAME",
+		 "network; `list` has the names; parameters of another are refused", 0, 0, NULL,
+		 &o.net_given},
 		{"threads", 0, OPT_INT, &o.threads, "N", "threads; results do not depend on it", 1,
 		 256, NULL, NULL}};
-	field_options_add(&o.hyper, hyper_fields, &hyper_default, "rounds", opts, 6);
+	field_options_add(&o.hyper, o.net->fields, o.net->defaults[RECIPE_DEFAULT], opts, 6);
 	const struct opt_program program = {
 		.name = "gpnembed",
 		.summary = "embed a graph and partition it into groups",
@@ -279,24 +301,21 @@ int main(int argc, char **argv)
 		.max_args = 1,
 		.has_seed = true,
 		.opts = opts,
-		.details = "Defaults are those of the default recipe; --recipe paper has its own. "
-			   "A `group` record "
-			   "in the stream is honoured instead of parsing. In one pass dropout is "
-			   "off; in a loop "
-			   "(--params-from) the program emits the steps of an episode for each "
-			   "`episode` record of "
-			   "the FIFO and finishes at its `end`. -v reports the groups after each "
-			   "round.",
+		.print_details = net_list,
+		.details =
+			"The options after --threads are those of the network: --net NAME --help "
+			"has them. Defaults are those of the default recipe; --recipe paper has "
+			"its own. A `group` record in the stream is honoured instead of parsing. "
+			"In one pass dropout is off; in a loop (--params-from) the program emits "
+			"the steps of an episode for each `episode` record of the FIFO and "
+			"finishes at its `end`. -v reports the groups after each round.",
 		.example = "ir2dag model.xml | dagfeat | gpnembed --params result.mp |\n"
 			   "  placepolicy -D cpu:0,cl:0.0:1 --greedy"};
-	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);
+	rc = opt_parse(&program, &common, argc, argv, &first, &e);
 	if (rc <= 0)
 		return opt_finish(rc, &e);
-	if (o.fifo && o.params_file)
-		rc = err_set(&e, ST_USAGE, "--params and --params-from exclude each other");
-	else
-		rc = settle_hyper(&o, &hyper, &e);
+	rc = check_options(&o, &e);
 	if (rc == 0)
-		rc = run(&o, &hyper, &common, argc, argv, first < argc ? argv[first] : "-", &e);
+		rc = run(&o, &common, argc, argv, first < argc ? argv[first] : "-", &e);
 	return opt_finish(rc, &e);
 }

@@ -17,6 +17,7 @@
 
 struct options {
 	const char *list;
+	const struct net *net; /* whose parameters are expected; NULL: any */
 	bool greedy, anchors, keep;
 	int64_t samples;
 };
@@ -130,10 +131,10 @@ static int settle_policy(struct stage *s, uint32_t d, struct err *e)
 	if (!b->p) {
 		*b = (struct param_block){.block = BLOCK_POLICY,
 					  .net = embed->net,
-					  .hyper = embed->hyper,
+					  .hyper = net_hyper_copy(embed->net, embed->hyper),
 					  .recipe = embed->recipe,
 					  .seed = seed};
-		b->p = b->net->policy_init(&b->hyper, d, s->devs.k, seed);
+		param_block_init(b, d, s->devs.k);
 	} else if (param_block_check(b, d, s->devs.k, e) < 0) {
 		return -1;
 	}
@@ -222,7 +223,7 @@ static int take_part(struct stage *s, const struct rec *r, struct err *e)
 	}
 	const struct param_block *b = &s->block[BLOCK_POLICY];
 	const struct net_model m = {
-		.net = b->net, .hyper = &b->hyper, .d = p.d, .k = s->devs.k, .policy = b->p};
+		.net = b->net, .hyper = b->hyper, .d = p.d, .k = s->devs.k, .policy = b->p};
 	if (net_policy(s->work, &m, p.p.z, p.p.n_groups, mask, &logp, e) < 0)
 		return -1;
 	if (s->incumbent.device && around_incumbent(s, &m, &p, mask, &logp, &home, &stay, e) < 0)
@@ -236,7 +237,8 @@ static int take_part(struct stage *s, const struct rec *r, struct err *e)
 static int take_params(struct stage *s, const struct rec *r, struct err *e)
 {
 	enum block b;
-	if (paramrec_block(r, &b, e) < 0 || paramrec_read(&s->block[b], r, e) < 0)
+	if (paramrec_block(r, &b, e) < 0 || paramrec_read(&s->block[b], r, e) < 0 ||
+	    param_blocks_match(s->block, s->o->net, e) < 0)
 		return -1;
 	/* The policy's are told once, when first used; later ones come from reinforce. */
 	return b == BLOCK_EMBED ? filter_pass(&s->f, r, e) : 0;
@@ -394,11 +396,16 @@ out:
 int main(int argc, char **argv)
 {
 	struct options o = {.samples = 1};
+	const char *net = NULL;
 	struct opt_common common = OPT_COMMON_INIT;
 	struct err e = ERR_INIT;
 	const struct opt opts[] = {
 		{"devices", 'D', OPT_TEXT, &o.list, "LIST",
 		 "devices, where no devs record names them: cpu:0,cl:0.0:1", 0, 0, NULL, NULL},
+		{"net", 0, OPT_TEXT, &net, "NAME",
+		 "refuse parameters of another network; `list` has the names\n"
+		 "(default: the network that the parameters name)",
+		 0, 0, NULL, NULL},
 		{"greedy", 'g', OPT_FLAG, &o.greedy, NULL,
 		 "the most probable placement instead of a draw", 0, 0, NULL, NULL},
 		{"samples", 'n', OPT_INT, &o.samples, "N", "placements drawn per partition", 1,
@@ -425,6 +432,8 @@ int main(int argc, char **argv)
 			"... gpnembed --params result.mp | placepolicy -D cpu:0,cpu:1 --greedy |\n"
 			"  placeout"};
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);
+	if (rc > 0 && net)
+		rc = net_option(net, &o.net, &e);
 	if (rc <= 0)
 		return opt_finish(rc, &e);
 	return opt_finish(run(&o, &common, argc, argv, first < argc ? argv[first] : "-", &e), &e);

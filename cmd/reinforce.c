@@ -249,8 +249,7 @@ int main(int argc, char **argv)
 		 0, NULL, NULL},
 		{"threads", 0, OPT_INT, &o.threads, "N", "threads; results do not depend on it", 1,
 		 256, NULL, NULL}};
-	field_options_add(&o.recipe_fields, recipe_fields, &recipes[RECIPE_DEFAULT], NULL, opts,
-			  11);
+	field_options_add(&o.recipe_fields, recipe_fields, &recipes[RECIPE_DEFAULT], opts, 11);
 	const struct opt_program program = {
 		.name = "reinforce",
 		.summary = "learn placements from measured latencies",
@@ -267,7 +266,8 @@ int main(int argc, char **argv)
 		return opt_finish(rc, &e);
 	rc = check_options(&o, &e);
 	struct recipe recipe = recipes[o.recipe];
-	field_options_apply(&o.recipe_fields, recipe_fields, &recipe);
+	if (rc == 0)
+		rc = field_options_apply(&o.recipe_fields, recipe_fields, &recipe, &e);
 	if (o.steps == 0)
 		o.steps = o.recipe == RECIPE_PAPER ? 20 : 4;
 	if (o.episodes == 0)

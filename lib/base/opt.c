@@ -298,6 +298,21 @@ int opt_parse(const struct opt_program *p, struct opt_common *c, int argc, char 
 	return 1;
 }
 
+const char *opt_peek(int argc, char **argv, const char *name)
+{
+	const char *found = NULL;
+	size_t n = strlen(name);
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		if (strncmp(argv[i], "--", 2) != 0 || strncmp(argv[i] + 2, name, n) != 0)
+			continue;
+		if (argv[i][2 + n] == '=')
+			found = argv[i] + 3 + n;
+		else if (!argv[i][2 + n] && i + 1 < argc)
+			found = argv[++i];
+	}
+	return found;
+}
+
 int opt_finish(int rc, struct err *e)
 {
 	if (fclose(stdout) != 0 && rc >= 0)

@@ -68,6 +68,10 @@ struct opt_program {
 int opt_parse(const struct opt_program *p, struct opt_common *c, int argc, char **argv, int *first,
 	      struct err *e) MUST_CHECK;
 
+/* The argument of the last --name ARG or --name=ARG, before argv is parsed: for an option that
+ * decides which others there are.  NULL: there is none, or it is abbreviated. */
+const char *opt_peek(int argc, char **argv, const char *name);
+
 /* Print text as --help does: lines that begin with a blank as they are, paragraphs of others
  * with lines of 80 columns. */
 void opt_print(const char *text);

@@ -9,6 +9,7 @@
 #include "randgraph.h"
 
 #include "base/blas.h"
+#include "learn/net/gpn.h"
 #include "learn/net/net.h"
 #include "learn/train/learn_problem.h"
 
@@ -53,7 +54,7 @@ static void check(int rc, const struct err *e)
 }
 
 /* The products of a forward step with these rounds, and nothing else. */
-static double products(const struct hyper *h, const struct partition *p, const struct ugraph *g,
+static double products(const struct gpn_hyper *h, const struct partition *p, const struct ugraph *g,
 		       uint32_t d, float *A, float *B, float *C)
 {
 	double t0 = now();
@@ -119,12 +120,12 @@ struct world {
 	struct net_model m;
 };
 
-static void world_init(struct world *s, const struct input *in, const struct hyper *h)
+static void world_init(struct world *s, const struct input *in, const struct gpn_hyper *h)
 {
-	struct params *e = nets[0].embed_init(h, in->d, 1);
-	struct params *p = nets[0].policy_init(h, in->d, 2, 1);
+	struct params *e = nets[0]->embed_init(h, in->d, 1);
+	struct params *p = nets[0]->policy_init(h, in->d, 2, 1);
 	s->in = in;
-	s->m = (struct net_model){&nets[0], h, &in->g, NULL, in->d, 2, e, p};
+	s->m = (struct net_model){nets[0], h, &in->g, NULL, in->d, 2, e, p};
 	s->grad = MEM_NEWN(float, e->n + p->n);
 }
 
@@ -157,7 +158,9 @@ static void one_run(struct world *s, struct net_work *w, struct replayer *r, uin
 	size_t nx = (size_t)n * s->m.d;
 	const uint16_t *action = ARENA_NEWN(a, uint16_t, n);
 	size_t rows = n > s->in->g.m ? n : s->in->g.m;
-	size_t width = s->m.d > s->m.hyper->hidden ? s->m.d : (size_t)s->m.hyper->hidden;
+	size_t width = s->m.d > ((const struct gpn_hyper *)s->m.hyper)->hidden
+			       ? s->m.d
+			       : (size_t)((const struct gpn_hyper *)s->m.hyper)->hidden;
 	float *A = scratch, *C = A + rows * width, *B = C + rows * width;
 	*t = (struct timing){0};
 	for (uint32_t i = 0; i < STEPS; i++) {
@@ -206,8 +209,8 @@ static void one_run(struct world *s, struct net_work *w, struct replayer *r, uin
 	arena_free(a);
 }
 
-static void bench(const struct input *in, const char *recipe, const struct hyper *h, int threads,
-		  int repeats)
+static void bench(const struct input *in, const char *recipe, const struct gpn_hyper *h,
+		  int threads, int repeats)
 {
 	enum { MAX = 64 };
 	double f[MAX], p[MAX], r[MAX], b[MAX];
@@ -244,8 +247,8 @@ static void bench(const struct input *in, const char *recipe, const struct hyper
 static void bench_all(const struct input *in, int repeats, int cpus)
 {
 	for (int threads = 1; threads <= 2 && threads <= cpus; threads++) {
-		bench(in, "paper", &hyper_paper, threads, repeats);
-		bench(in, "default", &hyper_default, threads, repeats);
+		bench(in, "paper", &gpn_paper, threads, repeats);
+		bench(in, "default", &gpn_default, threads, repeats);
 	}
 }
 

@@ -4,6 +4,7 @@
 #include "randgraph.h"
 
 #include "base/blas.h"
+#include "learn/net/gpn.h"
 #include "learn/net/net.h"
 
 #include <math.h>
@@ -148,7 +149,7 @@ static double mean_log_bytes(const struct dense_graph *g)
 }
 
 /* One round with a known grouping: h becomes H', g the quotient. */
-static void round_of(const struct hyper *hy, struct dense_graph *g, struct dense *h,
+static void round_of(const struct gpn_hyper *hy, struct dense_graph *g, struct dense *h,
 		     const int *group, int n_groups)
 {
 	struct dense z = gnn(g, h, "gnn1", (int)hy->layer_gnn);
@@ -222,7 +223,7 @@ static double compare(const struct dense *a, const float *b)
 	return worst / top;
 }
 
-static void check(const struct hyper *h, const struct grouping *given, const char *name)
+static void check(const struct gpn_hyper *h, const struct grouping *given, const char *name)
 {
 	struct arena *a = arena_new();
 	struct digraph d;
@@ -244,9 +245,9 @@ static void check(const struct hyper *h, const struct grouping *given, const cha
 		dg.bytes[d.src[i]][d.dst[i]] = dg.bytes[d.dst[i]][d.src[i]] = (double)d.bytes[i];
 	for (int i = 0; i < N * D; i++)
 		x.v[i] = xf[i] = (float)((i * 37) % 101) / 50 - 1;
-	struct params *embed = nets[0].embed_init(h, D, 3);
-	struct params *policy = nets[0].policy_init(h, D, K, 3);
-	struct net_model m = {&nets[0], h, &g, NULL, D, K, embed, policy};
+	struct params *embed = nets[0]->embed_init(h, D, 3);
+	struct params *policy = nets[0]->policy_init(h, D, K, 3);
+	struct net_model m = {nets[0], h, &g, NULL, D, K, embed, policy};
 	struct net_work *w = net_work_new(NULL);
 	bool ran = net_embed(w, &m, xf, NULL, given, NULL, 0, &p, &e) == 0;
 
@@ -292,7 +293,7 @@ static void check(const struct hyper *h, const struct grouping *given, const cha
 int main(void)
 {
 	blas_init();
-	struct hyper paper = hyper_paper, usual = hyper_default;
+	struct gpn_hyper paper = gpn_paper, usual = gpn_default;
 	paper.hidden = usual.hidden = H;
 	usual.policy_gain = 1;
 	check(&paper, NULL, "paper");

@@ -4,6 +4,7 @@
 #include "randgraph.h"
 
 #include "base/blas.h"
+#include "learn/net/gpn.h"
 #include "learn/net/net.h"
 
 #include <math.h>
@@ -15,7 +16,7 @@ enum { N = 50, D = 5, K = 3, SAMPLES = 2 };
 struct world {
 	struct arena *a;
 	struct ugraph g;
-	struct hyper h;
+	struct gpn_hyper h;
 	float x[N * D];
 	struct params *embed, *policy;
 	struct net_model m;
@@ -23,7 +24,7 @@ struct world {
 };
 
 /* A graph of three components at least, small layers, both dropouts on. */
-static void world_init(struct world *s, const struct hyper *h)
+static void world_init(struct world *s, const struct gpn_hyper *h)
 {
 	struct digraph d;
 	struct rng_addr at = {.seed = 11, .stream = 50};
@@ -34,9 +35,9 @@ static void world_init(struct world *s, const struct hyper *h)
 	ugraph_from_digraph(&s->g, &d, s->a);
 	for (uint32_t i = 0; i < N * D; i++)
 		s->x[i] = (float)(2 * rng_uniform(&at, i) - 1);
-	s->embed = nets[0].embed_init(&s->h, D, 21);
-	s->policy = nets[0].policy_init(&s->h, D, K, 21);
-	s->m = (struct net_model){&nets[0], &s->h, &s->g, NULL, D, K, s->embed, s->policy};
+	s->embed = nets[0]->embed_init(&s->h, D, 21);
+	s->policy = nets[0]->policy_init(&s->h, D, K, 21);
+	s->m = (struct net_model){nets[0], &s->h, &s->g, NULL, D, K, s->embed, s->policy};
 	s->w = net_work_new(NULL);
 }
 
@@ -48,9 +49,9 @@ static void world_release(struct world *s)
 	arena_free(s->a);
 }
 
-static struct hyper small(const struct hyper *from)
+static struct gpn_hyper small(const struct gpn_hyper *from)
 {
-	struct hyper h = *from;
+	struct gpn_hyper h = *from;
 	h.hidden = 13;
 	h.dropout_parsing = 0.1;
 	h.policy_gain = 1;
@@ -224,7 +225,7 @@ static void check_replay(struct recorded *r, struct world *s, const char *name)
 static void recipes(void)
 {
 	static struct recorded r;
-	struct hyper h[3] = {small(&hyper_paper), small(&hyper_default), small(&hyper_default)};
+	struct gpn_hyper h[3] = {small(&gpn_paper), small(&gpn_default), small(&gpn_default)};
 	static const char *const name[] = {"paper", "default", "deeper"};
 	h[1].min_groups = 9;
 	h[2].layer_trans = h[2].layer_gnn = h[2].layer_gnn2 = h[2].layer_parsingnet = 3;
@@ -260,7 +261,7 @@ static void groups(void)
 {
 	static struct recorded r;
 	struct world s;
-	struct hyper h = small(&hyper_paper);
+	struct gpn_hyper h = small(&gpn_paper);
 	h.dropout_parsing = 0;
 	world_init(&s, &h);
 	record(&s, &r, s.x, 0, NULL, NULL);
@@ -277,7 +278,7 @@ static void groups(void)
 	for (uint32_t i = 0; i < N; i++)
 		for (uint32_t k = 0; k < K; k++)
 			mask[i * K + k] = k == i % K || k == (i / 5) % K;
-	s.h = small(&hyper_paper);
+	s.h = small(&gpn_paper);
 	record(&s, &r, s.x, 0, NULL, mask);
 	check_replay(&r, &s, "device masks");
 	check_gradient(&s, &r, "device masks");
@@ -303,7 +304,7 @@ static void degenerate(void)
 {
 	static struct recorded r;
 	struct world s;
-	struct hyper h = small(&hyper_default);
+	struct gpn_hyper h = small(&gpn_default);
 	world_init(&s, &h);
 	struct digraph none = {.n = N};
 	ugraph_from_digraph(&s.g, &none, s.a);
@@ -322,7 +323,7 @@ static void tampered(void)
 {
 	static struct recorded r;
 	struct world s;
-	struct hyper h = small(&hyper_paper);
+	struct gpn_hyper h = small(&gpn_paper);
 	world_init(&s, &h);
 	record(&s, &r, s.x, 0, NULL, NULL);
 	struct parse_round round[8];
@@ -364,7 +365,7 @@ static void threads(void)
 	struct replay_step steps[STEPS];
 	struct err e = ERR_INIT;
 	struct world s;
-	struct hyper h = small(&hyper_paper);
+	struct gpn_hyper h = small(&gpn_paper);
 	h.hidden = 64;
 	world_init(&s, &h);
 	for (uint32_t i = 0; i < STEPS; i++) {
@@ -423,10 +424,10 @@ static void threads(void)
 
 static void parameters(void)
 {
-	struct hyper h = small(&hyper_default);
+	struct gpn_hyper h = small(&gpn_default);
 	struct err e = ERR_INIT;
-	struct params *p = nets[0].embed_init(&h, D, 1), *q = nets[0].embed_init(&h, D, 1),
-		      *r = nets[0].embed_init(&h, D, 2);
+	struct params *p = nets[0]->embed_init(&h, D, 1), *q = nets[0]->embed_init(&h, D, 1),
+		      *r = nets[0]->embed_init(&h, D, 2);
 	tap(p->n == q->n && memcmp(p->data, q->data, p->n * sizeof *p->data) == 0,
 	    "the seed gives the initial values");
 	tap(memcmp(p->data, r->data, p->n * sizeof *p->data) != 0, "another seed gives others");
@@ -482,15 +483,17 @@ static void adam(void)
 
 static void hypers(void)
 {
-	struct hyper h = hyper_default;
+	struct gpn_hyper h = gpn_default;
 	struct err e = ERR_INIT;
-	const struct hyper_field *f = hyper_find("rounds");
-	tap(f && hyper_set(&h, f, 7, &e) == 0 && h.rounds == 7 && hyper_get(&h, f) == 7,
-	    "hyperparameters by name");
-	tap(hyper_set(&h, f, 1.5, &e) < 0, "not an integer: %s", e.msg);
+	const struct named_field *f = nets[0]->fields;
+	while (f->name && strcmp(f->name, "rounds") != 0)
+		f++;
+	field_set(&h, f, 7);
+	tap(h.rounds == 7 && field_get(&h, f) == 7, "hyperparameters by name");
+	tap(field_check(f, 7, "hyperparameter", &e) == 0, "in range");
+	tap(field_check(f, 1.5, "hyperparameter", &e) < 0, "not an integer: %s", e.msg);
 	err_clear(&e);
-	tap(hyper_set(&h, hyper_find("dropout_network"), 1, &e) < 0, "out of range: %s", e.msg);
-	tap(!hyper_find("unheard"), "an unknown name is none");
+	tap(field_check(f, 1001, "hyperparameter", &e) < 0, "out of range: %s", e.msg);
 }
 
 int main(void)

@@ -10,18 +10,83 @@
  * The prior is not the paper's, whose recipe has none: operations that read the same weights, such
  * as the time steps of a recurrent layer, belong together.
  */
+#include "learn/net/gpn.h"
 #include "learn/net/net_layer.h"
-#include "learn/net/net_op.h"
+#include "learn/net/net_impl.h"
 #include "learn/net/parsing.h"
 
 #include <math.h>
+
+/* ---- hyperparameters ---- */
+
+#define INT(f, lo, hi, help) FIELD_INT(struct gpn_hyper, f, lo, hi, help)
+#define REAL(f, lo, hi, help) FIELD_REAL(struct gpn_hyper, f, lo, hi, help)
+
+static const struct named_field fields[] = {
+	INT(hidden, 1, 4096, "width of the hidden layers"),
+	INT(layer_trans, 1, 16, "layers of the input and of the output network"),
+	INT(layer_gnn, 1, 16, "graph convolutions before the edge scores"),
+	INT(layer_gnn2, 1, 16, "graph convolutions before the pooling"),
+	INT(layer_parsingnet, 1, 16, "layers of the network that scores edges"),
+	INT(layer_deepsets, 1, 16, "layers of each half of the pooling"),
+	REAL(dropout_network, 0, 0.95, "probability that an activation is dropped"),
+	REAL(dropout_parsing, 0, 0.95, "probability that a round of parsing cannot keep an edge"),
+	{"rounds", offsetof(struct gpn_hyper, rounds), false, 0, 1000,
+	 "rounds of parsing, or until nothing shrinks", "end"},
+	INT(mix_rounds, 0, 1, "while training, each step draws its rounds from 1 to `rounds`"),
+	REAL(weights, 0, 100, "what the log bytes of constants on an edge add to its score"),
+	INT(min_groups, 1, 1e9, "fewest groups that a round of parsing may leave"),
+	INT(pool_sum, 0, 1, "scale a group by the sum of its edges' scores instead of their mean"),
+	INT(act_final, 0, 1, "end the output network in ReLU and dropout"),
+	INT(policy_norm, 0, 1, "normalise a group's embedding in front of the policy"),
+	REAL(policy_gain, 0, 100, "factor on the initial weights of the policy's last layer"),
+	{0},
+};
+
+const struct gpn_hyper gpn_paper = {
+	.hidden = 128,
+	.layer_trans = 2,
+	.layer_gnn = 2,
+	.layer_gnn2 = 1,
+	.layer_parsingnet = 2,
+	.layer_deepsets = 1,
+	.dropout_network = 0.2,
+	.dropout_parsing = 0,
+	.rounds = 0,
+	.min_groups = 1,
+	.pool_sum = 1,
+	.act_final = 1,
+	.policy_norm = 0,
+	.policy_gain = 1,
+};
+
+const struct gpn_hyper gpn_default = {
+	.hidden = 128,
+	.layer_trans = 2,
+	.layer_gnn = 2,
+	.layer_gnn2 = 1,
+	.layer_parsingnet = 2,
+	.layer_deepsets = 1,
+	.dropout_network = 0.1,
+	.dropout_parsing = 0,
+	.rounds = 2,
+	.mix_rounds = 1,
+	.weights = 0.1,
+	.min_groups = 16,
+	.pool_sum = 0,
+	.act_final = 0,
+	.policy_norm = 1,
+	.policy_gain = 0.1,
+};
+
+/* ---- parameters ---- */
 
 /* Where the parts of the embed block begin, in matrices. */
 struct gpn_parts {
 	int64_t in, gnn1, edge, gnn2, pre, post, out;
 };
 
-static struct gpn_parts gpn_parts(const struct hyper *h)
+static struct gpn_parts gpn_parts(const struct gpn_hyper *h)
 {
 	struct gpn_parts at;
 	at.in = 0;
@@ -34,30 +99,31 @@ static struct gpn_parts gpn_parts(const struct hyper *h)
 	return at;
 }
 
-struct params *gpn_embed_init(const struct hyper *hyper, uint32_t d, uint64_t seed)
+static struct params *embed_init(const void *hyper, uint32_t d, uint64_t seed)
 {
+	const struct gpn_hyper *g = hyper;
 	struct params *p = params_new();
-	uint32_t h = (uint32_t)hyper->hidden;
-	int64_t inner = hyper->layer_parsingnet - 1;
-	add_normed_mlp(p, "in", hyper->layer_trans, d, h);
-	add_gnn(p, "gnn1", hyper->layer_gnn, h);
-	add_normed_mlp(p, "edge", inner, h, h);
+	uint32_t h = (uint32_t)g->hidden;
+	add_normed_mlp(p, "in", g->layer_trans, d, h);
+	add_gnn(p, "gnn1", g->layer_gnn, h);
+	add_normed_mlp(p, "edge", g->layer_parsingnet - 1, h, h);
 	add_linear(p, "edge.score", h, 1, 1);
-	add_gnn(p, "gnn2", hyper->layer_gnn2, h);
-	add_deepset(p, "pre", hyper->layer_deepsets, h);
-	add_deepset(p, "post", hyper->layer_deepsets, h);
-	add_plain_mlp(p, "out", hyper->layer_trans, h, h, d, 1);
+	add_gnn(p, "gnn2", g->layer_gnn2, h);
+	add_deepset(p, "pre", g->layer_deepsets, h);
+	add_deepset(p, "post", g->layer_deepsets, h);
+	add_plain_mlp(p, "out", g->layer_trans, h, h, d, 1);
 	params_alloc(p);
 	params_init(p, seed, EMBED_STREAMS);
 	return p;
 }
 
-struct params *gpn_policy_init(const struct hyper *hyper, uint32_t d, uint32_t k, uint64_t seed)
+static struct params *policy_init(const void *hyper, uint32_t d, uint32_t k, uint64_t seed)
 {
+	const struct gpn_hyper *g = hyper;
 	struct params *p = params_new();
-	if (hyper->policy_norm)
+	if (g->policy_norm)
 		add_norm(p, "policy.norm", d);
-	add_plain_mlp(p, "policy", 2, d, (uint32_t)hyper->hidden, k, hyper->policy_gain);
+	add_plain_mlp(p, "policy", 2, d, (uint32_t)g->hidden, k, g->policy_gain);
 	params_alloc(p);
 	params_init(p, seed, POLICY_STREAMS);
 	return p;
@@ -76,7 +142,7 @@ static struct mat *traffic_prior(struct tape *t, const struct ugraph *g, double 
 }
 
 /* S (m,1): sigmoid(MLP(z_u * z_v) + prior) for every edge */
-static struct mat *edge_scores(struct tape *t, struct mat *const *p, const struct hyper *h,
+static struct mat *edge_scores(struct tape *t, struct mat *const *p, const struct gpn_hyper *h,
 			       const struct ugraph *g, struct mat *z)
 {
 	int64_t inner = h->layer_parsingnet - 1;
@@ -95,7 +161,7 @@ static struct mat *edge_scores(struct tape *t, struct mat *const *p, const struc
 /* ---- a round ---- */
 
 /* Edges that this round may not keep, or NULL. */
-static const uint8_t *dropped_edges(struct arena *a, const struct hyper *h, uint32_t m,
+static const uint8_t *dropped_edges(struct arena *a, const struct gpn_hyper *h, uint32_t m,
 				    const struct rng_addr *rng, uint32_t number)
 {
 	if (!rng || h->dropout_parsing <= 0)
@@ -131,7 +197,7 @@ static struct mat *pool(struct tape *t, const struct net_model *m, struct mat *c
 			const struct ugraph *g, const uint32_t *group, uint32_t n_groups,
 			struct mat *x, struct mat *score)
 {
-	const struct hyper *h = m->hyper;
+	const struct gpn_hyper *h = m->hyper;
 	struct gpn_parts at = gpn_parts(h);
 	uint32_t *inside = arena_raw(tape_arena(t), g->m, sizeof *inside);
 	for (uint32_t e = 0; e < g->m; e++) {
@@ -173,7 +239,7 @@ struct embedding {
 
 static struct mat *scores(struct embedding *s)
 {
-	const struct hyper *h = s->m->hyper;
+	const struct gpn_hyper *h = s->m->hyper;
 	struct gpn_parts at = gpn_parts(h);
 	struct mat *z = gnn(s->t, s->p + at.gnn1, h->layer_gnn, h->dropout_network, s->graph, s->x);
 	struct mat *score = edge_scores(s->t, s->p + at.edge, h, s->graph, z);
@@ -184,7 +250,7 @@ static struct mat *scores(struct embedding *s)
 /* Parse the scored graph, or read the record; false: nothing shrinks. */
 static bool decide(struct embedding *s, struct mat *score, struct parsed *out)
 {
-	const struct hyper *h = s->m->hyper;
+	const struct gpn_hyper *h = s->m->hyper;
 	struct arena *a = tape_arena(s->t);
 	if (s->plan->recorded) {
 		const struct parse_round *r = &s->plan->recorded->round[s->n_rounds];
@@ -219,7 +285,7 @@ static void coarsen(struct embedding *s, struct mat *score, const struct parsed 
 /* Is there another round? */
 static bool goes_on(const struct embedding *s)
 {
-	const struct hyper *h = s->m->hyper;
+	const struct gpn_hyper *h = s->m->hyper;
 	if (s->plan->recorded)
 		return s->n_rounds < s->plan->recorded->n_rounds;
 	if (s->m->together && s->n_rounds == 0)
@@ -229,7 +295,7 @@ static bool goes_on(const struct embedding *s)
 }
 
 /* Coarse moves and fine ones in one episode, when training mixes them. */
-static int64_t rounds_of_step(const struct hyper *h, const struct rng_addr *rng)
+static int64_t rounds_of_step(const struct gpn_hyper *h, const struct rng_addr *rng)
 {
 	if (!h->mix_rounds || !rng || h->rounds < 2)
 		return h->rounds;
@@ -274,11 +340,10 @@ static void pool_given(struct embedding *s, const uint32_t *group, uint32_t n_gr
 	coarsen(s, scores(s), &by);
 }
 
-static int gpn_embed(struct tape *t, const struct net_model *m, struct mat *const *p, struct mat *x,
-		     const struct net_plan *plan, struct partition *out, struct mat **z,
-		     struct err *e)
+static int embed(struct tape *t, const struct net_model *m, struct mat *const *p, struct mat *x,
+		 const struct net_plan *plan, struct partition *out, struct mat **z, struct err *e)
 {
-	const struct hyper *h = m->hyper;
+	const struct gpn_hyper *h = m->hyper;
 	struct gpn_parts at = gpn_parts(h);
 	struct embedding s = {
 		.t = t, .m = m, .p = p, .plan = plan, .graph = m->graph, .mask = plan->mask};
@@ -311,14 +376,25 @@ static int gpn_embed(struct tape *t, const struct net_model *m, struct mat *cons
 	return 0;
 }
 
-static struct mat *gpn_policy(struct tape *t, const struct net_model *m, struct mat *const *p,
-			      struct mat *z)
+static struct mat *policy(struct tape *t, const struct net_model *m, struct mat *const *p,
+			  struct mat *z)
 {
-	if (m->hyper->policy_norm) {
+	const struct gpn_hyper *h = m->hyper;
+	if (h->policy_norm) {
 		z = tape_norm(t, z, NULL, p[0], p[1], (struct after){0});
 		p += MATS_NORM;
 	}
 	return plain_mlp(t, p, 2, 0, (struct after){0}, z);
 }
 
-const struct net_ops gpn_ops = {gpn_embed, gpn_policy};
+const struct net net_gpn = {
+	.name = "gpn",
+	.help = "graph parsing network (HSDAG)",
+	.fields = fields,
+	.hyper_size = sizeof(struct gpn_hyper),
+	.defaults = {[RECIPE_DEFAULT] = &gpn_default, [RECIPE_PAPER] = &gpn_paper},
+	.embed_init = embed_init,
+	.policy_init = policy_init,
+	.embed = embed,
+	.policy = policy,
+};

@@ -1,16 +1,40 @@
-/* named_field.h - the fields of a flat struct by name: values, and one command-line
- * option for each.  For the tables hyper_fields and recipe_fields. */
+/* named_field.h - the members of a flat struct by name: their values, and one command-line option
+ * for each.  A network describes its hyperparameters with such a table, learn/train its recipe. */
 #ifndef HSDAG_LEARN_NET_NAMED_FIELD_H
 #define HSDAG_LEARN_NET_NAMED_FIELD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "base/err.h"
 #include "base/opt.h"
-#include "learn/net/hyper.h"
 
-double field_get(const void *s, const struct hyper_field *f);
-void field_set(void *s, const struct hyper_field *f, double v);
+struct named_field {
+	const char *name; /* of the member, and its key in records */
+	size_t offset;    /* in the struct */
+	bool is_real;     /* double, else int64_t */
+	double lo, hi;    /* accepted range, ends included */
+	const char *help;
+	const char *zero; /* word for 0 on a command line, which then takes no number 0; or NULL */
+};
+
+/* Rows of a table of struct S; the table ends with a NULL name. */
+#define FIELD_INT(S, f, lo, hi, help) \
+	{ \
+#f, offsetof(S, f), false, lo, hi, help, NULL \
+	}
+#define FIELD_REAL(S, f, lo, hi, help) \
+	{ \
+#f, offsetof(S, f), true, lo, hi, help, NULL \
+	}
+
+double field_get(const void *s, const struct named_field *f);
+void field_set(void *s, const struct named_field *f, double v);
+
+/* Can the field have this value?  ST_INPUT: out of range, or not an integer where one is due;
+ * `what` names the kind of the field. */
+int field_check(const struct named_field *f, double v, const char *what, struct err *e) MUST_CHECK;
 
 enum { FIELDS_MAX = 24 };
 
@@ -18,16 +42,20 @@ enum { FIELDS_MAX = 24 };
 struct field_options {
 	double real[FIELDS_MAX];
 	int64_t whole[FIELDS_MAX];
+	const char *text[FIELDS_MAX]; /* of fields with a word for 0 */
 	bool given[FIELDS_MAX];
 	char name[FIELDS_MAX][32]; /* of the options: '-' for '_' */
+	char arg[FIELDS_MAX][32];
+	char number[FIELDS_MAX][32];
 };
 
-/* Append to table, from its entry n on, an option for each field but `skip` (NULL: none);
- * help shows the values of *defaults.  o must outlive the parsing.  Returns the new n. */
-int field_options_add(struct field_options *o, const struct hyper_field *fields,
-		      const void *defaults, const char *skip, struct opt *table, int n);
+/* Append to table, from its entry n on, an option for each field; help shows the values of
+ * *defaults.  o must outlive the parsing.  Returns the new n. */
+int field_options_add(struct field_options *o, const struct named_field *fields,
+		      const void *defaults, struct opt *table, int n);
 
-/* Set those fields of *s that were given. */
-void field_options_apply(const struct field_options *o, const struct hyper_field *fields, void *s);
+/* Set those fields of *s that were given.  ST_USAGE: neither a number of the range nor the word. */
+int field_options_apply(const struct field_options *o, const struct named_field *fields, void *s,
+			struct err *e) MUST_CHECK;
 
 #endif

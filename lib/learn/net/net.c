@@ -1,24 +1,9 @@
-/* net.c - the table of networks, and what is common to them: forward steps and
- * replays on a tape. */
-#include "learn/net/net.h"
-#include "learn/net/net_op.h"
+/* net.c - what is common to all networks: forward steps and replays on a tape. */
+#include "learn/net/net_impl.h"
 #include "learn/net/parsing.h"
 
 #include <math.h>
 #include <string.h>
-
-const struct net nets[] = {
-	{"gpn", "graph parsing network (HSDAG)", gpn_embed_init, gpn_policy_init, &gpn_ops},
-	{NULL, NULL, NULL, NULL, NULL},
-};
-
-const struct net *net_find(const char *name)
-{
-	for (const struct net *n = nets; n->name; n++)
-		if (strcmp(n->name, name) == 0)
-			return n;
-	return NULL;
-}
 
 struct net_work {
 	struct tape *tape;
@@ -100,7 +85,7 @@ int net_embed(struct net_work *w, const struct net_model *m, const float *x,
 	struct net_plan plan = {.given = given ? &g : NULL, .mask = mask, .k = k_mask, .rng = rng};
 	struct mat *in = tape_input(t, x, m->graph->n, m->d);
 	struct mat **p = block_on(t, m->embed, NULL);
-	if (m->net->ops->embed(t, m, p, in, &plan, out, &z, e) < 0)
+	if (m->net->embed(t, m, p, in, &plan, out, &z, e) < 0)
 		return -1;
 	out->z = z->v;
 	return check_finite(z, "embeddings", e);
@@ -130,7 +115,7 @@ int net_group_mask(const uint8_t *mask, uint32_t n, uint32_t k, const uint32_t *
 static struct mat *log_policy(struct tape *t, const struct net_model *m, struct mat *const *p,
 			      struct mat *z, const uint8_t *group_mask, const float *bias)
 {
-	struct mat *logits = m->net->ops->policy(t, m, p, z);
+	struct mat *logits = m->net->policy(t, m, p, z);
 	if (bias)
 		logits = tape_add(t, logits, tape_input(t, bias, logits->rows, logits->cols));
 	return tape_log_softmax(t, logits, group_mask);
@@ -245,7 +230,7 @@ int net_replay(struct net_work *w, const struct net_model *m, struct replay_step
 	struct mat *in = tape_input(t, s->x, m->graph->n, m->d);
 	struct mat **pe = block_on(t, m->embed, grad_embed);
 	struct mat **pp = block_on(t, m->policy, grad_policy);
-	if (m->net->ops->embed(t, m, pe, in, &plan, &part, &z, e) < 0)
+	if (m->net->embed(t, m, pe, in, &plan, &part, &z, e) < 0)
 		return -1;
 	struct mat *logp = log_policy(t, m, pp, z, s->group_mask, s->bias);
 	if (check_logp(logp, s->group_mask, e) < 0)

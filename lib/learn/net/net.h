@@ -3,8 +3,8 @@
  *
  * A network has two blocks of parameters.  `embed` makes, from a graph and
  * node features X (n,d), a partition into groups with embeddings Z' (g,d).
- * `policy` makes, from Z', log-probabilities (g,k) of the k devices.  One row of
- * the table `nets` per network; a further learner plugs in there.
+ * `policy` makes, from Z', log-probabilities (g,k) of the k devices.  A network is a
+ * file that defines a `struct net` (net_impl.h) and a line of nets.h.
  *
  * Forward and replay run the same operations in the same order on a tape.  No
  * result depends on the number of threads.  Call blas_init() first. */
@@ -18,7 +18,7 @@
 #include "base/mem.h"
 #include "base/pool.h"
 #include "base/rng.h"
-#include "learn/net/hyper.h"
+#include "learn/net/named_field.h"
 #include "learn/net/params.h"
 #include "learn/tape/ugraph.h"
 
@@ -50,7 +50,7 @@ struct net;
 /* The graph, network and parameters that all steps of an episode share; all borrowed. */
 struct net_model {
 	const struct net *net;
-	const struct hyper *hyper;
+	const void *hyper; /* the network's own struct */
 	const struct ugraph *graph;
 	const uint32_t *together; /* (n) nodes of equal value, which graph connects (ugraph_tie),
 	                                  are in one group; NULL: any may part */
@@ -69,18 +69,53 @@ struct grouping {
 	const uint32_t *group; /* (n) */
 };
 
+/* A recipe is a set of defaults: those of a network here, the learner's in learn/train/recipe.h. */
+enum recipe_kind { RECIPE_DEFAULT, RECIPE_PAPER, N_RECIPES };
+
+struct tape;
+struct mat;
+struct net_plan;
+
 struct net {
-	const char *name;
-	const char *help;
+	const char *name; /* `net` of params records, --net */
+	const char *help; /* one line */
+
+	/* Hyperparameters: a flat struct of the network's own of doubles and int64_t, at most
+	 * FIELDS_MAX of them.  The names are keys of params records, in this order, and options
+	 * of gpnembed; no two networks need have one in common. */
+	const struct named_field *fields; /* ends with a NULL name */
+	size_t hyper_size;
+	const void *defaults[N_RECIPES];
+
 	/* Tables of names and shapes with initial values from seed. */
-	struct params *(*embed_init)(const struct hyper *h, uint32_t d, uint64_t seed);
-	struct params *(*policy_init)(const struct hyper *h, uint32_t d, uint32_t k, uint64_t seed);
-	/* See net_embed, net_policy, net_replay. */
-	const struct net_ops *ops;
+	struct params *(*embed_init)(const void *hyper, uint32_t d, uint64_t seed);
+	struct params *(*policy_init)(const void *hyper, uint32_t d, uint32_t k, uint64_t seed);
+
+	/* Forward on the tape from x (n,d) and the matrices p of the embed block, in order of
+	 * their table: *z (n_groups,d) and the partition (without z), in memory of the tape. */
+	int (*embed)(struct tape *t, const struct net_model *m, struct mat *const *p, struct mat *x,
+		     const struct net_plan *plan, struct partition *out, struct mat **z,
+		     struct err *e);
+	/* logits (n_groups,k) from z (n_groups,d) and the matrices p of the policy block */
+	struct mat *(*policy)(struct tape *t, const struct net_model *m, struct mat *const *p,
+			      struct mat *z);
 };
 
-extern const struct net nets[]; /* ends with a NULL name; nets[0] is the default, "gpn" */
+/* ---- which networks there are (nets.c) ---- */
+
+extern const struct net *const nets[]; /* ends with NULL; nets[0] is the default */
 const struct net *net_find(const char *name);
+
+/* Hyperparameters of a network, for mem_free: of a recipe, or a copy. */
+void *net_hyper_new(const struct net *n, enum recipe_kind recipe);
+void *net_hyper_copy(const struct net *n, const void *hyper);
+
+/* The argument of an option --net: 1 and *out, or 0 when it is `list` and net_list has answered,
+ * or -1 (ST_USAGE) and the names that there are. */
+int net_option(const char *name, const struct net **out, struct err *e) MUST_CHECK;
+void net_list(void); /* names and help to standard output */
+
+/* ---- steps ---- */
 
 /* One step: features x (n,d) -> partition, in memory of w, valid until its next
  * call.  given: a grouping to honour in place of parsing, or NULL.  mask (n,k_mask):

@@ -9,17 +9,30 @@ const char *const block_names[] = {"embed", "policy", NULL};
 void param_block_release(struct param_block *b)
 {
 	params_free(b->p);
+	mem_free(b->hyper);
 	b->p = NULL;
+	b->hyper = NULL;
 }
 
-static void put_hyper(struct rec_writer *w, const struct hyper *h)
+static struct params *initial(const struct param_block *b, uint32_t d, uint32_t k)
+{
+	return b->block == BLOCK_EMBED ? b->net->embed_init(b->hyper, d, b->seed)
+				       : b->net->policy_init(b->hyper, d, k, b->seed);
+}
+
+void param_block_init(struct param_block *b, uint32_t d, uint32_t k)
+{
+	b->p = initial(b, d, k);
+}
+
+static void put_hyper(struct rec_writer *w, const struct net *net, const void *hyper)
 {
 	put_map_begin(w, "hyper");
-	for (const struct hyper_field *f = hyper_fields; f->name; f++)
+	for (const struct named_field *f = net->fields; f->name; f++)
 		if (f->is_real)
-			put_real(w, f->name, hyper_get(h, f));
+			put_real(w, f->name, field_get(hyper, f));
 		else
-			put_int(w, f->name, (int64_t)hyper_get(h, f));
+			put_int(w, f->name, (int64_t)field_get(hyper, f));
 	put_map_end(w);
 }
 
@@ -38,7 +51,7 @@ int paramrec_write(const struct param_block *b, struct rec_writer *w, struct err
 	put_text(w, "block", block_names[b->block]);
 	if (b->recipe)
 		put_text(w, "recipe", b->recipe);
-	put_hyper(w, &b->hyper);
+	put_hyper(w, b->net, b->hyper);
 	put_uint(w, "seed", b->seed);
 	put_uint(w, "episode", b->episode);
 	put_texts(w, "names", names, n);
@@ -50,14 +63,29 @@ int paramrec_write(const struct param_block *b, struct rec_writer *w, struct err
 	return rec_end(w, e);
 }
 
-static int get_hyper(const struct val *map, struct hyper *h, struct err *e)
+/* *out, for mem_free, also after a failure: hyperparameters of the network. */
+static int get_hyper(const struct val *map, const struct net *net, void **out, struct err *e)
 {
-	for (const struct hyper_field *f = hyper_fields; f->name; f++) {
+	*out = net_hyper_new(net, RECIPE_DEFAULT);
+	for (const struct named_field *f = net->fields; f->name; f++) {
 		double v;
-		if (get_real(map, f->name, &v, e) < 0 || hyper_set(h, f, v, e) < 0)
+		if (get_real(map, f->name, &v, e) < 0 || field_check(f, v, "hyperparameter", e) < 0)
 			return err_prefix(e, "hyper");
+		field_set(*out, f, v);
 	}
 	return 0;
+}
+
+static int get_net(const struct val *m, struct arena *a, const struct net **out, struct err *e)
+{
+	char quoted[80];
+	const char *name;
+	if (get_text(m, "net", a, &name, e) < 0)
+		return -1;
+	*out = net_find(name);
+	return *out ? 0
+		    : err_set(e, ST_INPUT, "unknown network '%s'",
+			      err_escape(quoted, sizeof quoted, name, strlen(name)));
 }
 
 /* The recipe's name, when it is there and one that we know. */
@@ -138,36 +166,34 @@ int paramrec_read(struct param_block *out, const struct rec *r, struct err *e)
 	struct matrices x;
 	struct arena *a = arena_new();
 	const struct val *hyper;
-	const char *net;
 	uint64_t episode;
 	int rc = -1;
-	if (paramrec_block(r, &b.block, e) < 0 || get_text(r->map, "net", a, &net, e) < 0 ||
+	if (paramrec_block(r, &b.block, e) < 0 || get_net(r->map, a, &b.net, e) < 0 ||
 	    get_uint(r->map, "seed", 0, UINT64_MAX, &b.seed, e) < 0 ||
 	    get_uint(r->map, "episode", 0, UINT32_MAX, &episode, e) < 0 ||
 	    get_recipe(r->map, a, &b.recipe, e) < 0 || get_map(r->map, "hyper", &hyper, e) < 0 ||
-	    get_hyper(hyper, &b.hyper, e) < 0 || get_matrices(r->map, a, &x, e) < 0)
+	    get_hyper(hyper, b.net, &b.hyper, e) < 0 || get_matrices(r->map, a, &x, e) < 0)
 		goto out;
 	b.episode = (uint32_t)episode;
-	b.net = net_find(net);
-	if (!b.net) {
-		char quoted[80];
-		err_set(e, ST_INPUT, "unknown network '%s'",
-			err_escape(quoted, sizeof quoted, net, strlen(net)));
-	} else {
+	if (out->p && b.net != out->net)
+		err_set(e, ST_INPUT, "of network '%s' after some of '%s'", b.net->name,
+			out->net->name);
+	else
 		rc = set_matrices(&x, &b.p, e);
-	}
-	if (rc == 0)
-		*out = b;
 out:
+	if (rc == 0) {
+		mem_free(out->hyper);
+		*out = b;
+	} else {
+		mem_free(b.hyper);
+	}
 	arena_free(a);
 	return rc < 0 ? err_prefix(e, "params") : 0;
 }
 
 int param_block_check(const struct param_block *b, uint32_t d, uint32_t k, struct err *e)
 {
-	struct params *want = b->block == BLOCK_EMBED
-				      ? b->net->embed_init(&b->hyper, d, b->seed)
-				      : b->net->policy_init(&b->hyper, d, k, b->seed);
+	struct params *want = initial(b, d, k);
 	const struct params *p = b->p;
 	const char **names = MEM_NEWN(const char *, p->n_mats);
 	uint32_t *shape = MEM_NEWN(uint32_t, 2 * (size_t)p->n_mats);
@@ -184,4 +210,18 @@ int param_block_check(const struct param_block *b, uint32_t d, uint32_t k, struc
 	mem_free(shape);
 	params_free(want);
 	return rc;
+}
+
+int param_blocks_match(const struct param_block b[N_BLOCKS], const struct net *net, struct err *e)
+{
+	for (int i = 0; i < N_BLOCKS; i++) {
+		if (!b[i].p)
+			continue;
+		if (net && b[i].net != net)
+			return err_set(e, ST_INPUT,
+				       "params of block '%s' are of network '%s', not '%s'",
+				       block_names[b[i].block], b[i].net->name, net->name);
+		net = b[i].net;
+	}
+	return 0;
 }

@@ -35,15 +35,9 @@ const struct recipe recipes[] = {
 		},
 };
 
-#define REAL(f, lo, hi, help) \
-	{ \
-#f, offsetof(struct recipe, f), true, lo, hi, help \
-	}
-#define FLAG(f, help) \
-	{ \
-#f, offsetof(struct recipe, f), false, 0, 1, help \
-	}
-const struct hyper_field recipe_fields[] = {
+#define REAL(f, lo, hi, help) FIELD_REAL(struct recipe, f, lo, hi, help)
+#define FLAG(f, help) FIELD_INT(struct recipe, f, 0, 1, help)
+const struct named_field recipe_fields[] = {
 	REAL(lr, 0, 10, "learning rate of Adam; 0 learns nothing"),
 	REAL(lr_decay, 0, 1, "factor on the learning rate per episode"),
 	REAL(embed_lr, 0, 1000,
@@ -70,20 +64,20 @@ const struct hyper_field recipe_fields[] = {
 	REAL(blame, 0, 1e6, "incumbent: weight of changes without gain"),
 	REAL(least, 0, 1e6, "incumbent: log latency below which nothing is gained"),
 	REAL(penalty, 0, 1e6, "log reward: how far below the worst an infeasible placement is"),
-	{NULL, 0, false, 0, 0, NULL},
+	{0},
 };
 
 void recipe_put(const struct recipe *r, struct rec_writer *w)
 {
 	put_map_begin(w, "recipe");
-	for (const struct hyper_field *f = recipe_fields; f->name; f++)
+	for (const struct named_field *f = recipe_fields; f->name; f++)
 		put_real(w, f->name, field_get(r, f));
 	put_map_end(w);
 }
 
 int recipe_check(const struct recipe *r, const struct val *map, struct err *e)
 {
-	for (const struct hyper_field *f = recipe_fields; f->name; f++) {
+	for (const struct named_field *f = recipe_fields; f->name; f++) {
 		double v;
 		if (get_real(map, f->name, &v, e) < 0)
 			return err_prefix(e, "recipe");

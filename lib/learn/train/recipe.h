@@ -1,6 +1,6 @@
 /* recipe.h - how rewards become an update of the parameters: the choices in
  * which the paper's recipe and the default one differ, apart from the network
- * (hyper.h).  One flat struct, one table through which options and checkpoints
+ * (gpn.h and others).  One flat struct, one table through which options and checkpoints
  * name its fields. */
 #ifndef HSDAG_LEARN_TRAIN_RECIPE_H
 #define HSDAG_LEARN_TRAIN_RECIPE_H
@@ -10,10 +10,9 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "learn/net/hyper.h"
+#include "learn/net/net.h"
 #include "stream/rec.h"
 
-enum recipe_kind { RECIPE_DEFAULT, RECIPE_PAPER };
 extern const char *const recipe_names[]; /* "default", "paper", NULL */
 
 struct recipe {
@@ -41,7 +40,7 @@ struct recipe {
 
 extern const struct recipe recipes[]; /* by enum recipe_kind */
 
-extern const struct hyper_field recipe_fields[]; /* ends with a NULL name */
+extern const struct named_field recipe_fields[]; /* ends with a NULL name */
 
 /* As the map `recipe` of a checkpoint, and the comparison with one: ST_USAGE names the
  * first field that differs. */

@@ -234,7 +234,7 @@ int train_episode(struct trainer *t, struct learner *l, const struct rollout *r,
 {
 	struct param_block *embed = &l->block[BLOCK_EMBED], *policy = &l->block[BLOCK_POLICY];
 	struct net_model m = {.net = embed->net,
-			      .hyper = &embed->hyper,
+			      .hyper = embed->hyper,
 			      .graph = t->graph,
 			      .d = t->d,
 			      .k = t->k,

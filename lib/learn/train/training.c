@@ -136,7 +136,9 @@ static int take_episode(struct training *t, const struct rec *r, struct err *e)
 /* Parameters of every block are there, and fit the problem. */
 static int check_blocks(struct training *t, struct err *e)
 {
-	for (int b = 0; b < N_BLOCKS && !t->checked; b++) {
+	if (t->checked)
+		return 0;
+	for (int b = 0; b < N_BLOCKS; b++) {
 		if (!t->l.block[b].p)
 			return err_set(e, ST_INPUT, "no params of block '%s' in the stream",
 				       block_names[b]);
@@ -144,7 +146,7 @@ static int check_blocks(struct training *t, struct err *e)
 			return -1;
 	}
 	t->checked = true;
-	return 0;
+	return param_blocks_match(t->l.block, NULL, e);
 }
 
 static int take_episode_end(struct training *t, const struct rec *r, struct update *u,

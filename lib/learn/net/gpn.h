@@ -1,15 +1,11 @@
-/* hyper.h - hyperparameters of the networks: one flat struct, one table of
- * descriptors through which options, streams and messages name its fields. */
-#ifndef HSDAG_LEARN_NET_HYPER_H
-#define HSDAG_LEARN_NET_HYPER_H
+/* gpn.h - hyperparameters of the graph parsing network, for those who build one by hand: tests and
+ * benchmarks.  Programs know them by name only (struct net). */
+#ifndef HSDAG_LEARN_NET_GPN_H
+#define HSDAG_LEARN_NET_GPN_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
-
-struct hyper {
+struct gpn_hyper {
 	/* shape of the embedding network (method.md section 1, 4 to 6) */
 	int64_t hidden;           /* width h */
 	int64_t layer_trans;      /* Linear layers of the input and of the output MLP */
@@ -32,24 +28,8 @@ struct hyper {
 	double policy_gain;  /* factor on the initial bound of the policy's last layer */
 };
 
-struct hyper_field {
-	const char *name; /* as in the field, and in the `hyper` map of a params record */
-	size_t offset;    /* in struct hyper */
-	bool is_real;     /* double, else int64_t */
-	double lo, hi;    /* accepted range, ends included */
-	const char *help;
-};
-
-/* Ends with a NULL name. */
-extern const struct hyper_field hyper_fields[];
-
 /* The paper's recipe (with the published code's choices where it is silent) and
  * the default one. */
-extern const struct hyper hyper_paper, hyper_default;
-
-const struct hyper_field *hyper_find(const char *name); /* NULL when unknown */
-double hyper_get(const struct hyper *h, const struct hyper_field *f);
-/* -1 (ST_INPUT) when v is out of range or not an integer where one is due. */
-int hyper_set(struct hyper *h, const struct hyper_field *f, double v, struct err *e) MUST_CHECK;
+extern const struct gpn_hyper gpn_paper, gpn_default;
 
 #endif

@@ -1,0 +1,55 @@
+/* nets.c - networks by name, and their hyperparameters. */
+#include "learn/net/nets.h"
+#include "learn/net/net.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define DECLARE(name) extern const struct net net_##name;
+#define ADDRESS(name) &net_##name,
+NETS(DECLARE)
+const struct net *const nets[] = {NETS(ADDRESS) NULL};
+
+const struct net *net_find(const char *name)
+{
+	for (int i = 0; nets[i]; i++)
+		if (strcmp(nets[i]->name, name) == 0)
+			return nets[i];
+	return NULL;
+}
+
+void *net_hyper_new(const struct net *n, enum recipe_kind recipe)
+{
+	return net_hyper_copy(n, n->defaults[recipe]);
+}
+
+void *net_hyper_copy(const struct net *n, const void *hyper)
+{
+	return mem_copy(hyper, n->hyper_size, 1);
+}
+
+/* ---- the option --net ---- */
+
+void net_list(void)
+{
+	printf("Networks:\n");
+	for (int i = 0; nets[i]; i++)
+		printf("  %-10s %s\n", nets[i]->name, nets[i]->help);
+}
+
+int net_option(const char *name, const struct net **out, struct err *e)
+{
+	char names[400] = "", quoted[80];
+	if (strcmp(name, "list") == 0) {
+		net_list();
+		return 0;
+	}
+	*out = net_find(name);
+	if (*out)
+		return 1;
+	for (int i = 0; nets[i]; i++)
+		snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? ", " : "",
+			 nets[i]->name);
+	return err_set(e, ST_USAGE, "--net: unknown network '%s'; one of %s",
+		       err_escape(quoted, sizeof quoted, name, strlen(name)), names);
+}
