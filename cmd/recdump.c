@@ -1,4 +1,4 @@
-/* recdump - a stream as JSON lines, for people, jq and tests. */
+/* recdump - a stream as JSON lines, for people and jq, or as tab-separated ones, for scripts. */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,11 +6,20 @@
 #include "base/opt.h"
 #include "stream/json.h"
 #include "stream/rec.h"
+#include "stream/tsv.h"
 
 struct options {
 	bool check, full;
-	const char *kind;
+	const char *kind, *paths;
+	struct tsv *tsv; /* NULL: JSON */
 };
+
+static int json_line(FILE *out, const struct rec *r, bool full, struct err *e)
+{
+	int rc = json_record(out, r, full, e);
+	fputc('\n', out);
+	return rc;
+}
 
 static int dump(struct rec_reader *in, FILE *out, const struct options *o, struct err *e)
 {
@@ -19,14 +28,29 @@ static int dump(struct rec_reader *in, FILE *out, const struct options *o, struc
 	while ((k = rec_next(in, &r, e)) > 0) {
 		if (o->check || (o->kind && !rec_is(&r, o->kind)))
 			continue;
-		if (json_record(out, &r, o->full, e) < 0)
+		if ((o->tsv ? tsv_record(o->tsv, &r, out, e) : json_line(out, &r, o->full, e)) < 0)
 			return -1;
-		fputc('\n', out);
 		if (fflush(out) != 0)
 			return err_sys(e, ST_RUNTIME, "cannot write the output");
 	}
 	return k;
 }
+
+static const char details[] =
+	"Each record becomes one line: {\"kind\": KIND, \"map\": {...}}. The stream is checked "
+	"(structure, limits, count, digest) whether it is printed or not.\n"
+	"\n"
+	"--tsv is the form for scripts. A column is a path into the record:\n"
+	"  lat_s               a value; all elements of an array or tensor, with commas between\n"
+	"  samples_s[3]        element 3, from 0; of a matrix its row 3, and [3][0] one value\n"
+	"  links[0].latency_s  an entry of a map\n"
+	"  names[]             a line for each element instead of one for the record; several\n"
+	"                      such columns side by side, where one has ended its cells are empty\n"
+	"Numbers and bools are as in JSON. Texts have no quotes; tabs, line ends, other control "
+	"characters and backslashes in them are \\t, \\n, \\r, \\xHH and \\\\, and a comma inside "
+	"an "
+	"element of an array is \\,. What a record does not have is an empty cell; a map or bytes "
+	"have no text form and are refused.";
 
 int main(int argc, char **argv)
 {
@@ -41,6 +65,9 @@ int main(int argc, char **argv)
 		 NULL},
 		{"kind", 'k', OPT_TEXT, &o.kind, "KIND", "only records of this kind", 0, 0, NULL,
 		 NULL},
+		{"tsv", 0, OPT_TEXT, &o.paths, "KEY,...",
+		 "instead of JSON a line for each record: these values, with tabs between them", 0,
+		 0, NULL, NULL},
 		{0},
 	};
 	const struct opt_program program = {
@@ -49,12 +76,19 @@ int main(int argc, char **argv)
 		.args = "[FILE]",
 		.max_args = 1,
 		.opts = opts,
-		.details = "Each record becomes one line: {\"kind\": KIND, \"map\": {...}}. The "
-			   "stream is checked "
-			   "(structure, limits, count, digest) whether it is printed or not.",
-		.example = "ir2dag model.xml | dagfeat | recdump --kind feat"};
+		.details = details,
+		.example = "ir2dag model.xml | dagfeat | recdump --kind feat\n"
+			   "  placebase random | devsim | recdump -k run --tsv "
+			   "sample,ok,lat_s,busy_s\n"
+			   "  ir2dag model.xml | recdump -k graph --tsv 'node_name[],op[]'"};
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);
 	if (rc <= 0)
+		return opt_finish(rc, &e);
+	if (o.paths && o.full)
+		rc = err_set(&e, ST_USAGE, "--full is for JSON; --tsv prints values whole");
+	else if (o.paths && !(o.tsv = tsv_new(o.paths, &e)))
+		rc = -1;
+	if (rc < 0)
 		return opt_finish(rc, &e);
 	FILE *out = stdout;
 	struct rec_reader *in = rec_reader_open(first < argc ? argv[first] : "-", -1, &e);
@@ -66,5 +100,6 @@ int main(int argc, char **argv)
 	if (out && out != stdout && fclose(out) != 0 && rc == 0)
 		rc = err_sys(&e, ST_RUNTIME, "cannot write '%s'", common.output);
 	rec_reader_close(in);
+	tsv_free(o.tsv);
 	return opt_finish(rc, &e);
 }

@@ -126,6 +126,49 @@ refused() {   # refused NAME PYTHON TEXT
 	[[ $output == *"not finite"* ]]
 }
 
+# tsv KEYS - the lines of the record 'odd' of good.mp
+tsv() { recdump -k odd --tsv "$1" good.mp; }
+
+@test "--tsv: values, elements, one line for each element" {
+	make_stream good.mp 'records[1][1]["names"] = ["cpu:0,1", "b\\c"]; records[1][1]["map"] = {"in": {"x": 0.1, "a": [7, [8, 9]]}}'
+	[ "$(tsv big,text,list,nothing,t)" = $'9223372036854775813\ta"\\n\t1,-2,,true,0.5\t\t0,1,2,3,4,5' ]
+	[ "$(tsv 't[1],t[1][2],t[2],t[0][3],list[4],list[5],map.in.x,map.in.a[1][0]')" = $'3,4,5\t5\t\t\t0.5\t\t0.10000000000000001\t8' ]
+	[ "$(tsv names)" = 'cpu:0\,1,b\\c' ]
+	[ "$(tsv 'names[],t[],big')" = $'cpu:0,1\t0,1,2\t9223372036854775813\nb\\\\c\t3,4,5\t9223372036854775813' ]
+	[ "$(tsv 'names[],t[0][]')" = $'cpu:0,1\t0\nb\\\\c\t1\n\t2' ]
+	[ "$(tsv 'nothing[]')" = "" ]
+	[ "$(recdump --tsv big good.mp | wc -l)" -eq 4 ]
+	make_stream good.mp 'records[1][1]["text"] = "\t\r\x01\x7f\u00e9"'
+	[ "$(tsv text)" = '\t\r\x01\x7f'$'\u00e9' ]
+}
+
+@test "--tsv: numbers are those of the JSON, and read back as they were" {
+	make_stream good.mp '
+m = records[1][1]
+m["d"] = {"dtype": "f64", "shape": [4], "data": struct.pack("<4d", 0.1, 1e-300, -2.5, 3.0)}
+m["u"] = {"dtype": "u64", "shape": [1], "data": struct.pack("<Q", 2**64 - 1)}'
+	tsv d,u > d.tsv
+	"$HSDAG_PYTHON" -c '
+d, u = open("d.tsv").read().rstrip("\n").split("\t")
+assert [float(x) for x in d.split(",")] == [0.1, 1e-300, -2.5, 3.0] and int(u) == 2**64 - 1, (d, u)'
+}
+
+@test "--tsv: what has no text form, and paths that are none, are refused" {
+	make_stream good.mp 'records[1][1]["map"] = {"in": 1}; records[1][1]["bytes"] = b"x"; records[1][1]["maps"] = [{"a": 1}]'
+	for path in map bytes maps; do
+		run -3 tsv $path
+		[[ $output == *"record 1 'odd': a map or bytes, which have no text form"* ]]
+	done
+	for path in "" a, ,a 'a[' 'a[x]' 'a[-1]' 'a[1' '[0]' 'a[][]' a..b 'a[1]bc' .a; do
+		run -2 tsv "$path"
+		[[ $output == "recdump: error: --tsv: "* ]]
+	done
+	run -2 recdump --full --tsv a good.mp
+	make_stream t.mp 'records[1][1]["t"]["shape"] = [7]'
+	run -3 recdump --tsv t t.mp
+	[[ $output == *"its shape does not"* ]]
+}
+
 @test "usage errors are status 2, a missing file and a full disk status 1" {
 	run -2 recdump --nonsense
 	run -2 recdump a b

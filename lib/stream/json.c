@@ -44,7 +44,7 @@ static union number load(const struct tensor_view *t, size_t i)
 	return x;
 }
 
-static void element(FILE *out, const struct tensor_view *t, size_t i)
+void json_element(FILE *out, const struct tensor_view *t, size_t i)
 {
 	union number x = load(t, i);
 	switch (t->type) {
@@ -82,7 +82,7 @@ static bool less(const struct tensor_view *t, size_t i, size_t j)
 static size_t nested(FILE *out, const struct tensor_view *t, uint32_t dim, size_t at)
 {
 	if (dim == t->rank) {
-		element(out, t, at);
+		json_element(out, t, at);
 		return at + 1;
 	}
 	fputc('[', out);
@@ -116,11 +116,29 @@ static void tensor(FILE *out, const struct tensor_view *t, bool full)
 				hi = i;
 		}
 		fputs(", \"min\": ", out);
-		element(out, t, lo);
+		json_element(out, t, lo);
 		fputs(", \"max\": ", out);
-		element(out, t, hi);
+		json_element(out, t, hi);
 	}
 	fputc('}', out);
+}
+
+void json_scalar(FILE *out, const struct val *v)
+{
+	int64_t i;
+	uint64_t u;
+	double x;
+	bool b;
+	if (val_type(v) == VAL_NIL)
+		fputs("null", out);
+	else if (val_bool(v, &b))
+		fputs(b ? "true" : "false", out);
+	else if (val_type(v) == VAL_INT && val_int(v, &i))
+		fprintf(out, "%" PRId64, i);
+	else if (val_type(v) == VAL_INT && val_uint(v, &u))
+		fprintf(out, "%" PRIu64, u);
+	else if (val_real(v, &x))
+		fprintf(out, "%.17g", x);
 }
 
 static int value(FILE *out, const struct val *v, bool full, struct err *e);
@@ -163,23 +181,11 @@ static int value(FILE *out, const struct val *v, bool full, struct err *e)
 {
 	const char *s;
 	size_t n;
-	int64_t i;
-	uint64_t u;
-	double x;
-	bool b;
 	switch (val_type(v)) {
-	case VAL_NIL: fputs("null", out); return 0;
-	case VAL_BOOL: fputs(val_bool(v, &b) && b ? "true" : "false", out); return 0;
+	case VAL_NIL:
+	case VAL_BOOL:
 	case VAL_INT:
-		if (val_int(v, &i))
-			fprintf(out, "%" PRId64, i);
-		else if (val_uint(v, &u))
-			fprintf(out, "%" PRIu64, u);
-		return 0;
-	case VAL_REAL:
-		if (val_real(v, &x))
-			fprintf(out, "%.17g", x);
-		return 0;
+	case VAL_REAL: json_scalar(out, v); return 0;
 	case VAL_STR:
 		if (val_bytes(v, &s, &n))
 			json_string(out, s, n);

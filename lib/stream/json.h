@@ -13,4 +13,10 @@ int json_record(FILE *out, const struct rec *r, bool full, struct err *e) MUST_C
 /* s as a JSON string with its quotes; s is UTF-8. */
 void json_string(FILE *out, const char *s, size_t n);
 
+/* nil, a bool or a number. */
+void json_scalar(FILE *out, const struct val *v);
+
+/* Element i of t. */
+void json_element(FILE *out, const struct tensor_view *t, size_t i);
+
 #endif

@@ -1,0 +1,287 @@
+/* tsv.c - paths into records, and their values as cells. */
+#include "stream/tsv.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stream/json.h"
+
+enum { MAX_COLUMNS = 64, MAX_STEPS = 16 };
+static const uint64_t EACH = UINT64_MAX;
+
+/* One step of a path: an entry of a map, or an element of an array or tensor. */
+struct step {
+	const char *key; /* NULL: an index */
+	uint64_t index;  /* EACH: every one */
+};
+
+struct column {
+	uint32_t n;
+	struct step step[MAX_STEPS];
+	bool each;
+};
+
+struct tsv {
+	struct arena *arena;
+	uint32_t n;
+	struct column column[MAX_COLUMNS];
+	bool each; /* some column has a line for each element */
+};
+
+/* What a path has reached: a value, or the rest of a tensor from dimension `dim` on. */
+struct place {
+	const struct val *v; /* NULL: nothing */
+	bool is_tensor;
+	struct tensor_view t;
+	uint32_t dim;
+	uint64_t first, n; /* elements of the tensor */
+};
+
+/* ---- paths ---- */
+
+static int add_step(struct column *c, struct step s, const char *path, struct err *e)
+{
+	if (c->n == MAX_STEPS)
+		return err_set(e, ST_USAGE, "--tsv: '%s' has more than %d steps", path, MAX_STEPS);
+	c->step[c->n++] = s;
+	if (s.key || s.index != EACH)
+		return 0;
+	if (c->each)
+		return err_set(e, ST_USAGE, "--tsv: '%s' has more than one []", path);
+	c->each = true;
+	return 0;
+}
+
+/* "[]" or "[N]" at *at, which moves behind it. */
+static int add_index(struct column *c, const char *path, const char **at, struct err *e)
+{
+	char *end = (char *)*at + 1;
+	uint64_t i = *end == ']' ? EACH : strtoull(end, &end, 10);
+	bool digits = (*at)[1] == ']' || ((*at)[1] >= '0' && (*at)[1] <= '9');
+	if (!digits || *end != ']')
+		return err_set(e, ST_USAGE, "--tsv: '%s': an index is [N] or []", path);
+	*at = end + 1;
+	return add_step(c, (struct step){NULL, i}, path, e);
+}
+
+static int parse_path(struct tsv *t, struct column *c, const char *path, struct err *e)
+{
+	const char *at = path;
+	for (bool first = true; first || *at; first = false) {
+		size_t n = strcspn(at, ".[");
+		if (!first && *at == '[') {
+			if (add_index(c, path, &at, e) < 0)
+				return -1;
+			continue;
+		}
+		if (!first && *at == '.') {
+			at++;
+			n = strcspn(at, ".[");
+		} else if (!first) {
+			n = 0;
+		}
+		if (n == 0)
+			return err_set(e, ST_USAGE,
+				       "--tsv: '%s': a name, or a dot in front of it, is missing",
+				       path);
+		const char *key = arena_strndup(t->arena, at, n);
+		if (add_step(c, (struct step){key, 0}, path, e) < 0)
+			return -1;
+		at += n;
+	}
+	return 0;
+}
+
+struct tsv *tsv_new(const char *paths, struct err *e)
+{
+	struct tsv *t = MEM_NEW(struct tsv);
+	t->arena = arena_new();
+	int rc = 0;
+	for (const char *at = paths; rc == 0; at++) {
+		size_t n = strcspn(at, ",");
+		const char *path = arena_strndup(t->arena, at, n);
+		if (t->n == MAX_COLUMNS)
+			rc = err_set(e, ST_USAGE, "--tsv: more than %d columns", MAX_COLUMNS);
+		else
+			rc = parse_path(t, &t->column[t->n], path, e);
+		t->each = t->each || (rc == 0 && t->column[t->n].each);
+		t->n++;
+		at += n;
+		if (!*at)
+			break;
+	}
+	if (rc == 0)
+		return t;
+	tsv_free(t);
+	return NULL;
+}
+
+void tsv_free(struct tsv *t)
+{
+	if (!t)
+		return;
+	arena_free(t->arena);
+	mem_free(t);
+}
+
+/* ---- following a path ---- */
+
+static int reach(struct place *p, const struct val *v, struct err *e)
+{
+	*p = (struct place){.v = v};
+	if (!v || !val_is_tensor(v))
+		return 0;
+	p->is_tensor = true;
+	if (val_tensor(v, &p->t, e) < 0)
+		return -1;
+	p->n = p->t.n;
+	return 0;
+}
+
+static uint64_t count(const struct place *p)
+{
+	if (!p->v)
+		return 0;
+	if (p->is_tensor)
+		return p->dim < p->t.rank ? p->t.shape[p->dim] : 0;
+	return val_type(p->v) == VAL_ARRAY ? val_count(p->v) : 0;
+}
+
+static int go_to_element(struct place *p, uint64_t i, struct err *e)
+{
+	uint64_t n = count(p);
+	if (i >= n) {
+		p->v = NULL;
+		return 0;
+	}
+	if (!p->is_tensor)
+		return reach(p, val_at(p->v, (size_t)i), e);
+	p->n /= n;
+	p->first += i * p->n;
+	p->dim++;
+	return 0;
+}
+
+static int go_to_key(struct place *p, const char *key, struct err *e)
+{
+	bool is_map = p->v && !p->is_tensor && val_type(p->v) == VAL_MAP;
+	return reach(p, is_map ? val_get(p->v, key) : NULL, e);
+}
+
+/* To where c leads in r, [] being element `each`.  *lines: how many elements [] has. */
+static int follow(const struct column *c, const struct rec *r, uint64_t each, struct place *p,
+		  uint64_t *lines, struct err *e)
+{
+	*p = (struct place){.v = r->map};
+	for (uint32_t i = 0; i < c->n && p->v; i++) {
+		const struct step *s = &c->step[i];
+		if (s->index == EACH)
+			*lines = count(p);
+		int rc = s->key ? go_to_key(p, s->key, e)
+				: go_to_element(p, s->index == EACH ? each : s->index, e);
+		if (rc < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- cells ---- */
+
+static void put_escaped(FILE *out, const char *s, size_t n, bool in_list)
+{
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)s[i];
+		switch (c) {
+		case '\t': fputs("\\t", out); break;
+		case '\n': fputs("\\n", out); break;
+		case '\r': fputs("\\r", out); break;
+		case '\\': fputs("\\\\", out); break;
+		default:
+			if (c < 0x20 || c == 0x7f)
+				fprintf(out, "\\x%02x", c);
+			else if (c == ',' && in_list)
+				fputs("\\,", out);
+			else
+				fputc(c, out);
+		}
+	}
+}
+
+void tsv_text(FILE *out, const char *s)
+{
+	put_escaped(out, s, strlen(s), false);
+}
+
+static int put_scalar(FILE *out, const struct val *v, bool in_list, struct err *e)
+{
+	const char *s;
+	size_t n;
+	switch (val_type(v)) {
+	case VAL_STR:
+		if (val_bytes(v, &s, &n))
+			put_escaped(out, s, n, in_list);
+		return 0;
+	case VAL_NIL: return 0;
+	case VAL_BOOL:
+	case VAL_INT:
+	case VAL_REAL: json_scalar(out, v); return 0;
+	default: return err_set(e, ST_INPUT, "a map or bytes, which have no text form");
+	}
+}
+
+static int put_cell(FILE *out, const struct place *p, struct err *e)
+{
+	if (!p->v)
+		return 0;
+	if (p->is_tensor) {
+		for (uint64_t i = 0; i < p->n; i++) {
+			if (i)
+				fputc(',', out);
+			json_element(out, &p->t, (size_t)(p->first + i));
+		}
+		return 0;
+	}
+	if (val_type(p->v) != VAL_ARRAY)
+		return put_scalar(out, p->v, false, e);
+	for (size_t i = 0; i < val_count(p->v); i++) {
+		if (i)
+			fputc(',', out);
+		if (put_scalar(out, val_at(p->v, i), true, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* How many lines r has. */
+static int count_lines(const struct tsv *t, const struct rec *r, uint64_t *out, struct err *e)
+{
+	*out = t->each ? 0 : 1;
+	for (uint32_t i = 0; i < t->n && t->each; i++) {
+		uint64_t lines = 0;
+		struct place p;
+		if (t->column[i].each && follow(&t->column[i], r, 0, &p, &lines, e) < 0)
+			return -1;
+		*out = lines > *out ? lines : *out;
+	}
+	return 0;
+}
+
+int tsv_record(const struct tsv *t, const struct rec *r, FILE *out, struct err *e)
+{
+	uint64_t n, lines;
+	int rc = count_lines(t, r, &n, e);
+	for (uint64_t line = 0; line < n && rc == 0; line++) {
+		for (uint32_t i = 0; i < t->n && rc == 0; i++) {
+			struct place p;
+			if (i)
+				fputc('\t', out);
+			rc = follow(&t->column[i], r, line, &p, &lines, e);
+			if (rc == 0)
+				rc = put_cell(out, &p, e);
+		}
+		fputc('\n', out);
+	}
+	return rc < 0 ? err_prefix(e, "record %llu '%s'", (unsigned long long)r->index, r->kind)
+		      : 0;
+}
