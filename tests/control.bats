@@ -2,10 +2,10 @@
 # Operators with bodies and variables: TensorIterator, Loop, If, ReadValue, Assign.
 bats_require_minimum_version 1.5.0
 load common.bash
-load flex.bash
+load dynop.bash
 
-setup_file() { flex_setup_file; }
-setup() { flex_setup; }
+setup_file() { dynop_setup_file; }
+setup() { dynop_setup; }
 
 @test "TensorIterator: slices along an axis, forwards and backwards, in parts" {
 	for m in forward reverse parts reverse_parts outermost; do agrees $m; done

@@ -2,10 +2,10 @@
 # Dynamic shapes: given with ir2dag --shape, or found while running.
 bats_require_minimum_version 1.5.0
 load common.bash
-load flex.bash
+load dynop.bash
 
-setup_file() { flex_setup_file; }
-setup() { flex_setup; }
+setup_file() { dynop_setup_file; }
+setup() { dynop_setup; }
 
 @test "given shapes make a static graph" {
 	agrees image "x=2,3,8,10"

@@ -99,7 +99,7 @@ bool control_supports(const struct op *op, char *why, size_t cap)
 		return false;
 	}
 	for (uint32_t i = 0; i < n; i++)
-		if (!body_supports(b[i]->graph, why, cap))
+		if (!subgraph_supports(b[i]->graph, why, cap))
 			return false;
 	return true;
 }
@@ -121,8 +121,8 @@ static int new_arm(struct arm *a, const struct graph_body *def, const struct op 
 	a->def = def;
 	if (check_body(op, def, e) < 0)
 		return -1;
-	a->slice = MEM_NEWN(struct flex_buffer, (size_t)def->n_maps + 1);
-	a->part = MEM_NEWN(struct tensor, (size_t)def->n_maps + 1);
+	a->room = MEM_NEWN(struct dynop_buffer, (size_t)def->n_maps + 1);
+	a->slice_shape = MEM_NEWN(struct tensor, (size_t)def->n_maps + 1);
 	struct tensor *known = MEM_NEWN(struct tensor, (size_t)def->graph->n + 1);
 	for (uint32_t i = 0; i < def->n_maps; i++) {
 		const struct port_map *m = &def->map[i];
@@ -130,7 +130,7 @@ static int new_arm(struct arm *a, const struct graph_body *def, const struct op 
 		    !control_carries(def, m->internal))
 			known[m->internal] = in[m->external];
 	}
-	int rc = body_new(def->graph, known, env, ctx, &a->body, e);
+	int rc = subgraph_new(def->graph, known, env, ctx, &a->subgraph, e);
 	mem_free(known);
 	return rc;
 }
@@ -160,11 +160,11 @@ void control_free(struct control *c)
 		return;
 	for (uint32_t i = 0; i < c->n_arms; i++) {
 		struct arm *a = &c->arm[i];
-		body_free(a->body);
-		for (uint32_t k = 0; a->slice && k < a->def->n_maps; k++)
-			mem_free(a->slice[k].p);
-		mem_free(a->slice);
-		mem_free(a->part);
+		subgraph_free(a->subgraph);
+		for (uint32_t k = 0; a->room && k < a->def->n_maps; k++)
+			mem_free(a->room[k].p);
+		mem_free(a->room);
+		mem_free(a->slice_shape);
 	}
 	mem_free(c);
 }
@@ -173,20 +173,20 @@ uint64_t control_bytes(const struct control *c)
 {
 	uint64_t n = 0;
 	for (uint32_t i = 0; i < c->n_arms; i++) {
-		n += c->arm[i].body ? body_bytes(c->arm[i].body) : 0;
+		n += c->arm[i].subgraph ? subgraph_bytes(c->arm[i].subgraph) : 0;
 		for (uint32_t k = 0; k < c->arm[i].def->n_maps; k++)
-			n += c->arm[i].slice[k].cap;
+			n += c->arm[i].room[k].cap;
 	}
 	return n;
 }
 
 /* ---- running ---- */
 
-int control_copy_out(const struct flex_place *to, uint32_t i, const struct tensor *t,
+int control_copy_out(const struct dynop_allocator *to, uint32_t i, const struct tensor *t,
 		     struct tensor *out, struct err *e)
 {
 	out[i] = *t;
-	if (to->place(to->arg, i, &out[i], e) < 0)
+	if (to->alloc(to->arg, i, &out[i], e) < 0)
 		return -1;
 	int64_t bytes = tensor_bytes(t);
 	if (bytes > 0)
@@ -195,7 +195,7 @@ int control_copy_out(const struct flex_place *to, uint32_t i, const struct tenso
 }
 
 static int run_if(struct control *c, const struct tensor *in, struct tensor *out,
-		  const struct flex_place *to, struct err *e)
+		  const struct dynop_allocator *to, struct err *e)
 {
 	if (tensor_elements(&in[0]) < 1)
 		return err_set(e, ST_INPUT, "its condition is empty");
@@ -203,20 +203,21 @@ static int run_if(struct control *c, const struct tensor *in, struct tensor *out
 	const struct graph_body *b = a->def;
 	for (uint32_t k = 0; k < b->n_maps; k++)
 		if (!b->map[k].output && b->map[k].external >= 0)
-			body_set(a->body, b->map[k].internal, &in[b->map[k].external]);
-	if (body_run(a->body, e) < 0)
+			subgraph_set(a->subgraph, b->map[k].internal, &in[b->map[k].external]);
+	if (subgraph_run(a->subgraph, e) < 0)
 		return -1;
 	int rc = 0;
 	for (uint32_t k = 0; k < b->n_maps && rc == 0; k++)
 		if (b->map[k].output && b->map[k].external >= 0)
 			rc = control_copy_out(to, (uint32_t)b->map[k].external,
-					      body_result(a->body, b->map[k].internal), out, e);
-	body_carry(a->body, 0, NULL, NULL);
+					      subgraph_result(a->subgraph, b->map[k].internal), out,
+					      e);
+	subgraph_carry(a->subgraph, 0, NULL, NULL);
 	return rc;
 }
 
 int control_run(struct control *c, const struct tensor *in, struct tensor *out,
-		const struct flex_place *to, struct err *e)
+		const struct dynop_allocator *to, struct err *e)
 {
 	return c->op.kind == OP_IF ? run_if(c, in, out, to, e)
 				   : control_run_loop(c, in, out, to, e);

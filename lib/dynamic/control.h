@@ -13,18 +13,18 @@
 #ifndef HSDAG_DYNAMIC_CONTROL_H
 #define HSDAG_DYNAMIC_CONTROL_H
 
-#include "dynamic/flex.h"
+#include "dynamic/dynop.h"
 
 struct control;
 
 bool control_supports(const struct op *op, char *why, size_t cap);
-/* As flex_new; inputs with data that all iterations see alike are constants of the body. */
+/* As dynop_new; inputs with data that all iterations see alike are constants of the body. */
 int control_new(const struct op *op, const struct tensor *in, const struct step_env *env,
 		struct cpu_ctx *ctx, struct control **out, struct err *e) MUST_CHECK;
 void control_free(struct control *c);
 uint64_t control_bytes(const struct control *c);
-/* As flex_run. */
+/* As dynop_run. */
 int control_run(struct control *c, const struct tensor *in, struct tensor *out,
-		const struct flex_place *to, struct err *e) MUST_CHECK;
+		const struct dynop_allocator *to, struct err *e) MUST_CHECK;
 
 #endif

@@ -129,7 +129,7 @@ static int first_parameter(struct shapes *s, const struct graph_body *def, uint3
 	if (control_carries(def, m->internal) || m->has_axis)
 		t->data = NULL;
 	if (m->has_axis && t->rank != RANK_DYNAMIC) {
-		int axis = part_axis(m, t, e);
+		int axis = axis_slice_axis(m, t, e);
 		if (axis < 0)
 			return -1;
 		t->dim[axis] = m->part_size;
@@ -179,7 +179,7 @@ static int count(struct shapes *s, const struct graph_body *def, int64_t *n, str
 			const struct port_map *m = &def->map[k];
 			if (!m->output && m->has_axis && m->external >= 0 &&
 			    shape_known(input(s, def->node, m->external)))
-				return part_count(m, input(s, def->node, m->external), n, e);
+				return axis_slice_count(m, input(s, def->node, m->external), n, e);
 		}
 		return 0;
 	}
@@ -213,7 +213,7 @@ static int infer_loop(struct shapes *s, uint32_t v, const struct graph_body *def
 			continue;
 		struct tensor t = *result(body, m->internal);
 		if (m->has_axis && t.rank != RANK_DYNAMIC) {
-			int axis = part_axis(m, &t, e);
+			int axis = axis_slice_axis(m, &t, e);
 			if (axis < 0)
 				return -1;
 			if (n < 0 || t.dim[axis] < 0 ||

@@ -6,7 +6,7 @@
 #include "device/device.h"
 #include "base/mem.h"
 #include "base/pool.h"
-#include "device/cpu/cpu_flex.h"
+#include "device/cpu/cpu_dynop.h"
 #include "device/cpu/cpu_fuse.h"
 #include "kernel/kernel.h"
 
@@ -27,8 +27,8 @@ struct cpu_state {
 
 /* One of two kinds. */
 struct step {
-	struct flex_step *flex; /* cpu_flex.h */
-	struct fused *fused;    /* cpu_fuse.h */
+	struct dynop_step *dynop; /* cpu_dynop.h */
+	struct fused *fused;      /* cpu_fuse.h */
 	const struct graph *graph;
 	uint32_t v; /* its first node */
 	uint32_t n_in, n_out;
@@ -187,8 +187,8 @@ static bool cpu_supports(struct device *d, const struct step_spec *spec, char *w
 {
 	const char *reason = "";
 	(void)d;
-	if (flex_step_wants(spec))
-		return flex_step_supports(spec, why, cap);
+	if (dynop_step_wants(spec))
+		return dynop_step_supports(spec, why, cap);
 	if (spec->n_nodes == 1 && cpu_kernel_supports(spec->node[0].op, &reason))
 		return true;
 	snprintf(why, cap, "%s", reason);
@@ -206,7 +206,7 @@ static bool cpu_fuses(struct device *d, const struct step_spec *spec)
 	(void)d;
 	for (uint32_t v = 0; v < spec->n_nodes; v++) {
 		struct step_spec one = {.n_nodes = 1, .node = &spec->node[v]};
-		if (flex_step_wants(&one))
+		if (dynop_step_wants(&one))
 			return false;
 	}
 	return cpu_fuse_fits(spec);
@@ -215,7 +215,7 @@ static bool cpu_fuses(struct device *d, const struct step_spec *spec)
 static void cpu_step_free(struct device *d, struct step *s)
 {
 	(void)d;
-	flex_step_free(s->flex);
+	dynop_step_free(s->dynop);
 	cpu_fuse_free(s->fused);
 	mem_free(s->at);
 	mem_free(s);
@@ -231,8 +231,8 @@ static int cpu_prepare(struct device *d, const struct step_spec *spec, struct st
 	s->n_in = spec->n_in;
 	s->n_out = spec->n_out;
 	s->at = MEM_NEWN(void *, (size_t)s->n_in + s->n_out + 1);
-	if ((flex_step_wants(spec) ? flex_step_new(spec, state->ctx, &s->flex, e)
-				   : cpu_fuse_new(spec, state->ctx, &s->fused, e)) < 0) {
+	if ((dynop_step_wants(spec) ? dynop_step_new(spec, state->ctx, &s->dynop, e)
+				    : cpu_fuse_new(spec, state->ctx, &s->fused, e)) < 0) {
 		cpu_step_free(d, s);
 		return -1;
 	}
@@ -250,8 +250,8 @@ static int cpu_run(struct device *d, struct step *s, struct devmem *const *in,
 	for (uint32_t i = 0; i < s->n_out; i++)
 		at[s->n_in + i] = out[i]->p;
 	char l[300];
-	if ((s->flex ? flex_step_run(s->flex, at, at + s->n_in, e)
-		     : cpu_fuse_run(s->fused, at, at + s->n_in, e)) == 0)
+	if ((s->dynop ? dynop_step_run(s->dynop, at, at + s->n_in, e)
+		      : cpu_fuse_run(s->fused, at, at + s->n_in, e)) == 0)
 		return 0;
 	return err_prefix(e, "%s", graph_layer(s->graph, s->v, l, sizeof l));
 }
@@ -266,8 +266,8 @@ static void cpu_step_memory(struct device *d, const struct step *s,
 			    void (*fn)(void *arg, const void *key, uint64_t bytes), void *arg)
 {
 	(void)d;
-	if (s->flex)
-		fn(arg, s->flex, flex_step_bytes(s->flex));
+	if (s->dynop)
+		fn(arg, s->dynop, dynop_step_bytes(s->dynop));
 	else
 		cpu_fuse_memory(s->fused, fn, arg);
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""flex.py gen DIR - models with bodies, variables and dynamic shapes, made with OpenVINO's API.
-flex.py ref DIR NAME OUT [-s SHAPES] [-n RUNS] - inputs and OpenVINO's results of one of them, as .npy:
+"""dynop.py gen DIR - models with bodies, variables and dynamic shapes, made with OpenVINO's API.
+dynop.py ref DIR NAME OUT [-s SHAPES] [-n RUNS] - inputs and OpenVINO's results of one of them, as .npy:
     OUT/in for devrun -i, OUT/want; RUNS inferences, the results of the last one
-flex.py compare OUT - devrun's results in OUT/out with OUT/want: shapes equal, 1e-4 of the scale"""
+dynop.py compare OUT - devrun's results in OUT/out with OUT/want: shapes equal, 1e-4 of the scale"""
 import argparse
 import os
 import sys
@@ -34,7 +34,7 @@ def matrix(*shape):
 
 
 def model(results, params, sinks=()):
-    return ov.Model([op.result(r) for r in results], list(sinks), list(params), "flex")
+    return ov.Model([op.result(r) for r in results], list(sinks), list(params), "dynop")
 
 
 def iterator(stride, part, axis, dynamic=False):

@@ -1,14 +1,14 @@
-# flex.bash - for control.bats and dynamic.bats, behind common.bash: models of flex.py through the
+# dynop.bash - for control.bats and dynamic.bats, behind common.bash: models of dynop.py through the
 # pipeline, compared with OpenVINO.
 
-flex_setup_file() {
+dynop_setup_file() {
 	common_setup_file
 	export HERE=$BATS_TEST_DIRNAME
 	has_openvino || return 0
-	"$HSDAG_PYTHON" "$HERE/flex.py" gen "$BATS_FILE_TMPDIR"
+	"$HSDAG_PYTHON" "$HERE/dynop.py" gen "$BATS_FILE_TMPDIR"
 }
 
-flex_setup() { cd "$BATS_TEST_TMPDIR" || return 1; }
+dynop_setup() { cd "$BATS_TEST_TMPDIR" || return 1; }
 
 # agrees NAME [SHAPES [RUNS [SEED]]] - on one device and placed over two
 agrees() {
@@ -17,7 +17,7 @@ agrees() {
 	local -a shape=() keep=()
 	[ -z "${2:-}" ] || shape=(--shape "$2")
 	[ "$runs" = 1 ] || keep=(--keep-state)
-	rm -rf r && "$HSDAG_PYTHON" "$HERE/flex.py" ref "$BATS_FILE_TMPDIR" "$1" r ${2:+-s "$2"} -n "$runs" --seed "${4:-1}"
+	rm -rf r && "$HSDAG_PYTHON" "$HERE/dynop.py" ref "$BATS_FILE_TMPDIR" "$1" r ${2:+-s "$2"} -n "$runs" --seed "${4:-1}"
 	ir2dag "${shape[@]}" "$m" -o g.mp
 	for how in single "random -n 2"; do
 		# shellcheck disable=SC2086
@@ -25,6 +25,6 @@ agrees() {
 			devrun --allow-shared --no-reference --warmup 0 -n "$runs" "${keep[@]}" -i r/in --outputs r/out -o run.mp
 		recdump run.mp > run.txt
 		run ! grep '"ok": false' run.txt
-		run -0 "$HSDAG_PYTHON" "$HERE/flex.py" compare r
+		run -0 "$HSDAG_PYTHON" "$HERE/dynop.py" compare r
 	done
 }

@@ -1,10 +1,10 @@
-/* part.c - tensors cut along an axis by the rules of a port map, and put together again. */
+/* axis_slice.c - tensors sliced along an axis by the rules of a port map, and put together again. */
 #include "dynamic/control_impl.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* Tensors as `outer` rows of dim[axis] parts of `inner` bytes. */
+/* Tensors as `outer` rows of dim[axis] slices of `inner` bytes. */
 struct rows {
 	int64_t outer, inner;
 };
@@ -19,21 +19,21 @@ static struct rows rows_of(const struct tensor *t, uint32_t axis)
 	return r;
 }
 
-/* Move `n` parts between a tensor with `of` parts on the axis, from part `at` on, and one of just
- * these parts. */
-static void move_parts(const struct rows *r, char *whole, int64_t of, int64_t at, char *parts,
-		       int64_t n, bool in)
+/* Move `n` slices between a tensor with `of` slices on the axis, from slice `at` on, and one of just
+ * these slices. */
+static void move_slices(const struct rows *r, char *whole, int64_t of, int64_t at, char *slices,
+			int64_t n, bool in)
 {
 	size_t run = (size_t)(n * r->inner);
 	if (run == 0)
 		return;
 	for (int64_t o = 0; o < r->outer; o++) {
-		char *w = whole + (o * of + at) * r->inner, *p = parts + o * n * r->inner;
+		char *w = whole + (o * of + at) * r->inner, *p = slices + o * n * r->inner;
 		memcpy(in ? w : p, in ? p : w, run);
 	}
 }
 
-int part_axis(const struct port_map *m, const struct tensor *t, struct err *e)
+int axis_slice_axis(const struct port_map *m, const struct tensor *t, struct err *e)
 {
 	int axis = op_axis(m->axis, t->rank);
 	if (axis < 0)
@@ -44,8 +44,8 @@ int part_axis(const struct port_map *m, const struct tensor *t, struct err *e)
 	return axis;
 }
 
-/* First index of part i of a dim; ends are indices, both included. */
-static int64_t part_begin(const struct port_map *m, int64_t dim, int64_t i)
+/* First index of slice i of a dim; ends are indices, both included. */
+static int64_t axis_slice_begin(const struct port_map *m, int64_t dim, int64_t i)
 {
 	int64_t start = m->start < 0 ? m->start + dim : m->start, step;
 	if (__builtin_mul_overflow(i, m->stride, &step) ||
@@ -54,9 +54,9 @@ static int64_t part_begin(const struct port_map *m, int64_t dim, int64_t i)
 	return m->stride < 0 ? start - m->part_size + 1 : start;
 }
 
-int part_count(const struct port_map *m, const struct tensor *t, int64_t *n, struct err *e)
+int axis_slice_count(const struct port_map *m, const struct tensor *t, int64_t *n, struct err *e)
 {
-	int axis = part_axis(m, t, e);
+	int axis = axis_slice_axis(m, t, e);
 	if (axis < 0)
 		return -1;
 	int64_t dim = t->dim[axis];
@@ -80,36 +80,36 @@ int part_count(const struct port_map *m, const struct tensor *t, int64_t *n, str
 	return 0;
 }
 
-int part_take(const struct port_map *m, const struct tensor *t, int64_t i, struct flex_buffer *room,
-	      struct tensor *part, struct err *e)
+int axis_slice_get(const struct port_map *m, const struct tensor *t, int64_t i,
+		   struct dynop_buffer *room, struct tensor *slice, struct err *e)
 {
-	int axis = part_axis(m, t, e);
+	int axis = axis_slice_axis(m, t, e);
 	if (axis < 0)
 		return -1;
-	int64_t dim = t->dim[axis], at = part_begin(m, dim, i);
+	int64_t dim = t->dim[axis], at = axis_slice_begin(m, dim, i);
 	if (at < 0 || at > dim || m->part_size > dim - at)
 		return err_set(e, ST_INPUT,
 			       "iteration %" PRId64 " is beyond a dim of %" PRId64
 			       " that it slices",
 			       i, dim);
 	struct rows r = rows_of(t, (uint32_t)axis);
-	*part = *t;
-	part->dim[axis] = m->part_size;
-	part->data = (char *)t->data + at * r.inner;
+	*slice = *t;
+	slice->dim[axis] = m->part_size;
+	slice->data = (char *)t->data + at * r.inner;
 	if (r.outer == 1)
 		return 0;
-	if (flex_grow(room, tensor_bytes(part), e) < 0)
+	if (dynop_buffer_grow(room, tensor_bytes(slice), e) < 0)
 		return -1;
-	part->data = room->p;
-	move_parts(&r, t->data, dim, at, part->data, m->part_size, false);
+	slice->data = room->p;
+	move_slices(&r, t->data, dim, at, slice->data, m->part_size, false);
 	return 0;
 }
 
-void part_put(const struct port_map *m, const struct tensor *part, int64_t i, int64_t n,
-	      const struct tensor *whole)
+void axis_slice_put(const struct port_map *m, const struct tensor *slice, int64_t i, int64_t n,
+		    const struct tensor *whole)
 {
-	uint32_t axis = (uint32_t)op_axis(m->axis, part->rank);
-	struct rows r = rows_of(part, axis);
-	int64_t size = part->dim[axis], at = (m->stride < 0 ? n - 1 - i : i) * size;
-	move_parts(&r, whole->data, n * size, at, part->data, size, true);
+	uint32_t axis = (uint32_t)op_axis(m->axis, slice->rank);
+	struct rows r = rows_of(slice, axis);
+	int64_t size = slice->dim[axis], at = (m->stride < 0 ? n - 1 - i : i) * size;
+	move_slices(&r, whole->data, n * size, at, slice->data, size, true);
 }
