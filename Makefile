@@ -1,7 +1,7 @@
 # hsdag - device placement for neural networks, as Unix filters.
 #   make            build everything into build/bin
 #   make demo       install what is missing, build, place two real models
-#   make test       install what is missing, build, run all tests
+#   make test       install what is missing, build, run all tests; T=placebase runs one
 #   make bench      timings of every stage against their anchors
 #   make parity     whole models against OpenVINO, on all devices; MODELS="name path.xml"
 #   make bench-exec devrun beside OpenVINO in pairs; MODELS="name path.xml"
@@ -60,7 +60,7 @@ $(B)/obj/%.cl.o: lib/%.cl
 	 sed 's/\\/\\\\/g; s/"/\\"/g; s/^/"/; s/$$/\\n"/' $<; echo ';') > $(@:.o=.c)
 	$(Q)$(CC) -c -o $@ $(@:.o=.c)
 
-LINK = $(CC) $(CPPFLAGS) -Itests $(CFLAGS) -MMD -MP -MF $(B)/obj/$(@F).d $(LDFLAGS) -o $@ $< \
+LINK = $(CC) $(CPPFLAGS) -Itests/support $(CFLAGS) -MMD -MP -MF $(B)/obj/$(@F).d $(LDFLAGS) -o $@ $< \
        $(LIB) $(LDLIBS)
 
 $(B)/bin/%: cmd/%.c $(LIB)
@@ -77,7 +77,7 @@ $(B)/tests/%: $$(wildcard tests/unit/$$*.c tests/bench/$$*.c tests/fuzz/$$*.c) $
 units: $(UNITS)
 
 # A program with one more device class, from outside lib: these files come before the archive.
-SLOW = lib/record/devrec.c lib/device/device_class.c tests/device_class/slow_device.c
+SLOW = lib/record/devrec.c lib/device/device_class.c tests/support/slow_device.c
 $(B)/slow/%: cmd/%.c $(SLOW) $(LIB)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) '-DDEVICE_CLASSES_MORE(X)=X(slow, "slow", "slow:")' $(CFLAGS) $(LDFLAGS) \
@@ -94,13 +94,13 @@ demo:
 test:
 	@$(DEPS) $(B)/venv
 	@+$(BUILD) all units
-	@tests/run.sh $(B)
+	@tests/run.sh $(B) $(T)
 
 SANITIZED = B=$(B)/asan OPT=-O1 SAN="-fsanitize=address,undefined -fno-sanitize-recover=all"
 asan:
 	@$(DEPS) $(B)/venv
 	@+$(BUILD) all units $(SANITIZED)
-	@HSDAG_PYTHON=$(abspath $(B))/venv/bin/python tests/run.sh $(B)/asan
+	@HSDAG_PYTHON=$(abspath $(B))/venv/bin/python tests/run.sh $(B)/asan $(T)
 
 golden:
 	@$(DEPS) $(B)/venv
@@ -137,7 +137,7 @@ fuzz:
 	$(B)/asan/tests/fuzz_ir -n $(N) tests/bad/ir/*.xml tests/models/small_*.xml \
 	  tests/models/if_body.xml tests/models/loop_2d_add.xml tests/models/tensor_iterator.xml
 	HOSTILE=$(N) HSDAG_PYTHON=$(abspath $(B))/venv/bin/python B=$(B)/asan \
-	  bats -f damaged tests/hostile.bats
+	  bats -f damaged tests/fuzz/hostile.bats
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/doc/hsdag/docs

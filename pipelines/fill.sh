@@ -21,7 +21,7 @@ for m; do
 			exit 2
 		}
 		[ -f "$dir/$m.bin" ] && cmp -s "$ours" "$dir/$m.xml" ||
-			B=$B "$here/../tests/models.sh" "$m" "$dir"
+			B=$B "$here/../tests/support/models.sh" "$m" "$dir"
 		echo "$dir/$m.xml"
 	elif [ -f "${m%.xml}.bin" ]; then
 		echo "$m"

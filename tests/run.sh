@@ -1,8 +1,11 @@
 #!/bin/bash
-# run.sh BUILD - run all tests of BUILD, a file of them on each core; the last line counts them.
-# Unit tests are programs that print TAP; the rest is Bats.  TESTS, JOBS: which files, how many at once.
+# run.sh BUILD [NAME...] - run the tests of BUILD, a file of them on each core; the last line counts
+# them.  Unit tests are programs that print TAP; the rest is Bats.  With NAMEs only the files whose
+# names begin so: `placebase` is tests/cli/placebase.bats, `tape` is tests/unit/test_tape.c, `oracle`
+# is all of tests/oracle.  JOBS: how many files at once.
 set -u
 B=$(realpath "$1") || exit 1
+shift
 export B
 cd "$(dirname "$0")/.." || exit 1
 export HSDAG_PYTHON=${HSDAG_PYTHON:-$B/venv/bin/python}
@@ -28,13 +31,36 @@ run_file() {
 }
 export -f run_file
 
-: >"$log"
-{
-	for t in "$B"/tests/test_*; do
-		[ -x "$t" ] && [ "${t%.d}" = "$t" ] && echo "$t"
+# all_files - "FOLDER NAME FILE" of each, one a line
+all_files() {
+	local f name
+	for f in tests/unit/*.c; do
+		name=${f##*/}
+		name=${name%.c}
+		echo "unit ${name#test_} $B/tests/$name"
 	done
-	printf '%s\n' ${TESTS:-tests/*.bats}
-} | xargs -P "${JOBS:-$(nproc)}" -I{} bash -c 'run_file {}'
+	for f in tests/*/*.bats; do
+		name=${f%.bats}
+		echo "$(basename "$(dirname "$f")") ${name##*/} $f"
+	done
+}
+
+# chosen NAME... - the files to run
+chosen() {
+	all_files | awk -v names="$*" '
+		BEGIN { n = split(names, want, " ") }
+		{
+			for (i = 1; i <= n && $1 != want[i] && index($2, want[i]) != 1; i++);
+			if (n == 0 || i <= n)
+				print $3
+		}'
+}
+
+for name; do
+	[ -n "$(chosen "$name")" ] || { echo "run.sh: error: no test is called '$name'" >&2; exit 2; }
+done
+: >"$log"
+chosen "$@" | xargs -P "${JOBS:-$(nproc)}" -I{} bash -c 'run_file {}'
 
 skipped=$(grep -cE '^ok .*# skip' "$log")
 passed=$(($(grep -cE '^ok ' "$log") - skipped))

@@ -14,7 +14,7 @@ process, with all that it reads and writes, and SAGA's Schedule with the tasks a
 -p: processor seconds that each side spends on evaluations of a graph."""
 import argparse, json, logging, math, os, random, resource, subprocess, sys, tempfile, time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import families
 
 logging.disable(logging.WARNING)             # SAGA tells of entries and exits that it adds

@@ -35,7 +35,7 @@ import msgpack
 import numpy as np
 import openvino as ov
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import stream
 
 ROWS = ("one", "all", "default", "cl", "heft", "refine", "heft-ov", "heft-cl")

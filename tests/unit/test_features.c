@@ -1,5 +1,5 @@
 /* The feature matrix: columns, scales, renumbering, odd graphs.  Values on real models are
- * tests/dagfeat.bats' part. */
+ * tests/cli/dagfeat.bats' part. */
 #include "feature/features.h"
 #include "graphgen.h"
 #include "tap.h"

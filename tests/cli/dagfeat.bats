@@ -1,0 +1,189 @@
+#!/usr/bin/env bats
+# dagfeat: the features of real models, the encodings, what passes through, what is refused.
+bats_require_minimum_version 1.5.0
+load ../support/common.bash
+
+setup_file() {
+	common_setup_file
+	for m in resnet50 inception_v3 bert_base tensor_iterator if_body; do
+		ir2dag "$ROOT/tests/models/$m.xml" > "$m.mp"
+	done
+}
+
+setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
+
+@test "mean one-hot type and index have the published widths" {
+	while read -r model sets columns; do
+		dagfeat --paper --features type,position "$model.mp" > f.mp
+		run -0 py - f.mp <<-'PY'
+			f = first(read(sys.argv[1]), "feat")
+			x = array(f["x"])
+			assert f["encoding"] == "paper" and len(f["columns"]) == x.shape[1]
+			assert abs(x[:, :-1].sum(1) - 1).max() < 1e-6
+			assert (x[:, -1] == range(len(x))).all()
+			print(*x.shape)
+		PY
+		[ "$output" = "$sets $columns" ] || { echo "$model: $output"; return 1; }
+	done <<-'T'
+		resnet50 237 12
+		inception_v3 435 17
+		bert_base 759 26
+	T
+}
+
+@test "all graphs have the same columns in the fixed encoding" {
+	for m in resnet50 bert_base if_body; do
+		dagfeat "$m.mp" > "f-$m.mp"
+	done
+	run -0 py - <<-'PY'
+		f = [first(read("f-%s.mp" % m), "feat") for m in ("resnet50", "bert_base", "if_body")]
+		assert f[0]["columns"] == f[1]["columns"] == f[2]["columns"]
+		assert len(set(f[0]["columns"])) == len(f[0]["columns"])
+		for m in f:
+		    x = array(m["x"])
+		    assert np.isfinite(x).all() and abs(x).max() < 2, abs(x).max()
+	PY
+}
+
+@test "--paper has the features of the paper" {
+	dagfeat --paper if_body.mp > f.mp
+	dagfeat --paper --features type,shape,in_degree,out_degree,fractal,position if_body.mp > g.mp
+	dagfeat --features paper if_body.mp > h.mp
+	run -0 py - <<-'PY'
+		f, g, h = (first(read(n + ".mp"), "feat") for n in "fgh")
+		assert f == g
+		assert not [c for c in h["columns"] if c.startswith(("sin", "cos", "log_", "constant", "depth"))]
+	PY
+}
+
+@test "values that can be worked out by hand" {
+	dagfeat --features all resnet50.mp > f.mp
+	run -0 py - <<-'PY'
+		r = read("f.mp")
+		g, f = first(r, "graph"), first(r, "feat")
+		x = {c: v for c, v in zip(f["columns"], array(f["x"]).T)}
+		s, types = array(g["set"]), array(g["type"])
+		n = g["n_sets"]
+		ptr, src = array(g["in_ptr"]), array(g["in_node"])
+		edges = {(s[src[i]], s[v]) for v in range(len(s)) for i in range(ptr[v], ptr[v + 1])}
+		edges = {(a, b) for a, b in edges if a != b}
+		for c in range(n):
+		    members = np.flatnonzero(s == c)
+		    for t in range(len(g["types"])):
+		        assert abs(x["type=" + g["types"][t]][c] - (types[members] == t).mean()) < 1e-6
+		    d = sum(b == c for a, b in edges)
+		    name = str(d) if d <= 4 else "5-8" if d <= 8 else "9-16" if d <= 16 else "17+"
+		    assert x["in_degree=" + name][c] == 1
+		assert sum(x[k].sum() for k in x if k.startswith("in_degree")) == n
+		assert abs(x["position"] - np.arange(n) / (n - 1)).max() < 1e-6
+		last = np.flatnonzero(s == n - 1)[-1]
+		assert abs(x["constant"].sum() - 110 / 2) < 3          # 110 constants, most with a Convert
+		assert x["depth_source"].max() == x["depth_sink"].max() == 1
+		assert x["log_flops"].max() > 0.6 and x["log_const_bytes"].max() > 0.6
+	PY
+}
+
+@test "features can be chosen and left out" {
+	dagfeat --features fractal,in_degree resnet50.mp | recdump -fk feat | grep -q '"in_degree=0".*"fractal"\]'
+	dagfeat --features all,-type,-sinusoid resnet50.mp | recdump -fk feat > out
+	grep -q '"dim0"' out
+	run -1 grep -e 'type=' -e sin0 out
+	dagfeat --features -fractal resnet50.mp | recdump -fk feat > out
+	grep -q 'type=' out
+	run -1 grep '"fractal"' out
+	dagfeat --features sinusoid --d-pos 6 resnet50.mp | recdump -fk feat | grep -q '"sin2","cos2"\]\|"sin2", "cos2"\]'
+	run -2 dagfeat --features type,colour resnet50.mp
+	[[ $stderr$output == *"unknown feature 'colour'"* ]]
+	run -2 dagfeat --features type,-type resnet50.mp
+	run -2 dagfeat --d-pos 7 resnet50.mp
+}
+
+@test "results do not depend on threads, nor on file or pipe" {
+	dagfeat -t 1 bert_base.mp > a.mp
+	dagfeat -t 3 < bert_base.mp > b.mp
+	run -0 py - <<-'PY'
+		a, b = read("a.mp"), read("b.mp")
+		assert a[1:] == b[1:]
+	PY
+}
+
+@test "the fractal dimension is that of the definition" {
+	dagfeat --paper --features fractal inception_v3.mp > u.mp
+	dagfeat --paper --features fractal --directed inception_v3.mp > d.mp
+	dagfeat --paper --features fractal --radius-cap 4 inception_v3.mp > c.mp
+	run -0 py - <<-'PY'
+		def dimension(rows, cap=10**9):
+		    out = []
+		    for v in range(len(rows)):
+		        seen, front, n = {v}, [v], []
+		        while front and len(n) < cap:
+		            front = list({w for u in front for w in rows[u]} - seen)
+		            seen |= set(front)
+		            if front:
+		                n.append(len(seen) - 1)
+		        out.append(np.polyfit(np.log(np.arange(1, len(n) + 1)), np.log(n), 1)[0] if len(n) > 1 else 0)
+		    return np.array(out)
+		r = read("u.mp")
+		g = first(r, "graph")
+		s, ptr, src = array(g["set"]), array(g["in_ptr"]), array(g["in_node"])
+		along, both = [set() for _ in range(g["n_sets"])], [set() for _ in range(g["n_sets"])]
+		for v in range(len(s)):
+		    for i in range(ptr[v], ptr[v + 1]):
+		        a, b = s[src[i]], s[v]
+		        if a != b:
+		            along[a].add(b); both[a].add(b); both[b].add(a)
+		for f, want in (("u", dimension(both)), ("d", dimension(along)), ("c", dimension(both, 4))):
+		    got = array(first(read(f + ".mp"), "feat")["x"])[:, 0]
+		    assert abs(got - want).max() < 1e-5, f
+	PY
+}
+
+@test "other records and unknown keys pass through; several graphs and streams" {
+	run -0 py - <<-'PY'
+		a, b = read("resnet50.mp"), read("if_body.mp")
+		first(a, "graph")["colour"] = "red"
+		write("two.mp", a[:1] + [["note", {"x": [1, {"y": None}]}]] + a[1:-1] + b[1:-1] + [["note", {"z": 2}]])
+	PY
+	cat two.mp if_body.mp | dagfeat > out.mp
+	recdump --check out.mp
+	run -0 py - <<-'PY'
+		r = read("out.mp")
+		assert [k for k, m in r] == ["hdr", "note", "graph", "feat", "graph", "feat", "note", "end", "hdr", "graph", "feat", "end"]
+		assert r[2][1]["colour"] == "red" and r[1][1] == {"x": [1, {"y": None}]}
+		assert r[3][1]["graph"] == r[2][1]["digest"] and r[5][1]["graph"] == r[4][1]["digest"]
+		assert r[5][1]["x"] == r[10][1]["x"]
+		assert [c["program"] for c in r[0][1]["chain"]] == ["ir2dag", "dagfeat"]
+	PY
+}
+
+@test "input without a graph, cut or damaged, is refused" {
+	run -0 py - <<-'PY'
+		write("none.mp", read("resnet50.mp")[:1] + [["note", {}]])
+		r = read("resnet50.mp")
+		first(r, "graph")["in_node"]["data"] = b"\xf0" * len(first(r, "graph")["in_node"]["data"])
+		write("bad.mp", r)
+	PY
+	run -3 --separate-stderr dagfeat none.mp
+	[[ $stderr == *"without a graph"* ]]
+	run -3 --separate-stderr dagfeat bad.mp
+	[[ $stderr == *"in_node"* ]]
+	run -3 dagfeat /dev/null
+	for n in 1 100 1000 20000 $(($(stat -c %s resnet50.mp) - 1)); do
+		head -c "$n" resnet50.mp > cut.mp
+		run -3 dagfeat -o out-cut.mp cut.mp
+		[ ! -e out-cut.mp ]
+	done
+	run -1 dagfeat no-such-file
+	run -1 dagfeat -o /dev/full resnet50.mp
+}
+
+@test "mutated streams never crash it" {
+	"$HSDAG_PYTHON" "$ROOT/tests/fuzz/mutate.py" if_body.mp 60 1 "$B/bin/dagfeat" -t 1 > log 2>&1 || { cat log; return 1; }
+}
+
+@test "every failing allocation ends in order" {
+	for k in 1 2 5 10 20 40 80 160 320; do
+		HSDAG_FAIL_ALLOC=$k run dagfeat -t 1 -o alloc.mp if_body.mp
+		[ "$status" -eq 0 ] || [ "$status" -eq 1 ]
+	done
+}

@@ -1,0 +1,285 @@
+#!/usr/bin/env bats
+# devrun: what it adds to a stream, inputs and outputs, what it refuses. That the numbers it
+# computes are right is parity.bats' part; that any order of execution is safe, test_exec.c's.
+bats_require_minimum_version 1.5.0
+load ../support/common.bash
+
+setup_file() {
+	common_setup_file
+	models mobilenet_v3_large rnnlm small_increment_1x3x4x5
+	placebase single -D cpu:0 mobilenet_v3_large.mp > one.mp
+	placebase single -D cpu:0 small_increment_1x3x4x5.mp > tiny.mp
+	placebase random -n 3 --draw uniform -D cpu:0,cpu:1 mobilenet_v3_large.mp > random.mp
+}
+
+setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
+
+@test "shapes that do not follow from each other are refused, with the layer" {
+	py '
+		r = read("tiny.mp")[:-1]
+		g = r[1][1]
+		d = array(g["dim"]).copy()
+		d[[i for i, x in enumerate(d) if x == 5][-1]] = 5000
+		g["dim"]["data"] = d.tobytes()
+		keys = list(g)
+		head = keys[:keys.index("digest")]
+		g["digest"] = xxhash.xxh64(b"".join(msgpack.packb(k) + msgpack.packb(g[k]) for k in head)).intdigest()
+		r[2][1]["graph"] = g["digest"]
+		write("lie.mp", r)
+	'
+	run -3 --separate-stderr devrun -o no.mp lie.mp
+	[[ $stderr == *"layer "*"(Add)"* ]]
+}
+
+@test "every placement gets a run record" {
+	two_cores
+	devrun --max-seconds 0.3 -o r.mp random.mp
+	py '
+		r = read("r.mp")
+		assert [k for k, m in r] == ["hdr", "graph"] + 3 * ["place"] + 3 * ["run", ] + ["end"], [k for k, m in r]
+		places, got = r[2:5], runs("r.mp")
+		for (_, p), x in zip(places, got):
+			assert [p[k] for k in ("graph", "episode", "step", "sample", "source")] == \
+			       [x[k] for k in ("graph", "episode", "step", "sample", "source")]
+			s = array(x["samples_s"])
+			assert x["ok"] and len(s) >= 6 and s.min() > 0
+			assert x["lo_s"] <= x["lat_s"] <= x["hi_s"] and abs(x["lat_s"] - np.median(s)) < 1e-12
+			assert x["copies"] > 10 and x["copy_bytes"] > 1000 and x["ref_s"] > 0
+			busy, mem = array(x["busy_s"]), array(x["mem_bytes"])
+			assert busy.shape == mem.shape == (2,) and busy.min() > 0 and busy.max() <= s[-1]
+			assert 1e5 < mem.min() and mem.max() < 1e8
+	'
+}
+
+@test "copies are those that devsim counts: inputs, results and views are wherever they are read" {
+	two_cores
+	devrun --probe -D cpu:0,cpu:1 rnnlm.mp | placebase random -n 3 -o rnnlm.random.mp
+	py '
+		r = read("rnnlm.random.mp")[:-1]
+		g = first(r, "graph")
+		sets, kind = array(g["set"]), np.array(g["types"])[array(g["type"])]
+		free = np.isin(kind, ["Parameter", "Result", "Reshape", "Squeeze", "Unsqueeze"])
+		busy = np.isin(np.arange(g["n_sets"]), sets[~free & (sets != 2**32 - 1)])
+		assert busy.any() and not busy.all()
+		place = dict(first(r, "place"), sample=3, device=tensor((~busy).astype("u2")))
+		write("rnnlm.random.mp", r + [["place", place]])
+	'
+	printf '%s\n' "device cpu flops 1e11 bandwidth 2e10" "link cpu cpu latency 1e-6 bandwidth 1e10" > two.spec
+	for m in rnnlm.random random; do
+		devsim --spec two.spec "$m.mp" -o sim.mp
+		devrun --runs 1 --warmup 0 "$m.mp" -o real.mp
+		py '
+			a, b = ([(r["copies"], r["copy_bytes"]) for r in runs(f)] for f in ("sim.mp", "real.mp"))
+			assert a == b and len(a) == 3 + (sys.argv[1] != "random"), (a, b)
+			assert a[0][0] > 0 and (len(a) == 3 or a[3] == (0, 0)), a
+		' "$m"
+	done
+}
+
+@test "--runs, --paper and --warmup count" {
+	devrun --runs 3 -o r3.mp one.mp
+	devrun --paper --no-reference -o p.mp one.mp
+	py '
+		x, = runs("r3.mp")
+		assert len(array(x["samples_s"])) == 3
+		x, = runs("p.mp")
+		s = array(x["samples_s"])
+		assert len(s) == 10 and abs(x["lat_s"] - s[5:].mean()) < 1e-12 and x["ref_s"] == 0
+	'
+}
+
+@test "busy times are those of the run alone, on OpenCL too" {
+	two_cores
+	needs_pocl
+	placebase single -D cpu:0,cl:0.0:1 mobilenet_v3_large.mp | devrun --rounds 1 -o r.mp
+	py '
+		x, y = runs("r.mp")
+		assert list(array(x["busy_s"]) > 0) == [True, False] and list(array(y["busy_s"]) > 0) == [False, True]
+		assert array(y["busy_s"])[1] < 1.05 * y["lat_s"]
+	'
+}
+
+@test "the devices of the stream, and -D in their place" {
+	two_cores
+	devrun --probe -D cpu:1,cpu:0 mobilenet_v3_large.mp | placebase single:cpu:0 | devrun --runs 1 -o r.mp
+	py '
+		x, = runs("r.mp")
+		assert x["ok"] and list(array(x["busy_s"]) > 0) == [False, True]
+	'
+	run -3 --separate-stderr devrun -o no.mp -D cpu:1 --runs 1 one.mp
+	[[ $stderr == *"places on 'cpu:0', which is not among the devices"* ]]
+}
+
+@test "inputs come from the seed, go to files and come back" {
+	devrun --runs 1 --no-reference --seed 5 --save-inputs in --outputs out1 one.mp > /dev/null
+	devrun --runs 1 --no-reference --seed 6 --inputs in --outputs out2 one.mp > /dev/null
+	devrun --runs 1 --no-reference --seed 6 --outputs out3 one.mp > /dev/null
+	cmp out1/0.npy out2/0.npy
+	run ! cmp -s out1/0.npy out3/0.npy
+	cmp out1/index.tsv out2/index.tsv
+	py '
+		x, y = np.load("in/0.npy"), np.load("out1/0.npy")
+		assert x.shape == (1, 3, 224, 224) and x.dtype == np.float32 and -1 <= x.min() < -0.99 and 0.99 < x.max() < 1
+		assert y.shape == (1, 1000) and np.isfinite(y).all() and y.std() > 0
+		assert open("in/index.tsv").read().split("\t")[::2] == ["0.npy", "f32[1,3,224,224]\n"]
+		np.save("in/0.npy", x[:, :, :100])
+	'
+	run -3 --separate-stderr devrun -o no.mp --inputs in one.mp
+	[[ $stderr == *"its shape is (1, 3, 100, 224), but the model wants (1, 3, 224, 224)"* ]]
+	py 'np.save("in/0.npy", np.zeros((1, 3, 224, 224)))'
+	run -3 --separate-stderr devrun -o no.mp --inputs in one.mp
+	[[ $stderr == *"its type is "*"f8"*"the model wants '<f4'"* ]]
+	head -c 1000 out1/0.npy > in/0.npy
+	run -3 devrun -o no.mp --inputs in one.mp
+	rm in/index.tsv in/0.npy
+	run -1 --separate-stderr devrun -o no.mp --inputs in one.mp
+	[[ $stderr == *"cannot read 'in/0.npy'"* ]]
+}
+
+@test "integers that a Gather reads stay in its range" {
+	placebase single -D cpu:0 rnnlm.mp | devrun --runs 1 --no-reference --save-inputs ids > /dev/null
+	py '
+		x = np.load("ids/0.npy")
+		assert x.dtype.kind == "i" and x.min() >= 0 and 100 < x.max() < 10000 and len(set(x.flat)) > 5, x
+	'
+}
+
+@test "the same bits on one core, on two and on all" {
+	two_cores
+	for p in one random; do
+		devrun --runs 2 --no-reference --outputs "bits.$p" "$p.mp" > /dev/null
+	done
+	placebase single -D cpu mobilenet_v3_large.mp | devrun --runs 2 --no-reference --outputs bits.all > /dev/null
+	cmp bits.one/0.npy bits.random/0.npy
+	cmp bits.one/0.npy bits.all/0.npy
+}
+
+@test "weights that are missing, short, or no file" {
+	head -c 1000000 mobilenet_v3_large.bin > short.bin
+	run -3 --separate-stderr devrun -o no.mp --weights short.bin one.mp
+	[[ $stderr == *"short.bin"*"layer "*"beyond the weights"* ]]
+	run -1 --separate-stderr devrun -o no.mp --weights nowhere.bin one.mp
+	[[ $stderr == *"nowhere.bin"* ]]
+	mkfifo fifo.bin
+	for f in fifo.bin . /dev/zero; do
+		run -3 --separate-stderr timeout 60 devrun -o no.mp --weights "$f" one.mp
+		[[ $stderr == *"regular file"* ]]
+	done
+	ir2dag "$ROOT/tests/models/alexnet.xml" > bare.mp
+	run -3 --separate-stderr devrun -o no.mp --probe -D cpu:0 bare.mp
+	[[ $stderr == *"has no weights file"* ]]
+}
+
+@test "records out of place" {
+	py '
+		r = read("tiny.mp")[:-1]
+		p = r[2][1]
+		write("other.mp", r[:2] + [["place", {**p, "graph": p["graph"] ^ 1}]])
+		write("early.mp", [r[0], r[2], r[1]])
+		write("twice.mp", r[:2] + r[1:])
+		write("none.mp", r[:1])
+		write("keep.mp", r[:2] + [["news", {"a": 1}]] + r[2:] + [["more", {"b": [2]}]])
+		write("devs.mp", r[:2] + [["place", {**p, "devices": ["nonesuch"]}]])
+	'
+	run -3 --separate-stderr devrun -o no.mp other.mp
+	[[ $stderr == *"about another graph"* ]]
+	run -3 --separate-stderr devrun -o no.mp early.mp
+	[[ $stderr == *"before its graph"* ]]
+	run -3 --separate-stderr devrun -o no.mp twice.mp
+	[[ $stderr == *"second graph"* ]]
+	run -3 --separate-stderr devrun -o no.mp --probe -D cpu none.mp
+	[[ $stderr == *"no graph"* ]]
+	run -3 --separate-stderr devrun -o no.mp devs.mp
+	[[ $stderr == *"unknown device 'nonesuch'"* ]]
+	[ ! -e no.mp ]
+	devrun --runs 1 -o kept.mp keep.mp
+	py 'assert [k for k, m in read("kept.mp")] == ["hdr", "graph", "news", "place", "more", "run", "end"]'
+	cat tiny.mp keep.mp | devrun --runs 1 > cat.mp
+	recdump --check cat.mp
+	py 'assert len(runs("cat.mp")) == 2'
+}
+
+@test "every prefix of a stream is refused" {
+	n=$(stat -c %s tiny.mp)
+	for ((c = 0; c < n; c += n / 12 + 1)); do
+		head -c "$c" tiny.mp > cut.mp
+		run -3 devrun --runs 1 -o out.mp cut.mp
+		[ ! -e out.mp ]
+	done
+}
+
+@test "episodes are measured when they end, before episode_end goes on" {
+	py '
+		r = read("tiny.mp")[:-1]
+		place = lambda e, s: ["place", {**r[2][1], "episode": e, "step": s}]
+		episode = lambda e: [["episode", {"episode": e, "steps": 2}], place(e, 0), place(e, 1), ["episode_end", {"episode": e}]]
+		write("loop.mp", r[:2] + episode(1) + episode(2))
+	'
+	devrun --runs 1 -o looped.mp loop.mp
+	py '
+		one = ["episode", "place", "place", "run", "run", "episode_end"]
+		assert [k for k, m in read("looped.mp")] == ["hdr", "graph"] + one + one + ["end"]
+		assert [(m["episode"], m["step"]) for m in runs("looped.mp")] == [(1, 0), (1, 1), (2, 0), (2, 1)]
+	'
+}
+
+@test "a reader that vanishes ends devrun, however many runs are left" {
+	# The inputs are written just before the runs begin; until then the output is read.
+	run -1 --separate-stderr timeout 60 bash -c 'set -o pipefail; devrun --runs 100000 --save-inputs begun one.mp | {
+		cat <&0 > /dev/null &
+		until [ -s begun/index.tsv ]; do sleep 0.05; done
+		sleep 0.3
+		kill $!
+	}'
+	[[ $stderr == *"reader"* ]]
+}
+
+@test "a model with nothing to compute takes some time" {
+	cat > nothing.xml <<-'END'
+		<net name="nothing" version="11"><layers>
+		<layer id="0" name="x" type="Parameter" version="opset1"><data shape="2,3" element_type="f32"/>
+		<output><port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port></output></layer>
+		<layer id="1" name="y" type="Result" version="opset1">
+		<input><port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port></input></layer>
+		</layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/></edges></net>
+	END
+	ir2dag nothing.xml | placebase single -D cpu:0 | devrun --runs 3 -o nothing.mp
+	py '
+		x, = runs("nothing.mp")
+		assert x["ok"] and 0 < x["lat_s"] and x["ref_s"] > 0 and array(x["samples_s"]).min() > 0
+	'
+}
+
+@test "--boundaries writes what crosses devices" {
+	two_cores
+	devrun --runs 1 --no-reference --boundaries across --outputs out -o across.mp random.mp
+	py '
+		run = runs("across.mp")[-1]
+		lines = [l.rstrip("\n").split("\t") for l in open("across/index.tsv")]
+		assert len(lines) == run["copies"], (len(lines), run["copies"])
+		size = 0
+		for file, name, shape, layer, port, device in lines:
+		    x = np.load("across/" + file)
+		    size += x.nbytes
+		    assert device in ("cpu:0", "cpu:1") and int(port) == 0 and int(layer) >= 0 and name
+		    assert np.isfinite(x).all() and x.std() > 0, name
+		assert size == run["copy_bytes"]
+	'
+}
+
+@test "damaged streams are refused in good order" {
+	run -0 timeout 300 "$HSDAG_PYTHON" "$ROOT/tests/fuzz/mutate.py" tiny.mp "${HOSTILE:-60}" "${SEED:-1}" \
+		"$B/bin/devrun" --runs 1 --no-reference
+}
+
+@test "the k-th allocation fails cleanly" {
+	for ((k = 1; k < 4000; k = k * 5 / 4 + 1)); do
+		HSDAG_FAIL_ALLOC=$k run timeout 60 devrun --runs 1 --no-reference -o alloc.mp tiny.mp
+		[ "$status" -le 3 ] || { echo "k=$k: $status"; return 1; }
+	done
+}
+
+@test "a full disk is noticed" {
+	run -1 --separate-stderr bash -c 'devrun --runs 1 tiny.mp > /dev/full'
+	[[ $stderr == *"No space left"* ]]
+}

@@ -1,0 +1,186 @@
+#!/usr/bin/env bats
+# ir2dag: real and odd models read right, bad ones refused with their place.
+bats_require_minimum_version 1.5.0
+load ../support/common.bash
+
+setup_file() {
+	common_setup_file
+	export M=$ROOT/tests/models
+}
+
+setup() { cd "$BATS_TEST_TMPDIR" || return 1; }
+
+sizes() {   # MODEL: |V| |E| sets
+	ir2dag --stats "$M/$1.xml" | awk -F'\t' '$1 == "graph" {v = $3; e = $5} $1 == "co-located" {s = $3} END {print v, e, s}'
+}
+
+# small SED-SCRIPT: a model of four layers, changed
+small() {
+	sed "$1" "$M/small_increment_1x3x4x5.xml" >m.xml
+	printf '\0\0\200\077' >m.bin
+}
+
+@test "ir2dag: sizes of the paper's models before and after co-location" {
+	[ "$(sizes resnet50)" = "396 411 237" ]
+	[ "$(sizes inception_v3)" = "726 762 435" ]
+	[ "$(sizes bert_base)" = "977 1043 759" ]
+}
+
+@test "ir2dag: every model agrees with an independent reading" {
+	for m in "$M"/*.xml; do
+		ir2dag "$m" -o a.mp
+		recdump --check a.mp
+		"$HSDAG_PYTHON" "$ROOT/tests/support/ir_check.py" compare "$m" a.mp
+	done
+}
+
+@test "ir2dag: order of elements, layer ids and port ids do not matter" {
+	for m in resnet50 nmt2 if_body loop_2d_add tensor_iterator inception_ssd lstm_stateful; do
+		"$HSDAG_PYTHON" "$ROOT/tests/support/ir_check.py" shuffle "$M/$m.xml" s.xml 7
+		ir2dag s.xml -o a.mp
+		"$HSDAG_PYTHON" "$ROOT/tests/support/ir_check.py" compare s.xml a.mp
+		[ "$(ir2dag --stats s.xml | grep -E '^(graph|co-located|constants|tensors|bodies)')" = \
+		  "$(ir2dag --stats "$M/$m.xml" | grep -E '^(graph|co-located|constants|tensors|bodies)')" ]
+	done
+}
+
+@test "ir2dag: odd models that OpenVINO writes agree with an independent reading" {
+	needs_openvino
+	mkdir g
+	"$HSDAG_PYTHON" "$ROOT/tests/support/ir_gen.py" g
+	[ "$(ls g/*.xml | wc -l)" -ge 12 ]
+	for m in g/*.xml; do
+		ir2dag "$m" -o a.mp
+		"$HSDAG_PYTHON" "$ROOT/tests/support/ir_check.py" compare "$m" a.mp
+		"$HSDAG_PYTHON" "$ROOT/tests/support/ir_check.py" shuffle "$m" s.xml 3
+		ir2dag s.xml -o a.mp
+		"$HSDAG_PYTHON" "$ROOT/tests/support/ir_check.py" compare s.xml a.mp
+	done
+}
+
+@test "ir2dag: the same bytes after hdr for the same model, wherever it lies" {
+	cp "$M/nmt2.xml" m.xml
+	d1=$(ir2dag m.xml | recdump -k graph | grep -o '"digest": [0-9]*')
+	d2=$(ir2dag "$M/nmt2.xml" | recdump -k graph | grep -o '"digest": [0-9]*')
+	[ -n "$d1" ]
+	[ "$d1" = "$d2" ]
+	ir2dag m.xml >a
+	ir2dag m.xml >b
+	cmp a b
+}
+
+@test "ir2dag: paths in the record are absolute, and empty without a .bin" {
+	small ''
+	ir2dag ./m.xml | recdump -k graph >g
+	grep -qF "\"xml\": \"$PWD/m.xml\"" g
+	grep -qF "\"weights\": \"$PWD/m.bin\"" g
+	rm m.bin
+	ir2dag m.xml | recdump -k graph | grep -qF '"weights": ""'
+	run -0 --separate-stderr ir2dag -v -o /dev/null m.xml
+	[[ $stderr == *"no weights file"* ]]
+}
+
+@test "ir2dag: every bad file is refused with its line and layer" {
+	n=0
+	for f in "$ROOT"/tests/bad/ir/*.xml; do
+		want=$(sed -n 's/.*<!-- expect: \(.*\) -->.*/\1/p' "$f" | head -1)
+		[ -n "$want" ]
+		run -3 --separate-stderr ir2dag "$f"
+		[ -z "$output" ]
+		[[ $stderr == *"$(basename "$f"):"[0-9]*": "* && $stderr == *"$want"* ]] || { echo "$f: $stderr" >&2; false; }
+		n=$((n + 1))
+	done
+	[ $n -ge 60 ]
+}
+
+@test "ir2dag: what OpenVINO accepts is accepted" {
+	small 's/name="output"/name="const"/; s/copy_const"/const"/'                     # duplicate names
+	run -0 ir2dag --stats m.xml
+	small 's/<port id="0">/<port id="0" precision="FP16">/'                          # mismatched precision
+	run -0 ir2dag --stats m.xml
+	small 's/type="Add"/type="aDD"/; s/type="Const"/type="Constant"/'
+	ir2dag m.xml | recdump -k graph | grep -qF '"types": ["Parameter", "Const", "Add", "Result"]'
+	awk '{print} /<layers>/ {printf "<!-- "; for (i = 0; i < 100000; i++) printf "long "; print "-->"}' \
+		"$M/small_increment_1x3x4x5.xml" >m.xml
+	run -0 ir2dag --stats m.xml
+	for shape in '?' '-1' '1..8' '..8,3' '3..' '...' '[1,3]' '1, 3' ''; do
+		small "s/shape=\"1,3,4,5\"/shape=\"$shape\"/"
+		run -0 ir2dag --stats m.xml
+	done
+	small 's/version="opset1">/version="extension">/; s/type="Add"/type="MyOp"/'
+	run -0 ir2dag --stats m.xml
+	small 's/type="Add"/type="MyOp"/'
+	run -3 ir2dag --stats m.xml
+	run -0 ir2dag --any-operator --stats m.xml
+}
+
+@test "ir2dag: unreachable layers are dropped and counted" {
+	small 's|</layers>|<layer id="9" name="dead" type="Const" version="opset1"><data element_type="f32" offset="0" shape="1" size="4"/><output><port id="0" precision="FP32"><dim>1</dim></port></output></layer></layers>|'
+	run -0 --separate-stderr ir2dag -v -o a.mp m.xml
+	[[ $stderr == *"1 of 5 layers dropped"* ]]
+	[ "$(ir2dag --stats m.xml | awk -F'\t' '$1 == "graph" {print $3, $5}')" = "4 3" ]
+}
+
+@test "ir2dag: the .bin is checked" {
+	small ''
+	printf 'abc' >m.bin
+	run -3 --separate-stderr ir2dag m.xml
+	[[ $stderr == *"m.xml:"*"layer 1 'const/Output_0/Data_/copy_const'"*"beyond the weights file"* ]]
+	rm m.bin
+	mkdir m.bin
+	run -3 --separate-stderr ir2dag m.xml
+	[[ $stderr == *"not a regular file"* ]]
+	run -1 --separate-stderr ir2dag --weights nowhere.bin m.xml
+	[[ $stderr == *"cannot open weights 'nowhere.bin'"* ]]
+	head -c 4 /dev/zero >other.bin
+	run -0 ir2dag --weights other.bin -o a.mp m.xml
+}
+
+@test "ir2dag: files that cannot be read are status 1" {
+	run -1 --separate-stderr ir2dag nowhere.xml
+	[[ $stderr == "ir2dag: error: cannot open 'nowhere.xml': No such file"* ]]
+	mkdir d.xml
+	run -1 --separate-stderr ir2dag d.xml
+	[[ $stderr == *"is a directory"* ]]
+	: >empty.xml
+	run -3 --separate-stderr ir2dag empty.xml
+	[[ $stderr == *"empty file"* ]]
+	run -2 ir2dag
+	run -2 ir2dag a.xml b.xml
+	run -1 bash -c 'ir2dag "$M/nmt2.xml" >/dev/full'
+}
+
+@test "ir2dag: constants can be dropped or folded, and co-location turned off" {
+	count() { ir2dag --stats "$M/resnet50.xml" "$@" | awk -F'\t' '$1 == "co-located" {print $3}'; }
+	[ "$(count --no-colocate)" -eq 396 ]
+	[ "$(count --no-colocate --constants drop)" -eq $((396 - 110)) ]
+	[ "$(count --no-colocate --constants fold)" -eq $((396 - 110 - 108)) ]
+	[ "$(count --constants fold)" -lt 237 ]
+}
+
+@test "ir2dag: truncated anywhere, a model is refused without a crash" {
+	small ''
+	size=$(wc -c <m.xml)
+	mv m.xml whole.xml
+	for ((k = 0; k < size - 12; k += 53)); do
+		head -c $k whole.xml >m.xml
+		run -3 ir2dag m.xml
+	done
+}
+
+@test "ir2dag: a hundred thousand layers in memory proportional to the graph" {
+	no_sanitizer
+	awk 'BEGIN {
+		print "<net name=\"long\" version=\"11\"><layers>"
+		p = "<port id=\"%d\" precision=\"FP32\"><dim>1</dim></port>"
+		printf "<layer id=\"0\" name=\"x\" type=\"Parameter\" version=\"opset1\"><data shape=\"1\" element_type=\"f32\"/><output>" p "</output></layer>\n", 0
+		for (i = 1; i < 100000; i++)
+			printf "<layer id=\"%d\" name=\"r%d\" type=\"ReLU\" version=\"opset1\"><input>" p "</input><output>" p "</output></layer>\n", i, i, 0, 1
+		printf "<layer id=\"100000\" name=\"y\" type=\"Result\" version=\"opset1\"><input>" p "</input></layer></layers><edges>\n", 0
+		for (i = 100000; i > 0; i--)
+			printf "<edge from-layer=\"%d\" from-port=\"%d\" to-layer=\"%d\" to-port=\"0\"/>\n", i - 1, (i > 1), i
+		print "</edges></net>"
+	}' >long.xml
+	run -0 bash -c 'ulimit -v 300000; ir2dag --stats long.xml'
+	[[ $output == *"|V|"$'\t'"100001"$'\t'"|E|"$'\t'"100000"* ]]
+}

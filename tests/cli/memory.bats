@@ -1,0 +1,87 @@
+#!/usr/bin/env bats
+# devrun's memory: limits, what plans say they take and what the process takes.
+bats_require_minimum_version 1.5.0
+load ../support/common.bash
+
+setup_file() {
+	common_setup_file
+	models mobilenet_v3_large googlenet rnnlm small_increment_1x3x4x5
+}
+
+setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
+
+@test "--memory: a placement over a device's limit is infeasible, with the figure" {
+	two_cores
+	placebase single -D cpu:0,cpu:1 mobilenet_v3_large.mp > two.mp
+	devrun --runs 1 -m cpu:0=4M,cpu:1=1G -o limit.mp two.mp
+	py '
+		a, b = runs("limit.mp")
+		assert not a["ok"] and a["reason"].startswith("device \"cpu:0\" needs ".replace(chr(34), chr(39))), a
+		assert a["reason"].endswith("bytes and has %d" % (4 << 20)), a
+		assert int(a["reason"].split()[3]) > 4 << 20
+		assert b["ok"] and 4 << 20 < array(b["mem_bytes"])[1] < 1 << 30
+	'
+	# What a plan says that it takes is enough for it, and half of it is not.
+	py '
+		need = int(array(runs("limit.mp")[1]["mem_bytes"])[1])
+		open("need", "w").write(str(need))
+	'
+	devrun --runs 1 --no-reference -m "cpu:1=$(($(cat need) + 4096))" -o enough.mp two.mp
+	devrun --runs 1 --no-reference -m "cpu:1=$(($(cat need) / 2))" -o less.mp two.mp
+	py '
+		assert [m["ok"] for m in runs("enough.mp")] == [True, True]
+		assert [m["ok"] for m in runs("less.mp")] == [True, False]
+	'
+}
+
+@test "--memory goes into the devs record, and what is wrong with it is said" {
+	devrun --probe -D cpu:0 --memory cpu:0=3K -o probe.mp small_increment_1x3x4x5.mp
+	py '
+		d = next(m for k, m in read("probe.mp") if k == "devs")
+		assert array(d["mem_bytes"])[0] == 3072
+	'
+	local list
+	for list in cpu:1=1G cpu:0 cpu:0= cpu:0=0 cpu:0=-1 cpu:0=1T cpu:0=1MB cpu:0=99999999999G "cpu:0=1M;"; do
+		run -2 --separate-stderr devrun --probe -D cpu:0 --memory "$list" -o no.mp \
+			small_increment_1x3x4x5.mp
+		[[ $stderr == *"memory '$list'"* ]] || { echo "$list: $stderr"; return 1; }
+	done
+}
+
+@test "plans take what they say: the process's peak" {
+	no_sanitizer
+	placebase single -D cpu:0 small_increment_1x3x4x5.mp > base.mp
+	for m in mobilenet_v3_large googlenet rnnlm; do
+		placebase single -D cpu:0 "$m.mp" > "$m.place.mp"
+	done
+	py '
+		from peak import peak
+		def run(name):
+		    p = peak("devrun", "--runs", "8", "--no-reference", "-o", "use.mp", name)
+		    return p, int(array(runs("use.mp")[0]["mem_bytes"])[0])
+		base = run("base.mp")[0]
+		for m in ("mobilenet_v3_large", "googlenet", "rnnlm"):
+		    p, says = run(m + ".place.mp")
+		    # The graph, the streams and the heap around them: a few MB more than the small model.
+		    assert says * 0.85 < p - base < says * 1.15 + (6 << 20), (m, p - base, says)
+	'
+}
+
+@test "--paired holds one plan's tensors, however many candidates there are" {
+	no_sanitizer
+	two_cores
+	placebase random -n 12 --draw uniform -D cpu:0,cpu:1 googlenet.mp > many.mp
+	py '
+		from peak import peak
+		r = read("many.mp")[:-1]
+		best = [["best", {**m, "rank": i, "n_groups": 9, "lat_s": 1.0, "ref_s": 1.0}] for i, (k, m) in enumerate(r[2:])]
+		for n in (1, 12):
+		    write("best%d.mp" % n, r[:2] + best[:n])
+		def run(n):
+		    return peak("devrun", "--paired", "--candidates", "20", "--runs", "1", "-o", "paired%d.mp" % n, "best%d.mp" % n)
+		few, many = run(1), run(12)
+		tensors = 12 * 5 << 20      # what the plans of twelve candidates would take, roughly
+		assert many - few < tensors / 2, (few, many)
+		assert len(runs("paired12.mp")) == 14 and all(m["ok"] for m in runs("paired12.mp"))
+	'
+}

@@ -1,0 +1,110 @@
+#!/usr/bin/env bats
+# devrun --paired: candidates and single devices in pairs, and the verdict.
+bats_require_minimum_version 1.5.0
+load ../support/common.bash
+
+setup_file() {
+	common_setup_file
+	models mobilenet_v3_large
+	placebase random -n 3 --draw uniform -D cpu:0,cpu:1 mobilenet_v3_large.mp > random.mp
+}
+
+setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
+
+@test "--paired: candidates and singles in pairs, and the last word" {
+	two_cores
+	py '
+		r = read("random.mp")[:-1]
+		best = [["best", {**m, "rank": i, "n_groups": 9, "lat_s": 1.0, "ref_s": 1.0}] for i, (k, m) in enumerate(r[2:])]
+		write("best.mp", r[:2] + best)
+	'
+	devrun --paired --max-seconds 0.1 -o final.mp best.mp
+	py '
+		r = read("final.mp")
+		assert [k for k, m in r] == ["hdr", "graph"] + 3 * ["best"] + 5 * ["run"] + ["best", "end"], [k for k, m in r]
+		x = runs("final.mp")
+		assert [m["source"] for m in x] == 2 * ["single"] + 3 * ["random"]
+		for m in x:
+			assert m["ok"] and m["ratio_lo"] <= m["ratio"] <= m["ratio_hi"]
+		assert any(m["ratio"] == 1 for m in x[:2])
+		f = r[-2][1]
+		assert f["final"] and f["reference"] in ("cpu:0", "cpu:1") and f["n_pairs"] >= 8
+		assert f["out_cos"] > 0.999999 and f["out_max"] < 1e-5
+		single = f["source"] == "single"
+		assert f["ratio"] == f["ratio_hi"] == 1 if single else f["ratio_hi"] < 1
+		# One placement, one latency: the final rounds are where all rows come from.
+		ref = x[("cpu:0", "cpu:1").index(f["reference"])]
+		assert ref["ratio"] == 1 and ref["lat_s"] == f["ref_s"] == min(m["lat_s"] for m in x[:2])
+		rounds = [len(array(m["samples_s"])) for m in x[:2]]
+		assert rounds == 2 * [f["n_pairs"]], rounds
+		assert sum(m["lat_s"] == f["lat_s"] for m in x) == 1
+		assert single == (f["copies"] == 0) and (f["n_groups"] == 1 if single else f["n_groups"] == 9)
+	'
+	# What it wrote can be judged again.
+	devrun --paired --max-seconds 0.1 --candidates 1 -o again.mp final.mp
+	recdump --check again.mp
+	py 'assert len(runs("again.mp")) == len(runs("final.mp")) + 3'      # two singles and one candidate
+}
+
+@test "--paired: a placement all on one device is that device, and no gain" {
+	two_cores
+	placebase single -D cpu:0,cpu:1 mobilenet_v3_large.mp > singles.mp
+	py '
+		r = read("singles.mp")[:-1]
+		for d in 0, 1:
+			write(f"all{d}.mp", r[:2] + [["best", {**r[2 + d][1], "source": "policy", "rank": 0, "n_groups": 9}]])
+	'
+	for d in 0 1; do
+		devrun --paired --max-seconds 0.1 -o final.mp all$d.mp
+		py '
+			x, d = runs("final.mp"), int(sys.argv[1])
+			f = read("final.mp")[-2][1]
+			assert f["source"] == "single" and f["reference"] == f["devices"][array(f["device"])[0]]
+			assert f["ratio"] == f["ratio_lo"] == f["ratio_hi"] == 1 and f["lat_s"] == f["ref_s"] and f["copies"] == 0
+			assert x[2]["source"] == "policy" and x[2]["ratio"] == x[d]["ratio"] and x[2]["lat_s"] == x[d]["lat_s"]
+		' $d
+	done
+}
+
+@test "--paired: placements are the candidates of a stream without best records" {
+	two_cores
+	devrun --paired --max-seconds 0.1 --max-runs 8 --candidates 2 -o final.mp random.mp
+	py '
+		r = read("final.mp")
+		assert [k for k, m in r] == ["hdr", "graph"] + 3 * ["place"] + 4 * ["run"] + ["best", "end"], [k for k, m in r]
+		x = runs("final.mp")
+		assert [(m["source"], m["sample"]) for m in x] == [("single", 0), ("single", 1), ("random", 0), ("random", 1)]
+		assert all(m["ok"] and m["ratio"] > 0 for m in x)
+		# A best record behind them takes their place.
+		one = ["best", {**r[4][1], "source": "policy", "rank": 0, "n_groups": 9}]
+		write("both.mp", r[:5] + [one])
+	'
+	devrun --paired --max-seconds 0.1 --max-runs 8 final.mp | recdump --check
+	devrun --paired --max-seconds 0.1 --max-runs 8 -o judged.mp both.mp
+	py 'assert [m["source"] for m in runs("judged.mp")] == ["single", "single", "policy"]'
+}
+
+@test "--paired: a device that is lost in the last comparison of outputs leaves a verdict" {
+	two_cores
+	needs_pocl
+	make_losing
+	placebase single -D cl:0.0:1 mobilenet_v3_large.mp > cl.mp
+	py '
+		r = read("cl.mp")[:-1]
+		write("cl.mp", r[:2] + [["best", {**r[2][1], "rank": 0, "n_groups": 1, "lat_s": 1.0, "ref_s": 1.0}]])
+	'
+	# How many kernels it runs before it fails: too few leave no verdict, too many a comparison.
+	local lo=0 hi=8192 n seen=
+	while [ $((hi - lo)) -gt 1 ] && [ "$seen" != lost ]; do
+		n=$(((lo + hi) / 2)) seen=none
+		run --separate-stderr losing clEnqueueNDRangeKernel:$n devrun --paired --runs 1 -o lost.mp cl.mp
+		[ "$status" -ne 0 ] || seen=$(py '
+			f = [m for k, m in read("lost.mp") if k == "best"][-1]
+			assert f["final"] and ("not_compared" in f) != ("out_mse" in f), f
+			print("lost" if "not_compared" in f else "whole")
+		')
+		if [ "$seen" = whole ]; then hi=$n; else lo=$n; fi
+	done
+	echo "last: $seen at $n"
+	[ "$seen" = lost ]
+}

@@ -1,0 +1,241 @@
+#!/usr/bin/env bats
+# placebase: what each method emits, from which devices and costs.
+bats_require_minimum_version 1.5.0
+load ../support/common.bash
+
+setup_file() {
+	common_setup_file
+	ir2dag "$ROOT/tests/models/inception_v3.xml" > g.mp
+	devsim --probe g.mp > p.mp
+}
+
+setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
+
+@test "single: every device, or the one that is named" {
+	placebase single p.mp > a.mp
+	placebase single:gpu p.mp > b.mp
+	py '
+		a, b = of("a.mp", "place"), of("b.mp", "place")
+		assert [set(array(m["device"])) for m in a] == [{0}, {1}] and [m["sample"] for m in a] == [0, 1]
+		assert len(b) == 1 and b[0]["devices"][array(b[0]["device"])[0]] == "gpu" and b[0]["source"] == "single"
+	'
+	run -2 placebase single:tpu p.mp
+	[[ "$output" == *"there is no device 'tpu'"* ]]
+}
+
+@test "cluster: no worse than HEFT, better where copies are dear, the same on any number of threads" {
+	python3 "$ROOT/tests/support/families.py" lstm 120 3 5 | json2dag > lstm.mp
+	for i in p lstm; do
+		placebase heft "$i.mp" | devsim > a.mp
+		placebase cluster -t 1 "$i.mp" -o b.mp
+		cmp <(recdump -k place b.mp) <(placebase cluster -t 3 "$i.mp" | recdump -k place)
+		devsim b.mp -o d.mp
+		py '
+			a, d = (of(f"{x}.mp", "run")[0]["lat_s"] for x in "ad")
+			assert d <= (0.9 if sys.argv[1] == "lstm" else 1) * a, (a, d)
+		' "$i"
+	done
+}
+
+@test "lookahead: what is left when the budget ends goes where HEFT puts it" {
+	placebase heft p.mp -o a.mp
+	run -0 --separate-stderr placebase lookahead --budget 1e-9 -v p.mp -o b.mp
+	[[ "$stderr" == *"tasks by HEFT, the budget being spent"* ]]
+	placebase lookahead --budget 100 p.mp -o c.mp
+	placebase lookahead p.mp -o d.mp
+	py '
+		a, b, c, d = (array(of(f"{x}.mp", "place")[0]["device"]).tobytes() for x in "abcd")
+		assert a == b and c == d and c != a
+	'
+}
+
+@test "random: distinct, reproducible, seeded" {
+	placebase random -n 40 p.mp > a.mp
+	placebase random -n 40 p.mp > b.mp
+	placebase random -n 40 --seed 2 p.mp > c.mp
+	cmp a.mp b.mp
+	py '
+		a, c = of("a.mp", "place"), of("c.mp", "place")
+		all_of = {array(m["device"]).tobytes() for m in a + c}
+		assert len(all_of) == 80 and [m["sample"] for m in a] == list(range(40))
+		share = [array(m["device"]).mean() for m in a]
+		assert all(0.4 < s < 0.6 for s in share[1::2]) and not all(0.3 < s < 0.7 for s in share[0::2]), share
+	'
+}
+
+@test "random needs no costs; a tiny graph has few placements" {
+	placebase random -n 3 -D x,y,z g.mp > a.mp
+	py 'assert [len(set(array(m["device"]))) for m in of("a.mp", "place")][1] == 3'
+	ir2dag "$ROOT/tests/models/small_summator.xml" | placebase random -n 1000 -D x,y > a.mp
+	py '
+		p = of("a.mp", "place")
+		assert len({array(m["device"]).tobytes() for m in p}) == len(p) == 2 ** len(array(p[0]["device"])), len(p)
+	'
+}
+
+@test "climb and heft beat the best single device here" {
+	placebase climb --evals 1500 p.mp | devsim > c.mp
+	placebase heft p.mp | devsim > h.mp
+	placebase random -n 1500 p.mp | devsim > r.mp
+	py '
+		c, h, r = (of(f, "run") for f in ("c.mp", "h.mp", "r.mp"))
+		assert len(c) == len(h) == 1 and c[0]["source"] == "climb" and h[0]["source"] == "heft"
+		assert c[0]["lat_s"] < 0.9 * c[0]["ref_s"] and h[0]["lat_s"] < 0.95 * h[0]["ref_s"]
+		assert c[0]["lat_s"] < min(m["lat_s"] for m in r)
+	'
+	run -0 --separate-stderr placebase climb --evals 20 -v p.mp -o /dev/null
+	[[ "$stderr" == *"climb: 20 evaluations"* ]]
+}
+
+# Four tensors leave a at 1 s, each takes 2 s over the link; what reads one takes 3 s on a, 1 s on b.
+@test "contention: copies that wait for each other cost time, which HEFT does not see" {
+	py '
+		import json
+		reads = [{"id": i, "cost_s": {"a": 3, "b": 1}} for i in (1, 2, 3, 4)]
+		json.dump({"devices": [{"name": "a"}, {"name": "b"}],
+			   "links": [{"src": "*", "dst": "*", "latency_s": 0, "bytes_per_s": 1000}],
+			   "nodes": [{"id": 0, "cost_s": {"a": 1}}] + reads,
+			   "edges": [{"src": 0, "dst": i, "bytes": 2000 + i} for i in (1, 2, 3, 4)]}, open("star.json", "w"))'
+	json2dag star.json > star.mp
+	for m in heft contention; do
+		placebase $m star.mp | devsim > $m.out.mp
+	done
+	py '
+		heft, contention = (of(m + ".out.mp", "run")[0]["lat_s"] for m in ("heft", "contention"))
+		assert abs(contention - 7) < 1e-9 and heft > 8, (heft, contention)'
+}
+
+@test "what runs nothing is beside what makes or reads it, and costs nothing unless a record says so" {
+	ir2dag "$ROOT/tests/models/nmt2.xml" | devsim --probe | placebase m-topo | devsim -o free.mp
+	py '
+		r = read("free.mp")[:-1]
+		g, cost, device = first(r, "graph"), first(r, "cost"), array(first(r, "place")["device"])
+		sets, kind = array(g["set"]), np.array(g["types"])[array(g["type"])]
+		placed = sets != 2**32 - 1
+		runs_something = ~np.isin(kind, ["Parameter", "Result", "Reshape", "Squeeze", "Unsqueeze"])
+		idle = ~np.isin(np.arange(g["n_sets"]), sets[placed & runs_something])
+		assert idle.sum() > 10 and set(device) == {0, 1}
+		first_in, n = array(g["in_node"])[array(g["in_ptr"])[:-1].clip(max=len(array(g["in_node"])) - 1)], 0
+		for v in np.flatnonzero(np.isin(kind, ["Reshape", "Squeeze", "Unsqueeze"]) & idle[sets]):
+		    made_in = sets[first_in[v]]
+		    assert idle[made_in] or device[sets[v]] == device[made_in], v
+		    n += device[sets[v]]
+		assert n > 0
+		cost["set_s"] = tensor(array(cost["set_s"]) + 1e-3 * idle[:, None])
+		write("dear.mp", [x for x in r if x[0] != "run"])
+		open("idle", "w").write(str(idle.sum()))
+	'
+	devsim dear.mp -o dear.run.mp
+	py '
+		free, dear = of("free.mp", "run")[0], of("dear.run.mp", "run")[0]
+		more = array(dear["busy_s"]).sum() - array(free["busy_s"]).sum()
+		assert np.isclose(more, 1e-3 * int(open("idle").read())), more
+	'
+}
+
+@test "what takes no time is predicted to take none" {
+	echo '{"devices": [{"name": "a"}, {"name": "b"}], "nodes": [{"id": 1, "cost_s": 0}]}' | json2dag -o zero.mp
+	placebase heft zero.mp -o a.mp
+	placebase heft -O throughput zero.mp -o b.mp
+	py '
+		a, b = (of(f, "place")[0] for f in ("a.mp", "b.mp"))
+		assert a["predicted_s"] == a["bound_s"] == 0 and "bound_value" not in a and "predicted_value" not in a
+		assert b["predicted_s"] == b["predicted_value"] == b["bound_value"] == 0 and "bound_s" not in b
+	'
+}
+
+@test "devices: --devices before the stream before --spec" {
+	placebase single -D gpu p.mp > a.mp
+	placebase heft --spec desktop-cpu,datacenter-gpu g.mp > b.mp
+	py '
+		assert of("a.mp", "place")[0]["devices"] == ["gpu"]
+		assert of("b.mp", "place")[0]["devices"] == ["cpu", "gpu"]
+	'
+	run -2 placebase heft -D cpu,gpu g.mp
+	[[ "$output" == *"no costs"* ]]
+	run -2 placebase random g.mp
+	[[ "$output" == *"no devices"* ]]
+}
+
+@test "the stream passes, and what is refused" {
+	placebase single p.mp > a.mp
+	py '
+		a, p = read("a.mp"), read("p.mp")
+		assert a[1:4] == p[1:4] and [k for k, m in a] == ["hdr", "graph", "devs", "cost", "place", "place", "end"]
+	'
+	run -2 placebase nonsense p.mp
+	run -2 placebase singles p.mp
+	run -2 placebase random -n 0 p.mp
+	run -2 placebase
+	run -3 placebase single /dev/null
+	run -3 bash -o pipefail -c 'head -c 5000 p.mp | placebase single'
+	run -1 bash -c 'placebase single p.mp > /dev/full'
+}
+
+@test "refine starts from HEFT, ends no later, and depends on the seed alone" {
+	run -0 --separate-stderr placebase refine --evals 1500 -v p.mp -o r.mp
+	[[ "$stderr" =~ refine:\ ([0-9.e-]+)\ s\ from\ HEFT\'s\ ([0-9.e-]+)\ s ]]
+	py - "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" <<-'PY'
+		assert 0 < float(sys.argv[1]) < float(sys.argv[2]), sys.argv
+	PY
+	placebase refine --evals 1500 p.mp -o again.mp
+	recdump -fk place r.mp > once.txt
+	recdump -fk place again.mp | cmp - once.txt
+	placebase refine --evals 1 p.mp | recdump -fk place > start.txt
+	placebase heft p.mp | recdump -fk place > heft.txt
+	sed 's/refine/heft/' start.txt | cmp - heft.txt
+	grep -q '"device": ' heft.txt once.txt
+}
+
+@test "portfolio: no worse than what it runs, the same on any number of threads, named after the finder" {
+	placebase portfolio --evals 4000 p.mp -o a.mp
+	placebase portfolio --evals 4000 -t 3 p.mp -o b.mp
+	recdump -fk place a.mp > a.txt
+	recdump -fk place b.mp | cmp - a.txt
+	for m in heft peft lookahead; do placebase "$m" p.mp -o "$m.mp"; done
+	py '
+		a = of("a.mp", "place")
+		others = [m["predicted_s"] for f in ("heft", "peft", "lookahead") for m in of(f + ".mp", "place")]
+		assert len(a) == 1 and a[0]["source"].startswith("portfolio:"), a
+		assert a[0]["bound_s"] <= a[0]["predicted_s"] <= min(others), (a[0]["predicted_s"], others)
+	'
+	run -0 timeout 60 placebase portfolio --budget 0.3 p.mp -o c.mp
+	run -0 timeout 60 placebase portfolio --budget 1e-9 p.mp -o d.mp
+	placebase single p.mp | devsim -o s.mp
+	py '
+		least = min([m["lat_s"] for m in runs("s.mp")] + [of("heft.mp", "place")[0]["predicted_s"]])
+		for f in "c.mp", "d.mp":
+			(m,) = of(f, "place")
+			assert m["predicted_s"] <= least * (1 + 1e-12)
+	'
+}
+
+@test "portfolio: objectives, and a problem without an answer" {
+	placebase portfolio --evals 1500 --objective memory p.mp -o m.mp
+	placebase portfolio --evals 1500 p.mp -o l.mp
+	placebase single p.mp -o s.mp
+	devsim --objective memory m.mp > mr.mp
+	devsim l.mp > lr.mp
+	py '
+		m, l = of("mr.mp", "run")[0], of("lr.mp", "run")[0]
+		assert max(array(m["mem_bytes"])) <= max(array(l["mem_bytes"])) and l["lat_s"] <= m["lat_s"], (m, l)
+	'
+	echo '{"devices": [{"name": "a", "mem_bytes": 5}, {"name": "b", "mem_bytes": 5}], "links": [],
+	       "nodes": [{"id": 1, "cost_s": 1, "mem_bytes": 6}], "edges": []}' | json2dag - -o none.mp
+	run -1 placebase portfolio --evals 100 none.mp -o x.mp
+	[[ "$output" == *"no legal placement was found"* ]]
+}
+
+@test "ideals: thousands of free nodes around one go with it at once" {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	py '
+		n = 8000
+		v = [{"id": i, "cost_s": 0 if i < n else i - n + 1} for i in range(n + 3)]
+		e = [{"src": i, "dst": n, "bytes": 4} for i in range(n)] + [{"src": n + i, "dst": n + i + 1, "bytes": 100} for i in range(2)]
+		json.dump({"devices": [{"name": "a"}, {"name": "b"}], "links": [
+			{"src": "*", "dst": "*", "latency_s": 1e-6, "bytes_per_s": 1e9}], "nodes": v, "edges": e}, open("hub.json", "w"))
+	'
+	json2dag hub.json -o hub.mp
+	run -0 --separate-stderr prlimit --cpu=8 "$B/bin/placebase" ideals --objective throughput hub.mp -v -o x.mp
+	[[ "$stderr" == *"ideals: 3, no placement below 3 (load), gap 0.00 %"* ]] || { echo "$stderr"; return 1; }
+}

@@ -1,0 +1,248 @@
+#!/usr/bin/env bats
+# placeout: which placement it takes, the four formats, and that OpenVINO takes the affinity.
+bats_require_minimum_version 1.5.0
+load ../support/common.bash
+
+setup_file() {
+	common_setup_file
+	ir2dag "$ROOT/tests/models/resnet50.xml" | devsim --probe -D cpu:0,1,gpu > probe.mp
+	placebase random -n 4 probe.mp > place.mp
+	py - <<-'PY'
+		r = read("place.mp")[:-1]
+		g, p = first(r, "graph"), first(r, "place")
+		n = g["n_sets"]
+		def best(name, device, **keys):
+		    m = dict(graph=g["digest"], rank=0, devices=["cpu:0,1", "gpu"], device=tensor(np.array(device, np.uint16)),
+		             source="policy", episode=3, step=1, sample=0, lat_s=0.01, ref_s=0.012, n_groups=7)
+		    m.update(keys)
+		    return ["best", m]
+		final = dict(final=True, reference="gpu", ratio=0.8, ratio_lo=0.75, ratio_hi=0.85, n_pairs=30, lo_s=0.009,
+		             hi_s=0.011, copies=4, copy_bytes=1000000, out_mse=1e-9, out_cos=0.999, out_max=1e-5)
+		def run(source, sample, **keys):
+		    m = dict(graph=g["digest"], episode=0, step=0, sample=sample, source=source, ok=True, lat_s=0.02, lo_s=0.019,
+		             hi_s=0.021, ref_s=0.0125, copies=0, copy_bytes=0)
+		    m.update(keys)
+		    return ["run", m]
+		half = [int(s >= n // 2) for s in range(n)]
+		one, other = best("a", [0] * n), best("b", [1] * n)
+		write("best.mp", r + [best("c", half), best("d", [1] * n, rank=1)])
+		write("final.mp", r + [["update", {"ok": 20, "failed": 2}], ["update", {"ok": 20, "failed": 0}], run("single", 0),
+		                       run("single", 1, lat_s=0.0125, lo_s=0.012, hi_s=0.013), run("random", 5, lat_s=0.001),
+		                       best("e", half, **final), one])
+		write("alone.mp", r + [run("single", 0, ok=False, reason="no\x1bkernel"), best("f", [1] * n, **final)])
+		write("random.mp", r[:1] + [run("random", i, lat_s=0.05 - 0.01 * i, copies=9, copy_bytes=5) for i in range(3)])
+	PY
+}
+
+setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
+
+@test "affinity covers every operation, constants beside what reads them" {
+	placeout --format affinity --map cpu:0,1=CPU,gpu=GPU.1 place.mp > a.json
+	run -0 py - <<-'PY'
+		r = read("place.mp")
+		g = first(r, "graph")
+		p = [m for k, m in r if k == "place"][-1]
+		a = json.load(open("a.json"))
+		assert set(a) == set(g["node_name"]) and set(a.values()) == {"CPU", "GPU.1"}
+		s, d, ptr, src = (array(x) for x in (g["set"], p["device"], g["in_ptr"], g["in_node"]))
+		n, consts = len(s), set(array(g["const_node"]))
+		reads = {v: [w for w in range(n) if v in src[ptr[w]:ptr[w + 1]]] for v in range(n)}
+		feeds = {v: src[ptr[v]:ptr[v + 1]] for v in range(n)}
+		fixed = set()
+		for v in range(n):
+		    if v in consts or (len(feeds[v]) and all(u in fixed for u in feeds[v])):
+		        fixed.add(v)
+		for v in range(n):
+		    where = a[g["node_name"][v]]
+		    assert where == (a[g["node_name"][reads[v][0]]] if v in fixed else ["CPU", "GPU.1"][d[s[v]]])
+	PY
+	placeout --literal --format affinity place.mp > a.json
+	run -0 py - <<-'PY'
+		r = read("place.mp")
+		g, p = first(r, "graph"), [m for k, m in r if k == "place"][-1]
+		s, d = array(g["set"]), array(p["device"])
+		a = json.load(open("a.json"))
+		assert all(a[g["node_name"][v]] == ["cpu:0,1", "gpu"][d[s[v]]] for v in range(len(s)))
+	PY
+}
+
+@test "operations in no set are covered too" {
+	ir2dag --constants fold "$ROOT/tests/models/resnet50.xml" > folded.mp
+	devsim --probe -D cpu,gpu folded.mp | placebase random -n 1 | placeout -f affinity > a.json
+	run -0 py - <<-'PY'
+		g = first(read("folded.mp"), "graph")
+		assert (array(g["set"]) == 2**32 - 1).sum() > 100
+		assert set(json.load(open("a.json"))) == set(g["node_name"])
+	PY
+}
+
+@test "names: escaped in JSON, shared ones warned of" {
+	run -0 py - <<-'PY'
+		r = read("place.mp")
+		g, p = first(r, "graph"), [m for k, m in r if k == "place"][-1]
+		s, d = array(g["set"]), array(p["device"])
+		fixed = set(array(g["const_node"]))
+		relu = [v for v in range(len(s)) if g["types"][array(g["type"])[v]] == "ReLU"]
+		a = next(v for v in relu if d[s[v]] == 0)
+		b = next(v for v in relu if d[s[v]] == 1)
+		g["node_name"][0] = 'a "quoted"\\ name\twith\nlines, é and \x01'
+		g["node_name"][a] = g["node_name"][b] = "twin"
+		write("names.mp", r)
+	PY
+	placeout -f affinity names.mp > a.json 2> err
+	run -0 cat err
+	[[ $output == *"warning: operations on "*" share the name 'twin'; all of them go to "* ]]
+	[ "$(wc -l < err)" -eq 1 ]
+	placeout -f tsv names.mp > a.tsv
+	run -0 py - <<-'PY'
+		a = json.load(open("a.json"))
+		assert 'a "quoted"\\ name\twith\nlines, é and \x01' in a and a["twin"] in ("cpu:0,1", "gpu")
+		rows = [l.split("\t") for l in open("a.tsv", encoding="utf-8").read().split("\n")[:-1]]
+		assert all(len(r) == len(rows[0]) for r in rows)
+		assert rows[1][2] == r'a "quoted"\\ name\twith\nlines, é and \x01', rows[1]
+	PY
+}
+
+@test "which placement: final before rank 0 before place" {
+	placeout -f table place.mp | grep -q '^Model.*237 sets, [0-9]* segments$'
+	placeout -f table best.mp | grep -q '237 sets, 7 groups, [0-9]* segments$'
+	placeout -f table best.mp | grep -q '^latency: 10.000 ms$'
+	placeout -f affinity final.mp > final.json
+	placeout -f affinity best.mp > best.json
+	cmp final.json best.json
+	run -3 --separate-stderr placeout probe.mp
+	[[ $stderr == *"no placement in 'probe.mp'"* ]]
+}
+
+@test "copies are those that the simulator makes" {
+	placeout -f table place.mp | sed -n 's/^copies between devices: \([0-9]*\) tensors, \([0-9.]*\) MB$/\1 \2/p' > ours
+	devsim place.mp > sim.mp
+	run -0 py - <<-'PY'
+		m = [m for k, m in read("sim.mp") if k == "run"][-1]
+		n, mb = open("ours").read().split()
+		assert m["copies"] == int(n) and abs(m["copy_bytes"] / 1e6 - float(mb)) < 1e-3 and int(n) > 10
+	PY
+}
+
+@test "table and TSV add up" {
+	placeout -f tsv best.mp > t.tsv
+	placeout -f table best.mp > t.txt
+	run -0 py - <<-'PY'
+		rows = list(csv.DictReader(open("t.tsv"), delimiter="\t"))
+		g = first(read("best.mp"), "graph")
+		assert [r["name"] for r in rows] == g["node_name"] and [int(r["set"]) for r in rows] == list(array(g["set"]))
+		text = open("t.txt").read()
+		line = next(l for l in text.splitlines() if l.startswith("gpu ")).split()
+		assert int(line[3]) == sum(r["device"] == "gpu" for r in rows)
+		assert abs(float(line[4]) - sum(float(r["flops"]) for r in rows if r["device"] == "gpu") / 1e9) < 1e-3
+		assert len(text.split("operations\n")[-1].splitlines()) == g["n_sets"]
+	PY
+}
+
+@test "report: of a simulated placement, and how far it is from the bound" {
+	ir2dag "$ROOT/tests/models/small_summator.xml" | devsim --probe --spec paper | placebase heft | devsim > sim.mp
+	placeout -f report sim.mp > r.txt
+	py '
+		p, m = of("sim.mp", "place")[0], of("sim.mp", "run")[0]
+		text = open("r.txt").read()
+		assert "%.3f ms" % (1e3 * m["lat_s"]) in text, text
+		assert "than %.3f ms, a gap of %.2f %%" % (1e3 * p["bound_s"], 100 * (1 - p["bound_s"] / m["lat_s"])) in text, text
+		assert "verdict: simulated" in text and "not measured" not in text, text
+	'
+}
+
+@test "report: singles, random, this placement, the verdict" {
+	placeout -f report --map gpu=GPU --random random.mp --search-seconds 61.7 final.mp > r.txt
+	cat r.txt
+	grep -q '^cpu:0,1 alone  *20.000 ms .* 0.625x ' r.txt
+	grep -q '^GPU alone  *12.500 ms .* 1.000x ' r.txt
+	grep -q '^best of 3 random  *30.000 ms  *19.000 .. 21.000 ' r.txt
+	grep -q '^this placement  *10.000 ms  *9.000 .. 11.000  *1.250x  *7  *4  *1.000  *1.0e-09  *0.999000$' r.txt
+	grep -q '^search: 62 s, 42 placements measured in 2 episodes$' r.txt
+	grep -q '^verdict: 1.250 times as fast as GPU alone (95 % interval 1.176 to 1.333, 30 pairs)$' r.txt
+	placeout -f report alone.mp > r.txt
+	grep -qF 'cannot run: no\033kernel' r.txt || grep -qF 'cannot run: no\x1bkernel' r.txt
+	grep -q '^verdict: gpu alone is the fastest; no placement that was tried beats it for certain$' r.txt
+	placeout -f report best.mp | grep -q '^verdict: not compared in pairs'
+}
+
+@test "wrong options and input" {
+	run -2 --separate-stderr placeout --map cpu=CPU place.mp
+	[[ $stderr == *"'cpu' is no device of this placement; it has cpu:0,1, gpu"* ]]
+	run -2 placeout --map gpu place.mp
+	run -2 placeout --map gpu= place.mp
+	run -2 --separate-stderr placeout --map gpu=A,=B place.mp
+	[[ $stderr == *"'' is no device"* ]]
+	# A name may have a '='.
+	placebase single -D cl:0.0,cl:0.0/precision=f16 place.mp |
+		placeout -f affinity --map cl:0.0=B,cl:0.0/precision=f16=A > x.json
+	py 'assert set(json.load(open("x.json")).values()) == {"A"}'
+	run -2 placeout --format xml place.mp
+	run -1 placeout no-such-file
+	run -1 placeout -o /dev/full place.mp
+	run -3 placeout /dev/null
+	for n in 1 1000 30000 $(($(stat -c %s place.mp) - 1)); do
+		head -c "$n" place.mp > cut.mp
+		run -3 placeout -o cut.txt cut.mp
+		[ ! -e cut.txt ]
+	done
+	run -0 py - <<-'PY'
+		r = read("place.mp")
+		g, p = first(r, "graph"), first(r, "place")
+		p["graph"] += 1
+		write("other.mp", r)
+		p["graph"] -= 1
+		p["device"] = tensor(array(p["device"]) + np.uint16(2))
+		write("range.mp", r)
+		write("early.mp", [m for m in r if m[0] != "graph"])
+		g2 = dict(g, digest=g["digest"] + 1)
+		write("second.mp", r[:-1] + [["graph", g2]])
+	PY
+	for f in other range early second; do
+		run -3 placeout "$f.mp"
+	done
+	"$HSDAG_PYTHON" "$ROOT/tests/fuzz/mutate.py" final.mp 40 1 "$B/bin/placeout" -f report > log 2>&1 ||
+		{ cat log; return 1; }
+}
+
+@test "OpenVINO splits a real model as the affinity says, with the same outputs" {
+	needs_openvino
+	"$ROOT/tests/support/models.sh" mobilenet_v3_large .
+	ir2dag mobilenet_v3_large.xml | devsim --probe -D cpu,gpu | placebase random -n 1 |
+		placeout -f affinity --map cpu=CPU,gpu=CPUB > m.json
+	run -0 timeout 200 "$HSDAG_PYTHON" "$ROOT/tests/oracle/affinity.py" mobilenet_v3_large.xml m.json
+	echo "$output"
+	[[ $output == *"subgraphs "* ]]
+	run -0 timeout 100 "$HSDAG_PYTHON" - <<-'PY'
+		import json
+		a = json.load(open("m.json"))
+		json.dump({k: "CPU" for k in a}, open("cpu.json", "w"))
+	PY
+	run -0 timeout 100 "$HSDAG_PYTHON" "$ROOT/pipelines/apply_affinity.py" mobilenet_v3_large.xml cpu.json
+	[[ $output == *"subgraphs, median of 10: "*" ms" ]]
+}
+
+@test "trace: the schedule of the last run, sets and copies on rows that do not overlap" {
+	cd "$BATS_TEST_TMPDIR"
+	ir2dag "$ROOT/tests/models/googlenet.xml" | devsim --probe | placebase random -n 2 -o r.mp
+	for o in "" --no-contention; do
+		devsim --schedule $o r.mp -o s.mp
+		placeout --format trace --map cpu=CPU s.mp > t.json
+		py '
+			r = of("s.mp", "run")[-1]
+			e = json.load(open("t.json"))["traceEvents"]
+			row = {x["tid"]: x["args"]["name"] for x in e if x["name"] == "thread_name"}
+			x = [m for m in e if m["ph"] == "X"]
+			sets = [m for m in x if m["tid"] < 2]
+			assert [row[0], row[1]] == ["CPU", "gpu"] and {row[i] for i in row if i > 1} == {"CPU to gpu", "gpu to CPU"}
+			assert len(sets) == len(array(r["schedule"]["set"])) and len(x) - len(sets) == r["copies"]
+			assert np.isclose(max(m["ts"] + m["dur"] for m in x), 1e6 * r["lat_s"])
+			assert sum(m["args"]["bytes"] for m in x if m["tid"] > 1) == r["copy_bytes"]
+			for t in row:
+				mine = sorted((m["ts"], m["ts"] + m["dur"]) for m in x if m["tid"] == t)
+				assert all(b[0] >= a[1] - 2e-6 for a, b in zip(mine, mine[1:])), t
+		'
+	done
+	run -3 placeout --format trace r.mp
+	[[ $output == *"no run with a schedule; devsim --schedule"* ]]
+}

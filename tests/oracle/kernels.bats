@@ -1,0 +1,62 @@
+#!/usr/bin/env bats
+# kernels: every OpenCL program is OpenCL C 1.2 for other targets than the one at hand, in both
+# shapes and in f16, as far as clang can tell.
+load ../support/common.bash
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	export CLANG
+	CLANG=$(command -v clang-15 || command -v clang || true)
+	cd "$ROOT/lib/device/opencl" || return 1
+	export PROGRAMS='elem rare int convert move norm reduce gemm tile thin window table index special'
+}
+
+# compile TARGET PROGRAM OPTION... - as cl_program.c puts programs together
+compile() {
+	local target=$1 p=$2 dir=$ROOT/lib/device/opencl text=$BATS_TEST_TMPDIR/program.cl
+	shift 2
+	{
+		cat "$dir"/cl_args.cl "$dir"/cl_prelude.cl
+		[ "$p" != elem ] || echo '#define ELEM'
+		cat "$dir"/cl_chain.cl
+		if [ "$p" = tile ]; then
+			printf '#define TILE 128\n'
+			cat "$dir/cl_tile.cl"
+			printf '#undef TILE\n#define TILE 64\n'
+		fi
+		cat "$dir/cl_$p.cl"
+		[ -z "${EXTRA:-}" ] || echo "$EXTRA"
+	} > "$text"
+	"$CLANG" -x cl -cl-std=CL1.2 -Xclang -finclude-default-header -target "$target" -Wall -Werror \
+		-Wno-unknown-pragmas -Wno-pass-failed -S -emit-llvm -o /dev/null "$@" "$text"
+}
+
+CPU='-DVW=16 -DLS=1 -DGEMM_LS=1 -DMR=6 -DNR=64 -DNV=4 -DKC=256 -DMC=516 -DWINDOW_LOCAL=8192 -DWINDOW_OUT=4096'
+AVX2='-DVW=8 -DLS=1 -DGEMM_LS=1 -DMR=6 -DNR=16 -DNV=2 -DKC=256 -DMC=516 -DWINDOW_LOCAL=8192 -DWINDOW_OUT=4096'
+GPU='-DVW=4 -DLS=64 -DGEMM_LS=256 -DMR=64 -DNR=64 -DNV=16 -DKC=16 -DMC=0 -DWINDOW_LOCAL=4096 -DWINDOW_OUT=2048'
+
+# all TARGET OPTIONS LEFT_OUT - every program but one
+all() {
+	[ -n "$CLANG" ] || skip "no clang"
+	echo 'kernel void k(global float *x) { x[0] = 1.0f; }' > "$BATS_TEST_TMPDIR/k.cl"
+	"$CLANG" -x cl -cl-std=CL1.2 -target "$1" -S -emit-llvm -o /dev/null "$BATS_TEST_TMPDIR/k.cl" ||
+		skip "clang has no target $1"
+	for p in $PROGRAMS; do
+		# shellcheck disable=SC2086
+		[ "$p" = "$3" ] || compile "$1" $p $2
+	done
+}
+
+@test "CPU kernels as SPIR" { all spir64 "$CPU" tile; }
+@test "CPU kernels with narrow vectors" { all spir64 "$AVX2" tile; }
+@test "GPU kernels as SPIR" { all spir64 "$GPU" gemm; }
+@test "GPU kernels as PTX" { all nvptx64-nvidia-nvcl "$GPU" gemm; }
+@test "f16 kernels, products in f16" { all spir64 "$GPU -DHALF" gemm; }
+@test "f16 kernels without cl_khr_fp16" { all nvptx64-nvidia-nvcl "$GPU -DHALF" gemm; }
+
+@test "a kernel that is wrong is noticed" {
+	[ -n "$CLANG" ] || skip "no clang"
+	export EXTRA='kernel void wrong(global real *x) { half h = 1; vst(h, 3); }'
+	# shellcheck disable=SC2086
+	run ! compile spir64 elem $CPU
+}

@@ -1,0 +1,104 @@
+#!/usr/bin/env bats
+# ops: every operator kernel of the CPU and the OpenCL device against OpenVINO, one model per family of
+# generated cases (parity_op.py), through ir2dag and devrun.
+bats_require_minimum_version 1.5.0
+load ../support/common.bash
+
+setup_file() {
+	common_setup_file
+	has_openvino || return 0
+	"$HSDAG_PYTHON" "$ROOT/tests/oracle/parity_op.py" gen "$BATS_FILE_TMPDIR"
+}
+
+# family NAME [DEVICES] - run the family's model once and compare its results
+family() {
+	needs_openvino
+	local dir=$BATS_FILE_TMPDIR/$1 devices=${2:-cpu:0}
+	"$B/bin/ir2dag" "$dir/model.xml" |
+		"$B/bin/placebase" single -D "$devices" |
+		"$B/bin/devrun" -D "$devices" --runs 1 --warmup 0 --no-reference --inputs "$dir/in" --outputs "$dir/out" \
+			-o "$dir/run.mp"
+	run -0 "$HSDAG_PYTHON" "$ROOT/tests/oracle/parity_op.py" compare "$BATS_FILE_TMPDIR" "$1"
+}
+
+@test "element-wise, one input" { family unary; }
+@test "element-wise, two inputs, broadcasting" { family binary; }
+@test "comparisons, logic, Select" { family compare; }
+@test "FakeQuantize and conversions" { family quantize; }
+@test "reductions" { family reduce; }
+@test "matrix products, attention" { family matmul; }
+@test "convolutions" { family convolution; }
+@test "transposed convolutions" { family deconvolution; }
+@test "pooling" { family pooling; }
+@test "normalisations" { family norm; }
+@test "movement of elements, slices, padding" { family move; }
+@test "gather and scatter" { family indexed; }
+@test "Interpolate" { family resize; }
+@test "recurrent cells and sequences" { family recurrent; }
+
+@test "NonMaxSuppression, MatrixNms, MulticlassNms" { family suppression; }
+@test "PriorBox, DetectionOutput" { family priors; family detection; }
+@test "regions of interest, RegionYolo, ReorgYolo" { family regions; family yolo; }
+@test "GridSample, Einsum" { family sample; }
+@test "searches, bags of embeddings, CTC" { family search; family embedding; family ctc; }
+@test "Fourier transforms, random numbers" { family fourier; family random; }
+@test "patches, deformable convolution, adaptive maxima, inverses" { family patches; family walks; }
+@test "proposals of regions" { family proposals; family detectron; }
+
+@test "grids: windows, paddings, roundings" { family windows; }
+@test "grids: broadcasting, axes, normalisations" { family broadcasts; family reductions; family norms; }
+@test "grids: integers, 64 bits, conversions" { family integers; family wide; family double; family conversions; }
+@test "grids: slices, indices" { family slices; family indices; }
+@test "grids: what hardly any model has" { family rarities; }
+
+@test "all cores compute the same results" {
+	for f in convolution matmul norm; do
+		family $f cpu
+	done
+}
+
+@test "the kernels for other processors agree too" {
+	for level in 1 3; do
+		for f in unary matmul convolution pooling; do
+			HSDAG_CPU_LEVEL=$level family $f
+		done
+	done
+}
+
+# opencl NAME... - families on an OpenCL device, what it cannot run on the CPU
+opencl() {
+	local f dir
+	needs_pocl
+	two_cores
+	needs_openvino
+	for f in "$@"; do
+		dir=$BATS_FILE_TMPDIR/$f
+		"$B/bin/ir2dag" "$dir/model.xml" | "$B/bin/devrun" --probe -D cpu:0,cl:0.0:1 |
+			"$B/bin/placebase" single:cl:0.0:1 > "$dir/any.mp"
+		"$HSDAG_PYTHON" "$ROOT/tests/oracle/place_where.py" "$dir/any.mp" "$dir/cl.mp"
+		"$B/bin/devrun" --runs 1 --warmup 0 --no-reference --inputs "$dir/in" --outputs "$dir/out" \
+			-o "$dir/run.mp" "$dir/cl.mp"
+		run -0 "$HSDAG_PYTHON" "$ROOT/tests/oracle/parity_op.py" compare "$BATS_FILE_TMPDIR" "$f"
+	done
+}
+
+@test "OpenCL: element-wise, comparisons, FakeQuantize, conversions" { opencl unary binary compare quantize; }
+@test "OpenCL: products and convolutions" { opencl matmul convolution deconvolution pooling; }
+@test "OpenCL: reductions, normalisations, recurrent cells" { opencl reduce norm recurrent; }
+@test "OpenCL: movement, gather and scatter, Interpolate" { opencl move indexed resize; }
+@test "OpenCL: what it does not have runs on the CPU" { opencl patches rarities; }
+@test "OpenCL: the kernels for GPUs agree too" {
+	HSDAG_CL_SHAPE=gpu HSDAG_CL_PINNED=1 opencl matmul convolution pooling norm recurrent
+}
+
+@test "the comparison notices a wrong result" {
+	needs_openvino
+	cp -r "$BATS_FILE_TMPDIR/reduce" "$BATS_TEST_TMPDIR/reduce"
+	"$HSDAG_PYTHON" - "$BATS_TEST_TMPDIR/reduce/out/3.npy" <<-'PY'
+		import sys, numpy as np
+		a = np.load(sys.argv[1])
+		a.ravel()[0] *= 1.001
+		np.save(sys.argv[1], a)
+	PY
+	run -1 "$HSDAG_PYTHON" "$ROOT/tests/oracle/parity_op.py" compare "$BATS_TEST_TMPDIR" reduce
+}

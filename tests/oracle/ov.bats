@@ -1,0 +1,168 @@
+#!/usr/bin/env bats
+# ov: devices: OpenVINO's plugins run segments beside other devices, its own choices are one device
+# name, and whatever fails is a message or a record.
+bats_require_minimum_version 1.5.0
+load ../support/common.bash
+
+setup_file() {
+	common_setup_file
+	export HSDAG_OPENVINO
+	HSDAG_OPENVINO=$("$HSDAG_PYTHON" -c 'import openvino, os; print(os.path.dirname(openvino.__file__))')
+	models googlenet rnnlm nmt2 tensor_iterator lstm_stateful
+}
+
+setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
+
+# ran DEVICES MODEL METHOD... - the placement of METHOD runs, and gives OpenVINO's outputs.
+ran() {
+	local devices=$1 m=$2
+	shift 2
+	rm -rf in out
+	placebase "$@" -D "$devices" "$m.mp" > place.mp || return 1
+	devrun --no-reference --runs 2 --allow-shared -D "$devices" --save-inputs in --outputs out -o ran.mp place.mp || return 1
+	py - "$m.xml" <<-'PY'
+		import openvino as ov, segments
+		assert all(r["ok"] for r in runs("ran.mp")), [r.get("reason") for r in runs("ran.mp")]
+		core = ov.Core()
+		model = segments.load(core, sys.argv[1])
+		wanted = segments.infer(model, [np.load(f"in/{i}.npy") for i in range(len(model.inputs))])
+		for i, w in enumerate(wanted):
+		    g = np.load(f"out/{i}.npy")
+		    assert g.shape == w.shape, (g.shape, w.shape)
+		    error = float(np.abs(g.astype(np.float64) - w).max()) / (float(np.abs(w).max()) or 1)
+		    assert error <= 1e-4, error
+	PY
+}
+
+@test "a model alone on ov:CPU gives OpenVINO's outputs" {
+	local m
+	for m in googlenet rnnlm nmt2 tensor_iterator; do
+		ran ov:CPU:0 $m single
+	done
+}
+
+@test "random placements between OpenVINO and our cores" {
+	two_cores
+	ran ov:CPU:0,cpu:1 googlenet random --draw uniform --seed 2
+	ran ov:CPU:0,cpu:1 rnnlm random --draw uniform --seed 3
+	ran ov:CPU:0,cpu:1 nmt2 random --draw uniform --seed 4
+}
+
+@test "two OpenVINO devices, and one beside OpenCL" {
+	two_cores
+	ran ov:CPU:0,ov:CPU:1 googlenet random --draw uniform --seed 5
+	needs_pocl
+	ran ov:CPU:0,cl:0.0:1 googlenet random --draw uniform --seed 6
+}
+
+@test "every node a model of its own: --fuse none" {
+	placebase single -D ov:CPU:0 googlenet.mp | devrun --fuse none --no-reference --runs 1 --outputs each -o each.mp
+	placebase single -D ov:CPU:0 googlenet.mp | devrun --no-reference --runs 1 --outputs whole -o whole.mp
+	run -0 py - <<-'PY'
+		a, b = np.load("each/0.npy"), np.load("whole/0.npy")
+		assert float(np.abs(a - b).max()) <= 1e-4 * float(np.abs(b).max())
+		assert runs("each.mp")[0]["ok"]
+	PY
+}
+
+@test "OpenVINO that decides by itself is one device name" {
+	local d
+	for d in ov:HETERO:CPU:0 ov:AUTO:CPU:0 ov:AUTO; do
+		ran $d googlenet single
+	done
+}
+
+@test "options: threads, precision, OpenVINO's own properties" {
+	ran ov:CPU/threads=1 googlenet single
+	ran ov:CPU:0/streams=1/precision=f32/SNIPPETS_MODE=DISABLE googlenet single
+	placebase single -D ov:CPU:0/precision=bf16 googlenet.mp | devrun --no-reference --runs 1 -o bf16.mp
+	placebase single -D ov:CPU:0/precision=default googlenet.mp | devrun --no-reference --runs 1 -o default.mp
+	run -0 py - <<< 'assert all(runs(f)[0]["ok"] for f in ("bf16.mp", "default.mp"))'
+}
+
+@test "names that are wrong are refused before anything runs" {
+	local name text
+	while read -r name text; do
+		run -2 --separate-stderr devrun --probe -D "$name" -o none.mp googlenet.mp
+		[[ $stderr == *"$text"* && ! -s none.mp ]] || { echo "$name: $stderr"; return 1; }
+	done <<-'END'
+		ov:cpu not a device of OpenVINO
+		ov: not a device of OpenVINO
+		ov:CPU:0-x not a list of cores
+		ov:CPU:99999 core 99999 is not there
+		ov:CPU/threads=0 'threads=0' is not an option
+		ov:CPU/precision=f64 'precision=f64' is not an option
+		ov:CPU/fast option 'fast' has no value
+		ov:HETERO:gpu+CPU is not a list of devices
+		ov:GPU.77 OpenVINO has no device 'GPU.77' here; it has
+		ov:HETERO:CPU+NPU.9 OpenVINO has no device 'NPU.9'
+		ov:CPU:0,ov:CPU:0 listed twice
+		ov:CPU:0,cpu:0 share cores
+		ov:CPU,cpu:0 share cores
+	END
+	run -1 --separate-stderr devrun --probe -D ov:CPU:0/NO_SUCH=1 -o none.mp googlenet.mp
+	[[ $stderr == *"CPU does not take NO_SUCH=1"* ]]
+}
+
+@test "variables and dynamic shapes mask the device" {
+	two_cores
+	run -0 --separate-stderr devrun --probe -D ov:CPU:0,cpu:1 -o masked.mp lstm_stateful.mp
+	run -0 py - <<-'PY'
+		r = read("masked.mp")
+		g, mask = first(r, "graph"), array(first(r, "devs")["mask"])
+		sets, types = array(g["set"]), [g["types"][t] for t in array(g["type"])]
+		for v, t in enumerate(types):
+		    if sets[v] < len(mask):
+		        assert mask[sets[v], 1] and (mask[sets[v], 0] == 0 or t not in ("ReadValue", "Assign")), t
+		assert mask[:, 0].sum() > 0
+	PY
+}
+
+@test "without OpenVINO: a message that says what to do, and everything else works" {
+	mkdir -p empty
+	run -2 --separate-stderr devrun --openvino empty --probe -D ov:CPU googlenet.mp
+	[[ $stderr == *"no libopenvino_c.so in 'empty' (--openvino)"* ]]
+	HSDAG_OPENVINO=empty run -2 --separate-stderr devrun --probe -D ov:CPU googlenet.mp
+	[[ $stderr == *"no libopenvino_c.so in 'empty' (HSDAG_OPENVINO)"* ]]
+	HSDAG_OPENVINO=empty run -0 devrun --list
+	[[ $output == *"cpu:0 "* || $output == *"cpu "* ]]
+	[[ $output != *"ov:"* ]]
+	placebase single -D cpu:0 googlenet.mp | HSDAG_OPENVINO=empty devrun --no-reference --runs 1 -o alone.mp
+	run -0 py - <<< 'assert runs("alone.mp")[0]["ok"]'
+}
+
+@test "--openvino finds the library in a package, a venv, its own directory" {
+	local dir
+	for dir in "$HSDAG_OPENVINO" "$HSDAG_OPENVINO/libs" "$("$HSDAG_PYTHON" -c 'import sys; print(sys.prefix)')"; do
+		HSDAG_OPENVINO='' run -0 devrun --openvino "$dir" --list
+		[[ $output == *"ov:CPU "*"OpenVINO 20"* ]]
+	done
+}
+
+@test "a library that is another one, or no library" {
+	mkdir -p other broken
+	echo 'int ov_free(void) { return 0; }' | "${CC:-gcc}" -shared -fPIC -x c -o other/libopenvino_c.so -
+	run -1 --separate-stderr devrun --openvino other --probe -D ov:CPU googlenet.mp
+	[[ $stderr == *"libopenvino_c.so' has no ov_get_error_info; OpenVINO 2023.1 or newer has it"* ]]
+	echo nonsense > broken/libopenvino_c.so.1
+	run -1 --separate-stderr devrun --openvino broken --probe -D ov:CPU googlenet.mp
+	[[ $stderr == *"cannot load 'broken/libopenvino_c.so.1'"* ]]
+}
+
+@test "a plugin that does not compile, or an inference that fails, is a record with the reason" {
+	two_cores
+	mkdir -p fails
+	"${CC:-gcc}" -D_GNU_SOURCE -w -shared -fPIC -o fails/libopenvino_c.so "$ROOT/tests/support/fail_openvino.c" \
+		-Wl,--no-as-needed "$HSDAG_OPENVINO"/libs/libopenvino_c.so.* -Wl,-rpath,"$HSDAG_OPENVINO/libs"
+	placebase single -D cpu:1,ov:CPU:0 googlenet.mp > both.mp
+	run -0 --separate-stderr devrun --openvino fails --runs 1 -o fine.mp both.mp
+	HSDAG_OPENVINO_FAILS=compile run -0 --separate-stderr devrun --openvino fails --runs 1 -o compile.mp both.mp
+	HSDAG_OPENVINO_FAILS=infer run -0 --separate-stderr devrun --openvino fails --runs 1 -o infer.mp both.mp
+	run -0 py - <<-'PY'
+		assert [r["ok"] for r in runs("fine.mp")] == [True, True]
+		for f, text in (("compile.mp", "OpenVINO does not compile the segment: the plugin does not like it"),
+		                ("infer.mp", "inference failed")):
+		    a, b = runs(f)
+		    assert a["ok"] and not b["ok"] and text in b["reason"], b
+	PY
+}
