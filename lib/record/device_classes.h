@@ -9,7 +9,7 @@
  *   prefix  how the names of its devices begin.  Without a colon, the prefix alone is a name, too.
  *
  * DEVICE_CLASSES_MORE(X): further lines, for a build with a class from outside this tree
- * (tests/device_class.bats makes one). */
+ * (tests/cli/device_class.bats makes one). */
 #ifndef HSDAG_RECORD_DEVICE_CLASSES_H
 #define HSDAG_RECORD_DEVICE_CLASSES_H
 
