@@ -23,22 +23,29 @@ struct world {
 	struct net_work *w;
 };
 
-/* A graph of three components at least, small layers, both dropouts on. */
-static void world_init(struct world *s, const struct gpn_hyper *h)
+/* A graph of three components at least. */
+static void world_of(struct world *s, const struct net *net, const void *h)
 {
 	struct digraph d;
 	struct rng_addr at = {.seed = 11, .stream = 50};
 	memset(s, 0, sizeof *s);
 	s->a = arena_new();
-	s->h = *h;
 	random_dag(&d, N, 6, 20, 0.05, 4, s->a);
 	ugraph_from_digraph(&s->g, &d, s->a);
 	for (uint32_t i = 0; i < N * D; i++)
 		s->x[i] = (float)(2 * rng_uniform(&at, i) - 1);
-	s->embed = nets[0]->embed_init(&s->h, D, 21);
-	s->policy = nets[0]->policy_init(&s->h, D, K, 21);
-	s->m = (struct net_model){nets[0], &s->h, &s->g, NULL, D, K, s->embed, s->policy};
+	s->embed = net->embed_init(h, D, 21);
+	s->policy = net->policy_init(h, D, K, 21);
+	s->m = (struct net_model){net, h, &s->g, NULL, D, K, s->embed, s->policy};
 	s->w = net_work_new(NULL);
+}
+
+/* The graph parsing network with small layers and both dropouts on. */
+static void world_init(struct world *s, const struct gpn_hyper *h)
+{
+	world_of(s, nets[0], h);
+	s->h = *h;
+	s->m.hyper = &s->h;
 }
 
 static void world_release(struct world *s)
@@ -240,6 +247,60 @@ static void recipes(void)
 		check_gradient(&s, &r, name[i]);
 		world_release(&s);
 	}
+}
+
+/* Every network of the table: defaults in range, replay, gradients; by itself, with a grouping given
+ * from outside and with sets that must share a device. */
+static void registered(void)
+{
+	static struct recorded r;
+	uint32_t thirds[N];
+	for (uint32_t i = 0; i < N; i++)
+		thirds[i] = 7 + i / 3;
+	const struct grouping given = {7 + N / 3 + 1, thirds};
+	for (int i = 0; nets[i]; i++) {
+		struct err e = ERR_INIT;
+		const struct net *net = nets[i];
+		bool fit = net_find(net->name) == net;
+		for (int recipe = 0; recipe < N_RECIPES; recipe++)
+			for (const struct named_field *f = net->fields; f->name; f++)
+				fit = fit && field_check(f, field_get(net->defaults[recipe], f),
+							 "default", &e) == 0;
+		tap(fit, "%s: its name and its defaults %s", net->name, e.msg);
+		void *h = net_hyper_new(net, RECIPE_PAPER);
+		for (const struct named_field *f = net->fields; f->name; f++)
+			if (strcmp(f->name, "hidden") == 0)
+				field_set(h, f, 13);
+		for (int way = 0; way < 3; way++) {
+			struct world s;
+			char name[80];
+			snprintf(name, sizeof name, "%s, %s", net->name,
+				 way == 0   ? "by itself"
+				 : way == 1 ? "given groups"
+					    : "together");
+			world_of(&s, net, h);
+			struct ugraph tied;
+			if (way == 2) {
+				for (uint32_t j = 0; j < N; j++)
+					thirds[j] = j / 3;
+				ugraph_tie(&tied, &s.g, thirds, N / 3 + 1, s.a);
+				s.m.graph = &tied;
+				s.m.together = thirds;
+			}
+			record(&s, &r, s.x, 5, way == 1 ? &given : NULL, NULL);
+			bool kept = true;
+			for (uint32_t j = 1; j < N && way > 0; j++)
+				kept = kept && (j / 3 != (j - 1) / 3 ||
+						r.part.group[j] == r.part.group[j - 1]);
+			tap(kept && (way != 1 || (r.part.given && r.part.n_groups == N / 3 + 1)),
+			    "%s: %u groups", name, r.part.n_groups);
+			check_replay(&r, &s, name);
+			check_gradient(&s, &r, name);
+			world_release(&s);
+		}
+		mem_free(h);
+	}
+	tap(!net_find("unheard"), "an unknown network is none");
 }
 
 static uint32_t components(const struct ugraph *g)
@@ -500,6 +561,7 @@ int main(void)
 {
 	blas_init();
 	recipes();
+	registered();
 	groups();
 	degenerate();
 	tampered();

@@ -51,6 +51,15 @@ static int check_finite(const struct mat *m, const char *what, struct err *e)
 	return 0;
 }
 
+/* 0 .. n-1 */
+static uint32_t *count_up(struct arena *a, uint32_t n)
+{
+	uint32_t *v = arena_raw(a, n, sizeof *v);
+	for (uint32_t i = 0; i < n; i++)
+		v[i] = i;
+	return v;
+}
+
 /* A grouping numbered by first member, whatever its numbers were. */
 static int renumber(struct arena *a, const struct grouping *g, uint32_t n, struct grouping *out,
 		    struct err *e)
@@ -69,6 +78,29 @@ static int renumber(struct arena *a, const struct grouping *g, uint32_t n, struc
 			*number = out->n_groups++;
 		group[i] = *number;
 	}
+	return 0;
+}
+
+int net_take_partition(struct tape *t, const struct net_model *m, const struct net_plan *plan,
+		       struct partition *out, struct err *e)
+{
+	uint32_t n = m->graph->n;
+	if (plan->recorded) {
+		*out = *plan->recorded;
+		return out->n_rounds
+			       ? err_set(e, ST_INPUT, "network '%s' parses nothing", m->net->name)
+			       : 0;
+	}
+	const struct grouping together = {n, m->together};
+	struct grouping g = {n, NULL};
+	if (plan->given)
+		g = *plan->given;
+	else if (!m->together)
+		g.group = count_up(tape_arena(t), n);
+	else if (renumber(tape_arena(t), &together, n, &g, e) < 0)
+		return -1;
+	*out = (struct partition){
+		.given = plan->given || m->together, .n_groups = g.n_groups, .group = g.group};
 	return 0;
 }
 
@@ -189,9 +221,7 @@ int net_check(struct net_work *w, const struct net_model *m, const struct partit
 	struct arena *a = tape_arena(w->tape);
 	struct ugraph g = *m->graph, q;
 	struct parsed by;
-	uint32_t *group = arena_raw(a, n, sizeof *group);
-	for (uint32_t i = 0; i < n; i++)
-		group[i] = i;
+	uint32_t *group = count_up(a, n);
 	for (uint32_t r = 0; r < part->n_rounds; r++, g = q) {
 		const struct parse_round *round = &part->round[r];
 		if (round->n != g.n)

@@ -31,7 +31,7 @@ struct parse_round {
 
 /* What one step of the embedding network answers: the `part` record. */
 struct partition {
-	bool given; /* the grouping was given, not parsed: no rounds */
+	bool given; /* the groups come from outside, not from rounds of parsing */
 	uint32_t n_rounds;
 	const struct parse_round *round;
 	uint32_t n_groups;

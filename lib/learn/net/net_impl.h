@@ -15,6 +15,12 @@ struct net_plan {
 	const struct rng_addr *rng; /* NULL: no dropout */
 };
 
+/* For a network that makes no groups of its own: the groups of a step are the recorded ones, else
+ * the given ones, else the sets that must share a device, else every set is one.  Fills *out, but z,
+ * in memory of the tape.  ST_INPUT: a recorded partition with rounds of parsing. */
+int net_take_partition(struct tape *t, const struct net_model *m, const struct net_plan *plan,
+		       struct partition *out, struct err *e) MUST_CHECK;
+
 /* First random stream of each block's initial values. */
 enum { EMBED_STREAMS = 0, POLICY_STREAMS = 1 << 16 };
 

@@ -6,6 +6,7 @@
 /* clang-format off */
 #define NETS(X) \
 	X(gpn) \
+	X(mlp) \
 /* end */
 /* clang-format on */
 

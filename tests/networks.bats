@@ -1,0 +1,148 @@
+#!/usr/bin/env bats
+# The networks of gpnembed: --net, the options of each, parameters that belong to one of them, and a
+# loop with every one.  What a new network must pass without a line of its own.
+bats_require_minimum_version 1.5.0
+load common.bash
+load loop.bash
+
+setup_file() {
+	loop_setup_file
+	for net in $(nets); do
+		gpnembed --net "$net" $GPN in.mp > "$net.mp"
+	done
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	IN=$BATS_FILE_TMPDIR/in.mp
+	DIR=$BATS_FILE_TMPDIR
+}
+
+# Names of the networks.
+nets() {
+	gpnembed --net list | awk 'NR > 1 {print $1}'
+}
+
+# net FILE - `net` of its params records, each once
+net() {
+	recdump -k params "$1" | sed 's/.*"net": "\([a-z]*\)".*/\1/' | sort -u
+}
+
+@test "--net names the networks and refuses others" {
+	run -0 nets
+	[ "${lines[0]}" = gpn ]
+	[ "${#lines[@]}" -ge 2 ]
+	run -0 placepolicy --net list
+	[[ ${lines[1]} == *gpn* ]]
+	for program in gpnembed placepolicy; do
+		run -2 $program --net unheard "$IN" -o out.mp
+		[[ $output == "$program: error: --net: unknown network 'unheard'; one of gpn, "* ]]
+	done
+	run -2 gpnembed --ne mlp "$IN" -o out.mp
+	[[ $output == *"write --net out in full"* ]]
+	[ ! -e out.mp ]
+}
+
+@test "the default is gpn; params name their network" {
+	gpnembed $GPN "$IN" > out.mp
+	same_body out.mp "$DIR/gpn.mp"
+	for name in $(nets); do
+		run -0 net "$DIR/$name.mp"
+		[ "$output" = "$name" ]
+	done
+}
+
+@test "options are those of the network" {
+	run -0 bash -c "gpnembed --help | grep -c -- --layer-gnn2"
+	run -0 gpnembed --net=mlp --help
+	[[ $output == *"--layers N"* ]]
+	[[ $output != *"--layer-gnn2"* ]]
+	run -2 gpnembed --net mlp --rounds 2 "$IN" -o out.mp
+	[[ $output == *"unknown option '--rounds'"* ]]
+	run -2 gpnembed --layers 2 --net mlp "$IN" --dropout 3 -o out.mp
+	gpnembed --layers 3 --net mlp --hidden 16 "$IN" > out.mp
+	run -0 recdump -k params out.mp
+	[[ $output == *'"hyper": {"hidden": 16, "layers": 3, "dropout": 0.1'* ]]
+}
+
+@test "mlp: every set is a group; a grouping from outside is kept" {
+	run -0 recdump -k part "$DIR/mlp.mp"
+	[[ $output == *'"rounds": [], "given": false, "n_groups": 60,'* ]]
+	daggroup --groups 7 random "$IN" | gpnembed --net mlp $GPN > out.mp
+	run -0 recdump -k part out.mp
+	[[ $output == *'"rounds": [], "given": true, "n_groups": 7,'* ]]
+}
+
+@test "parameters are of the network that they name; another one's are refused" {
+	for name in $(nets); do
+		gpnembed --params "$DIR/$name.mp" "$IN" > out.mp
+		same_body out.mp "$DIR/$name.mp"
+		gpnembed --net $name --params "$DIR/$name.mp" "$IN" > out.mp
+		same_body out.mp "$DIR/$name.mp"
+		placepolicy --net $name "$DIR/$name.mp" > out.mp
+		run -0 net out.mp
+		[ "$output" = $name ]
+	done
+	run -3 gpnembed --net mlp --params "$DIR/gpn.mp" "$IN" -o bad.mp
+	[[ $output == *"params of block 'embed' are of network 'gpn', not 'mlp'" ]]
+	run -3 gpnembed --net gpn "$DIR/mlp.mp" -o bad.mp
+	[[ $output == *"params of block 'embed' are of network 'mlp', not 'gpn'" ]]
+	run -3 placepolicy --net gpn "$DIR/mlp.mp" -o bad.mp
+	[[ $output == *"params of block 'embed' are of network 'mlp', not 'gpn'" ]]
+	[ ! -e bad.mp ]
+}
+
+@test "two blocks of two networks are refused, by every program" {
+	placepolicy "$DIR/gpn.mp" > policy.mp
+	edit policy.mp two.mp 'for r in records:
+    if r[0] == "params" and r[1]["block"] == "policy": r[1]["net"] = "mlp"; r[1]["hyper"] = {"hidden": 16, "layers": 2, "dropout": 0, "policy_gain": 1}'
+	run -3 gpnembed --params two.mp "$IN" -o bad.mp
+	[[ $output == *"params of block 'policy' are of network 'mlp', not 'gpn'" ]]
+	edit two.mp first.mp 'p = [r for r in records if r[0] == "params"]
+records = [r for r in records if r[0] in ("graph", "devs", "feat")] + p + [r for r in records if r[0] == "part"]'
+	run -3 placepolicy first.mp -o bad.mp
+	[[ $output == *"params of block 'policy' are of network 'mlp', not 'gpn'" ]]
+	edit two.mp again.mp 'records.insert(4, ["params", dict(next(r[1] for r in records if r[0] == "params"),
+    net="mlp", hyper={"hidden": 16, "layers": 2, "dropout": 0, "policy_gain": 1})])'
+	run -3 placepolicy again.mp -o bad.mp
+	[[ $output == *"network 'gpn' after some of 'mlp'" || $output == *"network 'mlp' after some of 'gpn'" ]]
+	edit policy.mp unheard.mp 'for r in records:
+    if r[0] == "params": r[1]["net"] = "un\nheard"'
+	run -3 placepolicy unheard.mp -o bad.mp
+	[[ $output == *"unknown network 'un\\nheard'"* ]]
+	[ ! -e bad.mp ]
+}
+
+@test "every network trains in the loop, resumes to the same bytes, and its result places" {
+	for name in $(nets); do
+		GPN="--net $name --hidden 16 --threads 1" loop "$IN" whole.mp
+		run -0 net whole.mp
+		[ "$output" = $name ]
+		run -0 bash -c "recdump -k update whole.mp | grep -c '\"failed\": 0'"
+		[ "$output" -eq 4 ]
+		# both blocks learned something
+		recdump -k update whole.mp | grep -q '"grad_norm": [0-9.e-]*[1-9]'
+		GPN="--net $name --hidden 16 --threads 1" LEARN="--episodes 2 --steps 5 --threads 1 --checkpoint $name.ck" \
+			loop "$IN" part.mp
+		GPN="--net $name --hidden 16 --threads 1" LEARN="$LEARN --checkpoint $name.ck --resume" \
+			loop "$IN" resumed.mp
+		same_body whole.mp resumed.mp
+		gpnembed --params whole.mp "$IN" | placepolicy --greedy | devsim > out.mp
+		run -0 recdump -k run out.mp
+		[[ $output == *'"ok": true'* ]]
+	done
+	# a training that began with one network does not go on with another
+	GPN="--net gpn --threads 1" LEARN="--episodes 9 --steps 5 --checkpoint mlp.ck --resume" run ! loop "$IN" bad.mp
+	[[ $output == *"params of block 'embed' are of network 'mlp', not 'gpn'"* ]]
+}
+
+@test "a network is one file and one line: nothing else knows its name" {
+	cd "$BATS_TEST_DIRNAME/.." || return 1
+	run -0 bash -c "grep -rlE 'net_mlp|mlp_hyper|X\(mlp\)|\"mlp\"' lib cmd | sort"
+	[ "$output" = "lib/learn/net/mlp.c
+lib/learn/net/nets.h" ]
+	run -0 bash -c "grep -rlE 'net_gpn|gpn_(hyper|default|paper)|X\(gpn\)|\"gpn\"' lib cmd | sort"
+	[ "$output" = "lib/learn/net/gpn.c
+lib/learn/net/gpn.h
+lib/learn/net/nets.h" ]
+}
