@@ -9,12 +9,12 @@
 #include "base/msg.h"
 #include "base/opt.h"
 #include "device/openvino/ov_api.h"
-#include "measure/stage.h"
+#include "measure/devrun_filter.h"
 #include "exec/support.h"
 #include "record/graphrec.h"
 
 struct options {
-	struct stage_options stage;
+	struct devrun_options filter;
 	const char *precision, *openvino;
 	bool list, support;
 };
@@ -31,19 +31,19 @@ static void print_device(void *arg, const struct device *d)
 	       (double)d->mem_bytes / 1e9, d->description);
 }
 
-static int tell_support(const struct options *o, struct graph *g, struct err *e)
+static int print_support(const struct options *o, struct graph *g, struct err *e)
 {
 	struct device_list l = {0};
 	struct model m = {0};
 	struct support x = {0};
 	struct arena *a = arena_new();
-	int rc = device_list_parse(o->stage.devices, &l, e);
+	int rc = device_list_parse(o->filter.devices, &l, e);
 	if (rc == 0)
 		rc = device_list_open(&l, true, e);
 	if (rc == 0)
-		rc = model_open(&m, g, o->stage.weights, e);
+		rc = model_open(&m, g, o->filter.weights, e);
 	if (rc == 0)
-		rc = support_judge(&m, &l, a, &x, e);
+		rc = support_ask(&m, &l, a, &x, e);
 	if (rc == 0 && g->n_const && !m.has_weights)
 		msg_warn("no weights file: what must know a constant counts as not supported");
 	if (rc == 0) {
@@ -61,38 +61,38 @@ static int tell_support(const struct options *o, struct graph *g, struct err *e)
 static int run_support(struct options *o, const char *path, struct err *e)
 {
 	char names[4096];
-	if (!o->stage.devices)
-		o->stage.devices = device_list_whole(names, sizeof names);
+	if (!o->filter.devices)
+		o->filter.devices = device_list_whole(names, sizeof names);
 	struct graph *g = support_graph(path, e);
-	int rc = g ? tell_support(o, g, e) : -1;
+	int rc = g ? print_support(o, g, e) : -1;
 	graph_free(g);
 	return rc;
 }
 
 static int check_options(const struct options *o, struct err *e)
 {
-	const struct measure_options *m = &o->stage.measure;
-	if (o->stage.probe + o->stage.paired + o->support > 1)
+	const struct measure_options *m = &o->filter.measure;
+	if (o->filter.probe + o->filter.paired + o->support > 1)
 		return err_set(e, ST_USAGE, "--probe, --paired and --support exclude each other");
-	if (o->stage.profile && !o->stage.probe)
+	if (o->filter.profile && !o->filter.probe)
 		return err_set(e, ST_USAGE, "--profile goes with --probe");
-	if (o->stage.again && !o->stage.profile)
+	if (o->filter.again && !o->filter.profile)
 		return err_set(e, ST_USAGE, "--again goes with --profile");
-	if (o->stage.paired && !o->stage.reference)
+	if (o->filter.paired && !o->filter.reference)
 		return err_set(e, ST_USAGE, "--paired needs the reference");
-	if (o->stage.pulse && o->stage.rounds == 0)
+	if (o->filter.core_speed && o->filter.rounds == 0)
 		return err_set(e, ST_USAGE, "--pulse goes with --rounds");
 	if (o->precision && strcmp(o->precision, "f16") != 0 && strcmp(o->precision, "f32") != 0)
 		return err_set(e, ST_USAGE, "--precision is f16 or f32");
-	if (o->precision && !o->stage.devices && !o->stage.probe)
+	if (o->precision && !o->filter.devices && !o->filter.probe)
 		return err_set(e, ST_USAGE, "--precision goes with -D or --probe");
 	if (m->max_runs < m->min_runs)
 		return err_set(e, ST_USAGE, "--max-runs %lld is less than --min-runs %lld",
 			       (long long)m->max_runs, (long long)m->min_runs);
 	struct device_list l = {0};
-	int rc = o->stage.devices ? device_list_parse(o->stage.devices, &l, e) : 0;
-	if (rc == 0 && o->stage.devices && o->stage.memory)
-		rc = device_list_limit(&l, o->stage.memory, e);
+	int rc = o->filter.devices ? device_list_parse(o->filter.devices, &l, e) : 0;
+	if (rc == 0 && o->filter.devices && o->filter.memory)
+		rc = device_list_limit(&l, o->filter.memory, e);
 	device_list_close(&l);
 	return rc;
 }
@@ -138,12 +138,12 @@ static const char *const fuse_modes[] = {"none", "sets", "all", NULL};
 
 int main(int argc, char **argv)
 {
-	struct options o = {.stage = {.reference = true,
-				      .candidates = 8,
-				      .fuse = FUSE_ALL,
-				      .measure = MEASURE_DEFAULT,
-				      .untimed = warn_untimed}};
-	struct stage_options *s = &o.stage;
+	struct options o = {.filter = {.reference = true,
+				       .candidates = 8,
+				       .fuse = FUSE_ALL,
+				       .measure = MEASURE_DEFAULT,
+				       .untimed = warn_untimed}};
+	struct devrun_options *s = &o.filter;
 	struct measure_options *measure = &s->measure;
 	struct opt_common common = OPT_COMMON_INIT;
 	struct err e = ERR_INIT;
@@ -185,7 +185,7 @@ int main(int argc, char **argv)
 		TEXT("precision", 0, o.precision, "f16|f32",
 		     "of the OpenCL devices in LIST that do not say it\n"
 		     "themselves, as in cl:0.0/precision=f16"),
-		{"fuse", 0, OPT_CHOICE, &o.stage.fuse, "WHICH",
+		{"fuse", 0, OPT_CHOICE, &o.filter.fuse, "WHICH",
 		 "which neighbouring nodes on a device may run as one step (none,\n"
 		 "those of one set, or all)",
 		 0, 0, fuse_modes, NULL},
@@ -210,7 +210,7 @@ int main(int argc, char **argv)
 		       "run every placement N times, once in each of N rounds of\n"
 		       "all of them, instead of one placement after another",
 		       0, MANY_RUNS),
-		FLAG("pulse", 0, s->pulse,
+		FLAG("pulse", 0, s->core_speed,
 		     "with --rounds: time short loops on the devices' cores during\n"
 		     "each run, which tells how fast they were meanwhile (pulse_s)"),
 		NUMBER("ci", 0, OPT_REAL, measure->ci, "X",
@@ -238,7 +238,7 @@ int main(int argc, char **argv)
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);
 	if (runs > 0)
 		measure->min_runs = measure->max_runs = runs;
-	if (rc <= 0 || stage_only_check(s->only, &e) < 0 || check_options(&o, &e) < 0)
+	if (rc <= 0 || devrun_only_check(s->only, &e) < 0 || check_options(&o, &e) < 0)
 		return opt_finish(rc <= 0 ? rc : -1, &e);
 	ov_api_directory(o.openvino);
 	if (o.list) {
@@ -256,7 +256,7 @@ int main(int argc, char **argv)
 	blas_init();
 	rc = filter_open(&f, file, &common, argc, argv, &e);
 	if (rc == 0)
-		rc = filter_close(&f, stage_run(s, (uint64_t)common.seed, &f, &e), &e);
+		rc = filter_close(&f, devrun_filter_run(s, (uint64_t)common.seed, &f, &e), &e);
 	mem_free(precise);
 	return opt_finish(rc, &e);
 }

@@ -108,7 +108,7 @@ bool executor_alive(const struct executor *x)
 }
 
 /* Counters and queues for a run of p; workers are parked. */
-static void arm(struct executor *x, struct plan *p, const struct exec_sample *s)
+static void reset_counters(struct executor *x, struct plan *p, const struct exec_sample *s)
 {
 	x->slot = mem_grow(x->slot, &x->cap_slot, p->n_tasks, sizeof *x->slot);
 	x->transfer = mem_grow(x->transfer, &x->cap_transfer, p->n_tasks, sizeof *x->transfer);
@@ -139,7 +139,7 @@ static void arm(struct executor *x, struct plan *p, const struct exec_sample *s)
 }
 
 /* Should the run end now?  x->lock is not held. */
-static void look(struct executor *x)
+static void check_run(struct executor *x)
 {
 	struct err e = ERR_INIT;
 	if (executor_stopped(x))
@@ -157,7 +157,7 @@ static void look(struct executor *x)
 }
 
 /* Until the run has ended and all workers are parked.  x->lock is held. */
-static void await(struct executor *x)
+static void await_end(struct executor *x)
 {
 	while (!x->ended || x->n_active > 0) {
 		struct timespec until;
@@ -168,13 +168,13 @@ static void await(struct executor *x)
 		if (pthread_cond_timedwait(&x->done, &x->lock, &until) != ETIMEDOUT)
 			continue;
 		pthread_mutex_unlock(&x->lock);
-		look(x);
+		check_run(x);
 		pthread_mutex_lock(&x->lock);
 	}
 }
 
 /* After a failure: let every transfer that was started end, since its memory goes. */
-static void drain(struct worker *w)
+static void await_transfers(struct worker *w)
 {
 	const struct device_class *c = w->device->class;
 	struct err ignored = ERR_INIT;
@@ -186,7 +186,7 @@ static void drain(struct worker *w)
 
 /* All transfers have ended; whoever told so may not have left transfer_done() yet, which must not
  * see the next run, nor an executor that is gone. */
-static void settle(struct worker *w)
+static void await_callbacks(struct worker *w)
 {
 	while (atomic_load(&w->in_flight) > 0)
 		sched_yield();
@@ -198,7 +198,7 @@ int executor_run(struct executor *x, struct plan *p, struct exec_sample *out, st
 		x->dead = true;
 		return err_set(e, ST_RUNTIME, "cannot write the output: its reader has gone");
 	}
-	arm(x, p, out);
+	reset_counters(x, p, out);
 	if (p->variables)
 		variables_begin(p->variables, p);
 	pthread_mutex_lock(&x->lock);
@@ -208,11 +208,12 @@ int executor_run(struct executor *x, struct plan *p, struct exec_sample *out, st
 	x->generation++;
 	atomic_store(&x->started, x->generation);
 	pthread_cond_broadcast(&x->go);
-	await(x);
+	await_end(x);
 	struct err failed = x->err;
 	pthread_mutex_unlock(&x->lock);
 	for (uint32_t d = 0; d < x->k; d++)
-		failed.code != ST_OK ? drain(&x->worker[d]) : settle(&x->worker[d]);
+		failed.code != ST_OK ? await_transfers(&x->worker[d])
+				     : await_callbacks(&x->worker[d]);
 	if (failed.code != ST_OK)
 		return err_set(e, (enum exit_status)failed.code, "%s", failed.msg);
 	/* Nothing to run: what an empty run costs. */

@@ -8,7 +8,7 @@
  * is overwritten before it has been read.  These waits point forward in the
  * predicted schedule, as the data's own do, so they cannot form a circle.
  *
- * A task runs a group of steps (group.h).  A step that may write over its input
+ * A task runs a group of steps (fusion.h).  A step that may write over its input
  * (device_class.in_place), when nothing else reads that, does.
  *
  * Between two devices that compute in host memory nothing is copied: the
@@ -20,7 +20,7 @@
 #define HSDAG_EXEC_PLAN_H
 
 #include "device/device.h"
-#include "exec/group.h"
+#include "exec/fusion.h"
 #include "exec/prepared.h"
 #include "sched/timeline.h"
 
@@ -28,9 +28,9 @@ enum task_kind { TASK_STEP, TASK_MEMCPY, TASK_UPLOAD, TASK_DOWNLOAD };
 
 struct task {
 	enum task_kind kind;
-	uint32_t dev;              /* the device whose worker starts it */
-	const struct group *group; /* TASK_STEP: the steps that it runs */
-	const double *share;       /* TASK_STEP: (group->n) of its time that is each step's */
+	uint32_t dev;                     /* the device whose worker starts it */
+	const struct fusion_group *group; /* TASK_STEP: the steps that it runs */
+	const double *share; /* TASK_STEP: (group->n) of its time that is each step's */
 	struct step *prepared;
 	struct devmem **in, **out; /* TASK_STEP */
 	struct devmem *mem;        /* uploads and downloads: the device's end */
@@ -44,8 +44,8 @@ struct task {
 
 struct plan {
 	uint32_t n_groups;
-	struct group *group; /* (n_groups) */
-	uint32_t n_splits;   /* segments more than their devices' connected pieces */
+	struct fusion_group *group; /* (n_groups) */
+	uint32_t n_splits;          /* segments more than their devices' connected pieces */
 	uint32_t n_tasks;
 	struct task *task; /* (n_tasks) the first n_groups run the groups */
 	uint32_t *next;

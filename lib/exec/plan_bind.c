@@ -32,7 +32,7 @@ static int bind_groups(struct builder *b, struct err *e)
 	uint32_t n_out = b->p->m->g->out_ptr[b->p->m->g->n];
 	struct devmem **wrapped = ARENA_NEWN(b->a, struct devmem *, (size_t)n_out * n_devices(b));
 	for (uint32_t i = 0; i < b->c.n; i++) {
-		const struct group *g = &b->c.group[i];
+		const struct fusion_group *g = &b->c.group[i];
 		struct task *t = &b->plan->task[i];
 		t->in = ARENA_NEWN(b->plan->arena, struct devmem *, g->n_in);
 		t->out = ARENA_NEWN(b->plan->arena, struct devmem *, g->n_out);

@@ -1,5 +1,5 @@
 /* plan_build.h - shared by the files that make a plan: plan.c (values and the whole),
- * plan_group.c and plan_contract.c (groups of steps, and their schedule), plan_task.c (steps,
+ * plan_fuse.c and plan_contract.c (groups of steps, and their schedule), plan_task.c (steps,
  * copies, waits), plan_count.c and plan_memory.c (bytes and
  * offsets), plan_bind.c (addresses).  Not for others. */
 #ifndef HSDAG_EXEC_PLAN_BUILD_H
@@ -35,12 +35,12 @@ struct wait {
 /* Groups of steps as tasks.  Groups are in a topological order. */
 struct contraction {
 	uint32_t n;
-	struct group *group;  /* (n) */
-	uint32_t *group_of;   /* (n_steps) */
-	struct sched_dag dag; /* tensors: outputs that leave a group */
-	uint32_t *tensor_out; /* (dag.n_tensors) output of the graph */
-	const double *rank;   /* (n) the timeliner's */
-	const uint32_t *hold; /* (n) see sched.h; NULL: no holds; the timeliner's */
+	struct fusion_group *group; /* (n) */
+	uint32_t *group_of;         /* (n_steps) */
+	struct sched_dag dag;       /* tensors: outputs that leave a group */
+	uint32_t *tensor_out;       /* (dag.n_tensors) output of the graph */
+	const double *rank;         /* (n) the timeliner's */
+	const uint32_t *hold;       /* (n) see sched.h; NULL: no holds; the timeliner's */
 	struct sched_costs costs;
 	struct timeliner *timeliner;
 	const struct timeline *tl; /* predicted; the timeliner's */
@@ -109,7 +109,7 @@ static inline void value_extend(struct value *v, double end_s)
 
 /* plan_contract.c: groups, their graph and its predicted schedule into b->c. */
 int plan_contract(struct builder *b, struct err *e) MUST_CHECK;
-/* plan_group.c: groups of steps that devices fuse, given groups c with a schedule. */
+/* plan_fuse.c: groups of steps that devices fuse, given groups c with a schedule. */
 int plan_fuse(struct builder *b, const struct contraction *c, struct contraction *out,
 	      struct err *e) MUST_CHECK;
 

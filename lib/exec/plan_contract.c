@@ -13,11 +13,12 @@ static void singles(struct builder *b, struct contraction *c)
 {
 	uint32_t n = b->p->dag.n, *step = ARENA_NEWN(b->plan->arena, uint32_t, n);
 	*c = (struct contraction){.n = n,
-				  .group = ARENA_NEWN(b->plan->arena, struct group, n),
+				  .group = ARENA_NEWN(b->plan->arena, struct fusion_group, n),
 				  .group_of = ARENA_NEWN(b->a, uint32_t, n)};
 	for (uint32_t s = 0; s < n; s++) {
 		step[s] = c->group_of[s] = s;
-		c->group[s] = (struct group){.dev = b->step_dev[s], .n = 1, .step = &step[s]};
+		c->group[s] =
+			(struct fusion_group){.dev = b->step_dev[s], .n = 1, .step = &step[s]};
 	}
 }
 
@@ -73,7 +74,7 @@ static void cut(struct builder *b, const struct segments *x, uint32_t s, struct 
 			step[j] = x->node[i + j];
 			c->group_of[step[j]] = c->n;
 		}
-		c->group[c->n++] = (struct group){.dev = dev, .n = n, .step = step};
+		c->group[c->n++] = (struct fusion_group){.dev = dev, .n = n, .step = step};
 	}
 }
 
@@ -84,7 +85,7 @@ static void segments(struct builder *b, struct contraction *c)
 	struct digraph g;
 	struct segments x;
 	uint16_t *label = ARENA_NEWN(b->a, uint16_t, n);
-	*c = (struct contraction){.group = ARENA_NEWN(b->plan->arena, struct group, n),
+	*c = (struct contraction){.group = ARENA_NEWN(b->plan->arena, struct fusion_group, n),
 				  .group_of = ARENA_NEWN(b->a, uint32_t, n)};
 	step_edges(b, &g);
 	segment_labels(b, label);
@@ -100,10 +101,11 @@ static void find_ports(struct builder *b, struct contraction *c)
 {
 	struct planner *p = b->p;
 	for (uint32_t i = 0; i < c->n; i++) {
-		struct group *g = &c->group[i];
+		struct fusion_group *g = &c->group[i];
 		for (uint32_t j = 0; j < g->n; j++)
 			p->local[g->step[j]] = j;
-		group_ports(p->m, &p->dag, p->is_result, p->local, p->mark, g, b->plan->arena);
+		fusion_group_ports(p->m, &p->dag, p->is_result, p->local, p->mark, g,
+				   b->plan->arena);
 		for (uint32_t j = 0; j < g->n; j++)
 			p->local[g->step[j]] = GRAPH_NONE;
 	}
@@ -154,7 +156,7 @@ static int cannot_run(struct builder *b, const struct contraction *c, struct err
 {
 	char why[200] = "", l[300];
 	struct model *m = b->p->m;
-	const struct group *g = &c->group[c->tl->bad_task];
+	const struct fusion_group *g = &c->group[c->tl->bad_task];
 	uint32_t d = c->tl->bad_dev, s = g->step[0];
 	for (uint32_t j = 0; j < g->n; j++)
 		if (b->p->step_s[(size_t)g->step[j] * n_devices(b) + d] < 0)

@@ -39,7 +39,7 @@ struct pieces {
 	uint64_t bytes;
 };
 
-static size_t place_of(const struct pieces *x, const void *key)
+static size_t slot_of(const struct pieces *x, const void *key)
 {
 	size_t i = (size_t)((uint64_t)(uintptr_t)key * 0x9e3779b97f4a7c15u >> 20) & (x->cap - 1);
 	while (x->key[i] && x->key[i] != key)
@@ -54,7 +54,7 @@ static void grow(struct pieces *x)
 	x->key = MEM_NEWN(const void *, x->cap);
 	for (size_t i = 0; i < old.cap; i++)
 		if (old.key[i])
-			x->key[place_of(x, old.key[i])] = old.key[i];
+			x->key[slot_of(x, old.key[i])] = old.key[i];
 	mem_free(old.key);
 }
 
@@ -63,7 +63,7 @@ static void add_piece(void *arg, const void *key, uint64_t bytes)
 	struct pieces *x = arg;
 	if (2 * x->n >= x->cap)
 		grow(x);
-	size_t i = place_of(x, key);
+	size_t i = slot_of(x, key);
 	if (!key || x->key[i])
 		return;
 	x->key[i] = key;
@@ -72,7 +72,7 @@ static void add_piece(void *arg, const void *key, uint64_t bytes)
 }
 
 /* Constants that the steps of group g read, as its device is to see them. */
-static int add_constants(struct builder *b, const struct group *g, struct arena *a,
+static int add_constants(struct builder *b, const struct fusion_group *g, struct arena *a,
 			 struct pieces *x, struct err *e)
 {
 	for (uint32_t j = 0; j < g->n; j++) {
@@ -130,7 +130,7 @@ void plan_count_steps(struct builder *b)
 		if (!dev->class->step_memory && constants_on(b, d, &b->plan->mem_bytes[d], &e) < 0)
 			err_clear(&e);
 		for (uint32_t i = 0; i < b->c.n; i++) {
-			const struct group *g = &b->c.group[i];
+			const struct fusion_group *g = &b->c.group[i];
 			if (g->dev != d || !dev->class->step_memory)
 				continue;
 			dev->class->step_memory(dev, b->plan->used[i]->step, add_piece, &x);

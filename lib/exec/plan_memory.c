@@ -124,7 +124,7 @@ static bool may_overwrite(const struct builder *b, uint32_t i, uint32_t v, doubl
 static void place_over_inputs(struct builder *b, double slack)
 {
 	for (uint32_t i = 0; i < b->c.n; i++) {
-		const struct group *g = &b->c.group[i];
+		const struct fusion_group *g = &b->c.group[i];
 		struct device *d = dev_of(b, g->dev);
 		for (uint32_t o = 0; d->class->in_place && o < g->n_out; o++) {
 			uint32_t w = *value_at(b, g->out[o], g->dev);

@@ -47,7 +47,7 @@ void *plan_host_memory(struct builder *b, size_t bytes, struct err *e)
 /* ---- tasks ---- */
 
 /* The part of the group's time that is expected to be each step's. */
-static const double *shares(const struct builder *b, const struct group *g)
+static const double *shares(const struct builder *b, const struct fusion_group *g)
 {
 	const struct planner *p = b->p;
 	double *x = ARENA_NEWN(b->plan->arena, double, g->n), sum = 0;
@@ -61,7 +61,7 @@ static const double *shares(const struct builder *b, const struct group *g)
 static int get_prepared(struct builder *b, uint32_t i, struct err *e)
 {
 	struct planner *p = b->p;
-	const struct group *g = &b->c.group[i];
+	const struct fusion_group *g = &b->c.group[i];
 	for (uint32_t j = 0; j < g->n; j++)
 		p->local[g->step[j]] = j;
 	int rc = prepared_get(&p->prepared, p->m, g, p->local, &b->plan->used[i], e);
@@ -75,7 +75,7 @@ static int add_groups(struct builder *b, struct err *e)
 	const struct sched_dag *d = &b->c.dag;
 	b->plan->used = ARENA_NEWN(b->plan->arena, struct prepared *, b->c.n);
 	for (uint32_t i = 0; i < b->c.n; i++) {
-		const struct group *g = &b->c.group[i];
+		const struct fusion_group *g = &b->c.group[i];
 		if (get_prepared(b, i, e) < 0)
 			return -1;
 		plan_add_task(b, (struct task){.kind = TASK_STEP,
@@ -177,14 +177,14 @@ static void add_holds(struct builder *b)
 }
 
 /* Every group reads its inputs, each once; inputs of the model come to the device. */
-static int connect(struct builder *b, struct err *e)
+static int add_readers(struct builder *b, struct err *e)
 {
 	const struct model *m = b->p->m;
 	uint32_t *param_of = ARENA_NEWN(b->a, uint32_t, m->g->n);
 	for (uint32_t i = 0; i < m->n_params; i++)
 		param_of[m->param[i]] = i;
 	for (uint32_t i = 0; i < b->c.n; i++) {
-		const struct group *g = &b->c.group[i];
+		const struct fusion_group *g = &b->c.group[i];
 		for (uint32_t j = 0; j < g->n_in; j++) {
 			uint32_t *v = value_at(b, g->in[j], g->dev);
 			if (*v == GRAPH_NONE &&
@@ -208,5 +208,5 @@ int plan_tasks(struct builder *b, struct err *e)
 		if (add_copy(b, c, e) < 0)
 			return -1;
 	add_holds(b);
-	return connect(b, e);
+	return add_readers(b, e);
 }

@@ -89,7 +89,7 @@ static void make_room(struct prepared_cache *c, uint32_t dev)
 	mem_free(idle);
 }
 
-static int prepare(struct prepared_cache *c, struct model *m, const struct group *g,
+static int prepare(struct prepared_cache *c, struct model *m, const struct fusion_group *g,
 		   const uint32_t *local, struct step **out, struct err *e)
 {
 	struct device *d = &c->devices->dev[g->dev];
@@ -97,7 +97,7 @@ static int prepare(struct prepared_cache *c, struct model *m, const struct group
 	struct step_spec spec;
 	char l[300];
 	int rc = g->n == 1 ? model_spec(m, g->step[0], d, MODEL_ALL, a, &spec, e)
-			   : group_spec(m, g, local, d, MODEL_ALL, a, &spec, e);
+			   : fusion_group_spec(m, g, local, d, MODEL_ALL, a, &spec, e);
 	if (rc == 0)
 		rc = d->class->prepare(d, &spec, out, e);
 	arena_free(a);
@@ -106,7 +106,7 @@ static int prepare(struct prepared_cache *c, struct model *m, const struct group
 				    model_layer(m, m->step_node[g->step[0]], l, sizeof l), d->name);
 }
 
-int prepared_get(struct prepared_cache *c, struct model *m, const struct group *g,
+int prepared_get(struct prepared_cache *c, struct model *m, const struct fusion_group *g,
 		 const uint32_t *local, struct prepared **out, struct err *e)
 {
 	struct prepared **at = bucket_of(c, g->dev, g->step, g->n);

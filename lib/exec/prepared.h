@@ -4,7 +4,7 @@
 #ifndef HSDAG_EXEC_PREPARED_H
 #define HSDAG_EXEC_PREPARED_H
 
-#include "exec/group.h"
+#include "exec/fusion.h"
 
 struct prepared {
 	uint32_t dev, n;
@@ -26,9 +26,9 @@ struct prepared_cache {
 void prepared_open(struct prepared_cache *c, struct device_list *l, uint32_t n_steps);
 /* No step may be in use. */
 void prepared_close(struct prepared_cache *c);
-/* The step of group g, prepared now if it was not: one user more.  local as group_spec's.  -1: as
+/* The step of group g, prepared now if it was not: one user more.  local as fusion_group_spec's.  -1: as
  * device_class.prepare. */
-int prepared_get(struct prepared_cache *c, struct model *m, const struct group *g,
+int prepared_get(struct prepared_cache *c, struct model *m, const struct fusion_group *g,
 		 const uint32_t *local, struct prepared **out, struct err *e) MUST_CHECK;
 void prepared_drop(struct prepared *x);
 

@@ -31,8 +31,8 @@ static int by_type(const void *pa, const void *pb)
 	return c ? c : strcmp(a->opset, b->opset);
 }
 
-int support_judge(struct model *m, const struct device_list *l, struct arena *a,
-		  struct support *out, struct err *e)
+int support_ask(struct model *m, const struct device_list *l, struct arena *a, struct support *out,
+		struct err *e)
 {
 	char why[200];
 	*out = (struct support){.k = l->n, .n_layers = m->n_steps};

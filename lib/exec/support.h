@@ -23,8 +23,8 @@ struct support {
 };
 
 /* Ask every open device of l about every step of m.  Memory from a. */
-int support_judge(struct model *m, const struct device_list *l, struct arena *a,
-		  struct support *out, struct err *e) MUST_CHECK;
+int support_ask(struct model *m, const struct device_list *l, struct arena *a, struct support *out,
+		struct err *e) MUST_CHECK;
 
 /* The table, for people: a line per operator, and below it a line per device that cannot run all
  * of its layers, with the reason and the first such layer.  Text in a. */

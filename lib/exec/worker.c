@@ -88,7 +88,7 @@ static void inbox_drain(struct worker *w)
 
 /* ---- the end of a task, or of a run ---- */
 
-static void tell_end(struct executor *x)
+static void signal_end(struct executor *x)
 {
 	pthread_mutex_lock(&x->lock);
 	x->ended = true;
@@ -113,13 +113,14 @@ static void task_ended(struct executor *x)
 {
 	if (atomic_fetch_sub_explicit(&x->left, 1, memory_order_acq_rel) == 1) {
 		x->end_s = clock_s();
-		tell_end(x);
+		signal_end(x);
 	}
 }
 
 /* Tell the tasks that wait for `task`: those of its own device when `own`,
  * of other devices when `others`.  self is the calling worker or NULL. */
-static void release(struct executor *x, uint32_t task, bool own, bool others, struct worker *self)
+static void release_successors(struct executor *x, uint32_t task, bool own, bool others,
+			       struct worker *self)
 {
 	const struct plan *p = x->plan;
 	const struct task *t = &p->task[task];
@@ -142,7 +143,7 @@ static void transfer_done(void *arg, bool ok)
 	struct executor *x = t->x;
 	struct worker *w = &x->worker[x->plan->task[t->task].dev];
 	if (ok) {
-		release(x, t->task, false, true, NULL);
+		release_successors(x, t->task, false, true, NULL);
 		task_ended(x);
 	} else {
 		struct err e = ERR_INIT;
@@ -170,7 +171,7 @@ static int start_transfer(struct worker *w, uint32_t task, struct err *e)
 		atomic_fetch_sub(&w->in_flight, 1);
 		return -1;
 	}
-	release(x, task, true, false, w);
+	release_successors(x, task, true, false, w);
 	return 0;
 }
 
@@ -209,7 +210,7 @@ static int run_task(struct worker *w, uint32_t task, double *now, struct err *e)
 	}
 	if (x->task_s)
 		x->task_s[task] = *now - then;
-	release(x, task, true, true, w);
+	release_successors(x, task, true, true, w);
 	task_ended(x);
 	return 0;
 }

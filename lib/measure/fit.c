@@ -103,7 +103,7 @@ static double price(const struct fitter *x)
 }
 
 /* How far the predictions are from the cases; -1: no simulation. */
-static int judge(struct fitter *x, double *loss)
+static int mean_error(struct fitter *x, double *loss)
 {
 	struct place_setup s;
 	struct place_model m;
@@ -136,7 +136,7 @@ static int try_value(struct fitter *x, double *knob, double value, double lo, do
 	if (!(value >= lo && value <= hi))
 		return 0;
 	*knob = value;
-	if (judge(x, &loss) < 0)
+	if (mean_error(x, &loss) < 0)
 		return -1;
 	*better = loss < x->loss;
 	if (*better)
@@ -147,7 +147,7 @@ static int try_value(struct fitter *x, double *knob, double value, double lo, do
 }
 
 /* One knob up or down by a factor of 1 + step; an additive one by step. */
-static int turn(struct fitter *x, double *knob, double step, bool add, double lo, double hi)
+static int step_knob(struct fitter *x, double *knob, double step, bool add, double lo, double hi)
 {
 	bool better;
 	if (try_value(x, knob, add ? *knob + step : *knob * (1 + step), lo, hi, &better) < 0)
@@ -169,15 +169,16 @@ static bool is_first(const struct fitter *x, size_t link)
 static int sweep(struct fitter *x, double step)
 {
 	for (size_t i = 0; i < (size_t)x->k * x->k; i++)
-		if (is_first(x, i) && turn(x, times_of(x, i), 4 * step, false, LEAST_TIMES,
-					   reads_in_place(x, i) ? MOST_READ_TIMES : MOST_TIMES) < 0)
+		if (is_first(x, i) &&
+		    step_knob(x, times_of(x, i), 4 * step, false, LEAST_TIMES,
+			      reads_in_place(x, i) ? MOST_READ_TIMES : MOST_TIMES) < 0)
 			return -1;
-	if (turn(x, &x->now.slowdown, step / 2, true, 0, MOST_SLOWDOWN) < 0 ||
-	    turn(x, &x->now.multi_slowdown, step / 4, true, 0, MOST_MULTI_SLOWDOWN) < 0)
+	if (step_knob(x, &x->now.slowdown, step / 2, true, 0, MOST_SLOWDOWN) < 0 ||
+	    step_knob(x, &x->now.multi_slowdown, step / 4, true, 0, MOST_MULTI_SLOWDOWN) < 0)
 		return -1;
 	for (uint32_t d = 0; d < x->k; d++)
 		if (x->d->alike[d] == d &&
-		    turn(x, &x->now.factor[d], step / 2, false, LEAST_FACTOR, MOST_FACTOR) < 0)
+		    step_knob(x, &x->now.factor[d], step / 2, false, LEAST_FACTOR, MOST_FACTOR) < 0)
 			return -1;
 	return 0;
 }
@@ -190,7 +191,7 @@ static void set_times(struct fitter *x, double to)
 
 /* The best of a coarse grid: all latencies of copies so many times what they are alone, and a
  * slowdown. */
-static int start(struct fitter *x)
+static int search_grid(struct fitter *x)
 {
 	static const double times[] = {1, 4, 12, 36}, slow[] = {0, 0.15, 0.4};
 	double best_times = 1, best_slow = 0, loss;
@@ -199,7 +200,7 @@ static int start(struct fitter *x)
 		for (uint32_t j = 0; j < 3; j++) {
 			set_times(x, times[t]);
 			x->now.slowdown = slow[j];
-			if (judge(x, &loss) < 0)
+			if (mean_error(x, &loss) < 0)
 				return -1;
 			if (loss < x->loss) {
 				x->loss = loss;
@@ -255,7 +256,7 @@ int fit_profile(const struct graph *g, const struct fit_devices *devices, const 
 		x.dst[i] = out->pair[i].dst;
 	}
 	double step = 0.25;
-	int rc = start(&x);
+	int rc = search_grid(&x);
 	for (int i = 0; i < SWEEPS && rc == 0; i++, step *= 0.75)
 		rc = sweep(&x, step);
 	if (rc == 0)

@@ -53,7 +53,7 @@ struct measurement {
 	uint32_t n;       /* samples */
 	double *sample_s; /* (n) */
 	double *busy_s;   /* (k) of the last run; of rounds: of the fastest */
-	double *pulse_s;  /* (n, k, PULSE_KINDS) of rounds with a pulse (pulse.h); NULL: none */
+	double *core_loop_s; /* (n, k, CORE_SPEED_KINDS) of rounds when core speeds are sampled (core_speed.h); else NULL */
 };
 
 /* Measure p.  Memory from a. */

@@ -35,7 +35,7 @@ static uint32_t n_sets(const struct probes *x)
 /* ---- placements ---- */
 
 /* Set i to device number j, or to the next that can run it. */
-static void put(const struct probes *x, uint32_t i, uint32_t j, uint16_t *device)
+static void assign_set(const struct probes *x, uint32_t i, uint32_t j, uint16_t *device)
 {
 	for (uint32_t t = 0; t < x->n_dev; t++) {
 		uint32_t at = (j + t) % x->n_dev;
@@ -71,7 +71,7 @@ static uint32_t earliest(const struct probes *x, uint32_t v, uint32_t i, const u
 }
 
 /* Every set to where its first step ends first; part (n_sets) device numbers. */
-static void share_out(const struct probes *x, uint32_t *part)
+static void share_by_finish(const struct probes *x, uint32_t *part)
 {
 	const struct sched_dag *d = &x->s->planner.dag;
 	double *end_s = MEM_NEWN(double, (size_t)d->n + 1), *free_s = MEM_NEWN(double, x->n_dev);
@@ -101,7 +101,7 @@ static void draw_shared(struct probes *x, const uint32_t *part, uint32_t turn, d
 {
 	for (uint32_t i = 0; i < n_sets(x); i++) {
 		bool move = rng_uniform(&x->dice, x->drawn++) < moved;
-		put(x, i, part[i] + turn + move, device);
+		assign_set(x, i, part[i] + turn + move, device);
 	}
 }
 
@@ -109,9 +109,10 @@ static void draw_shared(struct probes *x, const uint32_t *part, uint32_t turn, d
 static void draw_pieces(struct probes *x, uint32_t pieces, uint32_t turn, uint16_t *device)
 {
 	for (uint32_t i = 0; i < n_sets(x); i++)
-		put(x, i, turn, device);
+		assign_set(x, i, turn, device);
 	for (uint32_t p = 0; p < x->n_order; p++)
-		put(x, x->order[p], turn + (uint32_t)((uint64_t)p * pieces / x->n_order), device);
+		assign_set(x, x->order[p], turn + (uint32_t)((uint64_t)p * pieces / x->n_order),
+			   device);
 }
 
 /* Each set on device number `first` with this probability, else on any. */
@@ -120,7 +121,7 @@ static void draw_random(struct probes *x, uint32_t first, double share, uint16_t
 	for (uint32_t i = 0; i < n_sets(x); i++) {
 		bool home = rng_uniform(&x->dice, x->drawn++) < share;
 		uint32_t j = rng_below(&x->dice, x->drawn++, x->n_dev);
-		put(x, i, home ? first : j, device);
+		assign_set(x, i, home ? first : j, device);
 	}
 }
 
@@ -206,7 +207,7 @@ static void plan_probes(struct probes *x, double budget_s)
 {
 	uint32_t *part = MEM_NEWN(uint32_t, (size_t)n_sets(x) + 1);
 	double end = clock_s() + budget_s;
-	share_out(x, part);
+	share_by_finish(x, part);
 	for (uint32_t i = 0; i < PROBES_MOST && (x->n < FIT_LEAST || clock_s() < end); i++) {
 		struct err e = ERR_INIT;
 		if (plan_probe(x, i, part, &e) == 0)

@@ -64,7 +64,7 @@ static void sum_sets(const struct device_times *x, struct interval *set_s)
 /* ---- devices ---- */
 
 /* A warm-up, and a first run that counts: roughly what steps take. */
-static int try_out(struct timed *t, struct session *s, struct err *e)
+static int first_runs(struct timed *t, struct session *s, struct err *e)
 {
 	return timed_run(t, s, true, e) < 0 || timed_run(t, s, false, e) < 0 ? -1 : 0;
 }
@@ -84,9 +84,9 @@ static int open_device(struct device_times *x, struct session *s, uint32_t d,
 	if (rc == 0)
 		rc = timed_make(&x->joined, s, device, FUSE_ALL, e);
 	if (rc == 0 && c->fuses)
-		rc = try_out(&x->apart, s, e);
+		rc = first_runs(&x->apart, s, e);
 	if (rc == 0)
-		rc = try_out(&x->joined, s, e);
+		rc = first_runs(&x->joined, s, e);
 	mem_free(device);
 	return rc;
 }
@@ -98,7 +98,7 @@ static void close_device(struct device_times *x)
 }
 
 /* What steps take on the device, for the plans to come. */
-static void tell_planner(const struct device_times *x)
+static void set_planner_costs(const struct device_times *x)
 {
 	const struct timed *t = x->apart.made ? &x->apart : &x->joined;
 	const struct session *s = x->s;
@@ -228,7 +228,7 @@ static void forget_device(struct profiler *x, uint32_t d)
 		x->out->set_s[(size_t)i * x->s->devices.n + d] = (struct interval){-1, -1, -1};
 }
 
-static void take_times(struct profiler *x)
+static void fill_times(struct profiler *x)
 {
 	struct savings savings = {0};
 	uint32_t k = x->s->devices.n;
@@ -241,7 +241,7 @@ static void take_times(struct profiler *x)
 		if (x->dev[d].apart.made)
 			savings_find(&x->dev[d], &savings);
 	}
-	savings_take(&savings, k, x->a, x->out);
+	savings_store(&savings, k, x->a, x->out);
 	for (uint32_t d = 0; d < k; d++)
 		x->alike[d] = first_alike(x, d);
 	pool_columns(x, x->out->set_s, x->s->model.g->n_sets);
@@ -265,7 +265,7 @@ static double added_up_s(const struct profiler *x, uint32_t d)
 /* What times of device d are to be multiplied with so that they add up to its fastest run, which
  * like the probes' was disturbed least; of devices that are alike to the mean of theirs.  Steps
  * have medians: what disturbs some of them in each run is not in their sum.  0: not known. */
-static double level_of(const struct profiler *x, uint32_t d)
+static double fastest_over_sum(const struct profiler *x, uint32_t d)
 {
 	double sum = 0;
 	uint32_t n = 0;
@@ -281,12 +281,12 @@ static double level_of(const struct profiler *x, uint32_t d)
 
 /* Times as they are when nothing disturbs; a device that cannot run everything is as much
  * disturbed as the others. */
-static void take_levels(struct profiler *x)
+static void scale_to_fastest(struct profiler *x)
 {
 	uint32_t k = x->s->devices.n, n = 0;
 	double *level = MEM_NEWN(double, (size_t)k + 1), sum = 0;
 	for (uint32_t d = 0; d < k; d++) {
-		level[d] = level_of(x, d);
+		level[d] = fastest_over_sum(x, d);
 		sum += level[d] > 0 ? log(level[d]) : 0;
 		n += level[d] > 0;
 	}
@@ -306,7 +306,7 @@ static struct link_cost mean_link(const struct link_cost c[2])
 				  mean_with(c[0].bytes_per_s, c[1].bytes_per_s, 2)};
 }
 
-static int take_links(struct profiler *x, struct err *e)
+static int measure_links(struct profiler *x, struct err *e)
 {
 	struct session *s = x->s;
 	struct profile *out = x->out;
@@ -338,7 +338,7 @@ static int open_probes(struct profiler *x, double effort, struct err *e)
 	for (uint32_t d = 0; d < x->s->devices.n; d++)
 		if (!x->out->failed[d]) {
 			sum_sets(&x->dev[d], x->out->set_s);
-			tell_planner(&x->dev[d]);
+			set_planner_costs(&x->dev[d]);
 		}
 	x->probes = probes_open(x->s, x->step_set, x->out, effort / 4);
 	for (uint32_t i = 0; i < probes_count(x->probes); i++)
@@ -350,7 +350,7 @@ static int fit_probes(struct profiler *x, struct err *e)
 {
 	uint32_t k = x->s->devices.n;
 	double *single_s = MEM_NEWN(double, (size_t)k + 1);
-	take_levels(x);
+	scale_to_fastest(x);
 	for (uint32_t d = 0; d < k; d++)
 		if (!x->out->failed[d] && x->dev[d].alone)
 			single_s[d] = timed_least(&x->dev[d].joined);
@@ -364,8 +364,8 @@ static int profile_run(struct profiler *x, struct err *e)
 	double effort = EFFORT * x->s->opt.max_s, end_s = clock_s() + effort;
 	if (open_devices(x, e) < 0 || open_probes(x, effort, e) < 0 || run_rounds(x, end_s, e) < 0)
 		return -1;
-	take_times(x);
-	return take_links(x, e) < 0 ? -1 : fit_probes(x, e);
+	fill_times(x);
+	return measure_links(x, e) < 0 ? -1 : fit_probes(x, e);
 }
 
 int profile_take(struct session *s, struct arena *a, struct profile *out, struct err *e)

@@ -24,7 +24,7 @@ struct profile {
 	double slowdown,
 		multi_slowdown; /* while several devices compute, are in use (place_latency_s) */
 	bool overlap;           /* devices compute while they copy (sched_costs, planner.c) */
-	uint32_t n_earlier;     /* profiles that are in it besides the one taken (average.h) */
+	uint32_t n_earlier;     /* profiles that are in it besides the one taken (profile_mean.h) */
 };
 
 /* Steps are timed inside inferences of the whole model on one device (sets that it cannot run

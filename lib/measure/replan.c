@@ -19,12 +19,12 @@ static bool overlaps(const struct plan *p)
 
 /* Medians of the n runs in step_s (n, n_steps) replace what is expected, where a step's end can
  * be seen by its worker. */
-static void learn(struct session *s, const struct plan *p, const double *step_s, uint32_t n)
+static void update_costs(struct session *s, const struct plan *p, const double *step_s, uint32_t n)
 {
 	struct planner *pl = &s->planner;
 	uint32_t k = s->devices.n, n_steps = s->model.n_steps;
 	for (uint32_t i = 0; i < p->n_groups; i++) {
-		const struct group *g = &p->group[i];
+		const struct fusion_group *g = &p->group[i];
 		for (uint32_t j = 0; j < g->n && !s->devices.dev[g->dev].class->flush; j++) {
 			double x[TIMED_RUNS];
 			for (uint32_t r = 0; r < n; r++)
@@ -37,7 +37,7 @@ static void learn(struct session *s, const struct plan *p, const double *step_s,
 
 /* Times runs of p.  1: they are not as expected, and the planner has learnt from them; 0; -1: a run
  * failed. */
-static int compare(struct session *s, struct plan *p, struct err *e)
+static int time_plan(struct session *s, struct plan *p, struct err *e)
 {
 	uint32_t n_steps = s->model.n_steps;
 	double *step_s = MEM_NEWN(double, (size_t)TIMED_RUNS *n_steps + 1);
@@ -52,7 +52,7 @@ static int compare(struct session *s, struct plan *p, struct err *e)
 		off = r == TIMED_RUNS && rc == 0;
 	}
 	if (off)
-		learn(s, p, step_s, TIMED_RUNS);
+		update_costs(s, p, step_s, TIMED_RUNS);
 	mem_free(step_s);
 	return rc < 0 ? -1 : off;
 }
@@ -62,8 +62,8 @@ int session_plan(struct session *s, const uint16_t *device, struct plan *out, st
 	if (plan_make(&s->planner, device, out, e) < 0)
 		return -1;
 	/* Runs before those that count would change what variables keep. */
-	bool fixed = s->expects || s->opt.keep_state || !overlaps(out);
-	int off = fixed ? 0 : compare(s, out, e);
+	bool fixed = s->has_costs || s->opt.keep_state || !overlaps(out);
+	int off = fixed ? 0 : time_plan(s, out, e);
 	if (off == 0)
 		return 0;
 	plan_release(out);

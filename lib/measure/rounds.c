@@ -73,35 +73,36 @@ static void drop_slow(struct entrant *t, uint32_t n)
 }
 
 /* What is measured of one run. */
-struct shot {
-	double lat_s, *busy_s, *pulse_s; /* (k), (k, PULSE_KINDS) */
+struct counted_run {
+	double lat_s, *busy_s, *core_loop_s; /* (k), (k, CORE_SPEED_KINDS) */
 };
 
-static struct shot shot_new(struct arena *a, uint32_t k)
+static struct counted_run counted_run_new(struct arena *a, uint32_t k)
 {
-	return (struct shot){INFINITY, ARENA_NEWN(a, double, k),
-			     ARENA_NEWN(a, double, (size_t)k *PULSE_KINDS)};
+	return (struct counted_run){INFINITY, ARENA_NEWN(a, double, k),
+				    ARENA_NEWN(a, double, (size_t)k *CORE_SPEED_KINDS)};
 }
 
 /* A run that counts, unless t fails. */
-static int shoot(struct executor *x, struct entrant *t, struct pulse *pulse, struct shot *out,
-		 struct err *e)
+static int run_counted(struct executor *x, struct entrant *t, struct core_speed *speed,
+		       struct counted_run *out, struct err *e)
 {
 	out->lat_s = INFINITY;
-	if (pulse)
-		pulse_begin(pulse);
+	if (speed)
+		core_speed_begin(speed);
 	int rc = run_one(x, t, &out->lat_s, out->busy_s, e);
-	if (pulse)
-		pulse_end(pulse, out->pulse_s);
+	if (speed)
+		core_speed_end(speed, out->core_loop_s);
 	return rc;
 }
 
 /* Busy times are those of the fastest run. */
-static void note_run(struct entrant *t, const struct shot *s, uint32_t k, double *least_s)
+static void note_run(struct entrant *t, const struct counted_run *s, uint32_t k, double *least_s)
 {
-	size_t cells = (size_t)k * PULSE_KINDS;
-	if (t->m.pulse_s)
-		memcpy(&t->m.pulse_s[t->m.n * cells], s->pulse_s, cells * sizeof *s->pulse_s);
+	size_t cells = (size_t)k * CORE_SPEED_KINDS;
+	if (t->m.core_loop_s)
+		memcpy(&t->m.core_loop_s[t->m.n * cells], s->core_loop_s,
+		       cells * sizeof *s->core_loop_s);
 	t->m.sample_s[t->m.n++] = s->lat_s;
 	if (s->lat_s < *least_s)
 		memcpy(t->m.busy_s, s->busy_s, k * sizeof *s->busy_s);
@@ -109,7 +110,7 @@ static void note_run(struct entrant *t, const struct shot *s, uint32_t k, double
 }
 
 /* The entrants' order in round r. */
-static void turn_order(uint32_t *order, uint32_t n, uint32_t r, const struct rounds_options *o)
+static void round_order(uint32_t *order, uint32_t n, uint32_t r, const struct rounds_options *o)
 {
 	struct rng_addr at = {.seed = o->seed, .step = r, .stream = RNG_SEARCH};
 	for (uint32_t i = 0; i < n; i++)
@@ -125,7 +126,7 @@ int measure_rounds(struct executor *x, struct entrant *t, uint32_t n, uint32_t k
 		   const struct rounds_options *o, struct arena *a, struct err *e)
 {
 	double round_s, *least_s = ARENA_NEWN(a, double, n);
-	struct shot one = shot_new(a, k), again = shot_new(a, k);
+	struct counted_run one = counted_run_new(a, k), again = counted_run_new(a, k);
 	uint32_t *order = ARENA_NEWN(a, uint32_t, n);
 	for (uint32_t i = 0; i < n; i++) {
 		t[i].m.busy_s = ARENA_NEWN(a, double, k);
@@ -136,20 +137,21 @@ int measure_rounds(struct executor *x, struct entrant *t, uint32_t n, uint32_t k
 	uint32_t rounds = how_many(o, round_s);
 	for (uint32_t i = 0; i < n; i++) {
 		t[i].m.sample_s = ARENA_NEWN(a, double, rounds);
-		if (o->pulse)
-			t[i].m.pulse_s = ARENA_NEWN(a, double, (size_t)rounds *k *PULSE_KINDS);
+		if (o->core_speed)
+			t[i].m.core_loop_s =
+				ARENA_NEWN(a, double, (size_t)rounds *k *CORE_SPEED_KINDS);
 	}
 	for (uint32_t r = 0; r < rounds; r++) {
-		turn_order(order, n, r, o);
+		round_order(order, n, r, o);
 		for (uint32_t j = 0; j < n; j++) {
 			struct entrant *p = &t[order[j]];
 			if (!takes_part(p))
 				continue;
 			again.lat_s = INFINITY;
-			if (shoot(x, p, o->pulse, &one, e) < 0)
+			if (run_counted(x, p, o->core_speed, &one, e) < 0)
 				return -1;
 			if (!p->failed && o->twice && measure_again(one.lat_s) &&
-			    shoot(x, p, o->pulse, &again, e) < 0)
+			    run_counted(x, p, o->core_speed, &again, e) < 0)
 				return -1;
 			if (!p->failed)
 				note_run(p, again.lat_s < one.lat_s ? &again : &one, k,

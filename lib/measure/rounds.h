@@ -9,7 +9,7 @@
 #define HSDAG_MEASURE_ROUNDS_H
 
 #include "measure/measure.h"
-#include "measure/pulse.h"
+#include "measure/core_speed.h"
 
 struct entrant {
 	struct plan *plan;
@@ -27,8 +27,8 @@ struct rounds_options {
 	double max_s, quick_s;
 	bool shuffle; /* a random order in every round, drawn from seed */
 	uint64_t seed;
-	bool twice;          /* samples are the faster of two runs in a row (measure_again) */
-	struct pulse *pulse; /* beside every run that counts; NULL: none */
+	bool twice; /* samples are the faster of two runs in a row (measure_again) */
+	struct core_speed *core_speed; /* beside every run that counts; NULL: none */
 };
 
 /* Measure t[n] on k devices; memory from a.  An entrant whose device fails leaves with a reason.

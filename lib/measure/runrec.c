@@ -1,20 +1,21 @@
 /* runrec.c - the records that devrun writes. */
 #include "measure/runrec.h"
 
-#include "measure/pulse.h"
+#include "measure/core_speed.h"
 
-/* m's pulses (n, k, PULSE_KINDS) of p's devices; mem_free. */
-static double *pulses(const struct session *s, const struct placement *p, const uint32_t *slot,
-		      const struct measurement *m)
+/* What the core loops of m took (n, p->k, CORE_SPEED_KINDS), by p's devices; mem_free. */
+static double *core_loops(const struct session *s, const struct placement *p, const uint32_t *slot,
+			  const struct measurement *m)
 {
 	uint32_t k = s->devices.n;
-	double *x = MEM_NEWN(double, (size_t)m->n * p->k * PULSE_KINDS + 1);
+	double *x = MEM_NEWN(double, (size_t)m->n * p->k * CORE_SPEED_KINDS + 1);
 	for (uint32_t r = 0; r < m->n; r++)
 		for (uint32_t i = 0; i < p->k; i++) {
 			uint32_t d = slot ? slot[i] : i;
-			const double *from = &m->pulse_s[((size_t)r * k + d) * PULSE_KINDS];
-			for (int j = 0; d < k && j < PULSE_KINDS; j++)
-				x[((size_t)r * p->k + i) * PULSE_KINDS + j] = from[j];
+			const double *from =
+				&m->core_loop_s[((size_t)r * k + d) * CORE_SPEED_KINDS];
+			for (int j = 0; d < k && j < CORE_SPEED_KINDS; j++)
+				x[((size_t)r * p->k + i) * CORE_SPEED_KINDS + j] = from[j];
 		}
 	return x;
 }
@@ -39,7 +40,7 @@ int trial_encode(const struct session *s, const struct placement *p, const uint3
 			       .in_host = t->n_in_host,
 			       .steps = t->n_steps,
 			       .splits = t->n_splits};
-	double *pulse = t->ok && t->m.pulse_s ? pulses(s, p, slot, &t->m) : NULL;
+	double *core_loop_s = t->ok && t->m.core_loop_s ? core_loops(s, p, slot, &t->m) : NULL;
 	uint64_t *mem = MEM_NEWN(uint64_t, p->k);
 	double *busy = MEM_NEWN(double, p->k);
 	for (uint32_t i = 0; t->ok && i < p->k; i++) {
@@ -49,12 +50,12 @@ int trial_encode(const struct session *s, const struct placement *p, const uint3
 	}
 	x.mem_bytes = mem;
 	x.busy_s = busy;
-	x.pulse_s = pulse;
-	x.n_pulses = PULSE_KINDS;
+	x.pulse_s = core_loop_s;
+	x.n_pulses = CORE_SPEED_KINDS;
 	int rc = run_encode(p, &x, w, e);
 	mem_free(mem);
 	mem_free(busy);
-	mem_free(pulse);
+	mem_free(core_loop_s);
 	return rc;
 }
 

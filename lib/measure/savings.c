@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 /* The set among those before step j of group g whose tensor it reads, not its own; GRAPH_NONE. */
-static uint32_t joined_to(const struct device_times *x, const struct group *g, uint32_t j,
+static uint32_t joined_to(const struct device_times *x, const struct fusion_group *g, uint32_t j,
 			  const bool *inside)
 {
 	const struct sched_dag *d = &x->s->planner.dag;
@@ -19,7 +19,7 @@ static uint32_t joined_to(const struct device_times *x, const struct group *g, u
 }
 
 /* The pairs that group g joins, into out from *n on; each set is joined once. */
-static void group_pairs(const struct device_times *x, const struct group *g, bool *inside,
+static void group_pairs(const struct device_times *x, const struct fusion_group *g, bool *inside,
 			struct savings *out)
 {
 	for (uint32_t j = 0; j < g->n; j++) {
@@ -39,7 +39,7 @@ static void group_pairs(const struct device_times *x, const struct group *g, boo
 }
 
 /* Seconds of group g's steps in run r, apart. */
-static double steps_s(const struct timed *t, const struct group *g, uint32_t r)
+static double steps_s(const struct timed *t, const struct fusion_group *g, uint32_t r)
 {
 	double sum = 0;
 	for (uint32_t j = 0; j < g->n; j++)
@@ -52,7 +52,7 @@ static double steps_s(const struct timed *t, const struct group *g, uint32_t r)
 static struct interval group_saving(const struct device_times *x, uint32_t at, size_t n, double by)
 {
 	const struct timed *one = &x->apart, *all = &x->joined;
-	const struct group *g = &all->plan.group[at];
+	const struct fusion_group *g = &all->plan.group[at];
 	double saved[TIMED_MOST], then = timed_unwaited(one);
 	uint32_t n_runs = one->n_runs < all->n_runs ? one->n_runs : all->n_runs;
 	for (uint32_t r = 0; r < n_runs; r++)
@@ -64,12 +64,12 @@ static struct interval group_saving(const struct device_times *x, uint32_t at, s
 }
 
 /* Of all groups on the device that join no sets: medians of their times apart over medians joined. */
-static double same_steps(const struct device_times *x, const bool *joins)
+static double shared_steps_ratio(const struct device_times *x, const bool *joins)
 {
 	const struct timed *one = &x->apart, *all = &x->joined;
 	double run[TIMED_MOST], apart = 0, joined = 0;
 	for (uint32_t i = 0; i < all->plan.n_groups; i++) {
-		const struct group *g = &all->plan.group[i];
+		const struct fusion_group *g = &all->plan.group[i];
 		if (joins[i] || g->dev != x->d)
 			continue;
 		for (uint32_t r = 0; r < one->n_runs; r++)
@@ -95,7 +95,7 @@ void savings_find(const struct device_times *x, struct savings *out)
 		joins[i] = out->n > first[i];
 	}
 	first[p->n_groups] = out->n;
-	double by = timed_unwaited(&x->apart) * same_steps(x, joins);
+	double by = timed_unwaited(&x->apart) * shared_steps_ratio(x, joins);
 	for (uint32_t i = 0; i < p->n_groups; i++) {
 		if (!joins[i])
 			continue;
@@ -118,7 +118,7 @@ static int by_pair(const void *pa, const void *pb)
 	return a->d < b->d ? -1 : a->d > b->d;
 }
 
-void savings_take(struct savings *x, uint32_t k, struct arena *a, struct profile *out)
+void savings_store(struct savings *x, uint32_t k, struct arena *a, struct profile *out)
 {
 	if (x->n > 1)
 		qsort(x->v, x->n, sizeof *x->v, by_pair);

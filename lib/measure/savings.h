@@ -31,6 +31,6 @@ struct savings {
 void savings_find(const struct device_times *x, struct savings *out);
 
 /* Distinct pairs with a column for each of k devices, into out; frees x.  Memory from a. */
-void savings_take(struct savings *x, uint32_t k, struct arena *a, struct profile *out);
+void savings_store(struct savings *x, uint32_t k, struct arena *a, struct profile *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* session.c - anchors, placements, the reference between them. */
+/* session.c - single devices, placements, the reference between them. */
 #include "measure/session.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ int session_open(struct session *s, const struct graph *g, struct device_list *d
 		.devices = *devices, .opt = *o, .best = -1, .seed = seed, .arena = arena_new()};
 	*devices = (struct device_list){0};
 	uint32_t k = s->devices.n;
-	s->anchor = ARENA_NEWN(s->arena, struct anchor, k);
+	s->single = ARENA_NEWN(s->arena, struct single_reference, k);
 	s->mask = ARENA_NEWN(s->arena, uint8_t, (size_t)g->n_sets * k);
 	if (device_list_open(&s->devices, allow_shared, e) < 0 ||
 	    model_open(&s->model, g, weights, e) < 0 ||
@@ -37,8 +37,8 @@ void session_close(struct session *s)
 	if (!s->arena)
 		return;
 	for (uint32_t d = 0; d < s->devices.n; d++)
-		if (s->anchor[d].has_plan)
-			plan_release(&s->anchor[d].plan);
+		if (s->single[d].has_plan)
+			plan_release(&s->single[d].plan);
 	executor_free(s->x);
 	planner_close(&s->planner);
 	model_close(&s->model);
@@ -52,7 +52,7 @@ static uint32_t n_devices(const struct session *s)
 	return s->devices.n;
 }
 
-/* ---- anchors ---- */
+/* ---- single devices ---- */
 
 static void all_on(const struct session *s, uint32_t d, uint16_t *device)
 {
@@ -60,122 +60,122 @@ static void all_on(const struct session *s, uint32_t d, uint16_t *device)
 		device[i] = (uint16_t)d;
 }
 
-/* Durations of steps from one more run of an anchor: measured where run ends with the
+/* Durations of steps from one more run of a single device: measured where run ends with the
  * step, in proportion to the guess elsewhere. */
 static int learn_durations(struct session *s, uint32_t d, struct err *e)
 {
 	struct planner *p = &s->planner;
-	struct anchor *a = &s->anchor[d];
+	struct single_reference *r = &s->single[d];
 	uint32_t k = n_devices(s), n = s->model.n_steps;
 	double *step_s = MEM_NEWN(double, n + 1), guessed = 0;
 	struct exec_sample sample = {.step_s = step_s};
-	int rc = executor_run(s->x, &a->plan, &sample, e);
+	int rc = executor_run(s->x, &r->plan, &sample, e);
 	bool direct = s->devices.dev[d].class->flush == NULL;
 	for (uint32_t i = 0; i < n; i++)
 		guessed += p->step_s[(size_t)i * k + d];
 	for (uint32_t i = 0; i < n && rc == 0; i++) {
 		double *x = &p->step_s[(size_t)i * k + d];
-		*x = direct ? fmax(step_s[i], 1e-7) : *x / guessed * a->m.lat.mid;
+		*x = direct ? fmax(step_s[i], 1e-7) : *x / guessed * r->m.lat.mid;
 	}
 	mem_free(step_s);
 	return rc;
 }
 
 /* A failure that is data. */
-static void take_reason(struct err *e, char text[sizeof e->msg])
+static void move_reason(struct err *e, char text[sizeof e->msg])
 {
 	memcpy(text, e->msg, sizeof e->msg);
 	err_clear(e);
 }
 
-static int try_anchor(struct session *s, uint32_t d, const uint16_t *device, struct err *e)
+static int try_single(struct session *s, uint32_t d, const uint16_t *device, struct err *e)
 {
-	struct anchor *a = &s->anchor[d];
-	a->tried = true;
-	if (plan_make(&s->planner, device, &a->plan, e) == 0) {
-		a->has_plan = true;
-		if (measure_plan(s->x, &a->plan, n_devices(s), &s->opt, s->arena, &a->m, e) == 0 &&
-		    (s->expects || learn_durations(s, d, e) == 0))
+	struct single_reference *r = &s->single[d];
+	r->tried = true;
+	if (plan_make(&s->planner, device, &r->plan, e) == 0) {
+		r->has_plan = true;
+		if (measure_plan(s->x, &r->plan, n_devices(s), &s->opt, s->arena, &r->m, e) == 0 &&
+		    (s->has_costs || learn_durations(s, d, e) == 0))
 			return 0;
 	}
 	if (!executor_alive(s->x))
 		return -1;
-	a->lost = a->has_plan;
-	take_reason(e, a->reason);
+	r->lost = r->has_plan;
+	move_reason(e, r->reason);
 	return 0;
 }
 
-/* Only the best anchor keeps its plan. */
-static void drop_plan(struct anchor *a)
+/* Only the best single device keeps its plan. */
+static void drop_plan(struct single_reference *r)
 {
-	if (a->has_plan)
-		plan_release(&a->plan);
-	a->has_plan = false;
+	if (r->has_plan)
+		plan_release(&r->plan);
+	r->has_plan = false;
 }
 
-int session_anchors(struct session *s, struct err *e)
+int session_measure_singles(struct session *s, struct err *e)
 {
-	if (n_devices(s) == 0 || s->anchor[0].tried || s->no_reference)
+	if (n_devices(s) == 0 || s->single[0].tried || s->no_reference)
 		return 0;
 	uint16_t *device = MEM_NEWN(uint16_t, (size_t)s->model.g->n_sets + 1);
 	int rc = 0;
 	for (uint32_t d = 0; d < n_devices(s) && rc == 0; d++) {
 		all_on(s, d, device);
-		rc = try_anchor(s, d, device, e);
-		const struct anchor *a = &s->anchor[d];
-		bool ok = rc == 0 && a->reason[0] == '\0';
-		if (ok && (s->best < 0 || a->m.lat.mid < s->anchor[s->best].m.lat.mid)) {
+		rc = try_single(s, d, device, e);
+		const struct single_reference *r = &s->single[d];
+		bool ok = rc == 0 && r->reason[0] == '\0';
+		if (ok && (s->best < 0 || r->m.lat.mid < s->single[s->best].m.lat.mid)) {
 			if (s->best >= 0)
-				drop_plan(&s->anchor[s->best]);
+				drop_plan(&s->single[s->best]);
 			s->best = (int)d;
 		} else {
-			drop_plan(&s->anchor[d]);
+			drop_plan(&s->single[d]);
 		}
 	}
 	mem_free(device);
 	return rc;
 }
 
-/* Make device d, whose anchor can run, the best one. */
+/* Make device d, which can run the model alone, the best one. */
 static int set_best(struct session *s, uint32_t d, struct err *e)
 {
 	uint16_t *device = MEM_NEWN(uint16_t, (size_t)s->model.g->n_sets + 1);
 	if (s->best >= 0)
-		drop_plan(&s->anchor[s->best]);
+		drop_plan(&s->single[s->best]);
 	all_on(s, d, device);
 	s->best = (int)d;
-	int rc = plan_make(&s->planner, device, &s->anchor[d].plan, e);
-	s->anchor[d].has_plan = rc == 0;
+	int rc = plan_make(&s->planner, device, &s->single[d].plan, e);
+	s->single[d].has_plan = rc == 0;
 	mem_free(device);
 	return rc;
 }
 
-/* The best anchor has failed (a lost device): the next best takes its place. */
+/* The best single device has failed (it was lost): the next best takes its place. */
 static void replace_best(struct session *s, struct err *e)
 {
 	while (s->best >= 0 && e->code != ST_OK) {
-		s->anchor[s->best].lost = true;
-		take_reason(e, s->anchor[s->best].reason);
-		drop_plan(&s->anchor[s->best]);
+		s->single[s->best].lost = true;
+		move_reason(e, s->single[s->best].reason);
+		drop_plan(&s->single[s->best]);
 		s->best = -1;
 		int next = -1;
 		for (uint32_t d = 0; d < n_devices(s); d++)
-			if (s->anchor[d].reason[0] == '\0' &&
-			    (next < 0 || s->anchor[d].m.lat.mid < s->anchor[next].m.lat.mid))
+			if (s->single[d].reason[0] == '\0' &&
+			    (next < 0 || s->single[d].m.lat.mid < s->single[next].m.lat.mid))
 				next = (int)d;
 		if (next < 0 || set_best(s, (uint32_t)next, e) == 0)
 			break;
 	}
 }
 
-/* The best anchor's latency now, or 0 when there is none. */
-static int reference(struct session *s, double *out, struct err *e)
+/* The best single device's latency now, or 0 when there is none. */
+static int measure_reference(struct session *s, double *out, struct err *e)
 {
 	double x[REFERENCE_RUNS];
 	struct exec_sample sample = {0};
 	*out = 0;
 	for (int i = 0; s->best >= 0 && i < REFERENCE_RUNS;) {
-		if (executor_run(s->x, &s->anchor[s->best].plan, &sample, e) == 0) {
+		if (executor_run(s->x, &s->single[s->best].plan, &sample, e) == 0) {
 			x[i++] = sample.lat_s;
 			*out = interval_median(x, (uint32_t)i).mid;
 		} else if (executor_alive(s->x)) {
@@ -229,17 +229,17 @@ static int measure_trial(struct session *s, struct trial *t, struct arena *a, st
 		return 0;
 	if (!executor_alive(s->x))
 		return -1;
-	take_reason(e, t->reason);
+	move_reason(e, t->reason);
 	return 0;
 }
 
-/* Trials of single devices that were measured just now, as anchors. */
-static bool take_fresh(struct session *s, struct trial *t, struct arena *a)
+/* A trial on one device alone that was measured just now, as a reference, takes that measurement. */
+static bool reuse_single(struct session *s, struct trial *t, struct arena *a)
 {
 	int d = session_single(s, t->device);
 	if (d < 0 || (uint32_t)d >= n_devices(s))
 		return false;
-	const struct anchor *x = &s->anchor[d];
+	const struct single_reference *x = &s->single[d];
 	struct plan p;
 	struct err e = ERR_INIT;
 	memcpy(t->reason, x->reason, sizeof t->reason);
@@ -259,28 +259,28 @@ static int check_devices(const struct session *s, const struct trial *t, uint32_
 {
 	uint32_t lost = 0;
 	for (uint32_t d = 0; d < n_devices(s); d++)
-		lost += s->anchor[d].lost;
+		lost += s->single[d].lost;
 	for (uint32_t i = 0; i < n; i++)
 		if (t[i].ok)
 			return 0;
 	if (n == 0 || lost == 0 || lost < n_devices(s))
 		return 0;
-	return err_set(e, ST_RUNTIME, "no device is left: %s", s->anchor[0].reason);
+	return err_set(e, ST_RUNTIME, "no device is left: %s", s->single[0].reason);
 }
 
 int session_measure(struct session *s, struct trial *t, uint32_t n, struct arena *a, struct err *e)
 {
-	bool fresh = n_devices(s) > 0 && !s->anchor[0].tried && !s->no_reference;
+	bool fresh = n_devices(s) > 0 && !s->single[0].tried && !s->no_reference;
 	double before = 0, after = 0;
-	if (session_anchors(s, e) < 0 || reference(s, &before, e) < 0)
+	if (session_measure_singles(s, e) < 0 || measure_reference(s, &before, e) < 0)
 		return -1;
 	for (uint32_t i = 0; i < n;) {
 		uint32_t first = i;
 		for (; i < n && i < first + REFERENCE_EVERY; i++)
-			if (!(fresh && take_fresh(s, &t[i], a)) &&
+			if (!(fresh && reuse_single(s, &t[i], a)) &&
 			    measure_trial(s, &t[i], a, e) < 0)
 				return -1;
-		if (reference(s, &after, e) < 0)
+		if (measure_reference(s, &after, e) < 0)
 			return -1;
 		for (uint32_t j = first; j < i; j++)
 			t[j].ref_s = before > 0 ? sqrt(before * after) : after;

@@ -6,8 +6,8 @@
 #include "exec/model_inputs.h"
 #include "measure/measure.h"
 
-/* A single-device placement. */
-struct anchor {
+/* A placement on one device alone: what the others are compared with. */
+struct single_reference {
 	bool tried;
 	char reason[sizeof((struct err *)0)->msg]; /* why it cannot run; "" when it can */
 	bool lost;                                 /* it could be planned, but failed when it ran */
@@ -22,14 +22,14 @@ struct session {
 	struct planner planner;
 	struct executor *x;
 	struct measure_options opt;
-	bool no_reference;     /* set after opening: placements alone, ref_s stays 0 */
-	uint32_t rounds;       /* set after opening: in rounds (laps.h); 0: one after another */
-	bool pulse;            /* set after opening: with the cores' pulse beside each run */
-	bool expects;          /* the planner's durations are those of a profile (expect.h) */
-	uint64_t seed;         /* of inputs, and of orders in rounds */
-	uint8_t *mask;         /* (n_sets, k) 1: the set can run there */
-	struct anchor *anchor; /* (k) */
-	int best;              /* the fastest anchor; -1: none */
+	bool no_reference; /* set after opening: placements alone, ref_s stays 0 */
+	uint32_t rounds;   /* set after opening: in rounds (interleaved.h); 0: one after another */
+	bool core_speed;   /* set after opening: sample how fast the cores are in each run */
+	bool has_costs;    /* the planner's durations are those of a profile (planned_costs.h) */
+	uint64_t seed;     /* of inputs, and of orders in rounds */
+	uint8_t *mask;     /* (n_sets, k) 1: the set can run there */
+	struct single_reference *single; /* (k) every device alone */
+	int best;                        /* the fastest single device; -1: none */
 	struct arena *arena;
 };
 
@@ -39,7 +39,7 @@ struct trial {
 	bool ok;
 	char reason[sizeof((struct err *)0)->msg]; /* when not ok */
 	struct measurement m;
-	double ref_s;          /* best anchor around it; 0: there is none */
+	double ref_s;          /* best single device around it; 0: there is none */
 	struct interval ratio; /* when paired */
 	bool has_ratio;
 	uint64_t *mem_bytes; /* (k) */
@@ -58,9 +58,9 @@ void session_close(struct session *s);
 
 /* Measure every single device, once per session; better durations for the planner come
  * of it.  -1 only when the output's reader has gone. */
-int session_anchors(struct session *s, struct err *e) MUST_CHECK;
+int session_measure_singles(struct session *s, struct err *e) MUST_CHECK;
 
-/* Measure t[n] in order, the best anchor before, between and after.  Results from a.
+/* Measure t[n] in order, the best single device before, between and after.  Results from a.
  * A placement that cannot run, or whose device fails, is a trial with a reason.  -1: the
  * output's reader has gone, or every device has failed (ST_RUNTIME). */
 int session_measure(struct session *s, struct trial *t, uint32_t n, struct arena *a,

@@ -109,7 +109,7 @@ static struct rounds_options options(const struct measure_options *m, bool heats
 }
 
 /* Rounds of those for whom `in` holds; the results in their trials. */
-static int play(struct field *f, const bool *in, bool heats, struct err *e)
+static int run_contest(struct field *f, const bool *in, bool heats, struct err *e)
 {
 	struct entrant *t = MEM_NEWN(struct entrant, f->n);
 	uint32_t *who = MEM_NEWN(uint32_t, f->n), n = 0;
@@ -143,7 +143,7 @@ static int fastest_single(const struct field *f)
 }
 
 /* The candidate for the final, -1 when there is none.  More than one: heats choose. */
-static int choose(struct field *f, int *out, struct err *e)
+static int choose_finalist(struct field *f, int *out, struct err *e)
 {
 	bool *in = ARENA_NEWN(f->a, bool, f->n);
 	uint32_t n = 0;
@@ -158,7 +158,7 @@ static int choose(struct field *f, int *out, struct err *e)
 	}
 	if (n <= 1)
 		return 0;
-	if (play(f, in, true, e) < 0)
+	if (run_contest(f, in, true, e) < 0)
 		return -1;
 	int ref = fastest_single(f);
 	*out = -1;
@@ -186,7 +186,7 @@ static void set_ratio(struct trial *t, const struct measurement *m, const struct
 }
 
 /* Ratios of all to the reference; candidates on one device are that device. */
-static void settle(struct field *f, int reference, int winner)
+static void set_ratios(struct field *f, int reference, int winner)
 {
 	for (uint32_t i = 0; i < f->n && reference >= 0; i++) {
 		bool final = i < f->k || (int)i == winner;
@@ -202,18 +202,18 @@ static void settle(struct field *f, int reference, int winner)
 		}
 }
 
-static int compete(struct field *f, struct verdict *v, struct err *e)
+static int run_final(struct field *f, struct verdict *v, struct err *e)
 {
 	int w;
-	if (choose(f, &w, e) < 0)
+	if (choose_finalist(f, &w, e) < 0)
 		return -1;
 	bool *in = ARENA_NEWN(f->a, bool, f->n);
 	for (uint32_t i = 0; i < f->n; i++)
 		in[i] = i < f->k || (int)i == w;
-	if (play(f, in, false, e) < 0)
+	if (run_contest(f, in, false, e) < 0)
 		return -1;
 	v->reference = fastest_single(f);
-	settle(f, v->reference, w);
+	set_ratios(f, v->reference, w);
 	if (w >= 0 && f->trial[w]->ok && (v->reference < 0 || f->trial[w]->ratio.hi < 1))
 		v->winner = w - (int)f->k;
 	if (v->winner < 0 && v->reference < 0)
@@ -282,10 +282,10 @@ int verdict_reach(struct session *s, struct trial *t, uint32_t n, struct arena *
 	struct field f;
 	*out = (struct verdict){.winner = -1, .reference = -1, .diff = {0, 1, 0}};
 	/* For the durations that plans are made of. */
-	if (session_anchors(s, e) < 0)
+	if (session_measure_singles(s, e) < 0)
 		return -1;
 	field_open(&f, s, t, n, out, a);
-	int rc = compete(&f, out, e);
+	int rc = run_final(&f, out, e);
 	field_close(&f);
 	return rc < 0 ? -1 : out->reference < 0 ? 0 : compare_outputs(s, out, a, e);
 }

@@ -1,4 +1,4 @@
-/* test_exec_groups.c - which steps of a placement run as one, on made-up devices (fake.h). */
+/* test_exec_fusion.c - which steps of a placement run as one, on made-up devices (fake.h). */
 #include "exec/plan.h"
 #include "fake.h"
 #include "tap.h"
@@ -101,7 +101,7 @@ static void rules(const char *kinds, enum fuse_mode mode)
 		splits += p.n_splits;
 		over += written_over(&p);
 		for (uint32_t j = 0; j < p.n_groups; j++) {
-			const struct group *g = &p.group[j];
+			const struct fusion_group *g = &p.group[j];
 			larger += g->n > 1;
 			for (uint32_t s = 1; s < g->n; s++)
 				crossing += w.g->set[w.m.step_node[g->step[s]]] !=

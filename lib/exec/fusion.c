@@ -1,5 +1,5 @@
-/* group.c - what enters and leaves a group of steps, and its description for a device. */
-#include "exec/group.h"
+/* fusion.c - what enters and leaves a fusion group, and its description for a device. */
+#include "exec/fusion.h"
 
 #include <string.h>
 
@@ -15,7 +15,7 @@ static uint32_t slot_root(const struct model *m, uint32_t i)
 }
 
 /* A single step: one input per port, every output. */
-static void single_ports(const struct model *m, struct group *g, struct arena *a)
+static void single_ports(const struct model *m, struct fusion_group *g, struct arena *a)
 {
 	const struct graph *gr = m->g;
 	uint32_t v = m->step_node[g->step[0]], *in, *out;
@@ -29,8 +29,8 @@ static void single_ports(const struct model *m, struct group *g, struct arena *a
 }
 
 /* Is tensor t read outside of the steps that are in local? */
-static bool leaves(const struct sched_dag *dag, const bool *is_result, const uint32_t *local,
-		   uint32_t t)
+static bool read_outside(const struct sched_dag *dag, const bool *is_result, const uint32_t *local,
+			 uint32_t t)
 {
 	if (is_result[t])
 		return true;
@@ -40,8 +40,9 @@ static bool leaves(const struct sched_dag *dag, const bool *is_result, const uin
 	return false;
 }
 
-void group_ports(const struct model *m, const struct sched_dag *dag, const bool *is_result,
-		 const uint32_t *local, uint8_t *mark, struct group *g, struct arena *a)
+void fusion_group_ports(const struct model *m, const struct sched_dag *dag, const bool *is_result,
+			const uint32_t *local, uint8_t *mark, struct fusion_group *g,
+			struct arena *a)
 {
 	const struct graph *gr = m->g;
 	uint32_t most_in = 0, most_out = 0, *in, *out;
@@ -71,7 +72,7 @@ void group_ports(const struct model *m, const struct sched_dag *dag, const bool 
 		}
 		for (uint32_t t = dag->out_ptr[s], o = gr->out_ptr[v]; o < gr->out_ptr[v + 1];
 		     t++, o++)
-			if (leaves(dag, is_result, local, t))
+			if (read_outside(dag, is_result, local, t))
 				out[g->n_out++] = o;
 	}
 	for (uint32_t i = 0; i < g->n_in; i++)
@@ -82,7 +83,7 @@ void group_ports(const struct model *m, const struct sched_dag *dag, const bool 
 
 struct describer {
 	struct model *m;
-	const struct group *g;
+	const struct fusion_group *g;
 	const uint32_t *local;
 	struct device *d;
 	enum model_data data;
@@ -90,7 +91,7 @@ struct describer {
 };
 
 /* Port i of node v, as the single step has it, to where the group has it. */
-static void redirect(const struct describer *x, uint32_t v, uint32_t i, struct step_arg *arg)
+static void redirect_input(const struct describer *x, uint32_t v, uint32_t i, struct step_arg *arg)
 {
 	const struct model *m = x->m;
 	uint32_t r = slot_root(m, m->g->in_ptr[v] + i);
@@ -118,7 +119,7 @@ static int describe_node(const struct describer *x, uint32_t s, struct step_node
 	struct step_arg *in = ARENA_NEWN(x->a, struct step_arg, out->n_in);
 	for (uint32_t i = 0; i < out->n_in; i++) {
 		in[i] = out->in[i];
-		redirect(x, out->v, i, &in[i]);
+		redirect_input(x, out->v, i, &in[i]);
 		if (in[i].from == FROM_INPUT && !ins[in[i].index])
 			ins[in[i].index] = in[i].tensor;
 	}
@@ -126,8 +127,9 @@ static int describe_node(const struct describer *x, uint32_t s, struct step_node
 	return 0;
 }
 
-int group_spec(struct model *m, const struct group *g, const uint32_t *local, struct device *d,
-	       enum model_data data, struct arena *a, struct step_spec *out, struct err *e)
+int fusion_group_spec(struct model *m, const struct fusion_group *g, const uint32_t *local,
+		      struct device *d, enum model_data data, struct arena *a,
+		      struct step_spec *out, struct err *e)
 {
 	const struct describer x = {m, g, local, d, data, a};
 	struct step_node *node = ARENA_NEWN(a, struct step_node, g->n);

@@ -1,5 +1,5 @@
-/* laps.c - plans of placements as entrants of rounds. */
-#include "measure/laps.h"
+/* interleaved.c - plans of placements as entrants of rounds. */
+#include "measure/interleaved.h"
 
 #include <math.h>
 #include <string.h>
@@ -23,8 +23,8 @@ static int plan_trial(struct session *s, struct trial *t, struct plan *plan, str
 	return 0;
 }
 
-static void take_results(struct trial *t, uint32_t n, const struct entrant *x, const uint32_t *who,
-			 uint32_t n_in, double ref_s)
+static void store_results(struct trial *t, uint32_t n, const struct entrant *x, const uint32_t *who,
+			  uint32_t n_in, double ref_s)
 {
 	for (uint32_t j = 0; j < n_in; j++) {
 		struct trial *p = &t[who[j]];
@@ -37,12 +37,12 @@ static void take_results(struct trial *t, uint32_t n, const struct entrant *x, c
 }
 
 /* Rounds of all plans that there are, and of the best single device. */
-static int run_laps(struct session *s, struct trial *t, uint32_t n, struct plan *plan,
-		    uint32_t rounds, struct arena *a, struct err *e)
+static int run_interleaved(struct session *s, struct trial *t, uint32_t n, struct plan *plan,
+			   uint32_t rounds, struct arena *a, struct err *e)
 {
 	struct entrant *x = MEM_NEWN(struct entrant, (size_t)n + 1);
 	uint32_t *who = MEM_NEWN(uint32_t, (size_t)n + 1), n_in = 0;
-	struct pulse *pulse = NULL;
+	struct core_speed *speed = NULL;
 	struct rounds_options o = {.warmup = s->opt.warmup,
 				   .least = rounds,
 				   .enough = rounds,
@@ -57,31 +57,31 @@ static int run_laps(struct session *s, struct trial *t, uint32_t n, struct plan 
 			x[n_in].plan = &plan[i];
 			who[n_in++] = i;
 		}
-	bool has_ref = s->best >= 0 && s->anchor[s->best].has_plan;
+	bool has_ref = s->best >= 0 && s->single[s->best].has_plan;
 	if (has_ref)
-		x[n_in].plan = &s->anchor[s->best].plan;
-	int rc = s->pulse && !(pulse = pulse_new(&s->devices, e)) ? -1 : 0;
-	o.pulse = pulse;
+		x[n_in].plan = &s->single[s->best].plan;
+	int rc = s->core_speed && !(speed = core_speed_new(&s->devices, e)) ? -1 : 0;
+	o.core_speed = speed;
 	if (rc == 0)
 		rc = measure_rounds(s->x, x, n_in + has_ref, s->devices.n, &o, a, e);
-	pulse_free(pulse);
+	core_speed_free(speed);
 	if (rc == 0)
-		take_results(t, n, x, who, n_in,
-			     has_ref && !x[n_in].failed ? x[n_in].m.lat.mid : 0);
+		store_results(t, n, x, who, n_in,
+			      has_ref && !x[n_in].failed ? x[n_in].m.lat.mid : 0);
 	mem_free(who);
 	mem_free(x);
 	return rc;
 }
 
-int laps_measure(struct session *s, struct trial *t, uint32_t n, uint32_t rounds, struct arena *a,
-		 struct err *e)
+int interleaved_measure(struct session *s, struct trial *t, uint32_t n, uint32_t rounds,
+			struct arena *a, struct err *e)
 {
 	struct plan *plan = MEM_NEWN(struct plan, (size_t)n + 1);
-	int rc = session_anchors(s, e);
+	int rc = session_measure_singles(s, e);
 	for (uint32_t i = 0; i < n && rc == 0; i++)
 		rc = plan_trial(s, &t[i], &plan[i], a, e);
 	if (rc == 0)
-		rc = run_laps(s, t, n, plan, rounds, a, e);
+		rc = run_interleaved(s, t, n, plan, rounds, a, e);
 	for (uint32_t i = 0; i < n; i++)
 		plan_release(&plan[i]);
 	mem_free(plan);

@@ -1,4 +1,4 @@
-/* plan_group.c - which steps of a placement run as one (group.h has the rules). */
+/* plan_fuse.c - which steps of a placement run as one (fusion.h has the rules). */
 #include "exec/plan_build.h"
 
 #include <math.h>
@@ -32,7 +32,7 @@ static bool read_elsewhere(const struct grower *x, uint32_t s)
 	return false;
 }
 
-static bool fits(const struct grower *x, uint32_t w)
+static bool may_join(const struct grower *x, uint32_t w)
 {
 	const struct planner *p = x->b->p;
 	const struct sched_dag *d = &p->dag;
@@ -67,7 +67,7 @@ static uint32_t next_consumer(const struct grower *x, uint32_t from, const uint3
 			bool known = false;
 			for (uint32_t j = 0; j < n; j++)
 				known = known || tried[j] == w;
-			if (!known && fits(x, w))
+			if (!known && may_join(x, w))
 				return w;
 		}
 	}
@@ -89,13 +89,13 @@ static void index_members(struct grower *x)
 		x->b->p->local[x->member[i]] = i;
 }
 
-static void join(struct grower *x, uint32_t w)
+static void add_member(struct grower *x, uint32_t w)
 {
 	x->joined[x->n++] = w;
 	index_members(x);
 }
 
-static void shrink(struct grower *x, uint32_t n)
+static void remove_members(struct grower *x, uint32_t n)
 {
 	while (x->n > n)
 		x->b->p->local[x->joined[--x->n]] = GRAPH_NONE;
@@ -103,22 +103,22 @@ static void shrink(struct grower *x, uint32_t n)
 }
 
 /* Does the device take the members as one step?  1, 0 or -1; *n_out: outputs that leave. */
-static int ask(struct grower *x, uint32_t *n_out, struct err *e)
+static int device_takes(struct grower *x, uint32_t *n_out, struct err *e)
 {
 	struct planner *p = x->b->p;
 	struct device *d = dev_of(x->b, x->b->step_dev[x->head]);
-	struct group g = {.dev = x->b->step_dev[x->head], .n = x->n, .step = x->member};
+	struct fusion_group g = {.dev = x->b->step_dev[x->head], .n = x->n, .step = x->member};
 	struct step_spec spec;
 	arena_reset(x->a);
-	group_ports(p->m, &p->dag, p->is_result, p->local, p->mark, &g, x->a);
+	fusion_group_ports(p->m, &p->dag, p->is_result, p->local, p->mark, &g, x->a);
 	*n_out = g.n_out;
-	if (group_spec(p->m, &g, p->local, d, MODEL_FEW, x->a, &spec, e) < 0)
+	if (fusion_group_spec(p->m, &g, p->local, d, MODEL_FEW, x->a, &spec, e) < 0)
 		return -1;
 	return d->class->fuses(d, &spec);
 }
 
 /* One more member, or a few that are taken only together: 1, 0 or -1. */
-static int extend(struct grower *x, uint32_t most, struct err *e)
+static int extend_group(struct grower *x, uint32_t most, struct err *e)
 {
 	uint32_t n = x->n, tried[TRIES];
 	for (uint32_t t = 0; t < TRIES; t++) {
@@ -127,15 +127,15 @@ static int extend(struct grower *x, uint32_t most, struct err *e)
 			return 0;
 		tried[t] = w;
 		for (uint32_t more = 0; w != GRAPH_NONE; more++) {
-			join(x, w);
-			int ok = ask(x, &n_out, e);
+			add_member(x, w);
+			int ok = device_takes(x, &n_out, e);
 			if (ok)
 				return ok;
 			if (n_out < 2 || more == LOOK_AHEAD || x->n == most || read_elsewhere(x, w))
 				break;
 			w = next_consumer(x, n, tried, 0);
 		}
-		shrink(x, n);
+		remove_members(x, n);
 	}
 	return 0;
 }
@@ -148,9 +148,9 @@ static int grow(struct grower *x, uint32_t h, struct err *e)
 	uint32_t most = c->fuses && p->fuse != FUSE_NONE && !p->m->alone[h] ? c->max_nodes : 1;
 	int rc = 1;
 	x->head = h;
-	join(x, h);
+	add_member(x, h);
 	while (rc > 0 && x->n < most && !read_elsewhere(x, x->joined[x->n - 1]))
-		rc = extend(x, most, e);
+		rc = extend_group(x, most, e);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -207,10 +207,10 @@ int plan_fuse(struct builder *b, const struct contraction *c, struct contraction
 		x.group_of[i] = GRAPH_NONE;
 	}
 	qsort_r(order, n, sizeof *order, by_start, (void *)(uintptr_t)x.start_s);
-	*out = (struct contraction){.group = ARENA_NEWN(b->plan->arena, struct group, n),
+	*out = (struct contraction){.group = ARENA_NEWN(b->plan->arena, struct fusion_group, n),
 				    .group_of = x.group_of};
 	for (uint32_t i = 0; i < n && rc == 0; i++) {
-		const struct group *whole = &c->group[c->group_of[order[i]]];
+		const struct fusion_group *whole = &c->group[c->group_of[order[i]]];
 		if (x.group_of[order[i]] != GRAPH_NONE)
 			continue;
 		x.n = 0;
@@ -224,7 +224,7 @@ int plan_fuse(struct builder *b, const struct contraction *c, struct contraction
 			x.group_of[x.member[j]] = out->n;
 			p->local[x.member[j]] = GRAPH_NONE;
 		}
-		out->group[out->n++] = (struct group){
+		out->group[out->n++] = (struct fusion_group){
 			.dev = b->step_dev[order[i]], .n = x.n, .step = step + n_steps};
 		n_steps += x.n;
 	}

@@ -1,6 +1,6 @@
-/* pulse.c - threads that sample how fast their cores are. */
+/* core_speed.c - threads that sample how fast their cores are. */
 #include "exec/executor.h"
-#include "measure/pulse.h"
+#include "measure/core_speed.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -13,16 +13,16 @@ enum { MOST_CORES = 16, TURNS = 6000, READ_FLOATS = 1 << 14, ALL_FLOATS = 1 << 2
 static const long PERIOD_NS = 3000000;
 
 struct core {
-	struct pulse *p;
+	struct core_speed *p;
 	uint32_t dev;
 	int cpu;
 	pthread_t thread;
-	uint32_t next;             /* of p->memory */
-	uint32_t n;                /* samples of this run */
-	double speed[PULSE_KINDS]; /* their sums of 1 / seconds */
+	uint32_t next;                  /* of p->memory */
+	uint32_t n;                     /* samples of this run */
+	double speed[CORE_SPEED_KINDS]; /* their sums of 1 / seconds */
 };
 
-struct pulse {
+struct core_speed {
 	uint32_t k, n;
 	struct core *core;    /* (n) */
 	float *memory;        /* (ALL_FLOATS) */
@@ -67,29 +67,29 @@ static long preempted(void)
 }
 
 /* One sample; p->lock is held, but not meanwhile. */
-static void take(struct core *c)
+static void take_sample(struct core *c)
 {
-	struct pulse *p = c->p;
+	struct core_speed *p = c->p;
 	pthread_mutex_unlock(&p->lock);
 	long before = preempted();
-	double s[PULSE_KINDS], begin = clock_s();
+	double s[CORE_SPEED_KINDS], begin = clock_s();
 	volatile double result = compute();
-	s[PULSE_COMPUTE] = clock_s() - begin;
+	s[CORE_SPEED_COMPUTE] = clock_s() - begin;
 	begin = clock_s();
 	result = result + read_on(c);
-	s[PULSE_READ] = clock_s() - begin;
+	s[CORE_SPEED_READ] = clock_s() - begin;
 	bool whole = preempted() == before;
 	pthread_mutex_lock(&p->lock);
-	for (int i = 0; i < PULSE_KINDS; i++)
+	for (int i = 0; i < CORE_SPEED_KINDS; i++)
 		whole = whole && s[i] > 0;
-	for (int i = 0; whole && i < PULSE_KINDS; i++)
+	for (int i = 0; whole && i < CORE_SPEED_KINDS; i++)
 		c->speed[i] += 1 / s[i];
 	c->n += whole;
 }
 
 /* ---- threads ---- */
 
-static void answer(struct pulse *p)
+static void confirm(struct core_speed *p)
 {
 	if (--p->waiting == 0)
 		pthread_cond_signal(&p->done);
@@ -98,7 +98,7 @@ static void answer(struct pulse *p)
 /* A sample every PERIOD_NS, until the run has ended. */
 static void sample_run(struct core *c)
 {
-	struct pulse *p = c->p;
+	struct core_speed *p = c->p;
 	struct timespec until;
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	while (p->on && !p->quit) {
@@ -109,7 +109,7 @@ static void sample_run(struct core *c)
 		while (p->on && !p->quit && rc == 0)
 			rc = pthread_cond_timedwait(&p->go, &p->lock, &until);
 		if (p->on && !p->quit)
-			take(c);
+			take_sample(c);
 		clock_gettime(CLOCK_MONOTONIC, &until);
 	}
 }
@@ -117,7 +117,7 @@ static void sample_run(struct core *c)
 static void *core_main(void *arg)
 {
 	struct core *c = arg;
-	struct pulse *p = c->p;
+	struct core_speed *p = c->p;
 	uint64_t seen = 0;
 	cpu_set_t set;
 	CPU_ZERO(&set);
@@ -132,19 +132,19 @@ static void *core_main(void *arg)
 		seen = p->run;
 		c->n = 0;
 		memset(c->speed, 0, sizeof c->speed);
-		take(c);
-		answer(p);
+		take_sample(c);
+		confirm(p);
 		sample_run(c);
 		if (p->quit)
 			break;
-		take(c);
-		answer(p);
+		take_sample(c);
+		confirm(p);
 	}
 	pthread_mutex_unlock(&p->lock);
 	return NULL;
 }
 
-static void init_locks(struct pulse *p)
+static void init_locks(struct core_speed *p)
 {
 	pthread_condattr_t clock;
 	pthread_condattr_init(&clock);
@@ -155,7 +155,7 @@ static void init_locks(struct pulse *p)
 	pthread_condattr_destroy(&clock);
 }
 
-static void find_cores(struct pulse *p, const struct device_list *l, struct core *core)
+static void find_cores(struct core_speed *p, const struct device_list *l, struct core *core)
 {
 	uint32_t n = 0;
 	for (uint32_t d = 0; d < l->n; d++)
@@ -166,29 +166,29 @@ static void find_cores(struct pulse *p, const struct device_list *l, struct core
 						.next = n * READ_FLOATS % ALL_FLOATS};
 }
 
-struct pulse *pulse_new(const struct device_list *l, struct err *e)
+struct core_speed *core_speed_new(const struct device_list *l, struct err *e)
 {
-	struct pulse *p = MEM_NEW(struct pulse);
+	struct core_speed *p = MEM_NEW(struct core_speed);
 	uint32_t cores = 0;
 	for (uint32_t d = 0; d < l->n; d++)
 		cores += (uint32_t)(l->dev[d].n_cpus < MOST_CORES ? l->dev[d].n_cpus : MOST_CORES);
-	*p = (struct pulse){.k = l->n,
-			    .core = MEM_NEWN(struct core, (size_t)cores + 1),
-			    .memory = MEM_NEWN(float, ALL_FLOATS)};
+	*p = (struct core_speed){.k = l->n,
+				 .core = MEM_NEWN(struct core, (size_t)cores + 1),
+				 .memory = MEM_NEWN(float, ALL_FLOATS)};
 	for (int i = 0; i < ALL_FLOATS; i++)
 		p->memory[i] = 1; /* pages of its own */
 	init_locks(p);
 	find_cores(p, l, p->core);
 	for (; p->n < cores; p->n++)
 		if (pthread_create(&p->core[p->n].thread, NULL, core_main, &p->core[p->n]) != 0) {
-			pulse_free(p);
+			core_speed_free(p);
 			(void)err_set(e, ST_RUNTIME, "cannot start a thread for a core's pulse");
 			return NULL;
 		}
 	return p;
 }
 
-void pulse_free(struct pulse *p)
+void core_speed_free(struct core_speed *p)
 {
 	if (!p)
 		return;
@@ -207,7 +207,7 @@ void pulse_free(struct pulse *p)
 }
 
 /* Wake all threads up, and wait until each has answered.  p->lock is held. */
-static void ask_all(struct pulse *p)
+static void await_confirmations(struct core_speed *p)
 {
 	p->waiting = p->n;
 	pthread_cond_broadcast(&p->go);
@@ -215,32 +215,32 @@ static void ask_all(struct pulse *p)
 		pthread_cond_wait(&p->done, &p->lock);
 }
 
-void pulse_begin(struct pulse *p)
+void core_speed_begin(struct core_speed *p)
 {
 	pthread_mutex_lock(&p->lock);
 	p->run++;
 	p->on = true;
-	ask_all(p);
+	await_confirmations(p);
 	pthread_mutex_unlock(&p->lock);
 }
 
-void pulse_end(struct pulse *p, double *slow_s)
+void core_speed_end(struct core_speed *p, double *slow_s)
 {
 	double *n = MEM_NEWN(double, (size_t)p->k + 1);
 	pthread_mutex_lock(&p->lock);
 	p->on = false;
-	ask_all(p);
-	memset(slow_s, 0, (size_t)p->k * PULSE_KINDS * sizeof *slow_s);
+	await_confirmations(p);
+	memset(slow_s, 0, (size_t)p->k * CORE_SPEED_KINDS * sizeof *slow_s);
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct core *c = &p->core[i];
 		n[c->dev] += c->n;
-		for (int j = 0; j < PULSE_KINDS; j++)
-			slow_s[(size_t)c->dev * PULSE_KINDS + j] += c->speed[j];
+		for (int j = 0; j < CORE_SPEED_KINDS; j++)
+			slow_s[(size_t)c->dev * CORE_SPEED_KINDS + j] += c->speed[j];
 	}
 	pthread_mutex_unlock(&p->lock);
 	for (uint32_t d = 0; d < p->k; d++)
-		for (int j = 0; j < PULSE_KINDS; j++) {
-			double *x = &slow_s[(size_t)d * PULSE_KINDS + j];
+		for (int j = 0; j < CORE_SPEED_KINDS; j++) {
+			double *x = &slow_s[(size_t)d * CORE_SPEED_KINDS + j];
 			*x = *x > 0 ? n[d] / *x : 0;
 		}
 	mem_free(n);

@@ -1,30 +1,30 @@
-/* stage.c - placements in, `run` records out. */
-#include "measure/stage.h"
+/* devrun_filter.c - placements in, `run` records out. */
+#include "measure/devrun_filter.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/average.h"
+#include "measure/profile_mean.h"
 #include "measure/boundary.h"
-#include "measure/expect.h"
+#include "measure/planned_costs.h"
 #include "measure/proberec.h"
-#include "measure/turn.h"
+#include "measure/run_queue.h"
 #include "record/devrec.h"
 #include "record/graphrec.h"
 
 struct state {
-	const struct stage_options *o;
+	const struct devrun_options *o;
 	uint64_t seed;
 	struct filter *f;
 	struct graph *g;
 	struct devs devs; /* of the stream; k 0: none yet */
 	struct session session;
 	bool is_open, in_loop;
-	bool has_best;       /* the stream has a `best` record that is not final */
-	struct turn turn;    /* what waits */
-	int64_t n_seen;      /* placements of the stream so far */
-	struct arena *arena; /* the stream */
+	bool has_best;          /* the stream has a `best` record that is not final */
+	struct run_queue queue; /* placements that wait */
+	int64_t n_seen;         /* placements of the stream so far */
+	struct arena *arena;    /* the stream */
 };
 
 /* ---- devices and model ---- */
@@ -53,7 +53,7 @@ static int list_devices(const struct state *s, const struct placement *p, struct
 static int open_session(struct state *s, const struct placement *p, struct err *e)
 {
 	struct device_list l = {0};
-	const struct stage_options *o = s->o;
+	const struct devrun_options *o = s->o;
 	if (s->is_open)
 		return 0;
 	int rc = list_devices(s, p, &l, e);
@@ -72,7 +72,7 @@ static int open_session(struct state *s, const struct placement *p, struct err *
 	}
 	s->session.no_reference = !o->reference;
 	s->session.rounds = (uint32_t)o->rounds;
-	s->session.pulse = o->pulse;
+	s->session.core_speed = o->core_speed;
 	s->session.planner.fuse = (enum fuse_mode)o->fuse;
 	executor_watch(s->session.x, reader_lives, s->f);
 	return o->save_inputs ? inputs_save(&s->session.model, o->save_inputs, e) : 0;
@@ -88,7 +88,7 @@ static void reset(struct state *s)
 	s->n_seen = 0;
 	s->has_best = false;
 	s->devs.k = 0;
-	turn_reset(&s->turn);
+	run_queue_reset(&s->queue);
 	arena_reset(s->arena);
 }
 
@@ -115,7 +115,7 @@ static const char *next_range(const char *text, int64_t *first, int64_t *last)
 	return *end == ',' ? end + 1 : NULL;
 }
 
-int stage_only_check(const char *only, struct err *e)
+int devrun_only_check(const char *only, struct err *e)
 {
 	for (const char *c = only; c;) {
 		int64_t first, last;
@@ -140,12 +140,12 @@ static bool is_wanted(struct state *s)
 	return !s->o->only;
 }
 
-static int take_placement(struct state *s, const struct rec *r, struct err *e)
+static int queue_placement(struct state *s, const struct rec *r, struct err *e)
 {
-	if (turn_take(&s->turn, r, s->g, e) < 0 ||
-	    open_session(s, &s->turn.queue[s->turn.n - 1].place, e) < 0)
+	if (run_queue_add(&s->queue, r, s->g, e) < 0 ||
+	    open_session(s, &s->queue.waiting[s->queue.n - 1].place, e) < 0)
 		return -1;
-	return turn_assign(&s->turn, &s->session, r, e);
+	return run_queue_assign(&s->queue, &s->session, r, e);
 }
 
 static bool is_final(const struct rec *r)
@@ -156,21 +156,21 @@ static bool is_final(const struct rec *r)
 }
 
 /* --paired: the `best` records are the candidates; in a stream without any, the placements are. */
-static int take_candidate(struct state *s, const struct rec *r, struct err *e)
+static int queue_candidate(struct state *s, const struct rec *r, struct err *e)
 {
 	bool best = rec_is(r, "best") && !is_final(r);
 	uint64_t n_groups = 0;
 	if (best && !s->has_best)
-		turn_reset(&s->turn);
+		run_queue_reset(&s->queue);
 	s->has_best |= best;
 	if (!best && (s->has_best || !rec_is(r, "place") || !is_wanted(s)))
 		return 0;
-	if (s->turn.n >= (size_t)s->o->candidates)
+	if (s->queue.n >= (size_t)s->o->candidates)
 		return 0;
 	if ((best && get_uint(r->map, "n_groups", 0, UINT32_MAX, &n_groups, e) < 0) ||
-	    take_placement(s, r, e) < 0)
+	    queue_placement(s, r, e) < 0)
 		return -1;
-	s->turn.queue[s->turn.n - 1].n_groups = (uint32_t)n_groups;
+	s->queue.waiting[s->queue.n - 1].n_groups = (uint32_t)n_groups;
 	return 0;
 }
 
@@ -181,25 +181,26 @@ static int write_outputs(void *arg, const void *const *result, struct err *e)
 }
 
 /* Measure what waits and write the `run` records. */
-static int measure(struct state *s, struct err *e)
+static int measure_waiting(struct state *s, struct err *e)
 {
-	bool any = s->turn.n > 0;
-	if (any && turn_measure(&s->turn, &s->session, s->f->out, e) < 0)
+	bool any = s->queue.n > 0;
+	if (any && run_queue_measure(&s->queue, &s->session, s->f->out, e) < 0)
 		return -1;
-	if (any && s->o->outputs && s->turn.last)
-		return session_results(&s->session, s->turn.last, write_outputs, s, e);
+	if (any && s->o->outputs && s->queue.last)
+		return session_results(&s->session, s->queue.last, write_outputs, s, e);
 	return 0;
 }
 
-static int judge(struct state *s, struct err *e)
+static int compare_candidates(struct state *s, struct err *e)
 {
 	if (!s->g)
 		return err_set(
 			e, ST_INPUT,
 			"no graph in the input; --paired reads what reinforce or placebase wrote");
-	if (open_session(s, NULL, e) < 0 || turn_judge(&s->turn, &s->session, s->f->out, e) < 0)
+	if (open_session(s, NULL, e) < 0 ||
+	    run_queue_compare(&s->queue, &s->session, s->f->out, e) < 0)
 		return -1;
-	return s->o->outputs ? session_results(&s->session, s->turn.last, write_outputs, s, e) : 0;
+	return s->o->outputs ? session_results(&s->session, s->queue.last, write_outputs, s, e) : 0;
 }
 
 /* ---- --boundaries ---- */
@@ -209,14 +210,14 @@ static int save_boundaries(struct state *s, struct err *e)
 {
 	struct boundaries b = {.dir = s->o->boundaries};
 	struct device_list l = {0};
-	if (!s->turn.last)
+	if (!s->queue.last)
 		return 0;
-	boundary_list(&s->session, s->turn.last, s->arena, &b);
+	boundary_list(&s->session, s->queue.last, s->arena, &b);
 	int rc = boundary_devices(&s->session, &l, e);
 	session_close(&s->session);
 	s->is_open = false;
 	if (rc == 0)
-		rc = boundary_run(&b, s->g, s->turn.last, &l, s->o->weights, s->o->inputs, s->seed,
+		rc = boundary_run(&b, s->g, s->queue.last, &l, s->o->weights, s->o->inputs, s->seed,
 				  &s->o->measure, e);
 	device_list_close(&l);
 	return rc;
@@ -224,7 +225,7 @@ static int save_boundaries(struct state *s, struct err *e)
 
 /* ---- the stream ---- */
 
-static int take_graph(struct state *s, const struct rec *r, struct err *e)
+static int decode_graph(struct state *s, const struct rec *r, struct err *e)
 {
 	if (s->g)
 		return err_set(e, ST_INPUT,
@@ -235,10 +236,10 @@ static int take_graph(struct state *s, const struct rec *r, struct err *e)
 }
 
 /* --probe --profile; earlier: NULL, or the costs to make the mean with, s->devs their devices */
-static int take_profile(struct state *s, const struct rec *earlier, struct err *e)
+static int write_profile(struct state *s, const struct rec *earlier, struct err *e)
 {
 	struct profile p;
-	if (open_session(s, NULL, e) < 0 || profile_take(&s->session, s->turn.arena, &p, e) < 0)
+	if (open_session(s, NULL, e) < 0 || profile_take(&s->session, s->queue.arena, &p, e) < 0)
 		return -1;
 	uint32_t k = s->session.devices.n, failed = 0;
 	for (uint32_t d = 0; d < k; d++)
@@ -248,40 +249,39 @@ static int take_profile(struct state *s, const struct rec *earlier, struct err *
 		}
 	if (failed == k)
 		return err_set(e, ST_RUNTIME, "no device could be timed: %s", p.failed[0]);
-	int rc =
-		earlier ? profile_average(&p, &s->session, earlier, &s->devs, s->turn.arena, e) : 0;
+	int rc = earlier ? profile_mean(&p, &s->session, earlier, &s->devs, s->queue.arena, e) : 0;
 	if (rc == 0)
 		rc = profile_encode(&s->session, &p, s->f->out, e);
-	arena_reset(s->turn.arena);
+	arena_reset(s->queue.arena);
 	return rc;
 }
 
 /* --again */
-static int take_again(struct state *s, const struct rec *r, struct err *e)
+static int write_mean_profile(struct state *s, const struct rec *r, struct err *e)
 {
 	if (s->is_open)
 		return err_set(e, ST_INPUT, "a second cost record in one stream");
 	if (s->devs.k == 0)
 		return err_set(e, ST_INPUT, "a cost record before its devices");
-	return take_profile(s, r, e);
+	return write_profile(s, r, e);
 }
 
 /* Rounds are planned by the stream's costs. */
-static int take_costs(struct state *s, const struct rec *r, struct err *e)
+static int plan_by_costs(struct state *s, const struct rec *r, struct err *e)
 {
 	if (!s->g || (!s->o->devices && s->devs.k == 0))
 		return 0;
-	return open_session(s, NULL, e) < 0 ? -1 : session_expect(&s->session, r, &s->devs, e);
+	return open_session(s, NULL, e) < 0 ? -1 : session_plan_costs(&s->session, r, &s->devs, e);
 }
 
 static int on_record(struct state *s, const struct rec *r, struct err *e)
 {
-	const struct stage_options *o = s->o;
+	const struct devrun_options *o = s->o;
 	if (rec_is(r, "graph")) {
-		if (take_graph(s, r, e) < 0 || filter_pass(s->f, r, e) < 0)
+		if (decode_graph(s, r, e) < 0 || filter_pass(s->f, r, e) < 0)
 			return -1;
 		return o->again     ? 0
-		       : o->profile ? take_profile(s, NULL, e)
+		       : o->profile ? write_profile(s, NULL, e)
 		       : o->probe   ? probe_encode(s->g, o->devices, o->memory, o->allow_shared,
 						   o->weights, s->f->out, e)
 				    : 0;
@@ -290,7 +290,7 @@ static int on_record(struct state *s, const struct rec *r, struct err *e)
 	if (o->again && rec_is(r, "devs"))
 		return devs_decode(r, s->arena, &s->devs, e);
 	if (o->again && s->g && rec_is(r, "cost"))
-		return take_again(s, r, e);
+		return write_mean_profile(s, r, e);
 	if (o->profile && s->g && (rec_is(r, "devs") || rec_is(r, "cost")))
 		return 0;
 	if (o->probe)
@@ -301,16 +301,16 @@ static int on_record(struct state *s, const struct rec *r, struct err *e)
 		filter_absorb_interrupt();
 		s->in_loop = true;
 	}
-	if (rec_is(r, "episode_end") && measure(s, e) < 0)
+	if (rec_is(r, "episode_end") && measure_waiting(s, e) < 0)
 		return -1;
 	if (filter_pass(s->f, r, e) < 0)
 		return -1;
 	if (o->rounds > 0 && rec_is(r, "cost"))
-		return take_costs(s, r, e);
+		return plan_by_costs(s, r, e);
 	if (o->paired)
-		return take_candidate(s, r, e);
+		return queue_candidate(s, r, e);
 	if (rec_is(r, "place"))
-		return is_wanted(s) ? take_placement(s, r, e) : 0;
+		return is_wanted(s) ? queue_placement(s, r, e) : 0;
 	/* The model loads while the other stages start. */
 	if (s->g && !s->is_open && (o->devices || s->devs.k > 0))
 		return open_session(s, NULL, e);
@@ -333,7 +333,7 @@ static int run_filter(struct state *s, struct err *e)
 			return err_set(e, ST_INPUT, "no earlier profile in the input");
 		if (s->o->save_inputs && s->o->devices && s->g && open_session(s, NULL, e) < 0)
 			return -1; /* also when there is no placement */
-		if ((s->o->paired ? judge(s, e) : measure(s, e)) < 0 ||
+		if ((s->o->paired ? compare_candidates(s, e) : measure_waiting(s, e)) < 0 ||
 		    (s->o->boundaries && save_boundaries(s, e) < 0))
 			return -1;
 		reset(s);
@@ -343,13 +343,14 @@ static int run_filter(struct state *s, struct err *e)
 	return k;
 }
 
-int stage_run(const struct stage_options *o, uint64_t seed, struct filter *f, struct err *e)
+int devrun_filter_run(const struct devrun_options *o, uint64_t seed, struct filter *f,
+		      struct err *e)
 {
 	struct state s = {.o = o, .seed = seed, .f = f, .arena = arena_new()};
-	turn_init(&s.turn);
+	run_queue_init(&s.queue);
 	int rc = run_filter(&s, e);
 	reset(&s);
-	turn_release(&s.turn);
+	run_queue_release(&s.queue);
 	arena_free(s.arena);
 	return rc;
 }

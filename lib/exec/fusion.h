@@ -1,4 +1,4 @@
-/* group.h - the steps of a placement in groups: what a device runs as one.
+/* fusion.h - fusion groups: the steps of a placement that a device runs as one.
  *
  * Devices that fuse (device_class.fuses).  Heads are taken in the order in which the
  * schedule without groups starts them, and a group grows by one consumer of its
@@ -16,8 +16,8 @@
  * Devices that take segments (device_class.segments) get the maximal convex
  * segments of graph/segment.h first; the others' groups are then made in the
  * schedule of these. */
-#ifndef HSDAG_EXEC_GROUP_H
-#define HSDAG_EXEC_GROUP_H
+#ifndef HSDAG_EXEC_FUSION_H
+#define HSDAG_EXEC_FUSION_H
 
 #include "device/device.h"
 #include "exec/model.h"
@@ -29,7 +29,7 @@ enum fuse_mode {
 	FUSE_ALL
 };
 
-struct group {
+struct fusion_group {
 	uint32_t dev, n;
 	const uint32_t *step; /* (n) ascending, a topological order; the head is first */
 	/* Outputs of the graph: in (n_in), what each input of the step is (the root, where it
@@ -40,13 +40,14 @@ struct group {
 
 /* Step g of several nodes as device d is to see it, memory from a (MODEL_FEW, MODEL_ALL: as
  * model_spec).  local (n_steps): the place of each step in g, GRAPH_NONE outside. */
-int group_spec(struct model *m, const struct group *g, const uint32_t *local, struct device *d,
-	       enum model_data data, struct arena *a, struct step_spec *out,
-	       struct err *e) MUST_CHECK;
+int fusion_group_spec(struct model *m, const struct fusion_group *g, const uint32_t *local,
+		      struct device *d, enum model_data data, struct arena *a,
+		      struct step_spec *out, struct err *e) MUST_CHECK;
 
 /* Fill in and out of g from step, for steps of dag; mark (outputs of the graph) is zeros before
  * and after.  Memory from a. */
-void group_ports(const struct model *m, const struct sched_dag *dag, const bool *is_result,
-		 const uint32_t *local, uint8_t *mark, struct group *g, struct arena *a);
+void fusion_group_ports(const struct model *m, const struct sched_dag *dag, const bool *is_result,
+			const uint32_t *local, uint8_t *mark, struct fusion_group *g,
+			struct arena *a);
 
 #endif

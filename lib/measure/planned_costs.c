@@ -1,13 +1,13 @@
-/* expect.c - durations of sets shared out to their steps, and links. */
-#include "measure/expect.h"
+/* planned_costs.c - durations of sets shared out to their steps, and links. */
+#include "measure/planned_costs.h"
 
 #include <math.h>
 
 static const double LEAST_STEP_S = 1e-7;
 
 /* Times set_s (n_sets, of) of column `from` become durations on device d. */
-static void expect_steps(struct session *s, uint32_t d, const double *set_s, uint32_t from,
-			 uint32_t of, const uint32_t *step_set)
+static void set_step_costs(struct session *s, uint32_t d, const double *set_s, uint32_t from,
+			   uint32_t of, const uint32_t *step_set)
 {
 	uint32_t n = s->model.n_steps, k = s->devices.n;
 	double *step_s = s->planner.step_s;
@@ -26,7 +26,7 @@ static void expect_steps(struct session *s, uint32_t d, const double *set_s, uin
 	mem_free(sum);
 }
 
-static void expect_links(struct session *s, const struct devs *devs)
+static void set_link_costs(struct session *s, const struct devs *devs)
 {
 	struct sched_links *links = &s->planner.costs.links;
 	for (uint32_t i = 0; i < devs->n_links; i++) {
@@ -40,8 +40,8 @@ static void expect_links(struct session *s, const struct devs *devs)
 	}
 }
 
-int session_expect(struct session *s, const struct rec *cost, const struct devs *devs,
-		   struct err *e)
+int session_plan_costs(struct session *s, const struct rec *cost, const struct devs *devs,
+		       struct err *e)
 {
 	const struct graph *g = s->model.g;
 	struct arena *a = arena_new();
@@ -69,11 +69,11 @@ int session_expect(struct session *s, const struct rec *cost, const struct devs 
 			int d = device_list_find(&s->devices, names[i]);
 			known += d >= 0;
 			if (d >= 0)
-				expect_steps(s, (uint32_t)d, set_s, i, (uint32_t)k, step_set);
+				set_step_costs(s, (uint32_t)d, set_s, i, (uint32_t)k, step_set);
 		}
-		expect_links(s, devs);
+		set_link_costs(s, devs);
 		s->planner.costs.overlap = overlap;
-		s->expects = known == s->devices.n;
+		s->has_costs = known == s->devices.n;
 	}
 	arena_free(a);
 	return rc < 0 ? err_prefix(e, "cost record") : 0;

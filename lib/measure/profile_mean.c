@@ -1,5 +1,5 @@
-/* average.c - means of profiles. */
-#include "measure/average.h"
+/* profile_mean.c - means of profiles. */
+#include "measure/profile_mean.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -205,8 +205,8 @@ static void mean_savings(struct profile *p, const struct earlier *x, struct aren
 	mem_free(v);
 }
 
-int profile_average(struct profile *p, const struct session *s, const struct rec *cost,
-		    const struct devs *devs, struct arena *a, struct err *e)
+int profile_mean(struct profile *p, const struct session *s, const struct rec *cost,
+		 const struct devs *devs, struct arena *a, struct err *e)
 {
 	struct earlier x;
 	if (decode(s, cost, a, &x, e) < 0)

@@ -1,42 +1,42 @@
-/* stage.h - devrun as a stage of the pipeline: a stream with a graph and placements goes through,
- * and behind every placement, or behind its episode, goes what it took.
+/* devrun_filter.h - what devrun does to a stream: a graph and placements pass, and
+ * behind every placement, or behind its episode, goes what it took.
  *
  * With `probe`, the graph gets `devs` and, with `profile`, `cost` behind it, and no placement runs;
  * with `paired`, `best` records are what runs, in a stream without any the placements, and the end of
  * the stream is the verdict. */
-#ifndef HSDAG_MEASURE_STAGE_H
-#define HSDAG_MEASURE_STAGE_H
+#ifndef HSDAG_MEASURE_DEVRUN_FILTER_H
+#define HSDAG_MEASURE_DEVRUN_FILTER_H
 
 #include "measure/measure.h"
 #include "stream/filter.h"
 
-struct stage_options {
+struct devrun_options {
 	const char *devices; /* names; NULL: what the stream has (not with probe) */
 	const char *memory;  /* limits, "DEVICE=BYTES,..."; NULL: none */
 	const char *weights; /* the .bin; NULL: the one that the graph names */
 	const char *inputs;  /* directory to read; NULL: drawn from the seed */
 	const char *outputs, *save_inputs, *boundaries; /* directories to write; NULL: not */
-	bool again; /* with profile: the mean with that of the stream (average.h) */
+	bool again; /* with profile: the mean with that of the stream (profile_mean.h) */
 	bool probe, profile, paired, allow_shared, reference;
 	int64_t candidates; /* with paired: so many of them at most */
 	/* Which placements of a stream are run, the others pass: "A-B,C,D-", from 1; NULL: all.  Checked
-	 * by stage_only_check. */
+	 * by devrun_only_check. */
 	const char *only;
-	/* Placements in so many rounds (laps.h), planned by the stream's costs when it has some
-	 * (expect.h); 0: one after another. */
+	/* Placements in so many rounds (interleaved.h), planned by the stream's costs when it has some
+	 * (planned_costs.h); 0: one after another. */
 	int64_t rounds;
-	bool pulse; /* of rounds: with the cores' pulse beside each run (pulse.h) */
-	int fuse;   /* enum fuse_mode */
+	bool core_speed; /* of rounds: how fast the cores are during each run (core_speed.h) */
+	int fuse;        /* enum fuse_mode */
 	struct measure_options measure;
 	/* Told of each device that could not be timed by `profile`, when another could. */
 	void (*untimed)(const char *device, const char *why);
 };
 
-/* ST_USAGE when `only` is not as stage_options has it. */
-int stage_only_check(const char *only, struct err *e) MUST_CHECK;
+/* ST_USAGE when `only` is not as devrun_options has it. */
+int devrun_only_check(const char *only, struct err *e) MUST_CHECK;
 
 /* All streams of f, which the caller has opened and closes with what is returned. */
-int stage_run(const struct stage_options *o, uint64_t seed, struct filter *f,
-	      struct err *e) MUST_CHECK;
+int devrun_filter_run(const struct devrun_options *o, uint64_t seed, struct filter *f,
+		      struct err *e) MUST_CHECK;
 
 #endif

@@ -1,0 +1,171 @@
+/* run_queue.c - the queue of placements between the stream and the session. */
+#include "measure/run_queue.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/msg.h"
+#include "measure/interleaved.h"
+#include "measure/runrec.h"
+
+void run_queue_init(struct run_queue *q)
+{
+	*q = (struct run_queue){.arena = arena_new()};
+}
+
+void run_queue_reset(struct run_queue *q)
+{
+	q->n = 0;
+	arena_reset(q->arena);
+	mem_free(q->last);
+	q->last = NULL;
+	q->cap_last = 0;
+}
+
+void run_queue_release(struct run_queue *q)
+{
+	run_queue_reset(q);
+	mem_free(q->waiting);
+	arena_free(q->arena);
+}
+
+int run_queue_add(struct run_queue *q, const struct rec *r, const struct graph *g, struct err *e)
+{
+	if (!g)
+		return err_set(e, ST_INPUT, "a %s record before its graph", r->kind);
+	q->waiting = mem_grow(q->waiting, &q->cap, q->n + 1, sizeof *q->waiting);
+	struct pending *item = &q->waiting[q->n];
+	*item = (struct pending){0};
+	if (placement_decode(r, g->n_sets, q->arena, &item->place, e) < 0)
+		return -1;
+	if (item->place.graph != g->digest)
+		return err_set(e, ST_INPUT, "%s record %llu is about another graph", r->kind,
+			       (unsigned long long)r->index);
+	q->n++;
+	return 0;
+}
+
+int run_queue_assign(struct run_queue *q, const struct session *s, const struct rec *r,
+		     struct err *e)
+{
+	struct pending *item = &q->waiting[q->n - 1];
+	const struct device_list *l = &s->devices;
+	uint32_t n_sets = item->place.n_sets;
+	uint16_t *device = ARENA_NEWN(q->arena, uint16_t, n_sets);
+	item->slot = ARENA_NEWN(q->arena, uint32_t, item->place.k);
+	for (uint32_t i = 0; i < item->place.k; i++) {
+		int d = device_list_find(l, item->place.names[i]);
+		item->slot[i] = d < 0 ? l->n : (uint32_t)d;
+	}
+	for (uint32_t i = 0; i < n_sets; i++) {
+		uint32_t d = item->slot[item->place.device[i]];
+		if (d == l->n)
+			return err_set(
+				e, ST_INPUT,
+				"%s record %llu places on '%s', which is not among the devices",
+				r->kind, (unsigned long long)r->index,
+				item->place.names[item->place.device[i]]);
+		device[i] = (uint16_t)d;
+	}
+	item->device = device;
+	return 0;
+}
+
+/* What ran last is still known when the queue is empty. */
+static void keep_last(struct run_queue *q, const uint16_t *device, uint32_t n_sets)
+{
+	if (!device)
+		return;
+	q->last = mem_grow(q->last, &q->cap_last, (size_t)n_sets + 1, sizeof *q->last);
+	memcpy(q->last, device, n_sets * sizeof *device);
+}
+
+static void clear_queue(struct run_queue *q)
+{
+	q->n = 0;
+	arena_reset(q->arena);
+}
+
+static struct trial *trials(struct run_queue *q)
+{
+	struct trial *x = ARENA_NEWN(q->arena, struct trial, q->n);
+	for (size_t i = 0; i < q->n; i++)
+		x[i].device = q->waiting[i].device;
+	return x;
+}
+
+int run_queue_measure(struct run_queue *q, struct session *s, struct rec_writer *w, struct err *e)
+{
+	if (q->n == 0)
+		return 0;
+	struct trial *x = trials(q);
+	uint32_t n = (uint32_t)q->n;
+	if ((s->rounds ? interleaved_measure(s, x, n, s->rounds, q->arena, e)
+		       : session_measure(s, x, n, q->arena, e)) < 0)
+		return -1;
+	const uint16_t *last = NULL;
+	for (size_t i = 0; i < q->n; i++) {
+		const struct placement *p = &q->waiting[i].place;
+		if (trial_encode(s, p, q->waiting[i].slot, &x[i], w, e) < 0)
+			return -1;
+		char text[sizeof x[i].reason];
+		snprintf(text, sizeof text, "%.3f ms", x[i].m.lat.mid * 1e3);
+		msg_note(1, "%s %u.%u.%u: %s", p->source, p->episode, p->step, p->sample,
+			 x[i].ok ? text : x[i].reason);
+		last = x[i].ok ? x[i].device : last;
+	}
+	keep_last(q, last, s->model.g->n_sets);
+	clear_queue(q);
+	return 0;
+}
+
+/* ---- the verdict ---- */
+
+/* `run` records of the single devices, then of the candidates. */
+static int encode_trials(const struct run_queue *q, const struct session *s,
+			 const struct verdict *v, const struct trial *x, struct placement *p,
+			 struct rec_writer *w, struct err *e)
+{
+	for (uint32_t d = 0; d < s->devices.n; d++, p->sample++) {
+		p->device = v->single[d].device;
+		if (trial_encode(s, p, NULL, &v->single[d], w, e) < 0)
+			return -1;
+	}
+	for (size_t i = 0; i < q->n; i++)
+		if (trial_encode(s, &q->waiting[i].place, q->waiting[i].slot, &x[i], w, e) < 0)
+			return -1;
+	return 0;
+}
+
+int run_queue_compare(struct run_queue *q, struct session *s, struct rec_writer *w, struct err *e)
+{
+	uint32_t n = (uint32_t)q->n, k = s->devices.n, n_groups = 1;
+	struct trial *x = trials(q);
+	const char **names = ARENA_NEWN(q->arena, const char *, k);
+	struct verdict v;
+	for (uint32_t i = 0; i < k; i++)
+		names[i] = s->devices.dev[i].name;
+	if (verdict_reach(s, x, n, q->arena, &v, e) < 0)
+		return -1;
+	struct placement p = {.graph = s->model.g->digest,
+			      .source = "single",
+			      .k = k,
+			      .n_sets = s->model.g->n_sets,
+			      .names = names};
+	if (encode_trials(q, s, &v, x, &p, w, e) < 0)
+		return -1;
+	p.sample = v.reference < 0 ? 0 : (uint32_t)v.reference;
+	if (v.winner >= 0) {
+		const struct pending *item = &q->waiting[v.winner];
+		p.source = item->place.source;
+		p.episode = item->place.episode;
+		p.step = item->place.step;
+		p.sample = item->place.sample;
+		n_groups = item->n_groups;
+	}
+	keep_last(q, v.final.device, p.n_sets);
+	if (verdict_encode(&v, s, &p, n_groups, w, e) < 0)
+		return -1;
+	clear_queue(q);
+	return 0;
+}
