@@ -2,70 +2,9 @@
 #include "measure/measure.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { PAPER_RUNS = 10, PAPER_LAST = 5 };
-
-static int by_value(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-	return (a > b) - (a < b);
-}
-
-/* 97.5 % quantile of Student's t. */
-static double t_quantile(uint32_t freedom)
-{
-	static const double t[] = {INFINITY, 12.706, 4.303, 3.182, 2.776, 2.571,
-				   2.447,    2.365,  2.306, 2.262, 2.228, 2.201,
-				   2.179,    2.160,  2.145, 2.131, 2.120};
-	enum { N = sizeof t / sizeof *t };
-	/* Beyond the table: the expansion in 1 / freedom, off by less than 1e-3. */
-	return freedom < N ? t[freedom]
-			   : 1.95996 + 2.3722 / freedom + 2.82 / ((double)freedom * freedom);
-}
-
-struct interval interval_mean(const double *x, uint32_t n)
-{
-	double mean = 0, var = 0;
-	for (uint32_t i = 0; i < n; i++)
-		mean += x[i] / n;
-	for (uint32_t i = 0; i < n; i++)
-		var += (x[i] - mean) * (x[i] - mean) / (n > 1 ? n - 1 : 1);
-	double half = n > 1 ? t_quantile(n - 1) * sqrt(var / n) : INFINITY;
-	return (struct interval){mean, mean - half, mean + half};
-}
-
-/* The largest j with P(B(n, 1/2) < j) <= 0.025: the median lies between the j-th smallest and the
- * j-th largest of n samples with 95 %. */
-static uint32_t order_rank(uint32_t n)
-{
-	double term = pow(0.5, n), below = 0;
-	uint32_t j = 0;
-	for (; below + term <= 0.025; j++) {
-		below += term;
-		term *= (double)(n - j) / (j + 1);
-	}
-	return j;
-}
-
-struct interval interval_median(const double *x, uint32_t n)
-{
-	double *s = mem_copy(x, n, sizeof *x);
-	qsort(s, n, sizeof *s, by_value);
-	struct interval r = {.mid = n % 2 ? s[n / 2] : (s[n / 2 - 1] + s[n / 2]) / 2};
-	uint32_t j = n < 1000 ? order_rank(n) : (uint32_t)(n / 2.0 - 0.98 * sqrt(n));
-	if (j >= 1) {
-		r.lo = s[j - 1];
-		r.hi = s[n - j];
-	} else {
-		struct interval t = interval_mean(x, n);
-		r.lo = fmin(t.lo, r.mid);
-		r.hi = fmax(t.hi, r.mid);
-	}
-	mem_free(s);
-	return r;
-}
 
 static bool narrow(struct interval i, double ci)
 {

@@ -7,6 +7,7 @@
 #define HSDAG_MEASURE_MEASURE_H
 
 #include "exec/executor.h"
+#include "stats/interval.h"
 
 struct measure_options {
 	int64_t warmup; /* inferences that are not counted */
@@ -21,22 +22,6 @@ struct measure_options {
 	{ \
 		1, 6, 50, 0.02, 1.0, false, false, 600 \
 	}
-
-struct interval {
-	double mid, lo, hi;
-};
-
-/* Median of x[n], n >= 1, and its 95 % interval: the order statistics between which the median lies
- * with at least that probability (binomial); below six samples, where none suffice,
- * Student's t around the mean, widened to hold the median. */
-struct interval interval_median(const double *x, uint32_t n);
-/* Mean of x[n] and its 95 % interval by Student's t; infinite for n = 1. */
-struct interval interval_mean(const double *x, uint32_t n);
-
-static inline struct interval interval_scaled(struct interval x, double by)
-{
-	return (struct interval){by * x.mid, by * x.lo, by * x.hi};
-}
 
 /* Does a run of so many seconds that follows another plan's gain from a second one behind it?  The
  * first one finds the caches full of the other's data, which a long one hardly notices. */
