@@ -22,7 +22,7 @@ struct probes {
 	uint32_t n;
 	struct timed timed[PROBES_MOST];
 	uint16_t *device[PROBES_MOST]; /* (n_sets) */
-	struct rng_addr dice;
+	struct rng_addr rng;
 	uint32_t drawn;
 	struct arena *a;
 };
@@ -100,7 +100,7 @@ static void draw_shared(struct probes *x, const uint32_t *part, uint32_t turn, d
 			uint16_t *device)
 {
 	for (uint32_t i = 0; i < n_sets(x); i++) {
-		bool move = rng_uniform(&x->dice, x->drawn++) < moved;
+		bool move = rng_uniform(&x->rng, x->drawn++) < moved;
 		assign_set(x, i, part[i] + turn + move, device);
 	}
 }
@@ -119,8 +119,8 @@ static void draw_pieces(struct probes *x, uint32_t pieces, uint32_t turn, uint16
 static void draw_random(struct probes *x, uint32_t first, double share, uint16_t *device)
 {
 	for (uint32_t i = 0; i < n_sets(x); i++) {
-		bool home = rng_uniform(&x->dice, x->drawn++) < share;
-		uint32_t j = rng_below(&x->dice, x->drawn++, x->n_dev);
+		bool home = rng_uniform(&x->rng, x->drawn++) < share;
+		uint32_t j = rng_below(&x->rng, x->drawn++, x->n_dev);
 		assign_set(x, i, home ? first : j, device);
 	}
 }
@@ -227,7 +227,7 @@ struct probes *probes_open(struct session *s, const uint32_t *step_set, const st
 	*x = (struct probes){.s = s,
 			     .step_set = step_set,
 			     .a = arena_new(),
-			     .dice = {PROBE_SEED, 0, 0, RNG_SEARCH}};
+			     .rng = {PROBE_SEED, 0, 0, RNG_SEARCH}};
 	find_devices(x, out);
 	order_sets(x);
 	if (x->n_dev < 2 || (v && v->n > 0) || x->n_order < 2 || !covers(x)) {

@@ -20,7 +20,7 @@
 
 #include "base/clock.h"
 #include "place/bound/bound.h"
-#include "place/search/space.h"
+#include "place/search/search_context.h"
 
 static const double EQUAL = 1e-9; /* relative: a value this near its bound is optimal */
 /* Share of the budget of a stage that takes none: where there is time, and where there is not. */
@@ -83,7 +83,7 @@ static const double AMPLE = 100;
 struct portfolio {
 	struct method_run *r; /* whose device is the best */
 	struct evaluator *ev;
-	struct space space;
+	struct search_context context;
 	struct limits limits;
 	uint64_t evals, used; /* of all, when the budget is not by the clock */
 	double best, bound;   /* best INFINITY: nothing legal yet */
@@ -99,7 +99,7 @@ static int take(struct method_run *sub, struct err *e)
 	struct portfolio *x = (struct portfolio *)((char *)sub - offsetof(struct portfolio, sub));
 	uint32_t moved;
 	const struct place_result *p =
-		place_repaired(x->ev, &x->space.traffic, sub->device, &moved);
+		place_repaired(x->ev, &x->context.traffic, sub->device, &moved);
 
 	(void)e;
 	if (p->status == PLACE_OK && p->value < x->best) {
@@ -137,7 +137,7 @@ static bool out_of_place(const struct stage *stage, const struct place_method *m
 	}
 }
 
-/* Sub-runs have an arena of their own, which ends with them; the space is for all of them. */
+/* Sub-runs have an arena of their own, which ends with them; the context is for all of them. */
 static void run_stage(struct portfolio *x, const struct stage *stage)
 {
 	const struct method_run *r = x->r;
@@ -146,7 +146,7 @@ static void run_stage(struct portfolio *x, const struct stage *stage)
 	const struct place_method *method = place_method_find(stage->method, &arg, &none);
 	double share = fmin(stage->share, 1 - spent(x));
 
-	if (!method || out_of_place(stage, method, &x->space.u))
+	if (!method || out_of_place(stage, method, &x->context.u))
 		return;
 	x->now = stage->method;
 	x->ran++;
@@ -155,7 +155,7 @@ static void run_stage(struct portfolio *x, const struct stage *stage)
 	x->sub.emit = take;
 	x->sub.a = arena_new();
 	x->sub.device = ARENA_NEWN(x->sub.a, uint16_t, r->m->n_sets);
-	x->sub.space = &x->space;
+	x->sub.context = &x->context;
 	x->sub.start = x->best < INFINITY ? r->device : r->start;
 	x->sub.bound_s = x->bound;
 	x->sub.evals = stage->share > 0 && x->evals ? 1 + (uint64_t)(share * (double)x->evals) : 0;
@@ -163,7 +163,8 @@ static void run_stage(struct portfolio *x, const struct stage *stage)
 	if (!r->evals && method->evals == EVALS_OWN)
 		x->sub.evals = 0;
 	if (!r->evals && method->evals == EVALS_WHOLE && x->sub.evals)
-		x->sub.evals = 1 + (uint64_t)(share * (double)space_default_evals(r->m, true));
+		x->sub.evals =
+			1 + (uint64_t)(share * (double)search_context_default_evals(r->m, true));
 	x->sub.budget_s = r->budget_s > 0 ? share * r->budget_s : 0;
 	if (r->budget_s > 0 && stage->share <= 0) {
 		share = x->ample ? MOST_OF_PLAIN : LEAST_OF_PLAIN;
@@ -231,19 +232,19 @@ static bool is_ample(struct portfolio *x)
 	double left = 1 - spent(x), evals = left * (double)x->evals;
 
 	if (x->evals == 0)
-		evals = left * x->r->budget_s / space_simulation_s(x->ev, x->r->device);
-	return evals >= AMPLE * x->space.u.n;
+		evals = left * x->r->budget_s / search_context_simulation_s(x->ev, x->r->device);
+	return evals >= AMPLE * x->context.u.n;
 }
 
 int method_portfolio(struct method_run *r, struct err *e)
 {
 	struct portfolio x = {.r = r, .best = INFINITY, .who = "nobody"};
 
-	x.limits = limits_of(r, space_default_evals(r->m, false));
+	x.limits = limits_of(r, search_context_default_evals(r->m, false));
 	x.evals = x.limits.evals < UINT64_MAX ? x.limits.evals : 0;
-	space_init(&x.space, r);
-	x.ev = evaluators_take(x.space.ev);
-	x.bound = r->bound_s > 0 ? r->bound_s : place_lower_bound(&x.space.u);
+	search_context_init(&x.context, r);
+	x.ev = evaluators_take(x.context.ev);
+	x.bound = r->bound_s > 0 ? r->bound_s : place_lower_bound(&x.context.u);
 	run_stages(&x, first);
 	x.ample = is_ample(&x);
 	run_stages(&x, plain);
@@ -251,8 +252,8 @@ int method_portfolio(struct method_run *r, struct err *e)
 		run_stages(&x, slow);
 	else
 		race(&x);
-	evaluators_put(x.space.ev, x.ev);
-	space_release(&x.space);
+	evaluators_put(x.context.ev, x.ev);
+	search_context_release(&x.context);
 	r->bound_s = x.bound;
 	snprintf(r->note, sizeof(r->note), "%s found it, value %.6g, bound %.6g, %d methods ran",
 		 x.who, x.best, x.bound, x.ran);

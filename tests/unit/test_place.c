@@ -5,7 +5,7 @@
 
 #include "graphgen.h"
 #include "op/op.h"
-#include "place/search/point.h"
+#include "place/search/search_state.h"
 #include "place/method/search.h"
 #include "place/search/walks.h"
 #include "tap.h"
@@ -180,18 +180,18 @@ static uint32_t climb(struct problem *x, uint64_t seed, uint64_t evals, uint16_t
 {
 	struct limits limits = {evals, 0, 0};
 	struct arena *a = arena_new();
-	struct space s;
-	struct point p;
+	struct search_context s;
+	struct search_state p;
 
-	space_init(&s, &(struct method_run){.m = &x->m, .a = a});
-	point_init(&p, &s, dice_new(seed, DICE_CLIMB, 0, 0));
-	point_set(&p, device);
-	point_climb(&p, &limits);
+	search_context_init(&s, &(struct method_run){.m = &x->m, .a = a});
+	search_state_init(&p, &s, random_stream_new(seed, RANDOM_CLIMB, 0, 0));
+	search_state_set(&p, device);
+	search_state_climb(&p, &limits);
 	uint32_t used = (uint32_t)p.used;
 	memcpy(device, p.device, x->m.n_sets * sizeof(*device));
 	*value = p.value;
-	point_release(&p);
-	space_release(&s);
+	search_state_release(&p);
+	search_context_release(&s);
 	arena_free(a);
 	return used;
 }
@@ -364,19 +364,19 @@ static void local_optimum(void)
 	problem_end(&p);
 }
 
-/* Searches with a space of somebody else: one evaluator for one after the other, which says what a
+/* Searches with a context of somebody else: one evaluator for one after the other, which says what a
  * new one would. */
 static void shared_space(void)
 {
 	struct problem p;
 	struct arena *a = arena_new();
-	struct space s, borrowed;
+	struct search_context s, borrowed;
 	uint16_t device[200] = {0};
 	bool same = true;
 
 	problem_new(&p, 5, 60, 3);
-	space_init(&s, &(struct method_run){.m = &p.m, .a = a});
-	space_init(&borrowed, &(struct method_run){.m = &p.m, .a = a, .space = &s});
+	search_context_init(&s, &(struct method_run){.m = &p.m, .a = a});
+	search_context_init(&borrowed, &(struct method_run){.m = &p.m, .a = a, .context = &s});
 	struct evaluator *first = evaluators_take(s.ev), *second = evaluators_take(borrowed.ev);
 	place_begin(first, device);
 	for (uint32_t i = 0; i < p.m.n_sets; i++) {
@@ -384,17 +384,17 @@ static void shared_space(void)
 		place_moved(first);
 	}
 	evaluators_put(s.ev, first);
-	space_release(&borrowed);
+	search_context_release(&borrowed);
 	struct evaluator *again = evaluators_take(s.ev);
 	for (uint32_t i = 0; i < p.m.n_sets; i++) {
 		device[i] = (uint16_t)(i * 7 % p.m.k);
 		same &= place_evaluate(again, device)->value == place_evaluate(p.x, device)->value;
 	}
 	tap(borrowed.u.set == s.u.set && second != first && again == first && same,
-	    "a space and its evaluators serve several searches");
+	    "a context and its evaluators serve several searches");
 	evaluators_put(s.ev, again);
 	evaluators_put(s.ev, second);
-	space_release(&s);
+	search_context_release(&s);
 	arena_free(a);
 	problem_end(&p);
 }

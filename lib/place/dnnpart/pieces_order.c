@@ -1,7 +1,7 @@
 /* pieces_order.c - items by the edges between them. */
 #include <string.h>
 
-#include "place/search/dice.h"
+#include "place/search/random_stream.h"
 #include "place/dnnpart/pieces_parts.h"
 
 void pieces_reverse_edges(struct pieces *p, struct arena *a)
@@ -126,7 +126,7 @@ static void shuffle(struct rng_addr *rng, uint32_t *at, uint32_t *x, uint32_t n)
 /* Postorder along edges backwards: every unit right behind what it needs. */
 void pieces_depth_first(const struct pieces *p, uint64_t seed, uint32_t *order)
 {
-	struct rng_addr rng = {seed, 0, 0, RNG_SEARCH + DICE_CHAINS};
+	struct rng_addr rng = {seed, 0, 0, RNG_SEARCH + RANDOM_CHAINS};
 	uint32_t n = p->n, n_order = 0, n_stack, n_roots = 0, drawn = 0;
 	uint32_t *at = mem_copy(p->pred_ptr, (size_t)n + 1, sizeof(*at));
 	uint32_t *pred = mem_copy(p->pred, p->pred_ptr[n], sizeof(*pred));

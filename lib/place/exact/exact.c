@@ -1,10 +1,10 @@
 /* exact.c - branch and bound: Land and Doig, "An automatic method of solving discrete programming
  * problems", Econometrica 28(3), 1960.  Units are placed in topological order of their first tasks,
  * depth first, cheapest bound first; a branch ends where nothing below it can beat the best
- * placement known (exact_bound.h).  Of devices that cannot be told apart and are still empty only
+ * placement known (exact_partial.h).  Of devices that cannot be told apart and are still empty only
  * the first is tried.
  *
- * The tree is cut into beginnings that threads share out, a batch at a time: what one batch finds
+ * The tree is cut into partial placements that threads share out, a batch at a time: what one batch finds
  * the next one has to beat, so that results do not depend on the number of threads. */
 #include <math.h>
 #include <stdio.h>
@@ -20,33 +20,33 @@ enum { MAX_OPEN = 256 };
 static const double SLOW_S = 1e-3; /* a bound that takes so long looks at the clock before */
 static const uint64_t DEFAULT_NODES = 200000, DEFAULT_EVALS = 40000, SHORT_EVALS = 4000;
 
-/* ---- beginnings ---- */
+/* ---- partial placements ---- */
 
-/* Units of a beginning to their devices; returns what takes them back. */
-static struct beginning_was *enter(struct walker *w, const struct open *o)
+/* Units of a partial placement to their devices; returns what takes them back. */
+static struct partial_undo *enter(struct walker *w, const struct open_node *o)
 {
 	uint32_t n = w->x->u.n;
-	struct beginning_was *was = MEM_NEWN(struct beginning_was, n);
+	struct partial_undo *was = MEM_NEWN(struct partial_undo, n);
 
 	for (uint32_t i = 0; i < n; i++)
 		if (o->unit_dev[i] != UINT16_MAX)
-			was[i] = beginning_put(&w->b, i, o->unit_dev[i]);
+			was[i] = partial_decide_unit(&w->b, i, o->unit_dev[i]);
 	for (uint32_t t = 0; t < o->v; t++)
-		beginning_task(&w->b, t);
+		partial_decide_task(&w->b, t);
 	return was;
 }
 
-static void leave(struct walker *w, struct beginning_was *was)
+static void leave(struct walker *w, struct partial_undo *was)
 {
 	for (uint32_t i = w->x->u.n; i-- > 0;)
 		if (w->b.unit_dev[i] != UINT16_MAX)
-			beginning_take_back(&w->b, i, &was[i]);
+			partial_undecide_unit(&w->b, i, &was[i]);
 	mem_free(was);
 }
 
 static void append(struct tree *x, const uint16_t *unit_dev, uint32_t v, double bound)
 {
-	struct open *o = &x->open[x->n_open++];
+	struct open_node *o = &x->open[x->n_open++];
 
 	o->unit_dev = ARENA_NEWN(x->r->a, uint16_t, x->u.n);
 	memcpy(o->unit_dev, unit_dev, x->u.n * sizeof(*unit_dev));
@@ -54,11 +54,11 @@ static void append(struct tree *x, const uint16_t *unit_dev, uint32_t v, double 
 	o->bound = bound;
 }
 
-/* The beginnings one unit further than this. */
-static void widen(struct tree *x, const struct open *o)
+/* The partial placements one unit further than this. */
+static void widen(struct tree *x, const struct open_node *o)
 {
 	struct walker *w = &x->walker[0];
-	struct beginning_was *was = enter(w, o);
+	struct partial_undo *was = enter(w, o);
 	uint32_t v = o->v;
 	double bound = walker_pass(w, &v, o->bound);
 
@@ -81,14 +81,14 @@ static void widen(struct tree *x, const struct open *o)
 
 static int by_open_bound(const void *pa, const void *pb)
 {
-	const struct open *a = pa, *b = pb;
+	const struct open_node *a = pa, *b = pb;
 
 	if (a->bound != b->bound)
 		return a->bound < b->bound ? -1 : 1;
 	return (a->v < b->v) - (a->v > b->v);
 }
 
-/* Breadth first until there are enough beginnings to share out; most promising first. */
+/* Breadth first until there are enough partial placements to share out; most promising first. */
 static void cut_tree(struct tree *x)
 {
 	uint32_t at = 0;
@@ -96,13 +96,13 @@ static void cut_tree(struct tree *x)
 	uint16_t *none = ARENA_NEWN(x->r->a, uint16_t, x->u.n);
 
 	memset(none, 0xff, x->u.n * sizeof(*none));
-	x->open = ARENA_NEWN(x->r->a, struct open, (size_t)MAX_OPEN * (x->v.k + 2) + 2);
+	x->open = ARENA_NEWN(x->r->a, struct open_node, (size_t)MAX_OPEN * (x->v.k + 2) + 2);
 	append(x, none, 0, x->least);
 	w->best = x->best;
 	w->best_dev = x->r->device;
 	while (at < x->n_open && x->n_open - at < MAX_OPEN && at < MAX_OPEN &&
 	       x->nodes < x->limit && !(x->deadline_s > 0 && clock_s() > x->deadline_s)) {
-		struct open o = x->open[at++];
+		struct open_node o = x->open[at++];
 
 		if (!walker_is_worse(w, o.bound))
 			widen(x, &o);
@@ -118,7 +118,7 @@ static void search_below(void *arg, int task, int thread)
 {
 	struct tree *x = arg;
 	struct walker *w = &x->walker[thread];
-	const struct open *o = &x->open[x->first + (uint32_t)task];
+	const struct open_node *o = &x->open[x->first + (uint32_t)task];
 	struct found *f = &x->found[task];
 
 	w->best = x->best;
@@ -131,7 +131,7 @@ static void search_below(void *arg, int task, int thread)
 		w->out = true;
 		w->cut = o->bound;
 	} else if (!walker_is_worse(w, o->bound)) {
-		struct beginning_was *was = enter(w, o);
+		struct partial_undo *was = enter(w, o);
 
 		walker_branch(w, o->v, o->bound);
 		leave(w, was);
@@ -139,7 +139,7 @@ static void search_below(void *arg, int task, int thread)
 	*f = (struct found){w->best, w->cut, f->device, w->nodes, w->out};
 }
 
-/* Batch after batch; simulations that are left are shared by the beginnings that are left. */
+/* Batch after batch; simulations that are left are shared by the partial placements that are left. */
 static void search_all(struct tree *x, struct pool *pool)
 {
 	for (uint32_t i = 0; i < EXACT_BATCH; i++)
@@ -234,7 +234,7 @@ static void tree_init(struct tree *x, struct method_run *r)
 	if (r->m->rules == PLACE_SCHEDULE) {
 		double start_s = clock_s();
 
-		/* As much as beginning_far does of everything. */
+		/* As much as partial_bound_far does of everything. */
 		bound_path_backwards(&x->v, x->rest_s, with_s);
 		x->far_s = clock_s() - start_s;
 		x->far_s = x->far_s > SLOW_S ? x->far_s : 0;
@@ -244,7 +244,7 @@ static void tree_init(struct tree *x, struct method_run *r)
 		struct walker *w = &x->walker[i];
 
 		w->x = x;
-		beginning_init(&w->b, &x->v, x->rest_s, r->a);
+		partial_init(&w->b, &x->v, x->rest_s, r->a);
 		w->ev = evaluator_new(r->m);
 		w->option = ARENA_NEWN(r->a, struct option, (size_t)x->v.n * x->v.k);
 		w->device = ARENA_NEWN(r->a, uint16_t, r->m->n_sets);
@@ -272,7 +272,7 @@ int method_exact(struct method_run *r, struct err *e)
 	snprintf(r->note, sizeof(r->note), "%llu nodes, %.9g, %s", (unsigned long long)x.nodes,
 		 x.best, x.out ? "not proved" : "proved");
 	for (int i = 0; i < r->threads; i++) {
-		beginning_release(&x.walker[i].b);
+		partial_release(&x.walker[i].b);
 		evaluator_free(x.walker[i].ev);
 	}
 	pool_free(pool);

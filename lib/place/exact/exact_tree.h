@@ -2,7 +2,7 @@
 #ifndef HSDAG_PLACE_EXACT_EXACT_TREE_H
 #define HSDAG_PLACE_EXACT_EXACT_TREE_H
 
-#include "place/exact/exact_bound.h"
+#include "place/exact/exact_partial.h"
 #include "place/method/method.h"
 
 enum { EXACT_BATCH = 16 };
@@ -13,8 +13,8 @@ struct option {
 	double bound;
 };
 
-/* A beginning that was not looked into yet. */
-struct open {
+/* A partial placement that was not looked into yet. */
+struct open_node {
 	uint16_t *unit_dev; /* (units) UINT16_MAX: open */
 	uint32_t v;         /* tasks */
 	double bound;
@@ -23,11 +23,11 @@ struct open {
 /* A thread's own. */
 struct walker {
 	struct tree *x;
-	struct beginning b;
+	struct partial_placement b;
 	struct evaluator *ev;
 	struct option *option; /* (n,k) */
 	uint16_t *device;      /* (n_sets) */
-	/* of the beginning at hand: */
+	/* of the partial placement at hand: */
 	uint64_t nodes, limit;
 	double best;
 	uint16_t *best_dev; /* (n_sets) of the task at hand */
@@ -35,7 +35,7 @@ struct walker {
 	bool out;
 };
 
-/* What came of one beginning. */
+/* What came of one partial placement. */
 struct found {
 	double best, cut;
 	uint16_t *device; /* (n_sets) when best is better than the batch's */
@@ -50,7 +50,7 @@ struct tree {
 	bool swappable; /* equivalent devices may change places: nothing else changes */
 	double *rest_s;
 	struct walker *walker; /* (threads) */
-	struct open *open;
+	struct open_node *open;
 	uint32_t n_open;
 	struct found found[EXACT_BATCH];
 	uint32_t first; /* of the batch */
@@ -58,7 +58,7 @@ struct tree {
 	double least, cut;
 	uint64_t nodes, limit;
 	double deadline_s;
-	double far_s; /* about the seconds of one beginning_far; 0: next to none */
+	double far_s; /* about the seconds of one partial_bound_far; 0: next to none */
 	bool out;     /* the budget ended */
 };
 
@@ -75,7 +75,7 @@ uint32_t walker_options(struct walker *w, uint32_t t);
 /* Pass tasks whose units are placed, from *v on; the bound of what begins so. */
 double walker_pass(struct walker *w, uint32_t *v, double bound);
 
-/* All that is below a beginning of v tasks, whose bound is given. */
+/* All that is below a partial placement of v tasks, whose bound is given. */
 void walker_branch(struct walker *w, uint32_t v, double bound);
 
 #endif

@@ -1,4 +1,4 @@
-/* exact_walk.c - depth first below a beginning, cheapest bound first. */
+/* exact_walk.c - depth first below a partial placement, cheapest bound first. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,13 +67,13 @@ uint32_t walker_options(struct walker *w, uint32_t t)
 
 		if (stands_in(w, dev) || w->b.mem[dev] + u->mem[i] > w->x->v.limit[dev])
 			continue;
-		struct beginning_was was = beginning_put(&w->b, i, dev);
-		beginning_task(&w->b, t);
-		o[n] = (struct option){dev, beginning_near(&w->b, t + 1)};
+		struct partial_undo was = partial_decide_unit(&w->b, i, dev);
+		partial_decide_task(&w->b, t);
+		o[n] = (struct option){dev, partial_bound_near(&w->b, t + 1)};
 		if (!walker_is_worse(w, o[n].bound) && can_look_far(w))
-			o[n].bound = fmax(o[n].bound, beginning_far(&w->b, t + 1));
+			o[n].bound = fmax(o[n].bound, partial_bound_far(&w->b, t + 1));
 		n += !walker_is_worse(w, o[n].bound);
-		beginning_take_back(&w->b, i, &was);
+		partial_undecide_unit(&w->b, i, &was);
 	}
 	if (n > 1)
 		qsort(o, n, sizeof(*o), by_bound);
@@ -85,8 +85,8 @@ double walker_pass(struct walker *w, uint32_t *v, double bound)
 	uint32_t n = w->x->v.n, first = *v;
 
 	for (; *v < n && w->b.unit_dev[w->x->v.unit_of[*v]] != UINT16_MAX; ++*v)
-		beginning_task(&w->b, *v);
-	return *v > first ? fmax(bound, beginning_near(&w->b, *v)) : bound;
+		partial_decide_task(&w->b, *v);
+	return *v > first ? fmax(bound, partial_bound_near(&w->b, *v)) : bound;
 }
 
 static bool over_budget(struct walker *w)
@@ -122,9 +122,9 @@ void walker_branch(struct walker *w, uint32_t v, double bound)
 			w->cut = fmin(w->cut, b);
 			break;
 		}
-		struct beginning_was was = beginning_put(&w->b, i, o[j].dev);
-		beginning_task(&w->b, v);
+		struct partial_undo was = partial_decide_unit(&w->b, i, o[j].dev);
+		partial_decide_task(&w->b, v);
 		walker_branch(w, v + 1, b);
-		beginning_take_back(&w->b, i, &was);
+		partial_undecide_unit(&w->b, i, &was);
 	}
 }

@@ -6,20 +6,20 @@
  * placement is best, and what is not legal then is repaired. */
 #include <stdio.h>
 
-#include "place/heuristic/partition.h"
+#include "place/heuristic/partition_placement.h"
 
 enum { MOST_RECURSIVE = 8 };
 
 int method_metis(struct method_run *r, struct err *e)
 {
-	struct partition p;
+	struct partition_placement p;
 	char text[80];
 
-	partition_init(&p, r, NULL, true);
+	partition_placement_init(&p, r, NULL, true);
 	if (p.n_parts > 1 && (p.n_parts <= MOST_RECURSIVE ? group_metis_recursive(&p.task, e)
 							  : group_metis(&p.task, e)) < 0)
 		return -1;
 	snprintf(text, sizeof(text), "%u parts by %s", p.n_parts,
 		 p.n_parts <= MOST_RECURSIVE ? "recursive bisection" : "the k-way method");
-	return partition_answer(&p, true, text, e);
+	return partition_placement_answer(&p, true, text, e);
 }

@@ -18,7 +18,7 @@
 
 #include "base/clock.h"
 #include "partition/maxflow.h"
-#include "place/heuristic/partition.h"
+#include "place/heuristic/partition_placement.h"
 
 static const double NEAR = 1e-9; /* relative: a sum that is as good; savings may bring it below 0 */
 
@@ -28,7 +28,7 @@ struct reader {
 };
 
 struct cut {
-	struct partition p;
+	struct partition_placement p;
 	const struct place_model *m;
 	uint16_t *on; /* (units) */
 	double scale; /* capacities for a second */
@@ -362,7 +362,7 @@ int method_mincut(struct method_run *r, struct err *e)
 	uint32_t n_cuts = 0, k = r->m->k;
 	char text[100];
 
-	partition_init(&c.p, r, NULL, false);
+	partition_placement_init(&c.p, r, NULL, false);
 	c.scale = scale_of(&c);
 	c.on = ARENA_NEWN(r->a, uint16_t, c.p.u.n);
 	c.node = ARENA_NEWN(r->a, uint32_t, c.p.u.n);
@@ -373,5 +373,5 @@ int method_mincut(struct method_run *r, struct err *e)
 
 	snprintf(text, sizeof(text), "%s sum of computing and copies %.6g s, %u cuts",
 		 k <= 2 ? "least" : "a small", sum, n_cuts);
-	return partition_units(&c.p, c.on, text, e);
+	return partition_placement_units(&c.p, c.on, text, e);
 }

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "place/heuristic/favourite.h"
+#include "place/heuristic/favourite_children.h"
 #include "place/heuristic/queue.h"
 
 struct sct {
@@ -198,7 +198,7 @@ int method_m_sct(struct method_run *r, struct err *e)
 	s.arrived = ARENA_NEWN(a, struct queue, s.x.k);
 	s.urgent = ARENA_NEWN(a, struct queue, s.x.k);
 	s.arrive_s = ARENA_NEWN(a, double, (size_t)s.x.n *s.x.k);
-	int solved = favourite_children(&s.x, r->budget_s, a, s.favourite, e);
+	int solved = favourite_children_find(&s.x, r->budget_s, a, s.favourite, e);
 	int rc = solved < 0 ? -1 : 0;
 
 	for (uint32_t d = 0; d < s.x.k; d++)

@@ -7,11 +7,11 @@
 #include <stdio.h>
 
 #include "partition/scotch_lib.h"
-#include "place/heuristic/partition.h"
+#include "place/heuristic/partition_placement.h"
 
 /* How dear a typical tensor is between the devices of parts (n_parts,n_parts), both ways; without
  * a link: ten times the dearest.  NULL when all are the same. */
-static double *distances(const struct partition *p)
+static double *distances(const struct partition_placement *p)
 {
 	const struct place_model *m = p->r->m;
 	const struct sched_links *l = &m->costs.links;
@@ -46,15 +46,15 @@ static double *distances(const struct partition *p)
 
 int method_scotch(struct method_run *r, struct err *e)
 {
-	struct partition p;
+	struct partition_placement p;
 	char text[80];
 
-	partition_init(&p, r, NULL, false);
+	partition_placement_init(&p, r, NULL, false);
 	struct group_arch arch = {p.n_parts, p.share, p.n_parts > 1 ? distances(&p) : NULL};
 
 	if (p.n_parts > 1 && group_scotch_map(&p.task, &arch, false, e) < 0)
 		return -1;
 	snprintf(text, sizeof(text), "mapped onto %u devices, %s", p.n_parts,
 		 arch.distance ? "with distances of links" : "all links alike");
-	return partition_answer(&p, false, text, e);
+	return partition_placement_answer(&p, false, text, e);
 }

@@ -8,7 +8,7 @@
 
 #include "partition/scotch_lib.h"
 #include "place/simulate/dnnpart.h"
-#include "place/heuristic/partition.h"
+#include "place/heuristic/partition_placement.h"
 
 static bool is_processor(const struct place_model *m, uint32_t dev)
 {
@@ -18,7 +18,7 @@ static bool is_processor(const struct place_model *m, uint32_t dev)
 
 int method_scotch_mincut(struct method_run *r, struct err *e)
 {
-	struct partition p;
+	struct partition_placement p;
 	bool *use = ARENA_NEWN(r->a, bool, r->m->k), any = false;
 	char text[80];
 
@@ -26,11 +26,11 @@ int method_scotch_mincut(struct method_run *r, struct err *e)
 		use[d] = !is_processor(r->m, d);
 		any |= use[d];
 	}
-	partition_init(&p, r, any ? use : NULL, false);
+	partition_placement_init(&p, r, any ? use : NULL, false);
 	struct group_arch arch = {p.n_parts, p.share, NULL};
 
 	if (p.n_parts > 1 && group_scotch_map(&p.task, &arch, true, e) < 0)
 		return -1;
 	snprintf(text, sizeof(text), "%u parts%s", p.n_parts, any ? ", none for processors" : "");
-	return partition_answer(&p, true, text, e);
+	return partition_placement_answer(&p, true, text, e);
 }

@@ -6,7 +6,7 @@
 #include "place/simulate/evaluate.h"
 #include "place/simulate/units.h"
 
-struct space;
+struct search_context;
 
 enum method_draw { DRAW_MIXED, DRAW_BIASED, DRAW_UNIFORM };
 
@@ -35,8 +35,9 @@ struct method_run {
 	double bound_s;
 	/* (k) shares of devices that bound_load_s found (bound_parts.h); NULL: nobody asked it */
 	const double *share;
-	const struct space *space; /* of m (space.h), for several runs; NULL: each makes its own */
-	char note[200];            /* what there is to tell about the run; may stay empty */
+	const struct search_context
+		*context; /* of m (search_context.h), for several runs; NULL: each makes its own */
+	char note[200];   /* what there is to tell about the run; may stay empty */
 	int (*emit)(struct method_run *r, struct err *e);
 };
 

@@ -11,7 +11,7 @@ static const double HOT = 0.01, HOT_PIECES = 0.05, COLD = 2e-5;
 static const double CHEAP = 0.3, DEAR = 300; /* price of memory, first and last */
 
 /* Metropolis. */
-static void cool(struct point *p, const struct limits *limits, double heat)
+static void cool(struct search_state *p, const struct limits *limits, double heat)
 {
 	bool pieces = p->s->m->rules == PLACE_DNNPART_LATENCY;
 	double scale = p->energy, hot = fmax((pieces ? HOT_PIECES : HOT) * heat, COLD), spent;
@@ -21,20 +21,20 @@ static void cool(struct point *p, const struct limits *limits, double heat)
 
 		if (p->used % REPRICE == 0) {
 			p->price = CHEAP * pow(DEAR / CHEAP, fmin(1, 1.5 * spent));
-			point_again(p);
+			search_state_refresh(p);
 		}
 		double e = p->energy, value = p->value;
-		if (!point_draw(p)) {
+		if (!search_state_draw_move(p)) {
 			p->used++;
 			continue;
 		}
 		/* As good as accepting with probability exp((e - energy) / t), and known before. */
-		double limit = e - t * log(1 - dice_uniform(&p->dice));
-		if (point_look(p, limit) > limit) {
-			point_undo(p, e, value);
+		double limit = e - t * log(1 - random_stream_uniform(&p->rng));
+		if (search_state_evaluate(p, limit) > limit) {
+			search_state_undo(p, e, value);
 			continue;
 		}
-		point_keep(p);
+		search_state_keep(p);
 		if (scale > 4 * p->energy || scale == INFINITY)
 			scale = p->energy;
 	}
@@ -42,7 +42,7 @@ static void cool(struct point *p, const struct limits *limits, double heat)
 
 void anneal(struct method_run *r)
 {
-	static const struct walks chains = {cool, DICE_CHAIN, false, 0, false};
+	static const struct walks chains = {cool, RANDOM_CHAIN, false, 0, false};
 
 	walks_run(&chains, r);
 }

@@ -14,7 +14,7 @@
 
 #include "base/pool.h"
 #include "place/heuristic/listsched.h"
-#include "place/search/space.h"
+#include "place/search/search_context.h"
 
 enum { BATCH = 8, EVALS = 120, N_MADE = 3 };
 static const double MOST_NOISE = 0.3;
@@ -42,7 +42,7 @@ struct sequence {
 
 struct clusters {
 	struct method_run *r;
-	struct space s;
+	struct search_context s;
 	struct limits limits;
 	struct sequence by_number, by_depth;
 	double *room;          /* (k) bytes */
@@ -115,11 +115,11 @@ static uint32_t choose(struct listsched *x, uint32_t v, void *arg)
 
 static void stretch_ranks(const struct clusters *x, uint32_t number, double *rank, uint32_t n)
 {
-	struct dice dice = dice_new(x->r->seed, DICE_CLUSTER, 1, number);
-	double level = MOST_NOISE * dice_uniform(&dice);
+	struct random_stream rng = random_stream_new(x->r->seed, RANDOM_CLUSTER, 1, number);
+	double level = MOST_NOISE * random_stream_uniform(&rng);
 
 	for (uint32_t v = 0; v < n; v++)
-		rank[v] *= 1 + level * dice_uniform(&dice);
+		rank[v] *= 1 + level * random_stream_uniform(&rng);
 }
 
 static void run_trial(void *arg, int task, int thread)
@@ -174,12 +174,12 @@ static bool sweep(const struct clusters *x, uint32_t number, struct trial *t)
 
 static void another(const struct clusters *x, uint32_t number, struct trial *t)
 {
-	struct dice dice = dice_new(x->r->seed, DICE_CLUSTER, 0, number);
+	struct random_stream rng = random_stream_new(x->r->seed, RANDOM_CLUSTER, 0, number);
 
 	t->made = x->best.made;
 	t->whole = x->best.whole;
-	t->n_clusters =
-		fmin(x->s.u.n, fmax(2, x->best.n_clusters * exp2(2 * dice_uniform(&dice) - 1)));
+	t->n_clusters = fmin(
+		x->s.u.n, fmax(2, x->best.n_clusters * exp2(2 * random_stream_uniform(&rng) - 1)));
 	t->number = number;
 }
 
@@ -237,7 +237,7 @@ static void clusters_init(struct clusters *x, struct method_run *r)
 			       .limits = limits_of(r, EVALS),
 			       .best.value = INFINITY,
 			       .ev = ARENA_NEWN(a, struct evaluator *, (size_t)r->threads)};
-	space_init(&x->s, r);
+	search_context_init(&x->s, r);
 	unit_traffic_graph(&x->s.traffic, false, a, &graph);
 	sequence_init(&x->by_number, x, x->s.order[0], &graph);
 	sequence_init(&x->by_depth, x, x->s.order[1], &graph);
@@ -262,7 +262,7 @@ int method_cluster(struct method_run *r, struct err *e)
 	for (int i = 0; i < r->threads; i++)
 		if (x.ev[i])
 			evaluators_put(x.s.ev, x.ev[i]);
-	space_release(&x.s);
+	search_context_release(&x.s);
 	if (x.best.value == INFINITY)
 		return err_set(e, ST_RUNTIME, "cluster: none of %u list schedules is legal",
 			       x.made);

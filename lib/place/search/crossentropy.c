@@ -27,7 +27,7 @@ struct sample {
 };
 
 struct entropy {
-	struct point *p;
+	struct search_state *p;
 	const struct limits *limits;
 	struct group_graph graph;  /* of the units */
 	uint32_t n, k;             /* units, devices */
@@ -51,7 +51,7 @@ static void form_groups(struct entropy *x)
 {
 	static const struct group_method heavy_edge = {.run = group_heavy_edge};
 	double most = fmax(1, (double)x->n / LEAST_GROUPS);
-	double n_groups = x->n / pow(most, dice_uniform(&x->p->dice));
+	double n_groups = x->n / pow(most, random_stream_uniform(&x->p->rng));
 	struct group_options o = {.n_groups = (uint32_t)fmax(1, n_groups)};
 	struct group_told told;
 	struct err none = ERR_INIT;
@@ -68,12 +68,12 @@ static void form_groups(struct entropy *x)
 /* Home is the best placement so far, and most groups stay there. */
 static void begin_round(struct entropy *x, double heat)
 {
-	struct point *p = x->p;
+	struct search_state *p = x->p;
 	const uint16_t *device = p->best_value < INFINITY ? p->best : p->device;
 
 	form_groups(x);
 	for (uint32_t i = 0; i < x->n; i++)
-		x->home[i] = space_device(p->s, device, i);
+		x->home[i] = search_context_device(p->s, device, i);
 	double leave = fmin(0.5, LEAVES / x->n_groups + LEAVES_SHARE * heat);
 
 	for (uint32_t g = 0; g < x->n_groups; g++)
@@ -84,7 +84,7 @@ static void begin_round(struct entropy *x, double heat)
 static uint16_t draw(struct entropy *x, uint32_t g)
 {
 	const double *prob = x->prob + (size_t)g * (x->k + 1);
-	double u = dice_uniform(&x->p->dice);
+	double u = random_stream_uniform(&x->p->rng);
 	uint32_t c = 0;
 
 	while (c < x->k && (u -= prob[c]) >= 0)
@@ -102,9 +102,9 @@ static void draw_sample(struct entropy *x, struct sample *s)
 
 		x->unit_dev[i] = c == x->k ? x->home[i] : c;
 	}
-	point_go(x->p, x->unit_dev);
-	s->energy = point_look(x->p, INFINITY);
-	point_keep(x->p);
+	search_state_move_all(x->p, x->unit_dev);
+	s->energy = search_state_evaluate(x->p, INFINITY);
+	search_state_keep(x->p);
 }
 
 /* Move the distributions towards the elite's frequencies; returns how many groups are expected
@@ -143,7 +143,7 @@ static void search_round(struct entropy *x, double heat)
 	}
 }
 
-static void search(struct point *p, const struct limits *limits, double heat)
+static void search(struct search_state *p, const struct limits *limits, double heat)
 {
 	struct entropy x = {.p = p, .limits = limits, .n = p->s->u.n, .k = p->s->m->k};
 	struct arena *a = arena_new();
@@ -157,7 +157,7 @@ static void search(struct point *p, const struct limits *limits, double heat)
 	for (uint32_t i = 0; i < BATCH; i++)
 		x.batch[i].outcome = outcome + (size_t)i * x.n;
 	p->price = PRICE;
-	point_again(p);
+	search_state_refresh(p);
 	while (limits_spent(limits, p->used) < 1)
 		search_round(&x, heat);
 	arena_free(a);
@@ -165,7 +165,7 @@ static void search(struct point *p, const struct limits *limits, double heat)
 
 int method_cross_entropy(struct method_run *r, struct err *e)
 {
-	static const struct walks walks = {search, DICE_ENTROPY, false, 0, true};
+	static const struct walks walks = {search, RANDOM_ENTROPY, false, 0, true};
 
 	walks_run(&walks, r);
 	return r->emit(r, e);

@@ -3,7 +3,7 @@
  * based approach", Journal of Parallel and Distributed Computing 47(1), 1997.  A chromosome is
  * their matching string, the device of every unit; who runs first is the scheduler's.  Parents are
  * cut at one point of a topological order and exchange tails, elitism keeps the best; the first
- * generation has placements of heuristics and others near them.  Mutation is a move of point.h. */
+ * generation has placements of heuristics and others near them.  Mutation is a move of search_state.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ struct member {
 };
 
 struct breed {
-	struct point *p;
+	struct search_state *p;
 	uint32_t n;      /* units */
 	uint16_t *genes; /* (2,POPULATION,units) two generations */
 	struct member now[POPULATION], next[POPULATION];
@@ -37,19 +37,19 @@ static int by_energy(const void *pa, const void *pb)
 static void read_genes(const struct breed *x, struct member *to)
 {
 	for (uint32_t i = 0; i < x->n; i++)
-		to->unit_dev[i] = space_device(x->p->s, x->p->device, i);
+		to->unit_dev[i] = search_context_device(x->p->s, x->p->device, i);
 	to->energy = x->p->energy;
 }
 
 /* The chromosome, mutated this many times, as it lives. */
 static void live(struct breed *x, struct member *m, uint32_t mutations)
 {
-	point_go(x->p, m->unit_dev);
-	point_keep(x->p);
+	search_state_move_all(x->p, m->unit_dev);
+	search_state_keep(x->p);
 	for (uint32_t i = 0; i < mutations; i++)
-		if (point_draw(x->p))
-			point_keep(x->p);
-	point_look(x->p, INFINITY);
+		if (search_state_draw_move(x->p))
+			search_state_keep(x->p);
+	search_state_evaluate(x->p, INFINITY);
 	read_genes(x, m);
 }
 
@@ -58,7 +58,7 @@ static const struct member *select_parent(struct breed *x)
 	const struct member *best = NULL;
 
 	for (int i = 0; i < TOURNAMENT; i++) {
-		const struct member *m = &x->now[dice_below(&x->p->dice, POPULATION)];
+		const struct member *m = &x->now[random_stream_below(&x->p->rng, POPULATION)];
 
 		if (!best || m->energy < best->energy)
 			best = m;
@@ -70,8 +70,8 @@ static const struct member *select_parent(struct breed *x)
 static void cross(struct breed *x, const struct member *a, const struct member *b,
 		  struct member *child)
 {
-	const uint32_t *order = x->p->s->order[dice_below(&x->p->dice, 2)];
-	uint32_t at = dice_below(&x->p->dice, x->n + 1);
+	const uint32_t *order = x->p->s->order[random_stream_below(&x->p->rng, 2)];
+	uint32_t at = random_stream_below(&x->p->rng, x->n + 1);
 
 	for (uint32_t i = 0; i < x->n; i++)
 		child->unit_dev[order[i]] = (i < at ? a : b)->unit_dev[order[i]];
@@ -80,7 +80,7 @@ static void cross(struct breed *x, const struct member *a, const struct member *
 /* Where the walk is, the kinds of starts, and mutants of all of these. */
 static void first_generation(struct breed *x, const struct limits *limits)
 {
-	struct point *p = x->p;
+	struct search_state *p = x->p;
 	uint16_t *device = MEM_NEWN(uint16_t, p->s->m->n_sets);
 
 	read_genes(x, &x->now[0]);
@@ -93,11 +93,11 @@ static void first_generation(struct breed *x, const struct limits *limits)
 		if (limits_spent(limits, p->used) >= 1)
 			continue;
 		if (i < SEEDS) {
-			space_start(p->s, p->dice.a.seed, i - 1, device);
+			search_context_start(p->s, p->rng.a.seed, i - 1, device);
 			for (uint32_t j = 0; j < x->n; j++)
-				m->unit_dev[j] = space_device(p->s, device, j);
+				m->unit_dev[j] = search_context_device(p->s, device, j);
 		}
-		live(x, m, i < SEEDS ? 0 : 1 + dice_below(&p->dice, 4));
+		live(x, m, i < SEEDS ? 0 : 1 + random_stream_below(&p->rng, 4));
 	}
 	mem_free(device);
 	qsort(x->now, POPULATION, sizeof(x->now[0]), by_energy);
@@ -116,7 +116,7 @@ static void next_generation(struct breed *x, const struct limits *limits)
 			continue;
 		}
 		cross(x, select_parent(x), select_parent(x), m);
-		live(x, m, dice_below(&x->p->dice, 3));
+		live(x, m, random_stream_below(&x->p->rng, 3));
 	}
 	memcpy(old, x->now, sizeof(old));
 	memcpy(x->now, x->next, sizeof(old));
@@ -124,7 +124,7 @@ static void next_generation(struct breed *x, const struct limits *limits)
 	qsort(x->now, POPULATION, sizeof(x->now[0]), by_energy);
 }
 
-static void evolve(struct point *p, const struct limits *limits, double heat)
+static void evolve(struct search_state *p, const struct limits *limits, double heat)
 {
 	struct breed x = {.p = p, .n = p->s->u.n};
 
@@ -135,7 +135,7 @@ static void evolve(struct point *p, const struct limits *limits, double heat)
 		x.next[i].unit_dev = x.genes + (size_t)(POPULATION + i) * x.n;
 	}
 	p->price = PRICE;
-	point_again(p);
+	search_state_refresh(p);
 	first_generation(&x, limits);
 	while (limits_spent(limits, p->used) < 1)
 		next_generation(&x, limits);
@@ -144,7 +144,7 @@ static void evolve(struct point *p, const struct limits *limits, double heat)
 
 int method_genetic(struct method_run *r, struct err *e)
 {
-	static const struct walks walks = {evolve, DICE_GENETIC, false, 0, true};
+	static const struct walks walks = {evolve, RANDOM_GENETIC, false, 0, true};
 
 	walks_run(&walks, r);
 	return r->emit(r, e);

@@ -10,7 +10,7 @@ enum { RESTARTS = 10 };
 static const double PRICE = 30; /* of memory beyond a limit */
 
 /* The best move of all; false: none is better. */
-static bool steepest(struct point *p, const struct limits *limits)
+static bool steepest(struct search_state *p, const struct limits *limits)
 {
 	const struct place_units *u = &p->s->u;
 	double e = p->energy, value = p->value, best = e;
@@ -21,36 +21,36 @@ static bool steepest(struct point *p, const struct limits *limits)
 		for (uint32_t j = u->dev_ptr[i]; j < u->dev_ptr[i + 1]; j++) {
 			if (limits_spent(limits, p->used) >= 1)
 				return false;
-			point_move(p, i, u->dev[j]);
+			search_state_move(p, i, u->dev[j]);
 			if (p->n_moved == 0)
 				continue;
-			if (point_look(p, best) < best) {
+			if (search_state_evaluate(p, best) < best) {
 				best = p->energy;
 				unit = i;
 				to = u->dev[j];
 			}
-			point_undo(p, e, value);
+			search_state_undo(p, e, value);
 		}
 	if (!(best < e))
 		return false;
-	point_move(p, unit, to);
-	point_look(p, INFINITY);
-	point_keep(p);
+	search_state_move(p, unit, to);
+	search_state_evaluate(p, INFINITY);
+	search_state_keep(p);
 	return true;
 }
 
-static void descend(struct point *p, const struct limits *limits, double heat)
+static void descend(struct search_state *p, const struct limits *limits, double heat)
 {
 	(void)heat;
 	p->price = PRICE;
-	point_again(p);
+	search_state_refresh(p);
 	while (steepest(p, limits))
 		;
 }
 
 int method_local_search(struct method_run *r, struct err *e)
 {
-	static const struct walks walks = {descend, DICE_LOCAL, true, RESTARTS, false};
+	static const struct walks walks = {descend, RANDOM_LOCAL, true, RESTARTS, false};
 
 	walks_run(&walks, r);
 	return r->emit(r, e);

@@ -29,13 +29,13 @@ struct refiner {
 	uint32_t *task_unit;      /* (tasks) */
 	struct evaluator *ev;     /* of memory; NULL: no device has a limit */
 	struct arena *a;
-	struct rng_addr dice;
+	struct rng_addr rng;
 	uint32_t drawn;
 };
 
 static uint32_t draw(struct refiner *x, uint32_t n)
 {
-	return rng_below(&x->dice, x->drawn++, n);
+	return rng_below(&x->rng, x->drawn++, n);
 }
 
 static bool limited(const struct place_model *m)
@@ -62,7 +62,7 @@ static void refiner_init(struct refiner *x, const struct place_model *m, uint64_
 
 	*x = (struct refiner){.m = m,
 			      .costs = m->costs,
-			      .dice = {seed, 0, 0, RNG_SEARCH + DRAW_REFINE},
+			      .rng = {seed, 0, 0, RNG_SEARCH + DRAW_REFINE},
 			      .task_s = MEM_NEWN(double, cells),
 			      .rank = MEM_NEWN(double, d->n),
 			      .start_s = MEM_NEWN(double, d->n),

@@ -11,7 +11,7 @@
 
 #include "base/pool.h"
 #include "place/heuristic/listsched.h"
-#include "place/search/space.h"
+#include "place/search/search_context.h"
 
 enum { RESTARTS = 50 };
 static const double MOST_NOISE = 0.3, TIE = 1e-9;
@@ -27,13 +27,13 @@ struct trial {
 };
 
 struct noise {
-	struct dice dice;
+	struct random_stream rng;
 	double level;
 };
 
 static double stretch(struct noise *x, double s)
 {
-	return s * (1 + (TIE + x->level) * dice_uniform(&x->dice));
+	return s * (1 + (TIE + x->level) * random_stream_uniform(&x->rng));
 }
 
 /* Where v ends first. */
@@ -57,7 +57,7 @@ static void run_trial(void *arg, int task, int thread)
 {
 	struct trial *t = (struct trial *)arg + task;
 	const struct place_model *m = t->r->m;
-	struct noise noise = {dice_new(t->r->seed, DICE_RESTART, 0, t->number), 0};
+	struct noise noise = {random_stream_new(t->r->seed, RANDOM_RESTART, 0, t->number), 0};
 	struct arena *a = arena_new();
 	struct err none = ERR_INIT;
 	struct listsched x;
@@ -66,7 +66,7 @@ static void run_trial(void *arg, int task, int thread)
 	t->value = INFINITY;
 	t->ran = t->number == 0 || limits_spent(t->limits, 0) < 1;
 	if (t->number)
-		noise.level = MOST_NOISE * dice_uniform(&noise.dice);
+		noise.level = MOST_NOISE * random_stream_uniform(&noise.rng);
 	if (t->ran) {
 		listsched_init(&x, m, a);
 		double *task_s = ARENA_NEWN(a, double, x.n), *rank = ARENA_NEWN(a, double, x.n);

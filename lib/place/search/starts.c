@@ -5,10 +5,10 @@
 
 #include "base/ascending.h"
 #include "place/method/search.h"
-#include "place/search/space.h"
+#include "place/search/search_context.h"
 
 /* Units in topological order onto devices, the fastest first, each until its memory is full. */
-static void fill_in_turn(const struct space *s, const uint32_t *order, uint16_t *device)
+static void fill_in_turn(const struct search_context *s, const uint32_t *order, uint16_t *device)
 {
 	const struct place_model *m = s->m;
 	const struct place_units *u = &s->u;
@@ -46,17 +46,18 @@ static void fill_in_turn(const struct space *s, const uint32_t *order, uint16_t 
 }
 
 /* Parts of a topological order, cut anywhere, each on a device of its own: pipelines. */
-static void cut(const struct space *s, struct dice *d, const uint32_t *order, uint16_t *device)
+static void cut(const struct search_context *s, struct random_stream *d, const uint32_t *order,
+		uint16_t *device)
 {
 	uint32_t k = s->m->k, n = s->u.n, *at = MEM_NEWN(uint32_t, k);
 	uint16_t *dev = MEM_NEWN(uint16_t, k);
 
 	for (uint32_t i = 0; i < k; i++) {
-		uint32_t j = dice_below(d, i + 1);
+		uint32_t j = random_stream_below(d, i + 1);
 
 		dev[i] = dev[j];
 		dev[j] = (uint16_t)i;
-		at[i] = dice_below(d, n + 1);
+		at[i] = random_stream_below(d, n + 1);
 	}
 	qsort(at, k, sizeof(*at), ascending_u32);
 	for (uint32_t i = 0, part = 0; i < n; i++) {
@@ -68,12 +69,12 @@ static void cut(const struct space *s, struct dice *d, const uint32_t *order, ui
 	mem_free(dev);
 }
 
-void space_mend(const struct space *s, uint16_t *device)
+void search_context_allow_devices(const struct search_context *s, uint16_t *device)
 {
 	const struct place_units *u = &s->u;
 
 	for (uint32_t i = 0; i < u->n; i++) {
-		uint16_t dev = space_device(s, device, i);
+		uint16_t dev = search_context_device(s, device, i);
 
 		if (u->dev_ptr[i] == u->dev_ptr[i + 1])
 			continue;
@@ -83,9 +84,10 @@ void space_mend(const struct space *s, uint16_t *device)
 	}
 }
 
-void space_start(const struct space *s, uint64_t seed, uint32_t number, uint16_t *device)
+void search_context_start(const struct search_context *s, uint64_t seed, uint32_t number,
+			  uint16_t *device)
 {
-	struct dice d = dice_new(seed, DICE_CHAIN, UINT32_MAX, number);
+	struct random_stream d = random_stream_new(seed, RANDOM_CHAIN, UINT32_MAX, number);
 	const uint32_t *order = s->order[number / N_STARTS % 2];
 	struct err none = ERR_INIT;
 	double makespan_s;
@@ -104,5 +106,5 @@ void space_start(const struct space *s, uint64_t seed, uint32_t number, uint16_t
 	case START_CUTS: cut(s, &d, order, device); break;
 	default: break;
 	}
-	space_mend(s, device);
+	search_context_allow_devices(s, device);
 }

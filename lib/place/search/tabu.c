@@ -12,7 +12,7 @@ enum { CANDIDATES = 24, PATIENCE = 400, KICKS = 6 };
 static const double PRICE = 30; /* of memory beyond a limit */
 
 struct tabu {
-	struct point *p;
+	struct search_state *p;
 	const struct limits *limits;
 	uint32_t k;
 	uint64_t now, *until; /* (units,k) no way back before */
@@ -25,10 +25,10 @@ struct tabu {
 
 static bool is_tabu(const struct tabu *x)
 {
-	const struct point *p = x->p;
+	const struct search_state *p = x->p;
 
 	for (uint32_t i = 0; i < p->n_moved; i++) {
-		uint16_t dev = space_device(p->s, p->device, p->unit[i]);
+		uint16_t dev = search_context_device(p->s, p->device, p->unit[i]);
 
 		if (x->until[(size_t)p->unit[i] * x->k + dev] > x->now)
 			return true;
@@ -39,55 +39,55 @@ static bool is_tabu(const struct tabu *x)
 /* The best of some neighbours that are not tabu; false: all are. */
 static bool choose(struct tabu *x)
 {
-	struct point *p = x->p;
+	struct search_state *p = x->p;
 	double best = INFINITY, e = p->energy, value = p->value;
 
 	x->n = 0;
 	for (int i = 0; i < CANDIDATES && limits_spent(x->limits, p->used) < 1; i++) {
-		if (!point_draw(p))
+		if (!search_state_draw_move(p))
 			continue;
-		point_look(p, fmax(best, x->best_energy));
+		search_state_evaluate(p, fmax(best, x->best_energy));
 		if (p->energy < best && (p->energy < x->best_energy || !is_tabu(x))) {
 			best = p->energy;
 			x->n = p->n_moved;
 			memcpy(x->unit, p->unit, x->n * sizeof(*x->unit));
 			for (uint32_t j = 0; j < x->n; j++)
-				x->to[j] = space_device(p->s, p->device, p->unit[j]);
+				x->to[j] = search_context_device(p->s, p->device, p->unit[j]);
 		}
-		point_undo(p, e, value);
+		search_state_undo(p, e, value);
 	}
 	return x->n > 0;
 }
 
 static void carry_out(struct tabu *x)
 {
-	struct point *p = x->p;
+	struct search_state *p = x->p;
 	uint32_t tenure = 5 + (uint32_t)sqrt(p->s->u.n);
 
 	for (uint32_t i = 0; i < x->n; i++) {
-		uint16_t was = space_device(p->s, p->device, x->unit[i]);
+		uint16_t was = search_context_device(p->s, p->device, x->unit[i]);
 
 		x->until[(size_t)x->unit[i] * x->k + was] =
-			x->now + tenure + dice_below(&p->dice, tenure);
-		point_move(p, x->unit[i], x->to[i]);
+			x->now + tenure + random_stream_below(&p->rng, tenure);
+		search_state_move(p, x->unit[i], x->to[i]);
 	}
-	point_look(p, INFINITY);
-	point_keep(p);
+	search_state_evaluate(p, INFINITY);
+	search_state_keep(p);
 }
 
 static void diversify(struct tabu *x)
 {
-	struct point *p = x->p;
+	struct search_state *p = x->p;
 
 	memcpy(p->device, x->best, p->s->m->n_sets * sizeof(*p->device));
-	point_again(p);
+	search_state_refresh(p);
 	for (int i = 0; i < KICKS; i++)
-		if (point_draw(p))
-			point_keep(p);
-	point_again(p);
+		if (search_state_draw_move(p))
+			search_state_keep(p);
+	search_state_refresh(p);
 }
 
-static void search(struct point *p, const struct limits *limits, double heat)
+static void search(struct search_state *p, const struct limits *limits, double heat)
 {
 	const struct place_model *m = p->s->m;
 	uint32_t n = p->s->u.n;
@@ -103,7 +103,7 @@ static void search(struct point *p, const struct limits *limits, double heat)
 
 	(void)heat;
 	p->price = PRICE;
-	point_again(p);
+	search_state_refresh(p);
 	for (x.now = 1; limits_spent(limits, p->used) < 1; x.now++) {
 		if (p->energy < x.best_energy) {
 			x.best_energy = p->energy;
@@ -127,7 +127,7 @@ static void search(struct point *p, const struct limits *limits, double heat)
 
 int method_tabu(struct method_run *r, struct err *e)
 {
-	static const struct walks walks = {search, DICE_TABU, false, 0, false};
+	static const struct walks walks = {search, RANDOM_TABU, false, 0, false};
 
 	walks_run(&walks, r);
 	return r->emit(r, e);

@@ -13,7 +13,7 @@
 
 #include "base/hash.h"
 #include "base/pairmap.h"
-#include "place/search/dice.h"
+#include "place/search/random_stream.h"
 #include "place/method/method.h"
 #include "place/method/search.h"
 #include "place/simulate/units.h"
@@ -46,19 +46,19 @@ struct pool {
 	const uint16_t *base[BASES]; /* (n_sets) good placements */
 	const uint16_t *slow[SLOW_BASES];
 	uint32_t n_bases, n_slow;
-	struct rng_addr dice;
+	struct rng_addr rng;
 	uint32_t drawn;
 };
 
 static uint32_t below(struct pool *x, uint32_t n)
 {
-	return rng_below(&x->dice, x->drawn++, n);
+	return rng_below(&x->rng, x->drawn++, n);
 }
 
 /* Between lo and hi, uniform in its logarithm. */
 static double log_uniform(struct pool *x, double lo, double hi)
 {
-	return lo * pow(hi / lo, rng_uniform(&x->dice, x->drawn++));
+	return lo * pow(hi / lo, rng_uniform(&x->rng, x->drawn++));
 }
 
 /* Takes over r->device as a candidate when it is legal and new. */
@@ -115,7 +115,7 @@ static void scatter(struct pool *x)
 	double share = log_uniform(x, 1.0 / n, 0.5);
 
 	for (uint32_t u = 0; u < n; u++)
-		if (rng_uniform(&x->dice, x->drawn++) < share)
+		if (rng_uniform(&x->rng, x->drawn++) < share)
 			move_unit(x, u, (uint16_t)below(x, x->m->k));
 }
 
@@ -387,7 +387,7 @@ static int choose(struct pool *x, struct err *e)
 
 int method_variety(struct method_run *r, struct err *e)
 {
-	struct pool x = {.r = r, .m = r->m, .dice = {r->seed, 0, 0, RNG_SEARCH + DICE_VARIETY}};
+	struct pool x = {.r = r, .m = r->m, .rng = {r->seed, 0, 0, RNG_SEARCH + RANDOM_STRATIFIED}};
 
 	place_units_init(&x.units, r->m, r->a);
 	x.ev = evaluator_new(r->m);

@@ -16,9 +16,9 @@ static const double PRICE = 0.3;                /* of memory beyond a limit, fir
 
 struct one {
 	const struct walks *w;
-	const struct space *s;
+	const struct search_context *s;
 	struct limits limits;
-	struct dice dice;
+	struct random_stream rng;
 	double heat;
 	uint16_t *device; /* (n_sets) in: the start; out: the best */
 	double best;      /* INFINITY: nothing legal was seen */
@@ -28,7 +28,7 @@ struct one {
 struct rounds {
 	const struct walks *w;
 	struct method_run *r;
-	struct space s;
+	struct search_context s;
 	struct limits all;
 	struct pool *pool;
 	struct one *one; /* (n) */
@@ -41,18 +41,18 @@ struct rounds {
 static void run_one(void *arg, int task, int thread)
 {
 	struct one *x = (struct one *)arg + task;
-	struct point p;
+	struct search_state p;
 
 	(void)thread;
-	point_init(&p, x->s, x->dice);
+	search_state_init(&p, x->s, x->rng);
 	p.price = PRICE;
-	point_set(&p, x->device);
+	search_state_set(&p, x->device);
 	x->w->walk(&p, &x->limits, x->heat);
 	x->best = p.best_value;
 	x->used = p.used;
 	if (x->best < INFINITY)
 		memcpy(x->device, p.best, x->s->m->n_sets * sizeof(*p.best));
-	point_release(&p);
+	search_state_release(&p);
 }
 
 static void begin(struct rounds *x, struct one *one, uint32_t number, struct limits limits)
@@ -63,14 +63,15 @@ static void begin(struct rounds *x, struct one *one, uint32_t number, struct lim
 			    .s = &x->s,
 			    .limits = limits,
 			    .device = one->device,
-			    .dice = dice_new(x->r->seed, x->w->purpose, 0, number)};
+			    .rng = random_stream_new(x->r->seed, x->w->purpose, 0, number)};
 	one->heat = !again ? 1 : fmax(LEAST, AGAIN * x->ample);
 	if (again)
 		memcpy(one->device, x->r->device, x->s.m->n_sets * sizeof(*one->device));
 	else
-		space_start(&x->s, x->r->seed,
-			    x->w->random_starts ? number * N_STARTS + START_RANDOM : number,
-			    one->device);
+		search_context_start(&x->s, x->r->seed,
+				     x->w->random_starts ? number * N_STARTS + START_RANDOM
+							 : number,
+				     one->device);
 }
 
 static void run_round(struct rounds *x, struct limits limits)
@@ -110,7 +111,7 @@ static void first_best(struct rounds *x, struct evaluator *ev)
 
 	x->best = INFINITY;
 	for (uint32_t i = START_FILL; i <= (r->start ? START_SINGLE : START_HEFT); i++) {
-		space_start(&x->s, r->seed, i, device);
+		search_context_start(&x->s, r->seed, i, device);
 		if (i == START_FILL)
 			memcpy(r->device, device, r->m->n_sets * sizeof(*device));
 		offer(x, ev, device);
@@ -128,7 +129,7 @@ static double evals_of_walk(const struct rounds *x, struct evaluator *ev)
 
 	if (x->r->budget_s <= 0)
 		return evals;
-	return fmin(evals, x->r->budget_s / space_simulation_s(ev, x->r->device));
+	return fmin(evals, x->r->budget_s / search_context_simulation_s(ev, x->r->device));
 }
 
 struct walks_rounds walks_rounds(double evals, uint32_t n_units)
@@ -151,9 +152,9 @@ double walks_run(const struct walks *w, struct method_run *r)
 	struct rounds x = {.w = w,
 			   .r = r,
 			   .pool = pool_new(r->threads, NULL),
-			   .all = limits_of(r, space_default_evals(r->m, w->whole))};
+			   .all = limits_of(r, search_context_default_evals(r->m, w->whole))};
 
-	space_init(&x.s, r);
+	search_context_init(&x.s, r);
 	struct evaluator *ev = evaluators_take(x.s.ev);
 	x.n = r->budget_s > 0 ? (uint32_t)r->threads : w->n ? w->n : walks_for(&x);
 	x.one = ARENA_NEWN(r->a, struct one, x.n);
@@ -180,7 +181,7 @@ double walks_run(const struct walks *w, struct method_run *r)
 	if (x.best == INFINITY)
 		offer(&x, ev, r->device);
 	evaluators_put(x.s.ev, ev);
-	space_release(&x.s);
+	search_context_release(&x.s);
 	snprintf(r->note, sizeof(r->note), "%llu evaluations, value %.6g",
 		 (unsigned long long)x.used, x.best);
 	return x.best;

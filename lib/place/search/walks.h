@@ -4,16 +4,16 @@
 #ifndef HSDAG_PLACE_SEARCH_WALKS_H
 #define HSDAG_PLACE_SEARCH_WALKS_H
 
-#include "place/search/point.h"
+#include "place/search/search_state.h"
 
 /* One walk from where p is, until limits are spent.  p keeps the best.  heat: how far it may go
  * from there, 1 from a start that is nothing special, less from a good placement. */
-typedef void walk(struct point *p, const struct limits *limits, double heat);
+typedef void walk(struct search_state *p, const struct limits *limits, double heat);
 
 struct walks {
 	walk *walk;
-	enum dice_purpose purpose;
-	bool random_starts; /* random placements alone, not all kinds of space_start */
+	enum random_purpose purpose;
+	bool random_starts; /* random placements alone, not all kinds of search_context_start */
 	uint32_t n;         /* walks when the clock does not count; 0: two to eight */
 	bool whole;         /* most evaluations are of placements far from the last one */
 };

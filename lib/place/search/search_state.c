@@ -1,32 +1,33 @@
-/* point.c - a placement under search. */
+/* search_state.c - the state of a search: energy, moves, undo. */
 #include <math.h>
 #include <string.h>
 
-#include "place/search/point.h"
+#include "place/search/search_state.h"
 
 enum { MAX_PATCH = 32, NORM = 12, CRITICAL_EVERY = 32 };
 static const double LOAD_SHARE = 0.02; /* of the mean load, in the energy */
 static const double NO_WAY = 1e100;    /* energy of one tensor that has no way to a consumer */
 
-void point_init(struct point *p, const struct space *s, struct dice dice)
+void search_state_init(struct search_state *p, const struct search_context *s,
+		       struct random_stream rng)
 {
 	const struct place_objective *o = &s->m->objective;
 
-	*p = (struct point){.s = s,
-			    .dice = dice,
-			    .ev = evaluators_take(s->ev),
-			    .energy = INFINITY,
-			    .value = INFINITY,
-			    .best_value = INFINITY,
-			    .device = MEM_NEWN(uint16_t, s->m->n_sets),
-			    .unit = MEM_NEWN(uint32_t, s->u.n),
-			    .was = MEM_NEWN(uint16_t, s->u.n),
-			    .best = MEM_NEWN(uint16_t, s->m->n_sets)};
+	*p = (struct search_state){.s = s,
+				   .rng = rng,
+				   .ev = evaluators_take(s->ev),
+				   .energy = INFINITY,
+				   .value = INFINITY,
+				   .best_value = INFINITY,
+				   .device = MEM_NEWN(uint16_t, s->m->n_sets),
+				   .unit = MEM_NEWN(uint32_t, s->u.n),
+				   .was = MEM_NEWN(uint16_t, s->u.n),
+				   .best = MEM_NEWN(uint16_t, s->m->n_sets)};
 	if (s->few && (o->latency > 0 || place_objective_is_latency(o)))
 		p->critical = critical_new(&s->u);
 }
 
-void point_release(struct point *p)
+void search_state_release(struct search_state *p)
 {
 	evaluators_put(p->s->ev, p->ev);
 	critical_free(p->critical);
@@ -54,7 +55,7 @@ static double norm_excess(const double *load, uint32_t k)
 }
 
 /* Consumers that what they read cannot reach. */
-static double no_way(const struct point *p)
+static double no_way(const struct search_state *p)
 {
 	const struct place_model *m = p->s->m;
 	const struct sched_dag *d = &m->tasks.dag;
@@ -71,7 +72,7 @@ static double no_way(const struct point *p)
 	return n > 0 ? n * NO_WAY : INFINITY;
 }
 
-static double smooth(const struct point *p, const struct place_result *r)
+static double smooth(const struct search_state *p, const struct place_result *r)
 {
 	const struct place_model *m = p->s->m;
 	const struct place_objective *o = &m->objective;
@@ -90,7 +91,7 @@ static double smooth(const struct point *p, const struct place_result *r)
 	return value + o->memory * LOAD_SHARE * mem / m->k;
 }
 
-double point_look(struct point *p, double limit)
+double search_state_evaluate(struct search_state *p, double limit)
 {
 	const struct place_model *m = p->s->m;
 	/* A best value is always told. */
@@ -117,22 +118,22 @@ double point_look(struct point *p, double limit)
 	return p->energy;
 }
 
-void point_again(struct point *p)
+void search_state_refresh(struct search_state *p)
 {
 	place_begin(p->ev, p->device);
 	p->n_moved = 0;
-	point_look(p, INFINITY);
+	search_state_evaluate(p, INFINITY);
 }
 
-void point_set(struct point *p, const uint16_t *device)
+void search_state_set(struct search_state *p, const uint16_t *device)
 {
 	memcpy(p->device, device, p->s->m->n_sets * sizeof(*device));
-	point_again(p);
+	search_state_refresh(p);
 }
 
 /* ---- moves ---- */
 
-static void set_unit(struct point *p, uint32_t unit, uint16_t dev)
+static void set_unit(struct search_state *p, uint32_t unit, uint16_t dev)
 {
 	const struct place_units *u = &p->s->u;
 
@@ -142,23 +143,23 @@ static void set_unit(struct point *p, uint32_t unit, uint16_t dev)
 	}
 }
 
-static uint16_t home(const struct point *p, uint32_t unit)
+static uint16_t home(const struct search_state *p, uint32_t unit)
 {
-	return space_device(p->s, p->device, unit);
+	return search_context_device(p->s, p->device, unit);
 }
 
-void point_move(struct point *p, uint32_t unit, uint16_t dev)
+void search_state_move(struct search_state *p, uint32_t unit, uint16_t dev)
 {
 	uint16_t was = home(p, unit);
 
-	if (was == dev || p->n_moved == p->s->u.n || !space_allowed(p->s, unit, dev))
+	if (was == dev || p->n_moved == p->s->u.n || !search_context_allowed(p->s, unit, dev))
 		return;
 	p->unit[p->n_moved] = unit;
 	p->was[p->n_moved++] = was;
 	set_unit(p, unit, dev);
 }
 
-void point_undo(struct point *p, double energy, double value)
+void search_state_undo(struct search_state *p, double energy, double value)
 {
 	while (p->n_moved) {
 		p->n_moved--;
@@ -169,84 +170,87 @@ void point_undo(struct point *p, double energy, double value)
 }
 
 /* A device for a unit: mostly a neighbour's. */
-uint16_t point_draw_device(struct point *p, uint32_t unit)
+uint16_t search_state_draw_device(struct search_state *p, uint32_t unit)
 {
-	const struct space *s = p->s;
+	const struct search_context *s = p->s;
 	uint32_t near = s->ptr[unit + 1] - s->ptr[unit];
 	uint32_t n = s->u.dev_ptr[unit + 1] - s->u.dev_ptr[unit];
 
-	if (near && dice_below(&p->dice, 4) != 0)
-		return home(p, s->adj[s->ptr[unit] + dice_below(&p->dice, near)]);
-	return s->u.dev[s->u.dev_ptr[unit] + dice_below(&p->dice, n)];
+	if (near && random_stream_below(&p->rng, 4) != 0)
+		return home(p, s->adj[s->ptr[unit] + random_stream_below(&p->rng, near)]);
+	return s->u.dev[s->u.dev_ptr[unit] + random_stream_below(&p->rng, n)];
 }
 
-void point_go(struct point *p, const uint16_t *unit_dev)
+void search_state_move_all(struct search_state *p, const uint16_t *unit_dev)
 {
 	for (uint32_t i = 0; i < p->s->u.n; i++)
-		point_move(p, i, unit_dev[i]);
+		search_state_move(p, i, unit_dev[i]);
 }
 
 /* All units of device `from` (or any) in a part of an order; lengths of all magnitudes. */
-static void move_run(struct point *p, uint16_t from, uint16_t to)
+static void move_run(struct search_state *p, uint16_t from, uint16_t to)
 {
-	const uint32_t *order = p->s->order[dice_below(&p->dice, 2)];
-	bool any = dice_below(&p->dice, 4) == 0;
-	uint32_t n = p->s->u.n, length = (uint32_t)exp(dice_uniform(&p->dice) * log(n + 1));
-	uint32_t first = dice_below(&p->dice, n);
+	const uint32_t *order = p->s->order[random_stream_below(&p->rng, 2)];
+	bool any = random_stream_below(&p->rng, 4) == 0;
+	uint32_t n = p->s->u.n, length = (uint32_t)exp(random_stream_uniform(&p->rng) * log(n + 1));
+	uint32_t first = random_stream_below(&p->rng, n);
 
 	for (uint32_t i = first; i < n && i - first < length; i++)
 		if (any || home(p, order[i]) == from)
-			point_move(p, order[i], to);
+			search_state_move(p, order[i], to);
 }
 
 /* A connected patch of one device around `unit`, breadth first. */
-static void move_patch(struct point *p, uint32_t size, uint32_t unit, uint16_t to)
+static void move_patch(struct search_state *p, uint32_t size, uint32_t unit, uint16_t to)
 {
-	const struct space *s = p->s;
+	const struct search_context *s = p->s;
 	uint16_t from = home(p, unit);
 
-	point_move(p, unit, to);
+	search_state_move(p, unit, to);
 	for (uint32_t at = 0; at < p->n_moved && p->n_moved < size; at++) {
 		uint32_t v = p->unit[at];
 
 		for (uint32_t i = s->ptr[v]; i < s->ptr[v + 1] && p->n_moved < size; i++)
 			if (home(p, s->adj[i]) == from)
-				point_move(p, s->adj[i], to);
+				search_state_move(p, s->adj[i], to);
 	}
 }
 
 /* A unit to move. */
-static uint32_t draw_unit(struct point *p)
+static uint32_t draw_unit(struct search_state *p)
 {
 	if (p->critical && p->used >= p->critical_at) {
 		p->on_critical = critical_units(p->critical, p->device, &p->n_critical);
 		p->critical_at = p->used + CRITICAL_EVERY;
 	}
-	if (p->n_critical && dice_below(&p->dice, 4) != 0)
-		return p->on_critical[dice_below(&p->dice, p->n_critical)];
-	return dice_below(&p->dice, p->s->u.n);
+	if (p->n_critical && random_stream_below(&p->rng, 4) != 0)
+		return p->on_critical[random_stream_below(&p->rng, p->n_critical)];
+	return random_stream_below(&p->rng, p->s->u.n);
 }
 
-bool point_draw(struct point *p)
+bool search_state_draw_move(struct search_state *p)
 {
 	uint32_t n = p->s->u.n, unit = draw_unit(p), other;
-	uint32_t kind = dice_below(&p->dice, 8);
+	uint32_t kind = random_stream_below(&p->rng, 8);
 
 	if (n == 0 || p->s->u.dev_ptr[unit] == p->s->u.dev_ptr[unit + 1])
 		return false;
-	uint16_t from = home(p, unit), to = point_draw_device(p, unit);
+	uint16_t from = home(p, unit), to = search_state_draw_device(p, unit);
 
 	switch (kind) {
 	case 0:
-		other = dice_below(&p->dice, n);
-		point_move(p, unit, home(p, other));
+		other = random_stream_below(&p->rng, n);
+		search_state_move(p, unit, home(p, other));
 		if (p->n_moved)
-			point_move(p, other, from);
+			search_state_move(p, other, from);
 		break;
 	case 1: move_run(p, from, to); break;
 	case 2:
-	case 3: move_patch(p, 1 + dice_below(&p->dice, kind == 2 ? 4 : MAX_PATCH), unit, to); break;
-	default: point_move(p, unit, to);
+	case 3:
+		move_patch(p, 1 + random_stream_below(&p->rng, kind == 2 ? 4 : MAX_PATCH), unit,
+			   to);
+		break;
+	default: search_state_move(p, unit, to);
 	}
 	return p->n_moved > 0;
 }

@@ -1,16 +1,16 @@
-/* partition.c - from parts to a placement. */
+/* partition_placement.c - from parts to a placement. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "place/heuristic/partition.h"
+#include "place/heuristic/partition_placement.h"
 #include "place/method/repair.h"
 
 enum { ALL_ORDERS = 4, MOST_TRIES = 120 };
 
 /* The devices that take part by descending share, as many as there are units. */
-static void choose_devices(struct partition *p, const bool *use)
+static void choose_devices(struct partition_placement *p, const bool *use)
 {
 	uint32_t k = p->r->m->k;
 	double *share = ARENA_NEWN(p->r->a, double, k), sum = 0;
@@ -39,7 +39,7 @@ static void choose_devices(struct partition *p, const bool *use)
 }
 
 /* Shares of memory by limits; NULL unless every device has one. */
-static double *memory_shares(const struct partition *p)
+static double *memory_shares(const struct partition_placement *p)
 {
 	double *share = ARENA_NEWN(p->r->a, double, p->n_parts), sum = 0;
 
@@ -54,11 +54,12 @@ static double *memory_shares(const struct partition *p)
 	return share;
 }
 
-void partition_init(struct partition *p, struct method_run *r, const bool *use, bool memory)
+void partition_placement_init(struct partition_placement *p, struct method_run *r, const bool *use,
+			      bool memory)
 {
 	bool limited = false;
 
-	*p = (struct partition){.r = r};
+	*p = (struct partition_placement){.r = r};
 	place_units_init(&p->u, r->m, r->a);
 	unit_traffic_init(&p->w, &p->u, r->a);
 	for (uint32_t d = 0; d < r->m->k; d++)
@@ -81,7 +82,7 @@ void partition_init(struct partition *p, struct method_run *r, const bool *use, 
 /* ---- which part goes where ---- */
 
 struct trial {
-	struct partition *p;
+	struct partition_placement *p;
 	struct evaluator *ev;
 	const uint16_t *on; /* (units) instead of parts and their devices; NULL */
 	uint16_t *device;   /* (n_sets) */
@@ -92,7 +93,7 @@ struct trial {
 
 static void try_order(struct trial *t, const uint16_t *dev)
 {
-	struct partition *p = t->p;
+	struct partition_placement *p = t->p;
 	uint32_t moved;
 
 	place_unit_set(&p->u, GRAPH_NONE, p->n_parts ? dev[0] : 0, t->device);
@@ -157,7 +158,7 @@ static void exchanges(struct trial *t, uint16_t *dev, double deadline_s)
 	}
 }
 
-static int answer(struct partition *p, bool permute, const uint16_t *on, const char *text,
+static int answer(struct partition_placement *p, bool permute, const uint16_t *on, const char *text,
 		  struct err *e)
 {
 	struct method_run *r = p->r;
@@ -185,12 +186,14 @@ static int answer(struct partition *p, bool permute, const uint16_t *on, const c
 	return r->emit(r, e);
 }
 
-int partition_answer(struct partition *p, bool permute, const char *text, struct err *e)
+int partition_placement_answer(struct partition_placement *p, bool permute, const char *text,
+			       struct err *e)
 {
 	return answer(p, permute, NULL, text, e);
 }
 
-int partition_units(struct partition *p, const uint16_t *on, const char *text, struct err *e)
+int partition_placement_units(struct partition_placement *p, const uint16_t *on, const char *text,
+			      struct err *e)
 {
 	return answer(p, false, on, text, e);
 }

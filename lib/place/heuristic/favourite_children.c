@@ -1,4 +1,4 @@
-/* favourite.c - favourite children: C. Hanen, A. Munier, "An approximation algorithm for scheduling
+/* favourite_children.c - favourite children: C. Hanen, A. Munier, "An approximation algorithm for scheduling
  * dependent tasks on m processors with small communication delays", ETFA 1995, as in Jeon et al.,
  * "Baechi", SoCC 2020, section 3.3.
  *
@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "base/lp.h"
-#include "place/heuristic/favourite.h"
+#include "place/heuristic/favourite_children.h"
 
 /* Steps of the simplex method; programmes with more edges than this are not even begun. */
 enum { MAX_STEPS = 200000, MAX_EDGES = 8000 };
@@ -19,14 +19,14 @@ struct edge {
 	double copy_s;
 };
 
-struct favourites {
+struct favourite_search {
 	const struct listsched *x;
 	struct edge *edge; /* distinct, by (dst, src) */
 	uint32_t n_edges;
 	uint32_t *favourite; /* (n) SCHED_NONE: none */
 };
 
-static void find_edges(struct favourites *s, const double *use_s, struct arena *a)
+static void find_edges(struct favourite_search *s, const double *use_s, struct arena *a)
 {
 	const struct sched_dag *d = s->x->d;
 	uint32_t *at = ARENA_NEWN(a, uint32_t, d->n); /* edge from there to the task at hand + 1 */
@@ -48,7 +48,7 @@ static void find_edges(struct favourites *s, const double *use_s, struct arena *
 }
 
 /* For all but one child of each task (by_src), or all but one parent, x is 1. */
-static void one_favourite(const struct favourites *s, struct lp *p, bool by_src)
+static void add_degree_rows(const struct favourite_search *s, struct lp *p, bool by_src)
 {
 	uint32_t n = s->x->n, *ptr = MEM_NEWN(uint32_t, (size_t)n + 2);
 	uint32_t *of = MEM_NEWN(uint32_t, s->n_edges);
@@ -71,7 +71,8 @@ static void one_favourite(const struct favourites *s, struct lp *p, bool by_src)
 }
 
 /* The programme; columns: x of edges, then s of tasks, then w.  Times in units of `unit`. */
-static struct lp *programme(const struct favourites *s, const double *task_s, double unit)
+static struct lp *build_programme(const struct favourite_search *s, const double *task_s,
+				  double unit)
 {
 	struct lp *p = lp_new();
 	uint32_t n = s->x->n, w;
@@ -90,8 +91,8 @@ static struct lp *programme(const struct favourites *s, const double *task_s, do
 		if (y->copy_s > 0)
 			lp_term(p, i, -y->copy_s / unit);
 	}
-	one_favourite(s, p, true);
-	one_favourite(s, p, false);
+	add_degree_rows(s, p, true);
+	add_degree_rows(s, p, false);
 	for (uint32_t v = 0; v < n; v++) {
 		lp_row(p, task_s[v] / unit, INFINITY);
 		lp_term(p, w, 1);
@@ -101,14 +102,14 @@ static struct lp *programme(const struct favourites *s, const double *task_s, do
 }
 
 /* Does edge i carry more than edge `than`, or is there none? */
-static bool dearer(const struct favourites *s, uint32_t i, uint32_t than)
+static bool dearer(const struct favourite_search *s, uint32_t i, uint32_t than)
 {
 	return than == SCHED_NONE || s->edge[i].copy_s > s->edge[than].copy_s;
 }
 
 /* Without the programme: the child that each task sends most to, when that child gets from nobody
  * who chose it more. */
-static void dearest_children(struct favourites *s)
+static void dearest_children(struct favourite_search *s)
 {
 	uint32_t n = s->x->n, *child = MEM_NEWN(uint32_t, n), *parent = MEM_NEWN(uint32_t, n);
 
@@ -133,10 +134,10 @@ static void dearest_children(struct favourites *s)
 	mem_free(child);
 }
 
-int favourite_children(const struct listsched *x, double budget_s, struct arena *a,
-		       uint32_t *favourite, struct err *e)
+int favourite_children_find(const struct listsched *x, double budget_s, struct arena *a,
+			    uint32_t *favourite, struct err *e)
 {
-	struct favourites s = {.x = x, .favourite = favourite};
+	struct favourite_search s = {.x = x, .favourite = favourite};
 	double *task_s = ARENA_NEWN(a, double, x->n), *use_s = ARENA_NEWN(a, double, x->d->n_uses);
 	double largest = 0, objective;
 	int status = LP_STOPPED;
@@ -151,7 +152,7 @@ int favourite_children(const struct listsched *x, double budget_s, struct arena 
 		largest = fmax(largest, s.edge[i].copy_s);
 	if (s.n_edges <= MAX_EDGES && largest > 0) {
 		double *value = ARENA_NEWN(a, double, (size_t)s.n_edges + x->n + 1);
-		struct lp *p = programme(&s, task_s, largest);
+		struct lp *p = build_programme(&s, task_s, largest);
 
 		status = lp_solve(p, MAX_STEPS, budget_s, value, NULL, &objective, e);
 		lp_free(p);

@@ -1,15 +1,15 @@
-/* exact_bound.c - bounds of beginnings. */
+/* exact_partial.c - bounds of partial placements. */
 #include <math.h>
 #include <string.h>
 
-#include "place/exact/exact_bound.h"
+#include "place/exact/exact_partial.h"
 
-void beginning_init(struct beginning *b, const struct bound_view *v, const double *rest_s,
-		    struct arena *a)
+void partial_init(struct partial_placement *b, const struct bound_view *v, const double *rest_s,
+		  struct arena *a)
 {
 	uint32_t n_units = v->u->n;
 
-	*b = (struct beginning){.v = v, .rest_s = rest_s};
+	*b = (struct partial_placement){.v = v, .rest_s = rest_s};
 	if (v->m->rules != PLACE_SCHEDULE)
 		b->dnn = dnnpart_new(v->m);
 	b->task_dev = ARENA_NEWN(a, uint16_t, v->n);
@@ -40,15 +40,15 @@ void beginning_init(struct beginning *b, const struct bound_view *v, const doubl
 		b->idle_w += v->m->power.idle_watts ? v->m->power.idle_watts[d] : 0;
 }
 
-void beginning_release(struct beginning *b)
+void partial_release(struct partial_placement *b)
 {
 	dnnpart_free(b->dnn);
 }
 
-struct beginning_was beginning_put(struct beginning *b, uint32_t i, uint16_t dev)
+struct partial_undo partial_decide_unit(struct partial_placement *b, uint32_t i, uint16_t dev)
 {
 	const struct bound_view *v = b->v;
-	struct beginning_was was = {b->load_s[dev], b->sum_s, b->sum_j};
+	struct partial_undo was = {b->load_s[dev], b->sum_s, b->sum_j};
 	double s = v->unit_s[(size_t)i * v->k + dev];
 
 	b->unit_dev[i] = dev;
@@ -60,7 +60,7 @@ struct beginning_was beginning_put(struct beginning *b, uint32_t i, uint16_t dev
 	return was;
 }
 
-void beginning_take_back(struct beginning *b, uint32_t i, const struct beginning_was *was)
+void partial_undecide_unit(struct partial_placement *b, uint32_t i, const struct partial_undo *was)
 {
 	uint16_t dev = b->unit_dev[i];
 
@@ -73,7 +73,7 @@ void beginning_take_back(struct beginning *b, uint32_t i, const struct beginning
 }
 
 /* The earliest end of task t where it is, after tasks that are decided (schedules). */
-static double earliest_end_s(const struct beginning *b, uint32_t t)
+static double earliest_end_s(const struct partial_placement *b, uint32_t t)
 {
 	const struct bound_view *v = b->v;
 	const struct sched_links *l = &v->m->costs.links;
@@ -94,7 +94,7 @@ static double earliest_end_s(const struct beginning *b, uint32_t t)
 	return ready + place_task_s(v->m, t, dev, b->task_dev);
 }
 
-void beginning_task(struct beginning *b, uint32_t t)
+void partial_decide_task(struct partial_placement *b, uint32_t t)
 {
 	size_t row = (size_t)t * b->v->k;
 
@@ -107,7 +107,7 @@ void beginning_task(struct beginning *b, uint32_t t)
 }
 
 /* The value of latency, largest load and what is decided; all of them at least so much. */
-static double value(const struct beginning *b, double lat_s, double period_s)
+static double value(const struct partial_placement *b, double lat_s, double period_s)
 {
 	const struct place_objective *o = &b->v->m->objective;
 	double sum = o->latency * lat_s + o->throughput * period_s;
@@ -122,7 +122,7 @@ static double value(const struct beginning *b, double lat_s, double period_s)
 	return sum + o->memory * (double)mem;
 }
 
-static double largest_load_s(const struct beginning *b, const double *load_s)
+static double largest_load_s(const struct partial_placement *b, const double *load_s)
 {
 	double most = b->sum_s;
 
@@ -132,7 +132,7 @@ static double largest_load_s(const struct beginning *b, const double *load_s)
 }
 
 /* The weighted load with transfers of what is decided. */
-static double dnnpart_load_s(const struct beginning *b, const double *load_s)
+static double dnnpart_load_s(const struct partial_placement *b, const double *load_s)
 {
 	double most = 0, sum = b->sum_s;
 
@@ -143,7 +143,7 @@ static double dnnpart_load_s(const struct beginning *b, const double *load_s)
 	return fmax(most, sum);
 }
 
-double beginning_near(struct beginning *b, uint32_t n)
+double partial_bound_near(struct partial_placement *b, uint32_t n)
 {
 	double most = 0;
 
@@ -167,7 +167,7 @@ double beginning_near(struct beginning *b, uint32_t n)
 }
 
 /* Paths through open tasks, on devices that are open. */
-static double schedule_far(struct beginning *b, uint32_t n)
+static double schedule_far(struct partial_placement *b, uint32_t n)
 {
 	const struct bound_view *v = b->v;
 	double longest = n ? b->path_s[n - 1] : 0, load = largest_load_s(b, b->load_s);
@@ -190,7 +190,7 @@ static double schedule_far(struct beginning *b, uint32_t n)
 
 /* dnnpart-latency: paths on from the pieces as they are.  ahead_s (n,2): before what a task
  * makes can be read outside of its piece; before the work in its piece up to it has ended. */
-static double pieces_far(struct beginning *b, uint32_t n)
+static double pieces_far(struct partial_placement *b, uint32_t n)
 {
 	const struct bound_view *v = b->v;
 	const struct sched_dag *d = v->d;
@@ -235,7 +235,7 @@ static double pieces_far(struct beginning *b, uint32_t n)
 	return longest;
 }
 
-double beginning_far(struct beginning *b, uint32_t n)
+double partial_bound_far(struct partial_placement *b, uint32_t n)
 {
 	if (!b->dnn)
 		return schedule_far(b, n);

@@ -1,12 +1,12 @@
-/* exact_bound.h - branch and bound: bounds of what begins with given devices for tasks 0 .. v-1. */
-#ifndef HSDAG_PLACE_EXACT_EXACT_BOUND_H
-#define HSDAG_PLACE_EXACT_EXACT_BOUND_H
+/* exact_partial.h - branch and bound: bounds of what begins with given devices for tasks 0 .. v-1. */
+#ifndef HSDAG_PLACE_EXACT_EXACT_PARTIAL_H
+#define HSDAG_PLACE_EXACT_EXACT_PARTIAL_H
 
 #include "place/bound/bound_parts.h"
 #include "place/simulate/dnnpart.h"
 
-/* What a beginning has been found to be.  One for each thread. */
-struct beginning {
+/* What a partial placement has been found to be.  One for each thread. */
+struct partial_placement {
 	const struct bound_view *v; /* share is filled */
 	struct dnnpart *dnn;        /* rules other than the schedule's */
 	const double *rest_s;       /* (n,k) of bound_path_backwards; schedules */
@@ -24,25 +24,26 @@ struct beginning {
 };
 
 /* What put replaces, for take_back. */
-struct beginning_was {
+struct partial_undo {
 	double load_s, sum_s, sum_j;
 };
 
-/* Borrows v and rest_s; memory from a.  beginning_release frees the rest. */
-void beginning_init(struct beginning *b, const struct bound_view *v, const double *rest_s,
-		    struct arena *a);
-void beginning_release(struct beginning *b);
+/* Borrows v and rest_s; memory from a.  partial_release frees the rest. */
+void partial_init(struct partial_placement *b, const struct bound_view *v, const double *rest_s,
+		  struct arena *a);
+void partial_release(struct partial_placement *b);
 
 /* An open unit to a device, and back. */
-struct beginning_was beginning_put(struct beginning *b, uint32_t unit, uint16_t dev);
-void beginning_take_back(struct beginning *b, uint32_t unit, const struct beginning_was *was);
+struct partial_undo partial_decide_unit(struct partial_placement *b, uint32_t unit, uint16_t dev);
+void partial_undecide_unit(struct partial_placement *b, uint32_t unit,
+			   const struct partial_undo *was);
 
 /* Task t, the first that is not decided, goes where its unit is. */
-void beginning_task(struct beginning *b, uint32_t t);
+void partial_decide_task(struct partial_placement *b, uint32_t t);
 
 /* No placement that begins like tasks 0 .. n-1 has a lower value.  near: by what is decided and
  * static paths; far: with a path through all tasks that are open.  INFINITY: none is legal. */
-double beginning_near(struct beginning *b, uint32_t n);
-double beginning_far(struct beginning *b, uint32_t n);
+double partial_bound_near(struct partial_placement *b, uint32_t n);
+double partial_bound_far(struct partial_placement *b, uint32_t n);
 
 #endif

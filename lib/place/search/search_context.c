@@ -1,13 +1,13 @@
-/* space.c - what searches share about a model, and how long they go on. */
+/* search_context.c - what searches share about a model, and how long they go on. */
 #include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "place/search/space.h"
+#include "place/search/search_context.h"
 
 /* Units that exchange data, each pair in both rows.  Counted two places up, so that filling leaves
  * the beginnings. */
-static void neighbours(struct space *s, struct arena *a)
+static void neighbours(struct search_context *s, struct arena *a)
 {
 	const struct sched_dag *d = &s->m->tasks.dag;
 	const uint32_t *task_set = s->m->tasks.task_set;
@@ -38,7 +38,7 @@ static void neighbours(struct space *s, struct arena *a)
 }
 
 /* Units by descending end of a depth-first search along edges. */
-static const uint32_t *depth_first(const struct space *s, struct arena *a)
+static const uint32_t *depth_first(const struct search_context *s, struct arena *a)
 {
 	const uint32_t *ptr = s->ptr, *adj = s->adj;
 	uint32_t n = s->u.n, left = n, n_stack;
@@ -71,19 +71,19 @@ static const uint32_t *depth_first(const struct space *s, struct arena *a)
 	return order;
 }
 
-void space_init(struct space *s, const struct method_run *r)
+void search_context_init(struct search_context *s, const struct method_run *r)
 {
 	const struct place_model *m = r->m;
 	const struct sched_links *l = &m->costs.links;
 	struct arena *a = r->a;
 
-	if (r->space) {
-		*s = *r->space;
+	if (r->context) {
+		*s = *r->context;
 		s->few = false;
 		s->borrowed = true;
 		return;
 	}
-	*s = (struct space){
+	*s = (struct search_context){
 		.m = m, .linked = true, .single_value = INFINITY, .ev = evaluators_new(m)};
 	place_units_init(&s->u, m, a);
 	unit_traffic_init(&s->traffic, &s->u, a);
@@ -101,13 +101,13 @@ void space_init(struct space *s, const struct method_run *r)
 	evaluators_put(s->ev, ev);
 }
 
-void space_release(struct space *s)
+void search_context_release(struct search_context *s)
 {
 	if (!s->borrowed)
 		evaluators_free(s->ev);
 }
 
-bool space_allowed(const struct space *s, uint32_t unit, uint16_t dev)
+bool search_context_allowed(const struct search_context *s, uint32_t unit, uint16_t dev)
 {
 	for (uint32_t i = s->u.dev_ptr[unit]; i < s->u.dev_ptr[unit + 1]; i++)
 		if (s->u.dev[i] == dev)
@@ -141,7 +141,7 @@ double limits_spent(const struct limits *x, uint64_t used)
 	return share;
 }
 
-uint64_t space_default_evals(const struct place_model *m, bool whole)
+uint64_t search_context_default_evals(const struct place_model *m, bool whole)
 {
 	enum { WORK = 150000000, MOST = 4000000, LEAST = 2000 };
 	uint64_t n = m->tasks.dag.n, evals = WORK / (n ? n : 1);
@@ -151,7 +151,7 @@ uint64_t space_default_evals(const struct place_model *m, bool whole)
 	return evals > LEAST ? evals : LEAST;
 }
 
-double space_simulation_s(struct evaluator *x, const uint16_t *device)
+double search_context_simulation_s(struct evaluator *x, const uint16_t *device)
 {
 	enum { PARTS = 3 };
 
