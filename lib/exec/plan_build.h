@@ -40,7 +40,7 @@ struct contraction {
 	struct sched_dag dag;       /* tensors: outputs that leave a group */
 	uint32_t *tensor_out;       /* (dag.n_tensors) output of the graph */
 	const double *rank;         /* (n) the timeliner's */
-	const uint32_t *hold;       /* (n) see sched.h; NULL: no holds; the timeliner's */
+	const uint32_t *delayed_by; /* (n) see sched.h; NULL: no delays; the timeliner's */
 	struct sched_costs costs;
 	struct timeliner *timeliner;
 	const struct timeline *tl; /* predicted; the timeliner's */

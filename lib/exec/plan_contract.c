@@ -181,7 +181,7 @@ static int schedule(struct builder *b, struct contraction *c, struct err *e)
 	if (timeline_run(c->timeliner, dev, &c->tl) != TIMELINE_OK)
 		return cannot_run(b, c, e);
 	c->rank = c->tl->rank;
-	c->hold = c->tl->hold;
+	c->delayed_by = c->tl->delayed_by;
 	return 0;
 }
 

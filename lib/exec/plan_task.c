@@ -169,11 +169,11 @@ static int param_value(struct builder *b, uint32_t i, uint32_t d, uint32_t *out,
 }
 
 /* What keeps devices to the predicted order. */
-static void add_holds(struct builder *b)
+static void add_delays(struct builder *b)
 {
-	for (uint32_t i = 0; b->c.hold && i < b->c.n; i++)
-		if (b->c.hold[i] != SCHED_NONE)
-			plan_add_wait(b, b->c.hold[i], i);
+	for (uint32_t i = 0; b->c.delayed_by && i < b->c.n; i++)
+		if (b->c.delayed_by[i] != SCHED_NONE)
+			plan_add_wait(b, b->c.delayed_by[i], i);
 }
 
 /* Every group reads its inputs, each once; inputs of the model come to the device. */
@@ -207,6 +207,6 @@ int plan_tasks(struct builder *b, struct err *e)
 	for (uint32_t c = 0; c < b->c.tl->n_copies; c++)
 		if (add_copy(b, c, e) < 0)
 			return -1;
-	add_holds(b);
+	add_delays(b);
 	return add_readers(b, e);
 }

@@ -22,8 +22,8 @@ static size_t first_after(const struct agenda *a, double ready)
 	return lo;
 }
 
-/* Is there certainly no gap for `cost` in front of any slot of a block, even when ends and costs are
- * rounded? */
+/* Is there certainly no gap for `cost` in front of any slot of a block, even when ends and costs
+ * are rounded? */
 static bool is_full(const struct agenda *a, size_t block, double cost)
 {
 	size_t last = (block + 1) * AGENDA_BLOCK - 1;

@@ -47,11 +47,15 @@ static void lay_out(struct engine *e)
 	e->state_bytes = at;
 }
 
-/* Few devices and tasks, copies that wait for each other while devices compute, by rank, no
- * schedule that is kept. */
+bool engine_can_rerun(const struct engine *e)
+{
+	return e->c->contention && e->c->overlap && !e->with_schedule && e->c->policy != SCHED_FIFO;
+}
+
+/* What most runs are: engine_can_rerun, and few devices and tasks. */
 static bool is_common(const struct engine *e)
 {
-	bool common = e->few && e->d->n <= SMALL && engine_has_limit(e);
+	bool common = e->few && e->d->n <= MAX_COMMON_TASKS && engine_can_rerun(e);
 
 	for (uint32_t v = 0; common && v < e->d->n; v++)
 		common = e->d->in_ptr[v + 1] - e->d->in_ptr[v] < AWAY - 1;
@@ -70,32 +74,37 @@ static void table_copies(struct engine *e)
 }
 
 void engine_init(struct engine *e, const struct sched_dag *d, const struct sched_costs *c,
-		 struct timeline *t, bool keep)
+		 struct timeline *t, bool with_schedule)
 {
 	uint32_t k = c->links.k, n = d->n;
 
-	*e = (struct engine){.d = d, .c = c, .k = k, .few = k <= FEW, .t = t, .keep = keep};
+	*e = (struct engine){.d = d,
+			     .c = c,
+			     .k = k,
+			     .few = k <= FEW_DEVICES,
+			     .t = t,
+			     .with_schedule = with_schedule};
 	e->n_words = (uint32_t)(((size_t)k * k + 63) / 64);
 	e->common = is_common(e);
-	e->task = MEM_NEWN(struct task, n);
-	e->tensor = MEM_NEWN(struct tensor, (size_t)d->n_tensors + 1);
+	e->task = MEM_NEWN(struct sched_task, n);
+	e->tensor = MEM_NEWN(struct sched_tensor, (size_t)d->n_tensors + 1);
 	e->more = MEM_NEWN(uint32_t, 2 * (size_t)d->n_uses);
 	e->n_in = MEM_NEWN(uint32_t, n);
 	e->number = MEM_NEWN(uint32_t, d->n_tensors);
 	e->root = MEM_NEWN(uint32_t, n);
-	e->held = MEM_NEWN(uint32_t, n);
-	e->held_next = MEM_NEWN(uint32_t, n);
+	e->first_delayed = MEM_NEWN(uint32_t, n);
+	e->next_delayed = MEM_NEWN(uint32_t, n);
 	e->dev = MEM_NEWN(uint16_t, n);
 	e->cost_s = MEM_NEWN(double, n);
 	e->sum_s = MEM_NEWN(double, 4 * (size_t)k);
 	lay_out(e);
 	e->state = mem_alloc(e->state_bytes, 1);
 	lay_out(e);
-	if (k <= FEW_TABLED)
+	if (k <= MAX_TABLED_DEVICES)
 		e->copy_s = MEM_NEWN(double, (size_t)d->n_tensors *k *k);
-	if (keep)
+	if (with_schedule)
 		e->copy_of = MEM_NEWN(uint32_t, n_slots(e));
-	e->heap = MEM_NEWN(struct event, (size_t)d->n_uses + k + 1);
+	e->heap = MEM_NEWN(struct sched_event, (size_t)d->n_uses + k + 1);
 	double *none = MEM_NEWN(double, n);
 	ready_init(&e->ready, n, k, none, c->policy);
 	mem_free(none);
@@ -103,18 +112,19 @@ void engine_init(struct engine *e, const struct sched_dag *d, const struct sched
 
 void engine_release(struct engine *e)
 {
-	void *owned[] = {e->task,  e->tensor, e->more,      e->n_in,    e->number,
-			 e->root,  e->held,   e->held_next, e->dev,     e->cost_s,
-			 e->sum_s, e->state,  e->copy_s,    e->copy_of, e->heap};
+	void *owned[] = {e->task,  e->tensor,        e->more,         e->n_in,    e->number,
+			 e->root,  e->first_delayed, e->next_delayed, e->dev,     e->cost_s,
+			 e->sum_s, e->state,         e->copy_s,       e->copy_of, e->heap};
 
 	for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
 		mem_free(owned[i]);
 	ready_release(&e->ready);
-	kept_release(e);
+	checkpoints_release(e);
 }
 
 /* Room for a list of n things, behind *at in `more`; missing ones are `none`. */
-static void list_make(struct engine *e, struct list *l, uint32_t n, uint32_t none, uint32_t *at)
+static void short_list_make(struct engine *e, struct short_list *l, uint32_t n, uint32_t none,
+			    uint32_t *at)
 {
 	l->first[0] = l->first[1] = none;
 	l->more = *at;
@@ -123,7 +133,7 @@ static void list_make(struct engine *e, struct list *l, uint32_t n, uint32_t non
 		e->more[l->end - 1] = none;
 }
 
-static uint32_t *list_at(struct engine *e, struct list *l, uint32_t i)
+static uint32_t *short_list_at(struct engine *e, struct short_list *l, uint32_t i)
 {
 	return i < 2 ? &l->first[i] : &e->more[l->more + i - 2];
 }
@@ -140,16 +150,16 @@ static void list_tensors(struct engine *e, uint32_t *at)
 		e->task[p].out = tensor;
 		e->task[p].out_bytes = 0;
 		for (uint32_t t = d->out_ptr[v]; t < d->out_ptr[v + 1]; t++, tensor++) {
-			struct tensor *y = &e->tensor[tensor];
+			struct sched_tensor *y = &e->tensor[tensor];
 
 			y->bytes = d->tensor_bytes[t];
 			y->n_uses = d->use_ptr[t + 1] - d->use_ptr[t];
 			y->maker = p;
 			e->number[tensor] = t;
 			e->task[p].out_bytes += y->bytes;
-			list_make(e, &y->use, y->n_uses, d->n, at);
+			short_list_make(e, &y->use, y->n_uses, d->n, at);
 			for (uint32_t i = 0; i < y->n_uses; i++)
-				*list_at(e, &y->use, i) =
+				*short_list_at(e, &y->use, i) =
 					e->ready.pos[d->use_task[d->use_ptr[t] + i]];
 		}
 		e->task[p].out_end = tensor;
@@ -164,41 +174,42 @@ static void list_inputs(struct engine *e, uint32_t *at)
 	for (uint32_t p = 0; p < d->n; p++) {
 		uint32_t v = e->ready.task_at[p];
 
-		list_make(e, &e->task[p].in, d->in_ptr[v + 1] - d->in_ptr[v], d->n_tensors, at);
+		short_list_make(e, &e->task[p].in, d->in_ptr[v + 1] - d->in_ptr[v], d->n_tensors,
+				at);
 		e->n_in[p] = 0;
 	}
 	for (uint32_t t = 0; t < d->n_tensors; t++)
 		for (uint32_t i = 0; i < e->tensor[t].n_uses; i++) {
-			uint32_t p = *list_at(e, &e->tensor[t].use, i);
+			uint32_t p = *short_list_at(e, &e->tensor[t].use, i);
 
-			*list_at(e, &e->task[p].in, e->n_in[p]++) = t;
+			*short_list_at(e, &e->task[p].in, e->n_in[p]++) = t;
 		}
 }
 
-static void list_holds(struct engine *e)
+static void list_delays(struct engine *e)
 {
 	const uint32_t *pos = e->ready.pos;
 
 	for (uint32_t p = 0; p < e->d->n; p++)
-		e->held[p] = SCHED_NONE;
+		e->first_delayed[p] = SCHED_NONE;
 	for (uint32_t v = 0; v < e->d->n; v++)
-		if (e->hold[v] != SCHED_NONE) {
+		if (e->delayed_by[v] != SCHED_NONE) {
 			e->n_in[pos[v]]++;
-			e->held_next[pos[v]] = e->held[pos[e->hold[v]]];
-			e->held[pos[e->hold[v]]] = pos[v];
+			e->next_delayed[pos[v]] = e->first_delayed[pos[e->delayed_by[v]]];
+			e->first_delayed[pos[e->delayed_by[v]]] = pos[v];
 		}
 }
 
-void engine_order(struct engine *e, const double *rank, const uint32_t *hold)
+void engine_order(struct engine *e, const double *rank, const uint32_t *delayed_by)
 {
 	uint32_t at = 0;
 
 	ready_rank(&e->ready, rank);
 	list_tensors(e, &at);
 	list_inputs(e, &at);
-	e->hold = hold;
-	if (hold)
-		list_holds(e);
+	e->delayed_by = delayed_by;
+	if (delayed_by)
+		list_delays(e);
 	e->n_roots = 0;
 	for (uint32_t p = 0; p < e->d->n; p++)
 		if (e->n_in[p] == 0)
@@ -207,5 +218,5 @@ void engine_order(struct engine *e, const double *rank, const uint32_t *hold)
 		table_copies(e);
 	for (uint32_t i = 0; i < e->k * e->k; i++)
 		e->missing_links |= e->c->links.latency_s[i] < 0;
-	e->kept.n = 0;
+	e->checkpoints.n = 0;
 }

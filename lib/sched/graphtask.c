@@ -4,14 +4,14 @@
 #include "sched/graphtask.h"
 
 /* The units (sets, or nodes) that nodes belong to, while tasks are made. */
-struct units {
+struct task_units {
 	uint32_t n;
 	uint32_t *of;   /* (g->n) unit of each node; GRAPH_NONE: runs nothing */
 	uint32_t *task; /* (n) task of each unit; GRAPH_NONE: none of its nodes runs anything */
 	const uint32_t *root; /* as graph_tasks_init has it */
 };
 
-static int find_units(struct units *x, const struct graph *g, const bool *idle, bool by_set,
+static int find_units(struct task_units *x, const struct graph *g, const bool *idle, bool by_set,
 		      struct arena *a, struct err *e)
 {
 	x->n = by_set ? g->n_sets : g->n;
@@ -32,7 +32,7 @@ static int find_units(struct units *x, const struct graph *g, const bool *idle, 
 
 /* Edges between different units, as a digraph of units; true when every one
  * goes to a larger unit. */
-static bool unit_edges(const struct units *x, const struct graph *g, struct arena *a,
+static bool unit_edges(const struct task_units *x, const struct graph *g, struct arena *a,
 		       struct digraph *d)
 {
 	bool ascending = true;
@@ -59,7 +59,7 @@ static bool unit_edges(const struct units *x, const struct graph *g, struct aren
 }
 
 /* Give units with work task numbers in a topological order. */
-static int number_units(const struct units *x, const struct graph *g, struct arena *a,
+static int number_units(const struct task_units *x, const struct graph *g, struct arena *a,
 			uint32_t *n_tasks, struct err *e)
 {
 	uint32_t *order = ARENA_NEWN(a, uint32_t, x->n);
@@ -123,7 +123,7 @@ static size_t collect_unread(const struct graph_tasks *t, const struct graph *g,
 }
 
 /* One edge per input port that another task fills; the key is the output's number. */
-static size_t collect_edges(const struct graph_tasks *t, const struct units *x,
+static size_t collect_edges(const struct graph_tasks *t, const struct task_units *x,
 			    const struct graph *g, struct sched_edge *edges)
 {
 	size_t n = 0;
@@ -149,7 +149,7 @@ static size_t collect_edges(const struct graph_tasks *t, const struct units *x,
 int graph_tasks_init(struct graph_tasks *t, const struct graph *g, const bool *idle,
 		     const uint32_t *root, bool by_set, struct arena *a, struct err *e)
 {
-	struct units x = {.root = root};
+	struct task_units x = {.root = root};
 	uint32_t n_tasks = 0, n_out = g->out_ptr[g->n];
 
 	memset(t, 0, sizeof(*t));

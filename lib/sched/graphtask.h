@@ -19,11 +19,11 @@ struct graph_tasks {
 	uint32_t *tensor_out; /* (dag.n_tensors) output of g */
 };
 
-/* Tasks of g by set (by_set) or by node.  idle (g->n): the nodes that run nothing.  root (outputs of
- * g): the output whose bytes an output has, itself but for those of views that are idle; NULL: itself.
- * Memory from a.  An output that no other task reads makes no tensor; Results make none.  Sizes of
- * dynamic outputs count as 0.  -1 (ST_INPUT) when a node that must run is in no set, or the sets
- * depend on each other in a circle. */
+/* Tasks of g by set (by_set) or by node.  idle (g->n): the nodes that run nothing.  root (outputs
+ * of g): the output whose bytes an output has, itself but for those of views that are idle; NULL:
+ * itself. Memory from a.  An output that no other task reads makes no tensor; Results make none.
+ * Sizes of dynamic outputs count as 0.  -1 (ST_INPUT) when a node that must run is in no set, or
+ * the sets depend on each other in a circle. */
 int graph_tasks_init(struct graph_tasks *t, const struct graph *g, const bool *idle,
 		     const uint32_t *root, bool by_set, struct arena *a, struct err *e) MUST_CHECK;
 

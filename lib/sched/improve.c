@@ -11,7 +11,7 @@ struct improver {
 	struct orderer *order;
 	double *start_s, *other_s; /* (n) */
 	double *rank;              /* (n) */
-	uint32_t *hold;            /* (n) */
+	uint32_t *delayed_by;      /* (n) */
 };
 
 struct improver *improver_new(const struct sched_dag *d, const struct sched_costs *c)
@@ -24,7 +24,7 @@ struct improver *improver_new(const struct sched_dag *d, const struct sched_cost
 	x->start_s = MEM_NEWN(double, d->n);
 	x->other_s = MEM_NEWN(double, d->n);
 	x->rank = MEM_NEWN(double, d->n);
-	x->hold = MEM_NEWN(uint32_t, d->n);
+	x->delayed_by = MEM_NEWN(uint32_t, d->n);
 	return x;
 }
 
@@ -36,7 +36,7 @@ void improver_free(struct improver *x)
 	mem_free(x->start_s);
 	mem_free(x->other_s);
 	mem_free(x->rank);
-	mem_free(x->hold);
+	mem_free(x->delayed_by);
 	mem_free(x);
 }
 
@@ -59,7 +59,8 @@ bool improver_run(struct improver *x, const uint16_t *device, const struct timel
 		s = other;
 	if (s >= t->makespan_s * WORTH_IT)
 		return false;
-	orderer_holds(x->order, device, second ? x->other_s : x->start_s, s, x->rank, x->hold);
+	orderer_delays(x->order, device, second ? x->other_s : x->start_s, s, x->rank,
+		       x->delayed_by);
 	return true;
 }
 
@@ -68,7 +69,7 @@ const double *improver_rank(const struct improver *x)
 	return x->rank;
 }
 
-const uint32_t *improver_hold(const struct improver *x)
+const uint32_t *improver_delays(const struct improver *x)
 {
-	return x->hold;
+	return x->delayed_by;
 }

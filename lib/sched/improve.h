@@ -15,11 +15,11 @@ struct improver;
 struct improver *improver_new(const struct sched_dag *d, const struct sched_costs *c);
 void improver_free(struct improver *x);
 
-/* t: the list scheduler's schedule of placement device (n), by t->rank, start_s kept.  True: there
- * may be a shorter one, tasks by descending improver_rank and held up by improver_hold (see
+/* t: the list scheduler's schedule of placement device (n), by t->rank, with start_s.  True: there
+ * may be a shorter one, with tasks by descending improver_rank and the delays improver_delays (see
  * sched.h), both (n) and valid until the next call. */
 bool improver_run(struct improver *x, const uint16_t *device, const struct timeline *t);
 const double *improver_rank(const struct improver *x);
-const uint32_t *improver_hold(const struct improver *x);
+const uint32_t *improver_delays(const struct improver *x);
 
 #endif

@@ -1,6 +1,6 @@
-/* means.c - mean costs of tasks and copies, and the upward ranks that are made of them.  The time of
- * a copy is linear in its bytes, so latencies and seconds per byte are summed over pairs of devices,
- * once for all copies to tasks that may use the same devices. */
+/* means.c - mean costs of tasks and copies, and the upward ranks that are made of them.  The time
+ * of a copy is linear in its bytes, so latencies and seconds per byte are summed over pairs of
+ * devices, once for all copies to tasks that may use the same devices. */
 #include <math.h>
 
 #include "sched/sched.h"

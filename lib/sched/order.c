@@ -56,30 +56,30 @@ void orderer_free(struct orderer *x)
 
 /* ---- tasks that may be scheduled ---- */
 
-static bool before(const struct orderer *x, uint32_t a, uint32_t b)
+static bool goes_before(const struct orderer *x, uint32_t a, uint32_t b)
 {
 	double pa = x->priority[a], pb = x->priority[b];
 
 	return pa > pb || (pa == pb && a < b);
 }
 
-static void push(struct orderer *x, uint32_t task)
+static void push_ready(struct orderer *x, uint32_t task)
 {
 	uint32_t i = x->n_heap++;
 
-	for (; i > 0 && before(x, task, x->heap[(i - 1) / 2]); i = (i - 1) / 2)
+	for (; i > 0 && goes_before(x, task, x->heap[(i - 1) / 2]); i = (i - 1) / 2)
 		x->heap[i] = x->heap[(i - 1) / 2];
 	x->heap[i] = task;
 }
 
-static uint32_t pop(struct orderer *x)
+static uint32_t pop_ready(struct orderer *x)
 {
 	uint32_t top = x->heap[0], last = x->heap[--x->n_heap], i = 0, c;
 
 	for (; (c = 2 * i + 1) < x->n_heap; i = c) {
-		if (c + 1 < x->n_heap && before(x, x->heap[c + 1], x->heap[c]))
+		if (c + 1 < x->n_heap && goes_before(x, x->heap[c + 1], x->heap[c]))
 			c++;
-		if (!before(x, x->heap[c], last))
+		if (!goes_before(x, x->heap[c], last))
 			break;
 		x->heap[i] = x->heap[c];
 	}
@@ -90,7 +90,7 @@ static uint32_t pop(struct orderer *x)
 /* ---- one schedule ---- */
 
 /* Into the first gap from `ready` on that takes `cost` seconds; its start. */
-static double insert(struct agenda *a, uint32_t task, double ready, double cost)
+static double insert_task(struct agenda *a, uint32_t task, double ready, double cost)
 {
 	size_t at;
 	double start = agenda_earliest_s(a, ready, cost, &at);
@@ -99,9 +99,10 @@ static double insert(struct agenda *a, uint32_t task, double ready, double cost)
 	return start;
 }
 
-/* Task v, next to w, is scheduled, with a copy of `tensor` between them where they are apart. */
-static void tell(struct orderer *x, const uint16_t *device, uint32_t v, uint32_t w, uint32_t tensor,
-		 bool forward)
+/* Task v is scheduled, its neighbour w waits for one less: w may start when v ends, after a copy of
+ * `tensor` where they are on different devices. */
+static void release_neighbour(struct orderer *x, const uint16_t *device, uint32_t v, uint32_t w,
+			      uint32_t tensor, bool forward)
 {
 	double s = x->last[v];
 
@@ -112,10 +113,10 @@ static void tell(struct orderer *x, const uint16_t *device, uint32_t v, uint32_t
 					    x->d->tensor_bytes[tensor]);
 	x->ready[w] = fmax(x->ready[w], s);
 	if (--x->pending[w] == 0)
-		push(x, w);
+		push_ready(x, w);
 }
 
-static void tell_all(struct orderer *x, const uint16_t *device, uint32_t v, bool forward)
+static void release_neighbours(struct orderer *x, const uint16_t *device, uint32_t v, bool forward)
 {
 	const struct sched_dag *d = x->d;
 
@@ -123,13 +124,13 @@ static void tell_all(struct orderer *x, const uint16_t *device, uint32_t v, bool
 		for (uint32_t i = d->in_ptr[v]; i < d->in_ptr[v + 1]; i++) {
 			uint32_t t = d->use_tensor[d->in_use[i]];
 
-			tell(x, device, v, d->tensor_task[t], t, false);
+			release_neighbour(x, device, v, d->tensor_task[t], t, false);
 		}
 		return;
 	}
 	for (uint32_t t = d->out_ptr[v]; t < d->out_ptr[v + 1]; t++)
 		for (uint32_t u = d->use_ptr[t]; u < d->use_ptr[t + 1]; u++)
-			tell(x, device, v, d->use_task[u], t, true);
+			release_neighbour(x, device, v, d->use_task[u], t, true);
 }
 
 /* By x->priority, from the beginning or from the end (times then count back from it); the
@@ -145,16 +146,16 @@ static double generate(struct orderer *x, const uint16_t *device, bool forward)
 		x->pending[v] = forward ? x->n_in[v] : x->n_out[v];
 		x->ready[v] = 0;
 		if (!x->pending[v])
-			push(x, v);
+			push_ready(x, v);
 	}
 	while (x->n_heap > 0) {
-		uint32_t v = pop(x), dev = device[v];
+		uint32_t v = pop_ready(x), dev = device[v];
 		double cost = x->c->task_s[(size_t)v * k + dev];
 
-		x->first[v] = insert(&x->agenda[dev], v, x->ready[v], cost);
+		x->first[v] = insert_task(&x->agenda[dev], v, x->ready[v], cost);
 		x->last[v] = x->first[v] + cost;
 		makespan = fmax(makespan, x->last[v]);
-		tell_all(x, device, v, forward);
+		release_neighbours(x, device, v, forward);
 	}
 	return makespan;
 }
@@ -188,16 +189,16 @@ double orderer_run(struct orderer *x, const uint16_t *device, const double *rank
 	return best;
 }
 
-/* ---- keeping to it ---- */
+/* ---- delays ---- */
 
-struct begin {
+struct task_start {
 	double s;
 	uint32_t task;
 };
 
-static int begin_compare(const void *pa, const void *pb)
+static int start_compare(const void *pa, const void *pb)
 {
-	const struct begin *a = pa, *b = pb;
+	const struct task_start *a = pa, *b = pb;
 
 	if (a->s != b->s)
 		return a->s < b->s ? -1 : 1;
@@ -222,11 +223,11 @@ static double inputs_s(const struct orderer *x, const uint16_t *device, uint32_t
 	return ready;
 }
 
-void orderer_holds(struct orderer *x, const uint16_t *device, const double *start_s,
-		   double makespan_s, double *rank, uint32_t *hold)
+void orderer_delays(struct orderer *x, const uint16_t *device, const double *start_s,
+		    double makespan_s, double *rank, uint32_t *delayed_by)
 {
 	uint32_t n = x->d->n, k = x->c->links.k;
-	struct begin *order = MEM_NEWN(struct begin, n);
+	struct task_start *order = MEM_NEWN(struct task_start, n);
 	/* Of each device: the last task that it is idle before, and when it is free. */
 	uint32_t *late = MEM_NEWN(uint32_t, k);
 	double *free_s = MEM_NEWN(double, k);
@@ -234,18 +235,18 @@ void orderer_holds(struct orderer *x, const uint16_t *device, const double *star
 	for (uint32_t dev = 0; dev < k; dev++)
 		late[dev] = SCHED_NONE;
 	for (uint32_t v = 0; v < n; v++) {
-		order[v] = (struct begin){start_s[v], v};
+		order[v] = (struct task_start){start_s[v], v};
 		rank[v] = makespan_s - start_s[v];
 		x->last[v] = start_s[v] + x->c->task_s[(size_t)v * k + device[v]];
 	}
 	if (n > 1)
-		qsort(order, n, sizeof(*order), begin_compare);
+		qsort(order, n, sizeof(*order), start_compare);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t v = order[i].task, dev = device[v];
 
-		hold[v] = SCHED_NONE;
+		delayed_by[v] = SCHED_NONE;
 		if (late[dev] != SCHED_NONE && inputs_s(x, device, v) < start_s[late[dev]])
-			hold[v] = late[dev];
+			delayed_by[v] = late[dev];
 		if (start_s[v] > free_s[dev])
 			late[dev] = v;
 		free_s[dev] = fmax(free_s[dev], x->last[v]);

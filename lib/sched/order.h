@@ -13,7 +13,7 @@
 #ifndef HSDAG_SCHED_ORDER_H
 #define HSDAG_SCHED_ORDER_H
 
-#include "sched/timeline.h"
+#include "sched/schedule.h"
 
 struct orderer;
 
@@ -28,10 +28,10 @@ double orderer_run(struct orderer *x, const uint16_t *device, const double *rank
 		   double *start_s);
 
 /* What keeps the list scheduler to the schedule of the last orderer_run (placement device,
- * start_s): tasks by ascending start, rank[v] = makespan - start_s[v], and hold[v] (n), which task of its
- * device v is to wait for though it could start earlier and the device is idle then; SCHED_NONE:
- * none (sched.h). */
-void orderer_holds(struct orderer *x, const uint16_t *device, const double *start_s,
-		   double makespan_s, double *rank, uint32_t *hold);
+ * start_s): tasks by ascending start, rank[v] = makespan - start_s[v], and the delays
+ * delayed_by[v] (n): the task of its device that v waits for, though v could start earlier and the
+ * device is idle then; SCHED_NONE: none (sched.h). */
+void orderer_delays(struct orderer *x, const uint16_t *device, const double *start_s,
+		    double makespan_s, double *rank, uint32_t *delayed_by);
 
 #endif

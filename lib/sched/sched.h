@@ -8,8 +8,8 @@
  * Copies on one directed link are first come, first served; copies that came at
  * the same instant: higher priority of the source, lower destination, lower
  * tensor number.  Everything that ends at one instant counts before anything is taken.
- * A hold: task v is not ready before task hold[v] has ended, which is on the same device and does
- * not depend on v.
+ * A delay: task v is not ready before task delayed_by[v] has ended, which is on the same device and
+ * does not depend on v.
  *
  * The life of a value (a tensor at home, or a copy of one): a tensor from the
  * start of its task to the last of its task's end, its consumers' ends on that

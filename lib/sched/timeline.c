@@ -1,8 +1,10 @@
 /* timeline.c - schedules of placements: the engine, and the order that it follows. */
 #include <string.h>
 
-#include "sched/engine.h"
 #include "sched/improve.h"
+#include "sched/rerun.h"
+#include "sched/run_setup.h"
+#include "sched/timeline.h"
 
 struct timeliner {
 	struct engine engine;
@@ -11,11 +13,12 @@ struct timeliner {
 	struct timeline t;
 };
 
-static void new_results(struct timeline *t, const struct sched_dag *d, uint32_t k, bool keep)
+static void new_results(struct timeline *t, const struct sched_dag *d, uint32_t k,
+			bool with_schedule)
 {
 	t->busy_s = MEM_NEWN(double, k);
 	t->peak_bytes = MEM_NEWN(uint64_t, k);
-	if (!keep)
+	if (!with_schedule)
 		return;
 	t->start_s = MEM_NEWN(double, d->n);
 	t->end_s = MEM_NEWN(double, d->n);
@@ -29,15 +32,15 @@ struct timeliner *timeliner_new(const struct sched_dag *d, const struct sched_co
 {
 	struct timeliner *x = MEM_NEW(struct timeliner);
 	double *task_s = MEM_NEWN(double, d->n), *use_s = MEM_NEWN(double, d->n_uses);
-	bool keep = keep_schedule || c->policy == SCHED_IMPROVED;
+	bool with_schedule = keep_schedule || c->policy == SCHED_IMPROVED;
 
 	x->rank = MEM_NEWN(double, d->n);
 	sched_mean_costs(d, c->task_s, &c->links, task_s, use_s);
 	sched_upward_rank(d, task_s, use_s, x->rank);
 	mem_free(task_s);
 	mem_free(use_s);
-	new_results(&x->t, d, c->links.k, keep);
-	engine_init(&x->engine, d, c, &x->t, keep);
+	new_results(&x->t, d, c->links.k, with_schedule);
+	engine_init(&x->engine, d, c, &x->t, with_schedule);
 	engine_order(&x->engine, x->rank, NULL);
 	x->t.rank = x->rank;
 	if (c->policy == SCHED_IMPROVED)
@@ -58,57 +61,57 @@ void timeliner_free(struct timeliner *x)
 	mem_free(x);
 }
 
-/* From the next run on: tasks by descending rank, held up as in hold. */
-static void follow(struct timeliner *x, const double *rank, const uint32_t *hold)
+/* From the next run on: tasks by descending rank, with delays delayed_by (sched.h). */
+static void set_order(struct timeliner *x, const double *rank, const uint32_t *delayed_by)
 {
 	if (x->t.rank == rank)
 		return;
-	engine_order(&x->engine, rank, hold);
+	engine_order(&x->engine, rank, delayed_by);
 	x->t.rank = rank;
-	x->t.hold = hold;
+	x->t.delayed_by = delayed_by;
 }
 
 enum timeline_status timeline_run(struct timeliner *x, const uint16_t *device,
 				  const struct timeline **out)
 {
 	*out = &x->t;
-	follow(x, x->rank, NULL);
+	set_order(x, x->rank, NULL);
 	enum timeline_status s = engine_run(&x->engine, device, false);
 	if (s != TIMELINE_OK || !x->improver || !improver_run(x->improver, device, &x->t))
 		return s;
 	double by_rank = x->t.makespan_s;
 
-	follow(x, improver_rank(x->improver), improver_hold(x->improver));
+	set_order(x, improver_rank(x->improver), improver_delays(x->improver));
 	s = engine_run(&x->engine, device, false);
 	/* With copies that wait for each other it may be worse after all. */
 	if (s == TIMELINE_OK && x->t.makespan_s < by_rank)
 		return s;
-	follow(x, x->rank, NULL);
+	set_order(x, x->rank, NULL);
 	return engine_run(&x->engine, device, false);
 }
 
-enum timeline_status timeline_begin(struct timeliner *x, const uint16_t *device,
-				    const struct timeline **out, bool *kept)
+enum timeline_status timeline_run_base(struct timeliner *x, const uint16_t *device,
+				       const struct timeline **out, bool *is_base)
 {
 	*out = &x->t;
-	*kept = false;
+	*is_base = false;
 	if (x->improver)
 		return timeline_run(x, device, out);
 	enum timeline_status s = engine_run(&x->engine, device, true);
 
-	*kept = x->engine.kept.n > 0;
+	*is_base = x->engine.checkpoints.n > 0;
 	return s;
 }
 
-enum timeline_status timeline_again(struct timeliner *x, const uint16_t *device,
+enum timeline_status timeline_rerun(struct timeliner *x, const uint16_t *device,
 				    const uint32_t *task, uint32_t n, double limit_s,
 				    const struct timeline **out)
 {
 	*out = &x->t;
-	return engine_again(&x->engine, device, task, n, limit_s);
+	return engine_rerun(&x->engine, device, task, n, limit_s);
 }
 
-void timeline_keep(struct timeliner *x)
+void timeline_rebase(struct timeliner *x)
 {
-	engine_keep(&x->engine);
+	engine_rebase(&x->engine);
 }

@@ -5,6 +5,7 @@
 
 #include "base/rng.h"
 #include "sched/order.h"
+#include "sched/timeline.h"
 #include "tap.h"
 
 enum { MOST = 7, K = 2, CASES = 400, ROUNDS = 4 };
@@ -145,7 +146,8 @@ static void against_all(struct arena *a)
 		/* Sums of whole seconds: what is shorter is shorter by more than a part in 200. */
 		kept &= timeline_run(y, p.device, &t) == TIMELINE_OK &&
 			t->makespan_s == fmin(by_rank, fmin(s, other)) &&
-			(t->hold != NULL) == (fmin(s, other) < by_rank) && legal(&p, t->start_s);
+			(t->delayed_by != NULL) == (fmin(s, other) < by_rank) &&
+			legal(&p, t->start_s);
 		timeliner_free(y);
 		timeliner_free(x);
 		orderer_free(o);
@@ -168,7 +170,7 @@ static void idling_pays(struct arena *a)
 	double cost[4 * K] = {1, 1, 4, 4, 9, 9, 8, 8}, latency[K * K] = {0};
 	double rate[K * K] = {1, 1, 1, 1}, rank[4] = {13, 12, 9, 8}, start[4], order[4];
 	uint16_t device[4] = {0, 1, 1, 0};
-	uint32_t hold[4];
+	uint32_t delayed_by[4];
 	const struct timeline *t;
 	struct sched_dag d;
 
@@ -179,10 +181,11 @@ static void idling_pays(struct arena *a)
 	struct timeliner *x = timeliner_new(&d, &c, true);
 	struct orderer *o = orderer_new(&d, &c);
 	bool ok = timeline_run(x, device, &t) == TIMELINE_OK;
-	tap(ok && t->makespan_s == 21, "without a hold the long task goes first");
+	tap(ok && t->makespan_s == 21, "without a delay the long task goes first");
 	tap(orderer_run(o, device, rank, 1, start) == 14, "with one the device waits");
-	orderer_holds(o, device, start, 14, order, hold);
-	tap(hold[2] == 1 && hold[0] == SCHED_NONE && hold[1] == SCHED_NONE && hold[3] == SCHED_NONE,
+	orderer_delays(o, device, start, 14, order, delayed_by);
+	tap(delayed_by[2] == 1 && delayed_by[0] == SCHED_NONE && delayed_by[1] == SCHED_NONE &&
+		    delayed_by[3] == SCHED_NONE,
 	    "only the long task is held up");
 	timeliner_free(x);
 	orderer_free(o);

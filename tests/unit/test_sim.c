@@ -68,8 +68,9 @@ static void random_problem(struct problem *p, uint32_t n, uint32_t k, uint32_t e
 	}
 }
 
-/* Every few tasks one that all before it lead to and all after it come from, so that it runs alone. */
-static void add_necks(struct problem *p)
+/* Every few tasks one that all before it lead to and all after it come from, so that it runs
+ * alone. */
+static void add_sync_points(struct problem *p)
 {
 	uint32_t every = 2 + draw(6), n = 0;
 
@@ -485,7 +486,7 @@ static void moves(void)
 		random_problem(&p, i % 8 ? 24 : MAX_N, i % 3 ? 2 : MAX_K, i % 8 ? 60 : MAX_E,
 			       false);
 		if (i % 2)
-			add_necks(&p);
+			add_sync_points(&p);
 		sched_dag_build(&d, p.n, p.edge, p.n_edges, a);
 		struct sched_costs c = {.task_s = p.task_s,
 					.links = {p.k, p.latency_s, p.bytes_per_s},
@@ -495,7 +496,7 @@ static void moves(void)
 		struct timeliner *once = timeliner_new(&d, &c, false),
 				 *again = timeliner_new(&d, &c, false);
 		memcpy(base, p.device, sizeof(base));
-		bool begun = timeline_begin(again, base, &x, &kept) == TIMELINE_OK;
+		bool begun = timeline_run_base(again, base, &x, &kept) == TIMELINE_OK;
 		bool may = p.contention && p.overlap && p.policy == SCHED_RANK;
 		missed += !begun || kept != may;
 		for (uint32_t j = 0; begun && kept && j < MOVES; j++) {
@@ -505,16 +506,16 @@ static void moves(void)
 
 			total++;
 			equal += ok &&
-				 timeline_again(again, p.device, task, n, INFINITY, &x) ==
+				 timeline_rerun(again, p.device, task, n, INFINITY, &x) ==
 					 TIMELINE_OK &&
 				 equal_sums(x, y, p.k);
-			bool above = timeline_again(again, p.device, task, n, limit, &x) ==
+			bool above = timeline_rerun(again, p.device, task, n, limit, &x) ==
 				     TIMELINE_ABOVE;
 			stopped += above;
 			wrong += above ? y->makespan_s <= limit : !equal_sums(x, y, p.k);
 			if (draw(4))
 				continue;
-			timeline_keep(again);
+			timeline_rebase(again);
 			memcpy(base, p.device, sizeof(base));
 			bases++;
 		}
@@ -584,8 +585,8 @@ static void random_cases(void)
 	tap(repeated == all, "a run leaves nothing behind for the next");
 }
 
-/* Graphs about as large as the common case allows: without a schedule, which only then is the common
- * case, figures are those with one; and with the last task moved. */
+/* Graphs about as large as the common case allows: without a schedule, which only then is the
+ * common case, figures are those with one; and with the last task moved. */
 enum { AROUND = 4097 };
 
 static bool around(uint32_t n, uint32_t k, struct arena *a, bool *moved)
@@ -616,10 +617,11 @@ static bool around(uint32_t n, uint32_t k, struct arena *a, bool *moved)
 				.overlap = true};
 	struct timeliner *full = timeliner_new(&d, &c, true), *brief = timeliner_new(&d, &c, false);
 	bool right = timeline_run(full, device, &x) == TIMELINE_OK &&
-		     timeline_begin(brief, device, &y, &kept) == TIMELINE_OK && equal_sums(x, y, k);
+		     timeline_run_base(brief, device, &y, &kept) == TIMELINE_OK &&
+		     equal_sums(x, y, k);
 	device[last] = (uint16_t)((device[last] + 1) % k);
 	*moved = right && timeline_run(full, device, &x) == TIMELINE_OK &&
-		 timeline_again(brief, device, &last, 1, INFINITY, &y) == TIMELINE_OK &&
+		 timeline_rerun(brief, device, &last, 1, INFINITY, &y) == TIMELINE_OK &&
 		 equal_sums(x, y, k);
 	timeliner_free(full);
 	timeliner_free(brief);

@@ -209,7 +209,7 @@ const struct place_result *evaluator_run(struct evaluator *x, const uint16_t *de
 
 		x->task_s[(size_t)i * m->k + dev] = place_task_s(m, i, dev, x->task_device);
 	}
-	s = begin ? timeline_begin(x->clock, x->task_device, &t, &x->moves.based)
+	s = begin ? timeline_run_base(x->clock, x->task_device, &t, &x->moves.based)
 		  : timeline_run(x->clock, x->task_device, &t);
 	return evaluator_result(x, s, t);
 }
@@ -256,8 +256,8 @@ const char *place_reason(const struct evaluator *x, const struct place_result *r
 	return text;
 }
 
-/* No value of everything on dev is below this: by the schedule's rules and for the latency alone the
- * sum of its tasks (rounded otherwise), else nothing is known. */
+/* No value of everything on dev is below this: by the schedule's rules and for the latency alone
+ * the sum of its tasks (rounded otherwise), else nothing is known. */
 static double least_single(struct evaluator *x, uint16_t dev)
 {
 	const struct place_model *m = x->m;

@@ -22,8 +22,9 @@ struct place_result {
 	enum place_status status;
 	/* CANNOT_RUN: both; NO_LINK: the set's output is needed there; MEMORY: bad_dev. */
 	uint32_t bad_set, bad_dev;
-	/* From here on: only when OK or MEMORY.  value: what is to be small, by the model's objective
-	 * (objective.h), and with rules other than the schedule's lat_s, by these rules. */
+	/* From here on: only when OK or MEMORY.  value: what is to be small, by the model's
+	 * objective (objective.h), and with rules other than the schedule's lat_s, by these
+	 * rules. */
 	double value, lat_s;
 	uint32_t copies;
 	uint64_t copy_bytes;
@@ -49,7 +50,7 @@ void place_account(struct evaluator *x);
 /* Local search: remember a placement, move sets, ask again, move them back or leave them there.
  * Exactly what place_evaluate would say (with the dnnpart rules up to rounding, and copies may be
  * missing); callers move sets that stay together together.  With the schedule of the usual rules
- * (timeline_begin) only what comes after the first change is simulated, else all.
+ * (timeline_run_base) only what comes after the first change is simulated, else all.
  * place_moved_below: the status may be PLACE_ABOVE, and nothing else told, when the value is above
  * limit; a search that draws its threshold first has most of its answers sooner. */
 void place_begin(struct evaluator *x, const uint16_t *device);

@@ -138,7 +138,7 @@ static void move_base(struct evaluator *x)
 	}
 	if (!stays || !v->ran)
 		return;
-	timeline_keep(x->clock);
+	timeline_rebase(x->clock);
 	for (uint32_t i = 0; i < v->n_touched; i++) {
 		uint32_t set = v->touched[i], t = x->set_task[set];
 
@@ -223,7 +223,7 @@ const struct place_result *place_moved_below(struct evaluator *x, double limit)
 	move_base(x);
 	apply(x);
 	enum timeline_status s =
-		timeline_again(x->clock, x->task_device, v->task, v->n_tasks, limit_s, &t);
+		timeline_rerun(x->clock, x->task_device, v->task, v->n_tasks, limit_s, &t);
 	v->ran = s == TIMELINE_OK || s == TIMELINE_ABOVE;
 	forget_returned(v);
 	return evaluator_result(x, s, t);

@@ -1,48 +1,49 @@
-/* run.h - the state of a run in use, for simulate.c: what is small of it at hand, sets of servers, ready
- * tasks, events, and when one task goes on alone.
+/* run_state.h - the state of a run while the event loop works on it: sets of servers, ready tasks,
+ * the next event, and when one task alone is running; for event_loop.c alone.
  *
- * One text for all rules; what is known of them before a run is constant in the common case, so that
- * nothing of the others is left there. */
-#ifndef HSDAG_SCHED_RUN_H
-#define HSDAG_SCHED_RUN_H
+ * One text serves all rules.  Functions take the rules as a constant (struct run_rules) and are
+ * inlined, so that the compiler drops from the common case what other rules need. */
+#ifndef HSDAG_SCHED_RUN_STATE_H
+#define HSDAG_SCHED_RUN_STATE_H
 
 #include <math.h>
 #include <string.h>
 
-#include "sched/engine.h"
+#include "sched/event_loop.h"
 
-/* Sanitizers take minutes for what is spelled out for every case. */
+/* Sanitizers take minutes for the code of every case. */
 #ifdef __SANITIZE_ADDRESS__
 #define INLINE static inline
 #else
 #define INLINE static inline __attribute__((always_inline))
 #endif
 
-/* What is known of a run before it begins; constants in the common case. */
-struct rules {
+/* What is known of a run before it begins. */
+struct run_rules {
 	uint32_t k;
 	bool scan;   /* the next event is found by looking at all servers, else by heap */
 	bool serial; /* a link carries one copy at a time */
 	bool overlap;
-	bool small; /* by rank, at most SMALL tasks */
-	bool keep;  /* the schedule */
-	enum engine_way way;
+	bool small;         /* by rank, at most MAX_COMMON_TASKS tasks */
+	bool with_schedule; /* starts and ends are recorded */
+	enum engine_mode mode;
 };
 
-/* Two devices with links as they mostly are: nothing is looked up that can be spelled out. */
-INLINE bool is_two(struct rules r)
+/* Two devices and the common rules: loops over servers are written out. */
+INLINE bool is_two(struct run_rules r)
 {
 	return r.k == 2 && r.scan && r.serial && r.overlap && r.small;
 }
 
-/* The state of a run in use: what of it is small is here, and in the common case in registers. */
-struct run {
+/* The engine's state in use.  Its small parts are copies, which in the common case are in
+ * registers; store_state brings them back. */
+struct run_state {
 	struct engine *e;
-	struct moment now;
+	struct run_progress now;
 	int64_t *end;
 	double *begun_s;
 	uint64_t *live, *peak, *top;
-	struct queue *queue;
+	struct copy_queue *queue;
 	uint32_t *doing;
 	double limit_s; /* on the clock; limited runs only */
 	/* As in the engine. */
@@ -50,69 +51,69 @@ struct run {
 	uint64_t *pending, *bits;
 	uint32_t nobody; /* the position behind all others */
 	uint32_t *refs, *next;
-	const struct task *task;
-	const struct tensor *tensor;
+	const struct sched_task *task;
+	const struct sched_tensor *tensor;
 	const uint32_t *more;
 	const double *cost_s;
 };
 
-INLINE struct run run_of(struct engine *e)
+INLINE struct run_state run_state_of(struct engine *e)
 {
-	return (struct run){e,          *e->now,    e->end,        e->begun_s, e->live,
-			    e->peak,    e->top,     e->queue,      e->doing,   INFINITY,
-			    e->missing, e->pending, e->ready_bits, e->d->n,    e->refs,
-			    e->next,    e->task,    e->tensor,     e->more,    e->cost_s};
+	return (struct run_state){e,          *e->now,    e->end,        e->begun_s, e->live,
+				  e->peak,    e->top,     e->queue,      e->doing,   INFINITY,
+				  e->missing, e->pending, e->ready_bits, e->d->n,    e->refs,
+				  e->next,    e->task,    e->tensor,     e->more,    e->cost_s};
 }
 
 /* ---- sets of servers ---- */
 
-INLINE void put(uint64_t *set, uint32_t server, bool yes)
+INLINE void set_add(uint64_t *set, uint32_t server, bool yes)
 {
 	set[server / 64] |= (uint64_t)yes << server % 64;
 }
 
-INLINE void drop(uint64_t *set, uint32_t server)
+INLINE void set_remove(uint64_t *set, uint32_t server)
 {
 	set[server / 64] &= ~(UINT64_C(1) << server % 64);
 }
 
-INLINE bool has(const uint64_t *set, uint32_t server)
+INLINE bool set_has(const uint64_t *set, uint32_t server)
 {
 	return set[server / 64] >> server % 64 & 1;
 }
 
-INLINE uint32_t device_server(struct rules r, uint32_t dev)
+INLINE uint32_t device_server(struct run_rules r, uint32_t dev)
 {
 	return dev * (r.k + 1);
 }
 
 /* Two devices need no sets: what ends never is idle, what has a queue waits. */
-INLINE void set_idle(struct run *x, struct rules r, uint32_t server, bool yes)
+INLINE void set_idle(struct run_state *x, struct run_rules r, uint32_t server, bool yes)
 {
 	if (is_two(r))
 		return;
 	if (yes)
-		put(x->e->idle, server, true);
+		set_add(x->e->idle, server, true);
 	else
-		drop(x->e->idle, server);
+		set_remove(x->e->idle, server);
 }
 
-INLINE void set_waiting(struct run *x, struct rules r, uint32_t server, bool yes)
+INLINE void set_waiting(struct run_state *x, struct run_rules r, uint32_t server, bool yes)
 {
 	if (is_two(r))
 		return;
-	drop(x->e->waiting, server);
-	put(x->e->waiting, server, yes);
+	set_remove(x->e->waiting, server);
+	set_add(x->e->waiting, server, yes);
 }
 
 /* ---- ready tasks ---- */
 
-INLINE bool any_ready(struct run *x, struct rules r, uint32_t dev)
+INLINE bool any_ready(struct run_state *x, struct run_rules r, uint32_t dev)
 {
 	return r.small ? x->top[dev] != 0 : ready_any(&x->e->ready, dev);
 }
 
-INLINE void add_ready(struct run *x, struct rules r, uint32_t dev, uint32_t p, bool yes)
+INLINE void add_ready(struct run_state *x, struct run_rules r, uint32_t dev, uint32_t p, bool yes)
 {
 	if (r.small) {
 		x->bits[dev * READY_WORDS + p / 64] |= (uint64_t)yes << p % 64;
@@ -123,7 +124,7 @@ INLINE void add_ready(struct run *x, struct rules r, uint32_t dev, uint32_t p, b
 }
 
 /* The first, taken out; there is one. */
-INLINE uint32_t take_ready(struct run *x, struct rules r, uint32_t dev)
+INLINE uint32_t take_ready(struct run_state *x, struct run_rules r, uint32_t dev)
 {
 	if (!r.small)
 		return ready_take_at(&x->e->ready, dev);
@@ -143,12 +144,12 @@ static inline void event_push(struct engine *e, double s, uint32_t what)
 
 	for (; i > 0 && e->heap[(i - 1) / 2].s > s; i = (i - 1) / 2)
 		e->heap[i] = e->heap[(i - 1) / 2];
-	e->heap[i] = (struct event){s, what};
+	e->heap[i] = (struct sched_event){s, what};
 }
 
-static inline struct event event_pop(struct engine *e)
+static inline struct sched_event event_pop(struct engine *e)
 {
-	struct event first = e->heap[0], last = e->heap[--e->n_events];
+	struct sched_event first = e->heap[0], last = e->heap[--e->n_events];
 	uint32_t i = 0, child;
 
 	for (; (child = 2 * i + 1) < e->n_events; i = child) {
@@ -162,8 +163,8 @@ static inline struct event event_pop(struct engine *e)
 	return first;
 }
 
-/* When something ends next; NEVER: nothing is going on. */
-INLINE int64_t next_end(const struct run *x, struct rules r)
+/* When something ends next; NEVER: nothing is running. */
+INLINE int64_t next_end(const struct run_state *x, struct run_rules r)
 {
 	const int64_t *end = x->end;
 	int64_t s = NEVER;
@@ -184,8 +185,8 @@ INLINE int64_t next_end(const struct run *x, struct rules r)
 	return s;
 }
 
-/* The device whose task is all that is going on; k: there is none. */
-INLINE uint32_t alone(const struct run *x, struct rules r)
+/* The device whose task alone is running, while nothing is being copied; k: there is none. */
+INLINE uint32_t only_running_task(const struct run_state *x, struct run_rules r)
 {
 	const int64_t *end = x->end;
 	uint64_t busy;
@@ -211,8 +212,8 @@ INLINE uint32_t alone(const struct run *x, struct rules r)
 
 /* ---- between a run and its engine ---- */
 
-/* The small parts of x, for the engine. */
-INLINE void put_back(struct run *x, struct rules r)
+/* The small parts of x into the engine's state. */
+INLINE void store_state(struct run_state *x, struct run_rules r)
 {
 	struct engine *e = x->e;
 
@@ -232,8 +233,8 @@ INLINE void put_back(struct run *x, struct rules r)
 	}
 }
 
-/* And from there again: peaks may have changed. */
-INLINE void take_up(struct run *x, struct rules r)
+/* Peaks that syncpoints_add has begun anew. */
+INLINE void reload_peaks(struct run_state *x, struct run_rules r)
 {
 	for (uint32_t i = 0; is_two(r) && i < 2; i++)
 		x->peak[i] = x->e->peak[i];

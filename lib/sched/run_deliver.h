@@ -1,12 +1,12 @@
-/* deliver.h - a tensor is on a device: who has all that it reads now, and what must be copied; for
- * simulate.c. */
-#ifndef HSDAG_SCHED_DELIVER_H
-#define HSDAG_SCHED_DELIVER_H
+/* run_deliver.h - a tensor has arrived on a device: which tasks have all that they read now, and
+ * which copies are needed; for event_loop.c alone. */
+#ifndef HSDAG_SCHED_RUN_DELIVER_H
+#define HSDAG_SCHED_RUN_DELIVER_H
 
-#include "sched/run.h"
+#include "sched/run_state.h"
 
-/* One thing less that the task at position p waits for, if it is on dev; is it? */
-INLINE bool arrived(struct run *x, struct rules r, uint32_t p, uint32_t dev)
+/* Is the task at position p on dev?  Then it waits for one thing less. */
+INLINE bool arrived(struct run_state *x, struct run_rules r, uint32_t p, uint32_t dev)
 {
 	if (r.small) {
 		uint16_t left = --x->missing[p * r.k + dev];
@@ -22,10 +22,10 @@ INLINE bool arrived(struct run *x, struct rules r, uint32_t p, uint32_t dev)
 	return here;
 }
 
-/* A tensor is on dev; how many of its consumers are. */
-INLINE uint32_t arrived_all(struct run *x, struct rules r, uint32_t t, uint32_t dev)
+/* Tensor t has arrived on dev; returns how many of its consumers are there. */
+INLINE uint32_t arrived_all(struct run_state *x, struct run_rules r, uint32_t t, uint32_t dev)
 {
-	struct list l = x->tensor[t].use;
+	struct short_list l = x->tensor[t].use;
 	uint32_t n;
 
 	if (r.small)
@@ -40,14 +40,14 @@ INLINE uint32_t arrived_all(struct run *x, struct rules r, uint32_t t, uint32_t 
 }
 
 /* Most copies go to the tail; only those of one instant may have to pass each other. */
-INLINE void enqueue(struct run *x, uint32_t server, uint32_t slot)
+INLINE void enqueue_copy(struct run_state *x, uint32_t server, uint32_t slot)
 {
-	struct queue *q = &x->queue[server];
+	struct copy_queue *q = &x->queue[server];
 	uint32_t before, instant = x->now.instant;
 
 	x->next[slot] = SCHED_NONE;
 	if (q->head == SCHED_NONE) {
-		*q = (struct queue){slot, slot, SCHED_NONE, instant};
+		*q = (struct copy_queue){slot, slot, SCHED_NONE, instant};
 		return;
 	}
 	if (q->instant != instant) {
@@ -74,25 +74,26 @@ INLINE void enqueue(struct run *x, uint32_t server, uint32_t slot)
 }
 
 /* Tensor t, which is on src, is needed on dst. */
-INLINE void need_copy(struct run *x, struct rules r, uint32_t t, uint32_t src, uint32_t dst)
+INLINE void need_copy(struct run_state *x, struct run_rules r, uint32_t t, uint32_t src,
+		      uint32_t dst)
 {
 	uint32_t slot = t * r.k + dst, server = src * r.k + dst;
 
 	if (!r.overlap)
 		x->e->needed_at[slot] = x->now.instant;
-	if (r.keep) {
+	if (r.with_schedule) {
 		x->e->copy_of[slot] = x->now.n_copies;
 		x->e->t->copy[x->now.n_copies] =
 			(struct sched_copy){x->e->number[t], (uint16_t)src, (uint16_t)dst};
 	}
 	x->now.n_copies++;
 	x->now.copied_bytes += x->tensor[t].bytes;
-	enqueue(x, server, slot);
+	enqueue_copy(x, server, slot);
 	set_waiting(x, r, server, true);
 }
 
 /* Tensor t has been made on dev: its consumers there have it, the others get copies. */
-INLINE void distribute(struct run *x, struct rules r, uint32_t t, uint32_t dev)
+INLINE void distribute(struct run_state *x, struct run_rules r, uint32_t t, uint32_t dev)
 {
 	uint32_t *refs = x->refs + (size_t)t * r.k;
 
@@ -106,7 +107,7 @@ INLINE void distribute(struct run *x, struct rules r, uint32_t t, uint32_t dev)
 		return;
 	}
 	for (uint32_t i = 0; i < x->tensor[t].n_uses; i++) {
-		uint32_t p = list_item(x->e, &x->tensor[t].use, i), to = x->e->dev[p];
+		uint32_t p = short_list_item(x->e, &x->tensor[t].use, i), to = x->e->dev[p];
 
 		if (to == dev)
 			(void)arrived(x, r, p, dev);
@@ -118,10 +119,10 @@ INLINE void distribute(struct run *x, struct rules r, uint32_t t, uint32_t dev)
 	}
 }
 
-/* The tensors of a task behind its first: there are few such tasks, and what is not here is not in
- * the way of the others. */
-static __attribute__((noinline)) void distribute_others(struct run *x, struct rules r,
-							const struct task *task, uint32_t dev)
+/* The tensors of a task after its first.  Few tasks have any, so that this is a function of its
+ * own: it keeps the code of the others small. */
+static __attribute__((noinline)) void distribute_others(struct run_state *x, struct run_rules r,
+							const struct sched_task *task, uint32_t dev)
 {
 	for (uint32_t t = task->out + 1; t < task->out_end; t++)
 		distribute(x, r, t, dev);

@@ -1,15 +1,16 @@
-/* begin.c - what is before and after the events of a run: a placement by position, the state before
- * anything starts, and the results. */
+/* run_setup.c - what is before and after the events of a run: a placement by position, the state
+ * before anything starts, and the results. */
 #include <string.h>
 
-#include "sched/engine.h"
+#include "sched/event_loop.h"
+#include "sched/run_setup.h"
 
 /* Is there a link from p to the consumers of what it makes, wherever they are? */
 static bool reaches(struct engine *e, uint32_t p)
 {
 	for (uint32_t t = e->task[p].out; t < e->task[p].out_end; t++)
 		for (uint32_t i = 0; i < e->tensor[t].n_uses; i++) {
-			uint32_t dst = e->dev[list_item(e, &e->tensor[t].use, i)];
+			uint32_t dst = e->dev[short_list_item(e, &e->tensor[t].use, i)];
 
 			if (dst != e->dev[p] &&
 			    e->c->links.latency_s[(size_t)e->dev[p] * e->k + dst] < 0) {
@@ -26,7 +27,7 @@ bool engine_can_reach(struct engine *e, uint32_t p)
 	bool ok = !e->missing_links || reaches(e, p);
 
 	for (uint32_t i = 0; ok && e->missing_links && i < e->n_in[p]; i++) {
-		uint32_t t = list_item(e, &e->task[p].in, i);
+		uint32_t t = short_list_item(e, &e->task[p].in, i);
 
 		ok = t == e->d->n_tensors || reaches(e, e->tensor[t].maker);
 	}
@@ -61,8 +62,8 @@ void engine_busy(struct engine *e)
 	busy_end(e);
 }
 
-/* The placement by position, how long it computes, and whether it can be carried out. */
-static enum timeline_status place(struct engine *e, const uint16_t *device)
+/* Note the placement by position and how long it computes; can it be carried out? */
+static enum timeline_status set_placement(struct engine *e, const uint16_t *device)
 {
 	const double *task_s = e->c->task_s;
 	bool cannot = false;
@@ -91,11 +92,11 @@ static enum timeline_status place(struct engine *e, const uint16_t *device)
 	return TIMELINE_OK;
 }
 
-void engine_begin(struct engine *e, const uint16_t *device)
+void engine_reset(struct engine *e, const uint16_t *device)
 {
 	size_t servers = (size_t)e->k * e->k;
 
-	*e->now = (struct moment){0};
+	*e->now = (struct run_progress){0};
 	e->n_events = 0;
 	for (size_t s = 0; s < servers; s++) {
 		e->end[s] = NEVER;
@@ -150,21 +151,21 @@ void engine_results(struct engine *e)
 		t->peak_bytes[i] = e->peak[i];
 }
 
-enum timeline_status engine_run(struct engine *e, const uint16_t *device, bool keep)
+enum timeline_status engine_run(struct engine *e, const uint16_t *device, bool as_base)
 {
-	enum timeline_status status = place(e, device);
+	enum timeline_status status = set_placement(e, device);
 
-	e->kept.n = 0;
+	e->checkpoints.n = 0;
 	if (status != TIMELINE_OK)
 		return status;
-	engine_begin(e, device);
-	keep = keep && engine_has_limit(e);
-	if (keep)
-		kept_begin(e);
-	keep = keep && e->kept.most;
-	engine_go_on(e, keep ? ENGINE_KEEP : ENGINE_PLAIN);
-	if (keep)
-		necks_end(e);
+	engine_reset(e, device);
+	as_base = as_base && engine_can_rerun(e);
+	if (as_base)
+		checkpoints_begin(e);
+	as_base = as_base && e->checkpoints.max;
+	engine_continue(e, as_base ? ENGINE_CHECKPOINT : ENGINE_PLAIN);
+	if (as_base)
+		syncpoints_end(e);
 	engine_results(e);
 	return TIMELINE_OK;
 }

@@ -1,15 +1,20 @@
-/* simulate.c - the list scheduler with a virtual clock: who takes what when.
+/* event_loop.c - the list scheduler with a virtual clock.
  *
- * One text for all rules; it is compiled once for the common case (two devices, one copy at a time
- * on a link, by rank) and once for any.  What is taken and when is the same. */
+ * run_events, at the end, is the loop: start all that can start, find the next end, move the clock
+ * there, end all that ends there.  README.md walks through it.
+ *
+ * One text serves all rules; it is compiled three times: for two devices and for a few devices with
+ * the common rules (copies on a link wait for each other, devices compute meanwhile, tasks by
+ * rank), and for any rules.  All three make the same schedule. */
 #include "base/simd.h"
-#include "sched/deliver.h"
+#include "sched/event_loop.h"
+#include "sched/run_deliver.h"
 
 /* ---- copies begin ---- */
 
-INLINE void start_copy(struct run *x, struct rules r, uint32_t server)
+INLINE void start_copy(struct run_state *x, struct run_rules r, uint32_t server)
 {
-	struct queue *q = &x->queue[server];
+	struct copy_queue *q = &x->queue[server];
 	uint32_t slot = q->head, t = slot / r.k, src = server / r.k, dst = server % r.k;
 	double end;
 
@@ -34,7 +39,7 @@ INLINE void start_copy(struct run *x, struct rules r, uint32_t server)
 	} else {
 		event_push(x->e, end, r.k + slot);
 	}
-	if (r.keep) {
+	if (r.with_schedule) {
 		x->e->t->copy_start_s[x->e->copy_of[slot]] = x->now.base_s + x->now.now_s;
 		x->e->t->copy_end_s[x->e->copy_of[slot]] = x->now.base_s + end;
 	}
@@ -42,7 +47,7 @@ INLINE void start_copy(struct run *x, struct rules r, uint32_t server)
 
 /* A link of two devices starts its next copy as soon as it can: all that may wait for it at one
  * instant is of one task, and in order. */
-INLINE void start_next(struct run *x, struct rules r, uint32_t server)
+INLINE void start_next(struct run_state *x, struct run_rules r, uint32_t server)
 {
 	if (is_two(r) && ((x->end[server] == NEVER) & (x->queue[server].head != SCHED_NONE)))
 		start_copy(x, r, server);
@@ -50,54 +55,55 @@ INLINE void start_next(struct run *x, struct rules r, uint32_t server)
 
 /* ---- ends ---- */
 
-/* One reader less of tensor t on dev. */
-INLINE void release(struct run *x, struct rules r, uint32_t t, uint32_t dev)
+/* Tensor t has one reader less on dev. */
+INLINE void release_tensor(struct run_state *x, struct run_rules r, uint32_t t, uint32_t dev)
 {
 	uint32_t left = --x->refs[(size_t)t * r.k + dev];
 
-	/* Whether it is the last is not to be guessed. */
+	/* A branch would often be mispredicted. */
 	x->live[dev] -= x->tensor[t].bytes & -(uint64_t)(left == 0);
 }
 
-INLINE void end_task(struct run *x, struct rules r, uint32_t dev)
+INLINE void end_task(struct run_state *x, struct run_rules r, uint32_t dev)
 {
 	uint32_t s = device_server(r, dev), p = x->doing[s];
-	const struct task *task = &x->task[p];
+	const struct sched_task *task = &x->task[p];
 
 	x->end[s] = NEVER;
 	x->now.makespan_s = x->now.now_s;
-	if (r.way != ENGINE_PLAIN && x->e->kept.most)
-		x->now.ended += x->e->kept.mark[p];
-	if (r.way == ENGINE_KEEP) {
-		x->e->kept.ended[p] = x->e->kept.n - 1;
-		x->e->kept.ended_by[p] = x->e->kept.n_necks;
+	if (r.mode != ENGINE_PLAIN && x->e->checkpoints.max)
+		x->now.ended_marks += x->e->checkpoints.mark[p];
+	if (r.mode == ENGINE_CHECKPOINT) {
+		x->e->checkpoints.before_end[p] = x->e->checkpoints.n - 1;
+		x->e->checkpoints.sync_before_end[p] = x->e->checkpoints.n_sync;
 		x->now.n_ended++;
 	}
-	release(x, r, task->in.first[0], dev);
-	release(x, r, task->in.first[1], dev);
+	release_tensor(x, r, task->in.first[0], dev);
+	release_tensor(x, r, task->in.first[1], dev);
 	for (uint32_t i = task->in.more; i < task->in.end; i += 2) {
-		release(x, r, x->more[i], dev);
-		release(x, r, x->more[i + 1], dev);
+		release_tensor(x, r, x->more[i], dev);
+		release_tensor(x, r, x->more[i + 1], dev);
 	}
 	if (task->out < task->out_end)
 		distribute(x, r, task->out, dev);
 	if (__builtin_expect(task->out + 1 < task->out_end, 0))
 		distribute_others(x, r, task, dev);
 	start_next(x, r, 1 + dev);
-	for (uint32_t q = x->e->hold ? x->e->held[p] : SCHED_NONE; q != SCHED_NONE;
-	     q = x->e->held_next[q])
+	for (uint32_t q = x->e->delayed_by ? x->e->first_delayed[p] : SCHED_NONE; q != SCHED_NONE;
+	     q = x->e->next_delayed[q])
 		(void)arrived(x, r, q, dev);
 	set_idle(x, r, s, true);
 	set_waiting(x, r, s, any_ready(x, r, dev));
 }
 
-INLINE void end_copy(struct run *x, struct rules r, uint32_t slot, uint32_t src, uint32_t dst)
+INLINE void end_copy(struct run_state *x, struct run_rules r, uint32_t slot, uint32_t src,
+		     uint32_t dst)
 {
 	uint32_t s = src * r.k + dst, t = slot / r.k;
 
 	x->end[s] = NEVER;
 	(void)arrived_all(x, r, t, dst);
-	release(x, r, t, src);
+	release_tensor(x, r, t, src);
 	start_next(x, r, s);
 	set_idle(x, r, s, true);
 	if (!r.overlap) {
@@ -107,8 +113,8 @@ INLINE void end_copy(struct run *x, struct rules r, uint32_t slot, uint32_t src,
 	set_waiting(x, r, device_server(r, dst), any_ready(x, r, dst));
 }
 
-/* All that ends at x->now. */
-INLINE void end_all(struct run *x, struct rules r)
+/* End all that ends now. */
+INLINE void end_all(struct run_state *x, struct run_rules r)
 {
 	int64_t now = time_key(x->now.now_s);
 
@@ -150,21 +156,21 @@ INLINE void end_all(struct run *x, struct rules r)
 
 /* ---- starts ---- */
 
-INLINE void start_task(struct run *x, struct rules r, uint32_t dev)
+INLINE void start_task(struct run_state *x, struct run_rules r, uint32_t dev)
 {
 	uint32_t s = device_server(r, dev), p = take_ready(x, r, dev);
 	double end = x->now.now_s + x->cost_s[p];
 
-	if (r.way != ENGINE_PLAIN) {
-		struct kept *kept = &x->e->kept;
+	if (r.mode != ENGINE_PLAIN) {
+		struct checkpoints *cp = &x->e->checkpoints;
 		double left_s = x->e->t->busy_s[dev] - x->begun_s[dev];
 
 		x->begun_s[dev] += x->cost_s[p];
-		if (r.way == ENGINE_KEEP)
-			kept->begun[p] = kept->n - 1;
-		if (r.way == ENGINE_LIMIT)
-			kept->above |= (x->now.now_s + left_s > x->limit_s) |
-				       (end + kept->tail_s[(size_t)p * r.k + dev] > x->limit_s);
+		if (r.mode == ENGINE_CHECKPOINT)
+			cp->before_start[p] = cp->n - 1;
+		if (r.mode == ENGINE_LIMIT)
+			cp->above |= (x->now.now_s + left_s > x->limit_s) |
+				     (end + cp->tail_s[(size_t)p * r.k + dev] > x->limit_s);
 	}
 	set_waiting(x, r, s, any_ready(x, r, dev));
 	set_idle(x, r, s, false);
@@ -173,7 +179,7 @@ INLINE void start_task(struct run *x, struct rules r, uint32_t dev)
 	x->end[s] = time_key(end);
 	if (!r.scan)
 		event_push(x->e, end, dev);
-	if (r.keep) {
+	if (r.with_schedule) {
 		x->e->t->start_s[x->e->ready.task_at[p]] = x->now.base_s + x->now.now_s;
 		x->e->t->end_s[x->e->ready.task_at[p]] = x->now.base_s + end;
 	}
@@ -201,8 +207,8 @@ static bool longest_waiting(const struct engine *e, uint32_t *server)
 			uint32_t s = w * 64 + (uint32_t)__builtin_ctzll(links);
 			uint32_t src = s / e->k, dst = s % e->k;
 
-			if (src == dst || !has(e->idle, src * (e->k + 1)) ||
-			    !has(e->idle, dst * (e->k + 1)))
+			if (src == dst || !set_has(e->idle, src * (e->k + 1)) ||
+			    !set_has(e->idle, dst * (e->k + 1)))
 				continue;
 			if (!found || copy_before(e, e->queue[s].head, e->queue[*server].head))
 				*server = s;
@@ -211,8 +217,8 @@ static bool longest_waiting(const struct engine *e, uint32_t *server)
 	return found;
 }
 
-/* All that can start now. */
-INLINE void start_all(struct run *x, struct rules r)
+/* Start all that can start now. */
+INLINE void start_all(struct run_state *x, struct run_rules r)
 {
 	struct engine *e = x->e;
 	uint32_t link;
@@ -234,51 +240,52 @@ INLINE void start_all(struct run *x, struct rules r)
 				start_task(x, r, s / (r.k + 1));
 			else
 				/* Again and again where a link carries several copies. */
-				while (r.overlap && has(e->waiting, s) && has(e->idle, s))
+				while (r.overlap && set_has(e->waiting, s) && set_has(e->idle, s))
 					start_copy(x, r, s);
 		}
 }
 
-/* ---- a run ---- */
+/* ---- an instant, a checkpoint ---- */
 
 /* An instant is over: what begins and ends within one occupies nothing. */
-INLINE void tick(struct run *x, struct rules r)
+INLINE void close_instant(struct run_state *x, struct run_rules r)
 {
 	x->now.instant++;
 	for (uint32_t i = 0; i < r.k; i++)
 		x->peak[i] = x->live[i] > x->peak[i] ? x->live[i] : x->peak[i];
 }
 
-/* A state to come back to. */
-INLINE void keep_state(struct run *x, struct rules r)
+/* A checkpoint. */
+INLINE void save_checkpoint(struct run_state *x, struct run_rules r)
 {
 	struct engine *e = x->e;
 
-	put_back(x, r);
-	e->kept.necks_before[e->kept.n] = e->kept.n_necks;
-	memcpy(e->kept.state + e->kept.n++ * e->state_bytes, e->state, e->state_bytes);
+	store_state(x, r);
+	e->checkpoints.sync_before_state[e->checkpoints.n] = e->checkpoints.n_sync;
+	memcpy(e->checkpoints.state + e->checkpoints.n++ * e->state_bytes, e->state,
+	       e->state_bytes);
 }
 
-/* ---- necks ---- */
+/* ---- sync points ---- */
 
-/* The clock begins anew at s, when the task ends that goes on alone on dev; true: the run is over, the
- * rest of it is known. */
-INLINE bool restart_clock(struct run *x, struct rules r, uint32_t dev, double s)
+/* A sync point: the clock begins anew at s, when the only running task, on dev, ends.  True: the
+ * rerun is over, the rest is that of the base. */
+INLINE bool restart_clock(struct run_state *x, struct run_rules r, uint32_t dev, double s)
 {
 	struct engine *e = x->e;
 
-	if (r.way != ENGINE_PLAIN && e->kept.most) {
+	if (r.mode != ENGINE_PLAIN && e->checkpoints.max) {
 		uint32_t p = x->doing[device_server(r, dev)];
 
-		put_back(x, r);
-		if (r.way == ENGINE_KEEP)
-			necks_add(e, p, s);
-		else if (necks_rejoin(e, p, s))
+		store_state(x, r);
+		if (r.mode == ENGINE_CHECKPOINT)
+			syncpoints_add(e, p, s);
+		else if (syncpoints_rejoin(e, p, s))
 			return true;
-		take_up(x, r);
+		reload_peaks(x, r);
 	}
 	x->now.base_s += s;
-	x->limit_s = e->kept.limit_s - x->now.base_s;
+	x->limit_s = e->checkpoints.limit_s - x->now.base_s;
 	if (r.scan)
 		x->end[device_server(r, dev)] = 0;
 	else
@@ -286,25 +293,25 @@ INLINE bool restart_clock(struct run *x, struct rules r, uint32_t dev, double s)
 	return false;
 }
 
-/* Until nothing goes on. */
-INLINE void follow(struct run *x, struct rules r)
+/* Until nothing is running. */
+INLINE void run_events(struct run_state *x, struct run_rules r)
 {
-	struct kept *kept = &x->e->kept;
+	struct checkpoints *cp = &x->e->checkpoints;
 
-	x->limit_s = kept->limit_s - x->now.base_s;
+	x->limit_s = cp->limit_s - x->now.base_s;
 	for (;;) {
-		if (r.way == ENGINE_KEEP && x->now.n_ended >= kept->n * kept->every)
-			keep_state(x, r);
+		if (r.mode == ENGINE_CHECKPOINT && x->now.n_ended >= cp->n * cp->interval)
+			save_checkpoint(x, r);
 		start_all(x, r);
-		if (r.way == ENGINE_LIMIT && kept->above)
+		if (r.mode == ENGINE_LIMIT && cp->above)
 			break;
 		int64_t s = next_end(x, r);
 		if (s == NEVER)
 			break;
 		if (s > time_key(x->now.now_s)) {
-			uint32_t dev = alone(x, r);
+			uint32_t dev = only_running_task(x, r);
 
-			tick(x, r);
+			close_instant(x, r);
 			if (dev < r.k) {
 				if (restart_clock(x, r, dev, key_time(s)))
 					return;
@@ -314,18 +321,18 @@ INLINE void follow(struct run *x, struct rules r)
 		x->now.now_s = key_time(s);
 		end_all(x, r);
 	}
-	put_back(x, r);
+	store_state(x, r);
 }
 
-INLINE void two_devices(struct engine *e, enum engine_way way)
+INLINE void two_devices(struct engine *e, enum engine_mode mode)
 {
-	const struct rules r = {
-		.k = 2, .scan = true, .serial = true, .overlap = true, .small = true, .way = way};
-	struct run x = run_of(e);
+	const struct run_rules r = {
+		.k = 2, .scan = true, .serial = true, .overlap = true, .small = true, .mode = mode};
+	struct run_state x = run_state_of(e);
 	int64_t end[4];
 	double begun_s[2];
 	uint64_t live[2], peak[2], top[2];
-	struct queue queue[4];
+	struct copy_queue queue[4];
 	uint32_t doing[4];
 
 	for (uint32_t i = 0; i < 4; i++) {
@@ -346,19 +353,19 @@ INLINE void two_devices(struct engine *e, enum engine_way way)
 	x.live = live;
 	x.peak = peak;
 	x.top = top;
-	follow(&x, r);
+	run_events(&x, r);
 }
 
-INLINE void few_devices(struct engine *e, enum engine_way way)
+INLINE void few_devices(struct engine *e, enum engine_mode mode)
 {
-	struct run x = run_of(e);
+	struct run_state x = run_state_of(e);
 
-	follow(&x, (struct rules){.k = e->k,
-				  .scan = true,
-				  .serial = true,
-				  .overlap = true,
-				  .small = true,
-				  .way = way});
+	run_events(&x, (struct run_rules){.k = e->k,
+					  .scan = true,
+					  .serial = true,
+					  .overlap = true,
+					  .small = true,
+					  .mode = mode});
 }
 
 static VECTOR_CLONES void two_plain(struct engine *e)
@@ -366,9 +373,9 @@ static VECTOR_CLONES void two_plain(struct engine *e)
 	two_devices(e, ENGINE_PLAIN);
 }
 
-static VECTOR_CLONES void two_keep(struct engine *e)
+static VECTOR_CLONES void two_checkpoint(struct engine *e)
 {
-	two_devices(e, ENGINE_KEEP);
+	two_devices(e, ENGINE_CHECKPOINT);
 }
 
 static VECTOR_CLONES void two_limit(struct engine *e)
@@ -381,9 +388,9 @@ static void few_plain(struct engine *e)
 	few_devices(e, ENGINE_PLAIN);
 }
 
-static void few_keep(struct engine *e)
+static void few_checkpoint(struct engine *e)
 {
-	few_devices(e, ENGINE_KEEP);
+	few_devices(e, ENGINE_CHECKPOINT);
 }
 
 static void few_limit(struct engine *e)
@@ -391,41 +398,36 @@ static void few_limit(struct engine *e)
 	few_devices(e, ENGINE_LIMIT);
 }
 
-INLINE void any(struct engine *e, enum engine_way way)
+INLINE void any_rules(struct engine *e, enum engine_mode mode)
 {
 	bool overlap = e->c->overlap, serial = e->c->contention || !overlap;
-	struct run x = run_of(e);
+	struct run_state x = run_state_of(e);
 
-	follow(&x, (struct rules){.k = e->k,
-				  .scan = e->few && serial,
-				  .serial = serial,
-				  .overlap = overlap,
-				  .keep = e->keep,
-				  .way = way});
+	run_events(&x, (struct run_rules){.k = e->k,
+					  .scan = e->few && serial,
+					  .serial = serial,
+					  .overlap = overlap,
+					  .with_schedule = e->with_schedule,
+					  .mode = mode});
 }
 
 static void any_plain(struct engine *e)
 {
-	any(e, ENGINE_PLAIN);
+	any_rules(e, ENGINE_PLAIN);
 }
 
 static void any_limit(struct engine *e)
 {
-	any(e, ENGINE_LIMIT);
+	any_rules(e, ENGINE_LIMIT);
 }
 
-bool engine_has_limit(const struct engine *e)
+void engine_continue(struct engine *e, enum engine_mode mode)
 {
-	return e->c->contention && e->c->overlap && !e->keep && e->c->policy != SCHED_FIFO;
-}
-
-void engine_go_on(struct engine *e, enum engine_way way)
-{
-	static void (*const two[])(struct engine *) = {two_plain, two_keep, two_limit};
-	static void (*const few[])(struct engine *) = {few_plain, few_keep, few_limit};
+	static void (*const two[])(struct engine *) = {two_plain, two_checkpoint, two_limit};
+	static void (*const few[])(struct engine *) = {few_plain, few_checkpoint, few_limit};
 
 	if (!e->common)
-		(way == ENGINE_LIMIT ? any_limit : any_plain)(e);
+		(mode == ENGINE_LIMIT ? any_limit : any_plain)(e);
 	else
-		(e->k == 2 ? two : few)[way](e);
+		(e->k == 2 ? two : few)[mode](e);
 }
