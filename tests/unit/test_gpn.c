@@ -27,8 +27,10 @@ static const float *par(const char *part, int layer, const char *what, int *cols
 		snprintf(name, sizeof name, "%s.%d.%s", part, layer, what);
 	else
 		snprintf(name, sizeof name, "%s.%s", part, what);
-	int i = params_find(block, name);
-	if (i < 0) {
+	uint32_t i = 0;
+	while (i < block->n_mats && strcmp(block->mat[i].name, name) != 0)
+		i++;
+	if (i == block->n_mats) {
 		printf("Bail out! no matrix '%s'\n", name);
 		exit(1);
 	}

@@ -59,14 +59,6 @@ void params_init(struct params *p, uint64_t seed, uint32_t first_stream)
 	}
 }
 
-int params_find(const struct params *p, const char *name)
-{
-	for (uint32_t i = 0; i < p->n_mats; i++)
-		if (strcmp(p->mat[i].name, name) == 0)
-			return (int)i;
-	return -1;
-}
-
 int params_match(const struct params *p, size_t n_mats, const char *const *names,
 		 const uint32_t *rows, const uint32_t *cols, struct err *e)
 {

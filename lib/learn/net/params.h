@@ -48,9 +48,6 @@ void params_alloc(struct params *p);
  * (seed, episode 0, step 0): the same numbers whatever else is drawn. */
 void params_init(struct params *p, uint64_t seed, uint32_t first_stream);
 
-/* Index of a matrix, or -1. */
-int params_find(const struct params *p, const char *name);
-
 /* Do these names and shapes, in this order, describe p?  -1 (ST_INPUT) names the
  * first difference. */
 int params_match(const struct params *p, size_t n_mats, const char *const *names,

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Buffers of one size that wait for reuse; the link lies in the buffer. */
-struct bin {
+/* Buffers of one size that wait for reuse; the link to the next lies in the buffer itself. */
+struct free_list {
 	size_t n;
 	float *first;
 };
@@ -25,10 +25,10 @@ struct tape {
 	const struct rng_addr *rng;
 	struct rng_addr rng_copy;
 	uint32_t next_mask;
-	struct op **op; /* in order of recording */
+	struct tape_op **op; /* in order of recording */
 	size_t n_ops, cap_ops;
-	struct bin *bin;
-	size_t n_bins, cap_bins;
+	struct free_list *free;
+	size_t n_free, cap_free;
 	struct transpose *wt;
 	size_t n_wt, cap_wt;
 };
@@ -46,7 +46,7 @@ void tape_free(struct tape *t)
 	if (!t)
 		return;
 	mem_free(t->op);
-	mem_free(t->bin);
+	mem_free(t->free);
 	mem_free(t->wt);
 	arena_free(t->arena);
 	mem_free(t);
@@ -67,7 +67,7 @@ void tape_begin(struct tape *t, bool train, const struct rng_addr *rng)
 		t->rng = &t->rng_copy;
 	}
 	t->next_mask = 0;
-	t->n_ops = t->n_bins = t->n_wt = 0;
+	t->n_ops = t->n_free = t->n_wt = 0;
 }
 
 void tape_mask_from(struct tape *t, uint32_t number)
@@ -82,29 +82,29 @@ struct arena *tape_arena(struct tape *t)
 
 /* ---- memory ---- */
 
-float *buf_get(struct tape *t, size_t n)
+float *tape_buf(struct tape *t, size_t n)
 {
-	for (size_t i = 0; i < t->n_bins; i++)
-		if (t->bin[i].n == n && t->bin[i].first) {
-			float *p = t->bin[i].first;
-			memcpy(&t->bin[i].first, (void *)p, sizeof p);
+	for (size_t i = 0; i < t->n_free; i++)
+		if (t->free[i].n == n && t->free[i].first) {
+			float *p = t->free[i].first;
+			memcpy(&t->free[i].first, (void *)p, sizeof p);
 			return p;
 		}
 	size_t bytes = n * sizeof(float);
 	return arena_raw(t->arena, bytes < sizeof(float *) ? sizeof(float *) : bytes, 1);
 }
 
-void buf_release(struct tape *t, float *p, size_t n)
+void tape_buf_release(struct tape *t, float *p, size_t n)
 {
 	size_t i = 0;
-	while (i < t->n_bins && t->bin[i].n != n)
+	while (i < t->n_free && t->free[i].n != n)
 		i++;
-	if (i == t->n_bins) {
-		t->bin = mem_grow(t->bin, &t->cap_bins, t->n_bins + 1, sizeof *t->bin);
-		t->bin[t->n_bins++] = (struct bin){n, NULL};
+	if (i == t->n_free) {
+		t->free = mem_grow(t->free, &t->cap_free, t->n_free + 1, sizeof *t->free);
+		t->free[t->n_free++] = (struct free_list){n, NULL};
 	}
-	memcpy((void *)p, &t->bin[i].first, sizeof p);
-	t->bin[i].first = p;
+	memcpy((void *)p, &t->free[i].first, sizeof p);
+	t->free[i].first = p;
 }
 
 static struct mat *mat_new(struct tape *t, const float *v, uint32_t rows, uint32_t cols)
@@ -134,7 +134,7 @@ struct mat *tape_param(struct tape *t, const float *v, float *g, uint32_t rows, 
 
 void tape_forget(struct tape *t, struct mat *x)
 {
-	buf_release(t, x->own, mat_n(x));
+	tape_buf_release(t, x->own, mat_n(x));
 	x->v = x->own = NULL;
 }
 
@@ -144,59 +144,60 @@ void tape_done(struct tape *t, struct mat *x)
 		tape_forget(t, x);
 }
 
-struct mat *op_new(struct tape *t, uint32_t rows, uint32_t cols, float **v, struct op **rec,
-		   void (*back)(struct tape *, struct op *), struct mat *const x[MAX_IN])
+struct mat *tape_op_new(struct tape *t, uint32_t rows, uint32_t cols, float **v,
+			struct tape_op **rec, void (*back)(struct tape *, struct tape_op *),
+			struct mat *const x[TAPE_MAX_IN])
 {
-	*v = buf_get(t, (size_t)rows * cols);
+	*v = tape_buf(t, (size_t)rows * cols);
 	struct mat *y = mat_new(t, *v, rows, cols);
 	y->own = *v;
-	struct op *o = ARENA_NEWN(t->arena, struct op, 1);
-	*o = (struct op){.back = back, .y = y, .scale = 1};
-	for (int i = 0; i < MAX_IN; i++) {
+	struct tape_op *o = ARENA_NEWN(t->arena, struct tape_op, 1);
+	*o = (struct tape_op){.back = back, .y = y, .scale = 1};
+	for (int i = 0; i < TAPE_MAX_IN; i++) {
 		o->x[i] = x[i];
 		y->wants = y->wants || (x[i] && x[i]->wants);
 	}
 	y->wants = y->wants && t->train;
 	if (y->wants) {
-		t->op = mem_grow(t->op, &t->cap_ops, t->n_ops + 1, sizeof(struct op *));
+		t->op = mem_grow(t->op, &t->cap_ops, t->n_ops + 1, sizeof(struct tape_op *));
 		t->op[t->n_ops++] = o;
 	}
 	*rec = o;
 	return y;
 }
 
-float *grad_of(struct tape *t, struct mat *x, bool *first)
+float *tape_grad_of(struct tape *t, struct mat *x, bool *first)
 {
 	*first = false;
 	if (!x || !x->wants)
 		return NULL;
 	if (!x->g) {
-		x->g = buf_get(t, mat_n(x));
+		x->g = tape_buf(t, mat_n(x));
 		*first = true;
 	}
 	return x->g;
 }
 
-float *grad_add(struct tape *t, struct mat *x)
+float *tape_grad_add(struct tape *t, struct mat *x)
 {
 	bool first;
-	float *g = grad_of(t, x, &first);
+	float *g = tape_grad_of(t, x, &first);
 	if (first)
 		memset(g, 0, mat_n(x) * sizeof *g);
 	return g;
 }
 
-void grad_pass(struct tape *t, struct mat *x, const float *g)
+void tape_grad_pass(struct tape *t, struct mat *x, const float *g)
 {
 	bool first;
-	float *gx = grad_of(t, x, &first);
+	float *gx = tape_grad_of(t, x, &first);
 	if (first)
 		memcpy(gx, g, mat_n(x) * sizeof *g);
 	else if (gx)
 		kern_add(gx, g, mat_n(x));
 }
 
-const float *transposed(struct tape *t, const struct mat *w)
+const float *tape_transposed(struct tape *t, const struct mat *w)
 {
 	for (size_t i = 0; i < t->n_wt; i++)
 		if (t->wt[i].w == w->v)
@@ -215,7 +216,7 @@ const float *transposed(struct tape *t, const struct mat *w)
 
 /* ---- rows in blocks ---- */
 
-struct row_job {
+struct block_job {
 	uint32_t rows;
 	void (*fn)(void *, uint32_t, uint32_t);
 	void *arg;
@@ -224,16 +225,16 @@ struct row_job {
 static void run_block(void *arg, int task, int thread)
 {
 	(void)thread;
-	const struct row_job *j = arg;
-	uint32_t row = (uint32_t)task * BLOCK_ROWS;
-	uint32_t n = j->rows - row < BLOCK_ROWS ? j->rows - row : BLOCK_ROWS;
+	const struct block_job *j = arg;
+	uint32_t row = (uint32_t)task * TAPE_BLOCK_ROWS;
+	uint32_t n = j->rows - row < TAPE_BLOCK_ROWS ? j->rows - row : TAPE_BLOCK_ROWS;
 	j->fn(j->arg, row, n);
 }
 
-void rows_run(struct tape *t, uint32_t rows, void (*fn)(void *, uint32_t, uint32_t), void *arg)
+void tape_rows(struct tape *t, uint32_t rows, void (*fn)(void *, uint32_t, uint32_t), void *arg)
 {
-	struct row_job j = {rows, fn, arg};
-	int n_blocks = (int)((rows + BLOCK_ROWS - 1) / BLOCK_ROWS);
+	struct block_job j = {rows, fn, arg};
+	int n_blocks = (int)((rows + TAPE_BLOCK_ROWS - 1) / TAPE_BLOCK_ROWS);
 	if (t->pool && n_blocks > 1)
 		pool_run(t->pool, n_blocks, run_block, &j);
 	else
@@ -243,29 +244,25 @@ void rows_run(struct tape *t, uint32_t rows, void (*fn)(void *, uint32_t, uint32
 
 /* ---- relu and dropout behind another operation ---- */
 
-void mask_set(struct tape *t, struct op *o, double p)
+void tape_after_set(struct tape *t, struct tape_op *o, struct after f)
 {
-	uint32_t number = t->next_mask++;
-	if (!t->rng || !(p > 0))
+	assert(f.relu || f.drop == 0);
+	o->relu = f.relu;
+	if (!(f.drop > 0))
 		return;
-	double bits = floor(p * 256 + 0.5);
+	uint32_t number = t->next_mask++;
+	if (!t->rng)
+		return;
+	double bits = floor(f.drop * 256 + 0.5);
 	o->threshold = (uint8_t)(bits > 255 ? 255 : bits);
 	o->scale = 256.0f / (256.0f - (float)o->threshold);
 	o->mask = *t->rng;
 	o->mask.stream = RNG_DROPOUT + (number & 0xffffff);
 }
 
-void after_set(struct tape *t, struct op *o, struct after f)
-{
-	assert(f.relu || f.drop == 0);
-	o->relu = f.relu;
-	if (f.drop > 0)
-		mask_set(t, o, f.drop);
-}
-
 /* Element e of the result has byte e of the mask's numbers, 16 to a block of the
- * generator, however the rows are shared out; row is a multiple of BLOCK_ROWS. */
-void drop_rows(const struct op *o, float *y, uint32_t row, uint32_t n)
+ * generator, however the rows are shared out; row is a multiple of TAPE_BLOCK_ROWS. */
+void tape_drop_rows(const struct tape_op *o, float *y, uint32_t row, uint32_t n)
 {
 	enum { CHUNK = 1024 };
 	union {
@@ -285,7 +282,7 @@ void drop_rows(const struct op *o, float *y, uint32_t row, uint32_t n)
 	}
 }
 
-void after_back(struct op *o)
+void tape_after_back(struct tape_op *o)
 {
 	if (o->relu)
 		kern_relu_back(o->y->g, o->y->v, o->scale, mat_n(o->y));
@@ -296,20 +293,20 @@ void after_back(struct op *o)
 void tape_back(struct tape *t, uint32_t n, struct mat *const *y, const double *coef)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		float *g = grad_add(t, y[i]);
+		float *g = tape_grad_add(t, y[i]);
 		if (g)
 			g[0] += (float)coef[i];
 	}
 	while (t->n_ops > 0) {
-		struct op *o = t->op[--t->n_ops];
+		struct tape_op *o = t->op[--t->n_ops];
 		if (!o->y->g)
 			continue; /* nothing depends on it */
 		o->back(t, o);
-		buf_release(t, o->y->g, mat_n(o->y));
+		tape_buf_release(t, o->y->g, mat_n(o->y));
 		o->y->g = NULL;
 		if (o->y->own)
 			tape_forget(t, o->y);
 		if (o->saved[0])
-			buf_release(t, o->saved[0], o->n_saved);
+			tape_buf_release(t, o->saved[0], o->n_saved);
 	}
 }

@@ -83,12 +83,11 @@ struct mat *tape_linear_norm(struct tape *t, struct mat *x, struct mat *w, struc
 
 /* ---- elementwise (tape_elem.c) ---- */
 
+/* ReLU and dropout have no operation of their own: see struct after. */
 struct mat *tape_add(struct tape *t, struct mat *x, struct mat *y);
 struct mat *tape_mul(struct tape *t, struct mat *x, struct mat *y);
-struct mat *tape_relu(struct tape *t, struct mat *x);
 struct mat *tape_sigmoid(struct tape *t, struct mat *x);
 struct mat *tape_tanh(struct tape *t, struct mat *x);
-struct mat *tape_dropout(struct tape *t, struct mat *x, double p);
 /* row i of x (n,a) times s[i], s (n,1) */
 struct mat *tape_scale_rows(struct tape *t, struct mat *x, struct mat *s);
 

@@ -12,7 +12,7 @@
 enum { X, W, B, GAIN, BIAS, RESIDUAL };
 
 struct linear_job {
-	const struct op *o;
+	const struct tape_op *o;
 	float *y, *xhat, *rstd; /* xhat: NULL when no gradient will flow */
 };
 
@@ -33,17 +33,17 @@ static const float *value_at(const struct mat *m, size_t at)
 static void linear_rows(void *arg, uint32_t row, uint32_t n)
 {
 	const struct linear_job *j = arg;
-	const struct op *o = j->o;
+	const struct tape_op *o = j->o;
 	const struct mat *w = o->x[W];
 	float *y = j->y + (size_t)row * w->cols;
 	product_rows(w, o->x[X]->v + (size_t)row * w->rows, y, n);
 	if (o->x[B] || o->relu)
 		kern_bias_relu(y, value_at(o->x[B], 0), n, w->cols, o->relu);
-	drop_rows(o, y, row, n);
+	tape_drop_rows(o, y, row, n);
 }
 
 /* gx (n,in) += or = g (n,out) w^T, in the same blocks of rows as forward */
-static void linear_back_x(struct tape *t, struct op *o, float *gx, bool first)
+static void linear_back_x(struct tape *t, struct tape_op *o, float *gx, bool first)
 {
 	const struct mat *w = o->x[W];
 	uint32_t rows = o->y->rows, in = w->rows, out = w->cols;
@@ -57,21 +57,21 @@ static void linear_back_x(struct tape *t, struct op *o, float *gx, bool first)
 		}
 		return;
 	}
-	const float *wt = transposed(t, w);
-	for (uint32_t i = 0; i < rows; i += BLOCK_ROWS) {
-		uint32_t n = rows - i < BLOCK_ROWS ? rows - i : BLOCK_ROWS;
+	const float *wt = tape_transposed(t, w);
+	for (uint32_t i = 0; i < rows; i += TAPE_BLOCK_ROWS) {
+		uint32_t n = rows - i < TAPE_BLOCK_ROWS ? rows - i : TAPE_BLOCK_ROWS;
 		blas_gemm(false, false, (int)n, (int)in, (int)out, 1, g + (size_t)i * out, (int)out,
 			  wt, (int)in, first ? 0 : 1, gx + (size_t)i * in, (int)in);
 	}
 }
 
 /* gw (in,out) += x^T g */
-static void linear_back_w(struct op *o, float *gw)
+static void linear_back_w(struct tape_op *o, float *gw)
 {
 	const struct mat *x = o->x[X];
 	uint32_t rows = o->y->rows, in = x->cols, out = o->y->cols;
-	for (uint32_t i = 0; i < rows; i += BLOCK_ROWS) {
-		uint32_t n = rows - i < BLOCK_ROWS ? rows - i : BLOCK_ROWS;
+	for (uint32_t i = 0; i < rows; i += TAPE_BLOCK_ROWS) {
+		uint32_t n = rows - i < TAPE_BLOCK_ROWS ? rows - i : TAPE_BLOCK_ROWS;
 		const float *xi = x->v + (size_t)i * in, *gi = o->y->g + (size_t)i * out;
 		if (out == 1)
 			for (uint32_t r = 0; r < n; r++)
@@ -83,22 +83,22 @@ static void linear_back_w(struct op *o, float *gw)
 }
 
 /* Gradients of x w + b from the one in o->y->g. */
-static void linear_back_all(struct tape *t, struct op *o)
+static void linear_back_all(struct tape *t, struct tape_op *o)
 {
 	bool first;
-	float *gb = grad_add(t, o->x[B]), *gw = grad_add(t, o->x[W]);
+	float *gb = tape_grad_add(t, o->x[B]), *gw = tape_grad_add(t, o->x[W]);
 	if (gb)
 		kern_colsum(gb, o->y->g, o->y->rows, o->y->cols);
 	if (gw)
 		linear_back_w(o, gw);
-	float *gx = grad_of(t, o->x[X], &first);
+	float *gx = tape_grad_of(t, o->x[X], &first);
 	if (gx)
 		linear_back_x(t, o, gx, first);
 }
 
-static void linear_back(struct tape *t, struct op *o)
+static void linear_back(struct tape *t, struct tape_op *o)
 {
-	after_back(o);
+	tape_after_back(o);
 	linear_back_all(t, o);
 }
 
@@ -106,11 +106,11 @@ struct mat *tape_linear(struct tape *t, struct mat *x, struct mat *w, struct mat
 {
 	assert(x->cols == w->rows && (!b || (b->rows == 1 && b->cols == w->cols)));
 	struct linear_job j = {0};
-	struct op *o;
-	struct mat *y = op_new(t, x->rows, w->cols, &j.y, &o, linear_back, INPUTS(x, w, b));
-	after_set(t, o, f);
+	struct tape_op *o;
+	struct mat *y = tape_op_new(t, x->rows, w->cols, &j.y, &o, linear_back, TAPE_IN(x, w, b));
+	tape_after_set(t, o, f);
 	j.o = o;
-	rows_run(t, x->rows, linear_rows, &j);
+	tape_rows(t, x->rows, linear_rows, &j);
 	return y;
 }
 
@@ -125,12 +125,12 @@ struct mat *tape_matmul(struct tape *t, struct mat *x, struct mat *w)
 static void norm_block(const struct linear_job *j, const float *a, const float *b, uint32_t row,
 		       uint32_t n)
 {
-	const struct op *o = j->o;
+	const struct tape_op *o = j->o;
 	size_t at = (size_t)row * o->y->cols;
 	struct norm_row p = {b, o->x[GAIN]->v, o->x[BIAS]->v, o->y->cols, o->relu};
 	kern_norm(j->y + at, j->xhat ? j->xhat + at : NULL, j->rstd + row, a,
 		  value_at(o->x[RESIDUAL], at), n, &p);
-	drop_rows(o, j->y + at, row, n);
+	tape_drop_rows(o, j->y + at, row, n);
 }
 
 static void norm_rows(void *arg, uint32_t row, uint32_t n)
@@ -150,40 +150,40 @@ static void linear_norm_rows(void *arg, uint32_t row, uint32_t n)
 }
 
 /* o->y->g becomes the gradient of what was normalised; the residual has its share. */
-static void norm_back_rows(struct tape *t, struct op *o)
+static void norm_back_rows(struct tape *t, struct tape_op *o)
 {
 	uint32_t rows = o->y->rows, cols = o->y->cols;
-	after_back(o);
-	float *scratch = buf_get(t, 2 * (size_t)cols);
-	float *gg = grad_add(t, o->x[GAIN]), *gb = grad_add(t, o->x[BIAS]);
+	tape_after_back(o);
+	float *scratch = tape_buf(t, 2 * (size_t)cols);
+	float *gg = tape_grad_add(t, o->x[GAIN]), *gb = tape_grad_add(t, o->x[BIAS]);
 	kern_norm_back(o->y->g, gg ? gg : scratch, gb ? gb : scratch + cols, o->saved[0],
 		       o->saved[1], o->x[GAIN]->v, rows, cols);
-	buf_release(t, scratch, 2 * (size_t)cols);
-	grad_pass(t, o->x[RESIDUAL], o->y->g);
+	tape_buf_release(t, scratch, 2 * (size_t)cols);
+	tape_grad_pass(t, o->x[RESIDUAL], o->y->g);
 }
 
-static void norm_back(struct tape *t, struct op *o)
+static void norm_back(struct tape *t, struct tape_op *o)
 {
 	norm_back_rows(t, o);
-	grad_pass(t, o->x[X], o->y->g);
+	tape_grad_pass(t, o->x[X], o->y->g);
 }
 
-static void linear_norm_back(struct tape *t, struct op *o)
+static void linear_norm_back(struct tape *t, struct tape_op *o)
 {
 	norm_back_rows(t, o);
 	linear_back_all(t, o);
 }
 
 /* What both have in common: buffers, the pass over the rows, what is kept. */
-static void norm_run(struct tape *t, struct op *o, struct linear_job *j, struct after f,
+static void norm_run(struct tape *t, struct tape_op *o, struct linear_job *j, struct after f,
 		     void (*rows)(void *, uint32_t, uint32_t))
 {
 	size_t n = (size_t)o->y->rows * o->y->cols;
-	after_set(t, o, f);
+	tape_after_set(t, o, f);
 	j->o = o;
-	j->xhat = o->y->wants ? buf_get(t, n) : NULL;
-	j->rstd = buf_get(t, o->y->rows);
-	rows_run(t, o->y->rows, rows, j);
+	j->xhat = o->y->wants ? tape_buf(t, n) : NULL;
+	j->rstd = tape_buf(t, o->y->rows);
+	tape_rows(t, o->y->rows, rows, j);
 	o->saved[0] = j->xhat;
 	o->n_saved = n;
 	o->saved[1] = j->rstd;
@@ -195,9 +195,9 @@ struct mat *tape_norm(struct tape *t, struct mat *x, struct mat *r, struct mat *
 	assert(!r || (r->rows == x->rows && r->cols == x->cols));
 	assert(gain->cols == x->cols && bias->cols == x->cols);
 	struct linear_job j;
-	struct op *o;
-	struct mat *y = op_new(t, x->rows, x->cols, &j.y, &o, norm_back,
-			       INPUTS(x, NULL, NULL, gain, bias, r));
+	struct tape_op *o;
+	struct mat *y = tape_op_new(t, x->rows, x->cols, &j.y, &o, norm_back,
+				    TAPE_IN(x, NULL, NULL, gain, bias, r));
 	norm_run(t, o, &j, f, norm_rows);
 	return y;
 }
@@ -208,9 +208,9 @@ struct mat *tape_linear_norm(struct tape *t, struct mat *x, struct mat *w, struc
 	assert(x->cols == w->rows && gain->cols == w->cols && bias->cols == w->cols);
 	assert(!r || (r->rows == x->rows && r->cols == w->cols));
 	struct linear_job j;
-	struct op *o;
-	struct mat *y = op_new(t, x->rows, w->cols, &j.y, &o, linear_norm_back,
-			       INPUTS(x, w, b, gain, bias, r));
+	struct tape_op *o;
+	struct mat *y = tape_op_new(t, x->rows, w->cols, &j.y, &o, linear_norm_back,
+				    TAPE_IN(x, w, b, gain, bias, r));
 	norm_run(t, o, &j, f, linear_norm_rows);
 	return y;
 }

@@ -11,26 +11,26 @@ static size_t size_of(const struct mat *m)
 	return (size_t)m->rows * m->cols;
 }
 
-static void add_back(struct tape *t, struct op *o)
+static void add_back(struct tape *t, struct tape_op *o)
 {
-	grad_pass(t, o->x[0], o->y->g);
-	grad_pass(t, o->x[1], o->y->g);
+	tape_grad_pass(t, o->x[0], o->y->g);
+	tape_grad_pass(t, o->x[1], o->y->g);
 }
 
 struct mat *tape_add(struct tape *t, struct mat *x, struct mat *y)
 {
 	assert(x->rows == y->rows && x->cols == y->cols);
 	float *v;
-	struct op *o;
-	struct mat *z = op_new(t, x->rows, x->cols, &v, &o, add_back, INPUTS(x, y));
+	struct tape_op *o;
+	struct mat *z = tape_op_new(t, x->rows, x->cols, &v, &o, add_back, TAPE_IN(x, y));
 	memcpy(v, x->v, size_of(x) * sizeof *v);
 	kern_add(v, y->v, size_of(x));
 	return z;
 }
 
-static void mul_back(struct tape *t, struct op *o)
+static void mul_back(struct tape *t, struct tape_op *o)
 {
-	float *gx = grad_add(t, o->x[0]), *gy = grad_add(t, o->x[1]);
+	float *gx = tape_grad_add(t, o->x[0]), *gy = tape_grad_add(t, o->x[1]);
 	if (gx)
 		kern_mul_add(gx, o->y->g, o->x[1]->v, size_of(o->y));
 	if (gy)
@@ -41,84 +41,50 @@ struct mat *tape_mul(struct tape *t, struct mat *x, struct mat *y)
 {
 	assert(x->rows == y->rows && x->cols == y->cols);
 	float *v;
-	struct op *o;
-	struct mat *z = op_new(t, x->rows, x->cols, &v, &o, mul_back, INPUTS(x, y));
+	struct tape_op *o;
+	struct mat *z = tape_op_new(t, x->rows, x->cols, &v, &o, mul_back, TAPE_IN(x, y));
 	kern_mul(v, x->v, y->v, size_of(x));
 	return z;
 }
 
-static void relu_back(struct tape *t, struct op *o)
-{
-	kern_relu_back(o->y->g, o->y->v, 1, size_of(o->y));
-	grad_pass(t, o->x[0], o->y->g);
-}
-
-struct mat *tape_relu(struct tape *t, struct mat *x)
-{
-	float *v;
-	struct op *o;
-	struct mat *y = op_new(t, x->rows, x->cols, &v, &o, relu_back, INPUTS(x));
-	memcpy(v, x->v, size_of(x) * sizeof *v);
-	kern_bias_relu(v, NULL, x->rows, x->cols, true);
-	return y;
-}
-
-static void sigmoid_back(struct tape *t, struct op *o)
+static void sigmoid_back(struct tape *t, struct tape_op *o)
 {
 	for (size_t i = 0; i < size_of(o->y); i++)
 		o->y->g[i] *= o->y->v[i] * (1 - o->y->v[i]);
-	grad_pass(t, o->x[0], o->y->g);
+	tape_grad_pass(t, o->x[0], o->y->g);
 }
 
 struct mat *tape_sigmoid(struct tape *t, struct mat *x)
 {
 	float *v;
-	struct op *o;
-	struct mat *y = op_new(t, x->rows, x->cols, &v, &o, sigmoid_back, INPUTS(x));
+	struct tape_op *o;
+	struct mat *y = tape_op_new(t, x->rows, x->cols, &v, &o, sigmoid_back, TAPE_IN(x));
 	for (size_t i = 0; i < size_of(x); i++)
 		v[i] = 1 / (1 + expf(-x->v[i]));
 	return y;
 }
 
-static void tanh_back(struct tape *t, struct op *o)
+static void tanh_back(struct tape *t, struct tape_op *o)
 {
 	for (size_t i = 0; i < size_of(o->y); i++)
 		o->y->g[i] *= 1 - o->y->v[i] * o->y->v[i];
-	grad_pass(t, o->x[0], o->y->g);
+	tape_grad_pass(t, o->x[0], o->y->g);
 }
 
 struct mat *tape_tanh(struct tape *t, struct mat *x)
 {
 	float *v;
-	struct op *o;
-	struct mat *y = op_new(t, x->rows, x->cols, &v, &o, tanh_back, INPUTS(x));
+	struct tape_op *o;
+	struct mat *y = tape_op_new(t, x->rows, x->cols, &v, &o, tanh_back, TAPE_IN(x));
 	for (size_t i = 0; i < size_of(x); i++)
 		v[i] = tanhf(x->v[i]);
 	return y;
 }
 
-/* The mask is drawn again: it cannot be read off a result that may be 0 by itself. */
-static void dropout_back(struct tape *t, struct op *o)
-{
-	drop_rows(o, o->y->g, 0, o->y->rows);
-	grad_pass(t, o->x[0], o->y->g);
-}
-
-struct mat *tape_dropout(struct tape *t, struct mat *x, double p)
-{
-	float *v;
-	struct op *o;
-	struct mat *y = op_new(t, x->rows, x->cols, &v, &o, dropout_back, INPUTS(x));
-	memcpy(v, x->v, size_of(x) * sizeof *v);
-	mask_set(t, o, p);
-	drop_rows(o, v, 0, x->rows);
-	return y;
-}
-
-static void scale_rows_back(struct tape *t, struct op *o)
+static void scale_rows_back(struct tape *t, struct tape_op *o)
 {
 	const struct mat *x = o->x[0], *s = o->x[1];
-	float *gx = grad_add(t, o->x[0]), *gs = grad_add(t, o->x[1]);
+	float *gx = tape_grad_add(t, o->x[0]), *gs = tape_grad_add(t, o->x[1]);
 	for (uint32_t i = 0; i < x->rows; i++) {
 		size_t at = (size_t)i * x->cols;
 		if (gx)
@@ -132,8 +98,8 @@ struct mat *tape_scale_rows(struct tape *t, struct mat *x, struct mat *s)
 {
 	assert(s->rows == x->rows && s->cols == 1);
 	float *v;
-	struct op *o;
-	struct mat *y = op_new(t, x->rows, x->cols, &v, &o, scale_rows_back, INPUTS(x, s));
+	struct tape_op *o;
+	struct mat *y = tape_op_new(t, x->rows, x->cols, &v, &o, scale_rows_back, TAPE_IN(x, s));
 	for (uint32_t i = 0; i < x->rows; i++)
 		for (uint32_t j = 0; j < x->cols; j++)
 			v[(size_t)i * x->cols + j] = s->v[i] * x->v[(size_t)i * x->cols + j];

@@ -8,7 +8,7 @@
 /* ---- GCN aggregation: y = f(Dhat^-1/2 Ahat Dhat^-1/2 x + b) ---- */
 
 struct aggregate_job {
-	const struct op *o;
+	const struct tape_op *o;
 	float *y;
 };
 
@@ -23,35 +23,35 @@ static void aggregate(float *y, const struct ugraph *g, const float *x, uint32_t
 static void aggregate_rows(void *arg, uint32_t row, uint32_t n)
 {
 	const struct aggregate_job *j = arg;
-	const struct op *o = j->o;
+	const struct tape_op *o = j->o;
 	const struct mat *b = o->x[1];
 	uint32_t cols = o->y->cols;
 	float *y = j->y + (size_t)row * cols;
 	aggregate(y, o->graph, o->x[0]->v, row, n, cols);
 	if (b || o->relu)
 		kern_bias_relu(y, b ? b->v : NULL, n, cols, o->relu);
-	drop_rows(o, y, row, n);
+	tape_drop_rows(o, y, row, n);
 }
 
 /* The operator is symmetric: its transpose gathers as it does. */
-static void aggregate_back(struct tape *t, struct op *o)
+static void aggregate_back(struct tape *t, struct tape_op *o)
 {
 	uint32_t rows = o->y->rows, cols = o->y->cols;
 	bool first;
-	after_back(o);
-	float *gb = grad_add(t, o->x[1]);
+	tape_after_back(o);
+	float *gb = tape_grad_add(t, o->x[1]);
 	if (gb)
 		kern_colsum(gb, o->y->g, rows, cols);
-	float *gx = grad_of(t, o->x[0], &first);
+	float *gx = tape_grad_of(t, o->x[0], &first);
 	if (gx && first) {
 		aggregate(gx, o->graph, o->y->g, 0, rows, cols);
 	} else if (gx) {
-		float *row = buf_get(t, cols);
+		float *row = tape_buf(t, cols);
 		for (uint32_t i = 0; i < rows; i++) {
 			aggregate(row, o->graph, o->y->g, i, 1, cols);
 			kern_add(gx + (size_t)i * cols, row, cols);
 		}
-		buf_release(t, row, cols);
+		tape_buf_release(t, row, cols);
 	}
 }
 
@@ -60,22 +60,22 @@ struct mat *tape_aggregate(struct tape *t, const struct ugraph *g, struct mat *x
 {
 	assert(x->rows == g->n);
 	struct aggregate_job j;
-	struct op *o;
-	struct mat *y = op_new(t, x->rows, x->cols, &j.y, &o, aggregate_back, INPUTS(x, b));
-	after_set(t, o, f);
+	struct tape_op *o;
+	struct mat *y = tape_op_new(t, x->rows, x->cols, &j.y, &o, aggregate_back, TAPE_IN(x, b));
+	tape_after_set(t, o, f);
 	o->graph = g;
 	j.o = o;
-	rows_run(t, x->rows, aggregate_rows, &j);
+	tape_rows(t, x->rows, aggregate_rows, &j);
 	return y;
 }
 
 /* ---- rows by index ---- */
 
-static void gather_back(struct tape *t, struct op *o)
+static void gather_back(struct tape *t, struct tape_op *o)
 {
 	const uint32_t *index = o->index[0];
 	size_t cols = o->y->cols;
-	float *gx = grad_add(t, o->x[0]);
+	float *gx = tape_grad_add(t, o->x[0]);
 	for (uint32_t i = 0; gx && i < o->y->rows; i++)
 		kern_add(gx + index[i] * cols, o->y->g + i * cols, cols);
 }
@@ -83,8 +83,8 @@ static void gather_back(struct tape *t, struct op *o)
 struct mat *tape_gather(struct tape *t, struct mat *x, const uint32_t *index, uint32_t n)
 {
 	float *v;
-	struct op *o;
-	struct mat *y = op_new(t, n, x->cols, &v, &o, gather_back, INPUTS(x));
+	struct tape_op *o;
+	struct mat *y = tape_op_new(t, n, x->cols, &v, &o, gather_back, TAPE_IN(x));
 	size_t cols = x->cols;
 	o->index[0] = index;
 	for (uint32_t i = 0; i < n; i++)
@@ -107,12 +107,12 @@ static void product_rows(void *arg, uint32_t row, uint32_t n)
 			 j->cols);
 }
 
-static void product_back(struct tape *t, struct op *o)
+static void product_back(struct tape *t, struct tape_op *o)
 {
 	const struct mat *x = o->x[0];
 	const uint32_t *u = o->index[0], *v = o->index[1];
 	size_t cols = o->y->cols;
-	float *gx = grad_add(t, o->x[0]);
+	float *gx = tape_grad_add(t, o->x[0]);
 	for (uint32_t i = 0; gx && i < o->y->rows; i++) {
 		const float *g = o->y->g + i * cols;
 		kern_mul_add(gx + u[i] * cols, g, x->v + v[i] * cols, cols);
@@ -124,23 +124,23 @@ struct mat *tape_edge_product(struct tape *t, struct mat *x, const uint32_t *u, 
 			      uint32_t n)
 {
 	struct product_job j = {.x = x->v, .u = u, .v = v, .cols = x->cols};
-	struct op *o;
-	struct mat *y = op_new(t, n, x->cols, &j.y, &o, product_back, INPUTS(x));
+	struct tape_op *o;
+	struct mat *y = tape_op_new(t, n, x->cols, &j.y, &o, product_back, TAPE_IN(x));
 	o->index[0] = u;
 	o->index[1] = v;
-	rows_run(t, n, product_rows, &j);
+	tape_rows(t, n, product_rows, &j);
 	return y;
 }
 
 /* ---- segments ---- */
 
 /* saved[0], when there is one: 1 / size of every segment, for the mean. */
-static void segment_back(struct tape *t, struct op *o)
+static void segment_back(struct tape *t, struct tape_op *o)
 {
 	const uint32_t *segment = o->index[0];
 	const struct mat *x = o->x[0];
 	size_t cols = x->cols;
-	float *gx = grad_add(t, o->x[0]);
+	float *gx = tape_grad_add(t, o->x[0]);
 	for (uint32_t i = 0; gx && i < x->rows; i++)
 		if (segment[i] != UINT32_MAX)
 			kern_axpy(gx + i * cols, o->saved[0] ? o->saved[0][segment[i]] : 1,
@@ -151,8 +151,8 @@ static struct mat *segment(struct tape *t, struct mat *x, const uint32_t *seg, u
 			   float empty, bool mean)
 {
 	float *v;
-	struct op *o;
-	struct mat *y = op_new(t, n, x->cols, &v, &o, segment_back, INPUTS(x));
+	struct tape_op *o;
+	struct mat *y = tape_op_new(t, n, x->cols, &v, &o, segment_back, TAPE_IN(x));
 	size_t cols = x->cols;
 	uint32_t *count = ARENA_NEWN(tape_arena(t), uint32_t, n);
 	o->index[0] = seg;
@@ -162,7 +162,7 @@ static struct mat *segment(struct tape *t, struct mat *x, const uint32_t *seg, u
 			kern_add(v + seg[i] * cols, x->v + i * cols, cols);
 			count[seg[i]]++;
 		}
-	float *inverse = mean ? buf_get(t, n) : NULL;
+	float *inverse = mean ? tape_buf(t, n) : NULL;
 	o->saved[0] = inverse;
 	o->n_saved = n;
 	for (uint32_t s = 0; s < n; s++) {

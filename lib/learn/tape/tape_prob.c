@@ -4,10 +4,10 @@
 #include <assert.h>
 #include <math.h>
 
-static void log_softmax_back(struct tape *t, struct op *o)
+static void log_softmax_back(struct tape *t, struct tape_op *o)
 {
 	uint32_t k = o->y->cols;
-	float *gx = grad_add(t, o->x[0]);
+	float *gx = tape_grad_add(t, o->x[0]);
 	for (uint32_t i = 0; gx && i < o->y->rows; i++) {
 		const float *g = o->y->g + (size_t)i * k, *lp = o->y->v + (size_t)i * k;
 		double sum = 0;
@@ -23,9 +23,9 @@ static void log_softmax_back(struct tape *t, struct op *o)
 struct mat *tape_log_softmax(struct tape *t, struct mat *x, const uint8_t *mask)
 {
 	float *v;
-	struct op *o;
+	struct tape_op *o;
 	uint32_t k = x->cols;
-	struct mat *y = op_new(t, x->rows, k, &v, &o, log_softmax_back, INPUTS(x));
+	struct mat *y = tape_op_new(t, x->rows, k, &v, &o, log_softmax_back, TAPE_IN(x));
 	for (uint32_t i = 0; i < x->rows; i++) {
 		const float *a = x->v + (size_t)i * k;
 		const uint8_t *m = mask ? mask + (size_t)i * k : NULL;
@@ -60,11 +60,11 @@ double prob_entropy(const float *logp, uint32_t n, uint32_t k)
 	return s;
 }
 
-static void pick_back(struct tape *t, struct op *o)
+static void pick_back(struct tape *t, struct tape_op *o)
 {
 	const uint16_t *action = o->index[0];
 	const struct mat *x = o->x[0];
-	float *gx = grad_add(t, o->x[0]);
+	float *gx = tape_grad_add(t, o->x[0]);
 	for (uint32_t i = 0; gx && i < x->rows; i++)
 		gx[(size_t)i * x->cols + action[i]] += o->y->g[0];
 }
@@ -72,17 +72,17 @@ static void pick_back(struct tape *t, struct op *o)
 struct mat *tape_pick(struct tape *t, struct mat *logp, const uint16_t *action)
 {
 	float *v;
-	struct op *o;
-	struct mat *y = op_new(t, 1, 1, &v, &o, pick_back, INPUTS(logp));
+	struct tape_op *o;
+	struct mat *y = tape_op_new(t, 1, 1, &v, &o, pick_back, TAPE_IN(logp));
 	o->index[0] = action;
 	*v = (float)prob_pick(logp->v, logp->rows, logp->cols, action);
 	return y;
 }
 
-static void entropy_back(struct tape *t, struct op *o)
+static void entropy_back(struct tape *t, struct tape_op *o)
 {
 	const struct mat *x = o->x[0];
-	float *gx = grad_add(t, o->x[0]);
+	float *gx = tape_grad_add(t, o->x[0]);
 	for (size_t i = 0; gx && i < (size_t)x->rows * x->cols; i++)
 		if (x->v[i] > -INFINITY)
 			gx[i] -= (float)(o->y->g[0] * exp(x->v[i]) * (1 + (double)x->v[i]));
@@ -91,8 +91,8 @@ static void entropy_back(struct tape *t, struct op *o)
 struct mat *tape_entropy(struct tape *t, struct mat *logp)
 {
 	float *v;
-	struct op *o;
-	struct mat *y = op_new(t, 1, 1, &v, &o, entropy_back, INPUTS(logp));
+	struct tape_op *o;
+	struct mat *y = tape_op_new(t, 1, 1, &v, &o, entropy_back, TAPE_IN(logp));
 	*v = (float)prob_entropy(logp->v, logp->rows, logp->cols);
 	return y;
 }

@@ -2,8 +2,8 @@
 # The networks of gpnembed: --net, the options of each, parameters that belong to one of them, and a
 # loop with every one.  What a new network must pass without a line of its own.
 bats_require_minimum_version 1.5.0
-load common.bash
-load loop.bash
+load ../support/common.bash
+load ../support/loop.bash
 
 setup_file() {
 	loop_setup_file
@@ -137,7 +137,7 @@ records = [r for r in records if r[0] in ("graph", "devs", "feat")] + p + [r for
 }
 
 @test "a network is one file and one line: nothing else knows its name" {
-	cd "$BATS_TEST_DIRNAME/.." || return 1
+	cd "$ROOT" || return 1
 	run -0 bash -c "grep -rlE 'net_mlp|mlp_hyper|X\(mlp\)|\"mlp\"' lib cmd | sort"
 	[ "$output" = "lib/learn/net/mlp.c
 lib/learn/net/nets.h" ]
