@@ -185,12 +185,12 @@ static void splits(bool training)
 
 	for (uint64_t seed = 0; seed < CASES; seed++) {
 		struct problem p;
-		struct pieces pieces;
+		struct splits pieces;
 		uint16_t unit_dev[PLACEGEN_SETS] = {0}, device[2][PLACEGEN_SETS] = {{0}};
 		double best = INFINITY, value[2] = {INFINITY, INFINITY};
 
 		if (!problem_make(&p, seed + 1000, PLACE_DNNPART_THROUGHPUT, SETS, training) ||
-		    !pieces_init(&pieces, &p.u, p.a))
+		    !splits_init(&pieces, &p.u, p.a))
 			continue;
 		n++;
 		folded += (pieces.fold != FOLD_NONE);

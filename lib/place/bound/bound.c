@@ -160,7 +160,7 @@ static struct place_bound pieces(const struct bound_view *v, struct arena *a)
 		return b;
 	reach_init(&g, v, a);
 	raise_to(&b, bound_piece_s(&g), "pieces");
-	raise_to(&b, bound_spine_s(&g), "spine");
+	raise_to(&b, bound_separators_s(&g), "spine");
 	return b;
 }
 

@@ -58,10 +58,10 @@ void bound_path_backwards(const struct bound_view *v, double *rest, double *with
 double bound_window_s(const struct bound_view *v, const double *head_s, const double *tail_s);
 
 /* Of dnnpart-latency: the longest path over CPUs and pieces of accelerators, see bound_piece.c; the
- * best row of pieces along the spine (spine.h). */
+ * best row of pieces along the separators (separators.h). */
 struct reach;
 double bound_piece_s(const struct reach *g);
-double bound_spine_s(const struct reach *g);
+double bound_separators_s(const struct reach *g);
 
 /* Joules that unit i adds on device d at least: what it draws while it computes, less what would be
  * drawn anyway; INFINITY: it cannot run there. */

@@ -27,11 +27,11 @@ struct offers {
 /* An item that the piece took; how to take it out again. */
 struct frame {
 	uint32_t pos, n_list;
-	struct piece_load load;
+	struct split_load load;
 };
 
 struct worker {
-	struct piece piece;
+	struct split_piece piece;
 	uint32_t *missing;   /* (n) predecessors outside */
 	uint32_t *list;      /* (n) items that may come next, and have come */
 	struct frame *frame; /* (n) */
@@ -40,7 +40,7 @@ struct worker {
 
 struct search {
 	struct ideals_task *t;
-	const struct pieces *p;
+	const struct splits *p;
 	struct ideals_table table;
 	uint32_t stride[MAX_CLASSES];
 	/* (n_used) fastest-cost seconds that unused devices can take */
@@ -54,7 +54,7 @@ struct search {
 	bool cut;
 };
 
-uint64_t ideals_n_used(const struct pieces *p)
+uint64_t ideals_n_used(const struct splits *p)
 {
 	uint64_t n = 1;
 
@@ -89,9 +89,9 @@ static void most_left(const struct search *x, uint32_t ideal, double *most)
 }
 
 /* Can a piece that has at least this be on some device? */
-static bool may_grow(const struct search *x, const struct piece *piece, const double *most)
+static bool may_grow(const struct search *x, const struct split_piece *piece, const double *most)
 {
-	const struct pieces *p = x->p;
+	const struct splits *p = x->p;
 
 	for (uint32_t c = 0; c < p->n_classes; c++) {
 		uint64_t limit = p->u->m->mem_limit[p->first[c]];
@@ -106,14 +106,14 @@ static bool may_grow(const struct search *x, const struct piece *piece, const do
 static void make_offers(const struct search *x, const struct worker *w, double left_s,
 			const double *most, struct offers *o)
 {
-	const struct pieces *p = x->p;
+	const struct splits *p = x->p;
 
 	for (uint32_t c = 0; c < p->n_classes; c++) {
 		uint64_t limit = p->u->m->mem_limit[p->first[c]];
 
 		if (left_s > most[c] || (limit && w->piece.load.mem > limit))
 			continue;
-		double load = piece_load_s(&w->piece, c);
+		double load = split_piece_load_s(&w->piece, c);
 		if (!(load < x->t->below_s))
 			continue;
 		o->offer = mem_grow(o->offer, &o->cap_offer, o->n + 1, sizeof(*o->offer));
@@ -130,16 +130,16 @@ static bool too_late(const struct search *x)
 	return x->t->deadline_s > 0 && clock_s() > x->t->deadline_s;
 }
 
-static void take(struct worker *w, const struct pieces *p, uint32_t unit, uint32_t *n_list)
+static void take(struct worker *w, const struct splits *p, uint32_t unit, uint32_t *n_list)
 {
 	w->bits[unit / 64] |= UINT64_C(1) << (unit % 64);
-	piece_add(&w->piece, unit);
+	split_piece_add(&w->piece, unit);
 	for (uint32_t j = p->succ_ptr[unit]; j < p->succ_ptr[unit + 1]; j++)
 		if (--w->missing[p->succ[j]] == 0)
 			w->list[(*n_list)++] = p->succ[j];
 }
 
-static void untake(struct worker *w, const struct pieces *p, const struct frame *f,
+static void untake(struct worker *w, const struct splits *p, const struct frame *f,
 		   uint32_t *n_list)
 {
 	uint32_t unit = w->list[f->pos];
@@ -147,7 +147,7 @@ static void untake(struct worker *w, const struct pieces *p, const struct frame 
 	for (uint32_t j = p->succ_ptr[unit]; j < p->succ_ptr[unit + 1]; j++)
 		w->missing[p->succ[j]]++;
 	*n_list = f->n_list;
-	piece_drop(&w->piece, unit, &f->load);
+	split_piece_drop(&w->piece, unit, &f->load);
 	w->bits[unit / 64] &= ~(UINT64_C(1) << (unit % 64));
 }
 
@@ -155,7 +155,7 @@ static void untake(struct worker *w, const struct pieces *p, const struct frame 
 static uint32_t stand_behind(const struct search *x, uint32_t ideal, struct worker *w,
 			     double *left_s)
 {
-	const struct pieces *p = x->p;
+	const struct splits *p = x->p;
 	uint32_t n = 0;
 
 	memcpy(w->bits, x->table.bits + (size_t)ideal * x->table.words,
@@ -271,7 +271,7 @@ static void run_size(struct search *x, uint32_t size)
 /* What unused devices can take at most, in seconds of fastest costs. */
 static void measure_room(struct search *x)
 {
-	const struct pieces *p = x->p;
+	const struct splits *p = x->p;
 
 	for (uint32_t i = 0; i < p->n; i++) {
 		double least = p->least_s[i];
@@ -300,7 +300,7 @@ static void measure_room(struct search *x)
 
 static void search_init(struct search *x, struct ideals_task *t)
 {
-	const struct pieces *p = t->p;
+	const struct splits *p = t->p;
 	uint32_t threads = (uint32_t)pool_size(t->pool), n_used = 1;
 
 	*x = (struct search){.t = t, .p = p};
@@ -315,7 +315,7 @@ static void search_init(struct search *x, struct ideals_task *t)
 	for (uint32_t i = 0; i < threads; i++) {
 		struct worker *w = &x->worker[i];
 
-		piece_init(&w->piece, p);
+		split_piece_init(&w->piece, p);
 		w->missing = MEM_NEWN(uint32_t, p->n);
 		w->list = MEM_NEWN(uint32_t, p->n);
 		w->frame = MEM_NEWN(struct frame, p->n);
@@ -329,7 +329,7 @@ static void search_release(struct search *x)
 	for (int i = 0; i < pool_size(x->t->pool); i++) {
 		struct worker *w = &x->worker[i];
 
-		piece_release(&w->piece);
+		split_piece_release(&w->piece);
 		mem_free(w->missing);
 		mem_free(w->list);
 		mem_free(w->frame);

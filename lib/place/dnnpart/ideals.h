@@ -13,7 +13,7 @@
 #define HSDAG_PLACE_DNNPART_IDEALS_H
 
 #include "base/pool.h"
-#include "place/dnnpart/pieces.h"
+#include "place/dnnpart/splits.h"
 
 enum ideals_status {
 	IDEALS_FOUND, /* the best split, below the threshold */
@@ -22,7 +22,7 @@ enum ideals_status {
 };
 
 struct ideals_task {
-	const struct pieces *p;
+	const struct splits *p;
 	double below_s;     /* the threshold; INFINITY: any */
 	uint64_t max_steps; /* pieces looked at; reduced by those that were */
 	double deadline_s;  /* of clock_s; 0: none */
@@ -35,7 +35,7 @@ struct ideals_task {
 
 /* The count of ways to have used devices of each class, that a table has a column for. */
 enum { IDEALS_MAX_USED = 4096 };
-uint64_t ideals_n_used(const struct pieces *p);
+uint64_t ideals_n_used(const struct splits *p);
 
 /* ideals_n_used(p) <= IDEALS_MAX_USED.  Results do not depend on the pool's threads. */
 enum ideals_status ideals_solve(struct ideals_task *t);

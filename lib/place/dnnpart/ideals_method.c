@@ -47,7 +47,7 @@ static void consider(struct ideals_run *x)
 }
 
 /* Splits below a threshold, with a share of what may be spent. */
-static enum ideals_status solve(struct ideals_run *x, const struct pieces *p, double below_s,
+static enum ideals_status solve(struct ideals_run *x, const struct splits *p, double below_s,
 				double share)
 {
 	double now_s = clock_s();
@@ -66,17 +66,17 @@ static enum ideals_status solve(struct ideals_run *x, const struct pieces *p, do
 }
 
 /* Thresholds rise until there is a split: most pieces are too large for the first ones. */
-static void split_chains(struct ideals_run *x, const struct pieces *p, double least)
+static void split_chains(struct ideals_run *x, const struct splits *p, double least)
 {
 	static const double above[] = {1.01, 1.05, 1.2, 1.6, 3, INFINITY};
 	uint32_t *order = ARENA_NEWN(x->r->a, uint32_t, p->n);
 
 	for (uint32_t i = 0; i < CHAINS; i++) {
-		struct pieces chain;
+		struct splits chain;
 		enum ideals_status s = IDEALS_NONE;
 
-		pieces_depth_first(p, i ? x->r->seed * CHAINS + i : 0, order);
-		pieces_chain(&chain, p, order,
+		splits_depth_first(p, i ? x->r->seed * CHAINS + i : 0, order);
+		splits_chain(&chain, p, order,
 			     ideals_n_used(p) > MANY_USED ? FEW_ITEMS : MANY_ITEMS, x->r->a);
 		for (size_t j = 0; s == IDEALS_NONE && j < sizeof(above) / sizeof(above[0]); j++) {
 			double below_s = least > 0 ? least * above[j] : INFINITY;
@@ -89,7 +89,7 @@ static void split_chains(struct ideals_run *x, const struct pieces *p, double le
 }
 
 /* The graph itself; whether the best contiguous split is known. */
-static bool split_graph(struct ideals_run *x, const struct pieces *p, double least)
+static bool split_graph(struct ideals_run *x, const struct splits *p, double least)
 {
 	double low = fmin(least, x->load_s), high = x->load_s;
 	enum ideals_status s = IDEALS_NONE;
@@ -104,13 +104,13 @@ static bool split_graph(struct ideals_run *x, const struct pieces *p, double lea
 int method_ideals(struct method_run *r, struct err *e)
 {
 	struct ideals_run x = {.r = r, .best = INFINITY, .load_s = INFINITY};
-	struct pieces p;
+	struct splits p;
 	bool known;
 
 	if (r->m->rules == PLACE_DNNPART_LATENCY)
 		return err_set(e, ST_USAGE, "ideals splits a pipeline, which latency is not about");
 	place_units_init(&x.u, r->m, r->a);
-	if (!pieces_init(&p, &x.u, r->a) || ideals_n_used(&p) > IDEALS_MAX_USED)
+	if (!splits_init(&p, &x.u, r->a) || ideals_n_used(&p) > IDEALS_MAX_USED)
 		return err_set(e, ST_RUNTIME,
 			       "ideals: devices of too many kinds; %d ways to have used some of "
 			       "them are the most",

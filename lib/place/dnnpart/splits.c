@@ -1,13 +1,13 @@
-/* pieces.c - items, what they cost on each class of devices, and the values between them. */
+/* splits.c - items, what they cost on each class of devices, and the values between them. */
 #include <math.h>
 #include <string.h>
 
 #include "place/simulate/dnnpart.h"
-#include "place/dnnpart/pieces_parts.h"
+#include "place/dnnpart/splits_impl.h"
 
 static const double NO_WAY_S = 1e30; /* finite: sums of it can be taken back */
 
-static bool find_classes(struct pieces *p)
+static bool find_classes(struct splits *p)
 {
 	const struct place_units *u = p->u;
 	const struct place_model *m = u->m;
@@ -34,7 +34,7 @@ static bool find_classes(struct pieces *p)
 	return true;
 }
 
-static void sum_items(struct pieces *p, struct arena *a)
+static void sum_items(struct splits *p, struct arena *a)
 {
 	const struct place_units *u = p->u;
 	uint32_t nc = p->n_classes;
@@ -71,7 +71,7 @@ static double fastest_copy_s(const struct place_model *m, uint32_t d, bool to, u
 }
 
 /* What it takes to move the tensors [t, end) as one value. */
-static void price_value(struct pieces *p, uint32_t value, uint32_t task, uint32_t t)
+static void price_value(struct splits *p, uint32_t value, uint32_t task, uint32_t t)
 {
 	const struct place_model *m = p->u->m;
 
@@ -89,7 +89,7 @@ static void price_value(struct pieces *p, uint32_t value, uint32_t task, uint32_
 }
 
 /* Values by maker: of a schedule one a tensor, of dnn-partitioning one a task. */
-static void find_values(struct pieces *p, struct arena *a)
+static void find_values(struct splits *p, struct arena *a)
 {
 	const struct sched_dag *d = &p->u->m->tasks.dag;
 	bool by_task = p->u->m->rules != PLACE_SCHEDULE;
@@ -105,11 +105,11 @@ static void find_values(struct pieces *p, struct arena *a)
 	p->out_s = ARENA_NEWN(a, double, (size_t)n * p->n_classes);
 	p->n_values = n;
 	for (uint32_t v = 0; v < n; v++)
-		made[pieces_item(p, by_task ? v : d->tensor_task[v]) + 1]++;
+		made[splits_item(p, by_task ? v : d->tensor_task[v]) + 1]++;
 	for (uint32_t i = 0; i < p->n; i++)
 		p->made_ptr[i + 1] = made[i + 1] += made[i];
 	for (uint32_t v = 0; v < n; v++) {
-		uint32_t task = by_task ? v : d->tensor_task[v], unit = pieces_item(p, task);
+		uint32_t task = by_task ? v : d->tensor_task[v], unit = splits_item(p, task);
 
 		number[v] = made[unit]++;
 		p->maker[number[v]] = unit;
@@ -123,7 +123,7 @@ static void find_values(struct pieces *p, struct arena *a)
 			uint32_t end = by_task ? d->out_ptr[v + 1] : v + 1;
 
 			for (uint32_t j = d->use_ptr[t]; j < d->use_ptr[end]; j++) {
-				uint32_t to = pieces_item(p, d->use_task[j]), x = number[v];
+				uint32_t to = splits_item(p, d->use_task[j]), x = number[v];
 
 				if (to == p->maker[x] || seen[to] == v + 1)
 					continue;
@@ -146,9 +146,9 @@ static void find_values(struct pieces *p, struct arena *a)
 /* ---- items ---- */
 
 /* Order, costs and values of items as of_unit has them. */
-static void build(struct pieces *p, struct arena *a)
+static void build(struct splits *p, struct arena *a)
 {
-	pieces_order(p, a);
+	splits_order(p, a);
 	sum_items(p, a);
 	find_values(p, a);
 }
@@ -166,18 +166,18 @@ static bool has_room(const struct place_units *u)
 	return true;
 }
 
-bool pieces_init(struct pieces *p, const struct place_units *u, struct arena *a)
+bool splits_init(struct splits *p, const struct place_units *u, struct arena *a)
 {
-	*p = (struct pieces){.u = u, .n = u->n, .of_unit = ARENA_NEWN(a, uint32_t, u->n)};
+	*p = (struct splits){.u = u, .n = u->n, .of_unit = ARENA_NEWN(a, uint32_t, u->n)};
 	for (uint32_t i = 0; i < u->n; i++)
 		p->of_unit[i] = i;
-	pieces_order(p, a);
-	for (; p->fold < FOLD_LATER && pieces_in_circle(p); pieces_order(p, a))
+	splits_order(p, a);
+	for (; p->fold < FOLD_LATER && splits_in_circle(p); splits_order(p, a))
 		p->fold++;
 	if (!find_classes(p))
 		return false;
 	build(p, a);
-	while (pieces_glue(p, has_room(u)))
+	while (splits_glue(p, has_room(u)))
 		build(p, a);
 	return true;
 }
@@ -185,7 +185,7 @@ bool pieces_init(struct pieces *p, const struct place_units *u, struct arena *a)
 /* ---- chains ---- */
 
 /* Runs of `order` as items: as many as there are items, or max_items of about equal cost. */
-static void cut_runs(struct pieces *chain, const struct pieces *p, const uint32_t *order,
+static void cut_runs(struct splits *chain, const struct splits *p, const uint32_t *order,
 		     uint32_t max_items)
 {
 	uint32_t *run = MEM_NEWN(uint32_t, p->n), last = UINT32_MAX;
@@ -209,7 +209,7 @@ static void cut_runs(struct pieces *chain, const struct pieces *p, const uint32_
 	mem_free(run);
 }
 
-void pieces_chain(struct pieces *chain, const struct pieces *p, const uint32_t *order,
+void splits_chain(struct splits *chain, const struct splits *p, const uint32_t *order,
 		  uint32_t max_items, struct arena *a)
 {
 	*chain = *p;
@@ -222,7 +222,7 @@ void pieces_chain(struct pieces *chain, const struct pieces *p, const uint32_t *
 		chain->succ[i] = i + 1;
 	}
 	chain->succ_ptr[chain->n] = chain->n ? chain->n - 1 : 0;
-	pieces_reverse_edges(chain, a);
+	splits_reverse_edges(chain, a);
 	sum_items(chain, a);
 	find_values(chain, a);
 }

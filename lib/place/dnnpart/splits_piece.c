@@ -1,17 +1,17 @@
-/* piece.c - the loads of a piece that grows and shrinks by an item. */
+/* splits_piece.c - the loads of a piece that grows and shrinks by an item. */
 #include <math.h>
 
 #include "base/twosum.h"
-#include "place/dnnpart/pieces.h"
+#include "place/dnnpart/splits.h"
 
-void piece_init(struct piece *x, const struct pieces *p)
+void split_piece_init(struct split_piece *x, const struct splits *p)
 {
-	*x = (struct piece){.p = p,
-			    .inside = MEM_NEWN(bool, p->n),
-			    .n_inside = MEM_NEWN(uint32_t, p->n_values)};
+	*x = (struct split_piece){.p = p,
+				  .inside = MEM_NEWN(bool, p->n),
+				  .n_inside = MEM_NEWN(uint32_t, p->n_values)};
 }
 
-void piece_release(struct piece *x)
+void split_piece_release(struct split_piece *x)
 {
 	mem_free(x->inside);
 	mem_free(x->n_inside);
@@ -24,11 +24,11 @@ static void add_moves(double *sum, double *low, const double *row, uint32_t n, d
 		twosum_add(&sum[c], &low[c], sign * row[c]);
 }
 
-void piece_add(struct piece *x, uint32_t item)
+void split_piece_add(struct split_piece *x, uint32_t item)
 {
-	const struct pieces *p = x->p;
+	const struct splits *p = x->p;
 	uint32_t nc = p->n_classes;
-	struct piece_load *l = &x->load;
+	struct split_load *l = &x->load;
 
 	x->inside[item] = true;
 	for (uint32_t c = 0; c < nc; c++)
@@ -53,9 +53,9 @@ void piece_add(struct piece *x, uint32_t item)
 	}
 }
 
-void piece_drop(struct piece *x, uint32_t item, const struct piece_load *load)
+void split_piece_drop(struct split_piece *x, uint32_t item, const struct split_load *load)
 {
-	const struct pieces *p = x->p;
+	const struct splits *p = x->p;
 
 	x->inside[item] = false;
 	for (uint32_t j = p->read_ptr[item]; j < p->read_ptr[item + 1]; j++)
@@ -63,9 +63,9 @@ void piece_drop(struct piece *x, uint32_t item, const struct piece_load *load)
 	x->load = *load;
 }
 
-double piece_load_s(const struct piece *x, uint32_t c)
+double split_piece_load_s(const struct split_piece *x, uint32_t c)
 {
-	const struct piece_load *l = &x->load;
+	const struct split_load *l = &x->load;
 	double in_s = l->in_s[c] + l->in_low_s[c], out_s = l->out_s[c] + l->out_low_s[c];
 
 	if (x->p->sum[c])

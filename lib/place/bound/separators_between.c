@@ -1,8 +1,8 @@
-/* spine_between.c - what the tasks of a block take that are in neither piece beside it: on CPUs,
+/* separators_between.c - what the tasks of a block take that are in neither piece beside it: on CPUs,
  * and in pieces of their own. */
 #include <math.h>
 
-#include "place/dnnpart/spine.h"
+#include "place/bound/separators.h"
 
 enum { ON_CPU = 255 };
 
@@ -13,18 +13,18 @@ static uint32_t lowest(uint64_t bits)
 
 struct middle {
 	const struct reach *g;
-	const struct spine_component *c;
-	bool cpu;                      /* alone */
-	uint64_t tasks;                /* in neither piece */
-	double out_s[SPINE_MAX_TASKS]; /* before others can read what a task makes */
+	const struct separator_component *c;
+	bool cpu;                           /* alone */
+	uint64_t tasks;                     /* in neither piece */
+	double out_s[SEPARATORS_MAX_TASKS]; /* before others can read what a task makes */
 	/* where the piece begins that ends with a task; ON_CPU */
-	uint8_t from[SPINE_MAX_TASKS];
+	uint8_t from[SEPARATORS_MAX_TASKS];
 };
 
 /* A piece among these tasks that begins at e and ends at i, at least; INFINITY: too large. */
 static double piece_s(const struct middle *m, uint32_t e, uint32_t i)
 {
-	const struct spine_component *c = m->c;
+	const struct separator_component *c = m->c;
 	const struct reach *g = m->g;
 	uint64_t inside = c->behind[e] & c->before[i] & m->tasks, reads = 0, mem = 0;
 	double start = 0, sum = 0;
@@ -56,8 +56,8 @@ static double piece_s(const struct middle *m, uint32_t e, uint32_t i)
  * before it, so that the largest of these leasts holds. */
 static double inside_s(struct middle *m, uint32_t i)
 {
-	const struct spine_component *c = m->c;
-	double most = -1, at[SPINE_MAX_TASKS];
+	const struct separator_component *c = m->c;
+	double most = -1, at[SEPARATORS_MAX_TASKS];
 
 	m->from[i] = (uint8_t)i;
 	if (!(c->reads[i] & m->tasks))
@@ -84,7 +84,7 @@ static double inside_s(struct middle *m, uint32_t i)
 /* When all of m->tasks have ended. */
 static double pass_middle(struct middle *m)
 {
-	const struct spine_component *c = m->c;
+	const struct separator_component *c = m->c;
 	double end = 0;
 
 	for (uint64_t b = m->tasks; b; b &= b - 1) {
@@ -105,12 +105,12 @@ static double pass_middle(struct middle *m)
 	return end;
 }
 
-static uint64_t all_tasks(const struct spine_component *c)
+static uint64_t all_tasks(const struct separator_component *c)
 {
 	return c->n == 64 ? UINT64_MAX : (UINT64_C(1) << c->n) - 1;
 }
 
-void spine_fill_between(const struct spine *s, struct spine_component *c)
+void separators_fill_between(const struct separators *s, struct separator_component *c)
 {
 	struct middle m = {.g = s->g, .c = c, .cpu = s->cpu_between};
 
@@ -124,12 +124,12 @@ void spine_fill_between(const struct spine *s, struct spine_component *c)
 		}
 }
 
-double spine_between_s(const struct spine_block *b, uint32_t first, uint32_t last)
+double separators_between_s(const struct separator_block *b, uint32_t first, uint32_t last)
 {
 	double most = 0;
 
 	for (uint32_t i = b->n_components; i-- > 0 && most < INFINITY;) {
-		const struct spine_component *c = &b->component[i];
+		const struct separator_component *c = &b->component[i];
 
 		most = fmax(
 			most,
@@ -140,11 +140,11 @@ double spine_between_s(const struct spine_block *b, uint32_t first, uint32_t las
 	return most;
 }
 
-void spine_between_pieces(const struct spine *s, const struct spine_block *b, uint32_t first,
-			  uint32_t last, uint32_t *piece, uint32_t *n_pieces)
+void separators_between_pieces(const struct separators *s, const struct separator_block *b,
+			       uint32_t first, uint32_t last, uint32_t *piece, uint32_t *n_pieces)
 {
 	for (uint32_t k = b->n_components; k-- > 0;) {
-		const struct spine_component *c = &b->component[k];
+		const struct separator_component *c = &b->component[k];
 		struct middle m = {.g = s->g, .c = c, .cpu = s->cpu_between};
 		uint64_t left = all_tasks(c) & ~c->first[first % c->n_first].tasks &
 				~c->last[last % c->n_last].tasks;

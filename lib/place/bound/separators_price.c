@@ -1,7 +1,7 @@
-/* spine_price.c - the memory of all accelerators has a price; see spine.h. */
+/* separators_price.c - the memory of all accelerators has a price; see separators.h. */
 #include <math.h>
 
-#include "place/dnnpart/spine.h"
+#include "place/bound/separators.h"
 
 enum { ROUNDS = 12 };
 static const double MAX_STEPS = 1 << 30; /* of all rounds; about half a second */
@@ -16,7 +16,7 @@ struct plane {
 struct prices {
 	const struct reach *g;
 	bool cpu_between;
-	spine_see see;
+	separators_see see;
 	void *arg;
 	double *acc_s;   /* (tasks) with the price */
 	uint32_t *piece; /* (tasks) */
@@ -24,24 +24,24 @@ struct prices {
 	bool sure;       /* not to take long */
 };
 
-/* The least value at this price; its plane. */
-static double ask(struct prices *x, double price, struct plane *plane)
+/* The least value at this price, and its plane. */
+static double value_at_price(struct prices *x, double price, struct plane *plane)
 {
 	struct arena *a = arena_new();
 	struct reach g = *x->g;
-	struct spine s;
+	struct separators s;
 	uint32_t n_pieces = 0;
 	double share = 0;
 
 	for (uint32_t t = 0; price > 0 && t < g.n; t++)
 		x->acc_s[t] = x->g->acc_s[t] + price * ((double)g.mem[t] / g.room);
 	g.acc_s = price > 0 ? x->acc_s : x->g->acc_s;
-	spine_init(&s, &g, x->cpu_between, x->sure, a);
-	double value = spine_solve(&s, x->piece, &n_pieces);
+	separators_init(&s, &g, x->cpu_between, x->sure, a);
+	double value = separators_solve(&s, x->piece, &n_pieces);
 	if (isnan(value)) {
 		x->sure = true;
 		arena_free(a);
-		return ask(x, price, plane);
+		return value_at_price(x, price, plane);
 	}
 	x->steps = (double)s.work;
 	for (uint32_t t = 0; value < INFINITY && t < g.n; t++)
@@ -68,7 +68,7 @@ static double on_cpus_s(const struct reach *g)
 	return most;
 }
 
-double spine_priced(const struct reach *g, bool cpu_between, spine_see see, void *arg)
+double separators_priced(const struct reach *g, bool cpu_between, separators_see see, void *arg)
 {
 	struct prices x = {.g = g,
 			   .cpu_between = cpu_between,
@@ -77,7 +77,7 @@ double spine_priced(const struct reach *g, bool cpu_between, spine_see see, void
 			   .acc_s = MEM_NEWN(double, g->n),
 			   .piece = MEM_NEWN(uint32_t, g->n)};
 	struct plane over, under = {on_cpus_s(g), 0}, now;
-	double best = ask(&x, 0, &over);
+	double best = value_at_price(&x, 0, &over);
 	double rounds = fmin(ROUNDS, MAX_STEPS / fmax(1, x.steps));
 
 	if (over.share <= 1 || !(best < INFINITY) || !(under.value < INFINITY))
@@ -88,7 +88,7 @@ double spine_priced(const struct reach *g, bool cpu_between, spine_see see, void
 
 		if (!(price > 0) || roof <= best * (1 + NEAR))
 			break;
-		best = fmax(best, ask(&x, price, &now) - price);
+		best = fmax(best, value_at_price(&x, price, &now) - price);
 		*(now.share > 1 ? &over : &under) = now;
 	}
 	mem_free(x.acc_s);
@@ -96,9 +96,9 @@ double spine_priced(const struct reach *g, bool cpu_between, spine_see see, void
 	return best;
 }
 
-double bound_spine_s(const struct reach *g)
+double bound_separators_s(const struct reach *g)
 {
-	double value = spine_priced(g, false, NULL, NULL);
+	double value = separators_priced(g, false, NULL, NULL);
 
 	return value < INFINITY ? value * (1 - 1e-9) : 0;
 }

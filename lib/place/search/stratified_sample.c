@@ -1,4 +1,4 @@
-/* variety.c - distinct placements of every kind and quality, for holding a simulator against the
+/* stratified_sample.c - distinct placements of every kind and quality, for holding a simulator against the
  * machine (pipelines/calibrate).
  *
  * A pool of candidates is drawn: single devices, what heuristics find, what climbing upwards makes

@@ -1,10 +1,10 @@
-/* pieces_order.c - items by the edges between them. */
+/* splits_order.c - items by the edges between them. */
 #include <string.h>
 
 #include "place/search/random_stream.h"
-#include "place/dnnpart/pieces_parts.h"
+#include "place/dnnpart/splits_impl.h"
 
-void pieces_reverse_edges(struct pieces *p, struct arena *a)
+void splits_reverse_edges(struct splits *p, struct arena *a)
 {
 	p->pred_ptr = ARENA_NEWN(a, uint32_t, (size_t)p->n + 2);
 	p->pred = ARENA_NEWN(a, uint32_t, p->succ_ptr[p->n]);
@@ -20,7 +20,7 @@ void pieces_reverse_edges(struct pieces *p, struct arena *a)
 /* ---- edges ---- */
 
 struct edges {
-	struct pieces *p;
+	struct splits *p;
 	uint32_t *seen; /* (items) 1 + the last item with an edge to it */
 	uint32_t item, m;
 };
@@ -33,7 +33,7 @@ static void add_edge(struct edges *x, uint32_t to)
 	x->p->succ[x->m++] = to;
 }
 
-static bool is_backward(const struct pieces *p, uint32_t task)
+static bool is_backward(const struct splits *p, uint32_t task)
 {
 	const struct graph_tasks *t = &p->u->m->tasks;
 
@@ -44,15 +44,15 @@ static bool is_backward(const struct pieces *p, uint32_t task)
 /* From an item's task, by what reads its tensors. */
 static void add_forward(struct edges *x, uint32_t t)
 {
-	const struct pieces *p = x->p;
+	const struct splits *p = x->p;
 	const struct sched_dag *d = &p->u->m->tasks.dag;
 
 	for (uint32_t j = d->use_ptr[d->out_ptr[t]]; j < d->use_ptr[d->out_ptr[t + 1]]; j++) {
 		uint32_t to = d->use_task[j];
 
 		if (!is_backward(p, to) &&
-		    (p->fold != FOLD_LATER || pieces_unit(p, to) >= pieces_unit(p, t)))
-			add_edge(x, pieces_item(p, to));
+		    (p->fold != FOLD_LATER || splits_unit(p, to) >= splits_unit(p, t)))
+			add_edge(x, splits_item(p, to));
 	}
 }
 
@@ -65,11 +65,11 @@ static void add_mirrored(struct edges *x, uint32_t t)
 		uint32_t from = d->tensor_task[d->use_tensor[d->in_use[i]]];
 
 		if (is_backward(x->p, from))
-			add_edge(x, pieces_item(x->p, from));
+			add_edge(x, splits_item(x->p, from));
 	}
 }
 
-void pieces_order(struct pieces *p, struct arena *a)
+void splits_order(struct splits *p, struct arena *a)
 {
 	const struct sched_dag *d = &p->u->m->tasks.dag;
 	uint32_t *next = MEM_NEWN(uint32_t, d->n), *head = MEM_NEWN(uint32_t, p->n);
@@ -79,7 +79,7 @@ void pieces_order(struct pieces *p, struct arena *a)
 	p->succ = ARENA_NEWN(a, uint32_t, d->n_uses);
 	memset(head, 0xff, p->n * sizeof(*head));
 	for (uint32_t t = d->n; t-- > 0;) {
-		uint32_t i = pieces_item(p, t);
+		uint32_t i = splits_item(p, t);
 
 		next[t] = head[i];
 		head[i] = t;
@@ -89,13 +89,13 @@ void pieces_order(struct pieces *p, struct arena *a)
 			(is_backward(p, t) ? add_mirrored : add_forward)(&x, t);
 		p->succ_ptr[x.item + 1] = x.m;
 	}
-	pieces_reverse_edges(p, a);
+	splits_reverse_edges(p, a);
 	mem_free(next);
 	mem_free(head);
 	mem_free(x.seen);
 }
 
-bool pieces_in_circle(const struct pieces *p)
+bool splits_in_circle(const struct splits *p)
 {
 	uint32_t *left = MEM_NEWN(uint32_t, p->n), *order = MEM_NEWN(uint32_t, p->n), n = 0;
 
@@ -124,7 +124,7 @@ static void shuffle(struct rng_addr *rng, uint32_t *at, uint32_t *x, uint32_t n)
 }
 
 /* Postorder along edges backwards: every unit right behind what it needs. */
-void pieces_depth_first(const struct pieces *p, uint64_t seed, uint32_t *order)
+void splits_depth_first(const struct splits *p, uint64_t seed, uint32_t *order)
 {
 	struct rng_addr rng = {seed, 0, 0, RNG_SEARCH + RANDOM_CHAINS};
 	uint32_t n = p->n, n_order = 0, n_stack, n_roots = 0, drawn = 0;

@@ -1,10 +1,10 @@
-/* test_spine.c - the program along a graph's spine beside all placements of small chains of
+/* test_separators.c - the program along a graph's separators beside all placements of small chains of
  * blocks. */
 #include <math.h>
 
 #include "placegen.h"
 #include "place/bound/bound_parts.h"
-#include "place/dnnpart/spine.h"
+#include "place/bound/separators.h"
 #include "tap.h"
 
 enum { CASES = 300, MOST = 8, DEVICES = 4 };
@@ -137,19 +137,19 @@ static double best_of_all(struct problem *p, uint16_t *device, uint32_t v, uint3
 }
 
 /* priced: with a price for memory. */
-static double along_spine(struct problem *p, uint32_t *piece, uint32_t *n_pieces, uint32_t *n,
+static double along_separators(struct problem *p, uint32_t *piece, uint32_t *n_pieces, uint32_t *n,
 			  double *priced)
 {
 	struct bound_view v;
 	struct reach g;
-	struct spine s;
+	struct separators s;
 
 	bound_view_init(&v, &p->u, p->a);
 	reach_init(&g, &v, p->a);
-	spine_init(&s, &g, false, false, p->a);
+	separators_init(&s, &g, false, false, p->a);
 	*n = s.n;
-	*priced = bound_spine_s(&g);
-	return spine_solve(&s, piece, n_pieces);
+	*priced = bound_separators_s(&g);
+	return separators_solve(&s, piece, n_pieces);
 }
 
 /* 0 -> 1 -> 2 -> 3 -> 4, the last of them for the CPU; 2 reads 0, which takes for ever to move, and
@@ -174,7 +174,7 @@ static bool keeps_digits(void)
 		move[v] = v ? 0.3 : 1.1e13;
 	}
 	bool ok = model_make(&p, s, move, none, none) &&
-		  fabs(along_spine(&p, piece, &n_pieces, &n, &priced) - right) < 1e-9 &&
+		  fabs(along_separators(&p, piece, &n_pieces, &n, &priced) - right) < 1e-9 &&
 		  fabs(priced - right) < 1e-6;
 
 	problem_end(&p);
@@ -183,7 +183,7 @@ static bool keeps_digits(void)
 
 int main(void)
 {
-	int n = 0, below = 0, tight = 0, spined = 0, worth = 0, few = 0, tighter = 0;
+	int n = 0, below = 0, tight = 0, separated = 0, worth = 0, few = 0, tighter = 0;
 
 	for (uint64_t seed = 0; seed < CASES; seed++) {
 		struct problem p;
@@ -193,10 +193,10 @@ int main(void)
 		if (!chain_make(&p, seed))
 			continue;
 		double best = best_of_all(&p, device, 0, is_uneven(seed) ? 1 : 0);
-		double priced, least = along_spine(&p, piece, &n_pieces, &length, &priced);
+		double priced, least = along_separators(&p, piece, &n_pieces, &length, &priced);
 
 		n++;
-		spined += length > 1;
+		separated += length > 1;
 		bool is_below = least <= best * (1 + 1e-12) && priced <= best * (1 + 1e-12);
 
 		below += is_below;
@@ -220,7 +220,7 @@ int main(void)
 		}
 		problem_end(&p);
 	}
-	tap(n == CASES && spined > n * 9 / 10, "graphs have a spine (%d of %d)", spined, n);
+	tap(n == CASES && separated > n * 9 / 10, "graphs have a spine (%d of %d)", separated, n);
 	tap(below == n, "the bound is never above the best placement (%d)", below);
 	tap(tight > n / 2, "mostly it is as high (%d of %d)", tight, n);
 	tap(tighter > 0, "a price of memory helps (%d)", tighter);

@@ -1,4 +1,4 @@
-/* pieces.h - units in a row of pieces, one piece a device: the loads of a pipeline whose every
+/* splits.h - units in a row of pieces, one piece a device: the loads of a pipeline whose every
  * device runs one contiguous part of the graph.  Used by the dynamic programs over ideals.
  *
  * The order.  Units (units.h) are ordered by the edges between them.  Where units that share a
@@ -13,15 +13,15 @@
  * moved with them than without (the paper's preprocessing glues those without inputs or outputs).
  *
  * Classes.  Devices that differ by name alone are one class. */
-#ifndef HSDAG_PLACE_DNNPART_PIECES_H
-#define HSDAG_PLACE_DNNPART_PIECES_H
+#ifndef HSDAG_PLACE_DNNPART_SPLITS_H
+#define HSDAG_PLACE_DNNPART_SPLITS_H
 
 #include "place/simulate/units.h"
 
 enum { MAX_CLASSES = 16 };
 
 /* A problem as pieces see it; shared by all threads. */
-struct pieces {
+struct splits {
 	const struct place_units *u;
 	uint32_t n;                /* items */
 	uint32_t *of_unit;         /* (units) */
@@ -29,7 +29,7 @@ struct pieces {
 	uint64_t *mem;             /* (n) */
 	uint32_t *succ_ptr, *succ; /* (n+1) the order, as edges between items */
 	uint32_t *pred_ptr, *pred; /* the same by their heads */
-	enum pieces_fold { FOLD_NONE, FOLD_MIRROR, FOLD_LATER } fold;
+	enum splits_fold { FOLD_NONE, FOLD_MIRROR, FOLD_LATER } fold;
 
 	uint32_t n_classes;
 	uint32_t first[MAX_CLASSES], size[MAX_CLASSES]; /* first device; devices */
@@ -43,38 +43,38 @@ struct pieces {
 };
 
 /* u is borrowed; memory from a.  false: more than MAX_CLASSES classes. */
-bool pieces_init(struct pieces *p, const struct place_units *u, struct arena *a);
+bool splits_init(struct splits *p, const struct place_units *u, struct arena *a);
 
 /* The same with a chain for the order: the items in `order` (n), a linear extension; when they are
  * more than max_items, runs of about equal cost in their place. */
-void pieces_chain(struct pieces *chain, const struct pieces *p, const uint32_t *order,
+void splits_chain(struct splits *chain, const struct splits *p, const uint32_t *order,
 		  uint32_t max_items, struct arena *a);
 
 /* A linear extension of the order, depth first: every item right behind what it needs, one
  * branch to its end before the next begins; branches in an order that depends on seed (0: as
  * they are numbered). order (n). */
-void pieces_depth_first(const struct pieces *p, uint64_t seed, uint32_t *order);
+void splits_depth_first(const struct splits *p, uint64_t seed, uint32_t *order);
 
 /* What a piece takes on each class; kept while items come and go. */
-struct piece_load {
+struct split_load {
 	double node_s[MAX_CLASSES], in_s[MAX_CLASSES], out_s[MAX_CLASSES];
 	double in_low_s[MAX_CLASSES], out_low_s[MAX_CLASSES]; /* what these two rounded off */
 	double least_s; /* of its items, each on its fastest device */
 	uint64_t mem;
 };
 
-struct piece {
-	const struct pieces *p;
+struct split_piece {
+	const struct splits *p;
 	bool *inside;       /* (n) */
 	uint32_t *n_inside; /* (n_values) readers inside */
-	struct piece_load load;
+	struct split_load load;
 };
 
-void piece_init(struct piece *x, const struct pieces *p);
-void piece_release(struct piece *x);
-void piece_add(struct piece *x, uint32_t item);
+void split_piece_init(struct split_piece *x, const struct splits *p);
+void split_piece_release(struct split_piece *x);
+void split_piece_add(struct split_piece *x, uint32_t item);
 /* Take out the item that was added last; load is what it was before. */
-void piece_drop(struct piece *x, uint32_t item, const struct piece_load *load);
-double piece_load_s(const struct piece *x, uint32_t class);
+void split_piece_drop(struct split_piece *x, uint32_t item, const struct split_load *load);
+double split_piece_load_s(const struct split_piece *x, uint32_t class);
 
 #endif

@@ -1,10 +1,10 @@
-/* pieces_glue.c - items that take no time, and can go wherever a neighbour is. */
+/* splits_glue.c - items that take no time, and can go wherever a neighbour is. */
 #include <string.h>
 
-#include "place/dnnpart/pieces_parts.h"
+#include "place/dnnpart/splits_impl.h"
 
 /* Numbers for the items of glued ones, by their first units. */
-static void renumber(struct pieces *p, const uint32_t *into)
+static void renumber(struct splits *p, const uint32_t *into)
 {
 	uint32_t *number = MEM_NEWN(uint32_t, p->n), n = 0;
 
@@ -25,7 +25,7 @@ struct moved {
 	double in_s[MAX_CLASSES], out_s[MAX_CLASSES];
 };
 
-static void add_value(const struct pieces *p, struct moved *x, uint32_t v)
+static void add_value(const struct splits *p, struct moved *x, uint32_t v)
 {
 	for (uint32_t c = 0; c < p->n_classes; c++) {
 		x->in_s[c] += p->in_s[(size_t)v * p->n_classes + c];
@@ -36,7 +36,7 @@ static void add_value(const struct pieces *p, struct moved *x, uint32_t v)
 /* Can item z go wherever item t is, its only neighbour on that side?  Then what z exchanges with
  * others may have to pass between t's piece and the one where z was; what only z and t exchange
  * need not. */
-static bool may_follow(const struct pieces *p, uint32_t z, uint32_t t, const uint32_t *reader)
+static bool may_follow(const struct splits *p, uint32_t z, uint32_t t, const uint32_t *reader)
 {
 	struct moved to_t = {{0}, {0}}, from_t = to_t, to_others = to_t, from_others = to_t;
 
@@ -61,7 +61,7 @@ static bool may_follow(const struct pieces *p, uint32_t z, uint32_t t, const uin
 }
 
 /* Memory can be no reason to keep apart. */
-static bool takes_nothing(const struct pieces *p, uint32_t i, bool room)
+static bool takes_nothing(const struct splits *p, uint32_t i, bool room)
 {
 	for (uint32_t c = 0; c < p->n_classes; c++)
 		if (p->cost_s[(size_t)i * p->n_classes + c] != 0)
@@ -73,7 +73,7 @@ static bool takes_nothing(const struct pieces *p, uint32_t i, bool room)
 enum part { PART_NONE, PART_GUEST, PART_HOST };
 
 /* The neighbour that item z may follow and that is no guest; UINT32_MAX: there is none. */
-static uint32_t host_of(const struct pieces *p, uint32_t z, const uint32_t *reader,
+static uint32_t host_of(const struct splits *p, uint32_t z, const uint32_t *reader,
 			const uint8_t *part)
 {
 	for (int back = 0; back < 2; back++) {
@@ -91,7 +91,7 @@ static uint32_t host_of(const struct pieces *p, uint32_t z, const uint32_t *read
 
 /* What one guest brings to a host makes it no worse for the next one: values between the two need
  * not be moved then. */
-bool pieces_glue(struct pieces *p, bool room)
+bool splits_glue(struct splits *p, bool room)
 {
 	uint32_t *into = MEM_NEWN(uint32_t, p->n), *reader = MEM_NEWN(uint32_t, p->n_values);
 	uint8_t *part = MEM_NEWN(uint8_t, p->n);

@@ -1,10 +1,11 @@
-/* spine_block.c - the spine of a graph, its blocks, and how pieces may cut them. */
+/* separators_block.c - the separators of a graph, the blocks between them, and the parts of blocks
+ * that a piece may hold. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/ascending.h"
-#include "place/dnnpart/spine.h"
+#include "place/bound/separators.h"
 
 enum { MAX_COMPONENTS = 32, MAX_PARTS = 1024, MAX_WAYS = 1 << 14, LOOKS_A_STEP = 64 };
 /* About a quarter of a second: tasks looked at between parts. */
@@ -12,7 +13,7 @@ static const uint64_t MAX_LOOKS = UINT64_C(1) << 34;
 /* Of all pairs of ways; fewer are looked at. */
 static const uint64_t MAX_STEPS = UINT64_C(1) << 34, MAX_SURE_STEPS = UINT64_C(1) << 28;
 
-/* ---- the spine ---- */
+/* ---- separators ---- */
 
 static uint32_t count_bits(const uint64_t *row, uint32_t words)
 {
@@ -23,13 +24,13 @@ static uint32_t count_bits(const uint64_t *row, uint32_t words)
 	return n;
 }
 
-/* Tasks are in a topological order, and so is the spine. */
-static void find_spine(struct spine *s, struct arena *a)
+/* Tasks are in a topological order, and so are the separators: t is behind the first i of them. */
+static void find_separators(struct separators *s, struct arena *a)
 {
 	const struct reach *g = s->g;
 
 	s->task = ARENA_NEWN(a, uint32_t, g->n);
-	s->place = ARENA_NEWN(a, uint32_t, g->n);
+	s->position = ARENA_NEWN(a, uint32_t, g->n);
 	for (uint32_t t = 0; t < g->n; t++) {
 		uint32_t related = count_bits(reach_row(g, g->before, t), g->words) +
 				   count_bits(reach_row(g, g->behind, t), g->words);
@@ -38,7 +39,7 @@ static void find_spine(struct spine *s, struct arena *a)
 			s->task[s->n++] = t;
 	}
 	for (uint32_t i = 0; i < s->n; i++)
-		s->place[s->task[i]] = 2 * i + 1;
+		s->position[s->task[i]] = 2 * i + 1;
 	for (uint32_t t = 0; t < g->n; t++) {
 		uint32_t i = 0, end = s->n;
 
@@ -50,19 +51,20 @@ static void find_spine(struct spine *s, struct arena *a)
 			else
 				end = mid;
 		}
-		if (s->place[t] == 0)
-			s->place[t] = 2 * i;
+		if (s->position[t] == 0)
+			s->position[t] = 2 * i;
 	}
 }
 
 /* ---- components ---- */
 
-/* Number the tasks of a component, by its bits of relation; `seen` marks tasks of components. */
-static void relate(const struct spine *s, struct spine_component *c, uint32_t place)
+/* Fills who reads whom and who is before whom in a component, as bits of its tasks. */
+static void fill_relations(const struct separators *s, struct separator_component *c,
+			   uint32_t position)
 {
 	const struct reach *g = s->g;
 
-	c->prev = place >= 2 ? s->task[place / 2 - 1] : SPINE_NONE;
+	c->prev = position >= 2 ? s->task[position / 2 - 1] : SEPARATORS_NONE;
 	for (uint32_t i = 0; i < c->n; i++) {
 		uint32_t t = c->task[i];
 
@@ -76,16 +78,16 @@ static void relate(const struct spine *s, struct spine_component *c, uint32_t pl
 			c->before[i] |= reach_has(reach_row(g, g->before, t), u) ? bit : 0;
 			c->behind[i] |= reach_has(reach_row(g, g->behind, t), u) ? bit : 0;
 		}
-		c->reads_prev[i] = place >= 2 && reach_has(reach_row(g, g->reads, t), c->prev);
+		c->reads_prev[i] = position >= 2 && reach_has(reach_row(g, g->reads, t), c->prev);
 		c->read_outside[i] = false;
 		for (uint32_t j = g->succ_ptr[t]; j < g->succ_ptr[t + 1]; j++)
-			c->read_outside[i] |= s->place[g->succ[j]] != place;
+			c->read_outside[i] |= s->position[g->succ[j]] != position;
 	}
 }
 
-/* The component of a task; false: it is too large.  Its tasks are marked anyway. */
-static bool collect(const struct spine *s, uint32_t from, bool *seen, uint32_t *stack,
-		    struct spine_component *c)
+/* The component of a task; false: it is too large.  `seen` marks its tasks in both cases. */
+static bool collect_component(const struct separators *s, uint32_t from, bool *seen,
+			      uint32_t *stack, struct separator_component *c)
 {
 	const struct reach *g = s->g;
 	uint32_t n_stack = 1, n = 0;
@@ -95,7 +97,7 @@ static bool collect(const struct spine *s, uint32_t from, bool *seen, uint32_t *
 	while (n_stack) {
 		uint32_t t = stack[--n_stack];
 
-		if (n < SPINE_MAX_TASKS)
+		if (n < SEPARATORS_MAX_TASKS)
 			c->task[n] = t;
 		n++;
 		for (int back = 0; back < 2; back++) {
@@ -103,30 +105,31 @@ static bool collect(const struct spine *s, uint32_t from, bool *seen, uint32_t *
 			const uint32_t *list = back ? g->pred : g->succ;
 
 			for (uint32_t i = ptr[t]; i < ptr[t + 1]; i++)
-				if (s->place[list[i]] == s->place[from] && !seen[list[i]]) {
+				if (s->position[list[i]] == s->position[from] && !seen[list[i]]) {
 					seen[list[i]] = true;
 					stack[n_stack++] = list[i];
 				}
 		}
 	}
-	if (n > SPINE_MAX_TASKS)
+	if (n > SEPARATORS_MAX_TASKS)
 		return false;
 	c->n = n;
 	if (n > 1)
 		qsort(c->task, n, sizeof(*c->task), ascending_u32);
-	relate(s, c, s->place[from]);
+	fill_relations(s, c, s->position[from]);
 	return true;
 }
 
 /* ---- parts ---- */
 
-/* All sets that are closed along `need`; how many, 0: more than MAX_PARTS. */
-static uint32_t closed_sets(const struct spine_component *c, const uint64_t *need, uint64_t *set)
+/* Lists all sets of tasks that are closed along `need`; returns how many, 0: more than MAX_PARTS. */
+static uint32_t closed_sets(const struct separator_component *c, const uint64_t *need,
+			    uint64_t *set)
 {
 	uint32_t n = 1;
 
 	set[0] = 0;
-	/* Every set once: by the tasks in an order in which what they need comes first. */
+	/* Tasks come in an order in which what they need is first, so that each set is made once. */
 	for (uint32_t at = 0; at < c->n; at++) {
 		uint32_t i = need == c->reads ? at : c->n - 1 - at, had = n;
 
@@ -141,19 +144,20 @@ static uint32_t closed_sets(const struct spine_component *c, const uint64_t *nee
 	return n;
 }
 
-/* The spine's next task, which all of a component may be read by. */
-static bool read_by_next(const struct spine *s, const struct spine_component *c, uint32_t i)
+/* Does the next separator read task i of the component? */
+static bool read_by_next(const struct separators *s, const struct separator_component *c,
+			 uint32_t i)
 {
-	uint32_t place = s->place[c->task[i]];
+	uint32_t position = s->position[c->task[i]];
 
-	return place / 2 < s->n &&
-	       reach_has(reach_row(s->g, s->g->read_by, c->task[i]), s->task[place / 2]);
+	return position / 2 < s->n &&
+	       reach_has(reach_row(s->g, s->g->read_by, c->task[i]), s->task[position / 2]);
 }
 
-static struct spine_part make_part(const struct spine *s, const struct spine_component *c,
-				   uint64_t set, bool last)
+static struct separator_part make_part(const struct separators *s,
+				       const struct separator_component *c, uint64_t set, bool last)
 {
-	struct spine_part p = {.tasks = set};
+	struct separator_part p = {.tasks = set};
 
 	for (uint32_t i = 0; i < c->n; i++) {
 		uint32_t t = c->task[i];
@@ -172,14 +176,14 @@ static struct spine_part make_part(const struct spine *s, const struct spine_com
 	return p;
 }
 
-/* Those that fit an accelerator. */
-static uint32_t make_parts(const struct spine *s, const struct spine_component *c, bool last,
-			   const uint64_t *set, uint32_t n, struct spine_part *part)
+/* Keeps the parts that fit an accelerator, and the empty one. */
+static uint32_t make_parts(const struct separators *s, const struct separator_component *c,
+			   bool last, const uint64_t *set, uint32_t n, struct separator_part *part)
 {
 	uint32_t n_kept = 0;
 
 	for (uint32_t j = 0; j < n; j++) {
-		struct spine_part p = make_part(s, c, set[j], last);
+		struct separator_part p = make_part(s, c, set[j], last);
 
 		if (set[j] == 0 || (p.mem <= s->g->limit && p.work_s < INFINITY))
 			part[n_kept++] = p;
@@ -189,9 +193,10 @@ static uint32_t make_parts(const struct spine *s, const struct spine_component *
 
 /* ---- blocks ---- */
 
-/* looks: what may still be spent. */
-static bool cut_component(const struct spine *s, struct spine_component *c, uint64_t *looks,
-			  struct arena *a)
+/* Lists the parts of a component; false: there are too many.  *looks: tasks that may still be
+ * looked at. */
+static bool cut_component(const struct separators *s, struct separator_component *c,
+			  uint64_t *looks, struct arena *a)
 {
 	uint64_t *set = MEM_NEWN(uint64_t, 2 * MAX_PARTS);
 	uint32_t n_first = closed_sets(c, c->reads, set);
@@ -201,31 +206,31 @@ static bool cut_component(const struct spine *s, struct spine_component *c, uint
 
 	if (ok) {
 		*looks -= work;
-		c->first = ARENA_NEWN(a, struct spine_part, n_first);
-		c->last = ARENA_NEWN(a, struct spine_part, n_last);
+		c->first = ARENA_NEWN(a, struct separator_part, n_first);
+		c->last = ARENA_NEWN(a, struct separator_part, n_last);
 		c->n_first = make_parts(s, c, false, set, n_first, c->first);
 		c->n_last = make_parts(s, c, true, set + MAX_PARTS, n_last, c->last);
 		c->between_s = ARENA_NEWN(a, double, (size_t)c->n_first * c->n_last);
-		spine_fill_between(s, c);
+		separators_fill_between(s, c);
 	}
 	mem_free(set);
 	return ok;
 }
 
-/* Pairs of a way to begin and a way to end, or a place on the spine to end at. */
-static uint64_t pairs_steps(const struct spine *s, uint64_t first, uint64_t last, uint32_t n)
+/* Steps for all pairs of a way to begin and a way to end a block, or a separator to end at. */
+static uint64_t pairs_steps(const struct separators *s, uint64_t first, uint64_t last, uint32_t n)
 {
-	return first * (last + s->n) * spine_pair_steps(n);
+	return first * (last + s->n) * separators_pair_steps(n);
 }
 
-/* Keep the components that leave few enough ways; steps: that may still be taken. */
-static void count_ways(const struct spine *s, struct spine_block *b, uint64_t *steps)
+/* Keeps components as long as their ways stay few; *steps: what separators_solve may still take. */
+static void count_ways(const struct separators *s, struct separator_block *b, uint64_t *steps)
 {
 	uint32_t n = 0;
 
 	b->n_first = b->n_last = 1;
 	for (uint32_t i = 0; i < b->n_components; i++) {
-		const struct spine_component *c = &b->component[i];
+		const struct separator_component *c = &b->component[i];
 		uint64_t first = (uint64_t)b->n_first * c->n_first;
 		uint64_t last = (uint64_t)b->n_last * c->n_last;
 
@@ -242,14 +247,15 @@ static void count_ways(const struct spine *s, struct spine_block *b, uint64_t *s
 	*steps -= n ? pairs_steps(s, b->n_first, b->n_last, n) : 0;
 }
 
-/* Room doubles. */
-static void add_component(struct spine_block *b, const struct spine_component *c, struct arena *a)
+/* Adds a component to a block; room doubles. */
+static void add_component(struct separator_block *b, const struct separator_component *c,
+			  struct arena *a)
 {
 	uint32_t n = b->n_components;
 
 	if ((n & (n - 1)) == 0) {
-		struct spine_component *more =
-			ARENA_NEWN(a, struct spine_component, n ? 2 * (size_t)n : 1);
+		struct separator_component *more =
+			ARENA_NEWN(a, struct separator_component, n ? 2 * (size_t)n : 1);
 
 		if (n)
 			memcpy(more, b->component, n * sizeof(*more));
@@ -258,24 +264,24 @@ static void add_component(struct spine_block *b, const struct spine_component *c
 	b->component[b->n_components++] = *c;
 }
 
-void spine_init(struct spine *s, const struct reach *g, bool cpu_between, bool sure,
-		struct arena *a)
+void separators_init(struct separators *s, const struct reach *g, bool cpu_between, bool sure,
+		     struct arena *a)
 {
-	*s = (struct spine){.g = g, .cpu_between = cpu_between, .sure = sure};
-	find_spine(s, a);
-	s->block = ARENA_NEWN(a, struct spine_block, (size_t)s->n + 1);
+	*s = (struct separators){.g = g, .cpu_between = cpu_between, .sure = sure};
+	find_separators(s, a);
+	s->block = ARENA_NEWN(a, struct separator_block, (size_t)s->n + 1);
 	uint64_t looks = MAX_LOOKS, steps = sure ? MAX_SURE_STEPS : MAX_STEPS;
 	bool *seen = MEM_NEWN(bool, g->n);
 	uint32_t *stack = MEM_NEWN(uint32_t, g->n);
-	struct spine_component *c = MEM_NEW(struct spine_component);
+	struct separator_component *c = MEM_NEW(struct separator_component);
 
 	for (uint32_t t = 0; t < g->n; t++) {
-		struct spine_block *b = &s->block[s->place[t] / 2];
+		struct separator_block *b = &s->block[s->position[t] / 2];
 
-		if (s->place[t] % 2)
+		if (s->position[t] % 2)
 			continue;
 		if (seen[t] || b->n_components == MAX_COMPONENTS ||
-		    !collect(s, t, seen, stack, c) || !cut_component(s, c, &looks, a))
+		    !collect_component(s, t, seen, stack, c) || !cut_component(s, c, &looks, a))
 			continue;
 		add_component(b, c, a);
 	}
@@ -289,14 +295,14 @@ void spine_init(struct spine *s, const struct reach *g, bool cpu_between, bool s
 
 /* ---- ways ---- */
 
-static struct spine_part sum(const struct spine_block *b, uint32_t way, bool first)
+static struct separator_part sum_parts(const struct separator_block *b, uint32_t way, bool first)
 {
-	struct spine_part all = {0};
+	struct separator_part all = {0};
 
 	for (uint32_t i = b->n_components; i-- > 0;) {
-		const struct spine_component *c = &b->component[i];
+		const struct separator_component *c = &b->component[i];
 		uint32_t n = first ? c->n_first : c->n_last;
-		const struct spine_part *p = (first ? c->first : c->last) + way % n;
+		const struct separator_part *p = (first ? c->first : c->last) + way % n;
 
 		way /= n;
 		all.mem += p->mem;
@@ -306,12 +312,12 @@ static struct spine_part sum(const struct spine_block *b, uint32_t way, bool fir
 	return all;
 }
 
-struct spine_part spine_first(const struct spine_block *b, uint32_t way)
+struct separator_part separators_first(const struct separator_block *b, uint32_t way)
 {
-	return sum(b, way, true);
+	return sum_parts(b, way, true);
 }
 
-struct spine_part spine_last(const struct spine_block *b, uint32_t way)
+struct separator_part separators_last(const struct separator_block *b, uint32_t way)
 {
-	return sum(b, way, false);
+	return sum_parts(b, way, false);
 }

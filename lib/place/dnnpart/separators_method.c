@@ -1,6 +1,6 @@
-/* spine_method.c - the method `spine`: dnnpart-latency's best pieces along the spine of the graph
- * (spine.h), with what lies between pieces on CPUs; pieces are packed into accelerators.  What is
- * not legal then, as without a CPU, is repaired. */
+/* separators_method.c - the method `spine`: the best pieces of dnnpart-latency along the separators of
+ * the graph (separators.h); tasks between pieces are on CPUs.  Pieces are packed into accelerators.
+ * A placement that is not legal then, for instance because there is no CPU, is repaired. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,14 +8,15 @@
 
 #include "place/simulate/dnnpart.h"
 #include "place/method/method.h"
-#include "place/dnnpart/spine.h"
+#include "place/bound/separators.h"
 
 static const double NEAR = 1e-9; /* relative: as good as the bound */
 
 struct packing {
 	const struct bound_view *v;
 	uint32_t n; /* pieces */
-	/* (n+1) of piece i, 0 is the CPU: memory; first and last place on the spine; device */
+	/* (n+1) of piece i, where 0 is the CPU: memory; first and last position (separators.h);
+	 * device */
 	uint64_t *mem;
 	uint32_t *begin, *end;
 	uint16_t *dev;
@@ -31,8 +32,8 @@ static uint16_t first_cpu(const struct place_model *m)
 	return 0;
 }
 
-/* Could two pieces become one on one accelerator, since no third has to come between them? */
-static bool touch(const struct packing *x, uint32_t a, uint32_t b)
+/* Would two pieces become one on the same accelerator, because no task has to come between them? */
+static bool may_join(const struct packing *x, uint32_t a, uint32_t b)
 {
 	return x->begin[a] <= x->end[b] + 2 && x->begin[b] <= x->end[a] + 2;
 }
@@ -46,7 +47,7 @@ static uint16_t best_fit(const struct packing *x, uint32_t piece)
 		bool may = !dnnpart_is_cpu(x->v->m, d) && x->left[d] >= x->mem[piece];
 
 		for (uint32_t j = 1; may && j <= x->n; j++)
-			may = x->dev[j] != d || !touch(x, piece, j);
+			may = x->dev[j] != d || !may_join(x, piece, j);
 		if (may && (best == x->cpu || x->left[d] < x->left[best]))
 			best = (uint16_t)d;
 	}
@@ -54,7 +55,7 @@ static uint16_t best_fit(const struct packing *x, uint32_t piece)
 }
 
 /* Best fit decreasing (Johnson, 1973). */
-static uint32_t pack(struct packing *x)
+static uint32_t pack_pieces(struct packing *x)
 {
 	bool *done = MEM_NEWN(bool, x->n + 1);
 	uint32_t left_out = 0;
@@ -79,7 +80,7 @@ static uint32_t pack(struct packing *x)
 	return left_out;
 }
 
-struct spine_run {
+struct separators_run {
 	struct method_run *r;
 	struct bound_view v;
 	struct evaluator *ev;
@@ -89,10 +90,10 @@ struct spine_run {
 	uint32_t length, pieces, left_out;
 };
 
-/* Pieces to devices: is that the best so far? */
-static void place_pieces(void *arg, const struct spine *s, const uint32_t *piece, uint32_t n)
+/* Packs pieces into devices and keeps the placement when it is the best so far. */
+static void try_pieces(void *arg, const struct separators *s, const uint32_t *piece, uint32_t n)
 {
-	struct spine_run *run = arg;
+	struct separators_run *run = arg;
 	const struct bound_view *v = &run->v;
 	struct arena *a = arena_new();
 	struct packing x = {.v = v,
@@ -106,14 +107,14 @@ static void place_pieces(void *arg, const struct spine *s, const uint32_t *piece
 
 	memset(x.begin, 0xff, ((size_t)n + 1) * sizeof(*x.begin));
 	for (uint32_t t = 0; t < v->n; t++) {
-		uint32_t i = piece[t], at = s->place[t];
+		uint32_t i = piece[t], at = s->position[t];
 
 		x.mem[i] += v->m->task_mem[t];
 		x.begin[i] = at < x.begin[i] ? at : x.begin[i];
 		x.end[i] = at > x.end[i] ? at : x.end[i];
 	}
 	x.dev[0] = x.cpu;
-	uint32_t left_out = pack(&x);
+	uint32_t left_out = pack_pieces(&x);
 	for (uint32_t t = v->n; t-- > 0;)
 		place_unit_set(v->u, v->unit_of[t], x.dev[piece[t]], run->device);
 	arena_free(a);
@@ -131,7 +132,7 @@ static void place_pieces(void *arg, const struct spine *s, const uint32_t *piece
 
 int method_spine(struct method_run *r, struct err *e)
 {
-	struct spine_run x = {.r = r, .best = INFINITY};
+	struct separators_run x = {.r = r, .best = INFINITY};
 	struct place_units u;
 	struct reach g;
 
@@ -146,9 +147,9 @@ int method_spine(struct method_run *r, struct err *e)
 	x.device = ARENA_NEWN(r->a, uint16_t, r->m->n_sets);
 	for (uint32_t i = 0; i < r->m->n_sets; i++)
 		x.device[i] = first_cpu(r->m);
-	double bound = spine_priced(&g, false, place_pieces, &x);
+	double bound = separators_priced(&g, false, try_pieces, &x);
 	if (x.any && x.best > bound * (1 + NEAR))
-		spine_priced(&g, true, place_pieces, &x);
+		separators_priced(&g, true, try_pieces, &x);
 	evaluator_free(x.ev);
 	if (!x.any)
 		return err_set(e, ST_RUNTIME, "spine: some task can run nowhere");
