@@ -4,11 +4,11 @@
 
 #include "base/msg.h"
 #include "base/opt.h"
-#include "place/problem/problem.h"
+#include "place/problem/jsonproblem.h"
 #include "stream/filter.h"
 #include "stream/json_read.h"
 
-static int write_stream(const struct problem *p, const struct opt_common *common, int argc,
+static int write_stream(const struct json_problem *p, const struct opt_common *common, int argc,
 			char **argv, struct err *e)
 {
 	struct filter f;
@@ -16,7 +16,7 @@ static int write_stream(const struct problem *p, const struct opt_common *common
 	if (filter_open(&f, NULL, common, argc, argv, e) < 0)
 		return -1;
 	int k = 0;
-	if (filter_begin(&f, e) < 0 || problem_write(p, f.out, e) < 0 || filter_end(&f, e) < 0)
+	if (filter_begin(&f, e) < 0 || json_problem_write(p, f.out, e) < 0 || filter_end(&f, e) < 0)
 		k = -1;
 	return filter_close(&f, k, e);
 }
@@ -25,9 +25,9 @@ static int run(const char *path, const struct opt_common *common, int argc, char
 	       struct err *e)
 {
 	struct arena *a = arena_new();
-	struct problem p;
+	struct json_problem p;
 	const struct val *json = json_read(path, a, e);
-	int rc = json ? problem_from_json(json, a, &p, e) : -1;
+	int rc = json ? json_problem_read(json, a, &p, e) : -1;
 
 	if (rc == 0) {
 		msg_note(1, "'%s': %u nodes, %u edges, %u devices", path, p.n, p.n_edges, p.devs.k);

@@ -16,9 +16,9 @@
  *    tensor goes; one with another cost alone, from its start.  Until then the base took no
  *    decision that depends on the change, so that its state is that of the other run; what a state
  *    says about changed tasks is put right (relocate_changed, move_root).
- * 2. It runs the event loop.  It may stop as soon as its makespan is certainly above a limit: when a
- *    device has more left to compute than the limit leaves (busy_s - begun_s), or a task that starts
- *    now is followed by too much (tail_s).
+ * 2. It runs the event loop.  It may stop as soon as its makespan is certainly above a limit: when
+ *    a device has more left to compute than the limit leaves (busy_s - begun_s), or a task that
+ *    starts now is followed by too much (tail_s).
  * 3. It ends at a sync point of the base.  At a sync point one task alone is running, nothing is
  *    being copied, and what has been made is wherever it is read.  The rest of the run depends on
  *    which tasks have ended, on the devices of the others, and on the memory in use, and on
@@ -95,7 +95,8 @@ struct checkpoints {
 	struct run_progress total; /* of the base, at its end */
 
 	/* The rerun. */
-	double *tail_s; /* (n tasks, k) no run ends sooner after the end of the task there (tails.c) */
+	/* (n tasks, k) no run ends sooner than so long after the end of the task there (tails.c) */
+	double *tail_s;
 	struct changed_task *changed; /* (n tasks) */
 	uint32_t n_changed;
 	uint32_t from;  /* the checkpoint that it begins at */

@@ -5,16 +5,17 @@
  *
  * Contention and memory peaks included; the best of several rounds in processor time.  Distinct
  * random placements, then moves of local search: of one set, and of a group of 8 sets that follow
- * each other, away from HEFT's placement and back; asked for exactly, and with the value there is as a
- * limit (as a descent does).  Prints lines "NAME FIGURE". */
+ * each other, away from HEFT's placement and back; asked for exactly, and with the value there is
+ * as a limit (as a descent does).  Prints lines "NAME FIGURE". */
 #include <math.h>
 #include <stdio.h>
 #include <time.h>
 
 #include "base/msg.h"
 #include "graphgen.h"
+#include "place/heuristic/heft.h"
+#include "place/heuristic/random.h"
 #include "place/problem/placeinputs.h"
-#include "place/method/search.h"
 #include "randgraph.h"
 
 enum { DISTINCT = 512, ROUNDS = 15, NODES = 300, EDGES = 450, GROUP = 8 };
@@ -91,7 +92,7 @@ static void bench_distinct(const struct place_model *m)
 	double best = 1e9, sum = 0;
 
 	for (uint32_t i = 0; i < DISTINCT; i++)
-		search_random(m, 1, i, i % 2, device + (size_t)i * m->n_sets);
+		random_placement(m, 1, i, i % 2, device + (size_t)i * m->n_sets);
 	for (int round = 0; round < ROUNDS; round++) {
 		double start = cpu_s();
 
@@ -176,7 +177,7 @@ static void bench(const struct place_model *m)
 	double unused;
 
 	bench_distinct(m);
-	if (m->k > 1 && m->tasks.dag.n >= GROUP && search_heft(m, base, &unused, &e) == 0) {
+	if (m->k > 1 && m->tasks.dag.n >= GROUP && heft_placement(m, base, &unused, &e) == 0) {
 		bench_moves(m, base, 1);
 		bench_moves(m, base, GROUP);
 	}

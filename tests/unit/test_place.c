@@ -5,8 +5,9 @@
 
 #include "graphgen.h"
 #include "op/op.h"
+#include "place/heuristic/heft.h"
+#include "place/heuristic/random.h"
 #include "place/search/search_state.h"
-#include "place/method/search.h"
 #include "place/search/walks.h"
 #include "tap.h"
 
@@ -240,7 +241,7 @@ static void chains(void)
 			p.m.costs.links.bytes_per_s[i] = INFINITY;
 		}
 		place_units_init(&u, &p.m, p.a);
-		search_random(&p.m, seed, 0, false, device);
+		random_placement(&p.m, seed, 0, false, device);
 		struct evaluator *x = evaluator_new(&p.m);
 		struct critical *c = critical_new(&u);
 		const uint32_t *unit = critical_units(c, device, &n);
@@ -293,7 +294,7 @@ static void searches(void)
 		climb_right += lat_s >= best && lat_s <= single_s && latency(&p, device) == lat_s &&
 			       used >= 1 && used < 10000;
 		climb_optimal += lat_s == best;
-		heft_legal += search_heft(&p.m, device, &lat_s, &e) == 0 &&
+		heft_legal += heft_placement(&p.m, device, &lat_s, &e) == 0 &&
 			      latency(&p, device) < INFINITY;
 		heft_right += latency(&p, device) >= best;
 		worst_heft = fmax(worst_heft, latency(&p, device) / best);
@@ -336,7 +337,7 @@ static void heft_example(struct arena *a)
 	m.tasks.task_set = set;
 	m.costs = (struct sched_costs){
 		.task_s = cost, .links = {3, lat, bw}, .contention = true, .overlap = true};
-	int rc = search_heft(&m, device, &makespan_s, &err);
+	int rc = heft_placement(&m, device, &makespan_s, &err);
 	tap(rc == 0 && makespan_s == 80, "heft takes 80 on its published example (%g)", makespan_s);
 }
 
@@ -364,8 +365,8 @@ static void local_optimum(void)
 	problem_end(&p);
 }
 
-/* Searches with a context of somebody else: one evaluator for one after the other, which says what a
- * new one would. */
+/* Searches with a context of somebody else: one evaluator for one after the other, which says what
+ * a new one would. */
 static void shared_space(void)
 {
 	struct problem p;
@@ -444,11 +445,11 @@ static void masks(void)
 	    place_reason(p.x, r, text, sizeof(text)));
 	tap(place_best_single(p.x, &lat_s) == 1, "the other device can run everything");
 	for (uint32_t i = 0; i < 50; i++) {
-		search_random(&p.m, 1, i, i % 2, device);
+		random_placement(&p.m, 1, i, i % 2, device);
 		ok &= device[set] == 1;
 	}
 	tap(ok, "random placements respect the mask");
-	tap(search_heft(&p.m, device, &lat_s, &e) == 0 && device[set] == 1, "heft too");
+	tap(heft_placement(&p.m, device, &lat_s, &e) == 0 && device[set] == 1, "heft too");
 	problem_end(&p);
 }
 
@@ -462,13 +463,13 @@ static void random_draws(void)
 	for (uint32_t i = 0; i < 200; i++) {
 		uint32_t ones = 0;
 
-		search_random(&p.m, 1, i, true, device);
-		search_random(&p.m, 1, i, true, again);
+		random_placement(&p.m, 1, i, true, device);
+		random_placement(&p.m, 1, i, true, again);
 		same += memcmp(device, again, p.m.n_sets * sizeof(*device)) == 0;
 		for (uint32_t v = 0; v < p.m.n_sets; v++)
 			ones += device[v];
 		extreme += ones < p.m.n_sets / 4 || ones > 3 * p.m.n_sets / 4;
-		search_random(&p.m, 1, i, false, device);
+		random_placement(&p.m, 1, i, false, device);
 		ones = 0;
 		for (uint32_t v = 0; v < p.m.n_sets; v++)
 			ones += device[v];

@@ -4,8 +4,8 @@
  * placement known (exact_partial.h).  Of devices that cannot be told apart and are still empty only
  * the first is tried.
  *
- * The tree is cut into partial placements that threads share out, a batch at a time: what one batch finds
- * the next one has to beat, so that results do not depend on the number of threads. */
+ * The tree is cut into partial placements that threads share out, a batch at a time: what one batch
+ * finds the next one has to beat, so that results do not depend on the number of threads. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +15,7 @@
 #include "base/pool.h"
 #include "place/bound/bound.h"
 #include "place/exact/exact_tree.h"
+#include "place/search/anneal.h"
 
 enum { MAX_OPEN = 256 };
 static const double SLOW_S = 1e-3; /* a bound that takes so long looks at the clock before */
@@ -139,7 +140,8 @@ static void search_below(void *arg, int task, int thread)
 	*f = (struct found){w->best, w->cut, f->device, w->nodes, w->out};
 }
 
-/* Batch after batch; simulations that are left are shared by the partial placements that are left. */
+/* Batch after batch; simulations that are left are shared by the partial placements that are
+ * left. */
 static void search_all(struct tree *x, struct pool *pool)
 {
 	for (uint32_t i = 0; i < EXACT_BATCH; i++)
@@ -186,7 +188,7 @@ static void search_first(struct tree *x, struct evaluator *ev, uint64_t evals, d
 	r.evals = evals;
 	r.budget_s = budget_s;
 	r.device = device;
-	anneal(&r);
+	anneal_placement(&r);
 	const struct place_result *p = place_evaluate(ev, device);
 	if (p->status == PLACE_OK && p->value < x->best) {
 		x->best = p->value;

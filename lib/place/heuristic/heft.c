@@ -2,9 +2,9 @@
  * "Performance-effective and low-complexity task scheduling for heterogeneous computing",
  * IEEE TPDS 13(3), 2002, section 4.2.  Beyond the paper: memory, sets that share a device, and
  * tasks that cost less beside neighbours with which they run as one (ranks are of full costs). */
+#include "place/heuristic/heft.h"
 #include "place/heuristic/listsched.h"
 #include "place/method/method.h"
-#include "place/method/search.h"
 
 static int schedule(struct listsched *x, const struct place_model *m, struct arena *a,
 		    struct err *e)
@@ -13,7 +13,7 @@ static int schedule(struct listsched *x, const struct place_model *m, struct are
 	return listsched_run(x, listsched_upward_rank(x, a), listsched_choose_earliest, NULL, e);
 }
 
-int search_heft(const struct place_model *m, uint16_t *device, double *makespan_s, struct err *e)
+int heft_placement(const struct place_model *m, uint16_t *device, double *makespan_s, struct err *e)
 {
 	struct arena *a = arena_new();
 	struct listsched x;

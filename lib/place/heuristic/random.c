@@ -4,8 +4,8 @@
 
 #include "base/hash.h"
 #include "base/rng.h"
+#include "place/heuristic/random.h"
 #include "place/method/method.h"
-#include "place/method/search.h"
 
 /* Low bits of the random stream, one per purpose. */
 enum { DRAW_BIAS = 1, DRAW_DEVICE };
@@ -47,8 +47,8 @@ static uint16_t draw_device(const bool *allowed, uint32_t k, const double *weigh
 	return last;
 }
 
-void search_random(const struct place_model *m, uint64_t seed, uint32_t index, bool biased,
-		   uint16_t *device)
+void random_placement(const struct place_model *m, uint64_t seed, uint32_t index, bool biased,
+		      uint16_t *device)
 {
 	struct rng_addr bias = {seed, 0, index, RNG_SEARCH + DRAW_BIAS};
 	struct rng_addr draw = {seed, 0, index, RNG_SEARCH + DRAW_DEVICE};
@@ -94,7 +94,7 @@ int method_random(struct method_run *r, struct err *e)
 	for (uint32_t i = 0; rc == 0 && found < r->samples && repeats < MAX_REPEATS; i++) {
 		bool biased = r->draw == DRAW_BIASED || (r->draw == DRAW_MIXED && i % 2 == 0);
 
-		search_random(r->m, r->seed, i, biased, r->device);
+		random_placement(r->m, r->seed, i, biased, r->device);
 		if (seen_before(r, table, size)) {
 			repeats++;
 			continue;

@@ -64,9 +64,6 @@ extern const struct place_method place_methods[]; /* NULL name ends */
 const struct place_method *place_method_find(const char *text, const char **arg,
 					     struct err *e) MUST_CHECK;
 
-/* What method_anneal does, without handing over: device is the best that was found. */
-void anneal(struct method_run *r);
-
 /* Make r->device legal where it is not and that can be, and say so at the end of r->note; u: of
  * r->m.  Returns whether it is legal (repair.c). */
 bool method_mend(struct method_run *r, const struct place_units *u);

@@ -3,6 +3,7 @@
  * of memory beyond a limit rises meanwhile. */
 #include <math.h>
 
+#include "place/search/anneal.h"
 #include "place/search/walks.h"
 
 enum { REPRICE = 512 };
@@ -40,7 +41,7 @@ static void cool(struct search_state *p, const struct limits *limits, double hea
 	}
 }
 
-void anneal(struct method_run *r)
+void anneal_placement(struct method_run *r)
 {
 	static const struct walks chains = {cool, RANDOM_CHAIN, false, 0, false};
 
@@ -49,6 +50,6 @@ void anneal(struct method_run *r)
 
 int method_anneal(struct method_run *r, struct err *e)
 {
-	anneal(r);
+	anneal_placement(r);
 	return r->emit(r, e);
 }

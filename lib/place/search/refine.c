@@ -8,9 +8,10 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
+#include "place/heuristic/heft.h"
 #include "place/method/method.h"
 #include "place/method/repair.h"
-#include "place/method/search.h"
+#include "place/search/refine.h"
 #include "sched/order.h"
 
 enum { DRAW_REFINE = 8, MAX_PATCH = 12, ROUNDS = 2, EVALS = 2000 };
@@ -197,8 +198,8 @@ static bool may_begin(struct refiner *x)
 	return can_run(x);
 }
 
-void search_refine(const struct place_model *m, uint64_t seed, uint64_t evals, double budget_s,
-		   uint16_t *device, double *makespan_s)
+void refine_placement(const struct place_model *m, uint64_t seed, uint64_t evals, double budget_s,
+		      uint16_t *device, double *makespan_s)
 {
 	double until = budget_s > 0 ? clock_s() + budget_s : INFINITY, best = INFINITY, s;
 	uint32_t n = m->tasks.dag.n, moved[MAX_PATCH];
@@ -242,15 +243,15 @@ int method_refine(struct method_run *r, struct err *e)
 	double start_s, makespan_s;
 
 	place_units_init(&u, r->m, r->a);
-	if (search_heft(r->m, r->device, &start_s, e) < 0) {
+	if (heft_placement(r->m, r->device, &start_s, e) < 0) {
 		if (!method_mend(r, &u))
 			return -1;
 		err_clear(e);
 	}
 	memcpy(heft, r->device, size);
 	makespan_s = start_s;
-	search_refine(r->m, r->seed, r->evals ? r->evals : EVALS, r->budget_s, r->device,
-		      &makespan_s);
+	refine_placement(r->m, r->seed, r->evals ? r->evals : EVALS, r->budget_s, r->device,
+			 &makespan_s);
 	struct evaluator *ev = evaluator_new(r->m);
 	double refined = legal_value(r, ev, &u);
 	uint16_t *best = ARENA_NEWN(r->a, uint16_t, r->m->n_sets);

@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "base/ascending.h"
-#include "place/method/search.h"
+#include "place/heuristic/heft.h"
+#include "place/heuristic/random.h"
 #include "place/search/search_context.h"
 
 /* Units in topological order onto devices, the fastest first, each until its memory is full. */
@@ -92,7 +93,7 @@ void search_context_start(const struct search_context *s, uint64_t seed, uint32_
 	struct err none = ERR_INIT;
 	double makespan_s;
 
-	search_random(s->m, seed, number, number / N_STARTS % 2, device);
+	random_placement(s->m, seed, number, number / N_STARTS % 2, device);
 	switch ((enum start)(number % N_STARTS)) {
 	case START_FILL: fill_in_turn(s, order, device); break;
 	case START_SINGLE:
@@ -100,8 +101,8 @@ void search_context_start(const struct search_context *s, uint64_t seed, uint32_
 			device[i] = (uint16_t)s->single;
 		break;
 	case START_HEFT:
-		if (search_heft(s->m, device, &makespan_s, &none) < 0)
-			search_random(s->m, seed, number, false, device);
+		if (heft_placement(s->m, device, &makespan_s, &none) < 0)
+			random_placement(s->m, seed, number, false, device);
 		break;
 	case START_CUTS: cut(s, &d, order, device); break;
 	default: break;

@@ -13,9 +13,11 @@
 
 #include "base/hash.h"
 #include "base/pairmap.h"
+#include "place/heuristic/heft.h"
+#include "place/heuristic/random.h"
 #include "place/search/random_stream.h"
 #include "place/method/method.h"
-#include "place/method/search.h"
+#include "place/search/refine.h"
 #include "place/simulate/units.h"
 
 enum { POOL = 8, POOL_LEAST = 400, BINS = 12, BASES = 3, SLOW_BASES = 2 };
@@ -162,7 +164,7 @@ static void draw_pieces(struct pool *x)
 	uint32_t n = x->units.n, k = x->m->k, pieces = (uint32_t)log_uniform(x, 2, n + 2.0);
 	uint32_t dev = below(x, k);
 
-	search_random(x->m, x->r->seed, (uint32_t)x->n, false, x->r->device);
+	random_placement(x->m, x->r->seed, (uint32_t)x->n, false, x->r->device);
 	for (uint32_t u = 0; u < n; u++) {
 		if (u && k > 1 && below(x, n) < pieces - 1)
 			dev = (dev + 1 + below(x, k - 1)) % k;
@@ -191,7 +193,8 @@ static void draw(struct pool *x, enum kind kind)
 	case PIECES: draw_pieces(x); break;
 	case RESTORED: draw_restored(x); break;
 	default:
-		search_random(x->m, x->r->seed, (uint32_t)x->drawn++, kind == BIASED, x->r->device);
+		random_placement(x->m, x->r->seed, (uint32_t)x->drawn++, kind == BIASED,
+				 x->r->device);
 	}
 }
 
@@ -221,7 +224,7 @@ static void climb_up(struct pool *x, uint64_t evals)
 static void slow_bases(struct pool *x, uint64_t evals)
 {
 	for (uint32_t i = 0; i < SLOW_BASES && x->units.n; i++) {
-		search_random(x->m, x->r->seed, i, false, x->r->device);
+		random_placement(x->m, x->r->seed, i, false, x->r->device);
 		for (uint32_t u = 0; i == 0 && u < x->units.n; u++)
 			move_unit(x, u, (uint16_t)(u % x->m->k));
 		climb_up(x, evals);
@@ -254,7 +257,7 @@ static int begin(struct pool *x, struct err *e)
 			r->device[i] = (uint16_t)dev;
 		offer(x, SINGLE);
 	}
-	if (search_heft(x->m, r->device, &s, e) < 0) {
+	if (heft_placement(x->m, r->device, &s, e) < 0) {
 		if (!method_mend(r, &x->units) && x->n == 0)
 			return -1;
 		err_clear(e);
@@ -262,7 +265,7 @@ static int begin(struct pool *x, struct err *e)
 	keep_base(x);
 	uint64_t most = r->evals ? r->evals : default_evals(x->m->tasks.dag.n);
 	for (uint64_t evals = most / 8; evals <= most; evals *= 8) {
-		search_refine(x->m, r->seed, evals + 1, 0, r->device, &s);
+		refine_placement(x->m, r->seed, evals + 1, 0, r->device, &s);
 		keep_base(x);
 		if (evals == 0 || x->n_bases == BASES)
 			break;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "place/simulate/evaluator.h"
+#include "place/simulate/evaluate_impl.h"
 
 struct evaluator *evaluator_new(const struct place_model *m)
 {
@@ -52,8 +52,8 @@ void evaluator_free(struct evaluator *x)
 	mem_free(x);
 }
 
-/* Where tasks are, and the memory that they hold for themselves. */
-static void put_tasks(struct evaluator *x, const uint16_t *device)
+/* Note where tasks are, and the memory that they hold for themselves. */
+static void locate_tasks(struct evaluator *x, const uint16_t *device)
 {
 	const struct place_model *m = x->m;
 	uint64_t *mem = x->r.mem_bytes;
@@ -67,8 +67,8 @@ static void put_tasks(struct evaluator *x, const uint16_t *device)
 	}
 }
 
-/* Adds the bytes of values that several tasks read to r.mem_bytes. */
-static void put_shared(struct evaluator *x)
+/* Add the bytes of values that several tasks read to r.mem_bytes: once on each device. */
+static void add_shared_memory(struct evaluator *x)
 {
 	const struct place_model *m = x->m;
 
@@ -86,8 +86,8 @@ static void put_shared(struct evaluator *x)
 	}
 }
 
-static enum place_status together(const struct place_model *m, const uint16_t *device,
-				  struct place_result *r)
+static enum place_status check_together(const struct place_model *m, const uint16_t *device,
+					struct place_result *r)
 {
 	for (uint32_t i = 0; m->together && i < m->n_sets; i++)
 		if (device[i] != device[m->together[i]]) {
@@ -98,8 +98,8 @@ static enum place_status together(const struct place_model *m, const uint16_t *d
 	return PLACE_OK;
 }
 
-/* The dnn-partitioning models: no time line, and no memory but for what tasks hold. */
-static enum place_status follow_rules(struct evaluator *x)
+/* By the rules of dnn-partitioning: no schedule, and no memory but for what tasks hold. */
+static enum place_status follow_dnnpart(struct evaluator *x)
 {
 	const struct place_model *m = x->m;
 	struct place_result *r = &x->r;
@@ -120,7 +120,7 @@ static enum place_status follow_rules(struct evaluator *x)
 }
 
 /* r.mem_bytes, with what a schedule needs at most (k; NULL: nothing), against the limits. */
-static void limit_memory(struct evaluator *x, const uint64_t *peak)
+static void check_memory(struct evaluator *x, const uint64_t *peak)
 {
 	const struct place_model *m = x->m;
 	struct place_result *r = &x->r;
@@ -145,7 +145,7 @@ void place_account(struct evaluator *x)
 }
 
 /* The value of a schedule. */
-static void judge(struct evaluator *x)
+static void set_value(struct evaluator *x)
 {
 	struct place_result *r = &x->r;
 	uint64_t peak = 0;
@@ -179,29 +179,29 @@ const struct place_result *evaluator_result(struct evaluator *x, enum timeline_s
 	r->copies = t->n_copies;
 	r->copy_bytes = t->copied_bytes;
 	r->busy_s = t->busy_s;
-	put_shared(x);
-	limit_memory(x, t->peak_bytes);
-	judge(x);
+	add_shared_memory(x);
+	check_memory(x, t->peak_bytes);
+	set_value(x);
 	return r;
 }
 
-const struct place_result *evaluator_run(struct evaluator *x, const uint16_t *device, bool begin)
+const struct place_result *evaluator_run(struct evaluator *x, const uint16_t *device, bool as_base)
 {
 	const struct place_model *m = x->m;
 	const struct timeline *t;
 	struct place_result *r = &x->r;
 	enum timeline_status s;
 
-	x->moves.based = false;
-	put_tasks(x, device);
-	r->status = together(m, device, r);
+	x->moves.has_base = false;
+	locate_tasks(x, device);
+	r->status = check_together(m, device, r);
 	if (r->status == PLACE_OK && x->dnnpart)
-		r->status = follow_rules(x);
+		r->status = follow_dnnpart(x);
 	if (r->status != PLACE_OK)
 		return r;
 	if (x->dnnpart) {
-		put_shared(x);
-		limit_memory(x, NULL);
+		add_shared_memory(x);
+		check_memory(x, NULL);
 		return r;
 	}
 	for (uint32_t i = 0; m->saved_ptr && i < m->tasks.dag.n; i++) {
@@ -209,8 +209,8 @@ const struct place_result *evaluator_run(struct evaluator *x, const uint16_t *de
 
 		x->task_s[(size_t)i * m->k + dev] = place_task_s(m, i, dev, x->task_device);
 	}
-	s = begin ? timeline_run_base(x->clock, x->task_device, &t, &x->moves.based)
-		  : timeline_run(x->clock, x->task_device, &t);
+	s = as_base ? timeline_run_base(x->clock, x->task_device, &t, &x->moves.has_base)
+		    : timeline_run(x->clock, x->task_device, &t);
 	return evaluator_result(x, s, t);
 }
 

@@ -1,4 +1,5 @@
-/* evaluators.c - places for evaluators, each of which is empty or has one. */
+/* evaluators.c - a pool without locks: a fixed number of places, each of which is empty or has an
+ * evaluator. */
 #include <stdatomic.h>
 
 #include "place/simulate/evaluators.h"

@@ -1,10 +1,36 @@
-/* moves.c - placements that differ in a few sets from one that was evaluated before. */
+/* moves.c - local search: a placement is remembered, sets move, the value is asked for again.
+ *
+ * By the schedule's rules there are three placements of the sets (struct place_moves):
+ *   base  the one of which the timeliner has checkpoints (timeline_run_base)
+ *   last  the one of the last result
+ *   now   the one that the next result is of
+ * A search moves sets, asks, and then leaves them or moves them back.  It does not say which; the
+ * next question shows it:
+ *
+ *   calls                     base  last  now   what is simulated
+ *   place_begin AAA           AAA   AAA   AAA   all (run_base)
+ *   move 1 to B; moved        AAA   ABA   ABA   set 1 moved
+ *   move 1 to A, 2 to B;      AAA   AAB   AAB   set 2 moved; set 1 is back and is forgotten
+ *     moved
+ *   move 0 to B; moved        AAB   BAB   BAB   set 2 was left where it is, so that first `last`
+ *                                               becomes the base (timeline_rebase); set 0 moved
+ *
+ * A set was left where it is if it differs from the base and was not moved since the last result:
+ * it is then likely to stay.  Which placement is the base changes no result, only how much is
+ * simulated: timeline_rerun says exactly what a run from the beginning would.
+ *
+ * Invariants.  Sets outside `touched` are the same in all three.  moved_in[set] is the number of
+ * the question (`step`) before which the set was last moved, 0 for sets outside `touched`.
+ * x->task_device and x->task_s are those of `last`.
+ *
+ * Cost of a result: the touched sets, and timeline_rerun.  Rules of dnn-partitioning for throughput
+ * need no timeline: loads and memory are kept up to date by each move (by_moves). */
 #include <math.h>
 #include <string.h>
 
-#include "place/simulate/evaluator.h"
+#include "place/simulate/evaluate_impl.h"
 
-/* For each task, those after it whose cost depends on its device. */
+/* For each task, the later tasks whose cost depends on its device: those that save with it. */
 static void list_savers(struct evaluator *x)
 {
 	const struct place_model *m = x->m;
@@ -31,8 +57,8 @@ void moves_init(struct evaluator *x)
 	v->last = MEM_NEWN(uint16_t, n_sets);
 	v->now = MEM_NEWN(uint16_t, n_sets);
 	v->touched = MEM_NEWN(uint32_t, n_sets);
-	v->step_of = MEM_NEWN(uint32_t, n_sets);
-	v->weights = MEM_NEWN(uint64_t, x->m->k);
+	v->moved_in = MEM_NEWN(uint32_t, n_sets);
+	v->base_mem = MEM_NEWN(uint64_t, x->m->k);
 	v->task = MEM_NEWN(uint32_t, x->m->tasks.dag.n);
 	v->listed = MEM_NEWN(uint32_t, x->m->tasks.dag.n);
 	v->step = 1;
@@ -43,31 +69,31 @@ void moves_init(struct evaluator *x)
 void moves_release(struct evaluator *x)
 {
 	struct place_moves *v = &x->moves;
-	void *owned[] = {v->base,    v->last, v->now,    v->touched,   v->step_of,
-			 v->weights, v->task, v->listed, v->saver_ptr, v->saver};
+	void *owned[] = {v->base,     v->last, v->now,    v->touched,   v->moved_in,
+			 v->base_mem, v->task, v->listed, v->saver_ptr, v->saver};
 
 	for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
 		mem_free(owned[i]);
 }
 
-/* A result of v->now from the beginning, which is the base of what follows. */
-static const struct place_result *begin(struct evaluator *x)
+/* The result of v->now, simulated from the beginning; it becomes the base. */
+static const struct place_result *run_base(struct evaluator *x)
 {
 	struct place_moves *v = &x->moves;
 	const struct place_model *m = x->m;
 	const struct place_result *r = evaluator_run(x, v->now, true);
 
 	while (v->n_touched > 0)
-		v->step_of[v->touched[--v->n_touched]] = 0;
+		v->moved_in[v->touched[--v->n_touched]] = 0;
 	v->step++;
-	v->ran = v->based;
-	if (!v->based)
+	v->can_rebase = v->has_base;
+	if (!v->has_base)
 		return r;
 	memcpy(v->base, v->now, m->n_sets * sizeof(*v->base));
 	memcpy(v->last, v->now, m->n_sets * sizeof(*v->last));
-	memset(v->weights, 0, m->k * sizeof(*v->weights));
+	memset(v->base_mem, 0, m->k * sizeof(*v->base_mem));
 	for (uint32_t t = 0; t < m->tasks.dag.n; t++)
-		v->weights[x->task_device[t]] += m->task_mem[t];
+		v->base_mem[x->task_device[t]] += m->task_mem[t];
 	return r;
 }
 
@@ -76,7 +102,7 @@ void place_begin(struct evaluator *x, const uint16_t *device)
 	const struct place_model *m = x->m;
 
 	memcpy(x->moves.now, device, m->n_sets * sizeof(*device));
-	const struct place_result *r = begin(x);
+	const struct place_result *r = run_base(x);
 
 	x->by_moves = m->rules == PLACE_DNNPART_THROUGHPUT && m->n_shared == 0 &&
 		      (r->status == PLACE_OK || r->status == PLACE_MEMORY);
@@ -92,10 +118,10 @@ void place_move(struct evaluator *x, uint32_t set, uint16_t dev)
 	uint16_t from = v->now[set];
 
 	v->now[set] = dev;
-	if (v->based && !v->step_of[set])
+	if (v->has_base && !v->moved_in[set])
 		v->touched[v->n_touched++] = set;
-	if (v->based)
-		v->step_of[set] = v->step;
+	if (v->has_base)
+		v->moved_in[set] = v->step;
 	if (!x->by_moves || t == GRAPH_NONE || from == dev)
 		return;
 	if (!place_allowed(m, set, dev)) {
@@ -107,7 +133,7 @@ void place_move(struct evaluator *x, uint32_t set, uint16_t dev)
 	x->r.mem_bytes[dev] += m->task_mem[t];
 }
 
-/* The rules that keep loads and memory by moves. */
+/* The result where loads and memory are kept up to date by moves. */
 static const struct place_result *moved_loads(struct evaluator *x)
 {
 	struct place_result *r = &x->r;
@@ -124,27 +150,26 @@ static const struct place_result *moved_loads(struct evaluator *x)
 	return r;
 }
 
-/* What the last result was of is the base from now on, where sets differ from it that were not
- * moved since: they are there to stay. */
-static void move_base(struct evaluator *x)
+/* `last` becomes the base if a set that differs from the base was left where it is. */
+static void rebase_if_moved(struct evaluator *x)
 {
 	struct place_moves *v = &x->moves;
-	bool stays = false;
+	bool left = false;
 
 	for (uint32_t i = 0; i < v->n_touched; i++) {
 		uint32_t set = v->touched[i];
 
-		stays |= v->now[set] != v->base[set] && v->step_of[set] != v->step;
+		left |= v->now[set] != v->base[set] && v->moved_in[set] != v->step;
 	}
-	if (!stays || !v->ran)
+	if (!left || !v->can_rebase)
 		return;
 	timeline_rebase(x->clock);
 	for (uint32_t i = 0; i < v->n_touched; i++) {
 		uint32_t set = v->touched[i], t = x->set_task[set];
 
 		if (t != GRAPH_NONE) {
-			v->weights[v->base[set]] -= x->m->task_mem[t];
-			v->weights[v->last[set]] += x->m->task_mem[t];
+			v->base_mem[v->base[set]] -= x->m->task_mem[t];
+			v->base_mem[v->last[set]] += x->m->task_mem[t];
 		}
 		v->base[set] = v->last[set];
 	}
@@ -158,14 +183,15 @@ static void list_task(struct place_moves *v, uint32_t t)
 	v->task[v->n_tasks++] = t;
 }
 
-/* Devices and costs of what was moved, and memory of folded values. */
-static void apply(struct evaluator *x)
+/* Give moved tasks their devices and costs, and find the memory of folded values.  v->task becomes
+ * the list of tasks with another device or cost than in the base. */
+static void apply_moves(struct evaluator *x)
 {
 	struct place_moves *v = &x->moves;
 	const struct place_model *m = x->m;
 
 	v->n_tasks = 0;
-	memcpy(x->r.mem_bytes, v->weights, m->k * sizeof(*v->weights));
+	memcpy(x->r.mem_bytes, v->base_mem, m->k * sizeof(*v->base_mem));
 	for (uint32_t i = 0; i < v->n_touched; i++) {
 		uint32_t set = v->touched[i], t = x->set_task[set];
 
@@ -187,7 +213,7 @@ static void apply(struct evaluator *x)
 	}
 }
 
-/* Sets that are back where they were are as if never moved. */
+/* Sets that are back where they are in the base leave `touched`. */
 static void forget_returned(struct place_moves *v)
 {
 	uint32_t n = 0;
@@ -196,7 +222,7 @@ static void forget_returned(struct place_moves *v)
 		uint32_t set = v->touched[i];
 
 		if (v->now[set] == v->base[set])
-			v->step_of[set] = 0;
+			v->moved_in[set] = 0;
 		else
 			v->touched[n++] = set;
 	}
@@ -213,18 +239,18 @@ const struct place_result *place_moved_below(struct evaluator *x, double limit)
 
 	if (x->by_moves)
 		return moved_loads(x);
-	if (!v->based)
-		return begin(x);
+	if (!v->has_base)
+		return run_base(x);
 	/* The value is no less than what the makespan alone makes of it. */
 	if (place_objective_is_latency(o))
 		limit_s = limit;
 	else if (o->latency > 0)
 		limit_s = limit / o->latency;
-	move_base(x);
-	apply(x);
+	rebase_if_moved(x);
+	apply_moves(x);
 	enum timeline_status s =
 		timeline_rerun(x->clock, x->task_device, v->task, v->n_tasks, limit_s, &t);
-	v->ran = s == TIMELINE_OK || s == TIMELINE_ABOVE;
+	v->can_rebase = s == TIMELINE_OK || s == TIMELINE_ABOVE;
 	forget_returned(v);
 	return evaluator_result(x, s, t);
 }

@@ -23,8 +23,8 @@ struct simulator {
 
 /* ---- working memory ---- */
 
-/* Is everything as good on device b as on a? */
-static bool alike(const struct place_model *m, uint32_t a, uint32_t b)
+/* Does everything take as long and as much on device b as on a? */
+static bool equally_good(const struct place_model *m, uint32_t a, uint32_t b)
 {
 	const struct place_power *p = &m->power;
 
@@ -47,7 +47,7 @@ static void find_references(struct simulator *x)
 	uint16_t *all = MEM_NEWN(uint16_t, x->m->n_sets);
 
 	for (uint32_t dev = 0; dev < x->m->k; dev++) {
-		if (dev && alike(x->m, dev - 1, dev))
+		if (dev && equally_good(x->m, dev - 1, dev))
 			continue;
 		for (uint32_t i = 0; i < x->m->n_sets; i++)
 			all[i] = (uint16_t)dev;
@@ -108,7 +108,7 @@ double simulator_noise(uint64_t seed, const struct placement *p, uint32_t index,
 }
 
 /* The schedule of a legal placement, by the times that its operations take this time. */
-static const struct timeline *schedule(struct simulator *x, const struct placement *p)
+static const struct timeline *noisy_schedule(struct simulator *x, const struct placement *p)
 {
 	const struct place_model *m = x->m;
 	const struct timeline *t;
@@ -168,7 +168,7 @@ static struct run_links *used_links(const struct simulator *x, const struct plac
 	return l;
 }
 
-static struct run_schedule *tell_schedule(const struct simulator *x, const struct timeline *t)
+static struct run_schedule *schedule_for_record(const struct simulator *x, const struct timeline *t)
 {
 	const struct sched_dag *d = &x->m->tasks.dag;
 	struct run_schedule *s = ARENA_NEWN(x->arena, struct run_schedule, 1);
@@ -203,11 +203,11 @@ static uint64_t largest(const uint64_t *bytes, uint32_t k)
 }
 
 /* What the schedule of a legal placement says, into out. */
-static void from_schedule(struct simulator *x, const struct placement *p,
-			  const struct place_result *r, struct run_result *out)
+static void add_schedule_figures(struct simulator *x, const struct placement *p,
+				 const struct place_result *r, struct run_result *out)
 {
 	const struct place_model *m = x->m;
-	const struct timeline *t = x->clock ? schedule(x, p) : NULL;
+	const struct timeline *t = x->clock ? noisy_schedule(x, p) : NULL;
 
 	place_account(x->ev);
 	out->links = used_links(x, r->traffic);
@@ -221,7 +221,7 @@ static void from_schedule(struct simulator *x, const struct placement *p,
 		out->energy_j = traffic_energy_j(r->traffic, m, t->busy_s, out->lat_s);
 	}
 	if (t && x->o.schedule)
-		out->schedule = tell_schedule(x, t);
+		out->schedule = schedule_for_record(x, t);
 }
 
 /* The whole run is slower or faster; how far from the truth this may be. */
@@ -259,7 +259,7 @@ int simulator_answer(struct simulator *x, const struct placement *p, struct rec_
 	out.copy_bytes = r->copy_bytes;
 	out.busy_s = r->busy_s;
 	if (m->rules == PLACE_SCHEDULE)
-		from_schedule(x, p, r, &out);
+		add_schedule_figures(x, p, r, &out);
 	add_noise(x, p, &out);
 	out.has_value = !place_objective_is_latency(&m->objective);
 	out.ref_value = x->ref_value;

@@ -1,4 +1,4 @@
-/* problem_json.c - the general JSON form of a placement problem: one object with `devices`,
+/* jsonproblem_general.c - the general JSON form of a placement problem: one object with `devices`,
  * `links`, `nodes`, `edges` and `options`, in SI units; keys that are not known are ignored.
  *
  *   devices  {name, type?, mem_bytes?, watts?, idle_watts?}
@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "place/problem/problem.h"
+#include "place/problem/jsonproblem_keys.h"
 
 static const double LEAST_BYTES_PER_S = 1e-100;
 
 struct reading {
-	struct problem *p;
+	struct json_problem *p;
 	struct arena *a;
 	struct id_table *ids, *colours;
 	uint32_t n_together; /* colours and nodes without one so far */
@@ -42,9 +42,9 @@ static int read_watts(struct reading *r, const struct val *device, uint32_t i)
 		d->watts = ARENA_NEWN(r->a, double, d->k);
 		d->idle_watts = ARENA_NEWN(r->a, double, d->k);
 	}
-	return d->watts && (problem_number(device, "watts", false, &d->watts[i], r->e) < 0 ||
-			    problem_number(device, "idle_watts", false, &d->idle_watts[i], r->e) <
-				    0)
+	return d->watts && (json_problem_number(device, "watts", false, &d->watts[i], r->e) < 0 ||
+			    json_problem_number(device, "idle_watts", false, &d->idle_watts[i],
+						r->e) < 0)
 		       ? -1
 		       : 0;
 }
@@ -54,7 +54,7 @@ static int read_devices(struct reading *r, const struct val *json)
 	struct devs *d = &r->p->devs;
 	const struct val *list;
 
-	if (problem_list(json, "devices", &list, &d->k, r->e) < 0)
+	if (json_problem_list(json, "devices", &list, &d->k, r->e) < 0)
 		return -1;
 	if (d->k == 0 || d->k > DEVS_MAX)
 		return err_set(r->e, ST_INPUT, "%u devices, not 1 to %d", d->k, DEVS_MAX);
@@ -64,8 +64,8 @@ static int read_devices(struct reading *r, const struct val *json)
 	for (uint32_t i = 0; i < d->k; i++) {
 		d->names[i] = d->types[i] = "model";
 		if (get_text(val_at(list, i), "name", r->a, &d->names[i], r->e) < 0 ||
-		    problem_text(val_at(list, i), "type", r->a, &d->types[i], r->e) < 0 ||
-		    problem_limit(val_at(list, i), "mem_bytes", &d->mem_bytes[i], r->e) < 0 ||
+		    json_problem_text(val_at(list, i), "type", r->a, &d->types[i], r->e) < 0 ||
+		    json_problem_limit(val_at(list, i), "mem_bytes", &d->mem_bytes[i], r->e) < 0 ||
 		    read_watts(r, val_at(list, i), i) < 0)
 			return err_prefix(r->e, "devices[%u]", i);
 		if (!*d->names[i] || strcmp(d->names[i], "*") == 0 ||
@@ -102,7 +102,7 @@ static int read_links(struct reading *r, const struct val *json)
 	d->link = ARENA_NEWN(r->a, struct dev_link, (size_t)d->k * d->k);
 	if (!is_there(json, "links"))
 		return 0;
-	if (problem_list(json, "links", &list, &n, r->e) < 0)
+	if (json_problem_list(json, "links", &list, &n, r->e) < 0)
 		return -1;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct val *map = val_at(list, i);
@@ -110,9 +110,9 @@ static int read_links(struct reading *r, const struct val *json)
 		int src, dst;
 
 		if (link_end(r, map, "src", &src) < 0 || link_end(r, map, "dst", &dst) < 0 ||
-		    problem_number(map, "latency_s", true, &l.latency_s, r->e) < 0 ||
-		    problem_number(map, "bytes_per_s", true, &l.bytes_per_s, r->e) < 0 ||
-		    problem_number(map, "j_per_byte", false, &l.j_per_byte, r->e) < 0)
+		    json_problem_number(map, "latency_s", true, &l.latency_s, r->e) < 0 ||
+		    json_problem_number(map, "bytes_per_s", true, &l.bytes_per_s, r->e) < 0 ||
+		    json_problem_number(map, "j_per_byte", false, &l.j_per_byte, r->e) < 0)
 			return err_prefix(r->e, "links[%u]", i);
 		if (l.bytes_per_s < LEAST_BYTES_PER_S)
 			return err_set(r->e, ST_INPUT, "links[%u]: bytes_per_s is 0 or next to it",
@@ -144,7 +144,7 @@ static int read_costs(struct reading *r, const struct val *node, uint32_t v)
 	double *row = r->p->cost_s + (size_t)v * d->k, all = 0;
 
 	if (cost && val_type(cost) != VAL_MAP) {
-		if (problem_number(node, "cost_s", true, &all, r->e) < 0)
+		if (json_problem_number(node, "cost_s", true, &all, r->e) < 0)
 			return -1;
 		for (uint32_t i = 0; i < d->k; i++)
 			row[i] = all;
@@ -154,7 +154,7 @@ static int read_costs(struct reading *r, const struct val *node, uint32_t v)
 		return err_set(r->e, ST_INPUT, "no key 'cost_s'");
 	for (uint32_t i = 0; i < d->k; i++) {
 		row[i] = -1;
-		if (problem_number(cost, d->names[i], false, &row[i], r->e) < 0)
+		if (json_problem_number(cost, d->names[i], false, &row[i], r->e) < 0)
 			return err_prefix(r->e, "cost_s");
 	}
 	return 0;
@@ -201,11 +201,11 @@ static int read_colour(struct reading *r, const struct val *node, uint32_t v)
 
 static int read_node(struct reading *r, const struct val *node, uint32_t v)
 {
-	struct problem *p = r->p;
+	struct json_problem *p = r->p;
 	const struct val *id = val_get(node, "id");
 	bool is_new = false;
 
-	if (!is_id(id))
+	if (!val_is_id(id))
 		return err_set(r->e, ST_INPUT,
 			       "key 'id' is absent, or neither an integer nor a text");
 	id_table_add(r->ids, id, &is_new);
@@ -217,10 +217,10 @@ static int read_node(struct reading *r, const struct val *node, uint32_t v)
 		p->node_name[v] = arena_printf(r->a, "%" PRId64, p->id[v]);
 	else if (get_text(node, "id", r->a, &p->node_name[v], r->e) < 0)
 		return -1;
-	if (problem_text(node, "name", r->a, &p->node_name[v], r->e) < 0 ||
-	    problem_text(node, "type", r->a, &p->type[v], r->e) < 0 ||
-	    problem_bytes(node, "mem_bytes", &p->mem_bytes[v], r->e) < 0 ||
-	    problem_bytes(node, "out_bytes", &p->out_bytes[v], r->e) < 0)
+	if (json_problem_text(node, "name", r->a, &p->node_name[v], r->e) < 0 ||
+	    json_problem_text(node, "type", r->a, &p->type[v], r->e) < 0 ||
+	    json_problem_bytes(node, "mem_bytes", &p->mem_bytes[v], r->e) < 0 ||
+	    json_problem_bytes(node, "out_bytes", &p->out_bytes[v], r->e) < 0)
 		return -1;
 	return read_costs(r, node, v) < 0 || read_allowed(r, node, v) < 0 ||
 			       read_colour(r, node, v) < 0
@@ -233,9 +233,9 @@ static int read_nodes(struct reading *r, const struct val *json)
 	const struct val *list;
 	uint32_t n;
 
-	if (problem_list(json, "nodes", &list, &n, r->e) < 0)
+	if (json_problem_list(json, "nodes", &list, &n, r->e) < 0)
 		return -1;
-	problem_alloc(r->p, n, r->a);
+	json_problem_alloc(r->p, n, r->a);
 	r->p->together = ARENA_NEWN(r->a, uint32_t, n);
 	for (uint32_t v = 0; v < n; v++)
 		if (read_node(r, val_at(list, v), v) < 0)
@@ -249,17 +249,17 @@ static int read_nodes(struct reading *r, const struct val *json)
 
 static int read_edges(struct reading *r, const struct val *json)
 {
-	struct problem *p = r->p;
+	struct json_problem *p = r->p;
 	const struct val *list;
 
 	if (!is_there(json, "edges"))
 		return 0;
-	if (problem_list(json, "edges", &list, &p->n_edges, r->e) < 0)
+	if (json_problem_list(json, "edges", &list, &p->n_edges, r->e) < 0)
 		return -1;
-	p->edge = ARENA_NEWN(r->a, struct problem_edge, p->n_edges);
+	p->edge = ARENA_NEWN(r->a, struct json_problem_edge, p->n_edges);
 	for (uint32_t i = 0; i < p->n_edges; i++) {
 		const struct val *map = val_at(list, i);
-		struct problem_edge *x = &p->edge[i];
+		struct json_problem_edge *x = &p->edge[i];
 
 		x->src = id_table_find(r->ids, val_get(map, "src"));
 		x->dst = id_table_find(r->ids, val_get(map, "dst"));
@@ -267,7 +267,7 @@ static int read_edges(struct reading *r, const struct val *json)
 			return err_set(r->e, ST_INPUT, "edges[%u]: '%s' is not the id of a node", i,
 				       x->src == UINT32_MAX ? "src" : "dst");
 		x->bytes = p->out_bytes[x->src];
-		if (problem_bytes(map, "bytes", &x->bytes, r->e) < 0)
+		if (json_problem_bytes(map, "bytes", &x->bytes, r->e) < 0)
 			return err_prefix(r->e, "edges[%u]", i);
 	}
 	return 0;
@@ -286,7 +286,7 @@ static int read_options(struct reading *r, const struct val *json)
 	if ((is_there(map, "contention") &&
 	     get_bool(map, "contention", &r->p->contention, r->e) < 0) ||
 	    (is_there(map, "overlap") && get_bool(map, "overlap", &r->p->overlap, r->e) < 0) ||
-	    problem_text(map, "order", r->a, &order, r->e) < 0)
+	    json_problem_text(map, "order", r->a, &order, r->e) < 0)
 		return err_prefix(r->e, "options");
 	r->p->fifo = strcmp(order, "fifo") == 0;
 	if (!r->p->fifo && strcmp(order, "rank") != 0)
@@ -295,23 +295,24 @@ static int read_options(struct reading *r, const struct val *json)
 	return 0;
 }
 
-int problem_from_json(const struct val *json, struct arena *a, struct problem *p, struct err *e)
+int json_problem_read(const struct val *json, struct arena *a, struct json_problem *p,
+		      struct err *e)
 {
 	struct reading r = {.p = p, .a = a, .e = e};
 	int rc;
 
-	*p = (struct problem){.name = ""};
+	*p = (struct json_problem){.name = ""};
 	if (val_type(json) != VAL_MAP)
 		return err_set(e, ST_INPUT, "not an object");
 	if (!val_get(json, "devices") && val_get(json, "maxFPGAs"))
-		return problem_from_dnnpart(json, a, p, e);
+		return json_problem_read_dnnpart(json, a, p, e);
 	if (!val_get(json, "devices"))
 		return err_set(e, ST_INPUT,
 			       "neither key 'devices' (the general form) nor 'maxFPGAs' "
 			       "(dnn-partitioning)");
 	r.ids = id_table_new(a);
 	r.colours = id_table_new(a);
-	rc = problem_text(json, "name", a, &p->name, e) < 0 || read_devices(&r, json) < 0 ||
+	rc = json_problem_text(json, "name", a, &p->name, e) < 0 || read_devices(&r, json) < 0 ||
 			     read_links(&r, json) < 0 || read_nodes(&r, json) < 0 ||
 			     read_edges(&r, json) < 0 || read_options(&r, json) < 0
 		     ? -1

@@ -1,16 +1,17 @@
-/* problem_write.c - a problem into graph, devs and cost records. */
+/* jsonproblem_write.c - a problem into graph, devs and cost records. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/heap.h"
 #include "record/graphrec.h"
 #include "place/problem/placeinputs.h"
-#include "place/problem/problem.h"
+#include "place/problem/jsonproblem.h"
 
 /* ---- the order of nodes ---- */
 
 /* order[i]: the file's row that is node i of the graph. */
-static int topological(const struct problem *p, uint32_t *order, struct arena *a, struct err *e)
+static int topological(const struct json_problem *p, uint32_t *order, struct arena *a,
+		       struct err *e)
 {
 	uint32_t *left = ARENA_NEWN(a, uint32_t, p->n), *heap = ARENA_NEWN(a, uint32_t, p->n);
 	uint32_t *ptr = ARENA_NEWN(a, uint32_t, (size_t)p->n + 2), n_heap = 0, n = 0;
@@ -94,7 +95,7 @@ static void sort_ports(struct port *port, uint32_t n)
 
 /* Outputs: one for each size among a node's edges, by the first of these in the file; one of
  * out_bytes for a node without. */
-static void fill_outputs(struct graph *g, const struct problem *p, const uint32_t *order,
+static void fill_outputs(struct graph *g, const struct json_problem *p, const uint32_t *order,
 			 const struct port *port, uint32_t *out_of)
 {
 	uint32_t n = 0, i = 0;
@@ -125,7 +126,7 @@ static void fill_outputs(struct graph *g, const struct problem *p, const uint32_
 }
 
 /* Inputs: one for each edge, in file order. */
-static void fill_inputs(struct graph *g, const struct problem *p, const uint32_t *row_of,
+static void fill_inputs(struct graph *g, const struct json_problem *p, const uint32_t *row_of,
 			const uint32_t *out_of)
 {
 	g->in_ptr = ARENA_NEWN(g->arena, uint32_t, (size_t)g->n + 2);
@@ -143,7 +144,7 @@ static void fill_inputs(struct graph *g, const struct problem *p, const uint32_t
 	}
 }
 
-static void fill_graph(struct graph *g, const struct problem *p, const uint32_t *order,
+static void fill_graph(struct graph *g, const struct json_problem *p, const uint32_t *order,
 		       const uint32_t *row_of)
 {
 	struct port *port = ARENA_NEWN(g->arena, struct port, p->n_edges);
@@ -174,7 +175,7 @@ static void fill_graph(struct graph *g, const struct problem *p, const uint32_t 
 
 /* ---- the records ---- */
 
-static int write_devs(const struct problem *p, const uint32_t *order, const struct graph *g,
+static int write_devs(const struct json_problem *p, const uint32_t *order, const struct graph *g,
 		      struct rec_writer *w, struct err *e)
 {
 	struct devs d = p->devs;
@@ -194,7 +195,7 @@ static int write_devs(const struct problem *p, const uint32_t *order, const stru
 	return devs_encode(&d, w, e);
 }
 
-static int write_cost(const struct problem *p, const uint32_t *order, const struct graph *g,
+static int write_cost(const struct json_problem *p, const uint32_t *order, const struct graph *g,
 		      struct rec_writer *w, struct err *e)
 {
 	uint32_t n = g->n, k = p->devs.k;
@@ -218,7 +219,7 @@ static int write_cost(const struct problem *p, const uint32_t *order, const stru
 }
 
 /* All bytes together must stay countable. */
-static int check_sizes(const struct problem *p, struct err *e)
+static int check_sizes(const struct json_problem *p, struct err *e)
 {
 	double sum = 0;
 
@@ -226,12 +227,12 @@ static int check_sizes(const struct problem *p, struct err *e)
 		sum += (double)p->mem_bytes[v] + (double)p->out_bytes[v];
 	for (uint32_t i = 0; i < p->n_edges; i++)
 		sum += (double)p->edge[i].bytes;
-	if (sum > PROBLEM_MOST_BYTES)
+	if (sum > JSON_PROBLEM_MAX_BYTES)
 		return err_set(e, ST_INPUT, "nodes and edges have more than 2^62 bytes together");
 	return 0;
 }
 
-int problem_write(const struct problem *p, struct rec_writer *w, struct err *e)
+int json_problem_write(const struct json_problem *p, struct rec_writer *w, struct err *e)
 {
 	if (check_sizes(p, e) < 0)
 		return -1;

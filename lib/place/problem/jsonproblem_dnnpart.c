@@ -1,5 +1,5 @@
-/* problem_dnnpart.c - instances of dnn-partitioning (Tarnawski et al., "Efficient algorithms for
- * device placement of DNN graph operators", NeurIPS 2020), whose times are in ms.
+/* jsonproblem_dnnpart.c - instances of dnn-partitioning (Tarnawski et al., "Efficient algorithms
+ * for device placement of DNN graph operators", NeurIPS 2020), whose times are in ms.
  *
  * Devices are cpu:0 .. (type cpu) and acc:0 .. (type accelerator).  The format says what a node's
  * output costs between an accelerator and DRAM, not its bytes: that time becomes move_s, which the
@@ -9,12 +9,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "place/problem/problem.h"
+#include "place/problem/jsonproblem_keys.h"
 
 static const double LINK_BYTES_PER_S = 16e9, SAME_BYTES_PER_S = 1e18, MS = 1e-3;
 static const double SAME_COST_MS = 1e-6; /* how far costs of one source may differ */
 
-static int read_devices(const struct val *json, struct arena *a, struct problem *p,
+static int read_devices(const struct val *json, struct arena *a, struct json_problem *p,
 			uint32_t *n_cpus, struct err *e)
 {
 	struct devs *d = &p->devs;
@@ -22,7 +22,7 @@ static int read_devices(const struct val *json, struct arena *a, struct problem 
 
 	if (get_uint(json, "maxCPUs", 0, DEVS_MAX, &cpus, e) < 0 ||
 	    get_uint(json, "maxFPGAs", 0, DEVS_MAX, &accs, e) < 0 ||
-	    problem_limit(json, "maxSizePerFPGA", &limit, e) < 0)
+	    json_problem_limit(json, "maxSizePerFPGA", &limit, e) < 0)
 		return -1;
 	if (cpus + accs == 0 || cpus + accs > DEVS_MAX)
 		return err_set(e, ST_INPUT,
@@ -70,15 +70,15 @@ static int read_flag(const struct val *map, const char *key, bool *out, struct e
 }
 
 static int read_node(const struct val *node, uint32_t v, uint32_t n_cpus, struct arena *a,
-		     struct id_table *ids, struct problem *p, struct err *e)
+		     struct id_table *ids, struct json_problem *p, struct err *e)
 {
 	double *row = p->cost_s + (size_t)v * p->devs.k, cpu_ms, acc_ms;
 	bool is_new, supported = true, backward = false;
 
 	if (get_int(node, "id", INT64_MIN, INT64_MAX, &p->id[v], e) < 0 ||
-	    problem_number(node, "cpuLatency", true, &cpu_ms, e) < 0 ||
-	    problem_number(node, "fpgaLatency", true, &acc_ms, e) < 0 ||
-	    problem_bytes(node, "size", &p->mem_bytes[v], e) < 0 ||
+	    json_problem_number(node, "cpuLatency", true, &cpu_ms, e) < 0 ||
+	    json_problem_number(node, "fpgaLatency", true, &acc_ms, e) < 0 ||
+	    json_problem_bytes(node, "size", &p->mem_bytes[v], e) < 0 ||
 	    read_flag(node, "supportedOnFpga", &supported, e) < 0 ||
 	    read_flag(node, "isBackwardNode", &backward, e) < 0)
 		return -1;
@@ -87,7 +87,7 @@ static int read_node(const struct val *node, uint32_t v, uint32_t n_cpus, struct
 		return err_set(e, ST_INPUT, "id %" PRId64 " was there before", p->id[v]);
 	p->node_name[v] = arena_printf(a, "%" PRId64, p->id[v]);
 	p->type[v] = backward ? "Backward" : "Forward";
-	if (problem_text(node, "name", a, &p->node_name[v], e) < 0)
+	if (json_problem_text(node, "name", a, &p->node_name[v], e) < 0)
 		return -1;
 	for (uint32_t i = 0; i < p->devs.k; i++)
 		row[i] = i < n_cpus ? cpu_ms * MS : supported ? acc_ms * MS : -1;
@@ -95,15 +95,15 @@ static int read_node(const struct val *node, uint32_t v, uint32_t n_cpus, struct
 }
 
 static int read_nodes(const struct val *json, uint32_t n_cpus, struct arena *a,
-		      struct id_table *ids, struct problem *p, struct err *e)
+		      struct id_table *ids, struct json_problem *p, struct err *e)
 {
 	struct id_table *colours = id_table_new(a);
 	const struct val *list;
 	uint32_t n, n_together = 0;
-	int rc = problem_list(json, "nodes", &list, &n, e);
+	int rc = json_problem_list(json, "nodes", &list, &n, e);
 
 	if (rc == 0) {
-		problem_alloc(p, n, a);
+		json_problem_alloc(p, n, a);
 		p->together = ARENA_NEWN(a, uint32_t, n);
 		p->move_s = ARENA_NEWN(a, double, n);
 	}
@@ -125,8 +125,8 @@ static int read_nodes(const struct val *json, uint32_t n_cpus, struct arena *a,
 	return rc;
 }
 
-static int read_edge(const struct val *map, struct id_table *ids, struct problem *p, bool *seen,
-		     struct problem_edge *x, struct err *e)
+static int read_edge(const struct val *map, struct id_table *ids, struct json_problem *p,
+		     bool *seen, struct json_problem_edge *x, struct err *e)
 {
 	double cost_ms;
 
@@ -135,7 +135,7 @@ static int read_edge(const struct val *map, struct id_table *ids, struct problem
 	if (x->src == UINT32_MAX || x->dst == UINT32_MAX)
 		return err_set(e, ST_INPUT, "'%s' is not the id of a node",
 			       x->src == UINT32_MAX ? "sourceId" : "destId");
-	if (problem_number(map, "cost", true, &cost_ms, e) < 0)
+	if (json_problem_number(map, "cost", true, &cost_ms, e) < 0)
 		return -1;
 	if (cost_ms > 1e12)
 		return err_set(e, ST_INPUT, "key 'cost' is more than 1e12 ms");
@@ -151,23 +151,24 @@ static int read_edge(const struct val *map, struct id_table *ids, struct problem
 	return 0;
 }
 
-int problem_from_dnnpart(const struct val *json, struct arena *a, struct problem *p, struct err *e)
+int json_problem_read_dnnpart(const struct val *json, struct arena *a, struct json_problem *p,
+			      struct err *e)
 {
 	struct id_table *ids = id_table_new(a);
 	const struct val *list;
 	uint32_t n_cpus = 0;
 	int rc = 0;
 
-	*p = (struct problem){.name = "", .contention = true, .overlap = true};
-	if (problem_text(json, "name", a, &p->name, e) < 0 ||
+	*p = (struct json_problem){.name = "", .contention = true, .overlap = true};
+	if (json_problem_text(json, "name", a, &p->name, e) < 0 ||
 	    read_devices(json, a, p, &n_cpus, e) < 0 ||
 	    read_nodes(json, n_cpus, a, ids, p, e) < 0 ||
-	    problem_list(json, "edges", &list, &p->n_edges, e) < 0)
+	    json_problem_list(json, "edges", &list, &p->n_edges, e) < 0)
 		rc = -1;
 	if (rc == 0) {
 		bool *seen = ARENA_NEWN(a, bool, p->n);
 
-		p->edge = ARENA_NEWN(a, struct problem_edge, p->n_edges);
+		p->edge = ARENA_NEWN(a, struct json_problem_edge, p->n_edges);
 		for (uint32_t i = 0; rc == 0 && i < p->n_edges; i++)
 			if (read_edge(val_at(list, i), ids, p, seen, &p->edge[i], e) < 0)
 				rc = err_prefix(e, "edges[%u]", i);
