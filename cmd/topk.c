@@ -2,8 +2,8 @@
  * best ones pass, so that a search screens many and measures few. */
 #include <stdio.h>
 #include <string.h>
-#include <xxhash.h>
 
+#include "base/digest.h"
 #include "base/msg.h"
 #include "base/opt.h"
 #include "record/placerec.h"
@@ -190,10 +190,10 @@ static int take_graph(struct stage *s, const struct rec *r, struct err *e)
 
 static uint64_t hash_placement(const struct placement *p)
 {
-	uint64_t h = XXH64(p->device, (size_t)p->n_sets * sizeof(*p->device), p->k);
+	uint64_t h = digest_of(p->device, (size_t)p->n_sets * sizeof(*p->device), p->k);
 
 	for (uint32_t i = 0; i < p->k; i++)
-		h = XXH64(p->names[i], strlen(p->names[i]), h);
+		h = digest_of(p->names[i], strlen(p->names[i]), h);
 	return h;
 }
 

@@ -1,5 +1,6 @@
 /* rec_reader.c - records from a descriptor: waiting, framing, the rules of hdr and
  * end.  The only place where a program waits for input. */
+#include "base/digest.h"
 #include "stream/mp.h"
 #include "stream/scan.h"
 #include "base/msg.h"
@@ -10,7 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 enum { CHUNK = 1 << 16, MAX_KIND = 64 };
 
@@ -24,7 +24,7 @@ struct rec_reader {
 	bool scanned, handed_out; /* the value at start is complete; is the caller's record */
 	uint64_t offset;          /* of buf[start] in the input */
 	uint64_t index;           /* of the next record in its stream; 0: hdr is next */
-	XXH64_state_t *digest;
+	struct digest *digest;
 	msgpack_zone zone;
 	char kind[MAX_KIND + 1];
 };
@@ -55,8 +55,8 @@ struct rec_reader *rec_reader_open(const char *path, int watch, struct err *e)
 	r->fd = fd;
 	r->watch = watch;
 	memcpy(r->name, name, sizeof name);
-	r->digest = XXH64_createState();
-	if (!r->digest || !msgpack_zone_init(&r->zone, MSGPACK_ZONE_CHUNK_SIZE))
+	r->digest = digest_new();
+	if (!msgpack_zone_init(&r->zone, MSGPACK_ZONE_CHUNK_SIZE))
 		msg_out_of_memory(1, sizeof *r);
 	scan_start(&r->scan);
 	return r;
@@ -69,7 +69,7 @@ void rec_reader_close(struct rec_reader *r)
 	if (r->fd != STDIN_FILENO)
 		close(r->fd);
 	msgpack_zone_destroy(&r->zone);
-	XXH64_freeState(r->digest);
+	digest_free(r->digest);
 	mem_free(r->buf);
 	mem_free(r);
 }
@@ -194,7 +194,7 @@ static int check_hdr(struct rec_reader *r, const struct rec *h, struct err *e)
 	if (version != STREAM_VERSION)
 		return malformed(r, "the stream has another version; this program reads version 1",
 				 e);
-	XXH64_reset(r->digest, 0);
+	digest_reset(r->digest);
 	return 0;
 }
 
@@ -206,7 +206,7 @@ static int check_end(struct rec_reader *r, const struct rec *end, struct err *e)
 		return malformed(r, "", e);
 	if (n != r->index - 1)
 		return malformed(r, "the end record counts other records than were read", e);
-	if (digest != XXH64_digest(r->digest))
+	if (digest != digest_value(r->digest))
 		return malformed(r, "the digest does not match; the stream was damaged", e);
 	return 0;
 }
@@ -241,7 +241,7 @@ int rec_next(struct rec_reader *r, struct rec *out, struct err *e)
 			return -1;
 		r->index = 0;
 	} else {
-		XXH64_update(r->digest, out->bytes, out->n_bytes);
+		digest_add(r->digest, out->bytes, out->n_bytes);
 		r->index++;
 	}
 	return 1;

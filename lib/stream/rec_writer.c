@@ -1,5 +1,6 @@
 /* rec_writer.c - records to a descriptor.  A record is packed into memory and
  * written whole; files take their name only when they are complete. */
+#include "base/digest.h"
 #include "stream/mp.h"
 #include "base/newfile.h"
 #include "stream/scan.h"
@@ -12,7 +13,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 struct open_map {
 	size_t at;
@@ -30,7 +30,7 @@ struct rec_writer {
 	struct open_map stack[SCAN_MAX_DEPTH];
 	uint32_t depth;
 	const char *misuse; /* first mistake inside the current record */
-	XXH64_state_t *digest;
+	struct digest *digest;
 	uint64_t n_records;
 	char kind[65];
 };
@@ -42,8 +42,7 @@ static struct rec_writer *writer_new(int fd, const char *path)
 	struct rec_writer *w = MEM_NEW(struct rec_writer);
 	w->fd = fd;
 	w->path = mem_strdup(path);
-	w->digest = XXH64_createState();
-	XXH64_reset(w->digest, 0);
+	w->digest = digest_new();
 	msgpack_sbuffer_init(&w->buf);
 	msgpack_packer_init(&w->packer, &w->buf, msgpack_sbuffer_write);
 	return w;
@@ -119,7 +118,7 @@ int rec_writer_close(struct rec_writer *w, bool commit, struct err *e)
 	else if (w->fd != STDOUT_FILENO && close(w->fd) != 0 && commit)
 		rc = err_sys(e, ST_RUNTIME, "cannot write '%s'", w->path);
 	msgpack_sbuffer_destroy(&w->buf);
-	XXH64_freeState(w->digest);
+	digest_free(w->digest);
 	mem_free(w->path);
 	mem_free(w);
 	return rc;
@@ -239,10 +238,10 @@ static int write_all(struct rec_writer *w, const void *data, size_t n, struct er
 static int emit(struct rec_writer *w, const char *kind, const void *data, size_t n, struct err *e)
 {
 	if (strcmp(kind, "hdr") == 0) {
-		XXH64_reset(w->digest, 0);
+		digest_reset(w->digest);
 		w->n_records = 0;
 	} else if (strcmp(kind, "end") != 0) {
-		XXH64_update(w->digest, data, n);
+		digest_add(w->digest, data, n);
 		w->n_records++;
 	}
 	return write_all(w, data, n, e);
@@ -371,7 +370,7 @@ void put_tensor(struct rec_writer *w, const char *key, enum tensor_type t, uint3
 uint64_t put_digest(struct rec_writer *w, const char *key)
 {
 	size_t from = w->depth ? w->stack[0].at + 5 : 0;
-	uint64_t d = XXH64(w->buf.data + from, w->buf.size - from, 0);
+	uint64_t d = digest_of(w->buf.data + from, w->buf.size - from, 0);
 	put_uint(w, key, d);
 	return d;
 }
@@ -380,7 +379,7 @@ uint64_t put_digest(struct rec_writer *w, const char *key)
 
 int rec_write_end(struct rec_writer *w, struct err *e)
 {
-	uint64_t n = w->n_records, d = XXH64_digest(w->digest);
+	uint64_t n = w->n_records, d = digest_value(w->digest);
 	rec_begin(w, "end");
 	put_uint(w, "records", n);
 	put_uint(w, "digest", d);
