@@ -1,11 +1,12 @@
 /* dagfeat.c - features: reads `graph`, passes everything on, adds `feat` behind
  * each graph.  The encodings are in lib/feature/features.h. */
+#include <stdio.h>
+
 #include "base/msg.h"
 #include "base/pool.h"
 #include "feature/features.h"
 #include "feature/fractal.h"
 #include "record/graphrec.h"
-#include "op/op.h"
 #include "stream/filter.h"
 
 struct options {
@@ -16,15 +17,6 @@ struct options {
 
 /* Visits that the search for fractal dimensions makes in about ten seconds of one core. */
 static const double VISIT_BUDGET = 2e9;
-
-static double *set_flops(const struct graph *g, struct arena *a)
-{
-	double *flops = ARENA_NEWN(a, double, g->n_sets);
-	for (uint32_t v = 0; v < g->n; v++)
-		if (g->set[v] != GRAPH_NONE)
-			flops[g->set[v]] += (double)op_flops(g, v);
-	return flops;
-}
 
 static uint32_t choose_cap(const struct options *o, const struct graph *g, struct arena *a)
 {
@@ -62,8 +54,6 @@ static int add_features(struct filter *f, const struct rec *r, const struct opti
 			       .directed = o->directed,
 			       .pool = pool};
 	struct features x;
-	if (kinds >> FEAT_LOG_FLOPS & 1)
-		fo.flops = set_flops(g, g->arena);
 	if (kinds >> FEAT_FRACTAL & 1)
 		fo.radius_cap = choose_cap(o, g, g->arena);
 	feat_compute(g, &fo, g->arena, &x);
@@ -98,6 +88,16 @@ static int run(struct filter *f, const struct options *o, unsigned kinds, struct
 	return k;
 }
 
+static void print_features(void)
+{
+	char all[400], paper[400], text[1000];
+	snprintf(text, sizeof text,
+		 "Reads graph, adds feat (STREAM.md). Features: %s; all of them: all. Those of "
+		 "the paper: paper, which is %s.",
+		 feat_names(false, all, sizeof all), feat_names(true, paper, sizeof paper));
+	opt_print(text);
+}
+
 int main(int argc, char **argv)
 {
 	struct options o = {.d_pos = 16, .radius_cap = -1};
@@ -128,13 +128,10 @@ int main(int argc, char **argv)
 		.args = "[FILE]",
 		.max_args = 1,
 		.opts = table,
-		.details = "Reads graph, adds feat (STREAM.md).  Features: type, shape, in_degree, "
-			   "out_degree,\n"
-			   "fractal, position, sinusoid, log_bytes, log_flops, constant, "
-			   "depth_source,\n"
-			   "depth_sink; all of them: all; type to position: paper.  By default all "
-			   "graphs have\n"
-			   "the same columns, so that trained parameters apply to any of them.",
+		.print_details = print_features,
+		.details =
+			"By default all graphs have the same columns, so that trained parameters "
+			"apply to any of them.",
 		.example = "ir2dag model.xml | dagfeat --features all,-fractal | recdump",
 	};
 	struct err e = ERR_INIT;

@@ -2,6 +2,7 @@
  * of columns, and values.  See features.h for what they mean. */
 #include "feature/featcols.h"
 #include "feature/fractal.h"
+#include "op/op.h"
 #include "op/optype.h"
 
 #include <math.h>
@@ -251,8 +252,14 @@ static uint32_t flops_columns(const struct feat_work *w, const char **column)
 
 static void flops_fill(const struct feat_work *w, float *x)
 {
+	const struct graph *g = w->g;
+	double *flops = MEM_NEWN(double, w->n);
+	for (uint32_t v = 0; v < g->n; v++)
+		if (g->set[v] != GRAPH_NONE)
+			flops[g->set[v]] += (double)op_flops(g, v);
 	for (uint32_t s = 0; s < w->n; s++)
-		x[(size_t)s * w->d] = (float)log2(1 + w->o->flops[s]) * FLOP_SCALE;
+		x[(size_t)s * w->d] = (float)log2(1 + flops[s]) * FLOP_SCALE;
+	mem_free(flops);
 }
 
 static uint32_t constant_columns(const struct feat_work *w, const char **column)

@@ -2,6 +2,7 @@
  * is encoded stands in featcols.c. */
 #include "feature/featcols.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,17 @@ static bool find_kinds(const char *name, size_t n, unsigned *kinds)
 	return true;
 }
 
+const char *feat_names(bool paper, char *buf, size_t n)
+{
+	size_t at = 0;
+	*buf = '\0';
+	for (int f = 0; f < FEAT_COUNT && at < n; f++)
+		if (!paper || feat_encoders[f].in_paper)
+			at += (size_t)snprintf(buf + at, n - at, "%s%s", at ? ", " : "",
+					       feat_encoders[f].name);
+	return buf;
+}
+
 int feat_parse(const char *list, unsigned *kinds, struct err *e)
 {
 	*kinds = list[0] == '-' ? (1u << FEAT_COUNT) - 1 : 0;
@@ -40,9 +52,8 @@ int feat_parse(const char *list, unsigned *kinds, struct err *e)
 		s += drop;
 		size_t n = strcspn(s, ",");
 		if (!find_kinds(s, n, &k)) {
-			char name[64], known[300] = "";
-			for (int f = 0; f < FEAT_COUNT; f++)
-				strcat(strcat(known, f ? ", " : ""), feat_encoders[f].name);
+			char name[64], known[300];
+			feat_names(false, known, sizeof known);
 			return err_set(e, ST_USAGE,
 				       "unknown feature '%s'; one of %s, or all, paper, none",
 				       err_escape(name, sizeof name, s, n), known);

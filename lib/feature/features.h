@@ -33,12 +33,14 @@ enum feat_kind {
  * such begins with all.  ST_USAGE for an unknown name or when nothing is left. */
 int feat_parse(const char *list, unsigned *kinds, struct err *e) MUST_CHECK;
 
+/* The names of all features, or of the paper's, with commas between. */
+const char *feat_names(bool paper, char *buf, size_t n);
+
 struct feat_opts {
 	unsigned kinds;
-	bool paper;          /* per-graph encodings */
-	uint32_t d_pos;      /* columns of the sinusoidal encoding; even */
-	const double *flops; /* (n_sets) of each set, for FEAT_LOG_FLOPS */
-	bool directed;       /* fractal dimension: as in fractal_opts */
+	bool paper;     /* per-graph encodings */
+	uint32_t d_pos; /* columns of the sinusoidal encoding; even */
+	bool directed;  /* fractal dimension: as in fractal_opts */
 	uint32_t radius_cap;
 	struct pool *pool; /* may be NULL */
 };

@@ -16,9 +16,8 @@ struct fractal_opts {
 	struct pool *pool;   /* NULL: this thread alone; results do not depend on it */
 };
 
-/* D[d->n].  Breadth-first search from 64 or 512 nodes at once, one bit each: about
- * n^2 / 64 .. n^2 steps.  Source: Then et al., "The more the merrier: efficient
- * multi-source graph traversal", VLDB 2014. */
+/* D[d->n], by searches from 64 or 512 nodes at once (multibfs.h): about n (n + m) / 64 .. n (n + m)
+ * visits. */
 void fractal_dimension(const struct digraph *d, const struct fractal_opts *o, double *D);
 
 /* The largest radius cap (at least 2) for which fractal_dimension visits about

@@ -44,8 +44,7 @@ static void test_scales(void)
 	uint32_t d = 0;
 	for (uint64_t seed = 0; seed < 12; seed++) {
 		struct graph *g = gen_graph(seed, 1 + 40 * (uint32_t)seed, 5);
-		double *flops = ARENA_NEWN(g->arena, double, g->n);
-		struct feat_opts o = {.kinds = kinds_of("all"), .d_pos = 8, .flops = flops};
+		struct feat_opts o = {.kinds = kinds_of("all"), .d_pos = 8};
 		struct features x;
 		for (int mode = CONST_KEEP; mode <= CONST_FOLD; mode++) {
 			graph_colocate(g, (enum const_mode)mode, true);
