@@ -47,7 +47,7 @@ static double mean_s(const struct place_model *m, uint32_t set)
 }
 
 /* Bytes that devices have. */
-static const double *take_room(const struct place_model *m, struct arena *a)
+static const double *copy_room(const struct place_model *m, struct arena *a)
 {
 	double *room = ARENA_NEWN(a, double, m->k);
 
@@ -71,8 +71,8 @@ static double *held_bytes(const struct place_model *m, struct arena *a)
 	return held;
 }
 
-static void take_graph(const struct state *s, const struct place_model *m, double *held,
-		       struct group_graph *g)
+static void build_graph(const struct state *s, const struct place_model *m, double *held,
+			struct group_graph *g)
 {
 	struct sched_mean_link link = sched_mean_link(&m->costs.links);
 	struct digraph q;
@@ -90,7 +90,7 @@ static void take_graph(const struct state *s, const struct place_model *m, doubl
 					: sched_mean_copy_s(&link, q.bytes[i]);
 }
 
-static const uint8_t *take_mask(const struct place_model *m, struct arena *a)
+static const uint8_t *copy_mask(const struct place_model *m, struct arena *a)
 {
 	uint8_t *mask = ARENA_NEWN(a, uint8_t, (size_t)m->n_sets * m->k);
 
@@ -128,8 +128,9 @@ static int make_model(struct state *s, struct place_model *m, struct err *e)
 	return rc;
 }
 
-static void tell(const struct state *s, const struct group_graph *g, const uint32_t *group,
-		 const struct group_told *t)
+/* Tells how good the groups are, with -v. */
+static void describe_groups(const struct state *s, const struct group_graph *g,
+			    const uint32_t *group, const struct group_told *t)
 {
 	double all = 0, cut = 0, sum = 0, largest = 0;
 	double *weight = ARENA_NEWN(s->arena, double, t->n_groups);
@@ -176,13 +177,13 @@ static int add_groups(struct state *s, struct filter *f, struct err *e)
 	if (make_model(s, &m, e) < 0)
 		return -1;
 	double *held = held_bytes(&m, s->arena);
-	take_graph(s, &m, held, &g);
+	build_graph(s, &m, held, &g);
 	struct group_options go = {.n_groups = (uint32_t)o->groups,
 				   .max_size = (uint32_t)o->max_size,
 				   .together = m.together,
-				   .mask = take_mask(&m, s->arena),
+				   .mask = copy_mask(&m, s->arena),
 				   .held = held,
-				   .room = take_room(&m, s->arena),
+				   .room = copy_room(&m, s->arena),
 				   .k = m.k,
 				   .acyclic = o->acyclic,
 				   .seed = (uint64_t)s->common->seed};
@@ -194,7 +195,7 @@ static int add_groups(struct state *s, struct filter *f, struct err *e)
 	if (group_make(o->method, &g, &go, out.group, &told, e) < 0)
 		return -1;
 	out.n_groups = told.n_groups;
-	tell(s, &g, out.group, &told);
+	describe_groups(s, &g, out.group, &told);
 	return grouprec_encode(&out, f->out, e);
 }
 
@@ -217,7 +218,7 @@ static int run_filter(struct state *s, struct filter *f, struct err *e)
 	return k;
 }
 
-static int run(struct state *s, const char *path, int argc, char **argv, struct err *e)
+static int run_file(struct state *s, const char *path, int argc, char **argv, struct err *e)
 {
 	struct filter f;
 	int rc = place_inputs_init(&s->in, s->o->spec, e);
@@ -305,7 +306,7 @@ int main(int argc, char **argv)
 	if (!o.method)
 		return opt_finish(-1, &e);
 	struct state s = {.o = &o, .common = &common, .arena = arena_new()};
-	rc = run(&s, first + 1 < argc ? argv[first + 1] : "-", argc, argv, &e);
+	rc = run_file(&s, first + 1 < argc ? argv[first + 1] : "-", argc, argv, &e);
 	arena_free(s.arena);
 	return opt_finish(rc, &e);
 }

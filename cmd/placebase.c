@@ -41,8 +41,8 @@ struct state {
 	struct method_run run;
 };
 
-/* What a placement would take and what none can beat. */
-static void foretell(struct state *s, const struct method_run *r, struct placement *p)
+/* Fills the prediction of r's placement, and the bound that no placement beats. */
+static void predict(struct state *s, const struct method_run *r, struct placement *p)
 {
 	const struct place_result *x = place_evaluate(s->ev, r->device);
 	bool latency = place_objective_is_latency(&r->m->objective);
@@ -85,7 +85,7 @@ static int emit(struct method_run *r, struct err *e)
 	if (s->o->method->needs_costs)
 		place_follow(r->m, r->device);
 	if (s->ev && r->k == s->k)
-		foretell(s, r, &p);
+		predict(s, r, &p);
 	return placement_encode(&p, s->f->out, e);
 }
 
@@ -117,7 +117,7 @@ static int choose_devices(struct state *s, struct err *e)
 	return 0;
 }
 
-static int place(struct state *s, struct filter *f, struct err *e)
+static int place_graph(struct state *s, struct filter *f, struct err *e)
 {
 	const struct options *o = s->o;
 	struct place_model m;
@@ -181,7 +181,7 @@ static int run_filter(struct state *s, struct filter *f, struct err *e)
 				return -1;
 			continue;
 		}
-		if (place(s, f, e) < 0 || filter_end(f, e) < 0)
+		if (place_graph(s, f, e) < 0 || filter_end(f, e) < 0)
 			return -1;
 		place_inputs_reset(&s->in);
 	}
@@ -220,7 +220,7 @@ static const char details[] =
 	"expert:FILE: {\"OPERATION\": \"DEVICE\", ...}, as placeout --format affinity writes it (a "
 	"cost graph's nodes go by their ids, too), or the form of dnn-partitioning's experts.";
 
-static int run(struct state *s, const char *path, int argc, char **argv, struct err *e)
+static int run_file(struct state *s, const char *path, int argc, char **argv, struct err *e)
 {
 	const struct options *o = s->o;
 	struct filter f;
@@ -282,7 +282,7 @@ int main(int argc, char **argv)
 	if (!o.method)
 		return opt_finish(-1, &e);
 	struct state s = {.o = &o, .common = &common, .arena = arena_new()};
-	rc = run(&s, first + 1 < argc ? argv[first + 1] : "-", argc, argv, &e);
+	rc = run_file(&s, first + 1 < argc ? argv[first + 1] : "-", argc, argv, &e);
 	arena_free(s.arena);
 	return opt_finish(rc, &e);
 }

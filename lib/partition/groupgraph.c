@@ -112,7 +112,7 @@ void group_scale(const double *weight, uint32_t n, int32_t least, int32_t most, 
 
 /* ---- circles ---- */
 
-struct search {
+struct tarjan {
 	const uint32_t *ptr, *dst;
 	uint32_t *number, *low, *stack, *path, *at; /* (n) */
 	uint32_t *component;
@@ -121,7 +121,7 @@ struct search {
 
 /* All nodes that v leads to, without recursion: path is the way from v, at the next edge of each
  * node on it. */
-static void visit(struct search *s, uint32_t v)
+static void visit_from(struct tarjan *s, uint32_t v)
 {
 	uint32_t depth = 0;
 
@@ -162,7 +162,7 @@ uint32_t group_components(uint32_t n, uint32_t m, const uint32_t *src, const uin
 {
 	struct arena *a = arena_new();
 	uint32_t *ptr = ARENA_NEWN(a, uint32_t, (size_t)n + 1);
-	struct search s = {.ptr = ptr, .dst = dst, .component = component};
+	struct tarjan s = {.ptr = ptr, .dst = dst, .component = component};
 
 	s.number = ARENA_NEWN(a, uint32_t, n);
 	s.low = ARENA_NEWN(a, uint32_t, n);
@@ -178,7 +178,7 @@ uint32_t group_components(uint32_t n, uint32_t m, const uint32_t *src, const uin
 	memcpy(s.at, ptr, n * sizeof(*ptr));
 	for (uint32_t v = 0; v < n; v++)
 		if (!s.number[v])
-			visit(&s, v);
+			visit_from(&s, v);
 	for (uint32_t v = 0; v < n; v++) /* found sinks first */
 		component[v] = s.n_components - 1 - component[v];
 	arena_free(a);

@@ -41,13 +41,13 @@ struct items {
 	uint32_t *size;       /* (g.n) */
 };
 
-struct place {
+struct item_order {
 	uint32_t circle, item;
 };
 
 static int by_circle(const void *pa, const void *pb)
 {
-	const struct place *a = pa, *b = pb;
+	const struct item_order *a = pa, *b = pb;
 
 	if (a->circle != b->circle)
 		return a->circle < b->circle ? -1 : 1;
@@ -62,10 +62,10 @@ static uint32_t order_items(struct items *x, uint32_t n_nodes, bool join, struct
 	uint32_t n_circles = group_components(n, x->g.m, x->g.src, x->g.dst, number);
 
 	if (!join) {
-		struct place *p = ARENA_NEWN(a, struct place, n);
+		struct item_order *p = ARENA_NEWN(a, struct item_order, n);
 
 		for (uint32_t i = 0; i < n; i++)
-			p[i] = (struct place){number[i], i};
+			p[i] = (struct item_order){number[i], i};
 		if (n > 1)
 			qsort(p, n, sizeof(*p), by_circle);
 		for (uint32_t i = 0; i < n; i++)
@@ -111,7 +111,7 @@ struct groups {
 	uint32_t *size, *n_items;
 };
 
-static void measure(struct groups *x)
+static void measure_groups(struct groups *x)
 {
 	const struct group_graph *g = &x->items->g;
 
@@ -132,8 +132,8 @@ struct stretch {
 	uint8_t *mask; /* (k) devices that can run all of it */
 };
 
-/* An item that may go into a stretch. */
-struct piece {
+/* An item that may join a stretch. */
+struct cut_item {
 	uint32_t size;
 	double held;
 	const uint8_t *mask; /* (k) */
@@ -159,8 +159,10 @@ static bool has_room(const struct group_options *o, uint32_t dev, double held)
 	return !o->held || held <= o->room[dev];
 }
 
-/* Does the item still go into the stretch?  Then it is in. */
-static bool extend(struct stretch *s, const struct piece *x, const struct group_options *o)
+/* Adds the item to the stretch if it still fits: within max_size, and some device can run and hold
+ * all of it.  An empty stretch takes any item. */
+static bool extend_stretch(struct stretch *s, const struct cut_item *x,
+			   const struct group_options *o)
 {
 	bool fits = s->size == 0 || o->k == 0;
 
@@ -177,8 +179,8 @@ static bool extend(struct stretch *s, const struct piece *x, const struct group_
 	return true;
 }
 
-/* Has no device that can run the item room for it? */
-static bool nowhere(const struct piece *x, const struct group_options *o)
+/* Is there no device that can run the item and has room for it? */
+static bool fits_nowhere(const struct cut_item *x, const struct group_options *o)
 {
 	bool fits = o->k == 0;
 
@@ -206,16 +208,16 @@ static uint32_t cut_groups(struct groups *x, const struct group_options *o, uint
 		s[i] = (struct stretch){.group = i, .mask = ARENA_NEWN(a, uint8_t, k)};
 	for (uint32_t i = 0; i < n; i++) {
 		struct stretch *y = &s[x->of[i]];
-		const struct piece piece = {t->size[i], held[i], mask + (size_t)i * k};
+		const struct cut_item item = {t->size[i], held[i], mask + (size_t)i * k};
 
-		if (!extend(y, &piece, o)) {
+		if (!extend_stretch(y, &item, o)) {
 			y->group = x->n++;
 			y->size = 0;
 			y->held = 0;
-			extend(y, &piece, o);
+			extend_stretch(y, &item, o);
 		}
 		x->of[i] = y->group;
-		n_nowhere += nowhere(&piece, o);
+		n_nowhere += fits_nowhere(&item, o);
 	}
 	return n_nowhere;
 }
@@ -237,18 +239,18 @@ static int heavier_first(const void *pa, const void *pb)
 /* Halve the heaviest groups along the topological order until there are `wanted`. */
 static void halve_heaviest(struct groups *x, uint32_t wanted, struct arena *a)
 {
-	uint32_t n = x->items->g.n, *twin = ARENA_NEWN(a, uint32_t, n);
-	uint32_t *gone = ARENA_NEWN(a, uint32_t, n);
+	uint32_t n = x->items->g.n, *other_half = ARENA_NEWN(a, uint32_t, n);
+	uint32_t *passed = ARENA_NEWN(a, uint32_t, n);
 	struct heavy *order = ARENA_NEWN(a, struct heavy, n);
 	double *half = ARENA_NEWN(a, double, n);
 
 	while (x->n < wanted) {
 		uint32_t n_order = 0, n_before = x->n;
 
-		measure(x);
+		measure_groups(x);
 		for (uint32_t i = 0; i < x->n; i++) {
-			twin[i] = UINT32_MAX;
-			gone[i] = 0;
+			other_half[i] = UINT32_MAX;
+			passed[i] = 0;
 			half[i] = 0;
 			if (x->n_items[i] > 1)
 				order[n_order++] = (struct heavy){x->weight[i], i};
@@ -257,20 +259,20 @@ static void halve_heaviest(struct groups *x, uint32_t wanted, struct arena *a)
 			qsort(order, n_order, sizeof(*order), heavier_first);
 		/* Half of them at most, so that halves of heavy ones come before light ones. */
 		for (uint32_t i = 0; i < (n_order + 1) / 2 && x->n < wanted; i++)
-			twin[order[i].group] = x->n++;
+			other_half[order[i].group] = x->n++;
 		for (uint32_t i = 0; i < n; i++) {
 			uint32_t old = x->of[i];
 
-			if (twin[old] == UINT32_MAX)
+			if (other_half[old] == UINT32_MAX)
 				continue;
 			double all = x->weight[old] > 0 ? x->weight[old] : x->n_items[old];
 			double w = x->weight[old] > 0 ? x->items->g.weight[i] : 1;
 
-			if (gone[old] &&
-			    (gone[old] + 1 == x->n_items[old] || half[old] + w / 2 > all / 2))
-				x->of[i] = twin[old];
+			if (passed[old] &&
+			    (passed[old] + 1 == x->n_items[old] || half[old] + w / 2 > all / 2))
+				x->of[i] = other_half[old];
 			half[old] += w;
-			gone[old]++;
+			passed[old]++;
 		}
 		if (x->n == n_before)
 			break;
@@ -281,7 +283,7 @@ static uint32_t count_large(struct groups *x, uint32_t max_size)
 {
 	uint32_t n = 0;
 
-	measure(x);
+	measure_groups(x);
 	for (uint32_t i = 0; max_size && i < x->n; i++)
 		n += x->size[i] > max_size;
 	return n;

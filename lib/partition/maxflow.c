@@ -208,8 +208,9 @@ static void discharge(struct maxflow *x, uint32_t v)
 	}
 }
 
-/* Infinite capacities become one more than all the others; the sum of what leaves the source. */
-static int64_t settle(struct maxflow *x, int64_t inf)
+/* Infinite capacities become one more than the sum of all others.  Returns the sum of what leaves
+ * the source. */
+static int64_t cap_infinite(struct maxflow *x, int64_t inf)
 {
 	int64_t sum = 0;
 
@@ -228,7 +229,7 @@ static int64_t settle(struct maxflow *x, int64_t inf)
 
 int64_t maxflow_run(struct maxflow *x)
 {
-	int64_t inf = x->finite + 1, kept = 0, sum = settle(x, inf);
+	int64_t inf = x->finite + 1, kept = 0, sum = cap_infinite(x, inf);
 
 	x->bucket = MEM_NEWN(uint32_t, (size_t)x->n + 2);
 	x->count = MEM_NEWN(uint32_t, (size_t)x->n + 2);

@@ -94,7 +94,7 @@ struct portfolio {
 	const char *now; /* the method whose run sub is */
 };
 
-static int take(struct method_run *sub, struct err *e)
+static int keep_if_better(struct method_run *sub, struct err *e)
 {
 	struct portfolio *x = (struct portfolio *)((char *)sub - offsetof(struct portfolio, sub));
 	uint32_t moved;
@@ -152,7 +152,7 @@ static void run_stage(struct portfolio *x, const struct stage *stage)
 	x->ran++;
 	x->sub = *r;
 	x->sub.arg = NULL;
-	x->sub.emit = take;
+	x->sub.emit = keep_if_better;
 	x->sub.a = arena_new();
 	x->sub.device = ARENA_NEWN(x->sub.a, uint16_t, r->m->n_sets);
 	x->sub.context = &x->context;
@@ -190,7 +190,7 @@ static void run_stages(struct portfolio *x, const struct stage *stage)
 }
 
 /* What a turn gained, by the share of the budget that it took. */
-static double gain(double before, double after, double share)
+static double gain_per_share(double before, double after, double share)
 {
 	if (!(after < before))
 		return 0;
@@ -198,7 +198,7 @@ static double gain(double before, double after, double share)
 						: log(before / after) / fmax(share, 1e-9);
 }
 
-static void race(struct portfolio *x)
+static void race_searches(struct portfolio *x)
 {
 	double last[N_RACERS], used[N_RACERS] = {0}, left = 1 - spent(x), over = 0;
 
@@ -223,7 +223,7 @@ static void race(struct portfolio *x)
 
 		over = fmin(1 - at, turn.share) < took ? took - fmin(1 - at, turn.share) : 0;
 		used[i] += took;
-		last[i] = gain(before, x->best, took);
+		last[i] = gain_per_share(before, x->best, took);
 	}
 }
 
@@ -251,7 +251,7 @@ int method_portfolio(struct method_run *r, struct err *e)
 	if (x.ample)
 		run_stages(&x, slow);
 	else
-		race(&x);
+		race_searches(&x);
 	evaluators_put(x.context.ev, x.ev);
 	search_context_release(&x.context);
 	r->bound_s = x.bound;

@@ -67,8 +67,8 @@ static double taken_out_s(const struct piece_bound *x, uint32_t v, const uint64_
 }
 
 /* Fill at_s[e] and end_s[e] for the piece of v that begins at e. */
-static void begin_at(struct piece_bound *x, uint32_t v, uint32_t e, const uint64_t *far,
-		     uint64_t *scratch)
+static void fill_piece_from(struct piece_bound *x, uint32_t v, uint32_t e, const uint64_t *far,
+			    uint64_t *scratch)
 {
 	const struct reach *g = x->g;
 	uint64_t *between = scratch, *outside = scratch + g->words, mem = 0;
@@ -105,7 +105,7 @@ static void begin_at(struct piece_bound *x, uint32_t v, uint32_t e, const uint64
 
 /* Over what v reads, the largest of the leasts: that task is outside, or the piece began at one of
  * at_s. */
-static double join(const struct piece_bound *x, uint32_t v, const double *at_s)
+static double least_join_s(const struct piece_bound *x, uint32_t v, const double *at_s)
 {
 	const struct reach *g = x->g;
 	double most = g->acc_s[v];
@@ -156,7 +156,7 @@ static void path_inside(struct piece_bound *x, uint32_t v, double at_least)
 }
 
 /* One task: its out_s; returns before it can have ended. */
-static double pass(struct piece_bound *x, uint32_t v, uint64_t *scratch)
+static double bound_task(struct piece_bound *x, uint32_t v, uint64_t *scratch)
 {
 	const struct reach *g = x->g;
 	uint64_t *far = scratch + 2 * g->words;
@@ -172,13 +172,14 @@ static double pass(struct piece_bound *x, uint32_t v, uint64_t *scratch)
 		x->at_s[e] = x->end_s[e] = INFINITY;
 	for (uint32_t e = 0; intervals && g->acc_s[v] < INFINITY && e <= v; e++)
 		if (reach_has(reach_row(g, g->before, v), e))
-			begin_at(x, v, e, far, scratch);
+			fill_piece_from(x, v, e, far, scratch);
 	for (uint32_t i = g->pred_ptr[v]; i < g->pred_ptr[v + 1]; i++)
 		ready = fmax(ready, x->out_s[g->pred[i]]);
-	path_inside(x, v, join(x, v, intervals ? x->at_s : NULL));
+	path_inside(x, v, least_join_s(x, v, intervals ? x->at_s : NULL));
 	double inside = x->inside_s[(size_t)v * (STEPS + 1) + STEPS], cpu = ready + g->cpu_s[v];
 
-	x->out_s[v] = fmin(cpu, own + fmax(inside, join(x, v, intervals ? x->end_s : NULL)));
+	x->out_s[v] =
+		fmin(cpu, own + fmax(inside, least_join_s(x, v, intervals ? x->end_s : NULL)));
 	return fmin(cpu, inside);
 }
 
@@ -193,7 +194,7 @@ double bound_piece_s(const struct reach *g)
 		*numbers[i] = ARENA_NEWN(a, double, g->n);
 	x.inside_s = ARENA_NEWN(a, double, (size_t)g->n *(STEPS + 1));
 	for (uint32_t t = 0; t < g->n; t++) {
-		double end = pass(&x, t, scratch);
+		double end = bound_task(&x, t, scratch);
 
 		longest = end < INFINITY ? fmax(longest, end) : longest;
 	}

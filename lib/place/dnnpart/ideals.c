@@ -38,7 +38,7 @@ struct worker {
 	uint64_t *bits;
 };
 
-struct search {
+struct ideals_search {
 	struct ideals_task *t;
 	const struct splits *p;
 	struct ideals_table table;
@@ -63,7 +63,7 @@ uint64_t ideals_n_used(const struct splits *p)
 	return n;
 }
 
-static uint32_t n_of_class(const struct search *x, uint32_t used, uint32_t c)
+static uint32_t n_of_class(const struct ideals_search *x, uint32_t used, uint32_t c)
 {
 	return used / x->stride[c] % (x->p->size[c] + 1);
 }
@@ -76,7 +76,7 @@ static bool has(const uint64_t *bits, uint32_t i)
 }
 
 /* The most that may be left behind a piece of each class; below 0: no piece of the class. */
-static void most_left(const struct search *x, uint32_t ideal, double *most)
+static void most_left(const struct ideals_search *x, uint32_t ideal, double *most)
 {
 	const double *value = x->table.value + (size_t)ideal * x->table.n_used;
 
@@ -89,7 +89,8 @@ static void most_left(const struct search *x, uint32_t ideal, double *most)
 }
 
 /* Can a piece that has at least this be on some device? */
-static bool may_grow(const struct search *x, const struct split_piece *piece, const double *most)
+static bool may_grow(const struct ideals_search *x, const struct split_piece *piece,
+		     const double *most)
 {
 	const struct splits *p = x->p;
 
@@ -103,7 +104,7 @@ static bool may_grow(const struct search *x, const struct split_piece *piece, co
 	return false;
 }
 
-static void make_offers(const struct search *x, const struct worker *w, double left_s,
+static void make_offers(const struct ideals_search *x, const struct worker *w, double left_s,
 			const double *most, struct offers *o)
 {
 	const struct splits *p = x->p;
@@ -125,12 +126,12 @@ static void make_offers(const struct search *x, const struct worker *w, double l
 	}
 }
 
-static bool too_late(const struct search *x)
+static bool too_late(const struct ideals_search *x)
 {
 	return x->t->deadline_s > 0 && clock_s() > x->t->deadline_s;
 }
 
-static void take(struct worker *w, const struct splits *p, uint32_t unit, uint32_t *n_list)
+static void add_to_piece(struct worker *w, const struct splits *p, uint32_t unit, uint32_t *n_list)
 {
 	w->bits[unit / 64] |= UINT64_C(1) << (unit % 64);
 	split_piece_add(&w->piece, unit);
@@ -139,8 +140,8 @@ static void take(struct worker *w, const struct splits *p, uint32_t unit, uint32
 			w->list[(*n_list)++] = p->succ[j];
 }
 
-static void untake(struct worker *w, const struct splits *p, const struct frame *f,
-		   uint32_t *n_list)
+static void remove_from_piece(struct worker *w, const struct splits *p, const struct frame *f,
+			      uint32_t *n_list)
 {
 	uint32_t unit = w->list[f->pos];
 
@@ -152,8 +153,8 @@ static void untake(struct worker *w, const struct splits *p, const struct frame 
 }
 
 /* Where an ideal ends: what misses how many predecessors, and what may come next. */
-static uint32_t stand_behind(const struct search *x, uint32_t ideal, struct worker *w,
-			     double *left_s)
+static uint32_t load_ideal(const struct ideals_search *x, uint32_t ideal, struct worker *w,
+			   double *left_s)
 {
 	const struct splits *p = x->p;
 	uint32_t n = 0;
@@ -176,13 +177,13 @@ static uint32_t stand_behind(const struct search *x, uint32_t ideal, struct work
 
 /* Every piece behind an ideal once: a piece takes units from a list to which it adds those that
  * it makes ready, and takes or leaves each in turn. */
-static void expand(void *arg, int task, int thread)
+static void list_pieces_behind(void *arg, int task, int thread)
 {
-	struct search *x = arg;
+	struct ideals_search *x = arg;
 	struct worker *w = &x->worker[thread];
 	struct offers *o = &x->offers[task];
 	double most[MAX_CLASSES], left_s;
-	uint32_t n_list = stand_behind(x, x->batch[task], w, &left_s);
+	uint32_t n_list = load_ideal(x, x->batch[task], w, &left_s);
 	uint32_t pos = 0, depth = 0, looked = 0;
 
 	most_left(x, x->batch[task], most);
@@ -192,17 +193,17 @@ static void expand(void *arg, int task, int thread)
 		if (o->cut && depth == 0)
 			break;
 		if (pos == n_list || o->cut) {
-			untake(w, x->p, &w->frame[--depth], &n_list);
+			remove_from_piece(w, x->p, &w->frame[--depth], &n_list);
 			pos = w->frame[depth].pos + 1;
 			continue;
 		}
 		struct frame *f = &w->frame[depth++];
 
 		*f = (struct frame){pos++, n_list, w->piece.load};
-		take(w, x->p, w->list[f->pos], &n_list);
+		add_to_piece(w, x->p, w->list[f->pos], &n_list);
 		o->steps++;
 		if (!may_grow(x, &w->piece, most)) {
-			untake(w, x->p, f, &n_list);
+			remove_from_piece(w, x->p, f, &n_list);
 			depth--;
 			continue;
 		}
@@ -215,7 +216,7 @@ static void expand(void *arg, int task, int thread)
 
 /* ---- the program ---- */
 
-static void merge(struct search *x, uint32_t ideal, const struct offers *o)
+static void merge_offers(struct ideals_search *x, uint32_t ideal, const struct offers *o)
 {
 	struct ideals_table *t = &x->table;
 	uint32_t n_used = t->n_used;
@@ -249,7 +250,7 @@ static void merge(struct search *x, uint32_t ideal, const struct offers *o)
 }
 
 /* All ideals of one size, a batch at a time. */
-static void run_size(struct search *x, uint32_t size)
+static void run_size(struct ideals_search *x, uint32_t size)
 {
 	uint32_t ideal = x->table.bucket[size];
 
@@ -258,9 +259,9 @@ static void run_size(struct search *x, uint32_t size)
 
 		for (; ideal != NONE && n < BATCH; ideal = x->table.next[ideal])
 			x->batch[n++] = ideal;
-		pool_run(x->t->pool, n, expand, x);
+		pool_run(x->t->pool, n, list_pieces_behind, x);
 		for (int i = 0; i < n; i++) {
-			merge(x, x->batch[i], &x->offers[i]);
+			merge_offers(x, x->batch[i], &x->offers[i]);
 			x->cut |= too_late(x) || x->offers[i].cut ||
 				  x->offers[i].steps >= x->t->max_steps;
 			x->t->max_steps -= x->cut ? x->t->max_steps : x->offers[i].steps;
@@ -269,7 +270,7 @@ static void run_size(struct search *x, uint32_t size)
 }
 
 /* What unused devices can take at most, in seconds of fastest costs. */
-static void measure_room(struct search *x)
+static void measure_room(struct ideals_search *x)
 {
 	const struct splits *p = x->p;
 
@@ -298,12 +299,12 @@ static void measure_room(struct search *x)
 	}
 }
 
-static void search_init(struct search *x, struct ideals_task *t)
+static void ideals_search_init(struct ideals_search *x, struct ideals_task *t)
 {
 	const struct splits *p = t->p;
 	uint32_t threads = (uint32_t)pool_size(t->pool), n_used = 1;
 
-	*x = (struct search){.t = t, .p = p};
+	*x = (struct ideals_search){.t = t, .p = p};
 	for (uint32_t c = 0; c < p->n_classes; c++) {
 		x->stride[c] = n_used;
 		n_used *= p->size[c] + 1;
@@ -324,7 +325,7 @@ static void search_init(struct search *x, struct ideals_task *t)
 	measure_room(x);
 }
 
-static void search_release(struct search *x)
+static void ideals_search_release(struct ideals_search *x)
 {
 	for (int i = 0; i < pool_size(x->t->pool); i++) {
 		struct worker *w = &x->worker[i];
@@ -345,7 +346,7 @@ static void search_release(struct search *x)
 }
 
 /* From the whole set back to the empty one. */
-static void read_back(const struct search *x, uint32_t ideal, uint32_t used)
+static void read_back(const struct ideals_search *x, uint32_t ideal, uint32_t used)
 {
 	const struct ideals_table *t = &x->table;
 	const struct place_units *u = x->p->u;
@@ -370,10 +371,10 @@ static void read_back(const struct search *x, uint32_t ideal, uint32_t used)
 
 enum ideals_status ideals_solve(struct ideals_task *t)
 {
-	struct search x;
+	struct ideals_search x;
 	enum ideals_status status = IDEALS_NONE;
 
-	search_init(&x, t);
+	ideals_search_init(&x, t);
 	uint64_t *none = MEM_NEWN(uint64_t, x.table.words);
 	ideals_table_find(&x.table, none);
 	x.table.value[0] = 0;
@@ -391,6 +392,6 @@ enum ideals_status ideals_solve(struct ideals_task *t)
 		}
 	t->n_ideals = x.table.n;
 	mem_free(none);
-	search_release(&x);
+	ideals_search_release(&x);
 	return status;
 }

@@ -31,7 +31,7 @@ struct ideals_run {
 };
 
 /* Keep what t found when it is legal and better. */
-static void consider(struct ideals_run *x)
+static void keep_if_better(struct ideals_run *x)
 {
 	const struct place_units *u = &x->u;
 
@@ -47,8 +47,8 @@ static void consider(struct ideals_run *x)
 }
 
 /* Splits below a threshold, with a share of what may be spent. */
-static enum ideals_status solve(struct ideals_run *x, const struct splits *p, double below_s,
-				double share)
+static enum ideals_status solve_below(struct ideals_run *x, const struct splits *p, double below_s,
+				      double share)
 {
 	double now_s = clock_s();
 
@@ -61,7 +61,7 @@ static enum ideals_status solve(struct ideals_run *x, const struct splits *p, do
 	enum ideals_status s = ideals_solve(&x->task);
 
 	if (s == IDEALS_FOUND)
-		consider(x);
+		keep_if_better(x);
 	return s;
 }
 
@@ -81,7 +81,7 @@ static void split_chains(struct ideals_run *x, const struct splits *p, double le
 		for (size_t j = 0; s == IDEALS_NONE && j < sizeof(above) / sizeof(above[0]); j++) {
 			double below_s = least > 0 ? least * above[j] : INFINITY;
 
-			s = solve(x, &chain, fmin(below_s, x->load_s), CHAIN_SHARE);
+			s = solve_below(x, &chain, fmin(below_s, x->load_s), CHAIN_SHARE);
 			if (below_s >= x->load_s)
 				break;
 		}
@@ -95,9 +95,9 @@ static bool split_graph(struct ideals_run *x, const struct splits *p, double lea
 	enum ideals_status s = IDEALS_NONE;
 
 	if (high == INFINITY)
-		return solve(x, p, high, 1) != IDEALS_LIMIT;
+		return solve_below(x, p, high, 1) != IDEALS_LIMIT;
 	for (int share = FIRST_SHARE; share >= 1 && s == IDEALS_NONE; share /= 2)
-		s = solve(x, p, share == 1 ? high : low + (high - low) / share, 1);
+		s = solve_below(x, p, share == 1 ? high : low + (high - low) / share, 1);
 	return s != IDEALS_LIMIT;
 }
 

@@ -146,7 +146,7 @@ static void find_values(struct splits *p, struct arena *a)
 /* ---- items ---- */
 
 /* Order, costs and values of items as of_unit has them. */
-static void build(struct splits *p, struct arena *a)
+static void describe_items(struct splits *p, struct arena *a)
 {
 	splits_order(p, a);
 	sum_items(p, a);
@@ -176,9 +176,9 @@ bool splits_init(struct splits *p, const struct place_units *u, struct arena *a)
 		p->fold++;
 	if (!find_classes(p))
 		return false;
-	build(p, a);
+	describe_items(p, a);
 	while (splits_glue(p, has_room(u)))
-		build(p, a);
+		describe_items(p, a);
 	return true;
 }
 

@@ -24,7 +24,7 @@ static const uint64_t DEFAULT_NODES = 200000, DEFAULT_EVALS = 40000, SHORT_EVALS
 /* ---- partial placements ---- */
 
 /* Units of a partial placement to their devices; returns what takes them back. */
-static struct partial_undo *enter(struct walker *w, const struct open_node *o)
+static struct partial_undo *apply_open_node(struct walker *w, const struct open_node *o)
 {
 	uint32_t n = w->x->u.n;
 	struct partial_undo *was = MEM_NEWN(struct partial_undo, n);
@@ -37,7 +37,7 @@ static struct partial_undo *enter(struct walker *w, const struct open_node *o)
 	return was;
 }
 
-static void leave(struct walker *w, struct partial_undo *was)
+static void undo_open_node(struct walker *w, struct partial_undo *was)
 {
 	for (uint32_t i = w->x->u.n; i-- > 0;)
 		if (w->b.unit_dev[i] != UINT16_MAX)
@@ -45,7 +45,7 @@ static void leave(struct walker *w, struct partial_undo *was)
 	mem_free(was);
 }
 
-static void append(struct tree *x, const uint16_t *unit_dev, uint32_t v, double bound)
+static void add_open_node(struct tree *x, const uint16_t *unit_dev, uint32_t v, double bound)
 {
 	struct open_node *o = &x->open[x->n_open++];
 
@@ -56,10 +56,10 @@ static void append(struct tree *x, const uint16_t *unit_dev, uint32_t v, double 
 }
 
 /* The partial placements one unit further than this. */
-static void widen(struct tree *x, const struct open_node *o)
+static void branch_open_node(struct tree *x, const struct open_node *o)
 {
 	struct walker *w = &x->walker[0];
-	struct partial_undo *was = enter(w, o);
+	struct partial_undo *was = apply_open_node(w, o);
 	uint32_t v = o->v;
 	double bound = walker_pass(w, &v, o->bound);
 
@@ -73,11 +73,11 @@ static void widen(struct tree *x, const struct open_node *o)
 
 		for (uint32_t j = 0; j < n; j++) {
 			w->b.unit_dev[i] = row[j].dev;
-			append(x, w->b.unit_dev, v, fmax(bound, row[j].bound));
+			add_open_node(x, w->b.unit_dev, v, fmax(bound, row[j].bound));
 			w->b.unit_dev[i] = UINT16_MAX;
 		}
 	}
-	leave(w, was);
+	undo_open_node(w, was);
 }
 
 static int by_open_bound(const void *pa, const void *pb)
@@ -98,7 +98,7 @@ static void cut_tree(struct tree *x)
 
 	memset(none, 0xff, x->u.n * sizeof(*none));
 	x->open = ARENA_NEWN(x->r->a, struct open_node, (size_t)MAX_OPEN * (x->v.k + 2) + 2);
-	append(x, none, 0, x->least);
+	add_open_node(x, none, 0, x->least);
 	w->best = x->best;
 	w->best_dev = x->r->device;
 	while (at < x->n_open && x->n_open - at < MAX_OPEN && at < MAX_OPEN &&
@@ -106,7 +106,7 @@ static void cut_tree(struct tree *x)
 		struct open_node o = x->open[at++];
 
 		if (!walker_is_worse(w, o.bound))
-			widen(x, &o);
+			branch_open_node(x, &o);
 	}
 	x->best = w->best;
 	x->n_open -= at;
@@ -132,10 +132,10 @@ static void search_below(void *arg, int task, int thread)
 		w->out = true;
 		w->cut = o->bound;
 	} else if (!walker_is_worse(w, o->bound)) {
-		struct partial_undo *was = enter(w, o);
+		struct partial_undo *was = apply_open_node(w, o);
 
 		walker_branch(w, o->v, o->bound);
-		leave(w, was);
+		undo_open_node(w, was);
 	}
 	*f = (struct found){w->best, w->cut, f->device, w->nodes, w->out};
 }

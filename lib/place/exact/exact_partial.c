@@ -107,7 +107,7 @@ void partial_decide_task(struct partial_placement *b, uint32_t t)
 }
 
 /* The value of latency, largest load and what is decided; all of them at least so much. */
-static double value(const struct partial_placement *b, double lat_s, double period_s)
+static double value_of(const struct partial_placement *b, double lat_s, double period_s)
 {
 	const struct place_objective *o = &b->v->m->objective;
 	double sum = o->latency * lat_s + o->throughput * period_s;
@@ -150,7 +150,7 @@ double partial_bound_near(struct partial_placement *b, uint32_t n)
 	if (!b->dnn) {
 		double load = largest_load_s(b, b->load_s);
 
-		return value(b, fmax(n ? b->path_s[n - 1] : 0, load), load);
+		return value_of(b, fmax(n ? b->path_s[n - 1] : 0, load), load);
 	}
 	const struct dnnpart_result *p = dnnpart_evaluate_prefix(b->dnn, b->task_dev, n, b->end_s);
 
@@ -167,7 +167,7 @@ double partial_bound_near(struct partial_placement *b, uint32_t n)
 }
 
 /* Paths through open tasks, on devices that are open. */
-static double schedule_far(struct partial_placement *b, uint32_t n)
+static double schedule_bound_far(struct partial_placement *b, uint32_t n)
 {
 	const struct bound_view *v = b->v;
 	double longest = n ? b->path_s[n - 1] : 0, load = largest_load_s(b, b->load_s);
@@ -185,12 +185,12 @@ static double schedule_far(struct partial_placement *b, uint32_t n)
 						    b->rest_s[(size_t)t * v->k + d]);
 		longest = fmax(longest, least);
 	}
-	return value(b, fmax(longest, load), load);
+	return value_of(b, fmax(longest, load), load);
 }
 
 /* dnnpart-latency: paths on from the pieces as they are.  ahead_s (n,2): before what a task
  * makes can be read outside of its piece; before the work in its piece up to it has ended. */
-static double pieces_far(struct partial_placement *b, uint32_t n)
+static double pieces_bound_far(struct partial_placement *b, uint32_t n)
 {
 	const struct bound_view *v = b->v;
 	const struct sched_dag *d = v->d;
@@ -238,7 +238,7 @@ static double pieces_far(struct partial_placement *b, uint32_t n)
 double partial_bound_far(struct partial_placement *b, uint32_t n)
 {
 	if (!b->dnn)
-		return schedule_far(b, n);
+		return schedule_bound_far(b, n);
 	/* Two columns are what pieces need. */
-	return b->v->m->rules == PLACE_DNNPART_LATENCY && b->v->k > 1 ? pieces_far(b, n) : 0;
+	return b->v->m->rules == PLACE_DNNPART_LATENCY && b->v->k > 1 ? pieces_bound_far(b, n) : 0;
 }

@@ -89,7 +89,7 @@ static uint32_t path_device(const struct listsched *x, const bool *critical)
 	return at;
 }
 
-static uint32_t choose(struct listsched *x, uint32_t v, void *arg)
+static uint32_t choose_device(struct listsched *x, uint32_t v, void *arg)
 {
 	const struct cpop *c = arg;
 
@@ -115,7 +115,7 @@ int method_cpop(struct method_run *r, struct err *e)
 	c.critical = ARENA_NEWN(r->a, bool, x.n);
 	mark_path(&x, priority, c.critical);
 	c.dev = path_device(&x, c.critical);
-	int rc = listsched_run(&x, priority, choose, &c, e);
+	int rc = listsched_run(&x, priority, choose_device, &c, e);
 
 	return listsched_answer(&x, rc, r, e);
 }

@@ -13,7 +13,7 @@
 
 enum { NOT_PLACED = UINT16_MAX };
 
-static int put(struct method_run *r, uint32_t node, uint32_t dev, struct err *e)
+static int set_device(struct method_run *r, uint32_t node, uint32_t dev, struct err *e)
 {
 	uint32_t set = r->m->g->set[node];
 	char name[200];
@@ -88,7 +88,7 @@ static int by_name(struct method_run *r, const struct val *json, struct err *e)
 			i = strtab_find(&names, id);
 		}
 		if (i != UINT32_MAX)
-			rc = put(r, v, device[i], e);
+			rc = set_device(r, v, device[i], e);
 	}
 	strtab_release(&names);
 	return rc;
@@ -111,7 +111,7 @@ static int put_id(struct method_run *r, const struct val *id, const struct id_ro
 			hi = mid;
 	}
 	if (lo < r->m->g->n && rows[lo].id == number)
-		return put(r, rows[lo].row, dev, e);
+		return set_device(r, rows[lo].row, dev, e);
 	return err_set(e, ST_INPUT, "there is no node %lld", (long long)number);
 }
 

@@ -25,7 +25,7 @@ static int larger_first(const void *pa, const void *pb)
 	return (a->unit > b->unit) - (a->unit < b->unit);
 }
 
-static int choose(const struct place_units *u, uint32_t i, double *load, uint64_t *mem)
+static int choose_device(const struct place_units *u, uint32_t i, double *load, uint64_t *mem)
 {
 	const struct place_model *m = u->m;
 	double best = INFINITY;
@@ -62,7 +62,7 @@ int method_greedy_memory(struct method_run *r, struct err *e)
 		qsort(order, u.n, sizeof(*order), larger_first);
 	place_unit_set(&u, GRAPH_NONE, 0, r->device);
 	for (uint32_t i = 0; i < u.n; i++) {
-		int dev = choose(&u, order[i].unit, load, mem);
+		int dev = choose_device(&u, order[i].unit, load, mem);
 
 		if (dev < 0)
 			return place_no_device(r->m, u.set[u.ptr[order[i].unit]], "has room", e);

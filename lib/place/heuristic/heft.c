@@ -6,8 +6,8 @@
 #include "place/heuristic/listsched.h"
 #include "place/method/method.h"
 
-static int schedule(struct listsched *x, const struct place_model *m, struct arena *a,
-		    struct err *e)
+static int schedule_earliest(struct listsched *x, const struct place_model *m, struct arena *a,
+			     struct err *e)
 {
 	listsched_init(x, m, a);
 	return listsched_run(x, listsched_upward_rank(x, a), listsched_choose_earliest, NULL, e);
@@ -17,7 +17,7 @@ int heft_placement(const struct place_model *m, uint16_t *device, double *makesp
 {
 	struct arena *a = arena_new();
 	struct listsched x;
-	int rc = schedule(&x, m, a, e);
+	int rc = schedule_earliest(&x, m, a, e);
 
 	*makespan_s = listsched_makespan_s(&x);
 	listsched_placement(&x, device);
@@ -29,7 +29,7 @@ int heft_placement(const struct place_model *m, uint16_t *device, double *makesp
 int method_heft(struct method_run *r, struct err *e)
 {
 	struct listsched x;
-	int rc = schedule(&x, r->m, r->a, e);
+	int rc = schedule_earliest(&x, r->m, r->a, e);
 
 	return listsched_answer(&x, rc, r, e);
 }

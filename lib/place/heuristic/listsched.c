@@ -110,17 +110,17 @@ uint32_t listsched_choose_earliest(struct listsched *x, uint32_t v, void *arg)
 	return listsched_earliest(x, v, &end_s);
 }
 
-/* Inputs of consumers that wait for v: more of them (sign 1) or less. */
-static void tell_consumers(struct listsched *x, uint32_t v, int sign)
+/* Consumers of v wait for one input more (sign 1) or less (sign -1). */
+static void add_to_left(struct listsched *x, uint32_t v, int sign)
 {
 	for (uint32_t t = x->d->out_ptr[v]; t < x->d->out_ptr[v + 1]; t++)
 		for (uint32_t i = x->d->use_ptr[t]; i < x->d->use_ptr[t + 1]; i++)
 			x->left[x->d->use_task[i]] += (uint32_t)sign;
 }
 
-/* v is on dev from start; at: where this is in its agenda. */
-static void settle(struct listsched *x, uint32_t v, uint32_t dev, double start, double cost,
-		   size_t at)
+/* Records that v runs on dev from start, at entry `at` of the device's agenda. */
+static void record_placement(struct listsched *x, uint32_t v, uint32_t dev, double start,
+			     double cost, size_t at)
 {
 	uint32_t i = unit_of(x, v);
 
@@ -134,7 +134,7 @@ static void settle(struct listsched *x, uint32_t v, uint32_t dev, double start, 
 	x->placed[v] = true;
 	x->end_s[v] = start + cost;
 	agenda_insert(&x->agenda[dev], at, (struct agenda_slot){start, start + cost, v});
-	tell_consumers(x, v, -1);
+	add_to_left(x, v, -1);
 }
 
 void listsched_place(struct listsched *x, uint32_t v, uint32_t dev)
@@ -143,12 +143,12 @@ void listsched_place(struct listsched *x, uint32_t v, uint32_t dev)
 	size_t at;
 	double start = agenda_earliest_s(&x->agenda[dev], listsched_ready_s(x, v, dev), cost, &at);
 
-	settle(x, v, dev, start, cost, at);
+	record_placement(x, v, dev, start, cost, at);
 }
 
 void listsched_append(struct listsched *x, uint32_t v, uint32_t dev, double start)
 {
-	settle(x, v, dev, start, place_task_s(x->m, v, dev, x->on), x->agenda[dev].n);
+	record_placement(x, v, dev, start, place_task_s(x->m, v, dev, x->on), x->agenda[dev].n);
 }
 
 void listsched_take_back(struct listsched *x, uint32_t v)
@@ -166,7 +166,7 @@ void listsched_take_back(struct listsched *x, uint32_t v)
 		x->unit_dev[i] = UINT16_MAX;
 		x->mem[dev] -= x->u.mem[i];
 	}
-	tell_consumers(x, v, 1);
+	add_to_left(x, v, 1);
 }
 
 void listsched_placement(const struct listsched *x, uint16_t *device)

@@ -57,7 +57,7 @@ static double try_device(const struct lookahead *l, struct listsched *x, uint32_
 	return latest;
 }
 
-static uint32_t choose(struct listsched *x, uint32_t v, void *arg)
+static uint32_t choose_device(struct listsched *x, uint32_t v, void *arg)
 {
 	struct lookahead *l = arg;
 	double best = INFINITY, best_own = INFINITY;
@@ -94,7 +94,7 @@ int method_lookahead(struct method_run *r, struct err *e)
 	l.rank = listsched_upward_rank(&x, r->a);
 	l.child = ARENA_NEWN(r->a, uint32_t, x.n);
 	l.seen = ARENA_NEWN(r->a, uint32_t, x.n);
-	int rc = listsched_run(&x, l.rank, choose, &l, e);
+	int rc = listsched_run(&x, l.rank, choose_device, &l, e);
 	uint32_t n = x.n;
 
 	rc = listsched_answer(&x, rc, r, e);

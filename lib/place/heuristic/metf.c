@@ -80,7 +80,7 @@ static double earliest_pair(struct etf *t, uint32_t *task, uint32_t *on)
 	return best;
 }
 
-static void place(struct etf *t, uint32_t v, uint32_t dev, double start)
+static void place_task(struct etf *t, uint32_t v, uint32_t dev, double start)
 {
 	struct listsched *x = &t->x;
 
@@ -136,7 +136,7 @@ int method_m_etf(struct method_run *r, struct err *e)
 		double start = earliest_pair(&t, &v, &dev);
 
 		if (start < INFINITY)
-			place(&t, v, dev, start);
+			place_task(&t, v, dev, start);
 		else
 			rc = listsched_stuck(&t.x, first_ready(&t), e);
 	}

@@ -96,7 +96,7 @@ static double next_task(struct sct *s, uint32_t dev, uint32_t *task)
 
 /* The task that begins now, of all idle devices: inputs there first, then the lower number, then
  * the faster device. */
-static bool choose(struct sct *s, uint32_t *task, uint32_t *dev)
+static bool choose_task(struct sct *s, uint32_t *task, uint32_t *dev)
 {
 	double best = INFINITY;
 
@@ -163,13 +163,13 @@ static uint32_t first_ready(const struct sct *s)
 	return v;
 }
 
-static int schedule(struct sct *s, struct err *e)
+static int schedule_tasks(struct sct *s, struct err *e)
 {
 	uint32_t left = s->x.n, v = 0, dev = 0;
 
 	while (left) {
 		end_tasks(s);
-		while (choose(s, &v, &dev)) {
+		while (choose_task(s, &v, &dev)) {
 			listsched_append(&s->x, v, dev, s->now);
 			s->running[dev] = v;
 			left--;
@@ -209,7 +209,7 @@ int method_m_sct(struct method_run *r, struct err *e)
 			make_ready(&s, v);
 	}
 	if (rc == 0)
-		rc = schedule(&s, e);
+		rc = schedule_tasks(&s, e);
 	for (uint32_t d = 0; d < s.x.k; d++) {
 		mem_free(s.arrived[d].entry);
 		mem_free(s.urgent[d].entry);

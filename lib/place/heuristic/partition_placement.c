@@ -113,7 +113,7 @@ static void try_order(struct trial *t, const uint16_t *dev)
 	}
 }
 
-static void swap(uint16_t *x, uint16_t *y)
+static void swap_devices(uint16_t *x, uint16_t *y)
 {
 	uint16_t t = *x;
 
@@ -129,9 +129,9 @@ static void all_orders(struct trial *t, uint16_t *dev, uint32_t first)
 		return;
 	}
 	for (uint32_t i = first; i < t->p->n_parts; i++) {
-		swap(&dev[first], &dev[i]);
+		swap_devices(&dev[first], &dev[i]);
 		all_orders(t, dev, first + 1);
-		swap(&dev[first], &dev[i]);
+		swap_devices(&dev[first], &dev[i]);
 	}
 }
 
@@ -145,12 +145,12 @@ static void exchanges(struct trial *t, uint16_t *dev, double deadline_s)
 
 		if (deadline_s > 0 && clock_s() > deadline_s)
 			return;
-		swap(&dev[i], &dev[j]);
+		swap_devices(&dev[i], &dev[j]);
 		try_order(t, dev);
 		if (t->value < before)
 			since = 0;
 		else
-			swap(&dev[i], &dev[j]);
+			swap_devices(&dev[i], &dev[j]);
 		if (++j == n) {
 			i = i + 2 < n ? i + 1 : 0;
 			j = i + 1;
@@ -158,8 +158,8 @@ static void exchanges(struct trial *t, uint16_t *dev, double deadline_s)
 	}
 }
 
-static int answer(struct partition_placement *p, bool permute, const uint16_t *on, const char *text,
-		  struct err *e)
+static int hand_over(struct partition_placement *p, bool permute, const uint16_t *on,
+		     const char *text, struct err *e)
 {
 	struct method_run *r = p->r;
 	double deadline_s = r->budget_s > 0 ? clock_s() + r->budget_s : 0;
@@ -189,11 +189,11 @@ static int answer(struct partition_placement *p, bool permute, const uint16_t *o
 int partition_placement_answer(struct partition_placement *p, bool permute, const char *text,
 			       struct err *e)
 {
-	return answer(p, permute, NULL, text, e);
+	return hand_over(p, permute, NULL, text, e);
 }
 
 int partition_placement_units(struct partition_placement *p, const uint16_t *on, const char *text,
 			      struct err *e)
 {
-	return answer(p, false, on, text, e);
+	return hand_over(p, false, on, text, e);
 }

@@ -31,7 +31,7 @@ static void optimistic_costs(const struct listsched *x, const double *use_s, dou
 }
 
 /* The device of the smallest optimistic finish time, equation 5. */
-static uint32_t choose(struct listsched *x, uint32_t v, void *arg)
+static uint32_t choose_device(struct listsched *x, uint32_t v, void *arg)
 {
 	const double *oct = arg;
 	double best = INFINITY;
@@ -63,7 +63,7 @@ int method_peft(struct method_run *r, struct err *e)
 	for (uint32_t v = 0; v < x.n; v++) /* rank_oct, equation 4 */
 		for (uint32_t p = 0; p < x.k; p++)
 			rank[v] += oct[(size_t)v * x.k + p] / x.k;
-	int rc = listsched_run(&x, rank, choose, oct, e);
+	int rc = listsched_run(&x, rank, choose_device, oct, e);
 
 	return listsched_answer(&x, rc, r, e);
 }

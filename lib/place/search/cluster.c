@@ -54,7 +54,8 @@ struct clusters {
 /* ---- clusters ---- */
 
 /* Fill class (n_sets) with numbers of clusters; false: they cannot be made. */
-static bool form(const struct clusters *x, const struct trial *t, uint32_t *class, struct arena *a)
+static bool form_clusters(const struct clusters *x, const struct trial *t, uint32_t *class,
+			  struct arena *a)
 {
 	static const struct group_method heavy = {.run = group_heavy_edge};
 	static const struct group_method stretches = {.run = group_chunks};
@@ -88,7 +89,7 @@ struct chooser {
 };
 
 /* The device for v and its cluster. */
-static uint32_t choose(struct listsched *x, uint32_t v, void *arg)
+static uint32_t choose_device(struct listsched *x, uint32_t v, void *arg)
 {
 	struct chooser *c = arg;
 	uint32_t i = x->u.of_set[x->m->tasks.task_set[v]], at = SCHED_NONE;
@@ -134,7 +135,7 @@ static void run_trial(void *arg, int task, int thread)
 
 	t->value = INFINITY;
 	t->ran = (x->made == 0 && task == 0) || limits_spent(&x->limits, 0) < 1;
-	if (t->ran && form(x, t, class, a)) {
+	if (t->ran && form_clusters(x, t, class, a)) {
 		struct chooser c = {t->whole, ARENA_NEWN(a, double, m.k)};
 
 		place_model_together(&m, class, a);
@@ -142,7 +143,7 @@ static void run_trial(void *arg, int task, int thread)
 		double *rank = listsched_upward_rank(&l, a);
 		if (t->number)
 			stretch_ranks(x, t->number, rank, l.n);
-		int rc = listsched_run(&l, rank, choose, &c, &none);
+		int rc = listsched_run(&l, rank, choose_device, &c, &none);
 		listsched_placement(&l, t->device);
 		listsched_release(&l);
 		if (!x->ev[thread])
@@ -156,7 +157,7 @@ static void run_trial(void *arg, int task, int thread)
 
 /* The number-th trial of the sweep: numbers of clusters halve twice from one to the next, those
  * between come after; false: they are over. */
-static bool sweep(const struct clusters *x, uint32_t number, struct trial *t)
+static bool sweep_trial(const struct clusters *x, uint32_t number, struct trial *t)
 {
 	double n = x->s.u.n;
 	uint32_t steps = 0, step;
@@ -172,7 +173,7 @@ static bool sweep(const struct clusters *x, uint32_t number, struct trial *t)
 	return t->n_clusters >= 2;
 }
 
-static void another(const struct clusters *x, uint32_t number, struct trial *t)
+static void draw_trial(const struct clusters *x, uint32_t number, struct trial *t)
 {
 	struct random_stream rng = random_stream_new(x->r->seed, RANDOM_CLUSTER, 0, number);
 
@@ -192,8 +193,8 @@ static void run_batch(struct clusters *x, struct pool *pool)
 		struct trial *t = &x->batch[i];
 
 		t->number = 0;
-		if (!sweep(x, x->made + i, t))
-			another(x, x->made + i, t);
+		if (!sweep_trial(x, x->made + i, t))
+			draw_trial(x, x->made + i, t);
 	}
 	pool_run(pool, (int)n, run_trial, x);
 	for (uint32_t i = 0; i < n && x->batch[i].ran; i++, x->made++) {

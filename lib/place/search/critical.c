@@ -109,7 +109,7 @@ static void list_servers(struct critical *x)
 	list_before(x, t->n_copies, x->copy_before);
 }
 
-static void add(struct critical *x, uint32_t v)
+static void add_unit_of(struct critical *x, uint32_t v)
 {
 	uint32_t unit = x->u->of_set[x->m->tasks.task_set[v]];
 
@@ -130,7 +130,7 @@ static uint32_t behind_copy(struct critical *x, uint32_t c)
 		if (other == SCHED_NONE || !x->costs.contention ||
 		    t->copy_end_s[other] <= t->end_s[v])
 			return v;
-		add(x, v);
+		add_unit_of(x, v);
 		c = other;
 	}
 }
@@ -177,7 +177,7 @@ const uint32_t *critical_units(struct critical *x, const uint16_t *device, uint3
 			v = i;
 	/* Tasks that take no time may wait for each other within an instant. */
 	for (; v != SCHED_NONE && steps < n_tasks; steps++) {
-		add(x, v);
+		add_unit_of(x, v);
 		v = behind_task(x, v);
 	}
 	*n = x->n_units;

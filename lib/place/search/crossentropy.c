@@ -81,7 +81,7 @@ static void begin_round(struct entropy *x, double heat)
 			x->prob[(size_t)g * (x->k + 1) + c] = c == x->k ? 1 - leave : leave / x->k;
 }
 
-static uint16_t draw(struct entropy *x, uint32_t g)
+static uint16_t draw_outcome(struct entropy *x, uint32_t g)
 {
 	const double *prob = x->prob + (size_t)g * (x->k + 1);
 	double u = random_stream_uniform(&x->p->rng);
@@ -96,7 +96,7 @@ static uint16_t draw(struct entropy *x, uint32_t g)
 static void draw_sample(struct entropy *x, struct sample *s)
 {
 	for (uint32_t g = 0; g < x->n_groups; g++)
-		s->outcome[g] = draw(x, g);
+		s->outcome[g] = draw_outcome(x, g);
 	for (uint32_t i = 0; i < x->n; i++) {
 		uint16_t c = s->outcome[x->group[i]];
 
@@ -109,7 +109,7 @@ static void draw_sample(struct entropy *x, struct sample *s)
 
 /* Move the distributions towards the elite's frequencies; returns how many groups are expected
  * to have another outcome than the likeliest. */
-static double learn(struct entropy *x)
+static double update_distributions(struct entropy *x)
 {
 	double doubt = 0;
 
@@ -139,11 +139,11 @@ static void search_round(struct entropy *x, double heat)
 				return;
 			draw_sample(x, &x->batch[j]);
 		}
-		doubt = learn(x);
+		doubt = update_distributions(x);
 	}
 }
 
-static void search(struct search_state *p, const struct limits *limits, double heat)
+static void search_rounds(struct search_state *p, const struct limits *limits, double heat)
 {
 	struct entropy x = {.p = p, .limits = limits, .n = p->s->u.n, .k = p->s->m->k};
 	struct arena *a = arena_new();
@@ -165,7 +165,7 @@ static void search(struct search_state *p, const struct limits *limits, double h
 
 int method_cross_entropy(struct method_run *r, struct err *e)
 {
-	static const struct walks walks = {search, RANDOM_ENTROPY, false, 0, true};
+	static const struct walks walks = {search_rounds, RANDOM_ENTROPY, false, 0, true};
 
 	walks_run(&walks, r);
 	return r->emit(r, e);

@@ -42,7 +42,7 @@ static void read_genes(const struct breed *x, struct member *to)
 }
 
 /* The chromosome, mutated this many times, as it lives. */
-static void live(struct breed *x, struct member *m, uint32_t mutations)
+static void evaluate_member(struct breed *x, struct member *m, uint32_t mutations)
 {
 	search_state_move_all(x->p, m->unit_dev);
 	search_state_keep(x->p);
@@ -97,7 +97,7 @@ static void first_generation(struct breed *x, const struct limits *limits)
 			for (uint32_t j = 0; j < x->n; j++)
 				m->unit_dev[j] = search_context_device(p->s, device, j);
 		}
-		live(x, m, i < SEEDS ? 0 : 1 + random_stream_below(&p->rng, 4));
+		evaluate_member(x, m, i < SEEDS ? 0 : 1 + random_stream_below(&p->rng, 4));
 	}
 	mem_free(device);
 	qsort(x->now, POPULATION, sizeof(x->now[0]), by_energy);
@@ -116,7 +116,7 @@ static void next_generation(struct breed *x, const struct limits *limits)
 			continue;
 		}
 		cross(x, select_parent(x), select_parent(x), m);
-		live(x, m, random_stream_below(&x->p->rng, 3));
+		evaluate_member(x, m, random_stream_below(&x->p->rng, 3));
 	}
 	memcpy(old, x->now, sizeof(old));
 	memcpy(x->now, x->next, sizeof(old));

@@ -34,7 +34,7 @@ struct refiner {
 	uint32_t drawn;
 };
 
-static uint32_t draw(struct refiner *x, uint32_t n)
+static uint32_t draw_below(struct refiner *x, uint32_t n)
 {
 	return rng_below(&x->rng, x->drawn++, n);
 }
@@ -48,7 +48,7 @@ static bool limited(const struct place_model *m)
 }
 
 /* Tasks where their sets are. */
-static void take_devices(struct refiner *x)
+static void read_task_devices(struct refiner *x)
 {
 	for (uint32_t v = 0; v < x->m->tasks.dag.n; v++)
 		x->on[v] = x->device[x->m->tasks.task_set[v]];
@@ -114,7 +114,7 @@ static bool can_run(const struct refiner *x)
 }
 
 /* The makespan of x->on, and a little of the mean work. */
-static double energy(struct refiner *x, double *makespan_s)
+static double schedule_energy(struct refiner *x, double *makespan_s)
 {
 	uint32_t n = x->m->tasks.dag.n, k = x->m->k;
 	double work = 0;
@@ -130,16 +130,16 @@ static double energy(struct refiner *x, double *makespan_s)
 }
 
 /* A neighbour of task v, or v itself when it has none on the drawn side. */
-static uint32_t neighbour(struct refiner *x, uint32_t v)
+static uint32_t draw_neighbour(struct refiner *x, uint32_t v)
 {
 	const struct sched_dag *d = &x->m->tasks.dag;
 	uint32_t first = d->in_ptr[v], n = d->in_ptr[v + 1] - first;
 
-	if (n && draw(x, 2) == 0)
-		return d->tensor_task[d->use_tensor[d->in_use[first + draw(x, n)]]];
+	if (n && draw_below(x, 2) == 0)
+		return d->tensor_task[d->use_tensor[d->in_use[first + draw_below(x, n)]]];
 	first = d->use_ptr[d->out_ptr[v]];
 	n = d->use_ptr[d->out_ptr[v + 1]] - first;
-	return n ? d->use_task[first + draw(x, n)] : v;
+	return n ? d->use_task[first + draw_below(x, n)] : v;
 }
 
 /* May the unit go there? */
@@ -155,31 +155,31 @@ static bool may_go(const struct refiner *x, uint32_t unit, uint16_t to)
 static uint32_t move_patch(struct refiner *x, uint32_t task, uint16_t to, uint32_t *moved)
 {
 	uint16_t home = x->on[task];
-	uint32_t want = draw(x, 2) ? 1 + draw(x, MAX_PATCH) : 1, n = 0;
+	uint32_t want = draw_below(x, 2) ? 1 + draw_below(x, MAX_PATCH) : 1, n = 0;
 
 	for (uint32_t i = 0; i < 2 * want && n < want; i++) {
 		uint32_t unit = x->task_unit[task];
 
 		if (x->on[task] == home && may_go(x, unit, to)) {
 			place_unit_set(&x->units, unit, to, x->device);
-			take_devices(x);
+			read_task_devices(x);
 			moved[n++] = unit;
 		}
-		uint32_t next = neighbour(x, task);
+		uint32_t next = draw_neighbour(x, task);
 		if (x->on[next] == home || x->on[next] == to)
 			task = next;
 	}
 	return n;
 }
 
-static bool fits(const struct refiner *x)
+static bool fits_memory(const struct refiner *x)
 {
 	return !x->ev || place_evaluate(x->ev, x->device)->status == PLACE_OK;
 }
 
 /* Can it be done better?  Units come together, and memory is mended, where that can be.  Other
  * rules than the schedule's have no order to look for. */
-static bool may_begin(struct refiner *x)
+static bool make_start_legal(struct refiner *x)
 {
 	uint32_t moved;
 
@@ -187,14 +187,14 @@ static bool may_begin(struct refiner *x)
 		return false;
 	for (uint32_t i = 0; i < x->units.n; i++)
 		place_unit_set(&x->units, i, x->device[x->units.set[x->units.ptr[i]]], x->device);
-	if (!fits(x)) {
+	if (!fits_memory(x)) {
 		struct unit_traffic w;
 
 		unit_traffic_init(&w, &x->units, x->a);
 		if (place_repaired(x->ev, &w, x->device, &moved)->status != PLACE_OK)
 			return false;
 	}
-	take_devices(x);
+	read_task_devices(x);
 	return can_run(x);
 }
 
@@ -206,24 +206,24 @@ void refine_placement(const struct place_model *m, uint64_t seed, uint64_t evals
 	struct refiner x;
 
 	refiner_init(&x, m, seed, device);
-	if (may_begin(&x))
-		best = energy(&x, makespan_s);
+	if (make_start_legal(&x))
+		best = schedule_energy(&x, makespan_s);
 	for (uint64_t i = 1; best < INFINITY && m->k > 1 && i < evals && clock_s() <= until; i++) {
-		uint32_t task = draw(&x, n), near = neighbour(&x, task), k = 0;
+		uint32_t task = draw_below(&x, n), near = draw_neighbour(&x, task), k = 0;
 		uint16_t home = x.on[task], to = x.on[near];
 
 		if (to == home)
-			to = (uint16_t)((home + 1 + draw(&x, m->k - 1)) % m->k);
+			to = (uint16_t)((home + 1 + draw_below(&x, m->k - 1)) % m->k);
 		k = move_patch(&x, task, to, moved);
-		double e = k && can_run(&x) ? energy(&x, &s) : INFINITY;
-		if (e <= best && fits(&x)) {
+		double e = k && can_run(&x) ? schedule_energy(&x, &s) : INFINITY;
+		if (e <= best && fits_memory(&x)) {
 			best = e;
 			*makespan_s = s;
 			continue;
 		}
 		while (k > 0)
 			place_unit_set(&x.units, moved[--k], home, device);
-		take_devices(&x);
+		read_task_devices(&x);
 	}
 	refiner_release(&x);
 }

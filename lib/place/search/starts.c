@@ -47,8 +47,8 @@ static void fill_in_turn(const struct search_context *s, const uint32_t *order, 
 }
 
 /* Parts of a topological order, cut anywhere, each on a device of its own: pipelines. */
-static void cut(const struct search_context *s, struct random_stream *d, const uint32_t *order,
-		uint16_t *device)
+static void place_stretches(const struct search_context *s, struct random_stream *d,
+			    const uint32_t *order, uint16_t *device)
 {
 	uint32_t k = s->m->k, n = s->u.n, *at = MEM_NEWN(uint32_t, k);
 	uint16_t *dev = MEM_NEWN(uint16_t, k);
@@ -104,7 +104,7 @@ void search_context_start(const struct search_context *s, uint64_t seed, uint32_
 		if (heft_placement(s->m, device, &makespan_s, &none) < 0)
 			random_placement(s->m, seed, number, false, device);
 		break;
-	case START_CUTS: cut(s, &d, order, device); break;
+	case START_CUTS: place_stretches(s, &d, order, device); break;
 	default: break;
 	}
 	search_context_allow_devices(s, device);

@@ -37,7 +37,7 @@ static bool is_tabu(const struct tabu *x)
 }
 
 /* The best of some neighbours that are not tabu; false: all are. */
-static bool choose(struct tabu *x)
+static bool choose_move(struct tabu *x)
 {
 	struct search_state *p = x->p;
 	double best = INFINITY, e = p->energy, value = p->value;
@@ -59,7 +59,7 @@ static bool choose(struct tabu *x)
 	return x->n > 0;
 }
 
-static void carry_out(struct tabu *x)
+static void make_move(struct tabu *x)
 {
 	struct search_state *p = x->p;
 	uint32_t tenure = 5 + (uint32_t)sqrt(p->s->u.n);
@@ -87,7 +87,7 @@ static void diversify(struct tabu *x)
 	search_state_refresh(p);
 }
 
-static void search(struct search_state *p, const struct limits *limits, double heat)
+static void search_tabu(struct search_state *p, const struct limits *limits, double heat)
 {
 	const struct place_model *m = p->s->m;
 	uint32_t n = p->s->u.n;
@@ -114,8 +114,8 @@ static void search(struct search_state *p, const struct limits *limits, double h
 			diversify(&x);
 			better_at = x.now;
 		}
-		if (choose(&x))
-			carry_out(&x);
+		if (choose_move(&x))
+			make_move(&x);
 		else
 			p->used++;
 	}
@@ -127,7 +127,7 @@ static void search(struct search_state *p, const struct limits *limits, double h
 
 int method_tabu(struct method_run *r, struct err *e)
 {
-	static const struct walks walks = {search, RANDOM_TABU, false, 0, false};
+	static const struct walks walks = {search_tabu, RANDOM_TABU, false, 0, false};
 
 	walks_run(&walks, r);
 	return r->emit(r, e);

@@ -38,7 +38,7 @@ struct rounds {
 	uint64_t used;
 };
 
-static void run_one(void *arg, int task, int thread)
+static void run_walk(void *arg, int task, int thread)
 {
 	struct one *x = (struct one *)arg + task;
 	struct search_state p;
@@ -55,7 +55,7 @@ static void run_one(void *arg, int task, int thread)
 	search_state_release(&p);
 }
 
-static void begin(struct rounds *x, struct one *one, uint32_t number, struct limits limits)
+static void begin_walk(struct rounds *x, struct one *one, uint32_t number, struct limits limits)
 {
 	bool again = x->best < INFINITY && !x->w->random_starts && (x->round % 2 || x->ample < 1);
 
@@ -77,8 +77,8 @@ static void begin(struct rounds *x, struct one *one, uint32_t number, struct lim
 static void run_round(struct rounds *x, struct limits limits)
 {
 	for (uint32_t i = 0; i < x->n; i++)
-		begin(x, &x->one[i], x->round * x->n + i, limits);
-	pool_run(x->pool, (int)x->n, run_one, x->one);
+		begin_walk(x, &x->one[i], x->round * x->n + i, limits);
+	pool_run(x->pool, (int)x->n, run_walk, x->one);
 	for (uint32_t i = 0; i < x->n; i++) {
 		struct one *one = &x->one[i];
 
@@ -92,7 +92,7 @@ static void run_round(struct rounds *x, struct limits limits)
 }
 
 /* Is device, repaired where it is not legal, the best so far? */
-static void offer(struct rounds *x, struct evaluator *ev, uint16_t *device)
+static void keep_if_better(struct rounds *x, struct evaluator *ev, uint16_t *device)
 {
 	uint32_t moved;
 	const struct place_result *p = place_repaired(ev, &x->s.traffic, device, &moved);
@@ -104,7 +104,7 @@ static void offer(struct rounds *x, struct evaluator *ev, uint16_t *device)
 }
 
 /* The best before there are walks: single devices, and what is given or else HEFT's. */
-static void first_best(struct rounds *x, struct evaluator *ev)
+static void best_without_walks(struct rounds *x, struct evaluator *ev)
 {
 	struct method_run *r = x->r;
 	uint16_t *device = ARENA_NEWN(r->a, uint16_t, r->m->n_sets);
@@ -114,11 +114,11 @@ static void first_best(struct rounds *x, struct evaluator *ev)
 		search_context_start(&x->s, r->seed, i, device);
 		if (i == START_FILL)
 			memcpy(r->device, device, r->m->n_sets * sizeof(*device));
-		offer(x, ev, device);
+		keep_if_better(x, ev, device);
 	}
 	if (r->start) {
 		memcpy(device, r->start, r->m->n_sets * sizeof(*device));
-		offer(x, ev, device);
+		keep_if_better(x, ev, device);
 	}
 }
 
@@ -160,7 +160,7 @@ double walks_run(const struct walks *w, struct method_run *r)
 	x.one = ARENA_NEWN(r->a, struct one, x.n);
 	for (uint32_t i = 0; i < x.n; i++)
 		x.one[i].device = ARENA_NEWN(r->a, uint16_t, r->m->n_sets);
-	first_best(&x, ev);
+	best_without_walks(&x, ev);
 	struct walks_rounds rounds = walks_rounds(evals_of_walk(&x, ev), x.s.u.n);
 
 	x.ample = rounds.ample;
@@ -179,7 +179,7 @@ double walks_run(const struct walks *w, struct method_run *r)
 	}
 	pool_free(x.pool);
 	if (x.best == INFINITY)
-		offer(&x, ev, r->device);
+		keep_if_better(&x, ev, r->device);
 	evaluators_put(x.s.ev, ev);
 	search_context_release(&x.s);
 	snprintf(r->note, sizeof(r->note), "%llu evaluations, value %.6g",
