@@ -3,13 +3,14 @@
 
 CASES are `NAME<tab>MODE<tab>COMMAND<nul>`; NAMES is a regular expression that selects some.  A command
 runs in an empty directory of its own; $IN is INPUTS.  The text in OUT/NAME has the command, its exit
-status, its standard error, its standard output and the files that it leaves.  Of a stream it has a line
+status, its standard error (of a pipeline in alphabetical order), its standard output and the files that it
+leaves.  Of a stream it has a line
 for each record but `hdr`, which names the programs, and for each key: MODE `bytes` gives their digests,
 MODE `form` kinds and keys alone, for what is measured.  A case whose text is there with the same command is
 not run again.  JOBS: how many at once.
 
 run.py --mutants PROGRAM [ARG...] FILE... - run a program on each FILE; a line each."""
-import concurrent.futures, functools, hashlib, os, re, shutil, subprocess, sys
+import concurrent.futures, functools, hashlib, importlib.util, os, re, shutil, subprocess, sys
 
 import msgpack
 
@@ -45,7 +46,7 @@ def show(value):
 
 @functools.lru_cache(1000)
 def record_lines(wire, mode):
-    kind, m = msgpack.unpackb(wire, max_buffer_size=2**31 - 1, **LOOSE)
+    kind, m = msgpack.unpackb(wire, **LOOSE)
     if kind == "hdr":
         return ["hdr"]
     if mode == "form":
@@ -63,7 +64,7 @@ def stream_lines(data, mode):
             lines += record_lines(data[at:u.tell()], mode)
         except msgpack.OutOfData:
             break
-        except Exception:
+        except (msgpack.FormatError, msgpack.StackError):
             return lines + [f"damaged at byte {at}"]
         at = u.tell()
     if at < len(data):
@@ -89,8 +90,15 @@ def content_lines(data, mode, away):
 
 
 def program_env(bin_dir, inputs):
-    return {**os.environ, "PATH": f"{bin_dir}:{os.environ['PATH']}", "BIN": bin_dir, "IN": inputs, "GOLDEN": HERE,
+    ov = {"HSDAG_OPENVINO": sys.prefix} if importlib.util.find_spec("openvino") else {}
+    return {**os.environ, **ov, "PATH": f"{bin_dir}:{os.environ['PATH']}", "BIN": bin_dir, "IN": inputs, "GOLDEN": HERE,
             "PYTHON": sys.executable, "OPENBLAS_NUM_THREADS": "1", "LC_ALL": "C"}
+
+
+def error_lines(data, away, several):
+    """What programs say; of several at once the order and who meets a closed pipe are left to chance."""
+    lines = content_lines(data, "bytes", away)
+    return sorted(x for x in lines if not x.endswith("the reader of the output has gone")) if several else lines
 
 
 def heading(case):
@@ -119,11 +127,14 @@ def run_case(case, bin_dir, inputs, out):
                     data = f.read()
                 if rc and what == "out" and is_stream(data):
                     continue                      # how much of it was written before the error does not matter
-                lines += [f"== {what}"] + content_lines(data, mode if what != "err" else "bytes", away)
-        text = "\n".join(lines) + "\n"
+                lines.append(f"== {what}")
+                if what == "err":
+                    lines += error_lines(data, away, several="|" in case[2] or "loop" in case[2])
+                else:
+                    lines += content_lines(data, mode, away)
         path = f"{scratch}/text"
         with open(path, "w", errors="surrogateescape") as f:
-            f.write(text)
+            f.write("\n".join(lines) + "\n")
         os.makedirs(os.path.dirname(f"{out}/{name}"), exist_ok=True)
         os.rename(path, f"{out}/{name}")
     finally:
