@@ -146,7 +146,7 @@ static void drop_model(struct state *s)
 }
 
 /* Make the model for p's devices, unless it is there already. */
-static int ready_model(struct state *s, const struct placement *p, struct err *e)
+static int ready_model(struct state *s, const struct place_rec *p, struct err *e)
 {
 	bool same = s->k == p->k;
 
@@ -175,33 +175,36 @@ static int ready_model(struct state *s, const struct placement *p, struct err *e
 }
 
 /* --fixed: no simulation. */
-static int answer_fixed(struct state *s, const struct placement *p, struct filter *f, struct err *e)
+static int answer_fixed(struct state *s, const struct place_rec *p, struct filter *f, struct err *e)
 {
 	double lat_s = fixed_latency(s, p->device, p->n_sets);
 
 	if (s->o->noise > 0)
 		lat_s *= simulator_noise((uint64_t)s->common->seed, p, 0, s->o->noise);
-	const struct run_result x = {.n_samples = 1,
-				     .samples_s = &lat_s,
-				     .lat_s = lat_s,
-				     .lo_s = lat_s,
-				     .hi_s = lat_s,
-				     .ref_s = s->ref_s,
-				     .mem_bytes = ARENA_NEWN(s->record, uint64_t, p->k),
-				     .busy_s = ARENA_NEWN(s->record, double, p->k)};
-	return run_encode(p, &x, f->out, e);
+	const struct run_rec x = {.id = p->id,
+				  .source = p->source,
+				  .k = p->k,
+				  .n_samples = 1,
+				  .samples_s = &lat_s,
+				  .lat_s = lat_s,
+				  .lo_s = lat_s,
+				  .hi_s = lat_s,
+				  .ref_s = s->ref_s,
+				  .mem_bytes = ARENA_NEWN(s->record, uint64_t, p->k),
+				  .busy_s = ARENA_NEWN(s->record, double, p->k)};
+	return run_encode(&x, f->out, e);
 }
 
 static int on_place(struct state *s, const struct rec *r, struct filter *f, struct err *e)
 {
-	struct placement p;
+	struct place_rec p;
 
 	if (!s->in.g)
 		return err_set(e, ST_INPUT, "a place record before its graph");
 	arena_reset(s->record);
-	if (placement_decode(r, s->in.g->n_sets, s->record, &p, e) < 0)
-		return -1;
-	if (p.graph != s->in.g->digest)
+	if (place_decode(r, s->in.g->n_sets, 0, s->record, &p, e) < 0)
+		return err_prefix(e, "place record %llu", (unsigned long long)r->index);
+	if (p.id.graph != s->in.g->digest)
 		return err_set(e, ST_INPUT, "place record %llu is about another graph",
 			       (unsigned long long)r->index);
 	if (filter_pass(f, r, e) < 0 || ready_model(s, &p, e) < 0)

@@ -12,7 +12,7 @@
 #include "learn/train/paramrec.h"
 #include "learn/train/learn_problem.h"
 #include "learn/train/recipe.h"
-#include "learn/train/steprec.h"
+#include "record/partrec.h"
 #include "stream/filter.h"
 
 struct options {
@@ -36,7 +36,7 @@ struct stage {
 
 /* ---- steps ---- */
 
-static void tell_groups(const struct part *p)
+static void tell_groups(const struct part_rec *p)
 {
 	char text[200] = "";
 	size_t n = 0;
@@ -64,7 +64,8 @@ static int emit_steps(struct stage *s, uint32_t episode, uint32_t steps, bool dr
 	int rc = 0;
 	for (uint32_t t = 0; t < steps && rc == 0; t++) {
 		const struct rng_addr rng = {.seed = b->seed, .episode = episode, .step = t};
-		struct part p = {.id = {pr->digest, episode, t, 0}, .n_sets = pr->n, .d = pr->d};
+		struct part_rec p = {
+			.id = {pr->digest, episode, t, 0}, .n_sets = pr->n, .d = pr->d};
 		rc = net_embed(s->work, &m, x, dropout ? &rng : NULL,
 			       pr->has_group ? &pr->given : NULL, pr->mask, pr->devs.k, &p.p, e);
 		if (rc < 0)

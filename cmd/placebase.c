@@ -42,7 +42,7 @@ struct state {
 };
 
 /* Fills the prediction of r's placement, and the bound that no placement beats. */
-static void predict(struct state *s, const struct method_run *r, struct placement *p)
+static void predict(struct state *s, const struct method_run *r, struct place_rec *p)
 {
 	const struct place_result *x = place_evaluate(s->ev, r->device);
 	bool latency = place_objective_is_latency(&r->m->objective);
@@ -74,11 +74,10 @@ static void predict(struct state *s, const struct method_run *r, struct placemen
 static int emit(struct method_run *r, struct err *e)
 {
 	struct state *s = (struct state *)((char *)r - offsetof(struct state, run));
-	struct placement p = {.graph = s->in.g->digest,
+	struct place_rec p = {.id = {.graph = s->in.g->digest, .sample = s->sample++},
 			      .k = r->k,
 			      .names = r->names,
 			      .n_sets = s->in.g->n_sets,
-			      .sample = s->sample++,
 			      .source = r->source ? r->source : s->o->method->name,
 			      .device = r->device};
 
@@ -86,7 +85,7 @@ static int emit(struct method_run *r, struct err *e)
 		place_follow(r->m, r->device);
 	if (s->ev && r->k == s->k)
 		predict(s, r, &p);
-	return placement_encode(&p, s->f->out, e);
+	return place_encode(&p, s->f->out, e);
 }
 
 /* Devices: -D, else the stream's, else the specification's. */

@@ -158,7 +158,7 @@ static int write_segments(const struct graph *g, const struct placed *p, const b
 static int write_trace(FILE *out, const struct input *in, const struct options *o, struct arena *a,
 		       struct err *e)
 {
-	struct placement p;
+	struct place_rec p;
 	if (trace_placement(&in->trace, in->x.graph, a, &p, e) < 0)
 		return -1;
 	const char **names = arena_raw(a, p.k, sizeof *names);

@@ -12,7 +12,9 @@
 #include "learn/train/incumbent.h"
 #include "learn/train/paramrec.h"
 #include "learn/train/learn_problem.h"
-#include "learn/train/steprec.h"
+#include "record/graphrec.h"
+#include "record/partrec.h"
+#include "record/placerec.h"
 #include "stream/filter.h"
 
 struct options {
@@ -46,10 +48,10 @@ struct stage {
 /* ---- placements ---- */
 
 /* home, stay: of a policy around the incumbent; home NULL: there is none. */
-static int emit_sample(struct stage *s, const struct part *p, const float *logp, uint32_t sample,
-		       const uint16_t *home, double stay, struct err *e)
+static int emit_sample(struct stage *s, const struct part_rec *p, const float *logp,
+		       uint32_t sample, const uint16_t *home, double stay, struct err *e)
 {
-	const struct step_id id = {p->id.graph, p->id.episode, p->id.step, sample};
+	const struct rollout_id id = {p->id.graph, p->id.episode, p->id.step, sample};
 	const struct rng_addr rng = {.seed = (uint64_t)s->f.common->seed,
 				     .episode = id.episode,
 				     .step = id.step,
@@ -66,18 +68,18 @@ static int emit_sample(struct stage *s, const struct part *p, const float *logp,
 	else
 		for (uint32_t i = 0; i < p->n_sets; i++)
 			device[i] = action[p->p.group[i]];
-	const struct place out = {.id = id,
-				  .source = "policy",
-				  .k = k,
-				  .n_sets = p->n_sets,
-				  .n_groups = g,
-				  .devices = s->devs.names,
-				  .device = device,
-				  .action = action,
-				  .logp = net_logp(logp, g, k, action),
-				  .entropy = net_entropy(logp, g, k),
-				  .has_stay = home != NULL,
-				  .stay = stay};
+	const struct place_rec out = {.id = id,
+				      .source = "policy",
+				      .k = k,
+				      .n_sets = p->n_sets,
+				      .n_groups = g,
+				      .names = s->devs.names,
+				      .device = device,
+				      .action = action,
+				      .logp = net_logp(logp, g, k, action),
+				      .entropy = net_entropy(logp, g, k),
+				      .has_stay = home != NULL,
+				      .stay = stay};
 	return place_encode(&out, s->f.out, e);
 }
 
@@ -92,12 +94,12 @@ static int emit_anchors(struct stage *s, uint32_t episode, struct err *e)
 			device[v] = (uint16_t)i;
 			legal = legal && (!s->mask || s->mask[(size_t)v * s->devs.k + i]);
 		}
-		const struct place out = {.id = {s->graph, episode, 0, i},
-					  .source = "single",
-					  .k = s->devs.k,
-					  .n_sets = s->n_sets,
-					  .devices = s->devs.names,
-					  .device = device};
+		const struct place_rec out = {.id = {s->graph, episode, 0, i},
+					      .source = "single",
+					      .k = s->devs.k,
+					      .n_sets = s->n_sets,
+					      .names = s->devs.names,
+					      .device = device};
 		if (legal && place_encode(&out, s->f.out, e) < 0)
 			return -1;
 	}
@@ -107,12 +109,12 @@ static int emit_anchors(struct stage *s, uint32_t episode, struct err *e)
 /* The incumbent as it is, to be run once more. */
 static int emit_incumbent(struct stage *s, uint32_t episode, struct err *e)
 {
-	const struct place out = {.id = {s->graph, episode, 0, 0},
-				  .source = "incumbent",
-				  .k = s->devs.k,
-				  .n_sets = s->n_sets,
-				  .devices = s->devs.names,
-				  .device = s->incumbent.device};
+	const struct place_rec out = {.id = {s->graph, episode, 0, 0},
+				      .source = "incumbent",
+				      .k = s->devs.k,
+				      .n_sets = s->n_sets,
+				      .names = s->devs.names,
+				      .device = s->incumbent.device};
 	return place_encode(&out, s->f.out, e);
 }
 
@@ -149,19 +151,11 @@ static int pass_part(struct stage *s, const struct rec *r, struct err *e)
 {
 	if (s->loop || s->o->keep)
 		return filter_pass(&s->f, r, e);
-	rec_begin(s->f.out, "part");
-	for (size_t i = 0; i < val_count(r->map); i++) {
-		const char *key;
-		size_t n;
-		if (!val_bytes(val_key_at(r->map, i), &key, &n) || (n == 1 && *key == 'z'))
-			continue;
-		put_val(s->f.out, arena_strndup(s->arena, key, n), val_value_at(r->map, i));
-	}
-	return rec_end(s->f.out, e);
+	return part_encode_without_z(r, s->arena, s->f.out, e);
 }
 
 /* Sets that must share a device are in one group. */
-static int check_together(const struct stage *s, const struct part *p, struct err *e)
+static int check_together(const struct stage *s, const struct part_rec *p, struct err *e)
 {
 	uint32_t *group = ARENA_NEWN(s->arena, uint32_t, s->n_classes);
 	for (uint32_t i = 0; s->class && i < s->n_sets; i++) {
@@ -176,7 +170,7 @@ static int check_together(const struct stage *s, const struct part *p, struct er
 	return 0;
 }
 
-static int check_part(const struct stage *s, const struct part *p, struct err *e)
+static int check_part(const struct stage *s, const struct part_rec *p, struct err *e)
 {
 	if (!s->has_graph)
 		return err_set(e, ST_INPUT, "part: no graph before it");
@@ -189,7 +183,7 @@ static int check_part(const struct stage *s, const struct part *p, struct err *e
 }
 
 /* From the policy's own *logp to that around the incumbent. */
-static int around_incumbent(struct stage *s, const struct net_model *m, const struct part *p,
+static int around_incumbent(struct stage *s, const struct net_model *m, const struct part_rec *p,
 			    const uint8_t *mask, const float **logp, uint16_t **home, double *stay,
 			    struct err *e)
 {
@@ -204,7 +198,7 @@ static int around_incumbent(struct stage *s, const struct net_model *m, const st
 
 static int take_part(struct stage *s, const struct rec *r, struct err *e)
 {
-	struct part p;
+	struct part_rec p;
 	const float *logp;
 	uint8_t *mask = NULL;
 	uint16_t *home = NULL;
@@ -264,15 +258,12 @@ static int take_episode(struct stage *s, const struct rec *r, struct err *e)
 
 static int take_graph(struct stage *s, const struct rec *r, struct err *e)
 {
-	uint64_t n;
 	if (s->has_graph)
 		return err_set(e, ST_INPUT,
 			       "two graphs in one stream; give each a stream of its own");
 	s->has_graph = true;
-	if (get_uint(r->map, "digest", 0, UINT64_MAX, &s->graph, e) < 0 ||
-	    get_uint(r->map, "n_sets", 0, UINT32_MAX - 1, &n, e) < 0)
-		return err_prefix(e, "graph");
-	s->n_sets = (uint32_t)n;
+	if (graph_decode_size(r, &s->graph, &s->n_sets, e) < 0)
+		return -1;
 	return filter_pass(&s->f, r, e);
 }
 

@@ -6,7 +6,9 @@
 #include "base/digest.h"
 #include "base/msg.h"
 #include "base/opt.h"
+#include "record/graphrec.h"
 #include "record/placerec.h"
+#include "record/runrec.h"
 #include "stream/filter.h"
 
 enum { MAX_K = 1 << 20, MAX_PENDING = 1 << 12 };
@@ -20,7 +22,7 @@ struct options {
 /* A placement that was read. */
 struct item {
 	struct rec *rec; /* owned; NULL: passed on already, only its run is awaited */
-	uint32_t episode, step, sample;
+	struct rollout_id id;
 	char *source;  /* owned */
 	uint64_t hash; /* of devices and placement */
 	uint64_t order;
@@ -66,10 +68,10 @@ static void remove_best(struct stage *s, size_t i)
 static bool same_placement(struct stage *s, const struct item *a, const struct item *b)
 {
 	struct err none = ERR_INIT;
-	struct placement p, q;
+	struct place_rec p, q;
 
-	if (placement_decode(a->rec, s->n_sets, s->arena, &p, &none) < 0 ||
-	    placement_decode(b->rec, s->n_sets, s->arena, &q, &none) < 0 || p.k != q.k)
+	if (place_decode(a->rec, s->n_sets, 0, s->arena, &p, &none) < 0 ||
+	    place_decode(b->rec, s->n_sets, 0, s->arena, &q, &none) < 0 || p.k != q.k)
 		return false;
 	for (uint32_t i = 0; i < p.k; i++)
 		if (strcmp(p.names[i], q.names[i]) != 0)
@@ -117,24 +119,8 @@ static void offer(struct stage *s, struct item *x)
 /* A placement with what it should take, which the simulation told. */
 static int emit(struct stage *s, const struct item *x, struct err *e)
 {
-	const struct val *map = x->rec->map;
-	struct rec_writer *w = s->f.out;
-
-	rec_begin(w, "place");
-	for (size_t i = 0; i < val_count(map); i++) {
-		const char *key, *name;
-		size_t n;
-
-		if (!val_bytes(val_key_at(map, i), &key, &n))
-			continue;
-		name = arena_strndup(s->arena, key, n);
-		if (strcmp(name, "predicted_s") != 0 && strcmp(name, "predicted_value") != 0)
-			put_val(w, name, val_value_at(map, i));
-	}
-	put_real(w, "predicted_s", x->lat_s);
-	if (x->has_value)
-		put_real(w, "predicted_value", x->value);
-	return rec_end(w, e);
+	return place_encode_predicted(x->rec, x->lat_s, x->has_value, x->value, s->arena, s->f.out,
+				      e);
 }
 
 static void tell(const struct stage *s, size_t n)
@@ -157,7 +143,7 @@ static int let_through(struct stage *s, struct err *e)
 		return err_set(e, ST_INPUT,
 			       "%zu placements without a run, the first of step %u, sample "
 			       "%u; put devsim in front of topk",
-			       s->n_pending, s->pending[0].step, s->pending[0].sample);
+			       s->n_pending, s->pending[0].id.step, s->pending[0].id.sample);
 	while (s->o->within > 0 && n && s->best[n - 1].value > s->o->within * s->best[0].value)
 		n--;
 	tell(s, n);
@@ -175,20 +161,16 @@ static int let_through(struct stage *s, struct err *e)
 
 static int take_graph(struct stage *s, const struct rec *r, struct err *e)
 {
-	uint64_t n;
-
 	if (s->has_graph)
 		return err_set(e, ST_INPUT,
 			       "two graphs in one stream; give each a stream of its own");
-	if (get_uint(r->map, "digest", 0, UINT64_MAX, &s->graph, e) < 0 ||
-	    get_uint(r->map, "n_sets", 0, UINT32_MAX - 1, &n, e) < 0)
-		return err_prefix(e, "graph");
+	if (graph_decode_size(r, &s->graph, &s->n_sets, e) < 0)
+		return -1;
 	s->has_graph = true;
-	s->n_sets = (uint32_t)n;
 	return filter_pass(&s->f, r, e);
 }
 
-static uint64_t hash_placement(const struct placement *p)
+static uint64_t hash_placement(const struct place_rec *p)
 {
 	uint64_t h = digest_of(p->device, (size_t)p->n_sets * sizeof(*p->device), p->k);
 
@@ -201,14 +183,14 @@ static uint64_t hash_placement(const struct placement *p)
  * compares with it. */
 static int take_place(struct stage *s, const struct rec *r, struct err *e)
 {
-	bool passes = s->loop && !val_get(r->map, "action");
-	struct placement p;
+	bool passes = s->loop && !place_has_action(r);
+	struct place_rec p;
 
 	if (!s->has_graph)
 		return err_set(e, ST_INPUT, "a place record before its graph");
-	if (placement_decode(r, s->n_sets, s->arena, &p, e) < 0)
-		return -1;
-	if (p.graph != s->graph)
+	if (place_decode(r, s->n_sets, 0, s->arena, &p, e) < 0)
+		return err_prefix(e, "place record %llu", (unsigned long long)r->index);
+	if (p.id.graph != s->graph)
 		return err_set(e, ST_INPUT, "place record %llu is about another graph",
 			       (unsigned long long)r->index);
 	if (s->n_pending == MAX_PENDING)
@@ -217,11 +199,8 @@ static int take_place(struct stage *s, const struct rec *r, struct err *e)
 			       MAX_PENDING);
 	if (passes && filter_pass(&s->f, r, e) < 0)
 		return -1;
-	struct item x = {.rec = passes ? NULL : rec_keep(r),
-			 .episode = p.episode,
-			 .step = p.step,
-			 .sample = p.sample,
-			 .hash = hash_placement(&p)};
+	struct item x = {
+		.rec = passes ? NULL : rec_keep(r), .id = p.id, .hash = hash_placement(&p)};
 
 	if (!passes && !x.rec)
 		return err_set(e, ST_RUNTIME, "no memory for a placement");
@@ -231,56 +210,43 @@ static int take_place(struct stage *s, const struct rec *r, struct err *e)
 	return 0;
 }
 
-/* Judge x by its run; takes x over. */
-static int judge(struct stage *s, struct item *x, const struct rec *r, struct err *e)
+/* Rank x by its run; takes x over. */
+static void rank_item(struct stage *s, struct item *x, const struct run_rec *run)
 {
-	const char *reason;
-	bool ok;
-
 	x->order = s->n_seen++;
-	if (get_bool(r->map, "ok", &ok, e) < 0)
-		return -1;
-	if (!ok) {
-		if (get_text(r->map, "reason", s->arena, &reason, e) < 0)
-			return -1;
+	if (run->reason) {
 		if (s->n_failed++ == 0)
-			err_escape(s->failure, sizeof(s->failure), reason, strlen(reason));
+			err_escape(s->failure, sizeof(s->failure), run->reason,
+				   strlen(run->reason));
 		item_release(x);
-		*x = (struct item){0};
-		return 0;
+		return;
 	}
-	x->has_value = val_get(r->map, "value") != NULL;
-	if (get_real(r->map, "lat_s", &x->lat_s, e) < 0 ||
-	    (x->has_value && get_real(r->map, "value", &x->value, e) < 0))
-		return -1;
-	if (!x->has_value)
-		x->value = x->lat_s;
+	x->lat_s = run->lat_s;
+	x->has_value = run->has_value;
+	x->value = run->has_value ? run->value : run->lat_s;
 	offer(s, x);
-	*x = (struct item){0};
-	return 0;
 }
 
 static int take_run(struct stage *s, const struct rec *r, struct err *e)
 {
-	uint64_t id[3];
-	const char *source;
+	const unsigned keys = RUN_STEP | RUN_SAMPLE | RUN_SOURCE | RUN_LATENCY | RUN_VALUE;
+	struct run_rec run;
 
-	if (get_uint(r->map, "episode", 0, UINT32_MAX, &id[0], e) < 0 ||
-	    get_uint(r->map, "step", 0, UINT32_MAX, &id[1], e) < 0 ||
-	    get_uint(r->map, "sample", 0, UINT32_MAX, &id[2], e) < 0 ||
-	    get_text(r->map, "source", s->arena, &source, e) < 0)
+	if (run_decode(r, keys, s->arena, &run, e) < 0)
 		return err_prefix(e, "run record %llu", (unsigned long long)r->index);
 	for (size_t i = 0; i < s->n_pending; i++) {
 		struct item x = s->pending[i];
 
-		if (x.episode != id[0] || x.step != id[1] || x.sample != id[2] ||
-		    strcmp(x.source, source) != 0)
+		if (x.id.episode != run.id.episode || x.id.step != run.id.step ||
+		    x.id.sample != run.id.sample || strcmp(x.source, run.source) != 0)
 			continue;
 		s->n_pending--;
 		memmove(s->pending + i, s->pending + i + 1, (s->n_pending - i) * sizeof(x));
-		int rc = x.rec ? judge(s, &x, r, e) : 0;
-		item_release(&x);
-		return rc < 0 ? err_prefix(e, "run record %llu", (unsigned long long)r->index) : 0;
+		if (x.rec)
+			rank_item(s, &x, &run);
+		else
+			item_release(&x);
+		return 0;
 	}
 	return err_set(e, ST_INPUT, "run record %llu is of a placement that did not come",
 		       (unsigned long long)r->index);

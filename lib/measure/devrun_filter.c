@@ -10,6 +10,7 @@
 #include "measure/planned_costs.h"
 #include "measure/proberec.h"
 #include "measure/run_queue.h"
+#include "record/bestrec.h"
 #include "record/devrec.h"
 #include "record/graphrec.h"
 
@@ -35,7 +36,7 @@ static bool reader_lives(void *arg)
 	return rec_writer_alive(f->out);
 }
 
-static int list_devices(const struct state *s, const struct placement *p, struct device_list *l,
+static int list_devices(const struct state *s, const struct place_rec *p, struct device_list *l,
 			struct err *e)
 {
 	if (s->o->devices)
@@ -50,7 +51,7 @@ static int list_devices(const struct state *s, const struct placement *p, struct
 	return rc;
 }
 
-static int open_session(struct state *s, const struct placement *p, struct err *e)
+static int open_session(struct state *s, const struct place_rec *p, struct err *e)
 {
 	struct device_list l = {0};
 	const struct devrun_options *o = s->o;
@@ -148,18 +149,11 @@ static int queue_placement(struct state *s, const struct rec *r, struct err *e)
 	return run_queue_assign(&s->queue, &s->session, r, e);
 }
 
-static bool is_final(const struct rec *r)
-{
-	bool final = false;
-	const struct val *v = val_get(r->map, "final");
-	return v && val_bool(v, &final) && final;
-}
-
 /* --paired: the `best` records are the candidates; in a stream without any, the placements are. */
 static int queue_candidate(struct state *s, const struct rec *r, struct err *e)
 {
-	bool best = rec_is(r, "best") && !is_final(r);
-	uint64_t n_groups = 0;
+	bool best = rec_is(r, "best") && !best_is_final(r);
+	uint32_t n_groups = 0;
 	if (best && !s->has_best)
 		run_queue_reset(&s->queue);
 	s->has_best |= best;
@@ -167,10 +161,9 @@ static int queue_candidate(struct state *s, const struct rec *r, struct err *e)
 		return 0;
 	if (s->queue.n >= (size_t)s->o->candidates)
 		return 0;
-	if ((best && get_uint(r->map, "n_groups", 0, UINT32_MAX, &n_groups, e) < 0) ||
-	    queue_placement(s, r, e) < 0)
+	if ((best && best_decode_groups(r, &n_groups, e) < 0) || queue_placement(s, r, e) < 0)
 		return -1;
-	s->queue.waiting[s->queue.n - 1].n_groups = (uint32_t)n_groups;
+	s->queue.waiting[s->queue.n - 1].n_groups = n_groups;
 	return 0;
 }
 

@@ -6,7 +6,7 @@
 
 #include "base/msg.h"
 #include "measure/interleaved.h"
-#include "measure/runrec.h"
+#include "measure/trialrec.h"
 
 void run_queue_init(struct run_queue *q)
 {
@@ -36,9 +36,9 @@ int run_queue_add(struct run_queue *q, const struct rec *r, const struct graph *
 	q->waiting = mem_grow(q->waiting, &q->cap, q->n + 1, sizeof *q->waiting);
 	struct pending *item = &q->waiting[q->n];
 	*item = (struct pending){0};
-	if (placement_decode(r, g->n_sets, q->arena, &item->place, e) < 0)
-		return -1;
-	if (item->place.graph != g->digest)
+	if (place_decode(r, g->n_sets, 0, q->arena, &item->place, e) < 0)
+		return err_prefix(e, "place record %llu", (unsigned long long)r->index);
+	if (item->place.id.graph != g->digest)
 		return err_set(e, ST_INPUT, "%s record %llu is about another graph", r->kind,
 			       (unsigned long long)r->index);
 	q->n++;
@@ -105,12 +105,12 @@ int run_queue_measure(struct run_queue *q, struct session *s, struct rec_writer 
 		return -1;
 	const uint16_t *last = NULL;
 	for (size_t i = 0; i < q->n; i++) {
-		const struct placement *p = &q->waiting[i].place;
+		const struct place_rec *p = &q->waiting[i].place;
 		if (trial_encode(s, p, q->waiting[i].slot, &x[i], w, e) < 0)
 			return -1;
 		char text[sizeof x[i].reason];
 		snprintf(text, sizeof text, "%.3f ms", x[i].m.lat.mid * 1e3);
-		msg_note(1, "%s %u.%u.%u: %s", p->source, p->episode, p->step, p->sample,
+		msg_note(1, "%s %u.%u.%u: %s", p->source, p->id.episode, p->id.step, p->id.sample,
 			 x[i].ok ? text : x[i].reason);
 		last = x[i].ok ? x[i].device : last;
 	}
@@ -123,10 +123,10 @@ int run_queue_measure(struct run_queue *q, struct session *s, struct rec_writer 
 
 /* `run` records of the single devices, then of the candidates. */
 static int encode_trials(const struct run_queue *q, const struct session *s,
-			 const struct verdict *v, const struct trial *x, struct placement *p,
+			 const struct verdict *v, const struct trial *x, struct place_rec *p,
 			 struct rec_writer *w, struct err *e)
 {
-	for (uint32_t d = 0; d < s->devices.n; d++, p->sample++) {
+	for (uint32_t d = 0; d < s->devices.n; d++, p->id.sample++) {
 		p->device = v->single[d].device;
 		if (trial_encode(s, p, NULL, &v->single[d], w, e) < 0)
 			return -1;
@@ -147,20 +147,18 @@ int run_queue_compare(struct run_queue *q, struct session *s, struct rec_writer 
 		names[i] = s->devices.dev[i].name;
 	if (verdict_reach(s, x, n, q->arena, &v, e) < 0)
 		return -1;
-	struct placement p = {.graph = s->model.g->digest,
+	struct place_rec p = {.id.graph = s->model.g->digest,
 			      .source = "single",
 			      .k = k,
 			      .n_sets = s->model.g->n_sets,
 			      .names = names};
 	if (encode_trials(q, s, &v, x, &p, w, e) < 0)
 		return -1;
-	p.sample = v.reference < 0 ? 0 : (uint32_t)v.reference;
+	p.id.sample = v.reference < 0 ? 0 : (uint32_t)v.reference;
 	if (v.winner >= 0) {
 		const struct pending *item = &q->waiting[v.winner];
 		p.source = item->place.source;
-		p.episode = item->place.episode;
-		p.step = item->place.step;
-		p.sample = item->place.sample;
+		p.id = item->place.id;
 		n_groups = item->n_groups;
 	}
 	keep_last(q, v.final.device, p.n_sets);

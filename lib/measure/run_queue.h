@@ -12,7 +12,7 @@
 
 /* One placement that waits. */
 struct pending {
-	struct placement place;
+	struct place_rec place;
 	uint32_t *slot;         /* (place.k) the session's device */
 	uint32_t n_groups;      /* of a `best` record */
 	const uint16_t *device; /* (n_sets) index into the session's devices */

@@ -251,3 +251,13 @@ struct graph *graph_decode(const struct rec *rec, struct err *e)
 	graph_free(g);
 	return NULL;
 }
+
+int graph_decode_size(const struct rec *r, uint64_t *digest, uint32_t *n_sets, struct err *e)
+{
+	uint64_t n;
+	if (get_uint(r->map, "digest", 0, UINT64_MAX, digest, e) < 0 ||
+	    get_uint(r->map, "n_sets", 0, UINT32_MAX - 1, &n, e) < 0)
+		return err_prefix(e, "graph");
+	*n_sets = (uint32_t)n;
+	return 0;
+}

@@ -1,5 +1,6 @@
 /* answer.c - picks the answer and its measurements out of a stream. */
 #include "report/answer.h"
+#include "record/bestrec.h"
 #include "record/graphrec.h"
 
 #include <string.h>
@@ -37,95 +38,65 @@ static int take_graph(struct answer *x, const struct rec *r, struct err *e)
 	return 0;
 }
 
-/* Optional keys: false when absent; a wrong type is an error like everywhere. */
-static int optional_real(const struct val *map, const char *key, double *out, bool *given,
-			 struct err *e)
-{
-	*given = val_get(map, key) != NULL;
-	return *given ? get_real(map, key, out, e) : 0;
-}
-
-static int take_ratio(const struct val *map, struct measured *m, struct err *e)
-{
-	m->has_ratio = val_get(map, "ratio") != NULL;
-	if (!m->has_ratio)
-		return 0;
-	return get_real(map, "ratio", &m->ratio, e) < 0 ||
-			       get_real(map, "ratio_lo", &m->ratio_lo, e) < 0 ||
-			       get_real(map, "ratio_hi", &m->ratio_hi, e) < 0
-		       ? -1
-		       : 0;
-}
-
-static int take_copies(const struct val *map, struct measured *m, struct err *e)
-{
-	m->has_copies = val_get(map, "copies") != NULL;
-	if (!m->has_copies)
-		return 0;
-	return get_uint(map, "copies", 0, UINT64_MAX, &m->copies, e) < 0 ||
-			       get_uint(map, "copy_bytes", 0, UINT64_MAX, &m->copy_bytes, e) < 0
-		       ? -1
-		       : 0;
-}
-
 /* ---- runs ---- */
 
-static int read_run(const struct rec *r, struct arena *a, struct measured *m, struct err *e)
+/* Also *sample, where it is not NULL. */
+static int read_run(const struct rec *r, struct arena *a, struct measured *m, uint32_t *sample,
+		    struct err *e)
 {
-	bool ok;
-	*m = (struct measured){.given = true};
-	if (get_bool(r->map, "ok", &ok, e) < 0)
+	const unsigned keys = RUN_LATENCY | RUN_INTERVAL | RUN_REFERENCE | RUN_RATIO | RUN_COPIES |
+			      (sample ? RUN_SAMPLE : 0);
+	struct run_rec x;
+	if (run_decode(r, keys, a, &x, e) < 0)
 		return -1;
-	if (!ok)
-		return get_text(r->map, "reason", a, &m->reason, e);
-	if (get_real(r->map, "lat_s", &m->lat_s, e) < 0 ||
-	    get_real(r->map, "lo_s", &m->lo_s, e) < 0 ||
-	    get_real(r->map, "hi_s", &m->hi_s, e) < 0 ||
-	    get_real(r->map, "ref_s", &m->ref_s, e) < 0 || take_ratio(r->map, m, e) < 0)
-		return -1;
-	return take_copies(r->map, m, e);
-}
-
-static bool source_is(const struct rec *r, const char *name)
-{
-	const char *s;
-	size_t n;
-	const struct val *v = val_get(r->map, "source");
-	return v && val_bytes(v, &s, &n) && n == strlen(name) && memcmp(s, name, n) == 0;
+	*m = (struct measured){.given = true,
+			       .reason = x.reason,
+			       .lat_s = x.lat_s,
+			       .lo_s = x.lo_s,
+			       .hi_s = x.hi_s,
+			       .ref_s = x.ref_s,
+			       .has_ratio = x.has_ratio,
+			       .ratio = x.ratio,
+			       .ratio_lo = x.ratio_lo,
+			       .ratio_hi = x.ratio_hi,
+			       .has_copies = x.has_copies,
+			       .copies = x.copies,
+			       .copy_bytes = x.copy_bytes};
+	if (sample)
+		*sample = x.id.sample;
+	return 0;
 }
 
 /* Of the `place` that would be the answer. */
 static int take_run_of_place(struct answer *x, const struct rec *r, struct err *e)
 {
-	uint64_t episode, step, sample;
+	const struct rollout_id *want = &x->place.id;
+	struct rollout_id id;
 	if (x->kind != ANSWER_PLACE)
 		return 0;
-	if (get_uint(r->map, "episode", 0, UINT32_MAX, &episode, e) < 0 ||
-	    get_uint(r->map, "step", 0, UINT32_MAX, &step, e) < 0 ||
-	    get_uint(r->map, "sample", 0, UINT32_MAX, &sample, e) < 0)
+	if (rollout_id_decode(r->map, ID_STEP | ID_SAMPLE, &id, e) < 0)
 		return -1;
-	if (episode != x->place.episode || step != x->place.step || sample != x->place.sample)
+	if (id.episode != want->episode || id.step != want->step || id.sample != want->sample)
 		return 0;
-	x->simulated = val_get(r->map, "period_s") != NULL;
-	return read_run(r, x->runs, &x->m, e);
+	x->simulated = run_is_simulated(r);
+	return read_run(r, x->runs, &x->m, NULL, e);
 }
 
 static int take_run(struct answer *x, const struct rec *r, struct err *e)
 {
 	struct measured m;
-	uint64_t sample;
-	bool single = source_is(r, "single");
+	uint32_t sample;
+	bool single = run_source_is(r, "single");
 	if (take_run_of_place(x, r, e) < 0)
 		return -1;
-	if (!single && !source_is(r, "random"))
+	if (!single && !run_source_is(r, "random"))
 		return 0;
-	if (read_run(r, x->runs, &m, e) < 0 ||
-	    get_uint(r->map, "sample", 0, UINT32_MAX, &sample, e) < 0)
+	if (read_run(r, x->runs, &m, &sample, e) < 0)
 		return -1;
 	if (single && sample < MAX_SINGLES) {
 		x->single[sample] = m;
 		if (sample >= x->n_single)
-			x->n_single = (uint32_t)sample + 1;
+			x->n_single = sample + 1;
 	} else if (!single) {
 		x->n_random++;
 		if (!x->random.given ||
@@ -148,21 +119,26 @@ static int take_update(struct answer *x, const struct rec *r, struct err *e)
 
 /* ---- placements ---- */
 
-static int decode(struct answer *x, const struct rec *r, struct placement *p, struct err *e)
+/* The arena for a placement that is only looked at so far. */
+static int begin_placement(struct answer *x, const struct rec *r, struct err *e)
 {
 	if (!x->graph)
 		return err_set(e, ST_INPUT, "record %llu places a graph that is not in the stream",
 			       (unsigned long long)r->index);
 	arena_reset(x->spare);
-	if (placement_decode(r, x->graph->n_sets, x->spare, p, e) < 0)
-		return -1;
-	if (p->graph != x->graph->digest)
+	return 0;
+}
+
+static int check_graph(const struct answer *x, const struct place_rec *p, const struct rec *r,
+		       struct err *e)
+{
+	if (p->id.graph != x->graph->digest)
 		return err_set(e, ST_INPUT, "record %llu places another graph than the stream's",
 			       (unsigned long long)r->index);
 	return 0;
 }
 
-static void keep(struct answer *x, enum answer_kind kind, const struct placement *p)
+static void keep(struct answer *x, enum answer_kind kind, const struct place_rec *p)
 {
 	struct arena *old = x->arena;
 	x->arena = x->spare;
@@ -176,54 +152,53 @@ static void keep(struct answer *x, enum answer_kind kind, const struct placement
 
 static int take_place(struct answer *x, const struct rec *r, struct err *e)
 {
-	struct placement p;
-	if (decode(x, r, &p, e) < 0)
+	struct place_rec p;
+	bool counts = x->kind <= ANSWER_PLACE;
+	if (begin_placement(x, r, e) < 0)
 		return -1;
-	if (x->kind > ANSWER_PLACE)
-		return 0;
-	keep(x, ANSWER_PLACE, &p);
-	bool given;
-	return optional_real(r->map, "bound_s", &x->place.bound_s, &given, e);
-}
-
-static int take_final(struct answer *x, const struct val *m, struct err *e)
-{
-	uint64_t n_pairs;
-	if (get_text(m, "reference", x->arena, &x->reference, e) < 0 ||
-	    get_uint(m, "n_pairs", 0, UINT32_MAX, &n_pairs, e) < 0 ||
-	    get_real(m, "lo_s", &x->m.lo_s, e) < 0 || get_real(m, "hi_s", &x->m.hi_s, e) < 0)
+	if (place_decode(r, x->graph->n_sets, counts ? PLACE_BOUND : 0, x->spare, &p, e) < 0)
+		return err_prefix(e, "place record %llu", (unsigned long long)r->index);
+	if (check_graph(x, &p, r, e) < 0)
 		return -1;
-	x->n_pairs = (uint32_t)n_pairs;
-	bool mse, cosine, largest;
-	if (optional_real(m, "out_mse", &x->out_mse, &mse, e) < 0 ||
-	    optional_real(m, "out_cos", &x->out_cos, &cosine, e) < 0 ||
-	    optional_real(m, "out_max", &x->out_max, &largest, e) < 0)
-		return -1;
-	x->has_diff = mse && cosine && largest;
+	if (counts)
+		keep(x, ANSWER_PLACE, &p);
 	return 0;
 }
 
 static int take_best(struct answer *x, const struct rec *r, struct err *e)
 {
-	struct placement p;
-	uint64_t rank, n_groups;
-	bool final = false;
-	if (decode(x, r, &p, e) < 0 || get_uint(r->map, "rank", 0, UINT32_MAX, &rank, e) < 0 ||
-	    get_uint(r->map, "n_groups", 0, UINT32_MAX, &n_groups, e) < 0 ||
-	    (val_get(r->map, "final") && get_bool(r->map, "final", &final, e) < 0))
+	struct best_rec b;
+	if (begin_placement(x, r, e) < 0 || best_decode(r, x->graph->n_sets, x->spare, &b, e) < 0 ||
+	    check_graph(x, &b.place, r, e) < 0)
 		return -1;
-	enum answer_kind kind = final ? ANSWER_FINAL : ANSWER_BEST;
-	if (kind < x->kind || (kind == ANSWER_BEST && rank != 0))
+	enum answer_kind kind = b.final ? ANSWER_FINAL : ANSWER_BEST;
+	if (kind < x->kind || (kind == ANSWER_BEST && b.rank != 0))
 		return 0;
-	keep(x, kind, &p);
-	x->n_groups = (uint32_t)n_groups;
-	x->m.given = true;
-	if (get_real(r->map, "lat_s", &x->m.lat_s, e) < 0 ||
-	    get_real(r->map, "ref_s", &x->m.ref_s, e) < 0 || take_ratio(r->map, &x->m, e) < 0 ||
-	    take_copies(r->map, &x->m, e) < 0)
+	if (best_decode_result(r, x->spare, &b, e) < 0)
 		return -1;
-	x->m.lo_s = x->m.hi_s = x->m.lat_s;
-	return final ? take_final(x, r->map, e) : 0;
+	keep(x, kind, &b.place);
+	x->n_groups = b.n_groups;
+	x->m = (struct measured){.given = true,
+				 .lat_s = b.lat_s,
+				 .lo_s = b.lo_s,
+				 .hi_s = b.hi_s,
+				 .ref_s = b.ref_s,
+				 .has_ratio = b.has_ratio,
+				 .ratio = b.ratio,
+				 .ratio_lo = b.ratio_lo,
+				 .ratio_hi = b.ratio_hi,
+				 .has_copies = b.has_copies,
+				 .copies = b.copies,
+				 .copy_bytes = b.copy_bytes};
+	if (!b.final)
+		return 0;
+	x->reference = b.reference;
+	x->n_pairs = b.n_pairs;
+	x->has_diff = b.has_diff;
+	x->out_mse = b.out_mse;
+	x->out_cos = b.out_cos;
+	x->out_max = b.out_max;
+	return 0;
 }
 
 int answer_take(struct answer *x, const struct rec *r, struct err *e)
@@ -254,12 +229,12 @@ void answer_forget_random(struct answer *x)
 
 int answer_take_random(struct answer *x, const struct rec *r, struct err *e)
 {
-	uint64_t graph;
-	if (!rec_is(r, "run") || !source_is(r, "random"))
+	struct rollout_id id;
+	if (!rec_is(r, "run") || !run_source_is(r, "random"))
 		return 0;
-	if (get_uint(r->map, "graph", 0, UINT64_MAX, &graph, e) < 0 || take_run(x, r, e) < 0)
+	if (rollout_id_decode(r->map, ID_GRAPH, &id, e) < 0 || take_run(x, r, e) < 0)
 		return err_prefix(e, "record %llu 'run'", (unsigned long long)r->index);
-	if (x->graph && graph != x->graph->digest)
+	if (x->graph && id.graph != x->graph->digest)
 		return err_set(e, ST_INPUT, "record %llu is a run of another graph",
 			       (unsigned long long)r->index);
 	return 0;

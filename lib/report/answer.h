@@ -8,6 +8,7 @@
 
 #include "graph/graph.h"
 #include "record/placerec.h"
+#include "record/runrec.h"
 
 /* One measured placement.  Ratios are latency over the best single device's, paired. */
 struct measured {
@@ -25,7 +26,7 @@ enum answer_kind { ANSWER_NONE, ANSWER_PLACE, ANSWER_BEST, ANSWER_FINAL };
 struct answer {
 	struct graph *graph;
 	enum answer_kind kind;
-	struct placement place;
+	struct place_rec place;
 	struct measured m;     /* of the answer; of a `place`, by the run behind it */
 	bool simulated;        /* m is devsim's */
 	uint32_t n_groups;     /* 0: not told */

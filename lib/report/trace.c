@@ -12,7 +12,7 @@ int trace_take(struct trace *t, const struct rec *r, struct err *e)
 {
 	bool place = rec_is(r, "place");
 
-	if (!place && !(rec_is(r, "run") && val_get(r->map, "schedule")))
+	if (!place && !(rec_is(r, "run") && run_has_schedule(r)))
 		return 0;
 	struct rec *kept = rec_keep(r), **to = place ? &t->place : &t->run;
 
@@ -30,29 +30,17 @@ void trace_release(struct trace *t)
 	*t = (struct trace){0};
 }
 
-static bool same_turn(const struct val *a, const struct val *b)
-{
-	static const char *const keys[] = {"graph", "episode", "step", "sample"};
-
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		const struct val *x = val_get(a, keys[i]), *y = val_get(b, keys[i]);
-		uint64_t m, n;
-
-		if (!x || !y || !val_uint(x, &m) || !val_uint(y, &n) || m != n)
-			return false;
-	}
-	return true;
-}
-
 int trace_placement(const struct trace *t, const struct graph *g, struct arena *a,
-		    struct placement *p, struct err *e)
+		    struct place_rec *p, struct err *e)
 {
 	if (!t->run)
 		return err_set(e, ST_INPUT, "no run with a schedule; devsim --schedule tells it");
-	if (!t->place || !same_turn(t->place->map, t->run->map))
+	if (!t->place || !rollout_id_same(t->place, t->run))
 		return err_set(e, ST_INPUT,
 			       "the last run with a schedule is not that of the last placement");
-	return placement_decode(t->place, g->n_sets, a, p, e);
+	if (place_decode(t->place, g->n_sets, 0, a, p, e) < 0)
+		return err_prefix(e, "place record %llu", (unsigned long long)t->place->index);
+	return 0;
 }
 
 /* ---- events ---- */
@@ -151,27 +139,13 @@ static void set_event(struct writer *w, const struct members *m, uint32_t set, u
 
 /* ---- the schedule of the record ---- */
 
-static int get_column(const struct val *map, const char *key, enum tensor_type type, uint64_t *n,
-		      struct arena *a, void *out, struct err *e)
+static int write_sets(struct writer *w, const struct run_schedule *s, const struct members *m,
+		      const struct place_rec *p, struct err *e)
 {
-	return get_tensor(map, key, type, 1, n, a, out, e);
-}
-
-static int write_sets(struct writer *w, const struct val *map, const struct members *m,
-		      const struct placement *p, struct arena *a, struct err *e)
-{
-	uint64_t n[1] = {UINT64_MAX};
-	uint32_t *set;
-	double *start, *end;
-
-	if (get_column(map, "set", TT_U32, n, a, &set, e) < 0 ||
-	    get_column(map, "start_s", TT_F64, n, a, &start, e) < 0 ||
-	    get_column(map, "end_s", TT_F64, n, a, &end, e) < 0)
-		return -1;
-	for (uint64_t i = 0; i < n[0]; i++) {
-		if (set[i] >= p->n_sets)
-			return err_set(e, ST_INPUT, "set %u of %u", set[i], p->n_sets);
-		set_event(w, m, set[i], p->device[set[i]], start[i], end[i]);
+	for (uint32_t i = 0; i < s->n; i++) {
+		if (s->set[i] >= p->n_sets)
+			return err_set(e, ST_INPUT, "set %u of %u", s->set[i], p->n_sets);
+		set_event(w, m, s->set[i], p->device[s->set[i]], s->start_s[i], s->end_s[i]);
 	}
 	return 0;
 }
@@ -183,7 +157,7 @@ struct lanes {
 	double *free_s; /* (n) */
 };
 
-static uint32_t lane_for(struct writer *w, struct lanes *l, const struct placement *p,
+static uint32_t lane_for(struct writer *w, struct lanes *l, const struct place_rec *p,
 			 uint32_t link, double start_s, double end_s)
 {
 	char name[200];
@@ -201,48 +175,37 @@ static uint32_t lane_for(struct writer *w, struct lanes *l, const struct placeme
 	return p->k + i;
 }
 
-static int write_copies(struct writer *w, const struct val *map, const struct members *m,
-			const struct placement *p, struct arena *a, struct err *e)
+static int write_copies(struct writer *w, const struct run_schedule *s, const struct members *m,
+			const struct place_rec *p, struct arena *a, struct err *e)
 {
-	uint64_t n[1] = {UINT64_MAX};
-	uint32_t *set;
-	uint16_t *src, *dst;
-	uint64_t *bytes;
-	double *start, *end;
+	struct lanes l = {.link = ARENA_NEWN(a, uint32_t, s->n_copies),
+			  .free_s = ARENA_NEWN(a, double, s->n_copies)};
 
-	if (get_column(map, "copy_set", TT_U32, n, a, &set, e) < 0 ||
-	    get_column(map, "copy_src", TT_U16, n, a, &src, e) < 0 ||
-	    get_column(map, "copy_dst", TT_U16, n, a, &dst, e) < 0 ||
-	    get_column(map, "copy_bytes", TT_U64, n, a, &bytes, e) < 0 ||
-	    get_column(map, "copy_start_s", TT_F64, n, a, &start, e) < 0 ||
-	    get_column(map, "copy_end_s", TT_F64, n, a, &end, e) < 0)
-		return -1;
-	struct lanes l = {.link = ARENA_NEWN(a, uint32_t, n[0]),
-			  .free_s = ARENA_NEWN(a, double, n[0])};
+	for (uint32_t i = 0; i < s->n_copies; i++) {
+		uint32_t set = s->copy_set[i], src = s->copy_src[i], dst = s->copy_dst[i];
+		double start_s = s->copy_start_s[i], end_s = s->copy_end_s[i];
 
-	for (uint64_t i = 0; i < n[0]; i++) {
-		if (set[i] >= p->n_sets || src[i] >= p->k || dst[i] >= p->k)
+		if (set >= p->n_sets || src >= p->k || dst >= p->k)
 			return err_set(e, ST_INPUT,
-				       "copy %llu is of a set or device that is not there",
-				       (unsigned long long)i);
-		uint32_t v = title(w->g, m, set[i]);
-		uint32_t row = lane_for(w, &l, p, src[i] * p->k + dst[i], start[i], end[i]);
+				       "copy %u is of a set or device that is not there", i);
+		uint32_t v = title(w->g, m, set);
+		uint32_t row = lane_for(w, &l, p, src * p->k + dst, start_s, end_s);
 
-		event(w, row, start[i], end[i], w->g->node_name[v], "copy");
-		fprintf(w->out, "\"set\": %u, \"bytes\": %llu}}", set[i],
-			(unsigned long long)bytes[i]);
+		event(w, row, start_s, end_s, w->g->node_name[v], "copy");
+		fprintf(w->out, "\"set\": %u, \"bytes\": %llu}}", set,
+			(unsigned long long)s->copy_bytes[i]);
 	}
 	return 0;
 }
 
-int trace_write(FILE *out, const struct trace *t, const struct graph *g, const struct placement *p,
+int trace_write(FILE *out, const struct trace *t, const struct graph *g, const struct place_rec *p,
 		const char *const *names, struct err *e)
 {
 	struct writer w = {.out = out, .g = g, .names = names};
 	struct arena *a = arena_new();
 	struct members m;
-	const struct val *map;
-	int rc = get_map(t->run->map, "schedule", &map, e);
+	struct run_schedule s;
+	int rc = run_decode_schedule(t->run, a, &s, e);
 
 	find_members(g, a, &m);
 	fputs("{\"displayTimeUnit\": \"ms\", \"traceEvents\": [", out);
@@ -252,8 +215,7 @@ int trace_write(FILE *out, const struct trace *t, const struct graph *g, const s
 	fputs("}}", out);
 	for (uint32_t i = 0; i < p->k; i++)
 		row_name(&w, i, names[i]);
-	if (rc == 0 &&
-	    (write_sets(&w, map, &m, p, a, e) < 0 || write_copies(&w, map, &m, p, a, e) < 0))
+	if (rc == 0 && (write_sets(&w, &s, &m, p, e) < 0 || write_copies(&w, &s, &m, p, a, e) < 0))
 		rc = err_prefix(e, "schedule");
 	fputs("\n]}\n", out);
 	arena_free(a);

@@ -7,6 +7,7 @@
 
 #include "graph/graph.h"
 #include "record/placerec.h"
+#include "record/runrec.h"
 
 /* The last run of a stream that has a schedule, and the placement before it, which it answers. */
 struct trace {
@@ -19,12 +20,12 @@ void trace_release(struct trace *t);
 
 /* The placement of the trace, for graph g; memory from a. */
 int trace_placement(const struct trace *t, const struct graph *g, struct arena *a,
-		    struct placement *p, struct err *e) MUST_CHECK;
+		    struct place_rec *p, struct err *e) MUST_CHECK;
 
 /* One row for each device, then one for each link that carried something (more when copies on
  * it overlap); times in microseconds.  names (p->k) may differ from p's.  ST_INPUT: no schedule,
  * or one that does not fit. */
-int trace_write(FILE *out, const struct trace *t, const struct graph *g, const struct placement *p,
+int trace_write(FILE *out, const struct trace *t, const struct graph *g, const struct place_rec *p,
 		const char *const *names, struct err *e) MUST_CHECK;
 
 #endif

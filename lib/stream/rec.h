@@ -65,6 +65,9 @@ const char *val_digits(const struct val *v); /* json_read.h; else NULL */
 
 int get_uint(const struct val *map, const char *key, uint64_t lo, uint64_t hi, uint64_t *out,
 	     struct err *e) MUST_CHECK;
+/* From lo to 2^32-1. */
+int get_u32(const struct val *map, const char *key, uint32_t lo, uint32_t *out,
+	    struct err *e) MUST_CHECK;
 int get_int(const struct val *map, const char *key, int64_t lo, int64_t hi, int64_t *out,
 	    struct err *e) MUST_CHECK;
 int get_real(const struct val *map, const char *key, double *out, struct err *e) MUST_CHECK;
@@ -140,6 +143,9 @@ void put_real(struct rec_writer *w, const char *key, double v);
 void put_text(struct rec_writer *w, const char *key, const char *s);
 void put_texts(struct rec_writer *w, const char *key, const char *const *s, size_t n);
 void put_val(struct rec_writer *w, const char *key, const struct val *v);
+/* The entries of a map but for those of the keys in `except` (NULL ends); scratch from a. */
+void put_entries(struct rec_writer *w, const struct val *map, const char *const *except,
+		 struct arena *a);
 void put_map_begin(struct rec_writer *w, const char *key);
 void put_map_end(struct rec_writer *w);
 void put_list_begin(struct rec_writer *w, const char *key, size_t n); /* n values follow */

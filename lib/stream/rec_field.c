@@ -27,6 +27,15 @@ int get_uint(const struct val *map, const char *key, uint64_t lo, uint64_t hi, u
 	return 0;
 }
 
+int get_u32(const struct val *map, const char *key, uint32_t lo, uint32_t *out, struct err *e)
+{
+	uint64_t v = 0;
+	if (get_uint(map, key, lo, UINT32_MAX, &v, e) < 0)
+		return -1;
+	*out = (uint32_t)v;
+	return 0;
+}
+
 int get_int(const struct val *map, const char *key, int64_t lo, int64_t hi, int64_t *out,
 	    struct err *e)
 {

@@ -318,6 +318,21 @@ void put_val(struct rec_writer *w, const char *key, const struct val *v)
 	msgpack_pack_object(&w->packer, *mp_of(v));
 }
 
+void put_entries(struct rec_writer *w, const struct val *map, const char *const *except,
+		 struct arena *a)
+{
+	for (size_t i = 0; i < val_count(map); i++) {
+		const char *key, *const *x = except;
+		size_t n;
+		if (!val_bytes(val_key_at(map, i), &key, &n))
+			continue;
+		while (*x && (strlen(*x) != n || memcmp(*x, key, n) != 0))
+			x++;
+		if (!*x)
+			put_val(w, arena_strndup(a, key, n), val_value_at(map, i));
+	}
+}
+
 void put_map_begin(struct rec_writer *w, const char *key)
 {
 	begin_value(w, key);

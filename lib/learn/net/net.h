@@ -21,23 +21,7 @@
 #include "learn/net/named_field.h"
 #include "learn/net/params.h"
 #include "learn/tape/ugraph.h"
-
-/* One round of parsing: n nodes before it; the edges that were kept, as indices
- * of that round's undirected edges sorted by (smaller end, larger end). */
-struct parse_round {
-	uint32_t n, n_kept;
-	const uint32_t *kept; /* (n_kept) ascending */
-};
-
-/* What one step of the embedding network answers: the `part` record. */
-struct partition {
-	bool given; /* the groups come from outside, not from rounds of parsing */
-	uint32_t n_rounds;
-	const struct parse_round *round;
-	uint32_t n_groups;
-	const uint32_t *group; /* (n) */
-	const float *z;        /* (n_groups, d) Z'; not looked at by a replay */
-};
+#include "record/partrec.h"
 
 /* Tape and scratch of one thread, kept from step to step. */
 struct net_work;

@@ -5,7 +5,7 @@
 
 /* Method.md section 1, item 8; or the log ratio to the best single device, which
  * no drift of the machine and no unit of time changes. */
-static double reward_of(const struct recipe *recipe, const struct run *u)
+static double reward_of(const struct recipe *recipe, const struct outcome *u)
 {
 	if (!recipe->log_reward)
 		return u->ok ? 1 / u->value : 0;

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "record/bestrec.h"
+
 void candidates_init(struct candidates *s, uint32_t n_sets)
 {
 	*s = (struct candidates){.n_sets = n_sets};
@@ -115,20 +117,20 @@ int candidates_tell(const struct candidates *s, uint32_t n, const uint32_t *orde
 {
 	for (uint32_t rank = 0; rank < n; rank++) {
 		const struct candidate *c = &s->c[order[rank]];
-		rec_begin(w, "best");
-		put_uint(w, "graph", graph);
-		put_uint(w, "rank", rank);
-		put_texts(w, "devices", devs->names, devs->k);
-		put_vector(w, "device", TT_U16, s->n_sets, c->device);
-		put_text(w, "source", c->source);
-		put_uint(w, "episode", c->episode);
-		put_uint(w, "step", c->step);
-		put_uint(w, "sample", c->sample);
-		put_real(w, "lat_s", c->lat_s);
-		put_real(w, "ref_s", c->ref_s);
-		put_value(c, w);
-		put_uint(w, "n_groups", c->n_groups);
-		if (rec_end(w, e) < 0)
+		const struct best_rec x = {.place = {.id = {graph, c->episode, c->step, c->sample},
+						     .source = c->source,
+						     .k = devs->k,
+						     .n_sets = s->n_sets,
+						     .names = devs->names,
+						     .device = c->device},
+					   .rank = rank,
+					   .n_groups = c->n_groups,
+					   .lat_s = c->lat_s,
+					   .ref_s = c->ref_s,
+					   .has_value = c->has_value,
+					   .value = c->value,
+					   .ref_value = c->ref_value};
+		if (best_encode(&x, w, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -155,15 +157,6 @@ int candidates_write(const struct candidates *s, struct rec_writer *w, struct er
 		if (rec_end(w, e) < 0)
 			return -1;
 	}
-	return 0;
-}
-
-static int get_u32(const struct val *m, const char *key, uint32_t lo, uint32_t *out, struct err *e)
-{
-	uint64_t v;
-	if (get_uint(m, key, lo, UINT32_MAX, &v, e) < 0)
-		return -1;
-	*out = (uint32_t)v;
 	return 0;
 }
 

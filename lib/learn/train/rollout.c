@@ -1,7 +1,10 @@
 /* rollout.c - collecting the records of an episode. */
 #include "learn/train/rollout.h"
 
+#include <math.h>
 #include <string.h>
+
+#include "record/runrec.h"
 
 void rollout_init(struct rollout *r, uint64_t graph, uint32_t n_sets, uint32_t d)
 {
@@ -34,7 +37,7 @@ int rollout_begin(struct rollout *r, const struct rec *rec, uint32_t k, struct e
 	return 0;
 }
 
-static int check_id(const struct rollout *r, const struct step_id *id, const char *kind,
+static int check_id(const struct rollout *r, const struct rollout_id *id, const char *kind,
 		    struct err *e)
 {
 	if (id->graph != r->graph)
@@ -47,7 +50,7 @@ static int check_id(const struct rollout *r, const struct step_id *id, const cha
 
 int rollout_part(struct rollout *r, const struct rec *rec, struct err *e)
 {
-	struct part p;
+	struct part_rec p;
 	if (part_decode(rec, r->arena, &p, e) < 0 || check_id(r, &p.id, "part", e) < 0)
 		return -1;
 	if (p.id.step != r->n_steps)
@@ -66,12 +69,14 @@ int rollout_part(struct rollout *r, const struct rec *rec, struct err *e)
 int rollout_place(struct rollout *r, const struct rec *rec, const char *const *devices, uint32_t k,
 		  struct err *e)
 {
-	struct place p;
-	if (place_decode(rec, r->arena, &p, e) < 0 || check_id(r, &p.id, "place", e) < 0)
+	struct place_rec p;
+	if (place_decode(rec, UINT32_MAX, PLACE_POLICY, r->arena, &p, e) < 0)
+		return err_prefix(e, "place");
+	if (check_id(r, &p.id, "place", e) < 0)
 		return -1;
 	bool same = p.k == k;
 	for (uint32_t i = 0; same && i < k; i++)
-		same = strcmp(p.devices[i], devices[i]) == 0;
+		same = strcmp(p.names[i], devices[i]) == 0;
 	if (!same)
 		return err_set(e, ST_INPUT, "place: its devices are not those of the devs record");
 	if (p.n_sets != r->n_sets)
@@ -88,7 +93,32 @@ int rollout_place(struct rollout *r, const struct rec *rec, const char *const *d
 	return 0;
 }
 
-static bool same_sample(const struct sample *s, const struct run *u)
+/* Something else than latency is to be small; an empty model has hardly any of it. */
+static int set_value(const struct run_rec *u, struct outcome *x, struct err *e)
+{
+	const double least = 1e-30;
+	if (u->value < 0 || u->ref_value < 0)
+		return err_set(e, ST_INPUT, "a value below 0");
+	x->has_value = true;
+	x->value = fmax(u->value, least);
+	x->ref_value = u->ref_value > 0 ? fmax(u->ref_value, least) : u->ref_value;
+	return 0;
+}
+
+static int set_outcome(const struct run_rec *u, struct outcome *x, struct err *e)
+{
+	*x = (struct outcome){.ok = !u->reason, .reason = u->reason};
+	if (u->reason)
+		return 0;
+	if (!(u->lat_s > 0) || u->ref_s < 0)
+		return err_set(e, ST_INPUT, "a latency that is not positive");
+	x->noisy = u->lo_s < u->hi_s;
+	x->lat_s = x->value = fmax(u->lat_s, RUN_LEAST_S);
+	x->ref_s = x->ref_value = u->ref_s > 0 ? fmax(u->ref_s, RUN_LEAST_S) : u->ref_s;
+	return u->has_value ? set_value(u, x, e) : 0;
+}
+
+static bool same_sample(const struct sample *s, const struct run_rec *u)
 {
 	return !s->ran && s->place.id.episode == u->id.episode && s->place.id.step == u->id.step &&
 	       s->place.id.sample == u->id.sample && strcmp(s->place.source, u->source) == 0;
@@ -96,14 +126,19 @@ static bool same_sample(const struct sample *s, const struct run *u)
 
 int rollout_run(struct rollout *r, const struct rec *rec, const struct sample **out, struct err *e)
 {
-	struct run u;
-	if (run_decode(rec, r->arena, &u, e) < 0 || check_id(r, &u.id, "run", e) < 0)
+	const unsigned keys = RUN_GRAPH | RUN_STEP | RUN_SAMPLE | RUN_SOURCE | RUN_LATENCY |
+			      RUN_INTERVAL | RUN_REFERENCE | RUN_VALUE | RUN_REF_VALUE;
+	struct run_rec u;
+	struct outcome x;
+	if (run_decode(rec, keys, r->arena, &u, e) < 0 || set_outcome(&u, &x, e) < 0)
+		return err_prefix(e, "run");
+	if (check_id(r, &u.id, "run", e) < 0)
 		return -1;
 	for (uint32_t i = 0; i < r->n_samples; i++) {
 		struct sample *s = &r->sample[(r->next_run + i) % r->n_samples];
 		if (!same_sample(s, &u))
 			continue;
-		s->run = u;
+		s->run = x;
 		s->ran = true;
 		r->n_ran++;
 		r->next_run = (uint32_t)(s - r->sample) + 1;

@@ -9,12 +9,30 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "learn/train/episode.h"
-#include "learn/train/steprec.h"
+#include "record/partrec.h"
+#include "record/placerec.h"
+
+/* What is shorter counts as this, a tick of the finest clock: an empty model takes hardly
+ * any time, and rewards and ratios of it must stay finite. */
+#define RUN_LEAST_S 1e-9
+
+/* What a run gave. */
+struct outcome {
+	bool ok;
+	const char *reason; /* when not ok */
+	/* When ok: latency, at least RUN_LEAST_S; what is to be small, which is the latency
+	 * where the record says nothing else; and the same of the best single device, 0: there
+	 * is none. */
+	double lat_s, ref_s;
+	bool has_value; /* value is not the latency */
+	double value, ref_value;
+	bool noisy; /* its confidence interval is more than a point */
+};
 
 struct sample {
-	struct place place; /* as recorded; place.action NULL: not the policy's */
-	bool ran;           /* its run record has come */
-	struct run run;
+	struct place_rec place; /* as recorded; place.action NULL: not the policy's */
+	bool ran;               /* its run record has come */
+	struct outcome run;
 };
 
 struct rollout {
@@ -29,7 +47,7 @@ struct rollout {
 	                            from before it (episode 0) belong */
 	struct incumbent incumbent; /* that the episode's policy is around */
 	uint32_t n_steps, n_samples, n_ran;
-	struct part *step;     /* (n_steps) in order */
+	struct part_rec *step; /* (n_steps) in order */
 	struct sample *sample; /* (n_samples) in the order in which they came */
 	size_t step_cap, sample_cap;
 	uint32_t next_run; /* where the search for a run's placement begins */

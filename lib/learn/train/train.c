@@ -82,9 +82,9 @@ static int fill_prior(struct trainer *t, const struct rollout *r, uint32_t step,
 		      struct replay_step *s, struct err *e)
 {
 	const struct partition *p = &r->step[step].p;
-	const struct place *first = NULL;
+	const struct place_rec *first = NULL;
 	for (uint32_t i = 0; i < r->n_samples; i++) {
-		const struct place *q = &r->sample[i].place;
+		const struct place_rec *q = &r->sample[i].place;
 		if (!sample_is_drawn(&r->sample[i]) || q->id.step != step)
 			continue;
 		if (first && (q->has_stay != first->has_stay || q->stay != first->stay))
@@ -112,7 +112,7 @@ static int prepare(struct trainer *t, struct learner *l, const struct rollout *r
 	j->step = ARENA_NEWN(t->arena, struct replay_step, r->n_steps);
 	j->rng = ARENA_NEWN(t->arena, struct rng_addr, r->n_steps);
 	for (uint32_t i = 0; i < r->n_steps; i++) {
-		const struct part *p = &r->step[i];
+		const struct part_rec *p = &r->step[i];
 		struct replay_step *s = &j->step[i];
 		j->rng[i] = (struct rng_addr){
 			.seed = l->block[BLOCK_EMBED].seed, .episode = r->episode, .step = i};
@@ -162,7 +162,7 @@ static int compare(const struct rollout *r, const struct job *j, struct err *e)
 	for (uint32_t step = 0; step < r->n_steps; step++) {
 		uint32_t n = 0;
 		for (uint32_t i = 0; i < r->n_samples; i++) {
-			const struct place *p = &r->sample[i].place;
+			const struct place_rec *p = &r->sample[i].place;
 			if (!sample_is_drawn(&r->sample[i]) || p->id.step != step)
 				continue;
 			double again = j->step[step].logp[n++];

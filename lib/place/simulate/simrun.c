@@ -98,17 +98,18 @@ void simulator_free(struct simulator *x)
 
 /* ---- noise ---- */
 
-double simulator_noise(uint64_t seed, const struct placement *p, uint32_t index, double sigma)
+double simulator_noise(uint64_t seed, const struct place_rec *p, uint32_t index, double sigma)
 {
 	enum { SAMPLES = (1 << 24) - 1 };
-	struct rng_addr a = {seed, p->episode, p->step, RNG_COST + 1 + p->sample % SAMPLES};
+	struct rng_addr a = {seed, p->id.episode, p->id.step,
+			     RNG_COST + 1 + p->id.sample % SAMPLES};
 	double u = 1 - rng_uniform(&a, 2 * index), v = rng_uniform(&a, 2 * index + 1);
 
 	return exp(sigma * sqrt(-2 * log(u)) * cos(2 * acos(-1.0) * v));
 }
 
 /* The schedule of a legal placement, by the times that its operations take this time. */
-static const struct timeline *noisy_schedule(struct simulator *x, const struct placement *p)
+static const struct timeline *noisy_schedule(struct simulator *x, const struct place_rec *p)
 {
 	const struct place_model *m = x->m;
 	const struct timeline *t;
@@ -178,17 +179,22 @@ static struct run_schedule *schedule_for_record(const struct simulator *x, const
 	s->start_s = t->start_s;
 	s->end_s = t->end_s;
 	s->n_copies = t->n_copies;
-	s->copy_set = ARENA_NEWN(x->arena, uint32_t, t->n_copies);
-	s->copy_src = ARENA_NEWN(x->arena, uint16_t, t->n_copies);
-	s->copy_dst = ARENA_NEWN(x->arena, uint16_t, t->n_copies);
-	s->copy_bytes = ARENA_NEWN(x->arena, uint64_t, t->n_copies);
+	uint32_t *set = ARENA_NEWN(x->arena, uint32_t, t->n_copies);
+	uint16_t *src = ARENA_NEWN(x->arena, uint16_t, t->n_copies);
+	uint16_t *dst = ARENA_NEWN(x->arena, uint16_t, t->n_copies);
+	uint64_t *bytes = ARENA_NEWN(x->arena, uint64_t, t->n_copies);
+
+	s->copy_set = set;
+	s->copy_src = src;
+	s->copy_dst = dst;
+	s->copy_bytes = bytes;
 	s->copy_start_s = t->copy_start_s;
 	s->copy_end_s = t->copy_end_s;
 	for (uint32_t i = 0; i < t->n_copies; i++) {
-		s->copy_set[i] = x->m->tasks.task_set[d->tensor_task[t->copy[i].tensor]];
-		s->copy_src[i] = t->copy[i].src;
-		s->copy_dst[i] = t->copy[i].dst;
-		s->copy_bytes[i] = d->tensor_bytes[t->copy[i].tensor];
+		set[i] = x->m->tasks.task_set[d->tensor_task[t->copy[i].tensor]];
+		src[i] = t->copy[i].src;
+		dst[i] = t->copy[i].dst;
+		bytes[i] = d->tensor_bytes[t->copy[i].tensor];
 	}
 	return s;
 }
@@ -203,8 +209,8 @@ static uint64_t largest(const uint64_t *bytes, uint32_t k)
 }
 
 /* What the schedule of a legal placement says, into out. */
-static void add_schedule_figures(struct simulator *x, const struct placement *p,
-				 const struct place_result *r, struct run_result *out)
+static void add_schedule_figures(struct simulator *x, const struct place_rec *p,
+				 const struct place_result *r, struct run_rec *out)
 {
 	const struct place_model *m = x->m;
 	const struct timeline *t = x->clock ? noisy_schedule(x, p) : NULL;
@@ -225,7 +231,7 @@ static void add_schedule_figures(struct simulator *x, const struct placement *p,
 }
 
 /* The whole run is slower or faster; how far from the truth this may be. */
-static void add_noise(const struct simulator *x, const struct placement *p, struct run_result *out)
+static void add_noise(const struct simulator *x, const struct place_rec *p, struct run_rec *out)
 {
 	double deviation = x->task_s ? op_deviation(x) : 0, sigma = x->o.run_sigma;
 	double f = sigma > 0 ? simulator_noise(x->o.seed, p, 0, sigma) : 1;
@@ -239,19 +245,24 @@ static void add_noise(const struct simulator *x, const struct placement *p, stru
 	out->hi_s = out->lat_s * exp(SPREAD_95 * sigma);
 }
 
-int simulator_answer(struct simulator *x, const struct placement *p, struct rec_writer *w,
+int simulator_answer(struct simulator *x, const struct place_rec *p, struct rec_writer *w,
 		     struct err *e)
 {
 	const struct place_model *m = x->m;
 	const struct place_result *r = place_evaluate(x->ev, p->device);
-	struct run_result out = {.n_samples = 1, .ref_s = x->ref_s, .samples_s = &out.lat_s};
+	struct run_rec out = {.id = p->id,
+			      .source = p->source,
+			      .k = p->k,
+			      .n_samples = 1,
+			      .ref_s = x->ref_s,
+			      .samples_s = &out.lat_s};
 	char reason[600];
 
 	arena_reset(x->arena);
 	if (r->status != PLACE_OK) {
 		out.reason = place_reason(x->ev, r, reason, sizeof(reason));
 		out.unlimited_s = r->status == PLACE_MEMORY ? r->lat_s : 0;
-		return run_encode(p, &out, w, e);
+		return run_encode(&out, w, e);
 	}
 	out.lat_s = r->lat_s;
 	out.mem_bytes = r->mem_bytes;
@@ -265,5 +276,5 @@ int simulator_answer(struct simulator *x, const struct placement *p, struct rec_
 	out.ref_value = x->ref_value;
 	out.value = place_objective_value(&m->objective, out.lat_s, out.period_s, out.energy_j,
 					  largest(r->mem_bytes, m->k));
-	return run_encode(p, &out, w, e);
+	return run_encode(&out, w, e);
 }

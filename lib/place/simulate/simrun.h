@@ -4,6 +4,7 @@
 #define HSDAG_PLACE_SIMULATE_SIMRUN_H
 
 #include "record/placerec.h"
+#include "record/runrec.h"
 #include "place/simulate/evaluate.h"
 
 /* Noise is a pure function of seed, episode, step and sample (and operation).  sigma 0: none. */
@@ -21,10 +22,10 @@ struct simulator *simulator_new(const struct place_model *m, const struct simula
 void simulator_free(struct simulator *x);
 
 /* The `run` record of p, whose devices are m's. */
-int simulator_answer(struct simulator *x, const struct placement *p, struct rec_writer *w,
+int simulator_answer(struct simulator *x, const struct place_rec *p, struct rec_writer *w,
 		     struct err *e) MUST_CHECK;
 
 /* exp(sigma z) of number `index` of p's rollout, z standard normal (Box and Muller 1958). */
-double simulator_noise(uint64_t seed, const struct placement *p, uint32_t index, double sigma);
+double simulator_noise(uint64_t seed, const struct place_rec *p, uint32_t index, double sigma);
 
 #endif

@@ -1,0 +1,90 @@
+/* trialrec.c - the records that devrun writes. */
+#include "measure/trialrec.h"
+
+#include "measure/core_speed.h"
+
+/* What the core loops of m took (n, p->k, CORE_SPEED_KINDS), by p's devices; mem_free. */
+static double *core_loops(const struct session *s, const struct place_rec *p, const uint32_t *slot,
+			  const struct measurement *m)
+{
+	uint32_t k = s->devices.n;
+	double *x = MEM_NEWN(double, (size_t)m->n * p->k * CORE_SPEED_KINDS + 1);
+	for (uint32_t r = 0; r < m->n; r++)
+		for (uint32_t i = 0; i < p->k; i++) {
+			uint32_t d = slot ? slot[i] : i;
+			const double *from =
+				&m->core_loop_s[((size_t)r * k + d) * CORE_SPEED_KINDS];
+			for (int j = 0; d < k && j < CORE_SPEED_KINDS; j++)
+				x[((size_t)r * p->k + i) * CORE_SPEED_KINDS + j] = from[j];
+		}
+	return x;
+}
+
+int trial_encode(const struct session *s, const struct place_rec *p, const uint32_t *slot,
+		 const struct trial *t, struct rec_writer *w, struct err *e)
+{
+	struct run_rec x = {.id = p->id,
+			    .source = p->source,
+			    .k = p->k,
+			    .reason = t->ok ? NULL : t->reason,
+			    .lat_s = t->m.lat.mid,
+			    .lo_s = t->m.lat.lo,
+			    .hi_s = t->m.lat.hi,
+			    .samples_s = t->m.sample_s,
+			    .n_samples = t->m.n,
+			    .ref_s = t->ref_s,
+			    .has_ratio = t->has_ratio,
+			    .ratio = t->ratio.mid,
+			    .ratio_lo = t->ratio.lo,
+			    .ratio_hi = t->ratio.hi,
+			    .copies = t->n_copies,
+			    .copy_bytes = t->copy_bytes,
+			    .has_plan = true,
+			    .in_host = t->n_in_host,
+			    .steps = t->n_steps,
+			    .splits = t->n_splits};
+	double *core_loop_s = t->ok && t->m.core_loop_s ? core_loops(s, p, slot, &t->m) : NULL;
+	uint64_t *mem = MEM_NEWN(uint64_t, p->k);
+	double *busy = MEM_NEWN(double, p->k);
+	for (uint32_t i = 0; t->ok && i < p->k; i++) {
+		uint32_t d = slot ? slot[i] : i;
+		mem[i] = d < s->devices.n ? t->mem_bytes[d] : 0;
+		busy[i] = d < s->devices.n ? t->m.busy_s[d] : 0;
+	}
+	x.mem_bytes = mem;
+	x.busy_s = busy;
+	x.pulse_s = core_loop_s;
+	x.n_pulses = CORE_SPEED_KINDS;
+	int rc = run_encode(&x, w, e);
+	mem_free(mem);
+	mem_free(busy);
+	mem_free(core_loop_s);
+	return rc;
+}
+
+int verdict_encode(const struct verdict *v, const struct session *s, const struct place_rec *p,
+		   uint32_t n_groups, struct rec_writer *w, struct err *e)
+{
+	const struct trial *t = &v->final;
+	struct best_rec x = {.place = *p,
+			     .n_groups = n_groups,
+			     .lat_s = t->m.lat.mid,
+			     .ref_s = t->ref_s,
+			     .final = true,
+			     .lo_s = t->m.lat.lo,
+			     .hi_s = t->m.lat.hi,
+			     .reference = v->reference < 0 ? "" : s->devices.dev[v->reference].name,
+			     .ratio = t->has_ratio ? t->ratio.mid : 1,
+			     .ratio_lo = t->has_ratio ? t->ratio.lo : 1,
+			     .ratio_hi = t->has_ratio ? t->ratio.hi : 1,
+			     .n_pairs = v->n_pairs,
+			     .copies = t->n_copies,
+			     .copy_bytes = t->copy_bytes,
+			     .has_diff = !v->not_compared[0],
+			     .not_compared = v->not_compared,
+			     .out_mse = v->diff.mse,
+			     .out_cos = v->diff.cosine,
+			     .out_max = v->diff.largest};
+	x.place.device = t->device;
+	return best_encode(&x, w, e);
+}

@@ -1,0 +1,117 @@
+/* bestrec.c - best records in and out. */
+#include "record/bestrec.h"
+
+static void put_final(const struct best_rec *x, struct rec_writer *w)
+{
+	put_bool(w, "final", true);
+	put_text(w, "reference", x->reference);
+	put_real(w, "ratio", x->ratio);
+	put_real(w, "ratio_lo", x->ratio_lo);
+	put_real(w, "ratio_hi", x->ratio_hi);
+	put_uint(w, "n_pairs", x->n_pairs);
+	put_uint(w, "copies", x->copies);
+	put_uint(w, "copy_bytes", x->copy_bytes);
+	if (!x->has_diff) {
+		put_text(w, "not_compared", x->not_compared);
+		return;
+	}
+	put_real(w, "out_mse", x->out_mse);
+	put_real(w, "out_cos", x->out_cos);
+	put_real(w, "out_max", x->out_max);
+}
+
+int best_encode(const struct best_rec *x, struct rec_writer *w, struct err *e)
+{
+	const struct place_rec *p = &x->place;
+
+	rec_begin(w, "best");
+	rollout_id_put(w, ID_GRAPH, &p->id);
+	put_uint(w, "rank", x->rank);
+	put_texts(w, "devices", p->names, p->k);
+	put_vector(w, "device", TT_U16, p->n_sets, p->device);
+	put_text(w, "source", p->source);
+	rollout_id_put(w, ID_STEP | ID_SAMPLE, &p->id);
+	put_real(w, "lat_s", x->lat_s);
+	if (x->final) {
+		put_real(w, "lo_s", x->lo_s);
+		put_real(w, "hi_s", x->hi_s);
+	}
+	put_real(w, "ref_s", x->ref_s);
+	if (x->has_value) {
+		put_real(w, "value", x->value);
+		put_real(w, "ref_value", x->ref_value);
+	}
+	put_uint(w, "n_groups", x->n_groups);
+	if (x->final)
+		put_final(x, w);
+	return rec_end(w, e);
+}
+
+/* ---- reading ---- */
+
+bool best_is_final(const struct rec *r)
+{
+	const struct val *v = val_get(r->map, "final");
+	bool final = false;
+
+	return v && val_bool(v, &final) && final;
+}
+
+int best_decode_groups(const struct rec *r, uint32_t *n_groups, struct err *e)
+{
+	return get_u32(r->map, "n_groups", 0, n_groups, e);
+}
+
+int best_decode(const struct rec *r, uint32_t n_sets, struct arena *a, struct best_rec *out,
+		struct err *e)
+{
+	*out = (struct best_rec){0};
+	if (place_decode(r, n_sets, 0, a, &out->place, e) < 0)
+		return err_prefix(e, "place record %llu", (unsigned long long)r->index);
+	if (get_u32(r->map, "rank", 0, &out->rank, e) < 0 ||
+	    best_decode_groups(r, &out->n_groups, e) < 0)
+		return -1;
+	return val_get(r->map, "final") ? get_bool(r->map, "final", &out->final, e) : 0;
+}
+
+/* An optional key; *told: it is there. */
+static int decode_optional(const struct rec *r, const char *key, double *out, bool *told,
+			   struct err *e)
+{
+	*told = val_get(r->map, key) != NULL;
+	return *told ? get_real(r->map, key, out, e) : 0;
+}
+
+static int decode_final(const struct rec *r, struct arena *a, struct best_rec *x, struct err *e)
+{
+	bool mse, cosine, largest;
+
+	if (get_text(r->map, "reference", a, &x->reference, e) < 0 ||
+	    get_u32(r->map, "n_pairs", 0, &x->n_pairs, e) < 0 ||
+	    get_real(r->map, "lo_s", &x->lo_s, e) < 0 || get_real(r->map, "hi_s", &x->hi_s, e) < 0)
+		return -1;
+	if (decode_optional(r, "out_mse", &x->out_mse, &mse, e) < 0 ||
+	    decode_optional(r, "out_cos", &x->out_cos, &cosine, e) < 0 ||
+	    decode_optional(r, "out_max", &x->out_max, &largest, e) < 0)
+		return -1;
+	x->has_diff = mse && cosine && largest;
+	return 0;
+}
+
+int best_decode_result(const struct rec *r, struct arena *a, struct best_rec *x, struct err *e)
+{
+	x->has_ratio = val_get(r->map, "ratio") != NULL;
+	x->has_copies = val_get(r->map, "copies") != NULL;
+	if (get_real(r->map, "lat_s", &x->lat_s, e) < 0 ||
+	    get_real(r->map, "ref_s", &x->ref_s, e) < 0)
+		return -1;
+	if (x->has_ratio && (get_real(r->map, "ratio", &x->ratio, e) < 0 ||
+			     get_real(r->map, "ratio_lo", &x->ratio_lo, e) < 0 ||
+			     get_real(r->map, "ratio_hi", &x->ratio_hi, e) < 0))
+		return -1;
+	if (x->has_copies && (get_uint(r->map, "copies", 0, UINT64_MAX, &x->copies, e) < 0 ||
+			      get_uint(r->map, "copy_bytes", 0, UINT64_MAX, &x->copy_bytes, e) < 0))
+		return -1;
+	x->lo_s = x->hi_s = x->lat_s;
+	return x->final ? decode_final(r, a, x, e) : 0;
+}

@@ -1,0 +1,44 @@
+/* bestrec.h - the `best` record of STREAM.md: a placement among the best of a search, by reinforce,
+ * or the final answer, by devrun --paired.  devrun measures the former, placeout tells both. */
+#ifndef HSDAG_RECORD_BESTREC_H
+#define HSDAG_RECORD_BESTREC_H
+
+#include "record/placerec.h"
+
+struct best_rec {
+	struct place_rec place; /* id, source, devices and placement */
+	uint32_t rank;          /* 0 first */
+	uint32_t n_groups;
+	double lat_s, ref_s;
+	bool has_value; /* ranked by something else than the latency; not read back */
+	double value, ref_value;
+
+	/* A final one, compared with the best single device in pairs. */
+	bool final;
+	double lo_s, hi_s;
+	const char *reference; /* that device, "": there is none */
+	bool has_ratio;        /* read back, also of one that is not final: it was told */
+	double ratio, ratio_lo, ratio_hi;
+	uint32_t n_pairs;
+	bool has_copies; /* as has_ratio */
+	uint64_t copies, copy_bytes;
+	bool has_diff;            /* outputs against the reference's on the same inputs */
+	const char *not_compared; /* without has_diff: why there is none; not read back */
+	double out_mse, out_cos, out_max;
+};
+
+int best_encode(const struct best_rec *x, struct rec_writer *w, struct err *e) MUST_CHECK;
+
+/* A final best record? */
+bool best_is_final(const struct rec *r);
+
+/* place, rank, n_groups and final; n_sets: as in place_decode.  Memory from a. */
+int best_decode(const struct rec *r, uint32_t n_sets, struct arena *a, struct best_rec *out,
+		struct err *e) MUST_CHECK;
+/* The rest into x, which best_decode filled. */
+int best_decode_result(const struct rec *r, struct arena *a, struct best_rec *x,
+		       struct err *e) MUST_CHECK;
+/* n_groups alone. */
+int best_decode_groups(const struct rec *r, uint32_t *n_groups, struct err *e) MUST_CHECK;
+
+#endif

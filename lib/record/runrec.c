@@ -1,0 +1,200 @@
+/* runrec.c - run records in and out. */
+#include <string.h>
+
+#include "record/runrec.h"
+
+static void put_links(const struct run_links *l, struct rec_writer *w)
+{
+	put_vector(w, "link_src", TT_U16, l->n, l->src);
+	put_vector(w, "link_dst", TT_U16, l->n, l->dst);
+	put_vector(w, "link_copies", TT_U32, l->n, l->copies);
+	put_vector(w, "link_bytes", TT_U64, l->n, l->bytes);
+	put_vector(w, "link_busy_s", TT_F64, l->n, l->busy_s);
+}
+
+static void put_schedule(const struct run_schedule *s, struct rec_writer *w)
+{
+	put_map_begin(w, "schedule");
+	put_vector(w, "set", TT_U32, s->n, s->set);
+	put_vector(w, "start_s", TT_F64, s->n, s->start_s);
+	put_vector(w, "end_s", TT_F64, s->n, s->end_s);
+	put_vector(w, "copy_set", TT_U32, s->n_copies, s->copy_set);
+	put_vector(w, "copy_src", TT_U16, s->n_copies, s->copy_src);
+	put_vector(w, "copy_dst", TT_U16, s->n_copies, s->copy_dst);
+	put_vector(w, "copy_bytes", TT_U64, s->n_copies, s->copy_bytes);
+	put_vector(w, "copy_start_s", TT_F64, s->n_copies, s->copy_start_s);
+	put_vector(w, "copy_end_s", TT_F64, s->n_copies, s->copy_end_s);
+	put_map_end(w);
+}
+
+static void put_simulation(const struct run_rec *x, struct rec_writer *w)
+{
+	if (x->has_value) {
+		put_real(w, "value", x->value);
+		put_real(w, "ref_value", x->ref_value);
+	}
+	if (x->has_pipeline)
+		put_real(w, "period_s", x->period_s);
+	if (x->energy_j > 0)
+		put_real(w, "energy_j", x->energy_j);
+	if (x->links)
+		put_links(x->links, w);
+	if (x->schedule)
+		put_schedule(x->schedule, w);
+}
+
+int run_encode(const struct run_rec *x, struct rec_writer *w, struct err *e)
+{
+	rec_begin(w, "run");
+	rollout_id_put(w, ID_ALL, &x->id);
+	put_text(w, "source", x->source);
+	put_bool(w, "ok", !x->reason);
+	if (x->reason) {
+		put_text(w, "reason", x->reason);
+		if (x->unlimited_s > 0)
+			put_real(w, "unlimited_s", x->unlimited_s);
+		return rec_end(w, e);
+	}
+	put_real(w, "lat_s", x->lat_s);
+	put_real(w, "lo_s", x->lo_s);
+	put_real(w, "hi_s", x->hi_s);
+	put_vector(w, "samples_s", TT_F64, x->n_samples, x->samples_s);
+	if (x->pulse_s)
+		put_tensor(w, "pulse_s", TT_F64, 3,
+			   (const uint64_t[]){x->n_samples, x->k, x->n_pulses}, x->pulse_s);
+	put_real(w, "ref_s", x->ref_s);
+	if (x->has_ratio) {
+		put_real(w, "ratio", x->ratio);
+		put_real(w, "ratio_lo", x->ratio_lo);
+		put_real(w, "ratio_hi", x->ratio_hi);
+	}
+	put_vector(w, "mem_bytes", TT_U64, x->k, x->mem_bytes);
+	put_uint(w, "copies", x->copies);
+	put_uint(w, "copy_bytes", x->copy_bytes);
+	if (x->has_plan) {
+		put_uint(w, "in_host", x->in_host);
+		put_uint(w, "steps", x->steps);
+		put_uint(w, "splits", x->splits);
+	}
+	put_vector(w, "busy_s", TT_F64, x->k, x->busy_s);
+	put_simulation(x, w);
+	return rec_end(w, e);
+}
+
+/* ---- reading ---- */
+
+static int decode_ratio(const struct val *map, struct run_rec *x, struct err *e)
+{
+	x->has_ratio = val_get(map, "ratio") != NULL;
+	if (!x->has_ratio)
+		return 0;
+	return get_real(map, "ratio", &x->ratio, e) < 0 ||
+			       get_real(map, "ratio_lo", &x->ratio_lo, e) < 0 ||
+			       get_real(map, "ratio_hi", &x->ratio_hi, e) < 0
+		       ? -1
+		       : 0;
+}
+
+static int decode_copies(const struct val *map, struct run_rec *x, struct err *e)
+{
+	x->has_copies = val_get(map, "copies") != NULL;
+	if (!x->has_copies)
+		return 0;
+	return get_uint(map, "copies", 0, UINT64_MAX, &x->copies, e) < 0 ||
+			       get_uint(map, "copy_bytes", 0, UINT64_MAX, &x->copy_bytes, e) < 0
+		       ? -1
+		       : 0;
+}
+
+static int decode_value(const struct val *map, unsigned keys, struct run_rec *x, struct err *e)
+{
+	x->has_value = val_get(map, "value") != NULL;
+	if (!x->has_value)
+		return 0;
+	if (get_real(map, "value", &x->value, e) < 0)
+		return -1;
+	return keys & RUN_REF_VALUE ? get_real(map, "ref_value", &x->ref_value, e) : 0;
+}
+
+/* What it took. */
+static int decode_outcome(const struct val *map, unsigned keys, struct run_rec *x, struct err *e)
+{
+	if ((keys & RUN_LATENCY) && get_real(map, "lat_s", &x->lat_s, e) < 0)
+		return -1;
+	if ((keys & RUN_INTERVAL) &&
+	    (get_real(map, "lo_s", &x->lo_s, e) < 0 || get_real(map, "hi_s", &x->hi_s, e) < 0))
+		return -1;
+	if ((keys & RUN_REFERENCE) && get_real(map, "ref_s", &x->ref_s, e) < 0)
+		return -1;
+	if ((keys & RUN_RATIO) && decode_ratio(map, x, e) < 0)
+		return -1;
+	if ((keys & RUN_COPIES) && decode_copies(map, x, e) < 0)
+		return -1;
+	return keys & RUN_VALUE ? decode_value(map, keys, x, e) : 0;
+}
+
+int run_decode(const struct rec *r, unsigned keys, struct arena *a, struct run_rec *out,
+	       struct err *e)
+{
+	struct run_rec x = {0};
+	bool ok = false;
+
+	if (rollout_id_decode(r->map, keys & ID_ALL, &x.id, e) < 0 ||
+	    ((keys & RUN_SOURCE) && get_text(r->map, "source", a, &x.source, e) < 0) ||
+	    get_bool(r->map, "ok", &ok, e) < 0 ||
+	    (ok ? decode_outcome(r->map, keys, &x, e)
+		: get_text(r->map, "reason", a, &x.reason, e)) < 0)
+		return -1;
+	*out = x;
+	return 0;
+}
+
+bool run_source_is(const struct rec *r, const char *name)
+{
+	const struct val *v = val_get(r->map, "source");
+	const char *s;
+	size_t n;
+
+	return v && val_bytes(v, &s, &n) && n == strlen(name) && memcmp(s, name, n) == 0;
+}
+
+bool run_is_simulated(const struct rec *r)
+{
+	return val_get(r->map, "period_s") != NULL;
+}
+
+bool run_has_schedule(const struct rec *r)
+{
+	return val_get(r->map, "schedule") != NULL;
+}
+
+static int decode_column(const struct val *map, const char *key, enum tensor_type type, uint64_t *n,
+			 struct arena *a, void *out, struct err *e)
+{
+	return get_tensor(map, key, type, 1, n, a, out, e);
+}
+
+int run_decode_schedule(const struct rec *r, struct arena *a, struct run_schedule *out,
+			struct err *e)
+{
+	const struct val *map;
+	uint64_t n[1] = {UINT64_MAX}, c[1] = {UINT64_MAX};
+	struct run_schedule x = {0};
+
+	if (get_map(r->map, "schedule", &map, e) < 0)
+		return -1;
+	if (decode_column(map, "set", TT_U32, n, a, &x.set, e) < 0 ||
+	    decode_column(map, "start_s", TT_F64, n, a, &x.start_s, e) < 0 ||
+	    decode_column(map, "end_s", TT_F64, n, a, &x.end_s, e) < 0 ||
+	    decode_column(map, "copy_set", TT_U32, c, a, &x.copy_set, e) < 0 ||
+	    decode_column(map, "copy_src", TT_U16, c, a, &x.copy_src, e) < 0 ||
+	    decode_column(map, "copy_dst", TT_U16, c, a, &x.copy_dst, e) < 0 ||
+	    decode_column(map, "copy_bytes", TT_U64, c, a, &x.copy_bytes, e) < 0 ||
+	    decode_column(map, "copy_start_s", TT_F64, c, a, &x.copy_start_s, e) < 0 ||
+	    decode_column(map, "copy_end_s", TT_F64, c, a, &x.copy_end_s, e) < 0)
+		return err_prefix(e, "schedule");
+	x.n = (uint32_t)n[0];
+	x.n_copies = (uint32_t)c[0];
+	*out = x;
+	return 0;
+}

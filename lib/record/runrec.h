@@ -1,0 +1,104 @@
+/* runrec.h - the `run` record of STREAM.md: what running a placement gave.  devrun, devsim and
+ * nobody else write it; the learner, topk and placeout read it. */
+#ifndef HSDAG_RECORD_RUNREC_H
+#define HSDAG_RECORD_RUNREC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "record/rolloutid.h"
+#include "stream/rec.h"
+
+/* What went over each directed link that carried something; devices are the placement's. */
+struct run_links {
+	uint32_t n;
+	uint16_t *src, *dst; /* (n) */
+	uint32_t *copies;    /* (n) */
+	uint64_t *bytes;     /* (n) */
+	double *busy_s;      /* (n) */
+};
+
+/* When each set that does something ran, and each copy of what a set made. */
+struct run_schedule {
+	uint32_t n, n_copies;
+	const uint32_t *set;                     /* (n) */
+	const double *start_s, *end_s;           /* (n) */
+	const uint32_t *copy_set;                /* (n_copies) */
+	const uint16_t *copy_src, *copy_dst;     /* (n_copies) */
+	const uint64_t *copy_bytes;              /* (n_copies) */
+	const double *copy_start_s, *copy_end_s; /* (n_copies) */
+};
+
+struct run_rec {
+	/* of the placement that it answers */
+	struct rollout_id id;
+	const char *source;
+	uint32_t k; /* devices; not read back */
+
+	/* NULL: it ran; else why not, and nothing below counts but unlimited_s */
+	const char *reason;
+	double unlimited_s; /* > 0: what it would take if only there was memory enough */
+	double lat_s, lo_s, hi_s;
+	const double *samples_s; /* (n_samples) */
+	uint32_t n_samples;
+	/* (n_samples, k, n_pulses) what short loops took beside each sample; NULL: not told */
+	const double *pulse_s;
+	uint32_t n_pulses;
+	double ref_s; /* best single device; 0: none can run the model */
+	bool has_ratio;
+	double ratio, ratio_lo, ratio_hi;
+	const uint64_t *mem_bytes; /* (k) */
+	bool has_copies;           /* read back: they were told */
+	uint64_t copies, copy_bytes;
+	/* Of a plan that ran: copies that were not made, since both devices compute in the
+	 * host's memory; steps of one or more nodes; connected nodes of one device in more
+	 * segments than one. */
+	bool has_plan;
+	uint32_t in_host, steps, splits;
+	const double *busy_s; /* (k) */
+	/* Of a simulation. */
+	bool has_value;          /* something else than latency is to be small */
+	double value, ref_value; /* ref_value: of the best single device; 0: there is none */
+	bool has_pipeline;
+	double period_s, energy_j;           /* energy 0: no watts are known */
+	const struct run_links *links;       /* NULL: not told */
+	const struct run_schedule *schedule; /* NULL: not told */
+};
+
+int run_encode(const struct run_rec *x, struct rec_writer *w, struct err *e) MUST_CHECK;
+
+/* The keys that a reader asks for; it does not look at the others.  `ok` and `reason` are always
+ * read, and all from RUN_LATENCY on only of what ran. */
+enum {
+	RUN_GRAPH = ID_GRAPH,
+	RUN_STEP = ID_STEP,
+	RUN_SAMPLE = ID_SAMPLE,
+	RUN_SOURCE = 8,
+	RUN_LATENCY = 16,    /* lat_s */
+	RUN_INTERVAL = 32,   /* lo_s, hi_s */
+	RUN_REFERENCE = 64,  /* ref_s */
+	RUN_RATIO = 128,     /* with its interval, where told */
+	RUN_COPIES = 256,    /* copies, copy_bytes, where told */
+	RUN_VALUE = 512,     /* where told; has_value */
+	RUN_REF_VALUE = 1024 /* with value */
+};
+
+/* From a record of kind "run"; texts in memory of a.  Errors name the key; callers say which
+ * record. */
+int run_decode(const struct rec *r, unsigned keys, struct arena *a, struct run_rec *out,
+	       struct err *e) MUST_CHECK;
+
+/* Is this its source?  A record without any has none. */
+bool run_source_is(const struct rec *r, const char *name);
+
+/* Is it devsim's, and not a measurement? */
+bool run_is_simulated(const struct rec *r);
+
+bool run_has_schedule(const struct rec *r);
+/* ST_INPUT: there is none, or its columns are not of one length.  Indices are not checked. */
+int run_decode_schedule(const struct rec *r, struct arena *a, struct run_schedule *out,
+			struct err *e) MUST_CHECK;
+
+#endif
