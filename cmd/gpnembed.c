@@ -27,7 +27,7 @@ struct options {
 struct stage {
 	const struct options *o;
 	struct filter f;
-	struct problem problem;
+	struct learn_problem problem;
 	struct param_block block[N_BLOCKS]; /* policy: only passed on, from --params */
 	struct pool *pool;
 	struct net_work *work;
@@ -36,7 +36,7 @@ struct stage {
 
 /* ---- steps ---- */
 
-static void tell_groups(const struct part_rec *p)
+static void report_groups(const struct part_rec *p)
 {
 	char text[200] = "";
 	size_t n = 0;
@@ -52,7 +52,7 @@ static void tell_groups(const struct part_rec *p)
 static int emit_steps(struct stage *s, uint32_t episode, uint32_t steps, bool dropout,
 		      struct err *e)
 {
-	const struct problem *pr = &s->problem;
+	const struct learn_problem *pr = &s->problem;
 	const struct param_block *b = &s->block[BLOCK_EMBED];
 	const struct net_model m = {.net = b->net,
 				    .hyper = b->hyper,
@@ -70,7 +70,7 @@ static int emit_steps(struct stage *s, uint32_t episode, uint32_t steps, bool dr
 			       pr->has_group ? &pr->given : NULL, pr->mask, pr->devs.k, &p.p, e);
 		if (rc < 0)
 			break;
-		tell_groups(&p);
+		report_groups(&p);
 		rc = part_encode(&p, s->f.out, e);
 		if (t + 1 < steps)
 			net_advance(x, pr->n, pr->d, p.p.group, p.p.z);
@@ -187,7 +187,7 @@ static int loop(struct stage *s, struct err *e)
 static int handle(struct stage *s, const struct rec *r, struct err *e)
 {
 	enum block b;
-	int took = problem_take(&s->problem, r, e);
+	int took = learn_problem_take(&s->problem, r, e);
 	if (took < 0)
 		return -1;
 	if (took || !rec_is(r, "params"))
@@ -213,12 +213,12 @@ static int filter(struct stage *s, struct err *e)
 				return -1;
 			continue;
 		}
-		if (problem_check(&s->problem, true, false, e) < 0)
+		if (learn_problem_check(&s->problem, true, false, e) < 0)
 			return -1;
 		looped = s->o->fifo != NULL;
 		if ((looped ? loop(s, e) : one_pass(s, e)) < 0 || filter_end(&s->f, e) < 0)
 			return -1;
-		problem_reset(&s->problem);
+		learn_problem_reset(&s->problem);
 	}
 	return k;
 }
@@ -235,7 +235,7 @@ static int run(const struct options *o, const struct opt_common *common, int arg
 	blas_init();
 	s.pool = pool_new((int)o->threads, NULL);
 	s.work = net_work_new(s.pool);
-	problem_init(&s.problem);
+	learn_problem_init(&s.problem);
 	if (filter_open(&s.f, input, common, argc, argv, e) == 0) {
 		s.f.threads = pool_size(s.pool);
 		k = o->params_file ? load_params(&s, o->params_file, e) : 0;
@@ -243,7 +243,7 @@ static int run(const struct options *o, const struct opt_common *common, int arg
 			k = filter(&s, e);
 		k = filter_close(&s.f, k, e);
 	}
-	problem_release(&s.problem);
+	learn_problem_release(&s.problem);
 	for (int b = 0; b < N_BLOCKS; b++)
 		param_block_release(&s.block[b]);
 	mem_free(s.hyper);

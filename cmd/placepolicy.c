@@ -7,7 +7,7 @@
 #include "base/msg.h"
 #include "base/opt.h"
 #include "record/grouprec.h"
-#include "learn/net/draw.h"
+#include "learn/net/sampling.h"
 #include "learn/train/episode.h"
 #include "learn/train/incumbent.h"
 #include "learn/train/paramrec.h"
@@ -30,9 +30,9 @@ struct stage {
 	struct arena *run_arena, *episode_arena, *arena; /* of the stream, an episode, a record */
 	struct net_work *work;
 	bool has_graph, has_devs, has_mask;
-	bool loop;          /* episodes are numbered by reinforce */
-	bool anchored;      /* anchors are out */
-	uint32_t settled_d; /* columns of z that the policy was checked for, and
+	bool loop;           /* episodes are numbered by reinforce */
+	bool references_out; /* single-device references were written */
+	uint32_t policy_d;   /* columns of z that the policy was checked for, and
 	                                      its params told; 0: not yet */
 	uint64_t graph;
 	uint32_t n_sets;
@@ -60,9 +60,9 @@ static int emit_sample(struct stage *s, const struct part_rec *p, const float *l
 	uint16_t *action = ARENA_NEWN(s->arena, uint16_t, g);
 	uint16_t *device = ARENA_NEWN(s->arena, uint16_t, p->n_sets);
 	if (s->o->greedy)
-		draw_most_probable(logp, g, k, action);
+		most_probable_actions(logp, g, k, action);
 	else
-		draw_actions(logp, g, k, &rng, home, action);
+		sample_actions(logp, g, k, &rng, home, action);
 	if (home)
 		incumbent_apply(s->incumbent.device, p->n_sets, p->p.group, home, action, device);
 	else
@@ -84,10 +84,10 @@ static int emit_sample(struct stage *s, const struct part_rec *p, const float *l
 }
 
 /* One placement per device that can run every set. */
-static int emit_anchors(struct stage *s, uint32_t episode, struct err *e)
+static int emit_references(struct stage *s, uint32_t episode, struct err *e)
 {
 	uint16_t *device = ARENA_NEWN(s->arena, uint16_t, s->n_sets);
-	s->anchored = true;
+	s->references_out = true;
 	for (uint32_t i = 0; i < s->devs.k; i++) {
 		bool legal = true;
 		for (uint32_t v = 0; v < s->n_sets; v++) {
@@ -121,11 +121,11 @@ static int emit_incumbent(struct stage *s, uint32_t episode, struct err *e)
 /* ---- records ---- */
 
 /* The policy's parameters: from upstream, else from the seed. */
-static int settle_policy(struct stage *s, uint32_t d, struct err *e)
+static int init_policy(struct stage *s, uint32_t d, struct err *e)
 {
 	struct param_block *embed = &s->block[BLOCK_EMBED], *b = &s->block[BLOCK_POLICY];
 	uint64_t seed = (uint64_t)s->f.common->seed;
-	if (s->settled_d == d)
+	if (s->policy_d == d)
 		return 0;
 	if (!b->p && !embed->p)
 		return err_set(e, ST_INPUT,
@@ -140,9 +140,9 @@ static int settle_policy(struct stage *s, uint32_t d, struct err *e)
 	} else if (param_block_check(b, d, s->devs.k, e) < 0) {
 		return -1;
 	}
-	if (s->settled_d)
+	if (s->policy_d)
 		return err_set(e, ST_INPUT, "part: z has another width than before");
-	s->settled_d = d;
+	s->policy_d = d;
 	return paramrec_write(b, s->f.out, e);
 }
 
@@ -205,9 +205,9 @@ static int take_part(struct stage *s, const struct rec *r, struct err *e)
 	double stay = 0;
 	if (part_decode(r, s->arena, &p, e) < 0 || check_part(s, &p, e) < 0)
 		return -1;
-	if (s->o->anchors && !s->loop && !s->anchored && emit_anchors(s, 0, e) < 0)
+	if (s->o->anchors && !s->loop && !s->references_out && emit_references(s, 0, e) < 0)
 		return -1;
-	if (settle_policy(s, p.d, e) < 0 || pass_part(s, r, e) < 0)
+	if (init_policy(s, p.d, e) < 0 || pass_part(s, r, e) < 0)
 		return -1;
 	if (s->mask) {
 		mask = ARENA_NEWN(s->arena, uint8_t, (size_t)p.p.n_groups * s->devs.k);
@@ -251,7 +251,7 @@ static int take_episode(struct stage *s, const struct rec *r, struct err *e)
 	    filter_pass(&s->f, r, e) < 0)
 		return -1;
 	s->incumbent = x.incumbent;
-	if (x.anchors && emit_anchors(s, x.episode, e) < 0)
+	if (x.anchors && emit_references(s, x.episode, e) < 0)
 		return -1;
 	return x.incumbent.again ? emit_incumbent(s, x.episode, e) : 0;
 }
@@ -282,7 +282,7 @@ static int take_devs(struct stage *s, const struct rec *r, struct err *e)
 /* Before the first record that needs devices: they are known, by record or by -D, and
  * their mask fits the graph.  A set that no device can run may go anywhere here: the
  * run stage names its operator. */
-static int settle_devices(struct stage *s, struct err *e)
+static int init_devices(struct stage *s, struct err *e)
 {
 	if (!s->has_devs && !s->o->list)
 		return err_set(e, ST_INPUT,
@@ -319,7 +319,7 @@ static int handle(struct stage *s, const struct rec *r, struct err *e)
 	if (rec_is(r, "devs"))
 		return take_devs(s, r, e);
 	bool part = rec_is(r, "part"), episode = rec_is(r, "episode"), params = rec_is(r, "params");
-	if ((part || episode || params) && settle_devices(s, e) < 0)
+	if ((part || episode || params) && init_devices(s, e) < 0)
 		return -1;
 	return part      ? take_part(s, r, e)
 	       : episode ? take_episode(s, r, e)
@@ -333,8 +333,8 @@ static void reset(struct stage *s)
 	arena_reset(s->run_arena);
 	for (int b = 0; b < N_BLOCKS; b++)
 		param_block_release(&s->block[b]);
-	s->has_graph = s->has_devs = s->has_mask = s->loop = s->anchored = false;
-	s->settled_d = 0;
+	s->has_graph = s->has_devs = s->has_mask = s->loop = s->references_out = false;
+	s->policy_d = 0;
 	s->mask = NULL;
 	s->class = NULL;
 	s->incumbent = (struct incumbent){0};
@@ -352,7 +352,7 @@ static int filter(struct stage *s, struct err *e)
 		}
 		/* -D is told even where nothing had to be placed: a loop that was resumed at its
 		 * end. */
-		if (s->has_graph && s->o->list && !s->has_devs && settle_devices(s, e) < 0)
+		if (s->has_graph && s->o->list && !s->has_devs && init_devices(s, e) < 0)
 			return -1;
 		if (filter_end(&s->f, e) < 0)
 			return -1;

@@ -27,8 +27,8 @@ struct stage {
 	const struct options *o;
 	struct filter f;
 	struct training t;
-	size_t n_told; /* updates that were written */
-	bool compared; /* recipes */
+	size_t n_written; /* updates that were written */
+	bool compared;    /* recipes */
 };
 
 static volatile sig_atomic_t interrupted;
@@ -42,11 +42,11 @@ static void on_signal(int sig)
 /* ---- results ---- */
 
 /* Updates that were not written yet: after a start from a checkpoint, those before it, too. */
-static int tell_updates(struct stage *s, struct err *e)
+static int write_updates(struct stage *s, struct err *e)
 {
 	const struct history *h = &s->t.l.hist;
-	for (; s->n_told < h->n; s->n_told++)
-		if (update_write(&h->u[s->n_told], s->f.out, e) < 0)
+	for (; s->n_written < h->n; s->n_written++)
+		if (update_write(&h->u[s->n_written], s->f.out, e) < 0)
 			return -1;
 	return 0;
 }
@@ -55,7 +55,7 @@ static int write_results(struct stage *s, struct err *e)
 {
 	uint32_t order[CANDIDATES_MAX];
 	uint32_t n = candidates_rank(&s->t.l.cand, (uint32_t)s->o->candidates, order);
-	if (tell_updates(s, e) < 0)
+	if (write_updates(s, e) < 0)
 		return -1;
 	for (int b = 0; b < N_BLOCKS; b++)
 		if (s->t.l.block[b].p && paramrec_write(&s->t.l.block[b], s->f.out, e) < 0)
@@ -63,8 +63,8 @@ static int write_results(struct stage *s, struct err *e)
 	if (n == 0)
 		return err_set(e, ST_RUNTIME, "no placement could be run%s%s",
 			       *s->t.failure ? ": " : "", s->t.failure);
-	if (candidates_tell(&s->t.l.cand, n, order, s->t.problem.digest, &s->t.problem.devs,
-			    s->f.out, e) < 0)
+	if (candidates_write_best(&s->t.l.cand, n, order, s->t.problem.digest, &s->t.problem.devs,
+				  s->f.out, e) < 0)
 		return -1;
 	const struct candidate *c = &s->t.l.cand.c[order[0]];
 	msg_progress(NULL);
@@ -79,7 +79,7 @@ static int write_results(struct stage *s, struct err *e)
 
 /* ---- progress ---- */
 
-static void tell_progress(struct stage *s, const struct update *u)
+static void report_progress(struct stage *s, const struct update *u)
 {
 	char left[40] = "";
 	double seconds = budget_left(&s->t.budget, u->episode);
@@ -113,15 +113,15 @@ static void compare_recipes(struct stage *s)
 static int handle(struct stage *s, const struct rec *r, struct err *e)
 {
 	struct update u;
-	if (rec_is(r, "episode") && tell_updates(s, e) < 0)
+	if (rec_is(r, "episode") && write_updates(s, e) < 0)
 		return -1;
 	int k = training_take(&s->t, r, &u, e);
 	if (k < 0)
 		return -1;
 	if (k == TRAINING_LEARNED) {
 		compare_recipes(s);
-		tell_progress(s, &u);
-		if (tell_updates(s, e) < 0)
+		report_progress(s, &u);
+		if (write_updates(s, e) < 0)
 			return -1;
 	}
 	bool pass = k == TRAINING_OTHER || (k == TRAINING_PROBLEM && !rec_is(r, "feat"));
@@ -146,7 +146,7 @@ static int filter(struct stage *s, struct err *e)
 		finished = true;
 	}
 	/* A stage that died of the interrupt that we are answering takes nothing away. */
-	if (k < 0 && interrupted && s->t.settled && s->t.l.cand.n) {
+	if (k < 0 && interrupted && s->t.ready && s->t.l.cand.n) {
 		err_clear(e);
 		return write_results(s, e);
 	}

@@ -95,7 +95,7 @@ static void input_synthetic(struct input *in, const struct size *z, struct arena
 	in->x = x;
 }
 
-static void input_read(struct input *in, const char *path, struct problem *p)
+static void input_read(struct input *in, const char *path, struct learn_problem *p)
 {
 	struct err e = ERR_INIT;
 	struct rec r;
@@ -103,9 +103,9 @@ static void input_read(struct input *in, const char *path, struct problem *p)
 	struct rec_reader *f = rec_reader_open(path, -1, &e);
 	check(f ? 0 : -1, &e);
 	while ((k = rec_next(f, &r, &e)) > 0)
-		check(problem_take(p, &r, &e), &e);
+		check(learn_problem_take(p, &r, &e), &e);
 	check(k, &e);
-	check(problem_check(p, true, false, &e), &e);
+	check(learn_problem_check(p, true, false, &e), &e);
 	rec_reader_close(f);
 	const char *slash = strrchr(path, '/');
 	*in = (struct input){.name = slash ? slash + 1 : path, .g = p->graph, .x = p->x, .d = p->d};
@@ -268,11 +268,11 @@ int main(int argc, char **argv)
 	       "groups", "embed", "policy", "replay", "products", "embed/pr", "tape MB", "gain");
 	struct input in;
 	for (int i = 2; i < argc; i++) {
-		struct problem p;
-		problem_init(&p);
+		struct learn_problem p;
+		learn_problem_init(&p);
 		input_read(&in, argv[i], &p);
 		bench_all(&in, repeats, cpus);
-		problem_release(&p);
+		learn_problem_release(&p);
 	}
 	for (size_t i = 0; argc <= 2 && i < sizeof sizes / sizeof *sizes; i++) {
 		struct arena *a = arena_new();

@@ -6,7 +6,7 @@
 #include "learn/train/advantage.h"
 #include "learn/train/budget.h"
 #include "learn/train/candidates.h"
-#include "learn/net/draw.h"
+#include "learn/net/sampling.h"
 #include "learn/train/incumbent.h"
 #include "tap.h"
 
@@ -202,16 +202,16 @@ static void test_draw(void)
 	bool legal = true, moved = true;
 	for (uint32_t i = 0; i < 1000; i++) {
 		const struct rng_addr rng = {.seed = 7, .step = i, .stream = RNG_ACTION};
-		draw_actions(logp, 2, 3, &rng, NULL, a);
+		sample_actions(logp, 2, 3, &rng, NULL, a);
 		legal = legal && a[0] != 1 && a[1] == 2;
 		first += a[0] == 0;
-		draw_actions(logp, 2, 3, &rng, home, a);
+		sample_actions(logp, 2, 3, &rng, home, a);
 		moved = moved && a[0] == 2;
 	}
 	tap(legal, "what has no probability is never drawn");
 	tap(first > 440 && first < 560, "the rest as often as it is probable");
 	tap(moved, "around an incumbent: not what it is already");
-	draw_most_probable(logp, 2, 3, a);
+	most_probable_actions(logp, 2, 3, a);
 	tap(a[0] == 0 && a[1] == 2, "most probable, the lowest of equals");
 }
 

@@ -237,7 +237,7 @@ struct embedding {
 	int64_t most; /* rounds of this step; 0: any number */
 };
 
-static struct mat *scores(struct embedding *s)
+static struct mat *score_edges(struct embedding *s)
 {
 	const struct gpn_hyper *h = s->m->hyper;
 	struct gpn_parts at = gpn_parts(h);
@@ -248,7 +248,7 @@ static struct mat *scores(struct embedding *s)
 }
 
 /* Parse the scored graph, or read the record; false: nothing shrinks. */
-static bool decide(struct embedding *s, struct mat *score, struct parsed *out)
+static bool parse_or_read(struct embedding *s, struct mat *score, struct parsed *out)
 {
 	const struct gpn_hyper *h = s->m->hyper;
 	struct arena *a = tape_arena(s->t);
@@ -283,7 +283,7 @@ static void coarsen(struct embedding *s, struct mat *score, const struct parsed 
 }
 
 /* Is there another round? */
-static bool goes_on(const struct embedding *s)
+static bool has_next_round(const struct embedding *s)
 {
 	const struct gpn_hyper *h = s->m->hyper;
 	if (s->plan->recorded)
@@ -304,7 +304,7 @@ static int64_t rounds_of_step(const struct gpn_hyper *h, const struct rng_addr *
 	return 1 + (int64_t)rng_below(&at, 0, (uint32_t)h->rounds);
 }
 
-static void note_round(struct embedding *s, const struct parsed *by)
+static void append_round(struct embedding *s, const struct parsed *by)
 {
 	struct parse_round *r = s->round;
 	if (s->n_rounds == s->cap) {
@@ -319,12 +319,12 @@ static void note_round(struct embedding *s, const struct parsed *by)
 static void parse_rounds(struct embedding *s)
 {
 	struct parsed by;
-	while (goes_on(s)) {
+	while (has_next_round(s)) {
 		tape_mask_from(s->t, round_masks(s->n_rounds));
-		struct mat *score = scores(s);
-		if (!decide(s, score, &by))
+		struct mat *score = score_edges(s);
+		if (!parse_or_read(s, score, &by))
 			break;
-		note_round(s, &by);
+		append_round(s, &by);
 		coarsen(s, score, &by);
 	}
 }
@@ -337,7 +337,7 @@ static void pool_given(struct embedding *s, const uint32_t *group, uint32_t n_gr
 	for (uint32_t v = 0; v < s->graph->n; v++)
 		by.group[v] = group[v];
 	tape_mask_from(s->t, round_masks(0));
-	coarsen(s, scores(s), &by);
+	coarsen(s, score_edges(s), &by);
 }
 
 static int embed(struct tape *t, const struct net_model *m, struct mat *const *p, struct mat *x,

@@ -31,7 +31,7 @@ bool candidates_has(const struct candidates *s, const uint16_t *device)
 	return find(s, device) != NULL;
 }
 
-static bool is_anchor(const struct candidate *c)
+static bool is_reference(const struct candidate *c)
 {
 	return strcmp(c->source, "single") == 0;
 }
@@ -42,15 +42,15 @@ static bool better(const struct candidate *a, const struct candidate *b)
 	return a->ratio < b->ratio || (a->ratio == b->ratio && a->order < b->order);
 }
 
-/* The place of a newcomer: an empty slot, else that of the worst that is not an anchor;
- * NULL when all are anchors. */
+/* The place of a newcomer: an empty slot, else that of the worst that is no reference;
+ * NULL when all are references. */
 static struct candidate *slot_for_new(struct candidates *s)
 {
 	struct candidate *worst = NULL;
 	if (s->n < CANDIDATES_MAX)
 		return &s->c[s->n];
 	for (uint32_t i = 0; i < s->n; i++)
-		if (!is_anchor(&s->c[i]) && (!worst || better(worst, &s->c[i])))
+		if (!is_reference(&s->c[i]) && (!worst || better(worst, &s->c[i])))
 			worst = &s->c[i];
 	return worst;
 }
@@ -73,7 +73,7 @@ double candidates_add(struct candidates *s, const struct candidate *from)
 	new.runs = 1;
 	new.ratio = ratio;
 	new.order = s->n_seen;
-	if (slot && (slot == &s->c[s->n] || is_anchor(&new) || better(&new, slot))) {
+	if (slot && (slot == &s->c[s->n] || is_reference(&new) || better(&new, slot))) {
 		if (slot == &s->c[s->n])
 			s->n++;
 		else
@@ -94,9 +94,9 @@ uint32_t candidates_rank(const struct candidates *s, uint32_t k, uint32_t *order
 		order[j] = i;
 	}
 	for (uint32_t i = k; i < n; i++)
-		if (is_anchor(&s->c[order[i]])) {
+		if (is_reference(&s->c[order[i]])) {
 			for (uint32_t j = 0; j < k; j++)
-				if (is_anchor(&s->c[order[j]]))
+				if (is_reference(&s->c[order[j]]))
 					return k;
 			order[k] = order[i];
 			return k + 1;
@@ -112,8 +112,9 @@ static void put_value(const struct candidate *c, struct rec_writer *w)
 	put_real(w, "ref_value", c->ref_value);
 }
 
-int candidates_tell(const struct candidates *s, uint32_t n, const uint32_t *order, uint64_t graph,
-		    const struct devs *devs, struct rec_writer *w, struct err *e)
+int candidates_write_best(const struct candidates *s, uint32_t n, const uint32_t *order,
+			  uint64_t graph, const struct devs *devs, struct rec_writer *w,
+			  struct err *e)
 {
 	for (uint32_t rank = 0; rank < n; rank++) {
 		const struct candidate *c = &s->c[order[rank]];

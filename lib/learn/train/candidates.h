@@ -1,11 +1,11 @@
-/* candidates.h - the best distinct placements seen so far, single-device
- * anchors included: what the final answer is chosen from.
+/* candidates.h - the best distinct placements seen so far: what the final answer is chosen from.
+ * Single-device references, the placements of everything on one device, are among them.
  *
  * A placement is judged by the mean of its ratios to the best single device
  * (value / ref_value, which are lat_s / ref_s where nothing else than latency is to be
  * small), over every time it was run: drift of the machine cancels, and
  * one lucky measurement does not win.  The set is bounded: the worst leaves
- * first, anchors never leave. */
+ * first, single-device references never leave. */
 #ifndef HSDAG_LEARN_TRAIN_CANDIDATES_H
 #define HSDAG_LEARN_TRAIN_CANDIDATES_H
 
@@ -46,13 +46,14 @@ double candidates_add(struct candidates *s, const struct candidate *from);
 /* Has this placement (n_sets) been run? */
 bool candidates_has(const struct candidates *s, const uint16_t *device);
 
-/* The best `k` first, and behind them the best anchor where it is not among them; indices
+/* The best `k` first, and behind them the best single-device reference where it is not among them; indices
  * into s->c in order[], which has room for CANDIDATES_MAX.  Returns how many. */
 uint32_t candidates_rank(const struct candidates *s, uint32_t k, uint32_t *order);
 
 /* The n of order[] as `best` records, rank 0 first. */
-int candidates_tell(const struct candidates *s, uint32_t n, const uint32_t *order, uint64_t graph,
-		    const struct devs *devs, struct rec_writer *w, struct err *e) MUST_CHECK;
+int candidates_write_best(const struct candidates *s, uint32_t n, const uint32_t *order,
+			  uint64_t graph, const struct devs *devs, struct rec_writer *w,
+			  struct err *e) MUST_CHECK;
 
 /* All of them as `candidate` records of a checkpoint, and one back. */
 int candidates_write(const struct candidates *s, struct rec_writer *w, struct err *e) MUST_CHECK;

@@ -7,22 +7,22 @@
 
 #include <string.h>
 
-void problem_init(struct problem *p)
+void learn_problem_init(struct learn_problem *p)
 {
-	*p = (struct problem){.arena = arena_new()};
+	*p = (struct learn_problem){.arena = arena_new()};
 }
 
-void problem_release(struct problem *p)
+void learn_problem_release(struct learn_problem *p)
 {
 	arena_free(p->arena);
-	*p = (struct problem){0};
+	*p = (struct learn_problem){0};
 }
 
-void problem_reset(struct problem *p)
+void learn_problem_reset(struct learn_problem *p)
 {
 	struct arena *a = p->arena;
 	arena_reset(a);
-	*p = (struct problem){.arena = a};
+	*p = (struct learn_problem){.arena = a};
 }
 
 /* Of what crosses between sets only constants count: those that read the same weights belong
@@ -39,7 +39,7 @@ static void keep_constants(const struct graph *g, struct digraph *sets, struct a
 			sets->bytes[i] = 0;
 }
 
-static int take_graph(struct problem *p, const struct rec *r, struct err *e)
+static int take_graph(struct learn_problem *p, const struct rec *r, struct err *e)
 {
 	if (p->has_graph)
 		return err_set(e, ST_INPUT,
@@ -60,7 +60,7 @@ static int take_graph(struct problem *p, const struct rec *r, struct err *e)
 	return 0;
 }
 
-static int take_feat(struct problem *p, const struct rec *r, struct err *e)
+static int take_feat(struct learn_problem *p, const struct rec *r, struct err *e)
 {
 	uint64_t shape[2] = {UINT64_MAX, UINT64_MAX};
 	float *x;
@@ -78,7 +78,7 @@ static int take_feat(struct problem *p, const struct rec *r, struct err *e)
 	return 0;
 }
 
-static int take_group(struct problem *p, const struct rec *r, struct err *e)
+static int take_group(struct learn_problem *p, const struct rec *r, struct err *e)
 {
 	struct grouprec x;
 	if (p->has_group)
@@ -92,7 +92,7 @@ static int take_group(struct problem *p, const struct rec *r, struct err *e)
 	return 0;
 }
 
-int problem_take(struct problem *p, const struct rec *r, struct err *e)
+int learn_problem_take(struct learn_problem *p, const struct rec *r, struct err *e)
 {
 	int rc;
 	if (rec_is(r, "graph")) {
@@ -112,7 +112,7 @@ int problem_take(struct problem *p, const struct rec *r, struct err *e)
 }
 
 /* The devices' mask, with rows of zeros turned into ones. */
-static int take_mask(struct problem *p, struct err *e)
+static int fill_mask(struct learn_problem *p, struct err *e)
 {
 	const struct devs *v = &p->devs;
 	if (!v->mask)
@@ -132,7 +132,7 @@ static int take_mask(struct problem *p, struct err *e)
 }
 
 /* Groups that were given, joined where sets must share a device. */
-static void join_given(struct problem *p, uint32_t n_classes)
+static void join_given(struct learn_problem *p, uint32_t n_classes)
 {
 	uint32_t *up = disjoint_new(p->given.n_groups, p->arena);
 	uint32_t *first = arena_raw(p->arena, n_classes, sizeof *first);
@@ -150,7 +150,7 @@ static void join_given(struct problem *p, uint32_t n_classes)
 	p->given = (struct grouping){group_number(group, p->n), group};
 }
 
-static void take_together(struct problem *p)
+static void tie_together(struct learn_problem *p)
 {
 	const struct devs *v = &p->devs;
 	if (!v->mask || !v->together || p->together)
@@ -166,7 +166,7 @@ static void take_together(struct problem *p)
 		join_given(p, n_classes);
 }
 
-int problem_check(struct problem *p, bool need_feat, bool need_devs, struct err *e)
+int learn_problem_check(struct learn_problem *p, bool need_feat, bool need_devs, struct err *e)
 {
 	if (!p->has_graph)
 		return err_set(e, ST_INPUT, "no graph in the stream; begin with ir2dag");
@@ -180,8 +180,8 @@ int problem_check(struct problem *p, bool need_feat, bool need_devs, struct err 
 		return err_set(e, ST_INPUT, "feat: it is about another graph");
 	if (p->has_group && (p->group_graph != p->digest || p->group_rows != p->n))
 		return err_set(e, ST_INPUT, "group: it is about another graph");
-	if (take_mask(p, e) < 0)
+	if (fill_mask(p, e) < 0)
 		return -1;
-	take_together(p);
+	tie_together(p);
 	return 0;
 }

@@ -14,7 +14,7 @@
 #include "learn/tape/ugraph.h"
 #include "stream/rec.h"
 
-struct problem {
+struct learn_problem {
 	struct arena *arena; /* owns everything below */
 	bool has_graph, has_feat, has_devs, has_group;
 	uint64_t digest;          /* of the graph */
@@ -31,16 +31,17 @@ struct problem {
 	uint32_t feat_rows, group_rows;
 };
 
-void problem_init(struct problem *p);
-void problem_release(struct problem *p);
-void problem_reset(struct problem *p); /* for the next stream */
+void learn_problem_init(struct learn_problem *p);
+void learn_problem_release(struct learn_problem *p);
+void learn_problem_reset(struct learn_problem *p); /* for the next stream */
 
 /* Take a graph, feat, devs or group record: 1 when it was one of them, 0 when it
  * was not, -1 (ST_INPUT) when it is malformed or the second graph of its stream. */
-int problem_take(struct problem *p, const struct rec *r, struct err *e) MUST_CHECK;
+int learn_problem_take(struct learn_problem *p, const struct rec *r, struct err *e) MUST_CHECK;
 
 /* Do the records fit together?  Needs a graph, and feat and devs as told.  Fills mask and together,
  * by which graph and given change. */
-int problem_check(struct problem *p, bool need_feat, bool need_devs, struct err *e) MUST_CHECK;
+int learn_problem_check(struct learn_problem *p, bool need_feat, bool need_devs,
+			struct err *e) MUST_CHECK;
 
 #endif

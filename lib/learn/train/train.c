@@ -43,7 +43,7 @@ void trainer_release(struct trainer *t)
 	arena_free(t->arena);
 }
 
-struct job {
+struct update_job {
 	struct replay_step *step;     /* (n_steps) */
 	struct rng_addr *rng;         /* (n_steps) */
 	const struct sample **sample; /* the policy's, by step */
@@ -104,8 +104,8 @@ static int fill_prior(struct trainer *t, const struct rollout *r, uint32_t step,
 	return 0;
 }
 
-static int prepare(struct trainer *t, struct learner *l, const struct rollout *r,
-		   const struct net_model *m, struct job *j, struct err *e)
+static int fill_job(struct trainer *t, struct learner *l, const struct rollout *r,
+		    const struct net_model *m, struct update_job *j, struct err *e)
 {
 	const struct recipe *recipe = t->recipe;
 	double beta = recipe->entropy * pow(recipe->entropy_decay, l->episode);
@@ -131,7 +131,7 @@ static int prepare(struct trainer *t, struct learner *l, const struct rollout *r
 /* Replay in batches whose features fit the cache budget: x of a step is the sum of all
  * state updates before it, rebuilt from the recorded Z' in the order of the steps. */
 static int replay(struct trainer *t, const struct rollout *r, const struct net_model *m,
-		  struct job *j, struct err *e)
+		  struct update_job *j, struct err *e)
 {
 	enum { BATCH_BYTES = 8 << 20, BATCH_MIN = 4 };
 	size_t size = (size_t)t->n * t->d;
@@ -157,7 +157,7 @@ static int replay(struct trainer *t, const struct rollout *r, const struct net_m
 }
 
 /* The replayed log-probabilities are the recorded ones. */
-static int compare(const struct rollout *r, const struct job *j, struct err *e)
+static int check_replay(const struct rollout *r, const struct update_job *j, struct err *e)
 {
 	for (uint32_t step = 0; step < r->n_steps; step++) {
 		uint32_t n = 0;
@@ -178,7 +178,7 @@ static int compare(const struct rollout *r, const struct job *j, struct err *e)
 }
 
 /* Adam on both blocks with one common clip.  Returns the norm before it. */
-static double step_adam(const struct recipe *recipe, struct learner *l, const struct job *j)
+static double step_adam(const struct recipe *recipe, struct learner *l, const struct update_job *j)
 {
 	double norm2 = 0;
 	for (int b = 0; b < N_BLOCKS; b++)
@@ -193,7 +193,7 @@ static double step_adam(const struct recipe *recipe, struct learner *l, const st
 }
 
 /* Means and counts of an episode. */
-static void summarise(struct learner *l, const struct rollout *r, const struct job *j,
+static void summarise(struct learner *l, const struct rollout *r, const struct update_job *j,
 		      struct update *u)
 {
 	double lat = 0, entropy = 0, groups = 0, loss = 0;
@@ -240,12 +240,13 @@ int train_episode(struct trainer *t, struct learner *l, const struct rollout *r,
 			      .k = t->k,
 			      .embed = embed->p,
 			      .policy = policy->p};
-	struct job j = {0};
+	struct update_job j = {0};
 	arena_reset(t->arena);
 	*u = (struct update){.episode = r->episode};
 	j.coef = ARENA_NEWN(t->arena, double, r->n_samples);
 	advantage_coefficients(t->recipe, &l->reward, r, j.coef, &u->reward);
-	if (prepare(t, l, r, &m, &j, e) < 0 || replay(t, r, &m, &j, e) < 0 || compare(r, &j, e) < 0)
+	if (fill_job(t, l, r, &m, &j, e) < 0 || replay(t, r, &m, &j, e) < 0 ||
+	    check_replay(r, &j, e) < 0)
 		return -1;
 	u->grad_norm = step_adam(t->recipe, l, &j);
 	summarise(l, r, &j, u);

@@ -9,7 +9,7 @@ void training_init(struct training *t, struct pool *pool)
 {
 	*t = (struct training){.arena = arena_new()};
 	trainer_init(&t->trainer, pool);
-	problem_init(&t->problem);
+	learn_problem_init(&t->problem);
 }
 
 void training_release(struct training *t)
@@ -18,7 +18,7 @@ void training_release(struct training *t)
 	mem_free(t->incumbent_device);
 	rollout_release(&t->rollout);
 	learner_release(&t->l);
-	problem_release(&t->problem);
+	learn_problem_release(&t->problem);
 	trainer_release(&t->trainer);
 	arena_free(t->arena);
 }
@@ -48,7 +48,7 @@ static void choose_incumbent(struct training *t)
 /* Ask for the next episode, with parameters where there are some, or end the loop.  The
  * first time beside the main thread, which may be adding candidates and the stream's
  * parameters already: then there are those of a checkpoint, or none. */
-static int ask(void *training, struct err *e)
+static int ask_episode(void *training, struct err *e)
 {
 	struct training *t = training;
 	struct rec_writer *w = t->loop.w;
@@ -72,7 +72,7 @@ static int resume(struct training *t, struct err *e)
 {
 	if (!t->resume || access(t->checkpoint, F_OK) != 0)
 		return 0;
-	t->resumed = t->anchors_again = true;
+	t->resumed = t->references_again = true;
 	return checkpoint_read(t->checkpoint, &t->recipe, &t->l, &t->resumed_key, t->arena, e);
 }
 
@@ -82,18 +82,18 @@ int training_start(struct training *t, struct err *e)
 		return -1;
 	t->first_episode = t->l.episode;
 	choose_incumbent(t);
-	return t->fifo ? feedback_start(&t->loop, t->fifo, t->f, ask, t, e) : 0;
+	return t->fifo ? feedback_start(&t->loop, t->fifo, t->f, ask_episode, t, e) : 0;
 }
 
 /* ---- one episode ---- */
 
 /* Devices and features are known: nothing of the problem comes after this. */
-static int settle(struct training *t, struct err *e)
+static int begin_problem(struct training *t, struct err *e)
 {
-	struct problem *p = &t->problem;
-	if (t->settled)
+	struct learn_problem *p = &t->problem;
+	if (t->ready)
 		return 0;
-	if (problem_check(p, t->fifo != NULL, true, e) < 0)
+	if (learn_problem_check(p, t->fifo != NULL, true, e) < 0)
 		return -1;
 	const struct checkpoint_key key = {p->digest, p->n, p->devs.k, p->devs.names};
 	if (t->resumed) {
@@ -111,13 +111,13 @@ static int settle(struct training *t, struct err *e)
 	x->k = p->devs.k;
 	x->x = p->x;
 	x->mask = p->mask;
-	t->settled = true;
+	t->ready = true;
 	return 0;
 }
 
 static int take_episode(struct training *t, const struct rec *r, struct err *e)
 {
-	if (feedback_join(&t->loop, e) < 0 || settle(t, e) < 0)
+	if (feedback_join(&t->loop, e) < 0 || begin_problem(t, e) < 0)
 		return -1;
 	if (!t->fifo)
 		return err_set(e, ST_INPUT, "an episode without --params-to");
@@ -163,16 +163,16 @@ static int take_episode_end(struct training *t, const struct rec *r, struct upda
 		return -1;
 	history_add(&t->l.hist, u);
 	budget_episode_end(&t->budget, t->rollout.n_steps);
-	const struct problem *p = &t->problem;
+	const struct learn_problem *p = &t->problem;
 	const struct checkpoint_key key = {p->digest, p->n, p->devs.k, p->devs.names};
 	if (t->checkpoint && checkpoint_write(t->checkpoint, &key, &t->recipe, &t->l, t->f, e) < 0)
 		return -1;
-	t->anchors_again = false;
+	t->references_again = false;
 	choose_incumbent(t);
-	return t->loop.ended ? 0 : ask(t, e);
+	return t->loop.ended ? 0 : ask_episode(t, e);
 }
 
-/* Every run is a candidate for the answer; on resuming, the anchors have been. */
+/* Every run is a candidate for the answer; on resuming, the single-device references have been. */
 static int take_run(struct training *t, const struct rec *r, struct err *e)
 {
 	const struct sample *x;
@@ -181,8 +181,8 @@ static int take_run(struct training *t, const struct rec *r, struct err *e)
 	if (!x->run.ok && !*t->failure)
 		err_escape(t->failure, sizeof t->failure, x->run.reason, strlen(x->run.reason));
 	t->l.noisy = t->l.noisy || x->run.noisy;
-	if (!x->run.ok ||
-	    (t->anchors_again && !x->place.action && candidates_has(&t->l.cand, x->place.device)))
+	if (!x->run.ok || (t->references_again && !x->place.action &&
+			   candidates_has(&t->l.cand, x->place.device)))
 		return 0;
 	struct candidate c = {.device = (uint16_t *)x->place.device,
 			      .episode = x->place.id.episode,
@@ -206,7 +206,7 @@ static int take_rollout(struct training *t, const struct rec *r, struct err *e)
 	/* Before the first episode: placements by others, as candidates. */
 	if (t->fifo && !t->in_episode && (t->rollout.begun || rec_is(r, "part")))
 		return err_set(e, ST_INPUT, "%s: outside of an episode", r->kind);
-	if (settle(t, e) < 0)
+	if (begin_problem(t, e) < 0)
 		return -1;
 	if (rec_is(r, "part"))
 		return t->fifo ? rollout_part(&t->rollout, r, e) : 0;
@@ -217,7 +217,7 @@ static int take_rollout(struct training *t, const struct rec *r, struct err *e)
 
 int training_take(struct training *t, const struct rec *r, struct update *u, struct err *e)
 {
-	int rc = problem_take(&t->problem, r, e);
+	int rc = learn_problem_take(&t->problem, r, e);
 	if (*t->interrupted && !t->loop.opening && feedback_end(&t->loop, e) < 0)
 		return -1;
 	if (rc != 0)
@@ -241,5 +241,5 @@ int training_finish(struct training *t, struct err *e)
 		return err_set(e, ST_INPUT,
 			       "the input ended before the training; is gpnembed "
 			       "--params-from in front?");
-	return settle(t, e);
+	return begin_problem(t, e);
 }

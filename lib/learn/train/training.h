@@ -22,10 +22,10 @@ struct training {
 	const volatile sig_atomic_t *interrupted; /* not 0: ask for no more */
 	struct filter *f;
 	/* to be read */
-	struct problem problem;
+	struct learn_problem problem;
 	struct learner l;
 	struct feedback loop;
-	bool settled;      /* the problem is known and fits */
+	bool ready;        /* the problem is known and fits */
 	char failure[300]; /* why the first infeasible placement is; "": none was */
 	/* own */
 	struct trainer trainer;
@@ -35,7 +35,7 @@ struct training {
 	uint32_t first_episode; /* done when this program started */
 	struct arena *arena;
 	struct checkpoint_key resumed_key;
-	bool resumed, checked, in_episode, anchors_again;
+	bool resumed, checked, in_episode, references_again;
 };
 
 void training_init(struct training *t, struct pool *pool);

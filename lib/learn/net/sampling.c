@@ -1,11 +1,11 @@
-/* draw.c - actions from log-probabilities. */
-#include "learn/net/draw.h"
+/* sampling.c - actions from log-probabilities. */
+#include "learn/net/sampling.h"
 
 #include <math.h>
 #include <string.h>
 
 /* Inverse of the distribution function of one group's devices at u. */
-static uint16_t draw(const float *logp, uint32_t k, double u)
+static uint16_t device_at(const float *logp, uint32_t k, double u)
 {
 	double sum = 0;
 	uint16_t last = 0;
@@ -21,20 +21,20 @@ static uint16_t draw(const float *logp, uint32_t k, double u)
 	return last;
 }
 
-void draw_actions(const float *logp, uint32_t n_groups, uint32_t k, const struct rng_addr *rng,
-		  const uint16_t *home, uint16_t *action)
+void sample_actions(const float *logp, uint32_t n_groups, uint32_t k, const struct rng_addr *rng,
+		    const uint16_t *home, uint16_t *action)
 {
 	enum { TRIES = 32 };
 	for (uint32_t try = 0; try < TRIES; try++) {
 		for (uint32_t i = 0; i < n_groups; i++)
-			action[i] =
-				draw(logp + (size_t)i * k, k, rng_uniform(rng, try * n_groups + i));
+			action[i] = device_at(logp + (size_t)i * k, k,
+					      rng_uniform(rng, try * n_groups + i));
 		if (!home || memcmp(action, home, n_groups * sizeof *home) != 0)
 			return;
 	}
 }
 
-void draw_most_probable(const float *logp, uint32_t n_groups, uint32_t k, uint16_t *action)
+void most_probable_actions(const float *logp, uint32_t n_groups, uint32_t k, uint16_t *action)
 {
 	for (uint32_t g = 0; g < n_groups; g++, logp += k) {
 		action[g] = 0;

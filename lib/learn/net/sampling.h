@@ -1,0 +1,19 @@
+/* sampling.h - actions of a policy: a device for every group, from the groups'
+ * log-probabilities. */
+#ifndef HSDAG_LEARN_NET_SAMPLING_H
+#define HSDAG_LEARN_NET_SAMPLING_H
+
+#include <stdint.h>
+
+#include "base/rng.h"
+
+/* action (n_groups) from logp (n_groups,k); -inf is never drawn.  home (n_groups, NULL:
+ * none) are the actions that change nothing of an incumbent: drawing all of them would
+ * run it once more, so another draw is tried, a few times. */
+void sample_actions(const float *logp, uint32_t n_groups, uint32_t k, const struct rng_addr *rng,
+		    const uint16_t *home, uint16_t *action);
+
+/* The most probable ones; the lowest device wins a tie. */
+void most_probable_actions(const float *logp, uint32_t n_groups, uint32_t k, uint16_t *action);
+
+#endif
