@@ -34,11 +34,6 @@ static void groups_release(struct groups *g)
 	mem_free(g->value);
 }
 
-static double to_nano(double x)
-{
-	return nearbyint(x * 1e9) / 1e9;
-}
-
 /* effect[] of the groups that have values: trimmed means of y less the other side. */
 static void group_means(const struct groups *g, const double *y, const double *other,
 			const uint32_t *other_of, double cut, double cut_slow, double *x,
@@ -48,7 +43,7 @@ static void group_means(const struct groups *g, const double *y, const double *o
 		uint32_t n = 0;
 		for (uint32_t j = g->first[i]; j < g->first[i + 1]; j++) {
 			uint32_t v = g->value[j];
-			x[n++] = to_nano(y[v] - (other ? other[other_of[v]] : 0));
+			x[n++] = y[v] - (other ? other[other_of[v]] : 0);
 		}
 		if (n)
 			effect[i] = trimmed_mean(x, n, cut, cut_slow);

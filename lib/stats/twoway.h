@@ -17,7 +17,7 @@ struct twoway {
 };
 
 /* row_effect (n_rows); a row without a value keeps what is there.  Column effects are 0 in the
- * mean.  Values are rounded to 1e-9. */
+ * mean. */
 void twoway_rows(const struct twoway *t, double *row_effect);
 
 /* The same with all column effects 0. */

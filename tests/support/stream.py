@@ -41,3 +41,22 @@ def runs(path):
 def value(run):
     """What a run is judged by, of any objective; infinity where it is not legal."""
     return run.get("value", run["lat_s"]) if run["ok"] else float("inf")
+
+
+def run_record(sample, seconds, source="moved", busy=(1.0, 1.0), loops=None, ok=True):
+    """A `run` record as devrun writes it; seconds: of its samples; loops (n, k, 2): of short loops beside them."""
+    m = {"graph": 1, "episode": 0, "step": 0, "sample": sample, "source": source, "ok": ok}
+    if not ok:
+        return ["run", {**m, "reason": "it does not fit"}]
+    seconds = np.asarray(seconds, "f8")
+    m.update(lat_s=float(np.median(seconds)), lo_s=float(seconds.min()), hi_s=float(seconds.max()),
+             samples_s=tensor(seconds), ref_s=1.0, mem_bytes=tensor(np.zeros(len(busy), "u8")), copies=0,
+             copy_bytes=0, in_host=0, steps=1, splits=0, busy_s=tensor(np.asarray(busy, "f8")))
+    if loops is not None:
+        m["pulse_s"] = tensor(np.asarray(loops, "f8"))
+    return ["run", m]
+
+
+def write_runs(path, runs):
+    """A stream of run records."""
+    write(path, [["hdr", {"version": 1, "chain": []}], *runs])
