@@ -190,15 +190,19 @@ static int run_filter(struct state *s, struct filter *f, struct err *e)
 static void print_list(void)
 {
 	printf("method\twhat it does\tsource\n");
-	for (const struct place_method *x = place_methods; x->name; x++)
+	for (size_t i = 0; place_methods[i]; i++) {
+		const struct place_method *x = place_methods[i];
+
 		printf("%s%s%s%s\t%s\t%s\n", x->name, x->arg ? ":" : "", x->arg ? x->arg : "",
 		       x->arg && !x->needs_arg ? "?" : "", x->about, x->source);
+	}
 }
 
 static void print_methods(void)
 {
 	printf("Methods:\n");
-	for (const struct place_method *x = place_methods; x->name; x++) {
+	for (size_t i = 0; place_methods[i]; i++) {
+		const struct place_method *x = place_methods[i];
 		int n = printf("  %s%s%s", x->name, x->arg ? ":" : "", x->arg ? x->arg : "");
 
 		printf("%*s%s\n", n < 16 ? 16 - n : 1, "", x->about);

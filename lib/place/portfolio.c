@@ -30,52 +30,52 @@ static const double MOST_OF_PLAIN = 0.1, LEAST_OF_PLAIN = 0.02;
  * less than `until` of it is spent; not where it is out of place, nor its method (method.h). */
 enum where { ANYWHERE, SMALL, SCHEDULES };
 struct stage {
-	const char *method;
+	const struct place_method *method; /* NULL ends a list */
 	double share, until;
 	enum where where;
 };
 
 static const struct stage first[] = {
-	{"single", 0, INFINITY, ANYWHERE},
-	{"heft", 0, INFINITY, ANYWHERE},
-	{"spine", 0, 1, ANYWHERE},
+	{&method_single, 0, INFINITY, ANYWHERE},
+	{&method_heft, 0, INFINITY, ANYWHERE},
+	{&method_spine, 0, 1, ANYWHERE},
 	{0},
 };
 
 static const struct stage plain[] = {
-	{"cluster", 0.05, 0.3, ANYWHERE},
-	{"contention", 0, 0.3, ANYWHERE},
-	{"peft", 0, 0.3, ANYWHERE},
-	{"cpop", 0, 0.3, ANYWHERE},
-	{"greedy-memory", 0, 0.3, ANYWHERE},
-	{"m-topo", 0, 0.3, ANYWHERE},
-	{"m-etf", 0, 0.3, ANYWHERE},
-	{"m-sct", 0, 0.2, ANYWHERE},
-	{"lookahead", 0, 0.2, ANYWHERE},
-	{"scotch", 0, 0.3, ANYWHERE},
-	{"scotch-mincut", 0, 0.3, ANYWHERE},
-	{"metis", 0, 0.3, ANYWHERE},
-	{"mincut", 0, 0.2, ANYWHERE},
-	{"restarts", 0.02, 0.3, ANYWHERE},
-	{"exact", 0.1, 0.5, SMALL},
-	{"ideals", 0.1, 0.5, ANYWHERE},
+	{&method_cluster, 0.05, 0.3, ANYWHERE},
+	{&method_contention, 0, 0.3, ANYWHERE},
+	{&method_peft, 0, 0.3, ANYWHERE},
+	{&method_cpop, 0, 0.3, ANYWHERE},
+	{&method_greedy_memory, 0, 0.3, ANYWHERE},
+	{&method_m_topo, 0, 0.3, ANYWHERE},
+	{&method_m_etf, 0, 0.3, ANYWHERE},
+	{&method_m_sct, 0, 0.2, ANYWHERE},
+	{&method_lookahead, 0, 0.2, ANYWHERE},
+	{&method_scotch, 0, 0.3, ANYWHERE},
+	{&method_scotch_mincut, 0, 0.3, ANYWHERE},
+	{&method_metis, 0, 0.3, ANYWHERE},
+	{&method_mincut, 0, 0.2, ANYWHERE},
+	{&method_restarts, 0.02, 0.3, ANYWHERE},
+	{&method_exact, 0.1, 0.5, SMALL},
+	{&method_ideals, 0.1, 0.5, ANYWHERE},
 	{0},
 };
 
 /* With time for AMPLE simulations of each unit. */
 static const struct stage slow[] = {
-	{"tabu", 0.04, 0.6, ANYWHERE},
-	{"genetic", 0.04, 0.7, ANYWHERE},
-	{"genetic", 0.15, 0.7, SCHEDULES},
-	{"anneal", 1, 1, ANYWHERE},
+	{&method_tabu, 0.04, 0.6, ANYWHERE},
+	{&method_genetic, 0.04, 0.7, ANYWHERE},
+	{&method_genetic, 0.15, 0.7, SCHEDULES},
+	{&method_anneal, 1, 1, ANYWHERE},
 	{0},
 };
 
 /* Without: all begin with a share of what is left. */
 static const struct stage racer[] = {
-	{"cross-entropy", 1.0 / 16, 1, ANYWHERE},
-	{"tabu", 1.0 / 16, 1, ANYWHERE},
-	{"anneal", 1.0 / 16, 1, ANYWHERE},
+	{&method_cross_entropy, 1.0 / 16, 1, ANYWHERE},
+	{&method_tabu, 1.0 / 16, 1, ANYWHERE},
+	{&method_anneal, 1.0 / 16, 1, ANYWHERE},
 };
 enum { N_RACERS = sizeof(racer) / sizeof(racer[0]), SMALL_UNITS = 96 };
 static const double AMPLE = 100;
@@ -142,13 +142,12 @@ static void run_stage(struct portfolio *x, const struct stage *stage)
 {
 	const struct method_run *r = x->r;
 	struct err none = ERR_INIT;
-	const char *arg;
-	const struct place_method *method = place_method_find(stage->method, &arg, &none);
+	const struct place_method *method = stage->method;
 	double share = fmin(stage->share, 1 - spent(x));
 
-	if (!method || out_of_place(stage, method, &x->context.u))
+	if (out_of_place(stage, method, &x->context.u))
 		return;
-	x->now = stage->method;
+	x->now = method->name;
 	x->ran++;
 	x->sub = *r;
 	x->sub.arg = NULL;
@@ -236,7 +235,7 @@ static bool is_ample(struct portfolio *x)
 	return evals >= AMPLE * x->context.u.n;
 }
 
-int method_portfolio(struct method_run *r, struct err *e)
+static int run_portfolio(struct method_run *r, struct err *e)
 {
 	struct portfolio x = {.r = r, .best = INFINITY, .who = "nobody"};
 
@@ -264,3 +263,11 @@ int method_portfolio(struct method_run *r, struct err *e)
 	r->source = arena_printf(r->a, "portfolio:%s", x.who);
 	return r->emit(r, e);
 }
+
+const struct place_method method_portfolio = {
+	.name = "portfolio",
+	.needs_costs = true,
+	.about = "the best of all that fit the budget (--budget, --threads)",
+	.source = "Huberman, Lukose, Hogg, Science 275, 1997",
+	.run = run_portfolio,
+};

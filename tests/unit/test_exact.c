@@ -36,7 +36,7 @@ static double run_exact(const struct problem *p, int threads, const double *shar
 			       .emit = take};
 	for (uint32_t i = 0; i < p->m.n_sets; i++)
 		start[i] = (uint16_t)(p->m.k - 1); /* in many cases not even legal */
-	bool found = method_exact(&r, &e) == 0;
+	bool found = method_exact.run(&r, &e) == 0;
 	const struct place_result *x = place_evaluate(p->ev, device);
 
 	*bound = r.bound_s;

@@ -58,12 +58,13 @@ static void against_brute_force(enum place_rules rules)
 
 		if (!problem_make(&p, seed, rules, SETS, false))
 			continue;
-		double best = brute_force(&p), s = run(&p, method_anneal, 20000);
+		double best = brute_force(&p), s = run(&p, method_anneal.run, 20000);
 
 		made++;
 		near += s == best || s <= best * (1 + 1e-9);
-		for (const struct place_method *x = place_methods; x->name; x++)
-			better += x->needs_costs && run(&p, x->run, 200) < best * (1 - 1e-9);
+		for (size_t i = 0; place_methods[i]; i++)
+			better += place_methods[i]->needs_costs &&
+				  run(&p, place_methods[i]->run, 200) < best * (1 - 1e-9);
 		problem_end(&p);
 	}
 	const char *name = place_rules_names[rules];

@@ -129,8 +129,8 @@ static void method(const struct place_method *x)
 
 int main(void)
 {
-	for (const struct place_method *x = place_methods; x->name; x++)
-		if (x->needs_costs && !x->needs_arg)
-			method(x);
+	for (size_t i = 0; place_methods[i]; i++)
+		if (place_methods[i]->needs_costs && !place_methods[i]->needs_arg)
+			method(place_methods[i]);
 	return tap_end();
 }

@@ -101,7 +101,7 @@ static bool split_graph(struct ideals_run *x, const struct splits *p, double lea
 	return s != IDEALS_LIMIT;
 }
 
-int method_ideals(struct method_run *r, struct err *e)
+static int run_ideals(struct method_run *r, struct err *e)
 {
 	struct ideals_run x = {.r = r, .best = INFINITY, .load_s = INFINITY};
 	struct splits p;
@@ -140,3 +140,12 @@ int method_ideals(struct method_run *r, struct err *e)
 			       "run, memory or links forbid all that were");
 	return r->emit(r, e);
 }
+
+const struct place_method method_ideals = {
+	.name = "ideals",
+	.needs_costs = true,
+	.about = "the best contiguous split for throughput, by dynamic programming",
+	.source = "Tarnawski et al., NeurIPS 2020, sections 5.1.1 and 5.3",
+	.run = run_ideals,
+	.scope = SCOPE_PERIODS,
+};

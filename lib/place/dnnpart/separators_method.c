@@ -130,7 +130,7 @@ static void try_pieces(void *arg, const struct separators *s, const uint32_t *pi
 	run->left_out = left_out;
 }
 
-int method_spine(struct method_run *r, struct err *e)
+static int run_spine(struct method_run *r, struct err *e)
 {
 	struct separators_run x = {.r = r, .best = INFINITY};
 	struct place_units u;
@@ -161,3 +161,12 @@ int method_spine(struct method_run *r, struct err *e)
 	method_mend(r, &u);
 	return r->emit(r, e);
 }
+
+const struct place_method method_spine = {
+	.name = "spine",
+	.needs_costs = true,
+	.about = "dnnpart-latency: the best pieces along a chain of layers",
+	.source = "Narayanan et al., PipeDream, SOSP 2019, section 3.1, for blocks",
+	.run = run_spine,
+	.scope = SCOPE_PIECES,
+};

@@ -253,7 +253,7 @@ static void tree_init(struct tree *x, struct method_run *r)
 	}
 }
 
-int method_exact(struct method_run *r, struct err *e)
+static int run_exact(struct method_run *r, struct err *e)
 {
 	struct tree x;
 	struct pool *pool = pool_new(r->threads, NULL);
@@ -280,3 +280,11 @@ int method_exact(struct method_run *r, struct err *e)
 	pool_free(pool);
 	return rc < 0 ? -1 : r->emit(r, e);
 }
+
+const struct place_method method_exact = {
+	.name = "exact",
+	.needs_costs = true,
+	.about = "branch and bound; tells what is proved when the budget ends",
+	.source = "Land, Doig, Econometrica 28(3), 1960",
+	.run = run_exact,
+};

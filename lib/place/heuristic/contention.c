@@ -6,7 +6,7 @@
 #include "place/heuristic/listlinks.h"
 #include "place/method/method.h"
 
-int method_contention(struct method_run *r, struct err *e)
+static int run_contention(struct method_run *r, struct err *e)
 {
 	struct listsched x;
 
@@ -19,3 +19,12 @@ int method_contention(struct method_run *r, struct err *e)
 	x.links = NULL;
 	return listsched_answer(&x, rc, r, e);
 }
+
+const struct place_method method_contention = {
+	.name = "contention",
+	.needs_costs = true,
+	.about = "HEFT with copies that wait for each other on links",
+	.source = "Sinnen, Sousa, IEEE TPDS 16(6), 2005",
+	.run = run_contention,
+	.scope = SCOPE_SCHEDULES,
+};

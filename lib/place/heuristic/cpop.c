@@ -98,7 +98,7 @@ static uint32_t choose_device(struct listsched *x, uint32_t v, void *arg)
 	return listsched_choose_earliest(x, v, NULL);
 }
 
-int method_cpop(struct method_run *r, struct err *e)
+static int run_cpop(struct method_run *r, struct err *e)
 {
 	struct listsched x;
 	struct cpop c;
@@ -119,3 +119,11 @@ int method_cpop(struct method_run *r, struct err *e)
 
 	return listsched_answer(&x, rc, r, e);
 }
+
+const struct place_method method_cpop = {
+	.name = "cpop",
+	.needs_costs = true,
+	.about = "the critical path on one device",
+	.source = "Topcuoglu, Hariri, Wu, IEEE TPDS 13(3), 2002, section 4.3",
+	.run = run_cpop,
+};

@@ -191,7 +191,7 @@ static int fill_in(struct method_run *r, struct err *e)
 	return 0;
 }
 
-int method_expert(struct method_run *r, struct err *e)
+static int run_expert(struct method_run *r, struct err *e)
 {
 	const struct val *json = json_read(r->arg, r->a, e);
 	int rc;
@@ -209,3 +209,12 @@ int method_expert(struct method_run *r, struct err *e)
 		return err_prefix(e, "'%s'", r->arg);
 	return r->emit(r, e);
 }
+
+const struct place_method method_expert = {
+	.name = "expert",
+	.arg = "FILE",
+	.needs_arg = true,
+	.about = "a placement that a person wrote, as JSON",
+	.source = "forms of placeout and of dnn-partitioning",
+	.run = run_expert,
+};

@@ -47,7 +47,7 @@ static int choose_device(const struct place_units *u, uint32_t i, double *load, 
 	return at;
 }
 
-int method_greedy_memory(struct method_run *r, struct err *e)
+static int run_greedy_memory(struct method_run *r, struct err *e)
 {
 	struct place_units u;
 
@@ -71,3 +71,11 @@ int method_greedy_memory(struct method_run *r, struct err *e)
 	method_mend(r, &u);
 	return r->emit(r, e);
 }
+
+const struct place_method method_greedy_memory = {
+	.name = "greedy-memory",
+	.needs_costs = true,
+	.about = "fastest device with room, largest sets first",
+	.source = "Graham, list scheduling, 1969, on unrelated devices",
+	.run = run_greedy_memory,
+};

@@ -26,10 +26,18 @@ int heft_placement(const struct place_model *m, uint16_t *device, double *makesp
 	return rc < 0 ? err_prefix(e, "heft") : 0;
 }
 
-int method_heft(struct method_run *r, struct err *e)
+static int run_heft(struct method_run *r, struct err *e)
 {
 	struct listsched x;
 	int rc = schedule_earliest(&x, r->m, r->a, e);
 
 	return listsched_answer(&x, rc, r, e);
 }
+
+const struct place_method method_heft = {
+	.name = "heft",
+	.needs_costs = true,
+	.about = "earliest finish time by upward rank",
+	.source = "Topcuoglu, Hariri, Wu, IEEE TPDS 13(3), 2002, section 4.2",
+	.run = run_heft,
+};

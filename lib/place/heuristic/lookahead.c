@@ -85,7 +85,7 @@ static uint32_t choose_device(struct listsched *x, uint32_t v, void *arg)
 	return at;
 }
 
-int method_lookahead(struct method_run *r, struct err *e)
+static int run_lookahead(struct method_run *r, struct err *e)
 {
 	struct listsched x;
 	struct lookahead l = {.deadline_s = r->budget_s > 0 ? clock_s() + r->budget_s : INFINITY};
@@ -106,3 +106,11 @@ int method_lookahead(struct method_run *r, struct err *e)
 	}
 	return rc;
 }
+
+const struct place_method method_lookahead = {
+	.name = "lookahead",
+	.needs_costs = true,
+	.about = "HEFT that looks at the finish times of consumers",
+	.source = "Bittencourt, Sakellariou, Madeira, PDP 2010",
+	.run = run_lookahead,
+};

@@ -122,7 +122,7 @@ static void etf_init(struct etf *t, struct method_run *r)
 		t->place_of[t->order[i]] = i;
 }
 
-int method_m_etf(struct method_run *r, struct err *e)
+static int run_m_etf(struct method_run *r, struct err *e)
 {
 	struct etf t = {0};
 	int rc = 0;
@@ -146,3 +146,11 @@ int method_m_etf(struct method_run *r, struct err *e)
 	}
 	return listsched_answer(&t.x, rc, r, e);
 }
+
+const struct place_method method_m_etf = {
+	.name = "m-etf",
+	.needs_costs = true,
+	.about = "earliest task first, within memory",
+	.source = "Jeon et al., Baechi, SoCC 2020, section 3.2",
+	.run = run_m_etf,
+};

@@ -10,7 +10,7 @@
 
 enum { MOST_RECURSIVE = 8 };
 
-int method_metis(struct method_run *r, struct err *e)
+static int run_metis(struct method_run *r, struct err *e)
 {
 	struct partition_placement p;
 	char text[80];
@@ -23,3 +23,11 @@ int method_metis(struct method_run *r, struct err *e)
 		 p.n_parts <= MOST_RECURSIVE ? "recursive bisection" : "the k-way method");
 	return partition_placement_answer(&p, true, text, e);
 }
+
+const struct place_method method_metis = {
+	.name = "metis",
+	.needs_costs = true,
+	.about = "METIS, parts by the devices' speeds",
+	.source = "Karypis, Kumar, SIAM J. Sci. Computing 20(1), 1998",
+	.run = run_metis,
+};

@@ -356,7 +356,7 @@ static double swaps(struct cut *c, uint32_t *n_cuts)
 	return sum;
 }
 
-int method_mincut(struct method_run *r, struct err *e)
+static int run_mincut(struct method_run *r, struct err *e)
 {
 	struct cut c = {.m = r->m};
 	uint32_t n_cuts = 0, k = r->m->k;
@@ -375,3 +375,11 @@ int method_mincut(struct method_run *r, struct err *e)
 		 k <= 2 ? "least" : "a small", sum, n_cuts);
 	return partition_placement_units(&c.p, c.on, text, e);
 }
+
+const struct place_method method_mincut = {
+	.name = "mincut",
+	.needs_costs = true,
+	.about = "the least sum of computing and copies, by minimum cuts",
+	.source = "Stone, IEEE TSE SE-3(1), 1977; swaps: Boykov, Veksler, Zabih, PAMI 23(11), 2001",
+	.run = run_mincut,
+};

@@ -185,7 +185,7 @@ static int schedule_tasks(struct sct *s, struct err *e)
 	return 0;
 }
 
-int method_m_sct(struct method_run *r, struct err *e)
+static int run_m_sct(struct method_run *r, struct err *e)
 {
 	struct sct s = {0};
 	struct arena *a = r->a;
@@ -222,3 +222,11 @@ int method_m_sct(struct method_run *r, struct err *e)
 			    : "dearest edges, the linear programme being too long");
 	return rc;
 }
+
+const struct place_method method_m_sct = {
+	.name = "m-sct",
+	.needs_costs = true,
+	.about = "favourite children by a linear programme, within memory",
+	.source = "Jeon et al., Baechi, SoCC 2020, section 3.3; Hanen, Munier, ETFA 1995",
+	.run = run_m_sct,
+};

@@ -46,7 +46,7 @@ static uint32_t fill_in_turn(struct listsched *x, uint32_t v, void *arg)
 	return SCHED_NONE;
 }
 
-int method_m_topo(struct method_run *r, struct err *e)
+static int run_m_topo(struct method_run *r, struct err *e)
 {
 	struct listsched x;
 	struct turn turn = {0, 0};
@@ -60,3 +60,11 @@ int method_m_topo(struct method_run *r, struct err *e)
 
 	return listsched_answer(&x, rc, r, e);
 }
+
+const struct place_method method_m_topo = {
+	.name = "m-topo",
+	.needs_costs = true,
+	.about = "topological order cut into shares of equal memory",
+	.source = "Jeon et al., Baechi, SoCC 2020, section 3.1",
+	.run = run_m_topo,
+};

@@ -48,7 +48,7 @@ static uint32_t choose_device(struct listsched *x, uint32_t v, void *arg)
 	return at;
 }
 
-int method_peft(struct method_run *r, struct err *e)
+static int run_peft(struct method_run *r, struct err *e)
 {
 	struct listsched x;
 
@@ -67,3 +67,11 @@ int method_peft(struct method_run *r, struct err *e)
 
 	return listsched_answer(&x, rc, r, e);
 }
+
+const struct place_method method_peft = {
+	.name = "peft",
+	.needs_costs = true,
+	.about = "finish time plus optimistic cost of what follows",
+	.source = "Arabnejad, Barbosa, IEEE TPDS 25(3), 2014",
+	.run = run_peft,
+};

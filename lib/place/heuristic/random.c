@@ -82,7 +82,7 @@ static bool seen_before(const struct method_run *r, uint64_t *table, size_t size
 	return false;
 }
 
-int method_random(struct method_run *r, struct err *e)
+static int run_random(struct method_run *r, struct err *e)
 {
 	uint32_t found = 0, repeats = 0;
 	size_t size = 64;
@@ -107,3 +107,10 @@ int method_random(struct method_run *r, struct err *e)
 	snprintf(r->note, sizeof(r->note), "%u distinct placements", found);
 	return rc;
 }
+
+const struct place_method method_random = {
+	.name = "random",
+	.about = "distinct random placements (-n)",
+	.source = "-",
+	.run = run_random,
+};

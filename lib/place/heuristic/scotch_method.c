@@ -44,7 +44,7 @@ static double *distances(const struct partition_placement *p)
 	return differ ? x : NULL;
 }
 
-int method_scotch(struct method_run *r, struct err *e)
+static int run_scotch(struct method_run *r, struct err *e)
 {
 	struct partition_placement p;
 	char text[80];
@@ -58,3 +58,11 @@ int method_scotch(struct method_run *r, struct err *e)
 		 arch.distance ? "with distances of links" : "all links alike");
 	return partition_placement_answer(&p, false, text, e);
 }
+
+const struct place_method method_scotch = {
+	.name = "scotch",
+	.needs_costs = true,
+	.about = "Scotch, static mapping onto the graph of devices",
+	.source = "Pellegrini, Roman, HPCN Europe 1996",
+	.run = run_scotch,
+};

@@ -16,7 +16,7 @@ static bool is_processor(const struct place_model *m, uint32_t dev)
 	       (strcmp(m->types[dev], "model") == 0 && strncmp(m->names[dev], "cpu", 3) == 0);
 }
 
-int method_scotch_mincut(struct method_run *r, struct err *e)
+static int run_scotch_mincut(struct method_run *r, struct err *e)
 {
 	struct partition_placement p;
 	bool *use = ARENA_NEWN(r->a, bool, r->m->k), any = false;
@@ -34,3 +34,11 @@ int method_scotch_mincut(struct method_run *r, struct err *e)
 	snprintf(text, sizeof(text), "%u parts%s", p.n_parts, any ? ", none for processors" : "");
 	return partition_placement_answer(&p, true, text, e);
 }
+
+const struct place_method method_scotch_mincut = {
+	.name = "scotch-mincut",
+	.needs_costs = true,
+	.about = "Scotch, recursive min-cut over accelerators",
+	.source = "Mirhoseini et al., ICML 2017, section 4.1, MinCut",
+	.run = run_scotch_mincut,
+};

@@ -1,8 +1,9 @@
-/* method.h - what a placement method is, and the table of them (methods.c).  A method
- * is one file; it sees a problem and hands over one or more placements. */
+/* method.h - what a placement method is, and the table of them.  A method is one file and one line
+ * of methods.h; it sees a problem and hands over one or more placements. */
 #ifndef HSDAG_PLACE_METHOD_METHOD_H
 #define HSDAG_PLACE_METHOD_METHOD_H
 
+#include "place/method/methods.h"
 #include "place/simulate/evaluate.h"
 #include "place/simulate/units.h"
 
@@ -41,23 +42,31 @@ struct method_run {
 	int (*emit)(struct method_run *r, struct err *e);
 };
 
-/* What a method is about: any problem; makespans; pipelines; pieces of dnnpart-latency. */
-enum method_scope { SCOPE_ALL, SCOPE_SCHEDULES, SCOPE_PERIODS, SCOPE_PIECES };
-/* What its evals are: simulations after moves, simulations of placements far from each other,
- * something else of which it knows how many are enough. */
-enum method_evals { EVALS_MOVES, EVALS_WHOLE, EVALS_OWN };
+/* Which problems a method is about; the portfolio runs it on no others. */
+enum method_scope {
+	SCOPE_ALL,
+	SCOPE_SCHEDULES, /* makespans */
+	SCOPE_PERIODS,   /* pipelines */
+	SCOPE_PIECES     /* dnnpart-latency */
+};
+/* What a method counts as evaluations. */
+enum method_evals {
+	EVALS_MOVES, /* simulations, each a few moves from the last one */
+	EVALS_WHOLE, /* simulations of placements that are far from each other */
+	EVALS_OWN    /* something else; the method knows how many are enough */
+};
 
-/* What a method is: a name, and whose idea. */
+/* What a method is.  Each is defined in its own file, which one line of methods.h registers. */
 struct place_method {
 	const char *name;
 	const char *arg; /* what NAME:ARG takes; NULL: nothing */
 	bool needs_arg, needs_costs;
-	const char *about, *source; /* one line; whose idea it is */
+	const char *about, *source; /* one line; whose idea it is, "-": nobody's in particular */
 	int (*run)(struct method_run *r, struct err *e);
 	enum method_scope scope;
 	enum method_evals evals;
 };
-extern const struct place_method place_methods[]; /* NULL name ends */
+extern const struct place_method *const place_methods[]; /* in the order of methods.h; NULL ends */
 
 /* NAME or NAME:ARG (*arg then points behind the colon, else NULL).  ST_USAGE when there is no such
  * method or the argument is out of place. */
@@ -68,36 +77,7 @@ const struct place_method *place_method_find(const char *text, const char **arg,
  * r->m.  Returns whether it is legal (repair.c). */
 bool method_mend(struct method_run *r, const struct place_units *u);
 
-/* The methods. */
-int method_single(struct method_run *r, struct err *e);
-int method_random(struct method_run *r, struct err *e);
-int method_variety(struct method_run *r, struct err *e);
-int method_expert(struct method_run *r, struct err *e);
-int method_climb(struct method_run *r, struct err *e);
-int method_anneal(struct method_run *r, struct err *e);
-int method_tabu(struct method_run *r, struct err *e);
-int method_genetic(struct method_run *r, struct err *e);
-int method_cross_entropy(struct method_run *r, struct err *e);
-int method_local_search(struct method_run *r, struct err *e);
-int method_restarts(struct method_run *r, struct err *e);
-int method_portfolio(struct method_run *r, struct err *e);
-int method_exact(struct method_run *r, struct err *e);
-int method_ideals(struct method_run *r, struct err *e);
-int method_spine(struct method_run *r, struct err *e);
-int method_greedy_memory(struct method_run *r, struct err *e);
-int method_heft(struct method_run *r, struct err *e);
-int method_contention(struct method_run *r, struct err *e);
-int method_refine(struct method_run *r, struct err *e);
-int method_cluster(struct method_run *r, struct err *e);
-int method_lookahead(struct method_run *r, struct err *e);
-int method_peft(struct method_run *r, struct err *e);
-int method_cpop(struct method_run *r, struct err *e);
-int method_m_topo(struct method_run *r, struct err *e);
-int method_m_etf(struct method_run *r, struct err *e);
-int method_m_sct(struct method_run *r, struct err *e);
-int method_mincut(struct method_run *r, struct err *e);
-int method_scotch_mincut(struct method_run *r, struct err *e);
-int method_metis(struct method_run *r, struct err *e);
-int method_scotch(struct method_run *r, struct err *e);
+#define PLACE_METHOD_DECLARE(name) extern const struct place_method method_##name;
+PLACE_METHODS(PLACE_METHOD_DECLARE)
 
 #endif

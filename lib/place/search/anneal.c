@@ -43,13 +43,22 @@ static void cool(struct search_state *p, const struct limits *limits, double hea
 
 void anneal_placement(struct method_run *r)
 {
-	static const struct walks chains = {cool, RANDOM_CHAIN, false, 0, false};
+	static const struct walks chains = {
+		.method = &method_anneal, .walk = cool, .purpose = RANDOM_CHAIN};
 
 	walks_run(&chains, r);
 }
 
-int method_anneal(struct method_run *r, struct err *e)
+static int run_anneal(struct method_run *r, struct err *e)
 {
 	anneal_placement(r);
 	return r->emit(r, e);
 }
+
+const struct place_method method_anneal = {
+	.name = "anneal",
+	.needs_costs = true,
+	.about = "simulated annealing, restarted",
+	.source = "Kirkpatrick, Gelatt, Vecchi, Science 220, 1983",
+	.run = run_anneal,
+};

@@ -80,7 +80,7 @@ static struct climb_start climb_start_at(const struct search_context *s, struct 
 	return b;
 }
 
-int method_climb(struct method_run *r, struct err *e)
+static int run_climb(struct method_run *r, struct err *e)
 {
 	struct limits limits = limits_of(r, search_context_default_evals(r->m, false));
 	struct search_context s;
@@ -121,3 +121,11 @@ int method_climb(struct method_run *r, struct err *e)
 	search_context_release(&s);
 	return r->emit(r, e);
 }
+
+const struct place_method method_climb = {
+	.name = "climb",
+	.needs_costs = true,
+	.about = "one-flip hill climbing from the best single device and from HEFT",
+	.source = "-",
+	.run = run_climb,
+};

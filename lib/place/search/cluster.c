@@ -249,7 +249,7 @@ static void clusters_init(struct clusters *x, struct method_run *r)
 		x->batch[i].device = ARENA_NEWN(a, uint16_t, r->m->n_sets);
 }
 
-int method_cluster(struct method_run *r, struct err *e)
+static int run_cluster(struct method_run *r, struct err *e)
 {
 	static const char *const made[] = {"heavy edges", "stretches", "stretches, depth first"};
 	struct pool *pool = pool_new(r->threads, NULL);
@@ -271,3 +271,13 @@ int method_cluster(struct method_run *r, struct err *e)
 		 x.made, x.best.value, x.best.n_clusters, made[x.best.made]);
 	return r->emit(r, e);
 }
+
+const struct place_method method_cluster = {
+	.name = "cluster",
+	.needs_costs = true,
+	.about = "HEFT for clusters of tasks, as large as is best",
+	.source = "Ozkaya, Benoit, Ucar, Herrmann, Catalyurek, IPDPS 2019",
+	.run = run_cluster,
+	.scope = SCOPE_SCHEDULES,
+	.evals = EVALS_OWN,
+};

@@ -163,10 +163,20 @@ static void search_rounds(struct search_state *p, const struct limits *limits, d
 	arena_free(a);
 }
 
-int method_cross_entropy(struct method_run *r, struct err *e)
+static int run_cross_entropy(struct method_run *r, struct err *e)
 {
-	static const struct walks walks = {search_rounds, RANDOM_ENTROPY, false, 0, true};
+	static const struct walks walks = {
+		.method = &method_cross_entropy, .walk = search_rounds, .purpose = RANDOM_ENTROPY};
 
 	walks_run(&walks, r);
 	return r->emit(r, e);
 }
+
+const struct place_method method_cross_entropy = {
+	.name = "cross-entropy",
+	.needs_costs = true,
+	.about = "the cross-entropy method over groups",
+	.source = "de Boer et al., Ann. Oper. Res. 134, 2005; Gao, Chen, Li, Post, NeurIPS 2018",
+	.run = run_cross_entropy,
+	.evals = EVALS_WHOLE,
+};

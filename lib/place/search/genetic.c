@@ -142,10 +142,20 @@ static void evolve(struct search_state *p, const struct limits *limits, double h
 	mem_free(x.genes);
 }
 
-int method_genetic(struct method_run *r, struct err *e)
+static int run_genetic(struct method_run *r, struct err *e)
 {
-	static const struct walks walks = {evolve, RANDOM_GENETIC, false, 0, true};
+	static const struct walks walks = {
+		.method = &method_genetic, .walk = evolve, .purpose = RANDOM_GENETIC};
 
 	walks_run(&walks, r);
 	return r->emit(r, e);
 }
+
+const struct place_method method_genetic = {
+	.name = "genetic",
+	.needs_costs = true,
+	.about = "a genetic algorithm seeded with heuristics",
+	.source = "Wang, Siegel, Roychowdhury, Maciejewski, JPDC 47(1), 1997",
+	.run = run_genetic,
+	.evals = EVALS_WHOLE,
+};

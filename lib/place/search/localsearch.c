@@ -48,10 +48,22 @@ static void descend(struct search_state *p, const struct limits *limits, double 
 		;
 }
 
-int method_local_search(struct method_run *r, struct err *e)
+static int run_local_search(struct method_run *r, struct err *e)
 {
-	static const struct walks walks = {descend, RANDOM_LOCAL, true, RESTARTS, false};
+	static const struct walks walks = {.method = &method_local_search,
+					   .walk = descend,
+					   .purpose = RANDOM_LOCAL,
+					   .random_starts = true,
+					   .n = RESTARTS};
 
 	walks_run(&walks, r);
 	return r->emit(r, e);
 }
+
+const struct place_method method_local_search = {
+	.name = "local-search",
+	.needs_costs = true,
+	.about = "steepest descents from random placements",
+	.source = "Tarnawski et al., NeurIPS 2020, section 6",
+	.run = run_local_search,
+};

@@ -235,7 +235,7 @@ static double legal_value(struct method_run *r, struct evaluator *ev, const stru
 }
 
 /* Better by the refiner's schedules may be worse by the order that was asked for: HEFT's then. */
-int method_refine(struct method_run *r, struct err *e)
+static int run_refine(struct method_run *r, struct err *e)
 {
 	size_t size = r->m->n_sets * sizeof(*r->device);
 	uint16_t *heft = ARENA_NEWN(r->a, uint16_t, r->m->n_sets);
@@ -267,3 +267,12 @@ int method_refine(struct method_run *r, struct err *e)
 	evaluator_free(ev);
 	return r->emit(r, e);
 }
+
+const struct place_method method_refine = {
+	.name = "refine",
+	.needs_costs = true,
+	.about = "HEFT, then hill climbing on the schedules that devrun keeps to",
+	.source = "Li, Willis, EJOR 56(3), 1992, for the schedules",
+	.run = run_refine,
+	.scope = SCOPE_SCHEDULES,
+};

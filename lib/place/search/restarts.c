@@ -89,7 +89,7 @@ static void run_trial(void *arg, int task, int thread)
 	arena_free(a);
 }
 
-int method_restarts(struct method_run *r, struct err *e)
+static int run_restarts(struct method_run *r, struct err *e)
 {
 	struct limits limits = limits_of(r, RESTARTS);
 	struct pool *pool = pool_new(r->threads, NULL);
@@ -120,3 +120,11 @@ int method_restarts(struct method_run *r, struct err *e)
 		return err_set(e, ST_RUNTIME, "restarts: none of %u list schedules is legal", made);
 	return r->emit(r, e);
 }
+
+const struct place_method method_restarts = {
+	.name = "restarts",
+	.needs_costs = true,
+	.about = "critical path first, random restarts",
+	.source = "Kwok, Ahmad, ACM Comput. Surv. 31(4), 1999; Yao et al., Doppler, 2025",
+	.run = run_restarts,
+};

@@ -106,7 +106,7 @@ static int hand_over_sample(struct sample_candidates *x, struct err *e)
 	return rc;
 }
 
-int method_variety(struct method_run *r, struct err *e)
+static int run_variety(struct method_run *r, struct err *e)
 {
 	struct sample_candidates x;
 	int rc = sample_candidates_init(&x, r, e);
@@ -116,3 +116,11 @@ int method_variety(struct method_run *r, struct err *e)
 	sample_candidates_release(&x);
 	return rc;
 }
+
+const struct place_method method_variety = {
+	.name = "variety",
+	.needs_costs = true,
+	.about = "distinct placements of every quality (-n), half near the best",
+	.source = "-",
+	.run = run_variety,
+};

@@ -125,10 +125,19 @@ static void search_tabu(struct search_state *p, const struct limits *limits, dou
 	mem_free(x.best);
 }
 
-int method_tabu(struct method_run *r, struct err *e)
+static int run_tabu(struct method_run *r, struct err *e)
 {
-	static const struct walks walks = {search_tabu, RANDOM_TABU, false, 0, false};
+	static const struct walks walks = {
+		.method = &method_tabu, .walk = search_tabu, .purpose = RANDOM_TABU};
 
 	walks_run(&walks, r);
 	return r->emit(r, e);
 }
+
+const struct place_method method_tabu = {
+	.name = "tabu",
+	.needs_costs = true,
+	.about = "tabu search over a sampled neighbourhood",
+	.source = "Glover, ORSA J. Computing 1(3), 1989",
+	.run = run_tabu,
+};

@@ -152,7 +152,8 @@ double walks_run(const struct walks *w, struct method_run *r)
 	struct rounds x = {.w = w,
 			   .r = r,
 			   .pool = pool_new(r->threads, NULL),
-			   .all = limits_of(r, search_context_default_evals(r->m, w->whole))};
+			   .all = limits_of(r, search_context_default_evals(
+						       r->m, w->method->evals == EVALS_WHOLE))};
 
 	search_context_init(&x.s, r);
 	struct evaluator *ev = evaluators_take(x.s.ev);

@@ -11,11 +11,11 @@
 typedef void walk(struct search_state *p, const struct limits *limits, double heat);
 
 struct walks {
+	const struct place_method *method; /* whose walks they are */
 	walk *walk;
 	enum random_purpose purpose;
 	bool random_starts; /* random placements alone, not all kinds of search_context_start */
 	uint32_t n;         /* walks when the clock does not count; 0: two to eight */
-	bool whole;         /* most evaluations are of placements far from the last one */
 };
 
 /* Rounds of walks until r's budget ends; in every other round they go on from the best so far, in

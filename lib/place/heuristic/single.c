@@ -1,0 +1,33 @@
+/* single.c - single devices: everything on one of them. */
+#include <string.h>
+
+#include "place/method/method.h"
+
+static void all_on(struct method_run *r, uint32_t dev)
+{
+	for (uint32_t i = 0; i < r->m->n_sets; i++)
+		r->device[i] = (uint16_t)dev;
+}
+
+static int run_single(struct method_run *r, struct err *e)
+{
+	bool found = false;
+
+	for (uint32_t dev = 0; dev < r->m->k; dev++) {
+		if (r->arg && strcmp(r->arg, r->m->names[dev]) != 0)
+			continue;
+		found = true;
+		all_on(r, dev);
+		if (r->emit(r, e) < 0)
+			return -1;
+	}
+	return found ? 0 : err_set(e, ST_USAGE, "there is no device '%s'", r->arg);
+}
+
+const struct place_method method_single = {
+	.name = "single",
+	.arg = "DEVICE",
+	.about = "every device alone, or only DEVICE",
+	.source = "-",
+	.run = run_single,
+};

@@ -1,0 +1,42 @@
+/* methods.h - the table of placement methods.  One line registers one: X(name) stands for
+ * `const struct place_method method_name`, which a file of its own defines (method.h).  --list
+ * prints them in this order. */
+#ifndef HSDAG_PLACE_METHOD_METHODS_H
+#define HSDAG_PLACE_METHOD_METHODS_H
+
+/* clang-format off */
+#define PLACE_METHODS(X) \
+	X(single) \
+	X(random) \
+	X(variety) \
+	X(expert) \
+	X(greedy_memory) \
+	X(heft) \
+	X(contention) \
+	X(refine) \
+	X(cluster) \
+	X(lookahead) \
+	X(peft) \
+	X(cpop) \
+	X(m_topo) \
+	X(m_etf) \
+	X(m_sct) \
+	X(mincut) \
+	X(scotch_mincut) \
+	X(metis) \
+	X(scotch) \
+	X(climb) \
+	X(anneal) \
+	X(tabu) \
+	X(genetic) \
+	X(cross_entropy) \
+	X(local_search) \
+	X(restarts) \
+	X(exact) \
+	X(ideals) \
+	X(spine) \
+	X(portfolio) \
+/* end */
+/* clang-format on */
+
+#endif
