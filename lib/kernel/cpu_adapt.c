@@ -40,16 +40,9 @@ static int64_t bytes_as(const struct tensor *t, enum elem as)
 static bool saturates(const struct op *op, enum elem to, enum elem from)
 {
 	enum op_category c = op_info(op->kind)->category;
-	switch (op->kind) {
-	/* clang-format off */
-	case OP_BITWISE_AND: case OP_BITWISE_OR: case OP_BITWISE_XOR: case OP_BITWISE_NOT:
-	case OP_BITWISE_LEFT_SHIFT: case OP_BITWISE_RIGHT_SHIFT:
-		return false;
-	/* clang-format on */
-	default:
-		return (to == EL_I8 || to == EL_U8) && !elem_is_real(from) &&
-		       (c == OPC_BINARY || c == OPC_REDUCE || c == OPC_UNARY);
-	}
+	return (to == EL_I8 || to == EL_U8) && !elem_is_real(from) &&
+	       !(op_info(op->kind)->flags & OPF_BITWISE) &&
+	       (c == OPC_BINARY || c == OPC_REDUCE || c == OPC_UNARY);
 }
 
 int cpu_run_adapted(const struct kernel *k, const struct kernel_call *call, struct err *e)

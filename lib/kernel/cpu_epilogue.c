@@ -6,22 +6,6 @@
 
 enum { GRAIN = 8192 };
 
-bool cpu_epilogue_knows(enum op_kind kind)
-{
-	switch (kind) {
-	/* clang-format off */
-	case OP_ADD: case OP_SUBTRACT: case OP_MULTIPLY: case OP_DIVIDE: case OP_MAXIMUM:
-	case OP_MINIMUM: case OP_SQUARED_DIFFERENCE: case OP_POWER: case OP_MOD: case OP_FLOOR_MOD:
-	case OP_PRELU: case OP_FAKE_QUANTIZE:
-		return true;
-	case OP_CONVERT: case OP_CONVERT_LIKE: case OP_BITWISE_NOT: case OP_LOGICAL_NOT:
-	case OP_IS_FINITE: case OP_IS_INF: case OP_IS_NAN:
-		return false;
-	/* clang-format on */
-	default: return op_info(kind)->category == OPC_UNARY;
-	}
-}
-
 /* Row `row` of an operand. */
 static float *operand_row(const struct epi_operand *o, int64_t row)
 {

@@ -7,7 +7,7 @@
  * operands (tensors that broadcast to the matrix), element by element.  Value 0 is what the kernel
  * computed; what becomes of it ends up in its place.
  *
- * A kernel that takes part (struct kernel.posts) calls cpu_epilogue_tile exactly once for every
+ * A kernel that takes part (struct kernel.flags: POSTS) calls cpu_epilogue_tile exactly once for every
  * element of its output, after the element's last sum, from any thread, in pieces of any size; for
  * all others cpu_kernel_run goes over the finished output.  Results do not depend on the pieces. */
 #ifndef HSDAG_KERNEL_CPU_EPILOGUE_H
@@ -65,8 +65,5 @@ void cpu_epilogue_row(const struct epilogue *e, float *c, int64_t row, int64_t c
  * source before one has set it: a program of its own. */
 struct cpu_ctx;
 void cpu_epilogue_run(struct cpu_ctx *ctx, const struct epilogue *e, float *c);
-
-/* Can an instruction compute this operator? */
-bool cpu_epilogue_knows(enum op_kind kind);
 
 #endif

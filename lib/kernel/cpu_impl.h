@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "kernel/cpu_epilogue.h"
+#include "kernel/cpu_kernels.h"
 #include "kernel/kernel.h"
 
 /* ---- context (cpu_ctx.c) ---- */
@@ -70,7 +71,7 @@ struct kernel_call {
 	struct cpu_ctx *ctx;
 	struct tensor *actual; /* (op->n_out) of a bounded operator: shapes made; else NULL */
 	/* To be applied to output 0 (cpu_epilogue.h), or NULL; only for kernels that say
-	 * `posts`. */
+	 * POSTS. */
 	const struct epilogue *post;
 };
 
@@ -93,35 +94,24 @@ struct kernel {
 	bool (*supports)(const struct op *op, const char **reason);               /* may be NULL */
 	/* May constant input i be t, as the file holds it, although the graph says f32? may be NULL */
 	bool (*takes)(const struct op *op, int i, const struct tensor *t);
-	bool posts; /* run applies kernel_call.post itself */
+	unsigned flags; /* enum kernel_flags */
+};
+enum kernel_flags {
+	FUSES = 1, /* element-wise, with an f32 form that fused steps and epilogues apply in passing */
+	HEAD = 2, /* a fused step may begin with it: its output is worth changing before it is
+	            * written */
+	POSTS = 4 /* run applies kernel_call.post itself */
 };
 
 /* cpu_kernel_run_sized for a call that is filled in, with its epilogue; call is used up. */
 int cpu_kernel_call(struct kernel_call *call, struct err *e) MUST_CHECK;
 
-kernel_fn run_unary, run_convert, run_binary, run_select, run_fake_quantize, run_prelu;
-kernel_fn run_reduce, run_softmax, run_mvn, run_lrn, run_normalize_l2, run_batch_norm,
-	run_group_norm, run_rms;
-kernel_fn run_matmul, run_attention, run_conv, run_conv_backprop, run_pool, run_adaptive_pool;
-kernel_fn run_copy, run_transpose, run_concat, run_split, run_slice, run_broadcast, run_tile,
-	run_gather, run_gather_elements, run_gather_nd, run_scatter, run_pad, run_space,
-	run_shuffle, run_one_hot, run_reverse_sequence, run_roll, run_cum_sum, run_top_k,
-	run_resize;
-kernel_fn run_range, run_shape_of, run_eye, run_non_zero;
-kernel_fn run_cell, run_sequence;
-kernel_fn run_einsum, run_grid_sample, run_reorg_yolo, run_region_yolo, run_search, run_unique,
-	run_embedding_offsets, run_embedding_packed, run_embedding_segments, run_segment_max;
-kernel_fn run_ctc_greedy, run_ctc_lengths, run_ctc_loss, run_dft, run_rdft, run_irdft, run_stft,
-	run_istft;
-kernel_fn run_prior_box, run_prior_box_clustered, run_prior_grid, run_detection, run_nms,
-	run_nms_sets, run_proposal, run_generate_proposals, run_detectron_proposals,
-	run_detectron_detection, run_top_rois;
-kernel_fn run_roi_align, run_roi_features, run_roi_pooling, run_psroi_pooling;
-kernel_fn run_random_uniform, run_multinomial;
-kernel_fn run_adaptive_max_pool, run_grn, run_inverse, run_deformable_conv, run_image_patches,
-	run_col2im, run_gather_tree, run_reverse, run_slice_scatter, run_binary_conv,
-	run_fake_convert, run_sparse_fill, run_color;
+#define DECLARE_RUN(kind, native, fn, ...) kernel_fn run_##fn;
+CPU_KERNELS(DECLARE_RUN)
+#undef DECLARE_RUN
 
+/* Has the window at most three dims? */
+bool supports_window(const struct op *op, const char **reason);
 int prepare_matmul(const struct op *op, const struct tensor *in, const struct tensor *out,
 		   struct cpu_ctx *c, struct cpu_prep **prep, struct err *e);
 int prepare_conv(const struct op *op, const struct tensor *in, const struct tensor *out,

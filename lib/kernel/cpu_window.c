@@ -32,6 +32,14 @@ void cpu_window_init(struct window *g, const struct op *op, const struct tensor 
 	}
 }
 
+bool supports_window(const struct op *op, const char **reason)
+{
+	if (op->a.window.n_spatial <= OP_MAX_SPATIAL)
+		return true;
+	*reason = "more than three spatial dims";
+	return false;
+}
+
 static int64_t ceil_div(int64_t a, int64_t b)
 {
 	return a >= 0 ? (a + b - 1) / b : -(-a / b);

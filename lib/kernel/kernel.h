@@ -38,6 +38,11 @@ struct cpu_prep;
 /* May this node run here?  Otherwise *reason says why not (static text). */
 bool cpu_kernel_supports(const struct op *op, const char **reason);
 
+/* Is it element-wise, with an f32 form that fused steps and epilogues apply in passing? */
+bool cpu_kernel_fuses(enum op_kind kind);
+/* May a fused step begin with it?  Its output is worth changing before it is written. */
+bool cpu_kernel_is_head(enum op_kind kind);
+
 /* May input i, when it is constant, be t although the graph says f32 there?  Weights that the file
  * holds as f16 with a Convert in front of them, or in few bits (quant.h): pass t to prepare and
  * run and skip what is in front of them. */

@@ -51,9 +51,8 @@ int attr_window(struct op *op, struct err *e)
 	struct op_window *w = &op->a.window;
 	int auto_pad = PAD_EXPLICIT, rounding = ROUND_FLOOR;
 	w->groups = w->offset_groups = 1;
-	w->grouped = op->kind == OP_GROUP_CONVOLUTION || op->kind == OP_GROUP_CONVOLUTION_BACKPROP;
-	w->transposed =
-		op->kind == OP_CONVOLUTION_BACKPROP || op->kind == OP_GROUP_CONVOLUTION_BACKPROP;
+	w->grouped = op_info(op->kind)->flags & OPF_GROUPED;
+	w->transposed = op_info(op->kind)->flags & OPF_TRANSPOSED;
 	if (window_list(op, "strides", 1, 1, w->stride, e) ||
 	    window_list(op, "dilations", 1, 1, w->dilation, e) ||
 	    window_list(op, "pads_begin", INT32_MIN, 0, w->pad_begin, e) ||

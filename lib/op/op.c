@@ -12,14 +12,22 @@ struct row {
 	struct op_info info;
 	attr_fn *attrs;
 	infer_fn *infer;
+	flops_fn *flops;
+	unsigned weight;
 };
 
-static const struct row table[OP_COUNT] = {
-	[OP_UNKNOWN] = {{"", OPC_OTHER, 0, -1, -1, 0}, attr_none, infer_unknown},
-#define OP(kind, type, category, min_in, max_in, n_out, values, attrs, infer) \
-	[OP_##kind] = { \
-		{type, category, min_in, max_in, n_out, values}, attr_##attrs, infer_##infer},
-	OP_LIST(OP)
+static const struct row table[OP_COUNT] = {[OP_UNKNOWN] = {{"", OPC_OTHER, 0, -1, -1, 0, 0, 0},
+							   attr_none,
+							   infer_unknown,
+							   flops_out,
+							   1},
+#define OP(kind, type, category, min, max, out, values, scalars, cost, w, flags, attrs, shapes) \
+	[OP_##kind] = {{type, OPC_##category, min, max, out, values, scalars, flags}, \
+		       attr_##attrs, \
+		       infer_##shapes, \
+		       flops_##cost, \
+		       w},
+					   OP_LIST(OP)
 #undef OP
 };
 
@@ -76,15 +84,13 @@ bool op_is_view(const struct op *op)
 
 bool op_is_bounded(const struct op *op)
 {
-	switch (op->kind) {
-	/* clang-format off */
-	case OP_NON_ZERO: case OP_UNIQUE: case OP_NON_MAX_SUPPRESSION: case OP_NMS_ROTATED:
-	case OP_MATRIX_NMS: case OP_MULTICLASS_NMS: case OP_GENERATE_PROPOSALS:
-	case OP_SPARSE_FILL_EMPTY_ROWS:
-		return true;
-	/* clang-format on */
-	default: return false;
-	}
+	return table[op->kind].info.flags & OPF_BOUNDED;
+}
+
+uint64_t op_flops(const struct graph *g, uint32_t v)
+{
+	const struct row *r = &table[op_kind(g->type[v])];
+	return r->flops(g, v, r->weight);
 }
 
 static int check_counts(const struct op *op, struct err *e)
@@ -127,34 +133,9 @@ int op_decode(const struct graph *g, uint32_t v, struct op *op, struct err *e)
 	return 0;
 }
 
-/* Inputs of which the first element is read, bit i for input i. */
-static uint32_t scalar_inputs(enum op_kind kind)
-{
-	switch (kind) {
-	case OP_GATHER: return 1u << 2;
-	case OP_SPLIT:
-	case OP_VARIADIC_SPLIT:
-	case OP_TOP_K:
-	case OP_CUM_SUM:
-	case OP_SWISH: return 1u << 1;
-	/* clang-format off */
-	case OP_HARD_SIGMOID: case OP_SELU: return 6;
-	case OP_ONE_HOT: return 14;
-	case OP_RANGE: case OP_EYE: return 7;
-	case OP_PAD: case OP_SCATTER_UPDATE: case OP_SCATTER_ELEMENTS_UPDATE: return 1u << 3;
-	case OP_ATTENTION: return 1u << 4;
-	case OP_NON_MAX_SUPPRESSION: case OP_NMS_ROTATED: return 0x3c;
-	case OP_STFT: case OP_ISTFT: return 12;
-	case OP_MULTINOMIAL: case OP_UNIQUE: return 1u << 1;
-	/* clang-format on */
-	case OP_RANDOM_UNIFORM: return 6;
-	default: return 0;
-	}
-}
-
 static int check_scalars(const struct op *op, const struct tensor *in, struct err *e)
 {
-	uint32_t mask = scalar_inputs(op->kind);
+	uint32_t mask = table[op->kind].info.scalars;
 	for (int i = 0; i < op->n_in && i < 32; i++)
 		if (mask >> i & 1 && in[i].elem != EL_DYNAMIC && tensor_elements(&in[i]) != 1)
 			return err_set(e, ST_INPUT, "input %d of %s is not a single value", i,

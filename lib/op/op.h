@@ -12,7 +12,7 @@
 
 enum op_kind {
 	OP_UNKNOWN, /* not in the table */
-#define OP(kind, type, category, min_in, max_in, n_out, values, attrs, infer) OP_##kind,
+#define OP(kind, ...) OP_##kind,
 	OP_LIST(OP)
 #undef OP
 		OP_COUNT
@@ -298,18 +298,30 @@ struct op {
 
 /* ---- the table ---- */
 
+enum op_flags {
+	/* The sizes of the outputs depend on data (NonZero, NonMaxSuppression, Unique): op_infer
+	 * gives upper bounds, and the kernel says how much there was (cpu_kernel_run_sized). */
+	OPF_BOUNDED = 1,
+	OPF_READS_PART = 2, /* it may leave most of input 0 unread */
+	OPF_BITWISE = 4,    /* it combines bits: integers wrap, they never saturate */
+	OPF_GROUPED = 8,    /* convolutions: the weights have a leading group dim */
+	OPF_TRANSPOSED = 16,
+	OPF_NO_OPSET = 32 /* of no opset of OpenVINO: not in the vocabulary (optype.h) */
+};
+
+/* The columns of oplist.h. */
 struct op_info {
 	const char *type; /* canonical name */
 	enum op_category category;
 	int min_in, max_in; /* max_in < 0: any number */
 	int n_out;          /* < 0: from the node */
 	uint32_t values;    /* bit i: the value of input i decides the outputs' shapes */
+	uint32_t scalars;   /* bit i: input i is a single value */
+	unsigned flags;     /* enum op_flags */
 };
 const struct op_info *op_info(enum op_kind kind);
 enum op_kind op_kind(const char *type); /* any case, aliases; OP_UNKNOWN */
 bool op_is_view(const struct op *op);   /* the output has input 0's bytes: needs no kernel */
-/* The sizes of the outputs depend on data (NonZero, NonMaxSuppression, Unique): op_infer gives
- * upper bounds, and the kernel says how much there was (cpu_kernel_run_sized). */
 bool op_is_bounded(const struct op *op);
 
 /* Decode node v.  An operator that is not in the table gives kind OP_UNKNOWN and

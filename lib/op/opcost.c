@@ -1,11 +1,11 @@
 /* opcost.c - operations and bytes of a node from its recorded shapes, and which
  * nodes are constant.  Estimates for features and the simulator; the devices
  * measure. */
-#include "op/op.h"
+#include "op/opimpl.h"
 
 #include <string.h>
 
-enum { TRANSCENDENTAL = 8 }; /* operations that exp, tanh, division chains count as */
+enum { TRANSCENDENTAL = 8 }; /* operations that exp and tanh count as */
 
 /* Elements of output o with dynamic dims as 1; 1 for an unknown rank. */
 static uint64_t elements(const struct graph *g, uint32_t o)
@@ -84,25 +84,54 @@ static bool attr_true(const struct graph *g, uint32_t v, const char *key)
 	return s && (*s == 't' || *s == 'T' || *s == '1');
 }
 
-static uint64_t conv_flops(const struct graph *g, uint32_t v, enum op_kind kind)
+/* Each output meets weights / rows of them; of a transposed convolution each input does, whose
+ * channels are the rows.  w_at: the input that has the weights. */
+static uint64_t conv_flops(const struct graph *g, uint32_t v, uint32_t w_at, uint64_t weight)
 {
-	uint32_t w = kind == OP_DEFORMABLE_CONVOLUTION ? 2 : 1;
-	uint64_t weights = in_elements(g, v, w), out = out_elements(g, v),
-		 in = in_elements(g, v, 0);
-	uint64_t groups = 1, rows;
-	bool grouped = kind == OP_GROUP_CONVOLUTION || kind == OP_GROUP_CONVOLUTION_BACKPROP;
-	if (grouped)
-		groups = in_dim(g, v, w, 0);
-	rows = mul(groups, in_dim(g, v, w, grouped));
-	if (weights == 0 || rows == 0)
+	unsigned flags = op_info(op_kind(g->type[v]))->flags;
+	bool grouped = flags & OPF_GROUPED;
+	uint64_t groups = grouped ? in_dim(g, v, w_at, 0) : 1;
+	uint64_t rows = mul(groups, in_dim(g, v, w_at, grouped));
+	uint64_t n_weights = in_elements(g, v, w_at);
+	if (n_weights == 0 || rows == 0)
 		return 0;
-	/* Each output meets weights / rows of them; of a transposed convolution each input does,
-	 * whose channels are the rows. */
-	bool transposed = kind == OP_CONVOLUTION_BACKPROP || kind == OP_GROUP_CONVOLUTION_BACKPROP;
-	return mul(2, mul(transposed ? in : out, weights / rows));
+	uint64_t places = flags & OPF_TRANSPOSED ? in_elements(g, v, 0) : out_elements(g, v);
+	return mul(weight, mul(places, n_weights / rows));
 }
 
-static uint64_t pool_flops(const struct graph *g, uint32_t v)
+uint64_t flops_conv(const struct graph *g, uint32_t v, uint64_t weight)
+{
+	return conv_flops(g, v, 1, weight);
+}
+
+uint64_t flops_deformable(const struct graph *g, uint32_t v, uint64_t weight)
+{
+	return conv_flops(g, v, 2, weight);
+}
+
+uint64_t flops_none(const struct graph *g, uint32_t v, uint64_t weight)
+{
+	(void)g, (void)v, (void)weight;
+	return 0;
+}
+
+uint64_t flops_out(const struct graph *g, uint32_t v, uint64_t weight)
+{
+	return mul(weight, out_elements(g, v));
+}
+
+uint64_t flops_in(const struct graph *g, uint32_t v, uint64_t weight)
+{
+	return mul(weight, in_elements(g, v, 0));
+}
+
+uint64_t flops_matmul(const struct graph *g, uint32_t v, uint64_t weight)
+{
+	int inner = attr_true(g, v, "transpose_a") ? -2 : -1;
+	return mul(weight, mul(out_elements(g, v), in_dim(g, v, 0, inner)));
+}
+
+uint64_t flops_window(const struct graph *g, uint32_t v, uint64_t weight)
 {
 	const char *s = graph_attr(g, v, "kernel");
 	uint64_t window = 1, k = 0;
@@ -114,18 +143,13 @@ static uint64_t pool_flops(const struct graph *g, uint32_t v)
 			k = 0;
 		}
 	}
-	return mul(window, out_elements(g, v));
+	return mul(weight, mul(window, out_elements(g, v)));
 }
 
-static uint64_t recurrent_flops(const struct graph *g, uint32_t v)
+/* Each step multiplies a batch row by all of W and R: inputs with gates * hidden rows. */
+uint64_t flops_cell(const struct graph *g, uint32_t v, uint64_t weight)
 {
-	/* Each step multiplies a batch row by all of W and R: inputs with gates * hidden rows. */
-	uint64_t rows = in_dim(g, v, 0, 0), most = 0, second = 0;
-	enum op_kind kind = op_kind(g->type[v]);
-	bool sequence =
-		kind == OP_LSTM_SEQUENCE || kind == OP_GRU_SEQUENCE || kind == OP_RNN_SEQUENCE;
-	if (sequence)
-		rows = mul(rows, in_dim(g, v, 0, 1));
+	uint64_t most = 0, second = 0;
 	for (uint32_t i = 1; i < g->in_ptr[v + 1] - g->in_ptr[v]; i++) {
 		uint64_t n = in_elements(g, v, i);
 		if (n > most) {
@@ -135,28 +159,19 @@ static uint64_t recurrent_flops(const struct graph *g, uint32_t v)
 			second = n;
 		}
 	}
-	return mul(2, mul(rows, add(most, second)));
+	return mul(weight, mul(in_dim(g, v, 0, 0), add(most, second)));
 }
 
-static uint64_t attention_flops(const struct graph *g, uint32_t v)
+uint64_t flops_sequence(const struct graph *g, uint32_t v, uint64_t weight)
+{
+	return mul(in_dim(g, v, 0, 1), flops_cell(g, v, weight));
+}
+
+uint64_t flops_attention(const struct graph *g, uint32_t v, uint64_t weight)
 {
 	uint64_t q = in_elements(g, v, 0), s = in_dim(g, v, 1, -2), d = in_dim(g, v, 0, -1);
 	uint64_t scores = d ? mul(q / d, s) : 0;
-	return add(mul(4, mul(q, s)), mul(scores, TRANSCENDENTAL));
-}
-
-static uint64_t unary_weight(enum op_kind kind)
-{
-	switch (kind) {
-	/* clang-format off */
-	case OP_ABS: case OP_RELU: case OP_NEGATIVE: case OP_CLAMP: case OP_FLOOR: case OP_CEILING:
-	case OP_ROUND: case OP_SIGN: case OP_CONVERT: case OP_LOGICAL_NOT: case OP_BITWISE_NOT:
-		return 1;
-	case OP_HSIGMOID: case OP_HSWISH: case OP_HARD_SIGMOID: case OP_SQRT: case OP_SOFT_SIGN:
-		return 4;
-	/* clang-format on */
-	default: return TRANSCENDENTAL;
-	}
+	return add(mul(weight, mul(q, s)), mul(scores, TRANSCENDENTAL));
 }
 
 /* How often the body of a loop runs: as many times as the parts of a slice fit; 1 when that is not
@@ -180,7 +195,7 @@ static uint64_t iterations(const struct graph *g, const struct graph_body *b)
 }
 
 /* Bodies, as often as they run; of If the larger one. */
-static uint64_t control_flops(const struct graph *g, uint32_t v)
+uint64_t flops_bodies(const struct graph *g, uint32_t v, uint64_t weight)
 {
 	uint64_t most = 0;
 	for (uint32_t i = 0; i < g->n_bodies; i++) {
@@ -193,61 +208,13 @@ static uint64_t control_flops(const struct graph *g, uint32_t v)
 		sum = mul(sum, iterations(g, b));
 		most = sum > most ? sum : most;
 	}
-	return most;
-}
-
-uint64_t op_flops(const struct graph *g, uint32_t v)
-{
-	enum op_kind kind = op_kind(g->type[v]);
-	uint64_t out = out_elements(g, v), in = in_elements(g, v, 0);
-	switch (op_info(kind)->category) {
-	case OPC_SOURCE:
-	case OPC_SINK:
-	case OPC_VIEW:
-	case OPC_MOVE:
-	case OPC_SHAPE: return kind == OP_INTERPOLATE ? mul(4, out) : kind == OP_CUM_SUM ? out : 0;
-	case OPC_UNARY: return mul(unary_weight(kind), out);
-	/* clang-format off */
-	case OPC_BINARY: case OPC_COMPARE:
-		return kind == OP_POWER || kind == OP_MOD || kind == OP_FLOOR_MOD
-			       /* clang-format on */
-			       ? mul(TRANSCENDENTAL, out)
-			       : out;
-	case OPC_TERNARY: return kind == OP_SELECT ? out : mul(TRANSCENDENTAL, out);
-	case OPC_REDUCE: return in;
-	case OPC_MATMUL:
-		if (kind == OP_ATTENTION)
-			return attention_flops(g, v);
-		return mul(2, mul(out, in_dim(g, v, 0, attr_true(g, v, "transpose_a") ? -2 : -1)));
-	case OPC_CONV: return conv_flops(g, v, kind);
-	case OPC_POOL: return kind == OP_MAX_POOL || kind == OP_AVG_POOL ? pool_flops(g, v) : in;
-	case OPC_NORM:
-		return mul(kind == OP_SOFTMAX || kind == OP_LOG_SOFTMAX ? TRANSCENDENTAL + 4 : 8,
-			   out);
-	case OPC_CONTROL: return control_flops(g, v);
-	case OPC_RECURRENT: return recurrent_flops(g, v);
-	default: return out;
-	}
-}
-
-/* May this operator leave most of input i unread? */
-static bool reads_part(enum op_kind kind, uint32_t i)
-{
-	switch (kind) {
-	case OP_GATHER:
-	case OP_GATHER_ELEMENTS:
-	case OP_GATHER_ND:
-	case OP_SLICE:
-	case OP_STRIDED_SLICE: return i == 0;
-	case OP_SHAPE_OF: return true;
-	default: return false;
-	}
+	return mul(weight, most);
 }
 
 uint64_t op_bytes(const struct graph *g, uint32_t v)
 {
-	enum op_kind kind = op_kind(g->type[v]);
-	enum op_category category = op_info(kind)->category;
+	const struct op_info *info = op_info(op_kind(g->type[v]));
+	enum op_category category = info->category;
 	if (category == OPC_VIEW || category == OPC_SOURCE || category == OPC_SINK)
 		return 0;
 	uint64_t out = 0, total;
@@ -259,7 +226,7 @@ uint64_t op_bytes(const struct graph *g, uint32_t v)
 		if (o == GRAPH_NONE)
 			continue;
 		uint64_t b = bytes_of(g, o);
-		total = add(total, reads_part(kind, i) && b > out ? out : b);
+		total = add(total, i == 0 && info->flags & OPF_READS_PART && b > out ? out : b);
 	}
 	return total;
 }

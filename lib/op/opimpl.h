@@ -13,6 +13,12 @@ int op_misfit(const char *what, const struct tensor *t, struct err *e);
 /* a b, or the greatest int64_t: sizes that do not fit are refused as impossible later. */
 int64_t op_mul(int64_t a, int64_t b);
 
+/* Operations of node v, the column `cost` (opcost.c): weight times the elements of all outputs, of
+ * input 0, ... */
+typedef uint64_t flops_fn(const struct graph *g, uint32_t v, uint64_t weight);
+flops_fn flops_none, flops_out, flops_in, flops_matmul, flops_attention, flops_conv,
+	flops_deformable, flops_window, flops_cell, flops_sequence, flops_bodies;
+
 /* Attribute decoders (opattr.c, attr_*.c). */
 int attr_none(struct op *op, struct err *e);
 int attr_variable(struct op *op, struct err *e);

@@ -1,50 +1,31 @@
 /* optype.c - the names of OpenVINO's operators, opset1 .. opset17, sorted without
- * regard to case. */
+ * regard to case: those of oplist.h. */
 #include "op/optype.h"
 
+#include <stdlib.h>
 #include <strings.h>
 
-/* clang-format off */
-static const char *const names[OPTYPE_COUNT] = {
-	"Abs", "Acos", "Acosh", "AdaptiveAvgPool", "AdaptiveMaxPool", "Add", "Asin", "Asinh",
-	"Assign", "Atan", "Atanh", "AUGRUCell", "AUGRUSequence", "AvgPool", "BatchNormInference",
-	"BatchToSpace", "BGRtoNV12", "BinaryConvolution", "BitwiseAnd", "BitwiseLeftShift",
-	"BitwiseNot", "BitwiseOr", "BitwiseRightShift", "BitwiseXor", "Broadcast", "Bucketize",
-	"Ceiling", "Clamp", "Col2Im", "Concat", "Const", "Convert", "ConvertLike",
-	"ConvertPromoteTypes", "Convolution", "ConvolutionBackpropData", "Cos", "Cosh",
-	"CTCGreedyDecoder", "CTCGreedyDecoderSeqLen", "CTCLoss", "CumSum",
-	"DeformableConvolution", "DeformablePSROIPooling", "DepthToSpace", "DetectionOutput",
-	"DFT", "Divide", "Einsum", "Elu", "EmbeddingBagOffsets", "EmbeddingBagOffsetsSum",
-	"EmbeddingBagPacked", "EmbeddingBagPackedSum", "EmbeddingSegmentsSum", "Equal", "Erf",
-	"ErfInv", "Exp", "ExperimentalDetectronDetectionOutput",
-	"ExperimentalDetectronGenerateProposalsSingleImage",
-	"ExperimentalDetectronPriorGridGenerator", "ExperimentalDetectronROIFeatureExtractor",
-	"ExperimentalDetectronTopKROIs", "ExtractImagePatches", "Eye", "FakeConvert",
-	"FakeQuantize", "Floor", "FloorMod", "Gather", "GatherElements", "GatherND",
-	"GatherTree", "Gelu", "GenerateProposals", "Greater", "GreaterEqual", "GridSample",
-	"GRN", "GroupConvolution", "GroupConvolutionBackpropData", "GroupedMatMul",
-	"GroupNormalization", "GRUCell", "GRUSequence", "HardSigmoid", "HSigmoid", "HSwish",
-	"I420toBGR", "I420toRGB", "Identity", "IDFT", "If", "Interpolate", "Inverse", "IRDFT",
-	"IsFinite", "IsInf", "IsNaN", "ISTFT", "Less", "LessEqual", "Log", "LogicalAnd",
-	"LogicalNot", "LogicalOr", "LogicalXor", "LogSoftmax", "Loop", "LRN", "LSTMCell",
-	"LSTMSequence", "MatMul", "MatrixNms", "Maximum", "MaxPool", "Minimum", "Mish", "Mod",
-	"MulticlassNms", "Multinomial", "Multiply", "MVN", "Negative", "NMSRotated",
-	"NonMaxSuppression", "NonZero", "NormalizeL2", "NotEqual", "NV12toBGR", "NV12toRGB",
-	"OneHot", "Pad", "Parameter", "Power", "PReLU", "PriorBox", "PriorBoxClustered",
-	"Proposal", "PSROIPooling", "RandomUniform", "Range", "RDFT", "ReadValue", "ReduceL1",
-	"ReduceL2", "ReduceLogicalAnd", "ReduceLogicalOr", "ReduceMax", "ReduceMean",
-	"ReduceMin", "ReduceProd", "ReduceSum", "RegionYolo", "ReLU", "ReorgYolo", "Reshape",
-	"Result", "Reverse", "ReverseSequence", "RGBtoNV12", "RNNCell", "RNNSequence",
-	"ROIAlign", "ROIAlignRotated", "ROIPooling", "Roll", "Round",
-	"ScaledDotProductAttention", "ScatterElementsUpdate", "ScatterNDUpdate", "ScatterUpdate",
-	"SearchSorted", "SegmentMax", "Select", "Selu", "ShapeOf", "ShuffleChannels", "Sigmoid",
-	"Sign", "Sin", "Sinh", "Slice", "SliceScatter", "SoftMax", "SoftPlus", "SoftSign",
-	"SpaceToBatch", "SpaceToDepth", "SparseFillEmptyRows", "Split", "Sqrt",
-	"SquaredDifference", "Squeeze", "STFT", "StridedSlice", "StringTensorPack",
-	"StringTensorUnpack", "Subtract", "Swish", "Tan", "Tanh", "TensorIterator", "Tile",
-	"TopK", "Transpose", "Unique", "Unsqueeze", "VariadicSplit", "Xor"
-};
-/* clang-format on */
+static const char *names[OPTYPE_COUNT];
+
+static int compare(const void *a, const void *b)
+{
+	return strcasecmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* At program start, so that look-ups need no lock. */
+__attribute__((constructor)) static void sort_names(void)
+{
+	int n = 0;
+#define LISTED(kind, type, category, min, max, out, values, scalars, cost, w, flags, ...) \
+	if (!((flags)&OPF_NO_OPSET)) \
+		names[n++] = type;
+#define NAME(type) names[n++] = type;
+	OP_LIST(LISTED)
+	OP_NAMES_ONLY(NAME)
+#undef LISTED
+#undef NAME
+	qsort(names, OPTYPE_COUNT, sizeof *names, compare);
+}
 
 /* Spellings that differ by more than case. */
 static const char *const aliases[][2] = {{"Constant", "Const"}};

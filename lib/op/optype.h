@@ -2,14 +2,20 @@
  * in the spelling of IR files, in a fixed order.
  *
  * Reading an IR makes types canonical with it; features use it so that the
- * columns mean the same for every model.  New operators change OPTYPE_COUNT and
- * so the width of features: parameters trained before do not fit any more. */
+ * columns mean the same for every model.  A new name in oplist.h changes OPTYPE_COUNT and
+ * so the width of features: parameters trained before do not fit any more.  A name of
+ * OP_NAMES_ONLY that gets its line there changes nothing. */
 #ifndef HSDAG_OP_OPTYPE_H
 #define HSDAG_OP_OPTYPE_H
 
-#include <stddef.h>
+#include "op/op.h"
 
-enum { OPTYPE_COUNT = 211 };
+#define OPTYPE_LISTED(kind, type, category, min, max, out, values, scalars, cost, w, flags, ...) \
+	+!((flags)&OPF_NO_OPSET)
+#define OPTYPE_NAME(type) +1
+enum { OPTYPE_COUNT = 0 OP_LIST(OPTYPE_LISTED) OP_NAMES_ONLY(OPTYPE_NAME) };
+#undef OPTYPE_LISTED
+#undef OPTYPE_NAME
 
 /* Index of a type, any case, with aliases ("Constant", "relu"); -1 when unknown. */
 int optype_find(const char *name);

@@ -8,7 +8,15 @@ setup_file() {
 	export CLANG
 	CLANG=$(command -v clang-15 || command -v clang || true)
 	cd "$ROOT/lib/device/opencl" || return 1
-	export PROGRAMS='elem rare int convert move norm reduce gemm tile thin window table index special'
+	# The table of programs: PROGRAM(NAME, FLAGS).
+	export PROGRAMS
+	PROGRAMS=$(sed -n 's/^\tPROGRAM(\([a-z_]*\), \([^)]*\)).*/\1 \2/p' cl_programs.h)
+	[ "$(printf '%s\n' "$PROGRAMS" | wc -l)" -ge 15 ]
+}
+
+# has_flag PROGRAM FLAG
+has_flag() {
+	printf '%s\n' "$PROGRAMS" | grep -qE "^$1 .*\b$2\b"
 }
 
 # compile TARGET PROGRAM OPTION... - as cl_program.c puts programs together
@@ -17,11 +25,11 @@ compile() {
 	shift 2
 	{
 		cat "$dir"/cl_args.cl "$dir"/cl_prelude.cl
-		[ "$p" != elem ] || echo '#define ELEM'
-		cat "$dir"/cl_chain.cl
-		if [ "$p" = tile ]; then
+		! has_flag "$p" ALL_CHAINS || echo '#define ELEM'
+		! has_flag "$p" WITH_CHAINS || cat "$dir"/cl_chain.cl
+		if has_flag "$p" TWO_TILES; then
 			printf '#define TILE 128\n'
-			cat "$dir/cl_tile.cl"
+			cat "$dir/cl_$p.cl"
 			printf '#undef TILE\n#define TILE 64\n'
 		fi
 		cat "$dir/cl_$p.cl"
@@ -41,7 +49,7 @@ all() {
 	echo 'kernel void k(global float *x) { x[0] = 1.0f; }' > "$BATS_TEST_TMPDIR/k.cl"
 	"$CLANG" -x cl -cl-std=CL1.2 -target "$1" -S -emit-llvm -o /dev/null "$BATS_TEST_TMPDIR/k.cl" ||
 		skip "clang has no target $1"
-	for p in $PROGRAMS; do
+	for p in $(printf '%s\n' "$PROGRAMS" | cut -d' ' -f1); do
 		# shellcheck disable=SC2086
 		[ "$p" = "$3" ] || compile "$1" $p $2
 	done
@@ -53,6 +61,14 @@ all() {
 @test "GPU kernels as PTX" { all nvptx64-nvidia-nvcl "$GPU" gemm; }
 @test "f16 kernels, products in f16" { all spir64 "$GPU -DHALF" gemm; }
 @test "f16 kernels without cl_khr_fp16" { all nvptx64-nvidia-nvcl "$GPU -DHALF" gemm; }
+
+@test "every .cl file is a program of the table, or a part of each" {
+	for f in "$ROOT"/lib/device/opencl/cl_*.cl; do
+		p=$(basename "$f" .cl)
+		case $p in cl_args | cl_prelude | cl_chain) continue ;; esac
+		printf '%s\n' "$PROGRAMS" | grep -q "^${p#cl_} "
+	done
+}
 
 @test "a kernel that is wrong is noticed" {
 	[ -n "$CLANG" ] || skip "no clang"

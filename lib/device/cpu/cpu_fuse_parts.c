@@ -74,7 +74,7 @@ static bool take_code(struct fuse_node *f, const struct step_node *n)
 	enum op_category cat = op_info(n->op->kind)->category;
 	f->role = ROLE_CODE;
 	f->n_data = cat == OPC_UNARY ? 1 : cat == OPC_BINARY ? 2 : 5;
-	if (!cpu_epilogue_knows(n->op->kind) || n->n_out != 1 || (uint32_t)f->n_data > n->n_in)
+	if (!cpu_kernel_fuses(n->op->kind) || n->n_out != 1 || (uint32_t)f->n_data > n->n_in)
 		return false;
 	for (uint32_t i = 0; i < n->n_in; i++) {
 		const struct step_arg *a = &n->in[i];
@@ -112,21 +112,6 @@ static bool take_head(struct fuse_node *f, const struct step_node *n)
 	return cpu_kernel_supports(n->op, &reason) && !op_is_bounded(n->op);
 }
 
-/* Kernels whose output is worth changing before it is written; others run alone. */
-static bool is_head(enum op_kind kind)
-{
-	switch (op_info(kind)->category) {
-	case OPC_MATMUL: return kind == OP_MATMUL || kind == OP_ATTENTION;
-	case OPC_CONV: return kind != OP_DEFORMABLE_CONVOLUTION && kind != OP_BINARY_CONVOLUTION;
-	/* clang-format off */
-	case OPC_NORM: case OPC_REDUCE:
-		return true;
-	/* clang-format on */
-	case OPC_POOL: return kind == OP_AVG_POOL || kind == OP_MAX_POOL;
-	default: return kind == OP_INTERPOLATE || kind == OP_CONCAT || kind == OP_TRANSPOSE;
-	}
-}
-
 static bool take_node(struct fuse_node *f, const struct step_node *n, bool first)
 {
 	enum op_kind kind = n->op->kind;
@@ -135,7 +120,7 @@ static bool take_node(struct fuse_node *f, const struct step_node *n, bool first
 		return false;
 	if (kind == OP_SPLIT || kind == OP_VARIADIC_SPLIT)
 		return take_view(f, n);
-	if (first && is_head(kind))
+	if (first && cpu_kernel_is_head(kind))
 		return take_head(f, n);
 	return take_code(f, n);
 }

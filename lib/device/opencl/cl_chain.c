@@ -4,61 +4,14 @@
 
 #include "op/value.h"
 
-/* n_in: the inputs that are data. */
-static const struct chain_row {
-	enum op_kind kind;
-	enum elem_op op;
-	int n_in;
-} table[] = {
-	{OP_ABS, E_ABS, 1},
-	{OP_NEGATIVE, E_NEG, 1},
-	{OP_RELU, E_RELU, 1},
-	{OP_CLAMP, E_CLAMP, 1},
-	{OP_SIGN, E_SIGN, 1},
-	{OP_SQRT, E_SQRT, 1},
-	{OP_CEILING, E_CEIL, 1},
-	{OP_FLOOR, E_FLOOR, 1},
-	{OP_ROUND, E_ROUND_EVEN, 1},
-	{OP_HSWISH, E_HSWISH, 1},
-	{OP_HSIGMOID, E_HSIGMOID, 1},
-	{OP_HARD_SIGMOID, E_HARD_SIGMOID, 1},
-	{OP_SOFT_SIGN, E_SOFT_SIGN, 1},
-	{OP_EXP, E_EXP, 1},
-	{OP_LOG, E_LOG, 1},
-	{OP_SIGMOID, E_SIGMOID, 1},
-	{OP_TANH, E_TANH, 1},
-	{OP_GELU, E_GELU_ERF, 1},
-	{OP_ERF, E_ERF, 1},
-	{OP_SWISH, E_SWISH, 1},
-	{OP_SOFT_PLUS, E_SOFT_PLUS, 1},
-	{OP_MISH, E_MISH, 1},
-	{OP_ELU, E_ELU, 1},
-	{OP_SELU, E_SELU, 1},
-	{OP_ADD, E_ADD, 2},
-	{OP_SUBTRACT, E_SUB, 2},
-	{OP_MULTIPLY, E_MUL, 2},
-	{OP_DIVIDE, E_DIV, 2},
-	{OP_MINIMUM, E_MIN, 2},
-	{OP_MAXIMUM, E_MAX, 2},
-	{OP_SQUARED_DIFFERENCE, E_SQUARED_DIFF, 2},
-	{OP_PRELU, E_PRELU, 2},
-	{OP_FLOOR_MOD, E_FLOOR_MOD, 2},
-};
-
-static const struct chain_row *row_of(enum op_kind kind)
+/* The line of an operator that chains have; NULL: they do not. */
+static const struct cl_operator *row_of(enum op_kind kind)
 {
-	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-		if (table[i].kind == kind)
-			return &table[i];
-	return NULL;
+	const struct cl_operator *row = cl_operator(kind);
+	return row->flags & CHAIN ? row : NULL;
 }
 
-bool cl_chain_knows(enum op_kind kind)
-{
-	return row_of(kind) != NULL;
-}
-
-static int n_data(const struct step_node *v, const struct chain_row *row)
+static int n_data(const struct step_node *v, const struct cl_operator *row)
 {
 	return v->op->kind == OP_SWISH && v->op->n_in == 2 ? 2 : row->n_in;
 }
@@ -72,7 +25,7 @@ static bool known(const struct step_node *v, int i)
 
 bool cl_chain_starts(const struct step_node *v)
 {
-	const struct chain_row *row = row_of(v->op->kind);
+	const struct cl_operator *row = row_of(v->op->kind);
 	if (!row || v->n_out != 1 || v->out[0].elem != EL_F32)
 		return false;
 	for (int i = 0; i < n_data(v, row); i++)
@@ -92,31 +45,13 @@ bool cl_chain_follows(const struct step_node *v)
 	const struct tensor *out = &v->out[0];
 	if (out->elem != EL_F32 || !v->n_out)
 		return false;
-	switch (v->op->kind) {
-	/* clang-format off */
-	case OP_CONVOLUTION: case OP_GROUP_CONVOLUTION: return true;
-	/* clang-format on */
-	case OP_AVG_POOL: return out->rank < 5;
-	case OP_MAX_POOL: return out->rank < 5 && (v->op->n_out < 2 || (v->used && !v->used[1]));
-	case OP_MVN: return true;
-	case OP_MATMUL:
+	if (!(cl_operator(v->op->kind)->flags & HEAD))
+		return cl_chain_starts(v);
+	switch (op_info(v->op->kind)->category) {
+	case OPC_POOL: return out->rank < 5 && (v->op->n_out < 2 || (v->used && !v->used[1]));
+	case OPC_MATMUL:
 		return v->in[0].from != FROM_NONE && v->in[1].from != FROM_NONE &&
 		       v->in[0].tensor->rank > 1 && v->in[1].tensor->rank > 1;
-	default: return cl_chain_starts(v);
-	}
-}
-
-/* May it follow a product, window or normalisation?  Their programs leave out what would seldom
- * do so (ELEM in cl_chain.cl). */
-static bool follows_products(enum op_kind kind)
-{
-	switch (kind) {
-	/* clang-format off */
-	case OP_EXP: case OP_LOG: case OP_ERF: case OP_SOFT_PLUS: case OP_MISH: case OP_SELU:
-	case OP_CEILING: case OP_FLOOR: case OP_ROUND: case OP_SIGN: case OP_SOFT_SIGN:
-	case OP_FLOOR_MOD:
-		return false;
-	/* clang-format on */
 	default: return true;
 	}
 }
@@ -233,7 +168,7 @@ static bool same_shape(const struct tensor *a, const struct tensor *b)
 static bool node_post(struct cl_chain *c, const struct step_spec *s, int i, int x_at, int y_at)
 {
 	const struct step_node *v = &s->node[i];
-	const struct chain_row *row = row_of(v->op->kind);
+	const struct cl_operator *row = row_of(v->op->kind);
 	const struct step_arg *y = y_at < 0 ? NULL : &v->in[y_at];
 	int from = NO_OPERAND;
 	struct post folded = {.from = NO_OPERAND};
@@ -246,7 +181,7 @@ static bool node_post(struct cl_chain *c, const struct step_spec *s, int i, int 
 	} else if (y && (from = operand_add(c, v, i, y_at)) < 0) {
 		return false;
 	}
-	struct post *q = post_add(c, (int)row->op, from);
+	struct post *q = post_add(c, row->op, from);
 	if (!q)
 		return false;
 	if (folded.op == E_AFFINE) {
@@ -271,7 +206,7 @@ static bool first_post(struct cl_chain *c, const struct step_spec *s)
 static bool next_post(struct cl_chain *c, const struct step_spec *s, int i)
 {
 	const struct step_node *v = &s->node[i];
-	if (!cl_chain_starts(&s->node[0]) && !follows_products(v->op->kind))
+	if (!cl_chain_starts(&s->node[0]) && !(cl_operator(v->op->kind)->flags & POST))
 		return false;
 	if (!cl_chain_starts(v) || !same_shape(&v->out[0], &s->node[i - 1].out[0]))
 		return false;
@@ -451,7 +386,8 @@ void cl_chain_bufs(const struct cl_chain *c, struct cl_launch *l)
 			i < c->n_operands ? c->operand[i].ref : (struct cl_ref){REF_OUT, 0, -1};
 }
 
-int cl_chain_fill(struct cl_plan *p, struct cl_launch *l, struct chain *chain, struct operand *at)
+int cl_chain_fill(struct cl_lowering *p, struct cl_launch *l, struct chain *chain,
+		  struct operand *at)
 {
 	int n_z, n_m;
 	int64_t groups;
@@ -459,7 +395,7 @@ int cl_chain_fill(struct cl_plan *p, struct cl_launch *l, struct chain *chain, s
 	*chain = p->chain->chain;
 	cl_chain_bufs(p->chain, l);
 	if (!cl_chain_operands(p->chain, &p->out[0], n_z, n_m, groups, at))
-		return cl_plan_no(p, "operands that do not follow the loops of %s",
-				  op_info(p->op->kind)->type);
+		return cl_lower_refuse(p, "operands that do not follow the loops of %s",
+				       op_info(p->op->kind)->type);
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* cl_impl.h - what the files of the OpenCL device share; the only header that
  * includes CL/cl.h.
  *
- * A step is prepared in two stages: cl_plan decides without allocating
+ * A step is prepared in two stages: cl_lower decides without allocating
  * anything which kernels run with which arguments (a list of launches), then
  * constants are uploaded and packed, and programs built as they are needed. */
 #ifndef HSDAG_DEVICE_OPENCL_CL_IMPL_H
@@ -14,7 +14,7 @@
 #include "device/device.h"
 #include "op/op.h"
 
-#include "device/opencl/cl_args.cl"
+#include "device/opencl/cl_operators.h"
 
 /* ---- cl_error.c ---- */
 
@@ -46,55 +46,6 @@ char *cl_device_text(cl_device_id dev, cl_device_info what, char *dst, size_t ca
 bool cl_device_has(cl_device_id dev, const char *extension);
 
 /* ---- cl_program.c: kernels ---- */
-
-/* kernel, program, the struct of its last argument */
-#define CL_KERNELS(X) \
-	X(elem, elem, elem) \
-	X(elem_rare, rare, elem) \
-	X(elem_test, int, elem) \
-	X(elem_int, int, elem) \
-	X(choose, int, elem) \
-	X(reduce_int, int, reduce) X(range, int, range) X(convert, convert, elem) X( \
-		convert_f16_f32, convert, elem) X(mask, convert, elem) X(move, move, move) \
-		X(gather, move, gather) X(softmax, norm, norm) X(mvn, norm, norm) X( \
-			reduce, reduce, reduce) X(gemm, gemm, gemm) X(tile_128, tile, gemm) \
-			X(tile_64, tile, gemm) X(thin, thin, gemm) X(window, window, window) X( \
-				unfold, cube, cube) X(pool_cube, cube, cube) \
-				X(remap, table, table) X(resample, table, table) X( \
-					gather_elements, index, index) X(gather_nd, index, index) \
-					X(scatter, index, index) X(scatter_nd, index, index) X( \
-						scatter_elements, index, index) X(one_hot, index, \
-										  index) \
-						X(cum_sum, index, index) X(top_k, index, index) X( \
-							reverse_sequence, \
-							index, index) X(elem_five, special, five) \
-							X(normalize_l2, special, \
-							  axis) X(lrn, special, axis) \
-								X(fold, special, fold) \
-									X(cell, special, cell)
-/* program, uses chains */
-#define CL_PROGRAMS(X) \
-	X(elem, 1) \
-	X(rare, 0) \
-	X(int, 0) \
-	X(convert, 0) \
-	X(move, 0) \
-	X(norm, 1) X(reduce, 0) X(gemm, 1) X(tile, 1) X(thin, 1) X(window, 1) X(cube, 0) \
-		X(table, 0) X(index, 0) X(special, 0)
-
-enum cl_kernel_id {
-#define X(kernel, program, args) K_##kernel,
-	CL_KERNELS(X)
-#undef X
-		K_COUNT,
-	K_copy /* clEnqueueCopyBuffer: no kernel */
-};
-enum cl_program_id {
-#define X(program, chains) P_##program,
-	CL_PROGRAMS(X)
-#undef X
-		P_COUNT
-};
 
 /* How kernels are shaped for a device (see cl_prelude.cl and cl_gemm.cl). */
 struct cl_shape {
@@ -152,7 +103,7 @@ unsigned char *cl_cache_load(const char *key, size_t *bytes);
 void cl_cache_store(const char *key, const unsigned char *binary, size_t bytes);
 void cl_cache_drop(const char *key);
 
-/* ---- cl_plan*.c: which kernels, with which arguments ---- */
+/* ---- cl_lower*.c: which kernels, with which arguments ---- */
 
 enum cl_ref_kind {
 	REF_NONE,
@@ -161,7 +112,7 @@ enum cl_ref_kind {
 	REF_PACK_A,
 	REF_PACK_B,
 	REF_SHAPE,
-	REF_BLOB, /* data that the plan made, number `port` */
+	REF_BLOB, /* data that the lowering made, number `port` */
 	REF_TEMP  /* memory that the step needs while it runs, number `port` */
 };
 struct cl_ref {
@@ -177,23 +128,7 @@ struct cl_launch {
 	struct cl_ref buf[CL_BUFS];
 	size_t groups[3];
 	size_t copy_bytes; /* K_copy: buf[0] -> buf[1] */
-	union {
-		struct elem_args elem;
-		struct move_args move;
-		struct gather_args gather;
-		struct range_args range;
-		struct reduce_args reduce;
-		struct norm_args norm;
-		struct gemm_args gemm;
-		struct window_args window;
-		struct cube_args cube;
-		struct table_args table;
-		struct index_args index;
-		struct five_args five;
-		struct axis_args axis;
-		struct fold_args fold;
-		struct cell_args cell;
-	} args;
+	union cl_args args;
 };
 
 /* Element-wise operators that a step ends with, or consists of: cl_chain.c. */
@@ -209,7 +144,7 @@ struct cl_chain {
 	int after[POSTS + 2]; /* posts up to and with those of a node */
 };
 
-struct cl_plan {
+struct cl_lowering {
 	const struct cl_state *s;
 	const struct op *op;
 	const struct tensor *in, *out; /* data where an input is constant */
@@ -230,31 +165,13 @@ struct cl_plan {
 };
 
 /* Fill p->launch; -1 and p->why when there is no way. */
-int cl_plan(struct cl_plan *p) MUST_CHECK;
-int cl_plan_elem(struct cl_plan *p) MUST_CHECK;
-int cl_plan_convert(struct cl_plan *p) MUST_CHECK;
-int cl_plan_move(struct cl_plan *p) MUST_CHECK;
-int cl_plan_gather(struct cl_plan *p) MUST_CHECK;
-int cl_plan_range(struct cl_plan *p) MUST_CHECK;
-int cl_plan_matmul(struct cl_plan *p) MUST_CHECK;
-int cl_plan_conv(struct cl_plan *p) MUST_CHECK;
-int cl_plan_pool(struct cl_plan *p) MUST_CHECK;
-int cl_plan_depthwise(struct cl_plan *p, const int64_t *pad) MUST_CHECK;
+int cl_lower(struct cl_lowering *p) MUST_CHECK;
+int cl_lower_depthwise(struct cl_lowering *p, const int64_t *pad) MUST_CHECK;
 /* In three dimensions; kernel[3] and pad[3] from the outermost.  unfold: the number of the temporary
  * memory with the image as (batch, channels * places of the window, places of the result), or -1. */
-int cl_plan_unfold(struct cl_plan *p, const int64_t *kernel, const int64_t *pad) MUST_CHECK;
-int cl_plan_pool_cube(struct cl_plan *p, enum window_op op, const int64_t *pad) MUST_CHECK;
-int cl_plan_reduce(struct cl_plan *p) MUST_CHECK;
-int cl_plan_norm(struct cl_plan *p) MUST_CHECK;
-int cl_plan_table(struct cl_plan *p) MUST_CHECK;
-int cl_plan_index(struct cl_plan *p) MUST_CHECK;
-int cl_plan_five(struct cl_plan *p) MUST_CHECK;
-int cl_plan_axis(struct cl_plan *p) MUST_CHECK;
-int cl_plan_group_norm(struct cl_plan *p) MUST_CHECK;
-int cl_plan_deconv(struct cl_plan *p) MUST_CHECK;
-int cl_plan_cell(struct cl_plan *p) MUST_CHECK;
-int cl_plan_attention(struct cl_plan *p) MUST_CHECK;
-void cl_plan_release(struct cl_plan *p);
+int cl_lower_unfold(struct cl_lowering *p, const int64_t *kernel, const int64_t *pad) MUST_CHECK;
+int cl_lower_pool_cube(struct cl_lowering *p, enum window_op op, const int64_t *pad) MUST_CHECK;
+void cl_lower_release(struct cl_lowering *p);
 /* Normalised dims of MVN: how many elements, when they are the last dims; 0 otherwise. */
 int64_t cl_mvn_span(const struct op *op, const struct tensor *in);
 
@@ -264,7 +181,6 @@ int64_t cl_mvn_span(const struct op *op, const struct tensor *in);
  * chain can do it (cl_chain_starts).  False when these nodes are not one step.  No
  * allocation. */
 bool cl_chain_build(struct cl_chain *c, const struct step_spec *s);
-bool cl_chain_knows(enum op_kind kind);
 bool cl_chain_starts(const struct step_node *v);
 /* May a chain follow this node? */
 bool cl_chain_follows(const struct step_node *v);
@@ -283,18 +199,18 @@ bool cl_chain_operand(const struct tensor *t, int shift, const struct tensor *ou
 /* The n_z, n_m and groups of a node that a chain may follow. */
 void cl_chain_split(const struct op *op, const struct tensor *in, const struct tensor *out,
 		    int *n_z, int *n_m, int64_t *groups);
-/* Chain and operands of the plan's node into a launch whose other buffers are there. */
-int cl_chain_fill(struct cl_plan *p, struct cl_launch *l, struct chain *chain,
+/* Chain and operands of the node into a launch whose other buffers are there. */
+int cl_chain_fill(struct cl_lowering *p, struct cl_launch *l, struct chain *chain,
 		  struct operand *at) MUST_CHECK;
 
-struct cl_launch *cl_plan_add(struct cl_plan *p, enum cl_kernel_id k);     /* zeroed */
-int cl_plan_no(struct cl_plan *p, const char *fmt, ...) PRINTF_LIKE(2, 3); /* returns -1 */
-void cl_plan_buf(struct cl_launch *l, enum cl_ref_kind kind, int port);
-/* Zeroed data of the plan's own: *port is what REF_BLOB calls it. */
-void *cl_plan_blob(struct cl_plan *p, size_t bytes, int *port);
-int cl_plan_temp(struct cl_plan *p, size_t bytes); /* its number for REF_TEMP */
+struct cl_launch *cl_lower_launch(struct cl_lowering *p, enum cl_kernel_id k);      /* zeroed */
+int cl_lower_refuse(struct cl_lowering *p, const char *fmt, ...) PRINTF_LIKE(2, 3); /* returns -1 */
+void cl_lower_buf(struct cl_launch *l, enum cl_ref_kind kind, int port);
+/* Zeroed data of the lowering's own: *port is what REF_BLOB calls it. */
+void *cl_lower_blob(struct cl_lowering *p, size_t bytes, int *port);
+int cl_lower_temp(struct cl_lowering *p, size_t bytes); /* its number for REF_TEMP */
 /* Work-items for n independent pieces, LS in a group. */
-size_t cl_plan_groups(const struct cl_state *s, int64_t n);
+size_t cl_lower_groups(const struct cl_state *s, int64_t n);
 /* An operand as matrices: rows x cols with strides, and batch dims before them. */
 struct cl_matrices {
 	int64_t rows, cols, rs, cs;
@@ -305,24 +221,24 @@ struct cl_matrices {
 struct cl_matrices cl_matrices_of(const struct tensor *t, bool transpose, bool is_b);
 /* Loops over the batch with numpy broadcasting into g; matrices of `as` and `bs` elements.
  * Returns their number, or -1. */
-int64_t cl_plan_batches(struct cl_plan *p, const struct cl_matrices *a, const struct cl_matrices *b,
-			int64_t as, int64_t bs, struct gemm_args *g);
+int64_t cl_lower_batches(struct cl_lowering *p, const struct cl_matrices *a,
+			 const struct cl_matrices *b, int64_t as, int64_t bs, struct gemm_args *g);
 /* A product g with its chain and operands; refs: a, b, c, then what at[] is about (those that are
  * not there repeat c).  Returns the launch. */
-struct cl_launch *cl_plan_product(struct cl_plan *p, const struct gemm_args *g, int64_t n_batch,
-				  const struct cl_ref *refs, int n_refs);
+struct cl_launch *cl_lower_product(struct cl_lowering *p, const struct gemm_args *g,
+				   int64_t n_batch, const struct cl_ref *refs, int n_refs);
 /* The strided copy of a dense tensor, input `from` seen as dims[n], into output 0 with the dims
  * in the order perm[n]. */
-int cl_plan_permute(struct cl_plan *p, const int64_t *dims, const int *perm, int n) MUST_CHECK;
+int cl_lower_permute(struct cl_lowering *p, const int64_t *dims, const int *perm, int n) MUST_CHECK;
 /* Value i of input `port`, which must be constant with its data. */
-bool cl_plan_known(struct cl_plan *p, int port);
+bool cl_lower_known(struct cl_lowering *p, int port);
 int cl_elem_code(enum elem t); /* enum elem_code; -1: not known to kernels */
 /* 1, 2, 4, 8 -> 0, 1, 2, 3; -1 for types that are not moved. */
 int cl_move_log(enum elem t);
-/* The same as the plan's device has them in memory, where f32 may be f16. */
-int cl_code(const struct cl_plan *p, enum elem t);
-int cl_log(const struct cl_plan *p, enum elem t);
-size_t cl_bytes(const struct cl_plan *p, const struct tensor *t);
+/* The same as the device has them in memory, where f32 may be f16. */
+int cl_code(const struct cl_lowering *p, enum elem t);
+int cl_log(const struct cl_lowering *p, enum elem t);
+size_t cl_bytes(const struct cl_lowering *p, const struct tensor *t);
 
 /* Nested loops over several arrays, outermost first; merged where all strides allow. */
 enum { LOOPS = 24, LOOP_ARRAYS = OPERANDS + 1 };

@@ -11,26 +11,26 @@
 #include <string.h>
 
 extern const char cl_args_cl[], cl_prelude_cl[], cl_chain_cl[];
-#define X(program, chains) extern const char cl_##program##_cl[];
-CL_PROGRAMS(X)
-#undef X
+#define PROGRAM(program, flags) extern const char cl_##program##_cl[];
+CL_PROGRAMS(PROGRAM, CL_SKIP)
+#undef PROGRAM
 
 static const struct {
 	const char *name, *source;
-	bool chains;
+	unsigned flags;
 } programs[P_COUNT] = {
-#define X(program, chains) {"cl_" #program ".cl", cl_##program##_cl, chains},
-	CL_PROGRAMS(X)
-#undef X
+#define PROGRAM(program, flags) {"cl_" #program ".cl", cl_##program##_cl, flags},
+	CL_PROGRAMS(PROGRAM, CL_SKIP)
+#undef PROGRAM
 };
 static const struct {
 	const char *name;
 	enum cl_program_id program;
 	size_t args_bytes;
 } kernels[K_COUNT] = {
-#define X(kernel, program, args) {#kernel, P_##program, sizeof(struct args##_args)},
-	CL_KERNELS(X)
-#undef X
+#define KERNEL(kernel, program, args) {#kernel, P_##program, sizeof(struct args##_args)},
+	CL_PROGRAMS(CL_SKIP, KERNEL)
+#undef KERNEL
 };
 
 const char *cl_kernel_name(enum cl_kernel_id k)
@@ -101,11 +101,11 @@ static cl_uint program_text(enum cl_program_id p, const char **text)
 	cl_uint n = 0;
 	text[n++] = cl_args_cl;
 	text[n++] = cl_prelude_cl;
-	if (p == P_elem)
+	if (programs[p].flags & ALL_CHAINS)
 		text[n++] = "#define ELEM\n";
-	if (programs[p].chains)
+	if (programs[p].flags & WITH_CHAINS)
 		text[n++] = cl_chain_cl;
-	if (p == P_tile) {
+	if (programs[p].flags & TWO_TILES) {
 		text[n++] = "#define TILE 128\n";
 		text[n++] = programs[p].source;
 		text[n++] = "#undef TILE\n#define TILE 64\n";

@@ -1,4 +1,4 @@
-/* cl_step.c - steps on an OpenCL device: planned, bound to constants and kernels, run. */
+/* cl_step.c - steps on an OpenCL device: lowered to launches, bound to constants and kernels, run. */
 #include "device/opencl/cl_impl.h"
 
 #include <stdio.h>
@@ -24,28 +24,27 @@ struct step {
 	uint32_t n_out;
 };
 
-/* ---- from a step to a plan ---- */
+/* ---- from a step to launches ---- */
 
 /* Weights may stay f16: they are widened on their way to the device. */
 bool cl_step_takes(struct device *d, const struct op *op, uint32_t i, const struct tensor *t)
 {
 	(void)d;
-	return t->elem == EL_F16 && !t->quant &&
-	       (op->kind == OP_MATMUL ||
-		((op->kind == OP_CONVOLUTION || op->kind == OP_GROUP_CONVOLUTION) && i == 1));
+	return t->elem == EL_F16 && !t->quant && i < 32 &&
+	       cl_operator(op->kind)->f16_constants >> i & 1;
 }
 
-struct planned {
+struct lowered {
 	struct op op;
 	struct tensor *in; /* (n_in) */
 	bool *constant, *half, *wanted;
 	struct cl_chain chain;
-	struct cl_plan plan;
+	struct cl_lowering lowering;
 };
 
-static void planned_release(struct planned *q)
+static void lowered_release(struct lowered *q)
 {
-	cl_plan_release(&q->plan);
+	cl_lower_release(&q->lowering);
 	mem_free(q->in);
 	mem_free(q->constant);
 	mem_free(q->half);
@@ -59,19 +58,20 @@ static bool held_half(struct device *d, const struct step_node *v, uint32_t i)
 	       v->out[0].elem == EL_F32 && cl_step_takes(d, v->op, i, v->in[i].tensor);
 }
 
-/* The plan of the step: its first node, and the chain of the others; -1 and q->plan.why. */
-static int plan_step(struct device *d, const struct step_spec *s, struct planned *q)
+/* The launches of the step: of its first node, and the chain of the others; -1 and q->lowering.why. */
+static int lower_step(struct device *d, const struct step_spec *s, struct lowered *q)
 {
 	const struct step_node *v = &s->node[0];
-	*q = (struct planned){.plan = {.s = d->state}};
+	*q = (struct lowered){.lowering = {.s = d->state}};
 	q->op = *v->op;
 	if (q->op.n_in != (int)v->n_in || q->op.n_out != (int)v->n_out)
-		return cl_plan_no(&q->plan, "the step has other ports than its node");
+		return cl_lower_refuse(&q->lowering, "the step has other ports than its node");
 	if (!cl_chain_build(&q->chain, s))
 		return s->n_nodes > 1
-			       ? cl_plan_no(&q->plan, "%u nodes that do not fuse", s->n_nodes)
-			       : cl_plan_no(&q->plan,
-					    "inputs do not broadcast to the output's shape");
+			       ? cl_lower_refuse(&q->lowering, "%u nodes that do not fuse",
+						 s->n_nodes)
+			       : cl_lower_refuse(&q->lowering,
+						 "inputs do not broadcast to the output's shape");
 	q->in = MEM_NEWN(struct tensor, v->n_in + 1);
 	q->constant = MEM_NEWN(bool, v->n_in + 1);
 	q->half = MEM_NEWN(bool, v->n_in + 1);
@@ -90,14 +90,14 @@ static int plan_step(struct device *d, const struct step_spec *s, struct planned
 	for (uint32_t i = 0; i < s->n_out; i++)
 		if (s->out[i].node == 0)
 			q->wanted[s->out[i].port] = !v->used || v->used[s->out[i].port];
-	q->plan.op = &q->op;
-	q->plan.in = q->in;
-	q->plan.out = v->out;
-	q->plan.constant = q->constant;
-	q->plan.half = q->half;
-	q->plan.wanted = q->wanted;
-	q->plan.chain = &q->chain;
-	return cl_plan(&q->plan);
+	q->lowering.op = &q->op;
+	q->lowering.in = q->in;
+	q->lowering.out = v->out;
+	q->lowering.constant = q->constant;
+	q->lowering.half = q->half;
+	q->lowering.wanted = q->wanted;
+	q->lowering.chain = &q->chain;
+	return cl_lower(&q->lowering);
 }
 
 /* Quick: the first node is known to be supported, so that only the chain is looked at. */
@@ -126,11 +126,11 @@ bool cl_step_fuses(struct device *d, const struct step_spec *s)
 
 bool cl_step_supports(struct device *d, const struct step_spec *s, char *why, size_t cap)
 {
-	struct planned q;
-	bool ok = !plan_step(d, s, &q);
+	struct lowered q;
+	bool ok = !lower_step(d, s, &q);
 	if (!ok)
-		snprintf(why, cap, "%s", q.plan.why);
-	planned_release(&q);
+		snprintf(why, cap, "%s", q.lowering.why);
+	lowered_release(&q);
 	return ok;
 }
 
@@ -205,7 +205,7 @@ static int bind_shape(struct device *d, const struct tensor *of, enum elem elem,
 	return 0;
 }
 
-static int bind_launch(struct device *d, const struct step_spec *s, const struct planned *q,
+static int bind_launch(struct device *d, const struct step_spec *s, const struct lowered *q,
 		       const struct cl_launch *l, const cl_mem *blob, struct bound *out,
 		       struct err *e)
 {
@@ -228,15 +228,15 @@ static int bind_launch(struct device *d, const struct step_spec *s, const struct
 
 int cl_step_prepare(struct device *d, const struct step_spec *s, struct step **out, struct err *e)
 {
-	struct planned q;
+	struct lowered q;
 	int rc = 0;
-	if (plan_step(d, s, &q)) {
-		err_set(e, ST_RUNTIME, "%s", q.plan.why);
-		planned_release(&q);
+	if (lower_step(d, s, &q)) {
+		err_set(e, ST_RUNTIME, "%s", q.lowering.why);
+		lowered_release(&q);
 		return -1;
 	}
 	struct step *st = MEM_NEW(struct step);
-	st->bound = MEM_NEWN(struct bound, q.plan.n + 1);
+	st->bound = MEM_NEWN(struct bound, q.lowering.n + 1);
 	st->in_f32 = MEM_NEWN(bool, s->n_in + 1);
 	st->out_f32 = MEM_NEWN(bool, s->n_out + 1);
 	st->n_out = s->n_out;
@@ -248,17 +248,17 @@ int cl_step_prepare(struct device *d, const struct step_spec *s, struct step **o
 	cl_kernel convert;
 	if (((struct cl_state *)d->state)->half) /* between the host's f32 and ours */
 		rc = cl_kernel_get(d->state, K_convert, &convert, e);
-	for (int i = 0; !rc && i < q.plan.n_temps; i++)
-		rc = temp_get(d->state, i, q.plan.temp[i], e);
-	for (int i = 0; !rc && i < q.plan.n_blobs; i++) {
-		rc = cl_memory_constant(d->state, q.plan.blob[i].data, q.plan.blob[i].bytes,
+	for (int i = 0; !rc && i < q.lowering.n_temps; i++)
+		rc = temp_get(d->state, i, q.lowering.temp[i], e);
+	for (int i = 0; !rc && i < q.lowering.n_blobs; i++) {
+		rc = cl_memory_constant(d->state, q.lowering.blob[i].data, q.lowering.blob[i].bytes,
 					&blob[i], e);
 		if (!rc)
 			cl_const_keep(d->state, blob[i]);
 	}
-	for (; !rc && st->n < q.plan.n; st->n++)
-		rc = bind_launch(d, s, &q, &q.plan.launch[st->n], blob, &st->bound[st->n], e);
-	planned_release(&q);
+	for (; !rc && st->n < q.lowering.n; st->n++)
+		rc = bind_launch(d, s, &q, &q.lowering.launch[st->n], blob, &st->bound[st->n], e);
+	lowered_release(&q);
 	if (rc) {
 		cl_step_free(d, st);
 		return -1;

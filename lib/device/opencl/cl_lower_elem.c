@@ -1,69 +1,12 @@
-/* cl_plan_elem.c - launches of the element-wise operators: which kernel, the
+/* cl_lower_elem.c - launches of the element-wise operators: which kernel, the
  * loops after broadcasting, parameters. */
 #include "device/opencl/cl_impl.h"
 
 #include "op/value.h"
 
-/* Operators that are not for chains (cl_chain.c), or have integer versions. */
-static const struct elem_row {
-	enum op_kind kind;
-	enum elem_op op;
-	enum cl_kernel_id f32; /* K_COUNT: no f32 version */
-	bool integer;          /* elem_int has it */
-	int n_in;              /* inputs that are data */
-} table[] = {
-	{OP_ABS, E_ABS, K_elem, true, 1},
-	{OP_NEGATIVE, E_NEG, K_elem, true, 1},
-	{OP_RELU, E_RELU, K_elem, true, 1},
-	{OP_CLAMP, E_CLAMP, K_elem, true, 1},
-	{OP_SIGN, E_SIGN, K_elem, true, 1},
-	{OP_SIN, E_SIN, K_elem_rare, false, 1},
-	{OP_COS, E_COS, K_elem_rare, false, 1},
-	{OP_TAN, E_TAN, K_elem_rare, false, 1},
-	{OP_ASIN, E_ASIN, K_elem_rare, false, 1},
-	{OP_ACOS, E_ACOS, K_elem_rare, false, 1},
-	{OP_ATAN, E_ATAN, K_elem_rare, false, 1},
-	{OP_SINH, E_SINH, K_elem_rare, false, 1},
-	{OP_COSH, E_COSH, K_elem_rare, false, 1},
-	{OP_ASINH, E_ASINH, K_elem_rare, false, 1},
-	{OP_ACOSH, E_ACOSH, K_elem_rare, false, 1},
-	{OP_ATANH, E_ATANH, K_elem_rare, false, 1},
-	{OP_ADD, E_ADD, K_elem, true, 2},
-	{OP_SUBTRACT, E_SUB, K_elem, true, 2},
-	{OP_MULTIPLY, E_MUL, K_elem, true, 2},
-	{OP_DIVIDE, E_DIV, K_elem, true, 2},
-	{OP_MINIMUM, E_MIN, K_elem, true, 2},
-	{OP_MAXIMUM, E_MAX, K_elem, true, 2},
-	{OP_SQUARED_DIFFERENCE, E_SQUARED_DIFF, K_elem, true, 2},
-	{OP_PRELU, E_PRELU, K_elem, true, 2},
-	{OP_FLOOR_MOD, E_FLOOR_MOD, K_elem, true, 2},
-	{OP_ROUND, E_COPY, K_elem, true, 1},
-	{OP_POWER, E_POW, K_elem_rare, true, 2},
-	{OP_MOD, E_MOD, K_elem_rare, true, 2},
-	{OP_EQUAL, E_EQ, K_elem_test, true, 2},
-	{OP_NOT_EQUAL, E_NE, K_elem_test, true, 2},
-	{OP_LESS, E_LT, K_elem_test, true, 2},
-	{OP_LESS_EQUAL, E_LE, K_elem_test, true, 2},
-	{OP_GREATER, E_GT, K_elem_test, true, 2},
-	{OP_GREATER_EQUAL, E_GE, K_elem_test, true, 2},
-	{OP_IS_NAN, E_IS_NAN, K_elem_test, false, 1},
-	{OP_IS_INF, E_IS_INF, K_elem_test, false, 1},
-	{OP_IS_FINITE, E_IS_FINITE, K_elem_test, false, 1},
-	{OP_BITWISE_AND, E_BIT_AND, K_COUNT, true, 2},
-	{OP_BITWISE_OR, E_BIT_OR, K_COUNT, true, 2},
-	{OP_BITWISE_XOR, E_BIT_XOR, K_COUNT, true, 2},
-	{OP_BITWISE_NOT, E_BIT_NOT, K_COUNT, true, 1},
-	{OP_BITWISE_LEFT_SHIFT, E_SHL, K_COUNT, true, 2},
-	{OP_BITWISE_RIGHT_SHIFT, E_SHR, K_COUNT, true, 2},
-	{OP_LOGICAL_AND, E_AND, K_COUNT, true, 2},
-	{OP_LOGICAL_OR, E_OR, K_COUNT, true, 2},
-	{OP_LOGICAL_XOR, E_XOR, K_COUNT, true, 2},
-	{OP_LOGICAL_NOT, E_NOT, K_COUNT, true, 1},
-};
-
 /* Dims of input t from the right, for output dim d of rank `rank`; pdpd's second input belongs to
  * the dims from `axis` on. */
-static int align_of(const struct cl_plan *p, int input, int rank)
+static int align_of(const struct cl_lowering *p, int input, int rank)
 {
 	const struct tensor *t = &p->in[input];
 	if (p->op->kind == OP_PRELU)
@@ -94,7 +37,7 @@ static bool broadcast_strides(const struct tensor *out, const struct tensor *t, 
 
 /* Fill loops, types and the sharing out of an elem launch with n_in inputs t[], dim 0 of which
  * is dim shift[] of the output. */
-static int fill_loops(struct cl_plan *p, struct cl_launch *l, int n_in,
+static int fill_loops(struct cl_lowering *p, struct cl_launch *l, int n_in,
 		      const struct tensor *const *t, const int *shift)
 {
 	struct elem_args *a = &l->args.elem;
@@ -103,8 +46,8 @@ static int fill_loops(struct cl_plan *p, struct cl_launch *l, int n_in,
 	int64_t stride[OPERANDS][TENSOR_DIMS], s[LOOP_ARRAYS], dense = tensor_elements(out);
 	for (int i = 0; i < n_in; i++)
 		if (!broadcast_strides(out, t[i], shift[i], stride[i]))
-			return cl_plan_no(p, "input %d does not broadcast to the output's shape",
-					  i);
+			return cl_lower_refuse(
+				p, "input %d does not broadcast to the output's shape", i);
 	for (int d = 0; d < (int)out->rank; d++) {
 		dense = out->dim[d] ? dense / out->dim[d] : 0;
 		for (int i = 0; i < n_in; i++)
@@ -130,7 +73,7 @@ static int fill_loops(struct cl_plan *p, struct cl_launch *l, int n_in,
 }
 
 /* The same for inputs 0 to n_in - 1 of the node. */
-static int fill_ports(struct cl_plan *p, struct cl_launch *l, int n_in)
+static int fill_ports(struct cl_lowering *p, struct cl_launch *l, int n_in)
 {
 	const struct tensor *t[OPERANDS];
 	int shift[OPERANDS];
@@ -143,22 +86,22 @@ static int fill_ports(struct cl_plan *p, struct cl_launch *l, int n_in)
 }
 
 /* A chain that starts with this node. */
-static int plan_chain(struct cl_plan *p)
+static int lower_chain(struct cl_lowering *p)
 {
 	const struct cl_chain *c = p->chain;
 	const struct tensor *t[OPERANDS];
 	int shift[OPERANDS];
 	if (!c->n_operands)
-		return cl_plan_no(p, "parameters of %s must be constants on an OpenCL device",
-				  op_info(p->op->kind)->type);
-	struct cl_launch *l = cl_plan_add(p, K_elem);
+		return cl_lower_refuse(p, "parameters of %s must be constants on an OpenCL device",
+				       op_info(p->op->kind)->type);
+	struct cl_launch *l = cl_lower_launch(p, K_elem);
 	l->args.elem.chain = c->chain;
 	for (int i = 0; i < c->n_operands; i++) {
 		t[i] = c->operand[i].t;
 		shift[i] = c->operand[i].shift;
 	}
 	cl_chain_bufs(c, l);
-	cl_plan_buf(l, REF_OUT, 0);
+	cl_lower_buf(l, REF_OUT, 0);
 	return fill_loops(p, l, c->n_operands, t, shift);
 }
 
@@ -167,39 +110,37 @@ static bool is_integer(enum elem t)
 	return cl_elem_code(t) > C_F64;
 }
 
-static int plan_select(struct cl_plan *p)
+int cl_lower_select(struct cl_lowering *p)
 {
 	if (p->in[0].elem != EL_BOOLEAN && p->in[0].elem != EL_U8)
-		return cl_plan_no(p, "the condition of Select is not boolean");
-	struct cl_launch *l = cl_plan_add(p, K_choose);
+		return cl_lower_refuse(p, "the condition of Select is not boolean");
+	struct cl_launch *l = cl_lower_launch(p, K_choose);
 	l->args.elem.op = cl_log(p, p->out[0].elem);
 	for (int i = 0; i < 3; i++)
-		cl_plan_buf(l, REF_IN, i);
-	cl_plan_buf(l, REF_OUT, 0);
+		cl_lower_buf(l, REF_IN, i);
+	cl_lower_buf(l, REF_OUT, 0);
 	return fill_ports(p, l, 3);
 }
 
-int cl_plan_elem(struct cl_plan *p)
+int cl_lower_elem(struct cl_lowering *p)
 {
-	const struct elem_row *row = NULL;
 	const struct op *op = p->op;
+	const struct cl_operator *row = cl_operator(op->kind);
 	bool integer = is_integer(p->in[0].elem);
-	if (op->kind == OP_SELECT)
-		return plan_select(p);
-	if (p->in[0].elem == EL_F32 && cl_chain_knows(op->kind))
-		return plan_chain(p);
-	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-		if (table[i].kind == op->kind)
-			row = &table[i];
-	if (!row || (integer && !row->integer))
-		return cl_plan_no(p, "no OpenCL kernel for operator '%s'%s",
-				  op_info(op->kind)->type, row ? " on integers" : "");
+	if (p->in[0].elem == EL_F32 && row->flags & CHAIN)
+		return lower_chain(p);
+	if (row->flags & CHAIN && !(row->flags & INT))
+		return cl_lower_refuse(p, "no OpenCL kernel for operator '%s'",
+				       op_info(op->kind)->type);
+	if (integer && !(row->flags & INT))
+		return cl_lower_refuse(p, "no OpenCL kernel for operator '%s' on integers",
+				       op_info(op->kind)->type);
 	if (!integer && (p->in[0].elem != EL_F32 || row->f32 == K_COUNT))
-		return cl_plan_no(p, "%s of %s is not supported", op_info(op->kind)->type,
-				  elem_name(p->in[0].elem));
-	struct cl_launch *l = cl_plan_add(p, integer ? K_elem_int : row->f32);
+		return cl_lower_refuse(p, "%s of %s is not supported", op_info(op->kind)->type,
+				       elem_name(p->in[0].elem));
+	struct cl_launch *l = cl_lower_launch(p, integer ? K_elem_int : row->f32);
 	struct elem_args *a = &l->args.elem;
-	a->op = (int)row->op;
+	a->op = row->op;
 	if (op->kind == OP_BITWISE_NOT && p->in[0].elem == EL_BOOLEAN)
 		a->op = E_NOT;
 	if (op->kind == OP_CLAMP) {
@@ -208,22 +149,22 @@ int cl_plan_elem(struct cl_plan *p)
 	}
 	if (op->kind == OP_IS_INF) /* bit 0: positive ones count, bit 1: negative ones */
 		a->alpha = (float)((op->a.act.hi != 0.0f) + 2 * (op->a.act.lo != 0.0f));
-	cl_plan_buf(l, REF_IN, 0);
-	cl_plan_buf(l, REF_IN, row->n_in > 1 ? 1 : 0);
-	cl_plan_buf(l, REF_OUT, 0);
+	cl_lower_buf(l, REF_IN, 0);
+	cl_lower_buf(l, REF_IN, row->n_in > 1 ? 1 : 0);
+	cl_lower_buf(l, REF_OUT, 0);
 	return fill_ports(p, l, row->n_in);
 }
 
-int cl_plan_convert(struct cl_plan *p)
+int cl_lower_convert(struct cl_lowering *p)
 {
 	enum elem from = p->in[0].elem, to = p->out[0].elem;
 	if ((from == EL_F64 || to == EL_F64) && from != to && !p->s->fp64)
-		return cl_plan_no(p, "the device has no f64");
+		return cl_lower_refuse(p, "the device has no f64");
 	bool half = from == EL_F16 && to == EL_F32 && !p->s->half;
 	enum cl_kernel_id k = from == to ? K_copy : half ? K_convert_f16_f32 : K_convert;
-	struct cl_launch *l = cl_plan_add(p, k);
-	cl_plan_buf(l, REF_IN, 0);
-	cl_plan_buf(l, REF_OUT, 0);
+	struct cl_launch *l = cl_lower_launch(p, k);
+	cl_lower_buf(l, REF_IN, 0);
+	cl_lower_buf(l, REF_OUT, 0);
 	if (from == to) {
 		l->copy_bytes = cl_bytes(p, &p->out[0]);
 		return 0;

@@ -1,21 +1,23 @@
-/* cl_plan_special.c - launches of FakeQuantize, the rarer normalisations, and transposed
+/* cl_lower_special.c - launches of FakeQuantize, the rarer normalisations, and transposed
  * convolution. */
 #include "device/opencl/cl_impl.h"
 
 #include "op/slice.h"
 #include "op/value.h"
 
-static int f32_only(struct cl_plan *p, int n)
+static int f32_only(struct cl_lowering *p, int n)
 {
 	for (int i = 0; i < n; i++)
 		if (p->in[i].elem != EL_F32)
-			return cl_plan_no(p, "%s of %s is not supported",
-					  op_info(p->op->kind)->type, elem_name(p->in[i].elem));
+			return cl_lower_refuse(p, "%s of %s is not supported",
+					       op_info(p->op->kind)->type,
+					       elem_name(p->in[i].elem));
 	return 0;
 }
 
 /* Input i as loops over the output's dims; channels[]: for BatchNorm, its dim 0 is dim 1. */
-static int five_strides(struct cl_plan *p, const struct tensor *t, bool channels, int64_t *stride)
+static int five_strides(struct cl_lowering *p, const struct tensor *t, bool channels,
+			int64_t *stride)
 {
 	const struct tensor *out = &p->out[0];
 	int shift = channels ? 1 : (int)out->rank - (int)t->rank;
@@ -27,14 +29,14 @@ static int five_strides(struct cl_plan *p, const struct tensor *t, bool channels
 			continue;
 		if (d + shift < 0 || d + shift >= (int)out->rank ||
 		    t->dim[d] != out->dim[d + shift])
-			return cl_plan_no(p, "inputs do not broadcast to the output's shape");
+			return cl_lower_refuse(p, "inputs do not broadcast to the output's shape");
 		stride[d + shift] = s;
 		s *= t->dim[d];
 	}
 	return 0;
 }
 
-int cl_plan_five(struct cl_plan *p)
+int cl_lower_five(struct cl_lowering *p)
 {
 	const struct op *op = p->op;
 	const struct tensor *out = &p->out[0];
@@ -46,11 +48,11 @@ int cl_plan_five(struct cl_plan *p)
 	if (f32_only(p, 5))
 		return -1;
 	if (rank > ND || (!batch_norm && op->a.quantize.bcast == BCAST_PDPD))
-		return cl_plan_no(p, "this %s is not supported", op_info(op->kind)->type);
+		return cl_lower_refuse(p, "this %s is not supported", op_info(op->kind)->type);
 	for (int i = 0; i < 5; i++)
 		if (five_strides(p, &p->in[port[i]], batch_norm && i, stride[i]))
 			return -1;
-	struct cl_launch *l = cl_plan_add(p, K_elem_five);
+	struct cl_launch *l = cl_lower_launch(p, K_elem_five);
 	struct five_args *a = &l->args.five;
 	/* the innermost loop: as many dims as all inputs go through in one */
 	struct cl_loops loops = {.n_arrays = 5};
@@ -68,9 +70,9 @@ int cl_plan_five(struct cl_plan *p)
 	}
 	for (int i = 0; i < 5; i++) {
 		a->inner[i] = (int)loops.stride[i][a->rank];
-		cl_plan_buf(l, REF_IN, port[i]);
+		cl_lower_buf(l, REF_IN, port[i]);
 	}
-	cl_plan_buf(l, REF_OUT, 0);
+	cl_lower_buf(l, REF_OUT, 0);
 	a->levels = batch_norm ? 0 : (int)op->a.quantize.levels;
 	a->alpha = batch_norm ? (float)op->a.norm.eps : (float)(a->levels - 1);
 	l->groups[0] = cl_rows_share(p->s, n_rows, loops.dim[a->rank], &a->r);
@@ -78,71 +80,85 @@ int cl_plan_five(struct cl_plan *p)
 }
 
 /* The axes, which must lie side by side, as (outer, n, inner). */
-static int split_axes(struct cl_plan *p, struct axis_args *a)
+static int split_axes(struct cl_lowering *p, struct axis_args *a)
 {
 	const struct tensor *x = &p->in[0];
 	uint32_t set = 0;
 	struct err e = ERR_INIT;
 	int part = 0; /* in front of the axes, among them, behind them */
 	int *to[] = {&a->outer, &a->n, &a->inner};
-	if (!cl_plan_known(p, 1))
+	if (!cl_lower_known(p, 1))
 		return -1;
 	if (op_axes(&p->in[1], x->rank, &set, &e))
-		return cl_plan_no(p, "%.150s", e.msg);
+		return cl_lower_refuse(p, "%.150s", e.msg);
 	a->outer = a->n = a->inner = 1;
 	for (int d = 0; d < (int)x->rank; d++) {
 		bool is = set >> d & 1;
 		if (x->dim[d] == 1)
 			continue;
 		if (is && part == 2)
-			return cl_plan_no(p, "axes of %s that are apart",
-					  op_info(p->op->kind)->type);
+			return cl_lower_refuse(p, "axes of %s that are apart",
+					       op_info(p->op->kind)->type);
 		part = is ? 1 : part == 1 ? 2 : part;
 		*to[part] *= (int)x->dim[d];
 	}
 	return 0;
 }
 
-int cl_plan_axis(struct cl_plan *p)
+/* A launch over places of (outer, n, inner); NULL: refused. */
+static struct cl_launch *launch_axis(struct cl_lowering *p, enum cl_kernel_id k)
 {
-	bool is_lrn = p->op->kind == OP_LRN;
 	if (f32_only(p, 1))
-		return -1;
-	struct cl_launch *l = cl_plan_add(p, is_lrn ? K_lrn : K_normalize_l2);
+		return NULL;
+	struct cl_launch *l = cl_lower_launch(p, k);
 	struct axis_args *a = &l->args.axis;
 	if (split_axes(p, a))
+		return NULL;
+	cl_lower_buf(l, REF_IN, 0);
+	cl_lower_buf(l, REF_OUT, 0);
+	l->groups[0] = cl_lower_groups(p->s, (int64_t)a->outer * a->inner);
+	return l;
+}
+
+int cl_lower_lrn(struct cl_lowering *p)
+{
+	struct cl_launch *l = launch_axis(p, K_lrn);
+	if (!l)
 		return -1;
-	if (is_lrn) {
-		if (tensor_elements(&p->in[1]) != 1)
-			return cl_plan_no(p, "LRN over several axes is not supported");
-		a->size = (int)(p->op->a.lrn.size - 1) / 2 * 2 + 1; /* as many on both sides */
-		a->alpha = (float)(p->op->a.lrn.alpha / (double)p->op->a.lrn.size);
-		a->beta = (float)p->op->a.lrn.beta;
-		a->bias = (float)p->op->a.lrn.bias;
-	} else {
-		if (tensor_elements(&p->in[1]) == 0)
-			return cl_plan_no(p, "NormalizeL2 without axes is not supported");
-		a->bias = (float)p->op->a.norm.eps;
-		a->add = p->op->a.norm.eps_inside_sqrt;
-	}
-	cl_plan_buf(l, REF_IN, 0);
-	cl_plan_buf(l, REF_OUT, 0);
-	l->groups[0] = cl_plan_groups(p->s, (int64_t)a->outer * a->inner);
+	if (tensor_elements(&p->in[1]) != 1)
+		return cl_lower_refuse(p, "LRN over several axes is not supported");
+	struct axis_args *a = &l->args.axis;
+	a->size = (int)(p->op->a.lrn.size - 1) / 2 * 2 + 1; /* as many on both sides */
+	a->alpha = (float)(p->op->a.lrn.alpha / (double)p->op->a.lrn.size);
+	a->beta = (float)p->op->a.lrn.beta;
+	a->bias = (float)p->op->a.lrn.bias;
+	return 0;
+}
+
+int cl_lower_normalize_l2(struct cl_lowering *p)
+{
+	struct cl_launch *l = launch_axis(p, K_normalize_l2);
+	if (!l)
+		return -1;
+	if (tensor_elements(&p->in[1]) == 0)
+		return cl_lower_refuse(p, "NormalizeL2 without axes is not supported");
+	l->args.axis.bias = (float)p->op->a.norm.eps;
+	l->args.axis.add = p->op->a.norm.eps_inside_sqrt;
 	return 0;
 }
 
 /* Mean and variance of the groups, then gain and shift of the channels, in place. */
-int cl_plan_group_norm(struct cl_plan *p)
+int cl_lower_group_norm(struct cl_lowering *p)
 {
 	const struct tensor *x = &p->in[0];
 	int64_t groups = p->op->a.norm.groups, rest = 1;
 	if (f32_only(p, 3))
 		return -1;
 	if (x->rank < 2 || groups < 1 || x->dim[1] % groups)
-		return cl_plan_no(p, "channels do not divide into groups");
+		return cl_lower_refuse(p, "channels do not divide into groups");
 	for (int d = 2; d < (int)x->rank; d++)
 		rest *= x->dim[d];
-	struct cl_launch *l = cl_plan_add(p, K_mvn);
+	struct cl_launch *l = cl_lower_launch(p, K_mvn);
 	l->args.norm = (struct norm_args){.n_rows = (int)(x->dim[0] * groups),
 					  .n = (int)(x->dim[1] / groups * rest),
 					  .inner = 1,
@@ -150,13 +166,13 @@ int cl_plan_group_norm(struct cl_plan *p)
 					  .eps_inside = 1,
 					  .eps = (float)p->op->a.norm.eps};
 	l->groups[0] = (size_t)(x->dim[0] * groups);
-	cl_plan_buf(l, REF_IN, 0);
-	cl_plan_buf(l, REF_OUT, 0);
+	cl_lower_buf(l, REF_IN, 0);
+	cl_lower_buf(l, REF_OUT, 0);
 	for (int i = 0; i < OPERANDS; i++) {
 		l->args.norm.at[i] = (struct operand){.zd = 1, .zm = 1};
-		cl_plan_buf(l, REF_OUT, 0);
+		cl_lower_buf(l, REF_OUT, 0);
 	}
-	l = cl_plan_add(p, K_elem);
+	l = cl_lower_launch(p, K_elem);
 	struct elem_args *a = &l->args.elem;
 	a->n_in = 3;
 	a->rank = 2;
@@ -168,16 +184,16 @@ int cl_plan_group_norm(struct cl_plan *p)
 	a->inner[0] = 1;
 	a->chain = (struct chain){2, {{.op = E_MUL, .from = 1}, {.op = E_ADD, .from = 2}}};
 	l->groups[0] = cl_rows_share(p->s, x->dim[0] * x->dim[1], rest, &a->r);
-	cl_plan_buf(l, REF_OUT, 0);
-	cl_plan_buf(l, REF_IN, 1);
-	cl_plan_buf(l, REF_IN, 2);
-	cl_plan_buf(l, REF_OUT, 0);
-	cl_plan_buf(l, REF_OUT, 0);
+	cl_lower_buf(l, REF_OUT, 0);
+	cl_lower_buf(l, REF_IN, 1);
+	cl_lower_buf(l, REF_IN, 2);
+	cl_lower_buf(l, REF_OUT, 0);
+	cl_lower_buf(l, REF_OUT, 0);
 	return 0;
 }
 
 /* The products of all weights with all places of the input, and their sums where they fall. */
-int cl_plan_deconv(struct cl_plan *p)
+int cl_lower_deconv(struct cl_lowering *p)
 {
 	const struct op_window *v = &p->op->a.window;
 	const struct tensor *x = &p->in[0], *w = &p->in[1], *o = &p->out[0];
@@ -186,8 +202,8 @@ int cl_plan_deconv(struct cl_plan *p)
 	if (f32_only(p, 2))
 		return -1;
 	if (n < 1 || n > 2)
-		return cl_plan_no(p, "%s in %d dimensions is not supported",
-				  op_info(p->op->kind)->type, n);
+		return cl_lower_refuse(p, "%s in %d dimensions is not supported",
+				       op_info(p->op->kind)->type, n);
 	op_backprop_pads(v, n, &x->dim[2], &w->dim[first], p->op->n_in > 2 ? &o->dim[2] : NULL,
 			 begin, end);
 	struct fold_args f = {.batch = (int)x->dim[0],
@@ -230,15 +246,16 @@ int cl_plan_deconv(struct cl_plan *p)
 	g.bs[1] = c * hw;
 	size_t bytes = (size_t)f.batch * (size_t)groups * (size_t)m * (size_t)hw * sizeof(float);
 	if (bytes / sizeof(float) >= INT32_MAX)
-		return cl_plan_no(p, "a transposed convolution that is too large for the kernels");
-	int temp = cl_plan_temp(p, bytes);
+		return cl_lower_refuse(
+			p, "a transposed convolution that is too large for the kernels");
+	int temp = cl_lower_temp(p, bytes);
 	struct cl_ref refs[] = {
 		{g.a_packed ? REF_PACK_A : REF_IN, 1, 0}, {REF_IN, 0, 0}, {REF_TEMP, temp, 0}};
-	cl_plan_product(p, &g, f.batch * groups, refs, 3);
-	struct cl_launch *l = cl_plan_add(p, K_fold);
+	cl_lower_product(p, &g, f.batch * groups, refs, 3);
+	struct cl_launch *l = cl_lower_launch(p, K_fold);
 	l->args.fold = f;
 	l->groups[0] = (size_t)f.batch * (size_t)f.channels * (size_t)f.oh;
-	cl_plan_buf(l, REF_TEMP, temp);
-	cl_plan_buf(l, REF_OUT, 0);
+	cl_lower_buf(l, REF_TEMP, temp);
+	cl_lower_buf(l, REF_OUT, 0);
 	return 0;
 }

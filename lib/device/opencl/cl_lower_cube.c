@@ -1,9 +1,10 @@
-/* cl_plan_cube.c - launches of windows in three dimensions: pooling, and what a convolution's
+/* cl_lower_cube.c - launches of windows in three dimensions: pooling, and what a convolution's
  * product takes in (the image unfolded into temporary memory). */
 #include "device/opencl/cl_impl.h"
 
 /* Sizes, and rows of `inner` results; kernel[] and pad[] from the outermost dim. */
-static struct cube_args cube_of(const struct cl_plan *p, const int64_t *kernel, const int64_t *pad)
+static struct cube_args cube_of(const struct cl_lowering *p, const int64_t *kernel,
+				const int64_t *pad)
 {
 	const struct op_window *v = &p->op->a.window;
 	struct cube_args a = {0};
@@ -18,7 +19,7 @@ static struct cube_args cube_of(const struct cl_plan *p, const int64_t *kernel, 
 	return a;
 }
 
-int cl_plan_unfold(struct cl_plan *p, const int64_t *kernel, const int64_t *pad)
+int cl_lower_unfold(struct cl_lowering *p, const int64_t *kernel, const int64_t *pad)
 {
 	struct cube_args a = cube_of(p, kernel, pad);
 	int64_t rows = p->in[0].dim[0] * p->in[0].dim[1];
@@ -26,24 +27,24 @@ int cl_plan_unfold(struct cl_plan *p, const int64_t *kernel, const int64_t *pad)
 		rows *= kernel[d];
 	rows *= (int64_t)a.out[0] * a.out[1];
 	if (rows * a.out[2] >= INT32_MAX - (1 << 20))
-		return cl_plan_no(p, "a convolution that is too large for the kernels");
-	int temp = cl_plan_temp(p, (size_t)(rows * a.out[2]) * sizeof(float));
-	struct cl_launch *l = cl_plan_add(p, K_unfold);
+		return cl_lower_refuse(p, "a convolution that is too large for the kernels");
+	int temp = cl_lower_temp(p, (size_t)(rows * a.out[2]) * sizeof(float));
+	struct cl_launch *l = cl_lower_launch(p, K_unfold);
 	l->args.cube = a;
-	cl_plan_buf(l, REF_IN, 0);
-	cl_plan_buf(l, REF_TEMP, temp);
+	cl_lower_buf(l, REF_IN, 0);
+	cl_lower_buf(l, REF_TEMP, temp);
 	l->groups[0] = cl_rows_share(p->s, rows, a.out[2], &l->args.cube.r);
 	return temp;
 }
 
-int cl_plan_pool_cube(struct cl_plan *p, enum window_op op, const int64_t *pad)
+int cl_lower_pool_cube(struct cl_lowering *p, enum window_op op, const int64_t *pad)
 {
 	struct cube_args a = cube_of(p, p->op->a.window.kernel, pad);
-	struct cl_launch *l = cl_plan_add(p, K_pool_cube);
+	struct cl_launch *l = cl_lower_launch(p, K_pool_cube);
 	a.op = (int)op;
 	l->args.cube = a;
-	cl_plan_buf(l, REF_IN, 0);
-	cl_plan_buf(l, REF_OUT, 0);
+	cl_lower_buf(l, REF_IN, 0);
+	cl_lower_buf(l, REF_OUT, 0);
 	l->groups[0] =
 		cl_rows_share(p->s, p->out[0].dim[0] * p->out[0].dim[1] * a.out[0] * a.out[1],
 			      a.out[2], &l->args.cube.r);

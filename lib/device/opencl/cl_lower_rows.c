@@ -1,4 +1,4 @@
-/* cl_plan_rows.c - launches of reductions, softmax and MVN. */
+/* cl_lower_rows.c - launches of reductions, softmax and MVN. */
 #include "device/opencl/cl_impl.h"
 
 #include "op/value.h"
@@ -18,37 +18,20 @@ static bool axes_of(const struct tensor *in, bool *is)
 	return true;
 }
 
-static int reduce_op_of(enum op_kind kind)
-{
-	switch (kind) {
-	/* clang-format off */
-	case OP_REDUCE_SUM: case OP_REDUCE_MEAN: return R_SUM;
-	/* clang-format on */
-	case OP_REDUCE_PROD: return R_PROD;
-	case OP_REDUCE_MIN: return R_MIN;
-	case OP_REDUCE_MAX: return R_MAX;
-	case OP_REDUCE_L1: return R_L1;
-	case OP_REDUCE_L2: return R_L2;
-	case OP_REDUCE_LOGICAL_AND: return R_AND;
-	case OP_REDUCE_LOGICAL_OR: return R_OR;
-	default: return -1;
-	}
-}
-
-int cl_plan_reduce(struct cl_plan *p)
+int cl_lower_reduce(struct cl_lowering *p)
 {
 	const struct tensor *x = &p->in[0];
 	bool is[TENSOR_DIMS], integer = cl_code(p, x->elem) > C_F64;
 	int64_t stride[TENSOR_DIMS], s = 1, n = 1;
 	struct cl_loops keep = {.n_arrays = 1}, red = {.n_arrays = 1};
-	int op = reduce_op_of(p->op->kind);
-	if (op < 0 || (!integer && (x->elem != EL_F32 || op >= R_AND)))
-		return cl_plan_no(p, "%s of %s is not supported", op_info(p->op->kind)->type,
-				  elem_name(x->elem));
-	if (!cl_plan_known(p, 1))
+	int op = cl_operator(p->op->kind)->op;
+	if (!integer && (x->elem != EL_F32 || op >= R_AND))
+		return cl_lower_refuse(p, "%s of %s is not supported", op_info(p->op->kind)->type,
+				       elem_name(x->elem));
+	if (!cl_lower_known(p, 1))
 		return -1;
 	if (!axes_of(p->in, is))
-		return cl_plan_no(p, "axis is out of range");
+		return cl_lower_refuse(p, "axis is out of range");
 	for (int d = (int)x->rank - 1; d >= 0; d--) {
 		stride[d] = s;
 		s *= x->dim[d];
@@ -59,10 +42,10 @@ int cl_plan_reduce(struct cl_plan *p)
 			n *= x->dim[d];
 	}
 	if (integer && !n)
-		return cl_plan_no(p, "%s of nothing", op_info(p->op->kind)->type);
+		return cl_lower_refuse(p, "%s of nothing", op_info(p->op->kind)->type);
 	cl_loops_merge(&keep);
 	cl_loops_merge(&red);
-	struct cl_launch *l = cl_plan_add(p, integer ? K_reduce_int : K_reduce);
+	struct cl_launch *l = cl_lower_launch(p, integer ? K_reduce_int : K_reduce);
 	struct reduce_args *a = &l->args.reduce;
 	*a = (struct reduce_args){.n = (int)tensor_elements(&p->out[0]),
 				  .op = op,
@@ -79,8 +62,8 @@ int cl_plan_reduce(struct cl_plan *p)
 		a->red_dim[d] = (int)red.dim[d];
 		a->red_stride[d] = (int)red.stride[0][d];
 	}
-	cl_plan_buf(l, REF_IN, 0);
-	cl_plan_buf(l, REF_OUT, 0);
+	cl_lower_buf(l, REF_IN, 0);
+	cl_lower_buf(l, REF_OUT, 0);
 	l->groups[0] = (size_t)a->n;
 	return 0;
 }
@@ -104,33 +87,48 @@ int64_t cl_mvn_span(const struct op *op, const struct tensor *in)
 	return n;
 }
 
-static int plan_softmax(struct cl_plan *p)
+static bool is_f32(struct cl_lowering *p)
+{
+	if (p->in[0].elem == EL_F32)
+		return true;
+	cl_lower_refuse(p, "%s of %s is not supported", op_info(p->op->kind)->type,
+			elem_name(p->in[0].elem));
+	return false;
+}
+
+int cl_lower_softmax(struct cl_lowering *p)
 {
 	const struct tensor *x = &p->in[0];
 	int axis = op_axis(p->op->a.axis.axis, (int)x->rank);
 	int64_t inner = 1, outer = 1;
+	if (!is_f32(p))
+		return -1;
 	if (axis < 0)
-		return cl_plan_no(p, "axis is out of range");
+		return cl_lower_refuse(p, "axis is out of range");
 	for (int d = 0; d < (int)x->rank; d++) {
 		if (d < axis)
 			outer *= x->dim[d];
 		else if (d > axis)
 			inner *= x->dim[d];
 	}
-	struct cl_launch *l = cl_plan_add(p, K_softmax);
+	struct cl_launch *l = cl_lower_launch(p, K_softmax);
 	l->args.norm = (struct norm_args){
 		.n_rows = (int)(outer * inner), .n = (int)x->dim[axis], .inner = (int)inner};
 	l->args.norm.log = p->op->kind == OP_LOG_SOFTMAX;
 	l->groups[0] = (size_t)(outer * inner);
+	cl_lower_buf(l, REF_IN, 0);
+	cl_lower_buf(l, REF_OUT, 0);
 	return 0;
 }
 
-static int plan_mvn(struct cl_plan *p)
+int cl_lower_mvn(struct cl_lowering *p)
 {
+	if (!is_f32(p))
+		return -1;
 	int64_t n = cl_mvn_span(p->op, p->in);
 	if (!n)
-		return cl_plan_no(p, "MVN over dims that are not the last");
-	struct cl_launch *l = cl_plan_add(p, K_mvn);
+		return cl_lower_refuse(p, "MVN over dims that are not the last");
+	struct cl_launch *l = cl_lower_launch(p, K_mvn);
 	int64_t rows = tensor_elements(&p->in[0]) / n;
 	l->args.norm = (struct norm_args){.n_rows = (int)rows,
 					  .n = (int)n,
@@ -139,17 +137,21 @@ static int plan_mvn(struct cl_plan *p)
 					  .eps_inside = p->op->a.norm.eps_inside_sqrt,
 					  .eps = (float)p->op->a.norm.eps};
 	l->groups[0] = (size_t)rows;
-	return 0;
+	cl_lower_buf(l, REF_IN, 0);
+	cl_lower_buf(l, REF_OUT, 0);
+	return cl_chain_fill(p, l, &l->args.norm.chain, l->args.norm.at);
 }
 
 /* x / sqrt(mean of squares + eps) * gain */
-static int plan_rms(struct cl_plan *p)
+int cl_lower_rms(struct cl_lowering *p)
 {
 	const struct tensor *x = &p->in[0], *gain = &p->in[1];
 	int64_t m = tensor_elements(gain), n = x->rank ? x->dim[x->rank - 1] : 0;
+	if (!is_f32(p))
+		return -1;
 	if (gain->elem != EL_F32 || !n || (m != 1 && m != n))
-		return cl_plan_no(p, "scale does not fit the last dim");
-	struct cl_launch *l = cl_plan_add(p, K_mvn);
+		return cl_lower_refuse(p, "scale does not fit the last dim");
+	struct cl_launch *l = cl_lower_launch(p, K_mvn);
 	struct norm_args *a = &l->args.norm;
 	*a = (struct norm_args){.n_rows = (int)(tensor_elements(x) / n),
 				.n = (int)n,
@@ -159,35 +161,11 @@ static int plan_rms(struct cl_plan *p)
 				.eps = (float)p->op->a.norm.eps,
 				.chain = {1, {{.op = E_MUL, .from = 0}}}};
 	l->groups[0] = (size_t)a->n_rows;
-	cl_plan_buf(l, REF_IN, 0);
-	cl_plan_buf(l, REF_OUT, 0);
+	cl_lower_buf(l, REF_IN, 0);
+	cl_lower_buf(l, REF_OUT, 0);
 	for (int i = 0; i < OPERANDS; i++) {
 		a->at[i] = (struct operand){.zd = 1, .zm = 1, .sn = i == 0 && m > 1};
-		cl_plan_buf(l, REF_IN, 1);
+		cl_lower_buf(l, REF_IN, 1);
 	}
 	return 0;
-}
-
-int cl_plan_norm(struct cl_plan *p)
-{
-	int rc;
-	if (p->in[0].elem != EL_F32)
-		return cl_plan_no(p, "%s of %s is not supported", op_info(p->op->kind)->type,
-				  elem_name(p->in[0].elem));
-	switch (p->op->kind) {
-	/* clang-format off */
-	case OP_SOFTMAX: case OP_LOG_SOFTMAX: rc = plan_softmax(p); break;
-	/* clang-format on */
-	case OP_MVN: rc = plan_mvn(p); break;
-	case OP_RMS: return plan_rms(p);
-	default:
-		return cl_plan_no(p, "no OpenCL kernel for operator '%s'",
-				  op_info(p->op->kind)->type);
-	}
-	if (rc)
-		return -1;
-	struct cl_launch *l = &p->launch[p->n - 1];
-	cl_plan_buf(l, REF_IN, 0);
-	cl_plan_buf(l, REF_OUT, 0);
-	return l->kernel == K_mvn ? cl_chain_fill(p, l, &l->args.norm.chain, l->args.norm.at) : 0;
 }

@@ -1,12 +1,12 @@
-/* cl_plan.c - from a decoded operator to kernel launches: dispatch by
- * category, and what the planners share. */
+/* cl_lower.c - from a decoded operator to kernel launches: the table of
+ * operators, and what the functions that lower them share. */
 #include "device/opencl/cl_impl.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-struct cl_launch *cl_plan_add(struct cl_plan *p, enum cl_kernel_id k)
+struct cl_launch *cl_lower_launch(struct cl_lowering *p, enum cl_kernel_id k)
 {
 	p->launch = mem_grow(p->launch, &p->cap, p->n + 1, sizeof *p->launch);
 	struct cl_launch *l = &p->launch[p->n++];
@@ -16,12 +16,12 @@ struct cl_launch *cl_plan_add(struct cl_plan *p, enum cl_kernel_id k)
 	return l;
 }
 
-void cl_plan_buf(struct cl_launch *l, enum cl_ref_kind kind, int port)
+void cl_lower_buf(struct cl_launch *l, enum cl_ref_kind kind, int port)
 {
 	l->buf[l->n_buf++] = (struct cl_ref){kind, port, 0};
 }
 
-int cl_plan_no(struct cl_plan *p, const char *fmt, ...)
+int cl_lower_refuse(struct cl_lowering *p, const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
@@ -30,27 +30,27 @@ int cl_plan_no(struct cl_plan *p, const char *fmt, ...)
 	return -1;
 }
 
-void *cl_plan_blob(struct cl_plan *p, size_t bytes, int *port)
+void *cl_lower_blob(struct cl_lowering *p, size_t bytes, int *port)
 {
 	*port = p->n_blobs++;
 	p->blob[*port].bytes = bytes;
 	return p->blob[*port].data = mem_alloc(bytes ? bytes : 1, 1);
 }
 
-int cl_plan_temp(struct cl_plan *p, size_t bytes)
+int cl_lower_temp(struct cl_lowering *p, size_t bytes)
 {
 	p->temp[p->n_temps] = bytes;
 	return p->n_temps++;
 }
 
-size_t cl_plan_groups(const struct cl_state *s, int64_t n)
+size_t cl_lower_groups(const struct cl_state *s, int64_t n)
 {
 	size_t groups = (size_t)((n + s->shape.ls - 1) / s->shape.ls);
 	size_t most = s->shape.ls == 1 ? 8 * (size_t)s->place.units : (size_t)1 << 16;
 	return groups < 1 ? 1 : groups < most ? groups : most;
 }
 
-void cl_plan_release(struct cl_plan *p)
+void cl_lower_release(struct cl_lowering *p)
 {
 	for (int i = 0; i < p->n_blobs; i++)
 		mem_free(p->blob[i].data);
@@ -59,11 +59,11 @@ void cl_plan_release(struct cl_plan *p)
 	p->n = p->cap = 0;
 }
 
-bool cl_plan_known(struct cl_plan *p, int port)
+bool cl_lower_known(struct cl_lowering *p, int port)
 {
 	if (port < p->op->n_in && p->in[port].data)
 		return true;
-	cl_plan_no(p, "input %d must be a constant on an OpenCL device", port);
+	cl_lower_refuse(p, "input %d must be a constant on an OpenCL device", port);
 	return false;
 }
 
@@ -98,17 +98,17 @@ int cl_move_log(enum elem t)
 	}
 }
 
-int cl_code(const struct cl_plan *p, enum elem t)
+int cl_code(const struct cl_lowering *p, enum elem t)
 {
 	return p->s->half && t == EL_F32 ? C_F16 : cl_elem_code(t);
 }
 
-int cl_log(const struct cl_plan *p, enum elem t)
+int cl_log(const struct cl_lowering *p, enum elem t)
 {
 	return p->s->half && t == EL_F32 ? 1 : cl_move_log(t);
 }
 
-size_t cl_bytes(const struct cl_plan *p, const struct tensor *t)
+size_t cl_bytes(const struct cl_lowering *p, const struct tensor *t)
 {
 	size_t bytes = (size_t)tensor_bytes(t);
 	return p->s->half && t->elem == EL_F32 ? bytes / 2 : bytes;
@@ -179,121 +179,74 @@ size_t cl_rows_share(const struct cl_state *s, int64_t n_rows, int64_t inner, st
 	return (size_t)((n_rows + r->rows - 1) / r->rows) * (size_t)r->chunks;
 }
 
-/* ---- dispatch ---- */
+/* ---- the table of operators ---- */
 
-static int plan_view(struct cl_plan *p)
+const struct cl_operator *cl_operator(enum op_kind kind)
+{
+	static const struct cl_operator table[OP_COUNT] = {
+#define ROW(kind, fn, ...) [OP_##kind] = {cl_lower_##fn, ##__VA_ARGS__},
+		CL_OPERATORS(ROW)
+#undef ROW
+	};
+	return &table[kind];
+}
+
+int cl_lower_view(struct cl_lowering *p)
 {
 	int64_t bytes = tensor_bytes(&p->out[0]);
 	if (bytes < 0 || bytes != tensor_bytes(&p->in[0]))
-		return cl_plan_no(p, "sizes of a view differ");
-	struct cl_launch *l = cl_plan_add(p, K_copy);
-	cl_plan_buf(l, REF_IN, 0);
-	cl_plan_buf(l, REF_OUT, 0);
+		return cl_lower_refuse(p, "sizes of a view differ");
+	struct cl_launch *l = cl_lower_launch(p, K_copy);
+	cl_lower_buf(l, REF_IN, 0);
+	cl_lower_buf(l, REF_OUT, 0);
 	l->copy_bytes = cl_bytes(p, &p->out[0]);
 	return 0;
 }
 
-static int plan_shape_of(struct cl_plan *p)
+int cl_lower_shape_of(struct cl_lowering *p)
 {
-	struct cl_launch *l = cl_plan_add(p, K_copy);
-	cl_plan_buf(l, REF_SHAPE, 0);
-	cl_plan_buf(l, REF_OUT, 0);
+	struct cl_launch *l = cl_lower_launch(p, K_copy);
+	cl_lower_buf(l, REF_SHAPE, 0);
+	cl_lower_buf(l, REF_OUT, 0);
 	l->copy_bytes = cl_bytes(p, &p->out[0]);
 	return 0;
 }
 
 /* Kernels count elements in 32 bits. */
-static bool sizes_fit(struct cl_plan *p, const struct tensor *t, int n)
+static bool sizes_fit(struct cl_lowering *p, const struct tensor *t, int n)
 {
 	for (int i = 0; i < n; i++) {
 		int64_t n_elements = tensor_elements(&t[i]);
 		if (t[i].elem == EL_DYNAMIC)
 			continue;
 		if (n_elements < 0)
-			return cl_plan_no(p, "shapes must be static on an OpenCL device"), false;
+			return cl_lower_refuse(p, "shapes must be static on an OpenCL device"),
+			       false;
 		if (n_elements >= INT32_MAX - (1 << 20))
-			return cl_plan_no(p,
-					  "a tensor of %lld elements is too large for the kernels",
-					  (long long)n_elements),
+			return cl_lower_refuse(
+				       p, "a tensor of %lld elements is too large for the kernels",
+				       (long long)n_elements),
 			       false;
 		if (cl_code(p, t[i].elem) < 0)
-			return cl_plan_no(p, "element type %s is not supported",
-					  elem_name(t[i].elem)),
+			return cl_lower_refuse(p, "element type %s is not supported",
+					       elem_name(t[i].elem)),
 			       false;
 	}
 	return true;
 }
 
-static int plan_move(struct cl_plan *p)
-{
-	switch (p->op->kind) {
-	case OP_GATHER: return cl_plan_gather(p);
-	/* clang-format off */
-	case OP_PAD: case OP_ROLL: case OP_INTERPOLATE:
-		return cl_plan_table(p);
-	case OP_GATHER_ELEMENTS: case OP_GATHER_ND: case OP_SCATTER_UPDATE:
-	case OP_SCATTER_ND_UPDATE: case OP_SCATTER_ELEMENTS_UPDATE: case OP_ONE_HOT:
-	case OP_CUM_SUM: case OP_TOP_K: case OP_REVERSE_SEQUENCE:
-		return cl_plan_index(p);
-	/* clang-format on */
-	default: return cl_plan_move(p);
-	}
-}
-
-static int plan_any(struct cl_plan *p)
-{
-	switch (op_info(p->op->kind)->category) {
-	case OPC_VIEW: return plan_view(p);
-	case OPC_UNARY:
-		if (p->op->kind == OP_CONVERT || p->op->kind == OP_CONVERT_LIKE)
-			return cl_plan_convert(p);
-		return cl_plan_elem(p);
-	/* clang-format off */
-	case OPC_BINARY: case OPC_COMPARE: case OPC_TERNARY:
-		return p->op->kind == OP_FAKE_QUANTIZE ? cl_plan_five(p) : cl_plan_elem(p);
-	/* clang-format on */
-	case OPC_REDUCE: return cl_plan_reduce(p);
-	case OPC_MATMUL:
-		return p->op->kind == OP_ATTENTION ? cl_plan_attention(p) : cl_plan_matmul(p);
-	case OPC_CONV:
-		if (p->op->kind == OP_DEFORMABLE_CONVOLUTION ||
-		    p->op->kind == OP_BINARY_CONVOLUTION)
-			break;
-		if (p->op->kind == OP_CONVOLUTION_BACKPROP ||
-		    p->op->kind == OP_GROUP_CONVOLUTION_BACKPROP)
-			return cl_plan_deconv(p);
-		return cl_plan_conv(p);
-	case OPC_RECURRENT: return cl_plan_cell(p);
-	case OPC_POOL: return cl_plan_pool(p);
-	case OPC_NORM:
-		switch (p->op->kind) {
-		case OP_BATCH_NORM: return cl_plan_five(p);
-		/* clang-format off */
-		case OP_LRN: case OP_NORMALIZE_L2: return cl_plan_axis(p);
-		/* clang-format on */
-		case OP_GROUP_NORM: return cl_plan_group_norm(p);
-		default: return cl_plan_norm(p);
-		}
-	case OPC_MOVE: return plan_move(p);
-	case OPC_SHAPE:
-		if (p->op->kind == OP_SHAPE_OF)
-			return plan_shape_of(p);
-		if (p->op->kind == OP_RANGE)
-			return cl_plan_range(p);
-		break;
-	default: break;
-	}
-	return cl_plan_no(p, "no OpenCL kernel for operator '%s'", op_info(p->op->kind)->type);
-}
-
-int cl_plan(struct cl_plan *p)
+int cl_lower(struct cl_lowering *p)
 {
 	bool empty = true;
 	if (p->op->kind == OP_UNKNOWN)
-		return cl_plan_no(p, "operator '%s' is not known", p->op->g->type[p->op->v]);
+		return cl_lower_refuse(p, "operator '%s' is not known", p->op->g->type[p->op->v]);
 	if (!sizes_fit(p, p->in, p->op->n_in) || !sizes_fit(p, p->out, p->op->n_out))
 		return -1;
-	if (plan_any(p))
+	const struct cl_operator *row = cl_operator(p->op->kind);
+	if (!row->lower)
+		return cl_lower_refuse(p, "no OpenCL kernel for operator '%s'",
+				       op_info(p->op->kind)->type);
+	if (row->lower(p))
 		return -1;
 	/* nothing to compute: no launches */
 	for (int i = 0; i < p->op->n_out; i++)

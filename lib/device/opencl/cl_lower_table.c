@@ -1,4 +1,4 @@
-/* cl_plan_table.c - launches of the operators whose result comes from places that tables tell,
+/* cl_lower_table.c - launches of the operators whose result comes from places that tables tell,
  * dim by dim: Pad, Roll, Interpolate. */
 #include "device/opencl/cl_impl.h"
 
@@ -23,7 +23,7 @@ static void strides_of(const struct tensor *t, int64_t *s)
 
 /* Dims and the sharing out; taps[d] entries for each position of dim d.  Returns how many entries
  * there are in all. */
-static int64_t fill_dims(struct cl_plan *p, struct cl_launch *l, const int *taps)
+static int64_t fill_dims(struct cl_lowering *p, struct cl_launch *l, const int *taps)
 {
 	struct table_args *a = &l->args.table;
 	const struct tensor *out = &p->out[0];
@@ -44,15 +44,15 @@ static int64_t fill_dims(struct cl_plan *p, struct cl_launch *l, const int *taps
 	return n ? n : 1;
 }
 
-static int plan_remap(struct cl_plan *p, place_fn place, const void *arg, int fill)
+static int lower_remap(struct cl_lowering *p, place_fn place, const void *arg, int fill)
 {
 	const struct tensor *in = &p->in[0], *out = &p->out[0];
 	int64_t stride[TENSOR_DIMS];
 	int blob;
 	if (out->rank > ND + 1)
-		return cl_plan_no(p, "too many dimensions");
-	struct cl_launch *l = cl_plan_add(p, K_remap);
-	int *tab = cl_plan_blob(p, (size_t)fill_dims(p, l, NULL) * sizeof(int), &blob);
+		return cl_lower_refuse(p, "too many dimensions");
+	struct cl_launch *l = cl_lower_launch(p, K_remap);
+	int *tab = cl_lower_blob(p, (size_t)fill_dims(p, l, NULL) * sizeof(int), &blob);
 	strides_of(in, stride);
 	for (int d = 0, n = 0; d < (int)out->rank; d++)
 		for (int64_t i = 0; i < out->dim[d]; i++) {
@@ -60,10 +60,10 @@ static int plan_remap(struct cl_plan *p, place_fn place, const void *arg, int fi
 			tab[n++] = from < 0 ? -(1 << 30) : (int)(from * stride[d]);
 		}
 	l->args.table.filled = fill >= 0;
-	cl_plan_buf(l, REF_IN, 0);
-	cl_plan_buf(l, REF_IN, fill >= 0 ? fill : 0);
-	cl_plan_buf(l, REF_BLOB, blob);
-	cl_plan_buf(l, REF_OUT, 0);
+	cl_lower_buf(l, REF_IN, 0);
+	cl_lower_buf(l, REF_IN, fill >= 0 ? fill : 0);
+	cl_lower_buf(l, REF_BLOB, blob);
+	cl_lower_buf(l, REF_OUT, 0);
 	return 0;
 }
 
@@ -86,17 +86,17 @@ static int64_t pad_place(const void *arg, int d, int64_t i, int64_t n)
 	}
 }
 
-static int plan_pad(struct cl_plan *p)
+int cl_lower_pad(struct cl_lowering *p)
 {
 	struct pads q = {.mode = p->op->a.pad.mode};
 	bool value = p->op->n_in > 3 && p->in[3].elem != EL_DYNAMIC;
-	if (!cl_plan_known(p, 1))
+	if (!cl_lower_known(p, 1))
 		return -1;
 	for (int d = 0; d < (int)p->in[0].rank; d++)
 		q.begin[d] = tensor_int(&p->in[1], d);
 	if (value && p->in[3].elem != p->in[0].elem)
-		return cl_plan_no(p, "a value of another type to pad with");
-	return plan_remap(p, pad_place, &q, value && q.mode == PADM_CONSTANT ? 3 : -1);
+		return cl_lower_refuse(p, "a value of another type to pad with");
+	return lower_remap(p, pad_place, &q, value && q.mode == PADM_CONSTANT ? 3 : -1);
 }
 
 static int64_t roll_place(const void *arg, int d, int64_t i, int64_t n)
@@ -106,19 +106,19 @@ static int64_t roll_place(const void *arg, int d, int64_t i, int64_t n)
 	return x < 0 ? x + n : x;
 }
 
-static int plan_roll(struct cl_plan *p)
+int cl_lower_roll(struct cl_lowering *p)
 {
 	int64_t shift[TENSOR_DIMS] = {0};
-	if (!cl_plan_known(p, 1) || !cl_plan_known(p, 2))
+	if (!cl_lower_known(p, 1) || !cl_lower_known(p, 2))
 		return -1;
 	int64_t n_shifts = tensor_elements(&p->in[1]);
 	for (int64_t i = 0; i < tensor_elements(&p->in[2]); i++) {
 		int axis = op_axis(tensor_int(&p->in[2], i), p->in[0].rank);
 		if (axis < 0)
-			return cl_plan_no(p, "axis is out of range");
+			return cl_lower_refuse(p, "axis is out of range");
 		shift[axis] += tensor_int(&p->in[1], n_shifts == 1 ? 0 : i);
 	}
-	return plan_remap(p, roll_place, shift, -1);
+	return lower_remap(p, roll_place, shift, -1);
 }
 
 /* ---- Interpolate ---- */
@@ -140,7 +140,7 @@ static int64_t nearest_place(const void *arg, int d, int64_t i, int64_t n)
 	return resized(q, d, n) ? resize_tap(q->r, i, q->scale[d], n, q->out->dim[d]).at[0] : i;
 }
 
-static int plan_taps(struct cl_plan *p, const struct resize *q)
+static int lower_taps(struct cl_lowering *p, const struct resize *q)
 {
 	const struct tensor *in = &p->in[0], *out = &p->out[0];
 	int taps[TENSOR_DIMS], mixed = 1, tab_blob, weight_blob;
@@ -150,13 +150,14 @@ static int plan_taps(struct cl_plan *p, const struct resize *q)
 		mixed *= d + 1 < (int)out->rank ? taps[d] : 1;
 	}
 	if (in->elem != EL_F32)
-		return cl_plan_no(p, "Interpolate of %s is not supported", elem_name(in->elem));
+		return cl_lower_refuse(p, "Interpolate of %s is not supported",
+				       elem_name(in->elem));
 	if (mixed > MIXED)
-		return cl_plan_no(p, "Interpolate over so many axes is not supported");
-	struct cl_launch *l = cl_plan_add(p, K_resample);
+		return cl_lower_refuse(p, "Interpolate over so many axes is not supported");
+	struct cl_launch *l = cl_lower_launch(p, K_resample);
 	int64_t n = fill_dims(p, l, taps);
-	int *tab = cl_plan_blob(p, (size_t)n * sizeof(int), &tab_blob);
-	float *weight = cl_plan_blob(p, (size_t)n * sizeof(float), &weight_blob);
+	int *tab = cl_lower_blob(p, (size_t)n * sizeof(int), &tab_blob);
+	float *weight = cl_lower_blob(p, (size_t)n * sizeof(float), &weight_blob);
 	strides_of(in, stride);
 	for (int d = 0; d < (int)out->rank; d++)
 		for (int64_t i = 0; i < out->dim[d]; i++) {
@@ -168,36 +169,28 @@ static int plan_taps(struct cl_plan *p, const struct resize *q)
 				*weight++ = t.weight[j];
 			}
 		}
-	cl_plan_buf(l, REF_IN, 0);
-	cl_plan_buf(l, REF_BLOB, tab_blob);
-	cl_plan_buf(l, REF_BLOB, weight_blob);
-	cl_plan_buf(l, REF_OUT, 0);
+	cl_lower_buf(l, REF_IN, 0);
+	cl_lower_buf(l, REF_BLOB, tab_blob);
+	cl_lower_buf(l, REF_BLOB, weight_blob);
+	cl_lower_buf(l, REF_OUT, 0);
 	return 0;
 }
 
-static int plan_interpolate(struct cl_plan *p)
+int cl_lower_interpolate(struct cl_lowering *p)
 {
 	const struct op_resize *r = &p->op->a.resize;
 	struct resize q = {.r = r, .out = &p->out[0]};
 	struct err e = ERR_INIT;
 	for (uint32_t d = 0; d < p->in[0].rank; d++)
 		if (r->pad_begin[d] || r->pad_end[d])
-			return cl_plan_no(p, "Interpolate with padding is not supported");
+			return cl_lower_refuse(p, "Interpolate with padding is not supported");
 	if (p->op->version < 4 || r->mode > INTERP_CUBIC || r->antialias || p->out[0].rank > ND + 1)
-		return cl_plan_no(p, "this Interpolate is not supported");
+		return cl_lower_refuse(p, "this Interpolate is not supported");
 	for (int i = 1; i < p->op->n_in; i++)
-		if (p->in[i].elem != EL_DYNAMIC && !cl_plan_known(p, i))
+		if (p->in[i].elem != EL_DYNAMIC && !cl_lower_known(p, i))
 			return -1;
 	if (resize_scales(p->op, p->in, &p->out[0], q.scale, &e))
-		return cl_plan_no(p, "%.150s", e.msg);
-	return r->mode == INTERP_NEAREST ? plan_remap(p, nearest_place, &q, -1) : plan_taps(p, &q);
-}
-
-int cl_plan_table(struct cl_plan *p)
-{
-	switch (p->op->kind) {
-	case OP_PAD: return plan_pad(p);
-	case OP_ROLL: return plan_roll(p);
-	default: return plan_interpolate(p);
-	}
+		return cl_lower_refuse(p, "%.150s", e.msg);
+	return r->mode == INTERP_NEAREST ? lower_remap(p, nearest_place, &q, -1)
+					 : lower_taps(p, &q);
 }

@@ -1,4 +1,4 @@
-/* cl_plan_move.c - launches of the operators that copy elements: each is one
+/* cl_lower_move.c - launches of the operators that copy elements: each is one
  * strided copy, or one per input or output; Gather and Range. */
 #include "device/opencl/cl_impl.h"
 
@@ -16,14 +16,14 @@ static void strides_of(const struct tensor *t, int64_t *s)
 }
 
 /* A copy over `loops`: array 0 is input `from`, array 1 output `to`. */
-static int add_move(struct cl_plan *p, struct cl_loops *loops, int from, int to, int64_t in_off,
+static int add_move(struct cl_lowering *p, struct cl_loops *loops, int from, int to, int64_t in_off,
 		    int64_t out_off)
 {
 	int64_t n_rows = 1;
 	cl_loops_merge(loops);
 	if (loops->rank - 1 > ND)
-		return cl_plan_no(p, "too many dimensions");
-	struct cl_launch *l = cl_plan_add(p, K_move);
+		return cl_lower_refuse(p, "too many dimensions");
+	struct cl_launch *l = cl_lower_launch(p, K_move);
 	struct move_args *a = &l->args.move;
 	a->log = cl_log(p, p->out[to].elem);
 	a->rank = loops->rank - 1;
@@ -37,24 +37,24 @@ static int add_move(struct cl_plan *p, struct cl_loops *loops, int from, int to,
 	a->inner_o = (int)loops->stride[1][a->rank];
 	a->in = (int)in_off;
 	a->out = (int)out_off;
-	cl_plan_buf(l, REF_IN, from);
-	cl_plan_buf(l, REF_OUT, to);
+	cl_lower_buf(l, REF_IN, from);
+	cl_lower_buf(l, REF_OUT, to);
 	l->groups[0] = cl_rows_share(p->s, n_rows, loops->dim[a->rank], &a->r);
 	if (n_rows * loops->dim[a->rank] == 0)
 		p->n--;
 	return 0;
 }
 
-static int plan_transpose(struct cl_plan *p)
+int cl_lower_transpose(struct cl_lowering *p)
 {
 	const struct tensor *in = &p->in[0];
 	int64_t si[TENSOR_DIMS], so[TENSOR_DIMS], perm[TENSOR_DIMS];
 	struct cl_loops loops = {.n_arrays = 2};
 	struct err e = ERR_INIT;
-	if (!cl_plan_known(p, 1))
+	if (!cl_lower_known(p, 1))
 		return -1;
 	if (op_permutation(in, &p->in[1], perm, &e))
-		return cl_plan_no(p, "%.150s", e.msg);
+		return cl_lower_refuse(p, "%.150s", e.msg);
 	strides_of(in, si);
 	strides_of(&p->out[0], so);
 	for (int d = 0; d < (int)in->rank; d++)
@@ -62,7 +62,7 @@ static int plan_transpose(struct cl_plan *p)
 	return add_move(p, &loops, 0, 0, 0, 0);
 }
 
-int cl_plan_permute(struct cl_plan *p, const int64_t *dims, const int *perm, int n)
+int cl_lower_permute(struct cl_lowering *p, const int64_t *dims, const int *perm, int n)
 {
 	struct cl_loops loops = {.n_arrays = 2};
 	int64_t si[LOOPS], so = 1;
@@ -80,7 +80,7 @@ int cl_plan_permute(struct cl_plan *p, const int64_t *dims, const int *perm, int
 }
 
 /* DepthToSpace, SpaceToDepth: (n, c, s..) with blocks of b in every spatial dim. */
-static int plan_blocks(struct cl_plan *p)
+int cl_lower_blocks(struct cl_lowering *p)
 {
 	const struct tensor *in = &p->in[0];
 	bool to_space = p->op->kind == OP_DEPTH_TO_SPACE, depth = p->op->a.block.depth_first;
@@ -89,7 +89,7 @@ static int plan_blocks(struct cl_plan *p)
 	for (int i = 0; i < spatial; i++)
 		blocks *= b;
 	if (spatial < 1 || b < 1 || 2 * spatial + 2 > LOOPS)
-		return cl_plan_no(p, "blocks of %lld", (long long)b);
+		return cl_lower_refuse(p, "blocks of %lld", (long long)b);
 	dims[n++] = in->dim[0];
 	if (to_space) {
 		/* (n, b.., c, s..) or (n, c, b.., s..) -> (n, c, s0, b0, s1, b1, ..) */
@@ -118,22 +118,22 @@ static int plan_blocks(struct cl_plan *p)
 			perm[2 + spatial + i] = 2 + 2 * i;
 		}
 	}
-	return cl_plan_permute(p, dims, perm, 2 + 2 * spatial);
+	return cl_lower_permute(p, dims, perm, 2 + 2 * spatial);
 }
 
-static int plan_shuffle(struct cl_plan *p)
+int cl_lower_shuffle(struct cl_lowering *p)
 {
 	const struct tensor *in = &p->in[0];
 	int axis = op_axis(p->op->a.block.axis, in->rank);
 	int64_t outer = 1, inner = 1, groups = p->op->a.block.groups;
 	if (axis < 0 || groups < 1 || in->dim[axis] % groups)
-		return cl_plan_no(p, "groups that do not divide the axis");
+		return cl_lower_refuse(p, "groups that do not divide the axis");
 	for (int d = 0; d < (int)in->rank; d++) {
 		outer *= d < axis ? in->dim[d] : 1;
 		inner *= d > axis ? in->dim[d] : 1;
 	}
-	return cl_plan_permute(p, (int64_t[]){outer, groups, in->dim[axis] / groups, inner},
-			       (int[]){0, 2, 1, 3}, 4);
+	return cl_lower_permute(p, (int64_t[]){outer, groups, in->dim[axis] / groups, inner},
+				(int[]){0, 2, 1, 3}, 4);
 }
 
 /* Loops over `part`, a range along `axis` of the tensor `whole`; strides of both. */
@@ -149,18 +149,18 @@ static void part_loops(const struct tensor *part, const struct tensor *whole, bo
 			     part_first ? (int64_t[]){sp[d], sw[d]} : (int64_t[]){sw[d], sp[d]});
 }
 
-static int plan_concat(struct cl_plan *p)
+int cl_lower_concat(struct cl_lowering *p)
 {
 	const struct tensor *out = &p->out[0];
 	int axis = op_axis(p->op->a.axis.axis, (int)out->rank);
 	int64_t so[TENSOR_DIMS], at = 0;
 	if (axis < 0)
-		return cl_plan_no(p, "axis is out of range");
+		return cl_lower_refuse(p, "axis is out of range");
 	strides_of(out, so);
 	for (int i = 0; i < p->op->n_in; i++) {
 		struct cl_loops loops;
 		if (p->in[i].rank != out->rank)
-			return cl_plan_no(p, "ranks of the inputs differ");
+			return cl_lower_refuse(p, "ranks of the inputs differ");
 		part_loops(&p->in[i], out, true, &loops);
 		if (add_move(p, &loops, i, 0, 0, at * so[axis]))
 			return -1;
@@ -169,15 +169,15 @@ static int plan_concat(struct cl_plan *p)
 	return 0;
 }
 
-static int plan_split(struct cl_plan *p)
+int cl_lower_split(struct cl_lowering *p)
 {
 	const struct tensor *in = &p->in[0];
 	int64_t si[TENSOR_DIMS], at = 0;
-	if (!cl_plan_known(p, 1))
+	if (!cl_lower_known(p, 1))
 		return -1;
 	int axis = op_axis(tensor_int(&p->in[1], 0), (int)in->rank);
 	if (axis < 0)
-		return cl_plan_no(p, "axis is out of range");
+		return cl_lower_refuse(p, "axis is out of range");
 	strides_of(in, si);
 	for (int o = 0; o < p->op->n_out; o++) {
 		struct cl_loops loops;
@@ -189,7 +189,7 @@ static int plan_split(struct cl_plan *p)
 	return 0;
 }
 
-static int plan_slice(struct cl_plan *p)
+int cl_lower_slice(struct cl_lowering *p)
 {
 	struct op_range r[TENSOR_DIMS];
 	struct tensor inferred;
@@ -197,10 +197,10 @@ static int plan_slice(struct cl_plan *p)
 	struct cl_loops loops = {.n_arrays = 2};
 	int64_t si[TENSOR_DIMS], n = 1, off = 0;
 	for (int i = 1; i < p->op->n_in; i++)
-		if (p->in[i].elem != EL_DYNAMIC && !cl_plan_known(p, i))
+		if (p->in[i].elem != EL_DYNAMIC && !cl_lower_known(p, i))
 			return -1;
 	if (op_slice_ranges(p->op, p->in, r, &inferred, &e))
-		return cl_plan_no(p, "%.150s", e.msg);
+		return cl_lower_refuse(p, "%.150s", e.msg);
 	strides_of(&p->in[0], si);
 	for (int d = 0; d < (int)p->in[0].rank; d++)
 		n *= r[d].count;
@@ -212,14 +212,14 @@ static int plan_slice(struct cl_plan *p)
 	return add_move(p, &loops, 0, 0, off, 0);
 }
 
-static int plan_broadcast(struct cl_plan *p)
+int cl_lower_broadcast(struct cl_lowering *p)
 {
 	const struct tensor *in = &p->in[0], *out = &p->out[0];
 	struct cl_loops loops = {.n_arrays = 2};
 	int64_t si[TENSOR_DIMS], so[TENSOR_DIMS], stride[TENSOR_DIMS] = {0};
 	bool explicit = p->op->a.broadcast.bcast == BCAST_EXPLICIT;
 	int shift = (int)out->rank - (int)in->rank;
-	if (explicit && !cl_plan_known(p, 2))
+	if (explicit && !cl_lower_known(p, 2))
 		return -1;
 	if (p->op->a.broadcast.bcast == BCAST_PDPD)
 		shift = (int)p->op->a.broadcast.axis;
@@ -228,7 +228,8 @@ static int plan_broadcast(struct cl_plan *p)
 	for (int d = 0; d < (int)in->rank; d++) {
 		int64_t to = explicit ? tensor_int(&p->in[2], d) : d + shift;
 		if (to < 0 || to >= (int64_t)out->rank)
-			return cl_plan_no(p, "the input does not broadcast to the output's shape");
+			return cl_lower_refuse(
+				p, "the input does not broadcast to the output's shape");
 		stride[to] = in->dim[d] == 1 ? 0 : si[d];
 	}
 	for (int d = 0; d < (int)out->rank; d++)
@@ -237,7 +238,7 @@ static int plan_broadcast(struct cl_plan *p)
 }
 
 /* Every dim is two loops: over the repetitions, and over the input. */
-static int plan_tile(struct cl_plan *p)
+int cl_lower_tile(struct cl_lowering *p)
 {
 	const struct tensor *in = &p->in[0], *out = &p->out[0];
 	struct cl_loops loops = {.n_arrays = 2};
@@ -248,7 +249,7 @@ static int plan_tile(struct cl_plan *p)
 	for (int d = 0; d < (int)out->rank; d++) {
 		int64_t n = d < shift ? 1 : in->dim[d - shift];
 		if (!n || out->dim[d] % n)
-			return cl_plan_no(p, "the input does not tile the output's shape");
+			return cl_lower_refuse(p, "the input does not tile the output's shape");
 		cl_loops_add(&loops, out->dim[d] / n, (int64_t[]){0, n * so[d]});
 		if (d >= shift)
 			cl_loops_add(&loops, n, (int64_t[]){si[d - shift], so[d]});
@@ -256,36 +257,17 @@ static int plan_tile(struct cl_plan *p)
 	return add_move(p, &loops, 0, 0, 0, 0);
 }
 
-int cl_plan_move(struct cl_plan *p)
-{
-	switch (p->op->kind) {
-	case OP_TRANSPOSE: return plan_transpose(p);
-	case OP_CONCAT: return plan_concat(p);
-	/* clang-format off */
-	case OP_SPLIT: case OP_VARIADIC_SPLIT: return plan_split(p);
-	case OP_SLICE: case OP_STRIDED_SLICE: return plan_slice(p);
-	case OP_BROADCAST: return plan_broadcast(p);
-	case OP_TILE: return plan_tile(p);
-	case OP_DEPTH_TO_SPACE: case OP_SPACE_TO_DEPTH: return plan_blocks(p);
-	/* clang-format on */
-	case OP_SHUFFLE_CHANNELS: return plan_shuffle(p);
-	default:
-		return cl_plan_no(p, "no OpenCL kernel for operator '%s'",
-				  op_info(p->op->kind)->type);
-	}
-}
-
-int cl_plan_gather(struct cl_plan *p)
+int cl_lower_gather(struct cl_lowering *p)
 {
 	const struct tensor *data = &p->in[0], *idx = &p->in[1];
 	int axis, batch_dims;
 	int64_t batch = 1, outer = 1, inner = 1, n_idx = 1;
-	if (!cl_plan_known(p, 2))
+	if (!cl_lower_known(p, 2))
 		return -1;
 	if (op_gather_axes(p->op, p->in, &axis, &batch_dims))
-		return cl_plan_no(p, "axis is out of range");
+		return cl_lower_refuse(p, "axis is out of range");
 	if (cl_code(p, idx->elem) <= C_F64)
-		return cl_plan_no(p, "indices of type %s", elem_name(idx->elem));
+		return cl_lower_refuse(p, "indices of type %s", elem_name(idx->elem));
 	for (int d = 0; d < (int)data->rank; d++) {
 		if (d < batch_dims)
 			batch *= data->dim[d];
@@ -296,32 +278,32 @@ int cl_plan_gather(struct cl_plan *p)
 	}
 	for (int d = batch_dims; d < (int)idx->rank; d++)
 		n_idx *= idx->dim[d];
-	struct cl_launch *l = cl_plan_add(p, K_gather);
+	struct cl_launch *l = cl_lower_launch(p, K_gather);
 	struct gather_args *a = &l->args.gather;
 	a->log = cl_log(p, data->elem);
 	a->outer = (int)outer;
 	a->axis = (int)data->dim[axis];
 	a->n_idx = (int)n_idx;
 	a->code = cl_code(p, idx->elem);
-	cl_plan_buf(l, REF_IN, 0);
-	cl_plan_buf(l, REF_IN, 1);
-	cl_plan_buf(l, REF_OUT, 0);
+	cl_lower_buf(l, REF_IN, 0);
+	cl_lower_buf(l, REF_IN, 1);
+	cl_lower_buf(l, REF_OUT, 0);
 	l->groups[0] = cl_rows_share(p->s, batch * outer * n_idx, inner, &a->r);
 	return 0;
 }
 
-int cl_plan_range(struct cl_plan *p)
+int cl_lower_range(struct cl_lowering *p)
 {
 	const struct tensor *out = &p->out[0];
 	if (p->in[0].elem == EL_F64 || p->in[2].elem == EL_F64 || out->elem == EL_F64)
-		return cl_plan_no(p, "Range of f64 is not supported");
-	struct cl_launch *l = cl_plan_add(p, K_range);
+		return cl_lower_refuse(p, "Range of f64 is not supported");
+	struct cl_launch *l = cl_lower_launch(p, K_range);
 	l->args.range = (struct range_args){.n = (int)tensor_elements(out),
 					    .start = cl_code(p, p->in[0].elem),
 					    .step = cl_code(p, p->in[2].elem),
 					    .to = cl_code(p, out->elem)};
-	cl_plan_buf(l, REF_IN, 0);
-	cl_plan_buf(l, REF_IN, 2);
-	cl_plan_buf(l, REF_OUT, 0);
+	cl_lower_buf(l, REF_IN, 0);
+	cl_lower_buf(l, REF_IN, 2);
+	cl_lower_buf(l, REF_OUT, 0);
 	return 0;
 }

@@ -1,4 +1,4 @@
-/* cl_plan_window.c - launches of pooling and depthwise convolution: a window
+/* cl_lower_window.c - launches of pooling and depthwise convolution: a window
  * that slides over planes, in tiles that fit into local memory. */
 #include "device/opencl/cl_impl.h"
 
@@ -22,13 +22,13 @@ static int fit_rows(const struct cl_shape *h, struct window_args *a, int tw)
 }
 
 /* Tiles as wide as the plane if a few rows fit, otherwise narrower. */
-static int choose_tile(struct cl_plan *p, struct window_args *a)
+static int choose_tile(struct cl_lowering *p, struct window_args *a)
 {
 	int tw = a->ow > 0 ? a->ow : 1;
 	while (!fit_rows(&p->s->shape, a, tw)) {
 		if (tw == 1)
-			return cl_plan_no(p, "a window of %d x %d is too large for the kernel",
-					  a->kh, a->kw);
+			return cl_lower_refuse(p, "a window of %d x %d is too large for the kernel",
+					       a->kh, a->kw);
 		tw = (tw + 1) / 2;
 	}
 	a->tiles_h = (a->oh + a->th - 1) / a->th;
@@ -37,13 +37,13 @@ static int choose_tile(struct cl_plan *p, struct window_args *a)
 }
 
 /* Launch over all planes of input 0; kernel[] and pad[] count spatial dims from the outermost. */
-static int plan_window(struct cl_plan *p, enum window_op op, const int64_t *kernel,
-		       const int64_t *begin, int weights)
+static int lower_window(struct cl_lowering *p, enum window_op op, const int64_t *kernel,
+			const int64_t *begin, int weights)
 {
 	const struct op_window *v = &p->op->a.window;
 	const struct tensor *x = &p->in[0], *o = &p->out[0];
 	int n = (int)x->rank - 2, i = n - 1;
-	struct cl_launch *l = cl_plan_add(p, K_window);
+	struct cl_launch *l = cl_lower_launch(p, K_window);
 	struct window_args *a = &l->args.window;
 	*a = (struct window_args){.planes = (int)(x->dim[0] * x->dim[1]),
 				  .channels = (int)x->dim[1],
@@ -70,32 +70,30 @@ static int plan_window(struct cl_plan *p, enum window_op op, const int64_t *kern
 	}
 	if (choose_tile(p, a))
 		return -1;
-	cl_plan_buf(l, REF_IN, 0);
-	cl_plan_buf(l, REF_IN, weights);
-	cl_plan_buf(l, REF_OUT, 0);
+	cl_lower_buf(l, REF_IN, 0);
+	cl_lower_buf(l, REF_IN, weights);
+	cl_lower_buf(l, REF_OUT, 0);
 	l->groups[0] = (size_t)a->planes * (size_t)a->tiles_h * (size_t)a->tiles_w;
 	return cl_chain_fill(p, l, &a->chain, a->at);
 }
 
-int cl_plan_depthwise(struct cl_plan *p, const int64_t *pad)
+int cl_lower_depthwise(struct cl_lowering *p, const int64_t *pad)
 {
 	const struct tensor *w = &p->in[1];
-	return plan_window(p, W_DEPTHWISE, &w->dim[w->rank - (p->in[0].rank - 2)], pad, 1);
+	return lower_window(p, W_DEPTHWISE, &w->dim[w->rank - (p->in[0].rank - 2)], pad, 1);
 }
 
-int cl_plan_pool(struct cl_plan *p)
+int cl_lower_pool(struct cl_lowering *p)
 {
 	const struct op *op = p->op;
 	const struct op_window *v = &op->a.window;
 	int n = (int)p->in[0].rank - 2;
 	int64_t begin[OP_MAX_SPATIAL], end[OP_MAX_SPATIAL];
-	if (op->kind != OP_MAX_POOL && op->kind != OP_AVG_POOL)
-		return cl_plan_no(p, "no OpenCL kernel for operator '%s'", op_info(op->kind)->type);
 	if (p->in[0].elem != EL_F32 || n < 1 || n > 3)
-		return cl_plan_no(p, "%s of %s in %d dimensions is not supported",
-				  op_info(op->kind)->type, elem_name(p->in[0].elem), n);
+		return cl_lower_refuse(p, "%s of %s in %d dimensions is not supported",
+				       op_info(op->kind)->type, elem_name(p->in[0].elem), n);
 	if (op->n_out > 1 && p->wanted[1])
-		return cl_plan_no(p, "no OpenCL kernel for the indices of MaxPool");
+		return cl_lower_refuse(p, "no OpenCL kernel for the indices of MaxPool");
 	op_window_pads(v, n, &p->in[0].dim[2], v->kernel, begin, end);
 	/* As in OpenVINO's plugin: padding counts, also that of rounding up, where any is given. */
 	bool padded = false;
@@ -105,6 +103,6 @@ int cl_plan_pool(struct cl_plan *p)
 	if (op->kind == OP_MAX_POOL)
 		w = W_MAX;
 	if (n == 3)
-		return cl_plan_pool_cube(p, w, begin);
-	return plan_window(p, w, v->kernel, begin, 0);
+		return cl_lower_pool_cube(p, w, begin);
+	return lower_window(p, w, v->kernel, begin, 0);
 }

@@ -1,4 +1,4 @@
-/* cl_plan_gemm.c - launches of matrix products, and of convolutions as
+/* cl_lower_gemm.c - launches of matrix products, and of convolutions as
  * products of the weights and the image seen through the window. */
 #include "device/opencl/cl_impl.h"
 
@@ -60,7 +60,7 @@ static void share_panels(const struct cl_state *s, struct cl_launch *l, int64_t 
 	l->groups[2] = (size_t)n_batch;
 }
 
-static void share_product(struct cl_plan *p, struct cl_launch *l, int64_t n_batch)
+static void share_product(struct cl_lowering *p, struct cl_launch *l, int64_t n_batch)
 {
 	struct gemm_args *a = &l->args.gemm;
 	if (a->ow < 1)
@@ -78,16 +78,16 @@ static void share_product(struct cl_plan *p, struct cl_launch *l, int64_t n_batc
 	}
 }
 
-static int finish_product(struct cl_plan *p, struct cl_launch *l, int64_t n_batch)
+static int finish_product(struct cl_lowering *p, struct cl_launch *l, int64_t n_batch)
 {
 	share_product(p, l, n_batch);
 	return cl_chain_fill(p, l, &l->args.gemm.chain, l->args.gemm.at);
 }
 
-struct cl_launch *cl_plan_product(struct cl_plan *p, const struct gemm_args *g, int64_t n_batch,
-				  const struct cl_ref *refs, int n_refs)
+struct cl_launch *cl_lower_product(struct cl_lowering *p, const struct gemm_args *g,
+				   int64_t n_batch, const struct cl_ref *refs, int n_refs)
 {
-	struct cl_launch *l = cl_plan_add(p, K_gemm);
+	struct cl_launch *l = cl_lower_launch(p, K_gemm);
 	l->args.gemm = *g;
 	for (int i = 0; i < 3 + OPERANDS; i++)
 		l->buf[l->n_buf++] = refs[i < n_refs ? i : 2];
@@ -125,8 +125,8 @@ struct cl_matrices cl_matrices_of(const struct tensor *t, bool transpose, bool i
 	return o;
 }
 
-int64_t cl_plan_batches(struct cl_plan *p, const struct cl_matrices *a, const struct cl_matrices *b,
-			int64_t as, int64_t bs, struct gemm_args *g)
+int64_t cl_lower_batches(struct cl_lowering *p, const struct cl_matrices *a,
+			 const struct cl_matrices *b, int64_t as, int64_t bs, struct gemm_args *g)
 {
 	int rank = a->n_batch > b->n_batch ? a->n_batch : b->n_batch;
 	int64_t dim[TENSOR_DIMS], sa[TENSOR_DIMS], sb[TENSOR_DIMS], n = 1;
@@ -135,7 +135,7 @@ int64_t cl_plan_batches(struct cl_plan *p, const struct cl_matrices *a, const st
 		int da = d - rank + a->n_batch, db = d - rank + b->n_batch;
 		int64_t na = da >= 0 ? a->batch[da] : 1, nb = db >= 0 ? b->batch[db] : 1;
 		if (na != nb && na != 1 && nb != 1)
-			return cl_plan_no(p, "batches of MatMul do not broadcast");
+			return cl_lower_refuse(p, "batches of MatMul do not broadcast");
 		dim[d] = na == 1 ? nb : na;
 		sa[d] = na == 1 ? 0 : as;
 		sb[d] = nb == 1 ? 0 : bs;
@@ -143,7 +143,8 @@ int64_t cl_plan_batches(struct cl_plan *p, const struct cl_matrices *a, const st
 		bs *= nb;
 		n *= dim[d];
 		if (as > INT32_MAX || bs > INT32_MAX)
-			return cl_plan_no(p, "operands of MatMul are too large for the kernels");
+			return cl_lower_refuse(p,
+					       "operands of MatMul are too large for the kernels");
 	}
 	for (int d = 0; d < rank; d++)
 		cl_loops_add(&loops, dim[d], (int64_t[]){sa[d], sb[d]});
@@ -157,25 +158,24 @@ int64_t cl_plan_batches(struct cl_plan *p, const struct cl_matrices *a, const st
 	return n;
 }
 
-int cl_plan_matmul(struct cl_plan *p)
+int cl_lower_matmul(struct cl_lowering *p)
 {
 	const struct op *op = p->op;
 	const struct cl_shape *h = &p->s->shape;
-	if (op->kind != OP_MATMUL)
-		return cl_plan_no(p, "no OpenCL kernel for operator '%s'", op_info(op->kind)->type);
 	if (p->out[0].elem != EL_F32 || p->in[0].elem != EL_F32 || p->in[1].elem != EL_F32)
-		return cl_plan_no(p, "MatMul of %s is not supported", elem_name(p->out[0].elem));
+		return cl_lower_refuse(p, "MatMul of %s is not supported",
+				       elem_name(p->out[0].elem));
 	struct cl_matrices a = cl_matrices_of(&p->in[0], op->a.matmul.transpose_a, false);
 	struct cl_matrices b = cl_matrices_of(&p->in[1], op->a.matmul.transpose_b, true);
 	if (a.cols != b.rows)
-		return cl_plan_no(p, "inner dimensions of MatMul differ");
+		return cl_lower_refuse(p, "inner dimensions of MatMul differ");
 	if (!op->a.matmul.transpose_a && b.n_batch == 0 && a.n_batch) {
 		/* one matrix B for all: the batch is more rows of A */
 		for (int d = 0; d < a.n_batch; d++)
 			a.rows *= a.batch[d];
 		a.n_batch = 0;
 	}
-	struct cl_launch *l = cl_plan_add(p, K_gemm);
+	struct cl_launch *l = cl_lower_launch(p, K_gemm);
 	struct gemm_args *g = &l->args.gemm;
 	g->m = (int)a.rows;
 	g->n = (int)b.cols;
@@ -188,14 +188,14 @@ int cl_plan_matmul(struct cl_plan *p)
 	g->b_mode = p->constant[1] ? B_PACKED : B_STRIDED;
 	int64_t as = g->a_packed ? packed_size(a.rows, a.cols, h->mr) : a.rows * a.cols;
 	int64_t bs = g->b_mode == B_PACKED ? packed_size(b.cols, b.rows, h->nr) : b.rows * b.cols;
-	int64_t n = cl_plan_batches(p, &a, &b, as, bs, g);
+	int64_t n = cl_lower_batches(p, &a, &b, as, bs, g);
 	if (n < 0)
 		return -1;
 	g->b_half = g->b_mode == B_PACKED && p->half[1];
 	g->size = (int)(b.rows * b.cols);
-	cl_plan_buf(l, g->a_packed ? REF_PACK_A : REF_IN, 0);
-	cl_plan_buf(l, g->b_mode == B_PACKED ? REF_PACK_B : REF_IN, 1);
-	cl_plan_buf(l, REF_OUT, 0);
+	cl_lower_buf(l, g->a_packed ? REF_PACK_A : REF_IN, 0);
+	cl_lower_buf(l, g->b_mode == B_PACKED ? REF_PACK_B : REF_IN, 1);
+	cl_lower_buf(l, REF_OUT, 0);
 	return finish_product(p, l, n);
 }
 
@@ -206,7 +206,7 @@ struct plane {
 	int64_t h, w, oh, ow, kh, kw, sh, sw, ph, pw, dh, dw;
 };
 
-static struct plane plane_of(const struct cl_plan *p, const struct tensor *weights,
+static struct plane plane_of(const struct cl_lowering *p, const struct tensor *weights,
 			     const int64_t *pad)
 {
 	const struct op_window *v = &p->op->a.window;
@@ -231,14 +231,14 @@ static struct plane plane_of(const struct cl_plan *p, const struct tensor *weigh
 
 /* The product of the weights and an image (batch, channels, q->h, q->w): input 0, or, unless -1,
  * temporary memory number `temp`. */
-static int plan_product(struct cl_plan *p, const struct plane *q, int64_t groups, int64_t channels,
-			int temp)
+static int lower_product(struct cl_lowering *p, const struct plane *q, int64_t groups,
+			 int64_t channels, int temp)
 {
 	const struct tensor *x = &p->in[0];
 	int64_t m = p->out[0].dim[1] / groups, c = channels / groups, k = c * q->kh * q->kw;
 	bool plain = q->kh * q->kw == 1 && q->sh == 1 && q->sw == 1 && !q->ph && !q->pw &&
 		     q->oh == q->h && q->ow == q->w;
-	struct cl_launch *l = cl_plan_add(p, K_gemm);
+	struct cl_launch *l = cl_lower_launch(p, K_gemm);
 	struct gemm_args *g = &l->args.gemm;
 	*g = (struct gemm_args){.b_mode = plain ? B_STRIDED : B_IMAGE,
 				.h = (int)q->h,
@@ -269,47 +269,45 @@ static int plan_product(struct cl_plan *p, const struct plane *q, int64_t groups
 	g->as[1] = (int)as;
 	g->bs[0] = (int)(channels * q->h * q->w);
 	g->bs[1] = (int)(c * q->h * q->w);
-	cl_plan_buf(l, g->a_packed ? REF_PACK_A : REF_IN, 1);
-	cl_plan_buf(l, temp < 0 ? REF_IN : REF_TEMP, temp < 0 ? 0 : temp);
-	cl_plan_buf(l, REF_OUT, 0);
+	cl_lower_buf(l, g->a_packed ? REF_PACK_A : REF_IN, 1);
+	cl_lower_buf(l, temp < 0 ? REF_IN : REF_TEMP, temp < 0 ? 0 : temp);
+	cl_lower_buf(l, REF_OUT, 0);
 	return finish_product(p, l, x->dim[0] * groups);
 }
 
 /* In three dimensions: the window's places become channels of an image that is one row. */
-static int plan_conv_cube(struct cl_plan *p, const int64_t *kernel, const int64_t *pad,
-			  int64_t groups)
+static int lower_conv_cube(struct cl_lowering *p, const int64_t *kernel, const int64_t *pad,
+			   int64_t groups)
 {
 	const struct tensor *o = &p->out[0];
 	int64_t places = o->dim[2] * o->dim[3] * o->dim[4];
 	int64_t channels = p->in[0].dim[1] * kernel[0] * kernel[1] * kernel[2];
 	struct plane q = {1, places, 1, places, 1, 1, 1, 1, 0, 0, 1, 1};
-	int temp = cl_plan_unfold(p, kernel, pad);
-	return temp < 0 ? -1 : plan_product(p, &q, groups, channels, temp);
+	int temp = cl_lower_unfold(p, kernel, pad);
+	return temp < 0 ? -1 : lower_product(p, &q, groups, channels, temp);
 }
 
-int cl_plan_conv(struct cl_plan *p)
+int cl_lower_conv(struct cl_lowering *p)
 {
 	const struct op *op = p->op;
 	const struct op_window *v = &op->a.window;
 	const struct tensor *x = &p->in[0], *w = &p->in[1];
 	int n = (int)x->rank - 2;
 	int64_t begin[OP_MAX_SPATIAL], end[OP_MAX_SPATIAL];
-	if (v->transposed)
-		return cl_plan_no(p, "no OpenCL kernel for operator '%s'", op_info(op->kind)->type);
 	if (x->elem != EL_F32 || w->elem != EL_F32)
-		return cl_plan_no(p, "%s of %s is not supported", op_info(op->kind)->type,
-				  elem_name(x->elem));
+		return cl_lower_refuse(p, "%s of %s is not supported", op_info(op->kind)->type,
+				       elem_name(x->elem));
 	if (n < 1 || n > 3)
-		return cl_plan_no(p, "%s in %d dimensions is not supported",
-				  op_info(op->kind)->type, n);
+		return cl_lower_refuse(p, "%s in %d dimensions is not supported",
+				       op_info(op->kind)->type, n);
 	op_window_pads(v, n, &x->dim[2], &w->dim[(int)w->rank - n], begin, end);
 	int64_t groups = v->grouped ? w->dim[0] : 1;
 	if (groups < 1 || x->dim[1] % groups || p->out[0].dim[1] % groups)
-		return cl_plan_no(p, "channels are not a multiple of the groups");
+		return cl_lower_refuse(p, "channels are not a multiple of the groups");
 	if (n == 3)
-		return plan_conv_cube(p, &w->dim[w->rank - 3], begin, groups);
+		return lower_conv_cube(p, &w->dim[w->rank - 3], begin, groups);
 	if (groups == x->dim[1] && groups == p->out[0].dim[1])
-		return cl_plan_depthwise(p, begin);
+		return cl_lower_depthwise(p, begin);
 	struct plane q = plane_of(p, w, begin);
-	return plan_product(p, &q, groups, x->dim[1], -1);
+	return lower_product(p, &q, groups, x->dim[1], -1);
 }

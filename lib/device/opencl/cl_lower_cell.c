@@ -1,4 +1,4 @@
-/* cl_plan_cell.c - launches of recurrent cells and sequences: the product of all inputs with W, then
+/* cl_lower_cell.c - launches of recurrent cells and sequences: the product of all inputs with W, then
  * step by step the product of the state with R and what the gates make of both.
  *
  * W (d, rows, in), R (d, rows, hidden), B (d, b_rows), rows: gates * hidden. */
@@ -19,7 +19,7 @@ struct cells {
 	int h_port;  /* outputs: the state; c is the next */
 };
 
-static int describe(struct cl_plan *p, struct cells *c)
+static int describe(struct cl_lowering *p, struct cells *c)
 {
 	const struct op_cell *a = &p->op->a.cell;
 	enum op_kind k = p->op->kind;
@@ -41,31 +41,31 @@ static int describe(struct cl_plan *p, struct cells *c)
 	}
 	for (int i = 0; i < p->op->n_in; i++)
 		if (i != c->lengths && i <= c->w + 2 && p->in[i].elem != EL_F32)
-			return cl_plan_no(p, "%s of %s is not supported", op_info(k)->type,
-					  elem_name(p->in[i].elem));
+			return cl_lower_refuse(p, "%s of %s is not supported", op_info(k)->type,
+					       elem_name(p->in[i].elem));
 	if (!p->constant[c->w] || !p->constant[c->w + 1] || !p->constant[c->w + 2])
-		return cl_plan_no(p, "weights of %s must be constants on an OpenCL device",
-				  op_info(k)->type);
+		return cl_lower_refuse(p, "weights of %s must be constants on an OpenCL device",
+				       op_info(k)->type);
 	if (a->input_forget || p->op->n_in > c->w + 3)
-		return cl_plan_no(p, "%s with peepholes is not supported", op_info(k)->type);
+		return cl_lower_refuse(p, "%s with peepholes is not supported", op_info(k)->type);
 	int64_t rows = c->gates * (int64_t)c->hidden;
 	if (tensor_elements(&p->in[c->w]) != c->directions * rows * c->in ||
 	    tensor_elements(&p->in[c->w + 1]) != c->directions * rows * c->hidden ||
 	    tensor_elements(&p->in[c->w + 2]) !=
 		    c->directions * (rows + (c->before ? c->hidden : 0)))
-		return cl_plan_no(p, "weights of %s do not fit", op_info(k)->type);
+		return cl_lower_refuse(p, "weights of %s do not fit", op_info(k)->type);
 	return 0;
 }
 
-static int padded(const struct cl_plan *p, int n)
+static int padded(const struct cl_lowering *p, int n)
 {
 	int nr = p->s->shape.nr;
 	return (n + nr - 1) / nr * nr;
 }
 
 /* A product with weights (directions, all rows, k), of which rows first to first + n - 1 count. */
-static struct gemm_args product_args(const struct cl_plan *p, const struct cells *c, int m, int n,
-				     int k)
+static struct gemm_args product_args(const struct cl_lowering *p, const struct cells *c, int m,
+				     int n, int k)
 {
 	struct gemm_args g = {.m = m,
 			      .n = n,
@@ -81,7 +81,7 @@ static struct gemm_args product_args(const struct cl_plan *p, const struct cells
 }
 
 /* xg (d, batch * steps, rows) = x W' + B */
-static void plan_inputs(struct cl_plan *p, const struct cells *c)
+static void lower_inputs(struct cl_lowering *p, const struct cells *c)
 {
 	int rows = c->gates * c->hidden;
 	struct gemm_args g = product_args(p, c, c->batch * c->steps, rows, c->in);
@@ -90,12 +90,12 @@ static void plan_inputs(struct cl_plan *p, const struct cells *c)
 	g.ars = c->in;
 	g.at[0] = (struct operand){1, c->directions, rows + (c->before ? c->hidden : 0), 0, 1};
 	g.chain = (struct chain){1, {{.op = E_ADD, .from = 0}}};
-	cl_plan_product(p, &g, c->directions, refs, 4);
+	cl_lower_product(p, &g, c->directions, refs, 4);
 }
 
 /* rg (d, batch, rows) = h R' and, for GRU with the reset behind it, the last gate's bias; h is
  * (batch, d, hidden). */
-static void plan_state(struct cl_plan *p, const struct cells *c, int bias_blob)
+static void lower_state(struct cl_lowering *p, const struct cells *c, int bias_blob)
 {
 	int rows = c->gates * c->hidden;
 	struct gemm_args g = product_args(p, c, c->batch, rows, c->hidden);
@@ -109,17 +109,17 @@ static void plan_state(struct cl_plan *p, const struct cells *c, int bias_blob)
 		g.at[0] = (struct operand){1, c->directions, rows, 0, 1};
 		g.chain = (struct chain){1, {{.op = E_ADD, .from = 0}}};
 	}
-	cl_plan_product(p, &g, c->directions, refs, c->before ? 4 : 3);
+	cl_lower_product(p, &g, c->directions, refs, c->before ? 4 : 3);
 }
 
 /* rhg (d, batch, rows) = (r * h) R', of which only the last gate counts. */
-static void plan_reset(struct cl_plan *p, const struct cells *c)
+static void lower_reset(struct cl_lowering *p, const struct cells *c)
 {
 	struct gemm_args g = product_args(p, c, c->batch, c->gates * c->hidden, c->hidden);
 	struct cl_ref refs[] = {{REF_TEMP, RH, 0}, {REF_PACK_B, c->w + 1, 0}, {REF_TEMP, RHG, 0}};
 	g.ars = c->hidden;
 	g.as[0] = c->batch * c->hidden;
-	cl_plan_product(p, &g, c->directions, refs, 3);
+	cl_lower_product(p, &g, c->directions, refs, 3);
 }
 
 static int act_of(enum op_activation a)
@@ -131,10 +131,11 @@ static int act_of(enum op_activation a)
 }
 
 /* Step t of direction d. */
-static void plan_gates(struct cl_plan *p, const struct cells *c, enum cell_kind kind, int d, int t)
+static void lower_gates(struct cl_lowering *p, const struct cells *c, enum cell_kind kind, int d,
+			int t)
 {
 	const struct op_cell *op = &p->op->a.cell;
-	struct cl_launch *l = cl_plan_add(p, K_cell);
+	struct cl_launch *l = cl_lower_launch(p, K_cell);
 	struct cell_args *a = &l->args.cell;
 	int n = c->hidden, rows = c->gates * n;
 	*a = (struct cell_args){.kind = kind,
@@ -156,71 +157,71 @@ static void plan_gates(struct cl_plan *p, const struct cells *c, enum cell_kind 
 				.code = c->lengths < 0 ? -1 : cl_code(p, p->in[c->lengths].elem),
 				.state_at = d * n,
 				.state_step = c->directions * n};
-	cl_plan_buf(l, REF_TEMP, XG);
-	cl_plan_buf(l, REF_TEMP, RG);
-	cl_plan_buf(l, REF_OUT, c->h_port);
+	cl_lower_buf(l, REF_TEMP, XG);
+	cl_lower_buf(l, REF_TEMP, RG);
+	cl_lower_buf(l, REF_OUT, c->h_port);
 	if (kind == CELL_GRU_RESET) {
 		a->y_at = d * c->batch * n;
-		cl_plan_buf(l, REF_TEMP, RH);
+		cl_lower_buf(l, REF_TEMP, RH);
 	} else if (kind == CELL_GRU) {
-		cl_plan_buf(l, REF_TEMP, RHG);
+		cl_lower_buf(l, REF_TEMP, RHG);
 	} else {
-		cl_plan_buf(l, REF_OUT, c->h_port + c->lstm);
+		cl_lower_buf(l, REF_OUT, c->h_port + c->lstm);
 	}
-	cl_plan_buf(l, REF_OUT, 0);
-	cl_plan_buf(l, REF_IN, c->lengths < 0 ? 0 : c->lengths);
-	l->groups[0] = cl_plan_groups(p->s, (int64_t)c->batch * n);
+	cl_lower_buf(l, REF_OUT, 0);
+	cl_lower_buf(l, REF_IN, c->lengths < 0 ? 0 : c->lengths);
+	l->groups[0] = cl_lower_groups(p->s, (int64_t)c->batch * n);
 }
 
-static void copy_state(struct cl_plan *p, int from, int to)
+static void copy_state(struct cl_lowering *p, int from, int to)
 {
-	struct cl_launch *l = cl_plan_add(p, K_copy);
+	struct cl_launch *l = cl_lower_launch(p, K_copy);
 	l->copy_bytes = cl_bytes(p, &p->out[to]);
-	cl_plan_buf(l, REF_IN, from);
-	cl_plan_buf(l, REF_OUT, to);
+	cl_lower_buf(l, REF_IN, from);
+	cl_lower_buf(l, REF_OUT, to);
 }
 
 /* The last gate's second bias of GRU, with zeros for the others: (d, rows). */
-static int gate_bias(struct cl_plan *p, const struct cells *c)
+static int gate_bias(struct cl_lowering *p, const struct cells *c)
 {
 	int blob, n = c->hidden;
 	struct tensor to = {
 		.elem = p->s->half ? EL_F16 : EL_F32, .rank = 1, .dim = {c->directions * 3 * n}};
 	const float *b = p->in[c->w + 2].data;
-	to.data = cl_plan_blob(p, (size_t)tensor_bytes(&to), &blob);
+	to.data = cl_lower_blob(p, (size_t)tensor_bytes(&to), &blob);
 	for (int d = 0; b && d < c->directions; d++)
 		for (int j = 0; j < n; j++)
 			tensor_set_real(&to, (d * 3 + 2) * n + j, b[(d * 4 + 3) * n + j]);
 	return blob;
 }
 
-int cl_plan_cell(struct cl_plan *p)
+int cl_lower_cell(struct cl_lowering *p)
 {
 	struct cells c;
 	if (describe(p, &c))
 		return -1;
 	size_t rows = (size_t)c.gates * (size_t)c.hidden, d = (size_t)c.directions;
 	if (d * rows * (size_t)c.batch * (size_t)c.steps >= INT32_MAX)
-		return cl_plan_no(p, "a sequence that is too large for the kernels");
-	cl_plan_temp(p, d * rows * (size_t)c.batch * (size_t)c.steps * sizeof(float));
-	cl_plan_temp(p, d * rows * (size_t)c.batch * sizeof(float));
+		return cl_lower_refuse(p, "a sequence that is too large for the kernels");
+	cl_lower_temp(p, d * rows * (size_t)c.batch * (size_t)c.steps * sizeof(float));
+	cl_lower_temp(p, d * rows * (size_t)c.batch * sizeof(float));
 	if (c.kind == CELL_GRU) {
-		cl_plan_temp(p, d * (size_t)c.hidden * (size_t)c.batch * sizeof(float));
-		cl_plan_temp(p, d * rows * (size_t)c.batch * sizeof(float));
+		cl_lower_temp(p, d * (size_t)c.hidden * (size_t)c.batch * sizeof(float));
+		cl_lower_temp(p, d * rows * (size_t)c.batch * sizeof(float));
 	}
 	int bias = c.before ? gate_bias(p, &c) : 0;
-	plan_inputs(p, &c);
+	lower_inputs(p, &c);
 	copy_state(p, 1, c.h_port);
 	if (c.lstm)
 		copy_state(p, 2, c.h_port + 1);
 	for (int t = 0; t < c.steps; t++) {
-		plan_state(p, &c, bias);
+		lower_state(p, &c, bias);
 		for (int i = 0; c.kind == CELL_GRU && i < c.directions; i++)
-			plan_gates(p, &c, CELL_GRU_RESET, i, t);
+			lower_gates(p, &c, CELL_GRU_RESET, i, t);
 		if (c.kind == CELL_GRU)
-			plan_reset(p, &c);
+			lower_reset(p, &c);
 		for (int i = 0; i < c.directions; i++)
-			plan_gates(p, &c, c.kind, i, t);
+			lower_gates(p, &c, c.kind, i, t);
 	}
 	return 0;
 }
