@@ -7,7 +7,7 @@ bats_require_minimum_version 1.5.0
 setup_file() {
 	export CLANG
 	CLANG=$(command -v clang-15 || command -v clang || true)
-	cd "$ROOT/lib/device/opencl" || return 1
+	cd "$ROOT/lib/device/opencl/programs" || return 1
 	# The table of programs: PROGRAM(NAME, FLAGS).
 	export PROGRAMS
 	PROGRAMS=$(sed -n 's/^\tPROGRAM(\([a-z_]*\), \([^)]*\)).*/\1 \2/p' cl_programs.h)
@@ -21,7 +21,7 @@ has_flag() {
 
 # compile TARGET PROGRAM OPTION... - as cl_program.c puts programs together
 compile() {
-	local target=$1 p=$2 dir=$ROOT/lib/device/opencl text=$BATS_TEST_TMPDIR/program.cl
+	local target=$1 p=$2 dir=$ROOT/lib/device/opencl/programs text=$BATS_TEST_TMPDIR/program.cl
 	shift 2
 	{
 		cat "$dir"/cl_args.cl "$dir"/cl_prelude.cl
@@ -63,7 +63,7 @@ all() {
 @test "f16 kernels without cl_khr_fp16" { all nvptx64-nvidia-nvcl "$GPU -DHALF" gemm; }
 
 @test "every .cl file is a program of the table, or a part of each" {
-	for f in "$ROOT"/lib/device/opencl/cl_*.cl; do
+	for f in "$ROOT"/lib/device/opencl/programs/cl_*.cl; do
 		p=$(basename "$f" .cl)
 		case $p in cl_args | cl_prelude | cl_chain) continue ;; esac
 		printf '%s\n' "$PROGRAMS" | grep -q "^${p#cl_} "

@@ -1,4 +1,4 @@
-/* cpu_fuse_impl.h - inside the fused steps: nodes, parts, and where values lie. */
+/* cpu_fuse_impl.h - inside the fused steps, not for others: nodes, parts, where values lie. */
 #ifndef HSDAG_DEVICE_CPU_CPU_FUSE_IMPL_H
 #define HSDAG_DEVICE_CPU_CPU_FUSE_IMPL_H
 

@@ -6,7 +6,7 @@
 #ifndef HSDAG_DEVICE_OPENCL_CL_OPERATORS_H
 #define HSDAG_DEVICE_OPENCL_CL_OPERATORS_H
 
-#include "device/opencl/cl_programs.h"
+#include "device/opencl/programs/cl_programs.h"
 #include "op/op.h"
 
 enum cl_operator_flags {

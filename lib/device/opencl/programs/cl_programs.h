@@ -4,10 +4,10 @@
  *
  *   PROGRAM(NAME, flags)          the file cl_NAME.cl
  *   KERNEL(kernel, NAME, args)    a kernel of it; its last argument is struct ARGS_args */
-#ifndef HSDAG_DEVICE_OPENCL_CL_PROGRAMS_H
-#define HSDAG_DEVICE_OPENCL_CL_PROGRAMS_H
+#ifndef HSDAG_DEVICE_OPENCL_PROGRAMS_CL_PROGRAMS_H
+#define HSDAG_DEVICE_OPENCL_PROGRAMS_CL_PROGRAMS_H
 
-#include "device/opencl/cl_args.cl"
+#include "device/opencl/programs/cl_args.cl"
 
 enum cl_program_flags {
 	WITH_CHAINS = 1, /* applies chains: cl_chain.cl is in front of it */
