@@ -22,8 +22,8 @@ static size_t first_after(const struct agenda *a, double ready)
 	return lo;
 }
 
-/* Is there certainly no gap for `cost` in front of any slot of a block, even when ends and costs
- * are rounded? */
+/* Is there certainly no gap of `cost` in front of any slot of a block?  Half of `cost` leaves room
+ * for the rounding of ends and costs. */
 static bool is_full(const struct agenda *a, size_t block, double cost)
 {
 	size_t last = (block + 1) * AGENDA_BLOCK - 1;
@@ -51,7 +51,7 @@ double agenda_earliest_s(const struct agenda *a, double ready, double cost, size
 	return start;
 }
 
-/* Slots from `at` on are others than they were. */
+/* Find the gaps again: slots from `at` on have changed. */
 static void find_gaps(struct agenda *a, size_t at)
 {
 	size_t blocks = (a->n + AGENDA_BLOCK - 1) / AGENDA_BLOCK;

@@ -1,5 +1,5 @@
-/* agenda.h - what one device is doing in a schedule that is being made, with insertion into
- * gaps. */
+/* agenda.h - the agenda of a device while a schedule is being made: when it runs which task, and
+ * the gaps into which a task can be inserted. */
 #ifndef HSDAG_SCHED_AGENDA_H
 #define HSDAG_SCHED_AGENDA_H
 
@@ -15,7 +15,7 @@ struct agenda_slot {
 struct agenda {
 	struct agenda_slot *slot;
 	size_t n, cap;
-	/* Of each AGENDA_BLOCK slots the longest gap in front of one of them. */
+	/* For each block of AGENDA_BLOCK slots, the longest gap in front of one of them. */
 	double *gap_s;
 	size_t gap_cap;
 };

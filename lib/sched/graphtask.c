@@ -3,7 +3,7 @@
 
 #include "sched/graphtask.h"
 
-/* The units (sets, or nodes) that nodes belong to, while tasks are made. */
+/* What becomes a task: a co-location set, or a node.  Used while tasks are numbered. */
 struct task_units {
 	uint32_t n;
 	uint32_t *of;   /* (g->n) unit of each node; GRAPH_NONE: runs nothing */
@@ -104,8 +104,8 @@ static void index_nodes(struct graph_tasks *t, const struct graph *g, uint32_t n
 	}
 }
 
-/* What no task reads stays to the end where the graph is not from IR; in IR such outputs are
- * leftovers of an operator. */
+/* Outputs that no task reads.  In a graph that is not from IR they are results, and stay in memory
+ * to the end; in IR they are outputs of an operator that nobody uses. */
 static size_t collect_unread(const struct graph_tasks *t, const struct graph *g,
 			     struct sched_edge *edges, size_t n)
 {

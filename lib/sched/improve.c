@@ -1,7 +1,8 @@
-/* improve.c - whether a schedule that leaves devices idle for what matters more is worth it. */
+/* improve.c - is a schedule worth it that leaves a device idle for a task that matters more? */
 #include "sched/improve.h"
 
-/* Forward schedules that are tried, and the part of the time by rank that one must be below. */
+/* Forward schedules that are tried from each order; a schedule is worth it when its makespan is
+ * below this part of that by rank. */
 enum { ORDER_ROUNDS = 4 };
 static const double WORTH_IT = 0.995;
 
@@ -49,7 +50,7 @@ bool improver_run(struct improver *x, const uint16_t *device, const struct timel
 		busy += t->busy_s[d] > 0;
 	if (busy < 2)
 		return false;
-	/* From the ranks, and from the schedule that there is. */
+	/* Once from the ranks, once from the order of t. */
 	for (uint32_t v = 0; v < x->d->n; v++)
 		x->rank[v] = -t->start_s[v];
 	s = orderer_run(x->order, device, t->rank, ORDER_ROUNDS, x->start_s);

@@ -1,9 +1,9 @@
 /* improve.h - a better order than that of the list scheduler, for one placement: devrun's plans and
  * the simulator (SCHED_IMPROVED) have it from here.
  *
- * The schedules of order.h, from upward ranks and from the list scheduler's own schedule, which
- * may keep a device idle for what matters more; the shorter of them is worth trying when it
- * promises to be shorter than the list scheduler's. */
+ * The schedules of order.h may keep a device idle for a task that matters more.  One is made from
+ * upward ranks, one from the list scheduler's own schedule.  The shorter of them is worth trying
+ * when it promises to be shorter than the list scheduler's. */
 #ifndef HSDAG_SCHED_IMPROVE_H
 #define HSDAG_SCHED_IMPROVE_H
 

@@ -1,6 +1,7 @@
-/* means.c - mean costs of tasks and copies, and the upward ranks that are made of them.  The time
- * of a copy is linear in its bytes, so latencies and seconds per byte are summed over pairs of
- * devices, once for all copies to tasks that may use the same devices. */
+/* means.c - mean costs of tasks and copies, and upward ranks, which are made of them.
+ *
+ * The time of a copy is linear in its bytes.  So latencies and seconds per byte are summed over
+ * pairs of devices, and these sums serve all copies to tasks that may use the same devices. */
 #include <math.h>
 
 #include "sched/sched.h"
@@ -18,7 +19,7 @@ struct sums {
 	uint32_t pairs;
 };
 
-static void add(struct sums *x, const struct sums *y)
+static void add_sums(struct sums *x, const struct sums *y)
 {
 	x->latency_s += y->latency_s;
 	x->s_per_byte += y->s_per_byte;
@@ -40,7 +41,7 @@ static struct sums sum_from(const struct sched_links *l, uint32_t src, const dou
 		if (src == dst)
 			x.pairs += itself;
 		else if (l->latency_s[at] >= 0)
-			add(&x, &(struct sums){l->latency_s[at], 1 / l->bytes_per_s[at], 1});
+			add_sums(&x, &(struct sums){l->latency_s[at], 1 / l->bytes_per_s[at], 1});
 	}
 	return x;
 }
@@ -52,7 +53,7 @@ struct sched_mean_link sched_mean_link(const struct sched_links *l)
 	for (uint32_t src = 0; src < l->k; src++) {
 		struct sums row = sum_from(l, src, NULL, false);
 
-		add(&x, &row);
+		add_sums(&x, &row);
 	}
 	if (x.pairs == 0)
 		return (struct sched_mean_link){0, 0};
@@ -88,7 +89,7 @@ static double mean_use_s(const struct sums *from, const double *maker_s, uint32_
 
 	for (uint32_t i = 0; i < k; i++)
 		if (maker_s[i] >= 0)
-			add(&x, &from[i]);
+			add_sums(&x, &from[i]);
 	return x.pairs ? (x.latency_s + (double)bytes * x.s_per_byte) / x.pairs : 0;
 }
 

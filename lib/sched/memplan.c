@@ -74,35 +74,3 @@ uint64_t memplan_offsets(struct mem_block *b, uint32_t n, uint64_t align)
 	mem_free(placed);
 	return extent;
 }
-
-struct change {
-	uint64_t position; /* 2 * first: begins; 2 * last + 1: has ended */
-	uint64_t bytes;
-};
-
-static int change_compare(const void *pa, const void *pb)
-{
-	const struct change *a = pa, *b = pb;
-
-	return (a->position > b->position) - (a->position < b->position);
-}
-
-uint64_t memplan_peak(const struct mem_block *b, uint32_t n)
-{
-	struct change *c = MEM_NEWN(struct change, 2 * (size_t)n);
-	uint64_t live = 0, peak = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		c[2 * i] = (struct change){2 * (uint64_t)b[i].first, b[i].bytes};
-		c[2 * i + 1] = (struct change){2 * (uint64_t)b[i].last + 1, b[i].bytes};
-	}
-	if (n)
-		qsort(c, 2 * (size_t)n, sizeof(*c), change_compare);
-	for (size_t i = 0; i < 2 * (size_t)n; i++) {
-		live = c[i].position & 1 ? live - c[i].bytes : live + c[i].bytes;
-		if (live > peak)
-			peak = live;
-	}
-	mem_free(c);
-	return peak;
-}

@@ -21,7 +21,4 @@ struct mem_block {
  * "Efficient memory management for deep neural net inference", 2020, section 5.2). */
 uint64_t memplan_offsets(struct mem_block *b, uint32_t n, uint64_t align);
 
-/* The largest sum of bytes alive at one position: no plan can be smaller. */
-uint64_t memplan_peak(const struct mem_block *b, uint32_t n);
-
 #endif

@@ -178,8 +178,8 @@ double orderer_run(struct orderer *x, const uint16_t *device, const double *rank
 		}
 		if (i + 1 == rounds)
 			break;
-		/* What ended last goes first; what then begins last, counted from the end, comes
-		 * first again. */
+		/* Backward: the task that ended last goes first.  Forward again: the task that is
+		 * farthest from the end goes first. */
 		for (uint32_t v = 0; v < n; v++)
 			x->priority[v] = x->last[v];
 		generate(x, device, false);

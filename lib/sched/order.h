@@ -2,10 +2,11 @@
  * device idle when a task that matters more is about to be ready, which the list scheduler of
  * sched.h never does.
  *
- * Tasks are taken by priority, among those whose inputs are scheduled, and each is put into the
- * earliest gap of its device that is long enough (serial generation with insertion, as HEFT's).
- * Forward-backward improvement: the same from the end, tasks that ended last first, and again from
- * the beginning in the order that comes of it; work moves together from both sides.
+ * A schedule is generated serially with insertion, as HEFT's: tasks are taken by priority, among
+ * those whose inputs are scheduled, and each goes into the earliest gap of its device that is long
+ * enough.  Forward-backward improvement then does the same from the end, tasks that ended last
+ * first, and again from the beginning in the order that comes of it.  Each pass pushes work
+ * together from one side.
  * K. Y. Li, R. J. Willis: "An iterative scheduling technique for resource-constrained project
  * scheduling", European Journal of Operational Research 56(3), 1992.
  *

@@ -1,5 +1,6 @@
 /* sched.h - list scheduling of a placed graph: tasks, tensors, what they cost, who goes first.
- * timeline.h schedules: the predicted order and times, for devrun's plans and for the simulator.
+ * timeline.h makes the schedule: the predicted order and times, for devrun's plans and for the
+ * simulator.
  *
  * The rules.  A device runs one task at a time and, when free, takes its ready
  * task of the highest priority (default: upward rank, HEFT, Topcuoglu et al.
@@ -7,7 +8,7 @@
  * per destination device that has a consumer, from the moment its task ends.
  * Copies on one directed link are first come, first served; copies that came at
  * the same instant: higher priority of the source, lower destination, lower
- * tensor number.  Everything that ends at one instant counts before anything is taken.
+ * tensor number.  Everything that ends at one instant has ended before anything starts.
  * A delay: task v is not ready before task delayed_by[v] has ended, which is on the same device and
  * does not depend on v.
  *

@@ -1,6 +1,7 @@
 /* test_methods.c - the placement methods of lib/place against all placements of small problems,
  * under all rules: annealing mostly finds the best one, no method has a better one; by the rules of
- * dnn-partitioning, moves give what evaluations from scratch give (test_moves.c: the schedule's). */
+ * dnn-partitioning, moves give what evaluations from scratch give (test_moves.c: the
+ * schedule's). */
 #include <math.h>
 #include <string.h>
 
@@ -96,7 +97,7 @@ static void moves(enum place_rules rules)
 					device[v] = (uint16_t)dev;
 					place_move(x, v, (uint16_t)dev);
 				}
-			const struct place_result *a = place_moved(x);
+			const struct place_result *a = place_moved_below(x, INFINITY);
 			const struct place_result *b = place_evaluate(p.ev, device);
 
 			asked++;

@@ -382,7 +382,7 @@ static void shared_space(void)
 	place_begin(first, device);
 	for (uint32_t i = 0; i < p.m.n_sets; i++) {
 		place_move(first, i, (uint16_t)(i % p.m.k));
-		place_moved(first);
+		place_moved_below(first, INFINITY);
 	}
 	evaluators_put(s.ev, first);
 	search_context_release(&borrowed);

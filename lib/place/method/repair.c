@@ -7,8 +7,8 @@
 #include "place/method/method.h"
 #include "place/method/repair.h"
 
-/* Rounds of memory, each ends with an evaluation; of backtracking: units set down, placements
- * evaluated. */
+/* Limits: of rounds of repair_memory, each of which ends with an evaluation; in pack, of units set
+ * down and of placements evaluated. */
 enum { ROUNDS = 60, VISITS = 50000, LEAVES = 300 };
 
 struct repair {
@@ -20,7 +20,7 @@ struct repair {
 	double *size;     /* (units) bytes that a move takes along */
 };
 
-static void move(struct repair *r, uint32_t i, uint16_t dev)
+static void move_unit(struct repair *r, uint32_t i, uint16_t dev)
 {
 	r->on[i] = dev;
 	place_unit_set(r->w->u, i, dev, r->device);
@@ -33,8 +33,9 @@ static uint16_t device_of(const struct place_units *u, const uint16_t *device, u
 
 /* ---- masks and links ---- */
 
-/* Put units that have no place where they are wherever they add least, round and round. */
-static void mend_ways(struct repair *r)
+/* Move each unit that cannot run where it is, or has no link to a neighbour, to the device on which
+ * it adds the fewest seconds.  That may cut off a neighbour, hence several rounds. */
+static void repair_links(struct repair *r)
 {
 	const struct place_units *u = r->w->u;
 	bool again = true;
@@ -61,22 +62,22 @@ static void mend_ways(struct repair *r)
 				}
 			}
 			again = true;
-			move(r, i, best < INFINITY ? to : any);
+			move_unit(r, i, best < INFINITY ? to : any);
 		}
 	}
 }
 
 /* ---- memory ---- */
 
-struct offer {
-	double price; /* seconds more for each byte */
+struct unit_move {
+	double price; /* seconds that it adds for each byte that it moves away */
 	uint32_t unit;
 	uint16_t dev;
 };
 
 static int cheaper_first(const void *pa, const void *pb)
 {
-	const struct offer *a = pa, *b = pb;
+	const struct unit_move *a = pa, *b = pb;
 
 	if (a->price != b->price)
 		return a->price < b->price ? -1 : 1;
@@ -85,7 +86,8 @@ static int cheaper_first(const void *pa, const void *pb)
 	return (a->dev > b->dev) - (a->dev < b->dev);
 }
 
-/* What unit i takes along: what it holds and, roughly, what it makes and reads. */
+/* Bytes that unit i takes along: what it holds and, roughly, what it makes and reads (half of each:
+ * a tensor has two ends). */
 static double size_of(const struct unit_traffic *w, uint32_t i)
 {
 	double size = (double)w->u->mem[i];
@@ -95,17 +97,18 @@ static double size_of(const struct unit_traffic *w, uint32_t i)
 	return size;
 }
 
-static bool has_room(const struct repair *r, const double *used, uint32_t dev, double size)
+static bool fits(const struct repair *r, const double *used, uint32_t dev, double size)
 {
 	return !r->m->mem_limit[dev] || used[dev] + size <= (double)r->m->mem_limit[dev];
 }
 
-/* Units go from `full` until it should have room; returns how many went. */
+/* Move units away from `full`, cheapest first, until it should be within its limit; returns how
+ * many were moved. */
 static uint32_t empty_device(struct repair *r, const uint64_t *mem, uint32_t full)
 {
 	const struct place_units *u = r->w->u;
 	uint32_t n = 0, went = 0;
-	struct offer *offer = MEM_NEWN(struct offer, (size_t)u->n * r->m->k);
+	struct unit_move *candidate = MEM_NEWN(struct unit_move, (size_t)u->n * r->m->k);
 	double *used = MEM_NEWN(double, r->m->k);
 
 	for (uint32_t d = 0; d < r->m->k; d++)
@@ -118,29 +121,29 @@ static uint32_t empty_device(struct repair *r, const uint64_t *mem, uint32_t ful
 		for (uint32_t d = 0; d < r->m->k; d++) {
 			double s = d == full ? INFINITY : unit_traffic_cost_s(r->w, i, d, r->on);
 
-			if (s < INFINITY && has_room(r, used, d, (double)u->mem[i]))
-				offer[n++] =
-					(struct offer){(s - here) / r->size[i], i, (uint16_t)d};
+			if (s < INFINITY && fits(r, used, d, (double)u->mem[i]))
+				candidate[n++] =
+					(struct unit_move){(s - here) / r->size[i], i, (uint16_t)d};
 		}
 	}
 	if (n > 1)
-		qsort(offer, n, sizeof(*offer), cheaper_first);
+		qsort(candidate, n, sizeof(*candidate), cheaper_first);
 	for (uint32_t j = 0; j < n && used[full] > (double)r->m->mem_limit[full]; j++) {
-		uint32_t i = offer[j].unit;
+		uint32_t i = candidate[j].unit;
 
-		if (r->on[i] != full || !has_room(r, used, offer[j].dev, r->size[i]))
+		if (r->on[i] != full || !fits(r, used, candidate[j].dev, r->size[i]))
 			continue;
-		move(r, i, offer[j].dev);
+		move_unit(r, i, candidate[j].dev);
 		used[full] -= r->size[i];
-		used[offer[j].dev] += r->size[i];
+		used[candidate[j].dev] += r->size[i];
 		went++;
 	}
 	mem_free(used);
-	mem_free(offer);
+	mem_free(candidate);
 	return went;
 }
 
-static bool mend_memory(struct repair *r)
+static bool repair_memory(struct repair *r)
 {
 	const struct place_result *x = place_evaluate(r->ev, r->device);
 
@@ -152,33 +155,34 @@ static bool mend_memory(struct repair *r)
 	return x->status == PLACE_OK;
 }
 
-/* ---- from scratch ---- */
+/* ---- packing all units anew ---- */
 
-struct held {
+struct packed_unit {
 	uint64_t mem;
 	uint32_t unit;
 };
 
 static int larger_first(const void *pa, const void *pb)
 {
-	const struct held *a = pa, *b = pb;
+	const struct packed_unit *a = pa, *b = pb;
 
 	if (a->mem != b->mem)
 		return a->mem > b->mem ? -1 : 1;
 	return (a->unit > b->unit) - (a->unit < b->unit);
 }
 
-/* The units in turn, each on the devices with room, cheapest first. */
+/* Units in order of descending memory, one a depth of the search; each tries the devices that have
+ * room, the cheapest first. */
 struct packing {
 	struct repair *r;
-	struct held *order;  /* (units) */
-	struct offer *offer; /* (k) scratch */
-	uint16_t *dev;       /* (units,k) where the unit of a depth may go, and how many, */
-	uint32_t *n, *next;  /* (units) and which is next */
-	double *used;        /* (k) */
+	struct packed_unit *order;   /* (units) */
+	struct unit_move *candidate; /* (k) scratch */
+	uint16_t *dev;               /* (units,k) by depth: devices to try */
+	uint32_t *n, *next;          /* (units) by depth: how many, which is next */
+	double *used;                /* (k) */
 };
 
-static void open_depth(struct packing *p, uint32_t depth)
+static void list_devices(struct packing *p, uint32_t depth)
 {
 	struct repair *r = p->r;
 	uint32_t i = p->order[depth].unit, k = r->m->k, n = 0;
@@ -186,18 +190,18 @@ static void open_depth(struct packing *p, uint32_t depth)
 	for (uint32_t d = 0; d < k; d++) {
 		double s = unit_traffic_cost_s(r->w, i, d, r->on);
 
-		if (s < INFINITY && has_room(r, p->used, d, (double)r->w->u->mem[i]))
-			p->offer[n++] = (struct offer){s, i, (uint16_t)d};
+		if (s < INFINITY && fits(r, p->used, d, (double)r->w->u->mem[i]))
+			p->candidate[n++] = (struct unit_move){s, i, (uint16_t)d};
 	}
 	if (n > 1)
-		qsort(p->offer, n, sizeof(*p->offer), cheaper_first);
+		qsort(p->candidate, n, sizeof(*p->candidate), cheaper_first);
 	for (uint32_t j = 0; j < n; j++)
-		p->dev[(size_t)depth * k + j] = p->offer[j].dev;
+		p->dev[(size_t)depth * k + j] = p->candidate[j].dev;
 	p->n[depth] = n;
 	p->next[depth] = 0;
 }
 
-/* Depth-first over the units; the first descent is first-fit decreasing. */
+/* Depth-first search with backtracking; its first descent is first-fit decreasing. */
 static bool pack(struct packing *p)
 {
 	struct repair *r = p->r;
@@ -205,7 +209,7 @@ static bool pack(struct packing *p)
 
 	for (uint32_t i = 0; i < n; i++)
 		r->on[i] = UINT16_MAX;
-	open_depth(p, 0);
+	list_devices(p, 0);
 	for (;;) {
 		uint32_t i = p->order[depth].unit;
 
@@ -225,7 +229,7 @@ static bool pack(struct packing *p)
 		r->on[i] = dev;
 		p->used[dev] += (double)r->w->u->mem[i];
 		if (++depth < n) {
-			open_depth(p, depth);
+			list_devices(p, depth);
 			continue;
 		}
 		for (uint32_t j = 0; j < n; j++)
@@ -238,20 +242,20 @@ static bool pack(struct packing *p)
 	}
 }
 
-static bool from_scratch(struct repair *r)
+static bool pack_all(struct repair *r)
 {
 	const struct place_units *u = r->w->u;
 	uint32_t n = u->n, k = r->m->k;
 	struct packing p = {r,
-			    MEM_NEWN(struct held, n),
-			    MEM_NEWN(struct offer, k),
+			    MEM_NEWN(struct packed_unit, n),
+			    MEM_NEWN(struct unit_move, k),
 			    MEM_NEWN(uint16_t, (size_t)n * k),
 			    MEM_NEWN(uint32_t, n),
 			    MEM_NEWN(uint32_t, n),
 			    MEM_NEWN(double, k)};
 
 	for (uint32_t i = 0; i < n; i++)
-		p.order[i] = (struct held){u->mem[i], i};
+		p.order[i] = (struct packed_unit){u->mem[i], i};
 	if (n > 1)
 		qsort(p.order, n, sizeof(*p.order), larger_first);
 	bool packed = n && pack(&p);
@@ -263,23 +267,23 @@ static bool from_scratch(struct repair *r)
 	mem_free(p.next);
 	mem_free(p.n);
 	mem_free(p.dev);
-	mem_free(p.offer);
+	mem_free(p.candidate);
 	mem_free(p.order);
 	return packed;
 }
 
-static bool one_device(struct repair *r)
+static bool use_best_single(struct repair *r)
 {
 	double value;
 	int dev = place_best_single(r->ev, &value);
 
 	for (uint32_t i = 0; dev >= 0 && i < r->w->u->n; i++)
-		move(r, i, (uint16_t)dev);
+		move_unit(r, i, (uint16_t)dev);
 	return dev >= 0;
 }
 
-static void mend(struct evaluator *ev, const struct unit_traffic *w, uint16_t *device,
-		 uint32_t *moved)
+static void repair_placement(struct evaluator *ev, const struct unit_traffic *w, uint16_t *device,
+			     uint32_t *moved)
 {
 	const struct place_units *u = w->u;
 	struct repair r = {ev, w, w->m, device, MEM_NEWN(uint16_t, u->n), MEM_NEWN(double, u->n)};
@@ -289,13 +293,13 @@ static void mend(struct evaluator *ev, const struct unit_traffic *w, uint16_t *d
 		was[i] = r.on[i] = device_of(u, device, i);
 		r.size[i] = size_of(w, i);
 	}
-	mend_ways(&r);
-	bool legal = mend_memory(&r);
+	repair_links(&r);
+	bool legal = repair_memory(&r);
 
 	first = mem_copy(r.on, u->n, sizeof(*first));
-	legal = legal || from_scratch(&r) || one_device(&r);
+	legal = legal || pack_all(&r) || use_best_single(&r);
 	for (uint32_t i = 0; !legal && i < u->n; i++)
-		move(&r, i, first[i]);
+		move_unit(&r, i, first[i]);
 	*moved = 0;
 	for (uint32_t i = 0; i < u->n; i++)
 		*moved += r.on[i] != was[i];
@@ -313,7 +317,7 @@ const struct place_result *place_repaired(struct evaluator *ev, const struct uni
 	*moved = 0;
 	if (r->status == PLACE_OK)
 		return r;
-	mend(ev, w, device, moved);
+	repair_placement(ev, w, device, moved);
 	return place_evaluate(ev, device);
 }
 

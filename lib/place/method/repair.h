@@ -4,12 +4,14 @@
 
 #include "place/method/unittraffic.h"
 
-/* The result of device (n_sets), which is changed where it is not legal.  Units move, first where
- * they cannot run or have no way to a neighbour, then from devices that are over their memory,
- * each time the unit and device that add the fewest seconds for each byte that has to go.  When
- * that does not end in a legal placement: units by descending memory wherever there is room, with
- * some backtracking, then the best single device; if nothing helps, device is as far as the first
- * moves went, and the status is not PLACE_OK.  *moved: units that are elsewhere than before. */
+/* Make device (n_sets) legal and return its result.  In this order, until it is legal:
+ *   1. units that cannot run where they are, or have no link to a neighbour, move;
+ *   2. units move away from devices that are over their memory; each time the unit and device that
+ *      add the fewest seconds for each byte that has to go;
+ *   3. all units are packed anew by descending memory, with some backtracking;
+ *   4. everything goes to the best single device.
+ * If nothing helps, device is what step 2 left, and the status is not PLACE_OK.  *moved: units that
+ * are elsewhere than before. */
 const struct place_result *place_repaired(struct evaluator *ev, const struct unit_traffic *w,
 					  uint16_t *device, uint32_t *moved);
 

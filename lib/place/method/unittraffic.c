@@ -1,11 +1,12 @@
-/* unittraffic.c - units, their tensors and what these cost. */
+/* unittraffic.c - who exchanges what with whom: lists by unit, costs, the graph for
+ * partitioners. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "place/simulate/dnnpart.h"
 #include "place/method/unittraffic.h"
 
-/* ---- who with whom ---- */
+/* ---- lists by unit ---- */
 
 struct unit_end {
 	uint32_t unit;
@@ -108,7 +109,8 @@ static double mean_s(const struct unit_traffic *x, uint32_t i)
 	return n ? sum / n : 0;
 }
 
-/* Mean over pairs of different devices with a link; link: the schedule's. */
+/* Mean seconds of a copy over pairs of different devices with a link.  link: sched_mean_link, by
+ * the rules of the schedule. */
 static double mean_copy_s(const struct place_model *m, const struct sched_mean_link *link,
 			  uint32_t tensor)
 {

@@ -28,8 +28,8 @@ double unit_traffic_copy_s(const struct place_model *m, uint32_t tensor, uint32_
 			   uint32_t to);
 
 /* Seconds that unit i adds on dev: its own and those of its copies, the others being where on
- * (units) says (UINT16_MAX: nowhere yet, costs nothing).  INFINITY: it cannot run there, or has no
- * way. */
+ * (units) says (UINT16_MAX: nowhere yet, which costs nothing).  INFINITY: it cannot run there, or a
+ * link is missing. */
 double unit_traffic_cost_s(const struct unit_traffic *x, uint32_t i, uint32_t dev,
 			   const uint16_t *on);
 
@@ -38,8 +38,9 @@ double unit_traffic_cost_s(const struct unit_traffic *x, uint32_t i, uint32_t de
 void unit_traffic_graph(const struct unit_traffic *x, bool memory, struct arena *a,
 			struct group_graph *out);
 
-/* (k) what share of all units' seconds each device should get to end at the same time, sum 1: by
- * how many times faster than the mean it is; 0: it can run nothing. */
+/* share (k), of sum 1: what part of all work each device should get so that all end at the same
+ * time.  It is proportional to how many times faster than the mean a device is; 0: it can run
+ * nothing. */
 void unit_traffic_shares(const struct unit_traffic *x, double *share);
 
 #endif

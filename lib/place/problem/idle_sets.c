@@ -1,4 +1,5 @@
-/* idle_sets.c - what is no task of a problem, and the devices that it is said to be on. */
+/* idle_sets.c - nodes that run nothing and are no tasks, and the devices that a placement names for
+ * them. */
 #include "op/op.h"
 #include "place/problem/placemodel.h"
 
@@ -39,9 +40,9 @@ void place_idle_nodes(const struct graph *g, const double *set_s, uint32_t k, bo
 	mem_free(runs);
 }
 
-/* ---- where it is said to be ---- */
+/* ---- devices of sets that run nothing ---- */
 
-/* (n_sets) sets that have a device of their own: a task, or one to share with others. */
+/* (n_sets) sets whose device matters: they have a task, or share the device of others. */
 static bool *fixed_sets(const struct place_model *m)
 {
 	bool *fixed = MEM_NEWN(bool, m->n_sets);
@@ -54,9 +55,10 @@ static bool *fixed_sets(const struct place_model *m)
 	return fixed;
 }
 
-/* Node v's set goes where node w's is, if it has no device yet and w's has. */
-static void follow(const struct place_model *m, uint32_t v, uint32_t w, bool *fixed,
-		   uint16_t *device)
+/* The set of node v gets the device of node w's set, if it has none yet, w's set has one, and it
+ * may run there. */
+static void follow_neighbour(const struct place_model *m, uint32_t v, uint32_t w, bool *fixed,
+			     uint16_t *device)
 {
 	uint32_t s = m->g->set[v], to = m->g->set[w];
 
@@ -75,10 +77,10 @@ void place_follow(const struct place_model *m, uint16_t *device)
 	for (uint32_t v = 0; v < g->n; v++)
 		for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++)
 			if (g->in_node[i] != GRAPH_NONE)
-				follow(m, v, g->in_node[i], fixed, device);
+				follow_neighbour(m, v, g->in_node[i], fixed, device);
 	for (uint32_t v = g->n; v-- > 0;)
 		for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++)
 			if (g->in_node[i] != GRAPH_NONE)
-				follow(m, g->in_node[i], v, fixed, device);
+				follow_neighbour(m, g->in_node[i], v, fixed, device);
 	mem_free(fixed);
 }

@@ -40,7 +40,8 @@ static size_t collect_readers(const struct place_model *m, const uint32_t *root,
 	return n;
 }
 
-/* Values that no task makes: to their only reader, or to the list of shared ones. */
+/* Values that no task makes occupy memory where they are read: task_mem of their only reader, or
+ * the list of shared ones. */
 static void assign_weights(struct place_model *m, const uint32_t *root, struct arena *a)
 {
 	uint32_t n_in = m->g->in_ptr[m->g->n];
@@ -68,7 +69,7 @@ static void assign_weights(struct place_model *m, const uint32_t *root, struct a
 	mem_free(r);
 }
 
-/* Savings by the later of the two tasks. */
+/* List savings by the later of the two tasks. */
 static void assign_savings(struct place_model *m, const struct place_savings *x, struct arena *a)
 {
 	uint32_t n = m->tasks.dag.n, *set_task = MEM_NEWN(uint32_t, m->n_sets);
@@ -101,7 +102,7 @@ static void assign_savings(struct place_model *m, const struct place_savings *x,
 	mem_free(set_task);
 }
 
-/* (tasks,k) with all that could be saved. */
+/* (tasks,k) the least that a task can cost: all that it could save is saved. */
 static double *least_costs(const struct place_model *m, struct arena *a)
 {
 	double *least = ARENA_NEWN(a, double, (size_t)m->tasks.dag.n * m->k);

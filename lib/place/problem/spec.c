@@ -56,7 +56,7 @@ struct field {
 	bool given;
 };
 
-/* The pairs "key number" from word `first` on.  `type` takes a text, NULL: not allowed. */
+/* Read the pairs "key number" from word `first` on.  `type` takes a text, NULL: not allowed. */
 static int read_fields(const struct line *l, int first, struct field *f, const char **type,
 		       struct err *e)
 {
@@ -270,7 +270,7 @@ const struct device_spec *spec_find(const struct spec *s, const char *name)
 }
 
 /* 2: pattern is this name, 1: it is "*", 0: it does not match. */
-static int match(const struct spec *s, const char *pattern, const char *name)
+static int match_name(const struct spec *s, const char *pattern, const char *name)
 {
 	const struct device_spec *d = spec_find(s, name);
 
@@ -285,7 +285,8 @@ static const struct link_spec *find_link(const struct spec *s, const char *src, 
 	int best_score = 0;
 
 	for (uint32_t i = 0; i < s->n_links; i++) {
-		int from = match(s, s->link[i].src, src), to = match(s, s->link[i].dst, dst);
+		int from = match_name(s, s->link[i].src, src),
+		    to = match_name(s, s->link[i].dst, dst);
 
 		if (!from || !to || from + to < best_score)
 			continue;

@@ -12,7 +12,7 @@ enum { NONE = UINT32_MAX };
 /* A unit runs as one: a piece of an accelerator, or one task of a CPU. */
 struct dnnpart {
 	const struct place_model *m;
-	uint32_t n, k;       /* n: tasks that count */
+	uint32_t n, k;       /* n: only the first n tasks count (dnnpart_evaluate_prefix) */
 	bool *cpu;           /* (k) */
 	double *move_s;      /* (n) */
 	uint64_t *bytes;     /* (n) of all that a task makes */
@@ -178,7 +178,7 @@ static void add_load(struct dnnpart *x, uint32_t dev, double s)
 	twosum_add(&x->sum_s[dev], &x->low_s[dev], s);
 }
 
-/* Transfers of what task u makes, added to loads (sign 1) or taken off. */
+/* Add the transfers of what task u makes to the loads (sign 1), or take them off (-1). */
 static void add_transfers(struct dnnpart *x, uint32_t u, double sign)
 {
 	const uint32_t *count = x->count + (size_t)u * x->k;
@@ -244,7 +244,8 @@ const struct dnnpart_result *dnnpart_moved(struct dnnpart *x)
 
 /* ---- latency ---- */
 
-/* The unit of a task, given the levels of its producers in its own row. */
+/* The unit of task v, whose row of levels is complete; a new one if it is the first of its
+ * piece. */
 static uint32_t own_unit(struct dnnpart *x, uint32_t v, uint16_t dev)
 {
 	uint32_t *u = &x->piece[(size_t)dev * (x->n + 1) + x->level[(size_t)v * x->k + dev]];
@@ -259,8 +260,9 @@ static uint32_t own_unit(struct dnnpart *x, uint32_t v, uint16_t dev)
 	return *u;
 }
 
-/* Levels pass along edges; entering a device raises its level.  Tasks are in a topological order.
- */
+/* Find the piece of each task.  Its level on a device is how many times a path to it enters the
+ * device; levels pass along edges, and an edge that enters a device raises the level there.  Tasks
+ * are in a topological order. */
 static void cut_pieces(struct dnnpart *x, const uint16_t *device)
 {
 	uint32_t k = x->k;
@@ -288,7 +290,7 @@ static void cut_pieces(struct dnnpart *x, const uint16_t *device)
 	}
 }
 
-/* What each unit takes, and for how many edges from other units it waits. */
+/* Load of each unit, and the number of edges from other units that it waits for. */
 static void load_units(struct dnnpart *x, const uint16_t *device)
 {
 	for (uint32_t u = 0; u < x->n; u++) {
@@ -316,7 +318,7 @@ static void load_units(struct dnnpart *x, const uint16_t *device)
 	}
 }
 
-/* Units in the order in which they can start; false when some never can. */
+/* Run units in an order in which they can start; false when some never can. */
 static bool run_units(struct dnnpart *x, const uint16_t *device)
 {
 	uint32_t n = 0;

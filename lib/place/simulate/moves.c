@@ -254,8 +254,3 @@ const struct place_result *place_moved_below(struct evaluator *x, double limit)
 	forget_returned(v);
 	return evaluator_result(x, s, t);
 }
-
-const struct place_result *place_moved(struct evaluator *x)
-{
-	return place_moved_below(x, INFINITY);
-}

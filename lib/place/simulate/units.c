@@ -5,7 +5,8 @@
 #include "place/simulate/dnnpart.h"
 #include "place/simulate/units.h"
 
-/* Units by their first task; sets without tasks go where those with which they stay go. */
+/* Number units by their first task.  Sets without tasks that have to stay with others are part of
+ * their unit. */
 static void number_units(struct place_units *u, struct arena *a)
 {
 	const struct place_model *m = u->m;
@@ -92,7 +93,7 @@ static bool same_column(const struct place_units *u, uint32_t x, uint32_t y)
 	return true;
 }
 
-/* Watts and joules per byte are costs when energy counts. */
+/* Do devices x and y draw the same, as far as the objective asks? */
 static bool same_power(const struct place_model *m, uint32_t x, uint32_t y)
 {
 	const struct place_power *p = &m->power;
@@ -102,7 +103,7 @@ static bool same_power(const struct place_model *m, uint32_t x, uint32_t y)
 		(!p->idle_watts || p->idle_watts[x] == p->idle_watts[y]));
 }
 
-/* From a to b as from c to d. */
+/* Is a copy from a to b like one from c to d? */
 static bool same_way(const struct place_model *m, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 {
 	const struct sched_links *l = &m->costs.links;
