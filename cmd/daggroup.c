@@ -109,15 +109,15 @@ static int make_model(struct state *s, struct place_model *m, struct err *e)
 	const char **names;
 	uint32_t k;
 
-	if (!x->cost_k && !s->o->spec && !x->spec.n_devs &&
+	if (!x->cost.k && !s->o->spec && !x->spec.n_devs &&
 	    spec_load(DEFAULT_SPEC, x->arena, &x->spec, e) < 0)
 		return -1;
-	bool by_spec = !x->cost_k || s->o->spec;
+	bool by_spec = !x->cost.k || s->o->spec;
 
-	k = by_spec ? x->spec.n_devs : x->cost_k;
+	k = by_spec ? x->spec.n_devs : x->cost.k;
 	names = ARENA_NEWN(s->arena, const char *, k);
 	for (uint32_t d = 0; d < k; d++)
-		names[d] = by_spec ? x->spec.dev[d].name : x->cost_names[d];
+		names[d] = by_spec ? x->spec.dev[d].name : x->cost.names[d];
 	struct spec kept = x->spec;
 
 	if (!by_spec)

@@ -111,7 +111,12 @@ static int probe(struct state *s, struct filter *f, struct err *e)
 	if (place_spec_costs(g, &s->in.spec, d.names, d.k, set_s, e) < 0 ||
 	    devs_encode(&d, f->out, e) < 0)
 		return -1;
-	return cost_encode(g, d.names, d.k, set_s, NULL, f->out, e);
+	const struct cost_rec cost = {.graph = g->digest,
+				      .n_sets = g->n_sets,
+				      .k = d.k,
+				      .names = d.names,
+				      .set_s = set_s};
+	return cost_encode(&cost, f->out, e);
 }
 
 /* ---- placements ---- */

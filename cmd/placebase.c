@@ -142,7 +142,7 @@ static int place_graph(struct state *s, struct filter *f, struct err *e)
 				     .samples = (uint32_t)o->samples,
 				     .draw = (enum method_draw)o->draw,
 				     .device = ARENA_NEWN(s->arena, uint16_t, s->in.g->n_sets)};
-	bool costs = o->method->needs_costs || s->in.cost_k || s->in.spec.n_devs;
+	bool costs = o->method->needs_costs || s->in.cost.k || s->in.spec.n_devs;
 	if (costs && place_inputs_model(&s->in, s->names, s->k, s->arena, &m, e) < 0) {
 		if (o->method->needs_costs)
 			return -1;

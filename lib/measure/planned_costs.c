@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "record/costrec.h"
+
 static const double LEAST_STEP_S = 1e-7;
 
 /* Times set_s (n_sets, of) of column `from` become durations on device d. */
@@ -45,34 +47,26 @@ int session_plan_costs(struct session *s, const struct rec *cost, const struct d
 {
 	const struct graph *g = s->model.g;
 	struct arena *a = arena_new();
-	const char **names;
-	size_t k = SIZE_MAX;
-	uint64_t digest = 0, shape[2] = {g->n_sets, 0};
+	struct cost_rec c;
 	uint32_t *step_set = ARENA_NEWN(a, uint32_t, s->model.n_steps), known = 0;
-	double *set_s;
-	bool overlap = true; /* where the record does not tell, as devsim takes it */
-	int rc = get_uint(cost->map, "graph", 0, UINT64_MAX, &digest, e);
-	if (rc == 0)
-		rc = get_texts(cost->map, "names", a, &k, &names, e);
-	if (rc == 0 && digest != g->digest)
+	int rc = cost_decode_head(cost, a, &c, e);
+	if (rc == 0 && c.graph != g->digest)
 		rc = err_set(e, ST_INPUT, "it is about another graph");
-	if (rc == 0 && k > DEVS_MAX)
+	if (rc == 0 && c.k > DEVS_MAX)
 		rc = err_set(e, ST_INPUT, "more than %d devices", DEVS_MAX);
-	shape[1] = k;
 	if (rc == 0)
-		rc = get_tensor(cost->map, "set_s", TT_F64, 2, shape, a, &set_s, e);
-	if (rc == 0 && val_get(cost->map, "overlap"))
-		rc = get_bool(cost->map, "overlap", &overlap, e);
+		rc = cost_decode(cost, g->n_sets, COST_OVERLAP, a, &c, e);
 	if (rc == 0) {
 		planner_step_sets(&s->planner, step_set);
-		for (uint32_t i = 0; i < k; i++) {
-			int d = device_list_find(&s->devices, names[i]);
+		for (uint32_t i = 0; i < c.k; i++) {
+			int d = device_list_find(&s->devices, c.names[i]);
 			known += d >= 0;
 			if (d >= 0)
-				set_step_costs(s, (uint32_t)d, set_s, i, (uint32_t)k, step_set);
+				set_step_costs(s, (uint32_t)d, c.set_s, i, c.k, step_set);
 		}
 		set_link_costs(s, devs);
-		s->planner.costs.overlap = overlap;
+		/* where the record does not tell, as devsim takes it */
+		s->planner.costs.overlap = !c.has_rules || c.overlap;
 		s->has_costs = known == s->devices.n;
 	}
 	arena_free(a);

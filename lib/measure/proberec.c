@@ -1,6 +1,7 @@
 /* proberec.c - devices, what they can run and what it takes there, as records. */
 #include "measure/proberec.h"
 
+#include "record/costrec.h"
 #include "record/devrec.h"
 
 /* Every two devices that compute on a core of this machine in common. */
@@ -74,47 +75,50 @@ static struct dev_link as_link(uint32_t src, uint32_t dst, const struct link_cos
 				 .bytes_per_s_hi = r.hi};
 }
 
-/* Three matrices (rows, k) under the names of value and ends; finite. */
-static void put_intervals(struct rec_writer *w, const char *const *key, uint32_t rows, uint32_t k,
-			  const struct interval *x)
+/* Value and ends of n intervals, each by itself; finite. */
+static void split_intervals(const struct interval *x, size_t n, struct arena *a, const double **mid,
+			    const double **lo, const double **hi)
 {
-	size_t n = (size_t)rows * k;
-	double *v = MEM_NEWN(double, n + 1);
-	for (int part = 0; part < 3; part++) {
-		for (size_t i = 0; i < n; i++)
-			v[i] = part == 0 ? x[i].mid : part == 1 ? x[i].lo : x[i].hi;
-		put_matrix(w, key[part], TT_F64, rows, k, v);
+	double *v = ARENA_NEWN(a, double, 3 * n);
+	for (size_t i = 0; i < n; i++) {
+		v[i] = x[i].mid;
+		v[n + i] = x[i].lo;
+		v[2 * n + i] = x[i].hi;
 	}
-	mem_free(v);
+	*mid = v;
+	*lo = v + n;
+	*hi = v + 2 * n;
 }
 
 static int cost_record(const struct session *s, const struct profile *p, const struct devs *d,
-		       struct rec_writer *w, struct err *e)
+		       struct arena *a, struct rec_writer *w, struct err *e)
 {
-	static const char *const set[] = {"set_s", "set_lo", "set_hi"}, *const saved[] = {
-										"saved_s",
-										"saved_lo",
-										"saved_hi"};
-	uint32_t *end = MEM_NEWN(uint32_t, (size_t)p->n_pairs + 1);
-	rec_begin(w, "cost");
-	put_uint(w, "graph", s->model.g->digest);
-	put_texts(w, "names", d->names, d->k);
-	put_intervals(w, set, s->model.g->n_sets, d->k, p->set_s);
-	for (uint32_t i = 0; i < p->n_pairs; i++)
-		end[i] = p->pair[i].src;
-	put_vector(w, "pair_src", TT_U32, p->n_pairs, end);
-	for (uint32_t i = 0; i < p->n_pairs; i++)
-		end[i] = p->pair[i].dst;
-	put_vector(w, "pair_dst", TT_U32, p->n_pairs, end);
-	put_intervals(w, saved, p->n_pairs, d->k, p->saved_s);
-	mem_free(end);
-	put_real(w, "slowdown", p->slowdown);
-	put_real(w, "beside", p->multi_slowdown);
-	put_uint(w, "profiles", (uint64_t)p->n_earlier + 1);
-	put_bool(w, "contention", true);
-	put_bool(w, "overlap", p->overlap);
-	put_text(w, "order", "improved"); /* as plans do (plan_contract.c) */
-	return rec_end(w, e);
+	uint32_t *src = ARENA_NEWN(a, uint32_t, p->n_pairs);
+	uint32_t *dst = ARENA_NEWN(a, uint32_t, p->n_pairs);
+	for (uint32_t i = 0; i < p->n_pairs; i++) {
+		src[i] = p->pair[i].src;
+		dst[i] = p->pair[i].dst;
+	}
+	struct cost_rec x = {.graph = s->model.g->digest,
+			     .n_sets = s->model.g->n_sets,
+			     .k = d->k,
+			     .names = d->names,
+			     .has_pairs = true,
+			     .n_pairs = p->n_pairs,
+			     .pair_src = src,
+			     .pair_dst = dst,
+			     .has_slowdown = true,
+			     .slowdown = p->slowdown,
+			     .multi_slowdown = p->multi_slowdown,
+			     .profiles = (uint64_t)p->n_earlier + 1,
+			     .has_rules = true,
+			     .contention = true,
+			     .overlap = p->overlap,
+			     .order = "improved"}; /* as plans do (plan_contract.c) */
+	split_intervals(p->set_s, (size_t)x.n_sets * x.k, a, &x.set_s, &x.set_lo, &x.set_hi);
+	split_intervals(p->saved_s, (size_t)x.n_pairs * x.k, a, &x.saved_s, &x.saved_lo,
+			&x.saved_hi);
+	return cost_encode(&x, w, e);
 }
 
 int profile_encode(const struct session *s, const struct profile *p, struct rec_writer *w,
@@ -131,7 +135,7 @@ int profile_encode(const struct session *s, const struct profile *p, struct rec_
 			d.link[d.n_links++] = as_link(i / k, i % k, &p->link[i]);
 	int rc = devs_encode(&d, w, e);
 	if (rc == 0)
-		rc = cost_record(s, p, &d, w, e);
+		rc = cost_record(s, p, &d, a, w, e);
 	arena_free(a);
 	return rc;
 }

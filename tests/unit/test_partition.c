@@ -30,15 +30,15 @@ struct problem {
 static struct place_savings make_savings(struct gen *r, const struct graph *g, uint32_t k,
 					 struct arena *a)
 {
-	struct place_savings s = {.src = ARENA_NEWN(a, uint32_t, g->n),
-				  .dst = ARENA_NEWN(a, uint32_t, g->n),
-				  .saved_s = ARENA_NEWN(a, double, g->n *k)};
+	uint32_t *src = ARENA_NEWN(a, uint32_t, g->n), *dst = ARENA_NEWN(a, uint32_t, g->n);
+	struct place_savings s = {
+		.src = src, .dst = dst, .saved_s = ARENA_NEWN(a, double, g->n *k)};
 
 	for (uint32_t v = 1; v < g->n; v++) {
 		if (g->in_ptr[v] == g->in_ptr[v + 1] || gen_below(r, 3))
 			continue;
-		s.src[s.n] = g->in_node[g->in_ptr[v]];
-		s.dst[s.n] = v;
+		src[s.n] = g->in_node[g->in_ptr[v]];
+		dst[s.n] = v;
 		for (uint32_t d = 0; d < k; d++)
 			s.saved_s[s.n * k + d] = 0.5 * gen_below(r, 2);
 		s.n++;

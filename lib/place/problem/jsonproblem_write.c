@@ -202,12 +202,18 @@ static int write_cost(const struct json_problem *p, const uint32_t *order, const
 	double *set_s = ARENA_NEWN(g->arena, double, (size_t)n *k);
 	double *move_s = p->move_s ? ARENA_NEWN(g->arena, double, n) : NULL;
 	uint64_t *mem = ARENA_NEWN(g->arena, uint64_t, n);
-	struct place_cost_extra x = {.set_mem = mem,
-				     .move_s = move_s,
-				     .has_rules = true,
-				     .contention = p->contention,
-				     .overlap = p->overlap,
-				     .order = p->fifo ? PLACE_ORDER_FIFO : PLACE_ORDER_RANK};
+	struct cost_rec x = {
+		.graph = g->digest,
+		.n_sets = n,
+		.k = k,
+		.names = p->devs.names,
+		.set_s = set_s,
+		.set_mem = mem,
+		.move_s = move_s,
+		.has_rules = true,
+		.contention = p->contention,
+		.overlap = p->overlap,
+		.order = place_order_names[p->fifo ? PLACE_ORDER_FIFO : PLACE_ORDER_RANK]};
 
 	for (uint32_t v = 0; v < n; v++) {
 		memcpy(set_s + (size_t)v * k, p->cost_s + (size_t)order[v] * k, k * sizeof(*set_s));
@@ -215,7 +221,7 @@ static int write_cost(const struct json_problem *p, const uint32_t *order, const
 		if (move_s)
 			move_s[v] = p->move_s[order[v]];
 	}
-	return cost_encode(g, p->devs.names, k, set_s, &x, w, e);
+	return cost_encode(&x, w, e);
 }
 
 /* All bytes together must stay countable. */

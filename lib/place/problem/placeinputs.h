@@ -3,6 +3,7 @@
 #ifndef HSDAG_PLACE_PROBLEM_PLACEINPUTS_H
 #define HSDAG_PLACE_PROBLEM_PLACEINPUTS_H
 
+#include "record/costrec.h"
 #include "record/devrec.h"
 #include "graph/graph.h"
 #include "record/grouprec.h"
@@ -15,16 +16,6 @@
 enum place_order { PLACE_ORDER_RECORDED, PLACE_ORDER_RANK, PLACE_ORDER_FIFO, PLACE_ORDER_IMPROVED };
 extern const char *const place_order_names[]; /* as options and records have them; NULL ends */
 
-/* What a cost record may say besides times. */
-struct place_cost_extra {
-	uint64_t *set_mem; /* (n_sets) bytes that a set holds all the time; NULL: none */
-	double *move_s;    /* (n_sets) dnn-partitioning's transfers; NULL: not told */
-	bool has_rules;    /* the next two are told */
-	bool contention, overlap;
-	enum place_order order;          /* RECORDED: not told */
-	double slowdown, multi_slowdown; /* 0: not told */
-};
-
 struct place_inputs {
 	const char *spec_list;    /* --spec; NULL: not given */
 	bool contention, overlap; /* false: off, whatever the cost record says */
@@ -36,12 +27,9 @@ struct place_inputs {
 	struct graph *g;  /* NULL: not seen yet */
 	bool has_devs;
 	struct devs devs;
-	uint32_t cost_k;            /* 0: no cost record */
-	const char **cost_names;    /* (cost_k) */
-	double *cost_s;             /* (n_sets, cost_k) */
-	struct place_savings saved; /* of the cost record; saved_s (n, cost_k) */
+	struct cost_rec cost;        /* k 0: none yet */
+	enum place_order cost_order; /* that it tells; RECORDED: none */
 	enum place_rules rules;
-	struct place_cost_extra extra; /* of the cost record */
 	bool keep_groups; /* group records are taken, and models keep groups together */
 	bool has_group;
 	struct grouprec group;
@@ -74,9 +62,5 @@ int place_inputs_model(struct place_inputs *x, const char *const *names, uint32_
  * costs; nothing can be missing. */
 void place_inputs_masks(struct place_inputs *x, const char *const *names, uint32_t k,
 			struct arena *a, struct place_model *m);
-
-/* A `cost` record: set_s (n_sets,k); x may be NULL. */
-int cost_encode(const struct graph *g, const char *const *names, uint32_t k, const double *set_s,
-		const struct place_cost_extra *x, struct rec_writer *w, struct err *e) MUST_CHECK;
 
 #endif

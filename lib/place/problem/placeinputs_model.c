@@ -29,23 +29,23 @@ static const char *known_as(const struct place_inputs *x, const char *name)
 static int recorded_costs(const struct place_inputs *x, const char *const *names, uint32_t k,
 			  double *set_s, struct err *e)
 {
-	if (!x->cost_k)
+	if (!x->cost.k)
 		return err_set(e, ST_USAGE,
 			       "no costs; give --spec FILE or PRESET, or put "
 			       "'devsim --probe' in front");
 	for (uint32_t dev = 0; dev < k; dev++) {
 		uint32_t from = 0;
 
-		while (from < x->cost_k &&
-		       strcmp(x->cost_names[from], known_as(x, names[dev])) != 0)
+		while (from < x->cost.k &&
+		       strcmp(x->cost.names[from], known_as(x, names[dev])) != 0)
 			from++;
-		if (from == x->cost_k)
+		if (from == x->cost.k)
 			return err_set(e, ST_INPUT,
 				       "no costs for device '%s'; "
 				       "--spec would give them",
 				       names[dev]);
 		for (uint32_t s = 0; s < x->g->n_sets; s++)
-			set_s[(size_t)s * k + dev] = x->cost_s[(size_t)s * x->cost_k + from];
+			set_s[(size_t)s * k + dev] = x->cost.set_s[(size_t)s * x->cost.k + from];
 	}
 	return 0;
 }
@@ -54,15 +54,19 @@ static int recorded_costs(const struct place_inputs *x, const char *const *names
 static void recorded_savings(const struct place_inputs *x, const char *const *names, uint32_t k,
 			     struct arena *a, struct place_savings *out)
 {
-	*out = x->saved;
-	out->saved_s = ARENA_NEWN(a, double, (size_t)out->n *k);
+	const struct cost_rec *c = &x->cost;
+
+	*out = (struct place_savings){.n = c->n_pairs,
+				      .src = c->pair_src,
+				      .dst = c->pair_dst,
+				      .saved_s = ARENA_NEWN(a, double, (size_t)c->n_pairs *k)};
 	for (uint32_t dev = 0; dev < k; dev++)
-		for (uint32_t from = 0; from < x->cost_k; from++) {
-			if (strcmp(x->cost_names[from], names[dev]) != 0)
+		for (uint32_t from = 0; from < x->cost.k; from++) {
+			if (strcmp(x->cost.names[from], names[dev]) != 0)
 				continue;
 			for (uint32_t i = 0; i < out->n; i++)
 				out->saved_s[(size_t)i * k + dev] =
-					x->saved.saved_s[(size_t)i * x->cost_k + from];
+					c->saved_s[(size_t)i * c->k + from];
 		}
 }
 
@@ -202,7 +206,7 @@ static void recorded_rules(const struct place_inputs *x, const char *const *name
 			   struct arena *a, struct place_setup *s)
 {
 	const struct devs *d = &x->devs;
-	const struct place_cost_extra *y = &x->extra;
+	const struct cost_rec *y = &x->cost;
 	const char **types = ARENA_NEWN(a, const char *, k);
 
 	for (uint32_t i = 0; i < k; i++) {
@@ -219,7 +223,7 @@ static void recorded_rules(const struct place_inputs *x, const char *const *name
 	s->overlap &= !y->has_rules || y->overlap;
 	s->slowdown = x->spec.n_devs ? 0 : y->slowdown;
 	s->multi_slowdown = x->spec.n_devs ? 0 : y->multi_slowdown;
-	s->policy = policy_of(x->order != PLACE_ORDER_RECORDED ? x->order : y->order);
+	s->policy = policy_of(x->order != PLACE_ORDER_RECORDED ? x->order : x->cost_order);
 }
 
 static uint64_t memory_limit(const struct place_inputs *x, const char *name)

@@ -19,8 +19,8 @@
  * as one. */
 struct place_savings {
 	uint32_t n;
-	uint32_t *src, *dst; /* (n) sets; dst reads what src makes */
-	double *saved_s;     /* (n,k) */
+	const uint32_t *src, *dst; /* (n) sets; dst reads what src makes */
+	double *saved_s;           /* (n,k) */
 };
 
 /* What a placement costs: by the schedule (timeline.h), or as the dnn-partitioning paper has it. */

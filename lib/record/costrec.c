@@ -1,0 +1,176 @@
+/* costrec.c - cost records in and out. */
+#include "record/costrec.h"
+
+#define MOST_BYTES (UINT64_C(1) << 62) /* of all sets together */
+
+static void put_matrices(const struct cost_rec *x, struct rec_writer *w)
+{
+	put_matrix(w, "set_s", TT_F64, x->n_sets, x->k, x->set_s);
+	if (x->set_lo) {
+		put_matrix(w, "set_lo", TT_F64, x->n_sets, x->k, x->set_lo);
+		put_matrix(w, "set_hi", TT_F64, x->n_sets, x->k, x->set_hi);
+	}
+	if (!x->has_pairs)
+		return;
+	put_vector(w, "pair_src", TT_U32, x->n_pairs, x->pair_src);
+	put_vector(w, "pair_dst", TT_U32, x->n_pairs, x->pair_dst);
+	put_matrix(w, "saved_s", TT_F64, x->n_pairs, x->k, x->saved_s);
+	if (x->set_lo) {
+		put_matrix(w, "saved_lo", TT_F64, x->n_pairs, x->k, x->saved_lo);
+		put_matrix(w, "saved_hi", TT_F64, x->n_pairs, x->k, x->saved_hi);
+	}
+}
+
+int cost_encode(const struct cost_rec *x, struct rec_writer *w, struct err *e)
+{
+	rec_begin(w, "cost");
+	put_uint(w, "graph", x->graph);
+	put_texts(w, "names", x->names, x->k);
+	put_matrices(x, w);
+	if (x->set_mem)
+		put_vector(w, "set_mem", TT_U64, x->n_sets, x->set_mem);
+	if (x->move_s)
+		put_vector(w, "move_s", TT_F64, x->n_sets, x->move_s);
+	if (x->has_slowdown) {
+		put_real(w, "slowdown", x->slowdown);
+		put_real(w, "beside", x->multi_slowdown);
+	}
+	if (x->profiles)
+		put_uint(w, "profiles", x->profiles);
+	if (x->has_rules) {
+		put_bool(w, "contention", x->contention);
+		put_bool(w, "overlap", x->overlap);
+	}
+	if (x->order)
+		put_text(w, "order", x->order);
+	return rec_end(w, e);
+}
+
+/* ---- reading ---- */
+
+int cost_decode_head(const struct rec *r, struct arena *a, struct cost_rec *out, struct err *e)
+{
+	size_t k = SIZE_MAX;
+	const char **names;
+
+	*out = (struct cost_rec){0};
+	if (get_uint(r->map, "graph", 0, UINT64_MAX, &out->graph, e) < 0 ||
+	    get_texts(r->map, "names", a, &k, &names, e) < 0)
+		return -1;
+	out->k = (uint32_t)k; /* a record is too short for 2^32 of them */
+	out->names = names;
+	return 0;
+}
+
+/* A matrix of `rows` and one column for each device. */
+static int decode_matrix(const struct rec *r, const char *key, uint64_t rows,
+			 const struct cost_rec *x, struct arena *a, const double **out,
+			 struct err *e)
+{
+	uint64_t shape[2] = {rows, x->k};
+
+	return get_tensor(r->map, key, TT_F64, 2, shape, a, out, e);
+}
+
+static int decode_pairs(const struct rec *r, bool ends, struct arena *a, struct cost_rec *x,
+			struct err *e)
+{
+	uint64_t n[1] = {UINT64_MAX};
+
+	if (get_tensor(r->map, "pair_src", TT_U32, 1, n, a, &x->pair_src, e) < 0 ||
+	    get_tensor(r->map, "pair_dst", TT_U32, 1, n, a, &x->pair_dst, e) < 0 ||
+	    decode_matrix(r, "saved_s", n[0], x, a, &x->saved_s, e) < 0)
+		return -1;
+	for (uint64_t i = 0; i < n[0]; i++)
+		if (x->pair_src[i] >= x->n_sets || x->pair_dst[i] >= x->n_sets)
+			return err_set(e, ST_INPUT,
+				       "pair %llu is of sets that the graph does not have",
+				       (unsigned long long)i);
+	x->has_pairs = true;
+	x->n_pairs = (uint32_t)n[0];
+	return ends && (decode_matrix(r, "saved_lo", n[0], x, a, &x->saved_lo, e) < 0 ||
+			decode_matrix(r, "saved_hi", n[0], x, a, &x->saved_hi, e) < 0)
+		       ? -1
+		       : 0;
+}
+
+/* set_mem and move_s, where told. */
+static int decode_sets(const struct rec *r, struct arena *a, struct cost_rec *x, struct err *e)
+{
+	uint64_t shape[1] = {x->n_sets}, left = MOST_BYTES;
+
+	if (val_get(r->map, "set_mem") &&
+	    get_tensor(r->map, "set_mem", TT_U64, 1, shape, a, &x->set_mem, e) < 0)
+		return -1;
+	if (val_get(r->map, "move_s") &&
+	    get_tensor(r->map, "move_s", TT_F64, 1, shape, a, &x->move_s, e) < 0)
+		return -1;
+	for (uint32_t i = 0; i < x->n_sets; i++) {
+		uint64_t bytes = x->set_mem ? x->set_mem[i] : 0;
+
+		if ((x->move_s && x->move_s[i] < 0) || bytes > left)
+			return err_set(e, ST_INPUT, "set_mem or move_s of set %u is out of range",
+				       i);
+		left -= bytes;
+	}
+	return 0;
+}
+
+static int decode_slowdown(const struct rec *r, const char *key, bool required, double *out,
+			   struct err *e)
+{
+	if ((required || val_get(r->map, key)) && get_real(r->map, key, out, e) < 0)
+		return -1;
+	return *out >= 0 && *out <= COST_MAX_SLOWDOWN
+		       ? 0
+		       : err_set(e, ST_INPUT, "%s is not between 0 and %d", key, COST_MAX_SLOWDOWN);
+}
+
+static int decode_slowdowns(const struct rec *r, bool required, struct cost_rec *x, struct err *e)
+{
+	x->has_slowdown = required || val_get(r->map, "slowdown") || val_get(r->map, "beside");
+	return decode_slowdown(r, "slowdown", required, &x->slowdown, e) < 0 ||
+			       decode_slowdown(r, "beside", required, &x->multi_slowdown, e) < 0
+		       ? -1
+		       : 0;
+}
+
+static int decode_model(const struct rec *r, struct arena *a, struct cost_rec *x, struct err *e)
+{
+	if ((val_get(r->map, "pair_src") && decode_pairs(r, false, a, x, e) < 0) ||
+	    decode_sets(r, a, x, e) < 0)
+		return -1;
+	x->has_rules = val_get(r->map, "contention") != NULL;
+	if (x->has_rules && (get_bool(r->map, "contention", &x->contention, e) < 0 ||
+			     get_bool(r->map, "overlap", &x->overlap, e) < 0))
+		return -1;
+	if (decode_slowdowns(r, false, x, e) < 0)
+		return -1;
+	return val_get(r->map, "order") ? get_text(r->map, "order", a, &x->order, e) : 0;
+}
+
+static int decode_profile(const struct rec *r, struct arena *a, struct cost_rec *x, struct err *e)
+{
+	const uint64_t most = 1000;
+
+	if (decode_matrix(r, "set_lo", x->n_sets, x, a, &x->set_lo, e) < 0 ||
+	    decode_matrix(r, "set_hi", x->n_sets, x, a, &x->set_hi, e) < 0 ||
+	    decode_pairs(r, true, a, x, e) < 0 || decode_slowdowns(r, true, x, e) < 0)
+		return -1;
+	return val_get(r->map, "profiles") ? get_uint(r->map, "profiles", 1, most, &x->profiles, e)
+					   : 0;
+}
+
+int cost_decode(const struct rec *r, uint32_t n_sets, unsigned keys, struct arena *a,
+		struct cost_rec *x, struct err *e)
+{
+	x->n_sets = n_sets;
+	if (decode_matrix(r, "set_s", n_sets, x, a, &x->set_s, e) < 0 ||
+	    ((keys & COST_MODEL) && decode_model(r, a, x, e) < 0) ||
+	    ((keys & COST_PROFILE) && decode_profile(r, a, x, e) < 0))
+		return -1;
+	if (!(keys & COST_OVERLAP))
+		return 0;
+	x->has_rules = val_get(r->map, "overlap") != NULL;
+	return x->has_rules ? get_bool(r->map, "overlap", &x->overlap, e) : 0;
+}

@@ -1,0 +1,62 @@
+/* costrec.h - the `cost` record of STREAM.md: what sets take on the devices, and by which rules
+ * they are scheduled.  devsim, json2dag and devrun --profile write it; the placers, devsim and
+ * devrun read it. */
+#ifndef HSDAG_RECORD_COSTREC_H
+#define HSDAG_RECORD_COSTREC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "stream/rec.h"
+
+struct cost_rec {
+	uint64_t graph; /* its digest */
+	uint32_t n_sets, k;
+	const char *const *names;      /* (k) devices */
+	const double *set_s;           /* (n_sets,k) seconds; negative: cannot run there */
+	const double *set_lo, *set_hi; /* (n_sets,k) 95 % intervals; NULL: not told */
+
+	/* Pairs of sets, the second of which reads what the first makes, and the seconds that they
+	 * take less when both are on a device. */
+	bool has_pairs;
+	uint32_t n_pairs;
+	const uint32_t *pair_src, *pair_dst; /* (n_pairs) */
+	const double *saved_s;               /* (n_pairs,k) */
+	const double *saved_lo, *saved_hi;   /* (n_pairs,k) with set_lo and set_hi */
+
+	const uint64_t *set_mem; /* (n_sets) bytes that a set holds all the time; NULL: none */
+	const double *move_s;    /* (n_sets) dnn-partitioning's transfers; NULL: not told */
+
+	/* Seconds more that a second takes in which several devices compute, and the share that all
+	 * takes longer where several are in use.  Both 0 where they are not told. */
+	bool has_slowdown;
+	double slowdown, multi_slowdown;
+	uint64_t profiles; /* how many this is the mean of; 0: not told */
+
+	bool has_rules; /* the next two are told */
+	bool contention, overlap;
+	const char *order; /* which ready set a device takes; NULL: not told */
+};
+
+int cost_encode(const struct cost_rec *x, struct rec_writer *w, struct err *e) MUST_CHECK;
+
+/* graph, names and k; memory from a.  Errors of this and the next name the key; callers say which
+ * record. */
+int cost_decode_head(const struct rec *r, struct arena *a, struct cost_rec *out,
+		     struct err *e) MUST_CHECK;
+
+/* What a reader asks for besides set_s; it does not look at the other keys. */
+enum {
+	COST_MODEL = 1,   /* pairs, set_mem, move_s, rules, slowdown, order; each where told */
+	COST_OVERLAP = 2, /* overlap, where told: has_rules */
+	COST_PROFILE = 4  /* what every profile tells: all intervals, pairs, slowdown; profiles */
+};
+enum { COST_MAX_SLOWDOWN = 1000 };
+
+/* The rest into x, which cost_decode_head filled, for a graph of n_sets. */
+int cost_decode(const struct rec *r, uint32_t n_sets, unsigned keys, struct arena *a,
+		struct cost_rec *x, struct err *e) MUST_CHECK;
+
+#endif
