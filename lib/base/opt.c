@@ -135,10 +135,16 @@ static void print_opt(const struct opt *o)
 	putchar('\n');
 }
 
-static void print_help(const struct opt_program *p, struct opt_common *c)
+/* "devrun", or with a verb "devrun probe". */
+static const char *command(const struct opt_program *p, char *dst, size_t cap)
 {
-	printf("%s - %s\n\nUsage: %s [OPTION]...%s%s\n\nOptions:\n", p->name, p->summary, p->name,
-	       *p->args ? " " : "", p->args);
+	snprintf(dst, cap, "%s%s%s", p->name, p->verb ? " " : "", p->verb ? p->verb : "");
+	return dst;
+}
+
+static void print_opts(const struct opt_program *p, struct opt_common *c)
+{
+	printf("Options:\n");
 	for (const struct opt *o = p->opts; o && o->name; o++)
 		print_opt(o);
 	for (int i = 0; i < 2; i++) {
@@ -152,6 +158,25 @@ static void print_help(const struct opt_program *p, struct opt_common *c)
 	printf("  -v, --verbose              say more on standard error; repeat for more\n"
 	       "      --help                 this text\n"
 	       "      --version              name and version\n");
+}
+
+static void print_verbs(const struct opt_program *p)
+{
+	for (const struct opt_verb *v = p->verbs; v->name; v++)
+		printf("  %-10s %s\n%15s%s\n", v->name, v->summary, "", v->example);
+	printf("\n%s VERB --help has the options of each.\n", p->name);
+}
+
+static void print_help(const struct opt_program *p, struct opt_common *c)
+{
+	char name[80];
+	command(p, name, sizeof name);
+	printf("%s - %s\n\nUsage: %s%s [OPTION]...%s%s\n\n", name, p->summary, name,
+	       p->verbs ? " VERB" : "", *p->args ? " " : "", p->args);
+	if (p->verbs)
+		print_verbs(p);
+	else
+		print_opts(p, c);
 	if (p->details || p->print_details)
 		putchar('\n');
 	if (p->print_details)
@@ -261,11 +286,12 @@ static int take_option(const struct opt_program *p, struct opt_common *c, const 
 	case OPT_LIST: p->print_list(); return 0;
 	case '?':
 	case ':': {
+		char name[80];
 		const char *given =
 			optopt && optopt < 256 ? (char[]){'-', (char)optopt, 0} : argv[optind - 1];
 		return err_set(e, ST_USAGE, "%s '%s'; see %s --help",
 			       ch == '?' ? "unknown option" : "missing argument of option", given,
-			       p->name);
+			       command(p, name, sizeof name));
 	}
 	}
 	if (ch >= OPT_LONG)
@@ -276,25 +302,35 @@ static int take_option(const struct opt_program *p, struct opt_common *c, const 
 	return store(&t->opt[i], optarg, ch >= OPT_NEGATED, e) < 0 ? -1 : 1;
 }
 
+int opt_verb(const struct opt_verb *verbs, int argc, char **argv)
+{
+	for (int i = 0; argc > 1 && verbs[i].name; i++)
+		if (strcmp(argv[1], verbs[i].name) == 0)
+			return i;
+	return -1;
+}
+
 int opt_parse(const struct opt_program *p, struct opt_common *c, int argc, char **argv, int *first,
 	      struct err *e)
 {
 	struct tables t;
 	int ch, rc;
+	char name[80];
 	msg_program(p->name);
 	fill_tables(p, c, &t);
 	opterr = 0;
-	optind = 1;
+	optind = p->verb ? 2 : 1;
 	while ((ch = getopt_long(argc, argv, t.letters, t.lopts, NULL)) != -1)
 		if ((rc = take_option(p, c, &t, ch, argv, e)) <= 0)
 			return rc;
 	*first = optind;
+	command(p, name, sizeof name);
 	if (argc - optind < p->min_args)
-		return err_set(e, ST_USAGE, "missing argument; usage: %s [OPTION]... %s%s", p->name,
+		return err_set(e, ST_USAGE, "missing argument; usage: %s [OPTION]... %s%s", name,
 			       p->args, p->print_list ? "; --list has the methods" : "");
 	if (argc - optind > p->max_args)
 		return err_set(e, ST_USAGE, "unexpected argument '%s'; see %s --help",
-			       argv[optind + p->max_args], p->name);
+			       argv[optind + p->max_args], name);
 	return 1;
 }
 

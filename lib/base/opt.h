@@ -48,18 +48,30 @@ struct opt_common {
 		"-", 1, 0 \
 	}
 
+/* A verb of a program that has several, as in "devrun probe".  A table ends with a NULL name. */
+struct opt_verb {
+	const char *name;    /* "probe" */
+	const char *summary; /* one line */
+	const char *example;
+};
+
 struct opt_program {
 	const char *name;    /* "dagfeat" */
+	const char *verb;    /* argv[1], which is then not parsed; NULL: no verb is given */
 	const char *summary; /* one line */
 	const char *args;    /* positional arguments as in usage, e.g. "[FILE]" */
 	int min_args, max_args;
 	bool has_seed, no_output;
 	const struct opt *opts;
-	void (*print_details)(void); /* after the options, what is made up; may be NULL */
-	const char *details;         /* then these paragraphs (opt_print); may be NULL */
-	void (*print_list)(void);    /* --list prints the METHODs; NULL: there are none */
-	const char *example;         /* one or more lines */
+	const struct opt_verb *verbs; /* --help shows these instead of the options; may be NULL */
+	void (*print_details)(void);  /* after the options, what is made up; may be NULL */
+	const char *details;          /* then these paragraphs (opt_print); may be NULL */
+	void (*print_list)(void);     /* --list prints the METHODs; NULL: there are none */
+	const char *example;          /* one or more lines */
 };
+
+/* The place in `verbs` of the verb that argv[1] names; -1: argv[1] is something else, or not there. */
+int opt_verb(const struct opt_verb *verbs, int argc, char **argv);
 
 /* Parse argv.  Returns 1 to go on (positional arguments are argv[*first] ..
  * argv[argc - 1], at most max_args of them), 0 when --help, --version or --list

@@ -283,3 +283,60 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	run -1 --separate-stderr bash -c 'devrun --runs 1 tiny.mp > /dev/full'
 	[[ $stderr == *"No space left"* ]]
 }
+
+@test "every verb has a page that fits a screen, --help has the verbs" {
+	devrun --help > help.txt
+	for verb in list support probe run paired; do
+		grep -q "^  $verb " help.txt
+		grep -q "devrun $verb" help.txt
+		devrun "$verb" --help > page.txt
+		grep -q "^Usage: devrun $verb " page.txt
+		(($(wc -l < page.txt) <= 50)) && (($(wc -L < page.txt) <= 80))
+	done
+	(($(wc -l < help.txt) <= 50)) && (($(wc -L < help.txt) <= 80))
+	run -1 grep -e --rounds page.txt
+}
+
+@test "a verb does what its option does" {
+	devrun list > a && devrun --list > b && cmp a b
+	devrun support -D cpu:0 one.mp > a && devrun --support -D cpu:0 one.mp > b && cmp a b
+	devrun probe -D cpu:0,cpu:1 --allow-shared one.mp > a.mp
+	devrun --probe -D cpu:0,cpu:1 --allow-shared one.mp > b.mp
+	devrun run --runs 1 --no-reference --outputs verb -o r.mp one.mp
+	devrun --runs 1 --no-reference --outputs option -o s.mp one.mp
+	cmp verb/0.npy option/0.npy
+	devrun paired --max-seconds 0.1 -o p.mp tiny.mp
+	py '
+		after_hdr = lambda f: [(k, m) for k, m in read(f) if k not in ("hdr", "end")]
+		assert after_hdr("a.mp") == after_hdr("b.mp") and "devs" in dict(after_hdr("a.mp"))
+		assert [k for k, m in after_hdr("r.mp")] == [k for k, m in after_hdr("s.mp")]
+		assert runs("r.mp")[0]["ok"]
+		assert first(read("p.mp"), "best")["final"]
+	'
+}
+
+@test "a verb takes its own options only" {
+	run -2 --separate-stderr devrun list one.mp
+	[[ $stderr == *"unexpected argument 'one.mp'; see devrun list --help" ]]
+	run -2 --separate-stderr devrun probe --paired one.mp
+	[[ $stderr == "devrun: error: unknown option '--paired'; see devrun probe --help" ]]
+	run -2 --separate-stderr devrun support --runs 1 one.mp
+	run -2 --separate-stderr devrun paired --no-reference one.mp
+	run -2 --separate-stderr devrun probe --again one.mp
+	[[ $stderr == *"--again goes with --profile" ]]
+	run -2 --separate-stderr devrun --probe --paired one.mp
+	[[ $stderr == *"exclude each other" ]]
+	run -2 --separate-stderr devrun --nonsense
+	[[ $stderr == "devrun: error: unknown option '--nonsense'; see devrun --help" ]]
+}
+
+@test "a file that is called like a verb is read as ./list, behind --, or behind an option" {
+	cp one.mp list
+	for file in "./list" "-- list"; do
+		devrun $file > r.mp
+		py 'assert len(runs("r.mp")) == 1'
+	done
+	devrun --runs 1 list > r.mp
+	py 'assert len(runs("r.mp")) == 1'
+	rm list
+}
