@@ -1,12 +1,12 @@
 /* devrun - run placements on this machine's devices and say how long they take.  Its verbs are in
- * measure/devrun_command.h; what it does to a stream is in measure/devrun_filter.h. */
+ * devrun/devrun_command.h; what it does to a stream is in devrun/devrun_filter.h. */
 #include <stdio.h>
 
 #include "base/blas.h"
 #include "base/msg.h"
 #include "device/openvino/ov_api.h"
 #include "exec/support.h"
-#include "measure/devrun_command.h"
+#include "devrun/devrun_command.h"
 
 static void warn_untimed(const char *device, const char *why)
 {

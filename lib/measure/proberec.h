@@ -4,6 +4,7 @@
 #define HSDAG_MEASURE_PROBEREC_H
 
 #include "measure/profile.h"
+#include "measure/session.h"
 #include "stream/rec.h"
 
 /* The devices named in `list` (memory: limits, may be NULL) and the sets of g that each can run,

@@ -7,6 +7,7 @@
 #define HSDAG_MEASURE_PROFILE_MEAN_H
 
 #include "measure/profile.h"
+#include "measure/session.h"
 #include "record/devrec.h"
 
 /* Make p the mean of it and of the earlier ones that `cost`, with the links of devs, is the mean of

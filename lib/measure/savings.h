@@ -1,18 +1,9 @@
-/* savings.h - the times of one device's own plans, and what neighbouring sets save there when they
- * run as one. */
+/* savings.h - what neighbouring sets save on a device when they run as one. */
 #ifndef HSDAG_MEASURE_SAVINGS_H
 #define HSDAG_MEASURE_SAVINGS_H
 
+#include "measure/device_times.h"
 #include "measure/profile.h"
-#include "measure/timed.h"
-
-struct device_times {
-	struct session *s;
-	uint32_t d;
-	const uint32_t *step_set;   /* (n_steps) */
-	struct timed apart, joined; /* steps grouped within sets only, and across */
-	bool alone;                 /* the device runs everything */
-};
 
 struct saving {
 	struct set_pair pair;

@@ -1,15 +1,16 @@
 /* devrun_filter.c - placements in, `run` records out. */
-#include "measure/devrun_filter.h"
+#include "devrun/devrun_filter.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/profile_mean.h"
-#include "measure/boundary.h"
+#include "devrun/boundary.h"
+#include "devrun/run_queue.h"
 #include "measure/planned_costs.h"
 #include "measure/proberec.h"
-#include "measure/run_queue.h"
+#include "measure/profile_mean.h"
+#include "measure/profiler.h"
 #include "record/bestrec.h"
 #include "record/devrec.h"
 #include "record/graphrec.h"

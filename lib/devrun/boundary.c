@@ -1,5 +1,5 @@
 /* boundary.c - crossing tensors, as Results of a copy of the graph. */
-#include "measure/boundary.h"
+#include "devrun/boundary.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* run_queue.c - the queue of placements between the stream and the session. */
-#include "measure/run_queue.h"
+#include "devrun/run_queue.h"
 
 #include <stdio.h>
 #include <string.h>

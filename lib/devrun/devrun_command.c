@@ -1,5 +1,5 @@
 /* devrun_command.c - the table of devrun's options, and which verb has which. */
-#include "measure/devrun_command.h"
+#include "devrun/devrun_command.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,11 +3,11 @@
  * "devrun probe" and "devrun --probe" mean the same: without a verb every option of all verbs is
  * taken, and --list, --support, --probe and --paired choose what to do; without any of them
  * placements are run. */
-#ifndef HSDAG_MEASURE_DEVRUN_COMMAND_H
-#define HSDAG_MEASURE_DEVRUN_COMMAND_H
+#ifndef HSDAG_DEVRUN_DEVRUN_COMMAND_H
+#define HSDAG_DEVRUN_DEVRUN_COMMAND_H
 
 #include "base/opt.h"
-#include "measure/devrun_filter.h"
+#include "devrun/devrun_filter.h"
 
 struct devrun_command {
 	bool list, support;           /* neither: the filter */

@@ -3,8 +3,8 @@
  *
  * A tensor that crosses leaves its step anyway, so Results at these places change neither the
  * segments nor how steps are fused, only how long the tensors stay in memory. */
-#ifndef HSDAG_MEASURE_BOUNDARY_H
-#define HSDAG_MEASURE_BOUNDARY_H
+#ifndef HSDAG_DEVRUN_BOUNDARY_H
+#define HSDAG_DEVRUN_BOUNDARY_H
 
 #include "measure/session.h"
 

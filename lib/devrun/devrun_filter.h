@@ -4,8 +4,8 @@
  * With `probe`, the graph gets `devs` and, with `profile`, `cost` behind it, and no placement runs;
  * with `paired`, `best` records are what runs, in a stream without any the placements, and the end of
  * the stream is the verdict. */
-#ifndef HSDAG_MEASURE_DEVRUN_FILTER_H
-#define HSDAG_MEASURE_DEVRUN_FILTER_H
+#ifndef HSDAG_DEVRUN_DEVRUN_FILTER_H
+#define HSDAG_DEVRUN_DEVRUN_FILTER_H
 
 #include "measure/measure.h"
 #include "stream/filter.h"

@@ -3,8 +3,8 @@
  *
  * The queue is measured when no other stage of the pipeline computes: at the end of an episode or of
  * the stream. */
-#ifndef HSDAG_MEASURE_RUN_QUEUE_H
-#define HSDAG_MEASURE_RUN_QUEUE_H
+#ifndef HSDAG_DEVRUN_RUN_QUEUE_H
+#define HSDAG_DEVRUN_RUN_QUEUE_H
 
 #include "measure/session.h"
 #include "record/placerec.h"

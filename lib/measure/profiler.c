@@ -1,5 +1,5 @@
-/* profile.c - timed inferences on each device and on several, in rounds. */
-#include "measure/profile.h"
+/* profiler.c - timed inferences on each device and on several, in rounds. */
+#include "measure/profiler.h"
 
 #include "measure/probes.h"
 #include "measure/savings.h"
@@ -12,107 +12,11 @@ enum { EFFORT = 4, LEAST_ROUNDS = 2 };
 /* Devices of one kind count as one when their logs of times differ by less, or not for certain. */
 static const double SAME_SPEED = 0.02;
 
-/* All sets that device d can run there, the others where they can run. */
-static void mostly_on(const struct session *s, uint32_t d, uint16_t *device)
-{
-	uint32_t k = s->devices.n;
-	for (uint32_t i = 0; i < s->model.g->n_sets; i++) {
-		const uint8_t *can = &s->mask[(size_t)i * k];
-		uint32_t on = d;
-		if (!can[d])
-			for (on = 0; on + 1 < k && !can[on];)
-				on++;
-		device[i] = (uint16_t)on;
-	}
-}
-
-/* ---- timed inferences ---- */
-
 /* A plan that takes its turn in every round. */
 struct subject {
 	struct timed *t;
 	uint32_t d; /* its device; GRAPH_NONE: several */
 };
-
-/* The mean of n intervals, n - 1 of which have the mean x. */
-static struct interval mean_with(struct interval x, struct interval y, uint32_t n)
-{
-	return (struct interval){x.mid + (y.mid - x.mid) / n, x.lo + (y.lo - x.lo) / n,
-				 x.hi + (y.hi - x.hi) / n};
-}
-
-/* ---- sets ---- */
-
-/* Column d of set_s. */
-static void sum_sets(const struct device_times *x, struct interval *set_s)
-{
-	const struct session *s = x->s;
-	const struct timed *t = x->apart.made ? &x->apart : &x->joined;
-	uint32_t k = s->devices.n, n_sets = s->model.g->n_sets, n = t->n_runs;
-	double *sum = MEM_NEWN(double, (size_t)n_sets *n + 1), scale = timed_unwaited(t);
-	for (uint32_t i = 0; i < t->n_steps; i++)
-		for (uint32_t r = 0; r < n && x->step_set[i] != GRAPH_NONE; r++)
-			sum[(size_t)x->step_set[i] * n + r] +=
-				t->step_s[(size_t)r * t->n_steps + i];
-	for (uint32_t i = 0; i < n_sets; i++)
-		if (s->mask[(size_t)i * k + x->d])
-			set_s[(size_t)i * k + x->d] =
-				interval_scaled(interval_median(&sum[(size_t)i * n], n), scale);
-	mem_free(sum);
-}
-
-/* ---- devices ---- */
-
-/* A warm-up, and a first run that counts: roughly what steps take. */
-static int first_runs(struct timed *t, struct session *s, struct err *e)
-{
-	return timed_run(t, s, true, e) < 0 || timed_run(t, s, false, e) < 0 ? -1 : 0;
-}
-
-/* The plans of device d, tried out. */
-static int open_device(struct device_times *x, struct session *s, uint32_t d,
-		       const uint32_t *step_set, struct err *e)
-{
-	const struct device_class *c = s->devices.dev[d].class;
-	uint16_t *device = MEM_NEWN(uint16_t, (size_t)s->model.g->n_sets + 1);
-	*x = (struct device_times){.s = s, .d = d, .step_set = step_set};
-	mostly_on(s, d, device);
-	x->alone = session_single(s, device) == (int)d;
-	x->apart.waits = x->joined.waits = c->finish != NULL;
-	x->apart.whole = x->joined.whole = c->finish != NULL && x->alone;
-	int rc = c->fuses ? timed_make(&x->apart, s, device, FUSE_SETS, e) : 0;
-	if (rc == 0)
-		rc = timed_make(&x->joined, s, device, FUSE_ALL, e);
-	if (rc == 0 && c->fuses)
-		rc = first_runs(&x->apart, s, e);
-	if (rc == 0)
-		rc = first_runs(&x->joined, s, e);
-	mem_free(device);
-	return rc;
-}
-
-static void close_device(struct device_times *x)
-{
-	timed_release(&x->apart);
-	timed_release(&x->joined);
-}
-
-/* What steps take on the device, for the plans to come. */
-static void set_planner_costs(const struct device_times *x)
-{
-	const struct timed *t = x->apart.made ? &x->apart : &x->joined;
-	const struct session *s = x->s;
-	double run[TIMED_MOST], scale = timed_unwaited(t);
-	for (uint32_t i = 0; i < t->n_steps; i++) {
-		double *to = &s->planner.step_s[(size_t)i * s->devices.n + x->d];
-		for (uint32_t r = 0; r < t->n_runs; r++)
-			run[r] = t->step_s[(size_t)r * t->n_steps + i];
-		if (*to >= 0 && x->alone)
-			*to = fmax(scale * interval_median(run, t->n_runs).mid, 1e-7);
-	}
-}
-
-/* ---- the whole ---- */
 
 struct profiler {
 	struct session *s;
@@ -147,13 +51,13 @@ static int open_devices(struct profiler *x, struct err *e)
 {
 	for (uint32_t d = 0; d < x->s->devices.n; d++) {
 		struct device_times *t = &x->dev[d];
-		if (open_device(t, x->s, d, x->step_set, e) < 0) {
-			close_device(t);
+		if (device_times_open(t, x->s, d, x->step_set, e) < 0) {
+			device_times_close(t);
 			if (note_failure(x, d, e) < 0)
 				return -1;
 			continue;
 		}
-		sum_sets(t, x->out->set_s);
+		device_times_sum(t, x->out->set_s);
 		add_subject(x, &t->apart, d);
 		add_subject(x, &t->joined, d);
 	}
@@ -176,6 +80,13 @@ static int run_rounds(struct profiler *x, double end_s, struct err *e)
 }
 
 /* ---- devices of one kind ---- */
+
+/* The mean of n intervals, n - 1 of which have the mean x. */
+static struct interval mean_with(struct interval x, struct interval y, uint32_t n)
+{
+	return (struct interval){x.mid + (y.mid - x.mid) / n, x.lo + (y.lo - x.lo) / n,
+				 x.hi + (y.hi - x.hi) / n};
+}
 
 /* The difference of two plans' logs, run by run: are they equally fast, as far as can be told? */
 static bool equally_fast(const struct timed *a, const struct timed *b)
@@ -237,7 +148,7 @@ static void fill_times(struct profiler *x)
 			forget_device(x, d);
 			continue;
 		}
-		sum_sets(&x->dev[d], x->out->set_s);
+		device_times_sum(&x->dev[d], x->out->set_s);
 		if (x->dev[d].apart.made)
 			savings_find(&x->dev[d], &savings);
 	}
@@ -337,8 +248,8 @@ static int open_probes(struct profiler *x, double effort, struct err *e)
 		return -1;
 	for (uint32_t d = 0; d < x->s->devices.n; d++)
 		if (!x->out->failed[d]) {
-			sum_sets(&x->dev[d], x->out->set_s);
-			set_planner_costs(&x->dev[d]);
+			device_times_sum(&x->dev[d], x->out->set_s);
+			device_times_to_planner(&x->dev[d]);
 		}
 	x->probes = probes_open(x->s, x->step_set, x->out, effort / 4);
 	for (uint32_t i = 0; i < probes_count(x->probes); i++)
@@ -389,7 +300,7 @@ int profile_take(struct session *s, struct arena *a, struct profile *out, struct
 	int rc = profile_run(&x, e);
 	probes_close(x.probes);
 	for (uint32_t d = 0; d < k; d++)
-		close_device(&x.dev[d]);
+		device_times_close(&x.dev[d]);
 	mem_free(x.subject);
 	mem_free(x.dev);
 	mem_free(x.alike);
