@@ -280,8 +280,7 @@ static int take_devs(struct stage *s, const struct rec *r, struct err *e)
 }
 
 /* Before the first record that needs devices: they are known, by record or by -D, and
- * their mask fits the graph.  A set that no device can run may go anywhere here: the
- * run stage names its operator. */
+ * their mask fits the graph. */
 static int init_devices(struct stage *s, struct err *e)
 {
 	if (!s->has_devs && !s->o->list)
@@ -297,13 +296,8 @@ static int init_devices(struct stage *s, struct err *e)
 	if (!s->devs.mask || s->has_mask)
 		return 0;
 	s->has_mask = true;
-	if (s->devs.graph != s->graph || s->devs.n_sets != s->n_sets)
-		return err_set(e, ST_INPUT, "devs: its mask is about another graph");
-	uint8_t *mask = s->devs.mask;
-	for (uint32_t i = 0; i < s->n_sets; i++, mask += s->devs.k)
-		if (!memchr(mask, 1, s->devs.k))
-			memset(mask, 1, s->devs.k);
-	s->mask = s->devs.mask;
+	if (learn_mask(&s->devs, s->graph, s->n_sets, &s->mask, e) < 0)
+		return -1;
 	if (s->devs.together) {
 		s->class = s->devs.together;
 		s->n_classes = group_number(s->class, s->n_sets);

@@ -1,5 +1,5 @@
 /* featcols.h - the columns of each feature: how many, their names, their values.
- * Private to features.c, which lays them out. */
+ * For features.c, which lays them out; not for others. */
 #ifndef HSDAG_FEATURE_FEATCOLS_H
 #define HSDAG_FEATURE_FEATCOLS_H
 

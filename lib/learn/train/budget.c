@@ -1,28 +1,22 @@
 /* budget.c - limits of a training and what is left of them. */
 #include "learn/train/budget.h"
+#include "base/clock.h"
 
 #include <math.h>
 
-static double since(const struct timespec *t0)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)(t.tv_sec - t0->tv_sec) + 1e-9 * (double)(t.tv_nsec - t0->tv_nsec);
-}
-
 void budget_start(struct budget *b)
 {
-	clock_gettime(CLOCK_MONOTONIC, &b->start);
+	b->start_s = clock_s();
 }
 
 void budget_episode_begin(struct budget *b)
 {
-	clock_gettime(CLOCK_MONOTONIC, &b->episode_start);
+	b->episode_start_s = clock_s();
 }
 
 void budget_episode_end(struct budget *b, uint32_t n_steps)
 {
-	b->steps_s += since(&b->episode_start);
+	b->steps_s += clock_s() - b->episode_start_s;
 	b->steps_done += n_steps;
 }
 
@@ -38,7 +32,7 @@ uint32_t budget_steps(const struct budget *b, uint64_t done, uint64_t best_episo
 		return 0;
 	if (b->seconds == 0 || b->steps_done == 0)
 		return (uint32_t)b->steps;
-	double left = b->seconds - since(&b->start), each = step_s(b);
+	double left = b->seconds - (clock_s() - b->start_s), each = step_s(b);
 	if (left <= 0)
 		return 0;
 	return (uint32_t)(left >= each * (double)b->steps ? (double)b->steps : left / each);
@@ -47,5 +41,5 @@ uint32_t budget_steps(const struct budget *b, uint64_t done, uint64_t best_episo
 double budget_left(const struct budget *b, uint64_t done)
 {
 	double left = step_s(b) * (double)b->steps * ((double)b->episodes - (double)done);
-	return b->seconds > 0 ? fmin(left, b->seconds - since(&b->start)) : left;
+	return b->seconds > 0 ? fmin(left, b->seconds - (clock_s() - b->start_s)) : left;
 }

@@ -3,7 +3,6 @@
 #define HSDAG_LEARN_TRAIN_BUDGET_H
 
 #include <stdint.h>
-#include <time.h>
 
 struct budget {
 	/* limits */
@@ -11,8 +10,8 @@ struct budget {
 	uint64_t patience;        /* episodes without a better placement; 0: any */
 	double seconds;           /* 0: any */
 	/* what has been used */
-	struct timespec start, episode_start;
-	double steps_s; /* in steps_done steps */
+	double start_s, episode_start_s; /* of clock_s */
+	double steps_s;                  /* in steps_done steps */
 	uint64_t steps_done;
 };
 

@@ -111,23 +111,17 @@ int learn_problem_take(struct learn_problem *p, const struct rec *r, struct err 
 	return rc < 0 ? -1 : 1;
 }
 
-/* The devices' mask, with rows of zeros turned into ones. */
-static int fill_mask(struct learn_problem *p, struct err *e)
+int learn_mask(struct devs *d, uint64_t graph, uint32_t n_sets, const uint8_t **mask, struct err *e)
 {
-	const struct devs *v = &p->devs;
-	if (!v->mask)
+	*mask = d->mask;
+	if (!d->mask)
 		return 0;
-	if (v->graph != p->digest || v->n_sets != p->n)
+	if (d->graph != graph || d->n_sets != n_sets)
 		return err_set(e, ST_INPUT, "devs: its mask is about another graph");
-	uint8_t *mask = arena_raw(p->arena, (size_t)p->n * v->k, 1);
-	for (uint32_t i = 0; i < p->n; i++) {
-		const uint8_t *row = v->mask + (size_t)i * v->k;
-		if (memchr(row, 1, v->k))
-			memcpy(mask + (size_t)i * v->k, row, v->k);
-		else
-			memset(mask + (size_t)i * v->k, 1, v->k);
-	}
-	p->mask = mask;
+	uint8_t *row = d->mask;
+	for (uint32_t i = 0; i < n_sets; i++, row += d->k)
+		if (!memchr(row, 1, d->k))
+			memset(row, 1, d->k);
 	return 0;
 }
 
@@ -180,7 +174,7 @@ int learn_problem_check(struct learn_problem *p, bool need_feat, bool need_devs,
 		return err_set(e, ST_INPUT, "feat: it is about another graph");
 	if (p->has_group && (p->group_graph != p->digest || p->group_rows != p->n))
 		return err_set(e, ST_INPUT, "group: it is about another graph");
-	if (fill_mask(p, e) < 0)
+	if (learn_mask(&p->devs, p->digest, p->n, &p->mask, e) < 0)
 		return -1;
 	tie_together(p);
 	return 0;
