@@ -1,5 +1,6 @@
 /* err.c - error values and safe quoting of foreign text.  Prints nothing. */
 #include "base/err.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -51,29 +52,13 @@ void err_clear(struct err *e)
 	e->msg[0] = '\0';
 }
 
-/* Length of the valid UTF-8 sequence at s (1-4), or 0. */
-static size_t utf8_len(const unsigned char *s, size_t n)
-{
-	size_t k = s[0] < 0x80                   ? 1
-		   : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
-		   : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
-		   : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
-						 : 0;
-	if (k == 0 || k > n)
-		return 0;
-	for (size_t i = 1; i < k; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	return k;
-}
-
 char *err_escape(char *dst, size_t cap, const char *src, size_t len)
 {
 	const unsigned char *s = (const unsigned char *)src;
 	size_t o = 0;
 	for (size_t i = 0; i < len;) {
 		char piece[8];
-		size_t k = utf8_len(s + i, len - i), used = k ? k : 1, m;
+		size_t k = utf8_length(src + i, len - i), used = k ? k : 1, m;
 		if (s[i] == '\n' || s[i] == '\t' || s[i] == '\r')
 			m = (size_t)snprintf(piece, sizeof piece, "\\%c",
 					     s[i] == '\n'   ? 'n'

@@ -4,9 +4,16 @@
 
 #include <string.h>
 
-/* Sizes for unknown dims.  What comes out the same for all does not depend on them.  The first two have
- * many divisors, so that they can be reshaped; none is for what only large ones fill (the first
- * hundred of a slice), where it can be. */
+/* How outputs are inferred where inputs have unknown dims.  op_infer knows only numbers, so it is
+ * asked several times, each time with another size for all unknown dims.  An output dim that comes
+ * out the same each time does not depend on them, and is known; the others stay unknown.
+ *
+ *   input ?x3x224x224, Convolution:  55440x64x112x112, 65520x64x112x112  ->  ?x64x112x112
+ *
+ * The first two sizes have many divisors, because a Reshape to (-1, 16) must divide them.  The
+ * third size, 0, is for dims that only look the same with large sizes: a slice of the first hundred
+ * has 100 elements of 55440 and of 65520, but 0 of 0.  An operator that refuses 0 is asked with the
+ * first two alone; one that refuses a size before has unknown outputs. */
 enum { N_PROBES = 3 };
 static const int64_t PROBE[N_PROBES] = {55440, 65520, 0};
 
@@ -101,8 +108,8 @@ static bool values_there(const struct op *op, const struct tensor *in)
 	return true;
 }
 
-/* Unknown dims as PROBE[k]; false when a rank is not known. */
-static bool probe(const struct tensor *in, int n, int k, struct tensor *out)
+/* The inputs with PROBE[k] for unknown dims; false when a rank is not known. */
+static bool fill_unknown_dims(const struct tensor *in, int n, int k, struct tensor *out)
 {
 	for (int i = 0; i < n; i++) {
 		out[i] = in[i];
@@ -127,7 +134,7 @@ static void keep_common(struct tensor *t, const struct tensor *other)
 			t->dim[d] = DIM_DYNAMIC;
 }
 
-/* Outputs for inputs that are not all known: dims that do not depend on the unknown ones. */
+/* Outputs for inputs with unknown dims: see PROBE. */
 static void infer_partly(struct shapes *s, uint32_t v, const struct tensor *in)
 {
 	const struct graph *g = s->g;
@@ -135,10 +142,10 @@ static void infer_partly(struct shapes *s, uint32_t v, const struct tensor *in)
 	size_t n_in = (size_t)op->n_in + 1, n_out = (size_t)op->n_out + 1;
 	struct tensor *x = MEM_NEWN(struct tensor, n_in + N_PROBES * n_out), *y = x + n_in;
 	struct err e = ERR_INIT;
-	int n = 0;
+	int n = 0; /* how many sizes the operator accepted */
 	set_all_unknown(s, v);
 	if (values_there(op, in))
-		while (n < N_PROBES && probe(in, op->n_in, n, x) &&
+		while (n < N_PROBES && fill_unknown_dims(in, op->n_in, n, x) &&
 		       op_infer(op, x, y + (size_t)n * n_out, &e) == 0)
 			n++;
 	for (int i = 0; i < op->n_out && n >= 2; i++) {

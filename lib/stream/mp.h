@@ -19,6 +19,5 @@ static inline const struct val *mp_val(const msgpack_object *o)
 
 /* What a scan cannot see: keys that occur twice in a map, str that is not UTF-8. */
 int mp_check(const msgpack_object *o, struct err *e) MUST_CHECK;
-bool mp_utf8(const char *s, size_t n);
 
 #endif

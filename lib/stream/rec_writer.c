@@ -3,6 +3,7 @@
 #include "base/digest.h"
 #include "stream/mp.h"
 #include "base/newfile.h"
+#include "base/utf8.h"
 #include "stream/scan.h"
 
 #include <errno.h>
@@ -146,7 +147,7 @@ static void misuse(struct rec_writer *w, const char *what)
 static void pack_str(struct rec_writer *w, const char *s)
 {
 	size_t n = strlen(s);
-	if (!mp_utf8(s, n))
+	if (!utf8_valid(s, n))
 		misuse(w, "a text is not UTF-8");
 	msgpack_pack_str(&w->packer, n);
 	msgpack_pack_str_body(&w->packer, s, n);

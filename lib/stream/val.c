@@ -1,34 +1,12 @@
 /* val.c - looking into decoded values, and the checks that need decoding. */
 #include "stream/mp.h"
+#include "base/utf8.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- checks ---- */
-
-bool mp_utf8(const char *text, size_t n)
-{
-	const unsigned char *s = (const unsigned char *)text;
-	for (size_t i = 0; i < n;) {
-		unsigned char c = s[i];
-		size_t k = c < 0x80                ? 1
-			   : c >= 0xc2 && c < 0xe0 ? 2
-			   : c >= 0xe0 && c < 0xf0 ? 3
-			   : c >= 0xf0 && c < 0xf5 ? 4
-						   : 0;
-		if (k == 0 || k > n - i)
-			return false;
-		for (size_t j = 1; j < k; j++)
-			if ((s[i + j] & 0xc0) != 0x80)
-				return false;
-		if ((c == 0xe0 && s[i + 1] < 0xa0) || (c == 0xed && s[i + 1] >= 0xa0) ||
-		    (c == 0xf0 && s[i + 1] < 0x90) || (c == 0xf4 && s[i + 1] >= 0x90))
-			return false;
-		i += k;
-	}
-	return true;
-}
 
 static int compare_str(const msgpack_object_str *a, const msgpack_object_str *b)
 {
@@ -76,7 +54,7 @@ int mp_check(const msgpack_object *o, struct err *e)
 {
 	switch (o->type) {
 	case MSGPACK_OBJECT_STR:
-		if (!mp_utf8(o->via.str.ptr, o->via.str.size))
+		if (!utf8_valid(o->via.str.ptr, o->via.str.size))
 			return err_set(e, ST_INPUT, "a str is not UTF-8");
 		return 0;
 	case MSGPACK_OBJECT_ARRAY:

@@ -10,6 +10,7 @@
 #include "base/pairmap.h"
 #include "base/pool.h"
 #include "base/rng.h"
+#include "base/utf8.h"
 #include "tap.h"
 
 /* Known answers of Philox4x32-10 (Random123's kat_vectors); our counter is
@@ -244,8 +245,36 @@ static void pairs(void)
 	tap(!pairmap_get(&m, 0x7f0000000000u, 2), "nothing is left after the release");
 }
 
+static void utf8(void)
+{
+	static const char *const good[] = {"",
+					   "a",
+					   "\x7f",
+					   "\xc2\x80",
+					   "\xe0\xa0\x80",
+					   "\xed\x9f\xbf",
+					   "\xef\xbf\xbf",
+					   "\xf0\x90\x80\x80",
+					   "\xf4\x8f\xbf\xbf"};
+	static const char *const bad[] = {"\x80",
+					  "\xc1\xbf",
+					  "\xc3",
+					  "\xe0\x9f\xbf",
+					  "\xed\xa0\x80",
+					  "\xe2\x82\x28",
+					  "\xf0\x8f\xbf\xbf",
+					  "\xf4\x90\x80\x80",
+					  "\xf5\x80\x80\x80",
+					  "a\xff"};
+	for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+		tap(utf8_valid(good[i], strlen(good[i])), "UTF-8: %zu is", i);
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		tap(!utf8_valid(bad[i], strlen(bad[i])), "UTF-8: %zu is not", i);
+}
+
 int main(void)
 {
+	utf8();
 	philox_known_answers();
 	random_numbers();
 	arenas();

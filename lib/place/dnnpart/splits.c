@@ -88,59 +88,104 @@ static void price_value(struct splits *p, uint32_t value, uint32_t task, uint32_
 	}
 }
 
-/* Values by maker: of a schedule one a tensor, of dnn-partitioning one a task. */
+/* ---- values: what an item makes and other items read ---- */
+
+/* Of a schedule each tensor is a value, of dnn-partitioning all tensors of a task are one. */
+static bool is_value_a_task(const struct splits *p)
+{
+	return p->u->m->rules != PLACE_SCHEDULE;
+}
+
+static uint32_t value_task(const struct splits *p, uint32_t v)
+{
+	return is_value_a_task(p) ? v : p->u->m->tasks.dag.tensor_task[v];
+}
+
+/* Value v of the model gets number[v]; those that item i makes are made_ptr[i] up to
+ * made_ptr[i + 1]: a counting sort by maker. */
+static void number_values(struct splits *p, uint32_t *number)
+{
+	uint32_t *next = MEM_NEWN(uint32_t, (size_t)p->n + 1);
+
+	for (uint32_t v = 0; v < p->n_values; v++)
+		p->made_ptr[splits_item(p, value_task(p, v)) + 1]++;
+	for (uint32_t i = 0; i < p->n; i++) {
+		p->made_ptr[i + 1] += p->made_ptr[i];
+		next[i] = p->made_ptr[i];
+	}
+	for (uint32_t v = 0; v < p->n_values; v++) {
+		uint32_t task = value_task(p, v), maker = splits_item(p, task);
+
+		number[v] = next[maker]++;
+		p->maker[number[v]] = maker;
+		price_value(p, number[v], task, v);
+	}
+	mem_free(next);
+}
+
+/* Each pair of a value and another item that reads it, once: counted in n_readers and
+ * n_read[item], or, where n_read is NULL, appended to `read` at read_ptr[item], which moves on. */
+static void visit_readers(struct splits *p, const uint32_t *number, uint32_t *n_read)
+{
+	const struct sched_dag *d = &p->u->m->tasks.dag;
+	uint32_t *last =
+		MEM_NEWN(uint32_t, p->n); /* 1 + the value that an item was last seen with */
+
+	for (uint32_t v = 0; v < p->n_values; v++) {
+		uint32_t tensor = is_value_a_task(p) ? d->out_ptr[v] : v;
+		uint32_t end = is_value_a_task(p) ? d->out_ptr[v + 1] : v + 1, x = number[v];
+
+		for (uint32_t j = d->use_ptr[tensor]; j < d->use_ptr[end]; j++) {
+			uint32_t item = splits_item(p, d->use_task[j]);
+
+			if (item == p->maker[x] || last[item] == v + 1)
+				continue;
+			last[item] = v + 1;
+			if (n_read) {
+				p->n_readers[x]++;
+				n_read[item]++;
+			} else {
+				p->read[p->read_ptr[item]++] = x;
+			}
+		}
+	}
+	mem_free(last);
+}
+
+/* The values that item i reads: read[read_ptr[i]] up to read_ptr[i + 1]. */
+static void list_reads(struct splits *p, const uint32_t *number)
+{
+	uint32_t *n_read = MEM_NEWN(uint32_t, p->n), begin = 0;
+
+	visit_readers(p, number, n_read);
+	for (uint32_t i = 0; i < p->n; i++) {
+		p->read_ptr[i] = begin;
+		begin += n_read[i];
+	}
+	visit_readers(p, number, NULL);
+	/* Each entry now is the end of its item's list, where the next one begins. */
+	for (uint32_t i = p->n; i > 0; i--)
+		p->read_ptr[i] = p->read_ptr[i - 1];
+	p->read_ptr[0] = 0;
+	mem_free(n_read);
+}
+
 static void find_values(struct splits *p, struct arena *a)
 {
 	const struct sched_dag *d = &p->u->m->tasks.dag;
-	bool by_task = p->u->m->rules != PLACE_SCHEDULE;
-	uint32_t n = by_task ? d->n : d->n_tensors, *made = MEM_NEWN(uint32_t, (size_t)p->n + 2);
-	uint32_t *number = MEM_NEWN(uint32_t, n), *seen = MEM_NEWN(uint32_t, p->n);
+	uint32_t n = is_value_a_task(p) ? d->n : d->n_tensors, *number = MEM_NEWN(uint32_t, n);
 
+	p->n_values = n;
 	p->made_ptr = ARENA_NEWN(a, uint32_t, (size_t)p->n + 1);
-	p->read_ptr = ARENA_NEWN(a, uint32_t, (size_t)p->n + 2);
+	p->read_ptr = ARENA_NEWN(a, uint32_t, (size_t)p->n + 1);
 	p->read = ARENA_NEWN(a, uint32_t, d->n_uses);
 	p->maker = ARENA_NEWN(a, uint32_t, n);
 	p->n_readers = ARENA_NEWN(a, uint32_t, n);
 	p->in_s = ARENA_NEWN(a, double, (size_t)n * p->n_classes);
 	p->out_s = ARENA_NEWN(a, double, (size_t)n * p->n_classes);
-	p->n_values = n;
-	for (uint32_t v = 0; v < n; v++)
-		made[splits_item(p, by_task ? v : d->tensor_task[v]) + 1]++;
-	for (uint32_t i = 0; i < p->n; i++)
-		p->made_ptr[i + 1] = made[i + 1] += made[i];
-	for (uint32_t v = 0; v < n; v++) {
-		uint32_t task = by_task ? v : d->tensor_task[v], unit = splits_item(p, task);
-
-		number[v] = made[unit]++;
-		p->maker[number[v]] = unit;
-		price_value(p, number[v], task, v);
-	}
-	/* Counted two places up, so that filling leaves the beginnings. */
-	for (int fill = 0; fill < 2; fill++) {
-		memset(seen, 0, p->n * sizeof(*seen));
-		for (uint32_t v = 0; v < n; v++) {
-			uint32_t t = by_task ? d->out_ptr[v] : v;
-			uint32_t end = by_task ? d->out_ptr[v + 1] : v + 1;
-
-			for (uint32_t j = d->use_ptr[t]; j < d->use_ptr[end]; j++) {
-				uint32_t to = splits_item(p, d->use_task[j]), x = number[v];
-
-				if (to == p->maker[x] || seen[to] == v + 1)
-					continue;
-				seen[to] = v + 1;
-				p->n_readers[x] += !fill;
-				if (fill)
-					p->read[p->read_ptr[to + 1]++] = x;
-				else
-					p->read_ptr[to + 2]++;
-			}
-		}
-		for (uint32_t i = 0; !fill && i < p->n; i++)
-			p->read_ptr[i + 2] += p->read_ptr[i + 1];
-	}
-	mem_free(made);
+	number_values(p, number);
+	list_reads(p, number);
 	mem_free(number);
-	mem_free(seen);
 }
 
 /* ---- items ---- */

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/opt.h"
+#include "base/utf8.h"
 #include "place/problem/spec.h"
-#include "stream/mp.h"
 
 enum { MAX_FILE = 1 << 20, MAX_WORDS = 32, MAX_DEVICES = 1024, MAX_LINKS = 4096 };
 
@@ -112,7 +112,7 @@ static int read_device(const struct line *l, struct arena *a, struct spec *s, st
 	if (l->n < 2)
 		return err_set(e, ST_INPUT, "a device needs a name");
 	d.name = l->word[1];
-	if (strcmp(d.name, "*") == 0 || !mp_utf8(d.name, strlen(d.name)))
+	if (strcmp(d.name, "*") == 0 || !utf8_valid(d.name, strlen(d.name)))
 		return err_set(e, ST_INPUT, "'%s' is no name for a device: %s", d.name,
 			       *d.name == '*' ? "it stands for any" : "not UTF-8");
 	if (read_fields(l, 2, f, &d.type, e) < 0)
