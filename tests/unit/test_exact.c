@@ -90,7 +90,7 @@ static bool parts_below(const struct problem *p, const struct least *x)
 		  below(bound_cut_s(&v), x->period_s) &&
 		  below(bound_path_s(&v, head, tail), x->lat_s) &&
 		  below(bound_window_s(&v, head, tail), x->lat_s) &&
-		  below(bound_memory(&v), x->peak) &&
+		  below(bound_memory_bytes(&v), x->peak) &&
 		  (p->m.objective.energy == 0 || x->lat_s == INFINITY ||
 		   below(bound_energy_j(&v, x->lat_s), x->energy_j));
 
@@ -240,8 +240,35 @@ static void splits(bool training)
 	tap(!training || folded > n / 2, "%s: folded", kind);
 }
 
+/* The bound that is told is one of the table's, for these rules, or a mixture's sum. */
+static void kinds_are_registered(enum place_rules rules)
+{
+	int n = 0, known = 0;
+
+	for (uint64_t seed = 0; seed < CASES; seed++) {
+		struct problem p;
+		bool found = false;
+
+		if (!problem_make(&p, seed, rules, SETS, false))
+			continue;
+		struct place_bound b = place_bound(&p.u, NULL, NULL);
+
+		for (size_t i = 0; lower_bounds[i]; i++)
+			found |= (lower_bounds[i]->rules & 1U << rules) &&
+				 *lower_bounds[i]->source &&
+				 strcmp(lower_bounds[i]->kind, b.kind) == 0;
+		n++;
+		known += found || (rules == PLACE_SCHEDULE && strcmp(b.kind, "sum") == 0);
+		problem_end(&p);
+	}
+	tap(n > 0 && known == n, "%s: the table has the bound that is told (%d of %d)",
+	    place_rules_names[rules], known, n);
+}
+
 int main(void)
 {
+	for (int rules = PLACE_SCHEDULE; rules <= PLACE_DNNPART_THROUGHPUT; rules++)
+		kinds_are_registered((enum place_rules)rules);
 	against_all(PLACE_SCHEDULE, false);
 	against_all(PLACE_SCHEDULE, true);
 	against_all(PLACE_DNNPART_LATENCY, false);

@@ -1,4 +1,4 @@
-/* bound.c - the best of the lower bounds. */
+/* bound.c - the table of lower bounds, and the best of them for an objective. */
 #include <math.h>
 #include <string.h>
 
@@ -51,138 +51,87 @@ void bound_view_init(struct bound_view *v, const struct place_units *u, struct a
 	find_costs(v);
 }
 
-/* ---- each metric's ---- */
+/* ---- the table ---- */
+
+#define ADDRESS(name) &bound_##name,
+const struct lower_bound *const lower_bounds[] = {LOWER_BOUNDS(ADDRESS) NULL};
 
 static void raise_to(struct place_bound *b, double value, const char *kind)
 {
-	if (value > b->value)
+	if (!b->kind || value > b->value)
 		*b = (struct place_bound){value, kind};
 }
 
-static struct place_bound load(struct bound_view *v)
+/* All bounds that hold for the rules. */
+static void compute_bounds(struct bound_problem *x)
 {
-	struct place_bound b = {0, "load"};
-	double longest = 0;
+	const struct place_model *m = x->v.m;
 
-	for (uint32_t i = 0; i < v->u->n; i++) {
-		double least = INFINITY;
+	for (size_t i = 0; lower_bounds[i]; i++) {
+		const struct lower_bound *b = lower_bounds[i];
 
-		for (uint32_t d = 0; d < v->k; d++)
-			least = fmin(least, v->unit_s[(size_t)i * v->k + d]);
-		longest = least < INFINITY ? fmax(longest, least) : longest;
+		if (!(b->rules & 1U << m->rules))
+			continue;
+		double value = b->value(x);
+
+		raise_to(&x->best[b->metric], value, b->kind);
+		if (b->metric == METRIC_PERIOD && m->rules == PLACE_SCHEDULE)
+			raise_to(&x->best[METRIC_LATENCY], value, b->kind);
 	}
-	raise_to(&b, bound_load_s(v), "load");
-	raise_to(&b, longest * (1 - 1e-12), "load");
-	return b;
 }
 
-/* How much more than a load a bound may be for patterns not to matter beside it. */
-static const double PATTERNS_REACH = 1.3;
-
-static struct place_bound patterns(const struct bound_view *v, struct place_bound b)
+/* Of a schedule's objective: the latency's bound, or the weighted sum over metrics. */
+static struct place_bound sum_metrics(const struct bound_problem *x)
 {
-	raise_to(&b, bound_pattern_s(v, b.value), "pattern");
-	return b;
-}
-
-static struct place_bound latency(struct bound_view *v, const struct place_bound *load_bound)
-{
-	double *head_s = MEM_NEWN(double, 2 * (size_t)v->n), *tail_s = head_s + v->n;
-	struct place_bound b = *load_bound;
-
-	raise_to(&b, bound_path_s(v, head_s, tail_s), "path");
-	raise_to(&b, bound_window_s(v, head_s, tail_s), "window");
-	mem_free(head_s);
-	return b;
-}
-
-/* The longest path of fastest costs, where bound_piece_s would take too much memory. */
-static double plain_path_s(const struct bound_view *v)
-{
-	double *end = MEM_NEWN(double, v->n), longest = 0;
-
-	for (uint32_t t = 0; t < v->n; t++) {
-		double least = INFINITY, ready = 0;
-
-		for (uint32_t d = 0; d < v->k; d++)
-			least = fmin(least, v->task_s[(size_t)t * v->k + d]);
-		for (uint32_t i = v->d->in_ptr[t]; i < v->d->in_ptr[t + 1]; i++)
-			ready = fmax(ready,
-				     end[v->d->tensor_task[v->d->use_tensor[v->d->in_use[i]]]]);
-		end[t] = ready + (least < INFINITY ? least : 0);
-		longest = fmax(longest, end[t]);
-	}
-	mem_free(end);
-	return longest * (1 - 1e-12);
-}
-
-static struct place_bound schedule(struct bound_view *v)
-{
-	const struct place_objective *o = &v->m->objective;
-	struct place_bound period = load(v), lat = latency(v, &period);
-	struct place_bound energy = {0, "energy"}, memory = {0, "memory"};
-
-	if (o->throughput > 0)
-		raise_to(&period, bound_cut_s(v), "cut");
-	if (o->throughput > 0 || lat.value < PATTERNS_REACH * period.value)
-		period = patterns(v, period);
-	if (period.value > lat.value)
-		lat = period;
-	if (place_objective_is_latency(o))
-		return lat;
-	if (o->energy > 0)
-		energy.value = bound_energy_j(v, lat.value);
-	if (o->memory > 0)
-		memory.value = bound_memory(v);
-	double part[4] = {o->latency * lat.value, o->throughput * period.value,
-			  o->energy * energy.value, o->memory * memory.value};
-	const char *kind[4] = {lat.kind, period.kind, energy.kind, memory.kind};
+	const struct place_objective *o = &x->v.m->objective;
+	const double weight[N_METRICS] = {[METRIC_PERIOD] = o->throughput,
+					  [METRIC_LATENCY] = o->latency,
+					  [METRIC_ENERGY] = o->energy,
+					  [METRIC_MEMORY] = o->memory};
+	/* Sums are in this order, whatever the order of the metrics is. */
+	static const enum bound_metric order[N_METRICS] = {METRIC_LATENCY, METRIC_PERIOD,
+							   METRIC_ENERGY, METRIC_MEMORY};
 	struct place_bound sum = {0, "sum"};
+	const char *kind = NULL;
 	int n = 0;
 
-	for (int i = 0; i < 4; i++) {
-		sum.value += part[i];
-		n += part[i] != 0;
+	if (place_objective_is_latency(o))
+		return x->best[METRIC_LATENCY];
+	for (int i = 0; i < N_METRICS; i++) {
+		double part = weight[order[i]] * x->best[order[i]].value;
+
+		sum.value += part;
+		if (part != 0 && n++ == 0)
+			kind = x->best[order[i]].kind;
 	}
-	for (int i = 0; n == 1 && i < 4; i++)
-		if (part[i] != 0)
-			sum.kind = kind[i];
+	if (n == 1)
+		sum.kind = kind;
 	return sum;
-}
-
-static struct place_bound pieces(const struct bound_view *v, struct arena *a)
-{
-	struct place_bound b = {0, "path"};
-	struct reach g;
-
-	raise_to(&b, plain_path_s(v), "path");
-	if (v->n > REACH_MAX_TASKS)
-		return b;
-	reach_init(&g, v, a);
-	raise_to(&b, bound_piece_s(&g), "pieces");
-	raise_to(&b, bound_separators_s(&g), "spine");
-	return b;
 }
 
 struct place_bound place_bound(const struct place_units *u, double *share, bool *shared)
 {
 	struct arena *a = arena_new();
-	struct bound_view v;
-	struct place_bound b = {0, "path"};
+	enum place_rules rules = u->m->rules;
+	struct bound_problem x = {.head_s = NULL};
+	struct reach reach;
+	struct place_bound b;
 
-	bound_view_init(&v, u, a);
-	switch (u->m->rules) {
-	case PLACE_SCHEDULE: b = schedule(&v); break;
-	case PLACE_DNNPART_THROUGHPUT:
-		b = load(&v);
-		raise_to(&b, bound_cut_s(&v), "cut");
-		b = patterns(&v, b);
-		break;
-	case PLACE_DNNPART_LATENCY: b = pieces(&v, a); break;
+	bound_view_init(&x.v, u, a);
+	x.head_s = ARENA_NEWN(a, double, x.v.n);
+	x.tail_s = ARENA_NEWN(a, double, x.v.n);
+	if (rules == PLACE_DNNPART_LATENCY && x.v.n <= REACH_MAX_TASKS) {
+		reach_init(&reach, &x.v, a);
+		x.reach = &reach;
 	}
+	compute_bounds(&x);
+	if (rules == PLACE_SCHEDULE)
+		b = sum_metrics(&x);
+	else
+		b = x.best[rules == PLACE_DNNPART_LATENCY ? METRIC_LATENCY : METRIC_PERIOD];
 	if (share) {
-		memcpy(share, v.share, v.k * sizeof(*share));
-		*shared = u->m->rules != PLACE_DNNPART_LATENCY;
+		memcpy(share, x.v.share, x.v.k * sizeof(*share));
+		*shared = rules != PLACE_DNNPART_LATENCY;
 	}
 	arena_free(a);
 	return b;

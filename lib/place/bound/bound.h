@@ -8,11 +8,10 @@ struct place_units;
 
 struct place_bound {
 	double value;     /* 0: nothing is known */
-	const char *kind; /* which one: path, load, cut, pattern, window, pieces, spine,
-				      * energy, memory, sum (of a mixture's) */
+	const char *kind; /* of which bound (bounds.h); "sum": of a mixture's */
 };
 
-/* The largest of the lower bounds that hold for the model's rules and objective (bound_parts.h).
+/* The largest of the lower bounds that hold for the model's rules and objective (bounds.h).
  * Of a mixture the sum of weighted bounds, each of its own metric.  share (k; or NULL): becomes the
  * load bound's shares of devices (bound_parts.h); false in *shared when there was no load bound. */
 struct place_bound place_bound(const struct place_units *u, double *share, bool *shared);

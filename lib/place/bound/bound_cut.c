@@ -257,3 +257,18 @@ double bound_cut_s(const struct bound_view *v)
 	arena_free(a);
 	return fmax(0, best) * (1 - 1e-9);
 }
+
+/* Schedules have a period only where the objective says so. */
+static double cut_value(struct bound_problem *x)
+{
+	if (x->v.m->rules == PLACE_SCHEDULE && x->v.m->objective.throughput <= 0)
+		return 0;
+	return bound_cut_s(&x->v);
+}
+
+const struct lower_bound bound_cut = {
+	.kind = "cut",
+	.source = "Stone, IEEE TSE SE-3(1), 1977, in the Lagrangian dual",
+	.rules = 1U << PLACE_SCHEDULE | 1U << PLACE_DNNPART_THROUGHPUT,
+	.metric = METRIC_PERIOD,
+	.value = cut_value};

@@ -105,7 +105,7 @@ static double longest_s(const struct bound_view *v)
 
 /* Folded values have to be somewhere; a task that takes time, as long as clocks can tell, has what
  * it reads and what it makes beside its own. */
-double bound_memory(const struct bound_view *v)
+double bound_memory_bytes(const struct bound_view *v)
 {
 	const struct sched_dag *d = v->d;
 	double sum = 0, most = 0, instant_s = DBL_EPSILON * longest_s(v);
@@ -126,3 +126,29 @@ double bound_memory(const struct bound_view *v)
 	}
 	return fmax(most, sum / v->k);
 }
+
+static double energy_value(struct bound_problem *x)
+{
+	if (!(x->v.m->objective.energy > 0))
+		return 0;
+	return bound_energy_j(&x->v, x->best[METRIC_LATENCY].value);
+}
+
+const struct lower_bound bound_energy = {
+	.kind = "energy",
+	.source =
+		"the Lagrangian relaxation of memory limits: Held, Karp, Op. Research 18(6), 1970",
+	.rules = 1U << PLACE_SCHEDULE,
+	.metric = METRIC_ENERGY,
+	.value = energy_value};
+
+static double memory_value(struct bound_problem *x)
+{
+	return x->v.m->objective.memory > 0 ? bound_memory_bytes(&x->v) : 0;
+}
+
+const struct lower_bound bound_memory = {.kind = "memory",
+					 .source = "-",
+					 .rules = 1U << PLACE_SCHEDULE,
+					 .metric = METRIC_MEMORY,
+					 .value = memory_value};

@@ -27,3 +27,26 @@ double bound_load_s(struct bound_view *v)
 	/* A hair less, for what rounding adds up to. */
 	return fmax(0, best) * (1 - 1e-9);
 }
+
+/* The longest unit where it is fastest is a load, too. */
+static double load_value(struct bound_problem *x)
+{
+	const struct bound_view *v = &x->v;
+	double longest = 0;
+
+	for (uint32_t i = 0; i < v->u->n; i++) {
+		double least = INFINITY;
+
+		for (uint32_t d = 0; d < v->k; d++)
+			least = fmin(least, v->unit_s[(size_t)i * v->k + d]);
+		longest = least < INFINITY ? fmax(longest, least) : longest;
+	}
+	return fmax(bound_load_s(&x->v), longest * (1 - 1e-12));
+}
+
+const struct lower_bound bound_load = {
+	.kind = "load",
+	.source = "Lenstra, Shmoys, Tardos, Math. Programming 46, 1990, the linear relaxation",
+	.rules = 1U << PLACE_SCHEDULE | 1U << PLACE_DNNPART_THROUGHPUT,
+	.metric = METRIC_PERIOD,
+	.value = load_value};

@@ -2,6 +2,8 @@
 #ifndef HSDAG_PLACE_BOUND_BOUND_PARTS_H
 #define HSDAG_PLACE_BOUND_BOUND_PARTS_H
 
+#include "place/bound/bound.h"
+#include "place/bound/bounds.h"
 #include "place/simulate/units.h"
 
 /* A problem as bounds see it: least costs. */
@@ -24,6 +26,38 @@ struct bound_view {
 
 /* Memory from a. */
 void bound_view_init(struct bound_view *v, const struct place_units *u, struct arena *a);
+
+/* ---- the table of bounds ---- */
+
+/* What a bound is about: the largest load of a device, a schedule's length, joules, the largest
+ * peak of memory.  No schedule is shorter than its largest load, so a bound of the period counts
+ * for the latency of schedules, too. */
+enum bound_metric { METRIC_PERIOD, METRIC_LATENCY, METRIC_ENERGY, METRIC_MEMORY, N_METRICS };
+
+struct reach;
+
+/* What bounds compute with, and what those before have found. */
+struct bound_problem {
+	struct bound_view v;
+	const struct reach *reach; /* dnnpart-latency; NULL: too many tasks */
+	double *head_s, *tail_s;   /* (tasks) of bound_path_s, for bound_window_s */
+	struct place_bound best[N_METRICS];
+};
+
+/* One bound.  `rules` has bits 1 << enum place_rules. */
+struct lower_bound {
+	const char *kind;   /* as placebase -v tells it */
+	const char *source; /* whose idea it is */
+	unsigned rules;
+	enum bound_metric metric;
+	/* 0: nothing is known, or it is not worth its time here */
+	double (*value)(struct bound_problem *x);
+};
+#define LOWER_BOUND_DECLARE(name) extern const struct lower_bound bound_##name;
+LOWER_BOUNDS(LOWER_BOUND_DECLARE)
+extern const struct lower_bound *const lower_bounds[]; /* NULL ends */
+
+/* ---- one by one ---- */
 
 /* Of the largest load of a device: the linear relaxation of unrelated parallel machines with memory
  * limits (Lenstra, Shmoys, Tardos 1990), from its dual (bound_dual.h).  Fills v->share with
@@ -59,7 +93,6 @@ double bound_window_s(const struct bound_view *v, const double *head_s, const do
 
 /* Of dnnpart-latency: the longest path over CPUs and pieces of accelerators, see bound_piece.c; the
  * best row of pieces along the separators (separators.h). */
-struct reach;
 double bound_piece_s(const struct reach *g);
 double bound_separators_s(const struct reach *g);
 
@@ -69,6 +102,6 @@ double bound_unit_j(const struct bound_view *v, uint32_t i, uint32_t d);
 
 /* Of the energy of a placement whose latency is at least lat_s; of the largest peak. */
 double bound_energy_j(const struct bound_view *v, double lat_s);
-double bound_memory(const struct bound_view *v);
+double bound_memory_bytes(const struct bound_view *v);
 
 #endif

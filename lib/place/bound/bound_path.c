@@ -211,3 +211,27 @@ double bound_window_s(const struct bound_view *v, const double *head_s, const do
 	}
 	return best * (1 - 1e-9);
 }
+
+static double path_value(struct bound_problem *x)
+{
+	return bound_path_s(&x->v, x->head_s, x->tail_s);
+}
+
+const struct lower_bound bound_path = {
+	.kind = "path",
+	.source = "the critical path: Kelley, Operations Research 9(3), 1961",
+	.rules = 1U << PLACE_SCHEDULE,
+	.metric = METRIC_LATENCY,
+	.value = path_value};
+
+static double window_value(struct bound_problem *x)
+{
+	return bound_window_s(&x->v, x->head_s, x->tail_s);
+}
+
+const struct lower_bound bound_window = {.kind = "window",
+					 .source = "energetic reasoning: Erschler, Lopez, Thuriot, "
+						   "Revue d'intelligence artificielle 5(3), 1991",
+					 .rules = 1U << PLACE_SCHEDULE,
+					 .metric = METRIC_LATENCY,
+					 .value = window_value};

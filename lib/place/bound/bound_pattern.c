@@ -139,3 +139,23 @@ double bound_pattern_s(const struct bound_view *v, double least_s)
 	arena_free(a);
 	return low;
 }
+
+/* Patterns raise a load by less than this: a latency beyond it is not theirs to raise. */
+static const double MOST_GAIN = 1.3;
+
+static double pattern_value(struct bound_problem *x)
+{
+	double load_s = x->best[METRIC_PERIOD].value;
+
+	if (x->v.m->rules == PLACE_SCHEDULE && x->v.m->objective.throughput <= 0 &&
+	    !(x->best[METRIC_LATENCY].value < MOST_GAIN * load_s))
+		return 0;
+	return bound_pattern_s(&x->v, load_s);
+}
+
+const struct lower_bound bound_pattern = {
+	.kind = "pattern",
+	.source = "Gilmore, Gomory, Operations Research 9(6), 1961",
+	.rules = 1U << PLACE_SCHEDULE | 1U << PLACE_DNNPART_THROUGHPUT,
+	.metric = METRIC_PERIOD,
+	.value = pattern_value};

@@ -201,3 +201,43 @@ double bound_piece_s(const struct reach *g)
 	arena_free(a);
 	return longest * (1 - 1e-12);
 }
+
+/* The longest path of fastest costs; cheap, also where bound_piece_s takes too much memory. */
+static double dnnpart_path_value(struct bound_problem *x)
+{
+	const struct bound_view *v = &x->v;
+	double *end = MEM_NEWN(double, v->n), longest = 0;
+
+	for (uint32_t t = 0; t < v->n; t++) {
+		double least = INFINITY, ready = 0;
+
+		for (uint32_t d = 0; d < v->k; d++)
+			least = fmin(least, v->task_s[(size_t)t * v->k + d]);
+		for (uint32_t i = v->d->in_ptr[t]; i < v->d->in_ptr[t + 1]; i++)
+			ready = fmax(ready,
+				     end[v->d->tensor_task[v->d->use_tensor[v->d->in_use[i]]]]);
+		end[t] = ready + (least < INFINITY ? least : 0);
+		longest = fmax(longest, end[t]);
+	}
+	mem_free(end);
+	return longest * (1 - 1e-12);
+}
+
+const struct lower_bound bound_dnnpart_path = {
+	.kind = "path",
+	.source = "the critical path: Kelley, Operations Research 9(3), 1961",
+	.rules = 1U << PLACE_DNNPART_LATENCY,
+	.metric = METRIC_LATENCY,
+	.value = dnnpart_path_value};
+
+static double pieces_value(struct bound_problem *x)
+{
+	return x->reach ? bound_piece_s(x->reach) : 0;
+}
+
+const struct lower_bound bound_pieces = {
+	.kind = "pieces",
+	.source = "on the latency model of Tarnawski et al., NeurIPS 2020",
+	.rules = 1U << PLACE_DNNPART_LATENCY,
+	.metric = METRIC_LATENCY,
+	.value = pieces_value};
