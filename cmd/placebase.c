@@ -82,7 +82,7 @@ static int emit(struct method_run *r, struct err *e)
 			      .device = r->device};
 
 	if (s->o->method->needs_costs)
-		place_follow(r->m, r->device);
+		place_idle_sets(r->m, r->device);
 	if (s->ev && r->k == s->k)
 		predict(s, r, &p);
 	return place_encode(&p, s->f->out, e);

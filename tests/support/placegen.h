@@ -1,6 +1,6 @@
 /* placegen.h - small placement problems made up for tests, with everything that a model may have:
- * masks, missing links, memory limits, units of several sets, savings, twins, watts, objectives,
- * orders. */
+ * masks, missing links, memory limits, units of several sets, savings, equivalent devices, watts,
+ * objectives, orders. */
 #ifndef HSDAG_TESTS_PLACEGEN_H
 #define HSDAG_TESTS_PLACEGEN_H
 
@@ -28,32 +28,33 @@ static inline struct place_objective problem_objective(struct gen *r)
 	return some[gen_below(r, sizeof(some) / sizeof(some[0]))];
 }
 
-/* What devices draw and links take: those of twins are the same, or not. */
-static inline struct place_power problem_power(struct gen *r, uint32_t k, bool twins,
+/* What devices draw and links take: those of equivalent devices are the same, or not. */
+static inline struct place_power problem_power(struct gen *r, uint32_t k, bool equivalent,
 					       struct arena *a)
 {
 	double *watts = ARENA_NEWN(a, double, 2 * k), *joules = ARENA_NEWN(a, double, k *k);
 
-	twins &= gen_below(r, 2);
+	equivalent &= gen_below(r, 2);
 	for (uint32_t d = 0; d < k; d++) {
-		watts[d] = twins && d > 1 ? watts[1] : gen_below(r, 20);
-		watts[k + d] = twins && d > 1 ? watts[k + 1] : gen_below(r, 8);
+		watts[d] = equivalent && d > 1 ? watts[1] : gen_below(r, 20);
+		watts[k + d] = equivalent && d > 1 ? watts[k + 1] : gen_below(r, 8);
 	}
 	for (uint32_t i = 0; i < k * k; i++)
-		joules[i] = i / k == i % k ? 0 : twins ? 2 : gen_below(r, 5);
+		joules[i] = i / k == i % k ? 0 : equivalent ? 2 : gen_below(r, 5);
 	return (struct place_power){watts, watts + k, gen_below(r, 2) ? joules : NULL};
 }
 
 /* Two pairs of sets that take less together, or none.  They may take more. */
 static inline struct place_savings problem_savings(struct gen *r, uint32_t n, uint32_t k,
-						   bool twins, struct arena *a)
+						   bool equivalent, struct arena *a)
 {
 	uint32_t *from = ARENA_NEWN(a, uint32_t, 2), *to = ARENA_NEWN(a, uint32_t, 2);
 	double *saved = ARENA_NEWN(a, double, 2 * k);
 	bool more = gen_below(r, 2);
 
 	for (uint32_t i = 0; i < 2 * k; i++)
-		saved[i] = twins && i % k > 1 ? saved[i - 1] : gen_below(r, 4) - (more ? 2.0 : 0);
+		saved[i] =
+			equivalent && i % k > 1 ? saved[i - 1] : gen_below(r, 4) - (more ? 2.0 : 0);
 	for (uint32_t i = 0; i < 2; i++) {
 		from[i] = gen_below(r, n - 1);
 		to[i] = from[i] + 1;
@@ -62,17 +63,17 @@ static inline struct place_savings problem_savings(struct gen *r, uint32_t n, ui
 				      saved};
 }
 
-static inline struct sched_links problem_links(struct gen *r, uint32_t k, bool twins,
+static inline struct sched_links problem_links(struct gen *r, uint32_t k, bool equivalent,
 					       struct arena *a)
 {
 	double *lat = ARENA_NEWN(a, double, k *k), *bw = ARENA_NEWN(a, double, k *k);
-	bool holes = !twins && !gen_below(r, 3), alone = gen_below(r, 2);
+	bool holes = !equivalent && !gen_below(r, 3), alone = gen_below(r, 2);
 
 	for (uint32_t i = 0; i < k * k; i++) {
 		bool missing = holes && (alone || (i / k && i % k)) && !gen_below(r, 4);
 
-		lat[i] = i / k == i % k ? 0 : missing ? -1 : twins ? 1 : 1.0 * gen_below(r, 3);
-		bw[i] = i / k == i % k ? INFINITY : 1 + (twins ? 1 : gen_below(r, 3));
+		lat[i] = i / k == i % k ? 0 : missing ? -1 : equivalent ? 1 : 1.0 * gen_below(r, 3);
+		bw[i] = i / k == i % k ? INFINITY : 1 + (equivalent ? 1 : gen_below(r, 3));
 	}
 	return (struct sched_links){k, lat, bw};
 }
@@ -91,7 +92,7 @@ static inline bool problem_make(struct problem *p, uint64_t seed, enum place_rul
 	n += training ? n % 2 : 0;
 	p->a = arena_new();
 	p->g = gen_nodes(&r, n, training);
-	bool twins = gen_below(&r, 2), limited = gen_below(&r, 3), slow = !gen_below(&r, 4);
+	bool equivalent = gen_below(&r, 2), limited = gen_below(&r, 3), slow = !gen_below(&r, 4);
 	double *s = ARENA_NEWN(p->a, double, n *k), *move = ARENA_NEWN(p->a, double, n);
 	uint64_t *limit = ARENA_NEWN(p->a, uint64_t, k), *mem = ARENA_NEWN(p->a, uint64_t, n);
 	uint32_t *together = ARENA_NEWN(p->a, uint32_t, n);
@@ -101,7 +102,7 @@ static inline bool problem_make(struct problem *p, uint64_t seed, enum place_rul
 		double next_to_none = gen_below(&r, 2) ? 0 : 1e-20;
 
 		for (uint32_t d = 0; d < k; d++)
-			s[v * k + d] = twins && d > 1                        ? s[v * k + 1]
+			s[v * k + d] = equivalent && d > 1                   ? s[v * k + 1]
 				       : !free && !gen_below(&r, 8) && d > 0 ? -1
 				       : free                                ? next_to_none
 									     : gen_below(&r, 10);
@@ -110,19 +111,19 @@ static inline bool problem_make(struct problem *p, uint64_t seed, enum place_rul
 		together[v] = training ? (v < n / 2 ? v : n - 1 - v) : gen_below(&r, 4) ? v : v / 3;
 	}
 	for (uint32_t d = 0; d < k; d++)
-		limit[d] = limited && d ? 15 + (twins ? 0 : gen_below(&r, 10)) : 0;
+		limit[d] = limited && d ? 15 + (equivalent ? 0 : gen_below(&r, 10)) : 0;
 	const struct place_setup setup = {.k = k,
 					  .names = names,
 					  .types = types,
 					  .set_s = s,
-					  .links = problem_links(&r, k, twins, p->a),
+					  .links = problem_links(&r, k, equivalent, p->a),
 					  .mem_limit = limit,
 					  .contention = gen_below(&r, 3),
 					  .overlap = gen_below(&r, 3),
 					  .policy = (enum sched_policy)gen_below(&r, 3),
 					  .objective = problem_objective(&r),
-					  .power = problem_power(&r, k, twins, p->a),
-					  .saved = problem_savings(&r, n, k, twins, p->a),
+					  .power = problem_power(&r, k, equivalent, p->a),
+					  .saved = problem_savings(&r, n, k, equivalent, p->a),
 					  .set_mem = mem,
 					  .slowdown = slow ? 0.3 : 0,
 					  .multi_slowdown = slow ? 0.1 : 0,

@@ -481,7 +481,7 @@ static void moves(void)
 		uint16_t base[MAX_N];
 		uint32_t task[5];
 		const struct timeline *x, *y;
-		bool kept;
+		bool is_base;
 
 		random_problem(&p, i % 8 ? 24 : MAX_N, i % 3 ? 2 : MAX_K, i % 8 ? 60 : MAX_E,
 			       false);
@@ -496,10 +496,10 @@ static void moves(void)
 		struct timeliner *once = timeliner_new(&d, &c, false),
 				 *again = timeliner_new(&d, &c, false);
 		memcpy(base, p.device, sizeof(base));
-		bool begun = timeline_run_base(again, base, &x, &kept) == TIMELINE_OK;
+		bool begun = timeline_run_base(again, base, &x, &is_base) == TIMELINE_OK;
 		bool may = p.contention && p.overlap && p.policy == SCHED_RANK;
-		missed += !begun || kept != may;
-		for (uint32_t j = 0; begun && kept && j < MOVES; j++) {
+		missed += !begun || is_base != may;
+		for (uint32_t j = 0; begun && is_base && j < MOVES; j++) {
 			uint32_t n = draw_moves(&p, base, task);
 			bool ok = timeline_run(once, p.device, &y) == TIMELINE_OK;
 			double limit = y->makespan_s * (draw(3) ? 0.5 + draw(100) * 0.01 : 1);
@@ -597,7 +597,7 @@ static bool around(uint32_t n, uint32_t k, struct arena *a, bool *moved)
 	const struct timeline *x, *y;
 	struct sched_dag d;
 	uint32_t last = n - 1;
-	bool kept;
+	bool is_base;
 
 	for (uint32_t i = 0; i < k * k; i++) {
 		latency_s[i] = i % (k + 1) ? 1 : 0;
@@ -617,7 +617,7 @@ static bool around(uint32_t n, uint32_t k, struct arena *a, bool *moved)
 				.overlap = true};
 	struct timeliner *full = timeliner_new(&d, &c, true), *brief = timeliner_new(&d, &c, false);
 	bool right = timeline_run(full, device, &x) == TIMELINE_OK &&
-		     timeline_run_base(brief, device, &y, &kept) == TIMELINE_OK &&
+		     timeline_run_base(brief, device, &y, &is_base) == TIMELINE_OK &&
 		     equal_sums(x, y, k);
 	device[last] = (uint16_t)((device[last] + 1) % k);
 	*moved = right && timeline_run(full, device, &x) == TIMELINE_OK &&

@@ -69,7 +69,7 @@ static void follow_neighbour(const struct place_model *m, uint32_t v, uint32_t w
 	fixed[s] = true;
 }
 
-void place_follow(const struct place_model *m, uint16_t *device)
+void place_idle_sets(const struct place_model *m, uint16_t *device)
 {
 	const struct graph *g = m->g;
 	bool *fixed = fixed_sets(m);

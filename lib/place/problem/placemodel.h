@@ -1,10 +1,10 @@
-/* placemodel.h - a placement problem: a graph, devices, what each set costs on each,
- * links, memory.  Built once, evaluated often (evaluate.h).
+/* placemodel.h - the model of a placement problem, which the simulator evaluates: a graph as tasks,
+ * devices, what each task costs on each, links, memory.  Built once, evaluated often (evaluate.h).
  *
  * Constants, and nodes that depend on constants alone, are folded: they cost nothing while
  * the model runs, and their values occupy memory on every device that reads them.  So do an IR
  * model's inputs, which devrun brings to each of these devices by itself; its results and static
- * views are no tasks either (idle.c). */
+ * views are no tasks either (op/idle_nodes.c). */
 #ifndef HSDAG_PLACE_PROBLEM_PLACEMODEL_H
 #define HSDAG_PLACE_PROBLEM_PLACEMODEL_H
 
@@ -99,10 +99,10 @@ int place_model_init(struct place_model *m, const struct graph *g, const struct 
 void place_idle_nodes(const struct graph *g, const double *set_s, uint32_t k, bool *idle,
 		      uint32_t *root);
 
-/* Sets that run nothing, and have to stay with none that does, to the device of what they read
- * or of what reads them: it makes no difference here, but to those who carry placements out as
- * they are written. */
-void place_follow(const struct place_model *m, uint16_t *device);
+/* Choose devices for sets that run nothing and do not have to stay with one that does: that of what
+ * they read, or of what reads them.  The simulator does not care, but programs that carry a
+ * placement out as it is written do. */
+void place_idle_sets(const struct place_model *m, uint16_t *device);
 
 /* Fill m->together from numbers of classes (n_sets); NULL: any sets may part. */
 void place_model_together(struct place_model *m, const uint32_t *class, struct arena *a);
@@ -123,11 +123,13 @@ static inline bool place_allowed(const struct place_model *m, uint32_t set, uint
 	return m->set_s[(size_t)set * m->k + dev] >= 0;
 }
 
-/* What a schedule takes that has this makespan and computes busy_s (k): devices slow each other
- * while they compute at the same time (memory, caches, threads of drivers).  That time is at least
- * sum busy_s - makespan, and each second of it takes `slowdown` seconds more.  Where several
- * devices are in use, all of it takes `multi_slowdown` times longer still: a device that waits for
- * another is awake, and clocks are the lower the more cores are. */
+/* The latency of a schedule of this makespan, whose devices compute busy_s (k).
+ * slowdown: devices slow each other while they compute at the same time (memory, caches, threads of
+ * drivers).  They do so for at least sum busy_s - makespan, and each second of that takes
+ * `slowdown` seconds more.
+ * multi_slowdown (`beside` in cost records): where several devices are in use, everything takes
+ * this share longer, also while one of them waits: it is awake, and the more cores are awake the
+ * lower are their clocks. */
 static inline double place_latency_s(const struct place_model *m, double makespan_s,
 				     const double *busy_s)
 {
