@@ -1,5 +1,6 @@
 /* gpn.c - the graph parsing network of HSDAG: encoder, edge scores, parsing,
- * pooling, and the policy (method.md section 1, 4 to 7, and section 2, "Net").
+ * pooling, and the policy.  Source: the HSDAG paper (arXiv 2405.14185), section 3, and Song et al.,
+ * "Graph Parsing Networks", ICLR 2024; numbers of layers and norms as in HSDAG's published code.
  *
  *   H       = MLP_in(X)
  *   a round:  Z = GNN1(H),  S_vu = sigmoid(MLP_edge(Z_v * Z_u) + prior_vu),  groups = parse(S)
@@ -9,6 +10,16 @@
  *
  * The prior is not the paper's, whose recipe has none: operations that read the same weights, such
  * as the time steps of a recurrent layer, belong together.
+ *
+ * A round on five sets in a row:
+ *
+ *     nodes     a --- b --- c --- d --- e       n nodes, H (n,h)
+ *     S           .9    .2    .8    .7          a score for each edge
+ *     kept        ===         ===   ===         every node keeps its best edge
+ *     groups    [ a   b ] - [ c   d   e ]       n' nodes, H' (n',h): the graph of the next round
+ *     factor      .9         .8, .7             mean or sum of S inside: gives the scores a gradient
+ *
+ * A replay takes the kept edges from the record and computes the rest again.
  */
 #include "learn/net/gpn.h"
 #include "learn/net/net_layer.h"
@@ -215,15 +226,19 @@ static struct mat *pool(struct tape *t, const struct net_model *m, struct mat *c
 	return tape_scale_rows(t, y, factor);
 }
 
-enum { ROUND_MASKS = 128 }; /* dropout masks set apart for a round; the last is for parsing */
+/* Dropout masks are numbered by their place: ROUND_MASKS for the input MLP, as many for each round,
+ * the last of them for parsing.  So a mask depends neither on how many layers came before it nor on
+ * whether a last round was tried in vain, which a replay does not repeat. */
+enum { ROUND_MASKS = 128 };
 
-/* Number of the first mask of round r; the input MLP has those before round 0. */
+/* Number of the first mask of round r. */
 static uint32_t round_masks(uint32_t r)
 {
 	return (r + 1) * ROUND_MASKS;
 }
 
-struct embedding {
+/* The walk through the rounds of one step. */
+struct gpn_walk {
 	struct tape *t;
 	const struct net_model *m;
 	struct mat *const *p;
@@ -234,10 +249,10 @@ struct embedding {
 	uint32_t *group;            /* (n) groups of the nodes so far */
 	struct parse_round *round;
 	uint32_t n_rounds, cap;
-	int64_t most; /* rounds of this step; 0: any number */
+	int64_t max_rounds; /* 0: any number */
 };
 
-static struct mat *score_edges(struct embedding *s)
+static struct mat *score_edges(struct gpn_walk *s)
 {
 	const struct gpn_hyper *h = s->m->hyper;
 	struct gpn_parts at = gpn_parts(h);
@@ -248,7 +263,7 @@ static struct mat *score_edges(struct embedding *s)
 }
 
 /* Parse the scored graph, or read the record; false: nothing shrinks. */
-static bool parse_or_read(struct embedding *s, struct mat *score, struct parsed *out)
+static bool parse_or_read(struct gpn_walk *s, struct mat *score, struct parsed *out)
 {
 	const struct gpn_hyper *h = s->m->hyper;
 	struct arena *a = tape_arena(s->t);
@@ -270,7 +285,7 @@ static bool parse_or_read(struct embedding *s, struct mat *score, struct parsed 
 }
 
 /* Pool by a grouping of the current graph and go on with the quotient. */
-static void coarsen(struct embedding *s, struct mat *score, const struct parsed *by)
+static void coarsen(struct gpn_walk *s, struct mat *score, const struct parsed *by)
 {
 	struct arena *a = tape_arena(s->t);
 	struct ugraph *q = ARENA_NEWN(a, struct ugraph, 1);
@@ -282,19 +297,20 @@ static void coarsen(struct embedding *s, struct mat *score, const struct parsed 
 	s->graph = q;
 }
 
-/* Is there another round? */
-static bool has_next_round(const struct embedding *s)
+/* May there be another round? */
+static bool has_next_round(const struct gpn_walk *s)
 {
 	const struct gpn_hyper *h = s->m->hyper;
 	if (s->plan->recorded)
 		return s->n_rounds < s->plan->recorded->n_rounds;
 	if (s->m->together && s->n_rounds == 0)
 		return s->graph->m > 0;
-	return s->graph->m > 0 && (s->most == 0 || s->n_rounds < s->most) &&
+	return s->graph->m > 0 && (s->max_rounds == 0 || s->n_rounds < s->max_rounds) &&
 	       s->graph->n > h->min_groups;
 }
 
-/* Coarse moves and fine ones in one episode, when training mixes them. */
+/* A training may draw it for each step: few rounds leave small groups, many leave large ones, and
+ * an episode tries moves of both. */
 static int64_t rounds_of_step(const struct gpn_hyper *h, const struct rng_addr *rng)
 {
 	if (!h->mix_rounds || !rng || h->rounds < 2)
@@ -304,7 +320,7 @@ static int64_t rounds_of_step(const struct gpn_hyper *h, const struct rng_addr *
 	return 1 + (int64_t)rng_below(&at, 0, (uint32_t)h->rounds);
 }
 
-static void append_round(struct embedding *s, const struct parsed *by)
+static void append_round(struct gpn_walk *s, const struct parsed *by)
 {
 	struct parse_round *r = s->round;
 	if (s->n_rounds == s->cap) {
@@ -316,7 +332,7 @@ static void append_round(struct embedding *s, const struct parsed *by)
 	s->round[s->n_rounds++] = (struct parse_round){s->graph->n, by->n_kept, by->kept};
 }
 
-static void parse_rounds(struct embedding *s)
+static void parse_rounds(struct gpn_walk *s)
 {
 	struct parsed by;
 	while (has_next_round(s)) {
@@ -329,7 +345,8 @@ static void parse_rounds(struct embedding *s)
 	}
 }
 
-static void pool_given(struct embedding *s, const uint32_t *group, uint32_t n_groups)
+/* One round with a grouping from outside instead of parsing. */
+static void pool_given(struct gpn_walk *s, const uint32_t *group, uint32_t n_groups)
 {
 	struct arena *a = tape_arena(s->t);
 	struct parsed by = {.n_groups = n_groups};
@@ -345,12 +362,12 @@ static int embed(struct tape *t, const struct net_model *m, struct mat *const *p
 {
 	const struct gpn_hyper *h = m->hyper;
 	struct gpn_parts at = gpn_parts(h);
-	struct embedding s = {
+	struct gpn_walk s = {
 		.t = t, .m = m, .p = p, .plan = plan, .graph = m->graph, .mask = plan->mask};
 	s.group = arena_raw(tape_arena(t), m->graph->n, sizeof *s.group);
 	for (uint32_t v = 0; v < m->graph->n; v++)
 		s.group[v] = v;
-	s.most = rounds_of_step(h, plan->rng);
+	s.max_rounds = rounds_of_step(h, plan->rng);
 	bool given = plan->recorded ? plan->recorded->given : plan->given != NULL;
 
 	tape_mask_from(t, 0);

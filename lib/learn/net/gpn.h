@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 struct gpn_hyper {
-	/* shape of the embedding network (method.md section 1, 4 to 6) */
+	/* shape of the embedding network (gpn.c has the equations) */
 	int64_t hidden;           /* width h */
 	int64_t layer_trans;      /* Linear layers of the input and of the output MLP */
 	int64_t layer_gnn;        /* GCN layers before the edge scores */

@@ -1,5 +1,5 @@
 /* parsing.h - dominant-edge parsing of a scored graph (Song et al., "Graph
- * Parsing Networks", ICLR 2024, algorithm 1; method.md section 1, 6).
+ * Parsing Networks", ICLR 2024, algorithm 1; HSDAG paper, section 3).
  *
  * Every node keeps its highest-scored incident edge, the lowest index winning a
  * tie; groups are the connected components of the kept edges. */

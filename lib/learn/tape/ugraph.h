@@ -1,5 +1,5 @@
 /* ugraph.h - the undirected graph on which messages pass and parsing works:
- * edge directions are ignored (method.md section 2). */
+ * edge directions are ignored, as in the published code of HSDAG. */
 #ifndef HSDAG_LEARN_TAPE_UGRAPH_H
 #define HSDAG_LEARN_TAPE_UGRAPH_H
 

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Method.md section 1, item 8; or the log ratio to the best single device, which
+/* 1 / latency (Paper, section 3.4); or the log ratio to the best single device, which
  * no drift of the machine and no unit of time changes. */
 static double reward_of(const struct recipe *recipe, const struct outcome *u)
 {

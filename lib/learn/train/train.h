@@ -1,6 +1,5 @@
 /* train.h - REINFORCE over recorded episodes: the replay of every step with the
- * weights of advantage.h, one step of Adam per episode (Paper, section 3.4; method.md,
- * section 1, items 8 and 10). */
+ * weights of advantage.h, one step of Adam per episode (Paper, section 3.4). */
 #ifndef HSDAG_LEARN_TRAIN_TRAIN_H
 #define HSDAG_LEARN_TRAIN_TRAIN_H
 
