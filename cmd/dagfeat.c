@@ -6,6 +6,7 @@
 #include "base/pool.h"
 #include "feature/features.h"
 #include "feature/fractal.h"
+#include "record/featrec.h"
 #include "record/graphrec.h"
 #include "stream/filter.h"
 
@@ -34,12 +35,13 @@ static uint32_t choose_cap(const struct options *o, const struct graph *g, struc
 static int write_feat(struct rec_writer *w, const struct graph *g, const struct features *x,
 		      bool paper, struct err *e)
 {
-	rec_begin(w, "feat");
-	put_uint(w, "graph", g->digest);
-	put_texts(w, "columns", x->column, x->d);
-	put_matrix(w, "x", TT_F32, x->n, x->d, x->x);
-	put_text(w, "encoding", paper ? "paper" : "fixed");
-	return rec_end(w, e);
+	const struct feat_rec out = {.graph = g->digest,
+				     .n_sets = x->n,
+				     .d = x->d,
+				     .columns = x->column,
+				     .x = x->x,
+				     .encoding = paper ? "paper" : "fixed"};
+	return feat_encode(&out, w, e);
 }
 
 static int add_features(struct filter *f, const struct rec *r, const struct options *o,

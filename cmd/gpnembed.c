@@ -7,9 +7,9 @@
 #include "base/blas.h"
 #include "base/msg.h"
 #include "base/opt.h"
-#include "learn/train/episode.h"
+#include "record/episoderec.h"
 #include "learn/net/named_field.h"
-#include "learn/train/paramrec.h"
+#include "learn/train/paramblock.h"
 #include "learn/train/learn_problem.h"
 #include "learn/train/recipe.h"
 #include "record/partrec.h"
@@ -91,13 +91,13 @@ static int first_params(struct stage *s, struct err *e)
 					  .seed = (uint64_t)s->f.common->seed};
 		param_block_init(b, s->problem.d, 0);
 	}
-	return paramrec_write(b, s->f.out, e);
+	return param_block_encode(b, s->f.out, e);
 }
 
 /* Take parameters that were made before: *out is the block that they are of. */
 static int take_params(struct stage *s, const struct rec *r, enum block *out, struct err *e)
 {
-	if (paramrec_block(r, out, e) < 0 || paramrec_read(&s->block[*out], r, e) < 0)
+	if (params_decode_block(r, out, e) < 0 || param_block_decode(&s->block[*out], r, e) < 0)
 		return -1;
 	return param_blocks_match(s->block, s->o->net_given ? s->o->net : NULL, e);
 }
@@ -111,7 +111,7 @@ static int one_pass(struct stage *s, struct err *e)
 		return -1;
 	if (first_params(s, e) < 0)
 		return -1;
-	if (b[BLOCK_POLICY].p && paramrec_write(&b[BLOCK_POLICY], s->f.out, e) < 0)
+	if (b[BLOCK_POLICY].p && param_block_encode(&b[BLOCK_POLICY], s->f.out, e) < 0)
 		return -1;
 	return emit_steps(s, 0, (uint32_t)s->o->steps, false, e);
 }
@@ -136,7 +136,7 @@ static int load_params(struct stage *s, const char *path, struct err *e)
 
 static int start_episode(struct stage *s, const struct rec *r, struct err *e)
 {
-	struct episode x;
+	struct episode_rec x;
 	if (episode_decode(r, 0, 0, NULL, &x, e) < 0)
 		return -1;
 	if (!s->block[BLOCK_EMBED].p && first_params(s, e) < 0)
@@ -156,7 +156,7 @@ static int loop_record(struct stage *s, const struct rec *r, struct err *e)
 		return start_episode(s, r, e);
 	if (!rec_is(r, "params"))
 		return filter_pass(&s->f, r, e);
-	if (paramrec_block(r, &b, e) < 0)
+	if (params_decode_block(r, &b, e) < 0)
 		return -1;
 	if (b == BLOCK_POLICY)
 		return filter_pass(&s->f, r, e);

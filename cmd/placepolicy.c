@@ -8,9 +8,9 @@
 #include "base/opt.h"
 #include "record/grouprec.h"
 #include "learn/net/sampling.h"
-#include "learn/train/episode.h"
+#include "record/episoderec.h"
 #include "learn/train/incumbent.h"
-#include "learn/train/paramrec.h"
+#include "learn/train/paramblock.h"
 #include "learn/train/learn_problem.h"
 #include "record/graphrec.h"
 #include "record/partrec.h"
@@ -143,7 +143,7 @@ static int init_policy(struct stage *s, uint32_t d, struct err *e)
 	if (s->policy_d)
 		return err_set(e, ST_INPUT, "part: z has another width than before");
 	s->policy_d = d;
-	return paramrec_write(b, s->f.out, e);
+	return param_block_encode(b, s->f.out, e);
 }
 
 /* The part as it came, without z where nobody downstream replays it. */
@@ -231,7 +231,7 @@ static int take_part(struct stage *s, const struct rec *r, struct err *e)
 static int take_params(struct stage *s, const struct rec *r, struct err *e)
 {
 	enum block b;
-	if (paramrec_block(r, &b, e) < 0 || paramrec_read(&s->block[b], r, e) < 0 ||
+	if (params_decode_block(r, &b, e) < 0 || param_block_decode(&s->block[b], r, e) < 0 ||
 	    param_blocks_match(s->block, s->o->net, e) < 0)
 		return -1;
 	/* The policy's are told once, when first used; later ones come from reinforce. */
@@ -240,7 +240,7 @@ static int take_params(struct stage *s, const struct rec *r, struct err *e)
 
 static int take_episode(struct stage *s, const struct rec *r, struct err *e)
 {
-	struct episode x;
+	struct episode_rec x;
 	if (!s->loop)
 		filter_absorb_interrupt();
 	s->loop = true;

@@ -46,7 +46,7 @@ static int write_updates(struct stage *s, struct err *e)
 {
 	const struct history *h = &s->t.l.hist;
 	for (; s->n_written < h->n; s->n_written++)
-		if (update_write(&h->u[s->n_written], s->f.out, e) < 0)
+		if (update_encode(&h->u[s->n_written], s->f.out, e) < 0)
 			return -1;
 	return 0;
 }
@@ -58,7 +58,7 @@ static int write_results(struct stage *s, struct err *e)
 	if (write_updates(s, e) < 0)
 		return -1;
 	for (int b = 0; b < N_BLOCKS; b++)
-		if (s->t.l.block[b].p && paramrec_write(&s->t.l.block[b], s->f.out, e) < 0)
+		if (s->t.l.block[b].p && param_block_encode(&s->t.l.block[b], s->f.out, e) < 0)
 			return -1;
 	if (n == 0)
 		return err_set(e, ST_RUNTIME, "no placement could be run%s%s",
@@ -79,7 +79,7 @@ static int write_results(struct stage *s, struct err *e)
 
 /* ---- progress ---- */
 
-static void report_progress(struct stage *s, const struct update *u)
+static void report_progress(struct stage *s, const struct update_rec *u)
 {
 	char left[40] = "";
 	double seconds = budget_left(&s->t.budget, u->episode);
@@ -112,7 +112,7 @@ static void compare_recipes(struct stage *s)
 
 static int handle(struct stage *s, const struct rec *r, struct err *e)
 {
-	struct update u;
+	struct update_rec u;
 	if (rec_is(r, "episode") && write_updates(s, e) < 0)
 		return -1;
 	int k = training_take(&s->t, r, &u, e);

@@ -2,6 +2,7 @@
 #include "report/answer.h"
 #include "record/bestrec.h"
 #include "record/graphrec.h"
+#include "record/updaterec.h"
 
 #include <string.h>
 
@@ -108,11 +109,10 @@ static int take_run(struct answer *x, const struct rec *r, struct err *e)
 
 static int take_update(struct answer *x, const struct rec *r, struct err *e)
 {
-	uint64_t ok, failed;
-	if (get_uint(r->map, "ok", 0, UINT32_MAX, &ok, e) < 0 ||
-	    get_uint(r->map, "failed", 0, UINT32_MAX, &failed, e) < 0)
+	struct update_rec u;
+	if (update_decode_counts(r, &u, e) < 0)
 		return -1;
-	x->n_measured += ok + failed;
+	x->n_measured += (uint64_t)u.ok + u.failed;
 	x->n_episodes++;
 	return 0;
 }

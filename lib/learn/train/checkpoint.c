@@ -24,7 +24,7 @@ static int write_head(struct rec_writer *w, const struct checkpoint_key *key,
 static int write_block(struct rec_writer *w, const struct param_block *b, const struct adam *a,
 		       struct err *e)
 {
-	if (paramrec_write(b, w, e) < 0)
+	if (param_block_encode(b, w, e) < 0)
 		return -1;
 	rec_begin(w, "moments");
 	put_text(w, "block", block_names[b->block]);
@@ -47,7 +47,7 @@ int checkpoint_write(const char *path, const struct checkpoint_key *key,
 	for (int b = 0; b < N_BLOCKS && rc == 0; b++)
 		rc = write_block(w, &l->block[b], &l->adam[b], e);
 	for (size_t i = 0; i < l->hist.n && rc == 0; i++)
-		rc = update_write(&l->hist.u[i], w, e);
+		rc = update_encode(&l->hist.u[i], w, e);
 	if (rc == 0)
 		rc = candidates_write(&l->cand, w, e);
 	if (rc == 0)
@@ -111,7 +111,7 @@ static int read_moments(const struct rec *r, struct learner *l, struct err *e)
 	enum block b;
 	uint64_t t, shape[1];
 	float *m, *v;
-	if (paramrec_block(r, &b, e) < 0)
+	if (params_decode_block(r, &b, e) < 0)
 		return -1;
 	if (!l->block[b].p)
 		return err_set(e, ST_INPUT, "moments before their parameters");
@@ -139,21 +139,22 @@ static int read_record(const struct rec *r, struct target *t, struct err *e)
 {
 	struct learner *l = t->l;
 	enum block b;
-	struct update u;
+	struct update_rec u;
 	if (rec_is(r, "hdr") || rec_is(r, "end"))
 		return 0;
 	if (!t->head)
 		return rec_is(r, "checkpoint") ? read_head(r, t, e)
 					       : err_set(e, ST_INPUT, "it is not a checkpoint");
 	if (rec_is(r, "params"))
-		return paramrec_block(r, &b, e) < 0 ? -1 : paramrec_read(&l->block[b], r, e);
+		return params_decode_block(r, &b, e) < 0 ? -1
+							 : param_block_decode(&l->block[b], r, e);
 	if (rec_is(r, "moments"))
 		return read_moments(r, l, e);
 	if (rec_is(r, "candidate"))
 		return candidates_read(&l->cand, r, t->key->k, e);
 	if (!rec_is(r, "update"))
 		return 0;
-	if (update_read(&u, r, e) < 0)
+	if (update_decode(r, &u, e) < 0)
 		return -1;
 	history_add(&l->hist, &u);
 	return 0;

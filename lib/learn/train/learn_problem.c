@@ -1,6 +1,7 @@
 /* learn_problem.c - graph, features, devices and groupings from a stream. */
 #include "learn/train/learn_problem.h"
 #include "base/disjoint.h"
+#include "record/featrec.h"
 #include "record/graphrec.h"
 #include "record/grouprec.h"
 #include "op/op.h"
@@ -62,18 +63,15 @@ static int take_graph(struct learn_problem *p, const struct rec *r, struct err *
 
 static int take_feat(struct learn_problem *p, const struct rec *r, struct err *e)
 {
-	uint64_t shape[2] = {UINT64_MAX, UINT64_MAX};
-	float *x;
+	struct feat_rec x;
 	if (p->has_feat)
 		return err_set(e, ST_INPUT, "two feat records in one stream");
-	if (get_uint(r->map, "graph", 0, UINT64_MAX, &p->feat_graph, e) < 0 ||
-	    get_tensor(r->map, "x", TT_F32, 2, shape, p->arena, &x, e) < 0)
-		return err_prefix(e, "feat");
-	if (shape[0] >= UINT32_MAX || shape[1] >= UINT32_MAX || shape[1] == 0)
-		return err_set(e, ST_INPUT, "feat: no columns, or too many");
-	p->x = x;
-	p->feat_rows = (uint32_t)shape[0];
-	p->d = (uint32_t)shape[1];
+	if (feat_decode(r, p->arena, &x, e) < 0)
+		return -1;
+	p->feat_graph = x.graph;
+	p->x = x.x;
+	p->feat_rows = x.n_sets;
+	p->d = x.d;
 	p->has_feat = true;
 	return 0;
 }

@@ -23,7 +23,7 @@ void rollout_release(struct rollout *r)
 
 int rollout_begin(struct rollout *r, const struct rec *rec, uint32_t k, struct err *e)
 {
-	struct episode x;
+	struct episode_rec x;
 	r->first = !r->begun;
 	if (r->begun) {
 		arena_reset(r->arena);

@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "learn/train/episode.h"
+#include "record/episoderec.h"
 #include "record/partrec.h"
 #include "record/placerec.h"
 

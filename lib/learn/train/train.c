@@ -8,11 +8,11 @@
 int learner_params(struct learner *l, const struct rec *r, struct err *e)
 {
 	enum block b;
-	if (paramrec_block(r, &b, e) < 0)
+	if (params_decode_block(r, &b, e) < 0)
 		return -1;
 	if (l->block[b].p)
 		return 0;
-	if (paramrec_read(&l->block[b], r, e) < 0)
+	if (param_block_decode(&l->block[b], r, e) < 0)
 		return -1;
 	adam_init(&l->adam[b], l->block[b].p->n, 0);
 	return 0;
@@ -194,7 +194,7 @@ static double step_adam(const struct recipe *recipe, struct learner *l, const st
 
 /* Means and counts of an episode. */
 static void summarise(struct learner *l, const struct rollout *r, const struct update_job *j,
-		      struct update *u)
+		      struct update_rec *u)
 {
 	double lat = 0, entropy = 0, groups = 0, loss = 0;
 	for (uint32_t i = 0; i < r->n_samples; i++) {
@@ -229,8 +229,8 @@ static void summarise(struct learner *l, const struct rollout *r, const struct u
 	u->loss = loss;
 }
 
-int train_episode(struct trainer *t, struct learner *l, const struct rollout *r, struct update *u,
-		  struct err *e)
+int train_episode(struct trainer *t, struct learner *l, const struct rollout *r,
+		  struct update_rec *u, struct err *e)
 {
 	struct param_block *embed = &l->block[BLOCK_EMBED], *policy = &l->block[BLOCK_POLICY];
 	struct net_model m = {.net = embed->net,
@@ -242,7 +242,7 @@ int train_episode(struct trainer *t, struct learner *l, const struct rollout *r,
 			      .policy = policy->p};
 	struct update_job j = {0};
 	arena_reset(t->arena);
-	*u = (struct update){.episode = r->episode};
+	*u = (struct update_rec){.episode = r->episode};
 	j.coef = ARENA_NEWN(t->arena, double, r->n_samples);
 	advantage_coefficients(t->recipe, &l->reward, r, j.coef, &u->reward);
 	if (fill_job(t, l, r, &m, &j, e) < 0 || replay(t, r, &m, &j, e) < 0 ||

@@ -12,7 +12,7 @@
 #include "learn/train/candidates.h"
 #include "learn/train/history.h"
 #include "learn/net/net.h"
-#include "learn/train/paramrec.h"
+#include "learn/train/paramblock.h"
 #include "learn/train/recipe.h"
 #include "learn/train/rollout.h"
 
@@ -55,7 +55,7 @@ void trainer_release(struct trainer *t);
 /* One episode: replay, gradient, step of Adam; fills u.  The rollout is complete.
  * ST_INPUT: a part that is not of this graph, or a replay that differs from what was
  * recorded. */
-int train_episode(struct trainer *t, struct learner *l, const struct rollout *r, struct update *u,
-		  struct err *e) MUST_CHECK;
+int train_episode(struct trainer *t, struct learner *l, const struct rollout *r,
+		  struct update_rec *u, struct err *e) MUST_CHECK;
 
 #endif

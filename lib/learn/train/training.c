@@ -59,12 +59,12 @@ static int ask_episode(void *training, struct err *e)
 		return feedback_end(&t->loop, e);
 	bool known = t->resumed || t->l.episode > t->first_episode;
 	for (int b = 0; known && b < N_BLOCKS; b++)
-		if (paramrec_write(&t->l.block[b], w, e) < 0)
+		if (param_block_encode(&t->l.block[b], w, e) < 0)
 			return -1;
-	const struct episode x = {.episode = t->l.episode + 1,
-				  .steps = steps,
-				  .anchors = t->l.episode == t->first_episode,
-				  .incumbent = t->incumbent};
+	const struct episode_rec x = {.episode = t->l.episode + 1,
+				      .steps = steps,
+				      .anchors = t->l.episode == t->first_episode,
+				      .incumbent = t->incumbent};
 	return episode_encode(&x, x.incumbent.device ? t->l.cand.n_sets : 0, w, e);
 }
 
@@ -149,7 +149,7 @@ static int check_blocks(struct training *t, struct err *e)
 	return param_blocks_match(t->l.block, NULL, e);
 }
 
-static int take_episode_end(struct training *t, const struct rec *r, struct update *u,
+static int take_episode_end(struct training *t, const struct rec *r, struct update_rec *u,
 			    struct err *e)
 {
 	uint32_t episode;
@@ -215,7 +215,7 @@ static int take_rollout(struct training *t, const struct rec *r, struct err *e)
 	return take_run(t, r, e);
 }
 
-int training_take(struct training *t, const struct rec *r, struct update *u, struct err *e)
+int training_take(struct training *t, const struct rec *r, struct update_rec *u, struct err *e)
 {
 	int rc = learn_problem_take(&t->problem, r, e);
 	if (*t->interrupted && !t->loop.opening && feedback_end(&t->loop, e) < 0)

@@ -51,7 +51,7 @@ int training_start(struct training *t, struct err *e) MUST_CHECK;
  * the next episode asked for; TRAINING_TAKEN: another one of the training; TRAINING_OTHER: none.
  * -1: ST_INPUT when it does not belong here. */
 enum { TRAINING_TAKEN, TRAINING_PROBLEM, TRAINING_LEARNED, TRAINING_OTHER };
-int training_take(struct training *t, const struct rec *r, struct update *u,
+int training_take(struct training *t, const struct rec *r, struct update_rec *u,
 		  struct err *e) MUST_CHECK;
 
 /* The end of the input: ST_INPUT when the training has not come to its end. */

@@ -1,7 +1,7 @@
-/* paramrec.h - the `params` record of STREAM.md: one block of a network's
- * parameters with the hyperparameters that give it meaning. */
-#ifndef HSDAG_LEARN_TRAIN_PARAMREC_H
-#define HSDAG_LEARN_TRAIN_PARAMREC_H
+/* paramblock.h - one block of a network's parameters with the hyperparameters that give it
+ * meaning, to and from `params` records (record/paramsrec.h). */
+#ifndef HSDAG_LEARN_TRAIN_PARAMBLOCK_H
+#define HSDAG_LEARN_TRAIN_PARAMBLOCK_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,10 +9,7 @@
 #include "base/err.h"
 #include "learn/net/net.h"
 #include "learn/net/params.h"
-#include "stream/rec.h"
-
-enum block { BLOCK_EMBED, BLOCK_POLICY, N_BLOCKS };
-extern const char *const block_names[]; /* "embed", "policy" */
+#include "record/paramsrec.h"
 
 struct param_block {
 	enum block block;
@@ -28,15 +25,12 @@ struct param_block {
  * of a policy. */
 void param_block_init(struct param_block *b, uint32_t d, uint32_t k);
 
-int paramrec_write(const struct param_block *b, struct rec_writer *w, struct err *e) MUST_CHECK;
+int param_block_encode(const struct param_block *b, struct rec_writer *w, struct err *e) MUST_CHECK;
 
 /* From a record of kind "params".  ST_INPUT when the network is unknown, a hyperparameter
  * is missing or out of range, the matrices and their data disagree, or *out holds a block
  * already and its network or its matrices are others: a block that was checked once stays so. */
-int paramrec_read(struct param_block *out, const struct rec *r, struct err *e) MUST_CHECK;
-
-/* Which block does this params record hold?  -1: neither. */
-int paramrec_block(const struct rec *r, enum block *out, struct err *e) MUST_CHECK;
+int param_block_decode(struct param_block *out, const struct rec *r, struct err *e) MUST_CHECK;
 
 /* Are these the matrices that its network has for d features and k devices?  ST_INPUT
  * names the first difference. */

@@ -1,5 +1,5 @@
-/* episode.c - episode records to and from memory. */
-#include "learn/train/episode.h"
+/* episoderec.c - episode records to and from memory. */
+#include "record/episoderec.h"
 
 static int decode_incumbent(const struct val *m, uint32_t n_sets, uint32_t k, struct arena *a,
 			    struct incumbent *out, struct err *e)
@@ -23,10 +23,10 @@ static int decode_incumbent(const struct val *m, uint32_t n_sets, uint32_t k, st
 }
 
 int episode_decode(const struct rec *r, uint32_t n_sets, uint32_t k, struct arena *a,
-		   struct episode *out, struct err *e)
+		   struct episode_rec *out, struct err *e)
 {
 	uint64_t episode, steps;
-	*out = (struct episode){0};
+	*out = (struct episode_rec){0};
 	if (get_uint(r->map, "episode", 1, UINT32_MAX, &episode, e) < 0 ||
 	    get_uint(r->map, "steps", 1, UINT32_MAX, &steps, e) < 0 ||
 	    (val_get(r->map, "anchors") && get_bool(r->map, "anchors", &out->anchors, e) < 0) ||
@@ -38,7 +38,8 @@ int episode_decode(const struct rec *r, uint32_t n_sets, uint32_t k, struct aren
 	return 0;
 }
 
-int episode_encode(const struct episode *x, uint32_t n_sets, struct rec_writer *w, struct err *e)
+int episode_encode(const struct episode_rec *x, uint32_t n_sets, struct rec_writer *w,
+		   struct err *e)
 {
 	const struct incumbent *i = &x->incumbent;
 	rec_begin(w, "episode");

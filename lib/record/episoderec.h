@@ -1,7 +1,7 @@
-/* episode.h - the `episode` record of STREAM.md: what reinforce asks for, read by
+/* episoderec.h - the `episode` record of STREAM.md: what reinforce asks for, read by
  * gpnembed, placepolicy and, when it comes back, by reinforce. */
-#ifndef HSDAG_LEARN_TRAIN_EPISODE_H
-#define HSDAG_LEARN_TRAIN_EPISODE_H
+#ifndef HSDAG_RECORD_EPISODEREC_H
+#define HSDAG_RECORD_EPISODEREC_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,7 +18,7 @@ struct incumbent {
 	bool again;             /* run it once more before it is changed */
 };
 
-struct episode {
+struct episode_rec {
 	uint32_t episode; /* from 1 */
 	uint32_t steps;
 	bool anchors; /* place every single device first */
@@ -28,8 +28,8 @@ struct episode {
 /* Incumbent (n_sets) of devices < k, in memory of a; a NULL: it is not looked at.
  * ST_INPUT: malformed, or an incumbent of another graph. */
 int episode_decode(const struct rec *r, uint32_t n_sets, uint32_t k, struct arena *a,
-		   struct episode *out, struct err *e) MUST_CHECK;
-int episode_encode(const struct episode *x, uint32_t n_sets, struct rec_writer *w,
+		   struct episode_rec *out, struct err *e) MUST_CHECK;
+int episode_encode(const struct episode_rec *x, uint32_t n_sets, struct rec_writer *w,
 		   struct err *e) MUST_CHECK;
 
 /* The record that ends what gpnembed answers to it. */
