@@ -30,10 +30,11 @@
  * for one chance in 2^64.  Sets of ended tasks are compared by a sum of 64 random bits a task
  * (`mark`).
  *
- * Invariants.  Checkpoint 0 is the state before anything starts.  before_start[p] and
- * before_end[p] are indices of checkpoints of the base; they are valid for all tasks once the base
- * has ended.  changed[0 .. n_changed) lists the tasks in which the engine's placement (dev, cost_s)
- * differs from the base, with their device and cost in the base.
+ * Invariants.  Checkpoint 0 is the state before anything starts.  before_start[p] and before_end[p]
+ * are indices of checkpoints of the base; they are valid for all tasks once the base has ended.  So
+ * is sync_before_end.  sync_of is not cleared between bases: sync[].pos tells whether an entry is
+ * of this one.  changed[0 .. n_changed) lists the tasks in which the engine's placement (dev,
+ * cost_s) differs from the base, with their device and cost in the base.
  *
  * Cost.  Memory: `max` states.  Time of a rerun: one copy of a state, and the events from the
  * checkpoint to the sync point; a base that is not run again pays one copy a checkpoint.  Where the
@@ -87,7 +88,7 @@ struct checkpoints {
 	uint32_t n_sync;
 	uint32_t *sync_before_state; /* (max) sync points before a checkpoint */
 	uint32_t *sync_before_end;   /* (n tasks) sync points before a task ends */
-	uint32_t *sync_of;           /* (n tasks) the sync point at which a task runs, if any */
+	uint32_t *sync_of;           /* (n tasks) a sync point; that of p if sync[].pos is p */
 	uint64_t *sync_live;         /* (n tasks, k) bytes in use at a sync point */
 	/* (n tasks + 1, k) peaks of memory: of the stretch before sync point i (the last: after all
 	 * of them); of all stretches up to it; of all from it on */

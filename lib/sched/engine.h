@@ -20,9 +20,10 @@ struct copy_queue {
 	uint32_t instant;    /* that `old` was noted at */
 };
 
-/* The first two of a list are at hand; the others, an even number, are elsewhere.  What is missing
- * is a tensor behind all others, of no bytes, or a position behind all others, which is on no
- * device: most lists are done without a branch. */
+/* A list of tensors or positions.  The first two items are here, the others, an even number of
+ * them, in the engine's `more`.  A list is filled up with the tensor behind all others, of no
+ * bytes, or the position behind all others, which is on no device: what is done with these has no
+ * effect, and most lists are walked without a branch. */
 struct short_list {
 	uint32_t first[2];
 	uint32_t more, end; /* in engine's `more` */
@@ -67,7 +68,7 @@ enum {
 	/* Tasks of the common case at most: ready sets have two levels, and room for the position
 	 * behind all others. */
 	MAX_COMMON_TASKS = 64 * READY_WORDS - 1,
-	AWAY = 1 << 15 /* more than a task of the common case reads */
+	AWAY = 1 << 15 /* more than a task of the common case waits for; see `missing` */
 };
 
 struct sched_event {
@@ -111,10 +112,11 @@ struct engine {
 	uint64_t *top;         /* (k) words of ready bits that are not 0 */
 	struct copy_queue *queue; /* (k*k) */
 	uint32_t *doing;          /* (k*k) position or slot */
-	/* The common case: (n+1,k) what has not arrived at a task, its delay included; on other
-	 * devices than its own, and of the last one on all, AWAY or more. */
+	/* The common case: (n+1,k) how many inputs have not arrived at a task on its device, its
+	 * delay included.  On other devices, and of the position behind all others, it is AWAY or
+	 * more: it never becomes 0. */
 	uint16_t *missing;
-	uint64_t *pending;    /* else: (n+1) that << 32 | the task's device; of the last none */
+	uint64_t *pending;    /* else: (n+1) that << 32 | the task's device, the last's is none */
 	uint32_t *refs;       /* (n_tensors+1, k) readers there that have not ended, copies away */
 	uint32_t *next;       /* (slots) the slot behind it in a queue */
 	uint32_t *needed_at;  /* (slots) instant at which a copy was needed; no overlap only */

@@ -119,7 +119,7 @@ INLINE void end_all(struct run_state *x, struct run_rules r)
 	int64_t now = time_key(x->now.now_s);
 
 	if (is_two(r)) {
-		/* What begins meanwhile and takes no time ends later. */
+		/* What starts here and takes no time ends in the next round of the loop. */
 		bool first = x->end[0] == now, second = x->end[3] == now;
 		bool there = x->end[1] == now, back = x->end[2] == now;
 
@@ -255,7 +255,7 @@ INLINE void close_instant(struct run_state *x, struct run_rules r)
 		x->peak[i] = x->live[i] > x->peak[i] ? x->live[i] : x->peak[i];
 }
 
-/* A checkpoint. */
+/* Copy the state into the next checkpoint. */
 INLINE void save_checkpoint(struct run_state *x, struct run_rules r)
 {
 	struct engine *e = x->e;

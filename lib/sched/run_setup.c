@@ -34,7 +34,7 @@ bool engine_can_reach(struct engine *e, uint32_t p)
 	return ok;
 }
 
-/* Seconds that devices compute are four sums each, which do not wait for each other. */
+/* Seconds that devices compute, as four sums a device: additions do not wait for each other. */
 static void busy_begin(struct engine *e)
 {
 	memset(e->sum_s, 0, 4 * (size_t)e->k * sizeof(*e->sum_s));
