@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/msg.h"
 #include "base/opt.h"
+#include "base/verb.h"
 #include "calibrate/judge_report.h"
 #include "calibrate/passes.h"
 #include "calibrate/placements.h"
@@ -254,54 +254,15 @@ static int verb_judge(int argc, char **argv, struct arena *a, struct err *e)
 	return 0;
 }
 
-/* ---- verbs ---- */
-
-static const struct verb {
-	const char *name, *about;
-	int (*run)(int argc, char **argv, struct arena *a, struct err *e);
-} verbs[] = {
-	{"runs", "a line for each run record", verb_runs},
-	{"times", "one time per placement from runs in many calls of devrun", verb_times},
-	{"judge", "how well predictions rank and meet measurements", verb_judge},
-	{"pass", "which placements of a calibration are run next", verb_pass},
-	{"slowness", "how slow the machine was when it was profiled", verb_slowness},
-};
-enum { VERBS = sizeof verbs / sizeof *verbs };
-
-static void print_help(void)
-{
-	printf("runstat - statistics of run records\n\nUsage: runstat VERB [OPTION]... "
-	       "FILE...\n\n");
-	for (int i = 0; i < VERBS; i++)
-		printf("  %-10s %s\n", verbs[i].name, verbs[i].about);
-	printf("\nrunstat VERB --help tells more.\n");
-}
-
 int main(int argc, char **argv)
 {
-	struct err e = ERR_INIT;
-	int rc = 0;
-	msg_program("runstat");
-	const char *name = argc > 1 ? argv[1] : "";
-	if (strcmp(name, "--help") == 0) {
-		print_help();
-		return opt_finish(0, &e);
-	}
-	if (strcmp(name, "--version") == 0) {
-		printf("runstat (hsdag) %s\n", HSDAG_VERSION);
-		return opt_finish(0, &e);
-	}
-	const struct verb *verb = NULL;
-	for (int i = 0; i < VERBS; i++)
-		if (strcmp(name, verbs[i].name) == 0)
-			verb = &verbs[i];
-	if (!verb) {
-		rc = err_set(&e, ST_USAGE, "%s '%s'; see runstat --help",
-			     *name ? "unknown verb" : "no verb", name);
-		return opt_finish(rc, &e);
-	}
-	struct arena *a = arena_new();
-	rc = verb->run(argc - 1, argv + 1, a, &e);
-	arena_free(a);
-	return opt_finish(rc < 0 ? -1 : 0, &e);
+	static const struct verb verbs[] = {
+		{"runs", "a line for each run record", verb_runs},
+		{"times", "one time per placement from runs in many calls of devrun", verb_times},
+		{"judge", "how well predictions rank and meet measurements", verb_judge},
+		{"pass", "which placements of a calibration are run next", verb_pass},
+		{"slowness", "how slow the machine was when it was profiled", verb_slowness},
+		{NULL, NULL, NULL},
+	};
+	return verb_main("runstat", "statistics of run records", verbs, argc, argv);
 }

@@ -32,7 +32,7 @@ ABLATION_DIR  = $(B)/ablation/$(call file_part,$(or $(DEVICES),$(SPEC)))-$(ABLAT
 ABLATION_STEPS_default = 4
 ABLATION_STEPS_paper   = 20
 ABLATION_PROGS = $(addprefix $(B)/bin/,ir2dag dagfeat daggroup devsim devrun irfill gpnembed \
-                 placepolicy reinforce recdump)
+                 placepolicy reinforce tabstat)
 ablation_job  = $(call job,$(ABLATION_DIR)/.lock)
 # What reads a clock runs alone.
 ablation_run  = $(call $(if $(DEVICES),timed_job,job),$(ABLATION_DIR)/.lock)
@@ -76,7 +76,7 @@ ABLATION_NOTE = best latency in $(ABLATION_EVALS) placements, geometric mean ove
   is better; all: the pairs of all models
 
 ablation: $(ABLATION_FILES)
-	@$(pairs) -v base=gpn -v ways=grouping $^ | \
+	@$(pairs) --base gpn --ways grouping $^ | \
 	  B=$(B) pipelines/tables/report $(ABLATION_DIR)/ablation \
 	  title="Learned parsing against other groupings" \
 	  command="make ablation $(call given,$(ABLATION_VARS))" seeds="$(SEEDS)" \

@@ -36,8 +36,8 @@ $(1)/model: which-model
 endef
 .PHONY: which-model
 
-# Ways beside one of them, over models and seeds: $(pairs) -v base=WAY -v ways=COLUMN FILE...
-pairs = awk -f pipelines/tables/stats.awk -f pipelines/pairs.awk
+# Ways beside one of them, over models and seeds: $(pairs) --base WAY --ways COLUMN FILE...
+pairs = $(B)/bin/tabstat pairs
 
 comma := ,
 space := $(subst ,, )

@@ -21,7 +21,7 @@ LEARN_DIR   = $(B)/learning/$(SPEC)-$(LEARN_EVALS)
 LEARN_STEPS_default = 4
 LEARN_STEPS_paper   = 20
 LEARN_PROGS = $(addprefix $(B)/bin/,ir2dag dagfeat devsim gpnembed placepolicy reinforce placebase \
-  recdump)
+  tabstat)
 
 # name = recipe and what differs from it
 LEARN_METHODS       = default default-lr0 paper paper-lr0
@@ -34,7 +34,7 @@ LEARN_random        = random -n $(LEARN_EVALS) --draw biased
 LEARN_climb         = climb --evals $(LEARN_EVALS)
 
 # Run records -> evaluations, best, mean of the last fifth, best single device (s).
-LEARN_SUMMARY = recdump -k run | awk -f pipelines/json.awk -f pipelines/learning-run.awk
+LEARN_SUMMARY = tabstat found
 learn_file    = $(call job,$(LEARN_DIR)/.lock) $@ bash -o pipefail -c
 
 # learn_job METHOD,MODEL,SEED
@@ -70,7 +70,7 @@ LEARN_NOTE = best latency in $(LEARN_EVALS) placements, geometric mean over seed
 
 # All results of one configuration as a table; made new each time.
 learning: $(LEARN_RESULTS)
-	@$(pairs) -v base=default -v ways=method $(LEARN_RESULTS) | \
+	@$(pairs) --base default --ways method $(LEARN_RESULTS) | \
 	  B=$(B) pipelines/tables/report $(LEARN_DIR)/learning \
 	  title="Best latency found on '$(SPEC)'" \
 	  command="make learning $(call given,MODELS SEEDS EVALS SPEC)" seeds="$(SEEDS)" \

@@ -49,7 +49,7 @@ HIER_METHODS  = expert scotch scotch-mincut mincut hsdag
 GROUPINGS     = grouping-learned grouping-random
 TABLE_DIR     = $(B)/tables/$(or $(call file_part,$(DEVICES)),auto)
 TABLE_PROGS   = $(addprefix $(B)/bin/,ir2dag dagfeat daggroup devrun devsim gpnembed irfill \
-                placebase placeout placepolicy recdump reinforce)
+                placebase placeout placepolicy recdump reinforce tabstat)
 T             = pipelines/tables
 LOCK          ?= $(TABLE_DIR)/.lock
 table_job     = $(call job,$(LOCK))
@@ -192,8 +192,10 @@ hierarchical-groups_note      = the same policy on both, $(TABLE_EVALS) placemen
 hierarchical-groups_published = Mirhoseini et al. 2018: random groups are 36 to 63 % slower than \
   learned ones on NMT; not measured here
 
+# statistics VERB: tabstat's lines of the files $^, to what follows
+statistics = lines=$$($(B)/bin/tabstat $(1) $(or $(2),$^)) && printf '%s\n' "$$lines" |
 # table_rows SCRIPT: its rows, of the files that follow
-table_rows = awk $(addprefix -f $(T)/,stats.awk files.awk $(1).awk) \
+table_rows = awk $(addprefix -f $(T)/,files.awk $(1).awk) \
   $(T)/published.tsv $(T)/labels.tsv
 # The table $@ from rows on standard input, which come from jobs' files: $^ and those that follow.
 report = B=$(B) $(T)/report $(TABLE_DIR)/$@ title="$($@_title)" \
@@ -206,7 +208,8 @@ table1: $(foreach m,$(call model_name,$(TABLE_MODELS)),$(TABLE_DIR)/$(m)/stats.t
 	@$(call table_rows,graphs) $^ | $(report)
 
 table2: $(call timed_files,$(TABLE_MODELS),$(TABLE_METHODS))
-	@$(call table_rows,latency) published_s=hsdag_s published_speedup=hsdag_speedup $^ | \
+	@$(call statistics,latency) $(call table_rows,latency) published_s=hsdag_s \
+	  published_speedup=hsdag_speedup - | \
 	  $(report) $(call found_files,$(TABLE_MODELS),$(TABLE_METHODS))
 
 outputs_file = $(TABLE_DIR)/$(1)/outputs.$(firstword $(SEEDS)).tsv
@@ -216,14 +219,15 @@ table4: $(foreach m,$(call model_name,$(TABLE_MODELS)),$(call outputs_file,$(m))
 table5: $(foreach m,$(call model_name,$(TABLE_MODELS)),$(TABLE_DIR)/$(m)/input.mp)
 table5: $(call found_files,$(TABLE_MODELS),$(TABLE_METHODS))
 	@B=$(B) $(T)/evaluated $(filter-out %/input.mp,$^) > $(TABLE_DIR)/evaluated.tsv
-	@$(call table_rows,search) $(TABLE_DIR)/evaluated.tsv $(addsuffix .job,$^) | $(report)
+	@$(call statistics,searches,$(TABLE_DIR)/evaluated.tsv $(addsuffix .job,$^)) \
+	  $(call table_rows,search) - | $(report)
 
 hierarchical-placers: $(call timed_files,$(HIER_MODELS),$(HIER_METHODS))
-	@$(call table_rows,latency) published_s=hierarchical_s $^ | \
+	@$(call statistics,latency) $(call table_rows,latency) published_s=hierarchical_s - | \
 	  $(report) $(call found_files,$(HIER_MODELS),$(HIER_METHODS))
 
 hierarchical-groups: $(call timed_files,$(HIER_MODELS),$(GROUPINGS))
-	@$(call table_rows,groupings) $^ | $(report) $(call found_files,$(HIER_MODELS),$(GROUPINGS))
+	@$(call statistics,groupings) $(call table_rows,groupings) - | $(report) $(call found_files,$(HIER_MODELS),$(GROUPINGS))
 
 hierarchical: hierarchical-placers hierarchical-groups
 tables: table1 table2 table4 table5 hierarchical

@@ -23,7 +23,7 @@ void placements_fastest(const struct calls *c, struct arena *a, struct run_list 
 	size_t most = 0;
 	for (uint32_t i = 0; i < c->n; i++)
 		most += c->call[i].runs.n;
-	*out = (struct run_list){0, ARENA_NEWN(a, struct run_item, most + 1)};
+	*out = (struct run_list){.item = ARENA_NEWN(a, struct run_item, most + 1)};
 	for (uint32_t i = 0; i < c->n; i++)
 		for (uint32_t j = 0; j < c->call[i].runs.n; j++) {
 			const struct run_item *x = &c->call[i].runs.item[j];

@@ -64,25 +64,32 @@ int run_item_decode(const struct rec *r, struct arena *a, struct run_item *out, 
 	return rc < 0 ? err_prefix(e, "run record %" PRIu64, r->index) : 0;
 }
 
+int run_list_add(struct run_list *l, const struct rec *r, struct arena *a, struct err *e)
+{
+	if (l->n == l->room) {
+		uint32_t room = 2 * l->room + 16;
+		struct run_item *item = ARENA_NEWN(a, struct run_item, room);
+		if (l->n)
+			memcpy(item, l->item, l->n * sizeof *item);
+		l->item = item;
+		l->room = room;
+	}
+	if (run_item_decode(r, a, &l->item[l->n], e) < 0)
+		return -1;
+	l->n++;
+	return 0;
+}
+
 int run_list_read(const char *path, struct arena *a, struct run_list *out, struct err *e)
 {
 	struct rec_reader *in = rec_reader_open(path, -1, e);
 	struct rec r;
-	struct run_item *item = NULL;
-	size_t cap = 0;
 	int rc = in ? 1 : -1;
 	*out = (struct run_list){0};
-	while (rc > 0 && (rc = rec_next(in, &r, e)) > 0) {
-		if (!rec_is(&r, "run"))
-			continue;
-		item = mem_grow(item, &cap, out->n + 1, sizeof *item);
-		rc = run_item_decode(&r, a, &item[out->n++], e) < 0 ? -1 : 1;
-	}
+	while (rc > 0 && (rc = rec_next(in, &r, e)) > 0)
+		if (rec_is(&r, "run"))
+			rc = run_list_add(out, &r, a, e) < 0 ? -1 : 1;
 	rec_reader_close(in);
-	out->item = ARENA_NEWN(a, struct run_item, (size_t)out->n + 1);
-	if (out->n)
-		memcpy(out->item, item, out->n * sizeof *item);
-	mem_free(item);
 	return rc < 0 ? err_prefix(e, "'%s'", path) : 0;
 }
 

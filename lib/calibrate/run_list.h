@@ -30,11 +30,16 @@ struct run_item {
 struct run_list {
 	uint32_t n;
 	struct run_item *item; /* (n) in the order of the stream */
+	uint32_t room;         /* for so many items, of run_list_add */
 };
 
 /* From a record of kind "run"; memory from a. */
 int run_item_decode(const struct rec *r, struct arena *a, struct run_item *out,
 		    struct err *e) MUST_CHECK;
+
+/* One more run at the end of l; memory from a. */
+int run_list_add(struct run_list *l, const struct rec *r, struct arena *a,
+		 struct err *e) MUST_CHECK;
 
 /* All run records of the streams in a file ("-": standard input); memory from a. */
 int run_list_read(const char *path, struct arena *a, struct run_list *out,

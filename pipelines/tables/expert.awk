@@ -1,15 +1,21 @@
 # expert.awk - a person's rules -> the JSON that placebase expert:FILE reads.
-#   recdump -f -k graph X.mp | awk -v devices="A B" -f json.awk -f expert.awk RULES -
+#   awk -f expert.awk DEVICES RULES GRAPH
+# DEVICES has a name a line, GRAPH columns that recdump prints: a node's name and set, and, of other
+# lengths, the graph's in_ptr and in_node.
 # RULES has a pattern and the number of a device a line (modulo the number of devices); the first
 # that fits one of a set's names places the set.  What fits none goes where its first placed reader
 # is, else where its first placed input is, else to device 0.
 
 BEGIN {
 	FS = "\t"
-	n_dev = split(devices, dev, " ")
-	n_rules = 0
+	n_dev = n_rules = n = n_ptr = n_in = 0
 }
-FILENAME != "-" {
+FNR == 1 { file++ }
+file == 1 {
+	dev[++n_dev] = $1
+	next
+}
+file == 2 {
 	if ($0 !~ /^#/ && NF == 2) {
 		pattern[n_rules] = $1
 		rule_dev[n_rules++] = $2 % n_dev
@@ -17,11 +23,17 @@ FILENAME != "-" {
 	next
 }
 
-{
-	n = list("node_name", name)
-	list("set", set)
-	list("in_ptr", ptr)
-	list("in_node", in_node)
+$2 != "" {
+	name[++n] = $1
+	set[n] = $2
+}
+$3 != "" { ptr[++n_ptr] = $3 }
+$4 != "" { in_node[++n_in] = $4 }
+
+# A cell of recdump's as JSON, which has the same escapes, and one more.
+function json(text) {
+	gsub(/"/, "\\\"", text)
+	return "\"" text "\""
 }
 END {
 	for (v = 1; v <= n; v++)
@@ -39,7 +51,7 @@ END {
 	}
 	printf "{"
 	for (v = 1; v <= n; v++)
-		printf "%s\"%s\": \"%s\"", (v > 1 ? ",\n" : "\n"), name[v], dev[on[set[v]] + 1]
+		printf "%s%s: %s", (v > 1 ? ",\n" : "\n"), json(name[v]), json(dev[on[set[v]] + 1])
 	print "\n}"
 }
 

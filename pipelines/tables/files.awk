@@ -1,5 +1,5 @@
 # files.awk - the files that the tables are made of, in front of what makes a table of them:
-#   awk -f stats.awk -f files.awk -f TABLE.awk published.tsv labels.tsv FILE...
+#   awk -f files.awk -f TABLE.awk published.tsv labels.tsv FILE...
 # FILE is .../MODEL/METHOD.NAME.  Every line of it goes to TABLE.awk with
 #   model, method   of the file; what is part of METHOD's name because results depend on it (a
 #                   budget in seconds, placements, groups) is left out

@@ -1,8 +1,9 @@
-# roles.awk - a devs record (recdump -f) -> the line of roles.  With json.awk in front.
+# roles.awk - names and types of devices, a line each -> the line of roles.
 
-!k {
-	k = list("names", name)
-	list("types", type)
+BEGIN { FS = "\t" }
+{
+	name[++k] = $1
+	type[k] = $2
 }
 
 function is_cpu(i) {

@@ -1,20 +1,12 @@
-# search.awk - what finding a placement took.
-#   awk -f stats.awk -f files.awk -f search.awk published.tsv labels.tsv FILE...
-# FILE is .../MODEL/METHOD.SEED.mp.job (pipelines/job), or .../evaluated.tsv with lines MODEL METHOD
-# SEED N, the placements that a learner ran.
+# search.awk - lines of tabstat searches -> what finding a placement took, with the methods' names and
+# what a paper published for them.
+#   tabstat searches FILE... | awk -f files.awk -f search.awk published.tsv labels.tsv -
 
-method == "evaluated" {
-	evaluated[$1, method_name($2)] += $4
-	next
+{
+	see_model($1)
+	see_method($2)
+	row[$1, $2] = substr($0, length($1 OFS $2 OFS) + 1)
 }
-FNR == 1 { see_model(model) }
-$1 == "status" { ok = $2 == 0 }
-ok && $1 == "seconds" {
-	see_method(method)
-	wall[model, method, ++n[model, method]] = $2
-}
-ok && $1 == "cpu_seconds" { cpu[model, method] += $2 }
-
 END {
 	print "model", "method", "seeds", "search_s", "search_s_lo", "search_s_hi", "cpu_s",
 		"placements_run", "published_s"
@@ -22,18 +14,10 @@ END {
 		for (b = 0; b < n_methods; b++) {
 			model = models[a]
 			method = methods[b]
-			c = n[model, method]
 			then = printed(model, method, "search_s")
-			if (c) {
-				for (i = 1; i <= c; i++)
-					x[i] = wall[model, method, i]
-				geometric_interval(x, c)
-				interval = c > 1 ? sprintf("%.3f\t%.3f", LO, HI) : OFS
-				ran = (model, method) in evaluated ? \
-					sprintf("%.0f", evaluated[model, method] / c) : ""
-				print model, label[method], c, sprintf("%.3f", MID), interval,
-					sprintf("%.3f", cpu[model, method] / c), ran, then
-			} else if (then != "")
+			if ((model, method) in row)
+				print model, label[method], row[model, method], then
+			else if (then != "")
 				print model, label[method], 0, "", "", "", "", "", then
 		}
 }

@@ -50,8 +50,7 @@ ablation() {
 	file() { printf '16\t%s\t%s\t1\t4\n' "$2" "$2" > "$1.tsv"; }
 	file a1/gpn.1 0.1; file a1/gpn.2 0.2; file a2/gpn.1 0.3
 	file a1/metis.1 0.2; file a1/metis.2 0.4; file a2/metis.1 0.15; file a2/metis.9 7
-	awk -v base=gpn -v ways=grouping -f "$ROOT/pipelines/tables/stats.awk" \
-		-f "$ROOT/pipelines/pairs.awk" a1/*.tsv a2/*.tsv > pairs.tsv
+	"$B/bin/tabstat" pairs --base gpn --ways grouping a1/*.tsv a2/*.tsv > pairs.tsv
 	# twice as long in two pairs, half as long in the third; seed 9 has no pair
 	[ "$(awk -F '\t' '{ print $1, $2, $4, $11 }' pairs.tsv)" = "model grouping seeds longer_than_gpn_%
 a1 gpn 2 0.00

@@ -33,7 +33,7 @@ learning() {
 	read -r n best mean ref < l/googlenet/random.1.tsv
 	placebase random --draw biased -n 40 --seed 1 l/googlenet/default.mp | devsim > r.mp
 	[ "$n" -eq 40 ]
-	recdump -k run r.mp | sed 's/.*"lat_s": \([^,]*\),.*"ref_s": \([^,]*\),.*/\1 \2/' |
+	recdump -k run --tsv lat_s,ref_s r.mp |
 		awk -v b="$best" -v m="$mean" -v r="$ref" '
 			function near(x, y) { return x - y < 1e-8 * y && y - x < 1e-8 * y }
 			NR == 1 || $1 < least { least = $1 }

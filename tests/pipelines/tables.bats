@@ -71,8 +71,9 @@ has_child() {
 	# What is measured is what was found.
 	for f in random.1 random.2 heft.1 hsdag-9s2.1; do
 		placeout --format affinity --literal -o x.json small_summator/$f.mp
-		placebase expert:x.json small_summator/input.mp | recdump -f -k place | grep -o '"device": {[^}]*}' > expert
-		recdump -f small_summator/$f.mp | grep -E '"kind": "(place|best)"' | head -n 1 | grep -o '"device": {[^}]*}' | cmp expert -
+		placebase expert:x.json small_summator/input.mp | recdump -k place --tsv device > expert
+		{ recdump -k place --tsv device small_summator/$f.mp; recdump -k best --tsv device small_summator/$f.mp; } |
+			head -n 1 | cmp expert -
 	done
 	# The commands can be followed.
 	grep -q '^# heft: `placebase heft --seed 1 small_summator/input.mp`' table2.tsv
@@ -118,8 +119,9 @@ has_child() {
 	} > x/m/random.1+2-r8.tsv
 	printf 'answer\t%s\t0.003\t0.002\t0.004\t1.5\t1.2\t1.6\t8\t0\t0\t\tcpu:1\n' 1 2 > x/m/metis.1+2-r8.tsv
 	tables="$ROOT/pipelines/tables"
-	awk -f "$tables/stats.awk" -f "$tables/files.awk" -f "$tables/latency.awk" "$tables/published.tsv" \
-		"$tables/labels.tsv" published_s=hsdag_s published_speedup=hsdag_speedup x/m/random.1+2-r8.tsv x/m/metis.1+2-r8.tsv > x/rows
+	tabstat latency x/m/random.1+2-r8.tsv x/m/metis.1+2-r8.tsv |
+		awk -f "$tables/files.awk" -f "$tables/latency.awk" "$tables/published.tsv" "$tables/labels.tsv" \
+			published_s=hsdag_s published_speedup=hsdag_speedup - > x/rows
 	# The CPU's second times exp((log 0.1 + log 0.2) / 2), times exp(-+ 12.706 * log(2) / 2)
 	grep -q "^m.random placement.2.141.421.1.730.11560.019.85.9.-1056.0.99.8.7.071.2 seeds" x/rows || { cat x/rows; return 1; }
 	# Two seeds that find one device are one measurement.
