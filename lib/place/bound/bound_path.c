@@ -163,8 +163,25 @@ double bound_path_s(const struct bound_view *v, double *head_s, double *tail_s)
 	return longest * (1 - 1e-12);
 }
 
-/* At most MAX_LEVELS of the values, smallest and largest among them; how many. */
-static uint32_t levels(const double *x, uint32_t n, double *level)
+/* ---- windows ----
+ *
+ * Take a head h and a tail t.  The tasks that cannot start before h and have a path of at least t
+ * behind them all run between h and (end - t), and share the devices meanwhile:
+ *     end >= h + load of these tasks + t
+ *
+ *      tail
+ *        |        :  x   x
+ *        |    x   :x    x       the tasks of window (h, t) are those above and right
+ *      t |........:.........
+ *        |  x    x   x
+ *        '--------h--------- head
+ *
+ * Heads and tails are rounded down to a few levels, which makes windows larger in no place: the
+ * bound stays a bound.  sum[i][j] is the load of tasks of head level i and tail level j; summing it
+ * from the far corner gives the load of every window in one pass. */
+
+/* At most MAX_LEVELS of the values, ascending, smallest and largest among them; how many. */
+static uint32_t choose_levels(const double *x, uint32_t n, double *level)
 {
 	double *sorted = mem_copy(x, n, sizeof(*x));
 	uint32_t m = n < MAX_LEVELS ? n : MAX_LEVELS;
@@ -177,7 +194,8 @@ static uint32_t levels(const double *x, uint32_t n, double *level)
 	return m;
 }
 
-static uint32_t level_of(const double *level, uint32_t n, double x)
+/* The last level that is not above x; the first when all are. */
+static uint32_t level_below(const double *level, uint32_t n, double x)
 {
 	while (n > 1 && level[n - 1] > x)
 		n--;
@@ -187,7 +205,8 @@ static uint32_t level_of(const double *level, uint32_t n, double x)
 double bound_window_s(const struct bound_view *v, const double *head_s, const double *tail_s)
 {
 	double head[MAX_LEVELS], tail[MAX_LEVELS], sum[MAX_LEVELS][MAX_LEVELS] = {{0}}, best = 0;
-	uint32_t n_heads = levels(head_s, v->n, head), n_tails = levels(tail_s, v->n, tail);
+	uint32_t n_heads = choose_levels(head_s, v->n, head),
+		 n_tails = choose_levels(tail_s, v->n, tail);
 
 	for (uint32_t t = 0; t < v->n; t++) {
 		double least = INFINITY;
@@ -196,10 +215,10 @@ double bound_window_s(const struct bound_view *v, const double *head_s, const do
 			if (v->task_s[(size_t)t * v->k + d] < INFINITY)
 				least = fmin(least, v->share[d] * v->task_s[(size_t)t * v->k + d]);
 		if (least < INFINITY)
-			sum[level_of(head, n_heads, head_s[t])]
-			   [level_of(tail, n_tails, tail_s[t])] += least;
+			sum[level_below(head, n_heads, head_s[t])]
+			   [level_below(tail, n_tails, tail_s[t])] += least;
 	}
-	/* Columns summed from level i on, and these from level j on. */
+	/* sum[i][j] becomes the load of head levels from i on; load: of tail levels from j on, too. */
 	for (uint32_t i = n_heads; i-- > 0;) {
 		double load = 0;
 

@@ -6,7 +6,7 @@
 
 #include "place/heuristic/listsched.h"
 #include "place/method/method.h"
-#include "place/heuristic/queue.h"
+#include "place/heuristic/task_heap.h"
 
 struct etf {
 	struct listsched x;
@@ -15,7 +15,7 @@ struct etf {
 	uint32_t *waits;            /* (n) inputs whose task is not placed */
 	/* (k) places in order of tasks whose parents are placed: those that could begin when the
 	 * device is free, and the others by when their inputs are there */
-	struct queue *now, *later;
+	struct task_heap *now, *later;
 };
 
 static void make_ready(struct etf *t, uint32_t v)
@@ -24,28 +24,28 @@ static void make_ready(struct etf *t, uint32_t v)
 		double s = listsched_ready_s(&t->x, v, dev);
 
 		if (s < INFINITY)
-			queue_add(&t->later[dev], s, t->place_of[v]);
+			task_heap_add(&t->later[dev], s, t->place_of[v]);
 	}
 }
 
 /* Drop what was placed, or may not go to dev: once so, always, since memory only fills. */
-static void clean(struct etf *t, struct queue *q, uint32_t dev)
+static void clean(struct etf *t, struct task_heap *q, uint32_t dev)
 {
 	while (q->n && (t->x.placed[t->order[q->entry->task]] ||
 			!listsched_may(&t->x, t->order[q->entry->task], dev)))
-		queue_drop(q);
+		task_heap_drop(q);
 }
 
 /* The first task of dev, as its place in order, and when it could start: INFINITY, there is none.
  */
 static double first_of(struct etf *t, uint32_t dev, uint32_t *place)
 {
-	struct queue *now = &t->now[dev], *later = &t->later[dev];
+	struct task_heap *now = &t->now[dev], *later = &t->later[dev];
 
 	clean(t, later, dev);
 	while (later->n && later->entry->at <= t->free_s[dev]) {
-		queue_add(now, 0, later->entry->task);
-		queue_drop(later);
+		task_heap_add(now, 0, later->entry->task);
+		task_heap_drop(later);
 		clean(t, later, dev);
 	}
 	clean(t, now, dev);
@@ -110,8 +110,8 @@ static void etf_init(struct etf *t, struct method_run *r)
 	t->order = ARENA_NEWN(r->a, uint32_t, x->n);
 	t->place_of = ARENA_NEWN(r->a, uint32_t, x->n);
 	t->free_s = ARENA_NEWN(r->a, double, x->k);
-	t->now = ARENA_NEWN(r->a, struct queue, x->k);
-	t->later = ARENA_NEWN(r->a, struct queue, x->k);
+	t->now = ARENA_NEWN(r->a, struct task_heap, x->k);
+	t->later = ARENA_NEWN(r->a, struct task_heap, x->k);
 	t->waits = ARENA_NEWN(r->a, uint32_t, x->n);
 	for (uint32_t v = 0; v < x->n; v++) {
 		t->order[v] = v;

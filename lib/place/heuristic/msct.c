@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "place/heuristic/favourite_children.h"
-#include "place/heuristic/queue.h"
+#include "place/heuristic/task_heap.h"
 
 struct sct {
 	struct listsched x;
@@ -26,7 +26,7 @@ struct sct {
 	uint32_t *waits;          /* (n) parents that have not ended */
 	/* (k) tasks whose parents have ended, by when their inputs are there, and could be
 	 * anywhere */
-	struct queue *arrived, *urgent;
+	struct task_heap *arrived, *urgent;
 	double *arrive_s; /* (n,k) of ready tasks: inputs there; INFINITY: no way */
 };
 
@@ -41,8 +41,8 @@ static void make_ready(struct sct *s, uint32_t v)
 	for (uint32_t d = 0; d < s->x.k; d++) {
 		if (at[d] == INFINITY)
 			continue;
-		queue_add(&s->arrived[d], at[d], v);
-		queue_add(&s->urgent[d], anywhere, v);
+		task_heap_add(&s->arrived[d], at[d], v);
+		task_heap_add(&s->urgent[d], anywhere, v);
 	}
 }
 
@@ -69,10 +69,10 @@ static uint32_t awaited(const struct sct *s, uint32_t dev)
 
 /* The first task of a queue of dev that it may take, and from when on; SCHED_NONE: none.  What may
  * not go there once never may again: memory only fills, and units stay. */
-static uint32_t first_of(struct sct *s, struct queue *q, uint32_t dev, double *at)
+static uint32_t first_of(struct sct *s, struct task_heap *q, uint32_t dev, double *at)
 {
 	while (q->n && (s->x.placed[q->entry->task] || arrival(s, q->entry->task, dev) == INFINITY))
-		queue_drop(q);
+		task_heap_drop(q);
 	*at = q->n ? q->entry->at : INFINITY;
 	return q->n ? q->entry->task : SCHED_NONE;
 }
@@ -195,8 +195,8 @@ static int run_m_sct(struct method_run *r, struct err *e)
 	s.running = ARENA_NEWN(a, uint32_t, s.x.k);
 	s.last = ARENA_NEWN(a, uint32_t, s.x.k);
 	s.waits = ARENA_NEWN(a, uint32_t, s.x.n);
-	s.arrived = ARENA_NEWN(a, struct queue, s.x.k);
-	s.urgent = ARENA_NEWN(a, struct queue, s.x.k);
+	s.arrived = ARENA_NEWN(a, struct task_heap, s.x.k);
+	s.urgent = ARENA_NEWN(a, struct task_heap, s.x.k);
 	s.arrive_s = ARENA_NEWN(a, double, (size_t)s.x.n *s.x.k);
 	int solved = favourite_children_find(&s.x, r->budget_s, a, s.favourite, e);
 	int rc = solved < 0 ? -1 : 0;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/hash.h"
+#include "base/pairmap.h"
 #include "base/rng.h"
 #include "place/heuristic/random.h"
 #include "place/method/method.h"
@@ -13,7 +14,7 @@ enum { MAX_REPEATS = 1000 };
 
 /* allowed (n_sets,k): may all sets that share the device of this one run there?  Only the rows of
  * the first of them count. */
-static void company(const struct place_model *m, bool *allowed)
+static void combine_allowed(const struct place_model *m, bool *allowed)
 {
 	for (uint32_t v = 0; v < m->n_sets; v++)
 		for (uint32_t d = 0; d < m->k; d++) {
@@ -55,7 +56,7 @@ void random_placement(const struct place_model *m, uint64_t seed, uint32_t index
 	double *weight = MEM_NEWN(double, m->k);
 	bool *allowed = MEM_NEWN(bool, (size_t)m->n_sets * m->k);
 
-	company(m, allowed);
+	combine_allowed(m, allowed);
 	for (uint32_t d = 0; d < m->k; d++)
 		weight[d] = biased ? -log(1 - rng_uniform(&bias, d)) : 1;
 	for (uint32_t v = 0; v < m->n_sets; v++)
@@ -67,35 +68,28 @@ void random_placement(const struct place_model *m, uint64_t seed, uint32_t index
 	mem_free(allowed);
 }
 
-/* Was this placement handed over before?  Remembers hashes in a table of size cells, a power of two
- * that is never filled; 0 marks a free cell. */
-static bool seen_before(const struct method_run *r, uint64_t *table, size_t size)
+/* Was this placement handed over before?  Placements are remembered by their hashes. */
+static bool seen_before(const struct method_run *r, struct pairmap *seen)
 {
 	uint64_t h = hash_u16(r->device, r->m->n_sets);
-	size_t at;
 
-	h += h == 0;
-	for (at = h & (size - 1); table[at]; at = (at + 1) & (size - 1))
-		if (table[at] == h)
-			return true;
-	table[at] = h;
+	if (pairmap_get(seen, h, 0))
+		return true;
+	pairmap_put(seen, h, 0, 1);
 	return false;
 }
 
 static int run_random(struct method_run *r, struct err *e)
 {
 	uint32_t found = 0, repeats = 0;
-	size_t size = 64;
+	struct pairmap seen = {0};
 	int rc = 0;
 
-	while (size < 2 * (size_t)r->samples)
-		size *= 2;
-	uint64_t *table = MEM_NEWN(uint64_t, size);
 	for (uint32_t i = 0; rc == 0 && found < r->samples && repeats < MAX_REPEATS; i++) {
 		bool biased = r->draw == DRAW_BIASED || (r->draw == DRAW_MIXED && i % 2 == 0);
 
 		random_placement(r->m, r->seed, i, biased, r->device);
-		if (seen_before(r, table, size)) {
+		if (seen_before(r, &seen)) {
 			repeats++;
 			continue;
 		}
@@ -103,7 +97,7 @@ static int run_random(struct method_run *r, struct err *e)
 		found++;
 		rc = r->emit(r, e);
 	}
-	mem_free(table);
+	pairmap_release(&seen);
 	snprintf(r->note, sizeof(r->note), "%u distinct placements", found);
 	return rc;
 }
