@@ -98,7 +98,8 @@ INLINE void step_down(const struct bfs_graph *g, struct bfs_search *s, size_t W)
 	}
 }
 
-/* The same for a large frontier: every node that some source has not reached asks its neighbours. */
+/* The same for a large frontier: every node that some source has not reached asks its neighbours.
+ * */
 INLINE void step_up(const struct bfs_graph *g, struct bfs_search *s, const uint64_t *sources,
 		    size_t W)
 {

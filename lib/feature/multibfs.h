@@ -1,14 +1,16 @@
-/* multibfs.h - breadth-first searches from many sources at once, one bit each: how many nodes every
- * source has within r hops, for all r, and the regression of the fractal dimension over them.
- * For fractal.c, not for others.  Source: Then et al., "The more the merrier: efficient multi-source graph
- * traversal", VLDB 2014; Beamer et al., "Direction-optimizing breadth-first search", SC 2012.
+/* multibfs.h - breadth-first searches from many sources at once, one bit each: how many nodes
+ * every source has within r hops, for all r, and the regression of the fractal dimension over
+ * them. For fractal.c, not for others.  Source: Then et al., "The more the merrier: efficient
+ * multi-source graph traversal", VLDB 2014; Beamer et al., "Direction-optimizing breadth-first
+ * search", SC 2012.
  *
- * WHY.  A search from every node on its own makes n (n + m) visits.  Sources that are near each other
- * reach the same nodes at nearly the same radius, so one visit can serve 64 of them: a node has a
- * word with a bit for each source of the batch, and OR of two words is 64 searches in one step.
+ * WHY.  A search from every node on its own makes n (n + m) visits.  Sources that are near each
+ * other reach the same nodes at nearly the same radius, so one visit can serve 64 of them: a node
+ * has a word with a bit for each source of the batch, and OR of two words is 64 searches in one
+ * step.
  *
- * PICTURE.  The path a - b - c - d, every node a source.  Below each node: the sources whose bits are
- * set in its word seen[], new ones of this radius in capitals.
+ * PICTURE.  The path a - b - c - d, every node a source.  Below each node: the sources whose bits
+ * are set in its word seen[], new ones of this radius in capitals.
  *
  *     radius      a        b        c        d       N(a,r)  N(b,r)
  *       0         A        B        C        D         0       0
@@ -16,25 +18,26 @@
  *       2         abC      abcD     Abcd     Bcd       2       3
  *       3         abcD     abcd     abcd     Abcd      3       3
  *
- * A step: the new bits of v are the OR of its neighbours' new bits of the last radius, less seen[v].
- * N(a,r) grows by the number of capital A's in row r.
+ * A step: the new bits of v are the OR of its neighbours' new bits of the last radius, less
+ * seen[v].  N(a,r) grows by the number of capital A's in row r.
  *
- * LAYOUT.  A batch has W x 64 sources, W = 1 or BFS_WIDE; they are W x 64 nodes in a row.  Nodes are
- * renumbered breadth-first, so those are near each other in the graph.  seen, cur (new at radius r)
- * and next (new at r + 1) are arrays (n,W) of words; list and touched name the nodes whose words in
- * cur and next are not 0, so that a step costs what its frontier costs:
+ * LAYOUT.  A batch has W x 64 sources, W = 1 or BFS_WIDE; they are W x 64 nodes in a row.  Nodes
+ * are renumbered breadth-first, so those are near each other in the graph.  seen, cur (new at
+ * radius r) and next (new at r + 1) are arrays (n,W) of words; list and touched name the nodes
+ * whose words in cur and next are not 0, so that a step costs what its frontier costs:
  *
  *                     W words a node              bit i of word w: source first + 64 w + i
  *     cur   | v0: [....][....] | v1: [....][....] | v2: ...
  *
- * A small frontier goes down: each of its nodes ORs its word into its neighbours'.  A large one (more
- * than a quarter of the edges) is asked from the other side: each node that some source has not
- * reached reads its neighbours, and those that all sources have reached cost one test.
+ * A small frontier goes down: each of its nodes ORs its word into its neighbours'.  A large one
+ * (more than a quarter of the edges) is asked from the other side: each node that some source has
+ * not reached reads its neighbours, and those that all sources have reached cost one test.
  *
- * COUNTING.  Row r of the picture is needed by source: how many of the new words have bit i, for all
- * i.  The counts are bit-sliced: plane[k] holds bit k of 64 counts, and adding a word is binary
- * addition with a carry, for 64 counts at once.  Sixteen words wait in fresh[] and go in together
- * through full adders (two words and the plane give the new plane and a carry of twice the weight):
+ * COUNTING.  Row r of the picture is needed by source: how many of the new words have bit i, for
+ * all i.  The counts are bit-sliced: plane[k] holds bit k of 64 counts, and adding a word is
+ * binary addition with a carry, for 64 counts at once.  Sixteen words wait in fresh[] and go in
+ * together through full adders (two words and the plane give the new plane and a carry of twice
+ * the weight):
  *
  *     fresh    w0 w1  w2 w3  ...  w14 w15
  *                \|     \|            \|
@@ -46,12 +49,13 @@
  * which are 15 adders of five operations for 16 words.  At the end of a radius the planes are read
  * out into ball[] and emptied.
  *
- * EXACT.  The counts are integers, and every source's regression sums are added in the order of its
- * radii, by its own bit alone.  Neither W nor the other sources nor the number of threads nor the
- * direction of a step changes a result; tests/unit/test_graph_fractal.c compares with plain searches.
+ * EXACT.  The counts are integers, and every source's regression sums are added in the order of
+ * its radii, by its own bit alone.  Neither W nor the other sources nor the number of threads nor
+ * the direction of a step changes a result; tests/unit/test_graph_fractal.c compares with plain
+ * searches.
  *
- * COST.  A visit is W words.  Where all sources of a batch reach a node at the same few radii, the n
- * searches make about n (n + m) / 64 visits; on a long thin graph they reach it at 64 radii, one
+ * COST.  A visit is W words.  Where all sources of a batch reach a node at the same few radii, the
+ * n searches make about n (n + m) / 64 visits; on a long thin graph they reach it at 64 radii, one
  * after the other, and nothing is saved.  Memory: 3 W n words a thread. */
 #ifndef HSDAG_FEATURE_MULTIBFS_H
 #define HSDAG_FEATURE_MULTIBFS_H
@@ -97,8 +101,9 @@ void bfs_graph_init(struct bfs_graph *g, const struct digraph *d, bool directed,
 		    struct arena *a);
 void bfs_search_init(struct bfs_search *s, uint32_t n, struct arena *a);
 
-/* Search from nodes first .. first + n - 1 (of the new numbers), n <= 64 or n <= 64 BFS_WIDE, until
- * no node is new, the cap is reached or more than max_visits were made; returns the number of radii. */
+/* Search from nodes first .. first + n - 1 (of the new numbers), n <= 64 or n <= 64 BFS_WIDE,
+ * until no node is new, the cap is reached or more than max_visits were made; returns the number
+ * of radii. */
 uint32_t bfs_narrow(const struct bfs_graph *g, struct bfs_search *s, uint32_t first, uint32_t n,
 		    uint64_t max_visits);
 uint32_t bfs_wide(const struct bfs_graph *g, struct bfs_search *s, uint32_t first, uint32_t n,

@@ -17,7 +17,7 @@
  *     S           .9    .2    .8    .7          a score for each edge
  *     kept        ===         ===   ===         every node keeps its best edge
  *     groups    [ a   b ] - [ c   d   e ]       n' nodes, H' (n',h): the graph of the next round
- *     factor      .9         .8, .7             mean or sum of S inside: gives the scores a gradient
+ *     factor      .9         .8, .7             mean or sum of S inside, its only gradient
  *
  * A replay takes the kept edges from the record and computes the rest again.
  */

@@ -1,6 +1,7 @@
 /* named_field.c - fields by name, and their options. */
 #include "learn/net/named_field.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,8 +65,10 @@ int field_options_add(struct field_options *o, const struct named_field *fields,
 		      const void *defaults, struct opt *table, int n)
 {
 	int i = 0;
-	for (const struct named_field *f = fields; f->name && i < FIELDS_MAX; f++, i++)
+	for (const struct named_field *f = fields; f->name; f++, i++) {
+		assert(i < FIELDS_MAX && !(f->zero && f->is_real));
 		table[n++] = option_of(o, i, f, field_get(defaults, f));
+	}
 	return n;
 }
 

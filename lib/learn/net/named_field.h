@@ -16,7 +16,8 @@ struct named_field {
 	bool is_real;     /* double, else int64_t */
 	double lo, hi;    /* accepted range, ends included */
 	const char *help;
-	const char *zero; /* word for 0 on a command line, which then takes no number 0; or NULL */
+	const char *
+		zero; /* of an integer: word for 0 on a command line, where no 0 is taken; or NULL */
 };
 
 /* Rows of a table of struct S; the table ends with a NULL name. */
@@ -49,7 +50,8 @@ struct field_options {
 	char number[FIELDS_MAX][32];
 };
 
-/* Append to table, from its entry n on, an option for each field; help shows the values of
+/* Append to table, from its entry n on, an option for each field, of which there are at most
+ * FIELDS_MAX; help shows the values of
  * *defaults.  o must outlive the parsing.  Returns the new n. */
 int field_options_add(struct field_options *o, const struct named_field *fields,
 		      const void *defaults, struct opt *table, int n);

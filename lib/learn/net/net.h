@@ -168,8 +168,8 @@ void replayer_free(struct replayer *r);
 int replayer_run(struct replayer *r, const struct net_model *m, struct replay_step *steps,
 		 uint32_t n_steps, float *grad_embed, float *grad_policy, struct err *e) MUST_CHECK;
 
-/* State update x (n,d) += z[group], in place: the groups' embeddings become part of the features that
- * the next step of the episode sees (HSDAG paper, section 3). */
+/* State update x (n,d) += z[group], in place: the embeddings of the groups become part of the
+ * features of the episode's next step (HSDAG paper, section 3). */
 void net_advance(float *x, uint32_t n, uint32_t d, const uint32_t *group, const float *z);
 
 #endif

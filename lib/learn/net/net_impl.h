@@ -16,8 +16,8 @@ struct net_plan {
 };
 
 /* For a network that makes no groups of its own: the groups of a step are the recorded ones, else
- * the given ones, else the sets that must share a device, else every set is one.  Fills *out, but z,
- * in memory of the tape.  ST_INPUT: a recorded partition with rounds of parsing. */
+ * the given ones, else the sets that must share a device, else every set is one.  Fills *out, but
+ * z, in memory of the tape.  ST_INPUT: a recorded partition with rounds of parsing. */
 int net_take_partition(struct tape *t, const struct net_model *m, const struct net_plan *plan,
 		       struct partition *out, struct err *e) MUST_CHECK;
 

@@ -15,8 +15,8 @@ struct baseline {
 };
 
 /* Where runs have a value of another objective (STREAM.md), lat and ref are that and its
- * reference.  coef (n_samples): the loss is sum_i coef[i] log p_i over the samples i that the policy
- * drew, at step t_i = 1..x; 0 for the others.  With the reward
+ * reference.  coef (n_samples): the loss is sum_i coef[i] log p_i over the samples i that the
+ * policy drew, at step t_i = 1..x; 0 for the others.  With the reward
  *
  *   r = 1 / lat, infeasible 0            (Paper, section 3.4), or with log_reward
  *   r = -log(lat / ref), infeasible `penalty` below the worst feasible of the episode

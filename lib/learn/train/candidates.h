@@ -46,8 +46,8 @@ double candidates_add(struct candidates *s, const struct candidate *from);
 /* Has this placement (n_sets) been run? */
 bool candidates_has(const struct candidates *s, const uint16_t *device);
 
-/* The best `k` first, and behind them the best single-device reference where it is not among them; indices
- * into s->c in order[], which has room for CANDIDATES_MAX.  Returns how many. */
+/* The best `k` first, and behind them the best single-device reference where it is not among them;
+ * indices into s->c in order[], which has room for CANDIDATES_MAX.  Returns how many. */
 uint32_t candidates_rank(const struct candidates *s, uint32_t k, uint32_t *order);
 
 /* The n of order[] as `best` records, rank 0 first. */

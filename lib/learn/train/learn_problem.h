@@ -44,8 +44,9 @@ int learn_problem_take(struct learn_problem *p, const struct rec *r, struct err 
 int learn_problem_check(struct learn_problem *p, bool need_feat, bool need_devs,
 			struct err *e) MUST_CHECK;
 
-/* The mask of d for the n_sets sets of a graph, NULL where d has none.  A set that no device can run
- * may go anywhere: its row is set to ones, in place, and the run stage names its operator.  ST_INPUT: a mask of another graph. */
+/* The mask of d for the n_sets sets of a graph, NULL where d has none.  A set that no device can
+ * run may go anywhere: its row is set to ones, in place, and the run stage names its operator.
+ * ST_INPUT: a mask of another graph. */
 int learn_mask(struct devs *d, uint64_t graph, uint32_t n_sets, const uint8_t **mask,
 	       struct err *e) MUST_CHECK;
 
