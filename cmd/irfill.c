@@ -105,8 +105,8 @@ static int open_partial(const struct options *o, const char *xml, struct weights
 	return rc;
 }
 
-static int fill(const struct options *o, const struct graph *g, const struct weights *partial,
-		struct err *e)
+static int write_weights(const struct options *o, const struct graph *g,
+			 const struct weights *partial, struct err *e)
 {
 	struct output out;
 	struct fill_report rep;
@@ -137,7 +137,7 @@ static int run(const struct options *o, const char *path, struct err *e)
 		return -1;
 	int rc = open_partial(o, path, &partial, e);
 	if (rc == 0) {
-		rc = fill(o, g, &partial, e);
+		rc = write_weights(o, g, &partial, e);
 		weights_close(&partial);
 	}
 	graph_free(g);

@@ -72,7 +72,7 @@ static bool is_quantised(enum elem t)
 	return elem_half_range(t) > 0;
 }
 
-static bool fill_one(const struct filling *f, const struct item *it)
+static bool fill_constant(const struct filling *f, const struct item *it)
 {
 	const struct role *r = it->role;
 	enum elem t = item_elem(it);
@@ -215,7 +215,7 @@ static void fill_place(struct filling *f, const struct item *it, size_t n)
 		return;
 	for (int weak = 0; weak < 2; weak++)
 		for (size_t i = 0; i < n; i++)
-			if ((it[i].role->kind == ROLE_NONE) == weak && fill_one(f, &it[i]))
+			if ((it[i].role->kind == ROLE_NONE) == weak && fill_constant(f, &it[i]))
 				return;
 	miss(f, it);
 }

@@ -66,7 +66,7 @@ static uint64_t encode(enum elem t, double x)
 
 /* Elements narrower than a byte are packed from the low bits up, except that u1
  * is packed from the high bit down; u3 and u6 may straddle bytes. */
-static void put(enum elem t, uint64_t i, uint64_t code, uint8_t *out)
+static void store_code(enum elem t, uint64_t i, uint64_t code, uint8_t *out)
 {
 	unsigned bits = elem_bits(t);
 	if (bits == 16) {
@@ -108,7 +108,7 @@ double elem_half_range(enum elem t)
 void fill_store(enum elem t, const double *value, bool each, uint64_t n, uint8_t *out)
 {
 	for (uint64_t i = 0; i < n; i++)
-		put(t, i, encode(t, value[each ? i : 0]), out);
+		store_code(t, i, encode(t, value[each ? i : 0]), out);
 }
 
 /* The codes of 65536 even steps from lo to hi; NULL when n is too small to pay for them. */
@@ -138,10 +138,10 @@ void fill_uniform(enum elem t, double lo, double hi, bool whole_range, uint64_t 
 		size_t m = n - i < BATCH ? (size_t)(n - i) : BATCH;
 		rng_bits16(&addr, (uint32_t)(i / 8), random, m);
 		for (size_t k = 0; k < m; k++)
-			put(t, i + k,
-			    code ? code[random[k]]
-				 : encode(t, lo + (hi - lo) * (random[k] + 0.5) / LEVELS),
-			    out);
+			store_code(t, i + k,
+				   code ? code[random[k]]
+					: encode(t, lo + (hi - lo) * (random[k] + 0.5) / LEVELS),
+				   out);
 	}
 	mem_free(code);
 }

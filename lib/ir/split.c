@@ -56,7 +56,7 @@ static uint64_t append(void *arg, const void *data, uint64_t bytes)
 	return at;
 }
 
-static uint64_t place(void *arg, uint64_t offset, uint64_t bytes)
+static uint64_t copy_constant(void *arg, uint64_t offset, uint64_t bytes)
 {
 	struct bin *b = arg;
 	if (bytes == 0)
@@ -107,7 +107,7 @@ static int write_pair(struct split *s, const char *stem, const struct ir_part *p
 	struct bin bin = {.from = s->weights, .file = fopen(path, "wb")};
 	if (!bin.file)
 		return err_sys(e, ST_RUNTIME, "cannot create '%s'", path);
-	const struct ir_bin to = {place, append, &bin};
+	const struct ir_bin to = {copy_constant, append, &bin};
 	struct ir_writer *w = ir_writer_new(strrchr(stem, '/') + 1, &to);
 	ir_write_part(w, &to, s->g, s->constant, part);
 	size_t n;

@@ -3,9 +3,11 @@
 #define HSDAG_KERNEL_CPU_IMPL_H
 
 #include "base/mem.h"
-#include "kernel/cpu_epilogue.h"
 #include "kernel/cpu_kernels.h"
 #include "kernel/kernel.h"
+
+struct epilogue; /* cpu_epilogue.h */
+struct unary_args;
 
 /* ---- context (cpu_ctx.c) ---- */
 

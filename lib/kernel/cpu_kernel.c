@@ -1,4 +1,5 @@
 /* cpu_kernel.c - which kernel runs an operator. */
+#include "kernel/cpu_epilogue.h"
 #include "kernel/cpu_adapt.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* opimpl.h - inside lib/op: the functions that the operator list names. */
+/* opimpl.h - inside lib/op, not for others: the functions that the operator list names. */
 #ifndef HSDAG_OP_OPIMPL_H
 #define HSDAG_OP_OPIMPL_H
 

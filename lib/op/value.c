@@ -64,12 +64,6 @@ uint16_t bf16_from_float(float f)
 	return (uint16_t)((x.u + 0x7fff + (x.u >> 16 & 1)) >> 16);
 }
 
-bool elem_is_signed(enum elem t)
-{
-	return elem_is_real(t) || t == EL_I64 || t == EL_I32 || t == EL_I16 || t == EL_I8 ||
-	       t == EL_I4;
-}
-
 /* Bits of element i of a type of 1, 2 or 4 bits; the first element is in the low bits,
  * but u1 counts from the high bit. */
 static unsigned packed_bits(const struct tensor *t, int64_t i)

@@ -15,8 +15,6 @@ double tensor_real(const struct tensor *t, int64_t i);
 void tensor_set_int(const struct tensor *t, int64_t i, int64_t value);
 void tensor_set_real(const struct tensor *t, int64_t i, double value);
 
-bool elem_is_signed(enum elem t); /* real types and signed integers */
-
 /* "f32[1,3,224,224]" into dst[cap]; returns dst. */
 char *tensor_text(const struct tensor *t, char *dst, size_t cap);
 

@@ -121,7 +121,7 @@ static bool find_target(struct writer *w, uint32_t v, struct epi_source *to)
 	return false;
 }
 
-static bool put(struct writer *w, const struct epi_code *k)
+static bool append_code(struct writer *w, const struct epi_code *k)
 {
 	struct epilogue *c = &w->part->code;
 	if (c->n_code == EPI_CODE)
@@ -155,7 +155,7 @@ static bool write_node(struct writer *w, uint32_t v)
 	if (!find_target(w, v, &k.to))
 		return false;
 	w->at[v] = k.to;
-	return put(w, &k);
+	return append_code(w, &k);
 }
 
 /* The kernel's output is value 0; it is copied when it is needed besides what becomes of it. */
@@ -167,7 +167,7 @@ static bool write_head(struct writer *w, uint32_t v)
 	w->busy = 1;
 	if (w->part->result == v || !(f->leaves || f->stored))
 		return true;
-	return find_target(w, v, &k.to) && put(w, &k);
+	return find_target(w, v, &k.to) && append_code(w, &k);
 }
 
 static bool write_part(struct fuse_plan *p, int number, int64_t cols)

@@ -2,6 +2,7 @@
 #ifndef HSDAG_DEVICE_CPU_CPU_FUSE_IMPL_H
 #define HSDAG_DEVICE_CPU_CPU_FUSE_IMPL_H
 
+#include "kernel/cpu_epilogue.h"
 #include "device/cpu/cpu_fuse.h"
 #include "kernel/cpu_impl.h"
 

@@ -69,7 +69,8 @@ static bool is_f32(const struct tensor *t)
 	return t && t->elem == EL_F32 && tensor_elements(t) > 0;
 }
 
-static bool take_code(struct fuse_node *f, const struct step_node *n)
+/* try_x: f becomes an x; false when the node cannot. */
+static bool try_code(struct fuse_node *f, const struct step_node *n)
 {
 	enum op_category cat = op_info(n->op->kind)->category;
 	f->role = ROLE_CODE;
@@ -90,7 +91,7 @@ static bool take_code(struct fuse_node *f, const struct step_node *n)
 	return true;
 }
 
-static bool take_view(struct fuse_node *f, const struct step_node *n)
+static bool try_view(struct fuse_node *f, const struct step_node *n)
 {
 	f->role = ROLE_VIEW;
 	for (uint32_t i = 0; i < n->n_out; i++)
@@ -99,7 +100,7 @@ static bool take_view(struct fuse_node *f, const struct step_node *n)
 	return is_f32(n->in[0].tensor) && n->in[1].from == FROM_CONST && n->in[1].tensor->data;
 }
 
-static bool take_head(struct fuse_node *f, const struct step_node *n)
+static bool try_head(struct fuse_node *f, const struct step_node *n)
 {
 	const char *reason;
 	f->role = ROLE_HEAD;
@@ -112,21 +113,21 @@ static bool take_head(struct fuse_node *f, const struct step_node *n)
 	return cpu_kernel_supports(n->op, &reason) && !op_is_bounded(n->op);
 }
 
-static bool take_node(struct fuse_node *f, const struct step_node *n, bool first)
+static bool classify_node(struct fuse_node *f, const struct step_node *n, bool first)
 {
 	enum op_kind kind = n->op->kind;
 	*f = (struct fuse_node){.node = n, .kind = kind, .out = &n->out[0], .part = -1};
 	if (!is_f32(&n->out[0]))
 		return false;
 	if (kind == OP_SPLIT || kind == OP_VARIADIC_SPLIT)
-		return take_view(f, n);
+		return try_view(f, n);
 	if (first && cpu_kernel_is_head(kind))
-		return take_head(f, n);
-	return take_code(f, n);
+		return try_head(f, n);
+	return try_code(f, n);
 }
 
 /* Outputs of the step; those of splits are copied. */
-static bool take_outputs(const struct step_spec *s, struct fuse_plan *p)
+static bool note_outputs(const struct step_spec *s, struct fuse_plan *p)
 {
 	for (uint32_t i = 0; i < s->n_out; i++) {
 		const struct step_out *o = &s->out[i];
@@ -205,9 +206,9 @@ bool fuse_parts(const struct step_spec *s, struct fuse_plan *p)
 		return false;
 	p->n = s->n_nodes;
 	for (uint32_t v = 0; v < s->n_nodes; v++)
-		if (!take_node(&p->node[v], &s->node[v], v == 0))
+		if (!classify_node(&p->node[v], &s->node[v], v == 0))
 			return false;
-	if (!take_outputs(s, p))
+	if (!note_outputs(s, p))
 		return false;
 	for (uint32_t v = 0; v < p->n; v++) {
 		struct fuse_node *f = &p->node[v];

@@ -8,6 +8,7 @@
 #include "base/pool.h"
 #include "device/cpu/cpu_dynop.h"
 #include "device/cpu/cpu_fuse.h"
+#include "device/host_memory.h"
 #include "kernel/kernel.h"
 
 #include <pthread.h>
@@ -33,11 +34,6 @@ struct step {
 	uint32_t v; /* its first node */
 	uint32_t n_in, n_out;
 	void **at; /* (n_in + n_out) addresses of a run */
-};
-
-struct devmem {
-	void *p;
-	bool owned;
 };
 
 /* Packed weights are shared by all cpu devices of the process. */
@@ -97,7 +93,7 @@ static uint64_t machine_memory(void)
 	return sysinfo(&si) == 0 ? (uint64_t)si.totalram * si.mem_unit : 0;
 }
 
-static void take_cores(struct device *d, const cpu_set_t *set)
+static void set_cores(struct device *d, const cpu_set_t *set)
 {
 	d->n_cpus = 0;
 	d->cpus = MEM_NEWN(int, (size_t)CPU_COUNT(set) + 1);
@@ -114,7 +110,7 @@ static void cpu_list_machine(void (*fn)(void *arg, const struct device *d), void
 	if (sched_getaffinity(0, sizeof all, &all) != 0)
 		return;
 	struct device d = {.class = &cpu_device_class, .name = "cpu", .align = 64};
-	take_cores(&d, &all);
+	set_cores(&d, &all);
 	fn(arg, &d);
 	int n = d.n_cpus, *cores = d.cpus;
 	for (int i = 0; i < n && n > 1; i++) {
@@ -122,7 +118,7 @@ static void cpu_list_machine(void (*fn)(void *arg, const struct device *d), void
 		CPU_ZERO(&one);
 		CPU_SET((size_t)cores[i], &one);
 		snprintf(d.name, sizeof d.name, "cpu:%d", cores[i]);
-		take_cores(&d, &one);
+		set_cores(&d, &one);
 		fn(arg, &d);
 		mem_free(d.cpus);
 	}
@@ -145,7 +141,7 @@ static int cpu_open(struct device *d, struct err *e)
 		if (CPU_ISSET((size_t)c, &set) && !CPU_ISSET((size_t)c, &all))
 			return err_set(e, ST_USAGE,
 				       "core %d is not there; devrun --list shows the cores", c);
-	take_cores(d, &set);
+	set_cores(d, &set);
 	if (packs_users++ == 0)
 		packs = cpu_packs_new();
 	struct cpu_state *s = MEM_NEW(struct cpu_state);
@@ -278,54 +274,6 @@ static uint64_t cpu_scratch(struct device *d)
 	return cpu_ctx_bytes(state->ctx);
 }
 
-/* ---- memory: the host's ---- */
-
-static struct devmem *new_mem(void *p, bool owned)
-{
-	struct devmem *m = MEM_NEW(struct devmem);
-	*m = (struct devmem){p, owned};
-	return m;
-}
-
-static int cpu_alloc(struct device *d, size_t bytes, struct devmem **out, struct err *e)
-{
-	void *p = mem_try(bytes ? bytes : 1);
-	(void)d;
-	if (!p)
-		return err_set(e, ST_RUNTIME, "no memory for %zu bytes", bytes);
-	*out = new_mem(p, true);
-	return 0;
-}
-
-static int cpu_view(struct device *d, struct devmem *base, size_t offset, size_t bytes,
-		    struct devmem **out, struct err *e)
-{
-	(void)d, (void)bytes, (void)e;
-	*out = new_mem((char *)base->p + offset, false);
-	return 0;
-}
-
-static int cpu_wrap(struct device *d, void *host, size_t bytes, struct devmem **out, struct err *e)
-{
-	(void)d, (void)bytes, (void)e;
-	*out = new_mem(host, false);
-	return 0;
-}
-
-static void cpu_release(struct device *d, struct devmem *m)
-{
-	(void)d;
-	if (m->owned)
-		mem_free(m->p);
-	mem_free(m);
-}
-
-static void *cpu_host(struct device *d, struct devmem *m)
-{
-	(void)d;
-	return m->p;
-}
-
 const struct device_class cpu_device_class = {
 	.forms = "cpu, cpu:LIST",
 	.help = "cpu (all cores), cpu:LIST (these cores, as in cpu:0 or cpu:0-3,5)",
@@ -345,10 +293,10 @@ const struct device_class cpu_device_class = {
 	.takes = cpu_takes,
 	.prepare = cpu_prepare,
 	.step_free = cpu_step_free,
-	.alloc = cpu_alloc,
-	.view = cpu_view,
-	.wrap = cpu_wrap,
-	.release = cpu_release,
-	.host = cpu_host,
+	.alloc = host_memory_alloc,
+	.view = host_memory_view,
+	.wrap = host_memory_wrap,
+	.release = host_memory_release,
+	.host = host_memory_address,
 	.run = cpu_run,
 };

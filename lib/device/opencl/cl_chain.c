@@ -40,7 +40,8 @@ bool cl_chain_starts(const struct step_node *v)
 	}
 }
 
-bool cl_chain_follows(const struct step_node *v)
+/* May a chain follow this node? */
+static bool chain_may_follow(const struct step_node *v)
 {
 	const struct tensor *out = &v->out[0];
 	if (out->elem != EL_F32 || !v->n_out)
@@ -228,7 +229,7 @@ bool cl_chain_build(struct cl_chain *c, const struct step_spec *s)
 	for (uint32_t i = 0; i < s->n_out; i++)
 		if (s->n_nodes > 1 && (s->out[i].node != s->n_nodes - 1 || s->out[i].port))
 			return false;
-	if (s->n_nodes > 1 && !cl_chain_follows(&s->node[0]))
+	if (s->n_nodes > 1 && !chain_may_follow(&s->node[0]))
 		return false;
 	if (cl_chain_starts(&s->node[0]) && !first_post(c, s))
 		return false;

@@ -69,8 +69,8 @@ static void *change_type(const struct tensor *t, enum elem to, size_t *bytes)
 	return all.data;
 }
 
-static void add(struct cl_state *s, const struct tensor *t, const struct cl_const_form *form,
-		cl_mem mem)
+static void remember_const(struct cl_state *s, const struct tensor *t,
+			   const struct cl_const_form *form, cl_mem mem)
 {
 	s->consts = mem_grow(s->consts, &s->cap_consts, s->n_consts + 1, sizeof *s->consts);
 	s->consts[s->n_consts++] = (struct cl_const){t, *form, mem};
@@ -78,7 +78,7 @@ static void add(struct cl_state *s, const struct tensor *t, const struct cl_cons
 
 void cl_const_keep(struct cl_state *s, cl_mem mem)
 {
-	add(s, NULL, &(struct cl_const_form){0}, mem);
+	remember_const(s, NULL, &(struct cl_const_form){0}, mem);
 }
 
 int cl_const_get(struct cl_state *s, const struct tensor *t, const struct cl_const_form *want,
@@ -107,6 +107,6 @@ int cl_const_get(struct cl_state *s, const struct tensor *t, const struct cl_con
 	mem_free(changed);
 	if (rc)
 		return -1;
-	add(s, t, &form, *out);
+	remember_const(s, t, &form, *out);
 	return 0;
 }

@@ -182,8 +182,6 @@ int64_t cl_mvn_span(const struct op *op, const struct tensor *in);
  * allocation. */
 bool cl_chain_build(struct cl_chain *c, const struct step_spec *s);
 bool cl_chain_starts(const struct step_node *v);
-/* May a chain follow this node? */
-bool cl_chain_follows(const struct step_node *v);
 /* The operands as a product's: the dims of `out` are n_z of batches, n_m of rows, and of
  * columns; with groups > 1, dim 1 stands for two: groups, which belong to z, and the rest.
  * at: NULL to ask only.  False when an operand has no such strides. */
@@ -227,15 +225,10 @@ int64_t cl_lower_batches(struct cl_lowering *p, const struct cl_matrices *a,
  * not there repeat c).  Returns the launch. */
 struct cl_launch *cl_lower_product(struct cl_lowering *p, const struct gemm_args *g,
 				   int64_t n_batch, const struct cl_ref *refs, int n_refs);
-/* The strided copy of a dense tensor, input `from` seen as dims[n], into output 0 with the dims
- * in the order perm[n]. */
-int cl_lower_permute(struct cl_lowering *p, const int64_t *dims, const int *perm, int n) MUST_CHECK;
 /* Value i of input `port`, which must be constant with its data. */
 bool cl_lower_known(struct cl_lowering *p, int port);
 int cl_elem_code(enum elem t); /* enum elem_code; -1: not known to kernels */
-/* 1, 2, 4, 8 -> 0, 1, 2, 3; -1 for types that are not moved. */
-int cl_move_log(enum elem t);
-/* The same as the device has them in memory, where f32 may be f16. */
+/* Type, log of the size and bytes as the device has them in memory, where f32 may be f16. */
 int cl_code(const struct cl_lowering *p, enum elem t);
 int cl_log(const struct cl_lowering *p, enum elem t);
 size_t cl_bytes(const struct cl_lowering *p, const struct tensor *t);

@@ -87,7 +87,8 @@ int cl_elem_code(enum elem t)
 	}
 }
 
-int cl_move_log(enum elem t)
+/* 1, 2, 4, 8 bytes -> 0, 1, 2, 3; -1 for types that are not moved. */
+static int size_log(enum elem t)
 {
 	switch (elem_bits(t)) {
 	case 8: return 0;
@@ -105,7 +106,7 @@ int cl_code(const struct cl_lowering *p, enum elem t)
 
 int cl_log(const struct cl_lowering *p, enum elem t)
 {
-	return p->s->half && t == EL_F32 ? 1 : cl_move_log(t);
+	return p->s->half && t == EL_F32 ? 1 : size_log(t);
 }
 
 size_t cl_bytes(const struct cl_lowering *p, const struct tensor *t)

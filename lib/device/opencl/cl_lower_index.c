@@ -24,7 +24,8 @@ static int product(const struct tensor *t, int from, int to)
 }
 
 /* A launch over n columns with what most of them need: elements of input 0, indices of type t. */
-static struct cl_launch *add(struct cl_lowering *p, enum cl_kernel_id k, int64_t n, enum elem index)
+static struct cl_launch *launch_index(struct cl_lowering *p, enum cl_kernel_id k, int64_t n,
+				      enum elem index)
 {
 	struct cl_launch *l = cl_lower_launch(p, k);
 	struct index_args *a = &l->args.index;
@@ -60,7 +61,8 @@ int cl_lower_gather_elements(struct cl_lowering *p)
 	if (axis < 0)
 		return cl_lower_refuse(p, "axis is out of range");
 	around(&p->in[0], axis, &outer, &inner);
-	struct cl_launch *l = add(p, K_gather_elements, tensor_elements(&p->out[0]), p->in[1].elem);
+	struct cl_launch *l =
+		launch_index(p, K_gather_elements, tensor_elements(&p->out[0]), p->in[1].elem);
 	struct index_args *a = &l->args.index;
 	a->outer = (int)outer;
 	a->inner = (int)inner;
@@ -95,7 +97,7 @@ int cl_lower_gather_nd(struct cl_lowering *p)
 	const struct tensor *idx = &p->in[1];
 	if (!indices_are_integers(p, 1))
 		return -1;
-	struct cl_launch *l = add(p, K_gather_nd, tensor_elements(&p->out[0]), idx->elem);
+	struct cl_launch *l = launch_index(p, K_gather_nd, tensor_elements(&p->out[0]), idx->elem);
 	struct index_args *a = &l->args.index;
 	if (batch < 0 || batch >= (int)idx->rank || fill_depth(p, a, idx, batch))
 		return p->why[0] ? -1 : cl_lower_refuse(p, "batch_dims is out of range");
@@ -115,7 +117,7 @@ int cl_lower_scatter_nd(struct cl_lowering *p)
 	if (p->op->a.scatter.reduction != SCATTER_NONE)
 		return cl_lower_refuse(p, "ScatterNDUpdate with a reduction is not supported");
 	copy_data(p);
-	struct cl_launch *l = add(p, K_scatter_nd, 1, idx->elem);
+	struct cl_launch *l = launch_index(p, K_scatter_nd, 1, idx->elem);
 	struct index_args *a = &l->args.index;
 	if (fill_depth(p, a, idx, 0))
 		return -1;
@@ -139,7 +141,7 @@ int cl_lower_scatter(struct cl_lowering *p)
 		return cl_lower_refuse(p, "axis is out of range");
 	around(&p->in[0], axis, &outer, &inner);
 	copy_data(p);
-	struct cl_launch *l = add(p, K_scatter, outer * inner, p->in[1].elem);
+	struct cl_launch *l = launch_index(p, K_scatter, outer * inner, p->in[1].elem);
 	struct index_args *a = &l->args.index;
 	a->outer = (int)outer;
 	a->inner = (int)inner;
@@ -180,7 +182,7 @@ int cl_lower_scatter_elements(struct cl_lowering *p)
 						   : "this ScatterElementsUpdate is not supported");
 	around(idx, axis, &outer, &inner);
 	copy_data(p);
-	struct cl_launch *l = add(p, K_scatter_elements, outer * inner, idx->elem);
+	struct cl_launch *l = launch_index(p, K_scatter_elements, outer * inner, idx->elem);
 	struct index_args *a = &l->args.index;
 	a->op = op;
 	a->exclusive = op && !p->op->a.scatter.use_init;
@@ -221,7 +223,7 @@ int cl_lower_one_hot(struct cl_lowering *p)
 	    p->op->a.onehot.wrap)
 		return cl_lower_refuse(p, "this OneHot is not supported");
 	around(out, axis, &outer, &inner);
-	struct cl_launch *l = add(p, K_one_hot, tensor_elements(out), p->in[0].elem);
+	struct cl_launch *l = launch_index(p, K_one_hot, tensor_elements(out), p->in[0].elem);
 	struct index_args *a = &l->args.index;
 	a->log = cl_log(p, out->elem);
 	a->outer = (int)outer;
@@ -248,7 +250,7 @@ int cl_lower_cum_sum(struct cl_lowering *p)
 	if (op_axis(axis, p->in[0].rank) < 0)
 		return cl_lower_refuse(p, "axis is out of range");
 	around(&p->in[0], op_axis(axis, p->in[0].rank), &outer, &inner);
-	struct cl_launch *l = add(p, K_cum_sum, outer * inner, EL_I32);
+	struct cl_launch *l = launch_index(p, K_cum_sum, outer * inner, EL_I32);
 	struct index_args *a = &l->args.index;
 	a->outer = (int)outer;
 	a->inner = (int)inner;
@@ -267,7 +269,7 @@ int cl_lower_top_k(struct cl_lowering *p)
 	if (axis < 0 || p->in[0].elem != EL_F32)
 		return cl_lower_refuse(p, "TopK of %s is not supported", elem_name(p->in[0].elem));
 	around(&p->in[0], axis, &outer, &inner);
-	struct cl_launch *l = add(p, K_top_k, outer * inner, p->out[1].elem);
+	struct cl_launch *l = launch_index(p, K_top_k, outer * inner, p->out[1].elem);
 	struct index_args *a = &l->args.index;
 	a->op = (p->op->a.topk.max ? TOPK_MAX : 0) | (p->op->a.topk.by_index ? TOPK_BY_INDEX : 0);
 	a->outer = (int)outer;
@@ -290,7 +292,8 @@ int cl_lower_reverse_sequence(struct cl_lowering *p)
 	if (batch < 0 || seq < 0 || batch == seq || cl_code(p, p->in[1].elem) <= C_F64)
 		return cl_lower_refuse(p, "this ReverseSequence is not supported");
 	int first = batch < seq ? batch : seq, second = batch < seq ? seq : batch;
-	struct cl_launch *l = add(p, K_reverse_sequence, tensor_elements(in), p->in[1].elem);
+	struct cl_launch *l =
+		launch_index(p, K_reverse_sequence, tensor_elements(in), p->in[1].elem);
 	struct index_args *a = &l->args.index;
 	a->outer = product(in, 0, first);
 	a->dim[0] = (int)in->dim[first];

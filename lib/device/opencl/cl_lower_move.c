@@ -62,7 +62,9 @@ int cl_lower_transpose(struct cl_lowering *p)
 	return add_move(p, &loops, 0, 0, 0, 0);
 }
 
-int cl_lower_permute(struct cl_lowering *p, const int64_t *dims, const int *perm, int n)
+/* The strided copy of a dense tensor, input 0 seen as dims[n], into output 0 with the dims in the
+ * order perm[n]. */
+static int lower_permute(struct cl_lowering *p, const int64_t *dims, const int *perm, int n)
 {
 	struct cl_loops loops = {.n_arrays = 2};
 	int64_t si[LOOPS], so = 1;
@@ -118,7 +120,7 @@ int cl_lower_blocks(struct cl_lowering *p)
 			perm[2 + spatial + i] = 2 + 2 * i;
 		}
 	}
-	return cl_lower_permute(p, dims, perm, 2 + 2 * spatial);
+	return lower_permute(p, dims, perm, 2 + 2 * spatial);
 }
 
 int cl_lower_shuffle(struct cl_lowering *p)
@@ -132,8 +134,8 @@ int cl_lower_shuffle(struct cl_lowering *p)
 		outer *= d < axis ? in->dim[d] : 1;
 		inner *= d > axis ? in->dim[d] : 1;
 	}
-	return cl_lower_permute(p, (int64_t[]){outer, groups, in->dim[axis] / groups, inner},
-				(int[]){0, 2, 1, 3}, 4);
+	return lower_permute(p, (int64_t[]){outer, groups, in->dim[axis] / groups, inner},
+			     (int[]){0, 2, 1, 3}, 4);
 }
 
 /* Loops over `part`, a range along `axis` of the tensor `whole`; strides of both. */

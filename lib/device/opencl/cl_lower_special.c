@@ -192,20 +192,12 @@ int cl_lower_group_norm(struct cl_lowering *p)
 	return 0;
 }
 
-/* The products of all weights with all places of the input, and their sums where they fall. */
-int cl_lower_deconv(struct cl_lowering *p)
+/* The geometry of adding up the products (see struct fold_args). */
+static struct fold_args fold_of(const struct cl_lowering *p, const int64_t *begin)
 {
 	const struct op_window *v = &p->op->a.window;
 	const struct tensor *x = &p->in[0], *w = &p->in[1], *o = &p->out[0];
 	int n = (int)x->rank - 2, first = 2 + v->grouped;
-	int64_t groups = v->grouped ? w->dim[0] : 1, begin[OP_MAX_SPATIAL], end[OP_MAX_SPATIAL];
-	if (f32_only(p, 2))
-		return -1;
-	if (n < 1 || n > 2)
-		return cl_lower_refuse(p, "%s in %d dimensions is not supported",
-				       op_info(p->op->kind)->type, n);
-	op_backprop_pads(v, n, &x->dim[2], &w->dim[first], p->op->n_in > 2 ? &o->dim[2] : NULL,
-			 begin, end);
 	struct fold_args f = {.batch = (int)x->dim[0],
 			      .channels = (int)o->dim[1],
 			      .h = 1,
@@ -227,6 +219,24 @@ int cl_lower_deconv(struct cl_lowering *p)
 		f.ph = (int)begin[0];
 		f.dh = (int)v->dilation[0];
 	}
+	return f;
+}
+
+/* The products of all weights with all places of the input, and their sums where they fall. */
+int cl_lower_deconv(struct cl_lowering *p)
+{
+	const struct op_window *v = &p->op->a.window;
+	const struct tensor *x = &p->in[0], *w = &p->in[1], *o = &p->out[0];
+	int n = (int)x->rank - 2, first = 2 + v->grouped;
+	int64_t groups = v->grouped ? w->dim[0] : 1, begin[OP_MAX_SPATIAL], end[OP_MAX_SPATIAL];
+	if (f32_only(p, 2))
+		return -1;
+	if (n < 1 || n > 2)
+		return cl_lower_refuse(p, "%s in %d dimensions is not supported",
+				       op_info(p->op->kind)->type, n);
+	op_backprop_pads(v, n, &x->dim[2], &w->dim[first], p->op->n_in > 2 ? &o->dim[2] : NULL,
+			 begin, end);
+	struct fold_args f = fold_of(p, begin);
 	int m = (int)(o->dim[1] / groups) * f.kh * f.kw, hw = f.h * f.w;
 	int c = (int)(x->dim[1] / groups), mr = p->s->shape.mr;
 	struct gemm_args g = {.m = m,

@@ -22,7 +22,7 @@ void ov_api_directory(const char *dir)
 /* ---- finding ---- */
 
 /* The last path that matches (the newest of several versions), or false. */
-static bool find_one(const char *pattern, char *path, size_t cap)
+static bool match_file(const char *pattern, char *path, size_t cap)
 {
 	glob_t g;
 	bool found = glob(pattern, 0, NULL, &g) == 0 && g.gl_pathc > 0 &&
@@ -47,7 +47,7 @@ static bool find_below(const char *dir, char *path, size_t cap)
 	char pattern[1200];
 	for (size_t i = 0; i < sizeof below / sizeof *below; i++) {
 		snprintf(pattern, sizeof pattern, "%.1000s/%slibopenvino_c.so*", dir, below[i]);
-		if (find_one(pattern, path, cap))
+		if (match_file(pattern, path, cap))
 			return true;
 	}
 	return false;

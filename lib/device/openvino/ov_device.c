@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "device/host_memory.h"
 #include "device/openvino/ov_impl.h"
 
 extern const struct device_class openvino_device_class;
@@ -30,11 +31,6 @@ struct step {
 	uint32_t n_in, n_out;
 	struct port *port; /* (n_in + n_out) */
 	uint64_t weight_bytes;
-};
-
-struct devmem {
-	void *p;
-	bool owned;
 };
 
 static int openvino_check_name(const char *name, struct err *e)
@@ -314,55 +310,6 @@ static int openvino_run(struct device *d, struct step *p, struct devmem *const *
 	return rc == 0 ? 0 : ov_api_error(s->ov, rc, e, "inference failed");
 }
 
-/* ---- memory: the host's ---- */
-
-static struct devmem *new_mem(void *p, bool owned)
-{
-	struct devmem *m = MEM_NEW(struct devmem);
-	*m = (struct devmem){p, owned};
-	return m;
-}
-
-static int openvino_alloc(struct device *d, size_t bytes, struct devmem **out, struct err *e)
-{
-	void *p = mem_try(bytes ? bytes : 1);
-	(void)d;
-	if (!p)
-		return err_set(e, ST_RUNTIME, "no memory for %zu bytes", bytes);
-	*out = new_mem(p, true);
-	return 0;
-}
-
-static int openvino_view(struct device *d, struct devmem *base, size_t offset, size_t bytes,
-			 struct devmem **out, struct err *e)
-{
-	(void)d, (void)bytes, (void)e;
-	*out = new_mem((char *)base->p + offset, false);
-	return 0;
-}
-
-static int openvino_wrap(struct device *d, void *host, size_t bytes, struct devmem **out,
-			 struct err *e)
-{
-	(void)d, (void)bytes, (void)e;
-	*out = new_mem(host, false);
-	return 0;
-}
-
-static void openvino_release(struct device *d, struct devmem *m)
-{
-	(void)d;
-	if (m->owned)
-		mem_free(m->p);
-	mem_free(m);
-}
-
-static void *openvino_host(struct device *d, struct devmem *m)
-{
-	(void)d;
-	return m->p;
-}
-
 const struct device_class openvino_device_class = {
 	.forms = "ov:NAME",
 	.help = "ov:NAME (a device of OpenVINO: ov:CPU, ov:CPU:0 on core 0, ov:GPU.1, ov:AUTO, "
@@ -380,10 +327,10 @@ const struct device_class openvino_device_class = {
 	.prepare = openvino_prepare,
 	.step_free = openvino_step_free,
 	.step_memory = openvino_step_memory,
-	.alloc = openvino_alloc,
-	.view = openvino_view,
-	.wrap = openvino_wrap,
-	.release = openvino_release,
-	.host = openvino_host,
+	.alloc = host_memory_alloc,
+	.view = host_memory_view,
+	.wrap = host_memory_wrap,
+	.release = host_memory_release,
+	.host = host_memory_address,
 	.run = openvino_run,
 };

@@ -23,7 +23,8 @@ static bool is_summand(const struct epi_operand *o, const struct epilogue *e)
 
 /* Takes one instruction into p, whose value so far is `value`; false: it is none of the simple
  * ones. */
-static bool take(struct cpu_post *p, const struct epilogue *e, const struct epi_code *k, int value)
+static bool add_simple(struct cpu_post *p, const struct epilogue *e, const struct epi_code *k,
+		       int value)
 {
 	if (k->to.operand || p->lo > -INFINITY || p->hi < INFINITY || p->hswish || p->swish != 0)
 		return false;
@@ -67,7 +68,7 @@ void cpu_post_init(struct cpu_post *p, const struct epilogue *e)
 	int value = 0;
 	*p = (struct cpu_post){.whole = e, .simple = true, .lo = -INFINITY, .hi = INFINITY};
 	for (int i = 0; e && i < e->n_code && p->simple; i++) {
-		p->simple = take(p, e, &e->code[i], value);
+		p->simple = add_simple(p, e, &e->code[i], value);
 		value = e->code[i].to.index;
 	}
 	p->simple = p->simple && value == 0;

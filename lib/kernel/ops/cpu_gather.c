@@ -188,8 +188,8 @@ static int64_t combine_int(enum op_scatter r, int64_t a, int64_t b)
 }
 
 /* out[to .. to + n - 1] = combine(out, updates[from ..]). */
-static void put(enum op_scatter r, const struct tensor *out, int64_t to,
-		const struct tensor *updates, int64_t from, int64_t n)
+static void combine_elements(enum op_scatter r, const struct tensor *out, int64_t to,
+			     const struct tensor *updates, int64_t from, int64_t n)
 {
 	size_t size = cpu_elem_size(out->elem);
 	if (r == SCATTER_NONE) {
@@ -250,7 +250,7 @@ static int scatter_elements(const struct kernel_call *k, struct err *e)
 		int64_t to = replaced(out, index, axis, i);
 		if (to < 0)
 			continue;
-		put(red, out, to, updates, i, 1);
+		combine_elements(red, out, to, updates, i, 1);
 		if (count)
 			count[to]++;
 	}
@@ -278,7 +278,8 @@ static int scatter_nd(const struct kernel_call *k, struct err *e)
 	for (int64_t t = 0; t < tuples; t++) {
 		int64_t to = tuple_offset(out, 0, index, length, t);
 		if (to >= 0)
-			put(k->op->a.scatter.reduction, out, to * inner, updates, t * inner, inner);
+			combine_elements(k->op->a.scatter.reduction, out, to * inner, updates,
+					 t * inner, inner);
 	}
 	return 0;
 }
@@ -298,8 +299,9 @@ static int scatter_slices(const struct kernel_call *k, struct err *e)
 		for (int64_t i = 0; i < m; i++) {
 			int64_t to = fix_index(tensor_int(index, i), out->dim[axis]);
 			if (to >= 0)
-				put(SCATTER_NONE, out, (o * out->dim[axis] + to) * inner, updates,
-				    (o * m + i) * inner, inner);
+				combine_elements(SCATTER_NONE, out,
+						 (o * out->dim[axis] + to) * inner, updates,
+						 (o * m + i) * inner, inner);
 		}
 	return 0;
 }

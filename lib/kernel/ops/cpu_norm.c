@@ -1,4 +1,5 @@
 /* cpu_norm.c - softmax and normalisations: statistics over some dims, then a map. */
+#include "kernel/cpu_epilogue.h"
 #include "kernel/cpu_impl.h"
 #include "kernel/cpu_vec.h"
 #include "op/slice.h"

@@ -34,8 +34,8 @@ static int sort_entries(const struct tensor *index, int64_t n, int64_t rows, str
 	return 0;
 }
 
-static void put(const struct kernel_call *k, int64_t to, int64_t row, int64_t column,
-		const void *value)
+static void write_entry(const struct kernel_call *k, int64_t to, int64_t row, int64_t column,
+			const void *value)
 {
 	size_t size = cpu_elem_size(k->out[1].elem);
 	tensor_set_int(&k->out[0], 2 * to, row);
@@ -60,16 +60,16 @@ int run_sparse_fill(const struct kernel_call *k, struct err *e)
 		bool empty = at == n || entry[at].row != row;
 		tensor_set_int(&k->out[2], row, empty);
 		if (empty)
-			put(k, to++, row, 0, fallback->data);
+			write_entry(k, to++, row, 0, fallback->data);
 		for (; at < n && entry[at].row == row; at++)
-			put(k, to++, row, entry[at].column,
-			    (const char *)values->data + (size_t)entry[at].i * size);
+			write_entry(k, to++, row, entry[at].column,
+				    (const char *)values->data + (size_t)entry[at].i * size);
 	}
 	if (k->actual) {
 		k->actual[0].dim[0] = k->actual[1].dim[0] = to;
 		return 0;
 	}
 	while (to < k->out[1].dim[0])
-		put(k, to++, 0, 0, fallback->data);
+		write_entry(k, to++, 0, 0, fallback->data);
 	return 0;
 }
