@@ -4,46 +4,18 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "record/runrec.h"
 #include "stats/quantile.h"
 #include "stream/tsv.h"
 
-/* Optional: the loops' times, which have a row for each sample and device. */
-static int get_loops(const struct val *map, struct arena *a, struct run_item *x, struct err *e)
+static int check_samples(const struct run_rec *x, struct err *e)
 {
-	if (!val_get(map, "pulse_s"))
-		return 0;
-	uint64_t shape[3] = {x->n_samples, x->n_devices, UINT64_MAX};
-	if (get_tensor(map, "pulse_s", TT_F64, 3, shape, a, &x->loop_s, e) < 0)
-		return -1;
-	x->n_loops = (uint32_t)shape[2];
-	return 0;
-}
-
-static int get_plan(const struct val *map, struct run_item *x, struct err *e)
-{
-	x->has_plan = val_get(map, "steps") != NULL;
-	if (!x->has_plan)
-		return 0;
-	if (get_uint(map, "in_host", 0, UINT64_MAX, &x->in_host, e) < 0)
-		return -1;
-	return get_uint(map, "steps", 0, UINT64_MAX, &x->steps, e);
-}
-
-static int get_times(const struct val *map, struct arena *a, struct run_item *x, struct err *e)
-{
-	uint64_t n[1] = {UINT64_MAX}, k[1] = {UINT64_MAX};
-	if (get_real(map, "lat_s", &x->lat_s, e) < 0 || get_real(map, "ref_s", &x->ref_s, e) < 0 ||
-	    get_tensor(map, "samples_s", TT_F64, 1, n, a, &x->samples_s, e) < 0 ||
-	    get_tensor(map, "busy_s", TT_F64, 1, k, a, &x->busy_s, e) < 0 ||
-	    get_uint(map, "copies", 0, UINT64_MAX, &x->copies, e) < 0 ||
-	    get_uint(map, "copy_bytes", 0, UINT64_MAX, &x->copy_bytes, e) < 0)
-		return -1;
-	if (n[0] == 0 || n[0] > UINT32_MAX || k[0] > UINT16_MAX)
+	if (!x->has_copies)
+		return err_set(e, ST_INPUT, "no key 'copies'");
+	if (x->n_samples == 0 || x->k > UINT16_MAX)
 		return err_set(e, ST_INPUT,
-			       "samples_s and busy_s have %" PRIu64 " and %" PRIu64 " values", n[0],
-			       k[0]);
-	x->n_samples = (uint32_t)n[0];
-	x->n_devices = (uint32_t)k[0];
+			       "samples_s and busy_s have %" PRIu32 " and %" PRIu32 " values",
+			       x->n_samples, x->k);
 	for (uint32_t i = 0; i < x->n_samples; i++)
 		if (!(x->samples_s[i] > 0))
 			return err_set(e, ST_INPUT, "samples_s has a time that is not above 0");
@@ -52,16 +24,29 @@ static int get_times(const struct val *map, struct arena *a, struct run_item *x,
 
 int run_item_decode(const struct rec *r, struct arena *a, struct run_item *out, struct err *e)
 {
-	*out = (struct run_item){.reason = ""};
-	if (get_uint(r->map, "sample", 0, UINT32_MAX - 1, &out->sample, e) < 0 ||
-	    get_text(r->map, "source", a, &out->source, e) < 0 ||
-	    get_bool(r->map, "ok", &out->ok, e) < 0)
+	const unsigned keys = RUN_SAMPLE | RUN_SOURCE | RUN_LATENCY | RUN_REFERENCE | RUN_COPIES |
+			      RUN_SAMPLES | RUN_PLAN;
+	struct run_rec x;
+	if (run_decode(r, keys, a, &x, e) < 0 || (!x.reason && check_samples(&x, e) < 0))
 		return err_prefix(e, "run record %" PRIu64, r->index);
-	int rc = !out->ok ? get_text(r->map, "reason", a, &out->reason, e)
-			  : get_times(r->map, a, out, e);
-	if (rc == 0 && out->ok)
-		rc = get_plan(r->map, out, e) < 0 ? -1 : get_loops(r->map, a, out, e);
-	return rc < 0 ? err_prefix(e, "run record %" PRIu64, r->index) : 0;
+	*out = (struct run_item){.sample = x.id.sample,
+				 .source = x.source,
+				 .ok = !x.reason,
+				 .reason = x.reason ? x.reason : "",
+				 .lat_s = x.lat_s,
+				 .ref_s = x.ref_s,
+				 .copies = x.copies,
+				 .copy_bytes = x.copy_bytes,
+				 .has_plan = x.has_plan,
+				 .in_host = x.in_host,
+				 .steps = x.steps,
+				 .n_samples = x.n_samples,
+				 .n_devices = x.k,
+				 .samples_s = x.samples_s,
+				 .busy_s = x.busy_s,
+				 .n_loops = x.n_pulses,
+				 .loop_s = x.pulse_s};
+	return 0;
 }
 
 int run_list_add(struct run_list *l, const struct rec *r, struct arena *a, struct err *e)

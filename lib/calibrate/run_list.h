@@ -20,11 +20,11 @@ struct run_item {
 	bool has_plan; /* measured: what follows is told */
 	uint64_t in_host, steps;
 	uint32_t n_samples, n_devices;
-	double *samples_s; /* (n_samples) */
-	double *busy_s;    /* (n_devices) */
+	const double *samples_s; /* (n_samples) */
+	const double *busy_s;    /* (n_devices) */
 	uint32_t
 		n_loops; /* kinds of short loops that were timed beside the samples; 0: none were */
-	double *loop_s;  /* (n_samples, n_devices, n_loops); 0: not known */
+	const double *loop_s; /* (n_samples, n_devices, n_loops); 0: not known */
 };
 
 struct run_list {

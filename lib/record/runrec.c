@@ -116,8 +116,41 @@ static int decode_value(const struct val *map, unsigned keys, struct run_rec *x,
 	return keys & RUN_REF_VALUE ? get_real(map, "ref_value", &x->ref_value, e) : 0;
 }
 
+static int decode_samples(const struct val *map, struct arena *a, struct run_rec *x, struct err *e)
+{
+	uint64_t n = UINT64_MAX, k = UINT64_MAX;
+
+	if (get_tensor(map, "samples_s", TT_F64, 1, &n, a, &x->samples_s, e) < 0 ||
+	    get_tensor(map, "busy_s", TT_F64, 1, &k, a, &x->busy_s, e) < 0)
+		return -1;
+	x->n_samples = (uint32_t)n; /* a record is too short for 2^32 of them */
+	x->k = (uint32_t)k;
+	if (!val_get(map, "pulse_s"))
+		return 0;
+	uint64_t shape[3] = {n, k, UINT64_MAX};
+
+	if (get_tensor(map, "pulse_s", TT_F64, 3, shape, a, &x->pulse_s, e) < 0)
+		return -1;
+	if (shape[2] > UINT32_MAX)
+		return err_set(e, ST_INPUT, "'pulse_s' is too long");
+	x->n_pulses = (uint32_t)shape[2];
+	return 0;
+}
+
+static int decode_plan(const struct val *map, struct run_rec *x, struct err *e)
+{
+	x->has_plan = val_get(map, "steps") != NULL;
+	if (!x->has_plan)
+		return 0;
+	return get_u32(map, "in_host", 0, &x->in_host, e) < 0 ||
+			       get_u32(map, "steps", 0, &x->steps, e) < 0
+		       ? -1
+		       : 0;
+}
+
 /* What it took. */
-static int decode_outcome(const struct val *map, unsigned keys, struct run_rec *x, struct err *e)
+static int decode_outcome(const struct val *map, unsigned keys, struct arena *a, struct run_rec *x,
+			  struct err *e)
 {
 	if ((keys & RUN_LATENCY) && get_real(map, "lat_s", &x->lat_s, e) < 0)
 		return -1;
@@ -129,6 +162,10 @@ static int decode_outcome(const struct val *map, unsigned keys, struct run_rec *
 	if ((keys & RUN_RATIO) && decode_ratio(map, x, e) < 0)
 		return -1;
 	if ((keys & RUN_COPIES) && decode_copies(map, x, e) < 0)
+		return -1;
+	if ((keys & RUN_SAMPLES) && decode_samples(map, a, x, e) < 0)
+		return -1;
+	if ((keys & RUN_PLAN) && decode_plan(map, x, e) < 0)
 		return -1;
 	return keys & RUN_VALUE ? decode_value(map, keys, x, e) : 0;
 }
@@ -142,7 +179,7 @@ int run_decode(const struct rec *r, unsigned keys, struct arena *a, struct run_r
 	if (rollout_id_decode(r->map, keys & ID_ALL, &x.id, e) < 0 ||
 	    ((keys & RUN_SOURCE) && get_text(r->map, "source", a, &x.source, e) < 0) ||
 	    get_bool(r->map, "ok", &ok, e) < 0 ||
-	    (ok ? decode_outcome(r->map, keys, &x, e)
+	    (ok ? decode_outcome(r->map, keys, a, &x, e)
 		: get_text(r->map, "reason", a, &x.reason, e)) < 0)
 		return -1;
 	*out = x;

@@ -35,7 +35,7 @@ struct run_rec {
 	/* of the placement that it answers */
 	struct rollout_id id;
 	const char *source;
-	uint32_t k; /* devices; not read back */
+	uint32_t k; /* devices; read back with RUN_SAMPLES */
 
 	/* NULL: it ran; else why not, and nothing below counts but unlimited_s */
 	const char *reason;
@@ -76,13 +76,15 @@ enum {
 	RUN_STEP = ID_STEP,
 	RUN_SAMPLE = ID_SAMPLE,
 	RUN_SOURCE = 8,
-	RUN_LATENCY = 16,    /* lat_s */
-	RUN_INTERVAL = 32,   /* lo_s, hi_s */
-	RUN_REFERENCE = 64,  /* ref_s */
-	RUN_RATIO = 128,     /* with its interval, where told */
-	RUN_COPIES = 256,    /* copies, copy_bytes, where told */
-	RUN_VALUE = 512,     /* where told; has_value */
-	RUN_REF_VALUE = 1024 /* with value */
+	RUN_LATENCY = 16,     /* lat_s */
+	RUN_INTERVAL = 32,    /* lo_s, hi_s */
+	RUN_REFERENCE = 64,   /* ref_s */
+	RUN_RATIO = 128,      /* with its interval, where told */
+	RUN_COPIES = 256,     /* copies, copy_bytes, where told */
+	RUN_VALUE = 512,      /* where told; has_value */
+	RUN_REF_VALUE = 1024, /* with value */
+	RUN_SAMPLES = 2048,   /* samples_s and busy_s, whose length is k; pulse_s, where told */
+	RUN_PLAN = 4096       /* in_host and steps, where told; has_plan */
 };
 
 /* From a record of kind "run"; texts in memory of a.  Errors name the key; callers say which
