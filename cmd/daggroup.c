@@ -187,16 +187,16 @@ static int add_groups(struct state *s, struct filter *f, struct err *e)
 				   .k = m.k,
 				   .acyclic = o->acyclic,
 				   .seed = (uint64_t)s->common->seed};
-	struct grouprec out = {.graph = m.g->digest,
-			       .method = o->method->name,
-			       .n_sets = g.n,
-			       .group = ARENA_NEWN(s->arena, uint32_t, g.n)};
+	struct group_rec out = {.graph = m.g->digest,
+				.method = o->method->name,
+				.n_sets = g.n,
+				.group = ARENA_NEWN(s->arena, uint32_t, g.n)};
 
 	if (group_make(o->method, &g, &go, out.group, &told, e) < 0)
 		return -1;
 	out.n_groups = told.n_groups;
 	describe_groups(s, &g, out.group, &told);
-	return grouprec_encode(&out, f->out, e);
+	return group_encode(&out, f->out, e);
 }
 
 static int run_filter(struct state *s, struct filter *f, struct err *e)

@@ -3,10 +3,10 @@
 
 #include "record/grouprec.h"
 
-int grouprec_decode(const struct rec *r, struct arena *a, struct grouprec *out, struct err *e)
+int group_decode(const struct rec *r, struct arena *a, struct group_rec *out, struct err *e)
 {
 	uint64_t n, shape[1] = {UINT64_MAX};
-	struct grouprec x = {.method = ""};
+	struct group_rec x = {.method = ""};
 	uint32_t seen = 0;
 
 	if (get_uint(r->map, "graph", 0, UINT64_MAX, &x.graph, e) < 0 ||
@@ -29,7 +29,7 @@ int grouprec_decode(const struct rec *r, struct arena *a, struct grouprec *out, 
 	return 0;
 }
 
-int grouprec_encode(const struct grouprec *x, struct rec_writer *w, struct err *e)
+int group_encode(const struct group_rec *x, struct rec_writer *w, struct err *e)
 {
 	rec_begin(w, "group");
 	put_uint(w, "graph", x->graph);

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "stream/rec.h"
 
-struct grouprec {
+struct group_rec {
 	uint64_t graph;     /* digest of the graph that it is about */
 	const char *method; /* how it was made; not read back */
 	uint32_t n_sets, n_groups;
@@ -15,9 +15,9 @@ struct grouprec {
 
 /* From a record of kind "group"; memory from a.  -1 (ST_INPUT) when it is malformed, or the
  * groups are not numbered by their first set. */
-int grouprec_decode(const struct rec *r, struct arena *a, struct grouprec *out,
-		    struct err *e) MUST_CHECK;
-int grouprec_encode(const struct grouprec *x, struct rec_writer *w, struct err *e) MUST_CHECK;
+int group_decode(const struct rec *r, struct arena *a, struct group_rec *out,
+		 struct err *e) MUST_CHECK;
+int group_encode(const struct group_rec *x, struct rec_writer *w, struct err *e) MUST_CHECK;
 
 /* Give classes in group (n), any numbers, the numbers 0 .. in the order of their first members.
  * Returns how many there are. */

@@ -78,10 +78,10 @@ static int take_feat(struct learn_problem *p, const struct rec *r, struct err *e
 
 static int take_group(struct learn_problem *p, const struct rec *r, struct err *e)
 {
-	struct grouprec x;
+	struct group_rec x;
 	if (p->has_group)
 		return err_set(e, ST_INPUT, "two group records in one stream");
-	if (grouprec_decode(r, p->arena, &x, e) < 0)
+	if (group_decode(r, p->arena, &x, e) < 0)
 		return -1;
 	p->group_graph = x.graph;
 	p->given = (struct grouping){x.n_groups, x.group};

@@ -105,7 +105,7 @@ static int take_group(struct place_inputs *x, const struct rec *r, struct err *e
 {
 	arena_reset(x->group_arena);
 	x->has_group = false;
-	if (grouprec_decode(r, x->group_arena, &x->group, e) < 0)
+	if (group_decode(r, x->group_arena, &x->group, e) < 0)
 		return -1;
 	if (!x->g || x->group.graph != x->g->digest || x->group.n_sets != x->g->n_sets)
 		return err_set(e, ST_INPUT, "group: it is about another graph");

@@ -32,7 +32,7 @@ struct place_inputs {
 	enum place_rules rules;
 	bool keep_groups; /* group records are taken, and models keep groups together */
 	bool has_group;
-	struct grouprec group;
+	struct group_rec group;
 	struct arena *arena, *devs_arena, *cost_arena, *group_arena;
 };
 
