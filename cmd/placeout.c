@@ -8,15 +8,14 @@
 #include "base/msg.h"
 #include "base/opt.h"
 #include "report/placecheck.h"
-#include "report/placetext.h"
+#include "report/devicemap.h"
+#include "report/format.h"
 #include "report/trace.h"
 #include "ir/split.h"
 #include "op/op.h"
 
-enum format { AFFINITY, TABLE, TSV, REPORT, CHECK, TRACE };
-
 struct options {
-	int format;
+	int format; /* of report_formats */
 	const char *map, *random, *segments, *weights;
 	bool literal;
 	double search_s;
@@ -31,8 +30,6 @@ struct input {
 	bool wants_trace;
 	struct trace trace;
 };
-
-enum { MAX_CLASHES = 5 };
 
 /* Hand every record of the stream at `path` to `take`. */
 static int read_stream(const char *path, struct input *x,
@@ -66,72 +63,6 @@ static int take_random(struct input *x, const struct rec *r, struct err *e)
 	return answer_take_random(&x->x, r, e);
 }
 
-/* The device with whose name and a '=' the text begins, or k. */
-static uint32_t device_named(const char *const *names, uint32_t k, const char *text)
-{
-	uint32_t d = 0;
-	for (; d < k; d++) {
-		size_t n = strlen(names[d]);
-		if (strncmp(text, names[d], n) == 0 && text[n] == '=')
-			break;
-	}
-	return d;
-}
-
-static int no_such_device(const char *const *names, uint32_t k, const char *text, struct err *e)
-{
-	char name[80], known[400] = "";
-	err_escape(name, sizeof name, text, strcspn(text, "="));
-	if (!strchr(text, '='))
-		return err_set(e, ST_USAGE, "--map: '%s' has no new name; write OLD=NEW,OLD=NEW",
-			       name);
-	for (uint32_t d = 0; d < k; d++)
-		snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", d ? ", " : "",
-			 names[d]);
-	return err_set(e, ST_USAGE, "--map: '%s' is no device of this placement; it has %s", name,
-		       known);
-}
-
-/* "cpu:0=CPU,cl:0.0:1=GPU": names[k] with what stands behind `=`.  A device's name may hold
- * commas and '=', as in cl:0.0/precision=f16; a new name no comma. */
-static int rename_devices(const char *map, uint32_t k, const char **names, struct arena *a,
-			  struct err *e)
-{
-	const char **old = arena_raw(a, k, sizeof *old);
-	memcpy(old, names, k * sizeof *old);
-	for (const char *s = map; *s;) {
-		uint32_t d = device_named(old, k, s);
-		if (d == k)
-			return no_such_device(old, k, s, e);
-		s += strlen(old[d]) + 1;
-		size_t n = strcspn(s, ",");
-		if (n == 0)
-			return err_set(e, ST_USAGE,
-				       "--map: '%s' has no new name; write OLD=NEW,OLD=NEW",
-				       old[d]);
-		names[d] = arena_strndup(a, s, n);
-		s += n;
-		s += *s == ',';
-	}
-	return 0;
-}
-
-static void write_affinity(FILE *out, const struct graph *g, const struct placed *p,
-			   const char *const *names)
-{
-	struct name_clash c[MAX_CLASHES];
-	uint32_t n = placetext_affinity(out, g, p, names, c, MAX_CLASHES);
-	for (uint32_t i = 0; i < n && i < MAX_CLASHES; i++) {
-		char name[120];
-		msg_warn("operations on %s and %s share the name '%s'; all of them go to %s",
-			 names[c[i].device], names[c[i].other],
-			 err_escape(name, sizeof name, c[i].name, strlen(c[i].name)),
-			 names[c[i].device]);
-	}
-	if (n > MAX_CLASHES)
-		msg_warn("%u more names are shared in this way", n - MAX_CLASHES);
-}
-
 /* One IR per segment into o->segments. */
 static int write_segments(const struct graph *g, const struct placed *p, const bool *constant,
 			  const char *const *names, const struct options *o, struct arena *a,
@@ -154,18 +85,9 @@ static int write_segments(const struct graph *g, const struct placed *p, const b
 	return rc;
 }
 
-/* The schedule of the last run that has one. */
-static int write_trace(FILE *out, const struct input *in, const struct options *o, struct arena *a,
-		       struct err *e)
+static void warn(const char *text)
 {
-	struct place_rec p;
-	if (trace_placement(&in->trace, in->x.graph, a, &p, e) < 0)
-		return -1;
-	const char **names = arena_raw(a, p.k, sizeof *names);
-	memcpy(names, p.names, p.k * sizeof *names);
-	if (o->map && rename_devices(o->map, p.k, names, a, e) < 0)
-		return -1;
-	return trace_write(out, &in->trace, in->x.graph, &p, names, e);
+	msg_warn("%s", text);
 }
 
 static int write_text(FILE *out, const struct input *in, const struct options *o, struct err *e)
@@ -174,11 +96,11 @@ static int write_text(FILE *out, const struct input *in, const struct options *o
 	const struct graph *g = x->graph;
 	struct arena *a = x->arena;
 	struct placed p;
-	uint32_t k = x->place.k, n_problems = 0;
+	uint32_t k = x->place.k;
 	const char **names = arena_raw(a, k, sizeof *names);
 	double *flops = ARENA_NEWN(a, double, g->n);
 	memcpy(names, x->place.names, k * sizeof *names);
-	if (o->map && rename_devices(o->map, k, names, a, e) < 0)
+	if (o->map && devicemap_rename(o->map, k, names, a, e) < 0)
 		return -1;
 	for (uint32_t v = 0; v < g->n; v++)
 		flops[v] = (double)op_flops(g, v);
@@ -189,23 +111,24 @@ static int write_text(FILE *out, const struct input *in, const struct options *o
 	op_idle_nodes(g, NULL, idle, root);
 	placed_init(g, x->place.device, k, o->literal ? NULL : constant,
 		    &(struct placed_idle){idle, root}, a, &p);
-	switch ((enum format)o->format) {
-	case AFFINITY: write_affinity(out, g, &p, names); break;
-	case TABLE: placetext_table(out, x, &p, names, flops); break;
-	case TSV: placetext_tsv(out, g, &p, names, flops); break;
-	case REPORT: placetext_report(out, x, &p, names, o->search_s); break;
-	case TRACE:
-		if (write_trace(out, in, o, a, e) < 0)
-			return -1;
-		break;
-	case CHECK:
-		n_problems = placecheck_print(out, g, &p, constant, in->has_devs ? &in->devs : NULL,
-					      x->place.names, names);
-		break;
-	}
+	const struct report_input input = {
+		.x = x,
+		.p = &p,
+		.map = o->map,
+		.names = names,
+		.flops = flops,
+		.constant = constant,
+		.devs = in->has_devs ? &in->devs : NULL,
+		.trace = &in->trace,
+		.search_s = o->search_s,
+		.warn = warn,
+	};
+	int rc = report_formats[o->format]->write(out, &input, e);
+	if (rc < 0)
+		return -1;
 	if (o->segments && write_segments(g, &p, constant, names, o, a, e) < 0)
 		return -1;
-	return n_problems ? 1 : 0;
+	return rc;
 }
 
 /* The whole text first, so that a failure leaves no half of it.  1: written, and it names
@@ -253,11 +176,37 @@ static int run(const char *path, const struct options *o, const struct opt_commo
 		      : rc;
 }
 
+enum { MAX_FORMATS = 64 };
+
+static void print_formats(void)
+{
+	fputs("The placement is the last final best record, without one the last best of rank\n"
+	      "0, without any the last place. Formats:\n",
+	      stdout);
+	for (int i = 0; report_formats[i]; i++) {
+		const char *line = report_formats[i]->about;
+
+		printf("  %-9s ", report_formats[i]->name);
+		for (size_t n; *line; line += n + (line[n] == '\n')) {
+			n = strcspn(line, "\n");
+			printf("%s%.*s\n", line == report_formats[i]->about ? "" : "            ",
+			       (int)n, line);
+		}
+	}
+	fputs("--segments: files that OpenVINO loads one by one, in the order of index.json,\n"
+	      "which says where the inputs of each come from.\n",
+	      stdout);
+}
+
 int main(int argc, char **argv)
 {
-	static const char *const formats[] = {"affinity", "table", "tsv", "report",
-					      "check",    "trace", NULL};
-	struct options o = {.format = TABLE, .search_s = -1};
+	const char *formats[MAX_FORMATS + 1] = {NULL};
+	struct options o = {.search_s = -1};
+	for (int i = 0; report_formats[i] && i < MAX_FORMATS; i++) {
+		formats[i] = report_formats[i]->name;
+		if (strcmp(formats[i], "table") == 0)
+			o.format = i;
+	}
 	struct opt_common common = OPT_COMMON_INIT;
 	const struct opt table[] = {
 		{"format", 'f', OPT_CHOICE, &o.format, "FORMAT", "what to write", 0, 0, formats,
@@ -282,28 +231,7 @@ int main(int argc, char **argv)
 		.args = "[FILE]",
 		.max_args = 1,
 		.opts = table,
-		.details =
-			"The placement is the last final best record, without one the last best of "
-			"rank 0, "
-			"without any the last place. Formats:\n"
-			"  affinity  JSON with the device of every operation by friendly name, "
-			"constants,\n"
-			"            parameters and results included, for OpenVINO's HETERO\n"
-			"            (pipelines/apply_affinity.py)\n"
-			"  table     totals, devices, sets\n"
-			"  tsv       one operation a line\n"
-			"  report    latencies of single devices, random placements and this one\n"
-			"  check     segments of every device and why pieces had to be split, "
-			"weights,\n"
-			"            bytes between devices; exit status 3 when the placement "
-			"cannot be\n"
-			"            carried out, with the reasons\n"
-			"  trace     the last run's schedule (devsim --schedule) as Chrome trace "
-			"events,\n"
-			"            for Perfetto\n"
-			"--segments: files that OpenVINO loads one by one, in the order of "
-			"index.json, which "
-			"says where the inputs of each come from.",
+		.print_details = print_formats,
 		.example =
 			"placeout --format affinity --map cpu:0=CPU,cl:0.0:1=GPU final.mp > p.json",
 	};
@@ -313,7 +241,7 @@ int main(int argc, char **argv)
 	if (rc <= 0)
 		return opt_finish(rc, &e);
 	in.devs_arena = arena_new();
-	in.wants_trace = o.format == TRACE;
+	in.wants_trace = report_formats[o.format]->needs_trace;
 	answer_init(&in.x);
 	rc = run(first < argc ? argv[first] : "-", &o, &common, &in, &e);
 	trace_release(&in.trace);

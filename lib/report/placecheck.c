@@ -1,5 +1,6 @@
 /* placecheck.c - the report on whether a placement can be carried out. */
 #include "report/placecheck.h"
+#include "report/format.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -279,3 +280,20 @@ uint32_t placecheck_print(FILE *out, const struct graph *g, const struct placed 
 	arena_free(c.a);
 	return n;
 }
+
+static int write_check(FILE *out, const struct report_input *in, struct err *e)
+{
+	(void)e;
+	return placecheck_print(out, in->x->graph, in->p, in->constant, in->devs,
+				in->x->place.names, in->names)
+		       ? 1
+		       : 0;
+}
+
+const struct report_format format_check = {
+	.name = "check",
+	.about = "segments of every device and why pieces had to be split, weights,\n"
+		 "bytes between devices; exit status 3 when the placement cannot be\n"
+		 "carried out, with the reasons",
+	.write = write_check,
+};

@@ -1,6 +1,7 @@
 /* placereport.c - what was measured, as a table for people: every single device,
  * the best random placement, this placement, and a sentence about them. */
 #include "report/placetext.h"
+#include "report/format.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -169,3 +170,16 @@ void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
 	bound(out, x);
 	verdict(out, x, names);
 }
+
+static int write_report(FILE *out, const struct report_input *in, struct err *e)
+{
+	(void)e;
+	placetext_report(out, in->x, in->p, in->names, in->search_s);
+	return 0;
+}
+
+const struct report_format format_report = {
+	.name = "report",
+	.about = "latencies of single devices, random placements and this one",
+	.write = write_report,
+};

@@ -1,6 +1,7 @@
 /* placetext.c - a placement operation by operation: affinity JSON, TSV, table.
  * What was measured is placereport.c. */
 #include "report/placetext.h"
+#include "report/format.h"
 #include "graph/strtab.h"
 #include "stream/json.h"
 
@@ -172,3 +173,64 @@ void placetext_table(FILE *out, const struct answer *x, const struct placed *p,
 	mem_free(size);
 	mem_free(work);
 }
+
+/* ---- formats ---- */
+
+enum { MAX_CLASHES = 5 };
+
+static int write_affinity(FILE *out, const struct report_input *in, struct err *e)
+{
+	struct name_clash c[MAX_CLASHES];
+	uint32_t n = placetext_affinity(out, in->x->graph, in->p, in->names, c, MAX_CLASHES);
+	char text[400], name[120];
+
+	(void)e;
+	for (uint32_t i = 0; i < n && i < MAX_CLASHES; i++) {
+		snprintf(text, sizeof text,
+			 "operations on %s and %s share the name '%s'; all of them go to %s",
+			 in->names[c[i].device], in->names[c[i].other],
+			 err_escape(name, sizeof name, c[i].name, strlen(c[i].name)),
+			 in->names[c[i].device]);
+		in->warn(text);
+	}
+	if (n > MAX_CLASHES) {
+		snprintf(text, sizeof text, "%u more names are shared in this way",
+			 n - MAX_CLASHES);
+		in->warn(text);
+	}
+	return 0;
+}
+
+static int write_table(FILE *out, const struct report_input *in, struct err *e)
+{
+	(void)e;
+	placetext_table(out, in->x, in->p, in->names, in->flops);
+	return 0;
+}
+
+static int write_tsv(FILE *out, const struct report_input *in, struct err *e)
+{
+	(void)e;
+	placetext_tsv(out, in->x->graph, in->p, in->names, in->flops);
+	return 0;
+}
+
+const struct report_format format_affinity = {
+	.name = "affinity",
+	.about = "JSON with the device of every operation by friendly name, constants,\n"
+		 "parameters and results included, for OpenVINO's HETERO\n"
+		 "(pipelines/apply_affinity.py)",
+	.write = write_affinity,
+};
+
+const struct report_format format_table = {
+	.name = "table",
+	.about = "totals, devices, sets",
+	.write = write_table,
+};
+
+const struct report_format format_tsv = {
+	.name = "tsv",
+	.about = "one operation a line",
+	.write = write_tsv,
+};

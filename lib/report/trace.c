@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "report/trace.h"
+#include "report/devicemap.h"
+#include "report/format.h"
 #include "stream/json.h"
 
 enum { MAX_NODES = 16 }; /* names of a set's nodes that an event lists */
@@ -221,3 +223,28 @@ int trace_write(FILE *out, const struct trace *t, const struct graph *g, const s
 	arena_free(a);
 	return rc;
 }
+
+/* The schedule of the last run that has one. */
+static int write_schedule(FILE *out, const struct report_input *in, struct err *e)
+{
+	const struct graph *g = in->x->graph;
+	struct arena *a = in->x->arena;
+	struct place_rec p;
+
+	if (trace_placement(in->trace, g, a, &p, e) < 0)
+		return -1;
+	const char **names = arena_raw(a, p.k, sizeof *names);
+
+	memcpy(names, p.names, p.k * sizeof *names);
+	if (in->map && devicemap_rename(in->map, p.k, names, a, e) < 0)
+		return -1;
+	return trace_write(out, in->trace, g, &p, names, e);
+}
+
+const struct report_format format_trace = {
+	.name = "trace",
+	.about = "the last run's schedule (devsim --schedule) as Chrome trace events,\n"
+		 "for Perfetto",
+	.needs_trace = true,
+	.write = write_schedule,
+};

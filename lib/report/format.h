@@ -1,0 +1,38 @@
+/* format.h - an output format of placeout: from an answer to text.  The table of them is
+ * formats.h. */
+#ifndef HSDAG_REPORT_FORMAT_H
+#define HSDAG_REPORT_FORMAT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "graph/placed.h"
+#include "record/devrec.h"
+#include "report/answer.h"
+#include "report/trace.h"
+
+/* What a format may use.  All is borrowed. */
+struct report_input {
+	const struct answer *x;         /* the answer, and what was measured */
+	const struct placed *p;         /* its placement, by nodes */
+	const char *map;                /* other names for devices (devicemap.h); NULL: none */
+	const char *const *names;       /* (p->k) of devices, renamed */
+	const double *flops;            /* (n) operations of the nodes */
+	const bool *constant;           /* (n) nodes that depend on constants alone */
+	const struct devs *devs;        /* the stream's last devs record; NULL: none */
+	const struct trace *trace;      /* filled only for a format that needs_trace */
+	double search_s;                /* how long the search took; negative: not told */
+	void (*warn)(const char *text); /* something a person should know */
+};
+
+struct report_format {
+	const char *name;
+	const char *about; /* for --help; lines of at most 66 columns */
+	bool needs_trace;  /* it writes a simulated run's schedule */
+	/* 0: written; 1: written, and it names problems for which the placement cannot be carried
+	 * out; -1: an error. */
+	int (*write)(FILE *out, const struct report_input *in, struct err *e);
+};
+extern const struct report_format *const report_formats[]; /* NULL ends */
+
+#endif

@@ -1,0 +1,18 @@
+/* formats.h - the table of output formats.  One line registers one: X(name) stands for
+ * `const struct report_format format_name`, which a file of its own defines (format.h).  --help
+ * prints them in this order. */
+#ifndef HSDAG_REPORT_FORMATS_H
+#define HSDAG_REPORT_FORMATS_H
+
+/* clang-format off */
+#define REPORT_FORMATS(X) \
+	X(affinity) \
+	X(table) \
+	X(tsv) \
+	X(report) \
+	X(check) \
+	X(trace) \
+/* end */
+/* clang-format on */
+
+#endif
