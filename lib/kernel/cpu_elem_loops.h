@@ -1,6 +1,8 @@
 /* cpu_elem_loops.h - element-wise loops over f32, one level (cpu_levels.h).  x and y may be
  * the same array. */
-/* clang-format off: loops below macros are indented as the loops that they are. */
+
+/* Loops below macros are indented as the loops that they are. */
+/* clang-format off */
 #include "kernel/cpu_vecmath.h"
 
 /* Iterations do not depend on each other. */
@@ -10,15 +12,13 @@
 #define IVDEP _Pragma("GCC ivdep")
 #endif
 
-#define EACH(expr) \
-	do { \
-		IVDEP \
-		for (int64_t i = 0; i < n; i++) { \
-			float v = x[i]; \
-			y[i] = (expr); \
-		} \
-		return true; \
-	} while (0)
+#define EACH(expr) do { \
+	IVDEP \
+	for (int64_t i = 0; i < n; i++) { \
+		float v = x[i]; \
+		y[i] = (expr); \
+	} \
+	return true; } while (0)
 
 /* False: no vector form of this operator. */
 static bool LEVEL(unary)(enum op_kind kind, const struct unary_args *u, const float *x, float *y,
@@ -55,31 +55,20 @@ static bool LEVEL(unary)(enum op_kind kind, const struct unary_args *u, const fl
 #undef EACH
 
 /* One row: strides sa, sb are 0 or 1. */
-#define EACH(expr) \
-	do { \
-		if (sa && sb) { \
-			IVDEP \
-			for (int64_t i = 0; i < n; i++) { \
-				float p = a[i], q = b[i]; \
-				y[i] = (expr); \
-			} \
-		} else if (sa) { \
-			const float q = b[0]; \
-			IVDEP \
-			for (int64_t i = 0; i < n; i++) { \
-				float p = a[i]; \
-				y[i] = (expr); \
-			} \
-		} else { \
-			const float p = a[0]; \
-			IVDEP \
-			for (int64_t i = 0; i < n; i++) { \
-				float q = b[i]; \
-				y[i] = (expr); \
-			} \
-		} \
-		return true; \
-	} while (0)
+#define EACH(expr) do { \
+	if (sa && sb) { \
+		IVDEP \
+		for (int64_t i = 0; i < n; i++) { float p = a[i], q = b[i]; y[i] = (expr); } \
+	} else if (sa) { \
+		const float q = b[0]; \
+		IVDEP \
+		for (int64_t i = 0; i < n; i++) { float p = a[i]; y[i] = (expr); } \
+	} else { \
+		const float p = a[0]; \
+		IVDEP \
+		for (int64_t i = 0; i < n; i++) { float q = b[i]; y[i] = (expr); } \
+	} \
+	return true; } while (0)
 
 static bool LEVEL(binary)(enum op_kind kind, const float *a, int sa, const float *b, int sb,
 			  float *y, int64_t n)

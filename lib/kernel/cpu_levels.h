@@ -5,7 +5,9 @@
  * (AVX2 with FMA) and f_v1 (whatever the compiler targets).  LEVEL_CALL(f, args) runs the best
  * one.  Inside, FMA(a, b, c) is a * b + c, fused where that is one instruction, and LEVEL_WIDTH
  * floats make a VEC (cpu_simd.h). */
-/* clang-format off: loops below macros are indented as the loops that they are. */
+
+/* Loops below macros are indented as the loops that they are. */
+/* clang-format off */
 #ifndef LEVEL_FILE
 #error "define LEVEL_FILE first"
 #endif

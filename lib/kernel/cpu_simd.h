@@ -1,6 +1,8 @@
 /* cpu_simd.h - one vector type for each level, included by cpu_levels.h before each
  * inclusion of LEVEL_FILE; never guarded.  VHALF widens IEEE halves. */
-/* clang-format off: loops below macros are indented as the loops that they are. */
+
+/* Loops below macros are indented as the loops that they are. */
+/* clang-format off */
 #undef VEC
 #undef VLOAD
 #undef VSTORE
@@ -47,7 +49,6 @@
 #define VMAX(a, b) vec4_max(a, b)
 #define VMIN(a, b) vec4_min(a, b)
 #define VFMA(a, b, c) ((a) * (b) + (c))
-#define VHALF(p) \
-	((vec4){half_to_float((p)[0]), half_to_float((p)[1]), half_to_float((p)[2]), \
-		half_to_float((p)[3])})
+#define VHALF(p) ((vec4){half_to_float((p)[0]), half_to_float((p)[1]), half_to_float((p)[2]), \
+			 half_to_float((p)[3])})
 #endif

@@ -1,6 +1,8 @@
 /* cpu_gemm_loops.h - the inner kernels of cpu_gemm.c, one level (cpu_levels.h): tiles of
  * T_M rows by T_V vectors in registers. */
-/* clang-format off: loops below macros are indented as the loops that they are. */
+
+/* Loops below macros are indented as the loops that they are. */
+/* clang-format off */
 #include "kernel/dense/cpu_post_loops.h"
 
 #if LEVEL_WIDTH == 16
@@ -31,11 +33,11 @@ INLINE void LEVEL(put)(const int mr, const int nv, VEC acc[T_M][T_V], const stru
 			if (p) {
 				v = VADD(v, VALL(p->bias[i]));
 				if (p->residual)
-					v = VADD(v,
-						 VLOAD(p->residual + i * p->ld + j * LEVEL_WIDTH));
+					v = VADD(v, VLOAD(p->residual + i * p->ld +
+							  j * LEVEL_WIDTH));
 				if (p->more)
-					v = VADD(v,
-						 VLOAD(p->more + i * p->more_ld + j * LEVEL_WIDTH));
+					v = VADD(v, VLOAD(p->more + i * p->more_ld +
+							  j * LEVEL_WIDTH));
 				v = LEVEL(post_limits)(p, v);
 			}
 			VSTORE(c + j * LEVEL_WIDTH, v);
@@ -83,19 +85,16 @@ INLINE void LEVEL(tile_of)(const int mr, const int nv, const bool half, const bo
 	LEVEL(put)(mr, nv, acc, g);
 }
 
-#define CASE(m) \
-	case m: LEVEL(tile_of)(m, nv, half, false, g); break;
+#define CASE(m) case m: LEVEL(tile_of)(m, nv, half, false, g); break;
 INLINE void LEVEL(tile_rows)(int mr, const int nv, const bool half, const struct gemm_block *g)
 {
 	switch (mr) {
-		CASE(1)
-		CASE(2)
-		CASE(3) CASE(4)
+	CASE(1) CASE(2) CASE(3) CASE(4)
 #if T_M >= 6
-			CASE(5) CASE(6)
+	CASE(5) CASE(6)
 #endif
 #if T_M >= 12
-				CASE(7) CASE(8) CASE(9) CASE(10) CASE(11) CASE(12)
+	CASE(7) CASE(8) CASE(9) CASE(10) CASE(11) CASE(12)
 #endif
 	}
 }
@@ -158,19 +157,18 @@ INLINE void LEVEL(thin_of)(const int nr, const int u, const bool half, const str
 	UNROLL
 	for (int j = 0; j < nr; j++)
 		UNROLL
-	for (int i = 0; i < u; i++)
-		acc[j][i] = VALL(0.0f);
-#define A_ROW(k) \
-	(half ? _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(rows, ah + (k)*GEMM_M)) \
-	      : _mm512_maskz_loadu_ps(rows, af + (k)*GEMM_M))
+		for (int i = 0; i < u; i++)
+			acc[j][i] = VALL(0.0f);
+#define A_ROW(k) (half ? _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(rows, ah + (k) * GEMM_M)) \
+		       : _mm512_maskz_loadu_ps(rows, af + (k) * GEMM_M))
 	for (; k + u <= g->kc; k += u)
 		UNROLL
-	for (int i = 0; i < u; i++) {
-		VEC a = A_ROW(k + i);
-		UNROLL
-		for (int j = 0; j < nr; j++)
-			acc[j][i] = VFMA(a, VALL(b[(k + i) * g->ldb + j]), acc[j][i]);
-	}
+		for (int i = 0; i < u; i++) {
+			VEC a = A_ROW(k + i);
+			UNROLL
+			for (int j = 0; j < nr; j++)
+				acc[j][i] = VFMA(a, VALL(b[(k + i) * g->ldb + j]), acc[j][i]);
+		}
 	for (; k < g->kc; k++) {
 		VEC a = A_ROW(k);
 		UNROLL
@@ -190,13 +188,11 @@ INLINE void LEVEL(thin_of)(const int nr, const int u, const bool half, const str
 	}
 }
 
-#define CASE(nr, u) \
-	case nr: LEVEL(thin_of)(nr, u, half, g, edge); break;
+#define CASE(nr, u) case nr: LEVEL(thin_of)(nr, u, half, g, edge); break;
 INLINE void LEVEL(thin_columns)(const bool half, const struct gemm_block *g, float *edge)
 {
 	switch (g->nr) {
-		CASE(1, 8)
-		CASE(2, 4) CASE(3, 3) CASE(4, 2) CASE(5, 2) CASE(6, 2) CASE(7, 2) CASE(8, 2)
+	CASE(1, 8) CASE(2, 4) CASE(3, 3) CASE(4, 2) CASE(5, 2) CASE(6, 2) CASE(7, 2) CASE(8, 2)
 	}
 }
 #undef CASE
@@ -250,7 +246,7 @@ static void LEVEL(block)(const struct gemm_block *g)
 	struct gemm_block t = *g;
 	struct gemm_post p;
 	int last = g->nr % T_N;
-	bool split = last > LEVEL_WIDTH && !g->b_half; /* a whole vector, then the rest */
+	bool split = last > LEVEL_WIDTH && !g->b_half;   /* a whole vector, then the rest */
 	for (int j = 0; j < g->nr; j += t.nr) {
 		t.nr = g->nr - j < T_N ? g->nr - j : T_N;
 		if (t.nr == last && split)
@@ -368,8 +364,8 @@ static void LEVEL(gather_pieces)(const float *const *row, int64_t kc, int64_t n,
 			if (hi > 16)
 				break;
 		}
-		LEVEL(gather_vector)
-		(row, kc, m, from, lanes, dst + j / GEMM_N * kc * GEMM_N + j % GEMM_N);
+		LEVEL(gather_vector)(row, kc, m, from, lanes,
+				     dst + j / GEMM_N * kc * GEMM_N + j % GEMM_N);
 	}
 #else
 	for (int64_t k = 0; k < kc; k++) {

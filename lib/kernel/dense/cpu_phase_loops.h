@@ -1,5 +1,7 @@
 /* cpu_phase_loops.h - the inner loops of cpu_phase.c, one level (cpu_levels.h). */
-/* clang-format off: loops below macros are indented as the loops that they are. */
+
+/* Loops below macros are indented as the loops that they are. */
+/* clang-format off */
 
 /* One row of `width` floats, `pad` columns of padding before it and more behind, to its even and
  * odd columns, `pitch` of each; odd may be NULL. */
@@ -7,10 +9,10 @@ static void LEVEL(halve)(const float *x, int64_t width, int64_t pad, float paddi
 			 float *odd, int64_t pitch)
 {
 #if LEVEL_WIDTH == 16
-	const __m512i evens =
-		_mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-	const __m512i odds =
-		_mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+	const __m512i evens = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28,
+						30);
+	const __m512i odds = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29,
+					       31);
 	for (int64_t i = 0; i < pitch; i += 16) {
 		__mmask16 out = (__mmask16)(pitch - i < 16 ? (1u << (pitch - i)) - 1 : 0xffff);
 		VEC v[2];

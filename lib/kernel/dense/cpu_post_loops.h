@@ -1,11 +1,12 @@
 /* cpu_post_loops.h - the end of a simple epilogue in registers (struct gemm_post), one level
  * (cpu_levels.h).  Swish comes after it, over finished rows. */
-/* clang-format off: loops below macros are indented as the loops that they are. */
+
+/* Loops below macros are indented as the loops that they are. */
+/* clang-format off */
 #include "kernel/cpu_vecmath.h"
 
 /* What becomes of a sum with its bias and its summands.  NaN stays. */
-static inline __attribute__((always_inline)) VEC LEVEL(post_limits)(const struct gemm_post *p,
-								    VEC v)
+static inline __attribute__((always_inline)) VEC LEVEL(post_limits)(const struct gemm_post *p, VEC v)
 {
 	if (p->hswish)
 		v = VMUL(v, VMUL(VMIN(VALL(6.0f), VMAX(VALL(0.0f), VADD(v, VALL(3.0f)))),

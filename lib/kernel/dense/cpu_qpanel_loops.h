@@ -1,6 +1,8 @@
 /* cpu_qpanel_loops.h - the inner loops of cpu_qpanel.c, one level (cpu_levels.h): codes become
  * values in registers, (code - zero) * scale as code * scale + (-zero * scale). */
-/* clang-format off: loops below macros are indented as the loops that they are. */
+
+/* Loops below macros are indented as the loops that they are. */
+/* clang-format off */
 
 #define T_V 2
 #define UNROLL _Pragma("GCC unroll 16")
@@ -25,8 +27,8 @@ INLINE VEC LEVEL(qnibble)(QWORDS w, int s, const VEC level[2])
 #define QLOAD_WORDS(p) _mm256_loadu_si256((const void *)(p))
 #define QBYTES(p) _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const void *)(p))))
 #define QBF16(p) \
-	_mm256_castsi256_ps( \
-		_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)(p))), 16))
+	_mm256_castsi256_ps(_mm256_slli_epi32( \
+		_mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)(p))), 16))
 #define QLEVELS(p, i) VLOAD((p) + 8 * (i))
 INLINE VEC LEVEL(qnibble)(QWORDS w, int s, const VEC level[2])
 {
@@ -39,9 +41,8 @@ INLINE VEC LEVEL(qnibble)(QWORDS w, int s, const VEC level[2])
 #define T_M 4
 #define QWORDS const uint32_t *
 #define QLOAD_WORDS(p) ((const uint32_t *)(const void *)(p))
-#define QBYTES(p) \
-	((vec4){(float)((const int8_t *)(p))[0], (float)((const int8_t *)(p))[1], \
-		(float)((const int8_t *)(p))[2], (float)((const int8_t *)(p))[3]})
+#define QBYTES(p) ((vec4){(float)((const int8_t *)(p))[0], (float)((const int8_t *)(p))[1], \
+			  (float)((const int8_t *)(p))[2], (float)((const int8_t *)(p))[3]})
 #define QBF16(p) LEVEL(qwords)((const uint16_t *)(const void *)(p))
 #define QLEVELS(p, i) VLOAD((p) + 8 * (i))
 INLINE VEC LEVEL(qwords)(const uint16_t *p)
@@ -67,7 +68,7 @@ struct LEVEL(qgroup) {
 };
 
 INLINE void LEVEL(qenter)(const enum elem code, const struct qpanels *q, const char *group, int at,
-			  struct LEVEL(qgroup) * x)
+			  struct LEVEL(qgroup) *x)
 {
 	UNROLL
 	for (int j = 0; j < T_V && code != EL_BF16; j++) {
@@ -80,15 +81,15 @@ INLINE void LEVEL(qenter)(const enum elem code, const struct qpanels *q, const c
 		if (q->zero == EL_I8)
 			x->offset[j] = VMUL(VSUB(x->offset[j], QBYTES(zero + col)), x->scale[j]);
 		else if (q->zero == EL_F32)
-			x->offset[j] = VMUL(
-				VSUB(x->offset[j], VLOAD((const float *)(const void *)zero + col)),
-				x->scale[j]);
+			x->offset[j] = VMUL(VSUB(x->offset[j],
+						 VLOAD((const float *)(const void *)zero + col)),
+					    x->scale[j]);
 	}
 }
 
 /* Row s of a block, columns at and on. */
 INLINE void LEVEL(qrow)(const enum elem code, const char *block, int s, int at,
-			const struct LEVEL(qgroup) * x, VEC row[T_V])
+			const struct LEVEL(qgroup) *x, VEC row[T_V])
 {
 	UNROLL
 	for (int j = 0; j < T_V; j++) {
@@ -104,7 +105,7 @@ INLINE void LEVEL(qrow)(const enum elem code, const char *block, int s, int at,
 	}
 }
 
-INLINE void LEVEL(qlevels)(const struct qpanels *q, struct LEVEL(qgroup) * x)
+INLINE void LEVEL(qlevels)(const struct qpanels *q, struct LEVEL(qgroup) *x)
 {
 #if LEVEL_WIDTH >= 8
 	x->level[0] = QLEVELS(q->level, 0);
@@ -116,15 +117,15 @@ INLINE void LEVEL(qlevels)(const struct qpanels *q, struct LEVEL(qgroup) * x)
 
 /* Row s of a block times mr elements of a column of A. */
 INLINE void LEVEL(qstep)(const int mr, const enum elem code, const char *block, int s, int at,
-			 const struct LEVEL(qgroup) * x, const float *a, VEC acc[T_M][T_V])
+			 const struct LEVEL(qgroup) *x, const float *a, VEC acc[T_M][T_V])
 {
 	VEC row[T_V];
 	LEVEL(qrow)(code, block, s, at, x, row);
 	UNROLL
 	for (int i = 0; i < mr; i++)
 		UNROLL
-	for (int j = 0; j < T_V; j++)
-		acc[i][j] = VFMA(VALL(a[i]), row[j], acc[i][j]);
+		for (int j = 0; j < T_V; j++)
+			acc[i][j] = VFMA(VALL(a[i]), row[j], acc[i][j]);
 }
 
 /* mr rows of A times a panel's columns at and on; u sums for each, blocks unrolled where u > 1; sa:
@@ -140,10 +141,10 @@ INLINE void LEVEL(qthin_of)(const int mr, const int u, const enum elem code, con
 	UNROLL
 	for (int s = 0; s < u; s++)
 		UNROLL
-	for (int i = 0; i < mr; i++)
-		UNROLL
-	for (int j = 0; j < T_V; j++)
-		acc[s][i][j] = VALL(0.0f);
+		for (int i = 0; i < mr; i++)
+			UNROLL
+			for (int j = 0; j < T_V; j++)
+				acc[s][i][j] = VALL(0.0f);
 	for (int64_t k0 = 0; k0 < q->k; k0 += q->group, panel += q->group_bytes) {
 		int64_t k = k0, k1 = q->k - k0 < q->group ? q->k : k0 + q->group;
 		const char *block = panel + parts;
@@ -153,11 +154,13 @@ INLINE void LEVEL(qthin_of)(const int mr, const int u, const enum elem code, con
 				__builtin_prefetch(block + 4096 + b, 0, 3);
 			if (u > 1)
 				UNROLL
-			for (int s = 0; s < QBLOCK; s++)
-				LEVEL(qstep)
-			(mr, code, block, s, at, &x, a + (k + s) * sa, acc[s % u]);
-			else for (int s = 0; s < QBLOCK; s++)
-				LEVEL(qstep)(mr, code, block, s, at, &x, a + (k + s) * sa, acc[0]);
+				for (int s = 0; s < QBLOCK; s++)
+					LEVEL(qstep)(mr, code, block, s, at, &x, a + (k + s) * sa,
+						     acc[s % u]);
+			else
+				for (int s = 0; s < QBLOCK; s++)
+					LEVEL(qstep)(mr, code, block, s, at, &x, a + (k + s) * sa,
+						     acc[0]);
 		}
 		for (int s = 0; k < k1; k++, s++)
 			LEVEL(qstep)(mr, code, block, s, at, &x, a + k * sa, acc[0]);
@@ -165,13 +168,13 @@ INLINE void LEVEL(qthin_of)(const int mr, const int u, const enum elem code, con
 	UNROLL
 	for (int i = 0; i < mr; i++)
 		UNROLL
-	for (int j = 0; j < T_V; j++) {
-		VEC sum = acc[0][i][j];
-		UNROLL
-		for (int s = 1; s < u; s++)
-			sum = VADD(sum, acc[s][i][j]);
-		VSTORE(c + i * ldc + at + j * LEVEL_WIDTH, sum);
-	}
+		for (int j = 0; j < T_V; j++) {
+			VEC sum = acc[0][i][j];
+			UNROLL
+			for (int s = 1; s < u; s++)
+				sum = VADD(sum, acc[s][i][j]);
+			VSTORE(c + i * ldc + at + j * LEVEL_WIDTH, sum);
+		}
 }
 
 /* One function for each number of rows and kind of codes: all in one take minutes to compile. */
@@ -205,7 +208,7 @@ typedef void LEVEL(qrows_fn)(const struct qpanels *q, const char *panel, const f
 			     int64_t ldc);
 
 /* The function for at least m rows, and how many they are. */
-static LEVEL(qrows_fn) * LEVEL(qrows)(const struct qpanels *q, int m, int *rows)
+static LEVEL(qrows_fn) *LEVEL(qrows)(const struct qpanels *q, int m, int *rows)
 {
 	static LEVEL(qrows_fn) *const fn[][3] = {
 		{LEVEL(qnibble_1), LEVEL(qbyte_1), LEVEL(qword_1)},
@@ -261,9 +264,8 @@ INLINE void LEVEL(qunpack_of)(const enum elem code, const struct qpanels *q, con
 		for (; k < last; k++) {
 			int64_t i = k - first;
 			VEC row[T_V];
-			LEVEL(qrow)
-			(code, panel + parts + i / QBLOCK * q->block_bytes, (int)(i % QBLOCK), at,
-			 &x, row);
+			LEVEL(qrow)(code, panel + parts + i / QBLOCK * q->block_bytes,
+				    (int)(i % QBLOCK), at, &x, row);
 			UNROLL
 			for (int j = 0; j < T_V; j++)
 				VSTORE(dst + (k - k0) * GEMM_N + at + j * LEVEL_WIDTH, row[j]);

@@ -1,5 +1,7 @@
 /* cpu_taps_loops.h - the inner loops of cpu_taps.c, one level (cpu_levels.h). */
-/* clang-format off: loops below macros are indented as the loops that they are. */
+
+/* Loops below macros are indented as the loops that they are. */
+/* clang-format off */
 #include "kernel/dense/cpu_post_loops.h"
 
 #define UNROLL _Pragma("GCC unroll 24")
@@ -60,8 +62,8 @@ INLINE void LEVEL(finish)(VEC v, int n, int64_t at, float *y, const struct gemm_
 INLINE VEC LEVEL(columns)(const int s, const bool max, const float *x, uint32_t bits)
 {
 #if LEVEL_WIDTH == 16
-	const __m512i evens =
-		_mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+	const __m512i evens = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28,
+						30);
 	const VEC outside = VALL(max ? -__FLT_MAX__ : 0.0f);
 	VEC v = _mm512_mask_loadu_ps(outside, (__mmask16)bits, x);
 	if (s == 1)
@@ -117,19 +119,15 @@ INLINE void LEVEL(rows_of)(const int k, const int s, const int r, const bool max
 	}
 }
 
-static void LEVEL(rows)(const struct taps *t, const float *const *row, const float *w, int64_t y0,
-			float *y, const struct gemm_post *post)
+static void LEVEL(rows)(const struct taps *t, const float *const *row, const float *w,
+			int64_t y0, float *y, const struct gemm_post *post)
 {
 	switch (t->variant) {
-#define CASE(k, s, r, max) \
-	case TAPS_VARIANT(k, s, r, max): \
-		LEVEL(rows_of)(k, s, r, max, t, row, w, y0, y, post); \
-		break;
+#define CASE(k, s, r, max) case TAPS_VARIANT(k, s, r, max): \
+		LEVEL(rows_of)(k, s, r, max, t, row, w, y0, y, post); break;
 #define CASES(k, s, max) CASE(k, s, 8, max) CASE(k, s, 4, max)
-		CASES(2, 2, 0)
-		CASES(3, 1, 0)
-		CASES(3, 2, 0) CASES(5, 1, 0) CASES(5, 2, 0) CASES(7, 1, 0) CASES(7, 2, 0)
-			CASES(2, 2, 1) CASES(3, 1, 1) CASES(3, 2, 1)
+	CASES(2, 2, 0) CASES(3, 1, 0) CASES(3, 2, 0) CASES(5, 1, 0) CASES(5, 2, 0)
+	CASES(7, 1, 0) CASES(7, 2, 0) CASES(2, 2, 1) CASES(3, 1, 1) CASES(3, 2, 1)
 #undef CASES
 #undef CASE
 	}

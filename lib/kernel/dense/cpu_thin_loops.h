@@ -1,6 +1,8 @@
 /* cpu_thin_loops.h - the inner loops of cpu_thin.c, one level (cpu_levels.h): T_M rows by T_V
  * vectors of sums in registers, u sums for each where that hides the latency of a multiply-add. */
-/* clang-format off: loops below macros are indented as the loops that they are. */
+
+/* Loops below macros are indented as the loops that they are. */
+/* clang-format off */
 
 #if LEVEL_WIDTH == 16
 #define T_M 12
@@ -13,7 +15,7 @@
 
 #define UNROLL _Pragma("GCC unroll 16")
 #define INLINE static inline __attribute__((always_inline))
-enum { LEVEL(AHEAD) = 8192 }; /* bytes of B between fetching and using it */
+enum { LEVEL(AHEAD) = 8192 };        /* bytes of B between fetching and using it */
 
 INLINE VEC LEVEL(thin_b)(const bool half, const void *b, int64_t at)
 {
@@ -40,46 +42,48 @@ INLINE void LEVEL(thin_of)(const int mr, const int u, const bool half, const int
 	UNROLL
 	for (int s = 0; s < u; s++)
 		UNROLL
-	for (int i = 0; i < mr; i++)
-		UNROLL
-	for (int j = 0; j < T_V; j++)
-		acc[s][i][j] = VALL(0.0f);
-	for (; k + u <= kc; k += u)
-		UNROLL
-	for (int s = 0; s < u; s++) {
-		VEC row[T_V];
-		LEVEL(thin_fetch)(half, b, k + s, at);
-		UNROLL
-		for (int j = 0; j < T_V; j++)
-			row[j] = LEVEL(thin_b)(half, b, (k + s) * GEMM_N + at + j * LEVEL_WIDTH);
-		UNROLL
-		for (int i = 0; i < mr; i++) {
-			VEC x = VALL(a[(k + s) * sa + i]);
+		for (int i = 0; i < mr; i++)
 			UNROLL
 			for (int j = 0; j < T_V; j++)
-				acc[s][i][j] = VFMA(x, row[j], acc[s][i][j]);
+				acc[s][i][j] = VALL(0.0f);
+	for (; k + u <= kc; k += u)
+		UNROLL
+		for (int s = 0; s < u; s++) {
+			VEC row[T_V];
+			LEVEL(thin_fetch)(half, b, k + s, at);
+			UNROLL
+			for (int j = 0; j < T_V; j++)
+				row[j] = LEVEL(thin_b)(half, b,
+						       (k + s) * GEMM_N + at + j * LEVEL_WIDTH);
+			UNROLL
+			for (int i = 0; i < mr; i++) {
+				VEC x = VALL(a[(k + s) * sa + i]);
+				UNROLL
+				for (int j = 0; j < T_V; j++)
+					acc[s][i][j] = VFMA(x, row[j], acc[s][i][j]);
+			}
 		}
-	}
 	for (; k < kc; k++)
 		UNROLL
-	for (int i = 0; i < mr; i++) {
-		VEC x = VALL(a[k * sa + i]);
-		UNROLL
-		for (int j = 0; j < T_V; j++)
-			acc[0][i][j] =
-				VFMA(x, LEVEL(thin_b)(half, b, k * GEMM_N + at + j * LEVEL_WIDTH),
-				     acc[0][i][j]);
-	}
+		for (int i = 0; i < mr; i++) {
+			VEC x = VALL(a[k * sa + i]);
+			UNROLL
+			for (int j = 0; j < T_V; j++)
+				acc[0][i][j] = VFMA(x,
+						    LEVEL(thin_b)(half, b, k * GEMM_N + at +
+									   j * LEVEL_WIDTH),
+						    acc[0][i][j]);
+		}
 	UNROLL
 	for (int i = 0; i < mr; i++)
 		UNROLL
-	for (int j = 0; j < T_V; j++) {
-		VEC sum = acc[0][i][j];
-		UNROLL
-		for (int s = 1; s < u; s++)
-			sum = VADD(sum, acc[s][i][j]);
-		VSTORE(c + i * ldc + at + j * LEVEL_WIDTH, sum);
-	}
+		for (int j = 0; j < T_V; j++) {
+			VEC sum = acc[0][i][j];
+			UNROLL
+			for (int s = 1; s < u; s++)
+				sum = VADD(sum, acc[s][i][j]);
+			VSTORE(c + i * ldc + at + j * LEVEL_WIDTH, sum);
+		}
 }
 
 #define CASE(m, u) \
@@ -88,14 +92,12 @@ INLINE void LEVEL(thin_rows)(int mr, const bool half, int64_t kc, const float *a
 			     int at, float *c, int64_t ldc)
 {
 	switch (mr) {
-		CASE(1, 4)
-		CASE(2, 2)
-		CASE(3, 2) CASE(4, 1)
+	CASE(1, 4) CASE(2, 2) CASE(3, 2) CASE(4, 1)
 #if T_M >= 6
-			CASE(5, 1) CASE(6, 1)
+	CASE(5, 1) CASE(6, 1)
 #endif
 #if T_M >= 12
-				CASE(7, 1) CASE(8, 1) CASE(9, 1) CASE(10, 1) CASE(11, 1) CASE(12, 1)
+	CASE(7, 1) CASE(8, 1) CASE(9, 1) CASE(10, 1) CASE(11, 1) CASE(12, 1)
 #endif
 	}
 }
@@ -110,8 +112,8 @@ INLINE void LEVEL(thin_any)(int m, const bool half, int64_t kc, const float *a, 
 			continue;
 		}
 		for (int i = 0; i < m; i += T_M)
-			LEVEL(thin_rows)
-		(m - i < T_M ? m - i : T_M, half, kc, a + i, b, at, c + i * ldc, ldc);
+			LEVEL(thin_rows)(m - i < T_M ? m - i : T_M, half, kc, a + i, b, at,
+					 c + i * ldc, ldc);
 	}
 }
 

@@ -1,6 +1,8 @@
 /* cpu_winograd_loops.h - the transforms of cpu_winograd.c, one level (cpu_levels.h):
  * LEVEL_WIDTH tiles at a time, one in each lane. */
-/* clang-format off: loops below macros are indented as the loops that they are. */
+
+/* Loops below macros are indented as the loops that they are. */
+/* clang-format off */
 #define UNROLL _Pragma("GCC unroll 16")
 #define INLINE static inline __attribute__((always_inline))
 
@@ -17,14 +19,12 @@ INLINE void LEVEL(to_points)(const int m, const VEC *d, VEC *v)
 	VEC even_a = VFMA(VALL(-WINO_B2), d[2], d[4]), even_b = VFMA(VALL(-WINO_A2), d[2], d[4]);
 	VEC odd_a = VFMA(VALL(-WINO_A * WINO_B2), d[1], VMUL(VALL(WINO_A), d[3]));
 	VEC odd_b = VFMA(VALL(-WINO_B * WINO_A2), d[1], VMUL(VALL(WINO_B), d[3]));
-	v[0] = VADD(VFMA(VALL(-WINO_A2 - WINO_B2), d[2], d[4]),
-		    VMUL(VALL(WINO_A2 * WINO_B2), d[0]));
+	v[0] = VADD(VFMA(VALL(-WINO_A2 - WINO_B2), d[2], d[4]), VMUL(VALL(WINO_A2 * WINO_B2), d[0]));
 	v[1] = VADD(even_a, odd_a);
 	v[2] = VSUB(even_a, odd_a);
 	v[3] = VADD(even_b, odd_b);
 	v[4] = VSUB(even_b, odd_b);
-	v[5] = VADD(VFMA(VALL(-WINO_A2 - WINO_B2), d[3], d[5]),
-		    VMUL(VALL(WINO_A2 * WINO_B2), d[1]));
+	v[5] = VADD(VFMA(VALL(-WINO_A2 - WINO_B2), d[3], d[5]), VMUL(VALL(WINO_A2 * WINO_B2), d[1]));
 }
 
 INLINE void LEVEL(from_points)(const int m, const VEC *p, VEC *y)
@@ -95,8 +95,8 @@ INLINE void LEVEL(interleave)(const int m, const VEC *o, float *y)
 {
 #if LEVEL_WIDTH == 16
 	if (m == 2) {
-		const __m512i lo =
-			_mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+		const __m512i lo = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22,
+						     7, 23);
 		const __m512i hi = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29,
 						     14, 30, 15, 31);
 		VSTORE(y, _mm512_permutex2var_ps(o[0], lo, o[1]));
@@ -164,14 +164,14 @@ static void LEVEL(split)(int m, const float *x, int64_t width, int64_t pad, floa
 {
 	int64_t n = m * pitch;
 #if LEVEL_WIDTH == 16
-	const __m512i four_a =
-		_mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9, 13, 17, 21, 25, 29);
-	const __m512i four_b =
-		_mm512_setr_epi32(2, 6, 10, 14, 18, 22, 26, 30, 3, 7, 11, 15, 19, 23, 27, 31);
-	const __m512i two_a =
-		_mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-	const __m512i two_b =
-		_mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+	const __m512i four_a = _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9, 13, 17, 21, 25,
+						 29);
+	const __m512i four_b = _mm512_setr_epi32(2, 6, 10, 14, 18, 22, 26, 30, 3, 7, 11, 15, 19, 23,
+						 27, 31);
+	const __m512i two_a = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28,
+						30);
+	const __m512i two_b = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29,
+						31);
 	for (int64_t i = 0; i < n; i += 32, y += 32 / m) {
 		VEC v[2];
 		for (int j = 0; j < 2; j++) {
