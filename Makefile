@@ -102,11 +102,6 @@ asan:
 	@+$(BUILD) all units $(SANITIZED)
 	@HSDAG_PYTHON=$(abspath $(B))/venv/bin/python tests/run.sh $(B)/asan $(T)
 
-golden:
-	@$(DEPS) $(B)/venv
-	@+$(BUILD) all
-	@HSDAG_PYTHON=$(abspath $(B))/venv/bin/python tests/golden/compare $(OLD) $(B)/bin
-
 bench:
 	@$(DEPS)
 	@+$(BUILD) all $(BENCHES)
@@ -129,27 +124,17 @@ bench-saga:
 	@+$(BUILD) all
 	@PATH="$(abspath $(B))/bin:$$PATH" $(SAGA_PYTHON) tests/bench/against_saga.py $(SAGA)
 
-# Longer than the tests: N damaged inputs a program, under the sanitizers.
-N ?= 2000
-fuzz:
-	@$(DEPS) $(B)/venv
-	@+$(BUILD) all $(B)/asan/tests/fuzz_ir $(SANITIZED)
-	$(B)/asan/tests/fuzz_ir -n $(N) tests/bad/ir/*.xml tests/models/small_*.xml \
-	  tests/models/if_body.xml tests/models/loop_2d_add.xml tests/models/tensor_iterator.xml
-	HOSTILE=$(N) HSDAG_PYTHON=$(abspath $(B))/venv/bin/python B=$(B)/asan \
-	  bats -f damaged tests/fuzz/hostile.bats
-
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/doc/hsdag/docs
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/doc/hsdag
 	install $(PROGS) $(DESTDIR)$(PREFIX)/bin
 	install pipelines/place $(DESTDIR)$(PREFIX)/bin/hsdag-place
-	install -m 644 README.md lib/stream/STREAM.md $(DESTDIR)$(PREFIX)/share/doc/hsdag
-	install -m 644 docs/*.md $(DESTDIR)$(PREFIX)/share/doc/hsdag/docs
+	install -m 644 README.md $(DESTDIR)$(PREFIX)/share/doc/hsdag
+	cp -r docs $(DESTDIR)$(PREFIX)/share/doc/hsdag
 
 clean:
 	rm -rf $(B)
 
-.PHONY: all units demo test golden asan bench parity bench-exec bench-saga fuzz install clean
+.PHONY: all units demo test asan bench parity bench-exec bench-saga install clean
 .SECONDARY:
--include $(wildcard pipelines/*.mk)
+-include $(wildcard pipelines/*.mk) tests/checks.mk
 -include $(shell find $(B) -name '*.d' -not -path '*/venv/*' 2>/dev/null)

@@ -94,7 +94,8 @@ static void print_features(void)
 {
 	char all[400], paper[400], text[1000];
 	snprintf(text, sizeof text,
-		 "Reads graph, adds feat (STREAM.md). Features: %s; all of them: all. Those of "
+		 "Reads graph, adds feat (docs/reference/stream.md). Features: %s; all of them: "
+		 "all. Those of "
 		 "the paper: paper, which is %s.",
 		 feat_names(false, all, sizeof all), feat_names(true, paper, sizeof paper));
 	opt_print(text);

@@ -147,7 +147,7 @@ int64_t graph_const(const struct graph *g, uint32_t v);
 /* Everything that code behind a reader trusts: topological order, ranges, ranks, sizes
  * below 2^63 bytes, bodies at most GRAPH_MAX_DEPTH deep, sets that are not empty,
  * numbered in a topological order, and fed by placed nodes only into placed ones.
- * -1 (ST_INPUT) names the column of STREAM.md that is wrong. */
+ * -1 (ST_INPUT) names the column of docs/reference/stream.md that is wrong. */
 enum { GRAPH_MAX_DEPTH = 8 };
 int graph_check(const struct graph *g, struct err *e) MUST_CHECK;
 

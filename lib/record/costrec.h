@@ -1,4 +1,4 @@
-/* costrec.h - the `cost` record of STREAM.md: what sets take on the devices, and by which rules
+/* costrec.h - the `cost` record of docs/reference/stream.md: what sets take on the devices, and by which rules
  * they are scheduled.  devsim, json2dag and devrun --profile write it; the placers, devsim and
  * devrun read it. */
 #ifndef HSDAG_RECORD_COSTREC_H

@@ -1,4 +1,4 @@
-/* devrec.h - the `devs` record of STREAM.md: the devices that a placement
+/* devrec.h - the `devs` record of docs/reference/stream.md: the devices that a placement
  * chooses from, and what each can run. */
 #ifndef HSDAG_RECORD_DEVREC_H
 #define HSDAG_RECORD_DEVREC_H

@@ -1,4 +1,4 @@
-/* episoderec.h - the `episode` record of STREAM.md: what reinforce asks for, read by
+/* episoderec.h - the `episode` record of docs/reference/stream.md: what reinforce asks for, read by
  * gpnembed, placepolicy and, when it comes back, by reinforce. */
 #ifndef HSDAG_RECORD_EPISODEREC_H
 #define HSDAG_RECORD_EPISODEREC_H

@@ -1,4 +1,4 @@
-/* featrec.h - the `feat` record of STREAM.md: a row of features for each co-location set.  dagfeat
+/* featrec.h - the `feat` record of docs/reference/stream.md: a row of features for each co-location set.  dagfeat
  * writes it, gpnembed and reinforce read it. */
 #ifndef HSDAG_RECORD_FEATREC_H
 #define HSDAG_RECORD_FEATREC_H

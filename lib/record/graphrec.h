@@ -1,4 +1,4 @@
-/* graphrec.h - the `graph` record of STREAM.md, to and from struct graph.
+/* graphrec.h - the `graph` record of docs/reference/stream.md, to and from struct graph.
  *
  * All indices of a decoded graph are range-checked and its rows are in
  * topological order: code behind graph_decode trusts them. */

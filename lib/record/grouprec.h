@@ -1,4 +1,4 @@
-/* grouprec.h - the `group` record of STREAM.md: a grouping of co-location sets that came from
+/* grouprec.h - the `group` record of docs/reference/stream.md: a grouping of co-location sets that came from
  * outside (daggroup), in place of what a learner or a search would make of them. */
 #ifndef HSDAG_RECORD_GROUPREC_H
 #define HSDAG_RECORD_GROUPREC_H

@@ -1,4 +1,4 @@
-/* paramsrec.h - the `params` record of STREAM.md: one block of a network's parameters, with the
+/* paramsrec.h - the `params` record of docs/reference/stream.md: one block of a network's parameters, with the
  * hyperparameters that give it meaning.  gpnembed, placepolicy and reinforce write and read it;
  * what it means to a network: learn/train/paramblock.h. */
 #ifndef HSDAG_RECORD_PARAMSREC_H

@@ -1,4 +1,4 @@
-/* partrec.h - the `part` record of STREAM.md: the groups of sets that one step of the embedding
+/* partrec.h - the `part` record of docs/reference/stream.md: the groups of sets that one step of the embedding
  * network makes.  gpnembed writes it, placepolicy and reinforce read it. */
 #ifndef HSDAG_RECORD_PARTREC_H
 #define HSDAG_RECORD_PARTREC_H

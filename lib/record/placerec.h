@@ -1,4 +1,4 @@
-/* placerec.h - the `place` record of STREAM.md: a placement that is to be run.  The programs
+/* placerec.h - the `place` record of docs/reference/stream.md: a placement that is to be run.  The programs
  * that choose placements write it; those that run, screen or learn from them read it. */
 #ifndef HSDAG_RECORD_PLACEREC_H
 #define HSDAG_RECORD_PLACEREC_H

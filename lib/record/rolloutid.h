@@ -1,4 +1,4 @@
-/* rolloutid.h - the keys by which records about one placement find each other (STREAM.md):
+/* rolloutid.h - the keys by which records about one placement find each other (docs/reference/stream.md):
  * `graph`, `episode`, `step` and `sample` of part, place, run and best records. */
 #ifndef HSDAG_RECORD_ROLLOUTID_H
 #define HSDAG_RECORD_ROLLOUTID_H

@@ -1,4 +1,4 @@
-/* runrec.h - the `run` record of STREAM.md: what running a placement gave.  devrun, devsim and
+/* runrec.h - the `run` record of docs/reference/stream.md: what running a placement gave.  devrun, devsim and
  * nobody else write it; the learner, topk and placeout read it. */
 #ifndef HSDAG_RECORD_RUNREC_H
 #define HSDAG_RECORD_RUNREC_H

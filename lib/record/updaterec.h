@@ -1,4 +1,4 @@
-/* updaterec.h - the `update` record of STREAM.md: what one episode of a training run gave.
+/* updaterec.h - the `update` record of docs/reference/stream.md: what one episode of a training run gave.
  * reinforce writes it, to the stream and to its checkpoint; placeout counts the runs. */
 #ifndef HSDAG_RECORD_UPDATEREC_H
 #define HSDAG_RECORD_UPDATEREC_H

@@ -9,7 +9,8 @@
 #include "graph/placed.h"
 #include "record/devrec.h"
 #include "report/answer.h"
-#include "report/trace.h"
+
+struct trace; /* trace.h */
 
 /* What a format may use.  All is borrowed. */
 struct report_input {

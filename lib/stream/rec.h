@@ -1,4 +1,4 @@
-/* rec.h - records of a stream: reading, fields, writing.  STREAM.md is the
+/* rec.h - records of a stream: reading, fields, writing.  docs/reference/stream.md is the
  * normative description of the bytes. */
 #ifndef HSDAG_STREAM_REC_H
 #define HSDAG_STREAM_REC_H

@@ -20,7 +20,7 @@ setup_file() {
 
 setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 
-# Python: the groups of a file, with what STREAM.md says of them; edges between sets.
+# Python: the groups of a file, with what docs/reference/stream.md says of them; edges between sets.
 groups='
 def groups(f):
     (m,) = of(f, "group")

@@ -101,8 +101,8 @@ bad_input() {   # FILE NAME COMMAND - refused, and what was written has no end
 	'
 }
 
-@test "the Python of STREAM.md reads a stream" {
-	sed -n '/^    import msgpack/,/^    def tensor/s/^    //p' "$ROOT/lib/stream/STREAM.md" > doc.py
+@test "the Python of docs/reference/stream.md reads a stream" {
+	sed -n '/^import msgpack/,/^def tensor/p' "$ROOT/docs/reference/stream.md" > doc.py
 	echo 'assert kind == "end"' >> doc.py
 	sed -i 's/^    \.\.\./    if kind == "feat": x = m["x"]/' doc.py
 	echo 'assert tensor(x).ndim == 2 and tensor(x).dtype == "float32"' >> doc.py

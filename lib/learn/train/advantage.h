@@ -14,7 +14,7 @@ struct baseline {
 	bool begun;
 };
 
-/* Where runs have a value of another objective (STREAM.md), lat and ref are that and its
+/* Where runs have a value of another objective (docs/reference/stream.md), lat and ref are that and its
  * reference.  coef (n_samples): the loss is sum_i coef[i] log p_i over the samples i that the
  * policy drew, at step t_i = 1..x; 0 for the others.  With the reward
  *

@@ -1,5 +1,5 @@
 /* jsonproblem.h - a placement problem that did not come from IR: nodes with given costs, devices,
- * links. What json2dag reads and writes as graph, devs and cost records (STREAM.md).
+ * links. What json2dag reads and writes as graph, devs and cost records (docs/reference/stream.md).
  *
  * Every node is a set of its own; nodes that must share a device are told apart from that, by
  * `together`, since such nodes need not be neighbours. */

@@ -1,0 +1,32 @@
+# Checks beside `make test`: the tree itself, an older build, longer fuzzing.
+
+layers:
+	@python3 tests/tree/layers.py
+
+# clang-format 14 decides; other versions format otherwise.
+CLANG_FORMAT ?= clang-format
+style:
+	@CLANG_FORMAT=$(CLANG_FORMAT) tests/tree/style
+
+docs:
+	@$(DEPS) $(B)/venv
+	@+$(BUILD) all
+	@B=$(abspath $(B)) PATH="$(abspath $(B))/bin:$$PATH" HSDAG_PYTHON=$(abspath $(B))/venv/bin/python \
+	  $(B)/venv/bin/python tests/tree/docs.py
+
+golden:
+	@$(DEPS) $(B)/venv
+	@+$(BUILD) all
+	@HSDAG_PYTHON=$(abspath $(B))/venv/bin/python tests/golden/compare $(OLD) $(B)/bin
+
+# Longer than the tests: N damaged inputs a program, under the sanitizers.
+N ?= 2000
+fuzz:
+	@$(DEPS) $(B)/venv
+	@+$(BUILD) all $(B)/asan/tests/fuzz_ir $(SANITIZED)
+	$(B)/asan/tests/fuzz_ir -n $(N) tests/bad/ir/*.xml tests/models/small_*.xml \
+	  tests/models/if_body.xml tests/models/loop_2d_add.xml tests/models/tensor_iterator.xml
+	HOSTILE=$(N) HSDAG_PYTHON=$(abspath $(B))/venv/bin/python B=$(B)/asan \
+	  bats -f damaged tests/fuzz/hostile.bats
+
+.PHONY: layers style docs golden fuzz

@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""docs.py [-k PART] - are the docs true?
+
+Runs from the checkout, with the programs in PATH.  Checked, in README.md, docs/ and lib/*/README.md:
+  - every command: a block that begins with ```sh is run by bash in a folder of its own for each
+    page, with model.xml, problem.json, dnnpart.json there; budgets are cut short.  Lines that begin with
+    `make` are run with `make -n`.  ```sh openvino blocks need OpenVINO, and are left out without it.
+  - every relative link leads to a file, and to a heading in it;
+  - every method of placebase and daggroup is in docs/reference/methods.md;
+  - every key of the records in a stream of each kind is in docs/reference/stream.md, and keys that are
+    required are in every record.
+-k PART: only pages whose path has PART in it.  Exit status 1 when something is wrong."""
+import os, re, shutil, subprocess, sys, tempfile
+
+import msgpack
+
+ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+only = sys.argv[sys.argv.index("-k") + 1] if "-k" in sys.argv else ""
+SHORTER = [(r"--budget \d+", "--budget 1"), (r"-n 200\b", "-n 8 --seconds 25"), (r"--screen \d+", "--screen 5")]
+breaches = 0
+
+
+def breach(text):
+    global breaches
+    breaches += 1
+    print("docs: " + text, flush=True)
+
+
+def pages():
+    found = ["README.md"]
+    for top in ("docs", "lib"):
+        for folder, _, names in os.walk(os.path.join(ROOT, top)):
+            found += [os.path.relpath(os.path.join(folder, n), ROOT) for n in names if n.endswith(".md")]
+    return sorted(p for p in found if only in p)
+
+
+def read(page):
+    with open(os.path.join(ROOT, page)) as f:
+        return f.read()
+
+
+def anchors(text):
+    """Headings as the anchors that web pages make of them."""
+    text = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
+    heads = re.findall(r"^#+ +(.*)$", text, re.M)
+    return {re.sub(r"[^a-z0-9 _-]", "", h.lower()).replace(" ", "-") for h in heads}
+
+
+def check_links(page):
+    text = re.sub(r"^```.*?^```", "", read(page), flags=re.M | re.S)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        full = os.path.normpath(os.path.join(ROOT, os.path.dirname(page), path)) if path else os.path.join(ROOT, page)
+        if not os.path.exists(full):
+            breach("%s: no file '%s'" % (page, target))
+        elif anchor and full.endswith(".md"):
+            with open(full) as f:
+                if anchor not in anchors(f.read()):
+                    breach("%s: no heading '%s'" % (page, target))
+
+
+def prepare(folder):
+    """What the commands of a page may use."""
+    for name in ("pipelines", "tests", "docs", "lib", "Makefile", "README.md", "build"):
+        source = os.environ.get("B") if name == "build" else os.path.join(ROOT, name)
+        if source and os.path.exists(source):
+            os.symlink(source, os.path.join(folder, name))
+    subprocess.run([os.path.join(ROOT, "tests/support/models.sh"), "googlenet", folder], check=True,
+                   stdout=subprocess.DEVNULL)
+    for suffix in (".xml", ".bin"):
+        os.rename(os.path.join(folder, "googlenet" + suffix), os.path.join(folder, "model" + suffix))
+    shutil.copy(os.path.join(ROOT, "tests/instances/topcuoglu2002.json"), os.path.join(folder, "problem.json"))
+    instance = sorted(os.listdir(os.path.join(ROOT, "tests/dnnpart/throughput")))[0] \
+        if os.path.isdir(os.path.join(ROOT, "tests/dnnpart/throughput")) else None
+    if instance:
+        with open(os.path.join(folder, "dnnpart.json"), "wb") as out:
+            subprocess.run(["xz", "-dc", os.path.join(ROOT, "tests/dnnpart/throughput", instance)], stdout=out, check=True)
+
+
+def run_block(page, folder, kind, code):
+    lines = [line for line in code.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    if lines and all(line.startswith("make") for line in lines):
+        code = "cd '%s'\n" % ROOT + "\n".join(re.sub(r"^make", "make -n", line) for line in lines)
+    for pattern, short in SHORTER:
+        code = re.sub(pattern, short, code)
+    env = dict(os.environ, XDG_CACHE_HOME=os.environ.get("XDG_CACHE_HOME", os.path.join(folder, "cache")))
+    env.pop("MAKEFLAGS", None)
+    env.pop("MAKELEVEL", None)
+    try:
+        r = subprocess.run(["bash", "-euo", "pipefail", "-c", code], cwd=folder, env=env, timeout=150,
+                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        rc, out = r.returncode, r.stdout
+    except subprocess.TimeoutExpired as e:
+        rc, out = "none in 150 s", e.stdout or b""
+    if rc != 0:
+        breach("%s: exit status %s of\n%s\n%s" % (page, rc, code, out.decode(errors="replace")[-1500:]))
+
+
+def check_commands(page):
+    blocks = re.findall(r"^```sh *([a-z]*)\n(.*?)^```", read(page), re.M | re.S)
+    if not blocks:
+        return
+    openvino = subprocess.run([os.environ.get("HSDAG_PYTHON", "python3"), "-c", "import openvino"],
+                              stderr=subprocess.DEVNULL).returncode == 0
+    with tempfile.TemporaryDirectory() as folder:
+        prepare(folder)
+        for kind, code in blocks:
+            if kind != "openvino" or openvino:
+                run_block(page, folder, kind, code)
+    print("docs: %s: %d blocks of commands" % (page, len(blocks)), flush=True)
+
+
+def output(*args):
+    return subprocess.run(args, stdout=subprocess.PIPE, check=True).stdout
+
+
+def check_methods():
+    text = read("docs/reference/methods.md")
+    for program in ("placebase", "daggroup"):
+        for line in output(program, "--list").decode().splitlines()[1:]:
+            name = line.split("\t")[0].rstrip("?")
+            if "| `%s` |" % name not in text:
+                breach("docs/reference/methods.md has no row '%s' of %s --list" % (name, program))
+
+
+def documented():
+    """{kind: {key: required}} of docs/reference/stream.md."""
+    out = {}
+    for section in re.split(r"^### ", read("docs/reference/stream.md"), flags=re.M)[1:]:
+        kinds = section.splitlines()[0].split(", ")
+        keys = {}
+        for names, need in re.findall(r"^\| (`[^|]*`) \|[^|]*\| *([a-z ]+) *\|", section, re.M):
+            for name in re.findall(r"`([^`]+)`", names):
+                keys[name] = need.strip() == "yes"
+        for kind in kinds:
+            out[kind] = keys
+    return out
+
+
+STREAMS = """
+ir2dag m.xml | dagfeat > g.mp
+devsim --probe --spec desktop-cpu,datacenter-gpu < g.mp > s.mp
+devrun --probe --profile --max-seconds 0.2 -D cpu:0 < g.mp > p.mp
+placebase heft s.mp | devsim --schedule --objective latency=1,energy=0.1 > h.mp
+daggroup metis s.mp > d.mp
+gpnembed --hidden 8 --threads 1 s.mp | placepolicy --keep > e.mp
+mkfifo loop
+gpnembed --hidden 8 --threads 1 --params-from loop s.mp | placepolicy | devsim |
+  reinforce --keep --params-to loop --episodes 2 --steps 2 > l.mp
+placebase random -n 1 -D cpu:0 p.mp | devrun --max-seconds 0.1 > r.mp
+devrun --paired --max-seconds 0.1 r.mp > f.mp
+"""
+
+
+def check_keys():
+    says = documented()
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copy(os.path.join(ROOT, "tests/models/small_increment_1x3x4x5.xml"), os.path.join(folder, "m.xml"))
+        shutil.copy(os.path.join(ROOT, "tests/models/small_increment_1x3x4x5.bin"), os.path.join(folder, "m.bin"))
+        subprocess.run(["bash", "-euo", "pipefail", "-c", STREAMS], cwd=folder, check=True, timeout=100)
+        seen = set()
+        for name in sorted(os.listdir(folder)):
+            if name.endswith(".mp"):
+                with open(os.path.join(folder, name), "rb") as f:
+                    for kind, record in msgpack.Unpacker(f, max_buffer_size=2**30):
+                        seen.add(kind)
+                        check_record(name, kind, record, says)
+        missing = set(says) - seen - {"checkpoint", "moments", "candidate"}
+        if missing:
+            breach("no stream here has a record of kind " + ", ".join(sorted(missing)))
+
+
+def check_record(name, kind, record, says):
+    if kind not in says:
+        breach("docs/reference/stream.md has no record '%s' (%s)" % (kind, name))
+        return
+    for key in record:
+        if key not in says[kind] and kind != "episode_end":
+            breach("docs/reference/stream.md has no key '%s' of '%s'" % (key, kind))
+    for key, need in says[kind].items():
+        if need and key not in record and kind != "episode_end":
+            breach("key '%s' of '%s' is said to be required (%s)" % (key, kind, name))
+
+
+def main():
+    for page in pages():
+        check_links(page)
+    for page in pages():
+        check_commands(page)
+    if not only:
+        check_methods()
+        check_keys()
+    if breaches == 0:
+        print("docs: all true")
+    sys.exit(1 if breaches else 0)
+
+
+main()
