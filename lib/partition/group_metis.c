@@ -1,5 +1,5 @@
-/* group_metis.c - METIS as a grouping method: Karypis, Kumar, "A fast and high quality multilevel scheme
- * for partitioning irregular graphs", SIAM J. Sci. Computing 20(1), 1998; several weights:
+/* group_metis.c - METIS as a grouping method: Karypis, Kumar, "A fast and high quality multilevel
+ * scheme for partitioning irregular graphs", SIAM J. Sci. Computing 20(1), 1998; several weights:
  * "Multilevel algorithms for multi-constraint graph partitioning", SC 1998.  The only file that
  * sees metis.h.
  *

@@ -1,5 +1,5 @@
-/* groupgraph.c - views of the graph that groupings are made of: contracted, undirected, in integers, and
- * its circles. */
+/* groupgraph.c - views of the graph that groupings are made of: contracted, undirected, in
+ * integers, and its circles. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

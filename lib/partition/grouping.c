@@ -1,5 +1,6 @@
-/* grouping.c - the table of groupings, and what is done around each: nodes that stay together become
- * one, groups in circles are taken apart, large ones are cut, missing ones are made by halving. */
+/* grouping.c - the table of groupings, and what is done around each: nodes that stay together
+ * become one, groups in circles are taken apart, large ones are cut, missing ones are made by
+ * halving. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* scotch_lib.h - Scotch as this project uses it: partitions, and mappings onto devices that differ. */
+/* scotch_lib.h - Scotch as this project uses it: partitions, and mappings onto devices that
+ * differ. */
 #ifndef HSDAG_PARTITION_SCOTCH_LIB_H
 #define HSDAG_PARTITION_SCOTCH_LIB_H
 

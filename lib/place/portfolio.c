@@ -26,8 +26,9 @@ static const double EQUAL = 1e-9; /* relative: a value this near its bound is op
 /* Share of the budget of a stage that takes none: where there is time, and where there is not. */
 static const double MOST_OF_PLAIN = 0.1, LEAST_OF_PLAIN = 0.02;
 
-/* Whose turn it is, with what share of the budget (0: it takes little, and ends by itself), while
- * less than `until` of it is spent; not where it is out of place, nor its method (method.h). */
+/* A stage runs a method with a share of the budget (0: it takes little, and ends by itself), as
+ * long as less than `until` of the budget is spent.  It is skipped on problems that `where` or the
+ * method's scope (method.h) leaves out. */
 enum where { ANYWHERE, SMALL, SCHEDULES };
 struct stage {
 	const struct place_method *method; /* NULL ends a list */
@@ -71,7 +72,7 @@ static const struct stage slow[] = {
 	{0},
 };
 
-/* Without: all begin with a share of what is left. */
+/* Without: searches race, and each begins with this share of what is left. */
 static const struct stage racer[] = {
 	{&method_cross_entropy, 1.0 / 16, 1, ANYWHERE},
 	{&method_tabu, 1.0 / 16, 1, ANYWHERE},
@@ -188,7 +189,7 @@ static void run_stages(struct portfolio *x, const struct stage *stage)
 			run_stage(x, stage);
 }
 
-/* What a turn gained, by the share of the budget that it took. */
+/* What a turn gained for each share of the budget that it took. */
 static double gain_per_share(double before, double after, double share)
 {
 	if (!(after < before))

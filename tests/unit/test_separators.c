@@ -1,5 +1,5 @@
-/* test_separators.c - the program along a graph's separators beside all placements of small chains of
- * blocks. */
+/* test_separators.c - the program along a graph's separators beside all placements of small chains
+ * of blocks. */
 #include <math.h>
 
 #include "placegen.h"
@@ -153,7 +153,8 @@ static double along_separators(struct problem *p, uint32_t *piece, uint32_t *n_p
 }
 
 /* 0 -> 1 -> 2 -> 3 -> 4, the last of them for the CPU; 2 reads 0, which takes for ever to move, and
- * 4 reads 1.  Best is 0 .. 3 in one piece; that 0 is inside must not cost the others' last digits. */
+ * 4 reads 1.  Best is 0 .. 3 in one piece; that 0 is inside must not cost the others' last
+ * digits. */
 static bool keeps_digits(void)
 {
 	enum { TASKS = 5 };

@@ -218,7 +218,8 @@ double bound_window_s(const struct bound_view *v, const double *head_s, const do
 			sum[level_below(head, n_heads, head_s[t])]
 			   [level_below(tail, n_tails, tail_s[t])] += least;
 	}
-	/* sum[i][j] becomes the load of head levels from i on; load: of tail levels from j on, too. */
+	/* sum[i][j] becomes the load of head levels from i on; load: of tail levels from j on,
+	 * too. */
 	for (uint32_t i = n_heads; i-- > 0;) {
 		double load = 0;
 

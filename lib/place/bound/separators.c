@@ -1,5 +1,5 @@
-/* separators.c - the least latency along the separators: the dynamic program over where pieces begin and
- * end (separators.h). */
+/* separators.c - the least latency along the separators: the dynamic program over where pieces
+ * begin and end (separators.h). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,12 +24,14 @@ struct solver {
 	uint32_t **from, **from_way; /* (n+1,ways) where that piece begins: block, way */
 	uint32_t **start_from; /* (n+1,ways) way of the piece before; SEPARATORS_NONE: a CPU */
 	uint32_t *order;       /* (ways) of the block at hand by end_s */
-	/* (ways) starts at the block at hand: [1] those that bring in the separator before, [0] others */
+	/* (ways) starts at the block at hand: [1] those that bring in the separator before, [0]
+	 * others */
 	struct piece_start *start[2];
 	uint32_t n_start[2];
-	/* (2n+3) seconds to take out the run's tasks, by the last position that reads each: a binary
-	 * indexed tree (Fenwick, Software: Practice and Experience 24(3), 1994).  It only adds: after
-	 * a huge or infinite value a subtraction would not give the other values back. */
+	/* (2n+3) seconds to take out the run's tasks, by the last position that reads each: a
+	 * binary indexed tree (Fenwick, Software: Practice and Experience 24(3), 1994).  It only
+	 * adds: after a huge or infinite value a subtraction would not give the other values
+	 * back. */
 	double *leaves_s;
 	bool *moved;                    /* (tasks) brought into the run */
 	uint32_t *last_read;            /* (tasks) the last position that reads it */

@@ -1,5 +1,5 @@
-/* separators.h - dnnpart-latency by a dynamic program along the separators of a graph: the tasks that
- * come before or after every other task.  In a chain all tasks are separators; in a network of
+/* separators.h - dnnpart-latency by a dynamic program along the separators of a graph: the tasks
+ * that come before or after every other task.  In a chain all tasks are separators; in a network of
  * layers they are the joins between layers.
  *
  * Block i lies before separator i, and the last block lies behind the last separator:
@@ -53,8 +53,8 @@ enum { SEPARATORS_NONE = UINT32_MAX, SEPARATORS_MAX_TASKS = 64 };
 struct separator_part {
 	uint64_t tasks; /* of the component */
 	uint64_t mem;
-	/* On an accelerator.  First tasks: with what they take out.  Last tasks: with what is brought
-	 * in from this component for them and for the next separator. */
+	/* On an accelerator.  First tasks: with what they take out.  Last tasks: with what is
+	 * brought in from this component for them and for the next separator. */
 	double work_s;
 	/* First tasks: other tasks read the previous separator; last tasks: these do */
 	bool prev;
@@ -93,8 +93,8 @@ struct separators {
 	uint64_t work; /* steps, of about half a nanosecond, that were taken */
 };
 
-/* Borrows g; memory from a.  sure: so few ways that separators_solve takes at most 0.2 seconds; else
- * it mostly takes no longer, since it looks at few pairs of ways, but may. */
+/* Borrows g; memory from a.  sure: so few ways that separators_solve takes at most 0.2 seconds;
+ * else it mostly takes no longer, since it looks at few pairs of ways, but may. */
 void separators_init(struct separators *s, const struct reach *g, bool cpu_between, bool sure,
 		     struct arena *a);
 

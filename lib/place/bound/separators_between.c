@@ -1,5 +1,5 @@
-/* separators_between.c - what the tasks of a block take that are in neither piece beside it: on CPUs,
- * and in pieces of their own. */
+/* separators_between.c - what the tasks of a block take that are in neither piece beside it: on
+ * CPUs, and in pieces of their own. */
 #include <math.h>
 
 #include "place/bound/separators.h"

@@ -122,14 +122,16 @@ static bool collect_component(const struct separators *s, uint32_t from, bool *s
 
 /* ---- parts ---- */
 
-/* Lists all sets of tasks that are closed along `need`; returns how many, 0: more than MAX_PARTS. */
+/* Lists all sets of tasks that are closed along `need`; returns how many, 0: more than
+ * MAX_PARTS. */
 static uint32_t closed_sets(const struct separator_component *c, const uint64_t *need,
 			    uint64_t *set)
 {
 	uint32_t n = 1;
 
 	set[0] = 0;
-	/* Tasks come in an order in which what they need is first, so that each set is made once. */
+	/* Tasks come in an order in which what they need is first, so that each set is made
+	 * once. */
 	for (uint32_t at = 0; at < c->n; at++) {
 		uint32_t i = need == c->reads ? at : c->n - 1 - at, had = n;
 

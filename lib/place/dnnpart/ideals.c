@@ -75,7 +75,8 @@ static bool has(const uint64_t *bits, uint32_t i)
 	return bits[i / 64] >> (i % 64) & 1;
 }
 
-/* The most that may be left behind a piece of each class; below 0: no piece of the class. */
+/* For each class: how much work may be left behind a piece on such a device, so that the unused
+ * devices can still do it within the threshold; below 0: no device of the class is left. */
 static void most_left(const struct ideals_search *x, uint32_t ideal, double *most)
 {
 	const double *value = x->table.value + (size_t)ideal * x->table.n_used;
@@ -152,7 +153,8 @@ static void remove_from_piece(struct worker *w, const struct splits *p, const st
 	w->bits[unit / 64] &= ~(UINT64_C(1) << (unit % 64));
 }
 
-/* Where an ideal ends: what misses how many predecessors, and what may come next. */
+/* Sets w to the end of an ideal: how many predecessors of each item are outside, and the list of
+ * items that may come next; returns how many these are. */
 static uint32_t load_ideal(const struct ideals_search *x, uint32_t ideal, struct worker *w,
 			   double *left_s)
 {
@@ -175,8 +177,10 @@ static uint32_t load_ideal(const struct ideals_search *x, uint32_t ideal, struct
 	return n;
 }
 
-/* Every piece behind an ideal once: a piece takes units from a list to which it adds those that
- * it makes ready, and takes or leaves each in turn. */
+/* Lists every piece that may lie behind an ideal, each once, by depth-first search without
+ * recursion. The piece goes through a list of items that are ready, and takes or skips each in
+ * turn; an item that it takes adds those it makes ready at the end of the list.  `frame` has the
+ * items taken. */
 static void list_pieces_behind(void *arg, int task, int thread)
 {
 	struct ideals_search *x = arg;
@@ -269,7 +273,8 @@ static void run_size(struct ideals_search *x, uint32_t size)
 	}
 }
 
-/* What unused devices can take at most, in seconds of fastest costs. */
+/* room_s: how much work, in seconds of fastest costs, the unused devices can do within the
+ * threshold. */
 static void measure_room(struct ideals_search *x)
 {
 	const struct splits *p = x->p;
@@ -345,7 +350,7 @@ static void ideals_search_release(struct ideals_search *x)
 	ideals_table_release(&x->table);
 }
 
-/* From the whole set back to the empty one. */
+/* The devices of items, from the whole set back to the empty ideal. */
 static void read_back(const struct ideals_search *x, uint32_t ideal, uint32_t used)
 {
 	const struct ideals_table *t = &x->table;

@@ -1,6 +1,7 @@
-/* separators_method.c - the method `spine`: the best pieces of dnnpart-latency along the separators of
- * the graph (separators.h); tasks between pieces are on CPUs.  Pieces are packed into accelerators.
- * A placement that is not legal then, for instance because there is no CPU, is repaired. */
+/* separators_method.c - the method `spine`: the best pieces of dnnpart-latency along the separators
+ * of the graph (separators.h); tasks between pieces are on CPUs.  Pieces are packed into
+ * accelerators. A placement that is not legal then, for instance because there is no CPU, is
+ * repaired. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,18 +1,24 @@
-/* splits.h - units in a row of pieces, one piece a device: the loads of a pipeline whose every
- * device runs one contiguous part of the graph.  Used by the dynamic programs over ideals.
+/* splits.h - contiguous splits: the units of a graph in a row of pieces, one piece a device.  A
+ * piece is a contiguous part of the graph, so that the devices form a pipeline.  The dynamic
+ * program over ideals (ideals.h) looks for the split whose most loaded device has the least load.
  *
- * The order.  Units (units.h) are ordered by the edges between them.  Where units that share a
- * device make that a circle, as the forward and backward tasks of training do, the backward half is
- * folded onto the forward half (Tarnawski et al., NeurIPS 2020, section 5.3 and appendix), and a
- * piece's load is that of both halves: edges between nodes of type Backward count the other way
- * round, those between the halves do not; where that is a circle, too, only edges to units that
+ *     a -- b -- d -- e          ideals: what lies left of a cut
+ *      \       /
+ *       '- c -'                 { a b | c d | e } is a split into three pieces
+ *
+ * The order.  Units (units.h) are ordered by the edges between them.  In training, forward and
+ * backward tasks share devices, and this makes the order a circle.  Then the backward half is
+ * folded onto the forward half (Tarnawski et al., NeurIPS 2020, section 5.3 and appendix): edges
+ * between nodes of type Backward count the other way round, edges between the halves do not count,
+ * and a piece's load is that of both halves.  If that is a circle, too, only edges to units that
  * begin later count.
  *
- * Items.  What pieces are made of: units, but units that take no time are glued to a neighbour
- * where that never makes a split worse: to their only successor or predecessor, when no more is
- * moved with them than without (the paper's preprocessing glues those without inputs or outputs).
+ * Items.  Pieces are made of items.  An item is a unit, or several: a unit that takes no time is
+ * glued to its only successor or predecessor where that never makes a split worse, because no more
+ * is moved with it than without it (the paper glues units without inputs or outputs).
  *
- * Classes.  Devices that differ by name alone are one class. */
+ * Classes.  Devices that differ by name alone are one class; only how many of a class are used
+ * matters. */
 #ifndef HSDAG_PLACE_DNNPART_SPLITS_H
 #define HSDAG_PLACE_DNNPART_SPLITS_H
 
@@ -20,7 +26,7 @@
 
 enum { MAX_CLASSES = 16 };
 
-/* A problem as pieces see it; shared by all threads. */
+/* A problem as splits see it; shared by all threads. */
 struct splits {
 	const struct place_units *u;
 	uint32_t n;                /* items */
@@ -45,8 +51,9 @@ struct splits {
 /* u is borrowed; memory from a.  false: more than MAX_CLASSES classes. */
 bool splits_init(struct splits *p, const struct place_units *u, struct arena *a);
 
-/* The same with a chain for the order: the items in `order` (n), a linear extension; when they are
- * more than max_items, runs of about equal cost in their place. */
+/* Fills chain with the same problem whose order is a chain: the items in `order` (n), which is a
+ * linear extension.  Where there are more than max_items, runs of about equal cost are its
+ * items. */
 void splits_chain(struct splits *chain, const struct splits *p, const uint32_t *order,
 		  uint32_t max_items, struct arena *a);
 
@@ -55,7 +62,7 @@ void splits_chain(struct splits *chain, const struct splits *p, const uint32_t *
  * they are numbered). order (n). */
 void splits_depth_first(const struct splits *p, uint64_t seed, uint32_t *order);
 
-/* What a piece takes on each class; kept while items come and go. */
+/* What a piece takes on each class, while items come and go. */
 struct split_load {
 	double node_s[MAX_CLASSES], in_s[MAX_CLASSES], out_s[MAX_CLASSES];
 	double in_low_s[MAX_CLASSES], out_low_s[MAX_CLASSES]; /* what these two rounded off */

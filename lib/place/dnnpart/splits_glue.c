@@ -69,12 +69,12 @@ static bool takes_nothing(const struct splits *p, uint32_t i, bool room)
 	return room || p->mem[i] == 0;
 }
 
-/* What an item does in a round: nothing yet, goes to a neighbour, or has others come. */
-enum part { PART_NONE, PART_GUEST, PART_HOST };
+/* What an item does in a round of gluing: nothing yet, joins a neighbour, or is joined. */
+enum role { ROLE_NONE, ROLE_GUEST, ROLE_HOST };
 
 /* The neighbour that item z may follow and that is no guest; UINT32_MAX: there is none. */
 static uint32_t host_of(const struct splits *p, uint32_t z, const uint32_t *reader,
-			const uint8_t *part)
+			const uint8_t *role)
 {
 	for (int back = 0; back < 2; back++) {
 		const uint32_t *ptr = back ? p->pred_ptr : p->succ_ptr;
@@ -83,18 +83,17 @@ static uint32_t host_of(const struct splits *p, uint32_t z, const uint32_t *read
 			continue;
 		uint32_t t = (back ? p->pred : p->succ)[ptr[z]];
 
-		if (part[t] != PART_GUEST && may_follow(p, z, t, reader))
+		if (role[t] != ROLE_GUEST && may_follow(p, z, t, reader))
 			return t;
 	}
 	return UINT32_MAX;
 }
 
-/* What one guest brings to a host makes it no worse for the next one: values between the two need
- * not be moved then. */
+/* One guest of a host is no reason against another: values between guest and host are not moved. */
 bool splits_glue(struct splits *p, bool room)
 {
 	uint32_t *into = MEM_NEWN(uint32_t, p->n), *reader = MEM_NEWN(uint32_t, p->n_values);
-	uint8_t *part = MEM_NEWN(uint8_t, p->n);
+	uint8_t *role = MEM_NEWN(uint8_t, p->n);
 	bool any = false;
 
 	for (uint32_t i = 0; i < p->n; i++) {
@@ -103,21 +102,21 @@ bool splits_glue(struct splits *p, bool room)
 			reader[p->read[j]] = i;
 	}
 	for (uint32_t z = 0; z < p->n; z++) {
-		uint32_t t = part[z] == PART_NONE && takes_nothing(p, z, room)
-				     ? host_of(p, z, reader, part)
+		uint32_t t = role[z] == ROLE_NONE && takes_nothing(p, z, room)
+				     ? host_of(p, z, reader, role)
 				     : UINT32_MAX;
 
 		if (t == UINT32_MAX)
 			continue;
 		into[z] = t;
-		part[z] = PART_GUEST;
-		part[t] = PART_HOST;
+		role[z] = ROLE_GUEST;
+		role[t] = ROLE_HOST;
 		any = true;
 	}
 	if (any)
 		renumber(p, into);
 	mem_free(into);
 	mem_free(reader);
-	mem_free(part);
+	mem_free(role);
 	return any;
 }

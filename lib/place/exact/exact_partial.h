@@ -1,11 +1,12 @@
-/* exact_partial.h - branch and bound: bounds of what begins with given devices for tasks 0 .. v-1. */
+/* exact_partial.h - partial placements of branch and bound: devices for tasks 0 .. v-1, and lower
+ * bounds of all placements that agree with them. */
 #ifndef HSDAG_PLACE_EXACT_EXACT_PARTIAL_H
 #define HSDAG_PLACE_EXACT_EXACT_PARTIAL_H
 
 #include "place/bound/bound_parts.h"
 #include "place/simulate/dnnpart.h"
 
-/* What a partial placement has been found to be.  One for each thread. */
+/* A partial placement: devices of the first units, and what bounds need to know.  One a thread. */
 struct partial_placement {
 	const struct bound_view *v; /* share is filled */
 	struct dnnpart *dnn;        /* rules other than the schedule's */
@@ -23,7 +24,7 @@ struct partial_placement {
 	double idle_w;
 };
 
-/* What put replaces, for take_back. */
+/* What partial_decide_unit overwrites, for partial_undecide_unit. */
 struct partial_undo {
 	double load_s, sum_s, sum_j;
 };
@@ -41,8 +42,9 @@ void partial_undecide_unit(struct partial_placement *b, uint32_t unit,
 /* Task t, the first that is not decided, goes where its unit is. */
 void partial_decide_task(struct partial_placement *b, uint32_t t);
 
-/* No placement that begins like tasks 0 .. n-1 has a lower value.  near: by what is decided and
- * static paths; far: with a path through all tasks that are open.  INFINITY: none is legal. */
+/* Lower bounds of all placements that agree on tasks 0 .. n-1; INFINITY: none of them is legal.
+ * near: cheap, from what is decided and from paths that were computed once.  far: dearer, with a
+ * path through all open tasks, given the devices of units that are decided. */
 double partial_bound_near(struct partial_placement *b, uint32_t n);
 double partial_bound_far(struct partial_placement *b, uint32_t n);
 

@@ -8,34 +8,35 @@
 enum { EXACT_BATCH = 16 };
 #define EXACT_EQUAL 1e-9 /* relative: not better than that is not better */
 
+/* A device for the unit at hand, and the bound of what follows. */
 struct option {
 	uint16_t dev;
 	double bound;
 };
 
-/* A partial placement that was not looked into yet. */
+/* An open node: a partial placement that was not searched yet. */
 struct open_node {
 	uint16_t *unit_dev; /* (units) UINT16_MAX: open */
-	uint32_t v;         /* tasks */
+	uint32_t v;         /* tasks that are decided */
 	double bound;
 };
 
-/* A thread's own. */
+/* One thread's search. */
 struct walker {
 	struct tree *x;
 	struct partial_placement b;
 	struct evaluator *ev;
 	struct option *option; /* (n,k) */
 	uint16_t *device;      /* (n_sets) */
-	/* of the partial placement at hand: */
+	/* of the open node at hand: */
 	uint64_t nodes, limit;
 	double best;
-	uint16_t *best_dev; /* (n_sets) of the task at hand */
+	uint16_t *best_dev; /* (n_sets) the placement of best */
 	double cut;         /* the smallest bound of branches that were given up */
-	bool out;
+	bool out;           /* the budget ended */
 };
 
-/* What came of one partial placement. */
+/* The result of one open node. */
 struct found {
 	double best, cut;
 	uint16_t *device; /* (n_sets) when best is better than the batch's */

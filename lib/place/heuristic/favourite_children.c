@@ -1,6 +1,6 @@
-/* favourite_children.c - favourite children: C. Hanen, A. Munier, "An approximation algorithm for scheduling
- * dependent tasks on m processors with small communication delays", ETFA 1995, as in Jeon et al.,
- * "Baechi", SoCC 2020, section 3.3.
+/* favourite_children.c - favourite children: C. Hanen, A. Munier, "An approximation algorithm for
+ * scheduling dependent tasks on m processors with small communication delays", ETFA 1995, as in
+ * Jeon et al., "Baechi", SoCC 2020, section 3.3.
  *
  * With p_i and c_ij mean seconds of tasks and of copies, s_i starts:
  *     minimise w;  s_i + p_i + c_ij x_ij <= s_j;  s_i + p_i <= w;  0 <= x_ij <= 1;

@@ -1,5 +1,5 @@
-/* favourite_children.h - which child of a task should follow it on the same device at once: the first part
- * of SCT, by a linear programme. */
+/* favourite_children.h - which child of a task should follow it on the same device at once: the
+ * first part of SCT, by a linear programme. */
 #ifndef HSDAG_PLACE_HEURISTIC_FAVOURITE_CHILDREN_H
 #define HSDAG_PLACE_HEURISTIC_FAVOURITE_CHILDREN_H
 

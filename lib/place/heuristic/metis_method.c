@@ -1,9 +1,9 @@
-/* metis_method.c - METIS: as many parts as devices, each with the share of the work that fits its device's
- * speed, few seconds of copies between parts; and memory in shares of the limits (Karypis, Kumar,
- * SIAM J. Sci. Computing 20(1), 1998; multi-constraint: SC 1998).  Up to eight parts by recursive
- * bisection, more by the k-way method.  METIS knows neither directions, nor that a unit may be
- * slower on one device than on another, nor limits: parts go to the devices where the simulated
- * placement is best, and what is not legal then is repaired. */
+/* metis_method.c - METIS: as many parts as devices, each with the share of the work that fits its
+ * device's speed, few seconds of copies between parts; and memory in shares of the limits (Karypis,
+ * Kumar, SIAM J. Sci. Computing 20(1), 1998; multi-constraint: SC 1998).  Up to eight parts by
+ * recursive bisection, more by the k-way method.  METIS knows neither directions, nor that a unit
+ * may be slower on one device than on another, nor limits: parts go to the devices where the
+ * simulated placement is best, and what is not legal then is repaired. */
 #include <stdio.h>
 
 #include "place/heuristic/partition_placement.h"

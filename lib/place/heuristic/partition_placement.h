@@ -1,5 +1,6 @@
-/* partition_placement.h - what methods share that cut the graph into parts and give each a device: devices
- * that take part, the graph, the best way to hand parts out, and a legal placement in the end. */
+/* partition_placement.h - what methods share that cut the graph into parts and give each a device:
+ * devices that take part, the graph, the best way to hand parts out, and a legal placement in the
+ * end. */
 #ifndef HSDAG_PLACE_HEURISTIC_PARTITION_PLACEMENT_H
 #define HSDAG_PLACE_HEURISTIC_PARTITION_PLACEMENT_H
 

@@ -1,4 +1,5 @@
-/* random.h - random placements.  They respect what a device cannot run and depend on the seed alone. */
+/* random.h - random placements.  They respect what a device cannot run and depend on the seed
+ * alone. */
 #ifndef HSDAG_PLACE_HEURISTIC_RANDOM_H
 #define HSDAG_PLACE_HEURISTIC_RANDOM_H
 

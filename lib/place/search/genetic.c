@@ -3,7 +3,8 @@
  * based approach", Journal of Parallel and Distributed Computing 47(1), 1997.  A chromosome is
  * their matching string, the device of every unit; who runs first is the scheduler's.  Parents are
  * cut at one point of a topological order and exchange tails, elitism keeps the best; the first
- * generation has placements of heuristics and others near them.  Mutation is a move of search_state.h. */
+ * generation has placements of heuristics and others near them.  Mutation is a move of
+ * search_state.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* random_stream.h - the random numbers of one search: words of rng.h by address, one after the other. */
+/* random_stream.h - the random numbers of one search: words of rng.h by address, one after the
+ * other. */
 #ifndef HSDAG_PLACE_SEARCH_RANDOM_STREAM_H
 #define HSDAG_PLACE_SEARCH_RANDOM_STREAM_H
 

@@ -1,6 +1,6 @@
-/* sample_candidates.c - candidates of the stratified sample: single devices, what heuristics find, what
- * climbing upwards makes slow, what is left of these after some units were moved, contiguous splits
- * and random placements. */
+/* sample_candidates.c - candidates of the stratified sample: single devices, what heuristics find,
+ * what climbing upwards makes slow, what is left of these after some units were moved, contiguous
+ * splits and random placements. */
 #include <math.h>
 #include <string.h>
 

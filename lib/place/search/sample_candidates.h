@@ -48,7 +48,8 @@ struct sample_candidates {
 };
 
 /* Draws candidates for r: several times as many as r->samples where there are so many.  -1
- * (ST_INPUT): no device alone and not HEFT makes a legal placement; sample_candidates_release then, too. */
+ * (ST_INPUT): no device alone and not HEFT makes a legal placement; sample_candidates_release then,
+ * too. */
 int sample_candidates_init(struct sample_candidates *x, struct method_run *r,
 			   struct err *e) MUST_CHECK;
 void sample_candidates_release(struct sample_candidates *x);

@@ -14,8 +14,8 @@ struct search_context {
 	struct place_units u;
 	/* units that exchange data with unit i, each pair in both rows: adj[ptr[i]] .. */
 	const uint32_t *ptr, *adj;
-	/* (units) two topological orders: by number, and depth first (one branch to its end, then the
-	 * next) */
+	/* (units) two topological orders: by number, and depth first (one branch to its end, then
+	 * the next) */
 	const uint32_t *order[2];
 	struct unit_traffic traffic;
 	bool linked;         /* every pair of devices has a link both ways */
