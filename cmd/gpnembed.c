@@ -95,7 +95,7 @@ static int first_params(struct stage *s, struct err *e)
 }
 
 /* Take parameters that were made before: *out is the block that they are of. */
-static int take_params(struct stage *s, const struct rec *r, enum block *out, struct err *e)
+static int take_params(struct stage *s, const struct rec *r, enum params_block *out, struct err *e)
 {
 	if (params_decode_block(r, out, e) < 0 || param_block_decode(&s->block[*out], r, e) < 0)
 		return -1;
@@ -121,7 +121,7 @@ static int load_params(struct stage *s, const char *path, struct err *e)
 {
 	struct rec_reader *in = rec_reader_open(path, -1, e);
 	struct rec r;
-	enum block b;
+	enum params_block b;
 	int k = in ? 1 : -1;
 	while (k > 0 && (k = rec_next(in, &r, e)) > 0)
 		if (rec_is(&r, "params") && take_params(s, &r, &b, e) < 0)
@@ -149,7 +149,7 @@ static int start_episode(struct stage *s, const struct rec *r, struct err *e)
 /* One record of the FIFO. */
 static int loop_record(struct stage *s, const struct rec *r, struct err *e)
 {
-	enum block b;
+	enum params_block b;
 	if (rec_is(r, "hdr"))
 		return 0;
 	if (rec_is(r, "episode"))
@@ -186,7 +186,7 @@ static int loop(struct stage *s, struct err *e)
 
 static int handle(struct stage *s, const struct rec *r, struct err *e)
 {
-	enum block b;
+	enum params_block b;
 	int took = learn_problem_take(&s->problem, r, e);
 	if (took < 0)
 		return -1;

@@ -230,7 +230,7 @@ static int take_part(struct stage *s, const struct rec *r, struct err *e)
 
 static int take_params(struct stage *s, const struct rec *r, struct err *e)
 {
-	enum block b;
+	enum params_block b;
 	if (params_decode_block(r, &b, e) < 0 || param_block_decode(&s->block[b], r, e) < 0 ||
 	    param_blocks_match(s->block, s->o->net, e) < 0)
 		return -1;

@@ -44,7 +44,7 @@ static void on_signal(int sig)
 /* Updates that were not written yet: after a start from a checkpoint, those before it, too. */
 static int write_updates(struct stage *s, struct err *e)
 {
-	const struct history *h = &s->t.l.hist;
+	const struct update_list *h = &s->t.l.updates;
 	for (; s->n_written < h->n; s->n_written++)
 		if (update_encode(&h->u[s->n_written], s->f.out, e) < 0)
 			return -1;

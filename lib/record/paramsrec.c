@@ -35,7 +35,7 @@ int params_encode(const struct params_rec *x, struct rec_writer *w, struct err *
 
 /* ---- reading ---- */
 
-int params_decode_block(const struct rec *r, enum block *out, struct err *e)
+int params_decode_block(const struct rec *r, enum params_block *out, struct err *e)
 {
 	const struct val *v = val_get(r->map, "block");
 	const char *s;
@@ -43,7 +43,7 @@ int params_decode_block(const struct rec *r, enum block *out, struct err *e)
 	if (v && val_bytes(v, &s, &n))
 		for (int b = 0; b < N_BLOCKS; b++)
 			if (n == strlen(block_names[b]) && memcmp(s, block_names[b], n) == 0) {
-				*out = (enum block)b;
+				*out = (enum params_block)b;
 				return 0;
 			}
 	return err_set(e, ST_INPUT, "params: block is neither 'embed' nor 'policy'");

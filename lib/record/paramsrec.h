@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "stream/rec.h"
 
-enum block { BLOCK_EMBED, BLOCK_POLICY, N_BLOCKS };
+enum params_block { BLOCK_EMBED, BLOCK_POLICY, N_BLOCKS };
 extern const char *const block_names[]; /* "embed", "policy" */
 
 /* One hyperparameter; an integer unless is_real. */
@@ -23,7 +23,7 @@ struct params_hyper {
 
 struct params_rec {
 	const char *net; /* name of the network */
-	enum block block;
+	enum params_block block;
 	const char *recipe; /* NULL: not told */
 	uint64_t seed;
 	uint32_t episode;
@@ -50,6 +50,6 @@ int params_decode(const struct rec *r, struct arena *a, struct params_rec *out,
 		  struct err *e) MUST_CHECK;
 
 /* The block of a params record, or of a checkpoint's moments. */
-int params_decode_block(const struct rec *r, enum block *out, struct err *e) MUST_CHECK;
+int params_decode_block(const struct rec *r, enum params_block *out, struct err *e) MUST_CHECK;
 
 #endif

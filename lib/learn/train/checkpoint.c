@@ -46,8 +46,8 @@ int checkpoint_write(const char *path, const struct checkpoint_key *key,
 		rc = write_head(w, key, recipe, l, e);
 	for (int b = 0; b < N_BLOCKS && rc == 0; b++)
 		rc = write_block(w, &l->block[b], &l->adam[b], e);
-	for (size_t i = 0; i < l->hist.n && rc == 0; i++)
-		rc = update_encode(&l->hist.u[i], w, e);
+	for (size_t i = 0; i < l->updates.n && rc == 0; i++)
+		rc = update_encode(&l->updates.u[i], w, e);
 	if (rc == 0)
 		rc = candidates_write(&l->cand, w, e);
 	if (rc == 0)
@@ -108,7 +108,7 @@ int checkpoint_fits(const struct checkpoint_key *have, const struct checkpoint_k
 
 static int read_moments(const struct rec *r, struct learner *l, struct err *e)
 {
-	enum block b;
+	enum params_block b;
 	uint64_t t, shape[1];
 	float *m, *v;
 	if (params_decode_block(r, &b, e) < 0)
@@ -138,7 +138,7 @@ static int read_moments(const struct rec *r, struct learner *l, struct err *e)
 static int read_record(const struct rec *r, struct target *t, struct err *e)
 {
 	struct learner *l = t->l;
-	enum block b;
+	enum params_block b;
 	struct update_rec u;
 	if (rec_is(r, "hdr") || rec_is(r, "end"))
 		return 0;
@@ -156,7 +156,7 @@ static int read_record(const struct rec *r, struct target *t, struct err *e)
 		return 0;
 	if (update_decode(r, &u, e) < 0)
 		return -1;
-	history_add(&l->hist, &u);
+	update_list_add(&l->updates, &u);
 	return 0;
 }
 
@@ -173,7 +173,7 @@ int checkpoint_read(const char *path, const struct recipe *recipe, struct learne
 			k = -1;
 	rec_reader_close(in);
 	if (k == 0 &&
-	    (!l->adam[BLOCK_EMBED].m || !l->adam[BLOCK_POLICY].m || l->hist.n != l->episode))
+	    (!l->adam[BLOCK_EMBED].m || !l->adam[BLOCK_POLICY].m || l->updates.n != l->episode))
 		k = err_set(e, ST_INPUT, "it is not complete");
 	return k < 0 ? err_prefix(e, "checkpoint '%s'", path) : 0;
 }

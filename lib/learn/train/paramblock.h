@@ -12,7 +12,7 @@
 #include "record/paramsrec.h"
 
 struct param_block {
-	enum block block;
+	enum params_block block;
 	const struct net *net;
 	void *hyper;        /* of net, owned */
 	const char *recipe; /* of gpnembed (recipe_names); NULL: not told */

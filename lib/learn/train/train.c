@@ -7,7 +7,7 @@
 
 int learner_params(struct learner *l, const struct rec *r, struct err *e)
 {
-	enum block b;
+	enum params_block b;
 	if (params_decode_block(r, &b, e) < 0)
 		return -1;
 	if (l->block[b].p)
@@ -25,7 +25,7 @@ void learner_release(struct learner *l)
 		adam_release(&l->adam[b]);
 	}
 	candidates_release(&l->cand);
-	history_release(&l->hist);
+	update_list_release(&l->updates);
 }
 
 void trainer_init(struct trainer *t, struct pool *pool)

@@ -10,7 +10,7 @@
 #include "base/pool.h"
 #include "learn/train/advantage.h"
 #include "learn/train/candidates.h"
-#include "learn/train/history.h"
+#include "learn/train/update_list.h"
 #include "learn/net/net.h"
 #include "learn/train/paramblock.h"
 #include "learn/train/recipe.h"
@@ -29,7 +29,7 @@ struct learner {
 	double best_ratio;     /* of the policy's placements so far; 0: none ran */
 	uint32_t best_episode; /* when it was found */
 	struct candidates cand;
-	struct history hist;
+	struct update_list updates;
 };
 
 /* Take the initial parameters of a block, unless it has some; zero moments. */

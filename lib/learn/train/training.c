@@ -161,7 +161,7 @@ static int take_episode_end(struct training *t, const struct rec *r, struct upda
 	if (rollout_complete(&t->rollout, e) < 0 || check_blocks(t, e) < 0 ||
 	    train_episode(&t->trainer, &t->l, &t->rollout, u, e) < 0)
 		return -1;
-	history_add(&t->l.hist, u);
+	update_list_add(&t->l.updates, u);
 	budget_episode_end(&t->budget, t->rollout.n_steps);
 	const struct learn_problem *p = &t->problem;
 	const struct checkpoint_key key = {p->digest, p->n, p->devs.k, p->devs.names};
