@@ -48,8 +48,10 @@ static uint32_t any_result(const struct graph *g)
 	return GRAPH_NONE;
 }
 
-struct graph *boundary_graph(const struct graph *g, const uint32_t *out, uint32_t n,
-			     struct arena *a)
+/* A copy of g whose last n rows are Results that read outputs out[n].  What it does not change is
+ * g's, which must outlive it; memory from a.  Its digest and its sets are those of g. */
+static struct graph *boundary_graph(const struct graph *g, const uint32_t *out, uint32_t n,
+				    struct arena *a)
 {
 	struct graph *b = ARENA_NEWN(a, struct graph, 1);
 	uint32_t like = any_result(g), n_in = g->in_ptr[g->n];

@@ -20,11 +20,6 @@ struct boundaries {
 void boundary_list(const struct session *s, const uint16_t *device, struct arena *a,
 		   struct boundaries *b);
 
-/* A copy of g whose last n rows are Results that read outputs out[n].  What it does not change is
- * g's, which must outlive it; memory from a.  Its digest and its sets are those of g. */
-struct graph *boundary_graph(const struct graph *g, const uint32_t *out, uint32_t n,
-			     struct arena *a);
-
 /* The devices of a session once more, not open, for boundary_run after session_close. */
 int boundary_devices(const struct session *s, struct device_list *l, struct err *e) MUST_CHECK;
 /* Run a placement of g's sets with these Results and write what crosses.  The devices are taken

@@ -175,7 +175,7 @@ static int initial_output(struct loop *l, uint32_t k, struct err *e)
 				return control_copy_out(l->to, (uint32_t)m->external,
 							&l->in[b->map[j].external], l->out, e);
 	uint32_t slot = b->graph->in_ptr[m->internal];
-	uint32_t o = b->graph->out_ptr[b->graph->in_node[slot]] + b->graph->in_port[slot];
+	uint32_t o = graph_slot_output(b->graph, slot);
 	if (!tensor_describe(b->graph, o, &none))
 		none.rank = 0;
 	for (uint32_t i = 0; i < none.rank; i++)
@@ -194,7 +194,7 @@ static int empty_join(struct loop *l, uint32_t k, struct err *e)
 	const struct graph_body *b = l->a->def;
 	const struct port_map *m = &b->map[k];
 	uint32_t slot = b->graph->in_ptr[m->internal];
-	uint32_t o = b->graph->out_ptr[b->graph->in_node[slot]] + b->graph->in_port[slot];
+	uint32_t o = graph_slot_output(b->graph, slot);
 	struct tensor *slice = &l->a->slice_shape[k];
 	if (!tensor_describe(b->graph, o, slice))
 		return err_set(e, ST_INPUT, "no iteration, and no shape of its parts");

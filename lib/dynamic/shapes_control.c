@@ -5,36 +5,16 @@
 
 #include <string.h>
 
-static uint32_t source(const struct graph *g, uint32_t slot)
-{
-	return g->out_ptr[g->in_node[slot]] + g->in_port[slot];
-}
-
 /* What input i of node v is. */
 static struct tensor *input(struct shapes *s, uint32_t v, int64_t i)
 {
-	return &s->h.value[source(s->g, s->g->in_ptr[v] + (uint32_t)i)];
+	return &s->h.value[graph_slot_output(s->g, s->g->in_ptr[v] + (uint32_t)i)];
 }
 
 /* What Result r of a body reads. */
 static struct tensor *result(struct shapes *b, uint32_t r)
 {
-	return &b->h.value[source(b->g, b->g->in_ptr[r])];
-}
-
-/* a where both agree, open where they do not. */
-static struct tensor either(const struct tensor *a, const struct tensor *b)
-{
-	struct tensor t = *a;
-	t.data = NULL;
-	if (a->rank != b->rank || a->rank == RANK_DYNAMIC) {
-		t.rank = RANK_DYNAMIC;
-		return t;
-	}
-	for (uint32_t d = 0; d < t.rank; d++)
-		if (a->dim[d] != b->dim[d])
-			t.dim[d] = DIM_DYNAMIC;
-	return t;
+	return &b->h.value[graph_slot_output(b->g, b->g->in_ptr[r])];
 }
 
 static bool same(const struct tensor *a, const struct tensor *b)
@@ -86,8 +66,8 @@ static int infer_branch(struct shapes *s, uint32_t b, bool first, struct err *e)
 			continue;
 		struct tensor t = *result(s->body[b], m->internal);
 		if (!first)
-			t = either(&t,
-				   &s->h.value[s->g->out_ptr[def->node] + (uint32_t)m->external]);
+			t = shape_common(
+				&t, &s->h.value[s->g->out_ptr[def->node] + (uint32_t)m->external]);
 		set_output(s, def->node, m->external, t);
 	}
 	return 0;
@@ -137,21 +117,22 @@ static int first_parameter(struct shapes *s, const struct graph_body *def, uint3
 	return 0;
 }
 
-/* Walk the body until what its back edges carry has the shapes of what it carried before. */
-static int settle(struct shapes *s, const struct graph_body *def, struct err *e)
+/* Infer the body of a loop again and again.  A round forgets the dims of carried values that come out
+ * other than they went in, so each round knows fewer dims, and the last one changes none. */
+static int infer_body(struct shapes *s, const struct graph_body *def, struct err *e)
 {
 	uint32_t b = (uint32_t)(def - s->g->body);
 	struct tensor *now = MEM_NEWN(struct tensor, (size_t)def->graph->n + 1);
 	bool changed = true;
 	int rc = 0;
-	for (int turn = 0; rc == 0 && changed; turn++) {
+	for (int round = 0; rc == 0 && changed; round++) {
 		changed = false;
 		rc = new_body(s, b, e);
 		for (uint32_t k = 0; k < def->n_maps && rc == 0; k++) {
 			uint32_t p = def->map[k].internal;
 			if (def->map[k].output)
 				continue;
-			if (turn == 0)
+			if (round == 0)
 				rc = first_parameter(s, def, k, &now[p], e);
 			if (rc == 0)
 				set_parameter(s->body[b], p, now[p]);
@@ -160,7 +141,8 @@ static int settle(struct shapes *s, const struct graph_body *def, struct err *e)
 			rc = shapes_walk(s->body[b], e);
 		for (uint32_t i = 0; i < def->n_back && rc == 0; i++) {
 			uint32_t p = def->back_to[i];
-			struct tensor t = either(&now[p], result(s->body[b], def->back_from[i]));
+			struct tensor t =
+				shape_common(&now[p], result(s->body[b], def->back_from[i]));
 			changed = changed || !same(&t, &now[p]);
 			now[p] = t;
 		}
@@ -170,7 +152,8 @@ static int settle(struct shapes *s, const struct graph_body *def, struct err *e)
 }
 
 /* Iterations, or -1 when that is not known. */
-static int count(struct shapes *s, const struct graph_body *def, int64_t *n, struct err *e)
+static int count_iterations(struct shapes *s, const struct graph_body *def, int64_t *n,
+			    struct err *e)
 {
 	struct shapes *body = s->body[def - s->g->body];
 	*n = -1;
@@ -204,7 +187,7 @@ static int infer_loop(struct shapes *s, uint32_t v, const struct graph_body *def
 {
 	struct shapes *body;
 	int64_t n;
-	if (settle(s, def, e) < 0 || count(s, def, &n, e) < 0)
+	if (infer_body(s, def, e) < 0 || count_iterations(s, def, &n, e) < 0)
 		return -1;
 	body = s->body[def - s->g->body];
 	for (uint32_t k = 0; k < def->n_maps; k++) {

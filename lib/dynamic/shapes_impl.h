@@ -30,6 +30,21 @@ void shapes_store(struct shapes *s);
 /* The given shape of a variable, or NULL. */
 const struct shape_given *shapes_find(const struct shape_list *l, const char *name);
 
+/* a without data, and without the dims (or the rank) in which b differs. */
+static inline struct tensor shape_common(const struct tensor *a, const struct tensor *b)
+{
+	struct tensor t = *a;
+	t.data = NULL;
+	if (a->rank != b->rank || a->rank == RANK_DYNAMIC) {
+		t.rank = RANK_DYNAMIC;
+		return t;
+	}
+	for (uint32_t d = 0; d < t.rank; d++)
+		if (a->dim[d] != b->dim[d])
+			t.dim[d] = DIM_DYNAMIC;
+	return t;
+}
+
 static inline bool shape_known(const struct tensor *t)
 {
 	return t->rank <= TENSOR_DIMS && tensor_is_static(t);

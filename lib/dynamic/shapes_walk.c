@@ -17,11 +17,6 @@
 enum { N_PROBES = 3 };
 static const int64_t PROBE[N_PROBES] = {55440, 65520, 0};
 
-static uint32_t source(const struct graph *g, uint32_t slot)
-{
-	return g->out_ptr[g->in_node[slot]] + g->in_port[slot];
-}
-
 /* ---- whose value is wanted ---- */
 
 static bool can_be_known(const struct shapes *s, uint32_t v, const bool *can)
@@ -47,7 +42,7 @@ static bool decides_shapes(const struct shapes *s, uint32_t v, uint32_t slot)
 	enum { SMALL = 4096 };
 	const struct op *op = &s->op[v];
 	uint32_t i = slot - s->g->in_ptr[v];
-	int64_t bytes = graph_out_bytes(s->g, source(s->g, slot));
+	int64_t bytes = graph_out_bytes(s->g, graph_slot_output(s->g, slot));
 	if (op_info(op->kind)->category == OPC_CONTROL)
 		return i < 2 || (bytes >= 0 && bytes <= SMALL);
 	return i < 32 && op_info(op->kind)->values >> i & 1;
@@ -95,7 +90,7 @@ static void inputs_of(const struct shapes *s, uint32_t v, struct tensor *in)
 	const struct graph *g = s->g;
 	for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++, in++)
 		*in = g->in_node[i] == GRAPH_NONE ? (struct tensor){.elem = EL_DYNAMIC}
-						  : s->h.value[source(g, i)];
+						  : s->h.value[graph_slot_output(g, i)];
 }
 
 /* Are values there that the shapes need? */
@@ -122,18 +117,6 @@ static bool fill_unknown_dims(const struct tensor *in, int n, int k, struct tens
 	return true;
 }
 
-/* Dims of t that are others in `other` are not known. */
-static void keep_common(struct tensor *t, const struct tensor *other)
-{
-	if (t->rank == RANK_DYNAMIC || t->rank != other->rank) {
-		t->rank = RANK_DYNAMIC;
-		return;
-	}
-	for (uint32_t d = 0; d < t->rank; d++)
-		if (t->dim[d] != other->dim[d])
-			t->dim[d] = DIM_DYNAMIC;
-}
-
 /* Outputs for inputs with unknown dims: see PROBE. */
 static void infer_partly(struct shapes *s, uint32_t v, const struct tensor *in)
 {
@@ -151,7 +134,7 @@ static void infer_partly(struct shapes *s, uint32_t v, const struct tensor *in)
 	for (int i = 0; i < op->n_out && n >= 2; i++) {
 		struct tensor t = y[i], *now = &s->h.value[g->out_ptr[v] + (uint32_t)i];
 		for (int k = 1; k < n; k++)
-			keep_common(&t, &y[(size_t)k * n_out + (size_t)i]);
+			t = shape_common(&t, &y[(size_t)k * n_out + (size_t)i]);
 		if (t.rank == RANK_DYNAMIC)
 			continue;
 		if (now->elem != EL_DYNAMIC)

@@ -39,11 +39,6 @@ struct subgraph {
 	size_t cap_carried, cap_carried_buffer;
 };
 
-static uint32_t source(const struct graph *g, uint32_t slot)
-{
-	return g->out_ptr[g->in_node[slot]] + g->in_port[slot];
-}
-
 static int node_error(const struct graph *g, uint32_t v, struct err *e)
 {
 	char l[300];
@@ -99,10 +94,10 @@ static void mark_constants(struct subgraph *s, const struct tensor *known)
 static uint32_t unconverted(const struct subgraph *s, uint32_t v, uint32_t slot)
 {
 	const struct graph *g = s->g;
-	uint32_t u = g->in_node[slot], o = source(g, slot);
+	uint32_t u = g->in_node[slot], o = graph_slot_output(g, slot);
 	if (s->op[u].kind != OP_CONVERT || g->out_elem[o] != EL_F32)
 		return o;
-	uint32_t src = source(g, g->in_ptr[u]);
+	uint32_t src = graph_slot_output(g, g->in_ptr[u]);
 	return cpu_kernel_takes(&s->op[v], (int)(slot - g->in_ptr[v]), &s->constants.value[src])
 		       ? src
 		       : o;
@@ -116,7 +111,7 @@ static int constant_value(struct subgraph *s, uint32_t u, uint32_t o, struct err
 		return 0;
 	for (uint32_t i = g->in_ptr[u]; i < g->in_ptr[u + 1]; i++)
 		if (g->in_node[i] != GRAPH_NONE &&
-		    constant_value(s, g->in_node[i], source(g, i), e) < 0)
+		    constant_value(s, g->in_node[i], graph_slot_output(g, i), e) < 0)
 			return -1;
 	return host_eval_node(&s->constants, u, e);
 }
@@ -132,13 +127,13 @@ static int in_few_bits(struct subgraph *s, uint32_t v, uint32_t slot, struct ten
 		       struct err *e)
 {
 	struct quant_parts p;
-	if (!quant_find(s->g, s->op, source(s->g, slot), &p))
+	if (!quant_find(s->g, s->op, graph_slot_output(s->g, slot), &p))
 		return 0;
 	if (const_value(s, p.codes, e) < 0 || const_value(s, p.zero, e) < 0 ||
 	    const_value(s, p.scale, e) < 0)
 		return -1;
 	struct quant *q = MEM_NEW(struct quant);
-	quant_describe(&p, s->constants.value, source(s->g, slot), q, t);
+	quant_describe(&p, s->constants.value, graph_slot_output(s->g, slot), q, t);
 	s->quant = mem_grow(s->quant, &s->cap_quant, s->n_quant + 1, sizeof(*s->quant));
 	s->quant[s->n_quant++] = q;
 	return cpu_kernel_takes(&s->op[v], (int)(slot - s->g->in_ptr[v]), t);
@@ -153,7 +148,8 @@ static int constant_input(struct subgraph *s, uint32_t v, uint32_t slot, struct 
 	int few = in_few_bits(s, v, slot, t, e);
 	if (few != 0)
 		return few < 0 ? -1 : 0;
-	if (constant_value(s, o == source(g, slot) ? u : g->in_node[g->in_ptr[u]], o, e) < 0)
+	if (constant_value(s, o == graph_slot_output(g, slot) ? u : g->in_node[g->in_ptr[u]], o,
+			   e) < 0)
 		return -1;
 	*t = s->constants.value[o];
 	return 0;
@@ -169,7 +165,7 @@ static int prepare_node(struct subgraph *s, uint32_t v, const struct step_env *e
 		if (u == GRAPH_NONE)
 			continue;
 		if (!s->constant[u])
-			s->readers[source(g, first + i)]++;
+			s->readers[graph_slot_output(g, first + i)]++;
 		else if (constant_input(s, v, first + i, &s->in[i], e) < 0)
 			return -1;
 	}
@@ -182,7 +178,7 @@ static int prepare_node(struct subgraph *s, uint32_t v, const struct step_env *e
 static int prepare_result(struct subgraph *s, uint32_t v, struct err *e)
 {
 	const struct graph *g = s->g;
-	uint32_t slot = g->in_ptr[v], u = g->in_node[slot], o = source(g, slot);
+	uint32_t slot = g->in_ptr[v], u = g->in_node[slot], o = graph_slot_output(g, slot);
 	s->readers[o]++;
 	if (!s->constant[u])
 		return 0;
@@ -353,7 +349,7 @@ void subgraph_set(struct subgraph *s, uint32_t v, const struct tensor *t)
 static int run_view(struct subgraph *s, uint32_t v, struct err *e)
 {
 	const struct graph *g = s->g;
-	uint32_t in = source(g, g->in_ptr[v]), out = g->out_ptr[v];
+	uint32_t in = graph_slot_output(g, g->in_ptr[v]), out = g->out_ptr[v];
 	if (dynop_infer(s->dynop[v], s->in, &s->value[out], e) < 0)
 		return -1;
 	s->value[out].data = s->value[in].data;
@@ -370,8 +366,9 @@ static int run_node(struct subgraph *s, uint32_t v, struct err *e)
 	uint32_t out = g->out_ptr[v], n_out = g->out_ptr[v + 1] - out;
 	const struct dynop_allocator to = {alloc_output, s};
 	for (uint32_t i = 0; i < n; i++)
-		s->in[i] = g->in_node[first + i] == GRAPH_NONE ? (struct tensor){0}
-							       : s->value[source(g, first + i)];
+		s->in[i] = g->in_node[first + i] == GRAPH_NONE
+				   ? (struct tensor){0}
+				   : s->value[graph_slot_output(g, first + i)];
 	s->running = v;
 	int rc;
 	if (op_is_view(&s->op[v]) && !s->constant[g->in_node[first]])
@@ -387,7 +384,7 @@ static int run_node(struct subgraph *s, uint32_t v, struct err *e)
 		}
 	for (uint32_t i = first; i < first + n; i++)
 		if (g->in_node[i] != GRAPH_NONE && !s->constant[g->in_node[i]])
-			read_done(s, source(g, i));
+			read_done(s, graph_slot_output(g, i));
 	return 0;
 }
 
@@ -416,7 +413,7 @@ int subgraph_run(struct subgraph *s, struct err *e)
 
 const struct tensor *subgraph_result(const struct subgraph *s, uint32_t v)
 {
-	return &s->value[source(s->g, s->g->in_ptr[v])];
+	return &s->value[graph_slot_output(s->g, s->g->in_ptr[v])];
 }
 
 bool subgraph_result_known(const struct subgraph *s, uint32_t v)
@@ -431,7 +428,7 @@ void subgraph_carry(struct subgraph *s, uint32_t n, const uint32_t *from, const 
 	s->carried_buffer = mem_grow(s->carried_buffer, &s->cap_carried_buffer, n + 1,
 				     sizeof *s->carried_buffer);
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t o = source(g, g->in_ptr[from[i]]);
+		uint32_t o = graph_slot_output(g, g->in_ptr[from[i]]);
 		s->carried[i] = s->value[o];
 		s->carried_buffer[i] = s->buffer[o];
 	}

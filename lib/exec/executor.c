@@ -1,5 +1,6 @@
 /* executor.c - runs of a plan, from the caller's side. */
 #include "exec/executor_impl.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -8,13 +9,6 @@
 
 /* How long the caller sleeps before it asks whether to go on. */
 static const double WATCH_S = 0.1;
-
-double clock_s(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* To wake up takes about as long as a small step, and the core is not at once what it was: a worker on
  * cores of its own is patient. */

@@ -41,7 +41,4 @@ struct exec_sample {
 int executor_run(struct executor *x, struct plan *p, struct exec_sample *out,
 		 struct err *e) MUST_CHECK;
 
-/* Seconds on the clock that all measurements use. */
-double clock_s(void);
-
 #endif

@@ -38,13 +38,13 @@ static void mark_live(struct model *m)
 	m->quant = ARENA_NEWN(m->arena, struct model_quant *, n_outputs(g));
 	for (uint32_t i = 0; i < g->in_ptr[g->n]; i++)
 		if (g->in_node[i] != GRAPH_NONE)
-			m->readers[model_input(g, i)]++;
+			m->readers[graph_slot_output(g, i)]++;
 	for (uint32_t v = g->n; v-- > 0;) {
 		if (model_is(m, v, OP_RESULT) || model_is(m, v, OP_ASSIGN))
 			m->live[v] = true;
 		for (uint32_t i = g->in_ptr[v]; m->live[v] && i < g->in_ptr[v + 1]; i++)
 			if (g->in_node[i] != GRAPH_NONE)
-				m->live[g->in_node[i]] = m->used[model_input(g, i)] = true;
+				m->live[g->in_node[i]] = m->used[graph_slot_output(g, i)] = true;
 	}
 }
 
@@ -117,7 +117,7 @@ static void mark_wide(struct model *m)
 	for (uint32_t v = 0; v < g->n; v++)
 		for (uint32_t i = g->in_ptr[v]; !m->constant[v] && i < g->in_ptr[v + 1]; i++)
 			if (g->in_node[i] != GRAPH_NONE)
-				m->wide[model_input(g, i)] = false;
+				m->wide[graph_slot_output(g, i)] = false;
 	for (uint32_t o = 0; o < n_outputs(g); o++)
 		if (m->wide[o] && m->values.value[o].elem != EL_DYNAMIC)
 			m->values.value[o].elem = EL_F32;
@@ -149,7 +149,7 @@ bool model_is_dynamic(const struct model *m, uint32_t v)
 		if (m->dynamic[o])
 			return true;
 	for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++)
-		if (g->in_node[i] != GRAPH_NONE && m->dynamic[model_input(g, i)])
+		if (g->in_node[i] != GRAPH_NONE && m->dynamic[graph_slot_output(g, i)])
 			return true;
 	return false;
 }
@@ -231,7 +231,7 @@ static void find_roots(struct model *m)
 			if (!m->constant[v] && op_is_view(&m->op[v]) && !model_is_dynamic(m, v) &&
 			    g->in_ptr[v] < g->in_ptr[v + 1] &&
 			    g->in_node[g->in_ptr[v]] != GRAPH_NONE)
-				m->root[o] = m->root[model_input(g, g->in_ptr[v])];
+				m->root[o] = m->root[graph_slot_output(g, g->in_ptr[v])];
 		}
 }
 
@@ -249,7 +249,7 @@ static void list_steps(struct model *m)
 		if (model_is(m, v, OP_PARAMETER)) {
 			m->param[m->n_params++] = v;
 		} else if (model_is(m, v, OP_RESULT)) {
-			m->result_root[m->n_results] = m->root[model_input(g, g->in_ptr[v])];
+			m->result_root[m->n_results] = m->root[graph_slot_output(g, g->in_ptr[v])];
 			m->result[m->n_results++] = v;
 		} else if (m->live[v] && !m->constant[v] &&
 			   (g->out_ptr[v] == g->out_ptr[v + 1] ||
@@ -304,7 +304,7 @@ static int check_nodes(struct model *m, struct err *e)
 			in[i] = (struct tensor){0};
 			if (g->in_node[first + i] == GRAPH_NONE)
 				continue;
-			uint32_t o = model_input(g, first + i);
+			uint32_t o = graph_slot_output(g, first + i);
 			if (m->constant[g->in_node[first + i]] && model_is_small(m, o))
 				rc = model_value(m, o, e);
 			in[i] = m->values.value[o];

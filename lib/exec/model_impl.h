@@ -5,12 +5,6 @@
 
 #include "exec/model.h"
 
-/* The output that input slot i reads. */
-static inline uint32_t model_input(const struct graph *g, uint32_t i)
-{
-	return g->out_ptr[g->in_node[i]] + g->in_port[i];
-}
-
 static inline bool model_is(const struct model *m, uint32_t v, enum op_kind k)
 {
 	return m->op[v].kind == k;

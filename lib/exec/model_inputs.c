@@ -10,7 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-struct tensor input_tensor(const struct model *m, uint32_t i)
+/* Type and shape of input i, with its data. */
+static struct tensor input_tensor(const struct model *m, uint32_t i)
 {
 	struct tensor t = m->values.value[m->g->out_ptr[m->param[i]]];
 	t.data = m->input[i];
@@ -22,7 +23,7 @@ struct tensor result_tensor(const struct model *m, uint32_t i)
 {
 	const struct graph *g = m->g;
 	uint32_t slot = g->in_ptr[m->result[i]];
-	return m->values.value[g->out_ptr[g->in_node[slot]] + g->in_port[slot]];
+	return m->values.value[graph_slot_output(g, slot)];
 }
 
 struct tensor result_value(const struct model *m, uint32_t i, const void *result)
@@ -49,9 +50,8 @@ static int64_t gather_bound(struct model *m, uint32_t v, struct err *e)
 	if (g->in_ptr[v + 1] - in < 3 || g->in_node[in] == GRAPH_NONE ||
 	    g->in_node[in + 2] == GRAPH_NONE || !m->constant[g->in_node[in + 2]])
 		return 0;
-	uint32_t axis_out = g->out_ptr[g->in_node[in + 2]] + g->in_port[in + 2];
-	if (!tensor_describe(g, g->out_ptr[g->in_node[in]] + g->in_port[in], &data) ||
-	    model_value(m, axis_out, e) < 0)
+	uint32_t axis_out = graph_slot_output(g, in + 2);
+	if (!tensor_describe(g, graph_slot_output(g, in), &data) || model_value(m, axis_out, e) < 0)
 		return 0;
 	int axis = op_axis(tensor_int(&m->values.value[axis_out], 0), (int)data.rank);
 	return axis < 0 ? 0 : data.dim[axis];

@@ -12,7 +12,7 @@ static int fill_arg(struct model *m, const struct op *op, uint32_t i, struct dev
 	*a = (struct step_arg){.from = FROM_NONE};
 	if (g->in_node[slot] == GRAPH_NONE)
 		return 0;
-	uint32_t o = model_input(g, slot);
+	uint32_t o = graph_slot_output(g, slot);
 	a->from = m->constant[g->in_node[slot]] ? FROM_CONST : FROM_INPUT;
 	if (a->from == FROM_CONST)
 		return model_constant(m, o, op, i, d, data, &a->tensor, e);

@@ -14,9 +14,9 @@ static void drop_inputs(struct model *m, uint32_t v)
 {
 	const struct graph *g = m->g;
 	for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++)
-		if (g->in_node[i] != GRAPH_NONE && m->readers[model_input(g, i)] == 1 &&
+		if (g->in_node[i] != GRAPH_NONE && m->readers[graph_slot_output(g, i)] == 1 &&
 		    !model_is(m, g->in_node[i], OP_CONST))
-			host_values_drop(&m->values, model_input(g, i));
+			host_values_drop(&m->values, graph_slot_output(g, i));
 }
 
 int model_value(struct model *m, uint32_t o, struct err *e)
@@ -27,7 +27,8 @@ int model_value(struct model *m, uint32_t o, struct err *e)
 		return 0;
 	for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++) {
 		uint32_t u = g->in_node[i];
-		if (u != GRAPH_NONE && m->constant[u] && model_value(m, model_input(g, i), e) < 0)
+		if (u != GRAPH_NONE && m->constant[u] &&
+		    model_value(m, graph_slot_output(g, i), e) < 0)
 			return -1;
 	}
 	if (host_eval_node(&m->values, v, e) < 0)
@@ -46,7 +47,7 @@ static bool is_small(const struct model *m, uint32_t o, int depth)
 	if (model_is(m, v, OP_SHAPE_OF))
 		return true;
 	for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++)
-		if (g->in_node[i] != GRAPH_NONE && !is_small(m, model_input(g, i), depth + 1))
+		if (g->in_node[i] != GRAPH_NONE && !is_small(m, graph_slot_output(g, i), depth + 1))
 			return false;
 	return true;
 }
@@ -64,7 +65,7 @@ static uint32_t unconverted(const struct model *m, uint32_t o, const struct op *
 	uint32_t v = m->node_out[o];
 	if (!model_is(m, v, OP_CONVERT) || g->out_elem[o] != EL_F32)
 		return o;
-	uint32_t src = model_input(g, g->in_ptr[v]);
+	uint32_t src = graph_slot_output(g, g->in_ptr[v]);
 	if (m->wide[src])
 		return src; /* it is f32 */
 	const struct tensor *t = &m->values.value[src];

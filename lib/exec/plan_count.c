@@ -1,5 +1,6 @@
 /* plan_count.c - the bytes of a plan on each device: what its steps keep, what its tensors take. */
 #include "exec/plan_build.h"
+#include "base/pairmap.h"
 
 #include <string.h>
 
@@ -32,48 +33,24 @@ void pool_drop(struct mem_pool *x, struct device *d)
 
 /* ---- what steps keep ---- */
 
-/* Pieces by key, each counted once. */
-struct pieces {
-	const void **key; /* (cap) open addressing */
-	size_t n, cap;
+/* What is kept under several names, each counted once: by the address of its description. */
+struct kept_bytes {
+	struct pairmap seen;
 	uint64_t bytes;
 };
 
-static size_t slot_of(const struct pieces *x, const void *key)
+static void add_kept(void *arg, const void *key, uint64_t bytes)
 {
-	size_t i = (size_t)((uint64_t)(uintptr_t)key * 0x9e3779b97f4a7c15u >> 20) & (x->cap - 1);
-	while (x->key[i] && x->key[i] != key)
-		i = (i + 1) & (x->cap - 1);
-	return i;
-}
-
-static void grow(struct pieces *x)
-{
-	struct pieces old = *x;
-	x->cap = old.cap ? 2 * old.cap : 256;
-	x->key = MEM_NEWN(const void *, x->cap);
-	for (size_t i = 0; i < old.cap; i++)
-		if (old.key[i])
-			x->key[slot_of(x, old.key[i])] = old.key[i];
-	mem_free(old.key);
-}
-
-static void add_piece(void *arg, const void *key, uint64_t bytes)
-{
-	struct pieces *x = arg;
-	if (2 * x->n >= x->cap)
-		grow(x);
-	size_t i = slot_of(x, key);
-	if (!key || x->key[i])
+	struct kept_bytes *x = arg;
+	if (!key || pairmap_get(&x->seen, (uintptr_t)key, 0))
 		return;
-	x->key[i] = key;
-	x->n++;
+	pairmap_put(&x->seen, (uintptr_t)key, 0, bytes);
 	x->bytes += bytes;
 }
 
 /* Constants that the steps of group g read, as its device is to see them. */
 static int add_constants(struct builder *b, const struct fusion_group *g, struct arena *a,
-			 struct pieces *x, struct err *e)
+			 struct kept_bytes *x, struct err *e)
 {
 	for (uint32_t j = 0; j < g->n; j++) {
 		struct step_spec spec;
@@ -84,7 +61,7 @@ static int add_constants(struct builder *b, const struct fusion_group *g, struct
 			const struct step_arg *arg = &spec.node[0].in[i];
 			int64_t bytes = arg->from == FROM_CONST ? tensor_bytes(arg->tensor) : 0;
 			if (bytes > 0)
-				add_piece(x, arg->tensor, (uint64_t)bytes);
+				add_kept(x, arg->tensor, (uint64_t)bytes);
 		}
 	}
 	return 0;
@@ -92,21 +69,21 @@ static int add_constants(struct builder *b, const struct fusion_group *g, struct
 
 static int constants_on(struct builder *b, uint32_t d, uint64_t *out, struct err *e)
 {
-	struct pieces x = {0};
+	struct kept_bytes x = {0};
 	struct arena *a = arena_new();
 	int rc = 0;
 	for (uint32_t i = 0; i < b->c.n && rc == 0; i++)
 		if (b->c.group[i].dev == d)
 			rc = add_constants(b, &b->c.group[i], a, &x, e);
 	arena_free(a);
-	mem_free(x.key);
+	pairmap_release(&x.seen);
 	*out = x.bytes;
 	return rc;
 }
 
 /* Constants that were computed, or copied because they are not aligned in the file, on the way
  * to node v: they stay in the host's memory. */
-static void add_computed(const struct model *m, uint32_t v, struct pieces *x)
+static void add_computed(const struct model *m, uint32_t v, struct kept_bytes *x)
 {
 	const struct graph *g = m->g;
 	for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++) {
@@ -115,7 +92,7 @@ static void add_computed(const struct model *m, uint32_t v, struct pieces *x)
 			continue;
 		int64_t bytes = m->values.owned[o] ? tensor_bytes(&m->values.value[o]) : 0;
 		if (bytes > 0)
-			add_piece(x, m->values.value[o].data, (uint64_t)bytes);
+			add_kept(x, m->values.value[o].data, (uint64_t)bytes);
 		add_computed(m, u, x);
 	}
 }
@@ -124,7 +101,7 @@ void plan_count_steps(struct builder *b)
 {
 	for (uint32_t d = 0; d < n_devices(b); d++) {
 		struct device *dev = dev_of(b, d);
-		struct pieces x = {0};
+		struct kept_bytes x = {0};
 		struct err e = ERR_INIT;
 		/* Whatever could fail has been computed when the steps were prepared. */
 		if (!dev->class->step_memory && constants_on(b, d, &b->plan->mem_bytes[d], &e) < 0)
@@ -133,12 +110,12 @@ void plan_count_steps(struct builder *b)
 			const struct fusion_group *g = &b->c.group[i];
 			if (g->dev != d || !dev->class->step_memory)
 				continue;
-			dev->class->step_memory(dev, b->plan->used[i]->step, add_piece, &x);
+			dev->class->step_memory(dev, b->plan->used[i]->step, add_kept, &x);
 			for (uint32_t j = 0; j < g->n && is_host(b, d); j++)
 				add_computed(b->p->m, b->p->m->step_node[g->step[j]], &x);
 		}
 		b->plan->mem_bytes[d] += x.bytes;
-		mem_free(x.key);
+		pairmap_release(&x.seen);
 	}
 }
 

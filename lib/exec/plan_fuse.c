@@ -1,12 +1,33 @@
-/* plan_fuse.c - which steps of a placement run as one (fusion.h has the rules). */
+/* plan_fuse.c - which steps of a placement run as one (fusion.h has the rules).
+ *
+ * A group grows from its head by one consumer at a time, as long as the device takes the members as
+ * one step.  Some groups pass through states that no device takes, because two outputs leave them:
+ *
+ *	    conv (head)          {conv}                 taken
+ *	   /    \                {conv, sigmoid}        two outputs leave: not taken
+ *	sigmoid  |               {conv, sigmoid, mul}   one output leaves: taken
+ *	   \    /
+ *	    mul
+ *
+ * So extend_group may look ahead: while two or more outputs leave, up to LOOK_AHEAD further
+ * consumers of the new members join before the device's answer is final.  If it stays no, all of
+ * them leave again, and another consumer of the group is tried, up to TRIES.
+ *
+ * What holds between calls of extend_group:
+ *   - member[] is ascending, which is a topological order; joined[] has the same steps in the order
+ *     in which they joined, so that the last ones can leave;
+ *   - planner.local[s] is the place of s in member[], GRAPH_NONE for all other steps;
+ *   - the device takes member[] as one step (a single step always can run);
+ *   - nothing outside the group that a member reads is there later than the head's start, so
+ *     the head need not wait for it. */
 #include "exec/plan_build.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* More consumers that are taken together before a device's no is final, and how many consumers
- * of one group are tried. */
+/* See above: consumers beyond the first that join before a device's no is final, and how many first
+ * consumers are tried. */
 enum { LOOK_AHEAD = 3, TRIES = 4 };
 
 struct grower {
@@ -22,6 +43,8 @@ struct grower {
 
 /* ---- what may join ---- */
 
+/* Does another device read an output of s?  Then the group ends with s, for that device would wait for
+ * whatever joins later. */
 static bool read_elsewhere(const struct grower *x, uint32_t s)
 {
 	const struct sched_dag *d = &x->b->p->dag;
@@ -32,6 +55,8 @@ static bool read_elsewhere(const struct grower *x, uint32_t s)
 	return false;
 }
 
+/* Is w a step that the rules let join, the device's answer aside?  It is free and on the head's device,
+ * and what it reads from outside the group is there when the head starts. */
 static bool may_join(const struct grower *x, uint32_t w)
 {
 	const struct planner *p = x->b->p;
@@ -117,7 +142,7 @@ static int device_takes(struct grower *x, uint32_t *n_out, struct err *e)
 	return d->class->fuses(d, &spec);
 }
 
-/* One more member, or a few that are taken only together: 1, 0 or -1. */
+/* One more member, or a few that the device takes only together: 1; 0: there are none; -1. */
 static int extend_group(struct grower *x, uint32_t most, struct err *e)
 {
 	uint32_t n = x->n, tried[TRIES];

@@ -35,7 +35,19 @@ static uint32_t n_below(const double *time, uint32_t n, double t)
 	return lo;
 }
 
-/* A stretch of a device's memory and the value that owns it now. */
+/* ---- who lay there before ----
+ *
+ * Values come in the order in which they begin.  Stretches, ascending and without overlap, say whose
+ * users must have ended before memory is written again.  A value that takes over [begin, end) cuts them:
+ *
+ *	before   |--- a ---|-- b --|     |--- c ---|
+ *	value          [=== v ===========]
+ *	after    |- a -|------- v -------|--- c ---|     v waits for the users of a and of b
+ *
+ * v's task cannot run before they have read, whatever order comes true.  A stretch that v covers
+ * only in part keeps its rest on either side, so there are at most two more stretches a value. */
+
+/* A stretch of a device's memory and the value whose users its next owner waits for. */
 struct stretch {
 	uint64_t begin, end;
 	uint32_t value;

@@ -25,7 +25,7 @@ static void build_dag(struct planner *p)
 		for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++) {
 			if (g->in_node[i] == GRAPH_NONE || m->constant[g->in_node[i]])
 				continue;
-			uint32_t o = m->root[g->out_ptr[g->in_node[i]] + g->in_port[i]];
+			uint32_t o = m->root[graph_slot_output(g, i)];
 			uint32_t src = m->node_step[m->node_out[o]];
 			if (src != GRAPH_NONE)
 				edge[n++] = (struct sched_edge){src, s, o, model_bytes(m, o)};

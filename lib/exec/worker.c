@@ -1,5 +1,6 @@
 /* worker.c - one thread per device: ready queues, running a task, completion. */
 #include "exec/executor_impl.h"
+#include "base/clock.h"
 
 #include <sched.h>
 #include <string.h>

@@ -137,6 +137,12 @@ char *graph_layer(const struct graph *g, uint32_t v, char *dst, size_t cap);
 /* The node whose output o (an index into out_*) is. */
 uint32_t graph_node_of(const struct graph *g, uint32_t o);
 
+/* The output that input slot i (of in_node) reads; it is connected. */
+static inline uint32_t graph_slot_output(const struct graph *g, uint32_t i)
+{
+	return g->out_ptr[g->in_node[i]] + g->in_port[i];
+}
+
 /* The output whose bytes input slot i (of in_node) reads, where root (outputs) has the output whose
  * bytes an output has, NULL: itself.  GRAPH_NONE: it is not connected. */
 uint32_t graph_read_output(const struct graph *g, const uint32_t *root, uint32_t i);

@@ -1,6 +1,6 @@
 /* core_speed.c - threads that sample how fast their cores are. */
-#include "exec/executor.h"
 #include "measure/core_speed.h"
+#include "base/clock.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,4 +1,10 @@
-/* fit.c - coordinate descent on the simulator's few free numbers. */
+/* fit.c - coordinate descent on the simulator's few free numbers (knobs).
+ *
+ *	error(knobs) = mean over cases of |log(simulated / measured)| + price(knobs)
+ *
+ * The price pulls every knob to what was measured directly.  search_grid tries a few latencies and
+ * slowdowns for a start; then each sweep tries every knob a step up, and where that is no better
+ * a step down, and keeps what lowers the error.  Steps shrink from sweep to sweep. */
 #include "measure/fit.h"
 
 #include <math.h>

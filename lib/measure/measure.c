@@ -1,5 +1,6 @@
 /* measure.c - repeated runs and intervals. */
 #include "measure/measure.h"
+#include "base/clock.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/rng.h"
 #include "measure/fit.h"
 
@@ -70,7 +71,9 @@ static uint32_t earliest(const struct probes *x, uint32_t v, uint32_t i, const u
 	return best;
 }
 
-/* Every set to where its first step ends first; part (n_sets) device numbers. */
+/* Every set to where its first step ends first; part (n_sets) device numbers.  place/heuristic's HEFT
+ * wants a place_model with measured links, which are not there yet when probes are planned: one
+ * guess stands for all of them, and the steps come in their topological order. */
 static void share_by_finish(const struct probes *x, uint32_t *part)
 {
 	const struct sched_dag *d = &x->s->planner.dag;

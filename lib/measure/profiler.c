@@ -1,5 +1,6 @@
 /* profiler.c - timed inferences on each device and on several, in rounds. */
 #include "measure/profiler.h"
+#include "base/clock.h"
 
 #include "measure/probes.h"
 #include "measure/savings.h"
