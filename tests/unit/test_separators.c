@@ -138,7 +138,7 @@ static double best_of_all(struct problem *p, uint16_t *device, uint32_t v, uint3
 
 /* priced: with a price for memory. */
 static double along_separators(struct problem *p, uint32_t *piece, uint32_t *n_pieces, uint32_t *n,
-			  double *priced)
+			       double *priced)
 {
 	struct bound_view v;
 	struct reach g;
