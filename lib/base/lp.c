@@ -68,11 +68,12 @@ void lp_term(struct lp *x, uint32_t column, double value)
 
 /* ---- Clp ---- */
 
+/* clang-format off */
 #define CLP_FUNCTIONS(X) \
-	X(newModel) \
-	X(deleteModel) \
-	X(loadProblem) X(setLogLevel) X(setMaximumIterations) X(setMaximumSeconds) X(initialSolve) \
-		X(status) X(objectiveValue) X(primalColumnSolution) X(dualRowSolution)
+	X(newModel) X(deleteModel) X(loadProblem) X(setLogLevel) X(setMaximumIterations) \
+	X(setMaximumSeconds) X(initialSolve) X(status) X(objectiveValue) X(primalColumnSolution) \
+	X(dualRowSolution)
+/* clang-format on */
 
 static struct {
 	void *library;
