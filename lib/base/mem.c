@@ -75,7 +75,7 @@ enum { LARGE = 64 << 20, KEPT = 16 };
 
 static bool has_room(size_t bytes)
 {
-	uint64_t room = bytes < LARGE ? UINT64_MAX : mem_room();
+	uint64_t room = bytes < LARGE ? UINT64_MAX : mem_available();
 	return bytes <= room - room / KEPT;
 }
 

@@ -26,7 +26,7 @@ void *mem_try(size_t bytes); /* 64-byte aligned, not zeroed, NULL when there is 
 /* Bytes that the machine, and the process's control group, can still give; UINT64_MAX: unknown.
  * mem_try asks for large pieces, since a system that promises more than it has ends the process
  * when the memory is used. */
-uint64_t mem_room(void);
+uint64_t mem_available(void);
 
 #define MEM_NEW(T) ((T *)mem_alloc(1, sizeof(T)))
 #define MEM_NEWN(T, n) ((T *)mem_alloc((n), sizeof(T)))

@@ -31,7 +31,7 @@ int dynop_buffer_grow(struct dynop_buffer *b, int64_t need, struct err *e)
 	if (!(b->p = mem_try(bytes)))
 		return err_set(e, ST_RUNTIME,
 			       "%zu bytes of memory needed; the machine has %llu left", bytes,
-			       (unsigned long long)mem_room());
+			       (unsigned long long)mem_available());
 	b->cap = bytes;
 	return 0;
 }

@@ -1,5 +1,6 @@
-/* bestrec.h - the `best` record of docs/reference/stream.md: a placement among the best of a search, by reinforce,
- * or the final answer, by devrun --paired.  devrun measures the former, placeout tells both. */
+/* bestrec.h - the `best` record of docs/reference/stream.md: a placement among the best of a search,
+ * by reinforce, or the final answer, by devrun paired.  devrun measures the former, placeout tells
+ * both. */
 #ifndef HSDAG_RECORD_BESTREC_H
 #define HSDAG_RECORD_BESTREC_H
 

@@ -1,4 +1,4 @@
-/* room.c - how much memory the machine can still give to this process. */
+/* mem_available.c - how much memory the machine can still give to this process. */
 #include "base/mem.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ static uint64_t number_in(const char *path, const char *key)
 
 /* What the control group (version 2) that the process sees as its root leaves: pages of files are
  * given back when others need them. */
-static uint64_t group_room(void)
+static uint64_t group_available(void)
 {
 	uint64_t most = number_in("/sys/fs/cgroup/memory.max", ""),
 		 used = number_in("/sys/fs/cgroup/memory.stat", "anon ");
@@ -31,9 +31,9 @@ static uint64_t group_room(void)
 	return used < most ? most - used : 0;
 }
 
-uint64_t mem_room(void)
+uint64_t mem_available(void)
 {
-	uint64_t kib = number_in("/proc/meminfo", "MemAvailable:"), group = group_room();
+	uint64_t kib = number_in("/proc/meminfo", "MemAvailable:"), group = group_available();
 	uint64_t machine = kib < UINT64_MAX / 1024 ? kib * 1024 : UINT64_MAX;
 	return machine < group ? machine : group;
 }
