@@ -46,6 +46,7 @@ static const char details[] =
 	"  samples_s[3]        element 3, from 0; of a matrix its row 3, and [3][0] one\n"
 	"                      value\n"
 	"  links[0].latency_s  an entry of a map\n"
+	"  :kind               the record's kind\n"
 	"  names[]             a line for each element instead of one for the record;\n"
 	"                      several such columns side by side, where one has ended\n"
 	"                      its cells are empty\n"

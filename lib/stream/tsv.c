@@ -19,7 +19,7 @@ struct step {
 struct column {
 	uint32_t n;
 	struct step step[MAX_STEPS];
-	bool each;
+	bool each, kind; /* kind: the record's, without steps */
 };
 
 struct tsv {
@@ -68,6 +68,9 @@ static int add_index(struct column *c, const char *path, const char **at, struct
 static int parse_path(struct tsv *t, struct column *c, const char *path, struct err *e)
 {
 	const char *at = path;
+	c->kind = strcmp(path, ":kind") == 0;
+	if (c->kind)
+		return 0;
 	for (bool first = true; first || *at; first = false) {
 		size_t n = strcspn(at, ".[");
 		if (!first && *at == '[') {
@@ -276,6 +279,10 @@ int tsv_record(const struct tsv *t, const struct rec *r, FILE *out, struct err *
 			struct place p;
 			if (i)
 				fputc('\t', out);
+			if (t->column[i].kind) {
+				tsv_text(out, r->kind);
+				continue;
+			}
 			rc = follow(&t->column[i], r, line, &p, &lines, e);
 			if (rc == 0)
 				rc = put_cell(out, &p, e);

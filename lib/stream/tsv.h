@@ -4,6 +4,7 @@
  *   lat_s               a value
  *   samples_s[3]        element 3 (from 0) of an array or tensor; of a matrix its row 3
  *   links[0].latency_s  an entry of a map
+ *   :kind               the record's kind
  *   names[]             one line for each element instead of one for the record; several such
  *                       columns stand side by side, where one has ended its cells are empty
  * Numbers and bools are as in JSON.  A text stands without quotes; its control characters and

@@ -84,14 +84,14 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 }
 
 @test "features can be chosen and left out" {
-	dagfeat --features fractal,in_degree resnet50.mp | recdump -fk feat | grep -q '"in_degree=0".*"fractal"\]'
-	dagfeat --features all,-type,-sinusoid resnet50.mp | recdump -fk feat > out
-	grep -q '"dim0"' out
-	run -1 grep -e 'type=' -e sin0 out
-	dagfeat --features -fractal resnet50.mp | recdump -fk feat > out
-	grep -q 'type=' out
-	run -1 grep '"fractal"' out
-	dagfeat --features sinusoid --d-pos 6 resnet50.mp | recdump -fk feat | grep -q '"sin2","cos2"\]\|"sin2", "cos2"\]'
+	dagfeat --features fractal,in_degree resnet50.mp | recdump -k feat --tsv columns | grep -q '^in_degree=0,.*,fractal$'
+	dagfeat --features all,-type,-sinusoid resnet50.mp | recdump -k feat --tsv 'columns[]' > out
+	grep -qx dim0 out
+	run -1 grep -e type= -e sin0 out
+	dagfeat --features -fractal resnet50.mp | recdump -k feat --tsv 'columns[]' > out
+	grep -q ^type= out
+	run -1 grep -x fractal out
+	dagfeat --features sinusoid --d-pos 6 resnet50.mp | recdump -k feat --tsv columns | grep -q ',sin2,cos2$'
 	run -2 dagfeat --features type,colour resnet50.mp
 	[[ $stderr$output == *"unknown feature 'colour'"* ]]
 	run -2 dagfeat --features type,-type resnet50.mp

@@ -27,16 +27,14 @@ setup() {
 	last=60
 	for rounds in 1 2; do
 		gpnembed $GPN --rounds $rounds --min-groups 1 "$IN" > out.mp
-		n=$(recdump -k part out.mp | sed 's/.*"n_groups": \([0-9]*\),.*/\1/')
+		n=$(recdump -k part --tsv n_groups out.mp)
 		[ "$n" -lt $last ]
 		last=$n
 	done
 	gpnembed --recipe paper --hidden 16 --rounds end "$IN" > out.mp
-	run -0 recdump -k part out.mp
-	[[ $output == *'"n_groups": 1,'* ]]
+	[ "$(recdump -k part --tsv n_groups out.mp)" = 1 ]
 	gpnembed $GPN --rounds end --min-groups 9 "$IN" > out.mp
-	run -0 recdump -k part out.mp
-	[[ $output == *'"n_groups": 9,'* ]]
+	[ "$(recdump -k part --tsv n_groups out.mp)" = 9 ]
 }
 
 @test "-v reports the groups after each round" {
@@ -77,8 +75,7 @@ group = lambda f, n_groups: ["group", {"graph": g["digest"], "method": "test", "
   "group": {"dtype": "u32", "shape": [n], "data": struct.pack("<%dI" % n, *map(f, range(n)))}}]
 records.append(group(lambda i: min(i // 10, 3), 4))'
 	gpnembed $GPN in.mp > out.mp
-	run -0 recdump -k part out.mp
-	[[ $output == *'"rounds": [], "given": true, "n_groups": 4'* ]]
+	[ "$(recdump -k part --tsv rounds,given,n_groups out.mp)" = $'\ttrue\t4' ]
 	edit in.mp bad.mp 'records[-1][1]["n_groups"] = 5'
 	run -3 gpnembed $GPN bad.mp -o out2.mp
 	edit in.mp bad.mp 'records[-1][1]["graph"] = 1'
@@ -102,8 +99,7 @@ records.append(group(lambda i: min(i // 10, 3), 4))'
 	gpnembed $GPN in.mp > out.mp
 	run -0 kinds out.mp
 	[ "$output" = "hdr graph zzz feat devs cost yyy params part end" ]
-	run -0 recdump -k feat out.mp
-	[[ $output == *'"new": 1'* ]]
+	[ "$(recdump -k feat --tsv new out.mp)" = 1 ]
 }
 
 @test "what is missing is said" {
@@ -136,7 +132,7 @@ records.append(group(lambda i: min(i // 10, 3), 4))'
 	gpnembed $GPN --params-from loop.fifo "$IN" > out.mp 3>&- &
 	pid=$!
 	sleep 0.3
-	[ "$(recdump out.mp 2>/dev/null | grep -c '"kind": "part"')" -eq 0 ]
+	[ "$(recdump --tsv :kind out.mp 2> /dev/null | grep -cx part)" -eq 0 ]
 	"$HSDAG_PYTHON" - > loop.fifo <<-'PY'
 		import sys, msgpack, xxhash
 		records = [msgpack.packb(r) for r in (["episode", {"episode": 1, "steps": 2}], ["episode", {"episode": 2, "steps": 1}])]

@@ -25,7 +25,7 @@ nets() {
 
 # net FILE - `net` of its params records, each once
 net() {
-	recdump -k params "$1" | sed 's/.*"net": "\([a-z]*\)".*/\1/' | sort -u
+	recdump -k params --tsv net "$1" | sort -u
 }
 
 @test "--net names the networks and refuses others" {
@@ -118,10 +118,9 @@ records = [r for r in records if r[0] in ("graph", "devs", "feat")] + p + [r for
 		GPN="--net $name --hidden 16 --threads 1" loop "$IN" whole.mp
 		run -0 net whole.mp
 		[ "$output" = $name ]
-		run -0 bash -c "recdump -k update whole.mp | grep -c '\"failed\": 0'"
-		[ "$output" -eq 4 ]
+		[ "$(recdump -k update --tsv failed whole.mp | grep -cx 0)" -eq 4 ]
 		# both blocks learned something
-		recdump -k update whole.mp | grep -q '"grad_norm": [0-9.e-]*[1-9]'
+		recdump -k update --tsv grad_norm whole.mp | grep -q '[1-9]'
 		GPN="--net $name --hidden 16 --threads 1" LEARN="--episodes 2 --steps 5 --threads 1 --checkpoint $name.ck" \
 			loop "$IN" part.mp
 		GPN="--net $name --hidden 16 --threads 1" LEARN="$LEARN --checkpoint $name.ck --resume" \

@@ -137,6 +137,7 @@ tsv() { recdump -k odd --tsv "$1" good.mp; }
 	[ "$(tsv 'names[],t[],big')" = $'cpu:0,1\t0,1,2\t9223372036854775813\nb\\\\c\t3,4,5\t9223372036854775813' ]
 	[ "$(tsv 'names[],t[0][]')" = $'cpu:0,1\t0\nb\\\\c\t1\n\t2' ]
 	[ "$(tsv 'nothing[]')" = "" ]
+	[ "$(recdump --tsv :kind,big good.mp | paste -sd '|')" = $'hdr\t|odd\t9223372036854775813|even\t|end\t' ]
 	[ "$(recdump --tsv big good.mp | wc -l)" -eq 4 ]
 	make_stream good.mp 'records[1][1]["text"] = "\t\r\x01\x7f\u00e9"'
 	[ "$(tsv text)" = '\t\r\x01\x7f'$'\u00e9' ]

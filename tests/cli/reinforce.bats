@@ -175,7 +175,7 @@ loop_measured() {
 		assert len({m["device"]["data"] for m in best}) == 5
 	PY
 	reinforce < single.mp > out.mp
-	run -0 bash -c "recdump -k best out.mp | grep -c single"
+	run -0 bash -c 'recdump -k best --tsv source out.mp | grep -cx single'
 	[ "$output" -eq 2 ]
 	placebase random -n 30 "$IN" | devsim | reinforce --candidates 2 > out.mp
 	[ "$(recdump -k best out.mp | wc -l)" -eq 2 ]

@@ -33,7 +33,7 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 }
 
 @test "--within, distinct placements, those that are not legal" {
-	best=$(topk -k 1 r.mp | recdump -fk place | sed 's/.*"predicted_s": \([^,}]*\).*/\1/')
+	best=$(topk -k 1 r.mp | recdump -k place --tsv predicted_s)
 	topk --within 1.1 -k 200 r.mp > x.mp
 	py '
 		lat = [m["lat_s"] for m in runs("r.mp")]

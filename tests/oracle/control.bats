@@ -55,8 +55,7 @@ setup() { dynop_setup; }
 		cp "$ROOT/tests/models/$m.xml" .
 		irfill $m.xml -o $m.bin
 		ir2dag $m.xml | placebase single -D cpu:0 | devrun -n 1 --warmup 0 --outputs out -o r.mp
-		recdump r.mp > r.txt
-		grep -q '"ok": true' r.txt
+		[ "$(recdump -k run --tsv ok r.mp)" = true ]
 	done
 }
 
@@ -73,7 +72,7 @@ refuses() {
 	rm -f r.mp
 	timeout 60 devrun -n 1 --warmup 0 -o r.mp p.mp 2> err.txt || status=$?
 	case $status in
-	0) recdump -k run r.mp | grep -F '"ok": false' > err.txt ;;
+	0) recdump -k run --tsv ok,reason r.mp | grep ^false > err.txt ;;
 	1) [ ! -e r.mp ] ;;
 	*) cat err.txt; return "$status" ;;
 	esac

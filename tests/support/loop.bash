@@ -55,5 +55,5 @@ edit() {
 
 # kinds FILE - the kinds of its records, one line, runs of equal ones counted
 kinds() {
-	recdump "$1" | sed 's/^{"kind": "\([^"]*\)".*/\1/' | uniq -c | awk '{printf "%s%s", s, ($1 > 1 ? $1 "*" : "") $2; s = " "} END {print ""}'
+	recdump --tsv :kind "$1" | uniq -c | awk '{printf "%s%s", s, ($1 > 1 ? $1 "*" : "") $2; s = " "} END {print ""}'
 }
