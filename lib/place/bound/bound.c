@@ -56,10 +56,10 @@ void bound_view_init(struct bound_view *v, const struct place_units *u, struct a
 #define ADDRESS(name) &bound_##name,
 const struct lower_bound *const lower_bounds[] = {LOWER_BOUNDS(ADDRESS) NULL};
 
-static void raise_to(struct place_bound *b, double value, const char *kind)
+static void raise_to(struct bound_value *b, double value, const char *kind)
 {
 	if (!b->kind || value > b->value)
-		*b = (struct place_bound){value, kind};
+		*b = (struct bound_value){value, kind};
 }
 
 /* All bounds that hold for the rules. */
@@ -81,7 +81,7 @@ static void compute_bounds(struct bound_problem *x)
 }
 
 /* Of a schedule's objective: the latency's bound, or the weighted sum over metrics. */
-static struct place_bound sum_metrics(const struct bound_problem *x)
+static struct bound_value sum_metrics(const struct bound_problem *x)
 {
 	const struct place_objective *o = &x->v.m->objective;
 	const double weight[N_METRICS] = {[METRIC_PERIOD] = o->throughput,
@@ -91,7 +91,7 @@ static struct place_bound sum_metrics(const struct bound_problem *x)
 	/* Sums are in this order, whatever the order of the metrics is. */
 	static const enum bound_metric order[N_METRICS] = {METRIC_LATENCY, METRIC_PERIOD,
 							   METRIC_ENERGY, METRIC_MEMORY};
-	struct place_bound sum = {0, "sum"};
+	struct bound_value sum = {0, "sum"};
 	const char *kind = NULL;
 	int n = 0;
 
@@ -115,7 +115,7 @@ struct place_bound place_bound(const struct place_units *u, double *share, bool 
 	enum place_rules rules = u->m->rules;
 	struct bound_problem x = {.head_s = NULL};
 	struct reach reach;
-	struct place_bound b;
+	struct bound_value b;
 
 	bound_view_init(&x.v, u, a);
 	x.head_s = ARENA_NEWN(a, double, x.v.n);
@@ -134,7 +134,7 @@ struct place_bound place_bound(const struct place_units *u, double *share, bool 
 		*shared = rules != PLACE_DNNPART_LATENCY;
 	}
 	arena_free(a);
-	return b;
+	return (struct place_bound){b.value, b.kind};
 }
 
 double place_lower_bound(const struct place_units *u)

@@ -2,7 +2,6 @@
 #ifndef HSDAG_PLACE_BOUND_BOUND_PARTS_H
 #define HSDAG_PLACE_BOUND_BOUND_PARTS_H
 
-#include "place/bound/bound.h"
 #include "place/bound/bounds.h"
 #include "place/simulate/units.h"
 
@@ -41,7 +40,10 @@ struct bound_problem {
 	struct bound_view v;
 	const struct reach *reach; /* dnnpart-latency; NULL: too many tasks */
 	double *head_s, *tail_s;   /* (tasks) of bound_path_s, for bound_window_s */
-	struct place_bound best[N_METRICS];
+	struct bound_value {
+		double value;
+		const char *kind; /* NULL: none was computed */
+	} best[N_METRICS];
 };
 
 /* One bound.  `rules` has bits 1 << enum place_rules. */
