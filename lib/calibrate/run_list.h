@@ -22,8 +22,7 @@ struct run_item {
 	uint32_t n_samples, n_devices;
 	const double *samples_s; /* (n_samples) */
 	const double *busy_s;    /* (n_devices) */
-	uint32_t
-		n_loops; /* kinds of short loops that were timed beside the samples; 0: none were */
+	uint32_t n_loops;     /* kinds of short loops that were timed beside the samples; 0: none */
 	const double *loop_s; /* (n_samples, n_devices, n_loops); 0: not known */
 };
 
