@@ -32,117 +32,12 @@ static int read_all(int fd, const char *path, char **text, size_t *n, struct err
 	}
 }
 
-/* ---- integers beyond int64, which jansson refuses ---- */
-
-/* Before parsing they become texts with this mark in front, after it numbers again.  Texts that
- * begin with a U+0001 of their own get another one in between. */
-#define MARK "\001integer "
-static const char MARK_JSON[] = "\"\\u0001integer ", OWN_MARK[] = "\\u0001";
-
-/* Bytes of the integer literal at s[0 .. n) when it is none that fits int64; else 0, with *skip
- * bytes that need no second look. */
-static size_t large_integer(const char *s, size_t n, size_t *skip)
-{
-	enum { SURE = 18 }; /* digits that always fit */
-	size_t i = s[0] == '-', first = i, end;
-	char digits[32];
-
-	while (i < n && s[i] >= '0' && s[i] <= '9')
-		i++;
-	for (end = i; end < n && s[end] && strchr("+-.eE0123456789", s[end]);)
-		end++;
-	*skip = end > 0 ? end : 1;
-	if (i != end || i - first <= SURE || s[first] == '0')
-		return 0;
-	if (i >= sizeof(digits))
-		return i;
-	memcpy(digits, s, i);
-	digits[i] = 0;
-	errno = 0;
-	strtoll(digits, NULL, 10);
-	return errno == ERANGE ? i : 0;
-}
-
-/* A text that is copied with changes. */
-struct changed {
-	const char *from;
-	size_t done; /* of from: copied or left out */
-	char *out;   /* NULL: nothing has changed yet */
-	size_t n, cap;
-};
-
-static void append(struct changed *x, const char *s, size_t n)
-{
-	x->out = mem_grow(x->out, &x->cap, x->n + n, 1);
-	memcpy(x->out + x->n, s, n);
-	x->n += n;
-}
-
-static void copy_until(struct changed *x, size_t end)
-{
-	append(x, x->from + x->done, end - x->done);
-	x->done = end;
-}
-
-/* The string literal that begins at `at`; returns how long it is. */
-static size_t mark_string(struct changed *x, size_t at, size_t n)
-{
-	const char *s = x->from + at;
-	size_t mark = sizeof(OWN_MARK) - 1, len = 1;
-
-	if (n - at > mark && memcmp(s + 1, OWN_MARK, mark) == 0) {
-		copy_until(x, at + 1);
-		append(x, OWN_MARK, mark);
-	}
-	while (at + len < n && s[len] != '"')
-		len += s[len] == '\\' ? 2 : 1;
-	return len + 1;
-}
-
-/* *text with such integers as marked texts; the same memory when nothing changes. */
-static void mark_integers(char **text, size_t *n)
-{
-	struct changed x = {.from = *text};
-	const char *s = *text;
-
-	for (size_t i = 0, skip, len; i < *n; i += skip) {
-		skip = 1;
-		if (s[i] == '"')
-			skip = mark_string(&x, i, *n);
-		if (s[i] != '-' && (s[i] < '0' || s[i] > '9'))
-			continue;
-		len = large_integer(s + i, *n - i, &skip);
-		if (len == 0)
-			continue;
-		copy_until(&x, i);
-		append(&x, MARK_JSON, sizeof(MARK_JSON) - 1);
-		copy_until(&x, i + len);
-		append(&x, "\"", 1);
-	}
-	if (!x.out)
-		return;
-	copy_until(&x, *n);
-	mem_free(*text);
-	*text = x.out;
-	*n = x.n;
-}
-
 /* ---- values ---- */
 
 static int convert(const json_t *j, int depth, struct arena *a, msgpack_object *o, struct err *e);
 
 static void put_str(msgpack_object *o, struct arena *a, const char *s, size_t n)
 {
-	if (n > sizeof(MARK) - 1 && memcmp(s, MARK, sizeof(MARK) - 1) == 0) {
-		o->type = MSGPACK_OBJECT_EXT; /* val.c: the digits of an integer */
-		o->via.ext.ptr = arena_strndup(a, s + sizeof(MARK) - 1, n - (sizeof(MARK) - 1));
-		o->via.ext.size = (uint32_t)(n - (sizeof(MARK) - 1));
-		return;
-	}
-	if (n > 0 && s[0] == MARK[0]) {
-		s++;
-		n--;
-	}
 	o->type = MSGPACK_OBJECT_STR;
 	o->via.str.ptr = arena_strndup(a, s, n);
 	o->via.str.size = (uint32_t)n;
@@ -227,7 +122,6 @@ const struct val *json_read(const char *path, struct arena *a, struct err *e)
 	if (rc == 0) {
 		if (n >= 3 && memcmp(text, bom, 3) == 0)
 			memset(text, ' ', 3);
-		mark_integers(&text, &n);
 		json_t *j = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
 
 		rc = j ? convert(j, 0, a, o, e)

@@ -8,8 +8,7 @@
 /* The one JSON value in the file at `path` ("-": standard input); memory from a.  Texts have no NUL
  * inside, numbers are finite.  NULL: ST_RUNTIME when it cannot be read, ST_INPUT when it is empty,
  * larger than 1 GiB, not JSON (RFC 8259; the message has line and column), has a key twice in one
- * object or a number beyond double, or is nested deeper than 2048.  Integers beyond int64 are reals
- * with digits (val_digits). */
+ * object, a number beyond double or an integer beyond int64, or is nested deeper than 2048. */
 const struct val *json_read(const char *path, struct arena *a, struct err *e) MUST_CHECK;
 
 #endif

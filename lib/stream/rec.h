@@ -59,7 +59,6 @@ bool val_real(const struct val *v, double *out);                /* of an int or 
 bool val_int(const struct val *v, int64_t *out);                /* false when beyond int64 */
 bool val_uint(const struct val *v, uint64_t *out);
 bool val_bool(const struct val *v, bool *out);
-const char *val_digits(const struct val *v); /* json_read.h; else NULL */
 
 /* ---- fields: required keys of a map, checked; -1 names the key ---- */
 

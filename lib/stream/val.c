@@ -81,8 +81,7 @@ enum val_type val_type(const struct val *v)
 	case MSGPACK_OBJECT_POSITIVE_INTEGER:
 	case MSGPACK_OBJECT_NEGATIVE_INTEGER: return VAL_INT;
 	case MSGPACK_OBJECT_FLOAT32:
-	case MSGPACK_OBJECT_FLOAT64:
-	case MSGPACK_OBJECT_EXT: return VAL_REAL; /* never from a stream; see val_digits */
+	case MSGPACK_OBJECT_FLOAT64: return VAL_REAL;
 	case MSGPACK_OBJECT_STR: return VAL_STR;
 	case MSGPACK_OBJECT_BIN: return VAL_BIN;
 	case MSGPACK_OBJECT_ARRAY: return VAL_ARRAY;
@@ -148,7 +147,6 @@ bool val_real(const struct val *v, double *out)
 	case MSGPACK_OBJECT_FLOAT64: *out = o->via.f64; return true;
 	case MSGPACK_OBJECT_POSITIVE_INTEGER: *out = (double)o->via.u64; return true;
 	case MSGPACK_OBJECT_NEGATIVE_INTEGER: *out = (double)o->via.i64; return true;
-	case MSGPACK_OBJECT_EXT: *out = strtod(o->via.ext.ptr, NULL); return isfinite(*out);
 	default: return false;
 	}
 }
@@ -172,12 +170,6 @@ bool val_uint(const struct val *v, uint64_t *out)
 		return false;
 	*out = o->via.u64;
 	return true;
-}
-
-const char *val_digits(const struct val *v)
-{
-	const msgpack_object *o = mp_of(v);
-	return o->type == MSGPACK_OBJECT_EXT ? o->via.ext.ptr : NULL;
 }
 
 bool val_bool(const struct val *v, bool *out)

@@ -33,7 +33,7 @@ void id_table_free(struct id_table *t)
 
 bool val_is_id(const struct val *v)
 {
-	return v && (val_type(v) == VAL_STR || val_type(v) == VAL_INT || val_digits(v));
+	return v && (val_type(v) == VAL_STR || val_type(v) == VAL_INT);
 }
 
 static void append(struct id_table *t, const char *s, size_t n)
@@ -47,18 +47,16 @@ static void append(struct id_table *t, const char *s, size_t n)
 /* Append a text that is the same for equal values alone. */
 static void write_value(struct id_table *t, const struct val *v)
 {
-	const char *s = val_digits(v);
+	const char *s;
 	char number[40];
 	int64_t whole;
 	double real;
 	bool truth, map = val_type(v) == VAL_MAP;
 	size_t n = 0;
 
-	if (s || val_int(v, &whole)) {
-		append(t, "i", 1);
-		if (!s)
-			snprintf(number, sizeof(number), "%" PRId64, whole);
-		append(t, s ? s : number, strlen(s ? s : number));
+	if (val_int(v, &whole)) {
+		snprintf(number, sizeof(number), "i%" PRId64, whole);
+		append(t, number, strlen(number));
 	} else if (val_type(v) == VAL_STR && val_bytes(v, &s, &n)) {
 		snprintf(number, sizeof(number), "s%zu:", n);
 		append(t, number, strlen(number));

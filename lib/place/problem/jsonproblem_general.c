@@ -211,9 +211,7 @@ static int read_node(struct reading *r, const struct val *node, uint32_t v)
 	id_table_add(r->ids, id, &is_new);
 	if (!is_new)
 		return err_set(r->e, ST_INPUT, "its id was there before");
-	if (val_digits(id))
-		p->node_name[v] = val_digits(id);
-	else if (val_int(id, &p->id[v]))
+	if (val_int(id, &p->id[v]))
 		p->node_name[v] = arena_printf(r->a, "%" PRId64, p->id[v]);
 	else if (get_text(node, "id", r->a, &p->node_name[v], r->e) < 0)
 		return -1;
