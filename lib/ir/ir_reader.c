@@ -1,5 +1,5 @@
 /* ir_reader.c - from the elements of an IR to a raw network: which element may stand
- * where.  What is not known is skipped, as OpenVINO does; layer.c knows layers,
+ * where.  What is not known is skipped, as OpenVINO does; ir_layer.c knows layers,
  * finish.c resolves the rest. */
 #include "ir/ir_reader.h"
 

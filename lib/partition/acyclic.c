@@ -21,9 +21,8 @@ struct line {
 	uint32_t *scratch; /* (n) */
 };
 
-/* Which nodes of the stretch belong into its upper half: each that is there and does not want to,
- * or the other way round, costs 1; nobody is above one of its consumers.  They become the last
- * ones; returns the first of them. */
+/* Split by minimum cut.  A node on the side it does not prefer costs 1.  No node is above its
+ * consumer.  The upper half becomes the last nodes of the stretch; returns the first of them. */
 static uint32_t halve(struct line *l, const struct stretch *s)
 {
 	uint32_t mid = s->lo + (s->hi - s->lo) / 2, n_low = 0, n_high = 0;

@@ -103,8 +103,7 @@ static double longest_s(const struct bound_view *v)
 	return sum;
 }
 
-/* Folded values have to be somewhere; a task that takes time, as long as clocks can tell, has what
- * it reads and what it makes beside its own. */
+/* At least the mean of all constants, and the inputs and outputs of any one task that takes time. */
 double bound_memory_bytes(const struct bound_view *v)
 {
 	const struct sched_dag *d = v->d;

@@ -4,7 +4,7 @@
  * delays", ETFA 1995.
  *
  * A linear programme says which child of each task is its favourite, the one that should follow on
- * the same device at once (favourite.c).
+ * the same device at once (favourite_children.c).
  *
  * Then time goes on from event to event.  A free device starts the ready task (all parents have
  * ended) whose inputs arrived first.  It is awake instead while the favourite of its last task is

@@ -230,7 +230,7 @@ static void add_schedule_figures(struct simulator *x, const struct place_rec *p,
 		out->schedule = schedule_for_record(x, t);
 }
 
-/* The whole run is slower or faster; how far from the truth this may be. */
+/* Scale by random noise; widen the interval by its deviation. */
 static void add_noise(const struct simulator *x, const struct place_rec *p, struct run_rec *out)
 {
 	double deviation = x->task_s ? op_deviation(x) : 0, sigma = x->o.run_sigma;
