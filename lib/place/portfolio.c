@@ -23,27 +23,27 @@
 #include "place/search/search_context.h"
 
 static const double EQUAL = 1e-9; /* relative: a value this near its bound is optimal */
-/* Share of the budget of a stage that takes none: where there is time, and where there is not. */
-static const double MOST_OF_PLAIN = 0.1, LEAST_OF_PLAIN = 0.02;
+/* Time limit of an entry with share 0, as a share of the budget: ample budget, tight budget. */
+static const double AMPLE_LIMIT = 0.1, TIGHT_LIMIT = 0.02;
 
-/* A stage runs a method with a share of the budget (0: it takes little, and ends by itself), as
- * long as less than `until` of the budget is spent.  It is skipped on problems that `where` or the
- * method's scope (method.h) leaves out. */
+/* An entry is a step of the portfolio: it runs a method with a share of the budget (0: it takes
+ * little, and ends by itself), as long as less than `until` of the budget is spent.  It is skipped
+ * on problems that `where` or the method's scope (method.h) leaves out. */
 enum where { ANYWHERE, SMALL, SCHEDULES };
-struct stage {
+struct portfolio_entry {
 	const struct place_method *method; /* NULL ends a list */
 	double share, until;
 	enum where where;
 };
 
-static const struct stage first[] = {
+static const struct portfolio_entry first[] = {
 	{&method_single, 0, INFINITY, ANYWHERE},
 	{&method_heft, 0, INFINITY, ANYWHERE},
 	{&method_spine, 0, 1, ANYWHERE},
 	{0},
 };
 
-static const struct stage plain[] = {
+static const struct portfolio_entry plain[] = {
 	{&method_cluster, 0.05, 0.3, ANYWHERE},
 	{&method_contention, 0, 0.3, ANYWHERE},
 	{&method_peft, 0, 0.3, ANYWHERE},
@@ -63,8 +63,8 @@ static const struct stage plain[] = {
 	{0},
 };
 
-/* With time for AMPLE simulations of each unit. */
-static const struct stage slow[] = {
+/* With time for AMPLE_EVALS simulations of each unit. */
+static const struct portfolio_entry slow[] = {
 	{&method_tabu, 0.04, 0.6, ANYWHERE},
 	{&method_genetic, 0.04, 0.7, ANYWHERE},
 	{&method_genetic, 0.15, 0.7, SCHEDULES},
@@ -73,13 +73,12 @@ static const struct stage slow[] = {
 };
 
 /* Without: searches race, and each begins with this share of what is left. */
-static const struct stage racer[] = {
+static const struct portfolio_entry racer[] = {
 	{&method_cross_entropy, 1.0 / 16, 1, ANYWHERE},
 	{&method_tabu, 1.0 / 16, 1, ANYWHERE},
 	{&method_anneal, 1.0 / 16, 1, ANYWHERE},
 };
 enum { N_RACERS = sizeof(racer) / sizeof(racer[0]), SMALL_UNITS = 96 };
-static const double AMPLE = 100;
 
 struct portfolio {
 	struct method_run *r; /* whose device is the best */
@@ -90,7 +89,7 @@ struct portfolio {
 	double best, bound;   /* best INFINITY: nothing legal yet */
 	const char *who;
 	int ran;
-	bool ample; /* is there time for AMPLE simulations of each unit? */
+	bool ample; /* is there time for AMPLE_EVALS simulations of each unit? */
 	struct method_run sub;
 	const char *now; /* the method whose run sub is */
 };
@@ -121,13 +120,13 @@ static double spent(const struct portfolio *x)
 	return limits_spent(&x->limits, x->used);
 }
 
-static bool out_of_place(const struct stage *stage, const struct place_method *method,
+static bool out_of_place(const struct portfolio_entry *entry, const struct place_method *method,
 			 const struct place_units *u)
 {
 	bool schedules = u->m->rules == PLACE_SCHEDULE;
 
-	if ((stage->where == SMALL && u->n > SMALL_UNITS) ||
-	    (stage->where == SCHEDULES && !schedules))
+	if ((entry->where == SMALL && u->n > SMALL_UNITS) ||
+	    (entry->where == SCHEDULES && !schedules))
 		return true;
 	switch (method->scope) {
 	case SCOPE_SCHEDULES: return !schedules;
@@ -139,14 +138,14 @@ static bool out_of_place(const struct stage *stage, const struct place_method *m
 }
 
 /* Sub-runs have an arena of their own, which ends with them; the context is for all of them. */
-static void run_stage(struct portfolio *x, const struct stage *stage)
+static void run_entry(struct portfolio *x, const struct portfolio_entry *entry)
 {
 	const struct method_run *r = x->r;
 	struct err none = ERR_INIT;
-	const struct place_method *method = stage->method;
-	double share = fmin(stage->share, 1 - spent(x));
+	const struct place_method *method = entry->method;
+	double share = fmin(entry->share, 1 - spent(x));
 
-	if (out_of_place(stage, method, &x->context.u))
+	if (out_of_place(entry, method, &x->context.u))
 		return;
 	x->now = method->name;
 	x->ran++;
@@ -158,7 +157,7 @@ static void run_stage(struct portfolio *x, const struct stage *stage)
 	x->sub.context = &x->context;
 	x->sub.start = x->best < INFINITY ? r->device : r->start;
 	x->sub.bound_s = x->bound;
-	x->sub.evals = stage->share > 0 && x->evals ? 1 + (uint64_t)(share * (double)x->evals) : 0;
+	x->sub.evals = entry->share > 0 && x->evals ? 1 + (uint64_t)(share * (double)x->evals) : 0;
 	x->used += x->sub.evals;
 	if (!r->evals && method->evals == EVALS_OWN)
 		x->sub.evals = 0;
@@ -166,8 +165,8 @@ static void run_stage(struct portfolio *x, const struct stage *stage)
 		x->sub.evals =
 			1 + (uint64_t)(share * (double)search_context_default_evals(r->m, true));
 	x->sub.budget_s = r->budget_s > 0 ? share * r->budget_s : 0;
-	if (r->budget_s > 0 && stage->share <= 0) {
-		share = x->ample ? MOST_OF_PLAIN : LEAST_OF_PLAIN;
+	if (r->budget_s > 0 && entry->share <= 0) {
+		share = x->ample ? AMPLE_LIMIT : TIGHT_LIMIT;
 		x->sub.budget_s = fmax(0.01, fmin(share, 1 - spent(x)) * r->budget_s);
 	}
 	if (method->run(&x->sub, &none) == 0)
@@ -176,17 +175,17 @@ static void run_stage(struct portfolio *x, const struct stage *stage)
 }
 
 /* Single devices and HEFT run whatever the clock says, and until something legal is there so do all
- * stages that end by themselves. */
-static bool has_time(const struct portfolio *x, const struct stage *stage)
+ * entries that end by themselves. */
+static bool has_time(const struct portfolio *x, const struct portfolio_entry *entry)
 {
-	return spent(x) < stage->until || (x->best == INFINITY && stage->share <= 0);
+	return spent(x) < entry->until || (x->best == INFINITY && entry->share <= 0);
 }
 
-static void run_stages(struct portfolio *x, const struct stage *stage)
+static void run_entries(struct portfolio *x, const struct portfolio_entry *entry)
 {
-	for (; stage->method && !optimal(x); stage++)
-		if (has_time(x, stage))
-			run_stage(x, stage);
+	for (; entry->method && !optimal(x); entry++)
+		if (has_time(x, entry))
+			run_entry(x, entry);
 }
 
 /* What a turn gained for each share of the budget that it took. */
@@ -213,15 +212,15 @@ static void race_searches(struct portfolio *x)
 		for (int j = 1; j < N_RACERS; j++)
 			if (last[j] > last[i] || (last[j] == last[i] && used[j] < used[i]))
 				i = j;
-		struct stage turn = racer[i];
+		struct portfolio_entry entry = racer[i];
 
-		turn.share = fmax(turn.share * left, used[i]);
-		if (1 - at - turn.share < racer[i].share * left)
-			turn.share = 1;
-		run_stage(x, &turn);
+		entry.share = fmax(entry.share * left, used[i]);
+		if (1 - at - entry.share < racer[i].share * left)
+			entry.share = 1;
+		run_entry(x, &entry);
 		double took = spent(x) - at;
 
-		over = fmin(1 - at, turn.share) < took ? took - fmin(1 - at, turn.share) : 0;
+		over = fmin(1 - at, entry.share) < took ? took - fmin(1 - at, entry.share) : 0;
 		used[i] += took;
 		last[i] = gain_per_share(before, x->best, took);
 	}
@@ -233,7 +232,7 @@ static bool is_ample(struct portfolio *x)
 
 	if (x->evals == 0)
 		evals = left * x->r->budget_s / search_context_simulation_s(x->ev, x->r->device);
-	return evals >= AMPLE * x->context.u.n;
+	return evals >= (double)AMPLE_EVALS * x->context.u.n;
 }
 
 static int run_portfolio(struct method_run *r, struct err *e)
@@ -245,11 +244,11 @@ static int run_portfolio(struct method_run *r, struct err *e)
 	search_context_init(&x.context, r);
 	x.ev = evaluators_take(x.context.ev);
 	x.bound = r->bound_s > 0 ? r->bound_s : place_lower_bound(&x.context.u);
-	run_stages(&x, first);
+	run_entries(&x, first);
 	x.ample = is_ample(&x);
-	run_stages(&x, plain);
+	run_entries(&x, plain);
 	if (x.ample)
-		run_stages(&x, slow);
+		run_entries(&x, slow);
 	else
 		race_searches(&x);
 	evaluators_put(x.context.ev, x.ev);

@@ -8,9 +8,9 @@
 #include "place/heuristic/listsched.h"
 #include "place/method/method.h"
 
-struct turn {
+struct memory_share {
 	uint64_t share; /* bytes a device is filled with */
-	uint32_t dev;   /* whose turn it is */
+	uint32_t dev;   /* the one that is being filled */
 };
 
 /* The share of memory that a device gets: the whole by the number of devices, and the largest unit
@@ -27,16 +27,16 @@ static uint64_t share_of_memory(const struct listsched *x)
 }
 
 /* The current device until its share is full, then the next; beyond shares whatever has room. */
-static uint32_t fill_in_turn(struct listsched *x, uint32_t v, void *arg)
+static uint32_t fill_shares(struct listsched *x, uint32_t v, void *arg)
 {
-	struct turn *turn = arg;
+	struct memory_share *fill = arg;
 	uint64_t mem = x->u.mem[x->u.of_set[x->m->tasks.task_set[v]]];
 
-	for (uint32_t dev = turn->dev; dev < x->k; dev++) {
+	for (uint32_t dev = fill->dev; dev < x->k; dev++) {
 		if (listsched_end_s(x, v, dev) == INFINITY)
 			continue;
-		if (x->mem[dev] + mem <= turn->share || dev + 1 == x->k) {
-			turn->dev = dev;
+		if (x->mem[dev] + mem <= fill->share || dev + 1 == x->k) {
+			fill->dev = dev;
 			return dev;
 		}
 	}
@@ -49,14 +49,14 @@ static uint32_t fill_in_turn(struct listsched *x, uint32_t v, void *arg)
 static int run_m_topo(struct method_run *r, struct err *e)
 {
 	struct listsched x;
-	struct turn turn = {0, 0};
+	struct memory_share fill = {0, 0};
 
 	listsched_init(&x, r->m, r->a);
-	turn.share = share_of_memory(&x);
+	fill.share = share_of_memory(&x);
 	double *order = ARENA_NEWN(r->a, double, x.n);
 	for (uint32_t v = 0; v < x.n; v++)
 		order[v] = -(double)v;
-	int rc = listsched_run(&x, order, fill_in_turn, &turn, e);
+	int rc = listsched_run(&x, order, fill_shares, &fill, e);
 
 	return listsched_answer(&x, rc, r, e);
 }

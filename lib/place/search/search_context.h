@@ -58,6 +58,9 @@ void search_context_allow_devices(const struct search_context *s, uint16_t *devi
 
 /* ---- budgets ---- */
 
+/* A search is ample when it may simulate this often for each unit. */
+enum { AMPLE_EVALS = 100 };
+
 /* How long a search may go on: evaluations, and seconds when deadline_s > 0. */
 struct limits {
 	uint64_t evals;

@@ -7,12 +7,12 @@
 #include "base/pool.h"
 #include "place/search/walks.h"
 
-enum { WALKS = 8 };
-/* A round by the clock takes this share of the budget at least; less than TAIL rounds are one. */
-static const double ROUND = 1.0 / 6, TAIL = 1.5;
-static const double AMPLE = 100;                /* simulations for each unit, in one walk */
-static const double AGAIN = 0.1, LEAST = 0.002; /* heat of walks from the best */
-static const double PRICE = 0.3;                /* of memory beyond a limit, first */
+enum { MOST_WALKS = 8 };
+static const double LEAST_ROUND_SHARE = 1.0 / 6; /* of the budget by the clock */
+static const double LAST_ROUND_MOST = 1.5;       /* rounds: when fewer are left they are one */
+static const double HEAT_FROM_BEST = 0.1; /* of a walk from the best; 1: from a fresh start */
+static const double LEAST_HEAT = 0.002;   /* of it, however few simulations there are */
+static const double FIRST_PRICE = 0.3;    /* of memory beyond a limit */
 
 struct one {
 	const struct walks *w;
@@ -33,7 +33,7 @@ struct rounds {
 	struct pool *pool;
 	struct one *one; /* (n) */
 	uint32_t n, round;
-	double ample; /* simulations for a unit in one walk, of AMPLE; at most 1 */
+	double ample; /* simulations for a unit in one walk, of AMPLE_EVALS; at most 1 */
 	double best;
 	uint64_t used;
 };
@@ -45,7 +45,7 @@ static void run_walk(void *arg, int task, int thread)
 
 	(void)thread;
 	search_state_init(&p, x->s, x->rng);
-	p.price = PRICE;
+	p.price = FIRST_PRICE;
 	search_state_set(&p, x->device);
 	x->w->walk(&p, &x->limits, x->heat);
 	x->best = p.best_value;
@@ -64,7 +64,7 @@ static void begin_walk(struct rounds *x, struct one *one, uint32_t number, struc
 			    .limits = limits,
 			    .device = one->device,
 			    .rng = random_stream_new(x->r->seed, x->w->purpose, 0, number)};
-	one->heat = !again ? 1 : fmax(LEAST, AGAIN * x->ample);
+	one->heat = !again ? 1 : fmax(LEAST_HEAT, HEAT_FROM_BEST * x->ample);
 	if (again)
 		memcpy(one->device, x->r->device, x->s.m->n_sets * sizeof(*one->device));
 	else
@@ -134,17 +134,18 @@ static double evals_of_walk(const struct rounds *x, struct evaluator *ev)
 
 struct walks_rounds walks_rounds(double evals, uint32_t n_units)
 {
-	double walks = evals / (AMPLE * (n_units + 1.0));
+	double walks = evals / (AMPLE_EVALS * (n_units + 1.0));
 
-	return (struct walks_rounds){fmin(1, walks), walks > 1 ? fmax(ROUND, 1 / walks) : 1};
+	return (struct walks_rounds){fmin(1, walks),
+				     walks > 1 ? fmax(LEAST_ROUND_SHARE, 1 / walks) : 1};
 }
 
 /* As many walks as can be ample, at least two, whatever the number of threads. */
 static uint32_t walks_for(const struct rounds *x)
 {
-	double n = (double)x->all.evals / (AMPLE * (x->s.u.n + 1));
+	double n = (double)x->all.evals / ((double)AMPLE_EVALS * (x->s.u.n + 1));
 
-	return n < 2 ? 2 : n > WALKS ? WALKS : (uint32_t)n;
+	return n < 2 ? 2 : n > MOST_WALKS ? MOST_WALKS : (uint32_t)n;
 }
 
 double walks_run(const struct walks *w, struct method_run *r)
@@ -172,7 +173,7 @@ double walks_run(const struct walks *w, struct method_run *r)
 				     x.all.deadline_s};
 		double left = x.all.deadline_s - now.start_s;
 
-		if (r->budget_s > 0 && left > TAIL * rounds.share * r->budget_s)
+		if (r->budget_s > 0 && left > LAST_ROUND_MOST * rounds.share * r->budget_s)
 			now.deadline_s = now.start_s + rounds.share * r->budget_s;
 		run_round(&x, now);
 		if (r->budget_s <= 0)
