@@ -24,7 +24,7 @@ struct options {
 	struct field_options hyper;
 };
 
-struct stage {
+struct filter_state {
 	const struct options *o;
 	struct filter f;
 	struct learn_problem problem;
@@ -49,7 +49,7 @@ static void report_groups(const struct part_rec *p)
 }
 
 /* All steps of one episode: each restarts from the input features. */
-static int emit_steps(struct stage *s, uint32_t episode, uint32_t steps, bool dropout,
+static int emit_steps(struct filter_state *s, uint32_t episode, uint32_t steps, bool dropout,
 		      struct err *e)
 {
 	const struct learn_problem *pr = &s->problem;
@@ -80,7 +80,7 @@ static int emit_steps(struct stage *s, uint32_t episode, uint32_t steps, bool dr
 }
 
 /* Parameters from the seed where none were given; their record goes downstream. */
-static int first_params(struct stage *s, struct err *e)
+static int first_params(struct filter_state *s, struct err *e)
 {
 	struct param_block *b = &s->block[BLOCK_EMBED];
 	if (!b->p) {
@@ -95,7 +95,8 @@ static int first_params(struct stage *s, struct err *e)
 }
 
 /* Take parameters that were made before: *out is the block that they are of. */
-static int take_params(struct stage *s, const struct rec *r, enum params_block *out, struct err *e)
+static int take_params(struct filter_state *s, const struct rec *r, enum params_block *out,
+		       struct err *e)
 {
 	if (params_decode_block(r, out, e) < 0 || param_block_decode(&s->block[*out], r, e) < 0)
 		return -1;
@@ -104,7 +105,7 @@ static int take_params(struct stage *s, const struct rec *r, enum params_block *
 
 /* ---- one pass ---- */
 
-static int one_pass(struct stage *s, struct err *e)
+static int one_pass(struct filter_state *s, struct err *e)
 {
 	struct param_block *b = s->block;
 	if (b[BLOCK_EMBED].p && param_block_check(&b[BLOCK_EMBED], s->problem.d, 0, e) < 0)
@@ -117,7 +118,7 @@ static int one_pass(struct stage *s, struct err *e)
 }
 
 /* The last parameters of each block in a file. */
-static int load_params(struct stage *s, const char *path, struct err *e)
+static int load_params(struct filter_state *s, const char *path, struct err *e)
 {
 	struct rec_reader *in = rec_reader_open(path, -1, e);
 	struct rec r;
@@ -134,7 +135,7 @@ static int load_params(struct stage *s, const char *path, struct err *e)
 
 /* ---- the loop ---- */
 
-static int start_episode(struct stage *s, const struct rec *r, struct err *e)
+static int start_episode(struct filter_state *s, const struct rec *r, struct err *e)
 {
 	struct episode_rec x;
 	if (episode_decode(r, 0, 0, NULL, &x, e) < 0)
@@ -147,7 +148,7 @@ static int start_episode(struct stage *s, const struct rec *r, struct err *e)
 }
 
 /* One record of the FIFO. */
-static int loop_record(struct stage *s, const struct rec *r, struct err *e)
+static int loop_record(struct filter_state *s, const struct rec *r, struct err *e)
 {
 	enum params_block b;
 	if (rec_is(r, "hdr"))
@@ -166,7 +167,7 @@ static int loop_record(struct stage *s, const struct rec *r, struct err *e)
 	return first ? param_block_check(&s->block[b], s->problem.d, 0, e) : 0;
 }
 
-static int loop(struct stage *s, struct err *e)
+static int loop(struct filter_state *s, struct err *e)
 {
 	struct rec_reader *fifo = rec_reader_open(s->o->fifo, rec_writer_fd(s->f.out), e);
 	struct rec r;
@@ -184,7 +185,7 @@ static int loop(struct stage *s, struct err *e)
 
 /* ---- the filter ---- */
 
-static int handle(struct stage *s, const struct rec *r, struct err *e)
+static int handle(struct filter_state *s, const struct rec *r, struct err *e)
 {
 	enum params_block b;
 	int took = learn_problem_take(&s->problem, r, e);
@@ -199,7 +200,7 @@ static int handle(struct stage *s, const struct rec *r, struct err *e)
 	return take_params(s, r, &b, e);
 }
 
-static int filter(struct stage *s, struct err *e)
+static int filter(struct filter_state *s, struct err *e)
 {
 	struct rec r;
 	int k;
@@ -226,7 +227,8 @@ static int filter(struct stage *s, struct err *e)
 static int run(const struct options *o, const struct opt_common *common, int argc, char **argv,
 	       const char *input, struct err *e)
 {
-	struct stage s = {.o = o, .hyper = net_hyper_new(o->net, (enum recipe_kind)o->recipe)};
+	struct filter_state s = {.o = o,
+				 .hyper = net_hyper_new(o->net, (enum recipe_kind)o->recipe)};
 	int k = -1;
 	if (field_options_apply(&o->hyper, o->net->fields, s.hyper, e) < 0) {
 		mem_free(s.hyper);

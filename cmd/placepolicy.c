@@ -24,7 +24,7 @@ struct options {
 	int64_t samples;
 };
 
-struct stage {
+struct filter_state {
 	const struct options *o;
 	struct filter f;
 	struct arena *run_arena, *episode_arena, *arena; /* of the stream, an episode, a record */
@@ -48,7 +48,7 @@ struct stage {
 /* ---- placements ---- */
 
 /* home, stay: of a policy around the incumbent; home NULL: there is none. */
-static int emit_sample(struct stage *s, const struct part_rec *p, const float *logp,
+static int emit_sample(struct filter_state *s, const struct part_rec *p, const float *logp,
 		       uint32_t sample, const uint16_t *home, double stay, struct err *e)
 {
 	const struct rollout_id id = {p->id.graph, p->id.episode, p->id.step, sample};
@@ -84,7 +84,7 @@ static int emit_sample(struct stage *s, const struct part_rec *p, const float *l
 }
 
 /* One placement per device that can run every set. */
-static int emit_references(struct stage *s, uint32_t episode, struct err *e)
+static int emit_references(struct filter_state *s, uint32_t episode, struct err *e)
 {
 	uint16_t *device = ARENA_NEWN(s->arena, uint16_t, s->n_sets);
 	s->references_out = true;
@@ -107,7 +107,7 @@ static int emit_references(struct stage *s, uint32_t episode, struct err *e)
 }
 
 /* The incumbent as it is, to be run once more. */
-static int emit_incumbent(struct stage *s, uint32_t episode, struct err *e)
+static int emit_incumbent(struct filter_state *s, uint32_t episode, struct err *e)
 {
 	const struct place_rec out = {.id = {s->graph, episode, 0, 0},
 				      .source = "incumbent",
@@ -121,7 +121,7 @@ static int emit_incumbent(struct stage *s, uint32_t episode, struct err *e)
 /* ---- records ---- */
 
 /* The policy's parameters: from upstream, else from the seed. */
-static int init_policy(struct stage *s, uint32_t d, struct err *e)
+static int init_policy(struct filter_state *s, uint32_t d, struct err *e)
 {
 	struct param_block *embed = &s->block[BLOCK_EMBED], *b = &s->block[BLOCK_POLICY];
 	uint64_t seed = (uint64_t)s->f.common->seed;
@@ -147,7 +147,7 @@ static int init_policy(struct stage *s, uint32_t d, struct err *e)
 }
 
 /* The part as it came, without z where nobody downstream replays it. */
-static int pass_part(struct stage *s, const struct rec *r, struct err *e)
+static int pass_part(struct filter_state *s, const struct rec *r, struct err *e)
 {
 	if (s->loop || s->o->keep)
 		return filter_pass(&s->f, r, e);
@@ -155,7 +155,7 @@ static int pass_part(struct stage *s, const struct rec *r, struct err *e)
 }
 
 /* Sets that must share a device are in one group. */
-static int check_together(const struct stage *s, const struct part_rec *p, struct err *e)
+static int check_together(const struct filter_state *s, const struct part_rec *p, struct err *e)
 {
 	uint32_t *group = ARENA_NEWN(s->arena, uint32_t, s->n_classes);
 	for (uint32_t i = 0; s->class && i < s->n_sets; i++) {
@@ -170,7 +170,7 @@ static int check_together(const struct stage *s, const struct part_rec *p, struc
 	return 0;
 }
 
-static int check_part(const struct stage *s, const struct part_rec *p, struct err *e)
+static int check_part(const struct filter_state *s, const struct part_rec *p, struct err *e)
 {
 	if (!s->has_graph)
 		return err_set(e, ST_INPUT, "part: no graph before it");
@@ -183,9 +183,9 @@ static int check_part(const struct stage *s, const struct part_rec *p, struct er
 }
 
 /* From the policy's own *logp to that around the incumbent. */
-static int around_incumbent(struct stage *s, const struct net_model *m, const struct part_rec *p,
-			    const uint8_t *mask, const float **logp, uint16_t **home, double *stay,
-			    struct err *e)
+static int around_incumbent(struct filter_state *s, const struct net_model *m,
+			    const struct part_rec *p, const uint8_t *mask, const float **logp,
+			    uint16_t **home, double *stay, struct err *e)
 {
 	uint32_t g = p->p.n_groups, k = s->devs.k;
 	float *bias = ARENA_NEWN(s->arena, float, (size_t)g *k);
@@ -196,7 +196,7 @@ static int around_incumbent(struct stage *s, const struct net_model *m, const st
 	return net_policy_prior(s->work, m, p->p.z, g, mask, bias, logp, e);
 }
 
-static int take_part(struct stage *s, const struct rec *r, struct err *e)
+static int take_part(struct filter_state *s, const struct rec *r, struct err *e)
 {
 	struct part_rec p;
 	const float *logp;
@@ -228,7 +228,7 @@ static int take_part(struct stage *s, const struct rec *r, struct err *e)
 	return 0;
 }
 
-static int take_params(struct stage *s, const struct rec *r, struct err *e)
+static int take_params(struct filter_state *s, const struct rec *r, struct err *e)
 {
 	enum params_block b;
 	if (params_decode_block(r, &b, e) < 0 || param_block_decode(&s->block[b], r, e) < 0 ||
@@ -238,7 +238,7 @@ static int take_params(struct stage *s, const struct rec *r, struct err *e)
 	return b == BLOCK_EMBED ? filter_pass(&s->f, r, e) : 0;
 }
 
-static int take_episode(struct stage *s, const struct rec *r, struct err *e)
+static int take_episode(struct filter_state *s, const struct rec *r, struct err *e)
 {
 	struct episode_rec x;
 	if (!s->loop)
@@ -256,7 +256,7 @@ static int take_episode(struct stage *s, const struct rec *r, struct err *e)
 	return x.incumbent.again ? emit_incumbent(s, x.episode, e) : 0;
 }
 
-static int take_graph(struct stage *s, const struct rec *r, struct err *e)
+static int take_graph(struct filter_state *s, const struct rec *r, struct err *e)
 {
 	if (s->has_graph)
 		return err_set(e, ST_INPUT,
@@ -267,7 +267,7 @@ static int take_graph(struct stage *s, const struct rec *r, struct err *e)
 	return filter_pass(&s->f, r, e);
 }
 
-static int take_devs(struct stage *s, const struct rec *r, struct err *e)
+static int take_devs(struct filter_state *s, const struct rec *r, struct err *e)
 {
 	if (s->o->list)
 		return err_set(e, ST_USAGE, "the stream has devs already; leave out -D");
@@ -281,7 +281,7 @@ static int take_devs(struct stage *s, const struct rec *r, struct err *e)
 
 /* Before the first record that needs devices: they are known, by record or by -D, and
  * their mask fits the graph. */
-static int init_devices(struct stage *s, struct err *e)
+static int init_devices(struct filter_state *s, struct err *e)
 {
 	if (!s->has_devs && !s->o->list)
 		return err_set(e, ST_INPUT,
@@ -305,7 +305,7 @@ static int init_devices(struct stage *s, struct err *e)
 	return 0;
 }
 
-static int handle(struct stage *s, const struct rec *r, struct err *e)
+static int handle(struct filter_state *s, const struct rec *r, struct err *e)
 {
 	arena_reset(s->arena);
 	if (rec_is(r, "graph"))
@@ -322,7 +322,7 @@ static int handle(struct stage *s, const struct rec *r, struct err *e)
 }
 
 /* Forget one stream. */
-static void reset(struct stage *s)
+static void reset(struct filter_state *s)
 {
 	arena_reset(s->run_arena);
 	for (int b = 0; b < N_BLOCKS; b++)
@@ -334,7 +334,7 @@ static void reset(struct stage *s)
 	s->incumbent = (struct incumbent){0};
 }
 
-static int filter(struct stage *s, struct err *e)
+static int filter(struct filter_state *s, struct err *e)
 {
 	struct rec r;
 	int k;
@@ -358,10 +358,10 @@ static int filter(struct stage *s, struct err *e)
 static int run(const struct options *o, const struct opt_common *common, int argc, char **argv,
 	       const char *input, struct err *e)
 {
-	struct stage s = {.o = o,
-			  .run_arena = arena_new(),
-			  .episode_arena = arena_new(),
-			  .arena = arena_new()};
+	struct filter_state s = {.o = o,
+				 .run_arena = arena_new(),
+				 .episode_arena = arena_new(),
+				 .arena = arena_new()};
 	int k = -1;
 	if (o->list && devs_from_list(o->list, s.run_arena, &s.devs, e) < 0)
 		goto out;

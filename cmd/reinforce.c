@@ -23,7 +23,7 @@ struct options {
 	struct field_options recipe_fields;
 };
 
-struct stage {
+struct filter_state {
 	const struct options *o;
 	struct filter f;
 	struct training t;
@@ -42,7 +42,7 @@ static void on_signal(int sig)
 /* ---- results ---- */
 
 /* Updates that were not written yet: after a start from a checkpoint, those before it, too. */
-static int write_updates(struct stage *s, struct err *e)
+static int write_updates(struct filter_state *s, struct err *e)
 {
 	const struct update_list *h = &s->t.l.updates;
 	for (; s->n_written < h->n; s->n_written++)
@@ -51,7 +51,7 @@ static int write_updates(struct stage *s, struct err *e)
 	return 0;
 }
 
-static int write_results(struct stage *s, struct err *e)
+static int write_results(struct filter_state *s, struct err *e)
 {
 	uint32_t order[CANDIDATES_MAX];
 	uint32_t n = candidates_rank(&s->t.l.cand, (uint32_t)s->o->candidates, order);
@@ -79,7 +79,7 @@ static int write_results(struct stage *s, struct err *e)
 
 /* ---- progress ---- */
 
-static void report_progress(struct stage *s, const struct update_rec *u)
+static void report_progress(struct filter_state *s, const struct update_rec *u)
 {
 	char left[40] = "";
 	double seconds = budget_left(&s->t.budget, u->episode);
@@ -98,7 +98,7 @@ static void report_progress(struct stage *s, const struct update_rec *u)
 }
 
 /* gpnembed has an option of the same name. */
-static void compare_recipes(struct stage *s)
+static void compare_recipes(struct filter_state *s)
 {
 	const char *theirs = s->t.l.block[BLOCK_EMBED].recipe, *ours = recipe_names[s->o->recipe];
 	if (!s->compared && theirs && strcmp(theirs, ours) != 0)
@@ -110,7 +110,7 @@ static void compare_recipes(struct stage *s)
 
 /* ---- the filter ---- */
 
-static int handle(struct stage *s, const struct rec *r, struct err *e)
+static int handle(struct filter_state *s, const struct rec *r, struct err *e)
 {
 	struct update_rec u;
 	if (rec_is(r, "episode") && write_updates(s, e) < 0)
@@ -128,7 +128,7 @@ static int handle(struct stage *s, const struct rec *r, struct err *e)
 	return pass || s->o->keep ? filter_pass(&s->f, r, e) : 0;
 }
 
-static int filter(struct stage *s, struct err *e)
+static int filter(struct filter_state *s, struct err *e)
 {
 	struct rec r;
 	int k;
@@ -164,7 +164,7 @@ static int run(const struct options *o, const struct recipe *recipe,
 	       const struct opt_common *common, int argc, char **argv, const char *input,
 	       struct err *e)
 {
-	struct stage s = {.o = o};
+	struct filter_state s = {.o = o};
 	struct pool *pool = pool_new((int)o->threads, NULL);
 	int k = -1;
 	training_init(&s.t, pool);

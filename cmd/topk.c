@@ -30,7 +30,7 @@ struct item {
 	bool has_value; /* value is not the latency */
 };
 
-struct stage {
+struct filter_state {
 	const struct options *o;
 	struct filter f;
 	struct arena *arena; /* of one record */
@@ -57,7 +57,7 @@ static bool better(const struct item *a, const struct item *b)
 	return a->value < b->value || (a->value == b->value && a->order < b->order);
 }
 
-static void remove_best(struct stage *s, size_t i)
+static void remove_best(struct filter_state *s, size_t i)
 {
 	item_release(&s->best[i]);
 	memmove(s->best + i, s->best + i + 1, (s->n_best - i - 1) * sizeof(*s->best));
@@ -65,7 +65,7 @@ static void remove_best(struct stage *s, size_t i)
 }
 
 /* Do these two place alike?  Their hashes are equal. */
-static bool same_placement(struct stage *s, const struct item *a, const struct item *b)
+static bool same_placement(struct filter_state *s, const struct item *a, const struct item *b)
 {
 	struct err none = ERR_INIT;
 	struct place_rec p, q;
@@ -80,7 +80,7 @@ static bool same_placement(struct stage *s, const struct item *a, const struct i
 }
 
 /* Takes x over. */
-static void offer(struct stage *s, struct item *x)
+static void offer(struct filter_state *s, struct item *x)
 {
 	size_t lo = 0, hi = s->n_best;
 
@@ -117,13 +117,13 @@ static void offer(struct stage *s, struct item *x)
 /* ---- letting through ---- */
 
 /* A placement with what it should take, which the simulation told. */
-static int emit(struct stage *s, const struct item *x, struct err *e)
+static int emit(struct filter_state *s, const struct item *x, struct err *e)
 {
 	return place_encode_predicted(x->rec, x->lat_s, x->has_value, x->value, s->arena, s->f.out,
 				      e);
 }
 
-static void tell(const struct stage *s, size_t n)
+static void tell(const struct filter_state *s, size_t n)
 {
 	if (n == 0 && s->n_seen)
 		msg_warn("none of %llu placements is legal: %s", (unsigned long long)s->n_seen,
@@ -135,7 +135,7 @@ static void tell(const struct stage *s, size_t n)
 }
 
 /* All placements of an episode, or of the stream, are in. */
-static int let_through(struct stage *s, struct err *e)
+static int let_through(struct filter_state *s, struct err *e)
 {
 	size_t n = s->n_best;
 
@@ -159,7 +159,7 @@ static int let_through(struct stage *s, struct err *e)
 
 /* ---- records ---- */
 
-static int take_graph(struct stage *s, const struct rec *r, struct err *e)
+static int take_graph(struct filter_state *s, const struct rec *r, struct err *e)
 {
 	if (s->has_graph)
 		return err_set(e, ST_INPUT,
@@ -181,7 +181,7 @@ static uint64_t hash_placement(const struct place_rec *p)
 
 /* In a loop what no policy chose, single devices and the incumbent, always passes: the learner
  * compares with it. */
-static int take_place(struct stage *s, const struct rec *r, struct err *e)
+static int take_place(struct filter_state *s, const struct rec *r, struct err *e)
 {
 	bool passes = s->loop && !place_has_action(r);
 	struct place_rec p;
@@ -211,7 +211,7 @@ static int take_place(struct stage *s, const struct rec *r, struct err *e)
 }
 
 /* Rank x by its run; takes x over. */
-static void rank_item(struct stage *s, struct item *x, const struct run_rec *run)
+static void rank_item(struct filter_state *s, struct item *x, const struct run_rec *run)
 {
 	x->order = s->n_seen++;
 	if (run->reason) {
@@ -227,7 +227,7 @@ static void rank_item(struct stage *s, struct item *x, const struct run_rec *run
 	offer(s, x);
 }
 
-static int take_run(struct stage *s, const struct rec *r, struct err *e)
+static int take_run(struct filter_state *s, const struct rec *r, struct err *e)
 {
 	const unsigned keys = RUN_STEP | RUN_SAMPLE | RUN_SOURCE | RUN_LATENCY | RUN_VALUE;
 	struct run_rec run;
@@ -252,7 +252,7 @@ static int take_run(struct stage *s, const struct rec *r, struct err *e)
 		       (unsigned long long)r->index);
 }
 
-static int on_record(struct stage *s, const struct rec *r, struct err *e)
+static int on_record(struct filter_state *s, const struct rec *r, struct err *e)
 {
 	arena_reset(s->arena);
 	if (rec_is(r, "graph"))
@@ -272,7 +272,7 @@ static int on_record(struct stage *s, const struct rec *r, struct err *e)
 	return filter_pass(&s->f, r, e);
 }
 
-static void forget(struct stage *s)
+static void forget(struct filter_state *s)
 {
 	for (size_t i = 0; i < s->n_pending; i++)
 		item_release(&s->pending[i]);
@@ -282,7 +282,7 @@ static void forget(struct stage *s)
 	s->has_graph = s->loop = false;
 }
 
-static int run_filter(struct stage *s, struct err *e)
+static int run_filter(struct filter_state *s, struct err *e)
 {
 	struct rec r;
 	int k;
@@ -348,7 +348,7 @@ int main(int argc, char **argv)
 			     o.within);
 	if (rc <= 0)
 		return opt_finish(rc, &e);
-	struct stage s = {.o = &o, .arena = arena_new()};
+	struct filter_state s = {.o = &o, .arena = arena_new()};
 	rc = filter_open(&s.f, first < argc ? argv[first] : "-", &common, argc, argv, &e);
 	if (rc == 0)
 		rc = filter_close(&s.f, run_filter(&s, &e), &e);
