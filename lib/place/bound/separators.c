@@ -40,7 +40,7 @@ struct solver {
 };
 
 /* A run of separators with all blocks between, see below. */
-struct run {
+struct separator_run {
 	double work_s; /* of its tasks on an accelerator */
 	double in_s;   /* to bring in what it reads from before block i */
 	double out_s;  /* to take out what is read behind block j+1 */
@@ -190,7 +190,7 @@ static const struct piece_start *best_within(const struct piece_start *b, uint32
  * value with the run; separators_method.c evaluates the placement by the rules themselves. */
 
 /* Adds task t to the run that begins at separator i. */
-static void add_to_run(struct solver *x, struct run *r, uint32_t i, uint32_t t)
+static void add_to_run(struct solver *x, struct separator_run *r, uint32_t i, uint32_t t)
 {
 	const struct separators *s = x->s;
 	const struct reach *g = s->g;
@@ -211,7 +211,8 @@ static void add_to_run(struct solver *x, struct run *r, uint32_t i, uint32_t t)
 }
 
 /* Tries the end D = first tasks `way` of block j+1, for the run s_i .. s_j. */
-static void try_end(struct solver *x, uint32_t i, uint32_t j, const struct run *r, uint32_t way)
+static void try_end(struct solver *x, uint32_t i, uint32_t j, const struct separator_run *r,
+		    uint32_t way)
 {
 	const struct separators *s = x->s;
 	const struct reach *g = s->g;
@@ -239,7 +240,7 @@ static void try_end(struct solver *x, uint32_t i, uint32_t j, const struct run *
 	}
 }
 
-static void try_ends(struct solver *x, uint32_t i, uint32_t j, const struct run *r)
+static void try_ends(struct solver *x, uint32_t i, uint32_t j, const struct separator_run *r)
 {
 	for (uint32_t way = 0; way < x->s->block[j + 1].n_first; way++)
 		try_end(x, i, j, r, way);
@@ -266,7 +267,7 @@ static double leaving_s(const struct solver *x, uint32_t position)
 
 /* The run goes on to separator j.  What separator j makes does not leave with out_s: whether it
  * leaves depends on D. */
-static void extend_run(struct solver *x, struct run *r, uint32_t i, uint32_t j)
+static void extend_run(struct solver *x, struct separator_run *r, uint32_t i, uint32_t j)
 {
 	const struct separators *s = x->s;
 
@@ -286,7 +287,7 @@ static void extend_run(struct solver *x, struct run *r, uint32_t i, uint32_t j)
 static void try_pieces(struct solver *x, uint32_t i)
 {
 	const struct separators *s = x->s;
-	struct run r = {0};
+	struct separator_run r = {0};
 
 	memset(x->moved, 0, s->g->n * sizeof(*x->moved));
 	memset(x->leaves_s, 0, (2 * (size_t)s->n + 3) * sizeof(*x->leaves_s));
