@@ -2,7 +2,7 @@
 # run.sh BUILD [NAME...] - run the tests of BUILD, a file of them on each core; the last line counts
 # them.  Unit tests are programs that print TAP; the rest is Bats.  With NAMEs only the files whose
 # names begin so: `placebase` is tests/cli/placebase.bats, `tape` is tests/unit/test_tape.c, `oracle`
-# is all of tests/oracle.  JOBS: how many files at once.
+# is all of tests/oracle, and a program's name all that tests it.  JOBS: how many files at once.
 set -u
 B=$(realpath "$1") || exit 1
 shift
@@ -31,7 +31,8 @@ run_file() {
 }
 export -f run_file
 
-# all_files - "FOLDER NAME FILE" of each, one a line
+# all_files - "FOLDER NAME FILE PROGRAM..." of each, one a line; a line "# programs: ..." in a
+# file's first lines says which programs it tests besides that of its name
 all_files() {
 	local f name
 	for f in tests/unit/*.c; do
@@ -41,7 +42,7 @@ all_files() {
 	done
 	for f in tests/*/*.bats; do
 		name=${f%.bats}
-		echo "$(basename "$(dirname "$f")") ${name##*/} $f"
+		echo "$(basename "$(dirname "$f")") ${name##*/} $f $(sed -n '1,6s/^# programs: //p' "$f")"
 	done
 }
 
@@ -50,8 +51,13 @@ chosen() {
 	all_files | awk -v names="$*" '
 		BEGIN { n = split(names, want, " ") }
 		{
-			for (i = 1; i <= n && $1 != want[i] && index($2, want[i]) != 1; i++);
-			if (n == 0 || i <= n)
+			found = n == 0
+			for (i = 1; i <= n; i++) {
+				found = found || $1 == want[i] || index($2, want[i]) == 1
+				for (j = 4; j <= NF; j++)
+					found = found || $j == want[i]
+			}
+			if (found)
 				print $3
 		}'
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # A device class is one file and one line in the table: devrun and placebase are built here with
 # one more class, tests/support/slow_device.c, and nothing else is touched.
+# programs: devrun placebase
 bats_require_minimum_version 1.5.0
 load ../support/common.bash
 

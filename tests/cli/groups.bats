@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # Steps of several nodes: the same results whatever is fused, fewer steps when more is.
+# programs: devrun
 bats_require_minimum_version 1.5.0
 load ../support/common.bash
 

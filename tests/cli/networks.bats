@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # The networks of gpnembed: --net, the options of each, parameters that belong to one of them, and a
 # loop with every one.  What a new network must pass without a line of its own.
+# programs: gpnembed placepolicy reinforce
 bats_require_minimum_version 1.5.0
 load ../support/common.bash
 load ../support/loop.bash

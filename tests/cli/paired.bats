@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # devrun --paired: candidates and single devices in pairs, and the verdict.
+# programs: devrun
 bats_require_minimum_version 1.5.0
 load ../support/common.bash
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # placeout --segments: OpenVINO loads the files one after another and gives the whole model's
 # outputs; --format check: what splits segments, and what forbids a placement.
+# programs: placeout
 bats_require_minimum_version 1.5.0
 load ../support/common.bash
 

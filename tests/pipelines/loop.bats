@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # The training loop as a whole: results, determinism, death of any stage at any
 # moment, resuming, interrupts.
+# programs: gpnembed placepolicy devsim reinforce
 bats_require_minimum_version 1.5.0
 load ../support/common.bash
 load ../support/loop.bash
