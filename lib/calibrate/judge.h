@@ -5,8 +5,8 @@
  * predictions have no say.  The good ones are those within 1.5 times of the best measured.  Of r
  * between halves the whole has the reliability R = 2 r / (1 + r) (Spearman 1910, Brown 1910),
  * and what has no error itself correlates with it by sqrt(R).  Errors of means are those of
- * ratios to the geometric mean of the common placements: how slow the machine is on the average
- * is no property of a placement.  Ranks of ties are averages; intervals are percentiles of
+ * ratios to the geometric mean of the common placements: how slow the machine is in the mean
+ * is no property of a placement.  Ranks of ties are means of ranks; intervals are percentiles of
  * bootstrap samples of placements. */
 #ifndef HSDAG_CALIBRATE_JUDGE_H
 #define HSDAG_CALIBRATE_JUDGE_H

@@ -16,7 +16,7 @@ static const double LEAST_GAIN =
 
 struct work {
 	const struct speed_runs *r;
-	uint32_t *half;  /* (n) runs of a placement belong to the halves by turns */
+	uint32_t *half;  /* (n) runs of a placement belong alternately to the halves */
 	double *x;       /* (n, LOOP_KINDS) explaining variables */
 	double *ct, *cx; /* (n), (n, LOOP_KINDS) less the means over placements (centre_runs) */
 	double b[LOOP_KINDS]; /* coefficients */

@@ -28,7 +28,7 @@ struct exec_sample {
 	double lat_s;   /* from inputs on the host to results on the host; positive */
 	double *busy_s; /* (k) computing; the caller's memory, or NULL */
 	/* Durations; the caller's memory, or NULL.  step_s (n_steps) of each step of the model:
-	 * a group's time is shared out in proportion to what the planner expects of
+	 * a group's time is shared out in proportion to the planned durations of
 	 * its steps.  task_s (n_tasks) of each task as it is, 0 for transfers; start_s
 	 * (n_tasks) when its worker began with it, since the beginning of the run. */
 	double *step_s, *task_s, *start_s;

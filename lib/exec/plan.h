@@ -26,7 +26,7 @@
 
 enum task_kind { TASK_STEP, TASK_MEMCPY, TASK_UPLOAD, TASK_DOWNLOAD };
 
-struct task {
+struct plan_task {
 	enum task_kind kind;
 	uint32_t dev;                     /* the device whose worker starts it */
 	const struct fusion_group *group; /* TASK_STEP: the steps that it runs */
@@ -47,7 +47,7 @@ struct plan {
 	struct fusion_group *group; /* (n_groups) */
 	uint32_t n_splits;          /* segments more than their devices' connected pieces */
 	uint32_t n_tasks;
-	struct task *task; /* (n_tasks) the first n_groups run the groups */
+	struct plan_task *task; /* (n_tasks) the first n_groups run the groups */
 	uint32_t *next;
 	uint32_t *n_dev_tasks; /* (k) tasks that each device's worker starts */
 	const void **result;   /* (n_results) host memory, valid after a run */
@@ -58,7 +58,7 @@ struct plan {
 	uint32_t n_copies;      /* tensors that cross devices, once per destination */
 	uint64_t copy_bytes;
 	uint32_t n_in_host; /* of them, those that are read where they are */
-	double predicted_s; /* what the list scheduler expects */
+	double predicted_s; /* latency by the list scheduler */
 
 	struct variables *variables; /* the model's; NULL: none */
 
@@ -94,7 +94,7 @@ struct planner {
 	struct sched_dag dag; /* tasks: the model's steps; tensors: their outputs */
 	uint32_t *tensor_out; /* (n_tensors) output of the graph */
 	uint32_t *out_tensor; /* (n_out) or GRAPH_NONE */
-	double *step_s;       /* (n_steps, k) expected seconds; negative: cannot run there */
+	double *step_s;       /* (n_steps, k) planned seconds; negative: cannot run there */
 	struct sched_costs costs;
 	struct mem_pool **pool; /* (k) the memory that the next plan's tensors lie in */
 	/* Of the next plan. */

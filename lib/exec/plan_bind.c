@@ -33,7 +33,7 @@ static int bind_groups(struct builder *b, struct err *e)
 	struct devmem **wrapped = ARENA_NEWN(b->a, struct devmem *, (size_t)n_out * n_devices(b));
 	for (uint32_t i = 0; i < b->c.n; i++) {
 		const struct fusion_group *g = &b->c.group[i];
-		struct task *t = &b->plan->task[i];
+		struct plan_task *t = &b->plan->task[i];
 		t->in = ARENA_NEWN(b->plan->arena, struct devmem *, g->n_in);
 		t->out = ARENA_NEWN(b->plan->arena, struct devmem *, g->n_out);
 		for (uint32_t j = 0; j < g->n_in; j++)
@@ -53,8 +53,8 @@ static void bind_copies(struct builder *b)
 		const struct value *from = &b->value[b->c.tl->copy[c].tensor];
 		if (in_host(b, c))
 			continue;
-		struct task *last = &pl->task[to->writer];
-		struct task *first = last;
+		struct plan_task *last = &pl->task[to->writer];
+		struct plan_task *first = last;
 		if (!is_host(b, from->dev) && !is_host(b, to->dev))
 			first = last - 1;
 		if (is_host(b, from->dev))
@@ -95,12 +95,13 @@ static int bind_results(struct builder *b, struct err *e)
 			void *p = plan_host_memory(b, out_bytes(b, out), e);
 			if (!p)
 				return -1;
-			uint32_t task = plan_add_task(b, (struct task){.kind = TASK_DOWNLOAD,
-								       .dev = b->value[t].dev,
-								       .mem = b->value[t].mem,
-								       .dst = p,
-								       .bytes = out_bytes(b, out),
-								       .rank = INFINITY});
+			uint32_t task =
+				plan_add_task(b, (struct plan_task){.kind = TASK_DOWNLOAD,
+								    .dev = b->value[t].dev,
+								    .mem = b->value[t].mem,
+								    .dst = p,
+								    .bytes = out_bytes(b, out),
+								    .rank = INFINITY});
 			plan_add_reader(b, t, task, b->c.tl->makespan_s);
 			pl->result[r] = p;
 		}

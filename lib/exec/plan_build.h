@@ -114,7 +114,7 @@ int plan_fuse(struct builder *b, const struct contraction *c, struct contraction
 	      struct err *e) MUST_CHECK;
 
 /* plan_task.c */
-uint32_t plan_add_task(struct builder *b, struct task t);
+uint32_t plan_add_task(struct builder *b, struct plan_task t);
 void plan_add_wait(struct builder *b, uint32_t from, uint32_t to);
 /* Task reads value v: it waits for the writer, and later owners of its memory wait for it. */
 void plan_add_reader(struct builder *b, uint32_t v, uint32_t task, double end_s);

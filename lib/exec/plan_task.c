@@ -6,7 +6,7 @@
 
 /* ---- small lists ---- */
 
-uint32_t plan_add_task(struct builder *b, struct task t)
+uint32_t plan_add_task(struct builder *b, struct plan_task t)
 {
 	struct plan *pl = b->plan;
 	pl->task = mem_grow(pl->task, &b->cap_tasks, (size_t)pl->n_tasks + 1, sizeof *pl->task);
@@ -46,7 +46,7 @@ void *plan_host_memory(struct builder *b, size_t bytes, struct err *e)
 
 /* ---- tasks ---- */
 
-/* The part of the group's time that is expected to be each step's. */
+/* The share of the group's planned time that is each step's. */
 static const double *shares(const struct builder *b, const struct fusion_group *g)
 {
 	const struct planner *p = b->p;
@@ -78,12 +78,12 @@ static int add_groups(struct builder *b, struct err *e)
 		const struct fusion_group *g = &b->c.group[i];
 		if (get_prepared(b, i, e) < 0)
 			return -1;
-		plan_add_task(b, (struct task){.kind = TASK_STEP,
-					       .dev = g->dev,
-					       .group = g,
-					       .share = shares(b, g),
-					       .rank = b->c.rank[i],
-					       .prepared = b->plan->used[i]->step});
+		plan_add_task(b, (struct plan_task){.kind = TASK_STEP,
+						    .dev = g->dev,
+						    .group = g,
+						    .share = shares(b, g),
+						    .rank = b->c.rank[i],
+						    .prepared = b->plan->used[i]->step});
 		for (uint32_t t = d->out_ptr[i]; t < d->out_ptr[i + 1]; t++)
 			b->value[t].writer = i;
 	}
@@ -107,7 +107,7 @@ static int add_copy(struct builder *b, uint32_t c, struct err *e)
 	const struct sched_copy *x = &b->c.tl->copy[c];
 	uint32_t v = copy_value(b, c);
 	size_t bytes = out_bytes(b, b->value[v].out);
-	struct task t = {.bytes = bytes, .rank = reader_rank(b, x->tensor, x->dst)};
+	struct plan_task t = {.bytes = bytes, .rank = reader_rank(b, x->tensor, x->dst)};
 	b->plan->n_copies++;
 	b->plan->copy_bytes += bytes;
 	b->plan->n_in_host += in_host(b, c);
@@ -157,11 +157,11 @@ static int param_value(struct builder *b, uint32_t i, uint32_t d, uint32_t *out,
 			return -1;
 		v.mem = *m;
 	} else {
-		v.writer = plan_add_task(b, (struct task){.kind = TASK_UPLOAD,
-							  .dev = d,
-							  .rank = INFINITY,
-							  .src = p->m->input[i],
-							  .bytes = out_bytes(b, o)});
+		v.writer = plan_add_task(b, (struct plan_task){.kind = TASK_UPLOAD,
+							       .dev = d,
+							       .rank = INFINITY,
+							       .src = p->m->input[i],
+							       .bytes = out_bytes(b, o)});
 	}
 	*out = b->n_values;
 	b->value[b->n_values++] = v;

@@ -1,5 +1,5 @@
 /* planner.c - what all placements of a model share: the graph of steps, what
- * each device can run, expected durations, prepared steps. */
+ * each device can run, planned durations, prepared steps. */
 #include "exec/plan.h"
 
 #include <math.h>

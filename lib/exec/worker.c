@@ -124,7 +124,7 @@ static void release_successors(struct executor *x, uint32_t task, bool own, bool
 			       struct worker *self)
 {
 	const struct plan *p = x->plan;
-	const struct task *t = &p->task[task];
+	const struct plan_task *t = &p->task[task];
 	for (uint32_t i = t->next_ptr; i < t->next_end; i++) {
 		uint32_t s = p->next[i], dev = p->task[s].dev;
 		if (dev == t->dev ? !own : !others)
@@ -160,7 +160,7 @@ static void transfer_done(void *arg, bool ok)
 static int start_transfer(struct worker *w, uint32_t task, struct err *e)
 {
 	struct executor *x = w->x;
-	const struct task *t = &x->plan->task[task];
+	const struct plan_task *t = &x->plan->task[task];
 	const struct device_class *c = w->device->class;
 	struct transfer *arg = &x->transfer[task];
 	*arg = (struct transfer){x, task};
@@ -176,7 +176,7 @@ static int start_transfer(struct worker *w, uint32_t task, struct err *e)
 	return 0;
 }
 
-static int run_step(struct worker *w, const struct task *t, double *now, struct err *e)
+static int run_step(struct worker *w, const struct plan_task *t, double *now, struct err *e)
 {
 	struct device *d = w->device;
 	bool wait = w->x->apart && d->class->finish;
@@ -193,7 +193,7 @@ static int run_step(struct worker *w, const struct task *t, double *now, struct 
 static int run_task(struct worker *w, uint32_t task, double *now, struct err *e)
 {
 	struct executor *x = w->x;
-	const struct task *t = &x->plan->task[task];
+	const struct plan_task *t = &x->plan->task[task];
 	if (x->start_s)
 		x->start_s[task] = *now - x->begin_s;
 	if (t->kind == TASK_UPLOAD || t->kind == TASK_DOWNLOAD)

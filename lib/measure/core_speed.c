@@ -9,7 +9,7 @@
 #include <time.h>
 
 /* 15 and 8 us at 2.5 GHz; the memory is read on from where the last sample ended. */
-enum { MOST_CORES = 16, TURNS = 6000, READ_FLOATS = 1 << 14, ALL_FLOATS = 1 << 22 };
+enum { MOST_CORES = 16, ITERATIONS = 6000, READ_FLOATS = 1 << 14, ALL_FLOATS = 1 << 22 };
 static const long PERIOD_NS = 3000000;
 
 struct core {
@@ -39,7 +39,7 @@ struct core_speed {
 static double compute(void)
 {
 	double x[8] = {0, 1, 2, 3, 4, 5, 6, 7}, sum = 0;
-	for (int i = 0; i < TURNS; i++)
+	for (int i = 0; i < ITERATIONS; i++)
 		for (int j = 0; j < 8; j++)
 			x[j] = x[j] * 0.999 + 0.5;
 	for (int j = 0; j < 8; j++)

@@ -1,9 +1,9 @@
 /* core_speed.h - how fast the cores of devices are while something runs on them.
  *
- * Other guests of a host and other programs slow a core down, by turns of milliseconds: what a core
- * did before and after a run says little of the time between.  So one thread on each core wakes up
- * every few milliseconds of a run and takes the time of two short loops, which is about one
- * hundredth of the core's time. */
+ * Other guests of a host and other programs slow a core down for milliseconds at a time: what a
+ * core did before and after a run says little of the time between.  So one thread on each core
+ * wakes up every few milliseconds of a run and takes the time of two short loops, which is about
+ * one hundredth of the core's time. */
 #ifndef HSDAG_MEASURE_CORE_SPEED_H
 #define HSDAG_MEASURE_CORE_SPEED_H
 

@@ -1,4 +1,4 @@
-/* interleaved.c - plans of placements as entrants of rounds. */
+/* interleaved.c - plans of placements as participants of rounds. */
 #include "measure/interleaved.h"
 
 #include <math.h>
@@ -23,8 +23,8 @@ static int plan_trial(struct session *s, struct trial *t, struct plan *plan, str
 	return 0;
 }
 
-static void store_results(struct trial *t, uint32_t n, const struct entrant *x, const uint32_t *who,
-			  uint32_t n_in, double ref_s)
+static void store_results(struct trial *t, uint32_t n, const struct participant *x,
+			  const uint32_t *who, uint32_t n_in, double ref_s)
 {
 	for (uint32_t j = 0; j < n_in; j++) {
 		struct trial *p = &t[who[j]];
@@ -40,7 +40,7 @@ static void store_results(struct trial *t, uint32_t n, const struct entrant *x, 
 static int run_interleaved(struct session *s, struct trial *t, uint32_t n, struct plan *plan,
 			   uint32_t rounds, struct arena *a, struct err *e)
 {
-	struct entrant *x = MEM_NEWN(struct entrant, (size_t)n + 1);
+	struct participant *x = MEM_NEWN(struct participant, (size_t)n + 1);
 	uint32_t *who = MEM_NEWN(uint32_t, (size_t)n + 1), n_in = 0;
 	struct core_speed *speed = NULL;
 	struct rounds_options o = {.warmup = s->opt.warmup,

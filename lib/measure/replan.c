@@ -5,9 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Runs that are timed, and how far a run may be from what was expected before they are. */
+/* Runs that are timed, and how far a run may be from its planned latency without being timed. */
 enum { TIMED_RUNS = 3 };
-static const double AS_EXPECTED = 0.04;
+static const double AS_PLANNED = 0.04;
 
 static bool overlaps(const struct plan *p)
 {
@@ -17,7 +17,7 @@ static bool overlaps(const struct plan *p)
 	return busy > 1;
 }
 
-/* Medians of the n runs in step_s (n, n_steps) replace what is expected, where a step's end can
+/* Medians of the n runs in step_s (n, n_steps) replace planned ones, where a step's end can
  * be seen by its worker. */
 static void update_costs(struct session *s, const struct plan *p, const double *step_s, uint32_t n)
 {
@@ -35,7 +35,7 @@ static void update_costs(struct session *s, const struct plan *p, const double *
 	}
 }
 
-/* Times runs of p.  1: they are not as expected, and the planner has learnt from them; 0; -1: a run
+/* Times runs of p.  1: they are not as planned, and the planner has learnt from them; 0; -1: a run
  * failed. */
 static int time_plan(struct session *s, struct plan *p, struct err *e)
 {
@@ -47,7 +47,7 @@ static int time_plan(struct session *s, struct plan *p, struct err *e)
 	for (uint32_t r = 0; r <= TIMED_RUNS && rc == 0; r++) {
 		struct exec_sample x = {.step_s = &step_s[(size_t)(r ? r - 1 : 0) * n_steps]};
 		rc = executor_run(s->x, p, &x, e);
-		if (r == 1 && rc == 0 && fabs(x.lat_s - p->predicted_s) < AS_EXPECTED * x.lat_s)
+		if (r == 1 && rc == 0 && fabs(x.lat_s - p->predicted_s) < AS_PLANNED * x.lat_s)
 			break;
 		off = r == TIMED_RUNS && rc == 0;
 	}

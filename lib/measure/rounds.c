@@ -6,18 +6,18 @@
 
 #include "base/rng.h"
 
-/* After so many rounds, entrants leave that are slower than the best of them by so much. */
+/* After so many rounds, participants leave that are slower than the best of them by so much. */
 enum { DROP_AFTER = 4 };
 static const double DROP_RATIO = 1.1;
 
-static bool takes_part(const struct entrant *t)
+static bool takes_part(const struct participant *t)
 {
 	return !t->failed && !t->dropped;
 }
 
 /* One run of t; its seconds in *lat, its busy times in busy_s (k).  -1 only when the executor is to
  * end. */
-static int run_one(struct executor *x, struct entrant *t, double *lat, double *busy_s,
+static int run_one(struct executor *x, struct participant *t, double *lat, double *busy_s,
 		   struct err *e)
 {
 	struct exec_sample s = {.busy_s = busy_s};
@@ -34,8 +34,8 @@ static int run_one(struct executor *x, struct entrant *t, double *lat, double *b
 }
 
 /* Seconds that a round takes, from the last warm-up run of each. */
-static int warm_up(struct executor *x, struct entrant *t, uint32_t n, int64_t runs, double *round_s,
-		   struct err *e)
+static int warm_up(struct executor *x, struct participant *t, uint32_t n, int64_t runs,
+		   double *round_s, struct err *e)
 {
 	*round_s = 0;
 	for (uint32_t i = 0; i < n; i++) {
@@ -60,7 +60,7 @@ static uint32_t how_many(const struct rounds_options *o, double round_s)
 	return clamp(o->quick_s / round_s, o->enough, o->most);
 }
 
-static void drop_slow(struct entrant *t, uint32_t n)
+static void drop_slow(struct participant *t, uint32_t n)
 {
 	double best = INFINITY;
 	for (uint32_t i = 0; i < n; i++)
@@ -84,7 +84,7 @@ static struct counted_run counted_run_new(struct arena *a, uint32_t k)
 }
 
 /* A run that counts, unless t fails. */
-static int run_counted(struct executor *x, struct entrant *t, struct core_speed *speed,
+static int run_counted(struct executor *x, struct participant *t, struct core_speed *speed,
 		       struct counted_run *out, struct err *e)
 {
 	out->lat_s = INFINITY;
@@ -97,7 +97,8 @@ static int run_counted(struct executor *x, struct entrant *t, struct core_speed 
 }
 
 /* Busy times are those of the fastest run. */
-static void note_run(struct entrant *t, const struct counted_run *s, uint32_t k, double *least_s)
+static void note_run(struct participant *t, const struct counted_run *s, uint32_t k,
+		     double *least_s)
 {
 	size_t cells = (size_t)k * CORE_SPEED_KINDS;
 	if (t->m.core_loop_s)
@@ -109,7 +110,7 @@ static void note_run(struct entrant *t, const struct counted_run *s, uint32_t k,
 	*least_s = fmin(*least_s, s->lat_s);
 }
 
-/* The entrants' order in round r. */
+/* The participants' order in round r. */
 static void round_order(uint32_t *order, uint32_t n, uint32_t r, const struct rounds_options *o)
 {
 	struct rng_addr at = {.seed = o->seed, .step = r, .stream = RNG_SEARCH};
@@ -122,7 +123,7 @@ static void round_order(uint32_t *order, uint32_t n, uint32_t r, const struct ro
 	}
 }
 
-int measure_rounds(struct executor *x, struct entrant *t, uint32_t n, uint32_t k,
+int measure_rounds(struct executor *x, struct participant *t, uint32_t n, uint32_t k,
 		   const struct rounds_options *o, struct arena *a, struct err *e)
 {
 	double round_s, *least_s = ARENA_NEWN(a, double, n);
@@ -144,7 +145,7 @@ int measure_rounds(struct executor *x, struct entrant *t, uint32_t n, uint32_t k
 	for (uint32_t r = 0; r < rounds; r++) {
 		round_order(order, n, r, o);
 		for (uint32_t j = 0; j < n; j++) {
-			struct entrant *p = &t[order[j]];
+			struct participant *p = &t[order[j]];
 			if (!takes_part(p))
 				continue;
 			again.lat_s = INFINITY;

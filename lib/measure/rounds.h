@@ -1,8 +1,8 @@
 /* rounds.h - plans compared in rounds: every round runs each of them once, so that what
  * disturbs the machine for a while disturbs all of them alike.
  *
- * The order within a round turns about from round to round, or is drawn for every round, so that
- * the same slow moment meets other entrants in each.  How many rounds there are is
+ * The order within a round is reversed in every second one, or drawn for every round, so that
+ * the same slow moment meets other participants in each.  How many rounds there are is
  * settled from the time that the warm-up takes, before any result is known: to stop
  * when an interval happens to be narrow would make intervals too narrow. */
 #ifndef HSDAG_MEASURE_ROUNDS_H
@@ -11,7 +11,7 @@
 #include "measure/measure.h"
 #include "measure/core_speed.h"
 
-struct entrant {
+struct participant {
 	struct plan *plan;
 	bool may_drop; /* leaves early when it is clearly slower than its like */
 	bool failed, dropped;
@@ -31,9 +31,9 @@ struct rounds_options {
 	struct core_speed *core_speed; /* beside every run that counts; NULL: none */
 };
 
-/* Measure t[n] on k devices; memory from a.  An entrant whose device fails leaves with a reason.
- * -1: the output's reader has gone. */
-int measure_rounds(struct executor *x, struct entrant *t, uint32_t n, uint32_t k,
+/* Measure t[n] on k devices; memory from a.  A participant whose device fails leaves with a
+ * reason.  -1: the output's reader has gone. */
+int measure_rounds(struct executor *x, struct participant *t, uint32_t n, uint32_t k,
 		   const struct rounds_options *o, struct arena *a, struct err *e) MUST_CHECK;
 
 /* Latency of p over latency of ref: the median of the ratios of the rounds that both have (one

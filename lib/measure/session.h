@@ -68,7 +68,7 @@ int session_measure(struct session *s, struct trial *t, uint32_t n, struct arena
 
 /* A plan (plan_make) for measuring.  When several devices are at work, and durations are not a
  * profile's, it is run a few times, and planned again by the durations of its steps when it took
- * another time than expected.  -1: it cannot run. */
+ * another time than planned.  -1: it cannot run. */
 int session_plan(struct session *s, const uint16_t *device, struct plan *out,
 		 struct err *e) MUST_CHECK;
 

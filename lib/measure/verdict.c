@@ -11,63 +11,63 @@ enum { LEAST_ROUNDS = 8, ENOUGH_ROUNDS = 20 };
 enum { ENOUGH_EFFORT = 20, MORE_EFFORT = 5 };
 
 /* Who takes part: devices 0 .. k-1 alone, then the candidates. */
-struct field {
+struct participants {
 	struct session *s;
 	struct arena *a;
 	uint32_t k, n;
-	struct trial **trial;     /* (k + n) */
-	int *single;              /* (k + n) the device that runs all of it, or -1 */
-	struct plan *plan;        /* (k + n) zeros: none */
-	bool *planned;            /* (k + n) false: cannot run, or a candidate on one device */
-	struct measurement *heat; /* (k + n) n 0: did not take part */
+	struct trial **trial; /* (k + n) */
+	int *single;          /* (k + n) the device that runs all of it, or -1 */
+	struct plan *plan;    /* (k + n) zeros: none */
+	bool *planned;        /* (k + n) false: cannot run, or a candidate on one device */
+	struct measurement *qualifying; /* (k + n) n 0: did not take part */
 };
 
 /* ---- plans ---- */
 
-static void plan_one(struct field *f, uint32_t i)
+static void plan_one(struct participants *p, uint32_t i)
 {
-	struct trial *t = f->trial[i];
+	struct trial *t = p->trial[i];
 	struct err e = ERR_INIT;
-	f->planned[i] = session_plan(f->s, t->device, &f->plan[i], &e) == 0;
-	t->ok = f->planned[i];
+	p->planned[i] = session_plan(p->s, t->device, &p->plan[i], &e) == 0;
+	t->ok = p->planned[i];
 	if (t->ok)
-		session_note_plan(f->s, t, &f->plan[i], f->a);
+		session_note_plan(p->s, t, &p->plan[i], p->a);
 	else
 		memcpy(t->reason, e.msg, sizeof t->reason);
 }
 
 /* Memory for the largest plan, so that all of them share it: plans once without keeping any. */
-static void reserve(struct field *f)
+static void reserve(struct participants *p)
 {
-	struct planner *p = &f->s->planner;
-	uint64_t *most = ARENA_NEWN(f->a, uint64_t, f->k);
+	struct planner *planner = &p->s->planner;
+	uint64_t *most = ARENA_NEWN(p->a, uint64_t, p->k);
 	struct err e = ERR_INIT;
-	for (uint32_t i = 0; i < f->n; i++) {
+	for (uint32_t i = 0; i < p->n; i++) {
 		struct plan x;
-		if (i >= f->k && f->single[i] >= 0)
+		if (i >= p->k && p->single[i] >= 0)
 			continue;
-		if (plan_make(p, f->trial[i]->device, &x, &e) == 0) {
-			for (uint32_t d = 0; d < f->k; d++)
+		if (plan_make(planner, p->trial[i]->device, &x, &e) == 0) {
+			for (uint32_t d = 0; d < p->k; d++)
 				most[d] = most[d] > x.tensor_bytes[d] ? most[d] : x.tensor_bytes[d];
 			plan_release(&x);
 		}
 		err_clear(&e);
 	}
 	/* Without it each plan has memory of its own, or says that there is none. */
-	if (planner_reserve(p, most, &e) < 0)
+	if (planner_reserve(planner, most, &e) < 0)
 		err_clear(&e);
 }
 
-static void field_open(struct field *f, struct session *s, struct trial *t, uint32_t n,
-		       struct verdict *v, struct arena *a)
+static void participants_open(struct participants *p, struct session *s, struct trial *t,
+			      uint32_t n, struct verdict *v, struct arena *a)
 {
 	uint32_t k = s->devices.n, n_sets = s->model.g->n_sets;
-	*f = (struct field){.s = s, .a = a, .k = k, .n = k + n};
-	f->trial = ARENA_NEWN(a, struct trial *, f->n);
-	f->single = ARENA_NEWN(a, int, f->n);
-	f->plan = ARENA_NEWN(a, struct plan, f->n);
-	f->planned = ARENA_NEWN(a, bool, f->n);
-	f->heat = ARENA_NEWN(a, struct measurement, f->n);
+	*p = (struct participants){.s = s, .a = a, .k = k, .n = k + n};
+	p->trial = ARENA_NEWN(a, struct trial *, p->n);
+	p->single = ARENA_NEWN(a, int, p->n);
+	p->plan = ARENA_NEWN(a, struct plan, p->n);
+	p->planned = ARENA_NEWN(a, bool, p->n);
+	p->qualifying = ARENA_NEWN(a, struct measurement, p->n);
 	v->single = ARENA_NEWN(a, struct trial, k);
 	for (uint32_t d = 0; d < k; d++) {
 		uint16_t *device = ARENA_NEWN(a, uint16_t, n_sets);
@@ -75,26 +75,26 @@ static void field_open(struct field *f, struct session *s, struct trial *t, uint
 			device[i] = (uint16_t)d;
 		v->single[d].device = device;
 	}
-	for (uint32_t i = 0; i < f->n; i++) {
-		f->trial[i] = i < k ? &v->single[i] : &t[i - k];
-		f->single[i] = i < k ? (int)i : session_single(s, f->trial[i]->device);
+	for (uint32_t i = 0; i < p->n; i++) {
+		p->trial[i] = i < k ? &v->single[i] : &t[i - k];
+		p->single[i] = i < k ? (int)i : session_single(s, p->trial[i]->device);
 	}
-	reserve(f);
-	for (uint32_t i = 0; i < f->n; i++)
-		if (i < k || f->single[i] < 0)
-			plan_one(f, i);
+	reserve(p);
+	for (uint32_t i = 0; i < p->n; i++)
+		if (i < k || p->single[i] < 0)
+			plan_one(p, i);
 }
 
-static void field_close(struct field *f)
+static void participants_close(struct participants *p)
 {
-	for (uint32_t i = 0; i < f->n; i++)
-		if (f->planned[i])
-			plan_release(&f->plan[i]);
+	for (uint32_t i = 0; i < p->n; i++)
+		if (p->planned[i])
+			plan_release(&p->plan[i]);
 }
 
-/* ---- rounds ---- */
+/* ---- qualifying and final rounds ---- */
 
-static struct rounds_options options(const struct measure_options *m, bool heats)
+static struct rounds_options options(const struct measure_options *m, bool qualifying)
 {
 	uint32_t most = (uint32_t)m->max_runs, least = (uint32_t)m->min_runs;
 	struct rounds_options o = {.warmup = m->warmup,
@@ -104,24 +104,24 @@ static struct rounds_options options(const struct measure_options *m, bool heats
 	o.least = least > LEAST_ROUNDS ? least : LEAST_ROUNDS;
 	o.enough = o.enough < least ? least : o.enough;
 	o.least = o.least < o.enough ? o.least : o.enough;
-	o.most = heats || most < o.enough ? o.enough : most;
+	o.most = qualifying || most < o.enough ? o.enough : most;
 	return o;
 }
 
 /* Rounds of those for whom `in` holds; the results in their trials. */
-static int run_contest(struct field *f, const bool *in, bool heats, struct err *e)
+static int run_rounds(struct participants *p, const bool *in, bool qualifying, struct err *e)
 {
-	struct entrant *t = MEM_NEWN(struct entrant, f->n);
-	uint32_t *who = MEM_NEWN(uint32_t, f->n), n = 0;
-	struct rounds_options o = options(&f->s->opt, heats);
-	for (uint32_t i = 0; i < f->n; i++)
-		if (in[i] && f->planned[i] && f->trial[i]->ok) {
-			t[n] = (struct entrant){.plan = &f->plan[i], .may_drop = i >= f->k};
+	struct participant *t = MEM_NEWN(struct participant, p->n);
+	uint32_t *who = MEM_NEWN(uint32_t, p->n), n = 0;
+	struct rounds_options o = options(&p->s->opt, qualifying);
+	for (uint32_t i = 0; i < p->n; i++)
+		if (in[i] && p->planned[i] && p->trial[i]->ok) {
+			t[n] = (struct participant){.plan = &p->plan[i], .may_drop = i >= p->k};
 			who[n++] = i;
 		}
-	int rc = measure_rounds(f->s->x, t, n, f->k, &o, f->a, e);
+	int rc = measure_rounds(p->s->x, t, n, p->k, &o, p->a, e);
 	for (uint32_t j = 0; j < n && rc == 0; j++) {
-		struct trial *x = f->trial[who[j]];
+		struct trial *x = p->trial[who[j]];
 		x->ok = !t[j].failed;
 		x->m = t[j].m;
 		memcpy(x->reason, t[j].reason, sizeof x->reason);
@@ -132,43 +132,43 @@ static int run_contest(struct field *f, const bool *in, bool heats, struct err *
 }
 
 /* The fastest single device that runs; -1: none does. */
-static int fastest_single(const struct field *f)
+static int fastest_single(const struct participants *p)
 {
 	int best = -1;
-	for (uint32_t d = 0; d < f->k; d++)
-		if (f->trial[d]->ok &&
-		    (best < 0 || f->trial[d]->m.lat.mid < f->trial[best]->m.lat.mid))
+	for (uint32_t d = 0; d < p->k; d++)
+		if (p->trial[d]->ok &&
+		    (best < 0 || p->trial[d]->m.lat.mid < p->trial[best]->m.lat.mid))
 			best = (int)d;
 	return best;
 }
 
-/* The candidate for the final, -1 when there is none.  More than one: heats choose. */
-static int choose_finalist(struct field *f, int *out, struct err *e)
+/* The candidate for the final, -1 when there is none.  Of several, qualifying rounds choose. */
+static int choose_finalist(struct participants *p, int *out, struct err *e)
 {
-	bool *in = ARENA_NEWN(f->a, bool, f->n);
+	bool *in = ARENA_NEWN(p->a, bool, p->n);
 	uint32_t n = 0;
 	double least = INFINITY;
 	*out = -1;
-	for (uint32_t i = 0; i < f->n; i++) {
-		in[i] = f->planned[i];
-		if (i >= f->k && in[i]) {
+	for (uint32_t i = 0; i < p->n; i++) {
+		in[i] = p->planned[i];
+		if (i >= p->k && in[i]) {
 			n++;
 			*out = (int)i;
 		}
 	}
 	if (n <= 1)
 		return 0;
-	if (run_contest(f, in, true, e) < 0)
+	if (run_rounds(p, in, true, e) < 0)
 		return -1;
-	int ref = fastest_single(f);
+	int ref = fastest_single(p);
 	*out = -1;
-	for (uint32_t i = 0; i < f->n; i++) {
-		const struct trial *t = f->trial[i];
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct trial *t = p->trial[i];
 		if (!t->ok || !in[i])
 			continue;
-		f->heat[i] = t->m;
-		double x = ref < 0 ? t->m.lat.mid : rounds_ratio(&t->m, &f->trial[ref]->m).mid;
-		if (i >= f->k && x < least) {
+		p->qualifying[i] = t->m;
+		double x = ref < 0 ? t->m.lat.mid : rounds_ratio(&t->m, &p->trial[ref]->m).mid;
+		if (i >= p->k && x < least) {
 			least = x;
 			*out = (int)i;
 		}
@@ -186,40 +186,40 @@ static void set_ratio(struct trial *t, const struct measurement *m, const struct
 }
 
 /* Ratios of all to the reference; candidates on one device are that device. */
-static void set_ratios(struct field *f, int reference, int winner)
+static void set_ratios(struct participants *p, int reference, int winner)
 {
-	for (uint32_t i = 0; i < f->n && reference >= 0; i++) {
-		bool final = i < f->k || (int)i == winner;
-		if (i < f->k || f->single[i] < 0)
-			set_ratio(f->trial[i], final ? &f->trial[i]->m : &f->heat[i],
-				  final ? &f->trial[reference]->m : &f->heat[reference]);
+	for (uint32_t i = 0; i < p->n && reference >= 0; i++) {
+		bool final = i < p->k || (int)i == winner;
+		if (i < p->k || p->single[i] < 0)
+			set_ratio(p->trial[i], final ? &p->trial[i]->m : &p->qualifying[i],
+				  final ? &p->trial[reference]->m : &p->qualifying[reference]);
 	}
-	for (uint32_t i = f->k; i < f->n; i++)
-		if (f->single[i] >= 0) {
-			const uint16_t *device = f->trial[i]->device;
-			*f->trial[i] = *f->trial[f->single[i]];
-			f->trial[i]->device = device;
+	for (uint32_t i = p->k; i < p->n; i++)
+		if (p->single[i] >= 0) {
+			const uint16_t *device = p->trial[i]->device;
+			*p->trial[i] = *p->trial[p->single[i]];
+			p->trial[i]->device = device;
 		}
 }
 
-static int run_final(struct field *f, struct verdict *v, struct err *e)
+static int run_final(struct participants *p, struct verdict *v, struct err *e)
 {
 	int w;
-	if (choose_finalist(f, &w, e) < 0)
+	if (choose_finalist(p, &w, e) < 0)
 		return -1;
-	bool *in = ARENA_NEWN(f->a, bool, f->n);
-	for (uint32_t i = 0; i < f->n; i++)
-		in[i] = i < f->k || (int)i == w;
-	if (run_contest(f, in, false, e) < 0)
+	bool *in = ARENA_NEWN(p->a, bool, p->n);
+	for (uint32_t i = 0; i < p->n; i++)
+		in[i] = i < p->k || (int)i == w;
+	if (run_rounds(p, in, false, e) < 0)
 		return -1;
-	v->reference = fastest_single(f);
-	set_ratios(f, v->reference, w);
-	if (w >= 0 && f->trial[w]->ok && (v->reference < 0 || f->trial[w]->ratio.hi < 1))
-		v->winner = w - (int)f->k;
+	v->reference = fastest_single(p);
+	set_ratios(p, v->reference, w);
+	if (w >= 0 && p->trial[w]->ok && (v->reference < 0 || p->trial[w]->ratio.hi < 1))
+		v->winner = w - (int)p->k;
 	if (v->winner < 0 && v->reference < 0)
 		return err_set(e, ST_RUNTIME, "no placement can run: %s",
-			       f->k ? f->trial[0]->reason : "there is no device");
-	v->final = v->winner >= 0 ? *f->trial[w] : v->single[v->reference];
+			       p->k ? p->trial[0]->reason : "there is no device");
+	v->final = v->winner >= 0 ? *p->trial[w] : v->single[v->reference];
 	v->n_pairs = v->final.m.n;
 	return 0;
 }
@@ -279,13 +279,13 @@ static int compare_outputs(struct session *s, struct verdict *v, struct arena *a
 int verdict_reach(struct session *s, struct trial *t, uint32_t n, struct arena *a,
 		  struct verdict *out, struct err *e)
 {
-	struct field f;
+	struct participants p;
 	*out = (struct verdict){.winner = -1, .reference = -1, .diff = {0, 1, 0}};
 	/* For the durations that plans are made of. */
 	if (session_measure_singles(s, e) < 0)
 		return -1;
-	field_open(&f, s, t, n, out, a);
-	int rc = run_final(&f, out, e);
-	field_close(&f);
+	participants_open(&p, s, t, n, out, a);
+	int rc = run_final(&p, out, e);
+	participants_close(&p);
 	return rc < 0 ? -1 : out->reference < 0 ? 0 : compare_outputs(s, out, a, e);
 }

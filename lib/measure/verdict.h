@@ -20,7 +20,7 @@ struct verdict {
  * claim is about measurements that did not choose it.  The reference is the fastest
  * single device of the final; the candidate wins only if ratio.hi < 1, or if no single device
  * can run the model.  A candidate that is all on one device is that device, and never
- * a gain.  Ratios of the other candidates are to the reference, in the heats.  Results from a.
+ * a gain.  Ratios of the other candidates are to the reference, in the qualifying rounds.  Results from a.
  * -1: nothing could run, or the output's reader has gone. */
 int verdict_reach(struct session *s, struct trial *t, uint32_t n, struct arena *a,
 		  struct verdict *out, struct err *e) MUST_CHECK;

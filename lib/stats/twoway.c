@@ -1,4 +1,4 @@
-/* twoway.c - trimmed means of rows and columns by turns. */
+/* twoway.c - trimmed means of rows and columns in alternation. */
 #include "stats/twoway.h"
 
 #include <math.h>

@@ -240,7 +240,7 @@ struct cl_loops {
 	int64_t dim[LOOPS], stride[LOOP_ARRAYS][LOOPS];
 };
 void cl_loops_add(struct cl_loops *l, int64_t dim, const int64_t *stride);
-/* Drop loops of one turn, merge; afterwards rank >= 1, and the last loop is the innermost. */
+/* Drop loops of one iteration, merge; afterwards rank >= 1, and the last loop is the innermost. */
 void cl_loops_merge(struct cl_loops *l);
 /* Share n_rows rows of `inner` elements out to work-groups; returns how many groups. */
 size_t cl_rows_share(const struct cl_state *s, int64_t n_rows, int64_t inner, struct rows *r);
@@ -254,7 +254,7 @@ struct cl_const_form {
 	bool half;
 };
 /* The constant t in the form that is wanted; uploaded when nobody had it so far.  f32: kernels
- * expect f32, whatever the type of t. */
+ * read f32, whatever the type of t. */
 int cl_const_get(struct cl_state *s, const struct tensor *t, const struct cl_const_form *want,
 		 bool f32, cl_mem *out, struct err *e) MUST_CHECK;
 /* Keep a buffer with the constants; nobody finds it. */
