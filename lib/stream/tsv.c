@@ -19,7 +19,8 @@ struct step {
 struct column {
 	uint32_t n;
 	struct step step[MAX_STEPS];
-	bool each, kind; /* kind: the record's, without steps */
+	bool each, kind;  /* kind: the record's, without steps */
+	uint32_t each_at; /* the step that is [] */
 };
 
 struct tsv {
@@ -50,6 +51,7 @@ static int add_step(struct column *c, struct step s, const char *path, struct er
 	if (c->each)
 		return err_set(e, ST_USAGE, "--tsv: '%s' has more than one []", path);
 	c->each = true;
+	c->each_at = c->n - 1;
 	return 0;
 }
 
@@ -58,9 +60,11 @@ static int add_index(struct column *c, const char *path, const char **at, struct
 {
 	char *end = (char *)*at + 1;
 	uint64_t i = *end == ']' ? EACH : strtoull(end, &end, 10);
-	bool digits = (*at)[1] == ']' || ((*at)[1] >= '0' && (*at)[1] <= '9');
-	if (!digits || *end != ']')
+	bool each = (*at)[1] == ']', digits = (*at)[1] >= '0' && (*at)[1] <= '9';
+	if (!(each || digits) || *end != ']')
 		return err_set(e, ST_USAGE, "--tsv: '%s': an index is [N] or []", path);
+	if (digits && i == EACH) /* or more: what strtoull gives then */
+		return err_set(e, ST_USAGE, "--tsv: '%s': an index is too large", path);
 	*at = end + 1;
 	return add_step(c, (struct step){NULL, i}, path, e);
 }
@@ -146,8 +150,8 @@ static uint64_t count(const struct place *p)
 {
 	if (!p->v)
 		return 0;
-	if (p->is_tensor)
-		return p->dim < p->t.rank ? p->t.shape[p->dim] : 0;
+	if (p->is_tensor) /* rows without elements are no lines: their number is not bounded */
+		return p->dim < p->t.rank && p->n > 0 ? p->t.shape[p->dim] : 0;
 	return val_type(p->v) == VAL_ARRAY ? val_count(p->v) : 0;
 }
 
@@ -172,18 +176,13 @@ static int go_to_key(struct place *p, const char *key, struct err *e)
 	return reach(p, is_map ? val_get(p->v, key) : NULL, e);
 }
 
-/* To where c leads in r, [] being element `each`.  *lines: how many elements [] has. */
-static int follow(const struct column *c, const struct rec *r, uint64_t each, struct place *p,
-		  uint64_t *lines, struct err *e)
+/* On from *p by the steps [from, to) of c, none of which is []. */
+static int follow(const struct column *c, uint32_t from, uint32_t to, struct place *p,
+		  struct err *e)
 {
-	*p = (struct place){.v = r->map};
-	for (uint32_t i = 0; i < c->n && p->v; i++) {
+	for (uint32_t i = from; i < to && p->v; i++) {
 		const struct step *s = &c->step[i];
-		if (s->index == EACH)
-			*lines = count(p);
-		int rc = s->key ? go_to_key(p, s->key, e)
-				: go_to_element(p, s->index == EACH ? each : s->index, e);
-		if (rc < 0)
+		if ((s->key ? go_to_key(p, s->key, e) : go_to_element(p, s->index, e)) < 0)
 			return -1;
 	}
 	return 0;
@@ -256,36 +255,45 @@ static int put_cell(FILE *out, const struct place *p, struct err *e)
 	return 0;
 }
 
-/* How many lines r has. */
-static int count_lines(const struct tsv *t, const struct rec *r, uint64_t *out, struct err *e)
+/* Where each column leads in r, up to its []: from there every line goes on.  *n: how many lines. */
+static int find_starts(const struct tsv *t, const struct rec *r, struct place *start, uint64_t *n,
+		       struct err *e)
 {
-	*out = t->each ? 0 : 1;
-	for (uint32_t i = 0; i < t->n && t->each; i++) {
-		uint64_t lines = 0;
-		struct place p;
-		if (t->column[i].each && follow(&t->column[i], r, 0, &p, &lines, e) < 0)
+	*n = t->each ? 0 : 1;
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct column *c = &t->column[i];
+		start[i] = (struct place){.v = r->map};
+		if (follow(c, 0, c->each ? c->each_at : c->n, &start[i], e) < 0)
 			return -1;
-		*out = lines > *out ? lines : *out;
+		if (c->each && count(&start[i]) > *n)
+			*n = count(&start[i]);
 	}
 	return 0;
 }
 
+static int put_column(const struct column *c, const struct place *start, uint64_t line, FILE *out,
+		      struct err *e)
+{
+	struct place p = *start;
+	if (c->each &&
+	    (go_to_element(&p, line, e) < 0 || follow(c, c->each_at + 1, c->n, &p, e) < 0))
+		return -1;
+	return put_cell(out, &p, e);
+}
+
 int tsv_record(const struct tsv *t, const struct rec *r, FILE *out, struct err *e)
 {
-	uint64_t n, lines;
-	int rc = count_lines(t, r, &n, e);
+	struct place start[MAX_COLUMNS];
+	uint64_t n = 0;
+	int rc = find_starts(t, r, start, &n, e);
 	for (uint64_t line = 0; line < n && rc == 0; line++) {
 		for (uint32_t i = 0; i < t->n && rc == 0; i++) {
-			struct place p;
 			if (i)
 				fputc('\t', out);
-			if (t->column[i].kind) {
+			if (t->column[i].kind)
 				tsv_text(out, r->kind);
-				continue;
-			}
-			rc = follow(&t->column[i], r, line, &p, &lines, e);
-			if (rc == 0)
-				rc = put_cell(out, &p, e);
+			else
+				rc = put_column(&t->column[i], &start[i], line, out, e);
 		}
 		fputc('\n', out);
 	}

@@ -143,6 +143,19 @@ tsv() { recdump -k odd --tsv "$1" good.mp; }
 	[ "$(tsv text)" = '\t\r\x01\x7f'$'\u00e9' ]
 }
 
+@test "--tsv: an index beyond all is no [], a matrix of empty rows has no lines, many elements take no time" {
+	for at in 18446744073709551615 18446744073709551616 99999999999999999999999; do
+		run -2 tsv "t[$at]"
+		[ "$output" = "recdump: error: --tsv: 't[$at]': an index is too large" ]
+	done
+	[ "$(tsv 't[18446744073709551614],big')" = $'\t9223372036854775813' ]
+	make_stream good.mp 'records[1][1]["t"] = {"dtype": "u8", "shape": [2**40, 0], "data": b""}'
+	[ "$(timeout 10 recdump -k odd --tsv 't[],big' good.mp)" = "" ]
+	[ "$(tsv 'list[],t[]' | wc -l)" -eq 5 ]
+	make_stream good.mp 'records[1][1]["t"] = {"dtype": "f64", "shape": [300000], "data": bytes(2400000)}'
+	[ "$(timeout 20 recdump -k odd --tsv 't[],t[]' good.mp | wc -l)" -eq 300000 ]
+}
+
 @test "--tsv: numbers are those of the JSON, and read back as they were" {
 	make_stream good.mp '
 m = records[1][1]
