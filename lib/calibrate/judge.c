@@ -9,31 +9,46 @@ enum { SAMPLES = 1000, FIRST_DRAW = 20131 };
 
 /* ---- reading ---- */
 
-static int not_a_time(const struct tabfile *t, uint32_t i, struct err *e)
+static int check_time(const struct tabfile *t, uint32_t i, double s, struct err *e)
 {
-	return err_set(e, ST_INPUT, "'%s' line %u has a time that is not above 0", t->path, i + 2);
+	if (!(s > 0))
+		return err_set(e, ST_INPUT, "'%s' line %u has a time that is not above 0", t->path,
+			       i + 2);
+	if (!time_is_usable(s))
+		return err_set(e, ST_INPUT, "'%s' line %u has a time of %g s", t->path, i + 2, s);
+	return 0;
+}
+
+/* The column of a statistic, -1: there is none.  The times of all runs must be there, and as they
+ * were measured for both statistics or for none. */
+static int find_column(const struct tabfile *t, int of, int statistic, int *column, struct err *e)
+{
+	char name[STATISTICS][80];
+	bool any = of == OF_ALL;
+	for (int s = 0; s < STATISTICS; s++) {
+		snprintf(name[s], sizeof name[s], "%s%s", statistic_name[s], of_suffix[of]);
+		any = any || (of == OF_ALL_RAW && tabfile_column(t, name[s]) >= 0);
+	}
+	*column = tabfile_column(t, name[statistic]);
+	return any && *column < 0
+		       ? err_set(e, ST_INPUT, "'%s' has no column '%s'", t->path, name[statistic])
+		       : 0;
 }
 
 /* A time of row i; "-": there is none, 0. */
 static int read_time(const struct tabfile *t, uint32_t i, int of, int statistic,
 		     struct judge_input *in, struct err *e)
 {
-	char name[80];
 	struct judge_row *x = &in->row[i];
-	snprintf(name, sizeof name, "%s%s", statistic_name[statistic], of_suffix[of]);
-	int column = tabfile_column(t, name);
+	double *s = &x->s[of][statistic];
+	int column;
+	if (find_column(t, of, statistic, &column, e) < 0)
+		return -1;
 	in->has[of] = column >= 0;
-	if (column < 0)
-		return of == OF_ALL ? err_set(e, ST_INPUT, "'%s' has no column '%s'", t->path, name)
-				    : 0;
-	if (of == OF_ALL) {
-		double *s = &x->s[of][statistic];
-		if (tabfile_real(t, i, column, s, e) < 0)
-			return -1;
-		return *s > 0 ? 0 : not_a_time(t, i, e);
-	}
-	if (strcmp(tabfile_cell(t, i, column), "-") != 0)
-		return tabfile_real(t, i, column, &x->s[of][statistic], e);
+	if (of == OF_ALL || (of == OF_ALL_RAW && column >= 0))
+		return tabfile_real(t, i, column, s, e) < 0 ? -1 : check_time(t, i, *s, e);
+	if (column >= 0 && strcmp(tabfile_cell(t, i, column), "-") != 0)
+		return tabfile_real(t, i, column, s, e);
 	if (of == OF_ODD_ROUNDS || of == OF_EVEN_ROUNDS)
 		in->has_halves = false;
 	if (of == OF_ODD_PASSES || of == OF_EVEN_PASSES)
@@ -66,13 +81,15 @@ static int read_row(const struct tabfile *t, uint32_t i, struct judge_input *in,
 				.copies = named_cell(t, i, "copies"),
 				.predicted_busy = named_cell(t, i, "predicted_busy_s"),
 				.measured_busy = named_cell(t, i, "measured_busy_s")};
+	if (tabfile_column(t, "predicted_s") < 0)
+		return err_set(e, ST_INPUT, "'%s' has no column 'predicted_s'", t->path);
 	if (tabfile_real(t, i, tabfile_column(t, "predicted_s"), &x->predicted_s, e) < 0 ||
 	    read_optional(t, i, "copy_bytes", &x->copy_bytes, e) < 0 ||
 	    read_optional(t, i, "common", &common, e) < 0 ||
 	    read_optional(t, i, "explained", &in->explained, e) < 0)
 		return -1;
-	if (!(x->predicted_s > 0))
-		return not_a_time(t, i, e);
+	if (check_time(t, i, x->predicted_s, e) < 0)
+		return -1;
 	x->is_common = common != 0;
 	in->has_common = in->has_common || x->is_common;
 	for (int of = 0; of < OF_KINDS; of++)
@@ -89,7 +106,7 @@ int judge_read(const char *path, struct arena *a, struct judge_input *out, struc
 		return -1;
 	*out = (struct judge_input){.n = t.n_rows, .draws = {FIRST_DRAW}};
 	out->row = ARENA_NEWN(a, struct judge_row, (size_t)t.n_rows + 1);
-	out->has_halves = tabfile_column(&t, "fastest_odd_rounds_s") >= 0;
+	out->has_halves = true;
 	for (uint32_t i = 0; i < t.n_rows; i++)
 		if (read_row(&t, i, out, e) < 0)
 			return -1;

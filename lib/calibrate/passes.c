@@ -52,6 +52,10 @@ static int read_times(struct plan *p, const char *path, struct arena *a, struct 
 		    tabfile_real(&t, i, mean, &x->mean_s, e) < 0 ||
 		    tabfile_real(&t, i, raw, &x->s, e) < 0)
 			return -1;
+		if (!time_is_usable(x->fastest_s) || !time_is_usable(x->mean_s) ||
+		    !time_is_usable(x->s))
+			return err_set(e, ST_INPUT, "'%s' line %u has a time that cannot be", path,
+				       i + 2);
 		x->measured = true;
 		p->least_fastest = fmin(p->least_fastest, x->fastest_s);
 		p->least_mean = fmin(p->least_mean, x->mean_s);
@@ -138,6 +142,8 @@ int pass_plan(const struct run_list *predicted, const char *so_far, const struct
 {
 	struct plan p = {
 		.o = o, .n = predicted->n, .least_fastest = INFINITY, .least_mean = INFINITY};
+	if (p.n == 0)
+		return err_set(e, ST_RUNTIME, "no predicted placement");
 	p.item = ARENA_NEWN(a, struct candidate, (size_t)p.n + 1);
 	for (uint32_t i = 0; i < p.n; i++) {
 		const struct run_item *x = &predicted->item[i];

@@ -4,28 +4,52 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "record/devrec.h"
 #include "record/runrec.h"
 #include "stats/quantile.h"
 #include "stream/tsv.h"
+
+/* Seconds beyond which ratios of ratios are no numbers; nothing that was measured is near them. */
+static const double LEAST_S = 1e-50, MOST_S = 1e50;
+
+bool time_is_usable(double s)
+{
+	return s >= LEAST_S && s <= MOST_S;
+}
+
+static int check_time(const char *key, double s, struct err *e)
+{
+	if (!(s > 0))
+		return err_set(e, ST_INPUT, "%s has a time that is not above 0", key);
+	if (!time_is_usable(s))
+		return err_set(e, ST_INPUT, "%s has a time of %g s", key, s);
+	return 0;
+}
 
 static int check_samples(const struct run_rec *x, struct err *e)
 {
 	if (!x->has_copies)
 		return err_set(e, ST_INPUT, "no key 'copies'");
-	if (x->n_samples == 0 || x->k > UINT16_MAX)
+	if (x->n_samples == 0 || x->k > DEVS_MAX)
 		return err_set(e, ST_INPUT,
 			       "samples_s and busy_s have %" PRIu32 " and %" PRIu32 " values",
 			       x->n_samples, x->k);
+	if (check_time("lat_s", x->lat_s, e) < 0)
+		return -1;
 	for (uint32_t i = 0; i < x->n_samples; i++)
-		if (!(x->samples_s[i] > 0))
-			return err_set(e, ST_INPUT, "samples_s has a time that is not above 0");
+		if (check_time("samples_s", x->samples_s[i], e) < 0)
+			return -1;
+	for (uint32_t i = 0; i < x->k; i++)
+		if (!(x->busy_s[i] >= 0 && x->busy_s[i] <= MOST_S))
+			return err_set(e, ST_INPUT, "busy_s has a time of %g s", x->busy_s[i]);
 	return 0;
 }
 
 int run_item_decode(const struct rec *r, struct arena *a, struct run_item *out, struct err *e)
 {
-	const unsigned keys = RUN_SAMPLE | RUN_SOURCE | RUN_LATENCY | RUN_REFERENCE | RUN_COPIES |
-			      RUN_SAMPLES | RUN_PLAN;
+	const bool has_ref = val_get(r->map, "ref_s") != NULL;
+	const unsigned keys = RUN_SAMPLE | RUN_SOURCE | RUN_LATENCY | RUN_COPIES | RUN_SAMPLES |
+			      RUN_PLAN | (has_ref ? RUN_REFERENCE : 0);
 	struct run_rec x;
 	if (run_decode(r, keys, a, &x, e) < 0 || (!x.reason && check_samples(&x, e) < 0))
 		return err_prefix(e, "run record %" PRIu64, r->index);
@@ -34,6 +58,7 @@ int run_item_decode(const struct rec *r, struct arena *a, struct run_item *out, 
 				 .ok = !x.reason,
 				 .reason = x.reason ? x.reason : "",
 				 .lat_s = x.lat_s,
+				 .has_ref = has_ref,
 				 .ref_s = x.ref_s,
 				 .copies = x.copies,
 				 .copy_bytes = x.copy_bytes,
@@ -125,9 +150,10 @@ void run_print(const struct run_item *r, FILE *out)
 		fputs("\t-\t-\n", out);
 		return;
 	}
-	fprintf(out, "\t%.17g\t%.6g\t%.6g\t%" PRIu32 "\t%.17g\t%" PRIu64 "\t%" PRIu64 "\t",
-		r->lat_s, run_fastest(r), run_median(r), r->n_samples, r->ref_s, r->copies,
-		r->copy_bytes);
+	fprintf(out, "\t%.17g\t%.6g\t%.6g\t%" PRIu32 "\t", r->lat_s, run_fastest(r), run_median(r),
+		r->n_samples);
+	print_reals(out, &r->ref_s, r->has_ref);
+	fprintf(out, "\t%" PRIu64 "\t%" PRIu64 "\t", r->copies, r->copy_bytes);
 	if (r->has_plan)
 		fprintf(out, "%" PRIu64 "\t%" PRIu64 "\t", r->in_host, r->steps);
 	else

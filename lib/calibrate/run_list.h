@@ -14,8 +14,9 @@ struct run_item {
 	uint64_t sample; /* the placement's number in its stream, from 0 */
 	const char *source;
 	bool ok;
-	const char *reason; /* "" when ok; nothing below counts when not */
-	double lat_s, ref_s;
+	const char *reason;  /* "" when ok; nothing below counts when not */
+	double lat_s, ref_s; /* ref_s 0: not known */
+	bool has_ref;
 	uint64_t copies, copy_bytes;
 	bool has_plan; /* measured: what follows is told */
 	uint64_t in_host, steps;
@@ -35,6 +36,9 @@ struct run_list {
 /* From a record of kind "run"; memory from a. */
 int run_item_decode(const struct rec *r, struct arena *a, struct run_item *out,
 		    struct err *e) MUST_CHECK;
+
+/* Is that a time whose ratios to others are numbers?  So are lat_s and samples_s of run items. */
+bool time_is_usable(double s);
 
 /* One more run at the end of l; memory from a. */
 int run_list_add(struct run_list *l, const struct rec *r, struct arena *a,

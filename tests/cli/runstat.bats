@@ -325,3 +325,63 @@ judged() {
 	[[ "$output" == *"not above 0"* ]]
 	run -1 bash -c 'runstat runs p.mp > /dev/full'
 }
+
+# refused_run WHAT PYTHON - runstat runs and tabstat found refuse the record `r`, of which PYTHON makes m otherwise
+refused_run() {
+	py "
+		r = run_record(0, [3.0, 2.0], 'policy', loops=np.ones((2, 2, 2)))
+		m = r[1]
+		$2
+		write_runs('odd.mp', [r])
+	"
+	run -3 runstat runs odd.mp
+	[[ "$output" == "runstat runs: error: 'odd.mp': run record 1: "*"$1"* ]] || { echo "$output"; return 1; }
+	run -3 tabstat found odd.mp
+	[[ "$output" == *"$1"* ]]
+}
+
+@test "times that cannot be are refused, not turned into figures that are no numbers" {
+	refused_run "lat_s has a time that is not above 0" 'm["lat_s"] = 0.0'
+	refused_run "lat_s has a time of 1e+300 s" 'm["lat_s"] = 1e300'
+	refused_run "samples_s has a time that is not above 0" 'm["samples_s"] = tensor(np.array([1.0, -1.0]))'
+	refused_run "samples_s has a time of 4.94066e-324 s" 'm["samples_s"] = tensor(np.array([1.0, 5e-324]))'
+	refused_run "busy_s has a time of -1 s" 'm["busy_s"] = tensor(np.array([1.0, -1.0]))'
+	refused_run "busy_s have 2 and 1025 values" 'm["busy_s"] = tensor(np.ones(1025)); del m["pulse_s"]'
+	refused_run "pulse_s" 'm["pulse_s"] = tensor(np.ones((1, 2, 2)))'
+	head=$'placement\tsource\tpredicted_s\tfastest_s\tmean_s\tfastest_raw_s\tmean_raw_s'
+	for bad in $'1e300\t1\t1\t1\t1' $'1\t5e-324\t1\t1\t1' $'1\t1\t1e99\t1\t1' $'1\t1\t1\t-1\t1' $'1\t1\t1\t1\t0'; do
+		printf '%s\n' "$head" $'0\tmoved\t1\t1\t1\t1\t1' $'1\tmoved\t'"$bad" > bad.tsv
+		run -3 runstat judge bad.tsv
+		[[ "$output" == "runstat judge: error: 'bad.tsv' line 3 has a time "* ]] || { echo "$bad: $output"; return 1; }
+	done
+	printf '%s\n' "$head" $'0\tmoved\t1\t1\t1\t1\t1' $'1\tmoved\t1\t1\t1\t1\t-' > bad.tsv
+	run -3 runstat judge bad.tsv
+	[[ "$output" == *"'-' is not a number"* ]]
+	# Of the two statistics one alone is no table.
+	cut -f 1-6 bad.tsv > half.tsv
+	run -3 runstat judge half.tsv
+	[[ "$output" == *"'half.tsv' has no column 'mean_raw_s'"* ]]
+	cut -f 1,2,4,5 bad.tsv > half.tsv
+	run -3 runstat judge half.tsv
+	[[ "$output" == *"'half.tsv' has no column 'predicted_s'"* ]]
+}
+
+@test "a pass of nothing, or after times that cannot be, is refused" {
+	py '
+		write_runs("none.mp", [])
+		write_runs("p.mp", [run_record(i, [0.01]) for i in range(3)])'
+	run -1 runstat pass none.mp
+	[ "$output" = "runstat pass: error: no predicted placement" ]
+	printf 'placement\tfastest_s\tmean_s\tmean_raw_s\n0\t1\t1\t-1\n' > so_far.tsv
+	run -3 runstat pass --so-far so_far.tsv p.mp
+	[[ "$output" == *"'so_far.tsv' line 2 has a time that cannot be"* ]]
+}
+
+@test "a run record without the latency of the best single device, which is optional" {
+	py '
+		r = run_record(0, [3.0], "policy")
+		del r[1]["ref_s"]
+		write_runs("noref.mp", [r])'
+	[ "$(runstat runs noref.mp | cut -f 7)" = - ]
+	[ "$(tabstat found noref.mp)" = $'1\t3\t3\t0' ]
+}
