@@ -29,7 +29,7 @@ static uint32_t split_words(const char *text, struct arena *a, const char ***out
 
 static int verb_rounds(int argc, char **argv, struct arena *a, struct err *e)
 {
-	struct rounds_options o = {.cpu = ""};
+	struct rounds_table_options o = {.cpu = ""};
 	const char *answers = "";
 	const struct opt opts[] = {
 		{"cpu", 0, OPT_TEXT, &o.cpu, "NAME", "the device that ratios are to", 0, 0, NULL,

@@ -200,7 +200,7 @@ static bool is_all_cores(const struct device *d)
 }
 
 /* Devices as this machine lists them. */
-struct found {
+struct found_devices {
 	struct names accelerators;
 	const char *all_cores; /* the name of the device of all cores; NULL: none */
 	int *core, n_cores;    /* its cores */
@@ -208,7 +208,7 @@ struct found {
 
 static void note_default(void *arg, const struct device *d)
 {
-	struct found *f = arg;
+	struct found_devices *f = arg;
 	if (d->class->is_default && d->n_cpus == 0 && d->mem_bytes > 0)
 		add_name(&f->accelerators, d->name);
 	if (is_all_cores(d)) {
@@ -219,7 +219,7 @@ static void note_default(void *arg, const struct device *d)
 }
 
 /* "cpu:A,B,..." for cores first .. last - 1 of f. */
-static void add_cores(const struct found *f, int first, int last)
+static void add_cores(const struct found_devices *f, int first, int last)
 {
 	struct names l = f->accelerators;
 	for (int i = first; i < last; i++) {
@@ -232,7 +232,7 @@ static void add_cores(const struct found *f, int first, int last)
 
 char *device_list_default(char *dst, size_t cap)
 {
-	struct found f = {.accelerators = {dst, cap}};
+	struct found_devices f = {.accelerators = {dst, cap}};
 	const struct device_class *c;
 	dst[0] = '\0';
 	for (uint32_t i = 0; (c = device_class_at(i)); i++)

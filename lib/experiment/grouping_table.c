@@ -18,7 +18,7 @@ struct seeds {
 	double *ratio, *lat_ms; /* (n) */
 };
 
-struct model {
+struct grouped_model {
 	const char *name;
 	struct seeds of[METHODS];
 };
@@ -51,7 +51,7 @@ static double middle(const double *x, const uint32_t *by, uint32_t n)
 	return (x[by[(n - 1) / 2]] + x[by[n / 2]]) / 2;
 }
 
-static void put_lines(const struct model *m, int method, double *learned, FILE *out)
+static void put_lines(const struct grouped_model *m, int method, double *learned, FILE *out)
 {
 	const struct seeds *s = &m->of[method];
 	if (!s->n)
@@ -78,7 +78,7 @@ static void put_lines(const struct model *m, int method, double *learned, FILE *
 	mem_free(by);
 }
 
-static struct model *find_model(struct model *model, uint32_t *n, const char *name)
+static struct grouped_model *find_model(struct grouped_model *model, uint32_t *n, const char *name)
 {
 	for (uint32_t i = 0; i < *n; i++)
 		if (strcmp(model[i].name, name) == 0)
@@ -87,7 +87,7 @@ static struct model *find_model(struct model *model, uint32_t *n, const char *na
 	return &model[(*n)++];
 }
 
-static int read_file(const char *path, struct model *model, uint32_t *n, struct arena *a,
+static int read_file(const char *path, struct grouped_model *model, uint32_t *n, struct arena *a,
 		     struct err *e)
 {
 	struct result_file f = result_file_name(path, a);
@@ -107,7 +107,7 @@ static int read_file(const char *path, struct model *model, uint32_t *n, struct 
 int grouping_table(char *const *paths, uint32_t n, FILE *out, struct err *e)
 {
 	struct arena *a = arena_new();
-	struct model *model = ARENA_NEWN(a, struct model, (size_t)n + 1);
+	struct grouped_model *model = ARENA_NEWN(a, struct grouped_model, (size_t)n + 1);
 	uint32_t n_models = 0;
 	int rc = 0;
 	for (uint32_t i = 0; i < n && rc == 0; i++)

@@ -9,7 +9,7 @@
 #include "stream/tsv.h"
 
 struct table {
-	const struct rounds_options *o;
+	const struct rounds_table_options *o;
 	FILE *out;
 	uint32_t k;
 	const char *const *name; /* (k) devices */
@@ -113,7 +113,7 @@ static int read_table(struct table *t, const char *path, struct arena *a, struct
 	return rc;
 }
 
-int rounds_table(const char *path, const struct rounds_options *o, FILE *out, struct err *e)
+int rounds_table(const char *path, const struct rounds_table_options *o, FILE *out, struct err *e)
 {
 	struct arena *a = arena_new();
 	struct table t = {.o = o, .out = out};

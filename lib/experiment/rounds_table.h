@@ -6,7 +6,7 @@
 
 #include "calibrate/run_list.h"
 
-struct rounds_options {
+struct rounds_table_options {
 	const char *cpu;           /* the device that ratios are to */
 	const char *beside;        /* this single device is the answer; NULL: none is */
 	const char *const *answer; /* (n_answers) names of the runs behind the single devices' */
@@ -20,7 +20,7 @@ struct rounds_options {
  * Ratios are those of the same rounds; medians and 95 % intervals.  alone: the only device that
  * had anything to do; such an answer is that device, with the same figures.  -1: also when a
  * device has no run (ST_RUNTIME). */
-int rounds_table(const char *path, const struct rounds_options *o, FILE *out,
+int rounds_table(const char *path, const struct rounds_table_options *o, FILE *out,
 		 struct err *e) MUST_CHECK;
 
 #endif

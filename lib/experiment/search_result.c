@@ -7,7 +7,7 @@
 
 #include "calibrate/run_list.h"
 
-struct found {
+struct best_found {
 	uint64_t n;
 	double *lat_s; /* (n) */
 	size_t cap;
@@ -15,7 +15,7 @@ struct found {
 	double group_sum, n_updates;
 };
 
-static int add_run(struct found *f, const struct rec *r, struct arena *a, struct err *e)
+static int add_run(struct best_found *f, const struct rec *r, struct arena *a, struct err *e)
 {
 	struct run_item x;
 	arena_reset(a);
@@ -30,7 +30,7 @@ static int add_run(struct found *f, const struct rec *r, struct arena *a, struct
 	return 0;
 }
 
-static int add_update(struct found *f, const struct rec *r, struct err *e)
+static int add_update(struct best_found *f, const struct rec *r, struct err *e)
 {
 	double groups;
 	if (get_real(r->map, "groups", &groups, e) < 0)
@@ -40,7 +40,7 @@ static int add_update(struct found *f, const struct rec *r, struct err *e)
 	return 0;
 }
 
-static int put_result(const struct found *f, bool groups, FILE *out, struct err *e)
+static int put_result(const struct best_found *f, bool groups, FILE *out, struct err *e)
 {
 	if (f->n == 0)
 		return err_set(e, ST_RUNTIME, "no run");
@@ -60,7 +60,7 @@ int search_result(const char *path, bool groups, FILE *out, struct err *e)
 {
 	struct rec_reader *in = rec_reader_open(path, -1, e);
 	struct arena *a = arena_new();
-	struct found f = {.best_s = INFINITY};
+	struct best_found f = {.best_s = INFINITY};
 	struct rec r;
 	int rc = in ? 1 : -1;
 	while (rc > 0 && (rc = rec_next(in, &r, e)) > 0) {

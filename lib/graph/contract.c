@@ -180,7 +180,7 @@ static enum search contract(struct shrink *s, uint32_t a, uint32_t b)
 	return NOT_FOUND;
 }
 
-struct candidate {
+struct edge_candidate {
 	uint32_t edge, to, from;
 }; /* positions of its ends */
 
@@ -188,7 +188,7 @@ struct candidate {
  * before an edge that jumps over it is tried. */
 static int by_ends(const void *x, const void *y)
 {
-	const struct candidate *a = x, *b = y;
+	const struct edge_candidate *a = x, *b = y;
 	if (a->to != b->to)
 		return a->to < b->to ? -1 : 1;
 	return a->from > b->from ? -1 : a->from < b->from;
@@ -198,11 +198,11 @@ static int by_ends(const void *x, const void *y)
 static uint32_t contract_all(struct shrink *s, const bool *may)
 {
 	const struct digraph *q = s->q;
-	struct candidate *c = MEM_NEWN(struct candidate, q->m ? q->m : 1);
+	struct edge_candidate *c = MEM_NEWN(struct edge_candidate, q->m ? q->m : 1);
 	uint32_t n = 0, n_limited = 0;
 	for (uint32_t i = 0; i < q->m; i++)
 		if (may[i])
-			c[n++] = (struct candidate){i, s->pos[q->dst[i]], s->pos[q->src[i]]};
+			c[n++] = (struct edge_candidate){i, s->pos[q->dst[i]], s->pos[q->src[i]]};
 	qsort(c, n, sizeof *c, by_ends);
 	bool changed = true;
 	for (int pass = 0; changed && n > 0; pass++) {

@@ -30,7 +30,7 @@ static bool known_opset(const char *s, bool *any_type)
 			     parse_int(s + 5, strlen(s + 5), 1, &k) && k <= LAST_OPSET);
 }
 
-int open_layer(struct reader *r, const struct xml_attr *a, int n, struct err *e)
+int open_layer(struct ir_reader *r, const struct xml_attr *a, int n, struct err *e)
 {
 	struct raw_net *net = net_of(r);
 	const struct xml_attr *name, *type, *version;
@@ -78,7 +78,7 @@ int open_layer(struct reader *r, const struct xml_attr *a, int n, struct err *e)
 	return 0;
 }
 
-void open_data(struct reader *r, const struct xml_attr *a, int n)
+void open_data(struct ir_reader *r, const struct xml_attr *a, int n)
 {
 	for (int i = 0; i < n; i++)
 		*VEC_ADD(net_of(r)->attr) =
@@ -87,7 +87,7 @@ void open_data(struct reader *r, const struct xml_attr *a, int n)
 	*VEC_ADD(r->place) = AT_DATA;
 }
 
-static const char *data_value(struct reader *r, const char *key)
+static const char *data_value(struct ir_reader *r, const char *key)
 {
 	const struct raw_net *net = net_of(r);
 	for (size_t i = layer_of(r)->attr; i < net->attr.n; i++)
@@ -97,7 +97,8 @@ static const char *data_value(struct reader *r, const char *key)
 }
 
 /* The one output of a Parameter or Const: element type and room for its shape. */
-static int source_output(struct reader *r, struct raw_out **out, const char **shape, struct err *e)
+static int source_output(struct ir_reader *r, struct raw_out **out, const char **shape,
+			 struct err *e)
 {
 	struct raw_net *net = net_of(r);
 	const struct raw_layer *l = layer_of(r);
@@ -120,7 +121,7 @@ static int source_output(struct reader *r, struct raw_out **out, const char **sh
 	return 0;
 }
 
-static int close_parameter(struct reader *r, struct err *e)
+static int close_parameter(struct ir_reader *r, struct err *e)
 {
 	struct raw_out *out;
 	const char *shape;
@@ -134,7 +135,7 @@ static int close_parameter(struct reader *r, struct err *e)
 	return 0;
 }
 
-static int close_const(struct reader *r, struct err *e)
+static int close_const(struct ir_reader *r, struct err *e)
 {
 	struct raw_out *out;
 	const char *shape;
@@ -176,7 +177,7 @@ static int close_const(struct reader *r, struct err *e)
 	return 0;
 }
 
-int close_layer(struct reader *r, struct err *e)
+int close_layer(struct ir_reader *r, struct err *e)
 {
 	struct raw_net *net = net_of(r);
 	int64_t id;
@@ -196,7 +197,7 @@ int close_layer(struct reader *r, struct err *e)
 
 /* ---- ports ---- */
 
-int open_in_port(struct reader *r, const struct xml_attr *a, int n, struct err *e)
+int open_in_port(struct ir_reader *r, const struct xml_attr *a, int n, struct err *e)
 {
 	int64_t id;
 	if (need_int(r, "port", a, n, "id", 0, &id, e) < 0)
@@ -206,7 +207,7 @@ int open_in_port(struct reader *r, const struct xml_attr *a, int n, struct err *
 	return 0;
 }
 
-int open_out_port(struct reader *r, const struct xml_attr *a, int n, struct err *e)
+int open_out_port(struct ir_reader *r, const struct xml_attr *a, int n, struct err *e)
 {
 	struct raw_net *net = net_of(r);
 	const struct xml_attr *precision, *names = find_attr(a, n, "names");
@@ -228,7 +229,7 @@ int open_out_port(struct reader *r, const struct xml_attr *a, int n, struct err 
 	return 0;
 }
 
-int close_dim(struct reader *r, struct err *e)
+int close_dim(struct ir_reader *r, struct err *e)
 {
 	struct raw_net *net = net_of(r);
 	char text[60];

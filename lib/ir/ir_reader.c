@@ -12,7 +12,7 @@
 
 #include "record/graphrec.h"
 
-int reader_fail(struct reader *r, struct err *e, const char *fmt, ...)
+int reader_fail(struct ir_reader *r, struct err *e, const char *fmt, ...)
 {
 	char what[400];
 	uint32_t layer = GRAPH_NONE;
@@ -40,14 +40,14 @@ const struct xml_attr *find_attr(const struct xml_attr *a, int n, const char *na
 	return NULL;
 }
 
-int need_attr(struct reader *r, const char *element, const struct xml_attr *a, int n,
+int need_attr(struct ir_reader *r, const char *element, const struct xml_attr *a, int n,
 	      const char *name, const struct xml_attr **out, struct err *e)
 {
 	*out = find_attr(a, n, name);
 	return *out ? 0 : reader_fail(r, e, "<%s> without the attribute '%s'", element, name);
 }
 
-int need_int(struct reader *r, const char *element, const struct xml_attr *a, int n,
+int need_int(struct ir_reader *r, const char *element, const struct xml_attr *a, int n,
 	     const char *name, int64_t lo, int64_t *out, struct err *e)
 {
 	const struct xml_attr *x;
@@ -60,7 +60,7 @@ int need_int(struct reader *r, const char *element, const struct xml_attr *a, in
 			   err_escape(value, sizeof value, x->value, x->len), lo);
 }
 
-static int maybe_int(struct reader *r, const char *element, const struct xml_attr *a, int n,
+static int maybe_int(struct ir_reader *r, const char *element, const struct xml_attr *a, int n,
 		     const char *name, int64_t otherwise, int64_t *out, struct err *e)
 {
 	*out = otherwise;
@@ -74,7 +74,7 @@ static bool is(const struct xml_attr *a, const char *value)
 
 /* ---- edges, port maps ---- */
 
-static int open_edge(struct reader *r, const struct xml_attr *a, int n, struct err *e)
+static int open_edge(struct ir_reader *r, const struct xml_attr *a, int n, struct err *e)
 {
 	struct raw_edge d = {.line = r->xml.line};
 	if (need_int(r, "edge", a, n, "from-layer", 0, &d.from, e) < 0 ||
@@ -87,7 +87,7 @@ static int open_edge(struct reader *r, const struct xml_attr *a, int n, struct e
 	return 0;
 }
 
-static int open_back_edge(struct reader *r, const struct xml_attr *a, int n, struct err *e)
+static int open_back_edge(struct ir_reader *r, const struct xml_attr *a, int n, struct err *e)
 {
 	struct raw_back d = {.line = r->xml.line};
 	if (need_int(r, "edge", a, n, "from-layer", 0, &d.from, e) < 0 ||
@@ -98,7 +98,7 @@ static int open_back_edge(struct reader *r, const struct xml_attr *a, int n, str
 	return 0;
 }
 
-static int open_map_item(struct reader *r, bool output, const struct xml_attr *a, int n,
+static int open_map_item(struct ir_reader *r, bool output, const struct xml_attr *a, int n,
 			 struct err *e)
 {
 	struct raw_map m = {.map.output = output, .role = r->map_role, .line = r->xml.line};
@@ -123,7 +123,7 @@ static int open_map_item(struct reader *r, bool output, const struct xml_attr *a
 
 /* ---- networks ---- */
 
-static int open_net(struct reader *r, const char *name, const struct xml_attr *a, int n,
+static int open_net(struct ir_reader *r, const char *name, const struct xml_attr *a, int n,
 		    struct err *e)
 {
 	int64_t version;
@@ -147,7 +147,7 @@ static int open_net(struct reader *r, const char *name, const struct xml_attr *a
 	return 0;
 }
 
-static int open_body(struct reader *r, const char *role, struct err *e)
+static int open_body(struct ir_reader *r, const char *role, struct err *e)
 {
 	struct raw_net *net = net_of(r);
 	if (r->net.n > GRAPH_MAX_DEPTH)
@@ -161,7 +161,7 @@ static int open_body(struct reader *r, const char *role, struct err *e)
 	return 0;
 }
 
-static int close_net(struct reader *r, struct err *e)
+static int close_net(struct ir_reader *r, struct err *e)
 {
 	struct graph *g = r->net.n == 1 ? r->g : ARENA_NEWN(r->g->arena, struct graph, 1);
 	if (r->net.n > 1) {
@@ -178,7 +178,7 @@ static int close_net(struct reader *r, struct err *e)
 
 /* ---- which element may stand where ---- */
 
-static int open_section(struct reader *r, bool *seen, enum place at, const char *name,
+static int open_section(struct ir_reader *r, bool *seen, enum place at, const char *name,
 			struct err *e)
 {
 	if (*seen)
@@ -188,7 +188,7 @@ static int open_section(struct reader *r, bool *seen, enum place at, const char 
 	return 0;
 }
 
-static int open_in_layer(struct reader *r, const char *name, const struct xml_attr *a, int n,
+static int open_in_layer(struct ir_reader *r, const char *name, const struct xml_attr *a, int n,
 			 struct err *e)
 {
 	static const struct {
@@ -218,7 +218,7 @@ static int open_in_layer(struct reader *r, const char *name, const struct xml_at
 
 static int on_open(void *ctx, const char *name, const struct xml_attr *a, int n, struct err *e)
 {
-	struct reader *r = ctx;
+	struct ir_reader *r = ctx;
 	bool port = strcmp(name, "port") == 0, edge = strcmp(name, "edge") == 0;
 	bool in = strcmp(name, "input") == 0, out = strcmp(name, "output") == 0;
 	enum place at = r->place.n ? r->place.v[r->place.n - 1] : AT_DOCUMENT;
@@ -253,7 +253,7 @@ static int on_open(void *ctx, const char *name, const struct xml_attr *a, int n,
 
 static int on_close(void *ctx, struct err *e)
 {
-	struct reader *r = ctx;
+	struct ir_reader *r = ctx;
 	enum place at = r->place.v[r->place.n - 1];
 	int rc = at == AT_LAYER ? close_layer(r, e) : at == AT_NET ? close_net(r, e) : 0;
 	r->place.n--;
@@ -262,7 +262,7 @@ static int on_close(void *ctx, struct err *e)
 
 static int on_text(void *ctx, const char *s, size_t n, struct err *e)
 {
-	struct reader *r = ctx;
+	struct ir_reader *r = ctx;
 	if (r->place.n == 0 || r->place.v[r->place.n - 1] != AT_DIM)
 		return 0;
 	if (n > sizeof r->dim - r->n_dim)
@@ -294,7 +294,7 @@ static int absolute(const char *path, struct arena *a, const char **out, struct 
 	return 0;
 }
 
-static int find_weights(struct reader *r, const char *path, struct err *e)
+static int find_weights(struct ir_reader *r, const char *path, struct err *e)
 {
 	struct arena *a = r->g->arena;
 	const char *given = r->opt ? r->opt->weights : NULL;
@@ -314,7 +314,7 @@ static int find_weights(struct reader *r, const char *path, struct err *e)
 	return absolute(bin, a, &r->g->weights, e);
 }
 
-static void reader_release(struct reader *r)
+static void reader_release(struct ir_reader *r)
 {
 	while (r->net.n)
 		raw_free(&r->net.v[--r->net.n]);
@@ -327,7 +327,7 @@ struct graph *ir_read(const char *path, const struct ir_options *opt, struct ir_
 		      struct err *e)
 {
 	struct graph *g = graph_new();
-	struct reader r = {.opt = opt, .g = g, .strings = intern_new(g->arena)};
+	struct ir_reader r = {.opt = opt, .g = g, .strings = intern_new(g->arena)};
 	uint64_t xml_bytes = 0;
 	r.src = (struct raw_source){path, g->arena, &r.n_dropped};
 	r.xml = (struct xml_handler){

@@ -27,7 +27,7 @@ enum place {
 	AT_SKIP
 };
 
-struct reader {
+struct ir_reader {
 	struct xml_handler xml;
 	struct raw_source src;
 	struct intern *strings;
@@ -43,34 +43,34 @@ struct reader {
 	uint32_t n_layers, n_dropped;
 };
 
-static inline struct raw_net *net_of(struct reader *r)
+static inline struct raw_net *net_of(struct ir_reader *r)
 {
 	return &r->net.v[r->net.n - 1];
 }
 
-static inline struct raw_layer *layer_of(struct reader *r)
+static inline struct raw_layer *layer_of(struct ir_reader *r)
 {
 	struct raw_net *net = net_of(r);
 	return &net->layer.v[net->layer.n - 1];
 }
 
 /* An error at the current line, in the layer that is open, if one is. */
-int reader_fail(struct reader *r, struct err *e, const char *fmt, ...) PRINTF_LIKE(3, 4);
+int reader_fail(struct ir_reader *r, struct err *e, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
 /* Attributes of an element: NULL when absent; -1 with an error when a required one is
  * absent or not an integer >= lo. */
 const struct xml_attr *find_attr(const struct xml_attr *a, int n, const char *name);
-int need_attr(struct reader *r, const char *element, const struct xml_attr *a, int n,
+int need_attr(struct ir_reader *r, const char *element, const struct xml_attr *a, int n,
 	      const char *name, const struct xml_attr **out, struct err *e) MUST_CHECK;
-int need_int(struct reader *r, const char *element, const struct xml_attr *a, int n,
+int need_int(struct ir_reader *r, const char *element, const struct xml_attr *a, int n,
 	     const char *name, int64_t lo, int64_t *out, struct err *e) MUST_CHECK;
 
 /* The elements of a layer; each but close_* opens a place. */
-int open_layer(struct reader *r, const struct xml_attr *a, int n, struct err *e) MUST_CHECK;
-void open_data(struct reader *r, const struct xml_attr *a, int n);
-int open_in_port(struct reader *r, const struct xml_attr *a, int n, struct err *e) MUST_CHECK;
-int open_out_port(struct reader *r, const struct xml_attr *a, int n, struct err *e) MUST_CHECK;
-int close_dim(struct reader *r, struct err *e) MUST_CHECK;
-int close_layer(struct reader *r, struct err *e) MUST_CHECK;
+int open_layer(struct ir_reader *r, const struct xml_attr *a, int n, struct err *e) MUST_CHECK;
+void open_data(struct ir_reader *r, const struct xml_attr *a, int n);
+int open_in_port(struct ir_reader *r, const struct xml_attr *a, int n, struct err *e) MUST_CHECK;
+int open_out_port(struct ir_reader *r, const struct xml_attr *a, int n, struct err *e) MUST_CHECK;
+int close_dim(struct ir_reader *r, struct err *e) MUST_CHECK;
+int close_layer(struct ir_reader *r, struct err *e) MUST_CHECK;
 
 #endif

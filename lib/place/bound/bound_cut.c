@@ -14,7 +14,7 @@ enum { ROUNDS = 60, FIRST_ROUNDS = 100, LINK_OUT = 0, LINK_IN = 1 };
 static const uint64_t MAX_WORK = 200000; /* units and values of all rounds */
 
 /* A value with readers besides the unit that makes it. */
-struct value {
+struct cut_value {
 	uint32_t maker, first, n; /* reader[first] .. */
 	double out_s, in_s;       /* from side 0 to side 1, and back */
 };
@@ -24,7 +24,7 @@ struct sides {
 	struct dual x;
 	bool *second; /* (classes) on side 1 */
 	uint32_t n_values, *reader;
-	struct value *value;
+	struct cut_value *value;
 	/* at the multipliers at hand: */
 	double *cost[2];    /* (units) */
 	uint32_t *class[2]; /* (units) where that is */
@@ -58,12 +58,12 @@ static void list_values(struct sides *s, struct arena *a)
 	bool by_task = v->m->rules != PLACE_SCHEDULE;
 	uint32_t n = by_task ? d->n : d->n_tensors, *seen = MEM_NEWN(uint32_t, v->u->n), m = 0;
 
-	s->value = ARENA_NEWN(a, struct value, n);
+	s->value = ARENA_NEWN(a, struct cut_value, n);
 	s->reader = ARENA_NEWN(a, uint32_t, d->n_uses);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t task = by_task ? i : d->tensor_task[i];
 		uint32_t t = by_task ? d->out_ptr[i] : i, end = by_task ? d->out_ptr[i + 1] : i + 1;
-		struct value x = {.maker = v->unit_of[task], .first = m};
+		struct cut_value x = {.maker = v->unit_of[task], .first = m};
 
 		for (uint32_t j = d->use_ptr[t]; j < d->use_ptr[end]; j++) {
 			uint32_t to = v->unit_of[d->use_task[j]];
@@ -178,7 +178,7 @@ static struct maxflow *network(struct sides *s)
 			maxflow_ends(flow, i, capacity(s, s->cost[1][i]),
 				     capacity(s, s->cost[0][i]));
 	for (uint32_t i = 0; i < s->n_values; i++) {
-		const struct value *x = &s->value[i];
+		const struct cut_value *x = &s->value[i];
 		int64_t out = capacity(s, transfer(s, x->out_s, LINK_OUT, false));
 		int64_t in = capacity(s, transfer(s, x->in_s, LINK_IN, false));
 
@@ -208,7 +208,7 @@ static void count(struct sides *s, const struct maxflow *flow)
 			dual_count(&s->x, i, s->class[second][i]);
 	}
 	for (uint32_t i = 0; i < s->n_values; i++) {
-		const struct value *x = &s->value[i];
+		const struct cut_value *x = &s->value[i];
 		bool from = maxflow_on_sink_side(flow, x->maker), parts = false;
 
 		for (uint32_t j = x->first; j < x->first + x->n; j++)

@@ -120,7 +120,7 @@ static void search_below(void *arg, int task, int thread)
 	struct tree *x = arg;
 	struct walker *w = &x->walker[thread];
 	const struct open_node *o = &x->open[x->first + (uint32_t)task];
-	struct found *f = &x->found[task];
+	struct exact_found *f = &x->found[task];
 
 	w->best = x->best;
 	w->best_dev = f->device;
@@ -137,7 +137,7 @@ static void search_below(void *arg, int task, int thread)
 		walker_branch(w, o->v, o->bound);
 		undo_open_node(w, was);
 	}
-	*f = (struct found){w->best, w->cut, f->device, w->nodes, w->out};
+	*f = (struct exact_found){w->best, w->cut, f->device, w->nodes, w->out};
 }
 
 /* Batch after batch; simulations that are left are shared by the partial placements that are
@@ -157,7 +157,7 @@ static void search_all(struct tree *x, struct pool *pool)
 			x->found[i].nodes = each;
 		pool_run(pool, (int)n, search_below, x);
 		for (uint32_t i = 0; i < n; i++) {
-			const struct found *f = &x->found[i];
+			const struct exact_found *f = &x->found[i];
 
 			x->nodes += f->nodes;
 			x->cut = fmin(x->cut, f->cut);

@@ -37,7 +37,7 @@ struct walker {
 };
 
 /* The result of one open node. */
-struct found {
+struct exact_found {
 	double best, cut;
 	uint16_t *device; /* (n_sets) when best is better than the batch's */
 	uint64_t nodes;
@@ -53,7 +53,7 @@ struct tree {
 	struct walker *walker; /* (threads) */
 	struct open_node *open;
 	uint32_t n_open;
-	struct found found[EXACT_BATCH];
+	struct exact_found found[EXACT_BATCH];
 	uint32_t first; /* of the batch */
 	double best;    /* value of r->device; INFINITY: nothing legal */
 	double least, cut;

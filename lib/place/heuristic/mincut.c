@@ -22,7 +22,7 @@
 
 static const double NEAR = 1e-9; /* relative: a sum that is as good; savings may bring it below 0 */
 
-struct reader {
+struct cut_reader {
 	uint32_t unit;
 	uint16_t dev;
 };
@@ -36,7 +36,7 @@ struct cut {
 	uint16_t a, b; /* on the source's side, on the sink's */
 	struct maxflow *flow;
 	uint32_t *node;            /* (units) GRAPH_NONE: neither on a nor on b */
-	struct reader *reader;     /* (units) scratch: who reads a tensor, each unit once */
+	struct cut_reader *reader; /* (units) scratch: who reads a tensor, each unit once */
 	uint32_t *seen, *seen_dev; /* (units), (k) scratch: last tensor + 1 */
 };
 
@@ -62,7 +62,7 @@ static uint32_t readers(struct cut *c, uint32_t t, uint32_t maker)
 		if (w == maker || c->seen[w] == t + 1)
 			continue;
 		c->seen[w] = t + 1;
-		c->reader[n++] = (struct reader){w, c->on[w]};
+		c->reader[n++] = (struct cut_reader){w, c->on[w]};
 	}
 	return n;
 }
@@ -366,7 +366,7 @@ static int run_mincut(struct method_run *r, struct err *e)
 	c.scale = scale_of(&c);
 	c.on = ARENA_NEWN(r->a, uint16_t, c.p.u.n);
 	c.node = ARENA_NEWN(r->a, uint32_t, c.p.u.n);
-	c.reader = ARENA_NEWN(r->a, struct reader, c.p.u.n);
+	c.reader = ARENA_NEWN(r->a, struct cut_reader, c.p.u.n);
 	c.seen = ARENA_NEWN(r->a, uint32_t, c.p.u.n);
 	c.seen_dev = ARENA_NEWN(r->a, uint32_t, k);
 	double sum = swaps(&c, &n_cuts);

@@ -81,7 +81,7 @@ void partition_placement_init(struct partition_placement *p, struct method_run *
 
 /* ---- which part goes where ---- */
 
-struct trial {
+struct order_trial {
 	struct partition_placement *p;
 	struct evaluator *ev;
 	const uint16_t *on; /* (units) instead of parts and their devices; NULL */
@@ -91,7 +91,7 @@ struct trial {
 	bool legal;
 };
 
-static void try_order(struct trial *t, const uint16_t *dev)
+static void try_order(struct order_trial *t, const uint16_t *dev)
 {
 	struct partition_placement *p = t->p;
 	uint32_t moved;
@@ -122,7 +122,7 @@ static void swap_devices(uint16_t *x, uint16_t *y)
 }
 
 /* Every order of dev[first ..]; the first one as it is. */
-static void all_orders(struct trial *t, uint16_t *dev, uint32_t first)
+static void all_orders(struct order_trial *t, uint16_t *dev, uint32_t first)
 {
 	if (first + 1 >= t->p->n_parts) {
 		try_order(t, dev);
@@ -135,7 +135,7 @@ static void all_orders(struct trial *t, uint16_t *dev, uint32_t first)
 	}
 }
 
-static void exchanges(struct trial *t, uint16_t *dev, double deadline_s)
+static void exchanges(struct order_trial *t, uint16_t *dev, double deadline_s)
 {
 	uint32_t n = t->p->n_parts, since = 0;
 
@@ -163,10 +163,10 @@ static int hand_over(struct partition_placement *p, bool permute, const uint16_t
 {
 	struct method_run *r = p->r;
 	double deadline_s = r->budget_s > 0 ? clock_s() + r->budget_s : 0;
-	struct trial t = {.p = p,
-			  .ev = evaluator_new(r->m),
-			  .on = on,
-			  .device = MEM_NEWN(uint16_t, r->m->n_sets)};
+	struct order_trial t = {.p = p,
+				.ev = evaluator_new(r->m),
+				.on = on,
+				.device = MEM_NEWN(uint16_t, r->m->n_sets)};
 	uint16_t *dev = ARENA_NEWN(r->a, uint16_t, (size_t)p->n_parts + 1);
 	char moved[60] = "";
 

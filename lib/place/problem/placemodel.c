@@ -8,20 +8,21 @@
 const char *const place_rules_names[] = {"schedule", "dnnpart-latency", "dnnpart-throughput", NULL};
 
 /* A value that no task makes and one task that reads it. */
-struct reader {
+struct value_reader {
 	uint32_t out, task;
 };
 
 static int reader_compare(const void *pa, const void *pb)
 {
-	const struct reader *a = pa, *b = pb;
+	const struct value_reader *a = pa, *b = pb;
 
 	if (a->out != b->out)
 		return a->out < b->out ? -1 : 1;
 	return (a->task > b->task) - (a->task < b->task);
 }
 
-static size_t collect_readers(const struct place_model *m, const uint32_t *root, struct reader *r)
+static size_t collect_readers(const struct place_model *m, const uint32_t *root,
+			      struct value_reader *r)
 {
 	const struct graph *g = m->g;
 	size_t n = 0;
@@ -32,7 +33,7 @@ static size_t collect_readers(const struct place_model *m, const uint32_t *root,
 
 			if (task != GRAPH_NONE && o != GRAPH_NONE &&
 			    m->tasks.node_task[graph_node_of(g, o)] == GRAPH_NONE)
-				r[n++] = (struct reader){o, task};
+				r[n++] = (struct value_reader){o, task};
 		}
 	}
 	if (n > 1)
@@ -45,7 +46,7 @@ static size_t collect_readers(const struct place_model *m, const uint32_t *root,
 static void assign_weights(struct place_model *m, const uint32_t *root, struct arena *a)
 {
 	uint32_t n_in = m->g->in_ptr[m->g->n];
-	struct reader *r = MEM_NEWN(struct reader, n_in);
+	struct value_reader *r = MEM_NEWN(struct value_reader, n_in);
 	size_t n = collect_readers(m, root, r), end;
 
 	m->task_mem = ARENA_NEWN(a, uint64_t, m->tasks.dag.n);

@@ -14,19 +14,20 @@
 enum { MAX_FILE = 1 << 20, MAX_WORDS = 32, MAX_DEVICES = 1024, MAX_LINKS = 4096 };
 
 /* One line, cut into words. */
-struct line {
+struct spec_line {
 	const char *origin;
 	unsigned number;
 	int n;
 	const char *word[MAX_WORDS];
 };
 
-static int line_error(const struct line *l, struct err *e)
+static int line_error(const struct spec_line *l, struct err *e)
 {
 	return err_prefix(e, "%s, line %u", l->origin, l->number);
 }
 
-static int split_line(const char *s, size_t len, struct arena *a, struct line *l, struct err *e)
+static int split_line(const char *s, size_t len, struct arena *a, struct spec_line *l,
+		      struct err *e)
 {
 	size_t i = 0;
 
@@ -50,18 +51,18 @@ static int split_line(const char *s, size_t len, struct arena *a, struct line *l
 }
 
 /* A key of a device or link line and where its number goes. */
-struct field {
+struct spec_field {
 	const char *key;
 	double *value, lo, hi;
 	bool given;
 };
 
 /* Read the pairs "key number" from word `first` on.  `type` takes a text, NULL: not allowed. */
-static int read_fields(const struct line *l, int first, struct field *f, const char **type,
-		       struct err *e)
+static int read_fields(const struct spec_line *l, int first, struct spec_field *f,
+		       const char **type, struct err *e)
 {
 	for (int i = first; i < l->n; i += 2) {
-		struct field *x = f;
+		struct spec_field *x = f;
 		const char *key = l->word[i];
 
 		if (i + 1 == l->n)
@@ -96,18 +97,18 @@ static void *grow(struct arena *a, void *old, uint32_t n, size_t size)
 	return bigger;
 }
 
-static int read_device(const struct line *l, struct arena *a, struct spec *s, struct err *e)
+static int read_device(const struct spec_line *l, struct arena *a, struct spec *s, struct err *e)
 {
 	struct device_spec d = {.type = "model"};
 	double efficiency = 1, memory = 0;
-	struct field f[] = {{"flops", &d.flops_per_s, 1, 1e30, false},
-			    {"bandwidth", &d.bytes_per_s, 1, 1e30, false},
-			    {"efficiency", &efficiency, 1e-6, 1, false},
-			    {"overhead", &d.overhead_s, 0, 1e6, false},
-			    {"memory", &memory, 0, 1e18, false},
-			    {"watts", &d.watts, 0, 1e9, false},
-			    {"idle", &d.idle_watts, 0, 1e9, false},
-			    {NULL, NULL, 0, 0, false}};
+	struct spec_field f[] = {{"flops", &d.flops_per_s, 1, 1e30, false},
+				 {"bandwidth", &d.bytes_per_s, 1, 1e30, false},
+				 {"efficiency", &efficiency, 1e-6, 1, false},
+				 {"overhead", &d.overhead_s, 0, 1e6, false},
+				 {"memory", &memory, 0, 1e18, false},
+				 {"watts", &d.watts, 0, 1e9, false},
+				 {"idle", &d.idle_watts, 0, 1e9, false},
+				 {NULL, NULL, 0, 0, false}};
 
 	if (l->n < 2)
 		return err_set(e, ST_INPUT, "a device needs a name");
@@ -131,13 +132,13 @@ static int read_device(const struct line *l, struct arena *a, struct spec *s, st
 	return 0;
 }
 
-static int read_link(const struct line *l, struct arena *a, struct spec *s, struct err *e)
+static int read_link(const struct spec_line *l, struct arena *a, struct spec *s, struct err *e)
 {
 	struct link_spec x = {0};
-	struct field f[] = {{"latency", &x.latency_s, 0, 1e6, false},
-			    {"bandwidth", &x.bytes_per_s, 1, 1e30, false},
-			    {"j_per_byte", &x.j_per_byte, 0, 1e6, false},
-			    {NULL, NULL, 0, 0, false}};
+	struct spec_field f[] = {{"latency", &x.latency_s, 0, 1e6, false},
+				 {"bandwidth", &x.bytes_per_s, 1, 1e30, false},
+				 {"j_per_byte", &x.j_per_byte, 0, 1e6, false},
+				 {NULL, NULL, 0, 0, false}};
 
 	if (l->n < 3)
 		return err_set(e, ST_INPUT, "a link needs two device names");
@@ -155,7 +156,7 @@ static int read_link(const struct line *l, struct arena *a, struct spec *s, stru
 	return 0;
 }
 
-static int read_line(const struct line *l, struct arena *a, struct spec *s, struct err *e)
+static int read_line(const struct spec_line *l, struct arena *a, struct spec *s, struct err *e)
 {
 	if (l->n == 0)
 		return 0;
@@ -169,7 +170,7 @@ static int read_line(const struct line *l, struct arena *a, struct spec *s, stru
 int spec_parse(const char *text, size_t n, const char *origin, struct arena *a, struct spec *out,
 	       struct err *e)
 {
-	struct line l = {.origin = origin};
+	struct spec_line l = {.origin = origin};
 
 	for (size_t at = 0; at < n;) {
 		const char *nl = memchr(text + at, '\n', n - at);

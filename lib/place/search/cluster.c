@@ -22,7 +22,7 @@ static const double MOST_NOISE = 0.3;
 /* How clusters are made. */
 enum made { HEAVY_EDGES, STRETCHES, DEPTH_FIRST };
 
-struct trial {
+struct cluster_trial {
 	enum made made;
 	double n_clusters;
 	bool whole;       /* the device where the whole cluster would end first */
@@ -47,14 +47,14 @@ struct clusters {
 	struct sequence by_number, by_depth;
 	double *room;          /* (k) bytes */
 	struct evaluator **ev; /* (threads) */
-	struct trial batch[BATCH], best;
+	struct cluster_trial batch[BATCH], best;
 	uint32_t made; /* trials so far */
 };
 
 /* ---- clusters ---- */
 
 /* Fill class (n_sets) with numbers of clusters; false: they cannot be made. */
-static bool form_clusters(const struct clusters *x, const struct trial *t, uint32_t *class,
+static bool form_clusters(const struct clusters *x, const struct cluster_trial *t, uint32_t *class,
 			  struct arena *a)
 {
 	static const struct group_method heavy = {.run = group_heavy_edge};
@@ -126,7 +126,7 @@ static void stretch_ranks(const struct clusters *x, uint32_t number, double *ran
 static void run_trial(void *arg, int task, int thread)
 {
 	struct clusters *x = arg;
-	struct trial *t = &x->batch[task];
+	struct cluster_trial *t = &x->batch[task];
 	struct place_model m = *x->r->m;
 	struct arena *a = arena_new();
 	uint32_t *class = ARENA_NEWN(a, uint32_t, m.n_sets), moved;
@@ -157,7 +157,7 @@ static void run_trial(void *arg, int task, int thread)
 
 /* The number-th trial of the sweep: numbers of clusters halve twice from one to the next, those
  * between come after; false: they are over. */
-static bool sweep_trial(const struct clusters *x, uint32_t number, struct trial *t)
+static bool sweep_trial(const struct clusters *x, uint32_t number, struct cluster_trial *t)
 {
 	double n = x->s.u.n;
 	uint32_t steps = 0, step;
@@ -173,7 +173,7 @@ static bool sweep_trial(const struct clusters *x, uint32_t number, struct trial 
 	return t->n_clusters >= 2;
 }
 
-static void draw_trial(const struct clusters *x, uint32_t number, struct trial *t)
+static void draw_trial(const struct clusters *x, uint32_t number, struct cluster_trial *t)
 {
 	struct random_stream rng = random_stream_new(x->r->seed, RANDOM_CLUSTER, 0, number);
 
@@ -190,7 +190,7 @@ static void run_batch(struct clusters *x, struct pool *pool)
 	uint32_t n = left < BATCH ? (uint32_t)left : BATCH;
 
 	for (uint32_t i = 0; i < n; i++) {
-		struct trial *t = &x->batch[i];
+		struct cluster_trial *t = &x->batch[i];
 
 		t->number = 0;
 		if (!sweep_trial(x, x->made + i, t))
@@ -198,7 +198,7 @@ static void run_batch(struct clusters *x, struct pool *pool)
 	}
 	pool_run(pool, (int)n, run_trial, x);
 	for (uint32_t i = 0; i < n && x->batch[i].ran; i++, x->made++) {
-		const struct trial *t = &x->batch[i];
+		const struct cluster_trial *t = &x->batch[i];
 
 		if (!(t->value < x->best.value))
 			continue;

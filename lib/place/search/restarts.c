@@ -16,7 +16,7 @@
 enum { RESTARTS = 50 };
 static const double MOST_NOISE = 0.3, TIE = 1e-9;
 
-struct trial {
+struct restart_trial {
 	const struct method_run *r;
 	const struct limits *limits;
 	struct evaluators *ev;
@@ -55,7 +55,7 @@ static uint32_t first_end(struct listsched *x, uint32_t v, void *arg)
 
 static void run_trial(void *arg, int task, int thread)
 {
-	struct trial *t = (struct trial *)arg + task;
+	struct restart_trial *t = (struct restart_trial *)arg + task;
 	const struct place_model *m = t->r->m;
 	struct noise noise = {random_stream_new(t->r->seed, RANDOM_RESTART, 0, t->number), 0};
 	struct arena *a = arena_new();
@@ -94,7 +94,7 @@ static int run_restarts(struct method_run *r, struct err *e)
 	struct limits limits = limits_of(r, RESTARTS);
 	struct pool *pool = pool_new(r->threads, NULL);
 	uint32_t n = r->threads > 8 ? (uint32_t)r->threads : 8, made = 0;
-	struct trial *t = ARENA_NEWN(r->a, struct trial, n);
+	struct restart_trial *t = ARENA_NEWN(r->a, struct restart_trial, n);
 	struct evaluators *ev = evaluators_new(r->m);
 	double best = INFINITY;
 
@@ -104,8 +104,8 @@ static int run_restarts(struct method_run *r, struct err *e)
 		uint32_t now = limits.evals - made < n ? (uint32_t)(limits.evals - made) : n;
 
 		for (uint32_t i = 0; i < now; i++)
-			t[i] = (struct trial){r,           &limits,  ev,   made + i,
-					      t[i].device, INFINITY, false};
+			t[i] = (struct restart_trial){r,           &limits,  ev,   made + i,
+						      t[i].device, INFINITY, false};
 		pool_run(pool, (int)now, run_trial, t);
 		for (uint32_t i = 0; i < now && t[i].ran; i++, made++)
 			if (t[i].value < best) {
