@@ -224,8 +224,8 @@ static int filter(struct filter_state *s, struct err *e)
 	return k;
 }
 
-static int run(const struct options *o, const struct opt_common *common, int argc, char **argv,
-	       const char *input, struct err *e)
+static int filter_files(const struct options *o, const struct opt_common *common, int argc,
+			char **argv, const char *input, struct err *e)
 {
 	struct filter_state s = {.o = o,
 				 .hyper = net_hyper_new(o->net, (enum recipe_kind)o->recipe)};
@@ -319,6 +319,6 @@ int main(int argc, char **argv)
 		return opt_finish(rc, &e);
 	rc = check_options(&o, &e);
 	if (rc == 0)
-		rc = run(&o, &common, argc, argv, first < argc ? argv[first] : "-", &e);
+		rc = filter_files(&o, &common, argc, argv, first < argc ? argv[first] : "-", &e);
 	return opt_finish(rc, &e);
 }

@@ -45,7 +45,7 @@ static int read_stream(const char *path, struct input *x,
 	return k;
 }
 
-static int take(struct input *x, const struct rec *r, struct err *e)
+static int take_record(struct input *x, const struct rec *r, struct err *e)
 {
 	if (strcmp(r->kind, "devs") == 0) {
 		arena_reset(x->devs_arena);
@@ -158,10 +158,10 @@ static int write_answer(const char *path, const struct input *x, const struct op
 	return rc;
 }
 
-static int run(const char *path, const struct options *o, const struct opt_common *c,
-	       struct input *in, struct err *e)
+static int write_outputs(const char *path, const struct options *o, const struct opt_common *c,
+			 struct input *in, struct err *e)
 {
-	if (read_stream(path, in, take, e) < 0)
+	if (read_stream(path, in, take_record, e) < 0)
 		return -1;
 	if (in->x.kind == ANSWER_NONE)
 		return err_set(e, ST_INPUT,
@@ -243,7 +243,7 @@ int main(int argc, char **argv)
 	in.devs_arena = arena_new();
 	in.wants_trace = report_formats[o.format]->needs_trace;
 	answer_init(&in.x);
-	rc = run(first < argc ? argv[first] : "-", &o, &common, &in, &e);
+	rc = write_outputs(first < argc ? argv[first] : "-", &o, &common, &in, &e);
 	trace_release(&in.trace);
 	answer_release(&in.x);
 	arena_free(in.devs_arena);

@@ -20,7 +20,7 @@
 struct options {
 	const char *list;
 	const struct net *net; /* whose parameters are expected; NULL: any */
-	bool greedy, anchors, keep;
+	bool greedy, single_reference, keep;
 	int64_t samples;
 };
 
@@ -205,7 +205,8 @@ static int take_part(struct filter_state *s, const struct rec *r, struct err *e)
 	double stay = 0;
 	if (part_decode(r, s->arena, &p, e) < 0 || check_part(s, &p, e) < 0)
 		return -1;
-	if (s->o->anchors && !s->loop && !s->references_out && emit_references(s, 0, e) < 0)
+	if (s->o->single_reference && !s->loop && !s->references_out &&
+	    emit_references(s, 0, e) < 0)
 		return -1;
 	if (init_policy(s, p.d, e) < 0 || pass_part(s, r, e) < 0)
 		return -1;
@@ -251,7 +252,7 @@ static int take_episode(struct filter_state *s, const struct rec *r, struct err 
 	    filter_pass(&s->f, r, e) < 0)
 		return -1;
 	s->incumbent = x.incumbent;
-	if (x.anchors && emit_references(s, x.episode, e) < 0)
+	if (x.single_reference && emit_references(s, x.episode, e) < 0)
 		return -1;
 	return x.incumbent.again ? emit_incumbent(s, x.episode, e) : 0;
 }
@@ -355,8 +356,8 @@ static int filter(struct filter_state *s, struct err *e)
 	return k;
 }
 
-static int run(const struct options *o, const struct opt_common *common, int argc, char **argv,
-	       const char *input, struct err *e)
+static int filter_files(const struct options *o, const struct opt_common *common, int argc,
+			char **argv, const char *input, struct err *e)
 {
 	struct filter_state s = {.o = o,
 				 .run_arena = arena_new(),
@@ -395,7 +396,7 @@ int main(int argc, char **argv)
 		 "the most probable placement instead of a draw", 0, 0, NULL, NULL},
 		{"samples", 'n', OPT_INT, &o.samples, "N", "placements drawn per partition", 1,
 		 65536, NULL, NULL},
-		{"anchors", 'a', OPT_FLAG, &o.anchors, NULL,
+		{"anchors", 'a', OPT_FLAG, &o.single_reference, NULL,
 		 "one pass: first a placement on every single device", 0, 0, NULL, NULL},
 		{"keep", 'k', OPT_FLAG, &o.keep, NULL, "one pass: keep the groups' embeddings", 0,
 		 0, NULL, NULL},
@@ -421,5 +422,6 @@ int main(int argc, char **argv)
 		rc = net_option(net, &o.net, &e);
 	if (rc <= 0)
 		return opt_finish(rc, &e);
-	return opt_finish(run(&o, &common, argc, argv, first < argc ? argv[first] : "-", &e), &e);
+	return opt_finish(
+		filter_files(&o, &common, argc, argv, first < argc ? argv[first] : "-", &e), &e);
 }

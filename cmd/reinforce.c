@@ -160,9 +160,9 @@ static void handle_signals(void)
 	sigaction(SIGTERM, &sa, NULL);
 }
 
-static int run(const struct options *o, const struct recipe *recipe,
-	       const struct opt_common *common, int argc, char **argv, const char *input,
-	       struct err *e)
+static int filter_files(const struct options *o, const struct recipe *recipe,
+			const struct opt_common *common, int argc, char **argv, const char *input,
+			struct err *e)
 {
 	struct filter_state s = {.o = o};
 	struct pool *pool = pool_new((int)o->threads, NULL);
@@ -273,6 +273,7 @@ int main(int argc, char **argv)
 	if (o.episodes == 0)
 		o.episodes = o.recipe == RECIPE_PAPER ? 100 : 200;
 	if (rc == 0)
-		rc = run(&o, &recipe, &common, argc, argv, first < argc ? argv[first] : "-", &e);
+		rc = filter_files(&o, &recipe, &common, argc, argv,
+				  first < argc ? argv[first] : "-", &e);
 	return opt_finish(rc, &e);
 }

@@ -80,7 +80,7 @@ static bool same_placement(struct filter_state *s, const struct item *a, const s
 }
 
 /* Takes x over. */
-static void offer(struct filter_state *s, struct item *x)
+static void keep_if_best(struct filter_state *s, struct item *x)
 {
 	size_t lo = 0, hi = s->n_best;
 
@@ -123,7 +123,7 @@ static int emit(struct filter_state *s, const struct item *x, struct err *e)
 				      e);
 }
 
-static void tell(const struct filter_state *s, size_t n)
+static void report_counts(const struct filter_state *s, size_t n)
 {
 	if (n == 0 && s->n_seen)
 		msg_warn("none of %llu placements is legal: %s", (unsigned long long)s->n_seen,
@@ -146,7 +146,7 @@ static int let_through(struct filter_state *s, struct err *e)
 			       s->n_pending, s->pending[0].id.step, s->pending[0].id.sample);
 	while (s->o->within > 0 && n && s->best[n - 1].value > s->o->within * s->best[0].value)
 		n--;
-	tell(s, n);
+	report_counts(s, n);
 	for (size_t i = 0; i < n; i++)
 		if (emit(s, &s->best[i], e) < 0)
 			return -1;
@@ -224,7 +224,7 @@ static void rank_item(struct filter_state *s, struct item *x, const struct run_r
 	x->lat_s = run->lat_s;
 	x->has_value = run->has_value;
 	x->value = run->has_value ? run->value : run->lat_s;
-	offer(s, x);
+	keep_if_best(s, x);
 }
 
 static int take_run(struct filter_state *s, const struct rec *r, struct err *e)

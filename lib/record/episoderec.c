@@ -29,7 +29,8 @@ int episode_decode(const struct rec *r, uint32_t n_sets, uint32_t k, struct aren
 	*out = (struct episode_rec){0};
 	if (get_uint(r->map, "episode", 1, UINT32_MAX, &episode, e) < 0 ||
 	    get_uint(r->map, "steps", 1, UINT32_MAX, &steps, e) < 0 ||
-	    (val_get(r->map, "anchors") && get_bool(r->map, "anchors", &out->anchors, e) < 0) ||
+	    (val_get(r->map, "anchors") &&
+	     get_bool(r->map, "anchors", &out->single_reference, e) < 0) ||
 	    (a && val_get(r->map, "incumbent") &&
 	     decode_incumbent(r->map, n_sets, k, a, &out->incumbent, e) < 0))
 		return err_prefix(e, "episode");
@@ -45,7 +46,7 @@ int episode_encode(const struct episode_rec *x, uint32_t n_sets, struct rec_writ
 	rec_begin(w, "episode");
 	put_uint(w, "episode", x->episode);
 	put_uint(w, "steps", x->steps);
-	put_bool(w, "anchors", x->anchors);
+	put_bool(w, "anchors", x->single_reference);
 	if (i->device) {
 		put_vector(w, "incumbent", TT_U16, n_sets, i->device);
 		put_real(w, "leaves", i->leaves);

@@ -21,7 +21,7 @@ struct incumbent {
 struct episode_rec {
 	uint32_t episode; /* from 1 */
 	uint32_t steps;
-	bool anchors; /* place every single device first */
+	bool single_reference; /* place every single device first */
 	struct incumbent incumbent;
 };
 
