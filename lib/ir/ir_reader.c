@@ -67,7 +67,7 @@ static int maybe_int(struct ir_reader *r, const char *element, const struct xml_
 	return find_attr(a, n, name) ? need_int(r, element, a, n, name, INT64_MIN + 1, out, e) : 0;
 }
 
-static bool is(const struct xml_attr *a, const char *value)
+static bool value_is(const struct xml_attr *a, const char *value)
 {
 	return a && a->len == strlen(value) && memcmp(a->value, value, a->len) == 0;
 }
@@ -107,8 +107,8 @@ static int open_map_item(struct ir_reader *r, bool output, const struct xml_attr
 	if (need_int(r, what, a, n, "external_port_id", -1, &m.map.external, e) < 0 ||
 	    need_int(r, what, a, n, "internal_layer_id", 0, &m.internal, e) < 0)
 		return -1;
-	m.map.condition = is(purpose, "execution_condition");
-	m.map.counter = is(purpose, "current_iteration");
+	m.map.condition = value_is(purpose, "execution_condition");
+	m.map.counter = value_is(purpose, "current_iteration");
 	m.map.has_axis = find_attr(a, n, "axis") != NULL;
 	if (m.map.has_axis && (maybe_int(r, what, a, n, "axis", 0, &m.map.axis, e) < 0 ||
 			       maybe_int(r, what, a, n, "start", 0, &m.map.start, e) < 0 ||

@@ -109,12 +109,12 @@ static void draw_shared(struct probes *x, const uint32_t *part, uint32_t turn, d
 }
 
 /* Sets by their first step in pieces of equal number, on one device after the other. */
-static void draw_pieces(struct probes *x, uint32_t pieces, uint32_t turn, uint16_t *device)
+static void draw_splits(struct probes *x, uint32_t splits, uint32_t turn, uint16_t *device)
 {
 	for (uint32_t i = 0; i < n_sets(x); i++)
 		assign_set(x, i, turn, device);
 	for (uint32_t p = 0; p < x->n_order; p++)
-		assign_set(x, x->order[p], turn + (uint32_t)((uint64_t)p * pieces / x->n_order),
+		assign_set(x, x->order[p], turn + (uint32_t)((uint64_t)p * splits / x->n_order),
 			   device);
 }
 
@@ -133,15 +133,15 @@ static void draw_probe(struct probes *x, uint32_t which, const uint32_t *part, u
 	uint32_t last = x->n_dev - 1;
 	switch (which) {
 	case 0: draw_shared(x, part, 0, 0, device); break;
-	case 1: draw_pieces(x, 12 * x->n_dev, 1, device); break;
+	case 1: draw_splits(x, 12 * x->n_dev, 1, device); break;
 	case 2: draw_random(x, 0, 0.6, device); break;
 	case 3: draw_shared(x, part, 0, 0.12, device); break;
 	case 4: draw_random(x, last, 0.6, device); break;
-	case 5: draw_pieces(x, 3 * x->n_dev, 0, device); break;
+	case 5: draw_splits(x, 3 * x->n_dev, 0, device); break;
 	case 6: draw_shared(x, part, 0, 0.3, device); break;
 	case 7: draw_shared(x, part, 1, 0, device); break;
 	case 8: draw_random(x, 0, 0, device); break;
-	case 9: draw_pieces(x, x->n_dev, 0, device); break;
+	case 9: draw_splits(x, x->n_dev, 0, device); break;
 	case 10: draw_shared(x, part, 0, 0.03, device); break;
 	default: draw_random(x, last, 0.9, device); break;
 	}

@@ -68,7 +68,7 @@ static void take_task(struct metis *x, const struct group_task *t, struct arena 
 }
 
 /* With the standard output, which may be a stream of records, out of METIS's reach. */
-static int call(struct metis *x, bool recursive)
+static int call_metis(struct metis *x, bool recursive)
 {
 	idx_t cut;
 	FILE *kept = stdout, *sink = fopen("/dev/null", "w");
@@ -94,7 +94,7 @@ static int partition(const struct group_task *t, bool recursive, struct err *e)
 			       t->g->m);
 	a = arena_new();
 	take_task(&x, t, a);
-	int rc = call(&x, recursive);
+	int rc = call_metis(&x, recursive);
 
 	for (uint32_t v = 0; v < t->g->n; v++)
 		t->group[v] = x.part[v] < 0 || x.part[v] >= x.n_parts ? 0 : (uint32_t)x.part[v];

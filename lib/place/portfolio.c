@@ -132,7 +132,7 @@ static bool out_of_place(const struct portfolio_entry *entry, const struct place
 	case SCOPE_SCHEDULES: return !schedules;
 	case SCOPE_PERIODS:
 		return u->m->rules != PLACE_DNNPART_THROUGHPUT && u->m->objective.throughput <= 0;
-	case SCOPE_PIECES: return u->m->rules != PLACE_DNNPART_LATENCY;
+	case SCOPE_DNNPART_LATENCY: return u->m->rules != PLACE_DNNPART_LATENCY;
 	default: return false;
 	}
 }

@@ -230,7 +230,7 @@ const struct lower_bound bound_dnnpart_path = {
 	.metric = METRIC_LATENCY,
 	.value = dnnpart_path_value};
 
-static double pieces_value(struct bound_problem *x)
+static double piece_value(struct bound_problem *x)
 {
 	return x->reach ? bound_piece_s(x->reach) : 0;
 }
@@ -240,4 +240,4 @@ const struct lower_bound bound_pieces = {
 	.source = "on the latency model of Tarnawski et al., NeurIPS 2020",
 	.rules = 1U << PLACE_DNNPART_LATENCY,
 	.metric = METRIC_LATENCY,
-	.value = pieces_value};
+	.value = piece_value};

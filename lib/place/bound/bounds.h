@@ -15,7 +15,7 @@
 	X(memory) \
 	X(dnnpart_path) \
 	X(pieces) \
-	X(spine) \
+	X(separators) \
 /* end */
 /* clang-format on */
 

@@ -103,14 +103,14 @@ double bound_separators_s(const struct reach *g)
 	return value < INFINITY ? value * (1 - 1e-9) : 0;
 }
 
-static double spine_value(struct bound_problem *x)
+static double separators_value(struct bound_problem *x)
 {
 	return x->reach ? bound_separators_s(x->reach) : 0;
 }
 
-const struct lower_bound bound_spine = {
+const struct lower_bound bound_separators = {
 	.kind = "spine",
 	.source = "Narayanan et al., PipeDream, SOSP 2019, section 3.1, for blocks",
 	.rules = 1U << PLACE_DNNPART_LATENCY,
 	.metric = METRIC_LATENCY,
-	.value = spine_value};
+	.value = separators_value};

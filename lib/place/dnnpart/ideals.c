@@ -70,7 +70,7 @@ static uint32_t n_of_class(const struct ideals_search *x, uint32_t used, uint32_
 
 /* ---- pieces behind an ideal ---- */
 
-static bool has(const uint64_t *bits, uint32_t i)
+static bool ideal_holds(const uint64_t *bits, uint32_t i)
 {
 	return bits[i / 64] >> (i % 64) & 1;
 }
@@ -165,12 +165,12 @@ static uint32_t load_ideal(const struct ideals_search *x, uint32_t ideal, struct
 	       x->table.words * sizeof(*w->bits));
 	*left_s = 0;
 	for (uint32_t i = 0; i < p->n; i++) {
-		if (has(w->bits, i))
+		if (ideal_holds(w->bits, i))
 			continue;
 		*left_s += p->least_s[i];
 		w->missing[i] = 0;
 		for (uint32_t j = p->pred_ptr[i]; j < p->pred_ptr[i + 1]; j++)
-			w->missing[i] += !has(w->bits, p->pred[j]);
+			w->missing[i] += !ideal_holds(w->bits, p->pred[j]);
 		if (w->missing[i] == 0)
 			w->list[n++] = i;
 	}
@@ -366,8 +366,8 @@ static void read_back(const struct ideals_search *x, uint32_t ideal, uint32_t us
 			for (dev++; u->equivalent[dev] != x->p->first[class];)
 				dev++;
 		for (uint32_t i = 0; i < x->p->n; i++)
-			if (has(t->bits + (size_t)ideal * t->words, i) &&
-			    !has(t->bits + (size_t)before * t->words, i))
+			if (ideal_holds(t->bits + (size_t)ideal * t->words, i) &&
+			    !ideal_holds(t->bits + (size_t)before * t->words, i))
 				x->t->device[i] = dev;
 		ideal = before;
 		used -= x->stride[class];

@@ -56,7 +56,7 @@ static uint16_t best_fit(const struct packing *x, uint32_t piece)
 }
 
 /* Best fit decreasing (Johnson, 1973). */
-static uint32_t pack_pieces(struct packing *x)
+static uint32_t pack_splits(struct packing *x)
 {
 	bool *done = MEM_NEWN(bool, x->n + 1);
 	uint32_t left_out = 0;
@@ -92,7 +92,7 @@ struct separators_run {
 };
 
 /* Packs pieces into devices and keeps the placement when it is the best so far. */
-static void try_pieces(void *arg, const struct separators *s, const uint32_t *piece, uint32_t n)
+static void try_splits(void *arg, const struct separators *s, const uint32_t *piece, uint32_t n)
 {
 	struct separators_run *run = arg;
 	const struct bound_view *v = &run->v;
@@ -115,7 +115,7 @@ static void try_pieces(void *arg, const struct separators *s, const uint32_t *pi
 		x.end[i] = at > x.end[i] ? at : x.end[i];
 	}
 	x.dev[0] = x.cpu;
-	uint32_t left_out = pack_pieces(&x);
+	uint32_t left_out = pack_splits(&x);
 	for (uint32_t t = v->n; t-- > 0;)
 		place_unit_set(v->u, v->unit_of[t], x.dev[piece[t]], run->device);
 	arena_free(a);
@@ -131,7 +131,7 @@ static void try_pieces(void *arg, const struct separators *s, const uint32_t *pi
 	run->left_out = left_out;
 }
 
-static int run_spine(struct method_run *r, struct err *e)
+static int run_separators(struct method_run *r, struct err *e)
 {
 	struct separators_run x = {.r = r, .best = INFINITY};
 	struct place_units u;
@@ -148,9 +148,9 @@ static int run_spine(struct method_run *r, struct err *e)
 	x.device = ARENA_NEWN(r->a, uint16_t, r->m->n_sets);
 	for (uint32_t i = 0; i < r->m->n_sets; i++)
 		x.device[i] = first_cpu(r->m);
-	double bound = separators_priced(&g, false, try_pieces, &x);
+	double bound = separators_priced(&g, false, try_splits, &x);
 	if (x.any && x.best > bound * (1 + NEAR))
-		separators_priced(&g, true, try_pieces, &x);
+		separators_priced(&g, true, try_splits, &x);
 	evaluator_free(x.ev);
 	if (!x.any)
 		return err_set(e, ST_RUNTIME, "spine: some task can run nowhere");
@@ -168,6 +168,6 @@ const struct place_method method_spine = {
 	.needs_costs = true,
 	.about = "dnnpart-latency: the best pieces along a chain of layers",
 	.source = "Narayanan et al., PipeDream, SOSP 2019, section 3.1, for blocks",
-	.run = run_spine,
-	.scope = SCOPE_PIECES,
+	.run = run_separators,
+	.scope = SCOPE_DNNPART_LATENCY,
 };

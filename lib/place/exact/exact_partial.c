@@ -190,7 +190,7 @@ static double schedule_bound_far(struct partial_placement *b, uint32_t n)
 
 /* dnnpart-latency: paths on from the pieces as they are.  ahead_s (n,2): before what a task
  * makes can be read outside of its piece; before the work in its piece up to it has ended. */
-static double pieces_bound_far(struct partial_placement *b, uint32_t n)
+static double splits_bound_far(struct partial_placement *b, uint32_t n)
 {
 	const struct bound_view *v = b->v;
 	const struct sched_dag *d = v->d;
@@ -240,5 +240,5 @@ double partial_bound_far(struct partial_placement *b, uint32_t n)
 	if (!b->dnn)
 		return schedule_bound_far(b, n);
 	/* Two columns are what pieces need. */
-	return b->v->m->rules == PLACE_DNNPART_LATENCY && b->v->k > 1 ? pieces_bound_far(b, n) : 0;
+	return b->v->m->rules == PLACE_DNNPART_LATENCY && b->v->k > 1 ? splits_bound_far(b, n) : 0;
 }

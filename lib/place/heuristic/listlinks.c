@@ -47,8 +47,8 @@ void listlinks_free(struct listlinks *y)
 
 /* The copies that v on dev needs take their gaps, on trial or for good; when the last is there,
  * INFINITY: one has no way. */
-static double enter(struct listlinks *y, const struct listsched *x, uint32_t v, uint32_t dev,
-		    bool stay)
+static double add_copies(struct listlinks *y, const struct listsched *x, uint32_t v, uint32_t dev,
+			 bool stay)
 {
 	const struct sched_links *l = &x->m->costs.links;
 	double ready = 0;
@@ -82,7 +82,7 @@ static double enter(struct listlinks *y, const struct listsched *x, uint32_t v, 
 
 double listlinks_ready_s(struct listlinks *y, const struct listsched *x, uint32_t v, uint32_t dev)
 {
-	double ready = enter(y, x, v, dev, false);
+	double ready = add_copies(y, x, v, dev, false);
 
 	while (y->n_tried > 0) {
 		y->n_tried--;
@@ -93,5 +93,5 @@ double listlinks_ready_s(struct listlinks *y, const struct listsched *x, uint32_
 
 void listlinks_place(struct listlinks *y, const struct listsched *x, uint32_t v, uint32_t dev)
 {
-	(void)enter(y, x, v, dev, true);
+	(void)add_copies(y, x, v, dev, true);
 }

@@ -45,9 +45,9 @@ struct method_run {
 /* Which problems a method is about; the portfolio runs it on no others. */
 enum method_scope {
 	SCOPE_ALL,
-	SCOPE_SCHEDULES, /* makespans */
-	SCOPE_PERIODS,   /* pipelines */
-	SCOPE_PIECES     /* dnnpart-latency */
+	SCOPE_SCHEDULES,      /* makespans */
+	SCOPE_PERIODS,        /* pipelines */
+	SCOPE_DNNPART_LATENCY /* dnnpart-latency */
 };
 /* What a method counts as evaluations. */
 enum method_evals {

@@ -8,14 +8,14 @@
 
 enum { REPRICE = 512 };
 /* Temperatures, of the start's energy; pieces of accelerators are worth more than single tasks. */
-static const double HOT = 0.01, HOT_PIECES = 0.05, COLD = 2e-5;
+static const double HOT = 0.01, HOT_SPLITS = 0.05, COLD = 2e-5;
 static const double CHEAP = 0.3, DEAR = 300; /* price of memory, first and last */
 
 /* Metropolis. */
 static void cool(struct search_state *p, const struct limits *limits, double heat)
 {
-	bool pieces = p->s->m->rules == PLACE_DNNPART_LATENCY;
-	double scale = p->energy, hot = fmax((pieces ? HOT_PIECES : HOT) * heat, COLD), spent;
+	bool splits = p->s->m->rules == PLACE_DNNPART_LATENCY;
+	double scale = p->energy, hot = fmax((splits ? HOT_SPLITS : HOT) * heat, COLD), spent;
 
 	while ((spent = limits_spent(limits, p->used)) < 1) {
 		double t = scale * hot * pow(COLD / hot, spent);
