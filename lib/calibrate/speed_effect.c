@@ -1,4 +1,20 @@
-/* speed_effect.c - explaining variables from loops, and their coefficients. */
+/* speed_effect.c - explaining variables from loops, and their coefficients.
+ *
+ * Run i of placement p takes t_i.  Device d is busy for the share s_d of it, and the loop of kind
+ * c takes u_dc on its cores:
+ *
+ *   shape    v_d = (1, s_d, s_d^2, sum of the other devices' s)
+ *   loops    log u_dc = v_d . g_dc + r_dc           least squares over all runs
+ *   x_c      = sum over d of s_d^2 r_dc
+ *   shrink   x_c -= (1 - w_p) (m_p - m)             empirical Bayes
+ *            w_p  = luck / (luck + own n_p)
+ *            m_p: mean of x_c over p's n_p calls; m: mean of all m_p; luck, own: variances
+ *            between the calls of a placement, and of m_p beyond what luck makes of it
+ *   fit      log t - its mean over p = b . (x - its mean over p),  b >= 0
+ *            least squares, once more without runs far from the first fit
+ *   check    b of either half of the runs makes the error of the other half smaller
+ *   y        = log t - b . x                        b of all runs; without the check's yes, log t
+ */
 #include "calibrate/speed_effect.h"
 
 #include <math.h>

@@ -10,8 +10,7 @@
 /* How long the caller sleeps before it asks whether to go on. */
 static const double WATCH_S = 0.1;
 
-/* To wake up takes about as long as a small step, and the core is not at once what it was: a worker on
- * cores of its own is patient. */
+/* Spin longer on cores of its own: waking costs as much as a small step. */
 static double spin_s(const struct device_list *l, uint32_t d)
 {
 	if (l->dev[d].n_cpus == 0)

@@ -33,7 +33,7 @@ void pool_drop(struct mem_pool *x, struct device *d)
 
 /* ---- what steps keep ---- */
 
-/* What is kept under several names, each counted once: by the address of its description. */
+/* Bytes of distinct constants, keyed by address. */
 struct kept_bytes {
 	struct pairmap seen;
 	uint64_t bytes;

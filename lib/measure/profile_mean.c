@@ -37,7 +37,7 @@ static int decode(const struct session *s, const struct rec *r, struct arena *a,
 
 /* ---- means ---- */
 
-/* Of y and n earlier ones whose mean is x. */
+/* Mean of y and n earlier values with mean x. */
 static double plain_mean(double x, double y, uint64_t n)
 {
 	return x + (y - x) / (double)(n + 1);

@@ -102,7 +102,7 @@ static bool equally_fast(const struct timed *a, const struct timed *b)
 	return (i.lo <= 0 && i.hi >= 0) || fabs(i.mid) < SAME_SPEED;
 }
 
-/* The first device of d's kind that is as fast: times of both are then of one device. */
+/* The first device alike to d; the two share their measured times. */
 static uint32_t first_alike(const struct profiler *x, uint32_t d)
 {
 	const struct device *dev = x->s->devices.dev;

@@ -1,4 +1,16 @@
-/* cpu_fuse_impl.h - inside the fused steps, not for others: nodes, parts, where values lie. */
+/* cpu_fuse_impl.h - inside the fused steps, not for others: nodes, parts, where values lie.
+ *
+ * A part is one pass over a matrix: its nodes are applied to a tile in registers and the
+ * first-level cache, then to the next tile.  Their outputs have the same number of elements.  A
+ * node that reads an earlier value in another order (through a split, or with broadcasting) is in
+ * a later part, which reads the value from memory:
+ *
+ *     MatMul --- Add --- Split -+- Sigmoid -+- Multiply
+ *                               +- Tanh ----+
+ *
+ *     part 0   MatMul, Add               (n, 2h): what Add makes is stored
+ *     (view)   Split                     says where in it part 1 reads; runs nothing
+ *     part 1   Sigmoid, Tanh, Multiply   (n, h) */
 #ifndef HSDAG_DEVICE_CPU_CPU_FUSE_IMPL_H
 #define HSDAG_DEVICE_CPU_CPU_FUSE_IMPL_H
 

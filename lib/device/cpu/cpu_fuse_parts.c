@@ -165,7 +165,7 @@ static int find_part(struct fuse_plan *p, int first, int64_t elements)
 	return p->n_parts++;
 }
 
-/* Does node f read value r element by element, in its own order? */
+/* Does f read `a` in the order of its own elements? */
 static bool is_direct(const struct fuse_node *f, const struct step_arg *a)
 {
 	return tensor_elements(a->tensor) == tensor_elements(f->out);
@@ -181,6 +181,7 @@ static bool choose_part(struct fuse_plan *p, uint32_t v)
 			return false;
 		if (r.base != BASE_NODE)
 			continue;
+		/* Other indices: a split lies between, and f reads a range of the value. */
 		bool direct = f->arg[i].index == r.index && is_direct(f, &f->arg[i]);
 		int earliest = p->node[r.index].part + !direct;
 		first = earliest > first ? earliest : first;

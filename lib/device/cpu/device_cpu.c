@@ -26,7 +26,7 @@ struct cpu_state {
 	bool pinned;
 };
 
-/* One of two kinds. */
+/* A dynamic operator or a fused step; the other pointer is NULL. */
 struct step {
 	struct dynop_step *dynop; /* cpu_dynop.h */
 	struct fused *fused;      /* cpu_fuse.h */

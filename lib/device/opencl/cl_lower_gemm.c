@@ -24,8 +24,8 @@ static size_t parts(int64_t n, int64_t size)
 	return (size_t)((n + size - 1) / size);
 }
 
-/* On a GPU: tiles of 128, unless more units have work with tiles of 64, or less of it is for
- * nothing. */
+/* On a GPU: tiles of 128, unless more units have work with tiles of 64, or they waste
+ * less at the edges. */
 static void share_tiles(const struct cl_state *s, struct cl_launch *l, int64_t n_batch)
 {
 	struct gemm_args *a = &l->args.gemm;

@@ -26,8 +26,8 @@ static const struct named_field fields[] = {
 	{0},
 };
 
-/* The values that gpn has for the same. */
-static const struct mlp_hyper usual = {
+/* Same defaults as gpn. */
+static const struct mlp_hyper default_hyper = {
 	.hidden = 128,
 	.layers = 2,
 	.dropout = 0.1,
@@ -91,7 +91,7 @@ const struct net net_mlp = {
 	.help = "each set by itself: no message passing, no parsing; a control",
 	.fields = fields,
 	.hyper_size = sizeof(struct mlp_hyper),
-	.defaults = {[RECIPE_DEFAULT] = &usual, [RECIPE_PAPER] = &paper},
+	.defaults = {[RECIPE_DEFAULT] = &default_hyper, [RECIPE_PAPER] = &paper},
 	.embed_init = embed_init,
 	.policy_init = policy_init,
 	.embed = embed,
