@@ -95,7 +95,7 @@ static bool wait_for_run(struct pool *p, unsigned seen)
 	return go_on;
 }
 
-static void *work(void *arg)
+static void *worker_loop(void *arg)
 {
 	struct worker *w = arg;
 	unsigned seen = 0;
@@ -115,7 +115,7 @@ static void *start(void *arg)
 		CPU_SET((size_t)w->cpu, &set);
 		pthread_setaffinity_np(pthread_self(), sizeof set, &set);
 	}
-	return work(arg);
+	return worker_loop(arg);
 }
 
 struct pool *pool_new(int n_threads, const int *cpus)

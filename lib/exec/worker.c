@@ -21,7 +21,7 @@ static void cpu_relax(void)
 /* ---- ready tasks of one worker ---- */
 
 /* Equal ranks: the lower task first, so that runs are alike. */
-static bool before(const struct plan *p, uint32_t a, uint32_t b)
+static bool runs_before(const struct plan *p, uint32_t a, uint32_t b)
 {
 	double ra = p->task[a].rank, rb = p->task[b].rank;
 	return ra > rb || (ra == rb && a < b);
@@ -31,7 +31,7 @@ void worker_push(struct worker *w, uint32_t task)
 {
 	const struct plan *p = w->x->plan;
 	uint32_t i = w->n_heap++;
-	for (; i > 0 && before(p, task, w->heap[(i - 1) / 2]); i = (i - 1) / 2)
+	for (; i > 0 && runs_before(p, task, w->heap[(i - 1) / 2]); i = (i - 1) / 2)
 		w->heap[i] = w->heap[(i - 1) / 2];
 	w->heap[i] = task;
 }
@@ -44,9 +44,9 @@ static uint32_t heap_pop(struct worker *w)
 		uint32_t c = 2 * i + 1;
 		if (c >= w->n_heap)
 			break;
-		if (c + 1 < w->n_heap && before(p, w->heap[c + 1], w->heap[c]))
+		if (c + 1 < w->n_heap && runs_before(p, w->heap[c + 1], w->heap[c]))
 			c++;
-		if (!before(p, w->heap[c], last))
+		if (!runs_before(p, w->heap[c], last))
 			break;
 		w->heap[i] = w->heap[c];
 		i = c;

@@ -31,7 +31,7 @@ static bool has_own_memory(const struct chain *c, int end)
 	return c->l->dev[c->dev[end]].class->host == NULL;
 }
 
-static void add(struct chain *c, int end, struct plan_task t)
+static void chain_add(struct chain *c, int end, struct plan_task t)
 {
 	uint32_t i = c->plan.n_tasks++;
 	t.dev = c->dev[end];
@@ -47,23 +47,29 @@ static void add(struct chain *c, int end, struct plan_task t)
 
 static void add_memcpy(struct chain *c, int end, int from, int to, size_t bytes)
 {
-	add(c, end,
-	    (struct plan_task){
-		    .kind = TASK_MEMCPY, .src = c->host[from], .dst = c->host[to], .bytes = bytes});
+	chain_add(c, end,
+		  (struct plan_task){.kind = TASK_MEMCPY,
+				     .src = c->host[from],
+				     .dst = c->host[to],
+				     .bytes = bytes});
 }
 
 static void add_upload(struct chain *c, int end, size_t bytes)
 {
-	add(c, end,
-	    (struct plan_task){
-		    .kind = TASK_UPLOAD, .mem = c->mem[end], .src = c->host[0], .bytes = bytes});
+	chain_add(c, end,
+		  (struct plan_task){.kind = TASK_UPLOAD,
+				     .mem = c->mem[end],
+				     .src = c->host[0],
+				     .bytes = bytes});
 }
 
 static void add_download(struct chain *c, int end, size_t bytes)
 {
-	add(c, end,
-	    (struct plan_task){
-		    .kind = TASK_DOWNLOAD, .mem = c->mem[end], .dst = c->host[0], .bytes = bytes});
+	chain_add(c, end,
+		  (struct plan_task){.kind = TASK_DOWNLOAD,
+				     .mem = c->mem[end],
+				     .dst = c->host[0],
+				     .bytes = bytes});
 }
 
 /* One trip from end a to the other. */

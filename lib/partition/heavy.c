@@ -40,14 +40,15 @@ static int heavier_first(const void *pa, const void *pb)
 	return (a->at > b->at) - (a->at < b->at);
 }
 
-static bool fits(const struct round *r, double weight, uint64_t size, double cap)
+static bool within_limits(const struct round *r, double weight, uint64_t size, double cap)
 {
 	return weight <= cap && (!r->t->max_size || size <= r->t->max_size);
 }
 
 static bool may_join(const struct round *r, uint32_t u, uint32_t v, double cap)
 {
-	return fits(r, r->g.weight[u] + r->g.weight[v], (uint64_t)r->size[u] + r->size[v], cap);
+	return within_limits(r, r->g.weight[u] + r->g.weight[v], (uint64_t)r->size[u] + r->size[v],
+			     cap);
 }
 
 /* A matching along edges x: up (g.n) to the smaller of each pair.  Returns how many are left. */
@@ -83,7 +84,8 @@ static void join_many(const struct round *r, const struct edge *x, uint32_t *up)
 		uint32_t u = disjoint_find(up, r->g.src[x[i].at]);
 		uint32_t v = disjoint_find(up, r->g.dst[x[i].at]), root = u < v ? u : v;
 
-		if (u == v || !fits(r, weight[u] + weight[v], (uint64_t)size[u] + size[v], r->cap))
+		if (u == v ||
+		    !within_limits(r, weight[u] + weight[v], (uint64_t)size[u] + size[v], r->cap))
 			continue;
 		disjoint_join(up, u, v);
 		weight[root] = weight[u] + weight[v];

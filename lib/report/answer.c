@@ -138,7 +138,7 @@ static int check_graph(const struct answer *x, const struct place_rec *p, const 
 	return 0;
 }
 
-static void keep(struct answer *x, enum answer_kind kind, const struct place_rec *p)
+static void keep_placement(struct answer *x, enum answer_kind kind, const struct place_rec *p)
 {
 	struct arena *old = x->arena;
 	x->arena = x->spare;
@@ -161,7 +161,7 @@ static int take_place(struct answer *x, const struct rec *r, struct err *e)
 	if (check_graph(x, &p, r, e) < 0)
 		return -1;
 	if (counts)
-		keep(x, ANSWER_PLACE, &p);
+		keep_placement(x, ANSWER_PLACE, &p);
 	return 0;
 }
 
@@ -176,7 +176,7 @@ static int take_best(struct answer *x, const struct rec *r, struct err *e)
 		return 0;
 	if (best_decode_result(r, x->spare, &b, e) < 0)
 		return -1;
-	keep(x, kind, &b.place);
+	keep_placement(x, kind, &b.place);
 	x->n_groups = b.n_groups;
 	x->m = (struct measured){.given = true,
 				 .lat_s = b.lat_s,

@@ -117,7 +117,7 @@ static int misfit(const struct dynop_step *d, uint32_t i, const struct tensor *t
 		       tensor_text(t, a, sizeof a), tensor_text(&d->out[i], b, sizeof b), advice);
 }
 
-static bool fits(const struct dynop_step *d, uint32_t i, const struct tensor *t)
+static bool matches_output(const struct dynop_step *d, uint32_t i, const struct tensor *t)
 {
 	return t->elem == d->out[i].elem && tensor_same_shape(t, &d->out[i]);
 }
@@ -130,7 +130,7 @@ static int alloc_output(void *arg, uint32_t i, struct tensor *t, struct err *e)
 	bool fixed = tensor_is_static(&d->out[i]);
 	if (fixed && !d->bounded) {
 		t->data = d->to[i];
-		return fits(d, i, t) ? 0 : misfit(d, i, t, e);
+		return matches_output(d, i, t) ? 0 : misfit(d, i, t, e);
 	}
 	if (dynop_buffer_grow(&d->own[i], tensor_bytes(t), e) < 0)
 		return err_prefix(e, "output %u", i);
@@ -146,7 +146,7 @@ static int store_output(struct dynop_step *d, uint32_t i, const struct tensor *t
 		*(struct tensor *)d->to[i] = *t;
 		return 0;
 	}
-	if (!fits(d, i, t))
+	if (!matches_output(d, i, t))
 		return misfit(d, i, t, e);
 	int64_t bytes = tensor_bytes(t);
 	if (t->data != d->to[i] && bytes > 0)
@@ -173,7 +173,7 @@ static int initial_value(struct dynop_step *d, struct tensor *t, struct err *e)
 		const struct tensor *in = &d->in[0];
 		bool stays = d->want[0].data || !tensor_is_static(&d->want[0]);
 		*t = *in;
-		if (tensor_is_static(&d->out[0]) && !fits(d, 0, t)) {
+		if (tensor_is_static(&d->out[0]) && !matches_output(d, 0, t)) {
 			*t = d->out[0]; /* a state of a shape that a user gave */
 			return zeros(d, t, e);
 		}

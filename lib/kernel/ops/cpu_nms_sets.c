@@ -99,7 +99,7 @@ static int by_class(const void *a, const void *b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
-static void order(const struct sets_run *r, struct candidate *c, int64_t n)
+static void sort_candidates(const struct sets_run *r, struct candidate *c, int64_t n)
 {
 	if (r->a->sort == SORT_SCORE)
 		boxes_sort_sets(c, n);
@@ -124,7 +124,7 @@ static int64_t one_image(struct sets_run *r, int64_t batch, int64_t first, int64
 	if (r->a->keep_top_k > -1 && kept > r->a->keep_top_k)
 		kept = r->a->keep_top_k;
 	if (r->op->kind == OP_MULTICLASS_NMS)
-		order(r, to, kept);
+		sort_candidates(r, to, kept);
 	for (int64_t i = 0; i < kept; i++)
 		to[i].begin = (int32_t)first;
 	return kept;
@@ -193,7 +193,7 @@ int run_nms_sets(const struct kernel_call *k, struct err *e)
 			tensor_set_int(&k->out[2], b, n);
 	}
 	if (r.a->across_batch)
-		order(&r, r.kept, total);
+		sort_candidates(&r, r.kept, total);
 	for (int64_t i = 0; i < total; i++)
 		put_row(k, &r, i, &r.kept[i]);
 	if (k->actual)

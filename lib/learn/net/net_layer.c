@@ -66,8 +66,8 @@ void add_deepset(struct params *p, const char *part, int64_t layers, uint32_t h)
 
 /* ---- forward ---- */
 
-/* y follows x, which has no other use when it came about inside a layer. */
-static struct mat *next(struct tape *t, struct mat *x, struct mat *y, bool inside)
+/* y, computed from x.  An x that was made inside a layer has no other use. */
+static struct mat *next_activation(struct tape *t, struct mat *x, struct mat *y, bool inside)
 {
 	if (inside)
 		tape_done(t, x);
@@ -79,7 +79,8 @@ struct mat *normed_mlp(struct tape *t, struct mat *const *p, int64_t layers, dou
 {
 	const struct after f = {true, drop};
 	for (int64_t i = 0; i < layers; i++, p += MATS_NORMED)
-		x = next(t, x, tape_linear_norm(t, x, p[0], p[1], NULL, p[2], p[3], f), i > 0);
+		x = next_activation(t, x, tape_linear_norm(t, x, p[0], p[1], NULL, p[2], p[3], f),
+				    i > 0);
 	return x;
 }
 
@@ -88,7 +89,8 @@ struct mat *plain_mlp(struct tape *t, struct mat *const *p, int64_t layers, doub
 {
 	const struct after f = {true, drop};
 	for (int64_t i = 0; i < layers; i++, p += MATS_PLAIN)
-		x = next(t, x, tape_linear(t, x, p[0], p[1], i == layers - 1 ? last : f), i > 0);
+		x = next_activation(t, x, tape_linear(t, x, p[0], p[1], i == layers - 1 ? last : f),
+				    i > 0);
 	return x;
 }
 
@@ -98,11 +100,11 @@ struct mat *gnn(struct tape *t, struct mat *const *p, int64_t layers, double dro
 	const struct after f = {true, drop};
 	struct mat *h = x;
 	for (int64_t i = 0; i < layers; i++, p += MATS_PLAIN) {
-		struct mat *hw = next(t, h, tape_matmul(t, h, p[0]), i > 0);
+		struct mat *hw = next_activation(t, h, tape_matmul(t, h, p[0]), i > 0);
 		h = tape_aggregate(t, g, hw, p[1], f);
 		tape_forget(t, hw);
 	}
-	return next(t, h, tape_norm(t, x, h, p[0], p[1], (struct after){0}), true);
+	return next_activation(t, h, tape_norm(t, x, h, p[0], p[1], (struct after){0}), true);
 }
 
 struct mat *deepset(struct tape *t, struct mat *const *p, int64_t layers, double drop,
@@ -112,5 +114,6 @@ struct mat *deepset(struct tape *t, struct mat *const *p, int64_t layers, double
 	int64_t inner = layers - 1;
 	struct mat *y = plain_mlp(t, p, inner, drop, f, x);
 	p += MATS_PLAIN * inner;
-	return next(t, y, tape_linear_norm(t, y, p[0], p[1], x, p[2], p[3], none), y != x);
+	return next_activation(t, y, tape_linear_norm(t, y, p[0], p[1], x, p[2], p[3], none),
+			       y != x);
 }

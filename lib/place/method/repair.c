@@ -97,7 +97,7 @@ static double size_of(const struct unit_traffic *w, uint32_t i)
 	return size;
 }
 
-static bool fits(const struct repair *r, const double *used, uint32_t dev, double size)
+static bool memory_fits(const struct repair *r, const double *used, uint32_t dev, double size)
 {
 	return !r->m->mem_limit[dev] || used[dev] + size <= (double)r->m->mem_limit[dev];
 }
@@ -121,7 +121,7 @@ static uint32_t empty_device(struct repair *r, const uint64_t *mem, uint32_t ful
 		for (uint32_t d = 0; d < r->m->k; d++) {
 			double s = d == full ? INFINITY : unit_traffic_cost_s(r->w, i, d, r->on);
 
-			if (s < INFINITY && fits(r, used, d, (double)u->mem[i]))
+			if (s < INFINITY && memory_fits(r, used, d, (double)u->mem[i]))
 				candidate[n++] =
 					(struct unit_move){(s - here) / r->size[i], i, (uint16_t)d};
 		}
@@ -131,7 +131,7 @@ static uint32_t empty_device(struct repair *r, const uint64_t *mem, uint32_t ful
 	for (uint32_t j = 0; j < n && used[full] > (double)r->m->mem_limit[full]; j++) {
 		uint32_t i = candidate[j].unit;
 
-		if (r->on[i] != full || !fits(r, used, candidate[j].dev, r->size[i]))
+		if (r->on[i] != full || !memory_fits(r, used, candidate[j].dev, r->size[i]))
 			continue;
 		move_unit(r, i, candidate[j].dev);
 		used[full] -= r->size[i];
@@ -190,7 +190,7 @@ static void list_devices(struct packing *p, uint32_t depth)
 	for (uint32_t d = 0; d < k; d++) {
 		double s = unit_traffic_cost_s(r->w, i, d, r->on);
 
-		if (s < INFINITY && fits(r, p->used, d, (double)r->w->u->mem[i]))
+		if (s < INFINITY && memory_fits(r, p->used, d, (double)r->w->u->mem[i]))
 			p->candidate[n++] = (struct unit_move){s, i, (uint16_t)d};
 	}
 	if (n > 1)
