@@ -45,28 +45,28 @@ static bool saturates(const struct op *op, enum elem to, enum elem from)
 	       (c == OPC_BINARY || c == OPC_REDUCE || c == OPC_UNARY);
 }
 
-int cpu_run_adapted(const struct kernel *k, const struct kernel_call *call, struct err *e)
+/* Scratch memory for whatever may be converted. */
+static int64_t converted_bytes(const struct kernel *k, const struct kernel_call *call)
 {
-	enum { MAX_IN = 8, MAX_OUT = 3 };
-	const struct op *op = call->op;
-	struct tensor in[MAX_IN], out[MAX_OUT];
 	int64_t bytes = 0;
-	if (op->n_in > MAX_IN || outputs_of(op) > MAX_OUT)
-		return err_set(e, ST_INPUT, "%s of this element type is not supported",
-			       op_info(op->kind)->type);
-	for (int i = 0; i < op->n_in; i++)
-		bytes += is_data(op, i) ? bytes_as(&call->in[i],
-						   cpu_native_elem(k->native, call->in[i].elem))
-					: 0;
-	for (int i = 0; i < outputs_of(op); i++)
+	for (int i = 0; i < call->op->n_in; i++)
+		bytes += is_data(call->op, i)
+				 ? bytes_as(&call->in[i],
+					    cpu_native_elem(k->native, call->in[i].elem))
+				 : 0;
+	for (int i = 0; i < outputs_of(call->op); i++)
 		bytes += bytes_as(&call->out[i], cpu_native_elem(k->native, call->out[i].elem));
-	char *p = cpu_slot_scratch(call->ctx, SLOT_CONVERT, (size_t)bytes);
-	if (!p)
-		return cpu_no_memory(e);
-	for (int i = 0; i < op->n_in; i++) {
+	return bytes;
+}
+
+/* in: the inputs as the kernel sees them, converted into memory from p on.  Returns its end. */
+static char *convert_inputs(const struct kernel *k, const struct kernel_call *call,
+			    struct tensor *in, char *p)
+{
+	for (int i = 0; i < call->op->n_in; i++) {
 		enum elem as = cpu_native_elem(k->native, call->in[i].elem);
 		in[i] = call->in[i];
-		if (as == in[i].elem || !is_data(op, i) || !in[i].data ||
+		if (as == in[i].elem || !is_data(call->op, i) || !in[i].data ||
 		    cpu_prep_owns(call->prep, i))
 			continue;
 		cpu_convert(as, p, in[i].elem, in[i].data, tensor_elements(&in[i]));
@@ -74,7 +74,14 @@ int cpu_run_adapted(const struct kernel *k, const struct kernel_call *call, stru
 		in[i].data = p;
 		p += bytes_as(&in[i], as);
 	}
-	for (int i = 0; i < outputs_of(op); i++) {
+	return p;
+}
+
+/* out: the outputs as the kernel writes them; those of another type into memory from p on. */
+static void redirect_outputs(const struct kernel *k, const struct kernel_call *call,
+			     struct tensor *out, char *p)
+{
+	for (int i = 0; i < outputs_of(call->op); i++) {
 		enum elem as = cpu_native_elem(k->native, call->out[i].elem);
 		out[i] = call->out[i];
 		if (as == out[i].elem)
@@ -83,6 +90,34 @@ int cpu_run_adapted(const struct kernel *k, const struct kernel_call *call, stru
 		out[i].data = p;
 		p += bytes_as(&out[i], as);
 	}
+}
+
+/* What the kernel wrote to out, in the types of the call's outputs. */
+static void convert_outputs(const struct kernel_call *call, const struct tensor *out)
+{
+	for (int i = 0; i < outputs_of(call->op); i++) {
+		const struct tensor *to = &call->out[i];
+		int64_t n = tensor_elements(to);
+		if (out[i].elem != to->elem && saturates(call->op, to->elem, out[i].elem))
+			cpu_convert_saturated(to->elem, to->data, out[i].elem, out[i].data, n);
+		else if (out[i].elem != to->elem)
+			cpu_convert(to->elem, to->data, out[i].elem, out[i].data, n);
+	}
+}
+
+int cpu_run_adapted(const struct kernel *k, const struct kernel_call *call, struct err *e)
+{
+	enum { MAX_IN = 8, MAX_OUT = 3 };
+	const struct op *op = call->op;
+	struct tensor in[MAX_IN], out[MAX_OUT];
+	if (op->n_in > MAX_IN || outputs_of(op) > MAX_OUT)
+		return err_set(e, ST_INPUT, "%s of this element type is not supported",
+			       op_info(op->kind)->type);
+	char *p = cpu_slot_scratch(call->ctx, SLOT_CONVERT, (size_t)converted_bytes(k, call));
+	if (!p)
+		return cpu_no_memory(e);
+	p = convert_inputs(k, call, in, p);
+	redirect_outputs(k, call, out, p);
 	struct kernel_call inner = {.op = op,
 				    .prep = call->prep,
 				    .in = in,
@@ -92,14 +127,7 @@ int cpu_run_adapted(const struct kernel *k, const struct kernel_call *call, stru
 				    .post = call->post};
 	if (k->run(&inner, e))
 		return -1;
-	for (int i = 0; i < outputs_of(op); i++) {
-		const struct tensor *to = &call->out[i];
-		int64_t n = tensor_elements(to);
-		if (out[i].elem != to->elem && saturates(op, to->elem, out[i].elem))
-			cpu_convert_saturated(to->elem, to->data, out[i].elem, out[i].data, n);
-		else if (out[i].elem != to->elem)
-			cpu_convert(to->elem, to->data, out[i].elem, out[i].data, n);
-	}
+	convert_outputs(call, out);
 	return 0;
 }
 
