@@ -46,7 +46,7 @@ static bool chain_may_follow(const struct step_node *v)
 	const struct tensor *out = &v->out[0];
 	if (out->elem != EL_F32 || !v->n_out)
 		return false;
-	if (!(cl_operator(v->op->kind)->flags & HEAD))
+	if (!(cl_operator(v->op->kind)->flags & CL_HEAD))
 		return cl_chain_starts(v);
 	switch (op_info(v->op->kind)->category) {
 	case OPC_POOL: return out->rank < 5 && (v->op->n_out < 2 || (v->used && !v->used[1]));

@@ -10,10 +10,10 @@
 #include "op/op.h"
 
 enum cl_operator_flags {
-	CHAIN = 1, /* element-wise operators of f32 that kernel `elem` applies in chains */
-	POST = 2,  /* ... and that chains behind products, windows and normalisations have, too */
-	INT = 4,   /* kernel elem_int has it for integers */
-	HEAD = 8   /* a chain may follow it */
+	CHAIN = 1,  /* element-wise operators of f32 that kernel `elem` applies in chains */
+	POST = 2,   /* ... and that chains behind products, windows and normalisations have, too */
+	INT = 4,    /* kernel elem_int has it for integers */
+	CL_HEAD = 8 /* a chain may follow it */
 };
 
 struct cl_lowering;
@@ -110,18 +110,18 @@ const struct cl_operator *cl_operator(enum op_kind kind);
 	X(REDUCE_LOGICAL_AND, reduce, R_AND) \
 	X(REDUCE_LOGICAL_OR, reduce, R_OR) \
 	/* products, convolutions, pooling */ \
-	X(MATMUL, matmul, .flags = HEAD, .f16_constants = 3) \
+	X(MATMUL, matmul, .flags = CL_HEAD, .f16_constants = 3) \
 	X(ATTENTION, attention) \
-	X(CONVOLUTION, conv, .flags = HEAD, .f16_constants = 2) \
-	X(GROUP_CONVOLUTION, conv, .flags = HEAD, .f16_constants = 2) \
+	X(CONVOLUTION, conv, .flags = CL_HEAD, .f16_constants = 2) \
+	X(GROUP_CONVOLUTION, conv, .flags = CL_HEAD, .f16_constants = 2) \
 	X(CONVOLUTION_BACKPROP, deconv) \
 	X(GROUP_CONVOLUTION_BACKPROP, deconv) \
-	X(AVG_POOL, pool, .flags = HEAD) \
-	X(MAX_POOL, pool, .flags = HEAD) \
+	X(AVG_POOL, pool, .flags = CL_HEAD) \
+	X(MAX_POOL, pool, .flags = CL_HEAD) \
 	/* normalisations */ \
 	X(SOFTMAX, softmax) \
 	X(LOG_SOFTMAX, softmax) \
-	X(MVN, mvn, .flags = HEAD) \
+	X(MVN, mvn, .flags = CL_HEAD) \
 	X(RMS, rms) \
 	X(BATCH_NORM, five) \
 	X(GROUP_NORM, group_norm) \
