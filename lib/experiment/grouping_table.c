@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/tabfile.h"
+#include "calibrate/run_list.h"
 #include "experiment/result_file.h"
 #include "stats/quantile.h"
 
@@ -38,6 +39,9 @@ static int add_line(struct seeds *s, const struct tabfile *t, uint32_t i, struct
 		return -1;
 	if (!(ratio > 0))
 		return err_set(e, ST_INPUT, "'%s' line %u has a ratio that is not above 0", t->path,
+			       i + 1);
+	if (!time_is_usable(lat_s) || !time_is_usable(ratio))
+		return err_set(e, ST_INPUT, "'%s' line %u has a time that cannot be", t->path,
 			       i + 1);
 	s->ratio = mem_resize(s->ratio, s->n + 1, sizeof *s->ratio);
 	s->lat_ms = mem_resize(s->lat_ms, s->n + 1, sizeof *s->lat_ms);

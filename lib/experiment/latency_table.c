@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/tabfile.h"
+#include "calibrate/run_list.h"
 #include "experiment/result_file.h"
 #include "stats/interval.h"
 
@@ -93,10 +94,14 @@ static int read_interval(const struct tabfile *t, uint32_t i, int column, double
 	    tabfile_real(t, i, column + 1, &x->lo, e) < 0 ||
 	    tabfile_real(t, i, column + 2, &x->hi, e) < 0)
 		return -1;
+	if (!(x->mid > 0))
+		return err_set(e, ST_INPUT, "'%s' line %u has a time that is not above 0", t->path,
+			       i + 1);
+	if (!time_is_usable(x->mid))
+		return err_set(e, ST_INPUT, "'%s' line %u has a time that cannot be", t->path,
+			       i + 1);
 	*x = interval_scaled(*x, scale);
-	return x->mid > 0 ? 0
-			  : err_set(e, ST_INPUT, "'%s' line %u has a time that is not above 0",
-				    t->path, i + 1);
+	return 0;
 }
 
 static int add_times(struct entry *x, const struct tabfile *t, uint32_t i, struct err *e)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/tabfile.h"
+#include "calibrate/run_list.h"
 #include "experiment/result_file.h"
 #include "stats/interval.h"
 
@@ -54,6 +55,10 @@ static int read_result(const char *path, struct arena *a, struct result *x, bool
 	for (int i = BEST_S; i <= SINGLE_S; i++)
 		if (!(x->x[i] > 0) && i != SINGLE_S)
 			return err_set(e, ST_INPUT, "'%s' has a latency that is not above 0", path);
+	/* The single devices' is 0 where none was measured. */
+	if (!time_is_usable(x->x[BEST_S]) || !time_is_usable(x->x[LATE_S]) ||
+	    !(x->x[SINGLE_S] == 0 || time_is_usable(x->x[SINGLE_S])))
+		return err_set(e, ST_INPUT, "'%s' has a latency that cannot be", path);
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/tabfile.h"
+#include "calibrate/run_list.h"
 #include "experiment/result_file.h"
 #include "stats/interval.h"
 
@@ -48,6 +49,9 @@ static int add_job(struct searches *s, const struct result_file *f, const struct
 			continue;
 		if (tabfile_real(t, i, 1, &x, e) < 0)
 			return -1;
+		if (wall ? !time_is_usable(x) : !(x >= 0))
+			return err_set(e, ST_INPUT, "'%s' line %u has a time that cannot be",
+				       t->path, i + 1);
 		struct search *search = find_search(s, f->model, f->method);
 		if (cpu) {
 			search->cpu_s += x;

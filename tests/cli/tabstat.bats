@@ -184,3 +184,24 @@ reference() {
 	[[ "$output" == *"not above 0"* ]]
 	run -2 tabstat latency
 }
+
+@test "times that cannot be are refused, not turned into figures that are no numbers" {
+	mkdir -p bad
+	cannot_be() {
+		run -3 tabstat "$@"
+		[[ "$output" == "tabstat $1: error: "*"bad/"*" that cannot be" ]] || { echo "$output"; return 1; }
+	}
+	for at in $'1e300\t1\t1\t0.5' $'1\t1\t1\t5e-324'; do
+		printf 'answer\t0\t%s\t1\t1\t8\t0\t0\t\t\n' "$at" > bad/grouping-learned-5.1.tsv
+		cannot_be latency bad/grouping-learned-5.1.tsv
+		cannot_be groupings bad/grouping-learned-5.1.tsv
+	done
+	for at in $'1e300\t1\t1' $'1\t5e-324\t1' $'1\t1\t-1'; do
+		printf '40\t%s\n' "$at" > bad/old.1.tsv
+		cannot_be pairs --base old bad/old.1.tsv
+	done
+	for at in 0 -1 1e300; do
+		printf 'status\t0\nseconds\t%s\n' "$at" > bad/old.1.mp.job
+		cannot_be searches bad/old.1.mp.job
+	done
+}
