@@ -2,7 +2,7 @@
  * small problems. */
 #include "placegen.h"
 #include "place/bound/bound.h"
-#include "place/bound/bound_parts.h"
+#include "place/bound/bounds.h"
 #include "place/dnnpart/ideals.h"
 #include "place/method/method.h"
 #include "tap.h"

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "place/bound/bound.h"
+#include "place/bound/bounds.h"
 #include "place/bound/reach.h"
 
 /* ---- what bounds share ---- */

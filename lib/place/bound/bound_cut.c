@@ -8,6 +8,7 @@
 
 #include "partition/maxflow.h"
 #include "place/bound/bound_dual.h"
+#include "place/bound/bounds.h"
 #include "place/simulate/dnnpart.h"
 
 enum { ROUNDS = 60, FIRST_ROUNDS = 100, LINK_OUT = 0, LINK_IN = 1 };

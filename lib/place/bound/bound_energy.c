@@ -2,7 +2,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "place/bound/bound_parts.h"
+#include "place/bound/bounds.h"
 
 enum { ROUNDS = 100 };
 

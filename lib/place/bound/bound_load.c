@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "place/bound/bound_dual.h"
+#include "place/bound/bounds.h"
 
 enum { ROUNDS = 300, PLANES = 40 };
 

@@ -1,8 +1,7 @@
-/* bound_parts.h - the lower bounds of bound.h one by one, and what they share. */
+/* bound_parts.h - what the lower bounds of bounds.h compute, one by one, and what they share. */
 #ifndef HSDAG_PLACE_BOUND_BOUND_PARTS_H
 #define HSDAG_PLACE_BOUND_BOUND_PARTS_H
 
-#include "place/bound/bounds.h"
 #include "place/simulate/units.h"
 
 /* A problem as bounds see it: least costs. */
@@ -26,38 +25,7 @@ struct bound_view {
 /* Memory from a. */
 void bound_view_init(struct bound_view *v, const struct place_units *u, struct arena *a);
 
-/* ---- the table of bounds ---- */
-
-/* What a bound is about: the largest load of a device, a schedule's length, joules, the largest
- * peak of memory.  No schedule is shorter than its largest load, so a bound of the period counts
- * for the latency of schedules, too. */
-enum bound_metric { METRIC_PERIOD, METRIC_LATENCY, METRIC_ENERGY, METRIC_MEMORY, N_METRICS };
-
 struct reach;
-
-/* What bounds compute with, and what those before have found. */
-struct bound_problem {
-	struct bound_view v;
-	const struct reach *reach; /* dnnpart-latency; NULL: too many tasks */
-	double *head_s, *tail_s;   /* (tasks) of bound_path_s, for bound_window_s */
-	struct bound_value {
-		double value;
-		const char *kind; /* NULL: none was computed */
-	} best[N_METRICS];
-};
-
-/* One bound.  `rules` has bits 1 << enum place_rules. */
-struct lower_bound {
-	const char *kind;   /* as placebase -v tells it */
-	const char *source; /* whose idea it is */
-	unsigned rules;
-	enum bound_metric metric;
-	/* 0: nothing is known, or it is not worth its time here */
-	double (*value)(struct bound_problem *x);
-};
-#define LOWER_BOUND_DECLARE(name) extern const struct lower_bound bound_##name;
-LOWER_BOUNDS(LOWER_BOUND_DECLARE)
-extern const struct lower_bound *const lower_bounds[]; /* NULL ends */
 
 /* ---- one by one ---- */
 

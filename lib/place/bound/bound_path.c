@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/ascending.h"
-#include "place/bound/bound_parts.h"
+#include "place/bound/bounds.h"
 
 enum { MAX_LEVELS = 64 };
 

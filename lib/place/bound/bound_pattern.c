@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "place/bound/bound_parts.h"
+#include "place/bound/bounds.h"
 
 enum {
 	MIN_GRID = 256,

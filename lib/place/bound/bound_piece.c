@@ -9,13 +9,14 @@
  *   - brings in what is read from before e, all of which is outside for the same reason;
  *   - brings in or holds, whatever is less, everything else that these tasks read;
  *   - takes out what is read behind all consumers of v, where v is read from outside.
- * The least over e that memory allows is below what the piece takes.  Where v reads several tasks,
- * each of them is outside, or inside with an e of its own: the largest of these leasts holds.
+ * The least over e that memory allows is below what the piece takes.  Where v reads several tasks
+ * the largest of leasts counts (reach.h).
  *
  * Beside that, for every amount of memory the longest path inside a piece that has so much. */
 #include <math.h>
 #include <string.h>
 
+#include "place/bound/bounds.h"
 #include "place/bound/reach.h"
 
 enum { STEPS = 64 };                       /* of memory */
@@ -103,8 +104,7 @@ static void fill_piece_from(struct piece_bound *x, uint32_t v, uint32_t e, const
 	x->end_s[e] = start + sum + taken_out_s(x, v, between, far, outside);
 }
 
-/* Over what v reads, the largest of the leasts: that task is outside, or the piece began at one of
- * at_s. */
+/* Over what v reads, the largest of leasts (reach.h); at_s: of pieces, by their first task. */
 static double least_join_s(const struct piece_bound *x, uint32_t v, const double *at_s)
 {
 	const struct reach *g = x->g;

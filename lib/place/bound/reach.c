@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "place/simulate/dnnpart.h"
+#include "place/bound/bound_parts.h"
 #include "place/bound/reach.h"
 
 static void collect_edges(struct reach *x, const struct sched_dag *d)

@@ -1,9 +1,21 @@
 /* reach.h - the graph as the bounds of dnnpart-latency see it: who is before whom, as rows of bits,
- * and what a task costs on a CPU and on the fastest accelerator. */
+ * and what a task costs on a CPU and on the fastest accelerator.
+ *
+ * The largest of leasts.  These bounds argue thus about a task v on an accelerator.  Take one task
+ * q that v reads.  Either q is outside of v's piece, and v waits for it and for its move; or q is
+ * inside, and the piece begins at q or before it, at some task e.  The least time over q outside
+ * and every e is a lower bound of v's end, whatever the placement is.  That is so for every q that
+ * v reads, so the largest of these leasts is a lower bound, too. */
 #ifndef HSDAG_PLACE_BOUND_REACH_H
 #define HSDAG_PLACE_BOUND_REACH_H
 
-#include "place/bound/bound_parts.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/mem.h"
+
+struct bound_view;
 
 /* Rows of bits take memory by the square of the number of tasks. */
 enum { REACH_MAX_TASKS = 8192 };

@@ -52,8 +52,7 @@ static double piece_s(const struct middle *m, uint32_t e, uint32_t i)
 	return start + sum;
 }
 
-/* Task i on an accelerator: of what it reads each is outside of its piece or the piece begins at or
- * before it, so that the largest of these leasts holds. */
+/* Task i on an accelerator: the largest of leasts (reach.h). */
 static double inside_s(struct middle *m, uint32_t i)
 {
 	const struct separator_component *c = m->c;

@@ -1,6 +1,7 @@
 /* separators_price.c - the memory of all accelerators has a price; see separators.h. */
 #include <math.h>
 
+#include "place/bound/bounds.h"
 #include "place/bound/separators.h"
 
 enum { ROUNDS = 12 };

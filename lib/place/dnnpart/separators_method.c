@@ -9,6 +9,7 @@
 
 #include "place/simulate/dnnpart.h"
 #include "place/method/method.h"
+#include "place/bound/bound_parts.h"
 #include "place/bound/separators.h"
 
 static const double NEAR = 1e-9; /* relative: as good as the bound */
