@@ -109,7 +109,14 @@ bad_input() {   # FILE NAME COMMAND - refused, and what was written has no end
 	"$HSDAG_PYTHON" doc.py feat.mp
 }
 
-@test "damaged streams: recdump" { damaged body.mp recdump --full; }
+@test "damaged streams: recdump" {
+	damaged body.mp recdump --full
+	damaged body.mp recdump --tsv 'name,shape[0],in_ptr[],body[].op'
+}
+@test "damaged streams: runstat, tabstat" {
+	damaged "$ROOT/tests/stored_runs/measured.01.001.mp" runstat runs -
+	damaged "$ROOT/tests/stored_runs/measured.01.001.mp" tabstat found
+}
 @test "damaged streams: dagfeat" { damaged body.mp dagfeat; damaged graph.mp dagfeat --paper; }
 @test "damaged streams: gpnembed" { damaged devs.mp gpnembed --steps 2; }
 @test "damaged streams: placepolicy" { damaged part.mp placepolicy -a; }
