@@ -263,7 +263,7 @@ static int choose_net(struct options *o, int argc, char **argv, struct err *e)
 	msg_program("gpnembed");
 	o->net = nets[0];
 	o->net_name = nets[0]->name;
-	return name ? net_option(name, &o->net, e) : 1;
+	return name ? net_option(name, stdout, &o->net, e) : 1;
 }
 
 static int check_options(const struct options *o, struct err *e)
@@ -273,6 +273,11 @@ static int check_options(const struct options *o, struct err *e)
 	if (strcmp(o->net_name, o->net->name) != 0)
 		return err_set(e, ST_USAGE, "write --net out in full");
 	return 0;
+}
+
+static void print_networks(void)
+{
+	net_list(stdout);
 }
 
 int main(int argc, char **argv)
@@ -304,7 +309,7 @@ int main(int argc, char **argv)
 		.max_args = 1,
 		.has_seed = true,
 		.opts = opts,
-		.print_details = net_list,
+		.print_details = print_networks,
 		.details =
 			"The options after --threads are those of the network: --net NAME --help "
 			"has them. Defaults are those of the default recipe; --recipe paper has "

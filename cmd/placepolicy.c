@@ -1,6 +1,7 @@
 /* placepolicy - the policy: for each partition, placements drawn from the
  * probabilities of its groups (or the most probable one), and at the start of a
  * training run one placement per single device. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/blas.h"
@@ -419,7 +420,7 @@ int main(int argc, char **argv)
 			"  placeout"};
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);
 	if (rc > 0 && net)
-		rc = net_option(net, &o.net, &e);
+		rc = net_option(net, stdout, &o.net, &e);
 	if (rc <= 0)
 		return opt_finish(rc, &e);
 	return opt_finish(

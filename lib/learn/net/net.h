@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -94,10 +95,10 @@ const struct net *net_find(const char *name);
 void *net_hyper_new(const struct net *n, enum recipe_kind recipe);
 void *net_hyper_copy(const struct net *n, const void *hyper);
 
-/* The argument of an option --net: 1 and *out, or 0 when it is `list` and net_list has answered,
- * or -1 (ST_USAGE) and the names that there are. */
-int net_option(const char *name, const struct net **out, struct err *e) MUST_CHECK;
-void net_list(void); /* names and help to standard output */
+/* The argument of an option --net: 1 and *out, or 0 when it is `list` and net_list has written to
+ * the file `list`, or -1 (ST_USAGE) and the names that there are. */
+int net_option(const char *name, FILE *list, const struct net **out, struct err *e) MUST_CHECK;
+void net_list(FILE *out); /* names and help */
 
 /* ---- steps ---- */
 

@@ -30,18 +30,18 @@ void *net_hyper_copy(const struct net *n, const void *hyper)
 
 /* ---- the option --net ---- */
 
-void net_list(void)
+void net_list(FILE *out)
 {
-	printf("Networks:\n");
+	fprintf(out, "Networks:\n");
 	for (int i = 0; nets[i]; i++)
-		printf("  %-10s %s\n", nets[i]->name, nets[i]->help);
+		fprintf(out, "  %-10s %s\n", nets[i]->name, nets[i]->help);
 }
 
-int net_option(const char *name, const struct net **out, struct err *e)
+int net_option(const char *name, FILE *list, const struct net **out, struct err *e)
 {
 	char names[400] = "", quoted[80];
 	if (strcmp(name, "list") == 0) {
-		net_list();
+		net_list(list);
 		return 0;
 	}
 	*out = net_find(name);
