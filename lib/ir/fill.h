@@ -74,4 +74,7 @@ void fill_store(enum elem t, const double *value, bool each, uint64_t n, uint8_t
 void fill_uniform(enum elem t, double lo, double hi, bool whole_range, uint64_t seed,
 		  uint64_t place, uint64_t n, uint8_t *out);
 
+/* Is the boolean attribute `key` of v there, and true? */
+bool fill_attr_true(const struct graph *g, uint32_t v, const char *key);
+
 #endif

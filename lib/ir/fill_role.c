@@ -94,7 +94,7 @@ static double dim(const struct graph *g, uint32_t v, uint32_t k, int i)
 	return at < rank && g->dim[g->dim_ptr[o] + at] > 0 ? (double)g->dim[g->dim_ptr[o] + at] : 1;
 }
 
-static bool attr_true(const struct graph *g, uint32_t v, const char *key)
+bool fill_attr_true(const struct graph *g, uint32_t v, const char *key)
 {
 	const char *s = graph_attr(g, v, key);
 	return s && (*s == 't' || *s == 'T' || *s == '1');
@@ -107,8 +107,8 @@ static struct role product_role(const struct graph *g, uint32_t v, uint32_t k)
 	double n = fmax((double)elements(g, v, k), 1);
 	bool deformable = strcmp(t, "DeformableConvolution") == 0;
 	if (strcmp(t, "MatMul") == 0 && k < 2) {
-		bool last =
-			k == 0 ? !attr_true(g, v, "transpose_a") : attr_true(g, v, "transpose_b");
+		bool last = k == 0 ? !fill_attr_true(g, v, "transpose_a")
+				   : fill_attr_true(g, v, "transpose_b");
 		return weight(1, dim(g, v, k, last ? -1 : -2));
 	}
 	if ((strcmp(t, "Convolution") == 0 || strcmp(t, "BinaryConvolution") == 0) && k == 1)

@@ -46,12 +46,6 @@ static int64_t int_attr(const struct graph *g, uint32_t v, const char *key, int6
 	return s ? strtoll(s, NULL, 10) : otherwise;
 }
 
-static bool true_attr(const struct graph *g, uint32_t v, const char *key)
-{
-	const char *s = graph_attr(g, v, key);
-	return s && (*s == 't' || *s == 'T' || *s == '1');
-}
-
 /* An attribute `key` that counts axes from either end. */
 static bool axis_attr(const struct graph *g, uint32_t v, const char *key, uint32_t rank,
 		      uint32_t *axis)
@@ -334,7 +328,7 @@ bool fill_index(const struct graph *g, const struct consumers *cons, const struc
 	if (strcmp(t, "Unsqueeze") == 0)
 		return removed(out, in, n, value);
 	if (strncmp(t, "Reduce", 6) == 0)
-		return reduced(in, out, true_attr(g, v, "keep_dims"), n, value);
+		return reduced(in, out, fill_attr_true(g, v, "keep_dims"), n, value);
 	if (strcmp(t, "Tile") == 0)
 		return repeats(in, out, n, value);
 	if (strcmp(t, "Split") == 0 || strcmp(t, "VariadicSplit") == 0)
