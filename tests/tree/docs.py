@@ -131,7 +131,7 @@ def documented():
     for section in re.split(r"^### ", read("docs/reference/stream.md"), flags=re.M)[1:]:
         kinds = section.splitlines()[0].split(", ")
         keys = {}
-        for names, need in re.findall(r"^\| (`[^|]*`) \|[^|]*\| *([a-z ]+) *\|", section, re.M):
+        for names, need in re.findall(r"^\| (`[^|]*`) \|[^|]*\| *([a-z_` ]+) *\|", section, re.M):
             for name in re.findall(r"`([^`]+)`", names):
                 keys[name] = need.strip() == "yes"
         for kind in kinds:
