@@ -10,6 +10,7 @@
 #   make ablation   learned parsing beside METIS and other groupings (pipelines/ablation.mk)
 #   make tables     tables of two papers, measured here: table1 table2 table4 table5 hierarchical
 #   make quality    placebase's methods on task graphs of the literature (pipelines/quality.mk)
+#   make learned    learned placement beside searches, on problems unseen in training (pipelines/learned.mk)
 #   make golden     what programs write, beside another build's; OLD=../old/build/bin (tests/golden)
 #   make asan       build and test with AddressSanitizer and UBSan
 #   make fuzz       longer runs of the fuzzers
