@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 enum { CHUNK = 1 << 16, MAX_KIND = 64 };
+/* A buffer is kept from record to record up to this size. */
+enum { KEPT = 16 << 20 };
 
 struct rec_reader {
 	int fd, watch;
@@ -95,14 +97,20 @@ static int wait_input(struct rec_reader *r, struct err *e)
 	return 0;
 }
 
+/* What is not consumed goes to the front of the buffer. */
+static void move_rest(struct rec_reader *r)
+{
+	if (!r->start)
+		return;
+	memmove(r->buf, r->buf + r->start, r->len - r->start);
+	r->len -= r->start;
+	r->start = 0;
+}
+
 /* Read what is there, at most about `want` bytes; sets eof at the end. */
 static int fill(struct rec_reader *r, size_t want, struct err *e)
 {
-	if (r->start) {
-		memmove(r->buf, r->buf + r->start, r->len - r->start);
-		r->len -= r->start;
-		r->start = 0;
-	}
+	move_rest(r);
 	r->buf = mem_grow(r->buf, &r->cap, r->len + want, 1);
 	ssize_t n = read(r->fd, r->buf + r->len, r->cap - r->len);
 	if (n < 0 && (errno == EINTR || errno == EAGAIN))
@@ -136,7 +144,7 @@ static int complete(struct rec_reader *r, struct err *e)
 	return 1;
 }
 
-/* Let go of the record that was handed out. */
+/* Let go of the record that was handed out, and of a large buffer that it alone needed. */
 static void release(struct rec_reader *r)
 {
 	if (!r->handed_out)
@@ -145,6 +153,11 @@ static void release(struct rec_reader *r)
 	r->offset += r->scan.pos;
 	r->handed_out = r->scanned = false;
 	scan_start(&r->scan);
+	if (r->cap > KEPT && r->len - r->start < KEPT) {
+		move_rest(r);
+		r->buf = mem_resize(r->buf, KEPT, 1);
+		r->cap = KEPT;
+	}
 }
 
 static int malformed(struct rec_reader *r, const char *what, struct err *e)
