@@ -1,6 +1,7 @@
 /* test_gpn.c - the graph parsing network against the equations, written out in
  * double precision with dense matrices and plain loops, without dropout. */
 #include "tap.h"
+#include "graphgen.h"
 #include "randgraph.h"
 
 #include "base/blas.h"
@@ -292,6 +293,68 @@ static void check(const struct gpn_hyper *h, const struct grouping *given, const
 	arena_free(a);
 }
 
+/* ---- a graph that is worked on in parts ---- */
+
+enum { LARGE = 20000, LARGE_H = 128 };
+
+/* A forward step works on edges in parts, a replay that trains on all at once.  Both have the same
+ * bits, dropout included.  A forward step keeps what it still needs: three matrices with a row for
+ * each node, two parts, and the graphs of the rounds. */
+static void large_graph(void)
+{
+	struct arena *a = arena_new();
+	struct digraph d = gen_digraph(5, LARGE, 2, 50, a);
+	struct ugraph g;
+	struct err e = ERR_INIT;
+	struct partition p;
+	struct gpn_hyper h = gpn_default;
+	const struct rng_addr rng = {.seed = 3, .episode = 1, .step = 4};
+	const float *policy_logp;
+
+	h.hidden = LARGE_H;
+	h.mix_rounds = 0;
+	ugraph_from_digraph(&g, &d, a);
+	float *x = ARENA_NEWN(a, float, LARGE *D);
+	for (int i = 0; i < LARGE * D; i++)
+		x[i] = (float)(i * 37L % 101) / 50 - 1;
+	struct params *embed = nets[0]->embed_init(&h, D, 3);
+	struct params *policy = nets[0]->policy_init(&h, D, K, 3);
+	struct net_model m = {nets[0], &h, &g, NULL, D, K, embed, policy};
+	struct net_work *forward = net_work_new(NULL), *w = net_work_new(NULL);
+
+	bool ran = net_embed(forward, &m, x, &rng, NULL, NULL, 0, &p, &e) == 0;
+	double matrices = (double)net_work_bytes(forward) / (sizeof(float) * LARGE * LARGE_H);
+	tap(ran && p.n_rounds == 2 && matrices < 5,
+	    "%d nodes, %u edges, %u groups: a forward step takes the memory of %.1f matrices",
+	    LARGE, g.m, p.n_groups, matrices);
+
+	uint16_t *action = ARENA_NEWN(a, uint16_t, p.n_groups);
+	float *grad_embed = ARENA_NEWN(a, float, embed->n);
+	float *grad_policy = ARENA_NEWN(a, float, policy->n);
+	double logp, entropy, replayed;
+	for (uint32_t i = 0; i < p.n_groups; i++)
+		action[i] = (uint16_t)(i % K);
+	ran = net_policy(w, &m, p.z, p.n_groups, NULL, &policy_logp, &e) == 0;
+	logp = net_logp(policy_logp, p.n_groups, K, action);
+	entropy = net_entropy(policy_logp, p.n_groups, K);
+	struct replay_step s = {.x = x,
+				.rng = &rng,
+				.part = &p,
+				.n_samples = 1,
+				.action = action,
+				.coef_logp = (double[]){1},
+				.coef_entropy = 0.1,
+				.logp = &replayed};
+	ran = ran && net_replay(w, &m, &s, grad_embed, grad_policy, &e) == 0;
+	tap(ran && replayed == logp && s.entropy == entropy,
+	    "its replay has the same log-probability and entropy: %.9g and %.9g", logp, entropy);
+	net_work_free(forward);
+	net_work_free(w);
+	params_free(embed);
+	params_free(policy);
+	arena_free(a);
+}
+
 int main(void)
 {
 	blas_init();
@@ -307,5 +370,6 @@ int main(void)
 		group[i] = i / 7;
 	struct grouping given = {6, group};
 	check(&paper, &given, "given grouping");
+	large_graph();
 	return tap_end();
 }

@@ -152,18 +152,36 @@ static struct mat *traffic_prior(struct tape *t, const struct ugraph *g, double 
 	return tape_input(t, x, g->m, 1);
 }
 
-/* S (m,1): sigmoid(MLP(z_u * z_v) + prior) for every edge */
-static struct mat *edge_scores(struct tape *t, struct mat *const *p, const struct gpn_hyper *h,
-			       const struct ugraph *g, struct mat *z)
+/* What scores edges from the embeddings z of their ends. */
+struct edge_net {
+	struct mat *const *p;
+	const struct gpn_hyper *h;
+	const struct ugraph *g;
+	struct mat *z;
+};
+
+/* (n,1) MLP(z_u * z_v) for n edges from `first` on */
+static struct mat *edge_logits(struct tape *t, const void *arg, uint32_t first, uint32_t n)
 {
-	int64_t inner = h->layer_parsingnet - 1;
-	struct mat *x = tape_edge_product(t, z, g->u, g->v, g->m);
-	struct mat *y = normed_mlp(t, p, inner, h->dropout_network, x);
+	const struct edge_net *s = arg;
+	struct mat *const *p = s->p;
+	int64_t inner = s->h->layer_parsingnet - 1;
+	struct mat *x = tape_edge_product(t, s->z, s->g->u + first, s->g->v + first, n);
+	struct mat *y = normed_mlp(t, p, inner, s->h->dropout_network, x);
 	if (y != x)
 		tape_done(t, x);
 	p += MATS_NORMED * inner;
 	struct mat *logit = tape_linear(t, y, p[0], p[1], (struct after){0});
 	tape_done(t, y);
+	return logit;
+}
+
+/* S (m,1): sigmoid(MLP(z_u * z_v) + prior) for every edge */
+static struct mat *edge_scores(struct tape *t, struct mat *const *p, const struct gpn_hyper *h,
+			       const struct ugraph *g, struct mat *z)
+{
+	const struct edge_net net = {p, h, g, z};
+	struct mat *logit = tape_by_parts(t, g->m, 1, edge_logits, &net);
 	if (h->weights > 0 && g->traffic)
 		logit = tape_add(t, logit, traffic_prior(t, g, h->weights));
 	return tape_sigmoid(t, logit);
@@ -202,8 +220,8 @@ static const uint8_t *merge_masks(struct arena *a, const uint8_t *mask, uint32_t
 	return out;
 }
 
-/* H' (n_groups,h) from the grouping of a round and its edge scores.  The mean
- * score of the edges inside a group times their number is the sum of their scores. */
+/* H' (n_groups,h) from H = x, which has no other use, the grouping of a round and its edge scores.
+ * The mean score of the edges inside a group times their number is the sum of their scores. */
 static struct mat *pool(struct tape *t, const struct net_model *m, struct mat *const *p,
 			const struct ugraph *g, const uint32_t *group, uint32_t n_groups,
 			struct mat *x, struct mat *score)
@@ -216,14 +234,19 @@ static struct mat *pool(struct tape *t, const struct net_model *m, struct mat *c
 		inside[e] = a == group[g->v[e]] ? a : UINT32_MAX;
 	}
 	struct mat *h2 = gnn(t, p + at.gnn2, h->layer_gnn2, h->dropout_network, g, x);
+	tape_done(t, x);
 	struct mat *pre = deepset(t, p + at.pre, h->layer_deepsets, h->dropout_network, h2);
 	tape_done(t, h2);
-	struct mat *y = tape_segment_sum(t, pre, group, n_groups, 0);
+	tape_cut_free(t); /* groups are fewer than nodes */
+	struct mat *sum = tape_segment_sum(t, pre, group, n_groups, 0);
 	tape_done(t, pre);
-	y = deepset(t, p + at.post, h->layer_deepsets, h->dropout_network, y);
+	struct mat *y = deepset(t, p + at.post, h->layer_deepsets, h->dropout_network, sum);
+	tape_done(t, sum);
 	struct mat *factor = h->pool_sum ? tape_segment_sum(t, score, inside, n_groups, 1)
 					 : tape_segment_mean(t, score, inside, n_groups, 1);
-	return tape_scale_rows(t, y, factor);
+	struct mat *pooled = tape_scale_rows(t, y, factor);
+	tape_done(t, y);
+	return pooled;
 }
 
 /* Dropout masks are numbered by their place: ROUND_MASKS for the input MLP, as many for each round,

@@ -13,6 +13,12 @@ struct free_list {
 	float *first;
 };
 
+/* Memory that results of any size are cut from. */
+struct spare {
+	float *at;
+	size_t n;
+};
+
 struct transpose {
 	const float *w;
 	float *wt;
@@ -25,10 +31,13 @@ struct tape {
 	const struct rng_addr *rng;
 	struct rng_addr rng_copy;
 	uint32_t next_mask;
+	uint32_t first_row;  /* of the part that is being made */
 	struct tape_op **op; /* in order of recording */
 	size_t n_ops, cap_ops;
 	struct free_list *free;
 	size_t n_free, cap_free;
+	struct spare *spare;
+	size_t n_spare, cap_spare;
 	struct transpose *wt;
 	size_t n_wt, cap_wt;
 };
@@ -47,6 +56,7 @@ void tape_free(struct tape *t)
 		return;
 	mem_free(t->op);
 	mem_free(t->free);
+	mem_free(t->spare);
 	mem_free(t->wt);
 	arena_free(t->arena);
 	mem_free(t);
@@ -66,8 +76,8 @@ void tape_begin(struct tape *t, bool train, const struct rng_addr *rng)
 		t->rng_copy = *rng;
 		t->rng = &t->rng_copy;
 	}
-	t->next_mask = 0;
-	t->n_ops = t->n_free = t->n_wt = 0;
+	t->next_mask = t->first_row = 0;
+	t->n_ops = t->n_free = t->n_spare = t->n_wt = 0;
 }
 
 void tape_mask_from(struct tape *t, uint32_t number)
@@ -82,14 +92,33 @@ struct arena *tape_arena(struct tape *t)
 
 /* ---- memory ---- */
 
+static float *pop_free(struct free_list *l)
+{
+	float *p = l->first;
+	memcpy(&l->first, (void *)p, sizeof p);
+	return p;
+}
+
+enum { SPARE_UNIT = 16 }; /* floats; pieces stay aligned */
+
+static float *cut_spare(struct spare *s, size_t n)
+{
+	float *p = s->at;
+	size_t cut = (n / SPARE_UNIT + 1) * SPARE_UNIT;
+	cut = cut < s->n ? cut : s->n;
+	s->at += cut;
+	s->n -= cut;
+	return p;
+}
+
 float *tape_buf(struct tape *t, size_t n)
 {
 	for (size_t i = 0; i < t->n_free; i++)
-		if (t->free[i].n == n && t->free[i].first) {
-			float *p = t->free[i].first;
-			memcpy(&t->free[i].first, (void *)p, sizeof p);
-			return p;
-		}
+		if (t->free[i].n == n && t->free[i].first)
+			return pop_free(&t->free[i]);
+	for (size_t i = 0; i < t->n_spare; i++)
+		if (t->spare[i].n >= n && t->spare[i].n >= SPARE_UNIT)
+			return cut_spare(&t->spare[i], n);
 	size_t bytes = n * sizeof(float);
 	return arena_raw(t->arena, bytes < sizeof(float *) ? sizeof(float *) : bytes, 1);
 }
@@ -105,6 +134,20 @@ void tape_buf_release(struct tape *t, float *p, size_t n)
 	}
 	memcpy((void *)p, &t->free[i].first, sizeof p);
 	t->free[i].first = p;
+}
+
+void tape_cut_free(struct tape *t)
+{
+	if (t->train)
+		return;
+	for (size_t i = 0; i < t->n_free; i++)
+		while (t->free[i].first) {
+			t->spare =
+				mem_grow(t->spare, &t->cap_spare, t->n_spare + 1, sizeof *t->spare);
+			t->spare[t->n_spare++] =
+				(struct spare){pop_free(&t->free[i]), t->free[i].n};
+		}
+	t->n_free = 0;
 }
 
 static struct mat *mat_new(struct tape *t, const float *v, uint32_t rows, uint32_t cols)
@@ -242,6 +285,27 @@ void tape_rows(struct tape *t, uint32_t rows, void (*fn)(void *, uint32_t, uint3
 			run_block(&j, b, 0);
 }
 
+struct mat *tape_by_parts(struct tape *t, uint32_t rows, uint32_t cols, tape_part *part,
+			  const void *arg)
+{
+	if (t->train || rows <= TAPE_PART_ROWS)
+		return part(t, arg, 0, rows);
+	float *v;
+	struct tape_op *o;
+	struct mat *y = tape_op_new(t, rows, cols, &v, &o, NULL, TAPE_IN(NULL));
+	uint32_t mask = t->next_mask;
+	for (uint32_t first = 0; first < rows; first += TAPE_PART_ROWS) {
+		uint32_t n = rows - first < TAPE_PART_ROWS ? rows - first : TAPE_PART_ROWS;
+		t->next_mask = mask;
+		t->first_row = first;
+		struct mat *x = part(t, arg, first, n);
+		memcpy(v + (size_t)first * cols, x->v, mat_n(x) * sizeof *v);
+		tape_forget(t, x);
+	}
+	t->first_row = 0;
+	return y;
+}
+
 /* ---- relu and dropout behind another operation ---- */
 
 void tape_after_set(struct tape *t, struct tape_op *o, struct after f)
@@ -258,10 +322,12 @@ void tape_after_set(struct tape *t, struct tape_op *o, struct after f)
 	o->scale = 256.0f / (256.0f - (float)o->threshold);
 	o->mask = *t->rng;
 	o->mask.stream = RNG_DROPOUT + (number & 0xffffff);
+	o->first_row = t->first_row;
 }
 
 /* Element e of the result has byte e of the mask's numbers, 16 to a block of the
- * generator, however the rows are shared out; row is a multiple of TAPE_BLOCK_ROWS. */
+ * generator, however the rows are shared out; row and first_row are multiples of
+ * TAPE_BLOCK_ROWS. */
 void tape_drop_rows(const struct tape_op *o, float *y, uint32_t row, uint32_t n)
 {
 	enum { CHUNK = 1024 };
@@ -270,7 +336,7 @@ void tape_drop_rows(const struct tape_op *o, float *y, uint32_t row, uint32_t n)
 		uint8_t byte[CHUNK];
 	} bits;
 	size_t left = (size_t)n * o->y->cols;
-	uint32_t block = (uint32_t)((size_t)row * o->y->cols / 16);
+	uint32_t block = (uint32_t)(((size_t)o->first_row + row) * o->y->cols / 16);
 	if (o->threshold == 0)
 		return;
 	for (; left > 0; block += CHUNK / 16) {

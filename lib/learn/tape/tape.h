@@ -54,6 +54,19 @@ void tape_forget(struct tape *t, struct mat *x);
 /* The same when the tape does not train; a training one needs x on the way back. */
 void tape_done(struct tape *t, struct mat *x);
 
+/* What follows is smaller than what was: unless the tape trains, memory that is free now is cut up
+ * for it. */
+void tape_cut_free(struct tape *t);
+
+/* Operations that make the rows [first, first + n) of a matrix. */
+typedef struct mat *tape_part(struct tape *t, const void *arg, uint32_t first, uint32_t n);
+
+/* A matrix (rows,cols) whose rows do not need each other.  A tape that trains makes all rows at
+ * once.  Another one makes them in parts of some thousand, so that what a part needs on the way is
+ * small.  Both have the same values: a part draws the dropout masks of its rows in the whole. */
+struct mat *tape_by_parts(struct tape *t, uint32_t rows, uint32_t cols, tape_part *part,
+			  const void *arg);
+
 /* Gradients of sum_i coef[i] * y[i], y[i] (1,1), into everything that wants one.  The
  * values of results are gone afterwards. */
 void tape_back(struct tape *t, uint32_t n, struct mat *const *y, const double *coef);

@@ -184,6 +184,10 @@ static void norm_run(struct tape *t, struct tape_op *o, struct linear_job *j, st
 	j->xhat = o->y->wants ? tape_buf(t, n) : NULL;
 	j->rstd = tape_buf(t, o->y->rows);
 	tape_rows(t, o->y->rows, rows, j);
+	if (!o->y->wants) {
+		tape_buf_release(t, j->rstd, o->y->rows);
+		return;
+	}
 	o->saved[0] = j->xhat;
 	o->n_saved = n;
 	o->saved[1] = j->rstd;

@@ -18,12 +18,15 @@ struct tape_op {
 	float scale;          /* of dropout; 1 without */
 	bool relu;
 	struct rng_addr mask; /* of dropout */
+	uint32_t first_row;   /* of y in the whole that it is a part of */
 	uint8_t threshold;    /* random bytes below it drop; 0: none */
 };
 
 /* Rows in a block: the product of a block of 128 columns is one that OpenBLAS
  * computes without packing. */
 enum { TAPE_BLOCK_ROWS = 32 };
+/* Rows in a part of tape_by_parts: whole blocks, few enough for a cache. */
+enum { TAPE_PART_ROWS = 128 * TAPE_BLOCK_ROWS };
 
 /* Result (rows,cols) of a new operation on these inputs, to be filled in at *v.  The
  * operation is recorded when the tape trains and an input wants a gradient;
