@@ -60,22 +60,23 @@ static int emit_steps(struct filter_state *s, uint32_t episode, uint32_t steps, 
 				    .d = pr->d,
 				    .together = pr->together,
 				    .embed = b->p};
-	float *x = mem_copy(pr->x, (size_t)pr->n * pr->d, sizeof *x);
+	/* The state of an episode; a single step reads the features themselves. */
+	float *state = steps > 1 ? mem_copy(pr->x, (size_t)pr->n * pr->d, sizeof *state) : NULL;
 	int rc = 0;
 	for (uint32_t t = 0; t < steps && rc == 0; t++) {
 		const struct rng_addr rng = {.seed = b->seed, .episode = episode, .step = t};
 		struct part_rec p = {
 			.id = {pr->digest, episode, t, 0}, .n_sets = pr->n, .d = pr->d};
-		rc = net_embed(s->work, &m, x, dropout ? &rng : NULL,
+		rc = net_embed(s->work, &m, state ? state : pr->x, dropout ? &rng : NULL,
 			       pr->has_group ? &pr->given : NULL, pr->mask, pr->devs.k, &p.p, e);
 		if (rc < 0)
 			break;
 		report_groups(&p);
 		rc = part_encode(&p, s->f.out, e);
 		if (t + 1 < steps)
-			net_advance(x, pr->n, pr->d, p.p.group, p.p.z);
+			net_advance(state, pr->n, pr->d, p.p.group, p.p.z);
 	}
-	mem_free(x);
+	mem_free(state);
 	return rc;
 }
 

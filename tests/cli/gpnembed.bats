@@ -157,3 +157,23 @@ records.append(group(lambda i: min(i // 10, 3), 4))'
 		[[ $(cat err) == *"--params-from 'loop.fifo'"* ]]
 	done
 }
+
+@test "100,000 sets: a pass keeps the features and what it still needs" {
+	no_sanitizer
+	py '
+		import random
+		r = random.Random(3)
+		n = 100000
+		json.dump({"devices": [{"name": "a"}], "nodes": [{"id": i, "cost_s": 1} for i in range(n)],
+		           "edges": [{"src": u, "dst": i} for i in range(1, n) for u in {r.randrange(max(0, i - 50), i) for _ in range(1 + i % 2)}]},
+		          open("big.json", "w"))
+	'
+	json2dag big.json | dagfeat --features all,-fractal -o big.mp
+	py '
+		from peak import peak
+		p = peak("gpnembed", "-o", "out.mp", "big.mp")
+		n, d = of("out.mp", "feat")[0]["x"]["shape"]
+		# The features, three matrices 128 wide, the graph and the streams: not their copies, not a row for each edge.
+		assert p < 1.2 * 4 * n * (d + 3 * 128) + (64 << 20), (p, n, d)
+	'
+}
