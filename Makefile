@@ -54,6 +54,8 @@ $(B)/obj/%.o: lib/%.c
 	@echo "  CC    $<"
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
+$(B)/obj/place/learned/pretrained.o: share/pretrained.mp
+
 # An OpenCL source becomes a C string: char NAME_cl[].
 $(B)/obj/%.cl.o: lib/%.cl
 	@mkdir -p $(@D)

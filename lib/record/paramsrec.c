@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-const char *const block_names[] = {"embed", "policy", NULL};
+const char *const block_names[] = {"embed", "policy", "costs", NULL};
 
 static void put_hyper(const struct params_rec *x, struct rec_writer *w)
 {
@@ -41,12 +41,12 @@ int params_decode_block(const struct rec *r, enum params_block *out, struct err 
 	const char *s;
 	size_t n;
 	if (v && val_bytes(v, &s, &n))
-		for (int b = 0; b < N_BLOCKS; b++)
+		for (int b = 0; block_names[b]; b++)
 			if (n == strlen(block_names[b]) && memcmp(s, block_names[b], n) == 0) {
 				*out = (enum params_block)b;
 				return 0;
 			}
-	return err_set(e, ST_INPUT, "params: block is neither 'embed' nor 'policy'");
+	return err_set(e, ST_INPUT, "params: block is none of 'embed', 'policy', 'costs'");
 }
 
 static int decode_matrices(const struct rec *r, struct arena *a, struct params_rec *x,

@@ -20,7 +20,7 @@
 #include "base/pool.h"
 #include "base/rng.h"
 #include "learn/net/named_field.h"
-#include "learn/net/params.h"
+#include "learn/params/params.h"
 #include "learn/tape/ugraph.h"
 #include "record/partrec.h"
 

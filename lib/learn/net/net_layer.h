@@ -4,7 +4,7 @@
 #ifndef HSDAG_LEARN_NET_NET_LAYER_H
 #define HSDAG_LEARN_NET_NET_LAYER_H
 
-#include "learn/net/params.h"
+#include "learn/params/params.h"
 #include "learn/tape/tape.h"
 
 /* Matrices that a layer has in the table: weight and bias; gain and bias of a LayerNorm; both. */

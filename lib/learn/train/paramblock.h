@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "learn/net/net.h"
-#include "learn/net/params.h"
+#include "learn/params/params.h"
 #include "record/paramsrec.h"
 
 struct param_block {

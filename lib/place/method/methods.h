@@ -16,6 +16,7 @@
 	X(refine) \
 	X(cluster) \
 	X(lookahead) \
+	X(lookahead_rank) \
 	X(peft) \
 	X(cpop) \
 	X(m_topo) \
@@ -31,6 +32,9 @@
 	X(genetic) \
 	X(cross_entropy) \
 	X(local_search) \
+	X(random_moves) \
+	X(learned_moves) \
+	X(learned_policy) \
 	X(restarts) \
 	X(exact) \
 	X(ideals) \

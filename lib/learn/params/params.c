@@ -1,5 +1,5 @@
 /* params.c - a block of parameters, and Adam. */
-#include "learn/net/params.h"
+#include "learn/params/params.h"
 #include "base/rng.h"
 
 #include <assert.h>

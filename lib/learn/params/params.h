@@ -3,8 +3,8 @@
  *
  * Gradients and Adam's moments are flat runs of the same length, so that sums,
  * norms, steps and serialisation are loops over n floats. */
-#ifndef HSDAG_LEARN_NET_PARAMS_H
-#define HSDAG_LEARN_NET_PARAMS_H
+#ifndef HSDAG_LEARN_PARAMS_PARAMS_H
+#define HSDAG_LEARN_PARAMS_PARAMS_H
 
 #include <stddef.h>
 #include <stdint.h>

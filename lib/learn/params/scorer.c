@@ -1,0 +1,105 @@
+/* scorer.c - scores of rows of features, and their gradient. */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/simd.h"
+#include "learn/params/scorer.h"
+
+enum { H = SCORER_HIDDEN };
+typedef float layer[H];
+
+struct scorer scorer_add(struct params *p, const char *name, uint32_t n_features)
+{
+	struct scorer s = {.n_features = n_features, .first = p->n_mats};
+	float in = sqrtf(6 / (float)n_features), hidden = sqrtf(6 / (float)H);
+	const struct {
+		const char *part;
+		uint32_t rows, cols;
+		float bound;
+	} mat[] = {{"w1", n_features, H, in},   {"b1", 1, H, 0},
+		   {"w2", H, H, hidden},        {"b2", 1, H, 0},
+		   {"w3", 1, H, 0.3f * hidden}, {"b3", 1, 1, 0}};
+	char text[64];
+
+	for (size_t i = 0; i < sizeof(mat) / sizeof(mat[0]); i++) {
+		snprintf(text, sizeof(text), "%s.%s", name, mat[i].part);
+		params_add(p, text, mat[i].rows, mat[i].cols,
+			   mat[i].bound > 0 ? PARAM_UNIFORM : PARAM_ZERO, mat[i].bound);
+	}
+	return s;
+}
+
+/* out = relu(in W + b), W (n,H); every element adds up in the order of the inputs. */
+static inline void forward(const float *in, uint32_t n, const float *w, const float *b, float *out)
+{
+	layer sum;
+
+	for (uint32_t j = 0; j < H; j++)
+		sum[j] = b[j];
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t j = 0; j < H; j++)
+			sum[j] += in[i] * w[(size_t)i * H + j];
+	for (uint32_t j = 0; j < H; j++)
+		out[j] = sum[j] > 0 ? sum[j] : 0;
+}
+
+static inline const float *matrix(const struct scorer *s, const struct params *p, uint32_t i)
+{
+	return p->data + p->mat[s->first + i].at;
+}
+
+VECTOR_CLONES
+void scorer_run(const struct scorer *s, const struct params *p, const float *x, uint32_t n,
+		float *score)
+{
+	const float *w3 = matrix(s, p, 4), b3 = *matrix(s, p, 5);
+	layer h1, h2;
+
+	for (uint32_t r = 0; r < n; r++) {
+		forward(x + (size_t)r * s->n_features, s->n_features, matrix(s, p, 0),
+			matrix(s, p, 1), h1);
+		forward(h1, H, matrix(s, p, 2), matrix(s, p, 3), h2);
+		score[r] = b3;
+		for (uint32_t j = 0; j < H; j++)
+			score[r] += h2[j] * w3[j];
+	}
+}
+
+VECTOR_CLONES
+void scorer_back(const struct scorer *s, const struct params *p, const float *x, uint32_t n,
+		 const float *weight, float *grad)
+{
+	const float *w2 = matrix(s, p, 2), *w3 = matrix(s, p, 4);
+	float *g[6];
+	layer h1, h2, d1, d2;
+
+	for (uint32_t i = 0; i < 6; i++)
+		g[i] = grad + p->mat[s->first + i].at;
+	for (uint32_t r = 0; r < n; r++) {
+		const float *row = x + (size_t)r * s->n_features;
+
+		if (weight[r] == 0)
+			continue;
+		forward(row, s->n_features, matrix(s, p, 0), matrix(s, p, 1), h1);
+		forward(h1, H, w2, matrix(s, p, 3), h2);
+		*g[5] += weight[r];
+		for (uint32_t j = 0; j < H; j++) {
+			g[4][j] += weight[r] * h2[j];
+			d2[j] = h2[j] > 0 ? weight[r] * w3[j] : 0;
+			g[3][j] += d2[j];
+		}
+		for (uint32_t i = 0; i < H; i++) {
+			float sum = 0;
+
+			for (uint32_t j = 0; j < H; j++) {
+				g[2][i * H + j] += h1[i] * d2[j];
+				sum += w2[i * H + j] * d2[j];
+			}
+			d1[i] = h1[i] > 0 ? sum : 0;
+			g[1][i] += d1[i];
+		}
+		for (uint32_t i = 0; i < s->n_features; i++)
+			for (uint32_t j = 0; j < H; j++)
+				g[0][(size_t)i * H + j] += row[i] * d1[j];
+	}
+}

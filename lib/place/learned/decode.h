@@ -1,0 +1,46 @@
+/* decode.h - list schedules by rules that look ahead, and by a learned policy.
+ *
+ * Tasks go by descending upward rank, each to the device that a rule names.  Copies wait for each
+ * other on links where the model has contention.  The learned rule scores every device by features
+ * of the schedule so far (decode_features.c) with one small network for all devices. */
+#ifndef HSDAG_PLACE_LEARNED_DECODE_H
+#define HSDAG_PLACE_LEARNED_DECODE_H
+
+#include "learn/params/scorer.h"
+#include "place/learned/costview.h"
+#include "place/search/random_stream.h"
+
+enum { DECODE_FEATURES = 44 };
+
+enum decode_rule {
+	DECODE_EARLIEST,   /* the earliest finish */
+	DECODE_LOOKAHEAD,  /* the look-ahead rank: decode.c */
+	DECODE_OPTIMISTIC, /* the earliest finish with optimistic costs of what follows */
+	DECODE_POLICY      /* the highest score */
+};
+
+struct decode {
+	enum decode_rule rule;
+	bool links;   /* copies wait for each other, where the model says so */
+	double noise; /* ranks are stretched at random by up to this share; 0: not */
+	/* DECODE_POLICY */
+	const struct scorer *scorer;
+	const struct params *params;
+	struct random_stream *draw; /* draw from the softmax of scores; NULL: the highest */
+	double temperature;         /* of the draws */
+	/* learning: the devices to go to (n_sets), the gradient of the mean negative log-likelihood
+	 * of them is added to grad, times weight; NULL: not learning */
+	const uint16_t *follow;
+	float *grad;
+	double weight;
+	/* answers */
+	double makespan_s;  /* of its own schedule */
+	double loss;        /* learning: sum over choices of -log p */
+	uint32_t n_choices; /* tasks with more than one device to choose from */
+};
+
+/* device (n_sets).  -1 (ST_RUNTIME): a task has no device left. */
+int decode_run(struct decode *x, const struct cost_view *view, uint16_t *device,
+	       struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,35 @@
+/* learned_params.h - the scorers of learned methods and where their parameters come from: those
+ * that the library was built with (pretrained), a file, or a seed.
+ *
+ * The file is a stream with one `params` record of block `costs`.  Its version tells what the
+ * features mean; another one is refused. */
+#ifndef HSDAG_PLACE_LEARNED_LEARNED_PARAMS_H
+#define HSDAG_PLACE_LEARNED_LEARNED_PARAMS_H
+
+#include "learn/params/scorer.h"
+#include "record/paramsrec.h"
+
+enum { LEARNED_VERSION = 1 };
+
+struct learned_params {
+	struct params *p;
+	struct scorer policy; /* of a device for a task (decode.h) */
+	struct scorer moves;  /* of a patch to move (patch.h) */
+};
+
+/* From a seed: nothing is learned yet. */
+struct learned_params *learned_params_new(uint64_t seed);
+void learned_params_free(struct learned_params *x);
+
+/* Those that were learned beforehand; the same for all, never freed.  NULL
+ * (ST_RUNTIME): they cannot be read. */
+const struct learned_params *learned_params_default(struct err *e) MUST_CHECK;
+
+/* NULL (ST_INPUT, ST_RUNTIME). */
+struct learned_params *learned_params_read(const char *path, struct err *e) MUST_CHECK;
+/* From a params record of block costs, into *x, which is new or replaced. */
+int learned_params_decode(const struct rec *r, struct learned_params **x, struct err *e) MUST_CHECK;
+int learned_params_encode(const struct learned_params *x, uint64_t seed, struct rec_writer *w,
+			  struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,180 @@
+/* patch.c - which moves there are: connected patches of one device, of all sizes, mostly around
+ * what makes the schedule long, mostly to where their neighbours are. */
+#include <math.h>
+#include <string.h>
+
+#include "place/learned/patch.h"
+
+static const double NEAR_SLACK = 0.05; /* of the makespan: nearly critical */
+
+void patcher_init(struct patcher *p, const struct search_context *s, const struct incumbent_view *x,
+		  struct arena *a)
+{
+	*p = (struct patcher){.s = s, .x = x};
+	p->mark = ARENA_NEWN(a, uint32_t, s->u.n);
+	p->tried = ARENA_NEWN(a, uint32_t, s->u.n);
+	p->tensor_mark = ARENA_NEWN(a, uint32_t, x->view->m->tasks.dag.n_tensors);
+	p->new_end_s = ARENA_NEWN(a, double, x->view->n);
+	p->task = ARENA_NEWN(a, uint32_t, x->view->n);
+	p->groups = ARENA_NEWN(a, uint32_t, s->u.n);
+	p->group_ptr = ARENA_NEWN(a, uint32_t, (size_t)s->m->n_sets + 2);
+	p->group_unit = ARENA_NEWN(a, uint32_t, s->u.n);
+}
+
+void patcher_look(struct patcher *p, uint32_t n_tried)
+{
+	const struct timeline *t = p->x->t;
+
+	p->n_tried = n_tried;
+	p->copies_s = 0;
+	memset(p->tried, 0, p->s->u.n * sizeof(*p->tried));
+	for (uint32_t c = 0; c < t->n_copies; c++)
+		p->copies_s += (t->copy_end_s[c] - t->copy_start_s[c]) / t->n_copies;
+}
+
+void patcher_set_groups(struct patcher *p, const uint32_t *group)
+{
+	const struct place_units *u = &p->s->u;
+	uint32_t n_sets = u->m->n_sets;
+
+	p->group = NULL;
+	if (!group)
+		return;
+	p->group = p->groups;
+	memset(p->group_ptr, 0, ((size_t)n_sets + 2) * sizeof(*p->group_ptr));
+	for (uint32_t i = 0; i < u->n; i++)
+		p->group_ptr[(p->group[i] = group[u->set[u->ptr[i]]]) + 2]++;
+	for (uint32_t g = 0; g < n_sets; g++)
+		p->group_ptr[g + 2] += p->group_ptr[g + 1];
+	for (uint32_t i = 0; i < u->n; i++)
+		p->group_unit[p->group_ptr[p->group[i] + 1]++] = i;
+}
+
+static uint32_t unit_of(const struct patcher *p, uint32_t v)
+{
+	return p->s->u.of_set[p->x->view->m->tasks.task_set[v]];
+}
+
+static uint16_t home(const struct patcher *p, uint32_t unit)
+{
+	return p->x->on[p->x->unit_task[p->x->unit_ptr[unit]]];
+}
+
+static bool may_go(const struct patcher *p, uint32_t unit, uint16_t dev)
+{
+	return p->s->u.cost_s[(size_t)unit * p->s->m->k + dev] >= 0;
+}
+
+/* A unit of the critical chain, or with little slack, or any. */
+static uint32_t draw_seed(const struct patcher *p, struct random_stream *rng)
+{
+	const struct incumbent_view *x = p->x;
+	uint32_t how = random_stream_below(rng, 8), v = 0;
+
+	if (how < 4)
+		return unit_of(p, x->chain[random_stream_below(rng, x->n_chain)]);
+	for (uint32_t tries = 0; tries < 8; tries++) {
+		v = random_stream_below(rng, x->view->n);
+		if (how >= 6 || incumbent_slack_s(x, v) <= NEAR_SLACK * x->t->makespan_s)
+			break;
+	}
+	return unit_of(p, v);
+}
+
+/* A neighbour's device, or any. */
+static uint16_t draw_target(const struct patcher *p, struct random_stream *rng,
+			    const struct patch *y)
+{
+	const struct search_context *s = p->s;
+	uint32_t unit = y->unit[random_stream_below(rng, y->n)];
+	uint32_t n = s->u.dev_ptr[unit + 1] - s->u.dev_ptr[unit];
+
+	for (uint32_t tries = 0; tries < 6; tries++) {
+		uint32_t near = s->ptr[unit + 1] - s->ptr[unit];
+		uint16_t to;
+
+		if (near && random_stream_below(rng, 8) < 5)
+			to = home(p, s->adj[s->ptr[unit] + random_stream_below(rng, near)]);
+		else
+			to = s->u.dev[s->u.dev_ptr[unit] + random_stream_below(rng, n)];
+		if (to != y->from)
+			return to;
+		unit = y->unit[random_stream_below(rng, y->n)];
+		n = s->u.dev_ptr[unit + 1] - s->u.dev_ptr[unit];
+	}
+	return y->from;
+}
+
+/* More units of the same device around the first, until there are `size`. */
+static void grow(struct patcher *p, struct random_stream *rng, uint32_t size, struct patch *y)
+{
+	const struct search_context *s = p->s;
+	bool deep = random_stream_below(rng, 2);
+	uint32_t fails = 0;
+
+	while (y->n < size && fails < 2 * size + 4) {
+		uint32_t at = deep ? y->n - 1 - random_stream_below(rng, y->n < 3 ? y->n : 3)
+				   : random_stream_below(rng, y->n);
+		uint32_t u = y->unit[at], near = s->ptr[u + 1] - s->ptr[u];
+		uint32_t w = near ? s->adj[s->ptr[u] + random_stream_below(rng, near)] : u;
+
+		if (p->mark[w] == p->step || home(p, w) != y->from) {
+			fails++;
+			continue;
+		}
+		p->mark[w] = p->step;
+		y->unit[y->n++] = w;
+	}
+}
+
+/* The units of the first's group that are on its device. */
+static void take_group(struct patcher *p, struct patch *y)
+{
+	uint32_t g = p->group[y->unit[0]];
+
+	for (uint32_t i = p->group_ptr[g]; i < p->group_ptr[g + 1] && y->n < PATCH_MOST; i++) {
+		uint32_t w = p->group_unit[i];
+
+		if (p->mark[w] == p->step || home(p, w) != y->from)
+			continue;
+		p->mark[w] = p->step;
+		y->unit[y->n++] = w;
+	}
+}
+
+static uint64_t mix(uint64_t x)
+{
+	x ^= x >> 33;
+	x *= 0xff51afd7ed558ccdULL;
+	x ^= x >> 33;
+	x *= 0xc4ceb9fe1a85ec53ULL;
+	return x ^ x >> 33;
+}
+
+bool patch_draw(struct patcher *p, struct random_stream *rng, struct patch *out)
+{
+	uint32_t seed = draw_seed(p, rng), kept = 0;
+	uint32_t size = (uint32_t)exp2(random_stream_uniform(rng) * log2(PATCH_MOST + 0.99));
+
+	p->step++;
+	p->mark[seed] = p->step;
+	*out = (struct patch){.n = 1, .from = home(p, seed)};
+	out->unit[0] = seed;
+	if (p->s->u.dev_ptr[seed] == p->s->u.dev_ptr[seed + 1])
+		return false;
+	if (p->group && random_stream_below(rng, 4) == 0)
+		take_group(p, out);
+	else
+		grow(p, rng, size, out);
+	out->to = draw_target(p, rng, out);
+	if (out->to == out->from)
+		return false;
+	for (uint32_t i = 0; i < out->n; i++)
+		if (may_go(p, out->unit[i], out->to)) {
+			out->hash += mix(out->unit[i] + 1);
+			out->unit[kept++] = out->unit[i];
+		}
+	out->n = kept;
+	out->hash = mix(out->hash + ((uint64_t)out->to << 32));
+	return kept > 0;
+}

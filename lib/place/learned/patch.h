@@ -1,0 +1,48 @@
+/* patch.h - moves of an incumbent that a learned search chooses among: a connected patch of units
+ * goes from one device to another.  What a patch's features are: patch_features.c. */
+#ifndef HSDAG_PLACE_LEARNED_PATCH_H
+#define HSDAG_PLACE_LEARNED_PATCH_H
+
+#include "place/learned/incumbent_view.h"
+#include "place/search/search_context.h"
+
+enum { PATCH_FEATURES = 48, PATCH_MOST = 64 };
+
+struct patch {
+	uint32_t n;
+	uint32_t unit[PATCH_MOST];
+	uint16_t from, to;
+	uint64_t hash; /* equal for the same units and device */
+};
+
+/* Draws patches and describes them. */
+struct patcher {
+	const struct search_context *s;
+	const struct incumbent_view *x;
+	uint32_t *mark, step; /* (units) in the patch at hand when mark is step */
+	uint32_t *tensor_mark;
+	double *new_end_s; /* (n) of the patch's tasks */
+	uint32_t *task;    /* (n) of the patch at hand, by start */
+	uint32_t *tried;   /* (units) runs since the last gain that moved it */
+	uint32_t n_tried;  /* all of them */
+	double copies_s;   /* mean seconds of a copy in the incumbent's schedule */
+	/* groups of units, whose parts are patches, too: group_unit[group_ptr[g]] ..; NULL: none */
+	uint32_t *group, *groups, *group_ptr, *group_unit;
+};
+
+void patcher_init(struct patcher *p, const struct search_context *s, const struct incumbent_view *x,
+		  struct arena *a);
+
+/* The incumbent is a new one, around which n_tried runs have gained nothing. */
+void patcher_look(struct patcher *p, uint32_t n_tried);
+
+/* Groups of sets (n_sets) to draw patches from, numbered below n_sets; NULL: no more. */
+void patcher_set_groups(struct patcher *p, const uint32_t *group);
+
+/* false: no patch came of this draw. */
+bool patch_draw(struct patcher *p, struct random_stream *rng, struct patch *out);
+
+/* feature (PATCH_FEATURES). */
+void patch_features(struct patcher *p, const struct patch *y, float *feature);
+
+#endif

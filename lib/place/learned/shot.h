@@ -1,0 +1,34 @@
+/* shot.h - placements without a search: list schedules by several rules, and the best of them.
+ * What the learned policy answers in one shot, and where learned searches begin. */
+#ifndef HSDAG_PLACE_LEARNED_SHOT_H
+#define HSDAG_PLACE_LEARNED_SHOT_H
+
+#include "place/learned/decode.h"
+#include "place/learned/learned_params.h"
+#include "place/search/search_context.h"
+
+/* Rules: HEFT, HEFT with contention, look-ahead rank, optimistic costs, and the policy. */
+enum { N_RULES = 5, RULE_POLICY = N_RULES - 1 };
+extern const char *const rule_names[]; /* (N_RULES) */
+
+/* The placement of rule i into device (n_sets).  params NULL: RULE_POLICY is not there.  -1
+ * (ST_RUNTIME): a task has no device left. */
+int rule_run(uint32_t i, const struct cost_view *view, const struct learned_params *params,
+	     uint16_t *device, struct err *e) MUST_CHECK;
+
+struct shot {
+	const struct cost_view *view;
+	const struct search_context *s;
+	const struct learned_params *params; /* NULL: rules alone */
+	const uint32_t *group;               /* (n_sets) groups to place as one, too; NULL */
+	uint64_t most;                       /* evaluations; 0: any */
+	/* answers */
+	double value; /* of the best, as simulated */
+	const char *who;
+	uint64_t used; /* evaluations */
+};
+
+/* The best of all into device (n_sets).  -1 (ST_RUNTIME): none is legal. */
+int shot_run(struct shot *x, uint16_t *device, struct err *e) MUST_CHECK;
+
+#endif
