@@ -12,6 +12,7 @@
 #include "learn/train/paramblock.h"
 #include "learn/train/learn_problem.h"
 #include "learn/train/recipe.h"
+#include "place/learned/learned_params.h"
 #include "record/partrec.h"
 #include "stream/filter.h"
 
@@ -19,6 +20,8 @@ struct options {
 	const char *fifo, *params_file, *net_name;
 	const struct net *net; /* of initial parameters */
 	bool net_given;        /* parameters of another one are refused */
+	bool no_params;        /* --params none: nothing that was learned before */
+	bool costs;            /* scorers that see costs, where the stream has some */
 	int recipe;
 	int64_t steps, threads;
 	struct field_options hyper;
@@ -29,6 +32,9 @@ struct filter_state {
 	struct filter f;
 	struct learn_problem problem;
 	struct param_block block[N_BLOCKS]; /* policy: only passed on, from --params */
+	struct learned_params *costs;       /* the same; NULL: none were given */
+	bool has_cost;                      /* the stream has a cost record */
+	bool begun;                         /* loop: parameters are downstream */
 	struct pool *pool;
 	struct net_work *work;
 	void *hyper; /* for initial parameters, of o->net; owned */
@@ -80,7 +86,21 @@ static int emit_steps(struct filter_state *s, uint32_t episode, uint32_t steps, 
 	return rc;
 }
 
-/* Parameters from the seed where none were given; their record goes downstream. */
+/* The scorers that see costs: those that were given, else pretrained ones, or with --params none
+ * from the seed. */
+static int first_costs(struct filter_state *s, struct err *e)
+{
+	uint64_t seed = (uint64_t)s->f.common->seed;
+	const struct learned_params *x;
+	if (!s->has_cost || !s->o->costs || s->o->recipe != RECIPE_DEFAULT)
+		return 0;
+	if (!s->costs && s->o->no_params)
+		s->costs = learned_params_new(seed);
+	x = s->costs ? s->costs : learned_params_default(e);
+	return x ? learned_params_encode(x, x->seed, s->f.out, e) : -1;
+}
+
+/* Parameters from the seed where none were given; their records go downstream. */
 static int first_params(struct filter_state *s, struct err *e)
 {
 	struct param_block *b = &s->block[BLOCK_EMBED];
@@ -91,15 +111,26 @@ static int first_params(struct filter_state *s, struct err *e)
 					  .recipe = recipe_names[s->o->recipe],
 					  .seed = (uint64_t)s->f.common->seed};
 		param_block_init(b, s->problem.d, 0);
+	} else if (param_block_check(b, s->problem.d, 0, e) < 0) {
+		return -1;
 	}
-	return param_block_encode(b, s->f.out, e);
+	if (param_block_encode(b, s->f.out, e) < 0)
+		return -1;
+	b = &s->block[BLOCK_POLICY];
+	if (b->p && param_block_encode(b, s->f.out, e) < 0)
+		return -1;
+	return first_costs(s, e);
 }
 
 /* Take parameters that were made before: *out is the block that they are of. */
 static int take_params(struct filter_state *s, const struct rec *r, enum params_block *out,
 		       struct err *e)
 {
-	if (params_decode_block(r, out, e) < 0 || param_block_decode(&s->block[*out], r, e) < 0)
+	if (params_decode_block(r, out, e) < 0)
+		return -1;
+	if (*out == BLOCK_COSTS)
+		return learned_params_decode(r, &s->costs, e);
+	if (param_block_decode(&s->block[*out], r, e) < 0)
 		return -1;
 	return param_blocks_match(s->block, s->o->net_given ? s->o->net : NULL, e);
 }
@@ -108,12 +139,7 @@ static int take_params(struct filter_state *s, const struct rec *r, enum params_
 
 static int one_pass(struct filter_state *s, struct err *e)
 {
-	struct param_block *b = s->block;
-	if (b[BLOCK_EMBED].p && param_block_check(&b[BLOCK_EMBED], s->problem.d, 0, e) < 0)
-		return -1;
 	if (first_params(s, e) < 0)
-		return -1;
-	if (b[BLOCK_POLICY].p && param_block_encode(&b[BLOCK_POLICY], s->f.out, e) < 0)
 		return -1;
 	return emit_steps(s, 0, (uint32_t)s->o->steps, false, e);
 }
@@ -129,8 +155,8 @@ static int load_params(struct filter_state *s, const char *path, struct err *e)
 		if (rec_is(&r, "params") && take_params(s, &r, &b, e) < 0)
 			k = -1;
 	rec_reader_close(in);
-	if (k == 0 && !s->block[BLOCK_EMBED].p)
-		k = err_set(e, ST_INPUT, "no params of block 'embed'");
+	if (k == 0 && !s->block[BLOCK_EMBED].p && !s->costs)
+		k = err_set(e, ST_INPUT, "no params of block 'embed' or 'costs'");
 	return k < 0 ? err_prefix(e, "--params '%s'", path) : 0;
 }
 
@@ -141,8 +167,9 @@ static int start_episode(struct filter_state *s, const struct rec *r, struct err
 	struct episode_rec x;
 	if (episode_decode(r, 0, 0, NULL, &x, e) < 0)
 		return -1;
-	if (!s->block[BLOCK_EMBED].p && first_params(s, e) < 0)
+	if (!s->begun && first_params(s, e) < 0)
 		return -1;
+	s->begun = true;
 	if (filter_pass(&s->f, r, e) < 0 || emit_steps(s, x.episode, x.steps, true, e) < 0)
 		return -1;
 	return episode_end_encode(x.episode, s->f.out, e);
@@ -160,9 +187,10 @@ static int loop_record(struct filter_state *s, const struct rec *r, struct err *
 		return filter_pass(&s->f, r, e);
 	if (params_decode_block(r, &b, e) < 0)
 		return -1;
-	if (b == BLOCK_POLICY)
+	if (b != BLOCK_EMBED)
 		return filter_pass(&s->f, r, e);
-	bool first = !s->block[b].p;
+	bool first = !s->begun;
+	s->begun = true;
 	if (take_params(s, r, &b, e) < 0)
 		return -1;
 	return first ? param_block_check(&s->block[b], s->problem.d, 0, e) : 0;
@@ -190,6 +218,7 @@ static int handle(struct filter_state *s, const struct rec *r, struct err *e)
 {
 	enum params_block b;
 	int took = learn_problem_take(&s->problem, r, e);
+	s->has_cost = s->has_cost || rec_is(r, "cost");
 	if (took < 0)
 		return -1;
 	if (took || !rec_is(r, "params"))
@@ -221,6 +250,7 @@ static int filter(struct filter_state *s, struct err *e)
 		if ((looped ? loop(s, e) : one_pass(s, e)) < 0 || filter_end(&s->f, e) < 0)
 			return -1;
 		learn_problem_reset(&s->problem);
+		s->has_cost = false;
 	}
 	return k;
 }
@@ -241,7 +271,7 @@ static int filter_files(const struct options *o, const struct opt_common *common
 	learn_problem_init(&s.problem);
 	if (filter_open(&s.f, input, common, argc, argv, e) == 0) {
 		s.f.threads = pool_size(s.pool);
-		k = o->params_file ? load_params(&s, o->params_file, e) : 0;
+		k = o->params_file && !o->no_params ? load_params(&s, o->params_file, e) : 0;
 		if (k == 0)
 			k = filter(&s, e);
 		k = filter_close(&s.f, k, e);
@@ -249,6 +279,7 @@ static int filter_files(const struct options *o, const struct opt_common *common
 	learn_problem_release(&s.problem);
 	for (int b = 0; b < N_BLOCKS; b++)
 		param_block_release(&s.block[b]);
+	learned_params_free(s.costs);
 	mem_free(s.hyper);
 	net_work_free(s.work);
 	pool_free(s.pool);
@@ -269,8 +300,6 @@ static int choose_net(struct options *o, int argc, char **argv, struct err *e)
 
 static int check_options(const struct options *o, struct err *e)
 {
-	if (o->fifo && o->params_file)
-		return err_set(e, ST_USAGE, "--params and --params-from exclude each other");
 	if (strcmp(o->net_name, o->net->name) != 0)
 		return err_set(e, ST_USAGE, "write --net out in full");
 	return 0;
@@ -283,26 +312,31 @@ static void print_networks(void)
 
 int main(int argc, char **argv)
 {
-	struct options o = {.steps = 1, .threads = pool_n_cpus()};
+	struct options o = {.steps = 1, .threads = pool_n_cpus(), .costs = true};
 	struct opt_common common = OPT_COMMON_INIT;
 	struct err e = ERR_INIT;
 	int first, rc = choose_net(&o, argc, argv, &e);
 	if (rc <= 0)
 		return opt_finish(rc, &e);
-	struct opt opts[FIELDS_MAX + 8] = {
+	struct opt opts[FIELDS_MAX + 9] = {
 		{"params-from", 0, OPT_TEXT, &o.fifo, "FIFO",
 		 "loop: parameters and episodes come from there", 0, 0, NULL, NULL},
 		{"params", 0, OPT_TEXT, &o.params_file, "FILE",
-		 "one pass with the parameters in that stream", 0, 0, NULL, NULL},
+		 "begin with the parameters in that stream; none: with nothing learned (a file\n"
+		 "of that name is ./none)",
+		 0, 0, NULL, NULL},
 		{"steps", 0, OPT_INT, &o.steps, "N", "one pass: steps", 1, 1e6, NULL, NULL},
 		{"recipe", 0, OPT_CHOICE, &o.recipe, "NAME", "network and parsing", 0, 0,
 		 recipe_names, NULL},
 		{"net", 0, OPT_TEXT, &o.net_name, "NAME",
 		 "network; `list` has the names; parameters of another are refused", 0, 0, NULL,
 		 &o.net_given},
+		{"costs", 0, OPT_FLAG, &o.costs, NULL,
+		 "default recipe: where the stream has costs, the policy sees them", 0, 0, NULL,
+		 NULL},
 		{"threads", 0, OPT_INT, &o.threads, "N", "threads; results do not depend on it", 1,
 		 256, NULL, NULL}};
-	field_options_add(&o.hyper, o.net->fields, o.net->defaults[RECIPE_DEFAULT], opts, 6);
+	field_options_add(&o.hyper, o.net->fields, o.net->defaults[RECIPE_DEFAULT], opts, 7);
 	const struct opt_program program = {
 		.name = "gpnembed",
 		.summary = "embed a graph and partition it into groups",
@@ -314,7 +348,11 @@ int main(int argc, char **argv)
 		.details =
 			"The options after --threads are those of the network: --net NAME --help "
 			"has them. Defaults are those of the default recipe; --recipe paper has "
-			"its own. A `group` record in the stream is honoured instead of parsing. "
+			"its own. With a `cost` record in the stream, the default recipe also "
+			"sends on "
+			"the parameters of the scorers that see costs (block `costs`): those of "
+			"--params, else the pretrained ones. A `group` record in the stream is "
+			"honoured instead of parsing. "
 			"In one pass dropout is off; in a loop (--params-from) the program emits "
 			"the steps of an episode for each `episode` record of the FIFO and "
 			"finishes at its `end`. -v reports the groups after each round.",
@@ -323,6 +361,7 @@ int main(int argc, char **argv)
 	rc = opt_parse(&program, &common, argc, argv, &first, &e);
 	if (rc <= 0)
 		return opt_finish(rc, &e);
+	o.no_params = o.params_file && strcmp(o.params_file, "none") == 0;
 	rc = check_options(&o, &e);
 	if (rc == 0)
 		rc = filter_files(&o, &common, argc, argv, first < argc ? argv[first] : "-", &e);

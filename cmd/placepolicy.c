@@ -11,6 +11,7 @@
 #include "learn/net/sampling.h"
 #include "record/episoderec.h"
 #include "learn/train/incumbent.h"
+#include "learn/train/move_policy.h"
 #include "learn/train/paramblock.h"
 #include "learn/train/learn_problem.h"
 #include "record/graphrec.h"
@@ -44,6 +45,9 @@ struct filter_state {
 	uint32_t n_classes;
 	struct incumbent incumbent; /* of the episode */
 	struct param_block block[N_BLOCKS];
+	struct move_policy moves; /* what sees costs */
+	uint16_t *shot;           /* (n_sets) its placement without an incumbent; NULL: none yet */
+	uint32_t shot_episode;    /* in which that was */
 };
 
 /* ---- placements ---- */
@@ -82,6 +86,62 @@ static int emit_sample(struct filter_state *s, const struct part_rec *p, const f
 				      .has_stay = home != NULL,
 				      .stay = stay};
 	return place_encode(&out, s->f.out, e);
+}
+
+/* A placement without an incumbent, or a move of one: 1; 0: there is none left. */
+static int emit_by_costs(struct filter_state *s, const struct part_rec *p, uint32_t sample,
+			 struct err *e)
+{
+	const uint16_t *from = s->incumbent.device        ? s->incumbent.device
+			       : s->o->greedy && !s->loop ? NULL
+							  : s->shot;
+	uint16_t *device = ARENA_NEWN(s->arena, uint16_t, p->n_sets);
+	bool draw = !s->o->greedy && s->o->samples > 1;
+	struct place_rec out = {.id = {p->id.graph, p->id.episode, p->id.step, sample},
+				.source = from ? "moves" : "policy",
+				.k = s->devs.k,
+				.n_sets = p->n_sets,
+				.n_groups = p->p.n_groups,
+				.names = s->devs.names,
+				.device = device};
+	int rc =
+		from ? move_policy_choose(&s->moves, s->devs.names, s->devs.k,
+					  (uint64_t)s->f.common->seed, &out.id, p->p.group, from,
+					  draw, device, &out, e)
+		     : move_policy_shot(&s->moves, s->devs.names, s->devs.k, p->p.group, device, e);
+	if (rc <= 0)
+		return rc;
+	if (!s->loop)
+		out.moves = NULL; /* nobody learns from it */
+	if (!from) {
+		s->shot = ARENA_NEWN(s->run_arena, uint16_t, p->n_sets);
+		memcpy(s->shot, device, p->n_sets * sizeof *device);
+		s->shot_episode = p->id.episode;
+	}
+	return place_encode(&out, s->f.out, e) < 0 ? -1 : 1;
+}
+
+static uint32_t n_samples(const struct filter_state *s)
+{
+	return s->o->greedy ? 1 : (uint32_t)s->o->samples;
+}
+
+/* The samples of a part: 1; 0: they are the other policy's, which draws groups.  A loop without
+ * incumbents has one placement that costs suggest, and none besides in that episode. */
+static int emit_samples_by_costs(struct filter_state *s, const struct part_rec *p, struct err *e)
+{
+	if (!move_policy_knows(&s->moves))
+		return 0;
+	if (s->loop && s->shot && !s->incumbent.device)
+		return p->id.episode == s->shot_episode;
+	for (uint32_t i = 0; i < n_samples(s); i++) {
+		int rc = emit_by_costs(s, p, i, e);
+		if (rc <= 0)
+			return rc < 0 ? -1 : i > 0;
+		if (s->loop && !s->incumbent.device)
+			break;
+	}
+	return 1;
 }
 
 /* One placement per device that can run every set. */
@@ -197,13 +257,35 @@ static int around_incumbent(struct filter_state *s, const struct net_model *m,
 	return net_policy_prior(s->work, m, p->p.z, g, mask, bias, logp, e);
 }
 
-static int take_part(struct filter_state *s, const struct rec *r, struct err *e)
+/* The samples of the policy that draws a device for each group. */
+static int emit_samples(struct filter_state *s, const struct part_rec *p, struct err *e)
 {
-	struct part_rec p;
 	const float *logp;
 	uint8_t *mask = NULL;
 	uint16_t *home = NULL;
 	double stay = 0;
+	if (s->mask) {
+		mask = ARENA_NEWN(s->arena, uint8_t, (size_t)p->p.n_groups * s->devs.k);
+		if (net_group_mask(s->mask, s->n_sets, s->devs.k, p->p.group, p->p.n_groups, mask,
+				   e) < 0)
+			return -1;
+	}
+	const struct param_block *b = &s->block[BLOCK_POLICY];
+	const struct net_model m = {
+		.net = b->net, .hyper = b->hyper, .d = p->d, .k = s->devs.k, .policy = b->p};
+	if (net_policy(s->work, &m, p->p.z, p->p.n_groups, mask, &logp, e) < 0)
+		return -1;
+	if (s->incumbent.device && around_incumbent(s, &m, p, mask, &logp, &home, &stay, e) < 0)
+		return -1;
+	for (uint32_t i = 0; i < n_samples(s); i++)
+		if (emit_sample(s, p, logp, i, home, stay, e) < 0)
+			return -1;
+	return 0;
+}
+
+static int take_part(struct filter_state *s, const struct rec *r, struct err *e)
+{
+	struct part_rec p;
 	if (part_decode(r, s->arena, &p, e) < 0 || check_part(s, &p, e) < 0)
 		return -1;
 	if (s->o->single_reference && !s->loop && !s->references_out &&
@@ -211,29 +293,22 @@ static int take_part(struct filter_state *s, const struct rec *r, struct err *e)
 		return -1;
 	if (init_policy(s, p.d, e) < 0 || pass_part(s, r, e) < 0)
 		return -1;
-	if (s->mask) {
-		mask = ARENA_NEWN(s->arena, uint8_t, (size_t)p.p.n_groups * s->devs.k);
-		if (net_group_mask(s->mask, s->n_sets, s->devs.k, p.p.group, p.p.n_groups, mask,
-				   e) < 0)
-			return -1;
-	}
-	const struct param_block *b = &s->block[BLOCK_POLICY];
-	const struct net_model m = {
-		.net = b->net, .hyper = b->hyper, .d = p.d, .k = s->devs.k, .policy = b->p};
-	if (net_policy(s->work, &m, p.p.z, p.p.n_groups, mask, &logp, e) < 0)
-		return -1;
-	if (s->incumbent.device && around_incumbent(s, &m, &p, mask, &logp, &home, &stay, e) < 0)
-		return -1;
-	for (uint32_t i = 0; i < (s->o->greedy ? 1 : (uint32_t)s->o->samples); i++)
-		if (emit_sample(s, &p, logp, i, home, stay, e) < 0)
-			return -1;
-	return 0;
+	int rc = emit_samples_by_costs(s, &p, e);
+	return rc != 0 ? (rc < 0 ? -1 : 0) : emit_samples(s, &p, e);
 }
 
 static int take_params(struct filter_state *s, const struct rec *r, struct err *e)
 {
 	enum params_block b;
-	if (params_decode_block(r, &b, e) < 0 || param_block_decode(&s->block[b], r, e) < 0 ||
+	if (params_decode_block(r, &b, e) < 0)
+		return -1;
+	if (b == BLOCK_COSTS) { /* the first come from gpnembed, later ones from reinforce */
+		bool first = !s->moves.params;
+		if (move_policy_params(&s->moves, r, e) < 0)
+			return -1;
+		return first ? filter_pass(&s->f, r, e) : 0;
+	}
+	if (param_block_decode(&s->block[b], r, e) < 0 ||
 	    param_blocks_match(s->block, s->o->net, e) < 0)
 		return -1;
 	/* The policy's are told once, when first used; later ones come from reinforce. */
@@ -253,6 +328,7 @@ static int take_episode(struct filter_state *s, const struct rec *r, struct err 
 	    filter_pass(&s->f, r, e) < 0)
 		return -1;
 	s->incumbent = x.incumbent;
+	move_policy_around(&s->moves, &x.incumbent);
 	if (x.single_reference && emit_references(s, x.episode, e) < 0)
 		return -1;
 	return x.incumbent.again ? emit_incumbent(s, x.episode, e) : 0;
@@ -310,6 +386,8 @@ static int init_devices(struct filter_state *s, struct err *e)
 static int handle(struct filter_state *s, const struct rec *r, struct err *e)
 {
 	arena_reset(s->arena);
+	if (move_policy_note(&s->moves, r, e) < 0)
+		return -1;
 	if (rec_is(r, "graph"))
 		return take_graph(s, r, e);
 	if (rec_is(r, "devs"))
@@ -330,6 +408,8 @@ static void reset(struct filter_state *s)
 	for (int b = 0; b < N_BLOCKS; b++)
 		param_block_release(&s->block[b]);
 	s->has_graph = s->has_devs = s->has_mask = s->loop = s->references_out = false;
+	move_policy_reset(&s->moves);
+	s->shot = NULL;
 	s->policy_d = 0;
 	s->mask = NULL;
 	s->class = NULL;
@@ -365,6 +445,7 @@ static int filter_files(const struct options *o, const struct opt_common *common
 				 .episode_arena = arena_new(),
 				 .arena = arena_new()};
 	int k = -1;
+	move_policy_init(&s.moves);
 	if (o->list && devs_from_list(o->list, s.run_arena, &s.devs, e) < 0)
 		goto out;
 	blas_init();
@@ -374,6 +455,7 @@ static int filter_files(const struct options *o, const struct opt_common *common
 	reset(&s);
 	net_work_free(s.work);
 out:
+	move_policy_release(&s.moves);
 	arena_free(s.arena);
 	arena_free(s.episode_arena);
 	arena_free(s.run_arena);

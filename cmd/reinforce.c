@@ -60,6 +60,9 @@ static int write_results(struct filter_state *s, struct err *e)
 	for (int b = 0; b < N_BLOCKS; b++)
 		if (s->t.l.block[b].p && param_block_encode(&s->t.l.block[b], s->f.out, e) < 0)
 			return -1;
+	const struct learned_params *costs = s->t.l.moves.params;
+	if (costs && learned_params_encode(costs, costs->seed, s->f.out, e) < 0)
+		return -1;
 	if (n == 0)
 		return err_set(e, ST_RUNTIME, "no placement could be run%s%s",
 			       *s->t.failure ? ": " : "", s->t.failure);
@@ -86,10 +89,10 @@ static void report_progress(struct filter_state *s, const struct update_rec *u)
 	if (seconds >= 1)
 		snprintf(left, sizeof left, ", %d:%02d left", (int)(seconds / 60),
 			 (int)seconds % 60);
-	msg_progress("episode %u of %lld: best %.3f of the best single device, mean %.4g ms, "
+	msg_progress("episode %u of %llu: best %.3f of the best single device, mean %.4g ms, "
 		     "%.0f groups, entropy %.3g%s",
-		     u->episode, (long long)s->o->episodes, u->best_ratio, 1e3 * u->mean_s,
-		     u->groups, u->entropy, left);
+		     u->episode, (unsigned long long)s->t.budget.episodes, u->best_ratio,
+		     1e3 * u->mean_s, u->groups, u->entropy, left);
 	msg_note(2,
 		 "episode %u: best ratio %.4f, mean %.4g ms, %u failed, %.1f groups, entropy %.4g, "
 		 "gradient %.3g",
@@ -169,8 +172,15 @@ static int filter_files(const struct options *o, const struct recipe *recipe,
 	int k = -1;
 	training_init(&s.t, pool);
 	s.t.recipe = *recipe;
-	s.t.budget = (struct budget){.episodes = (uint64_t)o->episodes,
-				     .steps = (uint64_t)o->steps,
+	bool paper = o->recipe == RECIPE_PAPER;
+	s.t.budget = (struct budget){.episodes = o->episodes ? (uint64_t)o->episodes
+						 : paper     ? 100
+							     : 200,
+				     .steps = o->steps ? (uint64_t)o->steps
+					      : paper  ? 20
+						       : 4,
+				     .move_episodes = o->episodes ? 0 : 800,
+				     .move_steps = o->steps ? 0 : 1,
 				     .patience = (uint64_t)o->patience,
 				     .seconds = o->seconds};
 	s.t.fifo = o->fifo;
@@ -232,9 +242,11 @@ int main(int argc, char **argv)
 		{"recipe", 0, OPT_CHOICE, &o.recipe, "NAME", "how rewards become updates", 0, 0,
 		 recipe_names, NULL},
 		{"episodes", 0, OPT_INT, &o.episodes, "N",
-		 "train so many; 0: 100 of the paper, 200 by default", 0, 4e9, NULL, NULL},
+		 "train so many; 0: 100 of the paper, else 800 of moves, 200 of groups", 0, 4e9,
+		 NULL, NULL},
 		{"steps", 0, OPT_INT, &o.steps, "N",
-		 "steps of an episode; 0: 20 of the paper, 4 by default", 0, 1e6, NULL, NULL},
+		 "steps of an episode; 0: 20 of the paper, else 1 of moves, 4 of groups", 0, 1e6,
+		 NULL, NULL},
 		{"seconds", 0, OPT_REAL, &o.seconds, "S", "train no longer than this; 0: no limit",
 		 0, 1e9, NULL, NULL},
 		{"patience", 0, OPT_INT, &o.patience, "N",
@@ -268,10 +280,6 @@ int main(int argc, char **argv)
 	struct recipe recipe = recipes[o.recipe];
 	if (rc == 0)
 		rc = field_options_apply(&o.recipe_fields, recipe_fields, &recipe, &e);
-	if (o.steps == 0)
-		o.steps = o.recipe == RECIPE_PAPER ? 20 : 4;
-	if (o.episodes == 0)
-		o.episodes = o.recipe == RECIPE_PAPER ? 100 : 200;
 	if (rc == 0)
 		rc = filter_files(&o, &recipe, &common, argc, argv,
 				  first < argc ? argv[first] : "-", &e);

@@ -183,7 +183,7 @@ static uint64_t hash_placement(const struct place_rec *p)
  * compares with it. */
 static int take_place(struct filter_state *s, const struct rec *r, struct err *e)
 {
-	bool passes = s->loop && !place_has_action(r);
+	bool passes = s->loop && !place_is_drawn(r);
 	struct place_rec p;
 
 	if (!s->has_graph)

@@ -18,7 +18,7 @@ LEARN_EVALS  = $(or $(EVALS),500)
 LEARN_MODELS = $(or $(MODELS),resnet50 inception_v3 bert_base nmt2)
 LEARN_DIR   = $(B)/learning/$(SPEC)-$(LEARN_EVALS)
 # Steps of an episode: those of the recipe.
-LEARN_STEPS_default = 4
+LEARN_STEPS_default = 1
 LEARN_STEPS_paper   = 20
 LEARN_PROGS = $(addprefix $(B)/bin/,ir2dag dagfeat devsim gpnembed placepolicy reinforce placebase \
   tabstat)
@@ -26,7 +26,7 @@ LEARN_PROGS = $(addprefix $(B)/bin/,ir2dag dagfeat devsim gpnembed placepolicy r
 # name = recipe and what differs from it
 LEARN_METHODS       = default default-lr0 paper paper-lr0
 LEARN_default       = default
-LEARN_default-lr0   = default --lr 0
+LEARN_default-lr0   = default --lr 0 --costs-lr 0
 LEARN_paper         = paper
 LEARN_paper-lr0     = paper --lr 0
 LEARN_SEARCHES      = random climb

@@ -131,7 +131,7 @@ endef
 define grouping_jobs
 $(TABLE_DIR)/$(1)/$(call found,$(2)).%.mp: $(TABLE_DIR)/$(1)/input.mp
 	$(table_job) -r $$@ $(pipe) 'dagfeat < $$< $(call GROUP_$(2),$$*) | \
-	  train --seed $$* --run devsim - --candidates 1 --steps 4 \
+	  train --seed $$* --run devsim --embed --no-costs - --candidates 1 --steps 4 \
 	  --episodes $(shell expr $(TABLE_EVALS) / 4)'
 endef
 # timed_jobs NAME,METHOD: what it found with all seeds, in the same rounds

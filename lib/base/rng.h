@@ -26,7 +26,8 @@ enum rng_stream {
 	RNG_WEIGHT = 4 << 24,  /* irfill */
 	RNG_INPUT = 5 << 24,   /* model inputs */
 	RNG_COST = 6 << 24,    /* seeded fixed rewards */
-	RNG_SEARCH = 7 << 24   /* random search, hill climbing and other heuristics */
+	RNG_SEARCH = 7 << 24,  /* random search, hill climbing and other heuristics */
+	RNG_MOVES = 8 << 24    /* lists of moves around an incumbent; low bits: sample */
 };
 
 /* One block: counter -> 4 random words.  key = seed; counter = (index, stream, step, episode). */

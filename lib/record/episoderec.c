@@ -4,8 +4,9 @@
 static int decode_incumbent(const struct val *m, uint32_t n_sets, uint32_t k, struct arena *a,
 			    struct incumbent *out, struct err *e)
 {
-	uint64_t shape[1] = {UINT64_MAX};
+	uint64_t shape[1] = {UINT64_MAX}, n_tried[1] = {UINT64_MAX};
 	uint16_t *device;
+	uint64_t *tried;
 	if (get_tensor(m, "incumbent", TT_U16, 1, shape, a, &device, e) < 0 ||
 	    get_real(m, "leaves", &out->leaves, e) < 0 ||
 	    get_real(m, "ratio", &out->ratio, e) < 0 || get_bool(m, "again", &out->again, e) < 0)
@@ -19,6 +20,14 @@ static int decode_incumbent(const struct val *m, uint32_t n_sets, uint32_t k, st
 	if (!(out->ratio > 0) || out->leaves < 0)
 		return err_set(e, ST_INPUT, "impossible incumbent");
 	out->device = device;
+	if (!val_get(m, "tried"))
+		return 0;
+	if (get_tensor(m, "tried", TT_U64, 1, n_tried, a, &tried, e) < 0)
+		return -1;
+	if (n_tried[0] >= UINT32_MAX)
+		return err_set(e, ST_INPUT, "'tried' is too long");
+	out->n_tried = (uint32_t)n_tried[0];
+	out->tried = tried;
 	return 0;
 }
 
@@ -52,6 +61,8 @@ int episode_encode(const struct episode_rec *x, uint32_t n_sets, struct rec_writ
 		put_real(w, "leaves", i->leaves);
 		put_real(w, "ratio", i->ratio);
 		put_bool(w, "again", i->again);
+		if (i->n_tried)
+			put_vector(w, "tried", TT_U64, i->n_tried, i->tried);
 	}
 	return rec_end(w, e);
 }

@@ -16,6 +16,9 @@ struct incumbent {
 	double leaves;          /* groups that leave it in a sample, in the mean */
 	double ratio;           /* its value (latency) to that of the best single device */
 	bool again;             /* run it once more before it is changed */
+	/* hashes (placement_hash) of placements around it that were run and did not replace it */
+	uint32_t n_tried;
+	const uint64_t *tried; /* (n_tried) */
 };
 
 struct episode_rec {

@@ -35,16 +35,29 @@ static int decode_devices(const struct rec *r, uint32_t n_sets, struct arena *a,
 	return 0;
 }
 
-static int decode_policy(const struct rec *r, struct arena *a, struct place_rec *p, struct err *e)
+static int decode_moves(const struct rec *r, struct arena *a, struct place_rec *p, struct err *e)
+{
+	uint64_t shape[2] = {UINT64_MAX, UINT64_MAX}, move;
+	float *moves;
+
+	if (get_tensor(r->map, "moves", TT_F32, 2, shape, a, &moves, e) < 0)
+		return -1;
+	if (shape[0] == 0 || shape[0] >= UINT32_MAX || shape[1] >= UINT32_MAX)
+		return err_set(e, ST_INPUT, "'moves' is empty or too long");
+	if (get_uint(r->map, "move", 0, shape[0] - 1, &move, e) < 0)
+		return -1;
+	p->n_moves = (uint32_t)shape[0];
+	p->n_move_features = (uint32_t)shape[1];
+	p->moves = moves;
+	p->move = (uint32_t)move;
+	return 0;
+}
+
+static int decode_action(const struct rec *r, struct arena *a, struct place_rec *p, struct err *e)
 {
 	uint64_t shape[1] = {UINT64_MAX};
 	uint16_t *action;
 
-	p->has_stay = val_get(r->map, "stay") != NULL;
-	if (p->has_stay && get_real(r->map, "stay", &p->stay, e) < 0)
-		return -1;
-	if (!place_has_action(r))
-		return 0;
 	if (get_tensor(r->map, "action", TT_U16, 1, shape, a, &action, e) < 0)
 		return -1;
 	if (shape[0] >= UINT32_MAX)
@@ -55,6 +68,22 @@ static int decode_policy(const struct rec *r, struct arena *a, struct place_rec 
 				       p->k);
 	p->n_groups = (uint32_t)shape[0];
 	p->action = action;
+	return 0;
+}
+
+static int decode_policy(const struct rec *r, struct arena *a, struct place_rec *p, struct err *e)
+{
+	bool action = val_get(r->map, "action"), moves = val_get(r->map, "moves");
+
+	p->has_stay = val_get(r->map, "stay") != NULL;
+	if (p->has_stay && get_real(r->map, "stay", &p->stay, e) < 0)
+		return -1;
+	if (action && moves)
+		return err_set(e, ST_INPUT, "'action' and 'moves' exclude each other");
+	if (!action && !moves)
+		return 0;
+	if (action ? decode_action(r, a, p, e) < 0 : decode_moves(r, a, p, e) < 0)
+		return -1;
 	return get_real(r->map, "logp", &p->logp, e) < 0 ||
 			       get_real(r->map, "entropy", &p->entropy, e) < 0
 		       ? -1
@@ -82,9 +111,9 @@ int place_decode(const struct rec *r, uint32_t n_sets, unsigned keys, struct are
 	return 0;
 }
 
-bool place_has_action(const struct rec *r)
+bool place_is_drawn(const struct rec *r)
 {
-	return val_get(r->map, "action") != NULL;
+	return val_get(r->map, "action") || val_get(r->map, "moves");
 }
 
 int place_encode(const struct place_rec *p, struct rec_writer *w, struct err *e)
@@ -100,6 +129,12 @@ int place_encode(const struct place_rec *p, struct rec_writer *w, struct err *e)
 		put_real(w, "entropy", p->entropy);
 		if (p->has_stay)
 			put_real(w, "stay", p->stay);
+	}
+	if (p->moves) {
+		put_matrix(w, "moves", TT_F32, p->n_moves, p->n_move_features, p->moves);
+		put_uint(w, "move", p->move);
+		put_real(w, "logp", p->logp);
+		put_real(w, "entropy", p->entropy);
 	}
 	if (p->predicted)
 		put_real(w, "predicted_s", p->predicted_s);

@@ -21,9 +21,14 @@ struct place_rec {
 	/* What a policy chose, over groups of sets. */
 	uint32_t n_groups;
 	const uint16_t *action; /* (n_groups) index into names; NULL: no policy chose */
-	double logp, entropy;   /* with action */
+	double logp, entropy;   /* with action or moves */
 	bool has_stay;          /* the policy was one around an incumbent (incumbent.h) */
 	double stay;            /* its constant */
+
+	/* What was chosen from a list of moves around an incumbent; logp and entropy are of that. */
+	uint32_t n_moves, n_move_features;
+	const float *moves; /* (n_moves,n_move_features) NULL: nothing was */
+	uint32_t move;      /* the chosen row */
 
 	/* What the placement should take, and what none can beat, which is a value where not latency
 	 * is to be small. */
@@ -32,7 +37,10 @@ struct place_rec {
 };
 
 /* Optional keys that a reader asks for; it does not look at the others. */
-enum { PLACE_POLICY = 1 /* action, logp, entropy, stay */, PLACE_BOUND = 2 /* bound_s */ };
+enum {
+	PLACE_POLICY = 1 /* action or moves, logp, entropy, stay */,
+	PLACE_BOUND = 2 /* bound_s */
+};
 
 /* n_sets: what the graph has, or UINT32_MAX: any.  Memory from a.  The required keys are those that
  * a `best` record has, too.  Errors name the key; callers say which record. */
@@ -40,8 +48,8 @@ int place_decode(const struct rec *r, uint32_t n_sets, unsigned keys, struct are
 		 struct place_rec *out, struct err *e) MUST_CHECK;
 int place_encode(const struct place_rec *p, struct rec_writer *w, struct err *e) MUST_CHECK;
 
-/* Did a policy choose this placement? */
-bool place_has_action(const struct rec *r);
+/* Did a policy draw this placement, or choose its move? */
+bool place_is_drawn(const struct rec *r);
 
 /* The record as it came, unknown keys included, with another prediction. */
 int place_encode_predicted(const struct rec *r, double predicted_s, bool has_value,

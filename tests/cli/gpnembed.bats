@@ -114,7 +114,6 @@ records.append(group(lambda i: min(i // 10, 3), 4))'
 	[[ $output == *"feat: it is about another graph"* ]]
 	run -2 gpnembed --rounds 0 "$IN" -o out.mp
 	run -2 gpnembed --dropout-network 1.5 "$IN" -o out.mp
-	run -2 gpnembed --params a --params-from b "$IN" -o out.mp
 	[ ! -e out.mp ]
 }
 

@@ -61,7 +61,7 @@ net() {
 	run -2 gpnembed --net mlp --rounds 2 "$IN" -o out.mp
 	[[ $output == *"unknown option '--rounds'"* ]]
 	run -2 gpnembed --layers 2 --net mlp "$IN" --dropout 3 -o out.mp
-	gpnembed --layers 3 --net mlp --hidden 16 "$IN" > out.mp
+	gpnembed --no-costs --layers 3 --net mlp --hidden 16 "$IN" > out.mp
 	run -0 recdump -k params out.mp
 	[[ $output == *'"hyper": {"hidden": 16, "layers": 3, "dropout": 0.1'* ]]
 }
@@ -76,9 +76,9 @@ net() {
 
 @test "parameters are of the network that they name; another one's are refused" {
 	for name in $(nets); do
-		gpnembed --params "$DIR/$name.mp" "$IN" > out.mp
+		gpnembed --no-costs --params "$DIR/$name.mp" "$IN" > out.mp
 		same_body out.mp "$DIR/$name.mp"
-		gpnembed --net $name --params "$DIR/$name.mp" "$IN" > out.mp
+		gpnembed --no-costs --net $name --params "$DIR/$name.mp" "$IN" > out.mp
 		same_body out.mp "$DIR/$name.mp"
 		placepolicy --net $name "$DIR/$name.mp" > out.mp
 		run -0 net out.mp
@@ -116,15 +116,15 @@ records = [r for r in records if r[0] in ("graph", "devs", "feat")] + p + [r for
 
 @test "every network trains in the loop, resumes to the same bytes, and its result places" {
 	for name in $(nets); do
-		GPN="--net $name --hidden 16 --threads 1" loop "$IN" whole.mp
+		GPN="--net $name --hidden 16 --threads 1 --no-costs" loop "$IN" whole.mp
 		run -0 net whole.mp
 		[ "$output" = $name ]
 		[ "$(recdump -k update --tsv failed whole.mp | grep -cx 0)" -eq 4 ]
 		# both blocks learned something
 		recdump -k update --tsv grad_norm whole.mp | grep -q '[1-9]'
-		GPN="--net $name --hidden 16 --threads 1" LEARN="--episodes 2 --steps 5 --threads 1 --checkpoint $name.ck" \
+		GPN="--net $name --hidden 16 --threads 1 --no-costs" LEARN="--episodes 2 --steps 5 --threads 1 --checkpoint $name.ck" \
 			loop "$IN" part.mp
-		GPN="--net $name --hidden 16 --threads 1" LEARN="$LEARN --checkpoint $name.ck --resume" \
+		GPN="--net $name --hidden 16 --threads 1 --no-costs" LEARN="$LEARN --checkpoint $name.ck --resume" \
 			loop "$IN" resumed.mp
 		same_body whole.mp resumed.mp
 		gpnembed --params whole.mp "$IN" | placepolicy --greedy | devsim > out.mp

@@ -12,6 +12,11 @@ loop() {
 	return $rc
 }
 
+# loop_without_cost IN OUT - the same for a stream without devs and cost: the policy sees no costs
+loop_without_cost() {
+	POLICY="-D cpu,gpu $POLICY" RUN="devsim --spec paper" loop "$1" "$2"
+}
+
 # ran STREAM [OPTION]... - one inference of each placement, the results in out/; no clock is told
 ran() {
 	local stream=$1

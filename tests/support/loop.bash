@@ -8,8 +8,9 @@ loop_setup_file() {
 	devsim --probe < feat.mp > in.mp
 }
 
-# Small networks keep a loop of a few episodes under a second.
-GPN="--hidden 16 --threads 1"
+# Small networks keep a loop of a few episodes under a second.  The policy draws groups: with costs there
+# would be moves instead (costs.bats).
+GPN="--hidden 16 --threads 1 --no-costs"
 LEARN="--episodes 4 --steps 5 --threads 2"
 
 # loop IN OUT - gpnembed $GPN | placepolicy $POLICY | devsim $SIM | reinforce $LEARN, under a

@@ -99,7 +99,7 @@ static void test_incumbent_advantage(void)
 	double coef[3], mean;
 	uint16_t device[1] = {0};
 	make(&r, s, 3, (double[]){1.5, 1.6, 1.8});
-	r.incumbent = (struct incumbent){device, 1, 0.8, false};
+	r.incumbent = (struct incumbent){.device = device, .leaves = 1, .ratio = 0.8};
 	advantage_coefficients(&recipes[RECIPE_DEFAULT], &b, &r, coef, &mean);
 	tap(coef[0] < 0 && coef[1] > 0 && coef[2] > coef[1],
 	    "what improves on the incumbent is encouraged, what harms it more discouraged");

@@ -20,6 +20,22 @@ void budget_episode_end(struct budget *b, uint32_t n_steps)
 	b->steps_done += n_steps;
 }
 
+void budget_moves(struct budget *b)
+{
+	if (b->move_steps)
+		b->steps = b->move_steps;
+	if (b->move_episodes)
+		b->episodes = b->move_episodes;
+}
+
+double budget_spent(const struct budget *b, uint64_t done)
+{
+	double spent = (double)done / (double)b->episodes;
+	if (b->seconds > 0)
+		spent = fmax(spent, (clock_s() - b->start_s) / b->seconds);
+	return fmin(1, spent);
+}
+
 /* Of one step so far; 0: nothing is known. */
 static double step_s(const struct budget *b)
 {

@@ -6,9 +6,10 @@
 
 struct budget {
 	/* limits */
-	uint64_t episodes, steps; /* of the training; of an episode */
-	uint64_t patience;        /* episodes without a better placement; 0: any */
-	double seconds;           /* 0: any */
+	uint64_t episodes, steps;           /* of the training; of an episode */
+	uint64_t move_episodes, move_steps; /* the same where moves are run; 0: no others */
+	uint64_t patience;                  /* episodes without a better placement; 0: any */
+	double seconds;                     /* 0: any */
 	/* what has been used */
 	double start_s, episode_start_s; /* of clock_s */
 	double steps_s;                  /* in steps_done steps */
@@ -18,6 +19,12 @@ struct budget {
 void budget_start(struct budget *b); /* the clock of the seconds */
 void budget_episode_begin(struct budget *b);
 void budget_episode_end(struct budget *b, uint32_t n_steps);
+
+/* Moves are run: the limits for these hold. */
+void budget_moves(struct budget *b);
+
+/* Share of the training that is behind `done` episodes, by episodes or, where it is more, by seconds. */
+double budget_spent(const struct budget *b, uint64_t done);
 
 /* Steps that the next episode may have, after `done` episodes of which best_episode found
  * the best placement; 0: training is over.  Fewer than `steps` where time is short. */

@@ -26,9 +26,9 @@ static struct candidate *find(const struct candidates *s, const uint16_t *device
 	return NULL;
 }
 
-bool candidates_has(const struct candidates *s, const uint16_t *device)
+const struct candidate *candidates_find(const struct candidates *s, const uint16_t *device)
 {
-	return find(s, device) != NULL;
+	return find(s, device);
 }
 
 static bool is_reference(const struct candidate *c)

@@ -43,8 +43,8 @@ void candidates_release(struct candidates *s);
  * ref_value <= 0 counts as a ratio of the value itself.  Returns its mean ratio. */
 double candidates_add(struct candidates *s, const struct candidate *from);
 
-/* Has this placement (n_sets) been run? */
-bool candidates_has(const struct candidates *s, const uint16_t *device);
+/* This placement (n_sets), if it is one of them, else NULL. */
+const struct candidate *candidates_find(const struct candidates *s, const uint16_t *device);
 
 /* The best `k` first, and behind them the best single-device reference where it is not among them;
  * indices into s->c in order[], which has room for CANDIDATES_MAX.  Returns how many. */

@@ -18,16 +18,20 @@ static int write_head(struct rec_writer *w, const struct checkpoint_key *key,
 	put_bool(w, "has_reward", l->reward.begun);
 	put_real(w, "reward_mean", l->reward.mean);
 	put_real(w, "reward_var", l->reward.var);
+	if (l->walk.device) {
+		put_vector(w, "incumbent", TT_U16, l->walk.n_sets, l->walk.device);
+		put_real(w, "incumbent_ratio", l->walk.ratio);
+		put_bool(w, "incumbent_again", l->walk.again);
+		put_vector(w, "tried", TT_U64, l->walk.n_tried, l->walk.tried);
+	}
 	return rec_end(w, e);
 }
 
-static int write_block(struct rec_writer *w, const struct param_block *b, const struct adam *a,
-		       struct err *e)
+static int write_moments(struct rec_writer *w, enum params_block b, const struct adam *a,
+			 struct err *e)
 {
-	if (param_block_encode(b, w, e) < 0)
-		return -1;
 	rec_begin(w, "moments");
-	put_text(w, "block", block_names[b->block]);
+	put_text(w, "block", block_names[b]);
 	put_uint(w, "t", a->t);
 	put_vector(w, "m", TT_F32, a->n, a->m);
 	put_vector(w, "v", TT_F32, a->n, a->v);
@@ -38,6 +42,7 @@ int checkpoint_write(const char *path, const struct checkpoint_key *key,
 		     const struct recipe *recipe, const struct learner *l, const struct filter *f,
 		     struct err *e)
 {
+	const struct learned_params *costs = l->moves.params;
 	struct rec_writer *w = rec_writer_open(path, NULL, e);
 	if (!w)
 		return err_prefix(e, "checkpoint");
@@ -45,7 +50,15 @@ int checkpoint_write(const char *path, const struct checkpoint_key *key,
 	if (rc == 0)
 		rc = write_head(w, key, recipe, l, e);
 	for (int b = 0; b < N_BLOCKS && rc == 0; b++)
-		rc = write_block(w, &l->block[b], &l->adam[b], e);
+		rc = param_block_encode(&l->block[b], w, e) < 0 ||
+				     write_moments(w, (enum params_block)b, &l->adam[b], e) < 0
+			     ? -1
+			     : 0;
+	if (rc == 0 && costs)
+		rc = learned_params_encode(costs, costs->seed, w, e) < 0 ||
+				     write_moments(w, BLOCK_COSTS, &l->moves.adam, e) < 0
+			     ? -1
+			     : 0;
 	for (size_t i = 0; i < l->updates.n && rc == 0; i++)
 		rc = update_encode(&l->updates.u[i], w, e);
 	if (rc == 0)
@@ -65,6 +78,31 @@ struct target {
 	struct arena *a;
 	bool head; /* its first record has come */
 };
+
+static int read_walk(const struct rec *r, struct walk *w, uint32_t n_sets, size_t k,
+		     struct arena *a, struct err *e)
+{
+	uint64_t shape[1] = {n_sets}, n_tried[1] = {UINT64_MAX}, *tried;
+	uint16_t *device;
+	double ratio;
+	bool again;
+	if (!val_get(r->map, "incumbent"))
+		return 0;
+	if (get_tensor(r->map, "incumbent", TT_U16, 1, shape, a, &device, e) < 0 ||
+	    get_real(r->map, "incumbent_ratio", &ratio, e) < 0 ||
+	    get_bool(r->map, "incumbent_again", &again, e) < 0 ||
+	    get_tensor(r->map, "tried", TT_U64, 1, n_tried, a, &tried, e) < 0)
+		return -1;
+	for (uint32_t i = 0; i < n_sets; i++)
+		if (device[i] >= k)
+			return err_set(e, ST_INPUT, "device %u of %zu in the incumbent", device[i],
+				       k);
+	walk_set(w, device, n_sets, ratio);
+	w->again = again;
+	for (uint64_t i = 0; i < n_tried[0]; i++)
+		walk_add_tried(w, tried[i]);
+	return 0;
+}
 
 static int read_head(const struct rec *r, struct target *t, struct err *e)
 {
@@ -92,7 +130,7 @@ static int read_head(const struct rec *r, struct target *t, struct err *e)
 	l->best_episode = (uint32_t)best_episode;
 	candidates_init(&l->cand, t->key->n_sets);
 	t->head = true;
-	return 0;
+	return read_walk(r, &l->walk, t->key->n_sets, k, t->a, e);
 }
 
 int checkpoint_fits(const struct checkpoint_key *have, const struct checkpoint_key *want,
@@ -113,17 +151,20 @@ static int read_moments(const struct rec *r, struct learner *l, struct err *e)
 	float *m, *v;
 	if (params_decode_block(r, &b, e) < 0)
 		return -1;
-	if (!l->block[b].p)
+	struct params *p = b < N_BLOCKS      ? l->block[b].p
+			   : l->moves.params ? l->moves.params->p
+					     : NULL;
+	if (!p)
 		return err_set(e, ST_INPUT, "moments before their parameters");
-	shape[0] = l->block[b].p->n;
+	shape[0] = p->n;
 	struct arena *a = arena_new();
 	int rc = -1;
 	if (get_uint(r->map, "t", 0, INT64_MAX, &t, e) == 0 &&
 	    get_tensor(r->map, "m", TT_F32, 1, shape, a, &m, e) == 0 &&
 	    get_tensor(r->map, "v", TT_F32, 1, shape, a, &v, e) == 0) {
-		struct adam *to = &l->adam[b];
+		struct adam *to = b < N_BLOCKS ? &l->adam[b] : &l->moves.adam;
 		adam_release(to);
-		adam_init(to, l->block[b].p->n, 0);
+		adam_init(to, p->n, 0);
 		to->t = t;
 		if (to->n) {
 			memcpy(to->m, m, to->n * sizeof *m);
@@ -145,9 +186,12 @@ static int read_record(const struct rec *r, struct target *t, struct err *e)
 	if (!t->head)
 		return rec_is(r, "checkpoint") ? read_head(r, t, e)
 					       : err_set(e, ST_INPUT, "it is not a checkpoint");
-	if (rec_is(r, "params"))
-		return params_decode_block(r, &b, e) < 0 ? -1
-							 : param_block_decode(&l->block[b], r, e);
+	if (rec_is(r, "params")) {
+		if (params_decode_block(r, &b, e) < 0)
+			return -1;
+		return b == BLOCK_COSTS ? move_learner_params(&l->moves, r, e)
+					: param_block_decode(&l->block[b], r, e);
+	}
 	if (rec_is(r, "moments"))
 		return read_moments(r, l, e);
 	if (rec_is(r, "candidate"))

@@ -1,8 +1,9 @@
 /* checkpoint.h - the whole state of a training run in one file, itself a
- * stream:
+ * stream (incumbent, tried: the walk's, where moves are run):
  *
- *   checkpoint  graph, n_sets, devices [str], recipe (map), episode, counters, baseline
- *   params      both blocks          moments  block, m f32, v f32, t
+ *   checkpoint  graph, n_sets, devices [str], recipe (map), episode, counters, baseline,
+ *               incumbent u16, incumbent_ratio, incumbent_again, tried u64
+ *   params      all blocks           moments  block, m f32, v f32, t
  *   update      one per episode      candidate  one per placement kept
  *
  * A checkpoint takes its name when it is complete (newfile.h), after an episode's

@@ -22,6 +22,7 @@ const struct recipe recipes[] = {
 			.clip = 1,
 			.penalty = 1,
 			.leaves = 1,
+			.heat = 0.003,
 			AROUND_INCUMBENT,
 		},
 	[RECIPE_PAPER] =
@@ -63,6 +64,10 @@ const struct named_field recipe_fields[] = {
 	REAL(idle, 0, 1e6, "incumbent: a change without gain counts -blame times this besides"),
 	REAL(blame, 0, 1e6, "incumbent: weight of changes without gain"),
 	REAL(least, 0, 1e6, "incumbent: log latency below which nothing is gained"),
+	REAL(costs_lr, 0, 10, "moves: learning rate of the scorer that sees costs; 0: as it came"),
+	REAL(heat, 0, 10,
+	     "moves: share by which a run may be worse and be the next incumbent,\n"
+	     "in the mean; falls to 0 over the training"),
 	REAL(penalty, 0, 1e6, "log reward: how far below the worst an infeasible placement is"),
 	{0},
 };
@@ -79,6 +84,11 @@ int recipe_check(const struct recipe *r, const struct val *map, struct err *e)
 {
 	for (const struct named_field *f = recipe_fields; f->name; f++) {
 		double v;
+		if (!val_get(map, f->name))
+			return err_set(
+				e, ST_INPUT,
+				"another version made it, whose recipe has no %s; begin anew",
+				f->name);
 		if (get_real(map, f->name, &v, e) < 0)
 			return err_prefix(e, "recipe");
 		if (v != field_get(r, f))

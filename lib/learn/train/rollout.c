@@ -83,7 +83,9 @@ int rollout_place(struct rollout *r, const struct rec *rec, const char *const *d
 		return err_set(e, ST_INPUT, "place: %u sets; the graph has %u", p.n_sets,
 			       r->n_sets);
 	if (r->replayed && p.id.episode == 0)
-		p.action = NULL; /* not from this training */
+		p.action = NULL, p.moves = NULL; /* not from this training */
+	if (r->replayed && p.moves && !r->incumbent.device)
+		return err_set(e, ST_INPUT, "place: a move in an episode that has no incumbent");
 	if (r->replayed && p.action &&
 	    (p.id.step >= r->n_steps || p.n_groups != r->step[p.id.step].p.n_groups))
 		return err_set(e, ST_INPUT, "place: its groups are not those of step %u",
@@ -160,7 +162,18 @@ int rollout_complete(const struct rollout *r, struct err *e)
 		       r->episode, r->n_ran, r->n_samples);
 }
 
-bool sample_is_drawn(const struct sample *s)
+bool sample_has_action(const struct sample *s)
 {
 	return s->place.action != NULL;
+}
+
+bool sample_is_drawn(const struct sample *s)
+{
+	return s->place.action || s->place.moves;
+}
+
+bool sample_is_own(const struct sample *s)
+{
+	return sample_is_drawn(s) ||
+	       (s->place.id.episode > 0 && strcmp(s->place.source, "policy") == 0);
 }

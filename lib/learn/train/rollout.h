@@ -12,6 +12,9 @@
 #include "record/partrec.h"
 #include "record/placerec.h"
 
+/* Most that a replayed log-probability may differ from the recorded one. */
+#define REPLAY_TOLERANCE 1e-4
+
 /* What is shorter counts as this, a tick of the finest clock: an empty model takes hardly
  * any time, and rewards and ratios of it must stay finite. */
 #define RUN_LEAST_S 1e-9
@@ -30,7 +33,7 @@ struct outcome {
 };
 
 struct sample {
-	struct place_rec place; /* as recorded; place.action NULL: not the policy's */
+	struct place_rec place; /* as recorded; no action, no moves: nobody drew it */
 	bool ran;               /* its run record has come */
 	struct outcome run;
 };
@@ -71,7 +74,11 @@ int rollout_run(struct rollout *r, const struct rec *rec, const struct sample **
 /* At the end of the episode: has every placement its run? */
 int rollout_complete(const struct rollout *r, struct err *e) MUST_CHECK;
 
-/* Drawn by the policy, which can learn from it? */
+/* Drawn by a policy, which can learn from it: that of groups (action), or that of moves? */
 bool sample_is_drawn(const struct sample *s);
+bool sample_has_action(const struct sample *s);
+
+/* Drawn, or what a policy gave at once without a draw: what the learner proposes by itself. */
+bool sample_is_own(const struct sample *s);
 
 #endif

@@ -10,6 +10,8 @@ int learner_params(struct learner *l, const struct rec *r, struct err *e)
 	enum params_block b;
 	if (params_decode_block(r, &b, e) < 0)
 		return -1;
+	if (b == BLOCK_COSTS)
+		return l->moves.params ? 0 : move_learner_params(&l->moves, r, e);
 	if (l->block[b].p)
 		return 0;
 	if (param_block_decode(&l->block[b], r, e) < 0)
@@ -24,6 +26,8 @@ void learner_release(struct learner *l)
 		param_block_release(&l->block[b]);
 		adam_release(&l->adam[b]);
 	}
+	move_learner_release(&l->moves);
+	walk_release(&l->walk);
 	candidates_release(&l->cand);
 	update_list_release(&l->updates);
 }
@@ -47,7 +51,7 @@ struct update_job {
 	struct replay_step *step;     /* (n_steps) */
 	struct rng_addr *rng;         /* (n_steps) */
 	const struct sample **sample; /* the policy's, by step */
-	double *coef;                 /* (n_samples) in the rollout's order */
+	const double *coef;           /* (n_samples) in the rollout's order */
 	float *grad[N_BLOCKS];
 };
 
@@ -57,7 +61,7 @@ static int fill_samples(struct trainer *t, const struct rollout *r, const double
 {
 	uint32_t g = r->step[step].p.n_groups, n = 0;
 	for (uint32_t i = 0; i < r->n_samples; i++)
-		n += sample_is_drawn(&r->sample[i]) && r->sample[i].place.id.step == step;
+		n += sample_has_action(&r->sample[i]) && r->sample[i].place.id.step == step;
 	uint16_t *action = ARENA_NEWN(t->arena, uint16_t, (size_t)n * g);
 	double *c = ARENA_NEWN(t->arena, double, n);
 	s->action = action;
@@ -65,7 +69,7 @@ static int fill_samples(struct trainer *t, const struct rollout *r, const double
 	s->logp = ARENA_NEWN(t->arena, double, n);
 	for (uint32_t i = 0; i < r->n_samples; i++) {
 		const struct sample *x = &r->sample[i];
-		if (!sample_is_drawn(x) || x->place.id.step != step)
+		if (!sample_has_action(x) || x->place.id.step != step)
 			continue;
 		memcpy(action + (size_t)s->n_samples * g, x->place.action, g * sizeof *action);
 		c[s->n_samples++] = coef[i];
@@ -85,7 +89,7 @@ static int fill_prior(struct trainer *t, const struct rollout *r, uint32_t step,
 	const struct place_rec *first = NULL;
 	for (uint32_t i = 0; i < r->n_samples; i++) {
 		const struct place_rec *q = &r->sample[i].place;
-		if (!sample_is_drawn(&r->sample[i]) || q->id.step != step)
+		if (!sample_has_action(&r->sample[i]) || q->id.step != step)
 			continue;
 		if (first && (q->has_stay != first->has_stay || q->stay != first->stay))
 			return err_set(e, ST_INPUT, "its placements come from different policies");
@@ -163,7 +167,7 @@ static int check_replay(const struct rollout *r, const struct update_job *j, str
 		uint32_t n = 0;
 		for (uint32_t i = 0; i < r->n_samples; i++) {
 			const struct place_rec *p = &r->sample[i].place;
-			if (!sample_is_drawn(&r->sample[i]) || p->id.step != step)
+			if (!sample_has_action(&r->sample[i]) || p->id.step != step)
 				continue;
 			double again = j->step[step].logp[n++];
 			if (!(fabs(again - p->logp) <= REPLAY_TOLERANCE))
@@ -192,14 +196,44 @@ static double step_adam(const struct recipe *recipe, struct learner *l, const st
 	return norm;
 }
 
-/* Means and counts of an episode. */
-static void summarise(struct learner *l, const struct rollout *r, const struct update_job *j,
-		      struct update_rec *u)
+/* Replay of what the policy of groups drew, gradient, step of Adam; entropy and loss into u. */
+static int train_groups(struct trainer *t, struct learner *l, const struct rollout *r, double *coef,
+			struct update_rec *u, struct err *e)
 {
-	double lat = 0, entropy = 0, groups = 0, loss = 0;
+	struct param_block *embed = &l->block[BLOCK_EMBED], *policy = &l->block[BLOCK_POLICY];
+	struct net_model m = {.net = embed->net,
+			      .hyper = embed->hyper,
+			      .graph = t->graph,
+			      .d = t->d,
+			      .k = t->k,
+			      .embed = embed->p,
+			      .policy = policy->p};
+	struct update_job j = {.coef = coef};
+	double entropy = 0, loss = 0;
+	if (fill_job(t, l, r, &m, &j, e) < 0 || replay(t, r, &m, &j, e) < 0 ||
+	    check_replay(r, &j, e) < 0)
+		return -1;
+	u->grad_norm = step_adam(t->recipe, l, &j);
+	t->net_changed = true;
+	for (uint32_t i = 0; i < r->n_steps; i++) {
+		const struct replay_step *s = &j.step[i];
+		entropy += s->entropy;
+		loss += s->coef_entropy * s->entropy;
+		for (uint32_t q = 0; q < s->n_samples; q++)
+			loss += s->coef_logp[q] * s->logp[q];
+	}
+	u->entropy = r->n_steps ? entropy / r->n_steps : 0;
+	u->loss = loss;
+	return 0;
+}
+
+/* Means and counts of an episode. */
+static void summarise(struct learner *l, const struct rollout *r, struct update_rec *u)
+{
+	double lat = 0, groups = 0;
 	for (uint32_t i = 0; i < r->n_samples; i++) {
 		const struct sample *s = &r->sample[i];
-		if (!sample_is_drawn(s))
+		if (!sample_is_own(s))
 			continue;
 		u->failed += !s->run.ok;
 		if (!s->run.ok)
@@ -214,42 +248,32 @@ static void summarise(struct learner *l, const struct rollout *r, const struct u
 			l->best_episode = r->episode;
 		}
 	}
-	for (uint32_t i = 0; i < r->n_steps; i++) {
-		const struct replay_step *s = &j->step[i];
-		entropy += s->entropy;
+	for (uint32_t i = 0; i < r->n_steps; i++)
 		groups += r->step[i].p.n_groups;
-		loss += s->coef_entropy * s->entropy;
-		for (uint32_t q = 0; q < s->n_samples; q++)
-			loss += s->coef_logp[q] * s->logp[q];
-	}
 	u->mean_s = u->ok ? lat / u->ok : 0;
 	u->best_ratio = l->best_ratio;
-	u->entropy = r->n_steps ? entropy / r->n_steps : 0;
 	u->groups = r->n_steps ? groups / r->n_steps : 0;
-	u->loss = loss;
 }
 
 int train_episode(struct trainer *t, struct learner *l, const struct rollout *r,
 		  struct update_rec *u, struct err *e)
 {
-	struct param_block *embed = &l->block[BLOCK_EMBED], *policy = &l->block[BLOCK_POLICY];
-	struct net_model m = {.net = embed->net,
-			      .hyper = embed->hyper,
-			      .graph = t->graph,
-			      .d = t->d,
-			      .k = t->k,
-			      .embed = embed->p,
-			      .policy = policy->p};
-	struct update_job j = {0};
+	uint32_t n_moves = 0, n_actions = 0;
 	arena_reset(t->arena);
 	*u = (struct update_rec){.episode = r->episode};
-	j.coef = ARENA_NEWN(t->arena, double, r->n_samples);
-	advantage_coefficients(t->recipe, &l->reward, r, j.coef, &u->reward);
-	if (fill_job(t, l, r, &m, &j, e) < 0 || replay(t, r, &m, &j, e) < 0 ||
-	    check_replay(r, &j, e) < 0)
+	t->net_changed = t->moves_changed = false;
+	for (uint32_t i = 0; i < r->n_samples; i++) {
+		n_moves += r->sample[i].place.moves != NULL;
+		n_actions += sample_has_action(&r->sample[i]);
+	}
+	double *coef = ARENA_NEWN(t->arena, double, r->n_samples);
+	advantage_coefficients(t->recipe, &l->reward, r, coef, &u->reward);
+	/* Without costs an episode without a draw is an update, too: of the entropy. */
+	if ((n_actions || !l->moves.params) && train_groups(t, l, r, coef, u, e) < 0)
 		return -1;
-	u->grad_norm = step_adam(t->recipe, l, &j);
-	summarise(l, r, &j, u);
-	l->episode = embed->episode = policy->episode = r->episode;
+	if (n_moves && move_update(&l->moves, t->recipe, r, coef, u, &t->moves_changed, e) < 0)
+		return -1;
+	summarise(l, r, u);
+	l->episode = l->block[BLOCK_EMBED].episode = l->block[BLOCK_POLICY].episode = r->episode;
 	return 0;
 }

@@ -10,20 +10,21 @@
 #include "base/pool.h"
 #include "learn/train/advantage.h"
 #include "learn/train/candidates.h"
+#include "learn/train/move_update.h"
 #include "learn/train/update_list.h"
+#include "learn/train/walk.h"
 #include "learn/net/net.h"
 #include "learn/train/paramblock.h"
 #include "learn/train/recipe.h"
 #include "learn/train/rollout.h"
 
-/* Most that a replayed log-probability may differ from the recorded one. */
-#define REPLAY_TOLERANCE 1e-4
-
 /* All that changes while learning, and nothing else: what a checkpoint holds. */
 struct learner {
 	struct param_block block[N_BLOCKS];
 	struct adam adam[N_BLOCKS]; /* moments of each block */
-	uint32_t episode;           /* episodes done */
+	struct move_learner moves;
+	struct walk walk; /* the incumbent, where moves are run */
+	uint32_t episode; /* episodes done */
 	struct baseline reward;
 	bool noisy;            /* latencies are measured: they differ from run to run */
 	double best_ratio;     /* of the policy's placements so far; 0: none ran */
@@ -46,7 +47,8 @@ struct trainer {
 	struct pool *pool;
 	struct replayer *replayer;
 	struct net_work *work;
-	struct arena *arena; /* scratch of one update */
+	struct arena *arena;             /* scratch of one update */
+	bool net_changed, moves_changed; /* parameters, in the last episode */
 };
 
 void trainer_init(struct trainer *t, struct pool *pool);

@@ -25,7 +25,8 @@ void training_release(struct training *t)
 
 /* ---- the FIFO ---- */
 
-/* The next episode is around the best placement so far.  Where latencies are measured it
+/* The next episode is around the best placement so far, or where moves are run around that of the
+ * walk.  Where latencies are measured it
  * may be the luckiest rather than the best: it is run a second time before it counts. */
 static void choose_incumbent(struct training *t)
 {
@@ -34,7 +35,20 @@ static void choose_incumbent(struct training *t)
 	mem_free(t->incumbent_device);
 	t->incumbent = (struct incumbent){0};
 	t->incumbent_device = NULL;
-	if (t->recipe.leaves == 0 || candidates_rank(all, 1, order) == 0)
+	if (t->recipe.leaves == 0)
+		return;
+	if (t->l.moves.params && t->l.walk.device) {
+		const struct walk *w = &t->l.walk;
+		t->incumbent_device = mem_copy(w->device, w->n_sets, sizeof *w->device);
+		t->incumbent = (struct incumbent){.device = t->incumbent_device,
+						  .leaves = t->recipe.leaves,
+						  .ratio = w->ratio,
+						  .again = w->again,
+						  .n_tried = w->n_tried,
+						  .tried = w->tried};
+		return;
+	}
+	if (candidates_rank(all, 1, order) == 0)
 		return;
 	const struct candidate *c = &all->c[order[0]];
 	t->incumbent_device = mem_copy(c->device, all->n_sets, sizeof *c->device);
@@ -57,10 +71,12 @@ static int ask_episode(void *training, struct err *e)
 		steps = 0;
 	if (steps == 0)
 		return feedback_end(&t->loop, e);
-	bool known = t->resumed || t->l.episode > t->first_episode;
-	for (int b = 0; known && b < N_BLOCKS; b++)
+	for (int b = 0; t->send_net && b < N_BLOCKS; b++)
 		if (param_block_encode(&t->l.block[b], w, e) < 0)
 			return -1;
+	const struct learned_params *costs = t->l.moves.params;
+	if (t->send_moves && learned_params_encode(costs, costs->seed, w, e) < 0)
+		return -1;
 	const struct episode_rec x = {.episode = t->l.episode + 1,
 				      .steps = steps,
 				      .single_reference = t->l.episode == t->first_episode,
@@ -73,7 +89,13 @@ static int resume(struct training *t, struct err *e)
 	if (!t->resume || access(t->checkpoint, F_OK) != 0)
 		return 0;
 	t->resumed = t->references_again = true;
-	return checkpoint_read(t->checkpoint, &t->recipe, &t->l, &t->resumed_key, t->arena, e);
+	if (checkpoint_read(t->checkpoint, &t->recipe, &t->l, &t->resumed_key, t->arena, e) < 0)
+		return -1;
+	t->send_net = true;
+	t->send_moves = t->l.moves.params != NULL;
+	if (t->send_moves)
+		budget_moves(&t->budget);
+	return 0;
 }
 
 int training_start(struct training *t, struct err *e)
@@ -161,6 +183,13 @@ static int take_episode_end(struct training *t, const struct rec *r, struct upda
 	if (rollout_complete(&t->rollout, e) < 0 || check_blocks(t, e) < 0 ||
 	    train_episode(&t->trainer, &t->l, &t->rollout, u, e) < 0)
 		return -1;
+	t->send_net = t->trainer.net_changed;
+	t->send_moves = t->trainer.moves_changed;
+	if (t->l.moves.params) {
+		budget_moves(&t->budget);
+		walk_step(&t->l.walk, &t->rollout, &t->l.cand,
+			  t->recipe.heat * (1 - budget_spent(&t->budget, episode)), t->l.noisy);
+	}
 	update_list_add(&t->l.updates, u);
 	budget_episode_end(&t->budget, t->rollout.n_steps);
 	const struct learn_problem *p = &t->problem;
@@ -181,8 +210,8 @@ static int take_run(struct training *t, const struct rec *r, struct err *e)
 	if (!x->run.ok && !*t->failure)
 		err_escape(t->failure, sizeof t->failure, x->run.reason, strlen(x->run.reason));
 	t->l.noisy = t->l.noisy || x->run.noisy;
-	if (!x->run.ok || (t->references_again && !x->place.action &&
-			   candidates_has(&t->l.cand, x->place.device)))
+	if (!x->run.ok || (t->references_again && !sample_is_drawn(x) &&
+			   candidates_find(&t->l.cand, x->place.device)))
 		return 0;
 	struct candidate c = {.device = (uint16_t *)x->place.device,
 			      .episode = x->place.id.episode,

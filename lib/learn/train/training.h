@@ -36,6 +36,7 @@ struct training {
 	struct arena *arena;
 	struct checkpoint_key resumed_key;
 	bool resumed, checked, in_episode, references_again;
+	bool send_net, send_moves; /* parameters that changed go out with the next episode */
 };
 
 void training_init(struct training *t, struct pool *pool);

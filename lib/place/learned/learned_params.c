@@ -20,6 +20,7 @@ struct learned_params *learned_params_new(uint64_t seed)
 {
 	struct learned_params *x = empty();
 
+	x->seed = seed;
 	params_init(x->p, seed, 0);
 	return x;
 }
@@ -51,6 +52,8 @@ int learned_params_decode(const struct rec *r, struct learned_params **x, struct
 		rc = params_match(y->p, in.n, in.names, in.rows, in.cols, e);
 	if (rc == 0)
 		memcpy(y->p->data, in.data, y->p->n * sizeof(*y->p->data));
+	y->seed = in.seed;
+	y->episode = in.episode;
 	arena_free(a);
 	if (rc < 0) {
 		learned_params_free(y);
@@ -72,6 +75,7 @@ int learned_params_encode(const struct learned_params *x, uint64_t seed, struct 
 	struct params_rec out = {.net = "costs",
 				 .block = BLOCK_COSTS,
 				 .seed = seed,
+				 .episode = x->episode,
 				 .n_hyper = 1,
 				 .hyper = &version,
 				 .n = p->n_mats,

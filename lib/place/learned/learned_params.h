@@ -15,6 +15,8 @@ struct learned_params {
 	struct params *p;
 	struct scorer policy; /* of a device for a task (decode.h) */
 	struct scorer moves;  /* of a patch to move (patch.h) */
+	uint64_t seed;        /* of the first values */
+	uint32_t episode;     /* of a training that went on with them; 0: none */
 };
 
 /* From a seed: nothing is learned yet. */

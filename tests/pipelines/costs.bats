@@ -1,0 +1,213 @@
+#!/usr/bin/env bats
+# The policy that sees costs: one placement in one pass, moves of an incumbent in the loop, the parameters
+# that both begin with.
+# programs: gpnembed placepolicy reinforce
+bats_require_minimum_version 1.5.0
+load ../support/common.bash
+load ../support/loop.bash
+
+setup_file() {
+	common_setup_file
+	for m in googlenet rnnlm; do
+		ir2dag "$ROOT/tests/models/$m.xml" | dagfeat > $m.f.mp
+		devsim --probe --spec paper $m.f.mp > $m.mp
+	done
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	IN=$BATS_FILE_TMPDIR
+	GPN="--hidden 16 --threads 1" POLICY= SIM= LEARN="--episodes 12"
+}
+
+# lat FILE - latencies of its runs
+lat() {
+	recdump -k run --tsv lat_s "$1"
+}
+
+@test "one pass places better than HEFT; none has nothing that was learned; --no-costs draws groups" {
+	for m in googlenet rnnlm; do
+		gpnembed $GPN "$IN/$m.mp" | placepolicy --greedy > out.mp
+		run -0 recdump -k place --tsv source out.mp
+		[ "$output" = policy ]
+		run -0 recdump -k params --tsv block out.mp
+		[ "$output" = $'embed\ncosts\npolicy' ]
+		devsim out.mp > ran.mp
+		placebase heft "$IN/$m.mp" | devsim > heft.mp
+		awk -v a="$(lat ran.mp)" -v b="$(lat heft.mp)" 'BEGIN { exit !(a < b) }'
+	done
+	gpnembed $GPN --params none "$IN/rnnlm.mp" > none.mp
+	gpnembed $GPN "$IN/rnnlm.mp" > default.mp
+	py '
+		a, b = ([m for m in of(f, "params") if m["block"] == "costs"] for f in ("none.mp", "default.mp"))
+		assert len(a) == len(b) == 1 and a[0]["names"] == b[0]["names"] and a[0]["data"] != b[0]["data"]
+	'
+	for options in --no-costs "--recipe paper"; do
+		gpnembed $GPN $options "$IN/rnnlm.mp" | placepolicy --greedy > out.mp
+		py '
+			assert [m["block"] for m in of("out.mp", "params")] == ["embed", "policy"]
+			assert ["action" in m for m in of("out.mp", "place")] == [True]
+		'
+	done
+}
+
+@test "several samples in one pass: first that placement, then moves of it, all different" {
+	gpnembed $GPN "$IN/googlenet.mp" | placepolicy -n 20 > out.mp
+	py '
+		p = of("out.mp", "place")
+		assert [m["source"] for m in p] == ["policy"] + ["moves"] * 19
+		assert len({m["device"]["data"] for m in p}) == 20 and not any("moves" in m for m in p)
+		first = array(p[0]["device"])
+		for m in p[1:]:
+			assert len(set(array(m["device"])[array(m["device"]) != first])) == 1, "one patch, one device"
+	'
+}
+
+@test "the loop: one placement, then moves around an incumbent; what was tried is not tried again" {
+	LEARN="--episodes 40 --keep" loop "$IN/googlenet.mp" out.mp
+	py '
+		r = read("out.mp")
+		place = [m for k, m in r if k == "place"]
+		lat = {(m["episode"], m["source"]): m["lat_s"] for k, m in r if k == "run"}
+		assert [m["source"] for m in place] == ["single"] * 2 + ["policy"] + ["moves"] * 39
+		episode = {m["episode"]: m for k, m in r if k == "episode"}
+		worse = 0
+		for m in place[3:]:
+			e, moves = episode[m["episode"]], array(m["moves"])
+			assert 0 < moves.shape[0] <= 64 and m["move"] < moves.shape[0]
+			assert "action" not in m and m["logp"] < 0
+			on, home = array(m["device"]), array(e["incumbent"])
+			assert len(set(on[on != home])) == 1
+			tried = list(array(e["tried"])) if "tried" in e else []
+			assert xxhash.xxh64(m["device"]["data"]).intdigest() not in tried
+			if m["episode"] + 1 not in episode:
+				continue
+			after = episode[m["episode"] + 1]
+			ratio = lat[m["episode"], "moves"] / e["ratio"]
+			if after["incumbent"]["data"] == e["incumbent"]["data"]:
+				assert len(array(after["tried"])) == len(tried) + 1
+			else:
+				assert after["incumbent"]["data"] == m["device"]["data"] and "tried" not in after
+			if after["ratio"] < e["ratio"]:
+				assert after["incumbent"]["data"] == m["device"]["data"]
+			worse += after["ratio"] > e["ratio"]
+			assert after["ratio"] < e["ratio"] * 1.03, "a little worse at most"
+		best = min(m["lat_s"] for k, m in r if k == "run")
+		assert [m for k, m in r if k == "best"][0]["lat_s"] == best
+		assert best < lat[1, "policy"]
+	'
+}
+
+@test "heat 0: nothing that is worse becomes the incumbent" {
+	LEARN="--episodes 40 --keep --heat 0" loop "$IN/googlenet.mp" out.mp
+	py '
+		ratios = [m["ratio"] for m in of("out.mp", "episode")[1:]]
+		assert all(b <= a for a, b in zip(ratios, ratios[1:])) and len(set(ratios)) > 2
+	'
+}
+
+@test "costs-lr: 0 leaves the parameters as they came, more does not; the replay is checked" {
+	LEARN="--episodes 12 --costs-lr 0" loop "$IN/googlenet.mp" zero.mp
+	LEARN="--episodes 12 --costs-lr 0.001" loop "$IN/googlenet.mp" some.mp
+	gpnembed $GPN "$IN/googlenet.mp" > first.mp
+	py '
+		a, b, c = (next(m for m in of(f, "params") if m["block"] == "costs") for f in ("first.mp", "zero.mp", "some.mp"))
+		assert a["data"] == b["data"] != c["data"] and c["episode"] == 12
+		g = [m["grad_norm"] for m in of("some.mp", "update")]
+		assert g[0] == 0 and min(g[1:]) > 0
+	'
+	cat > stage.py <<-'PY'
+		import sys, msgpack, xxhash
+		u, n, h = msgpack.Unpacker(max_buffer_size=2**30), 0, xxhash.xxh64()
+		while data := sys.stdin.buffer.raw.read(65536):
+			u.feed(data)
+			for kind, m in u:
+				if kind == "place" and "moves" in m: m["move"] = (m["move"] + 1) % m["moves"]["shape"][0]
+				if kind == "end": m = {"records": n, "digest": h.intdigest()}
+				wire = msgpack.packb([kind, m])
+				if kind not in ("hdr", "end"): n += 1; h.update(wire)
+				sys.stdout.buffer.write(wire)
+				sys.stdout.buffer.flush()
+	PY
+	rm -f loop.fifo && mkfifo loop.fifo
+	run -3 timeout 60 bash -o pipefail -c "gpnembed $GPN --params-from loop.fifo $IN/googlenet.mp 2> /dev/null |
+		placepolicy 2> /dev/null | '$HSDAG_PYTHON' stage.py 2> /dev/null | devsim 2> /dev/null |
+		reinforce --params-to loop.fifo > out.mp"
+	[[ $output == *"episode 2, step 0: the replay of a move has log-probability"* ]]
+}
+
+@test "killed and resumed, and with other threads: the same bytes" {
+	for lr in 0 0.001; do
+		LEARN="--episodes 60 --threads 1 --costs-lr $lr" loop "$IN/googlenet.mp" whole.mp
+		GPN="--hidden 16 --threads 2" LEARN="--episodes 60 --threads 2 --costs-lr $lr" loop "$IN/googlenet.mp" two.mp
+		same_body whole.mp two.mp
+		rm -f ck.mp && rm -f loop.fifo && mkfifo loop.fifo
+		gpnembed $GPN --params-from loop.fifo "$IN/googlenet.mp" 2> /dev/null 3>&- | placepolicy 2> /dev/null 3>&- |
+			devsim 2> /dev/null 3>&- |
+			{ reinforce --episodes 60 --costs-lr $lr --params-to loop.fifo --checkpoint ck.mp > out.mp 2> /dev/null & echo $! > pid; wait; } 3>&- &
+		for _ in $(seq 1000); do
+			[ ! -s ck.mp ] || break
+			sleep 0.01
+		done
+		sleep 0.05
+		kill -KILL "$(cat pid)" || true
+		wait || true
+		LEARN="--episodes 60 --costs-lr $lr --checkpoint ck.mp --resume" loop "$IN/googlenet.mp" resumed.mp
+		same_body whole.mp resumed.mp
+	done
+}
+
+@test "params of another version, or of other shapes, are refused in one line" {
+	gpnembed $GPN "$IN/googlenet.mp" > first.mp
+	py '
+		r = read("first.mp")
+		costs = next(m for k, m in r if k == "params" and m["block"] == "costs")
+		version = costs["hyper"]["version"]
+		costs["hyper"]["version"] = 99
+		write("version.mp", r)
+		costs["hyper"]["version"] = version
+		costs["names"][0] = "other"
+		write("shape.mp", r)
+	'
+	run -3 gpnembed --params version.mp "$IN/googlenet.mp" -o out.mp
+	[[ $output == "gpnembed: error: --params 'version.mp': params: parameters of version 99, where this program has "* ]]
+	[ "${#lines[@]}" -eq 1 ]
+	run -3 gpnembed --params shape.mp "$IN/googlenet.mp" -o out.mp
+	[[ $output == *"matrix 0 is called 'other' instead of"* ]]
+	run -3 placepolicy version.mp -o out.mp
+	[[ $output == *"parameters of version 99"* ]]
+}
+
+@test "parameters from a training go on where it ended, on another graph, too" {
+	LEARN="--episodes 12 --costs-lr 0.001" loop "$IN/googlenet.mp" out.mp
+	edit out.mp costs.mp 'records = [r for r in records if r[0] == "params" and r[1]["block"] == "costs"]'
+	gpnembed $GPN --params costs.mp "$IN/rnnlm.mp" > next.mp
+	LEARN="--episodes 3" GPN="$GPN --params costs.mp" loop "$IN/rnnlm.mp" third.mp
+	py '
+		a, b, c = (next(m for m in of(f, "params") if m["block"] == "costs") for f in ("out.mp", "next.mp", "third.mp"))
+		assert a["data"] == b["data"] and a["episode"] == 12
+	'
+}
+
+@test "without costs, or where no incumbent is wanted, groups are drawn" {
+	GPN="$GPN" POLICY="-D cpu,gpu" SIM="--spec paper" LEARN="--episodes 3 --keep" loop "$IN/googlenet.f.mp" out.mp
+	py '
+		p = of("out.mp", "place")
+		assert {m["source"] for m in p} == {"single", "policy"}
+		assert all("action" in m for m in p if m["source"] == "policy")
+	'
+	LEARN="--episodes 3 --leaves 0 --keep" loop "$IN/googlenet.mp" out.mp
+	py '
+		p = [m for m in of("out.mp", "place") if m["source"] == "policy"]
+		assert ["action" in m for m in p] == [False, True, True], p
+	'
+}
+
+@test "train and place hand parameters on" {
+	B=$B "$ROOT/pipelines/train" --params none "$IN/rnnlm.mp" --episodes 3 > a.mp
+	B=$B "$ROOT/pipelines/train" "$IN/rnnlm.mp" --episodes 3 > b.mp
+	py '
+		a, b = (next(m for m in of(f, "params") if m["block"] == "costs") for f in ("a.mp", "b.mp"))
+		assert a["data"] != b["data"]
+	'
+}
