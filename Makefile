@@ -9,6 +9,8 @@
 #   make learning   does the learner learn? on the simulator (pipelines/learning.mk)
 #   make ablation   learned parsing beside METIS and other groupings (pipelines/ablation.mk)
 #   make tables     tables of two papers, measured here: table1 table2 table4 table5 hierarchical
+#   make learned    learned placement beside searches, on problems that no training has seen
+#   make pretrain   learn again what learned placement begins with: share/pretrained.mp, 20 minutes
 #   make quality    placebase's methods on task graphs of the literature (pipelines/quality.mk)
 #   make learned    learned placement beside searches, on problems unseen in training (pipelines/learned.mk)
 #   make golden     what programs write, beside another build's; OLD=../old/build/bin (tests/golden)
@@ -127,8 +129,13 @@ bench-saga:
 	@+$(BUILD) all
 	@PATH="$(abspath $(B))/bin:$$PATH" $(SAGA_PYTHON) tests/bench/against_saga.py $(SAGA)
 
+# What learned placement begins with; the library has a copy of the file inside.
+pretrain: $(B)/bin/pretrain
+	$(B)/bin/pretrain -o share/pretrained.mp
+
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/doc/hsdag
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/doc/hsdag $(DESTDIR)$(PREFIX)/share/hsdag
+	install -m 644 share/pretrained.mp $(DESTDIR)$(PREFIX)/share/hsdag
 	install $(PROGS) $(DESTDIR)$(PREFIX)/bin
 	install pipelines/place $(DESTDIR)$(PREFIX)/bin/hsdag-place
 	install -m 644 README.md $(DESTDIR)$(PREFIX)/share/doc/hsdag
@@ -137,7 +144,7 @@ install: all
 clean:
 	rm -rf $(B)
 
-.PHONY: all units demo test asan bench parity bench-exec bench-saga install clean
+.PHONY: all units pretrain demo test asan bench parity bench-exec bench-saga install clean
 .SECONDARY:
 -include $(wildcard pipelines/*.mk) tests/checks.mk
 -include $(shell find $(B) -name '*.d' -not -path '*/venv/*' 2>/dev/null)

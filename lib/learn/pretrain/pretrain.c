@@ -7,14 +7,31 @@
 #include "place/learned/move_search.h"
 #include "place/learned/shot.h"
 
-enum { BATCH = 8, LIST = 64, MOVE_STEPS = 24, MOVE_RUNS = 250, SAMPLES = 8, FEW_NUMBERS = 1 << 24 };
+enum {
+	BATCH = 8,
+	AGAIN = 6,
+	WARM = 200,
+	KEPT = 2048,
+	LIST = 64,
+	MOVE_STEPS = 24,
+	MOVE_RUNS = 250,
+	SAMPLES = 8,
+	FEW_NUMBERS = 1 << 24
+};
 
 static const double HEAT = 0.003; /* of the searches that are followed and that teach */
+
+/* A problem whose teacher is known. */
+struct known {
+	uint32_t number, n_sets;
+	uint16_t *best; /* (n_sets) NULL: none yet */
+};
 
 /* One problem of a round. */
 struct lesson {
 	float *grad;
 	double loss, n, score, n_score;
+	struct known found; /* a new teacher */
 };
 
 struct pretraining {
@@ -22,6 +39,8 @@ struct pretraining {
 	const struct pretrain_plan *plan;
 	uint32_t round;
 	struct lesson lesson[BATCH];
+	struct known *known; /* (KEPT) a ring */
+	uint32_t n_known;    /* ever */
 };
 
 /* A synthetic problem with what methods need to know of it. */
@@ -31,7 +50,8 @@ struct study {
 	struct search_context s;
 	struct cost_view view;
 	uint16_t *device, *best; /* (sets) */
-	double heft, best_value;
+	struct parse parse;
+	double heft, greedy, best_value;
 };
 
 static bool study_init(struct study *y, const struct pretraining *t, uint32_t number)
@@ -49,7 +69,8 @@ static bool study_init(struct study *y, const struct pretraining *t, uint32_t nu
 	cost_view_init(&y->view, m, y->problem.a);
 	y->device = ARENA_NEWN(y->problem.a, uint16_t, m->n_sets);
 	y->best = ARENA_NEWN(y->problem.a, uint16_t, m->n_sets);
-	y->heft = y->best_value = INFINITY;
+	y->heft = y->greedy = y->best_value = INFINITY;
+	parse_run(&y->parse, &y->view, &y->s.u, t->x, y->problem.a);
 	return true;
 }
 
@@ -107,10 +128,16 @@ static void learn_moves(void *arg, int task, int thread)
 	l->loss = l->n = l->score = l->n_score = 0;
 	if (!study_init(&y, t, number))
 		return;
-	if (rule_run(random_stream_below(&rng, N_RULES), &y.view, t->x, y.device, &none) == 0) {
+	if (rule_run(random_stream_below(&rng, N_RULES), &y.view, t->x, NULL, y.device, &none) ==
+	    0) {
 		move_search_init(&x, &y.s, &y.view, t->x, LIST, rng);
+		x.parse = &y.parse;
 		move_search_set(&x, y.device);
 		x.heat = HEAT;
+		/* lists of all stages of a search */
+		for (uint32_t warm = random_stream_below(&rng, 2) * random_stream_below(&rng, WARM);
+		     warm > 0 && move_search_step(&x); warm--)
+			;
 		for (uint32_t step = 0; step < MOVE_STEPS; step++) {
 			uint32_t n = move_search_candidates(&x), pick = 0;
 
@@ -141,47 +168,132 @@ static void keep_if_better(struct study *y, struct evaluator *ev, const uint16_t
 	memcpy(y->best, device, y->problem.m.n_sets * sizeof(*device));
 }
 
-/* The best that rules, draws of the policy and learned moves find. */
-static double find_teacher(struct pretraining *t, struct study *y, struct random_stream *rng)
+static double value_of_rule(struct pretraining *t, struct study *y, struct evaluator *ev,
+			    uint32_t rule)
 {
-	struct evaluator *ev = evaluators_take(y->s.ev);
+	struct err none = ERR_INIT;
+
+	if (rule_run(rule, &y->view, t->x, NULL, y->device, &none) < 0)
+		return INFINITY;
+	const struct place_result *p = place_evaluate(ev, y->device);
+
+	return p->status == PLACE_OK ? p->value : INFINITY;
+}
+
+/* y->best becomes the best that rules, draws of the policy and learned moves find. */
+static void find_teacher(struct pretraining *t, struct study *y, struct random_stream *rng)
+{
+	struct shot shot = {.view = &y->view, .s = &y->s, .params = t->x, .parse = &y->parse};
 	struct err none = ERR_INIT;
 	struct move_search x;
-	double greedy = INFINITY;
 
-	for (uint32_t i = 0; i < N_RULES; i++) {
-		if (rule_run(i, &y->view, t->x, y->device, &none) < 0)
-			continue;
-		if (i == 0 || i == N_RULES - 1) {
-			const struct place_result *p = place_evaluate(ev, y->device);
-			double *value = i == 0 ? &y->heft : &greedy;
+	if (shot_run(&shot, y->best, &none) < 0)
+		return;
+	y->best_value = shot.value;
+	struct evaluator *ev = evaluators_take(y->s.ev);
 
-			*value = p->status == PLACE_OK ? p->value : INFINITY;
-		}
-		keep_if_better(y, ev, y->device);
-	}
 	for (uint32_t i = 0; i < SAMPLES; i++) {
+		uint32_t round = random_stream_below(rng, 2 * (y->parse.n_rounds + 1));
 		struct decode d = {.rule = DECODE_POLICY,
 				   .links = true,
+				   .group =
+					   round < y->parse.n_rounds ? y->parse.group[round] : NULL,
 				   .scorer = &t->x->policy,
 				   .params = t->x->p,
 				   .draw = rng,
-				   .temperature = 0.5 + 0.5 * random_stream_uniform(rng)};
+				   .temperature = 0.3 + 0.7 * random_stream_uniform(rng)};
 
 		if (decode_run(&d, &y->view, y->device, &none) == 0)
 			keep_if_better(y, ev, y->device);
 	}
+	y->heft = value_of_rule(t, y, ev, 0);
+	y->greedy = value_of_rule(t, y, ev, RULE_POLICY);
 	evaluators_put(y->s.ev, ev);
-	if (y->best_value == INFINITY)
-		return INFINITY;
 	move_search_init(&x, &y->s, &y->view, t->x, LIST, *rng);
+	x.parse = &y->parse;
 	move_search_set(&x, y->best);
 	do
 		x.heat = HEAT * (1 - (double)x.p.used / MOVE_RUNS);
 	while (x.p.used < MOVE_RUNS && move_search_step(&x));
 	memcpy(y->best, x.p.best, y->problem.m.n_sets * sizeof(*y->best));
 	move_search_release(&x);
-	return greedy;
+}
+
+/* Every group goes where most of its work is in y->best: into y->device. */
+static void follow_groups(struct study *y, const uint32_t *group)
+{
+	const struct place_model *m = &y->problem.m;
+	double *work = MEM_NEWN(double, (size_t)m->n_sets * m->k);
+
+	for (uint32_t v = 0; v < y->view.n; v++) {
+		uint32_t set = m->tasks.task_set[v];
+
+		work[(size_t)group[set] * m->k + y->best[set]] += y->view.mean_s[v];
+	}
+	for (uint32_t set = 0; set < m->n_sets; set++) {
+		const double *own = work + (size_t)group[set] * m->k;
+		uint16_t most = y->best[set];
+
+		for (uint32_t p = 0; p < m->k; p++)
+			most = own[p] > own[most] ? (uint16_t)p : most;
+		y->device[set] = most;
+	}
+	mem_free(work);
+}
+
+/* The gradient of one list schedule that follows the teacher. */
+static void imitate(struct pretraining *t, struct study *y, struct lesson *l, const uint32_t *group,
+		    double share)
+{
+	struct err none = ERR_INIT;
+	struct decode d = {.rule = DECODE_POLICY,
+			   .links = true,
+			   .group = group,
+			   .scorer = &t->x->policy,
+			   .params = t->x->p,
+			   .follow = y->best,
+			   .grad = l->grad,
+			   /* a problem counts for the root of its tasks */
+			   .weight = share / sqrt(y->view.n)};
+	uint16_t *out = MEM_NEWN(uint16_t, y->problem.m.n_sets);
+
+	if (group) {
+		follow_groups(y, group);
+		d.follow = y->device;
+	}
+	if (decode_run(&d, &y->view, out, &none) == 0) {
+		l->loss += d.loss * d.weight;
+		l->n += d.n_choices * d.weight;
+	}
+	mem_free(out);
+}
+
+static void imitate_all(struct pretraining *t, struct study *y, struct lesson *l,
+			struct random_stream *rng)
+{
+	uint32_t n = y->parse.n_rounds;
+
+	imitate(t, y, l, NULL, 0.6);
+	if (n)
+		imitate(t, y, l, y->parse.group[random_stream_below(rng, n)], 0.4);
+	(void)parse_learn(&y->view, t->x, y->best, sqrt(y->view.n), l->grad);
+}
+
+/* Problems of earlier rounds, with the teachers that were found then. */
+static void imitate_again(struct pretraining *t, struct lesson *l, struct random_stream *rng)
+{
+	uint32_t n = t->n_known < KEPT ? t->n_known : KEPT;
+
+	for (uint32_t i = 0; i < AGAIN && n > 0; i++) {
+		const struct known *old = &t->known[random_stream_below(rng, n)];
+		struct study y;
+
+		if (!study_init(&y, t, old->number))
+			continue;
+		memcpy(y.best, old->best, old->n_sets * sizeof(*y.best));
+		imitate_all(t, &y, l, rng);
+		study_release(&y);
+	}
 }
 
 static void learn_policy(void *arg, int task, int thread)
@@ -191,40 +303,43 @@ static void learn_policy(void *arg, int task, int thread)
 	uint32_t number = FEW_NUMBERS + t->round * BATCH + (uint32_t)task;
 	struct random_stream rng = random_stream_new(t->plan->seed, RANDOM_PRETRAIN, 2, number);
 	struct study y;
-	struct err none = ERR_INIT;
 
 	(void)thread;
 	memset(l->grad, 0, t->x->p->n * sizeof(*l->grad));
 	l->loss = l->n = l->score = l->n_score = 0;
 	if (!study_init(&y, t, number))
 		return;
-	double greedy = find_teacher(t, &y, &rng);
-
-	if (greedy < INFINITY && y.heft < INFINITY) {
-		l->score = log(greedy / y.heft);
+	find_teacher(t, &y, &rng);
+	if (y.greedy < INFINITY && y.heft < INFINITY) {
+		l->score = log(y.greedy / y.heft);
 		l->n_score = 1;
 	}
-	struct decode d = {.rule = DECODE_POLICY,
-			   .links = true,
-			   .scorer = &t->x->policy,
-			   .params = t->x->p,
-			   .follow = y.best,
-			   .grad = l->grad,
-			   .weight = 1};
-
-	if (y.best_value < INFINITY && decode_run(&d, &y.view, y.device, &none) == 0) {
-		/* every problem counts for the root of its choices */
-		double scale = 1 / sqrt(fmax(1, d.n_choices));
-
-		for (size_t i = 0; i < t->x->p->n; i++)
-			l->grad[i] *= (float)scale;
-		l->loss = d.loss * scale;
-		l->n = d.n_choices * scale;
+	if (y.best_value < INFINITY) {
+		imitate_all(t, &y, l, &rng);
+		l->found.number = number;
+		l->found.n_sets = y.problem.m.n_sets;
+		l->found.best = mem_copy(y.best, l->found.n_sets, sizeof(*y.best));
 	}
 	study_release(&y);
+	imitate_again(t, l, &rng);
 }
 
 /* ---- rounds ---- */
+
+/* The teachers of a round, in the order of the problems. */
+static void keep_teachers(struct pretraining *t)
+{
+	for (int i = 0; i < BATCH; i++) {
+		struct known *found = &t->lesson[i].found, *slot = &t->known[t->n_known % KEPT];
+
+		if (!found->best)
+			continue;
+		mem_free(slot->best);
+		*slot = *found;
+		found->best = NULL;
+		t->n_known++;
+	}
+}
 
 static struct pretrain_told update(struct pretraining *t, struct adam *adam, uint32_t n_rounds)
 {
@@ -264,7 +379,10 @@ static void rounds(struct pretraining *t, const char *what, uint32_t n,
 		pool_run(pool, BATCH, learn, t);
 		struct pretrain_told told = update(t, &adam, n);
 
+		keep_teachers(t);
 		told.what = what;
+		told.score_is = learn == learn_moves ? "first choices that gain"
+						     : "log of the makespan by HEFT's";
 		if (tell)
 			tell(arg, &told);
 	}
@@ -274,12 +392,17 @@ static void rounds(struct pretraining *t, const char *what, uint32_t n,
 void pretrain_run(struct learned_params *x, const struct pretrain_plan *plan, struct pool *pool,
 		  void (*tell)(void *arg, const struct pretrain_told *t), void *arg)
 {
-	struct pretraining t = {.x = x, .plan = plan};
+	struct pretraining t = {.x = x, .plan = plan, .known = MEM_NEWN(struct known, KEPT)};
 
 	for (int i = 0; i < BATCH; i++)
 		t.lesson[i].grad = MEM_NEWN(float, x->p->n);
-	rounds(&t, "moves", plan->move_rounds, learn_moves, pool, tell, arg);
+	/* The policy learns from what moves find, moves from where the policy begins. */
+	rounds(&t, "moves", plan->move_rounds / 4, learn_moves, pool, tell, arg);
 	rounds(&t, "policy", plan->policy_rounds, learn_policy, pool, tell, arg);
+	rounds(&t, "moves", plan->move_rounds, learn_moves, pool, tell, arg);
 	for (int i = 0; i < BATCH; i++)
 		mem_free(t.lesson[i].grad);
+	for (int i = 0; i < KEPT; i++)
+		mem_free(t.known[i].best);
+	mem_free(t.known);
 }

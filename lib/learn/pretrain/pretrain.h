@@ -24,7 +24,7 @@ struct pretrain_plan {
 
 /* What a round gave, for whoever watches. */
 struct pretrain_told {
-	const char *what;
+	const char *what, *score_is;
 	uint32_t round, n_rounds;
 	double loss; /* mean cross-entropy */
 	double score; /* moves: share of first choices that gain; policy: log of its makespan by HEFT's */

@@ -12,6 +12,8 @@
 
 enum { MOST_TYPES = 12, MOST_CLASSES = 4, MOST_DEVICES = 32, MOST_INPUTS = 24, CELL = 24 };
 
+static const double UNIT = 1e6; /* bytes of a mean tensor */
+
 struct drawing {
 	struct random_stream rng;
 	uint32_t n, most;
@@ -78,7 +80,7 @@ static void draw_window(struct drawing *d)
  * read (i,j-1). */
 static void draw_cells(struct drawing *d)
 {
-	uint32_t size = 2 + below(d, CELL - 2), wide = 1 + below(d, 2) * below(d, 12);
+	uint32_t size = 2 + below(d, CELL - 2), wide = 1 + (below(d, 3) > 0) * below(d, 14);
 	uint32_t from[CELL][3], n_from[CELL], type[CELL], taps = 1 + below(d, 3);
 	bool along = below(d, 2), shortcut = below(d, 2);
 	uint32_t *before = MEM_NEWN(uint32_t, wide), n_cells = 0;
@@ -266,9 +268,9 @@ static void draw_lanes(struct drawing *d)
 
 static void draw_graph(struct drawing *d)
 {
-	static void (*const kinds[])(struct drawing *) = {draw_window, draw_cells,  draw_stages,
-							  draw_blocks, draw_cells,  draw_rows,
-							  draw_tree,   draw_stages, draw_lanes};
+	static void (*const kinds[])(struct drawing *) = {
+		draw_window, draw_cells, draw_stages, draw_blocks, draw_cells,
+		draw_cells,  draw_rows,  draw_tree,   draw_stages, draw_lanes};
 
 	kinds[below(d, sizeof(kinds) / sizeof(kinds[0]))](d);
 }
@@ -320,6 +322,7 @@ struct machine {
 	uint32_t class[MOST_DEVICES];
 	double speed[MOST_CLASSES], overhead[MOST_CLASSES], skill[MOST_CLASSES][MOST_TYPES];
 	double own[MOST_DEVICES];
+	double wait_s; /* of a copy, whatever its size; 0: as links are drawn */
 };
 
 static void draw_machine(struct drawing *d, struct machine *x)
@@ -350,12 +353,41 @@ static void draw_machine(struct drawing *d, struct machine *x)
 	}
 }
 
+/* A host and accelerators: work goes faster there, beginning it takes longer, and a copy waits. */
+static void draw_host(struct drawing *d, struct machine *x)
+{
+	static const uint8_t counts[] = {2, 2, 2, 2, 3, 3, 3, 4, 5, 8};
+	double begin = exp(uniform(d, -3.5, 0.7));
+
+	*x = (struct machine){.k = counts[below(d, sizeof(counts))]};
+	x->n_classes = 2 + below(d, x->k > 2 ? 2 : 1);
+	x->wait_s = begin * exp(uniform(d, -1, 2));
+	for (uint32_t c = 0; c < x->n_classes; c++) {
+		x->speed[c] = c ? exp(-uniform(d, 0.5, 3.5)) : 1;
+		x->overhead[c] = begin * (c ? exp(uniform(d, -0.3, 1.5)) : 1);
+		for (uint32_t t = 0; t < d->n_types; t++)
+			x->skill[c][t] = exp(0.4 * normal(d));
+	}
+	for (uint32_t p = 0; p < x->k; p++) {
+		x->class[p] = p < x->n_classes ? p : below(d, x->n_classes);
+		x->own[p] = 1;
+	}
+}
+
 /* Work of every node, heavy-tailed by type; what it makes is partly proportional to it. */
-static double draw_work(struct drawing *d, double *work, double *bytes)
+static double draw_work(struct drawing *d, bool host, double *work, double *bytes)
 {
 	double base[MOST_TYPES], size[MOST_TYPES], sum = 0;
-	double tail = uniform(d, 0, 2), bytes_tail = uniform(d, 0, 1.5), own = uniform(d, 0, 0.6);
+	double tail = uniform(d, 0, 2), bytes_tail = uniform(d, 0, 1.5),
+	       own = below(d, 3) ? 0 : uniform(d, 0, 0.6);
 	double tied = uniform(d, 0, 1), nothing = below(d, 3) ? 0 : uniform(d, 0, 0.6);
+
+	/* on a host and its accelerators most tasks are next to nothing */
+	if (host) {
+		nothing = uniform(d, 0, 0.9);
+		tail = uniform(d, 0.5, 1.8);
+		own *= 0.3;
+	}
 
 	for (uint32_t t = 0; t < d->n_types; t++) {
 		double z = normal(d);
@@ -383,7 +415,8 @@ static struct sched_links draw_links(struct drawing *d, const struct machine *x,
 	double *lat = ARENA_NEWN(a, double, (size_t)k *k),
 	       *rate = ARENA_NEWN(a, double, (size_t)k *k);
 	double slow = exp(uniform(d, 0.5, 3)), share = below(d, 2) ? uniform(d, 0, 0.5) : 0.02;
-	double per_byte = ccr * (1 - share) * task_s, wait = ccr * share * task_s;
+	double per_byte = ccr * (1 - share) * task_s;
+	double wait = x->wait_s > 0 ? x->wait_s : ccr * share * task_s * UNIT;
 
 	for (uint32_t i = 0; i < k; i++)
 		for (uint32_t j = 0; j < k; j++) {
@@ -408,13 +441,17 @@ static void set_costs(struct drawing *d, struct synthetic *x)
 	double *work = ARENA_NEWN(x->a, double, d->n), *size = ARENA_NEWN(x->a, double, d->n);
 	uint64_t *bytes = ARENA_NEWN(x->a, uint64_t, d->n);
 	double mean, ccr = exp(uniform(d, log(0.03), log(4))), size_mean = 0;
-	static const double UNIT = 1e6; /* bytes of a mean tensor */
 
-	mean = draw_work(d, work, size);
-	draw_machine(d, &machine);
+	bool host = below(d, 5) < 2;
+
+	mean = draw_work(d, host, work, size);
+	if (host)
+		draw_host(d, &machine);
+	else
+		draw_machine(d, &machine);
 	uint32_t k = machine.k;
 	double *set_s = ARENA_NEWN(x->a, double, (size_t)d->n *k),
-	       unrelated = below(d, 3) ? 0 : 0.4;
+	       unrelated = host || below(d, 4) ? 0 : 0.4;
 
 	for (uint32_t v = 0; v < d->n; v++)
 		size_mean += size[v] / d->n;
@@ -438,8 +475,6 @@ static void set_costs(struct drawing *d, struct synthetic *x)
 		names[p] = arena_printf(x->a, "d:%u", p);
 	struct sched_links links = draw_links(d, &machine, ccr / UNIT, 1, x->a);
 
-	for (uint32_t i = 0; i < k * k; i++)
-		links.latency_s[i] *= UNIT;
 	uint64_t *limit = ARENA_NEWN(x->a, uint64_t, k);
 	const struct place_setup setup = {.k = k,
 					  .names = names,

@@ -215,6 +215,8 @@ static uint32_t choose_option(struct decode_state *s, uint32_t v)
 
 	if (s->n_options == 1)
 		return 0;
+	if (s->l->unit_dev[decode_unit(s, v)] != UINT16_MAX)
+		return 0;
 	x->n_choices++;
 	if (x->rule == DECODE_LOOKAHEAD || x->rule == DECODE_POLICY)
 		look_ahead(s, v);
@@ -297,7 +299,11 @@ int decode_run(struct decode *x, const struct cost_view *view, uint16_t *device,
 	struct listsched l;
 
 	state_init(&s, x, view, a);
-	listsched_init(&l, view->m, a);
+	struct place_model m = *view->m;
+
+	if (x->group)
+		place_model_together(&m, x->group, a);
+	listsched_init(&l, &m, a);
 	l.links = x->links && view->m->costs.contention ? listlinks_new(&l) : NULL;
 	x->loss = 0;
 	x->n_choices = 0;

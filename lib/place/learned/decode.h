@@ -10,7 +10,7 @@
 #include "place/learned/costview.h"
 #include "place/search/random_stream.h"
 
-enum { DECODE_FEATURES = 44 };
+enum { DECODE_FEATURES = 48 };
 
 enum decode_rule {
 	DECODE_EARLIEST,   /* the earliest finish */
@@ -21,8 +21,10 @@ enum decode_rule {
 
 struct decode {
 	enum decode_rule rule;
-	bool links;   /* copies wait for each other, where the model says so */
-	double noise; /* ranks are stretched at random by up to this share; 0: not */
+	const uint32_t
+		*group; /* (n_sets) sets of equal value go to one device; NULL: any may part */
+	bool links;     /* copies wait for each other, where the model says so */
+	double noise;   /* ranks are stretched at random by up to this share; 0: not */
 	/* DECODE_POLICY */
 	const struct scorer *scorer;
 	const struct params *params;

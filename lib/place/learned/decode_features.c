@@ -15,6 +15,7 @@ struct common {
 	double span_s; /* the schedule's */
 	double min_end, min_after, min_oct, min_ready, min_start, min_cost;
 	double mean_busy, mean_tail;
+	double min_unit, min_whole; /* the unit's cost, and its end as one piece */
 };
 
 static const double FAR = 8; /* differences beside the span are enlarged by this */
@@ -119,6 +120,18 @@ static double out_copy_s(const struct decode_state *s, uint32_t v, uint32_t p)
 	return n ? sum / n : 0;
 }
 
+static double unit_cost_s(const struct decode_state *s, uint32_t v, uint32_t p)
+{
+	return s->l->u.cost_s[(size_t)decode_unit(s, v) * s->l->k + p];
+}
+
+/* The end of all of v's unit, if it ran as one behind what the device has. */
+static double whole_end_s(const struct decode_state *s, uint32_t v, const struct option *x,
+			  const struct option_near *o)
+{
+	return fmax(o->plain_ready_s, fmin(o->tail_s, x->start_s)) + unit_cost_s(s, v, x->dev);
+}
+
 static struct common compare(const struct decode_state *s, uint32_t v, const struct option_near *o)
 {
 	const struct cost_view *view = s->view;
@@ -129,7 +142,9 @@ static struct common compare(const struct decode_state *s, uint32_t v, const str
 			   .min_oct = INFINITY,
 			   .min_ready = INFINITY,
 			   .min_start = INFINITY,
-			   .min_cost = INFINITY};
+			   .min_cost = INFINITY,
+			   .min_unit = INFINITY,
+			   .min_whole = INFINITY};
 
 	for (uint32_t i = 0; i < s->n_options; i++) {
 		const struct option *x = &s->option[i];
@@ -140,6 +155,8 @@ static struct common compare(const struct decode_state *s, uint32_t v, const str
 		c.min_ready = fmin(c.min_ready, o[i].plain_ready_s);
 		c.min_start = fmin(c.min_start, x->start_s);
 		c.min_cost = fmin(c.min_cost, x->cost_s);
+		c.min_unit = fmin(c.min_unit, unit_cost_s(s, v, x->dev));
+		c.min_whole = fmin(c.min_whole, whole_end_s(s, v, x, &o[i]));
 		c.mean_busy += s->busy_s[x->dev] / s->n_options;
 		c.mean_tail += o[i].tail_s / s->n_options;
 	}
@@ -208,6 +225,10 @@ static void write_row(const struct decode_state *s, uint32_t v, const struct opt
 		x->end_s + oct <= c->min_oct,
 		(view->down[v] + view->rank[v]) / view->top_s,
 		squash(view->task_s * view->n / k / view->top_s),
+		squash((unit_cost_s(s, v, p) - c->min_unit) / own),
+		squash((whole_end_s(s, v, x, o) - c->min_whole) / own),
+		squash((whole_end_s(s, v, x, o) - c->min_whole) / span),
+		log2(l->u.ptr[decode_unit(s, v) + 1] - l->u.ptr[decode_unit(s, v)]) / 8,
 	};
 
 	for (uint32_t i = 0; i < DECODE_FEATURES; i++)

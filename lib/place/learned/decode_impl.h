@@ -44,6 +44,11 @@ struct decode_state {
 	double *child_ready_s; /* (MOST_CHILDREN,k) */
 };
 
+static inline uint32_t decode_unit(const struct decode_state *s, uint32_t v)
+{
+	return s->l->u.of_set[s->l->m->tasks.task_set[v]];
+}
+
 /* Fills s->feature for the options of task v. */
 void decode_features(struct decode_state *s, uint32_t v);
 

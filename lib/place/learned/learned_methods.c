@@ -9,7 +9,7 @@
 #include "place/method/method.h"
 
 enum { DEFAULT_RUNS = 500 };
-static const double HEAT = 0.003; /* mean share by which a move may be worse, at first */
+static const double HEAT = 0.004; /* mean share by which a move may be worse, at first */
 
 struct learned_run {
 	struct method_run *r;
@@ -20,12 +20,15 @@ struct learned_run {
 	uint16_t *best; /* (n_sets) */
 	double best_value;
 	uint64_t used;
+	struct parse parse;
 };
 
 static int open_params(struct learned_run *x, struct err *e)
 {
 	if (x->r->arg) {
-		x->own = learned_params_read(x->r->arg, e);
+		bool none = strcmp(x->r->arg, "none") == 0;
+
+		x->own = none ? learned_params_new(x->r->seed) : learned_params_read(x->r->arg, e);
 		x->params = x->own;
 		return x->own ? 0 : -1;
 	}
@@ -53,9 +56,19 @@ static int answer(struct learned_run *x, int rc, struct err *e)
 }
 
 /* Where a search begins: the best of list schedules. */
-static int run_shot(struct learned_run *x, struct shot *shot, uint64_t most, struct err *e)
+static int run_shot(struct learned_run *x, struct shot *shot, uint32_t samples, uint64_t most,
+		    struct err *e)
 {
-	*shot = (struct shot){.view = &x->view, .s = &x->s, .params = x->params, .most = most};
+	*shot = (struct shot){.view = &x->view,
+			      .s = &x->s,
+			      .params = x->params,
+			      .samples = samples,
+			      .seed = x->r->seed,
+			      .most = most};
+	if (x->params) {
+		parse_run(&x->parse, &x->view, &x->s.u, x->params, x->r->a);
+		shot->parse = &x->parse;
+	}
 	int rc = shot_run(shot, x->best, e);
 
 	x->best_value = shot->value;
@@ -72,7 +85,7 @@ static int run_learned_policy(struct method_run *r, struct err *e)
 	int rc = open_params(&x, e);
 
 	if (rc == 0)
-		rc = run_shot(&x, &shot, 0, e);
+		rc = run_shot(&x, &shot, SHOT_SAMPLES, 0, e);
 	snprintf(r->note, sizeof(r->note), "the best of %llu list schedules: %s, value %.6g",
 		 (unsigned long long)x.used, shot.who, x.best_value);
 	return answer(&x, rc, e);
@@ -84,6 +97,7 @@ static void search_moves(struct learned_run *x, const struct limits *limits)
 
 	move_search_init(&search, &x->s, &x->view, x->params, MOVE_CANDIDATES,
 			 random_stream_new(x->r->seed, RANDOM_MOVES, 0, 0));
+	search.parse = x->params ? &x->parse : NULL;
 	move_search_set(&search, x->best);
 	search.p.used = x->used;
 	double spent;
@@ -111,7 +125,7 @@ static int run_moves(struct method_run *r, bool learned, struct err *e)
 	int rc = learned ? open_params(&x, e) : 0;
 
 	if (rc == 0)
-		rc = run_shot(&x, &shot, limits.evals, e);
+		rc = run_shot(&x, &shot, 0, limits.evals, e);
 	double start = x.best_value;
 
 	if (rc == 0)

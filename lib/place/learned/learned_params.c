@@ -3,6 +3,7 @@
 
 #include "place/learned/decode.h"
 #include "place/learned/learned_params.h"
+#include "place/learned/parse.h"
 #include "place/learned/patch.h"
 
 static struct learned_params *empty(void)
@@ -10,6 +11,7 @@ static struct learned_params *empty(void)
 	struct learned_params *x = MEM_NEW(struct learned_params);
 
 	x->p = params_new();
+	x->edges = scorer_add(x->p, "edges", PARSE_FEATURES);
 	x->policy = scorer_add(x->p, "policy", DECODE_FEATURES);
 	x->moves = scorer_add(x->p, "moves", PATCH_FEATURES);
 	params_alloc(x->p);

@@ -9,10 +9,11 @@
 #include "learn/params/scorer.h"
 #include "record/paramsrec.h"
 
-enum { LEARNED_VERSION = 1 };
+enum { LEARNED_VERSION = 2 };
 
 struct learned_params {
 	struct params *p;
+	struct scorer edges;  /* of an edge that should stay within a device (parse.h) */
 	struct scorer policy; /* of a device for a task (decode.h) */
 	struct scorer moves;  /* of a patch to move (patch.h) */
 	uint64_t seed;        /* of the first values */

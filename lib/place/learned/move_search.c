@@ -103,6 +103,10 @@ uint32_t move_search_candidates(struct move_search *x)
 		patcher_look(&x->patcher, 0);
 		x->fresh = false;
 	}
+	if (x->parse && x->parse->n_rounds)
+		patcher_set_groups(
+			&x->patcher,
+			x->parse->group[random_stream_below(&x->rng, x->parse->n_rounds)]);
 	for (uint32_t i = 0; i < DRAWS * x->n_candidates && n < x->n_candidates; i++)
 		if (patch_draw(&x->patcher, &x->rng, &x->patch[n]) &&
 		    is_new(x, n, x->patch[n].hash))
@@ -131,12 +135,15 @@ void move_search_gains(struct move_search *x, uint32_t n, double *gain)
 {
 	double energy = x->p.energy, value = x->p.value;
 	uint64_t used = x->p.used;
+	double heat = x->heat;
 
+	x->heat = 0; /* what is worse need not be told exactly */
 	for (uint32_t i = 0; i < n; i++) {
 		gain[i] = run_patch(x, i);
 		search_state_undo(&x->p, energy, value);
 	}
 	x->p.used = used;
+	x->heat = heat;
 }
 
 double move_search_try(struct move_search *x, uint32_t i, bool keep)

@@ -5,6 +5,7 @@
 #define HSDAG_PLACE_LEARNED_MOVE_SEARCH_H
 
 #include "place/learned/learned_params.h"
+#include "place/learned/parse.h"
 #include "place/learned/patch.h"
 #include "place/search/search_state.h"
 
@@ -18,8 +19,9 @@ struct move_search {
 	struct incumbent_view *x;
 	struct patcher patcher;
 	struct random_stream rng;
-	bool fresh;          /* x is of another placement than p */
-	struct patch *patch; /* (n_candidates) */
+	const struct parse *parse; /* groups whose parts are patches, too; NULL: none */
+	bool fresh;                /* x is of another placement than p */
+	struct patch *patch;       /* (n_candidates) */
 	float *feature, *score;
 	uint64_t *tried; /* hashes of what this incumbent has tried */
 	uint32_t n_tried, cap_tried;
@@ -46,7 +48,8 @@ uint32_t move_search_candidates(struct move_search *x);
  * legal.  The patch stays if it is better (keep), else it is taken back. */
 double move_search_try(struct move_search *x, uint32_t i, bool keep);
 
-/* The gains of the first n candidates, each simulated and taken back, without a trace. */
+/* The gains of the first n candidates, each simulated and taken back, without a trace; what gains
+ * nothing may be -INFINITY. */
 void move_search_gains(struct move_search *x, uint32_t n, double *gain);
 
 /* One step: the candidates, the best of them, its run.  false: there was none. */

@@ -7,6 +7,21 @@
 
 static const double NEAR_SLACK = 0.05; /* of the makespan: nearly critical */
 
+static void list_twins(struct patcher *p, struct arena *a)
+{
+	const struct cost_view *view = p->x->view;
+	uint32_t *ptr = ARENA_NEWN(a, uint32_t, (size_t)view->n_twins + 2);
+
+	p->twin_task = ARENA_NEWN(a, uint32_t, view->n);
+	for (uint32_t v = 0; v < view->n; v++)
+		ptr[view->twins[v] + 2]++;
+	for (uint32_t c = 0; c < view->n_twins; c++)
+		ptr[c + 2] += ptr[c + 1];
+	for (uint32_t v = 0; v < view->n; v++)
+		p->twin_task[ptr[view->twins[v] + 1]++] = v;
+	p->twin_ptr = ptr;
+}
+
 void patcher_init(struct patcher *p, const struct search_context *s, const struct incumbent_view *x,
 		  struct arena *a)
 {
@@ -16,6 +31,7 @@ void patcher_init(struct patcher *p, const struct search_context *s, const struc
 	p->tensor_mark = ARENA_NEWN(a, uint32_t, x->view->m->tasks.dag.n_tensors);
 	p->new_end_s = ARENA_NEWN(a, double, x->view->n);
 	p->task = ARENA_NEWN(a, uint32_t, x->view->n);
+	list_twins(p, a);
 	p->groups = ARENA_NEWN(a, uint32_t, s->u.n);
 	p->group_ptr = ARENA_NEWN(a, uint32_t, (size_t)s->m->n_sets + 2);
 	p->group_unit = ARENA_NEWN(a, uint32_t, s->u.n);
@@ -142,6 +158,46 @@ static void take_group(struct patcher *p, struct patch *y)
 	}
 }
 
+static void add_unit(struct patcher *p, uint32_t unit, struct patch *y)
+{
+	if (p->mark[unit] == p->step || home(p, unit) != y->from || y->n == PATCH_MOST)
+		return;
+	p->mark[unit] = p->step;
+	y->unit[y->n++] = unit;
+}
+
+/* Twins of the first unit's first task on its device: the same layer at other places.  Around it, as
+ * many as `size`, or all. */
+static void take_twins(struct patcher *p, struct random_stream *rng, uint32_t size, struct patch *y)
+{
+	const struct incumbent_view *x = p->x;
+	uint32_t v = x->unit_task[x->unit_ptr[y->unit[0]]], c = x->view->twins[v];
+	uint32_t lo = p->twin_ptr[c], hi = p->twin_ptr[c + 1], at = lo;
+
+	if (random_stream_below(rng, 2) == 0)
+		size = PATCH_MOST;
+	while (p->twin_task[at] != v)
+		at++;
+	/* from the task outwards, later ones first */
+	for (uint32_t i = 1; i < hi - lo && y->n < size; i++) {
+		if (at + i < hi)
+			add_unit(p, unit_of(p, p->twin_task[at + i]), y);
+		if (at >= lo + i && y->n < size)
+			add_unit(p, unit_of(p, p->twin_task[at - i]), y);
+	}
+}
+
+/* A stretch of a topological order, as far as it is on the first unit's device. */
+static void take_stretch(struct patcher *p, struct random_stream *rng, uint32_t size,
+			 struct patch *y)
+{
+	uint32_t n = p->s->u.n, first = y->unit[0];
+
+	for (uint32_t i = 1; first + i < n && i < 2 * size && y->n < size; i++)
+		add_unit(p, first + i, y);
+	(void)rng;
+}
+
 static uint64_t mix(uint64_t x)
 {
 	x ^= x >> 33;
@@ -162,10 +218,18 @@ bool patch_draw(struct patcher *p, struct random_stream *rng, struct patch *out)
 	out->unit[0] = seed;
 	if (p->s->u.dev_ptr[seed] == p->s->u.dev_ptr[seed + 1])
 		return false;
-	if (p->group && random_stream_below(rng, 4) == 0)
+	uint32_t how = random_stream_below(rng, 16);
+
+	if (how < 3 && p->group)
 		take_group(p, out);
+	else if (how < 6)
+		take_twins(p, rng, size, out);
+	else if (how < 7)
+		take_stretch(p, rng, size, out);
 	else
 		grow(p, rng, size, out);
+	if (how >= 3 && how < 6 && random_stream_below(rng, 2))
+		grow(p, rng, 2 * out->n < PATCH_MOST ? 2 * out->n : PATCH_MOST, out);
 	out->to = draw_target(p, rng, out);
 	if (out->to == out->from)
 		return false;

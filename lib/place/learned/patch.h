@@ -6,7 +6,7 @@
 #include "place/learned/incumbent_view.h"
 #include "place/search/search_context.h"
 
-enum { PATCH_FEATURES = 48, PATCH_MOST = 64 };
+enum { PATCH_FEATURES = 48, PATCH_MOST = 128 };
 
 struct patch {
 	uint32_t n;
@@ -21,11 +21,12 @@ struct patcher {
 	const struct incumbent_view *x;
 	uint32_t *mark, step; /* (units) in the patch at hand when mark is step */
 	uint32_t *tensor_mark;
-	double *new_end_s; /* (n) of the patch's tasks */
-	uint32_t *task;    /* (n) of the patch at hand, by start */
-	uint32_t *tried;   /* (units) runs since the last gain that moved it */
-	uint32_t n_tried;  /* all of them */
-	double copies_s;   /* mean seconds of a copy in the incumbent's schedule */
+	double *new_end_s;              /* (n) of the patch's tasks */
+	uint32_t *task;                 /* (n) of the patch at hand, by start */
+	uint32_t *tried;                /* (units) runs since the last gain that moved it */
+	uint32_t n_tried;               /* all of them */
+	double copies_s;                /* mean seconds of a copy in the incumbent's schedule */
+	uint32_t *twin_ptr, *twin_task; /* tasks of each class of twins (costview.h), ascending */
 	/* groups of units, whose parts are patches, too: group_unit[group_ptr[g]] ..; NULL: none */
 	uint32_t *group, *groups, *group_ptr, *group_unit;
 };

@@ -63,12 +63,22 @@ uint64_t placement_hash(const uint16_t *device, uint32_t n_sets)
 int proposer_shot(struct proposer *x, const struct learned_params *params, const uint32_t *group,
 		  uint16_t *device, double *value, struct err *e)
 {
-	struct shot shot = {.view = &x->view, .s = &x->s, .params = params, .group = group};
+	struct arena *a = arena_new();
+	struct parse parse;
+	struct shot shot = {.view = &x->view,
+			    .s = &x->s,
+			    .params = params,
+			    .group = group,
+			    .parse = &parse,
+			    .samples = SHOT_SAMPLES,
+			    .seed = 1};
 
-	if (shot_run(&shot, device, e) < 0)
-		return -1;
+	parse_run(&parse, &x->view, &x->s.u, params, a);
+	int rc = shot_run(&shot, device, e);
+
 	*value = shot.value;
-	return 0;
+	arena_free(a);
+	return rc;
 }
 
 static void make_room(struct proposer *x, uint32_t most)

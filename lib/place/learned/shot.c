@@ -4,6 +4,8 @@
 
 #include "place/learned/shot.h"
 
+static const double TEMPERATURE = 0.5; /* of draws */
+
 static const struct {
 	enum decode_rule rule;
 	bool links;
@@ -16,9 +18,9 @@ const char *const rule_names[] = {"heft", "contention", "look-ahead rank", "opti
 				  "policy"};
 
 int rule_run(uint32_t i, const struct cost_view *view, const struct learned_params *params,
-	     uint16_t *device, struct err *e)
+	     const uint32_t *group, uint16_t *device, struct err *e)
 {
-	struct decode x = {.rule = rules[i].rule, .links = rules[i].links};
+	struct decode x = {.rule = rules[i].rule, .links = rules[i].links, .group = group};
 
 	if (rules[i].rule == DECODE_POLICY) {
 		if (!params)
@@ -43,6 +45,53 @@ static void keep_if_better(struct shot *x, struct evaluator *ev, uint16_t *try, 
 	memcpy(device, try, x->view->m->n_sets * sizeof(*device));
 }
 
+/* Tasks times devices from which on there is time for fewer list schedules: groups by the policy
+ * alone and no draws; then the policy and the look-ahead rank alone. */
+static const double LARGE = 1e5, VERY_LARGE = 1e6;
+
+static double cells(const struct shot *x)
+{
+	return (double)x->view->n * x->view->k;
+}
+
+/* Groups placed as one, by the rules that gain by it. */
+static void run_groups(struct shot *x, const uint32_t *group, struct evaluator *ev, uint16_t *try,
+		       uint16_t *device)
+{
+	static const uint32_t by[] = {RULE_POLICY, RULE_AHEAD, 0};
+	struct err none = ERR_INIT;
+
+	uint32_t n = cells(x) > LARGE ? 1 : sizeof(by) / sizeof(by[0]);
+
+	for (uint32_t i = 0; group && cells(x) <= VERY_LARGE && i < n; i++)
+		if ((by[i] != RULE_POLICY || x->params) && (!x->most || x->used < x->most) &&
+		    rule_run(by[i], x->view, x->params, group, try, &none) == 0)
+			keep_if_better(x, ev, try, device, rule_names[by[i]]);
+}
+
+/* Draws of the policy, of all groupings in turn. */
+static void run_samples(struct shot *x, struct evaluator *ev, uint16_t *try, uint16_t *device)
+{
+	struct random_stream rng = random_stream_new(x->seed, RANDOM_MOVES, 1, 0);
+	uint32_t n = 1 + (x->parse ? x->parse->n_rounds : 0);
+	struct err none = ERR_INIT;
+
+	for (uint32_t i = 0;
+	     x->params && cells(x) <= LARGE && i < x->samples && (!x->most || x->used < x->most);
+	     i++) {
+		struct decode d = {.rule = DECODE_POLICY,
+				   .links = true,
+				   .group = i % n ? x->parse->group[i % n - 1] : NULL,
+				   .scorer = &x->params->policy,
+				   .params = x->params->p,
+				   .draw = &rng,
+				   .temperature = TEMPERATURE};
+
+		if (decode_run(&d, x->view, try, &none) == 0)
+			keep_if_better(x, ev, try, device, "a draw of the policy");
+	}
+}
+
 int shot_run(struct shot *x, uint16_t *device, struct err *e)
 {
 	struct evaluator *ev = evaluators_take(x->s->ev);
@@ -53,8 +102,13 @@ int shot_run(struct shot *x, uint16_t *device, struct err *e)
 	x->who = "nobody";
 	for (uint32_t i = N_RULES; i-- > 0 && (!x->most || x->used < x->most);)
 		if ((i != RULE_POLICY || x->params) &&
-		    rule_run(i, x->view, x->params, try, &none) == 0)
+		    (i == RULE_POLICY || i == RULE_AHEAD || cells(x) <= VERY_LARGE) &&
+		    rule_run(i, x->view, x->params, NULL, try, &none) == 0)
 			keep_if_better(x, ev, try, device, rule_names[i]);
+	run_groups(x, x->group, ev, try, device);
+	for (uint32_t i = 0; x->parse && i < x->parse->n_rounds; i++)
+		run_groups(x, x->parse->group[i], ev, try, device);
+	run_samples(x, ev, try, device);
 	mem_free(try);
 	evaluators_put(x->s->ev, ev);
 	return x->value < INFINITY ? 0 : err_set(e, ST_RUNTIME, "no list schedule is legal");

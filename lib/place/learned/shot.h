@@ -5,22 +5,26 @@
 
 #include "place/learned/decode.h"
 #include "place/learned/learned_params.h"
+#include "place/learned/parse.h"
 #include "place/search/search_context.h"
 
 /* Rules: HEFT, HEFT with contention, look-ahead rank, optimistic costs, and the policy. */
-enum { N_RULES = 5, RULE_POLICY = N_RULES - 1 };
+enum { N_RULES = 5, RULE_AHEAD = 2, RULE_POLICY = N_RULES - 1, SHOT_SAMPLES = 8 };
 extern const char *const rule_names[]; /* (N_RULES) */
 
 /* The placement of rule i into device (n_sets).  params NULL: RULE_POLICY is not there.  -1
- * (ST_RUNTIME): a task has no device left. */
+ * (ST_RUNTIME): a task has no device left.  group (n_sets): sets that go to one device; NULL: any may part. */
 int rule_run(uint32_t i, const struct cost_view *view, const struct learned_params *params,
-	     uint16_t *device, struct err *e) MUST_CHECK;
+	     const uint32_t *group, uint16_t *device, struct err *e) MUST_CHECK;
 
 struct shot {
 	const struct cost_view *view;
 	const struct search_context *s;
 	const struct learned_params *params; /* NULL: rules alone */
 	const uint32_t *group;               /* (n_sets) groups to place as one, too; NULL */
+	const struct parse *parse;           /* groups of several sizes; NULL */
+	uint32_t samples;                    /* draws of the policy, too */
+	uint64_t seed;                       /* of the draws */
 	uint64_t most;                       /* evaluations; 0: any */
 	/* answers */
 	double value; /* of the best, as simulated */
