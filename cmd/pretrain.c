@@ -8,6 +8,7 @@
 
 struct options {
 	const char *from;
+	bool without_costs, without_structure, without_parsing;
 	int64_t most_tasks, moves, policy, threads;
 	double lr;
 };
@@ -63,7 +64,12 @@ static int run(const struct options *o, const struct opt_common *common, int arg
 	if (!x)
 		return -1;
 	struct pool *pool = pool_new((int)o->threads, NULL);
+	unsigned without = (o->without_costs ? WITHOUT_COSTS : 0) |
+			   (o->without_structure ? WITHOUT_STRUCTURE : 0) |
+			   (o->without_parsing ? WITHOUT_PARSING : 0);
 
+	if (without)
+		learned_params_leave_out(x, without);
 	pretrain_run(x, &plan, pool, tell, &p);
 	pool_free(pool);
 	int rc = write_params(x, common, argc, argv, e);
@@ -90,6 +96,13 @@ int main(int argc, char **argv)
 		{"policy", 0, OPT_INT, &o.policy, "N",
 		 "updates of the networks that place and group", 0, 1e9, NULL, NULL},
 		{"lr", 0, OPT_REAL, &o.lr, "X", "learning rate", 0, 1, NULL, NULL},
+		{"without-costs", 0, OPT_FLAG, &o.without_costs, NULL,
+		 "ablation: features of costs are not looked at", 0, 0, NULL, NULL},
+		{"without-structure", 0, OPT_FLAG, &o.without_structure, NULL,
+		 "ablation: nor those of structure (neighbours, degrees, likeness)", 0, 0, NULL,
+		 NULL},
+		{"without-parsing", 0, OPT_FLAG, &o.without_parsing, NULL,
+		 "ablation: graphs are not parsed into groups", 0, 0, NULL, NULL},
 		{"threads", 't', OPT_INT, &o.threads, "N", "threads; results do not depend on it",
 		 1, 256, NULL, NULL},
 		{0}};

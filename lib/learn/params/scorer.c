@@ -29,16 +29,21 @@ struct scorer scorer_add(struct params *p, const char *name, uint32_t n_features
 	return s;
 }
 
-/* out = relu(in W + b), W (n,H); every element adds up in the order of the inputs. */
-static inline void forward(const float *in, uint32_t n, const float *w, const float *b, float *out)
+/* out = relu(in W + b), W (n,H), without the inputs in off; every element adds up in the order of the
+ * inputs. */
+static inline void forward(const float *in, uint32_t n, uint64_t off, const float *w,
+			   const float *b, float *out)
 {
 	layer sum;
 
 	for (uint32_t j = 0; j < H; j++)
 		sum[j] = b[j];
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++) {
+		if (i < 64 && off >> i & 1)
+			continue;
 		for (uint32_t j = 0; j < H; j++)
 			sum[j] += in[i] * w[(size_t)i * H + j];
+	}
 	for (uint32_t j = 0; j < H; j++)
 		out[j] = sum[j] > 0 ? sum[j] : 0;
 }
@@ -56,9 +61,9 @@ void scorer_run(const struct scorer *s, const struct params *p, const float *x, 
 	layer h1, h2;
 
 	for (uint32_t r = 0; r < n; r++) {
-		forward(x + (size_t)r * s->n_features, s->n_features, matrix(s, p, 0),
+		forward(x + (size_t)r * s->n_features, s->n_features, s->off, matrix(s, p, 0),
 			matrix(s, p, 1), h1);
-		forward(h1, H, matrix(s, p, 2), matrix(s, p, 3), h2);
+		forward(h1, H, 0, matrix(s, p, 2), matrix(s, p, 3), h2);
 		score[r] = b3;
 		for (uint32_t j = 0; j < H; j++)
 			score[r] += h2[j] * w3[j];
@@ -80,8 +85,8 @@ void scorer_back(const struct scorer *s, const struct params *p, const float *x,
 
 		if (weight[r] == 0)
 			continue;
-		forward(row, s->n_features, matrix(s, p, 0), matrix(s, p, 1), h1);
-		forward(h1, H, w2, matrix(s, p, 3), h2);
+		forward(row, s->n_features, s->off, matrix(s, p, 0), matrix(s, p, 1), h1);
+		forward(h1, H, 0, w2, matrix(s, p, 3), h2);
 		*g[5] += weight[r];
 		for (uint32_t j = 0; j < H; j++) {
 			g[4][j] += weight[r] * h2[j];
@@ -99,7 +104,7 @@ void scorer_back(const struct scorer *s, const struct params *p, const float *x,
 			g[1][i] += d1[i];
 		}
 		for (uint32_t i = 0; i < s->n_features; i++)
-			for (uint32_t j = 0; j < H; j++)
+			for (uint32_t j = 0; !(i < 64 && s->off >> i & 1) && j < H; j++)
 				g[0][(size_t)i * H + j] += row[i] * d1[j];
 	}
 }

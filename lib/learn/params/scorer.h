@@ -16,6 +16,7 @@ enum { SCORER_HIDDEN = 32 };
 /* Where a scorer's matrices are in a block of parameters. */
 struct scorer {
 	uint32_t n_features;
+	uint64_t off;   /* bit i: feature i is not looked at (ablations), i < 64 */
 	uint32_t first; /* matrix: w1 (n_features,32), b1, w2 (32,32), b2, w3 (1,32), b3 (1,1) */
 };
 

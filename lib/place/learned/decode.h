@@ -11,6 +11,8 @@
 #include "place/search/random_stream.h"
 
 enum { DECODE_FEATURES = 48 };
+/* What each feature is about: c costs, s structure, - neither. */
+extern const char decode_feature_kinds[]; /* (DECODE_FEATURES) */
 
 enum decode_rule {
 	DECODE_EARLIEST,   /* the earliest finish */

@@ -163,6 +163,9 @@ static struct common compare(const struct decode_state *s, uint32_t v, const str
 	return c;
 }
 
+/* In the order of write_row. */
+const char decode_feature_kinds[] = "cccccccccccccccssscsssc-ccccssccc--csscccccccccs";
+
 static void write_row(const struct decode_state *s, uint32_t v, const struct option *x,
 		      const struct option_near *o, const struct common *c, double parents, float *f)
 {

@@ -27,6 +27,25 @@ struct learned_params *learned_params_new(uint64_t seed)
 	return x;
 }
 
+static uint64_t features_off(const char *kinds, unsigned without)
+{
+	uint64_t off = 0;
+
+	for (uint32_t i = 0; kinds[i]; i++)
+		if ((kinds[i] == 'c' && without & WITHOUT_COSTS) ||
+		    (kinds[i] == 's' && without & WITHOUT_STRUCTURE))
+			off |= (uint64_t)1 << i;
+	return off;
+}
+
+void learned_params_leave_out(struct learned_params *x, unsigned without)
+{
+	x->without = without;
+	x->edges.off = features_off(parse_feature_kinds, without);
+	x->policy.off = features_off(decode_feature_kinds, without);
+	x->moves.off = features_off(patch_feature_kinds, without);
+}
+
 void learned_params_free(struct learned_params *x)
 {
 	if (!x)
@@ -40,7 +59,7 @@ int learned_params_decode(const struct rec *r, struct learned_params **x, struct
 	struct arena *a = arena_new();
 	struct learned_params *y = empty();
 	struct params_rec in;
-	uint64_t version;
+	uint64_t version, without = 0;
 	int rc = params_decode(r, a, &in, e);
 
 	if (rc == 0)
@@ -50,10 +69,14 @@ int learned_params_decode(const struct rec *r, struct learned_params **x, struct
 			     "parameters of version %llu, where this program has %d; make pretrain "
 			     "makes new ones",
 			     (unsigned long long)version, LEARNED_VERSION);
+	if (rc == 0 && val_get(in.hyper_map, "without"))
+		rc = get_uint(in.hyper_map, "without", 0, 2 * WITHOUT_PARSING - 1, &without, e);
 	if (rc == 0)
 		rc = params_match(y->p, in.n, in.names, in.rows, in.cols, e);
-	if (rc == 0)
+	if (rc == 0) {
 		memcpy(y->p->data, in.data, y->p->n * sizeof(*y->p->data));
+		learned_params_leave_out(y, (unsigned)without);
+	}
 	y->seed = in.seed;
 	y->episode = in.episode;
 	arena_free(a);
@@ -70,7 +93,8 @@ int learned_params_encode(const struct learned_params *x, uint64_t seed, struct 
 			  struct err *e)
 {
 	const struct params *p = x->p;
-	const struct params_hyper version = {"version", LEARNED_VERSION, false};
+	const struct params_hyper hyper[] = {{"version", LEARNED_VERSION, false},
+					     {"without", x->without, false}};
 	struct arena *a = arena_new();
 	const char **names = ARENA_NEWN(a, const char *, p->n_mats);
 	uint32_t *shape = ARENA_NEWN(a, uint32_t, 2 * (size_t)p->n_mats);
@@ -78,8 +102,8 @@ int learned_params_encode(const struct learned_params *x, uint64_t seed, struct 
 				 .block = BLOCK_COSTS,
 				 .seed = seed,
 				 .episode = x->episode,
-				 .n_hyper = 1,
-				 .hyper = &version,
+				 .n_hyper = x->without ? 2 : 1,
+				 .hyper = hyper,
 				 .n = p->n_mats,
 				 .names = names,
 				 .rows = shape,

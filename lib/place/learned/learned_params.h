@@ -11,7 +11,11 @@
 
 enum { LEARNED_VERSION = 2 };
 
+/* What scorers were learned without, for ablations. */
+enum learned_without { WITHOUT_COSTS = 1, WITHOUT_STRUCTURE = 2, WITHOUT_PARSING = 4 };
+
 struct learned_params {
+	unsigned without; /* of enum learned_without; learned_params_leave_out sets it */
 	struct params *p;
 	struct scorer edges;  /* of an edge that should stay within a device (parse.h) */
 	struct scorer policy; /* of a device for a task (decode.h) */
@@ -22,6 +26,8 @@ struct learned_params {
 
 /* From a seed: nothing is learned yet. */
 struct learned_params *learned_params_new(uint64_t seed);
+/* From now on without these: features are not looked at, graphs are not parsed. */
+void learned_params_leave_out(struct learned_params *x, unsigned without);
 void learned_params_free(struct learned_params *x);
 
 /* Those that were learned beforehand; the same for all, never freed.  NULL

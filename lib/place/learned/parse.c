@@ -67,6 +67,9 @@ static void release(struct lookup *l)
 	mem_free(l->in_bytes);
 }
 
+/* In the order of edge_features. */
+const char parse_feature_kinds[] = "ccccssccccccss-ccc";
+
 static void edge_features(const struct cost_view *view, const struct lookup *l, uint32_t use,
 			  float *f)
 {
@@ -261,12 +264,17 @@ void parse_run(struct parse *x, const struct cost_view *view, const struct place
 {
 	const struct place_model *m = view->m;
 	const struct sched_dag *d = &m->tasks.dag;
-	struct edge *edge = MEM_NEWN(struct edge, d->n_uses);
-	uint32_t *up = MEM_NEWN(uint32_t, u->n), n_edges = 0;
-	float *features, *score = all_scores(view, params, &features);
+	struct edge *edge;
+	uint32_t *up, n_edges = 0;
+	float *features, *score;
 	struct masses masses;
 
 	*x = (struct parse){0};
+	if (params->without & WITHOUT_PARSING)
+		return;
+	edge = MEM_NEWN(struct edge, d->n_uses);
+	up = MEM_NEWN(uint32_t, u->n);
+	score = all_scores(view, params, &features);
 	for (uint32_t i = 0; i < d->n_uses; i++) {
 		uint32_t p = u->of_set[m->tasks.task_set[d->tensor_task[d->use_tensor[i]]]];
 		uint32_t q = u->of_set[m->tasks.task_set[d->use_task[i]]];

@@ -14,6 +14,9 @@
 
 enum { PARSE_FEATURES = 18, PARSE_ROUNDS = 4 };
 
+/* What each feature is about: c costs, s structure, - neither. */
+extern const char parse_feature_kinds[]; /* (PARSE_FEATURES) */
+
 struct parse {
 	uint32_t n_rounds;             /* that changed anything */
 	uint32_t *group[PARSE_ROUNDS]; /* (n_sets) after each round */

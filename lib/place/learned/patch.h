@@ -6,6 +6,9 @@
 #include "place/learned/incumbent_view.h"
 #include "place/search/search_context.h"
 
+/* What each feature is about: c costs, s structure, - neither. */
+extern const char patch_feature_kinds[]; /* (PATCH_FEATURES) */
+
 enum { PATCH_FEATURES = 48, PATCH_MOST = 128 };
 
 struct patch {

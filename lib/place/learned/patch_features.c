@@ -300,6 +300,9 @@ static void see_task(struct patcher *p, const struct patch *y, uint32_t v, doubl
 	see_chain(p, y, v, cost, o);
 }
 
+/* In the order of write_features. */
+const char patch_feature_kinds[] = "cccccccccccssscccccccccccsscccccccssccss--c-cccs";
+
 static void write_features(const struct patcher *p, const struct patch *y, const struct sums *o,
 			   float *f)
 {

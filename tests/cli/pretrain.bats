@@ -1,0 +1,83 @@
+#!/usr/bin/env bats
+# pretrain, and the placement methods that take its parameters.
+# programs: pretrain placebase
+bats_require_minimum_version 1.5.0
+load ../support/common.bash
+
+setup_file() {
+	common_setup_file
+	ir2dag "$ROOT/tests/models/googlenet.xml" | devsim --probe --spec paper -o google.mp
+	pretrain --moves 4 --policy 2 --tasks 40 -t 1 -o few.mp
+}
+
+setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
+
+# value METHOD... - what placebase predicts, seconds
+value() { placebase "$@" google.mp | recdump -k place --tsv predicted_s; }
+
+# not_longer A B - is A at most B?
+not_longer() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > 0 && a <= b) }'; }
+
+@test "the same seed gives the same parameters on any number of threads, another seed others" {
+	pretrain --moves 4 --policy 2 --tasks 40 -t 2 -o two.mp
+	pretrain --moves 4 --policy 2 --tasks 40 --seed 2 -o other.mp
+	same_records few.mp two.mp
+	! same_records few.mp other.mp
+}
+
+same_records() { diff <(recdump -f -k params "$1") <(recdump -f -k params "$2") > /dev/null; }
+
+@test "what is built in is the file in share" {
+	run -0 value "learned-moves:$ROOT/share/pretrained.mp" --evals 60
+	[ "$output" = "$(value learned-moves --evals 60)" ]
+	[ "$(stat -c %s "$ROOT/share/pretrained.mp")" -le 1000000 ]
+}
+
+@test "learned placement is not longer than HEFT's, moves not longer than their start" {
+	heft=$(value heft) shot=$(value learned-policy) moves=$(value learned-moves --evals 100)
+	not_longer "$shot" "$heft"
+	not_longer "$moves" "$heft"
+	not_longer "$(value learned-moves --evals 400)" "$heft"
+	not_longer "$(value random-moves --evals 100)" "$heft"
+	not_longer "$(value learned-moves:none --evals 100)" "$heft"
+}
+
+@test "runs are counted" {
+	run -0 placebase learned-moves --evals 40 -v google.mp -o /dev/null
+	[[ $output == *"learned-moves: 40 evaluations"* ]]
+}
+
+@test "without costs, structure, parsing: the parameters say so" {
+	pretrain --moves 2 --policy 1 --tasks 30 --without-parsing --without-costs -o less.mp
+	run -0 recdump -k params --tsv hyper.without less.mp
+	[ "$output" = 5 ]
+	value learned-moves:less.mp --evals 40
+}
+
+@test "parameters of another version, of other features, that are no numbers, or none are refused" {
+	py '
+		import copy, math, struct
+		records = read("few.mp")
+		def variant(name, change):
+			r = copy.deepcopy(records)
+			change(first(r, "params"))
+			write(name, r)
+		variant("version.mp", lambda m: m["hyper"].update(version=99))
+		variant("nan.mp", lambda m: m["data"].update(data=struct.pack("<f", math.nan) + m["data"]["data"][4:]))
+		variant("shape.mp", lambda m: m["rows"].update(data=struct.pack("<I", 1) + m["rows"]["data"][4:]))
+		variant("block.mp", lambda m: m.update(block="policy"))
+	'
+	for case in "version.mp:version 99" "nan.mp:not finite" "shape.mp:params" "block.mp:no params of block 'costs'" \
+		"google.mp:no params of block 'costs'"; do
+		run -3 placebase "learned-moves:${case%%:*}" google.mp -o /dev/null
+		[[ $output == *"${case#*:}"* ]] || { echo "$case: $output"; return 1; }
+		[ "${#lines[@]}" -eq 1 ]
+	done
+	run -1 placebase learned-moves:nowhere.mp google.mp -o /dev/null
+}
+
+@test "where there is no schedule learned methods say so or do without" {
+	run -0 placebase learned-moves --objective throughput --evals 30 google.mp -o /dev/null
+	run placebase learned-policy --model dnnpart-throughput google.mp -o /dev/null
+	[ "$status" -ne 139 ] && [ "${#lines[@]}" -le 1 ]
+}
