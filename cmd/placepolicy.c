@@ -1,6 +1,7 @@
 /* placepolicy - the policy: for each partition, placements drawn from the
- * probabilities of its groups (or the most probable one), and at the start of a
- * training run one placement per single device. */
+ * probabilities of its groups (or the most probable one), or where costs are known
+ * placements and moves by them (move_policy.h); and at the start of a training run one
+ * placement per single device. */
 #include <stdio.h>
 #include <string.h>
 
@@ -476,7 +477,8 @@ int main(int argc, char **argv)
 		 "(default: the network that the parameters name)",
 		 0, 0, NULL, NULL},
 		{"greedy", 'g', OPT_FLAG, &o.greedy, NULL,
-		 "the most probable placement instead of a draw", 0, 0, NULL, NULL},
+		 "the most probable placement instead of a draw; with costs their first one", 0, 0,
+		 NULL, NULL},
 		{"samples", 'n', OPT_INT, &o.samples, "N", "placements drawn per partition", 1,
 		 65536, NULL, NULL},
 		{"anchors", 'a', OPT_FLAG, &o.single_reference, NULL,
@@ -496,7 +498,15 @@ int main(int argc, char **argv)
 			   "Devices whose mask\n"
 			   "excludes a set of a group are never chosen for it. In a loop the "
 			   "anchors are placed when\n"
-			   "reinforce asks for them.",
+			   "reinforce asks for them.\n"
+			   "\n"
+			   "With a cost record and params of block `costs` (gpnembed sends them) the "
+			   "policy sees costs: the\n"
+			   "first placement is the best of several list schedules as predicted, and "
+			   "others are moves around\n"
+			   "it, or around the incumbent of a loop: 64 are drawn, and one is chosen, "
+			   "the best by its score,\n"
+			   "or where --samples asks for several each by the softmax of the scores.",
 		.example =
 			"... gpnembed --params result.mp | placepolicy -D cpu:0,cpu:1 --greedy |\n"
 			"  placeout"};

@@ -126,6 +126,7 @@ static const char *finder(const char *source)
 		const char *source, *text;
 	} known[] = {
 		{"policy", "the learned policy"},
+		{"moves", "moves that the learned policy chose"},
 		{"heft", "HEFT on measured costs"},
 		{"climb", "hill climbing on measured costs"},
 		{"random", "random placement"},

@@ -120,14 +120,14 @@ lat() {
 		import sys, msgpack, xxhash
 		u, n, h = msgpack.Unpacker(max_buffer_size=2**30), 0, xxhash.xxh64()
 		while data := sys.stdin.buffer.raw.read(65536):
-			u.feed(data)
-			for kind, m in u:
-				if kind == "place" and "moves" in m: m["move"] = (m["move"] + 1) % m["moves"]["shape"][0]
-				if kind == "end": m = {"records": n, "digest": h.intdigest()}
-				wire = msgpack.packb([kind, m])
-				if kind not in ("hdr", "end"): n += 1; h.update(wire)
-				sys.stdout.buffer.write(wire)
-				sys.stdout.buffer.flush()
+		    u.feed(data)
+		    for kind, m in u:
+		        if kind == "place" and "moves" in m: m["move"] = (m["move"] + 1) % m["moves"]["shape"][0]
+		        if kind == "end": m = {"records": n, "digest": h.intdigest()}
+		        wire = msgpack.packb([kind, m])
+		        if kind not in ("hdr", "end"): n += 1; h.update(wire)
+		        sys.stdout.buffer.write(wire)
+		        sys.stdout.buffer.flush()
 	PY
 	rm -f loop.fifo && mkfifo loop.fifo
 	run -3 timeout 60 bash -o pipefail -c "gpnembed $GPN --params-from loop.fifo $IN/googlenet.mp 2> /dev/null |
