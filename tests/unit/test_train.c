@@ -105,12 +105,14 @@ static void test_incumbent_advantage(void)
 	    "what improves on the incumbent is encouraged, what harms it more discouraged");
 	const struct recipe recipe = {
 		.gain = 0.1, .loss = 0.5, .idle = 0.25, .blame = 2, .least = 0.01};
-	tap(near(advantage_gain(&recipe, 0.05), 0.5) && near(advantage_gain(&recipe, 1), 1),
+	tap(near(advantage_gain(&recipe, 0.1, 0.05), 0.5) &&
+		    near(advantage_gain(&recipe, 0.1, 1), 1),
 	    "d / gain, at most 1");
-	tap(near(advantage_gain(&recipe, 0.005), -0.5) && near(advantage_gain(&recipe, 0), -0.5),
+	tap(near(advantage_gain(&recipe, 0.1, 0.005), -0.5) &&
+		    near(advantage_gain(&recipe, 0.1, 0), -0.5),
 	    "no gain: -blame idle");
-	tap(near(advantage_gain(&recipe, -0.1), -2 * 0.45) &&
-		    near(advantage_gain(&recipe, -9), -2.5),
+	tap(near(advantage_gain(&recipe, 0.1, -0.1), -2 * 0.45) &&
+		    near(advantage_gain(&recipe, 0.1, -9), -2.5),
 	    "a loss: -blame (idle + -d / loss), which is at most 1");
 }
 

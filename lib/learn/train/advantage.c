@@ -59,10 +59,10 @@ static void subtract_baseline(const struct recipe *recipe, struct baseline *b,
 		}
 }
 
-double advantage_gain(const struct recipe *recipe, double d)
+double advantage_gain(const struct recipe *recipe, double gain, double d)
 {
 	if (d > recipe->least)
-		return fmin(1, d / recipe->gain);
+		return fmin(1, d / gain);
 	return -recipe->blame * (recipe->idle + fmin(1, fmax(0, -d / recipe->loss)));
 }
 
@@ -72,7 +72,9 @@ static void subtract_incumbent(const struct recipe *recipe, const struct rollout
 	double best = -log(r->incumbent.ratio);
 	for (uint32_t i = 0; i < r->n_samples; i++)
 		if (sample_is_drawn(&r->sample[i]))
-			reward[i] = advantage_gain(recipe, reward[i] - best);
+			reward[i] = advantage_gain(
+				recipe, r->sample[i].place.moves ? recipe->move_gain : recipe->gain,
+				reward[i] - best);
 }
 
 /* The published code's return: R = r_1 + gamma (r_2 + gamma (...)) of all steps. */

@@ -34,13 +34,14 @@ struct baseline {
 void advantage_coefficients(const struct recipe *recipe, struct baseline *b,
 			    const struct rollout *r, double *coef, double *mean_reward);
 
-/* What a change of the incumbent counts that gained d of log latency:
+/* What a change of the incumbent counts that gained d of log latency; gain: the recipe's gain or, of a
+ * move, move_gain:
  *
  *   d > least:   min(1, d / gain)
  *   else:        -blame (idle + min(1, max(0, -d) / loss))
  *
  * Most changes gain nothing and must count a little against themselves, or the policy
  * would end in changing what does not matter. */
-double advantage_gain(const struct recipe *recipe, double d);
+double advantage_gain(const struct recipe *recipe, double gain, double d);
 
 #endif

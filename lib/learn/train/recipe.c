@@ -22,6 +22,8 @@ const struct recipe recipes[] = {
 			.clip = 1,
 			.penalty = 1,
 			.leaves = 1,
+			.costs_lr = 1e-3,
+			.move_gain = 0.002,
 			.heat = 0.003,
 			AROUND_INCUMBENT,
 		},
@@ -32,6 +34,7 @@ const struct recipe recipes[] = {
 			.embed_lr = 1,
 			.gamma = 0.95,
 			.entropy_decay = 1,
+			.move_gain = 0.002,
 			AROUND_INCUMBENT,
 		},
 };
@@ -65,6 +68,7 @@ const struct named_field recipe_fields[] = {
 	REAL(blame, 0, 1e6, "incumbent: weight of changes without gain"),
 	REAL(least, 0, 1e6, "incumbent: log latency below which nothing is gained"),
 	REAL(costs_lr, 0, 10, "moves: learning rate of the scorer that sees costs; 0: as it came"),
+	REAL(move_gain, 1e-9, 1e9, "moves: log latency gained that counts 1"),
 	REAL(heat, 0, 10,
 	     "moves: share by which a run may be worse and be the next incumbent,\n"
 	     "in the mean; falls to 0 over the training"),

@@ -34,11 +34,13 @@ struct recipe {
 	                           (incumbent.h); 0: samples are drawn anew */
 	double gain, loss, idle, blame, least; /* advantage of a change of the incumbent, with
 	                           log_reward (advantage.h); then baseline and normalise rest */
-	double costs_lr;                       /* learning rate of Adam of the scorer of moves */
-	double heat;    /* by which share a move may be worse and stay, in the mean, at first
-	                           (walk.h) */
 	double penalty; /* log_reward: an infeasible placement is this much worse than
 	                           the worst of its episode; else its reward is 0 */
+
+	/* Of moves. */
+	double costs_lr;  /* learning rate of Adam of their scorer; 0: it stays as it came */
+	double move_gain; /* `gain` of a move */
+	double heat;      /* by which share one may be worse and stay, at first (walk.h) */
 };
 
 extern const struct recipe recipes[]; /* by enum recipe_kind */
