@@ -8,11 +8,8 @@
 
 #include "learn/params/scorer.h"
 #include "place/learned/costview.h"
+#include "place/learned/learned_features.h"
 #include "place/search/random_stream.h"
-
-enum { DECODE_FEATURES = 48 };
-/* What each feature is about: c costs, s structure, - neither. */
-extern const char decode_feature_kinds[]; /* (DECODE_FEATURES) */
 
 enum decode_rule {
 	DECODE_EARLIEST,   /* the earliest finish */

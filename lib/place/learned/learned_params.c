@@ -1,10 +1,8 @@
 /* learned_params.c - parameters of learned methods. */
 #include <string.h>
 
-#include "place/learned/decode.h"
+#include "place/learned/learned_features.h"
 #include "place/learned/learned_params.h"
-#include "place/learned/parse.h"
-#include "place/learned/patch.h"
 
 static struct learned_params *empty(void)
 {

@@ -9,13 +9,11 @@
 #define HSDAG_PLACE_LEARNED_PARSE_H
 
 #include "place/learned/costview.h"
+#include "place/learned/learned_features.h"
 #include "place/learned/learned_params.h"
 #include "place/simulate/units.h"
 
-enum { PARSE_FEATURES = 18, PARSE_ROUNDS = 4 };
-
-/* What each feature is about: c costs, s structure, - neither. */
-extern const char parse_feature_kinds[]; /* (PARSE_FEATURES) */
+enum { PARSE_ROUNDS = 4 };
 
 struct parse {
 	uint32_t n_rounds;             /* that changed anything */

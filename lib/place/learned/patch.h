@@ -3,13 +3,11 @@
 #ifndef HSDAG_PLACE_LEARNED_PATCH_H
 #define HSDAG_PLACE_LEARNED_PATCH_H
 
+#include "place/learned/learned_features.h"
 #include "place/learned/incumbent_view.h"
 #include "place/search/search_context.h"
 
-/* What each feature is about: c costs, s structure, - neither. */
-extern const char patch_feature_kinds[]; /* (PATCH_FEATURES) */
-
-enum { PATCH_FEATURES = 48, PATCH_MOST = 128 };
+enum { PATCH_MOST = 128 };
 
 struct patch {
 	uint32_t n;
