@@ -106,13 +106,13 @@ lat() {
 	'
 }
 
-@test "costs-lr: 0 leaves the parameters as they came, more does not; the replay is checked" {
-	LEARN="--episodes 12 --costs-lr 0" loop "$IN/googlenet.mp" zero.mp
-	LEARN="--episodes 12 --costs-lr 0.001" loop "$IN/googlenet.mp" some.mp
+@test "adapt-lr: 0 leaves the parameters as they came, more does not; the replay is checked" {
+	LEARN="--episodes 12 --adapt-lr 0" loop "$IN/googlenet.mp" zero.mp
+	LEARN="--episodes 12 --adapt-lr 0.001" loop "$IN/googlenet.mp" some.mp
 	gpnembed $GPN "$IN/googlenet.mp" > first.mp
 	py '
 		a, b, c = (next(m for m in of(f, "params") if m["block"] == "costs") for f in ("first.mp", "zero.mp", "some.mp"))
-		assert a["data"] == b["data"] != c["data"] and c["episode"] == 12
+		assert a["data"] == b["data"] != c["data"] and a["episode"] > 0 and c["episode"] == 12
 		g = [m["grad_norm"] for m in of("some.mp", "update")]
 		assert g[0] == 0 and min(g[1:]) > 0
 	'
@@ -137,14 +137,15 @@ lat() {
 }
 
 @test "killed and resumed, and with other threads: the same bytes" {
-	for lr in 0 0.001; do
-		LEARN="--episodes 60 --threads 1 --costs-lr $lr" loop "$IN/googlenet.mp" whole.mp
-		GPN="--hidden 16 --threads 2" LEARN="--episodes 60 --threads 2 --costs-lr $lr" loop "$IN/googlenet.mp" two.mp
+	for how in "0" "0.001" "0 --params none"; do
+		lr=${how%% *} from=${how#"$lr"}
+		GPN="--hidden 16 --threads 1$from" LEARN="--episodes 60 --threads 1 --adapt-lr $lr" loop "$IN/googlenet.mp" whole.mp
+		GPN="--hidden 16 --threads 2$from" LEARN="--episodes 60 --threads 2 --adapt-lr $lr" loop "$IN/googlenet.mp" two.mp
 		same_body whole.mp two.mp
 		rm -f ck.mp && rm -f loop.fifo && mkfifo loop.fifo
-		gpnembed $GPN --params-from loop.fifo "$IN/googlenet.mp" 2> /dev/null 3>&- | placepolicy 2> /dev/null 3>&- |
+		gpnembed $GPN $from --params-from loop.fifo "$IN/googlenet.mp" 2> /dev/null 3>&- | placepolicy 2> /dev/null 3>&- |
 			devsim 2> /dev/null 3>&- |
-			{ reinforce --episodes 60 --costs-lr $lr --params-to loop.fifo --checkpoint ck.mp > out.mp 2> /dev/null & echo $! > pid; wait; } 3>&- &
+			{ reinforce --episodes 60 --adapt-lr $lr --params-to loop.fifo --checkpoint ck.mp > out.mp 2> /dev/null & echo $! > pid; wait; } 3>&- &
 		for _ in $(seq 1000); do
 			[ ! -s ck.mp ] || break
 			sleep 0.01
@@ -152,7 +153,7 @@ lat() {
 		sleep 0.05
 		kill -KILL "$(cat pid)" || true
 		wait || true
-		LEARN="--episodes 60 --costs-lr $lr --checkpoint ck.mp --resume" loop "$IN/googlenet.mp" resumed.mp
+		GPN="$GPN $from" LEARN="--episodes 60 --adapt-lr $lr --checkpoint ck.mp --resume" loop "$IN/googlenet.mp" resumed.mp
 		same_body whole.mp resumed.mp
 	done
 }
@@ -179,7 +180,7 @@ lat() {
 }
 
 @test "parameters from a training go on where it ended, on another graph, too" {
-	LEARN="--episodes 12 --costs-lr 0.001" loop "$IN/googlenet.mp" out.mp
+	LEARN="--episodes 12 --adapt-lr 0.001" loop "$IN/googlenet.mp" out.mp
 	edit out.mp costs.mp 'records = [r for r in records if r[0] == "params" and r[1]["block"] == "costs"]'
 	gpnembed $GPN --params costs.mp "$IN/rnnlm.mp" > next.mp
 	LEARN="--episodes 3" GPN="$GPN --params costs.mp" loop "$IN/rnnlm.mp" third.mp

@@ -28,10 +28,12 @@ static int write_head(struct rec_writer *w, const struct checkpoint_key *key,
 }
 
 static int write_moments(struct rec_writer *w, enum params_block b, const struct adam *a,
-			 struct err *e)
+			 const struct move_learner *moves, struct err *e)
 {
 	rec_begin(w, "moments");
 	put_text(w, "block", block_names[b]);
+	if (moves)
+		put_bool(w, "fresh", moves->fresh);
 	put_uint(w, "t", a->t);
 	put_vector(w, "m", TT_F32, a->n, a->m);
 	put_vector(w, "v", TT_F32, a->n, a->v);
@@ -51,12 +53,13 @@ int checkpoint_write(const char *path, const struct checkpoint_key *key,
 		rc = write_head(w, key, recipe, l, e);
 	for (int b = 0; b < N_BLOCKS && rc == 0; b++)
 		rc = param_block_encode(&l->block[b], w, e) < 0 ||
-				     write_moments(w, (enum params_block)b, &l->adam[b], e) < 0
+				     write_moments(w, (enum params_block)b, &l->adam[b], NULL, e) <
+					     0
 			     ? -1
 			     : 0;
 	if (rc == 0 && costs)
 		rc = learned_params_encode(costs, costs->seed, w, e) < 0 ||
-				     write_moments(w, BLOCK_COSTS, &l->moves.adam, e) < 0
+				     write_moments(w, BLOCK_COSTS, &l->moves.adam, &l->moves, e) < 0
 			     ? -1
 			     : 0;
 	for (size_t i = 0; i < l->updates.n && rc == 0; i++)
@@ -157,6 +160,8 @@ static int read_moments(const struct rec *r, struct learner *l, struct err *e)
 	if (!p)
 		return err_set(e, ST_INPUT, "moments before their parameters");
 	shape[0] = p->n;
+	if (b == BLOCK_COSTS && get_bool(r->map, "fresh", &l->moves.fresh, e) < 0)
+		return -1;
 	struct arena *a = arena_new();
 	int rc = -1;
 	if (get_uint(r->map, "t", 0, INT64_MAX, &t, e) == 0 &&

@@ -18,6 +18,7 @@ int move_learner_params(struct move_learner *l, const struct rec *r, struct err 
 		return -1;
 	adam_release(&l->adam);
 	adam_init(&l->adam, l->params->p->n, 0);
+	l->fresh = l->params->episode == 0;
 	return 0;
 }
 
@@ -63,11 +64,11 @@ int move_update(struct move_learner *l, const struct recipe *recipe, const struc
 		const double *coef, struct update_rec *u, bool *changed, struct err *e)
 {
 	float *grad = NULL;
-	double entropy = 0;
+	double entropy = 0, lr = l->fresh ? recipe->costs_lr : recipe->adapt_lr;
 	uint32_t n = 0;
 	int rc = 0;
 
-	if (l->params && recipe->costs_lr > 0)
+	if (l->params && lr > 0)
 		grad = MEM_NEWN(float, l->params->p->n);
 	for (uint32_t i = 0; i < r->n_samples && rc == 0; i++) {
 		const struct place_rec *p = &r->sample[i].place;
@@ -82,7 +83,7 @@ int move_update(struct move_learner *l, const struct recipe *recipe, const struc
 	if (rc == 0 && n > 0 && grad) {
 		double norm = sqrt(params_norm2(grad, l->params->p->n));
 
-		l->adam.lr = recipe->costs_lr;
+		l->adam.lr = lr;
 		adam_step(&l->adam, l->params->p->data, grad, params_clip(norm, recipe->clip));
 		l->params->episode = r->episode;
 		u->grad_norm = fmax(u->grad_norm, norm);

@@ -12,6 +12,7 @@
 struct move_learner {
 	struct learned_params *params; /* owned; NULL: none, so no moves */
 	struct adam adam;
+	bool fresh; /* nothing had been learned when this training began */
 };
 
 void move_learner_release(struct move_learner *l);

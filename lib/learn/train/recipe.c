@@ -67,7 +67,10 @@ const struct named_field recipe_fields[] = {
 	REAL(idle, 0, 1e6, "incumbent: a change without gain counts -blame times this besides"),
 	REAL(blame, 0, 1e6, "incumbent: weight of changes without gain"),
 	REAL(least, 0, 1e6, "incumbent: log latency below which nothing is gained"),
-	REAL(costs_lr, 0, 10, "moves: learning rate of the scorer that sees costs; 0: as it came"),
+	REAL(costs_lr, 0, 10,
+	     "moves: learning rate of the scorer that sees costs, if it began with\n"
+	     "nothing learned; 0: it stays as it is"),
+	REAL(adapt_lr, 0, 10, "moves: the same of a scorer that was trained beforehand"),
 	REAL(move_gain, 1e-9, 1e9, "moves: log latency gained that counts 1"),
 	REAL(heat, 0, 10,
 	     "moves: share by which a run may be worse and be the next incumbent,\n"

@@ -38,7 +38,8 @@ struct recipe {
 	                           the worst of its episode; else its reward is 0 */
 
 	/* Of moves. */
-	double costs_lr;  /* learning rate of Adam of their scorer; 0: it stays as it came */
+	double costs_lr; /* learning rate of Adam of their scorer, if it began with nothing; 0: it stays */
+	double adapt_lr;  /* the same if it was trained beforehand */
 	double move_gain; /* `gain` of a move */
 	double heat;      /* by which share one may be worse and stay, at first (walk.h) */
 };

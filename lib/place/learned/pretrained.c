@@ -29,6 +29,8 @@ static void read_params(void)
 		err_sys(&error, ST_RUNTIME, "cannot unpack the pretrained parameters");
 	else
 		params = learned_params_read(path, &error);
+	if (params && params->episode == 0) /* whatever the file says, they are not initial */
+		params->episode = 1;
 	if (fd >= 0)
 		close(fd);
 }
