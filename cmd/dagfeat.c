@@ -1,13 +1,14 @@
-/* dagfeat.c - features: reads `graph`, passes everything on, adds `feat` behind
- * each graph.  The encodings are in lib/feature/features.h. */
+/* dagfeat.c - features: reads `graph`, passes everything on, adds `feat` behind each graph, or
+ * behind its `devs` and `cost` when costs are asked for.  The encodings are in
+ * lib/feature/features.h. */
 #include <stdio.h>
 
 #include "base/msg.h"
 #include "base/pool.h"
 #include "feature/features.h"
 #include "feature/fractal.h"
+#include "place/problem/placeinputs.h"
 #include "record/featrec.h"
-#include "record/graphrec.h"
 #include "stream/filter.h"
 
 struct options {
@@ -44,48 +45,117 @@ static int write_feat(struct rec_writer *w, const struct graph *g, const struct 
 	return feat_encode(&out, w, e);
 }
 
-static int add_features(struct filter *f, const struct rec *r, const struct options *o,
-			unsigned kinds, struct pool *pool, struct err *e)
+struct session {
+	struct filter f;
+	const struct options *o;
+	unsigned kinds;
+	struct pool *pool;
+	struct place_inputs in; /* the graph; with costs, what tells them, too */
+	bool seen;              /* a graph in this stream */
+	bool written;           /* the features of in.g */
+};
+
+static bool wants(const struct session *s, enum feat_kind kind)
 {
-	struct graph *g = graph_decode(r, e);
-	if (!g)
-		return -1;
-	struct feat_opts fo = {.kinds = kinds,
+	return s->kinds >> kind & 1;
+}
+
+static int find_model(struct session *s, struct place_model *m, struct err *e)
+{
+	struct place_inputs *in = &s->in;
+
+	if (!in->cost.k)
+		return err_set(
+			e, ST_INPUT,
+			"no cost record for the feature costs; put 'devsim --probe' in front");
+	return place_inputs_model(in, in->cost.names, in->cost.k, in->g->arena, m, e);
+}
+
+static int write_features(struct session *s, struct err *e)
+{
+	const struct options *o = s->o;
+	struct graph *g = s->in.g;
+	struct place_model model;
+	struct feat_costs costs = {&model, s->in.has_devs && s->in.devs.links_told};
+	struct feat_opts fo = {.kinds = s->kinds,
 			       .paper = o->paper,
 			       .d_pos = (uint32_t)o->d_pos,
 			       .directed = o->directed,
-			       .pool = pool};
+			       .pool = s->pool};
 	struct features x;
-	if (kinds >> FEAT_FRACTAL & 1)
+
+	if (wants(s, FEAT_COSTS)) {
+		if (find_model(s, &model, e) < 0)
+			return -1;
+		fo.costs = &costs;
+	}
+	if (wants(s, FEAT_FRACTAL))
 		fo.radius_cap = choose_cap(o, g, g->arena);
 	feat_compute(g, &fo, g->arena, &x);
 	msg_note(1, "'%s': %u sets, %u columns", g->name, x.n, x.d);
-	int rc = filter_pass(f, r, e);
-	if (rc == 0)
-		rc = write_feat(f->out, g, &x, o->paper, e);
-	graph_free(g);
-	return rc;
+	s->written = true;
+	return write_feat(s->f.out, g, &x, o->paper, e);
 }
 
-static int run(struct filter *f, const struct options *o, unsigned kinds, struct pool *pool,
-	       struct err *e)
+/* Features of a graph whose costs or devices did not come. */
+static int write_late(struct session *s, struct err *e)
+{
+	return s->in.g && !s->written ? write_features(s, e) : 0;
+}
+
+static int take_graph(struct session *s, const struct rec *r, struct err *e)
+{
+	if (write_late(s, e) < 0)
+		return -1;
+	if (s->in.g)
+		place_inputs_reset(&s->in);
+	s->seen = true;
+	s->written = false;
+	if (place_inputs_take(&s->in, r, e) < 0 || filter_pass(&s->f, r, e) < 0)
+		return -1;
+	return wants(s, FEAT_COSTS) ? 0 : write_features(s, e);
+}
+
+/* The features are written as soon as costs and devices are told, in any order. */
+static int take_costs(struct session *s, const struct rec *r, struct err *e)
+{
+	struct place_inputs *in = &s->in;
+
+	if (place_inputs_take(in, r, e) < 0 || filter_pass(&s->f, r, e) < 0)
+		return -1;
+	return in->g && in->cost.k && in->has_devs ? write_features(s, e) : 0;
+}
+
+static int end_stream(struct session *s, struct err *e)
+{
+	if (!s->seen)
+		return err_set(e, ST_INPUT, "a stream without a graph; put ir2dag in front");
+	if (write_late(s, e) < 0)
+		return -1;
+	place_inputs_reset(&s->in);
+	s->seen = false;
+	return filter_end(&s->f, e);
+}
+
+static int run(struct session *s, struct err *e)
 {
 	struct rec r;
-	bool seen = false;
 	int k;
-	while ((k = filter_next(f, &r, e)) > 0) {
+
+	while ((k = filter_next(&s->f, &r, e)) > 0) {
+		bool costs = wants(s, FEAT_COSTS) && !(s->in.g && s->written);
 		int rc;
-		if (k == FILTER_END && !seen)
-			rc = err_set(e, ST_INPUT, "a stream without a graph; put ir2dag in front");
-		else if (k == FILTER_END)
-			rc = filter_end(f, e);
+
+		if (k == FILTER_END)
+			rc = end_stream(s, e);
 		else if (rec_is(&r, "graph"))
-			rc = add_features(f, &r, o, kinds, pool, e);
+			rc = take_graph(s, &r, e);
+		else if (costs && (rec_is(&r, "devs") || rec_is(&r, "cost")))
+			rc = take_costs(s, &r, e);
 		else
-			rc = filter_pass(f, &r, e);
+			rc = filter_pass(&s->f, &r, e);
 		if (rc < 0)
 			return -1;
-		seen = k != FILTER_END && (seen || rec_is(&r, "graph"));
 	}
 	return k;
 }
@@ -94,9 +164,9 @@ static void print_features(void)
 {
 	char all[400], paper[400], text[1000];
 	snprintf(text, sizeof text,
-		 "Reads graph, adds feat (docs/reference/stream.md). Features: %s; all of them: "
-		 "all. Those of "
-		 "the paper: paper, which is %s.",
+		 "Reads graph, adds feat (docs/reference/stream.md). Features: %s; all of them "
+		 "but costs: all. Those of the paper: paper, which is %s. costs needs a cost "
+		 "record in front of dagfeat, as 'devsim --probe' writes it.",
 		 feat_names(false, all, sizeof all), feat_names(true, paper, sizeof paper));
 	opt_print(text);
 }
@@ -135,24 +205,27 @@ int main(int argc, char **argv)
 		.details =
 			"By default all graphs have the same columns, so that trained parameters "
 			"apply to any of them.",
-		.example = "ir2dag model.xml | dagfeat --features all,-fractal | recdump",
+		.example = "ir2dag model.xml | dagfeat --features all,-fractal | recdump\n"
+			   "  ir2dag model.xml | devsim --probe --spec paper | dagfeat --features "
+			   "all,costs",
 	};
 	struct err e = ERR_INIT;
-	struct filter f;
-	unsigned kinds;
+	struct session s = {.o = &o};
 	int first, k = opt_parse(&program, &common, argc, argv, &first, &e);
 	if (k <= 0)
 		return opt_finish(k, &e);
-	if (feat_parse(o.features ? o.features : o.paper ? "paper" : "all", &kinds, &e) < 0)
+	if (feat_parse(o.features ? o.features : o.paper ? "paper" : "all", &s.kinds, &e) < 0)
 		return opt_finish(err_prefix(&e, "--features"), &e);
 	if (o.d_pos % 2)
 		return opt_finish(err_set(&e, ST_USAGE, "--d-pos: %lld is odd", (long long)o.d_pos),
 				  &e);
-	if (filter_open(&f, first < argc ? argv[first] : "-", &common, argc, argv, &e) < 0)
+	if (filter_open(&s.f, first < argc ? argv[first] : "-", &common, argc, argv, &e) < 0)
 		return opt_finish(-1, &e);
-	f.threads = o.threads ? (int)o.threads : pool_n_cpus();
-	struct pool *pool = pool_new(f.threads, NULL);
-	k = run(&f, &o, kinds, pool, &e);
-	pool_free(pool);
-	return opt_finish(filter_close(&f, k, &e), &e);
+	s.f.threads = o.threads ? (int)o.threads : pool_n_cpus();
+	s.pool = pool_new(s.f.threads, NULL);
+	k = place_inputs_init(&s.in, NULL, &e);
+	k = k < 0 ? k : run(&s, &e);
+	place_inputs_release(&s.in);
+	pool_free(s.pool);
+	return opt_finish(filter_close(&s.f, k, &e), &e);
 }

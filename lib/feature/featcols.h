@@ -24,11 +24,16 @@ struct feat_work {
 struct feat_encoder {
 	const char *name;
 	bool in_paper; /* one of the paper's features */
+	bool in_all;   /* false: it needs more than a graph */
 	/* Number of columns; their names when `column` is not NULL. */
 	uint32_t (*columns)(const struct feat_work *w, const char **column);
 	/* x: the feature's first column of row 0; rows are w->d apart and zero. */
 	void (*fill)(const struct feat_work *w, float *x);
 };
 extern const struct feat_encoder feat_encoders[FEAT_COUNT];
+
+/* costcols.c */
+uint32_t costs_columns(const struct feat_work *w, const char **column);
+void costs_fill(const struct feat_work *w, float *x);
 
 #endif

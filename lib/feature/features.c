@@ -10,12 +10,23 @@
 
 /* ---- the list of features ---- */
 
+/* all: those that a graph tells. */
+static void find_lists(unsigned *all, unsigned *paper)
+{
+	*all = *paper = 0;
+	for (int f = 0; f < FEAT_COUNT; f++) {
+		*all |= feat_encoders[f].in_all ? 1u << f : 0;
+		*paper |= feat_encoders[f].in_paper ? 1u << f : 0;
+	}
+}
+
 static bool find_kinds(const char *name, size_t n, unsigned *kinds)
 {
-	unsigned all = (1u << FEAT_COUNT) - 1, paper = 0;
+	unsigned all, paper;
+
+	find_lists(&all, &paper);
 	for (int f = 0; f < FEAT_COUNT; f++) {
 		const struct feat_encoder *enc = &feat_encoders[f];
-		paper |= enc->in_paper ? 1u << f : 0;
 		if (strlen(enc->name) == n && memcmp(enc->name, name, n) == 0) {
 			*kinds = 1u << f;
 			return true;
@@ -45,7 +56,10 @@ const char *feat_names(bool paper, char *buf, size_t n)
 
 int feat_parse(const char *list, unsigned *kinds, struct err *e)
 {
-	*kinds = list[0] == '-' ? (1u << FEAT_COUNT) - 1 : 0;
+	unsigned all, paper;
+
+	find_lists(&all, &paper);
+	*kinds = list[0] == '-' ? all : 0;
 	for (const char *s = list;; s++) {
 		unsigned k;
 		bool drop = *s == '-';

@@ -11,6 +11,7 @@
 
 #include "base/pool.h"
 #include "graph/graph.h"
+#include "place/problem/placemodel.h"
 
 enum feat_kind {
 	FEAT_TYPE,      /* operator type: mean of the one-hots of a set's nodes */
@@ -25,16 +26,23 @@ enum feat_kind {
 	FEAT_CONSTANT,     /* share of a set's nodes that are constants */
 	FEAT_DEPTH_SOURCE, /* longest path from a source, to a sink, in edges */
 	FEAT_DEPTH_SINK,
+	FEAT_COSTS, /* times per device, copies, ranks, slack, memory: costcols.c */
 	FEAT_COUNT
 };
 
-/* A comma-separated list into a set of bits 1 << kind: names, `all`, `paper` (those of
- * the paper) and `none`, each with `-` in front to leave it out; a list that begins with
- * such begins with all.  ST_USAGE for an unknown name or when nothing is left. */
+/* A comma-separated list into a set of bits 1 << kind: names, `all` (what a graph tells: all but
+ * costs), `paper` (those of the paper) and `none`, each with `-` in front to leave it out; a list
+ * that begins with such begins with all.  ST_USAGE for an unknown name or when nothing is left. */
 int feat_parse(const char *list, unsigned *kinds, struct err *e) MUST_CHECK;
 
 /* The names of all features, or of the paper's, with commas between. */
 const char *feat_names(bool paper, char *buf, size_t n);
+
+/* What is known about costs. */
+struct feat_costs {
+	const struct place_model *model; /* of the graph */
+	bool copies; /* false: nobody tells how long they take, and they count as nothing */
+};
 
 struct feat_opts {
 	unsigned kinds;
@@ -42,7 +50,8 @@ struct feat_opts {
 	uint32_t d_pos; /* columns of the sinusoidal encoding; even */
 	bool directed;  /* fractal dimension: as in fractal_opts */
 	uint32_t radius_cap;
-	struct pool *pool; /* may be NULL */
+	struct pool *pool;              /* may be NULL */
+	const struct feat_costs *costs; /* for FEAT_COSTS; else it may be NULL */
 };
 
 struct features {

@@ -156,6 +156,110 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	PY
 }
 
+# Writes NAME.mp: the graph of resnet50.mp with devs, links and costs of five made-up devices.  scale: of
+# all times; order: of the devices; edit: code about `records`.
+cost_stream() {
+	run -0 py - "$@" <<-'PY'
+		name, scale, order = sys.argv[1], float(sys.argv[2]), [int(i) for i in sys.argv[3]]
+		records, r, k = read("resnet50.mp"), np.random.default_rng(1), 5
+		g = first(records, "graph")
+		names, place = ["d%d" % i for i in range(k)], {d: i for i, d in enumerate(order)}
+		set_s = r.uniform(1, 9, (g["n_sets"], k)) * r.uniform(1, 9, (g["n_sets"], 1))
+		set_s[r.random(set_s.shape) < 0.2] = -1
+		set_s[:, 0] = abs(set_s[:, 0])
+		link = {(a, b): r.uniform(1, 5, 2) for a in range(k) for b in range(k) if a != b and (a, b) != (0, 4)}
+		mem = r.integers(1 << 28, 1 << 30, k).astype("u8")
+		devs = {"names": [names[d] for d in order], "types": ["model"] * k, "mem_bytes": tensor(mem[order]),
+		        "links": [{"src": place[a], "dst": place[b], "latency_s": l * scale, "bytes_per_s": 1e5 * w / scale}
+		                  for (a, b), (l, w) in link.items()]}
+		cost = {"graph": g["digest"], "names": devs["names"],
+		        "set_s": tensor(np.where(set_s < 0, -1, set_s * scale)[:, order])}
+		records = records[:-1] + [["devs", devs], ["note", {"x": 1}], ["cost", cost], ["note", {"x": 2}]]
+		exec(sys.argv[4] if len(sys.argv) > 4 else "")
+		write(name + ".mp", records)
+	PY
+}
+
+@test "costs: neither the unit of time nor the order of devices matters" {
+	cost_stream c 1 01234
+	cost_stream slow 1024 01234
+	cost_stream reversed 1 43210
+	cost_stream mixed 0.125 20413
+	for s in c slow reversed mixed; do
+		dagfeat --features all,costs $s.mp > f-$s.mp
+	done
+	run -0 py - <<-'PY'
+		f = {s: first(read("f-%s.mp" % s), "feat") for s in ("c", "slow", "reversed", "mixed")}
+		assert all(f[s] == f["c"] for s in f)
+		x = array(f["c"]["x"])[:, f["c"]["columns"].index("cost_mean"):]
+		assert x.shape[1] == 12 and np.isfinite(x).all() and x.min() >= 0 and x.max() <= 1
+		assert (x.max(0) > x.min(0)).all()
+	PY
+}
+
+@test "costs: of what the records say, by the definition" {
+	cost_stream c 1 01234
+	dagfeat --features costs c.mp > f.mp
+	run -0 py - <<-'PY'
+		r = read("f.mp")
+		f, s = first(r, "feat"), array(first(r, "cost")["set_s"])
+		x = dict(zip(f["columns"], array(f["x"]).T.astype("f8")))
+		runs = x["cost_can"] > 0          # constants run nothing
+		n = np.where(s < 0, np.nan, s)
+		mean, least, most = np.nanmean(n, 1), np.nanmin(n, 1), np.nanmax(n, 1)
+		for name, want in (("mean", mean / mean[runs].mean()), ("least", least / mean), ("most", most / mean),
+		                   ("spread", np.nanstd(n, 1) / mean)):
+		    assert abs(x["cost_" + name] - want / (1 + want))[runs].max() < 1e-6, name
+		assert abs(x["cost_can"] - (s >= 0).mean(1))[runs].max() < 1e-6 and 0 < runs.sum() < len(runs)
+		assert x["cost_up"].max() == 1 and (abs(x["cost_up"] + x["cost_down"] + x["cost_slack"] - 1)[runs] < 1e-6).all()
+		assert (x["cost_optimistic"] <= x["cost_up"]).all() and (x["cost_slack"][runs] < 1e-6).sum() > 10
+	PY
+}
+
+@test "costs: behind devs and cost, everything passes; without them one clear line" {
+	cost_stream c 1 01234
+	cost_stream late 1 01234 'records[2], records[4] = records[4], records[2]'
+	cost_stream before 1 01234 'records.insert(1, records.pop(2))'
+	cost_stream unlinked 1 01234 'del devs["links"]'
+	cost_stream alone 1 01234 'records = [r for r in records if r[0] != "devs"]'
+	cost_stream none 1 01234 'records = [r for r in records if r[0] != "cost"]'
+	cost_stream other 1 01234 'cost["graph"] ^= 1'
+	for s in c late before unlinked alone; do
+		dagfeat --features all,costs $s.mp > f-$s.mp
+		recdump --check f-$s.mp
+	done
+	cat c.mp late.mp | dagfeat --features costs > two.mp
+	dagfeat --features all c.mp > all.mp
+	dagfeat --features all resnet50.mp > plain.mp
+	run -0 py - <<-'PY'
+		f = {s: read("f-%s.mp" % s) for s in ("c", "late", "before", "unlinked", "alone")}
+		assert [k for k, m in f["c"]] == ["hdr", "graph", "devs", "note", "cost", "feat", "note", "end"]
+		assert [k for k, m in f["late"]] == ["hdr", "graph", "cost", "note", "devs", "feat", "note", "end"]
+		assert [r for r in f["c"][1:-1] if r[0] != "feat"] == read("c.mp")[1:-1]
+		x = {s: first(f[s], "feat") for s in f}
+		assert x["c"] == x["late"] == x["before"]
+		for s, zero in (("unlinked", ["cost_copy"]), ("alone", ["cost_copy", "cost_limit"])):
+		    for c in "cost_copy", "cost_limit", "cost_mem":
+		        assert array(x[s]["x"])[:, x[s]["columns"].index(c)].any() == (c not in zero), (s, c)
+		assert [k for k, m in read("two.mp")].count("feat") == 2
+		a, p = read("all.mp"), read("plain.mp")
+		assert first(a, "feat") == first(p, "feat") and [k for k, m in a][:3] == ["hdr", "graph", "feat"]
+		n = len(first(a, "feat")["columns"])
+		assert x["c"]["columns"][:n] == first(a, "feat")["columns"]
+	PY
+	run -3 --separate-stderr dagfeat --features all,costs -o no.mp none.mp
+	[ "${#stderr_lines[@]}" -eq 1 ] && [[ $stderr == *"no cost record"*"devsim --probe"* ]] && [ ! -e no.mp ]
+	run -3 --separate-stderr dagfeat --features all,costs -o no.mp other.mp
+	[[ $stderr == *"another graph"* ]]
+}
+
+@test "costs: behind devsim --probe, and any network takes them" {
+	devsim --probe --spec paper if_body.mp | dagfeat --features all,costs > f.mp
+	for net in gpn mlp; do
+		gpnembed --net $net --no-costs f.mp | placepolicy --greedy | devsim | recdump -k run | grep -q '"ok": true'
+	done
+}
+
 @test "input without a graph, cut or damaged, is refused" {
 	run -0 py - <<-'PY'
 		write("none.mp", read("resnet50.mp")[:1] + [["note", {}]])
@@ -179,6 +283,8 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 
 @test "mutated streams never crash it" {
 	"$HSDAG_PYTHON" "$ROOT/tests/fuzz/mutate.py" if_body.mp 60 1 "$B/bin/dagfeat" -t 1 > log 2>&1 || { cat log; return 1; }
+	devsim --probe --spec paper if_body.mp > costs.mp
+	"$HSDAG_PYTHON" "$ROOT/tests/fuzz/mutate.py" costs.mp 40 1 "$B/bin/dagfeat" -t 1 --features costs > log 2>&1 || { cat log; return 1; }
 }
 
 @test "every failing allocation ends in order" {

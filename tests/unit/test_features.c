@@ -15,13 +15,15 @@ static unsigned kinds_of(const char *list)
 
 static void test_list(void)
 {
-	unsigned all = (1u << FEAT_COUNT) - 1;
+	unsigned all = (1u << FEAT_COSTS) - 1;
 	tap(kinds_of("all") == all && kinds_of("type") == 1u << FEAT_TYPE &&
 		    kinds_of("all,-type,-shape") == (all & ~3u) &&
 		    kinds_of("-type") == (all & ~1u) &&
 		    kinds_of("none,fractal") == 1u << FEAT_FRACTAL && kinds_of("paper") == 0x3f &&
 		    kinds_of("paper,-fractal,depth_sink") ==
-			    ((0x3f & ~(1u << FEAT_FRACTAL)) | 1u << FEAT_DEPTH_SINK),
+			    ((0x3f & ~(1u << FEAT_FRACTAL)) | 1u << FEAT_DEPTH_SINK) &&
+		    kinds_of("all,costs") == (all | 1u << FEAT_COSTS) &&
+		    kinds_of("costs,-all") == 1u << FEAT_COSTS,
 	    "lists of features");
 	bool refused = true;
 	const char *bad[] = {"", ",", "type,", "typ", "type shape", "-", "-all", "Type", "none"};
@@ -92,10 +94,87 @@ static void test_unplaced_shape(void)
 	graph_free(g);
 }
 
+/* ---- costs ---- */
+
+/* 0 -> 1, 2 -> 3 with tensors of 4, 2, 1, 1 bytes, on two devices in this order or the other: means
+ * 3, 4, 1, 2; a copy takes 1 + bytes seconds in the mean. */
+static void known_costs(bool reversed, double scale, float *out)
+{
+	static const double cost_s[4][2] = {{2, 4}, {6, 2}, {1, -1}, {2, 2}};
+	static const uint32_t from[] = {0, 0, 1, 2}, bytes[] = {4, 2, 1, 1};
+	const char *const names[] = {"one", "other"};
+	double set_s[8], latency_s[4] = {0, 0.5 * scale, 1.5 * scale, 0};
+	double bytes_per_s[4] = {INFINITY, 1 / (1.5 * scale), 1 / (0.5 * scale), INFINITY};
+	uint64_t limit[2] = {9, 0};
+	struct graph *g = gen_tensors(4, 2);
+	struct place_model m;
+	struct err e = ERR_INIT;
+
+	g->in_ptr[1] = 0;
+	g->in_ptr[2] = 1;
+	g->in_ptr[3] = 2;
+	g->in_ptr[4] = 4;
+	for (uint32_t v = 0; v < 4; v++) {
+		g->in_node[v] = from[v];
+		g->dim[v] = bytes[v];
+		for (uint32_t d = 0; d < 2; d++)
+			set_s[2 * v + (reversed ? 1 - d : d)] = cost_s[v][d] * scale;
+	}
+	if (reversed) {
+		latency_s[1] = 1.5 * scale;
+		latency_s[2] = 0.5 * scale;
+		bytes_per_s[1] = 1 / (0.5 * scale);
+		bytes_per_s[2] = 1 / (1.5 * scale);
+		limit[0] = 0;
+		limit[1] = 9;
+	}
+	struct place_setup s = {.k = 2,
+				.names = names,
+				.set_s = set_s,
+				.links = {2, latency_s, bytes_per_s},
+				.mem_limit = limit};
+	if (place_model_init(&m, g, &s, g->arena, &e) < 0)
+		err_clear(&e);
+	struct feat_costs costs = {&m, true};
+	struct feat_opts o = {.kinds = kinds_of("costs"), .costs = &costs};
+	struct features x;
+
+	feat_compute(g, &o, g->arena, &x);
+	memset(out, 0, 48 * sizeof(*out));
+	if (x.n == 4 && x.d == 12)
+		memcpy(out, x.x, 48 * sizeof(*out));
+	graph_free(g);
+}
+
+static void test_costs(void)
+{
+	/* Copies of 5, 3 and 2 s.  Upward ranks 17, 9, 5, 2; downward 0, 8, 8, 15; slack 4 of set 2;
+	 * least times and no copies: 6, 4, 3, 2.  Nobody reads what the last one makes. */
+	static const double want[4][12] = {
+		{3 / 5.5, 2 / 5., 4 / 7., 1 / 4., 1, 5 / 8., 1, 0, 0, 6 / 17., 4 / 6., 4 / 13.},
+		{4 / 6.5, 2 / 6., 6 / 10., 2 / 6., 1, 3 / 7., 9 / 17., 8 / 17., 0, 4 / 17., 2 / 4.,
+		 2 / 11.},
+		{1 / 3.5, 1 / 2., 1 / 2., 0, 0.5, 2 / 3., 5 / 17., 8 / 17., 4 / 17., 3 / 17.,
+		 1 / 3., 1 / 10.},
+		{2 / 4.5, 1 / 2., 1 / 2., 0, 1, 0, 2 / 17., 15 / 17., 0, 2 / 17., 1 / 3., 1 / 10.}};
+	float x[48], y[48];
+	double worst = 0;
+
+	known_costs(false, 1, x);
+	for (int i = 0; i < 48; i++)
+		worst = fmax(worst, fabs(x[i] - want[i / 12][i % 12]));
+	tap(worst < 1e-6, "costs of four sets, by hand (off by %g)", worst);
+	known_costs(true, 1, y);
+	tap(memcmp(x, y, sizeof(x)) == 0, "the order of devices does not matter");
+	known_costs(false, 0x1p-20, y);
+	tap(memcmp(x, y, sizeof(x)) == 0, "the unit of time does not matter");
+}
+
 int main(void)
 {
 	test_list();
 	test_scales();
 	test_unplaced_shape();
+	test_costs();
 	return tap_end();
 }
