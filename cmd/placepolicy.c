@@ -494,19 +494,20 @@ int main(int argc, char **argv)
 		.max_args = 1,
 		.has_seed = true,
 		.opts = opts,
-		.details = "Random numbers are addressed by seed, episode, step and sample. "
-			   "Devices whose mask\n"
-			   "excludes a set of a group are never chosen for it. In a loop the "
-			   "anchors are placed when\n"
-			   "reinforce asks for them.\n"
-			   "\n"
-			   "With a cost record and params of block `costs` (gpnembed sends them) the "
-			   "policy sees costs: the\n"
-			   "first placement is the best of several list schedules as predicted, and "
-			   "others are moves around\n"
-			   "it, or around the incumbent of a loop: 64 are drawn, and one is chosen, "
-			   "the best by its score,\n"
-			   "or where --samples asks for several each by the softmax of the scores.",
+		.details =
+			"Random numbers are addressed by seed, episode, step and sample. "
+			"Devices whose mask\n"
+			"excludes a set of a group are never chosen for it. In a loop the "
+			"anchors are placed when\n"
+			"reinforce asks for them.\n"
+			"\n"
+			"With a cost record and params of block `costs` (gpnembed sends them) the "
+			"policy sees costs: the\n"
+			"first placement is the best of several list schedules as predicted, and "
+			"others are moves around\n"
+			"it, or around the incumbent of a loop: 64 are drawn, and one is chosen, "
+			"the best by its score,\n"
+			"or where --samples asks for several each by the softmax of the scores.",
 		.example =
 			"... gpnembed --params result.mp | placepolicy -D cpu:0,cpu:1 --greedy |\n"
 			"  placeout"};
