@@ -128,6 +128,8 @@ static int take_params(struct filter_state *s, const struct rec *r, enum params_
 {
 	if (params_decode_block(r, out, e) < 0)
 		return -1;
+	if (*out == BLOCK_ADAPT)
+		return 0; /* of a training of one graph */
 	if (*out == BLOCK_COSTS)
 		return learned_params_decode(r, &s->costs, e);
 	if (param_block_decode(&s->block[*out], r, e) < 0)

@@ -303,8 +303,8 @@ static int take_params(struct filter_state *s, const struct rec *r, struct err *
 	enum params_block b;
 	if (params_decode_block(r, &b, e) < 0)
 		return -1;
-	if (b == BLOCK_COSTS) { /* the first come from gpnembed, later ones from reinforce */
-		bool first = !s->moves.params;
+	if (b >= N_BLOCKS) { /* the first come from gpnembed, later ones from reinforce */
+		bool first = b == BLOCK_COSTS && !s->moves.params;
 		if (move_policy_params(&s->moves, r, e) < 0)
 			return -1;
 		return first ? filter_pass(&s->f, r, e) : 0;
@@ -329,7 +329,9 @@ static int take_episode(struct filter_state *s, const struct rec *r, struct err 
 	    filter_pass(&s->f, r, e) < 0)
 		return -1;
 	s->incumbent = x.incumbent;
-	move_policy_around(&s->moves, &x.incumbent);
+	if (move_policy_around(&s->moves, &x.incumbent, (uint64_t)s->f.common->seed) &&
+	    learned_params_encode(s->moves.adapt, s->moves.adapt->seed, s->f.out, e) < 0)
+		return -1;
 	if (x.single_reference && emit_references(s, x.episode, e) < 0)
 		return -1;
 	return x.incumbent.again ? emit_incumbent(s, x.episode, e) : 0;

@@ -60,7 +60,7 @@ static int write_results(struct filter_state *s, struct err *e)
 	for (int b = 0; b < N_BLOCKS; b++)
 		if (s->t.l.block[b].p && param_block_encode(&s->t.l.block[b], s->f.out, e) < 0)
 			return -1;
-	const struct learned_params *costs = s->t.l.moves.params;
+	const struct learned_params *costs = s->t.l.moves.costs.params;
 	if (costs && learned_params_encode(costs, costs->seed, s->f.out, e) < 0)
 		return -1;
 	if (n == 0)

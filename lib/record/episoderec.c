@@ -20,6 +20,8 @@ static int decode_incumbent(const struct val *m, uint32_t n_sets, uint32_t k, st
 	if (!(out->ratio > 0) || out->leaves < 0)
 		return err_set(e, ST_INPUT, "impossible incumbent");
 	out->device = device;
+	if (val_get(m, "adapted") && get_real(m, "adapted", &out->adapted, e) < 0)
+		return -1;
 	if (!val_get(m, "tried"))
 		return 0;
 	if (get_tensor(m, "tried", TT_U64, 1, n_tried, a, &tried, e) < 0)
@@ -61,6 +63,8 @@ int episode_encode(const struct episode_rec *x, uint32_t n_sets, struct rec_writ
 		put_real(w, "leaves", i->leaves);
 		put_real(w, "ratio", i->ratio);
 		put_bool(w, "again", i->again);
+		if (i->adapted > 0)
+			put_real(w, "adapted", i->adapted);
 		if (i->n_tried)
 			put_vector(w, "tried", TT_U64, i->n_tried, i->tried);
 	}

@@ -17,6 +17,7 @@ struct incumbent {
 	double ratio;           /* its value (latency) to that of the best single device */
 	bool again;             /* run it once more before it is changed */
 	/* hashes (placement_hash) of placements around it that were run and did not replace it */
+	double adapted; /* share of its moves that the scores of block adapt choose */
 	uint32_t n_tried;
 	const uint64_t *tried; /* (n_tried) */
 };

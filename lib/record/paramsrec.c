@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-const char *const block_names[] = {"embed", "policy", "costs", NULL};
+const char *const block_names[] = {"embed", "policy", "costs", "adapt", NULL};
 
 static void put_hyper(const struct params_rec *x, struct rec_writer *w)
 {
@@ -46,7 +46,7 @@ int params_decode_block(const struct rec *r, enum params_block *out, struct err 
 				*out = (enum params_block)b;
 				return 0;
 			}
-	return err_set(e, ST_INPUT, "params: block is none of 'embed', 'policy', 'costs'");
+	return err_set(e, ST_INPUT, "params: block is none of 'embed', 'policy', 'costs', 'adapt'");
 }
 
 static int decode_matrices(const struct rec *r, struct arena *a, struct params_rec *x,

@@ -11,8 +11,8 @@
 #include "base/mem.h"
 #include "stream/rec.h"
 
-enum params_block { BLOCK_EMBED, BLOCK_POLICY, N_BLOCKS, BLOCK_COSTS = N_BLOCKS };
-extern const char *const block_names[]; /* "embed", "policy", "costs" */
+enum params_block { BLOCK_EMBED, BLOCK_POLICY, N_BLOCKS, BLOCK_COSTS = N_BLOCKS, BLOCK_ADAPT };
+extern const char *const block_names[]; /* "embed", "policy", "costs", "adapt" */
 
 /* One hyperparameter; an integer unless is_real. */
 struct params_hyper {

@@ -50,7 +50,7 @@ static int decode_moves(const struct rec *r, struct arena *a, struct place_rec *
 	p->n_move_features = (uint32_t)shape[1];
 	p->moves = moves;
 	p->move = (uint32_t)move;
-	return 0;
+	return val_get(r->map, "adapted") ? get_bool(r->map, "adapted", &p->adapted, e) : 0;
 }
 
 static int decode_action(const struct rec *r, struct arena *a, struct place_rec *p, struct err *e)
@@ -133,6 +133,8 @@ int place_encode(const struct place_rec *p, struct rec_writer *w, struct err *e)
 	if (p->moves) {
 		put_matrix(w, "moves", TT_F32, p->n_moves, p->n_move_features, p->moves);
 		put_uint(w, "move", p->move);
+		if (p->adapted)
+			put_bool(w, "adapted", true);
 		put_real(w, "logp", p->logp);
 		put_real(w, "entropy", p->entropy);
 	}

@@ -29,6 +29,7 @@ struct place_rec {
 	uint32_t n_moves, n_move_features;
 	const float *moves; /* (n_moves,n_move_features) NULL: nothing was */
 	uint32_t move;      /* the chosen row */
+	bool adapted;       /* by the scores of block adapt */
 
 	/* What the placement should take, and what none can beat, which is a value where not latency
 	 * is to be small. */

@@ -106,15 +106,25 @@ lat() {
 	'
 }
 
-@test "adapt-lr: 0 leaves the parameters as they came, more does not; the replay is checked" {
-	LEARN="--episodes 12 --adapt-lr 0" loop "$IN/googlenet.mp" zero.mp
-	LEARN="--episodes 12 --adapt-lr 0.001" loop "$IN/googlenet.mp" some.mp
+@test "pretrained scorers stay as they came; another learns beside them, or what came from nothing" {
+	LEARN="--episodes 30 --adapt 0" loop "$IN/googlenet.mp" zero.mp
+	LEARN="--episodes 30 --keep --checkpoint ck.mp" loop "$IN/googlenet.mp" some.mp
+	LEARN="--episodes 30 --keep" GPN="$GPN --params none" loop "$IN/googlenet.mp" none.mp
+	LEARN="--episodes 30 --costs-lr 0" GPN="$GPN --params none" loop "$IN/googlenet.mp" none0.mp
 	gpnembed $GPN "$IN/googlenet.mp" > first.mp
 	py '
-		a, b, c = (next(m for m in of(f, "params") if m["block"] == "costs") for f in ("first.mp", "zero.mp", "some.mp"))
-		assert a["data"] == b["data"] != c["data"] and a["episode"] > 0 and c["episode"] == 12
+		def costs(f): return [m for m in of(f, "params") if m["block"] == "costs"][-1]
+		a = costs("first.mp")
+		assert a["episode"] > 0 and a["data"] == costs("zero.mp")["data"] == costs("some.mp")["data"]
+		assert costs("none.mp")["data"] != costs("none0.mp")["data"] and costs("none.mp")["episode"] == 30
+		assert [m["block"] for m in of("ck.mp", "moments")] == ["embed", "policy", "costs", "adapt"]
 		g = [m["grad_norm"] for m in of("some.mp", "update")]
 		assert g[0] == 0 and min(g[1:]) > 0
+		assert max(m["grad_norm"] for m in of("zero.mp", "update")) == 0
+		by = [m.get("adapted", False) for m in of("some.mp", "place") if "moves" in m]
+		assert 0 < sum(by) < 15 and not any("adapted" in m for m in of("none.mp", "place"))
+		share = [m.get("adapted", 0) for m in of("some.mp", "episode")]
+		assert share[:2] == [0, 0.008] and abs(share[-1] - 0.8 * 0.29) < 1e-9
 	'
 	cat > stage.py <<-'PY'
 		import sys, msgpack, xxhash
@@ -137,15 +147,15 @@ lat() {
 }
 
 @test "killed and resumed, and with other threads: the same bytes" {
-	for how in "0" "0.001" "0 --params none"; do
-		lr=${how%% *} from=${how#"$lr"}
-		GPN="--hidden 16 --threads 1$from" LEARN="--episodes 60 --threads 1 --adapt-lr $lr" loop "$IN/googlenet.mp" whole.mp
-		GPN="--hidden 16 --threads 2$from" LEARN="--episodes 60 --threads 2 --adapt-lr $lr" loop "$IN/googlenet.mp" two.mp
+	for how in "0" "0.8" "0 --params none"; do
+		share=${how%% *} from=${how#"$share"}
+		GPN="--hidden 16 --threads 1$from" LEARN="--episodes 60 --threads 1 --adapt $share --adapt-episodes 20" loop "$IN/googlenet.mp" whole.mp
+		GPN="--hidden 16 --threads 2$from" LEARN="--episodes 60 --threads 2 --adapt $share --adapt-episodes 20" loop "$IN/googlenet.mp" two.mp
 		same_body whole.mp two.mp
 		rm -f ck.mp && rm -f loop.fifo && mkfifo loop.fifo
 		gpnembed $GPN $from --params-from loop.fifo "$IN/googlenet.mp" 2> /dev/null 3>&- | placepolicy 2> /dev/null 3>&- |
 			devsim 2> /dev/null 3>&- |
-			{ reinforce --episodes 60 --adapt-lr $lr --params-to loop.fifo --checkpoint ck.mp > out.mp 2> /dev/null & echo $! > pid; wait; } 3>&- &
+			{ reinforce --episodes 60 --adapt $share --adapt-episodes 20 --params-to loop.fifo --checkpoint ck.mp > out.mp 2> /dev/null & echo $! > pid; wait; } 3>&- &
 		for _ in $(seq 1000); do
 			[ ! -s ck.mp ] || break
 			sleep 0.01
@@ -153,7 +163,7 @@ lat() {
 		sleep 0.05
 		kill -KILL "$(cat pid)" || true
 		wait || true
-		GPN="$GPN $from" LEARN="--episodes 60 --adapt-lr $lr --checkpoint ck.mp --resume" loop "$IN/googlenet.mp" resumed.mp
+		GPN="$GPN $from" LEARN="--episodes 60 --adapt $share --adapt-episodes 20 --checkpoint ck.mp --resume" loop "$IN/googlenet.mp" resumed.mp
 		same_body whole.mp resumed.mp
 	done
 }
@@ -180,7 +190,7 @@ lat() {
 }
 
 @test "parameters from a training go on where it ended, on another graph, too" {
-	LEARN="--episodes 12 --adapt-lr 0.001" loop "$IN/googlenet.mp" out.mp
+	LEARN="--episodes 12" GPN="$GPN --params none" loop "$IN/googlenet.mp" out.mp
 	edit out.mp costs.mp 'records = [r for r in records if r[0] == "params" and r[1]["block"] == "costs"]'
 	gpnembed $GPN --params costs.mp "$IN/rnnlm.mp" > next.mp
 	LEARN="--episodes 3" GPN="$GPN --params costs.mp" loop "$IN/rnnlm.mp" third.mp

@@ -44,7 +44,7 @@ int checkpoint_write(const char *path, const struct checkpoint_key *key,
 		     const struct recipe *recipe, const struct learner *l, const struct filter *f,
 		     struct err *e)
 {
-	const struct learned_params *costs = l->moves.params;
+	const struct move_scorer *const moves[] = {&l->moves.costs, &l->moves.adapt};
 	struct rec_writer *w = rec_writer_open(path, NULL, e);
 	if (!w)
 		return err_prefix(e, "checkpoint");
@@ -57,11 +57,15 @@ int checkpoint_write(const char *path, const struct checkpoint_key *key,
 					     0
 			     ? -1
 			     : 0;
-	if (rc == 0 && costs)
-		rc = learned_params_encode(costs, costs->seed, w, e) < 0 ||
-				     write_moments(w, BLOCK_COSTS, &l->moves.adam, &l->moves, e) < 0
-			     ? -1
-			     : 0;
+	for (int i = 0; i < 2 && rc == 0; i++) {
+		const struct learned_params *x = moves[i]->params;
+		if (x)
+			rc = learned_params_encode(x, x->seed, w, e) < 0 ||
+					     write_moments(w, x->block, &moves[i]->adam, &l->moves,
+							   e) < 0
+				     ? -1
+				     : 0;
+	}
 	for (size_t i = 0; i < l->updates.n && rc == 0; i++)
 		rc = update_encode(&l->updates.u[i], w, e);
 	if (rc == 0)
@@ -154,9 +158,8 @@ static int read_moments(const struct rec *r, struct learner *l, struct err *e)
 	float *m, *v;
 	if (params_decode_block(r, &b, e) < 0)
 		return -1;
-	struct params *p = b < N_BLOCKS      ? l->block[b].p
-			   : l->moves.params ? l->moves.params->p
-					     : NULL;
+	struct move_scorer *x = b == BLOCK_ADAPT ? &l->moves.adapt : &l->moves.costs;
+	struct params *p = b < N_BLOCKS ? l->block[b].p : x->params ? x->params->p : NULL;
 	if (!p)
 		return err_set(e, ST_INPUT, "moments before their parameters");
 	shape[0] = p->n;
@@ -167,7 +170,7 @@ static int read_moments(const struct rec *r, struct learner *l, struct err *e)
 	if (get_uint(r->map, "t", 0, INT64_MAX, &t, e) == 0 &&
 	    get_tensor(r->map, "m", TT_F32, 1, shape, a, &m, e) == 0 &&
 	    get_tensor(r->map, "v", TT_F32, 1, shape, a, &v, e) == 0) {
-		struct adam *to = b < N_BLOCKS ? &l->adam[b] : &l->moves.adam;
+		struct adam *to = b < N_BLOCKS ? &l->adam[b] : &x->adam;
 		adam_release(to);
 		adam_init(to, p->n, 0);
 		to->t = t;
@@ -194,8 +197,8 @@ static int read_record(const struct rec *r, struct target *t, struct err *e)
 	if (rec_is(r, "params")) {
 		if (params_decode_block(r, &b, e) < 0)
 			return -1;
-		return b == BLOCK_COSTS ? move_learner_params(&l->moves, r, e)
-					: param_block_decode(&l->block[b], r, e);
+		return b >= N_BLOCKS ? move_learner_params(&l->moves, r, true, e)
+				     : param_block_decode(&l->block[b], r, e);
 	}
 	if (rec_is(r, "moments"))
 		return read_moments(r, l, e);

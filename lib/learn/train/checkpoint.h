@@ -3,7 +3,7 @@
  *
  *   checkpoint  graph, n_sets, devices [str], recipe (map), episode, counters, baseline,
  *               incumbent u16, incumbent_ratio, incumbent_again, tried u64
- *   params      all blocks           moments  block, m f32, v f32, t
+ *   params      all blocks           moments  block, m f32, v f32, t; costs, adapt: fresh
  *   update      one per episode      candidate  one per placement kept
  *
  * A checkpoint takes its name when it is complete (newfile.h), after an episode's

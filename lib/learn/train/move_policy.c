@@ -35,7 +35,8 @@ void move_policy_reset(struct move_policy *x)
 	drop(&x->devs);
 	drop(&x->cost);
 	learned_params_free(x->params);
-	x->params = NULL;
+	learned_params_free(x->adapt);
+	x->params = x->adapt = NULL;
 	x->n_tried = 0;
 }
 
@@ -62,7 +63,11 @@ int move_policy_note(struct move_policy *x, const struct rec *r, struct err *e)
 
 int move_policy_params(struct move_policy *x, const struct rec *r, struct err *e)
 {
-	return learned_params_decode(r, &x->params, e);
+	enum params_block b;
+
+	if (params_decode_block(r, &b, e) < 0)
+		return -1;
+	return learned_params_decode(r, b == BLOCK_ADAPT ? &x->adapt : &x->params, e);
 }
 
 bool move_policy_knows(const struct move_policy *x)
@@ -116,11 +121,17 @@ static void note_tried(struct move_policy *x, uint64_t hash)
 	x->tried[x->n_tried++] = hash;
 }
 
-void move_policy_around(struct move_policy *x, const struct incumbent *i)
+bool move_policy_around(struct move_policy *x, const struct incumbent *i, uint64_t seed)
 {
 	x->n_tried = 0;
+	x->adapted = i->adapted;
 	for (uint32_t j = 0; j < i->n_tried; j++)
 		note_tried(x, i->tried[j]);
+	if (!(i->adapted > 0) || x->adapt)
+		return false;
+	x->adapt = learned_params_new(seed);
+	x->adapt->block = BLOCK_ADAPT;
+	return true;
 }
 
 double move_softmax(const float *score, uint32_t n, double *p)
@@ -155,12 +166,16 @@ int move_policy_choose(struct move_policy *x, const char *const *names, uint32_t
 {
 	const struct rng_addr list = {seed, id->episode, id->step, RNG_MOVES + id->sample};
 	const struct rng_addr one = {seed, id->episode, id->step, RNG_ACTION + id->sample};
+	const struct learned_params *params = x->params;
 	double p[CANDIDATES];
 	uint32_t at = 0;
 
 	if (make_model(x, names, k, e) < 0)
 		return -1;
-	struct proposals l = proposer_list(x->proposer, x->params, from, &list, group, x->tried,
+	out->adapted = x->adapt && rng_uniform(&one, 1) < x->adapted;
+	if (out->adapted)
+		params = x->adapt;
+	struct proposals l = proposer_list(x->proposer, params, from, &list, group, x->tried,
 					   x->n_tried, CANDIDATES);
 
 	if (l.n == 0)

@@ -11,12 +11,13 @@
 #include "record/placerec.h"
 
 struct move_policy {
-	struct learned_params *params;   /* owned; NULL: none came */
-	struct rec *graph, *devs, *cost; /* as they came, until they are made a model */
+	struct learned_params *params, *adapt; /* owned; NULL: none came */
+	struct rec *graph, *devs, *cost;       /* as they came, until they are made a model */
 	struct place_inputs in;
 	struct place_model model;
 	struct proposer *proposer; /* NULL: no model yet */
 	struct arena *arena;
+	double adapted; /* share of moves that adapt chooses */
 	/* placements around the incumbent that are not to be proposed again */
 	uint64_t *tried;
 	uint32_t n_tried;
@@ -30,7 +31,7 @@ void move_policy_reset(struct move_policy *x); /* for the next stream */
 /* Keeps a graph, devs or cost record, of which it looks at nothing yet. */
 int move_policy_note(struct move_policy *x, const struct rec *r, struct err *e) MUST_CHECK;
 
-/* A params record of block costs. */
+/* A params record of block costs or adapt. */
 int move_policy_params(struct move_policy *x, const struct rec *r, struct err *e) MUST_CHECK;
 
 /* Costs and parameters are there. */
@@ -41,8 +42,9 @@ bool move_policy_knows(const struct move_policy *x);
 int move_policy_shot(struct move_policy *x, const char *const *names, uint32_t k,
 		     const uint32_t *group, uint16_t *device, struct err *e) MUST_CHECK;
 
-/* The next choices are around this incumbent. */
-void move_policy_around(struct move_policy *x, const struct incumbent *i);
+/* The next choices are around this incumbent.  true: adapt was wanted for the first time; it is
+ * there now, from the seed. */
+bool move_policy_around(struct move_policy *x, const struct incumbent *i, uint64_t seed);
 
 /* A move of the incumbent `from` (n_sets) for sample id, with random numbers of `seed`: device
  * (n_sets), and in *out moves, move, logp and entropy, valid until the next call.  draw: from the

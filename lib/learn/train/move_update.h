@@ -9,16 +9,25 @@
 #include "place/learned/learned_params.h"
 #include "record/updaterec.h"
 
-struct move_learner {
-	struct learned_params *params; /* owned; NULL: none, so no moves */
+/* A scorer, and Adam's moments. */
+struct move_scorer {
+	struct learned_params *params; /* owned; NULL: none */
 	struct adam adam;
-	bool fresh; /* nothing had been learned when this training began */
+};
+
+struct move_learner {
+	/* costs: what came; it learns where it is fresh.  Else adapt does, from nothing, which chooses some
+	 * of the moves. */
+	struct move_scorer costs, adapt;
+	bool fresh; /* costs had learned nothing when this training began */
 };
 
 void move_learner_release(struct move_learner *l);
 
-/* From a params record of block costs; zero moments. */
-int move_learner_params(struct move_learner *l, const struct rec *r, struct err *e) MUST_CHECK;
+/* From a params record of block costs or adapt, unless there are some and `replace` is not set; zero
+ * moments. */
+int move_learner_params(struct move_learner *l, const struct rec *r, bool replace,
+			struct err *e) MUST_CHECK;
 
 /* One step of Adam over the moves of an episode; coef as in advantage.h, for all samples.  Into u:
  * their mean entropy, their loss besides, the gradient's norm where it is the larger.  *changed: the

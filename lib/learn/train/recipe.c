@@ -23,6 +23,8 @@ const struct recipe recipes[] = {
 			.penalty = 1,
 			.leaves = 1,
 			.costs_lr = 1e-3,
+			.adapt = 0.8,
+			.adapt_episodes = 100,
 			.move_gain = 0.002,
 			.heat = 0.003,
 			AROUND_INCUMBENT,
@@ -35,6 +37,7 @@ const struct recipe recipes[] = {
 			.gamma = 0.95,
 			.entropy_decay = 1,
 			.move_gain = 0.002,
+			.adapt_episodes = 100,
 			AROUND_INCUMBENT,
 		},
 };
@@ -70,7 +73,11 @@ const struct named_field recipe_fields[] = {
 	REAL(costs_lr, 0, 10,
 	     "moves: learning rate of the scorer that sees costs, if it began with\n"
 	     "nothing learned; 0: it stays as it is"),
-	REAL(adapt_lr, 0, 10, "moves: the same of a scorer that was trained beforehand"),
+	REAL(adapt, 0, 1,
+	     "moves: share of them that, where the scorer was trained beforehand, a second\n"
+	     "one chooses, which learns from the runs of this training alone"),
+	FIELD_INT(struct recipe, adapt_episodes, 1, 1000000000,
+		  "moves: episodes in which that share grows from 0"),
 	REAL(move_gain, 1e-9, 1e9, "moves: log latency gained that counts 1"),
 	REAL(heat, 0, 10,
 	     "moves: share by which a run may be worse and be the next incumbent,\n"

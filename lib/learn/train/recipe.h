@@ -39,9 +39,11 @@ struct recipe {
 
 	/* Of moves. */
 	double costs_lr; /* learning rate of Adam of their scorer, if it began with nothing; 0: it stays */
-	double adapt_lr;  /* the same if it was trained beforehand */
-	double move_gain; /* `gain` of a move */
-	double heat;      /* by which share one may be worse and stay, at first (walk.h) */
+	double adapt; /* share of moves that a second scorer chooses where the first was trained
+	                       beforehand; it begins with nothing and learns by costs_lr */
+	int64_t adapt_episodes; /* in which its share grows to that */
+	double move_gain;       /* `gain` of a move */
+	double heat;            /* by which share one may be worse and stay, at first (walk.h) */
 };
 
 extern const struct recipe recipes[]; /* by enum recipe_kind */

@@ -10,8 +10,8 @@ int learner_params(struct learner *l, const struct rec *r, struct err *e)
 	enum params_block b;
 	if (params_decode_block(r, &b, e) < 0)
 		return -1;
-	if (b == BLOCK_COSTS)
-		return l->moves.params ? 0 : move_learner_params(&l->moves, r, e);
+	if (b >= N_BLOCKS)
+		return move_learner_params(&l->moves, r, false, e);
 	if (l->block[b].p)
 		return 0;
 	if (param_block_decode(&l->block[b], r, e) < 0)
@@ -269,7 +269,7 @@ int train_episode(struct trainer *t, struct learner *l, const struct rollout *r,
 	double *coef = ARENA_NEWN(t->arena, double, r->n_samples);
 	advantage_coefficients(t->recipe, &l->reward, r, coef, &u->reward);
 	/* Without costs an episode without a draw is an update, too: of the entropy. */
-	if ((n_actions || !l->moves.params) && train_groups(t, l, r, coef, u, e) < 0)
+	if ((n_actions || !l->moves.costs.params) && train_groups(t, l, r, coef, u, e) < 0)
 		return -1;
 	if (n_moves && move_update(&l->moves, t->recipe, r, coef, u, &t->moves_changed, e) < 0)
 		return -1;

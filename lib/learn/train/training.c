@@ -1,6 +1,7 @@
 /* training.c - the state of a training between the records of its loop. */
 #include "learn/train/training.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,6 +26,14 @@ void training_release(struct training *t)
 
 /* ---- the FIFO ---- */
 
+/* Of the next episode's moves. */
+static double adapted_share(const struct training *t)
+{
+	const struct recipe *r = &t->recipe;
+	double grown = (double)t->l.episode / (double)r->adapt_episodes;
+	return t->l.moves.fresh ? 0 : r->adapt * fmin(1, grown);
+}
+
 /* The next episode is around the best placement so far, or where moves are run around that of the
  * walk.  Where latencies are measured it
  * may be the luckiest rather than the best: it is run a second time before it counts. */
@@ -37,13 +46,14 @@ static void choose_incumbent(struct training *t)
 	t->incumbent_device = NULL;
 	if (t->recipe.leaves == 0)
 		return;
-	if (t->l.moves.params && t->l.walk.device) {
+	if (t->l.moves.costs.params && t->l.walk.device) {
 		const struct walk *w = &t->l.walk;
 		t->incumbent_device = mem_copy(w->device, w->n_sets, sizeof *w->device);
 		t->incumbent = (struct incumbent){.device = t->incumbent_device,
 						  .leaves = t->recipe.leaves,
 						  .ratio = w->ratio,
 						  .again = w->again,
+						  .adapted = adapted_share(t),
 						  .n_tried = w->n_tried,
 						  .tried = w->tried};
 		return;
@@ -74,9 +84,11 @@ static int ask_episode(void *training, struct err *e)
 	for (int b = 0; t->send_net && b < N_BLOCKS; b++)
 		if (param_block_encode(&t->l.block[b], w, e) < 0)
 			return -1;
-	const struct learned_params *costs = t->l.moves.params;
-	if (t->send_moves && learned_params_encode(costs, costs->seed, w, e) < 0)
-		return -1;
+	const struct learned_params *const moves[] = {t->l.moves.costs.params,
+						      t->l.moves.adapt.params};
+	for (int i = 0; t->send_moves && i < 2; i++)
+		if (moves[i] && learned_params_encode(moves[i], moves[i]->seed, w, e) < 0)
+			return -1;
 	const struct episode_rec x = {.episode = t->l.episode + 1,
 				      .steps = steps,
 				      .single_reference = t->l.episode == t->first_episode,
@@ -92,7 +104,7 @@ static int resume(struct training *t, struct err *e)
 	if (checkpoint_read(t->checkpoint, &t->recipe, &t->l, &t->resumed_key, t->arena, e) < 0)
 		return -1;
 	t->send_net = true;
-	t->send_moves = t->l.moves.params != NULL;
+	t->send_moves = t->l.moves.costs.params != NULL;
 	if (t->send_moves)
 		budget_moves(&t->budget);
 	return 0;
@@ -185,7 +197,7 @@ static int take_episode_end(struct training *t, const struct rec *r, struct upda
 		return -1;
 	t->send_net = t->trainer.net_changed;
 	t->send_moves = t->trainer.moves_changed;
-	if (t->l.moves.params) {
+	if (t->l.moves.costs.params) {
 		budget_moves(&t->budget);
 		walk_step(&t->l.walk, &t->rollout, &t->l.cand,
 			  t->recipe.heat * (1 - budget_spent(&t->budget, episode)), t->l.noisy);

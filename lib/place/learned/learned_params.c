@@ -8,6 +8,7 @@ static struct learned_params *empty(void)
 {
 	struct learned_params *x = MEM_NEW(struct learned_params);
 
+	x->block = BLOCK_COSTS;
 	x->p = params_new();
 	x->edges = scorer_add(x->p, "edges", PARSE_FEATURES);
 	x->policy = scorer_add(x->p, "policy", DECODE_FEATURES);
@@ -77,6 +78,7 @@ int learned_params_decode(const struct rec *r, struct learned_params **x, struct
 	}
 	y->seed = in.seed;
 	y->episode = in.episode;
+	y->block = in.block;
 	arena_free(a);
 	if (rc < 0) {
 		learned_params_free(y);
@@ -97,7 +99,7 @@ int learned_params_encode(const struct learned_params *x, uint64_t seed, struct 
 	const char **names = ARENA_NEWN(a, const char *, p->n_mats);
 	uint32_t *shape = ARENA_NEWN(a, uint32_t, 2 * (size_t)p->n_mats);
 	struct params_rec out = {.net = "costs",
-				 .block = BLOCK_COSTS,
+				 .block = x->block,
 				 .seed = seed,
 				 .episode = x->episode,
 				 .n_hyper = x->without ? 2 : 1,

@@ -17,11 +17,12 @@ enum learned_without { WITHOUT_COSTS = 1, WITHOUT_STRUCTURE = 2, WITHOUT_PARSING
 struct learned_params {
 	unsigned without; /* of enum learned_without; learned_params_leave_out sets it */
 	struct params *p;
-	struct scorer edges;  /* of an edge that should stay within a device (parse.h) */
-	struct scorer policy; /* of a device for a task (decode.h) */
-	struct scorer moves;  /* of a patch to move (patch.h) */
-	uint64_t seed;        /* of the first values */
-	uint32_t episode;     /* of a training that went on with them; 0: none */
+	struct scorer edges;     /* of an edge that should stay within a device (parse.h) */
+	struct scorer policy;    /* of a device for a task (decode.h) */
+	struct scorer moves;     /* of a patch to move (patch.h) */
+	uint64_t seed;           /* of the first values */
+	uint32_t episode;        /* of a training that went on with them; 0: none */
+	enum params_block block; /* costs, or adapt: those that a training makes for itself */
 };
 
 /* From a seed: nothing is learned yet. */
