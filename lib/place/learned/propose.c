@@ -70,7 +70,7 @@ int proposer_shot(struct proposer *x, const struct learned_params *params, const
 			    .params = params,
 			    .group = group,
 			    .parse = &parse,
-			    .samples = SHOT_SAMPLES,
+			    .variants = SHOT_VARIANTS,
 			    .seed = 1};
 
 	parse_run(&parse, &x->view, &x->s.u, params, a);

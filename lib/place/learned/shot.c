@@ -4,7 +4,7 @@
 
 #include "place/learned/shot.h"
 
-static const double TEMPERATURE = 0.5; /* of draws */
+static const double DROP = 0.1; /* share of features that a variant of the policy does not see */
 
 static const struct {
 	enum decode_rule rule;
@@ -69,26 +69,28 @@ static void run_groups(struct shot *x, const uint32_t *group, struct evaluator *
 			keep_if_better(x, ev, try, device, rule_names[by[i]]);
 }
 
-/* Draws of the policy, of all groupings in turn. */
-static void run_samples(struct shot *x, struct evaluator *ev, uint16_t *try, uint16_t *device)
+/* Variants of the policy that do not see some features, each its own: where one misleads on graphs
+ * unlike those that were learned from, another variant does better (dropout as an ensemble: Y. Gal,
+ * Z. Ghahramani, ICML 2016). */
+static void run_variants(struct shot *x, struct evaluator *ev, uint16_t *try, uint16_t *device)
 {
 	struct random_stream rng = random_stream_new(x->seed, RANDOM_MOVES, 1, 0);
-	uint32_t n = 1 + (x->parse ? x->parse->n_rounds : 0);
 	struct err none = ERR_INIT;
 
 	for (uint32_t i = 0;
-	     x->params && cells(x) <= LARGE && i < x->samples && (!x->most || x->used < x->most);
+	     x->params && cells(x) <= LARGE && i < x->variants && (!x->most || x->used < x->most);
 	     i++) {
+		struct scorer scorer = x->params->policy;
 		struct decode d = {.rule = DECODE_POLICY,
 				   .links = true,
-				   .group = i % n ? x->parse->group[i % n - 1] : NULL,
-				   .scorer = &x->params->policy,
-				   .params = x->params->p,
-				   .draw = &rng,
-				   .temperature = TEMPERATURE};
+				   .scorer = &scorer,
+				   .params = x->params->p};
 
+		for (uint32_t j = 0; j < DECODE_FEATURES; j++)
+			if (random_stream_uniform(&rng) < DROP)
+				scorer.off |= (uint64_t)1 << j;
 		if (decode_run(&d, x->view, try, &none) == 0)
-			keep_if_better(x, ev, try, device, "a draw of the policy");
+			keep_if_better(x, ev, try, device, "a variant of the policy");
 	}
 }
 
@@ -108,7 +110,7 @@ int shot_run(struct shot *x, uint16_t *device, struct err *e)
 	run_groups(x, x->group, ev, try, device);
 	for (uint32_t i = 0; x->parse && i < x->parse->n_rounds; i++)
 		run_groups(x, x->parse->group[i], ev, try, device);
-	run_samples(x, ev, try, device);
+	run_variants(x, ev, try, device);
 	mem_free(try);
 	evaluators_put(x->s->ev, ev);
 	return x->value < INFINITY ? 0 : err_set(e, ST_RUNTIME, "no list schedule is legal");

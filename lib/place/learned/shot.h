@@ -9,7 +9,7 @@
 #include "place/search/search_context.h"
 
 /* Rules: HEFT, HEFT with contention, look-ahead rank, optimistic costs, and the policy. */
-enum { N_RULES = 5, RULE_AHEAD = 2, RULE_POLICY = N_RULES - 1, SHOT_SAMPLES = 8 };
+enum { N_RULES = 5, RULE_AHEAD = 2, RULE_POLICY = N_RULES - 1, SHOT_VARIANTS = 16 };
 extern const char *const rule_names[]; /* (N_RULES) */
 
 /* The placement of rule i into device (n_sets).  params NULL: RULE_POLICY is not there.  -1
@@ -23,9 +23,9 @@ struct shot {
 	const struct learned_params *params; /* NULL: rules alone */
 	const uint32_t *group;               /* (n_sets) groups to place as one, too; NULL */
 	const struct parse *parse;           /* groups of several sizes; NULL */
-	uint32_t samples;                    /* draws of the policy, too */
-	uint64_t seed;                       /* of the draws */
-	uint64_t most;                       /* evaluations; 0: any */
+	uint32_t variants; /* of the policy, too: each does not see some features */
+	uint64_t seed;     /* of what they do not see */
+	uint64_t most;     /* evaluations; 0: any */
 	/* answers */
 	double value; /* of the best, as simulated */
 	const char *who;
