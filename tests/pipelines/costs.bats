@@ -107,8 +107,8 @@ lat() {
 }
 
 @test "pretrained scorers stay as they came; another learns beside them, or what came from nothing" {
-	LEARN="--episodes 30 --adapt 0" loop "$IN/googlenet.mp" zero.mp
-	LEARN="--episodes 30 --keep --checkpoint ck.mp" loop "$IN/googlenet.mp" some.mp
+	LEARN="--episodes 30" loop "$IN/googlenet.mp" zero.mp
+	LEARN="--episodes 30 --keep --adapt 0.8 --checkpoint ck.mp" loop "$IN/googlenet.mp" some.mp
 	LEARN="--episodes 30 --keep" GPN="$GPN --params none" loop "$IN/googlenet.mp" none.mp
 	LEARN="--episodes 30 --costs-lr 0" GPN="$GPN --params none" loop "$IN/googlenet.mp" none0.mp
 	gpnembed $GPN "$IN/googlenet.mp" > first.mp

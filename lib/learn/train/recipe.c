@@ -23,7 +23,6 @@ const struct recipe recipes[] = {
 			.penalty = 1,
 			.leaves = 1,
 			.costs_lr = 1e-3,
-			.adapt = 0.8,
 			.adapt_episodes = 100,
 			.move_gain = 0.002,
 			.heat = 0.003,
