@@ -120,15 +120,16 @@ for m in of("e.mp", "part"):
 
 @test "in a loop every sample keeps to the groups" {
 	daggroup chunks --groups 10 p.mp > a.mp
-	"$ROOT/pipelines/train" a.mp --keep --steps 4 --episodes 3 > r.mp
-	py "$groups"'
-x, n = groups("r.mp"), 0
-for p in of("r.mp", "place"):
+	"$ROOT/pipelines/train" --embed --no-costs a.mp --keep --steps 4 --episodes 3 > r.mp
+	"$ROOT/pipelines/train" a.mp --keep --episodes 12 > moves.mp
+	for of in r moves; do py "$groups"'
+x, n = groups(sys.argv[1]), 0
+for p in of(sys.argv[1], "place"):
     d = array(p["device"])
-    n += p["source"] == "policy"
+    n += p["source"] in ("policy", "moves")
     assert all(len(set(d[x == g])) == 1 for g in set(x))
 assert n >= 10, n
-'
+' $of.mp; done
 }
 
 @test "groups that no device can run as a whole are taken apart; a group record of another graph is refused" {

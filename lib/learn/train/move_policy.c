@@ -34,6 +34,7 @@ void move_policy_reset(struct move_policy *x)
 	drop(&x->graph);
 	drop(&x->devs);
 	drop(&x->cost);
+	drop(&x->group);
 	learned_params_free(x->params);
 	learned_params_free(x->adapt);
 	x->params = x->adapt = NULL;
@@ -49,10 +50,11 @@ void move_policy_release(struct move_policy *x)
 
 int move_policy_note(struct move_policy *x, const struct rec *r, struct err *e)
 {
-	struct rec **to = rec_is(r, "graph")  ? &x->graph
-			  : rec_is(r, "devs") ? &x->devs
-			  : rec_is(r, "cost") ? &x->cost
-					      : NULL;
+	struct rec **to = rec_is(r, "graph")   ? &x->graph
+			  : rec_is(r, "devs")  ? &x->devs
+			  : rec_is(r, "cost")  ? &x->cost
+			  : rec_is(r, "group") ? &x->group
+					       : NULL;
 
 	if (!to)
 		return 0;
@@ -92,8 +94,9 @@ static int make_model(struct move_policy *x, const char *const *names, uint32_t 
 		return 0;
 	if (place_inputs_init(&x->in, NULL, e) < 0)
 		return -1;
+	x->in.keep_groups = true;
 	rc = take(&x->in, &x->graph, e) < 0 || take(&x->in, &x->devs, e) < 0 ||
-			     take(&x->in, &x->cost, e) < 0 ||
+			     take(&x->in, &x->cost, e) < 0 || take(&x->in, &x->group, e) < 0 ||
 			     place_inputs_model(&x->in, names, k, x->arena, &x->model, e) < 0
 		     ? -1
 		     : 0;

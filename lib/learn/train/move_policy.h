@@ -11,8 +11,8 @@
 #include "record/placerec.h"
 
 struct move_policy {
-	struct learned_params *params, *adapt; /* owned; NULL: none came */
-	struct rec *graph, *devs, *cost;       /* as they came, until they are made a model */
+	struct learned_params *params, *adapt;   /* owned; NULL: none came */
+	struct rec *graph, *devs, *cost, *group; /* as they came, until they are made a model */
 	struct place_inputs in;
 	struct place_model model;
 	struct proposer *proposer; /* NULL: no model yet */
@@ -28,7 +28,8 @@ void move_policy_init(struct move_policy *x);
 void move_policy_release(struct move_policy *x);
 void move_policy_reset(struct move_policy *x); /* for the next stream */
 
-/* Keeps a graph, devs or cost record, of which it looks at nothing yet. */
+/* Keeps a graph, devs, cost or group record, of which it looks at nothing yet.  Sets of one given
+ * group stay together. */
 int move_policy_note(struct move_policy *x, const struct rec *r, struct err *e) MUST_CHECK;
 
 /* A params record of block costs or adapt. */

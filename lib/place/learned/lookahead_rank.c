@@ -25,7 +25,7 @@ static int run_lookahead_rank(struct method_run *r, struct err *e)
 const struct place_method method_lookahead_rank = {
 	.name = "lookahead-rank",
 	.needs_costs = true,
-	.about = "list schedule by where consumers, with all that follows them, would end",
+	.about = "list schedule by where consumers and what follows would end",
 	.source = "Bittencourt, Sakellariou, Madeira, PDP 2010, with upward ranks",
 	.run = run_lookahead_rank,
 	.scope = SCOPE_SCHEDULES,
