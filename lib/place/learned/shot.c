@@ -45,9 +45,9 @@ static void keep_if_better(struct shot *x, struct evaluator *ev, uint16_t *try, 
 	memcpy(device, try, x->view->m->n_sets * sizeof(*device));
 }
 
-/* Tasks times devices from which on there is time for fewer list schedules: groups by the policy
- * alone and no draws; then the policy and the look-ahead rank alone. */
-static const double LARGE = 1e5, VERY_LARGE = 1e6;
+/* Tasks times devices above which there is time for the rules alone, without groups and variants;
+ * and for the policy and the look-ahead rank alone. */
+static const double LARGE = 1.2e4, VERY_LARGE = 1e6;
 
 static double cells(const struct shot *x)
 {
@@ -61,9 +61,9 @@ static void run_groups(struct shot *x, const uint32_t *group, struct evaluator *
 	static const uint32_t by[] = {RULE_POLICY, RULE_AHEAD, 0};
 	struct err none = ERR_INIT;
 
-	uint32_t n = cells(x) > LARGE ? 1 : sizeof(by) / sizeof(by[0]);
+	uint32_t n = sizeof(by) / sizeof(by[0]);
 
-	for (uint32_t i = 0; group && cells(x) <= VERY_LARGE && i < n; i++)
+	for (uint32_t i = 0; group && cells(x) <= LARGE && i < n; i++)
 		if ((by[i] != RULE_POLICY || x->params) && (!x->most || x->used < x->most) &&
 		    rule_run(by[i], x->view, x->params, group, try, &none) == 0)
 			keep_if_better(x, ev, try, device, rule_names[by[i]]);
