@@ -183,7 +183,8 @@ static double value_of_rule(struct pretraining *t, struct study *y, struct evalu
 /* y->best becomes the best that rules, draws of the policy and learned moves find. */
 static void find_teacher(struct pretraining *t, struct study *y, struct random_stream *rng)
 {
-	struct shot shot = {.view = &y->view, .s = &y->s, .params = t->x, .parse = &y->parse};
+	struct shot shot = {
+		.view = &y->view, .s = &y->s, .params = t->x, .parse = &y->parse, .patient = true};
 	struct err none = ERR_INIT;
 	struct move_search x;
 

@@ -51,7 +51,7 @@ static const double LARGE = 1.2e4, VERY_LARGE = 1e6;
 
 static double cells(const struct shot *x)
 {
-	return (double)x->view->n * x->view->k;
+	return x->patient ? 0 : (double)x->view->n * x->view->k;
 }
 
 /* Groups placed as one, by the rules that gain by it. */

@@ -26,6 +26,7 @@ struct shot {
 	uint32_t variants; /* of the policy, too: each does not see some features */
 	uint64_t seed;     /* of what they do not see */
 	uint64_t most;     /* evaluations; 0: any */
+	bool patient;      /* all list schedules, however large the problem is */
 	/* answers */
 	double value; /* of the best, as simulated */
 	const char *who;
