@@ -281,17 +281,6 @@ static void state_init(struct decode_state *s, struct decode *x, const struct co
 	s->child_ready_s = ARENA_NEWN(a, double, (size_t)MOST_CHILDREN *k);
 }
 
-static const double *priorities(struct decode *x, const struct cost_view *view, struct arena *a)
-{
-	if (x->noise <= 0 || !x->draw)
-		return view->rank;
-	double *rank = ARENA_NEWN(a, double, view->n);
-
-	for (uint32_t v = 0; v < view->n; v++)
-		rank[v] = view->rank[v] * (1 + x->noise * random_stream_uniform(x->draw));
-	return rank;
-}
-
 int decode_run(struct decode *x, const struct cost_view *view, uint16_t *device, struct err *e)
 {
 	struct arena *a = arena_new();
@@ -307,7 +296,7 @@ int decode_run(struct decode *x, const struct cost_view *view, uint16_t *device,
 	l.links = x->links && view->m->costs.contention ? listlinks_new(&l) : NULL;
 	x->loss = 0;
 	x->n_choices = 0;
-	int rc = listsched_run(&l, priorities(x, view, a), choose_device, &s, e);
+	int rc = listsched_run(&l, view->rank, choose_device, &s, e);
 
 	x->makespan_s = listsched_makespan_s(&l);
 	listsched_placement(&l, device);

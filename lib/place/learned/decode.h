@@ -23,7 +23,6 @@ struct decode {
 	const uint32_t
 		*group; /* (n_sets) sets of equal value go to one device; NULL: any may part */
 	bool links;     /* copies wait for each other, where the model says so */
-	double noise;   /* ranks are stretched at random by up to this share; 0: not */
 	/* DECODE_POLICY */
 	const struct scorer *scorer;
 	const struct params *params;

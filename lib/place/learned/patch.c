@@ -188,14 +188,12 @@ static void take_twins(struct patcher *p, struct random_stream *rng, uint32_t si
 }
 
 /* A stretch of a topological order, as far as it is on the first unit's device. */
-static void take_stretch(struct patcher *p, struct random_stream *rng, uint32_t size,
-			 struct patch *y)
+static void take_stretch(struct patcher *p, uint32_t size, struct patch *y)
 {
 	uint32_t n = p->s->u.n, first = y->unit[0];
 
 	for (uint32_t i = 1; first + i < n && i < 2 * size && y->n < size; i++)
 		add_unit(p, first + i, y);
-	(void)rng;
 }
 
 static uint64_t mix(uint64_t x)
@@ -225,7 +223,7 @@ bool patch_draw(struct patcher *p, struct random_stream *rng, struct patch *out)
 	else if (how < 6)
 		take_twins(p, rng, size, out);
 	else if (how < 7)
-		take_stretch(p, rng, size, out);
+		take_stretch(p, size, out);
 	else
 		grow(p, rng, size, out);
 	if (how >= 3 && how < 6 && random_stream_below(rng, 2))

@@ -220,7 +220,7 @@ static void see_chain(const struct patcher *p, const struct patch *y, uint32_t v
 	const struct incumbent_view *x = p->x;
 	const struct sched_dag *d = &x->view->m->tasks.dag;
 	const struct sched_links *l = &x->view->m->costs.links;
-	uint32_t k = x->view->k, at = x->on_chain[v];
+	uint32_t at = x->on_chain[v];
 
 	if (at == 0)
 		return;
@@ -272,7 +272,6 @@ static void see_chain(const struct patcher *p, const struct patch *y, uint32_t v
 			o->chain_copy_s += then - now;
 		}
 	}
-	(void)k;
 }
 
 static void see_task(struct patcher *p, const struct patch *y, uint32_t v, double *plain_s,
