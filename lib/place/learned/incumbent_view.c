@@ -124,11 +124,20 @@ static void list_devices(struct incumbent_view *x, uint32_t n_events)
 	x->dev_ptr[0] = 0;
 }
 
+/* The copy by which v reads a tensor; SCHED_NONE: it is made where v is. */
+static uint32_t copy_to(const struct incumbent_view *x, uint32_t tensor, uint32_t v)
+{
+	uint32_t from = x->view->m->tasks.dag.tensor_task[tensor];
+
+	return x->on[from] == x->on[v] ? SCHED_NONE
+				       : x->copy_of[(size_t)tensor * x->view->k + x->on[v]];
+}
+
 static void find_latest(struct incumbent_view *x, uint32_t n_events)
 {
 	const struct sched_dag *d = &x->view->m->tasks.dag;
 	const struct timeline *t = x->t;
-	uint32_t n = x->view->n, k = x->view->k;
+	uint32_t n = x->view->n;
 
 	for (uint32_t v = 0; v < n; v++)
 		x->late_s[v] = t->makespan_s;
@@ -158,9 +167,7 @@ static void find_latest(struct incumbent_view *x, uint32_t n_events)
 		for (uint32_t j = d->in_ptr[v]; j < d->in_ptr[v + 1]; j++) {
 			uint32_t tensor = d->use_tensor[d->in_use[j]];
 			uint32_t from = d->tensor_task[tensor];
-			uint32_t c = x->on[from] == x->on[v]
-					     ? SCHED_NONE
-					     : x->copy_of[(size_t)tensor * k + x->on[v]];
+			uint32_t c = copy_to(x, tensor, v);
 
 			if (c == SCHED_NONE)
 				x->late_s[from] = fmin(x->late_s[from], start_s);
@@ -175,7 +182,7 @@ static void find_chain(struct incumbent_view *x)
 {
 	const struct sched_dag *d = &x->view->m->tasks.dag;
 	const struct timeline *t = x->t;
-	uint32_t n = x->view->n, k = x->view->k, v = 0;
+	uint32_t n = x->view->n, v = 0;
 
 	memset(x->on_chain, 0, n * sizeof(*x->on_chain));
 	x->n_chain = 0;
@@ -198,9 +205,7 @@ static void find_chain(struct incumbent_view *x)
 		for (uint32_t j = d->in_ptr[v]; j < d->in_ptr[v + 1]; j++) {
 			uint32_t tensor = d->use_tensor[d->in_use[j]];
 			uint32_t from = d->tensor_task[tensor];
-			uint32_t c = x->on[from] == x->on[v]
-					     ? SCHED_NONE
-					     : x->copy_of[(size_t)tensor * k + x->on[v]];
+			uint32_t c = copy_to(x, tensor, v);
 			double end_s = c == SCHED_NONE ? t->end_s[from] : t->copy_end_s[c];
 
 			if (end_s < latest || (end_s == latest && behind != SCHED_NONE))
@@ -218,7 +223,7 @@ static void find_ready(struct incumbent_view *x)
 {
 	const struct sched_dag *d = &x->view->m->tasks.dag;
 	const struct timeline *t = x->t;
-	uint32_t n = x->view->n, k = x->view->k;
+	uint32_t n = x->view->n;
 
 	for (uint32_t v = 0; v < n; v++) {
 		x->cost_s[v] = t->end_s[v] - t->start_s[v];
@@ -226,12 +231,10 @@ static void find_ready(struct incumbent_view *x)
 		for (uint32_t j = d->in_ptr[v]; j < d->in_ptr[v + 1]; j++) {
 			uint32_t tensor = d->use_tensor[d->in_use[j]];
 			uint32_t from = d->tensor_task[tensor];
-			uint32_t c = x->copy_of[(size_t)tensor * k + x->on[v]];
+			uint32_t c = copy_to(x, tensor, v);
 
-			x->ready_s[v] =
-				fmax(x->ready_s[v], x->on[from] == x->on[v] || c == SCHED_NONE
-							    ? t->end_s[from]
-							    : t->copy_end_s[c]);
+			x->ready_s[v] = fmax(x->ready_s[v],
+					     c == SCHED_NONE ? t->end_s[from] : t->copy_end_s[c]);
 		}
 	}
 }
