@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "measure/rounds.h"
+#include "timing/rounds.h"
 
 /* Plans t[i] into *plan; false: it cannot run, and t has the reason.  -1: the end. */
 static int plan_trial(struct session *s, struct trial *t, struct plan *plan, struct arena *a,
@@ -41,6 +41,7 @@ static int run_interleaved(struct session *s, struct trial *t, uint32_t n, struc
 			   uint32_t rounds, struct arena *a, struct err *e)
 {
 	struct participant *x = MEM_NEWN(struct participant, (size_t)n + 1);
+	struct plan_run *run = MEM_NEWN(struct plan_run, (size_t)n + 1);
 	uint32_t *who = MEM_NEWN(uint32_t, (size_t)n + 1), n_in = 0;
 	struct core_speed *speed = NULL;
 	struct rounds_options o = {.warmup = s->opt.warmup,
@@ -54,21 +55,27 @@ static int run_interleaved(struct session *s, struct trial *t, uint32_t n, struc
 				   .twice = true};
 	for (uint32_t i = 0; i < n; i++)
 		if (t[i].ok) {
-			x[n_in].plan = &plan[i];
+			run[n_in].plan = &plan[i];
 			who[n_in++] = i;
 		}
 	bool has_ref = s->best >= 0 && s->single[s->best].has_plan;
 	if (has_ref)
-		x[n_in].plan = &s->single[s->best].plan;
+		run[n_in].plan = &s->single[s->best].plan;
 	int rc = s->core_speed && !(speed = core_speed_new(&s->devices, e)) ? -1 : 0;
-	o.core_speed = speed;
+	o.n_pulses = speed ? CORE_SPEED_KINDS : 0;
+	for (uint32_t i = 0; i < n_in + has_ref; i++) {
+		run[i].x = s->x;
+		run[i].core_speed = speed;
+		x[i].run = plan_runnable(&run[i]);
+	}
 	if (rc == 0)
-		rc = measure_rounds(s->x, x, n_in + has_ref, s->devices.n, &o, a, e);
+		rc = measure_rounds(x, n_in + has_ref, s->devices.n, &o, a, e);
 	core_speed_free(speed);
 	if (rc == 0)
 		store_results(t, n, x, who, n_in,
 			      has_ref && !x[n_in].failed ? x[n_in].m.lat.mid : 0);
 	mem_free(who);
+	mem_free(run);
 	mem_free(x);
 	return rc;
 }

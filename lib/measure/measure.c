@@ -1,75 +1,36 @@
-/* measure.c - repeated runs and intervals. */
+/* measure.c - runs of plans. */
 #include "measure/measure.h"
 #include "base/clock.h"
 
-#include <math.h>
-#include <string.h>
-
-enum { PAPER_RUNS = 10, PAPER_LAST = 5 };
-
-static bool narrow(struct interval i, double ci)
+static enum run_status run_plan(void *arg, struct run_sample *out, struct err *e)
 {
-	return (i.hi - i.lo) / 2 <= ci * fabs(i.mid);
+	struct plan_run *r = arg;
+	struct exec_sample s = {.busy_s = out->busy_s};
+	bool beside = out->pulse_s && r->core_speed;
+	if (beside)
+		core_speed_begin(r->core_speed);
+	int rc = executor_run(r->x, r->plan, &s, e);
+	if (beside)
+		core_speed_end(r->core_speed, out->pulse_s);
+	out->lat_s = s.lat_s;
+	return rc == 0 ? RUN_OK : executor_alive(r->x) ? RUN_FAILED : RUN_END;
 }
 
-struct interval interval_clip(struct interval i)
+static double now_s(void *arg)
 {
-	if (!(i.lo > 0))
-		i.lo = 0;
-	if (!(i.hi < 100 * i.mid))
-		i.hi = 100 * i.mid;
-	return i;
+	(void)arg;
+	return clock_s();
 }
 
-static int run_once(struct executor *x, struct plan *p, struct measurement *m, struct err *e)
+struct runnable plan_runnable(struct plan_run *r)
 {
-	struct exec_sample s = {.busy_s = m->busy_s};
-	if (executor_run(x, p, &s, e) < 0)
-		return -1;
-	m->sample_s[m->n++] = s.lat_s;
-	return 0;
-}
-
-static void start(struct measurement *m, const struct measure_options *o, uint32_t k,
-		  struct arena *a)
-{
-	int64_t room = o->max_runs > PAPER_RUNS ? o->max_runs : PAPER_RUNS;
-	*m = (struct measurement){.sample_s = ARENA_NEWN(a, double, (size_t)room + 1),
-				  .busy_s = ARENA_NEWN(a, double, k)};
-}
-
-static int warm_up(struct executor *x, struct plan *p, const struct measure_options *o,
-		   struct err *e)
-{
-	struct exec_sample s = {0};
-	for (int64_t i = 0; i < o->warmup; i++)
-		if (executor_run(x, p, &s, e) < 0)
-			return -1;
-	return 0;
+	return (struct runnable){.arg = r, .run = run_plan, .now_s = now_s};
 }
 
 int measure_plan(struct executor *x, struct plan *p, uint32_t k, const struct measure_options *o,
 		 struct arena *a, struct measurement *out, struct err *e)
 {
-	double end = clock_s() + o->max_s;
-	start(out, o, k, a);
-	if (o->paper) {
-		while (out->n < PAPER_RUNS)
-			if (run_once(x, p, out, e) < 0)
-				return -1;
-		out->lat = interval_clip(
-			interval_mean(out->sample_s + PAPER_RUNS - PAPER_LAST, PAPER_LAST));
-		return 0;
-	}
-	if (warm_up(x, p, o, e) < 0)
-		return -1;
-	while (out->n < o->max_runs) {
-		if (run_once(x, p, out, e) < 0)
-			return -1;
-		out->lat = interval_median(out->sample_s, out->n);
-		if (out->n >= o->min_runs && (narrow(out->lat, o->ci) || clock_s() > end))
-			break;
-	}
-	out->lat = interval_clip(out->lat);
-	return 0;
+	struct plan_run run = {.x = x, .plan = p};
+	struct runnable r = plan_runnable(&run);
+	return measure_runs(&r, k, o, a, out, e) == RUN_OK ? 0 : -1;
 }

@@ -1,47 +1,24 @@
-/* measure.h - how long a plan takes, and how sure that is.
- *
- * Disturbances of a machine only ever add time, now and then much of it: the
- * estimate is the median, and its 95 % interval comes from order statistics, which
- * assume nothing about the distribution. */
+/* measure.h - plans as something to be timed (timing/runnable.h). */
 #ifndef HSDAG_MEASURE_MEASURE_H
 #define HSDAG_MEASURE_MEASURE_H
 
 #include "exec/executor.h"
-#include "stats/interval.h"
+#include "measure/core_speed.h"
+#include "timing/measurement.h"
 
-struct measure_options {
-	int64_t warmup; /* inferences that are not counted */
-	int64_t min_runs, max_runs;
-	double ci;       /* enough when the interval is this narrow: half of it over the estimate */
-	double max_s;    /* ... or when this much time is spent, warm-up included, min_runs aside */
-	bool keep_state; /* variables keep their values from run to run of a placement */
-	bool paper;      /* 10 runs, the mean of the last 5 (the paper, section 3.1) */
-	double limit_s;  /* an inference that takes longer is ended: it fails; 0: none is */
-};
-#define MEASURE_DEFAULT \
-	{ \
-		1, 6, 50, 0.02, 1.0, false, false, 600 \
-	}
-
-/* Does a run of so many seconds that follows another plan's gain from a second one behind it?  The
- * first one finds the caches full of the other's data, which a long one hardly notices. */
-static inline bool measure_again(double lat_s)
-{
-	return lat_s < 60e-3;
-}
-
-/* As it goes on a record: positive, finite. */
-struct interval interval_clip(struct interval i);
-
-struct measurement {
-	struct interval lat;
-	uint32_t n;       /* samples */
-	double *sample_s; /* (n) */
-	double *busy_s;   /* (k) of the last run; of rounds: of the fastest */
-	double *core_loop_s; /* (n, k, CORE_SPEED_KINDS) of rounds when core speeds are sampled (core_speed.h); else NULL */
+/* A plan on an executor; both are borrowed, as is core_speed, which samples beside runs that ask
+ * for pulses (CORE_SPEED_KINDS of them; NULL: none may ask). */
+struct plan_run {
+	struct executor *x;
+	struct plan *plan;
+	struct core_speed *core_speed;
 };
 
-/* Measure p.  Memory from a. */
+/* r is borrowed.  A run fails when a device does, and ends all when the executor is not alive any
+ * more. */
+struct runnable plan_runnable(struct plan_run *r);
+
+/* Measure p, runs in a row.  Memory from a. */
 int measure_plan(struct executor *x, struct plan *p, uint32_t k, const struct measure_options *o,
 		 struct arena *a, struct measurement *out, struct err *e) MUST_CHECK;
 

@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { REFERENCE_EVERY = 4, REFERENCE_RUNS = 3 };
-
 int session_open(struct session *s, const struct graph *g, struct device_list *devices,
 		 bool allow_shared, const char *weights, const char *inputs, uint64_t seed,
 		 const struct measure_options *o, struct err *e)

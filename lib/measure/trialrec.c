@@ -12,8 +12,7 @@ static double *core_loops(const struct session *s, const struct place_rec *p, co
 	for (uint32_t r = 0; r < m->n; r++)
 		for (uint32_t i = 0; i < p->k; i++) {
 			uint32_t d = slot ? slot[i] : i;
-			const double *from =
-				&m->core_loop_s[((size_t)r * k + d) * CORE_SPEED_KINDS];
+			const double *from = &m->pulse_s[((size_t)r * k + d) * CORE_SPEED_KINDS];
 			for (int j = 0; d < k && j < CORE_SPEED_KINDS; j++)
 				x[((size_t)r * p->k + i) * CORE_SPEED_KINDS + j] = from[j];
 		}
@@ -43,7 +42,7 @@ int trial_encode(const struct session *s, const struct place_rec *p, const uint3
 			    .in_host = t->n_in_host,
 			    .steps = t->n_steps,
 			    .splits = t->n_splits};
-	double *core_loop_s = t->ok && t->m.core_loop_s ? core_loops(s, p, slot, &t->m) : NULL;
+	double *core_loop_s = t->ok && t->m.pulse_s ? core_loops(s, p, slot, &t->m) : NULL;
 	uint64_t *mem = MEM_NEWN(uint64_t, p->k);
 	double *busy = MEM_NEWN(double, p->k);
 	for (uint32_t i = 0; t->ok && i < p->k; i++) {

@@ -1,14 +1,9 @@
 /* verdict.c - candidates against the best single device. */
 #include "measure/verdict.h"
 
-#include <math.h>
 #include <string.h>
 
-#include "measure/rounds.h"
-
-enum { LEAST_ROUNDS = 8, ENOUGH_ROUNDS = 20 };
-/* Of max_s, the seconds for one placement: what enough rounds may take, and more than enough. */
-enum { ENOUGH_EFFORT = 20, MORE_EFFORT = 5 };
+#include "timing/contest.h"
 
 /* Who takes part: devices 0 .. k-1 alone, then the candidates. */
 struct participants {
@@ -19,7 +14,7 @@ struct participants {
 	int *single;          /* (k + n) the device that runs all of it, or -1 */
 	struct plan *plan;    /* (k + n) zeros: none */
 	bool *planned;        /* (k + n) false: cannot run, or a candidate on one device */
-	struct measurement *qualifying; /* (k + n) n 0: did not take part */
+	struct plan_run *run; /* (k + n) */
 };
 
 /* ---- plans ---- */
@@ -67,7 +62,7 @@ static void participants_open(struct participants *p, struct session *s, struct 
 	p->single = ARENA_NEWN(a, int, p->n);
 	p->plan = ARENA_NEWN(a, struct plan, p->n);
 	p->planned = ARENA_NEWN(a, bool, p->n);
-	p->qualifying = ARENA_NEWN(a, struct measurement, p->n);
+	p->run = ARENA_NEWN(a, struct plan_run, p->n);
 	v->single = ARENA_NEWN(a, struct trial, k);
 	for (uint32_t d = 0; d < k; d++) {
 		uint16_t *device = ARENA_NEWN(a, uint16_t, n_sets);
@@ -92,109 +87,34 @@ static void participants_close(struct participants *p)
 			plan_release(&p->plan[i]);
 }
 
-/* ---- qualifying and final rounds ---- */
+/* ---- the contest ---- */
 
-static struct rounds_options options(const struct measure_options *m, bool qualifying)
+static void contest_open(struct participants *p, struct contest *x)
 {
-	uint32_t most = (uint32_t)m->max_runs, least = (uint32_t)m->min_runs;
-	struct rounds_options o = {.warmup = m->warmup,
-				   .max_s = ENOUGH_EFFORT * m->max_s,
-				   .quick_s = MORE_EFFORT * m->max_s};
-	o.enough = most < ENOUGH_ROUNDS ? most : ENOUGH_ROUNDS;
-	o.least = least > LEAST_ROUNDS ? least : LEAST_ROUNDS;
-	o.enough = o.enough < least ? least : o.enough;
-	o.least = o.least < o.enough ? o.least : o.enough;
-	o.most = qualifying || most < o.enough ? o.enough : most;
-	return o;
-}
-
-/* Rounds of those for whom `in` holds; the results in their trials. */
-static int run_rounds(struct participants *p, const bool *in, bool qualifying, struct err *e)
-{
-	struct participant *t = MEM_NEWN(struct participant, p->n);
-	uint32_t *who = MEM_NEWN(uint32_t, p->n), n = 0;
-	struct rounds_options o = options(&p->s->opt, qualifying);
-	for (uint32_t i = 0; i < p->n; i++)
-		if (in[i] && p->planned[i] && p->trial[i]->ok) {
-			t[n] = (struct participant){.plan = &p->plan[i], .may_drop = i >= p->k};
-			who[n++] = i;
-		}
-	int rc = measure_rounds(p->s->x, t, n, p->k, &o, p->a, e);
-	for (uint32_t j = 0; j < n && rc == 0; j++) {
-		struct trial *x = p->trial[who[j]];
-		x->ok = !t[j].failed;
-		x->m = t[j].m;
-		memcpy(x->reason, t[j].reason, sizeof x->reason);
-	}
-	mem_free(t);
-	mem_free(who);
-	return rc;
-}
-
-/* The fastest single device that runs; -1: none does. */
-static int fastest_single(const struct participants *p)
-{
-	int best = -1;
-	for (uint32_t d = 0; d < p->k; d++)
-		if (p->trial[d]->ok &&
-		    (best < 0 || p->trial[d]->m.lat.mid < p->trial[best]->m.lat.mid))
-			best = (int)d;
-	return best;
-}
-
-/* The candidate for the final, -1 when there is none.  Of several, qualifying rounds choose. */
-static int choose_finalist(struct participants *p, int *out, struct err *e)
-{
-	bool *in = ARENA_NEWN(p->a, bool, p->n);
-	uint32_t n = 0;
-	double least = INFINITY;
-	*out = -1;
+	*x = (struct contest){.k = p->k, .n = p->n, .c = ARENA_NEWN(p->a, struct contestant, p->n)};
 	for (uint32_t i = 0; i < p->n; i++) {
-		in[i] = p->planned[i];
-		if (i >= p->k && in[i]) {
-			n++;
-			*out = (int)i;
-		}
+		p->run[i] = (struct plan_run){.x = p->s->x, .plan = &p->plan[i]};
+		x->c[i].run = plan_runnable(&p->run[i]);
+		x->c[i].takes_part = p->planned[i];
 	}
-	if (n <= 1)
-		return 0;
-	if (run_rounds(p, in, true, e) < 0)
-		return -1;
-	int ref = fastest_single(p);
-	*out = -1;
+}
+
+/* What the contest says, in the trials; candidates on one device are that device. */
+static void store_trials(struct participants *p, const struct contest *x)
+{
 	for (uint32_t i = 0; i < p->n; i++) {
-		const struct trial *t = p->trial[i];
-		if (!t->ok || !in[i])
+		const struct contestant *c = &x->c[i];
+		struct trial *t = p->trial[i];
+		if (!c->takes_part)
 			continue;
-		p->qualifying[i] = t->m;
-		double x = ref < 0 ? t->m.lat.mid : rounds_ratio(&t->m, &p->trial[ref]->m).mid;
-		if (i >= p->k && x < least) {
-			least = x;
-			*out = (int)i;
-		}
+		t->ok = !c->failed;
+		t->m = c->m;
+		t->ref_s = c->ref_s;
+		t->ratio = c->ratio;
+		t->has_ratio = c->has_ratio;
+		memcpy(t->reason, c->reason, sizeof t->reason);
 	}
-	return 0;
-}
-
-static void set_ratio(struct trial *t, const struct measurement *m, const struct measurement *ref)
-{
-	if (!t->ok || m->n == 0 || ref->n == 0)
-		return;
-	t->ref_s = ref->lat.mid;
-	t->ratio = m == ref ? (struct interval){1, 1, 1} : rounds_ratio(m, ref);
-	t->has_ratio = true;
-}
-
-/* Ratios of all to the reference; candidates on one device are that device. */
-static void set_ratios(struct participants *p, int reference, int winner)
-{
-	for (uint32_t i = 0; i < p->n && reference >= 0; i++) {
-		bool final = i < p->k || (int)i == winner;
-		if (i < p->k || p->single[i] < 0)
-			set_ratio(p->trial[i], final ? &p->trial[i]->m : &p->qualifying[i],
-				  final ? &p->trial[reference]->m : &p->qualifying[reference]);
-	}
-	for (uint32_t i = p->k; i < p->n; i++)
+	for (uint32_t i = p->k; i < p->n && x->reference >= 0; i++)
 		if (p->single[i] >= 0) {
 			const uint16_t *device = p->trial[i]->device;
 			*p->trial[i] = *p->trial[p->single[i]];
@@ -202,24 +122,19 @@ static void set_ratios(struct participants *p, int reference, int winner)
 		}
 }
 
-static int run_final(struct participants *p, struct verdict *v, struct err *e)
+static int run_contest(struct participants *p, struct verdict *v, struct err *e)
 {
-	int w;
-	if (choose_finalist(p, &w, e) < 0)
+	struct contest x;
+	contest_open(p, &x);
+	if (contest_run(&x, &p->s->opt, p->a, e) < 0)
 		return -1;
-	bool *in = ARENA_NEWN(p->a, bool, p->n);
-	for (uint32_t i = 0; i < p->n; i++)
-		in[i] = i < p->k || (int)i == w;
-	if (run_rounds(p, in, false, e) < 0)
-		return -1;
-	v->reference = fastest_single(p);
-	set_ratios(p, v->reference, w);
-	if (w >= 0 && p->trial[w]->ok && (v->reference < 0 || p->trial[w]->ratio.hi < 1))
-		v->winner = w - (int)p->k;
+	store_trials(p, &x);
+	v->reference = x.reference;
+	v->winner = x.winner < 0 ? -1 : x.winner - (int)p->k;
 	if (v->winner < 0 && v->reference < 0)
 		return err_set(e, ST_RUNTIME, "no placement can run: %s",
 			       p->k ? p->trial[0]->reason : "there is no device");
-	v->final = v->winner >= 0 ? *p->trial[w] : v->single[v->reference];
+	v->final = v->winner >= 0 ? *p->trial[x.winner] : v->single[v->reference];
 	v->n_pairs = v->final.m.n;
 	return 0;
 }
@@ -285,7 +200,7 @@ int verdict_reach(struct session *s, struct trial *t, uint32_t n, struct arena *
 	if (session_measure_singles(s, e) < 0)
 		return -1;
 	participants_open(&p, s, t, n, out, a);
-	int rc = run_final(&p, out, e);
+	int rc = run_contest(&p, out, e);
 	participants_close(&p);
 	return rc < 0 ? -1 : out->reference < 0 ? 0 : compare_outputs(s, out, a, e);
 }

@@ -1,5 +1,4 @@
-/* verdict.h - the last comparison before anything is claimed: candidates against the
- * best single device, in rounds that run each of them once. */
+/* verdict.h - the last comparison before anything is claimed, on a session's devices. */
 #ifndef HSDAG_MEASURE_VERDICT_H
 #define HSDAG_MEASURE_VERDICT_H
 
@@ -15,13 +14,9 @@ struct verdict {
 	char not_compared[sizeof((struct err *)0)->msg]; /* why there is no diff; "": there is */
 };
 
-/* Heats: rounds of every single device and all candidates t[n]; the candidate with the smallest
- * ratio goes on.  Final: fresh rounds of every single device and that candidate, for the
- * claim is about measurements that did not choose it.  The reference is the fastest
- * single device of the final; the candidate wins only if ratio.hi < 1, or if no single device
- * can run the model.  A candidate that is all on one device is that device, and never
- * a gain.  Ratios of the other candidates are to the reference, in the qualifying rounds.  Results from a.
- * -1: nothing could run, or the output's reader has gone. */
+/* A contest (timing/contest.h) of every single device and of candidates t[n].  A candidate that is
+ * all on one device is that device, and never a gain.  Results from a.  -1: nothing could run, or
+ * the output's reader has gone. */
 int verdict_reach(struct session *s, struct trial *t, uint32_t n, struct arena *a,
 		  struct verdict *out, struct err *e) MUST_CHECK;
 

@@ -1,18 +1,17 @@
-/* rounds.h - plans compared in rounds: every round runs each of them once, so that what
+/* rounds.h - runnables compared in rounds: every round runs each of them once, so that what
  * disturbs the machine for a while disturbs all of them alike.
  *
  * The order within a round is reversed in every second one, or drawn for every round, so that
  * the same slow moment meets other participants in each.  How many rounds there are is
  * settled from the time that the warm-up takes, before any result is known: to stop
  * when an interval happens to be narrow would make intervals too narrow. */
-#ifndef HSDAG_MEASURE_ROUNDS_H
-#define HSDAG_MEASURE_ROUNDS_H
+#ifndef HSDAG_TIMING_ROUNDS_H
+#define HSDAG_TIMING_ROUNDS_H
 
-#include "measure/measure.h"
-#include "measure/core_speed.h"
+#include "timing/measurement.h"
 
 struct participant {
-	struct plan *plan;
+	struct runnable run;
 	bool may_drop; /* leaves early when it is clearly slower than its like */
 	bool failed, dropped;
 	char reason[sizeof((struct err *)0)->msg]; /* when failed */
@@ -27,14 +26,14 @@ struct rounds_options {
 	double max_s, quick_s;
 	bool shuffle; /* a random order in every round, drawn from seed */
 	uint64_t seed;
-	bool twice; /* samples are the faster of two runs in a row (measure_again) */
-	struct core_speed *core_speed; /* beside every run that counts; NULL: none */
+	bool twice;        /* samples are the faster of two runs in a row (measure_again) */
+	uint32_t n_pulses; /* asked of every run that counts; 0: none are */
 };
 
-/* Measure t[n] on k devices; memory from a.  A participant whose device fails leaves with a
- * reason.  -1: the output's reader has gone. */
-int measure_rounds(struct executor *x, struct participant *t, uint32_t n, uint32_t k,
-		   const struct rounds_options *o, struct arena *a, struct err *e) MUST_CHECK;
+/* Measure t[n] on k devices; memory from a.  A participant that fails leaves with a reason.  -1: the
+ * program is to end. */
+int measure_rounds(struct participant *t, uint32_t n, uint32_t k, const struct rounds_options *o,
+		   struct arena *a, struct err *e) MUST_CHECK;
 
 /* Latency of p over latency of ref: the median of the ratios of the rounds that both have (one
  * at least), and its 95 % interval by order statistics. */

@@ -1,5 +1,5 @@
 /* rounds.c - rounds of runs, and ratios within them. */
-#include "measure/rounds.h"
+#include "timing/rounds.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,18 +15,12 @@ static bool takes_part(const struct participant *t)
 	return !t->failed && !t->dropped;
 }
 
-/* One run of t; its seconds in *lat, its busy times in busy_s (k).  -1 only when the executor is to
- * end. */
-static int run_one(struct executor *x, struct participant *t, double *lat, double *busy_s,
-		   struct err *e)
+/* One run of t.  -1 only when the program is to end. */
+static int run_one(struct participant *t, struct run_sample *out, struct err *e)
 {
-	struct exec_sample s = {.busy_s = busy_s};
-	if (executor_run(x, t->plan, &s, e) == 0) {
-		*lat = s.lat_s;
-		return 0;
-	}
-	if (!executor_alive(x))
-		return -1;
+	enum run_status status = runnable_run(&t->run, out, e);
+	if (status != RUN_FAILED)
+		return status == RUN_OK ? 0 : -1;
 	memcpy(t->reason, e->msg, sizeof t->reason);
 	err_clear(e);
 	t->failed = true;
@@ -34,16 +28,15 @@ static int run_one(struct executor *x, struct participant *t, double *lat, doubl
 }
 
 /* Seconds that a round takes, from the last warm-up run of each. */
-static int warm_up(struct executor *x, struct participant *t, uint32_t n, int64_t runs,
-		   double *round_s, struct err *e)
+static int warm_up(struct participant *t, uint32_t n, int64_t runs, double *round_s, struct err *e)
 {
 	*round_s = 0;
 	for (uint32_t i = 0; i < n; i++) {
-		double lat = 0;
+		struct run_sample s = {0};
 		for (int64_t r = 0; r < (runs > 1 ? runs : 1) && !t[i].failed; r++)
-			if (run_one(x, &t[i], &lat, NULL, e) < 0)
+			if (run_one(&t[i], &s, e) < 0)
 				return -1;
-		*round_s += t[i].failed ? 0 : lat;
+		*round_s += t[i].failed ? 0 : s.lat_s;
 	}
 	return 0;
 }
@@ -72,38 +65,19 @@ static void drop_slow(struct participant *t, uint32_t n)
 				interval_median(t[i].m.sample_s, t[i].m.n).mid > DROP_RATIO * best;
 }
 
-/* What is measured of one run. */
-struct counted_run {
-	double lat_s, *busy_s, *core_loop_s; /* (k), (k, CORE_SPEED_KINDS) */
-};
-
-static struct counted_run counted_run_new(struct arena *a, uint32_t k)
+static struct run_sample sample_new(struct arena *a, uint32_t k, uint32_t n_pulses)
 {
-	return (struct counted_run){INFINITY, ARENA_NEWN(a, double, k),
-				    ARENA_NEWN(a, double, (size_t)k *CORE_SPEED_KINDS)};
-}
-
-/* A run that counts, unless t fails. */
-static int run_counted(struct executor *x, struct participant *t, struct core_speed *speed,
-		       struct counted_run *out, struct err *e)
-{
-	out->lat_s = INFINITY;
-	if (speed)
-		core_speed_begin(speed);
-	int rc = run_one(x, t, &out->lat_s, out->busy_s, e);
-	if (speed)
-		core_speed_end(speed, out->core_loop_s);
-	return rc;
+	return (struct run_sample){INFINITY, ARENA_NEWN(a, double, k),
+				   n_pulses ? ARENA_NEWN(a, double, (size_t)k *n_pulses) : NULL};
 }
 
 /* Busy times are those of the fastest run. */
-static void note_run(struct participant *t, const struct counted_run *s, uint32_t k,
-		     double *least_s)
+static void note_run(struct participant *t, const struct run_sample *s, uint32_t k,
+		     uint32_t n_pulses, double *least_s)
 {
-	size_t cells = (size_t)k * CORE_SPEED_KINDS;
-	if (t->m.core_loop_s)
-		memcpy(&t->m.core_loop_s[t->m.n * cells], s->core_loop_s,
-		       cells * sizeof *s->core_loop_s);
+	size_t cells = (size_t)k * n_pulses;
+	if (t->m.pulse_s)
+		memcpy(&t->m.pulse_s[t->m.n * cells], s->pulse_s, cells * sizeof *s->pulse_s);
 	t->m.sample_s[t->m.n++] = s->lat_s;
 	if (s->lat_s < *least_s)
 		memcpy(t->m.busy_s, s->busy_s, k * sizeof *s->busy_s);
@@ -123,24 +97,24 @@ static void round_order(uint32_t *order, uint32_t n, uint32_t r, const struct ro
 	}
 }
 
-int measure_rounds(struct executor *x, struct participant *t, uint32_t n, uint32_t k,
-		   const struct rounds_options *o, struct arena *a, struct err *e)
+int measure_rounds(struct participant *t, uint32_t n, uint32_t k, const struct rounds_options *o,
+		   struct arena *a, struct err *e)
 {
 	double round_s, *least_s = ARENA_NEWN(a, double, n);
-	struct counted_run one = counted_run_new(a, k), again = counted_run_new(a, k);
+	struct run_sample one = sample_new(a, k, o->n_pulses),
+			  again = sample_new(a, k, o->n_pulses);
 	uint32_t *order = ARENA_NEWN(a, uint32_t, n);
 	for (uint32_t i = 0; i < n; i++) {
 		t[i].m.busy_s = ARENA_NEWN(a, double, k);
 		least_s[i] = INFINITY;
 	}
-	if (warm_up(x, t, n, o->warmup, &round_s, e) < 0)
+	if (warm_up(t, n, o->warmup, &round_s, e) < 0)
 		return -1;
 	uint32_t rounds = how_many(o, round_s);
 	for (uint32_t i = 0; i < n; i++) {
 		t[i].m.sample_s = ARENA_NEWN(a, double, rounds);
-		if (o->core_speed)
-			t[i].m.core_loop_s =
-				ARENA_NEWN(a, double, (size_t)rounds *k *CORE_SPEED_KINDS);
+		if (o->n_pulses)
+			t[i].m.pulse_s = ARENA_NEWN(a, double, (size_t)rounds *k * o->n_pulses);
 	}
 	for (uint32_t r = 0; r < rounds; r++) {
 		round_order(order, n, r, o);
@@ -149,13 +123,13 @@ int measure_rounds(struct executor *x, struct participant *t, uint32_t n, uint32
 			if (!takes_part(p))
 				continue;
 			again.lat_s = INFINITY;
-			if (run_counted(x, p, o->core_speed, &one, e) < 0)
+			if (run_one(p, &one, e) < 0)
 				return -1;
 			if (!p->failed && o->twice && measure_again(one.lat_s) &&
-			    run_counted(x, p, o->core_speed, &again, e) < 0)
+			    run_one(p, &again, e) < 0)
 				return -1;
 			if (!p->failed)
-				note_run(p, again.lat_s < one.lat_s ? &again : &one, k,
+				note_run(p, again.lat_s < one.lat_s ? &again : &one, k, o->n_pulses,
 					 &least_s[p - t]);
 		}
 		if (r + 1 == DROP_AFTER)

@@ -1,0 +1,37 @@
+/* contest.h - the last comparison before anything is claimed: candidates against the best single
+ * device, in rounds that run each of them once.
+ *
+ * Heats: rounds of every single device and all candidates; the candidate with the smallest
+ * ratio goes on.  Final: fresh rounds of every single device and that candidate, for the
+ * claim is about measurements that did not choose it.  The reference is the fastest
+ * single device of the final; the candidate wins only if ratio.hi < 1, or if no single device
+ * can run.  Ratios of the other candidates are to the reference, in the qualifying rounds. */
+#ifndef HSDAG_TIMING_CONTEST_H
+#define HSDAG_TIMING_CONTEST_H
+
+#include "timing/rounds.h"
+
+struct contestant {
+	struct runnable run;
+	bool takes_part; /* false: it cannot run, or is a candidate all on one device */
+	bool failed;
+	char reason[sizeof((struct err *)0)->msg]; /* when failed */
+	struct measurement m;                      /* of the last rounds that it was in */
+	struct measurement qualifying;             /* n 0: it was in none */
+	double ref_s;                              /* the reference in the same rounds */
+	struct interval ratio;
+	bool has_ratio;
+};
+
+struct contest {
+	uint32_t k, n;        /* single devices come first, then n - k candidates */
+	struct contestant *c; /* (n) */
+	int reference;        /* the fastest single device of the final; -1: none can run */
+	int winner;           /* a place in c, >= k; -1: the reference itself */
+};
+
+/* Fills reference, winner and what was measured.  Memory from a.  -1: the program is to end. */
+int contest_run(struct contest *x, const struct measure_options *o, struct arena *a,
+		struct err *e) MUST_CHECK;
+
+#endif

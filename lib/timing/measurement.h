@@ -1,0 +1,54 @@
+/* measurement.h - how long something takes, and how sure that is.
+ *
+ * Disturbances of a machine only ever add time, now and then much of it: the
+ * estimate is the median, and its 95 % interval comes from order statistics, which
+ * assume nothing about the distribution. */
+#ifndef HSDAG_TIMING_MEASUREMENT_H
+#define HSDAG_TIMING_MEASUREMENT_H
+
+#include <stdbool.h>
+
+#include "base/mem.h"
+#include "stats/interval.h"
+#include "timing/runnable.h"
+
+struct measure_options {
+	int64_t warmup; /* inferences that are not counted */
+	int64_t min_runs, max_runs;
+	double ci;       /* enough when the interval is this narrow: half of it over the estimate */
+	double max_s;    /* ... or when this much time is spent, warm-up included, min_runs aside */
+	bool keep_state; /* variables keep their values from run to run of a placement */
+	bool paper;      /* 10 runs, the mean of the last 5 (the paper, section 3.1) */
+	double limit_s;  /* an inference that takes longer is ended: it fails; 0: none is */
+};
+#define MEASURE_DEFAULT \
+	{ \
+		1, 6, 50, 0.02, 1.0, false, false, 600 \
+	}
+
+/* One placement after another: the best single device runs so often after so many of them. */
+enum { REFERENCE_EVERY = 4, REFERENCE_RUNS = 3 };
+
+/* Does a run of so many seconds that follows another plan's gain from a second one behind it?  The
+ * first one finds the caches full of the other's data, which a long one hardly notices. */
+static inline bool measure_again(double lat_s)
+{
+	return lat_s < 60e-3;
+}
+
+/* As it goes on a record: positive, finite. */
+struct interval interval_clip(struct interval i);
+
+struct measurement {
+	struct interval lat;
+	uint32_t n;       /* samples */
+	double *sample_s; /* (n) */
+	double *busy_s;   /* (k) of the last run; of rounds: of the fastest */
+	double *pulse_s;  /* (n, k, n_pulses) of rounds, when asked for (rounds.h); else NULL */
+};
+
+/* Measure r, runs in a row, on k devices.  Memory from a. */
+enum run_status measure_runs(const struct runnable *r, uint32_t k, const struct measure_options *o,
+			     struct arena *a, struct measurement *out, struct err *e) MUST_CHECK;
+
+#endif
