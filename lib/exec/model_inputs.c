@@ -1,6 +1,5 @@
-/* model_inputs.c - inputs from a seed or from files, outputs to files. */
+/* model_inputs.c - inputs from files, outputs to files, and beside each other. */
 #include "exec/model_inputs.h"
-#include "base/rng.h"
 #include "exec/npy.h"
 #include "op/value.h"
 
@@ -37,78 +36,6 @@ struct tensor result_value(const struct model *m, uint32_t i, const void *result
 		return *(const struct tensor *)result;
 	t.data = u.v;
 	return t;
-}
-
-/* ---- from the seed ---- */
-
-/* bound[v] of a Gather's indices: the size of the gathered dim, or 0 when it cannot be told. */
-static int64_t gather_bound(struct model *m, uint32_t v, struct err *e)
-{
-	const struct graph *g = m->g;
-	uint32_t in = g->in_ptr[v];
-	struct tensor data;
-	if (g->in_ptr[v + 1] - in < 3 || g->in_node[in] == GRAPH_NONE ||
-	    g->in_node[in + 2] == GRAPH_NONE || !m->constant[g->in_node[in + 2]])
-		return 0;
-	uint32_t axis_out = graph_slot_output(g, in + 2);
-	if (!tensor_describe(g, graph_slot_output(g, in), &data) || model_value(m, axis_out, e) < 0)
-		return 0;
-	int axis = op_axis(tensor_int(&m->values.value[axis_out], 0), (int)data.rank);
-	return axis < 0 ? 0 : data.dim[axis];
-}
-
-/* The smallest range of the Gathers that input i of the model feeds through
- * operators that only convert or move elements; 0: none. */
-static int64_t index_bound(struct model *m, uint32_t i, struct err *e)
-{
-	const struct graph *g = m->g;
-	bool *carries = MEM_NEWN(bool, g->n);
-	int64_t bound = 0;
-	carries[m->param[i]] = true;
-	for (uint32_t v = 0; v < g->n && e->code == ST_OK; v++)
-		for (uint32_t s = g->in_ptr[v]; s < g->in_ptr[v + 1]; s++) {
-			if (g->in_node[s] == GRAPH_NONE || !carries[g->in_node[s]])
-				continue;
-			enum op_kind k = m->op[v].kind;
-			bool gather = strncmp(g->type[v], "Gather", 6) == 0;
-			if (gather && s == g->in_ptr[v] + 1) {
-				int64_t b = gather_bound(m, v, e);
-				if (b > 0 && (bound == 0 || b < bound))
-					bound = b;
-			} else if (k != OP_UNKNOWN &&
-				   (k == OP_CONVERT || op_info(k)->category == OPC_VIEW ||
-				    op_info(k)->category == OPC_MOVE)) {
-				carries[v] = true;
-			}
-		}
-	mem_free(carries);
-	return bound;
-}
-
-int inputs_seed(struct model *m, uint64_t seed, struct err *e)
-{
-	for (uint32_t i = 0; i < m->n_params; i++) {
-		struct tensor t = input_tensor(m, i);
-		struct rng_addr a = {seed, 0, i, RNG_INPUT};
-		int64_t n = tensor_elements(&t);
-		if (t.elem == EL_F32) {
-			rng_uniform_f32(&a, -1, 1, t.data, (size_t)n);
-			continue;
-		}
-		int64_t bound = elem_is_real(t.elem) ? 0 : index_bound(m, i, e);
-		if (e->code != ST_OK)
-			return -1;
-		if (bound <= 0 || t.elem == EL_BOOLEAN)
-			bound = 2;
-		if (bound > INT32_MAX)
-			bound = INT32_MAX;
-		for (int64_t j = 0; j < n; j++)
-			if (elem_is_real(t.elem))
-				tensor_set_real(&t, j, 2 * rng_uniform(&a, (uint32_t)j) - 1);
-			else
-				tensor_set_int(&t, j, rng_below(&a, (uint32_t)j, (uint32_t)bound));
-	}
-	return 0;
 }
 
 /* ---- files ---- */
@@ -220,16 +147,46 @@ int inputs_load(struct model *m, const char *dir, struct err *e)
 
 static const double OTHER_SHAPE = 1e300; /* records hold finite numbers */
 
-struct output_difference outputs_compare(const struct model *m, const void *const *a,
-					 const void *const *b)
+/* How many elements of t are NaN or infinite? */
+static int64_t count_not_finite(const struct tensor *t)
+{
+	int64_t n = 0;
+	for (int64_t i = 0; i < tensor_elements(t); i++)
+		n += !isfinite(tensor_real(t, i));
+	return n;
+}
+
+/* -1: values of result r make no difference that could be told. */
+static int check_finite(const struct model *m, uint32_t r, const struct tensor *x,
+			const struct tensor *y, struct err *e)
+{
+	char q[300];
+	const char *name = m->g->node_name[m->result[r]];
+	int64_t here = count_not_finite(x), there = count_not_finite(y);
+	if (here == 0 && there == 0)
+		return 0;
+	return err_set(
+		e, ST_RUNTIME,
+		"of %lld values of '%s' %lld are not finite (NaN or infinite), on the single "
+		"device %lld; other inputs (--inputs DIR) may have finite results",
+		(long long)tensor_elements(x), err_escape(q, sizeof q, name, strlen(name)),
+		(long long)here, (long long)there);
+}
+
+int outputs_compare(const struct model *m, const void *const *a, const void *const *b,
+		    struct output_difference *out, struct err *e)
 {
 	double se = 0, ab = 0, aa = 0, bb = 0, largest = 0;
 	int64_t n = 0;
 	for (uint32_t r = 0; r < m->n_results; r++) {
 		struct tensor x = result_value(m, r, a[r]), y = result_value(m, r, b[r]);
 		double far = 0, scale = 0;
-		if (!tensor_same_shape(&x, &y))
-			return (struct output_difference){OTHER_SHAPE, 0, OTHER_SHAPE};
+		if (!tensor_same_shape(&x, &y)) {
+			*out = (struct output_difference){OTHER_SHAPE, 0, OTHER_SHAPE};
+			return 0;
+		}
+		if (check_finite(m, r, &x, &y, e) < 0)
+			return -1;
 		for (int64_t i = 0; i < tensor_elements(&x); i++, n++) {
 			double u = tensor_real(&x, i), v = tensor_real(&y, i);
 			se += (u - v) * (u - v);
@@ -241,9 +198,12 @@ struct output_difference outputs_compare(const struct model *m, const void *cons
 		}
 		largest = fmax(largest, scale > 0 ? far / scale : far);
 	}
-	return (struct output_difference){
+	*out = (struct output_difference){
 		.mse = n ? se / (double)n : 0,
-		.cosine = aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : aa == bb,
+		.cosine = aa > 0 && bb > 0 ? ab / sqrt(aa) / sqrt(bb) : aa == bb,
 		.largest = largest,
 	};
+	if (!isfinite(out->mse) || !isfinite(out->cosine) || !isfinite(out->largest))
+		return err_set(e, ST_RUNTIME, "results are too large for their squares");
+	return 0;
 }

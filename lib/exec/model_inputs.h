@@ -7,9 +7,6 @@
 
 #include "exec/model.h"
 
-/* Fill m->input from the seed: real numbers uniform in [-1, 1), integers uniform in the
- * range that every Gather fed by the input allows, else 0 or 1. */
-int inputs_seed(struct model *m, uint64_t seed, struct err *e) MUST_CHECK;
 /* Fill m->input from a directory.  With an index.tsv inputs are found by name. */
 int inputs_load(struct model *m, const char *dir, struct err *e) MUST_CHECK;
 /* Write m->input; the directory is made if need be. */
@@ -25,11 +22,12 @@ struct tensor result_value(const struct model *m, uint32_t i, const void *result
 
 /* Difference of two sets of results (n_results pointers), over all their elements: mean
  * squared error, cosine similarity, largest |a - b| relative to the largest |b| of its
- * tensor.  b is the reference; results of different shapes differ by 1e300. */
+ * tensor.  b is the reference, of the single device; results of different shapes differ by 1e300.
+ * -1 (ST_RUNTIME, says why): values that are not finite have no difference. */
 struct output_difference {
 	double mse, cosine, largest;
 };
-struct output_difference outputs_compare(const struct model *m, const void *const *a,
-					 const void *const *b);
+int outputs_compare(const struct model *m, const void *const *a, const void *const *b,
+		    struct output_difference *out, struct err *e) MUST_CHECK;
 
 #endif

@@ -1,6 +1,8 @@
 /* session.c - single devices, placements, the reference between them. */
 #include "measure/session.h"
 
+#include "exec/model_draw.h"
+
 #include <math.h>
 #include <string.h>
 

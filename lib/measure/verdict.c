@@ -169,12 +169,11 @@ static int keep_results(void *arg, const void *const *result, struct err *e)
 static int compare_results(void *arg, const void *const *result, struct err *e)
 {
 	struct results *r = arg;
-	(void)e;
-	r->diff = outputs_compare(r->m, result, (const void *const *)r->copy);
-	return 0;
+	return outputs_compare(r->m, result, (const void *const *)r->copy, &r->diff, e);
 }
 
-/* A device that fails here takes the comparison with it, not the verdict. */
+/* A device that fails here, and results that cannot be compared, take the comparison with them, not
+ * the verdict. */
 static int compare_outputs(struct session *s, struct verdict *v, struct arena *a, struct err *e)
 {
 	struct results r = {.m = &s->model, .copy = ARENA_NEWN(a, void *, s->model.n_results)};

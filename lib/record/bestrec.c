@@ -95,7 +95,10 @@ static int decode_final(const struct rec *r, struct arena *a, struct best_rec *x
 	    decode_optional(r, "out_max", &x->out_max, &largest, e) < 0)
 		return -1;
 	x->has_diff = mse && cosine && largest;
-	return 0;
+	x->not_compared = "";
+	return val_get(r->map, "not_compared")
+		       ? get_text(r->map, "not_compared", a, &x->not_compared, e)
+		       : 0;
 }
 
 int best_decode_result(const struct rec *r, struct arena *a, struct best_rec *x, struct err *e)

@@ -24,7 +24,7 @@ struct best_rec {
 	bool has_copies; /* as has_ratio */
 	uint64_t copies, copy_bytes;
 	bool has_diff;            /* outputs against the reference's on the same inputs */
-	const char *not_compared; /* without has_diff: why there is none; not read back */
+	const char *not_compared; /* without has_diff: why there is none; "": not told */
 	double out_mse, out_cos, out_max;
 };
 

@@ -10,8 +10,11 @@ enum { MAX_SINGLES = 1024 };
 
 void answer_init(struct answer *x)
 {
-	*x = (struct answer){
-		.reference = "", .arena = arena_new(), .spare = arena_new(), .runs = arena_new()};
+	*x = (struct answer){.reference = "",
+			     .not_compared = "",
+			     .arena = arena_new(),
+			     .spare = arena_new(),
+			     .runs = arena_new()};
 	x->single = ARENA_NEWN(x->runs, struct measured, MAX_SINGLES);
 }
 
@@ -195,6 +198,7 @@ static int take_best(struct answer *x, const struct rec *r, struct err *e)
 	x->reference = b.reference;
 	x->n_pairs = b.n_pairs;
 	x->has_diff = b.has_diff;
+	x->not_compared = b.not_compared;
 	x->out_mse = b.out_mse;
 	x->out_cos = b.out_cos;
 	x->out_max = b.out_max;

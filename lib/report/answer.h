@@ -32,7 +32,8 @@ struct answer {
 	uint32_t n_groups;     /* 0: not told */
 	const char *reference; /* the best single device, of a final answer */
 	uint32_t n_pairs;
-	bool has_diff; /* outputs against the reference's on the same inputs */
+	bool has_diff;            /* outputs against the reference's on the same inputs */
+	const char *not_compared; /* of a final answer without has_diff: why; "": not told */
 	double out_mse, out_cos, out_max;
 
 	struct measured

@@ -108,6 +108,15 @@ static void verdict(FILE *out, const struct answer *x, const char *const *names)
 		fputs("verdict: no ratio was measured\n", out);
 }
 
+/* Why there is no difference of outputs. */
+static void not_compared(FILE *out, const struct answer *x)
+{
+	char why[1000];
+	if (x->kind == ANSWER_FINAL && !x->has_diff && *x->not_compared)
+		fprintf(out, "outputs: not compared: %s\n",
+			err_escape(why, sizeof why, x->not_compared, strlen(x->not_compared)));
+}
+
 /* How far from optimal a simulated latency can be. */
 static void bound(FILE *out, const struct answer *x)
 {
@@ -169,6 +178,7 @@ void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
 	fprintf(out, "%" PRIu64 " placements measured in %" PRIu64 " episodes\n", x->n_measured,
 		x->n_episodes);
 	bound(out, x);
+	not_compared(out, x);
 	verdict(out, x, names);
 }
 

@@ -144,6 +144,55 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	'
 }
 
+@test "inputs are drawn like what they stand for: masks, positions, lengths, sizes, what a Log reads" {
+	py '
+		from tiny_ir import Model
+		m = Model("roles")
+		x = m.layer("Parameter", "x", "f32", (2, 4))
+		inf, axis = m.const("inf", "f32", np.float32(-np.inf)), m.const("axis", "i64", np.int64(0))
+		table = m.const("table", "f32", np.ones((7, 3), "f4"))
+		def mask(name, elem="boolean"):
+			return m.layer("Parameter", name, elem, (2, 4))
+		def select(name, *of):
+			m.result(m.layer("Select", name, "f32", (2, 4), *of))
+		keeps = m.layer("Convert", "keeps", "boolean", (2, 4), mask("attention_mask", "i64"), destination_type="boolean")
+		select("s1", keeps, x, inf)
+		select("s2", mask("dropped"), inf, x)
+		select("s3", m.layer("LogicalNot", "not", "boolean", (2, 4), mask("kept")), inf, x)
+		m.result(mask("key_padding_mask"))
+		m.result(m.layer("Add", "add", "f32", (2, 4), x, mask("extended_mask", "f32")))
+		m.result(mask("weight_mask", "f32"))
+		for name in "position_ids", "ids":
+			index = m.layer("Parameter", name, "i64", (2, 4))
+			m.result(m.layer("Gather", "of_" + name, "f32", (2, 4, 3), table, index, axis))
+		beam = m.layer("Parameter", "beam_idx", "i32", (2,))
+		m.result(m.layer("Gather", "beams", "f32", (2, 4), x, beam, axis))
+		for kind in "Log", "Sqrt":
+			m.result(m.layer(kind, kind.lower(), "f32", (2, 4), m.layer("Parameter", "of_" + kind, "f32", (2, 4))))
+		m.result(m.layer("Parameter", "feature_lengths", "i64", (2,)))
+		steps = m.layer("Parameter", "steps", "i32", (2,))
+		m.result(m.layer("ReverseSequence", "reverse", "f32", (2, 4), x, steps, batch_axis=0, seq_axis=1))
+		m.result(m.layer("Parameter", "image", "u8", (1, 3, 8, 6)))
+		m.result(m.layer("Parameter", "im_info", "f32", (1, 3)))
+		m.save()
+	'
+	ir2dag roles.xml | placebase single -D cpu:0 | devrun --runs 1 --no-reference --save-inputs roles --outputs done > /dev/null
+	py '
+		x = {n: np.load("roles/" + f) for f, n, t in csv.reader(open("roles/index.tsv"), delimiter="\t")}
+		for name in "attention_mask", "kept", "weight_mask":
+			assert (x[name] == 1).all(), name
+		for name in "dropped", "key_padding_mask", "extended_mask":
+			assert (x[name] == 0).all(), name
+		assert x["position_ids"].tolist() == [[0, 1, 2, 3]] * 2 and x["beam_idx"].tolist() == [0, 1]
+		assert x["ids"].max() < 7 and len(set(x["ids"].flat)) > 2
+		assert x["of_Log"].min() > 0 and x["of_Sqrt"].min() > 0 and x["x"].min() < 0
+		assert x["feature_lengths"].tolist() == [4, 4] and x["steps"].tolist() == [4, 4]
+		assert x["image"].max() > 200 and x["im_info"].tolist() == [[8, 6, 1]]
+		for f, n, t in csv.reader(open("done/index.tsv"), delimiter="\t"):
+			assert np.isfinite(np.load("done/" + f).astype(float)).all(), n
+	'
+}
+
 @test "the same bits on one core, on two and on all" {
 	two_cores
 	for p in one random; do

@@ -109,3 +109,30 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	echo "last: $seen at $n"
 	[ "$seen" = lost ]
 }
+
+@test "--paired: results that are not finite leave a verdict, and the reason why they are not compared" {
+	two_cores
+	py '
+		from tiny_ir import Model
+		m = Model("logs")
+		x = m.layer("Parameter", "x", "f32", (2, 4))
+		m.result(m.layer("Log", "log", "f32", (2, 4), x))
+		m.result(m.layer("Exp", "exp", "f32", (2, 4), x))
+		m.save()
+		os.mkdir("negative")
+		np.save("negative/0.npy", np.array([[-1, 1, 1, 1], [1, 1, 0, 1]], "f4"))
+	'
+	ir2dag logs.xml | placebase random -n 1 --draw uniform -D cpu:0,cpu:1 > logs.mp
+	devrun --paired --runs 8 -o whole.mp logs.mp
+	devrun --paired --runs 8 --inputs negative -o logs.final.mp logs.mp
+	py '
+		f = of("logs.final.mp", "best")[-1]
+		assert f["final"] and "out_mse" not in f
+		assert f["not_compared"].startswith("of 8 values of ") and "2 are not finite" in f["not_compared"], f
+		assert of("whole.mp", "best")[-1]["out_mse"] == 0
+	'
+	run -0 placeout --format report logs.final.mp
+	[[ $output == *"outputs: not compared: of 8 values of "*"--inputs DIR"*"verdict: "* ]]
+	run -0 placeout --format report whole.mp
+	[[ $output != *"not compared"* ]]
+}

@@ -1,0 +1,64 @@
+"""tiny_ir.py - small models as OpenVINO IR 11, without OpenVINO: one call a layer, in order.
+
+    m = Model("net")
+    x = m.layer("Parameter", "x", "f32", (2, 3))
+    m.result(m.layer("Log", "log", "f32", (2, 3), x))
+    m.save()                                  # net.xml and net.bin in the current directory
+"""
+import numpy as np
+
+PRECISION = {"boolean": "BOOL", "f32": "FP32", "f64": "FP64"}
+
+
+class Model:
+    def __init__(self, name):
+        self.name, self.layers, self.edges, self.blob, self.shape = name, [], [], b"", {}
+
+    def layer(self, kind, name, elem, shape, *inputs, **data):
+        """One output of this type and shape; inputs: what other calls returned."""
+        i = len(self.layers)
+        if kind == "Parameter":
+            data = {"element_type": elem, "shape": ",".join(map(str, shape)), **data}
+        for port, j in enumerate(inputs):
+            self.edges.append((j, i, port))
+        self.shape[i] = elem, shape
+        self.layers.append((kind, name, inputs, data))
+        return i
+
+    def const(self, name, elem, array):
+        array = np.asarray(array)
+        data = {"element_type": elem, "offset": len(self.blob), "size": array.nbytes, "shape": ",".join(map(str, array.shape))}
+        self.blob += array.tobytes()
+        self.shape[len(self.layers)] = elem, array.shape
+        self.layers.append(("Const", name, (), data))
+        return len(self.layers) - 1
+
+    def result(self, node):
+        i = self.layer("Result", f"result{len(self.layers)}", None, None, node)
+        del self.shape[i]
+
+    def port(self, i, number, tag=True):
+        elem, shape = self.shape[i]
+        names = PRECISION.get(elem, elem.upper())
+        dims = "".join(f"<dim>{d}</dim>" for d in shape)
+        return f'<port id="{number}"' + (f' precision="{names}"' if tag else "") + f">{dims}</port>"
+
+    def save(self):
+        out = [f'<?xml version="1.0"?>\n<net name="{self.name}" version="11">\n<layers>']
+        for i, (kind, name, inputs, data) in enumerate(self.layers):
+            out.append(f'<layer id="{i}" name="{name}" type="{kind}" version="opset1">')
+            if data:
+                out.append("<data " + " ".join(f'{k}="{v}"' for k, v in data.items()) + "/>")
+            if inputs:
+                out.append("<input>" + "".join(self.port(j, p, False) for p, j in enumerate(inputs)) + "</input>")
+            if i in self.shape:
+                out.append("<output>" + self.port(i, len(inputs)) + "</output>")
+            out.append("</layer>")
+        out.append("</layers>\n<edges>")
+        for j, i, p in self.edges:
+            out.append(f'<edge from-layer="{j}" from-port="{len(self.layers[j][2])}" to-layer="{i}" to-port="{p}"/>')
+        out.append("</edges>\n</net>\n")
+        with open(self.name + ".xml", "w") as f:
+            f.write("\n".join(out))
+        with open(self.name + ".bin", "wb") as f:
+            f.write(self.blob)
