@@ -215,6 +215,37 @@ BUILD(b_segmean)
 	return tape_segment_mean(t, x[0], segments, 5, 1);
 }
 
+BUILD(b_segsoftmax)
+{
+	UNUSED;
+	return tape_segment_softmax(t, x[0], segments, 5);
+}
+BUILD(b_columns)
+{
+	UNUSED;
+	return tape_columns(t, x[0], 2, 3);
+}
+
+struct sequence {
+	uint32_t batch;
+	bool back, start;
+};
+BUILD(b_lstm)
+{
+	const struct sequence *s = arg;
+	return tape_lstm(t, x[0], x[1], s->start ? x[2] : NULL, s->batch, s->back);
+}
+BUILD(b_attend)
+{
+	UNUSED;
+	return tape_attend(t, x[0], x[1], x[2], x[3]);
+}
+BUILD(b_attend_keys) /* what is read is what is looked for */
+{
+	UNUSED;
+	return tape_attend(t, x[0], x[1], x[1], x[2]);
+}
+
 struct over_graph {
 	const struct ugraph *g;
 	struct after f;
@@ -356,9 +387,9 @@ static void graph_ops(struct check *c)
 		const char *name;
 		builder *f;
 	} op[] = {
-		{"rows by index", b_gather},
-		{"sums of segments", b_segsum},
-		{"means of segments", b_segmean},
+		{"rows by index", b_gather},      {"sums of segments", b_segsum},
+		{"means of segments", b_segmean}, {"softmax of segments", b_segsoftmax},
+		{"columns", b_columns},
 	};
 	for (size_t i = 0; i < sizeof op / sizeof *op; i++) {
 		*c = (struct check){.build = op[i].f};
@@ -366,6 +397,57 @@ static void graph_ops(struct check *c)
 		run_check(c, op[i].name);
 	}
 	arena_free(a);
+}
+
+static void sequences(struct check *c)
+{
+	static const struct sequence s[] = {
+		{1, false, false}, {3, false, true}, {1, true, true}, {3, true, false}};
+	char name[80];
+	for (size_t i = 0; i < sizeof s / sizeof *s; i++) {
+		*c = (struct check){.build = b_lstm, .arg = &s[i]};
+		add_leaf(c, 7 * s[i].batch, 4 * 5, 0);
+		add_leaf(c, 5, 4 * 5, 0);
+		if (s[i].start)
+			add_leaf(c, s[i].batch, 2 * 5, 0);
+		snprintf(name, sizeof name, "LSTM%s%s, %u at once", s[i].back ? " backwards" : "",
+			 s[i].start ? " from a state" : "", s[i].batch);
+		run_check(c, name);
+	}
+	*c = (struct check){.build = b_attend};
+	add_leaf(c, 40, 19, 0);
+	add_leaf(c, 6, 19, 0);
+	add_leaf(c, 6, 4, 0);
+	add_leaf(c, 1, 19, 0);
+	run_check(c, "attention");
+	*c = (struct check){.build = b_attend_keys};
+	add_leaf(c, 5, 19, 0);
+	add_leaf(c, 6, 19, 0);
+	add_leaf(c, 1, 19, 0);
+	run_check(c, "attention that reads its keys");
+}
+
+/* An LSTM over the last steps, from the state behind the first ones, is the LSTM over all. */
+static void lstm_in_parts(void)
+{
+	enum { H = 8, B = 2, FIRST = 3, REST = 4 };
+	static float x[(FIRST + REST) * B * 4 * H], w[H * 4 * H];
+	struct tape *t = tape_new(NULL);
+	for (uint32_t i = 0; i < sizeof x / sizeof *x; i++)
+		x[i] = noise(3, i);
+	for (uint32_t i = 0; i < sizeof w / sizeof *w; i++)
+		w[i] = noise(4, i);
+	tape_begin(t, false, NULL);
+	struct mat *mw = tape_input(t, w, H, 4 * H);
+	struct mat *all =
+		tape_lstm(t, tape_input(t, x, (FIRST + REST) * B, 4 * H), mw, NULL, B, false);
+	struct mat *first = tape_lstm(t, tape_input(t, x, FIRST * B, 4 * H), mw, NULL, B, false);
+	struct mat *state = tape_input(t, first->v + (FIRST - 1) * B * 2 * H, B, 2 * H);
+	struct mat *rest = tape_lstm(t, tape_input(t, x + FIRST * B * 4 * H, REST * B, 4 * H), mw,
+				     state, B, false);
+	tap(memcmp(all->v + FIRST * B * 2 * H, rest->v, REST * B * 2 * H * sizeof(float)) == 0,
+	    "an LSTM goes on from a state with the same bits");
+	tape_free(t);
 }
 
 static void probabilities(struct check *c)
@@ -458,6 +540,8 @@ int main(void)
 	dense(&c);
 	elementwise(&c);
 	graph_ops(&c);
+	sequences(&c);
+	lstm_in_parts();
 	probabilities(&c);
 	masks();
 	steady(&c);

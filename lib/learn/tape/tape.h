@@ -103,6 +103,8 @@ struct mat *tape_sigmoid(struct tape *t, struct mat *x);
 struct mat *tape_tanh(struct tape *t, struct mat *x);
 /* row i of x (n,a) times s[i], s (n,1) */
 struct mat *tape_scale_rows(struct tape *t, struct mat *x, struct mat *s);
+/* columns [first, first + n) of x */
+struct mat *tape_columns(struct tape *t, struct mat *x, uint32_t first, uint32_t n);
 
 /* ---- over a graph (tape_graph.c); indices and graphs are borrowed until the next step ---- */
 
@@ -120,6 +122,32 @@ struct mat *tape_segment_sum(struct tape *t, struct mat *x, const uint32_t *segm
 			     uint32_t n_segments, float empty);
 struct mat *tape_segment_mean(struct tape *t, struct mat *x, const uint32_t *segment,
 			      uint32_t n_segments, float empty);
+
+/* Softmax of each column of x (n,c) over the rows of each segment; 0 in rows that count nowhere. */
+struct mat *tape_segment_softmax(struct tape *t, struct mat *x, const uint32_t *segment,
+				 uint32_t n_segments);
+
+/* ---- sequences (tape_lstm.c, tape_attention.c) ---- */
+
+/* An LSTM (Hochreiter and Schmidhuber 1997, with the forget gate of Gers et al. 2000) over `steps`
+ * steps of `batch` sequences side by side; rows of step s are s * batch up to (s + 1) * batch:
+ *
+ *   i, f, g, o = sigmoid, sigmoid(. + 1), tanh, sigmoid of the quarters of x_s + h_{s-1} w
+ *   c_s = i g + f c_{s-1},   h_s = o tanh(c_s)
+ *
+ * x (steps * batch, 4h), w (h,4h), start (batch,2h) = [h | c] before the first step, NULL: 0.
+ * Result (steps * batch, 2h) = [h | c] of every step.  back: from the last step to the first. */
+struct mat *tape_lstm(struct tape *t, struct mat *x, struct mat *w, struct mat *start,
+		      uint32_t batch, bool back);
+
+/* Content attention (Bahdanau et al. 2015, appendix A.1.2) of the rows of q (n,h) over m places:
+ *
+ *   p_i = softmax over j of v . tanh(q_i + keys_j),   y_i = sum over j of p_ij values_j
+ *
+ * keys (m,h), values (m,a), v (1,h); y (n,a).  Nothing of size n * m is kept: the way back computes
+ * the weights again. */
+struct mat *tape_attend(struct tape *t, struct mat *q, struct mat *keys, struct mat *values,
+			struct mat *v);
 
 /* ---- probabilities (tape_prob.c) ---- */
 

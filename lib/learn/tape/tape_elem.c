@@ -76,8 +76,7 @@ struct mat *tape_tanh(struct tape *t, struct mat *x)
 	float *v;
 	struct tape_op *o;
 	struct mat *y = tape_op_new(t, x->rows, x->cols, &v, &o, tanh_back, TAPE_IN(x));
-	for (size_t i = 0; i < size_of(x); i++)
-		v[i] = tanhf(x->v[i]);
+	kern_tanh(v, x->v, size_of(x));
 	return y;
 }
 
@@ -103,5 +102,26 @@ struct mat *tape_scale_rows(struct tape *t, struct mat *x, struct mat *s)
 	for (uint32_t i = 0; i < x->rows; i++)
 		for (uint32_t j = 0; j < x->cols; j++)
 			v[(size_t)i * x->cols + j] = s->v[i] * x->v[(size_t)i * x->cols + j];
+	return y;
+}
+
+static void columns_back(struct tape *t, struct tape_op *o)
+{
+	const struct mat *y = o->y;
+	float *gx = tape_grad_add(t, o->x[0]);
+	for (uint32_t i = 0; gx && i < y->rows; i++)
+		kern_add(gx + (size_t)i * o->x[0]->cols + o->number, y->g + (size_t)i * y->cols,
+			 y->cols);
+}
+
+struct mat *tape_columns(struct tape *t, struct mat *x, uint32_t first, uint32_t n)
+{
+	assert(first + n <= x->cols);
+	float *v;
+	struct tape_op *o;
+	struct mat *y = tape_op_new(t, x->rows, n, &v, &o, columns_back, TAPE_IN(x));
+	o->number = first;
+	for (uint32_t i = 0; i < x->rows; i++)
+		memcpy(v + (size_t)i * n, x->v + (size_t)i * x->cols + first, n * sizeof *v);
 	return y;
 }

@@ -3,6 +3,7 @@
 #include "learn/tape/tape_kernel.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 /* ---- GCN aggregation: y = f(Dhat^-1/2 Ahat Dhat^-1/2 x + b) ---- */
@@ -184,4 +185,53 @@ struct mat *tape_segment_mean(struct tape *t, struct mat *x, const uint32_t *seg
 			      uint32_t n_segments, float empty)
 {
 	return segment(t, x, segment_of, n_segments, empty, true);
+}
+
+/* gx = y (g - sum over the segment of g y), column by column */
+static void segment_softmax_back(struct tape *t, struct tape_op *o)
+{
+	const uint32_t *seg = o->index[0];
+	const struct mat *y = o->y;
+	size_t cols = y->cols, n = o->number * cols;
+	float *gx = tape_grad_add(t, o->x[0]), *sum = tape_buf(t, n);
+	memset(sum, 0, n * sizeof *sum);
+	for (size_t i = 0; i < y->rows; i++)
+		if (seg[i] != UINT32_MAX)
+			kern_mul_add(sum + seg[i] * cols, y->g + i * cols, y->v + i * cols, cols);
+	for (size_t i = 0; i < y->rows; i++)
+		for (size_t j = 0; gx && j < cols && seg[i] != UINT32_MAX; j++)
+			gx[i * cols + j] +=
+				y->v[i * cols + j] * (y->g[i * cols + j] - sum[seg[i] * cols + j]);
+	tape_buf_release(t, sum, n);
+}
+
+struct mat *tape_segment_softmax(struct tape *t, struct mat *x, const uint32_t *seg, uint32_t n)
+{
+	float *v;
+	struct tape_op *o;
+	struct mat *y = tape_op_new(t, x->rows, x->cols, &v, &o, segment_softmax_back, TAPE_IN(x));
+	size_t cols = x->cols, size = n * cols;
+	float *top = tape_buf(t, size), *sum = tape_buf(t, size);
+	o->index[0] = seg;
+	o->number = n;
+	for (size_t i = 0; i < size; i++) {
+		top[i] = -INFINITY;
+		sum[i] = 0;
+	}
+	for (size_t i = 0; i < x->rows; i++)
+		for (size_t j = 0; j < cols && seg[i] != UINT32_MAX; j++)
+			top[seg[i] * cols + j] = fmaxf(top[seg[i] * cols + j], x->v[i * cols + j]);
+	for (size_t i = 0; i < x->rows; i++)
+		for (size_t j = 0; j < cols && seg[i] != UINT32_MAX; j++) {
+			size_t s = seg[i] * cols + j;
+			v[i * cols + j] = expf(x->v[i * cols + j] - top[s]);
+			sum[s] += v[i * cols + j];
+		}
+	for (size_t i = 0; i < x->rows; i++)
+		for (size_t j = 0; j < cols; j++)
+			v[i * cols + j] =
+				seg[i] == UINT32_MAX ? 0 : v[i * cols + j] / sum[seg[i] * cols + j];
+	tape_buf_release(t, top, size);
+	tape_buf_release(t, sum, size);
+	return y;
 }

@@ -49,4 +49,34 @@ void kern_norm_back(float *g, float *ggain, float *gbias, const float *xhat, con
 void kern_gather_sum(float *y, const float *x, const uint32_t *adj, const float *weight,
 		     size_t n_edges, size_t n);
 
+/* ---- sequences (tape_kernel_seq.c) ---- */
+
+/* y (n) = tanh(x), within 4e-7 */
+void kern_tanh(float *y, const float *x, size_t n);
+
+/* An LSTM cell.  gates (4,n): the sums of input, forget, cell and output gate become i, f, g, o =
+ * sigmoid, sigmoid(. + 1), tanh, sigmoid.  c = i g + f c_before, h = o tanh(c), both (n).  c_before
+ * NULL: 0. */
+void kern_lstm(float *gates, const float *c_before, float *h, float *c, size_t n);
+
+/* Its derivative: pre (4,n) = the gradient of the sums, from dh, dc (n) and what kern_lstm left in
+ * gates; dc becomes the gradient of c_before. */
+void kern_lstm_back(float *pre, float *dc, const float *dh, const float *gates,
+		    const float *c_before, const float *c, size_t n);
+
+/* score[i] = v . tanh(q + row i of keys), keys (m,n); th (n) is scratch. */
+void kern_scores(float *score, float *th, const float *q, const float *keys, const float *v,
+		 size_t m, size_t n);
+
+/* One row of content attention on the way back.  With s_i the scores, p_i = exp(s_i - log_sum) and
+ * y = sum of p_i * row i of values: g (a) is the gradient of y.  Adds to those of q (h), keys (m,h),
+ * v (h) and values (m,a; NULL: not wanted); th (h) is scratch. */
+struct attend_row {
+	const float *q, *keys, *v, *values, *y, *g;
+	float log_sum;
+	float *th, *gq, *gkeys, *gv, *gvalues;
+	size_t m, h, a;
+};
+void kern_attend_back(const struct attend_row *r);
+
 #endif

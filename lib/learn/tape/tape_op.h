@@ -15,6 +15,8 @@ struct tape_op {
 	size_t n_saved;             /* floats in saved[0] */
 	const struct ugraph *graph;
 	const void *index[2]; /* index arrays, borrowed */
+	uint32_t number;      /* of the operation's own: first column, batch, segments */
+	bool backwards;       /* over a sequence: from its end */
 	float scale;          /* of dropout; 1 without */
 	bool relu;
 	struct rng_addr mask; /* of dropout */
