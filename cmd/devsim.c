@@ -9,17 +9,21 @@
 #include "base/msg.h"
 #include "base/opt.h"
 #include "base/rng.h"
+#include "machine/machine_stage.h"
 #include "place/problem/sim_options.h"
 #include "place/simulate/simrun.h"
 #include "stream/filter.h"
 
 static const char DEFAULT_SPEC[] = "paper";
+enum { MANY_RUNS = 100000 };
 
 struct options {
 	struct place_options sim;
 	const char *devices;
 	bool probe, fixed, schedule;
 	double noise, op_noise;
+	struct machine_options machine;
+	bool has_clock; /* it was given */
 };
 
 /* The model of the devices that the last placement named. */
@@ -34,6 +38,7 @@ struct state {
 	uint32_t k;
 	const char **names; /* (k) */
 	double ref_s;       /* --fixed: best single device */
+	struct machine_stage *machine;
 };
 
 /* ---- --probe ---- */
@@ -221,6 +226,8 @@ static int on_place(struct state *s, const struct rec *r, struct filter *f, stru
 
 static int on_record(struct state *s, const struct rec *r, struct filter *f, struct err *e)
 {
+	if (s->machine)
+		return machine_stage_take(s->machine, r, f, e);
 	if (rec_is(r, "place") && !s->o->probe)
 		return on_place(s, r, f, e);
 	if (rec_is(r, "episode"))
@@ -244,7 +251,8 @@ static int run_filter(struct state *s, struct filter *f, struct err *e)
 				return -1;
 			continue;
 		}
-		if (s->o->probe && probe(s, f, e) < 0)
+		if ((s->o->probe && probe(s, f, e) < 0) ||
+		    (s->machine && machine_stage_end(s->machine, f, e) < 0))
 			return -1;
 		drop_model(s);
 		place_inputs_reset(&s->in);
@@ -254,8 +262,30 @@ static int run_filter(struct state *s, struct filter *f, struct err *e)
 	return k;
 }
 
+static int check_machine(const struct options *o, struct err *e)
+{
+	const struct machine_options *m = &o->machine;
+
+	if (!m->spec && (m->truth || m->true_costs || m->paired || o->has_clock))
+		return err_set(e, ST_USAGE,
+			       "--truth, --true-costs, --paired and --clock go with --machine");
+	if (m->spec && (o->probe || o->fixed || o->schedule || o->noise > 0 || o->op_noise > 0 ||
+			o->sim.objective || o->sim.rules != PLACE_SCHEDULE))
+		return err_set(e, ST_USAGE,
+			       "--machine goes without --probe, --fixed, --schedule, --noise, "
+			       "--op-noise, --objective and --model");
+	if (m->truth && m->paired)
+		return err_set(e, ST_USAGE, "--truth and --paired exclude each other");
+	if (m->measure.max_runs < m->measure.min_runs)
+		return err_set(e, ST_USAGE, "--max-runs %lld is less than --min-runs %lld",
+			       (long long)m->measure.max_runs, (long long)m->measure.min_runs);
+	return 0;
+}
+
 static int check_options(const struct options *o, struct err *e)
 {
+	if (check_machine(o, e) < 0)
+		return -1;
 	if (o->devices && !o->probe)
 		return err_set(e, ST_USAGE,
 			       "--devices goes with --probe; "
@@ -278,8 +308,23 @@ static int check_options(const struct options *o, struct err *e)
 	return 0;
 }
 
+static void print_machines(void)
+{
+	opt_print("--machine plays a machine: true costs are those of the stream (or --spec) times "
+		  "errors, its clock goes on by what runs take, and placements are measured as "
+		  "by devrun, when their episode or the stream ends. SPEC is one or more of "
+		  "these, files and KEY=VALUE, joined with commas, where what comes later wins:");
+	for (const struct machine_preset *p = machine_presets; p->name; p++)
+		printf("  %-15s %s\n", p->name, p->about);
+	opt_print("Keys (errors, noise and drift: standard deviations of logarithms):");
+	for (const struct machine_key *k = machine_keys; k->name; k++)
+		printf("  %-15s %s\n", k->name, k->about);
+	printf("\n");
+}
+
 static void print_presets(void)
 {
+	print_machines();
 	opt_print("Costs, links and memory come from --spec, else from the stream's cost and devs "
 		  "records. A specification is a file or one of the presets");
 	for (const struct preset *p = presets; p->name; p++)
@@ -304,12 +349,16 @@ static const char details[] =
 	"`value` "
 	"and the best single device's, `ref_value`. placeout --format trace shows a --schedule.\n"
 	"\n"
-	"Noise depends on seed, episode, step and sample alone: the same stream and seed give the "
+	"--noise depends on seed, episode, step and sample alone: the same stream and seed give "
+	"the "
 	"same bytes. lo_s and hi_s then hold the noiseless latency in about 95 of 100 runs.";
 
 int main(int argc, char **argv)
 {
-	struct options o = {.sim = PLACE_OPTIONS_INIT};
+	struct options o = {.sim = PLACE_OPTIONS_INIT,
+			    .machine = {.candidates = 8, .measure = MEASURE_DEFAULT}};
+	struct machine_options *m = &o.machine;
+	struct measure_options *runs = &m->measure;
 	struct opt_common common = OPT_COMMON_INIT;
 	struct err e = ERR_INIT;
 	struct filter f;
@@ -328,6 +377,32 @@ int main(int argc, char **argv)
 		 NULL},
 		{"fixed", 0, OPT_FLAG, &o.fixed, NULL,
 		 "no simulation: a latency drawn from seed and placement", 0, 0, NULL, NULL},
+		{"machine", 0, OPT_TEXT, &m->spec, "SPEC",
+		 "play a machine, in the place of devrun, as in shared,seed=2", 0, 0, NULL, NULL},
+		{"paired", 0, OPT_FLAG, &m->paired, NULL,
+		 "with --machine: best records, else placements, against the best single device", 0,
+		 0, NULL, NULL},
+		{"candidates", 0, OPT_INT, &m->candidates, "N",
+		 "with --paired: the first N of them", 1, 1000, NULL, NULL},
+		{"truth", 0, OPT_FLAG, &m->truth, NULL,
+		 "with --machine: what placements and best records take undisturbed", 0, 0, NULL,
+		 NULL},
+		{"true-costs", 0, OPT_FLAG, &m->true_costs, NULL,
+		 "with --machine: the stream's costs and links become the true ones", 0, 0, NULL,
+		 NULL},
+		{"clock", 0, OPT_REAL, &m->clock_s, "S",
+		 "with --machine: its seconds at the beginning, unless run records of the stream "
+		 "tell later ones",
+		 0, 1e9, NULL, &o.has_clock},
+		{"warmup", 0, OPT_INT, &runs->warmup, "N", "with --machine: runs that do not count",
+		 0, 1000, NULL, NULL},
+		{"min-runs", 0, OPT_INT, &runs->min_runs, "N", "runs of a placement, at least", 1,
+		 MANY_RUNS, NULL, NULL},
+		{"max-runs", 0, OPT_INT, &runs->max_runs, "N", "at most", 1, MANY_RUNS, NULL, NULL},
+		{"ci", 0, OPT_REAL, &runs->ci, "X", "enough: half the 95 % interval over latency",
+		 0, 1, NULL, NULL},
+		{"max-seconds", 0, OPT_REAL, &runs->max_s, "S",
+		 "enough: seconds of the machine's clock for a placement", 0, 1e6, NULL, NULL},
 		{0},
 	};
 	const struct opt_program program = {
@@ -349,12 +424,18 @@ int main(int argc, char **argv)
 		return opt_finish(rc <= 0 ? rc : -1, &e);
 	struct state s = {.o = &o, .common = &common, .record = arena_new(), .arena = arena_new()};
 	rc = place_options_inputs(&o.sim, o.probe ? DEFAULT_SPEC : NULL, &s.in, &e);
+	if (rc == 0 && m->spec) {
+		m->seed = common.seed;
+		s.machine = machine_stage_new(m, &s.in, &e);
+		rc = s.machine ? 0 : -1;
+	}
 	if (rc == 0) {
 		rc = filter_open(&f, first < argc ? argv[first] : "-", &common, argc, argv, &e);
 		if (rc == 0)
 			rc = filter_close(&f, run_filter(&s, &f, &e), &e);
 	}
 	drop_model(&s);
+	machine_stage_free(s.machine);
 	place_inputs_release(&s.in);
 	arena_free(s.record);
 	arena_free(s.arena);

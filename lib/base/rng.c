@@ -1,6 +1,7 @@
 /* rng.c - Philox4x32-10 (Salmon et al., SC 2011). */
 #include "base/rng.h"
 
+#include <math.h>
 #include <string.h>
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
@@ -158,6 +159,13 @@ double rng_uniform(const struct rng_addr *a, uint32_t index)
 	philox(a, index, c);
 	uint64_t bits = ((uint64_t)c[0] << 32 | c[1]) >> 11;
 	return (double)bits * 0x1p-53;
+}
+
+double rng_normal(const struct rng_addr *a, uint32_t index)
+{
+	double u = 1 - rng_uniform(a, 2 * index), v = rng_uniform(a, 2 * index + 1);
+
+	return sqrt(-2 * log(u)) * cos(2 * acos(-1.0) * v);
 }
 
 void rng_uniform_f32(const struct rng_addr *a, float lo, float hi, float *out, size_t n)

@@ -27,7 +27,9 @@ enum rng_stream {
 	RNG_INPUT = 5 << 24,   /* model inputs */
 	RNG_COST = 6 << 24,    /* seeded fixed rewards */
 	RNG_SEARCH = 7 << 24,  /* random search, hill climbing and other heuristics */
-	RNG_MOVES = 8 << 24    /* lists of moves around an incumbent; low bits: sample */
+	RNG_MOVES = 8 << 24,   /* lists of moves around an incumbent; low bits: sample */
+	RNG_MACHINE =
+		9 << 24 /* a machine that is played; low bits: what is drawn (machine/draw.h) */
 };
 
 /* One block: counter -> 4 random words.  key = seed; counter = (index, stream, step, episode). */
@@ -38,6 +40,9 @@ void rng_bits16(const struct rng_addr *a, uint32_t first, uint16_t *out, size_t 
 
 /* Uniform in [0, 1) with 53 bits, from block `index`. */
 double rng_uniform(const struct rng_addr *a, uint32_t index);
+
+/* Standard normal (Box and Muller 1958), from blocks 2 * index and 2 * index + 1. */
+double rng_normal(const struct rng_addr *a, uint32_t index);
 
 /* out[i], i < n: uniform in [lo, hi), 24 bits each. */
 void rng_uniform_f32(const struct rng_addr *a, float lo, float hi, float *out, size_t n);

@@ -53,6 +53,8 @@ int run_encode(const struct run_rec *x, struct rec_writer *w, struct err *e)
 		put_text(w, "reason", x->reason);
 		if (x->unlimited_s > 0)
 			put_real(w, "unlimited_s", x->unlimited_s);
+		if (x->has_clock)
+			put_real(w, "clock_s", x->clock_s);
 		return rec_end(w, e);
 	}
 	put_real(w, "lat_s", x->lat_s);
@@ -77,6 +79,8 @@ int run_encode(const struct run_rec *x, struct rec_writer *w, struct err *e)
 		put_uint(w, "splits", x->splits);
 	}
 	put_vector(w, "busy_s", TT_F64, x->k, x->busy_s);
+	if (x->has_clock)
+		put_real(w, "clock_s", x->clock_s);
 	put_simulation(x, w);
 	return rec_end(w, e);
 }
@@ -137,6 +141,16 @@ static int decode_samples(const struct val *map, struct arena *a, struct run_rec
 	return 0;
 }
 
+static int decode_clock(const struct val *map, struct run_rec *x, struct err *e)
+{
+	x->has_clock = val_get(map, "clock_s") != NULL;
+	if (!x->has_clock)
+		return 0;
+	if (get_real(map, "clock_s", &x->clock_s, e) < 0)
+		return -1;
+	return x->clock_s >= 0 ? 0 : err_set(e, ST_INPUT, "'clock_s' is negative");
+}
+
 static int decode_plan(const struct val *map, struct run_rec *x, struct err *e)
 {
 	x->has_plan = val_get(map, "steps") != NULL;
@@ -179,6 +193,7 @@ int run_decode(const struct rec *r, unsigned keys, struct arena *a, struct run_r
 	if (rollout_id_decode(r->map, keys & ID_ALL, &x.id, e) < 0 ||
 	    ((keys & RUN_SOURCE) && get_text(r->map, "source", a, &x.source, e) < 0) ||
 	    get_bool(r->map, "ok", &ok, e) < 0 ||
+	    ((keys & RUN_CLOCK) && decode_clock(r->map, &x, e) < 0) ||
 	    (ok ? decode_outcome(r->map, keys, a, &x, e)
 		: get_text(r->map, "reason", a, &x.reason, e)) < 0)
 		return -1;

@@ -103,9 +103,8 @@ double simulator_noise(uint64_t seed, const struct place_rec *p, uint32_t index,
 	enum { SAMPLES = (1 << 24) - 1 };
 	struct rng_addr a = {seed, p->id.episode, p->id.step,
 			     RNG_COST + 1 + p->id.sample % SAMPLES};
-	double u = 1 - rng_uniform(&a, 2 * index), v = rng_uniform(&a, 2 * index + 1);
 
-	return exp(sigma * sqrt(-2 * log(u)) * cos(2 * acos(-1.0) * v));
+	return exp(sigma * rng_normal(&a, index));
 }
 
 /* The schedule of a legal placement, by the times that its operations take this time. */

@@ -25,7 +25,7 @@ void simulator_free(struct simulator *x);
 int simulator_answer(struct simulator *x, const struct place_rec *p, struct rec_writer *w,
 		     struct err *e) MUST_CHECK;
 
-/* exp(sigma z) of number `index` of p's rollout, z standard normal (Box and Muller 1958). */
+/* exp(sigma z) of number `index` of p's rollout, z standard normal (rng_normal). */
 double simulator_noise(uint64_t seed, const struct place_rec *p, uint32_t index, double sigma);
 
 #endif

@@ -1,0 +1,321 @@
+/* machine_session.c - measuring on a machine that is played. */
+#include "machine/machine_session.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "record/bestrec.h"
+#include "record/runrec.h"
+#include "timing/contest.h"
+
+/* One placement that waits. */
+struct waiting {
+	struct place_rec place;
+	uint32_t n_groups;
+};
+
+/* A placement and what was measured of it. */
+struct outcome {
+	struct machine_placement at;
+	struct measurement m;
+	double ref_s;
+	struct interval ratio;
+	bool has_ratio;
+	uint16_t *device;
+};
+
+struct machine_session {
+	struct machine *x;
+	const struct place_model *m;
+	struct measure_options o;
+	struct waiting *wait;
+	size_t n, cap;
+	struct outcome *single; /* (k) */
+	bool tried;             /* singles were measured */
+	int best;               /* the fastest of them; -1: none */
+	struct arena *kept;     /* singles */
+	struct arena *arena;    /* what waits, and its outcomes */
+};
+
+struct machine_session *machine_session_new(struct machine *x, const struct place_model *m,
+					    const struct measure_options *o)
+{
+	struct machine_session *s = MEM_NEW(struct machine_session);
+	*s = (struct machine_session){
+		.x = x, .m = m, .o = *o, .best = -1, .kept = arena_new(), .arena = arena_new()};
+	s->single = ARENA_NEWN(s->kept, struct outcome, m->k);
+	for (uint32_t d = 0; d < m->k; d++) {
+		s->single[d].device = ARENA_NEWN(s->kept, uint16_t, m->n_sets + 1);
+		for (uint32_t i = 0; i < m->n_sets; i++)
+			s->single[d].device[i] = (uint16_t)d;
+		machine_place(x, s->single[d].device, s->kept, &s->single[d].at);
+	}
+	return s;
+}
+
+void machine_session_free(struct machine_session *s)
+{
+	if (!s)
+		return;
+	mem_free(s->wait);
+	arena_free(s->kept);
+	arena_free(s->arena);
+	mem_free(s);
+}
+
+void machine_session_add(struct machine_session *s, const struct place_rec *p, uint32_t n_groups)
+{
+	uint16_t *device = ARENA_NEWN(s->arena, uint16_t, (size_t)p->n_sets + 1);
+	struct place_rec copy = *p;
+	memcpy(device, p->device, p->n_sets * sizeof *device);
+	copy.device = device;
+	copy.source = arena_strndup(s->arena, p->source, strlen(p->source));
+	copy.names = s->m->names;
+	copy.action = NULL;
+	copy.moves = NULL;
+	s->wait = mem_grow(s->wait, &s->cap, s->n + 1, sizeof *s->wait);
+	s->wait[s->n++] = (struct waiting){copy, n_groups};
+}
+
+uint32_t machine_session_waiting(const struct machine_session *s)
+{
+	return (uint32_t)s->n;
+}
+
+void machine_session_drop(struct machine_session *s)
+{
+	s->n = 0;
+	arena_reset(s->arena);
+}
+
+/* ---- records ---- */
+
+static int encode_run(const struct machine_session *s, const struct place_rec *p,
+		      const struct outcome *t, struct rec_writer *w, struct err *e)
+{
+	const struct run_rec x = {.id = p->id,
+				  .source = p->source,
+				  .k = p->k,
+				  .reason = t->at.status == PLACE_OK ? NULL : t->at.why,
+				  .lat_s = t->m.lat.mid,
+				  .lo_s = t->m.lat.lo,
+				  .hi_s = t->m.lat.hi,
+				  .samples_s = t->m.sample_s,
+				  .n_samples = t->m.n,
+				  .ref_s = t->ref_s,
+				  .has_ratio = t->has_ratio,
+				  .ratio = t->ratio.mid,
+				  .ratio_lo = t->ratio.lo,
+				  .ratio_hi = t->ratio.hi,
+				  .mem_bytes = t->at.mem_bytes,
+				  .copies = t->at.copies,
+				  .copy_bytes = t->at.copy_bytes,
+				  .busy_s = t->m.busy_s,
+				  .has_clock = true,
+				  .clock_s = machine_clock_s(s->x)};
+	return run_encode(&x, w, e);
+}
+
+/* Places what waits; (n). */
+static struct outcome *open_outcomes(struct machine_session *s)
+{
+	struct outcome *t = ARENA_NEWN(s->arena, struct outcome, s->n + 1);
+	for (size_t i = 0; i < s->n; i++)
+		machine_place(s->x, s->wait[i].place.device, s->arena, &t[i].at);
+	return t;
+}
+
+static int encode_all(struct machine_session *s, const struct outcome *t, struct rec_writer *w,
+		      struct err *e)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (encode_run(s, &s->wait[i].place, &t[i], w, e) < 0)
+			return -1;
+	return 0;
+}
+
+/* ---- one after another ---- */
+
+static int measure_one(struct machine_session *s, struct outcome *t, struct arena *a, struct err *e)
+{
+	struct runnable r = machine_runnable(&t->at);
+	if (t->at.status != PLACE_OK)
+		return 0;
+	return measure_runs(&r, s->m->k, &s->o, a, &t->m, e) == RUN_OK ? 0 : -1;
+}
+
+static int measure_singles(struct machine_session *s, struct err *e)
+{
+	for (uint32_t d = 0; d < s->m->k && !s->tried; d++) {
+		if (measure_one(s, &s->single[d], s->kept, e) < 0)
+			return -1;
+		if (s->single[d].at.status == PLACE_OK &&
+		    (s->best < 0 || s->single[d].m.lat.mid < s->single[s->best].m.lat.mid))
+			s->best = (int)d;
+	}
+	s->tried = true;
+	return 0;
+}
+
+static int measure_reference(struct machine_session *s, double *out, struct err *e)
+{
+	double x[REFERENCE_RUNS];
+	*out = 0;
+	if (s->best < 0)
+		return 0;
+	struct runnable r = machine_runnable(&s->single[s->best].at);
+	for (int i = 0; i < REFERENCE_RUNS; i++) {
+		struct run_sample sample = {0};
+		if (runnable_run(&r, &sample, e) != RUN_OK)
+			return -1;
+		x[i] = sample.lat_s;
+	}
+	*out = interval_median(x, REFERENCE_RUNS).mid;
+	return 0;
+}
+
+int machine_session_measure(struct machine_session *s, struct rec_writer *w, struct err *e)
+{
+	double before, after;
+	if (s->n == 0)
+		return 0;
+	struct outcome *t = open_outcomes(s);
+	if (measure_singles(s, e) < 0 || measure_reference(s, &before, e) < 0)
+		return -1;
+	for (size_t i = 0; i < s->n;) {
+		size_t first = i;
+		for (; i < s->n && i < first + REFERENCE_EVERY; i++)
+			if (measure_one(s, &t[i], s->arena, e) < 0)
+				return -1;
+		if (measure_reference(s, &after, e) < 0)
+			return -1;
+		for (size_t j = first; j < i; j++)
+			t[j].ref_s = sqrt(before * after);
+		before = after;
+	}
+	int rc = encode_all(s, t, w, e);
+	machine_session_drop(s);
+	return rc;
+}
+
+/* ---- the truth ---- */
+
+static void tell_truth(const struct machine_session *s, struct outcome *t)
+{
+	double best = 0;
+	(void)machine_best_single(s->x, &best);
+	t->m.sample_s = &t->at.true_s;
+	t->m.n = 1;
+	t->m.lat = (struct interval){t->at.true_s, t->at.true_s, t->at.true_s};
+	t->m.busy_s = t->at.busy_s;
+	t->ref_s = best;
+}
+
+int machine_session_tell(struct machine_session *s, struct rec_writer *w, struct err *e)
+{
+	struct outcome *t = open_outcomes(s);
+	for (size_t i = 0; i < s->n; i++)
+		tell_truth(s, &t[i]);
+	int rc = encode_all(s, t, w, e);
+	machine_session_drop(s);
+	return rc;
+}
+
+/* ---- candidates and single devices in turn ---- */
+
+/* The device that all of a placement is on; -1: there are several. */
+static int only_device(const struct place_rec *p)
+{
+	for (uint32_t i = 1; i < p->n_sets; i++)
+		if (p->device[i] != p->device[0])
+			return -1;
+	return p->n_sets ? p->device[0] : 0;
+}
+
+static struct contestant enter(struct outcome *t)
+{
+	return (struct contestant){.run = machine_runnable(&t->at),
+				   .takes_part = t->at.status == PLACE_OK};
+}
+
+static void store_outcome(const struct contestant *c, struct outcome *t)
+{
+	t->m = c->m;
+	t->ref_s = c->ref_s;
+	t->ratio = c->ratio;
+	t->has_ratio = c->has_ratio;
+}
+
+static int encode_verdict(const struct machine_session *s, const struct contest *x,
+			  const struct outcome *t, const struct place_rec *single,
+			  struct rec_writer *w, struct err *e)
+{
+	bool won = x->winner >= 0;
+	const struct waiting *from = won ? &s->wait[(uint32_t)x->winner - x->k] : NULL;
+	struct best_rec b = {.place = won ? from->place : *single,
+			     .n_groups = won ? from->n_groups : 1,
+			     .lat_s = t->m.lat.mid,
+			     .ref_s = t->ref_s,
+			     .final = true,
+			     .lo_s = t->m.lat.lo,
+			     .hi_s = t->m.lat.hi,
+			     .reference = x->reference < 0 ? "" : s->m->names[x->reference],
+			     .ratio = t->has_ratio ? t->ratio.mid : 1,
+			     .ratio_lo = t->has_ratio ? t->ratio.lo : 1,
+			     .ratio_hi = t->has_ratio ? t->ratio.hi : 1,
+			     .n_pairs = t->m.n,
+			     .copies = t->at.copies,
+			     .copy_bytes = t->at.copy_bytes,
+			     .not_compared = "a machine that is played computes nothing"};
+	b.place.device = t->at.device;
+	return best_encode(&b, w, e);
+}
+
+/* `run` records of the single devices, then of the candidates. */
+static int encode_contest(struct machine_session *s, const struct outcome *t,
+			  struct place_rec *single, struct rec_writer *w, struct err *e)
+{
+	for (uint32_t d = 0; d < s->m->k; d++, single->id.sample++)
+		if (encode_run(s, single, &s->single[d], w, e) < 0)
+			return -1;
+	return encode_all(s, t, w, e);
+}
+
+int machine_session_compare(struct machine_session *s, struct rec_writer *w, struct err *e)
+{
+	uint32_t k = s->m->k;
+	struct outcome *t = open_outcomes(s);
+	struct contest x = {.k = k,
+			    .n = k + (uint32_t)s->n,
+			    .c = ARENA_NEWN(s->arena, struct contestant, k + s->n)};
+	for (uint32_t d = 0; d < k; d++)
+		x.c[d] = enter(&s->single[d]);
+	for (size_t i = 0; i < s->n; i++) {
+		x.c[k + i] = enter(&t[i]);
+		x.c[k + i].takes_part &= only_device(&s->wait[i].place) < 0;
+	}
+	if (contest_run(&x, &s->o, s->arena, e) < 0)
+		return -1;
+	if (x.winner < 0 && x.reference < 0)
+		return err_set(e, ST_RUNTIME, "no placement can run: %s",
+			       k ? s->single[0].at.why : "there is no device");
+	for (uint32_t d = 0; d < k; d++)
+		store_outcome(&x.c[d], &s->single[d]);
+	for (size_t i = 0; i < s->n; i++) {
+		int d = only_device(&s->wait[i].place);
+		store_outcome(&x.c[d < 0 ? k + i : (uint32_t)d], &t[i]);
+	}
+	struct place_rec single = {.id.graph = s->m->g->digest,
+				   .source = "single",
+				   .k = k,
+				   .n_sets = s->m->n_sets,
+				   .names = s->m->names};
+	if (encode_contest(s, t, &single, w, e) < 0)
+		return -1;
+	single.id.sample = x.reference < 0 ? 0 : (uint32_t)x.reference;
+	const struct outcome *final =
+		x.winner >= 0 ? &t[(uint32_t)x.winner - k] : &s->single[x.reference];
+	int rc = encode_verdict(s, &x, final, &single, w, e);
+	machine_session_drop(s);
+	return rc;
+}

@@ -1,0 +1,154 @@
+/* truth.c - errors of costs. */
+#include "machine/truth.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "machine/draw.h"
+
+static uint32_t text_hash(const char *text)
+{
+	uint64_t h = UINT64_C(14695981039346656037);
+	for (; *text; text++)
+		h = (h ^ (unsigned char)*text) * UINT64_C(1099511628211);
+	return (uint32_t)(h ^ h >> 32);
+}
+
+/* exp(sigma z) */
+static double error(const struct machine_spec *s, double sigma, enum machine_draw what, uint32_t a,
+		    uint32_t b, uint32_t index)
+{
+	struct rng_addr at = machine_addr((uint64_t)s->seed, what, a, b);
+	return sigma > 0 ? exp(sigma * rng_normal(&at, index)) : 1;
+}
+
+/* The first node of each set (n_sets). */
+static uint32_t *first_nodes(const struct graph *g)
+{
+	uint32_t *first = MEM_NEWN(uint32_t, (size_t)g->n_sets + 1);
+	memset(first, 0xff, g->n_sets * sizeof *first);
+	for (uint32_t v = g->n; v-- > 0;)
+		if (g->set[v] != GRAPH_NONE)
+			first[g->set[v]] = v;
+	return first;
+}
+
+/* set_s (n_sets,k), negative ones aside. */
+static void spoil_sets(const struct machine_spec *s, const struct graph *g,
+		       const char *const *names, uint32_t k, double *set_s)
+{
+	uint32_t *first = first_nodes(g);
+	for (uint32_t d = 0; d < k; d++) {
+		uint32_t dev = text_hash(names[d]);
+		double all = (1 + s->longer) * error(s, s->device_error, DRAW_DEVICE, dev, 0, 0);
+		for (uint32_t i = 0; i < g->n_sets; i++) {
+			double *x = &set_s[(size_t)i * k + d];
+			const char *type = first[i] == GRAPH_NONE ? "" : g->type[first[i]];
+			if (*x > 0)
+				*x *= all *
+				      error(s, s->kind_error, DRAW_KIND, dev, text_hash(type), 0) *
+				      error(s, s->set_error, DRAW_SET, i, 0, 0) *
+				      error(s, s->cell_error, DRAW_CELL, i, dev, 0);
+		}
+	}
+	mem_free(first);
+}
+
+static double saving_factor(const struct machine_spec *s, uint32_t src, uint32_t dst,
+			    const char *name)
+{
+	return (1 + s->longer) *
+	       error(s, s->saving_error, DRAW_SAVING, src, dst, text_hash(name) >> 2);
+}
+
+static double latency_factor(const struct machine_spec *s, const char *src, const char *dst)
+{
+	return error(s, s->link_error, DRAW_LINK, text_hash(src), text_hash(dst), 0);
+}
+
+static double rate_factor(const struct machine_spec *s, const char *src, const char *dst)
+{
+	return error(s, s->rate_error, DRAW_LINK, text_hash(src), text_hash(dst), 1);
+}
+
+static double *copy_of(const double *x, size_t n, struct arena *a)
+{
+	double *y = ARENA_NEWN(a, double, n + 1);
+	if (n)
+		memcpy(y, x, n * sizeof *y);
+	return y;
+}
+
+void truth_model(const struct machine_spec *s, const struct place_model *m, struct arena *a,
+		 struct place_model *out)
+{
+	uint32_t k = m->k, n = m->tasks.dag.n;
+	const uint32_t *set = m->tasks.task_set;
+	const struct sched_links *l = &m->costs.links;
+	double *set_s = copy_of(m->set_s, (size_t)m->n_sets * k, a);
+	double *task_s = ARENA_NEWN(a, double, (size_t)n *k);
+	*out = *m;
+	spoil_sets(s, m->g, m->names, k, set_s);
+	for (uint32_t t = 0; t < n; t++)
+		memcpy(task_s + (size_t)t * k, set_s + (size_t)set[t] * k, k * sizeof *task_s);
+	out->set_s = set_s;
+	out->costs.task_s = task_s;
+	out->costs.links.latency_s = copy_of(l->latency_s, (size_t)k * k, a);
+	out->costs.links.bytes_per_s = copy_of(l->bytes_per_s, (size_t)k * k, a);
+	for (uint32_t i = 0; i < k; i++)
+		for (uint32_t j = 0; j < k; j++) {
+			size_t at = (size_t)i * k + j;
+			if (i == j || l->latency_s[at] < 0)
+				continue;
+			out->costs.links.latency_s[at] *=
+				latency_factor(s, m->names[i], m->names[j]);
+			out->costs.links.bytes_per_s[at] *=
+				rate_factor(s, m->names[i], m->names[j]);
+		}
+	if (m->saved_ptr) {
+		out->saved_s = copy_of(m->saved_s, (size_t)m->saved_ptr[n] * k, a);
+		for (uint32_t t = 0; t < n; t++)
+			for (uint32_t i = m->saved_ptr[t]; i < m->saved_ptr[t + 1]; i++)
+				for (uint32_t d = 0; d < k; d++)
+					out->saved_s[(size_t)i * k + d] *= saving_factor(
+						s, set[m->saved_task[i]], set[t], m->names[d]);
+		/* Nothing is known of what tasks cost at least. */
+		double *least = ARENA_NEWN(a, double, (size_t)n *k);
+		for (size_t i = 0; i < (size_t)n * k; i++)
+			least[i] = fmin(0, task_s[i]);
+		out->costs.least_s = least;
+	}
+	out->slowdown += s->slowdown;
+	out->multi_slowdown += s->beside;
+}
+
+void truth_costs(const struct machine_spec *s, const struct graph *g, struct cost_rec *x,
+		 struct arena *a)
+{
+	uint32_t k = x->k;
+	double *set_s = copy_of(x->set_s, (size_t)x->n_sets * k, a);
+	double *saved_s = copy_of(x->saved_s, x->has_pairs ? (size_t)x->n_pairs * k : 0, a);
+	spoil_sets(s, g, x->names, k, set_s);
+	for (uint32_t i = 0; x->has_pairs && i < x->n_pairs; i++)
+		for (uint32_t d = 0; d < k; d++)
+			saved_s[(size_t)i * k + d] *=
+				saving_factor(s, x->pair_src[i], x->pair_dst[i], x->names[d]);
+	x->set_s = set_s;
+	x->saved_s = x->has_pairs ? saved_s : NULL;
+	x->set_lo = x->set_hi = x->saved_lo = x->saved_hi = NULL;
+	x->has_slowdown = true;
+	x->slowdown += s->slowdown;
+	x->multi_slowdown += s->beside;
+}
+
+void truth_links(const struct machine_spec *s, struct devs *d)
+{
+	for (uint32_t i = 0; i < d->n_links; i++) {
+		struct dev_link *l = &d->link[i];
+		const char *src = d->names[l->src], *dst = d->names[l->dst];
+		l->latency_s = l->latency_s * latency_factor(s, src, dst) + s->handover_s;
+		l->bytes_per_s *= rate_factor(s, src, dst);
+		l->measured = false;
+	}
+}

@@ -1,0 +1,134 @@
+#!/usr/bin/env bats
+# devsim --machine: a machine that is played.  What disturbs it is test_machine.c's part.
+# programs: devsim
+bats_require_minimum_version 1.5.0
+load ../support/common.bash
+
+setup_file() {
+	common_setup_file
+	ir2dag "$ROOT/tests/models/nmt2.xml" | devsim --probe --spec desktop-cpu -D cpu:0,cpu:1 > p.mp
+	placebase random -n 5 p.mp > r.mp
+}
+
+setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
+
+@test "an exact machine takes what is predicted; its clock goes on by what runs take" {
+	devsim r.mp > sim.mp
+	devsim --machine exact r.mp > exact.mp
+	devsim --machine exact --truth r.mp > truth.mp
+	py '
+		runs = lambda f: [m for k, m in read(f) if k == "run"]
+		a, b, c = runs("sim.mp"), runs("exact.mp"), runs("truth.mp")
+		assert len(a) == len(b) == len(c) == 5
+		assert [k for k, m in read("exact.mp")][-6:] == ["run"] * 5 + ["end"]
+		for x, y, z in zip(a, b, c):
+			assert abs(y["lat_s"] / x["lat_s"] - 1) < 1e-12 and x["sample"] == y["sample"], (x, y)
+			assert z["lat_s"] == y["lat_s"] and abs(y["ref_s"] / x["ref_s"] - 1) < 1e-12
+			assert y["copies"] == x["copies"] and array(y["mem_bytes"]).tolist() == array(x["mem_bytes"]).tolist()
+			assert len(array(y["samples_s"])) == 6 and "period_s" not in y
+		# 1 warm-up and 6 runs: of two singles and five placements; the reference three times, 3 runs
+		single = [m["ref_s"] for m in b][0]
+		spent = 7 * (2 * single + sum(m["lat_s"] for m in b)) + 9 * single
+		assert abs(b[-1]["clock_s"] / spent - 1) < 1e-9, (b[-1]["clock_s"], spent)
+		assert c[-1]["clock_s"] == 0
+	'
+}
+
+@test "true costs differ from the profiled ones by as much as is said" {
+	devsim --machine set_error=0.2,seed=3 --true-costs p.mp > set.mp
+	devsim --machine cell_error=0.1,longer=1 --true-costs p.mp > cell.mp
+	devsim --machine kind_error=0.2 --true-costs p.mp > kind.mp
+	devsim --machine link_error=0.3,rate_error=0.3,handover=1,slowdown=0.5,beside=0.25 --true-costs p.mp > link.mp
+	py '
+		cost = lambda f: array([m for k, m in read(f) if k == "cost"][0]["set_s"])
+		p, s, c = cost("p.mp"), cost("set.mp"), cost("cell.mp")
+		runs = p[:, 0] > 0
+		e = np.log(s[runs] / p[runs])
+		assert (e[:, 0] == e[:, 1]).all() and abs(e[:, 0].std() - 0.2) < 0.02, e[:, 0].std()
+		e = np.log(c[runs] / p[runs])
+		assert abs(e.mean() - np.log(2)) < 0.02 and abs((e[:, 0] - e[:, 1]).std() - 0.1414) < 0.02, (e.mean(), e.std())
+		e = np.log(cost("kind.mp")[runs] / p[runs]).round(9)
+		assert 3 < len(set(e[:, 0])) < 30 and 0.05 < abs(e).max() < 1, e
+		devs = [m for k, m in read("link.mp") if k == "devs"][0]["links"]
+		before = [m for k, m in read("p.mp") if k == "devs"][0]["links"]
+		for x, y in zip(devs, before):
+			assert 1 < x["latency_s"] < 1.001 and x["bytes_per_s"] != y["bytes_per_s"], (x, y)
+		m = [m for k, m in read("link.mp") if k == "cost"][0]
+		assert m["slowdown"] == 0.5 and m["beside"] == 0.25 and (array(m["set_s"]) == p).all()
+	'
+	# What single devices take does not depend on orders: the machine and the simulator agree.
+	m=device_error=0.1,kind_error=0.3,set_error=0.3,cell_error=0.2,longer=0.3
+	placebase single p.mp | devsim --machine $m --truth > a.mp
+	devsim --machine $m --true-costs p.mp | placebase single | devsim > b.mp
+	py '
+		a, b = ([m["lat_s"] for k, m in read(f) if k == "run"] for f in ("a.mp", "b.mp"))
+		assert len(a) == 2 and np.allclose(a, b, rtol=1e-12) and a[0] != a[1], (a, b)
+	'
+}
+
+@test "hand-overs, wake-ups, sharing and other placements' caches make runs longer" {
+	for m in exact handover=1e-3 wake=1e-3 slowdown=1 beside=0.5; do
+		devsim --machine "$m" --truth r.mp > "t.$m.mp"
+	done
+	devsim --machine cold=0.5 --warmup 0 --min-runs 2 --max-runs 2 r.mp > cold.mp
+	py '
+		def runs(f): return [m for k, m in read(f) if k == "run"]
+		exact = [m["lat_s"] for m in runs("t.exact.mp")]
+		for m in ("handover=1e-3", "wake=1e-3", "slowdown=1", "beside=0.5"):
+			assert all(r["lat_s"] > 1.01 * x for r, x in zip(runs("t.%s.mp" % m)[2:], exact[2:])), m
+		assert np.allclose([m["lat_s"] for m in runs("t.beside=0.5.mp")], np.multiply(exact, 1.5))
+		for m, x in zip(runs("cold.mp"), exact):
+			assert np.allclose(array(m["samples_s"]), [1.5 * x, x]), m
+	'
+}
+
+@test "noise is as wide as it is said, and depends on seed and time" {
+	devsim --machine noise=0.1 --seed 4 --min-runs 400 --max-runs 400 r.mp > a.mp
+	devsim --machine noise=0.1,seed=4 --min-runs 400 --max-runs 400 r.mp > b.mp
+	devsim --machine noise=0.1,seed=5 --min-runs 400 --max-runs 400 r.mp > c.mp
+	py '
+		a, b, c = (np.concatenate([np.log(array(m["samples_s"]) / m["lat_s"]) for k, m in read(f) if k == "run"])
+			for f in ("a.mp", "b.mp", "c.mp"))
+		assert (a == b).all() and (a != c).any() and abs(a.std() - 0.1) < 0.005, a.std()
+	'
+	# The clock goes on where it was.
+	devsim --machine shared a.mp > later.mp
+	devsim --machine shared --clock 1000 r.mp > late.mp
+	py '
+		a, b, c = ([m["clock_s"] for k, m in read(f) if k == "run"][-1] for f in ("a.mp", "later.mp", "late.mp"))
+		assert b > a + 0.5 and 1000 < c < 1010, (a, b, c)
+	'
+}
+
+@test "--paired: candidates in turn with single devices, and a final best record" {
+	placebase heft p.mp | placebase random -n 3 > both.mp
+	devsim --machine shared --paired both.mp > final.mp
+	py '
+		r = read("final.mp")
+		runs, best = [m for k, m in r if k == "run"], [m for k, m in r if k == "best"]
+		assert [m["source"] for m in runs] == ["single"] * 2 + ["heft"] + ["random"] * 3, runs
+		assert len(best) == 1 and best[0]["final"] and best[0]["source"] == "heft", best
+		assert best[0]["ratio_lo"] < best[0]["ratio"] < best[0]["ratio_hi"] < 1 and best[0]["n_pairs"] >= 20, best
+	'
+	# What was handed over, undisturbed; placeout reads it.
+	devsim --machine shared --truth final.mp | recdump -k run | tail -n 1 | grep -q '"source": "heft"'
+	placeout --format affinity final.mp | grep -q cpu:1
+	# On a machine where devices wait for each other a single one is best.
+	devsim --machine handover=1 --paired both.mp | recdump -k best | grep -q '"source": "single"'
+}
+
+@test "what is wrong is refused" {
+	for options in "--machine sharde" "--machine noise=no" "--machine near --probe" "--truth" \
+		"--machine near --paired --truth" "--machine near --noise 1" "--clock 3" "--paired"; do
+		# shellcheck disable=SC2086
+		run -2 devsim $options r.mp
+	done
+	printf '# mine\nshared noise=0\nnoise=many\n' > mine
+	run -3 devsim --machine mine r.mp
+	[[ "$output" == *"mine: noise"* ]]
+	echo mine > mine
+	run -3 devsim --machine ./mine r.mp
+	py 'r = read("r.mp")[:-1]; m = dict(r[-1][1]); write("bad.mp", r + [("run", {**m, "ok": False, "reason": "x", "clock_s": -1.0})])'
+	run -3 devsim --machine near bad.mp
+	[[ "$output" == *"clock_s"* ]]
+}
