@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
+#include "stats/huber.h"
 #include "stats/interval.h"
 #include "stats/quantile.h"
 #include "stats/rank.h"
@@ -49,6 +50,33 @@ static void orders(void)
 		seen |= 1u << by[i];
 	}
 	tap(ascends && seen == (1u << N) - 1, "indices in order, each once");
+}
+
+/* Huber's mean solves sum psi = 0, stays where it is when an outlier goes farther, and covers. */
+static void huber(void)
+{
+	double x[N], one = 2;
+	memcpy(x, Y, sizeof x);
+	struct interval a = huber_mean(x, N);
+	tap(a.lo < a.mid && a.mid < a.hi && a.mid > 0.9 && a.mid < 1.2, "a Huber mean, %g", a.mid);
+	x[3] = 1e6;
+	tap(near(huber_mean(x, N).mid, a.mid, 1e-9), "an outlier does not move it");
+	tap(huber_mean(&one, 1).mid == 2 && isinf(huber_mean(&one, 1).hi), "of one value");
+	double flat[4] = {3, 3, 3, 3};
+	tap(huber_mean(flat, 4).mid == 3 && huber_mean(flat, 4).hi == 3, "of equal values");
+	uint32_t inside = 0;
+	enum { SAMPLES = 2000, EACH = 10 };
+	for (uint32_t s = 0; s < SAMPLES; s++) {
+		const struct rng_addr g = {5, s, 0, RNG_INPUT};
+		double v[EACH];
+		for (uint32_t i = 0; i < EACH; i++)
+			v[i] = sqrt(-2 * log1p(-rng_uniform(&g, 2 * i))) *
+			       cos(2 * M_PI * rng_uniform(&g, 2 * i + 1));
+		struct interval h = huber_mean(v, EACH);
+		inside += h.lo <= 0 && h.hi >= 0;
+	}
+	tap(inside > 0.93 * SAMPLES && inside < 0.98 * SAMPLES, "its interval holds %u of %d",
+	    inside, SAMPLES);
 }
 
 /* The mean over all subsets of m of the least value. */
@@ -228,6 +256,7 @@ static void twoways(void)
 int main(void)
 {
 	orders();
+	huber();
 	least_of_subsets();
 	student();
 	intervals();

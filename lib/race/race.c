@@ -1,0 +1,254 @@
+/* race.c - what a race knows of its arms, who leaves, and who is handed over. */
+#include <math.h>
+
+#include "base/mem.h"
+#include "race/belief.h"
+#include "race/race_impl.h"
+#include "stats/huber.h"
+#include "stats/quantile.h"
+
+static const double ERROR_RATE = 0.02; /* of all leavings of a race together */
+static const double MIXTURE = 8;       /* bursts around which the boundary is the narrowest */
+
+struct race *race_new(const struct race_options *o, const struct race_source *source)
+{
+	struct race *x = MEM_NEW(struct race);
+	x->o = *o;
+	x->o.block = o->block < 3 ? 3 : o->block;
+	x->source = source;
+	x->begin_s = source->spent_s(source->ctx);
+	return x;
+}
+
+void race_free(struct race *x)
+{
+	if (!x)
+		return;
+	block_effects_release(&x->fx);
+	mem_free(x->arm);
+	mem_free(x->run_s);
+	mem_free(x);
+}
+
+uint32_t race_add(struct race *x, bool start, double predicted_s)
+{
+	x->arm = mem_grow(x->arm, &x->cap, x->n + 1, sizeof *x->arm);
+	x->run_s = mem_grow(x->run_s, &x->cap_run, x->n + 1, sizeof *x->run_s);
+	x->run_s[x->n] = 0;
+	x->arm[x->n] = (struct race_arm){.start = start || x->n == 0, .predicted_s = predicted_s};
+	return x->n++;
+}
+
+uint32_t race_n(const struct race *x)
+{
+	return x->n;
+}
+
+const struct race_arm *race_arm(const struct race *x, uint32_t i)
+{
+	return &x->arm[i];
+}
+
+double race_spent(const struct race *x)
+{
+	return x->source->spent_s(x->source->ctx) - x->begin_s;
+}
+
+/* ---- what is known ---- */
+
+/* The best live arm by shrunk estimates: of the starts or of all.  One with RACE_LEAST bursts goes
+ * before one without.  -1: none has run. */
+int race_best(const struct race *x, bool start)
+{
+	int best = -1;
+	for (uint32_t i = 0; i < x->n; i++) {
+		const struct race_arm *a = &x->arm[i], *b = best < 0 ? NULL : &x->arm[best];
+		if (a->state != RACE_LIVE || a->n_bursts == 0 || (start && !a->start))
+			continue;
+		if (!b || (race_ripe(a) != race_ripe(b) ? race_ripe(a) : a->shrunk < b->shrunk))
+			best = (int)i;
+	}
+	return best;
+}
+
+static double se_between(const struct race *x, uint32_t i, uint32_t j)
+{
+	return hypot(x->arm[i].se, x->arm[j].se);
+}
+
+/* Half the width of an interval of effects i and j in standard errors, however often it is looked
+ * at, when any of the arms may err. */
+static double boundary(const struct race *x, uint32_t i, uint32_t j)
+{
+	double alpha = ERROR_RATE / x->n;
+	double n = fmin(x->fx.weight[i], x->fx.weight[j]);
+	return sqrt((1 + MIXTURE / n) * (log1p(n / MIXTURE) - 2 * log(alpha)));
+}
+
+/* How much slower i is than j at least, as a logarithm: by the interval, and by the faster quarter
+ * of its bursts, as a lost core may have been there in most of them. */
+static double surely_slower(const struct race *x, uint32_t i, uint32_t j)
+{
+	double by = x->arm[i].effect - x->arm[j].effect - boundary(x, i, j) * se_between(x, i, j);
+	return fmin(by, x->arm[i].fast - x->arm[j].effect);
+}
+
+/* n_clean and fast of all arms. */
+static void look_at_bursts(struct race *x)
+{
+	double *y = MEM_NEWN(double, x->fx.n + 1);
+	uint32_t *by = MEM_NEWN(uint32_t, (size_t)x->n + 1); /* ends of arms in y */
+	for (uint32_t i = 0; i < x->n; i++)
+		x->arm[i].n_clean = 0;
+	for (uint32_t i = 0; i + 1 < x->n; i++)
+		by[i + 1] = by[i] + x->arm[i].n_bursts;
+	for (size_t i = 0; i < x->fx.n; i++) {
+		const struct block_value *v = &x->fx.v[i];
+		x->arm[v->arm].n_clean += x->fx.trust[v->block] == 1;
+		y[by[v->arm]++] = v->y - x->fx.block[v->block];
+	}
+	for (uint32_t i = 0; i < x->n; i++) {
+		struct race_arm *a = &x->arm[i];
+		order_values(&y[by[i] - a->n_bursts], a->n_bursts);
+		a->fast = a->n_bursts ? y[by[i] - a->n_bursts + a->n_bursts / 4] : 0;
+	}
+	mem_free(by);
+	mem_free(y);
+}
+
+static void drop_slow(struct race *x)
+{
+	int best = race_best(x, false), start = race_best(x, true);
+	/* The reference stays, to tell disturbed blocks. */
+	for (uint32_t i = 1; i < x->n && best >= 0 && race_ripe(&x->arm[best]); i++) {
+		struct race_arm *a = &x->arm[i];
+		if (a->state == RACE_LIVE && race_ripe(a) && (int)i != best && (int)i != start &&
+		    surely_slower(x, i, (uint32_t)best) > 0)
+			a->state = RACE_OUT;
+	}
+}
+
+void race_learn(struct race *x)
+{
+	block_effects_fit(&x->fx);
+	x->fitted = x->n_blocks;
+	for (uint32_t i = 0; i < x->n && i < x->fx.n_arms; i++) {
+		struct race_arm *a = &x->arm[i];
+		if (a->n_bursts == 0)
+			continue;
+		a->effect = x->fx.arm[i];
+		a->se = sqrt(x->fx.var[i] / x->fx.weight[i]);
+	}
+	look_at_bursts(x);
+	belief_shrink(x->arm, x->n);
+	drop_slow(x);
+}
+
+/* Nothing live or waiting can be faster than the leader by the tolerance. */
+bool race_settled(const struct race *x)
+{
+	int best = race_best(x, false), start = race_best(x, true);
+	struct interval r;
+	if (best < 0 || !race_ripe(&x->arm[best]))
+		return false;
+	if (start >= 0 && !(race_ratio(x, (uint32_t)best, (uint32_t)start, &r) && r.hi <= 1))
+		return false;
+	for (uint32_t i = 0; i < x->n; i++) {
+		const struct race_arm *a = &x->arm[i];
+		if ((int)i == best || a->state == RACE_OUT || a->state == RACE_FAILED)
+			continue;
+		if (!race_ripe(a) || surely_slower(x, i, (uint32_t)best) < -x->o.tolerance)
+			return false;
+	}
+	return true;
+}
+
+/* ---- the end ---- */
+
+int race_run(struct race *x, double until_s, struct err *e)
+{
+	return race_blocks(x, fmin(until_s, x->o.budget_s * (1 - x->o.final_share)), false, e);
+}
+
+/* Differences of arms i and j in blocks of both, into d; y is room for all blocks.  How many. */
+static uint32_t find_pairs(const struct race *x, uint32_t i, uint32_t j, bool clean, double *y,
+			   double *d)
+{
+	const struct block_effects *fx = &x->fx;
+	uint32_t n = 0;
+	for (uint32_t b = 0; b < x->n_blocks; b++)
+		y[b] = NAN;
+	for (size_t k = 0; k < fx->n; k++)
+		if (fx->v[k].arm == j && (!clean || fx->trust[fx->v[k].block] == 1))
+			y[fx->v[k].block] = fx->v[k].y;
+	for (size_t k = 0; k < fx->n; k++)
+		if (fx->v[k].arm == i && !isnan(y[fx->v[k].block]))
+			d[n++] = fx->v[k].y - y[fx->v[k].block];
+	return n;
+}
+
+bool race_ratio(const struct race *x, uint32_t i, uint32_t j, struct interval *out)
+{
+	double *y = MEM_NEWN(double, 2 * (size_t)x->n_blocks + 1), *d = y + x->n_blocks;
+	uint32_t n = find_pairs(x, i, j, true, y, d);
+	if (n < RACE_LEAST)
+		n = find_pairs(x, i, j, false, y, d);
+	if (n > 0) {
+		struct interval r = huber_mean(d, n);
+		*out = (struct interval){exp(r.mid), exp(r.lo), exp(r.hi)};
+	}
+	if (n > 0 && i == j)
+		*out = (struct interval){1, 1, 1};
+	mem_free(y);
+	return n > 0;
+}
+
+/* The best arm that is surely as fast as the start, else the start. */
+static int hand_over(const struct race *x, int start)
+{
+	int best = start;
+	for (uint32_t i = 0; i < x->n; i++) {
+		const struct race_arm *a = &x->arm[i];
+		struct interval r;
+		if (a->state == RACE_LIVE && race_ripe(a) && (int)i != start &&
+		    a->shrunk < x->arm[best].shrunk && race_ratio(x, i, (uint32_t)start, &r) &&
+		    r.hi <= 1)
+			best = (int)i;
+	}
+	return best;
+}
+
+static void describe(struct race *x, struct race_result *out)
+{
+	double *by = mem_copy(x->fx.block, x->n_blocks, sizeof *by);
+	order_values(by, x->n_blocks);
+	out->lat_s = exp(x->arm[out->winner].effect + quantile(by, x->n_blocks, 0.5));
+	out->drift = (quantile(by, x->n_blocks, 0.975) - quantile(by, x->n_blocks, 0.025)) / 2;
+	out->noise = x->fx.scale;
+	for (uint32_t b = 0; b < x->n_blocks; b++)
+		out->n_disturbed += x->fx.trust[b] < 1;
+	mem_free(by);
+}
+
+int race_finish(struct race *x, struct race_result *out, struct err *e)
+{
+	*out = (struct race_result){.winner = -1, .best_start = -1, .leader = -1};
+	if (race_run(x, INFINITY, e) < 0 || race_blocks(x, x->o.budget_s, true, e) < 0)
+		return -1;
+	race_learn(x);
+	out->leader = race_best(x, false);
+	out->best_start = race_best(x, true);
+	if (out->leader < 0)
+		return 0;
+	out->n_blocks = x->n_blocks;
+	out->winner = out->best_start < 0 ? out->leader : hand_over(x, out->best_start);
+	out->settled = race_settled(x);
+	if (out->best_start >= 0 &&
+	    !race_ratio(x, (uint32_t)out->leader, (uint32_t)out->best_start, &out->over_start))
+		out->over_start = (struct interval){0, 0, INFINITY};
+	if (x->arm[0].n_bursts == 0 ||
+	    !race_ratio(x, (uint32_t)out->winner, 0, &out->over_reference))
+		out->over_reference = (struct interval){0, 0, 0};
+	describe(x, out);
+	return 0;
+}

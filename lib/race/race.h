@@ -1,0 +1,110 @@
+/* race.h - which of several placements is the fastest on a machine that is not at rest.
+ *
+ * Arms are placements; what runs them is the caller's.  Time is spent in blocks: bursts of runs of
+ * a few arms in turn, in a drawn order.  In every block are the arm that leads, the best start, and
+ * in most of them the reference (the best single device), so that arms are compared with what ran
+ * beside them.  block_effects.h tells the arms' effects from the blocks'.
+ *
+ * - A burst's first run is not counted: another placement left the caches.  Its value is the
+ *   logarithm of the median of the others.
+ * - An arm leaves when it is certainly slower than the best: after RACE_LEAST bursts in blocks that
+ *   were not disturbed, and by an interval that holds however often it is looked at (normal mixture
+ *   boundary: Robbins 1970; Howard, Ramdas, McAuliffe, Sekhon 2021, "Time-uniform, nonparametric,
+ *   nonasymptotic confidence sequences", eq. 14).  No arm wins with fewer bursts than these.
+ * - Of the arms that are left those run next that are best in a draw from what is known of each
+ *   (Thompson sampling; Russo 2020, "Simple Bayesian algorithms for best-arm identification").
+ *   Estimates are shrunk to what was predicted, as far as predictions proved to be right.
+ * - Starts are arms that others must beat.  The last part of the budget runs the arm that leads
+ *   beside the best start.  What is handed over is the best arm that is certainly as fast as the best
+ *   start, else this start.
+ *
+ * The budget is in the source's own seconds, so that a source may play a virtual machine. */
+#ifndef HSDAG_RACE_RACE_H
+#define HSDAG_RACE_RACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "stats/interval.h"
+
+enum { RACE_LEAST = 4 };      /* bursts before an arm may leave or win */
+enum { RACE_MOST_BURST = 8 }; /* runs of a burst */
+
+struct race_source {
+	void *ctx;
+	/* Run arm n times in a row and tell the seconds of each: 1; 0: it cannot run; -1: the end. */
+	int (*burst)(void *ctx, uint32_t arm, uint32_t n, double *run_s, struct err *e);
+	/* Seconds spent so far, on whatever. */
+	double (*spent_s)(void *ctx);
+};
+
+struct race_options {
+	double budget_s;    /* from what spent_s says when the race begins */
+	double final_share; /* of the budget, for the leading arm beside the best start */
+	double tolerance;   /* the race ends when nothing is faster by more than this share */
+	uint32_t block;     /* arms in one block, 3 at least */
+	uint64_t seed;
+};
+#define RACE_OPTIONS_INIT \
+	{ \
+		.budget_s = 10, .final_share = 0.25, .tolerance = 0.003, .block = 8, .seed = 1 \
+	}
+
+enum race_state {
+	RACE_WAITING, /* has not run: there was no time for it yet */
+	RACE_LIVE,
+	RACE_OUT, /* certainly slower than another */
+	RACE_FAILED
+};
+
+struct race_arm {
+	enum race_state state;
+	bool start;
+	double predicted_s;        /* 0: nobody said */
+	uint32_t n_bursts, n_runs; /* that count */
+	uint32_t n_clean;          /* bursts in blocks that were not disturbed */
+	double effect, se;         /* of the logarithm of its time, and its standard error */
+	double fast;               /* the faster quarter of its bursts ends there */
+	double shrunk, shrunk_se;
+};
+
+struct race_result {
+	int winner;     /* -1: no arm could run */
+	int best_start; /* -1: no start could run */
+	int leader; /* what leads, sure or not; the winner, or an arm that is not surely better */
+	struct interval
+		over_start; /* time of the leader over that of the best start, paired; 1 for itself */
+	struct interval
+		over_reference; /* time of the winner over the reference's; 0: no reference */
+	double lat_s;           /* of the winner, in the median block */
+	uint32_t n_blocks, n_disturbed;
+	double noise; /* standard deviation of a burst's logarithm within blocks */
+	double drift; /* half the range of the middle 95 % of the blocks' effects */
+	bool settled; /* more time would not change it: nothing live is faster by `tolerance` */
+};
+
+struct race;
+
+/* The source is borrowed. */
+struct race *race_new(const struct race_options *o, const struct race_source *source);
+void race_free(struct race *x);
+
+/* One more arm, numbered from 0, also between calls of race_run.  Arm 0 is the reference and a
+ * start; one that cannot run is none. */
+uint32_t race_add(struct race *x, bool start, double predicted_s);
+
+/* Run blocks until so many seconds of the budget are spent.  1: settled before; 0: the time is
+ * over; -1: the source said so. */
+int race_run(struct race *x, double until_s, struct err *e) MUST_CHECK;
+
+/* The rest of the budget, final included, and what comes of it. */
+int race_finish(struct race *x, struct race_result *out, struct err *e) MUST_CHECK;
+
+uint32_t race_n(const struct race *x);
+const struct race_arm *race_arm(const struct race *x, uint32_t i);
+/* Time of arm i over that of arm j in blocks that both ran in, without disturbed ones when there are
+ * others: the Huber mean of the logarithms and its 95 % interval, as a ratio; false: none did. */
+bool race_ratio(const struct race *x, uint32_t i, uint32_t j, struct interval *out);
+
+#endif
