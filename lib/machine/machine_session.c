@@ -31,6 +31,7 @@ struct machine_session {
 	struct waiting *wait;
 	size_t n, cap;
 	struct outcome *single; /* (k) */
+	double began_s;         /* when measuring what waits began */
 	bool tried;             /* singles were measured */
 	int best;               /* the fastest of them; -1: none */
 	struct arena *kept;     /* singles */
@@ -112,14 +113,16 @@ static int encode_run(const struct machine_session *s, const struct place_rec *p
 				  .copy_bytes = t->at.copy_bytes,
 				  .busy_s = t->m.busy_s,
 				  .has_clock = true,
+				  .began_s = s->began_s,
 				  .clock_s = machine_clock_s(s->x)};
 	return run_encode(&x, w, e);
 }
 
-/* Places what waits; (n). */
+/* Places what waits; (n).  Measuring begins. */
 static struct outcome *open_outcomes(struct machine_session *s)
 {
 	struct outcome *t = ARENA_NEWN(s->arena, struct outcome, s->n + 1);
+	s->began_s = machine_clock_s(s->x);
 	for (size_t i = 0; i < s->n; i++)
 		machine_place(s->x, s->wait[i].place.device, s->arena, &t[i].at);
 	return t;

@@ -43,6 +43,14 @@ static void put_simulation(const struct run_rec *x, struct rec_writer *w)
 		put_schedule(x->schedule, w);
 }
 
+static void put_clock(const struct run_rec *x, struct rec_writer *w)
+{
+	if (!x->has_clock)
+		return;
+	put_real(w, "began_s", x->began_s);
+	put_real(w, "clock_s", x->clock_s);
+}
+
 int run_encode(const struct run_rec *x, struct rec_writer *w, struct err *e)
 {
 	rec_begin(w, "run");
@@ -53,8 +61,7 @@ int run_encode(const struct run_rec *x, struct rec_writer *w, struct err *e)
 		put_text(w, "reason", x->reason);
 		if (x->unlimited_s > 0)
 			put_real(w, "unlimited_s", x->unlimited_s);
-		if (x->has_clock)
-			put_real(w, "clock_s", x->clock_s);
+		put_clock(x, w);
 		return rec_end(w, e);
 	}
 	put_real(w, "lat_s", x->lat_s);
@@ -79,8 +86,7 @@ int run_encode(const struct run_rec *x, struct rec_writer *w, struct err *e)
 		put_uint(w, "splits", x->splits);
 	}
 	put_vector(w, "busy_s", TT_F64, x->k, x->busy_s);
-	if (x->has_clock)
-		put_real(w, "clock_s", x->clock_s);
+	put_clock(x, w);
 	put_simulation(x, w);
 	return rec_end(w, e);
 }
@@ -146,9 +152,12 @@ static int decode_clock(const struct val *map, struct run_rec *x, struct err *e)
 	x->has_clock = val_get(map, "clock_s") != NULL;
 	if (!x->has_clock)
 		return 0;
-	if (get_real(map, "clock_s", &x->clock_s, e) < 0)
+	if (get_real(map, "began_s", &x->began_s, e) < 0 ||
+	    get_real(map, "clock_s", &x->clock_s, e) < 0)
 		return -1;
-	return x->clock_s >= 0 ? 0 : err_set(e, ST_INPUT, "'clock_s' is negative");
+	return x->began_s >= 0 && x->clock_s >= x->began_s
+		       ? 0
+		       : err_set(e, ST_INPUT, "'clock_s' is before 'began_s' or 0");
 }
 
 static int decode_plan(const struct val *map, struct run_rec *x, struct err *e)

@@ -58,9 +58,10 @@ struct run_rec {
 	bool has_plan;
 	uint32_t in_host, steps, splits;
 	const double *busy_s; /* (k) */
-	/* Of a machine that is played: its time when this and what was measured with it had run. */
+	/* Of a machine that is played: its time before and after this and what was measured with
+	 * it. */
 	bool has_clock;
-	double clock_s;
+	double began_s, clock_s;
 	/* Of a simulation. */
 	bool has_value;          /* something else than latency is to be small */
 	double value, ref_value; /* ref_value: of the best single device; 0: there is none */
@@ -88,7 +89,7 @@ enum {
 	RUN_REF_VALUE = 1024, /* with value */
 	RUN_SAMPLES = 2048,   /* samples_s and busy_s, whose length is k; pulse_s, where told */
 	RUN_PLAN = 4096,      /* in_host and steps, where told; has_plan */
-	RUN_CLOCK = 8192      /* clock_s, where told; has_clock */
+	RUN_CLOCK = 8192      /* began_s and clock_s, where told; has_clock */
 };
 
 /* From a record of kind "run"; texts in memory of a.  Errors name the key; callers say which

@@ -30,7 +30,7 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		single = [m["ref_s"] for m in b][0]
 		spent = 7 * (2 * single + sum(m["lat_s"] for m in b)) + 9 * single
 		assert abs(b[-1]["clock_s"] / spent - 1) < 1e-9, (b[-1]["clock_s"], spent)
-		assert c[-1]["clock_s"] == 0
+		assert c[-1]["clock_s"] == 0 and {m["began_s"] for m in b} == {0}
 	'
 }
 
@@ -128,7 +128,7 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	[[ "$output" == *"mine: noise"* ]]
 	echo mine > mine
 	run -3 devsim --machine ./mine r.mp
-	py 'r = read("r.mp")[:-1]; m = dict(r[-1][1]); write("bad.mp", r + [("run", {**m, "ok": False, "reason": "x", "clock_s": -1.0})])'
+	py 'r = read("r.mp")[:-1]; m = dict(r[-1][1]); write("bad.mp", r + [("run", {**m, "ok": False, "reason": "x", "began_s": 3.0, "clock_s": 1.0})])'
 	run -3 devsim --machine near bad.mp
 	[[ "$output" == *"clock_s"* ]]
 }

@@ -231,6 +231,14 @@ static void test_budget(void)
 	tap(budget_steps(&b, 4, 4) == 2, "fewer steps where time is short");
 	b.seconds = 1e-9;
 	tap(budget_steps(&b, 4, 4) == 0, "no time");
+	b.seconds = 25;
+	budget_played(&b, 1000, 1005);
+	tap(budget_steps(&b, 4, 4) == 2 && near(budget_spent(&b, 0), 0.2),
+	    "a machine that is played counts its own seconds");
+	budget_episode_begin(&b);
+	budget_played(&b, 1005, 1025);
+	budget_episode_end(&b, 2);
+	tap(budget_steps(&b, 4, 4) == 0 && near(b.steps_s, 120), "and has no time in its turn");
 }
 
 int main(void)

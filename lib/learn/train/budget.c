@@ -4,19 +4,32 @@
 
 #include <math.h>
 
+static double now_s(const struct budget *b)
+{
+	return b->played ? b->played_s : clock_s();
+}
+
+void budget_played(struct budget *b, double began_s, double now)
+{
+	if (!b->played)
+		b->start_s = b->episode_start_s = began_s;
+	b->played = true;
+	b->played_s = now;
+}
+
 void budget_start(struct budget *b)
 {
-	b->start_s = clock_s();
+	b->start_s = now_s(b);
 }
 
 void budget_episode_begin(struct budget *b)
 {
-	b->episode_start_s = clock_s();
+	b->episode_start_s = now_s(b);
 }
 
 void budget_episode_end(struct budget *b, uint32_t n_steps)
 {
-	b->steps_s += clock_s() - b->episode_start_s;
+	b->steps_s += now_s(b) - b->episode_start_s;
 	b->steps_done += n_steps;
 }
 
@@ -32,7 +45,7 @@ double budget_spent(const struct budget *b, uint64_t done)
 {
 	double spent = (double)done / (double)b->episodes;
 	if (b->seconds > 0)
-		spent = fmax(spent, (clock_s() - b->start_s) / b->seconds);
+		spent = fmax(spent, (now_s(b) - b->start_s) / b->seconds);
 	return fmin(1, spent);
 }
 
@@ -48,7 +61,7 @@ uint32_t budget_steps(const struct budget *b, uint64_t done, uint64_t best_episo
 		return 0;
 	if (b->seconds == 0 || b->steps_done == 0)
 		return (uint32_t)b->steps;
-	double left = b->seconds - (clock_s() - b->start_s), each = step_s(b);
+	double left = b->seconds - (now_s(b) - b->start_s), each = step_s(b);
 	if (left <= 0)
 		return 0;
 	return (uint32_t)(left >= each * (double)b->steps ? (double)b->steps : left / each);
@@ -57,5 +70,5 @@ uint32_t budget_steps(const struct budget *b, uint64_t done, uint64_t best_episo
 double budget_left(const struct budget *b, uint64_t done)
 {
 	double left = step_s(b) * (double)b->steps * ((double)b->episodes - (double)done);
-	return b->seconds > 0 ? fmin(left, b->seconds - (clock_s() - b->start_s)) : left;
+	return b->seconds > 0 ? fmin(left, b->seconds - (now_s(b) - b->start_s)) : left;
 }

@@ -2,6 +2,7 @@
 #ifndef HSDAG_LEARN_TRAIN_BUDGET_H
 #define HSDAG_LEARN_TRAIN_BUDGET_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct budget {
@@ -11,14 +12,21 @@ struct budget {
 	uint64_t patience;                  /* episodes without a better placement; 0: any */
 	double seconds;                     /* 0: any */
 	/* what has been used */
-	double start_s, episode_start_s; /* of clock_s */
+	double start_s, episode_start_s; /* of the clock */
 	double steps_s;                  /* in steps_done steps */
 	uint64_t steps_done;
+	/* A machine that is played has a clock of its own, which then counts. */
+	bool played;
+	double played_s;
 };
 
 void budget_start(struct budget *b); /* the clock of the seconds */
 void budget_episode_begin(struct budget *b);
 void budget_episode_end(struct budget *b, uint32_t n_steps);
+
+/* A machine that is played was at began_s before runs, and is at now_s after them: the seconds are
+ * its own, from the first runs on. */
+void budget_played(struct budget *b, double began_s, double now_s);
 
 /* Moves are run: the limits for these hold. */
 void budget_moves(struct budget *b);

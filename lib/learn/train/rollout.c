@@ -109,7 +109,11 @@ static int set_value(const struct run_rec *u, struct outcome *x, struct err *e)
 
 static int set_outcome(const struct run_rec *u, struct outcome *x, struct err *e)
 {
-	*x = (struct outcome){.ok = !u->reason, .reason = u->reason};
+	*x = (struct outcome){.ok = !u->reason,
+			      .reason = u->reason,
+			      .has_clock = u->has_clock,
+			      .began_s = u->began_s,
+			      .clock_s = u->clock_s};
 	if (u->reason)
 		return 0;
 	if (!(u->lat_s > 0) || u->ref_s < 0)
@@ -129,7 +133,7 @@ static bool same_sample(const struct sample *s, const struct run_rec *u)
 int rollout_run(struct rollout *r, const struct rec *rec, const struct sample **out, struct err *e)
 {
 	const unsigned keys = RUN_GRAPH | RUN_STEP | RUN_SAMPLE | RUN_SOURCE | RUN_LATENCY |
-			      RUN_INTERVAL | RUN_REFERENCE | RUN_VALUE | RUN_REF_VALUE;
+			      RUN_INTERVAL | RUN_REFERENCE | RUN_VALUE | RUN_REF_VALUE | RUN_CLOCK;
 	struct run_rec u;
 	struct outcome x;
 	if (run_decode(rec, keys, r->arena, &u, e) < 0 || set_outcome(&u, &x, e) < 0)

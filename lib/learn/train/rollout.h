@@ -30,6 +30,9 @@ struct outcome {
 	bool has_value; /* value is not the latency */
 	double value, ref_value;
 	bool noisy; /* its confidence interval is more than a point */
+	/* Of a machine that is played: its time before and after what was measured together. */
+	bool has_clock;
+	double began_s, clock_s;
 };
 
 struct sample {

@@ -219,6 +219,8 @@ static int take_run(struct training *t, const struct rec *r, struct err *e)
 	const struct sample *x;
 	if (rollout_run(&t->rollout, r, &x, e) < 0)
 		return -1;
+	if (x->run.has_clock)
+		budget_played(&t->budget, x->run.began_s, x->run.clock_s);
 	if (!x->run.ok && !*t->failure)
 		err_escape(t->failure, sizeof t->failure, x->run.reason, strlen(x->run.reason));
 	t->l.noisy = t->l.noisy || x->run.noisy;
