@@ -12,7 +12,7 @@
 #   make learned    learned placement beside searches, on problems that no training has seen
 #   make pretrain   learn again what learned placement begins with: share/pretrained.mp, 20 minutes
 #   make quality    placebase's methods on task graphs of the literature (pipelines/quality.mk)
-#   make learned    learned placement beside searches, on problems unseen in training (pipelines/learned.mk)
+#   make regret     what is lost between a search and its answer, on machines that are played (pipelines/regret.mk)
 #   make golden     what programs write, beside another build's; OLD=../old/build/bin (tests/golden)
 #   make asan       build and test with AddressSanitizer and UBSan
 #   make fuzz       longer runs of the fuzzers

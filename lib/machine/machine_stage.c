@@ -186,7 +186,7 @@ int machine_stage_take(struct machine_stage *s, const struct rec *r, struct filt
 		return pass_inputs(s, r, f, e);
 	if (rec_is(r, "run") && note_clock(s, r, e) < 0)
 		return -1;
-	if (rec_is(r, "episode_end") && !s->o->paired && flush(s, f, e) < 0)
+	if (rec_is(r, "episode_end") && !s->o->paired && !s->o->truth && flush(s, f, e) < 0)
 		return -1;
 	if (filter_pass(f, r, e) < 0)
 		return -1;

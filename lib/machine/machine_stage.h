@@ -11,7 +11,8 @@
 struct machine_options {
 	const char *spec;   /* machine_spec.h; NULL: none is played */
 	int64_t seed;       /* where the specification says none */
-	bool truth;         /* tell what placements, also `best` ones, take undisturbed */
+	bool truth;         /* tell what placements and `best` records take undisturbed,
+	                     * at the end and in their order */
 	bool true_costs;    /* costs and links that pass become the true ones */
 	bool paired;        /* `best` records, else placements, against the best single device */
 	int64_t candidates; /* so many of them at most */
