@@ -80,7 +80,7 @@ static int emit_steps(struct filter_state *s, uint32_t episode, uint32_t steps, 
 		report_groups(&p);
 		rc = part_encode(&p, s->f.out, e);
 		if (t + 1 < steps)
-			net_advance(state, pr->n, pr->d, p.p.group, p.p.z);
+			net_advance(b->net, state, pr->n, pr->d, p.p.group, p.p.z);
 	}
 	mem_free(state);
 	return rc;

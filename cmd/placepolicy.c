@@ -25,6 +25,7 @@ struct options {
 	const struct net *net; /* whose parameters are expected; NULL: any */
 	bool greedy, single_reference, keep;
 	int64_t samples;
+	bool samples_given;
 };
 
 struct filter_state {
@@ -45,6 +46,7 @@ struct filter_state {
 	                                      may part */
 	uint32_t n_classes;
 	struct incumbent incumbent; /* of the episode */
+	uint32_t episode_samples;   /* of a step, as reinforce asked; 0: it did not say */
 	struct param_block block[N_BLOCKS];
 	struct move_policy moves; /* what sees costs */
 	uint16_t *shot;           /* (n_sets) its placement without an incumbent; NULL: none yet */
@@ -54,21 +56,14 @@ struct filter_state {
 /* ---- placements ---- */
 
 /* home, stay: of a policy around the incumbent; home NULL: there is none. */
-static int emit_sample(struct filter_state *s, const struct part_rec *p, const float *logp,
+static int emit_sample(struct filter_state *s, const struct part_rec *p, const struct drawn *drawn,
 		       uint32_t sample, const uint16_t *home, double stay, struct err *e)
 {
 	const struct rollout_id id = {p->id.graph, p->id.episode, p->id.step, sample};
-	const struct rng_addr rng = {.seed = (uint64_t)s->f.common->seed,
-				     .episode = id.episode,
-				     .step = id.step,
-				     .stream = RNG_ACTION + sample};
 	uint32_t g = p->p.n_groups, k = s->devs.k;
-	uint16_t *action = ARENA_NEWN(s->arena, uint16_t, g);
+	const uint16_t *action = drawn->action + (size_t)sample * g;
+	const float *logp = drawn->logp + sample * drawn->stride;
 	uint16_t *device = ARENA_NEWN(s->arena, uint16_t, p->n_sets);
-	if (s->o->greedy)
-		most_probable_actions(logp, g, k, action);
-	else
-		sample_actions(logp, g, k, &rng, home, action);
 	if (home)
 		incumbent_apply(s->incumbent.device, p->n_sets, p->p.group, home, action, device);
 	else
@@ -124,7 +119,10 @@ static int emit_by_costs(struct filter_state *s, const struct part_rec *p, uint3
 
 static uint32_t n_samples(const struct filter_state *s)
 {
-	return s->o->greedy ? 1 : (uint32_t)s->o->samples;
+	if (s->o->greedy)
+		return 1;
+	return s->episode_samples && !s->o->samples_given ? s->episode_samples
+							  : (uint32_t)s->o->samples;
 }
 
 /* The samples of a part: 1; 0: they are the other policy's, which draws groups.  A loop without
@@ -244,27 +242,32 @@ static int check_part(const struct filter_state *s, const struct part_rec *p, st
 	return check_together(s, p, e);
 }
 
-/* From the policy's own *logp to that around the incumbent. */
+/* The groups' homes, and what keeps the policy near them: *bias. */
 static int around_incumbent(struct filter_state *s, const struct net_model *m,
-			    const struct part_rec *p, const uint8_t *mask, const float **logp,
-			    uint16_t **home, double *stay, struct err *e)
+			    const struct part_rec *p, const uint8_t *mask, uint16_t **home,
+			    double *stay, const float **bias, struct err *e)
 {
 	uint32_t g = p->p.n_groups, k = s->devs.k;
-	float *bias = ARENA_NEWN(s->arena, float, (size_t)g *k);
+	const float *logp;
+	float *b = ARENA_NEWN(s->arena, float, (size_t)g *k);
 	*home = ARENA_NEWN(s->arena, uint16_t, g);
 	incumbent_home(s->incumbent.device, p->n_sets, p->p.group, g, k, mask, *home);
-	*stay = incumbent_stay(*logp, g, k, *home, s->incumbent.leaves);
-	incumbent_bias(*home, g, k, *stay, bias);
-	return net_policy_prior(s->work, m, p->p.z, g, mask, bias, logp, e);
+	if (net_policy_prior(s->work, m, p->p.z, g, mask, NULL, *home, &logp, e) < 0)
+		return -1;
+	*stay = incumbent_stay(logp, g, k, *home, s->incumbent.leaves);
+	incumbent_bias(*home, g, k, *stay, b);
+	*bias = b;
+	return 0;
 }
 
 /* The samples of the policy that draws a device for each group. */
 static int emit_samples(struct filter_state *s, const struct part_rec *p, struct err *e)
 {
-	const float *logp;
+	const float *bias = NULL;
 	uint8_t *mask = NULL;
 	uint16_t *home = NULL;
 	double stay = 0;
+	struct drawn drawn;
 	if (s->mask) {
 		mask = ARENA_NEWN(s->arena, uint8_t, (size_t)p->p.n_groups * s->devs.k);
 		if (net_group_mask(s->mask, s->n_sets, s->devs.k, p->p.group, p->p.n_groups, mask,
@@ -274,12 +277,20 @@ static int emit_samples(struct filter_state *s, const struct part_rec *p, struct
 	const struct param_block *b = &s->block[BLOCK_POLICY];
 	const struct net_model m = {
 		.net = b->net, .hyper = b->hyper, .d = p->d, .k = s->devs.k, .policy = b->p};
-	if (net_policy(s->work, &m, p->p.z, p->p.n_groups, mask, &logp, e) < 0)
+	if (s->incumbent.device && around_incumbent(s, &m, p, mask, &home, &stay, &bias, e) < 0)
 		return -1;
-	if (s->incumbent.device && around_incumbent(s, &m, p, mask, &logp, &home, &stay, e) < 0)
+	uint32_t n = n_samples(s);
+	struct rng_addr *rng = ARENA_NEWN(s->arena, struct rng_addr, n);
+	for (uint32_t i = 0; i < n; i++)
+		rng[i] = (struct rng_addr){.seed = (uint64_t)s->f.common->seed,
+					   .episode = p->id.episode,
+					   .step = p->id.step,
+					   .stream = RNG_ACTION + i};
+	const struct draw draw = {n, s->o->greedy, rng, home};
+	if (net_draw(s->work, &m, p->p.z, p->p.n_groups, mask, bias, &draw, &drawn, e) < 0)
 		return -1;
-	for (uint32_t i = 0; i < n_samples(s); i++)
-		if (emit_sample(s, p, logp, i, home, stay, e) < 0)
+	for (uint32_t i = 0; i < n; i++)
+		if (emit_sample(s, p, &drawn, i, home, stay, e) < 0)
 			return -1;
 	return 0;
 }
@@ -328,6 +339,7 @@ static int take_episode(struct filter_state *s, const struct rec *r, struct err 
 	if (episode_decode(r, s->n_sets, s->devs.k, s->episode_arena, &x, e) < 0 ||
 	    filter_pass(&s->f, r, e) < 0)
 		return -1;
+	s->episode_samples = x.samples;
 	s->incumbent = x.incumbent;
 	if (move_policy_around(&s->moves, &x.incumbent, (uint64_t)s->f.common->seed) &&
 	    learned_params_encode(s->moves.adapt, s->moves.adapt->seed, s->f.out, e) < 0)
@@ -416,6 +428,7 @@ static void reset(struct filter_state *s)
 	s->policy_d = 0;
 	s->mask = NULL;
 	s->class = NULL;
+	s->episode_samples = 0;
 	s->incumbent = (struct incumbent){0};
 }
 
@@ -481,8 +494,9 @@ int main(int argc, char **argv)
 		{"greedy", 'g', OPT_FLAG, &o.greedy, NULL,
 		 "the most probable placement instead of a draw; with costs their first one", 0, 0,
 		 NULL, NULL},
-		{"samples", 'n', OPT_INT, &o.samples, "N", "placements drawn per partition", 1,
-		 65536, NULL, NULL},
+		{"samples", 'n', OPT_INT, &o.samples, "N",
+		 "placements drawn per partition; in a loop reinforce may ask for another number",
+		 1, 65536, NULL, &o.samples_given},
 		{"anchors", 'a', OPT_FLAG, &o.single_reference, NULL,
 		 "one pass: first a placement on every single device", 0, 0, NULL, NULL},
 		{"keep", 'k', OPT_FLAG, &o.keep, NULL, "one pass: keep the groups' embeddings", 0,

@@ -18,7 +18,7 @@ struct options {
 	const char *fifo, *checkpoint;
 	bool resume, keep;
 	int recipe;
-	int64_t episodes, steps, patience, candidates, threads;
+	int64_t episodes, steps, samples, patience, candidates, threads;
 	double seconds;
 	struct field_options recipe_fields;
 };
@@ -163,6 +163,12 @@ static void handle_signals(void)
 	sigaction(SIGTERM, &sa, NULL);
 }
 
+/* How long a training is where nothing is said. */
+static const struct {
+	int64_t episodes, steps, samples;
+} usual[N_RECIPES] = {
+	[RECIPE_DEFAULT] = {200, 4}, [RECIPE_PAPER] = {100, 20}, [RECIPE_RNN] = {200, 2, 5}};
+
 static int filter_files(const struct options *o, const struct recipe *recipe,
 			const struct opt_common *common, int argc, char **argv, const char *input,
 			struct err *e)
@@ -172,17 +178,14 @@ static int filter_files(const struct options *o, const struct recipe *recipe,
 	int k = -1;
 	training_init(&s.t, pool);
 	s.t.recipe = *recipe;
-	bool paper = o->recipe == RECIPE_PAPER;
-	s.t.budget = (struct budget){.episodes = o->episodes ? (uint64_t)o->episodes
-						 : paper     ? 100
-							     : 200,
-				     .steps = o->steps ? (uint64_t)o->steps
-					      : paper  ? 20
-						       : 4,
-				     .move_episodes = o->episodes ? 0 : 800,
-				     .move_steps = o->steps ? 0 : 1,
-				     .patience = (uint64_t)o->patience,
-				     .seconds = o->seconds};
+	s.t.budget = (struct budget){
+		.episodes = (uint64_t)(o->episodes ? o->episodes : usual[o->recipe].episodes),
+		.steps = (uint64_t)(o->steps ? o->steps : usual[o->recipe].steps),
+		.samples = (uint32_t)(o->samples ? o->samples : usual[o->recipe].samples),
+		.move_episodes = o->episodes ? 0 : 800,
+		.move_steps = o->steps ? 0 : 1,
+		.patience = (uint64_t)o->patience,
+		.seconds = o->seconds};
 	s.t.fifo = o->fifo;
 	s.t.checkpoint = o->checkpoint;
 	s.t.resume = o->resume;
@@ -240,17 +243,19 @@ int main(int argc, char **argv)
 	struct options o = {.candidates = 5, .threads = pool_n_cpus()};
 	struct opt_common common = OPT_COMMON_INIT;
 	struct err e = ERR_INIT;
-	struct opt opts[FIELDS_MAX + 16] = {
+	struct opt opts[FIELDS_MAX + 17] = {
 		{"params-to", 0, OPT_TEXT, &o.fifo, "FIFO",
 		 "train: parameters and episodes go there", 0, 0, NULL, NULL},
 		{"recipe", 0, OPT_CHOICE, &o.recipe, "NAME", "how rewards become updates", 0, 0,
 		 recipe_names, NULL},
 		{"episodes", 0, OPT_INT, &o.episodes, "N",
-		 "train so many; 0: 100 of the paper, else 800 of moves, 200 of groups", 0, 4e9,
-		 NULL, NULL},
+		 "train so many; 0: 100 of the paper, 800 of moves, else 200", 0, 4e9, NULL, NULL},
 		{"steps", 0, OPT_INT, &o.steps, "N",
-		 "steps of an episode; 0: 20 of the paper, else 1 of moves, 4 of groups", 0, 1e6,
+		 "steps of an episode; 0: 20 of the paper, 2 of rnn, 1 of moves, else 4", 0, 1e6,
 		 NULL, NULL},
+		{"samples", 0, OPT_INT, &o.samples, "N",
+		 "placements drawn in a step, unless placepolicy says; 0: 5 of rnn, else 1", 0,
+		 65536, NULL, NULL},
 		{"seconds", 0, OPT_REAL, &o.seconds, "S",
 		 "train no longer than this (a machine that is played: its seconds); 0: no limit",
 		 0, 1e9, NULL, NULL},
@@ -266,7 +271,7 @@ int main(int argc, char **argv)
 		 0, NULL, NULL},
 		{"threads", 0, OPT_INT, &o.threads, "N", "threads; results do not depend on it", 1,
 		 256, NULL, NULL}};
-	field_options_add(&o.recipe_fields, recipe_fields, &recipes[RECIPE_DEFAULT], opts, 11);
+	field_options_add(&o.recipe_fields, recipe_fields, &recipes[RECIPE_DEFAULT], opts, 12);
 	const struct opt_program program = {
 		.name = "reinforce",
 		.summary = "learn placements from measured latencies",

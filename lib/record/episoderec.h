@@ -25,6 +25,7 @@ struct incumbent {
 struct episode_rec {
 	uint32_t episode; /* from 1 */
 	uint32_t steps;
+	uint32_t samples;      /* placements drawn in a step; 0: as many as placepolicy is told */
 	bool single_reference; /* place every single device first */
 	struct incumbent incumbent;
 };

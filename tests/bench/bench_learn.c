@@ -171,7 +171,7 @@ static void one_run(struct world *s, struct net_work *w, struct replayer *r, uin
 		rng[i] = (struct rng_addr){.seed = 1, .episode = episode, .step = i};
 		double t0 = now();
 		if (i)
-			net_advance(x, n, s->m.d, part[i - 1].group, part[i - 1].z);
+			net_advance(s->m.net, x, n, s->m.d, part[i - 1].group, part[i - 1].z);
 		check(net_embed(w, &s->m, x, &rng[i], NULL, NULL, 0, &p, &e), &e);
 		double t1 = now();
 		part[i] = p;

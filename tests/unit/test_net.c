@@ -118,9 +118,6 @@ static void record(struct world *s, struct recorded *r, const float *x, uint32_t
 		die(&e);
 	for (int i = 0; i < N * K; i++)
 		r->bias[i] = i % 7 == 0 ? 0.8f : 0;
-	if (net_policy_prior(s->w, &s->m, r->part.z, r->part.n_groups, r->group_mask, r->bias,
-			     &logp, &e) < 0)
-		die(&e);
 	struct rng_addr at = {.seed = 1, .episode = 3, .step = step, .stream = RNG_ACTION};
 	for (uint32_t i = 0; i < SAMPLES * r->part.n_groups; i++) {
 		uint32_t g = i % r->part.n_groups, k = rng_below(&at, i, K);
@@ -128,11 +125,16 @@ static void record(struct world *s, struct recorded *r, const float *x, uint32_t
 			k = (k + 1) % K;
 		r->action[i] = (uint16_t)k;
 	}
+	r->entropy = 0;
 	for (uint32_t i = 0; i < SAMPLES; i++) {
-		r->logp[i] = net_logp(logp, r->part.n_groups, K, r->action + i * r->part.n_groups);
+		const uint16_t *action = r->action + i * r->part.n_groups;
+		if (net_policy_prior(s->w, &s->m, r->part.z, r->part.n_groups, r->group_mask,
+				     r->bias, action, &logp, &e) < 0)
+			die(&e);
+		r->logp[i] = net_logp(logp, r->part.n_groups, K, action);
 		r->coef[i] = i ? -0.7 : 1.3;
+		r->entropy += net_entropy(logp, r->part.n_groups, K) / SAMPLES;
 	}
-	r->entropy = net_entropy(logp, r->part.n_groups, K);
 	r->step = (struct replay_step){
 		.x = x,
 		.rng = &r->rng,
@@ -221,8 +223,11 @@ static void check_gradient(struct world *s, struct recorded *r, const char *name
 static void check_replay(struct recorded *r, struct world *s, const char *name)
 {
 	objective(s, r);
-	tap(r->replayed[0] == r->logp[0] && r->replayed[1] == r->logp[1] &&
-		    r->step.entropy == r->entropy,
+	/* Samples side by side round differently from one alone. */
+	double most = s->m.net->policy ? 0 : 1e-5;
+	tap(fabs(r->replayed[0] - r->logp[0]) <= most &&
+		    fabs(r->replayed[1] - r->logp[1]) <= most &&
+		    fabs(r->step.entropy - r->entropy) <= most,
 	    "%s: replay gives the recorded log-probability (%.6f)", name, r->logp[0]);
 	struct err e = ERR_INIT;
 	tap(net_check(s->w, &s->m, &r->part, &e) == 0, "%s: the recorded partition is accepted",
@@ -264,7 +269,7 @@ static void registered(void)
 		bool fit = net_find(net->name) == net;
 		for (int recipe = 0; recipe < N_RECIPES; recipe++)
 			for (const struct named_field *f = net->fields; f->name; f++)
-				fit = fit && field_check(f, field_get(net->defaults[recipe], f),
+				fit = fit && field_check(f, field_get(net_defaults(net, recipe), f),
 							 "default", &e) == 0;
 		tap(fit, "%s: its name and its defaults %s", net->name, e.msg);
 		void *h = net_hyper_new(net, RECIPE_PAPER);
@@ -432,7 +437,7 @@ static void threads(void)
 	for (uint32_t i = 0; i < STEPS; i++) {
 		memcpy(x[i], i ? x[i - 1] : s.x, sizeof x[i]);
 		if (i)
-			net_advance(x[i], N, D, r[i - 1].part.group, r[i - 1].part.z);
+			net_advance(s.m.net, x[i], N, D, r[i - 1].part.group, r[i - 1].part.z);
 		record(&s, &r[i], x[i], i, NULL, NULL);
 	}
 	struct pool *pool = pool_new(3, NULL);

@@ -1,6 +1,7 @@
 /* net.c - what is common to all networks: forward steps and replays on a tape. */
 #include "learn/net/net_impl.h"
 #include "learn/net/parsing.h"
+#include "learn/net/sampling.h"
 
 #include <math.h>
 #include <string.h>
@@ -144,6 +145,7 @@ int net_group_mask(const uint8_t *mask, uint32_t n, uint32_t k, const uint32_t *
 	return 0;
 }
 
+/* Log-probabilities of a network that chooses for all groups at once. */
 static struct mat *log_policy(struct tape *t, const struct net_model *m, struct mat *const *p,
 			      struct mat *z, const uint8_t *group_mask, const float *bias)
 {
@@ -154,10 +156,10 @@ static struct mat *log_policy(struct tape *t, const struct net_model *m, struct 
 }
 
 /* Log-probabilities are finite where the mask allows. */
-static int check_logp(const struct mat *logp, const uint8_t *mask, struct err *e)
+static int check_logp(const float *logp, uint32_t n, uint32_t k, const uint8_t *mask, struct err *e)
 {
-	for (size_t i = 0; i < (size_t)logp->rows * logp->cols; i++)
-		if (!isfinite(logp->v[i]) && (!mask || mask[i]))
+	for (size_t i = 0; i < (size_t)n * k; i++)
+		if (!isfinite(logp[i]) && (!mask || mask[i]))
 			return err_set(e, ST_INPUT,
 				       "log-probabilities are not finite; embeddings "
 				       "or parameters are too large");
@@ -167,19 +169,108 @@ static int check_logp(const struct mat *logp, const uint8_t *mask, struct err *e
 int net_policy(struct net_work *w, const struct net_model *m, const float *z, uint32_t n_groups,
 	       const uint8_t *group_mask, const float **logp, struct err *e)
 {
-	return net_policy_prior(w, m, z, n_groups, group_mask, NULL, logp, e);
+	return net_policy_prior(w, m, z, n_groups, group_mask, NULL, NULL, logp, e);
+}
+
+/* Log-probabilities lp (n_samples) of known actions (n_samples, n_groups).  Returns how many of them
+ * differ: one where the network does not look at the actions. */
+static uint32_t known_policy(struct tape *t, const struct net_model *m, struct mat *const *p,
+			     struct mat *z, const uint8_t *group_mask, const float *bias,
+			     uint32_t n_samples, const uint16_t *action, struct mat **lp)
+{
+	if (m->net->policy) {
+		lp[0] = log_policy(t, m, p, z, group_mask, bias);
+		for (uint32_t i = 1; i < n_samples; i++)
+			lp[i] = lp[0];
+		return 1;
+	}
+	struct choices c = {.n_groups = z->rows,
+			    .n_samples = n_samples,
+			    .k = m->k,
+			    .mask = group_mask,
+			    .bias = bias,
+			    .action = action,
+			    .logp = lp,
+			    .t = t};
+	if (n_samples > 0)
+		m->net->choose(t, m, p, z, &c);
+	return n_samples;
 }
 
 int net_policy_prior(struct net_work *w, const struct net_model *m, const float *z,
 		     uint32_t n_groups, const uint8_t *group_mask, const float *bias,
-		     const float **logp, struct err *e)
+		     const uint16_t *action, const float **logp, struct err *e)
+{
+	struct tape *t = w->tape;
+	tape_begin(t, false, NULL);
+	struct mat *in = tape_input(t, z, n_groups, m->d), *lp;
+	known_policy(t, m, block_on(t, m->policy, NULL), in, group_mask, bias, 1, action, &lp);
+	*logp = lp->v;
+	return check_logp(lp->v, n_groups, m->k, group_mask, e);
+}
+
+/* Samples that are at home go on to the next try. */
+static bool again(struct choices *c)
+{
+	enum { TRIES = 8 };
+	bool any = false;
+	size_t bytes = c->n_groups * sizeof *c->action;
+	for (size_t s = 0; s < c->n_samples; s++) {
+		const uint16_t *home = c->draw->home;
+		c->done[s] = c->draw->most_probable || !home || ++c->try[s] >= TRIES ||
+			     memcmp(c->action + s * c->n_groups, home, bytes) != 0;
+		any = any || !c->done[s];
+	}
+	return any;
+}
+
+static int draw_in_turn(struct tape *t, const struct net_model *m, struct mat *z,
+			const uint8_t *group_mask, const float *bias, const struct draw *draw,
+			uint16_t *action, struct drawn *out, struct err *e)
+{
+	struct arena *a = tape_arena(t);
+	size_t size = (size_t)z->rows * m->k;
+	struct choices c = {.n_groups = z->rows,
+			    .n_samples = draw->n_samples,
+			    .k = m->k,
+			    .mask = group_mask,
+			    .bias = bias,
+			    .draw = draw,
+			    .try = ARENA_NEWN(a, uint32_t, draw->n_samples),
+			    .done = ARENA_NEWN(a, bool, draw->n_samples),
+			    .action = action,
+			    .drawn = action,
+			    .drawn_logp = ARENA_NEWN(a, float, size * draw->n_samples),
+			    .t = t};
+	struct mat **p = block_on(t, m->policy, NULL);
+	do
+		m->net->choose(t, m, p, z, &c);
+	while (again(&c));
+	*out = (struct drawn){c.action, c.drawn_logp, size};
+	for (uint32_t s = 0; s < draw->n_samples; s++)
+		if (check_logp(out->logp + s * size, z->rows, m->k, group_mask, e) < 0)
+			return -1;
+	return 0;
+}
+
+int net_draw(struct net_work *w, const struct net_model *m, const float *z, uint32_t n_groups,
+	     const uint8_t *group_mask, const float *bias, const struct draw *draw,
+	     struct drawn *out, struct err *e)
 {
 	struct tape *t = w->tape;
 	tape_begin(t, false, NULL);
 	struct mat *in = tape_input(t, z, n_groups, m->d);
+	uint16_t *action = ARENA_NEWN(tape_arena(t), uint16_t, (size_t)draw->n_samples * n_groups);
+	if (!m->net->policy)
+		return draw_in_turn(t, m, in, group_mask, bias, draw, action, out, e);
 	struct mat *lp = log_policy(t, m, block_on(t, m->policy, NULL), in, group_mask, bias);
-	*logp = lp->v;
-	return check_logp(lp, group_mask, e);
+	*out = (struct drawn){action, lp->v, 0};
+	for (uint32_t s = 0; s < draw->n_samples; s++, action += n_groups)
+		if (draw->most_probable)
+			most_probable_actions(lp->v, n_groups, m->k, action);
+		else
+			sample_actions(lp->v, n_groups, m->k, &draw->rng[s], draw->home, action);
+	return check_logp(lp->v, n_groups, m->k, group_mask, e);
 }
 
 double net_logp(const float *logp, uint32_t n_groups, uint32_t k, const uint16_t *action)
@@ -262,29 +353,39 @@ int net_replay(struct net_work *w, const struct net_model *m, struct replay_step
 	struct mat **pp = block_on(t, m->policy, grad_policy);
 	if (m->net->embed(t, m, pe, in, &plan, &part, &z, e) < 0)
 		return -1;
-	struct mat *logp = log_policy(t, m, pp, z, s->group_mask, s->bias);
-	if (check_logp(logp, s->group_mask, e) < 0)
-		return -1;
+	uint32_t n = s->n_samples, g = part.n_groups;
+	struct mat **logp = ARENA_NEWN(tape_arena(t), struct mat *, (size_t)n + 1);
+	uint32_t n_logp = known_policy(t, m, pp, z, s->group_mask, s->bias, n, s->action, logp);
+	for (uint32_t i = 0; i < n_logp; i++)
+		if (check_logp(logp[i]->v, g, m->k, s->group_mask, e) < 0)
+			return -1;
 
 	/* objective: sum_s coef_logp[s] * logp[s] + coef_entropy * entropy */
-	struct mat **y = ARENA_NEWN(tape_arena(t), struct mat *, (size_t)s->n_samples + 1);
-	double *coef = ARENA_NEWN(tape_arena(t), double, (size_t)s->n_samples + 1);
-	for (uint32_t i = 0; i < s->n_samples; i++) {
-		const uint16_t *action = s->action + (size_t)i * part.n_groups;
-		s->logp[i] = prob_pick(logp->v, part.n_groups, m->k, action);
-		y[i] = tape_pick(t, logp, action);
+	struct mat **y = ARENA_NEWN(tape_arena(t), struct mat *, (size_t)n + n_logp);
+	double *coef = ARENA_NEWN(tape_arena(t), double, (size_t)n + n_logp);
+	for (uint32_t i = 0; i < n; i++) {
+		const uint16_t *action = s->action + (size_t)i * g;
+		s->logp[i] = prob_pick(logp[i]->v, g, m->k, action);
+		y[i] = tape_pick(t, logp[i], action);
 		coef[i] = s->coef_logp[i];
 	}
-	s->entropy = prob_entropy(logp->v, part.n_groups, m->k);
-	y[s->n_samples] = tape_entropy(t, logp);
-	coef[s->n_samples] = s->coef_entropy;
+	double entropy = 0;
+	for (uint32_t i = 0; i < n_logp; i++) {
+		entropy += prob_entropy(logp[i]->v, g, m->k);
+		y[n + i] = tape_entropy(t, logp[i]);
+		coef[n + i] = s->coef_entropy / n_logp;
+	}
+	s->entropy = n_logp ? entropy / n_logp : 0;
 	if (train)
-		tape_back(t, s->n_samples + 1, y, coef);
+		tape_back(t, n + n_logp, y, coef);
 	return 0;
 }
 
-void net_advance(float *x, uint32_t n, uint32_t d, const uint32_t *group, const float *z)
+void net_advance(const struct net *net, float *x, uint32_t n, uint32_t d, const uint32_t *group,
+		 const float *z)
 {
+	if (net->steady)
+		return;
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = 0; j < d; j++)
 			x[i * d + j] += z[group[i] * (size_t)d + j];

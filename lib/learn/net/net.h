@@ -55,11 +55,13 @@ struct grouping {
 };
 
 /* A recipe is a set of defaults: those of a network here, the learner's in learn/train/recipe.h. */
-enum recipe_kind { RECIPE_DEFAULT, RECIPE_PAPER, N_RECIPES };
+enum recipe_kind { RECIPE_DEFAULT, RECIPE_PAPER, RECIPE_RNN, N_RECIPES };
 
 struct tape;
 struct mat;
 struct net_plan;
+struct choices;
+struct draw;
 
 struct net {
 	const char *name; /* `net` of params records, --net */
@@ -70,7 +72,8 @@ struct net {
 	 * of gpnembed; no two networks need have one in common. */
 	const struct named_field *fields; /* ends with a NULL name */
 	size_t hyper_size;
-	const void *defaults[N_RECIPES];
+	const void *defaults[N_RECIPES]; /* NULL: those of RECIPE_DEFAULT */
+	bool steady; /* all steps of an episode see the input features: no state update */
 
 	/* Tables of names and shapes with initial values from seed. */
 	struct params *(*embed_init)(const void *hyper, uint32_t d, uint64_t seed);
@@ -84,6 +87,10 @@ struct net {
 	/* logits (n_groups,k) from z (n_groups,d) and the matrices p of the policy block */
 	struct mat *(*policy)(struct tape *t, const struct net_model *m, struct mat *const *p,
 			      struct mat *z);
+	/* In its place (policy NULL): chooses group after group, and sees the devices of the groups
+	 * before (choices.h). */
+	void (*choose)(struct tape *t, const struct net_model *m, struct mat *const *p,
+		       struct mat *z, struct choices *c);
 };
 
 /* ---- which networks there are (nets.c) ---- */
@@ -92,6 +99,7 @@ extern const struct net *const nets[]; /* ends with NULL; nets[0] is the default
 const struct net *net_find(const char *name);
 
 /* Hyperparameters of a network, for mem_free: of a recipe, or a copy. */
+const void *net_defaults(const struct net *n, enum recipe_kind recipe);
 void *net_hyper_new(const struct net *n, enum recipe_kind recipe);
 void *net_hyper_copy(const struct net *n, const void *hyper);
 
@@ -122,10 +130,22 @@ int net_policy(struct net_work *w, const struct net_model *m, const float *z, ui
 	       const uint8_t *group_mask, const float **logp, struct err *e) MUST_CHECK;
 
 /* As net_policy, with bias (n_groups,k; NULL: none) added to the policy's logits: a prior
- * over devices, through which no gradient flows. */
+ * over devices, through which no gradient flows.  action (n_groups): of a network that chooses in
+ * turn, the devices of the groups before each; others do not look at it, NULL will do. */
 int net_policy_prior(struct net_work *w, const struct net_model *m, const float *z,
 		     uint32_t n_groups, const uint8_t *group_mask, const float *bias,
-		     const float **logp, struct err *e) MUST_CHECK;
+		     const uint16_t *action, const float **logp, struct err *e) MUST_CHECK;
+
+/* Draw placements: action (n_samples, n_groups), and the log-probabilities (n_groups,k) of sample s
+ * at logp + s * stride, in memory of w.  The rest as in net_policy_prior. */
+struct drawn {
+	const uint16_t *action;
+	const float *logp;
+	size_t stride;
+};
+int net_draw(struct net_work *w, const struct net_model *m, const float *z, uint32_t n_groups,
+	     const uint8_t *group_mask, const float *bias, const struct draw *draw,
+	     struct drawn *out, struct err *e) MUST_CHECK;
 
 /* Sums over the groups, in double precision and in order: log-probability of
  * actions (n_groups), entropy of the policy.  The replay computes the same. */
@@ -145,8 +165,8 @@ struct replay_step {
 	const double *coef_logp;      /* (n_samples) */
 	double coef_entropy;
 	/* answers */
-	double *logp; /* (n_samples) */
-	double entropy;
+	double *logp;   /* (n_samples) */
+	double entropy; /* of a network that chooses in turn, the mean over the samples */
 };
 
 /* Is a recorded partition one of this graph: rounds, edge indices and groups in
@@ -170,7 +190,9 @@ int replayer_run(struct replayer *r, const struct net_model *m, struct replay_st
 		 uint32_t n_steps, float *grad_embed, float *grad_policy, struct err *e) MUST_CHECK;
 
 /* State update x (n,d) += z[group], in place: the embeddings of the groups become part of the
- * features of the episode's next step (HSDAG paper, section 3). */
-void net_advance(float *x, uint32_t n, uint32_t d, const uint32_t *group, const float *z);
+ * features of the episode's next step (HSDAG paper, section 3).  Nothing where the network is
+ * steady. */
+void net_advance(const struct net *net, float *x, uint32_t n, uint32_t d, const uint32_t *group,
+		 const float *z);
 
 #endif

@@ -3,6 +3,7 @@
 #ifndef HSDAG_LEARN_NET_NET_IMPL_H
 #define HSDAG_LEARN_NET_NET_IMPL_H
 
+#include "learn/net/choices.h"
 #include "learn/net/net.h"
 #include "learn/tape/tape.h"
 

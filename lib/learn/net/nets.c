@@ -18,9 +18,14 @@ const struct net *net_find(const char *name)
 	return NULL;
 }
 
+const void *net_defaults(const struct net *n, enum recipe_kind recipe)
+{
+	return n->defaults[recipe] ? n->defaults[recipe] : n->defaults[RECIPE_DEFAULT];
+}
+
 void *net_hyper_new(const struct net *n, enum recipe_kind recipe)
 {
-	return net_hyper_copy(n, n->defaults[recipe]);
+	return net_hyper_copy(n, net_defaults(n, recipe));
 }
 
 void *net_hyper_copy(const struct net *n, const void *hyper)

@@ -7,6 +7,7 @@
 #define NETS(X) \
 	X(gpn) \
 	X(mlp) \
+	X(rnn) \
 /* end */
 /* clang-format on */
 

@@ -86,7 +86,7 @@ static bool share_device(uint8_t *mask, uint32_t k, uint32_t u, uint32_t v)
 	return any;
 }
 
-/* Walk the dominant edges from the highest score down and keep those that the
+/* Walk the kept edges from the highest score (NULL: all are equal) down and keep those that the
  * limits allow; returns their number, kept[] ascending again. */
 static uint32_t keep_allowed(const struct ugraph *g, const float *score,
 			     const struct parse_limits *lim, uint32_t *parent, uint32_t *kept,
@@ -94,7 +94,9 @@ static uint32_t keep_allowed(const struct ugraph *g, const float *score,
 {
 	struct scored *s = arena_raw(a, n, sizeof *s);
 	for (uint32_t i = 0; i < n; i++)
-		s[i] = (struct scored){is_tie(g, lim, kept[i]) ? INFINITY : score[kept[i]],
+		s[i] = (struct scored){is_tie(g, lim, kept[i]) ? INFINITY
+				       : score                 ? score[kept[i]]
+							       : 0,
 				       kept[i]};
 	qsort(s, n, sizeof *s, by_score); /* ties come first */
 	uint8_t *mask = NULL;
@@ -138,5 +140,21 @@ void parse_edges(const struct ugraph *g, const float *score, const struct parse_
 	}
 	out->kept = kept;
 	out->n_kept = n;
+	number_groups(parent, g->n, a, out);
+}
+
+void parse_along(const struct ugraph *g, const uint32_t *edge, uint32_t n,
+		 const struct parse_limits *lim, struct arena *a, struct parsed *out)
+{
+	uint32_t *kept = arena_raw(a, g->m, sizeof *kept), n_kept = 0;
+	for (uint32_t e = 0, i = 0; e < g->m; e++) {
+		bool named = i < n && edge[i] == e;
+		i += named;
+		if (named || is_tie(g, lim, e))
+			kept[n_kept++] = e;
+	}
+	uint32_t *parent = disjoint_new(g->n, a);
+	out->kept = kept;
+	out->n_kept = keep_allowed(g, NULL, lim, parent, kept, n_kept, a);
 	number_groups(parent, g->n, a, out);
 }

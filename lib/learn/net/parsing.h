@@ -33,6 +33,11 @@ struct parsed {
 void parse_edges(const struct ugraph *g, const float *score, const struct parse_limits *lim,
 		 struct arena *a, struct parsed *out);
 
+/* Groups along these edges (ascending, n of them) in place of dominant ones, those of lower index
+ * first where a limit bites; lim->together's besides. */
+void parse_along(const struct ugraph *g, const uint32_t *edge, uint32_t n,
+		 const struct parse_limits *lim, struct arena *a, struct parsed *out);
+
 /* Groups that these kept edges make: components numbered by first member. */
 void parse_groups(const struct ugraph *g, const uint32_t *kept, uint32_t n_kept, struct arena *a,
 		  struct parsed *out);

@@ -21,14 +21,18 @@ static uint16_t device_at(const float *logp, uint32_t k, double u)
 	return last;
 }
 
+uint16_t sample_action(const float *logp, uint32_t k, const struct rng_addr *rng, uint32_t index)
+{
+	return device_at(logp, k, rng_uniform(rng, index));
+}
+
 void sample_actions(const float *logp, uint32_t n_groups, uint32_t k, const struct rng_addr *rng,
 		    const uint16_t *home, uint16_t *action)
 {
 	enum { TRIES = 32 };
 	for (uint32_t try = 0; try < TRIES; try++) {
 		for (uint32_t i = 0; i < n_groups; i++)
-			action[i] = device_at(logp + (size_t)i * k, k,
-					      rng_uniform(rng, try * n_groups + i));
+			action[i] = sample_action(logp + (size_t)i * k, k, rng, try * n_groups + i);
 		if (!home || memcmp(action, home, n_groups * sizeof *home) != 0)
 			return;
 	}

@@ -3,6 +3,7 @@
 #ifndef HSDAG_LEARN_NET_SAMPLING_H
 #define HSDAG_LEARN_NET_SAMPLING_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/rng.h"
@@ -12,6 +13,17 @@
  * run it once more, so another draw is tried, a few times. */
 void sample_actions(const float *logp, uint32_t n_groups, uint32_t k, const struct rng_addr *rng,
 		    const uint16_t *home, uint16_t *action);
+
+/* One of them, from logp (k) and number `index` of the stream. */
+uint16_t sample_action(const float *logp, uint32_t k, const struct rng_addr *rng, uint32_t index);
+
+/* What to draw of a policy, whatever network it has. */
+struct draw {
+	uint32_t n_samples;
+	bool most_probable;         /* instead of a draw */
+	const struct rng_addr *rng; /* (n_samples) */
+	const uint16_t *home;       /* as in sample_actions, or NULL */
+};
 
 /* The most probable ones; the lowest device wins a tie. */
 void most_probable_actions(const float *logp, uint32_t n_groups, uint32_t k, uint16_t *action);

@@ -3,13 +3,22 @@
 
 #include <math.h>
 
-/* 1 / latency (Paper, section 3.4); or the log ratio to the best single device, which
- * no drift of the machine and no unit of time changes. */
+/* 1 / latency (Paper, section 3.4); or the log or the root of the ratio to the best single device,
+ * which no drift of the machine and no unit of time changes. */
 static double reward_of(const struct recipe *recipe, const struct outcome *u)
 {
-	if (!recipe->log_reward)
-		return u->ok ? 1 / u->value : 0;
-	return -log(u->ref_value > 0 ? u->value / u->ref_value : u->value);
+	double ratio = u->ref_value > 0 ? u->value / u->ref_value : u->value;
+	if (recipe->log_reward)
+		return -log(ratio);
+	if (recipe->sqrt_reward)
+		return -sqrt(ratio);
+	return u->ok ? 1 / u->value : 0;
+}
+
+/* Is the worst reward not 0? */
+static bool goes_below(const struct recipe *recipe)
+{
+	return recipe->log_reward || recipe->sqrt_reward;
 }
 
 /* Rewards of the policy's samples into reward[]; mean and variance of the feasible. */
@@ -21,7 +30,7 @@ static uint32_t rewards(const struct recipe *recipe, const struct rollout *r, do
 	for (uint32_t i = 0; i < r->n_samples; i++) {
 		const struct sample *s = &r->sample[i];
 		reward[i] = 0;
-		if (!sample_is_drawn(s) || (!s->run.ok && recipe->log_reward))
+		if (!sample_is_drawn(s) || (!s->run.ok && goes_below(recipe)))
 			continue;
 		reward[i] = reward_of(recipe, &s->run);
 		if (!s->run.ok)
@@ -30,7 +39,7 @@ static uint32_t rewards(const struct recipe *recipe, const struct rollout *r, do
 		sum += reward[i];
 		sum2 += reward[i] * reward[i];
 	}
-	for (uint32_t i = 0; i < r->n_samples && recipe->log_reward; i++)
+	for (uint32_t i = 0; i < r->n_samples && goes_below(recipe); i++)
 		if (sample_is_drawn(&r->sample[i]) && !r->sample[i].run.ok)
 			reward[i] = worst - recipe->penalty;
 	*mean = ok ? sum / ok : 0;
@@ -88,6 +97,13 @@ static double whole_return(const struct recipe *recipe, const struct rollout *r,
 	return R;
 }
 
+/* Late in a training placements that fail would only make the gradient noisy. */
+static bool is_ignored(const struct recipe *recipe, const struct rollout *r, const struct sample *s)
+{
+	return !s->run.ok && recipe->failed_episodes &&
+	       r->episode > (uint64_t)recipe->failed_episodes;
+}
+
 void advantage_coefficients(const struct recipe *recipe, struct baseline *b,
 			    const struct rollout *r, double *coef, double *mean_reward)
 {
@@ -106,7 +122,7 @@ void advantage_coefficients(const struct recipe *recipe, struct baseline *b,
 	double R = recipe->whole_return ? whole_return(recipe, r, coef) : 0;
 	for (uint32_t i = 0; i < r->n_samples; i++) {
 		const struct sample *s = &r->sample[i];
-		if (!sample_is_drawn(s))
+		if (!sample_is_drawn(s) || is_ignored(recipe, r, s))
 			coef[i] = 0;
 		else if (recipe->whole_return)
 			coef[i] = -R;

@@ -19,7 +19,8 @@ struct baseline {
  * policy drew, at step t_i = 1..x; 0 for the others.  With the reward
  *
  *   r = 1 / lat, infeasible 0            (Paper, section 3.4), or with log_reward
- *   r = -log(lat / ref), infeasible `penalty` below the worst feasible of the episode
+ *   r = -log(lat / ref), with sqrt_reward -sqrt(lat / ref): infeasible `penalty` below the worst
+ *       feasible of the episode; after failed_episodes it has no weight
  *
  * the advantage A is one of
  *

@@ -9,6 +9,7 @@ struct budget {
 	/* limits */
 	uint64_t episodes, steps;           /* of the training; of an episode */
 	uint64_t move_episodes, move_steps; /* the same where moves are run; 0: no others */
+	uint32_t samples;                   /* of a step; 0: placepolicy's */
 	uint64_t patience;                  /* episodes without a better placement; 0: any */
 	double seconds;                     /* 0: any */
 	/* what has been used */

@@ -1,8 +1,8 @@
-/* recipe.c - the two recipes, and their fields by name. */
+/* recipe.c - the recipes, and their fields by name. */
 #include "learn/train/recipe.h"
 #include "learn/net/named_field.h"
 
-const char *const recipe_names[] = {"default", "paper", NULL};
+const char *const recipe_names[] = {"default", "paper", "rnn", NULL};
 
 #define AROUND_INCUMBENT .gain = 0.05, .loss = 0.2, .idle = 0.2, .blame = 0.3, .least = 1e-4
 
@@ -39,6 +39,24 @@ const struct recipe recipes[] = {
 			.adapt_episodes = 100,
 			AROUND_INCUMBENT,
 		},
+	/* REINFORCE of the recurrent placer: mean of K samples, moving-average baseline. */
+	[RECIPE_RNN] =
+		{
+			.lr = 1e-3,
+			.lr_decay = 1,
+			.embed_lr = 1,
+			.gamma = 1,
+			.sqrt_reward = 1,
+			.baseline = 0.1,
+			.mean_loss = 1,
+			.entropy_decay = 1,
+			.clip = 1,
+			.penalty = 1,
+			.failed_episodes = 100,
+			.move_gain = 0.002,
+			.adapt_episodes = 100,
+			AROUND_INCUMBENT,
+		},
 };
 
 #define REAL(f, lo, hi, help) FIELD_REAL(struct recipe, f, lo, hi, help)
@@ -52,6 +70,7 @@ const struct named_field recipe_fields[] = {
 	REAL(gamma, 0, 1, "step i weighs gamma^i"),
 	FLAG(whole_return, "1: one discounted return for all steps of an episode"),
 	FLAG(log_reward, "1: reward -log(latency / best single device), 0: 1 / latency"),
+	FLAG(sqrt_reward, "1: reward -sqrt(latency / best single device); log_reward must be 0"),
 	REAL(baseline, 0, 1,
 	     "weight of the newest episode in the baseline; 0: no baseline;\n"
 	     "without effect around an incumbent"),
@@ -81,7 +100,10 @@ const struct named_field recipe_fields[] = {
 	REAL(heat, 0, 10,
 	     "moves: share by which a run may be worse and be the next incumbent,\n"
 	     "in the mean; falls to 0 over the training"),
-	REAL(penalty, 0, 1e6, "log reward: how far below the worst an infeasible placement is"),
+	REAL(penalty, 0, 1e6,
+	     "log and sqrt reward: how far below the worst an infeasible placement is"),
+	FIELD_INT(struct recipe, failed_episodes, 0, 1000000000,
+		  "episodes after which an infeasible placement teaches nothing; 0: never"),
 	{0},
 };
 

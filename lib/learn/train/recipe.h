@@ -13,7 +13,7 @@
 #include "learn/net/net.h"
 #include "stream/rec.h"
 
-extern const char *const recipe_names[]; /* "default", "paper", NULL */
+extern const char *const recipe_names[]; /* by enum recipe_kind; ends with NULL */
 
 struct recipe {
 	double lr;            /* Adam's learning rate; 0 leaves the parameters as they are */
@@ -23,6 +23,8 @@ struct recipe {
 	double gamma;         /* weight gamma^i of step i = 1..x (Paper, section 3.4) */
 	int64_t whole_return; /* 1: one discounted return for all steps, as published */
 	int64_t log_reward;   /* 1: -log(value / ref_value), 0: 1 / value */
+	int64_t sqrt_reward;  /* 1: -sqrt(value / ref_value) (Mirhoseini et al. 2017, section 3.1);
+	                           log_reward is 0 */
 	double baseline;      /* weight of the newest episode in the moving mean of rewards that
 	                           is subtracted; 0: no baseline */
 	int64_t normalise;    /* 1: advantages are divided by their moving deviation */
@@ -34,8 +36,10 @@ struct recipe {
 	                           (incumbent.h); 0: samples are drawn anew */
 	double gain, loss, idle, blame, least; /* advantage of a change of the incumbent, with
 	                           log_reward (advantage.h); then baseline and normalise rest */
-	double penalty; /* log_reward: an infeasible placement is this much worse than
-	                           the worst of its episode; else its reward is 0 */
+	double penalty; /* log_reward, sqrt_reward: an infeasible placement is this much worse
+	                           than the worst of its episode; else its reward is 0 */
+	int64_t failed_episodes; /* in later ones an infeasible placement teaches nothing; 0: in
+	                           all it does */
 
 	/* Of moves. */
 	double costs_lr; /* learning rate of Adam of their scorer, if it began with nothing; 0: it stays */

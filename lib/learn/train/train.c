@@ -149,7 +149,8 @@ static int replay(struct trainer *t, const struct rollout *r, const struct net_m
 		if (at != now || i == 0)
 			memcpy(at, i == 0 ? t->x : now, size * sizeof *x);
 		if (i > 0)
-			net_advance(at, t->n, t->d, r->step[i - 1].p.group, r->step[i - 1].p.z);
+			net_advance(m->net, at, t->n, t->d, r->step[i - 1].p.group,
+				    r->step[i - 1].p.z);
 		j->step[i].x = now = at;
 		uint32_t first = i - i % batch;
 		if (i + 1 == r->n_steps || i + 1 - first == batch)

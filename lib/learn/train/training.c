@@ -91,6 +91,7 @@ static int ask_episode(void *training, struct err *e)
 			return -1;
 	const struct episode_rec x = {.episode = t->l.episode + 1,
 				      .steps = steps,
+				      .samples = t->budget.samples,
 				      .single_reference = t->l.episode == t->first_episode,
 				      .incumbent = t->incumbent};
 	return episode_encode(&x, x.incumbent.device ? t->l.cand.n_sets : 0, w, e);
