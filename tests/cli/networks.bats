@@ -136,6 +136,30 @@ records = [r for r in records if r[0] in ("graph", "devs", "feat")] + p + [r for
 	[[ $output == *"params of block 'embed' are of network 'mlp', not 'gpn'"* ]]
 }
 
+@test "rnn: too many groups are refused with the figures; groups from outside do" {
+	run -1 gpnembed --net rnn --colocate 0 --max-groups 59 --no-costs "$IN" -o bad.mp
+	[[ $output == *"60 groups are more than --max-groups 59; attention compares each with each, "*" tanh a placement; group them first (daggroup)" ]]
+	[ ! -e bad.mp ]
+	daggroup --groups 7 random "$IN" | gpnembed --net rnn --colocate 0 --max-groups 59 $GPN > out.mp
+	run -0 recdump -k part out.mp
+	[[ $output == *'"given": true, "n_groups": 7,'* ]]
+}
+
+@test "several samples of a step: reinforce asks for them, placepolicy's option is stronger" {
+	for net in gpn rnn; do
+		GPN="--net $net --hidden 16 --threads 1 --no-costs" LEARN="--recipe rnn --episodes 3 --threads 1 --keep --checkpoint $net.whole" \
+			loop "$IN" whole.mp
+		[ "$(recdump -k place --tsv source whole.mp | grep -c policy)" -eq 30 ]
+		[ "$(recdump -k part --tsv step whole.mp | wc -l)" -eq 6 ]
+		GPN="--net $net --hidden 16 --threads 1 --no-costs" LEARN="--recipe rnn --episodes 1 --threads 1 --checkpoint $net.ck" loop "$IN" part.mp
+		GPN="--net $net --hidden 16 --threads 1 --no-costs" LEARN="--recipe rnn --episodes 3 --threads 2 --keep --checkpoint $net.ck --resume" \
+			loop "$IN" resumed.mp
+		cmp <(body $net.whole) <(body $net.ck)
+		GPN="--net $net --hidden 16 --threads 1 --no-costs" POLICY="--samples 2" LEARN="--recipe rnn --episodes 1 --keep" loop "$IN" two.mp
+		[ "$(recdump -k place --tsv source two.mp | grep -c policy)" -eq 4 ]
+	done
+}
+
 @test "a network is one file and one line: nothing else knows its name" {
 	cd "$ROOT" || return 1
 	run -0 bash -c "grep -rlE 'net_mlp|mlp_hyper|X\(mlp\)|\"mlp\"' lib cmd | sort"

@@ -6,6 +6,7 @@
 #include "base/blas.h"
 #include "learn/net/gpn.h"
 #include "learn/net/net.h"
+#include "learn/net/sampling.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -254,6 +255,60 @@ static void recipes(void)
 	}
 }
 
+/* Networks that choose in turn: what is drawn has the log-probabilities that a replay finds, keeps
+ * to the mask, does not depend on the samples beside it, and leaves home. */
+static void turns(const struct net *net)
+{
+	enum { DRAWN = 3 };
+	static struct recorded r;
+	struct err e = ERR_INIT;
+	struct world s;
+	struct rng_addr rng[DRAWN];
+	struct drawn drawn;
+	const float *logp;
+	void *h = net_hyper_new(net, RECIPE_PAPER);
+	uint8_t mask[N * K];
+	for (uint32_t i = 0; i < N * K; i++)
+		mask[i] = i % K != 1;
+	world_of(&s, net, h);
+	record(&s, &r, s.x, 5, NULL, mask);
+	uint32_t g = r.part.n_groups;
+	for (uint32_t i = 0; i < DRAWN; i++)
+		rng[i] = (struct rng_addr){.seed = 2, .stream = RNG_ACTION + i};
+	struct draw draw = {DRAWN, false, rng, NULL};
+	if (net_draw(s.w, &s.m, r.part.z, g, r.group_mask, r.bias, &draw, &drawn, &e) < 0)
+		die(&e);
+	uint16_t action[DRAWN * N];
+	double own[DRAWN], off = 0;
+	bool kept = true;
+	memcpy(action, drawn.action, DRAWN * g * sizeof *action);
+	for (uint32_t i = 0; i < DRAWN; i++)
+		own[i] = net_logp(drawn.logp + i * drawn.stride, g, K, action + i * g);
+	for (uint32_t i = 0; i < DRAWN * g; i++)
+		kept = kept && action[i] != 1;
+	for (uint32_t i = 0; i < DRAWN; i++) {
+		if (net_policy_prior(s.w, &s.m, r.part.z, g, r.group_mask, r.bias, action + i * g,
+				     &logp, &e) < 0)
+			die(&e);
+		off = fmax(off, fabs(net_logp(logp, g, K, action + i * g) - own[i]));
+	}
+	tap(off < 1e-5 && kept && memcmp(action, action + g, g * sizeof *action) != 0,
+	    "%s: log-probabilities of what is drawn (off by %.1e)", net->name, off);
+
+	draw = (struct draw){1, false, rng + 1, action + g};
+	if (net_draw(s.w, &s.m, r.part.z, g, r.group_mask, r.bias, &draw, &drawn, &e) < 0)
+		die(&e);
+	tap(memcmp(drawn.action, action + g, g * sizeof *action) != 0,
+	    "%s: a sample that would stay at home is drawn again", net->name);
+	draw.home = NULL;
+	if (net_draw(s.w, &s.m, r.part.z, g, r.group_mask, r.bias, &draw, &drawn, &e) < 0)
+		die(&e);
+	tap(memcmp(drawn.action, action + g, g * sizeof *action) == 0,
+	    "%s: a sample is the same whatever is beside it", net->name);
+	world_release(&s);
+	mem_free(h);
+}
+
 /* Every network of the table: defaults in range, replay, gradients; by itself, with a grouping given
  * from outside and with sets that must share a device. */
 static void registered(void)
@@ -303,6 +358,8 @@ static void registered(void)
 			check_gradient(&s, &r, name);
 			world_release(&s);
 		}
+		if (!net->policy)
+			turns(net);
 		mem_free(h);
 	}
 	tap(!net_find("unheard"), "an unknown network is none");

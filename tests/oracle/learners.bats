@@ -1,0 +1,35 @@
+#!/usr/bin/env bats
+# The learners of the literature beside second implementations, which were written from the equations:
+# forward pass and gradients.
+# programs: gpnembed placepolicy reinforce
+bats_require_minimum_version 1.5.0
+load ../support/common.bash
+load ../support/loop.bash
+
+setup_file() {
+	common_setup_file
+	for m in alexnet inception_v3; do
+		ir2dag "$ROOT/tests/models/$m.xml" | dagfeat --features type,shape | devsim --probe -o $m.mp
+	done
+}
+
+setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
+
+# same_as_reference REFERENCE IN OPTIONS - one episode of IN with gpnembed's OPTIONS, then REFERENCE.py on it
+same_as_reference() {
+	GPN="--hidden 6 --no-costs --threads 1 $3" LEARN="--recipe rnn --clip 0 --episodes 1 --threads 1 --keep --checkpoint $1.ck" \
+		loop "$2" kept.mp
+	run -0 "$HSDAG_PYTHON" "$ROOT/tests/oracle/$1.py" kept.mp $1.ck
+	[[ $output == *" 10 samples: "* ]]
+}
+
+@test "rnn: groups, embeddings, log-probabilities and gradients, as published and aligned" {
+	same_as_reference ref_rnn inception_v3.mp "--net rnn --recipe rnn"
+	same_as_reference ref_rnn inception_v3.mp "--net rnn --recipe rnn --aligned 1 --adjacency 5"
+}
+
+@test "rnn: groups from outside, and every set by itself" {
+	daggroup --groups 12 random alexnet.mp > grouped.mp
+	same_as_reference ref_rnn grouped.mp "--net rnn --recipe rnn"
+	same_as_reference ref_rnn alexnet.mp "--net rnn --recipe rnn --colocate 0"
+}
