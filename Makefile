@@ -138,6 +138,7 @@ install: all
 	install -m 644 share/pretrained.mp $(DESTDIR)$(PREFIX)/share/hsdag
 	install $(PROGS) $(DESTDIR)$(PREFIX)/bin
 	install pipelines/place $(DESTDIR)$(PREFIX)/bin/hsdag-place
+	install -m 644 pipelines/phases.sh pipelines/convert.py $(DESTDIR)$(PREFIX)/share/hsdag
 	install -m 644 README.md $(DESTDIR)$(PREFIX)/share/doc/hsdag
 	cp -r docs $(DESTDIR)$(PREFIX)/share/doc/hsdag
 

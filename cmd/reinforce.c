@@ -93,11 +93,18 @@ static void report_progress(struct filter_state *s, const struct update_rec *u)
 		     "%.0f groups, entropy %.3g%s",
 		     u->episode, (unsigned long long)s->t.budget.episodes, u->best_ratio,
 		     1e3 * u->mean_s, u->groups, u->entropy, left);
+	if (msg_verbosity() < 2)
+		return;
+	uint32_t order[CANDIDATES_MAX];
+	candidates_rank(&s->t.l.cand, 1, order);
+	const struct candidate *best = s->t.l.cand.n ? &s->t.l.cand.c[order[0]] : NULL;
+	/* pipelines/phases.sh shows what stands between the colon and "mean". */
 	msg_note(2,
-		 "episode %u: best ratio %.4f, mean %.4g ms, %u failed, %.1f groups, entropy %.4g, "
-		 "gradient %.3g",
-		 u->episode, u->best_ratio, 1e3 * u->mean_s, u->failed, u->groups, u->entropy,
-		 u->grad_norm);
+		 "episode %u: %llu placements, best %.4g ms (%.2fx), mean %.4g ms, %u failed, "
+		 "%.1f groups, entropy %.4g, gradient %.3g",
+		 u->episode, (unsigned long long)s->t.l.cand.n_seen, best ? 1e3 * best->lat_s : 0,
+		 best && best->ratio > 0 ? 1 / best->ratio : 0, 1e3 * u->mean_s, u->failed,
+		 u->groups, u->entropy, u->grad_norm);
 }
 
 /* gpnembed has an option of the same name. */

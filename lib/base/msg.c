@@ -38,26 +38,26 @@ static void clear_progress(void)
 	progress_shown = false;
 }
 
-/* A line without its end.  Text from outside must not steer the terminal. */
-static void put(const char *label, const char *text)
+/* Text from outside must not steer the terminal.  A line is written at once, for several programs
+ * may write to one file. */
+static void put(const char *label, const char *text, const char *end)
 {
 	char safe[8000];
 	clear_progress();
-	fprintf(stderr, "%s: %s%s", program, label,
-		err_escape(safe, sizeof safe, text, strlen(text)));
+	fprintf(stderr, "%s: %s%s%s", program, label,
+		err_escape(safe, sizeof safe, text, strlen(text)), end);
 }
 
 static void PRINTF_LIKE(2, 0) say(const char *label, const char *fmt, va_list ap)
 {
 	char text[2000];
 	vsnprintf(text, sizeof text, fmt, ap);
-	put(label, text);
+	put(label, text, "\n");
 }
 
 int msg_error(const struct err *e)
 {
-	put("error: ", e->msg);
-	fputc('\n', stderr);
+	put("error: ", e->msg, "\n");
 	return e->code;
 }
 
@@ -67,7 +67,6 @@ void msg_warn(const char *fmt, ...)
 	va_start(ap, fmt);
 	say("warning: ", fmt, ap);
 	va_end(ap);
-	fputc('\n', stderr);
 }
 
 void msg_note(int level, const char *fmt, ...)
@@ -78,7 +77,6 @@ void msg_note(int level, const char *fmt, ...)
 	va_start(ap, fmt);
 	say("", fmt, ap);
 	va_end(ap);
-	fputc('\n', stderr);
 }
 
 void msg_progress(const char *fmt, ...)
@@ -88,10 +86,12 @@ void msg_progress(const char *fmt, ...)
 	clear_progress();
 	if (!fmt)
 		return;
+	char text[2000];
 	va_list ap;
 	va_start(ap, fmt);
-	say("", fmt, ap);
+	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
+	put("", text, "");
 	fflush(stderr);
 	progress_shown = true;
 }

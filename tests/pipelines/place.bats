@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# pipelines/place: from a model to its report, screened by simulation; what it refuses at once.
+# pipelines/place: from a model to its report, screened by simulation; signals, failures, its directory; what it
+# forwards; what it refuses at once.
 bats_require_minimum_version 1.5.0
 load ../support/common.bash
 
@@ -7,9 +8,25 @@ setup_file() {
 	common_setup_file
 	two_cores
 	export PLACE=$ROOT/pipelines/place
+	cp "$ROOT/tests/models/"small_summator.* .
+	# Kept at it until something ends it; what the search has said is in the log.
+	export LONG="-D cpu:0,cpu:1 --profile 0.05 --budget 200 --episodes 900000 --random 1"
 }
 
 setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
+
+on_terminal() { "$HSDAG_PYTHON" "$ROOT/tests/support/on_terminal.py" "$@"; }
+
+# whole DIR - DIR has a placement of the model, written whole, and nothing of the loop is left
+whole() {
+	[ ! -e "$1/.loop" ]
+	recdump --check "$1/result.mp"
+	py '
+		place = json.load(open(sys.argv[1] + "/placement.json"))
+		assert set(place.values()) <= {"cpu:0", "cpu:1"} and place
+	' "$1"
+	grep -q '^verdict: ' "$1/report.txt"
+}
 
 @test "--screen: of what the policy draws only the best by simulation are measured" {
 	cp "$ROOT/tests/models/mobilenet_v3_large.xml" m.xml
@@ -28,7 +45,6 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 }
 
 @test "without --screen all draws are measured; it goes on from its checkpoint" {
-	cp "$ROOT/tests/models/"small_summator.* .
 	args="small_summator.xml --devices=cpu:0,cpu:1 --profile 0.05 --budget=60 --random 0 --from none"
 	# shellcheck disable=SC2086
 	run -0 timeout 300 "$PLACE" $args --episodes 2
@@ -59,4 +75,205 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	[ ! -e no.placed ]
 	run -0 "$PLACE" --help
 	[[ "$output" == *"--screen N"* ]]
+}
+
+@test "a signal in the search keeps the best so far, whichever it is: Ctrl-C, SIGTERM, a lost terminal" {
+	local sig
+	for sig in int term hup; do
+		# shellcheck disable=SC2086
+		run -0 on_terminal "sig.$sig/log:episode>$sig" "$PLACE" small_summator.xml $LONG -o sig.$sig
+		if [ $sig != hup ]; then
+			[[ "$output" == *"place: interrupted; keeping the best so far"*"verdict: "*"status 0" ]]
+		fi
+		whole sig.$sig
+		recdump --check sig.$sig/final.mp
+	done
+}
+
+@test "a signal in the comparison leaves the search's answer" {
+	# shellcheck disable=SC2086
+	run -0 on_terminal "late/log:episode>int late/report.txt:time>int" "$PLACE" small_summator.xml $LONG -o late
+	[[ "$output" == *"place: interrupted; the placement is the search's best, not compared"*"status 0" ]]
+	whole late
+	grep -q '^verdict: not compared in pairs' late/report.txt
+	[ ! -e late/final.mp ]
+}
+
+@test "a signal before there is a placement: one line, and 128 + its number" {
+	cp "$ROOT/tests/models/mobilenet_v3_large.xml" m.xml
+	[ -f m.bin ] || irfill m.xml -o m.bin
+	local sig
+	for sig in int:130 term:143; do
+		run -0 on_terminal "early/search:graph>${sig%:*}" "$PLACE" m.xml -D cpu:0,cpu:1 --profile 20 -o early
+		[[ "$output" == *"place: interrupted before there was a placement (in: profile)"*"status ${sig#*:}" ]]
+		[ "$(grep -c : <<< "$output")" -eq 1 ]
+		[ ! -e early/placement.json ]
+		rm -r early
+	done
+}
+
+@test "one place at a time works in a directory; what a killed one has left goes" {
+	# shellcheck disable=SC2086
+	"$PLACE" small_summator.xml $LONG -o shared > first.out 2>&1 3>&- &
+	local first=$!
+	until grep -q episode shared/log 2> /dev/null; do sleep 0.1; done
+	cp small_summator.xml other.xml
+	run -1 "$PLACE" other.xml -D cpu:0,cpu:1 --budget 1 -o shared
+	[[ "$output" == "place: error: 'shared' is in use by another place (process $first); -o another directory" ]]
+	kill -TERM "$first"
+	wait "$first"
+	grep -q '^placement: shared/placement.json' first.out
+	touch shared/.loop.abc123
+	mkfifo shared/.loop
+	run -0 "$PLACE" small_summator.xml -D cpu:0,cpu:1 --profile 0.05 --episodes 1 --random 0 -o shared
+	[ -z "$(find shared -name '.loop*')" ]
+}
+
+@test "--resume goes on with the same graph only" {
+	local args="-D cpu:0,cpu:1 --profile 0.05 --episodes 1 --random 1 -o again"
+	# shellcheck disable=SC2086
+	run -0 "$PLACE" small_summator.xml $args
+	cp again/placement.json before.json
+	sed 's/name="read"/name="read_it"/' small_summator.xml > other.xml
+	cp small_summator.bin other.bin
+	# shellcheck disable=SC2086
+	run -3 "$PLACE" other.xml $args --resume
+	[[ "$output" == "place: error: 'again' has another search (graph "*"/small_summator.xml), not one of 'other.xml'; -o another directory, or leave --resume out" ]]
+	cmp before.json again/placement.json
+	# Neither on other devices: its random placements ran elsewhere.
+	# shellcheck disable=SC2086
+	run -3 "$PLACE" small_summator.xml $args --resume -D cpu:0
+	# shellcheck disable=SC2086
+	run -0 "$PLACE" other.xml $args
+	grep -q read_it again/placement.json
+}
+
+@test "a failure is told once, by its first cause, with its status" {
+	local args="-D cpu:0,cpu:1 --profile 0.05 --random 0 --budget 5"
+	# shellcheck disable=SC2086
+	mkdir empty
+	# shellcheck disable=SC2086
+	run -1 "$PLACE" small_summator.xml $args --inputs empty -o fails
+	[ "${#lines[@]}" -eq 1 ]
+	[[ "$output" == "place: error: input 'input': cannot read 'empty/0.npy'"*"(devrun)" ]]
+	# shellcheck disable=SC2086
+	run -2 "$PLACE" small_summator.xml -D cpu:0,cpu:0-1 --random 0 -o fails
+	[ "${#lines[@]}" -eq 1 ]
+	[[ "$output" == *"share cores"*"--allow-shared (devrun)" ]]
+	# In the middle of the loop: its other programs complain, too.
+	cp small_summator.xml good.xml
+	cp small_summator.bin good.bin
+	# shellcheck disable=SC2086
+	run -0 "$PLACE" good.xml $args --episodes 1 -o loop
+	py '
+		r = read("loop/checkpoint.mp")
+		write("embed.mp", [x for x in r if x[0] != "params" or x[1]["block"] != "policy"][:1] + [x for x in r if x[0] == "params" and x[1]["block"] == "embed"])
+	'
+	# shellcheck disable=SC2086
+	run -3 "$PLACE" small_summator.xml $args --params embed.mp --recipe paper -o fails
+	[ "${#lines[@]}" -eq 1 ]
+	[[ "$output" == "place: error: "*"(gpnembed)" ]]
+	[ "$(grep -c ': error: ' fails/log)" -gt 2 ]
+	# A warning is passed on, and an error that nobody died of is not.
+	run -0 bash -c '. "$1"; talk() { echo "a: warning: beware" >&2; echo "a: error: never mind" >&2; }
+		phases_begin p . 1; run_phase talk talk; phases_end' - "$ROOT/pipelines/phases.sh"
+	[ "$output" = "a: warning: beware" ]
+	# Whoever speaks first.
+	run -2 bash -c '. "$1"; phases_program=p phases_dir=. phases_log=said phase=search
+		printf "%s\n" "placepolicy: error: truncated input '"'-'"': no end record" "devrun: error: empty input '"'-'"'; expected a stream" \
+			"a: error: the reader of the output has gone" "gpnembed: error: truncated input '"'x/.loop'"': no" \
+			"reinforce: error: truncated input '"'c.mp'"'" > said
+		printf "%s\n" "3 placepolicy" "2 reinforce" > .failed
+		phase_failed' - "$ROOT/pipelines/phases.sh"
+	[ "$output" = "p: error: truncated input 'c.mp' (reinforce)" ]
+	run -1 bash -c '. "$1"; phases_program=p phases_dir=. phases_log=said phase=search; echo Killed > said
+		echo 137 devrun > .failed; phase_failed' - "$ROOT/pipelines/phases.sh"
+	[ "$output" = "p: error: devrun ended with status 137, signal KILL; it said last: Killed" ]
+	# A directory that was made for nothing goes.
+	echo '<net/>' > bad.xml
+	run -3 "$PLACE" bad.xml --weights small_summator.bin -o nothing
+	[ "${#lines[@]}" -eq 1 ]
+	[ ! -e nothing ]
+}
+
+@test "what the stages can do: shapes, inputs, limits, networks" {
+	local args="--profile 0.05 --random 0 --episodes 1"
+	# A model of dynamic shape.
+	sed 's/shape="1,1"/shape="?,1"/; s/<dim>1<\/dim>/<dim>-1<\/dim>/' small_summator.xml > open.xml
+	cp small_summator.bin open.bin
+	mkdir -p in
+	py 'np.save("in/0.npy", np.ones((1, 1), "f4"))'
+	# shellcheck disable=SC2086
+	run -0 "$PLACE" small_summator.xml $args -D cpu:0,cpu:0-1 --allow-shared --shape 1,1 --inputs in -m cpu:0=1M \
+		--net mlp --params none --threads 1 --timeout 100 --any-operator --weights small_summator.bin -o forwards
+	[[ "$output" == *"time: model "*"profile "*"search "*"comparison "* ]]
+	py '
+		chain = {x["program"]: " ".join(x["args"]) for x in first(read("forwards/final.mp"), "hdr")["chain"]}
+		for program, args in {"ir2dag": ["--shape 1,1", "--any-operator", "--weights small_summator.bin"],
+		                      "dagfeat": ["--threads 1"], "gpnembed": ["--net mlp", "--params none", "--threads 1"],
+		                      "reinforce": ["--threads 1"],
+		                      "devrun": ["--inputs in", "--memory cpu:0=1M", "--allow-shared", "--timeout 100"]}.items():
+			for a in args:
+				assert a in chain[program], (program, a, chain[program])
+	'
+	run -0 "$PLACE" --version
+	[[ "$output" == "place (hsdag) "* ]]
+	run -0 "$PLACE" -h
+	[[ "$output" == *"--shape SHAPES"* ]]
+}
+
+# A network of one Relu as ONNX writes it, relu.onnx.
+onnx_model() {
+	py '
+		def field(n, x):
+			if isinstance(x, int):
+				return bytes([n << 3, x])
+			x = x.encode() if isinstance(x, str) else b"".join(x) if isinstance(x, list) else x
+			return bytes([n << 3 | 2, len(x)]) + x
+		def value(name):
+			return [field(1, name), field(2, [field(1, [field(1, 1), field(2, [field(1, [field(1, d)]) for d in (2, 3)])])])]
+		node = [field(1, "x"), field(2, "y"), field(3, "relu"), field(4, "Relu")]
+		graph = [field(1, node), field(2, "g"), field(11, value("x")), field(12, value("y"))]
+		open("relu.onnx", "wb").write(field(1, 8) + field(7, graph) + field(8, [field(1, ""), field(2, 13)]))
+	'
+}
+
+@test "ONNX is converted where the path's Python has OpenVINO" {
+	needs_openvino
+	onnx_model
+	local path=${HSDAG_PYTHON%/*}:$PATH
+	run -0 env PATH="$path" "$PLACE" relu.onnx -D cpu:0,cpu:1 --profile 0.05 --random 0 --episodes 1
+	[[ "$output" == *"placement: relu.placed/placement.json"* ]]
+	[ -f relu.placed/relu.xml ]
+	grep -q '"relu"\|"y"' relu.placed/placement.json
+	head -c 20 relu.onnx > bad.onnx
+	run -1 env PATH="$path" "$PLACE" bad.onnx
+	[ "${#lines[@]}" -eq 1 ]
+	[[ "$output" == "place: error: 'bad.onnx': "*"(convert.py)" ]]
+	[ ! -e bad.placed ]
+}
+
+@test "ONNX without OpenVINO: the command is named, and no directory is made" {
+	onnx_model
+	mkdir -p none
+	printf '#!/bin/sh\nexit 1\n' > none/python3
+	chmod +x none/python3
+	cp none/python3 none/python
+	rm -rf relu.placed
+	run -1 env -u VIRTUAL_ENV PATH="$PWD/none:$PATH" "$PLACE" relu.onnx
+	[ "${#lines[@]}" -eq 1 ]
+	[[ "$output" == *"pip install openvino"*"ovc relu.onnx"* ]]
+	[ ! -e relu.placed ]
+}
+
+@test "progress: a phase that takes longer says what it does" {
+	# shellcheck disable=SC2086
+	run -0 on_terminal "" "$PLACE" small_summator.xml $LONG --budget 4 -o shown
+	[[ "$output" =~ \[5/6\]\ search\ 2/4\ s,\ [1-9][0-9]*\ placements,\ best\ [0-9.e-]+\ ms\ \([0-9.]+x\) ]]
+	# Not of what is over in no time.
+	[[ "$output" != *"[1/6]"* ]]
+	# In a log, a line after ten seconds.
+	# shellcheck disable=SC2086
+	run -0 --separate-stderr "$PLACE" small_summator.xml $LONG --budget 12 -o logged
+	[[ "$stderr" =~ ^place:\ \[5/6\]\ search\ 1[0-2]/12\ s,\ [1-9][0-9]*\ placements,\ best\ [^$'\n']*x\)$ ]]
 }

@@ -1,0 +1,43 @@
+"""on_terminal.py WHEN COMMAND... - COMMAND on a terminal of its own, and what is done to it meanwhile.  WHEN:
+"FILE:TEXT>ACTION", several with spaces between: when FILE holds TEXT, int (Ctrl-C), term (SIGTERM to COMMAND) or
+hup (the terminal goes).  Prints what the terminal showed, and "status N"."""
+import os, pty, select, signal, sys, time
+
+acts, command = [a.split(">") for a in sys.argv[1].split()], sys.argv[2:]
+
+
+def holds(file, text):
+    try:
+        return text in open(file).read()
+    except OSError:
+        return False
+
+
+
+pid, fd = pty.fork()
+if pid == 0:
+    os.execvp(command[0], command)
+shown, end = b"", time.time() + 300
+while time.time() < end:
+    if acts and holds(*acts[0][0].split(":")):
+        action = acts.pop(0)[1]
+        if action == "int":
+            os.write(fd, b"\x03")
+        elif action == "term":
+            os.kill(pid, signal.SIGTERM)
+        elif action == "hup":
+            os.close(fd)
+            fd = None
+            break
+    if select.select([fd], [], [], 0.05)[0]:
+        try:
+            more = os.read(fd, 4096)
+        except OSError:
+            break
+        if not more:
+            break
+        shown += more
+if time.time() >= end:
+    os.kill(pid, signal.SIGKILL)
+sys.stdout.write(shown.decode(errors="replace").replace("\r\n", "\n"))
+print("status", os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
