@@ -4,12 +4,14 @@
 #
 #   make regret
 #     MODELS="..."      names of tests/models or paths of .xml (default: nmt2 rnnlm inception_v3 googlenet)
+#     PROBLEMS="..."    more problems: streams with features and costs, as ir2dag, dagfeat and devrun probe --profile make
+#                       them; their costs, savings of neighbours included, are those of a real machine
 #     MACHINES="..."    as devsim --machine takes them (default: calm shared wild)
 #     METHODS="..."     as tests/bench/regret.py has them (default: heft portfolio judged place)
 #     BUDGETS="5 15 60" seconds of the machine, for methods that run as long as they may
 #     SEEDS="1 2 3"     of machines and methods
 #     PORTFOLIO=3       seconds of real time of each portfolio
-#     COSTS="..."       what adds devices and costs to a graph (default: devsim --probe on two desktop processors);
+#     COSTS="..."       what adds devices and costs to a graph (default: devsim --probe on two desktop processors)
 #     AT_ONCE=1         trials side by side
 #
 # Problems are in $(B)/regret, each trial in $(B)/regret/cache: what is there is not made again by the same programs.
@@ -32,7 +34,7 @@ $(REGRET_IN)/$(call model_name,$(1)).mp: $(call model_files,$(1)) | $(REGRET_PRO
 	$$(call timed_job,$(REGRET_DIR)/.lock) $$@ bash -o pipefail -c 'ir2dag $(firstword $(call model_files,$(1))) | dagfeat | $(REGRET_COSTS)'
 endef
 $(foreach m,$(REGRET_MODELS),$(eval $(call regret_problem,$(m))))
-REGRET_PROBLEMS = $(foreach m,$(REGRET_MODELS),$(REGRET_IN)/$(call model_name,$(m)).mp)
+REGRET_PROBLEMS = $(foreach m,$(REGRET_MODELS),$(REGRET_IN)/$(call model_name,$(m)).mp) $(PROBLEMS)
 
 regret: $(REGRET_PROBLEMS)
 	@PATH="$(abspath $(B))/bin:$(abspath pipelines):$$PATH" B=$(abspath $(B)) $(REGRET_PY) tests/bench/regret.py \

@@ -8,7 +8,9 @@ use the machine for so many of its seconds.  METHODS:
     heft        HEFT on the costs, handed over unseen
     portfolio   placebase portfolio on the costs, likewise (--portfolio seconds of real time)
     judged      single devices, HEFT, look-ahead, cluster, climbing and portfolio in a contest: devrun paired
-    place       pipelines/place: starts, the loop with so many seconds, the contest
+    place       pipelines/place: HEFT, climbing and random placements, the loop with so many seconds, the contest
+    race        what `judged` compares, in a race: devrun paired --race
+    search-race half of the seconds for the loop from these starts, half for the race of them with the best that it found
 A seed is that of the machine (its true costs and what happens) and of the method.  What was handed over is compared, by
 undisturbed times on the true costs, with
     proposed    the best of all that the method proposed
@@ -43,9 +45,15 @@ def portfolio(problem, seconds, out):
     shell('placebase portfolio --budget "$S" --seed 1 "$P" -o "$OUT"', P=problem, S=seconds, OUT=out)
 
 
-def append(problem, others, out):
-    """The problem's records and the place records of others: as if they had been made of these costs."""
+PLACE_KEYS = ("graph", "episode", "step", "sample", "source", "devices", "device")
+
+
+def append(problem, others, out, bests=()):
+    """The problem's records and the place records of others, as if they had been made of these costs; then those of the best
+    records of `bests`, but for single devices."""
     places = [r for path in others for r in stream.read(path) if r[0] == "place"]
+    places += [["place", {k: m[k] for k in PLACE_KEYS}] for path in bests for m in stream.of(path, "best")
+               if m["source"] != "single"]
     stream.write(out, stream.read(problem) + places)
 
 
@@ -79,6 +87,11 @@ class Trial:
             append(self.problem, [self.file("some"), self.o.portfolios[self.problem]], out)
         return out
 
+    def loop(self, starts, seconds):
+        """The learner's search: a stream with all that it ran and the best of it."""
+        self.sh('train --seed "$SEED" --run "devsim --machine $M $BRIEF" "$IN" --steps 1 --episodes 4000 --seconds "$S" --keep'
+                ' > "$DIR/result.mp"', IN=starts, S=seconds)
+
 
 # What a method hands over: (true seconds, of all that it proposed, seconds of the machine).
 
@@ -105,16 +118,35 @@ def judged(t):
     return of_final(t, t.file("final"))
 
 
-def place(t):
-    t.sh('placebase heft "$P" | placebase climb --evals 2000 --seed "$SEED" | placebase random -n 20 --seed "$SEED"'
-         ' > "$DIR/start.mp";'
-         ' train --seed "$SEED" --run "devsim --machine $M $BRIEF" "$DIR/start.mp" --steps 1 --episodes 4000'
-         ' --seconds "$BUDGET" --keep > "$DIR/result.mp";'
-         ' devsim --machine "$M" --paired "$DIR/result.mp" -o "$DIR/final.mp"')
+def raced(t, path, seconds, clock=0):
+    """The race of a stream's placements, all starts first."""
+    t.sh('devsim --machine "$M" --clock "$C" --paired --race "$S" --starts "$N" --candidates 100 "$IN" -o "$DIR/final.mp"',
+         IN=path, N=len(stream.of(t.starts(), "place")), S=seconds, C=clock)
     return of_final(t, t.file("final"))
 
 
-METHODS = {"heft": heft, "portfolio": profiled_portfolio, "judged": judged, "place": place}
+def race(t):
+    return raced(t, t.starts(), t.budget)
+
+
+def search_race(t):
+    t.loop(t.starts(), t.budget / 2)
+    append(t.problem, [t.starts()], t.file("all"), [t.file("result")])
+    clock = max(m["clock_s"] for m in stream.of(t.file("result"), "run"))
+    handed, times, clock = raced(t, t.file("all"), t.budget / 2, clock)
+    return handed, times + t.truth(t.file("result"))[0], clock
+
+
+def place(t):
+    t.sh('placebase heft "$P" | placebase climb --evals 2000 --seed "$SEED" | placebase random -n 20 --seed "$SEED"'
+         ' > "$DIR/start.mp"')
+    t.loop(t.file("start"), t.budget)
+    t.sh('devsim --machine "$M" --paired "$DIR/result.mp" -o "$DIR/final.mp"')
+    return of_final(t, t.file("final"))
+
+
+METHODS = {"heft": heft, "portfolio": profiled_portfolio, "judged": judged, "place": place, "race": race,
+           "search-race": search_race}
 UNSEEN = ("heft", "portfolio", "judged")  # they take the time that they take
 
 
