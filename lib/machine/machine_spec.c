@@ -36,6 +36,7 @@ const struct machine_key machine_keys[] = {
 	KEY("set_error", set_error, "error of a set, on all devices alike", 0, 10),
 	KEY("cell_error", cell_error, "error of a set on a device", 0, 10),
 	KEY("saving_error", saving_error, "error of what neighbours save", 0, 10),
+	KEY("saves", saves, "share that a set saves beside what it reads, if untold", 0, 1),
 	KEY("link_error", link_error, "error of a link's latency", 0, 10),
 	KEY("rate_error", rate_error, "error of a link's rate", 0, 10),
 	KEY("handover", handover_s, "seconds that a set waits for what was copied", 0, 1e3),

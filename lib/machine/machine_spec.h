@@ -22,12 +22,14 @@ struct machine_spec {
 	double set_error;    /* of a set, on all devices alike */
 	double cell_error;   /* of a set on a device */
 	double saving_error; /* of what neighbours save */
-	double link_error;   /* of a link's latency */
-	double rate_error;   /* of a link's rate */
-	double handover_s;   /* that a set waits when it reads a copy, beyond the copy */
-	double slowdown;     /* seconds more for a second in which several devices compute */
-	double beside;       /* share that all takes longer where several devices are in use */
-	double wake_s;       /* that a device takes to begin after it was idle ... */
+	double saves;      /* where a profile tells no savings: share of a set's time that it saves
+	                      * beside the first set that it reads */
+	double link_error; /* of a link's latency */
+	double rate_error; /* of a link's rate */
+	double handover_s; /* that a set waits when it reads a copy, beyond the copy */
+	double slowdown;   /* seconds more for a second in which several devices compute */
+	double beside;     /* share that all takes longer where several devices are in use */
+	double wake_s;     /* that a device takes to begin after it was idle ... */
 	double wake_after_s; /* ... for so long */
 	/* what happens */
 	double noise;            /* of a run: standard deviation of its logarithm */

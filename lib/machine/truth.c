@@ -62,6 +62,29 @@ static double saving_factor(const struct machine_spec *s, uint32_t src, uint32_t
 	       error(s, s->saving_error, DRAW_SAVING, src, dst, text_hash(name) >> 2);
 }
 
+/* The first other set that each set reads (n_sets); GRAPH_NONE: it reads none. */
+static uint32_t *read_sets(const struct graph *g)
+{
+	uint32_t *from = MEM_NEWN(uint32_t, (size_t)g->n_sets + 1);
+	memset(from, 0xff, g->n_sets * sizeof *from);
+	for (uint32_t v = 0; v < g->n; v++)
+		for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++) {
+			uint32_t u = g->in_node[i], set = g->set[v];
+			if (u != GRAPH_NONE && set != GRAPH_NONE && from[set] == GRAPH_NONE &&
+			    g->set[u] != set)
+				from[set] = g->set[u];
+		}
+	return from;
+}
+
+/* That set dst saves beside src on a device where it takes s seconds. */
+static double untold_saving(const struct machine_spec *x, uint32_t src, uint32_t dst,
+			    const char *name, double s)
+{
+	double share = x->saves * saving_factor(x, src, dst, name) / (1 + x->longer);
+	return s > 0 ? s * fmin(1, share) : 0;
+}
+
 static double latency_factor(const struct machine_spec *s, const char *src, const char *dst)
 {
 	return error(s, s->link_error, DRAW_LINK, text_hash(src), text_hash(dst), 0);
@@ -78,6 +101,33 @@ static double *copy_of(const double *x, size_t n, struct arena *a)
 	if (n)
 		memcpy(y, x, n * sizeof *y);
 	return y;
+}
+
+/* Savings of m, whose profile tells none. */
+static void save_untold(const struct machine_spec *s, struct place_model *m, struct arena *a)
+{
+	uint32_t k = m->k, n = m->tasks.dag.n, *from = read_sets(m->g), at = 0;
+	uint32_t *set_task = MEM_NEWN(uint32_t, (size_t)m->n_sets + 1);
+	memset(set_task, 0xff, m->n_sets * sizeof *set_task);
+	m->saved_ptr = ARENA_NEWN(a, uint32_t, (size_t)n + 2);
+	m->saved_task = ARENA_NEWN(a, uint32_t, (size_t)n + 1);
+	m->saved_s = ARENA_NEWN(a, double, ((size_t)n + 1) * k);
+	for (uint32_t t = 0; t < n; t++) {
+		uint32_t set = m->tasks.task_set[t], src = from[set];
+		set_task[set] = t;
+		m->saved_ptr[t] = at;
+		/* What is read comes first: an earlier task, or none. */
+		if (src == GRAPH_NONE || set_task[src] == GRAPH_NONE)
+			continue;
+		m->saved_task[at] = set_task[src];
+		for (uint32_t d = 0; d < k; d++)
+			m->saved_s[(size_t)at * k + d] = untold_saving(
+				s, src, set, m->names[d], m->costs.task_s[(size_t)t * k + d]);
+		at++;
+	}
+	m->saved_ptr[n] = at;
+	mem_free(set_task);
+	mem_free(from);
 }
 
 void truth_model(const struct machine_spec *s, const struct place_model *m, struct arena *a,
@@ -106,13 +156,17 @@ void truth_model(const struct machine_spec *s, const struct place_model *m, stru
 			out->costs.links.bytes_per_s[at] *=
 				rate_factor(s, m->names[i], m->names[j]);
 		}
-	if (m->saved_ptr) {
+	if (!m->saved_ptr && s->saves > 0)
+		save_untold(s, out, a);
+	else if (m->saved_ptr) {
 		out->saved_s = copy_of(m->saved_s, (size_t)m->saved_ptr[n] * k, a);
 		for (uint32_t t = 0; t < n; t++)
 			for (uint32_t i = m->saved_ptr[t]; i < m->saved_ptr[t + 1]; i++)
 				for (uint32_t d = 0; d < k; d++)
 					out->saved_s[(size_t)i * k + d] *= saving_factor(
 						s, set[m->saved_task[i]], set[t], m->names[d]);
+	}
+	if (out->saved_ptr) {
 		/* Nothing is known of what tasks cost at least. */
 		double *least = ARENA_NEWN(a, double, (size_t)n *k);
 		for (size_t i = 0; i < (size_t)n * k; i++)
@@ -121,6 +175,32 @@ void truth_model(const struct machine_spec *s, const struct place_model *m, stru
 	}
 	out->slowdown += s->slowdown;
 	out->multi_slowdown += s->beside;
+}
+
+/* The same as pairs of a record with true times. */
+static void save_untold_pairs(const struct machine_spec *s, const struct graph *g,
+			      const double *set_s, struct cost_rec *x, struct arena *a)
+{
+	uint32_t k = x->k, *from = read_sets(g), n = 0;
+	uint32_t *src = ARENA_NEWN(a, uint32_t, (size_t)g->n_sets + 1);
+	uint32_t *dst = ARENA_NEWN(a, uint32_t, (size_t)g->n_sets + 1);
+	double *saved_s = ARENA_NEWN(a, double, ((size_t)g->n_sets + 1) * k);
+	for (uint32_t i = 0; i < g->n_sets; i++) {
+		if (from[i] == GRAPH_NONE)
+			continue;
+		src[n] = from[i];
+		dst[n] = i;
+		for (uint32_t d = 0; d < k; d++)
+			saved_s[(size_t)n * k + d] =
+				untold_saving(s, from[i], i, x->names[d], set_s[(size_t)i * k + d]);
+		n++;
+	}
+	x->has_pairs = true;
+	x->n_pairs = n;
+	x->pair_src = src;
+	x->pair_dst = dst;
+	x->saved_s = saved_s;
+	mem_free(from);
 }
 
 void truth_costs(const struct machine_spec *s, const struct graph *g, struct cost_rec *x,
@@ -136,6 +216,8 @@ void truth_costs(const struct machine_spec *s, const struct graph *g, struct cos
 				saving_factor(s, x->pair_src[i], x->pair_dst[i], x->names[d]);
 	x->set_s = set_s;
 	x->saved_s = x->has_pairs ? saved_s : NULL;
+	if (s->saves > 0 && (!x->has_pairs || x->n_pairs == 0))
+		save_untold_pairs(s, g, set_s, x, a);
 	x->set_lo = x->set_hi = x->saved_lo = x->saved_hi = NULL;
 	x->has_slowdown = true;
 	x->slowdown += s->slowdown;

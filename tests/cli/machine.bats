@@ -57,13 +57,16 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		assert m["slowdown"] == 0.5 and m["beside"] == 0.25 and (array(m["set_s"]) == p).all()
 	'
 	# What single devices take does not depend on orders: the machine and the simulator agree.
-	m=device_error=0.1,kind_error=0.3,set_error=0.3,cell_error=0.2,longer=0.3
-	placebase single p.mp | devsim --machine $m --truth > a.mp
-	devsim --machine $m --true-costs p.mp | placebase single | devsim > b.mp
-	py '
-		a, b = ([m["lat_s"] for k, m in read(f) if k == "run"] for f in ("a.mp", "b.mp"))
-		assert len(a) == 2 and np.allclose(a, b, rtol=1e-12) and a[0] != a[1], (a, b)
-	'
+	for m in device_error=0.1,kind_error=0.3,set_error=0.3,cell_error=0.2,longer=0.3 saves=0.4,saving_error=0.5; do
+		placebase single p.mp | devsim --machine $m --truth > a.mp
+		devsim --machine $m --true-costs p.mp | placebase single | devsim > b.mp
+		placebase single p.mp | devsim > c.mp
+		py '
+			a, b, c = (np.array([m["lat_s"] for k, m in read(f) if k == "run"]) for f in ("a.mp", "b.mp", "c.mp"))
+			assert len(a) == 2 and np.allclose(a, b, rtol=1e-12) and a[0] != a[1], (a, b)
+			assert (a > 1.1 * c).all() if "saves" not in """'$m'""" else (a < 0.8 * c).all(), (a, c)
+		'
+	done
 }
 
 @test "hand-overs, wake-ups, sharing and other placements' caches make runs longer" {
