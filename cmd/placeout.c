@@ -16,7 +16,7 @@
 
 struct options {
 	int format; /* of report_formats */
-	const char *map, *random, *segments, *weights;
+	const char *map, *random, *segments, *weights, *objective, *values;
 	bool literal;
 	double search_s;
 };
@@ -61,6 +61,11 @@ static int take_record(struct input *x, const struct rec *r, struct err *e)
 static int take_random(struct input *x, const struct rec *r, struct err *e)
 {
 	return answer_take_random(&x->x, r, e);
+}
+
+static int take_value(struct input *x, const struct rec *r, struct err *e)
+{
+	return answer_take_value(&x->x, r, e);
 }
 
 /* One IR per segment into o->segments. */
@@ -120,6 +125,7 @@ static int write_text(FILE *out, const struct input *in, const struct options *o
 		.constant = constant,
 		.devs = in->has_devs ? &in->devs : NULL,
 		.trace = &in->trace,
+		.objective = o->objective,
 		.search_s = o->search_s,
 		.warn = warn,
 	};
@@ -170,6 +176,8 @@ static int write_outputs(const char *path, const struct options *o, const struct
 		answer_forget_random(&in->x);
 	if (o->random && read_stream(o->random, in, take_random, e) < 0)
 		return err_prefix(e, "--random");
+	if (o->values && read_stream(o->values, in, take_value, e) < 0)
+		return err_prefix(e, "--values");
 	int rc = write_answer(c->output, in, o, e);
 	return rc > 0 ? err_set(e, ST_INPUT,
 				"the placement cannot be carried out; the problems are listed")
@@ -217,6 +225,13 @@ int main(int argc, char **argv)
 		 "constants where they were placed, not beside what reads them", 0, 0, NULL, NULL},
 		{"random", 0, OPT_TEXT, &o.random, "FILE",
 		 "with report: a stream with runs of random placements", 0, 0, NULL, NULL},
+		{"objective", 0, OPT_TEXT, &o.objective, "NAME",
+		 "with report: what was made small, if not the latency; its values have a column",
+		 0, 0, NULL, NULL},
+		{"values", 0, OPT_TEXT, &o.values, "FILE",
+		 "with report: a stream with these values, simulated (devsim --objective), of "
+		 "single devices and of this placement",
+		 0, 0, NULL, NULL},
 		{"search-seconds", 0, OPT_REAL, &o.search_s, "S",
 		 "with report: how long the search took; negative: not told", 0, 0, NULL, NULL},
 		{"segments", 0, OPT_TEXT, &o.segments, "DIR",

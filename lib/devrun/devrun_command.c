@@ -86,6 +86,7 @@ struct option_row {
 	struct opt opt;
 };
 enum { MANY_RUNS = 100000, MOST_OPTIONS = 48 };
+static const char *const answers[] = {"fastest", "first", NULL}; /* enum choose_answer */
 static const char *const fuse_modes[] = {"none", "sets", "all", NULL};
 
 /* The options of the verbs in `of`, each name once, and an end mark. */
@@ -108,6 +109,11 @@ static void choose_options(struct devrun_command *c, int64_t *runs, int of, stru
 			     "those that the stream's costs are from")},
 		{PAIRED, NUMBER("candidates", 0, OPT_INT, s->candidates, "N",
 				"the first N best records, or placements", 1, 1000)},
+		{PAIRED,
+		 {"choose", 0, OPT_CHOICE, &s->choose, "WHICH",
+		  "the answer: the fastest, if it beats single devices, or the first candidate "
+		  "that runs, whatever it takes",
+		  0, 0, answers, NULL}},
 		{PLACED,
 		 TEXT("only", 0, s->only, "LIST", "only these placements, as in 1-20,25,30-")},
 		{PLACED, FLAG("keep-state", 0, m->keep_state,

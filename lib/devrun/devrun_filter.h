@@ -10,6 +10,10 @@
 #include "measure/measure.h"
 #include "stream/filter.h"
 
+/* The answer among candidates: the fastest, if it surely beats the single devices, or the first that
+ * runs, which something else than the latency has chosen. */
+enum choose_answer { CHOOSE_FASTEST, CHOOSE_FIRST };
+
 struct devrun_options {
 	const char *devices; /* names; NULL: what the stream has (not with probe) */
 	const char *memory;  /* limits, "DEVICE=BYTES,..."; NULL: none */
@@ -19,6 +23,7 @@ struct devrun_options {
 	bool again; /* with profile: the mean with that of the stream (profile_mean.h) */
 	bool probe, profile, paired, allow_shared, reference;
 	int64_t candidates; /* with paired: so many of them at most */
+	int choose;         /* with paired: enum choose_answer */
 	/* Which placements of a stream are run, the others pass: "A-B,C,D-", from 1; NULL: all.  Checked
 	 * by devrun_only_check. */
 	const char *only;

@@ -24,10 +24,11 @@ struct session {
 	struct measure_options opt;
 	bool no_reference; /* set after opening: placements alone, ref_s stays 0 */
 	uint32_t rounds;   /* set after opening: in rounds (interleaved.h); 0: one after another */
-	bool core_speed;   /* set after opening: sample how fast the cores are in each run */
-	bool has_costs;    /* the planner's durations are those of a profile (planned_costs.h) */
-	uint64_t seed;     /* of inputs, and of orders in rounds */
-	uint8_t *mask;     /* (n_sets, k) 1: the set can run there */
+	bool first_wins; /* set after opening: a verdict's answer is the first candidate that runs */
+	bool core_speed; /* set after opening: sample how fast the cores are in each run */
+	bool has_costs;  /* the planner's durations are those of a profile (planned_costs.h) */
+	uint64_t seed;   /* of inputs, and of orders in rounds */
+	uint8_t *mask;   /* (n_sets, k) 1: the set can run there */
 	struct single_reference *single; /* (k) every device alone */
 	int best;                        /* the fastest single device; -1: none */
 	struct arena *arena;

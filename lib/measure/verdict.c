@@ -122,6 +122,15 @@ static void store_trials(struct participants *p, const struct contest *x)
 		}
 }
 
+/* The first candidate that ran; -1: none did. */
+static int first_candidate(const struct participants *p)
+{
+	for (uint32_t i = p->k; i < p->n; i++)
+		if (p->trial[i]->ok)
+			return (int)i;
+	return -1;
+}
+
 static int run_contest(struct participants *p, struct verdict *v, struct err *e)
 {
 	struct contest x;
@@ -130,6 +139,8 @@ static int run_contest(struct participants *p, struct verdict *v, struct err *e)
 		return -1;
 	store_trials(p, &x);
 	v->reference = x.reference;
+	if (p->s->first_wins)
+		x.winner = first_candidate(p);
 	v->winner = x.winner < 0 ? -1 : x.winner - (int)p->k;
 	if (v->winner < 0 && v->reference < 0)
 		return err_set(e, ST_RUNTIME, "no placement can run: %s",

@@ -243,3 +243,22 @@ int answer_take_random(struct answer *x, const struct rec *r, struct err *e)
 			       (unsigned long long)r->index);
 	return 0;
 }
+
+int answer_take_value(struct answer *x, const struct rec *r, struct err *e)
+{
+	struct run_rec run;
+	if (!rec_is(r, "run"))
+		return 0;
+	if (run_decode(r, ID_GRAPH | RUN_SAMPLE | RUN_VALUE, x->runs, &run, e) < 0)
+		return err_prefix(e, "record %llu 'run'", (unsigned long long)r->index);
+	if (x->graph && run.id.graph != x->graph->digest)
+		return err_set(e, ST_INPUT, "record %llu is a run of another graph",
+			       (unsigned long long)r->index);
+	bool single = run_source_is(r, "single");
+	if (run.reason || !run.has_value || (single && run.id.sample >= MAX_SINGLES))
+		return 0;
+	struct measured *m = single ? &x->single[run.id.sample] : &x->m;
+	m->has_value = true;
+	m->value = run.value;
+	return 0;
+}

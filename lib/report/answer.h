@@ -19,6 +19,8 @@ struct measured {
 	double ratio, ratio_lo, ratio_hi;
 	bool has_copies;
 	uint64_t copies, copy_bytes;
+	bool has_value; /* of another objective than latency (answer_take_value) */
+	double value;
 };
 
 enum answer_kind { ANSWER_NONE, ANSWER_PLACE, ANSWER_BEST, ANSWER_FINAL };
@@ -56,5 +58,8 @@ int answer_take(struct answer *x, const struct rec *r, struct err *e) MUST_CHECK
  * taken before can be forgotten. */
 void answer_forget_random(struct answer *x);
 int answer_take_random(struct answer *x, const struct rec *r, struct err *e) MUST_CHECK;
+/* Only the values of runs, from another stream about the same graph: those of single devices, and
+ * any other run's is the answer's. */
+int answer_take_value(struct answer *x, const struct rec *r, struct err *e) MUST_CHECK;
 
 #endif

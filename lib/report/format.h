@@ -22,6 +22,7 @@ struct report_input {
 	const bool *constant;           /* (n) nodes that depend on constants alone */
 	const struct devs *devs;        /* the stream's last devs record; NULL: none */
 	const struct trace *trace;      /* filled only for a format that needs_trace */
+	const char *objective;          /* what was made small; NULL: the latency */
 	double search_s;                /* how long the search took; negative: not told */
 	void (*warn)(const char *text); /* something a person should know */
 };

@@ -19,9 +19,47 @@ static void cell(FILE *out, int width, const char *fmt, ...)
 	fprintf(out, "  %*s", width, text);
 }
 
-enum { W_LAT = 12, W_RANGE = 20, W_SPEED = 8, W_COUNT = 6, W_MB = 9, W_DIFF = 9 };
+enum { W_LAT = 12, W_RANGE = 20, W_SPEED = 8, W_COUNT = 6, W_MB = 9, W_DIFF = 9, W_VALUE = 12 };
 
-static void head(FILE *out, int label)
+/* The objective that has columns of its own. */
+struct objective {
+	const char *name; /* NULL: the latency, which has its columns in any case */
+	double best;      /* of the single devices; 0: none is known */
+};
+
+static struct objective find_objective(const struct answer *x, const char *name)
+{
+	struct objective o = {.name = name};
+	for (uint32_t d = 0; d < x->n_single; d++)
+		if (x->single[d].has_value && (o.best == 0 || x->single[d].value < o.best))
+			o.best = x->single[d].value;
+	return o;
+}
+
+/* Mixtures have no unit. */
+static const char *value_text(const struct objective *o, double value, char *dst, size_t cap)
+{
+	if (strcmp(o->name, "throughput") == 0)
+		snprintf(dst, cap, "%.3f ms", value * 1e3);
+	else if (strcmp(o->name, "energy") == 0)
+		snprintf(dst, cap, "%.4g J", value);
+	else if (strcmp(o->name, "memory") == 0)
+		snprintf(dst, cap, "%.3f MB", value * 1e-6);
+	else
+		snprintf(dst, cap, "%.5g", value);
+	return dst;
+}
+
+static void value_cells(FILE *out, const struct objective *o, const struct measured *m)
+{
+	char text[60];
+	bool known = m->has_value;
+	cell(out, W_VALUE, "%s", known ? value_text(o, m->value, text, sizeof text) : "-");
+	known && m->value > 0 && o->best > 0 ? cell(out, W_SPEED, "%.3fx", o->best / m->value)
+					     : cell(out, W_SPEED, "-");
+}
+
+static void head(FILE *out, int label, const struct objective *o)
 {
 	fprintf(out, "%-*s", label, "");
 	cell(out, W_LAT, "latency");
@@ -32,6 +70,10 @@ static void head(FILE *out, int label)
 	cell(out, W_MB, "copied MB");
 	cell(out, W_DIFF, "MSE");
 	cell(out, W_DIFF, "cosine");
+	if (o->name) {
+		cell(out, W_VALUE, "%s", strpbrk(o->name, "=,") ? "objective" : o->name);
+		cell(out, W_SPEED, "gain");
+	}
 	fputc('\n', out);
 }
 
@@ -43,7 +85,7 @@ static double speedup(const struct measured *m)
 }
 
 static void row(FILE *out, int label, const char *name, const struct measured *m, uint32_t groups,
-		const struct answer *diff)
+		const struct answer *diff, const struct objective *o)
 {
 	fprintf(out, "%-*s", label, name);
 	if (!m->given || m->reason) {
@@ -63,6 +105,8 @@ static void row(FILE *out, int label, const char *name, const struct measured *m
 		      : cell(out, W_MB, "-");
 	diff ? cell(out, W_DIFF, "%.1e", diff->out_mse) : cell(out, W_DIFF, "-");
 	diff ? cell(out, W_DIFF, "%.6f", diff->out_cos) : cell(out, W_DIFF, "-");
+	if (o->name)
+		value_cells(out, o, m);
 	fputc('\n', out);
 }
 
@@ -103,7 +147,8 @@ static void verdict(FILE *out, const struct answer *x, const char *const *names)
 			"verdict: %.3f times as fast as %s alone (95 %% interval %.3f to %.3f, %u "
 			"pairs)%s\n",
 			1 / m->ratio, ref, 1 / m->ratio_hi, 1 / m->ratio_lo, x->n_pairs,
-			m->ratio_hi < 1 ? "" : ": no difference that can be told");
+			m->ratio_hi < 1 || m->ratio_lo > 1 ? ""
+							   : ": no difference that can be told");
 	else
 		fputs("verdict: no ratio was measured\n", out);
 }
@@ -147,9 +192,24 @@ static const char *finder(const char *source)
 	return source && *source ? source : "unknown";
 }
 
-void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
-		      const char *const *names, double search_s)
+/* What the objective is, of the placement and of the best single device. */
+static void tell_objective(FILE *out, const struct answer *x, const struct objective *o)
 {
+	char here[60], there[60];
+	if (!o->name || !x->m.has_value)
+		return;
+	fprintf(out, "objective: %s %s by simulation on the measured costs", o->name,
+		value_text(o, x->m.value, here, sizeof here));
+	if (o->best > 0 && x->m.value > 0)
+		fprintf(out, ", %.3f times as good as the best single device's %s",
+			o->best / x->m.value, value_text(o, o->best, there, sizeof there));
+	fputc('\n', out);
+}
+
+void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
+		      const char *const *names, const char *what, double search_s)
+{
+	const struct objective o = find_objective(x, what);
 	char random[60], label[300];
 	int width = 14;
 	uint32_t n_single = x->n_single < x->place.k ? x->n_single : x->place.k;
@@ -159,15 +219,15 @@ void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
 	snprintf(random, sizeof random, "best of %" PRIu64 " random", x->n_random);
 	if (x->random.given && (int)strlen(random) > width)
 		width = (int)strlen(random);
-	head(out, width);
+	head(out, width, &o);
 	for (uint32_t d = 0; d < n_single; d++) {
 		snprintf(label, sizeof label, "%s alone", names[d]);
 		if (x->single[d].given)
-			row(out, width, label, &x->single[d], 0, NULL);
+			row(out, width, label, &x->single[d], 0, NULL, &o);
 	}
 	if (x->random.given)
-		row(out, width, random, &x->random, 0, NULL);
-	row(out, width, "this placement", &x->m, x->n_groups, x->has_diff ? x : NULL);
+		row(out, width, random, &x->random, 0, NULL, &o);
+	row(out, width, "this placement", &x->m, x->n_groups, x->has_diff ? x : NULL, &o);
 	fprintf(out, "\nplacement: %u sets in %u segments on", x->place.n_sets, p->n_segments);
 	for (uint32_t d = 0; d < p->k; d++)
 		fprintf(out, "%s %s (%u)", d ? "," : "", names[d], p->sets[d]);
@@ -175,17 +235,18 @@ void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
 	fputs("\nsearch: ", out);
 	if (search_s >= 0)
 		fprintf(out, "%.0f s, ", search_s);
-	fprintf(out, "%" PRIu64 " placements measured in %" PRIu64 " episodes\n", x->n_measured,
-		x->n_episodes);
+	fprintf(out, "%" PRIu64 " placements %s in %" PRIu64 " episodes\n", x->n_measured,
+		o.name ? "simulated" : "measured", x->n_episodes);
 	bound(out, x);
 	not_compared(out, x);
+	tell_objective(out, x, &o);
 	verdict(out, x, names);
 }
 
 static int write_report(FILE *out, const struct report_input *in, struct err *e)
 {
 	(void)e;
-	placetext_report(out, in->x, in->p, in->names, in->search_s);
+	placetext_report(out, in->x, in->p, in->names, in->objective, in->search_s);
 	return 0;
 }
 

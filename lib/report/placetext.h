@@ -33,6 +33,6 @@ void placetext_table(FILE *out, const struct answer *x, const struct placed *p,
 /* The measurements: single devices, best random placement, this placement; search time
  * (search_s < 0: not told) and the verdict in a sentence. */
 void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
-		      const char *const *names, double search_s);
+		      const char *const *names, const char *what, double search_s);
 
 #endif

@@ -110,6 +110,26 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	[ "$seen" = lost ]
 }
 
+@test "--paired --choose first: the first candidate is the answer, however long it takes" {
+	two_cores
+	# Alternating devices take far longer than one.
+	py '
+		r = read("random.mp")[:-1]
+		m = dict(r[2][1])
+		device = np.arange(len(array(m["device"])), dtype="u2") % 2
+		write("slow.mp", r[:2] + [["best", {**m, "device": tensor(device), "rank": 0, "n_groups": 7, "lat_s": 1.0, "ref_s": 1.0}]])
+	'
+	devrun paired --max-seconds 0.1 -o fastest.mp slow.mp
+	devrun paired --max-seconds 0.1 --choose first -o given.mp slow.mp
+	py '
+		a, b = of("fastest.mp", "best")[-1], of("given.mp", "best")[-1]
+		assert a["source"] == "single" and a["ratio"] == 1, a
+		assert b["source"] == "random" and b["n_groups"] == 7 and b["ratio_lo"] > 1 and b["copies"] > 0 and b["out_cos"] > 0.999, b
+	'
+	run -0 placeout --format report given.mp
+	[[ $output == *"verdict: 0."*" times as fast as cpu:"*" pairs)" ]]
+}
+
 @test "--paired: results that are not finite leave a verdict, and the reason why they are not compared" {
 	two_cores
 	py '

@@ -277,3 +277,32 @@ onnx_model() {
 	run -0 --separate-stderr "$PLACE" small_summator.xml $LONG --budget 12 -o logged
 	[[ "$stderr" =~ ^place:\ \[5/6\]\ search\ 1[0-2]/12\ s,\ [1-9][0-9]*\ placements,\ best\ [^$'\n']*x\)$ ]]
 }
+
+@test "another objective: what is handed over has the least of it, the report a column" {
+	cp "$ROOT/tests/models/mobilenet_v3_large.xml" m.xml
+	[ -f m.bin ] || irfill m.xml -o m.bin
+	local args="-D cpu:0,cpu:1 --profile 0.1 --random 0"
+	# shellcheck disable=SC2086
+	run -0 "$PLACE" m.xml $args --objective memory --episodes 60 -o least
+	[[ "${lines[0]}" =~ cosine\ +memory\ +gain$ ]]
+	[[ "$output" =~ this\ placement\ .*\ MB\ +1\.[5-9][0-9]+x ]]
+	[[ "$output" == *" placements simulated in 60 episodes"*"objective: memory "*" times as good as the best single device"* ]]
+	py '
+		final, value = of("least/final.mp", "best")[-1], runs("least/values.mp")
+		assert [m["source"] for m in value][:2] == ["single", "single"] and len(value) == 3
+		assert value[2]["value"] < 0.7 * min(m["value"] for m in value[:2])
+		assert final["final"] and len(set(array(final["device"]))) == 2
+		best = [m for m in of("least/result.mp", "best") if m["rank"] == 0][0]
+		assert list(array(best["device"])) == list(array(final["device"]))
+	'
+	# What these devices do not have, and what is none, are told before the search.
+	# shellcheck disable=SC2086
+	run -2 "$PLACE" m.xml $args --objective energy -o other
+	[[ "$output" == "place: error: no watts for device 'cpu:0'"*"--watts"* ]]
+	[ ! -e other/start.mp ]
+	# shellcheck disable=SC2086
+	run -0 "$PLACE" m.xml $args --objective energy --watts cpu=40/10 --episodes 5 -o other
+	[[ "$output" == *"objective: energy "*" J by simulation"* ]]
+	run -2 "$PLACE" m.xml --objective memory --screen 5
+	[[ "$output" == "place: error: --screen goes with latency"* ]]
+}
