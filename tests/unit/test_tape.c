@@ -176,6 +176,16 @@ BUILD(b_tanh)
 	UNUSED;
 	return tape_tanh(t, x[0]);
 }
+BUILD(b_by_number)
+{
+	UNUSED;
+	return tape_scale(t, x[0], -1.75);
+}
+BUILD(b_beside)
+{
+	UNUSED;
+	return tape_beside(t, x[0], tape_beside(t, x[1], x[0]));
+}
 BUILD(b_scale)
 {
 	UNUSED;
@@ -338,6 +348,8 @@ static void elementwise(struct check *c)
 		{"product of elements", b_mul, 2},
 		{"sigmoid", b_sigmoid, 1},
 		{"tanh", b_tanh, 1},
+		{"times a number", b_by_number, 1},
+		{"side by side", b_beside, 2},
 	};
 	for (size_t i = 0; i < sizeof op / sizeof *op; i++) {
 		*c = (struct check){.build = op[i].f};

@@ -103,6 +103,9 @@ struct mat *tape_sigmoid(struct tape *t, struct mat *x);
 struct mat *tape_tanh(struct tape *t, struct mat *x);
 /* row i of x (n,a) times s[i], s (n,1) */
 struct mat *tape_scale_rows(struct tape *t, struct mat *x, struct mat *s);
+struct mat *tape_scale(struct tape *t, struct mat *x, double s);
+/* the columns of x and behind them those of y */
+struct mat *tape_beside(struct tape *t, struct mat *x, struct mat *y);
 /* columns [first, first + n) of x */
 struct mat *tape_columns(struct tape *t, struct mat *x, uint32_t first, uint32_t n);
 

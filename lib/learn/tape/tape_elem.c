@@ -105,13 +105,58 @@ struct mat *tape_scale_rows(struct tape *t, struct mat *x, struct mat *s)
 	return y;
 }
 
+static void scale_back(struct tape *t, struct tape_op *o)
+{
+	float *gx = tape_grad_add(t, o->x[0]);
+	if (gx)
+		kern_axpy(gx, o->scale, o->y->g, size_of(o->y));
+}
+
+struct mat *tape_scale(struct tape *t, struct mat *x, double s)
+{
+	float *v;
+	struct tape_op *o;
+	struct mat *y = tape_op_new(t, x->rows, x->cols, &v, &o, scale_back, TAPE_IN(x));
+	o->scale = (float)s;
+	for (size_t i = 0; i < size_of(x); i++)
+		v[i] = o->scale * x->v[i];
+	return y;
+}
+
+/* The first `cols` columns of to += those of from. */
+static void add_columns(float *to, uint32_t to_cols, const float *from, uint32_t from_cols,
+			uint32_t rows, uint32_t cols)
+{
+	for (size_t i = 0; to && i < rows; i++)
+		kern_add(to + i * to_cols, from + i * from_cols, cols);
+}
+
+static void beside_back(struct tape *t, struct tape_op *o)
+{
+	const struct mat *x = o->x[0], *y = o->x[1], *z = o->y;
+	add_columns(tape_grad_add(t, o->x[0]), x->cols, z->g, z->cols, z->rows, x->cols);
+	add_columns(tape_grad_add(t, o->x[1]), y->cols, z->g + x->cols, z->cols, z->rows, y->cols);
+}
+
+struct mat *tape_beside(struct tape *t, struct mat *x, struct mat *y)
+{
+	assert(x->rows == y->rows);
+	float *v;
+	struct tape_op *o;
+	struct mat *z =
+		tape_op_new(t, x->rows, x->cols + y->cols, &v, &o, beside_back, TAPE_IN(x, y));
+	for (size_t i = 0; i < x->rows; i++, v += z->cols) {
+		memcpy(v, x->v + i * x->cols, x->cols * sizeof *v);
+		memcpy(v + x->cols, y->v + i * y->cols, y->cols * sizeof *v);
+	}
+	return z;
+}
+
 static void columns_back(struct tape *t, struct tape_op *o)
 {
 	const struct mat *y = o->y;
 	float *gx = tape_grad_add(t, o->x[0]);
-	for (uint32_t i = 0; gx && i < y->rows; i++)
-		kern_add(gx + (size_t)i * o->x[0]->cols + o->number, y->g + (size_t)i * y->cols,
-			 y->cols);
+	add_columns(gx ? gx + o->number : NULL, o->x[0]->cols, y->g, y->cols, y->rows, y->cols);
 }
 
 struct mat *tape_columns(struct tape *t, struct mat *x, uint32_t first, uint32_t n)
