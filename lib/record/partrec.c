@@ -57,6 +57,12 @@ int part_decode(const struct rec *r, struct arena *a, struct part_rec *out, stru
 	    get_bool(r->map, "given", &p.p.given, e) < 0 || get_rounds(r->map, a, &p.p, e) < 0 ||
 	    get_groups(r->map, a, &p, e) < 0)
 		return err_prefix(e, "part");
+	uint32_t n = p.p.n_groups;
+	if (val_get(r->map, "label") && (get_indices(r->map, "label", a, &n, &p.p.label, e) < 0 ||
+					 get_real(r->map, "logp", &p.p.logp, e) < 0))
+		return err_prefix(e, "part");
+	if (n != p.p.n_groups)
+		return err_set(e, ST_INPUT, "part: %u labels of %u groups", n, p.p.n_groups);
 	if (val_get(r->map, "z")) {
 		shape[0] = p.p.n_groups;
 		if (get_tensor(r->map, "z", TT_F32, 2, shape, a, &z, e) < 0)
@@ -84,6 +90,10 @@ int part_encode(const struct part_rec *p, struct rec_writer *w, struct err *e)
 	put_bool(w, "given", p->p.given);
 	put_uint(w, "n_groups", p->p.n_groups);
 	put_vector(w, "group", TT_U32, p->n_sets, p->p.group);
+	if (p->p.label) {
+		put_vector(w, "label", TT_U32, p->p.n_groups, p->p.label);
+		put_real(w, "logp", p->p.logp);
+	}
 	if (p->d)
 		put_matrix(w, "z", TT_F32, p->p.n_groups, p->d, p->p.z);
 	return rec_end(w, e);

@@ -26,6 +26,9 @@ struct partition {
 	uint32_t n_groups;
 	const uint32_t *group; /* (n) */
 	const float *z;        /* (n_groups, d) Z'; not looked at by a replay */
+	const uint32_t *label; /* (n_groups) what the network drew for the sets of each group, where
+	                          groups are drawn; else NULL */
+	double logp;           /* log-probability of these draws */
 };
 
 struct part_rec {

@@ -15,21 +15,28 @@ setup_file() {
 
 setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 
-# same_as_reference REFERENCE IN OPTIONS - one episode of IN with gpnembed's OPTIONS, then REFERENCE.py on it
+# same_as_reference NET IN OPTIONS - one episode of IN with gpnembed's OPTIONS, then the reference on it
 same_as_reference() {
-	GPN="--hidden 6 --no-costs --threads 1 $3" LEARN="--recipe rnn --clip 0 --episodes 1 --threads 1 --keep --checkpoint $1.ck" \
-		loop "$2" kept.mp
-	run -0 "$HSDAG_PYTHON" "$ROOT/tests/oracle/$1.py" kept.mp $1.ck
+	GPN="--net $1 --recipe $1 --hidden 6 --no-costs --threads 1 $3" \
+		LEARN="--recipe $1 --clip 0 --episodes 1 --threads 1 --keep --checkpoint $1.ck" loop "$2" kept.mp
+	run -0 "$HSDAG_PYTHON" "$ROOT/tests/oracle/ref_placers.py" kept.mp $1.ck
 	[[ $output == *" 10 samples: "* ]]
 }
 
 @test "rnn: groups, embeddings, log-probabilities and gradients, as published and aligned" {
-	same_as_reference ref_rnn inception_v3.mp "--net rnn --recipe rnn"
-	same_as_reference ref_rnn inception_v3.mp "--net rnn --recipe rnn --aligned 1 --adjacency 5"
+	same_as_reference rnn inception_v3.mp
+	same_as_reference rnn inception_v3.mp "--aligned 1 --adjacency 5"
 }
 
 @test "rnn: groups from outside, and every set by itself" {
 	daggroup --groups 12 random alexnet.mp > grouped.mp
-	same_as_reference ref_rnn grouped.mp "--net rnn --recipe rnn"
-	same_as_reference ref_rnn alexnet.mp "--net rnn --recipe rnn --colocate 0"
+	same_as_reference rnn grouped.mp
+	same_as_reference rnn alexnet.mp "--colocate 0"
+}
+
+@test "hierarchical: the same, and the log-probability and gradient of the groups that were drawn" {
+	same_as_reference hierarchical alexnet.mp "--groups 9"
+	same_as_reference hierarchical alexnet.mp "--groups 30 --aligned 1 --tanh-constant 0 --hidden 5"
+	daggroup --groups 12 random alexnet.mp > grouped.mp
+	same_as_reference hierarchical grouped.mp "--groups 30"
 }

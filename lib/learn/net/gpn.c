@@ -381,7 +381,8 @@ static void pool_given(struct gpn_walk *s, const uint32_t *group, uint32_t n_gro
 }
 
 static int embed(struct tape *t, const struct net_model *m, struct mat *const *p, struct mat *x,
-		 const struct net_plan *plan, struct partition *out, struct mat **z, struct err *e)
+		 const struct net_plan *plan, struct partition *out, struct embedding *z,
+		 struct err *e)
 {
 	const struct gpn_hyper *h = m->hyper;
 	struct gpn_parts at = gpn_parts(h);
@@ -407,7 +408,7 @@ static int embed(struct tape *t, const struct net_model *m, struct mat *const *p
 
 	struct after last = {h->act_final != 0, h->act_final ? h->dropout_network : 0};
 	tape_mask_from(t, UINT32_MAX - ROUND_MASKS);
-	*z = plain_mlp(t, p + at.out, h->layer_trans, h->dropout_network, last, s.x);
+	z->z = plain_mlp(t, p + at.out, h->layer_trans, h->dropout_network, last, s.x);
 	*out = (struct partition){.given = given,
 				  .n_rounds = s.n_rounds,
 				  .round = s.round,

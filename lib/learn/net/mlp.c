@@ -64,7 +64,8 @@ static struct params *policy_init(const void *hyper, uint32_t d, uint32_t k, uin
 }
 
 static int embed(struct tape *t, const struct net_model *m, struct mat *const *p, struct mat *x,
-		 const struct net_plan *plan, struct partition *out, struct mat **z, struct err *e)
+		 const struct net_plan *plan, struct partition *out, struct embedding *z,
+		 struct err *e)
 {
 	const struct mlp_hyper *h = m->hyper;
 	if (net_take_partition(t, m, plan, out, e) < 0)
@@ -74,7 +75,7 @@ static int embed(struct tape *t, const struct net_model *m, struct mat *const *p
 	struct mat *mean = tape_segment_mean(t, y, out->group, out->n_groups, 0);
 	tape_done(t, y);
 	p += MATS_NORMED * h->layers;
-	*z = plain_mlp(t, p, h->layers, h->dropout, (struct after){0}, mean);
+	z->z = plain_mlp(t, p, h->layers, h->dropout, (struct after){0}, mean);
 	return 0;
 }
 

@@ -111,7 +111,7 @@ int net_embed(struct net_work *w, const struct net_model *m, const float *x,
 {
 	struct tape *t = w->tape;
 	struct grouping g;
-	struct mat *z;
+	struct embedding z = {0};
 	tape_begin(t, false, rng);
 	if (given && renumber(tape_arena(t), given, m->graph->n, &g, e) < 0)
 		return -1;
@@ -120,8 +120,9 @@ int net_embed(struct net_work *w, const struct net_model *m, const float *x,
 	struct mat **p = block_on(t, m->embed, NULL);
 	if (m->net->embed(t, m, p, in, &plan, out, &z, e) < 0)
 		return -1;
-	out->z = z->v;
-	return check_finite(z, "embeddings", e);
+	out->z = z.z->v;
+	out->logp = z.logp ? (double)z.logp->v[0] : 0;
+	return check_finite(z.z, "embeddings", e);
 }
 
 int net_group_mask(const uint8_t *mask, uint32_t n, uint32_t k, const uint32_t *group,
@@ -306,8 +307,10 @@ int net_check(struct net_work *w, const struct net_model *m, const struct partit
 	      struct err *e)
 {
 	uint32_t n = m->graph->n;
-	if (check_groups(part->group, n, part->n_groups, e) < 0 || part->given)
-		return e->code ? -1 : 0;
+	if (check_groups(part->group, n, part->n_groups, e) < 0)
+		return -1;
+	if (part->given || part->label) /* no edges made them */
+		return 0;
 	tape_begin(w->tape, false, NULL);
 	struct arena *a = tape_arena(w->tape);
 	struct ugraph g = *m->graph, q;
@@ -344,7 +347,7 @@ int net_replay(struct net_work *w, const struct net_model *m, struct replay_step
 {
 	struct tape *t = w->tape;
 	struct partition part;
-	struct mat *z;
+	struct embedding z = {0};
 	bool train = grad_embed || grad_policy;
 	tape_begin(t, train, s->rng);
 	struct net_plan plan = {.recorded = s->part, .rng = s->rng};
@@ -355,19 +358,19 @@ int net_replay(struct net_work *w, const struct net_model *m, struct replay_step
 		return -1;
 	uint32_t n = s->n_samples, g = part.n_groups;
 	struct mat **logp = ARENA_NEWN(tape_arena(t), struct mat *, (size_t)n + 1);
-	uint32_t n_logp = known_policy(t, m, pp, z, s->group_mask, s->bias, n, s->action, logp);
+	uint32_t n_logp = known_policy(t, m, pp, z.z, s->group_mask, s->bias, n, s->action, logp);
 	for (uint32_t i = 0; i < n_logp; i++)
 		if (check_logp(logp[i]->v, g, m->k, s->group_mask, e) < 0)
 			return -1;
 
-	/* objective: sum_s coef_logp[s] * logp[s] + coef_entropy * entropy */
-	struct mat **y = ARENA_NEWN(tape_arena(t), struct mat *, (size_t)n + n_logp);
-	double *coef = ARENA_NEWN(tape_arena(t), double, (size_t)n + n_logp);
+	/* objective: sum_s coef_logp[s] * (logp[s] + group_logp) + coef_entropy * entropy */
+	struct mat **y = ARENA_NEWN(tape_arena(t), struct mat *, (size_t)n + n_logp + 1);
+	double *coef = ARENA_NEWN(tape_arena(t), double, (size_t)n + n_logp + 1), all = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		const uint16_t *action = s->action + (size_t)i * g;
 		s->logp[i] = prob_pick(logp[i]->v, g, m->k, action);
 		y[i] = tape_pick(t, logp[i], action);
-		coef[i] = s->coef_logp[i];
+		all += coef[i] = s->coef_logp[i];
 	}
 	double entropy = 0;
 	for (uint32_t i = 0; i < n_logp; i++) {
@@ -376,8 +379,14 @@ int net_replay(struct net_work *w, const struct net_model *m, struct replay_step
 		coef[n + i] = s->coef_entropy / n_logp;
 	}
 	s->entropy = n_logp ? entropy / n_logp : 0;
+	uint32_t n_y = n + n_logp;
+	s->group_logp = z.logp ? (double)z.logp->v[0] : 0;
+	if (z.logp) {
+		y[n_y] = z.logp;
+		coef[n_y++] = all;
+	}
 	if (train)
-		tape_back(t, n + n_logp, y, coef);
+		tape_back(t, n_y, y, coef);
 	return 0;
 }
 

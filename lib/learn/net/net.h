@@ -55,11 +55,12 @@ struct grouping {
 };
 
 /* A recipe is a set of defaults: those of a network here, the learner's in learn/train/recipe.h. */
-enum recipe_kind { RECIPE_DEFAULT, RECIPE_PAPER, RECIPE_RNN, N_RECIPES };
+enum recipe_kind { RECIPE_DEFAULT, RECIPE_PAPER, RECIPE_RNN, RECIPE_HIERARCHICAL, N_RECIPES };
 
 struct tape;
 struct mat;
 struct net_plan;
+struct embedding;
 struct choices;
 struct draw;
 
@@ -80,9 +81,9 @@ struct net {
 	struct params *(*policy_init)(const void *hyper, uint32_t d, uint32_t k, uint64_t seed);
 
 	/* Forward on the tape from x (n,d) and the matrices p of the embed block, in order of
-	 * their table: *z (n_groups,d) and the partition (without z), in memory of the tape. */
+	 * their table: z->z (n_groups,d) and the partition (without z), in memory of the tape. */
 	int (*embed)(struct tape *t, const struct net_model *m, struct mat *const *p, struct mat *x,
-		     const struct net_plan *plan, struct partition *out, struct mat **z,
+		     const struct net_plan *plan, struct partition *out, struct embedding *z,
 		     struct err *e);
 	/* logits (n_groups,k) from z (n_groups,d) and the matrices p of the policy block */
 	struct mat *(*policy)(struct tape *t, const struct net_model *m, struct mat *const *p,
@@ -165,8 +166,9 @@ struct replay_step {
 	const double *coef_logp;      /* (n_samples) */
 	double coef_entropy;
 	/* answers */
-	double *logp;   /* (n_samples) */
-	double entropy; /* of a network that chooses in turn, the mean over the samples */
+	double *logp;      /* (n_samples) of the devices */
+	double group_logp; /* of the groups, where the network draws them; else 0 */
+	double entropy;    /* of a network that chooses in turn, the mean over the samples */
 };
 
 /* Is a recorded partition one of this graph: rounds, edge indices and groups in
@@ -175,7 +177,7 @@ int net_check(struct net_work *w, const struct net_model *m, const struct partit
 	      struct err *e) MUST_CHECK;
 
 /* Log-probabilities and entropy of a recorded step, and the gradients of
- *    sum_s coef_logp[s] * logp[s]  +  coef_entropy * entropy
+ *    sum_s coef_logp[s] * (logp[s] + group_logp)  +  coef_entropy * entropy
  * with respect to both blocks, added to grad_embed (embed->n) and grad_policy
  * (policy->n); no gradient flows into x.  Both gradients NULL: forward only. */
 int net_replay(struct net_work *w, const struct net_model *m, struct replay_step *s,

@@ -16,6 +16,12 @@ struct net_plan {
 	const struct rng_addr *rng; /* NULL: no dropout */
 };
 
+/* What `embed` makes. */
+struct embedding {
+	struct mat *z;    /* (n_groups,d) */
+	struct mat *logp; /* (1,1) log-probability of groups that were drawn; NULL: nothing was */
+};
+
 /* For a network that makes no groups of its own: the groups of a step are the recorded ones, else
  * the given ones, else the sets that must share a device, else every set is one.  Fills *out, but
  * z, in memory of the tape.  ST_INPUT: a recorded partition with rounds of parsing. */

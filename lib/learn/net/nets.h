@@ -8,6 +8,7 @@
 	X(gpn) \
 	X(mlp) \
 	X(rnn) \
+	X(hierarchical) \
 /* end */
 /* clang-format on */
 

@@ -134,7 +134,8 @@ static int make_groups(struct tape *t, const struct net_model *m, const struct n
 }
 
 static int embed(struct tape *t, const struct net_model *m, struct mat *const *p, struct mat *x,
-		 const struct net_plan *plan, struct partition *out, struct mat **z, struct err *e)
+		 const struct net_plan *plan, struct partition *out, struct embedding *z,
+		 struct err *e)
 {
 	if (make_groups(t, m, plan, out, e) < 0)
 		return -1;
@@ -143,8 +144,8 @@ static int embed(struct tape *t, const struct net_model *m, struct mat *const *p
 	uint32_t *row = arena_raw(tape_arena(t), out->n_groups, sizeof *row);
 	for (uint32_t g = 0; g < out->n_groups; g++)
 		row[g] = g % w->rows;
-	*z = tape_linear(t, mean, p[EMBED_WEIGHT], p[EMBED_BIAS], (struct after){0});
-	*z = seq2seq_adjacency(t, *z, m->graph, out->group, row, w);
+	z->z = tape_linear(t, mean, p[EMBED_WEIGHT], p[EMBED_BIAS], (struct after){0});
+	z->z = seq2seq_adjacency(t, z->z, m->graph, out->group, row, w);
 	return 0;
 }
 

@@ -2,7 +2,7 @@
 #include "learn/train/recipe.h"
 #include "learn/net/named_field.h"
 
-const char *const recipe_names[] = {"default", "paper", "rnn", NULL};
+const char *const recipe_names[] = {"default", "paper", "rnn", "hierarchical", NULL};
 
 #define AROUND_INCUMBENT .gain = 0.05, .loss = 0.2, .idle = 0.2, .blame = 0.3, .least = 1e-4
 
@@ -42,7 +42,7 @@ const struct recipe recipes[] = {
 	/* REINFORCE of the recurrent placer: mean of K samples, moving-average baseline. */
 	[RECIPE_RNN] =
 		{
-			.lr = 1e-3,
+			.lr = 1e-4,
 			.lr_decay = 1,
 			.embed_lr = 1,
 			.gamma = 1,
@@ -53,6 +53,23 @@ const struct recipe recipes[] = {
 			.clip = 1,
 			.penalty = 1,
 			.failed_episodes = 100,
+			.move_gain = 0.002,
+			.adapt_episodes = 100,
+			AROUND_INCUMBENT,
+		},
+	/* The Hierarchical Planner: a failure is -10 where the best single device is -1. */
+	[RECIPE_HIERARCHICAL] =
+		{
+			.lr = 1e-3,
+			.lr_decay = 1,
+			.embed_lr = 1,
+			.gamma = 1,
+			.sqrt_reward = 1,
+			.baseline = 0.1,
+			.mean_loss = 1,
+			.entropy_decay = 1,
+			.clip = 1,
+			.penalty = 9,
 			.move_gain = 0.002,
 			.adapt_episodes = 100,
 			AROUND_INCUMBENT,

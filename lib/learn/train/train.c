@@ -166,6 +166,13 @@ static int check_replay(const struct rollout *r, const struct update_job *j, str
 {
 	for (uint32_t step = 0; step < r->n_steps; step++) {
 		uint32_t n = 0;
+		double groups = r->step[step].p.logp;
+		if (!(fabs(j->step[step].group_logp - groups) <= REPLAY_TOLERANCE))
+			return err_set(
+				e, ST_INPUT,
+				"episode %u, step %u: the replay has log-probability %.6f of "
+				"the groups, the record %.6f",
+				r->episode, step, j->step[step].group_logp, groups);
 		for (uint32_t i = 0; i < r->n_samples; i++) {
 			const struct place_rec *p = &r->sample[i].place;
 			if (!sample_has_action(&r->sample[i]) || p->id.step != step)
@@ -205,6 +212,7 @@ static int train_groups(struct trainer *t, struct learner *l, const struct rollo
 	struct net_model m = {.net = embed->net,
 			      .hyper = embed->hyper,
 			      .graph = t->graph,
+			      .together = t->together,
 			      .d = t->d,
 			      .k = t->k,
 			      .embed = embed->p,
@@ -221,7 +229,7 @@ static int train_groups(struct trainer *t, struct learner *l, const struct rollo
 		entropy += s->entropy;
 		loss += s->coef_entropy * s->entropy;
 		for (uint32_t q = 0; q < s->n_samples; q++)
-			loss += s->coef_logp[q] * s->logp[q];
+			loss += s->coef_logp[q] * (s->logp[q] + s->group_logp);
 	}
 	u->entropy = r->n_steps ? entropy / r->n_steps : 0;
 	u->loss = loss;

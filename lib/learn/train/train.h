@@ -41,9 +41,10 @@ void learner_release(struct learner *l);
 struct trainer {
 	const struct recipe *recipe;
 	const struct ugraph *graph;
-	uint32_t n, d, k;    /* sets, feature columns, devices */
-	const float *x;      /* (n,d) features at step 0 */
-	const uint8_t *mask; /* (n,k) or NULL */
+	const uint32_t *together; /* as in struct net_model */
+	uint32_t n, d, k;         /* sets, feature columns, devices */
+	const float *x;           /* (n,d) features at step 0 */
+	const uint8_t *mask;      /* (n,k) or NULL */
 	struct pool *pool;
 	struct replayer *replayer;
 	struct net_work *work;

@@ -141,6 +141,7 @@ static int begin_problem(struct training *t, struct err *e)
 	struct trainer *x = &t->trainer;
 	x->recipe = &t->recipe;
 	x->graph = &p->graph;
+	x->together = p->together;
 	x->n = p->n;
 	x->d = p->d;
 	x->k = p->devs.k;

@@ -1,7 +1,8 @@
-"""ref_rnn.py - the recurrent placer by its equations, in double precision, from the description alone
-(Mirhoseini et al. 2017; the first lines of lib/learn/net/rnn.c); and a comparison with what the programs did:
+"""ref_placers.py - the recurrent placers by their equations, in double precision, from the descriptions alone
+(Mirhoseini et al. 2017, 2018; the first lines of lib/learn/net/rnn.c, hierarchical.c and of seq2seq.h); and a comparison
+with what the programs did:
 
-    ref_rnn.py KEPT.mp CHECKPOINT
+    ref_placers.py KEPT.mp CHECKPOINT
 
 KEPT.mp is what `reinforce --keep` wrote of one episode, CHECKPOINT its state after it.  Compared are the groups, the
 embeddings, the log-probability of every sample, and the gradient of the loss in entries of every matrix, by
@@ -59,43 +60,65 @@ def lstm(x, w, h, c):
     return sigmoid(o) * np.tanh(c), c
 
 
-def embed(p, x, group, edges):
-    n = group.max() + 1
-    mean = np.stack([x[group == g].mean(0) for g in range(n)])
-    z = mean @ p["in.weight"] + p["in.bias"]
-    adjacency = p["adjacency.weight"]
+def layer_norm(x, gain, bias):
+    return (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + 1e-5) * gain + bias
+
+
+def log_softmax(x):
+    x = x - x.max(-1, keepdims=True)
+    return x - np.log(np.exp(x).sum(-1, keepdims=True))
+
+
+def embed(p, x, group, edges, row, pool):
+    """pool: np.mean of a group's rows or np.sum; row: of the adjacency's matrix, of each group."""
+    z = np.stack([pool(x[group == g], 0) for g in range(group.max() + 1)]) @ p["in.weight"] + p["in.bias"]
     for a, b in {(group[u], group[v]) for u, v in edges} | {(group[v], group[u]) for u, v in edges}:
         if a != b:
-            z[a] += adjacency[b % len(adjacency)]
+            z[a] += p["adjacency.weight"][row[b]]
     return z
 
 
-def log_probabilities(q, z, k, actions):
-    """(samples, groups) of the chosen devices."""
-    x = (z - z.mean(1, keepdims=True)) / np.sqrt(z.var(1, keepdims=True) + 1e-5)
-    x = x * q["policy.norm.gain"] + q["policy.norm.bias"]
-    width = len(q["encoder.state"])
-    h = c = np.zeros(width)
-    enc = []
-    for row in x @ q["encoder.in.weight"] + q["encoder.in.bias"]:
-        h, c = lstm(row, q["encoder.state"], h, c)
-        enc.append(h)
-    enc, start = np.array(enc), (h, c)
-    keys = enc @ q["attention.key"]
+def group_logp(p, x, edges, drawn):
+    """Log-probability of the groups that the grouper drew for the sets."""
+    hat = np.eye(len(x))
+    for u, v in edges:
+        hat[u, v] = hat[v, u] = 1
+    root = np.sqrt(hat.sum(1))
+    h = x @ p["grouper.own.weight"] + p["grouper.own.bias"] + hat / root / root[:, None] @ (x @ p["grouper.beside"])
+    h = np.maximum(0, layer_norm(h, p["grouper.norm.gain"], p["grouper.norm.bias"]))
+    return log_softmax(h @ p["grouper.out.weight"] + p["grouper.out.bias"])[np.arange(len(x)), drawn].sum()
+
+
+def run(q, name, rows, weight):
+    """All states [h, c] of an LSTM over the rows."""
+    h = c = np.zeros(len(q[weight]))
     out = []
+    for row in rows @ q[name + ".weight"] + q[name + ".bias"]:
+        h, c = lstm(row, q[weight], h, c)
+        out.append((h, c))
+    return np.array(out)
+
+
+def log_probabilities(q, z, k, actions, bound):
+    """Of each sample's devices, all groups together.  bound: of the logits, 0: none."""
+    x = layer_norm(z, q["policy.norm.gain"], q["policy.norm.bias"])
+    states = run(q, "encoder.in", x, "encoder.state")
+    enc, start = states[:, 0], states[-1]
+    if "backwards.in.weight" in q:
+        back = run(q, "backwards.in", x[::-1], "backwards.state")
+        enc, start = np.hstack([enc, back[::-1, 0]]), np.hstack([start, back[-1]])
+    keys, out = enc @ q["attention.key"], []
     for action in actions:
-        (h, c), before, logp = start, k, []
+        (h, c), before, logp = start, k, 0
         for g, a in enumerate(action):
             row = (q["device"][before] @ q["decoder.in.weight"] + q["decoder.in.bias"])[0]
             if "decoder.own" in q:
                 row = row + enc[g] @ q["decoder.own"]
             h, c = lstm(row, q["decoder.state"], h, c)
             score = np.tanh(h @ q["attention.query"] + keys) @ q["attention.v"][0]
-            weight = np.exp(score - score.max())
-            context = weight / weight.sum() @ enc
+            context = np.exp(log_softmax(score)) @ enc
             logits = (h @ q["out.state.weight"] + context @ q["out.context"] + q["out.state.bias"])[0]
-            top = logits.max()
-            logp.append(logits[a] - top - np.log(np.exp(logits - top).sum()))
+            logp += log_softmax(bound * np.tanh(logits / bound) if bound else logits)[a]
             before = a
         out.append(logp)
     return np.array(out)
@@ -121,23 +144,45 @@ def main(kept, checkpoint):
     parts = [m for kind, m in records if kind == "part"]
     samples = [m for kind, m in records if kind == "place" and "action" in m]
     runs = {(m["step"], m["sample"]): m for kind, m in records if kind == "run" and m["source"] == "policy"}
-    group = array(parts[0]["group"]).astype(int)
-    if not parts[0]["given"]:
-        own = groups_of(len(x), edges) if parts[0]["rounds"] else np.arange(len(x))
-        assert (own == group).all(), "other groups"
-    z = embed(p, x, group, edges)
-    for part in parts:  # no state update: all steps see the same
-        worst = abs(array(part["z"]) - z).max() / abs(z).max()
-        assert worst < 1e-5, ("embeddings", worst)
+    groups = [array(m["group"]).astype(int) for m in parts]
+    labels = [array(m["label"]).astype(int) if "label" in m else None for m in parts]
+    n_rows = len(p["adjacency.weight"])
+    rows = [(np.arange(g.max() + 1) if label is None else label) % n_rows for g, label in zip(groups, labels)]
+    hierarchical = blocks["embed"]["net"] == "hierarchical"
+    bound = blocks["policy"]["hyper"].get("tanh_constant", 0)
+    for part, group, label in zip(parts, groups, labels):
+        if label is not None:
+            assert len(set(label)) == len(label), "two groups of one label"
+        elif not part["given"]:
+            own = groups_of(len(x), edges) if part["rounds"] else np.arange(len(x))
+            assert (own == group).all(), "other groups"
+
+    def embedded():
+        return [embed(p, x, g, edges, row, np.sum if hierarchical else np.mean) for g, row in zip(groups, rows)]
+
+    def drawn():
+        return [0 if label is None else group_logp(p, x, edges, label[g]) for g, label in zip(groups, labels)]
+
     actions = [array(s["action"]).astype(int) for s in samples]
-    logp = log_probabilities(q, z, k, actions).sum(1)
-    worst = max(abs(a - s["logp"]) for a, s in zip(logp, samples))
+    steps = np.array([s["step"] for s in samples])
+
+    def logps():
+        out = np.zeros(len(samples))
+        for step, z in enumerate(embedded()):
+            mine = np.flatnonzero(steps == step)
+            out[mine] = log_probabilities(q, z, k, [actions[i] for i in mine], bound)
+        return out
+    for part, z, logp in zip(parts, embedded(), drawn()):
+        off = abs(array(part["z"]) - z).max() / abs(z).max()
+        assert off < 1e-5, ("embeddings", off)
+        assert abs(part.get("logp", 0) - logp) < 1e-5 * max(1, abs(logp)), ("groups", part.get("logp"), logp)
+    worst = max(abs(a - s["logp"]) for a, s in zip(logps(), samples))
     assert worst < 1e-4, ("log-probability", worst)
 
     coefficient = weights(samples, runs)
 
     def loss():
-        return coefficient @ log_probabilities(q, embed(p, x, group, edges), k, actions).sum(1)
+        return coefficient @ (logps() + np.array(drawn())[steps])
     moments = {m["block"]: array(m["m"]) / 0.1 for kind, m in read(checkpoint) if kind == "moments"}
     rng, entries, error, length = np.random.default_rng(1), 0, 0, 0
     for block, table in (("embed", p), ("policy", q)):
@@ -145,8 +190,12 @@ def main(kept, checkpoint):
         for name, w in table.items():
             gradient = moments[block][at:at + w.size].reshape(w.shape)
             at += w.size
-            used = np.argwhere(abs(gradient) > abs(gradient).max() / 100)
-            assert len(used), (name, "no gradient")
+            used = np.argwhere(abs(gradient) > abs(gradient).max() / 10)
+            idle = name.startswith("grouper.") and labels[0] is None
+            assert len(used) > 0 or idle, (name, "no gradient")
+            if idle:
+                assert not gradient.any(), (name, "a gradient")
+                continue
             for i in map(tuple, rng.permutation(used)[:6]):
                 old, width = w[i], 1e-5
                 w[i] = old + width
@@ -158,7 +207,7 @@ def main(kept, checkpoint):
                 assert off < 2e-3, (name, i, slope, gradient[i])
                 entries, error = entries + 1, max(error, off)
         assert at == len(moments[block])
-    print(f"{len(np.unique(group))} groups, {len(samples)} samples: log-probabilities within {worst:.1e}, "
+    print(f"{groups[0].max() + 1} groups, {len(samples)} samples: log-probabilities within {worst:.1e}, "
           f"{entries} slopes within {error:.1e}")
 
 
