@@ -274,6 +274,9 @@ static int check_machine(const struct options *o, struct err *e)
 		return err_set(e, ST_USAGE,
 			       "--machine goes without --probe, --fixed, --schedule, --noise, "
 			       "--op-noise, --objective and --model");
+	if ((m->measure.race_s > 0 && !m->paired) ||
+	    (m->measure.starts > 0 && !(m->measure.race_s > 0)))
+		return err_set(e, ST_USAGE, "--race goes with --paired, --starts with --race");
 	if (m->truth && m->paired)
 		return err_set(e, ST_USAGE, "--truth and --paired exclude each other");
 	if (m->measure.max_runs < m->measure.min_runs)
@@ -384,6 +387,12 @@ int main(int argc, char **argv)
 		 0, NULL, NULL},
 		{"candidates", 0, OPT_INT, &m->candidates, "N",
 		 "with --paired: the first N of them", 1, 1000, NULL, NULL},
+		{"race", 0, OPT_REAL, &runs->race_s, "S",
+		 "with --paired: candidates compete for S seconds of the machine's clock", 0, 1e6,
+		 NULL, NULL},
+		{"starts", 0, OPT_INT, &runs->starts, "N",
+		 "with --race: the first N candidates are what others must surely beat", 0, 1000,
+		 NULL, NULL},
 		{"truth", 0, OPT_FLAG, &m->truth, NULL,
 		 "with --machine: what placements and best records take undisturbed", 0, 0, NULL,
 		 NULL},
@@ -426,6 +435,7 @@ int main(int argc, char **argv)
 	rc = place_options_inputs(&o.sim, o.probe ? DEFAULT_SPEC : NULL, &s.in, &e);
 	if (rc == 0 && m->spec) {
 		m->seed = common.seed;
+		runs->race_seed = (uint64_t)common.seed;
 		s.machine = machine_stage_new(m, &s.in, &e);
 		rc = s.machine ? 0 : -1;
 	}

@@ -243,6 +243,10 @@ int device_list_names(const char *const *names, uint32_t n, struct device_list *
  * devices that are not named keep theirs.  ST_USAGE. */
 int device_list_limit(struct device_list *l, const char *text, struct err *e) MUST_CHECK;
 int device_list_find(const struct device_list *l, const char *name); /* index, or -1 */
+/* The first device of l that is made like device d, as far as is known: of its class, with as many
+ * cores, which the system says are as fast.  Devices without cores of this machine are like no
+ * other. */
+uint32_t device_alike(const struct device_list *l, uint32_t d);
 /* What a plan may take of d's memory; 0: unknown. */
 uint64_t device_memory(const struct device *d);
 /* Open all, after each class has set the environment that its driver reads.  Devices

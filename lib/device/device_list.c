@@ -108,6 +108,39 @@ int device_list_find(const struct device_list *l, const char *name)
 	return -1;
 }
 
+/* What the system says of the speed of a core, 0: nothing. */
+static long core_says(int cpu, const char *what)
+{
+	char path[128];
+	long x = 0;
+	snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/%s", cpu, what);
+	FILE *f = fopen(path, "re");
+	if (!f)
+		return 0;
+	if (fscanf(f, "%ld", &x) != 1)
+		x = 0;
+	fclose(f);
+	return x;
+}
+
+static bool alike(const struct device *a, const struct device *b)
+{
+	static const char *const says[] = {"cpufreq/cpuinfo_max_freq", "cpu_capacity"};
+	bool same = a->class == b->class && a->n_cpus == b->n_cpus && a->n_cpus > 0;
+	for (int i = 0; same && i < a->n_cpus; i++)
+		for (int j = 0; same && j < 2; j++)
+			same = core_says(a->cpus[i], says[j]) == core_says(b->cpus[i], says[j]);
+	return same;
+}
+
+uint32_t device_alike(const struct device_list *l, uint32_t d)
+{
+	for (uint32_t i = 0; i < d; i++)
+		if (alike(&l->dev[i], &l->dev[d]))
+			return i;
+	return d;
+}
+
 bool device_shares_cores(const struct device *a, const struct device *b)
 {
 	for (int i = 0, j = 0; i < a->n_cpus && j < b->n_cpus;) {

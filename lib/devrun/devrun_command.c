@@ -58,7 +58,9 @@ static const struct {
 	[V_PAIRED] = {"[FILE]", 0, 1,
 		      "Rounds of all candidates and single devices choose one candidate. Fresh\n"
 		      "rounds, 20 or more unless that takes long, give its ratio to the best\n"
-		      "single device. A stream without best records has its placements compared."},
+		      "single device. A stream without best records has its placements compared.\n"
+		      "--race gives runs to those that may be the best, in bursts beside each\n"
+		      "other, and drops what is surely slower."},
 };
 
 static const char no_verb_details[] =
@@ -114,6 +116,14 @@ static void choose_options(struct devrun_command *c, int64_t *runs, int of, stru
 		  "the answer: the fastest, if it beats single devices, or the first candidate "
 		  "that runs, whatever it takes",
 		  0, 0, answers, NULL}},
+		{PAIRED, NUMBER("race", 0, OPT_REAL, m->race_s, "S",
+				"candidates compete for S seconds of runs, not in\n"
+				"20 rounds",
+				0, 1e6)},
+		{PAIRED, NUMBER("starts", 0, OPT_INT, m->starts, "N",
+				"with --race: the first N candidates are what others\n"
+				"must surely beat",
+				0, 1000)},
 		{PLACED,
 		 TEXT("only", 0, s->only, "LIST", "only these placements, as in 1-20,25,30-")},
 		{PLACED, FLAG("keep-state", 0, m->keep_state,
@@ -186,6 +196,9 @@ static int check_modes(const struct devrun_command *c, struct err *e)
 		return err_set(e, ST_USAGE, "--again goes with --profile");
 	if (o->paired && !o->reference)
 		return err_set(e, ST_USAGE, "--paired needs the reference");
+	if ((o->measure.race_s > 0 && !o->paired) ||
+	    (o->measure.starts > 0 && !(o->measure.race_s > 0)))
+		return err_set(e, ST_USAGE, "--race goes with --paired, --starts with --race");
 	if (o->core_speed && o->rounds == 0)
 		return err_set(e, ST_USAGE, "--pulse goes with --rounds");
 	return 0;
@@ -261,6 +274,7 @@ int devrun_command_parse(struct devrun_command *c, int argc, char **argv, struct
 		return rc;
 	if (runs > 0)
 		c->filter.measure.min_runs = c->filter.measure.max_runs = runs;
+	c->filter.measure.race_seed = (uint64_t)c->common.seed;
 	c->file = first < argc ? argv[first] : "-";
 	return devrun_only_check(c->filter.only, e) < 0 || check_options(c, e) < 0 ? -1 : 1;
 }

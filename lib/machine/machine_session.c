@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "race/contest_race.h"
 #include "record/bestrec.h"
 #include "record/runrec.h"
-#include "timing/contest.h"
 
 /* One placement that waits. */
 struct waiting {
@@ -235,9 +235,23 @@ static int only_device(const struct place_rec *p)
 	return p->n_sets ? p->device[0] : 0;
 }
 
-static struct contestant enter(struct outcome *t)
+/* The first device whose profiled times are those of device d. */
+static uint32_t first_alike(const struct place_model *m, uint32_t d)
+{
+	for (uint32_t j = 0; j < d; j++) {
+		bool same = true;
+		for (uint32_t i = 0; same && i < m->n_sets; i++)
+			same = m->set_s[(size_t)i * m->k + j] == m->set_s[(size_t)i * m->k + d];
+		if (same)
+			return j;
+	}
+	return d;
+}
+
+static struct contestant enter(const struct machine_session *s, struct outcome *t)
 {
 	return (struct contestant){.run = machine_runnable(&t->at),
+				   .group = contest_group(t->at.device, s->m->n_sets),
 				   .takes_part = t->at.status == PLACE_OK};
 }
 
@@ -291,13 +305,16 @@ int machine_session_compare(struct machine_session *s, struct rec_writer *w, str
 	struct contest x = {.k = k,
 			    .n = k + (uint32_t)s->n,
 			    .c = ARENA_NEWN(s->arena, struct contestant, k + s->n)};
-	for (uint32_t d = 0; d < k; d++)
-		x.c[d] = enter(&s->single[d]);
+	for (uint32_t d = 0; d < k; d++) {
+		x.c[d] = enter(s, &s->single[d]);
+		x.c[d].alike = first_alike(s->m, d);
+	}
 	for (size_t i = 0; i < s->n; i++) {
-		x.c[k + i] = enter(&t[i]);
+		x.c[k + i] = enter(s, &t[i]);
 		x.c[k + i].takes_part &= only_device(&s->wait[i].place) < 0;
 	}
-	if (contest_run(&x, &s->o, s->arena, e) < 0)
+	if ((s->o.race_s > 0 ? contest_race(&x, &s->o, s->arena, e)
+			     : contest_run(&x, &s->o, s->arena, e)) < 0)
 		return -1;
 	if (x.winner < 0 && x.reference < 0)
 		return err_set(e, ST_RUNTIME, "no placement can run: %s",

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "timing/contest.h"
+#include "race/contest_race.h"
 
 /* Who takes part: devices 0 .. k-1 alone, then the candidates. */
 struct participants {
@@ -96,6 +96,8 @@ static void contest_open(struct participants *p, struct contest *x)
 		p->run[i] = (struct plan_run){.x = p->s->x, .plan = &p->plan[i]};
 		x->c[i].run = plan_runnable(&p->run[i]);
 		x->c[i].takes_part = p->planned[i];
+		x->c[i].alike = i < p->k ? device_alike(&p->s->devices, i) : 0;
+		x->c[i].group = contest_group(p->trial[i]->device, p->s->model.g->n_sets);
 	}
 }
 
@@ -135,7 +137,8 @@ static int run_contest(struct participants *p, struct verdict *v, struct err *e)
 {
 	struct contest x;
 	contest_open(p, &x);
-	if (contest_run(&x, &p->s->opt, p->a, e) < 0)
+	const struct measure_options *o = &p->s->opt;
+	if ((o->race_s > 0 ? contest_race(&x, o, p->a, e) : contest_run(&x, o, p->a, e)) < 0)
 		return -1;
 	store_trials(p, &x);
 	v->reference = x.reference;

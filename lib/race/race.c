@@ -8,7 +8,10 @@
 #include "stats/quantile.h"
 
 static const double ERROR_RATE = 0.02; /* of all leavings of a race together */
-static const double MIXTURE = 8;       /* bursts around which the boundary is the narrowest */
+/* Of the budget: the time over which an arm has run before it leaves; that of a race before it ends
+ * early. */
+static const double SEEN_SHARE = 0.1, LEAST_SHARE = 0.3;
+static const double MIXTURE = 8; /* bursts around which the boundary is the narrowest */
 
 struct race *race_new(const struct race_options *o, const struct race_source *source)
 {
@@ -30,12 +33,14 @@ void race_free(struct race *x)
 	mem_free(x);
 }
 
-uint32_t race_add(struct race *x, bool start, double predicted_s)
+uint32_t race_add(struct race *x, const struct race_entry *entry)
 {
 	x->arm = mem_grow(x->arm, &x->cap, x->n + 1, sizeof *x->arm);
 	x->run_s = mem_grow(x->run_s, &x->cap_run, x->n + 1, sizeof *x->run_s);
 	x->run_s[x->n] = 0;
-	x->arm[x->n] = (struct race_arm){.start = start || x->n == 0, .predicted_s = predicted_s};
+	x->arm[x->n] = (struct race_arm){.start = entry->start || x->n == 0,
+					 .group = entry->group,
+					 .predicted_s = entry->predicted_s};
 	return x->n++;
 }
 
@@ -116,15 +121,38 @@ static void look_at_bursts(struct race *x)
 	mem_free(y);
 }
 
+/* Is arm i the best of those that use the same devices? */
+static bool leads_group(const struct race *x, uint32_t i)
+{
+	for (uint32_t j = 0; j < x->n; j++) {
+		const struct race_arm *a = &x->arm[i], *b = &x->arm[j];
+		if (j != i && b->group == a->group && b->n_bursts > 0 && b->state != RACE_FAILED &&
+		    (b->shrunk < a->shrunk || (b->shrunk == a->shrunk && j < i)))
+			return false;
+	}
+	return true;
+}
+
+/* What slows one group of arms for a while must have had time to end. */
+static bool seen_long(const struct race *x, const struct race_arm *a)
+{
+	return a->last_s - a->first_s >= SEEN_SHARE * x->o.budget_s;
+}
+
+/* Arms leave, and come back. */
 static void drop_slow(struct race *x)
 {
 	int best = race_best(x, false), start = race_best(x, true);
+	if (best < 0 || !race_ripe(&x->arm[best]))
+		return;
 	/* The reference stays, to tell disturbed blocks. */
-	for (uint32_t i = 1; i < x->n && best >= 0 && race_ripe(&x->arm[best]); i++) {
+	for (uint32_t i = 1; i < x->n; i++) {
 		struct race_arm *a = &x->arm[i];
-		if (a->state == RACE_LIVE && race_ripe(a) && (int)i != best && (int)i != start &&
-		    surely_slower(x, i, (uint32_t)best) > 0)
-			a->state = RACE_OUT;
+		if (a->state != RACE_LIVE && a->state != RACE_OUT)
+			continue;
+		bool out = race_ripe(a) && seen_long(x, a) && (int)i != best && (int)i != start &&
+			   !leads_group(x, i) && surely_slower(x, i, (uint32_t)best) > 0;
+		a->state = out ? RACE_OUT : RACE_LIVE;
 	}
 }
 
@@ -149,7 +177,7 @@ bool race_settled(const struct race *x)
 {
 	int best = race_best(x, false), start = race_best(x, true);
 	struct interval r;
-	if (best < 0 || !race_ripe(&x->arm[best]))
+	if (best < 0 || !race_ripe(&x->arm[best]) || race_spent(x) < LEAST_SHARE * x->o.budget_s)
 		return false;
 	if (start >= 0 && !(race_ratio(x, (uint32_t)best, (uint32_t)start, &r) && r.hi <= 1))
 		return false;

@@ -8,9 +8,12 @@
  * - A burst's first run is not counted: another placement left the caches.  Its value is the
  *   logarithm of the median of the others.
  * - An arm leaves when it is certainly slower than the best: after RACE_LEAST bursts in blocks that
- *   were not disturbed, and by an interval that holds however often it is looked at (normal mixture
+ *   were not disturbed, over a tenth of the budget, and by an interval that holds however often it is looked at (normal mixture
  *   boundary: Robbins 1970; Howard, Ramdas, McAuliffe, Sekhon 2021, "Time-uniform, nonparametric,
  *   nonasymptotic confidence sequences", eq. 14).  No arm wins with fewer bursts than these.
+ *   When later blocks tell that earlier ones were disturbed, it comes back.  The best arm of each
+ *   group of arms that use the same devices never leaves, as what disturbs one group for a while
+ *   does not disturb another.
  * - Of the arms that are left those run next that are best in a draw from what is known of each
  *   (Thompson sampling; Russo 2020, "Simple Bayesian algorithms for best-arm identification").
  *   Estimates are shrunk to what was predicted, as far as predictions proved to be right.
@@ -61,6 +64,8 @@ enum race_state {
 struct race_arm {
 	enum race_state state;
 	bool start;
+	uint32_t group;            /* arms of one group use the same devices */
+	double first_s, last_s;    /* of the budget: when its first and last bursts began */
 	double predicted_s;        /* 0: nobody said */
 	uint32_t n_bursts, n_runs; /* that count */
 	uint32_t n_clean;          /* bursts in blocks that were not disturbed */
@@ -90,9 +95,16 @@ struct race;
 struct race *race_new(const struct race_options *o, const struct race_source *source);
 void race_free(struct race *x);
 
+/* What is known of an arm before it runs. */
+struct race_entry {
+	bool start;
+	uint32_t group;     /* any number that tells the devices that it uses */
+	double predicted_s; /* 0: nobody said */
+};
+
 /* One more arm, numbered from 0, also between calls of race_run.  Arm 0 is the reference and a
  * start; one that cannot run is none. */
-uint32_t race_add(struct race *x, bool start, double predicted_s);
+uint32_t race_add(struct race *x, const struct race_entry *entry);
 
 /* Run blocks until so many seconds of the budget are spent.  1: settled before; 0: the time is
  * over; -1: the source said so. */

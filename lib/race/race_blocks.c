@@ -10,6 +10,8 @@ enum { DRAW_STREAM = 1, ORDER_STREAM = 2 };
 enum { REFIT_SHARE = 50 }; /* refit when the blocks have grown by one part of so many */
 enum { FIRST_BURSTS = 2 }; /* before an arm runs no more than draws say */
 enum { BURSTS = 400 };     /* a burst takes about one part of so many of the budget */
+/* A block is to be over before the machine is another one. */
+static const double MOST_BURST_S = 0.04;
 /* New arms come in while all have time for FIRST_BURSTS in so much of the race. */
 static const double ADMIT_SHARE = 0.75;
 
@@ -39,7 +41,8 @@ static double run_seconds(const struct race *x, uint32_t i)
 
 static uint32_t burst_runs(const struct race *x, uint32_t i)
 {
-	double one = run_seconds(x, i), n = one > 0 ? x->o.budget_s / BURSTS / one : 1;
+	double one = run_seconds(x, i);
+	double n = one > 0 ? fmin(x->o.budget_s / BURSTS, MOST_BURST_S) / one : 1;
 	return 1 + (n < 1 ? 1 : n < RACE_MOST_BURST - 1 ? (uint32_t)n : RACE_MOST_BURST - 1);
 }
 
@@ -149,6 +152,7 @@ static int run_burst(struct race *x, uint32_t i, double *value, struct err *e)
 {
 	double s[RACE_MOST_BURST];
 	uint32_t n = burst_runs(x, i);
+	double begin_s = race_spent(x);
 	int rc = x->source->burst(x->source->ctx, i, n, s, e);
 	if (rc < 0)
 		return -1;
@@ -161,6 +165,8 @@ static int run_burst(struct race *x, uint32_t i, double *value, struct err *e)
 	order_values(s + 1, n - 1);
 	x->run_s[i] = quantile(s + 1, n - 1, 0.5);
 	*value = log(x->run_s[i]);
+	x->arm[i].first_s = x->arm[i].n_bursts ? x->arm[i].first_s : begin_s;
+	x->arm[i].last_s = begin_s;
 	x->arm[i].n_bursts++;
 	x->arm[i].n_runs += n - 1;
 	return 1;

@@ -118,6 +118,14 @@ static void set_ratios(struct contest *x, int finalist)
 	}
 }
 
+uint32_t contest_group(const uint16_t *device, uint32_t n_sets)
+{
+	uint32_t bits = 0;
+	for (uint32_t i = 0; i < n_sets; i++)
+		bits |= 1u << device[i] % 32;
+	return bits;
+}
+
 int contest_run(struct contest *x, const struct measure_options *o, struct arena *a, struct err *e)
 {
 	int f;

@@ -13,6 +13,8 @@
 
 struct contestant {
 	struct runnable run;
+	uint32_t group;  /* of a race: contest_group */
+	uint32_t alike;  /* of a race and a single device: the first that is made like it */
 	bool takes_part; /* false: it cannot run, or is a candidate all on one device */
 	bool failed;
 	char reason[sizeof((struct err *)0)->msg]; /* when failed */
@@ -29,6 +31,9 @@ struct contest {
 	int reference;        /* the fastest single device of the final; -1: none can run */
 	int winner;           /* a place in c, >= k; -1: the reference itself */
 };
+
+/* A number that tells which devices a placement of n sets uses. */
+uint32_t contest_group(const uint16_t *device, uint32_t n_sets);
 
 /* Fills reference, winner and what was measured.  Memory from a.  -1: the program is to end. */
 int contest_run(struct contest *x, const struct measure_options *o, struct arena *a,

@@ -20,10 +20,15 @@ struct measure_options {
 	bool keep_state; /* variables keep their values from run to run of a placement */
 	bool paper;      /* 10 runs, the mean of the last 5 (the paper, section 3.1) */
 	double limit_s;  /* an inference that takes longer is ended: it fails; 0: none is */
+	/* Of a contest: seconds of a race (race/contest_race.h), 0: rounds; how many of its first
+	 * candidates are starts */
+	double race_s;
+	int64_t starts;
+	uint64_t race_seed;
 };
 #define MEASURE_DEFAULT \
 	{ \
-		1, 6, 50, 0.02, 1.0, false, false, 600 \
+		1, 6, 50, 0.02, 1.0, false, false, 600, 0, 0, 1 \
 	}
 
 /* One placement after another: the best single device runs so often after so many of them. */

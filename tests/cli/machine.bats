@@ -120,9 +120,35 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	devsim --machine handover=1 --paired both.mp | recdump -k best | grep -q '"source": "single"'
 }
 
+@test "--race: a budget of seconds, bursts for those that may be the best, starts that are to be beaten" {
+	placebase random -n 4 p.mp | placebase heft | placebase random -n 3 --seed 2 > mixed.mp
+	for seed in 1 2 3; do
+		devsim --machine shared,drift=0.05,seed=$seed --paired --race 6 --candidates 20 mixed.mp > race.mp
+		devsim --machine shared,seed=$seed --truth mixed.mp > truth.mp
+		py '
+			runs = [m for k, m in read("race.mp") if k == "run"]
+			best = [m for k, m in read("race.mp") if k == "best"]
+			true = [m for k, m in read("truth.mp") if k == "run"]
+			assert [m["source"] for m in runs] == ["single"] * 2 + ["random"] * 4 + ["heft"] + ["random"] * 3, runs
+			assert len(best) == 1 and best[0]["final"] and best[0]["source"] == "heft", best
+			assert best[0]["ratio_lo"] < best[0]["ratio"] < best[0]["ratio_hi"] < 1, best
+			assert abs(best[0]["ratio"] / (true[4]["lat_s"] / true[4]["ref_s"]) - 1) < 0.15, (best, true[4])
+			# All ran, most of all what is the best; the clock says no more than the budget.
+			n = [len(array(m["samples_s"])) for m in runs]
+			assert min(n) > 3 and n[6] >= max(n[2:]), n
+			assert 1.8 < runs[-1]["clock_s"] - runs[-1]["began_s"] < 6.5, runs[-1]
+		'
+	done
+	# The same again; what cannot run is none; a machine where one device is best.
+	devsim --machine shared,drift=0.05,seed=3 --paired --race 6 --candidates 20 mixed.mp | cmp - race.mp
+	devsim --machine handover=1 --paired --race 3 --starts 2 mixed.mp | recdump -k best | grep -q '"source": "single"'
+	placebase single p.mp | devsim --machine near --paired --race 1 | recdump -k best | grep -q '"source": "single"'
+}
+
 @test "what is wrong is refused" {
 	for options in "--machine sharde" "--machine noise=no" "--machine near --probe" "--truth" \
-		"--machine near --paired --truth" "--machine near --noise 1" "--clock 3" "--paired"; do
+		"--machine near --paired --truth" "--machine near --noise 1" "--clock 3" "--paired" \
+		"--machine near --race 1" "--machine near --paired --starts 1"; do
 		# shellcheck disable=SC2086
 		run -2 devsim $options r.mp
 	done

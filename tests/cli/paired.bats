@@ -156,3 +156,24 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	run -0 placeout --format report whole.mp
 	[[ $output != *"not compared"* ]]
 }
+
+@test "--race: candidates compete for seconds of runs" {
+	two_cores
+	start=$SECONDS
+	devrun --paired --race 2 --starts 1 -o race.mp random.mp
+	[ $((SECONDS - start)) -lt 30 ]
+	py '
+		x = runs("race.mp")
+		assert [m["source"] for m in x] == 2 * ["single"] + 3 * ["random"]
+		f = of("race.mp", "best")[-1]
+		assert f["final"] and f["reference"] in ("cpu:0", "cpu:1")
+		single = f["source"] == "single"
+		assert f["ratio"] == f["ratio_hi"] == 1 if single else f["ratio_hi"] < 1
+		assert all(m["ok"] and len(array(m["samples_s"])) > 0 for m in x[:3]), x
+		assert f["out_cos"] > 0.999999
+	'
+	for options in "--race 1" "--paired --starts 1"; do
+		# shellcheck disable=SC2086
+		run -2 devrun $options random.mp
+	done
+}

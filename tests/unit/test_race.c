@@ -2,10 +2,12 @@
  * `test_race 200` prints the table in lib/race/README.md instead. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/rng.h"
 #include "race/block_effects.h"
+#include "race/contest_race.h"
 #include "race/race.h"
 #include "stats/quantile.h"
 #include "tap.h"
@@ -161,7 +163,7 @@ static struct race *new_race(struct race_source *source, const double *predicted
 	o.seed = seed;
 	struct race *x = race_new(&o, source);
 	for (uint32_t i = 0; i < N_ARMS; i++)
-		race_add(x, i < N_STARTS, predicted ? predicted[i] : 0);
+		race_add(x, &(struct race_entry){i<N_STARTS, i> 0, predicted ? predicted[i] : 0});
 	return x;
 }
 
@@ -293,7 +295,7 @@ static struct race_result told_race(struct told *t, bool *ok)
 	o.budget_s = 5;
 	struct race *x = race_new(&o, &source);
 	for (uint32_t i = 0; i < 4; i++)
-		race_add(x, i < 2, 0);
+		race_add(x, &(struct race_entry){.start = i<2, .group = i> 0});
 	*ok = race_finish(x, &r, &e) == 0;
 	race_free(x);
 	return r;
@@ -378,6 +380,91 @@ static void unsure(void)
 	tap(kept >= 30, "what is not surely faster is not handed over (%u of 40)", kept);
 }
 
+/* ---- contests ---- */
+
+/* Two devices that are alike; for the whole contest one is twice as fast as the other. */
+struct part {
+	double work_s[2]; /* one after the other, when nothing drifts */
+	double *now_s;
+	uint32_t runs, fails_after; /* fails_after 0: never */
+};
+
+static enum run_status part_run(void *arg, struct run_sample *out, struct err *e)
+{
+	static const double slow[2] = {1.4, 0.7};
+	struct part *p = arg;
+	if (p->fails_after && p->runs >= p->fails_after) {
+		err_set(e, ST_RUNTIME, "it broke");
+		return RUN_FAILED;
+	}
+	out->lat_s = 0;
+	for (int d = 0; d < 2; d++) {
+		double s = p->work_s[d] * slow[d] * (1 + 2e-3 * (p->runs * 7 % 5 - 2.0));
+		out->lat_s += s;
+		if (out->busy_s)
+			out->busy_s[d] = s;
+	}
+	p->runs++;
+	*p->now_s += out->lat_s;
+	return RUN_OK;
+}
+
+static double part_now(void *arg)
+{
+	return *((struct part *)arg)->now_s;
+}
+
+static void contest_of(struct part *p, struct contestant *c, uint32_t n, double *now_s)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		p[i].now_s = now_s;
+		c[i] = (struct contestant){.run = {&p[i], part_run, part_now},
+					   .group = i < 2 ? 1 + i : 3,
+					   .takes_part = true};
+	}
+}
+
+static void contests(void)
+{
+	struct arena *a = arena_new();
+	struct measure_options o = MEASURE_DEFAULT;
+	struct contestant c[4];
+	struct contest x = {.k = 2, .n = 4, .c = c};
+	struct err e = ERR_INIT;
+	double now_s = 5;
+	struct part p[4] = {{{0.02, 0}, 0, 0, 0},
+			    {{0, 0.02}, 0, 0, 0},
+			    {{0.0015, 0.012}, 0, 0, 0},
+			    {{0.006, 0.006}, 0, 0, 0}};
+	o.race_s = 5;
+	contest_of(p, c, 4, &now_s);
+	int rc = contest_race(&x, &o, a, &e);
+	tap(rc == 0 && x.winner == 3 && x.reference == 1,
+	    "what is best when devices are as they are made");
+	tap(fabs(c[3].ratio.mid / (0.012 / 0.0198) - 1) < 0.02 && c[0].ratio.mid == 1,
+	    "its gain: %.3f", c[3].ratio.mid);
+	tap(now_s < 5 + 5.5 && c[3].m.n >= 8 && fabs(c[3].m.lat.mid / 0.0126 - 1) < 0.01,
+	    "what it took, %.4f, in %u runs", c[3].m.lat.mid, c[3].m.n);
+	/* The better one breaks, then a single device, then all. */
+	p[3].runs = 0;
+	p[3].fails_after = 15;
+	contest_of(p, c, 4, &now_s);
+	rc = contest_race(&x, &o, a, &e);
+	tap(rc == 0 && x.winner == 2 && c[3].failed && strcmp(c[3].reason, "it broke") == 0,
+	    "one breaks");
+	p[0].fails_after = 1;
+	contest_of(p, c, 4, &now_s);
+	rc = contest_race(&x, &o, a, &e);
+	tap(rc == 0 && x.reference == 1 && c[0].failed && !c[0].has_ratio,
+	    "a single device is broken");
+	for (int i = 1; i < 4; i++)
+		p[i].fails_after = 1;
+	contest_of(p, c, 4, &now_s);
+	rc = contest_race(&x, &o, a, &e);
+	tap(rc == 0 && x.reference == -1 && x.winner == -1, "all are broken");
+	arena_free(a);
+}
+
 /* What comes in when half of the budget is spent can still win. */
 static void late_arms(void)
 {
@@ -395,9 +482,9 @@ static void late_arms(void)
 			o.budget_s = 10;
 			struct race *x = race_new(&o, &source);
 			for (uint32_t i = 0; i + 1 < N_ARMS; i++)
-				race_add(x, i < N_STARTS, predicted[i]);
+				race_add(x, &(struct race_entry){i<N_STARTS, i> 0, predicted[i]});
 			int rc = race_run(x, 5, &e);
-			race_add(x, false, 0);
+			race_add(x, &(struct race_entry){.group = 1});
 			if (rc < 0 || race_finish(x, &r[again], &e) < 0)
 				r[again].winner = -1;
 			race_free(x);
@@ -448,6 +535,7 @@ int main(int argc, char **argv)
 	failures();
 	unsure();
 	late_arms();
+	contests();
 	trials(5, true, 0.006);
 	trials(5, false, 0.008);
 	trials(15, true, 0.005);

@@ -1,0 +1,247 @@
+/* contest_race.c - contestants as arms of a race. */
+#include "race/contest_race.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "race/race.h"
+
+enum { FIRST_RUNS = 3 };          /* of each single device, to choose the reference */
+static const double FOLLOW = 0.7; /* weight of a new burst for how fast a device is */
+
+struct racers {
+	struct contest *x;
+	uint32_t n;    /* arms */
+	uint32_t *who; /* (n) the contestant of each arm, the first of those that are alike */
+	bool pooled;   /* arm 0 is all single devices like this one */
+	double *slow;  /* (x->k) of the pool: times of late over the pool's mean; of others 1 */
+	size_t *cap;   /* (x->n) room for samples */
+};
+
+/* One run of c into *lat.  As race_source.burst. */
+static int run_once(struct contestant *c, double *lat, struct err *e)
+{
+	struct run_sample s = {.busy_s = c->m.busy_s};
+	enum run_status status = runnable_run(&c->run, &s, e);
+	if (status == RUN_END)
+		return -1;
+	if (status == RUN_FAILED) {
+		c->failed = true;
+		memcpy(c->reason, e->msg, sizeof c->reason);
+		err_clear(e);
+		return 0;
+	}
+	*lat = s.lat_s;
+	return 1;
+}
+
+/* What remains of a time when the devices of the pool are as fast as their mean: a schedule's
+ * critical path is supposed to lie on devices as what they computed does. */
+static double without_drift(const struct racers *r, const struct contestant *c)
+{
+	double busy = 0, then = 0;
+	for (uint32_t d = 0; d < r->x->k; d++) {
+		busy += c->m.busy_s[d];
+		then += c->m.busy_s[d] / r->slow[d];
+	}
+	return busy > 0 ? then / busy : 1;
+}
+
+static int burst_of(struct racers *r, uint32_t i, uint32_t n, double *run_s, struct err *e)
+{
+	struct contestant *c = &r->x->c[i];
+	for (uint32_t j = 0; j < n; j++) {
+		int rc = run_once(c, &run_s[j], e);
+		if (rc <= 0)
+			return rc;
+		c->m.sample_s =
+			mem_grow(c->m.sample_s, &r->cap[i], c->m.n + 1, sizeof *c->m.sample_s);
+		if (j > 0)
+			c->m.sample_s[c->m.n++] = run_s[j];
+		if (i >= r->x->k)
+			run_s[j] *= without_drift(r, c);
+	}
+	return 1;
+}
+
+static bool in_pool(const struct racers *r, uint32_t i)
+{
+	const struct contestant *c = &r->x->c[i];
+	return i < r->x->k && c->alike == r->x->c[r->who[0]].alike && c->takes_part && !c->failed;
+}
+
+/* How much slower than their mean the devices of the pool are, from one burst of each. */
+static void follow_drift(struct racers *r, const double *log_s, uint32_t members)
+{
+	double mean = 0;
+	for (uint32_t i = 0; i < r->x->k; i++)
+		mean += in_pool(r, i) ? log_s[i] / members : 0;
+	for (uint32_t i = 0; i < r->x->k; i++)
+		if (in_pool(r, i))
+			r->slow[i] = pow(r->slow[i], 1 - FOLLOW) * exp(FOLLOW * (log_s[i] - mean));
+}
+
+/* All of the pool in turn, run by run the geometric mean. */
+static int burst_of_pool(struct racers *r, uint32_t n, double *run_s, struct err *e)
+{
+	double *log_s = MEM_NEWN(double, r->x->k);
+	uint32_t members = 0;
+	int rc = 0;
+	for (uint32_t j = 0; j < n; j++)
+		run_s[j] = 0;
+	for (uint32_t i = 0; i < r->x->k && rc >= 0; i++) {
+		double own[RACE_MOST_BURST];
+		rc = in_pool(r, i) ? burst_of(r, i, n, own, e) : 0;
+		for (uint32_t j = 0; j < n && rc > 0; j++) {
+			run_s[j] += log(own[j]);
+			log_s[i] += j > 0 ? log(own[j]) / (n - 1) : 0;
+		}
+		members += rc > 0;
+	}
+	for (uint32_t j = 0; j < n && members; j++)
+		run_s[j] = exp(run_s[j] / members);
+	if (rc >= 0 && members)
+		follow_drift(r, log_s, members);
+	mem_free(log_s);
+	return rc < 0 ? -1 : members > 0;
+}
+
+static int run_burst(void *ctx, uint32_t arm, uint32_t n, double *run_s, struct err *e)
+{
+	struct racers *r = ctx;
+	return arm == 0 && r->pooled ? burst_of_pool(r, n, run_s, e)
+				     : burst_of(r, r->who[arm], n, run_s, e);
+}
+
+static double clock_s(void *ctx)
+{
+	const struct racers *r = ctx;
+	const struct runnable *any = &r->x->c[r->who[0]].run;
+	return any->now_s(any->arg);
+}
+
+/* The single device with the fastest of a few runs; *out -1: none can run. */
+static int choose_reference(struct contest *x, int *out, struct err *e)
+{
+	double least = INFINITY;
+	*out = -1;
+	for (uint32_t d = 0; d < x->k; d++) {
+		double lat = 0;
+		for (int i = 0; i < FIRST_RUNS && x->c[d].takes_part && !x->c[d].failed; i++) {
+			if (run_once(&x->c[d], &lat, e) < 0)
+				return -1;
+			if (x->c[d].failed || lat >= least)
+				continue;
+			least = lat;
+			*out = (int)d;
+		}
+		if (x->c[d].failed && *out == (int)d)
+			*out = -1;
+	}
+	return 0;
+}
+
+/* The reference first, then single devices that are not like it, then candidates. */
+static struct race *new_race(struct racers *r, int reference, const struct measure_options *o,
+			     const struct race_source *source, double begin_s)
+{
+	const struct contest *x = r->x;
+	struct race_options options = RACE_OPTIONS_INIT;
+	options.budget_s = fmax(o->race_s - begin_s, 0);
+	options.seed = o->race_seed;
+	r->pooled = reference >= 0;
+	if (r->pooled)
+		r->who[r->n++] = (uint32_t)reference;
+	for (uint32_t i = 0; i < x->n; i++)
+		if (x->c[i].takes_part && !x->c[i].failed && !(r->pooled && in_pool(r, i)))
+			r->who[r->n++] = i;
+	if (r->n == 0)
+		return NULL;
+	struct race *race = race_new(&options, source);
+	for (uint32_t i = 0; i < r->n; i++)
+		race_add(race, &(struct race_entry){.start = r->who[i] < x->k + o->starts,
+						    .group = x->c[r->who[i]].group});
+	return race;
+}
+
+/* The fastest of the pool, by all that it ran. */
+static int find_reference(const struct racers *r)
+{
+	int best = -1;
+	for (uint32_t i = 0; i < r->x->k && r->pooled; i++) {
+		const struct measurement *m = &r->x->c[i].m;
+		if (in_pool(r, i) && m->n > 0 && (best < 0 || m->lat.mid < r->x->c[best].m.lat.mid))
+			best = (int)i;
+	}
+	return best;
+}
+
+static void store_results(struct racers *r, const struct race *race, struct arena *a)
+{
+	struct contest *x = r->x;
+	double sum = 0, n = 0;
+	for (uint32_t i = 0; i < x->n; i++) {
+		struct measurement *m = &x->c[i].m;
+		double *own = ARENA_NEWN(a, double, (size_t)m->n + 1);
+		if (m->n)
+			memcpy(own, m->sample_s, m->n * sizeof *own);
+		mem_free(m->sample_s);
+		m->sample_s = own;
+		if (m->n)
+			m->lat = interval_clip(interval_median(own, m->n));
+		if (m->n && r->pooled && in_pool(r, i)) {
+			sum += log(m->lat.mid);
+			n++;
+		}
+	}
+	x->reference = find_reference(r);
+	for (uint32_t i = 0; i < x->n && n > 0; i++)
+		x->c[i].ref_s = x->c[i].m.n ? exp(sum / n) : 0;
+	for (uint32_t i = 0; i < r->n && x->reference >= 0; i++) {
+		struct contestant *c = &x->c[r->who[i]];
+		c->has_ratio = !c->failed && c->m.n > 0 && race_ratio(race, i, 0, &c->ratio);
+		if (c->has_ratio)
+			c->ratio = interval_clip(c->ratio);
+	}
+	for (uint32_t i = 0; i < x->k && x->reference >= 0; i++)
+		if (in_pool(r, i)) {
+			x->c[i].has_ratio = true;
+			x->c[i].ratio = (struct interval){1, 1, 1};
+		}
+}
+
+static int race_all(struct racers *r, struct race *race, struct arena *a, struct err *e)
+{
+	struct race_result out;
+	int rc = race_finish(race, &out, e);
+	store_results(r, race, a);
+	if (rc < 0 || out.winner < 0)
+		return rc;
+	int w = (int)r->who[out.winner];
+	const struct contestant *c = &r->x->c[w];
+	if (w >= (int)r->x->k && (r->x->reference < 0 || (c->has_ratio && c->ratio.hi < 1)))
+		r->x->winner = w;
+	return 0;
+}
+
+int contest_race(struct contest *x, const struct measure_options *o, struct arena *a, struct err *e)
+{
+	struct racers r = {.x = x, .who = ARENA_NEWN(a, uint32_t, (size_t)x->n + 1)};
+	struct race_source source = {&r, run_burst, clock_s};
+	int reference;
+	x->reference = x->winner = -1;
+	r.cap = ARENA_NEWN(a, size_t, (size_t)x->n + 1);
+	r.slow = ARENA_NEWN(a, double, (size_t)x->k + 1);
+	for (uint32_t d = 0; d < x->k; d++)
+		r.slow[d] = 1;
+	for (uint32_t i = 0; i < x->n; i++)
+		x->c[i].m.busy_s = ARENA_NEWN(a, double, x->k);
+	double begin_s = x->n ? clock_s(&r) : 0;
+	if (choose_reference(x, &reference, e) < 0)
+		return -1;
+	begin_s = x->n ? clock_s(&r) - begin_s : 0;
+	struct race *race = new_race(&r, reference, o, &source, begin_s);
+	int rc = race ? race_all(&r, race, a, e) : 0;
+	race_free(race);
+	return rc;
+}

@@ -1,0 +1,21 @@
+/* contest_race.h - a contest (timing/contest.h) by racing: in a given time, the candidates of which
+ * the first few are what the others must beat. */
+#ifndef HSDAG_RACE_CONTEST_RACE_H
+#define HSDAG_RACE_CONTEST_RACE_H
+
+#include "timing/contest.h"
+
+/* As contest_run, in o->race_s seconds by the contestants' clock.  All single devices and the first
+ * o->starts candidates are starts.
+ *
+ * The reference of the race is the single device that is the fastest in a few runs, together with all
+ * that are made alike: the geometric mean of their times in each block.  Cores of one kind drift,
+ * each by itself, for longer than a race may take; where one of them is fast for half a minute, what
+ * runs on two of them seems to gain nothing.  The reference of the contest is the fastest of these.
+ *
+ * Samples of m are all runs that count, of whatever block; ratios are to the mean, paired within
+ * blocks.  The winner is what the race hands over, if it is surely faster than that. */
+int contest_race(struct contest *x, const struct measure_options *o, struct arena *a,
+		 struct err *e) MUST_CHECK;
+
+#endif
