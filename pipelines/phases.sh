@@ -2,7 +2,8 @@
 # phases.sh - for programs that run one pipeline after another, each of them a phase: signals reach it in
 # order, its progress is shown, and of its failure the first cause is told once.  To be sourced.
 #
-#   phases_begin PROGRAM DIR N     there will be N phases; DIR/log gets what their programs say
+#   phases_begin PROGRAM DIR N     there will be N phases; DIR/log gets what their programs say; DIR is locked, by
+#                                  this shell and what it starts, so that no other one works there
 #   run_phase [-g] NAME FUNCTION [SECONDS]
 #                                  FUNCTION in the background, and its status; progress shows SECONDS as its limit
 #   stage COMMAND...               in FUNCTION: a program of its pipeline
@@ -25,6 +26,12 @@ say() { echo "$phases_program: $1" >&2; }
 
 phases_begin() {
 	phases_program=$1 phases_dir=$2 phases_n=$3 phases_log=$2/log
+	exec {phases_lock}>> "$2/.lock"
+	if ! flock -n "$phases_lock"; then
+		echo "$1: error: '$2' is in use by another $1 (process $(cat "$2/.lock")); -o another directory" >&2
+		exit 1
+	fi
+	echo $$ > "$2/.lock"
 	: > "$phases_log"
 	local name
 	for name in INT TERM HUP; do
@@ -33,7 +40,7 @@ phases_begin() {
 	done
 	trap phases_end EXIT
 	# The watcher ends with this shell, which alone answers signals.
-	coproc phases_watcher { set +e; trap '' INT TERM HUP; watch_phases; }
+	coproc phases_watcher { set +e; trap '' INT TERM HUP; exec {phases_lock}>&-; watch_phases; }
 }
 
 phases_end() {

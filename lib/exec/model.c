@@ -70,8 +70,8 @@ static int inputs_error(const struct model *m, struct err *e)
 			shape);
 	}
 	return err_set(e, ST_INPUT,
-		       "input%s without a static shape: %s; give %s with ir2dag --shape "
-		       "NAME=1,3,...",
+		       "input%s without a static shape: %s; give %s with --shape "
+		       "NAME=1,3,... (of ir2dag or place)",
 		       count > 1 ? "s" : "", text, count > 1 ? "theirs" : "it");
 }
 

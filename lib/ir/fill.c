@@ -239,7 +239,9 @@ int fill_weights(const struct graph *g, uint64_t seed, uint64_t partial_bytes, u
 	mem_free(f.item);
 	arena_free(f.arena);
 	if (f.n_missing > 1)
-		return err_set(e, ST_INPUT, "%s; and %u more; give them in --partial",
+		return err_set(e, ST_INPUT, "%s; and %u more; irfill --partial FILE gives them",
 			       f.first_missing, f.n_missing - 1);
-	return f.n_missing ? err_set(e, ST_INPUT, "%s; give it in --partial", f.first_missing) : 0;
+	return f.n_missing
+		       ? err_set(e, ST_INPUT, "%s; irfill --partial FILE gives it", f.first_missing)
+		       : 0;
 }

@@ -134,7 +134,7 @@ static void verdict(FILE *out, const struct answer *x, const char *const *names)
 	if (x->simulated)
 		fputs("verdict: simulated; devrun measures it\n", out);
 	else if (x->kind != ANSWER_FINAL)
-		fputs("verdict: not compared in pairs; devrun --paired does that\n", out);
+		fputs("verdict: not compared in pairs; devrun paired does that\n", out);
 	else if (!*x->reference)
 		fputs("verdict: no single device can run the model; this placement can\n", out);
 	else if (is_single(x) && strcmp(x->place.names[x->place.device[0]], x->reference) == 0)

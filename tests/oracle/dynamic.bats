@@ -46,7 +46,7 @@ setup() { dynop_setup; }
 @test "inputs without a shape are named, with the option" {
 	needs_openvino
 	run -3 --separate-stderr bash -c "ir2dag '$BATS_FILE_TMPDIR/dynamic_iterator.xml' | placebase single -D cpu:0 | devrun -o r.mp"
-	[[ $stderr == *"inputs without a static shape: 'x' f32[-1,-1,5], 'h' f32[-1,1,5]; give theirs with ir2dag --shape"* ]]
+	[[ $stderr == *"inputs without a static shape: 'x' f32[-1,-1,5], 'h' f32[-1,1,5]; give theirs with --shape NAME=1,3,... (of ir2dag or place)"* ]]
 	devrun --support -D cpu:0 "$BATS_FILE_TMPDIR/dynamic_iterator.xml" > s.txt
 	grep -q '^TensorIterator-opset1 .*yes' s.txt
 }

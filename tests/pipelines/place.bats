@@ -104,7 +104,7 @@ whole() {
 	[ -f m.bin ] || irfill m.xml -o m.bin
 	local sig
 	for sig in int:130 term:143; do
-		run -0 on_terminal "early/search:graph>${sig%:*}" "$PLACE" m.xml -D cpu:0,cpu:1 --profile 20 -o early
+		run -0 on_terminal "early/graph.mp:>${sig%:*}" "$PLACE" m.xml -D cpu:0,cpu:1 --profile 20 -o early
 		[[ "$output" == *"place: interrupted before there was a placement (in: profile)"*"status ${sig#*:}" ]]
 		[ "$(grep -c : <<< "$output")" -eq 1 ]
 		[ ! -e early/placement.json ]
@@ -305,4 +305,31 @@ onnx_model() {
 	[[ "$output" == *"objective: energy "*" J by simulation"* ]]
 	run -2 "$PLACE" m.xml --objective memory --screen 5
 	[[ "$output" == "place: error: --screen goes with latency"* ]]
+}
+
+@test "results that are not finite leave the answer, and an open shape names the option" {
+	py '
+		from tiny_ir import Model
+		m = Model("logs")
+		m.result(m.layer("Log", "log", "f32", (2, 4), m.layer("Parameter", "x", "f32", (2, 4))))
+		m.save()
+		os.makedirs("negative", exist_ok=True)
+		np.save("negative/0.npy", -np.ones((2, 4), "f4"))
+		m = Model("open")
+		m.result(m.layer("Exp", "exp", "f32", (-1, 4), m.layer("Parameter", "x", "f32", (-1, 4))))
+		m.save()
+	'
+	local args="-D cpu:0,cpu:1 --profile 0.05 --random 0 --episodes 1"
+	# shellcheck disable=SC2086
+	run -0 "$PLACE" logs.xml $args --inputs negative
+	[[ "$output" == *"outputs: not compared: of 8 values of "*" 8 are not finite "*"verdict: "* ]]
+	[ -f logs.placed/placement.json ]
+	# shellcheck disable=SC2086
+	run -0 "$PLACE" logs.xml $args
+	[[ "$output" != *"not compared: of"* ]]
+	# shellcheck disable=SC2086
+	run -3 "$PLACE" open.xml $args
+	[[ "$output" == "place: error: input without a static shape: 'x' f32[-1,4]; give it with --shape "* ]]
+	# shellcheck disable=SC2086
+	run -0 "$PLACE" open.xml $args --shape x=3,4
 }

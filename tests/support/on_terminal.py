@@ -8,7 +8,7 @@ acts, command = [a.split(">") for a in sys.argv[1].split()], sys.argv[2:]
 
 def holds(file, text):
     try:
-        return text in open(file).read()
+        return text in open(file, errors="replace").read()
     except OSError:
         return False
 
