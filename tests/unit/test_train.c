@@ -91,6 +91,27 @@ static void test_baseline(void)
 	tap(near(coef[0], before), "the unit of time does not matter");
 }
 
+/* The recurrent placers': slow placements lose, failing ones lose more and late in a training nothing. */
+static void test_root(void)
+{
+	struct baseline b = {0};
+	struct rollout r;
+	struct sample s[3];
+	double coef[3], mean;
+	make(&r, s, 3, (double[]){2, 8, -1});
+	r.episode = 100;
+	advantage_coefficients(&recipes[RECIPE_RNN], &b, &r, coef, &mean);
+	tap(near(b.mean, -1.5) && near(coef[0], -0.5 / 3) && near(coef[1], 0.5 / 3) &&
+		    near(coef[2], 1.5 / 3),
+	    "-sqrt of the ratio to the best single device, minus a moving mean");
+	r.episode = 101;
+	advantage_coefficients(&recipes[RECIPE_RNN], &b, &r, coef, &mean);
+	tap(near(coef[1], 0.5 / 3) && coef[2] == 0, "late in a training a failure teaches nothing");
+	b.begun = false;
+	advantage_coefficients(&recipes[RECIPE_HIERARCHICAL], &b, &r, coef, &mean);
+	tap(near(coef[2], 9.5 / 3), "Hierarchical Planner: a failure is 9 below the worst");
+}
+
 static void test_incumbent_advantage(void)
 {
 	struct baseline b = {0};
@@ -245,6 +266,7 @@ int main(void)
 {
 	test_paper();
 	test_baseline();
+	test_root();
 	test_incumbent_advantage();
 	test_draw();
 	test_budget();

@@ -148,11 +148,11 @@ void seq2seq_choose(struct tape *t, const struct seq2seq *s, struct mat *const *
 			in = add_done(t, in, rows_of(t, own, at, n, samples));
 		struct mat *run = tape_lstm(t, in, p[DEC_STATE], state, samples, false);
 		struct mat *now = tape_columns(t, run, 0, h);
-		struct mat *query = tape_matmul(t, now, p[ATT_QUERY]);
+		struct mat *query = tape_project(t, now, p[ATT_QUERY]);
 		struct mat *context = tape_attend(t, query, keys, enc.e, p[ATT_V]);
 		struct mat *logits =
 			add_done(t, tape_linear(t, now, p[OUT_STATE], p[OUT_BIAS], none),
-				 tape_matmul(t, context, p[OUT_CONTEXT]));
+				 tape_project(t, context, p[OUT_CONTEXT]));
 		choices_take(c, at, n, squash(t, logits, s->tanh_constant));
 		tape_done(t, logits);
 		tape_done(t, in);

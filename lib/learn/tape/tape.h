@@ -85,6 +85,9 @@ struct mat *tape_matmul(struct tape *t, struct mat *x, struct mat *w);
 /* x (n,a) * w (a,c) + b (1,c), then f */
 struct mat *tape_linear(struct tape *t, struct mat *x, struct mat *w, struct mat *b,
 			struct after f);
+/* x (n,a) * w (a,b), where n may be a few rows: then w is not packed, as OpenBLAS would.  The last
+ * bits of a row depend on n. */
+struct mat *tape_project(struct tape *t, struct mat *x, struct mat *w);
 /* LayerNorm of the rows of x + r (r NULL: of x), then f (Ba et al. 2016, eq. 4) */
 struct mat *tape_norm(struct tape *t, struct mat *x, struct mat *r, struct mat *gain,
 		      struct mat *bias, struct after f);

@@ -119,6 +119,21 @@ struct mat *tape_matmul(struct tape *t, struct mat *x, struct mat *w)
 	return tape_linear(t, x, w, NULL, (struct after){0});
 }
 
+struct mat *tape_project(struct tape *t, struct mat *x, struct mat *w)
+{
+	enum { FEW = 16 };
+	float *v;
+	struct tape_op *o;
+	if (x->rows > FEW)
+		return tape_matmul(t, x, w);
+	assert(x->cols == w->rows);
+	struct mat *y = tape_op_new(t, x->rows, w->cols, &v, &o, linear_back, TAPE_IN(x, w));
+	const struct few_rows p = {x->rows, w->rows, w->cols, x->v, x->cols, 1, w->v, v, w->cols};
+	memset(v, 0, (size_t)x->rows * w->cols * sizeof *v);
+	kern_few_rows(&p);
+	return y;
+}
+
 /* ---- layer normalisation, alone or behind a product ---- */
 
 /* LayerNorm of the rows at a (n,cols), which may be those of y or of xhat. */

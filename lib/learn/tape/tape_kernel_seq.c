@@ -39,6 +39,28 @@ void kern_tanh(float *y, const float *x, size_t n)
 		y[j] = tanh_of(x[j]);
 }
 
+/* Four rows of w at a time: y is loaded and stored once for them. */
+VECTOR_CLONES
+void kern_few_rows(const struct few_rows *p)
+{
+	size_t i = 0, n = p->n;
+	for (; i + 4 <= p->m; i += 4) {
+		const float *w0 = p->w + i * n, *w1 = w0 + n, *w2 = w1 + n, *w3 = w2 + n;
+		for (size_t r = 0; r < p->rows; r++) {
+			const float *x = p->x + r * p->x_row + i * p->x_col;
+			float *y = p->y + r * p->y_row;
+			float a = x[0], b = x[p->x_col], c = x[2 * p->x_col], d = x[3 * p->x_col];
+			for (size_t j = 0; j < n; j++)
+				y[j] += (a * w0[j] + b * w1[j]) + (c * w2[j] + d * w3[j]);
+		}
+	}
+	for (; i < p->m; i++)
+		for (size_t r = 0; r < p->rows; r++)
+			for (size_t j = 0; j < n; j++)
+				p->y[r * p->y_row + j] +=
+					p->x[r * p->x_row + i * p->x_col] * p->w[i * n + j];
+}
+
 VECTOR_CLONES
 void kern_lstm(float *gates, const float *c_before, float *h, float *c, size_t n)
 {

@@ -1,7 +1,6 @@
 /* tape_lstm.c - a recurrent layer over a sequence, as one operation: the walk through time and
  * back, and one product for the gradient of the weights. */
 #include "learn/tape/tape_op.h"
-#include "base/blas.h"
 #include "learn/tape/tape_kernel.h"
 
 #include <assert.h>
@@ -42,12 +41,10 @@ static const float *state_before(const struct lstm *l, const float *y, uint32_t 
 /* gates (batch,4h) += h w, h the first half of the rows of `state` */
 static void add_product(const struct lstm *l, const float *state, float *gates)
 {
-	int h = (int)l->h, n = (int)l->batch;
-	const float *w = l->o->x[W]->v;
-	if (n == 1)
-		blas_gemv(true, 4 * h, h, 1, w, 4 * h, state, 1, gates);
-	else
-		blas_gemm(false, false, n, 4 * h, h, 1, state, 2 * h, w, 4 * h, 1, gates, 4 * h);
+	size_t h = l->h;
+	const struct few_rows p = {l->batch,      h,     4 * h, state, 2 * h, 1,
+				   l->o->x[W]->v, gates, 4 * h};
+	kern_few_rows(&p);
 }
 
 /* Keeps the gates of all steps at gates (steps * batch, 4h), or with `keep` false of one. */
@@ -69,20 +66,18 @@ static void walk(const struct lstm *l, float *y, float *gates, bool keep)
 	}
 }
 
-/* d (batch,h) = pre (batch,4h) w^T */
-static void product_back(const struct lstm *l, const float *pre, float *d)
+/* d (batch,h) = pre (batch,4h) wt (4h,h) */
+static void product_back(const struct lstm *l, const float *pre, const float *wt, float *d)
 {
-	int h = (int)l->h, n = (int)l->batch;
-	const float *w = l->o->x[W]->v;
-	if (n == 1)
-		blas_gemv(false, h, 4 * h, 1, w, 4 * h, pre, 0, d);
-	else
-		blas_gemm(false, true, n, h, 4 * h, 1, pre, 4 * h, w, 4 * h, 0, d, h);
+	size_t h = l->h;
+	const struct few_rows p = {l->batch, 4 * h, h, pre, 4 * h, 1, wt, d, h};
+	memset(d, 0, l->batch * h * sizeof *d);
+	kern_few_rows(&p);
 }
 
 /* pre (steps * batch, 4h) = the gradients of the gates' sums; dh, dc (batch,h) leave with those of
  * the start. */
-static void walk_back(const struct lstm *l, float *pre, float *dh, float *dc)
+static void walk_back(const struct lstm *l, const float *wt, float *pre, float *dh, float *dc)
 {
 	size_t h = l->h;
 	const float *y = l->o->y->v, *gy = l->o->y->g;
@@ -97,24 +92,42 @@ static void walk_back(const struct lstm *l, float *pre, float *dh, float *dc)
 				       l->o->saved[0] + (row + b) * 4 * h,
 				       state ? state + b * 2 * h + h : NULL, y + at + h, h);
 		}
-		product_back(l, pre + row * 4 * h, dh);
+		product_back(l, pre + row * 4 * h, wt, dh);
 	}
 }
 
-/* gw (h,4h) += sum over the steps of h_{s-1}^T pre_s */
+/* gw (h,4h) += the first half of the rows of state (n,2h) transposed, times pre (n,4h) */
+static void add_outer(const struct lstm *l, const float *state, const float *pre, size_t n,
+		      float *gw)
+{
+	enum { ROWS = 8 }; /* of gw, which stay in the cache */
+	size_t h = l->h;
+	for (size_t i = 0; i < h; i += ROWS) {
+		const struct few_rows p = {h - i < ROWS ? h - i : ROWS,
+					   n,
+					   4 * h,
+					   state + i,
+					   1,
+					   2 * h,
+					   pre,
+					   gw + i * 4 * h,
+					   4 * h};
+		kern_few_rows(&p);
+	}
+}
+
+/* gw += sum over the steps of h_{s-1}^T pre_s */
 static void weights_back(const struct lstm *l, const float *pre, float *gw)
 {
-	int h = (int)l->h, n = (int)((l->steps - 1) * l->batch);
+	size_t h = l->h, n = (l->steps - 1) * (size_t)l->batch;
 	const float *y = l->o->y->v, *after = pre;
 	if (l->back) /* the state before row r is that of row r + batch */
-		y += l->batch * 2 * l->h;
+		y += l->batch * 2 * h;
 	else
-		after += l->batch * 4 * l->h;
-	if (n > 0)
-		blas_gemm(true, false, h, 4 * h, n, 1, y, 2 * h, after, 4 * h, 1, gw, 4 * h);
+		after += l->batch * 4 * h;
+	add_outer(l, y, after, n, gw);
 	if (l->o->x[START])
-		blas_gemm(true, false, h, 4 * h, (int)l->batch, 1, l->o->x[START]->v, 2 * h,
-			  pre + row_of(l, 0) * 4 * l->h, 4 * h, 1, gw, 4 * h);
+		add_outer(l, l->o->x[START]->v, pre + row_of(l, 0) * 4 * h, l->batch, gw);
 }
 
 static void lstm_back(struct tape *t, struct tape_op *o)
@@ -123,7 +136,7 @@ static void lstm_back(struct tape *t, struct tape_op *o)
 	size_t n = l.batch * l.h, n_pre = (size_t)o->y->rows * 4 * l.h;
 	float *pre = tape_buf(t, n_pre), *d = tape_buf(t, 2 * n);
 	memset(d, 0, 2 * n * sizeof *d);
-	walk_back(&l, pre, d, d + n);
+	walk_back(&l, tape_transposed(t, o->x[W]), pre, d, d + n);
 	float *gw = tape_grad_add(t, o->x[W]);
 	if (gw)
 		weights_back(&l, pre, gw);

@@ -57,7 +57,7 @@ const struct recipe recipes[] = {
 			.adapt_episodes = 100,
 			AROUND_INCUMBENT,
 		},
-	/* The Hierarchical Planner: a failure is -10 where the best single device is -1. */
+	/* The Hierarchical Planner: its failures are -10 where runs are about -1. */
 	[RECIPE_HIERARCHICAL] =
 		{
 			.lr = 1e-3,
