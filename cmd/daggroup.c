@@ -7,6 +7,7 @@
 #include "base/msg.h"
 #include "base/opt.h"
 #include "record/grouprec.h"
+#include "record/partrec.h"
 #include "partition/grouping.h"
 #include "place/problem/placeinputs.h"
 #include "stream/filter.h"
@@ -17,7 +18,7 @@ static const char *const traffics[] = {"bytes", "seconds", NULL};
 
 struct options {
 	const struct group_method *method;
-	const char *spec;
+	const char *spec, *same; /* same: file whose groups are taken, in place of a method's */
 	int64_t groups, max_size;
 	int traffic; /* enum traffic */
 	bool acyclic, memory;
@@ -164,6 +165,34 @@ static void describe_groups(const struct state *s, const struct group_graph *g,
 			 t->no_room);
 }
 
+/* Groups of the graph with this digest: those of the last `part` or `group` record in a file. */
+static int read_groups(const char *path, uint64_t graph, uint32_t n, struct arena *a,
+		       const uint32_t **out, struct err *e)
+{
+	struct rec_reader *in = rec_reader_open(path, -1, e);
+	struct part_rec part;
+	struct group_rec group;
+	struct rec r;
+	int k = in ? 1 : -1;
+	*out = NULL;
+	while (k > 0 && (k = rec_next(in, &r, e)) > 0) {
+		bool is_part = rec_is(&r, "part");
+		if (!is_part && !rec_is(&r, "group"))
+			continue;
+		if ((is_part ? part_decode(&r, a, &part, e) : group_decode(&r, a, &group, e)) < 0)
+			k = -1;
+		else if ((is_part ? part.id.graph : group.graph) != graph ||
+			 (is_part ? part.n_sets : group.n_sets) != n)
+			k = err_set(e, ST_INPUT, "groups of another graph");
+		else
+			*out = is_part ? part.p.group : group.group;
+	}
+	rec_reader_close(in);
+	if (k == 0 && !*out)
+		k = err_set(e, ST_INPUT, "no part and no group record");
+	return k < 0 ? err_prefix(e, "--of '%s'", path) : 0;
+}
+
 static int add_groups(struct state *s, struct filter *f, struct err *e)
 {
 	const struct options *o = s->o;
@@ -192,6 +221,8 @@ static int add_groups(struct state *s, struct filter *f, struct err *e)
 				.n_sets = g.n,
 				.group = ARENA_NEWN(s->arena, uint32_t, g.n)};
 
+	if (o->same && read_groups(o->same, out.graph, g.n, s->arena, &go.fixed, e) < 0)
+		return -1;
 	if (group_make(o->method, &g, &go, out.group, &told, e) < 0)
 		return -1;
 	out.n_groups = told.n_groups;
@@ -233,6 +264,9 @@ static int run_file(struct state *s, const char *path, int argc, char **argv, st
 
 /* ---- options ---- */
 
+/* In place of a method. */
+static const struct group_method same = {"same", "those of --of FILE", "", NULL};
+
 static void print_list(void)
 {
 	printf("method\twhat it does\tsource\n");
@@ -266,6 +300,10 @@ int main(int argc, char **argv)
 		 "groups; 0: as many as --max-size needs, and without that the square root of\n"
 		 "the number of sets",
 		 0, UINT32_MAX, NULL, NULL},
+		{"of", 0, OPT_TEXT, &o.same, "FILE",
+		 "instead of METHOD: the groups of the last part or group record in that stream,\n"
+		 "as gpnembed writes it",
+		 0, 0, NULL, NULL},
 		{"max-size", 0, OPT_INT, &o.max_size, "N",
 		 "at most N sets in a group; 0: any number", 0, UINT32_MAX, NULL, NULL},
 		{"acyclic", 0, OPT_FLAG, &o.acyclic, NULL,
@@ -284,7 +322,6 @@ int main(int argc, char **argv)
 		.name = "daggroup",
 		.summary = "group co-location sets",
 		.args = "METHOD [FILE]",
-		.min_args = 1,
 		.max_args = 2,
 		.has_seed = true,
 		.opts = opts,
@@ -302,11 +339,16 @@ int main(int argc, char **argv)
 
 	if (rc <= 0)
 		return opt_finish(rc, &e);
-	o.method = group_method_find(argv[first], &e);
+	if (!o.same && first == argc)
+		return opt_finish(err_set(&e, ST_USAGE, "no METHOD; --list has them"), &e);
+	o.method = o.same ? &same : group_method_find(argv[first++], &e);
 	if (!o.method)
 		return opt_finish(-1, &e);
+	if (first + 1 < argc)
+		return opt_finish(
+			err_set(&e, ST_USAGE, "two inputs; --of takes the place of METHOD"), &e);
 	struct state s = {.o = &o, .common = &common, .arena = arena_new()};
-	rc = run_file(&s, first + 1 < argc ? argv[first + 1] : "-", argc, argv, &e);
+	rc = run_file(&s, first < argc ? argv[first] : "-", argc, argv, &e);
 	arena_free(s.arena);
 	return opt_finish(rc, &e);
 }

@@ -302,8 +302,8 @@ static uint32_t how_many(const struct group_options *o, uint32_t n_nodes, uint32
 }
 
 /* The method's own groups, without empty ones. */
-static int first_groups(const struct group_method *method, struct groups *x, uint32_t wanted,
-			const struct group_options *o, struct err *e)
+static int first_groups(const struct group_method *method, struct groups *x, uint32_t n_nodes,
+			uint32_t wanted, const struct group_options *o, struct err *e)
 {
 	const struct items *items = x->items;
 	struct group_task t = {.g = &items->g,
@@ -315,7 +315,9 @@ static int first_groups(const struct group_method *method, struct groups *x, uin
 
 	for (uint32_t i = 0; i < items->g.n; i++)
 		x->of[i] = wanted == 1 ? 0 : i;
-	if (method->run && wanted > 1 && wanted < items->g.n && method->run(&t, e) < 0)
+	for (uint32_t v = n_nodes; o->fixed && v-- > 0;) /* the first node decides for an item */
+		x->of[items->of[v]] = o->fixed[v];
+	if (!o->fixed && method->run && wanted > 1 && wanted < items->g.n && method->run(&t, e) < 0)
 		return -1;
 	x->n = group_number(x->of, items->g.n);
 	return 0;
@@ -332,13 +334,13 @@ int group_make(const struct group_method *method, const struct group_graph *g,
 	*told = (struct group_told){0};
 	told->joined = items_init(&items, g, o->together, o->acyclic, a);
 	n = items.g.n;
-	wanted = method->run ? how_many(o, g->n, n) : n;
+	wanted = o->fixed ? 0 : method->run ? how_many(o, g->n, n) : n;
 	struct groups x = {.items = &items,
 			   .of = ARENA_NEWN(a, uint32_t, n),
 			   .weight = ARENA_NEWN(a, double, n),
 			   .size = ARENA_NEWN(a, uint32_t, n),
 			   .n_items = ARENA_NEWN(a, uint32_t, n)};
-	int rc = first_groups(method, &x, wanted, o, e);
+	int rc = first_groups(method, &x, g->n, wanted, o, e);
 
 	if (rc == 0 && o->acyclic) {
 		told->moved = group_acyclic(&items.g, x.n, x.of);

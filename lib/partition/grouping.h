@@ -33,7 +33,8 @@ struct group_options {
 	const uint8_t *mask;
 	const double *held, *room;
 	uint32_t k;
-	bool acyclic; /* no circle among groups, see group_acyclic */
+	const uint32_t *fixed; /* (n) groups to begin with, whatever the method; NULL: its own */
+	bool acyclic;          /* no circle among groups, see group_acyclic */
 	uint64_t seed;
 };
 

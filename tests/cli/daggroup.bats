@@ -171,3 +171,25 @@ assert of("r.mp", "run")[0]["ok"], of("r.mp", "run")
 	run -0 --separate-stderr daggroup chunks --groups 1 --acyclic m.mp -o a.mp
 	[[ "$stderr" == "daggroup: 1 groups hold more than any device that can run them has, and must stay together" ]]
 }
+
+@test "--of: the groups of a part or group record of another stream, cut where they have to be" {
+	daggroup --groups 9 metis p.mp > metis.mp
+	daggroup --of metis.mp p.mp > same.mp
+	py "$groups
+assert (groups('metis.mp') == groups('same.mp')).all() and of('same.mp', 'group')[0]['method'] == 'same'"
+	# what a grouper drew is another network's grouping
+	gpnembed --net hierarchical --groups 12 --no-costs p.mp > drawn.mp
+	daggroup --of drawn.mp p.mp | gpnembed --net gpn --hidden 16 --no-costs > out.mp
+	py 'a, b = of("drawn.mp", "part")[0], of("out.mp", "part")[0]; assert a["n_groups"] > 1 and b["given"] and (array(a["group"]) == array(b["group"])).all()'
+	daggroup none t.mp > none.mp
+	daggroup --of none.mp t.mp | recdump -k group --tsv n_groups > n
+	[ "$(cat n)" = 5 ]
+	run -3 daggroup --of none.mp p.mp -o bad.mp
+	[[ $output == *"--of 'none.mp': groups of another graph" ]]
+	run -3 daggroup --of p.mp p.mp -o bad.mp
+	[[ $output == *"--of 'p.mp': no part and no group record" ]]
+	run -2 daggroup -o bad.mp
+	[[ $output == *"no METHOD"* ]]
+	run -2 daggroup --of metis.mp metis p.mp -o bad.mp
+	[ ! -e bad.mp ]
+}
