@@ -80,7 +80,7 @@ static int run(const struct options *o, const struct opt_common *common, int arg
 
 int main(int argc, char **argv)
 {
-	struct options o = {.most_tasks = 500,
+	struct options o = {.most_tasks = 2000,
 			    .moves = 1600,
 			    .policy = 2200,
 			    .threads = pool_n_cpus(),

@@ -67,8 +67,7 @@ run_phase() {
 	(
 		set +em
 		trap '' INT
-		trap - EXIT
-		trap : TERM HUP    # these end the programs; the shells stay until they have ended
+		trap - TERM HUP EXIT
 		"$2"
 	) < /dev/null >> "$phases_log" 2>&1 &
 	phase_group=$!
@@ -89,7 +88,6 @@ run_phase() {
 
 stage() {
 	local status=0
-	trap : TERM HUP
 	"$@" || status=$?
 	[ "$status" -eq 0 ] || echo "$status $1" >> "$phases_dir/.failed"
 	return "$status"

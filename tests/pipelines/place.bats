@@ -79,7 +79,7 @@ whole() {
 
 @test "a signal in the search keeps the best so far, whichever it is: Ctrl-C, SIGTERM, a lost terminal" {
 	local sig
-	for sig in int term all hup; do    # all: as when a job is cancelled
+	for sig in int term hup; do
 		# shellcheck disable=SC2086
 		run -0 on_terminal "sig.$sig/log:episode>$sig" "$PLACE" small_summator.xml $LONG -o sig.$sig
 		if [ $sig != hup ]; then

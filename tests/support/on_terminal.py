@@ -1,7 +1,7 @@
 """on_terminal.py WHEN COMMAND... - COMMAND on a terminal of its own, and what is done to it meanwhile.  WHEN:
-"FILE:TEXT>ACTION", several with spaces between: when FILE holds TEXT, int (Ctrl-C), term (SIGTERM to COMMAND), all (to all
-processes of its session) or hup (the terminal goes).  Prints what the terminal showed, and "status N"."""
-import glob, os, pty, select, signal, sys, time
+"FILE:TEXT>ACTION", several with spaces between: when FILE holds TEXT, int (Ctrl-C), term (SIGTERM to COMMAND) or
+hup (the terminal goes).  Prints what the terminal showed, and "status N"."""
+import os, pty, select, signal, sys, time
 
 acts, command = [a.split(">") for a in sys.argv[1].split()], sys.argv[2:]
 
@@ -25,14 +25,6 @@ while time.time() < end:
             os.write(fd, b"\x03")
         elif action == "term":
             os.kill(pid, signal.SIGTERM)
-        elif action == "all":
-            for stat in glob.glob("/proc/[0-9]*/stat"):
-                try:
-                    session = int(open(stat).read().rpartition(")")[2].split()[3])
-                    if session == pid:
-                        os.kill(int(stat.split("/")[2]), signal.SIGTERM)
-                except OSError:
-                    pass  # it has ended meanwhile
         elif action == "hup":
             os.close(fd)
             fd = None

@@ -60,3 +60,9 @@ def run_record(sample, seconds, source="moved", busy=(1.0, 1.0), loops=None, ok=
 def write_runs(path, runs):
     """A stream of run records."""
     write(path, [["hdr", {"version": 1, "chain": []}], *runs])
+
+
+def is_move(home, on):
+    """Is placement `on` a move of `home`: from one device to another, and maybe back (a swap)?"""
+    ways = {frozenset((int(a), int(b))) for a, b in zip(home, on) if a != b}
+    return len(ways) == 1

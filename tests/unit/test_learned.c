@@ -53,7 +53,7 @@ static double weighted(const struct scorer *s, const struct params *p, const flo
 static void check_gradient(void)
 {
 	struct params *p = params_new();
-	struct scorer s = scorer_add(p, "s", 6);
+	struct scorer s = scorer_add(p, "s", 6, SCORER_SMALL);
 	float x[5 * 6], w[5] = {1, -0.5f, 0, 2, 0.25f};
 	struct random_stream rng = random_stream_new(3, RANDOM_PRETRAIN, 9, 9);
 	double worst = 0, most = 0;
@@ -131,7 +131,7 @@ static double shot_value(const struct place_model *m, const struct learned_param
 
 	search_context_init(&s, &run);
 	cost_view_init(&view, m, a);
-	if (rule_run(RULE_POLICY, &view, params, NULL, device, &e) == 0) {
+	if (rule_run(RULE_POLICY, &view, params, NULL, device, NULL, &e) == 0) {
 		struct evaluator *ev = evaluators_take(s.ev);
 
 		value = place_evaluate(ev, device)->value;
@@ -216,7 +216,7 @@ static void check_slack(void)
 		setting_init(&x, i);
 		struct incumbent_view *y = incumbent_view_new(&x.view, &x.s.u);
 
-		if (rule_run(1, &x.view, NULL, NULL, x.device, &e) == 0 &&
+		if (rule_run(1, &x.view, NULL, NULL, x.device, NULL, &e) == 0 &&
 		    incumbent_view_set(y, x.device)) {
 			double makespan = y->t->makespan_s;
 			uint32_t last = y->n_chain - 1;
@@ -319,6 +319,75 @@ static void check_proposals(const struct learned_params *params)
 	    "lists of proposals are the same again, without what was tried (%u)", n_lists);
 }
 
+/* Units of a patch are where it takes them from, each once, and change places where it is a swap. */
+static void check_swaps(const struct learned_params *params)
+{
+	const struct rng_addr at = {.seed = 5, .episode = 2, .step = 1, .stream = RNG_ACTION};
+	uint32_t wrong = 0, n_swaps = 0, n_patches = 0;
+
+	for (uint32_t i = 0; i < PROBLEMS; i++) {
+		struct setting x;
+		struct err e = ERR_INIT;
+		double value;
+
+		setting_init(&x, i);
+		struct proposer *y = proposer_new(&x.p.m, &e);
+		uint16_t *next = ARENA_NEWN(x.p.a, uint16_t, x.p.m.n_sets);
+		struct proposals a = {0};
+
+		if (proposer_shot(y, params, NULL, x.device, &value, &e) == 0)
+			a = proposer_list(y, params, x.device, &at, NULL, NULL, 0, 16);
+		for (uint32_t j = 0; j < a.n; j++) {
+			const struct patch *p = &a.patch[j];
+			uint32_t changed = 0, in_units = 0;
+
+			proposer_apply(y, x.device, j, next);
+			for (uint32_t s = 0; s < x.p.m.n_sets; s++)
+				changed += next[s] != x.device[s];
+			for (uint32_t u = 0; u < p->n; u++) {
+				uint32_t unit = p->unit[u];
+				uint16_t from = x.device[x.s.u.set[x.s.u.ptr[unit]]];
+
+				in_units += x.s.u.ptr[unit + 1] - x.s.u.ptr[unit];
+				wrong += from != (u < p->n - p->n_back ? p->from : p->to);
+				wrong += patch_target(p, u) == from;
+			}
+			wrong += changed != in_units || p->n_back >= p->n;
+			n_swaps += p->n_back > 0;
+			n_patches++;
+		}
+		proposer_free(y);
+		setting_release(&x);
+	}
+	tap(wrong == 0, "a patch takes its units from where they are, each once");
+	tap(10 * n_swaps > n_patches && n_swaps < n_patches, "some patches are swaps: %u of %u",
+	    n_swaps, n_patches);
+}
+
+/* Of few evaluations those are made that look best before; all are never worse. */
+static void check_shots(const struct learned_params *params)
+{
+	uint32_t wrong = 0, near = 0;
+
+	for (uint32_t i = 0; i < PROBLEMS; i++) {
+		struct setting x;
+		struct err e = ERR_INIT;
+
+		setting_init(&x, i);
+		struct shot all = {.view = &x.view, .s = &x.s, .params = params, .variants = 8},
+			    few = all;
+
+		few.most = 3;
+		wrong += shot_run(&all, x.device, &e) < 0 || shot_run(&few, x.device, &e) < 0;
+		wrong += few.used > 3 || all.used > N_RULES + 8 || all.value > few.value;
+		near += few.value <= 1.02 * all.value;
+		setting_release(&x);
+	}
+	tap(wrong == 0, "list schedules: as many are simulated as may be");
+	tap(4 * near > 3 * PROBLEMS, "those that look best are near the best of all: %u of %u",
+	    near, PROBLEMS);
+}
+
 /* ---- learning ---- */
 
 static void last_score(void *arg, const struct pretrain_told *t)
@@ -364,6 +433,8 @@ int main(void)
 	check_slack();
 	check_moves(params);
 	check_proposals(params);
+	check_swaps(params);
+	check_shots(params);
 	check_pretrain();
 	return tap_end();
 }

@@ -11,17 +11,21 @@
 
 #include "learn/params/params.h"
 
-enum { SCORER_HIDDEN = 32 };
+/* Units of both hidden layers. */
+enum scorer_hidden { SCORER_SMALL = 32, SCORER_LARGE = 64 };
 
 /* Where a scorer's matrices are in a block of parameters. */
 struct scorer {
-	uint32_t n_features;
-	uint64_t off;   /* bit i: feature i is not looked at (ablations), i < 64 */
-	uint32_t first; /* matrix: w1 (n_features,32), b1, w2 (32,32), b2, w3 (1,32), b3 (1,1) */
+	uint32_t n_features, hidden;
+	uint64_t off; /* bit i: feature i is not looked at (ablations), i < 64 */
+	uint32_t
+		first; /* matrix: w1 (n_features,hidden), b1, w2 (hidden,hidden), b2, w3 (1,hidden),
+			   b3 (1,1) */
 };
 
 /* Appends the matrices NAME.w1 .. NAME.b3 to p. */
-struct scorer scorer_add(struct params *p, const char *name, uint32_t n_features);
+struct scorer scorer_add(struct params *p, const char *name, uint32_t n_features,
+			 enum scorer_hidden hidden);
 
 /* score (n) of the rows x (n,n_features). */
 void scorer_run(const struct scorer *s, const struct params *p, const float *x, uint32_t n,

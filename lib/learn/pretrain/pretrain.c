@@ -15,7 +15,8 @@ enum {
 	LIST = 64,
 	MOVE_STEPS = 24,
 	MOVE_RUNS = 250,
-	SAMPLES = 8,
+	VARIANTS = 8,
+	SAMPLES = 4,
 	FEW_NUMBERS = 1 << 24
 };
 
@@ -128,8 +129,8 @@ static void learn_moves(void *arg, int task, int thread)
 	l->loss = l->n = l->score = l->n_score = 0;
 	if (!study_init(&y, t, number))
 		return;
-	if (rule_run(random_stream_below(&rng, N_RULES), &y.view, t->x, NULL, y.device, &none) ==
-	    0) {
+	if (rule_run(random_stream_below(&rng, N_RULES), &y.view, t->x, NULL, y.device, NULL,
+		     &none) == 0) {
 		move_search_init(&x, &y.s, &y.view, t->x, LIST, rng);
 		x.parse = &y.parse;
 		move_search_set(&x, y.device);
@@ -173,7 +174,7 @@ static double value_of_rule(struct pretraining *t, struct study *y, struct evalu
 {
 	struct err none = ERR_INIT;
 
-	if (rule_run(rule, &y->view, t->x, NULL, y->device, &none) < 0)
+	if (rule_run(rule, &y->view, t->x, NULL, y->device, NULL, &none) < 0)
 		return INFINITY;
 	const struct place_result *p = place_evaluate(ev, y->device);
 
@@ -183,8 +184,13 @@ static double value_of_rule(struct pretraining *t, struct study *y, struct evalu
 /* y->best becomes the best that rules, draws of the policy and learned moves find. */
 static void find_teacher(struct pretraining *t, struct study *y, struct random_stream *rng)
 {
-	struct shot shot = {
-		.view = &y->view, .s = &y->s, .params = t->x, .parse = &y->parse, .patient = true};
+	struct shot shot = {.view = &y->view,
+			    .s = &y->s,
+			    .params = t->x,
+			    .parse = &y->parse,
+			    .patient = true,
+			    .variants = VARIANTS,
+			    .seed = random_stream_below(rng, UINT32_MAX)};
 	struct err none = ERR_INIT;
 	struct move_search x;
 
@@ -242,15 +248,17 @@ static void follow_groups(struct study *y, const uint32_t *group)
 	mem_free(work);
 }
 
-/* The gradient of one list schedule that follows the teacher. */
+/* The gradient of one list schedule that follows the teacher; half of them do not see some features,
+ * so that variants that do not (shot.c) are policies that were learned, too. */
 static void imitate(struct pretraining *t, struct study *y, struct lesson *l, const uint32_t *group,
-		    double share)
+		    double share, struct random_stream *rng)
 {
 	struct err none = ERR_INIT;
+	struct scorer scorer = t->x->policy;
 	struct decode d = {.rule = DECODE_POLICY,
 			   .links = true,
 			   .group = group,
-			   .scorer = &t->x->policy,
+			   .scorer = &scorer,
 			   .params = t->x->p,
 			   .follow = y->best,
 			   .grad = l->grad,
@@ -258,6 +266,8 @@ static void imitate(struct pretraining *t, struct study *y, struct lesson *l, co
 			   .weight = share / sqrt(y->view.n)};
 	uint16_t *out = MEM_NEWN(uint16_t, y->problem.m.n_sets);
 
+	if (random_stream_below(rng, 2))
+		shot_drop_features(&scorer, rng);
 	if (group) {
 		follow_groups(y, group);
 		d.follow = y->device;
@@ -274,9 +284,9 @@ static void imitate_all(struct pretraining *t, struct study *y, struct lesson *l
 {
 	uint32_t n = y->parse.n_rounds;
 
-	imitate(t, y, l, NULL, 0.6);
+	imitate(t, y, l, NULL, 0.6, rng);
 	if (n)
-		imitate(t, y, l, y->parse.group[random_stream_below(rng, n)], 0.4);
+		imitate(t, y, l, y->parse.group[random_stream_below(rng, n)], 0.4, rng);
 	(void)parse_learn(&y->view, t->x, y->best, sqrt(y->view.n), l->grad);
 }
 

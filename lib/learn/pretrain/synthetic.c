@@ -12,6 +12,8 @@
 
 enum { MOST_TYPES = 12, MOST_CLASSES = 4, MOST_DEVICES = 32, MOST_INPUTS = 24, CELL = 24 };
 
+/* Tasks of seven problems in eight, at most. */
+static const uint32_t USUAL = 400;
 static const double UNIT = 1e6; /* bytes of a mean tensor */
 
 struct drawing {
@@ -495,7 +497,9 @@ void synthetic_init(struct synthetic *x, uint64_t seed, uint32_t number, uint32_
 	struct drawing d = {.rng = random_stream_new(seed, RANDOM_SYNTHETIC, 0, number)};
 
 	*x = (struct synthetic){.a = arena_new()};
-	d.most = (uint32_t)exp(uniform(&d, log(16), log(most_tasks)));
+	bool usual = below(&d, 8) > 0 && most_tasks > USUAL;
+
+	d.most = (uint32_t)exp(uniform(&d, log(16), log(usual ? USUAL : most_tasks)));
 	uint32_t room = d.most + 64; /* kinds may draw a little more */
 
 	d.in = arena_alloc(x->a, room, sizeof(*d.in));

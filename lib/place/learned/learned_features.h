@@ -5,7 +5,7 @@
 
 enum {
 	DECODE_FEATURES = 48, /* of a device for a task: decode_features.c */
-	PATCH_FEATURES = 48,  /* of a move: patch_features.c */
+	PATCH_FEATURES = 56,  /* of a move: patch_features.c */
 	PARSE_FEATURES = 18   /* of an edge: parse.c */
 };
 extern const char decode_feature_kinds[], patch_feature_kinds[], parse_feature_kinds[];

@@ -56,13 +56,12 @@ static int answer(struct learned_run *x, int rc, struct err *e)
 }
 
 /* Where a search begins: the best of list schedules. */
-static int run_shot(struct learned_run *x, struct shot *shot, uint32_t variants, uint64_t most,
-		    struct err *e)
+static int run_shot(struct learned_run *x, struct shot *shot, uint64_t most, struct err *e)
 {
 	*shot = (struct shot){.view = &x->view,
 			      .s = &x->s,
 			      .params = x->params,
-			      .variants = variants,
+			      .variants = SHOT_VARIANTS,
 			      .seed = x->r->seed,
 			      .most = most};
 	if (x->params) {
@@ -85,16 +84,16 @@ static int run_learned_policy(struct method_run *r, struct err *e)
 	int rc = open_params(&x, e);
 
 	if (rc == 0)
-		rc = run_shot(&x, &shot, SHOT_VARIANTS, 0, e);
+		rc = run_shot(&x, &shot, 0, e);
 	snprintf(r->note, sizeof(r->note), "the best of %llu list schedules: %s, value %.6g",
 		 (unsigned long long)x.used, shot.who, x.best_value);
 	return answer(&x, rc, e);
 }
 
-/* Starts are worth a run in twelve. */
-static uint32_t variants_for(uint64_t evals)
+/* Runs of list schedules: one in twelve of all; without a limit all of them. */
+static uint64_t runs_for_shot(uint64_t evals)
 {
-	return evals / 12 < SHOT_VARIANTS ? (uint32_t)(evals / 12) : SHOT_VARIANTS;
+	return (evals + 11) / 12;
 }
 
 static void search_moves(struct learned_run *x, const struct limits *limits)
@@ -131,7 +130,7 @@ static int run_moves(struct method_run *r, bool learned, struct err *e)
 	int rc = learned ? open_params(&x, e) : 0;
 
 	if (rc == 0)
-		rc = run_shot(&x, &shot, variants_for(limits.evals), limits.evals, e);
+		rc = run_shot(&x, &shot, runs_for_shot(limits.evals), e);
 	double start = x.best_value;
 
 	if (rc == 0)

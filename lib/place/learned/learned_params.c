@@ -10,9 +10,9 @@ static struct learned_params *empty(void)
 
 	x->block = BLOCK_COSTS;
 	x->p = params_new();
-	x->edges = scorer_add(x->p, "edges", PARSE_FEATURES);
-	x->policy = scorer_add(x->p, "policy", DECODE_FEATURES);
-	x->moves = scorer_add(x->p, "moves", PATCH_FEATURES);
+	x->edges = scorer_add(x->p, "edges", PARSE_FEATURES, SCORER_SMALL);
+	x->policy = scorer_add(x->p, "policy", DECODE_FEATURES, SCORER_SMALL);
+	x->moves = scorer_add(x->p, "moves", PATCH_FEATURES, SCORER_LARGE);
 	params_alloc(x->p);
 	return x;
 }

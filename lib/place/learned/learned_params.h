@@ -9,7 +9,7 @@
 #include "learn/params/scorer.h"
 #include "record/paramsrec.h"
 
-enum { LEARNED_VERSION = 2 };
+enum { LEARNED_VERSION = 3 };
 
 /* What scorers were learned without, for ablations. */
 enum learned_without { WITHOUT_COSTS = 1, WITHOUT_STRUCTURE = 2, WITHOUT_PARSING = 4 };

@@ -126,7 +126,7 @@ static double run_patch(struct move_search *x, uint32_t i)
 	double value = p->value;
 
 	for (uint32_t j = 0; j < y->n; j++)
-		search_state_move(p, y->unit[j], y->to);
+		search_state_move(p, y->unit[j], patch_target(y, j));
 	search_state_evaluate(p, x->heat > 0 ? INFINITY : p->energy);
 	return p->value < INFINITY ? log(value / p->value) : -INFINITY;
 }

@@ -5,6 +5,8 @@
 
 #include "place/learned/patch.h"
 
+enum { BACK_MOST = 16, SWAPS = 6 }; /* swaps in sixteen draws */
+static const uint64_t BACK = (uint64_t)1 << 32;
 static const double NEAR_SLACK = 0.05; /* of the makespan: nearly critical */
 
 static void list_twins(struct patcher *p, struct arena *a)
@@ -27,6 +29,7 @@ void patcher_init(struct patcher *p, const struct search_context *s, const struc
 {
 	*p = (struct patcher){.s = s, .x = x};
 	p->mark = ARENA_NEWN(a, uint32_t, s->u.n);
+	p->goes = ARENA_NEWN(a, uint16_t, s->u.n);
 	p->tried = ARENA_NEWN(a, uint32_t, s->u.n);
 	p->tensor_mark = ARENA_NEWN(a, uint32_t, x->view->m->tasks.dag.n_tensors);
 	p->new_end_s = ARENA_NEWN(a, double, x->view->n);
@@ -205,6 +208,47 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 33;
 }
 
+/* A unit on y->to near the patch, or one of those that make the schedule long; UINT32_MAX: none found. */
+static uint32_t draw_back_seed(struct patcher *p, struct random_stream *rng, const struct patch *y)
+{
+	const struct search_context *s = p->s;
+
+	for (uint32_t tries = 0; tries < 12; tries++) {
+		uint32_t u = y->unit[random_stream_below(rng, y->n)];
+		uint32_t hops = 1 + random_stream_below(rng, 3);
+
+		if (tries >= 8)
+			u = draw_seed(p, rng);
+		for (; tries < 8 && hops > 0; hops--)
+			if (s->ptr[u] < s->ptr[u + 1])
+				u = s->adj[s->ptr[u] +
+					   random_stream_below(rng, s->ptr[u + 1] - s->ptr[u])];
+		if (p->mark[u] != p->step && home(p, u) == y->to && may_go(p, u, y->from))
+			return u;
+	}
+	return UINT32_MAX;
+}
+
+/* A patch that comes back: around a unit near y, or a few of the same kind. */
+static void add_back(struct patcher *p, struct random_stream *rng, struct patch *y)
+{
+	struct patch back = {.n = 1, .from = y->to, .to = y->from};
+	uint32_t size = (uint32_t)exp2(random_stream_uniform(rng) * log2(BACK_MOST + 0.99));
+	uint32_t seed = draw_back_seed(p, rng, y);
+
+	if (seed == UINT32_MAX || y->n == PATCH_MOST)
+		return;
+	back.unit[0] = seed;
+	p->mark[seed] = p->step;
+	grow(p, rng, size < PATCH_MOST - y->n ? size : PATCH_MOST - y->n, &back);
+	for (uint32_t i = 0; i < back.n; i++)
+		if (may_go(p, back.unit[i], y->from)) {
+			y->hash += mix(back.unit[i] + BACK);
+			y->unit[y->n++] = back.unit[i];
+			y->n_back++;
+		}
+}
+
 bool patch_draw(struct patcher *p, struct random_stream *rng, struct patch *out)
 {
 	uint32_t seed = draw_seed(p, rng), kept = 0;
@@ -237,6 +281,8 @@ bool patch_draw(struct patcher *p, struct random_stream *rng, struct patch *out)
 			out->unit[kept++] = out->unit[i];
 		}
 	out->n = kept;
+	if (kept > 0 && random_stream_below(rng, 16) < SWAPS)
+		add_back(p, rng, out);
 	out->hash = mix(out->hash + ((uint64_t)out->to << 32));
 	return kept > 0;
 }

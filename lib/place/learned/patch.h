@@ -1,5 +1,5 @@
 /* patch.h - moves of an incumbent that a learned search chooses among: a connected patch of units
- * goes from one device to another.  What a patch's features are: patch_features.c. */
+ * goes from one device to another, and another patch may come back in its place (a swap).  What a patch's features are: patch_features.c. */
 #ifndef HSDAG_PLACE_LEARNED_PATCH_H
 #define HSDAG_PLACE_LEARNED_PATCH_H
 
@@ -10,7 +10,7 @@
 enum { PATCH_MOST = 128 };
 
 struct patch {
-	uint32_t n;
+	uint32_t n, n_back; /* the last n_back units go from `to` to `from` */
 	uint32_t unit[PATCH_MOST];
 	uint16_t from, to;
 	uint64_t hash; /* equal for the same units and device */
@@ -21,6 +21,7 @@ struct patcher {
 	const struct search_context *s;
 	const struct incumbent_view *x;
 	uint32_t *mark, step; /* (units) in the patch at hand when mark is step */
+	uint16_t *goes;       /* (units) where to, if in the patch at hand */
 	uint32_t *tensor_mark;
 	double *new_end_s;              /* (n) of the patch's tasks */
 	uint32_t *task;                 /* (n) of the patch at hand, by start */
@@ -43,6 +44,12 @@ void patcher_set_groups(struct patcher *p, const uint32_t *group);
 
 /* false: no patch came of this draw. */
 bool patch_draw(struct patcher *p, struct random_stream *rng, struct patch *out);
+
+/* Where unit y->unit[i] goes. */
+static inline uint16_t patch_target(const struct patch *y, uint32_t i)
+{
+	return i < y->n - y->n_back ? y->to : y->from;
+}
 
 /* feature (PATCH_FEATURES). */
 void patch_features(struct patcher *p, const struct patch *y, float *feature);

@@ -9,12 +9,23 @@
 
 enum { MOST_LOOKS = 48 }; /* tasks of a device that are looked at for a gap */
 
+/* Of the units that go one way. */
+struct part {
+	uint16_t from, to;
+	double cost_from, cost_to;
+	double first_s, busy_s; /* on the target, in gaps: when inputs are there, what is taken */
+	double late;            /* the most that a reader would be late */
+	double min_slack;
+	uint32_t n_tasks, n_critical;
+};
+
 struct sums {
+	struct part part[2];        /* there, and back (a swap) */
 	double cost_from, cost_to;  /* of the patch */
 	double copy_new, copy_gone; /* seconds of copies that come and go */
 	uint32_t n_new, n_gone;
 	double late, late_all, late_plain; /* the most that a reader would be late */
-	double first_s, end_s;             /* on the target, in gaps */
+	double end_s;                      /* on the targets, in gaps */
 	double min_slack, slack;
 	uint32_t n_critical, n_tasks;
 	double chain_s, chain_copy_s;        /* change of the critical chain */
@@ -40,6 +51,14 @@ static bool in_patch(const struct patcher *p, uint32_t v)
 	return p->mark[p->s->u.of_set[p->x->view->m->tasks.task_set[v]]] == p->step;
 }
 
+/* Where task v would be. */
+static uint16_t then_on(const struct patcher *p, uint32_t v)
+{
+	uint32_t unit = p->s->u.of_set[p->x->view->m->tasks.task_set[v]];
+
+	return p->mark[unit] == p->step ? p->goes[unit] : p->x->on[v];
+}
+
 static uint32_t list_tasks(struct patcher *p, const struct patch *y)
 {
 	const struct incumbent_view *x = p->x;
@@ -48,6 +67,7 @@ static uint32_t list_tasks(struct patcher *p, const struct patch *y)
 	p->step++;
 	for (uint32_t i = 0; i < y->n; i++) {
 		p->mark[y->unit[i]] = p->step;
+		p->goes[y->unit[i]] = patch_target(y, i);
 		for (uint32_t j = x->unit_ptr[y->unit[i]]; j < x->unit_ptr[y->unit[i] + 1]; j++)
 			p->task[n++] = x->unit_task[j];
 	}
@@ -73,11 +93,14 @@ static uint32_t first_after(const struct incumbent_view *x, uint32_t d, double s
 }
 
 /* The earliest start on d of cost seconds in a gap of the incumbent's schedule. */
-static double gap_start_s(const struct incumbent_view *x, uint32_t d, double s, double cost)
+static double gap_start_s(const struct patcher *p, uint32_t d, double s, double cost)
 {
+	const struct incumbent_view *x = p->x;
 	uint32_t i = first_after(x, d, s), end = x->dev_ptr[d + 1];
 
 	for (uint32_t looks = 0; i < end && s + cost > x->t->start_s[x->dev_task[i]]; i++) {
+		if (in_patch(p, x->dev_task[i]))
+			continue;
 		s = fmax(s, x->t->end_s[x->dev_task[i]]);
 		if (++looks == MOST_LOOKS)
 			return fmax(s, x->t->end_s[x->dev_task[end - 1]]);
@@ -86,14 +109,17 @@ static double gap_start_s(const struct incumbent_view *x, uint32_t d, double s, 
 }
 
 /* By how much tasks of d are late when `shift` seconds are put in at s. */
-static double pushed_late_s(const struct incumbent_view *x, uint32_t d, double s, double shift)
+static double pushed_late_s(const struct patcher *p, uint32_t d, double s, double shift)
 {
+	const struct incumbent_view *x = p->x;
 	uint32_t i = first_after(x, d, s), end = x->dev_ptr[d + 1];
 	double late = -x->t->makespan_s, before = s;
 
 	for (uint32_t looks = 0; i < end && looks < MOST_LOOKS; i++, looks++) {
 		uint32_t w = x->dev_task[i];
 
+		if (in_patch(p, w))
+			continue;
 		shift -= fmax(0, x->t->start_s[w] - before);
 		if (shift <= 0)
 			break;
@@ -104,7 +130,7 @@ static double pushed_late_s(const struct incumbent_view *x, uint32_t d, double s
 }
 
 /* Inputs of v: when they are on the target; copies that come and go. */
-static double see_inputs(struct patcher *p, const struct patch *y, uint32_t v, struct sums *o)
+static double see_inputs(struct patcher *p, const struct part *y, uint32_t v, struct sums *o)
 {
 	const struct incumbent_view *x = p->x;
 	const struct sched_dag *d = &x->view->m->tasks.dag;
@@ -118,7 +144,10 @@ static double see_inputs(struct patcher *p, const struct patch *y, uint32_t v, s
 		double at = x->t->end_s[from];
 
 		if (in_patch(p, from)) {
-			ready = fmax(ready, p->new_end_s[from]);
+			at = p->new_end_s[from];
+			if (then_on(p, from) != y->to)
+				at += fmax(0, sched_copy_s(l, y->from, y->to, d->tensor_bytes[t]));
+			ready = fmax(ready, at);
 			continue;
 		}
 		o->near_all += (double)d->tensor_bytes[t];
@@ -157,7 +186,7 @@ static double see_inputs(struct patcher *p, const struct patch *y, uint32_t v, s
 }
 
 /* Readers of what v makes: how late they would be; copies that come and go. */
-static void see_readers(struct patcher *p, const struct patch *y, uint32_t v, double plain_end_s,
+static void see_readers(struct patcher *p, struct part *y, uint32_t v, double plain_end_s,
 			struct sums *o)
 {
 	const struct incumbent_view *x = p->x;
@@ -202,6 +231,7 @@ static void see_readers(struct patcher *p, const struct patch *y, uint32_t v, do
 			double late = p->new_end_s[v] + copy_s - by;
 
 			o->late = fmax(o->late, late);
+			y->late = fmax(y->late, late);
 			o->late_all += fmax(0, late);
 			o->late_plain = fmax(o->late_plain, plain_end_s + copy_s - by);
 			o->reader_slack = fmin(o->reader_slack, incumbent_slack_s(x, w));
@@ -209,12 +239,13 @@ static void see_readers(struct patcher *p, const struct patch *y, uint32_t v, do
 	}
 	if (!read) {
 		o->late = fmax(o->late, p->new_end_s[v] - x->t->makespan_s);
+		y->late = fmax(y->late, p->new_end_s[v] - x->t->makespan_s);
 		o->late_plain = fmax(o->late_plain, plain_end_s - x->t->makespan_s);
 	}
 }
 
 /* The change of the critical chain, element by element, if nothing else became critical. */
-static void see_chain(const struct patcher *p, const struct patch *y, uint32_t v, double cost_to,
+static void see_chain(const struct patcher *p, struct part *y, uint32_t v, double cost_to,
 		      struct sums *o)
 {
 	const struct incumbent_view *x = p->x;
@@ -226,6 +257,7 @@ static void see_chain(const struct patcher *p, const struct patch *y, uint32_t v
 		return;
 	at--;
 	o->n_critical++;
+	y->n_critical++;
 	o->chain_s += cost_to - x->cost_s[v];
 	/* what v waited for */
 	if (x->chain_by_device[at]) {
@@ -274,21 +306,24 @@ static void see_chain(const struct patcher *p, const struct patch *y, uint32_t v
 	}
 }
 
-static void see_task(struct patcher *p, const struct patch *y, uint32_t v, double *plain_s,
-		     double *busy_s, struct sums *o)
+static void see_task(struct patcher *p, struct part *y, uint32_t v, double *plain_s, struct sums *o)
 {
 	const struct incumbent_view *x = p->x;
 	const struct cost_view *view = x->view;
 	double cost = view->m->costs.task_s[(size_t)v * view->k + y->to];
 	double ready = see_inputs(p, y, v, o);
-	double start = gap_start_s(x, y->to, fmax(ready, *busy_s), cost);
+	double start = gap_start_s(p, y->to, fmax(ready, y->busy_s), cost);
 	double slack = incumbent_slack_s(x, v);
 
 	*plain_s = fmax(*plain_s, ready) + cost;
-	p->new_end_s[v] = *busy_s = start + cost;
+	p->new_end_s[v] = y->busy_s = start + cost;
+	y->n_tasks++;
+	y->cost_from += x->cost_s[v];
+	y->cost_to += cost;
+	y->first_s = fmin(y->first_s, ready);
+	y->min_slack = fmin(y->min_slack, slack);
 	o->cost_from += x->cost_s[v];
 	o->cost_to += cost;
-	o->first_s = fmin(o->first_s, ready);
 	o->end_s = fmax(o->end_s, start + cost);
 	o->min_slack = fmin(o->min_slack, slack);
 	o->slack += slack;
@@ -300,18 +335,25 @@ static void see_task(struct patcher *p, const struct patch *y, uint32_t v, doubl
 }
 
 /* In the order of write_features. */
-const char patch_feature_kinds[] = "cccccccccccssscccccccccccsscccccccssccss--c-cccs";
+const char patch_feature_kinds[] = "cccccccccccssscccccccccccsscccccccssccss--c-cccs"
+				   "scccccss";
 
 static void write_features(const struct patcher *p, const struct patch *y, const struct sums *o,
 			   float *f)
 {
+	const struct part *there = &o->part[0], *back = &o->part[1];
 	const struct incumbent_view *x = p->x;
 	const struct cost_view *view = x->view;
 	const struct timeline *t = x->t;
 	double m = t->makespan_s > 0 ? t->makespan_s : 1, most = 0, mean = 0, tried = 0;
-	double pushed = pushed_late_s(x, y->to, o->first_s, o->cost_to);
+	double pushed_to = pushed_late_s(p, there->to, there->first_s, there->cost_to);
+	double pushed_from =
+		back->n_tasks ? pushed_late_s(p, back->to, back->first_s, back->cost_to) : -m;
+	double pushed = fmax(pushed_to, pushed_from);
 	double n = o->n_tasks ? o->n_tasks : 1;
-	double from = t->busy_s[y->from], to = t->busy_s[y->to];
+	double from = t->busy_s[there->from], to = t->busy_s[there->to];
+	double then_from = from - there->cost_from + back->cost_to;
+	double then_to = to + there->cost_to - back->cost_from;
 
 	for (uint32_t d = 0; d < view->k; d++) {
 		most = fmax(most, t->busy_s[d]);
@@ -352,8 +394,8 @@ static void write_features(const struct patcher *p, const struct patch *y, const
 		       (o->cost_from + o->cost_to + 1e-3 * m / view->n)),
 		from / m,
 		to / m,
-		(to + o->cost_to) / m > 2 ? 2 : (to + o->cost_to) / m,
-		squash(20 * (fmax(from - o->cost_from, to + o->cost_to) - most) / m),
+		then_to / m > 2 ? 2 : then_to / m,
+		squash(20 * (fmax(then_from, then_to) - most) / m),
 		mean / m,
 		squash(4 * (from - to) / m),
 		o->near_all > 0 ? o->near_to / o->near_all : 0,
@@ -370,23 +412,43 @@ static void write_features(const struct patcher *p, const struct patch *y, const
 		view->span_s / m,
 		t->start_s[p->task[0]] / m,
 		(double)x->n_chain / view->n,
+		back->n_tasks / n,
+		squash(20 * back->cost_to / m),
+		squash(20 * there->late / m),
+		squash(20 * back->late / m),
+		squash(20 * pushed_to / m),
+		squash(20 * pushed_from / m),
+		back->n_tasks ? squash(20 * back->min_slack / m) : 0,
+		back->n_tasks ? (double)back->n_critical / back->n_tasks : 0,
 	};
 
 	for (uint32_t i = 0; i < PATCH_FEATURES; i++)
 		f[i] = (float)row[i];
 }
 
+static struct part part_of(uint16_t from, uint16_t to, double makespan_s)
+{
+	return (struct part){.from = from,
+			     .to = to,
+			     .first_s = INFINITY,
+			     .late = -makespan_s,
+			     .min_slack = makespan_s};
+}
+
 void patch_features(struct patcher *p, const struct patch *y, float *feature)
 {
-	double m = p->x->t->makespan_s, plain_s = 0, busy_s = 0;
-	struct sums o = {.first_s = INFINITY,
+	double m = p->x->t->makespan_s, plain_s[2] = {0};
+	struct sums o = {.part = {part_of(y->from, y->to, m), part_of(y->to, y->from, m)},
 			 .late = -m,
 			 .late_plain = -m,
 			 .min_slack = m,
 			 .reader_slack = m};
 
 	o.n_tasks = list_tasks(p, y);
-	for (uint32_t i = 0; i < o.n_tasks; i++)
-		see_task(p, y, p->task[i], &plain_s, &busy_s, &o);
+	for (uint32_t i = 0; i < o.n_tasks; i++) {
+		bool back = then_on(p, p->task[i]) != y->to;
+
+		see_task(p, &o.part[back], p->task[i], &plain_s[back], &o);
+	}
 	write_features(p, y, &o, feature);
 }

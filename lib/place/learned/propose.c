@@ -141,5 +141,5 @@ void proposer_apply(const struct proposer *x, const uint16_t *incumbent, uint32_
 
 	memcpy(out, incumbent, x->m->n_sets * sizeof(*out));
 	for (uint32_t j = 0; j < y->n; j++)
-		place_unit_set(&x->s.u, y->unit[j], y->to, out);
+		place_unit_set(&x->s.u, y->unit[j], patch_target(y, j), out);
 }

@@ -1,9 +1,12 @@
 /* shot.c - list schedules by rules, and the best of them. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/digest.h"
 #include "place/learned/shot.h"
 
+enum { MOST_LISTED = 128 };
 static const double DROP = 0.1; /* share of features that a variant of the policy does not see */
 
 static const struct {
@@ -18,7 +21,7 @@ const char *const rule_names[] = {"heft", "contention", "look-ahead rank", "opti
 				  "policy"};
 
 int rule_run(uint32_t i, const struct cost_view *view, const struct learned_params *params,
-	     const uint32_t *group, uint16_t *device, struct err *e)
+	     const uint32_t *group, uint16_t *device, double *makespan_s, struct err *e)
 {
 	struct decode x = {.rule = rules[i].rule, .links = rules[i].links, .group = group};
 
@@ -28,57 +31,100 @@ int rule_run(uint32_t i, const struct cost_view *view, const struct learned_para
 		x.scorer = &params->policy;
 		x.params = params->p;
 	}
-	return decode_run(&x, view, device, e);
+	int rc = decode_run(&x, view, device, e);
+
+	if (makespan_s)
+		*makespan_s = x.makespan_s;
+	return rc;
 }
 
-static void keep_if_better(struct shot *x, struct evaluator *ev, uint16_t *try, uint16_t *device,
-			   const char *who)
+/* A list schedule. */
+struct listed {
+	uint16_t *device; /* (n_sets) */
+	uint64_t hash;
+	double makespan_s; /* of its own schedule, in which it was placed */
+	const char *who;
+	uint32_t number;
+};
+
+/* All of them, of which no two are alike. */
+struct listing {
+	const struct shot *x;
+	struct arena *a;
+	uint32_t n;
+	struct listed list[MOST_LISTED];
+	uint16_t *try; /* (n_sets) of the next one */
+};
+
+/* Takes y->try in. */
+static void add(struct listing *y, double makespan_s, const char *who)
 {
-	uint32_t moved;
-	const struct place_result *p = place_repaired(ev, &x->s->traffic, try, &moved);
+	uint32_t n_sets = y->x->view->m->n_sets;
+	uint64_t hash = digest_of(y->try, n_sets * sizeof(*y->try), 0);
 
-	x->used++;
-	if (p->status != PLACE_OK || !(p->value < x->value))
+	for (uint32_t i = 0; i < y->n; i++)
+		if (y->list[i].hash == hash)
+			return;
+	if (y->n == MOST_LISTED)
 		return;
-	x->value = p->value;
-	x->who = who;
-	memcpy(device, try, x->view->m->n_sets * sizeof(*device));
+	y->list[y->n] = (struct listed){y->try, hash, makespan_s, who, y->n};
+	y->n++;
+	y->try = ARENA_NEWN(y->a, uint16_t, n_sets);
 }
 
-/* Tasks times devices above which there is time for the rules alone, without groups and variants;
- * and for the policy and the look-ahead rank alone. */
-static const double LARGE = 1.2e4, VERY_LARGE = 1e6;
+static void add_rule(struct listing *y, uint32_t rule, const uint32_t *group)
+{
+	const struct shot *x = y->x;
+	struct err none = ERR_INIT;
+	double makespan_s = 0;
+
+	if ((rule != RULE_POLICY || x->params) &&
+	    rule_run(rule, x->view, x->params, group, y->try, &makespan_s, &none) == 0)
+		add(y, makespan_s, rule_names[rule]);
+}
+
+/* Tasks times devices above which there is time for the rules alone, without groups; above which for
+ * the policy and the look-ahead rank alone; that all variants together may have. */
+static const double LARGE = 1.2e4, VERY_LARGE = 1e6, ALL_VARIANTS = 1.2e5;
 
 static double cells(const struct shot *x)
 {
-	return x->patient ? 0 : (double)x->view->n * x->view->k;
+	return x->patient ? 1 : (double)x->view->n * x->view->k;
+}
+
+static void add_rules(struct listing *y)
+{
+	for (uint32_t i = N_RULES; i-- > 0;)
+		if (i == RULE_POLICY || i == RULE_AHEAD || cells(y->x) <= VERY_LARGE)
+			add_rule(y, i, NULL);
 }
 
 /* Groups placed as one, by the rules that gain by it. */
-static void run_groups(struct shot *x, const uint32_t *group, struct evaluator *ev, uint16_t *try,
-		       uint16_t *device)
+static void add_groups(struct listing *y, const uint32_t *group)
 {
 	static const uint32_t by[] = {RULE_POLICY, RULE_AHEAD, 0};
-	struct err none = ERR_INIT;
 
-	uint32_t n = sizeof(by) / sizeof(by[0]);
+	for (uint32_t i = 0; group && cells(y->x) <= LARGE && i < sizeof(by) / sizeof(by[0]); i++)
+		add_rule(y, by[i], group);
+}
 
-	for (uint32_t i = 0; group && cells(x) <= LARGE && i < n; i++)
-		if ((by[i] != RULE_POLICY || x->params) && (!x->most || x->used < x->most) &&
-		    rule_run(by[i], x->view, x->params, group, try, &none) == 0)
-			keep_if_better(x, ev, try, device, rule_names[by[i]]);
+void shot_drop_features(struct scorer *scorer, struct random_stream *rng)
+{
+	for (uint32_t j = 0; j < DECODE_FEATURES; j++)
+		if (random_stream_uniform(rng) < DROP)
+			scorer->off |= (uint64_t)1 << j;
 }
 
 /* Variants of the policy that do not see some features, each its own: where one misleads on graphs
  * unlike those that were learned from, another variant does better (dropout as an ensemble: Y. Gal,
  * Z. Ghahramani, ICML 2016). */
-static void run_variants(struct shot *x, struct evaluator *ev, uint16_t *try, uint16_t *device)
+static void add_variants(struct listing *y)
 {
+	const struct shot *x = y->x;
 	struct random_stream rng = random_stream_new(x->seed, RANDOM_MOVES, 1, 0);
 	struct err none = ERR_INIT;
 
-	for (uint32_t i = 0;
-	     x->params && cells(x) <= LARGE && i < x->variants && (!x->most || x->used < x->most);
+	for (uint32_t i = 0; x->params && i < x->variants && (i + 1) * cells(x) <= ALL_VARIANTS;
 	     i++) {
 		struct scorer scorer = x->params->policy;
 		struct decode d = {.rule = DECODE_POLICY,
@@ -86,32 +132,54 @@ static void run_variants(struct shot *x, struct evaluator *ev, uint16_t *try, ui
 				   .scorer = &scorer,
 				   .params = x->params->p};
 
-		for (uint32_t j = 0; j < DECODE_FEATURES; j++)
-			if (random_stream_uniform(&rng) < DROP)
-				scorer.off |= (uint64_t)1 << j;
-		if (decode_run(&d, x->view, try, &none) == 0)
-			keep_if_better(x, ev, try, device, "a variant of the policy");
+		shot_drop_features(&scorer, &rng);
+		if (decode_run(&d, x->view, y->try, &none) == 0)
+			add(y, d.makespan_s, "a variant of the policy");
 	}
+}
+
+/* The shorter in front, of equal ones the earlier. */
+static int by_makespan(const void *pa, const void *pb)
+{
+	const struct listed *a = pa, *b = pb;
+
+	if (a->makespan_s != b->makespan_s)
+		return a->makespan_s < b->makespan_s ? -1 : 1;
+	return (a->number > b->number) - (a->number < b->number);
+}
+
+static void simulate(struct shot *x, struct evaluator *ev, struct listed *y, uint16_t *device)
+{
+	uint32_t moved;
+	const struct place_result *p = place_repaired(ev, &x->s->traffic, y->device, &moved);
+
+	x->used++;
+	if (p->status != PLACE_OK || !(p->value < x->value))
+		return;
+	x->value = p->value;
+	x->who = y->who;
+	memcpy(device, y->device, x->view->m->n_sets * sizeof(*device));
 }
 
 int shot_run(struct shot *x, uint16_t *device, struct err *e)
 {
 	struct evaluator *ev = evaluators_take(x->s->ev);
-	uint16_t *try = MEM_NEWN(uint16_t, x->view->m->n_sets);
-	struct err none = ERR_INIT;
+	struct listing y = {.x = x, .a = arena_new()};
 
+	y.try = ARENA_NEWN(y.a, uint16_t, x->view->m->n_sets);
 	x->value = INFINITY;
 	x->who = "nobody";
-	for (uint32_t i = N_RULES; i-- > 0 && (!x->most || x->used < x->most);)
-		if ((i != RULE_POLICY || x->params) &&
-		    (i == RULE_POLICY || i == RULE_AHEAD || cells(x) <= VERY_LARGE) &&
-		    rule_run(i, x->view, x->params, NULL, try, &none) == 0)
-			keep_if_better(x, ev, try, device, rule_names[i]);
-	run_groups(x, x->group, ev, try, device);
+	add_rules(&y);
+	add_groups(&y, x->group);
 	for (uint32_t i = 0; x->parse && i < x->parse->n_rounds; i++)
-		run_groups(x, x->parse->group[i], ev, try, device);
-	run_variants(x, ev, try, device);
-	mem_free(try);
+		add_groups(&y, x->parse->group[i]);
+	add_variants(&y);
+	qsort(y.list, y.n, sizeof(*y.list), by_makespan);
+	/* where a run is dear, those that are not legal are passed over */
+	for (uint32_t i = 0; i < y.n && (!x->most || x->used < x->most || x->value == INFINITY);
+	     i++)
+		simulate(x, ev, &y.list[i], device);
+	arena_free(y.a);
 	evaluators_put(x->s->ev, ev);
 	return x->value < INFINITY ? 0 : err_set(e, ST_RUNTIME, "no list schedule is legal");
 }
