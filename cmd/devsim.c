@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "machine/machine_stage.h"
 #include "place/problem/sim_options.h"
+#include "place/refit/refit_cases.h"
 #include "place/simulate/simrun.h"
 #include "stream/filter.h"
 
@@ -20,7 +21,8 @@ enum { MANY_RUNS = 100000 };
 struct options {
 	struct place_options sim;
 	const char *devices;
-	bool probe, fixed, schedule;
+	bool probe, fixed, schedule, refit;
+	int64_t draw; /* --refit */
 	double noise, op_noise;
 	struct machine_options machine;
 	bool has_clock; /* it was given */
@@ -39,6 +41,7 @@ struct state {
 	const char **names; /* (k) */
 	double ref_s;       /* --fixed: best single device */
 	struct machine_stage *machine;
+	struct refit_cases *cases; /* --refit */
 };
 
 /* ---- --probe ---- */
@@ -122,6 +125,48 @@ static int probe(struct state *s, struct filter *f, struct err *e)
 				      .names = d.names,
 				      .set_s = set_s};
 	return cost_encode(&cost, f->out, e);
+}
+
+/* ---- --refit ---- */
+
+static void tell_refit(const struct refit_summary *s)
+{
+	msg_note(1,
+		 "%u runs, %u unknowns: predictions off by %.1f %%, then by %.1f %% (model %.1f "
+		 "%%); "
+		 "times x %.3f, latency x %.2f, slowdown %.3f, beside %.3f",
+		 s->n_cases, s->n_unknowns, 100 * s->before, 100 * s->after, 100 * s->model_error,
+		 s->all, s->latency, s->slowdown, s->multi_slowdown);
+}
+
+/* At the end of the stream: its costs and links by what its placements took. */
+static int refit(struct state *s, struct filter *f, struct err *e)
+{
+	uint32_t n = 0;
+	struct cost_rec cost;
+	struct devs devs;
+
+	if (!s->in.g || s->in.cost.k == 0 || !s->in.has_devs)
+		return err_set(
+			e, ST_INPUT,
+			"no costs and devices in the input; devrun --probe --profile adds them");
+	const struct refit_case *c = refit_cases_all(s->cases, &s->in, &n);
+	if (n == 0)
+		return err_set(e, ST_INPUT,
+			       "no placement of the input has run; devrun measures them");
+	struct refit *x = refit_new(&s->in, c, n, e);
+	if (!x)
+		return -1;
+	tell_refit(refit_summary(x));
+	arena_reset(s->record);
+	refit_costs(x, (uint64_t)s->common->seed, (uint32_t)s->o->draw, s->record, &cost, &devs);
+	int rc = devs_encode(&devs, f->out, e);
+	if (rc == 0)
+		rc = cost_encode(&cost, f->out, e);
+	refit_free(x);
+	refit_cases_free(s->cases);
+	s->cases = refit_cases_new();
+	return rc;
 }
 
 /* ---- placements ---- */
@@ -228,7 +273,9 @@ static int on_record(struct state *s, const struct rec *r, struct filter *f, str
 {
 	if (s->machine)
 		return machine_stage_take(s->machine, r, f, e);
-	if (rec_is(r, "place") && !s->o->probe)
+	if (s->cases && refit_cases_take(s->cases, r, &s->in, e) < 0)
+		return -1;
+	if (rec_is(r, "place") && !s->o->probe && !s->o->refit)
 		return on_place(s, r, f, e);
 	if (rec_is(r, "episode"))
 		filter_absorb_interrupt();
@@ -251,7 +298,7 @@ static int run_filter(struct state *s, struct filter *f, struct err *e)
 				return -1;
 			continue;
 		}
-		if ((s->o->probe && probe(s, f, e) < 0) ||
+		if ((s->o->probe && probe(s, f, e) < 0) || (s->o->refit && refit(s, f, e) < 0) ||
 		    (s->machine && machine_stage_end(s->machine, f, e) < 0))
 			return -1;
 		drop_model(s);
@@ -289,6 +336,15 @@ static int check_options(const struct options *o, struct err *e)
 {
 	if (check_machine(o, e) < 0)
 		return -1;
+	if (o->draw && !o->refit)
+		return err_set(e, ST_USAGE, "--draw goes with --refit");
+	if (o->refit &&
+	    (o->probe || o->fixed || o->schedule || o->noise > 0 || o->op_noise > 0 ||
+	     o->machine.spec || o->sim.spec || o->sim.objective || o->sim.rules != PLACE_SCHEDULE))
+		return err_set(
+			e, ST_USAGE,
+			"--refit goes without --probe, --spec, --machine, --fixed, --schedule, "
+			"--noise, --op-noise, --objective and --model");
 	if (o->devices && !o->probe)
 		return err_set(e, ST_USAGE,
 			       "--devices goes with --probe; "
@@ -380,6 +436,12 @@ int main(int argc, char **argv)
 		 NULL},
 		{"fixed", 0, OPT_FLAG, &o.fixed, NULL,
 		 "no simulation: a latency drawn from seed and placement", 0, 0, NULL, NULL},
+		{"refit", 0, OPT_FLAG, &o.refit, NULL,
+		 "put costs and links behind the stream that fit what its placements took", 0, 0,
+		 NULL, NULL},
+		{"draw", 0, OPT_INT, &o.draw, "N",
+		 "with --refit: draw N from all that fit; 0: the most likely ones", 0, 1000000,
+		 NULL, NULL},
 		{"machine", 0, OPT_TEXT, &m->spec, "SPEC",
 		 "play a machine, in the place of devrun, as in shared,seed=2", 0, 0, NULL, NULL},
 		{"paired", 0, OPT_FLAG, &m->paired, NULL,
@@ -433,6 +495,8 @@ int main(int argc, char **argv)
 		return opt_finish(rc <= 0 ? rc : -1, &e);
 	struct state s = {.o = &o, .common = &common, .record = arena_new(), .arena = arena_new()};
 	rc = place_options_inputs(&o.sim, o.probe ? DEFAULT_SPEC : NULL, &s.in, &e);
+	if (o.refit)
+		s.cases = refit_cases_new();
 	if (rc == 0 && m->spec) {
 		m->seed = common.seed;
 		runs->race_seed = (uint64_t)common.seed;
@@ -446,6 +510,7 @@ int main(int argc, char **argv)
 	}
 	drop_model(&s);
 	machine_stage_free(s.machine);
+	refit_cases_free(s.cases);
 	place_inputs_release(&s.in);
 	arena_free(s.record);
 	arena_free(s.arena);

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
+#include "stats/cholesky.h"
 #include "stats/huber.h"
 #include "stats/interval.h"
 #include "stats/quantile.h"
@@ -50,6 +51,52 @@ static void orders(void)
 		seen |= 1u << by[i];
 	}
 	tap(ascends && seen == (1u << N) - 1, "indices in order, each once");
+}
+
+/* A x = b; and L' x = e has the covariance of A's inverse. */
+static void factors(void)
+{
+	enum { M = 5 };
+	double a[M * M], l[M * M], b[M], x[M], off = 0;
+	for (uint32_t i = 0; i < M; i++) {
+		b[i] = Y[i];
+		for (uint32_t j = 0; j < M; j++) {
+			a[i * M + j] = i == j;
+			for (uint32_t t = 0; t < M; t++)
+				a[i * M + j] += sin(1 + 3 * i + t) * sin(1 + 3 * j + t);
+		}
+	}
+	memcpy(l, a, sizeof a);
+	memcpy(x, b, sizeof b);
+	tap(cholesky(l, M), "it is positive definite");
+	cholesky_solve(l, M, x);
+	for (uint32_t i = 0; i < M; i++) {
+		double s = -b[i];
+		for (uint32_t j = 0; j < M; j++)
+			s += a[i * M + j] * x[j];
+		off = fmax(off, fabs(s));
+	}
+	tap(off < 1e-12, "a system of %d: %g", M, off);
+	/* The sum over unit vectors e of x x' is the inverse: times a, the identity. */
+	double inverse[M * M] = {0};
+	for (uint32_t t = 0; t < M; t++) {
+		double e[M] = {0};
+		e[t] = 1;
+		cholesky_back(l, M, e);
+		for (uint32_t i = 0; i < M * M; i++)
+			inverse[i] += e[i / M] * e[i % M];
+	}
+	off = 0;
+	for (uint32_t i = 0; i < M; i++)
+		for (uint32_t j = 0; j < M; j++) {
+			double s = -(double)(i == j);
+			for (uint32_t t = 0; t < M; t++)
+				s += a[i * M + t] * inverse[t * M + j];
+			off = fmax(off, fabs(s));
+		}
+	tap(off < 1e-12, "the covariance of draws: %g", off);
+	a[2 * M + 2] = -1;
+	tap(!cholesky(a, M), "it is not");
 }
 
 /* Huber's mean solves sum psi = 0, stays where it is when an outlier goes farther, and covers. */
@@ -256,6 +303,7 @@ static void twoways(void)
 int main(void)
 {
 	orders();
+	factors();
 	huber();
 	least_of_subsets();
 	student();

@@ -1,0 +1,277 @@
+/* refit.c - Gauss and Newton's method over the unknowns of refit_unknowns.h. */
+#include "place/refit/refit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "place/refit/refit_unknowns.h"
+#include "place/simulate/evaluate.h"
+#include "stats/cholesky.h"
+
+enum { STEPS = 5, HALVINGS = 4 };
+static const double DIFFERENCE = 0.3;   /* of an unknown, for derivatives: schedules jump */
+static const double HUBER = 2;          /* deviations beyond which a case counts less */
+static const double MODEL_ERROR = 0.03; /* supposed, and as sure as so many cases */
+static const double SUPPOSED_CASES = 3;
+static const double LEAST_MODEL_ERROR = 0.005, MOST_MODEL_ERROR = 0.5;
+static const double SET_ERROR = 0.05; /* of each set, in draws */
+
+struct refit {
+	struct place_inputs *in;
+	struct unknowns u;
+	const struct refit_case *c;
+	uint32_t n;
+	double *z;         /* (u.n) in deviations of the prior; the profile is 0 */
+	double *precision; /* (u.n,u.n) of the posterior, its Cholesky factor */
+	double model_var;
+	struct refit_summary summary;
+	struct arena *arena, *model;
+};
+
+/* Logarithms of simulated times under unknowns z into y (n); NAN where it cannot run. */
+static int predict(struct refit *x, const double *z, double *y, struct err *e)
+{
+	struct place_inputs in = *x->in;
+	struct place_model m;
+	arena_reset(x->model);
+	unknowns_apply(&x->u, z, x->model, &in.cost, &in.devs);
+	if (place_inputs_model(&in, x->in->cost.names, x->in->cost.k, x->model, &m, e) < 0)
+		return -1;
+	struct evaluator *ev = evaluator_new(&m);
+	for (uint32_t i = 0; i < x->n; i++) {
+		const struct place_result *r = place_evaluate(ev, x->c[i].device);
+		bool ran = r->status == PLACE_OK || r->status == PLACE_MEMORY;
+		y[i] = ran && r->lat_s > 0 ? log(r->lat_s) : NAN;
+	}
+	evaluator_free(ev);
+	return 0;
+}
+
+static double case_var(const struct refit *x, uint32_t i)
+{
+	return x->c[i].se * x->c[i].se + x->model_var;
+}
+
+/* Huber's loss of all cases, and the prior's. */
+static double loss_of(const struct refit *x, const double *z, const double *y)
+{
+	double sum = 0;
+	for (uint32_t i = 0; i < x->n; i++) {
+		double r = fabs(x->c[i].log_s - y[i]) / sqrt(case_var(x, i));
+		if (!isnan(y[i]))
+			sum += r < HUBER ? r * r / 2 : HUBER * (r - HUBER / 2);
+	}
+	for (uint32_t j = 0; j < x->u.n; j++)
+		sum += z[j] * z[j] / 2;
+	return sum;
+}
+
+/* Derivatives of y at z into jac (u.n,n). */
+static int differentiate(struct refit *x, const double *z, const double *y, double *jac,
+			 struct err *e)
+{
+	double *at = mem_copy(z, x->u.n, sizeof *at);
+	int rc = 0;
+	for (uint32_t j = 0; j < x->u.n && rc == 0; j++) {
+		double *to = &jac[(size_t)j * x->n];
+		at[j] = z[j] + DIFFERENCE;
+		rc = predict(x, at, to, e);
+		at[j] = z[j];
+		for (uint32_t i = 0; i < x->n && rc == 0; i++)
+			to[i] = isnan(y[i]) || isnan(to[i]) ? 0 : (to[i] - y[i]) / DIFFERENCE;
+	}
+	mem_free(at);
+	return rc;
+}
+
+/* The precision of the posterior, factored, and the step from z. */
+static bool newton(struct refit *x, const double *z, const double *y, const double *jac,
+		   double *step)
+{
+	uint32_t p = x->u.n;
+	for (uint32_t j = 0; j < p; j++) {
+		step[j] = -z[j];
+		for (uint32_t l = 0; l <= j; l++)
+			x->precision[(size_t)j * p + l] = j == l;
+	}
+	for (uint32_t i = 0; i < x->n; i++) {
+		if (isnan(y[i]))
+			continue;
+		double r = x->c[i].log_s - y[i], var = case_var(x, i), far = fabs(r) / sqrt(var);
+		double w = (far > HUBER ? HUBER / far : 1) / var;
+		for (uint32_t j = 0; j < p; j++) {
+			double g = jac[(size_t)j * x->n + i];
+			step[j] += w * g * r;
+			for (uint32_t l = 0; l <= j; l++)
+				x->precision[(size_t)j * p + l] +=
+					w * g * jac[(size_t)l * x->n + i];
+		}
+	}
+	if (!cholesky(x->precision, p))
+		return false;
+	cholesky_solve(x->precision, p, step);
+	return true;
+}
+
+/* Minus the logarithm of the likelihood of residuals r under the model's variance, outliers drawn
+ * in, with the cases that are supposed. */
+static double misfit(const struct refit *x, const double *y, double model_var)
+{
+	double sum = SUPPOSED_CASES * (log(model_var) + MODEL_ERROR * MODEL_ERROR / model_var);
+	for (uint32_t i = 0; i < x->n; i++) {
+		double var = x->c[i].se * x->c[i].se + model_var, r = x->c[i].log_s - y[i];
+		if (!isnan(y[i]))
+			sum += log(var) + fmin(r * r / var, HUBER * HUBER);
+	}
+	return sum;
+}
+
+/* The model's variance of the least misfit, from a grid. */
+static void find_model_error(struct refit *x, const double *y)
+{
+	double least = INFINITY;
+	for (double sd = LEAST_MODEL_ERROR; sd < MOST_MODEL_ERROR; sd *= 1.2) {
+		double now = misfit(x, y, sd * sd);
+		if (now < least) {
+			least = now;
+			x->model_var = sd * sd;
+		}
+	}
+}
+
+/* z a step further, halved as long as that is worse; false: there is none. */
+static int advance(struct refit *x, const double *step, double *y, bool *better, struct err *e)
+{
+	double *at = mem_copy(x->z, x->u.n, sizeof *at), *then = MEM_NEWN(double, x->n);
+	double loss = loss_of(x, x->z, y), by = 1;
+	int rc = 0;
+	*better = false;
+	for (int i = 0; i < HALVINGS && rc == 0 && !*better; i++, by /= 2) {
+		for (uint32_t j = 0; j < x->u.n; j++)
+			at[j] = x->z[j] + by * step[j];
+		rc = predict(x, at, then, e);
+		*better = rc == 0 && loss_of(x, at, then) < loss;
+	}
+	if (*better) {
+		memcpy(x->z, at, x->u.n * sizeof *at);
+		memcpy(y, then, x->n * sizeof *then);
+	}
+	mem_free(at);
+	mem_free(then);
+	return rc;
+}
+
+static double mean_error(const struct refit *x, const double *y, uint32_t *n)
+{
+	double sum = 0;
+	*n = 0;
+	for (uint32_t i = 0; i < x->n; i++)
+		if (!isnan(y[i])) {
+			sum += fabs(x->c[i].log_s - y[i]);
+			++*n;
+		}
+	return *n ? sum / *n : 0;
+}
+
+static int fit(struct refit *x, struct err *e)
+{
+	uint32_t p = x->u.n;
+	double *y = MEM_NEWN(double, (size_t)x->n + 1);
+	double *jac = MEM_NEWN(double, (size_t)p * x->n), *step = MEM_NEWN(double, p);
+	bool better = true;
+	int rc = predict(x, x->z, y, e);
+	if (rc == 0) {
+		x->summary.before = mean_error(x, y, &x->summary.n_cases);
+		if (x->summary.n_cases == 0)
+			rc = err_set(e, ST_INPUT, "no placement that ran is one of these devices");
+	}
+	for (int i = 0; i < STEPS && rc == 0 && better; i++) {
+		rc = differentiate(x, x->z, y, jac, e);
+		if (rc < 0 || !newton(x, x->z, y, jac, step))
+			break;
+		rc = advance(x, step, y, &better, e);
+		find_model_error(x, y);
+	}
+	x->summary.after = mean_error(x, y, &x->summary.n_cases);
+	mem_free(y);
+	mem_free(jac);
+	mem_free(step);
+	return rc;
+}
+
+static void summarize(struct refit *x)
+{
+	struct cost_rec cost = x->in->cost;
+	struct devs devs = x->in->devs;
+	arena_reset(x->model);
+	unknowns_apply(&x->u, x->z, x->model, &cost, &devs);
+	x->summary.n_unknowns = x->u.n;
+	x->summary.model_error = sqrt(x->model_var);
+	x->summary.all = exp(x->u.sd[0] * x->z[0]);
+	x->summary.latency = devs.n_links && x->in->devs.link[0].latency_s > 0
+				     ? devs.link[0].latency_s / x->in->devs.link[0].latency_s
+				     : 1;
+	x->summary.slowdown = cost.slowdown;
+	x->summary.multi_slowdown = cost.multi_slowdown;
+}
+
+struct refit *refit_new(struct place_inputs *in, const struct refit_case *c, uint32_t n,
+			struct err *e)
+{
+	struct refit *x = MEM_NEW(struct refit);
+	*x = (struct refit){.in = in,
+			    .c = c,
+			    .n = n,
+			    .model_var = MODEL_ERROR * MODEL_ERROR,
+			    .arena = arena_new(),
+			    .model = arena_new()};
+	unknowns_find(&x->u, in, x->arena);
+	x->z = ARENA_NEWN(x->arena, double, x->u.n);
+	x->precision = ARENA_NEWN(x->arena, double, (size_t)x->u.n * x->u.n);
+	if (fit(x, e) < 0) {
+		refit_free(x);
+		return NULL;
+	}
+	summarize(x);
+	return x;
+}
+
+void refit_free(struct refit *x)
+{
+	if (!x)
+		return;
+	arena_free(x->arena);
+	arena_free(x->model);
+	mem_free(x);
+}
+
+const struct refit_summary *refit_summary(const struct refit *x)
+{
+	return &x->summary;
+}
+
+void refit_costs(const struct refit *x, uint64_t seed, uint32_t draw, struct arena *a,
+		 struct cost_rec *cost, struct devs *devs)
+{
+	const struct rng_addr at = {seed, draw, 0, RNG_COST};
+	double *z = mem_copy(x->z, x->u.n, sizeof *z), *by = MEM_NEWN(double, x->u.n);
+	*cost = x->in->cost;
+	*devs = x->in->devs;
+	for (uint32_t j = 0; j < x->u.n && draw; j++)
+		by[j] = rng_normal(&at, j);
+	cholesky_back(x->precision, x->u.n, by);
+	for (uint32_t j = 0; j < x->u.n && draw; j++)
+		z[j] += by[j];
+	unknowns_apply(&x->u, z, a, cost, devs);
+	const struct rng_addr own = {seed, draw, 1, RNG_COST};
+	double *set_s = (double *)cost->set_s; /* unknowns_apply's, from a */
+	for (uint32_t i = 0; i < cost->n_sets && draw; i++) {
+		double error = exp(SET_ERROR * rng_normal(&own, i));
+		for (uint32_t d = 0; d < cost->k; d++)
+			if (set_s[(size_t)i * cost->k + d] > 0)
+				set_s[(size_t)i * cost->k + d] *= error;
+	}
+	mem_free(z);
+	mem_free(by);
+}

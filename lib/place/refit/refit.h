@@ -1,0 +1,45 @@
+/* refit.h - costs of a problem, learned from what placements of it took.
+ *
+ * A few dozen unknowns change what was profiled: all times, those of a device, of an operator type on
+ * devices of one kind; latencies and rates of links; savings of neighbours; slowdown and
+ * multi_slowdown.  Each has a normal prior around what was profiled.  The logarithms of measured
+ * times are normal around those of the simulated ones, with the error of the measurement and one of
+ * the model, which is found from the residuals; outliers count less (Huber).  The most likely
+ * unknowns are found by Gauss and Newton's method with derivatives by differences, and around them
+ * the posterior is normal (Laplace's approximation; MacKay 2003, Information Theory, Inference, and
+ * Learning Algorithms, chapter 27). */
+#ifndef HSDAG_PLACE_REFIT_REFIT_H
+#define HSDAG_PLACE_REFIT_REFIT_H
+
+#include "place/problem/placeinputs.h"
+
+/* A placement of the devices in the cost record's order that ran. */
+struct refit_case {
+	const uint16_t *device; /* (n_sets) */
+	double log_s, se;       /* logarithm of its time, and its standard error */
+};
+
+struct refit_summary {
+	uint32_t n_cases, n_unknowns;
+	double before, after; /* mean of |log(predicted / measured)| */
+	double model_error;   /* standard deviation */
+	double all, latency;  /* factor of all times, of the first link's latency */
+	double slowdown, multi_slowdown;
+};
+
+struct refit;
+
+/* Fit to cases c[n], n >= 1, which are borrowed until then.  in is borrowed: a graph, cost and devs
+ * of a stream, by the schedule's rules, no specification.  NULL: no model (ST_INPUT, ST_USAGE), or no
+ * case is a legal placement. */
+struct refit *refit_new(struct place_inputs *in, const struct refit_case *c, uint32_t n,
+			struct err *e);
+void refit_free(struct refit *x);
+const struct refit_summary *refit_summary(const struct refit *x);
+
+/* The most likely costs (draw 0), or those of a draw from the posterior, in which each set has an
+ * error of its own, too: in->cost and in->devs changed.  Memory from a. */
+void refit_costs(const struct refit *x, uint64_t seed, uint32_t draw, struct arena *a,
+		 struct cost_rec *cost, struct devs *devs);
+
+#endif

@@ -1,0 +1,25 @@
+/* refit_cases.h - placements of a stream and what they took, as cases for refit.h. */
+#ifndef HSDAG_PLACE_REFIT_REFIT_CASES_H
+#define HSDAG_PLACE_REFIT_REFIT_CASES_H
+
+#include "place/refit/refit.h"
+#include "stream/rec.h"
+
+struct refit_cases;
+
+struct refit_cases *refit_cases_new(void);
+void refit_cases_free(struct refit_cases *x);
+
+/* Look at a record of in's stream: a placement is kept, a run that is not simulated goes with the
+ * first placement without one that has its keys and its source; one of source "single" without such
+ * a placement is everything on the device with its sample's number.  -1 (ST_INPUT): malformed. */
+int refit_cases_take(struct refit_cases *x, const struct rec *r, const struct place_inputs *in,
+		     struct err *e) MUST_CHECK;
+
+/* The cases so far, for in's costs; *n of them.  Where runs tell a ratio or the best single device
+ * around them, times are as they would have been had that taken as long as in the mean.  The array
+ * lives until the next call. */
+const struct refit_case *refit_cases_all(struct refit_cases *x, const struct place_inputs *in,
+					 uint32_t *n);
+
+#endif

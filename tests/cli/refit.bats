@@ -1,0 +1,115 @@
+#!/usr/bin/env bats
+# devsim --refit: costs that fit what placements took, on machines that are played, whose truth is known.
+# programs: devsim
+bats_require_minimum_version 1.5.0
+load ../support/common.bash
+
+setup_file() {
+	common_setup_file
+	ir2dag "$ROOT/tests/models/nmt2.xml" | devsim --probe --spec desktop-cpu -D cpu:0,cpu:1 > p.mp
+	placebase heft p.mp | placebase variety -n 20 --evals 500 --seed 1 | placebase single > learn.mp
+	placebase cluster --evals 500 p.mp | placebase variety -n 40 --evals 500 --seed 7 > judge.mp
+	cat > fitted.py <<-'E'
+		from stream import *
+		import numpy as np
+
+		cost = lambda f: [m for k, m in read(f) if k == "cost"][-1]
+		times = lambda f: np.array([m["lat_s"] for k, m in read(f) if k == "run"])
+
+		def with_costs(f, of, to):  # the stream f with the last costs and devices of another
+		    last = {k: m for k, m in read(of) if k in ("devs", "cost")}
+		    write(to, [(k, last.get(k, m)) for k, m in read(f)[:-1]])
+	E
+}
+
+setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
+
+@test "what placements took changes costs and links to what they are" {
+	for m in longer=0.3,slowdown=0.2,beside=0.1,link_error=1,seed=4 kind_error=0.3,handover=1e-4,seed=2; do
+		devsim --machine $m learn.mp | devsim --refit > fit.mp
+		devsim --machine $m --truth judge.mp > truth.mp
+		devsim judge.mp > before.mp
+		py '
+			sys.path.insert(0, ".")
+			from fitted import *
+			with_costs("judge.mp", "fit.mp", "judge2.mp")
+		'
+		devsim judge2.mp > after.mp
+		py '
+			sys.path.insert(0, ".")
+			from fitted import *
+			t, a, b = (np.log(times(f)) for f in ("truth.mp", "before.mp", "after.mp"))
+			off = lambda x: abs(x - t).mean()
+			print(off(a), off(b))
+			assert off(b) < 0.06 and off(b) < 0.1 * off(a), (off(a), off(b))
+			rank = lambda x: np.corrcoef(x.argsort().argsort(), t.argsort().argsort())[0, 1]
+			assert rank(b) > 0.98 and rank(b) >= rank(a), (rank(a), rank(b))
+		'
+	done
+}
+
+@test "the records pass; what is known already stays; draws are around it and follow the seed" {
+	devsim --machine exact learn.mp > exact.mp
+	devsim --refit -v exact.mp > fit.mp 2> note
+	grep -q "23 runs, .*predictions off by 0.0 %, then by 0.0 %" note
+	for i in 1 2 3; do devsim --refit --draw $i exact.mp > draw$i.mp; done
+	devsim --refit --draw 2 exact.mp | cmp - draw2.mp
+	devsim --refit --draw 2 --seed 2 exact.mp > other.mp
+	py '
+		sys.path.insert(0, ".")
+		from fitted import *
+		a, b = read("exact.mp"), read("fit.mp")
+		assert [k for k, m in b] == [k for k, m in a[:-1]] + ["devs", "cost", "end"]
+		p, f = array(cost("p.mp")["set_s"]), array(cost("fit.mp")["set_s"])
+		runs = p > 0
+		assert abs(np.log(f[runs] / p[runs])).max() < 0.01 and (f[~runs] == p[~runs]).all()
+		d = [array(cost(g)["set_s"])[runs] for g in ("draw1.mp", "draw2.mp", "draw3.mp", "other.mp")]
+		for i in range(4):
+			e = np.log(d[i] / p[runs])
+			level = np.log(d[i].sum() / p[runs].sum())
+			assert 0.02 < e.std() < 0.2 and abs(level) < 0.05, (i, level, e.std())
+			assert all(abs(np.log(d[i] / d[j])).max() > 0.05 for j in range(i))
+		# The simulator takes all of them.
+		with_costs("judge.mp", "draw1.mp", "drawn.mp")
+	'
+	devsim drawn.mp | recdump -k run | wc -l | grep -qx 41
+	placebase heft draw3.mp | recdump --check -
+}
+
+@test "a disturbed run and runs of a race; single devices without a placement of their own" {
+	devsim --machine longer=0.3 learn.mp > ran.mp
+	devsim --machine longer=0.3 --paired --race 3 --candidates 100 learn.mp > raced.mp
+	py '
+		sys.path.insert(0, ".")
+		from fitted import *
+		r = read("ran.mp")[:-1]
+		at = [i for i, (k, m) in enumerate(r) if k == "run"][3]
+		for key in "lat_s", "lo_s", "hi_s":
+			r[at][1][key] *= 5
+		write("one.mp", r)
+	'
+	for f in ran one raced; do devsim --refit $f.mp > $f.fit.mp; done
+	py '
+		sys.path.insert(0, ".")
+		from fitted import *
+		p = array(cost("p.mp")["set_s"])
+		runs = p > 0
+		for f in "ran", "one", "raced":
+			by = np.log(array(cost(f + ".fit.mp")["set_s"])[runs].sum() / p[runs].sum())
+			assert abs(by - np.log(1.3)) < 0.05, (f, by)
+	'
+}
+
+@test "what cannot be fitted is refused" {
+	run -3 devsim --refit learn.mp
+	[[ "$output" == *"no placement of the input has run"* ]]
+	devsim learn.mp > simulated.mp
+	run -3 devsim --refit simulated.mp
+	ir2dag "$ROOT/tests/models/nmt2.xml" > g.mp
+	run -3 devsim --refit g.mp
+	[[ "$output" == *"no costs and devices"* ]]
+	for options in "--refit --probe" "--refit --machine near" "--draw 1" "--refit --spec desktop-cpu" "--refit --fixed"; do
+		# shellcheck disable=SC2086
+		run -2 devsim $options learn.mp
+	done
+}
