@@ -1,0 +1,132 @@
+/* bench_seq.c - milliseconds of a recurrent layer and of content attention on the tape, forward and
+ * back, and beside them the bare matrix products of the same layer by OpenBLAS as an anchor.
+ *
+ *   bench_seq [REPEATS] */
+#include "base/blas.h"
+#include "base/clock.h"
+#include "base/rng.h"
+#include "learn/tape/tape.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct shape {
+	uint32_t steps, batch, h;
+};
+
+static float *noise(size_t n, uint32_t stream)
+{
+	struct rng_addr at = {.seed = 1, .stream = stream};
+	float *x = MEM_NEWN(float, n);
+	rng_uniform_f32(&at, -0.1f, 0.1f, x, n);
+	return x;
+}
+
+/* The sum of y's entries and its gradients. */
+static void sum_back(struct tape *t, struct mat *y, const float *ones)
+{
+	struct mat *s = tape_matmul(t, tape_matmul(t, tape_input(t, ones, 1, y->rows), y),
+				    tape_input(t, ones, y->cols, 1));
+	tape_back(t, 1, &s, (double[]){1});
+}
+
+struct buffers {
+	float *x, *w, *g, *ones, *y;
+};
+
+static double lstm(struct tape *t, const struct shape *s, const struct buffers *b)
+{
+	uint32_t rows = s->steps * s->batch, n = 4 * s->h;
+	double t0 = clock_s();
+	tape_begin(t, true, NULL);
+	struct mat *x = tape_param(t, b->x, b->g, rows, n);
+	struct mat *w = tape_param(t, b->w, b->g + (size_t)rows * n, s->h, n);
+	sum_back(t, tape_lstm(t, x, w, NULL, s->batch, false), b->ones);
+	return clock_s() - t0;
+}
+
+/* h w and pre w^T of every step, and the gradient of w. */
+static double lstm_products(const struct shape *s, const struct buffers *b)
+{
+	int h = (int)s->h, n = (int)s->batch, rows = (int)(s->steps * s->batch);
+	double t0 = clock_s();
+	for (uint32_t i = 0; i < s->steps; i++) {
+		float *y = b->y + (size_t)i * s->batch * 4 * s->h;
+		blas_gemm(false, false, n, 4 * h, h, 1, b->x, h, b->w, 4 * h, 0, y, 4 * h);
+		blas_gemm(false, true, n, h, 4 * h, 1, y, 4 * h, b->w, 4 * h, 0, b->g, h);
+	}
+	blas_gemm(true, false, h, 4 * h, rows, 1, b->x, h, b->y, 4 * h, 0, b->g, 4 * h);
+	return clock_s() - t0;
+}
+
+static double attend(struct tape *t, const struct shape *s, const struct buffers *b)
+{
+	uint32_t rows = s->steps * s->batch;
+	double t0 = clock_s();
+	tape_begin(t, true, NULL);
+	struct mat *q = tape_param(t, b->x, b->g, rows, s->h);
+	struct mat *keys = tape_param(t, b->w, b->g + (size_t)rows * s->h, s->steps, s->h);
+	struct mat *v = tape_input(t, b->ones, 1, s->h);
+	sum_back(t, tape_attend(t, q, keys, keys, v), b->ones);
+	return clock_s() - t0;
+}
+
+/* Scores and sums of attention whose scores are products: one of each forward, two of each back. */
+static double attend_products(const struct shape *s, const struct buffers *b)
+{
+	int h = (int)s->h, m = (int)s->steps, rows = (int)(s->steps * s->batch);
+	double t0 = clock_s();
+	for (int i = 0; i < 3; i++) {
+		blas_gemm(false, true, rows, m, h, 1, b->x, h, b->w, h, 0, b->y, m);
+		blas_gemm(false, false, rows, h, m, 1, b->y, m, b->w, h, 0, b->g, h);
+	}
+	return clock_s() - t0;
+}
+
+static double best(int repeats,
+		   double (*fn)(struct tape *, const struct shape *, const struct buffers *),
+		   double (*bare)(const struct shape *, const struct buffers *), struct tape *t,
+		   const struct shape *s, const struct buffers *b)
+{
+	double least = INFINITY;
+	for (int i = 0; i <= repeats; i++) {
+		double x = fn ? fn(t, s, b) : bare(s, b);
+		least = i && x < least ? x : least;
+	}
+	return 1e3 * least;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct shape shapes[] = {
+		{200, 1, 256}, {200, 2, 256}, {383, 5, 256}, {383, 5, 128}, {1000, 1, 128}};
+	int repeats = argc > 1 ? atoi(argv[1]) : 5;
+	blas_init();
+	printf("ms, forward and back, one thread, best of %d\n\n%6s %6s %6s %10s %10s %8s %10s "
+	       "%10s %8s\n",
+	       repeats, "steps", "batch", "width", "lstm", "products", "ratio", "attention",
+	       "products", "ratio");
+	struct tape *t = tape_new(NULL);
+	for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+		const struct shape *s = &shapes[i];
+		size_t rows = (size_t)s->steps * s->batch, wide = 4 * s->h + s->steps;
+		struct buffers b = {noise(rows * wide, 1), noise(wide * wide, 2),
+				    noise((rows + wide) * wide, 3), noise(rows + wide, 4),
+				    noise(rows * wide, 5)};
+		double l = best(repeats, lstm, NULL, t, s, &b);
+		double lp = best(repeats, NULL, lstm_products, t, s, &b);
+		double a = best(repeats, attend, NULL, t, s, &b);
+		double ap = best(repeats, NULL, attend_products, t, s, &b);
+		printf("%6u %6u %6u %10.2f %10.2f %8.2f %10.2f %10.2f %8.2f\n", s->steps, s->batch,
+		       s->h, l, lp, l / lp, a, ap, a / ap);
+		mem_free(b.x);
+		mem_free(b.w);
+		mem_free(b.g);
+		mem_free(b.ones);
+		mem_free(b.y);
+	}
+	tape_free(t);
+	return 0;
+}
