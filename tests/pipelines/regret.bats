@@ -35,6 +35,17 @@ regret() {
 	[ "${#stderr_lines[@]}" -eq 6 ]
 }
 
+@test "races are of all starts, and of what the search found" {
+	run -0 regret -m race search-race --machines exact --budgets 3 --seeds 1
+	py '
+		rows = [line.rstrip("\n").split("\t") for line in open("rows.tsv")]
+		race, search = (dict(zip(rows[0], x)) for x in rows[1:])
+		for r in (race, search):
+			assert abs(float(r["proposed"])) < 0.5 and float(r["start"]) < 0.5 and 0.4 < float(r["clock_s"]) < 5, r
+		assert int(float(search["n"])) > int(float(race["n"])) > 3, (race, search)
+	'
+}
+
 @test "regrets are means over trials, with their intervals" {
 	run -0 regret -m heft judged --machines wild --budgets 1 --seeds 1,2,3
 	for seed in 1 2 3; do
