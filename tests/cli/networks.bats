@@ -160,6 +160,16 @@ records = [r for r in records if r[0] in ("graph", "devs", "feat")] + p + [r for
 	done
 }
 
+@test "train --net: the network's own recipe, unless another is asked for" {
+	B=$B "$ROOT/pipelines/train" --net rnn --embed "--hidden 16" "$IN" --episodes 1 > own.mp
+	[ "$(recdump -k params --tsv net,recipe own.mp | sort -u)" = $'rnn\trnn' ]
+	[ "$(recdump -k update --tsv ok own.mp)" = 10 ]
+	B=$B "$ROOT/pipelines/train" --net rnn --recipe paper --embed "--hidden 16" "$IN" --episodes 1 --steps 3 > paper.mp
+	[ "$(recdump -k params --tsv net,recipe paper.mp | sort -u)" = $'rnn\tpaper' ]
+	B=$B "$ROOT/pipelines/train" --net mlp --embed "--hidden 16 --no-costs" "$IN" --episodes 1 > default.mp
+	[ "$(recdump -k params --tsv net,recipe default.mp | sort -u)" = $'mlp\tdefault' ]
+}
+
 @test "a network is one file and one line: nothing else knows its name" {
 	cd "$ROOT" || return 1
 	run -0 bash -c "grep -rlE 'net_mlp|mlp_hyper|X\(mlp\)|\"mlp\"' lib cmd | sort"

@@ -15,8 +15,8 @@ learning() {
 
 @test "a row for each method, from files that are made once" {
 	run -0 learning
-	[ "$(grep -c "JOB .*\.tsv" <<< "$output")" -eq 12 ]
-	[ "$(grep -v '^#' "$BATS_FILE_TMPDIR/l/learning.tsv" | cut -f 2 | tr '\n' ' ')" = "method default default-lr0 paper paper-lr0 random climb " ]
+	[ "$(grep -c "JOB .*\.tsv" <<< "$output")" -eq 22 ]
+	[ "$(grep -v '^#' "$BATS_FILE_TMPDIR/l/learning.tsv" | cut -f 2 | tr '\n' ' ')" = "method default default-lr0 paper paper-lr0 rnn rnn-lr0 rnn-aligned hierarchical hierarchical-lr0 random climb " ]
 	[ "$(find "$BATS_FILE_TMPDIR/l" -name '*.tmp' -o -name '*.fifo')" = "" ]
 	grep -v '^#' "$BATS_FILE_TMPDIR/l/learning.tsv" > "$BATS_FILE_TMPDIR/first.tsv"
 	run -0 learning
