@@ -7,7 +7,8 @@
 #   run_phase [-g] NAME FUNCTION [SECONDS]
 #                                  FUNCTION in the background, and its status; progress shows SECONDS as its limit
 #   stage COMMAND...               in FUNCTION: a program of its pipeline
-#   phase_failed                   tell why the last phase failed, and exit as its first program did
+#   phase_complaint                tell why the last phase failed, by its first cause; its status is that program's
+#   phase_failed                   the same, and exit with that status
 #   phases_took                    "model 0.4 s, profile 20.1 s", of the phases so far
 #   phases_end                     before the program prints its results
 #
@@ -59,7 +60,7 @@ run_phase() {
 		shift
 	fi
 	phase=$1 phase_orderly=$orderly phase_signals=0
-	phase_log_start=$(stat -c %s "$phases_log")
+	phase_log_start=$(trap '' INT; stat -c %s "$phases_log")
 	phases_done=$((phases_done + 1))
 	rm -f "$phases_dir/.failed"
 	tell_watcher "$phases_done" "${3:-0}" "$phase"
@@ -67,7 +68,8 @@ run_phase() {
 	(
 		set +em
 		trap '' INT
-		trap - TERM HUP EXIT
+		trap - EXIT
+		trap : TERM HUP    # these end the programs; the shells stay until they have ended
 		"$2"
 	) < /dev/null >> "$phases_log" 2>&1 &
 	phase_group=$!
@@ -88,6 +90,7 @@ run_phase() {
 
 stage() {
 	local status=0
+	trap : TERM HUP
 	"$@" || status=$?
 	[ "$status" -eq 0 ] || echo "$status $1" >> "$phases_dir/.failed"
 	return "$status"
@@ -114,8 +117,8 @@ signal_status() { echo $((128 + $(kill -l "$interrupted"))); }
 # Of the complaints of the phase, the first one that no other program's failure has caused.
 first_cause() {
 	tail -c +$((phase_log_start + 1)) "$phases_log" | grep ': error: ' |
-		grep -v -e ": error: \(truncated\|empty\) input '\(-\|[^']*/\.loop\)'" \
-			-e ': error: the reader of the output has gone' -e ": error: nobody reads '" |
+		grep -v -e "\(truncated\|empty\) input '\(-\|[^']*/\.loop\)'" \
+			-e 'the reader of the output has gone$' -e ": error: nobody reads '" |
 		head -n 1
 }
 
@@ -132,7 +135,8 @@ failed_status() {
 	echo "${first:-1}"
 }
 
-phase_failed() {
+# Tell why the last phase failed; the status is what to exit with.
+phase_complaint() {
 	local cause program status
 	cause=$(first_cause)
 	program=${cause%%: error: *}
@@ -140,12 +144,17 @@ phase_failed() {
 	if [ -n "$cause" ]; then
 		echo "$phases_program: error: ${cause#*: error: } ($program)" >&2
 	else
-		read -r status program 2> /dev/null < "$phases_dir/.failed" || program=$phase
+		# What was killed says nothing.
+		read -r status program < <(grep -E '^(129|1[3-9][0-9]) ' "$phases_dir/.failed" 2> /dev/null ||
+			cat "$phases_dir/.failed" 2> /dev/null || echo "$status $phase")
 		echo "$phases_program: error: $program ended with status $status$([ "$status" -le 128 ] ||
 			echo ", signal $(kill -l "$status")"); it said last: $(tail -n 1 "$phases_log")" >&2
 	fi
-	exit "$([ "$status" -le 3 ] && echo "$status" || echo 1)"
+	[ "$status" -le 3 ] || status=1
+	return "$status"
 }
+
+phase_failed() { phase_complaint || exit; }
 
 # ---- its progress ----
 

@@ -79,7 +79,7 @@ whole() {
 
 @test "a signal in the search keeps the best so far, whichever it is: Ctrl-C, SIGTERM, a lost terminal" {
 	local sig
-	for sig in int term hup; do
+	for sig in int term all hup; do    # all: as when a job is cancelled
 		# shellcheck disable=SC2086
 		run -0 on_terminal "sig.$sig/log:episode>$sig" "$PLACE" small_summator.xml $LONG -o sig.$sig
 		if [ $sig != hup ]; then
@@ -88,6 +88,16 @@ whole() {
 		whole sig.$sig
 		recdump --check sig.$sig/final.mp
 	done
+}
+
+@test "a search that fails on the way keeps the best so far" {
+	local output
+	# shellcheck disable=SC2086
+	run -0 on_terminal "killed/log:episode>devrun" "$PLACE" small_summator.xml $LONG -o killed
+	[[ "$output" == *"place: error: devrun ended with status 137, signal KILL"*"place: the search ended there; keeping the best so far"*"verdict: "*"status 1" ]]
+	[ "$(grep -c 'error: ' <<< "$output")" -eq 1 ]
+	whole killed
+	recdump --check killed/final.mp
 }
 
 @test "a signal in the comparison leaves the search's answer" {
@@ -105,10 +115,10 @@ whole() {
 	local sig
 	for sig in int:130 term:143; do
 		run -0 on_terminal "early/graph.mp:>${sig%:*}" "$PLACE" m.xml -D cpu:0,cpu:1 --profile 20 -o early
-		[[ "$output" == *"place: interrupted before there was a placement (in: profile)"*"status ${sig#*:}" ]]
+		[[ "$output" == *"place: interrupted before there was a placement (in: "@(model|profile)")"*"status ${sig#*:}" ]]
 		[ "$(grep -c : <<< "$output")" -eq 1 ]
 		[ ! -e early/placement.json ]
-		rm -r early
+		rm -rf early
 	done
 }
 

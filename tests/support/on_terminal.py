@@ -1,7 +1,7 @@
 """on_terminal.py WHEN COMMAND... - COMMAND on a terminal of its own, and what is done to it meanwhile.  WHEN:
-"FILE:TEXT>ACTION", several with spaces between: when FILE holds TEXT, int (Ctrl-C), term (SIGTERM to COMMAND) or
-hup (the terminal goes).  Prints what the terminal showed, and "status N"."""
-import os, pty, select, signal, sys, time
+"FILE:TEXT>ACTION", several with spaces between: when FILE holds TEXT, int (Ctrl-C), term (SIGTERM to COMMAND), hup (the terminal
+goes), all (SIGTERM to all processes of its session) or the name of a program of it that is killed.  Prints what the terminal showed, and "status N"."""
+import glob, os, pty, select, signal, sys, time
 
 acts, command = [a.split(">") for a in sys.argv[1].split()], sys.argv[2:]
 
@@ -12,6 +12,17 @@ def holds(file, text):
     except OSError:
         return False
 
+
+
+def signal_session(leader, program):
+    for stat in glob.glob("/proc/[0-9]*/stat"):
+        try:
+            text = open(stat).read()
+            name, rest = text[text.index("(") + 1 :].rsplit(")", 1)
+            if int(rest.split()[3]) == leader and program in ("all", name):
+                os.kill(int(stat.split("/")[2]), signal.SIGTERM if program == "all" else signal.SIGKILL)
+        except OSError:
+            pass  # it has ended meanwhile
 
 
 pid, fd = pty.fork()
@@ -29,6 +40,8 @@ while time.time() < end:
             os.close(fd)
             fd = None
             break
+        else:
+            signal_session(pid, action)
     if select.select([fd], [], [], 0.05)[0]:
         try:
             more = os.read(fd, 4096)
