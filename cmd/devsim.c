@@ -279,6 +279,9 @@ static int on_record(struct state *s, const struct rec *r, struct filter *f, str
 		return on_place(s, r, f, e);
 	if (rec_is(r, "episode"))
 		filter_absorb_interrupt();
+	/* What is refitted is the profile, not what was refitted before. */
+	if (s->o->refit && place_inputs_known(&s->in, r))
+		return filter_pass(f, r, e);
 	int taken = place_inputs_take(&s->in, r, e);
 	if (taken < 0)
 		return -1;

@@ -10,6 +10,8 @@ use the machine for so many of its seconds.  METHODS:
     judged      single devices, HEFT, look-ahead, cluster, climbing and portfolio in a contest: devrun paired
     place       pipelines/place: HEFT, climbing and random placements, the loop with so many seconds, the contest
     race        what `judged` compares, in a race: devrun paired --race
+    refit       the race of the starts and of 12 more for a third of the seconds; costs that fit it (devsim --refit), and two
+                draws of them; the portfolio on each; the race of all
     search-race half of the seconds for the loop from these starts, half for the race of them with the best that it found
 A seed is that of the machine (its true costs and what happens) and of the method.  What was handed over is compared, by
 undisturbed times on the true costs, with
@@ -129,6 +131,19 @@ def race(t):
     return raced(t, t.starts(), t.budget)
 
 
+def refit(t):
+    n = len(stream.of(t.starts(), "place"))
+    t.sh('placebase variety -n 12 --evals 1000 --seed "$SEED" "$IN" |'
+         ' devsim --machine "$M" --paired --race "$S" --starts "$N" --candidates 100 > "$DIR/first.mp"',
+         IN=t.starts(), N=n, S=t.budget / 3)
+    clock = max(m["clock_s"] for m in stream.of(t.file("first"), "run"))
+    t.sh('devsim --refit "$DIR/first.mp" | placebase portfolio --budget "$R" | devsim --refit --draw 1 |'
+         ' placebase portfolio --budget "$R" | devsim --refit --draw 2 | placebase portfolio --budget "$R" > "$DIR/more.mp"',
+         R=t.o.portfolio)
+    append(t.problem, [t.file("more")], t.file("all"))
+    return raced(t, t.file("all"), t.budget - clock, clock)
+
+
 def search_race(t):
     t.loop(t.starts(), t.budget / 2)
     append(t.problem, [t.starts()], t.file("all"), [t.file("result")])
@@ -145,7 +160,7 @@ def place(t):
     return of_final(t, t.file("final"))
 
 
-METHODS = {"heft": heft, "portfolio": profiled_portfolio, "judged": judged, "place": place, "race": race,
+METHODS = {"heft": heft, "portfolio": profiled_portfolio, "judged": judged, "place": place, "race": race, "refit": refit,
            "search-race": search_race}
 UNSEEN = ("heft", "portfolio", "judged")  # they take the time that they take
 

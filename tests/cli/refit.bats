@@ -113,3 +113,28 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		run -2 devsim $options learn.mp
 	done
 }
+
+@test "measure, refit, place, measure: the first costs stay the profile and the machine's" {
+	m=kind_error=0.3,longer=0.2,seed=3
+	devsim --machine $m learn.mp | devsim --refit > fit.mp
+	# What is appended twice is the same; the machine is the one of the first costs.
+	devsim --refit fit.mp > twice.mp
+	placebase heft p.mp | devsim --machine $m --truth > heft.mp
+	py '
+		a = [m for k, m in read("twice.mp") if k == "cost"]
+		assert len(a) == 3 and array(a[1]["set_s"]).tolist() == array(a[2]["set_s"]).tolist() != array(a[0]["set_s"]).tolist()
+		heft = [m for k, m in read("heft.mp") if k == "place"][0]
+		r = read("fit.mp")[:-1]
+		write("known.mp", [x for x in r if x[0] not in ("place", "run")] + [("place", heft)])
+	'
+	devsim --machine $m --truth known.mp > known_truth.mp
+	# A second measurement of all placements: the runs of both go with their placements.
+	devsim --machine $m fit.mp | devsim --refit -v > again.mp 2> note
+	grep -q " 23 runs, " note
+	py '
+		of = lambda f: [m for k, m in read(f) if k == "run"][-1]["lat_s"]
+		assert of("heft.mp") == of("known_truth.mp")
+		a, b = ([m for k, m in read(f) if k == "cost"][-1] for f in ("fit.mp", "again.mp"))
+		assert abs(np.log(array(a["set_s"]).sum() / array(b["set_s"]).sum())) < 0.01
+	'
+}

@@ -22,6 +22,11 @@ static void forget_cost(struct place_inputs *x)
 	x->cost_order = PLACE_ORDER_RECORDED;
 }
 
+bool place_inputs_known(const struct place_inputs *x, const struct rec *r)
+{
+	return (x->has_devs && rec_is(r, "devs")) || (x->cost.k > 0 && rec_is(r, "cost"));
+}
+
 void place_inputs_reset(struct place_inputs *x)
 {
 	graph_free(x->g);

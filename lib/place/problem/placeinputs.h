@@ -45,6 +45,10 @@ void place_inputs_release(struct place_inputs *x);
  * kind. */
 int place_inputs_take(struct place_inputs *x, const struct rec *r, struct err *e) MUST_CHECK;
 
+/* Is this a devs or cost record behind an earlier one of its kind?  For programs to whom the first
+ * ones are the problem, and later ones what somebody has learned of it. */
+bool place_inputs_known(const struct place_inputs *x, const struct rec *r);
+
 /* The stream has ended: forget its records. */
 void place_inputs_reset(struct place_inputs *x);
 

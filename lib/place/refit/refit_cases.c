@@ -13,7 +13,8 @@ static const double INTERVAL_TO_SE = 2 * 1.96; /* of 95 % intervals */
 
 struct ran {
 	struct place_rec place;
-	bool has_run, has_ratio;
+	uint32_t n_runs;
+	bool has_ratio;
 	double lat_s, ref_s, ratio, se;
 };
 
@@ -67,39 +68,49 @@ static struct ran *add_single(struct refit_cases *x, const struct run_rec *run,
 		names[d] = arena_strndup(x->arena, name, strlen(name));
 	}
 	struct ran *r = add(x);
-	r->place = (struct place_rec){
-		.id = run->id, .k = k, .n_sets = n, .names = names, .device = device};
+	r->place = (struct place_rec){.id = run->id,
+				      .source = "single",
+				      .k = k,
+				      .n_sets = n,
+				      .names = names,
+				      .device = device};
 	return r;
 }
 
 static struct ran *find_placement(const struct refit_cases *x, const struct run_rec *run)
 {
+	struct ran *best = NULL;
 	for (size_t i = 0; i < x->n; i++) {
 		const struct place_rec *p = &x->v[i].place;
-		if (!x->v[i].has_run && p->source && p->id.episode == run->id.episode &&
-		    p->id.step == run->id.step && p->id.sample == run->id.sample &&
-		    strcmp(p->source, run->source) == 0)
-			return &x->v[i];
+		if (p->id.episode == run->id.episode && p->id.step == run->id.step &&
+		    p->id.sample == run->id.sample && strcmp(p->source, run->source) == 0 &&
+		    (!best || x->v[i].n_runs < best->n_runs))
+			best = &x->v[i];
 	}
-	return NULL;
+	return best;
 }
 
+/* What a run says replaces what an earlier one of this placement said less surely. */
 static void store_run(struct ran *r, const struct run_rec *run)
 {
 	double lo = run->lo_s, hi = run->hi_s;
-	r->has_run = true;
+	r->n_runs++;
 	if (run->reason)
 		return;
-	r->lat_s = run->lat_s;
-	r->ref_s = run->ref_s;
-	r->has_ratio = run->has_ratio && run->ratio > 0 && run->ref_s > 0;
-	r->ratio = run->ratio;
+	bool has_ratio = run->has_ratio && run->ratio > 0 && run->ref_s > 0;
 	/* A single device is compared with its like, whose ratio is 1 and exact: its time is not. */
-	if (r->has_ratio && run->ratio_lo < run->ratio_hi) {
+	if (has_ratio && run->ratio_lo < run->ratio_hi) {
 		lo = run->ratio_lo;
 		hi = run->ratio_hi;
 	}
-	r->se = fmax(LEAST_SE, lo > 0 && isfinite(hi) ? log(hi / lo) / INTERVAL_TO_SE : 1);
+	double se = fmax(LEAST_SE, lo > 0 && isfinite(hi) ? log(hi / lo) / INTERVAL_TO_SE : 1);
+	if (r->lat_s > 0 && r->se <= se)
+		return;
+	r->lat_s = run->lat_s;
+	r->ref_s = run->ref_s;
+	r->has_ratio = has_ratio;
+	r->ratio = run->ratio;
+	r->se = se;
 }
 
 int refit_cases_take(struct refit_cases *x, const struct rec *r, const struct place_inputs *in,

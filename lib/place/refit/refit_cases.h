@@ -11,7 +11,7 @@ struct refit_cases *refit_cases_new(void);
 void refit_cases_free(struct refit_cases *x);
 
 /* Look at a record of in's stream: a placement is kept, a run that is not simulated goes with the
- * first placement without one that has its keys and its source; one of source "single" without such
+ * first placement with its keys and its source, of several with the first that has fewer runs; one of source "single" without such
  * a placement is everything on the device with its sample's number.  -1 (ST_INPUT): malformed. */
 int refit_cases_take(struct refit_cases *x, const struct rec *r, const struct place_inputs *in,
 		     struct err *e) MUST_CHECK;
