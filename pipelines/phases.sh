@@ -74,12 +74,14 @@ run_phase() {
 	) < /dev/null >> "$phases_log" 2>&1 &
 	phase_group=$!
 	set +m
-	# A signal ends the wait, not the phase.
+	# A signal ends the wait, not the phase.  Where both end at once, bash can forget the phase's status, and would
+	# wait for it for ever.
 	local heard
 	while :; do
 		heard=$phase_signals
 		wait "$phase_group" 2> /dev/null && status=0 || status=$?
 		[ "$heard" -ne "$phase_signals" ] || break
+		kill -0 "$phase_group" 2> /dev/null || break
 	done
 	phase_group=
 	tell_watcher end
