@@ -111,6 +111,9 @@ static void choose_options(struct devrun_command *c, int64_t *runs, int of, stru
 			     "those that the stream's costs are from")},
 		{PAIRED, NUMBER("candidates", 0, OPT_INT, s->candidates, "N",
 				"the first N best records, or placements", 1, 1000)},
+		{PAIRED, FLAG("placements", 0, s->placements,
+			      "candidates are the placements of the stream, also\n"
+			      "where it has best records")},
 		{PAIRED,
 		 {"choose", 0, OPT_CHOICE, &s->choose, "WHICH",
 		  "the answer: the fastest, if it beats single devices, or the first candidate "

@@ -151,11 +151,14 @@ static int queue_placement(struct state *s, const struct rec *r, struct err *e)
 	return run_queue_assign(&s->queue, &s->session, r, e);
 }
 
-/* --paired: the `best` records are the candidates; in a stream without any, the placements are. */
+/* --paired: the `best` records are the candidates; in a stream without any, the placements are, and with
+ * --placements in any stream. */
 static int queue_candidate(struct state *s, const struct rec *r, struct err *e)
 {
 	bool best = rec_is(r, "best") && !best_is_final(r);
 	uint32_t n_groups = 0;
+	if (best && s->o->placements)
+		return 0;
 	if (best && !s->has_best)
 		run_queue_reset(&s->queue);
 	s->has_best |= best;

@@ -23,6 +23,7 @@ struct devrun_options {
 	bool again; /* with profile: the mean with that of the stream (profile_mean.h) */
 	bool probe, profile, paired, allow_shared, reference;
 	int64_t candidates; /* with paired: so many of them at most */
+	bool placements;    /* with paired: placements are candidates, best records are not */
 	int choose;         /* with paired: enum choose_answer */
 	/* Which placements of a stream are run, the others pass: "A-B,C,D-", from 1; NULL: all.  Checked
 	 * by devrun_only_check. */

@@ -41,6 +41,16 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		assert sum(m["lat_s"] == f["lat_s"] for m in x) == 1
 		assert single == (f["copies"] == 0) and (f["n_groups"] == 1 if single else f["n_groups"] == 9)
 	'
+	# The placements instead.
+	py '
+		r = read("random.mp")[:-1]
+		write("both.mp", r + [["best", {**r[2][1], "rank": 0, "n_groups": 9, "lat_s": 1.0, "ref_s": 1.0}]])
+	'
+	devrun paired --placements --candidates 2 --race 1 --starts 1 -o race.mp both.mp
+	py '
+		assert [m["source"] for m in runs("race.mp")] == 2 * ["single"] + 2 * ["random"]
+		assert of("race.mp", "best")[-1]["final"]
+	'
 	# What it wrote can be judged again.
 	devrun --paired --max-seconds 0.1 --candidates 1 -o again.mp final.mp
 	recdump --check again.mp

@@ -63,6 +63,32 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	'
 }
 
+@test "of: the placements of another stream, each once, with their sources and devices" {
+	placebase random -n 3 p.mp | placebase heft | placebase heft -o several.mp
+	py '
+		r = read("several.mp")
+		for k, m in r:
+			if k == "place" and m["source"] == "heft":      # other numbers of the same devices
+				m["devices"] = m["devices"][::-1]
+				m["device"] = tensor(1 - array(m["device"]))
+		write("several.mp", r[:-1])
+	'
+	placebase single:gpu p.mp | placebase of:several.mp > a.mp
+	py '
+		a, b = of("a.mp", "place"), of("several.mp", "place")
+		assert [m["source"] for m in a] == ["single"] + 3 * ["random"] + ["heft"]
+		assert [m["sample"] for m in a[1:]] == list(range(4)) and all(m["devices"] == a[0]["devices"] for m in a)
+		assert (array(a[4]["device"]) == 1 - array(b[3]["device"])).all()
+	'
+	run -3 placebase of:p.mp p.mp
+	[[ "$output" == *"'p.mp': it has no placements"* ]]
+	devsim --probe --spec desktop-cpu,integrated-gpu g.mp | placebase heft -o else.mp
+	run -3 placebase of:else.mp p.mp
+	[[ "$output" == *"'else.mp': there is no device 'igpu'"* ]]
+	run -1 placebase of:nothing.mp p.mp
+	run -2 placebase of p.mp
+}
+
 @test "random needs no costs; a tiny graph has few placements" {
 	placebase random -n 3 -D x,y,z g.mp > a.mp
 	py 'assert [len(set(array(m["device"]))) for m in of("a.mp", "place")][1] == 3'

@@ -84,8 +84,9 @@ static void add_rule(struct listing *y, uint32_t rule, const uint32_t *group)
 }
 
 /* Tasks times devices above which there is time for the rules alone, without groups; above which for
- * the policy and the look-ahead rank alone; that all variants together may have. */
-static const double LARGE = 1.2e4, VERY_LARGE = 1e6, ALL_VARIANTS = 1.2e5;
+ * the policy and the look-ahead rank alone; that all variants together may have, where a search that
+ * takes longer follows and where none does. */
+static const double LARGE = 1.2e4, VERY_LARGE = 1e6, SEARCH_VARIANTS = 1.2e5, ALL_VARIANTS = 9e4;
 
 static double cells(const struct shot *x)
 {
@@ -124,8 +125,9 @@ static void add_variants(struct listing *y)
 	struct random_stream rng = random_stream_new(x->seed, RANDOM_MOVES, 1, 0);
 	struct err none = ERR_INIT;
 
-	for (uint32_t i = 0; x->params && i < x->variants && (i + 1) * cells(x) <= ALL_VARIANTS;
-	     i++) {
+	double most = x->most ? SEARCH_VARIANTS : ALL_VARIANTS;
+
+	for (uint32_t i = 0; x->params && i < x->variants && (i + 1) * cells(x) <= most; i++) {
 		struct scorer scorer = x->params->policy;
 		struct decode d = {.rule = DECODE_POLICY,
 				   .links = true,

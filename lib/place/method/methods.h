@@ -10,6 +10,7 @@
 	X(random) \
 	X(variety) \
 	X(expert) \
+	X(of) \
 	X(greedy_memory) \
 	X(heft) \
 	X(contention) \

@@ -1,0 +1,88 @@
+/* of_stream.c - the placements of another stream about the same graph: those that a search found
+ * beside those that it began with, say, for a comparison of all. */
+#include <string.h>
+
+#include "base/digest.h"
+#include "place/method/method.h"
+#include "record/placerec.h"
+
+struct taken {
+	uint64_t *hash;
+	size_t n, cap;
+	uint32_t records; /* of placements */
+};
+
+static int device_of(const struct method_run *r, const char *name, struct err *e)
+{
+	for (uint32_t i = 0; i < r->m->k; i++)
+		if (strcmp(r->m->names[i], name) == 0)
+			return (int)i;
+	return err_set(e, ST_INPUT, "there is no device '%s'", name);
+}
+
+/* false: it was taken before. */
+static bool is_another(struct method_run *r, struct taken *t)
+{
+	uint64_t hash = digest_of(r->device, r->m->n_sets * sizeof(*r->device), 0);
+
+	for (size_t i = 0; i < t->n; i++)
+		if (t->hash[i] == hash)
+			return false;
+	t->hash = mem_grow(t->hash, &t->cap, t->n + 1, sizeof(*t->hash));
+	t->hash[t->n++] = hash;
+	return true;
+}
+
+static int take(struct method_run *r, const struct rec *rec, struct arena *a, struct taken *t,
+		struct err *e)
+{
+	struct place_rec p;
+
+	if (place_decode(rec, r->m->n_sets, 0, a, &p, e) < 0)
+		return err_prefix(e, "%s record %llu", rec->kind, (unsigned long long)rec->index);
+	if (p.id.graph != r->m->g->digest)
+		return err_set(e, ST_INPUT, "%s record %llu is about another graph", rec->kind,
+			       (unsigned long long)rec->index);
+	t->records++;
+	int *device = ARENA_NEWN(a, int, p.k);
+
+	for (uint32_t i = 0; i < p.k; i++)
+		if ((device[i] = device_of(r, p.names[i], e)) < 0)
+			return -1;
+	for (uint32_t s = 0; s < p.n_sets; s++)
+		r->device[s] = (uint16_t)device[p.device[s]];
+	r->source = p.source;
+	return is_another(r, t) ? r->emit(r, e) : 0;
+}
+
+static int run_of(struct method_run *r, struct err *e)
+{
+	struct rec_reader *in = rec_reader_open(r->arg, -1, e);
+	struct arena *a = arena_new();
+	struct taken t = {0};
+	struct rec rec;
+	int k = in ? 1 : -1;
+
+	while (k > 0 && (k = rec_next(in, &rec, e)) > 0) {
+		if (!rec_is(&rec, "place") && !rec_is(&rec, "best"))
+			continue;
+		arena_reset(a);
+		if (take(r, &rec, a, &t, e) < 0)
+			k = -1;
+	}
+	if (k >= 0 && t.records == 0)
+		k = err_set(e, ST_INPUT, "it has no placements");
+	rec_reader_close(in);
+	arena_free(a);
+	mem_free(t.hash);
+	return k < 0 ? err_prefix(e, "'%s'", r->arg) : 0;
+}
+
+const struct place_method method_of = {
+	.name = "of",
+	.arg = "FILE",
+	.needs_arg = true,
+	.about = "the placements of another stream about the same graph",
+	.source = "-",
+	.run = run_of,
+};
