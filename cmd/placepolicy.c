@@ -245,7 +245,7 @@ static int check_part(const struct filter_state *s, const struct part_rec *p, st
 /* The groups' homes, and what keeps the policy near them: *bias. */
 static int around_incumbent(struct filter_state *s, const struct net_model *m,
 			    const struct part_rec *p, const uint8_t *mask, uint16_t **home,
-			    double *stay, const float **bias, struct err *e)
+			    double *stay, float **bias, struct err *e)
 {
 	uint32_t g = p->p.n_groups, k = s->devs.k;
 	const float *logp;
@@ -263,7 +263,7 @@ static int around_incumbent(struct filter_state *s, const struct net_model *m,
 /* The samples of the policy that draws a device for each group. */
 static int emit_samples(struct filter_state *s, const struct part_rec *p, struct err *e)
 {
-	const float *bias = NULL;
+	float *bias = NULL;
 	uint8_t *mask = NULL;
 	uint16_t *home = NULL;
 	double stay = 0;
@@ -279,6 +279,9 @@ static int emit_samples(struct filter_state *s, const struct part_rec *p, struct
 		.net = b->net, .hyper = b->hyper, .d = p->d, .k = s->devs.k, .policy = b->p};
 	if (s->incumbent.device && around_incumbent(s, &m, p, mask, &home, &stay, &bias, e) < 0)
 		return -1;
+	if (s->loop)
+		bias = net_noise(&m, b->seed, p->id.episode, p->id.step, p->p.n_groups, bias,
+				 s->arena);
 	uint32_t n = n_samples(s);
 	struct rng_addr *rng = ARENA_NEWN(s->arena, struct rng_addr, n);
 	for (uint32_t i = 0; i < n; i++)

@@ -29,7 +29,8 @@ enum rng_stream {
 	RNG_SEARCH = 7 << 24,  /* random search, hill climbing and other heuristics */
 	RNG_MOVES = 8 << 24,   /* lists of moves around an incumbent; low bits: sample */
 	RNG_MACHINE =
-		9 << 24 /* a machine that is played; low bits: what is drawn (machine/draw.h) */
+		9 << 24, /* a machine that is played; low bits: what is drawn (machine/draw.h) */
+	RNG_NOISE = 10 << 24 /* on the logits of a policy that explores */
 };
 
 /* One block: counter -> 4 random words.  key = seed; counter = (index, stream, step, episode). */

@@ -170,6 +170,19 @@ records = [r for r in records if r[0] in ("graph", "devs", "feat")] + p + [r for
 	[ "$(recdump -k params --tsv net,recipe default.mp | sort -u)" = $'mlp\tdefault' ]
 }
 
+@test "hierarchical: noise on the logits while training, in the first episodes; a replay finds it again" {
+	net="--net hierarchical --hidden 16 --groups 12 --threads 1 --no-costs"
+	for noise in 0 2; do
+		GPN="$net --noise $noise --noise-episodes 1" LEARN="--recipe hierarchical --episodes 2 --lr 0 --keep --threads 1" loop "$IN" $noise.mp
+		recdump -k place --tsv episode,step,sample,logp $noise.mp > $noise.tsv
+		# where a policy is that nobody trains
+		gpnembed --params $noise.mp "$IN" | placepolicy --seed 3 | recdump -k place --tsv logp > $noise.pass
+	done
+	run ! cmp <(grep -P '^1\t' 0.tsv) <(grep -P '^1\t' 2.tsv)
+	cmp <(grep -P '^2\t' 0.tsv) <(grep -P '^2\t' 2.tsv)
+	cmp 0.pass 2.pass
+}
+
 @test "a network is one file and one line: nothing else knows its name" {
 	cd "$ROOT" || return 1
 	run -0 bash -c "grep -rlE 'net_mlp|mlp_hyper|X\(mlp\)|\"mlp\"' lib cmd | sort"

@@ -27,6 +27,8 @@ struct hierarchical_hyper {
 	int64_t aligned;        /* as in struct seq2seq */
 	double tanh_constant;   /* as in struct seq2seq */
 	double policy_gain;     /* factor on the initial bound of the policy's last layer */
+	double noise;           /* bound of the noise on the logits */
+	int64_t noise_episodes; /* in which there is some */
 };
 
 static const struct named_field fields[] = {
@@ -40,6 +42,10 @@ static const struct named_field fields[] = {
 		   "bound of the logits; 0: none"),
 	FIELD_REAL(struct hierarchical_hyper, policy_gain, 0, 100,
 		   "factor on the initial weights of the policy's last layer"),
+	FIELD_REAL(struct hierarchical_hyper, noise, 0, 100,
+		   "most that is added to or taken from a logit while training"),
+	FIELD_INT(struct hierarchical_hyper, noise_episodes, 0, 1e9,
+		  "in the first so many episodes"),
 	{0},
 };
 
@@ -56,6 +62,8 @@ static const struct hierarchical_hyper paper = {
 	.groups = 256,
 	.tanh_constant = 1,
 	.policy_gain = 1,
+	.noise = 0.1,
+	.noise_episodes = 500,
 };
 
 /* ---- parameters ---- */
@@ -262,6 +270,12 @@ static void choose(struct tape *t, const struct net_model *m, struct mat *const 
 	seq2seq_choose(t, &s, p, z, c);
 }
 
+static double noise(const void *hyper, uint32_t episode)
+{
+	const struct hierarchical_hyper *h = hyper;
+	return episode <= (uint64_t)h->noise_episodes ? h->noise : 0;
+}
+
 const struct net net_hierarchical = {
 	.name = "hierarchical",
 	.help = "Hierarchical Planner: a grouper that draws, a recurrent placer (2018)",
@@ -270,6 +284,7 @@ const struct net net_hierarchical = {
 	.defaults = {[RECIPE_DEFAULT] = &default_hyper,
 		     [RECIPE_PAPER] = &paper,
 		     [RECIPE_HIERARCHICAL] = &paper},
+	.noise = noise,
 	.steady = true,
 	.embed_init = embed_init,
 	.policy_init = policy_init,

@@ -210,6 +210,22 @@ int net_policy_prior(struct net_work *w, const struct net_model *m, const float 
 	return check_logp(lp->v, n_groups, m->k, group_mask, e);
 }
 
+float *net_noise(const struct net_model *m, uint64_t seed, uint32_t episode, uint32_t step,
+		 uint32_t n_groups, float *bias, struct arena *a)
+{
+	double most = m->net->noise ? m->net->noise(m->hyper, episode) : 0;
+	if (most <= 0)
+		return bias;
+	const struct rng_addr at = {
+		.seed = seed, .episode = episode, .step = step, .stream = RNG_NOISE};
+	uint32_t n = n_groups * m->k;
+	if (!bias)
+		bias = ARENA_NEWN(a, float, n);
+	for (uint32_t i = 0; i < n; i++)
+		bias[i] += (float)(most * (2 * rng_uniform(&at, i) - 1));
+	return bias;
+}
+
 /* Samples that are at home go on to the next try. */
 static bool again(struct choices *c)
 {

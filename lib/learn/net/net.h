@@ -74,6 +74,8 @@ struct net {
 	const struct named_field *fields; /* ends with a NULL name */
 	size_t hyper_size;
 	const void *defaults[N_RECIPES]; /* NULL: those of RECIPE_DEFAULT */
+	/* Exploration: the logits of an episode have noise within +- this; NULL: none ever. */
+	double (*noise)(const void *hyper, uint32_t episode);
 	bool steady; /* all steps of an episode see the input features: no state update */
 
 	/* Tables of names and shapes with initial values from seed. */
@@ -136,6 +138,11 @@ int net_policy(struct net_work *w, const struct net_model *m, const float *z, ui
 int net_policy_prior(struct net_work *w, const struct net_model *m, const float *z,
 		     uint32_t n_groups, const uint8_t *group_mask, const float *bias,
 		     const uint16_t *action, const float **logp, struct err *e) MUST_CHECK;
+
+/* Add the noise of a step of training to bias (n_groups,k), which may be NULL: then room for it is
+ * made in a.  seed: the policy block's.  Returns bias; NULL: no bias, no noise. */
+float *net_noise(const struct net_model *m, uint64_t seed, uint32_t episode, uint32_t step,
+		 uint32_t n_groups, float *bias, struct arena *a);
 
 /* Draw placements: action (n_samples, n_groups), and the log-probabilities (n_groups,k) of sample s
  * at logp + s * stride, in memory of w.  The rest as in net_policy_prior. */

@@ -81,9 +81,9 @@ static int fill_samples(struct trainer *t, const struct rollout *r, const double
 	return net_group_mask(t->mask, t->n, t->k, r->step[step].p.group, g, mask, e);
 }
 
-/* The prior that the policy of step t had. */
-static int fill_prior(struct trainer *t, const struct rollout *r, uint32_t step,
-		      struct replay_step *s, struct err *e)
+/* The prior and the noise that the policy of step t had. */
+static int fill_prior(struct trainer *t, const struct rollout *r, const struct net_model *m,
+		      uint64_t seed, uint32_t step, struct replay_step *s, struct err *e)
 {
 	const struct partition *p = &r->step[step].p;
 	const struct place_rec *first = NULL;
@@ -95,16 +95,18 @@ static int fill_prior(struct trainer *t, const struct rollout *r, uint32_t step,
 			return err_set(e, ST_INPUT, "its placements come from different policies");
 		first = q;
 	}
-	if (!first || !first->has_stay)
-		return 0;
-	if (!r->incumbent.device)
-		return err_set(e, ST_INPUT,
-			       "a placement around an incumbent that the episode has not");
-	uint16_t *home = ARENA_NEWN(t->arena, uint16_t, p->n_groups);
-	float *bias = ARENA_NEWN(t->arena, float, (size_t)p->n_groups * t->k);
-	incumbent_home(r->incumbent.device, t->n, p->group, p->n_groups, t->k, s->group_mask, home);
-	incumbent_bias(home, p->n_groups, t->k, first->stay, bias);
-	s->bias = bias;
+	float *bias = NULL;
+	if (first && first->has_stay) {
+		if (!r->incumbent.device)
+			return err_set(e, ST_INPUT,
+				       "a placement around an incumbent that the episode has not");
+		uint16_t *home = ARENA_NEWN(t->arena, uint16_t, p->n_groups);
+		bias = ARENA_NEWN(t->arena, float, (size_t)p->n_groups * t->k);
+		incumbent_home(r->incumbent.device, t->n, p->group, p->n_groups, t->k,
+			       s->group_mask, home);
+		incumbent_bias(home, p->n_groups, t->k, first->stay, bias);
+	}
+	s->bias = net_noise(m, seed, r->episode, step, p->n_groups, bias, t->arena);
 	return 0;
 }
 
@@ -124,7 +126,8 @@ static int fill_job(struct trainer *t, struct learner *l, const struct rollout *
 		s->rng = &j->rng[i];
 		s->coef_entropy = p->p.n_groups ? -beta / r->n_steps / p->p.n_groups : 0;
 		if (net_check(t->work, m, &p->p, e) < 0 ||
-		    fill_samples(t, r, j->coef, i, s, e) < 0 || fill_prior(t, r, i, s, e) < 0)
+		    fill_samples(t, r, j->coef, i, s, e) < 0 ||
+		    fill_prior(t, r, m, l->block[BLOCK_POLICY].seed, i, s, e) < 0)
 			return err_prefix(e, "step %u of episode %u", i, r->episode);
 	}
 	for (int b = 0; b < N_BLOCKS; b++)
