@@ -1,8 +1,8 @@
 /* agenda.c - slots of a device, by time. */
+#include "base/extremes.h"
 #include "sched/agenda.h"
 #include "base/mem.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ double agenda_earliest_s(const struct agenda *a, double ready, double cost, size
 	double start = ready;
 
 	while (i < a->n && start + cost > a->slot[i].start_s) {
-		start = fmax(start, a->slot[i].end_s);
+		start = max2(start, a->slot[i].end_s);
 		i++;
 		if (i % AGENDA_BLOCK != 0 || i >= a->n || !is_full(a, i / AGENDA_BLOCK, cost))
 			continue;
@@ -62,7 +62,7 @@ static void find_gaps(struct agenda *a, size_t at)
 		double most = i % AGENDA_BLOCK ? a->gap_s[block] : 0;
 
 		for (end = end < a->n ? end : a->n; i < end; i++)
-			most = fmax(most, a->slot[i].start_s - (i ? a->slot[i - 1].end_s : 0));
+			most = max2(most, a->slot[i].start_s - (i ? a->slot[i - 1].end_s : 0));
 		a->gap_s[block] = most;
 	}
 }

@@ -5,6 +5,9 @@
 #include "base/simd.h"
 #include "learn/params/scorer.h"
 
+/* Into each clone of what calls it. */
+#define INLINE static inline __attribute__((always_inline))
+
 typedef float layer[SCORER_LARGE];
 
 struct scorer scorer_add(struct params *p, const char *name, uint32_t n_features,
@@ -31,8 +34,8 @@ struct scorer scorer_add(struct params *p, const char *name, uint32_t n_features
 
 /* out = relu(in W + b), W (n,h), without the inputs in off; every element adds up in the order of the
  * inputs. */
-static inline void forward(const float *in, uint32_t n, uint32_t h, uint64_t off, const float *w,
-			   const float *b, float *out)
+INLINE void forward(const float *in, uint32_t n, uint32_t h, uint64_t off, const float *w,
+		    const float *b, float *out)
 {
 	layer sum;
 
@@ -53,8 +56,8 @@ static inline const float *matrix(const struct scorer *s, const struct params *p
 	return p->data + p->mat[s->first + i].at;
 }
 
-static inline void run(const struct scorer *s, uint32_t h, const struct params *p, const float *x,
-		       uint32_t n, float *score)
+INLINE void run(const struct scorer *s, uint32_t h, const struct params *p, const float *x,
+		uint32_t n, float *score)
 {
 	const float *w3 = matrix(s, p, 4), b3 = *matrix(s, p, 5);
 	layer h1, h2;
@@ -69,8 +72,8 @@ static inline void run(const struct scorer *s, uint32_t h, const struct params *
 	}
 }
 
-static inline void back(const struct scorer *s, uint32_t h, const struct params *p, const float *x,
-			uint32_t n, const float *weight, float *grad)
+INLINE void back(const struct scorer *s, uint32_t h, const struct params *p, const float *x,
+		 uint32_t n, const float *weight, float *grad)
 {
 	const float *w2 = matrix(s, p, 2), *w3 = matrix(s, p, 4);
 	float *g[6];

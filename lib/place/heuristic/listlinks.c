@@ -1,6 +1,7 @@
 /* listlinks.c - copies of a list heuristic's schedule, one at a time on a link. */
 #include <math.h>
 
+#include "base/extremes.h"
 #include "place/heuristic/listlinks.h"
 #include "sched/agenda.h"
 
@@ -45,6 +46,18 @@ void listlinks_free(struct listlinks *y)
 	mem_free(y);
 }
 
+/* Does an input of v behind the i-th one come over the same link? */
+static bool link_again(const struct listsched *x, uint32_t v, uint32_t i, uint32_t on)
+{
+	while (++i < x->d->in_ptr[v + 1]) {
+		uint32_t from = x->d->tensor_task[x->d->use_tensor[x->d->in_use[i]]];
+
+		if (x->placed[from] && x->on[from] == on)
+			return true;
+	}
+	return false;
+}
+
 /* The copies that v on dev needs take their gaps, on trial or for good; when the last is there,
  * INFINITY: one has no way. */
 static double add_copies(struct listlinks *y, const struct listsched *x, uint32_t v, uint32_t dev,
@@ -69,13 +82,18 @@ static double add_copies(struct listlinks *y, const struct listsched *x, uint32_
 			double start = agenda_earliest_s(&y->link[pair], s, copy_s, &at);
 
 			s = start + copy_s;
+			*there = stay ? s : 0;
+			/* on trial a copy that no other one waits for takes no place */
+			if (!stay && !link_again(x, v, i, x->on[from])) {
+				ready = max2(ready, s);
+				continue;
+			}
 			agenda_insert(&y->link[pair], at, (struct agenda_slot){start, s, t});
 			y->tried[y->n_tried++] = (struct tried){&y->link[pair], at};
-			*there = stay ? s : 0;
 		} else if (x->on[from] != dev) {
 			s = *there;
 		}
-		ready = fmax(ready, s);
+		ready = max2(ready, s);
 	}
 	return ready;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/extremes.h"
 #include "place/heuristic/listlinks.h"
 #include "place/heuristic/listsched.h"
 #include "sched/agenda.h"
@@ -55,7 +56,7 @@ double listsched_ready_s(const struct listsched *x, uint32_t v, uint32_t dev)
 				return INFINITY;
 			s += sched_copy_s(l, x->on[from], dev, x->d->tensor_bytes[t]);
 		}
-		ready = fmax(ready, s);
+		ready = max2(ready, s);
 	}
 	return ready;
 }
@@ -264,7 +265,7 @@ double listsched_makespan_s(const struct listsched *x)
 
 	for (uint32_t v = 0; v < x->n; v++)
 		if (x->placed[v])
-			end_s = fmax(end_s, x->end_s[v]);
+			end_s = max2(end_s, x->end_s[v]);
 	return end_s;
 }
 

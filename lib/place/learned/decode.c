@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/extremes.h"
 #include "place/heuristic/listlinks.h"
 #include "place/learned/decode_impl.h"
 #include "sched/agenda.h"
@@ -69,7 +70,7 @@ static void find_child_ready(struct decode_state *s)
 					at = INFINITY;
 				else if (on != p)
 					at += sched_copy_s(links, on, p, d->tensor_bytes[t]);
-				ready[p] = fmax(ready[p], at);
+				ready[p] = max2(ready[p], at);
 			}
 		}
 	}
@@ -94,9 +95,9 @@ static double child_end_s(const struct decode_state *s, uint32_t c, uint32_t dev
 			continue;
 		if (p != dev)
 			at += sched_copy_s(links, dev, p, bytes);
-		at = fmax(at, s->child_ready_s[(size_t)c * k + p]);
+		at = max2(at, s->child_ready_s[(size_t)c * k + p]);
 		if (at + cost < best)
-			best = fmin(best,
+			best = min2(best,
 				    agenda_earliest_s(&s->l->agenda[p], at, cost, &slot) + cost);
 	}
 	return best;
@@ -134,7 +135,7 @@ static void look_ahead(struct decode_state *s, uint32_t v)
 			uint32_t w = s->child[c];
 			double end_s = child_end_s(s, c, o->dev, o->end_s);
 
-			o->after_s = fmax(o->after_s, end_s + view->rank[w] - view->mean_s[w]);
+			o->after_s = max2(o->after_s, end_s + view->rank[w] - view->mean_s[w]);
 		}
 	}
 }
@@ -169,7 +170,7 @@ static void softmax(struct decode_state *s, double temperature)
 	double most = -INFINITY, sum = 0;
 
 	for (uint32_t i = 0; i < s->n_options; i++)
-		most = fmax(most, s->score[i]);
+		most = max2(most, s->score[i]);
 	for (uint32_t i = 0; i < s->n_options; i++)
 		sum += s->weight[i] = exp((s->score[i] - most) / temperature);
 	for (uint32_t i = 0; i < s->n_options; i++)
@@ -200,7 +201,7 @@ static uint32_t follow_option(struct decode_state *s, uint32_t v)
 	if (at == s->n_options)
 		return least_of(s, v);
 	softmax(s, 1);
-	x->loss -= log(fmax(s->weight[at], 1e-30));
+	x->loss -= log(max2(s->weight[at], 1e-30));
 	for (uint32_t i = 0; i < s->n_options; i++)
 		weight[i] = (float)(x->weight * (s->weight[i] - (i == at)));
 	if (x->grad)
@@ -240,8 +241,8 @@ static void note_choice(struct decode_state *s, uint32_t v, const struct option 
 	uint32_t class = view->twins[v], k = s->l->k;
 
 	s->busy_s[o->dev] += o->cost_s;
-	s->horizon_s = fmax(s->horizon_s, o->end_s + view->rank[v] - view->mean_s[v]);
-	s->horizon_oct_s = fmax(s->horizon_oct_s, o->end_s + view->oct[(size_t)v * k + o->dev]);
+	s->horizon_s = max2(s->horizon_s, o->end_s + view->rank[v] - view->mean_s[v]);
+	s->horizon_oct_s = max2(s->horizon_oct_s, o->end_s + view->oct[(size_t)v * k + o->dev]);
 	s->twin_on[(size_t) class * k + o->dev]++;
 	s->twin_last[class] = o->dev;
 }

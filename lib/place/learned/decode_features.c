@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/extremes.h"
 #include "place/learned/decode_impl.h"
 #include "sched/agenda.h"
 
@@ -72,7 +73,7 @@ static void see_inputs(const struct listsched *l, uint32_t v, uint32_t p, struct
 				o->n_copies++;
 			}
 		}
-		o->plain_ready_s = fmax(o->plain_ready_s, at);
+		o->plain_ready_s = max2(o->plain_ready_s, at);
 	}
 }
 
@@ -129,7 +130,7 @@ static double unit_cost_s(const struct decode_state *s, uint32_t v, uint32_t p)
 static double whole_end_s(const struct decode_state *s, uint32_t v, const struct option *x,
 			  const struct option_near *o)
 {
-	return fmax(o->plain_ready_s, fmin(o->tail_s, x->start_s)) + unit_cost_s(s, v, x->dev);
+	return max2(o->plain_ready_s, min2(o->tail_s, x->start_s)) + unit_cost_s(s, v, x->dev);
 }
 
 static struct common compare(const struct decode_state *s, uint32_t v, const struct option_near *o)
@@ -149,14 +150,14 @@ static struct common compare(const struct decode_state *s, uint32_t v, const str
 	for (uint32_t i = 0; i < s->n_options; i++) {
 		const struct option *x = &s->option[i];
 
-		c.min_end = fmin(c.min_end, x->end_s);
-		c.min_after = fmin(c.min_after, x->after_s);
-		c.min_oct = fmin(c.min_oct, x->end_s + view->oct[(size_t)v * view->k + x->dev]);
-		c.min_ready = fmin(c.min_ready, o[i].plain_ready_s);
-		c.min_start = fmin(c.min_start, x->start_s);
-		c.min_cost = fmin(c.min_cost, x->cost_s);
-		c.min_unit = fmin(c.min_unit, unit_cost_s(s, v, x->dev));
-		c.min_whole = fmin(c.min_whole, whole_end_s(s, v, x, &o[i]));
+		c.min_end = min2(c.min_end, x->end_s);
+		c.min_after = min2(c.min_after, x->after_s);
+		c.min_oct = min2(c.min_oct, x->end_s + view->oct[(size_t)v * view->k + x->dev]);
+		c.min_ready = min2(c.min_ready, o[i].plain_ready_s);
+		c.min_start = min2(c.min_start, x->start_s);
+		c.min_cost = min2(c.min_cost, x->cost_s);
+		c.min_unit = min2(c.min_unit, unit_cost_s(s, v, x->dev));
+		c.min_whole = min2(c.min_whole, whole_end_s(s, v, x, &o[i]));
 		c.mean_busy += s->busy_s[x->dev] / s->n_options;
 		c.mean_tail += o[i].tail_s / s->n_options;
 	}

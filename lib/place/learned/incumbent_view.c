@@ -1,8 +1,8 @@
 /* incumbent_view.c - a placement's schedule, its slack, its critical chain. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/extremes.h"
 #include "place/learned/incumbent_view.h"
 
 /* A task, or a copy (number - n). */
@@ -156,13 +156,13 @@ static void find_latest(struct incumbent_view *x, uint32_t n_events)
 			uint32_t from = d->tensor_task[y->tensor];
 
 			x->copy_late_s[v - n] = start_s;
-			x->late_s[from] = fmin(x->late_s[from], start_s);
+			x->late_s[from] = min2(x->late_s[from], start_s);
 			continue;
 		}
 		if (x->at[v] > x->dev_ptr[x->on[v]]) {
 			uint32_t before = x->dev_task[x->at[v] - 1];
 
-			x->late_s[before] = fmin(x->late_s[before], start_s);
+			x->late_s[before] = min2(x->late_s[before], start_s);
 		}
 		for (uint32_t j = d->in_ptr[v]; j < d->in_ptr[v + 1]; j++) {
 			uint32_t tensor = d->use_tensor[d->in_use[j]];
@@ -170,9 +170,9 @@ static void find_latest(struct incumbent_view *x, uint32_t n_events)
 			uint32_t c = copy_to(x, tensor, v);
 
 			if (c == SCHED_NONE)
-				x->late_s[from] = fmin(x->late_s[from], start_s);
+				x->late_s[from] = min2(x->late_s[from], start_s);
 			else
-				x->copy_late_s[c] = fmin(x->copy_late_s[c], start_s);
+				x->copy_late_s[c] = min2(x->copy_late_s[c], start_s);
 		}
 	}
 }
@@ -233,7 +233,7 @@ static void find_ready(struct incumbent_view *x)
 			uint32_t from = d->tensor_task[tensor];
 			uint32_t c = copy_to(x, tensor, v);
 
-			x->ready_s[v] = fmax(x->ready_s[v],
+			x->ready_s[v] = max2(x->ready_s[v],
 					     c == SCHED_NONE ? t->end_s[from] : t->copy_end_s[c]);
 		}
 	}

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/extremes.h"
 #include "place/learned/patch.h"
 
 enum { MOST_LOOKS = 48 }; /* tasks of a device that are looked at for a gap */
@@ -101,9 +102,9 @@ static double gap_start_s(const struct patcher *p, uint32_t d, double s, double 
 	for (uint32_t looks = 0; i < end && s + cost > x->t->start_s[x->dev_task[i]]; i++) {
 		if (in_patch(p, x->dev_task[i]))
 			continue;
-		s = fmax(s, x->t->end_s[x->dev_task[i]]);
+		s = max2(s, x->t->end_s[x->dev_task[i]]);
 		if (++looks == MOST_LOOKS)
-			return fmax(s, x->t->end_s[x->dev_task[end - 1]]);
+			return max2(s, x->t->end_s[x->dev_task[end - 1]]);
 	}
 	return s;
 }
@@ -120,10 +121,10 @@ static double pushed_late_s(const struct patcher *p, uint32_t d, double s, doubl
 
 		if (in_patch(p, w))
 			continue;
-		shift -= fmax(0, x->t->start_s[w] - before);
+		shift -= max2(0, x->t->start_s[w] - before);
 		if (shift <= 0)
 			break;
-		late = fmax(late, shift - incumbent_slack_s(x, w));
+		late = max2(late, shift - incumbent_slack_s(x, w));
 		before = x->t->end_s[w];
 	}
 	return late;
@@ -146,8 +147,8 @@ static double see_inputs(struct patcher *p, const struct part *y, uint32_t v, st
 		if (in_patch(p, from)) {
 			at = p->new_end_s[from];
 			if (then_on(p, from) != y->to)
-				at += fmax(0, sched_copy_s(l, y->from, y->to, d->tensor_bytes[t]));
-			ready = fmax(ready, at);
+				at += max2(0, sched_copy_s(l, y->from, y->to, d->tensor_bytes[t]));
+			ready = max2(ready, at);
 			continue;
 		}
 		o->near_all += (double)d->tensor_bytes[t];
@@ -180,7 +181,7 @@ static double see_inputs(struct patcher *p, const struct part *y, uint32_t v, st
 			}
 		}
 		p->tensor_mark[t] = p->step;
-		ready = fmax(ready, at);
+		ready = max2(ready, at);
 	}
 	return ready;
 }
@@ -230,17 +231,17 @@ static void see_readers(struct patcher *p, struct part *y, uint32_t v, double pl
 			by = x->late_s[w] - x->cost_s[w];
 			double late = p->new_end_s[v] + copy_s - by;
 
-			o->late = fmax(o->late, late);
-			y->late = fmax(y->late, late);
-			o->late_all += fmax(0, late);
-			o->late_plain = fmax(o->late_plain, plain_end_s + copy_s - by);
-			o->reader_slack = fmin(o->reader_slack, incumbent_slack_s(x, w));
+			o->late = max2(o->late, late);
+			y->late = max2(y->late, late);
+			o->late_all += max2(0, late);
+			o->late_plain = max2(o->late_plain, plain_end_s + copy_s - by);
+			o->reader_slack = min2(o->reader_slack, incumbent_slack_s(x, w));
 		}
 	}
 	if (!read) {
-		o->late = fmax(o->late, p->new_end_s[v] - x->t->makespan_s);
-		y->late = fmax(y->late, p->new_end_s[v] - x->t->makespan_s);
-		o->late_plain = fmax(o->late_plain, plain_end_s - x->t->makespan_s);
+		o->late = max2(o->late, p->new_end_s[v] - x->t->makespan_s);
+		y->late = max2(y->late, p->new_end_s[v] - x->t->makespan_s);
+		o->late_plain = max2(o->late_plain, plain_end_s - x->t->makespan_s);
 	}
 }
 
@@ -278,7 +279,7 @@ static void see_chain(const struct patcher *p, struct part *y, uint32_t v, doubl
 				if (d->tensor_task[t] == from)
 					bytes = d->tensor_bytes[t];
 			}
-			then = fmax(0, sched_copy_s(l, x->on[from], y->to, bytes));
+			then = max2(0, sched_copy_s(l, x->on[from], y->to, bytes));
 		}
 		o->chain_copy_s += then - now;
 	}
@@ -300,7 +301,7 @@ static void see_chain(const struct patcher *p, struct part *y, uint32_t v, doubl
 					bytes = d->tensor_bytes[t];
 			}
 			if (x->on[w] != y->to)
-				then = fmax(0, sched_copy_s(l, y->to, x->on[w], bytes));
+				then = max2(0, sched_copy_s(l, y->to, x->on[w], bytes));
 			o->chain_copy_s += then - now;
 		}
 	}
@@ -312,20 +313,20 @@ static void see_task(struct patcher *p, struct part *y, uint32_t v, double *plai
 	const struct cost_view *view = x->view;
 	double cost = view->m->costs.task_s[(size_t)v * view->k + y->to];
 	double ready = see_inputs(p, y, v, o);
-	double start = gap_start_s(p, y->to, fmax(ready, y->busy_s), cost);
+	double start = gap_start_s(p, y->to, max2(ready, y->busy_s), cost);
 	double slack = incumbent_slack_s(x, v);
 
-	*plain_s = fmax(*plain_s, ready) + cost;
+	*plain_s = max2(*plain_s, ready) + cost;
 	p->new_end_s[v] = y->busy_s = start + cost;
 	y->n_tasks++;
 	y->cost_from += x->cost_s[v];
 	y->cost_to += cost;
-	y->first_s = fmin(y->first_s, ready);
-	y->min_slack = fmin(y->min_slack, slack);
+	y->first_s = min2(y->first_s, ready);
+	y->min_slack = min2(y->min_slack, slack);
 	o->cost_from += x->cost_s[v];
 	o->cost_to += cost;
-	o->end_s = fmax(o->end_s, start + cost);
-	o->min_slack = fmin(o->min_slack, slack);
+	o->end_s = max2(o->end_s, start + cost);
+	o->min_slack = min2(o->min_slack, slack);
 	o->slack += slack;
 	o->wait_s += x->t->start_s[v] - x->ready_s[v];
 	o->oct_from += view->oct[(size_t)v * view->k + y->from];
@@ -349,14 +350,14 @@ static void write_features(const struct patcher *p, const struct patch *y, const
 	double pushed_to = pushed_late_s(p, there->to, there->first_s, there->cost_to);
 	double pushed_from =
 		back->n_tasks ? pushed_late_s(p, back->to, back->first_s, back->cost_to) : -m;
-	double pushed = fmax(pushed_to, pushed_from);
+	double pushed = max2(pushed_to, pushed_from);
 	double n = o->n_tasks ? o->n_tasks : 1;
 	double from = t->busy_s[there->from], to = t->busy_s[there->to];
 	double then_from = from - there->cost_from + back->cost_to;
 	double then_to = to + there->cost_to - back->cost_from;
 
 	for (uint32_t d = 0; d < view->k; d++) {
-		most = fmax(most, t->busy_s[d]);
+		most = max2(most, t->busy_s[d]);
 		mean += t->busy_s[d] / view->k;
 	}
 	for (uint32_t i = 0; i < y->n; i++)
@@ -369,7 +370,7 @@ static void write_features(const struct patcher *p, const struct patch *y, const
 		squash(100 * o->late_plain / m),
 		squash(20 * pushed / m),
 		squash(100 * pushed / m),
-		squash(20 * fmax(pushed, o->late_plain) / m),
+		squash(20 * max2(pushed, o->late_plain) / m),
 		squash(20 * o->chain_s / m),
 		squash(100 * (o->chain_s + o->chain_copy_s) / m),
 		squash(20 * o->chain_copy_s / m),
@@ -395,7 +396,7 @@ static void write_features(const struct patcher *p, const struct patch *y, const
 		from / m,
 		to / m,
 		then_to / m > 2 ? 2 : then_to / m,
-		squash(20 * (fmax(then_from, then_to) - most) / m),
+		squash(20 * (max2(then_from, then_to) - most) / m),
 		mean / m,
 		squash(4 * (from - to) / m),
 		o->near_all > 0 ? o->near_to / o->near_all : 0,

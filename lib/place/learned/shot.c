@@ -51,7 +51,7 @@ struct listed {
 struct listing {
 	const struct shot *x;
 	struct arena *a;
-	uint32_t n;
+	uint32_t n, n_run; /* the others were like one of these */
 	struct listed list[MOST_LISTED];
 	uint16_t *try; /* (n_sets) of the next one */
 };
@@ -78,15 +78,17 @@ static void add_rule(struct listing *y, uint32_t rule, const uint32_t *group)
 	struct err none = ERR_INIT;
 	double makespan_s = 0;
 
-	if ((rule != RULE_POLICY || x->params) &&
-	    rule_run(rule, x->view, x->params, group, y->try, &makespan_s, &none) == 0)
+	if (rule == RULE_POLICY && !x->params)
+		return;
+	y->n_run++;
+	if (rule_run(rule, x->view, x->params, group, y->try, &makespan_s, &none) == 0)
 		add(y, makespan_s, rule_names[rule]);
 }
 
 /* Tasks times devices above which there is time for the rules alone, without groups; above which for
- * the policy and the look-ahead rank alone; that all variants together may have, where a search that
- * takes longer follows and where none does. */
-static const double LARGE = 1.2e4, VERY_LARGE = 1e6, SEARCH_VARIANTS = 1.2e5, ALL_VARIANTS = 9e4;
+ * the policy and the look-ahead rank alone; that all list schedules together may have, variants
+ * being the last of them, where a search that takes longer follows and where none does. */
+static const double LARGE = 1.2e4, VERY_LARGE = 1e6, SEARCH_ALL = 2.4e5, SHOT_ALL = 1.3e5;
 
 static double cells(const struct shot *x)
 {
@@ -125,9 +127,9 @@ static void add_variants(struct listing *y)
 	struct random_stream rng = random_stream_new(x->seed, RANDOM_MOVES, 1, 0);
 	struct err none = ERR_INIT;
 
-	double most = x->most ? SEARCH_VARIANTS : ALL_VARIANTS;
+	double most = (x->most ? SEARCH_ALL : SHOT_ALL) / cells(x) - y->n_run;
 
-	for (uint32_t i = 0; x->params && i < x->variants && (i + 1) * cells(x) <= most; i++) {
+	for (uint32_t i = 0; x->params && i < x->variants && i + 1 <= most; i++) {
 		struct scorer scorer = x->params->policy;
 		struct decode d = {.rule = DECODE_POLICY,
 				   .links = true,
