@@ -88,7 +88,7 @@ static void add_rule(struct listing *y, uint32_t rule, const uint32_t *group)
 /* Tasks times devices above which there is time for the rules alone, without groups; above which for
  * the policy and the look-ahead rank alone; that all list schedules together may have, variants
  * being the last of them, where a search that takes longer follows and where none does. */
-static const double LARGE = 1.2e4, VERY_LARGE = 1e6, SEARCH_ALL = 2.4e5, SHOT_ALL = 1.3e5;
+static const double LARGE = 1.2e4, VERY_LARGE = 1e6, SEARCH_ALL = 2.4e5, SHOT_ALL = 1.1e5;
 
 static double cells(const struct shot *x)
 {
