@@ -278,7 +278,7 @@ static double noise(const void *hyper, uint32_t episode)
 
 const struct net net_hierarchical = {
 	.name = "hierarchical",
-	.help = "Hierarchical Planner: a grouper that draws, a recurrent placer (2018)",
+	.help = "Hierarchical Planner: a grouper that draws, a recurrent placer",
 	.fields = fields,
 	.hyper_size = sizeof(struct hierarchical_hyper),
 	.defaults = {[RECIPE_DEFAULT] = &default_hyper,
