@@ -68,14 +68,14 @@ static int run_of(struct method_run *r, struct err *e)
 			continue;
 		arena_reset(a);
 		if (take(r, &rec, a, &t, e) < 0)
-			k = -1;
+			k = err_prefix(e, "'%s'", r->arg);
 	}
 	if (k >= 0 && t.records == 0)
-		k = err_set(e, ST_INPUT, "it has no placements");
+		k = err_set(e, ST_INPUT, "'%s': it has no placements", r->arg);
 	rec_reader_close(in);
 	arena_free(a);
 	mem_free(t.hash);
-	return k < 0 ? err_prefix(e, "'%s'", r->arg) : 0;
+	return k < 0 ? -1 : 0;
 }
 
 const struct place_method method_of = {
