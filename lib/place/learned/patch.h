@@ -1,5 +1,6 @@
 /* patch.h - moves of an incumbent that a learned search chooses among: a connected patch of units
- * goes from one device to another, and another patch may come back in its place (a swap).  What a patch's features are: patch_features.c. */
+ * goes from one device to another, and another patch may come back in its place (a swap).  What a
+ * patch's features are: patch_features.c. */
 #ifndef HSDAG_PLACE_LEARNED_PATCH_H
 #define HSDAG_PLACE_LEARNED_PATCH_H
 
