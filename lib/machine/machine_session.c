@@ -4,9 +4,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "machine/truth.h"
 #include "race/contest_race.h"
 #include "record/bestrec.h"
 #include "record/runrec.h"
+#include "sched/slowed.h"
 
 /* One placement that waits. */
 struct waiting {
@@ -235,19 +237,6 @@ static int only_device(const struct place_rec *p)
 	return p->n_sets ? p->device[0] : 0;
 }
 
-/* The first device whose profiled times are those of device d. */
-static uint32_t first_alike(const struct place_model *m, uint32_t d)
-{
-	for (uint32_t j = 0; j < d; j++) {
-		bool same = true;
-		for (uint32_t i = 0; same && i < m->n_sets; i++)
-			same = m->set_s[(size_t)i * m->k + j] == m->set_s[(size_t)i * m->k + d];
-		if (same)
-			return j;
-	}
-	return d;
-}
-
 static struct contestant enter(const struct machine_session *s, struct outcome *t)
 {
 	return (struct contestant){.run = machine_runnable(&t->at),
@@ -298,23 +287,49 @@ static int encode_contest(struct machine_session *s, const struct outcome *t,
 	return encode_all(s, t, w, e);
 }
 
+/* What a contest predicts by: the profiled costs. */
+struct prediction {
+	const struct machine_session *s;
+	const struct outcome *t; /* of the candidates */
+	struct slowed *slowed;
+	uint16_t *task_device; /* (tasks) room */
+};
+
+/* As contest.predict. */
+static double predict(void *ctx, uint32_t i, const double *slow)
+{
+	struct prediction *p = ctx;
+	const struct graph_tasks *tasks = &p->s->m->tasks;
+	uint32_t k = p->s->m->k;
+	const uint16_t *device = i < k ? p->s->single[i].device : p->t[i - k].at.device;
+	for (uint32_t t = 0; t < tasks->dag.n; t++)
+		p->task_device[t] = device[tasks->task_set[t]];
+	return slowed_s(p->slowed, p->task_device, slow);
+}
+
 int machine_session_compare(struct machine_session *s, struct rec_writer *w, struct err *e)
 {
 	uint32_t k = s->m->k;
 	struct outcome *t = open_outcomes(s);
+	struct prediction by = {s, t, slowed_new(&s->m->tasks.dag, &s->m->costs),
+				ARENA_NEWN(s->arena, uint16_t, (size_t)s->m->tasks.dag.n + 1)};
 	struct contest x = {.k = k,
 			    .n = k + (uint32_t)s->n,
-			    .c = ARENA_NEWN(s->arena, struct contestant, k + s->n)};
+			    .c = ARENA_NEWN(s->arena, struct contestant, k + s->n),
+			    .predict = predict,
+			    .ctx = &by};
 	for (uint32_t d = 0; d < k; d++) {
 		x.c[d] = enter(s, &s->single[d]);
-		x.c[d].alike = first_alike(s->m, d);
+		x.c[d].alike = truth_first_alike(s->m->set_s, s->m->n_sets, k, d);
 	}
 	for (size_t i = 0; i < s->n; i++) {
 		x.c[k + i] = enter(s, &t[i]);
 		x.c[k + i].takes_part &= only_device(&s->wait[i].place) < 0;
 	}
-	if ((s->o.race_s > 0 ? contest_race(&x, &s->o, s->arena, e)
-			     : contest_run(&x, &s->o, s->arena, e)) < 0)
+	int rc = s->o.race_s > 0 ? contest_race(&x, &s->o, s->arena, e)
+				 : contest_run(&x, &s->o, s->arena, e);
+	slowed_free(by.slowed);
+	if (rc < 0)
 		return -1;
 	if (x.winner < 0 && x.reference < 0)
 		return err_set(e, ST_RUNTIME, "no placement can run: %s",
@@ -335,7 +350,7 @@ int machine_session_compare(struct machine_session *s, struct rec_writer *w, str
 	single.id.sample = x.reference < 0 ? 0 : (uint32_t)x.reference;
 	const struct outcome *final =
 		x.winner >= 0 ? &t[(uint32_t)x.winner - k] : &s->single[x.reference];
-	int rc = encode_verdict(s, &x, final, &single, w, e);
+	rc = encode_verdict(s, &x, final, &single, w, e);
 	machine_session_drop(s);
 	return rc;
 }

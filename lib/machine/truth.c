@@ -34,9 +34,40 @@ static uint32_t *first_nodes(const struct graph *g)
 	return first;
 }
 
-/* set_s (n_sets,k), negative ones aside. */
+static bool same_times(const double *set_s, uint32_t n_sets, uint32_t k, uint32_t a, uint32_t b)
+{
+	for (uint32_t i = 0; i < n_sets; i++)
+		if (set_s[(size_t)i * k + a] != set_s[(size_t)i * k + b])
+			return false;
+	return true;
+}
+
+uint32_t truth_first_alike(const double *set_s, uint32_t n_sets, uint32_t k, uint32_t d)
+{
+	for (uint32_t j = 0; j < d; j++)
+		if (same_times(set_s, n_sets, k, j, d))
+			return j;
+	return d;
+}
+
+/* A number of each device (k) that those with the same profiled times set_s share, in whatever
+ * order they come: the least of their names'. */
+static uint32_t *find_kinds(const char *const *names, const double *set_s, uint32_t n_sets,
+			    uint32_t k)
+{
+	uint32_t *kind = MEM_NEWN(uint32_t, (size_t)k + 1);
+	for (uint32_t d = 0; d < k; d++) {
+		kind[d] = text_hash(names[d]);
+		for (uint32_t j = 0; j < k; j++)
+			if (same_times(set_s, n_sets, k, j, d) && text_hash(names[j]) < kind[d])
+				kind[d] = text_hash(names[j]);
+	}
+	return kind;
+}
+
+/* set_s (n_sets,k), negative ones aside, on devices of kinds (k). */
 static void spoil_sets(const struct machine_spec *s, const struct graph *g,
-		       const char *const *names, uint32_t k, double *set_s)
+		       const char *const *names, const uint32_t *kind, uint32_t k, double *set_s)
 {
 	uint32_t *first = first_nodes(g);
 	for (uint32_t d = 0; d < k; d++) {
@@ -47,19 +78,18 @@ static void spoil_sets(const struct machine_spec *s, const struct graph *g,
 			const char *type = first[i] == GRAPH_NONE ? "" : g->type[first[i]];
 			if (*x > 0)
 				*x *= all *
-				      error(s, s->kind_error, DRAW_KIND, dev, text_hash(type), 0) *
+				      error(s, s->kind_error, DRAW_KIND, kind[d], text_hash(type),
+					    0) *
 				      error(s, s->set_error, DRAW_SET, i, 0, 0) *
-				      error(s, s->cell_error, DRAW_CELL, i, dev, 0);
+				      error(s, s->cell_error, DRAW_CELL, i, kind[d], 0);
 		}
 	}
 	mem_free(first);
 }
 
-static double saving_factor(const struct machine_spec *s, uint32_t src, uint32_t dst,
-			    const char *name)
+static double saving_factor(const struct machine_spec *s, uint32_t src, uint32_t dst, uint32_t kind)
 {
-	return (1 + s->longer) *
-	       error(s, s->saving_error, DRAW_SAVING, src, dst, text_hash(name) >> 2);
+	return (1 + s->longer) * error(s, s->saving_error, DRAW_SAVING, src, dst, kind >> 2);
 }
 
 /* The first other set that each set reads (n_sets); GRAPH_NONE: it reads none. */
@@ -78,10 +108,10 @@ static uint32_t *read_sets(const struct graph *g)
 }
 
 /* That set dst saves beside src on a device where it takes s seconds. */
-static double untold_saving(const struct machine_spec *x, uint32_t src, uint32_t dst,
-			    const char *name, double s)
+static double untold_saving(const struct machine_spec *x, uint32_t src, uint32_t dst, uint32_t kind,
+			    double s)
 {
-	double share = x->saves * saving_factor(x, src, dst, name) / (1 + x->longer);
+	double share = x->saves * saving_factor(x, src, dst, kind) / (1 + x->longer);
 	return s > 0 ? s * fmin(1, share) : 0;
 }
 
@@ -104,7 +134,8 @@ static double *copy_of(const double *x, size_t n, struct arena *a)
 }
 
 /* Savings of m, whose profile tells none. */
-static void save_untold(const struct machine_spec *s, struct place_model *m, struct arena *a)
+static void save_untold(const struct machine_spec *s, const uint32_t *kind, struct place_model *m,
+			struct arena *a)
 {
 	uint32_t k = m->k, n = m->tasks.dag.n, *from = read_sets(m->g), at = 0;
 	uint32_t *set_task = MEM_NEWN(uint32_t, (size_t)m->n_sets + 1);
@@ -122,7 +153,7 @@ static void save_untold(const struct machine_spec *s, struct place_model *m, str
 		m->saved_task[at] = set_task[src];
 		for (uint32_t d = 0; d < k; d++)
 			m->saved_s[(size_t)at * k + d] = untold_saving(
-				s, src, set, m->names[d], m->costs.task_s[(size_t)t * k + d]);
+				s, src, set, kind[d], m->costs.task_s[(size_t)t * k + d]);
 		at++;
 	}
 	m->saved_ptr[n] = at;
@@ -138,8 +169,9 @@ void truth_model(const struct machine_spec *s, const struct place_model *m, stru
 	const struct sched_links *l = &m->costs.links;
 	double *set_s = copy_of(m->set_s, (size_t)m->n_sets * k, a);
 	double *task_s = ARENA_NEWN(a, double, (size_t)n *k);
+	uint32_t *kind = find_kinds(m->names, m->set_s, m->n_sets, k);
 	*out = *m;
-	spoil_sets(s, m->g, m->names, k, set_s);
+	spoil_sets(s, m->g, m->names, kind, k, set_s);
 	for (uint32_t t = 0; t < n; t++)
 		memcpy(task_s + (size_t)t * k, set_s + (size_t)set[t] * k, k * sizeof *task_s);
 	out->set_s = set_s;
@@ -157,14 +189,14 @@ void truth_model(const struct machine_spec *s, const struct place_model *m, stru
 				rate_factor(s, m->names[i], m->names[j]);
 		}
 	if (!m->saved_ptr && s->saves > 0)
-		save_untold(s, out, a);
+		save_untold(s, kind, out, a);
 	else if (m->saved_ptr) {
 		out->saved_s = copy_of(m->saved_s, (size_t)m->saved_ptr[n] * k, a);
 		for (uint32_t t = 0; t < n; t++)
 			for (uint32_t i = m->saved_ptr[t]; i < m->saved_ptr[t + 1]; i++)
 				for (uint32_t d = 0; d < k; d++)
 					out->saved_s[(size_t)i * k + d] *= saving_factor(
-						s, set[m->saved_task[i]], set[t], m->names[d]);
+						s, set[m->saved_task[i]], set[t], kind[d]);
 	}
 	if (out->saved_ptr) {
 		/* Nothing is known of what tasks cost at least. */
@@ -175,11 +207,13 @@ void truth_model(const struct machine_spec *s, const struct place_model *m, stru
 	}
 	out->slowdown += s->slowdown;
 	out->multi_slowdown += s->beside;
+	mem_free(kind);
 }
 
 /* The same as pairs of a record with true times. */
 static void save_untold_pairs(const struct machine_spec *s, const struct graph *g,
-			      const double *set_s, struct cost_rec *x, struct arena *a)
+			      const uint32_t *kind, const double *set_s, struct cost_rec *x,
+			      struct arena *a)
 {
 	uint32_t k = x->k, *from = read_sets(g), n = 0;
 	uint32_t *src = ARENA_NEWN(a, uint32_t, (size_t)g->n_sets + 1);
@@ -192,7 +226,7 @@ static void save_untold_pairs(const struct machine_spec *s, const struct graph *
 		dst[n] = i;
 		for (uint32_t d = 0; d < k; d++)
 			saved_s[(size_t)n * k + d] =
-				untold_saving(s, from[i], i, x->names[d], set_s[(size_t)i * k + d]);
+				untold_saving(s, from[i], i, kind[d], set_s[(size_t)i * k + d]);
 		n++;
 	}
 	x->has_pairs = true;
@@ -209,19 +243,21 @@ void truth_costs(const struct machine_spec *s, const struct graph *g, struct cos
 	uint32_t k = x->k;
 	double *set_s = copy_of(x->set_s, (size_t)x->n_sets * k, a);
 	double *saved_s = copy_of(x->saved_s, x->has_pairs ? (size_t)x->n_pairs * k : 0, a);
-	spoil_sets(s, g, x->names, k, set_s);
+	uint32_t *kind = find_kinds(x->names, x->set_s, x->n_sets, k);
+	spoil_sets(s, g, x->names, kind, k, set_s);
 	for (uint32_t i = 0; x->has_pairs && i < x->n_pairs; i++)
 		for (uint32_t d = 0; d < k; d++)
 			saved_s[(size_t)i * k + d] *=
-				saving_factor(s, x->pair_src[i], x->pair_dst[i], x->names[d]);
+				saving_factor(s, x->pair_src[i], x->pair_dst[i], kind[d]);
 	x->set_s = set_s;
 	x->saved_s = x->has_pairs ? saved_s : NULL;
 	if (s->saves > 0 && (!x->has_pairs || x->n_pairs == 0))
-		save_untold_pairs(s, g, set_s, x, a);
+		save_untold_pairs(s, g, kind, set_s, x, a);
 	x->set_lo = x->set_hi = x->saved_lo = x->saved_hi = NULL;
 	x->has_slowdown = true;
 	x->slowdown += s->slowdown;
 	x->multi_slowdown += s->beside;
+	mem_free(kind);
 }
 
 void truth_links(const struct machine_spec *s, struct devs *d)

@@ -8,7 +8,12 @@
 #include "record/devrec.h"
 
 /* What a profile's costs become.  Errors are drawn by the names of devices and the numbers of sets,
- * so that they are the same in whatever order devices come. */
+ * so that they are the same in whatever order devices come.  Devices with the same profiled times
+ * are made alike: what their operators truly take differs from the profile in the same way, but for
+ * the error of each device. */
+
+/* The first device whose times set_s (n_sets,k) are those of device d. */
+uint32_t truth_first_alike(const double *set_s, uint32_t n_sets, uint32_t k, uint32_t d);
 
 /* m with true costs; m stays borrowed, memory from a. */
 void truth_model(const struct machine_spec *s, const struct place_model *m, struct arena *a,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "race/contest_race.h"
+#include "sched/slowed.h"
 
 /* Who takes part: devices 0 .. k-1 alone, then the candidates. */
 struct participants {
@@ -15,6 +16,8 @@ struct participants {
 	struct plan *plan;    /* (k + n) zeros: none */
 	bool *planned;        /* (k + n) false: cannot run, or a candidate on one device */
 	struct plan_run *run; /* (k + n) */
+	struct slowed *slowed;
+	uint16_t *step_device; /* (steps) room */
 };
 
 /* ---- plans ---- */
@@ -63,6 +66,8 @@ static void participants_open(struct participants *p, struct session *s, struct 
 	p->plan = ARENA_NEWN(a, struct plan, p->n);
 	p->planned = ARENA_NEWN(a, bool, p->n);
 	p->run = ARENA_NEWN(a, struct plan_run, p->n);
+	p->slowed = slowed_new(&s->planner.dag, &s->planner.costs);
+	p->step_device = ARENA_NEWN(a, uint16_t, (size_t)s->model.n_steps + 1);
 	v->single = ARENA_NEWN(a, struct trial, k);
 	for (uint32_t d = 0; d < k; d++) {
 		uint16_t *device = ARENA_NEWN(a, uint16_t, n_sets);
@@ -85,13 +90,26 @@ static void participants_close(struct participants *p)
 	for (uint32_t i = 0; i < p->n; i++)
 		if (p->planned[i])
 			plan_release(&p->plan[i]);
+	slowed_free(p->slowed);
 }
 
 /* ---- the contest ---- */
 
+/* As contest.predict, by the planner's durations. */
+static double predict(void *ctx, uint32_t i, const double *slow)
+{
+	struct participants *p = ctx;
+	planner_steps(&p->s->planner, p->trial[i]->device, p->step_device);
+	return slowed_s(p->slowed, p->step_device, slow);
+}
+
 static void contest_open(struct participants *p, struct contest *x)
 {
-	*x = (struct contest){.k = p->k, .n = p->n, .c = ARENA_NEWN(p->a, struct contestant, p->n)};
+	*x = (struct contest){.k = p->k,
+			      .n = p->n,
+			      .c = ARENA_NEWN(p->a, struct contestant, p->n),
+			      .predict = predict,
+			      .ctx = p};
 	for (uint32_t i = 0; i < p->n; i++) {
 		p->run[i] = (struct plan_run){.x = p->s->x, .plan = &p->plan[i]};
 		x->c[i].run = plan_runnable(&p->run[i]);

@@ -64,7 +64,7 @@ void block_effects_add(struct block_effects *x, uint32_t arm, uint32_t block, do
 	if (block >= x->n_blocks)
 		grow_blocks(x, block + 1);
 	x->v = mem_grow(x->v, &x->cap, x->n + 1, sizeof *x->v);
-	x->v[x->n++] = (struct block_value){arm, block, y, 1};
+	x->v[x->n++] = (struct block_value){arm, block, y, y, 1};
 }
 
 static double residual(const struct block_effects *x, const struct block_value *v)

@@ -17,7 +17,8 @@
 
 struct block_value {
 	uint32_t arm, block;
-	double y;
+	double raw;    /* as measured */
+	double y;      /* less what is known to have disturbed it */
 	double weight; /* 0 .. 1, by block_effects_fit: how little of an outlier this is */
 };
 

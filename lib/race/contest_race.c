@@ -4,18 +4,19 @@
 #include <math.h>
 #include <string.h>
 
+#include "race/drift.h"
 #include "race/race.h"
+#include "stats/quantile.h"
 
-enum { FIRST_RUNS = 3 };          /* of each single device, to choose the reference */
-static const double FOLLOW = 0.7; /* weight of a new burst for how fast a device is */
+enum { FIRST_RUNS = 3 }; /* of each single device, to choose the reference */
 
 struct racers {
 	struct contest *x;
-	uint32_t n;    /* arms */
-	uint32_t *who; /* (n) the contestant of each arm, the first of those that are alike */
-	bool pooled;   /* arm 0 is all single devices like this one */
-	double *slow;  /* (x->k) of the pool: times of late over the pool's mean; of others 1 */
-	size_t *cap;   /* (x->n) room for samples */
+	uint32_t n;          /* arms */
+	uint32_t *who;       /* (n) the contestant of each arm, the first of those that are alike */
+	bool pooled;         /* arm 0 is all single devices like this one */
+	struct drift *drift; /* NULL: there is no pool, or nothing is predicted */
+	size_t *cap;         /* (x->n) room for samples */
 };
 
 /* One run of c into *lat.  As race_source.burst. */
@@ -35,18 +36,6 @@ static int run_once(struct contestant *c, double *lat, struct err *e)
 	return 1;
 }
 
-/* What remains of a time when the devices of the pool are as fast as their mean: a schedule's
- * critical path is supposed to lie on devices as what they computed does. */
-static double without_drift(const struct racers *r, const struct contestant *c)
-{
-	double busy = 0, then = 0;
-	for (uint32_t d = 0; d < r->x->k; d++) {
-		busy += c->m.busy_s[d];
-		then += c->m.busy_s[d] / r->slow[d];
-	}
-	return busy > 0 ? then / busy : 1;
-}
-
 static int burst_of(struct racers *r, uint32_t i, uint32_t n, double *run_s, struct err *e)
 {
 	struct contestant *c = &r->x->c[i];
@@ -58,8 +47,6 @@ static int burst_of(struct racers *r, uint32_t i, uint32_t n, double *run_s, str
 			mem_grow(c->m.sample_s, &r->cap[i], c->m.n + 1, sizeof *c->m.sample_s);
 		if (j > 0)
 			c->m.sample_s[c->m.n++] = run_s[j];
-		if (i >= r->x->k)
-			run_s[j] *= without_drift(r, c);
 	}
 	return 1;
 }
@@ -70,21 +57,20 @@ static bool in_pool(const struct racers *r, uint32_t i)
 	return i < r->x->k && c->alike == r->x->c[r->who[0]].alike && c->takes_part && !c->failed;
 }
 
-/* How much slower than their mean the devices of the pool are, from one burst of each. */
-static void follow_drift(struct racers *r, const double *log_s, uint32_t members)
+/* The logarithm of the median of a burst's runs that count. */
+static double burst_log(const double *run_s, uint32_t n)
 {
-	double mean = 0;
-	for (uint32_t i = 0; i < r->x->k; i++)
-		mean += in_pool(r, i) ? log_s[i] / members : 0;
-	for (uint32_t i = 0; i < r->x->k; i++)
-		if (in_pool(r, i))
-			r->slow[i] = pow(r->slow[i], 1 - FOLLOW) * exp(FOLLOW * (log_s[i] - mean));
+	double s[RACE_MOST_BURST];
+	memcpy(s, run_s + 1, (n - 1) * sizeof *s);
+	order_values(s, n - 1);
+	return log(quantile(s, n - 1, 0.5));
 }
 
 /* All of the pool in turn, run by run the geometric mean. */
-static int burst_of_pool(struct racers *r, uint32_t n, double *run_s, struct err *e)
+static int burst_of_pool(struct racers *r, uint32_t block, uint32_t n, double *run_s, struct err *e)
 {
-	double *log_s = MEM_NEWN(double, r->x->k);
+	double *log_s = MEM_NEWN(double, r->x->k), mean = 0;
+	bool *ran = MEM_NEWN(bool, r->x->k);
 	uint32_t members = 0;
 	int rc = 0;
 	for (uint32_t j = 0; j < n; j++)
@@ -92,25 +78,45 @@ static int burst_of_pool(struct racers *r, uint32_t n, double *run_s, struct err
 	for (uint32_t i = 0; i < r->x->k && rc >= 0; i++) {
 		double own[RACE_MOST_BURST];
 		rc = in_pool(r, i) ? burst_of(r, i, n, own, e) : 0;
-		for (uint32_t j = 0; j < n && rc > 0; j++) {
+		if (rc <= 0)
+			continue;
+		for (uint32_t j = 0; j < n; j++)
 			run_s[j] += log(own[j]);
-			log_s[i] += j > 0 ? log(own[j]) / (n - 1) : 0;
-		}
-		members += rc > 0;
+		log_s[i] = burst_log(own, n);
+		mean += log_s[i];
+		ran[i] = true;
+		members++;
 	}
 	for (uint32_t j = 0; j < n && members; j++)
 		run_s[j] = exp(run_s[j] / members);
-	if (rc >= 0 && members)
-		follow_drift(r, log_s, members);
+	for (uint32_t i = 0; i < r->x->k && members; i++)
+		log_s[i] = ran[i] ? log_s[i] - mean / members : 0;
+	if (rc >= 0 && members && r->drift)
+		drift_add(r->drift, block, log_s);
+	mem_free(ran);
 	mem_free(log_s);
 	return rc < 0 ? -1 : members > 0;
 }
 
-static int run_burst(void *ctx, uint32_t arm, uint32_t n, double *run_s, struct err *e)
+static int run_burst(void *ctx, uint32_t arm, uint32_t block, uint32_t n, double *run_s,
+		     struct err *e)
 {
 	struct racers *r = ctx;
-	return arm == 0 && r->pooled ? burst_of_pool(r, n, run_s, e)
+	return arm == 0 && r->pooled ? burst_of_pool(r, block, n, run_s, e)
 				     : burst_of(r, r->who[arm], n, run_s, e);
+}
+
+static double predict(void *ctx, uint32_t arm, const double *slow)
+{
+	const struct racers *r = ctx;
+	return r->x->predict(r->x->ctx, r->who[arm], slow);
+}
+
+/* The pool's members are each as slow as its device, but together they are the measure. */
+static double excess(void *ctx, uint32_t arm, uint32_t block)
+{
+	const struct racers *r = ctx;
+	return r->drift && !(arm == 0 && r->pooled) ? drift_excess(r->drift, arm, block) : 0;
 }
 
 static double clock_s(void *ctx)
@@ -158,9 +164,13 @@ static struct race *new_race(struct racers *r, int reference, const struct measu
 	if (r->n == 0)
 		return NULL;
 	struct race *race = race_new(&options, source);
+	if (r->pooled && x->predict)
+		r->drift = drift_new(&(struct drift_source){r, predict}, r->n, x->k);
 	for (uint32_t i = 0; i < r->n; i++)
-		race_add(race, &(struct race_entry){.start = r->who[i] < x->k + o->starts,
-						    .group = x->c[r->who[i]].group});
+		race_add(race,
+			 &(struct race_entry){.start = r->who[i] < x->k + o->starts,
+					      .group = x->c[r->who[i]].group,
+					      .predicted_s = x->predict ? predict(r, i, NULL) : 0});
 	return race;
 }
 
@@ -174,6 +184,13 @@ static int find_reference(const struct racers *r)
 			best = (int)i;
 	}
 	return best;
+}
+
+/* A ratio to the pool's mean as one to the best of it. */
+static struct interval beside_best(const struct racers *r, struct interval x)
+{
+	double by = r->drift ? exp(-drift_lead(r->drift)) : 1;
+	return interval_clip((struct interval){x.mid * by, x.lo * by, x.hi * by});
 }
 
 static void store_results(struct racers *r, const struct race *race, struct arena *a)
@@ -201,7 +218,7 @@ static void store_results(struct racers *r, const struct race *race, struct aren
 		struct contestant *c = &x->c[r->who[i]];
 		c->has_ratio = !c->failed && c->m.n > 0 && race_ratio(race, i, 0, &c->ratio);
 		if (c->has_ratio)
-			c->ratio = interval_clip(c->ratio);
+			c->ratio = beside_best(r, c->ratio);
 	}
 	for (uint32_t i = 0; i < x->k && x->reference >= 0; i++)
 		if (in_pool(r, i)) {
@@ -227,13 +244,10 @@ static int race_all(struct racers *r, struct race *race, struct arena *a, struct
 int contest_race(struct contest *x, const struct measure_options *o, struct arena *a, struct err *e)
 {
 	struct racers r = {.x = x, .who = ARENA_NEWN(a, uint32_t, (size_t)x->n + 1)};
-	struct race_source source = {&r, run_burst, clock_s};
+	struct race_source source = {&r, run_burst, excess, clock_s};
 	int reference;
 	x->reference = x->winner = -1;
 	r.cap = ARENA_NEWN(a, size_t, (size_t)x->n + 1);
-	r.slow = ARENA_NEWN(a, double, (size_t)x->k + 1);
-	for (uint32_t d = 0; d < x->k; d++)
-		r.slow[d] = 1;
 	for (uint32_t i = 0; i < x->n; i++)
 		x->c[i].m.busy_s = ARENA_NEWN(a, double, x->k);
 	double begin_s = x->n ? clock_s(&r) : 0;
@@ -243,5 +257,6 @@ int contest_race(struct contest *x, const struct measure_options *o, struct aren
 	struct race *race = new_race(&r, reference, o, &source, begin_s);
 	int rc = race ? race_all(&r, race, a, e) : 0;
 	race_free(race);
+	drift_free(r.drift);
 	return rc;
 }

@@ -156,8 +156,19 @@ static void drop_slow(struct race *x)
 	}
 }
 
+/* Values less what is known to have disturbed them. */
+static void take_excess(struct race *x)
+{
+	const struct race_source *s = x->source;
+	for (size_t i = 0; i < x->fx.n && s->excess; i++) {
+		struct block_value *v = &x->fx.v[i];
+		v->y = v->raw - s->excess(s->ctx, v->arm, v->block);
+	}
+}
+
 void race_learn(struct race *x)
 {
+	take_excess(x);
 	block_effects_fit(&x->fx);
 	x->fitted = x->n_blocks;
 	for (uint32_t i = 0; i < x->n && i < x->fx.n_arms; i++) {
@@ -222,7 +233,7 @@ bool race_ratio(const struct race *x, uint32_t i, uint32_t j, struct interval *o
 	if (n < RACE_LEAST)
 		n = find_pairs(x, i, j, false, y, d);
 	if (n > 0) {
-		struct interval r = huber_mean(d, n);
+		struct interval r = huber_mean_in_time(d, n);
 		*out = (struct interval){exp(r.mid), exp(r.lo), exp(r.hi)};
 	}
 	if (n > 0 && i == j)

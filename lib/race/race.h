@@ -36,8 +36,14 @@ enum { RACE_MOST_BURST = 8 }; /* runs of a burst */
 
 struct race_source {
 	void *ctx;
-	/* Run arm n times in a row and tell the seconds of each: 1; 0: it cannot run; -1: the end. */
-	int (*burst)(void *ctx, uint32_t arm, uint32_t n, double *run_s, struct err *e);
+	/* Run arm n times in a row in a block, numbered from 0, and tell the seconds of each: 1; 0: it
+	 * cannot run; -1: the end. */
+	int (*burst)(void *ctx, uint32_t arm, uint32_t block, uint32_t n, double *run_s,
+		     struct err *e);
+	/* The logarithm of how much longer than otherwise the arm took in that block, as far as that
+	 * is known by other means, and is not so for all arms alike.  It may change as the race goes
+	 * on.  NULL: nothing is known. */
+	double (*excess)(void *ctx, uint32_t arm, uint32_t block);
 	/* Seconds spent so far, on whatever. */
 	double (*spent_s)(void *ctx);
 };

@@ -153,7 +153,7 @@ static int run_burst(struct race *x, uint32_t i, double *value, struct err *e)
 	double s[RACE_MOST_BURST];
 	uint32_t n = burst_runs(x, i);
 	double begin_s = race_spent(x);
-	int rc = x->source->burst(x->source->ctx, i, n, s, e);
+	int rc = x->source->burst(x->source->ctx, i, x->n_blocks, n, s, e);
 	if (rc < 0)
 		return -1;
 	for (uint32_t j = 0; j < n && rc; j++)

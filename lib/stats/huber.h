@@ -9,4 +9,10 @@
  * 1981, Robust Statistics, section 6.6); infinite for one value. */
 struct interval huber_mean(const double *x, uint32_t n);
 
+/* The same of values in the order of time, of which neighbours may have more in common than others:
+ * the interval is wider by their autocovariances (Newey and West 1987, "A simple, positive
+ * semi-definite, heteroskedasticity and autocorrelation consistent covariance matrix"), with lags up
+ * to 1.5 times the cube root of n; never narrower. */
+struct interval huber_mean_in_time(const double *x, uint32_t n);
+
 #endif

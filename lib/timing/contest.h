@@ -28,6 +28,10 @@ struct contestant {
 struct contest {
 	uint32_t k, n;        /* single devices come first, then n - k candidates */
 	struct contestant *c; /* (n) */
+	/* Of a race: the predicted seconds of contestant i with each device slow (k) times as slow as
+	 * usual, NULL: as usual; 0: nobody knows.  NULL: nothing is predicted. */
+	double (*predict)(void *ctx, uint32_t i, const double *slow);
+	void *ctx;
 	int reference;        /* the fastest single device of the final; -1: none can run */
 	int winner;           /* a place in c, >= k; -1: the reference itself */
 };

@@ -8,6 +8,7 @@
 #include "base/rng.h"
 #include "race/block_effects.h"
 #include "race/contest_race.h"
+#include "race/drift.h"
 #include "race/race.h"
 #include "stats/quantile.h"
 #include "tap.h"
@@ -68,8 +69,9 @@ static double one_run(struct machine *m, uint32_t arm)
 	return s;
 }
 
-static int burst(void *ctx, uint32_t arm, uint32_t n, double *run_s, struct err *e)
+static int burst(void *ctx, uint32_t arm, uint32_t block, uint32_t n, double *run_s, struct err *e)
 {
+	(void)block;
 	struct machine *m = ctx;
 	(void)e;
 	if (arm == m->fails)
@@ -177,7 +179,7 @@ static void trials(double budget_s, bool predicts, double most_regret)
 	for (uint32_t seed = 0; seed < TRIALS; seed++) {
 		double predicted[N_ARMS];
 		struct machine m;
-		struct race_source source = {&m, burst, spent_s};
+		struct race_source source = {&m, burst, NULL, spent_s};
 		struct race_result r;
 		struct err e = ERR_INIT;
 		machine_init(&m, seed, 1, predicted);
@@ -220,7 +222,7 @@ static void table_row(double level, double budget_s, uint32_t n)
 	for (uint32_t seed = 0; seed < n; seed++) {
 		double predicted[N_ARMS];
 		struct machine m;
-		struct race_source source = {&m, burst, spent_s};
+		struct race_source source = {&m, burst, NULL, spent_s};
 		struct race_result r;
 		struct err e = ERR_INIT;
 		machine_init(&m, seed, level, predicted);
@@ -262,8 +264,10 @@ struct told {
 	double now_s;
 };
 
-static int told_burst(void *ctx, uint32_t arm, uint32_t n, double *run_s, struct err *e)
+static int told_burst(void *ctx, uint32_t arm, uint32_t block, uint32_t n, double *run_s,
+		      struct err *e)
 {
+	(void)block;
 	struct told *t = ctx;
 	uint32_t b = t->bursts[arm]++;
 	if (t->ends)
@@ -288,7 +292,7 @@ static double told_spent(void *ctx)
 
 static struct race_result told_race(struct told *t, bool *ok)
 {
-	struct race_source source = {t, told_burst, told_spent};
+	struct race_source source = {t, told_burst, NULL, told_spent};
 	struct race_options o = RACE_OPTIONS_INIT;
 	struct race_result r;
 	struct err e = ERR_INIT;
@@ -367,7 +371,7 @@ static void unsure(void)
 	for (uint32_t seed = 0; seed < 40; seed++) {
 		double predicted[N_ARMS];
 		struct machine m;
-		struct race_source source = {&m, burst, spent_s};
+		struct race_source source = {&m, burst, NULL, spent_s};
 		struct race_result r = {.winner = -1};
 		struct err e = ERR_INIT;
 		machine_init(&m, seed, 2, predicted);
@@ -414,6 +418,13 @@ static double part_now(void *arg)
 	return *((struct part *)arg)->now_s;
 }
 
+/* As contest.predict, of parts. */
+static double part_predict(void *ctx, uint32_t i, const double *slow)
+{
+	const struct part *p = &((const struct part *)ctx)[i];
+	return p->work_s[0] * (slow ? slow[0] : 1) + p->work_s[1] * (slow ? slow[1] : 1);
+}
+
 static void contest_of(struct part *p, struct contestant *c, uint32_t n, double *now_s)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -429,13 +440,14 @@ static void contests(void)
 	struct arena *a = arena_new();
 	struct measure_options o = MEASURE_DEFAULT;
 	struct contestant c[4];
-	struct contest x = {.k = 2, .n = 4, .c = c};
+	struct contest x = {.k = 2, .n = 4, .c = c, .predict = part_predict};
 	struct err e = ERR_INIT;
 	double now_s = 5;
 	struct part p[4] = {{{0.02, 0}, 0, 0, 0},
 			    {{0, 0.02}, 0, 0, 0},
 			    {{0.0015, 0.012}, 0, 0, 0},
 			    {{0.006, 0.006}, 0, 0, 0}};
+	x.ctx = p;
 	o.race_s = 5;
 	contest_of(p, c, 4, &now_s);
 	int rc = contest_race(&x, &o, a, &e);
@@ -465,6 +477,51 @@ static void contests(void)
 	arena_free(a);
 }
 
+/* ---- drift ---- */
+
+/* Three arms on two devices: one each alone, and one that takes as long as the slower of them. */
+static double max_predict(void *ctx, uint32_t i, const double *slow)
+{
+	(*(uint32_t *)ctx)++;
+	return !slow ? 1 : i < 2 ? slow[i] : fmax(slow[0], slow[1]);
+}
+
+static void drifts(void)
+{
+	uint32_t asked = 0;
+	struct drift_source source = {&asked, max_predict};
+	struct drift *x = drift_new(&source, 3, 2);
+	tap(drift_excess(x, 2, 0) == 0 && drift_lead(x) == 0, "nothing is known");
+	/* Up and down, each sign for 20 blocks. */
+	for (uint32_t b = 0; b < 80; b += 2) {
+		double by = b / 20 % 2 ? 0.2 : -0.2;
+		drift_add(x, b, (double[2]){by, -by});
+	}
+	tap(fabs(drift_excess(x, 0, 10) + 0.2) < 0.01 &&
+		    fabs(drift_excess(x, 0, 31) - 0.2) < 0.01 &&
+		    fabs(drift_excess(x, 1, 31) + 0.2) < 0.01,
+	    "what drifts");
+	tap(fabs(drift_excess(x, 2, 10) - 0.2) < 0.01 && fabs(drift_excess(x, 2, 31) - 0.2) < 0.01,
+	    "what waits for the slower one");
+	uint32_t before = asked;
+	drift_excess(x, 2, 31);
+	tap(asked == before, "is asked once");
+	tap(fabs(drift_lead(x)) < 0.01, "for good, neither is faster: %.4f", drift_lead(x));
+	drift_free(x);
+	/* A small difference that does not vary, and a large one. */
+	for (int large = 0; large < 2; large++) {
+		double by = large ? 0.3 : 0.02;
+		x = drift_new(&source, 3, 2);
+		for (uint32_t b = 0; b < 80; b += 2)
+			drift_add(x, b, (double[2]){by, -by});
+		double lead = drift_lead(x), left = drift_excess(x, 0, 40);
+		tap(large ? lead > -0.1 * by && left > 0.9 * by
+			  : lead < -0.8 * by && left < 0.2 * by,
+		    "%s: for good %.4f, drift %.4f", large ? "much" : "little", lead, left);
+		drift_free(x);
+	}
+}
+
 /* What comes in when half of the budget is spent can still win. */
 static void late_arms(void)
 {
@@ -474,7 +531,7 @@ static void late_arms(void)
 		struct race_result r[2];
 		for (int again = 0; again < 2; again++) {
 			struct machine m;
-			struct race_source source = {&m, burst, spent_s};
+			struct race_source source = {&m, burst, NULL, spent_s};
 			struct race_options o = RACE_OPTIONS_INIT;
 			struct err e = ERR_INIT;
 			machine_init(&m, seed, 1, predicted);
@@ -536,6 +593,7 @@ int main(int argc, char **argv)
 	unsure();
 	late_arms();
 	contests();
+	drifts();
 	trials(5, true, 0.006);
 	trials(5, false, 0.008);
 	trials(15, true, 0.005);

@@ -126,6 +126,27 @@ static void huber(void)
 	    inside, SAMPLES);
 }
 
+/* Values that remember the one before: the interval that knows their order covers, the other not. */
+static void huber_in_time(void)
+{
+	enum { SAMPLES = 1000, EACH = 200 };
+	uint32_t inside = 0, plain = 0, narrower = 0;
+	for (uint32_t s = 0; s < SAMPLES; s++) {
+		const struct rng_addr g = {6, s, 0, RNG_INPUT};
+		double v[EACH];
+		for (uint32_t i = 0; i < EACH; i++)
+			v[i] = (i ? 0.5 * v[i - 1] : 0) +
+			       sqrt(-2 * log1p(-rng_uniform(&g, 2 * i))) *
+				       cos(2 * M_PI * rng_uniform(&g, 2 * i + 1));
+		struct interval h = huber_mean(v, EACH), t = huber_mean_in_time(v, EACH);
+		plain += h.lo <= 0 && h.hi >= 0;
+		inside += t.lo <= 0 && t.hi >= 0;
+		narrower += t.mid != h.mid || t.hi < h.hi;
+	}
+	tap(inside > 0.87 * SAMPLES && plain < 0.8 * SAMPLES && narrower == 0,
+	    "of values that remember, %u of %d; without their order %u", inside, SAMPLES, plain);
+}
+
 /* The mean over all subsets of m of the least value. */
 static void least_of_subsets(void)
 {
@@ -305,6 +326,7 @@ int main(void)
 	orders();
 	factors();
 	huber();
+	huber_in_time();
 	least_of_subsets();
 	student();
 	intervals();

@@ -1,0 +1,40 @@
+/* drift.h - what devices that are made alike, but are not equally fast all the time, do to arms.
+ *
+ * A core may be slower than its like for longer than a race takes, by as much as half.  What leans on
+ * it then looks slow, and what is balanced looks slower than it is, wherever the race is won.  How
+ * fast each device is tell bursts of everything on it alone; between them is a weighted mean of those
+ * of the blocks nearby.  What that does to an arm tells its schedule, predicted for devices that
+ * are so fast: where its critical path lies depends on it.
+ *
+ * Devices may differ for good, too, a little.  A difference that was there all the time and hardly
+ * varied is taken for one of these, one that comes and goes, or is large, for drift. */
+#ifndef HSDAG_RACE_DRIFT_H
+#define HSDAG_RACE_DRIFT_H
+
+#include <stdint.h>
+
+struct drift_source {
+	void *ctx;
+	/* Predicted seconds of an arm, each device slow (k) times as slow as usual; NULL: as usual.
+	 * 0: nobody knows. */
+	double (*predict)(void *ctx, uint32_t arm, const double *slow);
+};
+
+struct drift;
+
+/* For arms 0 .. n-1 on k devices. */
+struct drift *drift_new(const struct drift_source *source, uint32_t n, uint32_t k);
+void drift_free(struct drift *x);
+
+/* log_slow (k): how much longer each device took in this block than the mean of its like, as a
+ * logarithm.  Blocks ascend. */
+void drift_add(struct drift *x, uint32_t block, const double *log_slow);
+
+/* As race_source.excess; 0 before anything was added. */
+double drift_excess(struct drift *x, uint32_t arm, uint32_t block);
+
+/* How much faster than the mean of its like the fastest device is for good, as far as that is known:
+ * a logarithm, at most 0. */
+double drift_lead(const struct drift *x);
+
+#endif

@@ -1,0 +1,18 @@
+/* slowed.h - what a placement takes when its devices are slower than their costs say. */
+#ifndef HSDAG_SCHED_SLOWED_H
+#define HSDAG_SCHED_SLOWED_H
+
+#include "sched/schedule.h"
+
+struct slowed;
+
+/* d and c are borrowed, and c->task_s copied; ranks are those of c, as a plan's stay what they were
+ * when its devices become slower. */
+struct slowed *slowed_new(const struct sched_dag *d, const struct sched_costs *c);
+void slowed_free(struct slowed *x);
+
+/* Predicted seconds of a placement (n tasks), each device slow (k) times as slow as its costs; NULL:
+ * as they are.  Links stay as they are.  0: it cannot be carried out, or takes no time. */
+double slowed_s(struct slowed *x, const uint16_t *device, const double *slow);
+
+#endif
