@@ -121,6 +121,9 @@ struct device_class {
 	 * DIM_DYNAMIC; their memory is a struct tensor with the shape and the address of the
 	 * data, which belong to the step that made them and stay until it runs again. */
 	bool dynamic;
+	/* prepare may be called by several threads at once: it takes long, and depends on nothing
+	 * that other steps change. */
+	bool parallel;
 
 	/* Fill d->state, d->mem_bytes, d->align, d->description from d->name. */
 	int (*open)(struct device *d, struct err *e);

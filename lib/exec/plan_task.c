@@ -74,6 +74,8 @@ static int add_groups(struct builder *b, struct err *e)
 {
 	const struct sched_dag *d = &b->c.dag;
 	b->plan->used = ARENA_NEWN(b->plan->arena, struct prepared *, b->c.n);
+	if (prepared_ahead(&b->p->prepared, b->p->m, b->c.group, b->c.n, b->p->local, e) < 0)
+		return -1;
 	for (uint32_t i = 0; i < b->c.n; i++) {
 		const struct fusion_group *g = &b->c.group[i];
 		if (get_prepared(b, i, e) < 0)

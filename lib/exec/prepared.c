@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pool.h"
+
 /* Nodes kept for later, over nodes of the model. */
 enum { KEEP = 8, KEEP_LEAST = 4096 };
 
@@ -89,44 +91,69 @@ static void make_room(struct prepared_cache *c, uint32_t dev)
 	mem_free(idle);
 }
 
+static int describe(const struct prepared_cache *c, struct model *m, const struct fusion_group *g,
+		    const uint32_t *local, struct arena *a, struct step_spec *out, struct err *e)
+{
+	struct device *d = &c->devices->dev[g->dev];
+	return g->n == 1 ? model_spec(m, g->step[0], d, MODEL_ALL, a, out, e)
+			 : fusion_group_spec(m, g, local, d, MODEL_ALL, a, out, e);
+}
+
+static int prefix_group(const struct prepared_cache *c, const struct model *m,
+			const struct fusion_group *g, struct err *e)
+{
+	char l[300];
+	return err_prefix(e, "%s on '%s'", model_layer(m, m->step_node[g->step[0]], l, sizeof l),
+			  c->devices->dev[g->dev].name);
+}
+
 static int prepare(struct prepared_cache *c, struct model *m, const struct fusion_group *g,
 		   const uint32_t *local, struct step **out, struct err *e)
 {
 	struct device *d = &c->devices->dev[g->dev];
 	struct arena *a = arena_new();
 	struct step_spec spec;
-	char l[300];
-	int rc = g->n == 1 ? model_spec(m, g->step[0], d, MODEL_ALL, a, &spec, e)
-			   : fusion_group_spec(m, g, local, d, MODEL_ALL, a, &spec, e);
+	int rc = describe(c, m, g, local, a, &spec, e);
 	if (rc == 0)
 		rc = d->class->prepare(d, &spec, out, e);
 	arena_free(a);
-	return rc == 0 ? 0
-		       : err_prefix(e, "%s on '%s'",
-				    model_layer(m, m->step_node[g->step[0]], l, sizeof l), d->name);
+	return rc == 0 ? 0 : prefix_group(c, m, g, e);
+}
+
+static struct prepared *find(const struct prepared_cache *c, const struct fusion_group *g)
+{
+	struct prepared *x = *bucket_of(c, g->dev, g->step, g->n);
+	while (x && (x->dev != g->dev || x->n != g->n ||
+		     memcmp(x->node_step, g->step, g->n * sizeof *g->step) != 0))
+		x = x->next;
+	return x;
+}
+
+static struct prepared *insert(struct prepared_cache *c, const struct fusion_group *g,
+			       struct step *step)
+{
+	struct prepared **at = bucket_of(c, g->dev, g->step, g->n), *x = MEM_NEW(struct prepared);
+	*x = (struct prepared){.dev = g->dev,
+			       .n = g->n,
+			       .step = step,
+			       .last_use = ++c->clock,
+			       .next = *at,
+			       .node_step = mem_copy(g->step, g->n, sizeof *g->step)};
+	*at = x;
+	c->nodes[g->dev] += x->n;
+	return x;
 }
 
 int prepared_get(struct prepared_cache *c, struct model *m, const struct fusion_group *g,
 		 const uint32_t *local, struct prepared **out, struct err *e)
 {
-	struct prepared **at = bucket_of(c, g->dev, g->step, g->n);
-	struct prepared *x = *at;
-	while (x && (x->dev != g->dev || x->n != g->n ||
-		     memcmp(x->node_step, g->step, g->n * sizeof *g->step) != 0))
-		x = x->next;
+	struct prepared *x = find(c, g);
 	if (!x) {
 		struct step *step;
 		if (prepare(c, m, g, local, &step, e) < 0)
 			return -1;
 		weights_rest(&m->weights);
-		x = MEM_NEW(struct prepared);
-		*x = (struct prepared){.dev = g->dev,
-				       .n = g->n,
-				       .step = step,
-				       .next = *at,
-				       .node_step = mem_copy(g->step, g->n, sizeof *g->step)};
-		*at = x;
-		c->nodes[g->dev] += x->n;
+		x = insert(c, g, step);
 	}
 	x->users++;
 	x->last_use = ++c->clock;
@@ -138,4 +165,76 @@ int prepared_get(struct prepared_cache *c, struct model *m, const struct fusion_
 void prepared_drop(struct prepared *x)
 {
 	x->users--;
+}
+
+/* ---- several at once ---- */
+
+struct job {
+	const struct fusion_group *g;
+	struct device *d;
+	struct step_spec spec;
+	struct step *step; /* NULL: it failed, and e says why */
+	struct err e;
+};
+
+static void run_job(void *arg, int i, int thread)
+{
+	struct job *x = &((struct job *)arg)[i];
+	(void)thread;
+	if (x->d->class->prepare(x->d, &x->spec, &x->step, &x->e) < 0)
+		x->step = NULL;
+}
+
+/* What is missing of groups[n], of devices that prepare several steps at once. */
+static int make_jobs(struct prepared_cache *c, struct model *m, const struct fusion_group *groups,
+		     uint32_t n, uint32_t *local, struct arena *a, struct job *job, int *n_jobs,
+		     struct err *e)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const struct fusion_group *g = &groups[i];
+		struct device *d = &c->devices->dev[g->dev];
+		if (!d->class->parallel || find(c, g))
+			continue;
+		struct job *x = &job[(*n_jobs)++];
+		*x = (struct job){.g = g, .d = d, .e = ERR_INIT};
+		for (uint32_t j = 0; j < g->n; j++)
+			local[g->step[j]] = j;
+		int rc = describe(c, m, g, local, a, &x->spec, e);
+		for (uint32_t j = 0; j < g->n; j++)
+			local[g->step[j]] = GRAPH_NONE;
+		if (rc < 0)
+			return prefix_group(c, m, g, e);
+	}
+	return 0;
+}
+
+int prepared_ahead(struct prepared_cache *c, struct model *m, const struct fusion_group *groups,
+		   uint32_t n, uint32_t *local, struct err *e)
+{
+	struct arena *a = arena_new();
+	struct job *job = MEM_NEWN(struct job, (size_t)n + 1);
+	int n_jobs = 0, rc = make_jobs(c, m, groups, n, local, a, job, &n_jobs, e);
+	if (rc < 0)
+		n_jobs = 0;
+	int threads = pool_n_cpus() < n_jobs ? pool_n_cpus() : n_jobs;
+	if (threads > 1) {
+		struct pool *p = pool_new(threads, NULL);
+		pool_run(p, n_jobs, run_job, job);
+		pool_free(p);
+	} else if (n_jobs > 0) {
+		run_job(job, 0, 0);
+	}
+	for (int i = 0; i < n_jobs; i++) {
+		if (job[i].step)
+			insert(c, job[i].g, job[i].step);
+		else if (rc == 0) {
+			*e = job[i].e;
+			rc = prefix_group(c, m, job[i].g, e);
+		}
+	}
+	if (n_jobs > 0)
+		weights_rest(&m->weights);
+	mem_free(job);
+	arena_free(a);
+	return rc;
 }

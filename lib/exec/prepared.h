@@ -30,6 +30,10 @@ void prepared_close(struct prepared_cache *c);
  * device_class.prepare. */
 int prepared_get(struct prepared_cache *c, struct model *m, const struct fusion_group *g,
 		 const uint32_t *local, struct prepared **out, struct err *e) MUST_CHECK;
+/* Prepare what groups[n] need and the cache has not, on all cores where their devices allow it, so
+ * that prepared_get then finds it.  local: GRAPH_NONE for every step, before and after. */
+int prepared_ahead(struct prepared_cache *c, struct model *m, const struct fusion_group *groups,
+		   uint32_t n, uint32_t *local, struct err *e) MUST_CHECK;
 void prepared_drop(struct prepared *x);
 
 #endif

@@ -34,6 +34,47 @@ ran() {
 	PY
 }
 
+# fails/libopenvino_c.so: what $HSDAG_OPENVINO_FAILS names fails.
+failing_library() {
+	mkdir -p fails
+	"${CC:-gcc}" -D_GNU_SOURCE -w -shared -fPIC -o fails/libopenvino_c.so "$ROOT/tests/support/fail_openvino.c" \
+		-Wl,--no-as-needed "$HSDAG_OPENVINO"/libs/libopenvino_c.so.* -Wl,-rpath,"$HSDAG_OPENVINO/libs"
+}
+
+# googlenet's sets in five pieces on two devices in turn.
+pieces() {
+	placebase random -D "$1,$2" googlenet.mp > drawn.mp
+	py - <<-'PY'
+		records = read("drawn.mp")
+		place = first(records, "place")
+		n = len(array(place["device"]))
+		place["device"] = tensor(np.array([i * 5 // n % 2 for i in range(n)], np.uint16))
+		write("pieces.mp", records)
+	PY
+	cat pieces.mp
+}
+
+# googlenet in a few pieces on two OpenVINO cores, cut.mp; what it gives without a cache, cut/0.npy.
+cut_googlenet() {
+	two_cores
+	failing_library
+	rm -rf cache
+	export HSDAG_CACHE=$PWD/cache
+	pieces ov:CPU:0 ov:CPU:1 > cut.mp
+	HSDAG_CACHE=off devrun --no-reference --runs 1 --outputs cut -o cut.out.mp cut.mp
+}
+
+# run_cut FAILS [STREAM] - the placement of STREAM (cut.mp), while OpenVINO's FAILS fails, gives the same outputs.
+run_cut() {
+	rm -rf cut.out
+	HSDAG_OPENVINO_FAILS=$1 devrun --openvino fails --no-reference --runs 1 --outputs cut.out -o cut.out.mp "${2:-cut.mp}" || return 1
+	py - <<-'PY'
+		assert runs("cut.out.mp")[0]["ok"], runs("cut.out.mp")[0]["reason"]
+		a, b = np.load("cut/0.npy"), np.load("cut.out/0.npy")
+		assert float(np.abs(a - b).max()) <= 1e-5 * float(np.abs(a).max())
+	PY
+}
+
 @test "a model alone on ov:CPU gives OpenVINO's outputs" {
 	local m
 	for m in googlenet rnnlm nmt2 tensor_iterator; do
@@ -151,9 +192,7 @@ ran() {
 
 @test "a plugin that does not compile, or an inference that fails, is a record with the reason" {
 	two_cores
-	mkdir -p fails
-	"${CC:-gcc}" -D_GNU_SOURCE -w -shared -fPIC -o fails/libopenvino_c.so "$ROOT/tests/support/fail_openvino.c" \
-		-Wl,--no-as-needed "$HSDAG_OPENVINO"/libs/libopenvino_c.so.* -Wl,-rpath,"$HSDAG_OPENVINO/libs"
+	failing_library
 	placebase single -D cpu:1,ov:CPU:0 googlenet.mp > both.mp
 	run -0 --separate-stderr devrun --openvino fails --runs 1 -o fine.mp both.mp
 	HSDAG_OPENVINO_FAILS=compile run -0 --separate-stderr devrun --openvino fails --runs 1 -o compile.mp both.mp
@@ -165,4 +204,67 @@ ran() {
 		    a, b = runs(f)
 		    assert a["ok"] and not b["ok"] and text in b["reason"], b
 	PY
+}
+
+@test "what was compiled is kept: a second process compiles nothing, and other weights are other segments" {
+	cut_googlenet
+	run_cut nothing
+	run_cut compile
+	# On one core alone, a segment that both cores share.
+	placebase single -D ov:CPU:0 googlenet.mp | devrun --no-reference --runs 1 -o one.mp
+	placebase single -D ov:CPU:1 googlenet.mp > other.mp
+	run_cut compile other.mp
+	py 'b = bytearray(open("googlenet.bin", "rb").read()); b[len(b) // 2] ^= 1; open("other.bin", "wb").write(b)'
+	HSDAG_OPENVINO_FAILS=compile devrun --openvino fails --weights other.bin --no-reference --runs 1 -o other.out.mp cut.mp
+	HSDAG_OPENVINO_FAILS=compile HSDAG_CACHE=off devrun --openvino fails --no-reference --runs 1 -o off.out.mp cut.mp
+	pieces ov:CPU:0/SNIPPETS_MODE=DISABLE ov:CPU:1/SNIPPETS_MODE=DISABLE |
+		HSDAG_OPENVINO_FAILS=compile devrun --openvino fails --no-reference --runs 1 -o set.out.mp
+	run -0 py - <<-'PY'
+		for f in "other.out.mp", "off.out.mp", "set.out.mp":
+		    assert not runs(f)[0]["ok"] and "does not compile" in runs(f)[0]["reason"], f
+	PY
+}
+
+@test "files of the cache that are damaged, or that the plugin does not take, are made again" {
+	cut_googlenet
+	run_cut nothing
+	local file files
+	files=(cache/*)
+	[ "${#files[@]}" -ge 4 ]
+	truncate -s 100 "${files[0]}"
+	: > "${files[1]}"
+	printf XXXX | dd of="${files[2]}" bs=1 seek=2000 conv=notrunc status=none
+	run_cut nothing
+	for file in "${files[@]}"; do [ -s "${file%.*}.new" ] || [ -s "${file%.*}.used" ]; done
+	run_cut compile
+	run_cut import
+	run_cut compile
+}
+
+@test "two processes fill one cache at once" {
+	cut_googlenet
+	local one two
+	devrun --no-reference --runs 1 -o one.mp cut.mp & one=$!
+	devrun --no-reference --runs 1 -o two.mp cut.mp & two=$!
+	wait $one && wait $two
+	run -0 py - <<< 'assert runs("one.mp")[0]["ok"] and runs("two.mp")[0]["ok"]'
+	! ls cache | grep -v '^[0-9a-f]\{32\}[.]\(new\|used\)$'
+	run_cut compile
+}
+
+@test "the cache has a limit, a place, and says when these are no good" {
+	cut_googlenet
+	HSDAG_CACHE_SIZE=18M run_cut nothing
+	[ "$(du -bs cache | cut -f 1)" -le 21000000 ]
+	[ -n "$(ls cache)" ]
+	HSDAG_CACHE_SIZE=1K run_cut nothing
+	HSDAG_CACHE='' XDG_CACHE_HOME=$PWD/xdg run -0 devrun --probe -D ov:CPU -o none.mp googlenet.mp
+	[ -d xdg/hsdag ]
+	HSDAG_CACHE='' XDG_CACHE_HOME='' HOME=$PWD/home run -0 devrun --probe -D ov:CPU -o none.mp googlenet.mp
+	[ -d home/.cache/hsdag ]
+	HSDAG_CACHE='' XDG_CACHE_HOME='' HOME=/dev/null run -0 devrun --probe -D ov:CPU -o none.mp googlenet.mp
+	HSDAG_CACHE_SIZE=some run -2 --separate-stderr devrun --probe -D ov:CPU googlenet.mp
+	[[ $stderr == *"HSDAG_CACHE_SIZE: 'some' is not a size"* ]]
+	HSDAG_CACHE=googlenet.mp run -1 --separate-stderr devrun --probe -D ov:CPU googlenet.mp
+	[[ $stderr == *"cannot use HSDAG_CACHE 'googlenet.mp'"* ]]
 }

@@ -37,6 +37,16 @@ int ov_core_compile_model(const void *core, const void *model, const char *devic
 	return -1;
 }
 
+int ov_core_import_model(const void *core, const char *content, size_t bytes, const char *device,
+			 void **out)
+{
+	typedef int (*fn)(const void *, const char *, size_t, const char *, void **);
+	if (!fails("import"))
+		return NEXT(fn, "ov_core_import_model")(core, content, bytes, device, out);
+	message = "another version wrote it";
+	return -1;
+}
+
 int ov_infer_request_infer(void *request)
 {
 	typedef int (*fn)(void *);

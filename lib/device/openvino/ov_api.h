@@ -54,6 +54,8 @@ typedef int ov_status; /* 0: OK, else negative */
 	  (const ov_core *, const char *, size_t, const ov_tensor *, ov_model **)) \
 	F(ov_status, ov_core_compile_model, \
 	  (const ov_core *, const ov_model *, const char *, size_t, ov_compiled_model **, ...)) \
+	F(ov_status, ov_core_import_model, \
+	  (const ov_core *, const char *, size_t, const char *, ov_compiled_model **)) \
 	F(void, ov_model_free, (ov_model *)) \
 	F(ov_status, ov_model_const_input_by_index, (const ov_model *, size_t, ov_port **)) \
 	F(ov_status, ov_port_get_element_type, (const ov_port *, int *)) \
@@ -64,6 +66,7 @@ typedef int ov_status; /* 0: OK, else negative */
 	  (const ov_compiled_model *, const char *, ov_port **)) \
 	F(ov_status, ov_compiled_model_output_by_index, \
 	  (const ov_compiled_model *, size_t, ov_port **)) \
+	F(ov_status, ov_compiled_model_export_model, (const ov_compiled_model *, const char *)) \
 	F(void, ov_compiled_model_free, (ov_compiled_model *)) \
 	F(ov_status, ov_compiled_model_create_infer_request, \
 	  (const ov_compiled_model *, ov_infer_request **)) \

@@ -7,7 +7,6 @@
  * Threads.  With one thread (ov:CPU:0) the inference runs in the worker's thread and stays on its
  * core.  With several, OpenVINO's other threads come from one pool of the
  * process and take over the cores of the thread that first needs them. */
-#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +25,7 @@ struct port {
 };
 
 struct step {
-	ov_compiled_model *compiled;
+	struct ov_segment *segment;
 	ov_infer_request *request;
 	uint32_t n_in, n_out;
 	struct port *port; /* (n_in + n_out) */
@@ -47,6 +46,9 @@ static void openvino_close(struct device *d)
 	if (s->core)
 		s->ov->ov_core_free(s->core);
 	ov_weights_close(s->weights);
+	ov_cache_close(s->cache);
+	pthread_mutex_destroy(&s->lock);
+	mem_free(s->facts);
 	mem_free(s);
 	d->state = NULL;
 }
@@ -55,6 +57,7 @@ static int openvino_open(struct device *d, struct err *e)
 {
 	struct ov_state *s = MEM_NEW(struct ov_state);
 	d->state = s;
+	pthread_mutex_init(&s->lock, NULL);
 	int rc = ov_open(d, s, e);
 	if (rc < 0)
 		openvino_close(d);
@@ -168,8 +171,8 @@ static void openvino_step_free(struct device *d, struct step *p)
 	}
 	if (p->request)
 		s->ov->ov_infer_request_free(p->request);
-	if (p->compiled)
-		s->ov->ov_compiled_model_free(p->compiled);
+	if (p->segment)
+		ov_segment_drop(s, p->segment);
 	mem_free(p->port);
 	mem_free(p);
 }
@@ -187,32 +190,11 @@ static int use_weights(struct ov_state *s, const struct step_spec *spec, struct 
 	return ov_weights_open(path, &s->weights, e);
 }
 
-static int compile(const struct ov_state *s, const char *xml, size_t bytes, struct step *p,
-		   struct err *e)
+static int make_request(const struct ov_state *s, struct step *p, struct err *e)
 {
-	const struct ov_api *ov = s->ov;
-	ov_tensor *weights = NULL;
-	ov_model *model = NULL;
-	int64_t n = (int64_t)ov_weights_bytes(s->weights);
-	ov_status rc = ov->ov_tensor_create_from_host_ptr(ov->element[EL_U8], (ov_shape){1, &n},
-							  ov_weights_base(s->weights), &weights);
-	if (rc == 0)
-		rc = ov->ov_core_read_model_from_memory_buffer(s->core, xml, bytes, weights,
-							       &model);
-	if (rc != 0)
-		ov_api_error(ov, rc, e, "OpenVINO does not read the segment");
-	if (rc == 0) {
-		rc = ov->ov_core_compile_model(s->core, model, s->name.target, 0, &p->compiled);
-		if (rc == 0)
-			rc = ov->ov_compiled_model_create_infer_request(p->compiled, &p->request);
-		if (rc != 0)
-			ov_api_error(ov, rc, e, "OpenVINO does not compile the segment");
-	}
-	if (model)
-		ov->ov_model_free(model);
-	if (weights)
-		ov->ov_tensor_free(weights);
-	return rc == 0 ? 0 : -1;
+	ov_status rc =
+		s->ov->ov_compiled_model_create_infer_request(p->segment->model, &p->request);
+	return rc == 0 ? 0 : ov_api_error(s->ov, rc, e, "OpenVINO does not compile the segment");
 }
 
 static int find_ports(const struct ov_state *s, const struct step_spec *spec, struct step *p,
@@ -221,18 +203,18 @@ static int find_ports(const struct ov_state *s, const struct step_spec *spec, st
 	const struct ov_api *ov = s->ov;
 	char name[40];
 	size_t n = 0;
-	ov_status rc = ov->ov_compiled_model_outputs_size(p->compiled, &n);
+	ov_status rc = ov->ov_compiled_model_outputs_size(p->segment->model, &n);
 	if (rc == 0 && n != spec->n_out)
 		return err_set(e, ST_RUNTIME, "OpenVINO made %zu outputs of %u", n, spec->n_out);
 	for (uint32_t i = 0; i < spec->n_in && rc == 0; i++) {
 		p->port[i].shape = *spec->in[i];
 		snprintf(name, sizeof name, "hsdag/in/%u", i);
-		rc = ov->ov_compiled_model_input_by_name(p->compiled, name, &p->port[i].port);
+		rc = ov->ov_compiled_model_input_by_name(p->segment->model, name, &p->port[i].port);
 	}
 	for (uint32_t i = 0; i < spec->n_out && rc == 0; i++) {
 		p->port[spec->n_in + i].shape =
 			spec->node[spec->out[i].node].out[spec->out[i].port];
-		rc = ov->ov_compiled_model_output_by_index(p->compiled, i,
+		rc = ov->ov_compiled_model_output_by_index(p->segment->model, i,
 							   &p->port[spec->n_in + i].port);
 	}
 	return rc == 0 ? 0
@@ -243,20 +225,19 @@ static int openvino_prepare(struct device *d, const struct step_spec *spec, stru
 			    struct err *e)
 {
 	struct ov_state *s = d->state;
-	char *xml = NULL;
-	size_t bytes = 0;
 	struct step *p = MEM_NEW(struct step);
 	p->n_in = spec->n_in;
 	p->n_out = spec->n_out;
 	p->port = MEM_NEWN(struct port, (size_t)p->n_in + p->n_out + 1);
+	pthread_mutex_lock(&s->lock);
 	int rc = use_weights(s, spec, e);
+	pthread_mutex_unlock(&s->lock);
 	if (rc == 0)
-		rc = ov_model_text(spec, s->weights, &xml, &bytes, &p->weight_bytes, e);
+		rc = ov_segment_get(s, spec, &p->segment, &p->weight_bytes, e);
 	if (rc == 0)
-		rc = compile(s, xml, bytes, p, e);
+		rc = make_request(s, p, e);
 	if (rc == 0)
 		rc = find_ports(s, spec, p, e);
-	mem_free(xml);
 	if (rc == 0)
 		*out = p;
 	else
@@ -319,6 +300,7 @@ const struct device_class openvino_device_class = {
 	.list_machine = openvino_list_machine,
 	.max_nodes = UINT32_MAX,
 	.segments = true,
+	.parallel = true,
 	.open = openvino_open,
 	.close = openvino_close,
 	.enter = openvino_enter,

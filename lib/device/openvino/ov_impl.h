@@ -2,8 +2,11 @@
 #ifndef HSDAG_DEVICE_OPENVINO_OV_IMPL_H
 #define HSDAG_DEVICE_OPENVINO_OV_IMPL_H
 
+#include <pthread.h>
+
 #include "device/device.h"
 #include "device/openvino/ov_api.h"
+#include "device/openvino/ov_cache.h"
 
 /* ---- names (ov_name.c) ---- */
 
@@ -34,6 +37,11 @@ struct ov_state {
 	struct ov_weights *weights; /* of the model that steps come from */
 	const void *weights_of;
 	bool pinned;
+	pthread_mutex_t lock;   /* of weights: steps are prepared by several threads */
+	struct ov_cache *cache; /* NULL: nothing is kept on disk */
+	/* What compiled segments depend on besides the segment: versions, processor, properties. */
+	char *facts;
+	const char *own_cores; /* who may share them in this process: "", or the cores alone */
 };
 
 /* Fill s, and d's cores, memory and description, from d->name.  ST_USAGE: no such device, core
@@ -54,13 +62,36 @@ int ov_weights_add(struct ov_weights *w, const void *data, uint64_t bytes, uint6
 void *ov_weights_base(const struct ov_weights *w);
 uint64_t ov_weights_bytes(const struct ov_weights *w);
 uint64_t ov_weights_file_bytes(const struct ov_weights *w);
+/* XXH64 of bytes of the file, which are read once. */
+uint64_t ov_weights_digest(struct ov_weights *w, uint64_t offset, uint64_t bytes);
 
 /* ---- steps (ov_model.c) ---- */
 
 /* The step as the text of an IR: input i is the Parameter with the tensor name "hsdag/in/i", output
  * i the i-th Result; *weight_bytes is what its constants take as the type that they
- * are computed in.  text is the caller's to mem_free. */
-int ov_model_text(const struct step_spec *s, struct ov_weights *w, char **text, size_t *bytes,
-		  uint64_t *weight_bytes, struct err *e) MUST_CHECK;
+ * are computed in.  text is the caller's to mem_free.  by_content: what has the place of a constant's
+ * offset is the digest of its bytes, so that the text is the same wherever they lie; not to be
+ * compiled. */
+int ov_model_text(const struct step_spec *s, struct ov_weights *w, bool by_content, char **text,
+		  size_t *bytes, uint64_t *weight_bytes, struct err *e) MUST_CHECK;
+
+/* ---- what was compiled (ov_segment.c) ---- */
+
+/* A compiled segment; devices that would compile it alike share it while a step of one of them
+ * uses it. */
+struct ov_segment {
+	ov_compiled_model *model;
+	struct ov_blob blob; /* what it was made from; empty when it was compiled */
+	uint32_t users;
+	uint64_t key[2];
+	const char *own_cores;
+	struct ov_segment *next;
+};
+/* The segment of a step: one that this process has, else from the cache, else compiled, and kept
+ * there.  One user more.  May be called by several threads at once.  ST_RUNTIME: what OpenVINO
+ * refuses. */
+int ov_segment_get(struct ov_state *s, const struct step_spec *spec, struct ov_segment **out,
+		   uint64_t *weight_bytes, struct err *e) MUST_CHECK;
+void ov_segment_drop(const struct ov_state *s, struct ov_segment *x); /* one user less */
 
 #endif

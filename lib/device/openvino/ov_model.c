@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/digest.h"
 #include "base/mem.h"
 #include "base/pairmap.h"
 #include "device/openvino/ov_impl.h"
@@ -17,6 +18,7 @@ enum { IN_SUBGRAPH = 32 }; /* operators between Consts and the node that reads t
 struct text {
 	const struct step_spec *s;
 	struct ov_weights *weights;
+	bool by_content; /* digests stand for offsets */
 	struct ir_writer *w;
 	struct ir_value *input; /* (n_in) */
 	uint32_t *layer;        /* (n_nodes) */
@@ -36,6 +38,21 @@ static bool is_in_file(const struct text *x, const struct graph *g, int64_t c)
 {
 	uint64_t bytes = ov_weights_file_bytes(x->weights);
 	return g->const_bytes[c] <= bytes && g->const_offset[c] <= bytes - g->const_bytes[c];
+}
+
+/* What the text says of where bytes are that the file does not have. */
+static int place_bytes(const struct text *x, const void *data, uint64_t bytes, uint64_t *offset,
+		       struct err *e)
+{
+	if (!x->by_content)
+		return ov_weights_add(x->weights, data, bytes, offset, e);
+	*offset = digest_of(data, bytes, 0);
+	return 0;
+}
+
+static uint64_t place_by_content(void *arg, uint64_t offset, uint64_t bytes)
+{
+	return ov_weights_digest(arg, offset, bytes);
 }
 
 /* Does node u depend on Consts of the file alone, by at most *visits nodes? */
@@ -94,7 +111,7 @@ static int put_value(struct text *x, const struct tensor *t, enum elem expected,
 	char name[40];
 	if (was_done(x, t, expected, out))
 		return 0;
-	if (ov_weights_add(x->weights, t->data, bytes, &offset, e) < 0)
+	if (place_bytes(x, t->data, bytes, &offset, e) < 0)
 		return -1;
 	snprintf(name, sizeof name, "constant/%u", x->n_names++);
 	struct ir_tensor shown = describe(t);
@@ -164,7 +181,7 @@ static int put_view(struct text *x, const struct tensor *have, const struct tens
 		return 0;
 	const int64_t rank = want->rank;
 	const struct ir_tensor shape = {EL_I64, 1, &rank, ""}, result = describe(want);
-	if (ov_weights_add(x->weights, want->dim, want->rank * sizeof *want->dim, &offset, e) < 0)
+	if (place_bytes(x, want->dim, want->rank * sizeof *want->dim, &offset, e) < 0)
 		return -1;
 	snprintf(name, sizeof name, "view/%u", x->n_names++);
 	uint32_t c = ir_write_constant(x->w, name, &shape, offset, want->rank * sizeof *want->dim);
@@ -213,10 +230,14 @@ static int put_nodes(struct text *x, struct err *e)
 	return rc;
 }
 
-int ov_model_text(const struct step_spec *s, struct ov_weights *w, char **text, size_t *bytes,
-		  uint64_t *weight_bytes, struct err *e)
+int ov_model_text(const struct step_spec *s, struct ov_weights *w, bool by_content, char **text,
+		  size_t *bytes, uint64_t *weight_bytes, struct err *e)
 {
-	struct text x = {.s = s, .weights = w, .w = ir_writer_new("step", NULL)};
+	const struct ir_bin digests = {.place = place_by_content, .arg = w};
+	struct text x = {.s = s,
+			 .weights = w,
+			 .by_content = by_content,
+			 .w = ir_writer_new("step", by_content ? &digests : NULL)};
 	char name[40];
 	x.input = MEM_NEWN(struct ir_value, (size_t)s->n_in + 1);
 	x.layer = MEM_NEWN(uint32_t, (size_t)s->n_nodes + 1);

@@ -143,6 +143,60 @@ static void describe(struct device *d, const struct ov_state *s, int threads)
 		d->mem_bytes = (uint64_t)si.totalram * si.mem_unit;
 }
 
+/* ---- what compiled segments depend on ---- */
+
+/* A line more of s->facts. */
+static void add_fact(struct ov_state *s, const char *key, const char *value)
+{
+	char *old = s->facts;
+	size_t size = (old ? strlen(old) : 0) + strlen(key) + strlen(value) + 3;
+	s->facts = mem_alloc(size, 1);
+	snprintf(s->facts, size, "%s%s=%s\n", old ? old : "", key, value);
+	mem_free(old);
+}
+
+static void add_property(struct ov_state *s, const char *device, const char *key)
+{
+	char *value = NULL;
+	if (s->ov->ov_core_get_property(s->core, device, key, &value) != 0 || !value)
+		return; /* not one of this device's */
+	add_fact(s, device, key);
+	add_fact(s, "is", value);
+	s->ov->ov_free(value);
+}
+
+/* Versions, the machine's devices (HETERO and AUTO choose among them), how this one is set, and
+ * what in the environment changes the code that is made. */
+static void collect_facts(const struct device *d, struct ov_state *s, int threads)
+{
+	static const char *const properties[] = {"FULL_DEVICE_NAME", "DEVICE_ARCHITECTURE",
+						 "OPTIMIZATION_CAPABILITIES", "GPU_DRIVER_VERSION",
+						 "NPU_DRIVER_VERSION"};
+	static const char *const variables[] = {"ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA",
+						"OV_CPU_MAX_ISA"};
+	const struct ov_name *n = &s->name;
+	char number[40];
+	ov_available a = {0};
+	add_fact(s, "format", "1");
+	add_fact(s, "openvino", s->ov->version);
+	add_fact(s, "target", n->target);
+	snprintf(number, sizeof number, "%d/%d", threads, n->streams);
+	add_fact(s, "threads", number);
+	add_fact(s, "precision", n->precision ? n->precision : "default");
+	for (int i = 0; i < n->n_properties; i++)
+		add_fact(s, n->key[i], n->value[i]);
+	if (s->ov->ov_core_get_available_devices(s->core, &a) == 0) {
+		for (size_t i = 0; i < a.size; i++)
+			for (size_t j = 0; j < sizeof properties / sizeof *properties; j++)
+				add_property(s, a.devices[i], properties[j]);
+		s->ov->ov_available_devices_free(&a);
+	}
+	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+		add_fact(s, variables[i], getenv(variables[i]) ? getenv(variables[i]) : "");
+	/* Threads of OpenVINO's own stay on the cores of the device that they first worked for. */
+	s->own_cores = threads > 1 ? d->name : "";
+}
+
 int ov_open(struct device *d, struct ov_state *s, struct err *e)
 {
 	if (ov_name_parse(d->name, &s->name, e) < 0 || take_cores(d, &s->name, e) < 0 ||
@@ -156,5 +210,6 @@ int ov_open(struct device *d, struct ov_state *s, struct err *e)
 	if (configure_all(s, threads, e) < 0)
 		return -1;
 	describe(d, s, threads);
-	return 0;
+	collect_facts(d, s, threads);
+	return ov_cache_open(&s->cache, e);
 }

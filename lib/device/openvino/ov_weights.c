@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/digest.h"
 #include "base/mem.h"
 #include "base/pairmap.h"
 #include "device/openvino/ov_impl.h"
@@ -18,7 +19,8 @@ enum { ALIGN = 64 };
 struct ov_weights {
 	unsigned char *base;
 	uint64_t file_bytes, used, cap;
-	struct pairmap at; /* address and size of a constant -> its offset */
+	struct pairmap at;     /* address and size of a constant -> its offset */
+	struct pairmap digest; /* offset and size of bytes of the file -> their digest */
 };
 
 /* As much room as the system grants: addresses only, pages come when they are written. */
@@ -71,6 +73,7 @@ void ov_weights_close(struct ov_weights *w)
 	if (w->base)
 		munmap(w->base, w->cap);
 	pairmap_release(&w->at);
+	pairmap_release(&w->digest);
 	mem_free(w);
 }
 
@@ -95,6 +98,16 @@ int ov_weights_add(struct ov_weights *w, const void *data, uint64_t bytes, uint6
 		pairmap_put(&w->at, (uintptr_t)data, bytes, at);
 	*offset = at;
 	return 0;
+}
+
+uint64_t ov_weights_digest(struct ov_weights *w, uint64_t offset, uint64_t bytes)
+{
+	const uint64_t *known = pairmap_get(&w->digest, offset, bytes);
+	if (known)
+		return *known;
+	uint64_t x = digest_of(w->base + offset, bytes, 0);
+	pairmap_put(&w->digest, offset, bytes, x);
+	return x;
 }
 
 void *ov_weights_base(const struct ov_weights *w)
