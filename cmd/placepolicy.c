@@ -15,6 +15,7 @@
 #include "learn/train/move_policy.h"
 #include "learn/train/paramblock.h"
 #include "learn/train/learn_problem.h"
+#include "learn/train/rollout.h"
 #include "record/graphrec.h"
 #include "record/partrec.h"
 #include "record/placerec.h"
@@ -40,6 +41,8 @@ struct filter_state {
 	                                      its params told; 0: not yet */
 	uint64_t graph;
 	uint32_t n_sets;
+	struct ugraph sets;     /* the graph of the sets */
+	struct err graph_error; /* why there is none */
 	struct devs devs;
 	const uint8_t *mask; /* (n_sets,k) or NULL */
 	uint32_t *class;     /* (n_sets) sets of equal class share a device; NULL: any
@@ -47,6 +50,7 @@ struct filter_state {
 	uint32_t n_classes;
 	struct incumbent incumbent; /* of the episode */
 	uint32_t episode_samples;   /* of a step, as reinforce asked; 0: it did not say */
+	uint32_t visits;            /* placements on the way to a sample, as it asked; 0: none */
 	struct param_block block[N_BLOCKS];
 	struct move_policy moves; /* what sees costs */
 	uint16_t *shot;           /* (n_sets) its placement without an incumbent; NULL: none yet */
@@ -55,20 +59,80 @@ struct filter_state {
 
 /* ---- placements ---- */
 
-/* home, stay: of a policy around the incumbent; home NULL: there is none. */
-static int emit_sample(struct filter_state *s, const struct part_rec *p, const struct drawn *drawn,
-		       uint32_t sample, const uint16_t *home, double stay, struct err *e)
+/* The policy of a part. */
+struct part_policy {
+	const struct part_rec *part;
+	uint8_t *mask;   /* (n_groups,k) or NULL */
+	uint16_t *start; /* (n_groups) devices before the first choice; home, where there is one */
+	uint16_t *home;  /* around the incumbent; NULL: there is none */
+	double stay;
+	float *bias;
+};
+
+/* device (n_sets) of the groups' devices */
+static void spread(const struct filter_state *s, const struct part_policy *q,
+		   const uint16_t *action, uint16_t *device)
 {
+	const struct part_rec *p = q->part;
+	if (q->home)
+		incumbent_apply(s->incumbent.device, p->n_sets, p->p.group, q->home, action,
+				device);
+	else
+		for (uint32_t i = 0; i < p->n_sets; i++)
+			device[i] = action[p->p.group[i]];
+}
+
+/* What there is behind some groups of a sample, for its run: visits.h. */
+static int emit_on_the_way(struct filter_state *s, const struct part_policy *q, const char *source,
+			   uint64_t number, const uint16_t *action, struct err *e)
+{
+	const struct part_rec *p = q->part;
+	uint16_t *device = ARENA_NEWN(s->arena, uint16_t, p->n_sets);
+	const struct place_rec out = {
+		.id = {p->id.graph, p->id.episode, p->id.step, (uint32_t)number},
+		.source = source,
+		.k = s->devs.k,
+		.n_sets = p->n_sets,
+		.names = s->devs.names,
+		.device = device};
+	if (number > UINT32_MAX)
+		return err_set(e, ST_RUNTIME, "too many samples of too many groups to number");
+	spread(s, q, action, device);
+	return place_encode(&out, s->f.out, e);
+}
+
+/* The way to a sample that is not what was emitted before. */
+static int emit_way(struct filter_state *s, const struct part_policy *q, uint32_t sample,
+		    const uint16_t *action, struct err *e)
+{
+	uint32_t g = q->part->p.n_groups;
+	uint16_t *now = ARENA_NEWN(s->arena, uint16_t, g);
+	bool changed = false;
+	memcpy(now, q->start, g * sizeof *now);
+	for (uint32_t v = 1; v < g; v++) {
+		changed = changed || now[v - 1] != action[v - 1];
+		now[v - 1] = action[v - 1];
+		if (v % s->visits || !changed)
+			continue;
+		changed = false;
+		if (emit_on_the_way(s, q, SOURCE_VISIT, (uint64_t)sample * g + v, now, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int emit_sample(struct filter_state *s, const struct part_policy *q,
+		       const struct drawn *drawn, uint32_t sample, struct err *e)
+{
+	const struct part_rec *p = q->part;
 	const struct rollout_id id = {p->id.graph, p->id.episode, p->id.step, sample};
 	uint32_t g = p->p.n_groups, k = s->devs.k;
 	const uint16_t *action = drawn->action + (size_t)sample * g;
 	const float *logp = drawn->logp + sample * drawn->stride;
 	uint16_t *device = ARENA_NEWN(s->arena, uint16_t, p->n_sets);
-	if (home)
-		incumbent_apply(s->incumbent.device, p->n_sets, p->p.group, home, action, device);
-	else
-		for (uint32_t i = 0; i < p->n_sets; i++)
-			device[i] = action[p->p.group[i]];
+	if (s->visits && emit_way(s, q, sample, action, e) < 0)
+		return -1;
+	spread(s, q, action, device);
 	const struct place_rec out = {.id = id,
 				      .source = "policy",
 				      .k = k,
@@ -79,8 +143,8 @@ static int emit_sample(struct filter_state *s, const struct part_rec *p, const s
 				      .action = action,
 				      .logp = net_logp(logp, g, k, action),
 				      .entropy = net_entropy(logp, g, k),
-				      .has_stay = home != NULL,
-				      .stay = stay};
+				      .has_stay = q->home != NULL,
+				      .stay = q->stay};
 	return place_encode(&out, s->f.out, e);
 }
 
@@ -242,46 +306,68 @@ static int check_part(const struct filter_state *s, const struct part_rec *p, st
 	return check_together(s, p, e);
 }
 
-/* The groups' homes, and what keeps the policy near them: *bias. */
-static int around_incumbent(struct filter_state *s, const struct net_model *m,
-			    const struct part_rec *p, const uint8_t *mask, uint16_t **home,
-			    double *stay, float **bias, struct err *e)
+static struct to_place to_place(const struct part_policy *q)
 {
+	const struct partition *p = &q->part->p;
+	return (struct to_place){p->z, p->n_groups, p->group, q->mask, q->bias, q->start};
+}
+
+/* The groups' homes, and what keeps the policy near them. */
+static int around_incumbent(struct filter_state *s, const struct net_model *m,
+			    struct part_policy *q, struct err *e)
+{
+	const struct part_rec *p = q->part;
 	uint32_t g = p->p.n_groups, k = s->devs.k;
 	const float *logp;
-	float *b = ARENA_NEWN(s->arena, float, (size_t)g *k);
-	*home = ARENA_NEWN(s->arena, uint16_t, g);
-	incumbent_home(s->incumbent.device, p->n_sets, p->p.group, g, k, mask, *home);
-	if (net_policy_prior(s->work, m, p->p.z, g, mask, NULL, *home, &logp, e) < 0)
+	float *bias = ARENA_NEWN(s->arena, float, (size_t)g *k);
+	uint16_t *home = ARENA_NEWN(s->arena, uint16_t, g);
+	incumbent_home(s->incumbent.device, p->n_sets, p->p.group, g, k, q->mask, home);
+	q->home = q->start = home;
+	const struct to_place what = to_place(q);
+	if (net_policy_prior(s->work, m, &what, home, &logp, e) < 0)
 		return -1;
-	*stay = incumbent_stay(logp, g, k, *home, s->incumbent.leaves);
-	incumbent_bias(*home, g, k, *stay, b);
-	*bias = b;
+	q->stay = incumbent_stay(logp, g, k, home, s->incumbent.leaves);
+	incumbent_bias(home, g, k, q->stay, bias);
+	q->bias = bias;
+	return 0;
+}
+
+static int init_part_policy(struct filter_state *s, const struct net_model *m,
+			    const struct part_rec *p, struct part_policy *q, struct err *e)
+{
+	uint32_t g = p->p.n_groups, k = s->devs.k;
+	*q = (struct part_policy){.part = p};
+	if (s->mask) {
+		q->mask = ARENA_NEWN(s->arena, uint8_t, (size_t)g * k);
+		if (net_group_mask(s->mask, s->n_sets, k, p->p.group, g, q->mask, e) < 0)
+			return -1;
+	}
+	q->start = ARENA_NEWN(s->arena, uint16_t, g);
+	net_start(q->mask, g, k, q->start);
+	if (s->incumbent.device && around_incumbent(s, m, q, e) < 0)
+		return -1;
+	if (s->loop)
+		q->bias = net_noise(m, s->block[BLOCK_POLICY].seed, p->id.episode, p->id.step, g,
+				    q->bias, s->arena);
 	return 0;
 }
 
 /* The samples of the policy that draws a device for each group. */
 static int emit_samples(struct filter_state *s, const struct part_rec *p, struct err *e)
 {
-	float *bias = NULL;
-	uint8_t *mask = NULL;
-	uint16_t *home = NULL;
-	double stay = 0;
-	struct drawn drawn;
-	if (s->mask) {
-		mask = ARENA_NEWN(s->arena, uint8_t, (size_t)p->p.n_groups * s->devs.k);
-		if (net_group_mask(s->mask, s->n_sets, s->devs.k, p->p.group, p->p.n_groups, mask,
-				   e) < 0)
-			return -1;
-	}
 	const struct param_block *b = &s->block[BLOCK_POLICY];
-	const struct net_model m = {
-		.net = b->net, .hyper = b->hyper, .d = p->d, .k = s->devs.k, .policy = b->p};
-	if (s->incumbent.device && around_incumbent(s, &m, p, mask, &home, &stay, &bias, e) < 0)
+	const struct net_model m = {.net = b->net,
+				    .hyper = b->hyper,
+				    .graph = &s->sets,
+				    .d = p->d,
+				    .k = s->devs.k,
+				    .policy = b->p};
+	struct part_policy q;
+	struct drawn drawn;
+	if (!m.net->policy && s->graph_error.code)
+		return err_set(e, s->graph_error.code, "%s", s->graph_error.msg);
+	if (init_part_policy(s, &m, p, &q, e) < 0)
 		return -1;
-	if (s->loop)
-		bias = net_noise(&m, b->seed, p->id.episode, p->id.step, p->p.n_groups, bias,
-				 s->arena);
 	uint32_t n = n_samples(s);
 	struct rng_addr *rng = ARENA_NEWN(s->arena, struct rng_addr, n);
 	for (uint32_t i = 0; i < n; i++)
@@ -289,11 +375,14 @@ static int emit_samples(struct filter_state *s, const struct part_rec *p, struct
 					   .episode = p->id.episode,
 					   .step = p->id.step,
 					   .stream = RNG_ACTION + i};
-	const struct draw draw = {n, s->o->greedy, rng, home};
-	if (net_draw(s->work, &m, p->p.z, p->p.n_groups, mask, bias, &draw, &drawn, e) < 0)
+	const struct draw draw = {n, s->o->greedy, rng, q.home};
+	const struct to_place what = to_place(&q);
+	if (net_draw(s->work, &m, &what, &draw, &drawn, e) < 0)
+		return -1;
+	if (s->visits && emit_on_the_way(s, &q, SOURCE_START, 0, q.start, e) < 0)
 		return -1;
 	for (uint32_t i = 0; i < n; i++)
-		if (emit_sample(s, p, &drawn, i, home, stay, e) < 0)
+		if (emit_sample(s, &q, &drawn, i, e) < 0)
 			return -1;
 	return 0;
 }
@@ -343,6 +432,7 @@ static int take_episode(struct filter_state *s, const struct rec *r, struct err 
 	    filter_pass(&s->f, r, e) < 0)
 		return -1;
 	s->episode_samples = x.samples;
+	s->visits = x.visits;
 	s->incumbent = x.incumbent;
 	if (move_policy_around(&s->moves, &x.incumbent, (uint64_t)s->f.common->seed) &&
 	    learned_params_encode(s->moves.adapt, s->moves.adapt->seed, s->f.out, e) < 0)
@@ -360,6 +450,10 @@ static int take_graph(struct filter_state *s, const struct rec *r, struct err *e
 	s->has_graph = true;
 	if (graph_decode_size(r, &s->graph, &s->n_sets, e) < 0)
 		return -1;
+	/* Only networks that choose in turn look at the edges. */
+	uint64_t digest;
+	if (learn_graph(r, s->run_arena, &s->sets, &digest, &s->graph_error) < 0)
+		s->sets = (struct ugraph){0};
 	return filter_pass(&s->f, r, e);
 }
 

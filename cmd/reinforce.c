@@ -176,7 +176,8 @@ static const struct {
 } usual[N_RECIPES] = {[RECIPE_DEFAULT] = {200, 4},
 		      [RECIPE_PAPER] = {100, 20},
 		      [RECIPE_RNN] = {200, 2, 5},
-		      [RECIPE_HIERARCHICAL] = {200, 5, 2}};
+		      [RECIPE_HIERARCHICAL] = {200, 5, 2},
+		      [RECIPE_PLACETO] = {200, 2}};
 
 static int filter_files(const struct options *o, const struct recipe *recipe,
 			const struct opt_common *common, int argc, char **argv, const char *input,
@@ -260,8 +261,8 @@ int main(int argc, char **argv)
 		{"episodes", 0, OPT_INT, &o.episodes, "N",
 		 "train so many; 0: 100 of the paper, 800 of moves, else 200", 0, 4e9, NULL, NULL},
 		{"steps", 0, OPT_INT, &o.steps, "N",
-		 "steps of an episode; 0: 20 of the paper, 2 of rnn, 5 of hierarchical,\n1 of "
-		 "moves, else 4",
+		 "steps of an episode; 0: 20 of the paper, 2 of rnn and placeto, 5 of\n"
+		 "hierarchical, 1 of moves, else 4",
 		 0, 1e6, NULL, NULL},
 		{"samples", 0, OPT_INT, &o.samples, "N",
 		 "placements drawn in a step, unless placepolicy says; 0: 5 of rnn,\n2 of "

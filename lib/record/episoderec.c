@@ -36,12 +36,14 @@ static int decode_incumbent(const struct val *m, uint32_t n_sets, uint32_t k, st
 int episode_decode(const struct rec *r, uint32_t n_sets, uint32_t k, struct arena *a,
 		   struct episode_rec *out, struct err *e)
 {
-	uint64_t episode, steps, samples = 0;
+	uint64_t episode, steps, samples = 0, visits = 0;
 	*out = (struct episode_rec){0};
 	if (get_uint(r->map, "episode", 1, UINT32_MAX, &episode, e) < 0 ||
 	    get_uint(r->map, "steps", 1, UINT32_MAX, &steps, e) < 0 ||
 	    (val_get(r->map, "samples") &&
 	     get_uint(r->map, "samples", 1, 65536, &samples, e) < 0) ||
+	    (val_get(r->map, "visits") &&
+	     get_uint(r->map, "visits", 1, UINT32_MAX, &visits, e) < 0) ||
 	    (val_get(r->map, "anchors") &&
 	     get_bool(r->map, "anchors", &out->single_reference, e) < 0) ||
 	    (a && val_get(r->map, "incumbent") &&
@@ -50,6 +52,7 @@ int episode_decode(const struct rec *r, uint32_t n_sets, uint32_t k, struct aren
 	out->episode = (uint32_t)episode;
 	out->steps = (uint32_t)steps;
 	out->samples = (uint32_t)samples;
+	out->visits = (uint32_t)visits;
 	return 0;
 }
 
@@ -62,6 +65,8 @@ int episode_encode(const struct episode_rec *x, uint32_t n_sets, struct rec_writ
 	put_uint(w, "steps", x->steps);
 	if (x->samples)
 		put_uint(w, "samples", x->samples);
+	if (x->visits)
+		put_uint(w, "visits", x->visits);
 	put_bool(w, "anchors", x->single_reference);
 	if (i->device) {
 		put_vector(w, "incumbent", TT_U16, n_sets, i->device);

@@ -25,7 +25,8 @@ struct incumbent {
 struct episode_rec {
 	uint32_t episode; /* from 1 */
 	uint32_t steps;
-	uint32_t samples;      /* placements drawn in a step; 0: as many as placepolicy is told */
+	uint32_t samples; /* placements drawn in a step; 0: as many as placepolicy is told */
+	uint32_t visits;  /* run placements on the way to a sample, too: behind so many groups */
 	bool single_reference; /* place every single device first */
 	struct incumbent incumbent;
 };

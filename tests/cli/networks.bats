@@ -160,6 +160,113 @@ records = [r for r in records if r[0] in ("graph", "devs", "feat")] + p + [r for
 	done
 }
 
+# sources FILE - how many placements of each source
+sources() {
+	recdump -k place --tsv source "$1" | sort | uniq -c | awk '{printf "%s%s %s", s, $1, $2; s = ", "} END {print ""}'
+}
+
+@test "visits: placements on the way are run, with any network; the same bytes after a resume" {
+	for net in placeto gpn rnn hierarchical; do
+		GPN="--net $net --recipe placeto --hidden 16 --threads 1 --no-costs" LEARN="--recipe placeto --episodes 3 --steps 1 --samples 2 --threads 1 --keep --checkpoint $net.whole" \
+			loop "$IN" whole.mp
+		run -0 sources whole.mp
+		[[ $output =~ ^"6 policy, 2 single, 3 start, "[0-9]+" visit"$ ]]
+		GPN="--net $net --recipe placeto --hidden 16 --threads 1 --no-costs" LEARN="--recipe placeto --episodes 1 --steps 1 --samples 2 --threads 1 --checkpoint $net.ck" loop "$IN" part.mp
+		GPN="--net $net --recipe placeto --hidden 16 --threads 1 --no-costs" LEARN="--recipe placeto --episodes 3 --steps 1 --samples 2 --threads 2 --keep --checkpoint $net.ck --resume" \
+			loop "$IN" resumed.mp
+		cmp <(body $net.whole) <(body $net.ck)
+	done
+}
+
+@test "visits: a run behind several groups; around an incumbent; their order and their numbers" {
+	GPN="--net placeto --recipe placeto --hidden 8 --rounds 1 --groups 0 --threads 1 --no-costs" LEARN="--recipe placeto --visits 7 --episodes 2 --steps 1 --threads 1 --keep" loop "$IN" out.mp
+	run -0 recdump -k place --tsv source,sample out.mp
+	[ "$(echo "$output" | awk '$1 == "visit" && $2 % 7' | wc -l)" -eq 0 ]
+	[ "$(echo "$output" | awk '$1 == "visit"' | wc -l)" -le 16 ]
+	[ "$(echo "$output" | grep -v single | head -2 | tr '\n' ' ')" = $'start\t0 visit\t7 ' ]
+	run -0 recdump -k episode out.mp
+	[[ $output == *'"visits": 7'* ]]
+	for net in placeto mlp; do # the way begins at the incumbent
+		GPN="--net $net --hidden 8 --threads 1 --no-costs" LEARN="--visits 1 --episodes 3 --steps 1 --threads 1 --keep" loop "$IN" out.mp
+		run -0 sources out.mp
+		[[ $output == *" start, "*" visit" ]]
+		"$HSDAG_PYTHON" - out.mp <<-'PY'
+			import sys, msgpack
+			incumbent = None
+			starts = 0
+			for kind, m in msgpack.Unpacker(open(sys.argv[1], "rb"), max_buffer_size=2**30):
+			    if kind == "episode":
+			        incumbent = m.get("incumbent")
+			    if kind == "place" and m["source"] == "start" and incumbent:
+			        assert m["device"] == incumbent
+			        starts += 1
+			assert starts >= 2
+		PY
+	done
+}
+
+@test "visits: a stream without a start is refused; too many groups, too, with the figures" {
+	GPN="--net placeto --recipe placeto --hidden 8 --groups 12 --threads 1 --no-costs" LEARN="--recipe placeto --episodes 1 --steps 1 --threads 1 --keep" loop "$IN" out.mp
+	for kind in start "policy"; do
+		edit out.mp other.mp "records = [r for r in records if r[0] not in ('update', 'best') and r[1].get('source') != '$kind']"
+		mkfifo fifo && cat fifo > asked &
+		while [ ! -p fifo ]; do sleep 0.01; done
+		run reinforce --recipe placeto --params-to fifo --episodes 1 --steps 1 other.mp -o bad.mp
+		wait
+		rm fifo
+		if [ "$kind" = start ]; then
+			[ "$status" -eq 3 ]
+			[[ $output == *"the start of sample 0 of step 0 did not come"* ]]
+		else
+			[ "$status" -eq 0 ] # nothing was drawn: nothing is learned
+		fi
+	done
+	run -1 gpnembed --net placeto --groups 0 --max-groups 59 --no-costs "$IN" -o none.mp
+	[[ $output == *"60 groups are more than --max-groups 59; each of 60 visits passes messages through all, "*" multiplications a placement; join more (--groups, daggroup)" ]]
+	[ ! -e none.mp ]
+}
+
+@test "placeto: sets are joined until there are few enough groups; others' groups compose" {
+	for n in 30 12 1; do
+		gpnembed --net placeto --groups $n $GPN "$IN" > out.mp
+		run -0 recdump -k part --tsv n_groups out.mp
+		[ "$output" -le $n ]
+	done
+	daggroup --groups 7 random "$IN" > grouped.mp
+	GPN="--net placeto --recipe placeto --hidden 16 --threads 1 --no-costs" LEARN="--recipe placeto --episodes 2 --steps 1 --threads 1" loop grouped.mp out.mp
+	[ "$(recdump -k update --tsv groups out.mp | sort -u)" = 7 ]
+	gpnembed --params out.mp grouped.mp | placepolicy --greedy | devsim > placed.mp
+	run -0 recdump -k run placed.mp
+	[[ $output == *'"ok": true'* ]]
+	# on a graph that the training has not seen
+	for m in alexnet resnet50; do ir2dag "$MODELS/$m.xml" | dagfeat | devsim --probe > $m.mp; done
+	GPN="--net placeto --recipe placeto --hidden 16 --threads 1" LEARN="--recipe placeto --episodes 1 --steps 1 --threads 1" loop alexnet.mp out.mp
+	gpnembed --params out.mp resnet50.mp | placepolicy --greedy | devsim > placed.mp
+	run -0 recdump -k run placed.mp
+	[[ $output == *'"ok": true'* ]]
+	# groups that the Hierarchical Planner drew
+	gpnembed --net hierarchical --groups 9 $GPN "$IN" > drawn.mp
+	daggroup --of drawn.mp "$IN" | gpnembed --net placeto $GPN | placepolicy | devsim > placed.mp
+	run -0 recdump -k run placed.mp
+	[[ $output == *'"ok": true'* ]]
+}
+
+@test "train --and: graphs take turns, each goes on with the parameters of the one before" {
+	for m in alexnet resnet50; do ir2dag "$MODELS/$m.xml" | dagfeat | devsim --probe > $m.mp; done
+	train() { B=$B "$ROOT/pipelines/train" --net placeto --embed "--hidden 8 --groups 12 --threads 1" "$@"; }
+	train --and resnet50.mp --turns 2 alexnet.mp --episodes 1 --steps 1 > both.mp
+	train alexnet.mp --episodes 1 --steps 1 > 1.mp
+	train --seed 2 --params 1.mp resnet50.mp --episodes 1 --steps 1 > 2.mp
+	train --seed 3 --params 2.mp - --episodes 1 --steps 1 < alexnet.mp > 3.mp
+	train --seed 4 --params 3.mp resnet50.mp --episodes 1 --steps 1 > 4.mp
+	same_body 4.mp both.mp
+	train --and resnet50.mp - --episodes 1 --steps 1 < alexnet.mp > piped.mp
+	same_body 2.mp piped.mp
+	run -2 train --turns 0 alexnet.mp
+	run -1 train --and nowhere.mp alexnet.mp
+	[[ $output == *"cannot read 'nowhere.mp'"* ]]
+}
+
 @test "train --net: the network's own recipe, unless another is asked for" {
 	B=$B "$ROOT/pipelines/train" --net rnn --embed "--hidden 16" "$IN" --episodes 1 > own.mp
 	[ "$(recdump -k params --tsv net,recipe own.mp | sort -u)" = $'rnn\trnn' ]

@@ -34,6 +34,22 @@ same_as_reference() {
 	same_as_reference rnn alexnet.mp "--colocate 0"
 }
 
+@test "placeto: groups, embeddings, the placements on the way, their rewards, and gradients" {
+	local embed="--groups 12 --rounds 3"
+	for options in "" "--discount 0.7 --entropy 0"; do
+		GPN="--net placeto --recipe placeto --hidden 5 --no-costs --threads 1 $embed" \
+			LEARN="--recipe placeto --clip 0 --episodes 1 --threads 1 --keep --checkpoint placeto.ck $options" loop alexnet.mp kept.mp
+		run -0 "$HSDAG_PYTHON" "$ROOT/tests/oracle/ref_placeto.py" kept.mp placeto.ck
+		[[ $output == *" groups, 2 samples, "* ]]
+		embed="--groups 20 --rounds 1"
+	done
+	daggroup --groups 9 random alexnet.mp > grouped.mp # circles of groups
+	GPN="--net placeto --recipe placeto --hidden 5 --no-costs --threads 1" \
+		LEARN="--recipe placeto --clip 0 --episodes 1 --threads 1 --keep --checkpoint placeto.ck" loop grouped.mp kept.mp
+	run -0 "$HSDAG_PYTHON" "$ROOT/tests/oracle/ref_placeto.py" kept.mp placeto.ck
+	[[ $output == "9 groups, 2 samples, "* ]]
+}
+
 @test "hierarchical: the same, and the log-probability and gradient of the groups that were drawn" {
 	same_as_reference hierarchical alexnet.mp "--groups 9 --noise 0"
 	same_as_reference hierarchical alexnet.mp "--groups 30 --aligned 1 --tanh-constant 0 --hidden 5 --noise 0"

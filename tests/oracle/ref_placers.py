@@ -131,6 +131,35 @@ def weights(samples, runs):
     return -(reward - reward.mean()) / len(reward)
 
 
+def compare_slopes(checkpoint, p, q, loss, idle=lambda name: False):
+    """The gradient that one step of Adam from nothing left in its moments, beside differences of the loss in some entries
+    of every matrix; idle(name): there is none.  Returns how many entries, and the largest error."""
+    moments = {m["block"]: array(m["m"]) / 0.1 for kind, m in read(checkpoint) if kind == "moments"}
+    rng, entries, error = np.random.default_rng(1), 0, 0
+    for block, table in (("embed", p), ("policy", q)):
+        at = 0
+        for name, w in table.items():
+            gradient = moments[block][at:at + w.size].reshape(w.shape)
+            at += w.size
+            if idle(name):
+                assert not gradient.any(), (name, "a gradient")
+                continue
+            used = np.argwhere(abs(gradient) > abs(gradient).max() / 10)
+            assert len(used) > 0, (name, "no gradient")
+            for i in map(tuple, rng.permutation(used)[:6]):
+                old, width = w[i], 1e-5
+                w[i] = old + width
+                up = loss()
+                w[i] = old - width
+                slope = (up - loss()) / (2 * width)
+                w[i] = old
+                off = abs(slope - gradient[i]) / abs(gradient).max()
+                assert off < 2e-3, (name, i, slope, gradient[i])
+                entries, error = entries + 1, max(error, off)
+        assert at == len(moments[block])
+    return entries, error
+
+
 def main(kept, checkpoint):
     records = read(kept)
     graph, feat = first(records, "graph"), first(records, "feat")
@@ -183,32 +212,10 @@ def main(kept, checkpoint):
 
     def loss():
         return coefficient @ (logps() + np.array(drawn())[steps])
-    moments = {m["block"]: array(m["m"]) / 0.1 for kind, m in read(checkpoint) if kind == "moments"}
-    rng, entries, error, length = np.random.default_rng(1), 0, 0, 0
-    for block, table in (("embed", p), ("policy", q)):
-        at = 0
-        for name, w in table.items():
-            gradient = moments[block][at:at + w.size].reshape(w.shape)
-            at += w.size
-            used = np.argwhere(abs(gradient) > abs(gradient).max() / 10)
-            idle = name.startswith("grouper.") and labels[0] is None
-            assert len(used) > 0 or idle, (name, "no gradient")
-            if idle:
-                assert not gradient.any(), (name, "a gradient")
-                continue
-            for i in map(tuple, rng.permutation(used)[:6]):
-                old, width = w[i], 1e-5
-                w[i] = old + width
-                up = loss()
-                w[i] = old - width
-                slope = (up - loss()) / (2 * width)
-                w[i] = old
-                off = abs(slope - gradient[i]) / abs(gradient).max()
-                assert off < 2e-3, (name, i, slope, gradient[i])
-                entries, error = entries + 1, max(error, off)
-        assert at == len(moments[block])
+    entries, error = compare_slopes(checkpoint, p, q, loss, lambda name: name.startswith("grouper.") and labels[0] is None)
     print(f"{groups[0].max() + 1} groups, {len(samples)} samples: log-probabilities within {worst:.1e}, "
           f"{entries} slopes within {error:.1e}")
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -102,9 +102,15 @@ struct recorded {
 	uint8_t group_mask[N * K];
 	float bias[N * K];
 	uint16_t action[SAMPLES * N];
-	double coef[SAMPLES], logp[SAMPLES], replayed[SAMPLES], entropy;
+	double coef[SAMPLES], logp[SAMPLES], replayed[SAMPLES], entropy, by_group[SAMPLES * N];
 	struct replay_step step;
 };
+
+static struct to_place asked(const struct recorded *r)
+{
+	return (struct to_place){r->part.z,     r->part.n_groups, r->part.group,
+				 r->group_mask, r->bias,          NULL};
+}
 
 static void record(struct world *s, struct recorded *r, const float *x, uint32_t step,
 		   const struct grouping *given, const uint8_t *mask)
@@ -132,8 +138,8 @@ static void record(struct world *s, struct recorded *r, const float *x, uint32_t
 	r->entropy = 0;
 	for (uint32_t i = 0; i < SAMPLES; i++) {
 		const uint16_t *action = r->action + i * r->part.n_groups;
-		if (net_policy_prior(s->w, &s->m, r->part.z, r->part.n_groups, r->group_mask,
-				     r->bias, action, &logp, &e) < 0)
+		const struct to_place q = asked(r);
+		if (net_policy_prior(s->w, &s->m, &q, action, &logp, &e) < 0)
 			die(&e);
 		r->logp[i] = net_logp(logp, r->part.n_groups, K, action);
 		r->coef[i] = i ? -0.7 : 1.3;
@@ -158,6 +164,8 @@ static double objective(struct world *s, struct recorded *r)
 	struct err e = ERR_INIT;
 	if (net_replay(s->w, &s->m, &r->step, NULL, NULL, &e) < 0)
 		die(&e);
+	if (r->step.coef_group)
+		return r->step.objective;
 	double f = r->step.coef_entropy * r->step.entropy;
 	for (int i = 0; i < SAMPLES; i++)
 		f += r->coef[i] * (r->replayed[i] + r->step.group_logp);
@@ -282,7 +290,8 @@ static void turns(const struct net *net)
 	for (uint32_t i = 0; i < DRAWN; i++)
 		rng[i] = (struct rng_addr){.seed = 2, .stream = RNG_ACTION + i};
 	struct draw draw = {DRAWN, false, rng, NULL};
-	if (net_draw(s.w, &s.m, r.part.z, g, r.group_mask, r.bias, &draw, &drawn, &e) < 0)
+	const struct to_place q = asked(&r);
+	if (net_draw(s.w, &s.m, &q, &draw, &drawn, &e) < 0)
 		die(&e);
 	uint16_t action[DRAWN * N];
 	double own[DRAWN], off = 0;
@@ -293,8 +302,7 @@ static void turns(const struct net *net)
 	for (uint32_t i = 0; i < DRAWN * g; i++)
 		kept = kept && action[i] != 1;
 	for (uint32_t i = 0; i < DRAWN; i++) {
-		if (net_policy_prior(s.w, &s.m, r.part.z, g, r.group_mask, r.bias, action + i * g,
-				     &logp, &e) < 0)
+		if (net_policy_prior(s.w, &s.m, &q, action + i * g, &logp, &e) < 0)
 			die(&e);
 		off = fmax(off, fabs(net_logp(logp, g, K, action + i * g) - own[i]));
 	}
@@ -302,12 +310,12 @@ static void turns(const struct net *net)
 	    "%s: log-probabilities of what is drawn (off by %.1e)", net->name, off);
 
 	draw = (struct draw){1, false, rng + 1, action + g};
-	if (net_draw(s.w, &s.m, r.part.z, g, r.group_mask, r.bias, &draw, &drawn, &e) < 0)
+	if (net_draw(s.w, &s.m, &q, &draw, &drawn, &e) < 0)
 		die(&e);
 	tap(memcmp(drawn.action, action + g, g * sizeof *action) != 0,
 	    "%s: a sample that would stay at home is drawn again", net->name);
 	draw.home = NULL;
-	if (net_draw(s.w, &s.m, r.part.z, g, r.group_mask, r.bias, &draw, &drawn, &e) < 0)
+	if (net_draw(s.w, &s.m, &q, &draw, &drawn, &e) < 0)
 		die(&e);
 	tap(memcmp(drawn.action, action + g, g * sizeof *action) == 0,
 	    "%s: a sample is the same whatever is beside it", net->name);
@@ -368,6 +376,17 @@ static void registered(void)
 			tap(kept && (way != 1 || (r.part.given && r.part.n_groups == N / 3 + 1)),
 			    "%s: %u groups", name, r.part.n_groups);
 			check_replay(&r, &s, name);
+			double whole = objective(&s, &r);
+			for (uint32_t j = 0; j < SAMPLES * r.part.n_groups; j++)
+				r.by_group[j] = r.coef[j / r.part.n_groups];
+			r.step.coef_group = r.by_group;
+			tap(fabs(objective(&s, &r) - whole) < 1e-4,
+			    "%s: a coefficient for each group", name);
+			for (uint32_t j = 0; j < SAMPLES * r.part.n_groups; j++)
+				r.by_group[j] = cos(j);
+			if (way == 0)
+				check_gradient(&s, &r, name);
+			r.step.coef_group = NULL;
 			check_gradient(&s, &r, name);
 			world_release(&s);
 		}

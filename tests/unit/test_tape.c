@@ -166,11 +166,6 @@ BUILD(b_add)
 	UNUSED;
 	return tape_add(t, x[0], x[1]);
 }
-BUILD(b_mul)
-{
-	UNUSED;
-	return tape_mul(t, x[0], x[1]);
-}
 BUILD(b_sigmoid)
 {
 	UNUSED;
@@ -204,7 +199,12 @@ BUILD(b_softmax)
 static const uint16_t actions[9] = {0, 1, 2, 1, 0, 2, 2, 1, 0};
 BUILD(b_pick)
 {
-	return tape_pick(t, tape_log_softmax(t, x[0], arg), actions);
+	return tape_pick(t, tape_log_softmax(t, x[0], arg), actions, NULL);
+}
+BUILD(b_pick_weighted)
+{
+	static const double weight[9] = {0.5, -2, 0, 1, 1, 3, -0.25, 1, 0.1};
+	return tape_pick(t, tape_log_softmax(t, x[0], arg), actions, weight);
 }
 BUILD(b_entropy)
 {
@@ -228,12 +228,6 @@ BUILD(b_segmean)
 {
 	UNUSED;
 	return tape_segment_mean(t, x[0], segments, 5, 1);
-}
-
-BUILD(b_segsoftmax)
-{
-	UNUSED;
-	return tape_segment_softmax(t, x[0], segments, 5);
 }
 BUILD(b_columns)
 {
@@ -282,7 +276,43 @@ BUILD(b_shared)
 	struct mat *y = tape_aggregate(t, o->g, x[0], NULL, NOTHING);
 	struct mat *z = tape_matmul(t, tape_add(t, x[0], y), x[1]);
 	z = tape_norm(t, z, x[0], x[2], x[3], NOTHING);
-	return tape_aggregate(t, o->g, tape_mul(t, z, x[0]), NULL, o->f);
+	return tape_aggregate(t, o->g, tape_add(t, z, x[0]), NULL, o->f);
+}
+
+/* Two graphs of four nodes side by side: 0, 1 -> 2 -> 3, 0 -> 3, in a circle by 3 -> 1. */
+static const struct hearing heard = {
+	4,
+	{(const uint32_t[]){0, 0, 1, 3, 5}, (const uint32_t[]){0, 2, 3, 4, 5}},
+	{(const uint32_t[]){3, 0, 1, 0, 2}, (const uint32_t[]){2, 3, 2, 3, 1}},
+};
+BUILD(b_hear) /* the other way in a second use of the same rows */
+{
+	const bool *turned = arg;
+	return tape_add(t, tape_hear(t, x[0], &heard, *turned),
+			tape_scale(t, tape_hear(t, x[0], &heard, !*turned), 0.3));
+}
+
+/* Rows of x[0] times x[1], squashed, and the first one of x[0] besides. */
+static struct mat *again_part(struct tape *t, const void *arg, struct mat *const *x, uint32_t first,
+			      uint32_t n)
+{
+	(void)arg;
+	uint32_t *own = arena_raw(tape_arena(t), n, sizeof *own),
+		 *zero = ARENA_NEWN(tape_arena(t), uint32_t, n);
+	for (uint32_t i = 0; i < n; i++)
+		own[i] = first + i;
+	struct mat *y = tape_matmul(t, tape_gather(t, x[0], own, n), x[1]);
+	return tape_tanh(t, tape_add(t, y, tape_gather(t, x[2], zero, n)));
+}
+BUILD(b_again)
+{
+	const uint32_t *most = arg;
+	struct mat **in = ARENA_NEWN(tape_arena(t), struct mat *, 3);
+	for (int i = 0; i < 3; i++)
+		in[i] = x[i];
+	struct mat *y = tape_again(t, 9, 5, *most, again_part, NULL, 3, in);
+	/* the inputs have another use, and so has the result */
+	return tape_add(t, tape_add(t, y, tape_matmul(t, x[0], x[1])), tape_scale(t, y, -0.5));
 }
 
 static void dense(struct check *c)
@@ -354,7 +384,6 @@ static void elementwise(struct check *c)
 		int n;
 	} op[] = {
 		{"add", b_add, 2},
-		{"product of elements", b_mul, 2},
 		{"sigmoid", b_sigmoid, 1},
 		{"tanh", b_tanh, 1},
 		{"times a number", b_by_number, 1},
@@ -408,14 +437,29 @@ static void graph_ops(struct check *c)
 		const char *name;
 		builder *f;
 	} op[] = {
-		{"rows by index", b_gather},      {"sums of segments", b_segsum},
-		{"means of segments", b_segmean}, {"softmax of segments", b_segsoftmax},
+		{"rows by index", b_gather},
+		{"sums of segments", b_segsum},
+		{"means of segments", b_segmean},
 		{"columns", b_columns},
 	};
 	for (size_t i = 0; i < sizeof op / sizeof *op; i++) {
 		*c = (struct check){.build = op[i].f};
 		add_leaf(c, 9, 5, 0);
 		run_check(c, op[i].name);
+	}
+	static const bool ways[] = {false, true};
+	for (int i = 0; i < 2; i++) {
+		*c = (struct check){.build = b_hear, .arg = &ways[i]};
+		add_leaf(c, 8, 5, 0);
+		run_check(c, i ? "messages, turned" : "messages");
+	}
+	static const uint32_t most[] = {9, 4, 1};
+	for (int i = 0; i < 3; i++) {
+		*c = (struct check){.build = b_again, .arg = &most[i]};
+		add_leaf(c, 9, 7, 0);
+		add_leaf(c, 7, 5, 0);
+		add_leaf(c, 2, 5, 0);
+		run_check(c, i ? "rows made again in parts" : "rows made again");
 	}
 	arena_free(a);
 }
@@ -484,6 +528,7 @@ static void probabilities(struct check *c)
 		{"log softmax, masked", b_softmax, mask},
 		{"log-probability of actions", b_pick, NULL},
 		{"log-probability of actions, masked", b_pick, mask},
+		{"weighted log-probability of actions", b_pick_weighted, mask},
 		{"entropy", b_entropy, NULL},
 		{"entropy, masked", b_entropy, mask},
 	};

@@ -8,6 +8,7 @@
 #include "learn/train/candidates.h"
 #include "learn/net/sampling.h"
 #include "learn/train/incumbent.h"
+#include "learn/train/visits.h"
 #include "tap.h"
 
 static bool near(double a, double b)
@@ -110,6 +111,97 @@ static void test_root(void)
 	b.begun = false;
 	advantage_coefficients(&recipes[RECIPE_HIERARCHICAL], &b, &r, coef, &mean);
 	tap(near(coef[2], 9.5 / 3), "Hierarchical Planner: a failure is 9 below the worst");
+}
+
+/* One step: its start, what is behind the visits of sample 0 of four groups, the sample. */
+enum { G = 4, WALK = 5 };
+static void make_walk(struct rollout *r, struct sample *s, const double *lat_s)
+{
+	static const uint16_t action[G];
+	static const uint32_t number[WALK] = {0, 1, 2, 3, 0};
+	make(r, s, WALK, lat_s);
+	r->n_steps = 1;
+	for (uint32_t i = 0; i < WALK; i++) {
+		struct place_rec *p = &s[i].place;
+		p->id = (struct rollout_id){.episode = 1, .sample = number[i]};
+		p->source = i == 0 ? SOURCE_START : i + 1 < WALK ? SOURCE_VISIT : "policy";
+		p->action = i + 1 < WALK ? NULL : action;
+		p->n_groups = i + 1 < WALK ? 0 : G;
+	}
+}
+
+static void drop_sample(struct rollout *r, uint32_t i)
+{
+	memmove(r->sample + i, r->sample + i + 1, (r->n_samples - i - 1) * sizeof *r->sample);
+	r->n_samples--;
+}
+
+/* Rewards of a walk: what each visit gained, discounted, minus the place's mean; runs that were left
+ * out; several visits to a run; failures. */
+static void test_visits(void)
+{
+	struct visit_baseline b = {0};
+	struct rollout r;
+	struct sample s[WALK];
+	struct err e = ERR_INIT;
+	struct arena *a = arena_new();
+	double coef[WALK], *group[WALK], mean;
+	struct recipe recipe = recipes[RECIPE_PLACETO];
+	recipe.window = recipe.mean_loss = 0;
+	recipe.discount = 0.5;
+	const double lat[WALK] = {8, 6, 7, 3, 2}; /* over 2: rewards 1, -0.5, 2, 0.5 */
+	make_walk(&r, s, lat);
+	int rc = visit_coefficients(&recipe, &b, &r, a, coef, group, &mean, &e);
+	tap(rc == 0 && near(group[4][3], -0.5) && near(group[4][2], -2.25) &&
+		    near(group[4][1], -0.625) && near(group[4][0], -1.3125) &&
+		    near(coef[4], -1.3125) && near(mean, -1) && coef[0] == 0 && !group[2],
+	    "visits: decreases of the run time, discounted");
+	recipe.mean_loss = 1;
+	rc = visit_coefficients(&recipe, &b, &r, a, coef, group, &mean, &e);
+	tap(rc == 0 && near(group[4][2], -2.25 / G), "visits: the loss is a mean over them");
+	recipe.mean_loss = 0;
+
+	drop_sample(&r, 2); /* the second visit changed nothing, so nobody ran it */
+	s[2].run.value = 6;
+	rc = visit_coefficients(&recipe, &b, &r, a, coef, group, &mean, &e);
+	tap(rc == 0 && near(group[3][1], -(0 + 0.5 * (0 + 0.5 * 2))),
+	    "visits: what was not run is as fast as before");
+	make_walk(&r, s, lat);
+	drop_sample(&r, 3);
+	drop_sample(&r, 1);
+	recipe.visits = 2;
+	rc = visit_coefficients(&recipe, &b, &r, a, coef, group, &mean, &e);
+	tap(rc == 0 && near(group[2][3], -2.5) && near(group[2][2], -2.5) &&
+		    near(group[2][1], -(0.5 + 0.5 * 2.5)) && near(group[2][0], group[2][1]),
+	    "visits: two of them share a run");
+	drop_sample(&r, 0);
+	rc = visit_coefficients(&recipe, &b, &r, a, coef, group, &mean, &e);
+	tap(rc < 0 && e.code == ST_INPUT && strstr(e.msg, "the start of sample 0 of step 0"),
+	    "visits: a sample without a start is refused");
+	err_clear(&e);
+
+	make_walk(&r, s, (const double[WALK]){8, -1, 7, 3, 2});
+	recipe.visits = 1;
+	recipe.discount = 0;
+	rc = visit_coefficients(&recipe, &b, &r, a, coef, group, &mean, &e);
+	tap(rc == 0 && near(group[4][0], 1) && near(group[4][1], -1.5),
+	    "visits: what fails is 1 below the slowest");
+	recipe.window = 2;
+	double first[3];
+	for (int i = 0; i < 3; i++) { /* returns of the last visit: 0.5, 1, 0 */
+		const double to[] = {2, 1, 3};
+		make_walk(&r, s, (const double[WALK]){8, 6, 7, 3, to[i]});
+		rc = visit_coefficients(&recipe, &b, &r, a, coef, group, &mean, &e);
+		first[i] = rc == 0 ? group[4][3] : 9;
+	}
+	tap(near(first[0], 0) && near(first[1], -0.25) && near(first[2], 0.5),
+	    "visits: minus the mean of the last two episodes (%g %g %g)", first[0], first[1],
+	    first[2]);
+	recipe.normalise = 1;
+	rc = visit_coefficients(&recipe, &b, &r, a, coef, group, &mean, &e);
+	tap(rc == 0 && fabs(group[4][3]) <= 4, "visits: normalised");
+	visit_baseline_release(&b);
+	arena_free(a);
 }
 
 static void test_incumbent_advantage(void)
@@ -267,6 +359,7 @@ int main(void)
 	test_paper();
 	test_baseline();
 	test_root();
+	test_visits();
 	test_incumbent_advantage();
 	test_draw();
 	test_budget();

@@ -19,6 +19,13 @@ const uint32_t *choices_before(const struct choices *c, uint32_t at, uint32_t n)
 	return before;
 }
 
+void choices_now(const struct choices *c, uint32_t s, uint32_t at, uint16_t *device)
+{
+	size_t rest = c->n_groups - at;
+	memcpy(device, c->action + (size_t)s * c->n_groups, at * sizeof *device);
+	memcpy(device + at, c->start + at, rest * sizeof *device);
+}
+
 /* (n,k) log-probabilities of sample s from the logits of all. */
 static struct mat *logp_of(struct choices *c, uint32_t s, uint32_t at, uint32_t n,
 			   struct mat *logits)

@@ -21,8 +21,10 @@
 
 struct choices {
 	uint32_t n_groups, n_samples, k;
-	const uint8_t *mask; /* (n_groups,k) devices that are allowed, or NULL: all */
-	const float *bias;   /* (n_groups,k) on the logits, or NULL: none */
+	const uint32_t *group; /* (n) of each set, and the other members of struct to_place */
+	const uint8_t *mask;   /* (n_groups,k) */
+	const float *bias;     /* (n_groups,k) */
+	const uint16_t *start; /* (n_groups) */
 	/* While drawing; NULL: the actions are known. */
 	const struct draw *draw;
 	uint32_t *try; /* (n_samples) how often a sample was drawn before */
@@ -41,6 +43,10 @@ uint32_t choices_run(const struct choices *c, uint32_t at);
 /* (n * n_samples) what stands before each of these groups: the device of the group before it, k in
  * front of the first. */
 const uint32_t *choices_before(const struct choices *c, uint32_t at, uint32_t n);
+
+/* Devices of all groups while group `at` is chosen for sample s: what was chosen before it, the start
+ * from there on. */
+void choices_now(const struct choices *c, uint32_t s, uint32_t at, uint16_t *device);
 
 /* logits (n * n_samples, k) of these groups. */
 void choices_take(struct choices *c, uint32_t at, uint32_t n, struct mat *logits);

@@ -32,16 +32,12 @@ struct hierarchical_hyper {
 };
 
 static const struct named_field fields[] = {
-	FIELD_INT(struct hierarchical_hyper, hidden, 1, 4096, "width of the placer"),
+	SEQ2SEQ_FIELDS(struct hierarchical_hyper),
 	FIELD_INT(struct hierarchical_hyper, hidden_grouper, 1, 4096, "width of the grouper"),
 	FIELD_INT(struct hierarchical_hyper, groups, 1, 65535,
 		  "groups that the grouper chooses from"),
-	FIELD_INT(struct hierarchical_hyper, aligned, 0, 1,
-		  "1: the decoder reads the encoder's state of its own group, too"),
 	FIELD_REAL(struct hierarchical_hyper, tanh_constant, 0, 1000,
 		   "bound of the logits; 0: none"),
-	FIELD_REAL(struct hierarchical_hyper, policy_gain, 0, 100,
-		   "factor on the initial weights of the policy's last layer"),
 	FIELD_REAL(struct hierarchical_hyper, noise, 0, 100,
 		   "most that is added to or taken from a logit while training"),
 	FIELD_INT(struct hierarchical_hyper, noise_episodes, 0, 1e9,
@@ -240,7 +236,7 @@ static int group_sets(struct tape *t, const struct net_model *m, struct mat *con
 		*out = *plan->recorded;
 	else
 		partition_of(a, m, plan, &d, drawn, lp->cols, out);
-	*logp = tape_pick(t, lp, drawn);
+	*logp = tape_pick(t, lp, drawn, NULL);
 	return 0;
 }
 

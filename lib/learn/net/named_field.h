@@ -37,7 +37,7 @@ void field_set(void *s, const struct named_field *f, double v);
  * `what` names the kind of the field. */
 int field_check(const struct named_field *f, double v, const char *what, struct err *e) MUST_CHECK;
 
-enum { FIELDS_MAX = 32 };
+enum { FIELDS_MAX = 40 };
 
 /* What a command line said about the fields. */
 struct field_options {

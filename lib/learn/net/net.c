@@ -148,12 +148,12 @@ int net_group_mask(const uint8_t *mask, uint32_t n, uint32_t k, const uint32_t *
 
 /* Log-probabilities of a network that chooses for all groups at once. */
 static struct mat *log_policy(struct tape *t, const struct net_model *m, struct mat *const *p,
-			      struct mat *z, const uint8_t *group_mask, const float *bias)
+			      struct mat *z, const struct to_place *q)
 {
 	struct mat *logits = m->net->policy(t, m, p, z);
-	if (bias)
-		logits = tape_add(t, logits, tape_input(t, bias, logits->rows, logits->cols));
-	return tape_log_softmax(t, logits, group_mask);
+	if (q->bias)
+		logits = tape_add(t, logits, tape_input(t, q->bias, logits->rows, logits->cols));
+	return tape_log_softmax(t, logits, q->group_mask);
 }
 
 /* Log-probabilities are finite where the mask allows. */
@@ -167,47 +167,71 @@ static int check_logp(const float *logp, uint32_t n, uint32_t k, const uint8_t *
 	return 0;
 }
 
+void net_start(const uint8_t *group_mask, uint32_t n_groups, uint32_t k, uint16_t *start)
+{
+	for (uint32_t g = 0; g < n_groups; g++) {
+		start[g] = 0;
+		while (group_mask && start[g] + 1u < k && !group_mask[(size_t)g * k + start[g]])
+			start[g]++;
+	}
+}
+
+/* What choices in turn have in common, whether they are drawn or known. */
+static struct choices choices_of(struct tape *t, const struct net_model *m,
+				 const struct to_place *q, uint32_t n_samples)
+{
+	struct choices c = {.n_groups = q->n_groups,
+			    .n_samples = n_samples,
+			    .k = m->k,
+			    .group = q->group,
+			    .mask = q->group_mask,
+			    .bias = q->bias,
+			    .start = q->start,
+			    .t = t};
+	if (!c.start) {
+		uint16_t *start = arena_raw(tape_arena(t), q->n_groups, sizeof *start);
+		net_start(q->group_mask, q->n_groups, m->k, start);
+		c.start = start;
+	}
+	return c;
+}
+
 int net_policy(struct net_work *w, const struct net_model *m, const float *z, uint32_t n_groups,
 	       const uint8_t *group_mask, const float **logp, struct err *e)
 {
-	return net_policy_prior(w, m, z, n_groups, group_mask, NULL, NULL, logp, e);
+	const struct to_place q = {.z = z, .n_groups = n_groups, .group_mask = group_mask};
+	return net_policy_prior(w, m, &q, NULL, logp, e);
 }
 
 /* Log-probabilities lp (n_samples) of known actions (n_samples, n_groups).  Returns how many of them
  * differ: one where the network does not look at the actions. */
 static uint32_t known_policy(struct tape *t, const struct net_model *m, struct mat *const *p,
-			     struct mat *z, const uint8_t *group_mask, const float *bias,
-			     uint32_t n_samples, const uint16_t *action, struct mat **lp)
+			     struct mat *z, const struct to_place *q, uint32_t n_samples,
+			     const uint16_t *action, struct mat **lp)
 {
 	if (m->net->policy) {
-		lp[0] = log_policy(t, m, p, z, group_mask, bias);
+		lp[0] = log_policy(t, m, p, z, q);
 		for (uint32_t i = 1; i < n_samples; i++)
 			lp[i] = lp[0];
 		return 1;
 	}
-	struct choices c = {.n_groups = z->rows,
-			    .n_samples = n_samples,
-			    .k = m->k,
-			    .mask = group_mask,
-			    .bias = bias,
-			    .action = action,
-			    .logp = lp,
-			    .t = t};
+	struct choices c = choices_of(t, m, q, n_samples);
+	c.action = action;
+	c.logp = lp;
 	if (n_samples > 0)
 		m->net->choose(t, m, p, z, &c);
 	return n_samples;
 }
 
-int net_policy_prior(struct net_work *w, const struct net_model *m, const float *z,
-		     uint32_t n_groups, const uint8_t *group_mask, const float *bias,
+int net_policy_prior(struct net_work *w, const struct net_model *m, const struct to_place *q,
 		     const uint16_t *action, const float **logp, struct err *e)
 {
 	struct tape *t = w->tape;
 	tape_begin(t, false, NULL);
-	struct mat *in = tape_input(t, z, n_groups, m->d), *lp;
-	known_policy(t, m, block_on(t, m->policy, NULL), in, group_mask, bias, 1, action, &lp);
+	struct mat *in = tape_input(t, q->z, q->n_groups, m->d), *lp;
+	known_policy(t, m, block_on(t, m->policy, NULL), in, q, 1, action, &lp);
 	*logp = lp->v;
-	return check_logp(lp->v, n_groups, m->k, group_mask, e);
+	return check_logp(lp->v, q->n_groups, m->k, q->group_mask, e);
 }
 
 float *net_noise(const struct net_model *m, uint64_t seed, uint32_t episode, uint32_t step,
@@ -242,57 +266,51 @@ static bool again(struct choices *c)
 }
 
 static int draw_in_turn(struct tape *t, const struct net_model *m, struct mat *z,
-			const uint8_t *group_mask, const float *bias, const struct draw *draw,
-			uint16_t *action, struct drawn *out, struct err *e)
+			const struct to_place *q, const struct draw *draw, uint16_t *action,
+			struct drawn *out, struct err *e)
 {
 	struct arena *a = tape_arena(t);
 	size_t size = (size_t)z->rows * m->k;
-	struct choices c = {.n_groups = z->rows,
-			    .n_samples = draw->n_samples,
-			    .k = m->k,
-			    .mask = group_mask,
-			    .bias = bias,
-			    .draw = draw,
-			    .try = ARENA_NEWN(a, uint32_t, draw->n_samples),
-			    .done = ARENA_NEWN(a, bool, draw->n_samples),
-			    .action = action,
-			    .drawn = action,
-			    .drawn_logp = ARENA_NEWN(a, float, size * draw->n_samples),
-			    .t = t};
+	struct choices c = choices_of(t, m, q, draw->n_samples);
+	c.draw = draw;
+	c.try = ARENA_NEWN(a, uint32_t, draw->n_samples);
+	c.done = ARENA_NEWN(a, bool, draw->n_samples);
+	c.action = c.drawn = action;
+	c.drawn_logp = ARENA_NEWN(a, float, size * draw->n_samples);
 	struct mat **p = block_on(t, m->policy, NULL);
 	do
 		m->net->choose(t, m, p, z, &c);
 	while (again(&c));
 	*out = (struct drawn){c.action, c.drawn_logp, size};
 	for (uint32_t s = 0; s < draw->n_samples; s++)
-		if (check_logp(out->logp + s * size, z->rows, m->k, group_mask, e) < 0)
+		if (check_logp(out->logp + s * size, z->rows, m->k, q->group_mask, e) < 0)
 			return -1;
 	return 0;
 }
 
-int net_draw(struct net_work *w, const struct net_model *m, const float *z, uint32_t n_groups,
-	     const uint8_t *group_mask, const float *bias, const struct draw *draw,
-	     struct drawn *out, struct err *e)
+int net_draw(struct net_work *w, const struct net_model *m, const struct to_place *q,
+	     const struct draw *draw, struct drawn *out, struct err *e)
 {
 	struct tape *t = w->tape;
+	uint32_t n = q->n_groups;
 	tape_begin(t, false, NULL);
-	struct mat *in = tape_input(t, z, n_groups, m->d);
-	uint16_t *action = ARENA_NEWN(tape_arena(t), uint16_t, (size_t)draw->n_samples * n_groups);
+	struct mat *in = tape_input(t, q->z, n, m->d);
+	uint16_t *action = ARENA_NEWN(tape_arena(t), uint16_t, (size_t)draw->n_samples * n);
 	if (!m->net->policy)
-		return draw_in_turn(t, m, in, group_mask, bias, draw, action, out, e);
-	struct mat *lp = log_policy(t, m, block_on(t, m->policy, NULL), in, group_mask, bias);
+		return draw_in_turn(t, m, in, q, draw, action, out, e);
+	struct mat *lp = log_policy(t, m, block_on(t, m->policy, NULL), in, q);
 	*out = (struct drawn){action, lp->v, 0};
-	for (uint32_t s = 0; s < draw->n_samples; s++, action += n_groups)
+	for (uint32_t s = 0; s < draw->n_samples; s++, action += n)
 		if (draw->most_probable)
-			most_probable_actions(lp->v, n_groups, m->k, action);
+			most_probable_actions(lp->v, n, m->k, action);
 		else
-			sample_actions(lp->v, n_groups, m->k, &draw->rng[s], draw->home, action);
-	return check_logp(lp->v, n_groups, m->k, group_mask, e);
+			sample_actions(lp->v, n, m->k, &draw->rng[s], draw->home, action);
+	return check_logp(lp->v, n, m->k, q->group_mask, e);
 }
 
 double net_logp(const float *logp, uint32_t n_groups, uint32_t k, const uint16_t *action)
 {
-	return prob_pick(logp, n_groups, k, action);
+	return prob_pick(logp, n_groups, k, action, NULL);
 }
 
 double net_entropy(const float *logp, uint32_t n_groups, uint32_t k)
@@ -358,10 +376,44 @@ int net_check(struct net_work *w, const struct net_model *m, const struct partit
 	return 0;
 }
 
+/* A sum of scalars of the tape with coefficients, and its value. */
+struct objective {
+	struct mat **y;
+	double *coef, value;
+	uint32_t n;
+};
+
+static void objective_add(struct objective *o, struct mat *y, double value, double coef)
+{
+	o->y[o->n] = y;
+	o->coef[o->n++] = coef;
+	o->value += coef * value;
+}
+
+/* Log-probabilities of the devices, and their part of the objective.  Returns the sum of the samples'
+ * coefficients. */
+static double add_samples(struct tape *t, const struct net_model *m, struct replay_step *s,
+			  struct mat *const *logp, struct objective *o)
+{
+	uint32_t g = s->part->n_groups;
+	double all = 0;
+	for (uint32_t i = 0; i < s->n_samples; i++) {
+		const uint16_t *action = s->action + (size_t)i * g;
+		const double *weight = s->coef_group ? s->coef_group + (size_t)i * g : NULL;
+		s->logp[i] = prob_pick(logp[i]->v, g, m->k, action, NULL);
+		all += s->coef_logp[i];
+		objective_add(o, tape_pick(t, logp[i], action, weight),
+			      prob_pick(logp[i]->v, g, m->k, action, weight),
+			      weight ? 1 : s->coef_logp[i]);
+	}
+	return all;
+}
+
 int net_replay(struct net_work *w, const struct net_model *m, struct replay_step *s,
 	       float *grad_embed, float *grad_policy, struct err *e)
 {
 	struct tape *t = w->tape;
+	struct arena *a = tape_arena(t);
 	struct partition part;
 	struct embedding z = {0};
 	bool train = grad_embed || grad_policy;
@@ -373,36 +425,33 @@ int net_replay(struct net_work *w, const struct net_model *m, struct replay_step
 	if (m->net->embed(t, m, pe, in, &plan, &part, &z, e) < 0)
 		return -1;
 	uint32_t n = s->n_samples, g = part.n_groups;
-	struct mat **logp = ARENA_NEWN(tape_arena(t), struct mat *, (size_t)n + 1);
-	uint32_t n_logp = known_policy(t, m, pp, z.z, s->group_mask, s->bias, n, s->action, logp);
+	struct mat **logp = ARENA_NEWN(a, struct mat *, (size_t)n + 1);
+	const struct to_place q = {.n_groups = g,
+				   .group = part.group,
+				   .group_mask = s->group_mask,
+				   .bias = s->bias,
+				   .start = s->start};
+	uint32_t n_logp = known_policy(t, m, pp, z.z, &q, n, s->action, logp);
 	for (uint32_t i = 0; i < n_logp; i++)
 		if (check_logp(logp[i]->v, g, m->k, s->group_mask, e) < 0)
 			return -1;
 
-	/* objective: sum_s coef_logp[s] * (logp[s] + group_logp) + coef_entropy * entropy */
-	struct mat **y = ARENA_NEWN(tape_arena(t), struct mat *, (size_t)n + n_logp + 1);
-	double *coef = ARENA_NEWN(tape_arena(t), double, (size_t)n + n_logp + 1), all = 0;
-	for (uint32_t i = 0; i < n; i++) {
-		const uint16_t *action = s->action + (size_t)i * g;
-		s->logp[i] = prob_pick(logp[i]->v, g, m->k, action);
-		y[i] = tape_pick(t, logp[i], action);
-		all += coef[i] = s->coef_logp[i];
-	}
-	double entropy = 0;
+	size_t most = (size_t)n + n_logp + 1;
+	struct objective o = {.y = ARENA_NEWN(a, struct mat *, most),
+			      .coef = ARENA_NEWN(a, double, most)};
+	double entropy = 0, all = add_samples(t, m, s, logp, &o);
 	for (uint32_t i = 0; i < n_logp; i++) {
-		entropy += prob_entropy(logp[i]->v, g, m->k);
-		y[n + i] = tape_entropy(t, logp[i]);
-		coef[n + i] = s->coef_entropy / n_logp;
+		double of = prob_entropy(logp[i]->v, g, m->k);
+		entropy += of;
+		objective_add(&o, tape_entropy(t, logp[i]), of, s->coef_entropy / n_logp);
 	}
 	s->entropy = n_logp ? entropy / n_logp : 0;
-	uint32_t n_y = n + n_logp;
 	s->group_logp = z.logp ? (double)z.logp->v[0] : 0;
-	if (z.logp) {
-		y[n_y] = z.logp;
-		coef[n_y++] = all;
-	}
+	if (z.logp)
+		objective_add(&o, z.logp, s->group_logp, all);
+	s->objective = o.value;
 	if (train)
-		tape_back(t, n_y, y, coef);
+		tape_back(t, o.n, o.y, o.coef);
 	return 0;
 }
 

@@ -55,7 +55,14 @@ struct grouping {
 };
 
 /* A recipe is a set of defaults: those of a network here, the learner's in learn/train/recipe.h. */
-enum recipe_kind { RECIPE_DEFAULT, RECIPE_PAPER, RECIPE_RNN, RECIPE_HIERARCHICAL, N_RECIPES };
+enum recipe_kind {
+	RECIPE_DEFAULT,
+	RECIPE_PAPER,
+	RECIPE_RNN,
+	RECIPE_HIERARCHICAL,
+	RECIPE_PLACETO,
+	N_RECIPES
+};
 
 struct tape;
 struct mat;
@@ -132,12 +139,25 @@ int net_group_mask(const uint8_t *mask, uint32_t n, uint32_t k, const uint32_t *
 int net_policy(struct net_work *w, const struct net_model *m, const float *z, uint32_t n_groups,
 	       const uint8_t *group_mask, const float **logp, struct err *e) MUST_CHECK;
 
-/* As net_policy, with bias (n_groups,k; NULL: none) added to the policy's logits: a prior
- * over devices, through which no gradient flows.  action (n_groups): of a network that chooses in
- * turn, the devices of the groups before each; others do not look at it, NULL will do. */
-int net_policy_prior(struct net_work *w, const struct net_model *m, const float *z,
-		     uint32_t n_groups, const uint8_t *group_mask, const float *bias,
+/* What a policy is asked about.  Networks that choose in turn look at group, start and m->graph;
+ * for others they may be NULL. */
+struct to_place {
+	const float *z; /* (n_groups,d) */
+	uint32_t n_groups;
+	const uint32_t *group;     /* (n) of each set */
+	const uint8_t *group_mask; /* (n_groups,k) or NULL: all allowed */
+	const float *bias;     /* (n_groups,k) on the logits: a prior over devices, through which
+	                              no gradient flows; NULL: none */
+	const uint16_t *start; /* (n_groups) devices before the first choice; NULL: net_start's */
+};
+
+/* As net_policy, with the rest of *q.  action (n_groups): of a network that chooses in turn, the devices
+ * of the groups before each; others do not look at it, NULL will do. */
+int net_policy_prior(struct net_work *w, const struct net_model *m, const struct to_place *q,
 		     const uint16_t *action, const float **logp, struct err *e) MUST_CHECK;
+
+/* start (n_groups): every group on the lowest device that can run it. */
+void net_start(const uint8_t *group_mask, uint32_t n_groups, uint32_t k, uint16_t *start);
 
 /* Add the noise of a step of training to bias (n_groups,k), which may be NULL: then room for it is
  * made in a.  seed: the policy block's.  Returns bias; NULL: no bias, no noise. */
@@ -145,15 +165,14 @@ float *net_noise(const struct net_model *m, uint64_t seed, uint32_t episode, uin
 		 uint32_t n_groups, float *bias, struct arena *a);
 
 /* Draw placements: action (n_samples, n_groups), and the log-probabilities (n_groups,k) of sample s
- * at logp + s * stride, in memory of w.  The rest as in net_policy_prior. */
+ * at logp + s * stride, in memory of w. */
 struct drawn {
 	const uint16_t *action;
 	const float *logp;
 	size_t stride;
 };
-int net_draw(struct net_work *w, const struct net_model *m, const float *z, uint32_t n_groups,
-	     const uint8_t *group_mask, const float *bias, const struct draw *draw,
-	     struct drawn *out, struct err *e) MUST_CHECK;
+int net_draw(struct net_work *w, const struct net_model *m, const struct to_place *q,
+	     const struct draw *draw, struct drawn *out, struct err *e) MUST_CHECK;
 
 /* Sums over the groups, in double precision and in order: log-probability of
  * actions (n_groups), entropy of the policy.  The replay computes the same. */
@@ -167,15 +186,19 @@ struct replay_step {
 	const struct rng_addr *rng;   /* as in the forward step; NULL: no dropout */
 	const struct partition *part; /* indices must be in range (see net_check) */
 	const uint8_t *group_mask;    /* (n_groups,k) or NULL */
-	const float *bias;            /* (n_groups,k) as in net_policy_prior, or NULL */
-	uint32_t n_samples;           /* placements drawn from this step's policy */
-	const uint16_t *action;       /* (n_samples, n_groups), each < k */
-	const double *coef_logp;      /* (n_samples) */
+	const float *bias;            /* (n_groups,k) and (n_groups), as in struct to_place */
+	const uint16_t *start;
+	uint32_t n_samples;       /* placements drawn from this step's policy */
+	const uint16_t *action;   /* (n_samples, n_groups), each < k */
+	const double *coef_logp;  /* (n_samples) */
+	const double *coef_group; /* (n_samples, n_groups) of each device that was chosen, in the
+	                                  place of coef_logp; NULL: that of its sample */
 	double coef_entropy;
 	/* answers */
 	double *logp;      /* (n_samples) of the devices */
 	double group_logp; /* of the groups, where the network draws them; else 0 */
 	double entropy;    /* of a network that chooses in turn, the mean over the samples */
+	double objective;  /* see net_replay */
 };
 
 /* Is a recorded partition one of this graph: rounds, edge indices and groups in
@@ -185,6 +208,8 @@ int net_check(struct net_work *w, const struct net_model *m, const struct partit
 
 /* Log-probabilities and entropy of a recorded step, and the gradients of
  *    sum_s coef_logp[s] * (logp[s] + group_logp)  +  coef_entropy * entropy
+ *
+ * (with coef_group: sum_g coef_group[s,g] * logp of group g's device instead of coef_logp[s] * logp[s])
  * with respect to both blocks, added to grad_embed (embed->n) and grad_policy
  * (policy->n); no gradient flows into x.  Both gradients NULL: forward only. */
 int net_replay(struct net_work *w, const struct net_model *m, struct replay_step *s,

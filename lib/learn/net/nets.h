@@ -9,6 +9,7 @@
 	X(mlp) \
 	X(rnn) \
 	X(hierarchical) \
+	X(placeto) \
 /* end */
 /* clang-format on */
 

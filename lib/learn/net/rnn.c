@@ -22,16 +22,12 @@ struct rnn_hyper {
 };
 
 static const struct named_field fields[] = {
-	FIELD_INT(struct rnn_hyper, hidden, 1, 4096, "width of the recurrent layers"),
+	SEQ2SEQ_FIELDS(struct rnn_hyper),
 	FIELD_INT(struct rnn_hyper, adjacency, 1, 1e6, "groups that the adjacency tells apart"),
 	FIELD_INT(struct rnn_hyper, colocate, 0, 1,
 		  "1: what one set alone reads is in its group; 0: every set is a group"),
-	FIELD_INT(struct rnn_hyper, aligned, 0, 1,
-		  "1: the decoder reads the encoder's state of its own group, too"),
 	FIELD_INT(struct rnn_hyper, max_groups, 1, 1e9,
 		  "more groups are refused: attention compares each with each"),
-	FIELD_REAL(struct rnn_hyper, policy_gain, 0, 100,
-		   "factor on the initial weights of the policy's last layer"),
 	{0},
 };
 

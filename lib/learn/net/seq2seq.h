@@ -22,6 +22,14 @@ struct seq2seq {
 	double gain;          /* factor on the initial bound of the last layer */
 };
 
+/* Rows of a table of hyperparameters of struct S that has members of these names. */
+#define SEQ2SEQ_FIELDS(S) \
+	FIELD_INT(S, hidden, 1, 4096, "width of the recurrent layers"), \
+		FIELD_INT(S, aligned, 0, 1, \
+			  "1: the decoder reads the encoder's state of its own group, too"), \
+		FIELD_REAL(S, policy_gain, 0, 100, \
+			   "factor on the initial weights of the policy's last layer")
+
 /* The matrices of z (.,d) and k devices. */
 void seq2seq_add(struct params *p, const struct seq2seq *s, uint32_t d, uint32_t k);
 

@@ -1,5 +1,5 @@
 /* tape.c - the list of operations, its memory, and the walk back.  The
- * operations themselves are in tape_dense.c, tape_elem.c, tape_graph.c and tape_prob.c. */
+ * operations themselves are in the other tape_*.c. */
 #include "learn/tape/tape_op.h"
 #include "learn/tape/tape_kernel.h"
 
@@ -40,6 +40,7 @@ struct tape {
 	size_t n_spare, cap_spare;
 	struct transpose *wt;
 	size_t n_wt, cap_wt;
+	struct tape *inner; /* of tape_again; NULL until it is needed */
 };
 
 struct tape *tape_new(struct pool *pool)
@@ -59,12 +60,20 @@ void tape_free(struct tape *t)
 	mem_free(t->spare);
 	mem_free(t->wt);
 	arena_free(t->arena);
+	tape_free(t->inner);
 	mem_free(t);
 }
 
 size_t tape_bytes(const struct tape *t)
 {
-	return arena_bytes(t->arena);
+	return arena_bytes(t->arena) + (t->inner ? tape_bytes(t->inner) : 0);
+}
+
+struct tape *tape_inner(struct tape *t)
+{
+	if (!t->inner)
+		t->inner = tape_new(t->pool);
+	return t->inner;
 }
 
 void tape_begin(struct tape *t, bool train, const struct rng_addr *rng)
@@ -356,13 +365,8 @@ void tape_after_back(struct tape_op *o)
 
 /* ---- back ---- */
 
-void tape_back(struct tape *t, uint32_t n, struct mat *const *y, const double *coef)
+static void walk_back(struct tape *t)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		float *g = tape_grad_add(t, y[i]);
-		if (g)
-			g[0] += (float)coef[i];
-	}
 	while (t->n_ops > 0) {
 		struct tape_op *o = t->op[--t->n_ops];
 		if (!o->y->g)
@@ -375,4 +379,20 @@ void tape_back(struct tape *t, uint32_t n, struct mat *const *y, const double *c
 		if (o->saved[0])
 			tape_buf_release(t, o->saved[0], o->n_saved);
 	}
+}
+
+void tape_back(struct tape *t, uint32_t n, struct mat *const *y, const double *coef)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		float *g = tape_grad_add(t, y[i]);
+		if (g)
+			g[0] += (float)coef[i];
+	}
+	walk_back(t);
+}
+
+void tape_back_from(struct tape *t, struct mat *y, const float *g)
+{
+	tape_grad_pass(t, y, g);
+	walk_back(t);
 }

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/pool.h"
 #include "base/rng.h"
+#include "learn/tape/hearing.h"
 #include "learn/tape/ugraph.h"
 
 struct tape;
@@ -67,6 +68,15 @@ typedef struct mat *tape_part(struct tape *t, const void *arg, uint32_t first, u
 struct mat *tape_by_parts(struct tape *t, uint32_t rows, uint32_t cols, tape_part *part,
 			  const void *arg);
 
+/* The same where a tape that trains must be small, too: rows in parts of at most `most`, each made on
+ * a tape of its own.  Nothing of a part is kept; the way back makes it again.  A part makes its rows
+ * from the matrices x (n) of this tape, which it finds as `in`, and nothing else that wants a gradient;
+ * it drops nothing.  x is borrowed until the next step. */
+typedef struct mat *tape_again_part(struct tape *t, const void *arg, struct mat *const *in,
+				    uint32_t first, uint32_t n);
+struct mat *tape_again(struct tape *t, uint32_t rows, uint32_t cols, uint32_t most,
+		       tape_again_part *part, const void *arg, uint32_t n, struct mat *const *x);
+
 /* Gradients of sum_i coef[i] * y[i], y[i] (1,1), into everything that wants one.  The
  * values of results are gone afterwards. */
 void tape_back(struct tape *t, uint32_t n, struct mat *const *y, const double *coef);
@@ -101,7 +111,6 @@ struct mat *tape_linear_norm(struct tape *t, struct mat *x, struct mat *w, struc
 
 /* ReLU and dropout have no operation of their own: see struct after. */
 struct mat *tape_add(struct tape *t, struct mat *x, struct mat *y);
-struct mat *tape_mul(struct tape *t, struct mat *x, struct mat *y);
 struct mat *tape_sigmoid(struct tape *t, struct mat *x);
 struct mat *tape_tanh(struct tape *t, struct mat *x);
 /* row i of x (n,a) times s[i], s (n,1) */
@@ -129,9 +138,9 @@ struct mat *tape_segment_sum(struct tape *t, struct mat *x, const uint32_t *segm
 struct mat *tape_segment_mean(struct tape *t, struct mat *x, const uint32_t *segment,
 			      uint32_t n_segments, float empty);
 
-/* Softmax of each column of x (n,c) over the rows of each segment; 0 in rows that count nowhere. */
-struct mat *tape_segment_softmax(struct tape *t, struct mat *x, const uint32_t *segment,
-				 uint32_t n_segments);
+/* Of so many of these graphs side by side, x (graphs * n, c): row i of a graph becomes the sum of its rows
+ * that node i hears; turned: of those that hear it. */
+struct mat *tape_hear(struct tape *t, struct mat *x, const struct hearing *h, bool turned);
 
 /* ---- sequences (tape_lstm.c, tape_attention.c) ---- */
 
@@ -160,13 +169,15 @@ struct mat *tape_attend(struct tape *t, struct mat *q, struct mat *keys, struct 
 /* log softmax over each row of x (n,k) among the columns where mask (n,k; NULL:
  * all) is not 0; -INFINITY elsewhere.  Every row has an allowed column. */
 struct mat *tape_log_softmax(struct tape *t, struct mat *x, const uint8_t *mask);
-/* sum over rows i of x[i, action[i]] as (1,1) */
-struct mat *tape_pick(struct tape *t, struct mat *logp, const uint16_t *action);
+/* sum over rows i of weight[i] x[i, action[i]] as (1,1); weight NULL: 1 */
+struct mat *tape_pick(struct tape *t, struct mat *logp, const uint16_t *action,
+		      const double *weight);
 /* - sum over all entries of exp(logp) * logp as (1,1) */
 struct mat *tape_entropy(struct tape *t, struct mat *logp);
 
 /* The two sums in double precision, in order of rows; logp (n,k). */
-double prob_pick(const float *logp, uint32_t n, uint32_t k, const uint16_t *action);
+double prob_pick(const float *logp, uint32_t n, uint32_t k, const uint16_t *action,
+		 const double *weight);
 double prob_entropy(const float *logp, uint32_t n, uint32_t k);
 
 #endif

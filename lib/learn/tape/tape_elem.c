@@ -28,25 +28,6 @@ struct mat *tape_add(struct tape *t, struct mat *x, struct mat *y)
 	return z;
 }
 
-static void mul_back(struct tape *t, struct tape_op *o)
-{
-	float *gx = tape_grad_add(t, o->x[0]), *gy = tape_grad_add(t, o->x[1]);
-	if (gx)
-		kern_mul_add(gx, o->y->g, o->x[1]->v, size_of(o->y));
-	if (gy)
-		kern_mul_add(gy, o->y->g, o->x[0]->v, size_of(o->y));
-}
-
-struct mat *tape_mul(struct tape *t, struct mat *x, struct mat *y)
-{
-	assert(x->rows == y->rows && x->cols == y->cols);
-	float *v;
-	struct tape_op *o;
-	struct mat *z = tape_op_new(t, x->rows, x->cols, &v, &o, mul_back, TAPE_IN(x, y));
-	kern_mul(v, x->v, y->v, size_of(x));
-	return z;
-}
-
 static void sigmoid_back(struct tape *t, struct tape_op *o)
 {
 	for (size_t i = 0; i < size_of(o->y); i++)

@@ -3,7 +3,6 @@
 #include "learn/tape/tape_kernel.h"
 
 #include <assert.h>
-#include <math.h>
 #include <string.h>
 
 /* ---- GCN aggregation: y = f(Dhat^-1/2 Ahat Dhat^-1/2 x + b) ---- */
@@ -187,51 +186,49 @@ struct mat *tape_segment_mean(struct tape *t, struct mat *x, const uint32_t *seg
 	return segment(t, x, segment_of, n_segments, empty, true);
 }
 
-/* gx = y (g - sum over the segment of g y), column by column */
-static void segment_softmax_back(struct tape *t, struct tape_op *o)
+/* ---- messages ---- */
+
+/* y (rows of as many graphs, c) += or = sums of the rows of x that are heard. */
+struct hear_job {
+	const struct hearing *h;
+	int way;
+	const float *x;
+	float *y;
+	size_t cols;
+	bool add;
+};
+
+static void hear_rows(void *arg, uint32_t row, uint32_t n)
 {
-	const uint32_t *seg = o->index[0];
-	const struct mat *y = o->y;
-	size_t cols = y->cols, n = o->number * cols;
-	float *gx = tape_grad_add(t, o->x[0]), *sum = tape_buf(t, n);
-	memset(sum, 0, n * sizeof *sum);
-	for (size_t i = 0; i < y->rows; i++)
-		if (seg[i] != UINT32_MAX)
-			kern_mul_add(sum + seg[i] * cols, y->g + i * cols, y->v + i * cols, cols);
-	for (size_t i = 0; i < y->rows; i++)
-		for (size_t j = 0; gx && j < cols && seg[i] != UINT32_MAX; j++)
-			gx[i * cols + j] +=
-				y->v[i * cols + j] * (y->g[i * cols + j] - sum[seg[i] * cols + j]);
-	tape_buf_release(t, sum, n);
+	const struct hear_job *j = arg;
+	const uint32_t *ptr = j->h->ptr[j->way], *node = j->h->node[j->way];
+	for (size_t r = row; r < (size_t)row + n; r++) {
+		size_t i = r % j->h->n, first = r - i;
+		float *y = j->y + r * j->cols;
+		if (!j->add)
+			memset(y, 0, j->cols * sizeof *y);
+		for (uint32_t e = ptr[i]; e < ptr[i + 1]; e++)
+			kern_add(y, j->x + (first + node[e]) * j->cols, j->cols);
+	}
 }
 
-struct mat *tape_segment_softmax(struct tape *t, struct mat *x, const uint32_t *seg, uint32_t n)
+static void hear_back(struct tape *t, struct tape_op *o)
 {
-	float *v;
+	bool first;
+	float *gx = tape_grad_of(t, o->x[0], &first);
+	struct hear_job j = {o->index[0], !o->backwards, o->y->g, gx, o->y->cols, !first};
+	if (gx)
+		hear_rows(&j, 0, o->y->rows);
+}
+
+struct mat *tape_hear(struct tape *t, struct mat *x, const struct hearing *h, bool turned)
+{
+	assert(x->rows % h->n == 0);
+	struct hear_job j = {.h = h, .way = turned, .x = x->v, .cols = x->cols};
 	struct tape_op *o;
-	struct mat *y = tape_op_new(t, x->rows, x->cols, &v, &o, segment_softmax_back, TAPE_IN(x));
-	size_t cols = x->cols, size = n * cols;
-	float *top = tape_buf(t, size), *sum = tape_buf(t, size);
-	o->index[0] = seg;
-	o->number = n;
-	for (size_t i = 0; i < size; i++) {
-		top[i] = -INFINITY;
-		sum[i] = 0;
-	}
-	for (size_t i = 0; i < x->rows; i++)
-		for (size_t j = 0; j < cols && seg[i] != UINT32_MAX; j++)
-			top[seg[i] * cols + j] = fmaxf(top[seg[i] * cols + j], x->v[i * cols + j]);
-	for (size_t i = 0; i < x->rows; i++)
-		for (size_t j = 0; j < cols && seg[i] != UINT32_MAX; j++) {
-			size_t s = seg[i] * cols + j;
-			v[i * cols + j] = expf(x->v[i * cols + j] - top[s]);
-			sum[s] += v[i * cols + j];
-		}
-	for (size_t i = 0; i < x->rows; i++)
-		for (size_t j = 0; j < cols; j++)
-			v[i * cols + j] =
-				seg[i] == UINT32_MAX ? 0 : v[i * cols + j] / sum[seg[i] * cols + j];
-	tape_buf_release(t, top, size);
-	tape_buf_release(t, sum, size);
+	struct mat *y = tape_op_new(t, x->rows, x->cols, &j.y, &o, hear_back, TAPE_IN(x));
+	o->index[0] = h;
+	o->backwards = turned;
+	tape_rows(t, x->rows, hear_rows, &j);
 	return y;
 }

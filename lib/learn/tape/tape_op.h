@@ -63,6 +63,12 @@ void tape_drop_rows(const struct tape_op *o, float *y, uint32_t row, uint32_t n)
 /* Turn the gradient of o->y into that of what stood before o's relu and dropout. */
 void tape_after_back(struct tape_op *o);
 
+/* A tape beside t, of the same threads; its steps are begun by who uses it. */
+struct tape *tape_inner(struct tape *t);
+
+/* The walk back from y (rows,cols) alone, whose gradient is g. */
+void tape_back_from(struct tape *t, struct mat *y, const float *g);
+
 /* gradient of x += g */
 void tape_grad_pass(struct tape *t, struct mat *x, const float *g);
 

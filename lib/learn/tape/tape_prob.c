@@ -43,11 +43,12 @@ struct mat *tape_log_softmax(struct tape *t, struct mat *x, const uint8_t *mask)
 	return y;
 }
 
-double prob_pick(const float *logp, uint32_t n, uint32_t k, const uint16_t *action)
+double prob_pick(const float *logp, uint32_t n, uint32_t k, const uint16_t *action,
+		 const double *weight)
 {
 	double s = 0;
 	for (uint32_t i = 0; i < n; i++)
-		s += logp[(size_t)i * k + action[i]];
+		s += (weight ? weight[i] : 1) * logp[(size_t)i * k + action[i]];
 	return s;
 }
 
@@ -63,19 +64,23 @@ double prob_entropy(const float *logp, uint32_t n, uint32_t k)
 static void pick_back(struct tape *t, struct tape_op *o)
 {
 	const uint16_t *action = o->index[0];
+	const double *weight = o->index[1];
 	const struct mat *x = o->x[0];
 	float *gx = tape_grad_add(t, o->x[0]);
 	for (uint32_t i = 0; gx && i < x->rows; i++)
-		gx[(size_t)i * x->cols + action[i]] += o->y->g[0];
+		gx[(size_t)i * x->cols + action[i]] +=
+			weight ? (float)(o->y->g[0] * weight[i]) : o->y->g[0];
 }
 
-struct mat *tape_pick(struct tape *t, struct mat *logp, const uint16_t *action)
+struct mat *tape_pick(struct tape *t, struct mat *logp, const uint16_t *action,
+		      const double *weight)
 {
 	float *v;
 	struct tape_op *o;
 	struct mat *y = tape_op_new(t, 1, 1, &v, &o, pick_back, TAPE_IN(logp));
 	o->index[0] = action;
-	*v = (float)prob_pick(logp->v, logp->rows, logp->cols, action);
+	o->index[1] = weight;
+	*v = (float)prob_pick(logp->v, logp->rows, logp->cols, action, weight);
 	return y;
 }
 

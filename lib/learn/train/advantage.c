@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* 1 / latency (Paper, section 3.4); or the log or the root of the ratio to the best single device,
+/* 1 / latency (Paper, section 3.4); or the log, the root or no more than the ratio to the best single device,
  * which no drift of the machine and no unit of time changes. */
 static double reward_of(const struct recipe *recipe, const struct outcome *u)
 {
@@ -12,25 +12,28 @@ static double reward_of(const struct recipe *recipe, const struct outcome *u)
 		return -log(ratio);
 	if (recipe->sqrt_reward)
 		return -sqrt(ratio);
+	if (recipe->time_reward)
+		return -ratio;
 	return u->ok ? 1 / u->value : 0;
 }
 
 /* Is the worst reward not 0? */
 static bool goes_below(const struct recipe *recipe)
 {
-	return recipe->log_reward || recipe->sqrt_reward;
+	return recipe->log_reward || recipe->sqrt_reward || recipe->time_reward;
 }
 
-/* Rewards of the policy's samples into reward[]; mean and variance of the feasible. */
-static uint32_t rewards(const struct recipe *recipe, const struct rollout *r, double *reward,
-			double *mean, double *var)
+/* Rewards of these samples into reward[]; mean and variance of the feasible. */
+static uint32_t rewards(const struct recipe *recipe, const struct rollout *r,
+			bool (*counts)(const struct sample *), double *reward, double *mean,
+			double *var)
 {
 	double sum = 0, sum2 = 0, worst = 0;
 	uint32_t ok = 0;
 	for (uint32_t i = 0; i < r->n_samples; i++) {
 		const struct sample *s = &r->sample[i];
 		reward[i] = 0;
-		if (!sample_is_drawn(s) || (!s->run.ok && goes_below(recipe)))
+		if (!counts(s) || (!s->run.ok && goes_below(recipe)))
 			continue;
 		reward[i] = reward_of(recipe, &s->run);
 		if (!s->run.ok)
@@ -40,11 +43,18 @@ static uint32_t rewards(const struct recipe *recipe, const struct rollout *r, do
 		sum2 += reward[i] * reward[i];
 	}
 	for (uint32_t i = 0; i < r->n_samples && goes_below(recipe); i++)
-		if (sample_is_drawn(&r->sample[i]) && !r->sample[i].run.ok)
+		if (counts(&r->sample[i]) && !r->sample[i].run.ok)
 			reward[i] = worst - recipe->penalty;
 	*mean = ok ? sum / ok : 0;
 	*var = ok ? fmax(0, sum2 / ok - *mean * *mean) : 0;
 	return ok;
+}
+
+void advantage_rewards(const struct recipe *recipe, const struct rollout *r,
+		       bool (*counts)(const struct sample *), double *reward)
+{
+	double mean, var;
+	rewards(recipe, r, counts, reward, &mean, &var);
 }
 
 /* Rewards become advantages: minus the moving mean, over the moving deviation. */
@@ -108,7 +118,7 @@ void advantage_coefficients(const struct recipe *recipe, struct baseline *b,
 			    const struct rollout *r, double *coef, double *mean_reward)
 {
 	double mean, var, sum = 0;
-	uint32_t n = 0, ok = rewards(recipe, r, coef, &mean, &var);
+	uint32_t n = 0, ok = rewards(recipe, r, sample_is_drawn, coef, &mean, &var);
 	for (uint32_t i = 0; i < r->n_samples; i++)
 		if (sample_is_drawn(&r->sample[i])) {
 			sum += coef[i];

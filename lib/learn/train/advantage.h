@@ -19,8 +19,8 @@ struct baseline {
  * policy drew, at step t_i = 1..x; 0 for the others.  With the reward
  *
  *   r = 1 / lat, infeasible 0            (Paper, section 3.4), or with log_reward
- *   r = -log(lat / ref), with sqrt_reward -sqrt(lat / ref): infeasible `penalty` below the worst
- *       feasible of the episode; after failed_episodes it has no weight
+ *   r = -log(lat / ref), with sqrt_reward -sqrt(lat / ref), with time_reward -lat / ref: infeasible
+ *       `penalty` below the worst feasible of the episode; after failed_episodes it has no weight
  *
  * the advantage A is one of
  *
@@ -34,6 +34,10 @@ struct baseline {
  * *mean_reward: over the policy's samples. */
 void advantage_coefficients(const struct recipe *recipe, struct baseline *b,
 			    const struct rollout *r, double *coef, double *mean_reward);
+
+/* r of the samples that count (n_samples); 0 for the others. */
+void advantage_rewards(const struct recipe *recipe, const struct rollout *r,
+		       bool (*counts)(const struct sample *), double *reward);
 
 /* What a change of the incumbent counts that gained d of log latency; gain: the recipe's gain or, of a
  * move, move_gain:

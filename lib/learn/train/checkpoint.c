@@ -18,6 +18,14 @@ static int write_head(struct rec_writer *w, const struct checkpoint_key *key,
 	put_bool(w, "has_reward", l->reward.begun);
 	put_real(w, "reward_mean", l->reward.mean);
 	put_real(w, "reward_var", l->reward.var);
+	if (l->visits.n) {
+		put_uint(w, "visit_window", l->visits.window);
+		put_vector(w, "visit_means", TT_F64, (uint64_t)l->visits.n * l->visits.window,
+			   l->visits.mean);
+		put_vector(w, "visit_counts", TT_U32, l->visits.n, l->visits.count);
+	}
+	if (l->visits.begun)
+		put_real(w, "visit_square", l->visits.square);
 	if (l->walk.device) {
 		put_vector(w, "incumbent", TT_U16, l->walk.n_sets, l->walk.device);
 		put_real(w, "incumbent_ratio", l->walk.ratio);
@@ -111,6 +119,33 @@ static int read_walk(const struct rec *r, struct walk *w, uint32_t n_sets, size_
 	return 0;
 }
 
+static int read_visits(const struct rec *r, struct visit_baseline *b, struct arena *a,
+		       struct err *e)
+{
+	uint64_t window, n[1] = {UINT64_MAX}, size[1];
+	uint32_t *count;
+	double *mean;
+	b->begun = val_get(r->map, "visit_square") != NULL;
+	if (b->begun && get_real(r->map, "visit_square", &b->square, e) < 0)
+		return -1;
+	if (!val_get(r->map, "visit_window"))
+		return 0;
+	if (get_uint(r->map, "visit_window", 0, 10000, &window, e) < 0 ||
+	    get_tensor(r->map, "visit_counts", TT_U32, 1, n, a, &count, e) < 0)
+		return -1;
+	if (n[0] > UINT32_MAX)
+		return err_set(e, ST_INPUT, "'visit_counts' is too long");
+	size[0] = n[0] * window;
+	if (get_tensor(r->map, "visit_means", TT_F64, 1, size, a, &mean, e) < 0)
+		return -1;
+	visit_baseline_grow(b, (uint32_t)window, (uint32_t)n[0]);
+	for (uint64_t i = 0; i < size[0]; i++)
+		b->mean[i] = mean[i];
+	for (uint64_t i = 0; i < n[0]; i++)
+		b->count[i] = count[i];
+	return 0;
+}
+
 static int read_head(const struct rec *r, struct target *t, struct err *e)
 {
 	struct learner *l = t->l;
@@ -137,6 +172,8 @@ static int read_head(const struct rec *r, struct target *t, struct err *e)
 	l->best_episode = (uint32_t)best_episode;
 	candidates_init(&l->cand, t->key->n_sets);
 	t->head = true;
+	if (read_visits(r, &l->visits, t->a, e) < 0)
+		return -1;
 	return read_walk(r, &l->walk, t->key->n_sets, k, t->a, e);
 }
 

@@ -2,7 +2,8 @@
  * stream (incumbent, tried: the walk's, where moves are run):
  *
  *   checkpoint  graph, n_sets, devices [str], recipe (map), episode, counters, baseline,
- *               incumbent u16, incumbent_ratio, incumbent_again, tried u64
+ *               incumbent u16, incumbent_ratio, incumbent_again, tried u64,
+ *               visit_window, visit_means f64, visit_counts u32, visit_square: struct visit_baseline
  *   params      all blocks           moments  block, m f32, v f32, t; costs, adapt: fresh
  *   update      one per episode      candidate  one per placement kept
  *

@@ -40,11 +40,9 @@ static void keep_constants(const struct graph *g, struct digraph *sets, struct a
 			sets->bytes[i] = 0;
 }
 
-static int take_graph(struct learn_problem *p, const struct rec *r, struct err *e)
+int learn_graph(const struct rec *r, struct arena *a, struct ugraph *out, uint64_t *digest,
+		struct err *e)
 {
-	if (p->has_graph)
-		return err_set(e, ST_INPUT,
-			       "two graphs in one stream; give each a stream of its own");
 	struct graph *g = graph_decode(r, e);
 	if (!g)
 		return -1;
@@ -52,12 +50,22 @@ static int take_graph(struct learn_problem *p, const struct rec *r, struct err *
 	struct digraph sets;
 	graph_set_quotient(g, scratch, &sets);
 	keep_constants(g, &sets, scratch);
-	ugraph_from_digraph(&p->graph, &sets, p->arena);
-	p->digest = g->digest;
-	p->n = g->n_sets;
-	p->has_graph = true;
+	ugraph_from_digraph(out, &sets, a);
+	*digest = g->digest;
 	arena_free(scratch);
 	graph_free(g);
+	return 0;
+}
+
+static int take_graph(struct learn_problem *p, const struct rec *r, struct err *e)
+{
+	if (p->has_graph)
+		return err_set(e, ST_INPUT,
+			       "two graphs in one stream; give each a stream of its own");
+	if (learn_graph(r, p->arena, &p->graph, &p->digest, e) < 0)
+		return -1;
+	p->n = p->graph.n;
+	p->has_graph = true;
 	return 0;
 }
 

@@ -44,6 +44,10 @@ int learn_problem_take(struct learn_problem *p, const struct rec *r, struct err 
 int learn_problem_check(struct learn_problem *p, bool need_feat, bool need_devs,
 			struct err *e) MUST_CHECK;
 
+/* The graph of the sets of a graph record, before sets are tied; memory of *out from a. */
+int learn_graph(const struct rec *r, struct arena *a, struct ugraph *out, uint64_t *digest,
+		struct err *e) MUST_CHECK;
+
 /* The mask of d for the n_sets sets of a graph, NULL where d has none.  A set that no device can
  * run may go anywhere: its row is set to ones, in place, and the run stage names its operator.
  * ST_INPUT: a mask of another graph. */

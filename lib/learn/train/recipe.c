@@ -2,78 +2,28 @@
 #include "learn/train/recipe.h"
 #include "learn/net/named_field.h"
 
-const char *const recipe_names[] = {"default", "paper", "rnn", "hierarchical", NULL};
+const char *const recipe_names[] = {"default", "paper", "rnn", "hierarchical", "placeto", NULL};
 
-#define AROUND_INCUMBENT .gain = 0.05, .loss = 0.2, .idle = 0.2, .blame = 0.3, .least = 1e-4
+/* What no recipe changes: constants of what it does not use, too, as options may switch that on. */
+#define COMMON \
+	.embed_lr = 1, .entropy_decay = 1, .discount = 1, .window = 10, .adapt_episodes = 100, \
+	.move_gain = 0.002, .gain = 0.05, .loss = 0.2, .idle = 0.2, .blame = 0.3, .least = 1e-4
+/* Of the learners with a recurrent placer: a mean of samples, -sqrt(run time), a moving mean. */
+#define RECURRENT \
+	.lr_decay = 1, .gamma = 1, .sqrt_reward = 1, .baseline = 0.1, .mean_loss = 1, .clip = 1
 
 const struct recipe recipes[] = {
-	[RECIPE_DEFAULT] =
-		{
-			.lr = 1e-4,
-			.lr_decay = 1,
-			.embed_lr = 1,
-			.gamma = 1,
-			.log_reward = 1,
-			.baseline = 0.3,
-			.normalise = 1,
-			.mean_loss = 1,
-			.entropy = 0,
-			.entropy_decay = 1,
-			.clip = 1,
-			.penalty = 1,
-			.leaves = 1,
-			.costs_lr = 1e-3,
-			.adapt_episodes = 100,
-			.move_gain = 0.002,
-			.heat = 0.003,
-			AROUND_INCUMBENT,
-		},
-	[RECIPE_PAPER] =
-		{
-			.lr = 1e-4,
-			.lr_decay = 1,
-			.embed_lr = 1,
-			.gamma = 0.95,
-			.entropy_decay = 1,
-			.move_gain = 0.002,
-			.adapt_episodes = 100,
-			AROUND_INCUMBENT,
-		},
-	/* REINFORCE of the recurrent placer: mean of K samples, moving-average baseline. */
-	[RECIPE_RNN] =
-		{
-			.lr = 1e-4,
-			.lr_decay = 1,
-			.embed_lr = 1,
-			.gamma = 1,
-			.sqrt_reward = 1,
-			.baseline = 0.1,
-			.mean_loss = 1,
-			.entropy_decay = 1,
-			.clip = 1,
-			.penalty = 1,
-			.failed_episodes = 100,
-			.move_gain = 0.002,
-			.adapt_episodes = 100,
-			AROUND_INCUMBENT,
-		},
-	/* The Hierarchical Planner: its failures are -10 where runs are about -1. */
-	[RECIPE_HIERARCHICAL] =
-		{
-			.lr = 1e-3,
-			.lr_decay = 1,
-			.embed_lr = 1,
-			.gamma = 1,
-			.sqrt_reward = 1,
-			.baseline = 0.1,
-			.mean_loss = 1,
-			.entropy_decay = 1,
-			.clip = 1,
-			.penalty = 9,
-			.move_gain = 0.002,
-			.adapt_episodes = 100,
-			AROUND_INCUMBENT,
-		},
+	[RECIPE_DEFAULT] = {COMMON, .lr = 1e-4, .lr_decay = 1, .gamma = 1, .log_reward = 1,
+			    .baseline = 0.3, .normalise = 1, .mean_loss = 1, .clip = 1,
+			    .penalty = 1, .leaves = 1, .costs_lr = 1e-3, .heat = 0.003},
+	[RECIPE_PAPER] = {COMMON, .lr = 1e-4, .lr_decay = 1, .gamma = 0.95},
+	[RECIPE_RNN] = {COMMON, RECURRENT, .lr = 1e-4, .penalty = 1, .failed_episodes = 100},
+	/* Its failures are -10 where runs are about -1. */
+	[RECIPE_HIERARCHICAL] = {COMMON, RECURRENT, .lr = 1e-3, .penalty = 9},
+	/* Adam's rate falls from 1e-3 to 1e-4. */
+	[RECIPE_PLACETO] = {COMMON, .lr = 1e-3, .lr_decay = 0.98, .lr_least = 1e-4, .gamma = 1,
+			    .time_reward = 1, .mean_loss = 1, .entropy = 0.01, .clip = 1.25,
+			    .penalty = 1, .visits = 1},
 };
 
 #define REAL(f, lo, hi, help) FIELD_REAL(struct recipe, f, lo, hi, help)
@@ -81,6 +31,7 @@ const struct recipe recipes[] = {
 const struct named_field recipe_fields[] = {
 	REAL(lr, 0, 10, "learning rate of Adam; 0 learns nothing"),
 	REAL(lr_decay, 0, 1, "factor on the learning rate per episode"),
+	REAL(lr_least, 0, 10, "learning rate below which it does not fall"),
 	REAL(embed_lr, 0, 1000,
 	     "factor on the learning rate of the network that embeds and parses;\n"
 	     "0: the policy alone learns"),
@@ -88,6 +39,7 @@ const struct named_field recipe_fields[] = {
 	FLAG(whole_return, "1: one discounted return for all steps of an episode"),
 	FLAG(log_reward, "1: reward -log(latency / best single device), 0: 1 / latency"),
 	FLAG(sqrt_reward, "1: reward -sqrt(latency / best single device); log_reward must be 0"),
+	FLAG(time_reward, "1: reward -(latency / best single device); the two above must be 0"),
 	REAL(baseline, 0, 1,
 	     "weight of the newest episode in the baseline; 0: no baseline;\n"
 	     "without effect around an incumbent"),
@@ -105,6 +57,12 @@ const struct named_field recipe_fields[] = {
 	REAL(idle, 0, 1e6, "incumbent: a change without gain counts -blame times this besides"),
 	REAL(blame, 0, 1e6, "incumbent: weight of changes without gain"),
 	REAL(least, 0, 1e6, "incumbent: log latency below which nothing is gained"),
+	FIELD_INT(struct recipe, visits, 0, 1000000000,
+		  "placements on the way to a sample: a run behind every so many groups, and\n"
+		  "for these what it gained as their reward; 0: the sample alone is run"),
+	REAL(discount, 0, 1, "visits: factor on the reward of each later run"),
+	FIELD_INT(struct recipe, window, 0, 10000,
+		  "visits: episodes whose mean is the baseline of each; 0: no baseline"),
 	REAL(costs_lr, 0, 10,
 	     "moves: learning rate of the scorer that sees costs, if it began with\n"
 	     "nothing learned; 0: it stays as it is"),

@@ -18,6 +18,7 @@ extern const char *const recipe_names[]; /* by enum recipe_kind; ends with NULL 
 struct recipe {
 	double lr;            /* Adam's learning rate; 0 leaves the parameters as they are */
 	double lr_decay;      /* factor on lr per episode */
+	double lr_least;      /* below which it does not fall */
 	double embed_lr;      /* factor on lr of the network that embeds and parses; 0: it stays
 	                           what it was, and the policy alone learns */
 	double gamma;         /* weight gamma^i of step i = 1..x (Paper, section 3.4) */
@@ -25,6 +26,7 @@ struct recipe {
 	int64_t log_reward;   /* 1: -log(value / ref_value), 0: 1 / value */
 	int64_t sqrt_reward;  /* 1: -sqrt(value / ref_value) (Mirhoseini et al. 2017, section 3.1);
 	                           log_reward is 0 */
+	int64_t time_reward;  /* 1: -(value / ref_value); the other two are 0 */
 	double baseline;      /* weight of the newest episode in the moving mean of rewards that
 	                           is subtracted; 0: no baseline */
 	int64_t normalise;    /* 1: advantages are divided by their moving deviation */
@@ -40,6 +42,12 @@ struct recipe {
 	                           than the worst of its episode; else its reward is 0 */
 	int64_t failed_episodes; /* in later ones an infeasible placement teaches nothing; 0: in
 	                           all it does */
+
+	/* Of visits (visits.h). */
+	int64_t visits;  /* a run behind so many visits of a walk through the groups; 0: behind the
+	                           last alone, and a sample has one reward */
+	double discount; /* of the rewards of later visits */
+	int64_t window;  /* episodes whose mean is the baseline of a visit; 0: no baseline */
 
 	/* Of moves. */
 	double costs_lr; /* learning rate of Adam of their scorer, if it began with nothing; 0: it stays */

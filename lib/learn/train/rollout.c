@@ -176,8 +176,24 @@ bool sample_is_drawn(const struct sample *s)
 	return s->place.action || s->place.moves;
 }
 
+uint32_t rollout_groups(const struct rollout *r, const struct sample *s)
+{
+	if (s->place.action)
+		return s->place.n_groups;
+	bool on_the_way = r->replayed && strcmp(s->place.source, SOURCE_VISIT) == 0 &&
+			  s->place.id.episode > 0 && s->place.id.step < r->n_steps;
+	return on_the_way ? r->step[s->place.id.step].p.n_groups : 1;
+}
+
+bool sample_is_measured(const struct sample *s)
+{
+	return sample_has_action(s) || strcmp(s->place.source, SOURCE_START) == 0 ||
+	       strcmp(s->place.source, SOURCE_VISIT) == 0;
+}
+
 bool sample_is_own(const struct sample *s)
 {
 	return sample_is_drawn(s) ||
-	       (s->place.id.episode > 0 && strcmp(s->place.source, "policy") == 0);
+	       (s->place.id.episode > 0 && (strcmp(s->place.source, "policy") == 0 ||
+					    strcmp(s->place.source, SOURCE_VISIT) == 0));
 }

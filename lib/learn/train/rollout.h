@@ -81,7 +81,18 @@ int rollout_complete(const struct rollout *r, struct err *e) MUST_CHECK;
 bool sample_is_drawn(const struct sample *s);
 bool sample_has_action(const struct sample *s);
 
-/* Drawn, or what a policy gave at once without a draw: what the learner proposes by itself. */
+/* On the way to a sample of the policy (visits.h): the start of its step, and what came of it. */
+#define SOURCE_START "start"
+#define SOURCE_VISIT "visit"
+
+/* The policy's, or on the way to one. */
+bool sample_is_measured(const struct sample *s);
+
+/* Groups of the placement; 1 where nobody chose by groups. */
+uint32_t rollout_groups(const struct rollout *r, const struct sample *s);
+
+/* Drawn, on the way to that, or what a policy gave at once without a draw: what the learner proposes
+ * by itself. */
 bool sample_is_own(const struct sample *s);
 
 #endif

@@ -28,6 +28,7 @@ void learner_release(struct learner *l)
 	}
 	move_learner_release(&l->moves);
 	walk_release(&l->walk);
+	visit_baseline_release(&l->visits);
 	candidates_release(&l->cand);
 	update_list_release(&l->updates);
 }
@@ -52,27 +53,34 @@ struct update_job {
 	struct rng_addr *rng;         /* (n_steps) */
 	const struct sample **sample; /* the policy's, by step */
 	const double *coef;           /* (n_samples) in the rollout's order */
+	double *const *coef_group;    /* the same of single groups; NULL: there are none */
 	float *grad[N_BLOCKS];
 };
 
 /* The policy's samples of step t: actions, weights and room for the answers. */
-static int fill_samples(struct trainer *t, const struct rollout *r, const double *coef,
+static int fill_samples(struct trainer *t, const struct rollout *r, const struct update_job *j,
 			uint32_t step, struct replay_step *s, struct err *e)
 {
 	uint32_t g = r->step[step].p.n_groups, n = 0;
 	for (uint32_t i = 0; i < r->n_samples; i++)
 		n += sample_has_action(&r->sample[i]) && r->sample[i].place.id.step == step;
 	uint16_t *action = ARENA_NEWN(t->arena, uint16_t, (size_t)n * g);
-	double *c = ARENA_NEWN(t->arena, double, n);
+	double *c = ARENA_NEWN(t->arena, double, n), *by_group = NULL;
+	if (j->coef_group)
+		by_group = ARENA_NEWN(t->arena, double, (size_t)n *g);
 	s->action = action;
 	s->coef_logp = c;
+	s->coef_group = by_group;
 	s->logp = ARENA_NEWN(t->arena, double, n);
 	for (uint32_t i = 0; i < r->n_samples; i++) {
 		const struct sample *x = &r->sample[i];
 		if (!sample_has_action(x) || x->place.id.step != step)
 			continue;
 		memcpy(action + (size_t)s->n_samples * g, x->place.action, g * sizeof *action);
-		c[s->n_samples++] = coef[i];
+		if (by_group)
+			memcpy(by_group + (size_t)s->n_samples * g, j->coef_group[i],
+			       g * sizeof *by_group);
+		c[s->n_samples++] = j->coef[i];
 	}
 	if (!t->mask)
 		return 0;
@@ -105,6 +113,7 @@ static int fill_prior(struct trainer *t, const struct rollout *r, const struct n
 		incumbent_home(r->incumbent.device, t->n, p->group, p->n_groups, t->k,
 			       s->group_mask, home);
 		incumbent_bias(home, p->n_groups, t->k, first->stay, bias);
+		s->start = home;
 	}
 	s->bias = net_noise(m, seed, r->episode, step, p->n_groups, bias, t->arena);
 	return 0;
@@ -125,8 +134,7 @@ static int fill_job(struct trainer *t, struct learner *l, const struct rollout *
 		s->part = &p->p;
 		s->rng = &j->rng[i];
 		s->coef_entropy = p->p.n_groups ? -beta / r->n_steps / p->p.n_groups : 0;
-		if (net_check(t->work, m, &p->p, e) < 0 ||
-		    fill_samples(t, r, j->coef, i, s, e) < 0 ||
+		if (net_check(t->work, m, &p->p, e) < 0 || fill_samples(t, r, j, i, s, e) < 0 ||
 		    fill_prior(t, r, m, l->block[BLOCK_POLICY].seed, i, s, e) < 0)
 			return err_prefix(e, "step %u of episode %u", i, r->episode);
 	}
@@ -200,7 +208,8 @@ static double step_adam(const struct recipe *recipe, struct learner *l, const st
 		norm2 += params_norm2(j->grad[b], l->block[b].p->n);
 	double norm = sqrt(norm2), scale = params_clip(norm, recipe->clip);
 	for (int b = 0; b < N_BLOCKS; b++) {
-		double lr = recipe->lr * pow(recipe->lr_decay, l->episode);
+		double lr = fmax(recipe->lr * pow(recipe->lr_decay, l->episode),
+				 fmin(recipe->lr_least, recipe->lr));
 		l->adam[b].lr = b == BLOCK_EMBED ? lr * recipe->embed_lr : lr;
 		adam_step(&l->adam[b], l->block[b].p->data, j->grad[b], scale);
 	}
@@ -208,8 +217,9 @@ static double step_adam(const struct recipe *recipe, struct learner *l, const st
 }
 
 /* Replay of what the policy of groups drew, gradient, step of Adam; entropy and loss into u. */
-static int train_groups(struct trainer *t, struct learner *l, const struct rollout *r, double *coef,
-			struct update_rec *u, struct err *e)
+static int train_groups(struct trainer *t, struct learner *l, const struct rollout *r,
+			const double *coef, double *const *coef_group, struct update_rec *u,
+			struct err *e)
 {
 	struct param_block *embed = &l->block[BLOCK_EMBED], *policy = &l->block[BLOCK_POLICY];
 	struct net_model m = {.net = embed->net,
@@ -220,7 +230,7 @@ static int train_groups(struct trainer *t, struct learner *l, const struct rollo
 			      .k = t->k,
 			      .embed = embed->p,
 			      .policy = policy->p};
-	struct update_job j = {.coef = coef};
+	struct update_job j = {.coef = coef, .coef_group = coef_group};
 	double entropy = 0, loss = 0;
 	if (fill_job(t, l, r, &m, &j, e) < 0 || replay(t, r, &m, &j, e) < 0 ||
 	    check_replay(r, &j, e) < 0)
@@ -230,9 +240,7 @@ static int train_groups(struct trainer *t, struct learner *l, const struct rollo
 	for (uint32_t i = 0; i < r->n_steps; i++) {
 		const struct replay_step *s = &j.step[i];
 		entropy += s->entropy;
-		loss += s->coef_entropy * s->entropy;
-		for (uint32_t q = 0; q < s->n_samples; q++)
-			loss += s->coef_logp[q] * (s->logp[q] + s->group_logp);
+		loss += s->objective;
 	}
 	u->entropy = r->n_steps ? entropy / r->n_steps : 0;
 	u->loss = loss;
@@ -278,10 +286,18 @@ int train_episode(struct trainer *t, struct learner *l, const struct rollout *r,
 		n_moves += r->sample[i].place.moves != NULL;
 		n_actions += sample_has_action(&r->sample[i]);
 	}
-	double *coef = ARENA_NEWN(t->arena, double, r->n_samples);
-	advantage_coefficients(t->recipe, &l->reward, r, coef, &u->reward);
+	double *coef = ARENA_NEWN(t->arena, double, r->n_samples), **coef_group = NULL;
+	if (t->recipe->visits && !n_moves) {
+		coef_group = ARENA_NEWN(t->arena, double *, r->n_samples);
+		if (visit_coefficients(t->recipe, &l->visits, r, t->arena, coef, coef_group,
+				       &u->reward, e) < 0)
+			return -1;
+	} else {
+		advantage_coefficients(t->recipe, &l->reward, r, coef, &u->reward);
+	}
 	/* Without costs an episode without a draw is an update, too: of the entropy. */
-	if ((n_actions || !l->moves.costs.params) && train_groups(t, l, r, coef, u, e) < 0)
+	if ((n_actions || !l->moves.costs.params) &&
+	    train_groups(t, l, r, coef, coef_group, u, e) < 0)
 		return -1;
 	if (n_moves && move_update(&l->moves, t->recipe, r, coef, u, &t->moves_changed, e) < 0)
 		return -1;

@@ -12,6 +12,7 @@
 #include "learn/train/candidates.h"
 #include "learn/train/move_update.h"
 #include "learn/train/update_list.h"
+#include "learn/train/visits.h"
 #include "learn/train/walk.h"
 #include "learn/net/net.h"
 #include "learn/train/paramblock.h"
@@ -26,6 +27,7 @@ struct learner {
 	struct walk walk; /* the incumbent, where moves are run */
 	uint32_t episode; /* episodes done */
 	struct baseline reward;
+	struct visit_baseline visits;
 	bool noisy;            /* latencies are measured: they differ from run to run */
 	double best_ratio;     /* of the policy's placements so far; 0: none ran */
 	uint32_t best_episode; /* when it was found */

@@ -92,6 +92,7 @@ static int ask_episode(void *training, struct err *e)
 	const struct episode_rec x = {.episode = t->l.episode + 1,
 				      .steps = steps,
 				      .samples = t->budget.samples,
+				      .visits = (uint32_t)t->recipe.visits,
 				      .single_reference = t->l.episode == t->first_episode,
 				      .incumbent = t->incumbent};
 	return episode_encode(&x, x.incumbent.device ? t->l.cand.n_sets : 0, w, e);
@@ -226,14 +227,15 @@ static int take_run(struct training *t, const struct rec *r, struct err *e)
 	if (!x->run.ok && !*t->failure)
 		err_escape(t->failure, sizeof t->failure, x->run.reason, strlen(x->run.reason));
 	t->l.noisy = t->l.noisy || x->run.noisy;
-	if (!x->run.ok || (t->references_again && !sample_is_drawn(x) &&
-			   candidates_find(&t->l.cand, x->place.device)))
+	bool reference = !sample_is_drawn(x) && !sample_is_measured(x);
+	if (!x->run.ok ||
+	    (t->references_again && reference && candidates_find(&t->l.cand, x->place.device)))
 		return 0;
 	struct candidate c = {.device = (uint16_t *)x->place.device,
 			      .episode = x->place.id.episode,
 			      .step = x->place.id.step,
 			      .sample = x->place.id.sample,
-			      .n_groups = x->place.action ? x->place.n_groups : 1,
+			      .n_groups = rollout_groups(&t->rollout, x),
 			      .lat_s = x->run.lat_s,
 			      .ref_s = x->run.ref_s,
 			      .has_value = x->run.has_value,
