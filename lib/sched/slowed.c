@@ -1,13 +1,20 @@
 /* slowed.c - schedules on scaled times. */
 #include "sched/slowed.h"
 
+#include <math.h>
+
 #include "base/mem.h"
+#include "base/rng.h"
 #include "sched/timeline.h"
+
+enum { DRAWS = 4 };
+static const double WRONG = 0.1; /* standard deviation of a time's logarithm */
 
 struct slowed {
 	uint32_t n, k;
-	const double *as_is; /* (n,k) */
-	double *task_s;      /* (n,k) what the next schedule is of */
+	double *as_is;  /* (n,k) */
+	double *wrong;  /* (DRAWS,n) factors */
+	double *task_s; /* (n,k) what the next schedule is of */
 	struct sched_costs costs;
 	struct timeliner *t;
 };
@@ -16,9 +23,15 @@ struct slowed *slowed_new(const struct sched_dag *d, const struct sched_costs *c
 {
 	struct slowed *x = MEM_NEW(struct slowed);
 	size_t cells = (size_t)d->n * c->links.k;
-	double *as_is = mem_copy(c->task_s, cells, sizeof *as_is);
-	*x = (struct slowed){.n = d->n, .k = c->links.k, .as_is = as_is, .costs = *c};
-	x->task_s = mem_copy(as_is, cells, sizeof *as_is);
+	*x = (struct slowed){.n = d->n, .k = c->links.k, .costs = *c};
+	x->as_is = mem_copy(c->task_s, cells, sizeof *x->as_is);
+	x->task_s = mem_copy(c->task_s, cells, sizeof *x->task_s);
+	x->wrong = MEM_NEWN(double, DRAWS *(size_t)d->n + 1);
+	for (uint32_t draw = 0; draw < DRAWS; draw++)
+		for (uint32_t i = 0; i < d->n; i++) {
+			struct rng_addr at = {1, draw, i, RNG_SEARCH};
+			x->wrong[(size_t)draw * d->n + i] = exp(WRONG * rng_normal(&at, 0));
+		}
 	x->costs.task_s = x->task_s;
 	x->costs.least_s = NULL;
 	x->t = timeliner_new(d, &x->costs, false);
@@ -30,17 +43,26 @@ void slowed_free(struct slowed *x)
 	if (!x)
 		return;
 	timeliner_free(x->t);
-	mem_free((void *)x->as_is);
+	mem_free(x->as_is);
+	mem_free(x->wrong);
 	mem_free(x->task_s);
 	mem_free(x);
 }
 
 double slowed_s(struct slowed *x, const uint16_t *device, const double *slow)
 {
-	const struct timeline *t;
-	for (uint32_t i = 0; i < x->n; i++) {
-		size_t at = (size_t)i * x->k + device[i];
-		x->task_s[at] = x->as_is[at] * (slow && x->as_is[at] > 0 ? slow[device[i]] : 1);
+	double sum = 0;
+	for (uint32_t draw = 0; draw < DRAWS; draw++) {
+		const double *wrong = &x->wrong[(size_t)draw * x->n];
+		const struct timeline *t;
+		for (uint32_t i = 0; i < x->n; i++) {
+			size_t at = (size_t)i * x->k + device[i];
+			double by = wrong[i] * (slow ? slow[device[i]] : 1);
+			x->task_s[at] = x->as_is[at] > 0 ? x->as_is[at] * by : x->as_is[at];
+		}
+		if (timeline_run(x->t, device, &t) != TIMELINE_OK || !(t->makespan_s > 0))
+			return 0;
+		sum += log(t->makespan_s);
 	}
-	return timeline_run(x->t, device, &t) == TIMELINE_OK ? t->makespan_s : 0;
+	return exp(sum / DRAWS);
 }

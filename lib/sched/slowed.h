@@ -12,7 +12,12 @@ struct slowed *slowed_new(const struct sched_dag *d, const struct sched_costs *c
 void slowed_free(struct slowed *x);
 
 /* Predicted seconds of a placement (n tasks), each device slow (k) times as slow as its costs; NULL:
- * as they are.  Links stay as they are.  0: it cannot be carried out, or takes no time. */
+ * as they are.  Links stay as they are.  0: it cannot be carried out, or takes no time.
+ *
+ * The geometric mean over some costs in which every task's times are wrong by a tenth.  A schedule may
+ * become much longer by a small change of a time (Graham 1969, "Bounds on multiprocessing timing
+ * anomalies"), and one that a search has found is the shortest for its costs alone: whatever changes,
+ * it becomes longer. */
 double slowed_s(struct slowed *x, const uint16_t *device, const double *slow);
 
 #endif

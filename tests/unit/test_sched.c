@@ -9,6 +9,7 @@
 #include "sched/graphtask.h"
 #include "sched/memplan.h"
 #include "sched/ready.h"
+#include "sched/slowed.h"
 #include "tap.h"
 
 static uint32_t counter;
@@ -315,6 +316,41 @@ static void circles(struct arena *a)
 	    refused + accepted);
 }
 
+/* Many equal tasks that know nothing of each other, on two devices; the mean of costs that are
+ * wrong is the time of all of them, nearly, and slow devices make it longer. */
+static void slowed(struct arena *a)
+{
+	enum { TASKS = 400 };
+	double *cost = ARENA_NEWN(a, double, 2 * TASKS), lat[4] = {0}, bw[4] = {1, 1, 1, 1};
+	uint16_t *device = ARENA_NEWN(a, uint16_t, TASKS), none[1];
+	struct sched_costs c = {.task_s = cost, .links = {2, lat, bw}, .overlap = true};
+	struct sched_dag d;
+
+	sched_dag_build(&d, TASKS, NULL, 0, a);
+	for (uint32_t i = 0; i < TASKS; i++) {
+		cost[2 * i] = cost[2 * i + 1] = 1;
+		device[i] = i % 4 == 0;
+	}
+	struct slowed *x = slowed_new(&d, &c);
+	double as_is = slowed_s(x, device, NULL);
+	tap(fabs(as_is / 300 - 1) < 0.03, "three quarters on one device: %.1f", as_is);
+	double twice = slowed_s(x, device, (double[2]){2, 1});
+	tap(fabs(twice / as_is - 2) < 1e-12, "that device is slow: %g", twice / as_is);
+	tap(slowed_s(x, device, (double[2]){1, 1.5}) == as_is, "the other one is");
+	double both = slowed_s(x, device, (double[2]){1, 6});
+	tap(fabs(both / 600 - 1) < 0.03, "so slow that it ends last: %.1f", both);
+	tap(slowed_s(x, device, NULL) == as_is, "costs are what they were");
+	slowed_free(x);
+	cost[0] = cost[1] = -1;
+	x = slowed_new(&d, &c);
+	tap(slowed_s(x, device, NULL) == 0, "what cannot run has no time");
+	slowed_free(x);
+	sched_dag_build(&d, 0, NULL, 0, a);
+	x = slowed_new(&d, &c);
+	tap(slowed_s(x, none, NULL) == 0, "nor has nothing");
+	slowed_free(x);
+}
+
 int main(void)
 {
 	struct arena *a = arena_new();
@@ -330,6 +366,7 @@ int main(void)
 	plans();
 	graph_tasks(a);
 	circles(a);
+	slowed(a);
 	arena_free(a);
 	return tap_end();
 }

@@ -1,0 +1,176 @@
+"""cores.py - what `place` hands over on this machine's devices, beside HEFT alone and the portfolio alone.
+
+    python tests/bench/cores.py -m MODEL.xml... [-D DEVICES] [--budgets 15,40] [--times 5] [--judge S] [--cache DIR] [--rows FILE]
+
+One trial: `place MODEL --budget S`, with another seed each time; then, on the costs that it has measured, HEFT and
+`placebase portfolio` (3 s) are placed as somebody would who does without the rest.  These, what place handed over, and up to
+seven more that it had raced run in one race of --judge seconds (devrun paired --race), which nothing leaves as a winner:
+all ratios are to the best single device in the same blocks.
+
+A row is a model and a budget: geometric means over its trials, with Student's 95 % intervals where there are two or more.
+    speedup         the best single device over what was handed over; likewise of HEFT and of the portfolio
+    over HEFT       how much less time than HEFT it takes, %: measured, and predicted by the costs of the profile
+    behind          trials in which it takes longer than HEFT, or the portfolio, by more than both intervals allow
+    predicted       mean of |log(predicted / measured)| over what was judged, %, as predicted, and when all are longer alike
+    rank            mean rank correlation of predicted and measured times over what was judged
+    bound           the bound of the sets' times (placebase's bound_s) over the measured time, %
+
+A trial is kept in --cache by model, devices, budget, number and the programs that made it, or --key in their place."""
+import argparse, hashlib, json, os, shutil, subprocess, sys, tempfile, time
+
+import numpy as np
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import stream
+
+PROGRAMS = ["ir2dag", "placebase", "devrun", "reinforce", "placepolicy"]
+MORE = 7  # of what place raced, beside the three
+T95 = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262]
+
+
+def shell(text, **words):
+    p = subprocess.run(["bash", "-o", "pipefail", "-ec", text], env={**os.environ, **words}, capture_output=True, text=True)
+    if p.returncode:
+        sys.exit("cores.py: '%s': %s" % (text, p.stderr.strip().splitlines()[-1:]))
+
+
+PLACE_KEYS = ("graph", "episode", "step", "sample", "source", "devices", "device")
+
+
+def device_of(m):
+    return stream.array(m["device"]).tobytes()
+
+
+def candidates(folder):
+    """Place records: what was handed over, HEFT, the portfolio, and the best predicted of the others that were raced."""
+    at = lambda name: os.path.join(folder, name + ".mp")
+    final = [m for m in stream.of(at("final"), "best") if m.get("final")][-1]
+    some = stream.of(at("alone"), "place")
+    out = [{k: m[k] for k in PLACE_KEYS if k in m} for m in (final, some[0], some[1])]
+    names = ["handed", "heft", "portfolio"]
+    raced = {(m["episode"], m["step"], m["sample"], m["source"]) for m in stream.of(at("final"), "run")}
+    seen = {device_of(m) for m in out}
+    for m in stream.of(at("final"), "place") + stream.of(at("final"), "best"):
+        on = stream.array(m["device"])
+        if device_of(m) not in seen and len(set(on.tolist())) > 1 and m["source"] != "single" and \
+           (m["episode"], m["step"], m["sample"], m["source"]) in raced and len(out) < 3 + MORE:
+            seen.add(device_of(m))
+            out.append({k: m[k] for k in PLACE_KEYS if k in m})
+            names.append("raced")
+    for i, m in enumerate(out):
+        m.update(episode=0, step=0, sample=i, source=names[i])
+    return names, out
+
+
+def trial(model, devices, budget, number, o):
+    with tempfile.TemporaryDirectory() as d:
+        words = dict(M=model, D=devices, B="%g" % budget, S=str(number), O=d, J="%g" % o.judge)
+        began = time.monotonic()
+        shell('place "$M" -D "$D" --budget "$B" --seed "$S" -o "$O"', **words)
+        took = time.monotonic() - began
+        shell('placebase heft "$O/input.mp" | placebase portfolio --budget 3 -o "$O/alone.mp"', **words)
+        names, places = candidates(d)
+        stream.write(os.path.join(d, "some.mp"), stream.read(os.path.join(d, "input.mp")) + [["place", m] for m in places])
+        shell('devsim "$O/some.mp" -o "$O/predicted.mp"', **words)
+        shell('devrun paired --placements --candidates 100 --race "$J" --starts 3 "$O/some.mp" -o "$O/judged.mp"', **words)
+        predicted = [m["lat_s"] for m in stream.of(os.path.join(d, "predicted.mp"), "run")]
+        runs = [m for m in stream.of(os.path.join(d, "judged.mp"), "run") if m["source"] != "single" and m["source"] in names]
+        bounds = [m.get("bound_s", 0) for m in stream.of(os.path.join(d, "alone.mp"), "place")]
+        return {"took_s": took, "bound_s": max(bounds), "names": names, "predicted_s": predicted,
+                "measured": [{k: m.get(k) for k in ("lat_s", "lo_s", "hi_s", "ratio", "ratio_lo", "ratio_hi", "ref_s")}
+                             if m["ok"] else None for m in runs]}
+
+
+# ---- tables ----
+
+def mean(x):
+    """Mean, low, high: by Student."""
+    x = np.asarray(x, float)
+    half = T95[min(len(x) - 2, len(T95) - 1)] * x.std(ddof=1) / np.sqrt(len(x)) if len(x) > 1 else np.nan
+    return x.mean(), x.mean() - half, x.mean() + half
+
+
+def show(x, scale):
+    m, lo, hi = (scale(v) for v in x)
+    return "%.3g" % m if np.isnan(lo) else "%.3g (%.3g .. %.3g)" % (m, min(lo, hi), max(lo, hi))
+
+
+def ranks(x):
+    return np.argsort(np.argsort(x))
+
+
+def figures(t):
+    """Of a trial."""
+    m, p = t["measured"], t["predicted_s"]
+    r = [x["ratio"] for x in m[:3]]
+    both = [(a, x["ratio"] * x["ref_s"]) for a, x in zip(p, m) if x and x.get("ratio")]
+    off = np.log([a / b for a, b in both])
+    behind = lambda i: m[0]["ratio_lo"] > m[i]["ratio_hi"]
+    return {"handed": -np.log(r[0]), "heft": -np.log(r[1]), "portfolio": -np.log(r[2]), "gain": np.log(r[1] / r[0]),
+            "promised": np.log(p[1] / p[0]), "behind_heft": behind(1), "behind_portfolio": behind(2), "off": abs(off).mean(),
+            "off_alike": abs(off - np.median(off)).mean(), "bound": np.log(t["bound_s"] / both[0][1]),
+            "rank": np.corrcoef(ranks([a for a, b in both]), ranks([b for a, b in both]))[0, 1] if len(both) > 3 else np.nan,
+            "took": t["took_s"]}
+
+
+def row(model, budget, trials):
+    f = [figures(t) for t in trials]
+    col = lambda name: mean([x[name] for x in f])
+    times, less, share = np.exp, lambda v: 100 * (1 - np.exp(-v)), lambda v: 100 * np.exp(v)
+    known = [x["rank"] for x in f if not np.isnan(x["rank"])]
+    return [model, "%g" % budget, str(len(f)), show(col("handed"), times), show(col("heft"), times), show(col("portfolio"), times),
+            show(col("gain"), less), show(col("promised"), less),
+            "%d, %d" % (sum(x["behind_heft"] for x in f), sum(x["behind_portfolio"] for x in f)),
+            "%.1f, %.1f" % (100 * col("off")[0], 100 * col("off_alike")[0]),
+            "%.2f" % np.mean(known) if known else "-", "%.0f" % share(col("bound")[0]), "%.0f" % col("took")[0]]
+
+
+HEADS = ["model", "budget, s", "trials", "speedup", "HEFT's", "portfolio's", "less than HEFT, %", "promised, %",
+         "behind HEFT, portfolio", "predicted, %", "rank", "bound, %", "s in all"]
+
+
+def digest(path):
+    with open(path, "rb") as f:
+        return hashlib.sha256(f.read()).hexdigest()[:16]
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("-m", nargs="+", required=True, metavar="MODEL")
+    p.add_argument("-D", default="cpu:0,cpu:1", metavar="DEVICES")
+    p.add_argument("--budgets", default="15,40", metavar="S,...")
+    p.add_argument("--times", type=int, default=5, metavar="N")
+    p.add_argument("--judge", type=float, default=15, metavar="S")
+    p.add_argument("--cache", default="build/cores/cache")
+    p.add_argument("--key")
+    p.add_argument("--rows")
+    o = p.parse_args()
+    os.makedirs(o.cache, exist_ok=True)
+    o.key = o.key or "".join(digest(shutil.which(x) or sys.exit("cores.py: no %s in PATH" % x)) for x in PROGRAMS)
+    table = []
+    for model in o.m:
+        for budget in (float(b) for b in o.budgets.split(",")):
+            trials = []
+            for number in range(1, o.times + 1):
+                text = "\n".join(map(str, (digest(model), o.D, budget, number, o.judge, o.key)))
+                path = os.path.join(o.cache, hashlib.sha256(text.encode()).hexdigest()[:24] + ".json")
+                if not os.path.exists(path):
+                    out = trial(model, o.D, budget, number, o)
+                    with open(path + ".tmp", "w") as f:
+                        json.dump(out, f)
+                    os.rename(path + ".tmp", path)
+                    print("%s, %g s, %d: %.3fx" % (os.path.basename(model), budget, number, np.exp(figures(out)["handed"])),
+                          file=sys.stderr, flush=True)
+                with open(path) as f:
+                    trials.append(json.load(f))
+            table.append(row(os.path.basename(model)[:-4], budget, trials))
+    print("| " + " | ".join(HEADS) + " |\n" + "|---" * len(HEADS) + "|")
+    for r in table:
+        print("| " + " | ".join(r) + " |")
+    if o.rows:
+        with open(o.rows, "w") as f:
+            f.write("\n".join("\t".join(r) for r in [HEADS] + table) + "\n")
+
+
+if __name__ == "__main__":
+    main()
