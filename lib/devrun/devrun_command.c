@@ -120,8 +120,8 @@ static void choose_options(struct devrun_command *c, int64_t *runs, int of, stru
 		  "that runs, whatever it takes",
 		  0, 0, answers, NULL}},
 		{PAIRED, NUMBER("race", 0, OPT_REAL, m->race_s, "S",
-				"candidates compete for S seconds of runs, not in\n"
-				"20 rounds",
+				"candidates compete for S seconds, preparing them\n"
+				"included, not in 20 rounds",
 				0, 1e6)},
 		{PAIRED, NUMBER("starts", 0, OPT_INT, m->starts, "N",
 				"with --race: the first N candidates are what others\n"

@@ -36,7 +36,7 @@ int run_queue_add(struct run_queue *q, const struct rec *r, const struct graph *
 	q->waiting = mem_grow(q->waiting, &q->cap, q->n + 1, sizeof *q->waiting);
 	struct pending *item = &q->waiting[q->n];
 	*item = (struct pending){0};
-	if (place_decode(r, g->n_sets, 0, q->arena, &item->place, e) < 0)
+	if (place_decode(r, g->n_sets, PLACE_PREDICTED, q->arena, &item->place, e) < 0)
 		return err_prefix(e, "place record %llu", (unsigned long long)r->index);
 	if (item->place.id.graph != g->digest)
 		return err_set(e, ST_INPUT, "%s record %llu is about another graph", r->kind,
@@ -121,6 +121,20 @@ int run_queue_measure(struct run_queue *q, struct session *s, struct rec_writer 
 
 /* ---- the verdict ---- */
 
+/* What candidates that are all on device d should take. */
+static void predict_single(const struct run_queue *q, const struct session *s, uint32_t d,
+			   struct place_rec *p)
+{
+	p->predicted = false;
+	for (size_t i = 0; i < q->n && !p->predicted; i++) {
+		const struct pending *x = &q->waiting[i];
+		if (x->place.predicted && session_single(s, x->device) == (int)d) {
+			p->predicted = true;
+			p->predicted_s = x->place.predicted_s;
+		}
+	}
+}
+
 /* `run` records of the single devices, then of the candidates. */
 static int encode_trials(const struct run_queue *q, const struct session *s,
 			 const struct verdict *v, const struct trial *x, struct place_rec *p,
@@ -128,6 +142,7 @@ static int encode_trials(const struct run_queue *q, const struct session *s,
 {
 	for (uint32_t d = 0; d < s->devices.n; d++, p->id.sample++) {
 		p->device = v->single[d].device;
+		predict_single(q, s, d, p);
 		if (trial_encode(s, p, NULL, &v->single[d], w, e) < 0)
 			return -1;
 	}
@@ -155,8 +170,11 @@ int run_queue_compare(struct run_queue *q, struct session *s, struct rec_writer 
 	if (encode_trials(q, s, &v, x, &p, w, e) < 0)
 		return -1;
 	p.id.sample = v.reference < 0 ? 0 : (uint32_t)v.reference;
+	predict_single(q, s, p.id.sample, &p);
 	if (v.winner >= 0) {
 		const struct pending *item = &q->waiting[v.winner];
+		p.predicted = item->place.predicted;
+		p.predicted_s = item->place.predicted_s;
 		p.source = item->place.source;
 		p.id = item->place.id;
 		n_groups = item->n_groups;

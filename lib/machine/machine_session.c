@@ -23,6 +23,8 @@ struct outcome {
 	double ref_s;
 	struct interval ratio;
 	bool has_ratio;
+	struct contest_turns turns; /* of a race */
+	const char *untried;        /* why it was not measured; NULL: it was */
 	uint16_t *device;
 };
 
@@ -99,7 +101,7 @@ static int encode_run(const struct machine_session *s, const struct place_rec *p
 	const struct run_rec x = {.id = p->id,
 				  .source = p->source,
 				  .k = p->k,
-				  .reason = t->at.status == PLACE_OK ? NULL : t->at.why,
+				  .reason = t->at.status != PLACE_OK ? t->at.why : t->untried,
 				  .lat_s = t->m.lat.mid,
 				  .lo_s = t->m.lat.lo,
 				  .hi_s = t->m.lat.hi,
@@ -110,6 +112,9 @@ static int encode_run(const struct machine_session *s, const struct place_rec *p
 				  .ratio = t->ratio.mid,
 				  .ratio_lo = t->ratio.lo,
 				  .ratio_hi = t->ratio.hi,
+				  .predicted_s =
+					  t->turns.n_bursts && p->predicted ? p->predicted_s : 0,
+				  .turns = t->turns,
 				  .mem_bytes = t->at.mem_bytes,
 				  .copies = t->at.copies,
 				  .copy_bytes = t->at.copy_bytes,
@@ -237,6 +242,17 @@ static int only_device(const struct place_rec *p)
 	return p->n_sets ? p->device[0] : 0;
 }
 
+/* The device or the earlier candidate that candidate i is, as contestants are counted; -1: none. */
+static int find_like(const struct machine_session *s, size_t i)
+{
+	const struct place_rec *p = &s->wait[i].place;
+	int like = only_device(p);
+	for (size_t j = 0; j < i && like < 0; j++)
+		if (memcmp(s->wait[j].place.device, p->device, p->n_sets * sizeof *p->device) == 0)
+			like = (int)(s->m->k + j);
+	return like;
+}
+
 static struct contestant enter(const struct machine_session *s, struct outcome *t)
 {
 	return (struct contestant){.run = machine_runnable(&t->at),
@@ -250,6 +266,8 @@ static void store_outcome(const struct contestant *c, struct outcome *t)
 	t->ref_s = c->ref_s;
 	t->ratio = c->ratio;
 	t->has_ratio = c->has_ratio;
+	t->turns = c->turns;
+	t->untried = c->takes_part && c->m.n == 0 ? contest_no_time : NULL;
 }
 
 static int encode_verdict(const struct machine_session *s, const struct contest *x,
@@ -270,20 +288,37 @@ static int encode_verdict(const struct machine_session *s, const struct contest 
 			     .ratio_lo = t->has_ratio ? t->ratio.lo : 1,
 			     .ratio_hi = t->has_ratio ? t->ratio.hi : 1,
 			     .n_pairs = t->m.n,
+			     .race = x->race,
 			     .copies = t->at.copies,
 			     .copy_bytes = t->at.copy_bytes,
 			     .not_compared = "a machine that is played computes nothing"};
 	b.place.device = t->at.device;
+	b.place.predicted &= x->race.n_blocks > 0;
 	return best_encode(&b, w, e);
+}
+
+/* What candidates that are all on device d should take. */
+static void predict_single(const struct machine_session *s, uint32_t d, struct place_rec *p)
+{
+	p->predicted = false;
+	for (size_t i = 0; i < s->n && !p->predicted; i++) {
+		const struct place_rec *x = &s->wait[i].place;
+		if (x->predicted && only_device(x) == (int)d) {
+			p->predicted = true;
+			p->predicted_s = x->predicted_s;
+		}
+	}
 }
 
 /* `run` records of the single devices, then of the candidates. */
 static int encode_contest(struct machine_session *s, const struct outcome *t,
 			  struct place_rec *single, struct rec_writer *w, struct err *e)
 {
-	for (uint32_t d = 0; d < s->m->k; d++, single->id.sample++)
+	for (uint32_t d = 0; d < s->m->k; d++, single->id.sample++) {
+		predict_single(s, d, single);
 		if (encode_run(s, single, &s->single[d], w, e) < 0)
 			return -1;
+	}
 	return encode_all(s, t, w, e);
 }
 
@@ -324,7 +359,7 @@ int machine_session_compare(struct machine_session *s, struct rec_writer *w, str
 	}
 	for (size_t i = 0; i < s->n; i++) {
 		x.c[k + i] = enter(s, &t[i]);
-		x.c[k + i].takes_part &= only_device(&s->wait[i].place) < 0;
+		x.c[k + i].takes_part &= find_like(s, i) < 0;
 	}
 	int rc = s->o.race_s > 0 ? contest_race(&x, &s->o, s->arena, e)
 				 : contest_run(&x, &s->o, s->arena, e);
@@ -337,8 +372,9 @@ int machine_session_compare(struct machine_session *s, struct rec_writer *w, str
 	for (uint32_t d = 0; d < k; d++)
 		store_outcome(&x.c[d], &s->single[d]);
 	for (size_t i = 0; i < s->n; i++) {
-		int d = only_device(&s->wait[i].place);
-		store_outcome(&x.c[d < 0 ? k + i : (uint32_t)d], &t[i]);
+		int like = find_like(s, i);
+		store_outcome(&x.c[like < 0 ? k + i : (uint32_t)like], &t[i]);
+		t[i].turns.start = (int64_t)i < s->o.starts;
 	}
 	struct place_rec single = {.id.graph = s->m->g->digest,
 				   .source = "single",
@@ -348,6 +384,7 @@ int machine_session_compare(struct machine_session *s, struct rec_writer *w, str
 	if (encode_contest(s, t, &single, w, e) < 0)
 		return -1;
 	single.id.sample = x.reference < 0 ? 0 : (uint32_t)x.reference;
+	predict_single(s, single.id.sample, &single);
 	const struct outcome *final =
 		x.winner >= 0 ? &t[(uint32_t)x.winner - k] : &s->single[x.reference];
 	rc = encode_verdict(s, &x, final, &single, w, e);

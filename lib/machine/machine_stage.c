@@ -112,7 +112,7 @@ static int queue(struct machine_stage *s, const struct rec *r, struct filter *f,
 	uint32_t n_groups = 0;
 	if (!s->in->g)
 		return err_set(e, ST_INPUT, "a %s record before its graph", r->kind);
-	if (place_decode(r, s->in->g->n_sets, 0, s->record, &p, e) < 0 ||
+	if (place_decode(r, s->in->g->n_sets, PLACE_PREDICTED, s->record, &p, e) < 0 ||
 	    (rec_is(r, "best") && best_decode_groups(r, &n_groups, e) < 0))
 		return err_prefix(e, "%s record %llu", r->kind, (unsigned long long)r->index);
 	if (p.id.graph != s->in->g->digest)

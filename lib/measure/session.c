@@ -1,6 +1,7 @@
 /* session.c - single devices, placements, the reference between them. */
 #include "measure/session.h"
 
+#include "base/clock.h"
 #include "exec/model_draw.h"
 
 #include <math.h>
@@ -10,8 +11,12 @@ int session_open(struct session *s, const struct graph *g, struct device_list *d
 		 bool allow_shared, const char *weights, const char *inputs, uint64_t seed,
 		 const struct measure_options *o, struct err *e)
 {
-	*s = (struct session){
-		.devices = *devices, .opt = *o, .best = -1, .seed = seed, .arena = arena_new()};
+	*s = (struct session){.devices = *devices,
+			      .opt = *o,
+			      .began_s = clock_s(),
+			      .best = -1,
+			      .seed = seed,
+			      .arena = arena_new()};
 	*devices = (struct device_list){0};
 	uint32_t k = s->devices.n;
 	s->single = ARENA_NEWN(s->arena, struct single_reference, k);

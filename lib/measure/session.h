@@ -5,6 +5,7 @@
 
 #include "exec/model_inputs.h"
 #include "measure/measure.h"
+#include "timing/contest.h"
 
 /* A placement on one device alone: what the others are compared with. */
 struct single_reference {
@@ -22,6 +23,7 @@ struct session {
 	struct planner planner;
 	struct executor *x;
 	struct measure_options opt;
+	double began_s;    /* clock_s() of session_open */
 	bool no_reference; /* set after opening: placements alone, ref_s stays 0 */
 	uint32_t rounds;   /* set after opening: in rounds (interleaved.h); 0: one after another */
 	bool first_wins; /* set after opening: a verdict's answer is the first candidate that runs */
@@ -43,7 +45,8 @@ struct trial {
 	double ref_s;          /* best single device around it; 0: there is none */
 	struct interval ratio; /* when paired */
 	bool has_ratio;
-	uint64_t *mem_bytes; /* (k) */
+	struct contest_turns turns; /* of a race */
+	uint64_t *mem_bytes;        /* (k) */
 	uint32_t n_copies;
 	uint64_t copy_bytes;
 	uint32_t n_in_host;         /* of the copies, tensors that are read where they are */

@@ -36,6 +36,8 @@ int trial_encode(const struct session *s, const struct place_rec *p, const uint3
 			    .ratio = t->ratio.mid,
 			    .ratio_lo = t->ratio.lo,
 			    .ratio_hi = t->ratio.hi,
+			    .predicted_s = t->turns.n_bursts && p->predicted ? p->predicted_s : 0,
+			    .turns = t->turns,
 			    .copies = t->n_copies,
 			    .copy_bytes = t->copy_bytes,
 			    .has_plan = true,
@@ -77,6 +79,7 @@ int verdict_encode(const struct verdict *v, const struct session *s, const struc
 			     .ratio_lo = t->has_ratio ? t->ratio.lo : 1,
 			     .ratio_hi = t->has_ratio ? t->ratio.hi : 1,
 			     .n_pairs = v->n_pairs,
+			     .race = v->race,
 			     .copies = t->n_copies,
 			     .copy_bytes = t->copy_bytes,
 			     .has_diff = !v->not_compared[0],
@@ -85,5 +88,6 @@ int verdict_encode(const struct verdict *v, const struct session *s, const struc
 			     .out_cos = v->diff.cosine,
 			     .out_max = v->diff.largest};
 	x.place.device = t->device;
+	x.place.predicted &= v->race.n_blocks > 0;
 	return best_encode(&x, w, e);
 }

@@ -1,10 +1,16 @@
 /* verdict.c - candidates against the best single device. */
 #include "measure/verdict.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "race/contest_race.h"
 #include "sched/slowed.h"
+
+/* Of the seconds of a race, those that its runs have in any case, whatever preparing took. */
+static const double LEAST_RACE = 0.25;
 
 /* Who takes part: devices 0 .. k-1 alone, then the candidates. */
 struct participants {
@@ -12,9 +18,9 @@ struct participants {
 	struct arena *a;
 	uint32_t k, n;
 	struct trial **trial; /* (k + n) */
-	int *single;          /* (k + n) the device that runs all of it, or -1 */
-	struct plan *plan;    /* (k + n) zeros: none */
-	bool *planned;        /* (k + n) false: cannot run, or a candidate on one device */
+	int *like;         /* (k + n) the participant before it that is the same placement, or -1 */
+	struct plan *plan; /* (k + n) zeros: none */
+	bool *planned;     /* (k + n) false: cannot run, or a candidate on one device */
 	struct plan_run *run; /* (k + n) */
 	struct slowed *slowed;
 	uint16_t *step_device; /* (steps) room */
@@ -42,7 +48,7 @@ static void reserve(struct participants *p)
 	struct err e = ERR_INIT;
 	for (uint32_t i = 0; i < p->n; i++) {
 		struct plan x;
-		if (i >= p->k && p->single[i] >= 0)
+		if (p->like[i] >= 0)
 			continue;
 		if (plan_make(planner, p->trial[i]->device, &x, &e) == 0) {
 			for (uint32_t d = 0; d < p->k; d++)
@@ -56,13 +62,24 @@ static void reserve(struct participants *p)
 		err_clear(&e);
 }
 
+/* The device that runs all of candidate i, or an earlier candidate that places alike; -1: neither. */
+static int find_like(const struct participants *p, uint32_t i)
+{
+	size_t bytes = p->s->model.g->n_sets * sizeof *p->trial[i]->device;
+	int single = session_single(p->s, p->trial[i]->device);
+	for (uint32_t j = p->k; j < i && single < 0; j++)
+		if (memcmp(p->trial[j]->device, p->trial[i]->device, bytes) == 0)
+			return p->like[j] < 0 ? (int)j : p->like[j];
+	return single;
+}
+
 static void participants_open(struct participants *p, struct session *s, struct trial *t,
 			      uint32_t n, struct verdict *v, struct arena *a)
 {
 	uint32_t k = s->devices.n, n_sets = s->model.g->n_sets;
 	*p = (struct participants){.s = s, .a = a, .k = k, .n = k + n};
 	p->trial = ARENA_NEWN(a, struct trial *, p->n);
-	p->single = ARENA_NEWN(a, int, p->n);
+	p->like = ARENA_NEWN(a, int, p->n);
 	p->plan = ARENA_NEWN(a, struct plan, p->n);
 	p->planned = ARENA_NEWN(a, bool, p->n);
 	p->run = ARENA_NEWN(a, struct plan_run, p->n);
@@ -77,11 +94,11 @@ static void participants_open(struct participants *p, struct session *s, struct 
 	}
 	for (uint32_t i = 0; i < p->n; i++) {
 		p->trial[i] = i < k ? &v->single[i] : &t[i - k];
-		p->single[i] = i < k ? (int)i : session_single(s, p->trial[i]->device);
+		p->like[i] = i < k ? -1 : find_like(p, i);
 	}
 	reserve(p);
 	for (uint32_t i = 0; i < p->n; i++)
-		if (i < k || p->single[i] < 0)
+		if (p->like[i] < 0)
 			plan_one(p, i);
 }
 
@@ -119,7 +136,7 @@ static void contest_open(struct participants *p, struct contest *x)
 	}
 }
 
-/* What the contest says, in the trials; candidates on one device are that device. */
+/* What the contest says, in the trials; what is like another one is that one. */
 static void store_trials(struct participants *p, const struct contest *x)
 {
 	for (uint32_t i = 0; i < p->n; i++) {
@@ -127,18 +144,22 @@ static void store_trials(struct participants *p, const struct contest *x)
 		struct trial *t = p->trial[i];
 		if (!c->takes_part)
 			continue;
-		t->ok = !c->failed;
+		t->ok = !c->failed && c->m.n > 0;
 		t->m = c->m;
 		t->ref_s = c->ref_s;
 		t->ratio = c->ratio;
 		t->has_ratio = c->has_ratio;
+		t->turns = c->turns;
 		memcpy(t->reason, c->reason, sizeof t->reason);
+		if (!c->failed && c->m.n == 0)
+			snprintf(t->reason, sizeof t->reason, "%s", contest_no_time);
 	}
-	for (uint32_t i = p->k; i < p->n && x->reference >= 0; i++)
-		if (p->single[i] >= 0) {
+	for (uint32_t i = p->k; i < p->n; i++)
+		if (p->like[i] >= 0) {
 			const uint16_t *device = p->trial[i]->device;
-			*p->trial[i] = *p->trial[p->single[i]];
+			*p->trial[i] = *p->trial[p->like[i]];
 			p->trial[i]->device = device;
+			p->trial[i]->turns.start = i < p->k + p->s->opt.starts;
 		}
 }
 
@@ -155,11 +176,15 @@ static int run_contest(struct participants *p, struct verdict *v, struct err *e)
 {
 	struct contest x;
 	contest_open(p, &x);
-	const struct measure_options *o = &p->s->opt;
-	if ((o->race_s > 0 ? contest_race(&x, o, p->a, e) : contest_run(&x, o, p->a, e)) < 0)
+	struct measure_options o = p->s->opt;
+	/* The seconds of a race are those of all that it takes. */
+	if (o.race_s > 0)
+		o.race_s = fmax(o.race_s - (clock_s() - p->s->began_s), LEAST_RACE * o.race_s);
+	if ((o.race_s > 0 ? contest_race(&x, &o, p->a, e) : contest_run(&x, &o, p->a, e)) < 0)
 		return -1;
 	store_trials(p, &x);
 	v->reference = x.reference;
+	v->race = x.race;
 	if (p->s->first_wins)
 		x.winner = first_candidate(p);
 	v->winner = x.winner < 0 ? -1 : x.winner - (int)p->k;

@@ -5,18 +5,20 @@
 #include "measure/session.h"
 
 struct verdict {
-	struct trial *single;          /* (k) every device alone, in the final's rounds */
-	int reference;                 /* the fastest of them there; -1: none can run the model */
-	int winner;                    /* a candidate, or -1: the reference itself */
-	struct trial final;            /* the winner, or the reference; ratio 1 then */
-	uint32_t n_pairs;              /* rounds of the final */
+	struct trial *single; /* (k) every device alone, in the final's rounds */
+	int reference;        /* the fastest of them there; -1: none can run the model */
+	int winner;           /* a candidate, or -1: the reference itself */
+	struct trial final;   /* the winner, or the reference; ratio 1 then */
+	uint32_t n_pairs;     /* rounds of the final; of a race: its runs */
+	struct contest_race_facts race;
 	struct output_difference diff; /* of the winner's outputs to the reference's */
 	char not_compared[sizeof((struct err *)0)->msg]; /* why there is no diff; "": there is */
 };
 
 /* A contest (timing/contest.h) of every single device and of candidates t[n].  A candidate that is
- * all on one device is that device, and never a gain.  Results from a.  -1: nothing could run, or
- * the output's reader has gone. */
+ * all on one device is that device, and never a gain; one that is like an earlier one is that one.
+ * The seconds of a race are counted from session_open on.  Results from a.  -1: nothing could run,
+ * or the output's reader has gone. */
 int verdict_reach(struct session *s, struct trial *t, uint32_t n, struct arena *a,
 		  struct verdict *out, struct err *e) MUST_CHECK;
 

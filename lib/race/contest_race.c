@@ -227,11 +227,46 @@ static void store_results(struct racers *r, const struct race *race, struct aren
 		}
 }
 
+/* Each ran in blocks of its own: the latency becomes what it takes while the reference takes ref_s. */
+static void align_latency(struct contestant *c)
+{
+	const struct interval r = c->ratio;
+	if (!c->has_ratio || c->m.n == 0 || !(c->ref_s > 0))
+		return;
+	/* What is like the reference has a ratio of 1 without an interval: its time has one. */
+	c->m.lat = interval_clip(r.lo < r.hi ? interval_scaled(r, c->ref_s)
+					     : interval_scaled(c->m.lat, c->ref_s / c->m.lat.mid));
+}
+
+/* How often each ran, and how the race went. */
+static void store_facts(struct racers *r, const struct race *race, const struct race_result *out)
+{
+	struct contest *x = r->x;
+	for (uint32_t i = 0; i < r->n; i++) {
+		const struct race_arm *arm = race_arm(race, i);
+		x->c[r->who[i]].turns = (struct contest_turns){arm->n_bursts, arm->n_clean,
+							       arm->start, arm->state == RACE_OUT};
+	}
+	for (uint32_t i = 0; i < x->k && r->pooled; i++)
+		if (in_pool(r, i))
+			x->c[i].turns = x->c[r->who[0]].turns;
+	for (uint32_t i = 0; i < x->n; i++)
+		align_latency(&x->c[i]);
+	x->race = (struct contest_race_facts){.n_blocks = out->n_blocks,
+					      .n_disturbed = out->n_disturbed,
+					      .noise = out->noise,
+					      .drift = out->drift,
+					      .settled = out->settled};
+}
+
 static int race_all(struct racers *r, struct race *race, struct arena *a, struct err *e)
 {
 	struct race_result out;
+	double begin_s = clock_s(r);
 	int rc = race_finish(race, &out, e);
 	store_results(r, race, a);
+	store_facts(r, race, &out);
+	r->x->race.seconds = clock_s(r) - begin_s;
 	if (rc < 0 || out.winner < 0)
 		return rc;
 	int w = (int)r->who[out.winner];

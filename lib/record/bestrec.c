@@ -1,6 +1,20 @@
 /* bestrec.c - best records in and out. */
 #include "record/bestrec.h"
 
+static void put_race(const struct contest_race_facts *x, struct rec_writer *w)
+{
+	if (x->n_blocks == 0)
+		return;
+	put_map_begin(w, "race");
+	put_uint(w, "blocks", x->n_blocks);
+	put_uint(w, "disturbed", x->n_disturbed);
+	put_real(w, "seconds", x->seconds);
+	put_real(w, "noise", x->noise);
+	put_real(w, "drift", x->drift);
+	put_bool(w, "settled", x->settled);
+	put_map_end(w);
+}
+
 static void put_final(const struct best_rec *x, struct rec_writer *w)
 {
 	put_bool(w, "final", true);
@@ -9,6 +23,7 @@ static void put_final(const struct best_rec *x, struct rec_writer *w)
 	put_real(w, "ratio_lo", x->ratio_lo);
 	put_real(w, "ratio_hi", x->ratio_hi);
 	put_uint(w, "n_pairs", x->n_pairs);
+	put_race(&x->race, w);
 	put_uint(w, "copies", x->copies);
 	put_uint(w, "copy_bytes", x->copy_bytes);
 	if (!x->has_diff) {
@@ -37,6 +52,8 @@ int best_encode(const struct best_rec *x, struct rec_writer *w, struct err *e)
 		put_real(w, "hi_s", x->hi_s);
 	}
 	put_real(w, "ref_s", x->ref_s);
+	if (p->predicted)
+		put_real(w, "predicted_s", p->predicted_s);
 	if (x->has_value) {
 		put_real(w, "value", x->value);
 		put_real(w, "ref_value", x->ref_value);
@@ -82,6 +99,22 @@ static int decode_optional(const struct rec *r, const char *key, double *out, bo
 	return *told ? get_real(r->map, key, out, e) : 0;
 }
 
+static int decode_race(const struct rec *r, struct contest_race_facts *x, struct err *e)
+{
+	const struct val *map;
+
+	if (!val_get(r->map, "race"))
+		return 0;
+	if (get_map(r->map, "race", &map, e) < 0 ||
+	    get_u32(map, "blocks", 0, &x->n_blocks, e) < 0 ||
+	    get_u32(map, "disturbed", 0, &x->n_disturbed, e) < 0 ||
+	    get_real(map, "seconds", &x->seconds, e) < 0 ||
+	    get_real(map, "noise", &x->noise, e) < 0 || get_real(map, "drift", &x->drift, e) < 0 ||
+	    get_bool(map, "settled", &x->settled, e) < 0)
+		return err_prefix(e, "race");
+	return 0;
+}
+
 static int decode_final(const struct rec *r, struct arena *a, struct best_rec *x, struct err *e)
 {
 	bool mse, cosine, largest;
@@ -89,6 +122,8 @@ static int decode_final(const struct rec *r, struct arena *a, struct best_rec *x
 	if (get_text(r->map, "reference", a, &x->reference, e) < 0 ||
 	    get_u32(r->map, "n_pairs", 0, &x->n_pairs, e) < 0 ||
 	    get_real(r->map, "lo_s", &x->lo_s, e) < 0 || get_real(r->map, "hi_s", &x->hi_s, e) < 0)
+		return -1;
+	if (decode_race(r, &x->race, e) < 0)
 		return -1;
 	if (decode_optional(r, "out_mse", &x->out_mse, &mse, e) < 0 ||
 	    decode_optional(r, "out_cos", &x->out_cos, &cosine, e) < 0 ||
@@ -114,6 +149,9 @@ int best_decode_result(const struct rec *r, struct arena *a, struct best_rec *x,
 		return -1;
 	if (x->has_copies && (get_uint(r->map, "copies", 0, UINT64_MAX, &x->copies, e) < 0 ||
 			      get_uint(r->map, "copy_bytes", 0, UINT64_MAX, &x->copy_bytes, e) < 0))
+		return -1;
+	x->place.predicted = val_get(r->map, "predicted_s") != NULL;
+	if (x->place.predicted && get_real(r->map, "predicted_s", &x->place.predicted_s, e) < 0)
 		return -1;
 	x->lo_s = x->hi_s = x->lat_s;
 	return x->final ? decode_final(r, a, x, e) : 0;

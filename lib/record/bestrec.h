@@ -5,6 +5,7 @@
 #define HSDAG_RECORD_BESTREC_H
 
 #include "record/placerec.h"
+#include "timing/contest.h"
 
 struct best_rec {
 	struct place_rec place; /* id, source, devices and placement */
@@ -20,7 +21,8 @@ struct best_rec {
 	const char *reference; /* that device, "": there is none */
 	bool has_ratio;        /* read back, also of one that is not final: it was told */
 	double ratio, ratio_lo, ratio_hi;
-	uint32_t n_pairs;
+	uint32_t n_pairs; /* of a race: its runs */
+	struct contest_race_facts race;
 	bool has_copies; /* as has_ratio */
 	uint64_t copies, copy_bytes;
 	bool has_diff;            /* outputs against the reference's on the same inputs */

@@ -96,6 +96,12 @@ static int decode_bound(const struct rec *r, struct place_rec *p, struct err *e)
 	return p->bounded ? get_real(r->map, "bound_s", &p->bound_s, e) : 0;
 }
 
+static int decode_predicted(const struct rec *r, struct place_rec *p, struct err *e)
+{
+	p->predicted = val_get(r->map, "predicted_s") != NULL;
+	return p->predicted ? get_real(r->map, "predicted_s", &p->predicted_s, e) : 0;
+}
+
 int place_decode(const struct rec *r, uint32_t n_sets, unsigned keys, struct arena *a,
 		 struct place_rec *out, struct err *e)
 {
@@ -105,7 +111,8 @@ int place_decode(const struct rec *r, uint32_t n_sets, unsigned keys, struct are
 	    get_text(r->map, "source", a, &p.source, e) < 0 ||
 	    decode_devices(r, n_sets, a, &p, e) < 0 ||
 	    ((keys & PLACE_POLICY) && decode_policy(r, a, &p, e) < 0) ||
-	    ((keys & PLACE_BOUND) && decode_bound(r, &p, e) < 0))
+	    ((keys & PLACE_BOUND) && decode_bound(r, &p, e) < 0) ||
+	    ((keys & PLACE_PREDICTED) && decode_predicted(r, &p, e) < 0))
 		return -1;
 	*out = p;
 	return 0;

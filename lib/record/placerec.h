@@ -40,7 +40,8 @@ struct place_rec {
 /* Optional keys that a reader asks for; it does not look at the others. */
 enum {
 	PLACE_POLICY = 1 /* action or moves, logp, entropy, stay */,
-	PLACE_BOUND = 2 /* bound_s */
+	PLACE_BOUND = 2 /* bound_s */,
+	PLACE_PREDICTED = 4 /* predicted_s */
 };
 
 /* n_sets: what the graph has, or UINT32_MAX: any.  Memory from a.  The required keys are those that

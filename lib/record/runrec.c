@@ -51,6 +51,18 @@ static void put_clock(const struct run_rec *x, struct rec_writer *w)
 	put_real(w, "clock_s", x->clock_s);
 }
 
+static void put_turns(const struct run_rec *x, struct rec_writer *w)
+{
+	if (x->predicted_s > 0)
+		put_real(w, "predicted_s", x->predicted_s);
+	if (x->turns.n_bursts == 0)
+		return;
+	put_uint(w, "bursts", x->turns.n_bursts);
+	put_uint(w, "clean", x->turns.n_clean);
+	put_bool(w, "start", x->turns.start);
+	put_bool(w, "out", x->turns.out);
+}
+
 int run_encode(const struct run_rec *x, struct rec_writer *w, struct err *e)
 {
 	rec_begin(w, "run");
@@ -77,6 +89,7 @@ int run_encode(const struct run_rec *x, struct rec_writer *w, struct err *e)
 		put_real(w, "ratio_lo", x->ratio_lo);
 		put_real(w, "ratio_hi", x->ratio_hi);
 	}
+	put_turns(x, w);
 	put_vector(w, "mem_bytes", TT_U64, x->k, x->mem_bytes);
 	put_uint(w, "copies", x->copies);
 	put_uint(w, "copy_bytes", x->copy_bytes);
@@ -171,6 +184,26 @@ static int decode_plan(const struct val *map, struct run_rec *x, struct err *e)
 		       : 0;
 }
 
+static int decode_turns(const struct val *map, struct arena *a, struct run_rec *x, struct err *e)
+{
+	uint64_t n = UINT64_MAX;
+	const double *samples_s;
+
+	if (get_tensor(map, "samples_s", TT_F64, 1, &n, a, &samples_s, e) < 0)
+		return -1;
+	x->n_samples = (uint32_t)n;
+	if (val_get(map, "predicted_s") && get_real(map, "predicted_s", &x->predicted_s, e) < 0)
+		return -1;
+	if (!val_get(map, "bursts"))
+		return 0;
+	return get_u32(map, "bursts", 0, &x->turns.n_bursts, e) < 0 ||
+			       get_u32(map, "clean", 0, &x->turns.n_clean, e) < 0 ||
+			       get_bool(map, "start", &x->turns.start, e) < 0 ||
+			       get_bool(map, "out", &x->turns.out, e) < 0
+		       ? -1
+		       : 0;
+}
+
 /* What it took. */
 static int decode_outcome(const struct val *map, unsigned keys, struct arena *a, struct run_rec *x,
 			  struct err *e)
@@ -187,6 +220,8 @@ static int decode_outcome(const struct val *map, unsigned keys, struct arena *a,
 	if ((keys & RUN_COPIES) && decode_copies(map, x, e) < 0)
 		return -1;
 	if ((keys & RUN_SAMPLES) && decode_samples(map, a, x, e) < 0)
+		return -1;
+	if ((keys & RUN_TURNS) && decode_turns(map, a, x, e) < 0)
 		return -1;
 	if ((keys & RUN_PLAN) && decode_plan(map, x, e) < 0)
 		return -1;
@@ -222,6 +257,11 @@ bool run_source_is(const struct rec *r, const char *name)
 bool run_is_simulated(const struct rec *r)
 {
 	return val_get(r->map, "period_s") != NULL;
+}
+
+bool run_has_turns(const struct rec *r)
+{
+	return val_get(r->map, "bursts") != NULL || val_get(r->map, "reason") != NULL;
 }
 
 bool run_has_schedule(const struct rec *r)

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "record/rolloutid.h"
 #include "stream/rec.h"
+#include "timing/contest.h"
 
 /* What went over each directed link that carried something; devices are the placement's. */
 struct run_links {
@@ -49,8 +50,10 @@ struct run_rec {
 	double ref_s; /* best single device; 0: none can run the model */
 	bool has_ratio;
 	double ratio, ratio_lo, ratio_hi;
-	const uint64_t *mem_bytes; /* (k) */
-	bool has_copies;           /* read back: they were told */
+	double predicted_s;         /* what the placement should have taken; 0: not told */
+	struct contest_turns turns; /* n_bursts 0: of no race */
+	const uint64_t *mem_bytes;  /* (k) */
+	bool has_copies;            /* read back: they were told */
 	uint64_t copies, copy_bytes;
 	/* Of a plan that ran: copies that were not made, since both devices compute in the
 	 * host's memory; steps of one or more nodes; connected nodes of one device in more
@@ -89,7 +92,8 @@ enum {
 	RUN_REF_VALUE = 1024, /* with value */
 	RUN_SAMPLES = 2048,   /* samples_s and busy_s, whose length is k; pulse_s, where told */
 	RUN_PLAN = 4096,      /* in_host and steps, where told; has_plan */
-	RUN_CLOCK = 8192      /* began_s and clock_s, where told; has_clock */
+	RUN_CLOCK = 8192,     /* began_s and clock_s, where told; has_clock */
+	RUN_TURNS = 16384     /* turns, predicted_s, n_samples, where told */
 };
 
 /* From a record of kind "run"; texts in memory of a.  Errors name the key; callers say which
@@ -102,6 +106,9 @@ bool run_source_is(const struct rec *r, const char *name);
 
 /* Is it devsim's, and not a measurement? */
 bool run_is_simulated(const struct rec *r);
+
+/* Is it of a race, or could it have been? */
+bool run_has_turns(const struct rec *r);
 
 bool run_has_schedule(const struct rec *r);
 /* ST_INPUT: there is none, or its columns are not of one length.  Indices are not checked. */

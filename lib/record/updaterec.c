@@ -22,7 +22,9 @@ int update_decode_counts(const struct rec *r, struct update_rec *out, struct err
 {
 	*out = (struct update_rec){0};
 	return get_u32(r->map, "ok", 0, &out->ok, e) < 0 ||
-			       get_u32(r->map, "failed", 0, &out->failed, e) < 0
+			       get_u32(r->map, "failed", 0, &out->failed, e) < 0 ||
+			       (val_get(r->map, "best_ratio") &&
+				get_real(r->map, "best_ratio", &out->best_ratio, e) < 0)
 		       ? -1
 		       : 0;
 }

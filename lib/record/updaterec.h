@@ -19,7 +19,7 @@ struct update_rec {
 
 int update_encode(const struct update_rec *u, struct rec_writer *w, struct err *e) MUST_CHECK;
 int update_decode(const struct rec *r, struct update_rec *out, struct err *e) MUST_CHECK;
-/* ok and failed alone. */
+/* ok and failed, and best_ratio where it is told. */
 int update_decode_counts(const struct rec *r, struct update_rec *out, struct err *e) MUST_CHECK;
 
 #endif

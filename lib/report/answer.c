@@ -7,6 +7,7 @@
 #include <string.h>
 
 enum { MAX_SINGLES = 1024 };
+static const double NO_GAIN = 0.995; /* a best that is faster by less is no other one */
 
 void answer_init(struct answer *x)
 {
@@ -21,6 +22,7 @@ void answer_init(struct answer *x)
 void answer_release(struct answer *x)
 {
 	graph_free(x->graph);
+	raced_release(&x->raced);
 	arena_free(x->arena);
 	arena_free(x->spare);
 	arena_free(x->runs);
@@ -86,12 +88,25 @@ static int take_run_of_place(struct answer *x, const struct rec *r, struct err *
 	return read_run(r, x->runs, &x->m, NULL, e);
 }
 
+static int take_raced(struct answer *x, const struct rec *r, struct err *e)
+{
+	const unsigned keys = RUN_STEP | RUN_SAMPLE | RUN_SOURCE | RUN_LATENCY | RUN_INTERVAL |
+			      RUN_RATIO | RUN_TURNS;
+	struct run_rec run;
+	if (!run_has_turns(r))
+		return 0;
+	if (run_decode(r, keys, x->runs, &run, e) < 0)
+		return -1;
+	raced_take(&x->raced, &run);
+	return 0;
+}
+
 static int take_run(struct answer *x, const struct rec *r, struct err *e)
 {
 	struct measured m;
 	uint32_t sample;
 	bool single = run_source_is(r, "single");
-	if (take_run_of_place(x, r, e) < 0)
+	if (take_run_of_place(x, r, e) < 0 || take_raced(x, r, e) < 0)
 		return -1;
 	if (!single && !run_source_is(r, "random"))
 		return 0;
@@ -117,6 +132,10 @@ static int take_update(struct answer *x, const struct rec *r, struct err *e)
 		return -1;
 	x->n_measured += (uint64_t)u.ok + u.failed;
 	x->n_episodes++;
+	if (u.best_ratio > 0 && (x->best_ratio == 0 || u.best_ratio < x->best_ratio * NO_GAIN)) {
+		x->best_ratio = u.best_ratio;
+		x->last_gain = x->n_episodes;
+	}
 	return 0;
 }
 
@@ -197,6 +216,8 @@ static int take_best(struct answer *x, const struct rec *r, struct err *e)
 		return 0;
 	x->reference = b.reference;
 	x->n_pairs = b.n_pairs;
+	x->race = b.race;
+	raced_end(&x->raced);
 	x->has_diff = b.has_diff;
 	x->not_compared = b.not_compared;
 	x->out_mse = b.out_mse;

@@ -9,6 +9,7 @@
 #include "graph/graph.h"
 #include "record/placerec.h"
 #include "record/runrec.h"
+#include "report/raced.h"
 
 /* One measured placement.  Ratios are latency over the best single device's, paired. */
 struct measured {
@@ -44,6 +45,10 @@ struct answer {
 	struct measured random;          /* the fastest run of source "random" */
 	uint64_t n_random;               /* how many of them */
 	uint64_t n_measured, n_episodes; /* by the learner: sums over `update` */
+	uint64_t last_gain;              /* the episode in which its best came; 0: not told */
+	double best_ratio;               /* of the learner's best */
+	struct raced raced;
+	struct contest_race_facts race; /* that a final answer comes from; n_blocks 0: from none */
 
 	struct arena *arena, *spare; /* of the placement, and of the next one */
 	struct arena *runs;          /* of what the runs say */

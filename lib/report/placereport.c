@@ -145,8 +145,9 @@ static void verdict(FILE *out, const struct answer *x, const char *const *names)
 	else if (m->has_ratio && m->ratio_lo > 0 && m->ratio > 0 && m->ratio_hi > 0)
 		fprintf(out,
 			"verdict: %.3f times as fast as %s alone (95 %% interval %.3f to %.3f, %u "
-			"pairs)%s\n",
+			"%s)%s\n",
 			1 / m->ratio, ref, 1 / m->ratio_hi, 1 / m->ratio_lo, x->n_pairs,
+			x->race.n_blocks ? "runs" : "pairs",
 			m->ratio_hi < 1 || m->ratio_lo > 1 ? ""
 							   : ": no difference that can be told");
 	else
@@ -206,6 +207,15 @@ static void tell_objective(FILE *out, const struct answer *x, const struct objec
 	fputc('\n', out);
 }
 
+static void tell_search(FILE *out, const struct answer *x, const char *how, double search_s)
+{
+	fputs("search: ", out);
+	if (search_s >= 0)
+		fprintf(out, "%.0f s, ", search_s);
+	fprintf(out, "%" PRIu64 " placements %s in %" PRIu64 " episodes\n", x->n_measured, how,
+		x->n_episodes);
+}
+
 void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
 		      const char *const *names, const char *what, double search_s)
 {
@@ -232,11 +242,11 @@ void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
 	for (uint32_t d = 0; d < p->k; d++)
 		fprintf(out, "%s %s (%u)", d ? "," : "", names[d], p->sets[d]);
 	fprintf(out, "\nfound by: %s", finder(x->place.source));
-	fputs("\nsearch: ", out);
-	if (search_s >= 0)
-		fprintf(out, "%.0f s, ", search_s);
-	fprintf(out, "%" PRIu64 " placements %s in %" PRIu64 " episodes\n", x->n_measured,
-		o.name ? "simulated" : "measured", x->n_episodes);
+	fputc('\n', out);
+	if (x->n_episodes > 0 || x->race.n_blocks == 0)
+		tell_search(out, x, o.name ? "simulated" : "measured", search_s);
+	if (x->kind == ANSWER_FINAL)
+		raced_print(out, &x->raced, &x->race, &x->place, x->last_gain, x->n_episodes);
 	bound(out, x);
 	not_compared(out, x);
 	tell_objective(out, x, &o);

@@ -11,6 +11,22 @@
 
 #include "timing/rounds.h"
 
+/* What a race did with a contestant. */
+struct contest_turns {
+	uint32_t n_bursts, n_clean; /* bursts that count; those in blocks that were not disturbed */
+	bool start;                 /* what others must surely beat */
+	bool out;                   /* certainly slower than another */
+};
+
+/* How a race went; n_blocks 0: there was none. */
+struct contest_race_facts {
+	uint32_t n_blocks, n_disturbed;
+	double seconds;
+	double noise; /* standard deviation of a burst's logarithm within blocks */
+	double drift; /* half the range of the middle 95 % of the blocks' effects */
+	bool settled; /* more time would not change it */
+};
+
 struct contestant {
 	struct runnable run;
 	uint32_t group;  /* of a race: contest_group */
@@ -23,6 +39,7 @@ struct contestant {
 	double ref_s;                              /* the reference in the same rounds */
 	struct interval ratio;
 	bool has_ratio;
+	struct contest_turns turns;
 };
 
 struct contest {
@@ -32,9 +49,13 @@ struct contest {
 	 * usual, NULL: as usual; 0: nobody knows.  NULL: nothing is predicted. */
 	double (*predict)(void *ctx, uint32_t i, const double *slow);
 	void *ctx;
-	int reference;        /* the fastest single device of the final; -1: none can run */
-	int winner;           /* a place in c, >= k; -1: the reference itself */
+	int reference; /* the fastest single device of the final; -1: none can run */
+	int winner;    /* a place in c, >= k; -1: the reference itself */
+	struct contest_race_facts race;
 };
+
+/* Why a contestant of a race has no measurement: its time was over before. */
+extern const char contest_no_time[];
 
 /* A number that tells which devices a placement of n sets uses. */
 uint32_t contest_group(const uint16_t *device, uint32_t n_sets);

@@ -63,7 +63,7 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	'
 }
 
-@test "of: the placements of another stream, each once, with their sources and devices" {
+@test "of: the placements of another stream, with their sources and devices" {
 	placebase random -n 3 p.mp | placebase heft | placebase heft -o several.mp
 	py '
 		r = read("several.mp")
@@ -76,8 +76,8 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	placebase single:gpu p.mp | placebase of:several.mp > a.mp
 	py '
 		a, b = of("a.mp", "place"), of("several.mp", "place")
-		assert [m["source"] for m in a] == ["single"] + 3 * ["random"] + ["heft"]
-		assert [m["sample"] for m in a[1:]] == list(range(4)) and all(m["devices"] == a[0]["devices"] for m in a)
+		assert [m["source"] for m in a] == ["single"] + 3 * ["random"] + 2 * ["heft"]
+		assert [m["sample"] for m in a[1:]] == list(range(5)) and all(m["devices"] == a[0]["devices"] for m in a)
 		assert (array(a[4]["device"]) == 1 - array(b[3]["device"])).all()
 	'
 	run -3 placebase of:p.mp p.mp

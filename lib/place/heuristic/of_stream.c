@@ -2,15 +2,8 @@
  * beside those that it began with, say, for a comparison of all. */
 #include <string.h>
 
-#include "base/digest.h"
 #include "place/method/method.h"
 #include "record/placerec.h"
-
-struct taken {
-	uint64_t *hash;
-	size_t n, cap;
-	uint32_t records; /* of placements */
-};
 
 static int device_of(const struct method_run *r, const char *name, struct err *e)
 {
@@ -20,21 +13,7 @@ static int device_of(const struct method_run *r, const char *name, struct err *e
 	return err_set(e, ST_INPUT, "there is no device '%s'", name);
 }
 
-/* false: it was taken before. */
-static bool is_another(struct method_run *r, struct taken *t)
-{
-	uint64_t hash = digest_of(r->device, r->m->n_sets * sizeof(*r->device), 0);
-
-	for (size_t i = 0; i < t->n; i++)
-		if (t->hash[i] == hash)
-			return false;
-	t->hash = mem_grow(t->hash, &t->cap, t->n + 1, sizeof(*t->hash));
-	t->hash[t->n++] = hash;
-	return true;
-}
-
-static int take(struct method_run *r, const struct rec *rec, struct arena *a, struct taken *t,
-		struct err *e)
+static int take(struct method_run *r, const struct rec *rec, struct arena *a, struct err *e)
 {
 	struct place_rec p;
 
@@ -43,7 +22,6 @@ static int take(struct method_run *r, const struct rec *rec, struct arena *a, st
 	if (p.id.graph != r->m->g->digest)
 		return err_set(e, ST_INPUT, "%s record %llu is about another graph", rec->kind,
 			       (unsigned long long)rec->index);
-	t->records++;
 	int *device = ARENA_NEWN(a, int, p.k);
 
 	for (uint32_t i = 0; i < p.k; i++)
@@ -52,14 +30,14 @@ static int take(struct method_run *r, const struct rec *rec, struct arena *a, st
 	for (uint32_t s = 0; s < p.n_sets; s++)
 		r->device[s] = (uint16_t)device[p.device[s]];
 	r->source = p.source;
-	return is_another(r, t) ? r->emit(r, e) : 0;
+	return r->emit(r, e);
 }
 
 static int run_of(struct method_run *r, struct err *e)
 {
 	struct rec_reader *in = rec_reader_open(r->arg, -1, e);
 	struct arena *a = arena_new();
-	struct taken t = {0};
+	size_t n = 0;
 	struct rec rec;
 	int k = in ? 1 : -1;
 
@@ -67,14 +45,14 @@ static int run_of(struct method_run *r, struct err *e)
 		if (!rec_is(&rec, "place") && !rec_is(&rec, "best"))
 			continue;
 		arena_reset(a);
-		if (take(r, &rec, a, &t, e) < 0)
+		if (take(r, &rec, a, e) < 0)
 			k = err_prefix(e, "'%s'", r->arg);
+		n++;
 	}
-	if (k >= 0 && t.records == 0)
+	if (k >= 0 && n == 0)
 		k = err_set(e, ST_INPUT, "'%s': it has no placements", r->arg);
 	rec_reader_close(in);
 	arena_free(a);
-	mem_free(t.hash);
 	return k < 0 ? -1 : 0;
 }
 

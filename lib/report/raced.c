@@ -1,0 +1,176 @@
+/* raced.c - what competed in a race, for people. */
+#include "report/raced.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "timing/contest.h"
+
+void raced_release(struct raced *x)
+{
+	for (size_t i = 0; i < x->n; i++)
+		mem_free(x->v[i].source);
+	mem_free(x->v);
+	*x = (struct raced){0};
+}
+
+void raced_take(struct raced *x, const struct run_rec *run)
+{
+	bool untried = run->reason && strcmp(run->reason, contest_no_time) == 0;
+	if (!untried && (run->reason || run->turns.n_bursts == 0))
+		return;
+	if (x->over)
+		raced_release(x);
+	x->n_untried += untried;
+	if (untried)
+		return;
+	x->v = mem_grow(x->v, &x->cap, x->n + 1, sizeof *x->v);
+	x->v[x->n++] = (struct raced_one){.id = run->id,
+					  .source = mem_strdup(run->source),
+					  .lat_s = run->lat_s,
+					  .lo_s = run->lo_s,
+					  .hi_s = run->hi_s,
+					  .ratio = run->ratio,
+					  .has_ratio = run->has_ratio && run->ratio > 0,
+					  .predicted_s = run->predicted_s,
+					  .n_runs = run->n_samples,
+					  .turns = run->turns};
+}
+
+void raced_end(struct raced *x)
+{
+	x->over = true;
+}
+
+static bool is_answer(const struct raced_one *r, const struct place_rec *p)
+{
+	return strcmp(r->source, p->source) == 0 && r->id.episode == p->id.episode &&
+	       r->id.step == p->id.step && r->id.sample == p->id.sample;
+}
+
+static bool is_single(const struct raced_one *r)
+{
+	return strcmp(r->source, "single") == 0;
+}
+
+/* Is it like an earlier one, and no start?  Then that one ran, and what it took is told of both. */
+static bool repeats(const struct raced *x, size_t i)
+{
+	const struct raced_one *a = &x->v[i];
+	if (a->turns.start && !is_single(a))
+		return false;
+	for (size_t j = 0; j < i; j++) {
+		const struct raced_one *b = &x->v[j];
+		if (is_single(a) && is_single(b) && a->id.sample == b->id.sample)
+			return true;
+		if (!a->turns.start && a->lat_s == b->lat_s && a->lo_s == b->lo_s &&
+		    a->hi_s == b->hi_s && a->n_runs == b->n_runs)
+			return true;
+	}
+	return false;
+}
+
+static void print_row(FILE *out, const char *label, const struct raced_one *r, bool answer)
+{
+	fprintf(out, "%-24s", label);
+	if (r->predicted_s > 0)
+		fprintf(out, "  %9.3f ms", r->predicted_s * 1e3);
+	else
+		fprintf(out, "  %12s", "-");
+	fprintf(out, "  %9.3f ms", r->lat_s * 1e3);
+	if (r->has_ratio)
+		fprintf(out, "  %7.3fx", 1 / r->ratio);
+	else
+		fprintf(out, "  %8s", "-");
+	fprintf(out, "  %6u  %6u%s\n", r->n_runs, r->turns.n_bursts, answer ? "  <" : "");
+}
+
+/* A start, by its own name. */
+static void print_start(FILE *out, const struct raced *x, size_t i, const struct place_rec *answer)
+{
+	const struct raced_one *r = &x->v[i];
+	char label[80];
+	if (is_single(r))
+		snprintf(label, sizeof label, "%.40s alone",
+			 r->id.sample < answer->k ? answer->names[r->id.sample] : "a device");
+	else
+		snprintf(label, sizeof label, "%.60s", r->source);
+	print_row(out, label, r, is_answer(r, answer));
+}
+
+/* The fastest of a source, once. */
+static void print_others(FILE *out, const struct raced *x, size_t first,
+			 const struct place_rec *answer)
+{
+	const struct raced_one *best = NULL;
+	uint32_t n = 0;
+	char label[80];
+	for (size_t i = 0; i < x->n; i++) {
+		const struct raced_one *r = &x->v[i];
+		if (r->turns.start || repeats(x, i) || strcmp(r->source, x->v[first].source) != 0)
+			continue;
+		if (i < first)
+			return;
+		n++;
+		if (!best || is_answer(r, answer) ||
+		    (!is_answer(best, answer) && r->lat_s < best->lat_s))
+			best = r;
+	}
+	snprintf(label, sizeof label, n > 1 ? "%.40s, best of %u" : "%.60s", best->source, n);
+	print_row(out, label, best, is_answer(best, answer));
+}
+
+/* Those that may be as fast as the answer. */
+static uint32_t count_rivals(const struct raced *x, const struct place_rec *answer)
+{
+	const struct raced_one *a = NULL;
+	uint32_t n = 0;
+	for (size_t i = 0; i < x->n && !a; i++)
+		a = is_answer(&x->v[i], answer) ? &x->v[i] : NULL;
+	for (size_t i = 0; i < x->n && a; i++)
+		n += &x->v[i] != a && !x->v[i].turns.out && !repeats(x, i) &&
+		     x->v[i].lo_s < a->lat_s;
+	return n;
+}
+
+static void print_more_time(FILE *out, const struct raced *x, const struct contest_race_facts *race,
+			    const struct place_rec *answer, uint64_t last_gain, uint64_t n_episodes)
+{
+	uint32_t rivals = count_rivals(x, answer);
+	fputs("more time: ", out);
+	if (race->settled)
+		fputs("more runs would not change which of these is the answer", out);
+	else if (rivals)
+		fprintf(out, "may change the answer, as %u other%s may be as fast", rivals,
+			rivals == 1 ? "" : "s");
+	else
+		fputs("may change the answer, as the race was not over", out);
+	if (x->n_untried)
+		fprintf(out, "; %u had no time to run", x->n_untried);
+	if (last_gain)
+		fprintf(out, "; the search's best came in episode %" PRIu64 " of %" PRIu64,
+			last_gain, n_episodes);
+	fputc('\n', out);
+}
+
+void raced_print(FILE *out, const struct raced *x, const struct contest_race_facts *race,
+		 const struct place_rec *answer, uint64_t last_gain, uint64_t n_episodes)
+{
+	if (x->n == 0 || race->n_blocks == 0)
+		return;
+	fprintf(out, "\n%-24s  %12s  %12s  %8s  %6s  %6s\n", "raced", "predicted", "measured",
+		"speedup", "runs", "bursts");
+	for (size_t i = 0; i < x->n; i++)
+		if (x->v[i].turns.start && !repeats(x, i))
+			print_start(out, x, i, answer);
+	for (size_t i = 0; i < x->n; i++)
+		if (!x->v[i].turns.start && !repeats(x, i))
+			print_others(out, x, i, answer);
+	fprintf(out,
+		"race: %.1f s, %u blocks, %u of them disturbed; bursts beside each other vary by "
+		"%.1f %%, the machine by %.0f %%\n",
+		race->seconds, race->n_blocks, race->n_disturbed, 100 * race->noise,
+		100 * race->drift);
+	print_more_time(out, x, race, answer, last_gain, n_episodes);
+}

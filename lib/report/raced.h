@@ -1,0 +1,40 @@
+/* raced.h - what competed in a race: every start and the best of each other source, as predicted
+ * and as measured beside each other, and whether more time would change the answer. */
+#ifndef HSDAG_REPORT_RACED_H
+#define HSDAG_REPORT_RACED_H
+
+#include <stdio.h>
+
+#include "record/placerec.h"
+#include "record/runrec.h"
+
+struct raced_one {
+	struct rollout_id id;
+	char *source; /* owned */
+	double lat_s, hi_s, lo_s, ratio, predicted_s;
+	bool has_ratio;
+	uint32_t n_runs;
+	struct contest_turns turns;
+};
+
+/* Of the last race of a stream. */
+struct raced {
+	struct raced_one *v; /* (n) */
+	size_t n, cap;
+	uint32_t n_untried;
+	bool over; /* its final `best` record has come */
+};
+
+void raced_release(struct raced *x);
+/* Take note of a run with RUN_SAMPLE, RUN_STEP, RUN_SOURCE, RUN_LATENCY, RUN_INTERVAL, RUN_RATIO and
+ * RUN_TURNS. */
+void raced_take(struct raced *x, const struct run_rec *run);
+/* A final `best` record has come. */
+void raced_end(struct raced *x);
+
+/* The table, the line on the machine, and the one on more time.  answer: what was handed over;
+ * last_gain, n_episodes: the episode of the search in which its best came, 0: not known. */
+void raced_print(FILE *out, const struct raced *x, const struct contest_race_facts *race,
+		 const struct place_rec *answer, uint64_t last_gain, uint64_t n_episodes);
+
+#endif
