@@ -17,6 +17,7 @@ CORES_PY     = $(or $(HSDAG_PYTHON),python3)
 CORES_PROGS  = $(addprefix $(B)/bin/,ir2dag dagfeat devsim devrun placebase gpnembed placepolicy reinforce placeout recdump irfill)
 
 cores: $(foreach m,$(CORES_MODELS),$(call model_files,$(m))) $(CORES_PROGS)
+	@mkdir -p $(CORES_DIR)
 	@PATH="$(abspath $(B))/bin:$(abspath pipelines):$$PATH" B=$(abspath $(B)) $(CORES_PY) tests/bench/cores.py \
 	  -m $(foreach m,$(CORES_MODELS),$(firstword $(call model_files,$(m)))) -D $(or $(DEVICES),cpu:0$(comma)cpu:1) \
 	  --budgets $(call commas,$(or $(BUDGETS),15 40)) --times $(or $(TIMES),5) --judge $(or $(JUDGE),15) \
