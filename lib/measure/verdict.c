@@ -12,6 +12,10 @@
 /* Of the seconds of a race, those that its runs have in any case, whatever preparing took. */
 static const double LEAST_RACE = 0.25;
 
+/* Plans share memory with earlier ones that need as much; when all of them together could need no
+ * more than one part of so many of what there is, they are not planned twice to find the largest. */
+enum { SMALL_SHARE = 16 };
+
 /* Who takes part: devices 0 .. k-1 alone, then the candidates. */
 struct participants {
 	struct session *s;
@@ -38,6 +42,27 @@ static void plan_one(struct participants *p, uint32_t i)
 		session_note_plan(p->s, t, &p->plan[i], p->a);
 	else
 		memcpy(t->reason, e.msg, sizeof t->reason);
+}
+
+/* Could every plan have memory of its own in the host's, by what one needs for all on the first
+ * device? */
+static bool is_small(const struct participants *p)
+{
+	struct planner *planner = &p->s->planner;
+	for (uint32_t d = 0; d < p->k; d++)
+		if (!p->s->devices.dev[d].class->host)
+			return false;
+	struct err e = ERR_INIT;
+	struct plan x;
+	uint64_t most = 0;
+	if (p->n == 0 || plan_make(planner, p->trial[0]->device, &x, &e) < 0) {
+		err_clear(&e);
+		return false;
+	}
+	for (uint32_t d = 0; d < p->k; d++)
+		most = most > x.tensor_bytes[d] ? most : x.tensor_bytes[d];
+	plan_release(&x);
+	return most < mem_available() / SMALL_SHARE / p->n;
 }
 
 /* Memory for the largest plan, so that all of them share it: plans once without keeping any. */
@@ -96,7 +121,8 @@ static void participants_open(struct participants *p, struct session *s, struct 
 		p->trial[i] = i < k ? &v->single[i] : &t[i - k];
 		p->like[i] = i < k ? -1 : find_like(p, i);
 	}
-	reserve(p);
+	if (!is_small(p))
+		reserve(p);
 	for (uint32_t i = 0; i < p->n; i++)
 		if (p->like[i] < 0)
 			plan_one(p, i);
