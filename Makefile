@@ -44,7 +44,7 @@ UNITS   := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/*.c))
 BENCHES := $(patsubst tests/bench/%.c,$(B)/tests/%,$(wildcard tests/bench/*.c))
 LIB      = $(B)/libhsdag.a
 OBJS    := $(patsubst lib/%,$(B)/obj/%.o,$(basename $(shell find lib -name '*.c'))) \
-           $(patsubst lib/%,$(B)/obj/%.o,$(shell find lib -name '*.cl'))
+           $(patsubst lib/%,$(B)/obj/%.o,$(shell find lib -name '*.cl' -o -name '*.html'))
 
 all: $(PROGS)
 
@@ -59,12 +59,17 @@ $(B)/obj/%.o: lib/%.c
 
 $(B)/obj/place/learned/pretrained.o: share/pretrained.mp
 
-# An OpenCL source becomes a C string: char NAME_cl[].
+# An OpenCL source or a page becomes a C string: char NAME_cl[], char NAME_html[].
+define C_STRING
+@mkdir -p $(@D)
+$(Q)(printf 'extern const char $(subst .,_,$(notdir $<))[];\nconst char $(subst .,_,$(notdir $<))[] =\n'; \
+ sed 's/\\/\\\\/g; s/"/\\"/g; s/^/"/; s/$$/\\n"/' $<; echo ';') > $(@:.o=.c)
+$(Q)$(CC) -c -o $@ $(@:.o=.c)
+endef
 $(B)/obj/%.cl.o: lib/%.cl
-	@mkdir -p $(@D)
-	$(Q)(printf 'extern const char $(notdir $*)_cl[];\nconst char $(notdir $*)_cl[] =\n'; \
-	 sed 's/\\/\\\\/g; s/"/\\"/g; s/^/"/; s/$$/\\n"/' $<; echo ';') > $(@:.o=.c)
-	$(Q)$(CC) -c -o $@ $(@:.o=.c)
+	$(C_STRING)
+$(B)/obj/%.html.o: lib/%.html
+	$(C_STRING)
 
 LINK = $(CC) $(CPPFLAGS) -Itests/support $(CFLAGS) -MMD -MP -MF $(B)/obj/$(@F).d $(LDFLAGS) -o $@ $< \
        $(LIB) $(LDLIBS)

@@ -1,6 +1,6 @@
 /* placeout.c - the answer of a stream as text: affinity JSON for OpenVINO, TSV, a
- * table, the report of the measurements, whether it can be carried out; and as
- * one IR per segment. */
+ * table, the report of the measurements as text or as a page for browsers, whether it can be
+ * carried out; and as one IR per segment. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +10,7 @@
 #include "report/placecheck.h"
 #include "report/devicemap.h"
 #include "report/format.h"
+#include "report/history.h"
 #include "report/trace.h"
 #include "ir/split.h"
 #include "op/op.h"
@@ -29,6 +30,8 @@ struct input {
 	struct arena *devs_arena;
 	bool wants_trace;
 	struct trace trace;
+	bool wants_history;
+	struct history history;
 };
 
 /* Hand every record of the stream at `path` to `take`. */
@@ -53,6 +56,8 @@ static int take_record(struct input *x, const struct rec *r, struct err *e)
 		if (devs_decode(r, x->devs_arena, &x->devs, e) < 0)
 			return -1;
 	}
+	if (x->wants_history && history_take(&x->history, r, e) < 0)
+		return -1;
 	if (x->wants_trace && trace_take(&x->trace, r, e) < 0)
 		return -1;
 	return answer_take(&x->x, r, e);
@@ -110,7 +115,10 @@ static int write_text(FILE *out, const struct input *in, const struct options *o
 	for (uint32_t v = 0; v < g->n; v++)
 		flops[v] = (double)op_flops(g, v);
 	bool *constant = arena_raw(a, g->n, sizeof *constant);
-	op_constant_nodes(g, constant);
+	if (g->ir_version) /* else nothing is folded */
+		op_constant_nodes(g, constant);
+	else
+		memset(constant, 0, g->n * sizeof *constant);
 	bool *idle = arena_raw(a, g->n, sizeof *idle);
 	uint32_t *root = ARENA_NEWN(a, uint32_t, g->out_ptr[g->n]);
 	op_idle_nodes(g, NULL, idle, root);
@@ -125,6 +133,7 @@ static int write_text(FILE *out, const struct input *in, const struct options *o
 		.constant = constant,
 		.devs = in->has_devs ? &in->devs : NULL,
 		.trace = &in->trace,
+		.history = &in->history,
 		.objective = o->objective,
 		.search_s = o->search_s,
 		.warn = warn,
@@ -224,16 +233,19 @@ int main(int argc, char **argv)
 		{"literal", 0, OPT_FLAG, &o.literal, NULL,
 		 "constants where they were placed, not beside what reads them", 0, 0, NULL, NULL},
 		{"random", 0, OPT_TEXT, &o.random, "FILE",
-		 "with report: a stream with runs of random placements", 0, 0, NULL, NULL},
+		 "with report, html: a stream with runs of random placements", 0, 0, NULL, NULL},
 		{"objective", 0, OPT_TEXT, &o.objective, "NAME",
-		 "with report: what was made small, if not the latency; its values have a column",
+		 "with report, html: what was made small, if not the latency; its values have a "
+		 "column",
 		 0, 0, NULL, NULL},
 		{"values", 0, OPT_TEXT, &o.values, "FILE",
-		 "with report: a stream with these values, simulated (devsim --objective), of "
+		 "with report, html: a stream with these values, simulated (devsim --objective), "
+		 "of "
 		 "single devices and of this placement",
 		 0, 0, NULL, NULL},
 		{"search-seconds", 0, OPT_REAL, &o.search_s, "S",
-		 "with report: how long the search took; negative: not told", 0, 0, NULL, NULL},
+		 "with report, html: how long the search took; negative: not told", 0, 0, NULL,
+		 NULL},
 		{"segments", 0, OPT_TEXT, &o.segments, "DIR",
 		 "also write one IR per segment, and index.json, into DIR, which is new or empty",
 		 0, 0, NULL, NULL},
@@ -257,9 +269,12 @@ int main(int argc, char **argv)
 		return opt_finish(rc, &e);
 	in.devs_arena = arena_new();
 	in.wants_trace = report_formats[o.format]->needs_trace;
+	in.wants_history = report_formats[o.format]->needs_history;
+	history_init(&in.history);
 	answer_init(&in.x);
 	rc = write_outputs(first < argc ? argv[first] : "-", &o, &common, &in, &e);
 	trace_release(&in.trace);
+	history_release(&in.history);
 	answer_release(&in.x);
 	arena_free(in.devs_arena);
 	return opt_finish(rc, &e);

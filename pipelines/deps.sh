@@ -6,7 +6,7 @@ set -eu
 packages="gcc make pkg-config libxml2-dev libjansson-dev libmsgpack-dev libopenblas-dev
 	ocl-icd-opencl-dev opencl-headers pocl-opencl-icd libxxhash-dev libmetis-dev libscotch-dev
 	coinor-libclp-dev xz-utils"
-[ $# -eq 0 ] || packages="$packages bats python3-venv ca-certificates"
+[ $# -eq 0 ] || packages="$packages bats python3-venv ca-certificates chromium"
 
 missing=
 for p in $packages; do

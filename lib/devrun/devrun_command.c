@@ -171,6 +171,8 @@ static void choose_options(struct devrun_command *c, int64_t *runs, int of, stru
 				"20 rounds take up to 20 S a placement", 0, 1e6)},
 		{PROBE, NUMBER("max-seconds", 0, OPT_REAL, m->max_s, "S",
 			       "a profile takes about four times as long", 0, 1e6)},
+		{PLACED, FLAG("schedule", 0, s->schedules,
+			      "tell when each set ran, and each copy, in one run")},
 		{OPENED,
 		 NUMBER("timeout", 0, OPT_REAL, m->limit_s, "S", "ends a run; 0: none", 0, 1e9)},
 		{RUN, FLAG("reference", 0, s->reference, "best single device in between")},
@@ -202,6 +204,8 @@ static int check_modes(const struct devrun_command *c, struct err *e)
 	if ((o->measure.race_s > 0 && !o->paired) ||
 	    (o->measure.starts > 0 && !(o->measure.race_s > 0)))
 		return err_set(e, ST_USAGE, "--race goes with --paired, --starts with --race");
+	if (o->schedules && o->rounds > 0)
+		return err_set(e, ST_USAGE, "--schedule does not go with --rounds");
 	if (o->core_speed && o->rounds == 0)
 		return err_set(e, ST_USAGE, "--pulse goes with --rounds");
 	return 0;

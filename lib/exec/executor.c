@@ -109,6 +109,7 @@ static void reset_counters(struct executor *x, struct plan *p, const struct exec
 	x->step_s = s->step_s;
 	x->task_s = s->task_s;
 	x->start_s = s->start_s;
+	x->task_end_s = s->end_s;
 	x->apart = s->apart && (s->step_s || s->task_s);
 	for (uint32_t t = 0; x->task_s && t < p->n_tasks; t++)
 		x->task_s[t] = 0;

@@ -30,8 +30,9 @@ struct exec_sample {
 	/* Durations; the caller's memory, or NULL.  step_s (n_steps) of each step of the model:
 	 * a group's time is shared out in proportion to the planned durations of
 	 * its steps.  task_s (n_tasks) of each task as it is, 0 for transfers; start_s
-	 * (n_tasks) when its worker began with it, since the beginning of the run. */
-	double *step_s, *task_s, *start_s;
+	 * (n_tasks) when its worker began with it, since the beginning of the run, and end_s
+	 * (n_tasks) when it had ended, transfers too. */
+	double *step_s, *task_s, *start_s, *end_s;
 	bool apart; /* with step_s or task_s: wait for each step, so that step_s holds on devices
 	                    * that queue, too; lat_s means little then */
 };

@@ -40,7 +40,7 @@ struct executor {
 	struct plan *plan;
 	struct slot *slot;
 	size_t cap_slot;
-	double *step_s, *task_s, *start_s; /* as in exec_sample */
+	double *step_s, *task_s, *start_s, *task_end_s; /* as in exec_sample */
 	double begin_s;
 	bool apart;
 	struct transfer *transfer; /* (n_tasks) arguments of completion functions */

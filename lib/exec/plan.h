@@ -28,7 +28,9 @@ enum task_kind { TASK_STEP, TASK_MEMCPY, TASK_UPLOAD, TASK_DOWNLOAD };
 
 struct plan_task {
 	enum task_kind kind;
-	uint32_t dev;                     /* the device whose worker starts it */
+	uint32_t dev;        /* the device whose worker starts it */
+	uint32_t copied, to; /* of a copy: the output of the graph, and the device that gets it;
+	                      * of others copied is GRAPH_NONE */
 	const struct fusion_group *group; /* TASK_STEP: the steps that it runs */
 	const double *share; /* TASK_STEP: (group->n) of its time that is each step's */
 	struct step *prepared;

@@ -82,6 +82,7 @@ static int add_groups(struct builder *b, struct err *e)
 			return -1;
 		plan_add_task(b, (struct plan_task){.kind = TASK_STEP,
 						    .dev = g->dev,
+						    .copied = GRAPH_NONE,
 						    .group = g,
 						    .share = shares(b, g),
 						    .rank = b->c.rank[i],
@@ -109,7 +110,10 @@ static int add_copy(struct builder *b, uint32_t c, struct err *e)
 	const struct sched_copy *x = &b->c.tl->copy[c];
 	uint32_t v = copy_value(b, c);
 	size_t bytes = out_bytes(b, b->value[v].out);
-	struct plan_task t = {.bytes = bytes, .rank = reader_rank(b, x->tensor, x->dst)};
+	struct plan_task t = {.bytes = bytes,
+			      .copied = b->value[v].out,
+			      .to = x->dst,
+			      .rank = reader_rank(b, x->tensor, x->dst)};
 	b->plan->n_copies++;
 	b->plan->copy_bytes += bytes;
 	b->plan->n_in_host += in_host(b, c);
@@ -161,6 +165,7 @@ static int param_value(struct builder *b, uint32_t i, uint32_t d, uint32_t *out,
 	} else {
 		v.writer = plan_add_task(b, (struct plan_task){.kind = TASK_UPLOAD,
 							       .dev = d,
+							       .copied = GRAPH_NONE,
 							       .rank = INFINITY,
 							       .src = p->m->input[i],
 							       .bytes = out_bytes(b, o)});

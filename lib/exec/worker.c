@@ -144,6 +144,8 @@ static void transfer_done(void *arg, bool ok)
 	struct executor *x = t->x;
 	struct worker *w = &x->worker[x->plan->task[t->task].dev];
 	if (ok) {
+		if (x->task_end_s)
+			x->task_end_s[t->task] = clock_s() - x->begin_s;
 		release_successors(x, t->task, false, true, NULL);
 		task_ended(x);
 	} else {
@@ -204,6 +206,8 @@ static int run_task(struct worker *w, uint32_t task, double *now, struct err *e)
 		return -1;
 	double then = *now;
 	*now = clock_s();
+	if (x->start_s)
+		x->start_s[task] = then - x->begin_s;
 	if (t->kind == TASK_STEP) {
 		w->busy_s += *now - then;
 		for (uint32_t j = 0; x->step_s && j < t->group->n; j++)
@@ -211,6 +215,8 @@ static int run_task(struct worker *w, uint32_t task, double *now, struct err *e)
 	}
 	if (x->task_s)
 		x->task_s[task] = *now - then;
+	if (x->task_end_s)
+		x->task_end_s[task] = *now - x->begin_s;
 	release_successors(x, task, true, true, w);
 	task_ended(x);
 	return 0;

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "exec/model_draw.h"
+#include "measure/measured_schedule.h"
 
 #include <math.h>
 #include <string.h>
@@ -219,6 +220,16 @@ void session_note_plan(const struct session *s, struct trial *t, const struct pl
 	t->n_splits = p->n_splits;
 }
 
+int session_schedule(struct session *s, struct trial *t, struct plan *p, struct arena *a,
+		     struct err *e)
+{
+	t->schedule = ARENA_NEWN(a, struct run_schedule, 1);
+	int rc = schedule_measure(s->x, &s->planner, p, t->device, t->m.lat.mid, a, t->schedule, e);
+	if (rc < 0)
+		t->schedule = NULL;
+	return rc;
+}
+
 /* Plan t and measure it; a failure becomes a reason. */
 static int measure_trial(struct session *s, struct trial *t, struct arena *a, struct err *e)
 {
@@ -227,6 +238,8 @@ static int measure_trial(struct session *s, struct trial *t, struct arena *a, st
 	if (rc == 0) {
 		session_note_plan(s, t, &p, a);
 		rc = measure_plan(s->x, &p, n_devices(s), &s->opt, a, &t->m, e);
+		if (rc == 0 && s->schedules)
+			rc = session_schedule(s, t, &p, a, e);
 		plan_release(&p);
 	}
 	t->ok = rc == 0;
@@ -251,7 +264,7 @@ static bool reuse_single(struct session *s, struct trial *t, struct arena *a)
 	t->ok = x->reason[0] == '\0';
 	if (!t->ok)
 		return true;
-	if (plan_make(&s->planner, t->device, &p, &e) < 0)
+	if (s->schedules || plan_make(&s->planner, t->device, &p, &e) < 0)
 		return false;
 	session_note_plan(s, t, &p, a);
 	plan_release(&p);

@@ -5,6 +5,7 @@
 
 #include "exec/model_inputs.h"
 #include "measure/measure.h"
+#include "record/runrec.h"
 #include "timing/contest.h"
 
 /* A placement on one device alone: what the others are compared with. */
@@ -28,6 +29,7 @@ struct session {
 	uint32_t rounds;   /* set after opening: in rounds (interleaved.h); 0: one after another */
 	bool first_wins; /* set after opening: a verdict's answer is the first candidate that runs */
 	bool core_speed; /* set after opening: sample how fast the cores are in each run */
+	bool schedules;  /* set after opening: trials, and a verdict's answer, tell a schedule */
 	bool has_costs;  /* the planner's durations are those of a profile (planned_costs.h) */
 	uint64_t seed;   /* of inputs, and of orders in rounds */
 	uint8_t *mask;   /* (n_sets, k) 1: the set can run there */
@@ -51,6 +53,8 @@ struct trial {
 	uint64_t copy_bytes;
 	uint32_t n_in_host;         /* of the copies, tensors that are read where they are */
 	uint32_t n_steps, n_splits; /* of the plan: groups; plan.n_splits */
+	struct run_schedule
+		*schedule; /* of one of its runs, by the session's devices; NULL: none */
 };
 
 /* Take over the (parsed) devices and open them with the model; g is borrowed.  inputs
@@ -82,6 +86,10 @@ int session_single(const struct session *s, const uint16_t *device);
 /* What is known of t from its plan: memory, copies. */
 void session_note_plan(const struct session *s, struct trial *t, const struct plan *p,
 		       struct arena *a);
+
+/* The schedule of trial t, which was measured with plan p; memory from a.  -1: a device failed. */
+int session_schedule(struct session *s, struct trial *t, struct plan *p, struct arena *a,
+		     struct err *e) MUST_CHECK;
 
 /* One inference of a placement (with opt.keep_state as many as min_runs, from no state), and what
  * fn makes of its results.  -1 also when it cannot run. */

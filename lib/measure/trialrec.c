@@ -19,6 +19,32 @@ static double *core_loops(const struct session *s, const struct place_rec *p, co
 	return x;
 }
 
+/* A schedule by the devices of a record: slot[k] as in trial_encode.  Copies from or to a device that
+ * the record does not name do not exist. */
+static const struct run_schedule *by_slots(const struct run_schedule *x, const uint32_t *slot,
+					   uint32_t k, uint32_t n, struct run_schedule *out,
+					   uint16_t **ends)
+{
+	if (!x || !slot) {
+		*ends = NULL;
+		return x;
+	}
+	uint16_t *of = MEM_NEWN(uint16_t, (size_t)n + 1);
+	*ends = MEM_NEWN(uint16_t, 2 * (size_t)x->n_copies + 1);
+	for (uint32_t i = 0; i < k; i++)
+		if (slot[i] < n)
+			of[slot[i]] = (uint16_t)i;
+	for (uint32_t c = 0; c < x->n_copies; c++) {
+		(*ends)[c] = of[x->copy_src[c]];
+		(*ends)[x->n_copies + c] = of[x->copy_dst[c]];
+	}
+	mem_free(of);
+	*out = *x;
+	out->copy_src = *ends;
+	out->copy_dst = *ends + x->n_copies;
+	return out;
+}
+
 int trial_encode(const struct session *s, const struct place_rec *p, const uint32_t *slot,
 		 const struct trial *t, struct rec_writer *w, struct err *e)
 {
@@ -56,7 +82,11 @@ int trial_encode(const struct session *s, const struct place_rec *p, const uint3
 	x.busy_s = busy;
 	x.pulse_s = core_loop_s;
 	x.n_pulses = CORE_SPEED_KINDS;
+	struct run_schedule schedule;
+	uint16_t *ends;
+	x.schedule = by_slots(t->schedule, slot, p->k, s->devices.n, &schedule, &ends);
 	int rc = run_encode(&x, w, e);
+	mem_free(ends);
 	mem_free(mem);
 	mem_free(busy);
 	mem_free(core_loop_s);
@@ -67,6 +97,7 @@ int verdict_encode(const struct verdict *v, const struct session *s, const struc
 		   uint32_t n_groups, struct rec_writer *w, struct err *e)
 {
 	const struct trial *t = &v->final;
+	bool gains = v->winner >= 0 && t->has_ratio;
 	struct best_rec x = {.place = *p,
 			     .n_groups = n_groups,
 			     .lat_s = t->m.lat.mid,
@@ -75,13 +106,15 @@ int verdict_encode(const struct verdict *v, const struct session *s, const struc
 			     .lo_s = t->m.lat.lo,
 			     .hi_s = t->m.lat.hi,
 			     .reference = v->reference < 0 ? "" : s->devices.dev[v->reference].name,
-			     .ratio = t->has_ratio ? t->ratio.mid : 1,
-			     .ratio_lo = t->has_ratio ? t->ratio.lo : 1,
-			     .ratio_hi = t->has_ratio ? t->ratio.hi : 1,
+			     .ratio = gains ? t->ratio.mid : 1,
+			     .ratio_lo = gains ? t->ratio.lo : 1,
+			     .ratio_hi = gains ? t->ratio.hi : 1,
 			     .n_pairs = v->n_pairs,
 			     .race = v->race,
 			     .copies = t->n_copies,
 			     .copy_bytes = t->copy_bytes,
+			     .mem_bytes = t->mem_bytes,
+			     .schedule = t->schedule,
 			     .has_diff = !v->not_compared[0],
 			     .not_compared = v->not_compared,
 			     .out_mse = v->diff.mse,

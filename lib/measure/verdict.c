@@ -198,6 +198,20 @@ static int first_candidate(const struct participants *p)
 	return -1;
 }
 
+/* Of the answer.  A device that fails now takes the schedule with it, not the verdict. */
+static int take_schedule(struct participants *p, struct verdict *v, struct err *e)
+{
+	uint32_t i = v->winner >= 0 ? p->k + (uint32_t)v->winner : (uint32_t)v->reference;
+	while (p->like[i] >= 0)
+		i = (uint32_t)p->like[i];
+	if (!p->planned[i] || session_schedule(p->s, &v->final, &p->plan[i], p->a, e) == 0)
+		return 0;
+	if (!executor_alive(p->s->x))
+		return -1;
+	err_clear(e);
+	return 0;
+}
+
 static int run_contest(struct participants *p, struct verdict *v, struct err *e)
 {
 	struct contest x;
@@ -219,7 +233,7 @@ static int run_contest(struct participants *p, struct verdict *v, struct err *e)
 			       p->k ? p->trial[0]->reason : "there is no device");
 	v->final = v->winner >= 0 ? *p->trial[x.winner] : v->single[v->reference];
 	v->n_pairs = v->final.m.n;
-	return 0;
+	return p->s->schedules ? take_schedule(p, v, e) : 0;
 }
 
 /* ---- outputs ---- */

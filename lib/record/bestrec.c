@@ -26,6 +26,10 @@ static void put_final(const struct best_rec *x, struct rec_writer *w)
 	put_race(&x->race, w);
 	put_uint(w, "copies", x->copies);
 	put_uint(w, "copy_bytes", x->copy_bytes);
+	if (x->mem_bytes)
+		put_vector(w, "mem_bytes", TT_U64, x->place.k, x->mem_bytes);
+	if (x->schedule)
+		run_schedule_put(x->schedule, w);
 	if (!x->has_diff) {
 		put_text(w, "not_compared", x->not_compared);
 		return;
@@ -128,6 +132,10 @@ static int decode_final(const struct rec *r, struct arena *a, struct best_rec *x
 	if (decode_optional(r, "out_mse", &x->out_mse, &mse, e) < 0 ||
 	    decode_optional(r, "out_cos", &x->out_cos, &cosine, e) < 0 ||
 	    decode_optional(r, "out_max", &x->out_max, &largest, e) < 0)
+		return -1;
+	uint64_t k[1] = {x->place.k};
+	if (val_get(r->map, "mem_bytes") &&
+	    get_tensor(r->map, "mem_bytes", TT_U64, 1, k, a, &x->mem_bytes, e) < 0)
 		return -1;
 	x->has_diff = mse && cosine && largest;
 	x->not_compared = "";

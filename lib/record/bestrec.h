@@ -5,6 +5,7 @@
 #define HSDAG_RECORD_BESTREC_H
 
 #include "record/placerec.h"
+#include "record/runrec.h"
 #include "timing/contest.h"
 
 struct best_rec {
@@ -25,8 +26,10 @@ struct best_rec {
 	struct contest_race_facts race;
 	bool has_copies; /* as has_ratio */
 	uint64_t copies, copy_bytes;
-	bool has_diff;            /* outputs against the reference's on the same inputs */
-	const char *not_compared; /* without has_diff: why there is none; "": not told */
+	bool has_diff;             /* outputs against the reference's on the same inputs */
+	const uint64_t *mem_bytes; /* (k) of a final one, peak of each device; NULL: not told */
+	const struct run_schedule *schedule; /* of one of its runs; NULL: not told, or read back */
+	const char *not_compared;            /* without has_diff: why there is none; "": not told */
 	double out_mse, out_cos, out_max;
 };
 

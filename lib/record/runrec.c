@@ -12,7 +12,7 @@ static void put_links(const struct run_links *l, struct rec_writer *w)
 	put_vector(w, "link_busy_s", TT_F64, l->n, l->busy_s);
 }
 
-static void put_schedule(const struct run_schedule *s, struct rec_writer *w)
+void run_schedule_put(const struct run_schedule *s, struct rec_writer *w)
 {
 	put_map_begin(w, "schedule");
 	put_vector(w, "set", TT_U32, s->n, s->set);
@@ -39,8 +39,6 @@ static void put_simulation(const struct run_rec *x, struct rec_writer *w)
 		put_real(w, "energy_j", x->energy_j);
 	if (x->links)
 		put_links(x->links, w);
-	if (x->schedule)
-		put_schedule(x->schedule, w);
 }
 
 static void put_clock(const struct run_rec *x, struct rec_writer *w)
@@ -101,6 +99,8 @@ int run_encode(const struct run_rec *x, struct rec_writer *w, struct err *e)
 	put_vector(w, "busy_s", TT_F64, x->k, x->busy_s);
 	put_clock(x, w);
 	put_simulation(x, w);
+	if (x->schedule)
+		run_schedule_put(x->schedule, w);
 	return rec_end(w, e);
 }
 

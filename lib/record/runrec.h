@@ -110,6 +110,8 @@ bool run_is_simulated(const struct rec *r);
 /* Is it of a race, or could it have been? */
 bool run_has_turns(const struct rec *r);
 
+/* The key `schedule`, which a final `best` record may have too; so do the two below take both. */
+void run_schedule_put(const struct run_schedule *s, struct rec_writer *w);
 bool run_has_schedule(const struct rec *r);
 /* ST_INPUT: there is none, or its columns are not of one length.  Indices are not checked. */
 int run_decode_schedule(const struct rec *r, struct arena *a, struct run_schedule *out,

@@ -85,6 +85,11 @@ static int take_run_of_place(struct answer *x, const struct rec *r, struct err *
 	if (id.episode != want->episode || id.step != want->step || id.sample != want->sample)
 		return 0;
 	x->simulated = run_is_simulated(r);
+	uint64_t k[1] = {x->place.k};
+	x->mem_bytes = NULL;
+	if (val_get(r->map, "mem_bytes") &&
+	    get_tensor(r->map, "mem_bytes", TT_U64, 1, k, x->runs, &x->mem_bytes, e) < 0)
+		return -1;
 	return read_run(r, x->runs, &x->m, NULL, e);
 }
 
@@ -118,8 +123,10 @@ static int take_run(struct answer *x, const struct rec *r, struct err *e)
 			x->n_single = sample + 1;
 	} else if (!single) {
 		x->n_random++;
-		if (!x->random.given ||
-		    (!m.reason && (x->random.reason || m.lat_s < x->random.lat_s)))
+		bool compared = x->random.has_ratio; /* with the answer, in the same rounds */
+		bool better = !m.reason && (x->random.reason || m.lat_s < x->random.lat_s);
+		if (!x->random.given || m.has_ratio > compared ||
+		    (m.has_ratio == compared && better))
 			x->random = m;
 	}
 	return 0;
@@ -170,6 +177,7 @@ static void keep_placement(struct answer *x, enum answer_kind kind, const struct
 	x->m = (struct measured){0};
 	x->simulated = false;
 	x->n_groups = 0;
+	x->mem_bytes = NULL;
 }
 
 static int take_place(struct answer *x, const struct rec *r, struct err *e)
@@ -220,6 +228,7 @@ static int take_best(struct answer *x, const struct rec *r, struct err *e)
 	raced_end(&x->raced);
 	x->has_diff = b.has_diff;
 	x->not_compared = b.not_compared;
+	x->mem_bytes = b.mem_bytes;
 	x->out_mse = b.out_mse;
 	x->out_cos = b.out_cos;
 	x->out_max = b.out_max;
@@ -248,7 +257,8 @@ int answer_take(struct answer *x, const struct rec *r, struct err *e)
 
 void answer_forget_random(struct answer *x)
 {
-	x->random = (struct measured){0};
+	if (!x->random.has_ratio)
+		x->random = (struct measured){0};
 	x->n_random = 0;
 }
 

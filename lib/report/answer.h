@@ -35,14 +35,16 @@ struct answer {
 	uint32_t n_groups;     /* 0: not told */
 	const char *reference; /* the best single device, of a final answer */
 	uint32_t n_pairs;
-	bool has_diff;            /* outputs against the reference's on the same inputs */
-	const char *not_compared; /* of a final answer without has_diff: why; "": not told */
+	bool has_diff;             /* outputs against the reference's on the same inputs */
+	const uint64_t *mem_bytes; /* (place.k) peak of each device; NULL: not told */
+	const char *not_compared;  /* of a final answer without has_diff: why; "": not told */
 	double out_mse, out_cos, out_max;
 
 	struct measured
 		*single; /* (n_single) last run of each single device, in order of devices */
 	uint32_t n_single;
-	struct measured random;          /* the fastest run of source "random" */
+	struct measured random;          /* the fastest run of source "random"; where some are
+	                                  * candidates of a final answer, of those */
 	uint64_t n_random;               /* how many of them */
 	uint64_t n_measured, n_episodes; /* by the learner: sums over `update` */
 	uint64_t last_gain;              /* the episode in which its best came; 0: not told */
@@ -60,7 +62,7 @@ void answer_release(struct answer *x);
  * record that is malformed, of another graph, or a second graph. */
 int answer_take(struct answer *x, const struct rec *r, struct err *e) MUST_CHECK;
 /* Only the runs of random placements, from another stream about the same graph; those that were
- * taken before can be forgotten. */
+ * taken before can be forgotten, but for one that was compared with the answer. */
 void answer_forget_random(struct answer *x);
 int answer_take_random(struct answer *x, const struct rec *r, struct err *e) MUST_CHECK;
 /* Only the values of runs, from another stream about the same graph: those of single devices, and

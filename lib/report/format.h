@@ -10,7 +10,8 @@
 #include "record/devrec.h"
 #include "report/answer.h"
 
-struct trace; /* trace.h */
+struct trace;   /* trace.h */
+struct history; /* history.h */
 
 /* What a format may use.  All is borrowed. */
 struct report_input {
@@ -22,6 +23,7 @@ struct report_input {
 	const bool *constant;           /* (n) nodes that depend on constants alone */
 	const struct devs *devs;        /* the stream's last devs record; NULL: none */
 	const struct trace *trace;      /* filled only for a format that needs_trace */
+	const struct history *history;  /* filled only for a format that needs_history */
 	const char *objective;          /* what was made small; NULL: the latency */
 	double search_s;                /* how long the search took; negative: not told */
 	void (*warn)(const char *text); /* something a person should know */
@@ -29,8 +31,9 @@ struct report_input {
 
 struct report_format {
 	const char *name;
-	const char *about; /* for --help; lines of at most 66 columns */
-	bool needs_trace;  /* it writes a simulated run's schedule */
+	const char *about;  /* for --help; lines of at most 66 columns */
+	bool needs_trace;   /* it writes a run's schedule */
+	bool needs_history; /* it tells how the answer came about */
 	/* 0: written; 1: written, and it names problems for which the placement cannot be carried
 	 * out; -1: an error. */
 	int (*write)(FILE *out, const struct report_input *in, struct err *e);

@@ -12,6 +12,7 @@
 	X(report) \
 	X(check) \
 	X(trace) \
+	X(html) \
 /* end */
 /* clang-format on */
 

@@ -77,15 +77,15 @@ static void head(FILE *out, int label, const struct objective *o)
 	fputc('\n', out);
 }
 
-/* Speedup over the best single device; 0: not known. */
-static double speedup(const struct measured *m)
+double placetext_speedup(const struct answer *x, const struct measured *m)
 {
-	double ratio = m->has_ratio ? m->ratio : m->ref_s > 0 ? m->lat_s / m->ref_s : 0;
-	return ratio > 0 ? 1 / ratio : 0;
+	if (m->has_ratio)
+		return m->ratio > 0 ? 1 / m->ratio : 0;
+	return x->kind != ANSWER_FINAL && m->ref_s > 0 && m->lat_s > 0 ? m->ref_s / m->lat_s : 0;
 }
 
 static void row(FILE *out, int label, const char *name, const struct measured *m, uint32_t groups,
-		const struct answer *diff, const struct objective *o)
+		const struct answer *x, const struct answer *diff, const struct objective *o)
 {
 	fprintf(out, "%-*s", label, name);
 	if (!m->given || m->reason) {
@@ -95,7 +95,7 @@ static void row(FILE *out, int label, const char *name, const struct measured *m
 		fprintf(out, "  %s%s\n", m->reason ? "cannot run: " : "", why);
 		return;
 	}
-	double s = speedup(m);
+	double s = placetext_speedup(x, m);
 	cell(out, W_LAT, "%.3f ms", m->lat_s * 1e3);
 	cell(out, W_RANGE, "%.3f .. %.3f", m->lo_s * 1e3, m->hi_s * 1e3);
 	s > 0 ? cell(out, W_SPEED, "%.3fx", s) : cell(out, W_SPEED, "-");
@@ -127,31 +127,39 @@ static bool is_single(const struct answer *x)
 	return true;
 }
 
-static void verdict(FILE *out, const struct answer *x, const char *const *names)
+/* The answer is the reference itself. */
+static bool is_reference(const struct answer *x)
+{
+	uint32_t d = x->place.n_sets ? x->place.device[0] : 0;
+	return x->kind == ANSWER_FINAL && is_single(x) &&
+	       strcmp(x->place.names[d], x->reference) == 0;
+}
+
+void placetext_verdict(FILE *out, const struct answer *x, const char *const *names)
 {
 	const char *ref = shown_name(x, names, x->reference);
 	const struct measured *m = &x->m;
 	if (x->simulated)
-		fputs("verdict: simulated; devrun measures it\n", out);
+		fputs("simulated; devrun measures it", out);
 	else if (x->kind != ANSWER_FINAL)
-		fputs("verdict: not compared in pairs; devrun paired does that\n", out);
+		fputs("not compared in pairs; devrun paired does that", out);
 	else if (!*x->reference)
-		fputs("verdict: no single device can run the model; this placement can\n", out);
-	else if (is_single(x) && strcmp(x->place.names[x->place.device[0]], x->reference) == 0)
+		fputs("no single device can run the model; this placement can", out);
+	else if (is_reference(x))
 		fprintf(out,
-			"verdict: %s alone is the fastest; "
-			"no placement that was tried beats it for certain\n",
+			"%s alone is the fastest; "
+			"no placement that was tried beats it for certain",
 			ref);
 	else if (m->has_ratio && m->ratio_lo > 0 && m->ratio > 0 && m->ratio_hi > 0)
 		fprintf(out,
-			"verdict: %.3f times as fast as %s alone (95 %% interval %.3f to %.3f, %u "
-			"%s)%s\n",
+			"%.3f times as fast as %s alone (95 %% interval %.3f to %.3f, %u "
+			"%s)%s",
 			1 / m->ratio, ref, 1 / m->ratio_hi, 1 / m->ratio_lo, x->n_pairs,
 			x->race.n_blocks ? "runs" : "pairs",
 			m->ratio_hi < 1 || m->ratio_lo > 1 ? ""
 							   : ": no difference that can be told");
 	else
-		fputs("verdict: no ratio was measured\n", out);
+		fputs("no ratio was measured", out);
 }
 
 /* Why there is no difference of outputs. */
@@ -175,7 +183,7 @@ static void bound(FILE *out, const struct answer *x)
 }
 
 /* Who proposed a placement, from the source of its record. */
-static const char *finder(const char *source)
+const char *placetext_finder(const char *source)
 {
 	static const struct {
 		const char *source, *text;
@@ -216,8 +224,34 @@ static void tell_search(FILE *out, const struct answer *x, const char *how, doub
 		x->n_episodes);
 }
 
+uint64_t placetext_limit(const struct answer *x, const struct devs *devs, uint32_t d)
+{
+	int i = devs ? devs_find(devs, x->place.names[d]) : -1;
+	return i < 0 ? 0 : devs->mem_bytes[i];
+}
+
+/* The peak of each device that is used, and what there is. */
+static void memory(FILE *out, const struct answer *x, const char *const *names,
+		   const struct devs *devs)
+{
+	const char *before = "memory:";
+	for (uint32_t d = 0; x->mem_bytes && d < x->place.k; d++) {
+		uint64_t limit = placetext_limit(x, devs, d);
+		if (x->mem_bytes[d] == 0)
+			continue;
+		fprintf(out, "%s %s %.1f", before, names[d], (double)x->mem_bytes[d] * 1e-6);
+		if (limit)
+			fprintf(out, " of %.1f", (double)limit * 1e-6);
+		fputs(" MB", out);
+		before = ",";
+	}
+	if (*before == ',')
+		fputc('\n', out);
+}
+
 void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
-		      const char *const *names, const char *what, double search_s)
+		      const char *const *names, const struct devs *devs, const char *what,
+		      double search_s)
 {
 	const struct objective o = find_objective(x, what);
 	char random[60], label[300];
@@ -233,30 +267,37 @@ void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
 	for (uint32_t d = 0; d < n_single; d++) {
 		snprintf(label, sizeof label, "%s alone", names[d]);
 		if (x->single[d].given)
-			row(out, width, label, &x->single[d], 0, NULL, &o);
+			row(out, width, label, &x->single[d], 0, x, NULL, &o);
 	}
 	if (x->random.given)
-		row(out, width, random, &x->random, 0, NULL, &o);
-	row(out, width, "this placement", &x->m, x->n_groups, x->has_diff ? x : NULL, &o);
+		row(out, width, random, &x->random, 0, x, NULL, &o);
+	struct measured m = x->m;
+	for (uint32_t d = 0; d < n_single && is_reference(x); d++)
+		if (strcmp(x->place.names[d], x->reference) == 0 && x->single[d].has_ratio)
+			m.ratio = x->single[d].ratio; /* the answer is a row above */
+	row(out, width, "this placement", &m, x->n_groups, x, x->has_diff ? x : NULL, &o);
 	fprintf(out, "\nplacement: %u sets in %u segments on", x->place.n_sets, p->n_segments);
 	for (uint32_t d = 0; d < p->k; d++)
 		fprintf(out, "%s %s (%u)", d ? "," : "", names[d], p->sets[d]);
-	fprintf(out, "\nfound by: %s", finder(x->place.source));
+	fprintf(out, "\nfound by: %s", placetext_finder(x->place.source));
 	fputc('\n', out);
 	if (x->n_episodes > 0 || x->race.n_blocks == 0)
 		tell_search(out, x, o.name ? "simulated" : "measured", search_s);
 	if (x->kind == ANSWER_FINAL)
 		raced_print(out, &x->raced, &x->race, &x->place, x->last_gain, x->n_episodes);
+	memory(out, x, names, devs);
 	bound(out, x);
 	not_compared(out, x);
 	tell_objective(out, x, &o);
-	verdict(out, x, names);
+	fputs("verdict: ", out);
+	placetext_verdict(out, x, names);
+	fputc('\n', out);
 }
 
 static int write_report(FILE *out, const struct report_input *in, struct err *e)
 {
 	(void)e;
-	placetext_report(out, in->x, in->p, in->names, in->objective, in->search_s);
+	placetext_report(out, in->x, in->p, in->names, in->devs, in->objective, in->search_s);
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 
 #include "report/answer.h"
 #include "graph/placed.h"
+#include "record/devrec.h"
 
 /* A friendly name that operations on different devices share. */
 struct name_clash {
@@ -31,8 +32,20 @@ void placetext_table(FILE *out, const struct answer *x, const struct placed *p,
 		     const char *const *names, const double *flops);
 
 /* The measurements: single devices, best random placement, this placement; search time
- * (search_s < 0: not told) and the verdict in a sentence. */
+ * (search_s < 0: not told) and the verdict in a sentence.  devs: what devices hold; NULL: not
+ * told. */
 void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
-		      const char *const *names, const char *what, double search_s);
+		      const char *const *names, const struct devs *devs, const char *what,
+		      double search_s);
+
+/* Single sentences of it, without a line end: the verdict, and who proposed a placement, from the
+ * source of its record. */
+void placetext_verdict(FILE *out, const struct answer *x, const char *const *names);
+const char *placetext_finder(const char *source);
+/* The speedup over the best single device; 0: not known.  Of a final answer only what was compared in
+ * its rounds has one. */
+double placetext_speedup(const struct answer *x, const struct measured *m);
+/* What device d of the placement holds at most; 0: not known, or devs is NULL. */
+uint64_t placetext_limit(const struct answer *x, const struct devs *devs, uint32_t d);
 
 #endif

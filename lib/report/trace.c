@@ -4,24 +4,32 @@
 #include "report/trace.h"
 #include "report/devicemap.h"
 #include "report/format.h"
+#include "report/schedule_arrows.h"
 #include "stream/json.h"
 
 enum { MAX_NODES = 16 }; /* names of a set's nodes that an event lists */
 
 /* ---- which run ---- */
 
-int trace_take(struct trace *t, const struct rec *r, struct err *e)
+static int keep(struct rec **to, const struct rec *r, struct err *e)
 {
-	bool place = rec_is(r, "place");
-
-	if (!place && !(rec_is(r, "run") && run_has_schedule(r)))
-		return 0;
-	struct rec *kept = rec_keep(r), **to = place ? &t->place : &t->run;
+	struct rec *kept = rec_keep(r);
 
 	if (!kept)
 		return err_set(e, ST_RUNTIME, "no memory for a %s record", r->kind);
 	rec_drop(*to);
 	*to = kept;
+	return 0;
+}
+
+int trace_take(struct trace *t, const struct rec *r, struct err *e)
+{
+	bool place = rec_is(r, "place"), best = rec_is(r, "best"), told = run_has_schedule(r);
+
+	if (!place && !(told && (best || rec_is(r, "run"))))
+		return 0;
+	if (((place || best) && keep(&t->place, r, e) < 0) || (!place && keep(&t->run, r, e) < 0))
+		return -1;
 	return 0;
 }
 
@@ -36,7 +44,9 @@ int trace_placement(const struct trace *t, const struct graph *g, struct arena *
 		    struct place_rec *p, struct err *e)
 {
 	if (!t->run)
-		return err_set(e, ST_INPUT, "no run with a schedule; devsim --schedule tells it");
+		return err_set(
+			e, ST_INPUT,
+			"no run with a schedule; devrun --schedule and devsim --schedule tell it");
 	if (!t->place || !rollout_id_same(t->place, t->run))
 		return err_set(e, ST_INPUT,
 			       "the last run with a schedule is not that of the last placement");
@@ -141,15 +151,11 @@ static void set_event(struct writer *w, const struct members *m, uint32_t set, u
 
 /* ---- the schedule of the record ---- */
 
-static int write_sets(struct writer *w, const struct run_schedule *s, const struct members *m,
-		      const struct place_rec *p, struct err *e)
+static void write_sets(struct writer *w, const struct run_schedule *s, const struct members *m,
+		       const struct place_rec *p)
 {
-	for (uint32_t i = 0; i < s->n; i++) {
-		if (s->set[i] >= p->n_sets)
-			return err_set(e, ST_INPUT, "set %u of %u", s->set[i], p->n_sets);
+	for (uint32_t i = 0; i < s->n; i++)
 		set_event(w, m, s->set[i], p->device[s->set[i]], s->start_s[i], s->end_s[i]);
-	}
-	return 0;
 }
 
 /* Rows in which copies of one link do not overlap. */
@@ -177,8 +183,36 @@ static uint32_t lane_for(struct writer *w, struct lanes *l, const struct place_r
 	return p->k + i;
 }
 
-static int write_copies(struct writer *w, const struct run_schedule *s, const struct members *m,
-			const struct place_rec *p, struct arena *a, struct err *e)
+/* One end of a flow, inside the event at [start_s, end_s]. */
+static void flow_end(struct writer *w, bool first, uint32_t id, uint32_t row, double at_s)
+{
+	begin(w);
+	fprintf(w->out,
+		"{\"ph\": \"%s\", \"name\": \"copy\", \"cat\": \"copy\", \"id\": %u, "
+		"\"pid\": 1, \"tid\": %u, \"ts\": %.6f}",
+		first ? "s" : "f\", \"bp\": \"e", id, row, at_s * 1e6);
+}
+
+/* An arrow for each copy from the set that made the tensor to the first that reads it there. */
+static void write_flows(struct writer *w, const struct run_schedule *s, const struct place_rec *p,
+			struct arena *a)
+{
+	const struct schedule_arrows x = schedule_arrows(w->g, s, p, a);
+
+	for (uint32_t i = 0; i < s->n_copies; i++) {
+		uint32_t from = x.from[i], to = x.to[i];
+
+		if (from == GRAPH_NONE || to == GRAPH_NONE)
+			continue;
+		double in = 0.001 * (s->end_s[from] - s->start_s[from]);
+
+		flow_end(w, true, i, p->device[s->set[from]], s->end_s[from] - in);
+		flow_end(w, false, i, p->device[s->set[to]], s->start_s[to]);
+	}
+}
+
+static void write_copies(struct writer *w, const struct run_schedule *s, const struct members *m,
+			 const struct place_rec *p, struct arena *a)
 {
 	struct lanes l = {.link = ARENA_NEWN(a, uint32_t, s->n_copies),
 			  .free_s = ARENA_NEWN(a, double, s->n_copies)};
@@ -187,9 +221,8 @@ static int write_copies(struct writer *w, const struct run_schedule *s, const st
 		uint32_t set = s->copy_set[i], src = s->copy_src[i], dst = s->copy_dst[i];
 		double start_s = s->copy_start_s[i], end_s = s->copy_end_s[i];
 
-		if (set >= p->n_sets || src >= p->k || dst >= p->k)
-			return err_set(e, ST_INPUT,
-				       "copy %u is of a set or device that is not there", i);
+		if (!(end_s > start_s)) /* read where it lies: its arrow says so */
+			continue;
 		uint32_t v = title(w->g, m, set);
 		uint32_t row = lane_for(w, &l, p, src * p->k + dst, start_s, end_s);
 
@@ -197,7 +230,6 @@ static int write_copies(struct writer *w, const struct run_schedule *s, const st
 		fprintf(w->out, "\"set\": %u, \"bytes\": %llu}}", set,
 			(unsigned long long)s->copy_bytes[i]);
 	}
-	return 0;
 }
 
 int trace_write(FILE *out, const struct trace *t, const struct graph *g, const struct place_rec *p,
@@ -209,6 +241,8 @@ int trace_write(FILE *out, const struct trace *t, const struct graph *g, const s
 	struct run_schedule s;
 	int rc = run_decode_schedule(t->run, a, &s, e);
 
+	if (rc == 0)
+		rc = schedule_check(&s, p, e);
 	find_members(g, a, &m);
 	fputs("{\"displayTimeUnit\": \"ms\", \"traceEvents\": [", out);
 	begin(&w);
@@ -217,8 +251,11 @@ int trace_write(FILE *out, const struct trace *t, const struct graph *g, const s
 	fputs("}}", out);
 	for (uint32_t i = 0; i < p->k; i++)
 		row_name(&w, i, names[i]);
-	if (rc == 0 && (write_sets(&w, &s, &m, p, e) < 0 || write_copies(&w, &s, &m, p, a, e) < 0))
-		rc = err_prefix(e, "schedule");
+	if (rc == 0) {
+		write_sets(&w, &s, &m, p);
+		write_copies(&w, &s, &m, p, a);
+		write_flows(&w, &s, p, a);
+	}
 	fputs("\n]}\n", out);
 	arena_free(a);
 	return rc;
@@ -243,8 +280,8 @@ static int write_schedule(FILE *out, const struct report_input *in, struct err *
 
 const struct report_format format_trace = {
 	.name = "trace",
-	.about = "the last run's schedule (devsim --schedule) as Chrome trace events,\n"
-		 "for Perfetto",
+	.about = "the last schedule that devrun or devsim --schedule tells, as Chrome\n"
+		 "trace events, for Perfetto",
 	.needs_trace = true,
 	.write = write_schedule,
 };

@@ -1,4 +1,4 @@
-/* trace.h - the schedule of a simulated run (devsim --schedule) as a trace for people: Chrome's
+/* trace.h - the schedule of a run (devrun or devsim --schedule) as a trace for people: Chrome's
  * trace event format in JSON, which Perfetto and chrome://tracing show. */
 #ifndef HSDAG_REPORT_TRACE_H
 #define HSDAG_REPORT_TRACE_H
@@ -9,7 +9,8 @@
 #include "record/placerec.h"
 #include "record/runrec.h"
 
-/* The last run of a stream that has a schedule, and the placement before it, which it answers. */
+/* The last run of a stream that has a schedule, and the placement before it, which it answers; of a
+ * final `best` record with a schedule both are this record. */
 struct trace {
 	struct rec *place, *run; /* owned; run NULL: there was none */
 };
@@ -23,7 +24,8 @@ int trace_placement(const struct trace *t, const struct graph *g, struct arena *
 		    struct place_rec *p, struct err *e) MUST_CHECK;
 
 /* One row for each device, then one for each link that carried something (more when copies on
- * it overlap); times in microseconds.  names (p->k) may differ from p's.  ST_INPUT: no schedule,
+ * it overlap, none for tensors that are read where they lie); flow events lead from the set that made
+ * a tensor to the first that reads it on another device; times in microseconds.  names (p->k) may differ from p's.  ST_INPUT: no schedule,
  * or one that does not fit. */
 int trace_write(FILE *out, const struct trace *t, const struct graph *g, const struct place_rec *p,
 		const char *const *names, struct err *e) MUST_CHECK;

@@ -26,9 +26,9 @@ setup_file() {
 		half = [int(s >= n // 2) for s in range(n)]
 		one, other = best("a", [0] * n), best("b", [1] * n)
 		write("best.mp", r + [best("c", half), best("d", [1] * n, rank=1)])
-		write("final.mp", r + [["update", {"ok": 20, "failed": 2}], ["update", {"ok": 20, "failed": 0}], run("single", 0),
-		                       run("single", 1, lat_s=0.0125, lo_s=0.012, hi_s=0.013), run("random", 5, lat_s=0.001),
-		                       best("e", half, **final), one])
+		write("final.mp", r + [["update", {"ok": 20, "failed": 2}], ["update", {"ok": 20, "failed": 0}], run("single", 0, ratio=1.6, ratio_lo=1.5, ratio_hi=1.7),
+		                       run("single", 1, lat_s=0.0125, lo_s=0.012, hi_s=0.013, ratio=1.0, ratio_lo=1.0, ratio_hi=1.0), run("random", 5, lat_s=0.001),
+		                       best("e", half, ref_s=0.0125, **final), one])
 		write("alone.mp", r + [run("single", 0, ok=False, reason="no\x1bkernel"), best("f", [1] * n, **final)])
 		write("random.mp", r[:1] + [run("random", i, lat_s=0.05 - 0.01 * i, copies=9, copy_bytes=5) for i in range(3)])
 	PY
@@ -244,5 +244,5 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		'
 	done
 	run -3 placeout --format trace r.mp
-	[[ $output == *"no run with a schedule; devsim --schedule"* ]]
+	[[ $output == *"no run with a schedule; devrun --schedule and devsim --schedule tell"* ]]
 }

@@ -26,6 +26,7 @@ whole() {
 		assert set(place.values()) <= {"cpu:0", "cpu:1"} and place
 	' "$1"
 	grep -q '^verdict: ' "$1/report.txt"
+	grep -q "<h2>Timeline" "$1/report.html"
 }
 
 @test "--screen: of what the policy draws only the best by simulation are measured" {

@@ -1,0 +1,21 @@
+/* pagedata.h - what the page's script draws, as JSON: devices, operations with their edges and segments,
+ * the schedule of a run, the curve of the search. */
+#ifndef HSDAG_REPORT_HTML_PAGEDATA_H
+#define HSDAG_REPORT_HTML_PAGEDATA_H
+
+#include "report/format.h"
+
+/* One object, which may stand inside <script>.  Keys:
+ *   devices [str]; types [str];
+ *   nodes {name, type, device, segment, set}: a list for each; device -1: on none (inputs, results),
+ *     segment -1: likewise, set -1: in none; nodes are in a topological order;
+ *   edges [from, to, ...]: indices of nodes, distinct;
+ *   schedule {node, device, start, end, copies: {source, target, bytes, start, end, from, to}} or null;
+ *     node: the one that the set goes by, -1: it has none; from, to: entries, -1: none;
+ *   curve {episode, mean, best}: of episodes in which something ran;
+ *   reference: of the best single device, answer: its latency; 0: not known.
+ * Times are in microseconds.
+ * Operations that depend on constants alone are left out.  -1: the schedule does not fit (ST_INPUT). */
+int pagedata_write(FILE *out, const struct report_input *in, struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,199 @@
+#!/usr/bin/env bats
+# placeout --format html: what the page says, that it loads nothing, and that a browser draws it.
+# programs: placeout devrun
+bats_require_minimum_version 1.5.0
+load ../support/common.bash
+
+setup_file() {
+	common_setup_file
+	py '
+		import random
+		random.seed(3)
+		def problem(n):
+			nodes = [{"id": i, "name": f"layer{i // 40}/<b>&\"</script><!--x-->{i}", "type": "ABC"[i % 3], "cost_s": random.uniform(1e-6, 1e-4),
+			          "out_bytes": 1000} for i in range(n)]
+			edges = [{"src": i - 40 + j, "dst": i} for i in range(40, n) for j in (0, -7) if i - 40 + j >= 0]
+			json.dump({"devices": [{"name": f"dev<{d}>", "mem_bytes": 10**9} for d in range(3)], "nodes": nodes, "edges": edges,
+			           "links": [{"src": "*", "dst": "*", "latency_s": 1e-6, "bytes_per_s": 1e9}]}, open(f"{n}.json", "w"))
+		problem(30)
+		problem(30000)
+	'
+	for n in 30 30000; do
+		json2dag $n.json | placebase heft | devsim --schedule -o $n.mp
+		placeout --format html $n.mp -o $n.html
+	done
+	models mobilenet_v3_large
+}
+
+setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
+
+# page FILE - reads a page: its tables, its data, every attribute that could load something
+page() {
+	cat > page.py <<-'PY'
+		import html.parser, json, re
+		class Page(html.parser.HTMLParser):
+		    EMPTY = {"meta", "br", "link", "img", "input", "hr", "rect", "path"}
+		    def __init__(self, path):
+		        super().__init__()
+		        self.open, self.text, self.ids, self.loads, self.tables, self.data = [], {}, set(), [], {}, ""
+		        self.feed(open(path, encoding="utf-8").read())
+		        assert not self.open, self.open
+		    def handle_starttag(self, tag, attributes):
+		        a = dict(attributes)
+		        self.ids.add(a.get("id"))
+		        self.loads += [v for k, v in attributes if k in ("src", "href", "action", "data") or "url(" in (v or "")]
+		        if tag == "table": self.table = self.tables.setdefault(a["id"], [])
+		        if tag == "tr": self.table.append([])
+		        if tag in ("td", "th"): self.table[-1].append("")
+		        if tag not in self.EMPTY: self.open.append((tag, a.get("id")))
+		    def handle_startendtag(self, tag, attributes): pass
+		    def handle_endtag(self, tag):
+		        assert self.open.pop()[0] == tag, (tag, self.getpos())
+		    def handle_data(self, text):
+		        if not self.open: return
+		        tag, name = self.open[-1]
+		        if any(t in ("td", "th") for t, _ in self.open): self.table[-1][-1] += text
+		        if name == "data": self.data += text
+		        self.text[tag] = self.text.get(tag, "") + text
+	PY
+}
+
+@test "the page: text, tables, data; hostile names stay text; nothing is loaded" {
+	page
+	py '
+		from page import Page
+		for n in 30, 30000:
+			p = Page(f"{n}.html")
+			assert not p.loads and "http" not in open(f"{n}.html").read().replace("http-equiv", "")
+			assert {"compared", "timeline", "graph", "curve", "memory", "chain", "data"} <= p.ids
+			d = json.loads(p.data)
+			assert len(d["nodes"]["name"]) == n and d["nodes"]["name"][7].endswith("<b>&\"</script><!--x-->7")
+			assert d["devices"] == ["dev<0>", "dev<1>", "dev<2>"]
+			assert len(d["schedule"]["start"]) == n and all(0 <= i < n for i in d["edges"])
+			g = first(read(f"{n}.mp"), "graph")
+			assert len(d["edges"]) == 2 * len(g["in_node"]["data"]) // 4
+			run = runs(f"{n}.mp")[-1]
+			assert len(d["schedule"]["copies"]["from"]) == run["copies"]
+			assert [r[0] for r in p.tables["chain"][1:]] == ["json2dag", "placebase", "devsim"]
+			assert [r[0] for r in p.tables["memory"]] == ["dev<0>", "dev<1>", "dev<2>"]
+			mb, ms = array(run["mem_bytes"])[1] / 1e6, run["lat_s"] * 1e3
+			assert f"{mb:.1f} MB of 1000.0" == p.tables["memory"][1][1]
+			assert f"{ms:.3f}" in p.tables["compared"][-1][1], p.tables["compared"]
+			# No circle between segments: numbers of segments only grow along edges.
+			s = d["nodes"]["segment"]
+			assert all(s[a] <= s[b] for a, b in zip(d["edges"][::2], d["edges"][1::2]))
+	'
+}
+
+@test "a browser draws it without errors, 30 and 30,000 operations" {
+	browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) ||
+		skip "no Chromium; make test installs Debian's"
+	draw() {
+		timeout 120 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir="$PWD/profile" \
+			--hide-scrollbars --window-size=1200,1400 "$@" 2> browser.log
+	}
+	draw --dump-dom "file://$PWD/30.html" > 30.dom
+	draw --dump-dom "file://$PWD/30000.html" > 30000.dom
+	draw --screenshot="$PWD/30.png" "file://$PWD/30.html"
+	py '
+		import re, zlib
+		for n in 30, 30000:
+			top = re.search("<html[^>]*>", open(f"{n}.dom").read())[0]
+			assert "data-errors=\"\"" in top and "data-ready=\"yes\"" in top, top
+			drawn = dict(x.split("=") for x in re.search("data-drawn=\"([^\"]*)\"", top)[1].split())
+			copies = runs(f"{n}.mp")[-1]["copies"]
+			assert drawn["timeline"] == f"{n},{copies}" and drawn["curve"] == "none", drawn
+			items = [int(x) for x in drawn["graph"].split(",")]
+			assert items[0] == items[1] > 3 and items[1] <= n, items
+		# The picture: colours of all three devices cover some of it.
+		b, i, rows = open("30.png", "rb").read(), 8, b""
+		while i < len(b):
+			size, kind = int.from_bytes(b[i:i + 4], "big"), b[i + 4:i + 8]
+			if kind == b"IHDR": w, h, depth, colours = int.from_bytes(b[i + 8:i + 12], "big"), int.from_bytes(b[i + 12:i + 16], "big"), b[i + 16], b[i + 17]
+			if kind == b"IDAT": rows += b[i + 8:i + 8 + size]
+			i += size + 12
+		assert depth == 8 and colours in (2, 6)
+		k, data, line, count = {2: 3, 6: 4}[colours], zlib.decompress(rows), bytearray(w * {2: 3, 6: 4}[colours]), {}
+		for y in range(h):
+			kind, new = data[y * (len(line) + 1)], bytearray(data[y * (len(line) + 1) + 1:(y + 1) * (len(line) + 1)])
+			for x in range(len(new)):
+				left, up, corner = new[x - k] if x >= k else 0, line[x], line[x - k] if x >= k else 0
+				p = left + up - corner
+				nearest = min((abs(p - left), 0, left), (abs(p - up), 1, up), (abs(p - corner), 2, corner))[2]
+				new[x] = (new[x] + (0, left, up, (left + up) // 2, nearest)[kind]) & 255
+			line = new
+			for x in range(0, len(new), k):
+				c = bytes(new[x:x + 3])
+				count[c] = count.get(c, 0) + 1
+		for colour in "0072b2", "e69f00", "009e73":
+			assert count.get(bytes.fromhex(colour), 0) > 2000, (colour, count.get(bytes.fromhex(colour)))
+	'
+}
+
+@test "devrun --schedule: sets and copies of a measured run; final.mp has a timeline" {
+	two_cores
+	devrun probe -D cpu:0,cpu:1 mobilenet_v3_large.mp | placebase random -n 2 --draw uniform -o place.mp
+	devrun --schedule -n 5 -o run.mp place.mp
+	# No verdict between placements: the first that runs is the answer.
+	devrun paired --schedule --choose first --max-seconds 0.1 -o final.mp place.mp
+	py '
+		r = read("run.mp")
+		places = [m for k, m in r if k == "place"]
+		best = [m for k, m in read("final.mp") if k == "best"][-1]
+		assert array(best["mem_bytes"]).min() > 0
+		for p, m in list(zip(places, runs("run.mp"))) + [(best, best)]:
+			s, on = m["schedule"], array(p["device"])
+			start, end, sets = array(s["start_s"]), array(s["end_s"]), array(s["set"])
+			assert (end >= start).all() and start.min() >= 0
+			# The run is one of the kind that was timed; a device does one thing at a time.
+			assert 0.2 < end.max() / m["lat_s"] < 5, (end.max(), m["lat_s"])
+			for d in 0, 1:
+				mine = np.argsort(start[on[sets] == d], kind="stable")
+				assert (start[on[sets] == d][mine][1:] >= end[on[sets] == d][mine][:-1] - 1e-9).all()
+			assert len(array(s["copy_set"])) == m["copies"] > 10
+			assert int(array(s["copy_bytes"]).sum()) == m["copy_bytes"]
+			assert (on[array(s["copy_set"])] == array(s["copy_src"])).all()
+			assert (array(s["copy_dst"]) != array(s["copy_src"])).all()
+	'
+	placeout --format trace final.mp > t.json
+	placeout --format html final.mp > t.html
+	page
+	py '
+		from page import Page
+		x = json.load(open("t.json"))["traceEvents"]
+		best = [m for k, m in read("final.mp") if k == "best"][-1]
+		bars = [e for e in x if e["ph"] == "X"]
+		flow = {ph: {e["id"]: e for e in x if e["ph"] == ph} for ph in "sf"}
+		assert set(flow["s"]) == set(flow["f"]) and len(flow["s"]) >= 0.9 * best["copies"]
+		inside = lambda e: any(b["tid"] == e["tid"] and b["ts"] - 1e-3 <= e["ts"] <= b["ts"] + b["dur"] + 1e-3 for b in bars)
+		for i, e in flow["s"].items():
+			f = flow["f"][i]
+			assert e["tid"] != f["tid"] and e["ts"] <= f["ts"] + 1e-3 and inside(e) and inside(f)
+		p = Page("t.html")
+		d = json.loads(p.data)
+		rows = p.tables["compared"]
+		assert [r[0] for r in rows[1:3]] in (["cpu:0 alone", "cpu:1 alone"], ["cpu:1 alone", "cpu:0 alone"])
+		assert any("(the answer)" in r[0] for r in rows) and len(d["schedule"]["copies"]["from"]) == best["copies"]
+	'
+	run -2 --separate-stderr devrun --schedule --rounds 3 place.mp
+	[[ $stderr == *"--schedule does not go with --rounds"* ]]
+}
+
+@test "one table, one reference: of a final answer only what was compared with it has a speedup" {
+	py '
+		r = read("30.mp")[:-1]
+		p, run = first(r, "place"), runs("30.mp")[0]
+		def timed(source, sample, **more): return ["run", {**run, "source": source, "sample": sample, "ref_s": 0.5, **more}]
+		best = {**p, "rank": 0, "n_groups": 1, "lat_s": 0.1, "ref_s": 0.2, "final": True, "reference": p["devices"][0], "ratio": 0.5,
+		        "ratio_lo": 0.4, "ratio_hi": 0.6, "n_pairs": 20, "lo_s": 0.1, "hi_s": 0.1, "copies": 1, "copy_bytes": 1, "not_compared": ""}
+		old = [timed("random", 0, lat_s=0.3)]
+		told = dict(ratio=1.0, ratio_lo=1.0, ratio_hi=1.0)
+		write("old.mp", r + old + [timed("single", 0, lat_s=0.2, **told), ["best", best]])
+		told = dict(ratio=0.7, ratio_lo=0.6, ratio_hi=0.8)
+		write("new.mp", r + old + [timed("single", 0, lat_s=0.25, **told), timed("random", 3, lat_s=0.4, **told), ["best", best]])
+	'
+	run -0 placeout --format report old.mp
+	[[ $output =~ 'random  '+' 300.000 ms'[^x]*' -  ' && $output =~ 'this placement'[^x]*'2.000x' ]]
+	run -0 placeout --format report --random old.mp new.mp
+	[[ $output =~ 'best of 1 random'[^x]*'400.000 ms'[^x]*'1.429x' ]]
+}
