@@ -10,7 +10,7 @@
 #include "sched/slowed.h"
 
 /* Of the seconds of a race, those that its runs have in any case, whatever preparing took. */
-static const double LEAST_RACE = 0.25;
+static const double LEAST_RACE = 0.5;
 
 /* Plans share memory with earlier ones that need as much; when all of them together could need no
  * more than one part of so many of what there is, they are not planned twice to find the largest. */
