@@ -5,6 +5,9 @@
 
 #include "base/opt.h"
 #include "base/verb.h"
+#include "experiment/curve_log.h"
+#include "experiment/curve_page.h"
+#include "experiment/curve_table.h"
 #include "experiment/grouping_table.h"
 #include "experiment/latency_table.h"
 #include "experiment/paired_ways.h"
@@ -95,10 +98,13 @@ static int verb_found(int argc, char **argv, struct arena *a, struct err *e)
 static int verb_pairs(int argc, char **argv, struct arena *a, struct err *e)
 {
 	const char *base = NULL, *ways = "way";
+	bool late = false;
 	const struct opt opts[] = {
 		{"base", 'b', OPT_TEXT, &base, "WAY", "the others are beside this one", 0, 0, NULL,
 		 NULL},
 		{"ways", 'w', OPT_TEXT, &ways, "NAME", "of the column of ways", 0, 0, NULL, NULL},
+		{"late", 'l', OPT_FLAG, &late, NULL,
+		 "pairs of the last fifth's mean, not of the best", 0, 0, NULL, NULL},
 		{0},
 	};
 	const struct opt_program program = {
@@ -119,7 +125,7 @@ static int verb_pairs(int argc, char **argv, struct arena *a, struct err *e)
 		return rc;
 	if (!base)
 		return err_set(e, ST_USAGE, "--base names one of the ways");
-	return paired_ways(argv + first, (uint32_t)(argc - first), base, ways, stdout, e);
+	return paired_ways(argv + first, (uint32_t)(argc - first), base, ways, late, stdout, e);
 }
 
 typedef int table_of_files(char *const *paths, uint32_t n, FILE *out, struct err *e);
@@ -176,6 +182,111 @@ static int verb_searches(int argc, char **argv, struct arena *a, struct err *e)
 			 search_table, argc, argv, e);
 }
 
+/* ---- curves ---- */
+
+static int verb_curve(int argc, char **argv, struct arena *a, struct err *e)
+{
+	struct curve_log_options o = {.model = "-", .method = "-"};
+	const struct opt opts[] = {
+		{"to", 0, OPT_TEXT, &o.to, "FILE", "the file of lines", 0, 0, NULL, NULL},
+		{"model", 0, OPT_TEXT, &o.model, "NAME", "what its lines say", 0, 0, NULL, NULL},
+		{"method", 0, OPT_TEXT, &o.method, "NAME", "the same", 0, 0, NULL, NULL},
+		{"more", 0, OPT_FLAG, &o.more, NULL,
+		 "keep what the file has, and go on where this search ends in it", 0, 0, NULL,
+		 NULL},
+		{0},
+	};
+	const struct opt_program program = {
+		.name = "tabstat curve",
+		.summary = "pass a stream on, and note when its placements ran",
+		.args = "[FILE]",
+		.max_args = 1,
+		.has_seed = true,
+		.opts = opts,
+		.details = "A line for each run record as it comes. Columns: model, method, seed, "
+			   "evaluation (from 1), seconds since the program began, latency (s; "
+			   "empty: it failed), the least so far. Of runs with a value (devsim "
+			   "--objective) the last two are values. On a machine that is played "
+			   "seconds are its own. Single devices are anchors and not counted.",
+		.example =
+			"train i.mp --keep | tabstat curve --to c.tsv --method gpn | tabstat found",
+	};
+	struct opt_common common = OPT_COMMON_INIT;
+	struct filter f;
+	(void)a;
+	int first, rc = opt_parse(&program, &common, argc, argv, &first, e);
+	if (rc <= 0)
+		return rc;
+	if (!o.to)
+		return err_set(e, ST_USAGE, "--to names the file");
+	o.seed = common.seed;
+	if (filter_open(&f, first < argc ? argv[first] : "-", &common, argc, argv, e) < 0)
+		return -1;
+	return filter_close(&f, curve_log(&f, &o, e), e);
+}
+
+static int verb_curves(int argc, char **argv, struct arena *a, struct err *e)
+{
+	(void)a;
+	return run_table(
+		"tabstat curves", "median and quartiles over seeds of files of curve",
+		"Columns: model, method, over what (evaluations, seconds), at which point, "
+		"seeds, best until then and its quartiles (s).",
+		curve_table, argc, argv, e);
+}
+
+static int verb_spread(int argc, char **argv, struct arena *a, struct err *e)
+{
+	double at = 0;
+	const struct opt opts[] = {
+		{"at", 0, OPT_REAL, &at, "N", "at N evaluations; 0: at 10, 20, 50, ... and the end",
+		 0, 1e15, NULL, NULL},
+		{0},
+	};
+	const struct opt_program program = {
+		.name = "tabstat spread",
+		.summary = "how far what a search finds depends on its seed, of files of curve",
+		.args = "FILE...",
+		.min_args = 1,
+		.max_args = MANY,
+		.no_output = true,
+		.opts = opts,
+		.details = "Columns: model, method, evaluations, seeds, best until then: median, "
+			   "least and most (ms), its standard deviation over seeds (%, of "
+			   "logarithms) and 95 % interval by chi squared. Model all: all models "
+			   "together, each around its own mean.",
+	};
+	struct opt_common common = OPT_COMMON_INIT;
+	(void)a;
+	int first, rc = opt_parse(&program, &common, argc, argv, &first, e);
+	if (rc <= 0)
+		return rc;
+	return spread_table(argv + first, (uint32_t)(argc - first), at, stdout, e);
+}
+
+static int verb_plot(int argc, char **argv, struct arena *a, struct err *e)
+{
+	const char *title = "What each method has found when";
+	const struct opt opts[] = {
+		{"title", 0, OPT_TEXT, &title, "TEXT", "above the page", 0, 0, NULL, NULL},
+		{0},
+	};
+	const struct opt_program program = {
+		.name = "tabstat plot",
+		.summary = "the table of curves as SVG",
+		.args = "FILE",
+		.min_args = 1,
+		.max_args = 1,
+		.no_output = true,
+		.opts = opts,
+		.details = "For each model two charts, over evaluations and over seconds.",
+	};
+	struct opt_common common = OPT_COMMON_INIT;
+	(void)a;
+	int first, rc = opt_parse(&program, &common, argc, argv, &first, e);
+	return rc <= 0 ? rc : curve_page(argv[first], title, stdout, e);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct verb verbs[] = {
@@ -185,6 +296,10 @@ int main(int argc, char **argv)
 		{"latency", "latency of each method over seeds, beside the CPU's", verb_latency},
 		{"groupings", "learned groups beside random ones", verb_groupings},
 		{"searches", "what finding placements took", verb_searches},
+		{"curve", "pass a stream on, and note when its placements ran", verb_curve},
+		{"curves", "median and quartiles over seeds of files of curve", verb_curves},
+		{"spread", "how far what a search finds depends on its seed", verb_spread},
+		{"plot", "the table of curves as SVG", verb_plot},
 		{NULL, NULL, NULL},
 	};
 	return verb_main("tabstat", "rows of the tables of experiments", verbs, argc, argv);

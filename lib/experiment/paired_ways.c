@@ -15,11 +15,12 @@ enum { EVALUATIONS, BEST_S, LATE_S, SINGLE_S, N_GROUPS, CELLS };
 struct result {
 	struct result_file file;
 	double x[CELLS];
-	double ratio; /* to the best of `base` with the same model and seed; NAN: there is no such */
+	double ratio; /* to `base` with the same model and seed; NAN: there is no such */
 };
 
 struct results {
 	const char *base;
+	int judged; /* BEST_S or LATE_S: what ratios are of */
 	uint32_t n;
 	struct result *item; /* (n) in the order of the files */
 	bool has_groups;
@@ -69,7 +70,8 @@ static void find_pairs(struct results *r)
 			if (strcmp(r->item[j].file.way, r->base) == 0 &&
 			    strcmp(r->item[j].file.model, r->item[i].file.model) == 0 &&
 			    strcmp(r->item[j].file.seed, r->item[i].file.seed) == 0)
-				r->item[i].ratio = r->item[i].x[BEST_S] / r->item[j].x[BEST_S];
+				r->item[i].ratio =
+					r->item[i].x[r->judged] / r->item[j].x[r->judged];
 }
 
 /* ---- rows ---- */
@@ -165,11 +167,12 @@ static void put_table(const struct results *r, const char *ways, FILE *out)
 	mem_free(x);
 }
 
-int paired_ways(char *const *paths, uint32_t n, const char *base, const char *ways, FILE *out,
-		struct err *e)
+int paired_ways(char *const *paths, uint32_t n, const char *base, const char *ways, bool late,
+		FILE *out, struct err *e)
 {
 	struct arena *a = arena_new();
-	struct results r = {base, n, ARENA_NEWN(a, struct result, (size_t)n + 1), false};
+	struct results r = {base, late ? LATE_S : BEST_S, n,
+			    ARENA_NEWN(a, struct result, (size_t)n + 1), false};
 	int rc = 0;
 	for (uint32_t i = 0; i < n && rc == 0; i++)
 		rc = read_result(paths[i], a, &r.item[i], &r.has_groups, e);

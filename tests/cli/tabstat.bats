@@ -112,6 +112,13 @@ reference() {
 		for cell, v in zip(rows[5][9:12], geometric(every)):
 			near(cell, 100 * (v - 1), 2)
 	'
+	# --late: pairs of the last fifth.
+	tabstat pairs --late --base old m1/old.?.tsv m1/new.?.tsv > late.tsv
+	reference '
+		late = lambda w: np.array([float(cells(f"m1/{w}.{s}.tsv")[0][2]) for s in range(3)])
+		for cell, v in zip(cells("late.tsv")[2][9:12], geometric(late("new") / late("old"))):
+			near(cell, 100 * (v - 1), 2)
+	'
 	run -2 tabstat pairs m1/old.0.tsv
 	printf '40\tx\n' > m1/bad.0.tsv
 	run -3 tabstat pairs --base old m1/bad.0.tsv
@@ -169,6 +176,160 @@ reference() {
 	# 2^12.706 either side of 2: the standard error of the logs is log(4) / 2
 	[ "${lines[0]}" = "s	hsdag	2	2.000	0.000	13363.405	15.000	40" ] || { echo "$output"; return 1; }
 	[ "${lines[1]}" = "s	heft	1	0.500			0.250	" ]
+}
+
+@test "curve: a line for each placement, when it comes; the stream passes as it is" {
+	py '
+		runs = [run_record(0, [0.5], "single"), run_record(1, [3.0], "policy"), run_record(2, [], "policy", ok=False),
+			run_record(3, [4.0], "policy"), run_record(4, [2.0], "moves")]
+		write_runs("c.mp", runs)
+		runs[1][1]["value"] = 7.0
+		write_runs("v.mp", runs)
+		for r, t in zip(runs, (1, 2, 4, 8, 9)):
+			r[1].update(began_s=10.0 + t, clock_s=11.0 + t)
+		write_runs("played.mp", runs[:2] + runs[3:])
+	'
+	tabstat curve --model m --method x --seed 7 --to c.tsv c.mp -o passed.mp
+	py '
+		assert read("passed.mp")[1:] == read("c.mp")[1:]
+		head, *rows = csv.reader(open("c.tsv"), delimiter="\t")
+		assert head == "model method seed evaluation seconds latency best".split()
+		assert [r[:4] + r[5:] for r in rows] == [["m", "x", "7", "1", "3", "3"], ["m", "x", "7", "2", "", "3"],
+			["m", "x", "7", "3", "4", "3"], ["m", "x", "7", "4", "2", "2"]], rows
+		t = [float(r[4]) for r in rows]
+		assert t == sorted(t) and 0 <= t[0] and t[-1] < 60
+	'
+	# Values of other objectives; seconds of a machine that is played.
+	tabstat curve --to v.tsv v.mp > /dev/null
+	[ "$(cut -f 6,7 v.tsv | paste -sd ' ')" = $'latency\tbest 7\t7 \t7 4\t4 2\t2' ]
+	tabstat curve --to p.tsv played.mp > /dev/null
+	[ "$(cut -f 5 p.tsv | paste -sd ' ')" = "seconds 1.000000 7.000000 8.000000" ]
+	# When it comes: the line is there before the stream has ended.
+	mkfifo pipe
+	tabstat curve --to live.tsv pipe > /dev/null 3>&- &
+	{
+		head -c -20 c.mp
+		for ((i = 0; i < 100; i++)); do
+			[ "$(wc -l < live.tsv)" -lt 5 ] || break
+			sleep 0.1
+		done
+		wc -l < live.tsv > seen
+		tail -c 20 c.mp
+	} > pipe
+	wait $!
+	[ "$(cat seen)" -eq 5 ]
+}
+
+@test "curve --more: goes on where its search ends in the file, and cuts a line that a kill has left" {
+	tabstat curve --method x --to more.tsv c.mp > /dev/null
+	tabstat curve --more --method y --to more.tsv c.mp > /dev/null
+	printf -- '-\tx\t1\t5\t0.1' >> more.tsv
+	tabstat curve --more --method x --to more.tsv c.mp > /dev/null
+	[ "$(awk -F '\t' '{ print $2 $4 }' more.tsv | paste -sd ' ')" = \
+		"methodevaluation x1 x2 x3 x4 y1 y2 y3 y4 x5 x6 x7 x8" ]
+	[ "$(awk -F '\t' '$2 == "x" { print $7 }' more.tsv | paste -sd ' ')" = "3 3 3 2 2 2 2 2" ]
+	awk -F '\t' '$2 == "x" { if ($5 + 0 < t) exit 1; t = $5 }' more.tsv
+	tabstat curve --to more.tsv c.mp > /dev/null
+	[ "$(wc -l < more.tsv)" -eq 5 ]
+	printf 'a\tb\n1\t2\n' > other.tsv
+	run -3 tabstat curve --more --to other.tsv c.mp
+	[[ "$output" == *"'other.tsv' is not a file of tabstat curve"* ]]
+	run -2 tabstat curve c.mp
+	run -1 tabstat curve --to /dev/full c.mp
+	[[ "$output" == *"cannot write '/dev/full'"* ]]
+	run -1 tabstat curve --to no/such.tsv c.mp
+}
+
+@test "curves and spread: quartiles over seeds and deviations, against numpy" {
+	py '
+		rng = np.random.default_rng(5)
+		for m in ("m", "n"):
+			for s in range(4):
+				n = 300 if s else 150
+				x = rng.lognormal(-5, 0.4, n)
+				t = np.cumsum(rng.uniform(0.001, 0.02, n))
+				with open(f"{m}.{s}.curve", "w") as f:
+					f.write("model\tmethod\tseed\tevaluation\tseconds\tlatency\tbest\n")
+					for i in range(n):
+						f.write(f"{m}\tway\t{s}\t{i + 1}\t{t[i]:.6f}\t{x[i]:.9g}\t{x[: i + 1].min():.9g}\n")
+	'
+	tabstat curves [mn].?.curve > curves.tsv
+	tabstat spread [mn].?.curve > spread.tsv
+	py '
+		rows = lambda f: list(csv.DictReader(open(f), delimiter="\t"))
+		search = {(m, s): rows(f"{m}.{s}.curve") for m in "mn" for s in range(4)}
+		def best(m, s, column, at):
+			return float([r for r in search[m, s] if float(r[column]) <= at * (1 + 1e-6)][-1]["best"])
+		seen = set()
+		for r in rows("curves.tsv"):
+			over = "seconds" if r["over"] == "seconds" else "evaluation"
+			at = float(r["at"])
+			x = [best(r["model"], s, over, at) for s in range(4)]
+			want = np.quantile(x, [0.5, 0.25, 0.75])
+			assert np.allclose([float(r[k]) for k in ("best_s", "best_s_q1", "best_s_q3")], want, rtol=2e-5), (r, want)
+			assert r["seeds"] == "4"
+			seen.add((r["model"], r["over"], at))
+		assert {a for m, o, a in seen if m == "m" and o == "evaluations"} >= {1, 2, 10, 100, 300}
+		ends = [max(float(search["m", s][-1]["seconds"]) for s in range(4))]
+		assert np.isclose(max(a for m, o, a in seen if m == "m" and o == "seconds"), ends, rtol=1e-5)
+		chi2 = {3: (0.2157952826, 9.348403604), 6: (1.237344246, 14.44937534)}
+		def near(r, squares, freedom):
+			for k, d in (("spread_%", freedom), ("spread_%_lo", chi2[freedom][1]), ("spread_%_hi", chi2[freedom][0])):
+				assert abs(float(r[k]) - 100 * np.expm1(np.sqrt(squares / d))) < 0.01, (r, k)
+		table = {(r["model"], int(r["evaluations"])): r for r in rows("spread.tsv")}
+		assert sorted({n for m, n in table}) == [10, 20, 50, 100, 200, 300]
+		for n in (10, 300):
+			total = 0
+			for m in "mn":
+				x = np.array([best(m, s, "evaluation", n) for s in range(4)])
+				logs = np.log(x)
+				squares = ((logs - logs.mean()) ** 2).sum()
+				r = table[m, n]
+				near(r, squares, 3)
+				for k, v in (("best_ms", np.median(x)), ("least_ms", x.min()), ("most_ms", x.max())):
+					assert abs(float(r[k]) - 1e3 * v) < 1e-4, (r, k)
+				total += squares
+			near(table["all", n], total, 6)
+			assert table["all", n]["seeds"] == "8"
+	'
+	[ "$(tabstat spread --at 50 m.?.curve | cut -f 1-4 | tail -n +2)" = $'m\tway\t50\t4' ]
+	run -3 tabstat curves spread.tsv
+	[[ "$output" == *"has no column 'seed'; tabstat curve makes such files"* ]]
+	printf 'model\tmethod\tseed\tevaluation\tseconds\tlatency\tbest\nm\tx\t1\t1\t0.1\t\t\n' > nothing.tsv
+	run -3 tabstat curves nothing.tsv
+	[[ "$output" == *"nothing ran in 'x'"* ]]
+	sed 's/\t0.1\t\t$/\t0.1\t5e-324\t5e-324/' nothing.tsv > tiny.tsv
+	run -3 tabstat curves tiny.tsv
+}
+
+@test "plot: a page of SVG, with what names may have in it" {
+	sed 's/way/<a \& "b">/' m.?.curve | awk 'NR == 1 || !/^model/' > odd.curve
+	tabstat curves n.?.curve odd.curve > both.tsv
+	tabstat plot --title 'A & B' both.tsv > both.svg
+	py '
+		import xml.etree.ElementTree as ET
+		svg = "{http://www.w3.org/2000/svg}"
+		root = ET.parse("both.svg").getroot()
+		texts = [t.text for t in root.iter(svg + "text")]
+		assert "A & B" in texts and texts.count("m") == texts.count("n") == 2, texts
+		assert texts.count("way") == 1 and texts.count("<a & \"b\">") == 1 and texts.count("seconds") == 2, texts
+		width, height = float(root.get("width")), float(root.get("height"))
+		bands = [p for p in root.iter(svg + "path") if p.get("fill") != "none"]
+		lines = [p for p in root.iter(svg + "path") if p.get("fill") == "none"]
+		assert len(bands) == len(lines) == 4
+		import re
+		for p in bands + lines:
+			xy = np.array([float(v) for v in re.findall(r"[0-9.]+", p.get("d"))]).reshape(-1, 2)
+			assert np.isfinite(xy).all() and (xy >= 0).all() and (xy < [width, height]).all()
+		for p in lines:      # the best goes down the page and to the right
+			xy = np.array([float(v) for v in re.findall(r"[0-9.]+", p.get("d"))]).reshape(-1, 2)
+			assert (np.diff(xy[:, 0]) >= 0).all() and (np.diff(xy[:, 1]) >= 0).all(), xy
+	'
+	head -n 1 both.tsv > empty.tsv
+	run -3 tabstat plot empty.tsv
+	[[ "$output" == *"has no rows"* ]]
+	run -3 tabstat plot spread.tsv
+	run -1 bash -c 'tabstat plot both.tsv > /dev/full'
 }
 
 @test "what is wrong is said" {

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "stats/cholesky.h"
+#include "stats/deviation.h"
 #include "stats/huber.h"
 #include "stats/interval.h"
 #include "stats/quantile.h"
@@ -22,6 +23,29 @@ static const uint32_t TIMES[N] = {2, 1, 1, 1, 3, 2, 1, 3, 3, 1, 0, 0};
 static bool near(double a, double b, double by)
 {
 	return fabs(a - b) <= by * fmax(1, fabs(b));
+}
+
+static void deviations(void)
+{
+	/* scipy.stats.chi2.ppf */
+	static const struct {
+		uint32_t freedom;
+		double lo, hi;
+	} want[] = {{1, 0.0009820691, 5.023886187},
+		    {4, 0.4844185571, 11.14328678},
+		    {30, 16.79077227, 46.97924224},
+		    {500, 439.9359749, 563.8515308}};
+	for (int i = 0; i < 4; i++)
+		tap(near(chi2_quantile(want[i].freedom, 0.025), want[i].lo, 1e-6 * want[i].lo) &&
+			    near(chi2_quantile(want[i].freedom, 0.975), want[i].hi, 1e-8),
+		    "chi squared with %u degrees of freedom", want[i].freedom);
+	struct interval d = interval_deviation(36, 4);
+	tap(near(d.mid, 3, 1e-12) && near(d.lo, sqrt(36 / 11.14328678), 1e-8) &&
+		    near(d.hi, sqrt(36 / 0.4844185571), 1e-8),
+	    "a standard deviation between its ends");
+	d = interval_deviation(0, 3);
+	tap(d.mid == 0 && d.lo == 0 && d.hi == 0, "values without a deviation");
+	tap(interval_deviation(0, 0).hi == INFINITY, "one value has no deviation");
 }
 
 static void orders(void)
@@ -324,6 +348,7 @@ static void twoways(void)
 int main(void)
 {
 	orders();
+	deviations();
 	factors();
 	huber();
 	huber_in_time();
