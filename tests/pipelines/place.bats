@@ -55,7 +55,16 @@ whole() {
 	py '
 		u = of("small_summator.placed/result.mp", "update")
 		assert [(m["episode"], m["ok"] + m["failed"]) for m in u] == [(1, 1), (2, 1), (3, 1)], u
+		# What was found when goes on, too.
+		rows = list(csv.DictReader(open("small_summator.placed/curves.tsv"), delimiter="\t"))
+		assert [(r["model"], r["method"], r["seed"]) for r in rows] == [("small_summator", "default", "1")] * len(rows)
+		assert [int(r["evaluation"]) for r in rows] == list(range(1, len(rows) + 1)) and len(rows) >= 3, rows
+		t = [float(r["seconds"]) for r in rows]
+		assert t == sorted(t) and t[0] > 0
+		lat = [float(r["latency"]) for r in rows]
+		assert np.allclose([float(r["best"]) for r in rows], np.minimum.accumulate(lat))
 	'
+	grep -q '<svg' small_summator.placed/curves.svg
 	# What cannot be written is told before the search.
 	# shellcheck disable=SC2086
 	run -2 timeout 300 "$PLACE" $args -o mapped --map cpu:0=A,cpu:7=B
