@@ -6,9 +6,11 @@
 #   make parity     whole models against OpenVINO, on all devices; MODELS="name path.xml"
 #   make bench-exec devrun beside OpenVINO in pairs; MODELS="name path.xml"
 #   make bench-saga HEFT, CPOP, evaluations beside SAGA, a simulator in Python; SAGA_PYTHON has it
-#   make learning   does the learner learn? on the simulator (pipelines/learning.mk)
+#   make learning   does the learner learn? on the simulator (pipelines/learning.mk); variance
+#   make open-checks what the papers leave open: groups, features, rewards, variance (pipelines/open.mk)
 #   make ablation   learned parsing beside METIS and other groupings (pipelines/ablation.mk)
-#   make tables     tables of two papers, measured here: table1 table2 table4 table5 hierarchical
+#   make tables     tables of two papers, measured here: table1 table2 table4 table5 hierarchical;
+#                   SPEC=paper simulated; machines; papers: all that is simulated
 #   make learned    learned placement beside searches, on problems that no training has seen
 #   make pretrain   learn again what learned placement begins with: share/pretrained.mp, 20 minutes
 #   make quality    placebase's methods on task graphs of the literature (pipelines/quality.mk)

@@ -71,7 +71,10 @@ static int verb_rounds(int argc, char **argv, struct arena *a, struct err *e)
 static int verb_found(int argc, char **argv, struct arena *a, struct err *e)
 {
 	bool groups = false;
+	int64_t n = 0;
 	const struct opt opts[] = {
+		{"first", 'n', OPT_INT, &n, "N", "only the first N placements count; 0: all", 0,
+		 1e15, NULL, NULL},
 		{"groups", 'g', OPT_FLAG, &groups, NULL,
 		 "one more column: the mean number of groups of the update records", 0, 0, NULL,
 		 NULL},
@@ -92,7 +95,9 @@ static int verb_found(int argc, char **argv, struct arena *a, struct err *e)
 	struct opt_common common = OPT_COMMON_INIT;
 	(void)a;
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, e);
-	return rc <= 0 ? rc : search_result(first < argc ? argv[first] : "-", groups, stdout, e);
+	return rc <= 0 ? rc
+		       : search_result(first < argc ? argv[first] : "-", groups, (uint64_t)n,
+				       stdout, e);
 }
 
 static int verb_pairs(int argc, char **argv, struct arena *a, struct err *e)
@@ -191,6 +196,8 @@ static int verb_curve(int argc, char **argv, struct arena *a, struct err *e)
 		{"to", 0, OPT_TEXT, &o.to, "FILE", "the file of lines", 0, 0, NULL, NULL},
 		{"model", 0, OPT_TEXT, &o.model, "NAME", "what its lines say", 0, 0, NULL, NULL},
 		{"method", 0, OPT_TEXT, &o.method, "NAME", "the same", 0, 0, NULL, NULL},
+		{"first", 'n', OPT_INT, &o.first, "N", "lines of the first N placements; 0: of all",
+		 0, 1e15, NULL, NULL},
 		{"more", 0, OPT_FLAG, &o.more, NULL,
 		 "keep what the file has, and go on where this search ends in it", 0, 0, NULL,
 		 NULL},

@@ -16,7 +16,8 @@
 #     DEVICES=LIST      devices of this machine: devrun runs placements, one training at a time
 #     LAUNCH=...        in front of each job
 #
-# One file per training in $(B)/ablation; what is there is not made again.  Safe under make -j.
+# One file per training in $(B)/ablation, and its curve beside it; what is there is not made again.  Safe under
+# make -j.  The table is ablation.tsv, what was found when curves.tsv and curves.svg.
 ifneq ($(filter ablation $(B)/ablation/%,$(MAKECMDGOALS)),)
 include pipelines/common.mk
 
@@ -60,7 +61,7 @@ ablation_groups = $(if $(GROUPS),--groups $(GROUPS),\
                   $(addprefix --groups-of ,$(call gpn_of,$(1),$(2),$$*)))
 define ablation_rule
 $(ABLATION_DIR)/$(1)/$(2).%.tsv: $(ABLATION_DIR)/$(1)/input.mp $(call gpn_of,$(1),$(2),%)
-	$(ablation_run) $$@ pipelines/ablate --recipe $(RECIPE) --seed $$* $(ABLATION_RUN) \
+	$(ablation_run) $$@ pipelines/ablate --recipe $(RECIPE) --seed $$* $(ABLATION_RUN) --curve $$@.curve --model $(1) \
 	  $(if $(EMBED),--embed '$(EMBED)') $(ablation_groups) $$< $(2) \
 	  --steps $(ABLATION_STEPS) --episodes $(ABLATION_EPISODES)
 
@@ -80,7 +81,8 @@ ablation: $(ABLATION_FILES)
 	  B=$(B) pipelines/tables/report $(ABLATION_DIR)/ablation \
 	  title="Learned parsing against other groupings" \
 	  command="make ablation $(call given,$(ABLATION_VARS))" seeds="$(SEEDS)" \
-	  note="$(ABLATION_NOTE)" $^
+	  note="$(ABLATION_NOTE)" answer=pairs $^
+	@B=$(B) pipelines/curves --title "Learned parsing against other groupings" $(ABLATION_DIR) $(addsuffix .curve,$^)
 
 .PHONY: ablation
 .SECONDARY: $(ABLATION_FILES)

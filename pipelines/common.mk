@@ -39,6 +39,39 @@ endef
 # Ways beside one of them, over models and seeds: $(pairs) --base WAY --ways COLUMN FILE...
 pairs = $(B)/bin/tabstat pairs
 
+# NAME, if it is a network.
+has_net = $(filter $(1),$(shell sed -n 's/^\tX(\([a-z0-9_]*\)).*/\1/p' lib/learn/net/nets.h))
+
+# Learners: options of train, features, steps and runs of an episode.  gpn begins with nothing and sees no
+# costs, default with pretrained scorers of moves that see them.
+LEARN_TRAIN_default = --recipe default
+LEARN_FEAT_default  = dagfeat
+LEARN_STEPS_default = 1
+LEARN_RUNS_default  = 1
+LEARN_TRAIN_gpn     = --recipe default --embed --no-costs
+LEARN_FEAT_gpn      = dagfeat
+LEARN_STEPS_gpn     = 4
+LEARN_RUNS_gpn      = 4
+LEARN_TRAIN_paper   = --recipe paper
+LEARN_FEAT_paper    = dagfeat --paper
+LEARN_STEPS_paper   = 20
+LEARN_RUNS_paper    = 20
+LEARN_TRAIN_rnn     = --recipe rnn --net rnn
+LEARN_FEAT_rnn      = dagfeat
+LEARN_STEPS_rnn     = 2
+LEARN_RUNS_rnn      = 10
+LEARN_TRAIN_hierarchical = --recipe hierarchical --net hierarchical
+LEARN_FEAT_hierarchical  = dagfeat
+LEARN_STEPS_hierarchical = 5
+LEARN_RUNS_hierarchical  = 10
+LEARN_TRAIN_placeto = --recipe placeto --net placeto
+LEARN_FEAT_placeto  = dagfeat
+LEARN_STEPS_placeto = 2
+LEARN_RUNS_placeto  = 90
+# learn_limit LEARNER,EVALS: options of reinforce for so many placements; for placeto about so many, as it
+# runs those of visits that change something
+learn_limit = --steps $(LEARN_STEPS_$(1)) --episodes $(shell echo $$(($(2) / $(LEARN_RUNS_$(1)) > 0 ? $(2) / $(LEARN_RUNS_$(1)) : 1)))
+
 comma := ,
 space := $(subst ,, )
 # A list with commas between its words.

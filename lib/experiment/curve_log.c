@@ -124,7 +124,7 @@ static int add_run(struct curve_file *c, const struct rec *r, struct arena *a, s
 	if (get_text(r->map, "source", a, &source, e) < 0 || get_bool(r->map, "ok", &ok, e) < 0 ||
 	    (ok && get_real(r->map, "lat_s", &x, e) < 0))
 		return err_prefix(e, "run record %" PRIu64, r->index);
-	if (strcmp(source, "single") == 0)
+	if (strcmp(source, "single") == 0 || (c->o->first > 0 && c->n >= (uint64_t)c->o->first))
 		return 0;
 	if (ok && val_get(r->map, "value") && get_real(r->map, "value", &x, e) < 0)
 		return err_prefix(e, "run record %" PRIu64, r->index);

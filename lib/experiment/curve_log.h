@@ -15,6 +15,7 @@ struct curve_log_options {
 	const char *to; /* the file */
 	const char *model, *method;
 	int64_t seed;
+	int64_t first; /* so many placements have lines; 0: all */
 	bool more; /* keep what the file has, and go on where its last line of this search ends; an
 		    * unfinished last line goes */
 };

@@ -8,8 +8,9 @@
 #include "calibrate/run_list.h"
 
 struct best_found {
-	uint64_t n;
-	double *lat_s; /* (n) */
+	uint64_t first; /* placements that count */
+	uint64_t n_seen, n;
+	double *lat_s; /* (n) of those that ran */
 	size_t cap;
 	double best_s, ref_s;
 	double group_sum, n_updates;
@@ -21,7 +22,7 @@ static int add_run(struct best_found *f, const struct rec *r, struct arena *a, s
 	arena_reset(a);
 	if (run_item_decode(r, a, &x, e) < 0)
 		return -1;
-	if (!x.ok || strcmp(x.source, "single") == 0)
+	if (strcmp(x.source, "single") == 0 || f->n_seen++ >= f->first || !x.ok)
 		return 0;
 	f->lat_s = mem_grow(f->lat_s, &f->cap, f->n + 1, sizeof *f->lat_s);
 	f->lat_s[f->n++] = x.lat_s;
@@ -56,11 +57,11 @@ static int put_result(const struct best_found *f, bool groups, FILE *out, struct
 	return 0;
 }
 
-int search_result(const char *path, bool groups, FILE *out, struct err *e)
+int search_result(const char *path, bool groups, uint64_t first, FILE *out, struct err *e)
 {
 	struct rec_reader *in = rec_reader_open(path, -1, e);
 	struct arena *a = arena_new();
-	struct best_found f = {.best_s = INFINITY};
+	struct best_found f = {.first = first ? first : UINT64_MAX, .best_s = INFINITY};
 	struct rec r;
 	int rc = in ? 1 : -1;
 	while (rc > 0 && (rc = rec_next(in, &r, e)) > 0) {

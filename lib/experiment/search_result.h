@@ -9,8 +9,9 @@
 
 /* A line, tab-separated: placements that ran, the best latency, the mean of the last fifth of
  * them, latency of the best single device (seconds), and with `groups` the mean number of groups
- * of the update records.  Runs of source "single" are references, not counted.  -1: also when no
- * placement ran (ST_RUNTIME). */
-int search_result(const char *path, bool groups, FILE *out, struct err *e) MUST_CHECK;
+ * of the update records.  Runs of source "single" are references, not counted.  first > 0: only so
+ * many placements count, failed ones among them.  -1: also when no placement ran (ST_RUNTIME). */
+int search_result(const char *path, bool groups, uint64_t first, FILE *out,
+		  struct err *e) MUST_CHECK;
 
 #endif

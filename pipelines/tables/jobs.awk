@@ -10,7 +10,7 @@ FNR == 1 {
 	k = split(FILENAME, dir, "/")
 	n_parts = split(dir[k], part, ".")
 	method = part[1]
-	if (part[n_parts - 1] == "tsv" && part[2] ~ /-r[0-9]+$/ && method !~ /^ov-/)
+	if (part[n_parts - 1] == "tsv" && part[2] ~ /-r([0-9]+|sim)$/ && method !~ /^ov-/)
 		method = "measurement"
 	where = substr(FILENAME, 1, length(FILENAME) - length(dir[k]) - length(dir[k - 1]) - 1)
 }

@@ -78,6 +78,10 @@ reference() {
 	[ "$(cut -f 5 f.tsv)" = 4.75 ]
 	tabstat found f.mp | diff <(cut -f 1-4 f.tsv) -
 	py 'assert np.allclose([float(x) for x in open("f.tsv").read().split()][:4], json.load(open("f.json")), rtol=1e-8)'
+	# --first: failed ones count, too.
+	tabstat found --first 4 f.mp > four.tsv
+	py 'r = [m["lat_s"] for m in runs("f.mp")[1:5]]; x = open("four.tsv").read().split()
+assert x[0] == "4" and np.allclose(float(x[1]), min(r)), x'
 	py 'write_runs("single.mp", [run_record(0, [0.5], "single")])'
 	run -1 tabstat found single.mp
 	[[ "$output" == *"no run"* ]]
@@ -199,6 +203,8 @@ reference() {
 		t = [float(r[4]) for r in rows]
 		assert t == sorted(t) and 0 <= t[0] and t[-1] < 60
 	'
+	tabstat curve --first 3 --to three.tsv c.mp > /dev/null
+	cut -f 4,6,7 c.tsv | head -n 4 | diff - <(cut -f 4,6,7 three.tsv)
 	# Values of other objectives; seconds of a machine that is played.
 	tabstat curve --to v.tsv v.mp > /dev/null
 	[ "$(cut -f 6,7 v.tsv | paste -sd ' ')" = $'latency\tbest 7\t7 \t7 4\t4 2\t2' ]

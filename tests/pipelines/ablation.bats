@@ -36,6 +36,13 @@ ablation() {
 		END { exit !(seen && lat > 0) }' ../ablation.tsv
 	awk '{ x += log(1e3 * $2) / 2 } END { printf "%.4f\n", exp(x) }' metis.1.tsv metis.2.tsv > mean
 	grep -q "^googlenet	metis	[^	]*	2	$(cat mean)	" ../ablation.tsv
+	# The curves are those of the same placements.
+	for g in gpn metis; do
+		[ "$(awk -F '\t' -v g=$g '$2 == g && $3 == 2 { n++; best = $7 } END { print n, best }' ../curves.tsv)" = \
+			"16 $(cut -f 2 $g.2.tsv)" ]
+	done
+	grep -q '<svg' ../curves.svg
+	grep -q '^# answer: beside gpn, over 2 pairs of 1 model: ' ../ablation.tsv
 }
 
 @test "a training that fails leaves no file" {

@@ -8,6 +8,7 @@ setup_file() {
 	common_setup_file
 	two_cores
 	export HSDAG_OPENVINO=$BATS_FILE_TMPDIR
+	cp "$ROOT/tests/models/small_summator.xml" nmt_small.xml
 }
 
 # tables DIR TARGET... - with tiny searches
@@ -79,6 +80,61 @@ has_child() {
 	grep -q '^# heft: `placebase heft --seed 1 small_summator/input.mp`' table2.tsv
 }
 
+@test "simulated: every learner and search with the same number of placements, beside each other" {
+	cd "$BATS_FILE_TMPDIR" || return 1
+	run -0 tables "$PWD/s" -j4 tables SPEC=paper DEVICES= EVALS=20 MODELS="$PWD/nmt_small.xml" \
+		METHODS="ov-cpu random random-search heft climb rnn hierarchical hsdag-blind hsdag"
+	[ ! -e s/table4.tsv ]
+	[ "$(grep -v '^#' s/table2.tsv | cut -f 2 | paste -sd '|')" = "method|CPU only (cpu)|GPU only (gpu)|random placement|HEFT|\
+random search|hill climbing|Hierarchical Planner|RNN-based|HSDAG, default recipe without costs|HSDAG, default recipe" ]
+	grep -q "^# command: make table2 SPEC='paper' " s/table2.tsv
+	# Learners ran what they may; what is measured is what devsim says of what was found.
+	[ "$(awk -F '\t' '$2 ~ /HSDAG|RNN|Hier/ { print $8 }' s/table5.tsv | sort -u)" = 20 ]
+	for f in random-search-20.1 climb-20.2 hsdag-20.1; do
+		placeout --format affinity --literal -o x.json s/nmt_small/$f.mp
+		placebase expert:x.json s/nmt_small/input.mp | devsim | recdump -k run --tsv lat_s | tail -n 1 > want
+		cut -f 1-3 s/nmt_small/${f%.*}.1+2-rsim.tsv | awk -F '\t' -v s="${f##*.}" '$1 == "answer" && $2 == s { print $3 }' |
+			paste want - | awk '{ d = $1 / $2 - 1; exit !(NF == 2 && d * d < 1e-14) }'
+	done
+	# The best of so many random placements.
+	placebase random --draw biased -n 20 --seed 1 s/nmt_small/input.mp | devsim | recdump -k run --tsv lat_s | sort -g | head -n 1 > want
+	awk -F '\t' '$1 == "answer" && $2 == 1 { print $3 }' s/nmt_small/random-search-20.1+2-rsim.tsv | paste want - |
+		awk '{ d = $1 / $2 - 1; exit !(NF == 2 && d * d < 1e-14) }'
+	grep -v '^#' s/table2.tsv > first
+	run -0 tables "$PWD/s" table2 SPEC=paper DEVICES= EVALS=20 MODELS="$PWD/nmt_small.xml" \
+		METHODS="ov-cpu random random-search heft climb rnn hierarchical hsdag-blind hsdag"
+	[[ "$output" != *JOB* ]]
+	grep -v '^#' s/table2.tsv | cmp - first
+}
+
+@test "machines: accelerators, none of which holds an NMT; a person places on them alone" {
+	cd "$BATS_FILE_TMPDIR" || return 1
+	cp -r "$ROOT/pipelines" q
+	printf '.\t1\n' > q/tables/expert-nmt_small.tsv
+	run -0 tables "$PWD/h" hierarchical-placers MACHINE=4 EVALS=10 MODELS="$PWD/nmt_small.xml" METHODS="heft rnn" T="$PWD/q/tables" \
+		DEVICES=
+	awk -F '\t' '$2 == "GPU only (gpu:0)" && $3 == 0 && $NF ~ /needs .* bytes on gpu:0/ { ok = 1 } END { exit !ok }' \
+		h/hierarchical-placers.tsv
+	awk -F '\t' '$2 == "human expert" && $NF ~ /on gpu:1/ { ok = 1 } END { exit !ok }' h/hierarchical-placers.tsv
+	[ "$(recdump -k devs --tsv 'names[]' h/nmt_small/input.mp | paste -sd ,)" = cpu,gpu:0,gpu:1,gpu:2,gpu:3 ]
+	placebase single h/nmt_small/input.mp | devsim -o whole.mp
+	py '
+		m, = of("h/nmt_small/input.mp", "devs")
+		cpu, *gpus = array(m["mem_bytes"])
+		assert len(set(gpus)) == 1 and cpu == 256e9
+		whole = max(array(r["mem_bytes"]).max() for r in of("whole.mp", "run") if r["ok"])
+		assert gpus[0] == round(0.6 * float(whole)), (gpus[0], whole)
+	'
+	# Without a limit, and what is refused.
+	"$ROOT/pipelines/tables/machine" 1 0 h/nmt_small/graph.mp > one.mp
+	[ "$(recdump -k devs --tsv 'mem_bytes[]' one.mp | paste -sd ,)" = 256000000000,12000000000 ]
+	run -2 "$ROOT/pipelines/tables/machine" 0 0 h/nmt_small/graph.mp
+	run -2 "$ROOT/pipelines/tables/machine" 2 x h/nmt_small/graph.mp
+	run -0 env -u MAKEFLAGS -u MAKELEVEL make -n -C "$ROOT" B="$B" TABLE_PROGS= machines SEEDS=1
+	for n in 2 4 8; do [[ "$output" == *"tables/machine $n 0.6 "* ]]; done
+	[[ "$output" == *"tables/machine 2 0 "*"/inception_v3/"* ]]
+}
+
 @test "names of devices with commas; a person's rules" {
 	cd "$BATS_FILE_TMPDIR" || return 1
 	tables=$ROOT/pipelines/tables
@@ -90,6 +146,10 @@ has_child() {
 	[ "$output" = $'cpu:0-3,5\tgpu\tgpu,cpu:0-3,5,cl:0.0' ]
 	cp -r "$ROOT/pipelines" p
 	printf '# c on the second\n^c$\t1\n^d$\t2\n' > p/tables/expert-n.tsv
+	p/tables/expert n n.mp > n.place
+	# On two and more accelerators alone; with one of them on all devices.
+	py 'assert json.load(open("n.place")) == {"a, \"b": "gpu", "c": "cl:0.0", "d": "gpu"}, open("n.place").read()'
+	sed 's/{"name": "gpu"}/{"name": "cpu:7"}/' n.json | json2dag -o n.mp
 	p/tables/expert n n.mp > n.place
 	py 'assert json.load(open("n.place")) == {"a, \"b": "cl:0.0", "c": "cpu:0-3,5", "d": "cl:0.0"}, open("n.place").read()'
 }
