@@ -5,6 +5,7 @@
 #   make bench      timings of every stage against their anchors
 #   make parity     whole models against OpenVINO, on all devices; MODELS="name path.xml"
 #   make bench-exec devrun beside OpenVINO in pairs; MODELS="name path.xml"
+#   make bench-ops  every operator beside OpenVINO in pairs, at sizes of models; OPS="Roll TopK"
 #   make bench-saga HEFT, CPOP, evaluations beside SAGA, a simulator in Python; SAGA_PYTHON has it
 #   make learning   does the learner learn? on the simulator (pipelines/learning.mk); variance
 #   make open-checks what the papers leave open: groups, features, rewards, variance (pipelines/open.mk)
@@ -130,6 +131,11 @@ bench-exec:
 	@+$(BUILD) all $(BENCHES)
 	@B=$(B) pipelines/bench-exec
 
+bench-ops:
+	@$(DEPS) $(B)/venv
+	@+$(BUILD) all
+	@OPENBLAS_NUM_THREADS=1 $(or $(HSDAG_PYTHON),$(B)/venv/bin/python) tests/bench/ops.py --bin $(B)/bin $(OPS)
+
 # python -m venv saga; saga/bin/pip install anrg-saga; make bench-saga SAGA_PYTHON=saga/bin/python
 SAGA_PYTHON ?= python3
 bench-saga:
@@ -153,7 +159,7 @@ install: all
 clean:
 	rm -rf $(B)
 
-.PHONY: all units pretrain demo test asan bench parity bench-exec bench-saga install clean
+.PHONY: all units pretrain demo test asan bench parity bench-exec bench-ops bench-saga install clean
 .SECONDARY:
 -include $(wildcard pipelines/*.mk) tests/checks.mk
 -include $(shell find $(B) -name '*.d' -not -path '*/venv/*' 2>/dev/null)

@@ -57,9 +57,10 @@ def pipe(command, data=b""):
 class Ours:
     """A devrun that stays, and measures a placement when told to: one episode a burst."""
 
-    def __init__(self, args, graph, devices, device=None, shared=False):
+    def __init__(self, args, graph, devices, device=None, shared=False, inputs=None):
         command = [args.bin + "/devrun", "-D", devices, "--no-reference", "--ci", "0", "--min-runs", "2",
                    "--max-runs", "100000", "--max-seconds", str(args.burst)]
+        command += ["--inputs", inputs] if inputs else []
         self.process = subprocess.Popen(command + ["--allow-shared"] * shared, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE)
         self.answers = msgpack.Unpacker(max_buffer_size=2**30)
