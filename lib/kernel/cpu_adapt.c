@@ -7,6 +7,8 @@ enum elem cpu_native_elem(enum native n, enum elem t)
 		return t;
 	if (n == NATIVE_F32)
 		return EL_F32;
+	if (n == NATIVE_TEST && t == EL_BOOLEAN)
+		return t;
 	if (n == NATIVE_REAL)
 		return elem_is_real(t) ? EL_F32 : t;
 	switch (t) {

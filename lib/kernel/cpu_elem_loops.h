@@ -20,6 +20,14 @@
 	} \
 	return true; } while (0)
 
+/* To the nearest integer, halves away from 0. */
+static inline float LEVEL(rounded_away)(float v)
+{
+	float t = __builtin_truncf(v), rest = v - t;
+	rest = rest < 0 ? -rest : rest;
+	return t + LEVEL(with_sign)(rest >= 0.5f ? 1.0f : 0.0f, v);
+}
+
 /* False: no vector form of this operator. */
 static bool LEVEL(unary)(enum op_kind kind, const struct unary_args *u, const float *x, float *y,
 			 int64_t n)
@@ -44,15 +52,74 @@ static bool LEVEL(unary)(enum op_kind kind, const struct unary_args *u, const fl
 	case OP_HSIGMOID: EACH((v < -3 ? 0 : v > 3 ? 6 : v + 3) * (1 / 6.0f));
 	case OP_HSWISH: EACH(v * ((v < -3 ? 0 : v > 3 ? 6 : v + 3) * (1 / 6.0f)));
 	case OP_HARD_SIGMOID: EACH(a * v + b < 0 ? 0 : a * v + b > 1 ? 1 : a * v + b);
-	case OP_ELU: EACH(v > 0 ? v : a * (LEVEL(vexp)(v) - 1));
-	case OP_SELU: EACH(v > 0 ? b * v : b * a * (LEVEL(vexp)(v) - 1));
+	case OP_ELU: EACH(LEVEL(velu)(v, a, 1));
+	case OP_SELU: EACH(LEVEL(velu)(v, b * a, b));
+	case OP_SOFT_PLUS: EACH(LEVEL(vsoftplus)(v));
+	case OP_MISH: EACH(LEVEL(vmish)(v));
+	case OP_LOG: EACH(LEVEL(vlog)(v));
 	case OP_SOFT_SIGN: EACH(v / (1 + (v < 0 ? -v : v)));
 	case OP_FLOOR: EACH(__builtin_floorf(v));
 	case OP_CEILING: EACH(__builtin_ceilf(v));
+	case OP_SIGN: EACH((float)((v > 0) - (v < 0)));
+	case OP_ROUND:
+		if (!u->half_away)
+			EACH(__builtin_rintf(v));
+		EACH(LEVEL(rounded_away)(v));
 	default: return false;
 	}
 }
 #undef EACH
+
+/* Powers that need no logarithm; false: another one. */
+static bool LEVEL(simple_power)(const float *x, float power, float *y, int64_t n)
+{
+#define EACH(expr) do { \
+	IVDEP \
+	for (int64_t i = 0; i < n; i++) { float p = x[i]; y[i] = (expr); } \
+	return true; } while (0)
+	if (power == 2)
+		EACH(p * p);
+	if (power == 3)
+		EACH(p * p * p);
+	if (power == 1)
+		EACH(p);
+	if (power == -1)
+		EACH(1 / p);
+	if (power == 0.5f)
+		EACH(__builtin_sqrtf(p));
+	if (power == -0.5f)
+		EACH(1 / __builtin_sqrtf(p));
+	return false;
+#undef EACH
+}
+
+#if LEVEL_WIDTH > 4
+/* Remainders of divisions, of p's sign, or of q's (floor), not in place; with one rounding, so exact
+ * where the quotient has less than 24 bits.  Pieces with a larger one are computed by fmod. */
+static void LEVEL(remainder)(bool floor, const float *a, int sa, const float *b, int sb, float *y,
+			     int64_t n)
+{
+	enum { PIECE = 64 };
+	for (int64_t i0 = 0; i0 < n; i0 += PIECE) {
+		int64_t i1 = n - i0 < PIECE ? n : i0 + PIECE;
+		int wide = 0;
+		for (int64_t i = i0; i < i1; i++) {
+			float p = a[sa ? i : 0], q = b[sb ? i : 0], size = q < 0 ? -q : q;
+			float t = __builtin_truncf(p / q), r = FMA(-t, q, p);
+			wide |= !((t < 0x1p22f) & (t > -0x1p22f) & (size < 0x1p127f));
+			r += (p >= 0) & (r < 0) ? size : 0;
+			r -= (p < 0) & (r > 0) ? size : 0;
+			r -= r >= size ? size : 0;
+			r += r <= -size ? size : 0;
+			y[i] = floor & (r != 0) & ((r < 0) != (q < 0)) ? r + q : r;
+		}
+		for (int64_t i = i0; i < i1 && wide; i++) {
+			float p = a[sa ? i : 0], q = b[sb ? i : 0], r = __builtin_fmodf(p, q);
+			y[i] = floor && r != 0 && (r < 0) != (q < 0) ? r + q : r;
+		}
+	}
+}
+#endif
 
 /* One row: strides sa, sb are 0 or 1. */
 #define EACH(expr) do { \
@@ -82,6 +149,16 @@ static bool LEVEL(binary)(enum op_kind kind, const float *a, int sa, const float
 	case OP_MINIMUM: EACH(p < q ? p : q);
 	case OP_SQUARED_DIFFERENCE: EACH((p - q) * (p - q));
 	case OP_PRELU: EACH(p < 0 ? p * q : p);
+	case OP_POWER: return !sb && LEVEL(simple_power)(a, b[0], y, n);
+#if LEVEL_WIDTH > 4
+	/* clang-format off */
+	case OP_MOD: case OP_FLOOR_MOD:
+		/* clang-format on */
+		if (y == a || y == b)
+			return false;
+		LEVEL(remainder)(kind == OP_FLOOR_MOD, a, sa, b, sb, y, n);
+		return true;
+#endif
 	default: return false;
 	}
 }
@@ -164,20 +241,96 @@ static float LEVEL(sum)(const float *x, int64_t n)
 	REDUCE(0, s + v, p + q);
 }
 
+static float LEVEL(sum_sizes)(const float *x, int64_t n)
+{
+	REDUCE(0, s + (v < 0 ? -v : v), p + q);
+}
+
+static float LEVEL(product)(const float *x, int64_t n)
+{
+	REDUCE(1, s * v, p * q);
+}
+
+/* What is not a number does not count: VMAX(v, s) is v > s ? v : s. */
+#define EXTREME(start, VJOIN, join) \
+	do { \
+		VEC part[4] = {VALL(start), VALL(start), VALL(start), VALL(start)}; \
+		int64_t i = 0; \
+		for (; i + 4 * LEVEL_WIDTH <= n; i += 4 * LEVEL_WIDTH) \
+			for (int j = 0; j < 4; j++) \
+				part[j] = VJOIN(VLOAD(x + i + j * LEVEL_WIDTH), part[j]); \
+		for (; i + LEVEL_WIDTH <= n; i += LEVEL_WIDTH) \
+			part[0] = VJOIN(VLOAD(x + i), part[0]); \
+		float lane[LEVEL_WIDTH], s = (start); \
+		VSTORE(lane, VJOIN(VJOIN(part[0], part[1]), VJOIN(part[2], part[3]))); \
+		for (int j = 0; j < LEVEL_WIDTH; j++) \
+			s = lane[j] join s ? lane[j] : s; \
+		for (; i < n; i++) \
+			s = x[i] join s ? x[i] : s; \
+		return s; \
+	} while (0)
+
 static float LEVEL(max)(const float *x, int64_t n)
 {
-	REDUCE(-__builtin_inff(), v > s ? v : s, p > q ? p : q);
+	EXTREME(-__builtin_inff(), VMAX, >);
 }
 
 static float LEVEL(min)(const float *x, int64_t n)
 {
-	REDUCE(__builtin_inff(), v < s ? v : s, p < q ? p : q);
+	EXTREME(__builtin_inff(), VMIN, <);
+}
+#undef EXTREME
+
+/* Does box b (x0, y0, x1, y1, area) overlap one of n by more than `least` (intersection over union)?
+ * The n: five rows of numbers, `ld` apart. */
+static bool LEVEL(overlaps_any)(const float *b, const float *rows, int64_t ld, int64_t n,
+				float least)
+{
+	const float *x0 = rows, *y0 = x0 + ld, *x1 = y0 + ld, *y1 = x1 + ld, *area = y1 + ld;
+	for (int64_t i0 = 0; i0 < n; i0 += 64) {
+		int64_t i1 = n - i0 < 64 ? n : i0 + 64;
+		int any = 0;
+		for (int64_t i = i0; i < i1; i++) {
+			float w = (b[2] < x1[i] ? b[2] : x1[i]) - (b[0] > x0[i] ? b[0] : x0[i]);
+			float h = (b[3] < y1[i] ? b[3] : y1[i]) - (b[1] > y0[i] ? b[1] : y0[i]);
+			float both = w * h, iou = both / (b[4] + area[i] - both);
+			iou = (w > 0) & (h > 0) ? iou : 0;
+			any |= iou > least;
+		}
+		if (any)
+			return true;
+	}
+	return false;
 }
 
 static float LEVEL(sum_squares)(const float *x, float mean, int64_t n)
 {
 	REDUCE(0, s + (v - mean) * (v - mean), p + q);
 }
+
+#define EACH(expr) \
+	do { \
+		IVDEP \
+		for (int64_t i = 0; i < n; i++) { \
+			float s = y[i], v = x[i]; \
+			y[i] = (expr); \
+		} \
+		return; \
+	} while (0)
+
+/* One more element for each of n reductions. */
+static void LEVEL(join)(enum op_kind kind, const float *x, float *y, int64_t n)
+{
+	switch (kind) {
+	case OP_REDUCE_MAX: EACH(v > s ? v : s);
+	case OP_REDUCE_MIN: EACH(v < s ? v : s);
+	case OP_REDUCE_PROD: EACH(s * v);
+	case OP_REDUCE_L1: EACH(s + (v < 0 ? -v : v));
+	case OP_REDUCE_L2: EACH(FMA(v, v, s));
+	default: EACH(s + v);
+	}
+}
+#undef EACH
 
 static float LEVEL(exp_sum)(const float *x, float shift, float *y, int64_t n)
 {
@@ -246,4 +399,48 @@ static void LEVEL(join_strided)(bool max, const float *x, int64_t stride, float 
 	else
 		for (int64_t i = 0; i < n; i++)
 			y[i] += x[i * stride];
+}
+
+/* y[i] = sum over t < taps of weight[t * ld + i] * x[at[t * ld + i]]; a position below 0 stands for
+ * a zero. */
+static void LEVEL(gather_sum)(const float *x, const int32_t *at, const float *weight, int taps,
+			      int64_t ld, float *y, int64_t n)
+{
+	if (taps == 1) {
+		for (int64_t i = 0; i < n; i++)
+			y[i] = weight[i] * (at[i] < 0 ? 0 : x[at[i]]);
+		return;
+	}
+	for (int64_t i = 0; i < n; i++)
+		y[i] = 0;
+	for (int t = 0; t < taps; t++, at += ld, weight += ld) {
+		int64_t i = 0;
+#if LEVEL_WIDTH == 16
+		for (; i + 16 <= n; i += 16) {
+			__m512i p = _mm512_loadu_si512(at + i);
+			__mmask16 in = _mm512_cmpge_epi32_mask(p, _mm512_setzero_si512());
+			VEC v = _mm512_mask_i32gather_ps(_mm512_setzero_ps(), in, p, x, 4);
+			VSTORE(y + i, VFMA(VLOAD(weight + i), v, VLOAD(y + i)));
+		}
+#endif
+		for (; i < n; i++)
+			y[i] = FMA(weight[i], at[i] < 0 ? 0 : x[at[i]], y[i]);
+	}
+}
+
+/* y = sum over t < taps of weight[t] * x[t]. */
+static void LEVEL(mix)(const float *const *x, const float *weight, int taps, float *y, int64_t n)
+{
+	const float *p = x[0], *q = x[taps > 1], a = weight[0], b = taps > 1 ? weight[1] : 0;
+	if (taps == 1) {
+		IVDEP
+		for (int64_t i = 0; i < n; i++)
+			y[i] = a * p[i];
+		return;
+	}
+	IVDEP
+	for (int64_t i = 0; i < n; i++)
+		y[i] = FMA(b, q[i], a * p[i]);
+	for (int t = 2; t < taps; t++)
+		LEVEL(axpy)(weight[t], x[t], y, n);
 }

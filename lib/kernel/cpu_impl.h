@@ -83,7 +83,8 @@ enum native {
 	NATIVE_ANY,  /* whatever comes: moves elements by size, or looks itself */
 	NATIVE_F32,  /* f32 only; integers are converted too */
 	NATIVE_REAL, /* real numbers as f32; integers as they come */
-	NATIVE_WIDE  /* f32, f64, i32, i64, u64 */
+	NATIVE_WIDE, /* f32, f64, i32, i64, u64 */
+	NATIVE_TEST  /* as WIDE, and booleans as they are */
 };
 
 typedef int kernel_fn(const struct kernel_call *k, struct err *e);
@@ -178,5 +179,10 @@ void cpu_bcast_run(struct cpu_ctx *c, const struct bcast *b, bcast_fn *fn, void 
 enum { COPY_DIMS = 2 * TENSOR_DIMS };
 void cpu_copy_strided(struct cpu_ctx *c, size_t elem_size, uint32_t rank, const int64_t *dim,
 		      const int64_t *stride, const char *src, char *dst);
+/* The same to a strided block: element (i0, i1, ..) goes to dst + sum i_d * to[d]. */
+void cpu_move_strided(struct cpu_ctx *c, size_t elem_size, uint32_t rank, const int64_t *dim,
+		      const int64_t *stride, const char *src, const int64_t *to, char *dst);
+/* Strides of a contiguous tensor, in bytes. */
+void cpu_strides_of(const struct tensor *t, int64_t *stride);
 
 #endif

@@ -17,7 +17,7 @@
 	X(ASINH, WIDE, unary, FUSES) \
 	X(ATAN, WIDE, unary, FUSES) \
 	X(ATANH, WIDE, unary, FUSES) \
-	X(BITWISE_NOT, WIDE, unary, 0) \
+	X(BITWISE_NOT, TEST, unary, 0) \
 	X(CEILING, WIDE, unary, FUSES) \
 	X(CLAMP, WIDE, unary, FUSES) \
 	X(COS, WIDE, unary, FUSES) \
@@ -30,11 +30,11 @@
 	X(HARD_SIGMOID, WIDE, unary, FUSES) \
 	X(HSIGMOID, WIDE, unary, FUSES) \
 	X(HSWISH, WIDE, unary, FUSES) \
-	X(IS_FINITE, WIDE, unary, 0) \
-	X(IS_INF, WIDE, unary, 0) \
-	X(IS_NAN, WIDE, unary, 0) \
+	X(IS_FINITE, TEST, unary, 0) \
+	X(IS_INF, TEST, unary, 0) \
+	X(IS_NAN, TEST, unary, 0) \
 	X(LOG, WIDE, unary, FUSES) \
-	X(LOGICAL_NOT, WIDE, unary, 0) \
+	X(LOGICAL_NOT, TEST, unary, 0) \
 	X(MISH, WIDE, unary, FUSES) \
 	X(NEGATIVE, WIDE, unary, FUSES) \
 	X(RELU, WIDE, unary, FUSES) \
@@ -54,11 +54,11 @@
 	X(CONVERT_LIKE, ANY, convert, 0) \
 	X(CONVERT_PROMOTE_TYPES, ANY, convert, 0) \
 	X(ADD, WIDE, binary, FUSES) \
-	X(BITWISE_AND, WIDE, binary, 0) \
+	X(BITWISE_AND, TEST, binary, 0) \
 	X(BITWISE_LEFT_SHIFT, WIDE, binary, 0) \
-	X(BITWISE_OR, WIDE, binary, 0) \
+	X(BITWISE_OR, TEST, binary, 0) \
 	X(BITWISE_RIGHT_SHIFT, WIDE, binary, 0) \
-	X(BITWISE_XOR, WIDE, binary, 0) \
+	X(BITWISE_XOR, TEST, binary, 0) \
 	X(DIVIDE, WIDE, binary, FUSES) \
 	X(FLOOR_MOD, WIDE, binary, FUSES) \
 	X(MAXIMUM, WIDE, binary, FUSES) \
@@ -68,23 +68,23 @@
 	X(POWER, WIDE, binary, FUSES) \
 	X(SQUARED_DIFFERENCE, WIDE, binary, FUSES) \
 	X(SUBTRACT, WIDE, binary, FUSES) \
-	X(EQUAL, WIDE, binary, 0) \
-	X(GREATER, WIDE, binary, 0) \
-	X(GREATER_EQUAL, WIDE, binary, 0) \
-	X(LESS, WIDE, binary, 0) \
-	X(LESS_EQUAL, WIDE, binary, 0) \
-	X(LOGICAL_AND, WIDE, binary, 0) \
-	X(LOGICAL_OR, WIDE, binary, 0) \
-	X(LOGICAL_XOR, WIDE, binary, 0) \
-	X(NOT_EQUAL, WIDE, binary, 0) \
+	X(EQUAL, TEST, binary, 0) \
+	X(GREATER, TEST, binary, 0) \
+	X(GREATER_EQUAL, TEST, binary, 0) \
+	X(LESS, TEST, binary, 0) \
+	X(LESS_EQUAL, TEST, binary, 0) \
+	X(LOGICAL_AND, TEST, binary, 0) \
+	X(LOGICAL_OR, TEST, binary, 0) \
+	X(LOGICAL_XOR, TEST, binary, 0) \
+	X(NOT_EQUAL, TEST, binary, 0) \
 	X(PRELU, F32, prelu, FUSES) \
 	X(SELECT, ANY, select, 0) \
 	X(FAKE_QUANTIZE, F32, fake_quantize, FUSES) \
 	X(FAKE_CONVERT, F32, fake_convert, 0) \
 	X(REDUCE_L1, WIDE, reduce, HEAD) \
 	X(REDUCE_L2, WIDE, reduce, HEAD) \
-	X(REDUCE_LOGICAL_AND, WIDE, reduce, HEAD) \
-	X(REDUCE_LOGICAL_OR, WIDE, reduce, HEAD) \
+	X(REDUCE_LOGICAL_AND, TEST, reduce, HEAD) \
+	X(REDUCE_LOGICAL_OR, TEST, reduce, HEAD) \
 	X(REDUCE_MAX, WIDE, reduce, HEAD) \
 	X(REDUCE_MEAN, WIDE, reduce, HEAD) \
 	X(REDUCE_MIN, WIDE, reduce, HEAD) \

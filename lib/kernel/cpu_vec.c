@@ -35,6 +35,21 @@ float vec_sum(const float *x, int64_t n)
 	return LEVEL_CALL(sum, x, n);
 }
 
+float vec_sum_sizes(const float *x, int64_t n)
+{
+	return LEVEL_CALL(sum_sizes, x, n);
+}
+
+float vec_product(const float *x, int64_t n)
+{
+	return LEVEL_CALL(product, x, n);
+}
+
+void vec_join(enum op_kind kind, const float *x, float *y, int64_t n)
+{
+	LEVEL_CALL(join, kind, x, y, n);
+}
+
 float vec_max(const float *x, int64_t n)
 {
 	return LEVEL_CALL(max, x, n);
@@ -83,4 +98,20 @@ void vec_every(const float *x, int64_t stride, float *y, int64_t n)
 void vec_join_strided(bool max, const float *x, int64_t stride, float *y, int64_t n)
 {
 	LEVEL_CALL(join_strided, max, x, stride, y, n);
+}
+
+void vec_gather_sum(const float *x, const int32_t *at, const float *weight, int taps, int64_t ld,
+		    float *y, int64_t n)
+{
+	LEVEL_CALL(gather_sum, x, at, weight, taps, ld, y, n);
+}
+
+void vec_mix(const float *const *x, const float *weight, int taps, float *y, int64_t n)
+{
+	LEVEL_CALL(mix, x, weight, taps, y, n);
+}
+
+bool vec_overlaps_any(const float *b, const float *rows, int64_t ld, int64_t n, float least)
+{
+	return LEVEL_CALL(overlaps_any, b, rows, ld, n, least);
 }

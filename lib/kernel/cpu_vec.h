@@ -27,7 +27,11 @@ void vec_quantize(const float *const *p, const int *s, int64_t levels, float *y,
 void vec_from_half(const uint16_t *x, float *y, int64_t n);
 void vec_from_bf16(const uint16_t *x, float *y, int64_t n);
 
-float vec_sum(const float *x, int64_t n); /* 0 for n = 0 */
+float vec_sum(const float *x, int64_t n);       /* 0 for n = 0 */
+float vec_sum_sizes(const float *x, int64_t n); /* of |x| */
+float vec_product(const float *x, int64_t n);
+/* y[i] = y[i] and x[i] joined as a Reduce operator of this kind joins them; L2 without the root. */
+void vec_join(enum op_kind kind, const float *x, float *y, int64_t n);
 float vec_max(const float *x, int64_t n); /* -inf for n = 0 */
 float vec_min(const float *x, int64_t n);
 float vec_sum_squares(const float *x, float mean, int64_t n); /* sum (x - mean)^2 */
@@ -43,5 +47,13 @@ void vec_axpy(float a, const float *x, float *y, int64_t n); /* y += a x */
 void vec_every(const float *x, int64_t stride, float *y, int64_t n);
 /* y[i] = max(y[i], x[i * stride]), or y[i] += x[i * stride]. */
 void vec_join_strided(bool max, const float *x, int64_t stride, float *y, int64_t n);
+/* y[i] = sum over t < taps of weight[t * ld + i] * x[at[t * ld + i]]; at < 0 stands for a zero. */
+void vec_gather_sum(const float *x, const int32_t *at, const float *weight, int taps, int64_t ld,
+		    float *y, int64_t n);
+/* Does box b (x0, y0, x1, y1, area) overlap one of n by more than `least` (intersection over union)?
+ * The n boxes: rows of x0, y0, x1, y1 and area, ld floats apart. */
+bool vec_overlaps_any(const float *b, const float *rows, int64_t ld, int64_t n, float least);
+/* y = sum over t < taps (>= 1) of weight[t] * x[t] */
+void vec_mix(const float *const *x, const float *weight, int taps, float *y, int64_t n);
 
 #endif

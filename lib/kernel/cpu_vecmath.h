@@ -55,6 +55,54 @@ static inline float LEVEL(vexp)(float x)
 	return p * LEVEL(pow2)(half) * LEVEL(pow2)(i - half);
 }
 
+/* x = 2^n m, sqrt(1/2) <= m < sqrt(2): n ln 2 + ln m by a polynomial (Cephes, logf). */
+static inline float LEVEL(vlog)(float x)
+{
+	float scaled = x < 1.17549435e-38f ? x * 8388608.0f : x; /* subnormal ones by 2^23 */
+	int32_t bits = LEVEL(to_bits)(scaled);
+	float n = (float)((bits >> 23) - 126) - (x < 1.17549435e-38f ? 23.0f : 0.0f);
+	float m = LEVEL(from_bits)((bits & 0x007fffff) | 0x3f000000);
+	n -= m < 0.707106781f ? 1.0f : 0.0f;
+	m = (m < 0.707106781f ? m + m : m) - 1;
+	float s = m * m, p = 7.0376836292e-2f;
+	p = FMA(p, m, -1.1514610310e-1f);
+	p = FMA(p, m, 1.1676998740e-1f);
+	p = FMA(p, m, -1.2420140846e-1f);
+	p = FMA(p, m, 1.4249322787e-1f);
+	p = FMA(p, m, -1.6668057665e-1f);
+	p = FMA(p, m, 2.0000714765e-1f);
+	p = FMA(p, m, -2.4999993993e-1f);
+	p = FMA(p, m, 3.3333331174e-1f);
+	float y = FMA(n, -2.12194440e-4f, p * m * s);
+	y = FMA(n, 0.693359375f, m + FMA(-0.5f, s, y));
+	y = x > 3.40282347e38f ? x : y; /* infinity, not a number */
+	y = x == 0 ? -__builtin_inff() : y;
+	return x < 0 || x != x ? __builtin_nanf("") : y;
+}
+
+/* ln(1 + e^x) = max(x, 0) + ln(1 + u), u = e^-|x|; what 1 + u loses of u is put back. */
+static inline float LEVEL(vsoftplus)(float x)
+{
+	float u = LEVEL(vexp)(x < 0 ? x : -x), w = 1 + u;
+	float rest = (u - (w - 1)) / w;
+	return (x > 0 ? x : 0) + (LEVEL(vlog)(w) + rest);
+}
+
+/* x tanh(ln(1 + e^x)), with n = e^x (e^x + 2): x n / (n + 2). */
+static inline float LEVEL(vmish)(float x)
+{
+	float e = LEVEL(vexp)(x > 20 ? 20 : x), n = e * (e + 2);
+	float y = x * n / (n + 2);
+	return x > 20 ? x : y;
+}
+
+/* a (e^x - 1) where x < 0, b x elsewhere. */
+static inline float LEVEL(velu)(float x, float a, float b)
+{
+	float low = a * (LEVEL(vexp)(x > 0 ? 0 : x) - 1);
+	return x > 0 ? b * x : low;
+}
+
 static inline float LEVEL(vsigmoid)(float x)
 {
 	return 1 / (1 + LEVEL(vexp)(-x));

@@ -50,6 +50,7 @@ family() {
 @test "grids: integers, 64 bits, conversions" { family integers; family wide; family double; family conversions; }
 @test "grids: slices, indices" { family slices; family indices; }
 @test "grids: what hardly any model has" { family rarities; }
+@test "grids: sizes from which on kernels go other ways" { family sizes; family sizes cpu; }
 
 @test "all cores compute the same results" {
 	for f in convolution matmul norm; do

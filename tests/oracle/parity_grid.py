@@ -399,6 +399,61 @@ def rarities(c):
               axis=-1, negative_indices_mode=negative), np.array([[0, 3, -1], [4, 2, -4]], np.int32))
 
 
+def sizes(c):
+    """Sizes from which on kernels go other ways: pieces, panels, heaps, rows of one thread and of several."""
+    o = c.ov.opset16
+    for name in ["reduce_" + n for n in ("mean", "sum", "max", "min", "prod", "l1", "l2")]:
+        for shape, axes in (((2, 70001), [1]), ((3, 41, 1031), [1]), ((70000,), [0]), ((5, 3, 7), [1])):
+            c.add("%s %s" % (name, shape), lambda x: getattr(o, name)(x, i64(c, axes), True),
+                  c.real(*shape, lo=-1, hi=2) if name != "reduce_prod" else (c.ints(*shape, hi=2) * 2 - 1).astype(np.float32))
+    for name in ("reduce_logical_and", "reduce_logical_or"):
+        c.add(name, lambda x: getattr(o, name)(x, i64(c, [1, 2]), False), c.ints(4, 3, 5, hi=9) > (name[-1] == "r") * 7)
+    for shape, k, axis in (((5000,), 7, 0), ((3, 900), 300, 1), ((900, 5), 11, 0), ((2, 64), 64, 1)):
+        for mode, sort in (("max", "value"), ("min", "index")):
+            x = c.rng.permutation(int(np.prod(shape))).reshape(shape).astype(np.float32)
+            c.add("topk %s %s %s" % (shape, mode, sort), lambda p: o.topk(p, i64(c, k), axis, mode, sort), x)
+            c.add("topk i32 %s %s %s" % (shape, mode, sort), lambda p: o.topk(p, i64(c, k), axis, mode, sort), x.astype(np.int32))
+    for shape, axis in (((3, 100, 150), 1), ((3, 100, 150), 0), ((70, 300), 1)):
+        for exclusive, reverse in itertools.product((False, True), (False, True)):
+            c.add("cum_sum %s %d" % (shape, axis), lambda x: o.cumsum(x, i64(c, axis), exclusive, reverse), c.ints(*shape, lo=-9, hi=9))
+    for eq, shapes in (("bhid,bhjd->bhij", ((2, 3, 33, 40), (2, 3, 35, 40))), ("bhwc,hkc->bhwk", ((3, 5, 7, 40), (5, 9, 40))),
+                       ("ijk,kl->lij", ((4, 5, 37), (37, 6))), ("ab,cb->ca", ((40, 30), (20, 30))), ("abc,cad->db", ((3, 4, 50), (50, 3, 6)))):
+        c.add("einsum " + eq, lambda *p: o.einsum(list(p), eq), *(c.real(*s) for s in shapes))
+    for n, shape, out, k, s, pad, g in ((2, (2, 12, 19, 18), 9, 4, 2, 1, 1), (1, (1, 40, 300), 30, 8, 4, 2, 1), (3, (1, 9, 5, 7, 9), 6, 2, 2, 0, 1),
+                                        (3, (1, 4, 5, 7, 9), 40, 3, 1, 1, 1), (2, (1, 12, 17, 20), 5, 3, 2, 1, 3)):
+        w = c.real(shape[1] // g, out, *[k] * n) if g == 1 else c.real(g, shape[1] // g, out, *[k] * n)
+        f = o.convolution_backprop_data if g == 1 else o.group_convolution_backprop_data
+        c.add("deconv %s" % (shape,), lambda x: f(x, c.const(w), [s] * n, pads_begin=[pad] * n, pads_end=[pad] * n), c.real(*shape))
+    for group, deform, mask in ((1, 1, False), (2, 2, True), (2, 1, True), (1, 4, False)):
+        arrays = [c.real(2, 8, 13, 12), c.real(2, 2 * deform * 9, 13, 12, lo=-2, hi=2)] + ([c.real(2, deform * 9, 13, 12, lo=0)] if mask else [])
+        c.add("deformable_convolution %d %d %s" % (group, deform, mask), lambda p, f, m=None: o.deformable_convolution(
+            p, f, c.const(c.real(30, 8 // group, 3, 3)), [1, 1], [1, 1], [1, 1], [1, 1], m, "EXPLICIT", group, deform, True), *arrays)
+    for mode, shape, size, axes in (("linear_onnx", (1, 5, 20, 30), [37, 41], [2, 3]), ("cubic", (2, 3, 20, 30), [7, 61], [2, 3]),
+                                    ("nearest", (1, 5, 20, 30), [60, 15], [2, 3]), ("linear", (1, 20, 30, 5), [40, 22], [1, 2])):
+        c.add("interpolate %s %s" % (mode, size), lambda x: o.interpolate(
+            x, i64(c, size), mode, "sizes", [0] * 4, [0] * 4, "half_pixel", axes=i64(c, axes)), c.real(*shape))
+    c.add("interpolate f16", lambda x: o.convert(o.interpolate(o.convert(x, "f16"), i64(c, [9, 9]), "nearest", "sizes", [0] * 4, [0] * 4,
+          "asymmetric", axes=i64(c, [2, 3])), "f32"), c.real(1, 2, 5, 6).astype(np.float16).astype(np.float32))
+    for mode, pad in (("bilinear", "zeros"), ("bicubic", "reflection"), ("nearest", "border")):
+        c.add("grid_sample %s" % mode, lambda p, q: o.grid_sample(p, q, {"align_corners": False, "mode": mode, "padding_mode": pad}),
+              c.real(2, 5, 9, 8), c.real(2, 21, 10, 2, lo=-1.3, hi=1.3))
+    for shift, axes in (([3, -2, 5], [0, 1, 2]), ([-7], [2]), ([4, 4], [2, 2]), ([100, -100], [0, 1])):
+        c.add("roll %s" % shift, lambda x: o.roll(x, i64(c, shift), i64(c, axes)), c.real(7, 9, 11))
+    for axis in (0, 1, 2):
+        c.add("gather_elements %d" % axis, lambda x, i: o.gather_elements(x, i, axis), c.real(9, 10, 11), c.ints(9, 10, 11, lo=-9, hi=9))
+        for red in ("none", "sum", "max"):
+            at = np.argsort(c.rng.random((9, 10, 11)), axis=axis).astype(np.int32)
+            c.add("scatter_elements %d %s" % (axis, red), lambda x, u: o.scatter_elements_update(x, c.const(at), u, i64(c, axis), red),
+                  c.real(9, 10, 11), c.real(9, 10, 11))
+    for a, b in (((700,), (700,)), ((7, 50), (7, 1)), ((7, 1), (1, 50))):
+        for name in ("mod", "floor_mod"):
+            c.add("%s %s" % (name, a), getattr(o, name), c.real(*a, lo=-50, hi=50), c.real(*b, lo=0.3, hi=3))
+    for p in (3, 1, -1, 0.5, -0.5, 1.5):
+        c.add("power %g" % p, lambda x: o.power(x, c.const(p, np.float32)), c.real(5, 33, lo=0.2, hi=3))
+    for cond, a, b in (((4, 50), (1, 1), (4, 50)), ((1, 50), (4, 50), ()), ((4, 50), (), ())):
+        c.add("select %s %s %s" % (cond, a, b), o.select, c.ints(*cond, hi=2) > 0, c.real(*a), c.real(*b))
+
+
 def families(family):
-    for f in (rarities, windows, broadcasts, reductions, norms, integers, wide, double, conversions, slices, indices):
+    for f in (sizes, rarities, windows, broadcasts, reductions, norms, integers, wide, double, conversions, slices, indices):
         family(f)

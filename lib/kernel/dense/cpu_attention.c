@@ -6,27 +6,32 @@
 #include <math.h>
 #include <string.h>
 
-enum { GRAIN = 1 << 17 }; /* multiply-adds of a task */
+enum {
+	GRAIN = 1 << 17,  /* multiply-adds of a task */
+	ROWS = 8 * GEMM_M /* whose scores stay in the second-level cache */
+};
 
 struct attention_run {
 	const struct kernel_call *k;
 	struct operand q, key, v;
 	struct tensor batch, mask_batch, sink_batch;
-	int64_t n_batch;
+	int64_t n_batch, rows, n_blocks; /* rows of a block, blocks of a matrix */
 	float scale;
 	int n_tasks;
 	bool failed;
 };
 
-/* Add the mask to scores s (l, len): f32 added, boolean false is minus infinity. */
-static void add_mask(const struct attention_run *r, int64_t i, float *s, int64_t l, int64_t len)
+/* Add the mask to scores s (y1 - y0, len) of rows y0 .. y1 - 1: f32 added, boolean false is minus
+ * infinity. */
+static void add_mask(const struct attention_run *r, int64_t i, float *s, int64_t y0, int64_t y1,
+		     int64_t len)
 {
 	const struct op *op = r->k->op;
 	const struct tensor *mask = op->n_in > 3 ? &r->k->in[3] : NULL;
 	if (op->a.attention.causal) {
-		for (int64_t y = 0; y < l; y++)
+		for (int64_t y = y0; y < y1; y++)
 			for (int64_t x = y + 1; x < len; x++)
-				s[y * len + x] = -INFINITY;
+				s[(y - y0) * len + x] = -INFINITY;
 		return;
 	}
 	if (!mask || !mask->data || mask->rank < 2)
@@ -38,11 +43,16 @@ static void add_mask(const struct attention_run *r, int64_t i, float *s, int64_t
 			->out_elem[r->k->op->g->out_ptr[op->g->in_node[op->g->in_ptr[op->v] + 3]] +
 				   op->g->in_port[op->g->in_ptr[op->v] + 3]] == EL_BOOLEAN;
 	const float *m = (const float *)mask->data + base;
-	for (int64_t y = 0; y < l; y++)
-		for (int64_t x = 0; x < len; x++) {
-			float v = m[(rows == 1 ? 0 : y) * cols + (cols == 1 ? 0 : x)];
-			s[y * len + x] += boolean ? (v != 0 ? 0 : -INFINITY) : v;
-		}
+	for (int64_t y = y0; y < y1; y++, s += len) {
+		const float *row = m + (rows == 1 ? 0 : y) * cols;
+		if (cols == len && !boolean)
+			vec_axpy(1, row, s, len);
+		else
+			for (int64_t x = 0; x < len; x++) {
+				float v = row[cols == 1 ? 0 : x];
+				s[x] += boolean ? (v != 0 ? 0 : -INFINITY) : v;
+			}
+	}
 }
 
 /* sink: a score of each row (`step` apart) to which nothing belongs, or NULL. */
@@ -74,42 +84,69 @@ static const float *sink_rows(const struct attention_run *r, int64_t i, int64_t 
 	return (const float *)t->data + operand_batch(&r->batch, &r->sink_batch, i) * rows;
 }
 
+/* Floats of a task's scratch: scores of a block of rows, A packed, keys and values packed. */
+struct attention_room {
+	int64_t scores, a, key, value;
+};
+
+static struct attention_room room_of(const struct attention_run *r)
+{
+	int64_t d = r->q.cols, len = r->key.rows, dv = r->v.cols;
+	return (struct attention_room){(r->rows * len + 15) / 16 * 16,
+				       (gemm_a_elements(r->rows, d > len ? d : len) + 15) / 16 * 16,
+				       (gemm_b_elements(d, len) + 15) / 16 * 16,
+				       (gemm_b_elements(len, dv) + 15) / 16 * 16};
+}
+
+/* Rows y0 .. y1 - 1 of matrix i; keys and values are packed. */
+static void attend(const struct attention_run *r, int64_t i, int64_t y0, int64_t y1, float *s,
+		   float *a, const float *key, const float *value)
+{
+	int64_t d = r->q.cols, len = r->key.rows, dv = r->v.cols, l = y1 - y0, step = 0;
+	const float *q = (const float *)r->q.t->data +
+			 (operand_batch(&r->batch, &r->q.batch, i) * r->q.rows + y0) * d;
+	float *y = (float *)r->k->out[0].data + (i * r->q.rows + y0) * dv;
+	product_pack_a(a, q, l, d, d, 1);
+	struct product scores = {l, len, d, a, key, false, s, len, NULL, 0, NULL};
+	product_panels(&scores, 0, product_n_panels(len), NULL);
+	vec_scale_shift(s, r->scale, 0, s, l * len);
+	add_mask(r, i, s, y0, y1, len);
+	const float *sink = sink_rows(r, i, &step);
+	softmax_rows(s, l, len, sink ? sink + y0 * step : NULL, step);
+	product_pack_a(a, s, l, len, len, 1);
+	struct product mix = {l, dv, len, a, value, false, y, dv, NULL, 0, NULL};
+	product_panels(&mix, 0, product_n_panels(dv), NULL);
+}
+
+/* Blocks of rows of all matrices; those of one matrix that meet in a task share what is packed. */
 static void attention_task(void *arg, int task, int thread)
 {
 	struct attention_run *r = arg;
-	int64_t l = r->q.rows, d = r->q.cols, len = r->key.rows, dv = r->v.cols, lo, hi;
-	int64_t n_s = l * len, n_a = gemm_a_elements(l, d > len ? d : len);
-	int64_t n_b = gemm_b_elements(d, len) > gemm_b_elements(len, dv) ? gemm_b_elements(d, len)
-									 : gemm_b_elements(len, dv);
-	float *s =
-		cpu_thread_scratch(r->k->ctx, thread, (size_t)(n_s + n_a + n_b + 48) * sizeof *s);
+	int64_t d = r->q.cols, len = r->key.rows, dv = r->v.cols, lo, hi, packed = -1;
+	struct attention_room room = room_of(r);
+	float *s = cpu_thread_scratch(r->k->ctx, thread,
+				      (size_t)(room.scores + room.a + room.key + room.value) *
+					      sizeof *s);
 	if (!s) {
 		r->failed = true;
 		return;
 	}
-	float *a = s + (n_s + 15) / 16 * 16, *b = a + (n_a + 15) / 16 * 16;
-	cpu_range(r->n_batch, r->n_tasks, task, &lo, &hi);
-	for (int64_t i = lo; i < hi; i++) {
-		const float *q = (const float *)r->q.t->data +
-				 operand_batch(&r->batch, &r->q.batch, i) * l * d;
-		const float *key = (const float *)r->key.t->data +
-				   operand_batch(&r->batch, &r->key.batch, i) * len * d;
-		const float *v = (const float *)r->v.t->data +
-				 operand_batch(&r->batch, &r->v.batch, i) * len * dv;
-		float *y = (float *)r->k->out[0].data + i * l * dv;
-		product_pack_a(a, q, l, d, d, 1);
-		product_pack_b(b, key, d, len, 1, d);
-		struct product scores = {l, len, d, a, b, false, s, len, NULL, 0, NULL};
-		product_panels(&scores, 0, product_n_panels(len), NULL);
-		vec_scale_shift(s, r->scale, 0, s, n_s);
-		add_mask(r, i, s, l, len);
-		int64_t step = 0;
-		const float *sink = sink_rows(r, i, &step);
-		softmax_rows(s, l, len, sink, step);
-		product_pack_a(a, s, l, len, len, 1);
-		product_pack_b(b, v, len, dv, dv, 1);
-		struct product mix = {l, dv, len, a, b, false, y, dv, NULL, 0, NULL};
-		product_panels(&mix, 0, product_n_panels(dv), NULL);
+	float *a = s + room.scores, *key = a + room.a, *value = key + room.key;
+	cpu_range(r->n_batch * r->n_blocks, r->n_tasks, task, &lo, &hi);
+	for (int64_t t = lo; t < hi; t++) {
+		int64_t i = t / r->n_blocks, y0 = t % r->n_blocks * r->rows, y1 = y0 + r->rows;
+		if (i != packed) {
+			product_pack_b(key,
+				       (const float *)r->key.t->data +
+					       operand_batch(&r->batch, &r->key.batch, i) * len * d,
+				       d, len, 1, d);
+			product_pack_b(value,
+				       (const float *)r->v.t->data +
+					       operand_batch(&r->batch, &r->v.batch, i) * len * dv,
+				       len, dv, dv, 1);
+			packed = i;
+		}
+		attend(r, i, y0, y1 < r->q.rows ? y1 : r->q.rows, s, a, key, value);
 	}
 }
 
@@ -145,9 +182,14 @@ int run_attention(const struct kernel_call *k, struct err *e)
 	r.scale = k->op->n_in > 4 && k->in[4].data ? (float)tensor_real(&k->in[4], 0)
 						   : 1 / sqrtf((float)r.q.cols);
 	r.n_batch = tensor_elements(&r.batch);
+	r.rows = r.q.rows < ROWS ? r.q.rows : ROWS;
+	r.n_blocks = r.rows ? (r.q.rows + r.rows - 1) / r.rows : 0;
 	r.n_tasks = cpu_tasks(r.n_batch * r.q.rows * r.key.rows * r.q.cols, GRAIN);
-	if (r.n_tasks > r.n_batch)
-		r.n_tasks = (int)r.n_batch;
+	if (r.n_tasks > r.n_batch * r.n_blocks)
+		r.n_tasks = (int)(r.n_batch * r.n_blocks);
+	if (r.n_tasks > 4 * k->ctx->n_threads && r.n_tasks > r.n_batch)
+		r.n_tasks =
+			r.n_batch > 4 * k->ctx->n_threads ? (int)r.n_batch : 4 * k->ctx->n_threads;
 	cpu_parallel(k->ctx, r.n_tasks, attention_task, &r);
 	return r.failed ? cpu_no_memory(e) : 0;
 }

@@ -102,8 +102,10 @@ struct matmul_run {
 	const struct qpanels *q; /* b in few bits, or NULL */
 	float *c;
 	struct cpu_ctx *ctx;
-	/* Cut by columns: one product at a time, operands packed before. */
+	/* Cut by columns and rows: one product at a time, operands packed before. */
 	struct product whole;
+	const float *source; /* A's elements */
+	int row_parts;
 	int n_tasks;
 	bool failed;
 };
@@ -113,18 +115,20 @@ static int64_t a_floats(const struct matmul_run *r)
 	return (product_a_floats(r->m, r->k) + 15) / 16 * 16;
 }
 
-/* Operands of matrix i of the batch; what is not packed yet goes to a (a_floats) and b. */
+static const float *source_of(const struct matmul_run *r, int64_t i)
+{
+	return (const float *)r->a.t->data + operand_batch(&r->batch, &r->a.batch, i) * r->m * r->k;
+}
+
+/* Operands of matrix i of the batch; a B that is not packed yet goes to b, A is to be packed into a
+ * (a_floats) where it is not one row that lies together. */
 static struct product product_at(const struct matmul_run *r, int64_t i, float *a, float *b)
 {
-	int64_t ia = operand_batch(&r->batch, &r->a.batch, i),
-		ib = operand_batch(&r->batch, &r->b.batch, i);
-	const float *src = (const float *)r->a.t->data + ia * r->m * r->k;
+	int64_t ib = operand_batch(&r->batch, &r->b.batch, i);
 	struct product p = {r->m, r->n,    r->k,     a,   b, r->b_half, r->c + i * r->m * r->n,
 			    r->n, r->post, i * r->m, r->q};
 	if (r->m == 1 && r->a.col == 1)
-		p.a = src;
-	else
-		product_pack_a(a, src, r->m, r->k, r->a.row, r->a.col);
+		p.a = source_of(r, i);
 	if (r->q)
 		p.b = r->packed_b;
 	else if (r->packed_b)
@@ -149,8 +153,57 @@ static void columns_task(void *arg, int task, int thread)
 		r->failed = true;
 		return;
 	}
-	cpu_range(product_n_panels(r->n), r->n_tasks, task, &lo, &hi);
-	product_panels(&r->whole, lo, hi, unpacked);
+	struct product p = r->whole;
+	int64_t row, end, tiles = (r->m + GEMM_M - 1) / GEMM_M;
+	cpu_range(tiles, r->row_parts, task % r->row_parts, &row, &end);
+	row *= GEMM_M;
+	p.m = end * GEMM_M < r->m ? end * GEMM_M - row : r->m - row;
+	p.a += r->m == 1 ? 0 : row * r->k;
+	p.c += row * p.ldc;
+	p.row += row;
+	cpu_range(product_n_panels(r->n), r->n_tasks / r->row_parts, task / r->row_parts, &lo, &hi);
+	product_panels(&p, lo, hi, unpacked);
+}
+
+/* A's panels of GEMM_M rows. */
+static void pack_task(void *arg, int task, int thread)
+{
+	struct matmul_run *r = arg;
+	int64_t lo, hi;
+	(void)thread;
+	cpu_range((r->m + GEMM_M - 1) / GEMM_M, r->n_tasks, task, &lo, &hi);
+	lo *= GEMM_M;
+	hi = hi * GEMM_M < r->m ? hi * GEMM_M : r->m;
+	const float *src = r->source + lo * r->a.row;
+	float *dst = (float *)(uintptr_t)r->whole.a + lo * r->k;
+	if (hi - lo == 1 && r->m > 1) /* a panel all the same */
+		gemm_pack_a(dst, EL_F32, src, 1, r->k, r->a.row, r->a.col);
+	else
+		product_pack_a(dst, src, hi - lo, r->k, r->a.row, r->a.col);
+}
+
+/* Matrix i of the batch on all threads. */
+static void run_whole(struct matmul_run *r, int64_t i, float *p)
+{
+	int64_t panels = product_n_panels(r->n), tiles = (r->m + GEMM_M - 1) / GEMM_M;
+	int wanted = cpu_tasks(r->m * r->n * r->k, GRAIN), most = 4 * r->ctx->n_threads;
+	r->whole = product_at(r, i, p, p + a_floats(r));
+	r->source = source_of(r, i);
+	if (r->whole.a != r->source) {
+		r->n_tasks = cpu_tasks(r->m * r->k, 1 << 14);
+		r->n_tasks = r->n_tasks > tiles ? (int)tiles : r->n_tasks;
+		cpu_parallel(r->ctx, r->n_tasks, pack_task, r);
+	}
+	/* Columns first; rows too where there are few panels, and what is left of A is tall. */
+	int columns = wanted > panels ? (int)panels : wanted;
+	r->row_parts = 1;
+	if (columns < most && columns < wanted && r->ctx->n_threads > 1 && tiles >= 8) {
+		r->row_parts = (most + columns - 1) / columns;
+		r->row_parts = r->row_parts * 4 > tiles ? (int)(tiles / 4) : r->row_parts;
+		r->row_parts = r->row_parts * columns > wanted ? wanted / columns : r->row_parts;
+	}
+	r->n_tasks = columns * r->row_parts;
+	cpu_parallel(r->ctx, r->n_tasks, columns_task, r);
 }
 
 static int64_t scratch_floats(const struct matmul_run *r)
@@ -172,13 +225,16 @@ static void batch_task(void *arg, int task, int thread)
 	for (int64_t i = lo; i < hi; i++) {
 		struct product prod =
 			product_at(r, i, p + PRODUCT_SCRATCH, p + PRODUCT_SCRATCH + n_a);
+		if (prod.a == p + PRODUCT_SCRATCH)
+			product_pack_a(p + PRODUCT_SCRATCH, source_of(r, i), r->m, r->k, r->a.row,
+				       r->a.col);
 		product_panels(&prod, 0, product_n_panels(r->n), p);
 	}
 }
 
 static int run_products(struct matmul_run *r, struct err *e)
 {
-	int64_t work = r->m * r->n * r->k, panels = product_n_panels(r->n);
+	int64_t work = r->m * r->n * r->k;
 	if (r->n_batch > 1 && (r->n_batch >= 2 * r->ctx->n_threads || work < 2 * GRAIN)) {
 		r->n_tasks = cpu_tasks(r->n_batch * work, GRAIN);
 		if (r->n_tasks > r->n_batch)
@@ -189,13 +245,8 @@ static int run_products(struct matmul_run *r, struct err *e)
 	float *p = cpu_slot_scratch(r->ctx, SLOT_WHOLE, (size_t)scratch_floats(r) * sizeof *p);
 	if (!p)
 		return cpu_no_memory(e);
-	for (int64_t i = 0; i < r->n_batch; i++) {
-		r->whole = product_at(r, i, p, p + a_floats(r));
-		r->n_tasks = cpu_tasks(work, GRAIN);
-		if (r->n_tasks > panels)
-			r->n_tasks = (int)panels;
-		cpu_parallel(r->ctx, r->n_tasks, columns_task, r);
-	}
+	for (int64_t i = 0; i < r->n_batch; i++)
+		run_whole(r, i, p);
 	return r->failed ? cpu_no_memory(e) : 0;
 }
 

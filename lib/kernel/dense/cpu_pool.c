@@ -5,6 +5,7 @@
 #include "kernel/cpu_window.h"
 
 #include <float.h>
+#include <string.h>
 
 enum { GRAIN = 1 << 15, MAX_TAPS = 64 };
 
@@ -188,14 +189,21 @@ struct adaptive_run {
 	int64_t planes, in[3], out[3];
 	const float *x;
 	float *y;
+	int n_tasks;
 };
 
-static void adaptive_plane(void *arg, int task, int thread)
+static void adaptive_plane(const struct adaptive_run *r, int64_t plane)
 {
-	const struct adaptive_run *r = arg;
-	int64_t n_out = r->out[0] * r->out[1] * r->out[2];
-	const float *x = r->x + (int64_t)task * r->in[0] * r->in[1] * r->in[2];
-	(void)thread;
+	int64_t n_out = r->out[0] * r->out[1] * r->out[2], n_in = r->in[0] * r->in[1] * r->in[2];
+	const float *x = r->x + plane * n_in;
+	if (n_out == 1) {
+		r->y[plane] = vec_sum(x, n_in) / (float)n_in;
+		return;
+	}
+	if (r->in[0] == r->out[0] && r->in[1] == r->out[1] && r->in[2] == r->out[2]) {
+		memcpy(r->y + plane * n_out, x, (size_t)n_in * sizeof *x);
+		return;
+	}
 	for (int64_t i = 0; i < n_out; i++) {
 		int64_t at[3] = {i / r->out[2] / r->out[1], i / r->out[2] % r->out[1],
 				 i % r->out[2]},
@@ -209,10 +217,19 @@ static void adaptive_plane(void *arg, int task, int thread)
 			for (int64_t y = lo[1]; y < hi[1]; y++)
 				sum += (double)vec_sum(x + (z * r->in[1] + y) * r->in[2] + lo[2],
 						       hi[2] - lo[2]);
-		r->y[(int64_t)task * n_out + i] =
-			(float)(sum /
-				(double)((hi[0] - lo[0]) * (hi[1] - lo[1]) * (hi[2] - lo[2])));
+		r->y[plane * n_out + i] = (float)(sum / (double)((hi[0] - lo[0]) * (hi[1] - lo[1]) *
+								 (hi[2] - lo[2])));
 	}
+}
+
+static void adaptive_task(void *arg, int task, int thread)
+{
+	const struct adaptive_run *r = arg;
+	int64_t lo, hi;
+	(void)thread;
+	cpu_range(r->planes, r->n_tasks, task, &lo, &hi);
+	for (int64_t plane = lo; plane < hi; plane++)
+		adaptive_plane(r, plane);
 }
 
 int run_adaptive_pool(const struct kernel_call *k, struct err *e)
@@ -227,7 +244,11 @@ int run_adaptive_pool(const struct kernel_call *k, struct err *e)
 		r.in[i] = d < 0 ? 1 : k->in[0].dim[2 + d];
 		r.out[i] = d < 0 ? 1 : k->out[0].dim[2 + d];
 	}
-	cpu_parallel(k->ctx, (int)r.planes, adaptive_plane, &r);
+	int64_t all = tensor_elements(&k->in[0]) + tensor_elements(&k->out[0]);
+	r.n_tasks = cpu_tasks(all, GRAIN);
+	if (r.n_tasks > r.planes)
+		r.n_tasks = (int)r.planes;
+	cpu_parallel(k->ctx, r.n_tasks, adaptive_task, &r);
 	return 0;
 }
 

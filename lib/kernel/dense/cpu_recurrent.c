@@ -16,6 +16,7 @@ struct cell {
 	const struct op_cell *a;
 	int64_t in, hidden, gates;
 	const float *w, *r, *b;
+	struct cpu_ctx *ctx;
 };
 
 static void activate(enum op_activation act, float clip, float *x, int64_t n)
@@ -28,21 +29,49 @@ static void activate(enum op_activation act, float clip, float *x, int64_t n)
 	vec_unary(kinds[act], &limits, x, x, n);
 }
 
-/* g[j] = w_j x + b_j for rows j of w (rows, n); b may be NULL. */
-static void affine(const float *w, const float *x, const float *b, int64_t rows, int64_t n,
-		   float *g)
+/* y[t][j] = w_j x_t + b_j for rows j of w (rows, n) and x (steps, n); b may be NULL.  A task has some
+ * rows: weights are read once for several steps. */
+struct affine {
+	const float *w, *x, *b;
+	int64_t rows, n, steps;
+	float *y;
+	int n_tasks;
+};
+
+enum { GRAIN = 1 << 16, TOGETHER = 8 };
+
+static void affine_task(void *arg, int task, int thread)
 {
-	for (int64_t j = 0; j < rows; j++)
-		g[j] = vec_dot(w + j * n, x, n) + (b ? b[j] : 0);
+	const struct affine *a = arg;
+	int64_t lo, hi;
+	(void)thread;
+	cpu_range(a->rows, a->n_tasks, task, &lo, &hi);
+	for (int64_t t0 = 0; t0 < a->steps; t0 += TOGETHER)
+		for (int64_t j = lo; j < hi; j++)
+			for (int64_t t = t0; t < a->steps && t < t0 + TOGETHER; t++)
+				a->y[t * a->rows + j] =
+					vec_dot(a->w + j * a->n, a->x + t * a->n, a->n) +
+					(a->b ? a->b[j] : 0);
 }
 
-/* x (i), h (h), c (h) -> new h, c in place.  g: 3 MAX_GATES h floats of scratch. */
-static void lstm_step(const struct cell *s, const float *x, float *h, float *c, float *g)
+static void affine(struct cpu_ctx *ctx, const float *w, const float *x, const float *b,
+		   int64_t rows, int64_t n, int64_t steps, float *y)
+{
+	struct affine a = {w, x, b, rows, n, steps, y, cpu_tasks(rows * n * steps, GRAIN)};
+	if (a.n_tasks > 4 * ctx->n_threads)
+		a.n_tasks = 4 * ctx->n_threads;
+	if (a.n_tasks > rows)
+		a.n_tasks = (int)rows;
+	cpu_parallel(ctx, a.n_tasks, affine_task, &a);
+}
+
+/* One step from g, the part of the input for all gates (W x + B): new h, and c, in place.
+ * rec: MAX_GATES h floats of scratch. */
+static void lstm_step(const struct cell *s, float *g, float *h, float *c, float *rec)
 {
 	int64_t n = s->hidden;
-	float *f = g, *i = g + n, *z = g + 2 * n, *o = g + 3 * n, *rec = g + 4 * n;
-	affine(s->w, x, s->b, 4 * n, s->in, g);
-	affine(s->r, h, NULL, 4 * n, n, rec);
+	float *f = g, *i = g + n, *z = g + 2 * n, *o = g + 3 * n;
+	affine(s->ctx, s->r, h, NULL, 4 * n, n, 1, rec);
 	vec_axpy(1, rec, g, 4 * n);
 	activate(s->a->act[0], s->a->clip, f, 2 * n);
 	activate(s->a->act[1], s->a->clip, z, n);
@@ -53,46 +82,44 @@ static void lstm_step(const struct cell *s, const float *x, float *h, float *c, 
 	vec_binary(OP_MULTIPLY, h, 1, o, 1, h, n);
 }
 
-static void gru_step(const struct cell *s, const float *x, float *h, float *g)
+static void gru_step(const struct cell *s, float *g, float *h, float *rec)
 {
 	int64_t n = s->hidden;
-	float *z = g, *r = g + n, *t = g + 2 * n, *rec = g + 4 * n;
+	float *z = g, *r = g + n, *t = g + 2 * n, *last = rec + 2 * n;
 	bool before = s->a->linear_before_reset;
-	affine(s->w, x, s->b, 3 * n, s->in, g);
-	affine(s->r, h, NULL, 2 * n, n, rec);
+	affine(s->ctx, s->r, h, NULL, before ? 3 * n : 2 * n, n, 1, rec);
 	vec_axpy(1, rec, g, 2 * n);
 	activate(s->a->act[0], s->a->clip, g, 2 * n);
 	if (before) {
-		affine(s->r + 2 * n * n, h, s->b + 3 * n, n, n, rec);
-		vec_binary(OP_MULTIPLY, rec, 1, r, 1, rec, n);
+		vec_axpy(1, s->b + 3 * n, last, n);
+		vec_binary(OP_MULTIPLY, last, 1, r, 1, last, n);
 	} else {
 		vec_binary(OP_MULTIPLY, r, 1, h, 1, r, n);
-		affine(s->r + 2 * n * n, r, NULL, n, n, rec);
+		affine(s->ctx, s->r + 2 * n * n, r, NULL, n, n, 1, last);
 	}
-	vec_axpy(1, rec, t, n);
+	vec_axpy(1, last, t, n);
 	activate(s->a->act[1], s->a->clip, t, n);
 	for (int64_t j = 0; j < n; j++)
 		h[j] = (1 - z[j]) * t[j] + z[j] * h[j];
 }
 
-static void rnn_step(const struct cell *s, const float *x, float *h, float *g)
+static void rnn_step(const struct cell *s, float *g, float *h, float *rec)
 {
 	int64_t n = s->hidden;
-	affine(s->w, x, s->b, n, s->in, g);
-	affine(s->r, h, NULL, n, n, g + n);
-	vec_axpy(1, g + n, g, n);
+	affine(s->ctx, s->r, h, NULL, n, n, 1, rec);
+	vec_axpy(1, rec, g, n);
 	activate(s->a->act[0], s->a->clip, g, n);
 	memcpy(h, g, (size_t)n * sizeof *h);
 }
 
-static void step(const struct cell *s, const float *x, float *h, float *c, float *g)
+static void step(const struct cell *s, float *g, float *h, float *c, float *rec)
 {
 	if (s->kind == OP_LSTM_CELL)
-		lstm_step(s, x, h, c, g);
+		lstm_step(s, g, h, c, rec);
 	else if (s->kind == OP_GRU_CELL)
-		gru_step(s, x, h, g);
+		gru_step(s, g, h, rec);
 	else
-		rnn_step(s, x, h, g);
+		rnn_step(s, g, h, rec);
 }
 
 static bool any_nonzero(const struct tensor *t)
@@ -125,7 +152,8 @@ static int cell_init(struct cell *s, const struct kernel_call *k, enum op_kind k
 			   gates,
 			   (const float *)k->in[first].data + d * gates * n * in,
 			   (const float *)k->in[first + 1].data + d * gates * n * n,
-			   (const float *)k->in[first + 2].data + d * b_rows * n};
+			   (const float *)k->in[first + 2].data + d * b_rows * n,
+			   k->ctx};
 	return 0;
 }
 
@@ -137,28 +165,32 @@ int run_cell(const struct kernel_call *k, struct err *e)
 	if (cell_init(&s, k, kind, lstm ? 3 : 2, 0, 1, e))
 		return -1;
 	int64_t n = s.hidden, batch = k->in[0].dim[0];
-	float *g = cpu_slot_scratch(k->ctx, SLOT_EXTRA, (size_t)(3 * MAX_GATES * n) * sizeof *g);
+	float *g = cpu_slot_scratch(k->ctx, SLOT_EXTRA,
+				    (size_t)((s.gates * batch + MAX_GATES) * n) * sizeof *g);
 	if (!g)
 		return cpu_no_memory(e);
 	float *h = k->out[0].data, *c = lstm ? k->out[1].data : NULL;
 	memcpy(h, k->in[1].data, (size_t)(batch * n) * sizeof *h);
 	if (lstm)
 		memcpy(c, k->in[2].data, (size_t)(batch * n) * sizeof *c);
+	affine(k->ctx, s.w, k->in[0].data, s.b, s.gates * n, s.in, batch, g);
 	for (int64_t b = 0; b < batch; b++)
-		step(&s, (const float *)k->in[0].data + b * s.in, h + b * n,
-		     lstm ? c + b * n : NULL, g);
+		step(&s, g + b * s.gates * n, h + b * n, lstm ? c + b * n : NULL,
+		     g + batch * s.gates * n);
 	return 0;
 }
 
-/* One direction of one batch row over its valid steps; outputs behind them are zero. */
+/* One direction of one batch row over its valid steps; outputs behind them are zero.  What the inputs
+ * bring to all steps goes to g (steps, gates h) first; rec: MAX_GATES h floats. */
 static void run_steps(const struct cell *s, const float *x, int64_t steps, int64_t length,
-		      bool reverse, float *y, float *h, float *c, float *g)
+		      bool reverse, float *y, float *h, float *c, float *g, float *rec)
 {
 	int64_t n = s->hidden;
 	memset(y, 0, (size_t)(steps * n) * sizeof *y);
+	affine(s->ctx, s->w, x, s->b, s->gates * n, s->in, length, g);
 	for (int64_t i = 0; i < length; i++) {
 		int64_t t = reverse ? length - 1 - i : i;
-		step(s, x + t * s->in, h, c, g);
+		step(s, g + t * s->gates * n, h, c, rec);
 		memcpy(y + t * n, h, (size_t)n * sizeof *y);
 	}
 }
@@ -173,7 +205,8 @@ int run_sequence(const struct kernel_call *k, struct err *e)
 	int lengths = lstm ? 3 : 2;
 	int64_t batch = k->in[0].dim[0], steps = k->in[0].dim[1], n = op->a.cell.hidden;
 	int64_t directions = op->a.cell.bidirectional ? 2 : 1;
-	float *g = cpu_slot_scratch(k->ctx, SLOT_EXTRA, (size_t)(3 * MAX_GATES * n) * sizeof *g);
+	float *g = cpu_slot_scratch(k->ctx, SLOT_EXTRA,
+				    (size_t)(MAX_GATES * (steps + 1) * n) * sizeof *g);
 	if (!g)
 		return cpu_no_memory(e);
 	size_t state = (size_t)(batch * directions * n) * sizeof(float);
@@ -191,7 +224,8 @@ int run_sequence(const struct kernel_call *k, struct err *e)
 				  length, d == 1 || op->a.cell.reverse,
 				  (float *)k->out[0].data + at * steps * n,
 				  (float *)k->out[1].data + at * n,
-				  lstm ? (float *)k->out[2].data + at * n : NULL, g);
+				  lstm ? (float *)k->out[2].data + at * n : NULL, g,
+				  g + MAX_GATES * steps * n);
 		}
 	}
 	return 0;

@@ -45,28 +45,34 @@ static double floor_mod_real(double p, double q)
 	return r != 0 && (r < 0) != (q < 0) ? r + q : r;
 }
 
-#define ROW(T, expr) \
+/* Strides are 0, or 1 where the rows are long: each pair is a loop of its own, which vectorises. */
+#define LOOP(T, Y, expr) \
 	do { \
 		const T *a = pa, *b = pb; \
-		T *y = py; \
-		for (int64_t i = 0; i < n; i++) { \
-			T p = a[i * sa], q = b[i * sb]; \
-			(void)p, (void)q; \
-			y[i] = (T)(expr); \
-		} \
+		Y *y = py; \
+		if (sa == 1 && sb == 1) \
+			for (int64_t i = 0; i < n; i++) { \
+				T p = a[i], q = b[i]; \
+				(void)p, (void)q; \
+				y[i] = (Y)(expr); \
+			} \
+		else if (sa == 1 && sb == 0) { \
+			T q = b[0]; \
+			for (int64_t i = 0; i < n; i++) { \
+				T p = a[i]; \
+				(void)p, (void)q; \
+				y[i] = (Y)(expr); \
+			} \
+		} else \
+			for (int64_t i = 0; i < n; i++) { \
+				T p = a[i * sa], q = b[i * sb]; \
+				(void)p, (void)q; \
+				y[i] = (Y)(expr); \
+			} \
 		return; \
 	} while (0)
-
-#define TEST(T, expr) \
-	do { \
-		const T *a = pa, *b = pb; \
-		int64_t *y = py; \
-		for (int64_t i = 0; i < n; i++) { \
-			T p = a[i * sa], q = b[i * sb]; \
-			y[i] = (expr); \
-		} \
-		return; \
-	} while (0)
+#define ROW(T, expr) LOOP(T, T, expr)
+#define TEST(T, expr) LOOP(T, uint8_t, expr)
 
 #define TESTS(T) \
 	case OP_EQUAL: TEST(T, p == q); \
@@ -133,6 +139,18 @@ INT_ROW(row_i32, int32_t, uint32_t, divide(p, q), q == 0 || q == -1 ? 0 : p % q,
 #pragma GCC diagnostic ignored "-Wtype-limits"
 INT_ROW(row_u64, uint64_t, uint64_t, q ? p / q : 0, q ? p % q : 0, q ? p % q : 0)
 
+/* Booleans, 0 or 1. */
+static void row_boolean(enum op_kind kind, const void *pa, int64_t sa, const void *pb, int64_t sb,
+			void *py, int64_t n)
+{
+	switch (kind) {
+	case OP_BITWISE_AND: TEST(uint8_t, p & q);
+	case OP_BITWISE_OR: TEST(uint8_t, p | q);
+	case OP_BITWISE_XOR: TEST(uint8_t, p ^ q); TESTS(uint8_t)
+	default: TEST(uint8_t, 0);
+	}
+}
+
 void cpu_binary_f32(enum op_kind kind, const float *a, int sa, const float *b, int sb, float *y,
 		    int64_t n)
 {
@@ -158,6 +176,7 @@ static void run_row(const struct binary_run *r, const char *a, int64_t sa, const
 		break;
 	case EL_F64: row_f64(r->kind, a, sa, b, sb, y, n); break;
 	case EL_I32: row_i32(r->kind, a, sa, b, sb, y, n); break;
+	case EL_BOOLEAN: row_boolean(r->kind, a, sa, b, sb, y, n); break;
 	case EL_U64: row_u64(r->kind, a, sa, b, sb, y, n); break;
 	default: row_i64(r->kind, a, sa, b, sb, y, n); break;
 	}

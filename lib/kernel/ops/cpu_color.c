@@ -64,6 +64,32 @@ static void convert_row(void *arg, int task, int thread)
 	}
 }
 
+/* Bytes, one plane or several: the same arithmetic on pairs of pixels. */
+static void convert_bytes(void *arg, int task, int thread)
+{
+	const struct color_run *r = arg;
+	const struct tensor *in = r->k->in;
+	int64_t b = task / r->h, row = task % r->h, w = r->w / 2, area = r->h / 2 * w;
+	bool one = r->k->op->n_in == 1;
+	const uint8_t *luma =
+		(const uint8_t *)in[0].data + (b * (one ? r->h / 2 * 3 : r->h) + row) * r->w;
+	const uint8_t *base = one ? (const uint8_t *)in[0].data + b * 6 * area + 4 * area
+				  : (const uint8_t *)in[1].data + b * area * (r->nv12 ? 2 : 1);
+	const uint8_t *u = base + row / 2 * w * (r->nv12 ? 2 : 1), *v = u + 1;
+	if (!r->nv12)
+		v = (one ? base + area : (const uint8_t *)in[2].data + b * area) + row / 2 * w;
+	uint8_t *to = (uint8_t *)r->k->out[0].data + (int64_t)task * r->w * 3;
+	int64_t step = r->nv12 ? 2 : 1, red = r->bgr ? 2 : 0;
+	(void)thread;
+	for (int64_t x = 0; x < r->w; x++, to += 3) {
+		float p = (float)u[x / 2 * step] - 128, q = (float)v[x / 2 * step] - 128,
+		      c = 1.164f * ((float)luma[x] - 16);
+		to[red] = (uint8_t)(limited(c + 1.596f * q) + 0.5f);
+		to[1] = (uint8_t)(limited(c - 0.391f * p - 0.813f * q) + 0.5f);
+		to[2 - red] = (uint8_t)(limited(c + 2.018f * p) + 0.5f);
+	}
+}
+
 int run_color(const struct kernel_call *k, struct err *e)
 {
 	enum op_kind kind = k->op->kind;
@@ -75,6 +101,7 @@ int run_color(const struct kernel_call *k, struct err *e)
 	int64_t rows = k->out[0].dim[0] * r.h;
 	if (rows > INT32_MAX)
 		return err_set(e, ST_INPUT, "%s of too many rows", op_info(kind)->type);
-	cpu_parallel(k->ctx, (int)rows, convert_row, &r);
+	bool bytes = k->in[0].elem == EL_U8 && k->out[0].elem == EL_U8;
+	cpu_parallel(k->ctx, (int)rows, bytes ? convert_bytes : convert_row, &r);
 	return 0;
 }

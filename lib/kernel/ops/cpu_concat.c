@@ -186,34 +186,51 @@ int run_pad(const struct kernel_call *k, struct err *e)
 	return 0;
 }
 
-/* ---- Roll and ReverseSequence: each element has its own source; plain loops ---- */
+/* ---- Roll and ReverseSequence ---- */
+
+/* Every rolled axis falls into two ranges that stay together; bit d of `wrapped`: the one of axis d
+ * that comes round to the start. */
+static void roll_part(const struct kernel_call *k, const int64_t *shift, uint32_t wrapped)
+{
+	const struct tensor *x = &k->in[0];
+	int64_t stride[TENSOR_DIMS], dim[TENSOR_DIMS];
+	const char *src = x->data;
+	char *dst = k->out[0].data;
+	cpu_strides_of(x, stride);
+	for (uint32_t d = 0; d < x->rank; d++) {
+		int64_t stay = x->dim[d] - shift[d];
+		dim[d] = wrapped >> d & 1 ? shift[d] : stay;
+		src += wrapped >> d & 1 ? stay * stride[d] : 0;
+		dst += wrapped >> d & 1 ? 0 : shift[d] * stride[d];
+	}
+	cpu_move_strided(k->ctx, cpu_elem_size(x->elem), x->rank, dim, stride, src, stride, dst);
+}
 
 int run_roll(const struct kernel_call *k, struct err *e)
 {
 	const struct tensor *x = &k->in[0];
-	int64_t shift[TENSOR_DIMS] = {0}, by[TENSOR_DIMS], axes[TENSOR_DIMS],
-		n = tensor_elements(x);
-	size_t size = cpu_elem_size(x->elem);
+	int64_t shift[TENSOR_DIMS] = {0}, by[TENSOR_DIMS], axes[TENSOR_DIMS];
 	bool flat = tensor_elements(&k->in[2]) == 0;
 	int n_by = op_ints(&k->in[1], by, TENSOR_DIMS, e),
 	    n_axes = op_ints(&k->in[2], axes, TENSOR_DIMS, e);
-	if (n_by < 1 || n_axes < 0 || !size || (!flat && n_by != 1 && n_by != n_axes))
+	if (n_by < 1 || n_axes < 0 || !cpu_elem_size(x->elem) ||
+	    (!flat && n_by != 1 && n_by != n_axes))
 		return err_set(e, ST_INPUT, "shift and axes of Roll do not fit");
 	for (int i = 0; i < n_axes; i++) {
 		int axis = op_axis(axes[i], x->rank);
 		if (axis < 0)
 			return err_set(e, ST_INPUT, "axis %lld is not there", (long long)axes[i]);
-		shift[axis] += by[n_by == 1 ? 0 : i];
+		int64_t n = x->dim[axis];
+		shift[axis] = (shift[axis] + by[n_by == 1 ? 0 : i] % n + n) % n;
 	}
-	for (int64_t i = 0; i < n; i++) {
-		int64_t rest = i, from = 0, step = 1;
-		for (uint32_t d = x->rank; d-- > 0; rest /= x->dim[d], step *= x->dim[d]) {
-			int64_t p = (rest % x->dim[d] - shift[d]) % x->dim[d];
-			from += (p < 0 ? p + x->dim[d] : p) * step;
-		}
-		memcpy((char *)k->out[0].data + (size_t)i * size,
-		       (const char *)x->data + (size_t)from * size, size);
-	}
+	uint32_t rolled = 0;
+	for (uint32_t d = 0; d < x->rank; d++)
+		rolled |= (uint32_t)(shift[d] != 0) << d;
+	uint32_t wrapped = 0;
+	do { /* every subset of the rolled axes */
+		roll_part(k, shift, wrapped);
+		wrapped = (wrapped - rolled) & rolled;
+	} while (wrapped);
 	return 0;
 }
 
@@ -223,24 +240,26 @@ int run_reverse_sequence(const struct kernel_call *k, struct err *e)
 	int batch = op_axis(k->op->a.onehot.batch_axis, x->rank),
 	    seq = op_axis(k->op->a.onehot.seq_axis, x->rank);
 	size_t size = cpu_elem_size(x->elem);
+	int64_t stride[TENSOR_DIMS], reversed[TENSOR_DIMS], dim[TENSOR_DIMS];
 	if (batch < 0 || seq < 0 || batch == seq || !size ||
 	    tensor_elements(&k->in[1]) != x->dim[batch])
 		return err_set(e, ST_INPUT, "axes of ReverseSequence do not fit");
-	for (int64_t i = 0; i < tensor_elements(x); i++) {
-		int64_t rest = i, step = 1, seq_step = 1, at_batch = 0, at = 0;
-		for (uint32_t d = x->rank; d-- > 0; rest /= x->dim[d], step *= x->dim[d]) {
-			if ((int)d == seq) {
-				at = rest % x->dim[d];
-				seq_step = step;
-			}
-			if ((int)d == batch)
-				at_batch = rest % x->dim[d];
-		}
-		int64_t len = tensor_int(&k->in[1], at_batch);
-		int64_t from =
-			at < len && len <= x->dim[seq] ? i + (len - 1 - 2 * at) * seq_step : i;
-		memcpy((char *)k->out[0].data + (size_t)i * size,
-		       (const char *)x->data + (size_t)from * size, size);
+	cpu_strides_of(x, stride);
+	memcpy(reversed, stride, sizeof reversed);
+	memcpy(dim, x->dim, sizeof dim);
+	reversed[seq] = -stride[seq];
+	dim[batch] = 1;
+	for (int64_t b = 0; b < x->dim[batch]; b++) {
+		const char *src = (const char *)x->data + b * stride[batch];
+		char *dst = (char *)k->out[0].data + b * stride[batch];
+		int64_t n = tensor_int(&k->in[1], b);
+		n = n < 0 || n > x->dim[seq] ? 0 : n;
+		dim[seq] = n;
+		cpu_move_strided(k->ctx, size, x->rank, dim, reversed, src + (n - 1) * stride[seq],
+				 stride, dst);
+		dim[seq] = x->dim[seq] - n;
+		cpu_move_strided(k->ctx, size, x->rank, dim, stride, src + n * stride[seq], stride,
+				 dst + n * stride[seq]);
 	}
 	return 0;
 }

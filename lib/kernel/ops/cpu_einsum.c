@@ -1,5 +1,6 @@
 /* cpu_einsum.c - Einsum: a sum over the labels that the output has not, of products of inputs.
- * The last summed label is the inner loop; inputs are read by strides. */
+ * Two inputs of f32 become a stack of matrix products.  Otherwise the last summed label is the
+ * inner loop; inputs are read by strides. */
 #include "kernel/cpu_impl.h"
 #include "op/einsum.h"
 
@@ -113,12 +114,121 @@ static void einsum_task(void *arg, int task, int thread)
 	}
 }
 
+/* ---- as a matrix product ---- */
+
+/* What a label of two inputs is to A (batch, m, k) B (batch, n, k) = C (batch, m, n). */
+enum part { PART_BATCH, PART_M, PART_N, PART_K, PARTS };
+
+struct as_product {
+	int n[PARTS], label[PARTS][EINSUM_LABELS];
+	int64_t size[PARTS];
+};
+
+static bool has_label(const int *labels, int n, int label)
+{
+	for (int i = 0; i < n; i++)
+		if (labels[i] == label)
+			return true;
+	return false;
+}
+
+/* False: labels that are repeated, broadcast, or summed in one input alone. */
+static bool find_product(struct as_product *p, const struct einsum *s, const struct tensor *in)
+{
+	*p = (struct as_product){.size = {1, 1, 1, 1}};
+	for (int j = 0; j < 2; j++)
+		for (uint32_t d = 0; d < in[j].rank; d++) {
+			int label = s->label[j][d];
+			if (in[j].dim[d] != s->size[label] || in[j].dim[d] == 0 ||
+			    has_label(s->label[j], (int)d, label))
+				return false;
+		}
+	for (int j = 0; j < 2; j++)
+		for (uint32_t d = 0; d < in[j].rank; d++) {
+			int label = s->label[j][d];
+			bool both = has_label(s->label[!j], (int)in[!j].rank, label);
+			bool kept = has_label(s->out, s->n_out, label);
+			if (!both && !kept)
+				return false;
+			if (both && j == 1)
+				continue;
+			enum part part = both ? (kept ? PART_BATCH : PART_K) : j ? PART_N : PART_M;
+			p->label[part][p->n[part]++] = label;
+			p->size[part] *= s->size[label];
+		}
+	return true;
+}
+
+/* Dims of a tensor whose axes are those labels of three parts, in that order: their sizes, and their
+ * strides in t, in bytes. */
+static int order_dims(const struct as_product *p, const struct einsum *s, const enum part *part,
+		      const struct tensor *t, const int *labels, int64_t *dim, int64_t *stride)
+{
+	int n = 0;
+	for (int i = 0; i < 3; i++)
+		for (int j = 0; j < p->n[part[i]]; j++) {
+			int label = p->label[part[i]][j];
+			dim[n] = s->size[label];
+			stride[n++] = stride_of(t, labels, label) * (int64_t)sizeof(float);
+		}
+	return n;
+}
+
+static int64_t floats_of(const struct as_product *p, enum part a, enum part b)
+{
+	return (p->size[PART_BATCH] * p->size[a] * p->size[b] + 15) / 16 * 16;
+}
+
+static int run_as_product(const struct kernel_call *k, const struct einsum *s,
+			  const struct as_product *p, struct err *e)
+{
+	static const enum part parts[3][3] = {{PART_BATCH, PART_M, PART_K},
+					      {PART_BATCH, PART_N, PART_K},
+					      {PART_BATCH, PART_M, PART_N}};
+	int64_t n_a = floats_of(p, PART_M, PART_K), n_b = floats_of(p, PART_N, PART_K),
+		n_c = floats_of(p, PART_M, PART_N), dim[EINSUM_LABELS], stride[EINSUM_LABELS],
+		step = sizeof(float), to[EINSUM_LABELS];
+	float *a = cpu_slot_scratch(k->ctx, SLOT_EXTRA, (size_t)(n_a + n_b + n_c) * sizeof *a);
+	if (!a)
+		return cpu_no_memory(e);
+	float *x[3] = {a, a + n_a, a + n_a + n_b};
+	struct tensor m[3];
+	for (int j = 0; j < 3; j++) {
+		m[j] = (struct tensor){.elem = EL_F32, .rank = 3, .data = x[j]};
+		for (int i = 0; i < 3; i++)
+			m[j].dim[i] = p->size[parts[j][i]];
+	}
+	for (int j = 0; j < 2; j++) {
+		int n = order_dims(p, s, parts[j], &k->in[j], s->label[j], dim, stride);
+		cpu_copy_strided(k->ctx, sizeof *a, (uint32_t)n, dim, stride, k->in[j].data,
+				 (char *)x[j]);
+	}
+	struct op op = *k->op;
+	op.kind = OP_MATMUL;
+	op.n_in = 2;
+	op.a.matmul.transpose_a = false;
+	op.a.matmul.transpose_b = true;
+	struct kernel_call call = {.op = &op, .in = m, .out = &m[2], .ctx = k->ctx};
+	if (run_matmul(&call, e))
+		return -1;
+	int n = order_dims(p, s, parts[2], &k->out[0], s->out, dim, to);
+	for (int i = n; i-- > 0; step *= dim[i])
+		stride[i] = step;
+	cpu_move_strided(k->ctx, sizeof *a, (uint32_t)n, dim, stride, (char *)x[2], to,
+			 k->out[0].data);
+	return 0;
+}
+
 int run_einsum(const struct kernel_call *k, struct err *e)
 {
+	struct as_product p;
 	struct einsum s;
 	struct einsum_run r = {.k = k};
 	if (einsum_parse(&s, graph_attr(k->op->g, k->op->v, "equation"), k->in, k->op->n_in, e))
 		return -1;
+	if (s.n_in == 2 && k->out[0].elem == EL_F32 && find_product(&p, &s, k->in) &&
+	    p.n[PART_BATCH] + p.n[PART_M] + p.n[PART_N] + p.n[PART_K] <= COPY_DIMS)
+		return run_as_product(k, &s, &p, e);
 	einsum_init(&r, &s);
 	for (int i = 0; i < r.n_sum; i++)
 		if (r.sum_dim[i] == 0) {

@@ -4,41 +4,52 @@
  * Boxes (b, n, 4 or 5), scores (b, c, n) -> rows (batch, class, box) and (batch, class, score) and
  * their number.  Rows that are left over are -1. */
 #include "kernel/cpu_boxes.h"
+#include "kernel/cpu_vec.h"
 
 #include <math.h>
 #include <string.h>
 
 typedef float overlap_fn(const float *a, const float *b);
 
+/* Numbers of a box: corners in order and its area, or those of a rotated box. */
+enum { BOX = 5 };
+
 struct nms_run {
-	const struct op_nms *a;
-	const float *boxes; /* of the image */
-	int64_t width;      /* numbers of a box */
+	const struct kernel_call *k;
+	const float *boxes; /* (images, n_boxes, BOX) */
+	bool rotated;
 	overlap_fn *overlap;
 	float iou, score, soft; /* soft: -1 / (2 sigma); 0: hard suppression */
-	int64_t most;
-	struct candidate *heap, *kept;
-	int64_t n_kept;
+	int64_t n_boxes, classes, most;
+	struct candidate *kept; /* (images, classes, most) */
+	int64_t *n_kept;        /* (images, classes) */
+	int64_t total;
+	bool failed;
 };
 
-/* Corners in any order. */
-static float overlap_corners(const float *a, const float *b)
+/* A class of an image: kept boxes also as rows of numbers, `most` apart. */
+struct nms_class {
+	const struct nms_run *r;
+	const float *boxes;
+	struct candidate *kept;
+	float *rows;
+};
+
+static float overlap_upright(const float *a, const float *b)
 {
-	float p[4], q[4];
-	for (int i = 0; i < 4; i++) {
-		int j = i ^ 2;
-		p[i] = i < 2 ? fminf(a[i], a[j]) : fmaxf(a[i], a[j]);
-		q[i] = i < 2 ? fminf(b[i], b[j]) : fmaxf(b[i], b[j]);
-	}
-	return boxes_overlap(p, q, 0);
+	return boxes_overlap(a, b, 0);
 }
 
-/* (x, y, width, height) around the centre. */
-static float overlap_centres(const float *a, const float *b)
+/* Corners in any order, or (x, y, width, height) around the centre, to corners and area. */
+static void place_box(const float *from, bool center, float *to)
 {
-	float p[4] = {a[0] - a[2] / 2, a[1] - a[3] / 2, a[0] + a[2] / 2, a[1] + a[3] / 2};
-	float q[4] = {b[0] - b[2] / 2, b[1] - b[3] / 2, b[0] + b[2] / 2, b[1] + b[3] / 2};
-	return boxes_overlap(p, q, 0);
+	for (int i = 0; i < 2; i++) {
+		float a = center ? from[i] - from[i + 2] / 2 : fminf(from[i], from[i + 2]);
+		float b = center ? from[i] + from[i + 2] / 2 : fmaxf(from[i], from[i + 2]);
+		to[i] = a;
+		to[i + 2] = b;
+	}
+	to[4] = (to[2] - to[0]) * (to[3] - to[1]);
 }
 
 /* ---- rotated boxes (x, y, width, height, angle) ---- */
@@ -146,12 +157,14 @@ static void push(struct candidate *h, int64_t n, struct candidate c)
 }
 
 /* Weaken c by the boxes that were kept since it was last looked at; false: it is dropped. */
-static bool survives(const struct nms_run *r, struct candidate *c, const struct candidate *kept,
-		     int64_t n)
+static bool survives(const struct nms_class *s, struct candidate *c, int64_t n)
 {
+	const struct nms_run *r = s->r;
+	const float *box = s->boxes + BOX * c->index;
+	if (r->soft == 0 && !r->rotated)
+		return !vec_overlaps_any(box, s->rows, r->most, n, r->iou);
 	for (int64_t j = n - 1; j >= c->begin; j--) {
-		float iou = r->overlap(r->boxes + r->width * c->index,
-				       r->boxes + r->width * kept[j].index);
+		float iou = r->overlap(box, s->boxes + BOX * s->kept[j].index);
 		if (r->soft == 0) {
 			if (iou > r->iou)
 				return false;
@@ -165,30 +178,55 @@ static bool survives(const struct nms_run *r, struct candidate *c, const struct 
 	return true;
 }
 
-static void suppress_class(struct nms_run *r, const float *scores, int64_t n_boxes, int64_t batch,
-			   int64_t label)
+/* Returns how many are kept. */
+static int64_t suppress_class(const struct nms_class *s, struct candidate *heap,
+			      const float *scores, int64_t batch, int64_t label)
 {
-	struct candidate *kept = r->kept + r->n_kept;
+	const struct nms_run *r = s->r;
 	int64_t n = 0, m = 0;
-	for (int64_t i = 0; i < n_boxes; i++)
+	for (int64_t i = 0; i < r->n_boxes; i++)
 		if (scores[i] > r->score)
-			r->heap[n++] = (struct candidate){scores[i], (int32_t)i, (int32_t)label,
-							  (int32_t)batch, 0};
+			heap[n++] = (struct candidate){scores[i], (int32_t)i, (int32_t)label,
+						       (int32_t)batch, 0};
 	for (int64_t i = n / 2; i-- > 0;)
-		sift_down(r->heap, n, i);
+		sift_down(heap, n, i);
 	while (n > 0 && m < r->most) {
-		struct candidate c = r->heap[0];
+		struct candidate c = heap[0];
 		float before = c.score;
-		r->heap[0] = r->heap[--n];
-		sift_down(r->heap, n, 0);
-		if (!survives(r, &c, kept, m))
+		heap[0] = heap[--n];
+		sift_down(heap, n, 0);
+		if (!survives(s, &c, m))
 			continue;
-		if (c.score == before)
-			kept[m++] = c;
-		else
-			push(r->heap, n++, c);
+		if (c.score != before) {
+			push(heap, n++, c);
+			continue;
+		}
+		for (int i = 0; i < BOX; i++)
+			s->rows[i * r->most + m] = s->boxes[BOX * c.index + i];
+		s->kept[m++] = c;
 	}
-	r->n_kept += m;
+	return m;
+}
+
+/* Task (image, class). */
+static void nms_task(void *arg, int task, int thread)
+{
+	struct nms_run *r = arg;
+	int64_t batch = task / r->classes, label = task % r->classes;
+	size_t heap_bytes = (size_t)r->n_boxes * sizeof(struct candidate);
+	char *p = cpu_thread_scratch(r->k->ctx, thread,
+				     heap_bytes + (size_t)(BOX * r->most + 1) * sizeof(float));
+	if (!p) {
+		r->failed = true;
+		return;
+	}
+	struct nms_class s = {.r = r,
+			      .boxes = r->boxes + batch * r->n_boxes * BOX,
+			      .kept = r->kept + task * r->most,
+			      .rows = (float *)(void *)(p + heap_bytes)};
+	r->n_kept[task] = suppress_class(
+		&s, (struct candidate *)(void *)p,
+		(const float *)r->k->in[1].data + (int64_t)task * r->n_boxes, batch, label);
 }
 
 static float scalar(const struct kernel_call *k, int i)
@@ -200,7 +238,7 @@ static float scalar(const struct kernel_call *k, int i)
 
 static void put_rows(const struct kernel_call *k, const struct nms_run *r)
 {
-	int64_t room = k->out[0].dim[0], n = r->n_kept < room ? r->n_kept : room;
+	int64_t room = k->out[0].dim[0], n = r->total < room ? r->total : room;
 	for (int64_t i = 0; i < room && (i < n || !k->actual); i++) {
 		struct candidate c = {-1, -1, -1, -1, 0};
 		if (i < n)
@@ -221,33 +259,58 @@ static void put_rows(const struct kernel_call *k, const struct nms_run *r)
 		k->actual[1].dim[0] = n;
 }
 
+static void place_boxes(const struct nms_run *r, float *to, int64_t images)
+{
+	const struct tensor *in = &r->k->in[0];
+	const float *from = in->data;
+	int64_t width = in->dim[2];
+	for (int64_t i = 0; i < images * r->n_boxes; i++, from += width, to += BOX) {
+		if (r->rotated)
+			memcpy(to, from, BOX * sizeof *to);
+		else
+			place_box(from, r->k->op->a.nms.center, to);
+	}
+}
+
 int run_nms(const struct kernel_call *k, struct err *e)
 {
 	const struct op_nms *a = &k->op->a.nms;
-	bool rotated = k->op->kind == OP_NMS_ROTATED;
-	int64_t batch = k->in[1].dim[0], classes = k->in[1].dim[1], n = k->in[0].dim[1];
-	struct nms_run r = {
-		.a = a, .width = k->in[0].dim[2], .iou = scalar(k, 3), .score = scalar(k, 4)};
+	int64_t batch = k->in[1].dim[0], n = k->in[0].dim[1];
+	struct nms_run r = {.k = k,
+			    .rotated = k->op->kind == OP_NMS_ROTATED,
+			    .iou = scalar(k, 3),
+			    .score = scalar(k, 4),
+			    .n_boxes = n,
+			    .classes = k->in[1].dim[1]};
 	float sigma = scalar(k, 5);
-	r.overlap = rotated     ? (a->clockwise ? overlap_clockwise : overlap_counter)
-		    : a->center ? overlap_centres
-				: overlap_corners;
+	r.overlap = !r.rotated     ? overlap_upright
+		    : a->clockwise ? overlap_clockwise
+				   : overlap_counter;
 	r.soft = sigma > 0 ? -0.5f / sigma : 0;
 	r.most = k->op->n_in > 2 && k->in[2].data ? tensor_int(&k->in[2], 0) : 0;
 	r.most = r.most < 0 ? 0 : r.most > n ? n : r.most;
-	r.heap = cpu_slot_scratch(k->ctx, SLOT_EXTRA, (size_t)n * sizeof *r.heap);
-	r.kept = cpu_slot_scratch(k->ctx, SLOT_WHOLE,
-				  (size_t)(r.most * batch * classes) * sizeof *r.kept);
-	if (!r.heap || !r.kept)
+	int64_t sets = batch * r.classes;
+	float *boxes =
+		cpu_slot_scratch(k->ctx, SLOT_EXTRA, (size_t)(batch * n * BOX) * sizeof *boxes);
+	char *kept = cpu_slot_scratch(k->ctx, SLOT_WHOLE,
+				      (size_t)(r.most * sets) * sizeof *r.kept +
+					      (size_t)(sets + 1) * sizeof *r.n_kept);
+	if (!boxes || !kept)
 		return cpu_no_memory(e);
-	for (int64_t b = 0; b < batch; b++) {
-		r.boxes = (const float *)k->in[0].data + b * n * r.width;
-		for (int64_t c = 0; c < classes; c++)
-			suppress_class(&r, (const float *)k->in[1].data + (b * classes + c) * n, n,
-				       b, c);
+	r.boxes = boxes;
+	r.n_kept = (int64_t *)(void *)kept;
+	r.kept = (struct candidate *)(void *)(kept + (size_t)(sets + 1) * sizeof *r.n_kept);
+	place_boxes(&r, boxes, batch);
+	cpu_parallel(k->ctx, (int)sets, nms_task, &r);
+	if (r.failed)
+		return cpu_no_memory(e);
+	for (int64_t i = 0; i < sets; i++) {
+		memmove(r.kept + r.total, r.kept + i * r.most,
+			(size_t)r.n_kept[i] * sizeof *r.kept);
+		r.total += r.n_kept[i];
 	}
 	if (a->descending)
-		boxes_sort_sets(r.kept, r.n_kept);
+		boxes_sort_sets(r.kept, r.total);
 	put_rows(k, &r);
 	return 0;
 }

@@ -1,7 +1,8 @@
 /* cpu_reduce.c - reductions over a set of axes.
  *
  * The input is seen as rows of merged dims, alternately kept and reduced.  An output element
- * is computed by one thread, in one order. */
+ * is computed in one order, whatever the number of threads: by one of them, or in pieces of one
+ * size that are joined in their order. */
 #include "kernel/cpu_impl.h"
 #include "kernel/cpu_vec.h"
 #include "op/slice.h"
@@ -10,12 +11,23 @@
 #include <math.h>
 #include <string.h>
 
-enum { GRAIN = 16384 };
+enum { GRAIN = 16384, PIECE = 32768 };
+
+enum reduce_way {
+	WAY_ANY,   /* each output for itself, any type */
+	WAY_INNER, /* f32, the innermost dim is reduced */
+	WAY_OUTER, /* f32, the innermost dim is kept: rows of it are joined */
+	WAY_PIECES /* f32, few outputs of one long run each */
+};
 
 struct reduce_run {
 	enum op_kind kind;
 	const struct tensor *in, *out;
 	struct dim_split d;
+	enum reduce_way way;
+	int64_t cuts; /* OUTER: pieces of a row, PIECES: of an output */
+	double *piece;
+	int64_t n; /* what is shared out */
 	int n_tasks;
 };
 
@@ -66,6 +78,17 @@ static int64_t kept_offset(const struct reduce_run *r, int64_t o)
 static int64_t reduced_offset(const struct reduce_run *r, int64_t j)
 {
 	return cpu_offset(j, r->d.n_red, r->d.red, r->d.red_stride);
+}
+
+/* Length of the innermost reduced dim, and the offset of its j-th run. */
+static int64_t run_length(const struct reduce_run *r)
+{
+	return r->d.n_red ? r->d.red[r->d.n_red - 1] : 1;
+}
+
+static int64_t run_offset(const struct reduce_run *r, int64_t j)
+{
+	return r->d.n_red ? cpu_offset(j, r->d.n_red - 1, r->d.red, r->d.red_stride) : 0;
 }
 
 /* ---- one accumulator, any type ---- */
@@ -129,13 +152,60 @@ static int64_t step_int(enum op_kind kind, bool is_unsigned, int64_t s, int64_t 
 	}
 }
 
+/* One run of a dim, from s on.  The step is the same function as elsewhere; a constant kind lets the
+ * compiler make a loop of it. */
+#define RUN(T, A, step) \
+	do { \
+		const T *x = (const T *)r->in->data + at; \
+		for (int64_t i = 0; i < n; i++) { \
+			A v = (A)x[i * stride]; \
+			s = (step); \
+		} \
+		return s; \
+	} while (0)
+#define KIND_OF(T, A, kind_, step) \
+	case kind_: \
+		RUN(T, A, step(kind_, s, v));
+#define KINDS(T, A, step) \
+	switch (r->kind) { \
+		KIND_OF(T, A, OP_REDUCE_MAX, step) \
+		KIND_OF(T, A, OP_REDUCE_MIN, step) \
+		KIND_OF(T, A, OP_REDUCE_PROD, step) \
+		KIND_OF(T, A, OP_REDUCE_L1, step) \
+		KIND_OF(T, A, OP_REDUCE_L2, step) \
+		KIND_OF(T, A, OP_REDUCE_LOGICAL_AND, step) \
+		KIND_OF(T, A, OP_REDUCE_LOGICAL_OR, step) \
+	default: RUN(T, A, step(OP_REDUCE_SUM, s, v)); \
+	}
+#define STEP_SIGNED(kind, s, v) step_int(kind, false, s, v)
+#define STEP_UNSIGNED(kind, s, v) step_int(kind, true, s, v)
+
+static double run_real(const struct reduce_run *r, int64_t at, int64_t stride, int64_t n, double s)
+{
+	if (r->in->elem == EL_F32)
+		KINDS(float, double, step_real)
+	else
+		KINDS(double, double, step_real)
+}
+
+static int64_t run_int(const struct reduce_run *r, int64_t at, int64_t stride, int64_t n, int64_t s)
+{
+	switch (r->in->elem) {
+	case EL_BOOLEAN: KINDS(uint8_t, int64_t, STEP_SIGNED)
+	case EL_I32: KINDS(int32_t, int64_t, STEP_SIGNED)
+	case EL_U64: KINDS(int64_t, int64_t, STEP_UNSIGNED)
+	default: KINDS(int64_t, int64_t, STEP_SIGNED)
+	}
+}
+
 static void reduce_any(const struct reduce_run *r, int64_t o)
 {
-	int64_t base = kept_offset(r, o);
+	int64_t base = kept_offset(r, o), n = run_length(r), n_runs = n ? r->d.count / n : 0,
+		stride = r->d.n_red ? r->d.red_stride[r->d.n_red - 1] : 1;
 	if (elem_is_real(r->in->elem)) {
 		double s = start_real(r->kind);
-		for (int64_t j = 0; j < r->d.count; j++)
-			s = step_real(r->kind, s, tensor_real(r->in, base + reduced_offset(r, j)));
+		for (int64_t j = 0; j < n_runs; j++)
+			s = run_real(r, base + run_offset(r, j), stride, n, s);
 		if (!r->d.count && isinf(s)) /* of nothing: the least or greatest number */
 			s = copysign(r->in->elem == EL_F64 ? DBL_MAX : (double)FLT_MAX, s);
 		tensor_set_real(r->out, o, end_real(r->kind, s, r->d.count));
@@ -143,9 +213,8 @@ static void reduce_any(const struct reduce_run *r, int64_t o)
 	}
 	bool is_unsigned = r->in->elem == EL_U64;
 	int64_t s = start_int(r->kind, is_unsigned);
-	for (int64_t j = 0; j < r->d.count; j++)
-		s = step_int(r->kind, is_unsigned, s,
-			     tensor_int(r->in, base + reduced_offset(r, j)));
+	for (int64_t j = 0; j < n_runs; j++)
+		s = run_int(r, base + run_offset(r, j), stride, n, s);
 	if (r->kind == OP_REDUCE_MEAN && r->d.count)
 		s = is_unsigned ? (int64_t)((uint64_t)s / (uint64_t)r->d.count) : s / r->d.count;
 	if (r->kind == OP_REDUCE_L2)
@@ -155,74 +224,106 @@ static void reduce_any(const struct reduce_run *r, int64_t o)
 
 /* ---- f32 ---- */
 
-/* A contiguous run; kinds with a vector form. */
+/* A contiguous run; L2 without the root. */
 static float run_f32(enum op_kind kind, const float *x, int64_t n)
 {
 	switch (kind) {
 	case OP_REDUCE_MAX: return vec_max(x, n);
 	case OP_REDUCE_MIN: return vec_min(x, n);
+	case OP_REDUCE_L1: return vec_sum_sizes(x, n);
 	case OP_REDUCE_L2: return vec_sum_squares(x, 0, n);
+	case OP_REDUCE_PROD: return vec_product(x, n);
 	default: return vec_sum(x, n);
 	}
 }
 
-static bool has_vector(enum op_kind kind)
+/* Joins what run_f32 gives. */
+static double join_runs(enum op_kind kind, double s, double v)
 {
-	return kind == OP_REDUCE_MAX || kind == OP_REDUCE_MIN || kind == OP_REDUCE_L2 ||
-	       kind == OP_REDUCE_SUM || kind == OP_REDUCE_MEAN;
+	return step_real(kind == OP_REDUCE_L2 || kind == OP_REDUCE_L1 ? OP_REDUCE_SUM : kind, s, v);
 }
 
-/* The innermost dim is reduced: runs of it are contiguous. */
 static void reduce_inner(const struct reduce_run *r, int64_t o)
 {
 	const float *x = (const float *)r->in->data + kept_offset(r, o);
-	int64_t run = r->d.red[r->d.n_red - 1], n_runs = r->d.count / run;
+	int64_t run = run_length(r), n_runs = r->d.count / run;
 	double s = start_real(r->kind);
-	enum op_kind join = r->kind == OP_REDUCE_L2 ? OP_REDUCE_SUM : r->kind;
 	for (int64_t j = 0; j < n_runs; j++)
-		s = step_real(join, s,
-			      (double)run_f32(
-				      r->kind,
-				      x + cpu_offset(j, r->d.n_red - 1, r->d.red, r->d.red_stride),
-				      run));
+		s = join_runs(r->kind, s, (double)run_f32(r->kind, x + run_offset(r, j), run));
 	((float *)r->out->data)[o] = (float)end_real(r->kind, s, r->d.count);
 }
 
-/* The innermost dim is kept: rows of it are accumulated into the output. */
-static void reduce_outer(const struct reduce_run *r, int64_t row)
+/* A piece of a row of kept elements. */
+static void reduce_outer(const struct reduce_run *r, int64_t piece)
 {
-	int64_t n = r->d.keep[r->d.n_keep - 1];
-	float *y = (float *)r->out->data + row * n;
-	const float *x = (const float *)r->in->data +
+	int64_t n = r->d.keep[r->d.n_keep - 1], row = piece / r->cuts, lo, hi;
+	cpu_range(n, (int)r->cuts, (int)(piece % r->cuts), &lo, &hi);
+	float *y = (float *)r->out->data + row * n + lo, start = (float)start_real(r->kind);
+	const float *x = (const float *)r->in->data + lo +
 			 cpu_offset(row, r->d.n_keep - 1, r->d.keep, r->d.keep_stride);
-	static const enum op_kind joins[] = {OP_ADD, OP_MAXIMUM, OP_MINIMUM};
-	enum op_kind join = joins[r->kind == OP_REDUCE_MAX ? 1 : r->kind == OP_REDUCE_MIN ? 2 : 0];
-	memcpy(y, x, (size_t)n * sizeof *y);
-	for (int64_t j = 1; j < r->d.count; j++)
-		vec_binary(join, y, 1, x + reduced_offset(r, j), 1, y, n);
+	for (int64_t i = 0; i < hi - lo; i++)
+		y[i] = start;
+	for (int64_t j = 0; j < r->d.count; j++)
+		vec_join(r->kind, x + reduced_offset(r, j), y, hi - lo);
 	if (r->kind == OP_REDUCE_MEAN)
-		for (int64_t i = 0; i < n; i++)
+		for (int64_t i = 0; i < hi - lo; i++)
 			y[i] /= (float)r->d.count;
+	if (r->kind == OP_REDUCE_L2)
+		for (int64_t i = 0; i < hi - lo; i++)
+			y[i] = sqrtf(y[i]);
+}
+
+static void reduce_piece(const struct reduce_run *r, int64_t piece)
+{
+	int64_t o = piece / r->cuts, lo = piece % r->cuts * PIECE, run = run_length(r),
+		n = run - lo < PIECE ? run - lo : PIECE;
+	r->piece[piece] =
+		(double)run_f32(r->kind, (const float *)r->in->data + kept_offset(r, o) + lo, n);
+}
+
+static void join_pieces(const struct reduce_run *r)
+{
+	for (int64_t o = 0; o < r->d.n; o++) {
+		double s = start_real(r->kind);
+		for (int64_t i = 0; i < r->cuts; i++)
+			s = join_runs(r->kind, s, r->piece[o * r->cuts + i]);
+		((float *)r->out->data)[o] = (float)end_real(r->kind, s, r->d.count);
+	}
 }
 
 static void reduce_task(void *arg, int task, int thread)
 {
+	static void (*const ways[])(const struct reduce_run *,
+				    int64_t) = {[WAY_ANY] = reduce_any,
+						[WAY_INNER] = reduce_inner,
+						[WAY_OUTER] = reduce_outer,
+						[WAY_PIECES] = reduce_piece};
 	const struct reduce_run *r = arg;
 	int64_t lo, hi;
 	(void)thread;
-	bool vector = r->in->elem == EL_F32 && has_vector(r->kind) && r->d.count > 0;
-	bool inner = vector && r->d.n_red && r->d.red_stride[r->d.n_red - 1] == 1;
-	bool outer = vector && !inner && r->d.n_red && r->kind != OP_REDUCE_L2 && r->d.n_keep &&
-		     r->d.keep_stride[r->d.n_keep - 1] == 1 && r->d.keep[r->d.n_keep - 1] >= 8;
-	int64_t n = outer ? r->d.n / r->d.keep[r->d.n_keep - 1] : r->d.n;
-	cpu_range(n, r->n_tasks, task, &lo, &hi);
-	for (int64_t o = lo; o < hi; o++) {
-		if (inner)
-			reduce_inner(r, o);
-		else if (outer)
-			reduce_outer(r, o);
-		else
-			reduce_any(r, o);
+	cpu_range(r->n, r->n_tasks, task, &lo, &hi);
+	for (int64_t i = lo; i < hi; i++)
+		ways[r->way](r, i);
+}
+
+static void choose_way(struct reduce_run *r)
+{
+	const struct dim_split *d = &r->d;
+	r->way = WAY_ANY;
+	r->n = d->n;
+	r->cuts = 1;
+	if (r->in->elem != EL_F32 || d->count == 0 || !d->n_red)
+		return;
+	if (d->red_stride[d->n_red - 1] == 1) {
+		bool pieces = d->n_red == 1 && d->n < 16 && d->count >= 2 * PIECE;
+		r->way = pieces ? WAY_PIECES : WAY_INNER;
+		r->cuts = pieces ? (d->count + PIECE - 1) / PIECE : 1;
+		r->n = d->n * r->cuts;
+	} else if (d->n_keep && d->keep_stride[d->n_keep - 1] == 1 && d->keep[d->n_keep - 1] >= 8) {
+		int64_t row = d->keep[d->n_keep - 1];
+		r->way = WAY_OUTER;
+		r->cuts = row * d->count < 2 * GRAIN ? 1 : (row + 511) / 512;
+		r->n = d->n / row * r->cuts;
 	}
 }
 
@@ -233,9 +334,15 @@ int run_reduce(const struct kernel_call *k, struct err *e)
 	if (op_axes(&k->in[1], r.in->rank, &axes, e))
 		return -1;
 	cpu_split_dims(r.in, axes, &r.d);
+	choose_way(&r);
+	if (r.way == WAY_PIECES &&
+	    !(r.piece = cpu_slot_scratch(k->ctx, SLOT_EXTRA, (size_t)r.n * sizeof *r.piece)))
+		return cpu_no_memory(e);
 	r.n_tasks = cpu_tasks(r.d.n * (r.d.count ? r.d.count : 1), GRAIN);
-	if (r.n_tasks > r.d.n)
-		r.n_tasks = (int)r.d.n;
+	if (r.n_tasks > r.n)
+		r.n_tasks = (int)r.n;
 	cpu_parallel(k->ctx, r.n_tasks, reduce_task, &r);
+	if (r.way == WAY_PIECES)
+		join_pieces(&r);
 	return 0;
 }

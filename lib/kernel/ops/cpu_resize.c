@@ -1,25 +1,31 @@
 /* cpu_resize.c - Interpolate-1, -4 and -11: axis after axis, each output position a weighted
- * sum of input positions. */
+ * sum of input positions.  The dims in front of the first resized one are shared out: a task resizes
+ * its part of them along all axes, which stays in its caches. */
 #include "kernel/cpu_impl.h"
 #include "kernel/cpu_vec.h"
 #include "op/resize_taps.h"
 
 #include <string.h>
 
-/* The same where positions have many taps; weight: n floats of scratch. */
-static void resize_axis_wide(const struct op_resize *r, const float *x, float *y, int64_t outer,
-			     int64_t n, int64_t m, int64_t inner, double scale, float *weight)
-{
-	for (int64_t o = 0; o < m; o++) {
-		int64_t first, taps = resize_span(r, o, scale, n, &first, weight);
-		for (int64_t i = 0; i < outer; i++) {
-			float *to = y + (i * m + o) * inner;
-			memset(to, 0, (size_t)inner * sizeof *to);
-			for (int64_t j = 0; j < taps; j++)
-				vec_axpy(weight[j], x + (i * n + first + j) * inner, to, inner);
-		}
-	}
-}
+/* One axis: output position o is the sum of weight[t * m + o] times position at[t * m + o], t < taps.
+ * (outer, n, inner) -> (outer, m, inner), outer counted within one slab. */
+struct resize_pass {
+	int64_t outer, n, m, inner;
+	int taps;
+	int32_t *at;
+	float *weight;
+};
+
+struct resize_run {
+	int n_passes;
+	struct resize_pass pass[TENSOR_DIMS];
+	int64_t slabs, from, to, most; /* floats of a slab: of the input, output, between passes */
+	const float *x;
+	float *y;
+	struct cpu_ctx *ctx;
+	int n_tasks;
+	bool failed;
+};
 
 /* y (dim) = x within zeros. */
 static void pad_zero(const struct op_resize *r, const struct tensor *in, const int64_t *dim,
@@ -40,74 +46,197 @@ static void pad_zero(const struct op_resize *r, const struct tensor *in, const i
 	}
 }
 
-/* (outer, n, inner) -> (outer, m, inner) */
-static void resize_axis(const struct op_resize *r, const float *x, float *y, int64_t outer,
-			int64_t n, int64_t m, int64_t inner, double scale)
+/* The taps of axis d, in `at` and `weight` (taps, m); span: n floats. */
+static void find_taps(const struct op_resize *r, struct resize_pass *p, double scale, float *span)
 {
-	for (int64_t o = 0; o < m; o++) {
-		struct resize_tap t = resize_tap(r, o, scale, n, m);
-		for (int64_t i = 0; i < outer; i++) {
-			float *to = y + (i * m + o) * inner;
-			if (t.n == 1) {
-				memcpy(to, x + (i * n + t.at[0]) * inner,
-				       (size_t)inner * sizeof *to);
-				continue;
-			}
-			memset(to, 0, (size_t)inner * sizeof *to);
-			for (int j = 0; j < t.n; j++)
-				vec_axpy(t.weight[j], x + (i * n + t.at[j]) * inner, to, inner);
+	for (int64_t o = 0; o < p->m; o++) {
+		struct resize_tap tap = {.n = 0};
+		int64_t first = 0, n = resize_wide(r)
+					       ? resize_span(r, o, scale, p->n, &first, span)
+					       : (tap = resize_tap(r, o, scale, p->n, p->m)).n;
+		for (int t = 0; t < p->taps; t++) {
+			bool there = t < n;
+			p->at[t * p->m + o] =
+				!there ? -1 : (int32_t)(resize_wide(r) ? first + t : tap.at[t]);
+			p->weight[t * p->m + o] = !there           ? 0
+						  : resize_wide(r) ? span[t]
+								   : tap.weight[t];
 		}
 	}
 }
 
+static int most_taps(const struct op_resize *r, const struct resize_pass *p, double scale,
+		     float *span)
+{
+	int64_t most = 1, first;
+	for (int64_t o = 0; o < p->m; o++) {
+		int64_t n = resize_wide(r) ? resize_span(r, o, scale, p->n, &first, span)
+					   : resize_tap(r, o, scale, p->n, p->m).n;
+		most = n > most ? n : most;
+	}
+	return (int)most;
+}
+
+/* Rows of `inner` elements: each the sum of a few. */
+static void resize_rows(const struct resize_pass *p, const float *x, float *y)
+{
+	enum { FEW = 8 };
+	for (int64_t i = 0; i < p->outer; i++)
+		for (int64_t o = 0; o < p->m; o++) {
+			const float *row[FEW];
+			float weight[FEW], *to = y + (i * p->m + o) * p->inner;
+			int n = 0;
+			bool added = false;
+			for (int t = 0; t < p->taps; t++) {
+				int32_t at = p->at[t * p->m + o];
+				if (at >= 0) {
+					row[n] = x + (i * p->n + at) * p->inner;
+					weight[n++] = p->weight[t * p->m + o];
+				}
+				if (n == 0 || (n < FEW && t + 1 < p->taps))
+					continue;
+				if (!added && n == 1 && weight[0] == 1)
+					memcpy(to, row[0], (size_t)p->inner * sizeof *to);
+				else if (!added)
+					vec_mix(row, weight, n, to, p->inner);
+				else
+					for (int j = 0; j < n; j++)
+						vec_axpy(weight[j], row[j], to, p->inner);
+				added = true;
+				n = 0;
+			}
+		}
+}
+
+/* A slab through all axes; between: 2 * most floats. */
+static void resize_slab(const struct resize_run *r, const float *x, float *y, float *between)
+{
+	for (int i = 0; i < r->n_passes; i++) {
+		const struct resize_pass *p = &r->pass[i];
+		float *to = i + 1 == r->n_passes ? y : between + (i & 1) * r->most;
+		if (p->inner > 1)
+			resize_rows(p, x, to);
+		else
+			for (int64_t o = 0; o < p->outer; o++)
+				vec_gather_sum(x + o * p->n, p->at, p->weight, p->taps, p->m,
+					       to + o * p->m, p->m);
+		x = to;
+	}
+}
+
+static void resize_task(void *arg, int task, int thread)
+{
+	struct resize_run *r = arg;
+	int64_t lo, hi;
+	float *between =
+		cpu_thread_scratch(r->ctx, thread, (size_t)(2 * r->most + 1) * sizeof *between);
+	if (!between) {
+		r->failed = true;
+		return;
+	}
+	cpu_range(r->slabs, r->n_tasks, task, &lo, &hi);
+	for (int64_t i = lo; i < hi; i++)
+		resize_slab(r, r->x + i * r->from, r->y + i * r->to, between);
+}
+
+/* Which axes in which order: those that shrink from the first on, then those that grow from the last
+ * on, so that the passes between are short. */
+static int order_axes(const struct tensor *out, const int64_t *dim, const double *scale, int *axis)
+{
+	int n = 0;
+	for (int d = 0; d < (int)out->rank; d++)
+		if (out->dim[d] < dim[d] || (out->dim[d] == dim[d] && scale[d] != 1))
+			axis[n++] = d;
+	for (int d = (int)out->rank; d-- > 0;)
+		if (out->dim[d] > dim[d])
+			axis[n++] = d;
+	return n;
+}
+
+/* The passes and their tables; dim: of the padded input. */
+static int make_passes(struct resize_run *r, const struct kernel_call *k, int64_t *dim,
+		       const double *scale, const int *axis, struct err *e)
+{
+	const struct op_resize *a = &k->op->a.resize;
+	const struct tensor *out = &k->out[0];
+	int first = TENSOR_DIMS;
+	int64_t tables = 0, longest = 1;
+	double bound = 1;
+	for (int i = 0; i < r->n_passes; i++)
+		first = axis[i] < first ? axis[i] : first;
+	r->slabs = r->from = r->to = 1;
+	for (int d = 0; d < (int)out->rank; d++) {
+		*(d < first ? &r->slabs : &r->from) *= dim[d];
+		r->to *= d < first ? 1 : out->dim[d];
+		bound *= (double)(dim[d] > out->dim[d] ? dim[d] : out->dim[d]);
+		longest = dim[d] > longest ? dim[d] : longest;
+	}
+	float *span = cpu_thread_scratch(k->ctx, 0, (size_t)longest * sizeof *span);
+	if (bound >= 0x1p40 || longest > INT32_MAX || !span)
+		return cpu_no_memory(e);
+	for (int i = 0; i < r->n_passes; i++) {
+		struct resize_pass *p = &r->pass[i];
+		*p = (struct resize_pass){
+			.outer = 1, .n = dim[axis[i]], .m = out->dim[axis[i]], .inner = 1};
+		for (int d = first; d < (int)out->rank; d++)
+			*(d < axis[i] ? &p->outer : &p->inner) *= d == axis[i] ? 1 : dim[d];
+		p->taps = most_taps(a, p, scale[axis[i]], span);
+		tables += 2 * p->taps * p->m;
+		dim[axis[i]] = p->m;
+		int64_t all = p->outer * p->m * p->inner;
+		r->most = i + 1 < r->n_passes && all > r->most ? all : r->most;
+	}
+	char *table = cpu_slot_scratch(k->ctx, SLOT_WHOLE, (size_t)tables * sizeof(float));
+	if (!table)
+		return cpu_no_memory(e);
+	for (int i = 0; i < r->n_passes; i++) {
+		struct resize_pass *p = &r->pass[i];
+		size_t bytes = (size_t)(p->taps * p->m) * sizeof(float);
+		p->at = (int32_t *)(void *)table;
+		p->weight = (float *)(void *)(table + bytes);
+		table += 2 * bytes;
+		find_taps(a, p, scale[axis[i]], span);
+	}
+	return 0;
+}
+
 int run_resize(const struct kernel_call *k, struct err *e)
 {
-	const struct op_resize *r = &k->op->a.resize;
+	const struct op_resize *a = &k->op->a.resize;
 	const struct tensor *in = &k->in[0], *out = &k->out[0];
-	double scale[TENSOR_DIMS];
-	int64_t dim[TENSOR_DIMS], most = 1, longest = 1, passes = 0;
-	double bound = 1;
+	struct resize_run r = {.x = in->data, .y = out->data, .ctx = k->ctx};
+	double scale[TENSOR_DIMS], all = 1;
+	int64_t dim[TENSOR_DIMS], n = 1;
+	int axis[TENSOR_DIMS];
 	bool padded = false;
 	if (resize_scales(k->op, k->in, k->out, scale, e))
 		return -1;
 	for (uint32_t d = 0; d < in->rank; d++) {
-		dim[d] = in->dim[d] + r->pad_begin[d] + r->pad_end[d];
+		dim[d] = in->dim[d] + a->pad_begin[d] + a->pad_end[d];
 		padded |= dim[d] != in->dim[d];
-		passes += dim[d] != out->dim[d] || scale[d] != 1;
-		int64_t longer = dim[d] > out->dim[d] ? dim[d] : out->dim[d];
-		bound *= (double)longer;
-		most = bound < 0x1p40 ? most * longer : most;
-		longest = dim[d] > longest ? dim[d] : longest;
+		all *= (double)dim[d];
+		n = all < 0x1p40 ? n * dim[d] : n;
 	}
-	if (passes == 0 && !padded)
+	r.n_passes = order_axes(out, dim, scale, axis);
+	if (r.n_passes == 0 && !padded)
 		return run_copy(k, e);
-	if (bound >= 0x1p40)
-		return cpu_no_memory(e);
-	float *buffer =
-		cpu_slot_scratch(k->ctx, SLOT_EXTRA, (size_t)(2 * most + longest) * sizeof *buffer);
-	const float *x = in->data;
-	uint32_t turn = 0;
-	if (!buffer)
-		return cpu_no_memory(e);
 	if (padded) {
-		float *y = passes == 0 ? out->data : buffer + (turn++ & 1) * most;
-		pad_zero(r, in, dim, y);
-		x = y;
+		float *y = all >= 0x1p40 ? NULL
+			   : r.n_passes == 0
+				   ? out->data
+				   : cpu_slot_scratch(k->ctx, SLOT_EXTRA, (size_t)n * sizeof *y);
+		if (!y)
+			return cpu_no_memory(e);
+		pad_zero(a, in, dim, y);
+		r.x = y;
 	}
-	for (uint32_t d = 0; d < in->rank; d++) {
-		int64_t outer = 1, inner = 1;
-		if (dim[d] == out->dim[d] && scale[d] == 1)
-			continue;
-		for (uint32_t i = 0; i < in->rank; i++)
-			*(i < d ? &outer : &inner) *= i == d ? 1 : dim[i];
-		float *y = --passes == 0 ? out->data : buffer + (turn++ & 1) * most;
-		if (resize_wide(r))
-			resize_axis_wide(r, x, y, outer, dim[d], out->dim[d], inner, scale[d],
-					 buffer + 2 * most);
-		else
-			resize_axis(r, x, y, outer, dim[d], out->dim[d], inner, scale[d]);
-		dim[d] = out->dim[d];
-		x = y;
-	}
-	return 0;
+	if (r.n_passes == 0)
+		return 0;
+	if (make_passes(&r, k, dim, scale, axis, e) < 0)
+		return -1;
+	r.n_tasks = cpu_tasks(r.slabs * (r.from + r.to), 8192);
+	if (r.n_tasks > r.slabs)
+		r.n_tasks = (int)r.slabs;
+	cpu_parallel(k->ctx, r.n_tasks, resize_task, &r);
+	return r.failed ? cpu_no_memory(e) : 0;
 }

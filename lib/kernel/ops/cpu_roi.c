@@ -239,22 +239,46 @@ static int64_t clip_int(float x, int64_t hi)
 	return !(x > 0) ? 0 : x >= (float)hi ? hi : (int64_t)x;
 }
 
-static float max_bin(const float *f, struct plane p, const float *roi, float scale, float i,
-		     float j, float out_h, float out_w)
+/* First and last + 1 row (or column) of each of n bins between two ends of a region. */
+static void find_bins(float lo, float hi, float scale, int64_t n, int64_t size, int64_t *first,
+		      int64_t *end)
 {
-	float x0 = roundf(roi[0] * scale), y0 = roundf(roi[1] * scale);
-	float h = fmaxf(roundf(roi[3] * scale) - y0 + 1, 1) / out_h;
-	float w = fmaxf(roundf(roi[2] * scale) - x0 + 1, 1) / out_w, best = -FLT_MAX;
-	int64_t top = clip_int(floorf(i * h) + y0, p.h),
-		end = clip_int(ceilf((i + 1) * h) + y0, p.h);
-	int64_t left = clip_int(floorf(j * w) + x0, p.w),
-		right = clip_int(ceilf((j + 1) * w) + x0, p.w);
-	if (end <= top || right <= left)
-		return 0;
-	for (int64_t y = top; y < end; y++)
-		for (int64_t x = left; x < right; x++)
-			best = f[y * p.w + x] > best ? f[y * p.w + x] : best;
-	return best;
+	float start = roundf(lo * scale),
+	      length = fmaxf(roundf(hi * scale) - start + 1, 1) / (float)n;
+	for (int64_t i = 0; i < n; i++) {
+		first[i] = clip_int(floorf((float)i * length) + start, size);
+		end[i] = clip_int(ceilf((float)(i + 1) * length) + start, size);
+	}
+}
+
+struct roi_pool {
+	const struct kernel_call *k;
+	int64_t regions; /* in front of the end */
+	int n_tasks;
+	bool failed;
+};
+
+/* All channels of a region: the greatest of each bin, by columns first. */
+static void pool_maxima(const struct roi_pool *r, const float *f, const float *roi, int64_t *bin,
+			float *y)
+{
+	const struct op_roi *a = &r->k->op->a.roi;
+	const struct tensor *x = &r->k->in[0];
+	struct plane p = {x->dim[2], x->dim[3]};
+	int64_t *top = bin, *end = top + a->h, *left = end + a->h, *right = left + a->w;
+	find_bins(roi[1], roi[3], a->scale, a->h, p.h, top, end);
+	find_bins(roi[0], roi[2], a->scale, a->w, p.w, left, right);
+	for (int64_t c = 0; c < x->dim[1]; c++, f += p.h * p.w)
+		for (int64_t i = 0; i < a->h; i++)
+			for (int64_t j = 0; j < a->w; j++) {
+				bool empty = end[i] <= top[i] || right[j] <= left[j];
+				float best = empty ? 0 : -FLT_MAX;
+				for (int64_t v = top[i]; v < end[i]; v++)
+					for (int64_t u = left[j]; u < right[j]; u++)
+						best = f[v * p.w + u] > best ? f[v * p.w + u]
+									     : best;
+				*y++ = best;
+			}
 }
 
 /* Position of bin i of n between two relative ends. */
@@ -266,38 +290,66 @@ static float between(float lo, float hi, int64_t i, int64_t n, int64_t size)
 	return i == n - 1 ? hi * last : (float)i * ((hi - lo) * last / (float)(n - 1)) + lo * last;
 }
 
+static void pool_points(const struct roi_pool *r, const float *f, const float *roi, float *y)
+{
+	const struct op_roi *a = &r->k->op->a.roi;
+	const struct tensor *x = &r->k->in[0];
+	struct plane p = {x->dim[2], x->dim[3]};
+	for (int64_t c = 0; c < x->dim[1]; c++, f += p.h * p.w)
+		for (int64_t i = 0; i < a->h; i++)
+			for (int64_t j = 0; j < a->w; j++) {
+				float u = between(roi[1], roi[3], i, a->h, p.h);
+				float v = between(roi[0], roi[2], j, a->w, p.w);
+				bool in = u >= 0 && u <= (float)(p.h - 1) && v >= 0 &&
+					  v <= (float)(p.w - 1);
+				*y++ = in ? bilinear(f, p, u, v) : 0;
+			}
+}
+
+static void roi_pool_task(void *arg, int task, int thread)
+{
+	struct roi_pool *r = arg;
+	const struct tensor *x = &r->k->in[0], *out = &r->k->out[0];
+	const struct op_roi *a = &r->k->op->a.roi;
+	int64_t each = out->dim[1] * a->h * a->w, lo, hi;
+	int64_t *bin = cpu_thread_scratch(r->k->ctx, thread,
+					  (size_t)(2 * (a->h + a->w) + 1) * sizeof *bin);
+	if (!bin) {
+		r->failed = true;
+		return;
+	}
+	cpu_range(r->regions, r->n_tasks, task, &lo, &hi);
+	for (int64_t n = lo; n < hi; n++) {
+		const float *roi = (const float *)r->k->in[1].data + 5 * n,
+			    *f = (const float *)x->data +
+				 (int64_t)roi[0] * x->dim[1] * x->dim[2] * x->dim[3];
+		if (a->bilinear)
+			pool_points(r, f, roi + 1, (float *)out->data + n * each);
+		else
+			pool_maxima(r, f, roi + 1, bin, (float *)out->data + n * each);
+	}
+}
+
 int run_roi_pooling(const struct kernel_call *k, struct err *e)
 {
 	const struct tensor *f = &k->in[0], *out = &k->out[0];
-	const struct op_roi *a = &k->op->a.roi;
-	struct plane p = {f->dim[2], f->dim[3]};
-	float *y = out->data;
-	for (int64_t n = 0; n < out->dim[0]; n++) {
-		const float *roi = (const float *)k->in[1].data + 5 * n;
-		int64_t image = (int64_t)clamp(roi[0], -1, 1e6f);
-		if (image == -1) { /* the end of the regions */
-			memset(y, 0,
-			       (size_t)((out->dim[0] - n) * out->dim[1] * a->h * a->w) * sizeof *y);
-			return 0;
-		}
+	struct roi_pool r = {.k = k};
+	int64_t each = out->dim[1] * k->op->a.roi.h * k->op->a.roi.w;
+	for (; r.regions < out->dim[0]; r.regions++) {
+		int64_t image =
+			(int64_t)clamp(((const float *)k->in[1].data)[5 * r.regions], -1, 1e6f);
+		if (image == -1) /* the end of the regions */
+			break;
 		if (image < 0 || image >= f->dim[0])
 			return outside(image, e);
-		const float *from = (const float *)f->data + image * f->dim[1] * p.h * p.w;
-		for (int64_t c = 0; c < f->dim[1]; c++, from += p.h * p.w)
-			for (int64_t i = 0; i < a->h; i++)
-				for (int64_t j = 0; j < a->w; j++) {
-					float u = between(roi[2], roi[4], i, a->h, p.h);
-					float v = between(roi[1], roi[3], j, a->w, p.w);
-					bool in = u >= 0 && u <= (float)(p.h - 1) && v >= 0 &&
-						  v <= (float)(p.w - 1);
-					*y++ = !a->bilinear ? max_bin(from, p, roi + 1, a->scale,
-								      (float)i, (float)j,
-								      (float)a->h, (float)a->w)
-					       : in         ? bilinear(from, p, u, v)
-							    : 0;
-				}
 	}
-	return 0;
+	memset((float *)out->data + r.regions * each, 0,
+	       (size_t)((out->dim[0] - r.regions) * each) * sizeof(float));
+	r.n_tasks = cpu_tasks(r.regions * each, 4096);
+	if (r.n_tasks > r.regions)
+		r.n_tasks = (int)r.regions;
+	cpu_parallel(k->ctx, r.n_tasks, roi_pool_task, &r);
+	return r.failed ? cpu_no_memory(e) : 0;
 }
 
 /* ---- position-sensitive pooling ---- */

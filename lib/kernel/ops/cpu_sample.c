@@ -1,6 +1,7 @@
 /* cpu_sample.c - GridSample: images at given positions.  Source: the operator's specification,
  * opset9. */
 #include "kernel/cpu_impl.h"
+#include "kernel/cpu_vec.h"
 
 #include <math.h>
 
@@ -28,13 +29,6 @@ static int64_t pad_index(const struct sample_run *r, int64_t i, int64_t n)
 		return 0;
 	i = (i % period + period) % period;
 	return i < n ? i : period - !r->align - i;
-}
-
-static float pixel(const struct sample_run *r, const float *plane, int64_t y, int64_t x)
-{
-	y = pad_index(r, y, r->h);
-	x = pad_index(r, x, r->w);
-	return y < 0 || x < 0 ? 0 : plane[y * r->w + x];
 }
 
 /* Position on an axis of n pixels for one in -1 .. 1. */
@@ -74,27 +68,42 @@ static int neighbours(const struct sample_run *r, float x, int64_t *first, float
 	return 4;
 }
 
+enum { BLOCK = 64, MOST_TAPS = 16 };
+
+/* Position p's neighbours as taps of one gather, `ld` apart; how many. */
+static int taps_of(const struct sample_run *r, int64_t p, int32_t *at, float *weight, int64_t ld)
+{
+	float wx[4], wy[4];
+	int64_t x, y;
+	int nx = neighbours(r, position(r, r->grid[2 * p], r->w), &x, wx), n = 0;
+	int ny = neighbours(r, position(r, r->grid[2 * p + 1], r->h), &y, wy);
+	for (int i = 0; i < ny; i++) {
+		int64_t row = pad_index(r, y + i, r->h);
+		for (int j = 0; j < nx; j++, n++) {
+			int64_t col = pad_index(r, x + j, r->w);
+			at[n * ld] = row < 0 || col < 0 ? -1 : (int32_t)(row * r->w + col);
+			weight[n * ld] = wy[i] * wx[j];
+		}
+	}
+	return n;
+}
+
 static void sample_task(void *arg, int task, int thread)
 {
 	const struct sample_run *r = arg;
 	int64_t lo, hi, area = r->h * r->w;
+	int32_t at[MOST_TAPS * BLOCK];
+	float weight[MOST_TAPS * BLOCK];
 	(void)thread;
 	cpu_range(r->points, r->n_tasks, task, &lo, &hi);
-	for (int64_t p = lo; p < hi; p++) {
-		float wx[4], wy[4];
-		int64_t x, y;
-		int nx = neighbours(r, position(r, r->grid[2 * p], r->w), &x, wx);
-		int ny = neighbours(r, position(r, r->grid[2 * p + 1], r->h), &y, wy);
-		for (int64_t c = 0; c < r->channels; c++) {
-			float sum = 0;
-			for (int i = 0; i < ny; i++) {
-				float row = 0;
-				for (int j = 0; j < nx; j++)
-					row += wx[j] * pixel(r, r->x + c * area, y + i, x + j);
-				sum += wy[i] * row;
-			}
-			r->y[c * r->points + p] = sum;
-		}
+	for (int64_t p = lo; p < hi; p += BLOCK) {
+		int64_t n = hi - p < BLOCK ? hi - p : BLOCK;
+		int taps = 1;
+		for (int64_t i = 0; i < n; i++)
+			taps = taps_of(r, p + i, at + i, weight + i, BLOCK);
+		for (int64_t c = 0; c < r->channels; c++)
+			vec_gather_sum(r->x + c * area, at, weight, taps, BLOCK,
+				       r->y + c * r->points + p, n);
 	}
 }
 
@@ -112,7 +121,8 @@ int run_grid_sample(const struct kernel_call *k, struct err *e)
 			       NULL,
 			       NULL,
 			       1};
-	(void)e;
+	if (r.h * r.w > INT32_MAX)
+		return err_set(e, ST_INPUT, "an image of more than 2^31 pixels");
 	r.n_tasks = cpu_tasks(r.points * r.channels, 4096);
 	if (r.n_tasks > r.points)
 		r.n_tasks = (int)r.points;

@@ -2,6 +2,7 @@
 #include "kernel/cpu_impl.h"
 #include "op/slice.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,25 +42,37 @@ int run_eye(const struct kernel_call *k, struct err *e)
 	return 0;
 }
 
+static bool is_set(const struct tensor *x, int64_t i)
+{
+	switch (x->elem) {
+	case EL_F32: return ((const float *)x->data)[i] != 0;
+	case EL_BOOLEAN: return ((const uint8_t *)x->data)[i] != 0;
+	case EL_I32: return ((const int32_t *)x->data)[i] != 0;
+	case EL_I64: return ((const int64_t *)x->data)[i] != 0;
+	default: return tensor_real(x, i) != 0;
+	}
+}
+
 /* Coordinates of what is not zero, one column each: (rank, n); columns left over are zero. */
 int run_non_zero(const struct kernel_call *k, struct err *e)
 {
 	const struct tensor *x = &k->in[0], *out = &k->out[0];
-	int64_t n = out->dim[1], at = 0, total = tensor_elements(x);
+	int64_t n = out->dim[1], at = 0, total = tensor_elements(x), place[TENSOR_DIMS] = {0};
 	(void)e;
 	if (k->actual) {
 		n = 0;
 		for (int64_t i = 0; i < total; i++)
-			n += tensor_real(x, i) != 0;
+			n += is_set(x, i);
 		k->actual[0].dim[1] = n;
 	}
 	for (int64_t i = 0; i < total && at < n; i++) {
-		int64_t rest = i;
-		if (tensor_real(x, i) == 0)
-			continue;
-		for (uint32_t d = x->rank; d-- > 0; rest /= x->dim[d])
-			tensor_set_int(out, d * n + at, rest % x->dim[d]);
-		at++;
+		if (is_set(x, i)) {
+			for (uint32_t d = 0; d < x->rank; d++)
+				tensor_set_int(out, d * n + at, place[d]);
+			at++;
+		}
+		for (uint32_t d = x->rank; d-- > 0 && ++place[d] == x->dim[d];)
+			place[d] = 0;
 	}
 	for (; at < n; at++)
 		for (uint32_t d = 0; d < x->rank; d++)
@@ -87,34 +100,73 @@ static int64_t line_start(const struct lines *l, int64_t i)
 	return i / l->step * l->step * l->length + i % l->step;
 }
 
+struct cum_sum_run {
+	const struct tensor *in, *out;
+	bool exclusive, reverse;
+	struct lines l;
+	int n_tasks;
+};
+
+enum { COLUMNS = 64 };
+
+/* The sums of `width` lines that lie side by side; S: the type of a sum. */
+#define SUMS(T, S) \
+	do { \
+		const T *x = (const T *)r->in->data + at; \
+		T *y = (T *)r->out->data + at; \
+		S sum[COLUMNS] = {0}; \
+		for (int64_t j = 0; j < r->l.length; j++, x += step, y += step) \
+			for (int64_t i = 0; i < width; i++) { \
+				S next = sum[i] + (S)x[i]; \
+				y[i] = (T)(r->exclusive ? sum[i] : next); \
+				sum[i] = next; \
+			} \
+		return; \
+	} while (0)
+
+static void sum_lines(const struct cum_sum_run *r, int64_t at, int64_t width)
+{
+	int64_t step = r->l.step;
+	if (r->reverse) {
+		at += (r->l.length - 1) * step;
+		step = -step;
+	}
+	switch (r->in->elem) {
+	case EL_F32: SUMS(float, double);
+	case EL_F64: SUMS(double, double);
+	case EL_I32: SUMS(int32_t, uint64_t);
+	default: SUMS(int64_t, uint64_t);
+	}
+}
+
+static void cum_sum_task(void *arg, int task, int thread)
+{
+	const struct cum_sum_run *r = arg;
+	int64_t lo, hi, width;
+	(void)thread;
+	cpu_range(r->l.n, r->n_tasks, task, &lo, &hi);
+	for (int64_t i = lo; i < hi; i += width) {
+		width = r->l.step - i % r->l.step; /* to the end of what lies side by side */
+		width = width > COLUMNS ? COLUMNS : width;
+		width = width > hi - i ? hi - i : width;
+		sum_lines(r, line_start(&r->l, i), width);
+	}
+}
+
 int run_cum_sum(const struct kernel_call *k, struct err *e)
 {
-	const struct tensor *x = &k->in[0], *out = &k->out[0];
-	int axis = op_axis(k->op->n_in > 1 ? tensor_int(&k->in[1], 0) : 0, x->rank);
-	bool exclusive = k->op->a.axis.exclusive, reverse = k->op->a.axis.reverse;
+	struct cum_sum_run r = {.in = &k->in[0],
+				.out = &k->out[0],
+				.exclusive = k->op->a.axis.exclusive,
+				.reverse = k->op->a.axis.reverse};
+	int axis = op_axis(k->op->n_in > 1 ? tensor_int(&k->in[1], 0) : 0, r.in->rank);
 	if (axis < 0)
 		return err_set(e, ST_INPUT, "the axis is not there");
-	struct lines l = lines_of(x, axis);
-	for (int64_t i = 0; i < l.n; i++) {
-		int64_t at = line_start(&l, i), sum = 0, step = l.step;
-		double real = 0;
-		if (reverse) {
-			at += (l.length - 1) * step;
-			step = -step;
-		}
-		for (int64_t j = 0; j < l.length; j++, at += step) {
-			double v = tensor_real(x, at);
-			int64_t u = elem_is_real(x->elem) ? 0 : tensor_int(x, at);
-			if (elem_is_real(x->elem))
-				tensor_set_real(out, at, exclusive ? real : real + v);
-			else
-				tensor_set_int(out, at,
-					       exclusive ? sum
-							 : (int64_t)((uint64_t)sum + (uint64_t)u));
-			real += v;
-			sum = (int64_t)((uint64_t)sum + (uint64_t)u);
-		}
-	}
+	r.l = lines_of(r.in, axis);
+	r.n_tasks = cpu_tasks(r.l.n * r.l.length, 8192);
+	if (r.n_tasks > r.l.n)
+		r.n_tasks = (int)r.l.n;
+	cpu_parallel(k->ctx, r.n_tasks, cum_sum_task, &r);
 	return 0;
 }
 
@@ -151,37 +203,106 @@ static int by_index(const void *a, const void *b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
-int run_top_k(const struct kernel_call *k, struct err *e)
+struct top_k_run {
+	bool max, by_index;
+	const struct tensor *x, *values, *indices;
+	struct lines from, to;
+	struct cpu_ctx *ctx;
+	atomic_bool no_memory;
+	int n_tasks;
+};
+
+typedef int order_fn(const void *a, const void *b);
+
+static struct ranked ranked_at(const struct tensor *x, int64_t at, int64_t j)
 {
-	const struct tensor *x = &k->in[0], *values = &k->out[0], *indices = &k->out[1];
-	int axis = op_axis(k->op->a.topk.axis, x->rank);
-	size_t size = cpu_elem_size(x->elem);
-	if (axis < 0 || !size)
-		return err_set(e, ST_INPUT, "axis or type of TopK do not fit");
-	struct lines from = lines_of(x, axis), to = lines_of(values, axis);
-	struct ranked *line =
-		cpu_slot_scratch(k->ctx, SLOT_EXTRA, (size_t)from.length * sizeof *line);
-	if (!line)
-		return cpu_no_memory(e);
-	for (int64_t i = 0; i < from.n; i++) {
-		int64_t start = line_start(&from, i), dst = line_start(&to, i);
-		for (int64_t j = 0; j < from.length; j++) {
-			int64_t at = start + j * from.step;
-			line[j] = (struct ranked){tensor_real(x, at),
-						  elem_is_real(x->elem) ? 0 : tensor_int(x, at), j};
+	return (struct ranked){tensor_real(x, at), elem_is_real(x->elem) ? 0 : tensor_int(x, at),
+			       j};
+}
+
+static void sink(struct ranked *h, int64_t n, int64_t i, order_fn *order)
+{
+	for (int64_t child; (child = 2 * i + 1) < n; i = child) {
+		if (child + 1 < n && order(&h[child + 1], &h[child]) > 0)
+			child++;
+		if (order(&h[child], &h[i]) <= 0)
+			return;
+		struct ranked t = h[i];
+		h[i] = h[child];
+		h[child] = t;
+	}
+}
+
+/* The first `most` of a line, in their order, in h: a heap with the last of them on top.  An element
+ * comes later than its equals, so that only one that is before the top in value goes in. */
+static void rank_line(const struct top_k_run *r, int64_t start, struct ranked *h, int64_t most)
+{
+	order_fn *order = r->max ? by_value_down : by_value;
+	int64_t n = r->from.length, step = r->from.step, j = 0;
+	for (; j < most; j++)
+		h[j] = ranked_at(r->x, start + j * step, j);
+	for (int64_t i = most / 2; i-- > 0 && most < n;)
+		sink(h, most, i, order);
+	const float *f = r->x->elem == EL_F32 ? (const float *)r->x->data + start : NULL;
+	for (; j < n && most > 0; j++) {
+		if (f) { /* most of them are passed by */
+			const float top = (float)h[0].real, sign = r->max ? 1 : -1;
+			while (j < n && !(sign * f[j * step] > sign * top))
+				j++;
+			if (j == n)
+				break;
 		}
-		qsort(line, (size_t)from.length, sizeof *line,
-		      k->op->a.topk.max ? by_value_down : by_value);
-		if (k->op->a.topk.by_index)
-			qsort(line, (size_t)to.length, sizeof *line, by_index);
-		for (int64_t j = 0; j < to.length; j++, dst += to.step) {
-			int64_t at = start + line[j].index * from.step;
-			if (values->data)
-				memcpy((char *)values->data + (size_t)dst * size,
-				       (const char *)x->data + (size_t)at * size, size);
-			if (indices->data)
-				tensor_set_int(indices, dst, line[j].index);
+		struct ranked next = ranked_at(r->x, start + j * step, j);
+		if (order(&next, &h[0]) < 0) {
+			h[0] = next;
+			sink(h, most, 0, order);
 		}
 	}
-	return 0;
+	qsort(h, (size_t)most, sizeof *h, r->by_index ? by_index : order);
+}
+
+static void top_k_task(void *arg, int task, int thread)
+{
+	struct top_k_run *r = arg;
+	size_t size = cpu_elem_size(r->x->elem);
+	int64_t lo, hi, most = r->to.length;
+	struct ranked *h =
+		cpu_thread_scratch(r->ctx, thread, (size_t)(most + 1) * sizeof(struct ranked));
+	if (!h) {
+		atomic_store(&r->no_memory, true);
+		return;
+	}
+	cpu_range(r->from.n, r->n_tasks, task, &lo, &hi);
+	for (int64_t i = lo; i < hi; i++) {
+		int64_t start = line_start(&r->from, i), dst = line_start(&r->to, i);
+		rank_line(r, start, h, most);
+		for (int64_t j = 0; j < most; j++, dst += r->to.step) {
+			int64_t at = start + h[j].index * r->from.step;
+			if (r->values->data)
+				memcpy((char *)r->values->data + (size_t)dst * size,
+				       (const char *)r->x->data + (size_t)at * size, size);
+			if (r->indices->data)
+				tensor_set_int(r->indices, dst, h[j].index);
+		}
+	}
+}
+
+int run_top_k(const struct kernel_call *k, struct err *e)
+{
+	struct top_k_run r = {.max = k->op->a.topk.max,
+			      .by_index = k->op->a.topk.by_index,
+			      .x = &k->in[0],
+			      .values = &k->out[0],
+			      .indices = &k->out[1],
+			      .ctx = k->ctx};
+	int axis = op_axis(k->op->a.topk.axis, r.x->rank);
+	if (axis < 0 || !cpu_elem_size(r.x->elem))
+		return err_set(e, ST_INPUT, "axis or type of TopK do not fit");
+	r.from = lines_of(r.x, axis);
+	r.to = lines_of(r.values, axis);
+	r.n_tasks = cpu_tasks(r.from.n * r.from.length, 4096);
+	if (r.n_tasks > r.from.n)
+		r.n_tasks = (int)r.from.n;
+	cpu_parallel(k->ctx, r.n_tasks, top_k_task, &r);
+	return atomic_load(&r.no_memory) ? cpu_no_memory(e) : 0;
 }

@@ -15,8 +15,26 @@ struct ternary_run {
 		const T *a = r->in[1].data, *b = r->in[2].data; \
 		T *y = r->out->data; \
 		a += in[1], b += in[2], y += out; \
-		for (int64_t i = 0; i < n; i++) \
-			y[i] = cond[i * sc] ? a[i * sa] : b[i * sb]; \
+		if (sc && sa == 1 && sb == 1) \
+			for (int64_t i = 0; i < n; i++) { \
+				T p = a[i], q = b[i]; \
+				y[i] = cond[i] ? p : q; \
+			} \
+		else if (sc && sa == 1 && !sb) { \
+			T q = b[0]; \
+			for (int64_t i = 0; i < n; i++) { \
+				T p = a[i]; \
+				y[i] = cond[i] ? p : q; \
+			} \
+		} else if (sc && !sa && sb == 1) { \
+			T p = a[0]; \
+			for (int64_t i = 0; i < n; i++) { \
+				T q = b[i]; \
+				y[i] = cond[i] ? p : q; \
+			} \
+		} else \
+			for (int64_t i = 0; i < n; i++) \
+				y[i] = cond[i * sc] ? a[i * sa] : b[i * sb]; \
 	} while (0)
 
 static void select_row(void *arg, const struct bcast *c, int64_t out, const int64_t *in, int64_t n)

@@ -89,16 +89,16 @@ int run_slice_scatter(const struct kernel_call *k, struct err *e)
 		return -1;
 	if (!tensor_same_shape(&shape, u))
 		return err_set(e, ST_INPUT, "the updates have not the shape of the slice");
-	if (k->out[0].data != x->data)
-		memcpy(k->out[0].data, x->data, (size_t)tensor_bytes(x));
-	for (int64_t i = 0; i < tensor_elements(u); i++) {
-		int64_t at = 0, step = 1, rest = i;
-		for (uint32_t d = x->rank; d-- > 0; step *= x->dim[d]) {
-			at += (r[d].start + rest % r[d].count * r[d].step) * step;
-			rest /= r[d].count;
-		}
-		memcpy((char *)k->out[0].data + (size_t)at * size,
-		       (const char *)u->data + (size_t)i * size, size);
+	if (run_copy(k, e))
+		return -1;
+	int64_t from[TENSOR_DIMS], to[TENSOR_DIMS];
+	char *dst = k->out[0].data;
+	cpu_strides_of(u, from);
+	cpu_strides_of(x, to);
+	for (uint32_t d = 0; d < x->rank; d++) {
+		dst += r[d].start * to[d];
+		to[d] *= r[d].step;
 	}
+	cpu_move_strided(k->ctx, size, u->rank, u->dim, from, u->data, to, dst);
 	return 0;
 }

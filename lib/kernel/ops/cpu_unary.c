@@ -2,6 +2,7 @@
 #include "kernel/cpu_impl.h"
 #include "kernel/cpu_vec.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -12,8 +13,7 @@ static double round_half(double v, bool away)
 	return away ? round(v) : nearbyint(v);
 }
 
-/* One element in double precision: every operator, used for f64 and where f32 has no vector form.
- */
+/* One element in double precision: every operator, used for f64. */
 static double unary_real(enum op_kind kind, const struct unary_args *u, double v)
 {
 	double a = (double)u->a, b = (double)u->b;
@@ -105,6 +105,34 @@ static uint64_t unary_huge(enum op_kind kind, const struct unary_args *u, uint64
 	}
 }
 
+#define EACH(expr) \
+	for (int64_t i = 0; i < n; i++) { \
+		float v = x[i]; \
+		y[i] = (expr); \
+	} \
+	return
+
+/* Operators that have no vector form, by the functions of the C library for f32. */
+static void unary_f32(enum op_kind kind, const struct unary_args *u, const float *x, float *y,
+		      int64_t n)
+{
+	switch (kind) {
+	case OP_ACOS: EACH(acosf(v));
+	case OP_ACOSH: EACH(acoshf(v));
+	case OP_ASIN: EACH(asinf(v));
+	case OP_ASINH: EACH(asinhf(v));
+	case OP_ATAN: EACH(atanf(v));
+	case OP_ATANH: EACH(atanhf(v));
+	case OP_COS: EACH(cosf(v));
+	case OP_COSH: EACH(coshf(v));
+	case OP_SIN: EACH(sinf(v));
+	case OP_SINH: EACH(sinhf(v));
+	case OP_TAN: EACH(tanf(v));
+	default: EACH((float)unary_real(kind, u, (double)v));
+	}
+}
+#undef EACH
+
 void cpu_unary_f32(enum op_kind kind, const struct unary_args *u, const float *x, int sx, float *y,
 		   int64_t n)
 {
@@ -115,10 +143,8 @@ void cpu_unary_f32(enum op_kind kind, const struct unary_args *u, const float *x
 			y[i] = v;
 		return;
 	}
-	if (vec_unary(kind, u, x, y, n))
-		return;
-	for (int64_t i = 0; i < n; i++)
-		y[i] = (float)unary_real(kind, u, (double)x[i]);
+	if (!vec_unary(kind, u, x, y, n))
+		unary_f32(kind, u, x, y, n);
 }
 
 struct unary_run {
@@ -129,6 +155,40 @@ struct unary_run {
 	int n_tasks;
 };
 
+#define EACH(expr) \
+	for (int64_t i = lo; i < hi; i++) \
+		y[i] = (expr); \
+	return true
+
+/* Tests of f32 and of booleans; false: another operator, or other types. */
+static bool test_fast(const struct unary_run *r, int64_t lo, int64_t hi)
+{
+	const uint8_t *b = r->in.data;
+	const float *x = r->in.data;
+	uint8_t *y = r->out.data;
+	bool minus = r->args.neg_inf, plus = r->args.pos_inf;
+	if (r->in.elem == EL_I32 && r->out.elem == EL_I32 && r->kind == OP_BITWISE_NOT) {
+		const int32_t *from = r->in.data;
+		int32_t *to = r->out.data;
+		for (int64_t i = lo; i < hi; i++)
+			to[i] = ~from[i];
+		return true;
+	}
+	if (r->in.elem == EL_BOOLEAN && (r->kind == OP_LOGICAL_NOT || r->kind == OP_BITWISE_NOT)) {
+		EACH(b[i] == 0);
+	} else if (r->in.elem == EL_F32 && r->out.elem == EL_BOOLEAN) {
+		switch (r->kind) {
+		case OP_IS_NAN: EACH(x[i] != x[i]);
+		case OP_IS_FINITE: EACH(fabsf(x[i]) <= FLT_MAX);
+		case OP_IS_INF: EACH((minus & (x[i] < -FLT_MAX)) | (plus & (x[i] > FLT_MAX)));
+		case OP_LOGICAL_NOT: EACH(x[i] == 0);
+		default: return false;
+		}
+	}
+	return false;
+}
+#undef EACH
+
 static void unary_task(void *arg, int task, int thread)
 {
 	struct unary_run *r = arg;
@@ -138,6 +198,8 @@ static void unary_task(void *arg, int task, int thread)
 	if (r->in.elem == EL_F32 && r->out.elem == EL_F32) {
 		cpu_unary_f32(r->kind, &r->args, (const float *)r->in.data + lo, 1,
 			      (float *)r->out.data + lo, hi - lo);
+	} else if (test_fast(r, lo, hi)) {
+		return;
 	} else if (elem_is_real(r->in.elem)) {
 		for (int64_t i = lo; i < hi; i++)
 			tensor_set_real(&r->out, i,
