@@ -216,7 +216,7 @@ static void store_results(struct racers *r, const struct race *race, struct aren
 		x->c[i].ref_s = x->c[i].m.n ? exp(sum / n) : 0;
 	for (uint32_t i = 0; i < r->n && x->reference >= 0; i++) {
 		struct contestant *c = &x->c[r->who[i]];
-		c->has_ratio = !c->failed && c->m.n > 0 && race_ratio(race, i, 0, &c->ratio);
+		c->has_ratio = !c->failed && c->m.n > 0 && race_claim(race, i, 0, &c->ratio);
 		if (c->has_ratio)
 			c->ratio = beside_best(r, c->ratio);
 	}

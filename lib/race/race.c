@@ -242,6 +242,19 @@ bool race_ratio(const struct race *x, uint32_t i, uint32_t j, struct interval *o
 	return n > 0;
 }
 
+bool race_claim(const struct race *x, uint32_t i, uint32_t j, struct interval *out)
+{
+	const struct race_arm *a = &x->arm[i], *b = &x->arm[j];
+	bool any = race_ratio(x, i, j, out);
+	if (!any || i == j || (a->n_clean >= RACE_ENOUGH && b->n_clean >= RACE_ENOUGH))
+		return any;
+	/* Arm j is not one of many. */
+	double mid = a->shrunk - b->effect, half = hypot(a->shrunk_se, b->se);
+	half *= t_quantile(1 + (a->n_clean < b->n_clean ? a->n_clean : b->n_clean));
+	*out = (struct interval){exp(mid), exp(mid - half), exp(mid + half)};
+	return true;
+}
+
 /* The best arm that is surely as fast as the start, else the start. */
 static int hand_over(const struct race *x, int start)
 {

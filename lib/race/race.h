@@ -124,5 +124,10 @@ const struct race_arm *race_arm(const struct race *x, uint32_t i);
 /* Time of arm i over that of arm j in blocks that both ran in, without disturbed ones when there are
  * others: the Huber mean of the logarithms and its 95 % interval, as a ratio; false: none did. */
 bool race_ratio(const struct race *x, uint32_t i, uint32_t j, struct interval *out);
+/* The same where both have RACE_ENOUGH bursts; with fewer, what is believed of the two arms (belief.h),
+ * for which all others, and what was predicted, have a say: an interval of a few pairs is so wide
+ * that nothing is sure, where ten arms that ran as seldom say the same. */
+enum { RACE_ENOUGH = 10 };
+bool race_claim(const struct race *x, uint32_t i, uint32_t j, struct interval *out);
 
 #endif
