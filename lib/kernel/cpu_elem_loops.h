@@ -94,29 +94,32 @@ static bool LEVEL(simple_power)(const float *x, float power, float *y, int64_t n
 }
 
 #if LEVEL_WIDTH > 4
-/* Remainders of divisions, of p's sign, or of q's (floor), not in place; with one rounding, so exact
- * where the quotient has less than 24 bits.  Pieces with a larger one are computed by fmod. */
+/* Remainders of divisions, of p's sign, or of q's (floor); with one rounding, so exact where the
+ * quotient has less than 24 bits.  Pieces with a larger one are computed by fmod. */
 static void LEVEL(remainder)(bool floor, const float *a, int sa, const float *b, int sb, float *y,
 			     int64_t n)
 {
 	enum { PIECE = 64 };
+	float part[PIECE];
 	for (int64_t i0 = 0; i0 < n; i0 += PIECE) {
-		int64_t i1 = n - i0 < PIECE ? n : i0 + PIECE;
+		int64_t m = n - i0 < PIECE ? n - i0 : PIECE;
+		const float *pa = a + (sa ? i0 : 0), *pb = b + (sb ? i0 : 0);
 		int wide = 0;
-		for (int64_t i = i0; i < i1; i++) {
-			float p = a[sa ? i : 0], q = b[sb ? i : 0], size = q < 0 ? -q : q;
+		for (int64_t i = 0; i < m; i++) {
+			float p = pa[sa ? i : 0], q = pb[sb ? i : 0], size = q < 0 ? -q : q;
 			float t = __builtin_truncf(p / q), r = FMA(-t, q, p);
 			wide |= !((t < 0x1p22f) & (t > -0x1p22f) & (size < 0x1p127f));
 			r += (p >= 0) & (r < 0) ? size : 0;
 			r -= (p < 0) & (r > 0) ? size : 0;
 			r -= r >= size ? size : 0;
 			r += r <= -size ? size : 0;
-			y[i] = floor & (r != 0) & ((r < 0) != (q < 0)) ? r + q : r;
+			part[i] = floor & (r != 0) & ((r < 0) != (q < 0)) ? r + q : r;
 		}
-		for (int64_t i = i0; i < i1 && wide; i++) {
-			float p = a[sa ? i : 0], q = b[sb ? i : 0], r = __builtin_fmodf(p, q);
-			y[i] = floor && r != 0 && (r < 0) != (q < 0) ? r + q : r;
+		for (int64_t i = 0; i < m && wide; i++) {
+			float p = pa[sa ? i : 0], q = pb[sb ? i : 0], r = __builtin_fmodf(p, q);
+			part[i] = floor && r != 0 && (r < 0) != (q < 0) ? r + q : r;
 		}
+		__builtin_memcpy(y + i0, part, (size_t)m * sizeof *y);
 	}
 }
 #endif
@@ -154,8 +157,6 @@ static bool LEVEL(binary)(enum op_kind kind, const float *a, int sa, const float
 	/* clang-format off */
 	case OP_MOD: case OP_FLOOR_MOD:
 		/* clang-format on */
-		if (y == a || y == b)
-			return false;
 		LEVEL(remainder)(kind == OP_FLOOR_MOD, a, sa, b, sb, y, n);
 		return true;
 #endif
@@ -356,6 +357,36 @@ static float LEVEL(dot)(const float *x, const float *y, int64_t n)
 	return part[0];
 }
 
+/* y[j] = sum of w[j * n + i] x[i], rows j < 4 of w at once: x is loaded once, sums do not wait for
+ * each other.  A row's sum is the same in any company. */
+static void LEVEL(dots)(const float *w, int rows, const float *x, int64_t n, float *y)
+{
+	VEC sum[4][2];
+	int64_t i = 0;
+	for (int j = 0; j < 4; j++)
+		sum[j][0] = sum[j][1] = VALL(0.0f);
+	const float *p = w, *q = w + (rows > 1) * n, *r = w + (rows > 2 ? 2 : 0) * n,
+		    *s = w + (rows > 3 ? 3 : 0) * n;
+	for (; i + 2 * LEVEL_WIDTH <= n; i += 2 * LEVEL_WIDTH)
+		for (int h = 0; h < 2; h++) {
+			VEC v = VLOAD(x + i + h * LEVEL_WIDTH);
+			sum[0][h] = VFMA(VLOAD(p + i + h * LEVEL_WIDTH), v, sum[0][h]);
+			sum[1][h] = VFMA(VLOAD(q + i + h * LEVEL_WIDTH), v, sum[1][h]);
+			sum[2][h] = VFMA(VLOAD(r + i + h * LEVEL_WIDTH), v, sum[2][h]);
+			sum[3][h] = VFMA(VLOAD(s + i + h * LEVEL_WIDTH), v, sum[3][h]);
+		}
+	for (int j = 0; j < rows; j++) {
+		float lane[LEVEL_WIDTH], rest = 0;
+		VSTORE(lane, VADD(sum[j][0], sum[j][1]));
+		for (int64_t t = i; t < n; t++)
+			rest = FMA(w[j * n + t], x[t], rest);
+		for (int width = LEVEL_WIDTH / 2; width; width >>= 1)
+			for (int t = 0; t < width; t++)
+				lane[t] += lane[t + width];
+		y[j] = lane[0] + rest;
+	}
+}
+
 static void LEVEL(scale_shift)(const float *x, float scale, float shift, float *y, int64_t n)
 {
 	IVDEP
@@ -443,4 +474,40 @@ static void LEVEL(mix)(const float *const *x, const float *weight, int taps, flo
 		y[i] = FMA(b, q[i], a * p[i]);
 	for (int t = 2; t < taps; t++)
 		LEVEL(axpy)(weight[t], x[t], y, n);
+}
+
+/* y[i] = sum over t < taps of weight[t] * x[at[t] + s * i].  With s = 1 whole vectors: up to
+ * LEVEL_WIDTH - 1 more elements are read and written. */
+static void LEVEL(tap_sums)(const float *x, const int64_t *at, const float *weight, int taps,
+			    int64_t s, float *y, int64_t n)
+{
+	int64_t i = 0;
+	if (s != 1) {
+		for (; i < n; i++)
+			y[i] = 0;
+		for (int t = 0; t < taps; t++) {
+			const float *from = x + at[t], w = weight[t];
+			IVDEP
+			for (i = 0; i < n; i++)
+				y[i] = FMA(w, from[i * s], y[i]);
+		}
+		return;
+	}
+	for (; i + 4 * LEVEL_WIDTH <= n; i += 4 * LEVEL_WIDTH) {
+		VEC sum[4] = {VALL(0.0f), VALL(0.0f), VALL(0.0f), VALL(0.0f)};
+		for (int t = 0; t < taps; t++) {
+			const float *from = x + at[t] + i;
+			VEC w = VALL(weight[t]);
+			for (int j = 0; j < 4; j++)
+				sum[j] = VFMA(w, VLOAD(from + j * LEVEL_WIDTH), sum[j]);
+		}
+		for (int j = 0; j < 4; j++)
+			VSTORE(y + i + j * LEVEL_WIDTH, sum[j]);
+	}
+	for (; i < n; i += LEVEL_WIDTH) {
+		VEC sum = VALL(0.0f);
+		for (int t = 0; t < taps; t++)
+			sum = VFMA(VALL(weight[t]), VLOAD(x + at[t] + i), sum);
+		VSTORE(y + i, sum);
+	}
 }

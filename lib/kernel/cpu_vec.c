@@ -115,3 +115,14 @@ bool vec_overlaps_any(const float *b, const float *rows, int64_t ld, int64_t n, 
 {
 	return LEVEL_CALL(overlaps_any, b, rows, ld, n, least);
 }
+
+void vec_tap_sums(const float *x, const int64_t *at, const float *weight, int taps, int64_t s,
+		  float *y, int64_t n)
+{
+	LEVEL_CALL(tap_sums, x, at, weight, taps, s, y, n);
+}
+
+void vec_dots(const float *w, int rows, const float *x, int64_t n, float *y)
+{
+	LEVEL_CALL(dots, w, rows, x, n, y);
+}

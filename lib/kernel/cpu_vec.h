@@ -36,6 +36,8 @@ float vec_max(const float *x, int64_t n); /* -inf for n = 0 */
 float vec_min(const float *x, int64_t n);
 float vec_sum_squares(const float *x, float mean, int64_t n); /* sum (x - mean)^2 */
 float vec_dot(const float *x, const float *y, int64_t n);
+/* y[j] = dot product of x and row j of w (rows, n), rows <= 4: in one order for any number of rows. */
+void vec_dots(const float *w, int rows, const float *x, int64_t n, float *y);
 /* y[i] = exp(x[i] - shift); returns their sum.  y may be x. */
 float vec_exp_sum(const float *x, float shift, float *y, int64_t n);
 /* y = x * scale + shift */
@@ -53,6 +55,10 @@ void vec_gather_sum(const float *x, const int32_t *at, const float *weight, int 
 /* Does box b (x0, y0, x1, y1, area) overlap one of n by more than `least` (intersection over union)?
  * The n boxes: rows of x0, y0, x1, y1 and area, ld floats apart. */
 bool vec_overlaps_any(const float *b, const float *rows, int64_t ld, int64_t n, float least);
+/* y[i] = sum over t < taps of weight[t] * x[at[t] + s * i].  With s = 1 up to 15 more elements are
+ * read and written. */
+void vec_tap_sums(const float *x, const int64_t *at, const float *weight, int taps, int64_t s,
+		  float *y, int64_t n);
 /* y = sum over t < taps (>= 1) of weight[t] * x[t] */
 void vec_mix(const float *const *x, const float *weight, int taps, float *y, int64_t n);
 

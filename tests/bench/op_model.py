@@ -120,6 +120,8 @@ def indices(line, i):
         return min(first)
     if line["op"].startswith("Embedding"):
         return first[0]
+    if line["op"] == "GatherTree":
+        return first[-1]
     return 10
 
 

@@ -424,6 +424,23 @@ def sizes(c):
         w = c.real(shape[1] // g, out, *[k] * n) if g == 1 else c.real(g, shape[1] // g, out, *[k] * n)
         f = o.convolution_backprop_data if g == 1 else o.group_convolution_backprop_data
         c.add("deconv %s" % (shape,), lambda x: f(x, c.const(w), [s] * n, pads_begin=[pad] * n, pads_end=[pad] * n), c.real(*shape))
+    for shape, out, k, s, d, pad in (((2, 8, 5, 12, 13), 20, [3, 3, 3], [1, 1, 1], [1, 1, 1], [1, 1, 1]),
+                                     ((1, 6, 6, 12, 13), 30, [2, 3, 5], [2, 2, 1], [1, 2, 1], [0, 2, 3]),
+                                     ((1, 5, 6, 12, 13), 9, [3, 3, 3], [1, 2, 2], [2, 1, 1], [2, 1, 0])):
+        c.add("conv 3d %s" % k, lambda x: o.convolution(x, c.const(c.real(out, shape[1], *k)), s, pad, pad, d), c.real(*shape))
+        c.add("depthwise 3d %s" % k, lambda x: o.relu(o.group_convolution(x, c.const(c.real(shape[1], 2, 1, *k)), s, pad, pad, d)), c.real(*shape))
+    for heads, l, len_ in ((3, 200, 190), (1, 97, 33)):
+        c.add("attention %d" % l, lambda q, k, v, m: o.scaled_dot_product_attention(q, k, v, m), c.real(1, heads, l, 32), c.real(1, heads, len_, 32),
+              c.real(1, heads, len_, 32), c.real(1, 1, l, len_))
+        c.add("attention causal %d" % l, lambda q, k, v: o.scaled_dot_product_attention(q, k, v, causal=True), c.real(1, heads, l, 32),
+              c.real(1, heads, l, 32), c.real(1, heads, l, 32))
+    for m, k, n in ((1300, 70, 20), (301, 90, 40), (121, 600, 33)):
+        c.add("matmul %d %d %d" % (m, k, n), lambda x: o.matmul(x, c.const(c.real(n, k)), False, True), c.real(m, k))
+        c.add("matmul %d %d %d of A^T" % (m, k, n), lambda x: o.matmul(x, c.const(c.real(k, n)), True, False), c.real(k, m))
+    for before in (False, True):
+        c.add("gru_sequence %s" % before, lambda x, h: o.gru_sequence(x, h, c.const([9, 7], np.int32), c.const(c.real(1, 3 * 130, 70, lo=-0.2, hi=0.2)),
+              c.const(c.real(1, 3 * 130, 130, lo=-0.2, hi=0.2)), c.const(c.real(1, (4 if before else 3) * 130)), 130, "reverse",
+              linear_before_reset=before), c.real(2, 9, 70), c.real(2, 1, 130))
     for group, deform, mask in ((1, 1, False), (2, 2, True), (2, 1, True), (1, 4, False)):
         arrays = [c.real(2, 8, 13, 12), c.real(2, 2 * deform * 9, 13, 12, lo=-2, hi=2)] + ([c.real(2, deform * 9, 13, 12, lo=0)] if mask else [])
         c.add("deformable_convolution %d %d %s" % (group, deform, mask), lambda p, f, m=None: o.deformable_convolution(

@@ -2,13 +2,15 @@
  * weights (cout, cin * taps), packed once; patches of the input (cin * taps, pixels), packed
  * tile by tile so that they stay in cache.  Row k of the patches is a run of the input itself
  * for 1x1 kernels, of its phase planes (cpu_phase.h), with a gap behind each row of pixels, for
- * others with two spatial dims; with three it is put together row by row.  Depthwise convolutions
+ * others with two spatial dims, or of the padded volume (cpu_volume.h); else it is put together row
+ * by row.  Depthwise convolutions
  * go to cpu_depthwise.c. */
 #include "kernel/dense/cpu_conv.h"
 #include "kernel/dense/cpu_cut.h"
 #include "kernel/dense/cpu_gemm.h"
 #include "kernel/dense/cpu_phase.h"
 #include "kernel/dense/cpu_post.h"
+#include "kernel/dense/cpu_volume.h"
 #include "kernel/cpu_vec.h"
 
 #include <string.h>
@@ -23,6 +25,7 @@ enum patches {
 	PATCH_SHIFTED, /* output as wide as the input, stride 1: shifted planes, and
 				      * bits that say which pixels the padding hides */
 	PATCH_PHASES,  /* phase planes, or the input itself without stride and padding */
+	PATCH_VOLUME,  /* three dims, no stride along the last: the input within its padding */
 	PATCH_ROWS     /* anything else */
 };
 
@@ -30,13 +33,14 @@ struct conv_run {
 	struct window g;
 	enum patches patches;
 	struct phases p; /* PATCH_PHASES */
+	struct volume v; /* PATCH_VOLUME */
 	int64_t *offset; /* (taps) likewise: of each tap in the phases; PATCH_SHIFTED:
 				      * of each tap from the pixel */
 	const float *x;
 	float *y;
 	const float *planes; /* of one image, `step` floats apart: the input's, or phases */
 	int64_t step;
-	float *phases;       /* NULL: none */
+	float *phases;       /* or volumes; NULL: none */
 	const void *weights; /* packed, group after group */
 	bool half;
 	int64_t k; /* cin * taps */
@@ -163,7 +167,9 @@ static int find_pieces(const struct conv_run *r, int64_t n0, int64_t n, struct g
 	int count = 0;
 	for (int64_t at = 0; at < n; x = 0, y++) {
 		int64_t run = width - x < n - at ? width - x : n - at;
-		piece[count++] = (struct gemm_piece){y * r->p.pitch + x, at, run};
+		int64_t from = r->patches == PATCH_VOLUME ? cpu_volume_row(&r->v, &r->g, y)
+							  : y * r->p.pitch;
+		piece[count++] = (struct gemm_piece){from + x, at, run};
 		at += run;
 	}
 	return count;
@@ -189,7 +195,7 @@ static void pack_patches(const struct conv_run *r, const struct tile *t, int64_t
 	float *dst = t->b + first * t->kc;
 	int64_t n0 = t->n0 + first, n = t->n - first;
 	find_runs(r, t->group, t->k0, t->kc, run);
-	if (r->patches == PATCH_PHASES)
+	if (r->patches == PATCH_PHASES || r->patches == PATCH_VOLUME)
 		gemm_gather_pieces(run, t->kc, n, t->n_pieces, t->piece, dst);
 	else if (r->patches == PATCH_SHIFTED)
 		gemm_gather_shifted(run, t->kc, n0, n, t->bits, t->k0 % r->g.taps, r->g.taps,
@@ -260,7 +266,7 @@ static void conv_tile(const struct conv_run *r, struct tile *t)
 	int64_t whole = in_place ? t->n / GEMM_N * GEMM_N : 0;
 	if (r->patches == PATCH_SHIFTED)
 		find_bits(r, t->n0, t->n, t->bits);
-	if (r->patches == PATCH_PHASES)
+	if (r->patches == PATCH_PHASES || r->patches == PATCH_VOLUME)
 		t->n_pieces = find_pieces(r, t->n0, t->n, t->piece);
 	for (t->k0 = 0; t->k0 < r->k; t->k0 += r->cut.kc) {
 		t->kc = r->k - t->k0 < r->cut.kc ? r->k - t->k0 : r->cut.kc;
@@ -314,9 +320,13 @@ static void split_task(void *arg, int task, int thread)
 	int64_t planes = r->g.groups * r->g.cin, lo, hi;
 	(void)thread;
 	cpu_range(planes, r->n_splits, task, &lo, &hi);
-	for (int64_t i = lo; i < hi; i++)
-		cpu_phases_fill(&r->p, &r->g, r->x + (r->image * planes + i) * r->g.in_plane, 0,
-				r->phases + i * r->p.plane);
+	for (int64_t i = lo; i < hi; i++) {
+		const float *x = r->x + (r->image * planes + i) * r->g.in_plane;
+		if (r->patches == PATCH_VOLUME)
+			cpu_volume_fill(&r->v, &r->g, x, r->phases + i * r->step);
+		else
+			cpu_phases_fill(&r->p, &r->g, x, 0, r->phases + i * r->step);
+	}
 }
 
 static bool has_padding(const struct window *g)
@@ -330,7 +340,7 @@ static enum patches choose_patches(const struct window *g)
 	if (is_pointwise(g))
 		return PATCH_DIRECT;
 	if (!cpu_phases_fit(g))
-		return PATCH_ROWS;
+		return g->stride[2] == 1 ? PATCH_VOLUME : PATCH_ROWS;
 	if (g->stride[1] == 1 && g->stride[2] == 1 && g->out[2] == g->in[2] && has_padding(g) &&
 	    gemm_gathers_shifted())
 		return PATCH_SHIFTED;
@@ -352,7 +362,13 @@ static int plan_patches(struct conv_run *r, struct err *e)
 		if (!phases)
 			r->p.pitch = g->in[2];
 	}
-	size_t floats = phases ? (size_t)(g->groups * g->cin * r->p.plane + PHASE_SLACK) : 0;
+	int64_t plane = r->p.plane;
+	if (r->patches == PATCH_VOLUME) {
+		phases = true;
+		cpu_volume_init(&r->v, g);
+		plane = r->v.plane;
+	}
+	size_t floats = phases ? (size_t)(g->groups * g->cin * plane + PHASE_SLACK) : 0;
 	r->offset =
 		cpu_slot_scratch(r->ctx, SLOT_WHOLE,
 				 floats * sizeof *r->phases + (size_t)g->taps * sizeof *r->offset);
@@ -360,12 +376,14 @@ static int plan_patches(struct conv_run *r, struct err *e)
 		return cpu_no_memory(e);
 	if (phases) {
 		r->phases = (float *)(void *)(r->offset + g->taps);
-		r->step = r->p.plane;
+		r->step = plane;
 	}
 	for (int64_t t = 0; t < g->taps; t++)
-		r->offset[t] = phases ? cpu_phase_offset(&r->p, g, t)
-				      : (t / g->kernel[2] * g->dilation[1] - g->pad[1]) * g->in[2] +
-						t % g->kernel[2] * g->dilation[2] - g->pad[2];
+		r->offset[t] =
+			r->patches == PATCH_VOLUME ? cpu_volume_offset(&r->v, g, t)
+			: phases                   ? cpu_phase_offset(&r->p, g, t)
+				 : (t / g->kernel[2] * g->dilation[1] - g->pad[1]) * g->in[2] +
+					   t % g->kernel[2] * g->dilation[2] - g->pad[2];
 	return 0;
 }
 

@@ -10,7 +10,7 @@ enum { CONV_PATCHES, CONV_DEPTHWISE, CONV_WHOLE, CONV_WINOGRAD /* + m */ };
 /* Weights (groups, cout, k) for CONV_PATCHES, f32, that were not prepared. */
 void cpu_conv_pack(float *dst, const struct tensor *w, int64_t groups, int64_t cout, int64_t k);
 
-/* One input channel for each group, two spatial dims, a window of moderate size? */
+/* One input channel for each group, a window of moderate size? */
 bool cpu_is_depthwise(const struct window *g);
 /* Such a convolution; weights (groups, cout, taps) f32. */
 int cpu_depthwise(struct cpu_ctx *c, const struct window *g, const float *x, const float *weights,

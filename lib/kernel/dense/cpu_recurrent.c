@@ -47,11 +47,14 @@ static void affine_task(void *arg, int task, int thread)
 	(void)thread;
 	cpu_range(a->rows, a->n_tasks, task, &lo, &hi);
 	for (int64_t t0 = 0; t0 < a->steps; t0 += TOGETHER)
-		for (int64_t j = lo; j < hi; j++)
-			for (int64_t t = t0; t < a->steps && t < t0 + TOGETHER; t++)
-				a->y[t * a->rows + j] =
-					vec_dot(a->w + j * a->n, a->x + t * a->n, a->n) +
-					(a->b ? a->b[j] : 0);
+		for (int64_t j = lo; j < hi; j += 4)
+			for (int64_t t = t0; t < a->steps && t < t0 + TOGETHER; t++) {
+				int some = hi - j < 4 ? (int)(hi - j) : 4;
+				float *y = a->y + t * a->rows + j;
+				vec_dots(a->w + j * a->n, some, a->x + t * a->n, a->n, y);
+				for (int i = 0; i < some && a->b; i++)
+					y[i] += a->b[j + i];
+			}
 }
 
 static void affine(struct cpu_ctx *ctx, const float *w, const float *x, const float *b,

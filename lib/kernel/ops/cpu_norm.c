@@ -30,15 +30,47 @@ struct row_job {
 	row_fn *fn;
 };
 
-static void gather_row(const struct norm_run *r, int64_t base, float *row, bool back)
+/* Groups whose elements lie side by side are gathered together: whole cache lines are read. */
+enum { TOGETHER = 16 };
+
+/* `width` groups from offset base on, one after another in rows; back: from there. */
+static void gather_rows(const struct norm_run *r, int64_t base, int64_t width, float *rows,
+			bool back)
 {
 	const struct dim_split *d = &r->d;
-	for (int64_t j = 0; j < d->count; j++) {
-		int64_t at = base + cpu_offset(j, d->n_red, d->red, d->red_stride);
+	int64_t n = d->count;
+	for (int64_t j = 0; j < n; j++) {
+		int64_t at =
+			base + (d->n_red == 1 ? j * d->red_stride[0]
+					      : cpu_offset(j, d->n_red, d->red, d->red_stride));
 		if (back)
-			r->y[at] = row[j];
+			for (int64_t i = 0; i < width; i++)
+				r->y[at + i] = rows[i * n + j];
 		else
-			row[j] = r->x[at];
+			for (int64_t i = 0; i < width; i++)
+				rows[i * n + j] = r->x[at + i];
+	}
+}
+
+static void gathered_task(struct row_job *job, int64_t lo, int64_t hi, int thread)
+{
+	struct norm_run *r = job->r;
+	const struct dim_split *d = &r->d;
+	bool beside = d->n_keep && d->keep_stride[d->n_keep - 1] == 1 && d->count < 1 << 20;
+	int64_t most = beside ? TOGETHER : 1, line = d->n_keep ? d->keep[d->n_keep - 1] : 1, width;
+	float *rows = cpu_thread_scratch(r->ctx, thread, (size_t)(most * d->count) * sizeof *rows);
+	if (!rows) {
+		r->failed = true;
+		return;
+	}
+	for (int64_t i = lo; i < hi; i += width) {
+		int64_t base = cpu_offset(i, d->n_keep, d->keep, d->keep_stride);
+		width = line - i % line < most ? line - i % line : most;
+		width = width < hi - i ? width : hi - i;
+		gather_rows(r, base, width, rows, false);
+		for (int64_t w = 0; w < width; w++)
+			job->fn(r, i + w, rows + w * d->count, rows + w * d->count);
+		gather_rows(r, base, width, rows, true);
 	}
 }
 
@@ -47,26 +79,17 @@ static void rows_task(void *arg, int task, int thread)
 	struct row_job *job = arg;
 	struct norm_run *r = job->r;
 	const struct dim_split *d = &r->d;
-	bool contiguous = d->n_red == 0 || (d->n_red == 1 && d->red_stride[0] == 1);
 	int64_t lo, hi;
-	float *row = NULL;
 	cpu_range(d->n, r->n_tasks, task, &lo, &hi);
-	if (!contiguous &&
-	    !(row = cpu_thread_scratch(r->ctx, thread, (size_t)d->count * sizeof *row))) {
-		r->failed = true;
+	if (d->n_red > 1 || (d->n_red == 1 && d->red_stride[0] != 1)) {
+		gathered_task(job, lo, hi, thread);
 		return;
 	}
 	for (int64_t i = lo; i < hi; i++) {
 		int64_t base = cpu_offset(i, d->n_keep, d->keep, d->keep_stride);
-		if (contiguous) {
-			job->fn(r, i, r->x + base, r->y + base);
-			if (r->post)
-				cpu_epilogue_span(r->post, r->y + base, base, d->count);
-			continue;
-		}
-		gather_row(r, base, row, false);
-		job->fn(r, i, row, row);
-		gather_row(r, base, row, true);
+		job->fn(r, i, r->x + base, r->y + base);
+		if (r->post)
+			cpu_epilogue_span(r->post, r->y + base, base, d->count);
 	}
 }
 
@@ -304,6 +327,40 @@ static void lrn_task(void *arg, int task, int thread)
 	}
 }
 
+/* Over the channels alone: pieces of an image's planes, squares summed channel by channel. */
+static void lrn_channels_task(void *arg, int task, int thread)
+{
+	enum { PIECE = 256 };
+	const struct lrn_run *r = arg;
+	const struct op *op = r->op;
+	int64_t channels = r->in->dim[1], plane = r->stride[1], lo, hi,
+		half = (op->a.lrn.size - 1) / 2;
+	float power = -(float)op->a.lrn.beta, bias = (float)op->a.lrn.bias,
+	      scale = (float)(op->a.lrn.alpha / (double)op->a.lrn.size), sum[PIECE];
+	static const struct unary_args none;
+	(void)thread;
+	cpu_range(r->in->dim[0] * plane, r->n_tasks, task, &lo, &hi);
+	for (int64_t i = lo, n; i < hi; i += n) {
+		int64_t left = plane - i % plane, first = i / plane * channels * plane + i % plane;
+		n = left < PIECE ? left : PIECE;
+		n = n < hi - i ? n : hi - i;
+		const float *x = (const float *)r->in->data + first;
+		float *y = r->y + first;
+		for (int64_t c = 0; c < channels; c++) {
+			int64_t from = c > half ? c - half : 0,
+				to = c + half < channels ? c + half : channels - 1;
+			memset(sum, 0, (size_t)n * sizeof *sum);
+			for (int64_t j = from; j <= to; j++)
+				vec_join(OP_REDUCE_L2, x + j * plane, sum, n);
+			vec_scale_shift(sum, scale, bias, sum, n);
+			vec_unary(OP_LOG, &none, sum, sum, n);
+			vec_scale_shift(sum, power, 0, sum, n);
+			vec_unary(OP_EXP, &none, sum, sum, n);
+			vec_binary(OP_MULTIPLY, sum, 1, x + c * plane, 1, y + c * plane, n);
+		}
+	}
+}
+
 int run_lrn(const struct kernel_call *k, struct err *e)
 {
 	struct lrn_run r = {.op = k->op, .in = &k->in[0], .y = k->out[0].data};
@@ -315,6 +372,14 @@ int run_lrn(const struct kernel_call *k, struct err *e)
 	for (uint32_t d = r.in->rank; d-- > 0; step *= r.in->dim[d])
 		r.stride[d] = step;
 	r.n_tasks = cpu_tasks(step, 1024);
+	if (r.axes == 2 && r.op->a.lrn.bias > 0 &&
+	    r.op->a.lrn.alpha >= 0) { /* a logarithm is there */
+		int64_t pixels = r.in->dim[0] * r.stride[1];
+		if (r.n_tasks > pixels)
+			r.n_tasks = (int)pixels;
+		cpu_parallel(k->ctx, r.n_tasks, lrn_channels_task, &r);
+		return 0;
+	}
 	cpu_parallel(k->ctx, r.n_tasks, lrn_task, &r);
 	return 0;
 }

@@ -72,6 +72,8 @@ void cpu_split_dims(const struct tensor *t, uint32_t reduced_axes, struct dim_sp
 
 static int64_t kept_offset(const struct reduce_run *r, int64_t o)
 {
+	if (r->d.n_keep == 1)
+		return o * r->d.keep_stride[0];
 	return cpu_offset(o, r->d.n_keep, r->d.keep, r->d.keep_stride);
 }
 

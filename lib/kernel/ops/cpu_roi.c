@@ -4,6 +4,7 @@
  * Features are (b, c, h, w), regions rows of 4 numbers (x0, y0, x1, y1) or of 5 with the image in
  * front (rotated: x, y, w, h, angle).  Sources: the operators' specifications. */
 #include "kernel/cpu_impl.h"
+#include "kernel/cpu_vec.h"
 #include "op/attr_get.h"
 
 #include <float.h>
@@ -52,29 +53,54 @@ struct align_run {
 	bool rotated;
 };
 
+/* Where sample (s, t) of bin (i, j) lies, of ny x nx; false: it does not count. */
+static bool sample_place(const struct align_run *r, int64_t i, int64_t j, int64_t s, int64_t ny,
+			 int64_t t, int64_t nx, float *y, float *x)
+{
+	float bin_h = r->h / (float)r->out_h, bin_w = r->w / (float)r->out_w;
+	*y = r->y + (float)i * bin_h + bin_h / (float)ny * ((float)s + 0.5f);
+	*x = r->x + (float)j * bin_w + bin_w / (float)nx * ((float)t + 0.5f);
+	if (!r->rotated) /* zeros, and the maximum is never below 0 */
+		return *y >= -1 && *y <= (float)r->plane.h;
+	float u = *x, v = *y;
+	*x = v * r->sine + u * r->cosine + r->centre_x;
+	*y = v * r->cosine - u * r->sine + r->centre_y;
+	return true;
+}
+
 static float bin_value(const struct align_run *r, const float *f, int64_t i, int64_t j, int64_t ny,
 		       int64_t nx)
 {
-	float bin_h = r->h / (float)r->out_h, bin_w = r->w / (float)r->out_w, value = 0;
-	for (int64_t s = 0; s < ny; s++) {
-		float row = r->y + (float)i * bin_h + bin_h / (float)ny * ((float)s + 0.5f);
-		if (!r->rotated && !(row >= -1 && row <= (float)r->plane.h))
-			continue; /* zeros, and the maximum is never below 0 */
+	float value = 0;
+	for (int64_t s = 0; s < ny; s++)
 		for (int64_t t = 0; t < nx; t++) {
-			float y = row;
-			float x = r->x + (float)j * bin_w + bin_w / (float)nx * ((float)t + 0.5f);
-			if (r->rotated) {
-				float u = x;
-				x = y * r->sine + u * r->cosine + r->centre_x;
-				y = y * r->cosine - u * r->sine + r->centre_y;
-			}
+			float y, x;
+			if (!sample_place(r, i, j, s, ny, t, nx, &y, &x))
+				continue;
 			float v = sample(f, r->plane, y, x);
 			/* OpenVINO's maximum is never below 0. */
 			value = r->a->max ? fmaxf(v, value) : value + v;
 		}
-	}
 	return r->a->max || ny * nx == 0 ? value : value / (float)(ny * nx);
 }
+
+/* The four taps of a sample, `ld` apart; as sample(). */
+static void sample_taps(struct plane p, bool counts, float y, float x, float scale, int32_t *at,
+			float *weight, int64_t ld)
+{
+	counts = counts && y >= -1 && y <= (float)p.h && x >= -1 && x <= (float)p.w;
+	y = counts ? clamp(y, 0, (float)(p.h - 1)) : 0;
+	x = counts ? clamp(x, 0, (float)(p.w - 1)) : 0;
+	int64_t y0 = (int64_t)y, x0 = (int64_t)x;
+	for (int i = 0; i < 4; i++) {
+		int64_t v = y0 + (i / 2 && y0 + 1 < p.h), u = x0 + (i % 2 && x0 + 1 < p.w);
+		float dy = y - (float)y0, dx = x - (float)x0;
+		at[i * ld] = counts ? (int32_t)(v * p.w + u) : -1;
+		weight[i * ld] = scale * (i / 2 ? dy : 1 - dy) * (i % 2 ? dx : 1 - dx);
+	}
+}
+
+enum { TAPS = 4096 }; /* of all bins of a region, for means that are gathered channel by channel */
 
 /* Samples of a bin along an axis. */
 static void bin_samples(const struct align_run *r, int64_t *ny, int64_t *nx)
@@ -88,12 +114,28 @@ static void bin_samples(const struct align_run *r, int64_t *ny, int64_t *nx)
 /* All channels of one region into y (c, h, w). */
 static void align_region(const struct align_run *r, const float *f, float *y)
 {
-	int64_t ny, nx;
+	int64_t ny, nx, bins = r->out_h * r->out_w, area = r->plane.h * r->plane.w;
 	bin_samples(r, &ny, &nx);
-	for (int64_t c = 0; c < r->channels; c++, f += r->plane.h * r->plane.w)
-		for (int64_t i = 0; i < r->out_h; i++)
-			for (int64_t j = 0; j < r->out_w; j++)
-				*y++ = bin_value(r, f, i, j, ny, nx);
+	if (r->a->max || area == 0 || area > INT32_MAX || ny * nx == 0 ||
+	    ny * nx * 4 * bins > TAPS) {
+		for (int64_t c = 0; c < r->channels; c++, f += area)
+			for (int64_t i = 0; i < r->out_h; i++)
+				for (int64_t j = 0; j < r->out_w; j++)
+					*y++ = bin_value(r, f, i, j, ny, nx);
+		return;
+	}
+	int32_t at[TAPS];
+	float weight[TAPS], scale = 1 / (float)(ny * nx);
+	for (int64_t b = 0; b < bins; b++)
+		for (int64_t s = 0; s < ny * nx; s++) {
+			float v, u;
+			bool counts = sample_place(r, b / r->out_w, b % r->out_w, s / nx, ny,
+						   s % nx, nx, &v, &u);
+			sample_taps(r->plane, counts, v, u, scale, at + 4 * s * bins + b,
+				    weight + 4 * s * bins + b, bins);
+		}
+	for (int64_t c = 0; c < r->channels; c++, f += area, y += bins)
+		vec_gather_sum(f, at, weight, (int)(4 * ny * nx), bins, y, bins);
 }
 
 static void place_region(struct align_run *r, const float *roi, float scale)

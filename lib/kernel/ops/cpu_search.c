@@ -33,19 +33,55 @@ static int64_t count_below(const struct tensor *sorted, int64_t first, int64_t n
 	return lo;
 }
 
+struct search_run {
+	const struct tensor *values, *sorted, *out;
+	bool or_equal;
+	int n_tasks;
+};
+
+/* The same of f32 among f32. */
+static int64_t count_floats(const float *sorted, int64_t n, float v, bool or_equal)
+{
+	int64_t lo = 0;
+	while (n > 0) {
+		int64_t half = n / 2;
+		bool below = or_equal ? sorted[lo + half] <= v : sorted[lo + half] < v;
+		lo += below ? half + 1 : 0;
+		n = below ? n - half - 1 : half;
+	}
+	return lo;
+}
+
+static void search_task(void *arg, int task, int thread)
+{
+	const struct search_run *r = arg;
+	const struct tensor *values = r->values, *sorted = r->sorted;
+	int64_t n = sorted->dim[sorted->rank - 1], lo, hi;
+	int64_t each = values->rank ? values->dim[values->rank - 1] : 1;
+	bool floats = values->elem == EL_F32 && sorted->elem == EL_F32;
+	(void)thread;
+	cpu_range(tensor_elements(values), r->n_tasks, task, &lo, &hi);
+	for (int64_t i = lo; i < hi; i++) {
+		int64_t first = sorted->rank > 1 ? i / each * n : 0;
+		const float *line = (const float *)sorted->data + (floats ? first : 0);
+		tensor_set_int(r->out, i,
+			       floats ? count_floats(line, n, ((const float *)values->data)[i],
+						     r->or_equal)
+				      : count_below(sorted, first, n, values, i, r->or_equal));
+	}
+}
+
 int run_search(const struct kernel_call *k, struct err *e)
 {
 	bool buckets = k->op->kind == OP_BUCKETIZE, right = k->op->a.search.right;
-	const struct tensor *values = &k->in[buckets ? 0 : 1], *sorted = &k->in[buckets ? 1 : 0];
-	int64_t n = sorted->dim[sorted->rank - 1], total = tensor_elements(values);
-	int64_t each = values->rank ? values->dim[values->rank - 1] : 1;
+	/* A bucket that holds its right bound ends behind what is less. */
+	struct search_run r = {.values = &k->in[buckets ? 0 : 1],
+			       .sorted = &k->in[buckets ? 1 : 0],
+			       .out = &k->out[0],
+			       .or_equal = buckets ? !right : right};
 	(void)e;
-	for (int64_t i = 0; i < total; i++) {
-		int64_t first = sorted->rank > 1 ? i / each * n : 0;
-		/* A bucket that holds its right bound ends behind what is less. */
-		tensor_set_int(&k->out[0], i,
-			       count_below(sorted, first, n, values, i, buckets ? !right : right));
-	}
+	r.n_tasks = cpu_tasks(tensor_elements(r.values), 2048);
+	cpu_parallel(k->ctx, r.n_tasks, search_task, &r);
 	return 0;
 }
 

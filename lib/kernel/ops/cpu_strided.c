@@ -26,11 +26,34 @@ struct copy_run {
 		return; \
 	} while (0)
 
+#define FILL(T) \
+	do { \
+		const T v = *(const T *)(const void *)src; \
+		for (int64_t i = 0; i < n; i++) \
+			((T *)(void *)dst)[i] = v; \
+		return; \
+	} while (0)
+
+/* n times the same element. */
+static void fill_line(size_t size, char *dst, const char *src, int64_t n)
+{
+	switch (size) {
+	case 1: FILL(uint8_t);
+	case 2: FILL(uint16_t);
+	case 4: FILL(uint32_t);
+	default: FILL(uint64_t);
+	}
+}
+
 static void copy_line(size_t size, char *dst, int64_t dst_stride, const char *src, int64_t stride,
 		      int64_t n)
 {
 	if (dst_stride == (int64_t)size && stride == (int64_t)size) {
 		memcpy(dst, src, (size_t)n * size);
+		return;
+	}
+	if (stride == 0 && dst_stride == (int64_t)size && size <= sizeof(uint64_t)) {
+		fill_line(size, dst, src, n);
 		return;
 	}
 	switch (size) {

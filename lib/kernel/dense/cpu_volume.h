@@ -1,0 +1,25 @@
+/* cpu_volume.h - volumes with their padding around them, so that windows of three dims become
+ * offsets.
+ *
+ * Output row (z, y) begins at position cpu_volume_row and goes on in steps of the stride along x; tap
+ * t of the window reads volume[offset[t] + position]. */
+#ifndef HSDAG_KERNEL_DENSE_CPU_VOLUME_H
+#define HSDAG_KERNEL_DENSE_CPU_VOLUME_H
+
+#include "kernel/cpu_window.h"
+
+struct volume {
+	int64_t dim[3]; /* with padding */
+	int64_t plane;  /* floats of one channel */
+};
+
+enum { VOLUME_SLACK = 64 }; /* floats readable behind the last channel */
+
+void cpu_volume_init(struct volume *v, const struct window *g);
+int64_t cpu_volume_offset(const struct volume *v, const struct window *g, int64_t tap);
+/* Row number z * g->out[1] + y. */
+int64_t cpu_volume_row(const struct volume *v, const struct window *g, int64_t row);
+/* One channel of the input within zeros. */
+void cpu_volume_fill(const struct volume *v, const struct window *g, const float *x, float *dst);
+
+#endif
