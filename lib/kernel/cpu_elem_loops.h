@@ -93,78 +93,6 @@ static bool LEVEL(simple_power)(const float *x, float power, float *y, int64_t n
 #undef EACH
 }
 
-#if LEVEL_WIDTH > 4
-/* Remainders of divisions, of p's sign, or of q's (floor); with one rounding, so exact where the
- * quotient has less than 24 bits.  Pieces with a larger one are computed by fmod. */
-static void LEVEL(remainder)(bool floor, const float *a, int sa, const float *b, int sb, float *y,
-			     int64_t n)
-{
-	enum { PIECE = 64 };
-	float part[PIECE];
-	for (int64_t i0 = 0; i0 < n; i0 += PIECE) {
-		int64_t m = n - i0 < PIECE ? n - i0 : PIECE;
-		const float *pa = a + (sa ? i0 : 0), *pb = b + (sb ? i0 : 0);
-		int wide = 0;
-		for (int64_t i = 0; i < m; i++) {
-			float p = pa[sa ? i : 0], q = pb[sb ? i : 0], size = q < 0 ? -q : q;
-			float t = __builtin_truncf(p / q), r = FMA(-t, q, p);
-			wide |= !((t < 0x1p22f) & (t > -0x1p22f) & (size < 0x1p127f));
-			r += (p >= 0) & (r < 0) ? size : 0;
-			r -= (p < 0) & (r > 0) ? size : 0;
-			r -= r >= size ? size : 0;
-			r += r <= -size ? size : 0;
-			part[i] = floor & (r != 0) & ((r < 0) != (q < 0)) ? r + q : r;
-		}
-		for (int64_t i = 0; i < m && wide; i++) {
-			float p = pa[sa ? i : 0], q = pb[sb ? i : 0], r = __builtin_fmodf(p, q);
-			part[i] = floor && r != 0 && (r < 0) != (q < 0) ? r + q : r;
-		}
-		__builtin_memcpy(y + i0, part, (size_t)m * sizeof *y);
-	}
-}
-#endif
-
-/* One row: strides sa, sb are 0 or 1. */
-#define EACH(expr) do { \
-	if (sa && sb) { \
-		IVDEP \
-		for (int64_t i = 0; i < n; i++) { float p = a[i], q = b[i]; y[i] = (expr); } \
-	} else if (sa) { \
-		const float q = b[0]; \
-		IVDEP \
-		for (int64_t i = 0; i < n; i++) { float p = a[i]; y[i] = (expr); } \
-	} else { \
-		const float p = a[0]; \
-		IVDEP \
-		for (int64_t i = 0; i < n; i++) { float q = b[i]; y[i] = (expr); } \
-	} \
-	return true; } while (0)
-
-static bool LEVEL(binary)(enum op_kind kind, const float *a, int sa, const float *b, int sb,
-			  float *y, int64_t n)
-{
-	switch (kind) {
-	case OP_ADD: EACH(p + q);
-	case OP_SUBTRACT: EACH(p - q);
-	case OP_MULTIPLY: EACH(p * q);
-	case OP_DIVIDE: EACH(p / q);
-	case OP_MAXIMUM: EACH(p > q ? p : q);
-	case OP_MINIMUM: EACH(p < q ? p : q);
-	case OP_SQUARED_DIFFERENCE: EACH((p - q) * (p - q));
-	case OP_PRELU: EACH(p < 0 ? p * q : p);
-	case OP_POWER: return !sb && LEVEL(simple_power)(a, b[0], y, n);
-#if LEVEL_WIDTH > 4
-	/* clang-format off */
-	case OP_MOD: case OP_FLOOR_MOD:
-		/* clang-format on */
-		LEVEL(remainder)(kind == OP_FLOOR_MOD, a, sa, b, sb, y, n);
-		return true;
-#endif
-	default: return false;
-	}
-}
-#undef EACH
-
 /* FakeQuantize-1, p: data, il, ih (input range), ol, oh (output range); top = levels - 1.  With fused
  * multiply-adds, as OpenVINO's CPU plugin does: sums of quantised tensors lie exactly between two
  * levels often, and then the last bit decides. */
@@ -341,6 +269,85 @@ static float LEVEL(exp_sum)(const float *x, float shift, float *y, int64_t n)
 	return LEVEL(sum)(y, n);
 }
 #undef REDUCE
+
+#if LEVEL_WIDTH > 4
+/* Remainders of divisions, of p's sign, or of q's (floor); with one rounding, so exact where the
+ * quotient has less than 24 bits.  Pieces with a larger one are computed by fmod. */
+static void LEVEL(remainder)(bool floor, const float *a, int sa, const float *b, int sb, float *y,
+			     int64_t n)
+{
+	enum { PIECE = 64 };
+	float p[PIECE], q[PIECE], r[PIECE], far[PIECE];
+	for (int64_t i0 = 0; i0 < n; i0 += PIECE) {
+		int64_t m = n - i0 < PIECE ? n - i0 : PIECE;
+		for (int64_t i = 0; i < PIECE; i++) {
+			p[i] = i < m ? a[sa ? i0 + i : 0] : 1;
+			q[i] = i < m ? b[sb ? i0 + i : 0] : 1;
+		}
+		for (int i = 0; i < PIECE; i++) {
+			float x = p[i], d = q[i], size = LEVEL(with_sign)(d, 1);
+			float t = __builtin_truncf(x / d), v = FMA(-t, d, x);
+			float near = LEVEL(with_sign)(t, 1) < 0x1p22f ? 0.0f : 1.0f;
+			far[i] = size < 0x1p127f ? near : 1.0f;
+			float less = v < 0 ? size : 0, more = v > 0 ? size : 0;
+			v += x < 0 ? -more : less;
+			v -= v >= size ? size : 0;
+			v += v <= -size ? size : 0;
+			/* Where v and d differ in sign. */
+			float up = d > 0 ? d : 0, down = d < 0 ? d : 0, none = 0;
+			float turned = v < 0 ? up : v > 0 ? down : none;
+			r[i] = v + (floor ? turned : none);
+		}
+		bool wide = LEVEL(max)(far, PIECE) > 0;
+		for (int64_t i = 0; i < m && wide; i++) {
+			float v = __builtin_fmodf(p[i], q[i]);
+			r[i] = floor && v != 0 && (v < 0) != (q[i] < 0) ? v + q[i] : v;
+		}
+		__builtin_memcpy(y + i0, r, (size_t)m * sizeof *y);
+	}
+}
+#endif
+
+/* One row: strides sa, sb are 0 or 1. */
+#define EACH(expr) do { \
+	if (sa && sb) { \
+		IVDEP \
+		for (int64_t i = 0; i < n; i++) { float p = a[i], q = b[i]; y[i] = (expr); } \
+	} else if (sa) { \
+		const float q = b[0]; \
+		IVDEP \
+		for (int64_t i = 0; i < n; i++) { float p = a[i]; y[i] = (expr); } \
+	} else { \
+		const float p = a[0]; \
+		IVDEP \
+		for (int64_t i = 0; i < n; i++) { float q = b[i]; y[i] = (expr); } \
+	} \
+	return true; } while (0)
+
+static bool LEVEL(binary)(enum op_kind kind, const float *a, int sa, const float *b, int sb,
+			  float *y, int64_t n)
+{
+	switch (kind) {
+	case OP_ADD: EACH(p + q);
+	case OP_SUBTRACT: EACH(p - q);
+	case OP_MULTIPLY: EACH(p * q);
+	case OP_DIVIDE: EACH(p / q);
+	case OP_MAXIMUM: EACH(p > q ? p : q);
+	case OP_MINIMUM: EACH(p < q ? p : q);
+	case OP_SQUARED_DIFFERENCE: EACH((p - q) * (p - q));
+	case OP_PRELU: EACH(p < 0 ? p * q : p);
+	case OP_POWER: return !sb && LEVEL(simple_power)(a, b[0], y, n);
+#if LEVEL_WIDTH > 4
+	/* clang-format off */
+	case OP_MOD: case OP_FLOOR_MOD:
+		/* clang-format on */
+		LEVEL(remainder)(kind == OP_FLOOR_MOD, a, sa, b, sb, y, n);
+		return true;
+#endif
+	default: return false;
+	}
+}
+#undef EACH
 
 static float LEVEL(dot)(const float *x, const float *y, int64_t n)
 {
