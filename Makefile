@@ -20,34 +20,42 @@
 #   make golden     what programs write, beside another build's; OLD=../old/build/bin (tests/golden)
 #   make asan       build and test with AddressSanitizer and UBSan
 #   make fuzz       longer runs of the fuzzers
-#   make install    PREFIX=/usr/local DESTDIR=
+#   make install    PREFIX=/usr/local DESTDIR=; make uninstall; make man (share/install.mk)
+#   OPENCL=0        builds without OpenCL and its headers
 
 B       ?= build
+ifeq ($(origin CC),default)
 CC       = gcc
+endif
 OPT     ?= -O3 -fno-math-errno -fno-trapping-math
 PREFIX  ?= /usr/local
 WARN     = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
            -Wwrite-strings -Wvla -Wundef -Wformat=2 $(WERROR)
-WERROR  ?= -Werror
+# Warnings are errors where CI=1 is in the environment.
+WERROR  ?= $(if $(CI),-Werror)
+OPENCL  ?= 1
 JOBS     = $(shell nproc)
 Q        = $(if $(V),,@)
 # Some processors decode a branch that crosses 32 bytes again and again.
 ALIGN   := $(shell $(CC) -Wa,-mbranches-within-32B-boundaries -x c -c -o /dev/null - </dev/null \
            2>/dev/null && echo -Wa,-mbranches-within-32B-boundaries)
 XML2    := $(shell pkg-config --cflags libxml-2.0 2>/dev/null)
-CPPFLAGS = -D_GNU_SOURCE -DCL_TARGET_OPENCL_VERSION=120 -Ilib $(XML2)
-CFLAGS   = -std=c11 -g $(OPT) $(ALIGN) $(WARN) $(SAN)
-LDFLAGS  = $(SAN) -Wl,--as-needed
+# CPPFLAGS, CFLAGS and LDFLAGS of the caller come after the project's own.
+MY_CPPFLAGS = -D_GNU_SOURCE -DCL_TARGET_OPENCL_VERSION=120 $(if $(filter 0,$(OPENCL)),-DWITHOUT_OPENCL) \
+           -Ilib $(XML2) $(CPPFLAGS)
+MY_CFLAGS = -std=c11 -g $(OPT) $(ALIGN) $(WARN) $(SAN) $(CFLAGS)
+MY_LDFLAGS = $(SAN) -Wl,--as-needed $(LDFLAGS)
 
-LDLIBS   = -lxml2 -ljansson -lmsgpackc -lopenblas -lOpenCL -lxxhash -lmetis -lscotch -lpthread \
-           -ldl -lm
+LDLIBS   = -lxml2 -ljansson -lmsgpackc -lopenblas $(if $(filter 0,$(OPENCL)),,-lOpenCL) -lxxhash -lmetis \
+           -lscotch -lpthread -ldl -lm
 
 PROGS   := $(patsubst cmd/%.c,$(B)/bin/%,$(wildcard cmd/*.c))
 UNITS   := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/*.c))
 BENCHES := $(patsubst tests/bench/%.c,$(B)/tests/%,$(wildcard tests/bench/*.c))
 LIB      = $(B)/libhsdag.a
-OBJS    := $(patsubst lib/%,$(B)/obj/%.o,$(basename $(shell find lib -name '*.c'))) \
-           $(patsubst lib/%,$(B)/obj/%.o,$(shell find lib -name '*.cl' -o -name '*.html'))
+NOT_BUILT = $(if $(filter 0,$(OPENCL)),lib/device/opencl/%)
+SOURCES := $(filter-out $(NOT_BUILT),$(shell find lib -name '*.c' -o -name '*.cl' -o -name '*.html'))
+OBJS    := $(patsubst lib/%,$(B)/obj/%.o,$(patsubst %.c,%,$(SOURCES)))
 
 all: $(PROGS)
 
@@ -58,7 +66,7 @@ $(LIB): $(OBJS)
 $(B)/obj/%.o: lib/%.c
 	@mkdir -p $(@D)
 	@echo "  CC    $<"
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(MY_CPPFLAGS) $(MY_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(B)/obj/place/learned/pretrained.o: share/pretrained.mp
 
@@ -74,7 +82,7 @@ $(B)/obj/%.cl.o: lib/%.cl
 $(B)/obj/%.html.o: lib/%.html
 	$(C_STRING)
 
-LINK = $(CC) $(CPPFLAGS) -Itests/support $(CFLAGS) -MMD -MP -MF $(B)/obj/$(@F).d $(LDFLAGS) -o $@ $< \
+LINK = $(CC) $(MY_CPPFLAGS) -Itests/support $(MY_CFLAGS) -MMD -MP -MF $(B)/obj/$(@F).d $(MY_LDFLAGS) -o $@ $< \
        $(LIB) $(LDLIBS)
 
 $(B)/bin/%: cmd/%.c $(LIB)
@@ -94,7 +102,7 @@ units: $(UNITS)
 SLOW = lib/record/devrec.c lib/device/device_class.c tests/support/slow_device.c
 $(B)/slow/%: cmd/%.c $(SLOW) $(LIB)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) '-DDEVICE_CLASSES_MORE(X)=X(slow, "slow", "slow:")' $(CFLAGS) $(LDFLAGS) \
+	$(Q)$(CC) $(MY_CPPFLAGS) '-DDEVICE_CLASSES_MORE(X)=X(slow, "slow", "slow:")' $(MY_CFLAGS) $(MY_LDFLAGS) \
 	  -o $@ $< $(SLOW) $(LIB) $(LDLIBS)
 
 # The targets a person types install what is missing first; DEPS=: turns that off.
@@ -147,19 +155,11 @@ bench-saga:
 pretrain: $(B)/bin/pretrain
 	$(B)/bin/pretrain -o share/pretrained.mp
 
-install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/doc/hsdag $(DESTDIR)$(PREFIX)/share/hsdag
-	install -m 644 share/pretrained.mp $(DESTDIR)$(PREFIX)/share/hsdag
-	install $(PROGS) $(DESTDIR)$(PREFIX)/bin
-	install pipelines/place $(DESTDIR)$(PREFIX)/bin/hsdag-place
-	install -m 644 pipelines/phases.sh pipelines/convert.py $(DESTDIR)$(PREFIX)/share/hsdag
-	install -m 644 README.md $(DESTDIR)$(PREFIX)/share/doc/hsdag
-	cp -r docs $(DESTDIR)$(PREFIX)/share/doc/hsdag
-
 clean:
 	rm -rf $(B)
 
-.PHONY: all units pretrain demo test asan bench parity bench-exec bench-ops bench-saga install clean
+.PHONY: all units pretrain demo test asan bench parity bench-exec bench-ops bench-saga clean
 .SECONDARY:
+include share/install.mk
 -include $(wildcard pipelines/*.mk) tests/checks.mk
 -include $(shell find $(B) -name '*.d' -not -path '*/venv/*' 2>/dev/null)

@@ -2,6 +2,7 @@
 #
 #   SEEDS="1 2 3"   of whatever draws random numbers
 #   LAUNCH=...      in front of each job, e.g. LAUNCH="srun -n 1 -c 2"
+#   LAUNCH_TIMED=... in front of each job that reads a clock (default: LAUNCH)
 #   MODELS="..."    names of tests/models or paths of .xml; each experiment has its own default
 #   LOCK=FILE       what a job locks while it runs
 #
@@ -12,10 +13,11 @@ COMMON_MK = 1
 
 SEEDS  ?= 1 2 3
 LAUNCH ?=
+LAUNCH_TIMED ?= $(LAUNCH)
 
 # Jobs: $(call job,LOCK) FILE COMMAND..., and those that read a clock: $(call timed_job,LOCK) ...
 job       = @B=$(B) LOCK=$(1) $(LAUNCH) pipelines/job
-timed_job = $(job) -x
+timed_job = @B=$(B) LOCK=$(1) $(LAUNCH_TIMED) pipelines/job -x
 
 # Those of VARIABLES that have a value, as they are given to make.
 given = $(strip $(foreach v,$(1),$(if $($(v)),$(v)='$($(v))')))

@@ -6,7 +6,8 @@ set -eu
 packages="gcc make pkg-config libxml2-dev libjansson-dev libmsgpack-dev libopenblas-dev
 	ocl-icd-opencl-dev opencl-headers pocl-opencl-icd libxxhash-dev libmetis-dev libscotch-dev
 	coinor-libclp-dev xz-utils"
-[ $# -eq 0 ] || packages="$packages bats python3-venv ca-certificates chromium"
+[ $# -eq 0 ] || packages="$packages bats python3-venv ca-certificates chromium
+	slurmctld slurmd slurm-client munge parallel"
 
 missing=
 for p in $packages; do

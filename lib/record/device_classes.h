@@ -8,6 +8,7 @@
  *   type    the device's type in `devs` records
  *   prefix  how the names of its devices begin.  Without a colon, the prefix alone is a name, too.
  *
+ * WITHOUT_OPENCL: make OPENCL=0, a build without that class.
  * DEVICE_CLASSES_MORE(X): further lines, for a build with a class from outside this tree
  * (tests/cli/device_class.bats makes one). */
 #ifndef HSDAG_RECORD_DEVICE_CLASSES_H
@@ -16,12 +17,17 @@
 #ifndef DEVICE_CLASSES_MORE
 #define DEVICE_CLASSES_MORE(X)
 #endif
+#ifdef WITHOUT_OPENCL
+#define DEVICE_CLASSES_OPENCL(X)
+#else
+#define DEVICE_CLASSES_OPENCL(X) X(opencl, "opencl", "cl:")
+#endif
 
 /* clang-format off */
 #define DEVICE_CLASSES(X) \
 	/* ID        type        prefix */ \
 	X(cpu,       "cpu",      "cpu") \
-	X(opencl,    "opencl",   "cl:") \
+	DEVICE_CLASSES_OPENCL(X) \
 	X(openvino,  "openvino", "ov:") \
 	DEVICE_CLASSES_MORE(X)
 /* clang-format on */

@@ -1,0 +1,41 @@
+# Completion of hsdag's programs: options and verbs from --help, choices of some options, else files.
+_hsdag() {
+	local program=$1 word=$2 before=$3 verb='' known
+	[ "$COMP_CWORD" -lt 2 ] || [[ ${COMP_WORDS[1]} == -* ]] || verb=${COMP_WORDS[1]}
+	COMPREPLY=()
+	case $before in
+	--format | -f)
+		known=$("$program" --help 2> /dev/null | sed -n '/Formats:/,$s/^  \([a-z]*\) .*/\1/p')
+		mapfile -t COMPREPLY < <(compgen -W "$known" -- "$word")
+		return
+		;;
+	--net)
+		mapfile -t COMPREPLY < <(compgen -W "$(gpnembed --net list 2> /dev/null | sed 's/ .*//')" -- "$word")
+		return
+		;;
+	esac
+	known=$("$program" --help 2> /dev/null)
+	case $verb in
+	list | support | probe | run | paired)
+		[ "${program##*/}" != devrun ] || known=$("$program" "$verb" --help 2> /dev/null)
+		verb=given
+		;;
+	esac
+	if [[ $word == -* ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$(grep -o -- '^ *\(-[a-zA-Z], \)\?--[a-z][a-z0-9-]*' <<< "$known" | grep -o -- '--.*')" -- "$word")
+		return
+	fi
+	if [ "$verb" != given ] && [ "$COMP_CWORD" -eq 1 ]; then
+		case ${program##*/} in
+		devrun) known='list support probe run paired' ;;
+		placebase) known=$("$program" --list 2> /dev/null | sed 's/[ \t].*//') ;;
+		hsdag-experiment) known='ablation cores learned learning quality regret tables table1 table2 table4 table5' ;;
+		*) known='' ;;
+		esac
+		mapfile -t COMPREPLY < <(compgen -W "$known" -- "$word")
+	fi
+	mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$word")
+}
+complete -o filenames -F _hsdag dagfeat daggroup devrun devsim gpnembed ir2dag irfill json2dag placebase placeout \
+	placepolicy pretrain recdump reinforce runstat tabstat topk hsdag-place hsdag-train hsdag-calibrate \
+	hsdag-experiment hsdag-apply

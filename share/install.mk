@@ -1,0 +1,43 @@
+# install.mk - what `make install` brings, and where; `make uninstall` takes the same away.
+#
+#   make install PREFIX=/usr/local DESTDIR=
+#   make man        man pages from --help into $(B)/man; they are installed, too
+BINDIR  ?= $(PREFIX)/bin
+DATADIR  = $(PREFIX)/share/hsdag
+DOCDIR  ?= $(PREFIX)/share/doc/hsdag
+MANDIR  ?= $(PREFIX)/share/man
+COMPDIR ?= $(PREFIX)/share/bash-completion/completions
+
+# Scripts that people call: hsdag-NAME.  The others lie beside them in $(DATADIR)/pipelines.
+COMMANDS = place train calibrate experiment $(notdir $(wildcard pipelines/apply))
+NAMES    = $(notdir $(PROGS)) $(COMMANDS:%=hsdag-%)
+MANS     = $(NAMES:%=$(B)/man/%.1)
+# What the experiments read: models, made-up problems, the scripts that run them.
+DATA     = $(shell find pipelines tests/models tests/instances -type f -not -name '*.pyc') \
+           $(wildcard tests/bench/*.py tests/support/*.py tests/support/*.sh)
+DOCS     = README.md LICENSE NOTICE $(shell find docs -name '*.md') $(shell find lib -name README.md)
+
+$(B)/man/%.1: $(B)/bin/% share/help2man.awk share/manpage
+	@mkdir -p $(@D)
+	$(Q)B=$(B) share/manpage $< $* > $@.tmp && mv $@.tmp $@
+$(B)/man/hsdag-%.1: pipelines/% share/help2man.awk share/manpage | $(PROGS)
+	@mkdir -p $(@D)
+	$(Q)B=$(B) share/manpage $< hsdag-$* > $@.tmp && mv $@.tmp $@
+man: $(MANS)
+
+install: all man
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(DATADIR) $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(COMPDIR)
+	install $(PROGS) $(DESTDIR)$(BINDIR)
+	install -m 644 share/pretrained.mp $(DESTDIR)$(DATADIR)
+	tar cf - --owner=0 --group=0 $(DATA) | tar xf - --no-same-owner -C $(DESTDIR)$(DATADIR)
+	for c in $(COMMANDS); do ln -sf ../share/hsdag/pipelines/$$c $(DESTDIR)$(BINDIR)/hsdag-$$c || exit; done
+	for d in $(DOCS); do install -D -m 644 $$d $(DESTDIR)$(DOCDIR)/$$d || exit; done
+	install -m 644 $(MANS) $(DESTDIR)$(MANDIR)/man1
+	install -m 644 share/completion.bash $(DESTDIR)$(COMPDIR)/hsdag-place
+	for c in $(filter-out hsdag-place,$(NAMES)); do ln -sf hsdag-place $(DESTDIR)$(COMPDIR)/$$c || exit; done
+
+uninstall:
+	rm -f $(NAMES:%=$(DESTDIR)$(BINDIR)/%) $(NAMES:%=$(DESTDIR)$(MANDIR)/man1/%.1) $(NAMES:%=$(DESTDIR)$(COMPDIR)/%)
+	rm -rf $(DESTDIR)$(DATADIR) $(DESTDIR)$(DOCDIR)
+
+.PHONY: man install uninstall

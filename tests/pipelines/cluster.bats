@@ -1,0 +1,101 @@
+#!/usr/bin/env bats
+# Sweeps beyond one machine: LAUNCH with srun and GNU parallel, arrays of jobs, one node for one comparison; killed in
+# the middle and resumed.
+# programs: job
+bats_require_minimum_version 1.5.0
+load ../support/common.bash
+
+setup() {
+	common_setup_file
+	cd "$BATS_TEST_TMPDIR" || return 1
+	# Twelve files of a job each, and a table of them.  Every run of a command leaves a line in `ran`.
+	cat > sweep.mak <<-'MK'
+		include pipelines/common.mk
+		FILES = $(foreach i,1 2 3 4 5 6 7 8 9 10 11 12,$(B)/x/f$i)
+		table: $(FILES) ; cat $^ > $(B)/table
+		$(B)/x/%: ; $(call job,$(B)/x/.lock) $@ bash -c 'sleep 0.4; echo $* >> $(B)/ran; echo $*'
+		timed: $(B)/t/a $(B)/t/b
+		$(B)/t/%: ; $(call timed_job,$(B)/t/.lock) $@ echo $*
+	MK
+	mkdir -p r
+	ln -sfn "$B/bin" r/bin
+	sweep() { make -s -C "$ROOT" -f "$PWD/sweep.mak" "B=$PWD/r" "$@"; }
+	export -f sweep
+}
+
+# Each file once, by one run, and the table of all.
+all_once() {
+	[ "$(sort -V r/ran | uniq | tr '\n' ' ')" = 'f1 f2 f3 f4 f5 f6 f7 f8 f9 f10 f11 f12 ' ]
+	[ "$(cat r/table | tr '\n' ' ')" = 'f1 f2 f3 f4 f5 f6 f7 f8 f9 f10 f11 f12 ' ]
+	[ "$(find r/x -name '*.tmp' | wc -l)" -eq 0 ]
+}
+
+needs_slurm() {
+	command -v slurmctld slurmd munged srun > /dev/null || skip "no Slurm: apt-get install slurmctld slurmd slurm-client munge"
+	[ "$(id -u)" -eq 0 ] || skip "slurmd needs root"
+}
+
+@test "srun: jobs go to two nodes; killed in the middle and resumed, nothing is lost or done twice" {
+	needs_slurm
+	cat > all <<-'SH'
+		set -e
+		launch='srun -Q -n 1 -c 1'
+		setsid make -s -C "$ROOT" -f "$PWD/sweep.mak" "B=$PWD/r" -j4 "LAUNCH=$launch" table > first.log 2>&1 &
+		for _ in $(seq 100); do [ "$(ls r/x 2> /dev/null | grep -c job)" -lt 4 ] || break; sleep 0.1; done
+		kill -TERM -- -$! || true
+		wait $! || true
+		scancel -u root
+		for _ in $(seq 50); do [ -n "$(timeout 5 squeue -h)" ] || break; sleep 0.2; done
+		ls r/x/*.job > before
+		cat r/x/*.job | sed -n 's/^node\t//p' | sort > nodes
+		cp r/ran ran.before
+		sweep -j4 "LAUNCH=$launch" table
+		# Figures with a clock: one node for all; the other is refused.
+		sweep "LAUNCH_TIMED=srun -Q -n 1 -w n1 --exclusive" "$PWD/r/t/a"
+		if sweep "LAUNCH_TIMED=srun -Q -n 1 -w n0 --exclusive" "$PWD/r/t/b" 2> refused; then exit 1; fi
+		sweep "LAUNCH_TIMED=srun -Q -n 1 -w n1 --exclusive" timed
+	SH
+	run -0 timeout 120 "$ROOT/tests/cluster/slurm" "$PWD/cluster" bash all
+	n=$(wc -l < before)
+	[ "$n" -ge 4 ] && [ "$n" -lt 12 ]
+	all_once
+	# What was there before the kill was not run again.
+	sed 's/.*x.//; s/[.]job//' before > done.before
+	for f in $(cat done.before); do [ "$(grep -cx "$f" r/ran)" -eq 1 ]; done
+	[ "$(sed 's/,.*//' nodes | sort -u | tr '\n' ' ')" = 'n0 n1 ' ]
+	grep -q "were measured on node 'n1', this is 'n0'" refused
+	grep -q '^node.n1' r/t/b.job
+	grep -q '^cores.[0-9]' r/t/b.job
+}
+
+@test "an array of jobs: every file is made by one task, the table by a last call" {
+	needs_slurm
+	cat > all <<-'SH'
+		set -e
+		export EXPERIMENT="make -s -C $ROOT -f $PWD/sweep.mak B=$PWD/r"
+		sbatch --wait -Q --array=1-4 -o "$PWD/%a.log" "$ROOT/pipelines/sweep.sbatch" table
+		cp r/ran by-tasks
+		sweep table
+	SH
+	run -0 timeout 120 "$ROOT/tests/cluster/slurm" "$PWD/cluster" bash all
+	all_once
+	[ "$(sort r/ran | uniq -d | wc -l)" -eq 0 ]
+	[ "$(wc -l < by-tasks)" -eq 12 ]
+	[ ! -e 1.log ] || ! grep -q "error: SHARE" ./*.log
+	[ "$(cat r/x/*.job | sed -n 's/^node\t.*Slurm job //p' | sort -u | wc -l)" -gt 1 ]
+}
+
+@test "GNU parallel as LAUNCH" {
+	command -v sem > /dev/null || skip "no GNU parallel: apt-get install parallel"
+	export HOME=$PWD
+	mkdir -p .parallel
+	touch .parallel/will-cite
+	sweep -j4 "LAUNCH=sem --fg -q -j 2 --id hsdag$$" table
+	all_once
+	[ "$(sort r/ran | uniq -d | wc -l)" -eq 0 ]
+}
+
+@test "SHARE: wrong ones are refused" {
+	run -2 --separate-stderr env SHARE=8 "$ROOT/pipelines/job" r/x/f echo 1
+	[[ $stderr == *"SHARE is '8', not as 3/8"* ]]
+}

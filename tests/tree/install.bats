@@ -1,0 +1,88 @@
+#!/usr/bin/env bats
+# make install: what it brings works from elsewhere, through a symlink, without the checkout; make uninstall takes it away.
+# programs: install
+bats_require_minimum_version 1.5.0
+load ../support/common.bash
+
+setup_file() {
+	common_setup_file
+	export PREFIX=$PWD/usr
+	# The tests' build is what is installed; nothing is compiled here.
+	make -s -C "$ROOT" install "B=$B" "PREFIX=$PREFIX" -o all -o "$B/libhsdag.a" > install.log 2>&1 || { cat install.log; return 1; }
+	ln -s "$PREFIX/bin/hsdag-place" place-link
+}
+
+setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
+
+# As a person has it who never saw the build.
+as_user() { env -u B -u ROOT PATH=/usr/bin:/bin "$@"; }
+
+@test "scripts find their programs and parts, through a symlink, too" {
+	run -0 as_user ./place-link --version
+	[[ $output == "place-link (hsdag) "* ]]
+	run -0 as_user "$PREFIX/bin/hsdag-train" --help
+	run -0 as_user "$PREFIX/bin/hsdag-calibrate" --help
+	run -1 as_user ./place-link no-such-model.xml
+	[[ $output == *"cannot read 'no-such-model.xml'"* ]]
+	run -0 as_user "$PREFIX/bin/hsdag-experiment" learning MODELS=nmt2 SEEDS=1 EVALS=7 -o res -n
+	[[ $output == *"$PWD/res/learning/paper-7/nmt2/"* ]]
+	run -2 as_user "$PREFIX/bin/hsdag-experiment" nothing
+}
+
+@test "man pages: one of each, without warnings" {
+	for p in "$PREFIX"/bin/*; do [ -s "$PREFIX/share/man/man1/${p##*/}.1" ]; done
+	[ "$(find "$PREFIX/share/man/man1" -type f | wc -l)" -eq "$(find "$PREFIX/bin" ! -type d | wc -l)" ]
+	grep -q '^devrun paired' <(sed 's/\\//g; s/[.]SS //; s/[.]SH //' "$PREFIX/share/man/man1/devrun.1" | tr 'A-Z' 'a-z')
+	command -v man > /dev/null || skip "no man: apt-get install man-db"
+	for m in "$PREFIX"/share/man/man1/*; do
+		run -0 --separate-stderr env LC_ALL=C.UTF-8 MANWIDTH=100 man --warnings -l "$m"
+		[ -z "$stderr" ] || { echo "$m: $stderr"; return 1; }
+	done
+}
+
+@test "links in the installed docs lead somewhere" {
+	py '
+		import re
+		top = os.environ["PREFIX"] + "/share/doc/hsdag"
+		found = []
+		for folder, _, names in os.walk(top):
+			for name in names:
+				if name.endswith(".md"):
+					text = re.sub(r"```.*?```", "", open(f"{folder}/{name}").read(), flags=re.S)
+					for to in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
+						if "://" not in to:
+							found.append(to)
+							assert os.path.exists(os.path.join(folder, to)), (name, to)
+		assert len(found) > 30
+	'
+}
+
+@test "completion: verbs, options, methods" {
+	as_user env PATH="$PREFIX/bin:/usr/bin:/bin" PREFIX="$PREFIX" bash -c '
+		. "$PREFIX/share/bash-completion/completions/devrun"
+		try() {
+			COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+			_hsdag "$1" "${@: -1}" "${@: -2:1}"
+			printf "%s\n" "${COMPREPLY[@]}"
+		}
+		try devrun pai | grep -qx paired
+		try devrun paired --rac | grep -qx -- --race
+		try placeout --format ht | grep -qx html
+		try placebase hef | grep -qx heft
+		try hsdag-place --budg | grep -qx -- --budget
+	'
+}
+
+@test "uninstall takes all away" {
+	cp -a "$PREFIX" gone
+	make -s -C "$ROOT" uninstall "B=$B" "PREFIX=$PWD/gone"
+	[ "$(find gone ! -type d | wc -l)" -eq 0 ]
+}
+
+@test "flags of the caller are added to the project's; OPENCL=0 needs neither headers nor library" {
+	run -0 env CPPFLAGS=-DMINE CFLAGS=-O1 LDFLAGS=-Wl,-z,now make -n -C "$ROOT" B="$PWD/none" V=1 "$PWD/none/bin/topk"
+	[[ $output == *"-D_GNU_SOURCE"*"-DMINE"*"-std=c11"*"-O1"*"-Wl,--as-needed -Wl,-z,now"* ]]
+	[[ $output != *-Werror* || -n ${CI:-} ]]
+	run -0 make -n -C "$ROOT" B="$PWD/none" CFLAGS=-O1 OPENCL=0 V=1 "$PWD/none/bin/topk"
+	[[ $output == *"-DWITHOUT_OPENCL"*"-std=c11"*"-O1"* && $output != *lOpenCL* && $output != *device/opencl/* ]]
+}
