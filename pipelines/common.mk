@@ -70,6 +70,8 @@ LEARN_TRAIN_placeto = --recipe placeto --net placeto
 LEARN_FEAT_placeto  = dagfeat
 LEARN_STEPS_placeto = 2
 LEARN_RUNS_placeto  = 90
+# Where runs are dear.
+LEARN_MEASURED_placeto = --visits 20
 # learn_limit LEARNER,EVALS: options of reinforce for so many placements; for placeto about so many, as it
 # runs those of visits that change something
 learn_limit = --steps $(LEARN_STEPS_$(1)) --episodes $(shell echo $$(($(2) / $(LEARN_RUNS_$(1)) > 0 ? $(2) / $(LEARN_RUNS_$(1)) : 1)))

@@ -95,7 +95,7 @@ START_place   = dagfeat | placebase heft | placebase climb --evals 2000 --seed $
 start         = $(or $(call START_$(1),$(2)),$(LEARN_FEAT_$(LEARNER_$(1))))
 # What a learner may run: EVALS simulated placements, or BUDGET seconds of measured ones.
 learner_limit = $(if $(SIMULATED),$(call learn_limit,$(LEARNER_$(1)),$(TABLE_EVALS)),\
-                --seconds $(BUDGET) --episodes $(or $(EPISODES),100000))
+                --seconds $(BUDGET) --episodes $(or $(EPISODES),100000) $(LEARN_MEASURED_$(LEARNER_$(1))))
 # Searches that have as many evaluations as learners.
 SEARCHES      = climb anneal tabu genetic cross-entropy random-moves learned-moves
 # Measured, as many as the budget has room for.

@@ -48,7 +48,7 @@ END {
 		shorter == "" ? "none" : shorter, same == "" ? "none" : same
 	if (unknown != "")
 		printf "; one pair only: %s", unknown
-	if (n > 5)
+	if (n >= 10)
 		printf " (of %d intervals of 95 %% about %.0f leave 0 out by chance)", n, n / 20
 	print ""
 }
