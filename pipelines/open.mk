@@ -111,7 +111,7 @@ OPEN_NOTE = geometric mean over seeds and 95 % interval of Student t; longer_tha
 # open_table CHECK,-SUFFIX of the file,what the title says more,options of tabstat pairs
 open_table = $(pairs) --base $(firstword $($(1)_ways)) --ways way $(4) $^ | \
   B=$(B) pipelines/tables/report $(call OPEN_DIR,$(1))/$(1)$(2) title="$($(1)_title)$(3)" \
-  command="make $@ $(call given,MODELS SEEDS EVALS SPEC DEVICES NET HIDDEN FEATURES GROUPS)" \
+  command="make $@ SEEDS='$(OPEN_SEEDS)' $(call given,MODELS EVALS SPEC DEVICES NET HIDDEN FEATURES GROUPS)" \
   seeds="$(OPEN_SEEDS)" note="$(OPEN_EVALS) placements; $($(1)_note); $(OPEN_NOTE)" answer=pairs $^
 
 # open_check CHECK

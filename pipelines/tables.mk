@@ -185,7 +185,7 @@ $(foreach m,$(call model_name,$(sort $(TABLE_MODELS) $(HIER_MODELS))),\
 
 # ---- tables ----
 
-LATENCY_NOTE = $(if $(SIMULATED),simulated, $(TABLE_EVALS) placements of each learner and search; \
+LATENCY_NOTE = $(if $(SIMULATED),simulated$(comma) $(TABLE_EVALS) placements of each learner and search; \
   )speedup: 100 (t_CPU - t) / t_CPU, median over pairs of the same round; \
   times_as_fast: t_CPU / t; latency: t_CPU over all jobs, times t / t_CPU in pairs. Over seeds: \
   geometric means, 95 % intervals of Student's t. CPU only is one device, rows of OpenVINO have \
@@ -239,7 +239,7 @@ table_rows = awk $(addprefix -f $(T)/,files.awk $(1).awk) \
   $(T)/published.tsv $(T)/labels.tsv
 # The table $@ from rows on standard input, which come from jobs' files: $^ and those that follow.
 report = B=$(B) $(T)/report $(TABLE_DIR)/$@ title="$($@_title)" \
-  command="make $@ $(call given,$(if $(SIMULATED),SPEC MACHINE MEMORY) $($@_vars))" \
+  command="make $@ $(call given,$(if $(SIMULATED),SPEC MACHINE MEMORY $(filter-out BUDGET EPISODES RUNS SEARCH_RUNS PROFILE,$($@_vars)),$($@_vars)))" \
   seeds="$(if $(filter SEEDS,$($@_vars)),$(SEEDS))" \
   devices="$(if $(filter DEVICES,$($@_vars)),$$($(T)/role-note $(filter %.tsv %.mp,$^)))" \
   note="$($@_note)" published="$($@_published)" $^

@@ -162,6 +162,8 @@ static void put_steps(FILE *out, const struct chart *c, const struct chart_line 
 {
 	for (uint32_t i = 0; i < l->n; i++) {
 		uint32_t at = back ? l->n - 1 - i : i;
+		if (!back && i > 0 && i + 1 < l->n && y[i] == y[i - 1])
+			continue;
 		double px = place_x(c, l->x[at]), py = place_y(c, y[at]);
 		if (back && at + 1 < l->n)
 			fprintf(out, "L%.1f %.1f", place_x(c, l->x[at + 1]), py);
