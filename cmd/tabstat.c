@@ -102,14 +102,16 @@ static int verb_found(int argc, char **argv, struct arena *a, struct err *e)
 
 static int verb_pairs(int argc, char **argv, struct arena *a, struct err *e)
 {
-	const char *base = NULL, *ways = "way";
-	bool late = false;
+	struct paired_options o = {.ways = "way"};
 	const struct opt opts[] = {
-		{"base", 'b', OPT_TEXT, &base, "WAY", "the others are beside this one", 0, 0, NULL,
-		 NULL},
-		{"ways", 'w', OPT_TEXT, &ways, "NAME", "of the column of ways", 0, 0, NULL, NULL},
-		{"late", 'l', OPT_FLAG, &late, NULL,
+		{"base", 'b', OPT_TEXT, &o.base, "WAY", "the others are beside this one", 0, 0,
+		 NULL, NULL},
+		{"ways", 'w', OPT_TEXT, &o.ways, "NAME", "of the column of ways", 0, 0, NULL, NULL},
+		{"late", 'l', OPT_FLAG, &o.late, NULL,
 		 "pairs of the last fifth's mean, not of the best", 0, 0, NULL, NULL},
+		{"relative", 'r', OPT_FLAG, &o.relative, NULL,
+		 "pairs of latencies over the best single device's in the same search", 0, 0, NULL,
+		 NULL},
 		{0},
 	};
 	const struct opt_program program = {
@@ -128,9 +130,9 @@ static int verb_pairs(int argc, char **argv, struct arena *a, struct err *e)
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, e);
 	if (rc <= 0)
 		return rc;
-	if (!base)
+	if (!o.base)
 		return err_set(e, ST_USAGE, "--base names one of the ways");
-	return paired_ways(argv + first, (uint32_t)(argc - first), base, ways, late, stdout, e);
+	return paired_ways(argv + first, (uint32_t)(argc - first), &o, stdout, e);
 }
 
 typedef int table_of_files(char *const *paths, uint32_t n, FILE *out, struct err *e);

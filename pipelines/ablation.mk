@@ -70,14 +70,14 @@ $(call one_of_each,$(ABLATION_MODELS))
 $(foreach m,$(sort $(ABLATION_MODELS)),$(eval $(call ablation_jobs,$(m),$(call model_name,$(m)))))
 
 ABLATION_FILES = $(foreach m,$(call model_name,$(ABLATION_MODELS)),\
-  $(foreach g,$(ABLATION_GROUPINGS),$(foreach s,$(SEEDS),$(ABLATION_DIR)/$(m)/$(g).$(s).tsv)))
+  $(foreach s,$(SEEDS),$(foreach g,$(ABLATION_GROUPINGS),$(ABLATION_DIR)/$(m)/$(g).$(s).tsv)))
 ABLATION_VARS = MODELS GROUPINGS SEEDS EVALS GROUPS RECIPE EMBED SPEC DEVICES
 ABLATION_NOTE = best latency in $(ABLATION_EVALS) placements, geometric mean over seeds and 95 % \
-  interval of Student's t; longer_than_gpn_%: in pairs of the same seed, above 0: learned parsing \
-  is better; all: the pairs of all models
+  interval of Student's t; longer_than_gpn_%: in pairs of the same seed$(if $(DEVICES), and over the best single device of the same \
+  search), above 0: learned parsing is better; all: the pairs of all models
 
 ablation: $(ABLATION_FILES)
-	@$(pairs) --base gpn --ways grouping $^ | \
+	@$(pairs) --base gpn --ways grouping $(if $(DEVICES),--relative) $^ | \
 	  B=$(B) pipelines/tables/report $(ABLATION_DIR)/ablation \
 	  title="Learned parsing against other groupings" \
 	  command="make ablation $(call given,$(ABLATION_VARS))" seeds="$(SEEDS)" \

@@ -105,11 +105,12 @@ OPEN_USED = $(sort $(foreach c,$(OPEN_LEARN),$($(c)_models)))
 $(call one_of_each,$(OPEN_USED))
 $(foreach m,$(OPEN_USED),$(eval $(call open_model,$(m),$(call model_name,$(m)))))
 
-open_files = $(foreach m,$(call model_name,$($(1)_models)),$(foreach w,$($(1)_ways),\
-  $(foreach s,$(OPEN_SEEDS),$(call OPEN_DIR,$(1))/$(m)/$(w).$(s).tsv)))
-OPEN_NOTE = geometric mean over seeds and 95 % interval of Student t; longer_than: in pairs of the same seed
+open_files = $(foreach m,$(call model_name,$($(1)_models)),$(foreach s,$(OPEN_SEEDS),\
+  $(foreach w,$($(1)_ways),$(call OPEN_DIR,$(1))/$(m)/$(w).$(s).tsv)))
+OPEN_NOTE = geometric mean over seeds and 95 % interval of Student t; longer_than: in pairs of the same seed$(if \
+  $(DEVICES), and over the best single device of the same search)
 # open_table CHECK,-SUFFIX of the file,what the title says more,options of tabstat pairs
-open_table = $(pairs) --base $(firstword $($(1)_ways)) --ways way $(4) $^ | \
+open_table = $(pairs) --base $(firstword $($(1)_ways)) --ways way $(4) $(if $(DEVICES),--relative) $^ | \
   B=$(B) pipelines/tables/report $(call OPEN_DIR,$(1))/$(1)$(2) title="$($(1)_title)$(3)" \
   command="make $@ SEEDS='$(OPEN_SEEDS)' $(call given,MODELS EVALS SPEC DEVICES NET HIDDEN FEATURES GROUPS)" \
   seeds="$(OPEN_SEEDS)" note="$(OPEN_EVALS) placements; $($(1)_note); $(OPEN_NOTE)" answer=pairs $^

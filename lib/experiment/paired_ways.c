@@ -19,8 +19,7 @@ struct result {
 };
 
 struct results {
-	const char *base;
-	int judged; /* BEST_S or LATE_S: what ratios are of */
+	const struct paired_options *o;
 	uint32_t n;
 	struct result *item; /* (n) in the order of the files */
 	bool has_groups;
@@ -63,15 +62,24 @@ static int read_result(const char *path, struct arena *a, struct result *x, bool
 	return 0;
 }
 
+/* What ratios are of; NAN: that was not measured. */
+static double judged(const struct paired_options *o, const struct result *x)
+{
+	double s = x->x[o->late ? LATE_S : BEST_S];
+	if (!o->relative)
+		return s;
+	return x->x[SINGLE_S] > 0 ? s / x->x[SINGLE_S] : NAN;
+}
+
 static void find_pairs(struct results *r)
 {
 	for (uint32_t i = 0; i < r->n; i++)
 		for (uint32_t j = 0; j < r->n; j++)
-			if (strcmp(r->item[j].file.way, r->base) == 0 &&
+			if (strcmp(r->item[j].file.way, r->o->base) == 0 &&
 			    strcmp(r->item[j].file.model, r->item[i].file.model) == 0 &&
 			    strcmp(r->item[j].file.seed, r->item[i].file.seed) == 0)
 				r->item[i].ratio =
-					r->item[i].x[r->judged] / r->item[j].x[r->judged];
+					judged(r->o, &r->item[i]) / judged(r->o, &r->item[j]);
 }
 
 /* ---- rows ---- */
@@ -144,7 +152,7 @@ static bool is_first(const struct results *r, uint32_t i, const struct row *row)
 	return true;
 }
 
-static void put_table(const struct results *r, const char *ways, FILE *out)
+static void put_table(const struct results *r, FILE *out)
 {
 	double *x = MEM_NEWN(double, (size_t)r->n + 1);
 	uint32_t n_models = 0;
@@ -152,7 +160,7 @@ static void put_table(const struct results *r, const char *ways, FILE *out)
 		"model\t%s\t%sseeds\tbest_ms\tbest_ms_lo\tbest_ms_hi\tlast_fifth_ms\t"
 		"last_fifth_ms_lo\tlast_fifth_ms_hi\tlonger_than_%s_%%\tlonger_than_%s_%%_lo\t"
 		"longer_than_%s_%%_hi\tbest_single_ms\n",
-		ways, r->has_groups ? "groups\t" : "", r->base, r->base, r->base);
+		r->o->ways, r->has_groups ? "groups\t" : "", r->o->base, r->o->base, r->o->base);
 	for (uint32_t i = 0; i < r->n; i++) {
 		struct row row = {r->item[i].file.model, r->item[i].file.way};
 		n_models += is_first(r, i, &(struct row){row.model, NULL});
@@ -167,18 +175,17 @@ static void put_table(const struct results *r, const char *ways, FILE *out)
 	mem_free(x);
 }
 
-int paired_ways(char *const *paths, uint32_t n, const char *base, const char *ways, bool late,
-		FILE *out, struct err *e)
+int paired_ways(char *const *paths, uint32_t n, const struct paired_options *o, FILE *out,
+		struct err *e)
 {
 	struct arena *a = arena_new();
-	struct results r = {base, late ? LATE_S : BEST_S, n,
-			    ARENA_NEWN(a, struct result, (size_t)n + 1), false};
+	struct results r = {o, n, ARENA_NEWN(a, struct result, (size_t)n + 1), false};
 	int rc = 0;
 	for (uint32_t i = 0; i < n && rc == 0; i++)
 		rc = read_result(paths[i], a, &r.item[i], &r.has_groups, e);
 	if (rc == 0) {
 		find_pairs(&r);
-		put_table(&r, ways, out);
+		put_table(&r, out);
 	}
 	arena_free(a);
 	return rc;

@@ -14,7 +14,13 @@
  * way `base` with the same model and seed (with `late` the last fifth's mean, not the best); with several
  * models rows of all pairs of a way, too.
  * A header line names the columns; `ways` is the name of the ways' column. */
-int paired_ways(char *const *paths, uint32_t n, const char *base, const char *ways, bool late,
-		FILE *out, struct err *e) MUST_CHECK;
+struct paired_options {
+	const char *base, *ways;
+	bool late;
+	bool relative; /* ratios are of latencies over the best single device's of the same search,
+			* which takes out that the machine drifts between searches */
+};
+int paired_ways(char *const *paths, uint32_t n, const struct paired_options *o, FILE *out,
+		struct err *e) MUST_CHECK;
 
 #endif

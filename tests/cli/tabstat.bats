@@ -123,6 +123,24 @@ assert x[0] == "4" and np.allclose(float(x[1]), min(r)), x'
 		for cell, v in zip(cells("late.tsv")[2][9:12], geometric(late("new") / late("old"))):
 			near(cell, 100 * (v - 1), 2)
 	'
+	# --relative: each over its own best single device; one that has none has no pair.
+	for f in m1/*.tsv m2/*.tsv; do
+		x=${f//[!0-9]/}
+		[[ $f != *new* ]] || x=$((3 * x + 1))
+		awk -v OFS='\t' -v x="$x" '{ $4 = x * $4 } 1' "$f" > "$f.slow"
+	done
+	mkdir -p r/m1
+	for f in m1/*.slow; do cp "$f" "r/${f%.slow}"; done
+	awk -v OFS='\t' '{ $4 = 0 } 1' m1/new.2.tsv > r/m1/new.2.tsv
+	tabstat pairs --relative --base old r/m1/old.?.tsv r/m1/new.?.tsv > relative.tsv
+	reference '
+		cell = lambda w, s: [float(c) for c in cells(f"r/m1/{w}.{s}.tsv")[0]]
+		of = lambda w, s: cell(w, s)[1] / cell(w, s)[3]
+		rows = cells("relative.tsv")
+		assert rows[2][2] == "3" and all(cell(w, s)[3] > 0 for w, s in (("new", 0), ("old", 2)))
+		for c, v in zip(rows[2][9:12], geometric([of("new", s) / of("old", s) for s in (0, 1)])):
+			near(c, 100 * (v - 1), 2)
+	'
 	run -2 tabstat pairs m1/old.0.tsv
 	printf '40\tx\n' > m1/bad.0.tsv
 	run -3 tabstat pairs --base old m1/bad.0.tsv
