@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "machine/machine_stage.h"
 #include "place/problem/sim_options.h"
+#include "place/refit/fitted.h"
 #include "place/refit/refit_cases.h"
 #include "place/simulate/simrun.h"
 #include "stream/filter.h"
@@ -22,7 +23,9 @@ struct options {
 	struct place_options sim;
 	const char *devices;
 	bool probe, fixed, schedule, refit;
-	int64_t draw; /* --refit */
+	int64_t draw;    /* --refit */
+	const char *fit; /* a stream */
+	int64_t draws;   /* --fit */
 	double noise, op_noise;
 	struct machine_options machine;
 	bool has_clock; /* it was given */
@@ -42,6 +45,7 @@ struct state {
 	double ref_s;       /* --fixed: best single device */
 	struct machine_stage *machine;
 	struct refit_cases *cases; /* --refit */
+	struct fitted *fitted;     /* --fit */
 };
 
 /* ---- --probe ---- */
@@ -213,7 +217,10 @@ static int ready_model(struct state *s, const struct place_rec *p, struct err *e
 	s->names = ARENA_NEWN(s->arena, const char *, p->k);
 	for (uint32_t i = 0; i < p->k; i++)
 		s->names[i] = arena_strndup(s->arena, p->names[i], strlen(p->names[i]));
-	if (!s->o->fixed) {
+	if (s->fitted) {
+		if (fitted_ready(s->fitted, s->in.g->digest, s->names, p->k, e) < 0)
+			return err_prefix(e, "'%s'", s->o->fit);
+	} else if (!s->o->fixed) {
 		const struct simulator_options o = {.seed = (uint64_t)s->common->seed,
 						    .run_sigma = s->o->noise,
 						    .op_sigma = s->o->op_noise,
@@ -264,6 +271,8 @@ static int on_place(struct state *s, const struct rec *r, struct filter *f, stru
 			       (unsigned long long)r->index);
 	if (filter_pass(f, r, e) < 0 || ready_model(s, &p, e) < 0)
 		return -1;
+	if (s->fitted)
+		return fitted_answer(s->fitted, &p, f->out, e);
 	return s->sim ? simulator_answer(s->sim, &p, f->out, e) : answer_fixed(s, &p, f, e);
 }
 
@@ -339,6 +348,14 @@ static int check_options(const struct options *o, struct err *e)
 {
 	if (check_machine(o, e) < 0)
 		return -1;
+	if (o->draws && !o->fit)
+		return err_set(e, ST_USAGE, "--draws goes with --fit");
+	if (o->fit &&
+	    (o->probe || o->refit || o->fixed || o->schedule || o->noise > 0 || o->op_noise > 0 ||
+	     o->machine.spec || o->sim.spec || o->sim.objective || o->sim.rules != PLACE_SCHEDULE))
+		return err_set(e, ST_USAGE,
+			       "--fit goes without --probe, --refit, --spec, --machine, --fixed, "
+			       "--schedule, --noise, --op-noise, --objective and --model");
 	if (o->draw && !o->refit)
 		return err_set(e, ST_USAGE, "--draw goes with --refit");
 	if (o->refit &&
@@ -445,6 +462,13 @@ int main(int argc, char **argv)
 		{"draw", 0, OPT_INT, &o.draw, "N",
 		 "with --refit: draw N from all that fit; 0: the most likely ones", 0, 1000000,
 		 NULL, NULL},
+		{"fit", 0, OPT_TEXT, &o.fit, "FILE",
+		 "simulate by costs and links that fit what the placements of FILE took", 0, 0,
+		 NULL, NULL},
+		{"draws", 0, OPT_INT, &o.draws, "N",
+		 "with --fit: the mean of logarithms over N draws from all that fit; 0: by the "
+		 "most likely ones",
+		 0, 1000, NULL, NULL},
 		{"machine", 0, OPT_TEXT, &m->spec, "SPEC",
 		 "play a machine, in the place of devrun, as in shared,seed=2", 0, 0, NULL, NULL},
 		{"paired", 0, OPT_FLAG, &m->paired, NULL,
@@ -500,6 +524,10 @@ int main(int argc, char **argv)
 	rc = place_options_inputs(&o.sim, o.probe ? DEFAULT_SPEC : NULL, &s.in, &e);
 	if (o.refit)
 		s.cases = refit_cases_new();
+	if (rc == 0 && o.fit) {
+		s.fitted = fitted_open(o.fit, (uint64_t)common.seed, (uint32_t)o.draws, &e);
+		rc = s.fitted ? 0 : -1;
+	}
 	if (rc == 0 && m->spec) {
 		m->seed = common.seed;
 		runs->race_seed = (uint64_t)common.seed;
@@ -514,6 +542,7 @@ int main(int argc, char **argv)
 	drop_model(&s);
 	machine_stage_free(s.machine);
 	refit_cases_free(s.cases);
+	fitted_free(s.fitted);
 	place_inputs_release(&s.in);
 	arena_free(s.record);
 	arena_free(s.arena);

@@ -17,7 +17,7 @@
 
 struct options {
 	int format; /* of report_formats */
-	const char *map, *random, *segments, *weights, *objective, *values;
+	const char *map, *search, *random, *segments, *weights, *objective, *values;
 	bool literal;
 	double search_s;
 };
@@ -66,6 +66,11 @@ static int take_record(struct input *x, const struct rec *r, struct err *e)
 static int take_random(struct input *x, const struct rec *r, struct err *e)
 {
 	return answer_take_random(&x->x, r, e);
+}
+
+static int take_search(struct input *x, const struct rec *r, struct err *e)
+{
+	return answer_take_search(&x->x, r, e);
 }
 
 static int take_value(struct input *x, const struct rec *r, struct err *e)
@@ -185,6 +190,8 @@ static int write_outputs(const char *path, const struct options *o, const struct
 		answer_forget_random(&in->x);
 	if (o->random && read_stream(o->random, in, take_random, e) < 0)
 		return err_prefix(e, "--random");
+	if (o->search && read_stream(o->search, in, take_search, e) < 0)
+		return err_prefix(e, "--search");
 	if (o->values && read_stream(o->values, in, take_value, e) < 0)
 		return err_prefix(e, "--values");
 	int rc = write_answer(c->output, in, o, e);
@@ -243,6 +250,9 @@ int main(int argc, char **argv)
 		 "of "
 		 "single devices and of this placement",
 		 0, 0, NULL, NULL},
+		{"search", 0, OPT_TEXT, &o.search, "FILE",
+		 "with report: the stream of the search, where this one has not its updates", 0, 0,
+		 NULL, NULL},
 		{"search-seconds", 0, OPT_REAL, &o.search_s, "S",
 		 "with report, html: how long the search took; negative: not told", 0, 0, NULL,
 		 NULL},

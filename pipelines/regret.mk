@@ -7,7 +7,7 @@
 #     PROBLEMS="..."    more problems: streams with features and costs, as ir2dag, dagfeat and devrun probe --profile make
 #                       them; their costs, savings of neighbours included, are those of a real machine
 #     MACHINES="..."    as devsim --machine takes them (default: calm shared wild)
-#     METHODS="..."     as tests/bench/regret.py has them (default: heft portfolio judged place race search-race)
+#     METHODS="..."     as tests/bench/regret.py has them (default: heft portfolio judged race place)
 #     BUDGETS="5 15 60" seconds of the machine, for methods that run as long as they may
 #     SEEDS="1 2 3"     of machines and methods
 #     PORTFOLIO=3       seconds of real time of each portfolio
@@ -20,13 +20,13 @@ include pipelines/common.mk
 
 REGRET_MODELS   = $(or $(MODELS),nmt2 rnnlm inception_v3 googlenet)
 REGRET_MACHINES = $(or $(MACHINES),calm shared wild)
-REGRET_METHODS  = $(or $(METHODS),heft portfolio judged place race search-race)
+REGRET_METHODS  = $(or $(METHODS),heft portfolio judged race place)
 REGRET_BUDGETS  = $(or $(BUDGETS),5 15 60)
 REGRET_COSTS    = $(or $(COSTS),devsim --probe --spec desktop-cpu -D cpu:0$(comma)cpu:1)
 REGRET_DIR      = $(B)/regret
 REGRET_IN       = $(REGRET_DIR)/$(call file_part,$(subst $(space),_,$(REGRET_COSTS)))
 REGRET_PY       = $(or $(HSDAG_PYTHON),python3)
-REGRET_PROGS    = $(addprefix $(B)/bin/,ir2dag dagfeat devsim devrun placebase gpnembed placepolicy reinforce)
+REGRET_PROGS    = $(addprefix $(B)/bin/,ir2dag dagfeat devsim devrun placebase gpnembed placepolicy reinforce topk recdump)
 $(call one_of_each,$(REGRET_MODELS))
 
 define regret_problem

@@ -306,6 +306,8 @@ static int on_record(struct state *s, const struct rec *r, struct err *e)
 		return -1;
 	if (o->rounds > 0 && rec_is(r, "cost"))
 		return plan_by_costs(s, r, e);
+	if (o->paired && rec_is(r, "run"))
+		return run_queue_note(&s->queue, r, e);
 	if (o->paired)
 		return queue_candidate(s, r, e);
 	if (rec_is(r, "place"))

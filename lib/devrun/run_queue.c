@@ -7,6 +7,7 @@
 #include "base/msg.h"
 #include "measure/interleaved.h"
 #include "measure/trialrec.h"
+#include "record/runrec.h"
 
 void run_queue_init(struct run_queue *q)
 {
@@ -71,6 +72,24 @@ int run_queue_assign(struct run_queue *q, const struct session *s, const struct 
 	return 0;
 }
 
+int run_queue_note(struct run_queue *q, const struct rec *r, struct err *e)
+{
+	struct run_rec run;
+	if (!run_is_out(r))
+		return 0;
+	if (run_decode(r, RUN_STEP | RUN_SAMPLE | RUN_SOURCE, q->arena, &run, e) < 0)
+		return err_prefix(e, "run record %llu", (unsigned long long)r->index);
+	for (size_t i = 0; i < q->n; i++) {
+		struct pending *x = &q->waiting[i];
+		if (x->left || !rollout_same(&x->place.id, &run.id) ||
+		    strcmp(x->place.source, run.source) != 0)
+			continue;
+		x->left = true;
+		break;
+	}
+	return 0;
+}
+
 /* What ran last is still known when the queue is empty. */
 static void keep_last(struct run_queue *q, const uint16_t *device, uint32_t n_sets)
 {
@@ -89,8 +108,10 @@ static void clear_queue(struct run_queue *q)
 static struct trial *trials(struct run_queue *q)
 {
 	struct trial *x = ARENA_NEWN(q->arena, struct trial, q->n);
-	for (size_t i = 0; i < q->n; i++)
+	for (size_t i = 0; i < q->n; i++) {
 		x[i].device = q->waiting[i].device;
+		x[i].left = q->waiting[i].left;
+	}
 	return x;
 }
 

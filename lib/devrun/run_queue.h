@@ -16,6 +16,7 @@ struct pending {
 	uint32_t *slot;         /* (place.k) the session's device */
 	uint32_t n_groups;      /* of a `best` record */
 	const uint16_t *device; /* (n_sets) index into the session's devices */
+	bool left;              /* of a race: it was certainly slower in an earlier one */
 };
 
 struct run_queue {
@@ -36,6 +37,9 @@ int run_queue_add(struct run_queue *q, const struct rec *r, const struct graph *
 		  struct err *e) MUST_CHECK;
 int run_queue_assign(struct run_queue *q, const struct session *s, const struct rec *r,
 		     struct err *e) MUST_CHECK;
+
+/* A `run` record of an earlier race, of one that waits: is it still among those that may win? */
+int run_queue_note(struct run_queue *q, const struct rec *r, struct err *e) MUST_CHECK;
 
 /* Measure all that waits and write one `run` record each. */
 int run_queue_measure(struct run_queue *q, struct session *s, struct rec_writer *w,

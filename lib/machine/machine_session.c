@@ -14,6 +14,7 @@
 struct waiting {
 	struct place_rec place;
 	uint32_t n_groups;
+	bool left; /* it was certainly slower in an earlier race */
 };
 
 /* A placement and what was measured of it. */
@@ -79,7 +80,25 @@ void machine_session_add(struct machine_session *s, const struct place_rec *p, u
 	copy.action = NULL;
 	copy.moves = NULL;
 	s->wait = mem_grow(s->wait, &s->cap, s->n + 1, sizeof *s->wait);
-	s->wait[s->n++] = (struct waiting){copy, n_groups};
+	s->wait[s->n++] = (struct waiting){copy, n_groups, false};
+}
+
+int machine_session_note(struct machine_session *s, const struct rec *r, struct err *e)
+{
+	struct run_rec run;
+	if (!run_is_out(r))
+		return 0;
+	if (run_decode(r, RUN_STEP | RUN_SAMPLE | RUN_SOURCE, s->arena, &run, e) < 0)
+		return err_prefix(e, "run record %llu", (unsigned long long)r->index);
+	for (size_t i = 0; i < s->n; i++) {
+		struct waiting *x = &s->wait[i];
+		if (x->left || !rollout_same(&x->place.id, &run.id) ||
+		    strcmp(x->place.source, run.source) != 0)
+			continue;
+		x->left = true;
+		break;
+	}
+	return 0;
 }
 
 uint32_t machine_session_waiting(const struct machine_session *s)
@@ -359,7 +378,7 @@ int machine_session_compare(struct machine_session *s, struct rec_writer *w, str
 	}
 	for (size_t i = 0; i < s->n; i++) {
 		x.c[k + i] = enter(s, &t[i]);
-		x.c[k + i].takes_part &= find_like(s, i) < 0;
+		x.c[k + i].takes_part &= find_like(s, i) < 0 && !s->wait[i].left;
 	}
 	int rc = s->o.race_s > 0 ? contest_race(&x, &s->o, s->arena, e)
 				 : contest_run(&x, &s->o, s->arena, e);
@@ -375,6 +394,8 @@ int machine_session_compare(struct machine_session *s, struct rec_writer *w, str
 		int like = find_like(s, i);
 		store_outcome(&x.c[like < 0 ? k + i : (uint32_t)like], &t[i]);
 		t[i].turns.start = (int64_t)i < s->o.starts;
+		if (s->wait[i].left)
+			t[i].untried = contest_left;
 	}
 	struct place_rec single = {.id.graph = s->m->g->digest,
 				   .source = "single",

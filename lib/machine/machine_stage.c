@@ -193,6 +193,8 @@ int machine_stage_take(struct machine_stage *s, const struct rec *r, struct filt
 		return -1;
 	if (filter_pass(f, r, e) < 0)
 		return -1;
+	if (s->o->paired && rec_is(r, "run"))
+		return s->session ? machine_session_note(s->session, r, e) : 0;
 	if (s->o->paired)
 		return queue_candidate(s, r, f, e);
 	if (rec_is(r, "place") || (s->o->truth && rec_is(r, "best")))

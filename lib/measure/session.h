@@ -48,6 +48,7 @@ struct trial {
 	struct interval ratio; /* when paired */
 	bool has_ratio;
 	struct contest_turns turns; /* of a race */
+	bool left;                  /* it takes part in none: it left an earlier one */
 	uint64_t *mem_bytes;        /* (k) */
 	uint32_t n_copies;
 	uint64_t copy_bytes;

@@ -73,7 +73,7 @@ static void reserve(struct participants *p)
 	struct err e = ERR_INIT;
 	for (uint32_t i = 0; i < p->n; i++) {
 		struct plan x;
-		if (p->like[i] >= 0)
+		if (p->like[i] >= 0 || p->trial[i]->left)
 			continue;
 		if (plan_make(planner, p->trial[i]->device, &x, &e) == 0) {
 			for (uint32_t d = 0; d < p->k; d++)
@@ -124,7 +124,10 @@ static void participants_open(struct participants *p, struct session *s, struct 
 	if (!is_small(p))
 		reserve(p);
 	for (uint32_t i = 0; i < p->n; i++)
-		if (p->like[i] < 0)
+		if (p->trial[i]->left)
+			snprintf(p->trial[i]->reason, sizeof p->trial[i]->reason, "%s",
+				 contest_left);
+		else if (p->like[i] < 0)
 			plan_one(p, i);
 }
 
@@ -181,7 +184,7 @@ static void store_trials(struct participants *p, const struct contest *x)
 			snprintf(t->reason, sizeof t->reason, "%s", contest_no_time);
 	}
 	for (uint32_t i = p->k; i < p->n; i++)
-		if (p->like[i] >= 0) {
+		if (p->like[i] >= 0 && !p->trial[i]->left) {
 			const uint16_t *device = p->trial[i]->device;
 			*p->trial[i] = *p->trial[p->like[i]];
 			p->trial[i]->device = device;

@@ -24,4 +24,10 @@ void rollout_id_put(struct rec_writer *w, unsigned keys, const struct rollout_id
 /* Are all four keys there in both records, and equal? */
 bool rollout_id_same(const struct rec *a, const struct rec *b);
 
+/* The same of two that were read; their graphs aside. */
+static inline bool rollout_same(const struct rollout_id *a, const struct rollout_id *b)
+{
+	return a->episode == b->episode && a->step == b->step && a->sample == b->sample;
+}
+
 #endif

@@ -264,6 +264,14 @@ bool run_has_turns(const struct rec *r)
 	return val_get(r->map, "bursts") != NULL || val_get(r->map, "reason") != NULL;
 }
 
+bool run_is_out(const struct rec *r)
+{
+	const struct val *v = val_get(r->map, "out");
+	bool out = false;
+
+	return v && val_bool(v, &out) && out;
+}
+
 bool run_has_schedule(const struct rec *r)
 {
 	return val_get(r->map, "schedule") != NULL;

@@ -110,6 +110,9 @@ bool run_is_simulated(const struct rec *r);
 /* Is it of a race, or could it have been? */
 bool run_has_turns(const struct rec *r);
 
+/* Was it certainly slower than another in a race? */
+bool run_is_out(const struct rec *r);
+
 /* The key `schedule`, which a final `best` record may have too; so do the two below take both. */
 void run_schedule_put(const struct run_schedule *s, struct rec_writer *w);
 bool run_has_schedule(const struct rec *r);

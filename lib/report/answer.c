@@ -275,6 +275,17 @@ int answer_take_random(struct answer *x, const struct rec *r, struct err *e)
 	return 0;
 }
 
+int answer_take_search(struct answer *x, const struct rec *r, struct err *e)
+{
+	if (rec_is(r, "hdr")) {
+		x->n_measured = x->n_episodes = x->last_gain = 0;
+		x->best_ratio = 0;
+	}
+	if (rec_is(r, "update") && take_update(x, r, e) < 0)
+		return err_prefix(e, "record %llu 'update'", (unsigned long long)r->index);
+	return 0;
+}
+
 int answer_take_value(struct answer *x, const struct rec *r, struct err *e)
 {
 	struct run_rec run;

@@ -65,6 +65,8 @@ int answer_take(struct answer *x, const struct rec *r, struct err *e) MUST_CHECK
  * taken before can be forgotten, but for one that was compared with the answer. */
 void answer_forget_random(struct answer *x);
 int answer_take_random(struct answer *x, const struct rec *r, struct err *e) MUST_CHECK;
+/* Only what the learner did, from another stream, in the place of what was told before. */
+int answer_take_search(struct answer *x, const struct rec *r, struct err *e) MUST_CHECK;
 /* Only the values of runs, from another stream about the same graph: those of single devices, and
  * any other run's is the answer's. */
 int answer_take_value(struct answer *x, const struct rec *r, struct err *e) MUST_CHECK;

@@ -18,12 +18,14 @@ void raced_release(struct raced *x)
 void raced_take(struct raced *x, const struct run_rec *run)
 {
 	bool untried = run->reason && strcmp(run->reason, contest_no_time) == 0;
-	if (!untried && (run->reason || run->turns.n_bursts == 0))
+	bool left = run->reason && strcmp(run->reason, contest_left) == 0;
+	if (!untried && !left && (run->reason || run->turns.n_bursts == 0))
 		return;
 	if (x->over)
 		raced_release(x);
 	x->n_untried += untried;
-	if (untried)
+	x->n_left += left;
+	if (untried || left)
 		return;
 	x->v = mem_grow(x->v, &x->cap, x->n + 1, sizeof *x->v);
 	x->v[x->n++] = (struct raced_one){.id = run->id,
@@ -167,6 +169,8 @@ void raced_print(FILE *out, const struct raced *x, const struct contest_race_fac
 	for (size_t i = 0; i < x->n; i++)
 		if (!x->v[i].turns.start && !repeats(x, i))
 			print_others(out, x, i, answer);
+	if (x->n_left)
+		fprintf(out, "%u others were certainly slower in a first race\n", x->n_left);
 	fprintf(out,
 		"race: %.1f s, %u blocks, %u of them disturbed; bursts beside each other vary by "
 		"%.1f %%, the machine by %.0f %%\n",

@@ -21,8 +21,8 @@ struct raced_one {
 struct raced {
 	struct raced_one *v; /* (n) */
 	size_t n, cap;
-	uint32_t n_untried;
-	bool over; /* its final `best` record has come */
+	uint32_t n_untried, n_left; /* no time; certainly slower in an earlier race */
+	bool over;                  /* its final `best` record has come */
 };
 
 void raced_release(struct raced *x);

@@ -6,6 +6,8 @@
 
 const char contest_no_time[] = "there was no time to run it";
 
+const char contest_left[] = "it was certainly slower in an earlier race";
+
 enum { LEAST_ROUNDS = 8, ENOUGH_ROUNDS = 20 };
 /* Of max_s, the seconds for one placement: what enough rounds may take, and more than enough. */
 enum { ENOUGH_EFFORT = 20, MORE_EFFORT = 5 };

@@ -56,6 +56,8 @@ struct contest {
 
 /* Why a contestant of a race has no measurement: its time was over before. */
 extern const char contest_no_time[];
+/* ... it was certainly slower in an earlier race. */
+extern const char contest_left[];
 
 /* A number that tells which devices a placement of n sets uses. */
 uint32_t contest_group(const uint16_t *device, uint32_t n_sets);

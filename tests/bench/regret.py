@@ -8,11 +8,14 @@ use the machine for so many of its seconds.  METHODS:
     heft        HEFT on the costs, handed over unseen
     portfolio   placebase portfolio on the costs, likewise (--portfolio seconds of real time)
     judged      single devices, HEFT, look-ahead, cluster, climbing and portfolio in a contest: devrun paired
-    place       pipelines/place: HEFT, climbing and random placements, the loop with so many seconds, the contest
+    loop        HEFT, climbing and random placements, the learner's loop with so many seconds, devrun paired
     race        what `judged` compares, in a race: devrun paired --race
-    refit       the race of the starts and of 12 more for a third of the seconds; costs that fit it (devsim --refit), and two
-                draws of them; the portfolio on each; the race of all
-    search-race half of the seconds for the loop from these starts, half for the race of them with the best that it found
+    place       what pipelines/place does with these starts (pipelines/compete): a first race of them and of 12 more; costs
+                that fit it; portfolios on the most likely costs and on two draws, judged by 16 draws; the last race
+    point       the same with the most likely costs alone
+    searched    the same as place, and three tenths of the seconds for the learner's search
+    screened    the same, the learner draws 25 times as many placements, and runs those that should be the fastest
+    unfitted    no first race and no fitted costs: half of the seconds for the learner's search, then the last race
 A seed is that of the machine (its true costs and what happens) and of the method.  What was handed over is compared, by
 undisturbed times on the true costs, with
     proposed    the best of all that the method proposed
@@ -30,7 +33,7 @@ import numpy as np
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import stream
 
-PROGRAMS = ["placebase", "devsim", "reinforce", "gpnembed", "placepolicy"]
+PROGRAMS = ["placebase", "devsim", "reinforce", "gpnembed", "placepolicy", "compete"]
 BRIEF = "--min-runs 3 --max-seconds 0.25"  # as pipelines/place measures
 BELOW = 0.005
 
@@ -47,16 +50,9 @@ def portfolio(problem, seconds, out):
     shell('placebase portfolio --budget "$S" --seed 1 "$P" -o "$OUT"', P=problem, S=seconds, OUT=out)
 
 
-PLACE_KEYS = ("graph", "episode", "step", "sample", "source", "devices", "device")
-
-
-def append(problem, others, out, bests=()):
-    """The problem's records and the place records of others, as if they had been made of these costs; then those of the best
-    records of `bests`, but for single devices."""
-    places = [r for path in others for r in stream.read(path) if r[0] == "place"]
-    places += [["place", {k: m[k] for k in PLACE_KEYS}] for path in bests for m in stream.of(path, "best")
-               if m["source"] != "single"]
-    stream.write(out, stream.read(problem) + places)
+def append(problem, others, out):
+    """The problem's records and the place records of others, as if they had been made of these costs."""
+    stream.write(out, stream.read(problem) + [r for path in others for r in stream.read(path) if r[0] == "place"])
 
 
 class Trial:
@@ -87,6 +83,12 @@ class Trial:
             self.sh('{ placebase single "$P" | placebase heft | placebase lookahead | placebase cluster |'
                     ' placebase climb --evals 2000 --seed "$SEED"; } > "$DIR/some.mp"')
             append(self.problem, [self.file("some"), self.o.portfolios[self.problem]], out)
+        return out
+
+    def plain_starts(self):
+        """The same without single devices."""
+        out = self.file("plain")
+        stream.write(out, [r for r in stream.read(self.starts()) if r[0] != "place" or r[1]["source"] != "single"][:-1])
         return out
 
     def loop(self, starts, seconds):
@@ -131,28 +133,16 @@ def race(t):
     return raced(t, t.starts(), t.budget)
 
 
-def refit(t):
-    n = len(stream.of(t.starts(), "place"))
-    t.sh('placebase variety -n 12 --evals 1000 --seed "$SEED" "$IN" |'
-         ' devsim --machine "$M" --paired --race "$S" --starts "$N" --candidates 100 > "$DIR/first.mp"',
-         IN=t.starts(), N=n, S=t.budget / 3)
-    clock = max(m["clock_s"] for m in stream.of(t.file("first"), "run"))
-    t.sh('devsim --refit "$DIR/first.mp" | placebase portfolio --budget "$R" | devsim --refit --draw 1 |'
-         ' placebase portfolio --budget "$R" | devsim --refit --draw 2 | placebase portfolio --budget "$R" > "$DIR/more.mp"',
-         R=t.o.portfolio)
-    append(t.problem, [t.file("more")], t.file("all"))
-    return raced(t, t.file("all"), t.budget - clock, clock)
+def competed(*options):
+    """A method: pipelines/compete with these options."""
+    def method(t):
+        t.sh('compete --machine "$M" --starts "$STARTS" -d "$DIR/c" --budget "$BUDGET" --seed "$SEED" --portfolio "$S"'
+             ' %s "$P"' % " ".join(options), STARTS=t.plain_starts(), S=t.o.portfolio)
+        return of_final(t, os.path.join(t.folder, "c", "final.mp"))
+    return method
 
 
-def search_race(t):
-    t.loop(t.starts(), t.budget / 2)
-    append(t.problem, [t.starts()], t.file("all"), [t.file("result")])
-    clock = max(m["clock_s"] for m in stream.of(t.file("result"), "run"))
-    handed, times, clock = raced(t, t.file("all"), t.budget / 2, clock)
-    return handed, times + t.truth(t.file("result"))[0], clock
-
-
-def place(t):
+def loop(t):
     t.sh('placebase heft "$P" | placebase climb --evals 2000 --seed "$SEED" | placebase random -n 20 --seed "$SEED"'
          ' > "$DIR/start.mp"')
     t.loop(t.file("start"), t.budget)
@@ -160,8 +150,9 @@ def place(t):
     return of_final(t, t.file("final"))
 
 
-METHODS = {"heft": heft, "portfolio": profiled_portfolio, "judged": judged, "place": place, "race": race, "refit": refit,
-           "search-race": search_race}
+METHODS = {"heft": heft, "portfolio": profiled_portfolio, "judged": judged, "loop": loop, "race": race, "place": competed(),
+           "point": competed("--draws 0 --judges 0"), "searched": competed("--search 0.3"),
+           "screened": competed("--search 0.3 --screen 25"), "unfitted": competed("--first 0 --search 0.5")}
 UNSEEN = ("heft", "portfolio", "judged")  # they take the time that they take
 
 
@@ -301,7 +292,8 @@ def main():
             p.error("unknown method '%s'; there are %s" % (m, ", ".join(METHODS)))
     o.seeds = [int(s) for s in o.seeds.split(",")]
     where = {x: shutil.which(x) or sys.exit("regret.py: no %s in PATH" % x) for x in PROGRAMS}
-    o.key = o.key or hashlib.sha256("".join(digest(x) for x in where.values()).encode()).hexdigest()[:16]
+    made_by = [*where.values(), os.path.join(os.path.dirname(where["compete"]), "compete.sh")]
+    o.key = o.key or hashlib.sha256("".join(digest(x) for x in made_by).encode()).hexdigest()[:16]
     cache = Cache(o)
     o.portfolios = cache.portfolios()
     cells = [(x, b, m) for x in o.machines for m in o.m for b in budgets_of(m, o)]

@@ -156,6 +156,31 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	placebase single p.mp | devsim --machine near --paired --race 1 | recdump -k best | grep -q '"source": "single"'
 }
 
+@test "--race: what was certainly slower in an earlier race of the stream does not run again; compete" {
+	placebase heft p.mp | placebase random -n 4 > mixed.mp
+	devsim --machine near,seed=1 --paired --race 10 --candidates 20 --starts 1 mixed.mp > first.mp
+	placebase cluster first.mp | devsim --machine near,seed=1 --paired --race 5 --candidates 20 --starts 1 > second.mp
+	py '
+		runs = lambda f: [m for k, m in read(f) if k == "run"]
+		a = runs("first.mp")[2:]
+		b = runs("second.mp")[2 + len(a) + 2:]
+		assert len(b) == len(a) + 1 == 6 and sum(m["out"] for m in a) >= 3, a
+		for x, y in zip(a, b):
+			assert y["ok"] != x["out"] and (y["ok"] or "earlier race" in y["reason"]), (x, y)
+		assert b[-1]["source"] == "cluster" and b[-1]["ok"]
+	'
+	dagfeat p.mp -o feat.mp
+	B=$B "$ROOT/pipelines/compete" --machine near,seed=1 --starts mixed.mp -d c --budget 6 --portfolio 0.05 --search 0.3 --screen 3 feat.mp
+	py '
+		r = read("c/final.mp")
+		best = [m for k, m in r if k == "best" and m.get("final")]
+		proposed = [m for k, m in read("c/proposed.mp") if k == "place"]
+		assert len(best) == 2 and len(proposed) == 4 and best[-1]["ratio_hi"] < 1 and best[-1]["race"]["blocks"] > 0, best
+		assert max(m["clock_s"] for k, m in r if k == "run") < 7.5
+		assert {"moves"} <= {m["source"] for k, m in r if k == "place"}
+	'
+}
+
 @test "what is wrong is refused" {
 	for options in "--machine sharde" "--machine noise=no" "--machine near --probe" "--truth" \
 		"--machine near --paired --truth" "--machine near --noise 1" "--clock 3" "--paired" \

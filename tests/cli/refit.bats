@@ -100,6 +100,40 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	'
 }
 
+@test "--fit: placements by costs that fit what those of another stream took, or by the mean over draws" {
+	devsim --machine shared,seed=3 learn.mp > shared.mp
+	placebase variety -n 6 --evals 100 p.mp > few.mp
+	for d in 0 1 2 3; do
+		devsim --refit --draw $d shared.mp > draw.mp
+		py '
+			sys.path.insert(0, ".")
+			from fitted import *
+			with_costs("few.mp", "draw.mp", "by.mp")
+		'
+		devsim by.mp > by$d.mp
+	done
+	devsim --fit shared.mp few.mp > likely.mp
+	devsim --fit shared.mp --draws 3 few.mp > mean.mp
+	devsim --fit shared.mp --draws 3 few.mp | topk -k 2 > top.mp
+	py '
+		sys.path.insert(0, ".")
+		from fitted import *
+		assert np.allclose(times("likely.mp"), times("by0.mp"), rtol=1e-9)
+		logs = np.log([times("by%d.mp" % d) for d in (1, 2, 3)])
+		assert np.ptp(logs, axis=0).min() > 1e-4 and np.allclose(times("mean.mp"), np.exp(logs.mean(0)), rtol=1e-9)
+		low = [m["lo_s"] for k, m in read("mean.mp") if k == "run"]
+		assert np.allclose(low, np.exp(logs.min(0)), rtol=1e-9)
+		top = [m["predicted_s"] for k, m in read("top.mp") if k == "place"]
+		assert np.allclose(top, sorted(times("mean.mp"))[:2], rtol=1e-9), top
+	'
+	run -3 devsim --fit learn.mp few.mp
+	[[ "$output" == "devsim: error: 'learn.mp': no placement in it has run"* ]]
+	for options in "--draws 2" "--fit shared.mp --refit" "--fit shared.mp --noise 1" "--fit shared.mp --machine near"; do
+		# shellcheck disable=SC2086
+		run -2 devsim $options few.mp
+	done
+}
+
 @test "what cannot be fitted is refused" {
 	run -3 devsim --refit learn.mp
 	[[ "$output" == *"no placement of the input has run"* ]]

@@ -231,7 +231,8 @@ whole() {
 		--net mlp --params none --threads 1 --timeout 100 --any-operator --weights small_summator.bin -o forwards
 	[[ "$output" == *"time: model "*"profile "*"search "*"comparison "* ]]
 	py '
-		chain = {x["program"]: " ".join(x["args"]) for x in first(read("forwards/final.mp"), "hdr")["chain"]}
+		chain = {x["program"]: " ".join(x["args"]) for f in ("result", "final")
+		         for x in first(read("forwards/%s.mp" % f), "hdr")["chain"]}
 		for program, args in {"ir2dag": ["--shape 1,1", "--any-operator", "--weights small_summator.bin"],
 		                      "dagfeat": ["--threads 1"], "gpnembed": ["--net mlp", "--params none", "--threads 1"],
 		                      "reinforce": ["--threads 1"],

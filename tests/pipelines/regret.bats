@@ -17,32 +17,32 @@ regret() {
 }
 
 @test "nothing is lost on an exact machine; what is there is not made again" {
-	run -0 --separate-stderr regret -v -m heft portfolio judged place --machines exact --budgets 0.4 --seeds 1,2
+	run -0 --separate-stderr regret -v -m heft portfolio judged loop --machines exact --budgets 0.4 --seeds 1,2
 	[ "${#stderr_lines[@]}" -eq 10 ]
 	py '
 		rows = [line.rstrip("\n").split("\t") for line in open("rows.tsv")]
 		r = {x[2]: {k: v for k, v in zip(rows[0], x)} for x in rows[1:]}
-		assert list(r) == ["heft", "portfolio", "judged", "place"], r
+		assert list(r) == ["heft", "portfolio", "judged", "loop"], r
 		for m in ("portfolio", "judged"):
 			assert abs(float(r[m]["start"])) < 1e-6 and int(r[m]["below"]) == 0, r[m]
 		assert float(r["heft"]["start"]) > 0 and float(r["heft"]["heft"]) == 0 and int(r["heft"]["n"]) == 1, r["heft"]
-		assert abs(float(r["place"]["proposed"])) < 1e-6 and float(r["place"]["clock_s"]) > 0.4, r["place"]
-		assert float(r["place"]["heft"]) < 0 and int(float(r["place"]["n"])) > 5, r["place"]
+		assert abs(float(r["loop"]["proposed"])) < 1e-6 and float(r["loop"]["clock_s"]) > 0.4, r["loop"]
+		assert float(r["loop"]["heft"]) < 0 and int(float(r["loop"]["n"])) > 5, r["loop"]
 	'
-	run -0 --separate-stderr regret -v -m heft place --machines exact --budgets 0.4 --seeds 1,2
+	run -0 --separate-stderr regret -v -m heft loop --machines exact --budgets 0.4 --seeds 1,2
 	[ "${#stderr_lines[@]}" -eq 0 ]
-	run -0 --separate-stderr regret -v -m heft place --machines exact --budgets 0.4 --seeds 1,2 --key other
+	run -0 --separate-stderr regret -v -m heft loop --machines exact --budgets 0.4 --seeds 1,2 --key other
 	[ "${#stderr_lines[@]}" -eq 6 ]
 }
 
-@test "races are of all starts, and of what the search found" {
-	run -0 regret -m race search-race --machines exact --budgets 3 --seeds 1
+@test "races are of all starts, and of what is proposed on costs that fit them" {
+	run -0 regret -m race place --machines exact --budgets 3 --seeds 1
 	py '
 		rows = [line.rstrip("\n").split("\t") for line in open("rows.tsv")]
-		race, search = (dict(zip(rows[0], x)) for x in rows[1:])
-		for r in (race, search):
+		race, place = (dict(zip(rows[0], x)) for x in rows[1:])
+		for r in (race, place):
 			assert abs(float(r["proposed"])) < 0.5 and float(r["start"]) < 0.5 and 0.4 < float(r["clock_s"]) < 5, r
-		assert int(float(search["n"])) > int(float(race["n"])) > 3, (race, search)
+		assert int(float(place["n"])) > int(float(race["n"])) > 3, (race, place)
 	'
 }
 

@@ -1,0 +1,72 @@
+# shellcheck shell=bash
+# compete.sh - from measured costs and starts to a placement that has won a race: a first race, costs that fit what it
+# measured, proposals that are good by many draws of these, the learner's search, the last race.  To be sourced.
+#
+# Whoever sources it has the functions
+#   stage COMMAND...            run it, a program of a pipeline
+#   race SECONDS ARGUMENTS...   devrun paired --placements --race, or its like on a machine that is played
+#   measure                     devrun, or its like: of the search
+#   left                        seconds that are left
+# and the variables
+#   compete_dir    files come and go there: first.mp, pool.mp, proposed.mp, result.mp, final.mp
+#   compete_input  the stream with features and costs
+#   compete_starts, compete_others   streams with placements that others must beat, and with more of them
+#   compete_seed
+#   compete_last   an array: options of the last race
+
+# What is done, and how much of it; callers may say otherwise before they begin.
+: "${compete_variety:=12}"     # placements of every quality that the costs are fitted to, besides the starts
+: "${compete_draws:=2}"        # of fitted costs, on which to search, besides the most likely ones
+: "${compete_judges:=16}"      # draws by which proposals are judged; 0: the most likely costs alone
+: "${compete_proposals:=4}"    # of all that are kept
+: "${compete_screen:=0}"       # the learner draws so many times as many; those run that should be the fastest; 0: all run
+
+count_places() { recdump --tsv :kind "$1" | grep -c -e '^place' -e '^best' || true; }
+
+# The placements of other streams as well, where they have any.
+add() {
+	if [ $# -eq 0 ]; then
+		cat
+	elif [ -f "$1" ] && [ "$(count_places "$1")" -gt 0 ]; then
+		stage placebase "of:$1" | add "${@:2}"
+	else
+		add "${@:2}"
+	fi
+}
+
+# Single devices come first, then the starts: what others must surely beat.
+compete_count_starts() {
+	echo $(($(count_places "$compete_starts") + $(placebase single "$compete_input" | count_places -)))
+}
+
+# compete_first SECONDS: first.mp, a race of all starts and of what the costs are fitted to besides.
+compete_first() {
+	stage placebase single "$compete_input" | add "$compete_starts" "$compete_others" |
+		stage placebase variety -n "$compete_variety" --evals 200 --seed "$compete_seed" |
+		race "$1" --starts "$(compete_count_starts)" -o "$compete_dir/first.mp"
+}
+
+# compete_propose SECONDS: proposed.mp, what is the fastest in the mean over draws of the fitted costs: among what ran
+# and what portfolios of so many seconds find on some of these draws.
+compete_propose() {
+	local i
+	rm -f "$compete_dir"/found.*.mp
+	for ((i = 0; i <= compete_draws; i++)); do
+		stage devsim --refit --draw "$i" --seed "$compete_seed" "$compete_dir/first.mp" |
+			stage placebase portfolio --budget "$1" --seed "$compete_seed" -o "$compete_dir/found.$i.mp" || return
+	done
+	stage placebase "of:$compete_dir/first.mp" "$compete_input" | add "$compete_dir"/found.*.mp |
+		stage devsim --fit "$compete_dir/first.mp" --draws "$compete_judges" --seed "$compete_seed" |
+		stage topk -k "$compete_proposals" -o "$compete_dir/proposed.mp" || return
+	rm -f "$compete_dir"/found.*.mp
+}
+
+# compete_final SECONDS: final.mp, the last race, of all that may win.
+compete_final() {
+	local base=$compete_dir/first.mp
+	if [ -f "$base" ]; then
+		add "$compete_dir/proposed.mp" "$compete_dir/result.mp" < "$base"
+	else
+		stage placebase single "$compete_input" | add "$compete_starts" "$compete_others" "$compete_dir/result.mp"
+	fi | race "$1" "${compete_last[@]}" --starts "$(compete_count_starts)" -o "$compete_dir/final.mp"
+}
