@@ -1,0 +1,98 @@
+#!/usr/bin/env bats
+# hsdag-apply: placements in OpenVINO's HETERO or in segments, with outputs as on one device; transformers whose shapes
+# are open, with given shapes and without.
+bats_require_minimum_version 1.5.0
+load ../support/common.bash
+
+setup_file() {
+	common_setup_file
+	needs_openvino
+}
+
+setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
+
+# pieces MODEL [IR2DAG-OPTION...] - MODEL.placed with the sets in five pieces on cpu:0 and cpu:1 in turn.
+pieces() {
+	local m=$1
+	shift
+	mkdir -p open
+	sh "$ROOT/tests/support/models.sh" "$m" . || return 1
+	mkdir -p "$m.placed"
+	ir2dag "$@" "$m.xml" | placebase random -D cpu:0,cpu:1 -o drawn.mp
+	py - "$m.placed/final.mp" <<-'PY'
+		records = read("drawn.mp")
+		place = first(records, "place")
+		n = len(array(place["device"]))
+		place["device"] = tensor(np.array([i * 5 // n % 2 for i in range(n)], np.uint16))
+		write(sys.argv[1], records)
+	PY
+	placeout --format affinity -o "$m.placed/placement.json" "$m.placed/final.mp"
+}
+
+# applied MODEL [OPTION...] - hsdag-apply takes MODEL.placed.
+applied() {
+	local m=$1
+	shift
+	run -0 "$HSDAG_PYTHON" "$ROOT/pipelines/apply" --seconds 0.02 "$@" "$m.xml" "$m.placed"
+	echo "$output"
+	[[ $output == *"one device (CPU"* && $output == *" of the outputs' scale"* ]]
+}
+
+@test "HETERO takes placements of convolution and recurrent networks" {
+	local m
+	for m in googlenet mobilenet_v3_large mobilenet_v2_tf rnnlm nmt2; do
+		pieces $m
+		applied $m
+		[[ $output == *"HETERO: "*" ms, "*" submodels, "*" segments in the placement"* ]]
+	done
+}
+
+@test "transformers with open shapes: with shapes that are given, which are folded" {
+	local m
+	for m in open/tiny_bert open/tiny_gpt2 open/tiny_llama; do
+		pieces $m --shape 'input_ids=1,8;attention_mask=1,8'
+		applied $m --save
+		[[ $output == *"HETERO: "*" submodels, "* ]]
+		[ -s $m.placed/folded.xml ] && [ -s $m.placed/folded.bin ]
+		py 'd = json.load(open(sys.argv[1])); assert set(d.values()) == {"CPU", "CPU2"}' $m.placed/folded.json
+	done
+}
+
+@test "transformers with open shapes that stay open" {
+	local m
+	for m in open/tiny_bert open/tiny_gpt2 open/tiny_llama; do
+		pieces $m
+		applied $m
+	done
+}
+
+@test "what HETERO refuses, or computes otherwise, runs in segments" {
+	pieces rnnlm
+	cat > sitecustomize.py <<-'PY'
+		import openvino
+		compile_model = openvino.Core.compile_model
+		def refuse(self, model, device=None, *more):
+		    if str(device).startswith("HETERO"):
+		        raise RuntimeError("Exception from x.cpp:1:\nHETERO is not here")
+		    return compile_model(self, model, device, *more)
+		openvino.Core.compile_model = refuse
+	PY
+	PYTHONPATH=$PWD:$PYTHONPATH applied rnnlm
+	[[ $output == *"HETERO: OpenVINO refuses: HETERO is not here"*"segments: "*" ms, "* ]]
+	rm sitecustomize.py
+}
+
+@test "another tolerance, other devices, and what is wrong" {
+	pieces rnnlm
+	run -1 "$HSDAG_PYTHON" "$ROOT/pipelines/apply" --seconds 0 --tolerance -1 rnnlm.xml rnnlm.placed
+	[[ $output == *"HETERO: other outputs than one device"*"segments: other outputs"* ]]
+	applied rnnlm --map cpu:0=CPU,cpu:1=CPU --precision default
+	[[ $output == *"devices: cpu:0 on CPU, cpu:1 on CPU"$'\n'* ]]
+	run -2 "$HSDAG_PYTHON" "$ROOT/pipelines/apply" rnnlm.xml
+	run -2 "$HSDAG_PYTHON" "$ROOT/pipelines/apply" --precision f64 rnnlm.xml rnnlm.placed
+	run -3 "$HSDAG_PYTHON" "$ROOT/pipelines/apply" rnnlm.xml nowhere
+	sh "$ROOT/tests/support/models.sh" small_scalar .
+	run -3 "$HSDAG_PYTHON" "$ROOT/pipelines/apply" small_scalar.xml rnnlm.placed
+	[[ $output == *"names no operation of 'small_scalar.xml'"* ]]
+	run -0 "$HSDAG_PYTHON" "$ROOT/pipelines/apply" --help
+}
