@@ -117,6 +117,9 @@ struct device_class {
 	/* Takes any convex set of nodes, each of which it supports, as one step: the planner
 	 * gives it maximal convex segments (of at most max_nodes), and fuses is not asked. */
 	bool segments;
+	/* What a segment takes beyond its nodes, roughly: to start it, and for each byte that enters or
+	 * leaves it, which is brought out of the device's own layout and into it again. */
+	double segment_s, boundary_byte_s;
 	/* Takes tensors whose shapes are known only while running.  Their descriptions have
 	 * DIM_DYNAMIC; their memory is a struct tensor with the shape and the address of the
 	 * data, which belong to the step that made them and stay until it runs again. */
@@ -145,6 +148,11 @@ struct device_class {
 	int (*prepare)(struct device *d, const struct step_spec *s, struct step **out,
 		       struct err *e);
 	void (*step_free)(struct device *d, struct step *s);
+	/* Seconds that each node takes inside a step of these nodes, into node_s (n_nodes); 0 for one
+	 * that others have taken in.  Found by a few runs of its own on inputs of zeros.  NULL: only
+	 * whole steps can be timed. */
+	int (*node_times)(struct device *d, const struct step_spec *s, double *node_s,
+			  struct err *e);
 	/* May output `out` of the step be the same memory as its input `in` (same size, and
 	 * nothing else reads it afterwards)?  NULL: never. */
 	bool (*in_place)(struct device *d, const struct step *s, uint32_t in, uint32_t out);

@@ -167,6 +167,32 @@ void prepared_drop(struct prepared *x)
 	x->users--;
 }
 
+/* describe, which wants local filled in. */
+static int describe_alone(const struct prepared_cache *c, struct model *m,
+			  const struct fusion_group *g, uint32_t *local, struct arena *a,
+			  struct step_spec *out, struct err *e)
+{
+	for (uint32_t j = 0; j < g->n; j++)
+		local[g->step[j]] = j;
+	int rc = describe(c, m, g, local, a, out, e);
+	for (uint32_t j = 0; j < g->n; j++)
+		local[g->step[j]] = GRAPH_NONE;
+	return rc;
+}
+
+int prepared_node_times(struct prepared_cache *c, struct model *m, const struct fusion_group *g,
+			uint32_t *local, double *step_s, struct err *e)
+{
+	struct device *d = &c->devices->dev[g->dev];
+	struct arena *a = arena_new();
+	struct step_spec spec;
+	int rc = describe_alone(c, m, g, local, a, &spec, e);
+	if (rc == 0)
+		rc = d->class->node_times(d, &spec, step_s, e);
+	arena_free(a);
+	return rc == 0 ? 0 : prefix_group(c, m, g, e);
+}
+
 /* ---- several at once ---- */
 
 struct job {
@@ -197,12 +223,7 @@ static int make_jobs(struct prepared_cache *c, struct model *m, const struct fus
 			continue;
 		struct job *x = &job[(*n_jobs)++];
 		*x = (struct job){.g = g, .d = d, .e = ERR_INIT};
-		for (uint32_t j = 0; j < g->n; j++)
-			local[g->step[j]] = j;
-		int rc = describe(c, m, g, local, a, &x->spec, e);
-		for (uint32_t j = 0; j < g->n; j++)
-			local[g->step[j]] = GRAPH_NONE;
-		if (rc < 0)
+		if (describe_alone(c, m, g, local, a, &x->spec, e) < 0)
 			return prefix_group(c, m, g, e);
 	}
 	return 0;

@@ -34,6 +34,9 @@ int prepared_get(struct prepared_cache *c, struct model *m, const struct fusion_
  * that prepared_get then finds it.  local: GRAPH_NONE for every step, before and after. */
 int prepared_ahead(struct prepared_cache *c, struct model *m, const struct fusion_group *groups,
 		   uint32_t n, uint32_t *local, struct err *e) MUST_CHECK;
+/* device_class.node_times of group g: what each of its steps takes there, into step_s (g->n). */
+int prepared_node_times(struct prepared_cache *c, struct model *m, const struct fusion_group *g,
+			uint32_t *local, double *step_s, struct err *e) MUST_CHECK;
 void prepared_drop(struct prepared *x);
 
 #endif

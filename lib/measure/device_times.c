@@ -34,6 +34,27 @@ void device_times_sum(const struct device_times *x, struct interval *set_s)
 	mem_free(sum);
 }
 
+/* The planner's durations of p's steps on device d become what the device says of the nodes of its
+ * segments, by which a segment's time is shared out.  Where it says nothing they stay guesses. */
+static bool ask_nodes(struct session *s, uint32_t d, const struct plan *p)
+{
+	struct planner *pl = &s->planner;
+	double *step_s = MEM_NEWN(double, (size_t)pl->dag.n + 1);
+	bool learnt = false;
+	for (uint32_t i = 0; i < p->n_groups && s->devices.dev[d].class->node_times; i++) {
+		const struct fusion_group *g = &p->group[i];
+		struct err e = ERR_INIT;
+		if (g->dev != d || g->n < 2 ||
+		    prepared_node_times(&pl->prepared, pl->m, g, pl->local, step_s, &e) < 0)
+			continue;
+		for (uint32_t j = 0; j < g->n; j++)
+			pl->step_s[(size_t)g->step[j] * s->devices.n + d] = fmax(step_s[j], 1e-9);
+		learnt = true;
+	}
+	mem_free(step_s);
+	return learnt;
+}
+
 /* A warm-up, and a first run that counts: roughly what steps take. */
 static int first_runs(struct timed *t, struct session *s, struct err *e)
 {
@@ -53,6 +74,12 @@ int device_times_open(struct device_times *x, struct session *s, uint32_t d,
 	int rc = c->fuses ? timed_make(&x->apart, s, device, FUSE_SETS, e) : 0;
 	if (rc == 0)
 		rc = timed_make(&x->joined, s, device, FUSE_ALL, e);
+	if (rc == 0 && ask_nodes(s, d, &x->joined.plan)) {
+		timed_release(&x->joined);
+		rc = timed_make(&x->joined, s, device, FUSE_ALL, e);
+		x->joined.waits = c->finish != NULL;
+		x->joined.whole = x->joined.waits && x->alone;
+	}
 	if (rc == 0 && c->fuses)
 		rc = first_runs(&x->apart, s, e);
 	if (rc == 0)

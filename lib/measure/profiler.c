@@ -150,7 +150,9 @@ static void fill_times(struct profiler *x)
 			continue;
 		}
 		device_times_sum(&x->dev[d], x->out->set_s);
-		if (x->dev[d].apart.made)
+		if (x->s->devices.dev[d].class->segments)
+			savings_of_boundaries(&x->dev[d], x->out->set_s, &savings);
+		else if (x->dev[d].apart.made)
 			savings_find(&x->dev[d], &savings);
 	}
 	savings_store(&savings, k, x->a, x->out);

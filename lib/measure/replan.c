@@ -17,6 +17,16 @@ static bool overlaps(const struct plan *p)
 	return busy > 1;
 }
 
+/* Do devices that compile segments do all of it?  These are few, and what they wait for leaves little to
+ * order. */
+static bool all_segments(const struct plan *p)
+{
+	for (uint32_t d = 0; d < p->devices->n; d++)
+		if (p->n_dev_tasks[d] > 0 && !p->devices->dev[d].class->segments)
+			return false;
+	return true;
+}
+
 /* Medians of the n runs in step_s (n, n_steps) replace planned ones, where a step's end can
  * be seen by its worker. */
 static void update_costs(struct session *s, const struct plan *p, const double *step_s, uint32_t n)
@@ -62,7 +72,7 @@ int session_plan(struct session *s, const uint16_t *device, struct plan *out, st
 	if (plan_make(&s->planner, device, out, e) < 0)
 		return -1;
 	/* Runs before those that count would change what variables keep. */
-	bool fixed = s->has_costs || s->opt.keep_state || !overlaps(out);
+	bool fixed = s->has_costs || s->opt.keep_state || !overlaps(out) || all_segments(out);
 	int off = fixed ? 0 : time_plan(s, out, e);
 	if (off == 0)
 		return 0;

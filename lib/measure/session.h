@@ -75,8 +75,8 @@ int session_measure_singles(struct session *s, struct err *e) MUST_CHECK;
 int session_measure(struct session *s, struct trial *t, uint32_t n, struct arena *a,
 		    struct err *e) MUST_CHECK;
 
-/* A plan (plan_make) for measuring.  When several devices are at work, and durations are not a
- * profile's, it is run a few times, and planned again by the durations of its steps when it took
+/* A plan (plan_make) for measuring.  When several devices are at work, not all of which compile
+ * segments, and durations are not a profile's, it is run a few times, and planned again by the durations of its steps when it took
  * another time than planned.  -1: it cannot run. */
 int session_plan(struct session *s, const uint16_t *device, struct plan *out,
 		 struct err *e) MUST_CHECK;

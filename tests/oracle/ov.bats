@@ -268,3 +268,16 @@ run_cut() {
 	HSDAG_CACHE=googlenet.mp run -1 --separate-stderr devrun --probe -D ov:CPU googlenet.mp
 	[[ $stderr == *"cannot use HSDAG_CACHE 'googlenet.mp'"* ]]
 }
+
+@test "a profile says what it costs that a set begins a segment, and what is saved when it does not" {
+	devrun probe --profile --max-seconds 0.05 -D ov:CPU:0 -o costs.mp googlenet.mp
+	run -0 py - <<-'PY'
+		c = first(read("costs.mp"), "cost")
+		set_s, saved, dst = (array(c[k]) for k in ("set_s", "saved_s", "pair_dst"))
+		total = np.zeros_like(set_s)
+		np.add.at(total, dst.astype(int), saved)
+		assert len(dst) > 20 and (total <= set_s * 1.000001).all()
+		# Operators that others take in have no time within a segment.
+		assert (set_s - total < 1e-3 * set_s.max()).sum() > 20 and (set_s - total).sum() > 0
+	PY
+}

@@ -35,6 +35,15 @@ typedef struct {
 	char **devices;
 	size_t size;
 } ov_available;
+typedef struct {
+	int status;                  /* 0: it did not run */
+	int64_t real_time, cpu_time; /* microseconds */
+	const char *node_name, *exec_type, *node_type;
+} ov_node_time;
+typedef struct {
+	ov_node_time *node;
+	size_t size;
+} ov_node_times;
 typedef int ov_status; /* 0: OK, else negative */
 
 /* F(result, name, (arguments)) */
@@ -74,6 +83,9 @@ typedef int ov_status; /* 0: OK, else negative */
 	F(ov_status, ov_infer_request_set_tensor_by_const_port, \
 	  (ov_infer_request *, const ov_port *, const ov_tensor *)) \
 	F(ov_status, ov_infer_request_infer, (ov_infer_request *)) \
+	F(ov_status, ov_infer_request_get_profiling_info, \
+	  (const ov_infer_request *, ov_node_times *)) \
+	F(void, ov_profiling_info_list_free, (ov_node_times *)) \
 	F(ov_status, ov_tensor_create_from_host_ptr, (int, ov_shape, void *, ov_tensor **)) \
 	F(void, ov_tensor_free, (ov_tensor *))
 

@@ -182,12 +182,16 @@ static int use_weights(struct ov_state *s, const struct step_spec *spec, struct 
 {
 	const struct step_env *env = spec->n_nodes ? spec->node[0].env : NULL;
 	const char *path = env && env->weights ? env->weights_path : NULL;
-	if (s->weights && s->weights_of == (env ? env->weights : NULL))
-		return 0;
-	ov_weights_close(s->weights);
-	s->weights = NULL;
-	s->weights_of = env ? env->weights : NULL;
-	return ov_weights_open(path, &s->weights, e);
+	int rc = 0;
+	pthread_mutex_lock(&s->lock);
+	if (!s->weights || s->weights_of != (env ? env->weights : NULL)) {
+		ov_weights_close(s->weights);
+		s->weights = NULL;
+		s->weights_of = env ? env->weights : NULL;
+		rc = ov_weights_open(path, &s->weights, e);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return rc;
 }
 
 static int make_request(const struct ov_state *s, struct step *p, struct err *e)
@@ -221,17 +225,21 @@ static int find_ports(const struct ov_state *s, const struct step_spec *spec, st
 		       : ov_api_error(ov, rc, e, "OpenVINO lost an input or output of the segment");
 }
 
-static int openvino_prepare(struct device *d, const struct step_spec *spec, struct step **out,
-			    struct err *e)
+static struct step *new_step(const struct step_spec *spec)
 {
-	struct ov_state *s = d->state;
 	struct step *p = MEM_NEW(struct step);
 	p->n_in = spec->n_in;
 	p->n_out = spec->n_out;
 	p->port = MEM_NEWN(struct port, (size_t)p->n_in + p->n_out + 1);
-	pthread_mutex_lock(&s->lock);
+	return p;
+}
+
+static int openvino_prepare(struct device *d, const struct step_spec *spec, struct step **out,
+			    struct err *e)
+{
+	struct ov_state *s = d->state;
+	struct step *p = new_step(spec);
 	int rc = use_weights(s, spec, e);
-	pthread_mutex_unlock(&s->lock);
 	if (rc == 0)
 		rc = ov_segment_get(s, spec, &p->segment, &p->weight_bytes, e);
 	if (rc == 0)
@@ -291,6 +299,59 @@ static int openvino_run(struct device *d, struct step *p, struct devmem *const *
 	return rc == 0 ? 0 : ov_api_error(s->ov, rc, e, "inference failed");
 }
 
+/* ---- times of nodes ---- */
+
+/* Every input and output in memory of its own, which the caller frees: memory[n_in + n_out]. */
+static int set_zeros(const struct ov_state *s, struct step *p, void **memory, struct err *e)
+{
+	for (uint32_t i = 0; i < p->n_in + p->n_out; i++) {
+		size_t bytes = (size_t)tensor_bytes(&p->port[i].shape);
+		memory[i] = mem_try(bytes ? bytes : 1);
+		if (!memory[i])
+			return err_set(e, ST_RUNTIME, "no memory for %zu bytes", bytes);
+		memset(memory[i], 0, bytes);
+		if (set_port(s, p, i, memory[i], e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int openvino_node_times(struct device *d, const struct step_spec *spec, double *node_s,
+			       struct err *e)
+{
+	enum { RUNS = 6 };
+	struct ov_state *s = d->state;
+	struct step *p = new_step(spec);
+	struct ov_segment own = {0};
+	void **memory = MEM_NEWN(void *, (size_t)p->n_in + p->n_out + 1);
+	p->segment = &own;
+	int rc = use_weights(s, spec, e);
+	if (rc == 0)
+		rc = ov_segment_compile(s, spec, true, &own.model, e);
+	if (rc == 0)
+		rc = make_request(s, p, e);
+	if (rc == 0)
+		rc = find_ports(s, spec, p, e);
+	if (rc == 0)
+		rc = set_zeros(s, p, memory, e);
+	for (int i = 0; i < RUNS && rc == 0; i++) {
+		ov_status status = s->ov->ov_infer_request_infer(p->request);
+		if (status != 0)
+			rc = ov_api_error(s->ov, status, e, "inference failed");
+	}
+	if (rc == 0)
+		rc = ov_times_read(s, p->request, spec, node_s, e);
+	uint32_t n = p->n_in + p->n_out;
+	p->segment = NULL;
+	openvino_step_free(d, p);
+	if (own.model)
+		s->ov->ov_compiled_model_free(own.model);
+	for (uint32_t i = 0; i < n; i++)
+		mem_free(memory[i]);
+	mem_free(memory);
+	return rc;
+}
+
 const struct device_class openvino_device_class = {
 	.forms = "ov:NAME",
 	.help = "ov:NAME (a device of OpenVINO: ov:CPU, ov:CPU:0 on core 0, ov:GPU.1, ov:AUTO, "
@@ -300,6 +361,8 @@ const struct device_class openvino_device_class = {
 	.list_machine = openvino_list_machine,
 	.max_nodes = UINT32_MAX,
 	.segments = true,
+	.segment_s = 15e-6,
+	.boundary_byte_s = 0.25e-9,
 	.parallel = true,
 	.open = openvino_open,
 	.close = openvino_close,
@@ -308,6 +371,7 @@ const struct device_class openvino_device_class = {
 	.takes = openvino_takes,
 	.prepare = openvino_prepare,
 	.step_free = openvino_step_free,
+	.node_times = openvino_node_times,
 	.step_memory = openvino_step_memory,
 	.alloc = host_memory_alloc,
 	.view = host_memory_view,

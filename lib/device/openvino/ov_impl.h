@@ -92,6 +92,15 @@ struct ov_segment {
  * refuses. */
 int ov_segment_get(struct ov_state *s, const struct step_spec *spec, struct ov_segment **out,
 		   uint64_t *weight_bytes, struct err *e) MUST_CHECK;
+/* Compiled anew, for nobody else.  timed: its requests tell what each node takes. */
+int ov_segment_compile(struct ov_state *s, const struct step_spec *spec, bool timed,
+		       ov_compiled_model **out, struct err *e) MUST_CHECK;
 void ov_segment_drop(const struct ov_state *s, struct ov_segment *x); /* one user less */
+
+/* ---- times of nodes (ov_times.c) ---- */
+
+/* What the request's inferences say of the nodes of its step, as device_class.node_times. */
+int ov_times_read(const struct ov_state *s, const ov_infer_request *request,
+		  const struct step_spec *spec, double *node_s, struct err *e) MUST_CHECK;
 
 #endif

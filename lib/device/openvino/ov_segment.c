@@ -87,8 +87,8 @@ static int read_text(const struct ov_state *s, const char *xml, size_t bytes, ov
 	return rc == 0 ? 0 : ov_api_error(ov, rc, e, "OpenVINO does not read the segment");
 }
 
-static int compile(struct ov_state *s, const struct step_spec *spec, ov_compiled_model **out,
-		   struct err *e)
+int ov_segment_compile(struct ov_state *s, const struct step_spec *spec, bool timed,
+		       ov_compiled_model **out, struct err *e)
 {
 	char *xml = NULL;
 	size_t bytes = 0;
@@ -101,7 +101,10 @@ static int compile(struct ov_state *s, const struct step_spec *spec, ov_compiled
 	pthread_mutex_unlock(&s->lock);
 	if (rc == 0) {
 		ov_status status =
-			s->ov->ov_core_compile_model(s->core, model, s->name.target, 0, out);
+			timed ? s->ov->ov_core_compile_model(s->core, model, s->name.target, 2, out,
+							     "PERF_COUNT", "YES")
+			      : s->ov->ov_core_compile_model(s->core, model, s->name.target, 0,
+							     out);
 		if (status != 0)
 			rc = ov_api_error(s->ov, status, e,
 					  "OpenVINO does not compile the segment");
@@ -168,7 +171,7 @@ int ov_segment_get(struct ov_state *s, const struct step_spec *spec, struct ov_s
 	struct ov_blob blob;
 	ov_compiled_model *model = from_cache(s, key, &blob);
 	if (!model) {
-		if (compile(s, spec, &model, e) < 0)
+		if (ov_segment_compile(s, spec, false, &model, e) < 0)
 			return -1;
 		struct to_write x = {s->ov, model};
 		ov_cache_keep(s->cache, key, write_model, &x);
