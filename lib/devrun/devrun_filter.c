@@ -234,11 +234,35 @@ static int decode_graph(struct state *s, const struct rec *r, struct err *e)
 	return s->g ? 0 : -1;
 }
 
+/* Could the constants lie anywhere?  What kernels make of them may be larger.  An unknown memory holds
+ * everything. */
+static int check_memory(const struct state *s, struct err *e)
+{
+	const struct graph *g = s->g;
+	double needs = 0, has = 0;
+	for (uint32_t i = 0; i < g->n_const; i++)
+		if (i == 0 || g->const_offset[i] != g->const_offset[i - 1])
+			needs += (double)g->const_bytes[i];
+	for (uint32_t d = 0; d < s->session.devices.n; d++) {
+		uint64_t holds = device_memory(&s->session.devices.dev[d]);
+		if (holds == 0)
+			return 0;
+		has += (double)holds;
+	}
+	if (needs <= has)
+		return 0;
+	return err_set(e, ST_RUNTIME,
+		       "no placement can fit: the model's constants take %.1f MB, the devices hold "
+		       "%.1f MB together, %.1f MB too little",
+		       needs * 1e-6, has * 1e-6, (needs - has) * 1e-6);
+}
+
 /* --probe --profile; earlier: NULL, or the costs to make the mean with, s->devs their devices */
 static int write_profile(struct state *s, const struct rec *earlier, struct err *e)
 {
 	struct profile p;
-	if (open_session(s, NULL, e) < 0 || profile_take(&s->session, s->queue.arena, &p, e) < 0)
+	if (open_session(s, NULL, e) < 0 || check_memory(s, e) < 0 ||
+	    profile_take(&s->session, s->queue.arena, &p, e) < 0)
 		return -1;
 	uint32_t k = s->session.devices.n, failed = 0;
 	for (uint32_t d = 0; d < k; d++)

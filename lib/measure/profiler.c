@@ -282,6 +282,25 @@ static int profile_run(struct profiler *x, struct err *e)
 	return measure_links(x, e) < 0 ? -1 : fit_probes(x, e);
 }
 
+/* The user's limits are for placements.  What is timed here is the whole model on one device, which
+ * runs as long as there is real memory for it.  limit (k): as they were, for restore_limits. */
+static uint64_t *lift_limits(struct device_list *l)
+{
+	uint64_t *limit = MEM_NEWN(uint64_t, (size_t)l->n + 1);
+	for (uint32_t d = 0; d < l->n; d++) {
+		limit[d] = l->dev[d].mem_limit;
+		l->dev[d].mem_limit = 0;
+	}
+	return limit;
+}
+
+static void restore_limits(struct device_list *l, uint64_t *limit)
+{
+	for (uint32_t d = 0; d < l->n; d++)
+		l->dev[d].mem_limit = limit[d];
+	mem_free(limit);
+}
+
 int profile_take(struct session *s, struct arena *a, struct profile *out, struct err *e)
 {
 	size_t k = s->devices.n, n_sets = s->model.g->n_sets;
@@ -300,7 +319,9 @@ int profile_take(struct session *s, struct arena *a, struct profile *out, struct
 	for (size_t i = 0; i < n_sets * k; i++)
 		out->set_s[i] = (struct interval){-1, -1, -1};
 	planner_step_sets(&s->planner, x.step_set);
+	uint64_t *limit = lift_limits(&s->devices);
 	int rc = profile_run(&x, e);
+	restore_limits(&s->devices, limit);
 	probes_close(x.probes);
 	for (uint32_t d = 0; d < k; d++)
 		device_times_close(&x.dev[d]);

@@ -86,3 +86,19 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		assert len(runs("paired12.mp")) == 14 and all(m["ok"] for m in runs("paired12.mp"))
 	'
 }
+
+@test "a profile under limits that no single device keeps; devices that hold the constants in no way" {
+	two_cores
+	models mobilenet_v3_large
+	devrun probe --profile --max-seconds 0.1 -D cpu:0,cpu:1 -m cpu:0=14M,cpu:1=15M mobilenet_v3_large.mp -o limited.mp
+	py '
+		r = read("limited.mp")
+		assert list(array(first(r, "devs")["mem_bytes"])) == [14 << 20, 15 << 20]
+		assert (array(first(r, "cost")["set_s"]) >= 0).all()
+	'
+	run -0 bash -o pipefail -c 'placebase single limited.mp | devrun --no-reference -n 1 -m cpu:0=14M,cpu:1=15M | recdump -k run --tsv ok,reason'
+	[ "$(grep -c "needs [0-9]* bytes and has 1[0-9]*" <<< "$output")" -eq 2 ]
+	run -1 --separate-stderr devrun probe --profile -D cpu:0,cpu:1 -m cpu:0=4M,cpu:1=5M mobilenet_v3_large.mp -o none.mp
+	[[ $stderr =~ "no placement can fit: the model's constants take "[0-9.]+" MB, the devices hold 9.4 MB together, "[0-9.]+" MB too little" ]]
+	[ ! -e none.mp ]
+}

@@ -157,12 +157,15 @@ whole() {
 	# shellcheck disable=SC2086
 	run -0 "$PLACE" small_summator.xml $args
 	cp again/placement.json before.json
+	cp again/graph.mp before.mp
 	sed 's/name="read"/name="read_it"/' small_summator.xml > other.xml
 	cp small_summator.bin other.bin
 	# shellcheck disable=SC2086
 	run -3 "$PLACE" other.xml $args --resume
 	[[ "$output" == "place: error: 'again' has another search (graph "*"/small_summator.xml), not one of 'other.xml'; -o another directory, or leave --resume out" ]]
 	cmp before.json again/placement.json
+	cmp before.mp again/graph.mp
+	[ -z "$(find again -name '.new*')" ]
 	# Neither on other devices: its random placements ran elsewhere.
 	# shellcheck disable=SC2086
 	run -3 "$PLACE" small_summator.xml $args --resume -D cpu:0
