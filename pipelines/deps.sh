@@ -7,7 +7,7 @@ packages="gcc make pkg-config libxml2-dev libjansson-dev libmsgpack-dev libopenb
 	ocl-icd-opencl-dev opencl-headers pocl-opencl-icd libxxhash-dev libmetis-dev libscotch-dev
 	coinor-libclp-dev xz-utils"
 [ $# -eq 0 ] || packages="$packages bats python3-venv ca-certificates chromium
-	slurmctld slurmd slurm-client munge parallel"
+	man-db parallel ${CI:+slurmctld slurmd slurm-client munge}"     # daemons are not for people's machines
 
 missing=
 for p in $packages; do
