@@ -1,7 +1,7 @@
 # cores.mk - what `place` hands over on this machine's devices, beside HEFT alone and the portfolio alone, judged in one race.
 #
 #   make cores
-#     MODELS="..."      names of tests/models or paths of .xml, weights beside them (default: nmt2 rnnlm googlenet)
+#     MODELS="..."      names of tests/models or paths of .xml (default: nmt2 rnnlm googlenet)
 #     DEVICES=...       (default: cpu:0,cpu:1)
 #     BUDGETS="15 40"   seconds of place
 #     TIMES=5           how often each
@@ -16,10 +16,10 @@ CORES_DIR    = $(B)/cores
 CORES_PY     = $(or $(HSDAG_PYTHON),python3)
 CORES_PROGS  = $(addprefix $(B)/bin/,ir2dag dagfeat devsim devrun placebase gpnembed placepolicy reinforce placeout recdump irfill)
 
-cores: $(foreach m,$(CORES_MODELS),$(call model_files,$(m))) $(CORES_PROGS)
+cores: $(CORES_PROGS)
 	@mkdir -p $(CORES_DIR)
 	@PATH="$(abspath $(B))/bin:$(abspath pipelines):$$PATH" B=$(abspath $(B)) $(CORES_PY) tests/bench/cores.py \
-	  -m $(foreach m,$(CORES_MODELS),$(firstword $(call model_files,$(m)))) -D $(or $(DEVICES),cpu:0$(comma)cpu:1) \
+	  -m $$(pipelines/fill.sh $(B)/models $(CORES_MODELS)) -D $(or $(DEVICES),cpu:0$(comma)cpu:1) \
 	  --budgets $(call commas,$(or $(BUDGETS),15 40)) --times $(or $(TIMES),5) --judge $(or $(JUDGE),15) \
 	  --cache $(CORES_DIR)/cache --rows $(CORES_DIR)/cores.tsv > $(CORES_DIR)/cores.md.tmp
 	@mv $(CORES_DIR)/cores.md.tmp $(CORES_DIR)/cores.md
