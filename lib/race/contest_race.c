@@ -271,7 +271,9 @@ static int race_all(struct racers *r, struct race *race, struct arena *a, struct
 		return rc;
 	int w = (int)r->who[out.winner];
 	const struct contestant *c = &r->x->c[w];
-	if (w >= (int)r->x->k && (r->x->reference < 0 || (c->has_ratio && c->ratio.hi < 1)))
+	bool sure = c->has_ratio && c->ratio.hi < 1;
+	if (w >= (int)r->x->k &&
+	    (r->x->reference < 0 || sure || race_likely(race, (uint32_t)out.winner, 0)))
 		r->x->winner = w;
 	return 0;
 }

@@ -17,7 +17,7 @@
  *
  * Samples of m are all runs that count, of whatever block; ratios are to the mean, less what the
  * fastest of them is better for good, paired within blocks.  The winner is what the race hands over,
- * if it is surely faster than that. */
+ * if it is surely faster than that, or, when the time is over before anything is sure, likely so. */
 int contest_race(struct contest *x, const struct measure_options *o, struct arena *a,
 		 struct err *e) MUST_CHECK;
 

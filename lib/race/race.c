@@ -11,6 +11,7 @@ static const double ERROR_RATE = 0.02; /* of all leavings of a race together */
 /* Of the budget: the time over which an arm has run before it leaves; that of a race before it ends
  * early. */
 static const double SEEN_SHARE = 0.1, LEAST_SHARE = 0.3;
+static const double LIKELY = 0.84, LIKELY_GAIN = 0.05; /* one in five of a normal is beyond that */
 static const double MIXTURE = 8; /* bursts around which the boundary is the narrowest */
 
 struct race *race_new(const struct race_options *o, const struct race_source *source)
@@ -253,6 +254,14 @@ bool race_claim(const struct race *x, uint32_t i, uint32_t j, struct interval *o
 	half *= t_quantile(1 + (a->n_clean < b->n_clean ? a->n_clean : b->n_clean));
 	*out = (struct interval){exp(mid), exp(mid - half), exp(mid + half)};
 	return true;
+}
+
+bool race_likely(const struct race *x, uint32_t i, uint32_t j)
+{
+	const struct race_arm *a = &x->arm[i], *b = &x->arm[j];
+	double by = b->effect - a->shrunk;
+	return a->n_bursts > 0 && b->n_bursts > 0 && by > LIKELY_GAIN &&
+	       by > LIKELY * hypot(a->shrunk_se, b->se);
 }
 
 /* The best arm that is surely as fast as the start, else the start. */

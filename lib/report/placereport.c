@@ -157,7 +157,8 @@ void placetext_verdict(FILE *out, const struct answer *x, const char *const *nam
 			1 / m->ratio, ref, 1 / m->ratio_hi, 1 / m->ratio_lo, x->n_pairs,
 			x->race.n_blocks ? "runs" : "pairs",
 			m->ratio_hi < 1 || m->ratio_lo > 1 ? ""
-							   : ": no difference that can be told");
+			: x->race.n_blocks ? ": likely, not certain, and more time would tell"
+					   : ": no difference that can be told");
 	else
 		fputs("no ratio was measured", out);
 }

@@ -32,7 +32,7 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		assert f["final"] and f["reference"] in ("cpu:0", "cpu:1") and f["n_pairs"] >= 8
 		assert f["out_cos"] > 0.999999 and f["out_max"] < 1e-5
 		single = f["source"] == "single"
-		assert f["ratio"] == f["ratio_hi"] == 1 if single else f["ratio_hi"] < 1
+		assert f["ratio"] == f["ratio_hi"] == 1 if single else f["ratio_hi"] < 1 or f["ratio"] < 0.96
 		# One placement, one latency: the final rounds are where all rows come from.
 		ref = x[("cpu:0", "cpu:1").index(f["reference"])]
 		assert ref["ratio"] == 1 and ref["lat_s"] == f["ref_s"] == min(m["lat_s"] for m in x[:2])
