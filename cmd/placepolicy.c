@@ -41,8 +41,8 @@ struct filter_state {
 	                                      its params told; 0: not yet */
 	uint64_t graph;
 	uint32_t n_sets;
-	struct ugraph sets;     /* the graph of the sets */
-	struct err graph_error; /* why there is none */
+	struct rec *graph_rec; /* until a network has read it, or is none that looks at it */
+	struct ugraph sets;    /* what was read from it */
 	struct devs devs;
 	const uint8_t *mask; /* (n_sets,k) or NULL */
 	uint32_t *class;     /* (n_sets) sets of equal class share a device; NULL: any
@@ -352,6 +352,15 @@ static int init_part_policy(struct filter_state *s, const struct net_model *m,
 	return 0;
 }
 
+static int load_graph(struct filter_state *s, struct err *e)
+{
+	uint64_t digest;
+	int rc = s->graph_rec ? learn_graph(s->graph_rec, s->run_arena, &s->sets, &digest, e) : 0;
+	rec_drop(s->graph_rec);
+	s->graph_rec = NULL;
+	return rc;
+}
+
 /* The samples of the policy that draws a device for each group. */
 static int emit_samples(struct filter_state *s, const struct part_rec *p, struct err *e)
 {
@@ -364,8 +373,8 @@ static int emit_samples(struct filter_state *s, const struct part_rec *p, struct
 				    .policy = b->p};
 	struct part_policy q;
 	struct drawn drawn;
-	if (!m.net->policy && s->graph_error.code)
-		return err_set(e, s->graph_error.code, "%s", s->graph_error.msg);
+	if (!m.net->policy && load_graph(s, e) < 0)
+		return -1;
 	if (init_part_policy(s, &m, p, &q, e) < 0)
 		return -1;
 	uint32_t n = n_samples(s);
@@ -415,6 +424,10 @@ static int take_params(struct filter_state *s, const struct rec *r, struct err *
 	if (param_block_decode(&s->block[b], r, e) < 0 ||
 	    param_blocks_match(s->block, s->o->net, e) < 0)
 		return -1;
+	if (s->block[b].net->policy) { /* it does not look at the graph */
+		rec_drop(s->graph_rec);
+		s->graph_rec = NULL;
+	}
 	/* The policy's are told once, when first used; later ones come from reinforce. */
 	return b == BLOCK_EMBED ? filter_pass(&s->f, r, e) : 0;
 }
@@ -450,10 +463,10 @@ static int take_graph(struct filter_state *s, const struct rec *r, struct err *e
 	s->has_graph = true;
 	if (graph_decode_size(r, &s->graph, &s->n_sets, e) < 0)
 		return -1;
-	/* Only networks that choose in turn look at the edges. */
-	uint64_t digest;
-	if (learn_graph(r, s->run_arena, &s->sets, &digest, &s->graph_error) < 0)
-		s->sets = (struct ugraph){0};
+	rec_drop(s->graph_rec);
+	s->graph_rec = rec_keep(r);
+	if (!s->graph_rec)
+		return err_set(e, ST_RUNTIME, "no memory for the graph");
 	return filter_pass(&s->f, r, e);
 }
 
@@ -525,8 +538,10 @@ static void reset(struct filter_state *s)
 	s->policy_d = 0;
 	s->mask = NULL;
 	s->class = NULL;
-	s->episode_samples = 0;
+	s->episode_samples = s->visits = 0;
 	s->incumbent = (struct incumbent){0};
+	rec_drop(s->graph_rec);
+	s->graph_rec = NULL;
 }
 
 static int filter(struct filter_state *s, struct err *e)
