@@ -1,5 +1,5 @@
-/* bench_seq.c - milliseconds of a recurrent layer and of content attention on the tape, forward and
- * back, and beside them the bare matrix products of the same layer by OpenBLAS as an anchor.
+/* bench_seq.c - milliseconds of a recurrent layer, of content attention and of messages on the tape, forward
+ * and back, and beside them the bare matrix products of the same layer by OpenBLAS as an anchor.
  *
  *   bench_seq [REPEATS] */
 #include "base/blas.h"
@@ -85,6 +85,71 @@ static double attend_products(const struct shape *s, const struct buffers *b)
 	return clock_s() - t0;
 }
 
+/* Messages of Placeto: a round over `batch` visits of a graph of `steps` groups, each of which hears the
+ * two before it, made again on the way back. */
+static struct hearing chain(uint32_t n, struct arena *a)
+{
+	struct hearing h = {.n = n};
+	for (int way = 0; way < 2; way++) {
+		uint32_t *ptr = arena_raw(a, n + 1, sizeof *ptr), *node = arena_raw(a, 2 * n, 4),
+			 m = 0;
+		for (uint32_t i = 0; i < n; i++) {
+			ptr[i] = m;
+			for (uint32_t k = 1; k <= 2; k++)
+				if (way ? i + k < n : i >= k)
+					node[m++] = way ? i + k : i - k;
+		}
+		ptr[n] = m;
+		h.ptr[way] = ptr;
+		h.node[way] = node;
+	}
+	return h;
+}
+
+static struct mat *one_round(struct tape *t, const void *arg, struct mat *const *x, uint32_t first,
+			     uint32_t n)
+{
+	const struct after relu = {.relu = true};
+	const struct hearing *h = arg;
+	uint32_t *row = arena_raw(tape_arena(t), (size_t)n * h->n, sizeof *row);
+	for (uint32_t i = 0; i < n * h->n; i++)
+		row[i] = first * h->n + i;
+	struct mat *e = tape_gather(t, x[0], row, n * h->n);
+	struct mat *f = tape_linear(t, e, x[1], x[2], relu);
+	struct mat *g =
+		tape_linear_norm(t, tape_hear(t, f, h, false), x[1], x[2], NULL, x[2], x[2], relu);
+	uint32_t *visit = arena_raw(tape_arena(t), (size_t)n * h->n, sizeof *visit);
+	for (uint32_t i = 0; i < n * h->n; i++)
+		visit[i] = i / h->n;
+	return tape_segment_mean(t, tape_add(t, g, e), visit, n, 0);
+}
+
+static double messages(struct tape *t, const struct shape *s, const struct buffers *b)
+{
+	uint32_t rows = s->steps * s->batch, h = s->h, most = 1 + 1024 / s->steps;
+	double t0 = clock_s();
+	tape_begin(t, true, NULL);
+	struct hearing along = chain(s->steps, tape_arena(t));
+	struct mat **in = ARENA_NEWN(tape_arena(t), struct mat *, 3);
+	in[0] = tape_param(t, b->x, b->g, rows, h);
+	in[1] = tape_param(t, b->w, b->g + (size_t)rows * h, h, h);
+	in[2] = tape_param(t, b->ones, b->g + (size_t)(rows + h) * h, 1, h);
+	sum_back(t, tape_again(t, s->batch, h, most, one_round, &along, 3, in), b->ones);
+	return clock_s() - t0;
+}
+
+/* The products of f and g: twice forward, once each for the gradients of rows and of weights. */
+static double messages_products(const struct shape *s, const struct buffers *b)
+{
+	int h = (int)s->h, rows = (int)(s->steps * s->batch);
+	double t0 = clock_s();
+	for (int i = 0; i < 6; i++)
+		blas_gemm(false, i >= 4, rows, h, h, 1, b->x, h, b->w, h, 0, b->y, h);
+	for (int i = 0; i < 2; i++)
+		blas_gemm(true, false, h, h, rows, 1, b->x, h, b->y, h, 0, b->g, h);
+	return clock_s() - t0;
+}
+
 static double best(int repeats,
 		   double (*fn)(struct tape *, const struct shape *, const struct buffers *),
 		   double (*bare)(const struct shape *, const struct buffers *), struct tape *t,
@@ -121,6 +186,24 @@ int main(int argc, char **argv)
 		double ap = best(repeats, NULL, attend_products, t, s, &b);
 		printf("%6u %6u %6u %10.2f %10.2f %8.2f %10.2f %10.2f %8.2f\n", s->steps, s->batch,
 		       s->h, l, lp, l / lp, a, ap, a / ap);
+		mem_free(b.x);
+		mem_free(b.w);
+		mem_free(b.g);
+		mem_free(b.ones);
+		mem_free(b.y);
+	}
+	static const struct shape visits[] = {{76, 76, 32}, {100, 100, 32}, {400, 100, 64}};
+	printf("\n%6s %6s %6s %10s %10s %8s\n", "groups", "visits", "width", "messages", "products",
+	       "ratio");
+	for (size_t i = 0; i < sizeof visits / sizeof *visits; i++) {
+		const struct shape *s = &visits[i];
+		size_t rows = (size_t)s->steps * s->batch, h = s->h;
+		struct buffers b = {noise(rows * h, 1), noise(h * h, 2),
+				    noise((rows + h + 1) * h, 3), noise(rows + h, 4),
+				    noise(rows * h, 5)};
+		double m = best(repeats, messages, NULL, t, s, &b);
+		double p = best(repeats, NULL, messages_products, t, s, &b);
+		printf("%6u %6u %6u %10.2f %10.2f %8.2f\n", s->steps, s->batch, s->h, m, p, m / p);
 		mem_free(b.x);
 		mem_free(b.w);
 		mem_free(b.g);

@@ -1,0 +1,166 @@
+/* bench_placer.c - seconds of one update of the Hierarchical Planner as its recipe has it, on one thread:
+ * embeddings and groups of every step, placements drawn, replay of forward and backward pass, Adam.
+ *
+ *   bench_placer STREAM [REPEATS [NET]]
+ *
+ * A stream has a graph and its features: ir2dag M.xml | dagfeat -o STREAM.  tests/bench/placer.py has the
+ * same network in PyTorch and compares. */
+#include "base/blas.h"
+#include "base/clock.h"
+#include "learn/net/net.h"
+#include "learn/net/sampling.h"
+#include "learn/train/learn_problem.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEPS = 5, SAMPLES = 2, DEVICES = 2 };
+
+static void check(int rc, const struct err *e)
+{
+	if (rc < 0) {
+		fprintf(stderr, "bench_placer: error: %s\n", e->msg);
+		exit(1);
+	}
+}
+
+static void read_problem(struct learn_problem *p, const char *path)
+{
+	struct err e = ERR_INIT;
+	struct rec r;
+	int k;
+	struct rec_reader *f = rec_reader_open(path, -1, &e);
+	check(f ? 0 : -1, &e);
+	while ((k = rec_next(f, &r, &e)) > 0)
+		check(learn_problem_take(p, &r, &e), &e);
+	check(k, &e);
+	check(learn_problem_check(p, true, false, &e), &e);
+	rec_reader_close(f);
+}
+
+/* What is timed: draw is embedding, grouping, drawing; learn is replay; adam is the rest. */
+struct timing {
+	double draw, learn, adam, groups;
+};
+
+struct world {
+	struct net_model m;
+	struct params *block[2];
+	struct adam adam[2];
+	float *grad[2];
+	struct net_work *w;
+	struct replayer *r;
+	const float *x;
+};
+
+static void one_update(struct world *s, uint32_t episode, struct timing *t)
+{
+	struct err e = ERR_INIT;
+	struct arena *a = arena_new();
+	struct partition part[STEPS];
+	struct rng_addr rng[STEPS], draw_rng[SAMPLES];
+	struct replay_step step[STEPS];
+	double coef[SAMPLES], logp[STEPS][SAMPLES], groups = 0;
+	uint32_t n = s->m.graph->n;
+	double t0 = clock_s();
+	for (uint32_t i = 0; i < STEPS; i++) {
+		struct partition *p = &part[i];
+		struct drawn drawn;
+		rng[i] = (struct rng_addr){.seed = 1, .episode = episode, .step = i};
+		check(net_embed(s->w, &s->m, s->x, &rng[i], NULL, NULL, 0, p, &e), &e);
+		size_t size = (size_t)p->n_groups * s->m.d;
+		p->group =
+			memcpy(arena_raw(a, n, sizeof *p->group), p->group, n * sizeof *p->group);
+		p->z = memcpy(arena_raw(a, size, sizeof *p->z), p->z, size * sizeof *p->z);
+		if (p->label)
+			p->label = memcpy(arena_raw(a, p->n_groups, 4), p->label, p->n_groups * 4);
+		struct parse_round *round = arena_raw(a, p->n_rounds, sizeof *round);
+		for (uint32_t q = 0; q < p->n_rounds; q++) {
+			uint32_t kept = p->round[q].n_kept;
+			round[q] = p->round[q];
+			round[q].kept = memcpy(arena_raw(a, kept, 4), p->round[q].kept, kept * 4);
+		}
+		p->round = round;
+		for (uint32_t q = 0; q < SAMPLES; q++)
+			draw_rng[q] = (struct rng_addr){
+				.seed = 1, .episode = episode, .step = i, .stream = RNG_ACTION + q};
+		const struct draw draw = {SAMPLES, false, draw_rng, NULL};
+		const struct to_place q = {.z = p->z, .n_groups = p->n_groups, .group = p->group};
+		check(net_draw(s->w, &s->m, &q, &draw, &drawn, &e), &e);
+		size = (size_t)SAMPLES * p->n_groups;
+		step[i] = (struct replay_step){
+			.x = s->x,
+			.rng = &rng[i],
+			.part = p,
+			.n_samples = SAMPLES,
+			.action = memcpy(arena_raw(a, size, 2), drawn.action, size * 2),
+			.coef_logp = coef,
+			.logp = logp[i]};
+		groups += (double)p->n_groups / STEPS;
+	}
+	for (int i = 0; i < SAMPLES; i++)
+		coef[i] = i ? -0.1 : 0.1;
+	double t1 = clock_s();
+	for (int b = 0; b < 2; b++)
+		memset(s->grad[b], 0, s->block[b]->n * sizeof **s->grad);
+	check(replayer_run(s->r, &s->m, step, STEPS, s->grad[0], s->grad[1], &e), &e);
+	double t2 = clock_s();
+	double norm = sqrt(params_norm2(s->grad[0], s->block[0]->n) +
+			   params_norm2(s->grad[1], s->block[1]->n));
+	for (int b = 0; b < 2; b++)
+		adam_step(&s->adam[b], s->block[b]->data, s->grad[b], params_clip(norm, 1));
+	double t3 = clock_s();
+	*t = (struct timing){t1 - t0, t2 - t1, t3 - t2, groups};
+	arena_free(a);
+}
+
+int main(int argc, char **argv)
+{
+	int repeats = argc > 2 ? atoi(argv[2]) : 10;
+	const struct net *net = net_find(argc > 3 ? argv[3] : "hierarchical");
+	if (argc < 2 || repeats < 1 || !net) {
+		fprintf(stderr, "usage: bench_placer STREAM [REPEATS [NET]]\n");
+		return 2;
+	}
+	struct learn_problem p;
+	struct timing best = {INFINITY, INFINITY, INFINITY, 0}, t;
+	double whole = INFINITY;
+	blas_init();
+	learn_problem_init(&p);
+	read_problem(&p, argv[1]);
+	enum recipe_kind recipe = RECIPE_PAPER;
+	const void *h = net_defaults(net, recipe);
+	struct world s = {.x = p.x};
+	s.block[0] = net->embed_init(h, p.d, 1);
+	s.block[1] = net->policy_init(h, p.d, DEVICES, 1);
+	s.m = (struct net_model){net, h, &p.graph, NULL, p.d, DEVICES, s.block[0], s.block[1]};
+	s.w = net_work_new(NULL);
+	s.r = replayer_new(NULL);
+	for (int b = 0; b < 2; b++) {
+		s.grad[b] = MEM_NEWN(float, s.block[b]->n);
+		adam_init(&s.adam[b], s.block[b]->n, 1e-4);
+	}
+	for (int i = 0; i <= repeats; i++) {
+		one_update(&s, (uint32_t)i + 1, &t);
+		if (i == 0)
+			continue; /* memory is new */
+		whole = fmin(whole, t.draw + t.learn + t.adam);
+		best.draw = fmin(best.draw, t.draw);
+		best.learn = fmin(best.learn, t.learn);
+		best.adam = fmin(best.adam, t.adam);
+		best.groups += t.groups / repeats;
+	}
+	printf("%s %.6f draw %.6f learn %.6f adam %.6f groups %.1f parameters %zu\n", net->name,
+	       whole, best.draw, best.learn, best.adam, best.groups, s.block[0]->n + s.block[1]->n);
+	for (int b = 0; b < 2; b++) {
+		mem_free(s.grad[b]);
+		adam_release(&s.adam[b]);
+		params_free(s.block[b]);
+	}
+	replayer_free(s.r);
+	net_work_free(s.w);
+	learn_problem_release(&p);
+	return 0;
+}
