@@ -525,7 +525,8 @@ int main(int argc, char **argv)
 	if (o.refit)
 		s.cases = refit_cases_new();
 	if (rc == 0 && o.fit) {
-		s.fitted = fitted_open(o.fit, (uint64_t)common.seed, (uint32_t)o.draws, &e);
+		s.fitted = fitted_open(o.fit, (uint64_t)common.seed, (uint32_t)o.draws, s.in.order,
+				       &e);
 		rc = s.fitted ? 0 : -1;
 	}
 	if (rc == 0 && m->spec) {

@@ -46,17 +46,19 @@ compete_first() {
 		race "$1" --starts "$(compete_count_starts)" -o "$compete_dir/first.mp"
 }
 
+# Fits simulate thousands of times.  Orders that devrun's plans have are searched for each placement, which takes too long.
+#
 # compete_propose SECONDS: proposed.mp, what is the fastest in the mean over draws of the fitted costs: among what ran
 # and what portfolios of so many seconds find on some of these draws.
 compete_propose() {
 	local i
 	rm -f "$compete_dir"/found.*.mp
 	for ((i = 0; i <= compete_draws; i++)); do
-		stage devsim --refit --draw "$i" --seed "$compete_seed" "$compete_dir/first.mp" |
+		stage devsim --refit --order rank --draw "$i" --seed "$compete_seed" "$compete_dir/first.mp" |
 			stage placebase portfolio --budget "$1" --seed "$compete_seed" -o "$compete_dir/found.$i.mp" || return
 	done
 	stage placebase "of:$compete_dir/first.mp" "$compete_input" | add "$compete_dir"/found.*.mp |
-		stage devsim --fit "$compete_dir/first.mp" --draws "$compete_judges" --seed "$compete_seed" |
+		stage devsim --fit "$compete_dir/first.mp" --order rank --draws "$compete_judges" --seed "$compete_seed" |
 		stage topk -k "$compete_proposals" -o "$compete_dir/proposed.mp" || return
 	rm -f "$compete_dir"/found.*.mp
 }

@@ -316,6 +316,22 @@ onnx_model() {
 	'
 }
 
+@test "a first race, proposals on costs that fit it, a search that is screened by them, the last race" {
+	cp "$ROOT/tests/models/mobilenet_v3_large.xml" m.xml
+	run -0 timeout 300 "$PLACE" m.xml -D cpu:0,cpu:1 --profile 0.1 --budget 8 --proposals 2 --episodes 2 --screen 4 -o fitted
+	[[ "$output" == *"screening: "*" draws simulated"*"time: model "*", first race "*", proposals "*", search "*", comparison "* ]]
+	py '
+		assert len(of("fitted/proposed.mp", "place")) == 2
+		assert all(m["predicted_s"] > 0 for m in of("fitted/proposed.mp", "place"))
+		final = [m for m in of("fitted/final.mp", "best") if m.get("final")]
+		assert len(final) == 2, final
+		first, last = runs("fitted/first.mp"), runs("fitted/final.mp")[len(runs("fitted/first.mp")):]
+		for a, b in zip(first, last):
+			assert b["ok"] != bool(a.get("out")) or "no time" in b.get("reason", ""), (a, b)
+	'
+	grep -Eq '^search: [0-9]+ s, [1-9][0-9]* placements measured in [12] episodes' fitted/report.txt
+}
+
 @test "progress: a phase that takes longer says what it does" {
 	# shellcheck disable=SC2086
 	run -0 on_terminal "" "$PLACE" small_summator.xml $LONG --budget 7 -o shown

@@ -55,7 +55,8 @@ static int fit(struct fitted *x, const char *path, struct err *e)
 	return x->refit ? 0 : -1;
 }
 
-struct fitted *fitted_open(const char *path, uint64_t seed, uint32_t draws, struct err *e)
+struct fitted *fitted_open(const char *path, uint64_t seed, uint32_t draws, enum place_order order,
+			   struct err *e)
 {
 	struct fitted *x = MEM_NEW(struct fitted);
 
@@ -67,12 +68,14 @@ struct fitted *fitted_open(const char *path, uint64_t seed, uint32_t draws, stru
 	x->model = MEM_NEWN(struct place_model, x->n);
 	x->ev = MEM_NEWN(struct evaluator *, x->n);
 	x->lat_s = MEM_NEWN(double, x->n);
-	if (place_inputs_init(&x->in, NULL, e) < 0 || fit(x, path, e) < 0) {
-		err_prefix(e, "'%s'", path);
-		fitted_free(x);
-		return NULL;
-	}
-	return x;
+	int rc = place_inputs_init(&x->in, NULL, e);
+
+	x->in.order = order;
+	if (rc == 0 && fit(x, path, e) == 0)
+		return x;
+	err_prefix(e, "'%s'", path);
+	fitted_free(x);
+	return NULL;
 }
 
 static void drop_models(struct fitted *x)

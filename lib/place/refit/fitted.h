@@ -9,9 +9,10 @@
 struct fitted;
 
 /* Read the stream at path, which has a graph, costs, devices and measured placements, and fit
- * (refit.h).  draws 0: the most likely costs; N: draws 1 .. N, seeded with seed.  NULL: ST_INPUT
+ * (refit.h) with schedules in this order.  draws 0: the most likely costs; N: draws 1 .. N, seeded with seed.  NULL: ST_INPUT
  * where it has none of them. */
-struct fitted *fitted_open(const char *path, uint64_t seed, uint32_t draws, struct err *e);
+struct fitted *fitted_open(const char *path, uint64_t seed, uint32_t draws, enum place_order order,
+			   struct err *e);
 void fitted_free(struct fitted *x);
 
 /* The models for placements on these devices of the graph with this digest, which are borrowed until
