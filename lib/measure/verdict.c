@@ -44,25 +44,30 @@ static void plan_one(struct participants *p, uint32_t i)
 		memcpy(t->reason, e.msg, sizeof t->reason);
 }
 
-/* Could every plan have memory of its own in the host's, by what one needs for all on the first
- * device? */
-static bool is_small(const struct participants *p)
+/* The tensors of most plans take no more on a device than those of everything on one device and a
+ * quarter: reserve that.  False: the devices have memory of their own, or all plans together could
+ * need too much, as those do that take more and lie by themselves. */
+static bool reserve_guess(struct participants *p)
 {
 	struct planner *planner = &p->s->planner;
+	uint64_t *most = ARENA_NEWN(p->a, uint64_t, p->k), all = 0;
+	struct err e = ERR_INIT;
+	struct plan x;
 	for (uint32_t d = 0; d < p->k; d++)
 		if (!p->s->devices.dev[d].class->host)
 			return false;
-	struct err e = ERR_INIT;
-	struct plan x;
-	uint64_t most = 0;
-	if (p->n == 0 || plan_make(planner, p->trial[0]->device, &x, &e) < 0) {
-		err_clear(&e);
-		return false;
+	bool done = p->n > 0 && plan_make(planner, p->trial[0]->device, &x, &e) == 0;
+	if (done) {
+		for (uint32_t d = 0; d < p->k; d++)
+			all = all > x.tensor_bytes[d] ? all : x.tensor_bytes[d];
+		plan_release(&x);
+		for (uint32_t d = 0; d < p->k; d++)
+			most[d] = all + all / 4;
+		done = all < mem_available() / SMALL_SHARE / p->n &&
+		       planner_reserve(planner, most, &e) == 0;
 	}
-	for (uint32_t d = 0; d < p->k; d++)
-		most = most > x.tensor_bytes[d] ? most : x.tensor_bytes[d];
-	plan_release(&x);
-	return most < mem_available() / SMALL_SHARE / p->n;
+	err_clear(&e);
+	return done;
 }
 
 /* Memory for the largest plan, so that all of them share it: plans once without keeping any. */
@@ -121,7 +126,7 @@ static void participants_open(struct participants *p, struct session *s, struct 
 		p->trial[i] = i < k ? &v->single[i] : &t[i - k];
 		p->like[i] = i < k ? -1 : find_like(p, i);
 	}
-	if (!is_small(p))
+	if (!reserve_guess(p))
 		reserve(p);
 	for (uint32_t i = 0; i < p->n; i++)
 		if (p->trial[i]->left)
