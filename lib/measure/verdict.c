@@ -44,9 +44,9 @@ static void plan_one(struct participants *p, uint32_t i)
 		memcpy(t->reason, e.msg, sizeof t->reason);
 }
 
-/* The tensors of most plans take no more on a device than those of everything on one device and a
- * quarter: reserve that.  False: the devices have memory of their own, or all plans together could
- * need too much, as those do that take more and lie by themselves. */
+/* The tensors of most plans take no more on a device than twice those of everything on one device:
+ * reserve that, which costs nothing until it is written to.  False: the devices have memory of their
+ * own, or all plans together could need too much, as those do that take more and lie by themselves. */
 static bool reserve_guess(struct participants *p)
 {
 	struct planner *planner = &p->s->planner;
@@ -62,7 +62,7 @@ static bool reserve_guess(struct participants *p)
 			all = all > x.tensor_bytes[d] ? all : x.tensor_bytes[d];
 		plan_release(&x);
 		for (uint32_t d = 0; d < p->k; d++)
-			most[d] = all + all / 4;
+			most[d] = 2 * all;
 		done = all < mem_available() / SMALL_SHARE / p->n &&
 		       planner_reserve(planner, most, &e) == 0;
 	}
