@@ -112,7 +112,7 @@ struct race_entry {
  * start; one that cannot run is none. */
 uint32_t race_add(struct race *x, const struct race_entry *entry);
 
-/* Run blocks until so many seconds of the budget are spent.  1: settled before; 0: the time is
+/* Run blocks, one at least, until so many seconds of the budget are spent.  1: settled before; 0: the time is
  * over; -1: the source said so. */
 int race_run(struct race *x, double until_s, struct err *e) MUST_CHECK;
 

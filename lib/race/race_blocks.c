@@ -198,7 +198,7 @@ int race_blocks(struct race *x, double until_s, bool final, struct err *e)
 {
 	struct members m = {0, x->o.block, MEM_NEWN(uint32_t, x->o.block)};
 	int rc = 0;
-	while (rc == 0 && race_spent(x) < until_s) {
+	while (rc == 0 && (race_spent(x) < until_s || x->n_blocks == 0)) {
 		admit(x);
 		choose_members(x, final, &m);
 		rc = m.n == 0 || race_settled(x) ? 1 : run_block(x, &m, e);

@@ -27,7 +27,7 @@ int race_best(const struct race *x, bool start);
 void race_learn(struct race *x);
 /* Nothing live or waiting can be faster than the leader by the tolerance. */
 bool race_settled(const struct race *x);
-/* Blocks until so many seconds are spent, in the final of the leader beside the best start.  1:
+/* Blocks, one at least, until so many seconds are spent, in the final of the leader beside the best start.  1:
  * settled; 0; -1: the source ended. */
 int race_blocks(struct race *x, double until_s, bool final, struct err *e) MUST_CHECK;
 

@@ -631,6 +631,24 @@ static void effects(void)
 	block_effects_release(&x);
 }
 
+/* However little time there is, every start has run once. */
+static void no_time(void)
+{
+	struct told t = {.s = {4, 2, 3, 5}, .fails = 9};
+	struct race_source source = {&t, told_burst, NULL, told_spent};
+	struct race_options o = RACE_OPTIONS_INIT;
+	struct race_result r;
+	struct err e = ERR_INIT;
+	o.budget_s = 0;
+	struct race *x = race_new(&o, &source);
+	for (uint32_t i = 0; i < 4; i++)
+		race_add(x, &(struct race_entry){.start = i < 3, .group = i});
+	int rc = race_finish(x, &r, &e);
+	tap(rc == 0 && r.winner == 1 && r.n_blocks == 1 && t.bursts[2] == 1 && t.bursts[3] == 0,
+	    "without time: %u blocks, the winner is %d", r.n_blocks, r.winner);
+	race_free(x);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 1) {
@@ -644,6 +662,7 @@ int main(int argc, char **argv)
 	late_arms();
 	contests();
 	few_bursts();
+	no_time();
 	drifts();
 	trials(5, true, 0.006);
 	trials(5, false, 0.008);
