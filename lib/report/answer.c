@@ -46,6 +46,23 @@ static int take_graph(struct answer *x, const struct rec *r, struct err *e)
 
 /* ---- runs ---- */
 
+struct measured measured_of_run(const struct run_rec *x)
+{
+	return (struct measured){.given = true,
+				 .reason = x->reason,
+				 .lat_s = x->lat_s,
+				 .lo_s = x->lo_s,
+				 .hi_s = x->hi_s,
+				 .ref_s = x->ref_s,
+				 .has_ratio = x->has_ratio,
+				 .ratio = x->ratio,
+				 .ratio_lo = x->ratio_lo,
+				 .ratio_hi = x->ratio_hi,
+				 .has_copies = x->has_copies,
+				 .copies = x->copies,
+				 .copy_bytes = x->copy_bytes};
+}
+
 /* Also *sample, where it is not NULL. */
 static int read_run(const struct rec *r, struct arena *a, struct measured *m, uint32_t *sample,
 		    struct err *e)
@@ -55,19 +72,7 @@ static int read_run(const struct rec *r, struct arena *a, struct measured *m, ui
 	struct run_rec x;
 	if (run_decode(r, keys, a, &x, e) < 0)
 		return -1;
-	*m = (struct measured){.given = true,
-			       .reason = x.reason,
-			       .lat_s = x.lat_s,
-			       .lo_s = x.lo_s,
-			       .hi_s = x.hi_s,
-			       .ref_s = x.ref_s,
-			       .has_ratio = x.has_ratio,
-			       .ratio = x.ratio,
-			       .ratio_lo = x.ratio_lo,
-			       .ratio_hi = x.ratio_hi,
-			       .has_copies = x.has_copies,
-			       .copies = x.copies,
-			       .copy_bytes = x.copy_bytes};
+	*m = measured_of_run(&x);
 	if (sample)
 		*sample = x.id.sample;
 	return 0;

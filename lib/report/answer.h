@@ -24,6 +24,10 @@ struct measured {
 	double value;
 };
 
+/* Of a run that was decoded with RUN_LATENCY, RUN_INTERVAL, RUN_REFERENCE, RUN_RATIO and RUN_COPIES;
+ * its text is borrowed. */
+struct measured measured_of_run(const struct run_rec *x);
+
 enum answer_kind { ANSWER_NONE, ANSWER_PLACE, ANSWER_BEST, ANSWER_FINAL };
 
 struct answer {

@@ -56,19 +56,7 @@ static int take_run(struct history *h, const struct rec *r, struct err *e)
 						       .single = single,
 						       .sample = x.id.sample,
 						       .n_runs = (uint32_t)t.n,
-						       .m = {.given = true,
-							     .reason = x.reason,
-							     .lat_s = x.lat_s,
-							     .lo_s = x.lo_s,
-							     .hi_s = x.hi_s,
-							     .ref_s = x.ref_s,
-							     .has_ratio = x.has_ratio,
-							     .ratio = x.ratio,
-							     .ratio_lo = x.ratio_lo,
-							     .ratio_hi = x.ratio_hi,
-							     .has_copies = x.has_copies,
-							     .copies = x.copies,
-							     .copy_bytes = x.copy_bytes}};
+						       .m = measured_of_run(&x)};
 	return 0;
 }
 
