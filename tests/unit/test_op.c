@@ -2,6 +2,7 @@
  * functions against libm, packed products against plain loops, and kernels on several threads.
  * That operators compute what OpenVINO computes is ops.bats' part. */
 #include "kernel/dense/cpu_gemm.h"
+#include "kernel/ops/cpu_fft.h"
 #include "kernel/cpu_level.h"
 #include "kernel/cpu_vec.h"
 #include "dynamic/host_eval.h"
@@ -446,6 +447,49 @@ static void test_products(int level)
 
 /* ---- threads ---- */
 
+/* Largest distance of a transform of `lines` lines of n from the sums that it stands for. */
+static double fourier_error(int64_t n, int64_t lines, bool inverse)
+{
+	struct cpu_ctx *ctx = cpu_ctx_new(NULL, NULL);
+	struct fft f;
+	struct err e = ERR_INIT;
+	float *room = MEM_NEWN(float, (size_t)(4 * n * lines));
+	double *want = MEM_NEWN(double, (size_t)(2 * n * lines)), worst = 0;
+	if (fft_init(&f, ctx, n, inverse, &e))
+		return 1;
+	for (int64_t i = 0; i < 2 * n * lines; i++)
+		room[i] = sinf((float)i * 1.7f);
+	for (int64_t k = 0; k < n; k++)
+		for (int64_t i = 0; i < n; i++) {
+			double a = (inverse ? 2 : -2) * acos(-1) * (double)(i * k % n) / (double)n;
+			for (int64_t l = 0; l < lines; l++) {
+				double re = (double)room[i * lines + l];
+				double im = (double)room[(n + i) * lines + l];
+				want[k * lines + l] += re * cos(a) - im * sin(a);
+				want[(n + k) * lines + l] += re * sin(a) + im * cos(a);
+			}
+		}
+	const float *y = fft_run(&f, room, room + 2 * n * lines, lines);
+	for (int64_t i = 0; i < 2 * n * lines; i++)
+		worst = fmax(worst, fabs((double)y[i] - want[i]));
+	cpu_ctx_free(ctx);
+	mem_free(room);
+	mem_free(want);
+	return worst / sqrt((double)n);
+}
+
+static void test_fourier(int level)
+{
+	static const int64_t lengths[] = {1,  2,  3,  4,  5,  6,   7,   8,  9,
+					  11, 16, 26, 30, 97, 128, 202, 480};
+	double worst = 0;
+	for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++)
+		for (int64_t lines = 1; lines <= FFT_LINES; lines += 5)
+			for (int inverse = 0; inverse < 2; inverse++)
+				worst = fmax(worst, fourier_error(lengths[i], lines, inverse));
+	tap(worst < 5e-6, "level %d: Fourier transforms of any length (%.1e)", level, worst);
+}
+
 /* Run one node on n_threads threads; its output in *bytes bytes, to be freed. */
 static void *run_threads(uint32_t v, const struct tensor *in, struct tensor *out, int n_threads,
 			 struct err *e)
@@ -539,6 +583,7 @@ int main(void)
 		cpu_level = level;
 		test_functions(level);
 		test_products(level);
+		test_fourier(level);
 	}
 	test_threads();
 	return tap_end();
