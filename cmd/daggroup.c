@@ -6,6 +6,7 @@
 
 #include "base/msg.h"
 #include "base/opt.h"
+#include "record/graphrec.h"
 #include "record/grouprec.h"
 #include "record/partrec.h"
 #include "partition/grouping.h"
@@ -22,6 +23,7 @@ struct options {
 	int64_t groups, max_size;
 	int traffic; /* enum traffic */
 	bool acyclic, memory;
+	bool sets; /* groups become sets */
 };
 
 struct state {
@@ -214,7 +216,7 @@ static int add_groups(struct state *s, struct filter *f, struct err *e)
 				   .held = held,
 				   .room = copy_room(&m, s->arena),
 				   .k = m.k,
-				   .acyclic = o->acyclic,
+				   .acyclic = o->acyclic || o->sets,
 				   .seed = (uint64_t)s->common->seed};
 	struct group_rec out = {.graph = m.g->digest,
 				.method = o->method->name,
@@ -227,7 +229,26 @@ static int add_groups(struct state *s, struct filter *f, struct err *e)
 		return -1;
 	out.n_groups = told.n_groups;
 	describe_groups(s, &g, out.group, &told);
-	return group_encode(&out, f->out, e);
+	if (!o->sets)
+		return group_encode(&out, f->out, e);
+	return graph_join_sets(s->in.g, out.group, out.n_groups, e) < 0
+		       ? -1
+		       : graph_encode(s->in.g, f->out, e);
+}
+
+/* A record goes on, unless its place will be taken. */
+static int take(struct state *s, struct filter *f, const struct rec *r, struct err *e)
+{
+	if (place_inputs_take(&s->in, r, e) < 0)
+		return -1;
+	if (rec_is(r, "group") || (s->o->sets && rec_is(r, "graph")))
+		return 0;
+	if (s->o->sets)
+		return err_set(e, ST_INPUT,
+			       "a record '%s' is about the sets as they were; --sets goes "
+			       "right behind ir2dag",
+			       r->kind);
+	return filter_pass(f, r, e);
 }
 
 static int run_filter(struct state *s, struct filter *f, struct err *e)
@@ -237,8 +258,7 @@ static int run_filter(struct state *s, struct filter *f, struct err *e)
 
 	while ((k = filter_next(f, &r, e)) > 0) {
 		if (k == FILTER_RECORD) {
-			if (place_inputs_take(&s->in, &r, e) < 0 ||
-			    (!rec_is(&r, "group") && filter_pass(f, &r, e) < 0))
+			if (take(s, f, &r, e) < 0)
 				return -1;
 			continue;
 		}
@@ -309,6 +329,10 @@ int main(int argc, char **argv)
 		{"acyclic", 0, OPT_FLAG, &o.acyclic, NULL,
 		 "no groups that wait for each other in a circle: sets move, the fewest steps\n"
 		 "along the order of groups (isotonic regression)",
+		 0, 0, NULL, NULL},
+		{"sets", 0, OPT_FLAG, &o.sets, NULL,
+		 "groups become the sets of the graph, with --acyclic: features, costs and\n"
+		 "placements are theirs, and with devrun --fuse sets each is a segment",
 		 0, 0, NULL, NULL},
 		{"memory", 0, OPT_FLAG, &o.memory, NULL,
 		 "metis: balance the bytes that sets hold, too", 0, 0, NULL, NULL},

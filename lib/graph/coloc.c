@@ -84,3 +84,23 @@ void graph_colocate(struct graph *g, enum const_mode mode, bool colocate)
 	}
 	arena_free(a);
 }
+
+int graph_join_sets(struct graph *g, const uint32_t *group, uint32_t n_groups, struct err *e)
+{
+	struct arena *a = arena_new();
+	uint32_t *order = ARENA_NEWN(a, uint32_t, n_groups);
+	uint32_t *number = ARENA_NEWN(a, uint32_t, n_groups);
+	struct digraph sets, q;
+	graph_set_quotient(g, a, &sets);
+	digraph_quotient(&sets, group, n_groups, a, &q);
+	bool acyclic = digraph_toposort(&q, a, order);
+	for (uint32_t i = 0; acyclic && i < n_groups; i++)
+		number[order[i]] = i;
+	for (uint32_t v = 0; acyclic && v < g->n; v++)
+		if (g->set[v] != GRAPH_NONE)
+			g->set[v] = number[group[g->set[v]]];
+	if (acyclic)
+		g->n_sets = n_groups;
+	arena_free(a);
+	return acyclic ? 0 : err_set(e, ST_INPUT, "groups of sets wait for each other in a circle");
+}

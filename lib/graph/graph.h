@@ -179,6 +179,11 @@ enum const_mode {
  * set numbers a topological order of the quotient graph.  `colocate` false:
  * every placed node is its own set. */
 void graph_colocate(struct graph *g, enum const_mode mode, bool colocate);
+/* All sets of a group become one set: group[n_sets] below n_groups, each of which has a set.
+ * They are numbered in a topological order.  ST_INPUT, and g as it was, when groups wait for
+ * each other in a circle. */
+int graph_join_sets(struct graph *g, const uint32_t *group, uint32_t n_groups,
+		    struct err *e) MUST_CHECK;
 
 /* ---- a plain directed graph, and the quotient by sets ---- */
 

@@ -193,3 +193,26 @@ assert (groups('metis.mp') == groups('same.mp')).all() and of('same.mp', 'group'
 	run -2 daggroup --of metis.mp metis p.mp -o bad.mp
 	[ ! -e bad.mp ]
 }
+
+@test "--sets: groups become the sets, which features, costs, placements and segments are of" {
+	daggroup heavy-edge -g 12 g.mp > a.mp
+	daggroup heavy-edge -g 12 --acyclic g.mp > c.mp
+	daggroup heavy-edge -g 12 --sets g.mp > s.mp
+	py "$groups"'
+assert [k for k, _ in read("s.mp")] == ["hdr", "graph", "end"]
+old, new = of("c.mp", "graph")[0], of("s.mp", "graph")[0]
+assert new["n_sets"] == 12 and new["digest"] != old["digest"]
+x, y, z = groups("c.mp"), array(old["set"]), array(new["set"])
+placed = y < old["n_sets"]
+assert (placed == (z < 12)).all()
+assert len({(int(a), int(b)) for a, b in zip(x[y[placed]], z[placed])}) == 12, "one set a group"
+assert all(u < v for u, v in edges("s.mp")), "in a topological order"
+'
+	irfill "$ROOT/tests/models/googlenet.xml" -o w.bin
+	dagfeat s.mp | devrun probe --weights w.bin --profile --max-seconds 0.1 -D cpu:0 |
+		placebase random -n 2 | devrun --weights w.bin --fuse sets -n 1 > r.mp
+	py 'assert all(m["ok"] for m in of("r.mp", "run")) and len(array(of("r.mp", "place")[0]["device"])) == 12'
+	run -3 daggroup heavy-edge --sets p.mp -o bad.mp
+	[[ $output == *"a record 'feat' is about the sets as they were; --sets goes right behind ir2dag" ]]
+	[ ! -e bad.mp ]
+}
