@@ -46,7 +46,7 @@ MY_CPPFLAGS = -D_GNU_SOURCE -DCL_TARGET_OPENCL_VERSION=120 $(if $(filter 0,$(OPE
 MY_CFLAGS = -std=c11 -g $(OPT) $(ALIGN) $(WARN) $(SAN) $(CFLAGS)
 MY_LDFLAGS = $(SAN) -Wl,--as-needed $(LDFLAGS)
 
-LDLIBS   = -lxml2 -ljansson -lmsgpackc -lopenblas $(if $(filter 0,$(OPENCL)),,-lOpenCL) -lxxhash -lmetis \
+LDLIBS   = -lxml2 -ljansson -lmsgpackc $(if $(filter 0,$(OPENCL)),,-lOpenCL) -lxxhash -lmetis \
            -lscotch -lpthread -ldl -lm
 
 PROGS   := $(patsubst cmd/%.c,$(B)/bin/%,$(wildcard cmd/*.c))
@@ -95,6 +95,9 @@ $(B)/tests/%: $$(wildcard tests/unit/$$*.c tests/bench/$$*.c tests/fuzz/$$*.c) $
 	@mkdir -p $(@D) $(B)/obj
 	@echo "  LINK  $@"
 	$(Q)$(LINK)
+
+# The yardstick of these is OpenBLAS.
+$(B)/tests/bench_seq $(B)/tests/bench_learn: LDLIBS += -lopenblas
 
 units: $(UNITS)
 

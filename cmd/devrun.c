@@ -2,7 +2,6 @@
  * devrun/devrun_command.h; what it does to a stream is in devrun/devrun_filter.h. */
 #include <stdio.h>
 
-#include "base/blas.h"
 #include "base/msg.h"
 #include "device/openvino/ov_api.h"
 #include "exec/support.h"
@@ -67,7 +66,6 @@ static int run_filter(struct devrun_command *c, int argc, char **argv, struct er
 		o->devices = device_list_default(found, sizeof found);
 	if (c->precision && o->devices)
 		o->devices = precise = device_list_precision(o->devices, c->precision);
-	blas_init();
 	int rc = filter_open(&f, c->file, &c->common, argc, argv, e);
 	if (rc == 0)
 		rc = filter_close(&f, devrun_filter_run(o, (uint64_t)c->common.seed, &f, e), e);

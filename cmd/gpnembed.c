@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/blas.h"
 #include "base/msg.h"
 #include "base/opt.h"
 #include "record/episoderec.h"
@@ -267,7 +266,6 @@ static int filter_files(const struct options *o, const struct opt_common *common
 		mem_free(s.hyper);
 		return -1;
 	}
-	blas_init();
 	s.pool = pool_new((int)o->threads, NULL);
 	s.work = net_work_new(s.pool);
 	learn_problem_init(&s.problem);

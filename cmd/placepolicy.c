@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/blas.h"
 #include "base/msg.h"
 #include "base/opt.h"
 #include "record/grouprec.h"
@@ -576,7 +575,6 @@ static int filter_files(const struct options *o, const struct opt_common *common
 	move_policy_init(&s.moves);
 	if (o->list && devs_from_list(o->list, s.run_arena, &s.devs, e) < 0)
 		goto out;
-	blas_init();
 	s.work = net_work_new(NULL);
 	if (filter_open(&s.f, input, common, argc, argv, e) == 0)
 		k = filter_close(&s.f, filter(&s, e), e);

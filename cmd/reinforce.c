@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/blas.h"
 #include "base/mem.h"
 #include "base/msg.h"
 #include "base/opt.h"
@@ -202,7 +201,6 @@ static int filter_files(const struct options *o, const struct recipe *recipe,
 	s.t.interrupted = &interrupted;
 	s.t.f = &s.f;
 	budget_start(&s.t.budget);
-	blas_init();
 	handle_signals();
 	bool open = filter_open(&s.f, input, common, argc, argv, e) == 0;
 	if (open) {

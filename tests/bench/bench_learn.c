@@ -8,7 +8,7 @@
  * has a graph and its features: ir2dag M.xml | dagfeat --paper -o STREAM. */
 #include "randgraph.h"
 
-#include "base/blas.h"
+#include "blas.h"
 #include "learn/net/gpn.h"
 #include "learn/net/net.h"
 #include "learn/train/learn_problem.h"

@@ -5,7 +5,6 @@
  *
  * A stream has a graph and its features: ir2dag M.xml | dagfeat -o STREAM.  tests/bench/placer.py has the
  * same network in PyTorch and compares. */
-#include "base/blas.h"
 #include "base/clock.h"
 #include "learn/net/net.h"
 #include "learn/net/sampling.h"
@@ -127,7 +126,6 @@ int main(int argc, char **argv)
 	struct learn_problem p;
 	struct timing best = {INFINITY, INFINITY, INFINITY, 0}, t;
 	double whole = INFINITY;
-	blas_init();
 	learn_problem_init(&p);
 	read_problem(&p, argv[1]);
 	enum recipe_kind recipe = RECIPE_PAPER;

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/blas.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/opt.h"
@@ -206,20 +205,6 @@ static void options(void)
 	    "a missing argument is said");
 }
 
-static void products(void)
-{
-	const float A[6] = {1, 2, 3, 4, 5, 6}, B[6] = {1, 0, 2, 1, 0, 3}, x[3] = {1, 1, 2};
-	float C[4] = {1, 1, 1, 1}, y[2], z[3];
-	blas_init();
-	blas_gemm(false, false, 2, 2, 3, 1, A, 3, B, 2, 1, C, 2);
-	tap(C[0] == 6 && C[1] == 12 && C[2] == 15 && C[3] == 24, "A B + C");
-	blas_gemm(true, false, 3, 3, 2, 1, A, 3, B, 3, 0, (float[9]){0}, 3);
-	blas_gemv(false, 2, 3, 1, A, 3, x, 0, y);
-	tap(y[0] == 9 && y[1] == 21, "A x");
-	blas_gemv(true, 3, 2, 1, A, 3, y, 0, z);
-	tap(z[0] == 93 && z[2] == 153, "A' y");
-}
-
 /* Keys that differ in one of their numbers only, addresses among them. */
 static void pairs(void)
 {
@@ -283,7 +268,6 @@ int main(void)
 	kept = arena_new();
 	options();
 	arena_free(kept);
-	products();
 	pairs();
 	return tap_end();
 }

@@ -4,7 +4,6 @@
 #include "graphgen.h"
 #include "randgraph.h"
 
-#include "base/blas.h"
 #include "learn/net/gpn.h"
 #include "learn/net/net.h"
 
@@ -357,7 +356,6 @@ static void large_graph(void)
 
 int main(void)
 {
-	blas_init();
 	struct gpn_hyper paper = gpn_paper, usual = gpn_default;
 	paper.hidden = usual.hidden = H;
 	usual.policy_gain = 1;

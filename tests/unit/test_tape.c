@@ -6,8 +6,8 @@
  * left out.  An entry is right within TOL of the largest one. */
 #include "tap.h"
 
-#include "base/blas.h"
 #include "learn/tape/tape.h"
+#include "learn/tape/tape_product.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -247,12 +247,12 @@ BUILD(b_lstm)
 BUILD(b_attend)
 {
 	UNUSED;
-	return tape_attend(t, x[0], x[1], x[2], x[3]);
+	return tape_attend(t, x[0], tape_attended(t, x[1], x[2]), x[3]);
 }
 BUILD(b_attend_keys) /* what is read is what is looked for */
 {
 	UNUSED;
-	return tape_attend(t, x[0], x[1], x[1], x[2]);
+	return tape_attend(t, x[0], tape_attended(t, x[1], x[1]), x[2]);
 }
 
 struct over_graph {
@@ -599,10 +599,75 @@ static void steady(struct check *c)
 	tape_free(t);
 }
 
+/* ---- products ---- */
+
+static double worst_of(const float *c, const struct rows *a, const float *b, size_t k, size_t n,
+		       double before)
+{
+	double worst = 0;
+	for (size_t i = 0; i < a->m; i++)
+		for (size_t j = 0; j < n; j++) {
+			double sum = before;
+			for (size_t l = 0; l < k; l++)
+				sum += (double)a->v[i * a->row + l * a->col] * b[l * n + j];
+			worst = fmax(worst, fabs(sum - c[i * n + j]) / sqrt((double)k));
+		}
+	return worst;
+}
+
+static void products(void)
+{
+	enum { M = 50, K = 1100, N = 70 };
+	static const size_t ms[] = {1, 2, 11, 12, 13, M}, ks[] = {1, 7, 300, K},
+			    ns[] = {2, 31, 32, N};
+	struct rng_addr at = {.seed = 11};
+	float *x = MEM_NEWN(float, M *K), *b = MEM_NEWN(float, K *N), *c = MEM_NEWN(float, M *N);
+	float *packed = mem_try(packed_floats(K, N + 32) * sizeof(float));
+	float *some = MEM_NEWN(float, M *N);
+	double worst = 0, worst_few = 0, worst_outer = 0;
+	bool rows_alone = true;
+	rng_uniform_f32(&at, -1, 1, x, (size_t)M * K);
+	at.stream = 1;
+	rng_uniform_f32(&at, -1, 1, b, (size_t)K * N);
+	for (int i = 0; i < 6 * 4 * 4; i++) {
+		size_t m = ms[i % 6], k = ks[i / 6 % 4], n = ns[i / 24];
+		const struct rows a = {x, m, k, 1}, across = {x, m, 1, m},
+				  last = {x + (m - 1) * k, 1, k, 1};
+		struct packed p = product_pack(packed, b, k, n, n, 1);
+		product_rows(c, n, &a, &p, false);
+		product_rows(some, n, &last, &p, false);
+		rows_alone = rows_alone && memcmp(some, c + (m - 1) * n, n * sizeof *c) == 0;
+		worst = fmax(worst, worst_of(c, &a, b, k, n, 0));
+		for (size_t e = 0; e < m * n; e++)
+			c[e] = 1;
+		product_rows(c, n, &a, &p, true);
+		worst = fmax(worst, worst_of(c, &a, b, k, n, 1));
+		if (m <= PRODUCT_FEW) {
+			product_few(c, n, &a, &p);
+			worst_few = fmax(worst_few, worst_of(c, &a, b, k, n, 0));
+			product_few(c, n, &across, &p);
+			worst_few = fmax(worst_few, worst_of(c, &across, b, k, n, 0));
+		}
+		for (size_t e = 0; e < m * n; e++)
+			c[e] = -2;
+		product_outer(c, n, &across, b, k, n, packed);
+		worst_outer = fmax(worst_outer, worst_of(c, &across, b, k, n, -2));
+	}
+	tap(worst < 2e-6, "products of packed operands (%.1g)", worst);
+	tap(worst_few < 2e-6, "products of few rows (%.1g)", worst_few);
+	tap(worst_outer < 2e-6, "products that are added, packed on the way (%.1g)", worst_outer);
+	tap(rows_alone, "a row's bits do not depend on the rows beside it");
+	mem_free(x);
+	mem_free(b);
+	mem_free(c);
+	mem_free(some);
+	mem_free(packed);
+}
+
 int main(void)
 {
 	static struct check c;
-	blas_init();
+	products();
 	dense(&c);
 	elementwise(&c);
 	graph_ops(&c);

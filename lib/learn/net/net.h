@@ -7,7 +7,7 @@
  * file that defines a `struct net` (net_impl.h) and a line of nets.h.
  *
  * Forward and replay run the same operations in the same order on a tape.  No
- * result depends on the number of threads.  Call blas_init() first. */
+ * result depends on the number of threads. */
 #ifndef HSDAG_LEARN_NET_NET_H
 #define HSDAG_LEARN_NET_NET_H
 

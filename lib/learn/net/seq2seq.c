@@ -137,7 +137,7 @@ void seq2seq_choose(struct tape *t, const struct seq2seq *s, struct mat *const *
 	const struct after none = {0};
 	uint32_t h = width(s), samples = c->n_samples;
 	struct encoded enc = encode(t, s, p, z);
-	struct mat *keys = tape_matmul(t, enc.e, p[ATT_KEY]);
+	struct attended *places = tape_attended(t, tape_matmul(t, enc.e, p[ATT_KEY]), enc.e);
 	struct mat *own = s->aligned ? tape_matmul(t, enc.e, p[own_at()]) : NULL;
 	struct mat *device = tape_linear(t, p[DEVICE], p[DEC_IN], p[DEC_BIAS], none);
 	struct mat *state = rows_of(t, enc.last, 0, 1, samples);
@@ -149,7 +149,7 @@ void seq2seq_choose(struct tape *t, const struct seq2seq *s, struct mat *const *
 		struct mat *run = tape_lstm(t, in, p[DEC_STATE], state, samples, false);
 		struct mat *now = tape_columns(t, run, 0, h);
 		struct mat *query = tape_project(t, now, p[ATT_QUERY]);
-		struct mat *context = tape_attend(t, query, keys, enc.e, p[ATT_V]);
+		struct mat *context = tape_attend(t, query, places, p[ATT_V]);
 		struct mat *logits =
 			add_done(t, tape_linear(t, now, p[OUT_STATE], p[OUT_BIAS], none),
 				 tape_project(t, context, p[OUT_CONTEXT]));

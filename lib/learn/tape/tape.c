@@ -19,9 +19,11 @@ struct spare {
 	size_t n;
 };
 
-struct transpose {
+/* A weight matrix, or its transpose, as a right-hand side. */
+struct weight {
 	const float *w;
-	float *wt;
+	bool transposed;
+	struct packed p;
 };
 
 struct tape {
@@ -38,8 +40,8 @@ struct tape {
 	size_t n_free, cap_free;
 	struct spare *spare;
 	size_t n_spare, cap_spare;
-	struct transpose *wt;
-	size_t n_wt, cap_wt;
+	struct weight *weight;
+	size_t n_weights, cap_weights;
 	struct tape *inner; /* of tape_again; NULL until it is needed */
 };
 
@@ -58,7 +60,7 @@ void tape_free(struct tape *t)
 	mem_free(t->op);
 	mem_free(t->free);
 	mem_free(t->spare);
-	mem_free(t->wt);
+	mem_free(t->weight);
 	arena_free(t->arena);
 	tape_free(t->inner);
 	mem_free(t);
@@ -86,7 +88,7 @@ void tape_begin(struct tape *t, bool train, const struct rng_addr *rng)
 		t->rng = &t->rng_copy;
 	}
 	t->next_mask = t->first_row = 0;
-	t->n_ops = t->n_free = t->n_spare = t->n_wt = 0;
+	t->n_ops = t->n_free = t->n_spare = t->n_weights = 0;
 }
 
 void tape_mask_from(struct tape *t, uint32_t number)
@@ -249,21 +251,20 @@ void tape_grad_pass(struct tape *t, struct mat *x, const float *g)
 		kern_add(gx, g, mat_n(x));
 }
 
-const float *tape_transposed(struct tape *t, const struct mat *w)
+struct packed tape_packed(struct tape *t, const struct mat *w, bool transposed)
 {
-	for (size_t i = 0; i < t->n_wt; i++)
-		if (t->wt[i].w == w->v)
-			return t->wt[i].wt;
-	float *wt = arena_raw(t->arena, mat_n(w), sizeof *wt);
-	enum { B = 16 };
-	for (uint32_t i0 = 0; i0 < w->rows; i0 += B)
-		for (uint32_t j0 = 0; j0 < w->cols; j0 += B)
-			for (uint32_t j = j0; j < w->cols && j < j0 + B; j++)
-				for (uint32_t i = i0; i < w->rows && i < i0 + B; i++)
-					wt[(size_t)j * w->rows + i] = w->v[(size_t)i * w->cols + j];
-	t->wt = mem_grow(t->wt, &t->cap_wt, t->n_wt + 1, sizeof *t->wt);
-	t->wt[t->n_wt++] = (struct transpose){w->v, wt};
-	return wt;
+	bool stays = !w->own; /* memory of a result is used again */
+	for (size_t i = 0; stays && i < t->n_weights; i++)
+		if (t->weight[i].w == w->v && t->weight[i].transposed == transposed)
+			return t->weight[i].p;
+	size_t k = transposed ? w->cols : w->rows, n = transposed ? w->rows : w->cols;
+	float *to = arena_raw(t->arena, packed_floats(k, n), sizeof *to);
+	struct packed p = product_pack(to, w->v, k, n, transposed ? 1 : n, transposed ? k : 1);
+	if (!stays)
+		return p;
+	t->weight = mem_grow(t->weight, &t->cap_weights, t->n_weights + 1, sizeof *t->weight);
+	t->weight[t->n_weights++] = (struct weight){w->v, transposed, p};
+	return p;
 }
 
 /* ---- rows in blocks ---- */

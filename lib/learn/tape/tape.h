@@ -95,8 +95,7 @@ struct mat *tape_matmul(struct tape *t, struct mat *x, struct mat *w);
 /* x (n,a) * w (a,c) + b (1,c), then f */
 struct mat *tape_linear(struct tape *t, struct mat *x, struct mat *w, struct mat *b,
 			struct after f);
-/* x (n,a) * w (a,b), where n may be a few rows: then w is not packed, as OpenBLAS would.  The last
- * bits of a row depend on n. */
+/* x (n,a) * w (a,b), where n may be a few rows.  The last bits of a row depend on n. */
 struct mat *tape_project(struct tape *t, struct mat *x, struct mat *w);
 /* LayerNorm of the rows of x + r (r NULL: of x), then f (Ba et al. 2016, eq. 4) */
 struct mat *tape_norm(struct tape *t, struct mat *x, struct mat *r, struct mat *gain,
@@ -159,10 +158,11 @@ struct mat *tape_lstm(struct tape *t, struct mat *x, struct mat *w, struct mat *
  *
  *   p_i = softmax over j of v . tanh(q_i + keys_j),   y_i = sum over j of p_ij values_j
  *
- * keys (m,h), values (m,a), v (1,h); y (n,a).  Nothing of size n * m is kept: the way back computes
- * the weights again. */
-struct mat *tape_attend(struct tape *t, struct mat *q, struct mat *keys, struct mat *values,
-			struct mat *v);
+ * keys (m,h), values (m,a), v (1,h); y (n,a).  Of many rows over many places the weights p are not
+ * kept: the way back computes them again.  What rows attend to is made once for all calls. */
+struct attended;
+struct attended *tape_attended(struct tape *t, struct mat *keys, struct mat *values);
+struct mat *tape_attend(struct tape *t, struct mat *q, struct attended *to, struct mat *v);
 
 /* ---- probabilities (tape_prob.c) ---- */
 

@@ -1,5 +1,6 @@
-/* tape_attention.c - content attention without a matrix of weights for all rows: of each row only the
- * logarithm of the sum of its scores' exponentials is kept, and the way back makes the weights from it. */
+/* tape_attention.c - content attention.  Where the weights of all rows are few they are kept; else of each
+ * row only the logarithm of the sum of its scores' exponentials is, and the way back makes the weights
+ * from it. */
 #include "learn/tape/tape_op.h"
 #include "learn/tape/tape_kernel.h"
 
@@ -9,68 +10,70 @@
 
 enum { Q, KEYS, VALUES, V };
 
-/* exp(2 x) of a matrix */
-static float *exponentials(struct tape *t, const struct mat *x)
-{
-	size_t n = (size_t)x->rows * x->cols;
-	float *e = tape_buf(t, n);
-	kern_exp(e, x->v, 2, 0, n);
-	return e;
-}
+enum { KEPT = 4 << 20 };                 /* floats of weights that are kept of a call */
+enum { AT_ONCE = 16 * TAPE_BLOCK_ROWS }; /* rows whose weights are made, where they are not kept */
 
-/* y (rows,n) = x (rows,m) w (m,n), or with `across` x (m,rows) transposed; y is added to. */
-static void add_product(float *y, const float *x, bool across, const float *w, size_t rows,
-			size_t m, size_t n)
+struct attended {
+	struct mat *keys, *values;
+	const float *ekeys;     /* (m,h): exp(2 keys) */
+	struct packed by_place; /* the values (m,a) as a right-hand side */
+};
+
+struct attended *tape_attended(struct tape *t, struct mat *keys, struct mat *values)
 {
-	enum { SOME = 8 }; /* rows of y, which stay in the cache */
-	for (size_t i = 0; i < rows; i += SOME) {
-		const struct few_rows p = {rows - i < SOME ? rows - i : SOME,
-					   m,
-					   n,
-					   x + (across ? i : i * m),
-					   across ? 1 : m,
-					   across ? rows : 1,
-					   w,
-					   y + i * n,
-					   n};
-		kern_few_rows(&p);
-	}
+	assert(values->rows == keys->rows && keys->rows > 0);
+	size_t n = (size_t)keys->rows * keys->cols;
+	struct attended *to = ARENA_NEWN(tape_arena(t), struct attended, 1);
+	float *e = arena_raw(tape_arena(t), n, sizeof *e);
+	kern_exp(e, keys->v, 2, 0, n);
+	*to = (struct attended){keys, values, e, tape_packed(t, values, false)};
+	return to;
 }
 
 /* ---- forward ---- */
 
 struct attend_job {
 	struct mat *const *x; /* inputs of the operation */
-	const float *ekeys;   /* (m,h) */
-	float *y, *log_sum;   /* (n,a), (n): log of the sum of exp(score) */
-	float *scratch;       /* (blocks) of these sizes: */
-	size_t n_weights, n_block;
+	const struct attended *to;
+	uint32_t first;     /* of the rows that are made at once */
+	float *y, *log_sum; /* (n,a), (n): log of the sum of exp(score) */
+	float *weights;     /* (rows at once, m) */
+	float *eq;          /* (blocks at once, h) scratch */
 };
+
+/* p (m) = the softmax of the scores of one row.  Returns the logarithm of their sum. */
+static float softmax(float *p, size_t m)
+{
+	float top = -INFINITY;
+	double sum = 0;
+	for (size_t k = 0; k < m; k++)
+		top = p[k] > top ? p[k] : top;
+	kern_exp(p, p, 1, top, m);
+	for (size_t k = 0; k < m; k++)
+		sum += p[k];
+	float inverse = (float)(1 / sum);
+	for (size_t k = 0; k < m; k++)
+		p[k] *= inverse;
+	return (float)(top + log(sum));
+}
 
 static void attend_rows(void *arg, uint32_t row, uint32_t n)
 {
 	const struct attend_job *j = arg;
-	const struct mat *keys = j->x[KEYS], *values = j->x[VALUES];
-	size_t m = keys->rows, h = keys->cols, a = values->cols;
-	float *weights = j->scratch + row / TAPE_BLOCK_ROWS * j->n_block,
-	      *eq = weights + j->n_weights;
+	size_t m = j->to->keys->rows, h = j->to->keys->cols, a = j->to->values->cols;
+	float *weights = j->weights + row * m, *eq = j->eq + row / TAPE_BLOCK_ROWS * h;
+	row += j->first;
 	for (uint32_t i = 0; i < n; i++) {
-		float *p = weights + i * m, top = -INFINITY;
-		double sum = 0;
+		float *p = weights + i * m;
 		kern_exp(eq, j->x[Q]->v + (row + i) * h, 2, 0, h);
-		kern_scores(p, eq, j->ekeys, j->x[V]->v, m, h);
-		for (size_t k = 0; k < m; k++)
-			top = p[k] > top ? p[k] : top;
-		kern_exp(p, p, 1, top, m);
-		for (size_t k = 0; k < m; k++)
-			sum += p[k];
-		float inverse = (float)(1 / sum);
-		for (size_t k = 0; k < m; k++)
-			p[k] *= inverse;
-		j->log_sum[row + i] = (float)(top + log(sum));
+		kern_scores(p, eq, j->to->ekeys, j->x[V]->v, m, h);
+		j->log_sum[row + i] = softmax(p, m);
 	}
-	memset(j->y + row * a, 0, n * a * sizeof *j->y);
-	add_product(j->y + row * a, weights, false, values->v, n, m, a);
+	const struct rows left = {weights, n, m, 1};
+	if (n <= PRODUCT_FEW)
+		product_few(j->y + row * a, a, &left, &j->to->by_place);
+	else
+		product_rows(j->y + row * a, a, &left, &j->to->by_place, false);
 }
 
 /* ---- back ---- */
@@ -78,33 +81,47 @@ static void attend_rows(void *arg, uint32_t row, uint32_t n)
 /* What all rows share on the way back. */
 struct attend_back {
 	const struct tape_op *o;
-	const float *ekeys, *across; /* (m,h); the values transposed (a,m) */
-	float *ukeys, *wd;           /* (m,h), (h): see struct scores_back */
+	const struct attended *to;
+	struct packed across; /* the values transposed (a,m) */
+	float *ukeys, *wd;    /* (m,h), (h): see struct scores_back */
 	double sum_d;
-	float *gq, *gvalues; /* NULL: not wanted */
-	float *eq, *uq;      /* (h) scratch */
-	float *p, *d;        /* (block,m) scratch */
+	float *gq;      /* NULL: not wanted */
+	float *eq, *uq; /* (h) scratch */
+	float *p, *d;   /* (block,m) scratch */
 };
 
+/* The weights of rows [row, row + n), kept or made again. */
+static const float *weights_of(struct attend_back *b, size_t row, size_t n)
+{
+	size_t m = b->to->keys->rows, h = b->to->keys->cols;
+	if (b->o->saved[1])
+		return b->o->saved[1] + row * m;
+	for (size_t i = 0; i < n; i++) {
+		float *p = b->p + i * m;
+		kern_exp(b->eq, b->o->x[Q]->v + (row + i) * h, 2, 0, h);
+		kern_scores(p, b->eq, b->to->ekeys, b->o->x[V]->v, m, h);
+		kern_exp(p, p, 1, b->o->saved[0][row + i], m);
+	}
+	return b->p;
+}
+
 /* The gradient of score k of a row is p_k (g . values_k - g . y). */
-static void score_gradients(struct attend_back *b, size_t row, size_t n)
+static void score_gradients(struct attend_back *b, const float *weights, size_t row, size_t n)
 {
 	const struct mat *y = b->o->y, *v = b->o->x[V];
-	size_t m = b->o->x[KEYS]->rows, h = v->cols, a = y->cols;
+	size_t m = b->to->keys->rows, h = v->cols, a = y->cols;
 	const float *g = y->g + row * a;
-	memset(b->d, 0, n * m * sizeof *b->d);
-	add_product(b->d, g, false, b->across, n, a, m);
+	const struct rows left = {g, n, a, 1};
+	product_rows(b->d, m, &left, &b->across, false);
 	for (size_t i = 0; i < n; i++) {
-		float *p = b->p + i * m, *d = b->d + i * m;
-		float gy = kern_dot(g + i * a, y->v + (row + i) * a, a);
-		kern_exp(b->eq, b->o->x[Q]->v + (row + i) * h, 2, 0, h);
-		kern_scores(p, b->eq, b->ekeys, v->v, m, h);
-		kern_exp(p, p, 1, b->o->saved[0][row + i], m);
+		const float *p = weights + i * m;
+		float *d = b->d + i * m, gy = kern_dot(g + i * a, y->v + (row + i) * a, a);
 		for (size_t k = 0; k < m; k++) {
 			d[k] = p[k] * (d[k] - gy);
 			b->sum_d += d[k];
 		}
-		const struct scores_back r = {b->eq, b->ekeys, d, b->uq, b->ukeys, b->wd, m, h};
+		kern_exp(b->eq, b->o->x[Q]->v + (row + i) * h, 2, 0, h);
+		const struct scores_back r = {b->eq, b->to->ekeys, d, b->uq, b->ukeys, b->wd, m, h};
 		kern_scores_back(&r);
 		for (size_t j = 0; b->gq && j < h; j++)
 			b->gq[(row + i) * h + j] += 4 * v->v[j] * b->uq[j];
@@ -113,69 +130,79 @@ static void score_gradients(struct attend_back *b, size_t row, size_t n)
 
 static void attend_back(struct tape *t, struct tape_op *o)
 {
-	const struct mat *q = o->x[Q], *keys = o->x[KEYS], *values = o->x[VALUES], *v = o->x[V];
+	const struct attended *to = o->index[0];
+	const struct mat *keys = to->keys, *values = to->values, *v = o->x[V];
 	size_t m = keys->rows, h = keys->cols, a = values->cols;
-	size_t block = q->rows < TAPE_BLOCK_ROWS ? q->rows : TAPE_BLOCK_ROWS;
-	size_t n_rest = m * h + 3 * h + 2 * block * m + a * m;
-	float *ekeys = exponentials(t, keys), *rest = tape_buf(t, n_rest);
-	float *across = rest + n_rest - a * m;
-	memset(rest, 0, (n_rest - a * m) * sizeof *rest);
-	for (size_t i = 0; i < m; i++)
-		for (size_t j = 0; j < a; j++)
-			across[j * m + i] = values->v[i * a + j];
+	size_t block = o->y->rows < TAPE_BLOCK_ROWS ? o->y->rows : TAPE_BLOCK_ROWS;
+	size_t n_sums = (m + 1) * h, n_rest = n_sums + 2 * h + 2 * block * m;
+	size_t n_across = packed_floats(a, m), n_outer = product_outer_floats(o->y->rows, a);
+	float *sums = tape_buf(t, n_rest), *across = tape_buf(t, n_across);
+	float *outer = tape_buf(t, n_outer);
+	memset(sums, 0, n_sums * sizeof *sums);
 	struct attend_back b = {.o = o,
-				.ekeys = ekeys,
-				.across = across,
-				.ukeys = rest,
-				.wd = rest + m * h,
+				.to = to,
+				.across = product_pack(across, values->v, a, m, 1, a),
+				.ukeys = sums,
+				.wd = sums + m * h,
 				.gq = tape_grad_add(t, o->x[Q]),
-				.gvalues = tape_grad_add(t, o->x[VALUES]),
-				.eq = rest + (m + 1) * h,
-				.uq = rest + (m + 2) * h,
-				.p = rest + (m + 3) * h,
-				.d = rest + (m + 3) * h + block * m};
-	for (size_t row = 0; row < q->rows; row += block) {
-		size_t n = q->rows - row < block ? q->rows - row : block;
-		score_gradients(&b, row, n);
-		if (b.gvalues)
-			add_product(b.gvalues, b.p, true, o->y->g + row * a, m, n, a);
+				.eq = sums + n_sums,
+				.uq = sums + n_sums + h,
+				.p = sums + n_sums + 2 * h,
+				.d = sums + n_sums + 2 * h + block * m};
+	float *gvalues = tape_grad_add(t, o->x[VALUES]);
+	for (size_t row = 0; row < o->y->rows; row += block) {
+		size_t n = o->y->rows - row < block ? o->y->rows - row : block;
+		const float *weights = weights_of(&b, row, n);
+		const struct rows left = {weights, m, 1, m};
+		score_gradients(&b, weights, row, n);
+		if (gvalues && !o->saved[1])
+			product_outer(gvalues, a, &left, o->y->g + row * a, n, a, outer);
 	}
+	const struct rows kept = {o->saved[1], m, 1, m};
+	if (gvalues && o->saved[1])
+		product_outer(gvalues, a, &kept, o->y->g, o->y->rows, a, outer);
 	float *gkeys = tape_grad_add(t, o->x[KEYS]), *gv = tape_grad_add(t, o->x[V]);
 	for (size_t i = 0; gkeys && i < m; i++)
 		for (size_t j = 0; j < h; j++)
 			gkeys[i * h + j] += 4 * v->v[j] * b.ukeys[i * h + j];
 	for (size_t j = 0; gv && j < h; j++)
 		gv[j] += (float)(b.sum_d - 2 * (double)b.wd[j]);
-	tape_buf_release(t, rest, n_rest);
-	tape_buf_release(t, ekeys, m * h);
+	tape_buf_release(t, outer, n_outer);
+	tape_buf_release(t, across, n_across);
+	tape_buf_release(t, sums, n_rest);
+	if (o->saved[1])
+		tape_buf_release(t, o->saved[1], (size_t)o->y->rows * m);
 }
 
-struct mat *tape_attend(struct tape *t, struct mat *q, struct mat *keys, struct mat *values,
-			struct mat *v)
+struct mat *tape_attend(struct tape *t, struct mat *q, struct attended *to, struct mat *v)
 {
-	assert(q->cols == keys->cols && v->rows == 1 && v->cols == keys->cols);
-	assert(values->rows == keys->rows && keys->rows > 0);
-	size_t m = keys->rows, h = keys->cols;
-	struct attend_job j;
+	assert(q->cols == to->keys->cols && v->rows == 1 && v->cols == q->cols);
+	size_t m = to->keys->rows, h = q->cols;
 	struct tape_op *o;
-	struct mat *y = tape_op_new(t, q->rows, values->cols, &j.y, &o, attend_back,
-				    TAPE_IN(q, keys, values, v));
-	size_t blocks = (q->rows + TAPE_BLOCK_ROWS - 1) / TAPE_BLOCK_ROWS;
-	float *ekeys = exponentials(t, keys);
+	struct attend_job j = {.to = to};
+	struct mat *y = tape_op_new(t, q->rows, to->values->cols, &j.y, &o, attend_back,
+				    TAPE_IN(q, to->keys, to->values, v));
+	bool keep = y->wants && q->rows <= KEPT / m;
+	uint32_t at_once = keep || q->rows < AT_ONCE ? q->rows : AT_ONCE;
+	size_t n_weights = (size_t)at_once * m, n_eq = (at_once / TAPE_BLOCK_ROWS + 1) * h;
 	j.x = o->x;
-	j.ekeys = ekeys;
-	j.n_weights = (q->rows < TAPE_BLOCK_ROWS ? q->rows : TAPE_BLOCK_ROWS) * m;
-	j.n_block = j.n_weights + h;
-	j.scratch = tape_buf(t, blocks * j.n_block);
+	j.weights = tape_buf(t, n_weights);
 	j.log_sum = tape_buf(t, q->rows);
-	tape_rows(t, q->rows, attend_rows, &j);
-	tape_buf_release(t, j.scratch, blocks * j.n_block);
-	tape_buf_release(t, ekeys, m * h);
+	j.eq = tape_buf(t, n_eq);
+	for (; j.first < q->rows; j.first += at_once)
+		tape_rows(t, q->rows - j.first < at_once ? q->rows - j.first : at_once, attend_rows,
+			  &j);
+	tape_buf_release(t, j.eq, n_eq);
+	o->index[0] = to;
 	if (y->wants) {
 		o->saved[0] = j.log_sum;
 		o->n_saved = q->rows;
 	} else {
 		tape_buf_release(t, j.log_sum, q->rows);
 	}
+	if (keep)
+		o->saved[1] = j.weights;
+	else
+		tape_buf_release(t, j.weights, n_weights);
 	return y;
 }

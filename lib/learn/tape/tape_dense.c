@@ -1,6 +1,5 @@
 /* tape_dense.c - products with weights, and layer normalisation. */
 #include "learn/tape/tape_op.h"
-#include "base/blas.h"
 #include "learn/tape/tape_kernel.h"
 
 #include <assert.h>
@@ -13,16 +12,27 @@ enum { X, W, B, GAIN, BIAS, RESIDUAL };
 
 struct linear_job {
 	const struct tape_op *o;
+	struct packed w;        /* of more than one column */
 	float *y, *xhat, *rstd; /* xhat: NULL when no gradient will flow */
 };
 
-static void product_rows(const struct mat *w, const float *x, float *y, uint32_t n)
+/* y (n,out) = x (n,in) w */
+static void multiply_rows(const struct linear_job *j, const float *x, float *y, uint32_t n)
 {
-	int in = (int)w->rows, out = (int)w->cols;
-	if (out == 1)
-		blas_gemv(false, (int)n, in, 1, x, in, w->v, 0, y);
+	const struct mat *w = j->o->x[W];
+	const struct rows left = {x, n, w->rows, 1};
+	if (w->cols > 1)
+		product_rows(y, w->cols, &left, &j->w, false);
 	else
-		blas_gemm(false, false, (int)n, out, in, 1, x, in, w->v, out, 0, y, out);
+		for (uint32_t i = 0; i < n; i++)
+			y[i] = kern_dot(x + (size_t)i * w->rows, w->v, w->rows);
+}
+
+/* What multiply_rows needs, made before there are threads. */
+static void pack_weights(struct tape *t, struct linear_job *j, const struct mat *w)
+{
+	if (w->cols > 1)
+		j->w = tape_packed(t, w, false);
 }
 
 static const float *value_at(const struct mat *m, size_t at)
@@ -36,13 +46,13 @@ static void linear_rows(void *arg, uint32_t row, uint32_t n)
 	const struct tape_op *o = j->o;
 	const struct mat *w = o->x[W];
 	float *y = j->y + (size_t)row * w->cols;
-	product_rows(w, o->x[X]->v + (size_t)row * w->rows, y, n);
+	multiply_rows(j, o->x[X]->v + (size_t)row * w->rows, y, n);
 	if (o->x[B] || o->relu)
 		kern_bias_relu(y, value_at(o->x[B], 0), n, w->cols, o->relu);
 	tape_drop_rows(o, y, row, n);
 }
 
-/* gx (n,in) += or = g (n,out) w^T, in the same blocks of rows as forward */
+/* gx (n,in) += or = g (n,out) w^T */
 static void linear_back_x(struct tape *t, struct tape_op *o, float *gx, bool first)
 {
 	const struct mat *w = o->x[W];
@@ -57,29 +67,26 @@ static void linear_back_x(struct tape *t, struct tape_op *o, float *gx, bool fir
 		}
 		return;
 	}
-	const float *wt = tape_transposed(t, w);
-	for (uint32_t i = 0; i < rows; i += TAPE_BLOCK_ROWS) {
-		uint32_t n = rows - i < TAPE_BLOCK_ROWS ? rows - i : TAPE_BLOCK_ROWS;
-		blas_gemm(false, false, (int)n, (int)in, (int)out, 1, g + (size_t)i * out, (int)out,
-			  wt, (int)in, first ? 0 : 1, gx + (size_t)i * in, (int)in);
-	}
+	const struct packed wt = tape_packed(t, w, true);
+	const struct rows left = {g, rows, out, 1};
+	product_rows(gx, in, &left, &wt, !first);
 }
 
 /* gw (in,out) += x^T g */
-static void linear_back_w(struct tape_op *o, float *gw)
+static void linear_back_w(struct tape *t, struct tape_op *o, float *gw)
 {
 	const struct mat *x = o->x[X];
-	uint32_t rows = o->y->rows, in = x->cols, out = o->y->cols;
-	for (uint32_t i = 0; i < rows; i += TAPE_BLOCK_ROWS) {
-		uint32_t n = rows - i < TAPE_BLOCK_ROWS ? rows - i : TAPE_BLOCK_ROWS;
-		const float *xi = x->v + (size_t)i * in, *gi = o->y->g + (size_t)i * out;
-		if (out == 1)
-			for (uint32_t r = 0; r < n; r++)
-				kern_axpy(gw, gi[r], xi + (size_t)r * in, in);
-		else
-			blas_gemm(true, false, (int)in, (int)out, (int)n, 1, xi, (int)in, gi,
-				  (int)out, 1, gw, (int)out);
+	size_t rows = o->y->rows, in = x->cols, out = o->y->cols;
+	if (out == 1) {
+		for (size_t r = 0; r < rows; r++)
+			kern_axpy(gw, o->y->g[r], x->v + r * in, in);
+		return;
 	}
+	size_t n = product_outer_floats(rows, out);
+	float *scratch = tape_buf(t, n);
+	const struct rows across = {x->v, in, 1, in};
+	product_outer(gw, out, &across, o->y->g, rows, out, scratch);
+	tape_buf_release(t, scratch, n);
 }
 
 /* Gradients of x w + b from the one in o->y->g. */
@@ -90,7 +97,7 @@ static void linear_back_all(struct tape *t, struct tape_op *o)
 	if (gb)
 		kern_colsum(gb, o->y->g, o->y->rows, o->y->cols);
 	if (gw)
-		linear_back_w(o, gw);
+		linear_back_w(t, o, gw);
 	float *gx = tape_grad_of(t, o->x[X], &first);
 	if (gx)
 		linear_back_x(t, o, gx, first);
@@ -110,6 +117,7 @@ struct mat *tape_linear(struct tape *t, struct mat *x, struct mat *w, struct mat
 	struct mat *y = tape_op_new(t, x->rows, w->cols, &j.y, &o, linear_back, TAPE_IN(x, w, b));
 	tape_after_set(t, o, f);
 	j.o = o;
+	pack_weights(t, &j, w);
 	tape_rows(t, x->rows, linear_rows, &j);
 	return y;
 }
@@ -121,16 +129,15 @@ struct mat *tape_matmul(struct tape *t, struct mat *x, struct mat *w)
 
 struct mat *tape_project(struct tape *t, struct mat *x, struct mat *w)
 {
-	enum { FEW = 16 };
 	float *v;
 	struct tape_op *o;
-	if (x->rows > FEW)
+	if (x->rows > PRODUCT_FEW)
 		return tape_matmul(t, x, w);
 	assert(x->cols == w->rows);
 	struct mat *y = tape_op_new(t, x->rows, w->cols, &v, &o, linear_back, TAPE_IN(x, w));
-	const struct few_rows p = {x->rows, w->rows, w->cols, x->v, x->cols, 1, w->v, v, w->cols};
-	memset(v, 0, (size_t)x->rows * w->cols * sizeof *v);
-	kern_few_rows(&p);
+	const struct packed p = tape_packed(t, w, false);
+	const struct rows left = {x->v, x->rows, x->cols, 1};
+	product_few(v, w->cols, &left, &p);
 	return y;
 }
 
@@ -160,7 +167,7 @@ static void linear_norm_rows(void *arg, uint32_t row, uint32_t n)
 	const struct linear_job *j = arg;
 	const struct mat *x = j->o->x[X], *w = j->o->x[W];
 	float *a = (j->xhat ? j->xhat : j->y) + (size_t)row * w->cols;
-	product_rows(w, x->v + (size_t)row * x->cols, a, n);
+	multiply_rows(j, x->v + (size_t)row * x->cols, a, n);
 	norm_block(j, a, value_at(j->o->x[B], 0), row, n);
 }
 
@@ -230,6 +237,7 @@ struct mat *tape_linear_norm(struct tape *t, struct mat *x, struct mat *w, struc
 	struct tape_op *o;
 	struct mat *y = tape_op_new(t, x->rows, w->cols, &j.y, &o, linear_norm_back,
 				    TAPE_IN(x, w, b, gain, bias, r));
+	pack_weights(t, &j, w);
 	norm_run(t, o, &j, f, linear_norm_rows);
 	return y;
 }

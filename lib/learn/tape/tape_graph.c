@@ -99,7 +99,7 @@ struct product_job {
 	size_t cols;
 };
 
-static void product_rows(void *arg, uint32_t row, uint32_t n)
+static void edge_product_rows(void *arg, uint32_t row, uint32_t n)
 {
 	const struct product_job *j = arg;
 	for (size_t i = row; i < (size_t)row + n; i++)
@@ -128,7 +128,7 @@ struct mat *tape_edge_product(struct tape *t, struct mat *x, const uint32_t *u, 
 	struct mat *y = tape_op_new(t, n, x->cols, &j.y, &o, product_back, TAPE_IN(x));
 	o->index[0] = u;
 	o->index[1] = v;
-	tape_rows(t, n, product_rows, &j);
+	tape_rows(t, n, edge_product_rows, &j);
 	return y;
 }
 

@@ -54,22 +54,11 @@ void kern_gather_sum(float *y, const float *x, const uint32_t *adj, const float 
 /* y (n) = tanh(x), within 4e-7 */
 void kern_tanh(float *y, const float *x, size_t n);
 
-/* y (rows,n) += x (rows,m) w (m,n) for few rows, which w is read once for, and not packed.  x has
- * element (r,i) at r * x_row + i * x_col, rows of y are y_row apart. */
-struct few_rows {
-	size_t rows, m, n;
-	const float *x;
-	size_t x_row, x_col;
-	const float *w;
-	float *y;
-	size_t y_row;
-};
-void kern_few_rows(const struct few_rows *p);
-
-/* An LSTM cell.  gates (4,n): the sums of input, forget, cell and output gate become i, f, g, o =
- * sigmoid, sigmoid(. + 1), tanh, sigmoid.  c = i g + f c_before, h = o tanh(c), both (n).  c_before
- * NULL: 0. */
-void kern_lstm(float *gates, const float *c_before, float *h, float *c, size_t n);
+/* An LSTM cell.  The sums of input, forget, cell and output gate are x + more, both (4,n), more NULL:
+ * 0.  gates (4,n), which may be x, becomes i, f, g, o = sigmoid, sigmoid(. + 1), tanh, sigmoid of
+ * them.  c = i g + f c_before, h = o tanh(c), both (n).  c_before NULL: 0. */
+void kern_lstm(float *gates, const float *x, const float *more, const float *c_before, float *h,
+	       float *c, size_t n);
 
 /* Its derivative: pre (4,n) = the gradient of the sums, from dh, dc (n) and what kern_lstm left in
  * gates; dc becomes the gradient of c_before. */

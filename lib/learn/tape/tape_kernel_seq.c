@@ -41,39 +41,77 @@ void kern_tanh(float *y, const float *x, size_t n)
 		y[j] = tanh_of(x[j]);
 }
 
-/* Four rows of w at a time: y is loaded and stored once for them. */
-VECTOR_CLONES
-void kern_few_rows(const struct few_rows *p)
+/* Vectors are passed to functions that are inlined always: no call depends on how. */
+#pragma GCC diagnostic ignored "-Wpsabi"
+
+/* ---- the LSTM cell ----
+ *
+ * Sixteen columns at a time in vectors of their own: pointers into one array keep the compiler from
+ * finding them itself. */
+
+INLINE vec tanh_lanes(vec x)
 {
-	size_t i = 0, n = p->n;
-	for (; i + 4 <= p->m; i += 4) {
-		const float *w0 = p->w + i * n, *w1 = w0 + n, *w2 = w1 + n, *w3 = w2 + n;
-		for (size_t r = 0; r < p->rows; r++) {
-			const float *x = p->x + r * p->x_row + i * p->x_col;
-			float *y = p->y + r * p->y_row;
-			float a = x[0], b = x[p->x_col], c = x[2 * p->x_col], d = x[3 * p->x_col];
-			for (size_t j = 0; j < n; j++)
-				y[j] += (a * w0[j] + b * w1[j]) + (c * w2[j] + d * w3[j]);
-		}
-	}
-	for (; i < p->m; i++)
-		for (size_t r = 0; r < p->rows; r++)
-			for (size_t j = 0; j < n; j++)
-				p->y[r * p->y_row + j] +=
-					p->x[r * p->x_row + i * p->x_col] * p->w[i * n + j];
+	vec y;
+	for (size_t l = 0; l < L; l++)
+		y[l] = tanh_of(x[l]);
+	return y;
+}
+
+INLINE vec sigmoid_lanes(vec x)
+{
+	vec y;
+	for (size_t l = 0; l < L; l++)
+		y[l] = sigmoid_of(x[l]);
+	return y;
+}
+
+/* The first n of L floats; the others are 0. */
+INLINE vec load_some(const float *p, size_t n)
+{
+	vec v = {0};
+	if (n == L)
+		v = IN(p);
+	else
+		memcpy(&v, p, n * sizeof *p);
+	return v;
+}
+
+INLINE void store_some(float *p, vec v, size_t n)
+{
+	if (n == L)
+		AT(p) = v;
+	else
+		memcpy(p, &v, n * sizeof *p);
+}
+
+/* The sums of one gate: x (n) and what is `at` behind more, which may be NULL. */
+INLINE vec gate_sum(const float *x, const float *more, size_t at, size_t some)
+{
+	vec v = load_some(x + at, some);
+	if (more)
+		v += load_some(more + at, some);
+	return v;
 }
 
 VECTOR_CLONES
-void kern_lstm(float *gates, const float *c_before, float *h, float *c, size_t n)
+void kern_lstm(float *gates, const float *x, const float *more, const float *c_before, float *h,
+	       float *c, size_t n)
 {
-	float *in = gates, *forget = in + n, *cell = forget + n, *out = cell + n;
-	for (size_t j = 0; j < n; j++) {
-		in[j] = sigmoid_of(in[j]);
-		forget[j] = sigmoid_of(forget[j] + 1);
-		cell[j] = tanh_of(cell[j]);
-		out[j] = sigmoid_of(out[j]);
-		c[j] = in[j] * cell[j] + (c_before ? forget[j] * c_before[j] : 0);
-		h[j] = out[j] * tanh_of(c[j]);
+	for (size_t j = 0; j < n; j += L) {
+		size_t some = n - j < L ? n - j : L;
+		vec in = sigmoid_lanes(gate_sum(x, more, j, some));
+		vec forget = sigmoid_lanes(gate_sum(x, more, n + j, some) + 1);
+		vec cell = tanh_lanes(gate_sum(x, more, 2 * n + j, some));
+		vec out = sigmoid_lanes(gate_sum(x, more, 3 * n + j, some));
+		vec now = in * cell;
+		if (c_before)
+			now += forget * load_some(c_before + j, some);
+		store_some(gates + j, in, some);
+		store_some(gates + n + j, forget, some);
+		store_some(gates + 2 * n + j, cell, some);
+		store_some(gates + 3 * n + j, out, some);
+		store_some(c + j, now, some);
+		store_some(h + j, out * tanh_lanes(now), some);
 	}
 }
 
@@ -81,15 +119,21 @@ VECTOR_CLONES
 void kern_lstm_back(float *pre, float *dc, const float *dh, const float *gates,
 		    const float *c_before, const float *c, size_t n)
 {
-	const float *in = gates, *forget = in + n, *cell = forget + n, *out = cell + n;
-	for (size_t j = 0; j < n; j++) {
-		float t = tanh_of(c[j]);
-		float d = dc[j] + dh[j] * out[j] * (1 - t * t);
-		pre[j] = d * cell[j] * in[j] * (1 - in[j]);
-		pre[n + j] = c_before ? d * c_before[j] * forget[j] * (1 - forget[j]) : 0;
-		pre[2 * n + j] = d * in[j] * (1 - cell[j] * cell[j]);
-		pre[3 * n + j] = dh[j] * t * out[j] * (1 - out[j]);
-		dc[j] = d * forget[j];
+	for (size_t j = 0; j < n; j += L) {
+		size_t some = n - j < L ? n - j : L;
+		vec in = load_some(gates + j, some), forget = load_some(gates + n + j, some);
+		vec cell = load_some(gates + 2 * n + j, some);
+		vec out = load_some(gates + 3 * n + j, some);
+		vec t = tanh_lanes(load_some(c + j, some)), g = load_some(dh + j, some);
+		vec d = load_some(dc + j, some) + g * out * (1 - t * t);
+		vec before = {0};
+		if (c_before)
+			before = load_some(c_before + j, some);
+		store_some(pre + j, d * cell * in * (1 - in), some);
+		store_some(pre + n + j, d * before * forget * (1 - forget), some);
+		store_some(pre + 2 * n + j, d * in * (1 - cell * cell), some);
+		store_some(pre + 3 * n + j, g * t * out * (1 - out), some);
+		store_some(dc + j, d * forget, some);
 	}
 }
 

@@ -38,46 +38,42 @@ static const float *state_before(const struct lstm *l, const float *y, uint32_t 
 	return s ? y + row_of(l, s - 1) * 2 * l->h : start ? start->v : NULL;
 }
 
-/* gates (batch,4h) += h w, h the first half of the rows of `state` */
-static void add_product(const struct lstm *l, const float *state, float *gates)
+/* y (batch,n) = a (batch,k), rows a_row apart, w */
+static void multiply(const struct lstm *l, float *y, const float *a, size_t a_row,
+		     const struct packed *w)
 {
-	size_t h = l->h;
-	const struct few_rows p = {l->batch,      h,     4 * h, state, 2 * h, 1,
-				   l->o->x[W]->v, gates, 4 * h};
-	kern_few_rows(&p);
+	for (size_t i = 0; i < l->batch; i += PRODUCT_FEW) {
+		const struct rows left = {a + i * a_row,
+					  l->batch - i < PRODUCT_FEW ? l->batch - i : PRODUCT_FEW,
+					  a_row, 1};
+		product_few(y + i * w->n, w->n, &left, w);
+	}
 }
 
-/* Keeps the gates of all steps at gates (steps * batch, 4h), or with `keep` false of one. */
-static void walk(const struct lstm *l, float *y, float *gates, bool keep)
+/* Keeps the gates of all steps at gates (steps * batch, 4h), or with `keep` false of one.  sum
+ * (batch,4h) is scratch. */
+static void walk(const struct lstm *l, const struct packed *w, float *y, float *gates, float *sum,
+		 bool keep)
 {
 	size_t h = l->h;
 	for (uint32_t s = 0; s < l->steps; s++) {
 		size_t row = row_of(l, s);
+		const float *state = state_before(l, y, s), *x = l->o->x[X]->v + row * 4 * h;
 		float *g = gates + (keep ? row * 4 * h : 0);
-		const float *state = state_before(l, y, s);
-		memcpy(g, l->o->x[X]->v + row * 4 * h, l->batch * 4 * h * sizeof *g);
 		if (state)
-			add_product(l, state, g);
+			multiply(l, sum, state, 2 * h, w);
 		for (size_t b = 0; b < l->batch; b++) {
 			float *yb = y + (row + b) * 2 * h;
-			kern_lstm(g + b * 4 * h, state ? state + b * 2 * h + h : NULL, yb, yb + h,
-				  h);
+			kern_lstm(g + b * 4 * h, x + b * 4 * h, state ? sum + b * 4 * h : NULL,
+				  state ? state + b * 2 * h + h : NULL, yb, yb + h, h);
 		}
 	}
 }
 
-/* d (batch,h) = pre (batch,4h) wt (4h,h) */
-static void product_back(const struct lstm *l, const float *pre, const float *wt, float *d)
-{
-	size_t h = l->h;
-	const struct few_rows p = {l->batch, 4 * h, h, pre, 4 * h, 1, wt, d, h};
-	memset(d, 0, l->batch * h * sizeof *d);
-	kern_few_rows(&p);
-}
-
 /* pre (steps * batch, 4h) = the gradients of the gates' sums; dh, dc (batch,h) leave with those of
  * the start. */
-static void walk_back(const struct lstm *l, const float *wt, float *pre, float *dh, float *dc)
+static void walk_back(const struct lstm *l, const struct packed *wt, float *pre, float *dh,
+		      float *dc)
 {
 	size_t h = l->h;
 	const float *y = l->o->y->v, *gy = l->o->y->g;
@@ -92,42 +88,26 @@ static void walk_back(const struct lstm *l, const float *wt, float *pre, float *
 				       l->o->saved[0] + (row + b) * 4 * h,
 				       state ? state + b * 2 * h + h : NULL, y + at + h, h);
 		}
-		product_back(l, pre + row * 4 * h, wt, dh);
+		multiply(l, dh, pre + row * 4 * h, 4 * h, wt);
 	}
 }
 
-/* gw (h,4h) += the first half of the rows of state (n,2h) transposed, times pre (n,4h) */
-static void add_outer(const struct lstm *l, const float *state, const float *pre, size_t n,
-		      float *gw)
-{
-	enum { ROWS = 8 }; /* of gw, which stay in the cache */
-	size_t h = l->h;
-	for (size_t i = 0; i < h; i += ROWS) {
-		const struct few_rows p = {h - i < ROWS ? h - i : ROWS,
-					   n,
-					   4 * h,
-					   state + i,
-					   1,
-					   2 * h,
-					   pre,
-					   gw + i * 4 * h,
-					   4 * h};
-		kern_few_rows(&p);
-	}
-}
-
-/* gw += sum over the steps of h_{s-1}^T pre_s */
-static void weights_back(const struct lstm *l, const float *pre, float *gw)
+/* gw (h,4h) += sum over the steps of h_{s-1}^T pre_s; h is the first half of a row of y */
+static void weights_back(struct tape *t, const struct lstm *l, const float *pre, float *gw)
 {
 	size_t h = l->h, n = (l->steps - 1) * (size_t)l->batch;
-	const float *y = l->o->y->v, *after = pre;
-	if (l->back) /* the state before row r is that of row r + batch */
-		y += l->batch * 2 * h;
-	else
-		after += l->batch * 4 * h;
-	add_outer(l, y, after, n, gw);
-	if (l->o->x[START])
-		add_outer(l, l->o->x[START]->v, pre + row_of(l, 0) * 4 * h, l->batch, gw);
+	size_t floats = product_outer_floats(n > l->batch ? n : l->batch, 4 * h);
+	float *scratch = tape_buf(t, floats);
+	/* Backwards the state before row r is that of row r + batch. */
+	const struct rows before = {l->o->y->v + (l->back ? l->batch * 2 * h : 0), h, 1, 2 * h};
+	product_outer(gw, 4 * h, &before, pre + (l->back ? 0 : l->batch * 4 * h), n, 4 * h,
+		      scratch);
+	if (l->o->x[START]) {
+		const struct rows start = {l->o->x[START]->v, h, 1, 2 * h};
+		product_outer(gw, 4 * h, &start, pre + row_of(l, 0) * 4 * h, l->batch, 4 * h,
+			      scratch);
+	}
+	tape_buf_release(t, scratch, floats);
 }
 
 static void lstm_back(struct tape *t, struct tape_op *o)
@@ -136,10 +116,11 @@ static void lstm_back(struct tape *t, struct tape_op *o)
 	size_t n = l.batch * l.h, n_pre = (size_t)o->y->rows * 4 * l.h;
 	float *pre = tape_buf(t, n_pre), *d = tape_buf(t, 2 * n);
 	memset(d, 0, 2 * n * sizeof *d);
-	walk_back(&l, tape_transposed(t, o->x[W]), pre, d, d + n);
+	const struct packed wt = tape_packed(t, o->x[W], true);
+	walk_back(&l, &wt, pre, d, d + n);
 	float *gw = tape_grad_add(t, o->x[W]);
 	if (gw)
-		weights_back(&l, pre, gw);
+		weights_back(t, &l, pre, gw);
 	tape_grad_pass(t, o->x[X], pre);
 	float *gs = tape_grad_add(t, o->x[START]);
 	for (size_t b = 0; gs && b < l.batch; b++) {
@@ -160,12 +141,14 @@ struct mat *tape_lstm(struct tape *t, struct mat *x, struct mat *w, struct mat *
 	struct tape_op *o;
 	struct mat *y = tape_op_new(t, x->rows, 2 * h, &v, &o, lstm_back, TAPE_IN(x, w, start));
 	bool keep = y->wants;
-	size_t n = (size_t)(keep ? x->rows : batch) * 4 * h;
-	float *gates = tape_buf(t, n);
+	size_t n_sum = (size_t)batch * 4 * h, n = keep ? (size_t)x->rows * 4 * h : n_sum;
+	float *gates = tape_buf(t, n), *sum = tape_buf(t, n_sum);
+	const struct packed packed = tape_packed(t, w, false);
 	o->number = batch;
 	o->backwards = back;
 	const struct lstm l = lstm_of(o);
-	walk(&l, v, gates, keep);
+	walk(&l, &packed, v, gates, sum, keep);
+	tape_buf_release(t, sum, n_sum);
 	if (keep) {
 		o->saved[0] = gates;
 		o->n_saved = n;

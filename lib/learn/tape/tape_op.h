@@ -3,6 +3,7 @@
 #define HSDAG_LEARN_TAPE_TAPE_OP_H
 
 #include "learn/tape/tape.h"
+#include "learn/tape/tape_product.h"
 
 enum { TAPE_MAX_IN = 6 };
 
@@ -24,8 +25,7 @@ struct tape_op {
 	uint8_t threshold;    /* random bytes below it drop; 0: none */
 };
 
-/* Rows in a block: the product of a block of 128 columns is one that OpenBLAS
- * computes without packing. */
+/* Rows in a block. */
 enum { TAPE_BLOCK_ROWS = 32 };
 /* Rows in a part of tape_by_parts: whole blocks, few enough for a cache. */
 enum { TAPE_PART_ROWS = 128 * TAPE_BLOCK_ROWS };
@@ -72,7 +72,8 @@ void tape_back_from(struct tape *t, struct mat *y, const float *g);
 /* gradient of x += g */
 void tape_grad_pass(struct tape *t, struct mat *x, const float *g);
 
-/* Transpose of a weight matrix w (rows,cols), made once in a step. */
-const float *tape_transposed(struct tape *t, const struct mat *w);
+/* w (rows,cols), or its transpose, as the right-hand side of products; of what is no result of the
+ * tape, such as weights, made once in a step. */
+struct packed tape_packed(struct tape *t, const struct mat *w, bool transposed);
 
 #endif

@@ -1,0 +1,118 @@
+/* tape_product.c - the blocks of a product: some rows of the left side are packed at a time, and
+ * pass by the panels of the right side, which was packed before. */
+#include "learn/tape/tape_product.h"
+#include "kernel/dense/cpu_product.h"
+#include "kernel/dense/cpu_thin.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { TILES = 4, BLOCK_K = 256 }; /* of the left side, packed at a time */
+enum { FEW_K = 1024 };             /* the same of few rows */
+
+size_t packed_floats(size_t k, size_t n)
+{
+	return (size_t)gemm_b_elements((int64_t)k, (int64_t)n);
+}
+
+struct packed product_pack(float *dst, const float *src, size_t k, size_t n, size_t row, size_t col)
+{
+	product_pack_b(dst, src, (int64_t)k, (int64_t)n, (int64_t)row, (int64_t)col);
+	return (struct packed){dst, k, n};
+}
+
+/* Rows i0 .. i0 + m - 1, columns k0 .. k0 + kc - 1. */
+static void pack_block(float *dst, const struct rows *a, size_t i0, size_t m, size_t k0, size_t kc)
+{
+	const float *v = a->v + i0 * a->row + k0 * a->col;
+	if (a->row != 1) {
+		for (size_t i = 0; i < m; i += GEMM_M, dst += kc * GEMM_M) {
+			size_t some = m - i < GEMM_M ? m - i : GEMM_M;
+			gemm_pack_a_f32(dst, EL_F32, v + i * a->row, (int64_t)some, (int64_t)kc,
+					(int64_t)a->row, (int64_t)a->col);
+		}
+		return;
+	}
+	for (size_t i = 0; i < m; i += GEMM_M)
+		for (size_t k = 0; k < kc; k++, dst += GEMM_M) {
+			size_t some = m - i < GEMM_M ? m - i : GEMM_M;
+			if (some == GEMM_M) {
+				memcpy(dst, v + i + k * a->col, GEMM_M * sizeof *dst);
+				continue;
+			}
+			memset(dst, 0, GEMM_M * sizeof *dst);
+			memcpy(dst, v + i + k * a->col, some * sizeof *dst);
+		}
+}
+
+/* One block of rows, packed at pa, times all panels. */
+static void multiply_block(float *c, size_t ldc, const float *pa, size_t m, size_t k0, size_t kc,
+			   const struct packed *b, bool add)
+{
+	for (size_t j = 0; j < b->n; j += GEMM_N) {
+		const float *panel = b->v + j * b->k + k0 * GEMM_N;
+		struct gemm_block g = {.nr = b->n - j < GEMM_N ? (int)(b->n - j) : GEMM_N,
+				       .kc = (int64_t)kc,
+				       .b = panel,
+				       .ldb = GEMM_N,
+				       .ldc = (int64_t)ldc,
+				       .add = add,
+				       .ahead = panel + b->k * GEMM_N,
+				       .ahead_step = GEMM_N * sizeof(float) / TILES};
+		for (size_t i = 0; i < m; i += GEMM_M) {
+			g.mr = m - i < GEMM_M ? (int)(m - i) : GEMM_M;
+			g.a = pa + i * kc;
+			g.c = c + i * ldc + j;
+			gemm_multiply(&g);
+			g.ahead = (const char *)g.ahead + (int64_t)kc * g.ahead_step;
+		}
+	}
+}
+
+void product_rows(float *c, size_t ldc, const struct rows *a, const struct packed *b, bool add)
+{
+	float pa[TILES * GEMM_M * BLOCK_K] __attribute__((aligned(64)));
+	for (size_t i0 = 0; i0 < a->m; i0 += TILES * GEMM_M) {
+		size_t m = a->m - i0 < TILES * GEMM_M ? a->m - i0 : TILES * GEMM_M;
+		for (size_t k0 = 0; k0 < b->k; k0 += BLOCK_K) {
+			size_t kc = b->k - k0 < BLOCK_K ? b->k - k0 : BLOCK_K;
+			pack_block(pa, a, i0, m, k0, kc);
+			multiply_block(c + i0 * ldc, ldc, pa, m, k0, kc, b, add || k0 > 0);
+		}
+	}
+}
+
+void product_few(float *c, size_t ldc, const struct rows *a, const struct packed *b)
+{
+	float pa[FEW_K * GEMM_M] __attribute__((aligned(64)));
+	size_t kc = b->k < FEW_K ? b->k : FEW_K;
+	const float *left = a->m == 1 && a->col == 1 ? a->v : pa;
+	assert(a->m <= GEMM_M);
+	for (size_t k = 0; left == pa && k < kc; k++)
+		for (size_t i = 0; i < a->m; i++)
+			pa[a->m == 1 ? k : k * GEMM_M + i] = a->v[i * a->row + k * a->col];
+	for (size_t j = 0; j < b->n; j += GEMM_N)
+		thin_panel((int)a->m, b->n - j < GEMM_N ? (int)(b->n - j) : GEMM_N, (int64_t)kc,
+			   left, b->v + j * b->k, false, c + j, (int64_t)ldc);
+	for (size_t k0 = kc; k0 < b->k; k0 += kc) {
+		kc = b->k - k0 < BLOCK_K ? b->k - k0 : BLOCK_K;
+		pack_block(pa, a, 0, a->m, k0, kc);
+		multiply_block(c, ldc, pa, a->m, k0, kc, b, true);
+	}
+}
+
+size_t product_outer_floats(size_t k, size_t n)
+{
+	return packed_floats(k < BLOCK_K ? k : BLOCK_K, n);
+}
+
+void product_outer(float *y, size_t ldc, const struct rows *a, const float *b, size_t k, size_t n,
+		   float *scratch)
+{
+	for (size_t k0 = 0; k0 < k; k0 += BLOCK_K) {
+		size_t kc = k - k0 < BLOCK_K ? k - k0 : BLOCK_K;
+		const struct packed p = product_pack(scratch, b + k0 * n, kc, n, n, 1);
+		const struct rows some = {a->v + k0 * a->col, a->m, a->row, a->col};
+		product_rows(y, ldc, &some, &p, true);
+	}
+}

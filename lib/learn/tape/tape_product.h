@@ -1,0 +1,44 @@
+/* tape_product.h - products with a packed right-hand side, by the kernels of kernel/dense: they
+ * choose their instructions by the processor.  For the files of the tape, not for others.
+ *
+ * An element of a product is summed in one order of k that depends on neither the number of rows
+ * nor on threads; product_few has an order of its own for each number of rows. */
+#ifndef HSDAG_LEARN_TAPE_TAPE_PRODUCT_H
+#define HSDAG_LEARN_TAPE_TAPE_PRODUCT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A right-hand side (k,n). */
+struct packed {
+	const float *v;
+	size_t k, n;
+};
+
+/* Floats that a packed (k,n) takes. */
+size_t packed_floats(size_t k, size_t n);
+/* dst, 64-byte aligned, = (k,n) whose element (i,j) is src[i * row + j * col]; one of row and col
+ * is 1.  dst is borrowed by the result. */
+struct packed product_pack(float *dst, const float *src, size_t k, size_t n, size_t row,
+			   size_t col);
+
+/* Rows (m,k): element (i,j) is at v[i * row + j * col]. */
+struct rows {
+	const float *v;
+	size_t m, row, col;
+};
+
+/* c (m,n), rows ldc apart, = or with `add` += a b. */
+void product_rows(float *c, size_t ldc, const struct rows *a, const struct packed *b, bool add);
+
+/* c = a b for few rows, at most PRODUCT_FEW: the time goes into reading b. */
+enum { PRODUCT_FEW = 12 };
+void product_few(float *c, size_t ldc, const struct rows *a, const struct packed *b);
+
+/* y (m,n), rows ldc apart, += a (m,k) b (k,n), which is packed on the way, some rows at a time, into
+ * scratch of product_outer_floats(k, n). */
+size_t product_outer_floats(size_t k, size_t n);
+void product_outer(float *y, size_t ldc, const struct rows *a, const float *b, size_t k, size_t n,
+		   float *scratch);
+
+#endif
