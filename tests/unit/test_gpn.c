@@ -344,7 +344,7 @@ static void large_graph(void)
 				.coef_logp = (double[]){1},
 				.coef_entropy = 0.1,
 				.logp = &replayed};
-	ran = ran && net_replay(w, &m, &s, grad_embed, grad_policy, &e) == 0;
+	ran = ran && net_replay(w, &m, &s, 1, grad_embed, grad_policy, &e) == 0;
 	tap(ran && replayed == logp && s.entropy == entropy,
 	    "its replay has the same log-probability and entropy: %.9g and %.9g", logp, entropy);
 	net_work_free(forward);

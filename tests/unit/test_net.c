@@ -161,7 +161,7 @@ static void record(struct world *s, struct recorded *r, const float *x, uint32_t
 static double objective(struct world *s, struct recorded *r)
 {
 	struct err e = ERR_INIT;
-	if (net_replay(s->w, &s->m, &r->step, NULL, NULL, &e) < 0)
+	if (net_replay(s->w, &s->m, &r->step, 1, NULL, NULL, &e) < 0)
 		die(&e);
 	if (r->step.coef_group)
 		return r->step.objective;
@@ -210,7 +210,7 @@ static void check_gradient(struct world *s, struct recorded *r, const char *name
 	int skipped = 0, total = 0, flat = 0;
 	for (int b = 0; b < 2; b++)
 		grad[b] = ARENA_NEWN(s->a, float, block[b]->n);
-	if (net_replay(s->w, &s->m, &r->step, grad[0], grad[1], &e) < 0)
+	if (net_replay(s->w, &s->m, &r->step, 1, grad[0], grad[1], &e) < 0)
 		die(&e);
 	double mid = objective(s, r);
 	for (int b = 0; b < 2; b++)
@@ -324,6 +324,46 @@ static void turns(const struct net *net)
 
 /* Every network of the table: defaults in range, replay, gradients; by itself, with a grouping given
  * from outside, with sets that must share a device, with devices that cannot run all sets. */
+/* Recorded steps with groups of their own, together, give what each gives by itself. */
+static void together(const struct net *net)
+{
+	enum { STEPS = 3 };
+	static struct recorded r[STEPS];
+	struct err e = ERR_INIT;
+	struct replay_step step[STEPS];
+	struct world s;
+	void *h = net_hyper_new(net, RECIPE_PAPER);
+	uint32_t group[N];
+	double worst = 0, length = 0, off = 0;
+	world_of(&s, net, h);
+	size_t ne = s.embed->n, n = ne + s.policy->n;
+	float *sum = ARENA_NEWN(s.a, float, n), *all = ARENA_NEWN(s.a, float, n);
+	for (uint32_t i = 0; i < STEPS; i++) { /* the second has the most groups */
+		const struct grouping given = {i == 1 ? N : 5, group};
+		for (uint32_t v = 0; v < N; v++)
+			group[v] = i == 1 ? v : (v + i) % 5;
+		record(&s, &r[i], s.x, i, i < 2 ? &given : NULL, NULL);
+		step[i] = r[i].step;
+		if (net_replay(s.w, &s.m, &r[i].step, 1, sum, sum + ne, &e) < 0)
+			die(&e);
+	}
+	if (net_replay(s.w, &s.m, step, STEPS, all, all + ne, &e) < 0)
+		die(&e);
+	for (size_t i = 0; i < n; i++) {
+		worst = fmax(worst, fabs(all[i] - (double)sum[i]));
+		length = fmax(length, fabs(sum[i]));
+	}
+	for (uint32_t i = 0; i < STEPS; i++) {
+		off = fmax(off, fabs(step[i].objective - r[i].step.objective));
+		off = fmax(off, fabs(step[i].group_logp - r[i].part.logp));
+	}
+	tap(worst < 2e-5 * length && off < 2e-5,
+	    "%s: steps together are replayed as by themselves (%.1e of the largest gradient)",
+	    net->name, worst / length);
+	world_release(&s);
+	mem_free(h);
+}
+
 static void registered(void)
 {
 	static struct recorded r;
@@ -391,6 +431,8 @@ static void registered(void)
 		}
 		if (!net->policy)
 			turns(net);
+		if (net->side_by_side)
+			together(net);
 		mem_free(h);
 	}
 	tap(!net_find("unheard"), "an unknown network is none");
@@ -558,7 +600,7 @@ static void threads(void)
 	float *one = ARENA_NEWN(s.a, float, ne + np);
 	for (uint32_t i = 0; i < STEPS; i++) {
 		memset(one, 0, (ne + np) * sizeof *one);
-		if (net_replay(s.w, &s.m, &r[i].step, one, one + ne, &e) < 0)
+		if (net_replay(s.w, &s.m, &r[i].step, 1, one, one + ne, &e) < 0)
 			die(&e);
 		for (size_t j = 0; j < ne + np; j++)
 			g[2][j] += one[j];

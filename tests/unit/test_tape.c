@@ -236,13 +236,14 @@ BUILD(b_columns)
 }
 
 struct sequence {
-	uint32_t batch;
+	uint32_t batch, length[3];
 	bool back, start;
 };
 BUILD(b_lstm)
 {
 	const struct sequence *s = arg;
-	return tape_lstm(t, x[0], x[1], s->start ? x[2] : NULL, s->batch, s->back);
+	const struct sequences q = tape_sequences(t, s->length, s->batch);
+	return tape_lstm(t, x[0], x[1], s->start ? x[2] : NULL, &q, s->back);
 }
 BUILD(b_attend)
 {
@@ -467,16 +468,21 @@ static void graph_ops(struct check *c)
 static void sequences(struct check *c)
 {
 	static const struct sequence s[] = {
-		{1, false, false}, {3, false, true}, {1, true, true}, {3, true, false}};
+		{1, {7}, false, false},      {3, {7, 7, 7}, false, true},
+		{1, {7}, true, true},        {3, {7, 7, 7}, true, false},
+		{3, {7, 4, 1}, false, true}, {3, {6, 6, 2}, true, true},
+		{2, {5, 3}, true, false}};
 	char name[80];
 	for (size_t i = 0; i < sizeof s / sizeof *s; i++) {
 		*c = (struct check){.build = b_lstm, .arg = &s[i]};
-		add_leaf(c, 7 * s[i].batch, 4 * 5, 0);
+		add_leaf(c, s[i].length[0] + s[i].length[1] + s[i].length[2], 4 * 5, 0);
 		add_leaf(c, 5, 4 * 5, 0);
 		if (s[i].start)
 			add_leaf(c, s[i].batch, 2 * 5, 0);
-		snprintf(name, sizeof name, "LSTM%s%s, %u at once", s[i].back ? " backwards" : "",
-			 s[i].start ? " from a state" : "", s[i].batch);
+		snprintf(name, sizeof name, "LSTM%s%s, %u at once%s", s[i].back ? " backwards" : "",
+			 s[i].start ? " from a state" : "", s[i].batch,
+			 s[i].batch > 1 && s[i].length[1] < s[i].length[0] ? " of other lengths"
+									   : "");
 		run_check(c, name);
 	}
 	*c = (struct check){.build = b_attend};
@@ -504,12 +510,17 @@ static void lstm_in_parts(void)
 		w[i] = noise(4, i);
 	tape_begin(t, false, NULL);
 	struct mat *mw = tape_input(t, w, H, 4 * H);
+	const uint32_t length[][B] = {{FIRST + REST, FIRST + REST}, {FIRST, FIRST}, {REST, REST}};
+	const struct sequences q[] = {tape_sequences(t, length[0], B),
+				      tape_sequences(t, length[1], B),
+				      tape_sequences(t, length[2], B)};
 	struct mat *all =
-		tape_lstm(t, tape_input(t, x, (FIRST + REST) * B, 4 * H), mw, NULL, B, false);
-	struct mat *first = tape_lstm(t, tape_input(t, x, FIRST * B, 4 * H), mw, NULL, B, false);
+		tape_lstm(t, tape_input(t, x, (FIRST + REST) * B, 4 * H), mw, NULL, &q[0], false);
+	struct mat *first =
+		tape_lstm(t, tape_input(t, x, FIRST * B, 4 * H), mw, NULL, &q[1], false);
 	struct mat *state = tape_input(t, first->v + (FIRST - 1) * B * 2 * H, B, 2 * H);
 	struct mat *rest = tape_lstm(t, tape_input(t, x + FIRST * B * 4 * H, REST * B, 4 * H), mw,
-				     state, B, false);
+				     state, &q[2], false);
 	tap(memcmp(all->v + FIRST * B * 2 * H, rest->v, REST * B * 2 * H * sizeof(float)) == 0,
 	    "an LSTM goes on from a state with the same bits");
 	tape_free(t);

@@ -259,11 +259,11 @@ static int embed(struct tape *t, const struct net_model *m, struct mat *const *p
 	return 0;
 }
 
-static void choose(struct tape *t, const struct net_model *m, struct mat *const *p, struct mat *z,
-		   struct choices *c)
+static void choose(struct tape *t, const struct net_model *m, struct mat *const *p, uint32_t n,
+		   struct mat *const *z, struct choices *c)
 {
 	const struct seq2seq s = shape(m->hyper);
-	seq2seq_choose(t, &s, p, z, c);
+	seq2seq_choose(t, &s, p, n, z, c);
 }
 
 static double noise(const void *hyper, uint32_t episode)
@@ -286,4 +286,5 @@ const struct net net_hierarchical = {
 	.policy_init = policy_init,
 	.embed = embed,
 	.choose = choose,
+	.side_by_side = true,
 };

@@ -203,33 +203,21 @@ int net_policy(struct net_work *w, const struct net_model *m, const float *z, ui
 	return net_policy_prior(w, m, &q, NULL, logp, e);
 }
 
-/* Log-probabilities lp (n_samples) of known actions (n_samples, n_groups).  Returns how many of them
- * differ: one where the network does not look at the actions. */
-static uint32_t known_policy(struct tape *t, const struct net_model *m, struct mat *const *p,
-			     struct mat *z, const struct to_place *q, uint32_t n_samples,
-			     const uint16_t *action, struct mat **lp)
-{
-	if (m->net->policy) {
-		lp[0] = log_policy(t, m, p, z, q);
-		for (uint32_t i = 1; i < n_samples; i++)
-			lp[i] = lp[0];
-		return 1;
-	}
-	struct choices c = choices_of(t, m, q, n_samples);
-	c.action = action;
-	c.logp = lp;
-	if (n_samples > 0)
-		m->net->choose(t, m, p, z, &c);
-	return n_samples;
-}
-
 int net_policy_prior(struct net_work *w, const struct net_model *m, const struct to_place *q,
 		     const uint16_t *action, const float **logp, struct err *e)
 {
 	struct tape *t = w->tape;
 	tape_begin(t, false, NULL);
-	struct mat *in = tape_input(t, q->z, q->n_groups, m->d), *lp;
-	known_policy(t, m, block_on(t, m->policy, NULL), in, q, 1, action, &lp);
+	struct mat *z = tape_input(t, q->z, q->n_groups, m->d), *lp;
+	struct mat **p = block_on(t, m->policy, NULL);
+	if (m->net->policy) {
+		lp = log_policy(t, m, p, z, q);
+	} else {
+		struct choices c = choices_of(t, m, q, 1);
+		c.action = action;
+		c.logp = &lp;
+		m->net->choose(t, m, p, 1, &z, &c);
+	}
 	*logp = lp->v;
 	return check_logp(lp->v, q->n_groups, m->k, q->group_mask, e);
 }
@@ -279,7 +267,7 @@ static int draw_in_turn(struct tape *t, const struct net_model *m, struct mat *z
 	c.drawn_logp = ARENA_NEWN(a, float, size * draw->n_samples);
 	struct mat **p = block_on(t, m->policy, NULL);
 	do
-		m->net->choose(t, m, p, z, &c);
+		m->net->choose(t, m, p, 1, &z, &c);
 	while (again(&c));
 	*out = (struct drawn){c.action, c.drawn_logp, size};
 	for (uint32_t s = 0; s < draw->n_samples; s++)
@@ -390,6 +378,47 @@ static void objective_add(struct objective *o, struct mat *y, double value, doub
 	o->value += coef * value;
 }
 
+/* One of the steps of a replay. */
+struct replayed {
+	struct replay_step *s;
+	struct partition part;
+	struct embedding z;
+	struct mat **logp; /* (n_samples) */
+	uint32_t n_logp;   /* how many of them differ */
+};
+
+/* Log-probabilities of the recorded devices. */
+static void replay_policy(struct tape *t, const struct net_model *m, struct mat *const *p,
+			  struct replayed *r, uint32_t n)
+{
+	struct arena *a = tape_arena(t);
+	struct mat **z = ARENA_NEWN(a, struct mat *, n);
+	struct choices *c = ARENA_NEWN(a, struct choices, n);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct replay_step *s = r[i].s;
+		const struct to_place q = {.n_groups = r[i].part.n_groups,
+					   .group = r[i].part.group,
+					   .group_mask = s->group_mask,
+					   .bias = s->bias,
+					   .start = s->start};
+		r[i].logp = ARENA_NEWN(a, struct mat *, (size_t)s->n_samples + 1);
+		if (m->net->policy) {
+			r[i].logp[0] = log_policy(t, m, p, r[i].z.z, &q);
+			r[i].n_logp = 1;
+			for (uint32_t k = 1; k < s->n_samples; k++)
+				r[i].logp[k] = r[i].logp[0];
+			continue;
+		}
+		z[i] = r[i].z.z;
+		c[i] = choices_of(t, m, &q, s->n_samples);
+		c[i].action = s->action;
+		c[i].logp = r[i].logp;
+		r[i].n_logp = s->n_samples;
+	}
+	if (!m->net->policy && r->s->n_samples > 0)
+		m->net->choose(t, m, p, n, z, c);
+}
+
 /* Log-probabilities of the devices, and their part of the objective.  Returns the sum of the samples'
  * coefficients. */
 static double add_samples(struct tape *t, const struct net_model *m, struct replay_step *s,
@@ -409,47 +438,55 @@ static double add_samples(struct tape *t, const struct net_model *m, struct repl
 	return all;
 }
 
-int net_replay(struct net_work *w, const struct net_model *m, struct replay_step *s,
+/* A step's part of the objective. */
+static int add_step(struct tape *t, const struct net_model *m, struct replayed *r,
+		    struct objective *o, struct err *e)
+{
+	struct replay_step *s = r->s;
+	uint32_t g = r->part.n_groups;
+	double entropy = 0, before = o->value;
+	for (uint32_t i = 0; i < r->n_logp; i++)
+		if (check_logp(r->logp[i]->v, g, m->k, s->group_mask, e) < 0)
+			return -1;
+	double all = add_samples(t, m, s, r->logp, o);
+	for (uint32_t i = 0; i < r->n_logp; i++) {
+		double of = prob_entropy(r->logp[i]->v, g, m->k);
+		entropy += of;
+		objective_add(o, tape_entropy(t, r->logp[i]), of, s->coef_entropy / r->n_logp);
+	}
+	s->entropy = r->n_logp ? entropy / r->n_logp : 0;
+	s->group_logp = r->z.logp ? (double)r->z.logp->v[0] : 0;
+	if (r->z.logp)
+		objective_add(o, r->z.logp, s->group_logp, all);
+	s->objective = o->value - before;
+	return 0;
+}
+
+int net_replay(struct net_work *w, const struct net_model *m, struct replay_step *s, uint32_t n,
 	       float *grad_embed, float *grad_policy, struct err *e)
 {
 	struct tape *t = w->tape;
 	struct arena *a = tape_arena(t);
-	struct partition part;
-	struct embedding z = {0};
 	bool train = grad_embed || grad_policy;
+	size_t most = 0;
 	tape_begin(t, train, s->rng);
-	struct net_plan plan = {.recorded = s->part, .rng = s->rng};
-	struct mat *in = tape_input(t, s->x, m->graph->n, m->d);
 	struct mat **pe = block_on(t, m->embed, grad_embed);
 	struct mat **pp = block_on(t, m->policy, grad_policy);
-	if (m->net->embed(t, m, pe, in, &plan, &part, &z, e) < 0)
-		return -1;
-	uint32_t n = s->n_samples, g = part.n_groups;
-	struct mat **logp = ARENA_NEWN(a, struct mat *, (size_t)n + 1);
-	const struct to_place q = {.n_groups = g,
-				   .group = part.group,
-				   .group_mask = s->group_mask,
-				   .bias = s->bias,
-				   .start = s->start};
-	uint32_t n_logp = known_policy(t, m, pp, z.z, &q, n, s->action, logp);
-	for (uint32_t i = 0; i < n_logp; i++)
-		if (check_logp(logp[i]->v, g, m->k, s->group_mask, e) < 0)
+	struct replayed *r = ARENA_NEWN(a, struct replayed, n);
+	for (uint32_t i = 0; i < n; i++) {
+		struct net_plan plan = {.recorded = s[i].part, .rng = s[i].rng};
+		struct mat *in = tape_input(t, s[i].x, m->graph->n, m->d);
+		r[i].s = &s[i];
+		if (m->net->embed(t, m, pe, in, &plan, &r[i].part, &r[i].z, e) < 0)
 			return -1;
-
-	size_t most = (size_t)n + n_logp + 1;
+		most += 2 * (size_t)s[i].n_samples + 2;
+	}
+	replay_policy(t, m, pp, r, n);
 	struct objective o = {.y = ARENA_NEWN(a, struct mat *, most),
 			      .coef = ARENA_NEWN(a, double, most)};
-	double entropy = 0, all = add_samples(t, m, s, logp, &o);
-	for (uint32_t i = 0; i < n_logp; i++) {
-		double of = prob_entropy(logp[i]->v, g, m->k);
-		entropy += of;
-		objective_add(&o, tape_entropy(t, logp[i]), of, s->coef_entropy / n_logp);
-	}
-	s->entropy = n_logp ? entropy / n_logp : 0;
-	s->group_logp = z.logp ? (double)z.logp->v[0] : 0;
-	if (z.logp)
-		objective_add(&o, z.logp, s->group_logp, all);
-	s->objective = o.value;
+	for (uint32_t i = 0; i < n; i++)
+		if (add_step(t, m, &r[i], &o, e) < 0)
+			return -1;
 	if (train)
 		tape_back(t, o.n, o.y, o.coef);
 	return 0;

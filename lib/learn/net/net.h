@@ -98,9 +98,11 @@ struct net {
 	struct mat *(*policy)(struct tape *t, const struct net_model *m, struct mat *const *p,
 			      struct mat *z);
 	/* In its place (policy NULL): chooses group after group, and sees the devices of the groups
-	 * before (choices.h). */
-	void (*choose)(struct tape *t, const struct net_model *m, struct mat *const *p,
-		       struct mat *z, struct choices *c);
+	 * before (choices.h).  n steps at once, z (n) and c (n): while drawing and without
+	 * side_by_side one. */
+	void (*choose)(struct tape *t, const struct net_model *m, struct mat *const *p, uint32_t n,
+		       struct mat *const *z, struct choices *c);
+	bool side_by_side; /* recorded steps of as many samples each cost less together */
 };
 
 /* ---- which networks there are (nets.c) ---- */
@@ -206,13 +208,14 @@ struct replay_step {
 int net_check(struct net_work *w, const struct net_model *m, const struct partition *part,
 	      struct err *e) MUST_CHECK;
 
-/* Log-probabilities and entropy of a recorded step, and the gradients of
+/* Log-probabilities and entropy of recorded steps, and the sum over the steps of the gradients of
  *    sum_s coef_logp[s] * (logp[s] + group_logp)  +  coef_entropy * entropy
  *
  * (with coef_group: sum_g coef_group[s,g] * logp of group g's device instead of coef_logp[s] * logp[s])
  * with respect to both blocks, added to grad_embed (embed->n) and grad_policy
- * (policy->n); no gradient flows into x.  Both gradients NULL: forward only. */
-int net_replay(struct net_work *w, const struct net_model *m, struct replay_step *s,
+ * (policy->n); no gradient flows into x.  Both gradients NULL: forward only.  Several steps: of a
+ * network that is side_by_side, of as many samples each. */
+int net_replay(struct net_work *w, const struct net_model *m, struct replay_step *s, uint32_t n,
 	       float *grad_embed, float *grad_policy, struct err *e) MUST_CHECK;
 
 /* Many steps, spread over the threads of pool: the gradients are summed in the

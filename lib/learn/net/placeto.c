@@ -24,6 +24,7 @@
 #include "base/disjoint.h"
 
 #include <math.h>
+#include <assert.h>
 #include <string.h>
 
 struct placeto_hyper {
@@ -300,15 +301,16 @@ static struct mat *visit(struct tape *t, const void *arg, struct mat *const *p, 
 	return plain_mlp(t, p + OUT, OUT_LAYERS, 0, (struct after){0}, pooled);
 }
 
-static void choose(struct tape *t, const struct net_model *m, struct mat *const *p, struct mat *z,
-		   struct choices *c)
+static void choose(struct tape *t, const struct net_model *m, struct mat *const *p,
+		   uint32_t n_steps, struct mat *const *z, struct choices *c)
 {
+	assert(n_steps == 1);
 	enum { ROWS_AT_ONCE = 1024 };
 	const struct after none = {0};
 	struct arena *a = tape_arena(t);
 	struct hearing along;
 	hearing_of_groups(&along, m->graph, c->group, c->n_groups, a);
-	struct mat *x = tape_norm(t, z, NULL, p[NORM_GAIN], p[NORM_BIAS], none);
+	struct mat *x = tape_norm(t, z[0], NULL, p[NORM_GAIN], p[NORM_BIAS], none);
 	struct mat **in = ARENA_NEWN(a, struct mat *, N_INPUTS);
 	in[FIXED] = tape_linear(t, x, p[IN_WEIGHT], p[IN_BIAS], none);
 	memcpy(in + STATE, p + OF_VISITS, (N_INPUTS - STATE) * sizeof(struct mat *));

@@ -1,28 +1,35 @@
 /* replay.c - many recorded steps over several threads.
  *
- * Every step has a gradient buffer of its own; a few steps at a time are computed
- * side by side, then their buffers are added up in the order of the steps. */
+ * A network may take steps that follow each other together, a batch of them.  Every batch has a gradient
+ * buffer of its own; a few batches at a time are computed side by side, then their buffers are
+ * added up in the order of the steps.  What is in a batch does not depend on the number of threads. */
 #include "learn/net/net.h"
 
 #include <string.h>
 
 enum { SUM_CHUNK = 4096 }; /* floats that one task adds up */
+/* Samples of a batch: a product of six rows computes as long as it reads its weights. */
+enum { BATCH_SAMPLES = 6 };
+/* Groups of all samples of a batch of several steps: memory. */
+enum { BATCH_ROWS = 8192 };
 
 struct replayer {
 	struct pool *pool;
-	int threads, wave;      /* steps computed side by side */
+	int threads, wave;      /* batches computed side by side */
 	struct net_work **work; /* (threads) */
 	float **grad;           /* (wave) gradients of both blocks, embed first */
 	size_t n_grad;          /* floats in each */
 	struct err *err;        /* (wave) */
+	uint32_t *n;            /* (wave) steps of each batch */
 };
 
 /* One call of replayer_run. */
 struct replay_run {
 	struct replayer *r;
 	const struct net_model *m;
-	struct replay_step *step; /* the current wave */
-	int n;
+	struct replay_step *step; /* all of them */
+	uint32_t first, *n;       /* of the current wave, and of each of its batches */
+	int n_batches;
 	float *grad_embed, *grad_policy;
 };
 
@@ -37,6 +44,7 @@ struct replayer *replayer_new(struct pool *pool)
 		r->work[i] = net_work_new(NULL);
 	r->grad = MEM_NEWN(float *, (size_t)r->wave);
 	r->err = MEM_NEWN(struct err, (size_t)r->wave);
+	r->n = MEM_NEWN(uint32_t, (size_t)r->wave);
 	return r;
 }
 
@@ -51,6 +59,7 @@ void replayer_free(struct replayer *r)
 	mem_free(r->work);
 	mem_free(r->grad);
 	mem_free(r->err);
+	mem_free(r->n);
 	mem_free(r);
 }
 
@@ -59,16 +68,19 @@ static void replay_one(void *arg, int i, int thread)
 	struct replay_run *q = arg;
 	struct replayer *r = q->r;
 	float *g = r->grad[i];
+	struct replay_step *step = q->step + q->first;
+	for (int b = 0; b < i; b++)
+		step += q->n[b];
 	memset(g, 0, r->n_grad * sizeof *g);
 	err_clear(&r->err[i]);
-	if (net_replay(r->work[thread], q->m, &q->step[i], g, g + q->m->embed->n, &r->err[i]) < 0)
+	if (net_replay(r->work[thread], q->m, step, q->n[i], g, g + q->m->embed->n, &r->err[i]) < 0)
 		err_prefix(&r->err[i], "replay");
 }
 
-/* out[at] += gradients of the wave's steps, in order */
+/* out[at] += gradients of the wave's batches, in order */
 static void add_range(const struct replay_run *q, size_t first, float *out, size_t at, size_t n)
 {
-	for (int s = 0; s < q->n; s++)
+	for (int s = 0; s < q->n_batches; s++)
 		for (size_t i = at; i < at + n; i++)
 			out[i] += q->r->grad[s][first + i];
 }
@@ -94,6 +106,21 @@ static void run(struct pool *pool, int n, void (*fn)(void *, int, int), void *ar
 			fn(arg, i, 0);
 }
 
+/* How many of the n steps at s are a batch. */
+static uint32_t batch_of(const struct net_model *m, const struct replay_step *s, uint32_t n)
+{
+	size_t samples = 0, rows = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		samples += s[i].n_samples;
+		rows += (size_t)s[i].n_samples * s[i].part->n_groups;
+		bool fits = m->net->side_by_side && s[i].n_samples == s->n_samples &&
+			    samples <= BATCH_SAMPLES && rows <= BATCH_ROWS;
+		if (i > 0 && !fits)
+			return i;
+	}
+	return n;
+}
+
 int replayer_run(struct replayer *r, const struct net_model *m, struct replay_step *steps,
 		 uint32_t n_steps, float *grad_embed, float *grad_policy, struct err *e)
 {
@@ -104,16 +131,17 @@ int replayer_run(struct replayer *r, const struct net_model *m, struct replay_st
 		for (int i = 0; i < r->wave; i++)
 			r->grad[i] = mem_resize(r->grad[i], n, sizeof(float));
 	r->n_grad = n;
-	for (uint32_t at = 0; at < n_steps; at += (uint32_t)r->wave) {
-		uint32_t left = n_steps - at;
-		struct replay_run q = {r,          m,
-				       steps + at, left < (uint32_t)r->wave ? (int)left : r->wave,
-				       grad_embed, grad_policy};
-		run(r->pool, q.n, replay_one, &q);
-		for (int i = 0; i < q.n; i++)
+	struct replay_run q = {r, m, steps, 0, r->n, 0, grad_embed, grad_policy};
+	for (uint32_t next = 0; next < n_steps; q.first = next) {
+		for (q.n_batches = 0; q.n_batches < r->wave && next < n_steps; q.n_batches++) {
+			r->n[q.n_batches] = batch_of(m, steps + next, n_steps - next);
+			next += r->n[q.n_batches];
+		}
+		run(r->pool, q.n_batches, replay_one, &q);
+		uint32_t at = q.first;
+		for (int i = 0; i < q.n_batches; at += r->n[i++])
 			if (r->err[i].code)
-				return err_set(e, r->err[i].code, "step %u: %s", at + (uint32_t)i,
-					       r->err[i].msg);
+				return err_set(e, r->err[i].code, "step %u: %s", at, r->err[i].msg);
 		run(r->pool, chunks, sum_chunk, &q);
 	}
 	return 0;

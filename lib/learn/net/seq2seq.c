@@ -2,6 +2,7 @@
 #include "learn/net/seq2seq.h"
 #include "learn/net/net_layer.h"
 
+#include <assert.h>
 #include <math.h>
 
 enum {
@@ -73,16 +74,74 @@ void seq2seq_add(struct params *p, const struct seq2seq *s, uint32_t d, uint32_t
 	}
 }
 
-/* ---- rows ---- */
+/* ---- sequences and their rows ---- */
 
-/* Each of the rows [first, first + n) `times` times. */
-static struct mat *rows_of(struct tape *t, struct mat *x, uint32_t first, uint32_t n,
-			   uint32_t times)
+/* Sequences of several steps of the training side by side: step i has `copies` sequences of the same
+ * length, its rank is how many sequences are before them. */
+struct layout {
+	struct sequences q;
+	uint32_t n, copies;
+	const uint32_t *length, *rank; /* (n) */
+};
+
+/* length (n): the longest first is what the sequences are put into. */
+static struct layout layout_of(struct tape *t, const uint32_t *length, uint32_t n, uint32_t copies)
 {
-	uint32_t *index = arena_raw(tape_arena(t), (size_t)n * times, sizeof *index);
-	for (uint32_t i = 0; i < n * times; i++)
-		index[i] = first + i / times;
-	return tape_gather(t, x, index, n * times);
+	struct arena *a = tape_arena(t);
+	uint32_t *rank = arena_raw(a, n, sizeof *rank);
+	uint32_t *sorted = arena_raw(a, (size_t)n * copies, sizeof *sorted);
+	for (uint32_t i = 0; i < n; i++) {
+		rank[i] = 0;
+		for (uint32_t j = 0; j < n; j++)
+			rank[i] += length[j] > length[i] || (length[j] == length[i] && j < i);
+		rank[i] *= copies;
+		for (uint32_t c = 0; c < copies; c++)
+			sorted[rank[i] + c] = length[i];
+	}
+	return (struct layout){tape_sequences(t, sorted, n * copies), n, copies, length, rank};
+}
+
+/* Where place g of copy c of step i is. */
+static uint32_t row_of(const struct layout *l, uint32_t i, uint32_t g, uint32_t c)
+{
+	return l->q.first[g] + l->rank[i] + c;
+}
+
+/* The rows of step i: places in order, the copies of a place beside each other. */
+static struct mat *rows_of(struct tape *t, const struct layout *l, struct mat *x, uint32_t i)
+{
+	uint32_t n = l->length[i] * l->copies;
+	if (l->n == 1)
+		return x;
+	uint32_t *index = arena_raw(tape_arena(t), n, sizeof *index);
+	for (uint32_t r = 0; r < n; r++)
+		index[r] = row_of(l, i, r / l->copies, r % l->copies);
+	return tape_gather(t, x, index, n);
+}
+
+/* The matrices x (l->n) of all steps, each in the order of rows_of, as the rows of one. */
+static struct mat *merge(struct tape *t, const struct layout *l, struct mat *const *x)
+{
+	if (l->n == 1)
+		return x[0];
+	struct mat *all = tape_stack(t, l->n, x);
+	uint32_t *index = arena_raw(tape_arena(t), all->rows, sizeof *index), at = 0;
+	for (uint32_t i = 0; i < l->n; i++)
+		for (uint32_t r = 0; r < x[i]->rows; r++)
+			index[row_of(l, i, r / l->copies, r % l->copies)] = at++;
+	return tape_gather(t, all, index, all->rows);
+}
+
+/* A row of every sequence of `to`, that of its step in `from`: the last one, or the first. */
+static struct mat *ends(struct tape *t, const struct layout *from, const struct layout *to,
+			struct mat *x, bool last)
+{
+	uint32_t n = to->n * to->copies;
+	uint32_t *index = arena_raw(tape_arena(t), n, sizeof *index);
+	for (uint32_t i = 0; i < to->n; i++)
+		for (uint32_t c = 0; c < to->copies; c++)
+			index[to->rank[i] + c] = row_of(from, i, last ? from->length[i] - 1 : 0, 0);
+	return tape_gather(t, x, index, n);
 }
 
 /* x + y, which have no other use */
@@ -96,28 +155,31 @@ static struct mat *add_done(struct tape *t, struct mat *x, struct mat *y)
 
 /* ---- encoder ---- */
 
-/* The states of the groups (n,h), and [h | c] (1,2h) from which the decoder begins. */
+/* The states of the groups (rows,h), and [h | c] (sequences of the decoder, 2h) from which it begins. */
 struct encoded {
+	struct layout of;
 	struct mat *e, *last;
 };
 
 static struct encoded encode(struct tape *t, const struct seq2seq *s, struct mat *const *p,
-			     struct mat *z)
+			     struct mat *const *z, const struct layout *to)
 {
 	const struct after none = {0};
-	uint32_t h = half(s), n = z->rows;
-	struct mat *x = tape_norm(t, z, NULL, p[NORM_GAIN], p[NORM_BIAS], none);
+	const struct layout l = layout_of(t, to->length, to->n, 1);
+	uint32_t h = half(s);
+	struct mat *x = tape_norm(t, merge(t, &l, z), NULL, p[NORM_GAIN], p[NORM_BIAS], none);
 	struct mat *run = tape_lstm(t, tape_linear(t, x, p[ENC_IN], p[ENC_BIAS], none),
-				    p[ENC_STATE], NULL, 1, false); /* [h | c] */
-	struct mat *e = tape_columns(t, run, 0, h), *last = rows_of(t, run, n - 1, 1, 1);
+				    p[ENC_STATE], NULL, &l.q, false); /* [h | c] */
+	struct mat *e = tape_columns(t, run, 0, h), *last = ends(t, &l, to, run, true);
 	if (!s->both_ways)
-		return (struct encoded){e, last};
+		return (struct encoded){l, e, last};
 	p += back_at(s);
-	struct mat *back = tape_lstm(t, tape_linear(t, x, p[0], p[1], none), p[2], NULL, 1, true);
-	struct mat *first = rows_of(t, back, 0, 1, 1);
+	struct mat *back =
+		tape_lstm(t, tape_linear(t, x, p[0], p[1], none), p[2], NULL, &l.q, true);
+	struct mat *first = ends(t, &l, to, back, false);
 	struct mat *hs = tape_beside(t, tape_columns(t, last, 0, h), tape_columns(t, first, 0, h));
 	struct mat *cs = tape_beside(t, tape_columns(t, last, h, h), tape_columns(t, first, h, h));
-	return (struct encoded){tape_beside(t, e, tape_columns(t, back, 0, h)),
+	return (struct encoded){l, tape_beside(t, e, tape_columns(t, back, 0, h)),
 				tape_beside(t, hs, cs)};
 }
 
@@ -131,37 +193,98 @@ static struct mat *squash(struct tape *t, struct mat *x, double c)
 	return tape_scale(t, tape_tanh(t, tape_scale(t, x, 1 / c)), c);
 }
 
-void seq2seq_choose(struct tape *t, const struct seq2seq *s, struct mat *const *p, struct mat *z,
-		    struct choices *c)
+/* What the decoder has beside its state. */
+struct decoder {
+	const struct seq2seq *s;
+	struct mat *const *p;
+	struct encoded enc;
+	struct attended **places; /* of each step */
+	struct mat *device, *own; /* what it reads: E[.], e W_o; own NULL: not that */
+};
+
+static struct decoder decoder_of(struct tape *t, const struct seq2seq *s, struct mat *const *p,
+				 struct mat *const *z, const struct layout *l)
+{
+	struct decoder d = {.s = s, .p = p, .enc = encode(t, s, p, z, l)};
+	struct mat *keys = tape_matmul(t, d.enc.e, p[ATT_KEY]);
+	d.places = ARENA_NEWN(tape_arena(t), struct attended *, l->n);
+	for (uint32_t i = 0; i < l->n; i++)
+		d.places[i] = tape_attended(t, rows_of(t, &d.enc.of, keys, i),
+					    rows_of(t, &d.enc.of, d.enc.e, i));
+	d.own = s->aligned ? tape_matmul(t, d.enc.e, p[own_at()]) : NULL;
+	d.device = tape_linear(t, p[DEVICE], p[DEC_IN], p[DEC_BIAS], (struct after){0});
+	return d;
+}
+
+/* What the decoder reads at places [at, at + of each sequence's length in l) of the steps. */
+static struct mat *read(struct tape *t, const struct decoder *d, const struct layout *l,
+			const struct choices *c, uint32_t at)
+{
+	struct arena *a = tape_arena(t);
+	uint32_t n = l->q.first[l->q.steps];
+	uint32_t *device = arena_raw(a, n, sizeof *device), *own = arena_raw(a, n, sizeof *own);
+	for (uint32_t i = 0; i < l->n; i++) {
+		const uint32_t *before = choices_before(&c[i], at, l->length[i]);
+		for (uint32_t r = 0; r < l->length[i] * l->copies; r++) {
+			uint32_t g = r / l->copies, to = row_of(l, i, g, r % l->copies);
+			device[to] = before[r];
+			own[to] = row_of(&d->enc.of, i, at + g, 0);
+		}
+	}
+	struct mat *in = tape_gather(t, d->device, device, n);
+	return d->own ? add_done(t, in, tape_gather(t, d->own, own, n)) : in;
+}
+
+/* Decodes the places from `at` on: l of each sequence.  Returns [h | c] of them, from the state `from`. */
+static struct mat *decode(struct tape *t, const struct decoder *d, const struct layout *l,
+			  struct choices *c, uint32_t at, struct mat *from)
 {
 	const struct after none = {0};
-	uint32_t h = width(s), samples = c->n_samples;
-	struct encoded enc = encode(t, s, p, z);
-	struct attended *places = tape_attended(t, tape_matmul(t, enc.e, p[ATT_KEY]), enc.e);
-	struct mat *own = s->aligned ? tape_matmul(t, enc.e, p[own_at()]) : NULL;
-	struct mat *device = tape_linear(t, p[DEVICE], p[DEC_IN], p[DEC_BIAS], none);
-	struct mat *state = rows_of(t, enc.last, 0, 1, samples);
-
-	for (uint32_t at = 0, n; (n = choices_run(c, at)) > 0; at += n) {
-		struct mat *in = tape_gather(t, device, choices_before(c, at, n), n * samples);
-		if (own)
-			in = add_done(t, in, rows_of(t, own, at, n, samples));
-		struct mat *run = tape_lstm(t, in, p[DEC_STATE], state, samples, false);
-		struct mat *now = tape_columns(t, run, 0, h);
-		struct mat *query = tape_project(t, now, p[ATT_QUERY]);
-		struct mat *context = tape_attend(t, query, places, p[ATT_V]);
-		struct mat *logits =
-			add_done(t, tape_linear(t, now, p[OUT_STATE], p[OUT_BIAS], none),
-				 tape_project(t, context, p[OUT_CONTEXT]));
-		choices_take(c, at, n, squash(t, logits, s->tanh_constant));
-		tape_done(t, logits);
-		tape_done(t, in);
-		tape_done(t, now);
-		tape_done(t, query);
+	struct mat *const *p = d->p;
+	struct mat *in = read(t, d, l, c, at);
+	struct mat *run = tape_lstm(t, in, p[DEC_STATE], from, &l->q, false);
+	struct mat *now = tape_columns(t, run, 0, width(d->s));
+	struct mat *query = tape_project(t, now, p[ATT_QUERY]);
+	struct mat *by_state = tape_linear(t, now, p[OUT_STATE], p[OUT_BIAS], none);
+	for (uint32_t i = 0; i < l->n; i++) {
+		struct mat *context =
+			tape_attend(t, rows_of(t, l, query, i), d->places[i], p[ATT_V]);
+		struct mat *logits = tape_add(t, rows_of(t, l, by_state, i),
+					      tape_project(t, context, p[OUT_CONTEXT]));
 		tape_done(t, context);
+		choices_take(&c[i], at, l->length[i], squash(t, logits, d->s->tanh_constant));
+		tape_done(t, logits);
+	}
+	tape_done(t, by_state);
+	tape_done(t, query);
+	tape_done(t, now);
+	tape_done(t, in);
+	return run;
+}
+
+void seq2seq_choose(struct tape *t, const struct seq2seq *s, struct mat *const *p, uint32_t n,
+		    struct mat *const *z, struct choices *c)
+{
+	uint32_t copies = c->n_samples, one = 1;
+	uint32_t *length = arena_raw(tape_arena(t), n, sizeof *length);
+	for (uint32_t i = 0; i < n; i++) {
+		length[i] = z[i]->rows;
+		assert(c[i].n_samples == copies);
+	}
+	const struct layout all = layout_of(t, length, n, copies);
+	const struct decoder d = decoder_of(t, s, p, z, &all);
+	if (!c->draw) {
+		decode(t, &d, &all, c, 0, d.enc.last);
+		return;
+	}
+	/* A device that was drawn is what the next place reads: one place after another. */
+	assert(n == 1);
+	const struct layout place = layout_of(t, &one, 1, copies);
+	struct mat *state = d.enc.last;
+	for (uint32_t at = 0; choices_run(c, at) > 0; at++) {
+		struct mat *next = decode(t, &d, &place, c, at, state);
 		tape_done(t, state);
-		state = rows_of(t, run, run->rows - samples, samples, 1);
-		tape_done(t, run);
+		state = next;
 	}
 }
 

@@ -33,9 +33,10 @@ struct seq2seq {
 /* The matrices of z (.,d) and k devices. */
 void seq2seq_add(struct params *p, const struct seq2seq *s, uint32_t d, uint32_t k);
 
-/* `choose` of a network: p points at the first of these matrices, z (n_groups,d). */
-void seq2seq_choose(struct tape *t, const struct seq2seq *s, struct mat *const *p, struct mat *z,
-		    struct choices *c);
+/* `choose` of a network: p points at the first of these matrices, z (n) of (n_groups,d).  Steps whose
+ * devices are known, of as many samples each, go through the decoder side by side. */
+void seq2seq_choose(struct tape *t, const struct seq2seq *s, struct mat *const *p, uint32_t n,
+		    struct mat *const *z, struct choices *c);
 
 /* What both embed groups with.  z (n_groups,d) + for each group the rows row[j] of w (.,d) of the
  * groups j beside it, once each: its one-hot adjacency times w. */

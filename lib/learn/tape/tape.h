@@ -117,6 +117,8 @@ struct mat *tape_scale_rows(struct tape *t, struct mat *x, struct mat *s);
 struct mat *tape_scale(struct tape *t, struct mat *x, double s);
 /* the columns of x and behind them those of y */
 struct mat *tape_beside(struct tape *t, struct mat *x, struct mat *y);
+/* the rows of n matrices of one width, one below the other; x is borrowed until the next step */
+struct mat *tape_stack(struct tape *t, uint32_t n, struct mat *const *x);
 /* columns [first, first + n) of x */
 struct mat *tape_columns(struct tape *t, struct mat *x, uint32_t first, uint32_t n);
 
@@ -143,16 +145,25 @@ struct mat *tape_hear(struct tape *t, struct mat *x, const struct hearing *h, bo
 
 /* ---- sequences (tape_lstm.c, tape_attention.c) ---- */
 
-/* An LSTM (Hochreiter and Schmidhuber 1997, with the forget gate of Gers et al. 2000) over `steps`
- * steps of `batch` sequences side by side; rows of step s are s * batch up to (s + 1) * batch:
+/* Sequences side by side, the longest first.  The rows of step s are first[s] up to first[s + 1], one
+ * for each sequence that is so long. */
+struct sequences {
+	uint32_t steps;
+	const uint32_t *first; /* (steps + 1) */
+};
+/* n sequences, length[0] >= length[1] >= .. > 0, in memory of the tape. */
+struct sequences tape_sequences(struct tape *t, const uint32_t *length, uint32_t n);
+
+/* An LSTM (Hochreiter and Schmidhuber 1997, with the forget gate of Gers et al. 2000) over each of the
+ * sequences:
  *
  *   i, f, g, o = sigmoid, sigmoid(. + 1), tanh, sigmoid of the quarters of x_s + h_{s-1} w
  *   c_s = i g + f c_{s-1},   h_s = o tanh(c_s)
  *
- * x (steps * batch, 4h), w (h,4h), start (batch,2h) = [h | c] before the first step, NULL: 0.
- * Result (steps * batch, 2h) = [h | c] of every step.  back: from the last step to the first. */
+ * x (rows,4h), w (h,4h), start (sequences,2h) = [h | c] before the first step, NULL: 0.  Result
+ * (rows,2h) = [h | c] of every step.  back: from each sequence's last step to its first. */
 struct mat *tape_lstm(struct tape *t, struct mat *x, struct mat *w, struct mat *start,
-		      uint32_t batch, bool back);
+		      const struct sequences *q, bool back);
 
 /* Content attention (Bahdanau et al. 2015, appendix A.1.2) of the rows of q (n,h) over m places:
  *

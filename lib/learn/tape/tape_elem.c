@@ -133,6 +133,38 @@ struct mat *tape_beside(struct tape *t, struct mat *x, struct mat *y)
 	return z;
 }
 
+static void stack_back(struct tape *t, struct tape_op *o)
+{
+	struct mat *const *x = o->index[0];
+	const float *g = o->y->g;
+	for (uint32_t i = 0; i < o->number; i++) {
+		tape_grad_pass(t, x[i], g);
+		g += (size_t)x[i]->rows * x[i]->cols;
+	}
+}
+
+struct mat *tape_stack(struct tape *t, uint32_t n, struct mat *const *x)
+{
+	uint32_t rows = 0;
+	struct mat *wants = x[0];
+	for (uint32_t i = 0; i < n; i++) {
+		assert(x[i]->cols == x[0]->cols);
+		rows += x[i]->rows;
+		wants = x[i]->wants ? x[i] : wants;
+	}
+	float *v;
+	struct tape_op *o;
+	struct mat *y = tape_op_new(t, rows, x[0]->cols, &v, &o, stack_back, TAPE_IN(wants));
+	o->number = n;
+	o->index[0] = x;
+	for (uint32_t i = 0; i < n; i++) {
+		size_t size = (size_t)x[i]->rows * x[i]->cols;
+		memcpy(v, x[i]->v, size * sizeof *v);
+		v += size;
+	}
+	return y;
+}
+
 static void columns_back(struct tape *t, struct tape_op *o)
 {
 	const struct mat *y = o->y;

@@ -1,4 +1,4 @@
-/* tape_lstm.c - a recurrent layer over a sequence, as one operation: the walk through time and
+/* tape_lstm.c - a recurrent layer over sequences, as one operation: the walk through time and
  * back, and one product for the gradient of the weights. */
 #include "learn/tape/tape_op.h"
 #include "learn/tape/tape_kernel.h"
@@ -11,7 +11,8 @@ enum { X, W, START };
 /* The layer's shape, and where its rows are. */
 struct lstm {
 	const struct tape_op *o;
-	uint32_t steps, batch;
+	uint32_t steps;
+	const uint32_t *first; /* (steps + 1), as in struct sequences */
 	size_t h;
 	bool back;
 };
@@ -19,58 +20,91 @@ struct lstm {
 static struct lstm lstm_of(const struct tape_op *o)
 {
 	return (struct lstm){.o = o,
-			     .steps = o->y->rows / o->number,
-			     .batch = o->number,
+			     .steps = o->number,
+			     .first = o->index[0],
 			     .h = o->x[W]->rows,
 			     .back = o->backwards};
 }
 
-/* First row of the s-th step that is walked. */
-static size_t row_of(const struct lstm *l, uint32_t s)
+struct sequences tape_sequences(struct tape *t, const uint32_t *length, uint32_t n)
 {
-	return (size_t)(l->back ? l->steps - 1 - s : s) * l->batch;
+	uint32_t steps = n ? length[0] : 0, left = n;
+	uint32_t *first = arena_raw(tape_arena(t), (size_t)steps + 1, sizeof *first);
+	first[0] = 0;
+	for (uint32_t s = 0; s < steps; s++) {
+		while (length[left - 1] <= s)
+			left--;
+		first[s + 1] = first[s] + left;
+	}
+	return (struct sequences){steps, first};
 }
 
-/* [h | c] (batch,2h) before the s-th step, or NULL: zeros. */
-static const float *state_before(const struct lstm *l, const float *y, uint32_t s)
+/* ---- rows ---- */
+
+/* One step of the walk: its rows [row, row + n), of which the first `old` go on from the rows `before`
+ * and on of the step that was walked last.  The others begin. */
+struct step {
+	size_t row, n, old, before;
+};
+
+static struct step step_of(const struct lstm *l, uint32_t walked)
+{
+	uint32_t s = l->back ? l->steps - 1 - walked : walked;
+	struct step p = {.row = l->first[s], .n = l->first[s + 1] - l->first[s]};
+	if (walked == 0)
+		return p;
+	uint32_t last = l->back ? s + 1 : s - 1, n = l->first[last + 1] - l->first[last];
+	p.before = l->first[last];
+	p.old = n < p.n ? n : p.n;
+	return p;
+}
+
+/* [h | c] before row b of a step; NULL: zeros. */
+static const float *state_before(const struct lstm *l, const struct step *p, const float *y,
+				 size_t b)
 {
 	const struct mat *start = l->o->x[START];
-	return s ? y + row_of(l, s - 1) * 2 * l->h : start ? start->v : NULL;
+	size_t row = 2 * l->h;
+	return b < p->old ? y + (p->before + b) * row : start ? start->v + b * row : NULL;
 }
 
-/* y (batch,n) = a (batch,k), rows a_row apart, w */
-static void multiply(const struct lstm *l, float *y, const float *a, size_t a_row,
-		     const struct packed *w)
+/* y (m,n) = a (m,k), rows a_row apart, w */
+static void multiply(float *y, const float *a, size_t m, size_t a_row, const struct packed *w)
 {
-	for (size_t i = 0; i < l->batch; i += PRODUCT_FEW) {
-		const struct rows left = {a + i * a_row,
-					  l->batch - i < PRODUCT_FEW ? l->batch - i : PRODUCT_FEW,
+	for (size_t i = 0; i < m; i += PRODUCT_FEW) {
+		const struct rows left = {a + i * a_row, m - i < PRODUCT_FEW ? m - i : PRODUCT_FEW,
 					  a_row, 1};
 		product_few(y + i * w->n, w->n, &left, w);
 	}
 }
 
-/* Keeps the gates of all steps at gates (steps * batch, 4h), or with `keep` false of one.  sum
- * (batch,4h) is scratch. */
+/* ---- the walk and the way back ---- */
+
+/* Keeps the gates of all rows at gates (rows,4h), or with `keep` false of one step.  sum (most
+ * sequences, 4h) is scratch. */
 static void walk(const struct lstm *l, const struct packed *w, float *y, float *gates, float *sum,
 		 bool keep)
 {
 	size_t h = l->h;
 	for (uint32_t s = 0; s < l->steps; s++) {
-		size_t row = row_of(l, s);
-		const float *state = state_before(l, y, s), *x = l->o->x[X]->v + row * 4 * h;
-		float *g = gates + (keep ? row * 4 * h : 0);
-		if (state)
-			multiply(l, sum, state, 2 * h, w);
-		for (size_t b = 0; b < l->batch; b++) {
-			float *yb = y + (row + b) * 2 * h;
-			kern_lstm(g + b * 4 * h, x + b * 4 * h, state ? sum + b * 4 * h : NULL,
-				  state ? state + b * 2 * h + h : NULL, yb, yb + h, h);
+		const struct step p = step_of(l, s);
+		if (p.old)
+			multiply(sum, y + p.before * 2 * h, p.old, 2 * h, w);
+		if (p.old < p.n && l->o->x[START])
+			multiply(sum + p.old * 4 * h, state_before(l, &p, y, p.old), p.n - p.old,
+				 2 * h, w);
+		for (size_t b = 0; b < p.n; b++) {
+			const float *state = state_before(l, &p, y, b);
+			float *yb = y + (p.row + b) * 2 * h;
+			kern_lstm(gates + (keep ? p.row + b : b) * 4 * h,
+				  l->o->x[X]->v + (p.row + b) * 4 * h,
+				  state ? sum + b * 4 * h : NULL, state ? state + h : NULL, yb,
+				  yb + h, h);
 		}
 	}
 }
 
-/* pre (steps * batch, 4h) = the gradients of the gates' sums; dh, dc (batch,h) leave with those of
+/* pre (rows,4h) = the gradients of the gates' sums; dh, dc (most sequences, h) leave with those of
  * the start. */
 static void walk_back(const struct lstm *l, const struct packed *wt, float *pre, float *dh,
 		      float *dc)
@@ -78,52 +112,63 @@ static void walk_back(const struct lstm *l, const struct packed *wt, float *pre,
 	size_t h = l->h;
 	const float *y = l->o->y->v, *gy = l->o->y->g;
 	for (uint32_t s = l->steps; s-- > 0;) {
-		size_t row = row_of(l, s);
-		const float *state = state_before(l, y, s);
-		for (size_t b = 0; b < l->batch; b++) {
-			size_t at = (row + b) * 2 * h;
+		const struct step p = step_of(l, s);
+		size_t with_state = l->o->x[START] ? p.n : p.old;
+		for (size_t b = 0; b < p.n; b++) {
+			const float *state = state_before(l, &p, y, b);
+			size_t at = (p.row + b) * 2 * h;
 			kern_add(dh + b * h, gy + at, h);
 			kern_add(dc + b * h, gy + at + h, h);
-			kern_lstm_back(pre + (row + b) * 4 * h, dc + b * h, dh + b * h,
-				       l->o->saved[0] + (row + b) * 4 * h,
-				       state ? state + b * 2 * h + h : NULL, y + at + h, h);
+			kern_lstm_back(pre + (p.row + b) * 4 * h, dc + b * h, dh + b * h,
+				       l->o->saved[0] + (p.row + b) * 4 * h,
+				       state ? state + h : NULL, y + at + h, h);
 		}
-		multiply(l, dh, pre + row * 4 * h, 4 * h, wt);
+		multiply(dh, pre + p.row * 4 * h, with_state, 4 * h, wt);
 	}
 }
 
-/* gw (h,4h) += sum over the steps of h_{s-1}^T pre_s; h is the first half of a row of y */
+/* gw (h,4h) += sum over the rows of h before a row transposed, times its row of pre */
 static void weights_back(struct tape *t, const struct lstm *l, const float *pre, float *gw)
 {
-	size_t h = l->h, n = (l->steps - 1) * (size_t)l->batch;
-	size_t floats = product_outer_floats(n > l->batch ? n : l->batch, 4 * h);
-	float *scratch = tape_buf(t, floats);
-	/* Backwards the state before row r is that of row r + batch. */
-	const struct rows before = {l->o->y->v + (l->back ? l->batch * 2 * h : 0), h, 1, 2 * h};
-	product_outer(gw, 4 * h, &before, pre + (l->back ? 0 : l->batch * 4 * h), n, 4 * h,
-		      scratch);
-	if (l->o->x[START]) {
-		const struct rows start = {l->o->x[START]->v, h, 1, 2 * h};
-		product_outer(gw, 4 * h, &start, pre + row_of(l, 0) * 4 * h, l->batch, 4 * h,
-			      scratch);
+	enum { SOME = 256 };
+	size_t h = l->h, n_outer = product_outer_floats(SOME, 4 * h), n = 0;
+	float *before = tape_buf(t, SOME * h), *outer = tape_buf(t, n_outer);
+	size_t all = l->first[l->steps];
+	/* Rows follow each other the way in which the layer walks, or the other way round. */
+	for (uint32_t s = 0; s < l->steps; s++) {
+		const struct step p = step_of(l, l->back ? l->steps - 1 - s : s);
+		for (size_t b = 0; b < p.n; b++) {
+			const float *state = state_before(l, &p, l->o->y->v, b);
+			if (state)
+				memcpy(before + n * h, state, h * sizeof *before);
+			else
+				memset(before + n * h, 0, h * sizeof *before);
+			size_t end = p.row + b + 1;
+			if (++n < SOME && end < all)
+				continue;
+			const struct rows left = {before, h, 1, h};
+			product_outer(gw, 4 * h, &left, pre + (end - n) * 4 * h, n, 4 * h, outer);
+			n = 0;
+		}
 	}
-	tape_buf_release(t, scratch, floats);
+	tape_buf_release(t, outer, n_outer);
+	tape_buf_release(t, before, SOME * h);
 }
 
 static void lstm_back(struct tape *t, struct tape_op *o)
 {
 	const struct lstm l = lstm_of(o);
-	size_t n = l.batch * l.h, n_pre = (size_t)o->y->rows * 4 * l.h;
+	const struct packed wt = tape_packed(t, o->x[W], true);
+	size_t batch = l.first[1], n = batch * l.h, n_pre = (size_t)o->y->rows * 4 * l.h;
 	float *pre = tape_buf(t, n_pre), *d = tape_buf(t, 2 * n);
 	memset(d, 0, 2 * n * sizeof *d);
-	const struct packed wt = tape_packed(t, o->x[W], true);
 	walk_back(&l, &wt, pre, d, d + n);
 	float *gw = tape_grad_add(t, o->x[W]);
 	if (gw)
 		weights_back(t, &l, pre, gw);
 	tape_grad_pass(t, o->x[X], pre);
 	float *gs = tape_grad_add(t, o->x[START]);
-	for (size_t b = 0; gs && b < l.batch; b++) {
+	for (size_t b = 0; gs && b < batch; b++) {
 		kern_add(gs + b * 2 * l.h, d + b * l.h, l.h);
 		kern_add(gs + b * 2 * l.h + l.h, d + n + b * l.h, l.h);
 	}
@@ -132,19 +177,21 @@ static void lstm_back(struct tape *t, struct tape_op *o)
 }
 
 struct mat *tape_lstm(struct tape *t, struct mat *x, struct mat *w, struct mat *start,
-		      uint32_t batch, bool back)
+		      const struct sequences *q, bool back)
 {
 	uint32_t h = w->rows;
-	assert(w->cols == 4 * h && x->cols == 4 * h && batch > 0 && x->rows % batch == 0);
-	assert(!start || (start->rows == batch && start->cols == 2 * h));
+	assert(w->cols == 4 * h && x->cols == 4 * h && q->steps > 0);
+	assert(x->rows == q->first[q->steps]);
+	assert(!start || (start->rows == q->first[1] && start->cols == 2 * h));
 	float *v;
 	struct tape_op *o;
 	struct mat *y = tape_op_new(t, x->rows, 2 * h, &v, &o, lstm_back, TAPE_IN(x, w, start));
 	bool keep = y->wants;
-	size_t n_sum = (size_t)batch * 4 * h, n = keep ? (size_t)x->rows * 4 * h : n_sum;
+	size_t n_sum = (size_t)q->first[1] * 4 * h, n = keep ? (size_t)x->rows * 4 * h : n_sum;
 	float *gates = tape_buf(t, n), *sum = tape_buf(t, n_sum);
 	const struct packed packed = tape_packed(t, w, false);
-	o->number = batch;
+	o->number = q->steps;
+	o->index[0] = q->first;
 	o->backwards = back;
 	const struct lstm l = lstm_of(o);
 	walk(&l, &packed, v, gates, sum, keep);

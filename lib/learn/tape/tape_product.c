@@ -25,23 +25,19 @@ struct packed product_pack(float *dst, const float *src, size_t k, size_t n, siz
 static void pack_block(float *dst, const struct rows *a, size_t i0, size_t m, size_t k0, size_t kc)
 {
 	const float *v = a->v + i0 * a->row + k0 * a->col;
-	if (a->row != 1) {
-		for (size_t i = 0; i < m; i += GEMM_M, dst += kc * GEMM_M) {
-			size_t some = m - i < GEMM_M ? m - i : GEMM_M;
-			gemm_pack_a_f32(dst, EL_F32, v + i * a->row, (int64_t)some, (int64_t)kc,
-					(int64_t)a->row, (int64_t)a->col);
-		}
+	if (a->row != 1 && m > 1) { /* a single row would stay one */
+		product_pack_a(dst, v, (int64_t)m, (int64_t)kc, (int64_t)a->row, (int64_t)a->col);
 		return;
 	}
 	for (size_t i = 0; i < m; i += GEMM_M)
 		for (size_t k = 0; k < kc; k++, dst += GEMM_M) {
 			size_t some = m - i < GEMM_M ? m - i : GEMM_M;
-			if (some == GEMM_M) {
+			if (some < GEMM_M) {
+				memset(dst, 0, GEMM_M * sizeof *dst);
+				memcpy(dst, v + i + k * a->col, some * sizeof *dst);
+			} else {
 				memcpy(dst, v + i + k * a->col, GEMM_M * sizeof *dst);
-				continue;
 			}
-			memset(dst, 0, GEMM_M * sizeof *dst);
-			memcpy(dst, v + i + k * a->col, some * sizeof *dst);
 		}
 }
 
