@@ -1,9 +1,13 @@
-/* cpu_bcast.c - broadcasting: from shapes to rows with constant strides. */
+/* cpu_bcast.c - broadcasting: from shapes to stretches of elements. */
 #include "kernel/cpu_impl.h"
 
 #include <string.h>
 
-enum { GRAIN = 16384 };
+enum {
+	GRAIN = 16384,
+	SHORT_ROW = 64,
+	STRETCH = 512 /* elements of several short rows */
+};
 
 static void strides_of(const struct tensor *t, const struct tensor *out, int64_t *stride)
 {
@@ -30,8 +34,11 @@ void cpu_bcast_init(struct bcast *b, const struct tensor *out, const struct tens
 	uint32_t kept = 0;
 	b->n = n;
 	memcpy(b->dim, out->dim, sizeof b->dim);
-	for (int j = 0; j < n; j++)
+	for (int j = 0; j < n; j++) {
 		strides_of(in[j], out, b->stride[j]);
+		b->data[j] = in[j]->data;
+		b->size[j] = cpu_elem_size(in[j]->elem);
+	}
 	for (uint32_t i = 0; i < out->rank; i++) {
 		if (b->dim[i] == 1)
 			continue;
@@ -58,27 +65,92 @@ struct bcast_job {
 	int n_tasks;
 };
 
+/* Row lo of the output: its coordinates but the last one, and where it begins in each input. */
+static void find_row(const struct bcast *b, int64_t lo, int64_t *at, int64_t *in)
+{
+	for (uint32_t d = b->rank - 1; d-- > 0; lo /= b->dim[d]) {
+		at[d] = lo % b->dim[d];
+		for (int j = 0; j < b->n; j++)
+			in[j] += at[d] * b->stride[j][d];
+	}
+}
+
+/* On by `rows` rows, which do not go beyond the end of their dim. */
+static void next_row(const struct bcast *b, int64_t rows, int64_t *at, int64_t *in)
+{
+	for (uint32_t d = b->rank - 1; d-- > 0; rows = 1) {
+		bool wraps = (at[d] += rows) == b->dim[d];
+		for (int j = 0; j < b->n; j++)
+			in[j] += (rows - (wraps ? b->dim[d] : 0)) * b->stride[j][d];
+		if (!wraps)
+			break;
+		at[d] = 0;
+	}
+}
+
+/* rows of n elements, with strides of the rows and within them, one behind the other. */
+#define GATHER(T) \
+	do { \
+		const T *x = from; \
+		T *y = to; \
+		for (int64_t i = 0; i < rows; i++, x += row_step) \
+			for (int64_t k = 0; k < n; k++) \
+				*y++ = x[k * step]; \
+	} while (0)
+static void gather_rows(const void *from, size_t size, int64_t rows, int64_t row_step, int64_t n,
+			int64_t step, void *to)
+{
+	switch (size) {
+	case 1: GATHER(uint8_t); break;
+	case 2: GATHER(uint16_t); break;
+	case 4: GATHER(uint32_t); break;
+	default: GATHER(uint64_t); break;
+	}
+}
+
+/* Several rows at once, as far as the dim around them goes. */
+static void walk_short_rows(const struct bcast_job *job, int64_t lo, int64_t hi)
+{
+	const struct bcast *b = job->b;
+	uint32_t last = b->rank - 1, outer = last - 1;
+	int64_t n = b->dim[last], at[TENSOR_DIMS] = {0}, in[BCAST_MAX] = {0}, rows;
+	uint64_t room[BCAST_MAX][STRETCH];
+	find_row(b, lo, at, in);
+	for (int64_t row = lo; row < hi; row += rows) {
+		const void *from[BCAST_MAX];
+		int64_t stride[BCAST_MAX];
+		rows = STRETCH / n;
+		rows = rows < b->dim[outer] - at[outer] ? rows : b->dim[outer] - at[outer];
+		rows = rows < hi - row ? rows : hi - row;
+		for (int j = 0; j < b->n; j++) {
+			int64_t step = b->stride[j][last], row_step = b->stride[j][outer];
+			from[j] = b->data[j] + (size_t)in[j] * b->size[j];
+			stride[j] = step;
+			if (row_step == step * n)
+				continue;
+			gather_rows(from[j], b->size[j], rows, row_step, n, step, room[j]);
+			from[j] = room[j];
+			stride[j] = 1;
+		}
+		job->fn(job->arg, row * n, from, stride, rows * n);
+		next_row(b, rows, at, in);
+	}
+}
+
 static void walk_rows(const struct bcast_job *job, int64_t lo, int64_t hi)
 {
 	const struct bcast *b = job->b;
 	uint32_t last = b->rank - 1;
-	int64_t n = b->dim[last], at[TENSOR_DIMS] = {0}, in[BCAST_MAX] = {0}, rest = lo;
-	for (uint32_t d = last; d-- > 0; rest /= b->dim[d]) {
-		at[d] = rest % b->dim[d];
-		for (int j = 0; j < b->n; j++)
-			in[j] += at[d] * b->stride[j][d];
-	}
+	int64_t n = b->dim[last], at[TENSOR_DIMS] = {0}, in[BCAST_MAX] = {0}, stride[BCAST_MAX];
+	for (int j = 0; j < b->n; j++)
+		stride[j] = b->stride[j][last];
+	find_row(b, lo, at, in);
 	for (int64_t row = lo; row < hi; row++) {
-		job->fn(job->arg, b, row * n, in, n);
-		for (uint32_t d = last; d-- > 0;) {
-			bool wraps = ++at[d] == b->dim[d];
-			for (int j = 0; j < b->n; j++)
-				in[j] +=
-					b->stride[j][d] - (wraps ? b->stride[j][d] * b->dim[d] : 0);
-			if (!wraps)
-				break;
-			at[d] = 0;
-		}
+		const void *from[BCAST_MAX];
+		for (int j = 0; j < b->n; j++)
+			from[j] = b->data[j] + (size_t)in[j] * b->size[j];
+		job->fn(job->arg, row * n, from, stride, n);
+		next_row(b, 1, at, in);
 	}
 }
 
@@ -86,16 +158,23 @@ static void bcast_task(void *arg, int task, int thread)
 {
 	const struct bcast_job *job = arg;
 	const struct bcast *b = job->b;
-	int64_t lo, hi, in[BCAST_MAX];
+	int64_t lo, hi, stride[BCAST_MAX];
+	const void *from[BCAST_MAX];
 	(void)thread;
 	cpu_range(job->n_rows > 1 ? job->n_rows : b->dim[0], job->n_tasks, task, &lo, &hi);
+	if (job->n_rows > 1 && b->dim[b->rank - 1] < SHORT_ROW) {
+		walk_short_rows(job, lo, hi);
+		return;
+	}
 	if (job->n_rows > 1) {
 		walk_rows(job, lo, hi);
 		return;
 	}
-	for (int j = 0; j < b->n; j++)
-		in[j] = lo * b->stride[j][b->rank - 1];
-	job->fn(job->arg, b, lo, in, hi - lo);
+	for (int j = 0; j < b->n; j++) {
+		stride[j] = b->stride[j][b->rank - 1];
+		from[j] = b->data[j] + (size_t)(lo * stride[j]) * b->size[j];
+	}
+	job->fn(job->arg, lo, from, stride, hi - lo);
 }
 
 void cpu_bcast_run(struct cpu_ctx *c, const struct bcast *b, bcast_fn *fn, void *arg)

@@ -15,6 +15,10 @@ struct candidate {
 void boxes_sort(struct candidate *c, int64_t n);
 void boxes_sort_sets(struct candidate *c, int64_t n);
 
+/* Moves candidates to the front that are among the `most` with the best scores (< 0: all), and few
+ * others; how many.  They are not sorted. */
+int64_t boxes_best(struct candidate *c, int64_t n, int64_t most);
+
 /* Intersection over union of two boxes (x0, y0, x1, y1), whose sides are longer by `offset` than
  * the difference of their ends (1: ends are pixels that belong to the box). */
 float boxes_overlap(const float *a, const float *b, float offset);

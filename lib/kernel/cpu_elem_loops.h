@@ -119,6 +119,49 @@ static void LEVEL(quantize)(const float *const *p, const int *s, float top, floa
 					d[i * s[4]], top);
 }
 
+/* Rounded to the nearest halves, in place. */
+static void LEVEL(round_half)(float *x, int64_t n)
+{
+	int64_t i = 0;
+#if LEVEL_WIDTH == 16
+	for (; i + 16 <= n; i += 16)
+		VSTORE(x + i, _mm512_cvtph_ps(_mm512_cvtps_ph(VLOAD(x + i), 0)));
+#elif LEVEL_WIDTH == 8
+	for (; i + 8 <= n; i += 8)
+		VSTORE(x + i, _mm256_cvtph_ps(_mm256_cvtps_ph(VLOAD(x + i), 0)));
+#endif
+	for (; i < n; i++)
+		x[i] = half_to_float(half_from_float(x[i]));
+}
+
+static void LEVEL(fake_convert)(int fraction, const float *const *p, const int *s, float *y,
+				int64_t n)
+{
+	enum { PIECE = 64 };
+	/* e4m3: exponents from -6, up to 448; e5m2: from -14, up to 57344 */
+	const int32_t least = fraction == 3 ? -6 : -14;
+	const float most = fraction == 3 ? 448 : 57344;
+	float x[PIECE] = {0}, scale[PIECE], shift[PIECE];
+	for (int64_t i0 = 0; i0 < n; i0 += PIECE) {
+		int64_t m = n - i0 < PIECE ? n - i0 : PIECE;
+		for (int64_t i = 0; i < m; i++) {
+			scale[i] = p[1][s[1] ? i0 + i : 0];
+			shift[i] = p[2][s[2] ? i0 + i : 0];
+			x[i] = p[0][s[0] ? i0 + i : 0] * scale[i] - shift[i];
+		}
+		LEVEL(round_half)(x, PIECE);
+		for (int i = 0; i < PIECE; i++) {
+			int32_t exponent = (LEVEL(to_bits)(x[i]) >> 23 & 255) - 127;
+			exponent = (exponent < least ? least : exponent > 16 ? 16 : exponent) - fraction;
+			float v = __builtin_rintf(x[i] * LEVEL(pow2)(-exponent)) * LEVEL(pow2)(exponent);
+			v = v > most ? most : v < -most ? -most : v;
+			x[i] = v != 0 ? v : LEVEL(with_sign)(0, x[i]);
+		}
+		for (int64_t i = 0; i < m; i++)
+			y[i0 + i] = (x[i] + shift[i]) / scale[i];
+	}
+}
+
 static void LEVEL(from_half)(const uint16_t *x, float *y, int64_t n)
 {
 	int64_t i = 0;
@@ -169,6 +212,54 @@ static float LEVEL(sum)(const float *x, int64_t n)
 {
 	REDUCE(0, s + v, p + q);
 }
+
+/* y[r] = reduction of n floats at x + r ld, r < rows <= 16, in the order of REDUCE: what is left of
+ * each row is one column of a square, whose rows are joined. */
+#define ROWS(start, step, join) \
+	do { \
+		for (int r = 0; r < rows; r++, x += ld) { \
+			float part[16]; \
+			for (int j = 0; j < 16; j++) \
+				part[j] = (start); \
+			int64_t i = 0; \
+			for (; i + 16 <= n; i += 16) \
+				for (int j = 0; j < 16; j++) { \
+					float s = part[j], v = x[i + j]; \
+					part[j] = (step); \
+				} \
+			for (int j = 0; i < n; i++, j++) { \
+				float s = part[j], v = x[i]; \
+				part[j] = (step); \
+			} \
+			for (int j = 0; j < 16; j++) \
+				column[j][r] = part[j]; \
+		} \
+		for (int w = 8; w; w >>= 1) \
+			for (int j = 0; j < w; j++) \
+				for (int r = 0; r < 16; r++) { \
+					float p = column[j][r], q = column[j + w][r]; \
+					column[j][r] = (join); \
+				} \
+		for (int r = 0; r < rows; r++) \
+			y[r] = column[0][r]; \
+		return; \
+	} while (0)
+
+static void LEVEL(reduce_rows)(enum op_kind kind, const float *x, int64_t ld, int64_t n, int rows,
+			       float *y)
+{
+	float column[16][16] = {{0}};
+	const float inf = __builtin_inff();
+	switch (kind) {
+	case OP_REDUCE_MAX: ROWS(-inf, v > s ? v : s, q > p ? q : p);
+	case OP_REDUCE_MIN: ROWS(inf, v < s ? v : s, q < p ? q : p);
+	case OP_REDUCE_L1: ROWS(0, s + (v < 0 ? -v : v), p + q);
+	case OP_REDUCE_L2: ROWS(0, s + v * v, p + q);
+	case OP_REDUCE_PROD: ROWS(1, s * v, p * q);
+	default: ROWS(0, s + v, p + q);
+	}
+}
+#undef ROWS
 
 static float LEVEL(sum_sizes)(const float *x, int64_t n)
 {
@@ -278,12 +369,16 @@ static void LEVEL(remainder)(bool floor, const float *a, int sa, const float *b,
 {
 	enum { PIECE = 64 };
 	float p[PIECE], q[PIECE], r[PIECE], far[PIECE];
+	for (int i = 0; i < PIECE; i++) {
+		p[i] = sa ? 1 : a[0];
+		q[i] = sb ? 1 : b[0];
+	}
 	for (int64_t i0 = 0; i0 < n; i0 += PIECE) {
 		int64_t m = n - i0 < PIECE ? n - i0 : PIECE;
-		for (int64_t i = 0; i < PIECE; i++) {
-			p[i] = i < m ? a[sa ? i0 + i : 0] : 1;
-			q[i] = i < m ? b[sb ? i0 + i : 0] : 1;
-		}
+		if (sa)
+			__builtin_memcpy(p, a + i0, (size_t)m * sizeof *p);
+		if (sb)
+			__builtin_memcpy(q, b + i0, (size_t)m * sizeof *q);
 		for (int i = 0; i < PIECE; i++) {
 			float x = p[i], d = q[i], size = LEVEL(with_sign)(d, 1);
 			float t = __builtin_truncf(x / d), v = FMA(-t, d, x);

@@ -20,15 +20,18 @@ static float *operand_row(const struct epi_operand *o, int64_t row)
 
 static void copy(const float *x, int sx, float *y, int64_t n)
 {
-	if (sx)
+	if (sx) {
 		memcpy(y, x, (size_t)n * sizeof *y);
-	for (int64_t i = 0; !sx && i < n; i++)
-		y[i] = *x;
+		return;
+	}
+	for (float v = *x; n > 0; n--)
+		*y++ = v;
 }
 
-/* n <= EPI_BLOCK columns of one row from col on; base: the operands' rows. */
-static void run_block(const struct epilogue *e, float *const *base, float *c, int64_t col,
-		      int64_t n)
+/* n <= EPI_BLOCK elements from `first` on; operand i has its own at base[i] + first, or one for all
+ * where step[i] is 0. */
+static void run_block(const struct epilogue *e, float *const *base, const int *step, float *c,
+		      int64_t first, int64_t n)
 {
 	float space[EPI_VALUES][EPI_BLOCK] __attribute__((aligned(64)));
 	for (int i = 0; i < e->n_code; i++) {
@@ -38,13 +41,12 @@ static void run_block(const struct epilogue *e, float *const *base, float *c, in
 		float *to;
 		for (int j = 0; j < k->n_sources; j++) {
 			int at = k->source[j].index;
-			const struct epi_operand *o = &e->operand[at];
-			s[j] = k->source[j].operand ? (int)o->col : 1;
-			p[j] = k->source[j].operand ? base[at] + col * o->col
+			s[j] = k->source[j].operand ? step[at] : 1;
+			p[j] = k->source[j].operand ? base[at] + first * step[at]
 			       : at == 0 && c       ? c
 						    : space[at];
 		}
-		to = k->to.operand           ? base[k->to.index] + col
+		to = k->to.operand           ? base[k->to.index] + first
 		     : k->to.index == 0 && c ? c
 					     : space[k->to.index];
 		if (k->kind == OP_RESULT)
@@ -61,10 +63,13 @@ static void run_block(const struct epilogue *e, float *const *base, float *c, in
 void cpu_epilogue_row(const struct epilogue *e, float *c, int64_t row, int64_t col, int64_t n)
 {
 	float *base[EPI_OPERANDS];
-	for (int j = 0; j < e->n_operands; j++)
+	int step[EPI_OPERANDS];
+	for (int j = 0; j < e->n_operands; j++) {
 		base[j] = operand_row(&e->operand[j], row);
+		step[j] = (int)e->operand[j].col;
+	}
 	for (int64_t i = 0; i < n; i += EPI_BLOCK)
-		run_block(e, base, c ? c + i : NULL, col + i,
+		run_block(e, base, step, c ? c + i : NULL, col + i,
 			  n - i < EPI_BLOCK ? n - i : EPI_BLOCK);
 }
 
@@ -87,6 +92,54 @@ void cpu_epilogue_span(const struct epilogue *e, float *c, int64_t first, int64_
 	}
 }
 
+/* ---- several short rows at once ---- */
+
+enum { COPIES = 8 }; /* operands that do not walk as the rows do */
+
+/* Do rows row .. row + n_rows - 1 of the operand lie one behind the other? */
+static bool in_a_row(const struct epilogue *e, const struct epi_operand *o, int64_t row,
+		     int64_t n_rows)
+{
+	return o->col == 1 && o->div == 1 && o->row == e->cols && row % o->mod + n_rows <= o->mod;
+}
+
+/* Rows of an operand, one behind the other. */
+static void copy_rows(const struct epi_operand *o, int64_t row, int64_t n_rows, int64_t cols,
+		      float *to)
+{
+	for (int64_t i = 0; i < n_rows; i++, to += cols) {
+		copy(operand_row(o, row + i), (int)o->col, to, cols);
+	}
+}
+
+static bool short_rows(const struct epilogue *e)
+{
+	int n = 0;
+	for (int j = 0; j < e->n_operands; j++)
+		n += !in_a_row(e, &e->operand[j], 0, e->rows);
+	return e->rows > 1 && e->cols <= EPI_BLOCK / 4 && n <= COPIES;
+}
+
+static void run_short_rows(const struct epilogue *e, float *c, int64_t lo, int64_t hi)
+{
+	float room[COPIES][EPI_BLOCK];
+	for (int64_t row = lo, most = EPI_BLOCK / e->cols; row < hi; row += most) {
+		int64_t n = hi - row < most ? hi - row : most;
+		float *base[EPI_OPERANDS];
+		int step[EPI_OPERANDS], copies = 0;
+		for (int j = 0; j < e->n_operands; j++) {
+			const struct epi_operand *o = &e->operand[j];
+			base[j] = operand_row(o, row);
+			step[j] = o->row != 0 || o->col != 0;
+			if (!step[j] || in_a_row(e, o, row, n))
+				continue;
+			copy_rows(o, row, n, e->cols, room[copies]);
+			base[j] = room[copies++];
+		}
+		run_block(e, base, step, c ? c + row * e->cols : NULL, 0, n * e->cols);
+	}
+}
+
 /* ---- over a finished output ---- */
 
 struct whole_run {
@@ -102,6 +155,10 @@ static void whole_task(void *arg, int task, int thread)
 	int64_t lo, hi, begin, end;
 	(void)thread;
 	cpu_range(e->rows, r->n_tasks / r->parts, task / r->parts, &lo, &hi);
+	if (r->parts == 1 && short_rows(e)) {
+		run_short_rows(e, r->c, lo, hi);
+		return;
+	}
 	cpu_range(e->cols, r->parts, task % r->parts, &begin, &end);
 	for (int64_t row = lo; row < hi; row++)
 		cpu_epilogue_row(e, r->c ? r->c + row * e->cols + begin : NULL, row, begin,

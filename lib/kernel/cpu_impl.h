@@ -166,12 +166,16 @@ struct bcast {
 	int n;
 	uint32_t rank; /* >= 1 */
 	int64_t dim[TENSOR_DIMS], stride[BCAST_MAX][TENSOR_DIMS];
+	const char *data[BCAST_MAX];
+	size_t size[BCAST_MAX]; /* of an element */
 };
 void cpu_bcast_init(struct bcast *b, const struct tensor *out, const struct tensor *const *in,
 		    int n);
-/* fn for every row (or part of one): out elements out .. out + n - 1, input j from in[j] on with
- * stride[j][rank - 1]. */
-typedef void bcast_fn(void *arg, const struct bcast *b, int64_t out, const int64_t *in, int64_t n);
+/* fn for stretches of the output: elements out .. out + n - 1, of input j those from in[j] on, one
+ * behind the other (stride[j] 1) or one for all (0).  Rows that are short come several at once; an
+ * input that does not walk as they do is a copy then. */
+typedef void bcast_fn(void *arg, int64_t out, const void *const *in, const int64_t *stride,
+		      int64_t n);
 void cpu_bcast_run(struct cpu_ctx *c, const struct bcast *b, bcast_fn *fn, void *arg);
 
 /* Copy a strided block: dst is contiguous with dims dim[rank], rank <= COPY_DIMS; element

@@ -146,7 +146,7 @@
 	X(BINARY_CONVOLUTION, F32, binary_conv, 0, .supports = supports_window) \
 	X(EXTRACT_IMAGE_PATCHES, ANY, image_patches, 0) \
 	X(COL2IM, REAL, col2im, 0) \
-	X(GATHER_TREE, ANY, gather_tree, 0) \
+	X(GATHER_TREE, WIDE, gather_tree, 0) \
 	X(REVERSE, ANY, reverse, 0) \
 	X(SLICE_SCATTER, ANY, slice_scatter, 0) \
 	X(EINSUM, REAL, einsum, 0) \

@@ -3,6 +3,9 @@
 
 #define LEVEL_FILE "kernel/cpu_elem_loops.h"
 #include "kernel/cpu_levels.h"
+#undef LEVEL_FILE
+#define LEVEL_FILE "kernel/cpu_int_loops.h"
+#include "kernel/cpu_levels.h"
 
 bool vec_unary(enum op_kind kind, const struct unary_args *u, const float *x, float *y, int64_t n)
 {
@@ -20,6 +23,11 @@ void vec_quantize(const float *const *p, const int *s, int64_t levels, float *y,
 	LEVEL_CALL(quantize, p, s, (float)(levels - 1), y, n);
 }
 
+void vec_fake_convert(int fraction, const float *const *p, const int *s, float *y, int64_t n)
+{
+	LEVEL_CALL(fake_convert, fraction, p, s, y, n);
+}
+
 void vec_from_half(const uint16_t *x, float *y, int64_t n)
 {
 	LEVEL_CALL(from_half, x, y, n);
@@ -33,6 +41,11 @@ void vec_from_bf16(const uint16_t *x, float *y, int64_t n)
 float vec_sum(const float *x, int64_t n)
 {
 	return LEVEL_CALL(sum, x, n);
+}
+
+void vec_reduce_rows(enum op_kind kind, const float *x, int64_t ld, int64_t n, int rows, float *y)
+{
+	LEVEL_CALL(reduce_rows, kind, x, ld, n, rows, y);
 }
 
 float vec_sum_sizes(const float *x, int64_t n)
@@ -125,4 +138,16 @@ void vec_tap_sums(const float *x, const int64_t *at, const float *weight, int ta
 void vec_dots(const float *w, int rows, const float *x, int64_t n, float *y)
 {
 	LEVEL_CALL(dots, w, rows, x, n, y);
+}
+
+int64_t vec_divide_i64(bool quotient, bool floor, const int64_t *a, int sa, const int64_t *b,
+		       int sb, int64_t *y, int64_t n)
+{
+	return LEVEL_CALL(divide_i64, quotient, floor, a, sa, b, sb, y, n);
+}
+
+int64_t vec_divide_i32(bool quotient, bool floor, const int32_t *a, int sa, const int32_t *b,
+		       int sb, int32_t *y, int64_t n)
+{
+	return LEVEL_CALL(divide_i32, quotient, floor, a, sa, b, sb, y, n);
 }

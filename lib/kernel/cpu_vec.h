@@ -23,6 +23,11 @@ bool vec_binary(enum op_kind kind, const float *a, int sa, const float *b, int s
  * p[0]. */
 void vec_quantize(const float *const *p, const int *s, int64_t levels, float *y, int64_t n);
 
+/* FakeConvert: p[0] data, p[1] scales, p[2] shifts, strides s[3] 0 or 1.  x = data * scale - shift is
+ * rounded to f16 and to the nearest number of 8 bits, e4m3 (`fraction` 3) or e5m2 (2), limited to the
+ * greatest finite one; y = (x + shift) / scale. */
+void vec_fake_convert(int fraction, const float *const *p, const int *s, float *y, int64_t n);
+
 /* y[i] = f32 of 16-bit x[i]. */
 void vec_from_half(const uint16_t *x, float *y, int64_t n);
 void vec_from_bf16(const uint16_t *x, float *y, int64_t n);
@@ -30,6 +35,9 @@ void vec_from_bf16(const uint16_t *x, float *y, int64_t n);
 float vec_sum(const float *x, int64_t n);       /* 0 for n = 0 */
 float vec_sum_sizes(const float *x, int64_t n); /* of |x| */
 float vec_product(const float *x, int64_t n);
+/* y[r] = n floats from x + r ld on reduced as a Reduce operator of this kind does, r < rows <= 16;
+ * L2 without the root.  The bits of the functions for one row. */
+void vec_reduce_rows(enum op_kind kind, const float *x, int64_t ld, int64_t n, int rows, float *y);
 /* y[i] = y[i] and x[i] joined as a Reduce operator of this kind joins them; L2 without the root. */
 void vec_join(enum op_kind kind, const float *x, float *y, int64_t n);
 float vec_max(const float *x, int64_t n); /* -inf for n = 0 */
@@ -61,5 +69,13 @@ void vec_tap_sums(const float *x, const int64_t *at, const float *weight, int ta
 		  float *y, int64_t n);
 /* y = sum over t < taps (>= 1) of weight[t] * x[t] */
 void vec_mix(const float *const *x, const float *weight, int taps, float *y, int64_t n);
+
+/* y[i] = a[i * sa] divided by b[i * sb], strides 0 or 1: the quotient towards zero, or what is left
+ * of it, with the sign of b (floor) or a; 0 where b is 0.  Returns how many elements are done; the
+ * one behind them is within 64 of a number that is too large for this.  y may be a or b. */
+int64_t vec_divide_i64(bool quotient, bool floor, const int64_t *a, int sa, const int64_t *b,
+		       int sb, int64_t *y, int64_t n);
+int64_t vec_divide_i32(bool quotient, bool floor, const int32_t *a, int sa, const int32_t *b,
+		       int sb, int32_t *y, int64_t n);
 
 #endif

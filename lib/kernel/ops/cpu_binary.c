@@ -166,14 +166,25 @@ void cpu_binary_f32(enum op_kind kind, const float *a, int sa, const float *b, i
 	}
 }
 
-static void run_row(const struct binary_run *r, const char *a, int64_t sa, const char *b,
-		    int64_t sb, char *y, int64_t n)
+/* Divisions of i32 and i64: how many of the elements are done. */
+static int64_t divide_row(const struct binary_run *r, const void *a, int64_t sa, const void *b,
+			  int64_t sb, void *y, int64_t n)
+{
+	bool quotient = r->kind == OP_DIVIDE, floor = r->kind == OP_FLOOR_MOD;
+	if (!quotient && !floor && r->kind != OP_MOD)
+		return 0;
+	if (r->a->elem == EL_I32)
+		return vec_divide_i32(quotient, floor, a, sa != 0, b, sb != 0, y, n);
+	if (r->a->elem == EL_I64)
+		return vec_divide_i64(quotient, floor, a, sa != 0, b, sb != 0, y, n);
+	return 0;
+}
+
+static void run_row(const struct binary_run *r, const void *a, int64_t sa, const void *b,
+		    int64_t sb, void *y, int64_t n)
 {
 	switch (r->a->elem) {
-	case EL_F32:
-		cpu_binary_f32(r->kind, (const float *)(const void *)a, sa != 0,
-			       (const float *)(const void *)b, sb != 0, (float *)(void *)y, n);
-		break;
+	case EL_F32: cpu_binary_f32(r->kind, a, sa != 0, b, sb != 0, y, n); break;
 	case EL_F64: row_f64(r->kind, a, sa, b, sb, y, n); break;
 	case EL_I32: row_i32(r->kind, a, sa, b, sb, y, n); break;
 	case EL_BOOLEAN: row_boolean(r->kind, a, sa, b, sb, y, n); break;
@@ -182,14 +193,18 @@ static void run_row(const struct binary_run *r, const char *a, int64_t sa, const
 	}
 }
 
-static void binary_row(void *arg, const struct bcast *c, int64_t out, const int64_t *in, int64_t n)
+static void binary_row(void *arg, int64_t out, const void *const *in, const int64_t *stride,
+		       int64_t n)
 {
 	const struct binary_run *r = arg;
-	size_t size = cpu_elem_size(r->a->elem), out_size = cpu_elem_size(r->out->elem);
-	uint32_t last = c->rank - 1;
-	run_row(r, (const char *)r->a->data + (size_t)in[0] * size, c->stride[0][last],
-		(const char *)r->b->data + (size_t)in[1] * size, c->stride[1][last],
-		(char *)r->out->data + (size_t)out * out_size, n);
+	size_t size = cpu_elem_size(r->a->elem);
+	const char *a = in[0], *b = in[1];
+	char *y = (char *)r->out->data + (size_t)out * cpu_elem_size(r->out->elem);
+	int64_t done = divide_row(r, a, stride[0], b, stride[1], y, n);
+	if (done < n)
+		run_row(r, a + (size_t)(done * stride[0]) * size, stride[0],
+			b + (size_t)(done * stride[1]) * size, stride[1], y + (size_t)done * size,
+			n - done);
 }
 
 int run_binary(const struct kernel_call *k, struct err *e)
@@ -209,15 +224,12 @@ int run_binary(const struct kernel_call *k, struct err *e)
 }
 
 /* x where x > 0, slope * x elsewhere; a vector of slopes belongs to the channels. */
-static void prelu_row(void *arg, const struct bcast *c, int64_t out, const int64_t *in, int64_t n)
+static void prelu_row(void *arg, int64_t out, const void *const *in, const int64_t *stride,
+		      int64_t n)
 {
 	const struct binary_run *r = arg;
-	const float *x = (const float *)r->a->data + in[0],
-		    *slope = (const float *)r->b->data + in[1];
-	float *y = (float *)r->out->data + out;
-	int64_t step = c->stride[1][c->rank - 1], x_step = c->stride[0][c->rank - 1];
-	for (int64_t i = 0; i < n; i++)
-		y[i] = x[i * x_step] < 0 ? x[i * x_step] * slope[i * step] : x[i * x_step];
+	cpu_binary_f32(OP_PRELU, in[0], stride[0] != 0, in[1], stride[1] != 0,
+		       (float *)r->out->data + out, n);
 }
 
 void cpu_prelu_shape(const struct tensor *x, struct tensor *slope)

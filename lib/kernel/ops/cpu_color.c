@@ -6,6 +6,9 @@
 
 #include <math.h>
 
+#define LEVEL_FILE "kernel/ops/cpu_color_loops.h"
+#include "kernel/cpu_levels.h"
+
 struct color_run {
 	const struct kernel_call *k;
 	bool nv12, bgr;
@@ -64,7 +67,7 @@ static void convert_row(void *arg, int task, int thread)
 	}
 }
 
-/* Bytes, one plane or several: the same arithmetic on pairs of pixels. */
+/* Bytes, one plane or several: the same arithmetic on many pixels. */
 static void convert_bytes(void *arg, int task, int thread)
 {
 	const struct color_run *r = arg;
@@ -79,15 +82,8 @@ static void convert_bytes(void *arg, int task, int thread)
 	if (!r->nv12)
 		v = (one ? base + area : (const uint8_t *)in[2].data + b * area) + row / 2 * w;
 	uint8_t *to = (uint8_t *)r->k->out[0].data + (int64_t)task * r->w * 3;
-	int64_t step = r->nv12 ? 2 : 1, red = r->bgr ? 2 : 0;
 	(void)thread;
-	for (int64_t x = 0; x < r->w; x++, to += 3) {
-		float p = (float)u[x / 2 * step] - 128, q = (float)v[x / 2 * step] - 128,
-		      c = 1.164f * ((float)luma[x] - 16);
-		to[red] = (uint8_t)(limited(c + 1.596f * q) + 0.5f);
-		to[1] = (uint8_t)(limited(c - 0.391f * p - 0.813f * q) + 0.5f);
-		to[2 - red] = (uint8_t)(limited(c + 2.018f * p) + 0.5f);
-	}
+	LEVEL_CALL(yuv_row, luma, u, v, r->nv12 ? 2 : 1, r->bgr, to, r->w);
 }
 
 int run_color(const struct kernel_call *k, struct err *e)

@@ -104,6 +104,7 @@ static int64_t keep_by_class(const struct detection_run *r, int64_t image)
 			if (s > r->a->confidence)
 				r->c[n++] = (struct candidate){s, (int32_t)p, (int32_t)c, 0, 0};
 		}
+		n = boxes_best(r->c, n, r->a->top_k);
 		boxes_sort(r->c, n);
 		n = boxes_suppress(r->c, cut(n, r->a->top_k), boxes_of(r, c), r->a->nms, 0, -1);
 		memcpy(r->kept + n_kept, r->c, (size_t)n * sizeof *r->c);
@@ -146,6 +147,7 @@ static int64_t keep_by_prior(const struct detection_run *r, int64_t image)
 		if (label > 0 && best >= r->a->confidence)
 			r->c[n++] = (struct candidate){best, (int32_t)p, label, 0, 0};
 	}
+	n = boxes_best(r->c, n, r->a->top_k);
 	boxes_sort(r->c, n);
 	n = cut(n, r->a->top_k);
 	for (int64_t i = 0; i < n; i++) {
@@ -207,7 +209,7 @@ int run_detection(const struct kernel_call *k, struct err *e)
 		decode_image(&r, image);
 		int64_t n = a->decrease_label ? keep_by_prior(&r, image) : keep_by_class(&r, image);
 		if (a->keep_top_k > -1 && n > a->keep_top_k) {
-			boxes_sort(r.kept, n);
+			boxes_sort(r.kept, boxes_best(r.kept, n, a->keep_top_k));
 			n = a->keep_top_k;
 			group_by_label(r.kept, n);
 		}

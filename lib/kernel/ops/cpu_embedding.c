@@ -4,7 +4,9 @@
  * Table (k, d..), indices into it; an output row is the (weighted) sum or mean of a bag of rows.
  * An empty bag is the default row, or zeros.  Sources: specifications, opset3, 15, 16. */
 #include "kernel/cpu_impl.h"
+#include "kernel/cpu_vec.h"
 
+#include <float.h>
 #include <string.h>
 
 struct bag_run {
@@ -24,8 +26,7 @@ static int add_row(const struct bag_run *r, int64_t o, int64_t at, struct err *e
 		const float *x = (const float *)r->table->data + from;
 		float *y = (float *)r->out->data + to;
 		float w = r->weight ? ((const float *)r->weight->data)[at] : 1;
-		for (int64_t j = 0; j < r->row; j++)
-			y[j] += w * x[j];
+		vec_axpy(w, x, y, r->row);
 		return 0;
 	}
 	int64_t w = r->weight ? tensor_int(r->weight, at) : 1;
@@ -37,11 +38,13 @@ static int add_row(const struct bag_run *r, int64_t o, int64_t at, struct err *e
 
 static void divide_row(const struct bag_run *r, int64_t o, int64_t n)
 {
+	if (r->table->elem == EL_F32) {
+		float *y = (float *)r->out->data + o * r->row;
+		vec_scale_shift(y, 1 / (float)n, 0, y, r->row);
+		return;
+	}
 	for (int64_t j = o * r->row; j < (o + 1) * r->row; j++)
-		if (r->table->elem == EL_F32)
-			((float *)r->out->data)[j] /= (float)n;
-		else
-			tensor_set_int(r->out, j, tensor_int(r->out, j) / n);
+		tensor_set_int(r->out, j, tensor_int(r->out, j) / n);
 }
 
 /* Entries lo .. hi - 1 of the indices are bag o; `empty` (>= 0): the row of an empty one. */
@@ -120,6 +123,17 @@ int run_embedding_segments(const struct kernel_call *k, struct err *e)
 	return 0;
 }
 
+/* Rows lo .. hi - 1, f32, element by element the greatest, or `none` where there are no rows. */
+static void row_maxima(const float *x, int64_t lo, int64_t hi, int64_t row, float none, float *y)
+{
+	if (lo < hi)
+		memcpy(y, x + lo * row, (size_t)row * sizeof *y);
+	for (int64_t j = 0; j < row && lo == hi; j++)
+		y[j] = none;
+	for (int64_t i = lo + 1; i < hi; i++)
+		vec_join(OP_REDUCE_MAX, x + i * row, y, row);
+}
+
 /* Rows of a segment, element by element the greatest. */
 int run_segment_max(const struct kernel_call *k, struct err *e)
 {
@@ -132,6 +146,11 @@ int run_segment_max(const struct kernel_call *k, struct err *e)
 		int64_t lo = at;
 		while (at < n && tensor_int(segment, at) == o)
 			at++;
+		if (x->elem == EL_F32 && out->elem == EL_F32) {
+			row_maxima(x->data, lo, at, row, zeros ? 0 : -FLT_MAX,
+				   (float *)out->data + o * row);
+			continue;
+		}
 		for (int64_t j = 0; j < row; j++) {
 			int64_t to = o * row + j;
 			double most = -3.402823466e38;

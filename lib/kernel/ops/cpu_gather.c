@@ -140,6 +140,20 @@ int run_gather_nd(const struct kernel_call *k, struct err *e)
 	return 0;
 }
 
+/* Every element of y is *value: as bytes where they are all alike. */
+static void fill_with(struct cpu_ctx *c, char *y, int64_t n, const char *value, size_t size)
+{
+	size_t i = 1;
+	while (i < size && value[i] == value[0])
+		i++;
+	if (i == size) {
+		memset(y, value[0], (size_t)n * size);
+		return;
+	}
+	int64_t stride = 0;
+	cpu_copy_strided(c, size, 1, &n, &stride, value, y);
+}
+
 int run_one_hot(const struct kernel_call *k, struct err *e)
 {
 	const struct tensor *index = &k->in[0], *out = &k->out[0];
@@ -150,8 +164,7 @@ int run_one_hot(const struct kernel_call *k, struct err *e)
 	int64_t depth = out->dim[axis], inner = index_product(out->dim, axis + 1, out->rank),
 		n = tensor_elements(index);
 	char *y = out->data;
-	int64_t dim = tensor_elements(out), stride = 0;
-	cpu_copy_strided(k->ctx, size, 1, &dim, &stride, k->in[3].data, y);
+	fill_with(k->ctx, y, tensor_elements(out), k->in[3].data, size);
 	for (int64_t i = 0; i < n; i++) {
 		int64_t at = tensor_int(index, i);
 		if (at >= 0 || k->op->a.onehot.wrap)

@@ -81,6 +81,7 @@ static int64_t one_class(struct sets_run *r, const float *scores, int64_t n, int
 		if (matrix ? scores[i] > r->a->score : scores[i] >= r->a->score)
 			r->c[m++] = (struct candidate){scores[i], (int32_t)i, (int32_t)label,
 						       (int32_t)batch, 0};
+	m = boxes_best(r->c, m, r->a->top_k);
 	boxes_sort(r->c, m);
 	if (r->a->top_k > -1 && m > r->a->top_k)
 		m = r->a->top_k;
@@ -120,6 +121,7 @@ static int64_t one_image(struct sets_run *r, int64_t batch, int64_t first, int64
 		r->class_boxes = r->boxes + ((r->shared ? c : batch) * r->n + first) * 4;
 		kept += one_class(r, r->scores + row * r->n + first, n, batch, c, to + kept);
 	}
+	kept = boxes_best(to, kept, r->a->keep_top_k);
 	boxes_sort_sets(to, kept);
 	if (r->a->keep_top_k > -1 && kept > r->a->keep_top_k)
 		kept = r->a->keep_top_k;

@@ -327,22 +327,23 @@ static void lrn_task(void *arg, int task, int thread)
 	}
 }
 
+enum { LRN_PIECE = 256 }; /* pixels */
+
 /* Over the channels alone: pieces of an image's planes, squares summed channel by channel. */
 static void lrn_channels_task(void *arg, int task, int thread)
 {
-	enum { PIECE = 256 };
 	const struct lrn_run *r = arg;
 	const struct op *op = r->op;
 	int64_t channels = r->in->dim[1], plane = r->stride[1], lo, hi,
 		half = (op->a.lrn.size - 1) / 2;
 	float power = -(float)op->a.lrn.beta, bias = (float)op->a.lrn.bias,
-	      scale = (float)(op->a.lrn.alpha / (double)op->a.lrn.size), sum[PIECE];
+	      scale = (float)(op->a.lrn.alpha / (double)op->a.lrn.size), sum[LRN_PIECE];
 	static const struct unary_args none;
 	(void)thread;
 	cpu_range(r->in->dim[0] * plane, r->n_tasks, task, &lo, &hi);
 	for (int64_t i = lo, n; i < hi; i += n) {
 		int64_t left = plane - i % plane, first = i / plane * channels * plane + i % plane;
-		n = left < PIECE ? left : PIECE;
+		n = left < LRN_PIECE ? left : LRN_PIECE;
 		n = n < hi - i ? n : hi - i;
 		const float *x = (const float *)r->in->data + first;
 		float *y = r->y + first;
@@ -374,9 +375,7 @@ int run_lrn(const struct kernel_call *k, struct err *e)
 	r.n_tasks = cpu_tasks(step, 1024);
 	if (r.axes == 2 && r.op->a.lrn.bias > 0 &&
 	    r.op->a.lrn.alpha >= 0) { /* a logarithm is there */
-		int64_t pixels = r.in->dim[0] * r.stride[1];
-		if (r.n_tasks > pixels)
-			r.n_tasks = (int)pixels;
+		r.n_tasks = cpu_tasks(r.in->dim[0] * r.stride[1], LRN_PIECE);
 		cpu_parallel(k->ctx, r.n_tasks, lrn_channels_task, &r);
 		return 0;
 	}

@@ -303,6 +303,7 @@ int run_top_rois(const struct kernel_call *k, struct err *e)
 		return cpu_no_memory(e);
 	for (int64_t i = 0; i < n; i++)
 		c[i] = (struct candidate){((const float *)k->in[1].data)[i], (int32_t)i, 0, 0, 0};
+	n = boxes_best(c, n, most);
 	boxes_sort(c, n);
 	memset(y, 0, (size_t)(most * 4) * sizeof *y);
 	for (int64_t i = 0; i < n && i < most; i++)
@@ -357,7 +358,7 @@ int run_detectron_detection(const struct kernel_call *k, struct err *e)
 		total += boxes_suppress(own, m, boxes, a->nms, 1, a->post_nms);
 	}
 	if (total > most) {
-		boxes_sort(c, total);
+		boxes_sort(c, boxes_best(c, total, most));
 		total = most;
 	}
 	for (int i = 0; i < 3; i++)

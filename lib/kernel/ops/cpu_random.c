@@ -9,22 +9,9 @@
 
 /* ---- generators ---- */
 
-/* Four numbers for a counter of 128 bits and a key of 64. */
-static void philox(uint64_t key, uint64_t high, uint64_t low, uint32_t *out)
-{
-	uint32_t c[4] = {(uint32_t)low, (uint32_t)(low >> 32), (uint32_t)high,
-			 (uint32_t)(high >> 32)};
-	uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
-	for (int round = 0; round < 10; round++) {
-		uint64_t p = (uint64_t)c[0] * 0xD2511F53u, q = (uint64_t)c[2] * 0xCD9E8D57u;
-		uint32_t next[4] = {(uint32_t)(q >> 32) ^ c[1] ^ k0, (uint32_t)q,
-				    (uint32_t)(p >> 32) ^ c[3] ^ k1, (uint32_t)p};
-		memcpy(c, next, sizeof c);
-		k0 += 0x9E3779B9u;
-		k1 += 0xBB67AE85u;
-	}
-	memcpy(out, c, sizeof c);
-}
+enum { PHILOX_COUNTERS = 32 }; /* at once */
+#define LEVEL_FILE "kernel/ops/cpu_random_loops.h"
+#include "kernel/cpu_levels.h"
 
 enum { TWISTER = 624 };
 struct twister {
@@ -61,9 +48,9 @@ static uint32_t twister_next(struct twister *t)
 /* Either of them as a stream of 32-bit numbers. */
 struct stream {
 	bool mersenne;
-	uint64_t key, high, low;
+	uint64_t key, high, low; /* of the first counter */
+	uint64_t at;             /* the next number of Philox */
 	uint32_t block[4];
-	int used;
 	struct twister twister;
 };
 
@@ -76,8 +63,7 @@ static void stream_init(struct stream *s, const struct op *op)
 	*s = (struct stream){.mersenne = op->kind == OP_RANDOM_UNIFORM &&
 					 op->a.random.alignment == RANDOM_PYTORCH,
 			     .key = key,
-			     .high = high,
-			     .used = 4};
+			     .high = high};
 	if (s->mersenne)
 		twister_seed(&s->twister, (uint32_t)key);
 }
@@ -86,12 +72,9 @@ static uint32_t stream_next(struct stream *s)
 {
 	if (s->mersenne)
 		return twister_next(&s->twister);
-	if (s->used == 4) {
-		philox(s->key, s->high, s->low, s->block);
-		s->high += ++s->low == 0;
-		s->used = 0;
-	}
-	return s->block[s->used++];
+	if (s->at % 4 == 0)
+		LEVEL_CALL(philox, s->key, s->high, s->at / 4, s->block, 1);
+	return s->block[s->at++ % 4];
 }
 
 /* ---- numbers of a type ---- */
@@ -137,14 +120,39 @@ static void put_random(struct stream *s, const struct tensor *out, int64_t i,
 	tensor_set_int(out, i, (int64_t)((uint64_t)a + x % range));
 }
 
+/* f32 from Philox: a piece of the numbers for itself, four of a counter. */
+struct uniform_run {
+	const struct stream *s;
+	const struct tensor *out;
+	float lo, range;
+};
+enum { PIECE = 4096 };
+
+static void uniform_task(void *arg, int task, int thread)
+{
+	const struct uniform_run *r = arg;
+	int64_t first = (int64_t)task * PIECE, left = tensor_elements(r->out) - first;
+	int64_t n = left < PIECE ? left : PIECE;
+	uint32_t number[PIECE];
+	(void)thread;
+	LEVEL_CALL(philox, r->s->key, r->s->high, (uint64_t)first / 4, number, (n + 3) / 4);
+	LEVEL_CALL(scale_bits, number, r->lo, r->range, (float *)r->out->data + first, n);
+}
+
 int run_random_uniform(const struct kernel_call *k, struct err *e)
 {
 	const struct tensor *out = &k->out[0];
 	struct stream s;
-	int64_t n = tensor_elements(out);
+	int64_t n = tensor_elements(out), tasks = (n + PIECE - 1) / PIECE;
 	if (!elem_is_real(out->elem) && tensor_int(&k->in[1], 0) >= tensor_int(&k->in[2], 0))
 		return err_set(e, ST_INPUT, "RandomUniform of an empty range");
 	stream_init(&s, k->op);
+	if (out->elem == EL_F32 && !s.mersenne && tasks <= INT32_MAX) {
+		float lo = (float)tensor_real(&k->in[1], 0);
+		struct uniform_run r = {&s, out, lo, (float)tensor_real(&k->in[2], 0) - lo};
+		cpu_parallel(k->ctx, (int)tasks, uniform_task, &r);
+		return 0;
+	}
 	for (int64_t i = 0; i < n; i++)
 		put_random(&s, out, i, &k->in[1], &k->in[2]);
 	return 0;

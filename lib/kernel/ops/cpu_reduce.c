@@ -11,11 +11,12 @@
 #include <math.h>
 #include <string.h>
 
-enum { GRAIN = 16384, PIECE = 32768 };
+enum { GRAIN = 16384, PIECE = 32768, ROWS = 16, SHORT_ROW = 256 };
 
 enum reduce_way {
 	WAY_ANY,   /* each output for itself, any type */
 	WAY_INNER, /* f32, the innermost dim is reduced */
+	WAY_ROWS,  /* f32, short rows one behind the other */
 	WAY_OUTER, /* f32, the innermost dim is kept: rows of it are joined */
 	WAY_PIECES /* f32, few outputs of one long run each */
 };
@@ -255,6 +256,18 @@ static void reduce_inner(const struct reduce_run *r, int64_t o)
 	((float *)r->out->data)[o] = (float)end_real(r->kind, s, r->d.count);
 }
 
+/* ROWS rows, or those that are left. */
+static void reduce_rows(const struct reduce_run *r, int64_t i)
+{
+	int64_t o = i * ROWS, n = r->d.count, rows = r->d.n - o < ROWS ? r->d.n - o : ROWS;
+	float *y = (float *)r->out->data + o;
+	vec_reduce_rows(r->kind, (const float *)r->in->data + o * n, n, n, (int)rows, y);
+	for (int64_t j = 0; j < rows && r->kind == OP_REDUCE_L2; j++)
+		y[j] = sqrtf(y[j]);
+	for (int64_t j = 0; j < rows && r->kind == OP_REDUCE_MEAN; j++)
+		y[j] /= (float)n;
+}
+
 /* A piece of a row of kept elements. */
 static void reduce_outer(const struct reduce_run *r, int64_t piece)
 {
@@ -298,6 +311,7 @@ static void reduce_task(void *arg, int task, int thread)
 	static void (*const ways[])(const struct reduce_run *,
 				    int64_t) = {[WAY_ANY] = reduce_any,
 						[WAY_INNER] = reduce_inner,
+						[WAY_ROWS] = reduce_rows,
 						[WAY_OUTER] = reduce_outer,
 						[WAY_PIECES] = reduce_piece};
 	const struct reduce_run *r = arg;
@@ -321,6 +335,10 @@ static void choose_way(struct reduce_run *r)
 		r->way = pieces ? WAY_PIECES : WAY_INNER;
 		r->cuts = pieces ? (d->count + PIECE - 1) / PIECE : 1;
 		r->n = d->n * r->cuts;
+		if (d->n_red == 1 && d->n_keep == 1 && d->count <= SHORT_ROW && d->n >= ROWS) {
+			r->way = WAY_ROWS;
+			r->n = (d->n + ROWS - 1) / ROWS;
+		}
 	} else if (d->n_keep && d->keep_stride[d->n_keep - 1] == 1 && d->keep[d->n_keep - 1] >= 8) {
 		int64_t row = d->keep[d->n_keep - 1];
 		r->way = WAY_OUTER;

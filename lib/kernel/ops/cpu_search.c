@@ -120,6 +120,64 @@ static int by_first(const void *a, const void *b, void *arg)
 	return i < j ? -1 : i > j;
 }
 
+/* ---- slices of one element: sorted by their bits ---- */
+
+struct keyed {
+	uint64_t key; /* ascends with the value */
+	int64_t index;
+};
+
+static uint64_t key_at(const struct tensor *x, int64_t i)
+{
+	union {
+		double d;
+		uint64_t u;
+	} real;
+	if (!elem_is_real(x->elem))
+		return (uint64_t)tensor_int(x, i) ^ (x->elem == EL_U64 ? 0 : UINT64_C(1) << 63);
+	real.d = tensor_real(x, i) + 0.0; /* no -0 */
+	return real.u >> 63 ? ~real.u : real.u | UINT64_C(1) << 63;
+}
+
+/* By key, equal ones as they stand; a, b: n each.  The one of them that is sorted. */
+static const struct keyed *sort_keys(struct keyed *a, struct keyed *b, int64_t n)
+{
+	for (int shift = 0; shift < 64; shift += 8) {
+		int64_t start[257] = {0};
+		for (int64_t i = 0; i < n; i++)
+			start[(a[i].key >> shift & 255) + 1]++;
+		if (n == 0 || start[(a[0].key >> shift & 255) + 1] == n)
+			continue;
+		for (int i = 0; i < 256; i++)
+			start[i + 1] += start[i];
+		for (int64_t i = 0; i < n; i++)
+			b[start[a[i].key >> shift & 255]++] = a[i];
+		struct keyed *t = a;
+		a = b;
+		b = t;
+	}
+	return a;
+}
+
+/* As group_slices; room: 2 n. */
+static int64_t group_elements(const struct slices *s, struct keyed *room, int64_t *group,
+			      int64_t *first, int64_t *count)
+{
+	int64_t n = 0;
+	for (int64_t i = 0; i < s->n; i++)
+		room[i] = (struct keyed){key_at(s->x, i), i};
+	const struct keyed *sorted = sort_keys(room, room + s->n, s->n);
+	for (int64_t i = 0; i < s->n; i++) {
+		if (i == 0 || sorted[i].key != sorted[i - 1].key) {
+			first[n] = sorted[i].index;
+			count[n++] = 0;
+		}
+		group[sorted[i].index] = n - 1;
+		count[n - 1]++;
+	}
+	return n;
+}
+
 /* order (n): slices sorted; group (n): of each slice; first, count (n): of each group.  The number
  * of groups, in ascending order of their slices. */
 static int64_t group_slices(const struct slices *s, int64_t *order, int64_t *group, int64_t *first,
@@ -177,12 +235,14 @@ int run_unique(const struct kernel_call *k, struct err *e)
 	}
 	if (!cpu_elem_size(x->elem))
 		return err_set(e, ST_INPUT, "Unique of %s", elem_name(x->elem));
-	int64_t *order = cpu_slot_scratch(k->ctx, SLOT_EXTRA, (size_t)(6 * s.n) * sizeof *order);
+	int64_t *order = cpu_slot_scratch(k->ctx, SLOT_EXTRA, (size_t)(10 * s.n) * sizeof *order);
 	if (!order)
 		return cpu_no_memory(e);
 	int64_t *group = order + s.n, *first = group + s.n, *count = first + s.n,
 		*place = count + s.n, *back = place + s.n;
-	int64_t n = group_slices(&s, order, group, first, count);
+	struct keyed *room = (struct keyed *)(void *)(back + s.n);
+	int64_t n = s.outer * s.inner == 1 ? group_elements(&s, room, group, first, count)
+					   : group_slices(&s, order, group, first, count);
 	for (int64_t i = 0; i < n; i++)
 		place[i] = i;
 	if (!k->op->a.search.sorted) /* in the order of first occurrence */

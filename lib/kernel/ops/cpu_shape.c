@@ -42,41 +42,87 @@ int run_eye(const struct kernel_call *k, struct err *e)
 	return 0;
 }
 
-static bool is_set(const struct tensor *x, int64_t i)
+/* flag[i] = is element lo + i not zero?  Their number. */
+#define FLAGS(T) \
+	do { \
+		const T *from = (const T *)x->data + lo; \
+		for (int64_t i = 0; i < n; i++) \
+			flag[i] = from[i] != 0; \
+	} while (0)
+static int64_t flag_set(const struct tensor *x, int64_t lo, int64_t n, uint8_t *flag)
 {
+	int64_t count = 0;
 	switch (x->elem) {
-	case EL_F32: return ((const float *)x->data)[i] != 0;
-	case EL_BOOLEAN: return ((const uint8_t *)x->data)[i] != 0;
-	case EL_I32: return ((const int32_t *)x->data)[i] != 0;
-	case EL_I64: return ((const int64_t *)x->data)[i] != 0;
-	default: return tensor_real(x, i) != 0;
+	case EL_F32: FLAGS(float); break;
+	case EL_BOOLEAN: FLAGS(uint8_t); break;
+	case EL_I32: FLAGS(int32_t); break;
+	case EL_I64: FLAGS(int64_t); break;
+	default:
+		for (int64_t i = 0; i < n; i++)
+			flag[i] = tensor_real(x, lo + i) != 0;
 	}
+	for (int64_t i = 0; i < n; i++)
+		count += flag[i];
+	return count;
 }
 
-/* Coordinates of what is not zero, one column each: (rank, n); columns left over are zero. */
+enum { FLAGGED = 1024 }; /* elements whose flags are found at once */
+
+static int64_t count_set(const struct tensor *x)
+{
+	uint8_t flag[FLAGGED];
+	int64_t total = tensor_elements(x), count = 0;
+	for (int64_t lo = 0; lo < total; lo += FLAGGED)
+		count += flag_set(x, lo, total - lo < FLAGGED ? total - lo : FLAGGED, flag);
+	return count;
+}
+
+/* Coordinates of what is not zero, one column each: (rank, n) from column `at` on, for element
+ * `first` and those behind it in its row that have flags.  The next column. */
+#define COLUMNS_OF(T) \
+	do { \
+		T *y = out->data; \
+		for (int64_t i = 0; i < count && at < n; i++) { \
+			if (!flag[i]) \
+				continue; \
+			for (uint32_t d = 0; d + 1 < x->rank; d++) \
+				y[d * n + at] = (T)place[d]; \
+			y[(x->rank - 1) * n + at++] = (T)(place[x->rank - 1] + i); \
+		} \
+	} while (0)
+static int64_t put_columns(const struct tensor *x, const struct tensor *out, const uint8_t *flag,
+			   int64_t count, const int64_t *place, int64_t at)
+{
+	int64_t n = out->dim[1];
+	if (out->elem == EL_I32)
+		COLUMNS_OF(int32_t);
+	else
+		COLUMNS_OF(int64_t);
+	return at;
+}
+
+/* Columns left over are zero. */
 int run_non_zero(const struct kernel_call *k, struct err *e)
 {
-	const struct tensor *x = &k->in[0], *out = &k->out[0];
-	int64_t n = out->dim[1], at = 0, total = tensor_elements(x), place[TENSOR_DIMS] = {0};
+	const struct tensor *x = &k->in[0];
+	struct tensor out = k->out[0];
+	int64_t at = 0, total = tensor_elements(x), place[TENSOR_DIMS] = {0}, count;
+	uint8_t flag[FLAGGED];
 	(void)e;
-	if (k->actual) {
-		n = 0;
-		for (int64_t i = 0; i < total; i++)
-			n += is_set(x, i);
-		k->actual[0].dim[1] = n;
+	if (k->actual)
+		out.dim[1] = k->actual[0].dim[1] = count_set(x);
+	for (int64_t i = 0; i < total && x->rank; i += count) {
+		int64_t last = x->dim[x->rank - 1], left = last - i % last, rest = i;
+		count = left < FLAGGED ? left : FLAGGED;
+		if (!flag_set(x, i, count, flag))
+			continue;
+		for (uint32_t d = x->rank; d-- > 0; rest /= x->dim[d])
+			place[d] = rest % x->dim[d];
+		at = put_columns(x, &out, flag, count, place, at);
 	}
-	for (int64_t i = 0; i < total && at < n; i++) {
-		if (is_set(x, i)) {
-			for (uint32_t d = 0; d < x->rank; d++)
-				tensor_set_int(out, d * n + at, place[d]);
-			at++;
-		}
-		for (uint32_t d = x->rank; d-- > 0 && ++place[d] == x->dim[d];)
-			place[d] = 0;
-	}
-	for (; at < n; at++)
+	for (; at < out.dim[1]; at++)
 		for (uint32_t d = 0; d < x->rank; d++)
-			tensor_set_int(out, d * n + at, 0);
+			tensor_set_int(&out, d * out.dim[1] + at, 0);
 	return 0;
 }
 

@@ -3,8 +3,6 @@
 #include "kernel/cpu_vec.h"
 #include "op/slice.h"
 
-#include <math.h>
-
 struct ternary_run {
 	const struct op *op;
 	const struct tensor *in, *out;
@@ -12,9 +10,8 @@ struct ternary_run {
 
 #define CHOOSE(T) \
 	do { \
-		const T *a = r->in[1].data, *b = r->in[2].data; \
-		T *y = r->out->data; \
-		a += in[1], b += in[2], y += out; \
+		const T *a = in[1], *b = in[2]; \
+		T *y = (T *)r->out->data + out; \
 		if (sc && sa == 1 && sb == 1) \
 			for (int64_t i = 0; i < n; i++) { \
 				T p = a[i], q = b[i]; \
@@ -37,12 +34,12 @@ struct ternary_run {
 				y[i] = cond[i * sc] ? a[i * sa] : b[i * sb]; \
 	} while (0)
 
-static void select_row(void *arg, const struct bcast *c, int64_t out, const int64_t *in, int64_t n)
+static void select_row(void *arg, int64_t out, const void *const *in, const int64_t *stride,
+		       int64_t n)
 {
 	const struct ternary_run *r = arg;
-	uint32_t last = c->rank - 1;
-	int64_t sc = c->stride[0][last], sa = c->stride[1][last], sb = c->stride[2][last];
-	const uint8_t *cond = (const uint8_t *)r->in[0].data + in[0];
+	int64_t sc = stride[0], sa = stride[1], sb = stride[2];
+	const uint8_t *cond = in[0];
 	switch (cpu_elem_size(r->out->elem)) {
 	case 1: CHOOSE(uint8_t); break;
 	case 2: CHOOSE(uint16_t); break;
@@ -69,16 +66,15 @@ int run_select(const struct kernel_call *k, struct err *e)
 	return 0;
 }
 
-static void quantize_row(void *arg, const struct bcast *c, int64_t out, const int64_t *in,
+static void quantize_row(void *arg, int64_t out, const void *const *in, const int64_t *stride,
 			 int64_t n)
 {
 	const struct ternary_run *r = arg;
-	uint32_t last = c->rank - 1;
 	const float *p[5];
 	int s[5];
 	for (int j = 0; j < 5; j++) {
-		p[j] = (const float *)r->in[j].data + in[j];
-		s[j] = c->stride[j][last] != 0;
+		p[j] = in[j];
+		s[j] = stride[j] != 0;
 	}
 	vec_quantize(p, s, r->op->a.quantize.levels, (float *)r->out->data + out, n);
 }
@@ -105,53 +101,34 @@ int run_fake_quantize(const struct kernel_call *k, struct err *e)
 
 /* ---- FakeConvert (opset13) ---- */
 
-/* The nearest number with 8 bits, by way of f16: e4m3 (4 bits of exponent) or e5m2, limited to the
- * greatest finite ones. */
-static float round_to_f8(float x, enum elem to)
-{
-	const int fraction = to == EL_F8E4M3 ? 3 : 2, least = to == EL_F8E4M3 ? -6 : -14;
-	int exponent;
-	x = half_to_float(half_from_float(x));
-	if (x == 0 || isnan(x))
-		return x;
-	if (isfinite(x)) {
-		frexpf(x, &exponent);
-		exponent = (exponent - 1 < least ? least : exponent - 1) - fraction;
-		x = ldexpf(rintf(ldexpf(x, -exponent)), exponent);
-	}
-	const float most = to == EL_F8E4M3 ? 448 : 57344;
-	return x > most ? most : x < -most ? -most : x;
-}
+struct fake_run {
+	const struct op *op;
+	float *y;
+	bool shifted;
+};
 
-static void fake_convert_row(void *arg, const struct bcast *c, int64_t out, const int64_t *in,
+static void fake_convert_row(void *arg, int64_t out, const void *const *in, const int64_t *stride,
 			     int64_t n)
 {
-	const struct ternary_run *r = arg;
-	uint32_t last = c->rank - 1;
-	bool shifted = c->n > 2;
-	for (int64_t i = 0; i < n; i++) {
-		float scale = ((const float *)r->in[1].data)[in[1] + i * c->stride[1][last]];
-		float shift =
-			shifted ? ((const float *)r->in[2].data)[in[2] + i * c->stride[2][last]]
-				: 0;
-		float x = ((const float *)r->in[0].data)[in[0] + i * c->stride[0][last]];
-		x = round_to_f8(x * scale - shift, r->op->a.convert.to);
-		((float *)r->out->data)[out + i] = (x + shift) / scale;
-	}
+	static const float zero;
+	const struct fake_run *r = arg;
+	const float *p[3] = {in[0], in[1], r->shifted ? in[2] : &zero};
+	int s[3] = {stride[0] != 0, stride[1] != 0, r->shifted && stride[2] != 0};
+	vec_fake_convert(r->op->a.convert.to == EL_F8E4M3 ? 3 : 2, p, s, r->y + out, n);
 }
 
 int run_fake_convert(const struct kernel_call *k, struct err *e)
 {
-	struct ternary_run r = {k->op, k->in, k->out};
+	struct fake_run r = {k->op, k->out[0].data, op_has_input(k->op, k->in, 2)};
 	struct bcast c;
 	struct tensor whole = {.elem = EL_F32};
-	int n = op_has_input(k->op, k->in, 2) ? 3 : 2;
+	int n = r.shifted ? 3 : 2;
 	for (int j = 1; j < n; j++)
 		if (!op_broadcast(&k->in[0], &k->in[j], &whole) ||
 		    !tensor_same_shape(&whole, &k->in[0]))
 			return err_set(e, ST_INPUT, "scale or shift of FakeConvert do not fit");
-	cpu_bcast_init(&c, r.out, (const struct tensor *const[]){&k->in[0], &k->in[1], &k->in[2]},
-		       n);
+	cpu_bcast_init(&c, &k->out[0],
+		       (const struct tensor *const[]){&k->in[0], &k->in[1], &k->in[2]}, n);
 	cpu_bcast_run(k->ctx, &c, fake_convert_row, &r);
 	return 0;
 }

@@ -6,33 +6,49 @@
 #include <string.h>
 #include <strings.h>
 
+/* Beam i's way back from step `last`; 0, or -1: a parent is not one of the beams. */
+#define TRACE(T) \
+	do { \
+		const T *from = ids->data, stop = (T)end; \
+		T *y = k->out[0].data; \
+		for (int64_t t = last; t >= 0; t--) { \
+			if (beam < 0 || beam >= beams) \
+				return -1; \
+			int64_t at = t * row + b * beams + beam; \
+			y[t * row + i] = from[at]; \
+			beam = tensor_int(&k->in[1], at); \
+		} \
+		bool ended = false; \
+		for (int64_t t = 0; t < ids->dim[0]; t++) { \
+			y[t * row + i] = ended || t > last ? stop : y[t * row + i]; \
+			ended = ended || y[t * row + i] == stop; \
+		} \
+		return 0; \
+	} while (0)
+
+static int trace_beam(const struct kernel_call *k, int64_t i, double end)
+{
+	const struct tensor *ids = &k->in[0];
+	int64_t beams = ids->dim[2], row = ids->dim[1] * beams, b = i / beams, beam = i % beams,
+		last = tensor_int(&k->in[2], b);
+	last = (last < ids->dim[0] ? last : ids->dim[0]) - 1;
+	switch (ids->elem) {
+	case EL_F32: TRACE(float);
+	case EL_F64: TRACE(double);
+	case EL_I32: TRACE(int32_t);
+	default: TRACE(int64_t);
+	}
+}
+
 /* Step ids and parents (time, batch, beam), lengths (batch), end token -> beams traced back from
  * their last step; after the first end token only end tokens. */
 int run_gather_tree(const struct kernel_call *k, struct err *e)
 {
-	const struct tensor *ids = &k->in[0], *out = &k->out[0];
-	int64_t steps = ids->dim[0], batch = ids->dim[1], beams = ids->dim[2], row = batch * beams;
-	double stop = tensor_real(&k->in[3], 0);
-	for (int64_t i = 0; i < steps * row; i++)
-		tensor_set_real(out, i, stop);
-	for (int64_t i = 0; i < row && steps > 0; i++) {
-		int64_t b = i / beams, beam = i % beams, last = tensor_int(&k->in[2], b);
-		last = (last < steps ? last : steps) - 1;
-		for (int64_t t = last; t >= 0; t--) {
-			if (beam < 0 || beam >= beams)
-				return err_set(e, ST_INPUT, "a parent is not one of the beams");
-			int64_t from = t * row + b * beams + beam;
-			tensor_set_real(out, t * row + i, tensor_real(ids, from));
-			beam = tensor_int(&k->in[1], from);
-		}
-		bool ended = false;
-		for (int64_t t = 0; t <= last; t++) {
-			if (ended)
-				tensor_set_real(out, t * row + i, stop);
-			else
-				ended = tensor_real(out, t * row + i) == stop;
-		}
-	}
+	const struct tensor *ids = &k->in[0];
+	double end = tensor_real(&k->in[3], 0);
+	for (int64_t i = 0; i < ids->dim[1] * ids->dim[2]; i++)
+		if (trace_beam(k, i, end))
+			return err_set(e, ST_INPUT, "a parent is not one of the beams");
 	return 0;
 }
 

@@ -2,19 +2,25 @@
 #include "kernel/cpu_impl.h"
 #include "kernel/cpu_vec.h"
 
-#include <math.h>
 #include <string.h>
 
-/* Softmax over n values that lie `step` apart. */
-static void softmax_strided(float *x, int64_t n, int64_t step)
+/* Softmax over n values that lie `step` apart, for each of `step` such lines, in place; room: step
+ * floats. */
+static void softmax_strided(float *x, int64_t n, int64_t step, float *room)
 {
-	float top = x[0], sum = 0;
+	static const struct unary_args none;
+	memcpy(room, x, (size_t)step * sizeof *x);
 	for (int64_t i = 1; i < n; i++)
-		top = x[i * step] > top ? x[i * step] : top;
+		vec_join(OP_REDUCE_MAX, x + i * step, room, step);
+	for (int64_t i = 0; i < n; i++) {
+		vec_binary(OP_SUBTRACT, x + i * step, 1, room, 1, x + i * step, step);
+		vec_unary(OP_EXP, &none, x + i * step, x + i * step, step);
+	}
+	memset(room, 0, (size_t)step * sizeof *x);
 	for (int64_t i = 0; i < n; i++)
-		sum += x[i * step] = expf(x[i * step] - top);
+		vec_join(OP_REDUCE_SUM, x + i * step, room, step);
 	for (int64_t i = 0; i < n; i++)
-		x[i * step] /= sum;
+		vec_binary(OP_DIVIDE, x + i * step, 1, room, 1, x + i * step, step);
 }
 
 static void sigmoid(float *x, int64_t n)
@@ -32,7 +38,9 @@ int run_region_yolo(const struct kernel_call *k, struct err *e)
 	int64_t area = in->dim[2] * in->dim[3], each = y->coords + y->classes + 1;
 	int64_t boxes = y->softmax ? y->num : y->n_mask, out_image = boxes * each * area;
 	float *to = k->out[0].data;
-	(void)e;
+	float *room = cpu_slot_scratch(k->ctx, SLOT_EXTRA, (size_t)area * sizeof *room);
+	if (!room)
+		return cpu_no_memory(e);
 	if (y->softmax && out_image < in->dim[1] * area)
 		out_image = in->dim[1] * area;
 	for (int64_t b = 0; b < in->dim[0]; b++, to += out_image) {
@@ -44,8 +52,7 @@ int run_region_yolo(const struct kernel_call *k, struct err *e)
 			sigmoid(box + y->coords * area, area * (y->softmax ? 1 : y->classes + 1));
 			if (!y->softmax || !y->classes)
 				continue;
-			for (int64_t i = 0; i < area; i++)
-				softmax_strided(box + (y->coords + 1) * area + i, y->classes, area);
+			softmax_strided(box + (y->coords + 1) * area, y->classes, area, room);
 		}
 	}
 	return 0;
