@@ -21,7 +21,7 @@
 #   make asan       build and test with AddressSanitizer and UBSan
 #   make fuzz       longer runs of the fuzzers
 #   make install    PREFIX=/usr/local DESTDIR=; make uninstall; make man (share/install.mk)
-#   OPENCL=0        builds without OpenCL and its headers
+#   OPENCL=0        builds without OpenCL and its headers; ONEDNN=0 without oneDNN
 
 B       ?= build
 ifeq ($(origin CC),default)
@@ -34,6 +34,10 @@ WARN     = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpoi
 # Warnings are errors where CI=1 is in the environment.
 WERROR  ?= $(if $(CI),-Werror)
 OPENCL  ?= 1
+# 1 where oneDNN 2's headers are.
+ONEDNN  ?= $(if $(filter 2,$(lastword $(shell echo DNNL_VERSION_MAJOR | $(CC) $(CPPFLAGS) \
+           -include oneapi/dnnl/dnnl_version.h -E -P -x c - 2>/dev/null))),1,0)
+ONEDNN  := $(ONEDNN)
 JOBS     = $(shell nproc)
 Q        = $(if $(V),,@)
 # Some processors decode a branch that crosses 32 bytes again and again.
@@ -42,6 +46,7 @@ ALIGN   := $(shell $(CC) -Wa,-mbranches-within-32B-boundaries -x c -c -o /dev/nu
 XML2    := $(shell pkg-config --cflags libxml-2.0 2>/dev/null)
 # CPPFLAGS, CFLAGS and LDFLAGS of the caller come after the project's own.
 MY_CPPFLAGS = -D_GNU_SOURCE -DCL_TARGET_OPENCL_VERSION=120 $(if $(filter 0,$(OPENCL)),-DWITHOUT_OPENCL) \
+           $(if $(filter 0,$(ONEDNN)),-DWITHOUT_ONEDNN) \
            -Ilib $(XML2) $(CPPFLAGS)
 MY_CFLAGS = -std=c11 -g $(OPT) $(ALIGN) $(WARN) $(SAN) $(CFLAGS)
 MY_LDFLAGS = $(SAN) -Wl,--as-needed $(LDFLAGS)
@@ -53,7 +58,7 @@ PROGS   := $(patsubst cmd/%.c,$(B)/bin/%,$(wildcard cmd/*.c))
 UNITS   := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/*.c))
 BENCHES := $(patsubst tests/bench/%.c,$(B)/tests/%,$(wildcard tests/bench/*.c))
 LIB      = $(B)/libhsdag.a
-NOT_BUILT = $(if $(filter 0,$(OPENCL)),lib/device/opencl/%)
+NOT_BUILT = $(if $(filter 0,$(OPENCL)),lib/device/opencl/%) $(if $(filter 0,$(ONEDNN)),lib/kernel/onednn/%)
 SOURCES := $(filter-out $(NOT_BUILT),$(shell find lib -name '*.c' -o -name '*.cl' -o -name '*.html'))
 OBJS    := $(patsubst lib/%,$(B)/obj/%.o,$(patsubst %.c,%,$(SOURCES)))
 
@@ -107,6 +112,12 @@ $(B)/slow/%: cmd/%.c $(SLOW) $(LIB)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(MY_CPPFLAGS) '-DDEVICE_CLASSES_MORE(X)=X(slow, "slow", "slow:")' $(MY_CFLAGS) $(MY_LDFLAGS) \
 	  -o $@ $< $(SLOW) $(LIB) $(LDLIBS)
+
+# A program whose cpu devices know no oneDNN, whatever the library was built with.
+$(B)/bare/%: cmd/%.c lib/device/cpu/device_cpu.c $(LIB)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(MY_CPPFLAGS) -DWITHOUT_ONEDNN $(MY_CFLAGS) $(MY_LDFLAGS) -o $@ $< \
+	  lib/device/cpu/device_cpu.c $(LIB) $(LDLIBS)
 
 # The targets a person types install what is missing first; DEPS=: turns that off.
 DEPS ?= pipelines/deps.sh

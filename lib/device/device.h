@@ -100,8 +100,9 @@ struct device_class {
 	const char *all_cores;
 	/* Its devices with memory of their own are taken when no list is given. */
 	bool is_default;
-	/* "/precision=f16" or f32 may stand behind a name, and devrun --precision puts it there. */
-	bool has_precision;
+	/* What may stand behind "/precision=" of a name, where devrun --precision puts it: "f32|f16".
+	 * NULL: nothing, or a matter of the class alone. */
+	const char *precisions;
 	/* 0 or ST_USAGE: the grammar of a name that begins as the table says. */
 	int (*check_name)(const char *name, struct err *e);
 	/* Calls fn for each of its devices on this machine, for --list: name, memory, description,
@@ -245,8 +246,8 @@ int device_list_parse(const char *text, struct device_list *out, struct err *e) 
 char *device_list_default(char *dst, size_t cap);
 /* All cores as one device, and every device that is not a part of them. */
 char *device_list_whole(char *dst, size_t cap);
-/* The list with "/precision=" behind the devices whose class has_precision and whose name has no
- * option yet; mem_free. */
+/* The list with "/precision=" behind the devices whose class has this one among its precisions and
+ * whose name has no option yet; mem_free. */
 char *device_list_precision(const char *list, const char *precision);
 int device_list_names(const char *const *names, uint32_t n, struct device_list *out,
 		      struct err *e) MUST_CHECK;

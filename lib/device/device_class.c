@@ -24,7 +24,7 @@ static bool has_prefix(const char *name, const char *prefix)
 	size_t n = strlen(prefix);
 	if (strncmp(name, prefix, n) != 0)
 		return false;
-	return prefix[n - 1] == ':' || name[n] == ':' || name[n] == '\0';
+	return prefix[n - 1] == ':' || name[n] == ':' || name[n] == '/' || name[n] == '\0';
 }
 
 const struct device_class *device_class_of_name(const char *name)

@@ -123,10 +123,18 @@ static long core_says(int cpu, const char *what)
 	return x;
 }
 
+/* What stands behind a name: "/precision=bf16", "/threads=2", .. */
+static const char *options_of(const struct device *d)
+{
+	const char *slash = strchr(d->name, '/');
+	return slash ? slash : "";
+}
+
 static bool alike(const struct device *a, const struct device *b)
 {
 	static const char *const says[] = {"cpufreq/cpuinfo_max_freq", "cpu_capacity"};
-	bool same = a->class == b->class && a->n_cpus == b->n_cpus && a->n_cpus > 0;
+	bool same = a->class == b->class && a->n_cpus == b->n_cpus && a->n_cpus > 0 &&
+		    strcmp(options_of(a), options_of(b)) == 0;
 	for (int i = 0; same && i < a->n_cpus; i++)
 		for (int j = 0; same && j < 2; j++)
 			same = core_says(a->cpus[i], says[j]) == core_says(b->cpus[i], says[j]);
@@ -295,6 +303,16 @@ char *device_list_whole(char *dst, size_t cap)
 	return dst;
 }
 
+/* Is `word` one of "a|b|c"? */
+static bool has_word(const char *words, const char *word)
+{
+	size_t n = strlen(word);
+	for (const char *s = words; s; s = strchr(s, '|') ? strchr(s, '|') + 1 : NULL)
+		if (strncmp(s, word, n) == 0 && (s[n] == '|' || s[n] == '\0'))
+			return true;
+	return false;
+}
+
 char *device_list_precision(const char *list, const char *precision)
 {
 	static const char option[] = "/precision=";
@@ -308,7 +326,7 @@ char *device_list_precision(const char *list, const char *precision)
 		char *name = mem_copy(list, n + 1, 1);
 		name[n] = '\0';
 		const struct device_class *c = device_class_of_name(name);
-		bool add = c && c->has_precision && !strchr(name, '/');
+		bool add = c && has_word(c->precisions, precision) && !strchr(name, '/');
 		len += (size_t)snprintf(all + len, cap - len, "%s%s%s", name, add ? option : "",
 					add ? precision : "");
 		mem_free(name);

@@ -135,8 +135,8 @@ static void choose_options(struct devrun_command *c, int64_t *runs, int of, stru
 		{RUN, FLAG("paper", 0, m->paper, "10 runs, the mean of the last 5")},
 		{OPENED,
 		 TEXT("memory", 'm', s->memory, "LIST", "plans' limits: cpu:0=512M,cl:0.0=2G")},
-		{OPENED, TEXT("precision", 0, c->precision, "f16|f32",
-			      "of OpenCL devices that do not say it themselves")},
+		{OPENED, TEXT("precision", 0, c->precision, "f16|bf16|f32",
+			      "of devices that do not say it themselves: OpenCL\nf16, cpu bf16")},
 		{OPENED,
 		 {"fuse", 0, OPT_CHOICE, &s->fuse, "WHICH", "nodes that may run as one step", 0, 0,
 		  fuse_modes, NULL}},
@@ -217,8 +217,9 @@ static int check_options(const struct devrun_command *c, struct err *e)
 	const struct measure_options *m = &o->measure;
 	if (check_modes(c, e) < 0)
 		return -1;
-	if (c->precision && strcmp(c->precision, "f16") != 0 && strcmp(c->precision, "f32") != 0)
-		return err_set(e, ST_USAGE, "--precision is f16 or f32");
+	if (c->precision && strcmp(c->precision, "f16") != 0 && strcmp(c->precision, "bf16") != 0 &&
+	    strcmp(c->precision, "f32") != 0)
+		return err_set(e, ST_USAGE, "--precision is f16, bf16 or f32");
 	if (c->precision && !o->devices && !o->probe)
 		return err_set(e, ST_USAGE, "--precision goes with -D or --probe");
 	if (m->max_runs < m->min_runs)

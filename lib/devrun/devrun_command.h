@@ -13,7 +13,7 @@ struct devrun_command {
 	bool list, support;           /* neither: the filter */
 	const char *file;             /* "-": standard input */
 	const char *openvino;         /* where OpenVINO is; NULL: looked for */
-	const char *precision;        /* of OpenCL devices that do not say it; NULL: f32 */
+	const char *precision;        /* of devices that do not say it; NULL: f32 */
 	struct opt_common common;     /* output and seed */
 	struct devrun_options filter; /* `untimed` is the caller's to set */
 };

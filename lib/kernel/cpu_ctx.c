@@ -31,6 +31,12 @@ bool cpu_ctx_stopped(const struct cpu_ctx *c)
 	return c->stop && atomic_load_explicit(c->stop, memory_order_relaxed);
 }
 
+void cpu_ctx_allow_bf16(struct cpu_ctx *c, cpu_prepare_fn *prepare)
+{
+	c->bf16_weights = true;
+	c->prepare = prepare;
+}
+
 uint64_t cpu_ctx_bytes(const struct cpu_ctx *c)
 {
 	uint64_t n = 0;

@@ -9,6 +9,9 @@
 struct epilogue; /* cpu_epilogue.h */
 struct unary_args;
 
+struct kernel_call;
+typedef int kernel_fn(const struct kernel_call *k, struct err *e);
+
 /* ---- context (cpu_ctx.c) ---- */
 
 struct cpu_scratch {
@@ -25,6 +28,8 @@ struct cpu_ctx {
 	int n_threads;
 	struct cpu_scratch *scratch; /* (n_threads + SLOT_SHARED) */
 	const atomic_bool *stop;     /* NULL: none */
+	cpu_prepare_fn *prepare;     /* asked before the kernel's own; NULL: none */
+	bool bf16_weights;           /* products with few rows may keep f32 weights as bf16 */
 };
 
 /* `bytes` of scratch of a thread, or of slot SLOT_x: 64-byte aligned, valid until the next
@@ -62,6 +67,12 @@ struct cpu_prep {
 	struct cpu_pack *pack; /* may be NULL */
 	uint32_t owns;         /* bit i: run does not read input i */
 	bool unchecked;        /* shapes depend on values that only run sees */
+	/* Prepared elsewhere (cpu_prepare_fn): what runs in place of the kernel, and what it needs.
+	 * It applies kernel_call.post itself if the kernel does. */
+	kernel_fn *run; /* NULL: the kernel */
+	void *more;
+	void (*more_free)(void *more);
+	uint64_t more_bytes;
 };
 
 /* ---- kernels ---- */
@@ -86,8 +97,6 @@ enum native {
 	NATIVE_WIDE, /* f32, f64, i32, i64, u64 */
 	NATIVE_TEST  /* as WIDE, and booleans as they are */
 };
-
-typedef int kernel_fn(const struct kernel_call *k, struct err *e);
 
 struct kernel {
 	enum native native;

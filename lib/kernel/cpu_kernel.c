@@ -72,7 +72,10 @@ int cpu_kernel_prepare(const struct op *op, const struct tensor *in, const struc
 	const struct kernel *k = &kernels[op->kind];
 	*prep = NULL;
 	int known = op_check(op, in, out, e);
-	if (known < 0 || (k->prepare && k->prepare(op, in, out, c, prep, e)))
+	if (known < 0)
+		return -1;
+	int taken = known && c->prepare ? c->prepare(op, in, out, c, prep, e) : 0;
+	if (taken < 0 || (!taken && k->prepare && k->prepare(op, in, out, c, prep, e)))
 		return -1;
 	if (!known) {
 		if (!*prep)
@@ -87,12 +90,14 @@ void cpu_prep_free(struct cpu_prep *p)
 	if (!p)
 		return;
 	cpu_pack_drop(p->pack);
+	if (p->more_free)
+		p->more_free(p->more);
 	mem_free(p);
 }
 
 uint64_t cpu_prep_bytes(const struct cpu_prep *p)
 {
-	return p && p->pack ? p->pack->bytes : 0;
+	return p ? (p->pack ? p->pack->bytes : 0) + p->more_bytes : 0;
 }
 
 bool cpu_prep_owns(const struct cpu_prep *p, int i)
@@ -135,7 +140,10 @@ int cpu_kernel_call(struct kernel_call *call, struct err *e)
 		return 0;
 	if (!(k->flags & POSTS))
 		call->post = NULL;
-	if (cpu_adapts(k, call) ? cpu_run_adapted(k, call, e) : k->run(call, e))
+	bool own = call->prep && call->prep->run;
+	if (own                   ? call->prep->run(call, e)
+	    : cpu_adapts(k, call) ? cpu_run_adapted(k, call, e)
+				  : k->run(call, e))
 		return -1;
 	if (post && !(k->flags & POSTS))
 		cpu_epilogue_run(call->ctx, post, out[0].data);

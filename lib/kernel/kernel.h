@@ -35,6 +35,14 @@ uint64_t cpu_ctx_bytes(const struct cpu_ctx *c); /* scratch held now */
 /* What was prepared for one node: packed weights, lookup tables, the kernel chosen. */
 struct cpu_prep;
 
+/* Another way to run some nodes, asked before the table's: as cpu_kernel_prepare, but 1: *prep runs
+ * the node; 0: the table's kernel does. */
+typedef int cpu_prepare_fn(const struct op *op, const struct tensor *in, const struct tensor *out,
+			   struct cpu_ctx *c, struct cpu_prep **prep, struct err *e);
+/* Nodes prepared from now on may compute in bf16: f32 weights of products with few rows are kept
+ * rounded to it, and `prepare`, when not NULL, is asked about every node. */
+void cpu_ctx_allow_bf16(struct cpu_ctx *c, cpu_prepare_fn *prepare);
+
 /* May this node run here?  Otherwise *reason says why not (static text). */
 bool cpu_kernel_supports(const struct op *op, const char **reason);
 

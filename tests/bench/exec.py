@@ -34,11 +34,14 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import tiles
+
+tiles.hide_when_broken()
 import msgpack
 import numpy as np
 import openvino as ov
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import stream
 
 ROWS = ("one", "all", "default", "cl", "heft", "refine", "heft-ov", "heft-cl", "ov-cores")

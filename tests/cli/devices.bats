@@ -109,7 +109,7 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	placebase single -D cpu:0 mobilenet_v3_large.mp > f32.mp
 	placebase single -D cl:0.0:1/precision=f16 mobilenet_v3_large.mp > f16.mp
 	run -2 --separate-stderr devrun -D cl:0.0:1 --precision f8 -o no.mp f16.mp
-	[[ $stderr == *"f16 or f32"* ]]
+	[[ $stderr == *"f16, bf16 or f32"* ]]
 	if ! clinfo 2>/dev/null | grep -q cl_khr_fp16; then
 		run -2 --separate-stderr devrun -D cl:0.0:1 --precision f16 -o no.mp f16.mp
 		[[ $stderr == *"cl:0.0:1/precision=f16"*"cl_khr_fp16"* ]]

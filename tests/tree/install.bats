@@ -83,6 +83,8 @@ as_user() { env -u B -u ROOT PATH=/usr/bin:/bin "$@"; }
 	run -0 env CPPFLAGS=-DMINE CFLAGS=-O1 LDFLAGS=-Wl,-z,now make -n -C "$ROOT" B="$PWD/none" V=1 "$PWD/none/bin/topk"
 	[[ $output == *"-D_GNU_SOURCE"*"-DMINE"*"-std=c11"*"-O1"*"-Wl,--as-needed -Wl,-z,now"* ]]
 	[[ $output != *-Werror* || -n ${CI:-} ]]
+	run -0 make -n -C "$ROOT" B="$PWD/none" ONEDNN=0 V=1 "$PWD/none/bin/topk"
+	[[ $output == *"-DWITHOUT_ONEDNN"* && $output != *kernel/onednn/* ]]
 	run -0 make -n -C "$ROOT" B="$PWD/none" CFLAGS=-O1 OPENCL=0 V=1 "$PWD/none/bin/topk"
 	[[ $output == *"-DWITHOUT_OPENCL"*"-std=c11"*"-O1"* && $output != *lOpenCL* && $output != *device/opencl/* ]]
 }

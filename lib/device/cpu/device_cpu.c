@@ -1,4 +1,5 @@
-/* device_cpu.c - the device class of this machine's cores: `cpu`, `cpu:LIST`.
+/* device_cpu.c - the device class of this machine's cores: `cpu`, `cpu:LIST`, either of them with
+ * `/precision=bf16` behind it.
  *
  * A step is one node, run by the operator kernels on the host (kernel.h), or
  * several fused ones (cpu_fuse.h); it runs to its end.  The worker's thread and the pool's
@@ -10,6 +11,7 @@
 #include "device/cpu/cpu_fuse.h"
 #include "device/host_memory.h"
 #include "kernel/kernel.h"
+#include "kernel/onednn/onednn.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -44,9 +46,18 @@ static int packs_users;
 
 enum { MAX_CORES = CPU_SETSIZE };
 
+static const char option[] = "/precision=";
+
+/* Where the option begins, or the end. */
+static const char *end_of_cores(const char *name)
+{
+	const char *slash = strchr(name, '/');
+	return slash ? slash : name + strlen(name);
+}
+
 static int parse_cores(const char *name, cpu_set_t *set, struct err *e)
 {
-	const char *s = name + 4;
+	const char *s = name + 4, *stop = end_of_cores(name);
 	CPU_ZERO(set);
 	do {
 		char *end;
@@ -61,7 +72,7 @@ static int parse_cores(const char *name, cpu_set_t *set, struct err *e)
 			CPU_SET(c, set);
 		s = end;
 	} while (*s == ',' && s++);
-	if (*s == '\0')
+	if (s == stop)
 		return 0;
 bad:;
 	char q[100];
@@ -69,10 +80,35 @@ bad:;
 		       err_escape(q, sizeof q, name, strlen(name)));
 }
 
+static bool has_list(const char *name)
+{
+	return name[3] == ':';
+}
+
+/* *bf16 from the option. */
+static int parse_precision(const char *name, bool *bf16, struct err *e)
+{
+	const char *s = end_of_cores(name);
+	char q[100];
+	*bf16 = false;
+	if (*s && strncmp(s, option, sizeof option - 1) == 0) {
+		*bf16 = strcmp(s + sizeof option - 1, "bf16") == 0;
+		if (*bf16 || strcmp(s + sizeof option - 1, "f32") == 0)
+			return 0;
+	}
+	return *s == '\0' ? 0
+			  : err_set(e, ST_USAGE,
+				    "device '%s': only /precision=bf16 or f32 may stand behind it",
+				    err_escape(q, sizeof q, name, strlen(name)));
+}
+
 static int cpu_check_name(const char *name, struct err *e)
 {
 	cpu_set_t set;
-	return name[3] == '\0' ? 0 : parse_cores(name, &set, e);
+	bool bf16;
+	if (has_list(name) && parse_cores(name, &set, e) < 0)
+		return -1;
+	return parse_precision(name, &bf16, e);
 }
 
 static void describe(char *dst, size_t cap, int n)
@@ -127,12 +163,28 @@ static void cpu_list_machine(void (*fn)(void *arg, const struct device *d), void
 
 /* ---- opening ---- */
 
+static void describe_precision(struct device *d)
+{
+	static const char *const how[] = {
+		[ONEDNN_CONVERTED] =
+			"no bf16 units: weights of thin products in bf16, all else f32",
+		[ONEDNN_SLOW_BF16] =
+			"no AMX, and f32 is faster than its AVX512_BF16: weights of thin "
+			"products in bf16, all else f32",
+		[ONEDNN_BF16] = "products in bf16 (AVX512_BF16)",
+		[ONEDNN_AMX] = "products in bf16 (AMX)"};
+	size_t n = strlen(d->description);
+	snprintf(d->description + n, sizeof d->description - n, "; %s", how[onednn_speed()]);
+}
+
 static int cpu_open(struct device *d, struct err *e)
 {
 	cpu_set_t all, set;
 	if (sched_getaffinity(0, sizeof all, &all) != 0)
 		return err_sys(e, ST_RUNTIME, "cannot read this process's cores");
-	bool pinned = d->name[3] == ':';
+	bool pinned = has_list(d->name), bf16;
+	if (parse_precision(d->name, &bf16, e) < 0 || (bf16 && onednn_open(e) < 0))
+		return -1;
 	if (!pinned)
 		set = all;
 	else if (parse_cores(d->name, &set, e) < 0)
@@ -149,6 +201,10 @@ static int cpu_open(struct device *d, struct err *e)
 	s->pool = pool_new(d->n_cpus, pinned ? d->cpus : NULL);
 	s->ctx = cpu_ctx_new(s->pool, packs);
 	d->state = s;
+	if (bf16) {
+		cpu_ctx_allow_bf16(s->ctx, onednn_prepare);
+		describe_precision(d);
+	}
 	return 0;
 }
 
@@ -276,8 +332,10 @@ static uint64_t cpu_scratch(struct device *d)
 
 const struct device_class cpu_device_class = {
 	.forms = "cpu, cpu:LIST",
-	.help = "cpu (all cores), cpu:LIST (these cores, as in cpu:0 or cpu:0-3,5)",
+	.help = "cpu (all cores), cpu:LIST (these cores, as in cpu:0 or cpu:0-3,5; either with "
+		"/precision=bf16)",
 	.all_cores = "cpu",
+	.precisions = "bf16",
 	.check_name = cpu_check_name,
 	.list_machine = cpu_list_machine,
 	.max_nodes = FUSE_NODES,

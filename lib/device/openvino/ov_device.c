@@ -9,9 +9,11 @@
  * process and take over the cores of the thread that first needs them. */
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/tiles.h"
 #include "device/host_memory.h"
 #include "device/openvino/ov_impl.h"
 
@@ -352,6 +354,14 @@ static int openvino_node_times(struct device *d, const struct step_spec *spec, d
 	return rc;
 }
 
+/* Read by the library when it first looks at the processor. */
+static void openvino_set_environment(const char *const *names, uint32_t n)
+{
+	(void)names, (void)n;
+	if (tiles_of_processor() == TILES_HIDDEN)
+		setenv("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16", 0);
+}
+
 const struct device_class openvino_device_class = {
 	.forms = "ov:NAME",
 	.help = "ov:NAME (a device of OpenVINO: ov:CPU, ov:CPU:0 on core 0, ov:GPU.1, ov:AUTO, "
@@ -359,6 +369,7 @@ const struct device_class openvino_device_class = {
 		"ov:CPU:0-1/threads=2/precision=bf16)",
 	.check_name = openvino_check_name,
 	.list_machine = openvino_list_machine,
+	.set_environment = openvino_set_environment,
 	.max_nodes = UINT32_MAX,
 	.segments = true,
 	.segment_s = 15e-6,

@@ -39,6 +39,7 @@ struct quant_job {
 	const struct tensor *b;
 	bool transpose;
 	struct qpanels q;
+	uint16_t *rounded; /* fill_rounded: room for b as bf16 */
 };
 
 static void fill_quant(void *arg, void *data)
@@ -46,6 +47,46 @@ static void fill_quant(void *arg, void *data)
 	struct quant_job *job = arg;
 	qpanels_pack(&job->q, job->b, job->transpose, (char *)data + PANELS_AT);
 	*(struct qpanels *)data = job->q;
+}
+
+/* f32 weights that a context keeps as bf16: products with so few rows take as long as reading the
+ * weights. */
+enum { FEW_ROWS = GEMM_M, LAYOUT_ROUNDED = 1 << 17 };
+
+static bool rounds(const struct op *op, const struct tensor *in, const struct cpu_ctx *c)
+{
+	struct operand a = operand_of(&in[0], op->a.matmul.transpose_a, true);
+	return c->bf16_weights && in[1].elem == EL_F32 && in[1].rank == 2 && !in[1].quant &&
+	       tensor_is_static(&in[0]) && a.rows * matrix_count(&a) <= FEW_ROWS;
+}
+
+static void fill_rounded(void *arg, void *data)
+{
+	struct quant_job *job = arg;
+	struct tensor b = *job->b;
+	b.elem = EL_BF16;
+	b.data = job->rounded;
+	cpu_convert(EL_BF16, b.data, EL_F32, job->b->data, tensor_elements(&b));
+	qpanels_pack(&job->q, &b, job->transpose, (char *)data + PANELS_AT);
+	*(struct qpanels *)data = job->q;
+}
+
+/* NULL: no memory. */
+static struct cpu_pack *pack_rounded(const struct tensor *b, bool transpose, struct cpu_ctx *c)
+{
+	struct quant_job job = {.b = b, .transpose = transpose};
+	struct tensor half = *b;
+	uint64_t layout[6] = {OP_MATMUL | LAYOUT_QUANT | LAYOUT_ROUNDED, transpose,
+			      (uint64_t)b->dim[0], (uint64_t)b->dim[1]};
+	half.elem = EL_BF16;
+	qpanels_plan(&half, transpose, &job.q);
+	job.rounded = mem_try((size_t)tensor_elements(b) * sizeof *job.rounded);
+	if (!job.rounded)
+		return NULL;
+	struct cpu_pack *p = cpu_pack_get(c->packs, b->data, layout,
+					  PANELS_AT + qpanels_bytes(&job.q), fill_rounded, &job);
+	mem_free(job.rounded);
+	return p;
 }
 
 static struct cpu_pack *pack_quant(const struct tensor *b, bool transpose, struct cpu_ctx *c)
@@ -81,7 +122,9 @@ int prepare_matmul(const struct op *op, const struct tensor *in, const struct te
 	    (!b->quant && b->elem != EL_F32 && b->elem != EL_F16 && b->elem != EL_BF16))
 		return 0;
 	bool few = (b->quant || b->elem == EL_BF16) && qpanels_fit(b, transpose);
-	struct cpu_pack *pack = few ? pack_quant(b, transpose, c) : pack_plain(op, b, c);
+	struct cpu_pack *pack = few                 ? pack_quant(b, transpose, c)
+				: rounds(op, in, c) ? pack_rounded(b, transpose, c)
+						    : pack_plain(op, b, c);
 	if (!pack)
 		return err_set(e, ST_RUNTIME, "out of memory for packed weights");
 	*prep = MEM_NEW(struct cpu_prep);

@@ -13,7 +13,7 @@ enum { MAX_DNNPART_SETS = 60000 };
 /* ---- costs, links and rules ---- */
 
 /* The device that the records know for `name`: itself, and for the dnnpart models, whose devices
- * come in kinds, the first that has its name up to a ':'. */
+ * come in kinds, the first that has its name up to a ':' or '/'. */
 static const char *known_as(const struct place_inputs *x, const char *name)
 {
 	size_t n = strcspn(name, ":");
@@ -21,7 +21,8 @@ static const char *known_as(const struct place_inputs *x, const char *name)
 	if (x->rules == PLACE_SCHEDULE || !x->has_devs || devs_find(&x->devs, name) >= 0)
 		return name;
 	for (uint32_t i = 0; i < x->devs.k; i++)
-		if (strncmp(x->devs.names[i], name, n) == 0 && x->devs.names[i][n] == ':')
+		if (strncmp(x->devs.names[i], name, n) == 0 &&
+		    (x->devs.names[i][n] == ':' || x->devs.names[i][n] == '/'))
 			return x->devs.names[i];
 	return name;
 }

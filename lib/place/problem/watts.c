@@ -77,7 +77,8 @@ int watts_parse(const char *list, struct arena *a, struct watts_list *out, struc
 size_t watts_about(const struct watts_item *item, const char *device)
 {
 	size_t n = strlen(item->name);
-	bool about = strncmp(item->name, device, n) == 0 && (!device[n] || device[n] == ':');
+	bool about = strncmp(item->name, device, n) == 0 &&
+		     (!device[n] || device[n] == ':' || device[n] == '/');
 
 	return about ? n : 0;
 }

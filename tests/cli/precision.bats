@@ -1,0 +1,111 @@
+#!/usr/bin/env bats
+# cpu devices whose products are in bf16: what they compute, what their names may be, what is said where
+# oneDNN is missing.
+# programs: devrun
+bats_require_minimum_version 1.5.0
+load ../support/common.bash
+
+setup_file() {
+	common_setup_file
+	cd "$BATS_FILE_TMPDIR" || return 1
+	py - > names <<< 'import bf16_nets; print(*bf16_nets.NAMES)'
+	local n
+	for n in $(cat names); do
+		ir2dag "$n.xml" -o "$n.mp" || return 1
+	done
+	models googlenet
+}
+
+setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
+
+needs_onednn() {
+	devrun probe -D cpu:0/precision=bf16 -o probed.mp c1x1.mp 2> said || {
+		grep -q 'without oneDNN' said
+		skip "built without oneDNN"
+	}
+}
+
+# outputs DEVICE DIRECTORY MODEL
+outputs() {
+	mkdir -p "$2"
+	placebase single -D "$1" "$3.mp" | devrun --no-reference --runs 1 --outputs "$2/$3" -o "$2.mp" -
+}
+
+@test "products in bf16 are near f32, and no nearer than bf16 is; the same for one thread and two" {
+	needs_onednn
+	two_cores
+	export HSDAG_BF16_PRODUCTS=1
+	local n
+	for n in $(cat names); do
+		outputs cpu:0 f32 "$n"
+		outputs cpu:0/precision=bf16 one "$n"
+		outputs cpu/precision=bf16 two "$n"
+	done
+	py - <<-'PY'
+		exact = {"depth", "none", "empty", "hollow"}                 # no product, or none of bf16
+		if "avx512bw" not in open("/proc/cpuinfo").read():
+		    exact = None                                             # oneDNN has no bf16 there
+		for n in open("names").read().split():
+		    a, b, c = (np.load(f"{d}/{n}/0.npy").astype(np.float64) for d in ("f32", "one", "two"))
+		    assert a.shape == b.shape == c.shape, n
+		    assert (b == c).all(), n
+		    if a.size == 0:
+		        continue
+		    off = float(np.linalg.norm(a - b) / (np.linalg.norm(a) or 1))
+		    assert off < 4e-3, (n, off)
+		    if exact is not None and n != "found":
+		        assert (off == 0) == (n in exact), (n, off)
+	PY
+}
+
+@test "weights of thin products are kept in bf16 on every processor" {
+	needs_onednn
+	outputs cpu:0 f32 few
+	outputs cpu:0/precision=bf16 one few
+	py 'a, b = (np.load(f"{d}/few/0.npy") for d in ("f32", "one")); assert 0 < abs(a - b).max() < 1e-2 * abs(a).max()'
+}
+
+@test "the devs record says what the processor does, and --list names no precision" {
+	needs_onednn
+	run -0 recdump -k devs probed.mp
+	[[ $output == *"cpu:0/precision=bf16"* ]]
+	run -0 devrun --list
+	[[ $output != *precision* ]]
+}
+
+@test "devices of both precisions in one placement; cpu:0 and its bf16 are one core" {
+	needs_onednn
+	two_cores
+	export HSDAG_BF16_PRODUCTS=1
+	placebase random -D cpu:0,cpu:1/precision=bf16 --seed 3 googlenet.mp |
+		devrun --no-reference --runs 2 --outputs mixed -o mixed.mp -
+	outputs cpu:0 f32 googlenet
+	py '
+		assert runs("mixed.mp")[0]["ok"]
+		a, b = (np.load(d + "/0.npy").astype(np.float64) for d in ("f32/googlenet", "mixed"))
+		off = np.linalg.norm(a - b) / np.linalg.norm(a)
+		assert 1e-6 < off < 2e-2, off
+	'
+	run -2 --separate-stderr devrun probe -D cpu:0,cpu:0/precision=bf16 -o no.mp c1x1.mp
+	[[ $stderr == *"share cores"* ]]
+	run -0 devrun probe -D cpu:0,cpu:1 --precision bf16 -o both.mp c1x1.mp
+	run -0 recdump -k devs both.mp
+	[[ $output == *"cpu:0/precision=bf16"*"cpu:1/precision=bf16"* ]]
+}
+
+@test "options that are wrong are refused before anything runs" {
+	local name
+	for name in cpu/ cpu:0/ cpu:0/precision cpu:0/precision= cpu:0/precision=f16 cpu:0/precision=bf16x \
+		cpu:0/precision=bf16/precision=f32 cpu/threads=2 cpu:/precision=bf16 cpu/:0; do
+		run -2 --separate-stderr devrun probe -D "$name" -o no.mp c1x1.mp
+		[[ $stderr == *"$name"* && ! -s no.mp ]] || { echo "$name: $stderr"; return 1; }
+	done
+	run -0 devrun probe -D cpu:0/precision=f32 -o f32.mp c1x1.mp
+}
+
+@test "without oneDNN: a message that says so, and f32 as ever" {
+	make -s -C "$ROOT" B="$B" DEPS=: "$B/bare/devrun"
+	run -2 --separate-stderr "$B/bare/devrun" probe -D cpu:0/precision=bf16 -o no.mp c1x1.mp
+	[[ $stderr == *"cpu:0/precision=bf16"*"built without oneDNN"* ]]
+	run -0 "$B/bare/devrun" probe -D cpu:0 -o bare.mp c1x1.mp
+}

@@ -1,0 +1,65 @@
+"""bf16_nets.py - small networks whose products a device may compute in bf16: NAME.xml for each, in the current directory."""
+import numpy as np
+
+from tiny_ir import Model
+
+rng = np.random.default_rng(5)
+
+
+def weights(*shape):
+    return rng.standard_normal(shape).astype(np.float32)
+
+
+def conv(name, x, w, out, spatial=2, stride=1, pad=(0, 0), dilation=1, group=False, post=()):
+    m = Model(name)
+    at = m.layer("Parameter", "x", "f32", x)
+    weight = m.const("w", "f32", weights(*w))
+    at = m.layer("GroupConvolution" if group else "Convolution", "conv", "f32", out, at, weight,
+                 strides=",".join([str(stride)] * spatial), dilations=",".join([str(dilation)] * spatial),
+                 pads_begin=",".join([str(pad[0])] * spatial), pads_end=",".join([str(pad[1])] * spatial), auto_pad="explicit")
+    if post:
+        bias = m.const("b", "f32", weights(1, out[1], *[1] * spatial))
+        at = m.layer("Add", "bias", "f32", out, at, bias)
+        at = m.layer(post[0], "act", "f32", out, at)
+    m.result(at)
+    m.save()
+
+
+def matmul(name, a, b, out, turn_a=False, turn_b=False, constant=True):
+    m = Model(name)
+    x = m.layer("Parameter", "x", "f32", a)
+    y = m.const("w", "f32", weights(*b)) if constant else m.layer("Parameter", "y", "f32", b)
+    at = m.layer("MatMul", "product", "f32", out, x, y, transpose_a=str(turn_a).lower(), transpose_b=str(turn_b).lower())
+    m.result(m.layer("Add", "bias", "f32", out, at, m.const("b", "f32", weights(out[-1]))))
+    m.save()
+
+
+conv("c1x1", (1, 64, 14, 14), (96, 64, 1, 1), (1, 96, 14, 14), post=("ReLU",))
+conv("c3x3", (2, 19, 17, 13), (35, 19, 3, 3), (2, 35, 17, 13), pad=(1, 1), post=("Sigmoid",))
+conv("stem", (1, 3, 65, 47), (16, 3, 7, 7), (1, 16, 33, 24), stride=2, pad=(3, 3))
+conv("uneven", (1, 8, 30, 31), (24, 8, 4, 4), (1, 24, 14, 15), stride=2, pad=(1, 0), dilation=1)
+conv("wide", (1, 16, 40, 40), (16, 16, 3, 3), (1, 16, 40, 40), pad=(4, 4), dilation=4)
+conv("groups", (1, 32, 20, 20), (4, 12, 8, 3, 3), (1, 48, 20, 20), pad=(1, 1), group=True, post=("ReLU",))
+conv("depth", (1, 64, 28, 28), (64, 1, 1, 3, 3), (1, 64, 28, 28), pad=(1, 1), group=True)
+conv("line", (1, 16, 400), (32, 16, 5), (1, 32, 400), spatial=1, pad=(2, 2))
+conv("volume", (1, 8, 7, 12, 12), (16, 8, 3, 3, 3), (1, 16, 7, 12, 12), spatial=3, pad=(1, 1))
+conv("pixel", (1, 512, 1, 1), (700, 512, 1, 1), (1, 700, 1, 1), post=("ReLU",))
+conv("none", (0, 64, 14, 14), (96, 64, 1, 1), (0, 96, 14, 14))
+matmul("tall", (197, 100), (100, 131), (197, 131))
+matmul("turned", (3, 37, 64), (96, 64), (3, 37, 96), turn_b=True)
+matmul("left", (64, 50), (64, 96), (50, 96), turn_a=True)
+matmul("few", (2, 512), (512, 300), (2, 300))
+matmul("pairs", (2, 3, 33, 40), (2, 3, 40, 65), (2, 3, 33, 65), constant=False)
+matmul("keys", (2, 3, 33, 64), (1, 3, 47, 64), (2, 3, 33, 47), turn_b=True, constant=False)
+matmul("empty", (0, 100), (100, 131), (0, 131))
+matmul("hollow", (50, 0), (0, 131), (50, 131), constant=False)
+
+m = Model("found")  # its rows are known only while running
+at = m.layer("NonZero", "nonzero", "i64", (2, -1), m.layer("Parameter", "x", "f32", (40, 40)), output_type="i64")
+at = m.layer("Convert", "real", "f32", (2, -1), at, destination_type="f32")
+at = m.layer("MatMul", "product", "f32", (-1, 200), at, m.const("w", "f32", weights(2, 200)), transpose_a="true", transpose_b="false")
+m.result(at)
+m.save()
+
+NAMES = ["c1x1", "c3x3", "stem", "uneven", "wide", "groups", "depth", "line", "volume", "pixel", "none", "tall", "turned", "left",
+         "few", "pairs", "keys", "empty", "hollow", "found"]
