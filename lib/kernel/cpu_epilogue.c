@@ -120,11 +120,13 @@ static bool short_rows(const struct epilogue *e)
 	return e->rows > 1 && e->cols <= EPI_BLOCK / 4 && n <= COPIES;
 }
 
-static void run_short_rows(const struct epilogue *e, float *c, int64_t lo, int64_t hi)
+/* Stretches lo .. hi - 1 of so many rows: where one begins is the same for any number of tasks. */
+static void run_stretches(const struct epilogue *e, float *c, int64_t lo, int64_t hi)
 {
 	float room[COPIES][EPI_BLOCK];
-	for (int64_t row = lo, most = EPI_BLOCK / e->cols; row < hi; row += most) {
-		int64_t n = hi - row < most ? hi - row : most;
+	int64_t most = EPI_BLOCK / e->cols;
+	for (int64_t row = lo * most; row < hi * most && row < e->rows; row += most) {
+		int64_t n = e->rows - row < most ? e->rows - row : most;
 		float *base[EPI_OPERANDS];
 		int step[EPI_OPERANDS], copies = 0;
 		for (int j = 0; j < e->n_operands; j++) {
@@ -145,6 +147,8 @@ static void run_short_rows(const struct epilogue *e, float *c, int64_t lo, int64
 struct whole_run {
 	const struct epilogue *e;
 	float *c;
+	bool stretches;
+	int64_t units;      /* rows, or stretches of them */
 	int n_tasks, parts; /* parts of a row */
 };
 
@@ -154,9 +158,9 @@ static void whole_task(void *arg, int task, int thread)
 	const struct epilogue *e = r->e;
 	int64_t lo, hi, begin, end;
 	(void)thread;
-	cpu_range(e->rows, r->n_tasks / r->parts, task / r->parts, &lo, &hi);
-	if (r->parts == 1 && short_rows(e)) {
-		run_short_rows(e, r->c, lo, hi);
+	cpu_range(r->units, r->n_tasks / r->parts, task / r->parts, &lo, &hi);
+	if (r->stretches) {
+		run_stretches(e, r->c, lo, hi);
 		return;
 	}
 	cpu_range(e->cols, r->parts, task % r->parts, &begin, &end);
@@ -167,14 +171,16 @@ static void whole_task(void *arg, int task, int thread)
 
 void cpu_epilogue_run(struct cpu_ctx *ctx, const struct epilogue *e, float *c)
 {
-	struct whole_run r = {e, c, 1, 1};
+	bool stretches = short_rows(e);
+	int64_t most = stretches ? EPI_BLOCK / e->cols : 1;
+	struct whole_run r = {e, c, stretches, (e->rows + most - 1) / most, 1, 1};
 	int64_t tasks = cpu_tasks(e->rows * e->cols * (e->n_code > 1 ? e->n_code : 1), GRAIN);
 	if (tasks > 4 * ctx->n_threads)
 		tasks = 4 * ctx->n_threads;
 	if (ctx->n_threads == 1)
 		tasks = 1;
-	if (tasks <= e->rows)
-		r.n_tasks = (int)tasks;
+	if (tasks <= r.units || stretches)
+		r.n_tasks = (int)(tasks < r.units ? tasks : r.units);
 	else
 		r.n_tasks = (int)e->rows * (r.parts = (int)(tasks / e->rows));
 	cpu_parallel(ctx, r.n_tasks, whole_task, &r);
