@@ -32,7 +32,8 @@ struct pool {
 	pthread_mutex_t lock;
 	pthread_cond_t wake, finished;
 	bool stop;
-	int first; /* number of the run's task 0 */
+	atomic_bool yields; /* at once, when it waits */
+	int first;          /* number of the run's task 0 */
 	void (*fn)(void *, int, int);
 	void *arg;
 };
@@ -47,9 +48,9 @@ static inline void spin_pause(void)
 enum { EAGER_SPINS = 1000, YIELDING_SPINS = 4000 }; /* of some 50 ns, of a microsecond or so */
 
 /* One more turn of a wait, the s-th; false: it is time to sleep. */
-static bool spin(int s)
+static bool spin(const struct pool *p, int s)
 {
-	if (s >= EAGER_SPINS)
+	if (s >= EAGER_SPINS || atomic_load_explicit(&p->yields, memory_order_relaxed))
 		sched_yield();
 	else
 		spin_pause();
@@ -82,7 +83,7 @@ static void take_tasks(struct pool *p, int thread)
 /* Wait for a generation other than `seen`; false: the pool ends. */
 static bool wait_for_run(struct pool *p, unsigned seen)
 {
-	for (int s = 0; spin(s); s++)
+	for (int s = 0; spin(p, s); s++)
 		if (generation(p) != seen)
 			return true;
 	pthread_mutex_lock(&p->lock);
@@ -106,15 +107,19 @@ static void *worker_loop(void *arg)
 	return NULL;
 }
 
+static void keep_to(pthread_t thread, int cpu)
+{
+	cpu_set_t set;
+	CPU_ZERO(&set);
+	CPU_SET((size_t)cpu, &set);
+	pthread_setaffinity_np(thread, sizeof set, &set);
+}
+
 static void *start(void *arg)
 {
 	struct worker *w = arg;
-	if (w->cpu >= 0) {
-		cpu_set_t set;
-		CPU_ZERO(&set);
-		CPU_SET((size_t)w->cpu, &set);
-		pthread_setaffinity_np(pthread_self(), sizeof set, &set);
-	}
+	if (w->cpu >= 0)
+		keep_to(pthread_self(), w->cpu);
 	return worker_loop(arg);
 }
 
@@ -153,6 +158,13 @@ void pool_free(struct pool *p)
 	mem_free(p);
 }
 
+void pool_take_turns(struct pool *p, const int *cpus)
+{
+	atomic_store(&p->yields, true);
+	for (int i = 1; i < p->n; i++)
+		keep_to(p->workers[i - 1].thread, cpus[i]);
+}
+
 int pool_size(const struct pool *p)
 {
 	return p->n;
@@ -172,7 +184,7 @@ static void run_some(struct pool *p, int first, int n)
 		pthread_mutex_unlock(&p->lock);
 	}
 	take_tasks(p, 0);
-	for (int s = 0; atomic_load(&p->done) < n && spin(s);)
+	for (int s = 0; atomic_load(&p->done) < n && spin(p, s);)
 		s++;
 	if (atomic_load(&p->done) == n)
 		return;

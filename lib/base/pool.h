@@ -12,6 +12,9 @@ struct pool;
 struct pool *pool_new(int n_threads, const int *cpus);
 void pool_free(struct pool *p);
 int pool_size(const struct pool *p);
+/* Its threads share the cores cpus[0 .. n_threads-1] with others that take turns with it: from now on
+ * thread i keeps to cpus[i], but for the caller, and who waits yields at once. */
+void pool_take_turns(struct pool *p, const int *cpus);
 
 /* fn(arg, i, thread) for i < n_tasks, on all threads; returns when all are
  * done.  thread < pool_size names the running thread (for scratch memory). */

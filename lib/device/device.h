@@ -132,6 +132,8 @@ struct device_class {
 	/* Fill d->state, d->mem_bytes, d->align, d->description from d->name. */
 	int (*open)(struct device *d, struct err *e);
 	void (*close)(struct device *d);
+	/* After open: others share its cores, and take turns with it; may be NULL. */
+	void (*take_turns)(struct device *d);
 	/* Called once by the worker's thread before its first step (affinity); may be NULL. */
 	void (*enter)(struct device *d);
 
@@ -236,6 +238,7 @@ char *device_class_help(char *dst, size_t cap);
 struct device_list {
 	uint32_t n;
 	struct device *dev;
+	bool at_once; /* devices that share cores may compute at once */
 };
 
 /* Parse "cpu:0,cl:0.0,..." without opening anything: names are checked (ST_USAGE),
@@ -261,11 +264,16 @@ int device_list_find(const struct device_list *l, const char *name); /* index, o
 uint32_t device_alike(const struct device_list *l, uint32_t d);
 /* What a plan may take of d's memory; 0: unknown. */
 uint64_t device_memory(const struct device *d);
-/* Open all, after each class has set the environment that its driver reads.  Devices
- * that share cores are refused (ST_USAGE) unless allow_shared. */
-int device_list_open(struct device_list *l, bool allow_shared, struct err *e) MUST_CHECK;
+/* Open all, after each class has set the environment that its driver reads.  Devices that share
+ * cores take turns, unless at_once; those that cannot (device_list_turns) are refused (ST_USAGE). */
+int device_list_open(struct device_list *l, bool at_once, struct err *e) MUST_CHECK;
 void device_list_close(struct device_list *l);
 bool device_shares_cores(const struct device *a, const struct device *b);
+/* Do i and j share cores and take turns?  Only devices whose runs return when the step has ended
+ * can. */
+bool device_list_turns(const struct device_list *l, uint32_t i, uint32_t j);
+/* (n,n) of all pairs, from a; NULL: none takes turns. */
+uint8_t *device_list_all_turns(const struct device_list *l, struct arena *a);
 
 /* All devices of this machine, for --list: name, type, memory, description.
  * Calls fn for each; a platform that fails is described by its error. */

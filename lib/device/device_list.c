@@ -162,17 +162,36 @@ bool device_shares_cores(const struct device *a, const struct device *b)
 	return false;
 }
 
+bool device_list_turns(const struct device_list *l, uint32_t i, uint32_t j)
+{
+	const struct device *a = &l->dev[i], *b = &l->dev[j];
+	return i != j && !l->at_once && !a->class->finish && !b->class->finish &&
+	       device_shares_cores(a, b);
+}
+
+uint8_t *device_list_all_turns(const struct device_list *l, struct arena *a)
+{
+	uint8_t *turns = ARENA_NEWN(a, uint8_t, (size_t)l->n * l->n);
+	bool any = false;
+	for (uint32_t i = 0; i < l->n * l->n; i++) {
+		turns[i] = device_list_turns(l, i / l->n, i % l->n);
+		any |= turns[i];
+	}
+	return any ? turns : NULL;
+}
+
 static int refuse_shared(const struct device_list *l, struct err *e)
 {
 	for (uint32_t i = 0; i < l->n; i++)
 		for (uint32_t j = i + 1; j < l->n; j++)
-			if (device_shares_cores(&l->dev[i], &l->dev[j]))
-				return err_set(
-					e, ST_USAGE,
-					"devices '%s' and '%s' share cores and would "
-					"disturb each other; give them different cores (cpu:LIST, "
-					"cl:P.D:A-B) or say --allow-shared",
-					l->dev[i].name, l->dev[j].name);
+			if (device_shares_cores(&l->dev[i], &l->dev[j]) &&
+			    !device_list_turns(l, i, j))
+				return err_set(e, ST_USAGE,
+					       "devices '%s' and '%s' share cores, cannot take "
+					       "turns, and would disturb each other; give them "
+					       "different cores (cpu:LIST, "
+					       "cl:P.D:A-B) or say --allow-shared",
+					       l->dev[i].name, l->dev[j].name);
 	return 0;
 }
 
@@ -192,8 +211,9 @@ static void set_environments(const struct device_list *l)
 	mem_free(names);
 }
 
-int device_list_open(struct device_list *l, bool allow_shared, struct err *e)
+int device_list_open(struct device_list *l, bool at_once, struct err *e)
 {
+	l->at_once = at_once;
 	set_environments(l);
 	for (uint32_t i = 0; i < l->n; i++) {
 		struct device *d = &l->dev[i];
@@ -201,7 +221,12 @@ int device_list_open(struct device_list *l, bool allow_shared, struct err *e)
 			return err_prefix(e, "device '%s'", d->name);
 		d->is_open = true;
 	}
-	return allow_shared ? 0 : refuse_shared(l, e);
+	for (uint32_t i = 0; i < l->n * l->n; i++) {
+		struct device *d = &l->dev[i / l->n];
+		if (d->class->take_turns && device_list_turns(l, i / l->n, i % l->n))
+			d->class->take_turns(d);
+	}
+	return at_once ? 0 : refuse_shared(l, e);
 }
 
 void device_list_close(struct device_list *l)

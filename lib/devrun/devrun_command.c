@@ -65,7 +65,7 @@ static const struct {
 
 static const char no_verb_details[] =
 	"Without -D the devices come from the stream's devs record. Devices that share\n"
-	"cores are refused unless --allow-shared is given.\n"
+	"cores take turns, unless --allow-shared is given.\n"
 	"\n"
 	"Without a verb devrun runs placements; --list, --support, --probe and --paired\n"
 	"stand for the other verbs. A file that is called like a verb: ./list, or -- list.";
@@ -176,8 +176,8 @@ static void choose_options(struct devrun_command *c, int64_t *runs, int of, stru
 		{OPENED,
 		 NUMBER("timeout", 0, OPT_REAL, m->limit_s, "S", "ends a run; 0: none", 0, 1e9)},
 		{RUN, FLAG("reference", 0, s->reference, "best single device in between")},
-		{OPENED,
-		 FLAG("allow-shared", 0, s->allow_shared, "accept devices that share cores")},
+		{OPENED, FLAG("allow-shared", 0, s->allow_shared,
+			      "devices that share cores compute at once")},
 	};
 	int n = 0;
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {

@@ -10,15 +10,26 @@
 /* How long the caller sleeps before it asks whether to go on. */
 static const double WATCH_S = 0.1;
 
-/* Spin longer on cores of its own: waking costs as much as a small step. */
-static double spin_s(const struct device_list *l, uint32_t d)
+static bool shares_cores(const struct device_list *l, uint32_t d)
 {
-	if (l->dev[d].n_cpus == 0)
-		return 100e-6;
 	for (uint32_t i = 0; i < l->n; i++)
 		if (i != d && device_shares_cores(&l->dev[i], &l->dev[d]))
-			return 100e-6;
-	return 50e-3;
+			return true;
+	return false;
+}
+
+/* Spin longer on cores of its own: waking costs as much as a small step.  Who takes turns yields to
+ * who has the turn. */
+static double spin_s(const struct device_list *l, uint32_t d)
+{
+	bool own = l->dev[d].n_cpus > 0 && (!shares_cores(l, d) || !l->at_once);
+	return own ? 50e-3 : 100e-6;
+}
+
+/* Before it yields. */
+static double eager_s(const struct device_list *l, uint32_t d)
+{
+	return shares_cores(l, d) && !l->at_once ? 0 : 100e-6;
 }
 
 struct executor *executor_new(struct device_list *l)
@@ -44,6 +55,7 @@ struct executor *executor_new(struct device_list *l)
 		w->dev = d;
 		w->device = &l->dev[d];
 		w->spin_s = spin_s(l, d);
+		w->eager_s = eager_s(l, d);
 		w->device->stop = &x->stop;
 		atomic_init(&w->inbox, GRAPH_NONE);
 		pthread_mutex_init(&w->lock, NULL);

@@ -22,8 +22,9 @@ struct worker {
 	bool started;
 	uint32_t *heap, n_heap; /* ready tasks, highest rank first; the worker's own */
 	size_t cap_heap;
-	uint32_t left; /* tasks that it has not started */
-	double spin_s; /* it looks for work for so long before it sleeps */
+	uint32_t left;  /* tasks that it has not started */
+	double spin_s;  /* it looks for work for so long before it sleeps */
+	double eager_s; /* of that it keeps its core, then it yields to others while it looks */
 	double busy_s;
 	_Alignas(64)
 		atomic_uint inbox; /* ready tasks that others hand over: a list through slot.next */

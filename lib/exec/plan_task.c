@@ -2,6 +2,7 @@
 #include "exec/plan_build.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- small lists ---- */
@@ -183,6 +184,76 @@ static void add_delays(struct builder *b)
 			plan_add_wait(b, b->c.delayed_by[i], i);
 }
 
+/* ---- devices that take turns ---- */
+
+/* A group in its predicted place. */
+struct in_time {
+	double start_s, end_s;
+	uint32_t group;
+};
+
+/* Groups are numbered in a topological order, which decides where neither takes time. */
+static int by_time(const void *pa, const void *pb)
+{
+	const struct in_time *a = pa, *b = pb;
+	if (a->start_s != b->start_s)
+		return a->start_s < b->start_s ? -1 : 1;
+	if (a->end_s != b->end_s)
+		return a->end_s < b->end_s ? -1 : 1;
+	return (a->group > b->group) - (a->group < b->group);
+}
+
+/* Devices o and d take turns.  The groups of o since d's last one, in their predicted order; the last of
+ * o's turn before that, which ends it: all of d's turn wait for it; GRAPH_NONE: d was first. */
+struct turn {
+	uint32_t *group, n, before;
+	size_t cap;
+};
+
+/* A group on d comes next: o's turn is over.  Its last group, as predicted, is made its last. */
+static void end_turn(struct builder *b, struct turn *o)
+{
+	if (o->n > 0)
+		o->before = o->group[o->n - 1];
+	for (uint32_t i = 0; i + 1 < o->n; i++)
+		plan_add_wait(b, o->group[i], o->before);
+	o->n = 0;
+}
+
+/* Turns come as predicted: each group waits for the last turn of all that its device takes turns
+ * with. */
+static void add_turns(struct builder *b)
+{
+	const uint8_t *turns = b->p->costs.turns;
+	uint32_t k = n_devices(b), n = b->c.n;
+	if (!turns)
+		return;
+	struct in_time *x = ARENA_NEWN(b->a, struct in_time, n);
+	struct turn *turn = ARENA_NEWN(b->a, struct turn, (size_t)k * k);
+	for (uint32_t i = 0; i < n; i++)
+		x[i] = (struct in_time){b->c.tl->start_s[i], b->c.tl->end_s[i], i};
+	for (uint32_t i = 0; i < k * k; i++)
+		turn[i].before = GRAPH_NONE;
+	if (n > 1)
+		qsort(x, n, sizeof *x, by_time);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t g = x[i].group, d = b->c.group[g].dev;
+		for (uint32_t o = 0; o < k; o++) {
+			struct turn *of = &turn[o * k + d], *own = &turn[d * k + o];
+			if (!turns[o * k + d])
+				continue;
+			end_turn(b, of);
+			if (of->before != GRAPH_NONE)
+				plan_add_wait(b, of->before, g);
+			own->group = mem_grow(own->group, &own->cap, (size_t)own->n + 1,
+					      sizeof *own->group);
+			own->group[own->n++] = g;
+		}
+	}
+	for (uint32_t i = 0; i < k * k; i++)
+		mem_free(turn[i].group);
+}
+
 /* Every group reads its inputs, each once; inputs of the model come to the device. */
 static int add_readers(struct builder *b, struct err *e)
 {
@@ -215,5 +286,6 @@ int plan_tasks(struct builder *b, struct err *e)
 		if (add_copy(b, c, e) < 0)
 			return -1;
 	add_delays(b);
+	add_turns(b);
 	return add_readers(b, e);
 }

@@ -113,6 +113,7 @@ int planner_open(struct planner *p, struct model *m, struct device_list *l, stru
 	p->costs = (struct sched_costs){.task_s = p->step_s,
 					.contention = true,
 					.overlap = copies_overlap(l),
+					.turns = device_list_all_turns(l, p->arena),
 					.policy = SCHED_RANK};
 	guess_links(p);
 	return 0;

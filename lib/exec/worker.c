@@ -8,8 +8,6 @@
 /* Between runs a worker looks for the next one for so long, and gives its core to whoever
  * starts it. */
 static const double SPIN_BETWEEN_S = 0.5e-3;
-/* Within a run it keeps its core for so long, then it yields to other programs while it looks. */
-static const double EAGER_S = 100e-6;
 
 static void cpu_relax(void)
 {
@@ -242,7 +240,7 @@ static int wait_for_work(struct worker *w, struct err *e)
 					return 0;
 				cpu_relax();
 			}
-			if (now > begin + EAGER_S)
+			if (now >= begin + w->eager_s)
 				sched_yield();
 		}
 	}

@@ -77,6 +77,7 @@ static void make_setup(struct fitter *x, struct place_setup *s)
 				  .mem_limit = x->no_limit,
 				  .contention = true,
 				  .overlap = x->p->overlap,
+				  .turns = x->d->turns,
 				  .policy = x->policy,
 				  .slowdown = x->now.slowdown,
 				  .multi_slowdown = x->now.multi_slowdown,

@@ -15,6 +15,7 @@ struct fit_devices {
 	const char **names;    /* (k) */
 	const uint32_t *alike; /* (k) the first device that has the same times */
 	bool *host;            /* (k) computes in host memory */
+	const uint8_t *turns;  /* (k,k) which take turns; NULL: none do */
 };
 
 /* Change out's times (a factor per device), link latencies, slowdown and multi_slowdown so that

@@ -12,6 +12,7 @@ static void describe_shares(struct devs *d, const struct device_list *l, struct 
 		for (uint32_t j = i + 1; j < l->n; j++)
 			if (device_shares_cores(&l->dev[i], &l->dev[j]))
 				d->share[d->n_shares++] = (struct dev_share){i, j};
+	d->turns = device_list_all_turns(l, a);
 }
 
 /* What a `devs` record says of open devices, but for mask and links. */

@@ -13,12 +13,20 @@
 static const double HAND_OVER_S = 2e-6, COPY_S = 50e-6;
 enum { PROBE_SEED = 1 };
 
+/* Devices that take part. */
+struct parties {
+	uint32_t n_dev, *dev;
+	double *set_s; /* (n_sets, n_dev) negative: cannot run there */
+	uint32_t *
+		part; /* (n_sets) device numbers: sets shared out, every one to where it ends first */
+};
+
 struct probes {
 	struct session *s;
 	const uint32_t *step_set;
-	uint32_t n_dev, *dev; /* devices that take part */
+	const struct parties *of;  /* the next probe is of these: */
+	struct parties all, apart; /* all, and none that take turns; n_dev 0: as all, or too few */
 	double hand_over_s;
-	double *set_s;            /* (n_sets, n_dev) negative: cannot run there */
 	uint32_t *order, n_order; /* sets that have steps, by their first one */
 	uint32_t n;
 	struct timed timed[PROBES_MOST];
@@ -38,10 +46,10 @@ static uint32_t n_sets(const struct probes *x)
 /* Set i to device number j, or to the next that can run it. */
 static void assign_set(const struct probes *x, uint32_t i, uint32_t j, uint16_t *device)
 {
-	for (uint32_t t = 0; t < x->n_dev; t++) {
-		uint32_t at = (j + t) % x->n_dev;
-		if (x->set_s[(size_t)i * x->n_dev + at] >= 0) {
-			device[i] = (uint16_t)x->dev[at];
+	for (uint32_t t = 0; t < x->of->n_dev; t++) {
+		uint32_t at = (j + t) % x->of->n_dev;
+		if (x->of->set_s[(size_t)i * x->of->n_dev + at] >= 0) {
+			device[i] = (uint16_t)x->of->dev[at];
 			return;
 		}
 	}
@@ -54,10 +62,13 @@ static uint32_t earliest(const struct probes *x, uint32_t v, uint32_t i, const u
 	const struct sched_dag *d = &x->s->planner.dag;
 	uint32_t best = 0;
 	*best_s = INFINITY;
-	for (uint32_t j = 0; j < x->n_dev; j++) {
-		double start = free_s[j], cost = x->set_s[(size_t)i * x->n_dev + j];
+	for (uint32_t j = 0; j < x->of->n_dev; j++) {
+		double start = free_s[j], cost = x->of->set_s[(size_t)i * x->of->n_dev + j];
 		if (cost < 0 || (part[i] != GRAPH_NONE && part[i] != j))
 			continue;
+		for (uint32_t o = 0; o < x->of->n_dev; o++)
+			if (device_list_turns(&x->s->devices, x->of->dev[j], x->of->dev[o]))
+				start = fmax(start, free_s[o]);
 		for (uint32_t t = d->in_ptr[v]; t < d->in_ptr[v + 1]; t++) {
 			uint32_t u = d->tensor_task[d->use_tensor[d->in_use[t]]];
 			bool here = x->step_set[u] == GRAPH_NONE || part[x->step_set[u]] == j;
@@ -77,7 +88,8 @@ static uint32_t earliest(const struct probes *x, uint32_t v, uint32_t i, const u
 static void share_by_finish(const struct probes *x, uint32_t *part)
 {
 	const struct sched_dag *d = &x->s->planner.dag;
-	double *end_s = MEM_NEWN(double, (size_t)d->n + 1), *free_s = MEM_NEWN(double, x->n_dev);
+	double *end_s = MEM_NEWN(double, (size_t)d->n + 1),
+	       *free_s = MEM_NEWN(double, x->of->n_dev);
 	uint32_t *steps = MEM_NEWN(uint32_t, (size_t)n_sets(x) + 1);
 	for (uint32_t i = 0; i < n_sets(x); i++)
 		part[i] = GRAPH_NONE;
@@ -123,25 +135,26 @@ static void draw_random(struct probes *x, uint32_t first, double share, uint16_t
 {
 	for (uint32_t i = 0; i < n_sets(x); i++) {
 		bool home = rng_uniform(&x->rng, x->drawn++) < share;
-		uint32_t j = rng_below(&x->rng, x->drawn++, x->n_dev);
+		uint32_t j = rng_below(&x->rng, x->drawn++, x->of->n_dev);
 		assign_set(x, i, home ? first : j, device);
 	}
 }
 
-static void draw_probe(struct probes *x, uint32_t which, const uint32_t *part, uint16_t *device)
+static void draw_probe(struct probes *x, uint32_t which, uint16_t *device)
 {
-	uint32_t last = x->n_dev - 1;
+	const uint32_t *part = x->of->part;
+	uint32_t last = x->of->n_dev - 1;
 	switch (which) {
 	case 0: draw_shared(x, part, 0, 0, device); break;
-	case 1: draw_splits(x, 12 * x->n_dev, 1, device); break;
+	case 1: draw_splits(x, 12 * x->of->n_dev, 1, device); break;
 	case 2: draw_random(x, 0, 0.6, device); break;
 	case 3: draw_shared(x, part, 0, 0.12, device); break;
 	case 4: draw_random(x, last, 0.6, device); break;
-	case 5: draw_splits(x, 3 * x->n_dev, 0, device); break;
+	case 5: draw_splits(x, 3 * x->of->n_dev, 0, device); break;
 	case 6: draw_shared(x, part, 0, 0.3, device); break;
 	case 7: draw_shared(x, part, 1, 0, device); break;
 	case 8: draw_random(x, 0, 0, device); break;
-	case 9: draw_splits(x, x->n_dev, 0, device); break;
+	case 9: draw_splits(x, x->of->n_dev, 0, device); break;
 	case 10: draw_shared(x, part, 0, 0.03, device); break;
 	default: draw_random(x, last, 0.9, device); break;
 	}
@@ -163,63 +176,108 @@ static void order_sets(struct probes *x)
 	mem_free(seen);
 }
 
-static void find_devices(struct probes *x, const struct profile *out)
-{
-	uint32_t k = x->s->devices.n;
-	x->dev = ARENA_NEWN(x->a, uint32_t, k);
-	x->hand_over_s = HAND_OVER_S;
-	for (uint32_t d = 0; d < k; d++) {
-		if (out->failed[d])
-			continue;
-		x->dev[x->n_dev++] = d;
-		if (!x->s->devices.dev[d].class->host)
-			x->hand_over_s = COPY_S;
-	}
-	x->set_s = ARENA_NEWN(x->a, double, (size_t)n_sets(x) * x->n_dev);
-	for (uint32_t i = 0; i < n_sets(x); i++)
-		for (uint32_t j = 0; j < x->n_dev; j++)
-			x->set_s[(size_t)i * x->n_dev + j] =
-				out->set_s[(size_t)i * k + x->dev[j]].mid;
-}
-
 /* Can every set run on one of the devices? */
-static bool covers(const struct probes *x)
+static bool covers(const struct probes *x, const struct parties *of)
 {
 	for (uint32_t p = 0; p < x->n_order; p++) {
 		bool can = false;
-		for (uint32_t j = 0; j < x->n_dev; j++)
-			can = can || x->set_s[(size_t)x->order[p] * x->n_dev + j] >= 0;
+		for (uint32_t j = 0; j < of->n_dev; j++)
+			can = can || of->set_s[(size_t)x->order[p] * of->n_dev + j] >= 0;
 		if (!can)
 			return false;
 	}
 	return true;
 }
 
-static int plan_probe(struct probes *x, uint32_t i, const uint32_t *part, struct err *e)
+static void take_times(struct probes *x, const struct profile *out, struct parties *of)
+{
+	uint32_t k = x->s->devices.n;
+	of->set_s = ARENA_NEWN(x->a, double, (size_t)n_sets(x) * of->n_dev);
+	for (uint32_t i = 0; i < n_sets(x); i++)
+		for (uint32_t j = 0; j < of->n_dev; j++)
+			of->set_s[(size_t)i * of->n_dev + j] =
+				out->set_s[(size_t)i * k + of->dev[j]].mid;
+}
+
+/* How many devices take turns with d? */
+static uint32_t n_turns(const struct probes *x, uint32_t d)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < x->s->devices.n; i++)
+		n += device_list_turns(&x->s->devices, d, i);
+	return n;
+}
+
+/* Devices none of which take turns with each other, those that do so with few others first. */
+static void find_apart(struct probes *x)
+{
+	struct parties *of = &x->apart;
+	of->dev = ARENA_NEWN(x->a, uint32_t, x->s->devices.n);
+	for (uint32_t with = 0; with < x->s->devices.n; with++)
+		for (uint32_t i = 0; i < x->all.n_dev; i++) {
+			uint32_t d = x->all.dev[i];
+			bool apart = n_turns(x, d) == with;
+			for (uint32_t j = 0; j < of->n_dev && apart; j++)
+				apart = !device_list_turns(&x->s->devices, d, of->dev[j]);
+			if (apart)
+				of->dev[of->n_dev++] = d;
+		}
+}
+
+static void find_devices(struct probes *x, const struct profile *out)
+{
+	uint32_t k = x->s->devices.n;
+	x->all.dev = ARENA_NEWN(x->a, uint32_t, k);
+	x->hand_over_s = HAND_OVER_S;
+	for (uint32_t d = 0; d < k; d++) {
+		if (out->failed[d])
+			continue;
+		x->all.dev[x->all.n_dev++] = d;
+		if (!x->s->devices.dev[d].class->host)
+			x->hand_over_s = COPY_S;
+	}
+	take_times(x, out, &x->all);
+	find_apart(x);
+	take_times(x, out, &x->apart);
+	if (x->apart.n_dev == x->all.n_dev || x->apart.n_dev < 2 || !covers(x, &x->apart))
+		x->apart.n_dev = 0;
+}
+
+static int plan_probe(struct probes *x, uint32_t i, struct err *e)
 {
 	struct timed *t = &x->timed[x->n];
 	uint16_t *device = ARENA_NEWN(x->a, uint16_t, n_sets(x));
-	draw_probe(x, i, part, device);
+	draw_probe(x, i, device);
 	x->device[x->n] = device;
 	return timed_make(t, x->s, device, x->s->planner.fuse, e) < 0 ? -1
 								      : timed_run(t, x->s, true, e);
 }
 
-/* Plans of as many probes as there is time for; one that cannot be planned is left out. */
+static void share_out(struct probes *x, struct parties *of)
+{
+	x->of = of;
+	of->part = ARENA_NEWN(x->a, uint32_t, n_sets(x));
+	if (of->n_dev > 0)
+		share_by_finish(x, of->part);
+}
+
+/* Plans of as many probes as there is time for; one that cannot be planned is left out.  Where some
+ * take turns, every other one is of devices that compute at once. */
 static void plan_probes(struct probes *x, double budget_s)
 {
-	uint32_t *part = MEM_NEWN(uint32_t, (size_t)n_sets(x) + 1);
 	double end = clock_s() + budget_s;
-	share_by_finish(x, part);
+	share_out(x, &x->all);
+	share_out(x, &x->apart);
 	for (uint32_t i = 0; i < PROBES_MOST && (x->n < FIT_LEAST || clock_s() < end); i++) {
 		struct err e = ERR_INIT;
-		if (plan_probe(x, i, part, &e) == 0)
+		uint32_t which = x->apart.n_dev ? i / 2 : i;
+		x->of = x->apart.n_dev && i % 2 == 0 ? &x->apart : &x->all;
+		if (plan_probe(x, which, &e) == 0)
 			x->n++;
 		else
 			timed_release(&x->timed[x->n]);
 		err_clear(&e);
 	}
-	mem_free(part);
 }
 
 struct probes *probes_open(struct session *s, const uint32_t *step_set, const struct profile *out,
@@ -231,9 +289,9 @@ struct probes *probes_open(struct session *s, const uint32_t *step_set, const st
 			     .step_set = step_set,
 			     .a = arena_new(),
 			     .rng = {PROBE_SEED, 0, 0, RNG_SEARCH}};
-	find_devices(x, out);
 	order_sets(x);
-	if (x->n_dev < 2 || (v && v->n > 0) || x->n_order < 2 || !covers(x)) {
+	find_devices(x, out);
+	if (x->all.n_dev < 2 || (v && v->n > 0) || x->n_order < 2 || !covers(x, &x->all)) {
 		probes_close(x);
 		return NULL;
 	}
@@ -283,7 +341,7 @@ int probes_fit(struct probes *x, const double *single_s, const uint32_t *alike, 
 		c[n++] = (struct fit_case){device, single_s[d]};
 	}
 	struct fit_devices devices = {k, ARENA_NEWN(x->a, const char *, k), alike,
-				      ARENA_NEWN(x->a, bool, k)};
+				      ARENA_NEWN(x->a, bool, k), x->s->planner.costs.turns};
 	for (uint32_t d = 0; d < k; d++) {
 		devices.names[d] = x->s->devices.dev[d].name;
 		devices.host[d] = x->s->devices.dev[d].class->host != NULL;

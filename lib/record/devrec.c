@@ -87,6 +87,25 @@ static int decode_watts(const struct rec *r, struct arena *a, struct devs *d, st
 	return 0;
 }
 
+static int decode_turns(const struct rec *r, struct arena *a, struct devs *d, struct err *e)
+{
+	uint64_t shape[2] = {d->k, d->k};
+	const uint8_t *x;
+
+	if (get_tensor(r->map, "turns", TT_U8, 2, shape, a, &x, e) < 0)
+		return -1;
+	d->turns = arena_raw(a, (size_t)d->k * d->k, 1);
+	for (size_t i = 0; i < (size_t)d->k * d->k; i++) {
+		d->turns[i] = x[i] != 0;
+		if (x[i] > 1 || x[i] != x[i % d->k * d->k + i / d->k] ||
+		    (x[i] && i / d->k == i % d->k))
+			return err_set(e, ST_INPUT,
+				       "turns: 0 or 1, the same both ways, and 0 of a device with "
+				       "itself");
+	}
+	return 0;
+}
+
 int devs_decode(const struct rec *r, struct arena *a, struct devs *out, struct err *e)
 {
 	struct devs d = {0};
@@ -104,6 +123,7 @@ int devs_decode(const struct rec *r, struct arena *a, struct devs *out, struct e
 		 check_names(&d, ST_INPUT, e) == 0 &&
 		 (!val_get(r->map, "watts") || decode_watts(r, a, &d, e) == 0) &&
 		 (!val_get(r->map, "mask") || decode_mask(r, a, &d, e) == 0) &&
+		 (!val_get(r->map, "turns") || decode_turns(r, a, &d, e) == 0) &&
 		 (!links || decode_links(links, a, &d, e) == 0)) {
 		*out = d;
 		return 0;
@@ -150,6 +170,8 @@ int devs_encode(const struct devs *d, struct rec_writer *w, struct err *e)
 			put_map_end(w);
 		}
 	}
+	if (d->turns)
+		put_matrix(w, "turns", TT_U8, d->k, d->k, d->turns);
 	if (d->n_shares) {
 		put_list_begin(w, "shares", d->n_shares);
 		for (uint32_t i = 0; i < d->n_shares; i++) {

@@ -36,6 +36,7 @@ struct devs {
 	struct dev_link *link;
 	uint32_t n_shares;       /* written, not read back */
 	struct dev_share *share; /* devices that have cores in common */
+	uint8_t *turns;          /* (k,k) 1: and take turns; symmetric; NULL: none do */
 	uint32_t *together;      /* (n_sets) with mask: sets of equal value share a device; NULL: no
 	                              * such pair */
 	bool links_told;         /* no link between two devices: they cannot exchange data */

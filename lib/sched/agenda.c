@@ -90,3 +90,23 @@ void agenda_release(struct agenda *a)
 	mem_free(a->gap_s);
 	*a = (struct agenda){0};
 }
+
+double agendas_earliest_s(const struct agenda *a, uint32_t k, const uint8_t *turns, uint32_t dev,
+			  double ready, double cost, size_t *at)
+{
+	double start = agenda_earliest_s(&a[dev], ready, cost, at);
+	bool later = turns != NULL;
+
+	while (later) {
+		double s = start;
+		size_t other;
+
+		for (uint32_t i = 0; i < k; i++)
+			if (turns[(size_t)dev * k + i])
+				s = agenda_earliest_s(&a[i], s, cost, &other);
+		later = s > start;
+		if (later)
+			start = agenda_earliest_s(&a[dev], s, cost, at);
+	}
+	return start;
+}

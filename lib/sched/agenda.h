@@ -33,4 +33,9 @@ void agenda_remove(struct agenda *a, size_t at);
 
 void agenda_release(struct agenda *a);
 
+/* agenda_earliest_s for device dev of k, a (k), some of which take turns (as in struct sched_costs):
+ * at that time those that take turns with it are idle, too. */
+double agendas_earliest_s(const struct agenda *a, uint32_t k, const uint8_t *turns, uint32_t dev,
+			  double ready, double cost, size_t *at);
+
 #endif

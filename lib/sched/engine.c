@@ -97,6 +97,11 @@ void engine_init(struct engine *e, const struct sched_dag *d, const struct sched
 	e->dev = MEM_NEWN(uint16_t, n);
 	e->cost_s = MEM_NEWN(double, n);
 	e->sum_s = MEM_NEWN(double, 4 * (size_t)k);
+	e->held = MEM_NEWN(bool, k);
+	if (e->few && c->turns)
+		e->turns = MEM_NEWN(uint64_t, k);
+	for (uint32_t i = 0; e->turns && i < k * k; i++)
+		e->turns[i / k] |= (uint64_t)(c->turns[i] != 0) << (i % k) * (k + 1);
 	lay_out(e);
 	e->state = mem_alloc(e->state_bytes, 1);
 	lay_out(e);
@@ -112,9 +117,9 @@ void engine_init(struct engine *e, const struct sched_dag *d, const struct sched
 
 void engine_release(struct engine *e)
 {
-	void *owned[] = {e->task,  e->tensor,        e->more,         e->n_in,    e->number,
-			 e->root,  e->first_delayed, e->next_delayed, e->dev,     e->cost_s,
-			 e->sum_s, e->state,         e->copy_s,       e->copy_of, e->heap};
+	void *owned[] = {e->task,          e->tensor,       e->more, e->n_in,   e->number, e->root,
+			 e->first_delayed, e->next_delayed, e->dev,  e->cost_s, e->sum_s,  e->state,
+			 e->copy_s,        e->copy_of,      e->heap, e->turns,  e->held};
 
 	for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
 		mem_free(owned[i]);

@@ -85,13 +85,16 @@ struct engine {
 
 	/* The graph by position. */
 	struct ready ready;
-	struct sched_task *task;                /* (n) */
-	struct sched_tensor *tensor;            /* (n_tensors) */
-	uint32_t *more;                         /* rests of lists */
-	uint32_t *n_in;                         /* (n) inputs, and a delay */
-	uint32_t *number;                       /* (n_tensors) in the dag */
-	uint32_t *root, n_roots;                /* (n_roots) positions that wait for nothing */
-	double *copy_s;                         /* (n_tensors, k*k); NULL: too many */
+	struct sched_task *task;     /* (n) */
+	struct sched_tensor *tensor; /* (n_tensors) */
+	uint32_t *more;              /* rests of lists */
+	uint32_t *n_in;              /* (n) inputs, and a delay */
+	uint32_t *number;            /* (n_tensors) in the dag */
+	uint32_t *root, n_roots;     /* (n_roots) positions that wait for nothing */
+	double *copy_s;              /* (n_tensors, k*k); NULL: too many */
+	uint64_t
+		*turns; /* (k) servers of the devices that a device takes turns with; NULL: none do,
+			  * or too many devices for one word */
 	const uint32_t *delayed_by;             /* (n) delays, tasks of d (sched.h); NULL: none */
 	uint32_t *first_delayed, *next_delayed; /* (n) lists of the positions that one delays */
 
@@ -100,6 +103,7 @@ struct engine {
 	double *cost_s; /* (n) */
 	double *sum_s;  /* (4,k) scratch */
 	bool missing_links;
+	bool *held; /* (k) scratch: devices that start nothing, as others wait for their turn */
 
 	/* The state of a run. */
 	void *state;

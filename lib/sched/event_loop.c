@@ -3,9 +3,9 @@
  * run_events, at the end, is the loop: start all that can start, find the next end, move the clock
  * there, end all that ends there.  README.md walks through it.
  *
- * One text serves all rules; it is compiled three times: for two devices and for a few devices with
- * the common rules (copies on a link wait for each other, devices compute meanwhile, tasks by
- * rank), and for any rules.  All three make the same schedule. */
+ * One text serves all rules; it is compiled four times: for two devices, for a few devices and for a
+ * few devices that take turns with the common rules (copies on a link wait for each other, devices
+ * compute meanwhile, tasks by rank), and for any rules.  All make the same schedule. */
 #include "base/simd.h"
 #include "sched/event_loop.h"
 #include "sched/run_deliver.h"
@@ -217,6 +217,57 @@ static bool longest_waiting(const struct engine *e, uint32_t *server)
 	return found;
 }
 
+/* Are all that dev takes turns with idle? */
+INLINE bool has_turn(const struct run_state *x, struct run_rules r, uint32_t dev)
+{
+	const struct engine *e = x->e;
+
+	if (r.scan)
+		return (e->turns[dev] & ~e->idle[0]) == 0;
+	for (uint32_t i = 0; i < r.k; i++)
+		if (e->c->turns[(size_t)dev * r.k + i] && !set_has(e->idle, i * (r.k + 1)))
+			return false;
+	return true;
+}
+
+/* Of devices that are idle, the one whose first task goes before those of the others; k: none has
+ * one, or is not held up. */
+INLINE uint32_t next_in_turn(struct run_state *x, struct run_rules r, const bool *held)
+{
+	uint64_t first = UINT64_MAX;
+	uint32_t found = r.k;
+
+	for (uint32_t i = 0; i < r.k; i++) {
+		if (held[i] || !set_has(x->e->idle, i * (r.k + 1)) || !any_ready(x, r, i))
+			continue;
+		uint64_t at = first_ready(x, r, i);
+
+		if (at < first) {
+			first = at;
+			found = i;
+		}
+	}
+	return found;
+}
+
+/* Tasks of devices some of which take turns. */
+INLINE void start_in_turns(struct run_state *x, struct run_rules r)
+{
+	bool *held = x->e->held;
+	uint32_t dev;
+
+	memset(held, 0, r.k * sizeof(*held));
+	while ((dev = next_in_turn(x, r, held)) < r.k) {
+		held[dev] = true;
+		if (has_turn(x, r, dev)) {
+			start_task(x, r, dev);
+			continue;
+		}
+		for (uint32_t i = 0; i < r.k; i++)
+			held[i] |= x->e->c->turns[(size_t)dev * r.k + i];
+	}
+}
+
 /* Start all that can start now. */
 INLINE void start_all(struct run_state *x, struct run_rules r)
 {
@@ -236,13 +287,17 @@ INLINE void start_all(struct run_state *x, struct run_rules r)
 		for (uint64_t can = e->waiting[w] & e->idle[w]; can; can &= can - 1) {
 			uint32_t s = w * 64 + (uint32_t)__builtin_ctzll(can);
 
-			if (s % (r.k + 1) == 0)
-				start_task(x, r, s / (r.k + 1));
-			else
+			if (s % (r.k + 1) == 0) {
+				if (!r.turns)
+					start_task(x, r, s / (r.k + 1));
+			} else {
 				/* Again and again where a link carries several copies. */
 				while (r.overlap && set_has(e->waiting, s) && set_has(e->idle, s))
 					start_copy(x, r, s);
+			}
 		}
+	if (r.turns)
+		start_in_turns(x, r);
 }
 
 /* ---- an instant, a checkpoint ---- */
@@ -356,7 +411,7 @@ INLINE void two_devices(struct engine *e, enum engine_mode mode)
 	run_events(&x, r);
 }
 
-INLINE void few_devices(struct engine *e, enum engine_mode mode)
+INLINE void few_devices(struct engine *e, bool turns, enum engine_mode mode)
 {
 	struct run_state x = run_state_of(e);
 
@@ -365,6 +420,7 @@ INLINE void few_devices(struct engine *e, enum engine_mode mode)
 					  .serial = true,
 					  .overlap = true,
 					  .small = true,
+					  .turns = turns,
 					  .mode = mode});
 }
 
@@ -385,17 +441,32 @@ static VECTOR_CLONES void two_limit(struct engine *e)
 
 static void few_plain(struct engine *e)
 {
-	few_devices(e, ENGINE_PLAIN);
+	few_devices(e, false, ENGINE_PLAIN);
 }
 
 static void few_checkpoint(struct engine *e)
 {
-	few_devices(e, ENGINE_CHECKPOINT);
+	few_devices(e, false, ENGINE_CHECKPOINT);
 }
 
 static void few_limit(struct engine *e)
 {
-	few_devices(e, ENGINE_LIMIT);
+	few_devices(e, false, ENGINE_LIMIT);
+}
+
+static void turns_plain(struct engine *e)
+{
+	few_devices(e, true, ENGINE_PLAIN);
+}
+
+static void turns_checkpoint(struct engine *e)
+{
+	few_devices(e, true, ENGINE_CHECKPOINT);
+}
+
+static void turns_limit(struct engine *e)
+{
+	few_devices(e, true, ENGINE_LIMIT);
 }
 
 INLINE void any_rules(struct engine *e, enum engine_mode mode)
@@ -408,6 +479,7 @@ INLINE void any_rules(struct engine *e, enum engine_mode mode)
 					  .serial = serial,
 					  .overlap = overlap,
 					  .with_schedule = e->with_schedule,
+					  .turns = e->c->turns != NULL,
 					  .mode = mode});
 }
 
@@ -425,9 +497,11 @@ void engine_continue(struct engine *e, enum engine_mode mode)
 {
 	static void (*const two[])(struct engine *) = {two_plain, two_checkpoint, two_limit};
 	static void (*const few[])(struct engine *) = {few_plain, few_checkpoint, few_limit};
+	static void (*const turns[])(struct engine *) = {turns_plain, turns_checkpoint,
+							 turns_limit};
 
 	if (!e->common)
 		(mode == ENGINE_LIMIT ? any_limit : any_plain)(e);
 	else
-		(e->k == 2 ? two : few)[mode](e);
+		(e->c->turns ? turns : e->k == 2 ? two : few)[mode](e);
 }

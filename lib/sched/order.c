@@ -89,13 +89,14 @@ static uint32_t pop_ready(struct orderer *x)
 
 /* ---- one schedule ---- */
 
-/* Into the first gap from `ready` on that takes `cost` seconds; its start. */
-static double insert_task(struct agenda *a, uint32_t task, double ready, double cost)
+/* Into the first gap of dev from `ready` on that takes `cost` seconds; its start. */
+static double insert_task(struct orderer *x, uint32_t dev, uint32_t task, double ready, double cost)
 {
 	size_t at;
-	double start = agenda_earliest_s(a, ready, cost, &at);
+	double start =
+		agendas_earliest_s(x->agenda, x->c->links.k, x->c->turns, dev, ready, cost, &at);
 
-	agenda_insert(a, at, (struct agenda_slot){start, start + cost, task});
+	agenda_insert(&x->agenda[dev], at, (struct agenda_slot){start, start + cost, task});
 	return start;
 }
 
@@ -152,7 +153,7 @@ static double generate(struct orderer *x, const uint16_t *device, bool forward)
 		uint32_t v = pop_ready(x), dev = device[v];
 		double cost = x->c->task_s[(size_t)v * k + dev];
 
-		x->first[v] = insert_task(&x->agenda[dev], v, x->ready[v], cost);
+		x->first[v] = insert_task(x, dev, v, x->ready[v], cost);
 		x->last[v] = x->first[v] + cost;
 		makespan = fmax(makespan, x->last[v]);
 		release_neighbours(x, device, v, forward);

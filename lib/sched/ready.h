@@ -66,6 +66,20 @@ static inline bool ready_any(const struct ready *r, uint32_t dev)
 	return r->bits[(size_t)dev * r->words + r->level_at[r->n_levels - 1]] != 0;
 }
 
+/* The best task's place in the order of all: its position, behind the instant where tasks go first
+ * come, first served; there is one. */
+static inline uint64_t ready_first_at(const struct ready *r, uint32_t dev)
+{
+	const uint64_t *bits = r->bits + (size_t)dev * r->words;
+	uint32_t bit = 0;
+
+	if (r->policy == SCHED_FIFO)
+		return r->heap[r->heap_at[dev]];
+	for (uint32_t l = r->n_levels; l-- > 0;)
+		bit = bit * 64 + (uint32_t)__builtin_ctzll(bits[r->level_at[l] + bit]);
+	return bit;
+}
+
 /* The position of the best task, which is taken out; there is one. */
 static inline uint32_t ready_take_at(struct ready *r, uint32_t dev)
 {

@@ -119,7 +119,7 @@ void engine_reset(struct engine *e, const uint16_t *device)
 			e->pending[p] = (uint64_t)e->n_in[p] << 32 | e->dev[p];
 		e->pending[e->d->n] = UINT32_MAX;
 	}
-	/* Two devices set every slot before they look at it. */
+	/* Two devices set every slot before they look at it (distribute). */
 	if (e->k != 2)
 		memset(e->refs, 0, (size_t)e->d->n_tensors * e->k * sizeof(*e->refs));
 	for (uint32_t i = 0; e->common && i < e->k; i++)

@@ -26,13 +26,14 @@ struct run_rules {
 	bool overlap;
 	bool small;         /* by rank, at most MAX_COMMON_TASKS tasks */
 	bool with_schedule; /* starts and ends are recorded */
+	bool turns;         /* some devices take turns */
 	enum engine_mode mode;
 };
 
 /* Two devices and the common rules: loops over servers are written out. */
 INLINE bool is_two(struct run_rules r)
 {
-	return r.k == 2 && r.scan && r.serial && r.overlap && r.small;
+	return r.k == 2 && r.scan && r.serial && r.overlap && r.small && !r.turns;
 }
 
 /* The engine's state in use.  Its small parts are copies, which in the common case are in
@@ -121,6 +122,16 @@ INLINE void add_ready(struct run_state *x, struct run_rules r, uint32_t dev, uin
 	} else if (yes) {
 		ready_add_at(&x->e->ready, dev, p, x->now.instant);
 	}
+}
+
+/* Where the first is in the order in which tasks are taken, over all devices; there is one. */
+INLINE uint64_t first_ready(struct run_state *x, struct run_rules r, uint32_t dev)
+{
+	if (!r.small)
+		return ready_first_at(&x->e->ready, dev);
+	uint32_t i = (uint32_t)__builtin_ctzll(x->top[dev]);
+
+	return i * 64 + (uint32_t)__builtin_ctzll(x->bits[dev * READY_WORDS + i]);
 }
 
 /* The first, taken out; there is one. */

@@ -4,7 +4,10 @@
  *
  * The rules.  A device runs one task at a time and, when free, takes its ready
  * task of the highest priority (default: upward rank, HEFT, Topcuoglu et al.
- * 2002, section 4.1; equal ranks: lower task number).  A tensor is copied once
+ * 2002, section 4.1; equal ranks: lower task number).  Devices may take
+ * turns: while one computes the other does not.  Of idle devices with ready tasks, the one whose
+ * first task has the highest priority starts it; where it has to wait for a turn, those that take
+ * turns with it start nothing either.  A tensor is copied once
  * per destination device that has a consumer, from the moment its task ends.
  * Copies on one directed link are first come, first served; copies that came at
  * the same instant: higher priority of the source, lower destination, lower

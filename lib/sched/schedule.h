@@ -13,6 +13,9 @@ struct sched_costs {
 	/* a device computes while it copies; else a copy occupies both its devices, and waiting
 	 * copies go before tasks */
 	bool overlap;
+	/* (k,k) 1: the two devices share what they compute with, and take turns; symmetric, 0 on the
+	 * diagonal.  NULL: none do */
+	const uint8_t *turns;
 	enum sched_policy policy;
 	/* (n,k) what task_s never is below, if it changes; NULL: it does not change */
 	const double *least_s;

@@ -31,10 +31,7 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		cpu:0-x not a list of cores
 		cpu:999 core 999 is not there
 		cpu:0,cpu:0 twice
-		cpu,cpu:0 share cores
-		cpu:0,cpu:0-0 share cores
 	END
-	run -0 devrun --probe --allow-shared -D cpu,cpu:0 -o shared.mp tiny.mp
 	run -2 devrun --probe --paired -D cpu tiny.mp
 	run -2 devrun --min-runs 5 --max-runs 4 tiny.mp
 }
@@ -43,7 +40,9 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	two_cores
 	needs_pocl
 	run -2 --separate-stderr devrun -o no.mp --probe -D cpu:0,cl:0.0 tiny.mp
-	[[ $stderr == *"'cpu:0' and 'cl:0.0' share cores"* ]]
+	[[ $stderr == *"'cpu:0' and 'cl:0.0' share cores, cannot take turns"* ]]
+	devrun --probe --allow-shared -D cpu:0,cl:0.0 -o shared.mp tiny.mp
+	py 'd = of("shared.mp", "devs")[0]; assert d["shares"] == [[0, 1]] and "turns" not in d, d'
 	run -0 --separate-stderr devrun --probe -D cpu:0,cl:0.0:1 -o cl.mp tiny.mp
 	while read -r list text; do
 		run -2 --separate-stderr devrun -o no.mp --probe -D "$list" tiny.mp
@@ -183,14 +182,66 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	'
 }
 
-@test "--probe tells which devices have cores in common" {
+@test "--probe tells which devices have cores in common, and take turns unless told otherwise" {
 	two_cores
 	devrun --probe --allow-shared -D cpu,cpu:0,cpu:1 -o shares.mp tiny.mp
+	devrun --probe -D cpu,cpu:0,cpu:1 -o turns.mp tiny.mp
 	devrun --probe -D cpu:0,cpu:1 -o apart.mp tiny.mp
 	py '
-		assert dict(read("shares.mp"))["devs"]["shares"] == [[0, 1], [0, 2]]
-		assert "shares" not in dict(read("apart.mp"))["devs"]
+		shares, turns, apart = (dict(read(f))["devs"] for f in ("shares.mp", "turns.mp", "apart.mp"))
+		assert shares["shares"] == turns["shares"] == [[0, 1], [0, 2]] and "shares" not in apart
+		assert array(turns["turns"]).tolist() == [[0, 1, 1], [1, 0, 0], [1, 0, 0]]
+		assert "turns" not in shares and "turns" not in apart
 	'
+}
+
+@test "devices that take turns: results are the same, and nothing computes at once" {
+	two_cores
+	devrun --probe --profile --max-seconds 0.1 -D cpu:0,cpu:1,cpu -o turns.mp mobilenet_v3_large.mp
+	placebase single:cpu turns.mp | devrun -n 1 --no-reference --outputs one -o one.mp
+	placebase random -n 6 turns.mp -o six.mp
+	devrun -n 1 --no-reference --schedule --outputs many -o ran.mp six.mp
+	devsim --schedule six.mp -o simulated.mp
+	py '
+		for f, slack in ("simulated.mp", 0), ("ran.mp", 20e-6):
+		    for place, run in zip(of(f, "place"), of(f, "run")):
+		        assert run["ok"], run
+		        x = run["schedule"]
+		        dev = array(place["device"])[array(x["set"])]
+		        start, end = array(x["start_s"]), array(x["end_s"])
+		        wide = dev == 2
+		        assert wide.any() and not wide.all()
+		        for s, e in zip(start[wide], end[wide]):
+		            at_once = (start[~wide] < e - slack) & (s < end[~wide] - slack)
+		            assert not at_once.any(), (f, s, e)
+		a, b = np.load("one/0.npy"), np.load("many/0.npy")
+		assert np.abs(a - b).max() < 1e-4 * np.abs(a).max()
+	'
+	# HEFT and searches keep to it, too: no core is busy for longer than all takes.
+	placebase heft turns.mp | placebase climb --evals 500 | devsim --schedule -o starts.mp
+	py '
+		for place, run in zip(of("starts.mp", "place"), of("starts.mp", "run")):
+		    x = run["schedule"]
+		    dev = array(place["device"])[array(x["set"])]
+		    took = array(x["end_s"]) - array(x["start_s"])
+		    for core in 0, 1:
+		        assert took[(dev == core) | (dev == 2)].sum() <= run["lat_s"] * 1.0001
+	'
+}
+
+@test "turns that are not symmetric, or of a device with itself, are refused" {
+	two_cores
+	devrun --probe -D cpu,cpu:0 -o turns.mp tiny.mp
+	py '
+		for i, bad in enumerate(([0, 1, 0, 0], [1, 1, 1, 0], [0, 2, 2, 0])):
+		    r = read("turns.mp")
+		    dict(r)["devs"]["turns"]["data"] = bytes(bad)
+		    write("bad%d.mp" % i, r)
+	'
+	for i in 0 1 2; do
+		run -3 placebase random bad$i.mp -o none.mp
+		[[ $output == *"devs: turns: 0 or 1, the same both ways, and 0 of a device with itself"* ]]
+	done
 }
 
 @test "--probe finds devices by itself" {

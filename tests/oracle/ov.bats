@@ -138,8 +138,6 @@ run_cut() {
 		ov:GPU.77 OpenVINO has no device 'GPU.77' here; it has
 		ov:HETERO:CPU+NPU.9 OpenVINO has no device 'NPU.9'
 		ov:CPU:0,ov:CPU:0 listed twice
-		ov:CPU:0,cpu:0 share cores
-		ov:CPU,cpu:0 share cores
 	END
 	run -1 --separate-stderr devrun --probe -D ov:CPU:0/NO_SUCH=1 -o none.mp googlenet.mp
 	[[ $stderr == *"CPU does not take NO_SUCH=1"* ]]

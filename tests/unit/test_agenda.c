@@ -1,6 +1,7 @@
 /* test_agenda.c - lib/sched/agenda: the earliest gap is the one that looking at every slot finds, over
  * insertions and removals, with long runs of slots that leave no gap, short gaps, and work of no time. */
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/rng.h"
@@ -41,6 +42,32 @@ static double draw_cost(uint32_t kind)
 	return kind ? (1 + draw(5)) * 0.1 : 1 + draw(3);
 }
 
+/* Three devices, the last of which takes turns with both others: what is entered does not overlap. */
+static bool turns_hold(void)
+{
+	static const uint8_t turns[9] = {0, 0, 1, 0, 0, 1, 1, 1, 0};
+	struct agenda a[3] = {{0}};
+	bool ok = true;
+
+	for (uint32_t i = 0; i < STEPS; i++) {
+		uint32_t dev = draw(3);
+		double ready = draw(100), cost = 1 + draw(3);
+		size_t at, own_at;
+		double start = agendas_earliest_s(a, 3, turns, dev, ready, cost, &at);
+
+		/* Nothing earlier in the device's own gaps is free of the others. */
+		ok = ok && start >= agenda_earliest_s(&a[dev], ready, cost, &own_at);
+		agenda_insert(&a[dev], at, (struct agenda_slot){start, start + cost, i});
+		for (uint32_t o = 0; o < 3; o++)
+			for (size_t j = 0; turns[dev * 3 + o] && j < a[o].n; j++)
+				ok = ok && (a[o].slot[j].end_s <= start ||
+					    a[o].slot[j].start_s >= start + cost);
+	}
+	for (uint32_t i = 0; i < 3; i++)
+		agenda_release(&a[i]);
+	return ok;
+}
+
 int main(void)
 {
 	uint32_t wrong = 0, asked = 0, disordered = 0;
@@ -73,5 +100,6 @@ int main(void)
 	    asked);
 	tap(disordered == 0, "slots are in order and do not overlap");
 	tap(longest > 8 * AGENDA_BLOCK, "agendas of many blocks (%zu slots)", longest);
+	tap(turns_hold(), "devices that take turns: slots of one are gaps of the other");
 	return tap_end();
 }

@@ -19,7 +19,8 @@ struct problem {
 	struct sched_edge edge[MAX_E];
 	double task_s[MAX_N * MAX_K], latency_s[MAX_K * MAX_K], bytes_per_s[MAX_K * MAX_K];
 	uint16_t device[MAX_N];
-	bool contention, overlap;
+	uint8_t turns[MAX_K * MAX_K];
+	bool contention, overlap, takes_turns;
 	enum sched_policy policy;
 };
 
@@ -57,6 +58,10 @@ static void random_problem(struct problem *p, uint32_t n, uint32_t k, uint32_t e
 				    : exact              ? UINT32_C(1) << draw(4)
 							 : 1 + draw(9);
 	}
+	p->takes_turns = draw(3) == 0;
+	for (uint32_t i = 0; i < p->k * p->k && p->takes_turns; i++)
+		if (i / p->k < i % p->k)
+			p->turns[i] = p->turns[i % p->k * p->k + i / p->k] = draw(3) == 0;
 	uint32_t want = draw(edges);
 	while (p->n_edges < want && p->n > 1) {
 		uint32_t src = draw(p->n - 1), dst = src + 1 + draw(p->n - 1 - src);
@@ -233,11 +238,12 @@ static void naive_start(const struct problem *p, struct naive *x, double now)
 		best->start_s = now;
 		best->end_s = now + copy_s(p, p->device[best->src_task], best->dst, best->bytes);
 	}
-	for (uint32_t d = 0; d < p->k; d++) {
-		uint32_t best = SCHED_NONE;
+	bool held[MAX_K] = {false};
+	for (;;) {
+		uint32_t best = SCHED_NONE, d;
 
-		for (uint32_t v = 0; v < p->n && !dev_busy(p, x, d); v++) {
-			if (p->device[v] != d || !ready(p, x, v))
+		for (uint32_t v = 0; v < p->n; v++) {
+			if (held[p->device[v]] || !ready(p, x, v) || dev_busy(p, x, p->device[v]))
 				continue;
 			if (best == SCHED_NONE ||
 			    (p->policy == SCHED_FIFO && x->ready_s[v] != x->ready_s[best]
@@ -246,6 +252,15 @@ static void naive_start(const struct problem *p, struct naive *x, double now)
 				best = v;
 		}
 		if (best == SCHED_NONE)
+			break;
+		d = p->device[best];
+		held[d] = true;
+		bool turn = true;
+		for (uint32_t o = 0; o < p->k; o++)
+			turn &= !p->turns[d * p->k + o] || !dev_busy(p, x, o);
+		for (uint32_t o = 0; o < p->k && !turn; o++)
+			held[o] |= p->turns[d * p->k + o];
+		if (!turn)
 			continue;
 		x->started[best] = true;
 		x->start_s[best] = now;
@@ -404,13 +419,15 @@ static bool same(const struct problem *p, const struct naive *x, const struct ti
 	return ok;
 }
 
-/* No device does two things at once, and with contention no link. */
+/* Devices that take turns do not compute at once, no device does two things at once, and with
+ * contention no link. */
 static bool exclusive(const struct problem *p, const struct sched_dag *d, const struct timeline *t)
 {
 	for (uint32_t a = 0; a < p->n; a++)
 		for (uint32_t b = 0; b < a; b++)
-			if (p->device[a] == p->device[b] && t->start_s[a] < t->end_s[b] &&
-			    t->start_s[b] < t->end_s[a])
+			if ((p->device[a] == p->device[b] ||
+			     p->turns[p->device[a] * p->k + p->device[b]]) &&
+			    t->start_s[a] < t->end_s[b] && t->start_s[b] < t->end_s[a])
 				return false;
 	for (uint32_t i = 0; i < t->n_copies; i++) {
 		const struct sched_copy *c = &t->copy[i];
@@ -492,6 +509,7 @@ static void moves(void)
 					.links = {p.k, p.latency_s, p.bytes_per_s},
 					.contention = p.contention,
 					.overlap = p.overlap,
+					.turns = p.takes_turns ? p.turns : NULL,
 					.policy = p.policy};
 		struct timeliner *once = timeliner_new(&d, &c, false),
 				 *again = timeliner_new(&d, &c, false);
@@ -556,6 +574,7 @@ static void random_cases(void)
 					.links = {p.k, p.latency_s, p.bytes_per_s},
 					.contention = p.contention,
 					.overlap = p.overlap,
+					.turns = p.takes_turns ? p.turns : NULL,
 					.policy = p.policy};
 		struct timeliner *clock = timeliner_new(&d, &c, true);
 		bool ok = timeline_run(clock, p.device, &t) == TIMELINE_OK;

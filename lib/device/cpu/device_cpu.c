@@ -208,6 +208,13 @@ static int cpu_open(struct device *d, struct err *e)
 	return 0;
 }
 
+static void cpu_take_turns(struct device *d)
+{
+	struct cpu_state *s = d->state;
+	s->pinned = true;
+	pool_take_turns(s->pool, d->cpus);
+}
+
 static void cpu_close(struct device *d)
 {
 	struct cpu_state *s = d->state;
@@ -346,6 +353,7 @@ const struct device_class cpu_device_class = {
 	.dynamic = true,
 	.open = cpu_open,
 	.close = cpu_close,
+	.take_turns = cpu_take_turns,
 	.enter = cpu_enter,
 	.supports = cpu_supports,
 	.takes = cpu_takes,

@@ -84,7 +84,7 @@ double listsched_end_s(const struct listsched *x, uint32_t v, uint32_t dev)
 	if (!listsched_may(x, v, dev) || (ready = listsched_ready_s(x, v, dev)) == INFINITY)
 		return INFINITY;
 	cost = place_task_s(x->m, v, dev, x->on);
-	return agenda_earliest_s(&x->agenda[dev], ready, cost, &at) + cost;
+	return agendas_earliest_s(x->agenda, x->k, x->m->costs.turns, dev, ready, cost, &at) + cost;
 }
 
 uint32_t listsched_earliest(const struct listsched *x, uint32_t v, double *end_s)
@@ -142,7 +142,8 @@ void listsched_place(struct listsched *x, uint32_t v, uint32_t dev)
 {
 	double cost = place_task_s(x->m, v, dev, x->on);
 	size_t at;
-	double start = agenda_earliest_s(&x->agenda[dev], listsched_ready_s(x, v, dev), cost, &at);
+	double start = agendas_earliest_s(x->agenda, x->k, x->m->costs.turns, dev,
+					  listsched_ready_s(x, v, dev), cost, &at);
 
 	record_placement(x, v, dev, start, cost, at);
 }

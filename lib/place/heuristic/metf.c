@@ -85,7 +85,9 @@ static void place_task(struct etf *t, uint32_t v, uint32_t dev, double start)
 	struct listsched *x = &t->x;
 
 	listsched_append(x, v, dev, start);
-	t->free_s[dev] = x->end_s[v];
+	for (uint32_t i = 0; i < x->k; i++)
+		if (i == dev || (x->m->costs.turns && x->m->costs.turns[(size_t)dev * x->k + i]))
+			t->free_s[i] = fmax(t->free_s[i], x->end_s[v]);
 	for (uint32_t o = x->d->out_ptr[v]; o < x->d->out_ptr[v + 1]; o++)
 		for (uint32_t i = x->d->use_ptr[o]; i < x->d->use_ptr[o + 1]; i++)
 			if (--t->waits[x->d->use_task[i]] == 0)

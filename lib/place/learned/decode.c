@@ -97,8 +97,9 @@ static double child_end_s(const struct decode_state *s, uint32_t c, uint32_t dev
 			at += sched_copy_s(links, dev, p, bytes);
 		at = max2(at, s->child_ready_s[(size_t)c * k + p]);
 		if (at + cost < best)
-			best = min2(best,
-				    agenda_earliest_s(&s->l->agenda[p], at, cost, &slot) + cost);
+			best = min2(best, agendas_earliest_s(s->l->agenda, k, s->l->m->costs.turns,
+							     p, at, cost, &slot) +
+						  cost);
 	}
 	return best;
 }

@@ -202,6 +202,28 @@ static const uint32_t *classes(const struct place_inputs *x, const double *set_s
 	return up;
 }
 
+/* Which of the devices asked for take turns, from a; NULL: none. */
+static const uint8_t *recorded_turns(const struct place_inputs *x, const char *const *names,
+				     uint32_t k, struct arena *a)
+{
+	const struct devs *d = &x->devs;
+
+	if (!x->has_devs || !d->turns)
+		return NULL;
+	uint8_t *turns = ARENA_NEWN(a, uint8_t, (size_t)k * k);
+	bool any = false;
+
+	for (uint32_t i = 0; i < k * k; i++) {
+		int src = devs_find(d, names[i / k]), dst = devs_find(d, names[i % k]);
+
+		if (src < 0 || dst < 0)
+			continue;
+		turns[i] = d->turns[(size_t)src * d->k + (uint32_t)dst];
+		any |= turns[i] != 0;
+	}
+	return any ? turns : NULL;
+}
+
 /* Types of devices, sets that stay together, and what the cost record says besides times. */
 static void recorded_rules(const struct place_inputs *x, const char *const *names, uint32_t k,
 			   struct arena *a, struct place_setup *s)
@@ -217,6 +239,7 @@ static void recorded_rules(const struct place_inputs *x, const char *const *name
 	}
 	s->types = types;
 	s->rules = x->rules;
+	s->turns = recorded_turns(x, names, k, a);
 	s->set_mem = y->set_mem;
 	s->move_s = y->move_s;
 	s->together = classes(x, s->set_s, k, a);

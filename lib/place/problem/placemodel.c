@@ -215,6 +215,7 @@ int place_model_init(struct place_model *m, const struct graph *g, const struct 
 					.links = s->links,
 					.contention = s->contention,
 					.overlap = s->overlap,
+					.turns = s->turns,
 					.policy = s->policy};
 	assign_weights(m, root, a);
 	for (uint32_t t = 0; s->set_mem && t < m->tasks.dag.n; t++)

@@ -42,6 +42,7 @@ struct place_setup {
 	const uint64_t *mem_limit; /* (k) bytes, 0: not limited */
 	bool contention, overlap;
 	enum sched_policy policy;
+	const uint8_t *turns;            /* as struct sched_costs has it */
 	double slowdown, multi_slowdown; /* as place_latency_s has them; 0: none */
 	struct place_objective objective;
 	struct place_power power;

@@ -114,6 +114,14 @@ static bool same_way(const struct place_model *m, uint32_t a, uint32_t b, uint32
 	       (!joules || joules[i] == joules[j]);
 }
 
+/* Do a and b take turns, as c and d do or do not? */
+static bool same_turns(const struct place_model *m, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
+{
+	const uint8_t *turns = m->costs.turns;
+
+	return !turns || turns[(size_t)a * m->k + b] == turns[(size_t)c * m->k + d];
+}
+
 static bool equivalent_devices(const struct place_units *u, uint32_t x, uint32_t y)
 {
 	const struct place_model *m = u->m;
@@ -123,7 +131,9 @@ static bool equivalent_devices(const struct place_units *u, uint32_t x, uint32_t
 	    !same_way(m, x, y, y, x) || !same_column(u, x, y))
 		return false;
 	for (uint32_t z = 0; z < m->k; z++)
-		if (z != x && z != y && (!same_way(m, x, z, y, z) || !same_way(m, z, x, z, y)))
+		if (z != x && z != y &&
+		    (!same_way(m, x, z, y, z) || !same_way(m, z, x, z, y) ||
+		     !same_turns(m, x, z, y, z)))
 			return false;
 	return true;
 }
