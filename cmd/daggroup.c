@@ -59,17 +59,26 @@ static const double *copy_room(const struct place_model *m, struct arena *a)
 	return room;
 }
 
-/* Bytes that sets hold all the time; what several share counts for the first of them. */
+static uint64_t largest(const uint64_t *bytes, uint32_t k)
+{
+	uint64_t most = 0;
+
+	for (uint32_t d = 0; d < k; d++)
+		most = bytes[d] > most ? bytes[d] : most;
+	return most;
+}
+
+/* Bytes that sets hold all the time, on the device where that is most; what several share counts for the first of them. */
 static double *held_bytes(const struct place_model *m, struct arena *a)
 {
 	double *held = ARENA_NEWN(a, double, m->n_sets);
 
 	for (uint32_t t = 0; t < m->tasks.dag.n; t++)
-		held[m->tasks.task_set[t]] += (double)m->task_mem[t];
+		held[m->tasks.task_set[t]] += (double)largest(m->task_mem + (size_t)t * m->k, m->k);
 	for (uint32_t i = 0; i < m->n_shared; i++) {
 		uint32_t t = m->weight_task[m->shared[i].first];
 
-		held[m->tasks.task_set[t]] += (double)m->shared[i].bytes;
+		held[m->tasks.task_set[t]] += (double)largest(m->shared[i].bytes, m->k);
 	}
 	return held;
 }

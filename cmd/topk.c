@@ -41,7 +41,9 @@ struct filter_state {
 	struct item *best;    /* (n_best) by value, then order */
 	size_t n_pending, pending_cap, n_best, best_cap;
 	uint64_t n_seen, n_failed; /* placements since the last that were let through */
-	char failure[300];         /* why the first illegal one is */
+	char failure
+		[300];    /* why an illegal one is: the first, or that with fewest bytes too many */
+	uint64_t missing; /* these bytes; 0: not of memory */
 };
 
 static void item_release(struct item *x)
@@ -126,8 +128,8 @@ static int emit(struct filter_state *s, const struct item *x, struct err *e)
 static void report_counts(const struct filter_state *s, size_t n)
 {
 	if (n == 0 && s->n_seen)
-		msg_warn("none of %llu placements is legal: %s", (unsigned long long)s->n_seen,
-			 s->failure);
+		msg_warn("none of %llu placements is legal: %s%s", (unsigned long long)s->n_seen,
+			 s->missing ? "the closest " : "", s->failure);
 	else if (n)
 		msg_note(1, "%zu of %llu placements (%llu not legal), %.6g to %.6g", n,
 			 (unsigned long long)s->n_seen, (unsigned long long)s->n_failed,
@@ -154,6 +156,7 @@ static int let_through(struct filter_state *s, struct err *e)
 		remove_best(s, s->n_best - 1);
 	s->n_seen = s->n_failed = 0;
 	*s->failure = 0;
+	s->missing = 0;
 	return 0;
 }
 
@@ -215,9 +218,12 @@ static void rank_item(struct filter_state *s, struct item *x, const struct run_r
 {
 	x->order = s->n_seen++;
 	if (run->reason) {
-		if (s->n_failed++ == 0)
+		if (s->n_failed++ == 0 ||
+		    (run->missing_bytes && (!s->missing || run->missing_bytes < s->missing))) {
+			s->missing = run->missing_bytes;
 			err_escape(s->failure, sizeof(s->failure), run->reason,
 				   strlen(run->reason));
+		}
 		item_release(x);
 		return;
 	}

@@ -257,6 +257,10 @@ int device_list_names(const char *const *names, uint32_t n, struct device_list *
 /* Memory limits "cpu:0=512M,cl:0.0=2G" (K, M, G: powers of 1024) of devices of l, by name;
  * devices that are not named keep theirs.  ST_USAGE. */
 int device_list_limit(struct device_list *l, const char *text, struct err *e) MUST_CHECK;
+/* Take the limits of all devices away, until device_list_restore puts them back and frees what the
+ * first returned. */
+uint64_t *device_list_lift(struct device_list *l);
+void device_list_restore(struct device_list *l, uint64_t *limits);
 int device_list_find(const struct device_list *l, const char *name); /* index, or -1 */
 /* The first device of l that is made like device d, as far as is known: of its class, with as many
  * cores, which the system says are as fast.  Devices without cores of this machine are like no

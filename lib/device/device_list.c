@@ -362,3 +362,20 @@ char *device_list_precision(const char *list, const char *precision)
 	all[len] = '\0';
 	return all;
 }
+
+uint64_t *device_list_lift(struct device_list *l)
+{
+	uint64_t *limits = MEM_NEWN(uint64_t, (size_t)l->n + 1);
+	for (uint32_t d = 0; d < l->n; d++) {
+		limits[d] = l->dev[d].mem_limit;
+		l->dev[d].mem_limit = 0;
+	}
+	return limits;
+}
+
+void device_list_restore(struct device_list *l, uint64_t *limits)
+{
+	for (uint32_t d = 0; d < l->n; d++)
+		l->dev[d].mem_limit = limits[d];
+	mem_free(limits);
+}

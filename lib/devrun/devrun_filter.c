@@ -272,6 +272,8 @@ static int write_profile(struct state *s, const struct rec *earlier, struct err 
 		}
 	if (failed == k)
 		return err_set(e, ST_RUNTIME, "no device could be timed: %s", p.failed[0]);
+	if (held_check(&p.held, p.set_s, s->g, &s->session.devices, e) < 0)
+		return -1;
 	int rc = earlier ? profile_mean(&p, &s->session, earlier, &s->devs, s->queue.arena, e) : 0;
 	if (rc == 0)
 		rc = profile_encode(&s->session, &p, s->f->out, e);

@@ -79,6 +79,12 @@ enum { MODEL_SMALL = 64 << 10 };
 int model_spec(struct model *m, uint32_t s, struct device *d, enum model_data data, struct arena *a,
 	       struct step_spec *out, struct err *e) MUST_CHECK;
 
+/* Constants of step s, as host device d takes them, that were computed, or copied because they are not
+ * aligned in the file: fn with the address and bytes of each, and of what they were computed from.
+ * They stay in the host's memory. */
+void model_computed(struct model *m, uint32_t s, struct device *d,
+		    void (*fn)(void *arg, const void *key, uint64_t bytes), void *arg);
+
 /* May step s run on device d?  1, 0 (why[cap] says why not) or -1. */
 int model_supports(struct model *m, uint32_t s, struct device *d, char *why, size_t cap,
 		   struct err *e) MUST_CHECK;

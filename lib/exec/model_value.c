@@ -119,3 +119,58 @@ int model_constant(struct model *m, uint32_t o, const struct op *op, uint32_t i,
 	*out = &m->values.value[o];
 	return 0;
 }
+
+/* ---- what stays in the host's memory ---- */
+
+struct computed_user {
+	const struct model *m;
+	void (*fn)(void *arg, const void *key, uint64_t bytes);
+	void *arg;
+};
+
+/* Output o and all that it was computed from. */
+static void tell_computed(const struct computed_user *x, uint32_t o)
+{
+	const struct model *m = x->m;
+	const struct graph *g = m->g;
+	uint32_t v = m->node_out[o];
+	int64_t bytes = m->values.owned[o] ? tensor_bytes(&m->values.value[o]) : 0;
+	if (bytes > 0)
+		x->fn(x->arg, m->values.value[o].data, (uint64_t)bytes);
+	for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++)
+		if (g->in_node[i] != GRAPH_NONE && m->constant[g->in_node[i]])
+			tell_computed(x, graph_slot_output(g, i));
+}
+
+static void tell_parts(const struct computed_user *x, uint32_t o)
+{
+	struct quant_parts p;
+	if (!quant_find(x->m->g, x->m->op, o, &p))
+		return;
+	tell_computed(x, p.codes);
+	if (p.zero != GRAPH_NONE)
+		tell_computed(x, p.zero);
+	if (p.scale != GRAPH_NONE)
+		tell_computed(x, p.scale);
+}
+
+void model_computed(struct model *m, uint32_t s, struct device *d,
+		    void (*fn)(void *arg, const void *key, uint64_t bytes), void *arg)
+{
+	const struct graph *g = m->g;
+	const struct computed_user x = {m, fn, arg};
+	uint32_t v = m->step_node[s];
+	for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++) {
+		const struct tensor *t = NULL;
+		struct err e = ERR_INIT;
+		if (g->in_node[i] == GRAPH_NONE || !m->constant[g->in_node[i]])
+			continue;
+		uint32_t o = graph_slot_output(g, i);
+		if (model_constant(m, o, &m->op[v], i - g->in_ptr[v], d, MODEL_FEW, &t, &e) < 0)
+			err_clear(&e);
+		else if (t->quant)
+			tell_parts(&x, o);
+		else
+			tell_computed(&x, (uint32_t)(t - m->values.value));
+	}
+}

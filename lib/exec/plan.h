@@ -102,7 +102,8 @@ struct planner {
 	/* Of the next plan. */
 	enum fuse_mode fuse; /* FUSE_ALL after planner_open */
 	bool in_host;        /* true after planner_open */
-	bool *is_result;     /* (n_tensors) */
+	bool tight;      /* as little memory as possible, as where it is short; false after it */
+	bool *is_result; /* (n_tensors) */
 	struct prepared_cache prepared;
 	struct devmem **param_mem; /* (n_params, k) wrapped inputs; NULL: not yet */
 	/* While a plan is made; as it was afterwards. */
@@ -126,6 +127,14 @@ void planner_step_sets(const struct planner *p, uint32_t *set);
 int plan_make(struct planner *p, const uint16_t *set_device, struct plan *out,
 	      struct err *e) MUST_CHECK;
 void plan_release(struct plan *p);
+
+/* What the steps of a plan of p keep in memory on device d all the time (constants, packed weights,
+ * constants that were computed on the host): fn for each piece, with a step that needs it.  Pieces
+ * of one key are one piece.  by_step: of a device of compiled segments the constants of each step,
+ * instead of one piece for a segment. */
+typedef void piece_fn(void *arg, uint32_t step, const void *key, uint64_t bytes);
+void plan_pieces(struct planner *p, const struct plan *plan, uint32_t d, bool by_step, piece_fn *fn,
+		 void *arg);
 
 /* Before several plans are kept at once: memory for the largest of them, tensor_bytes (k), so
  * that they share it. */

@@ -39,29 +39,31 @@ struct kept_bytes {
 	uint64_t bytes;
 };
 
-static void add_kept(void *arg, const void *key, uint64_t bytes)
+static void add_kept(void *arg, uint32_t step, const void *key, uint64_t bytes)
 {
 	struct kept_bytes *x = arg;
+	(void)step;
 	if (!key || pairmap_get(&x->seen, (uintptr_t)key, 0))
 		return;
 	pairmap_put(&x->seen, (uintptr_t)key, 0, bytes);
 	x->bytes += bytes;
 }
 
-/* Constants that the steps of group g read, as its device is to see them. */
-static int add_constants(struct builder *b, const struct fusion_group *g, struct arena *a,
-			 struct kept_bytes *x, struct err *e)
+/* Constants that the steps of group g read, as its device is to see them; one after another. */
+static int each_constant(struct planner *p, const struct fusion_group *g, struct arena *a,
+			 piece_fn *fn, void *arg, struct err *e)
 {
 	for (uint32_t j = 0; j < g->n; j++) {
 		struct step_spec spec;
 		arena_reset(a);
-		if (model_spec(b->p->m, g->step[j], dev_of(b, g->dev), MODEL_FEW, a, &spec, e) < 0)
+		if (model_spec(p->m, g->step[j], &p->devices->dev[g->dev], MODEL_FEW, a, &spec, e) <
+		    0)
 			return -1;
 		for (uint32_t i = 0; i < spec.node[0].n_in; i++) {
-			const struct step_arg *arg = &spec.node[0].in[i];
-			int64_t bytes = arg->from == FROM_CONST ? tensor_bytes(arg->tensor) : 0;
+			const struct step_arg *in = &spec.node[0].in[i];
+			int64_t bytes = in->from == FROM_CONST ? tensor_bytes(in->tensor) : 0;
 			if (bytes > 0)
-				add_kept(x, arg->tensor, (uint64_t)bytes);
+				fn(arg, g->step[j], in->tensor, (uint64_t)bytes);
 		}
 	}
 	return 0;
@@ -74,46 +76,57 @@ static int constants_on(struct builder *b, uint32_t d, uint64_t *out, struct err
 	int rc = 0;
 	for (uint32_t i = 0; i < b->c.n && rc == 0; i++)
 		if (b->c.group[i].dev == d)
-			rc = add_constants(b, &b->c.group[i], a, &x, e);
+			rc = each_constant(b->p, &b->c.group[i], a, add_kept, &x, e);
 	arena_free(a);
 	pairmap_release(&x.seen);
 	*out = x.bytes;
 	return rc;
 }
 
-/* Constants that were computed, or copied because they are not aligned in the file, on the way
- * to node v: they stay in the host's memory. */
-static void add_computed(const struct model *m, uint32_t v, struct kept_bytes *x)
+/* A caller's function, and the step that pieces are of. */
+struct piece_user {
+	piece_fn *fn;
+	void *arg;
+	uint32_t step;
+};
+
+static void tell_piece(void *arg, const void *key, uint64_t bytes)
 {
-	const struct graph *g = m->g;
-	for (uint32_t i = g->in_ptr[v]; i < g->in_ptr[v + 1]; i++) {
-		uint32_t u = g->in_node[i], o = u == GRAPH_NONE ? 0 : g->out_ptr[u] + g->in_port[i];
-		if (u == GRAPH_NONE || !m->constant[u])
+	const struct piece_user *x = arg;
+	x->fn(x->arg, x->step, key, bytes);
+}
+
+void plan_pieces(struct planner *p, const struct plan *plan, uint32_t d, bool by_step, piece_fn *fn,
+		 void *arg)
+{
+	struct device *dev = &p->devices->dev[d];
+	struct arena *a = arena_new();
+	for (uint32_t i = 0; i < plan->n_groups; i++) {
+		const struct fusion_group *g = &plan->group[i];
+		struct piece_user x = {fn, arg, g->step[0]};
+		struct err e = ERR_INIT;
+		if (g->dev != d)
 			continue;
-		int64_t bytes = m->values.owned[o] ? tensor_bytes(&m->values.value[o]) : 0;
-		if (bytes > 0)
-			add_kept(x, m->values.value[o].data, (uint64_t)bytes);
-		add_computed(m, u, x);
+		if (!dev->class->step_memory || (by_step && dev->class->segments)) {
+			/* Whatever could fail has been computed when the steps were prepared. */
+			if (each_constant(p, g, a, fn, arg, &e) < 0)
+				err_clear(&e);
+			continue;
+		}
+		dev->class->step_memory(dev, plan->used[i]->step, tell_piece, &x);
+		for (uint32_t j = 0; j < g->n && dev->class->host; j++) {
+			x.step = g->step[j];
+			model_computed(p->m, g->step[j], dev, tell_piece, &x);
+		}
 	}
+	arena_free(a);
 }
 
 void plan_count_steps(struct builder *b)
 {
 	for (uint32_t d = 0; d < n_devices(b); d++) {
-		struct device *dev = dev_of(b, d);
 		struct kept_bytes x = {0};
-		struct err e = ERR_INIT;
-		/* Whatever could fail has been computed when the steps were prepared. */
-		if (!dev->class->step_memory && constants_on(b, d, &b->plan->mem_bytes[d], &e) < 0)
-			err_clear(&e);
-		for (uint32_t i = 0; i < b->c.n; i++) {
-			const struct fusion_group *g = &b->c.group[i];
-			if (g->dev != d || !dev->class->step_memory)
-				continue;
-			dev->class->step_memory(dev, b->plan->used[i]->step, add_kept, &x);
-			for (uint32_t j = 0; j < g->n && is_host(b, d); j++)
-				add_computed(b->p->m, b->p->m->step_node[g->step[j]], &x);
-		}
+		plan_pieces(b->p, b->plan, d, false, add_kept, &x);
 		b->plan->mem_bytes[d] += x.bytes;
 		pairmap_release(&x.seen);
 	}

@@ -111,6 +111,8 @@ static int by_begin(const void *pa, const void *pb, void *values)
 static double slack_s(const struct builder *b)
 {
 	uint32_t n = 0;
+	if (b->p->tight)
+		return 0;
 	for (uint32_t d = 0; d < n_devices(b); d++)
 		n += b->c.tl->busy_s[d] > 0;
 	return n > 1 ? fmin(0.1 * b->c.tl->makespan_s, 1e-3) : 0;
@@ -183,23 +185,49 @@ static uint64_t lay_out(const struct builder *b, const uint32_t *id, uint32_t n,
 	return memplan_offsets(block, n, dev_of(b, b->value[id[0]].dev)->align);
 }
 
+/* The values on device d that have memory of their own there, in the order in which they begin. */
+static uint32_t list_values(const struct builder *b, uint32_t d, uint32_t *id)
+{
+	uint32_t n = 0;
+	for (uint32_t v = 0; v < b->n_values; v++)
+		if (b->value[v].dev == d && b->value[v].writer != GRAPH_NONE &&
+		    !b->value[v].is_over)
+			id[n++] = v;
+	if (n > 1)
+		qsort_r(id, n, sizeof *id, by_begin, b->value);
+	return n;
+}
+
+/* Are all devices within their memory?  Where all values together would be, nothing is laid out. */
+static bool all_fit(struct builder *b, const double *time, uint32_t n_times, double slack)
+{
+	uint32_t *id = ARENA_NEWN(b->a, uint32_t, b->n_values);
+	struct mem_block *block = ARENA_NEWN(b->a, struct mem_block, b->n_values);
+	for (uint32_t d = 0; d < n_devices(b); d++) {
+		uint64_t has = device_memory(dev_of(b, d)), held = b->plan->mem_bytes[d], sum = 0;
+		uint32_t n = list_values(b, d, id);
+		if (n > 0 && dev_of(b, d)->class->scratch)
+			held += dev_of(b, d)->class->scratch(dev_of(b, d));
+		for (uint32_t i = 0; i < n; i++)
+			sum += out_bytes(b, b->value[id[i]].out) + dev_of(b, d)->align;
+		if (n > 0 && has > 0 && held + sum > has &&
+		    held + lay_out(b, id, n, time, n_times, slack, block) > has)
+			return false;
+	}
+	return true;
+}
+
 /* Memory for the values on device d; views of it. */
 static int plan_device(struct builder *b, uint32_t d, const double *time, uint32_t n_times,
 		       double slack, struct err *e)
 {
 	struct device *dev = dev_of(b, d);
-	uint32_t *id = ARENA_NEWN(b->a, uint32_t, b->n_values), n = 0, n_stretch = 0;
-	for (uint32_t v = 0; v < b->n_values; v++)
-		if (b->value[v].dev == d && b->value[v].writer != GRAPH_NONE &&
-		    !b->value[v].is_over)
-			id[n++] = v;
+	uint32_t *id = ARENA_NEWN(b->a, uint32_t, b->n_values), n_stretch = 0;
+	uint32_t n = list_values(b, d, id);
 	if (n == 0)
 		return plan_fits(b, d, 0, e);
-	qsort_r(id, n, sizeof *id, by_begin, b->value);
 	struct mem_block *block = ARENA_NEWN(b->a, struct mem_block, n);
-	uint64_t peak = lay_out(b, id, n, time, n_times, slack, block), has = device_memory(dev);
-	if (has > 0 && b->plan->mem_bytes[d] + peak > has && slack > 0)
-		peak = lay_out(b, id, n, time, n_times, 0, block);
+	uint64_t peak = lay_out(b, id, n, time, n_times, slack, block);
 	if (plan_fits(b, d, peak, e) < 0)
 		return -1;
 	b->plan->pool[d] = pool_take(&b->p->pool[d], dev, peak, e);
@@ -225,11 +253,22 @@ int plan_memory(struct builder *b, struct err *e)
 	const struct timeline *tl = b->c.tl;
 	uint32_t n = b->c.n + tl->n_copies;
 	double *time = ARENA_NEWN(b->a, double, n), slack = slack_s(b);
+	size_t n_waits = b->n_waits;
 	memcpy(time, tl->start_s, b->c.n * sizeof *time);
 	memcpy(time + b->c.n, tl->copy_start_s, tl->n_copies * sizeof *time);
 	qsort(time, n, sizeof *time, ascending_real);
 	plan_count_steps(b);
 	place_over_inputs(b, slack);
+	if (slack > 0 && !all_fit(b, time, n, slack)) {
+		/* Once more, with as little as possible. */
+		for (uint32_t v = 0; v < b->n_values; v++) {
+			b->value[v].over = GRAPH_NONE;
+			b->value[v].is_over = false;
+		}
+		b->n_waits = n_waits;
+		slack = 0;
+		place_over_inputs(b, slack);
+	}
 	for (uint32_t d = 0; d < n_devices(b); d++)
 		if (plan_device(b, d, time, n, slack, e) < 0)
 			return -1;

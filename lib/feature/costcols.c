@@ -143,6 +143,16 @@ static void find_ranks(struct task_costs *x)
 	mem_free(no_copy);
 }
 
+/* Over devices; exact where they are all alike. */
+static double mean_bytes(const uint64_t *bytes, uint32_t k)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t d = 0; d < k; d++)
+		sum += bytes[d];
+	return (double)sum / k;
+}
+
 /* What a task reads that no task makes, what it always holds, and what it makes. */
 static void find_memory(struct task_costs *x)
 {
@@ -150,13 +160,13 @@ static void find_memory(struct task_costs *x)
 	const struct sched_dag *d = &m->tasks.dag;
 
 	for (uint32_t v = 0; v < x->n; v++)
-		x->mem[v] = (double)m->task_mem[v];
+		x->mem[v] = mean_bytes(m->task_mem + (size_t)v * m->k, m->k);
 	for (uint32_t t = 0; t < d->n_tensors; t++)
 		x->mem[d->tensor_task[t]] += (double)d->tensor_bytes[t];
 	for (uint32_t i = 0; i < m->n_shared; i++)
 		for (uint32_t j = 0; j < m->shared[i].n; j++)
 			x->mem[m->weight_task[m->shared[i].first + j]] +=
-				(double)m->shared[i].bytes;
+				mean_bytes(m->shared[i].bytes, m->k);
 }
 
 static void find_costs(struct task_costs *x, const struct feat_costs *in, struct arena *a)

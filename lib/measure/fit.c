@@ -242,6 +242,39 @@ static void apply(const struct fitter *x, struct profile *out)
 	out->multi_slowdown = x->now.multi_slowdown;
 }
 
+/* Times what probes missed at most: others may miss more. */
+enum { MARGIN = 2 };
+
+/* What plans need beyond the simulator's expectations, at most, as work space of their devices and of
+ * those that are alike. */
+static int find_margins(struct fitter *x, struct profile *out)
+{
+	struct place_setup s;
+	struct place_model m;
+	uint64_t *most = ARENA_NEWN(x->fixed, uint64_t, x->k);
+	arena_reset(x->a);
+	scale_times(x);
+	make_setup(x, &s);
+	s.held = (struct place_held){out->held.set,    out->held.inner,      out->held.n_shared,
+				     out->held.shared, out->held.shared_ptr, out->held.shared_set,
+				     out->held.work};
+	if (place_model_init(&m, x->g, &s, x->a, x->e) < 0)
+		return -1;
+	struct evaluator *ev = evaluator_new(&m);
+	for (uint32_t i = 0; i < x->n_cases; i++) {
+		const struct place_result *r = place_evaluate(ev, x->c[i].device);
+		for (uint32_t d = 0; r->status == PLACE_OK && x->c[i].need && d < x->k; d++) {
+			uint64_t need = x->c[i].need[d], *to = &most[x->d->alike[d]];
+			if (need > r->mem_bytes[d] && need - r->mem_bytes[d] > *to)
+				*to = need - r->mem_bytes[d];
+		}
+	}
+	evaluator_free(ev);
+	for (uint32_t d = 0; d < x->k; d++)
+		out->held.work[d] += MARGIN * most[x->d->alike[d]];
+	return 0;
+}
+
 int fit_profile(const struct graph *g, const struct fit_devices *devices, const struct fit_case *c,
 		uint32_t n, struct profile *out, struct err *e)
 {
@@ -279,6 +312,8 @@ int fit_profile(const struct graph *g, const struct fit_devices *devices, const 
 		if (rc == 0)
 			rc = sweep(&x, step);
 	}
+	if (rc == 0 && out->held.set)
+		rc = find_margins(&x, out);
 	if (rc == 0)
 		apply(&x, out);
 	arena_free(x.fixed);

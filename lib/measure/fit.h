@@ -7,6 +7,8 @@
 struct fit_case {
 	const uint16_t *device; /* (n_sets) */
 	double lat_s;           /* measured */
+	const uint64_t
+		*need; /* (k) bytes of its plan, scratch of kernels not counted; NULL: not known */
 };
 enum { FIT_LEAST = 4 }; /* cases on several devices below which nothing is learnt */
 
@@ -18,7 +20,10 @@ struct fit_devices {
 	const uint8_t *turns;  /* (k,k) which take turns; NULL: none do */
 };
 
-/* Change out's times (a factor per device), link latencies, slowdown and multi_slowdown so that
+/* What plans of the cases need on a device beyond what the simulator expects of them, at most, becomes
+ * part of out->held.work: there values have no gaps between them, and sets run as wholes.
+ *
+ * Change out's times (a factor per device), link latencies, slowdown and multi_slowdown so that
  * devsim's model of g on these devices comes closest to the cases: least mean of |log(predicted /
  * measured)|, coordinate by coordinate, with a price for factors other than 1, for latencies that
  * leave what was measured, and for slowing each other.  Devices that are alike have one factor,

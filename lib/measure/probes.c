@@ -31,6 +31,7 @@ struct probes {
 	uint32_t n;
 	struct timed timed[PROBES_MOST];
 	uint16_t *device[PROBES_MOST]; /* (n_sets) */
+	uint64_t *need[PROBES_MOST];   /* (k) as fit_case has it */
 	struct rng_addr rng;
 	uint32_t drawn;
 	struct arena *a;
@@ -243,12 +244,35 @@ static void find_devices(struct probes *x, const struct profile *out)
 		x->apart.n_dev = 0;
 }
 
+/* The bytes of a placement's plan where memory is short, scratch of kernels not counted. */
+static int find_need(struct probes *x, const uint16_t *device, uint64_t *need, struct err *e)
+{
+	struct planner *p = &x->s->planner;
+	struct plan plan;
+	p->tight = true;
+	int rc = plan_make(p, device, &plan, e);
+	p->tight = false;
+	if (rc < 0)
+		return -1;
+	for (uint32_t d = 0; d < p->devices->n; d++) {
+		struct device *dev = &p->devices->dev[d];
+		need[d] = plan.mem_bytes[d];
+		if (need[d] > 0 && dev->class->scratch)
+			need[d] -= dev->class->scratch(dev);
+	}
+	plan_release(&plan);
+	return 0;
+}
+
 static int plan_probe(struct probes *x, uint32_t i, struct err *e)
 {
 	struct timed *t = &x->timed[x->n];
 	uint16_t *device = ARENA_NEWN(x->a, uint16_t, n_sets(x));
 	draw_probe(x, i, device);
 	x->device[x->n] = device;
+	x->need[x->n] = ARENA_NEWN(x->a, uint64_t, x->s->devices.n);
+	if (find_need(x, device, x->need[x->n], e) < 0)
+		return -1;
 	return timed_make(t, x->s, device, x->s->planner.fuse, e) < 0 ? -1
 								      : timed_run(t, x->s, true, e);
 }
@@ -330,7 +354,8 @@ int probes_fit(struct probes *x, const double *single_s, const uint32_t *alike, 
 	struct fit_case *c = MEM_NEWN(struct fit_case, (size_t)x->n + k);
 	for (uint32_t i = 0; i < x->n; i++)
 		if (x->timed[i].n_runs > 0)
-			c[n++] = (struct fit_case){x->device[i], timed_least(&x->timed[i])};
+			c[n++] = (struct fit_case){x->device[i], timed_least(&x->timed[i]),
+						   x->need[i]};
 	uint32_t n_probes = n;
 	for (uint32_t d = 0; d < k; d++) {
 		if (!(single_s[d] > 0))
@@ -338,7 +363,7 @@ int probes_fit(struct probes *x, const double *single_s, const uint32_t *alike, 
 		uint16_t *device = ARENA_NEWN(x->a, uint16_t, n_sets(x));
 		for (uint32_t i = 0; i < n_sets(x); i++)
 			device[i] = (uint16_t)d;
-		c[n++] = (struct fit_case){device, single_s[d]};
+		c[n++] = (struct fit_case){device, single_s[d], NULL};
 	}
 	struct fit_devices devices = {k, ARENA_NEWN(x->a, const char *, k), alike,
 				      ARENA_NEWN(x->a, bool, k), x->s->planner.costs.turns};

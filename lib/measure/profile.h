@@ -4,6 +4,7 @@
 #ifndef HSDAG_MEASURE_PROFILE_H
 #define HSDAG_MEASURE_PROFILE_H
 
+#include "measure/held_profile.h"
 #include "measure/links.h"
 
 /* Two sets, one of which reads what the other makes. */
@@ -23,7 +24,8 @@ struct profile {
 	double slowdown,
 		multi_slowdown; /* while several devices compute, are in use (place_latency_s) */
 	bool overlap;           /* devices compute while they copy (sched_costs, planner.c) */
-	uint32_t n_earlier;     /* profiles that are in it besides the one taken (profile_mean.h) */
+	struct held_profile held;
+	uint32_t n_earlier; /* profiles that are in it besides the one taken (profile_mean.h) */
 };
 
 #endif

@@ -29,6 +29,7 @@ struct profiler {
 	struct probes *probes;    /* NULL: none */
 	struct subject *subject;  /* (n_subjects) */
 	uint32_t n_subjects;
+	struct held_pieces pieces;
 };
 
 /* A failure of device d, unless the program is to end. */
@@ -59,6 +60,10 @@ static int open_devices(struct profiler *x, struct err *e)
 			continue;
 		}
 		device_times_sum(t, x->out->set_s);
+		const struct plan *plan = t->apart.made ? &t->apart.plan : &t->joined.plan;
+		held_pieces_add(&x->pieces, &x->s->planner, plan, d, x->step_set);
+		if (t->apart.made)
+			held_inner(&x->s->planner, plan, d, x->step_set, &x->out->held);
 		add_subject(x, &t->apart, d);
 		add_subject(x, &t->joined, d);
 	}
@@ -273,32 +278,41 @@ static int fit_probes(struct profiler *x, struct err *e)
 	return rc;
 }
 
+/* Results stay from when they are made to the end of a run, for which all the time stands. */
+static void add_results(struct profiler *x)
+{
+	const struct model *m = &x->s->model;
+	uint32_t k = x->s->devices.n;
+	for (uint32_t r = 0; r < m->n_results; r++) {
+		uint32_t out = m->result_root[r], step = m->node_step[m->node_out[out]], first = 0;
+		while (m->result_root[first] != out)
+			first++;
+		if (first < r || step == GRAPH_NONE || x->step_set[step] == GRAPH_NONE)
+			continue;
+		for (uint32_t d = 0; d < k; d++)
+			x->out->held.set[(size_t)x->step_set[step] * k + d] += model_bytes(m, out);
+	}
+}
+
+/* What sets hold; kernels have run, and their scratch is as large as it gets. */
+static void sum_memory(struct profiler *x)
+{
+	const struct device_list *l = &x->s->devices;
+	held_pieces_sum(&x->pieces, x->s->model.g->n_sets, l->n, x->a, &x->out->held);
+	add_results(x);
+	for (uint32_t d = 0; d < l->n; d++)
+		if (l->dev[d].class->scratch)
+			x->out->held.work[d] = l->dev[d].class->scratch(&l->dev[d]);
+}
+
 static int profile_run(struct profiler *x, struct err *e)
 {
 	double effort = EFFORT * x->s->opt.max_s, end_s = clock_s() + effort;
 	if (open_devices(x, e) < 0 || open_probes(x, effort, e) < 0 || run_rounds(x, end_s, e) < 0)
 		return -1;
 	fill_times(x);
+	sum_memory(x);
 	return measure_links(x, e) < 0 ? -1 : fit_probes(x, e);
-}
-
-/* The user's limits are for placements.  What is timed here is the whole model on one device, which
- * runs as long as there is real memory for it.  limit (k): as they were, for restore_limits. */
-static uint64_t *lift_limits(struct device_list *l)
-{
-	uint64_t *limit = MEM_NEWN(uint64_t, (size_t)l->n + 1);
-	for (uint32_t d = 0; d < l->n; d++) {
-		limit[d] = l->dev[d].mem_limit;
-		l->dev[d].mem_limit = 0;
-	}
-	return limit;
-}
-
-static void restore_limits(struct device_list *l, uint64_t *limit)
-{
-	for (uint32_t d = 0; d < l->n; d++)
-		l->dev[d].mem_limit = limit[d];
-	mem_free(limit);
 }
 
 int profile_take(struct session *s, struct arena *a, struct profile *out, struct err *e)
@@ -315,14 +329,19 @@ int profile_take(struct session *s, struct arena *a, struct profile *out, struct
 				.set_s = ARENA_NEWN(a, struct interval, n_sets * k),
 				.failed = ARENA_NEWN(a, const char *, k),
 				.has_link = ARENA_NEWN(a, bool, k *k),
-				.link = ARENA_NEWN(a, struct link_cost, k * k)};
+				.link = ARENA_NEWN(a, struct link_cost, k * k),
+				.held = {.inner = ARENA_NEWN(a, uint64_t, n_sets * k),
+					 .work = ARENA_NEWN(a, uint64_t, k)}};
 	for (size_t i = 0; i < n_sets * k; i++)
 		out->set_s[i] = (struct interval){-1, -1, -1};
 	planner_step_sets(&s->planner, x.step_set);
-	uint64_t *limit = lift_limits(&s->devices);
+	/* The user's limits are for placements.  What is timed here is the whole model on one device,
+	 * which runs as long as there is real memory for it. */
+	uint64_t *limit = device_list_lift(&s->devices);
 	int rc = profile_run(&x, e);
-	restore_limits(&s->devices, limit);
+	device_list_restore(&s->devices, limit);
 	probes_close(x.probes);
+	mem_free(x.pieces.v);
 	for (uint32_t d = 0; d < k; d++)
 		device_times_close(&x.dev[d]);
 	mem_free(x.subject);

@@ -277,12 +277,29 @@ static int compare_results(void *arg, const void *const *result, struct err *e)
 	return outputs_compare(r->m, result, (const void *const *)r->copy, &r->diff, e);
 }
 
+/* Results of the reference; where no single device has the memory, of the first one that runs the
+ * model without the user's limits, which are about placements. */
+static int reference_results(struct session *s, const struct verdict *v, struct results *r,
+			     struct err *e)
+{
+	int rc = -1;
+	if (v->reference >= 0)
+		return session_results(s, v->single[v->reference].device, keep_results, r, e);
+	uint64_t *limit = device_list_lift(&s->devices);
+	for (uint32_t d = 0; rc < 0 && d < s->devices.n && executor_alive(s->x); d++) {
+		err_clear(e);
+		rc = session_results(s, v->single[d].device, keep_results, r, e);
+	}
+	device_list_restore(&s->devices, limit);
+	return rc;
+}
+
 /* A device that fails here, and results that cannot be compared, take the comparison with them, not
  * the verdict. */
 static int compare_outputs(struct session *s, struct verdict *v, struct arena *a, struct err *e)
 {
 	struct results r = {.m = &s->model, .copy = ARENA_NEWN(a, void *, s->model.n_results)};
-	int rc = session_results(s, v->single[v->reference].device, keep_results, &r, e);
+	int rc = reference_results(s, v, &r, e);
 	if (rc == 0)
 		rc = session_results(s, v->final.device, compare_results, &r, e);
 	for (uint32_t i = 0; i < s->model.n_results; i++)
@@ -306,5 +323,5 @@ int verdict_reach(struct session *s, struct trial *t, uint32_t n, struct arena *
 	participants_open(&p, s, t, n, out, a);
 	int rc = run_contest(&p, out, e);
 	participants_close(&p);
-	return rc < 0 ? -1 : out->reference < 0 ? 0 : compare_outputs(s, out, a, e);
+	return rc < 0 ? -1 : compare_outputs(s, out, a, e);
 }

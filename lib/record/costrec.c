@@ -29,6 +29,14 @@ int cost_encode(const struct cost_rec *x, struct rec_writer *w, struct err *e)
 	put_matrices(x, w);
 	if (x->set_mem)
 		put_vector(w, "set_mem", TT_U64, x->n_sets, x->set_mem);
+	if (x->held) {
+		put_matrix(w, "held", TT_U64, x->n_sets, x->k, x->held);
+		put_matrix(w, "inner", TT_U64, x->n_sets, x->k, x->inner);
+		put_matrix(w, "shared", TT_U64, x->n_shared, x->k, x->shared);
+		put_vector(w, "shared_ptr", TT_U32, x->n_shared + 1, x->shared_ptr);
+		put_vector(w, "shared_set", TT_U32, x->shared_ptr[x->n_shared], x->shared_set);
+		put_vector(w, "work", TT_U64, x->k, x->work);
+	}
 	if (x->move_s)
 		put_vector(w, "move_s", TT_F64, x->n_sets, x->move_s);
 	if (x->has_slowdown) {
@@ -116,6 +124,64 @@ static int decode_sets(const struct rec *r, struct arena *a, struct cost_rec *x,
 	return 0;
 }
 
+/* No column of bytes[rows,k] may be more than MOST_BYTES, so that sums of all do not overflow. */
+static bool columns_fit(const uint64_t *bytes, uint64_t rows, uint32_t k)
+{
+	for (uint32_t d = 0; d < k; d++) {
+		uint64_t left = MOST_BYTES;
+
+		for (uint64_t i = 0; i < rows; i++) {
+			if (bytes[i * k + d] > left)
+				return false;
+			left -= bytes[i * k + d];
+		}
+	}
+	return true;
+}
+
+/* Rows of sets, ascending in each. */
+static int check_shared(const struct cost_rec *x, uint64_t n_readers, struct err *e)
+{
+	if (x->shared_ptr[0] != 0 || x->shared_ptr[x->n_shared] != n_readers)
+		return err_set(e, ST_INPUT,
+			       "shared_ptr does not go from 0 to the end of shared_set");
+	for (uint32_t i = 0; i < x->n_shared; i++)
+		if (x->shared_ptr[i] > x->shared_ptr[i + 1] || x->shared_ptr[i + 1] > n_readers)
+			return err_set(e, ST_INPUT, "shared_ptr does not ascend");
+	for (uint32_t i = 0; i < x->n_shared; i++)
+		for (uint32_t j = x->shared_ptr[i]; j < x->shared_ptr[i + 1]; j++)
+			if (x->shared_set[j] >= x->n_sets ||
+			    (j > x->shared_ptr[i] && x->shared_set[j] <= x->shared_set[j - 1]))
+				return err_set(e, ST_INPUT,
+					       "shared_set has sets that do not ascend, or that "
+					       "the graph does not have");
+	return 0;
+}
+
+/* What sets hold on devices, where told. */
+static int decode_held(const struct rec *r, struct arena *a, struct cost_rec *x, struct err *e)
+{
+	uint64_t sets[2] = {x->n_sets, x->k}, shared[2] = {UINT64_MAX, x->k}, ptr[1], k[1] = {x->k};
+	uint64_t n_readers[1] = {UINT64_MAX};
+
+	if (!val_get(r->map, "held"))
+		return 0;
+	if (get_tensor(r->map, "held", TT_U64, 2, sets, a, &x->held, e) < 0 ||
+	    get_tensor(r->map, "inner", TT_U64, 2, sets, a, &x->inner, e) < 0 ||
+	    get_tensor(r->map, "shared", TT_U64, 2, shared, a, &x->shared, e) < 0)
+		return -1;
+	ptr[0] = shared[0] + 1;
+	x->n_shared = (uint32_t)shared[0];
+	if (get_tensor(r->map, "shared_ptr", TT_U32, 1, ptr, a, &x->shared_ptr, e) < 0 ||
+	    get_tensor(r->map, "shared_set", TT_U32, 1, n_readers, a, &x->shared_set, e) < 0 ||
+	    get_tensor(r->map, "work", TT_U64, 1, k, a, &x->work, e) < 0)
+		return -1;
+	if (!columns_fit(x->held, x->n_sets, x->k) || !columns_fit(x->inner, x->n_sets, x->k) ||
+	    !columns_fit(x->shared, x->n_shared, x->k) || !columns_fit(x->work, 1, x->k))
+		return err_set(e, ST_INPUT, "held, inner, shared or work is out of range");
+	return check_shared(x, n_readers[0], e);
+}
+
 static int decode_slowdown(const struct rec *r, const char *key, bool required, double *out,
 			   struct err *e)
 {
@@ -138,7 +204,7 @@ static int decode_slowdowns(const struct rec *r, bool required, struct cost_rec 
 static int decode_model(const struct rec *r, struct arena *a, struct cost_rec *x, struct err *e)
 {
 	if ((val_get(r->map, "pair_src") && decode_pairs(r, false, a, x, e) < 0) ||
-	    decode_sets(r, a, x, e) < 0)
+	    decode_sets(r, a, x, e) < 0 || decode_held(r, a, x, e) < 0)
 		return -1;
 	x->has_rules = val_get(r->map, "contention") != NULL;
 	if (x->has_rules && (get_bool(r->map, "contention", &x->contention, e) < 0 ||

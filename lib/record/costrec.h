@@ -27,7 +27,18 @@ struct cost_rec {
 	const double *saved_lo, *saved_hi;   /* (n_pairs,k) with set_lo and set_hi */
 
 	const uint64_t *set_mem; /* (n_sets) bytes that a set holds all the time; NULL: none */
-	const double *move_s;    /* (n_sets) dnn-partitioning's transfers; NULL: not told */
+	/* Measured: (n_sets,k) bytes that a set and no other holds all the time, constants with it;
+	 * NULL: not told.  With it: values that several sets need, once on each device that has one
+	 * of them, (n_shared,k) bytes, of the sets shared_set[shared_ptr[i]] ..; (n_sets,k) what a
+	 * set takes besides while it runs; and (k) what a device needs besides once it runs
+	 * anything. */
+	const uint64_t *held, *inner;
+	uint32_t n_shared;
+	const uint64_t *shared;
+	const uint32_t *shared_ptr; /* (n_shared+1) */
+	const uint32_t *shared_set;
+	const uint64_t *work;
+	const double *move_s; /* (n_sets) dnn-partitioning's transfers; NULL: not told */
 
 	/* Seconds more that a second takes in which several devices compute, and the share that all
 	 * takes longer where several are in use.  Both 0 where they are not told. */
@@ -49,7 +60,7 @@ int cost_decode_head(const struct rec *r, struct arena *a, struct cost_rec *out,
 
 /* What a reader asks for besides set_s; it does not look at the other keys. */
 enum {
-	COST_MODEL = 1,   /* pairs, set_mem, move_s, rules, slowdown, order; each where told */
+	COST_MODEL = 1, /* pairs, set_mem, held, move_s, rules, slowdown, order; each where told */
 	COST_OVERLAP = 2, /* overlap, where told: has_rules */
 	COST_PROFILE = 4  /* what every profile tells: all intervals, pairs, slowdown; profiles */
 };

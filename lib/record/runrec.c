@@ -69,8 +69,10 @@ int run_encode(const struct run_rec *x, struct rec_writer *w, struct err *e)
 	put_bool(w, "ok", !x->reason);
 	if (x->reason) {
 		put_text(w, "reason", x->reason);
-		if (x->unlimited_s > 0)
+		if (x->unlimited_s > 0) {
 			put_real(w, "unlimited_s", x->unlimited_s);
+			put_uint(w, "missing_bytes", x->missing_bytes);
+		}
 		put_clock(x, w);
 		return rec_end(w, e);
 	}
@@ -239,7 +241,9 @@ int run_decode(const struct rec *r, unsigned keys, struct arena *a, struct run_r
 	    get_bool(r->map, "ok", &ok, e) < 0 ||
 	    ((keys & RUN_CLOCK) && decode_clock(r->map, &x, e) < 0) ||
 	    (ok ? decode_outcome(r->map, keys, a, &x, e)
-		: get_text(r->map, "reason", a, &x.reason, e)) < 0)
+		: get_text(r->map, "reason", a, &x.reason, e)) < 0 ||
+	    (val_get(r->map, "missing_bytes") &&
+	     get_uint(r->map, "missing_bytes", 0, UINT64_MAX, &x.missing_bytes, e) < 0))
 		return -1;
 	*out = x;
 	return 0;

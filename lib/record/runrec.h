@@ -38,9 +38,10 @@ struct run_rec {
 	const char *source;
 	uint32_t k; /* devices; read back with RUN_SAMPLES */
 
-	/* NULL: it ran; else why not, and nothing below counts but unlimited_s */
+	/* NULL: it ran; else why not, and nothing below counts but the next two */
 	const char *reason;
-	double unlimited_s; /* > 0: what it would take if only there was memory enough */
+	double unlimited_s;     /* > 0: what it would take if only there was memory enough */
+	uint64_t missing_bytes; /* then: that devices have too little, all together */
 	double lat_s, lo_s, hi_s;
 	const double *samples_s; /* (n_samples) */
 	uint32_t n_samples;

@@ -79,6 +79,8 @@ static void head(FILE *out, int label, const struct objective *o)
 
 double placetext_speedup(const struct answer *x, const struct measured *m)
 {
+	if (x->kind == ANSWER_FINAL && !*x->reference)
+		return 0;
 	if (m->has_ratio)
 		return m->ratio > 0 ? 1 / m->ratio : 0;
 	return x->kind != ANSWER_FINAL && m->ref_s > 0 && m->lat_s > 0 ? m->ref_s / m->lat_s : 0;

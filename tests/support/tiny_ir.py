@@ -4,15 +4,19 @@
     x = m.layer("Parameter", "x", "f32", (2, 3))
     m.result(m.layer("Log", "log", "f32", (2, 3), x))
     m.save()                                  # net.xml and net.bin in the current directory
+
+`opset` of layer names another operator set than the first.  Constants go to the file as they come, so that a model may be
+larger than memory; types of four bits are given as their bytes, with the shape of the elements.
 """
 import numpy as np
 
-PRECISION = {"boolean": "BOOL", "f32": "FP32", "f64": "FP64"}
+PRECISION = {"boolean": "BOOL", "f16": "FP16", "f32": "FP32", "f64": "FP64"}
 
 
 class Model:
     def __init__(self, name):
-        self.name, self.layers, self.edges, self.blob, self.shape = name, [], [], b"", {}
+        self.name, self.layers, self.edges, self.shape = name, [], [], {}
+        self.blob = open(name + ".bin", "wb")
 
     def layer(self, kind, name, elem, shape, *inputs, **data):
         """One output of this type and shape; inputs: what other calls returned."""
@@ -25,11 +29,12 @@ class Model:
         self.layers.append((kind, name, inputs, data))
         return i
 
-    def const(self, name, elem, array):
-        array = np.asarray(array)
-        data = {"element_type": elem, "offset": len(self.blob), "size": array.nbytes, "shape": ",".join(map(str, array.shape))}
-        self.blob += array.tobytes()
-        self.shape[len(self.layers)] = elem, array.shape
+    def const(self, name, elem, array, shape=None):
+        array = np.ascontiguousarray(array)
+        shape = array.shape if shape is None else shape
+        data = {"element_type": elem, "offset": self.blob.tell(), "size": array.nbytes, "shape": ",".join(map(str, shape))}
+        self.blob.write(array.data)
+        self.shape[len(self.layers)] = elem, shape
         self.layers.append(("Const", name, (), data))
         return len(self.layers) - 1
 
@@ -46,7 +51,8 @@ class Model:
     def save(self):
         out = [f'<?xml version="1.0"?>\n<net name="{self.name}" version="11">\n<layers>']
         for i, (kind, name, inputs, data) in enumerate(self.layers):
-            out.append(f'<layer id="{i}" name="{name}" type="{kind}" version="opset1">')
+            opset = data.pop("opset", "opset1")
+            out.append(f'<layer id="{i}" name="{name}" type="{kind}" version="{opset}">')
             if data:
                 out.append("<data " + " ".join(f'{k}="{v}"' for k, v in data.items()) + "/>")
             if inputs:
@@ -60,5 +66,4 @@ class Model:
         out.append("</edges>\n</net>\n")
         with open(self.name + ".xml", "w") as f:
             f.write("\n".join(out))
-        with open(self.name + ".bin", "wb") as f:
-            f.write(self.blob)
+        self.blob.close()

@@ -18,7 +18,7 @@ static void find_costs(struct bound_view *v)
 			double s = m->costs.task_s[(size_t)t * v->k + d], most = s;
 			uint32_t unit = v->unit_of[t];
 			bool may = v->u->cost_s[(size_t)unit * v->k + d] >= 0 &&
-				   v->u->mem[unit] <= v->limit[d];
+				   v->u->mem_on[(size_t)unit * v->k + d] <= v->limit[d];
 
 			for (uint32_t j = saves ? m->saved_ptr[t] : 0;
 			     may && saves && j < m->saved_ptr[t + 1]; j++) {

@@ -8,7 +8,9 @@ static double share_of_memory(const struct dual *x, uint32_t unit, uint32_t c)
 {
 	uint64_t limit = x->v->limit[x->first[c]];
 
-	return limit < UINT64_MAX ? (double)x->v->u->mem[unit] / ((double)limit * x->size[c]) : 0;
+	return limit < UINT64_MAX ? (double)x->v->u->mem_on[(size_t)unit * x->v->k + x->first[c]] /
+					    ((double)limit * x->size[c])
+				  : 0;
 }
 
 double dual_unit_s(const struct dual *x, uint32_t unit, uint32_t c)

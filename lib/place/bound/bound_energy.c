@@ -36,10 +36,10 @@ static double priced_j(const struct bound_view *v, const double *price, const do
 		for (uint32_t d = 0; d < v->k; d++) {
 			if (v->u->equivalent[d] != d)
 				continue;
-			double part =
-				v->limit[d] < UINT64_MAX
-					? (double)v->u->mem[i] / ((double)v->limit[d] * size[d])
-					: 0;
+			double part = v->limit[d] < UINT64_MAX
+					      ? (double)v->u->mem_on[(size_t)i * v->k + d] /
+							((double)v->limit[d] * size[d])
+					      : 0;
 			double j = bound_unit_j(v, i, d) + price[d] * part;
 
 			if (j < least) {
@@ -110,9 +110,9 @@ double bound_memory_bytes(const struct bound_view *v)
 	double sum = 0, most = 0, instant_s = DBL_EPSILON * longest_s(v);
 
 	for (uint32_t i = 0; i < v->u->n; i++)
-		sum += (double)v->u->mem[i];
+		sum += (double)v->u->least_mem[i];
 	for (uint32_t t = 0; t < v->n; t++) {
-		double bytes = (double)v->u->mem[v->unit_of[t]];
+		double bytes = (double)v->u->least_mem[v->unit_of[t]];
 		bool takes_time = true;
 
 		for (uint32_t dev = 0; dev < v->k; dev++)

@@ -65,7 +65,12 @@ void reach_init(struct reach *x, const struct bound_view *v, struct arena *a)
 	uint32_t words = v->n / 64 + 1;
 	size_t bits = (size_t)v->n * words, n = (size_t)v->n + 1;
 
-	*x = (struct reach){.n = v->n, .words = words, .mem = v->m->task_mem};
+	*x = (struct reach){.n = v->n, .words = words};
+	uint64_t *mem = ARENA_NEWN(a, uint64_t, n);
+	for (size_t i = 0; i < (size_t)v->n * v->k; i++)
+		if (i % v->k == 0 || v->m->task_mem[i] < mem[i / v->k])
+			mem[i / v->k] = v->m->task_mem[i];
+	x->mem = mem;
 	x->before = ARENA_NEWN(a, uint64_t, bits);
 	x->behind = ARENA_NEWN(a, uint64_t, bits);
 	x->reads = ARENA_NEWN(a, uint64_t, bits);

@@ -26,7 +26,7 @@ struct reach {
 	uint64_t *before, *behind;                   /* (n,words) with the task itself */
 	uint64_t *reads, *read_by;                   /* (n,words) */
 	double *cpu_s, *acc_s, *move_s;              /* (n) fastest; INFINITY: cannot run there */
-	const uint64_t *mem;                         /* (n) bytes on an accelerator */
+	const uint64_t *mem;                         /* (n) bytes where they are least */
 	uint64_t limit;                              /* of the largest accelerator */
 	/* Of all accelerators, bytes; INFINITY: one has no limit */
 	double room;

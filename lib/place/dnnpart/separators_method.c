@@ -111,7 +111,7 @@ static void try_splits(void *arg, const struct separators *s, const uint32_t *pi
 	for (uint32_t t = 0; t < v->n; t++) {
 		uint32_t i = piece[t], at = s->position[t];
 
-		x.mem[i] += v->m->task_mem[t];
+		x.mem[i] += v->m->task_mem[(size_t)t * v->k];
 		x.begin[i] = at < x.begin[i] ? at : x.begin[i];
 		x.end[i] = at > x.end[i] ? at : x.end[i];
 	}

@@ -53,7 +53,7 @@ struct partial_undo partial_decide_unit(struct partial_placement *b, uint32_t i,
 
 	b->unit_dev[i] = dev;
 	b->used[dev]++;
-	b->mem[dev] += v->u->mem[i];
+	b->mem[dev] += v->u->mem_on[(size_t)i * v->k + dev];
 	b->load_s[dev] += s;
 	b->sum_s += v->share[dev] * s - b->open_s[i];
 	b->sum_j += bound_unit_j(v, i, dev) - b->open_j[i];
@@ -66,7 +66,7 @@ void partial_undecide_unit(struct partial_placement *b, uint32_t i, const struct
 
 	b->unit_dev[i] = UINT16_MAX;
 	b->used[dev]--;
-	b->mem[dev] -= b->v->u->mem[i];
+	b->mem[dev] -= b->v->u->mem_on[(size_t)i * b->v->k + dev];
 	b->load_s[dev] = was->load_s;
 	b->sum_s = was->sum_s;
 	b->sum_j = was->sum_j;

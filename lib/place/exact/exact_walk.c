@@ -65,7 +65,8 @@ uint32_t walker_options(struct walker *w, uint32_t t)
 	for (uint32_t j = u->dev_ptr[i]; j < u->dev_ptr[i + 1]; j++) {
 		uint16_t dev = u->dev[j];
 
-		if (stands_in(w, dev) || w->b.mem[dev] + u->mem[i] > w->x->v.limit[dev])
+		if (stands_in(w, dev) ||
+		    w->b.mem[dev] + u->mem_on[(size_t)i * w->x->v.k + dev] > w->x->v.limit[dev])
 			continue;
 		struct partial_undo was = partial_decide_unit(&w->b, i, dev);
 		partial_decide_task(&w->b, t);

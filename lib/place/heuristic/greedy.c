@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "place/method/method.h"
-#include "place/simulate/units.h"
+#include "place/simulate/held.h"
 
 struct sized {
 	uint64_t mem;
@@ -25,24 +25,24 @@ static int larger_first(const void *pa, const void *pb)
 	return (a->unit > b->unit) - (a->unit < b->unit);
 }
 
-static int choose_device(const struct place_units *u, uint32_t i, double *load, uint64_t *mem)
+static int choose_device(struct held *h, uint32_t i, double *load)
 {
-	const struct place_model *m = u->m;
+	const struct place_units *u = h->u;
 	double best = INFINITY;
 	int at = -1;
 
 	for (uint32_t j = u->dev_ptr[i]; j < u->dev_ptr[i + 1]; j++) {
 		uint16_t d = u->dev[j];
-		double s = load[d] + u->cost_s[(size_t)i * m->k + d];
+		double s = load[d] + u->cost_s[(size_t)i * u->m->k + d];
 
-		if ((m->mem_limit[d] && mem[d] + u->mem[i] > m->mem_limit[d]) || s >= best)
+		if (s >= best || !held_fits(h, i, d))
 			continue;
 		best = s;
 		at = d;
 	}
 	if (at >= 0) {
 		load[at] = best;
-		mem[at] += u->mem[i];
+		held_add(h, i, (uint32_t)at);
 	}
 	return at;
 }
@@ -51,24 +51,28 @@ static int run_greedy_memory(struct method_run *r, struct err *e)
 {
 	struct place_units u;
 
+	uint32_t stuck = GRAPH_NONE;
+
 	place_units_init(&u, r->m, r->a);
 	struct sized *order = ARENA_NEWN(r->a, struct sized, u.n);
 	double *load = ARENA_NEWN(r->a, double, r->m->k);
-	uint64_t *mem = ARENA_NEWN(r->a, uint64_t, r->m->k);
+	struct held held;
 
+	held_init(&held, &u, r->a);
 	for (uint32_t i = 0; i < u.n; i++)
 		order[i] = (struct sized){u.mem[i], u.least_s[i], i};
 	if (u.n > 1)
 		qsort(order, u.n, sizeof(*order), larger_first);
 	place_unit_set(&u, GRAPH_NONE, 0, r->device);
 	for (uint32_t i = 0; i < u.n; i++) {
-		int dev = choose_device(&u, order[i].unit, load, mem);
+		int dev = choose_device(&held, order[i].unit, load);
 
-		if (dev < 0)
-			return place_no_device(r->m, u.set[u.ptr[order[i].unit]], "has room", e);
-		place_unit_set(&u, order[i].unit, (uint32_t)dev, r->device);
+		if (dev < 0 && stuck == GRAPH_NONE)
+			stuck = order[i].unit;
+		place_unit_set(&u, order[i].unit, dev < 0 ? 0 : (uint32_t)dev, r->device);
 	}
-	method_mend(r, &u);
+	if (!method_mend(r, &u) && stuck != GRAPH_NONE)
+		return place_no_device(r->m, u.set[u.ptr[stuck]], "has room", e);
 	return r->emit(r, e);
 }
 

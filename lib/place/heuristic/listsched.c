@@ -21,7 +21,7 @@ void listsched_init(struct listsched *x, const struct place_model *m, struct are
 	x->placed = ARENA_NEWN(a, bool, x->n);
 	x->left = ARENA_NEWN(a, uint32_t, x->n);
 	x->agenda = ARENA_NEWN(a, struct agenda, x->k);
-	x->mem = ARENA_NEWN(a, uint64_t, x->k);
+	held_init(&x->held, &x->u, a);
 	x->mem_limit = ARENA_NEWN(a, uint64_t, x->k);
 	x->unit_dev = ARENA_NEWN(a, uint16_t, x->u.n);
 	x->unit_placed = ARENA_NEWN(a, uint32_t, x->u.n);
@@ -73,7 +73,8 @@ bool listsched_may(const struct listsched *x, uint32_t v, uint32_t dev)
 	if (x->unit_dev[i] != UINT16_MAX)
 		return x->unit_dev[i] == dev;
 	return x->u.cost_s[(size_t)i * x->k + dev] >= 0 &&
-	       (!x->mem_limit[dev] || x->mem[dev] + x->u.mem[i] <= x->mem_limit[dev]);
+	       (!x->mem_limit[dev] ||
+		x->held.bytes[dev] + held_more(&x->held, i, dev) <= x->mem_limit[dev]);
 }
 
 double listsched_end_s(const struct listsched *x, uint32_t v, uint32_t dev)
@@ -129,7 +130,7 @@ static void record_placement(struct listsched *x, uint32_t v, uint32_t dev, doub
 		listlinks_place(x->links, x, v, dev);
 	if (x->unit_placed[i]++ == 0) {
 		x->unit_dev[i] = (uint16_t)dev;
-		x->mem[dev] += x->u.mem[i];
+		held_add(&x->held, i, dev);
 	}
 	x->on[v] = (uint16_t)dev;
 	x->placed[v] = true;
@@ -166,7 +167,7 @@ void listsched_take_back(struct listsched *x, uint32_t v)
 	x->on[v] = UINT16_MAX;
 	if (--x->unit_placed[i] == 0) {
 		x->unit_dev[i] = UINT16_MAX;
-		x->mem[dev] -= x->u.mem[i];
+		held_remove(&x->held, i, dev);
 	}
 	add_to_left(x, v, 1);
 }

@@ -6,7 +6,7 @@
 #define HSDAG_PLACE_HEURISTIC_LISTSCHED_H
 
 #include "place/method/method.h"
-#include "place/simulate/units.h"
+#include "place/simulate/held.h"
 
 struct listlinks;
 struct agenda; /* what a device is doing, by ascending time */
@@ -21,7 +21,7 @@ struct listsched {
 	bool *placed;            /* (n) */
 	uint32_t *left;          /* (n) inputs whose task is not placed */
 	struct agenda *agenda;   /* (k) */
-	uint64_t *mem;           /* (k) held so far */
+	struct held held;        /* what devices hold so far */
 	uint64_t *mem_limit;     /* (k) 0: none; m's, a method may lower them */
 	uint16_t *unit_dev;      /* (units) UINT16_MAX: open */
 	uint32_t *unit_placed;   /* (units) tasks of it that are placed */

@@ -30,12 +30,13 @@ static uint64_t share_of_memory(const struct listsched *x)
 static uint32_t fill_shares(struct listsched *x, uint32_t v, void *arg)
 {
 	struct memory_share *fill = arg;
-	uint64_t mem = x->u.mem[x->u.of_set[x->m->tasks.task_set[v]]];
+	uint32_t i = x->u.of_set[x->m->tasks.task_set[v]];
 
 	for (uint32_t dev = fill->dev; dev < x->k; dev++) {
 		if (listsched_end_s(x, v, dev) == INFINITY)
 			continue;
-		if (x->mem[dev] + mem <= fill->share || dev + 1 == x->k) {
+		if (x->held.bytes[dev] + held_more(&x->held, i, dev) <= fill->share ||
+		    dev + 1 == x->k) {
 			fill->dev = dev;
 			return dev;
 		}

@@ -219,7 +219,7 @@ static void write_row(const struct decode_state *s, uint32_t v, const struct opt
 		squash((x->end_s + oct - s->horizon_oct_s) / span),
 		squash((x->after_s - s->horizon_s) / span),
 		s->busy_s[p] > 0,
-		l->mem_limit[p] ? (double)l->mem[p] / (double)l->mem_limit[p] : 0,
+		l->mem_limit[p] ? (double)l->held.bytes[p] / (double)l->mem_limit[p] : 0,
 		squash(o->out_s / own),
 		twins ? (double)twin_on[p] / twins : 0,
 		s->twin_last[class] == p,

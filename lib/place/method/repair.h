@@ -10,6 +10,8 @@
  *      add the fewest seconds for each byte that has to go;
  *   3. all units are packed anew by descending memory, with some backtracking;
  *   4. everything goes to the best single device.
+ * In 2 and 3 units that share large values move as one; if that leads nowhere, only those that share
+ * larger ones, in the end none.
  * If nothing helps, device is what step 2 left, and the status is not PLACE_OK.  *moved: units that
  * are elsewhere than before. */
 const struct place_result *place_repaired(struct evaluator *ev, const struct unit_traffic *w,

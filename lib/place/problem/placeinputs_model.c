@@ -27,6 +27,16 @@ static const char *known_as(const struct place_inputs *x, const char *name)
 	return name;
 }
 
+/* The recorded column of costs of device `name`; x->cost.k: there is none. */
+static uint32_t cost_column(const struct place_inputs *x, const char *name)
+{
+	uint32_t from = 0;
+
+	while (from < x->cost.k && strcmp(x->cost.names[from], known_as(x, name)) != 0)
+		from++;
+	return from;
+}
+
 static int recorded_costs(const struct place_inputs *x, const char *const *names, uint32_t k,
 			  double *set_s, struct err *e)
 {
@@ -35,11 +45,8 @@ static int recorded_costs(const struct place_inputs *x, const char *const *names
 			       "no costs; give --spec FILE or PRESET, or put "
 			       "'devsim --probe' in front");
 	for (uint32_t dev = 0; dev < k; dev++) {
-		uint32_t from = 0;
+		uint32_t from = cost_column(x, names[dev]);
 
-		while (from < x->cost.k &&
-		       strcmp(x->cost.names[from], known_as(x, names[dev])) != 0)
-			from++;
 		if (from == x->cost.k)
 			return err_set(e, ST_INPUT,
 				       "no costs for device '%s'; "
@@ -69,6 +76,40 @@ static void recorded_savings(const struct place_inputs *x, const char *const *na
 				out->saved_s[(size_t)i * k + dev] =
 					c->saved_s[(size_t)i * c->k + from];
 		}
+}
+
+/* Columns of the record's matrix of bytes (rows, cost.k), by the devices asked for. */
+static const uint64_t *columns_of(const struct place_inputs *x, const uint64_t *bytes,
+				  uint32_t rows, const char *const *names, uint32_t k,
+				  struct arena *a)
+{
+	uint64_t *out = ARENA_NEWN(a, uint64_t, (size_t)rows * k);
+
+	for (uint32_t dev = 0; dev < k; dev++) {
+		uint32_t from = cost_column(x, names[dev]);
+
+		for (uint32_t i = 0; from < x->cost.k && i < rows; i++)
+			out[(size_t)i * k + dev] = bytes[(size_t)i * x->cost.k + from];
+	}
+	return out;
+}
+
+static void recorded_memory(const struct place_inputs *x, const char *const *names, uint32_t k,
+			    struct arena *a, struct place_held *out)
+{
+	const struct cost_rec *c = &x->cost;
+
+	if (!c->held)
+		return;
+	*out = (struct place_held){
+		.set = columns_of(x, c->held, c->n_sets, names, k, a),
+		.inner = columns_of(x, c->inner, c->n_sets, names, k, a),
+		.n_shared = c->n_shared,
+		.shared = columns_of(x, c->shared, c->n_shared, names, k, a),
+		.shared_ptr = c->shared_ptr,
+		.shared_set = c->shared_set,
+		.work = columns_of(x, c->work, 1, names, k, a),
+	};
 }
 
 /* Sets that the stream's devs says cannot run get a negative cost. */
@@ -346,6 +387,7 @@ int place_inputs_model(struct place_inputs *x, const char *const *names, uint32_
 		rc = recorded_costs(x, names, k, set_s, e);
 		recorded_links(x, names, k, a, &s.links, j_per_byte);
 		recorded_savings(x, names, k, a, &s.saved);
+		recorded_memory(x, names, k, a, &s.held);
 	}
 	s.power.j_per_byte = j_per_byte;
 	if (rc < 0 || power_of(x, names, k, a, &s.power, e) < 0)

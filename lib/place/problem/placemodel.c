@@ -41,6 +41,22 @@ static size_t collect_readers(const struct place_model *m, const uint32_t *root,
 	return n;
 }
 
+/* The same bytes on all devices. */
+static const uint64_t *bytes_anywhere(const struct place_model *m, uint64_t bytes, struct arena *a)
+{
+	uint64_t *row = ARENA_NEWN(a, uint64_t, m->k);
+
+	for (uint32_t d = 0; d < m->k; d++)
+		row[d] = bytes;
+	return row;
+}
+
+static void hold(struct place_model *m, uint32_t task, const uint64_t *bytes)
+{
+	for (uint32_t d = 0; d < m->k; d++)
+		m->task_mem[(size_t)task * m->k + d] += bytes[d];
+}
+
 /* Values that no task makes occupy memory where they are read: task_mem of their only reader, or
  * the list of shared ones. */
 static void assign_weights(struct place_model *m, const uint32_t *root, struct arena *a)
@@ -49,25 +65,70 @@ static void assign_weights(struct place_model *m, const uint32_t *root, struct a
 	struct value_reader *r = MEM_NEWN(struct value_reader, n_in);
 	size_t n = collect_readers(m, root, r), end;
 
-	m->task_mem = ARENA_NEWN(a, uint64_t, m->tasks.dag.n);
 	m->shared = ARENA_NEWN(a, struct shared_weight, n);
 	m->weight_task = ARENA_NEWN(a, uint32_t, n);
 	uint32_t n_readers = 0;
 	for (size_t i = 0; i < n; i = end) {
 		int64_t bytes = graph_out_bytes(m->g, r[i].out);
-		struct shared_weight x = {bytes > 0 ? (uint64_t)bytes : 0, n_readers, 0};
+		struct shared_weight x = {NULL, n_readers, 0};
 
 		for (end = i; end < n && r[end].out == r[i].out; end++)
 			if (end == i || r[end].task != r[end - 1].task)
 				m->weight_task[x.first + x.n++] = r[end].task;
+		if (bytes <= 0)
+			continue;
+		x.bytes = bytes_anywhere(m, (uint64_t)bytes, a);
 		if (x.n == 1) {
-			m->task_mem[r[i].task] += x.bytes;
-		} else if (x.bytes) {
+			hold(m, r[i].task, x.bytes);
+		} else {
 			m->shared[m->n_shared++] = x;
 			n_readers += x.n;
 		}
 	}
 	mem_free(r);
+}
+
+/* The same from what was measured.  Sets that run nothing hold nothing that counts. */
+static void assign_held(struct place_model *m, const struct place_held *h, struct arena *a)
+{
+	uint32_t n = m->tasks.dag.n, *set_task = MEM_NEWN(uint32_t, m->n_sets), n_readers = 0;
+
+	memset(set_task, 0xff, m->n_sets * sizeof(*set_task));
+	for (uint32_t t = 0; t < n; t++) {
+		set_task[m->tasks.task_set[t]] = t;
+		hold(m, t, h->set + (size_t)m->tasks.task_set[t] * m->k);
+	}
+	m->inner = ARENA_NEWN(a, uint64_t, (size_t)n * m->k);
+	for (uint32_t t = 0; t < n; t++)
+		memcpy(m->inner + (size_t)t * m->k, h->inner + (size_t)m->tasks.task_set[t] * m->k,
+		       m->k * sizeof(*m->inner));
+	m->shared = ARENA_NEWN(a, struct shared_weight, h->n_shared);
+	m->weight_task = ARENA_NEWN(a, uint32_t, h->n_shared ? h->shared_ptr[h->n_shared] : 0);
+	for (uint32_t i = 0; i < h->n_shared; i++) {
+		struct shared_weight x = {h->shared + (size_t)i * m->k, n_readers, 0};
+
+		for (uint32_t j = h->shared_ptr[i]; j < h->shared_ptr[i + 1]; j++)
+			if (set_task[h->shared_set[j]] != GRAPH_NONE)
+				m->weight_task[x.first + x.n++] = set_task[h->shared_set[j]];
+		if (x.n == 1)
+			hold(m, m->weight_task[x.first], x.bytes);
+		if (x.n < 2)
+			continue;
+		m->shared[m->n_shared++] = x;
+		n_readers += x.n;
+	}
+	mem_free(set_task);
+}
+
+/* What is left of limits beside the work space of devices: at least a byte, as 0 is no limit. */
+static const uint64_t *limits_beside(const uint64_t *limit, const uint64_t *work, uint32_t k,
+				     struct arena *a)
+{
+	uint64_t *left = ARENA_NEWN(a, uint64_t, k);
+
+	for (uint32_t d = 0; d < k; d++)
+		left[d] = !limit[d] || limit[d] > work[d] ? limit[d] - (limit[d] ? work[d] : 0) : 1;
+	return left;
 }
 
 /* List savings by the later of the two tasks. */
@@ -217,9 +278,16 @@ int place_model_init(struct place_model *m, const struct graph *g, const struct 
 					.overlap = s->overlap,
 					.turns = s->turns,
 					.policy = s->policy};
-	assign_weights(m, root, a);
-	for (uint32_t t = 0; s->set_mem && t < m->tasks.dag.n; t++)
-		m->task_mem[t] += s->set_mem[m->tasks.task_set[t]];
+	m->task_mem = ARENA_NEWN(a, uint64_t, (size_t)m->tasks.dag.n * m->k);
+	if (s->held.set) {
+		assign_held(m, &s->held, a);
+		m->work = s->held.work;
+		m->mem_limit = limits_beside(s->mem_limit, m->work, m->k, a);
+	} else {
+		assign_weights(m, root, a);
+	}
+	for (uint32_t t = 0; s->set_mem && !s->held.set && t < m->tasks.dag.n; t++)
+		hold(m, t, bytes_anywhere(m, s->set_mem[m->tasks.task_set[t]], a));
 	if (s->saved.n) {
 		assign_savings(m, &s->saved, a);
 		m->costs.least_s = least_costs(m, a);

@@ -33,6 +33,19 @@ struct place_power {
 	const double *watts, *idle_watts, *j_per_byte;
 };
 
+/* What sets hold on devices all the time, measured, instead of what the graph says of constants. */
+struct place_held {
+	const uint64_t
+		*set; /* (n_sets,k) bytes that no other set needs; NULL: nothing was measured */
+	const uint64_t *inner; /* (n_sets,k) bytes that a set takes besides while it runs */
+	/* Values that several sets need, once on each device that has one of them. */
+	uint32_t n_shared;
+	const uint64_t *shared;     /* (n_shared,k) bytes */
+	const uint32_t *shared_ptr; /* (n_shared+1) sets shared_set[shared_ptr[i]] .. */
+	const uint32_t *shared_set;
+	const uint64_t *work; /* (k) what a device needs besides as soon as it runs anything */
+};
+
 /* What a model is made from; everything is borrowed. */
 struct place_setup {
 	uint32_t k;
@@ -49,6 +62,7 @@ struct place_setup {
 	struct place_savings saved;
 	/* (n_sets) bytes that a set holds besides constants; NULL: none */
 	const uint64_t *set_mem;
+	struct place_held held; /* with held.set: counts instead of constants and set_mem */
 	/* Rules that need no clock (dnnpart.h). */
 	enum place_rules rules;
 	const char *const *types; /* (k) of the devices */
@@ -59,8 +73,8 @@ struct place_setup {
 
 /* A value that no task makes and several read: once on each device that has one of them. */
 struct shared_weight {
-	uint64_t bytes;
-	uint32_t first, n; /* readers: weight_task[first .. first+n-1] */
+	const uint64_t *bytes; /* (k) */
+	uint32_t first, n;     /* readers: weight_task[first .. first+n-1] */
 };
 
 struct place_model {
@@ -74,8 +88,11 @@ struct place_model {
 	uint32_t *saved_ptr;
 	uint32_t *saved_task;
 	double *saved_s; /* (neighbours,k) */
-	const uint64_t *mem_limit;
-	uint64_t *task_mem; /* (tasks) values that no task makes and only this one reads */
+	const uint64_t
+		*mem_limit; /* (k) bytes for what tasks hold and make, `work` not counted; 0: any */
+	const uint64_t *work; /* (k) bytes besides that a device in use needs; NULL: none */
+	uint64_t *task_mem;   /* (tasks,k) values that no task makes and only this one reads */
+	uint64_t *inner;      /* (tasks,k) bytes besides while it runs; NULL: none */
 	uint32_t n_shared;
 	struct shared_weight *shared;
 	uint32_t *weight_task;

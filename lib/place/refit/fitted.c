@@ -143,7 +143,10 @@ int fitted_answer(struct fitted *x, const struct place_rec *p, struct rec_writer
 
 	if (r->status != PLACE_OK) {
 		out.reason = place_reason(x->ev[0], r, reason, sizeof(reason));
-		out.unlimited_s = r->status == PLACE_MEMORY ? r->lat_s : 0;
+		if (r->status == PLACE_MEMORY) {
+			out.unlimited_s = r->lat_s;
+			out.missing_bytes = place_missing_bytes(x->model, r);
+		}
 		return run_encode(&out, w, e);
 	}
 	for (uint32_t i = 0; i < x->n; i++) {
@@ -154,7 +157,10 @@ int fitted_answer(struct fitted *x, const struct place_rec *p, struct rec_writer
 	}
 	place_account(x->ev[0]);
 	out.lat_s = exp(sum / x->n);
-	out.mem_bytes = r->mem_bytes;
+	uint64_t *peak = ARENA_NEWN(x->arena, uint64_t, p->k);
+	for (uint32_t d = 0; d < p->k; d++)
+		peak[d] = place_peak_bytes(x->model, r, d);
+	out.mem_bytes = peak;
 	out.copies = r->copies;
 	out.copy_bytes = r->copy_bytes;
 	out.busy_s = r->busy_s;

@@ -7,42 +7,58 @@
 #include "place/heuristic/heft.h"
 #include "place/heuristic/random.h"
 #include "place/search/search_context.h"
+#include "place/simulate/held.h"
 
-/* Units in topological order onto devices, the fastest first, each until its memory is full. */
+/* The fastest device that is still open; m->k: none is. */
+static uint32_t next_open(const struct search_context *s, const bool *closed)
+{
+	const struct place_units *u = &s->u;
+	uint32_t k = s->m->k, now = k;
+	double least = INFINITY;
+
+	for (uint32_t d = 0; d < k; d++) {
+		double sum = 0;
+
+		for (uint32_t j = 0; j < u->n; j++)
+			sum += fmax(u->cost_s[(size_t)j * k + d], 0);
+		if (!closed[d] && sum < least) {
+			least = sum;
+			now = d;
+		}
+	}
+	return now;
+}
+
+/* Units in topological order onto devices, the fastest first, each until its memory is full.  Those
+ * that need nothing but what lies on a full device already go there, too. */
 static void fill_in_turn(const struct search_context *s, const uint32_t *order, uint16_t *device)
 {
 	const struct place_model *m = s->m;
 	const struct place_units *u = &s->u;
-	double *sum = MEM_NEWN(double, m->k);
-	uint64_t *mem = MEM_NEWN(uint64_t, m->k);
-	bool *closed = MEM_NEWN(bool, m->k);
-	uint32_t i = 0, now = 0;
+	bool *closed = MEM_NEWN(bool, m->k), *placed = MEM_NEWN(bool, u->n);
+	struct arena *a = arena_new();
+	struct held held;
+	uint32_t now;
 
-	for (uint32_t j = 0; j < u->n; j++)
-		for (uint32_t d = 0; d < m->k; d++)
-			sum[d] += fmax(u->cost_s[(size_t)j * m->k + d], 0);
-	while (i < u->n) {
-		for (now = 0; now < m->k && closed[now];)
-			now++;
-		for (uint32_t d = now + 1; d < m->k; d++)
-			if (!closed[d] && sum[d] < sum[now])
-				now = d;
-		if (now == m->k)
-			break;
-		for (; i < u->n; i++) {
+	held_init(&held, u, a);
+	while ((now = next_open(s, closed)) < m->k) {
+		for (uint32_t i = 0; i < u->n; i++) {
 			uint32_t v = order[i];
-			bool may = u->cost_s[(size_t)v * m->k + now] >= 0;
 
-			if (m->mem_limit[now] && mem[now] + u->mem[v] > m->mem_limit[now])
-				break;
-			if (may)
-				place_unit_set(u, v, now, device);
-			mem[now] += may ? u->mem[v] : 0;
+			if (placed[v] || u->cost_s[(size_t)v * m->k + now] < 0)
+				continue;
+			closed[now] |= !held_fits(&held, v, now);
+			if (closed[now] &&
+			    (held.ptr[v] == held.ptr[v + 1] || held_more(&held, v, now) > 0))
+				continue;
+			placed[v] = true;
+			place_unit_set(u, v, now, device);
+			held_add(&held, v, now);
 		}
 		closed[now] = true;
 	}
-	mem_free(sum);
-	mem_free(mem);
+	arena_free(a);
+	mem_free(placed);
 	mem_free(closed);
 }
 

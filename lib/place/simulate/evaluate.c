@@ -23,6 +23,7 @@ struct evaluator *evaluator_new(const struct place_model *m)
 	x->task_device = MEM_NEWN(uint16_t, m->tasks.dag.n);
 	x->all = MEM_NEWN(uint16_t, m->n_sets);
 	x->seen = MEM_NEWN(uint32_t, m->k);
+	x->most_inner = MEM_NEWN(uint64_t, m->k);
 	x->r.mem_bytes = MEM_NEWN(uint64_t, m->k);
 	x->accounts = m->objective.throughput > 0 || m->objective.energy > 0;
 	traffic_init(&x->traffic, m->k, m->tasks.dag.n_tensors);
@@ -45,6 +46,7 @@ void evaluator_free(struct evaluator *x)
 	mem_free(x->task_device);
 	mem_free(x->all);
 	mem_free(x->seen);
+	mem_free(x->most_inner);
 	mem_free(x->r.mem_bytes);
 	mem_free(x->set_task);
 	moves_release(x);
@@ -63,7 +65,7 @@ static void locate_tasks(struct evaluator *x, const uint16_t *device)
 		uint16_t dev = device[m->tasks.task_set[t]];
 
 		x->task_device[t] = dev;
-		mem[dev] += m->task_mem[t];
+		mem[dev] += m->task_mem[(size_t)t * m->k + dev];
 	}
 }
 
@@ -80,7 +82,7 @@ static void add_shared_memory(struct evaluator *x)
 			uint32_t dev = x->task_device[m->weight_task[j]];
 
 			if (x->seen[dev] != i + 1)
-				x->r.mem_bytes[dev] += w->bytes;
+				x->r.mem_bytes[dev] += w->bytes[dev];
 			x->seen[dev] = i + 1;
 		}
 	}
@@ -119,6 +121,24 @@ static enum place_status follow_dnnpart(struct evaluator *x)
 	return d->circle ? PLACE_CIRCLE : PLACE_OK;
 }
 
+/* Add what the largest task on each device takes while it runs to r.mem_bytes: as if that were when
+ * the rest is at its peak. */
+static void add_inner_memory(struct evaluator *x)
+{
+	const struct place_model *m = x->m;
+
+	memset(x->most_inner, 0, m->k * sizeof(*x->most_inner));
+	for (uint32_t t = 0; t < m->tasks.dag.n; t++) {
+		uint32_t dev = x->task_device[t];
+		uint64_t bytes = m->inner[(size_t)t * m->k + dev];
+
+		if (bytes > x->most_inner[dev])
+			x->most_inner[dev] = bytes;
+	}
+	for (uint32_t d = 0; d < m->k; d++)
+		x->r.mem_bytes[d] += x->most_inner[d];
+}
+
 /* r.mem_bytes, with what a schedule needs at most (k; NULL: nothing), against the limits. */
 static void check_memory(struct evaluator *x, const uint64_t *peak)
 {
@@ -144,6 +164,23 @@ void place_account(struct evaluator *x)
 	r->energy_j = traffic_energy_j(&x->traffic, x->m, r->busy_s, r->lat_s);
 }
 
+uint64_t place_peak_bytes(const struct place_model *m, const struct place_result *r, uint32_t dev)
+{
+	bool used = r->mem_bytes[dev] > 0 || r->busy_s[dev] > 0;
+
+	return r->mem_bytes[dev] + (m->work && used ? m->work[dev] : 0);
+}
+
+uint64_t place_missing_bytes(const struct place_model *m, const struct place_result *r)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t d = 0; d < m->k; d++)
+		if (m->mem_limit[d] && r->mem_bytes[d] > m->mem_limit[d])
+			sum += r->mem_bytes[d] - m->mem_limit[d];
+	return sum;
+}
+
 /* The value of a schedule. */
 static void set_value(struct evaluator *x)
 {
@@ -152,8 +189,11 @@ static void set_value(struct evaluator *x)
 
 	if (x->accounts)
 		place_account(x);
-	for (uint32_t i = 0; i < x->m->k; i++)
-		peak = r->mem_bytes[i] > peak ? r->mem_bytes[i] : peak;
+	for (uint32_t i = 0; i < x->m->k; i++) {
+		uint64_t bytes = place_peak_bytes(x->m, r, i);
+
+		peak = bytes > peak ? bytes : peak;
+	}
 	r->value =
 		place_objective_value(&x->m->objective, r->lat_s, r->period_s, r->energy_j, peak);
 }
@@ -180,6 +220,8 @@ const struct place_result *evaluator_result(struct evaluator *x, enum timeline_s
 	r->copy_bytes = t->copied_bytes;
 	r->busy_s = t->busy_s;
 	add_shared_memory(x);
+	if (x->m->inner)
+		add_inner_memory(x);
 	check_memory(x, t->peak_bytes);
 	set_value(x);
 	return r;
@@ -249,8 +291,9 @@ const char *place_reason(const struct evaluator *x, const struct place_result *r
 	case PLACE_CIRCLE: snprintf(text, cap, "pieces of devices wait for each other"); break;
 	case PLACE_MEMORY:
 		snprintf(text, cap, "needs %llu bytes on %s, which has %llu",
-			 (unsigned long long)r->mem_bytes[r->bad_dev], dev,
-			 (unsigned long long)x->m->mem_limit[r->bad_dev]);
+			 (unsigned long long)place_peak_bytes(x->m, r, r->bad_dev), dev,
+			 (unsigned long long)(x->m->mem_limit[r->bad_dev] +
+					      (x->m->work ? x->m->work[r->bad_dev] : 0)));
 		break;
 	}
 	return text;

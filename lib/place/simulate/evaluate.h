@@ -28,7 +28,8 @@ struct place_result {
 	double value, lat_s;
 	uint32_t copies;
 	uint64_t copy_bytes;
-	uint64_t *mem_bytes;  /* (k) peak: folded values, tensors, copies */
+	uint64_t *
+		mem_bytes; /* (k) peak: what sets hold, tensors, copies; without the model's `work` */
 	const double *busy_s; /* (k) */
 	/* When the objective needs them, and after place_account. */
 	double period_s, energy_j;
@@ -56,6 +57,11 @@ void place_account(struct evaluator *x);
 void place_begin(struct evaluator *x, const uint16_t *device);
 void place_move(struct evaluator *x, uint32_t set, uint16_t dev);
 const struct place_result *place_moved_below(struct evaluator *x, double limit);
+
+/* The peak of device dev as a whole: with its work space, where it runs anything. */
+uint64_t place_peak_bytes(const struct place_model *m, const struct place_result *r, uint32_t dev);
+/* Bytes above the limits of all devices, of a status that is MEMORY. */
+uint64_t place_missing_bytes(const struct place_model *m, const struct place_result *r);
 
 /* The reason of a status that is not PLACE_OK, for people. */
 const char *place_reason(const struct evaluator *x, const struct place_result *r, char *text,

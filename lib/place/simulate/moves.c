@@ -93,8 +93,16 @@ static const struct place_result *run_base(struct evaluator *x)
 	memcpy(v->last, v->now, m->n_sets * sizeof(*v->last));
 	memset(v->base_mem, 0, m->k * sizeof(*v->base_mem));
 	for (uint32_t t = 0; t < m->tasks.dag.n; t++)
-		v->base_mem[x->task_device[t]] += m->task_mem[t];
+		v->base_mem[x->task_device[t]] += m->task_mem[(size_t)t * m->k + x->task_device[t]];
 	return r;
+}
+
+/* What task t holds leaves one device's sum of mem (k) for another's. */
+static void move_held(const struct place_model *m, uint32_t t, uint64_t *mem, uint32_t from,
+		      uint32_t to)
+{
+	mem[from] -= m->task_mem[(size_t)t * m->k + from];
+	mem[to] += m->task_mem[(size_t)t * m->k + to];
 }
 
 void place_begin(struct evaluator *x, const uint16_t *device)
@@ -129,8 +137,7 @@ void place_move(struct evaluator *x, uint32_t set, uint16_t dev)
 		return;
 	}
 	dnnpart_move(x->dnnpart, t, dev);
-	x->r.mem_bytes[from] -= m->task_mem[t];
-	x->r.mem_bytes[dev] += m->task_mem[t];
+	move_held(m, t, x->r.mem_bytes, from, dev);
 }
 
 /* The result where loads and memory are kept up to date by moves. */
@@ -167,10 +174,8 @@ static void rebase_if_moved(struct evaluator *x)
 	for (uint32_t i = 0; i < v->n_touched; i++) {
 		uint32_t set = v->touched[i], t = x->set_task[set];
 
-		if (t != GRAPH_NONE) {
-			v->base_mem[v->base[set]] -= x->m->task_mem[t];
-			v->base_mem[v->last[set]] += x->m->task_mem[t];
-		}
+		if (t != GRAPH_NONE)
+			move_held(x->m, t, v->base_mem, v->base[set], v->last[set]);
 		v->base[set] = v->last[set];
 	}
 }
@@ -199,8 +204,7 @@ static void apply_moves(struct evaluator *x)
 		if (t == GRAPH_NONE)
 			continue;
 		x->task_device[t] = v->now[set];
-		x->r.mem_bytes[v->base[set]] -= m->task_mem[t];
-		x->r.mem_bytes[v->now[set]] += m->task_mem[t];
+		move_held(m, t, x->r.mem_bytes, v->base[set], v->now[set]);
 		list_task(v, t);
 		for (uint32_t j = v->saver_ptr ? v->saver_ptr[t] : 0;
 		     v->saver_ptr && j < v->saver_ptr[t + 1]; j++)

@@ -260,11 +260,17 @@ int simulator_answer(struct simulator *x, const struct place_rec *p, struct rec_
 	arena_reset(x->arena);
 	if (r->status != PLACE_OK) {
 		out.reason = place_reason(x->ev, r, reason, sizeof(reason));
-		out.unlimited_s = r->status == PLACE_MEMORY ? r->lat_s : 0;
+		if (r->status == PLACE_MEMORY) {
+			out.unlimited_s = r->lat_s;
+			out.missing_bytes = place_missing_bytes(m, r);
+		}
 		return run_encode(&out, w, e);
 	}
 	out.lat_s = r->lat_s;
-	out.mem_bytes = r->mem_bytes;
+	uint64_t *peak = ARENA_NEWN(x->arena, uint64_t, m->k);
+	for (uint32_t d = 0; d < m->k; d++)
+		peak[d] = place_peak_bytes(m, r, d);
+	out.mem_bytes = peak;
 	out.copies = r->copies;
 	out.copy_bytes = r->copy_bytes;
 	out.busy_s = r->busy_s;
@@ -274,6 +280,6 @@ int simulator_answer(struct simulator *x, const struct place_rec *p, struct rec_
 	out.has_value = !place_objective_is_latency(&m->objective);
 	out.ref_value = x->ref_value;
 	out.value = place_objective_value(&m->objective, out.lat_s, out.period_s, out.energy_j,
-					  largest(r->mem_bytes, m->k));
+					  largest(peak, m->k));
 	return run_encode(&out, w, e);
 }

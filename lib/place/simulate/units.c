@@ -43,6 +43,26 @@ static void number_units(struct place_units *u, struct arena *a)
 	mem_free(unit);
 }
 
+static void sum_memory(struct place_units *u, struct arena *a)
+{
+	const struct place_model *m = u->m;
+	uint32_t k = m->k;
+
+	u->mem_on = ARENA_NEWN(a, uint64_t, (size_t)u->n * k);
+	u->mem = ARENA_NEWN(a, uint64_t, u->n);
+	u->least_mem = ARENA_NEWN(a, uint64_t, u->n);
+	for (uint32_t t = 0; t < m->tasks.dag.n; t++)
+		for (uint32_t d = 0; d < k; d++)
+			u->mem_on[(size_t)u->of_set[m->tasks.task_set[t]] * k + d] +=
+				m->task_mem[(size_t)t * k + d];
+	for (size_t i = 0; i < (size_t)u->n * k; i++) {
+		uint64_t *most = &u->mem[i / k], *least = &u->least_mem[i / k];
+
+		*most = u->mem_on[i] > *most ? u->mem_on[i] : *most;
+		*least = i % k == 0 || u->mem_on[i] < *least ? u->mem_on[i] : *least;
+	}
+}
+
 static void sum_costs(struct place_units *u, struct arena *a)
 {
 	const struct place_model *m = u->m;
@@ -50,12 +70,11 @@ static void sum_costs(struct place_units *u, struct arena *a)
 
 	u->cost_s = ARENA_NEWN(a, double, (size_t)u->n *k);
 	u->least_s = ARENA_NEWN(a, double, u->n);
-	u->mem = ARENA_NEWN(a, uint64_t, u->n);
+	sum_memory(u, a);
 	double *least = MEM_NEWN(double, (size_t)u->n *k);
 	for (uint32_t t = 0; t < m->tasks.dag.n; t++) {
 		uint32_t i = u->of_set[m->tasks.task_set[t]];
 
-		u->mem[i] += m->task_mem[t];
 		for (uint32_t d = 0; d < k; d++) {
 			double s = m->costs.task_s[(size_t)t * k + d], saved = 0;
 			double *sum = &u->cost_s[(size_t)i * k + d];
@@ -93,6 +112,22 @@ static bool same_column(const struct place_units *u, uint32_t x, uint32_t y)
 	return true;
 }
 
+/* Do sets hold as much on device x as on y? */
+static bool same_memory(const struct place_units *u, uint32_t x, uint32_t y)
+{
+	const struct place_model *m = u->m;
+
+	if (m->work && m->work[x] != m->work[y])
+		return false;
+	for (size_t t = 0; t < m->tasks.dag.n; t++)
+		if (m->task_mem[t * m->k + x] != m->task_mem[t * m->k + y])
+			return false;
+	for (uint32_t i = 0; i < m->n_shared; i++)
+		if (m->shared[i].bytes[x] != m->shared[i].bytes[y])
+			return false;
+	return true;
+}
+
 /* Do devices x and y draw the same, as far as the objective asks? */
 static bool same_power(const struct place_model *m, uint32_t x, uint32_t y)
 {
@@ -126,7 +161,7 @@ static bool equivalent_devices(const struct place_units *u, uint32_t x, uint32_t
 {
 	const struct place_model *m = u->m;
 
-	if (m->mem_limit[x] != m->mem_limit[y] ||
+	if (m->mem_limit[x] != m->mem_limit[y] || !same_memory(u, x, y) ||
 	    (m->types && strcmp(m->types[x], m->types[y]) != 0) || !same_power(m, x, y) ||
 	    !same_way(m, x, y, y, x) || !same_column(u, x, y))
 		return false;

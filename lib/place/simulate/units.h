@@ -17,7 +17,8 @@ struct place_units {
 	uint16_t *dev;
 	double *cost_s;  /* (n,k) sum over its sets; negative: cannot run there */
 	double *least_s; /* (n) the smallest of them less all that could be saved */
-	uint64_t *mem;   /* (n) folded values that only it reads */
+	/* What its sets hold and no other unit: (n,k) there, (n) on the device where it is most, least. */
+	uint64_t *mem_on, *mem, *least_mem;
 	/* (k) the first device that is equivalent to this one: it differs by name alone (watts and
 	 * joules count when the objective has energy in it) */
 	uint32_t *equivalent;
