@@ -102,3 +102,87 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	[[ $stderr =~ "no placement can fit: the model's constants take "[0-9.]+" MB, the devices hold 9.4 MB together, "[0-9.]+" MB too little" ]]
 	[ ! -e none.mp ]
 }
+
+@test "a profile tells what sets hold as the device keeps it: f16, few bits, what several sets share" {
+	two_cores
+	"$HSDAG_PYTHON" "$ROOT/tests/support/llm.py" llm --layers 2 --past 16
+	ir2dag llm.xml -o llm.mp
+	for m in llm googlenet; do
+		devrun probe --profile --max-seconds 0.1 -D cpu:0,cpu:1 "$m.mp" -o p.mp
+		placebase heft p.mp | placebase random -n 4 | placebase single | devsim -o simulated.mp
+		devrun --runs 2 --no-reference simulated.mp -o measured.mp
+		py '
+			cost = first(read("p.mp"), "cost")
+			assert (array(cost["held"])[:, 0] == array(cost["held"])[:, 1]).all()
+			n = len(runs("measured.mp")) // 2
+			for a, b in zip(runs("simulated.mp"), runs("measured.mp")[-n:]):
+			    a, b = array(a["mem_bytes"]).astype(float), array(b["mem_bytes"]).astype(float)
+			    # Where memory is not short, tensors lie a little longer, and scratch only grows.
+			    assert (abs(a - b) <= 0.1 * a.sum() + (1 << 18)).all(), (sys.argv[1], a, b)
+			if sys.argv[1] == "llm":
+			    file = os.path.getsize("llm.bin")
+			    assert file <= array(cost["held"])[:, 0].sum() + array(cost["shared"])[:, 0].sum() < 1.3 * file, file
+		' "$m"
+	done
+}
+
+@test "limits that the prediction keeps the plan keeps" {
+	two_cores
+	models nmt2
+	"$HSDAG_PYTHON" "$ROOT/tests/support/llm.py" llm --layers 2 --tokens 16
+	ir2dag llm.xml -o llm.mp
+	for m in llm nmt2; do
+		devrun probe --profile --max-seconds 0.2 -D cpu:0,cpu:1 "$m.mp" -o p.mp
+		placebase heft p.mp | placebase cluster --evals 10 -o placed.mp
+		devsim placed.mp -o simulated.mp
+		py '
+			for m in runs("simulated.mp"):
+			    print("cpu:0=%d,cpu:1=%d" % tuple(int(x) + 64 for x in array(m["mem_bytes"])))
+		' > limits
+		[ "$(wc -l < limits)" -eq 2 ]
+		for i in 1 2; do
+			run -0 bash -o pipefail -c "devrun --only $i --runs 1 --no-reference -m $(sed -n "${i}p" limits) placed.mp |
+				recdump -k run --tsv ok,reason"
+			[[ $output == *true* ]] || { echo "$m $i: $output"; return 1; }
+		done
+	done
+}
+
+@test "weights that steps in time share: placers keep them together where memory is short" {
+	two_cores
+	models nmt2
+	devrun probe --profile --max-seconds 0.1 -D cpu:0,cpu:1 -m cpu:0=17600K,cpu:1=17600K nmt2.mp -o p.mp
+	for method in heft greedy-memory m-topo climb; do
+		run -0 bash -o pipefail -c "placebase $method --evals 200 p.mp | devsim | recdump -k run --tsv ok,reason"
+		[[ $output == *true* ]] || { echo "$method: $output"; return 1; }
+	done
+}
+
+@test "what fits nowhere: by how much, and the closest placement" {
+	two_cores
+	"$HSDAG_PYTHON" "$ROOT/tests/support/llm.py" llm --layers 2 --past 16
+	ir2dag llm.xml -o llm.mp
+	run -1 --separate-stderr devrun probe --profile --max-seconds 0.1 -D cpu:0,cpu:1 -m cpu:0=700K,cpu:1=1300K llm.mp -o no.mp
+	[[ $stderr =~ "no placement can fit: the model's sets hold "[0-9.]+" MB, the devices have "[0-9.]+" MB for them together, "[0-9.]+" MB too little" ]]
+	run -1 --separate-stderr devrun probe --profile --max-seconds 0.1 -D cpu:0,cpu:1,cl:0.0 --allow-shared \
+		-m cpu:0=500K,cpu:1=500K,cl:0.0=1M llm.mp -o no.mp
+	if has_pocl; then
+		[[ $stderr =~ "no placement can fit: set "[0-9]+" ('"[^\']+"') holds "[0-9.]+" MB, and the device that comes closest, 'c"[^\']+"', has "[0-9.]+" MB for it, "[0-9.]+" MB too little" ]]
+	fi
+	[ ! -e no.mp ]
+	# Of those that miss some, the one that misses least.
+	devrun probe --profile --max-seconds 0.1 -D cpu:0,cpu:1 llm.mp -o p.mp
+	placebase random -n 5 p.mp -o random.mp
+	py '
+		r = read("random.mp")
+		d = first(r, "devs")
+		d["mem_bytes"] = tensor(np.array([1 << 19] * 2, np.uint64))
+		write("small.mp", r)
+	'
+	run -0 --separate-stderr bash -o pipefail -c 'devsim small.mp -o runs.mp; topk -k 1 runs.mp -o top.mp'
+	py '
+		m = runs("runs.mp")
+		least = min(m, key=lambda x: x["missing_bytes"])
+		assert all(not x["ok"] for x in m) and "the closest " + least["reason"] in sys.argv[1], (sys.argv[1], least)
+	' "$stderr"
+}

@@ -316,6 +316,23 @@ onnx_model() {
 	'
 }
 
+@test "a model that no device holds: placed within the limits, its outputs compared, or refused with what is missing" {
+	"$HSDAG_PYTHON" "$ROOT/tests/support/llm.py" llm --layers 2 --past 16
+	run -0 timeout 300 "$PLACE" llm.xml -D cpu:0,cpu:1 -m cpu:0=1300K,cpu:1=1300K --budget 5 --random 7 -o limits
+	[[ "$output" == *"verdict: no single device can run the model; this placement can"* ]]
+	grep -Eq '^cpu:0 alone +cannot run: .* needs [0-9]+ bytes and has 1331200$' limits/report.txt
+	grep -Eq '^this placement +[0-9.]+ ms +[0-9.]+ \.\. [0-9.]+ +- +- +[0-9]+ +[0-9.]+ +[0-9.e+-]+ +1\.000000$' limits/report.txt
+	grep -Eq '^memory: cpu:0 [01]\.[0-9] of 1\.3 MB, cpu:1 [01]\.[0-9] of 1\.3 MB$' limits/report.txt
+	py '
+		best = of("limits/final.mp", "best")[-1]
+		ran = [m for m in runs("limits/final.mp") if m["ok"]]
+		assert ran and all((array(m["mem_bytes"]) <= 1331200).all() for m in ran), ran
+		assert best["out_mse"] < 1e-8 and best["reference"] == "", best
+	'
+	run -1 --separate-stderr timeout 300 "$PLACE" llm.xml -D cpu:0,cpu:1 -m cpu:0=700K,cpu:1=1300K --budget 5 -o none
+	[[ "$stderr" == "place: error: no placement can fit: "*" MB too little (devrun)" ]]
+}
+
 @test "a first race, proposals on costs that fit it, a search that is screened by them, the last race" {
 	cp "$ROOT/tests/models/mobilenet_v3_large.xml" m.xml
 	run -0 timeout 300 "$PLACE" m.xml -D cpu:0,cpu:1 --profile 0.1 --budget 8 --proposals 2 --episodes 2 --screen 4 -o fitted
