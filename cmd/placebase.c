@@ -12,6 +12,7 @@
 #include "place/method/method.h"
 #include "place/problem/sim_options.h"
 #include "place/simulate/units.h"
+#include "sched/turns.h"
 #include "stream/filter.h"
 
 static const char *const draws[] = {"mixed", "biased", "uniform", NULL};
@@ -25,6 +26,7 @@ struct options {
 	int64_t samples, evals, threads;
 	double budget_s;
 	int draw; /* enum method_draw */
+	bool apart;
 };
 
 struct state {
@@ -74,18 +76,37 @@ static void predict(struct state *s, const struct method_run *r, struct place_re
 static int emit(struct method_run *r, struct err *e)
 {
 	struct state *s = (struct state *)((char *)r - offsetof(struct state, run));
+	const char *source = r->source ? r->source : s->o->method->name;
+	char apart[100];
 	struct place_rec p = {.id = {.graph = s->in.g->digest, .sample = s->sample++},
 			      .k = r->k,
 			      .names = r->names,
 			      .n_sets = s->in.g->n_sets,
-			      .source = r->source ? r->source : s->o->method->name,
+			      .source = source,
 			      .device = r->device};
 
+	if (s->o->apart) {
+		snprintf(apart, sizeof(apart), "%s-apart", source);
+		p.source = apart;
+	}
 	if (s->o->method->needs_costs)
 		place_idle_sets(r->m, r->device);
 	if (s->ev && r->k == s->k)
 		predict(s, r, &p);
 	return place_encode(&p, s->f->out, e);
+}
+
+/* Of the devices those that compute at once. */
+static void keep_apart(struct state *s)
+{
+	const uint8_t *turns = place_inputs_turns(&s->in, s->names, s->k, s->arena);
+	const char **names = ARENA_NEWN(s->arena, const char *, s->k);
+	uint32_t *dev = ARENA_NEWN(s->arena, uint32_t, s->k);
+
+	s->k = sched_apart(turns, s->k, dev);
+	for (uint32_t i = 0; i < s->k; i++)
+		names[i] = s->names[dev[i]];
+	s->names = names;
 }
 
 /* Devices: -D, else the stream's, else the specification's. */
@@ -113,6 +134,8 @@ static int choose_devices(struct state *s, struct err *e)
 		return err_set(e, ST_USAGE,
 			       "no devices; put devrun --probe or devsim --probe "
 			       "in front, or give --devices or --spec");
+	if (s->o->apart)
+		keep_apart(s);
 	return 0;
 }
 
@@ -261,6 +284,9 @@ int main(int argc, char **argv)
 		 NULL, NULL},
 		{"devices", 'D', OPT_TEXT, &o.devices, "LIST", "place on these devices", 0, 0, NULL,
 		 NULL},
+		{"apart", 0, OPT_FLAG, &o.apart, NULL,
+		 "of these, on those that compute at once: cpu:0 and cpu:1, not cpu beside them", 0,
+		 0, NULL, NULL},
 		PLACE_OPTIONS(o.sim),
 		{0},
 	};

@@ -309,6 +309,7 @@ char *device_list_default(char *dst, size_t cap)
 	} else if (f.all_cores) {
 		add_cores(&f, 0, f.n_cores / 2);
 		add_cores(&f, f.n_cores / 2, f.n_cores);
+		add_name(&f.accelerators, f.all_cores);
 	}
 	mem_free(f.core);
 	return dst;

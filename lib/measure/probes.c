@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "measure/fit.h"
+#include "sched/turns.h"
 
 /* What a tensor from another device takes, roughly, where sets are shared out: between devices in
  * host memory, and with one of another kind. */
@@ -200,29 +201,15 @@ static void take_times(struct probes *x, const struct profile *out, struct parti
 				out->set_s[(size_t)i * k + of->dev[j]].mid;
 }
 
-/* How many devices take turns with d? */
-static uint32_t n_turns(const struct probes *x, uint32_t d)
-{
-	uint32_t n = 0;
-	for (uint32_t i = 0; i < x->s->devices.n; i++)
-		n += device_list_turns(&x->s->devices, d, i);
-	return n;
-}
-
-/* Devices none of which take turns with each other, those that do so with few others first. */
-static void find_apart(struct probes *x)
+static void find_apart(struct probes *x, const struct profile *out)
 {
 	struct parties *of = &x->apart;
-	of->dev = ARENA_NEWN(x->a, uint32_t, x->s->devices.n);
-	for (uint32_t with = 0; with < x->s->devices.n; with++)
-		for (uint32_t i = 0; i < x->all.n_dev; i++) {
-			uint32_t d = x->all.dev[i];
-			bool apart = n_turns(x, d) == with;
-			for (uint32_t j = 0; j < of->n_dev && apart; j++)
-				apart = !device_list_turns(&x->s->devices, d, of->dev[j]);
-			if (apart)
-				of->dev[of->n_dev++] = d;
-		}
+	uint32_t k = x->s->devices.n;
+	of->dev = ARENA_NEWN(x->a, uint32_t, k);
+	uint32_t n = sched_apart(x->s->planner.costs.turns, k, of->dev);
+	for (uint32_t i = 0; i < n; i++)
+		if (!out->failed[of->dev[i]])
+			of->dev[of->n_dev++] = of->dev[i];
 }
 
 static void find_devices(struct probes *x, const struct profile *out)
@@ -238,7 +225,7 @@ static void find_devices(struct probes *x, const struct profile *out)
 			x->hand_over_s = COPY_S;
 	}
 	take_times(x, out, &x->all);
-	find_apart(x);
+	find_apart(x, out);
 	take_times(x, out, &x->apart);
 	if (x->apart.n_dev == x->all.n_dev || x->apart.n_dev < 2 || !covers(x, &x->apart))
 		x->apart.n_dev = 0;

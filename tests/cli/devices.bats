@@ -229,6 +229,22 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	'
 }
 
+@test "--apart places on the devices that compute at once" {
+	two_cores
+	devrun --probe --profile --max-seconds 0.05 -D cpu,cpu:1,cpu:0 -o turns.mp tiny.mp
+	placebase heft --apart turns.mp | placebase random --apart -n 2 -o cores.mp
+	py '
+		made = [m for m in of("cores.mp", "place") if m["source"] != "single"]
+		assert len(made) == 3
+		for m in made:
+		    assert m["devices"] == ["cpu:1", "cpu:0"] and m["source"] in ("heft-apart", "random-apart"), m
+	'
+	placebase heft --apart -D cpu,cpu:0 turns.mp -o one.mp
+	py 'assert len(of("one.mp", "place")[-1]["devices"]) == 1'
+	devrun --probe -D cpu:0,cpu:1 tiny.mp | placebase random --apart -o both.mp
+	py 'assert of("both.mp", "place")[-1]["devices"] == ["cpu:0", "cpu:1"]'
+}
+
 @test "turns that are not symmetric, or of a device with itself, are refused" {
 	two_cores
 	devrun --probe -D cpu,cpu:0 -o turns.mp tiny.mp

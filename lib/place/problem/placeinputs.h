@@ -62,6 +62,11 @@ void place_inputs_reset(struct place_inputs *x);
 int place_inputs_model(struct place_inputs *x, const char *const *names, uint32_t k,
 		       struct arena *a, struct place_model *m, struct err *e) MUST_CHECK;
 
+/* (k,k) which of these devices take turns, as the stream's devs tell (struct sched_costs), from a;
+ * NULL: none. */
+const uint8_t *place_inputs_turns(const struct place_inputs *x, const char *const *names,
+				  uint32_t k, struct arena *a);
+
 /* Only what place_allowed needs (and types, and what stays together), from masks and recorded
  * costs; nothing can be missing. */
 void place_inputs_masks(struct place_inputs *x, const char *const *names, uint32_t k,

@@ -243,9 +243,8 @@ static const uint32_t *classes(const struct place_inputs *x, const double *set_s
 	return up;
 }
 
-/* Which of the devices asked for take turns, from a; NULL: none. */
-static const uint8_t *recorded_turns(const struct place_inputs *x, const char *const *names,
-				     uint32_t k, struct arena *a)
+const uint8_t *place_inputs_turns(const struct place_inputs *x, const char *const *names,
+				  uint32_t k, struct arena *a)
 {
 	const struct devs *d = &x->devs;
 
@@ -280,7 +279,7 @@ static void recorded_rules(const struct place_inputs *x, const char *const *name
 	}
 	s->types = types;
 	s->rules = x->rules;
-	s->turns = recorded_turns(x, names, k, a);
+	s->turns = place_inputs_turns(x, names, k, a);
 	s->set_mem = y->set_mem;
 	s->move_s = y->move_s;
 	s->together = classes(x, s->set_s, k, a);

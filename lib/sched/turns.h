@@ -1,0 +1,12 @@
+/* turns.h - devices that take turns (struct sched_costs), and those that compute at once. */
+#ifndef HSDAG_SCHED_TURNS_H
+#define HSDAG_SCHED_TURNS_H
+
+#include <stdint.h>
+
+/* Of k devices some none of which takes turns with another, ascending: first those that take turns
+ * with none, then with one, and so on, as long as they can compute beside those before.  The cores,
+ * where there is a device of all of them.  turns (k,k), NULL: none do; dev (k).  Returns how many. */
+uint32_t sched_apart(const uint8_t *turns, uint32_t k, uint32_t *dev);
+
+#endif
