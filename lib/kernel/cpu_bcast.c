@@ -162,7 +162,7 @@ static void bcast_task(void *arg, int task, int thread)
 	const void *from[BCAST_MAX];
 	(void)thread;
 	cpu_range(job->n_rows > 1 ? job->n_rows : b->dim[0], job->n_tasks, task, &lo, &hi);
-	if (job->n_rows > 1 && b->dim[b->rank - 1] < SHORT_ROW) {
+	if (job->n_rows > 1 && b->dim[b->rank - 1] > 0 && b->dim[b->rank - 1] < SHORT_ROW) {
 		walk_short_rows(job, lo, hi);
 		return;
 	}

@@ -117,7 +117,7 @@ static bool short_rows(const struct epilogue *e)
 	int n = 0;
 	for (int j = 0; j < e->n_operands; j++)
 		n += !in_a_row(e, &e->operand[j], 0, e->rows);
-	return e->rows > 1 && e->cols <= EPI_BLOCK / 4 && n <= COPIES;
+	return e->rows > 1 && e->cols > 0 && e->cols <= EPI_BLOCK / 4 && n <= COPIES;
 }
 
 /* Stretches lo .. hi - 1 of so many rows: where one begins is the same for any number of tasks. */
