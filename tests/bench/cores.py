@@ -11,7 +11,8 @@ A row is a model and a budget: geometric means over its trials, with Student's 9
     speedup         the best single device over what was handed over; likewise of HEFT and of the portfolio
     over HEFT       how much less time than HEFT it takes, %: measured, and predicted by the costs of the profile
     behind          trials in which it takes longer than HEFT, or the portfolio, by more than both intervals allow
-    predicted       mean of |log(predicted / measured)| over what was judged, %, as predicted, and when all are longer alike
+    predicted       mean of |log(predicted / measured)| over what was judged, %: by the profile, the same when all are longer alike,
+                    and by costs that fit place's own last race, which is over when the judging race begins
     rank            mean rank correlation of predicted and measured times over what was judged
     bound           the bound of the sets' times (placebase's bound_s) over the measured time, %
 
@@ -66,17 +67,19 @@ def trial(model, devices, budget, number, o):
     with tempfile.TemporaryDirectory() as d:
         words = dict(M=model, D=devices, B="%g" % budget, S=str(number), O=d, J="%g" % o.judge)
         began = time.monotonic()
+        at = lambda name: os.path.join(d, name + ".mp")
         shell('place "$M" -D "$D" --budget "$B" --seed "$S" -o "$O"', **words)
         took = time.monotonic() - began
         shell('placebase heft "$O/input.mp" | placebase portfolio --budget 3 -o "$O/alone.mp"', **words)
         names, places = candidates(d)
         stream.write(os.path.join(d, "some.mp"), stream.read(os.path.join(d, "input.mp")) + [["place", m] for m in places])
         shell('devsim "$O/some.mp" -o "$O/predicted.mp"', **words)
+        shell('devsim --fit "$O/final.mp" --order rank "$O/some.mp" -o "$O/fitted.mp"', **words)
         shell('devrun paired --placements --candidates 100 --race "$J" --starts 3 "$O/some.mp" -o "$O/judged.mp"', **words)
-        predicted = [m["lat_s"] for m in stream.of(os.path.join(d, "predicted.mp"), "run")]
-        runs = [m for m in stream.of(os.path.join(d, "judged.mp"), "run") if m["source"] != "single" and m["source"] in names]
-        bounds = [m.get("bound_s", 0) for m in stream.of(os.path.join(d, "alone.mp"), "place")]
-        return {"took_s": took, "bound_s": max(bounds), "names": names, "predicted_s": predicted,
+        predicted, fitted = ([m["lat_s"] for m in stream.of(at(name), "run")] for name in ("predicted", "fitted"))
+        runs = [m for m in stream.of(at("judged"), "run") if m["source"] != "single" and m["source"] in names]
+        bounds = [m.get("bound_s", 0) for m in stream.of(at("alone"), "place")]
+        return {"took_s": took, "bound_s": max(bounds), "names": names, "predicted_s": predicted, "fitted_s": fitted,
                 "measured": [{k: m.get(k) for k in ("lat_s", "lo_s", "hi_s", "ratio", "ratio_lo", "ratio_hi", "ref_s")}
                              if m["ok"] else None for m in runs]}
 
@@ -105,10 +108,11 @@ def figures(t):
     r = [x["ratio"] for x in m[:3]]
     both = [(a, x["ratio"] * x["ref_s"]) for a, x in zip(p, m) if x and x.get("ratio")]
     off = np.log([a / b for a, b in both])
+    fitted = np.log([a / x["ratio"] / x["ref_s"] for a, x in zip(t["fitted_s"], m) if x and x.get("ratio")])
     behind = lambda i: m[0]["ratio_lo"] > m[i]["ratio_hi"]
     return {"handed": -np.log(r[0]), "heft": -np.log(r[1]), "portfolio": -np.log(r[2]), "gain": np.log(r[1] / r[0]),
             "promised": np.log(p[1] / p[0]), "behind_heft": behind(1), "behind_portfolio": behind(2), "off": abs(off).mean(),
-            "off_alike": abs(off - np.median(off)).mean(), "bound": np.log(t["bound_s"] / both[0][1]),
+            "off_alike": abs(off - np.median(off)).mean(), "off_fitted": abs(fitted).mean(), "bound": np.log(t["bound_s"] / both[0][1]),
             "rank": np.corrcoef(ranks([a for a, b in both]), ranks([b for a, b in both]))[0, 1] if len(both) > 3 else np.nan,
             "took": t["took_s"]}
 
@@ -121,7 +125,7 @@ def row(model, budget, trials):
     return [model, "%g" % budget, str(len(f)), show(col("handed"), times), show(col("heft"), times), show(col("portfolio"), times),
             show(col("gain"), less), show(col("promised"), less),
             "%d, %d" % (sum(x["behind_heft"] for x in f), sum(x["behind_portfolio"] for x in f)),
-            "%.1f, %.1f" % (100 * col("off")[0], 100 * col("off_alike")[0]),
+            "%.1f, %.1f, %.1f" % tuple(100 * col(x)[0] for x in ("off", "off_alike", "off_fitted")),
             "%.2f" % np.mean(known) if known else "-", "%.0f" % share(col("bound")[0]), "%.0f" % col("took")[0]]
 
 
