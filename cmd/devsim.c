@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "machine/machine_stage.h"
 #include "place/problem/sim_options.h"
+#include "place/problem/spec_probe.h"
 #include "place/refit/fitted.h"
 #include "place/refit/refit_cases.h"
 #include "place/simulate/simrun.h"
@@ -47,89 +48,6 @@ struct state {
 	struct refit_cases *cases; /* --refit */
 	struct fitted *fitted;     /* --fit */
 };
-
-/* ---- --probe ---- */
-
-/* Devices of -D, or all of the specification. */
-static int probe_devices(struct state *s, struct devs *d, struct err *e)
-{
-	const struct spec *spec = &s->in.spec;
-
-	if (s->o->devices) {
-		if (devs_from_list(s->o->devices, s->record, d, e) < 0)
-			return -1;
-	} else {
-		*d = (struct devs){.k = spec->n_devs};
-		d->names = ARENA_NEWN(s->record, const char *, d->k);
-		for (uint32_t i = 0; i < d->k; i++)
-			d->names[i] = spec->dev[i].name;
-	}
-	d->types = ARENA_NEWN(s->record, const char *, d->k);
-	d->mem_bytes = ARENA_NEWN(s->record, uint64_t, d->k);
-	d->watts = ARENA_NEWN(s->record, double, d->k);
-	d->idle_watts = ARENA_NEWN(s->record, double, d->k);
-	for (uint32_t i = 0; i < d->k; i++) {
-		const struct device_spec *x = spec_find(spec, d->names[i]);
-
-		if (!x)
-			return err_set(e, ST_USAGE, "device '%s' is not in the specification '%s'",
-				       d->names[i], s->in.spec_list);
-		d->types[i] = x->type;
-		d->mem_bytes[i] = x->mem_bytes;
-		d->watts[i] = x->watts;
-		d->idle_watts[i] = x->idle_watts;
-	}
-	return 0;
-}
-
-static void probe_links(struct state *s, struct devs *d)
-{
-	struct sched_links l;
-	double *j_per_byte;
-
-	spec_links(&s->in.spec, d->names, d->k, s->record, &l, &j_per_byte);
-	d->link = ARENA_NEWN(s->record, struct dev_link, (size_t)d->k * d->k);
-	for (uint32_t i = 0; i < d->k; i++)
-		for (uint32_t j = 0; j < d->k; j++) {
-			size_t at = (size_t)i * d->k + j;
-
-			if (i != j && l.latency_s[at] >= 0)
-				d->link[d->n_links++] =
-					(struct dev_link){.src = i,
-							  .dst = j,
-							  .latency_s = l.latency_s[at],
-							  .bytes_per_s = l.bytes_per_s[at],
-							  .j_per_byte = j_per_byte[at]};
-		}
-}
-
-/* At the end of the stream: what was learned about its graph. */
-static int probe(struct state *s, struct filter *f, struct err *e)
-{
-	const struct graph *g = s->in.g;
-	struct devs d;
-
-	if (!g)
-		return err_set(e, ST_INPUT, "no graph in the input; ir2dag makes one");
-	arena_reset(s->record);
-	if (probe_devices(s, &d, e) < 0)
-		return -1;
-	probe_links(s, &d);
-	d.graph = g->digest;
-	d.n_sets = g->n_sets;
-	d.mask = ARENA_NEWN(s->record, uint8_t, (size_t)d.n_sets * d.k);
-	memset(d.mask, 1, (size_t)d.n_sets * d.k);
-	double *set_s = ARENA_NEWN(s->record, double, (size_t)g->n_sets *d.k);
-	if (place_spec_costs(g, &s->in.spec, d.names, d.k, set_s, e) < 0 ||
-	    devs_encode(&d, f->out, e) < 0)
-		return -1;
-	const struct cost_rec cost = {.graph = g->digest,
-				      .n_sets = g->n_sets,
-				      .k = d.k,
-				      .names = d.names,
-				      .set_s = set_s};
-	return cost_encode(&cost, f->out, e);
-}
 
 /* ---- --refit ---- */
 
@@ -310,7 +228,9 @@ static int run_filter(struct state *s, struct filter *f, struct err *e)
 				return -1;
 			continue;
 		}
-		if ((s->o->probe && probe(s, f, e) < 0) || (s->o->refit && refit(s, f, e) < 0) ||
+		if ((s->o->probe && spec_probe(s->in.g, &s->in.spec, s->in.spec_list, s->o->devices,
+					       f->out, e) < 0) ||
+		    (s->o->refit && refit(s, f, e) < 0) ||
 		    (s->machine && machine_stage_end(s->machine, f, e) < 0))
 			return -1;
 		drop_model(s);

@@ -1,0 +1,95 @@
+/* spec_probe.c - devs and cost records from a specification. */
+#include "place/problem/spec_probe.h"
+
+#include <string.h>
+
+#include "record/costrec.h"
+#include "record/devrec.h"
+
+static int describe_devices(const struct spec *spec, const char *spec_name, const char *devices,
+			    struct arena *a, struct devs *d, struct err *e)
+{
+	if (devices) {
+		if (devs_from_list(devices, a, d, e) < 0)
+			return -1;
+	} else {
+		*d = (struct devs){.k = spec->n_devs};
+		d->names = ARENA_NEWN(a, const char *, d->k);
+		for (uint32_t i = 0; i < d->k; i++)
+			d->names[i] = spec->dev[i].name;
+	}
+	d->types = ARENA_NEWN(a, const char *, d->k);
+	d->mem_bytes = ARENA_NEWN(a, uint64_t, d->k);
+	d->watts = ARENA_NEWN(a, double, d->k);
+	d->idle_watts = ARENA_NEWN(a, double, d->k);
+	for (uint32_t i = 0; i < d->k; i++) {
+		const struct device_spec *x = spec_find(spec, d->names[i]);
+
+		if (!x)
+			return err_set(e, ST_USAGE, "device '%s' is not in the specification '%s'",
+				       d->names[i], spec_name);
+		d->types[i] = x->type;
+		d->mem_bytes[i] = x->mem_bytes;
+		d->watts[i] = x->watts;
+		d->idle_watts[i] = x->idle_watts;
+	}
+	return 0;
+}
+
+static void describe_links(const struct spec *spec, struct arena *a, struct devs *d)
+{
+	struct sched_links l;
+	double *j_per_byte;
+
+	spec_links(spec, d->names, d->k, a, &l, &j_per_byte);
+	d->link = ARENA_NEWN(a, struct dev_link, (size_t)d->k * d->k);
+	for (uint32_t i = 0; i < d->k; i++)
+		for (uint32_t j = 0; j < d->k; j++) {
+			size_t at = (size_t)i * d->k + j;
+
+			if (i != j && l.latency_s[at] >= 0)
+				d->link[d->n_links++] =
+					(struct dev_link){.src = i,
+							  .dst = j,
+							  .latency_s = l.latency_s[at],
+							  .bytes_per_s = l.bytes_per_s[at],
+							  .j_per_byte = j_per_byte[at]};
+		}
+}
+
+static int write_records(const struct graph *g, const struct spec *spec, struct devs *d,
+			 struct arena *a, struct rec_writer *w, struct err *e)
+{
+	double *set_s = ARENA_NEWN(a, double, (size_t)g->n_sets * d->k);
+
+	d->graph = g->digest;
+	d->n_sets = g->n_sets;
+	d->mask = ARENA_NEWN(a, uint8_t, (size_t)d->n_sets * d->k);
+	memset(d->mask, 1, (size_t)d->n_sets * d->k);
+	if (place_spec_costs(g, spec, d->names, d->k, set_s, e) < 0 || devs_encode(d, w, e) < 0)
+		return -1;
+	const struct cost_rec cost = {.graph = g->digest,
+				      .n_sets = g->n_sets,
+				      .k = d->k,
+				      .names = d->names,
+				      .set_s = set_s};
+	return cost_encode(&cost, w, e);
+}
+
+int spec_probe(const struct graph *g, const struct spec *spec, const char *spec_name,
+	       const char *devices, struct rec_writer *w, struct err *e)
+{
+	struct devs d;
+
+	if (!g)
+		return err_set(e, ST_INPUT, "no graph in the input; ir2dag makes one");
+	struct arena *a = arena_new();
+	int rc = describe_devices(spec, spec_name, devices, a, &d, e);
+
+	if (rc == 0) {
+		describe_links(spec, a, &d);
+		rc = write_records(g, spec, &d, a, w, e);
+	}
+	arena_free(a);
+	return rc;
+}
