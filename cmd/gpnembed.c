@@ -53,6 +53,15 @@ static void report_groups(const struct part_rec *p)
 		 p->p.n_groups, p->p.given ? " (given)" : "");
 }
 
+/* Steps whose partitions are in memory together. */
+enum { STEPS_AT_ONCE = 16, FLOATS_AT_ONCE = 8 << 20 };
+
+static uint32_t steps_at_once(const struct learn_problem *p)
+{
+	size_t fit = FLOATS_AT_ONCE / ((size_t)p->n * p->d + 1);
+	return fit < 1 ? 1 : fit < STEPS_AT_ONCE ? (uint32_t)fit : STEPS_AT_ONCE;
+}
+
 /* All steps of one episode: each restarts from the input features. */
 static int emit_steps(struct filter_state *s, uint32_t episode, uint32_t steps, bool dropout,
 		      struct err *e)
@@ -65,21 +74,31 @@ static int emit_steps(struct filter_state *s, uint32_t episode, uint32_t steps, 
 				    .d = pr->d,
 				    .together = pr->together,
 				    .embed = b->p};
-	/* The state of an episode; a single step reads the features themselves. */
-	float *state = steps > 1 ? mem_copy(pr->x, (size_t)pr->n * pr->d, sizeof *state) : NULL;
+	/* The state of an episode; a single step, and a steady network, read the features themselves. */
+	bool keeps = steps > 1 && !b->net->steady;
+	float *state = keeps ? mem_copy(pr->x, (size_t)pr->n * pr->d, sizeof *state) : NULL;
+	uint32_t most = b->net->steady ? steps_at_once(pr) : 1;
 	int rc = 0;
-	for (uint32_t t = 0; t < steps && rc == 0; t++) {
-		const struct rng_addr rng = {.seed = b->seed, .episode = episode, .step = t};
-		struct part_rec p = {
-			.id = {pr->digest, episode, t, 0}, .n_sets = pr->n, .d = pr->d};
-		rc = net_embed(s->work, &m, state ? state : pr->x, dropout ? &rng : NULL,
-			       pr->has_group ? &pr->given : NULL, pr->mask, pr->devs.k, &p.p, e);
-		if (rc < 0)
-			break;
-		report_groups(&p);
-		rc = part_encode(&p, s->f.out, e);
-		if (t + 1 < steps)
-			net_advance(b->net, state, pr->n, pr->d, p.p.group, p.p.z);
+	for (uint32_t t = 0, n; t < steps && rc == 0; t += n) {
+		struct partition part[STEPS_AT_ONCE];
+		struct rng_addr rng[STEPS_AT_ONCE];
+		n = steps - t < most ? steps - t : most;
+		for (uint32_t i = 0; i < n; i++)
+			rng[i] = (struct rng_addr){
+				.seed = b->seed, .episode = episode, .step = t + i};
+		rc = net_embed_steps(s->work, &m, state ? state : pr->x, n, dropout ? rng : NULL,
+				     pr->has_group ? &pr->given : NULL, pr->mask, pr->devs.k, part,
+				     e);
+		for (uint32_t i = 0; i < n && rc == 0; i++) {
+			const struct part_rec p = {.id = {pr->digest, episode, t + i, 0},
+						   .n_sets = pr->n,
+						   .d = pr->d,
+						   .p = part[i]};
+			report_groups(&p);
+			rc = part_encode(&p, s->f.out, e);
+		}
+		if (rc == 0 && state && t + n < steps)
+			net_advance(b->net, state, pr->n, pr->d, part[0].group, part[0].z);
 	}
 	mem_free(state);
 	return rc;

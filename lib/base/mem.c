@@ -112,7 +112,7 @@ struct block {
 
 struct arena {
 	struct block *first, *cur; /* blocks before cur are full */
-	size_t total;
+	size_t total;              /* bytes of all blocks, or of those that one is to replace */
 };
 
 enum { FIRST_BLOCK = 4096, LARGEST_BLOCK = 1 << 20 };
@@ -157,6 +157,9 @@ void *arena_raw(struct arena *a, size_t n, size_t size)
 		size_t cap = b ? b->cap * 2 : FIRST_BLOCK;
 		if (cap > LARGEST_BLOCK)
 			cap = LARGEST_BLOCK;
+		if (!b && a->total > sizeof *b)
+			cap = a->total - sizeof *b;
+		a->total = b ? a->total : 0;
 		if (cap < bytes + 64)
 			cap = bytes + 64;
 		struct block *nb = block_new(cap);
@@ -198,8 +201,21 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 	return p;
 }
 
+static void free_blocks(struct arena *a)
+{
+	for (struct block *b = a->first, *next; b; b = next) {
+		next = b->next;
+		mem_free(b);
+	}
+	a->first = a->cur = NULL;
+}
+
+/* Several blocks become one: pieces that are a little larger the next time would pass by blocks
+ * that were made for them. */
 void arena_reset(struct arena *a)
 {
+	if (a->first && a->first->next)
+		free_blocks(a);
 	a->cur = a->first;
 	if (a->cur)
 		a->cur->used = 0;
@@ -209,10 +225,7 @@ void arena_free(struct arena *a)
 {
 	if (!a)
 		return;
-	for (struct block *b = a->first, *next; b; b = next) {
-		next = b->next;
-		mem_free(b);
-	}
+	free_blocks(a);
 	mem_free(a);
 }
 

@@ -54,50 +54,60 @@ struct world {
 	const float *x;
 };
 
+/* A partition that outlives the next call. */
+static void keep_partition(struct arena *a, struct partition *p, uint32_t n, uint32_t d)
+{
+	size_t size = (size_t)p->n_groups * d;
+	p->group = memcpy(arena_raw(a, n, sizeof *p->group), p->group, n * sizeof *p->group);
+	p->z = memcpy(arena_raw(a, size, sizeof *p->z), p->z, size * sizeof *p->z);
+	if (p->label)
+		p->label = memcpy(arena_raw(a, p->n_groups, 4), p->label, p->n_groups * 4);
+	struct parse_round *round = arena_raw(a, p->n_rounds, sizeof *round);
+	for (uint32_t q = 0; q < p->n_rounds; q++) {
+		uint32_t kept = p->round[q].n_kept;
+		round[q] = p->round[q];
+		round[q].kept = memcpy(arena_raw(a, kept, 4), p->round[q].kept, kept * 4);
+	}
+	p->round = round;
+}
+
 static void one_update(struct world *s, uint32_t episode, struct timing *t)
 {
 	struct err e = ERR_INIT;
 	struct arena *a = arena_new();
 	struct partition part[STEPS];
-	struct rng_addr rng[STEPS], draw_rng[SAMPLES];
+	struct rng_addr rng[STEPS], draw_rng[STEPS][SAMPLES];
 	struct replay_step step[STEPS];
 	double coef[SAMPLES], logp[STEPS][SAMPLES], groups = 0;
 	uint32_t n = s->m.graph->n;
-	double t0 = clock_s();
-	for (uint32_t i = 0; i < STEPS; i++) {
-		struct partition *p = &part[i];
-		struct drawn drawn;
+	struct draw draw[STEPS];
+	struct to_place q[STEPS];
+	struct drawn drawn[STEPS];
+	for (uint32_t i = 0; i < STEPS; i++)
 		rng[i] = (struct rng_addr){.seed = 1, .episode = episode, .step = i};
-		check(net_embed(s->w, &s->m, s->x, &rng[i], NULL, NULL, 0, p, &e), &e);
-		size_t size = (size_t)p->n_groups * s->m.d;
-		p->group =
-			memcpy(arena_raw(a, n, sizeof *p->group), p->group, n * sizeof *p->group);
-		p->z = memcpy(arena_raw(a, size, sizeof *p->z), p->z, size * sizeof *p->z);
-		if (p->label)
-			p->label = memcpy(arena_raw(a, p->n_groups, 4), p->label, p->n_groups * 4);
-		struct parse_round *round = arena_raw(a, p->n_rounds, sizeof *round);
-		for (uint32_t q = 0; q < p->n_rounds; q++) {
-			uint32_t kept = p->round[q].n_kept;
-			round[q] = p->round[q];
-			round[q].kept = memcpy(arena_raw(a, kept, 4), p->round[q].kept, kept * 4);
-		}
-		p->round = round;
-		for (uint32_t q = 0; q < SAMPLES; q++)
-			draw_rng[q] = (struct rng_addr){
-				.seed = 1, .episode = episode, .step = i, .stream = RNG_ACTION + q};
-		const struct draw draw = {SAMPLES, false, draw_rng, NULL};
-		const struct to_place q = {.z = p->z, .n_groups = p->n_groups, .group = p->group};
-		check(net_draw(s->w, &s->m, &q, &draw, &drawn, &e), &e);
-		size = (size_t)SAMPLES * p->n_groups;
+	double t0 = clock_s();
+	check(net_embed_steps(s->w, &s->m, s->x, STEPS, rng, NULL, NULL, 0, part, &e), &e);
+	for (uint32_t i = 0; i < STEPS; i++) {
+		keep_partition(a, &part[i], n, s->m.d);
+		for (uint32_t k = 0; k < SAMPLES; k++)
+			draw_rng[i][k] = (struct rng_addr){
+				.seed = 1, .episode = episode, .step = i, .stream = RNG_ACTION + k};
+		draw[i] = (struct draw){SAMPLES, false, draw_rng[i], NULL};
+		q[i] = (struct to_place){
+			.z = part[i].z, .n_groups = part[i].n_groups, .group = part[i].group};
+	}
+	check(net_draw_steps(s->w, &s->m, STEPS, q, draw, drawn, &e), &e);
+	for (uint32_t i = 0; i < STEPS; i++) {
+		size_t size = (size_t)SAMPLES * part[i].n_groups;
 		step[i] = (struct replay_step){
 			.x = s->x,
 			.rng = &rng[i],
-			.part = p,
+			.part = &part[i],
 			.n_samples = SAMPLES,
-			.action = memcpy(arena_raw(a, size, 2), drawn.action, size * 2),
+			.action = memcpy(arena_raw(a, size, 2), drawn[i].action, size * 2),
 			.coef_logp = coef,
 			.logp = logp[i]};
-		groups += (double)p->n_groups / STEPS;
+		groups += (double)part[i].n_groups / STEPS;
 	}
 	for (int i = 0; i < SAMPLES; i++)
 		coef[i] = i ? -0.1 : 0.1;

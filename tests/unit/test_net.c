@@ -357,6 +357,38 @@ static void together(const struct net *net)
 		off = fmax(off, fabs(step[i].objective - r[i].step.objective));
 		off = fmax(off, fabs(step[i].group_logp - r[i].part.logp));
 	}
+	struct rng_addr rng[STEPS][2];
+	struct to_place q[STEPS];
+	struct draw draw[STEPS];
+	struct drawn drawn[STEPS], one;
+	uint16_t action[STEPS][2 * N];
+	double drawn_off = 0;
+	for (uint32_t i = 0; i < STEPS; i++) {
+		for (uint32_t j = 0; j < 2; j++)
+			rng[i][j] =
+				(struct rng_addr){.seed = 2, .step = i, .stream = RNG_ACTION + j};
+		q[i] = asked(&r[i]);
+		draw[i] = (struct draw){2, false, rng[i], NULL};
+	}
+	if (net_draw_steps(s.w, &s.m, STEPS, q, draw, drawn, &e) < 0)
+		die(&e);
+	float *drawn_logp[STEPS];
+	for (uint32_t i = 0; i < STEPS; i++) {
+		size_t g = q[i].n_groups;
+		memcpy(action[i], drawn[i].action, 2 * g * sizeof **action);
+		drawn_logp[i] = memcpy(ARENA_NEWN(s.a, float, 2 * g * K), drawn[i].logp,
+				       2 * g * K * sizeof(float));
+	}
+	for (uint32_t i = 0; i < STEPS; i++) {
+		size_t g = q[i].n_groups;
+		if (net_draw(s.w, &s.m, &q[i], &draw[i], &one, &e) < 0)
+			die(&e);
+		if (memcmp(action[i], one.action, 2 * g * sizeof **action) != 0)
+			drawn_off = INFINITY;
+		for (size_t j = 0; j < 2 * g * K; j++)
+			drawn_off = fmax(drawn_off, fabs(drawn_logp[i][j] - one.logp[j]));
+	}
+	tap(drawn_off < 1e-5, "%s: steps together are drawn as by themselves", net->name);
 	tap(worst < 2e-5 * length && off < 2e-5,
 	    "%s: steps together are replayed as by themselves (%.1e of the largest gradient)",
 	    net->name, worst / length);

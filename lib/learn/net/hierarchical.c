@@ -221,22 +221,38 @@ static int draw_groups(const struct net_plan *plan, const struct drawers *d, con
 	return 0;
 }
 
+/* What all steps of an episode have in common. */
+struct grouper {
+	struct drawers d;
+	struct mat *logp; /* (d.n, groups) */
+};
+
+static const struct grouper *grouper_of(struct tape *t, const struct net_model *m,
+					struct mat *const *p, struct mat *x, void **common)
+{
+	if (*common)
+		return *common;
+	struct grouper *g = ARENA_NEWN(tape_arena(t), struct grouper, 1);
+	g->d = drawers_of(tape_arena(t), m);
+	g->logp = group_policy(t, m, p, x, &g->d);
+	return *common = g;
+}
+
 /* The partition and its log-probability. */
 static int group_sets(struct tape *t, const struct net_model *m, struct mat *const *p,
 		      struct mat *x, const struct net_plan *plan, struct partition *out,
 		      struct mat **logp, struct err *e)
 {
 	struct arena *a = tape_arena(t);
-	const struct drawers d = drawers_of(a, m);
-	struct mat *lp = group_policy(t, m, p, x, &d);
-	uint16_t *drawn = arena_raw(a, d.n, sizeof *drawn);
-	if (draw_groups(plan, &d, lp, drawn, e) < 0)
+	const struct grouper *g = grouper_of(t, m, p, x, plan->common);
+	uint16_t *drawn = arena_raw(a, g->d.n, sizeof *drawn);
+	if (draw_groups(plan, &g->d, g->logp, drawn, e) < 0)
 		return -1;
 	if (plan->recorded)
 		*out = *plan->recorded;
 	else
-		partition_of(a, m, plan, &d, drawn, lp->cols, out);
-	*logp = tape_pick(t, lp, drawn, NULL);
+		partition_of(a, m, plan, &g->d, drawn, g->logp->cols, out);
+	*logp = tape_pick(t, g->logp, drawn, NULL);
 	return 0;
 }
 

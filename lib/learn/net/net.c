@@ -105,24 +105,40 @@ int net_take_partition(struct tape *t, const struct net_model *m, const struct n
 	return 0;
 }
 
+int net_embed_steps(struct net_work *w, const struct net_model *m, const float *x, uint32_t n,
+		    const struct rng_addr *rng, const struct grouping *given, const uint8_t *mask,
+		    uint32_t k_mask, struct partition *out, struct err *e)
+{
+	struct tape *t = w->tape;
+	struct grouping g;
+	void *common = NULL;
+	tape_begin(t, false, rng);
+	if (given && renumber(tape_arena(t), given, m->graph->n, &g, e) < 0)
+		return -1;
+	struct mat *in = tape_input(t, x, m->graph->n, m->d);
+	struct mat **p = block_on(t, m->embed, NULL);
+	for (uint32_t i = 0; i < n; i++) {
+		struct net_plan plan = {.given = given ? &g : NULL,
+					.mask = mask,
+					.k = k_mask,
+					.rng = rng ? &rng[i] : NULL,
+					.common = &common};
+		struct embedding z = {0};
+		if (m->net->embed(t, m, p, in, &plan, &out[i], &z, e) < 0)
+			return -1;
+		out[i].z = z.z->v;
+		out[i].logp = z.logp ? (double)z.logp->v[0] : 0;
+		if (check_finite(z.z, "embeddings", e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int net_embed(struct net_work *w, const struct net_model *m, const float *x,
 	      const struct rng_addr *rng, const struct grouping *given, const uint8_t *mask,
 	      uint32_t k_mask, struct partition *out, struct err *e)
 {
-	struct tape *t = w->tape;
-	struct grouping g;
-	struct embedding z = {0};
-	tape_begin(t, false, rng);
-	if (given && renumber(tape_arena(t), given, m->graph->n, &g, e) < 0)
-		return -1;
-	struct net_plan plan = {.given = given ? &g : NULL, .mask = mask, .k = k_mask, .rng = rng};
-	struct mat *in = tape_input(t, x, m->graph->n, m->d);
-	struct mat **p = block_on(t, m->embed, NULL);
-	if (m->net->embed(t, m, p, in, &plan, out, &z, e) < 0)
-		return -1;
-	out->z = z.z->v;
-	out->logp = z.logp ? (double)z.logp->v[0] : 0;
-	return check_finite(z.z, "embeddings", e);
+	return net_embed_steps(w, m, x, 1, rng, given, mask, k_mask, out, e);
 }
 
 int net_group_mask(const uint8_t *mask, uint32_t n, uint32_t k, const uint32_t *group,
@@ -253,27 +269,45 @@ static bool again(struct choices *c)
 	return any;
 }
 
-static int draw_in_turn(struct tape *t, const struct net_model *m, struct mat *z,
-			const struct to_place *q, const struct draw *draw, uint16_t *action,
-			struct drawn *out, struct err *e)
+static int draw_in_turn(struct tape *t, const struct net_model *m, uint32_t n,
+			const struct to_place *q, const struct draw *draw, struct drawn *out,
+			struct err *e)
 {
 	struct arena *a = tape_arena(t);
-	size_t size = (size_t)z->rows * m->k;
-	struct choices c = choices_of(t, m, q, draw->n_samples);
-	c.draw = draw;
-	c.try = ARENA_NEWN(a, uint32_t, draw->n_samples);
-	c.done = ARENA_NEWN(a, bool, draw->n_samples);
-	c.action = c.drawn = action;
-	c.drawn_logp = ARENA_NEWN(a, float, size * draw->n_samples);
-	struct mat **p = block_on(t, m->policy, NULL);
-	do
-		m->net->choose(t, m, p, 1, &z, &c);
-	while (again(&c));
-	*out = (struct drawn){c.action, c.drawn_logp, size};
-	for (uint32_t s = 0; s < draw->n_samples; s++)
-		if (check_logp(out->logp + s * size, z->rows, m->k, q->group_mask, e) < 0)
-			return -1;
+	struct choices *c = ARENA_NEWN(a, struct choices, n);
+	struct mat **z = ARENA_NEWN(a, struct mat *, n), **p = block_on(t, m->policy, NULL);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t samples = draw[i].n_samples;
+		size_t size = (size_t)q[i].n_groups * m->k;
+		z[i] = tape_input(t, q[i].z, q[i].n_groups, m->d);
+		c[i] = choices_of(t, m, &q[i], samples);
+		c[i].draw = &draw[i];
+		c[i].try = ARENA_NEWN(a, uint32_t, samples);
+		c[i].done = ARENA_NEWN(a, bool, samples);
+		c[i].action = c[i].drawn = ARENA_NEWN(a, uint16_t, (size_t)samples * q[i].n_groups);
+		c[i].drawn_logp = ARENA_NEWN(a, float, size *samples);
+		out[i] = (struct drawn){c[i].action, c[i].drawn_logp, size};
+	}
+	for (bool any = true; any;) {
+		m->net->choose(t, m, p, n, z, c);
+		any = false;
+		for (uint32_t i = 0; i < n; i++)
+			any = again(&c[i]) || any;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t s = 0; s < draw[i].n_samples; s++)
+			if (check_logp(out[i].logp + s * out[i].stride, q[i].n_groups, m->k,
+				       q[i].group_mask, e) < 0)
+				return -1;
 	return 0;
+}
+
+int net_draw_steps(struct net_work *w, const struct net_model *m, uint32_t n,
+		   const struct to_place *q, const struct draw *draw, struct drawn *out,
+		   struct err *e)
+{
+	tape_begin(w->tape, false, NULL);
+	return draw_in_turn(w->tape, m, n, q, draw, out, e);
 }
 
 int net_draw(struct net_work *w, const struct net_model *m, const struct to_place *q,
@@ -282,10 +316,10 @@ int net_draw(struct net_work *w, const struct net_model *m, const struct to_plac
 	struct tape *t = w->tape;
 	uint32_t n = q->n_groups;
 	tape_begin(t, false, NULL);
+	if (!m->net->policy)
+		return draw_in_turn(t, m, 1, q, draw, out, e);
 	struct mat *in = tape_input(t, q->z, n, m->d);
 	uint16_t *action = ARENA_NEWN(tape_arena(t), uint16_t, (size_t)draw->n_samples * n);
-	if (!m->net->policy)
-		return draw_in_turn(t, m, in, q, draw, action, out, e);
 	struct mat *lp = log_policy(t, m, block_on(t, m->policy, NULL), in, q);
 	*out = (struct drawn){action, lp->v, 0};
 	for (uint32_t s = 0; s < draw->n_samples; s++, action += n)
@@ -473,9 +507,12 @@ int net_replay(struct net_work *w, const struct net_model *m, struct replay_step
 	struct mat **pe = block_on(t, m->embed, grad_embed);
 	struct mat **pp = block_on(t, m->policy, grad_policy);
 	struct replayed *r = ARENA_NEWN(a, struct replayed, n);
+	struct mat *in = NULL;
+	void *common = NULL;
 	for (uint32_t i = 0; i < n; i++) {
-		struct net_plan plan = {.recorded = s[i].part, .rng = s[i].rng};
-		struct mat *in = tape_input(t, s[i].x, m->graph->n, m->d);
+		struct net_plan plan = {.recorded = s[i].part, .rng = s[i].rng, .common = &common};
+		if (!in || !m->net->steady)
+			in = tape_input(t, s[i].x, m->graph->n, m->d);
 		r[i].s = &s[i];
 		if (m->net->embed(t, m, pe, in, &plan, &r[i].part, &r[i].z, e) < 0)
 			return -1;

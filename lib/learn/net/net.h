@@ -98,11 +98,10 @@ struct net {
 	struct mat *(*policy)(struct tape *t, const struct net_model *m, struct mat *const *p,
 			      struct mat *z);
 	/* In its place (policy NULL): chooses group after group, and sees the devices of the groups
-	 * before (choices.h).  n steps at once, z (n) and c (n): while drawing and without
-	 * side_by_side one. */
+	 * before (choices.h).  n steps at once, z (n) and c (n); without side_by_side one. */
 	void (*choose)(struct tape *t, const struct net_model *m, struct mat *const *p, uint32_t n,
 		       struct mat *const *z, struct choices *c);
-	bool side_by_side; /* recorded steps of as many samples each cost less together */
+	bool side_by_side; /* steps of as many samples each cost less together */
 };
 
 /* ---- which networks there are (nets.c) ---- */
@@ -129,6 +128,12 @@ void net_list(FILE *out); /* names and help */
 int net_embed(struct net_work *w, const struct net_model *m, const float *x,
 	      const struct rng_addr *rng, const struct grouping *given, const uint8_t *mask,
 	      uint32_t k_mask, struct partition *out, struct err *e) MUST_CHECK;
+
+/* The same of n steps of a network that is steady: each of rng (n; NULL: no random numbers) gives one of
+ * out (n). */
+int net_embed_steps(struct net_work *w, const struct net_model *m, const float *x, uint32_t n,
+		    const struct rng_addr *rng, const struct grouping *given, const uint8_t *mask,
+		    uint32_t k_mask, struct partition *out, struct err *e) MUST_CHECK;
 
 /* Devices that can run every set of a group: out (n_groups,k) from mask (n,k).  -1
  * (ST_INPUT) names the first group that no device can run. */
@@ -175,6 +180,10 @@ struct drawn {
 };
 int net_draw(struct net_work *w, const struct net_model *m, const struct to_place *q,
 	     const struct draw *draw, struct drawn *out, struct err *e) MUST_CHECK;
+/* The same of n steps, of as many samples each, of a network that is side_by_side: q, draw, out (n). */
+int net_draw_steps(struct net_work *w, const struct net_model *m, uint32_t n,
+		   const struct to_place *q, const struct draw *draw, struct drawn *out,
+		   struct err *e) MUST_CHECK;
 
 /* Sums over the groups, in double precision and in order: log-probability of
  * actions (n_groups), entropy of the policy.  The replay computes the same. */

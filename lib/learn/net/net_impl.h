@@ -14,6 +14,9 @@ struct net_plan {
 	const uint8_t *mask;              /* make one; (n,k) devices of a node, or NULL */
 	uint32_t k;
 	const struct rng_addr *rng; /* NULL: no dropout */
+	/* What steps of the same features on one tape have in common: the network's, NULL before the
+	 * first of them. */
+	void **common;
 };
 
 /* What `embed` makes. */

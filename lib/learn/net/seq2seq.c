@@ -262,13 +262,34 @@ static struct mat *decode(struct tape *t, const struct decoder *d, const struct 
 	return run;
 }
 
+/* The steps of the longest sequences first. */
+static void sort_steps(struct tape *t, uint32_t n, struct mat *const **z, struct choices **c)
+{
+	struct mat **sorted_z = ARENA_NEWN(tape_arena(t), struct mat *, n);
+	struct choices *sorted_c = ARENA_NEWN(tape_arena(t), struct choices, n);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t at = i;
+		for (; at > 0 && sorted_z[at - 1]->rows < (*z)[i]->rows; at--) {
+			sorted_z[at] = sorted_z[at - 1];
+			sorted_c[at] = sorted_c[at - 1];
+		}
+		sorted_z[at] = (*z)[i];
+		sorted_c[at] = (*c)[i];
+	}
+	*z = sorted_z;
+	*c = sorted_c;
+}
+
 void seq2seq_choose(struct tape *t, const struct seq2seq *s, struct mat *const *p, uint32_t n,
 		    struct mat *const *z, struct choices *c)
 {
-	uint32_t copies = c->n_samples, one = 1;
-	uint32_t *length = arena_raw(tape_arena(t), n, sizeof *length);
+	uint32_t copies = c->n_samples, *length = arena_raw(tape_arena(t), 2 * (size_t)n, 4),
+		 *ones = length + n;
+	if (n > 1)
+		sort_steps(t, n, &z, &c);
 	for (uint32_t i = 0; i < n; i++) {
 		length[i] = z[i]->rows;
+		ones[i] = 1;
 		assert(c[i].n_samples == copies);
 	}
 	const struct layout all = layout_of(t, length, n, copies);
@@ -278,10 +299,14 @@ void seq2seq_choose(struct tape *t, const struct seq2seq *s, struct mat *const *
 		return;
 	}
 	/* A device that was drawn is what the next place reads: one place after another. */
-	assert(n == 1);
-	const struct layout place = layout_of(t, &one, 1, copies);
+	struct layout place = layout_of(t, ones, n, copies);
 	struct mat *state = d.enc.last;
 	for (uint32_t at = 0; choices_run(c, at) > 0; at++) {
+		uint32_t left = place.n;
+		while (length[left - 1] == at)
+			left--;
+		if (left < place.n)
+			place = layout_of(t, ones, left, copies);
 		struct mat *next = decode(t, &d, &place, c, at, state);
 		tape_done(t, state);
 		state = next;

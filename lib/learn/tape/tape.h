@@ -160,8 +160,8 @@ struct sequences tape_sequences(struct tape *t, const uint32_t *length, uint32_t
  *   i, f, g, o = sigmoid, sigmoid(. + 1), tanh, sigmoid of the quarters of x_s + h_{s-1} w
  *   c_s = i g + f c_{s-1},   h_s = o tanh(c_s)
  *
- * x (rows,4h), w (h,4h), start (sequences,2h) = [h | c] before the first step, NULL: 0.  Result
- * (rows,2h) = [h | c] of every step.  back: from each sequence's last step to its first. */
+ * x (rows,4h), w (h,4h), start (at least sequences, 2h) = [h | c] before the first step, NULL: 0.
+ * Result (rows,2h) = [h | c] of every step.  back: from each sequence's last step to its first. */
 struct mat *tape_lstm(struct tape *t, struct mat *x, struct mat *w, struct mat *start,
 		      const struct sequences *q, bool back);
 

@@ -182,7 +182,7 @@ struct mat *tape_lstm(struct tape *t, struct mat *x, struct mat *w, struct mat *
 	uint32_t h = w->rows;
 	assert(w->cols == 4 * h && x->cols == 4 * h && q->steps > 0);
 	assert(x->rows == q->first[q->steps]);
-	assert(!start || (start->rows == q->first[1] && start->cols == 2 * h));
+	assert(!start || (start->rows >= q->first[1] && start->cols == 2 * h));
 	float *v;
 	struct tape_op *o;
 	struct mat *y = tape_op_new(t, x->rows, 2 * h, &v, &o, lstm_back, TAPE_IN(x, w, start));
