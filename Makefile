@@ -58,7 +58,7 @@ PROGS   := $(patsubst cmd/%.c,$(B)/bin/%,$(wildcard cmd/*.c))
 UNITS   := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/*.c))
 BENCHES := $(patsubst tests/bench/%.c,$(B)/tests/%,$(wildcard tests/bench/*.c))
 LIB      = $(B)/libhsdag.a
-NOT_BUILT = $(if $(filter 0,$(OPENCL)),lib/device/opencl/%) $(if $(filter 0,$(ONEDNN)),lib/kernel/onednn/%)
+NOT_BUILT = $(if $(filter 0,$(OPENCL)),lib/device/opencl/%) $(if $(filter 0,$(ONEDNN)),lib/kernel/onednn/% lib/device/cpu/cpu_int8%)
 SOURCES := $(filter-out $(NOT_BUILT),$(shell find lib -name '*.c' -o -name '*.cl' -o -name '*.html'))
 OBJS    := $(patsubst lib/%,$(B)/obj/%.o,$(patsubst %.c,%,$(SOURCES)))
 

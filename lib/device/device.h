@@ -179,6 +179,9 @@ struct device_class {
 	int (*view)(struct device *d, struct devmem *base, size_t offset, size_t bytes,
 		    struct devmem **out, struct err *e);
 	void (*release)(struct device *d, struct devmem *m);
+	/* Only steps of d read and write m, whole tensors: they may lie there in a layout of its own, in
+	 * as many bytes at most.  Called before the first run; NULL: layouts are always plain. */
+	void (*keep)(struct device *d, struct devmem *m);
 	/* Both NULL unless host threads may read and write this device's memory directly at
 	 * any time; then upload and download are never called (and may be NULL).  host:
 	 * the address of memory; wrap: memory of the caller's as device memory. */

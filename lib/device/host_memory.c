@@ -5,7 +5,7 @@
 static struct devmem *new_mem(void *p, bool owned)
 {
 	struct devmem *m = MEM_NEW(struct devmem);
-	*m = (struct devmem){p, owned};
+	*m = (struct devmem){.p = p, .owned = owned, .form = {.elem = EL_F32}};
 	return m;
 }
 
@@ -40,6 +40,12 @@ void host_memory_release(struct device *d, struct devmem *m)
 	if (m->owned)
 		mem_free(m->p);
 	mem_free(m);
+}
+
+void host_memory_keep(struct device *d, struct devmem *m)
+{
+	(void)d;
+	m->private = true;
 }
 
 void *host_memory_address(struct device *d, struct devmem *m)

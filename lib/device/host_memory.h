@@ -5,14 +5,30 @@
 
 #include "device/device.h"
 
+/* How the elements of an f32 tensor lie in memory. */
+struct mem_form {
+	enum elem elem; /* EL_F32; EL_U8, EL_I8: codes, the value is code * scale */
+	bool pixels; /* channels (dim 1) behind the other dims, images outermost; else row-major */
+	float scale;
+};
+
 struct devmem {
 	void *p;
-	bool owned; /* mem_free by release */
+	bool owned;           /* mem_free by release */
+	bool private;         /* device_class.keep was called: form may be another than plain */
+	struct mem_form form; /* of what lies there now; set by whoever writes it */
 };
+
+static inline bool form_is_plain(const struct mem_form *f)
+{
+	return f->elem == EL_F32 && !f->pixels;
+}
 
 int host_memory_alloc(struct device *d, size_t bytes, struct devmem **out, struct err *e);
 int host_memory_view(struct device *d, struct devmem *base, size_t offset, size_t bytes,
 		     struct devmem **out, struct err *e);
+/* As device_class.keep. */
+void host_memory_keep(struct device *d, struct devmem *m);
 int host_memory_wrap(struct device *d, void *host, size_t bytes, struct devmem **out,
 		     struct err *e);
 void host_memory_release(struct device *d, struct devmem *m);

@@ -45,6 +45,29 @@ static int bind_groups(struct builder *b, struct err *e)
 	return 0;
 }
 
+/* Do only steps of its own device write and read value v? */
+static bool stays_on_device(const struct builder *b, const struct value *v)
+{
+	if (v->writer >= b->c.n || v->to_end || v->over != GRAPH_NONE || v->is_over)
+		return false;
+	for (uint32_t r = v->first_reader; r != GRAPH_NONE; r = b->reader[r].next) {
+		uint32_t t = b->reader[r].task;
+		if (t >= b->c.n || b->c.group[t].dev != v->dev)
+			return false;
+	}
+	return true;
+}
+
+static void keep_private(struct builder *b)
+{
+	for (uint32_t v = 0; v < b->n_values; v++) {
+		const struct value *x = &b->value[v];
+		struct device *d = dev_of(b, x->dev);
+		if (d->class->keep && stays_on_device(b, x))
+			d->class->keep(d, x->mem);
+	}
+}
+
 static void bind_copies(struct builder *b)
 {
 	struct plan *pl = b->plan;
@@ -131,6 +154,7 @@ int plan_bind(struct builder *b, struct err *e)
 {
 	if (bind_groups(b, e) < 0)
 		return -1;
+	keep_private(b);
 	bind_copies(b);
 	if (bind_results(b, e) < 0)
 		return -1;

@@ -20,7 +20,7 @@ struct cpu_scratch {
 };
 
 /* Scratch slots behind those of the threads. */
-enum { SLOT_CONVERT, SLOT_WHOLE, SLOT_EXTRA, SLOT_STEP, SLOT_SHARED };
+enum { SLOT_CONVERT, SLOT_WHOLE, SLOT_EXTRA, SLOT_STEP, SLOT_FORMS, SLOT_SHARED };
 
 struct cpu_ctx {
 	struct pool *pool;       /* NULL: one thread */

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# cpu devices whose products are in bf16: what they compute, what their names may be, what is said where
+# cpu devices whose products are in bf16 or int8: what they compute, what their names may be, what is said where
 # oneDNN is missing.
 # programs: devrun
 bats_require_minimum_version 1.5.0
@@ -9,8 +9,9 @@ setup_file() {
 	common_setup_file
 	cd "$BATS_FILE_TMPDIR" || return 1
 	py - > names <<< 'import bf16_nets; print(*bf16_nets.NAMES)'
+	mkdir codes && cd codes && py - > ../grids <<< 'import int8_nets; print(*int8_nets.NAMES)' && cd ..
 	local n
-	for n in $(cat names); do
+	for n in $(sed 's|[^ ]*|codes/&|g' grids) $(cat names); do
 		ir2dag "$n.xml" -o "$n.mp" || return 1
 	done
 	models googlenet
@@ -27,7 +28,7 @@ needs_onednn() {
 
 # outputs DEVICE DIRECTORY MODEL
 outputs() {
-	mkdir -p "$2"
+	mkdir -p "$2/codes"
 	placebase single -D "$1" "$3.mp" | devrun --no-reference --runs 1 --outputs "$2/$3" -o "$2.mp" -
 }
 
@@ -55,6 +56,51 @@ outputs() {
 		    assert off < 4e-3, (n, off)
 		    if exact is not None and n != "found":
 		        assert (off == 0) == (n in exact), (n, off)
+	PY
+}
+
+@test "what lies on grids of FakeQuantize is computed in integers: sums are exact, results those of f32" {
+	needs_onednn
+	two_cores
+	local n
+	for n in $(cat grids); do
+		outputs cpu:0 f32 "codes/$n"
+		outputs cpu:0/precision=int8 one "codes/$n"
+		outputs cpu/precision=int8 two "codes/$n"
+	done
+	py - <<-'PY'
+		as_f32 = {"asymmetric", "few", "real", "none"}                   # on no grid of 8 bits with zero at code 0
+		for n in open("grids").read().split():
+		    a, b, c = (np.load(f"{d}/codes/{n}/0.npy").astype(np.float64) for d in ("f32", "one", "two"))
+		    assert a.shape == b.shape and (b == c).all(), n
+		    if a.size == 0:
+		        continue
+		    off = float(np.linalg.norm(a - b) / np.linalg.norm(a))
+		    assert off < 1e-6, (n, off)
+		    if "avx512bw" in open("/proc/cpuinfo").read():
+		        assert (off == 0) == (n in as_f32), (n, off)
+	PY
+}
+
+@test "codes stay on their device: two devices in turn, with f32 and int8, give the same" {
+	needs_onednn
+	two_cores
+	local n seed devices
+	mkdir -p turns
+	for n in residual pooled chain; do
+		outputs cpu:0 f32 "codes/$n"
+		for seed in 1 2 3; do
+			for devices in cpu:0/precision=int8,cpu:1/precision=int8 cpu:0/precision=int8,cpu:1; do
+				placebase random -D "$devices" --seed "$seed" "codes/$n.mp" |
+					devrun --no-reference --runs 3 --outputs "turns/$n.$seed.${#devices}" -o turns.mp -
+			done
+		done
+	done
+	py - <<-'PY'
+		import glob
+		for f in glob.glob("turns/*/0.npy"):
+		    a, b = np.load("f32/codes/" + f.split("/")[1].split(".")[0] + "/0.npy"), np.load(f)
+		    assert abs(a - b).max() <= 1e-5 * abs(a).max(), f
 	PY
 }
 
@@ -96,7 +142,8 @@ outputs() {
 @test "options that are wrong are refused before anything runs" {
 	local name
 	for name in cpu/ cpu:0/ cpu:0/precision cpu:0/precision= cpu:0/precision=f16 cpu:0/precision=bf16x \
-		cpu:0/precision=bf16/precision=f32 cpu/threads=2 cpu:/precision=bf16 cpu/:0; do
+		cpu:0/precision=bf16/precision=f32 cpu/threads=2 cpu:/precision=bf16 cpu/:0 \
+		cpu:0/precision=i8; do
 		run -2 --separate-stderr devrun probe -D "$name" -o no.mp c1x1.mp
 		[[ $stderr == *"$name"* && ! -s no.mp ]] || { echo "$name: $stderr"; return 1; }
 	done

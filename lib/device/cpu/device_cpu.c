@@ -8,9 +8,11 @@
 #include "base/mem.h"
 #include "base/pool.h"
 #include "device/cpu/cpu_dynop.h"
+#include "device/cpu/cpu_form.h"
 #include "device/cpu/cpu_fuse.h"
+#include "device/cpu/cpu_int8.h"
 #include "device/host_memory.h"
-#include "kernel/kernel.h"
+#include "kernel/cpu_impl.h"
 #include "kernel/onednn/onednn.h"
 
 #include <pthread.h>
@@ -22,16 +24,22 @@
 
 extern const struct device_class cpu_device_class;
 
+enum precision { PRECISION_F32, PRECISION_BF16, PRECISION_INT8 };
+
 struct cpu_state {
 	struct pool *pool;
 	struct cpu_ctx *ctx;
 	bool pinned;
+	enum precision precision;
 };
 
-/* A dynamic operator or a fused step; the other pointer is NULL. */
+/* A dynamic operator, a fused step or one in 8 bits; pointers to what it is not are NULL.  A step that is
+ * in 8 bits only where its tensors are (int8_step_alone) is a fused one, too. */
 struct step {
-	struct dynop_step *dynop; /* cpu_dynop.h */
-	struct fused *fused;      /* cpu_fuse.h */
+	struct dynop_step *dynop;    /* cpu_dynop.h */
+	struct fused *fused;         /* cpu_fuse.h */
+	struct int8_step *int8;      /* cpu_int8.h */
+	struct form_shape *in_shape; /* (n_in) where inputs may be in another form than plain */
 	const struct graph *graph;
 	uint32_t v; /* its first node */
 	uint32_t n_in, n_out;
@@ -85,30 +93,33 @@ static bool has_list(const char *name)
 	return name[3] == ':';
 }
 
-/* *bf16 from the option. */
-static int parse_precision(const char *name, bool *bf16, struct err *e)
+static int parse_precision(const char *name, enum precision *p, struct err *e)
 {
+	static const char *const names[] = {
+		[PRECISION_F32] = "f32", [PRECISION_BF16] = "bf16", [PRECISION_INT8] = "int8"};
 	const char *s = end_of_cores(name);
 	char q[100];
-	*bf16 = false;
-	if (*s && strncmp(s, option, sizeof option - 1) == 0) {
-		*bf16 = strcmp(s + sizeof option - 1, "bf16") == 0;
-		if (*bf16 || strcmp(s + sizeof option - 1, "f32") == 0)
-			return 0;
-	}
+	*p = PRECISION_F32;
+	if (strncmp(s, option, sizeof option - 1) == 0)
+		for (int i = 0; i < 3; i++)
+			if (strcmp(s + sizeof option - 1, names[i]) == 0) {
+				*p = (enum precision)i;
+				return 0;
+			}
 	return *s == '\0' ? 0
 			  : err_set(e, ST_USAGE,
-				    "device '%s': only /precision=bf16 or f32 may stand behind it",
+				    "device '%s': only /precision=bf16, int8 or f32 may stand "
+				    "behind it",
 				    err_escape(q, sizeof q, name, strlen(name)));
 }
 
 static int cpu_check_name(const char *name, struct err *e)
 {
 	cpu_set_t set;
-	bool bf16;
+	enum precision p;
 	if (has_list(name) && parse_cores(name, &set, e) < 0)
 		return -1;
-	return parse_precision(name, &bf16, e);
+	return parse_precision(name, &p, e);
 }
 
 static void describe(char *dst, size_t cap, int n)
@@ -163,7 +174,7 @@ static void cpu_list_machine(void (*fn)(void *arg, const struct device *d), void
 
 /* ---- opening ---- */
 
-static void describe_precision(struct device *d)
+static void describe_precision(struct device *d, enum precision p)
 {
 	static const char *const how[] = {
 		[ONEDNN_CONVERTED] =
@@ -174,7 +185,9 @@ static void describe_precision(struct device *d)
 		[ONEDNN_BF16] = "products in bf16 (AVX512_BF16)",
 		[ONEDNN_AMX] = "products in bf16 (AMX)"};
 	size_t n = strlen(d->description);
-	snprintf(d->description + n, sizeof d->description - n, "; %s", how[onednn_speed()]);
+	snprintf(d->description + n, sizeof d->description - n, "; %s",
+		 p == PRECISION_INT8 ? "convolutions between FakeQuantize in int8, all else f32"
+				     : how[onednn_speed()]);
 }
 
 static int cpu_open(struct device *d, struct err *e)
@@ -182,8 +195,10 @@ static int cpu_open(struct device *d, struct err *e)
 	cpu_set_t all, set;
 	if (sched_getaffinity(0, sizeof all, &all) != 0)
 		return err_sys(e, ST_RUNTIME, "cannot read this process's cores");
-	bool pinned = has_list(d->name), bf16;
-	if (parse_precision(d->name, &bf16, e) < 0 || (bf16 && onednn_open(e) < 0))
+	bool pinned = has_list(d->name);
+	enum precision precision;
+	if (parse_precision(d->name, &precision, e) < 0 ||
+	    (precision != PRECISION_F32 && onednn_open(e) < 0))
 		return -1;
 	if (!pinned)
 		set = all;
@@ -201,10 +216,11 @@ static int cpu_open(struct device *d, struct err *e)
 	s->pool = pool_new(d->n_cpus, pinned ? d->cpus : NULL);
 	s->ctx = cpu_ctx_new(s->pool, packs);
 	d->state = s;
-	if (bf16) {
+	s->precision = precision;
+	if (precision == PRECISION_BF16)
 		cpu_ctx_allow_bf16(s->ctx, onednn_prepare);
-		describe_precision(d);
-	}
+	if (precision != PRECISION_F32)
+		describe_precision(d, precision);
 	return 0;
 }
 
@@ -276,8 +292,19 @@ static void cpu_step_free(struct device *d, struct step *s)
 	(void)d;
 	dynop_step_free(s->dynop);
 	cpu_fuse_free(s->fused);
+	int8_step_free(s->int8);
+	mem_free(s->in_shape);
 	mem_free(s->at);
 	mem_free(s);
+}
+
+static struct form_shape *shapes_of(const struct step_spec *spec)
+{
+	struct form_shape *s = MEM_NEWN(struct form_shape, spec->n_in + 1);
+	for (uint32_t i = 0; i < spec->n_in; i++)
+		if (spec->in[i] && tensor_is_static(spec->in[i]))
+			s[i] = form_shape_of(spec->in[i]);
+	return s;
 }
 
 static int cpu_prepare(struct device *d, const struct step_spec *spec, struct step **out,
@@ -290,12 +317,46 @@ static int cpu_prepare(struct device *d, const struct step_spec *spec, struct st
 	s->n_in = spec->n_in;
 	s->n_out = spec->n_out;
 	s->at = MEM_NEWN(void *, (size_t)s->n_in + s->n_out + 1);
-	if ((dynop_step_wants(spec) ? dynop_step_new(spec, state->ctx, &s->dynop, e)
-				    : cpu_fuse_new(spec, state->ctx, &s->fused, e)) < 0) {
+	int rc = 0;
+	if (dynop_step_wants(spec))
+		rc = dynop_step_new(spec, state->ctx, &s->dynop, e);
+	else if (state->precision == PRECISION_INT8)
+		rc = int8_step_new(spec, state->ctx, &s->int8, e);
+	if (rc >= 0 && !s->dynop && !(s->int8 && int8_step_alone(s->int8)))
+		rc = cpu_fuse_new(spec, state->ctx, &s->fused, e);
+	if (rc < 0) {
 		cpu_step_free(d, s);
 		return -1;
 	}
+	if (state->precision == PRECISION_INT8)
+		s->in_shape = shapes_of(spec);
 	*out = s;
+	return 0;
+}
+
+/* Addresses of the inputs in plain form; those that are not are brought into it. */
+static int plain_inputs(const struct cpu_state *state, const struct step *s,
+			struct devmem *const *in, void **at, struct err *e)
+{
+	int64_t floats = 0;
+	for (uint32_t i = 0; i < s->n_in; i++) {
+		const struct form_shape *t = &s->in_shape[i];
+		at[i] = in[i]->p;
+		if (!form_is_plain(&in[i]->form))
+			floats += (t->images * t->channels * t->pixels + 15) / 16 * 16;
+	}
+	float *p = floats ? cpu_slot_scratch(state->ctx, SLOT_FORMS, (size_t)floats * sizeof *p)
+			  : NULL;
+	if (floats && !p)
+		return cpu_no_memory(e);
+	for (uint32_t i = 0; i < s->n_in; i++) {
+		const struct form_shape *t = &s->in_shape[i];
+		if (form_is_plain(&in[i]->form))
+			continue;
+		form_plain(&in[i]->form, t, in[i]->p, p);
+		at[i] = p;
+		p += (t->images * t->channels * t->pixels + 15) / 16 * 16;
+	}
 	return 0;
 }
 
@@ -303,12 +364,21 @@ static int cpu_run(struct device *d, struct step *s, struct devmem *const *in,
 		   struct devmem *const *out, struct err *e)
 {
 	void **at = s->at;
-	(void)d;
+	char l[300];
+	if (s->int8 && int8_step_wants(s->int8, in, out)) {
+		if (int8_step_run(s->int8, in, out, e) == 0)
+			return 0;
+		return err_prefix(e, "%s", graph_layer(s->graph, s->v, l, sizeof l));
+	}
 	for (uint32_t i = 0; i < s->n_in; i++)
 		at[i] = in[i]->p;
-	for (uint32_t i = 0; i < s->n_out; i++)
+	if (s->in_shape && plain_inputs(d->state, s, in, at, e) < 0)
+		return -1;
+	for (uint32_t i = 0; i < s->n_out; i++) {
 		at[s->n_in + i] = out[i]->p;
-	char l[300];
+		if (s->in_shape)
+			out[i]->form = (struct mem_form){.elem = EL_F32};
+	}
 	if ((s->dynop ? dynop_step_run(s->dynop, at, at + s->n_in, e)
 		      : cpu_fuse_run(s->fused, at, at + s->n_in, e)) == 0)
 		return 0;
@@ -318,16 +388,18 @@ static int cpu_run(struct device *d, struct step *s, struct devmem *const *in,
 static bool cpu_in_place(struct device *d, const struct step *s, uint32_t in, uint32_t out)
 {
 	(void)d;
-	return s->fused && cpu_fuse_in_place(s->fused, in, out);
+	return s->fused && !s->in_shape && cpu_fuse_in_place(s->fused, in, out);
 }
 
 static void cpu_step_memory(struct device *d, const struct step *s,
 			    void (*fn)(void *arg, const void *key, uint64_t bytes), void *arg)
 {
 	(void)d;
+	if (s->int8)
+		fn(arg, s->int8, int8_step_bytes(s->int8));
 	if (s->dynop)
 		fn(arg, s->dynop, dynop_step_bytes(s->dynop));
-	else
+	else if (s->fused)
 		cpu_fuse_memory(s->fused, fn, arg);
 }
 
@@ -340,9 +412,9 @@ static uint64_t cpu_scratch(struct device *d)
 const struct device_class cpu_device_class = {
 	.forms = "cpu, cpu:LIST",
 	.help = "cpu (all cores), cpu:LIST (these cores, as in cpu:0 or cpu:0-3,5; either with "
-		"/precision=bf16)",
+		"/precision=bf16 or int8)",
 	.all_cores = "cpu",
-	.precisions = "bf16",
+	.precisions = "bf16|int8",
 	.check_name = cpu_check_name,
 	.list_machine = cpu_list_machine,
 	.max_nodes = FUSE_NODES,
@@ -361,6 +433,7 @@ const struct device_class cpu_device_class = {
 	.step_free = cpu_step_free,
 	.alloc = host_memory_alloc,
 	.view = host_memory_view,
+	.keep = host_memory_keep,
 	.wrap = host_memory_wrap,
 	.release = host_memory_release,
 	.host = host_memory_address,

@@ -1,20 +1,10 @@
-/* onednn_conv.c - Convolution and GroupConvolution in bf16.
- *
- * The library wants channels behind pixels; tensors have planes.  The output is cut into slices of
- * rows that fit a cache: the rows of the input that a slice reads are turned and rounded on their
- * way in, its sums are turned back on their way out, and only there memory is touched.  Slices are
- * the tasks of the threads, too.
- *
- *	input planes --turn--> (pixels, cin) bf16 --primitive--> (pixels, cout) f32 --turn--> planes */
-#include "kernel/cpu_epilogue.h"
-#include "kernel/cpu_window.h"
+/* onednn_conv.c - see onednn_conv.h. */
+#include "kernel/onednn/onednn_conv.h"
 #include "kernel/onednn/onednn_api.h"
-#include "kernel/onednn/onednn_layout.h"
 
 #include <string.h>
 
 enum {
-	GRAIN = 1 << 16,         /* multiply-adds below which the f32 kernels are as fast */
 	SLICE_BYTES = 768 << 10, /* operands and sums of a slice */
 	MAX_SLICES = 64
 };
@@ -26,8 +16,10 @@ struct slice {
 	struct onednn_primitive primitive;
 };
 
-struct bf16_conv {
+struct onednn_conv {
 	struct window g;
+	dnnl_data_type_t src, weights, dst;
+	float *scale, *bias;         /* (groups * cout) or NULL */
 	int axis;                    /* of the window's dims, that the slices cut */
 	int64_t in_inner, out_inner; /* pixels of a row */
 	int n_slices;
@@ -35,9 +27,14 @@ struct bf16_conv {
 	struct cpu_pack *pack;
 };
 
+static dnnl_data_type_t type_of(enum elem t)
+{
+	return t == EL_BF16 ? dnnl_bf16 : t == EL_U8 ? dnnl_u8 : t == EL_I8 ? dnnl_s8 : dnnl_f32;
+}
+
 /* ---- preparation ---- */
 
-static bool cut_slice(const struct bf16_conv *m, struct slice *s)
+static bool cut_slice(const struct onednn_conv *m, struct slice *s)
 {
 	const struct window *g = &m->g;
 	int d = m->axis;
@@ -49,6 +46,11 @@ static bool cut_slice(const struct bf16_conv *m, struct slice *s)
 	s->from = lo < 0 ? 0 : lo;
 	s->n_in = (hi > g->in[d] ? g->in[d] : hi) - s->from;
 	return s->n_in > 0 && s->pad < reach && s->pad_end < reach;
+}
+
+static size_t onednn_bytes(dnnl_data_type_t t)
+{
+	return t == dnnl_f32 ? 4 : t == dnnl_bf16 ? 2 : 1;
 }
 
 /* Descriptors have two spatial dims, or three where the window has: dims first .. 2. */
@@ -80,15 +82,21 @@ static int weight_dims(const struct window *g, dnnl_dims_t dims)
 	return n;
 }
 
+static void bias_desc(const struct onednn_conv *m, dnnl_memory_desc_t *d)
+{
+	dnnl_dims_t dims = {m->g.groups * m->g.cout};
+	onednn_api()->memory_desc_init_by_tag(d, 1, dims, dnnl_f32, dnnl_a);
+}
+
 /* weights: the layout that another slice's primitive has chosen; NULL: any. */
-static bool slice_primitive(const struct bf16_conv *m, struct slice *s,
+static bool slice_primitive(const struct onednn_conv *m, struct slice *s,
 			    const dnnl_memory_desc_t *weights)
 {
 	const struct onednn_api *api = onednn_api();
 	const struct window *g = &m->g;
 	dnnl_dims_t x = {1, g->groups * g->cin}, y = {1, g->groups * g->cout}, w;
 	dnnl_dims_t stride, dilation, pad, pad_end;
-	dnnl_memory_desc_t src, dst, any;
+	dnnl_memory_desc_t src, dst, any, bias;
 	dnnl_convolution_desc_t d;
 	int n = 0;
 	for (int i = first_dim(g); i < 3; i++, n++) {
@@ -103,16 +111,25 @@ static bool slice_primitive(const struct bf16_conv *m, struct slice *s,
 		if (g->pad[i] < 0 || g->pad[i] >= reach || pad_end[n] >= reach)
 			return false;
 	}
-	channels_last(&src, x, 2 + n, dnnl_bf16);
-	channels_last(&dst, y, 2 + n, dnnl_f32);
-	if (!weights && api->memory_desc_init_by_tag(&any, weight_dims(g, w), w, dnnl_bf16,
+	channels_last(&src, x, 2 + n, m->src);
+	channels_last(&dst, y, 2 + n, m->dst);
+	if (!weights && api->memory_desc_init_by_tag(&any, weight_dims(g, w), w, m->weights,
 						     dnnl_format_tag_any) != dnnl_success)
 		return false;
-	return api->dilated_convolution_forward_desc_init(
-		       &d, dnnl_forward_inference, dnnl_convolution_direct, &src,
-		       weights ? weights : &any, NULL, &dst, stride, dilation, pad,
-		       pad_end) == dnnl_success &&
-	       onednn_primitive_new(&s->primitive, &d, NULL);
+	bias_desc(m, &bias);
+	dnnl_primitive_attr_t attr = NULL;
+	bool ok = api->dilated_convolution_forward_desc_init(
+			  &d, dnnl_forward_inference, dnnl_convolution_direct, &src,
+			  weights ? weights : &any, m->bias ? &bias : NULL, &dst, stride, dilation,
+			  pad, pad_end) == dnnl_success &&
+		  api->primitive_attr_create(&attr) == dnnl_success;
+	if (ok && m->scale)
+		ok = api->primitive_attr_set_output_scales(attr, y[1], 1 << 1, m->scale) ==
+		     dnnl_success;
+	ok = ok && onednn_primitive_new(&s->primitive, &d, attr);
+	if (attr)
+		api->primitive_attr_destroy(attr);
+	return ok;
 }
 
 static bool same_form(const struct slice *a, const struct slice *b)
@@ -120,7 +137,7 @@ static bool same_form(const struct slice *a, const struct slice *b)
 	return a->n == b->n && a->n_in == b->n_in && a->pad == b->pad && a->pad_end == b->pad_end;
 }
 
-static bool cut(struct bf16_conv *m, int n_threads)
+static bool cut(struct onednn_conv *m, int n_threads)
 {
 	const struct window *g = &m->g;
 	m->axis = first_dim(g);
@@ -136,8 +153,9 @@ static bool cut(struct bf16_conv *m, int n_threads)
 	bool whole = true;
 	for (int i = first_dim(g); i < m->axis; i++)
 		whole = whole && g->in[i] == 1;
-	int64_t bytes = g->groups * (g->cin * m->in_inner * 2 * g->stride[m->axis] +
-				     g->cout * m->out_inner * 4);
+	int64_t bytes = g->groups *
+			(g->cin * m->in_inner * (int64_t)onednn_bytes(m->src) * g->stride[m->axis] +
+			 g->cout * m->out_inner * (int64_t)onednn_bytes(m->dst));
 	int64_t most = SLICE_BYTES / bytes, pieces;
 	most = most < 1 ? 1 : most;
 	pieces = (rows + most - 1) / most;
@@ -187,24 +205,26 @@ static void fill_weights(void *arg, void *data)
 	int64_t step = 1;
 	for (int i = n - 1; i >= 0; step *= dims[i--])
 		strides[i] = step;
-	onednn_api()->memory_desc_init_by_strides(&from, n, dims, dnnl_f32, strides);
-	if (job->w->elem != EL_F32) {
+	onednn_api()->memory_desc_init_by_strides(
+		&from, n, dims, job->w->elem == EL_I8 ? dnnl_s8 : dnnl_f32, strides);
+	if (job->f32) {
 		cpu_convert(EL_F32, job->f32, job->w->elem, src, step);
 		src = job->f32;
 	}
 	job->rc = onednn_reorder(&from, src, job->to, data, &job->err);
 }
 
-static int pack_weights(struct bf16_conv *m, const struct tensor *w, struct cpu_ctx *c,
-			struct err *e)
+static int pack_weights(struct onednn_conv *m, const struct tensor *w, const void *key,
+			struct cpu_ctx *c, struct err *e)
 {
 	const dnnl_memory_desc_t *to = &m->slice[0].primitive.weights;
 	struct weights_job job = {.g = &m->g, .w = w, .to = to};
 	uint64_t layout[6] = {OP_CONVOLUTION | ONEDNN_PACK};
 	onednn_layout_key(to, layout + 1);
-	if (w->elem != EL_F32 && !(job.f32 = mem_try((size_t)tensor_elements(w) * sizeof *job.f32)))
+	if (w->elem != EL_F32 && w->elem != EL_I8 &&
+	    !(job.f32 = mem_try((size_t)tensor_elements(w) * sizeof *job.f32)))
 		return cpu_no_memory(e);
-	m->pack = cpu_pack_get(c->packs, w->data, layout, onednn_api()->memory_desc_get_size(to),
+	m->pack = cpu_pack_get(c->packs, key, layout, onednn_api()->memory_desc_get_size(to),
 			       fill_weights, &job);
 	mem_free(job.f32);
 	if (!m->pack)
@@ -212,106 +232,72 @@ static int pack_weights(struct bf16_conv *m, const struct tensor *w, struct cpu_
 	return job.rc < 0 ? err_set(e, ST_RUNTIME, "%s", job.err.msg) : 0;
 }
 
-static void conv_free(void *p)
+void onednn_conv_free(struct onednn_conv *m)
 {
-	struct bf16_conv *m = p;
+	if (!m)
+		return;
 	for (int i = 0; i < m->n_slices; i++)
 		onednn_primitive_release(&m->slice[i].primitive);
 	cpu_pack_drop(m->pack);
+	mem_free(m->scale);
+	mem_free(m->bias);
 	mem_free(m);
 }
 
-/* ---- running ---- */
-
-struct conv_run {
-	const struct bf16_conv *m;
-	const struct kernel_call *k;
-	struct err err;
-	atomic_flag failed;
-};
-
-static size_t whole_lines(int64_t bytes)
+int onednn_conv_new(const struct onednn_conv_spec *s, struct cpu_ctx *c, struct onednn_conv **out,
+		    struct err *e)
 {
-	return ((size_t)bytes + 63) & ~(size_t)63;
+	struct onednn_conv *m = MEM_NEW(struct onednn_conv);
+	size_t n = (size_t)(s->g.groups * s->g.cout);
+	m->g = s->g;
+	m->src = type_of(s->src);
+	m->dst = type_of(s->dst);
+	m->weights = s->src == EL_BF16 ? dnnl_bf16 : dnnl_s8;
+	m->scale = s->scale ? mem_copy(s->scale, n, sizeof *s->scale) : NULL;
+	m->bias = s->bias ? mem_copy(s->bias, n, sizeof *s->bias) : NULL;
+	int rc = cut(m, c->n_threads);
+	if (rc > 0 && pack_weights(m, &s->weights, s->key, c, e) < 0)
+		rc = -1;
+	if (rc > 0)
+		*out = m;
+	else
+		onednn_conv_free(m);
+	return rc;
 }
 
-static int slice_rows(struct conv_run *r, int64_t image, const struct slice *s, int thread,
-		      struct err *e)
+uint64_t onednn_conv_bytes(const struct onednn_conv *m)
 {
-	const struct bf16_conv *m = r->m;
-	const struct window *g = &m->g;
-	const struct onednn_primitive *p = &m->slice[s->like].primitive;
-	int64_t cin = g->groups * g->cin, cout = g->groups * g->cout;
-	int64_t n_in = s->n_in * m->in_inner, n_out = s->n * m->out_inner;
-	int64_t at = s->first * m->out_inner;
-	size_t x_bytes = whole_lines(n_in * cin * 2), y_bytes = whole_lines(n_out * cout * 4);
-	char *x = cpu_thread_scratch(r->k->ctx, thread, x_bytes + y_bytes + p->scratch + 64);
-	if (!x)
-		return cpu_no_memory(e);
-	layout_to_pixels((const float *)r->k->in[0].data + image * cin * g->in_plane +
-				 s->from * m->in_inner,
-			 g->in_plane, cin, n_in, (uint16_t *)(void *)x);
+	return m->pack->bytes;
+}
+
+const struct cpu_pack *onednn_conv_pack(const struct onednn_conv *m)
+{
+	return m->pack;
+}
+
+int onednn_conv_slices(const struct onednn_conv *m)
+{
+	return m->n_slices;
+}
+
+struct onednn_slice onednn_conv_slice(const struct onednn_conv *m, int i)
+{
+	const struct slice *s = &m->slice[i];
+	return (struct onednn_slice){s->from * m->in_inner, s->n_in * m->in_inner,
+				     s->first * m->out_inner, s->n * m->out_inner,
+				     m->slice[s->like].primitive.scratch};
+}
+
+int onednn_conv_run(const struct onednn_conv *m, int i, const void *x, void *y, void *scratch,
+		    struct err *e)
+{
+	const struct onednn_primitive *p = &m->slice[m->slice[i].like].primitive;
+	dnnl_memory_desc_t bias;
 	const struct onednn_arg args[] = {{DNNL_ARG_SRC, &p->src, x},
 					  {DNNL_ARG_WEIGHTS, &p->weights, m->pack->data},
-					  {DNNL_ARG_DST, &p->dst, x + x_bytes}};
-	if (onednn_primitive_run(p, args, 3, x + x_bytes + y_bytes, e) < 0)
-		return -1;
-	float *y = (float *)r->k->out[0].data + image * cout * g->out_plane + at;
-	layout_to_planes((const float *)(const void *)(x + x_bytes), cout, n_out, y, g->out_plane);
-	if (r->k->post && g->out_plane > 1)
-		cpu_epilogue_tile(r->k->post, y, g->out_plane, image * cout, cout, at, n_out);
-	return 0;
-}
-
-static void conv_task(void *arg, int task, int thread)
-{
-	struct conv_run *r = arg;
-	struct err e = ERR_INIT;
-	if (slice_rows(r, task / r->m->n_slices, &r->m->slice[task % r->m->n_slices], thread, &e) <
-		    0 &&
-	    !atomic_flag_test_and_set(&r->failed))
-		r->err = e;
-}
-
-static int run_conv_bf16(const struct kernel_call *k, struct err *e)
-{
-	struct conv_run r = {.m = k->prep->more, .k = k, .failed = ATOMIC_FLAG_INIT};
-	cpu_parallel(k->ctx, (int)r.m->g.batch * r.m->n_slices, conv_task, &r);
-	if (atomic_flag_test_and_set(&r.failed))
-		return err_set(e, ST_RUNTIME, "%s", r.err.msg);
-	if (k->post && r.m->g.out_plane == 1)
-		cpu_epilogue_run(k->ctx, k->post, k->out[0].data);
-	return 0;
-}
-
-int onednn_conv_prepare(const struct op *op, const struct tensor *in, const struct tensor *out,
-			struct cpu_ctx *c, struct cpu_prep **prep, struct err *e)
-{
-	const struct tensor *x = &in[0], *w = &in[1];
-	if (!onednn_multiplies() || x->elem != EL_F32 || out[0].elem != EL_F32 ||
-	    !tensor_is_static(x) || !tensor_is_static(&out[0]) || tensor_elements(&out[0]) == 0 ||
-	    tensor_elements(w) == 0 || !w->data || w->quant ||
-	    (w->elem != EL_F32 && w->elem != EL_F16 && w->elem != EL_BF16))
-		return 0;
-	struct bf16_conv *m = MEM_NEW(struct bf16_conv);
-	cpu_window_init(&m->g, op, x, w, &out[0]);
-	const struct window *g = &m->g;
-	int64_t work = g->groups * g->cout * g->cin * g->taps * g->out_plane;
-	int rc = 0;
-	/* One channel a group is no product. */
-	bool taken = work >= GRAIN && g->batch <= INT32_MAX / MAX_SLICES &&
-		     !(g->cin == 1 && g->groups > 1) && cut(m, c->n_threads);
-	if (taken)
-		rc = pack_weights(m, w, c, e);
-	if (!taken || rc < 0) {
-		conv_free(m);
-		return rc;
-	}
-	*prep = MEM_NEW(struct cpu_prep);
-	(*prep)->run = run_conv_bf16;
-	(*prep)->more = m;
-	(*prep)->more_free = conv_free;
-	(*prep)->more_bytes = m->pack->bytes;
-	(*prep)->owns = 1u << 1;
-	return 1;
+					  {DNNL_ARG_DST, &p->dst, y},
+					  {DNNL_ARG_BIAS, &bias, m->bias}};
+	if (m->bias)
+		bias_desc(m, &bias);
+	return onednn_primitive_run(p, args, m->bias ? 4 : 3, scratch, e);
 }

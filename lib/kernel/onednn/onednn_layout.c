@@ -1,6 +1,7 @@
 /* onednn_layout.c - see onednn_layout.h. */
 #include "kernel/onednn/onednn_layout.h"
 #include "kernel/cpu_level.h"
+#include "kernel/cpu_turn.h"
 
 #include <stddef.h>
 
@@ -21,7 +22,7 @@ void layout_to_pixels(const float *x, int64_t step, int64_t c, int64_t n, uint16
 		for (int64_t j = 0; j < c; j += CHANNELS) {
 			int64_t pixels = n - i < PIXELS ? n - i : PIXELS;
 			int64_t some = c - j < CHANNELS ? c - j : CHANNELS;
-			LEVEL_CALL(transpose, x + j * step + i, step, some, pixels, tile, CHANNELS);
+			cpu_turn(x + j * step + i, step, some, pixels, tile, CHANNELS);
 			for (int64_t p = 0; p < pixels; p++)
 				LEVEL_CALL(to_bf16, tile + p * CHANNELS, some, y + (i + p) * c + j);
 		}
@@ -33,7 +34,6 @@ void layout_to_planes(const float *x, int64_t c, int64_t n, float *y, int64_t st
 		for (int64_t j = 0; j < c; j += CHANNELS) {
 			int64_t pixels = n - i < PIXELS ? n - i : PIXELS;
 			int64_t some = c - j < CHANNELS ? c - j : CHANNELS;
-			LEVEL_CALL(transpose, x + i * c + j, c, pixels, some, y + j * step + i,
-				   step);
+			cpu_turn(x + i * c + j, c, pixels, some, y + j * step + i, step);
 		}
 }

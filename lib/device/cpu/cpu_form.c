@@ -1,0 +1,89 @@
+/* cpu_form.c - see cpu_form.h. */
+#include "device/cpu/cpu_form.h"
+#include "kernel/cpu_level.h"
+#include "kernel/cpu_turn.h"
+
+#include <string.h>
+
+#define LEVEL_FILE "device/cpu/cpu_form_loops.h"
+#include "kernel/cpu_levels.h"
+
+struct form_shape form_shape_of(const struct tensor *t)
+{
+	struct form_shape s = {1, 1, 1};
+	for (uint32_t d = 0; d < t->rank; d++)
+		*(d == 0 ? &s.images : d == 1 ? &s.channels : &s.pixels) *= t->dim[d];
+	return s;
+}
+
+void form_codes(const struct mem_form *f, const float *src, int64_t n, void *dst)
+{
+	if (f->elem == EL_U8)
+		LEVEL_CALL(to_u8, src, n, 1 / f->scale, dst);
+	else
+		LEVEL_CALL(to_i8, src, n, 1 / f->scale, dst);
+}
+
+void form_max(bool is_signed, const void *x, int64_t n, void *y)
+{
+	if (is_signed)
+		LEVEL_CALL(max_i8, x, n, y);
+	else
+		LEVEL_CALL(max_u8, x, n, y);
+}
+
+static void from_codes(const struct mem_form *f, const void *src, int64_t n, float *dst)
+{
+	if (f->elem == EL_U8)
+		LEVEL_CALL(from_u8, src, n, f->scale, dst);
+	else
+		LEVEL_CALL(from_i8, src, n, f->scale, dst);
+}
+
+void form_read(const struct mem_form *f, const struct form_shape *s, const void *data,
+	       int64_t image, int64_t first, int64_t n, float *dst)
+{
+	int64_t at = (image * s->pixels + first) * s->channels;
+	if (!f->pixels && s->pixels > 1) { /* codes are in pixels */
+		const float *x = (const float *)data + image * s->channels * s->pixels + first;
+		cpu_turn(x, s->pixels, s->channels, n, dst, s->channels);
+	} else if (f->elem == EL_F32) {
+		memcpy(dst, (const float *)data + at, (size_t)(n * s->channels) * sizeof *dst);
+	} else {
+		from_codes(f, (const char *)data + at, n * s->channels, dst);
+	}
+}
+
+void form_write(const struct mem_form *f, const struct form_shape *s, void *data, int64_t image,
+		int64_t first, int64_t n, const float *src)
+{
+	int64_t at = (image * s->pixels + first) * s->channels;
+	if (!f->pixels && s->pixels > 1)
+		cpu_turn(src, s->channels, n, s->channels,
+			 (float *)data + image * s->channels * s->pixels + first, s->pixels);
+	else if (f->elem == EL_F32)
+		memcpy((float *)data + at, src, (size_t)(n * s->channels) * sizeof *src);
+	else
+		form_codes(f, src, n * s->channels, (char *)data + at);
+}
+
+void form_plain(const struct mem_form *f, const struct form_shape *s, const void *data, float *dst)
+{
+	static const struct mem_form plain = {.elem = EL_F32};
+	float piece[FORM_CHANNELS];
+	int64_t most = FORM_CHANNELS / s->channels;
+	if (s->pixels == 1 || form_is_plain(f)) {
+		if (f->elem != EL_F32)
+			from_codes(f, data, s->images * s->channels * s->pixels, dst);
+		else
+			memcpy(dst, data,
+			       (size_t)(s->images * s->channels * s->pixels) * sizeof *dst);
+		return;
+	}
+	for (int64_t i = 0; i < s->images; i++)
+		for (int64_t p = 0; p < s->pixels; p += most) {
+			int64_t n = s->pixels - p < most ? s->pixels - p : most;
+			form_read(f, s, data, i, p, n, piece);
+			form_write(&plain, s, dst, i, p, n, piece);
+		}
+}

@@ -1,0 +1,31 @@
+/* cpu_form.h - f32 tensors that lie in other forms (mem_form, host_memory.h), piece by piece.
+ *
+ * A tensor is seen as (images, channels, pixels): dims 0, 1 and the product of the others; with two dims or
+ * fewer it has one pixel an image.  Plain form has channels before pixels, `pixels` form behind. */
+#ifndef HSDAG_DEVICE_CPU_CPU_FORM_H
+#define HSDAG_DEVICE_CPU_CPU_FORM_H
+
+#include "device/host_memory.h"
+
+/* Forms that are not plain have at most so many channels, and codes lie in pixels. */
+enum { FORM_CHANNELS = 4096 };
+
+struct form_shape {
+	int64_t images, channels, pixels;
+};
+struct form_shape form_shape_of(const struct tensor *t);
+
+/* Pixels first .. first + n - 1 of one image of a tensor at `data`, as f32 (n,channels). */
+void form_read(const struct mem_form *f, const struct form_shape *s, const void *data,
+	       int64_t image, int64_t first, int64_t n, float *dst);
+/* The same into a tensor; codes are rounded and limited. */
+void form_write(const struct mem_form *f, const struct form_shape *s, void *data, int64_t image,
+		int64_t first, int64_t n, const float *src);
+/* n floats to codes of f->elem. */
+void form_codes(const struct mem_form *f, const float *src, int64_t n, void *dst);
+/* The larger of n codes x and y each, into y. */
+void form_max(bool is_signed, const void *x, int64_t n, void *y);
+/* A whole tensor to plain f32. */
+void form_plain(const struct mem_form *f, const struct form_shape *s, const void *data, float *dst);
+
+#endif

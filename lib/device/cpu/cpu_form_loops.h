@@ -1,0 +1,48 @@
+/* cpu_form_loops.h - the inner loops of cpu_form.c, one level (cpu_levels.h). */
+
+/* Loops below macros are indented as the loops that they are. */
+/* clang-format off */
+
+static void LEVEL(to_u8)(const float *restrict x, int64_t n, float by, uint8_t *restrict y)
+{
+	for (int64_t i = 0; i < n; i++) {
+		float q = __builtin_rintf(x[i] * by);
+		q = q > 0 ? q : 0;
+		q = q < 255 ? q : 255;
+		y[i] = (uint8_t)(int)q;
+	}
+}
+
+static void LEVEL(to_i8)(const float *restrict x, int64_t n, float by, int8_t *restrict y)
+{
+	for (int64_t i = 0; i < n; i++) {
+		float q = __builtin_rintf(x[i] * by);
+		q = q > -128 ? q : -128;
+		q = q < 127 ? q : 127;
+		y[i] = (int8_t)(int)q;
+	}
+}
+
+static void LEVEL(max_u8)(const uint8_t *restrict x, int64_t n, uint8_t *restrict y)
+{
+	for (int64_t i = 0; i < n; i++)
+		y[i] = x[i] > y[i] ? x[i] : y[i];
+}
+
+static void LEVEL(max_i8)(const int8_t *restrict x, int64_t n, int8_t *restrict y)
+{
+	for (int64_t i = 0; i < n; i++)
+		y[i] = x[i] > y[i] ? x[i] : y[i];
+}
+
+static void LEVEL(from_u8)(const uint8_t *restrict x, int64_t n, float by, float *restrict y)
+{
+	for (int64_t i = 0; i < n; i++)
+		y[i] = (float)x[i] * by;
+}
+
+static void LEVEL(from_i8)(const int8_t *restrict x, int64_t n, float by, float *restrict y)
+{
+	for (int64_t i = 0; i < n; i++)
+		y[i] = (float)x[i] * by;
+}

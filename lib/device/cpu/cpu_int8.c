@@ -1,0 +1,488 @@
+/* cpu_int8.c - see cpu_int8.h.
+ *
+ *	codes --convolution--> codes                                  scale, bias and limits by oneDNN
+ *	codes --convolution--> f32 tile --program--> codes or f32     anything else behind it
+ *	codes, f32 --> f32 tile --program--> codes or f32             no convolution */
+#include "device/cpu/cpu_int8.h"
+#include "device/cpu/cpu_int8_impl.h"
+#include "kernel/onednn/onednn_conv.h"
+
+#include <string.h>
+
+enum { TILE_FLOATS = 4096 };
+
+enum int8_kind { INT8_CONV, INT8_PROGRAM, INT8_MAX_POOL };
+
+struct int8_step {
+	struct cpu_ctx *ctx;
+	enum int8_kind kind;
+	uint32_t n_out;
+	struct mem_form *want; /* (n_out) of outputs that only this device reads */
+	struct form_shape in_shape, shape;
+	struct window g;   /* of a convolution or of MaxPool */
+	uint32_t x_in;     /* the input with the data, of these two */
+	struct mem_form x; /* its grid */
+	struct onednn_conv *conv;
+	bool direct; /* the convolution writes codes of this form */
+	struct mem_form codes;
+	bool has_program;
+	struct pixel_program program;
+};
+
+/* ---- preparation ---- */
+
+static bool fits_pixels(const struct tensor *t)
+{
+	return t->elem == EL_F32 && tensor_is_static(t) && (t->rank == 4 || t->rank == 5) &&
+	       tensor_elements(t) > 0 && t->dim[1] <= FORM_CHANNELS;
+}
+
+/* The form that output 0 of a node takes where nobody else reads it. */
+static struct mem_form wanted(const struct step_node *n)
+{
+	struct mem_form f = {.elem = EL_F32}, grid;
+	if (!wants_pixels(n->graph, n->v))
+		return f;
+	if (grid_of(n->graph, n->v, n->env, &grid))
+		f = grid;
+	f.pixels = true;
+	return f;
+}
+
+static uint32_t source_of(const struct step_node *n, uint32_t input)
+{
+	return n->graph->in_node[n->graph->in_ptr[n->v] + input];
+}
+
+/* Does instruction 0 add one constant a channel to what the kernel computed?  Then where they are, and the
+ * other instructions of *part read value 0 in place of the sum. */
+static const float *take_bias(struct fuse_part *part, const struct form_shape *s)
+{
+	struct epilogue *c = &part->code;
+	const struct epi_code *k = &c->code[0];
+	if (c->n_code == 0 || k->kind != OP_ADD || k->n_sources != 2 || k->to.operand)
+		return NULL;
+	int i = k->source[0].operand ? 0 : 1;
+	const struct epi_source *value = &k->source[1 - i];
+	if (!k->source[i].operand || value->operand || value->index != 0)
+		return NULL;
+	int at = k->source[i].index, sum = k->to.index;
+	const struct epi_operand *o = &c->operand[at];
+	bool planes = o->col == 0 && o->row == 1 && c->cols * o->div == s->pixels &&
+		      (o->mod == s->channels || (s->images == 1 && o->mod >= s->channels));
+	bool columns = s->pixels == 1 && o->col == 1 && o->row == 0 && c->cols == s->channels;
+	if (part->place[at].base != BASE_CONST || !(planes || columns))
+		return NULL;
+	/* Value 0 as it was must not be read again, nor be written while the sum is. */
+	bool written = sum == 0, over = false;
+	for (int j = 1; j < c->n_code; j++) {
+		for (int m = 0; m < c->code[j].n_sources; m++) {
+			const struct epi_source *x = &c->code[j].source[m];
+			if (x->operand)
+				continue;
+			if ((x->index == 0 && !written && sum != 0) ||
+			    (x->index == sum && written && sum != 0 && !over))
+				return NULL;
+		}
+		if (!c->code[j].to.operand && c->code[j].to.index == 0)
+			written = true;
+		if (!c->code[j].to.operand && c->code[j].to.index == sum)
+			over = true;
+	}
+	over = sum == 0;
+	for (int j = 1; j < c->n_code && !over; j++) {
+		for (int m = 0; m < c->code[j].n_sources; m++) {
+			struct epi_source *x = &c->code[j].source[m];
+			if (!x->operand && x->index == sum)
+				x->index = 0;
+		}
+		over = !c->code[j].to.operand && c->code[j].to.index == sum;
+	}
+	return (const float *)(const void *)((const char *)part->place[at].data +
+					     part->place[at].bytes);
+}
+
+/* Do instructions first .. of the program only limit and quantize to codes of f? */
+static bool only_quantizes(const struct epilogue *c, int first, const struct mem_form *f)
+{
+	if (f->elem == EL_F32 || c->n_code == first ||
+	    c->code[c->n_code - 1].kind != OP_FAKE_QUANTIZE || c->n_code > first + 2)
+		return false;
+	if (c->n_code == first + 1)
+		return true;
+	const struct epi_code *k = &c->code[first];
+	if (f->elem != EL_U8 || k->to.operand)
+		return false;
+	return k->kind == OP_RELU ||
+	       (k->kind == OP_CLAMP && k->args.a == 0 && k->args.b >= 254.5f * f->scale);
+}
+
+/* Weights as codes, their scales, and the convolution. */
+static int conv_new(struct int8_step *s, const struct step_node *n, const float *bias,
+		    struct err *e)
+{
+	const struct tensor *w = n->in[1].tensor;
+	int64_t count = tensor_elements(w), rows = s->g.groups * s->g.cout;
+	float *f32 = mem_try((size_t)count * sizeof *f32), *scale = MEM_NEWN(float, (size_t)rows);
+	int8_t *code = mem_try((size_t)count);
+	float *shift = bias ? MEM_NEWN(float, (size_t)rows) : NULL;
+	int rc = 0;
+	if (!f32 || !code) {
+		rc = cpu_no_memory(e);
+	} else {
+		cpu_convert(EL_F32, f32, w->elem, w->data, count);
+		rc = grid_of_weights(f32, rows, count / rows, code, scale);
+	}
+	for (int64_t i = 0; i < rows && rc > 0; i++) {
+		if (bias)
+			shift[i] = bias[i] / (s->x.scale * scale[i]);
+		scale[i] *= s->direct ? s->x.scale / s->codes.scale : s->x.scale;
+	}
+	struct onednn_conv_spec spec = {.g = s->g,
+					.src = s->x.elem,
+					.dst = s->direct ? s->codes.elem : EL_F32,
+					.weights = *w,
+					.key = w->data,
+					.scale = scale,
+					.bias = shift};
+	spec.weights.elem = EL_I8;
+	spec.weights.data = code;
+	if (rc > 0)
+		rc = onednn_conv_new(&spec, s->ctx, &s->conv, e);
+	mem_free(f32);
+	mem_free(code);
+	mem_free(scale);
+	mem_free(shift);
+	return rc;
+}
+
+static int new_conv(struct int8_step *s, const struct step_spec *spec, struct fuse_plan *p,
+		    struct err *e)
+{
+	const struct step_node *n = &spec->node[0];
+	const struct tensor *w = n->in[1].tensor;
+	if (spec->n_out != 1 || p->n_parts != 1 || !p->part[0].head ||
+	    n->in[0].from != FROM_INPUT || n->in[1].from != FROM_CONST || !w->data || w->quant ||
+	    (w->elem != EL_F32 && w->elem != EL_F16) || tensor_elements(w) == 0 ||
+	    !fits_pixels(n->in[0].tensor) || !fits_pixels(&n->out[0]) ||
+	    !grid_of(n->graph, source_of(n, 0), n->env, &s->x))
+		return 0;
+	s->x.pixels = true;
+	s->x_in = n->in[0].index;
+	s->in_shape = form_shape_of(n->in[0].tensor);
+	s->shape = form_shape_of(&n->out[0]);
+	cpu_window_init(&s->g, n->op, n->in[0].tensor, w, &n->out[0]);
+	struct fuse_part *part = &p->part[0];
+	const struct fuse_node *result = &p->node[part->result];
+	const float *bias = take_bias(part, &s->shape);
+	int skip = bias != NULL;
+	s->want[0] = wanted(result->node);
+	s->codes = s->want[0];
+	s->codes.pixels = true;
+	if (s->codes.elem == EL_F32 && result->kind == OP_FAKE_QUANTIZE &&
+	    grid_of(n->graph, result->node->v, n->env, &s->codes))
+		s->codes.pixels = true;
+	s->direct = only_quantizes(&part->code, skip, &s->codes);
+	s->has_program = !s->direct && part->code.n_code > skip;
+	if (s->has_program &&
+	    (!pixel_program_init(&s->program, part, &n->out[0], skip) || s->program.n_write > 0))
+		return 0;
+	return conv_new(s, n, bias, e);
+}
+
+static int new_program(struct int8_step *s, const struct step_spec *spec, const struct fuse_plan *p)
+{
+	if (p->n_parts != 1 || p->part[0].head || !fits_pixels(p->node[0].out))
+		return 0;
+	for (uint32_t v = 0; v < p->n; v++) {
+		const struct fuse_node *f = &p->node[v];
+		if (f->role != ROLE_CODE || !f->node || !fits_pixels(f->out))
+			return 0;
+		if (f->leaves && !tensor_same_shape(f->out, p->node[p->part[0].result].out))
+			return 0;
+		if (f->leaves)
+			s->want[f->out_index] = wanted(f->node);
+	}
+	(void)spec;
+	s->has_program = true;
+	s->shape = form_shape_of(p->node[p->part[0].result].out);
+	return pixel_program_init(&s->program, &p->part[0], p->node[p->part[0].result].out, 0);
+}
+
+static int new_max_pool(struct int8_step *s, const struct step_spec *spec)
+{
+	const struct step_node *n = &spec->node[0];
+	if (spec->n_nodes != 1 || n->in[0].from != FROM_INPUT || !fits_pixels(n->in[0].tensor) ||
+	    !fits_pixels(&n->out[0]) || n->in[0].tensor->rank != 4 ||
+	    (n->n_out > 1 && n->used[1]) || !grid_of(n->graph, n->v, n->env, &s->x))
+		return 0;
+	for (uint32_t i = 1; i < spec->n_out; i++)
+		s->want[i] = (struct mem_form){.elem = EL_F32};
+	s->x.pixels = true;
+	s->x_in = n->in[0].index;
+	s->in_shape = form_shape_of(n->in[0].tensor);
+	s->shape = form_shape_of(&n->out[0]);
+	s->want[0] = wanted(n);
+	cpu_window_init(&s->g, n->op, n->in[0].tensor, NULL, &n->out[0]);
+	return s->want[0].elem == s->x.elem && s->g.dilation[1] == 1 && s->g.dilation[2] == 1;
+}
+
+int int8_step_new(const struct step_spec *spec, struct cpu_ctx *ctx, struct int8_step **out,
+		  struct err *e)
+{
+	struct fuse_plan p;
+	enum op_kind kind = spec->node[0].op->kind;
+	struct int8_step *s = MEM_NEW(struct int8_step);
+	s->ctx = ctx;
+	s->n_out = spec->n_out;
+	s->want = MEM_NEWN(struct mem_form, spec->n_out + 1);
+	int rc = 0;
+	if (kind == OP_MAX_POOL) {
+		s->kind = INT8_MAX_POOL;
+		rc = new_max_pool(s, spec);
+	} else if (fuse_parts(spec, &p) && fuse_code(&p)) {
+		bool conv = kind == OP_CONVOLUTION || kind == OP_GROUP_CONVOLUTION;
+		s->kind = conv ? INT8_CONV : INT8_PROGRAM;
+		rc = conv ? new_conv(s, spec, &p, e) : new_program(s, spec, &p);
+	}
+	if (rc > 0)
+		*out = s;
+	else
+		int8_step_free(s);
+	return rc;
+}
+
+void int8_step_free(struct int8_step *s)
+{
+	if (!s)
+		return;
+	onednn_conv_free(s->conv);
+	mem_free(s->want);
+	mem_free(s);
+}
+
+bool int8_step_alone(const struct int8_step *s)
+{
+	return s->kind == INT8_CONV;
+}
+
+uint64_t int8_step_bytes(const struct int8_step *s)
+{
+	return s && s->conv ? onednn_conv_bytes(s->conv) : 0;
+}
+
+/* ---- running ---- */
+
+static struct mem_form form_of_output(const struct int8_step *s, uint32_t i, const struct devmem *m)
+{
+	return m->private ? s->want[i] : (struct mem_form){.elem = EL_F32};
+}
+
+static bool same_grid(const struct mem_form *a, const struct mem_form *b)
+{
+	return a->elem == b->elem && a->pixels == b->pixels && a->scale == b->scale;
+}
+
+bool int8_step_wants(const struct int8_step *s, struct devmem *const *in, struct devmem *const *out)
+{
+	if (s->kind == INT8_CONV)
+		return true;
+	if (s->kind == INT8_MAX_POOL)
+		return same_grid(&in[s->x_in]->form, &s->x) && out[0]->private;
+	for (uint32_t i = 0; i < s->n_out; i++)
+		if (out[i]->private && s->want[i].elem != EL_F32)
+			return true;
+	for (int i = 0; i < s->program.code.n_operands; i++)
+		if (s->program.kind[i] == PIXEL_READ && s->program.place[i].base == BASE_INPUT &&
+		    !form_is_plain(&in[s->program.place[i].index]->form))
+			return true;
+	return false;
+}
+
+struct int8_run {
+	struct int8_step *s;
+	struct devmem *const *in, *const *out;
+	struct pixel_memory memory[EPI_OPERANDS];
+	struct mem_form y; /* of output 0 */
+	int n_tasks;
+	struct err err;
+	atomic_flag failed;
+};
+
+static void find_memory(struct int8_run *r)
+{
+	const struct pixel_program *p = &r->s->program;
+	for (int i = 0; r->s->has_program && i < p->code.n_operands; i++) {
+		const struct fuse_place *pl = &p->place[i];
+		if (p->kind[i] == PIXEL_FIXED)
+			continue;
+		if (pl->base == BASE_CONST) {
+			union {
+				const void *c;
+				void *p;
+			} data = {(const char *)pl->data + pl->bytes};
+			r->memory[i] = (struct pixel_memory){data.p, {.elem = EL_F32}};
+		} else if (pl->base == BASE_INPUT) {
+			r->memory[i] =
+				(struct pixel_memory){r->in[pl->index]->p, r->in[pl->index]->form};
+		} else {
+			r->memory[i] = (struct pixel_memory){
+				r->out[pl->index]->p,
+				form_of_output(r->s, pl->index, r->out[pl->index])};
+		}
+	}
+}
+
+static int64_t tile_pixels(int64_t channels)
+{
+	return channels >= TILE_FLOATS ? 1 : TILE_FLOATS / channels;
+}
+
+static size_t whole_lines(int64_t bytes)
+{
+	return ((size_t)bytes + 63) & ~(size_t)63;
+}
+
+/* Codes of the pixels that a slice reads: where they are, or made in x. */
+static const void *slice_input(const struct int8_run *r, int64_t image,
+			       const struct onednn_slice *sl, char *x, float *tile)
+{
+	const struct int8_step *s = r->s;
+	const struct devmem *m = r->in[s->x_in];
+	int64_t c = s->in_shape.channels, step = tile_pixels(c);
+	if (same_grid(&m->form, &s->x))
+		return (const char *)m->p + (image * s->in_shape.pixels + sl->from) * c;
+	for (int64_t i = 0; i < sl->n_in; i += step) {
+		int64_t n = sl->n_in - i < step ? sl->n_in - i : step;
+		form_read(&m->form, &s->in_shape, m->p, image, sl->from + i, n, tile);
+		form_codes(&s->x, tile, n * c, x + i * c);
+	}
+	return x;
+}
+
+/* What becomes of a slice's outputs in y. */
+static void slice_output(const struct int8_run *r, int64_t image, const struct onednn_slice *sl,
+			 char *y, float *tile)
+{
+	const struct int8_step *s = r->s;
+	const struct form_shape row = {1, s->shape.channels, sl->n};
+	int64_t c = s->shape.channels, step = tile_pixels(c);
+	struct epilogue code;
+	if (s->has_program)
+		code = s->program.code;
+	for (int64_t i = 0; i < sl->n; i += step) {
+		int64_t n = sl->n - i < step ? sl->n - i : step;
+		float *at = (float *)(void *)y + i * c;
+		if (s->direct)
+			form_read(&s->codes, &row, y, 0, i, n, at = tile);
+		if (s->has_program)
+			pixel_program_run(&s->program, &code, r->memory, image, sl->at + i, n, at,
+					  tile);
+		form_write(&r->y, &s->shape, r->out[0]->p, image, sl->at + i, n, at);
+	}
+}
+
+static int conv_slice(struct int8_run *r, int64_t image, int i, int thread, struct err *e)
+{
+	const struct int8_step *s = r->s;
+	struct onednn_slice sl = onednn_conv_slice(s->conv, i);
+	int64_t c = s->shape.channels, size = s->direct ? 1 : 4, n = tile_pixels(c);
+	int64_t tile = n * c > TILE_FLOATS ? n * c : TILE_FLOATS;
+	if (s->has_program)
+		tile += pixel_program_floats(&s->program, n);
+	bool done = s->direct && same_grid(&r->y, &s->codes);
+	size_t x_bytes = whole_lines(sl.n_in * s->in_shape.channels);
+	size_t y_bytes = done ? 0 : whole_lines(sl.n * c * size);
+	char *x = cpu_thread_scratch(s->ctx, thread,
+				     x_bytes + y_bytes + whole_lines(tile * 4) + sl.scratch + 64);
+	if (!x)
+		return cpu_no_memory(e);
+	char *y = done ? (char *)r->out[0]->p + (image * s->shape.pixels + sl.at) * c : x + x_bytes;
+	float *room = (float *)(void *)(x + x_bytes + y_bytes);
+	const void *from = slice_input(r, image, &sl, x, room);
+	if (onednn_conv_run(s->conv, i, from, y, (char *)room + whole_lines(tile * 4), e) < 0)
+		return -1;
+	if (!done)
+		slice_output(r, image, &sl, y, room);
+	return 0;
+}
+
+static void conv_task(void *arg, int task, int thread)
+{
+	struct int8_run *r = arg;
+	struct err e = ERR_INIT;
+	int n = onednn_conv_slices(r->s->conv);
+	if (conv_slice(r, task / n, task % n, thread, &e) < 0 &&
+	    !atomic_flag_test_and_set(&r->failed))
+		r->err = e;
+}
+
+static void program_task(void *arg, int task, int thread)
+{
+	struct int8_run *r = arg;
+	const struct pixel_program *p = &r->s->program;
+	int64_t step = tile_pixels(p->shape.channels), lo, hi;
+	struct epilogue code = p->code;
+	float *tile = cpu_thread_scratch(r->s->ctx, thread,
+					 (size_t)pixel_program_floats(p, step) * sizeof *tile + 64);
+	if (!tile) {
+		if (!atomic_flag_test_and_set(&r->failed))
+			(void)cpu_no_memory(&r->err);
+		return;
+	}
+	cpu_range(p->shape.images * p->shape.pixels, r->n_tasks, task, &lo, &hi);
+	while (lo < hi) {
+		int64_t image = lo / p->shape.pixels, first = lo % p->shape.pixels, n = hi - lo;
+		n = n > step ? step : n;
+		n = first + n > p->shape.pixels ? p->shape.pixels - first : n;
+		pixel_program_run(p, &code, r->memory, image, first, n, NULL, tile);
+		lo += n;
+	}
+}
+
+/* One row of outputs of MaxPool over codes. */
+static void pool_task(void *arg, int task, int thread)
+{
+	struct int8_run *r = arg;
+	const struct int8_step *s = r->s;
+	const struct window *g = &s->g;
+	int64_t c = s->shape.channels, image = task / g->out[1], oy = task % g->out[1];
+	const char *x = (const char *)r->in[s->x_in]->p + image * s->in_shape.pixels * c;
+	char *y = (char *)r->out[0]->p + (image * s->shape.pixels + oy * g->out[2]) * c;
+	bool is_signed = s->x.elem == EL_I8;
+	(void)thread;
+	for (int64_t ox = 0; ox < g->out[2]; ox++, y += c) {
+		memset(y, is_signed ? 0x80 : 0, (size_t)c);
+		for (int64_t t = 0; t < g->taps; t++) {
+			int64_t iy = oy * g->stride[1] + t / g->kernel[2] - g->pad[1];
+			int64_t ix = ox * g->stride[2] + t % g->kernel[2] - g->pad[2];
+			if (iy < 0 || iy >= g->in[1] || ix < 0 || ix >= g->in[2])
+				continue;
+			form_max(is_signed, x + (iy * g->in[2] + ix) * c, c, y);
+		}
+	}
+}
+
+int int8_step_run(struct int8_step *s, struct devmem *const *in, struct devmem *const *out,
+		  struct err *e)
+{
+	struct int8_run r = {.s = s, .in = in, .out = out, .failed = ATOMIC_FLAG_INIT};
+	r.y = form_of_output(s, 0, out[0]);
+	find_memory(&r);
+	if (s->kind == INT8_CONV) {
+		cpu_parallel(s->ctx, (int)s->g.batch * onednn_conv_slices(s->conv), conv_task, &r);
+	} else if (s->kind == INT8_MAX_POOL) {
+		cpu_parallel(s->ctx, (int)(s->g.batch * s->g.out[1]), pool_task, &r);
+	} else {
+		int64_t n = s->shape.images * s->shape.pixels;
+		r.n_tasks = cpu_tasks(n * s->shape.channels, 4 * TILE_FLOATS);
+		r.n_tasks = r.n_tasks > 4 * s->ctx->n_threads ? 4 * s->ctx->n_threads : r.n_tasks;
+		r.n_tasks = r.n_tasks > n ? (int)n : r.n_tasks;
+		cpu_parallel(s->ctx, r.n_tasks, program_task, &r);
+	}
+	if (atomic_flag_test_and_set(&r.failed))
+		return err_set(e, ST_RUNTIME, "%s", r.err.msg);
+	for (uint32_t i = 0; i < s->n_out; i++)
+		out[i]->form = form_of_output(s, i, out[i]);
+	return 0;
+}

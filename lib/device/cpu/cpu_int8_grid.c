@@ -1,0 +1,133 @@
+/* cpu_int8_grid.c - which tensors and weights lie on grids of 8 bits. */
+#include "device/cpu/cpu_int8_impl.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t source(const struct graph *g, uint32_t v, int input)
+{
+	uint32_t i = g->in_ptr[v] + (uint32_t)input;
+	return i < g->in_ptr[v + 1] ? g->in_node[i] : GRAPH_NONE;
+}
+
+static const char *attribute(const struct graph *g, uint32_t v, const char *key)
+{
+	for (uint32_t i = g->attr_ptr[v]; i < g->attr_ptr[v + 1]; i++)
+		if (strcmp(g->attr_key[i], key) == 0)
+			return g->attr_value[i];
+	return NULL;
+}
+
+/* The value of a constant of one element, perhaps behind a Convert. */
+static bool scalar(const struct graph *g, uint32_t v, const struct step_env *env, float *x)
+{
+	if (v != GRAPH_NONE && op_kind(g->type[v]) == OP_CONVERT)
+		v = source(g, v, 0);
+	int64_t c = v == GRAPH_NONE ? -1 : graph_const(g, v);
+	if (c < 0 || !env || !env->weights)
+		return false;
+	struct tensor t = {.elem = g->out_elem[g->out_ptr[v]], .rank = 0};
+	size_t bytes = cpu_elem_size(t.elem);
+	if ((t.elem != EL_F32 && t.elem != EL_F16) || g->const_bytes[c] != bytes ||
+	    g->const_offset[c] > env->weights_bytes ||
+	    env->weights_bytes - g->const_offset[c] < bytes)
+		return false;
+	cpu_convert(EL_F32, x, t.elem, env->weights + g->const_offset[c], 1);
+	return isfinite(*x);
+}
+
+static bool quantize_grid(const struct graph *g, uint32_t v, const struct step_env *env,
+			  struct mem_form *f)
+{
+	float x[4]; /* input low, high; output low, high */
+	const char *levels = attribute(g, v, "levels");
+	int n = levels ? atoi(levels) : 0;
+	for (int i = 0; i < 4; i++)
+		if (!scalar(g, source(g, v, 1 + i), env, &x[i]))
+			return false;
+	float scale = (x[1] - x[0]) / (float)(n - 1);
+	if (x[0] != x[2] || x[1] != x[3] || !(scale > 1e-30f) || n < 255 || n > 256)
+		return false;
+	*f = (struct mem_form){.elem = EL_U8, .scale = scale};
+	if (x[0] == 0)
+		return true;
+	f->elem = EL_I8;
+	float low = x[0] / scale, nearest = rintf(low);
+	return fabsf(low - nearest) < 1e-3f && (nearest == -128 || nearest == -127);
+}
+
+bool grid_of(const struct graph *g, uint32_t v, const struct step_env *env, struct mem_form *f)
+{
+	for (uint32_t n = 0; v != GRAPH_NONE && n < g->n; n++, v = source(g, v, 0))
+		switch (op_kind(g->type[v])) {
+		case OP_FAKE_QUANTIZE: return quantize_grid(g, v, env, f);
+		case OP_MAX_POOL:
+		case OP_RESHAPE:
+		case OP_SQUEEZE:
+		case OP_UNSQUEEZE: break;
+		default: return false;
+		}
+	return false;
+}
+
+bool wants_pixels(const struct graph *g, uint32_t v)
+{
+	uint32_t o = g->out_ptr[v];
+	bool any = false;
+	for (uint32_t u = 0; u < g->n; u++)
+		for (uint32_t i = g->in_ptr[u]; i < g->in_ptr[u + 1]; i++) {
+			if (g->in_node[i] == GRAPH_NONE ||
+			    g->out_ptr[g->in_node[i]] + g->in_port[i] != o)
+				continue;
+			enum op_kind kind = op_kind(g->type[u]);
+			switch (op_info(kind)->category) {
+			case OPC_CONV:
+			case OPC_POOL:
+			case OPC_UNARY:
+			case OPC_BINARY: any = true; break;
+			default:
+				if (kind == OP_FAKE_QUANTIZE)
+					any = true;
+				else if (kind != OP_REDUCE_MEAN)
+					return false;
+			}
+		}
+	return any;
+}
+
+/* Are all of w[n] multiples of s?  Then code[n]. */
+static bool on_grid(const float *w, int64_t n, float s, int8_t *code)
+{
+	for (int64_t i = 0; i < n; i++) {
+		float q = w[i] / s, nearest = rintf(q);
+		if (!(fabsf(q - nearest) < 2e-3f) || nearest < -128 || nearest > 127)
+			return false;
+		code[i] = (int8_t)nearest;
+	}
+	return true;
+}
+
+bool grid_of_weights(const float *w, int64_t rows, int64_t n, int8_t *code, float *scale)
+{
+	for (int64_t r = 0; r < rows; r++, w += n, code += n) {
+		float most = 0;
+		bool fits = false;
+		for (int64_t i = 0; i < n; i++)
+			most = fabsf(w[i]) > most ? fabsf(w[i]) : most;
+		scale[r] = 1;
+		if (most == 0) {
+			memset(code, 0, (size_t)n);
+			continue;
+		}
+		if (!(most > 1e-30f && most < 1e30f))
+			return false;
+		/* The largest weight has some code; a full range is what quantizers make. */
+		for (int k = 127; k >= 1 && !fits; k--)
+			if ((fits = on_grid(w, n, scale[r] = most / (float)k, code)))
+				break;
+		if (!fits && !on_grid(w, n, scale[r] = most / 128, code))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,61 @@
+/* cpu_int8_impl.h - inside the steps in 8 bits, not for others: grids of values, programs over pixels.
+ *
+ * A grid is what FakeQuantize leaves of the real numbers: code * scale for codes of 8 bits. */
+#ifndef HSDAG_DEVICE_CPU_CPU_INT8_IMPL_H
+#define HSDAG_DEVICE_CPU_CPU_INT8_IMPL_H
+
+#include "device/cpu/cpu_form.h"
+#include "device/cpu/cpu_fuse_impl.h"
+#include "device/cpu/cpu_int8.h"
+
+/* ---- cpu_int8_grid.c ---- */
+
+/* The grid that output `out` of node v lies on: a FakeQuantize with limits of one value each, the same
+ * before and after, 256 levels (255 too where they are symmetric), zero among them at code 0; MaxPool
+ * and views between it and the output change nothing.  *f is the form of its codes. */
+bool grid_of(const struct graph *g, uint32_t v, const struct step_env *env, struct mem_form *f);
+/* Rows of n weights each as code[i] * scale[row] with codes of -127 .. 127, exactly but for
+ * rounding; false: they do not lie on such grids. */
+bool grid_of_weights(const float *w, int64_t rows, int64_t n, int8_t *code, float *scale);
+
+/* What the readers of output 0 of v would like best: pixels, unless one of them reads its bytes in another
+ * shape. */
+bool wants_pixels(const struct graph *g, uint32_t v);
+
+/* ---- cpu_int8_program.c ---- */
+
+enum pixel_operand {
+	PIXEL_FIXED, /* one value, or one a channel: addressed by the program itself */
+	PIXEL_READ,  /* a whole tensor: an input of the step, or a constant */
+	PIXEL_WRITE  /* an output of the step */
+};
+
+/* A part of a fused step as a program over (pixels, channels). */
+struct pixel_program {
+	struct form_shape shape;
+	struct epilogue
+		code; /* columns are channels; one row for all where no operand is one a channel */
+	bool flat;
+	enum pixel_operand kind[EPI_OPERANDS];
+	struct fuse_place place[EPI_OPERANDS];
+	int n_read, n_write;
+};
+/* The program of `part`, whose matrix has the elements of `out` and from whose beginning `skip`
+ * instructions are left out; false: an operand fits neither kind. */
+bool pixel_program_init(struct pixel_program *p, const struct fuse_part *part,
+			const struct tensor *out, int skip);
+
+/* Where operands lie for a run, and in which form. */
+struct pixel_memory {
+	void *data;
+	struct mem_form form;
+};
+/* Floats that pixel_program_run needs for n pixels. */
+int64_t pixel_program_floats(const struct pixel_program *p, int64_t n);
+/* Pixels first .. first + n - 1 of an image; c (n,channels): value 0 before and after, or NULL.  code: a
+ * copy of the program's, this thread's own.  memory: (n_operands) of PIXEL_READ and PIXEL_WRITE ones. */
+void pixel_program_run(const struct pixel_program *p, struct epilogue *code,
+		       const struct pixel_memory *memory, int64_t image, int64_t first, int64_t n,
+		       float *c, float *scratch);
+
+#endif

@@ -1,0 +1,10 @@
+/* cpu_turn.h - matrices of floats, transposed. */
+#ifndef HSDAG_KERNEL_CPU_TURN_H
+#define HSDAG_KERNEL_CPU_TURN_H
+
+#include <stdint.h>
+
+/* to[j][i] = from[i][j] for i < rows, j < cols; rows of `from` lie f, those of `to` t floats apart. */
+void cpu_turn(const float *from, int64_t f, int64_t rows, int64_t cols, float *to, int64_t t);
+
+#endif

@@ -1,0 +1,78 @@
+"""int8_nets.py - small networks with FakeQuantize: NAME.xml for each, in the current directory."""
+import numpy as np
+
+from tiny_ir import Model
+
+rng = np.random.default_rng(6)
+
+
+class Net:
+    def __init__(self, name, shape):
+        self.m, self.n = Model(name), 0
+        self.at = self.x = self.m.layer("Parameter", "x", "f32", shape)
+
+    def name(self, what):
+        self.n += 1
+        return f"{what}{self.n}"
+
+    def add(self, kind, shape, *more, **data):
+        self.at = self.m.layer(kind, self.name(kind), "f32", shape, self.at, *more, **data)
+        return self
+
+    def const(self, array, elem="f32"):
+        return self.m.const(self.name("c"), elem, np.asarray(array, np.float32))
+
+    def shape(self):
+        return self.m.shape[self.at][1]
+
+    def quantize(self, low, high, levels=256):
+        limits = [self.const(v) for v in (low, high, low, high)]
+        return self.add("FakeQuantize", self.shape(), *limits, levels=levels, auto_broadcast="numpy")
+
+    def conv(self, cout, kernel=1, stride=1, pad=0, groups=0, bias=True, real=False):
+        n, c, h, w = self.shape()
+        dims = (groups, cout // groups, c // groups, kernel, kernel) if groups else (cout, c, kernel, kernel)
+        values = rng.standard_normal(dims).astype(np.float32)
+        if not real:
+            high = np.abs(values).reshape(cout, -1).max(1).reshape(dims[:2 if groups else 1] + (1,) * (4 if not groups else 3))
+            high = high[..., 0] if high.ndim > len(dims) else high
+            values = np.round(values / high * 127) * (high / 127)
+        out = (n, cout, (h + 2 * pad - kernel) // stride + 1, (w + 2 * pad - kernel) // stride + 1)
+        two = lambda v: f"{v},{v}"
+        self.add("GroupConvolution" if groups else "Convolution", out, self.const(values), strides=two(stride), dilations="1,1",
+                 pads_begin=two(pad), pads_end=two(pad), auto_pad="explicit")
+        if bias:
+            self.add("Add", out, self.const(rng.standard_normal((1, cout, 1, 1)) * 3), auto_broadcast="numpy")
+        return self
+
+    def result(self):
+        self.m.result(self.at)
+
+    def save(self):
+        self.result()
+        self.m.save()
+
+
+Net("first", (1, 16, 9, 9)).quantize(-2.56, 2.54).conv(32, 3, pad=1).save()
+Net("chain", (2, 16, 13, 11)).quantize(0, 3).conv(33, 3, 2, 1).add("ReLU", (2, 33, 7, 6)).quantize(0, 20).conv(48).quantize(-128, 127).conv(8).save()
+Net("depth", (1, 40, 14, 14)).quantize(-2.56, 2.54).conv(40, 3, 1, 1, groups=40).add("Clamp", (1, 40, 14, 14), min=0.0, max=6.0).quantize(0, 6).conv(24).save()
+Net("groups", (1, 32, 10, 10)).quantize(0, 3).conv(64, 3, 1, 1, groups=4).add("Sigmoid", (1, 64, 10, 10)).quantize(0, 1).conv(16, bias=False).save()
+
+n = Net("residual", (1, 64, 14, 14))
+n.quantize(-2.56, 2.54)
+short = n.at
+n.conv(64, 3, 1, 1).add("ReLU", (1, 64, 14, 14)).quantize(0, 40).conv(64).quantize(-256, 254)
+n.add("Add", (1, 64, 14, 14), short).add("ReLU", (1, 64, 14, 14)).quantize(0, 200).conv(32, 1, 2).save()
+
+n = Net("pooled", (1, 16, 20, 20))
+n.quantize(0, 3).conv(32, 3, 1, 1).add("ReLU", (1, 32, 20, 20)).quantize(0, 15)
+n.at = n.m.layer("MaxPool", "pool", "f32", (1, 32, 10, 10), n.at, kernel="3,3", strides="2,2", pads_begin="1,1", pads_end="0,0",
+                 rounding_type="floor", auto_pad="explicit")
+n.conv(40).add("AvgPool", (1, 40, 1, 1), kernel="10,10", strides="1,1", pads_begin="0,0", pads_end="0,0", rounding_type="floor",
+               auto_pad="explicit", **{"exclude-pad": "true"}).save()
+
+Net("asymmetric", (1, 16, 9, 9)).quantize(-1, 2).conv(32, 3, pad=1).save()
+Net("few", (1, 16, 9, 9)).quantize(0, 3, 16).conv(32, 3, pad=1).save()
+Net("real", (1, 16, 9, 9)).quantize(0, 3).conv(32, 3, pad=1, real=True).save()
+Net("none", (0, 16, 9, 9)).quantize(0, 3).conv(32, 3, pad=1).save()
+NAMES = ["first", "chain", "depth", "groups", "residual", "pooled", "asymmetric", "few", "real", "none"]
