@@ -11,6 +11,9 @@
 
 /* Of the seconds of a race, those that its runs have in any case, whatever preparing took. */
 static const double LEAST_RACE = 0.5;
+/* Of these seconds, those for plans; the first ones, and starts, are made in any case. */
+static const double PLANS_SHARE = 0.5;
+enum { PLANS_LEAST = 8 };
 
 /* Plans share memory with earlier ones that need as much; when all of them together could need no
  * more than one part of so many of what there is, they are not planned twice to find the largest. */
@@ -56,7 +59,12 @@ static bool reserve_guess(struct participants *p)
 	for (uint32_t d = 0; d < p->k; d++)
 		if (!p->s->devices.dev[d].class->host)
 			return false;
-	bool done = p->n > 0 && plan_make(planner, p->trial[0]->device, &x, &e) == 0;
+	bool done = false;
+	/* Under limits no single device may be able to run the model. */
+	for (uint32_t i = 0; i < p->n && !done; i++) {
+		err_clear(&e);
+		done = !p->trial[i]->left && plan_make(planner, p->trial[i]->device, &x, &e) == 0;
+	}
 	if (done) {
 		for (uint32_t d = 0; d < p->k; d++)
 			all = all > x.tensor_bytes[d] ? all : x.tensor_bytes[d];
@@ -70,6 +78,14 @@ static bool reserve_guess(struct participants *p)
 	return done;
 }
 
+/* Is the time over in which a race plans its participants? */
+static bool too_late(const struct participants *p, uint32_t i)
+{
+	const struct measure_options *o = &p->s->opt;
+	return o->race_s > 0 && i >= p->k + o->starts && i >= p->k + PLANS_LEAST &&
+	       clock_s() - p->s->began_s > PLANS_SHARE * o->race_s;
+}
+
 /* Memory for the largest plan, so that all of them share it: plans once without keeping any. */
 static void reserve(struct participants *p)
 {
@@ -78,7 +94,7 @@ static void reserve(struct participants *p)
 	struct err e = ERR_INIT;
 	for (uint32_t i = 0; i < p->n; i++) {
 		struct plan x;
-		if (p->like[i] >= 0 || p->trial[i]->left)
+		if (p->like[i] >= 0 || p->trial[i]->left || too_late(p, i))
 			continue;
 		if (plan_make(planner, p->trial[i]->device, &x, &e) == 0) {
 			for (uint32_t d = 0; d < p->k; d++)
@@ -132,6 +148,9 @@ static void participants_open(struct participants *p, struct session *s, struct 
 		if (p->trial[i]->left)
 			snprintf(p->trial[i]->reason, sizeof p->trial[i]->reason, "%s",
 				 contest_left);
+		else if (p->like[i] < 0 && too_late(p, i))
+			snprintf(p->trial[i]->reason, sizeof p->trial[i]->reason, "%s",
+				 contest_no_time);
 		else if (p->like[i] < 0)
 			plan_one(p, i);
 }
