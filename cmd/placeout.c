@@ -7,6 +7,7 @@
 
 #include "base/msg.h"
 #include "base/opt.h"
+#include "base/tabfile.h"
 #include "report/placecheck.h"
 #include "report/devicemap.h"
 #include "report/format.h"
@@ -17,7 +18,7 @@
 
 struct options {
 	int format; /* of report_formats */
-	const char *map, *search, *random, *segments, *weights, *objective, *values;
+	const char *map, *search, *random, *segments, *weights, *objective, *values, *curve;
 	bool literal;
 	double search_s;
 };
@@ -32,6 +33,7 @@ struct input {
 	struct trace trace;
 	bool wants_history;
 	struct history history;
+	struct search_curve curve;
 };
 
 /* Hand every record of the stream at `path` to `take`. */
@@ -76,6 +78,31 @@ static int take_search(struct input *x, const struct rec *r, struct err *e)
 static int take_value(struct input *x, const struct rec *r, struct err *e)
 {
 	return answer_take_value(&x->x, r, e);
+}
+
+/* The placements that ran, of a file as `tabstat curve` writes it.  Memory from the answer's arena. */
+static int read_curve(const char *path, struct input *in, struct err *e)
+{
+	struct arena *a = in->x.arena;
+	struct tabfile t;
+	if (tabfile_read(path, true, a, &t, e) < 0)
+		return -1;
+	int at = tabfile_column(&t, "seconds"), lat = tabfile_column(&t, "latency");
+	double *at_s = ARENA_NEWN(a, double, t.n_rows), *lat_s = ARENA_NEWN(a, double, t.n_rows);
+	if (at < 0 || lat < 0)
+		return err_set(e, ST_INPUT, "no columns 'seconds' and 'latency' in it");
+	for (uint32_t i = 0; i < t.n_rows; i++) {
+		uint32_t *n = &in->curve.n;
+		if (!*tabfile_cell(&t, i, lat))
+			continue; /* it could not run */
+		if (tabfile_real(&t, i, at, &at_s[*n], e) < 0 ||
+		    tabfile_real(&t, i, lat, &lat_s[*n], e) < 0)
+			return -1;
+		++*n;
+	}
+	in->curve.at_s = at_s;
+	in->curve.lat_s = lat_s;
+	return 0;
 }
 
 /* One IR per segment into o->segments. */
@@ -139,6 +166,7 @@ static int write_text(FILE *out, const struct input *in, const struct options *o
 		.devs = in->has_devs ? &in->devs : NULL,
 		.trace = &in->trace,
 		.history = &in->history,
+		.curve = o->curve ? &in->curve : NULL,
 		.objective = o->objective,
 		.search_s = o->search_s,
 		.warn = warn,
@@ -194,6 +222,8 @@ static int write_outputs(const char *path, const struct options *o, const struct
 		return err_prefix(e, "--search");
 	if (o->values && read_stream(o->values, in, take_value, e) < 0)
 		return err_prefix(e, "--values");
+	if (o->curve && read_curve(o->curve, in, e) < 0)
+		return err_prefix(e, "--curve");
 	int rc = write_answer(c->output, in, o, e);
 	return rc > 0 ? err_set(e, ST_INPUT,
 				"the placement cannot be carried out; the problems are listed")
@@ -253,6 +283,10 @@ int main(int argc, char **argv)
 		{"search", 0, OPT_TEXT, &o.search, "FILE",
 		 "with report: the stream of the search, where this one has not its updates", 0, 0,
 		 NULL, NULL},
+		{"curve", 0, OPT_TEXT, &o.curve, "FILE",
+		 "with html: what the search ran when, as tabstat curve --to writes it (curves.tsv "
+		 "of place)",
+		 0, 0, NULL, NULL},
 		{"search-seconds", 0, OPT_REAL, &o.search_s, "S",
 		 "with report, html: how long the search took; negative: not told", 0, 0, NULL,
 		 NULL},

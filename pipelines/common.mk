@@ -2,7 +2,8 @@
 #
 #   SEEDS="1 2 3"   of whatever draws random numbers
 #   LAUNCH=...      in front of each job, e.g. LAUNCH="srun -n 1 -c 2"
-#   LAUNCH_TIMED=... in front of each job that reads a clock (default: LAUNCH)
+#   LAUNCH_TIMED=... in front of each job that reads a clock (default: LAUNCH, and with srun whole cores
+#                   that no other job shares)
 #   MODELS="..."    names of tests/models or paths of .xml; each experiment has its own default
 #   LOCK=FILE       what a job locks while it runs
 #
@@ -13,7 +14,7 @@ COMMON_MK = 1
 
 SEEDS  ?= 1 2 3
 LAUNCH ?=
-LAUNCH_TIMED ?= $(LAUNCH)
+LAUNCH_TIMED ?= $(LAUNCH)$(if $(filter srun,$(notdir $(firstword $(LAUNCH)))), --exclusive --cpu-bind=cores)
 
 # Jobs: $(call job,LOCK) FILE COMMAND..., and those that read a clock: $(call timed_job,LOCK) ...
 job       = @B=$(B) LOCK=$(1) $(LAUNCH) pipelines/job

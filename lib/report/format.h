@@ -13,20 +13,27 @@
 struct trace;   /* trace.h */
 struct history; /* history.h */
 
+/* Placements that a search ran, in their order: when, and how long they took. */
+struct search_curve {
+	uint32_t n;
+	const double *at_s, *lat_s; /* (n) seconds since the search began */
+};
+
 /* What a format may use.  All is borrowed. */
 struct report_input {
-	const struct answer *x;         /* the answer, and what was measured */
-	const struct placed *p;         /* its placement, by nodes */
-	const char *map;                /* other names for devices (devicemap.h); NULL: none */
-	const char *const *names;       /* (p->k) of devices, renamed */
-	const double *flops;            /* (n) operations of the nodes */
-	const bool *constant;           /* (n) nodes that depend on constants alone */
-	const struct devs *devs;        /* the stream's last devs record; NULL: none */
-	const struct trace *trace;      /* filled only for a format that needs_trace */
-	const struct history *history;  /* filled only for a format that needs_history */
-	const char *objective;          /* what was made small; NULL: the latency */
-	double search_s;                /* how long the search took; negative: not told */
-	void (*warn)(const char *text); /* something a person should know */
+	const struct answer *x;           /* the answer, and what was measured */
+	const struct placed *p;           /* its placement, by nodes */
+	const char *map;                  /* other names for devices (devicemap.h); NULL: none */
+	const char *const *names;         /* (p->k) of devices, renamed */
+	const double *flops;              /* (n) operations of the nodes */
+	const bool *constant;             /* (n) nodes that depend on constants alone */
+	const struct devs *devs;          /* the stream's last devs record; NULL: none */
+	const struct trace *trace;        /* filled only for a format that needs_trace */
+	const struct history *history;    /* filled only for a format that needs_history */
+	const struct search_curve *curve; /* NULL: not told */
+	const char *objective;            /* what was made small; NULL: the latency */
+	double search_s;                  /* how long the search took; negative: not told */
+	void (*warn)(const char *text);   /* something a person should know */
 };
 
 struct report_format {

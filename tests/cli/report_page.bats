@@ -85,6 +85,21 @@ page() {
 	'
 }
 
+@test "--curve: what the search ran when is data of the page; another table is refused" {
+	printf '%s\n' $'model\tmethod\tseed\tevaluation\tseconds\tlatency\tbest' $'m\td\t1\t1\t0.5\t0.02\t0.02' \
+		$'m\td\t1\t2\t1.5\t\t0.02' $'m\td\t1\t3\t11\t0.008\t0.008' > curves.tsv
+	placeout --format html --curve curves.tsv 30.mp > curve.html
+	page
+	py '
+		from page import Page
+		assert json.loads(Page("curve.html").data)["runs"] == {"at": [500000, 11000000], "time": [20000, 8000]}
+		assert json.loads(Page("30.html").data)["runs"] == {"at": [], "time": []}
+	'
+	printf 'a\tb\n1\t2\n' > other.tsv
+	run -3 --separate-stderr placeout --format html --curve other.tsv 30.mp
+	[[ $stderr == "placeout: error: --curve: no columns 'seconds' and 'latency' in it" ]]
+}
+
 @test "a browser draws it without errors, 30 and 30,000 operations" {
 	browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) ||
 		skip "no Chromium; make test installs Debian's"
@@ -94,6 +109,7 @@ page() {
 	}
 	draw --dump-dom "file://$PWD/30.html" > 30.dom
 	draw --dump-dom "file://$PWD/30000.html" > 30000.dom
+	draw --dump-dom "file://$PWD/curve.html" | grep -q 'data-errors="" data-drawn="[^"]* curve=2"'
 	draw --screenshot="$PWD/30.png" "file://$PWD/30.html"
 	py '
 		import re, zlib

@@ -53,7 +53,9 @@ needs_slurm() {
 		# Figures with a clock: one node for all; the other is refused.
 		sweep "LAUNCH_TIMED=srun -Q -n 1 -w n1 --exclusive" "$PWD/r/t/a"
 		if sweep "LAUNCH_TIMED=srun -Q -n 1 -w n0 --exclusive" "$PWD/r/t/b" 2> refused; then exit 1; fi
-		sweep "LAUNCH_TIMED=srun -Q -n 1 -w n1 --exclusive" timed
+		# Without LAUNCH_TIMED: what LAUNCH says, and whole cores.
+		sweep "LAUNCH=srun -Q -n 1 -w n1" timed
+		sweep -n "LAUNCH=srun -Q -n 1 -w n1" "B=$PWD/q" timed > told
 	SH
 	run -0 timeout 120 "$ROOT/tests/cluster/slurm" "$PWD/cluster" bash all
 	n=$(wc -l < before)
@@ -64,6 +66,7 @@ needs_slurm() {
 	for f in $(cat done.before); do [ "$(grep -cx "$f" r/ran)" -eq 1 ]; done
 	[ "$(sed 's/,.*//' nodes | sort -u | tr '\n' ' ')" = 'n0 n1 ' ]
 	grep -q "were measured on node 'n1', this is 'n0'" refused
+	[ "$(grep -c "srun -Q -n 1 -w n1 --exclusive --cpu-bind=cores pipelines/job -x" told)" -eq 2 ]
 	grep -q '^node.n1' r/t/b.job
 	grep -q '^cores.[0-9]' r/t/b.job
 }

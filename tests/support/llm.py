@@ -58,10 +58,14 @@ class Decoder:
             w = self.op("Reshape", (rows, cols), w, self.ints(rows, cols), elem="f16", special_zero="false")
         return self.op("Convert", (rows, cols), w, destination_type="f32")
 
-    def product(self, x, rows, cols, bits=None):
+    def product(self, name, x, rows, cols, bits=None):
         shape = self.m.shape[x][1][:-1] + (rows,)
+        whole = self.scope
+        self.scope += name
         w = self.weight(rows, cols, bits or self.o.bits)
-        return self.op("MatMul", shape, x, w, transpose_a="false", transpose_b="true")
+        x = self.op("MatMul", shape, x, w, transpose_a="false", transpose_b="true")
+        self.scope = whole
+        return x
 
     def binary(self, kind, a, b):
         shape = np.broadcast_shapes(self.m.shape[a][1], self.m.shape[b][1])
@@ -116,22 +120,23 @@ class Decoder:
         o = self.o
         d = o.hidden // o.heads
         s = self.m.shape[x][1][1]
-        q = self.heads(self.product(x, o.hidden, o.hidden), o.heads)
-        k = self.heads(self.product(x, o.kv * d, o.hidden), o.kv)
-        v = self.heads(self.product(x, o.kv * d, o.hidden), o.kv)
+        q = self.heads(self.product(".q_proj", x, o.hidden, o.hidden), o.heads)
+        k = self.heads(self.product(".k_proj", x, o.kv * d, o.hidden), o.kv)
+        v = self.heads(self.product(".v_proj", x, o.kv * d, o.hidden), o.kv)
         q, k = self.rotated(q, self.cos, self.sin), self.rotated(k, self.cos, self.sin)
         k, v = self.for_all_heads(self.cached(k, "key")), self.for_all_heads(self.cached(v, "value"))
         x = self.op("ScaledDotProductAttention", (1, o.heads, s, d), q, k, v, opset="opset13",
                     causal="false" if o.past else "true")
         x = self.op("Transpose", (1, s, o.heads, d), x, self.ints(0, 2, 1, 3))
         x = self.op("Reshape", (1, s, o.hidden), x, self.ints(0, 0, o.hidden), special_zero="true")
-        return self.product(x, o.hidden, o.hidden)
+        return self.product(".o_proj", x, o.hidden, o.hidden)
 
     def gated(self, x):
         o = self.o
-        gate = self.product(x, o.inner, o.hidden)
+        gate = self.product(".gate_proj", x, o.inner, o.hidden)
         gate = self.op("Swish", self.m.shape[gate][1], gate, opset="opset4")
-        return self.product(self.binary("Multiply", gate, self.product(x, o.inner, o.hidden)), o.hidden, o.inner)
+        up = self.binary("Multiply", gate, self.product(".up_proj", x, o.inner, o.hidden))
+        return self.product(".down_proj", up, o.hidden, o.inner)
 
     def build(self):
         o, m = self.o, self.m
@@ -149,7 +154,7 @@ class Decoder:
             x = self.binary("Add", x, self.attention(self.norm(x)))
             x = self.binary("Add", x, self.gated(self.norm(x)))
         self.scope = "lm_head"
-        logits = self.product(self.norm(x), o.vocab, o.hidden, 8)
+        logits = self.product("", self.norm(x), o.vocab, o.hidden, 8)
         for y in [logits, *self.out]:
             m.result(y)
         m.save()

@@ -255,6 +255,15 @@ static void put_curve(FILE *out, const struct history *h, struct arena *a)
 	fputc('}', out);
 }
 
+static void put_runs(FILE *out, const struct search_curve *c)
+{
+	fputs(",\n\"runs\":{", out);
+	put_times(out, "at", c ? c->at_s : NULL, c ? c->n : 0);
+	fputc(',', out);
+	put_times(out, "time", c ? c->lat_s : NULL, c ? c->n : 0);
+	fputc('}', out);
+}
+
 int pagedata_write(FILE *out, const struct report_input *in, struct err *e)
 {
 	struct arena *a = arena_new();
@@ -268,6 +277,7 @@ int pagedata_write(FILE *out, const struct report_input *in, struct err *e)
 	int rc = put_schedule(out, in, &shown, a, e);
 	fputs(",\n", out);
 	put_curve(out, in->history, a);
+	put_runs(out, in->curve);
 	fprintf(out, ",\n\"reference\":%.3f,\"answer\":%.3f}\n", x->m.ref_s * 1e6,
 		x->m.lat_s * 1e6);
 	arena_free(a);

@@ -13,6 +13,7 @@
  *   schedule {node, device, start, end, copies: {source, target, bytes, start, end, from, to}} or null;
  *     node: the one that the set goes by, -1: it has none; from, to: entries, -1: none;
  *   curve {episode, mean, best}: of episodes in which something ran;
+ *   runs {at, time}: of placements that the search ran, where told; at: since it began;
  *   reference: of the best single device, answer: its latency; 0: not known.
  * Times are in microseconds.
  * Operations that depend on constants alone are left out.  -1: the schedule does not fit (ST_INPUT). */
