@@ -1,5 +1,6 @@
-/* cpu_pool.c - MaxPool, AvgPool and adaptive average pooling, one plane at a time: with two
- * spatial dims by vectors of pixels (cpu_taps.h), otherwise output row by output row. */
+/* cpu_pool.c - MaxPool, AvgPool and adaptive average pooling, one plane at a time by vectors of
+ * pixels (cpu_taps.h); with three spatial dims the planes of a window are joined before, as maxima
+ * and sums may be.  Windows that do not fit there: output row by output row. */
 #include "kernel/dense/cpu_taps.h"
 #include "kernel/cpu_vec.h"
 #include "kernel/cpu_window.h"
@@ -10,7 +11,7 @@
 enum { GRAIN = 1 << 15, MAX_TAPS = 64 };
 
 struct pool_run {
-	struct window g;
+	struct window g, flat; /* flat: of one joined plane */
 	bool max, exclude_pad;
 	const float *x;
 	float *y;
@@ -60,10 +61,10 @@ static void pool_row(const struct pool_run *r, const float *x, float *y, int64_t
 	}
 }
 
-/* Sizes of the windows of a plane. */
+/* Sizes of the windows of a joined plane. */
 static void count_windows(const struct pool_run *r, float *counts)
 {
-	const struct window *g = &r->g;
+	const struct window *g = &r->flat;
 	for (int64_t i = 0; i < g->out[1]; i++) {
 		int64_t rows = window_count(g, 1, i, r->exclude_pad);
 		for (int64_t j = 0; j < g->out[2]; j++) {
@@ -90,6 +91,59 @@ static void taps_task(void *arg, int task, int thread)
 		cpu_taps_run(&r->taps, x, r->one, y, NULL);
 		if (!r->max)
 			vec_binary(OP_DIVIDE, y, 1, r->counts, 1, y, g->out_plane);
+	}
+}
+
+/* Output plane oz of one channel: what its windows have in each plane of x, joined.  The plane itself
+ * where there is one alone, else in `joined`. */
+static const float *join_planes(const struct pool_run *r, const float *x, int64_t oz, float *joined)
+{
+	const struct window *g = &r->g;
+	const float *first = NULL;
+	int64_t area = r->flat.in_plane, n = 0;
+	for (int64_t t = 0; t < g->kernel[0]; t++) {
+		int64_t iz = oz * g->stride[0] + t * g->dilation[0] - g->pad[0];
+		const float *plane = x + iz * area;
+		if (iz < 0 || iz >= g->in[0])
+			continue;
+		if (n++ == 0) {
+			first = plane;
+			continue;
+		}
+		vec_binary(r->max ? OP_MAXIMUM : OP_ADD, plane, 1, n == 2 ? first : joined, 1,
+			   joined, area);
+	}
+	if (n == 1)
+		return first;
+	for (int64_t i = 0; i < area && n == 0; i++)
+		joined[i] = r->max ? -FLT_MAX : 0;
+	return joined;
+}
+
+/* Three spatial dims: tasks share out the planes of the result. */
+static void deep_task(void *arg, int task, int thread)
+{
+	struct pool_run *r = arg;
+	int64_t lo, hi, depth = r->g.out[0], area = r->flat.out_plane,
+			room = (r->flat.in_plane + 63) / 16 * 16;
+	float *joined = cpu_thread_scratch(
+		r->ctx, thread, (size_t)room * sizeof *joined + cpu_taps_scratch(&r->taps));
+	if (!joined) {
+		r->failed = true;
+		return;
+	}
+	cpu_range(r->g.batch * r->g.cin * depth, r->n_tasks, task, &lo, &hi);
+	for (int64_t p = lo; p < hi; p++) {
+		float *y = r->y + p * area;
+		const float *x =
+			join_planes(r, r->x + p / depth * r->g.in_plane, p % depth, joined);
+		x = cpu_taps_source(&r->taps, x, 0, 0, 1, joined + room);
+		cpu_taps_run(&r->taps, x, r->one, y, NULL);
+		if (r->max)
+			continue;
+		float planes = (float)window_count(&r->g, 0, p % depth, r->exclude_pad);
+		vec_binary(OP_DIVIDE, y, 1, r->counts, 1, y, area);
+		vec_binary(OP_DIVIDE, y, 1, &planes, 0, y, area);
 	}
 }
 
@@ -149,6 +203,18 @@ static bool has_padding(const struct window *g)
 	       g->pad_end[2];
 }
 
+/* The window of one plane, all of its depth joined. */
+static struct window flat_window(const struct window *g)
+{
+	struct window w = *g;
+	w.in[0] = w.out[0] = w.kernel[0] = w.stride[0] = w.dilation[0] = 1;
+	w.pad[0] = w.pad_end[0] = 0;
+	w.in_plane = w.in[1] * w.in[2];
+	w.out_plane = w.out[1] * w.out[2];
+	w.taps = w.kernel[1] * w.kernel[2];
+	return w;
+}
+
 int run_pool(const struct kernel_call *k, struct err *e)
 {
 	struct pool_run r = {.max = k->op->kind == OP_MAX_POOL,
@@ -160,23 +226,25 @@ int run_pool(const struct kernel_call *k, struct err *e)
 	/* OpenVINO's plugin counts elements behind the input (rounding up) only beside explicit
 	 * padding. */
 	r.exclude_pad = r.exclude_pad || !has_padding(&r.g);
-	bool by_taps = cpu_phases_fit(&r.g) && r.g.taps <= MAX_TAPS;
-	int64_t planes = r.g.batch * r.g.cin;
-	if (by_taps && cpu_taps_init(&r.taps, &r.g, r.max, k->ctx, e) < 0)
+	r.flat = flat_window(&r.g);
+	bool by_taps = cpu_phases_fit(&r.flat) && r.flat.taps <= MAX_TAPS;
+	bool deep = !cpu_phases_fit(&r.g);
+	int64_t planes = r.g.batch * r.g.cin * (by_taps && deep ? r.g.out[0] : 1);
+	if (by_taps && cpu_taps_init(&r.taps, &r.flat, r.max, k->ctx, e) < 0)
 		return -1;
-	for (int64_t t = 0; by_taps && t < r.g.taps; t++)
+	for (int64_t t = 0; by_taps && t < r.flat.taps; t++)
 		r.one[t] = 1;
 	if (by_taps && !r.max) {
 		r.counts = cpu_slot_scratch(k->ctx, SLOT_EXTRA,
-					    (size_t)r.g.out_plane * sizeof *r.counts);
+					    (size_t)r.flat.out_plane * sizeof *r.counts);
 		if (!r.counts)
 			return cpu_no_memory(e);
 		count_windows(&r, r.counts);
 	}
-	r.n_tasks = cpu_tasks(planes * r.g.out_plane * r.g.taps, GRAIN);
+	r.n_tasks = cpu_tasks(r.g.batch * r.g.cin * r.g.out_plane * r.g.taps, GRAIN);
 	if (r.n_tasks > planes)
 		r.n_tasks = (int)planes;
-	cpu_parallel(k->ctx, r.n_tasks, by_taps ? taps_task : rows_task, &r);
+	cpu_parallel(k->ctx, r.n_tasks, !by_taps ? rows_task : deep ? deep_task : taps_task, &r);
 	if (k->op->n_out > 1 && k->out[1].data && cpu_output_used(k->op, 1))
 		max_indices(&r, &k->in[0], &k->out[1],
 			    op_axis(k->op->a.window.axis, k->in[0].rank));
