@@ -32,6 +32,25 @@ void cpu_window_init(struct window *g, const struct op *op, const struct tensor 
 	}
 }
 
+void cpu_window_fold(struct window *g)
+{
+	if (g->in[0] == 1 && g->kernel[0] == 1)
+		return;
+	for (int d = 1; d < 3; d++)
+		if (g->kernel[d] != 1 || g->stride[d] != 1 || g->pad[d] || g->in[d] != g->out[d])
+			return;
+	g->in[2] = g->out[2] = g->in[1] * g->in[2];
+	g->in[1] = g->in[0];
+	g->out[1] = g->out[0];
+	g->kernel[1] = g->kernel[0];
+	g->stride[1] = g->stride[0];
+	g->dilation[1] = g->dilation[0];
+	g->pad[1] = g->pad[0];
+	g->pad_end[1] = g->pad_end[0];
+	g->in[0] = g->out[0] = g->kernel[0] = g->stride[0] = g->dilation[0] = 1;
+	g->pad[0] = g->pad_end[0] = 0;
+}
+
 bool supports_window(const struct op *op, const char **reason)
 {
 	if (op->a.window.n_spatial <= OP_MAX_SPATIAL)

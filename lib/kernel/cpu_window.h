@@ -16,6 +16,9 @@ struct window {
 void cpu_window_init(struct window *g, const struct op *op, const struct tensor *in,
 		     const struct tensor *w, const struct tensor *out);
 
+/* A window along the depth alone becomes one with two spatial dims, planes being its rows. */
+void cpu_window_fold(struct window *g);
+
 /* Output positions o in lo .. hi - 1 of dim d for which tap t reads inside the input. */
 void cpu_window_range(const struct window *g, int d, int64_t t, int64_t *lo, int64_t *hi);
 

@@ -2,9 +2,8 @@
  * weights (cout, cin * taps), packed once; patches of the input (cin * taps, pixels), packed
  * tile by tile so that they stay in cache.  Row k of the patches is a run of the input itself
  * for 1x1 kernels, of its phase planes (cpu_phase.h), with a gap behind each row of pixels, for
- * others with two spatial dims, or of the padded volume (cpu_volume.h); else it is put together row
- * by row.  Depthwise convolutions
- * go to cpu_depthwise.c. */
+ * others with two spatial dims, or of the padded volume (cpu_volume.h).  Depthwise convolutions go
+ * to cpu_depthwise.c. */
 #include "kernel/dense/cpu_conv.h"
 #include "kernel/dense/cpu_cut.h"
 #include "kernel/dense/cpu_gemm.h"
@@ -25,8 +24,7 @@ enum patches {
 	PATCH_SHIFTED, /* output as wide as the input, stride 1: shifted planes, and
 				      * bits that say which pixels the padding hides */
 	PATCH_PHASES,  /* phase planes, or the input itself without stride and padding */
-	PATCH_VOLUME,  /* three dims, no stride along the last: the input within its padding */
-	PATCH_ROWS     /* anything else */
+	PATCH_VOLUME   /* anything else: the input within its padding (cpu_volume.h) */
 };
 
 struct conv_run {
@@ -67,49 +65,6 @@ struct tile {
 };
 
 /* ---- packing patches ---- */
-
-/* Pixels ox = a .. b - 1 of an output row through one tap: dst[ox - a]. */
-static void patch_row(const struct window *g, const float *row, int64_t kx, int64_t a, int64_t b,
-		      float *dst)
-{
-	int64_t lo, hi, shift = kx * g->dilation[2] - g->pad[2], s = g->stride[2];
-	if (!row) {
-		memset(dst, 0, (size_t)(b - a) * sizeof *dst);
-		return;
-	}
-	cpu_window_range(g, 2, kx, &lo, &hi);
-	lo = lo < a ? a : lo > b ? b : lo;
-	hi = hi < lo ? lo : hi > b ? b : hi;
-	for (int64_t o = a; o < lo; o++)
-		dst[o - a] = 0;
-	if (s == 1)
-		memcpy(dst + (lo - a), row + lo + shift, (size_t)(hi - lo) * sizeof *dst);
-	else
-		for (int64_t o = lo; o < hi; o++)
-			dst[o - a] = row[o * s + shift];
-	for (int64_t o = hi; o < b; o++)
-		dst[o - a] = 0;
-}
-
-/* Pixels n0 .. n1 - 1 of the output plane through one tap of one input plane. */
-static void patch_pixels(const struct window *g, const float *plane, int64_t tap, int64_t n0,
-			 int64_t n1, float *dst)
-{
-	int64_t kx = tap % g->kernel[2], ky = tap / g->kernel[2] % g->kernel[1];
-	int64_t kz = tap / g->kernel[2] / g->kernel[1];
-	while (n0 < n1) {
-		int64_t ox = n0 % g->out[2], oy = n0 / g->out[2] % g->out[1],
-			oz = n0 / g->out[2] / g->out[1];
-		int64_t run = g->out[2] - ox < n1 - n0 ? g->out[2] - ox : n1 - n0;
-		int64_t iy = oy * g->stride[1] + ky * g->dilation[1] - g->pad[1];
-		int64_t iz = oz * g->stride[0] + kz * g->dilation[0] - g->pad[0];
-		bool inside = iy >= 0 && iy < g->in[1] && iz >= 0 && iz < g->in[0];
-		patch_row(g, inside ? plane + (iz * g->in[1] + iy) * g->in[2] : NULL, kx, ox,
-			  ox + run, dst);
-		n0 += run;
-		dst += run;
-	}
-}
 
 static bool is_pointwise(const struct window *g)
 {
@@ -175,19 +130,6 @@ static int find_pieces(const struct conv_run *r, int64_t n0, int64_t n, struct g
 	return count;
 }
 
-static void pack_rows(const struct conv_run *r, const float *const *run, int64_t k0, int64_t kc,
-		      int64_t n0, int64_t n, float *dst)
-{
-	for (int64_t j = 0; j < n; j += GEMM_N)
-		for (int64_t k = 0; k < kc; k++, dst += GEMM_N) {
-			int width = n - j < GEMM_N ? (int)(n - j) : GEMM_N;
-			patch_pixels(&r->g, run[k], (k0 + k) % r->g.taps, n0 + j, n0 + j + width,
-				     dst);
-			for (int i = width; i < GEMM_N; i++)
-				dst[i] = 0;
-		}
-}
-
 /* Rows k0 .. of the patches of the tile's group at its pixels from `first` on, packed. */
 static void pack_patches(const struct conv_run *r, const struct tile *t, int64_t first)
 {
@@ -200,10 +142,8 @@ static void pack_patches(const struct conv_run *r, const struct tile *t, int64_t
 	else if (r->patches == PATCH_SHIFTED)
 		gemm_gather_shifted(run, t->kc, n0, n, t->bits, t->k0 % r->g.taps, r->g.taps,
 				    r->cut.tile / 16, dst);
-	else if (r->patches == PATCH_DIRECT)
-		gemm_gather_panels(run, t->kc, n0, n, dst);
 	else
-		pack_rows(r, run, t->k0, t->kc, n0, n, dst);
+		gemm_gather_panels(run, t->kc, n0, n, dst);
 }
 
 /* ---- one tile ---- */
@@ -340,7 +280,7 @@ static enum patches choose_patches(const struct window *g)
 	if (is_pointwise(g))
 		return PATCH_DIRECT;
 	if (!cpu_phases_fit(g))
-		return g->stride[2] == 1 ? PATCH_VOLUME : PATCH_ROWS;
+		return PATCH_VOLUME;
 	if (g->stride[1] == 1 && g->stride[2] == 1 && g->out[2] == g->in[2] && has_padding(g) &&
 	    gemm_gathers_shifted())
 		return PATCH_SHIFTED;
@@ -354,7 +294,7 @@ static int plan_patches(struct conv_run *r, struct err *e)
 	bool phases = false;
 	r->patches = choose_patches(g);
 	r->step = g->in_plane;
-	if (r->patches == PATCH_DIRECT || r->patches == PATCH_ROWS)
+	if (r->patches == PATCH_DIRECT)
 		return 0;
 	if (r->patches == PATCH_PHASES) {
 		phases = g->stride[1] > 1 || g->stride[2] > 1 || has_padding(g);
@@ -413,6 +353,7 @@ static int run_planes(const struct kernel_call *k, const struct epilogue *post, 
 	struct conv_run r = {.x = k->in[0].data, .y = k->out[0].data, .ctx = k->ctx};
 	bool packed = cpu_prep_owns(k->prep, 1);
 	cpu_window_init(&r.g, k->op, &k->in[0], &k->in[1], &k->out[0]);
+	cpu_window_fold(&r.g);
 	cpu_post_init(&r.post, post);
 	r.k = r.g.cin * r.g.taps;
 	if (!packed && k->in[1].elem != EL_F32)

@@ -23,7 +23,8 @@ bool cpu_is_whole(const struct window *g);
 int cpu_conv_whole(struct cpu_ctx *c, const struct window *g, const float *x, const void *weights,
 		   bool half, float *y, const struct epilogue *post, struct err *e) MUST_CHECK;
 
-/* The m with which F(m x m, 3x3) is likely faster than direct sums: 4 or 2; 0: none. */
+/* The m with which F(m x m, 3x3) is likely faster than direct sums: 4 or 2; 0: none.  With three
+ * spatial dims each tap along the depth counts as channels of its own: cin below is cin kernel[0]. */
 int cpu_winograd_choose(const struct window *g);
 /* One group's weights in its form: how many floats; from elements `first` on of w. */
 int64_t cpu_winograd_floats(int m, int64_t cout, int64_t cin);

@@ -73,18 +73,21 @@ int prepare_conv(const struct op *op, const struct tensor *in, const struct tens
 	    (w->elem != EL_F32 && w->elem != EL_F16 && w->elem != EL_BF16))
 		return 0;
 	cpu_window_init(&g, op, &in[0], w, &out[0]);
+	bool whole = cpu_is_whole(&g);
+	cpu_window_fold(&g);
 	struct fill f = {w, EL_F32, g.groups, g.cout, g.cin * g.taps, cpu_winograd_choose(&g)};
 	uint64_t floats = (uint64_t)(f.groups * f.cout * f.k), how = CONV_DEPTHWISE;
 	void (*fill)(void *arg, void *data) = fill_flat;
 	if (cpu_is_depthwise(&g)) {
-	} else if (cpu_is_whole(&g)) {
+	} else if (whole) {
 		how = CONV_WHOLE;
 		f.elem = w->elem == EL_F16 ? EL_F16 : EL_F32;
 		floats = (uint64_t)gemm_b_elements(f.k, f.cout);
 		fill = fill_whole;
 	} else if (f.m) {
 		how = CONV_WINOGRAD + (uint64_t)f.m;
-		floats = (uint64_t)(f.groups * cpu_winograd_floats(f.m, g.cout, g.cin));
+		floats = (uint64_t)(f.groups *
+				    cpu_winograd_floats(f.m, g.cout, g.cin * g.kernel[0]));
 		fill = fill_winograd;
 	} else {
 		how = CONV_PATCHES;

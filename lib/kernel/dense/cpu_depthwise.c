@@ -70,8 +70,7 @@ static void deep_channel(const struct deep *d, const float *volume, const float 
 		const float *from = volume + cpu_volume_row(&d->v, g, row);
 		int64_t at = row % g->out[1];
 		if (!whole)
-			vec_tap_sums(from, d->offset, w, (int)g->taps, g->stride[2], flat,
-				     g->out[2]);
+			vec_tap_sums(from, d->offset, w, (int)g->taps, 1, flat, g->out[2]);
 		else if (at == 0)
 			vec_tap_sums(from, d->offset, w, (int)g->taps, 1, flat, n);
 		memcpy(y + row * g->out[2], flat + (whole ? at * pitch : 0),

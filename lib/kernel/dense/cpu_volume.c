@@ -1,30 +1,55 @@
 /* cpu_volume.c - see cpu_volume.h. */
 #include "kernel/dense/cpu_volume.h"
+#include "kernel/cpu_vec.h"
 
 #include <string.h>
 
+/* Phases of a row. */
+static int64_t phases_of(const struct window *g)
+{
+	return g->out[2] > 1 ? g->stride[2] : 1;
+}
+
 void cpu_volume_init(struct volume *v, const struct window *g)
 {
-	v->plane = 1;
-	for (int d = 0; d < 3; d++) {
+	for (int d = 0; d < 3; d++)
 		v->dim[d] =
 			(g->out[d] - 1) * g->stride[d] + (g->kernel[d] - 1) * g->dilation[d] + 1;
-		v->plane *= v->dim[d];
-	}
+	v->pitch = (v->dim[2] + phases_of(g) - 1) / phases_of(g);
+	v->dim[2] = v->pitch * phases_of(g);
+	v->plane = v->dim[0] * v->dim[1] * v->dim[2];
 }
 
 int64_t cpu_volume_offset(const struct volume *v, const struct window *g, int64_t tap)
 {
 	int64_t x = tap % g->kernel[2], y = tap / g->kernel[2] % g->kernel[1],
 		z = tap / g->kernel[2] / g->kernel[1];
+	x *= g->dilation[2];
 	return (z * g->dilation[0] * v->dim[1] + y * g->dilation[1]) * v->dim[2] +
-	       x * g->dilation[2];
+	       x % phases_of(g) * v->pitch + x / phases_of(g);
 }
 
 int64_t cpu_volume_row(const struct volume *v, const struct window *g, int64_t row)
 {
 	return (row / g->out[1] * g->stride[0] * v->dim[1] + row % g->out[1] * g->stride[1]) *
 	       v->dim[2];
+}
+
+/* Columns lo .. hi - 1 of a padded row are from[lo] and on, the others zeros. */
+static void fill_row(const struct volume *v, int64_t stride, const float *from, int64_t lo,
+		     int64_t hi, float *dst)
+{
+	memset(dst, 0, (size_t)v->dim[2] * sizeof *dst);
+	if (stride == 1) {
+		memcpy(dst + lo, from + lo, (size_t)(hi - lo) * sizeof *dst);
+		return;
+	}
+	for (int64_t p = 0; p < stride; p++, dst += v->pitch) {
+		int64_t first = lo <= p ? 0 : (lo - p + stride - 1) / stride;
+		int64_t end = hi <= p ? 0 : (hi - p + stride - 1) / stride;
+		if (end > first)
+			vec_every(from + first * stride + p, stride, dst + first, end - first);
+	}
 }
 
 void cpu_volume_fill(const struct volume *v, const struct window *g, const float *x, float *dst)
@@ -35,15 +60,8 @@ void cpu_volume_fill(const struct volume *v, const struct window *g, const float
 	hi = hi > v->dim[2] ? v->dim[2] : hi < lo ? lo : hi;
 	for (int64_t row = 0; row < v->dim[0] * v->dim[1]; row++, dst += v->dim[2]) {
 		int64_t z = row / v->dim[1] - g->pad[0], y = row % v->dim[1] - g->pad[1];
-		if (z < 0 || z >= g->in[0] || y < 0 || y >= g->in[1]) {
-			memset(dst, 0, (size_t)v->dim[2] * sizeof *dst);
-			continue;
-		}
-		const float *from = x + (z * g->in[1] + y) * g->in[2] - g->pad[2];
-		for (int64_t i = 0; i < lo; i++)
-			dst[i] = 0;
-		memcpy(dst + lo, from + lo, (size_t)(hi - lo) * sizeof *dst);
-		for (int64_t i = hi; i < v->dim[2]; i++)
-			dst[i] = 0;
+		bool there = z >= 0 && z < g->in[0] && y >= 0 && y < g->in[1];
+		const float *from = x + (there ? (z * g->in[1] + y) * g->in[2] : 0) - g->pad[2];
+		fill_row(v, phases_of(g), from, lo, there ? hi : lo, dst);
 	}
 }

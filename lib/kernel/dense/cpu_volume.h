@@ -1,15 +1,17 @@
 /* cpu_volume.h - volumes with their padding around them, so that windows of three dims become
- * offsets.
+ * offsets.  Rows come in phases, every stride-th column of a row: outputs that are neighbours read
+ * neighbours.
  *
- * Output row (z, y) begins at position cpu_volume_row and goes on in steps of the stride along x; tap
- * t of the window reads volume[offset[t] + position]. */
+ * Output row (z, y) begins at position cpu_volume_row; tap t of the window reads
+ * volume[offset[t] + position]. */
 #ifndef HSDAG_KERNEL_DENSE_CPU_VOLUME_H
 #define HSDAG_KERNEL_DENSE_CPU_VOLUME_H
 
 #include "kernel/cpu_window.h"
 
 struct volume {
-	int64_t dim[3]; /* with padding */
+	int64_t dim[3]; /* with padding; the last one: all phases of a row */
+	int64_t pitch;  /* of one phase */
 	int64_t plane;  /* floats of one channel */
 };
 

@@ -1,10 +1,13 @@
-/* cpu_winograd.c - 3x3 convolutions with stride 1 by minimal filtering F(m x m, 3x3), m = 4 or 2:
+/* cpu_winograd.c - 3x3 convolutions with stride 1, and those with three spatial dims whose windows
+ * have 3x3 in each plane, by minimal filtering F(m x m, 3x3), m = 4 or 2:
  * tiles of m x m outputs from (m + 2) x (m + 2) inputs, a product of matrices for each of the
  * (m + 2)^2 points.  m = 4 takes a quarter of the multiplications of direct sums, but four times
  * the bytes of weights; m = 2 less than a half and twice the bytes.
  *
  *   Y = A^T [ sum over channels of (G g G^T) . (B^T d B) ] A
  *
+ * With three spatial dims each plane of the result is a convolution of its own, whose channels are
+ * the planes of all taps along the depth; those outside the input are zeros.
  * A block of tiles at a time: all input channels to points (points, cin, tiles), which stay in
  * the second-level cache; then, GEMM_M output channels at a time, products and outputs.  Several
  * threads take a block each while that comes out even, else they share one.
@@ -45,6 +48,7 @@ struct wino_run {
 	const float *x, *weights; /* of one image's group; of the group */
 	float *y;
 	int64_t row;             /* of the epilogue, of the group's first channel */
+	int64_t cin, z;          /* channels, with those of the depth; plane of the result */
 	int64_t across, n_tiles; /* tiles in a row, in a plane */
 	int64_t pitch;           /* of one phase of an input row: across + 1 and more */
 	int64_t t0, n;           /* tiles of the block */
@@ -61,8 +65,7 @@ struct wino_run {
 
 static bool is_possible(const struct window *g)
 {
-	if (g->in[0] != 1 || g->kernel[0] != 1 || g->out[0] != 1 || g->pad[0] ||
-	    g->kernel[1] != 3 || g->kernel[2] != 3)
+	if (g->kernel[1] != 3 || g->kernel[2] != 3)
 		return false;
 	for (int d = 1; d < 3; d++)
 		if (g->stride[d] != 1 || g->dilation[d] != 1 || g->pad[d] < 0)
@@ -77,9 +80,10 @@ enum { FROM_MEMORY = 3, FROM_CACHE = 6, CALL = 150 };
 
 static double cycles(const struct window *g, int m)
 {
-	double k = (double)g->cin, c = (double)g->cout, points = (m + 2) * (m + 2);
+	double k = (double)(g->cin * g->kernel[0]), c = (double)g->cout, points = (m + 2) * (m + 2);
 	int64_t tiles = (g->out[1] + m - 1) / m * ((g->out[2] + m - 1) / m);
-	double blocks = (double)((tiles + GEMM_N - 1) / GEMM_N);
+	double blocks = (double)((tiles + GEMM_N - 1) / GEMM_N * g->out[0]);
+	tiles *= g->out[0];
 	double sums = k * c * points * (double)tiles / 32 / 0.9;
 	double read =
 		k * c * points * sizeof(float) * (1.0 / FROM_MEMORY + (blocks - 1) / FROM_CACHE);
@@ -91,7 +95,8 @@ int cpu_winograd_choose(const struct window *g)
 {
 	if (!is_possible(g) || g->cin < 8 || g->cout < 8)
 		return 0;
-	double direct = (double)g->cin * (double)g->cout * 9 * (double)g->out_plane / 32 / 0.85;
+	double direct =
+		(double)g->cin * (double)g->cout * (double)(g->taps * g->out_plane) / 32 / 0.85;
 	double four = cycles(g, 4), two = cycles(g, 2);
 	if ((four < two ? four : two) > 0.9 * direct)
 		return 0;
@@ -173,14 +178,18 @@ static void find_lanes(struct wino_run *r)
 	}
 }
 
-/* Rows of one input channel that the block's tiles need, each as m phases. */
-static void split_rows(const struct wino_run *r, const float *x, float *rows)
+/* Rows of channel c that the block's tiles need, each as m phases. */
+static void split_rows(const struct wino_run *r, int64_t c, float *rows)
 {
 	const struct window *g = r->g;
+	int64_t z = r->z * g->stride[0] + c % g->kernel[0] * g->dilation[0] - g->pad[0];
+	bool there = z >= 0 && z < g->in[0];
+	const float *x =
+		r->x + c / g->kernel[0] * g->in_plane + (there ? z : 0) * g->in[1] * g->in[2];
 	int64_t first = r->t0 / r->across, last = (r->t0 + r->n - 1) / r->across;
 	for (int64_t y = r->m * first; y < r->m * last + r->m + 2; y++, rows += r->m * r->pitch) {
 		int64_t iy = y - g->pad[1];
-		bool inside = iy >= 0 && iy < g->in[1];
+		bool inside = there && iy >= 0 && iy < g->in[1];
 		LEVEL_CALL(split, r->m, x + (inside ? iy : 0) * g->in[2], inside ? g->in[2] : 0,
 			   g->pad[2], rows, r->pitch);
 	}
@@ -189,7 +198,6 @@ static void split_rows(const struct wino_run *r, const float *x, float *rows)
 /* Input channels lo .. hi - 1. */
 static void input_channels(struct wino_run *r, int64_t lo, int64_t hi, int thread)
 {
-	const struct window *g = r->g;
 	int64_t n_rows = r->m * ((r->t0 + r->n - 1) / r->across - r->t0 / r->across) + r->m + 2;
 	float *rows = cpu_thread_scratch(r->ctx, thread,
 					 (size_t)(n_rows * r->m * r->pitch) * sizeof *rows);
@@ -198,7 +206,7 @@ static void input_channels(struct wino_run *r, int64_t lo, int64_t hi, int threa
 		return;
 	}
 	for (int64_t c = lo; c < hi; c++) {
-		split_rows(r, r->x + c * g->in_plane, rows);
+		split_rows(r, c, rows);
 		for (int v = 0; v < r->n_lanes; v++)
 			LEVEL_CALL(input, r->m, rows, r->pitch, &r->lanes[v],
 				   r->at_points + c * GEMM_N + v * r->width, r->stride);
@@ -209,7 +217,7 @@ static void input_task(void *arg, int task, int thread)
 {
 	struct wino_run *r = arg;
 	int64_t lo, hi;
-	cpu_range(r->g->cin, r->n_tasks, task, &lo, &hi);
+	cpu_range(r->cin, r->n_tasks, task, &lo, &hi);
 	input_channels(r, lo, hi, thread);
 }
 
@@ -217,7 +225,7 @@ static void input_task(void *arg, int task, int thread)
 
 static void multiply_points(const struct wino_run *r, int64_t m, int rows, float *c)
 {
-	int64_t cin = r->g->cin;
+	int64_t cin = r->cin;
 	const float *u = r->weights + m * r->points * cin;
 	for (int i = 0; i < r->points; i++, u += cin * GEMM_M)
 		for (int64_t k = 0; k < cin; k += GEMM_K) {
@@ -242,6 +250,7 @@ static void put_tiles(const struct wino_run *r, const float *tiles, int vector, 
 	const struct window *g = r->g;
 	int m = r->m;
 	int64_t t = r->t0 + vector * r->width, end = r->t0 + r->n;
+	int64_t first = r->z * g->out[1] * g->out[2]; /* pixel of the plane */
 	float *plane = r->y + channel * g->out_plane;
 	end = end > t + r->width ? t + r->width : end;
 	while (t < end) {
@@ -249,7 +258,7 @@ static void put_tiles(const struct wino_run *r, const float *tiles, int vector, 
 		run = run > end - t ? end - t : run;
 		int64_t n = m * run < g->out[2] - x ? m * run : g->out[2] - x;
 		for (int i = 0; i < m && y + i < g->out[1]; i++) {
-			int64_t at = (y + i) * g->out[2] + x;
+			int64_t at = first + (y + i) * g->out[2] + x;
 			memcpy(plane + at, tiles + i * m * r->width, (size_t)n * sizeof *plane);
 			if (r->post->whole && !r->in_registers)
 				cpu_epilogue_row(r->post->whole, plane + at, r->row + channel, at,
@@ -301,48 +310,72 @@ static void output_task(void *arg, int task, int thread)
 
 /* ---- all of it ---- */
 
-/* A whole block, with room for points of the thread's own. */
+/* Blocks that are alike: the whole ones of each plane, or each plane's only one. */
+static int64_t like_blocks(const struct wino_run *r)
+{
+	return r->n_tiles < GEMM_N ? 1 : r->n_tiles / GEMM_N;
+}
+
+/* One of them, with room for points of the thread's own. */
 static void block_task(void *arg, int task, int thread)
 {
 	struct wino_run *all = arg, r = *all;
-	r.t0 = (int64_t)task * GEMM_N;
-	r.n = GEMM_N;
+	r.z = task / like_blocks(all);
+	r.t0 = task % like_blocks(all) * GEMM_N;
+	r.n = r.n_tiles < GEMM_N ? r.n_tiles : GEMM_N;
 	r.at_points += thread * r.points * r.stride;
 	find_lanes(&r);
-	input_channels(&r, 0, r.g->cin, thread);
+	input_channels(&r, 0, r.cin, thread);
 	if (!r.failed)
 		output_panels(&r, 0, n_panels(&r), thread);
 	if (r.failed)
 		all->failed = true;
 }
 
-/* As many whole blocks as come out even, a thread each; the others one by one on all threads. */
+/* The block at t0 of plane z, on all threads. */
+static void share_block(struct wino_run *r)
+{
+	int64_t panels = n_panels(r);
+	int most = r->ctx->n_threads > 1 ? 4 * r->ctx->n_threads : 1;
+	r->n = r->n_tiles - r->t0 < GEMM_N ? r->n_tiles - r->t0 : GEMM_N;
+	find_lanes(r);
+	r->n_tasks = r->cin < most ? (int)r->cin : most;
+	cpu_parallel(r->ctx, r->n_tasks, input_task, r);
+	r->n_tasks = panels < most ? (int)panels : most;
+	cpu_parallel(r->ctx, r->n_tasks, output_task, r);
+}
+
+/* As many blocks that are alike as come out even, a thread each; the others one by one. */
 static void run_blocks(struct wino_run *r)
 {
-	int64_t panels = n_panels(r), threads = r->ctx->n_threads;
-	int64_t apart = threads > 1 ? r->n_tiles / GEMM_N / threads * threads : 0;
-	int most = threads > 1 ? 4 * (int)threads : 1;
+	int64_t threads = r->ctx->n_threads, like = like_blocks(r), planes = r->g->out[0];
+	int64_t apart = threads > 1 ? planes * like / threads * threads : 0;
+	int64_t blocks = (r->n_tiles + GEMM_N - 1) / GEMM_N;
 	if (apart > 0)
 		cpu_parallel(r->ctx, (int)apart, block_task, r);
-	for (r->t0 = apart * GEMM_N; r->t0 < r->n_tiles; r->t0 += GEMM_N) {
-		r->n = r->n_tiles - r->t0 < GEMM_N ? r->n_tiles - r->t0 : GEMM_N;
-		find_lanes(r);
-		r->n_tasks = r->g->cin < most ? (int)r->g->cin : most;
-		cpu_parallel(r->ctx, r->n_tasks, input_task, r);
-		r->n_tasks = panels < most ? (int)panels : most;
-		cpu_parallel(r->ctx, r->n_tasks, output_task, r);
-	}
+	for (r->z = 0; r->z < planes; r->z++)
+		for (int64_t b = 0; b < blocks; b++) {
+			r->t0 = b * GEMM_N;
+			if (b >= like || r->z * like + b >= apart)
+				share_block(r);
+		}
 }
 
 int cpu_winograd(struct cpu_ctx *c, const struct window *g, int m, const float *x,
 		 const float *weights, float *y, const struct cpu_post *post, struct err *e)
 {
-	struct wino_run r = {.g = g, .m = m, .points = (m + 2) * (m + 2), .post = post, .ctx = c};
+	struct wino_run r = {.g = g,
+			     .m = m,
+			     .points = (m + 2) * (m + 2),
+			     .post = post,
+			     .cin = g->cin * g->kernel[0],
+			     .ctx = c};
 	r.in_registers = post->simple && !post->residual && !post->hswish && post->swish == 0;
 	r.across = (g->out[2] + m - 1) / m;
 	r.n_tiles = r.across * ((g->out[1] + m - 1) / m);
-	r.pitch = (r.across + 1 + 15) / 16 * 16;
-	r.stride = g->cin * GEMM_N + 16;
+	int64_t unit = 32 / m; /* of a phase, that are split at a time */
+	r.pitch = (r.across + 1 + unit - 1) / unit * unit;
+	r.stride = r.cin * GEMM_N + 16;
 	r.at_points = cpu_slot_scratch(
 		c, SLOT_WHOLE, (size_t)(c->n_threads * r.points * r.stride) * sizeof *r.at_points);
 	if (!r.at_points)
@@ -351,7 +384,7 @@ int cpu_winograd(struct cpu_ctx *c, const struct window *g, int m, const float *
 		r.x = x + i * g->cin * g->in_plane;
 		r.y = y + i * g->cout * g->out_plane;
 		r.row = i * g->cout;
-		r.weights = weights + i % g->groups * cpu_winograd_floats(m, g->cout, g->cin);
+		r.weights = weights + i % g->groups * cpu_winograd_floats(m, g->cout, r.cin);
 		run_blocks(&r);
 	}
 	return r.failed ? cpu_no_memory(e) : 0;

@@ -159,7 +159,7 @@ static void LEVEL(output)(int m, const float *c, int64_t stride, float bias, flo
 }
 
 /* A row of `width` floats with `pad` zeros before it, and zeros behind, to m phases of `pitch`
- * floats, a multiple of 16: y[i % m * pitch + i / m] = row[i]. */
+ * floats, a multiple of 32 / m: y[i % m * pitch + i / m] = row[i]. */
 static void LEVEL(split)(int m, const float *x, int64_t width, int64_t pad, float *y, int64_t pitch)
 {
 	int64_t n = m * pitch;
