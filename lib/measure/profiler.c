@@ -9,7 +9,7 @@
 
 /* All rounds together, and what comes before them, take about so many times session.opt.max_s; there
  * are some rounds in any case. */
-enum { EFFORT = 4, LEAST_ROUNDS = 2 };
+enum { EFFORT = 4, LEAST_ROUNDS = 2, LEAST_MORE = 1 };
 /* Devices of one kind count as one when their logs of times differ by less, or not for certain. */
 static const double SAME_SPEED = 0.02;
 
@@ -70,10 +70,10 @@ static int open_devices(struct profiler *x, struct err *e)
 	return 0;
 }
 
-/* Rounds of all subjects until end_s; one that fails leaves. */
-static int run_rounds(struct profiler *x, double end_s, struct err *e)
+/* Rounds of all subjects until end_s, `least` in any case; one that fails leaves. */
+static int run_rounds(struct profiler *x, uint32_t least, double end_s, struct err *e)
 {
-	for (uint32_t r = 0; r < TIMED_MOST && (r < LEAST_ROUNDS || clock_s() < end_s); r++)
+	for (uint32_t r = 0; r < TIMED_MOST && (r < least || clock_s() < end_s); r++)
 		for (uint32_t i = 0; i < x->n_subjects; i++) {
 			struct subject *p = &x->subject[i];
 			if (timed_sample(p->t, x->s, e) == 0)
@@ -252,7 +252,7 @@ static int measure_links(struct profiler *x, struct err *e)
 /* Rounds of the single devices, by whose times the probes are chosen and planned. */
 static int open_probes(struct profiler *x, double effort, struct err *e)
 {
-	if (run_rounds(x, clock_s() + effort / 4, e) < 0)
+	if (run_rounds(x, LEAST_ROUNDS, clock_s() + effort / 4, e) < 0)
 		return -1;
 	for (uint32_t d = 0; d < x->s->devices.n; d++)
 		if (!x->out->failed[d]) {
@@ -308,7 +308,8 @@ static void sum_memory(struct profiler *x)
 static int profile_run(struct profiler *x, struct err *e)
 {
 	double effort = EFFORT * x->s->opt.max_s, end_s = clock_s() + effort;
-	if (open_devices(x, e) < 0 || open_probes(x, effort, e) < 0 || run_rounds(x, end_s, e) < 0)
+	if (open_devices(x, e) < 0 || open_probes(x, effort, e) < 0 ||
+	    run_rounds(x, LEAST_MORE, end_s, e) < 0)
 		return -1;
 	fill_times(x);
 	sum_memory(x);

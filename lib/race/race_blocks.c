@@ -9,6 +9,7 @@
 enum { DRAW_STREAM = 1, ORDER_STREAM = 2 };
 enum { REFIT_SHARE = 50 }; /* refit when the blocks have grown by one part of so many */
 enum { FIRST_BURSTS = 2 }; /* before an arm runs no more than draws say */
+enum { LEAST_ARMS = 3 };   /* that run, however little time there is */
 enum { BURSTS = 400 };     /* a burst takes about one part of so many of the budget */
 /* A block is to be over before the machine is another one. */
 static const double MOST_BURST_S = 0.04;
@@ -62,21 +63,27 @@ static int next_waiting(const struct race *x)
 	return best;
 }
 
-/* Let arms in as long as all that are new have time for their first bursts. */
+/* Let arms in as long as all that are new have time for their first bursts; starts, with the fastest
+ * by predictions first, as long as each has time for one, and LEAST_ARMS of them in any case. */
 static void admit(struct race *x)
 {
 	double need = 0, race_s = x->o.budget_s * (1 - x->o.final_share);
 	double left = ADMIT_SHARE * race_s - race_spent(x);
+	double all_left = FIRST_BURSTS * (x->o.budget_s - race_spent(x));
+	uint32_t n_in = 0;
 	/* The leader, the best start and the reference run in all blocks. */
 	double beside = (double)x->o.block / fmax(1, x->o.block - 3.0);
-	for (uint32_t i = 0; i < x->n; i++)
+	for (uint32_t i = 0; i < x->n; i++) {
+		n_in += x->arm[i].state != RACE_WAITING;
 		if (x->arm[i].state == RACE_LIVE && x->arm[i].n_bursts < FIRST_BURSTS)
 			need += (FIRST_BURSTS - x->arm[i].n_bursts) * burst_runs(x, i) *
 				run_seconds(x, i);
-	for (int i; (i = next_waiting(x)) >= 0;) {
+	}
+	for (int i; (i = next_waiting(x)) >= 0; n_in++) {
 		double one = run_seconds(x, (uint32_t)i);
 		need += FIRST_BURSTS * burst_runs(x, (uint32_t)i) * one;
-		if (!x->arm[i].start && (one == 0 || need * beside > left))
+		if (x->arm[i].start ? n_in >= LEAST_ARMS && need * beside > all_left
+				    : one == 0 || need * beside > left)
 			return;
 		x->arm[i].state = RACE_LIVE;
 	}

@@ -2,6 +2,7 @@
  * the best random placement, this placement, and a sentence about them. */
 #include "report/placetext.h"
 #include "report/format.h"
+#include "timing/contest.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -86,6 +87,18 @@ double placetext_speedup(const struct answer *x, const struct measured *m)
 	return x->kind != ANSWER_FINAL && m->ref_s > 0 && m->lat_s > 0 ? m->ref_s / m->lat_s : 0;
 }
 
+const char *placetext_why(const struct measured *m)
+{
+	bool untried =
+		strcmp(m->reason, contest_no_time) == 0 || strcmp(m->reason, contest_left) == 0;
+	return untried ? "not run: " : "cannot run: ";
+}
+
+bool placetext_has_range(const struct measured *m)
+{
+	return m->lo_s > 0;
+}
+
 static void row(FILE *out, int label, const char *name, const struct measured *m, uint32_t groups,
 		const struct answer *x, const struct answer *diff, const struct objective *o)
 {
@@ -94,12 +107,13 @@ static void row(FILE *out, int label, const char *name, const struct measured *m
 		char why[200] = "not measured";
 		if (m->reason)
 			err_escape(why, sizeof why, m->reason, strlen(m->reason));
-		fprintf(out, "  %s%s\n", m->reason ? "cannot run: " : "", why);
+		fprintf(out, "  %s%s\n", m->reason ? placetext_why(m) : "", why);
 		return;
 	}
 	double s = placetext_speedup(x, m);
 	cell(out, W_LAT, "%.3f ms", m->lat_s * 1e3);
-	cell(out, W_RANGE, "%.3f .. %.3f", m->lo_s * 1e3, m->hi_s * 1e3);
+	placetext_has_range(m) ? cell(out, W_RANGE, "%.3f .. %.3f", m->lo_s * 1e3, m->hi_s * 1e3)
+			       : cell(out, W_RANGE, "-");
 	s > 0 ? cell(out, W_SPEED, "%.3fx", s) : cell(out, W_SPEED, "-");
 	groups ? cell(out, W_COUNT, "%u", groups) : cell(out, W_COUNT, "-");
 	m->has_copies ? cell(out, W_COUNT, "%" PRIu64, m->copies) : cell(out, W_COUNT, "-");

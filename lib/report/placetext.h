@@ -45,6 +45,11 @@ const char *placetext_finder(const char *source);
 /* The speedup over the best single device; 0: not known.  Of a final answer only what was compared in
  * its rounds has one. */
 double placetext_speedup(const struct answer *x, const struct measured *m);
+/* What goes before m's reason: it cannot run, or was not run, for want of time or because it had lost
+ * before. */
+const char *placetext_why(const struct measured *m);
+/* Has the latency an interval that says something?  That of one run reaches down to 0. */
+bool placetext_has_range(const struct measured *m);
 /* What device d of the placement holds at most; 0: not known, or devs is NULL. */
 uint64_t placetext_limit(const struct answer *x, const struct devs *devs, uint32_t d);
 

@@ -94,7 +94,7 @@ static int put_facts(FILE *out, const struct report_input *in, struct err *e)
 	if (x->m.given && !x->m.reason) {
 		fact(out, x->simulated ? "latency, simulated" : "latency");
 		textf(out, "%.3f ms", x->m.lat_s * 1e3);
-		if (x->m.lo_s < x->m.hi_s)
+		if (x->m.lo_s < x->m.hi_s && placetext_has_range(&x->m))
 			textf(out, " (95 %% interval %.3f to %.3f)", x->m.lo_s * 1e3,
 			      x->m.hi_s * 1e3);
 		fputs("</dd>\n", out);
@@ -158,14 +158,17 @@ static void put_line(FILE *out, const struct answer *x, const struct line *l, do
 	fputs(l->single ? " alone" : "", out);
 	fputs(l->answer ? " (the answer)</th>" : "</th>", out);
 	if (m->reason) {
-		fputs("<td colspan=\"6\" class=\"why\">cannot run: ", out);
+		fprintf(out, "<td colspan=\"6\" class=\"why\">%s", placetext_why(m));
 		text(out, m->reason);
 		fputs("</td></tr>\n", out);
 		return;
 	}
 	double speedup = placetext_speedup(x, m);
-	fprintf(out, "<td>%.3f</td><td>%.3f .. %.3f</td>", m->lat_s * 1e3, m->lo_s * 1e3,
-		m->hi_s * 1e3);
+	fprintf(out, "<td>%.3f</td>", m->lat_s * 1e3);
+	if (placetext_has_range(m))
+		fprintf(out, "<td>%.3f .. %.3f</td>", m->lo_s * 1e3, m->hi_s * 1e3);
+	else
+		fputs("<td>-</td>", out);
 	if (speedup > 0 && m->has_ratio && m->ratio_lo > 0 && m->ratio_hi < INFINITY &&
 	    m->ratio_lo < m->ratio_hi)
 		fprintf(out, "<td>%.3f <small>(%.3f .. %.3f)</small></td>", speedup,
