@@ -55,8 +55,9 @@ LDLIBS   = -lxml2 -ljansson -lmsgpackc $(if $(filter 0,$(OPENCL)),,-lOpenCL) -lx
            -lscotch -lpthread -ldl -lm
 
 PROGS   := $(patsubst cmd/%.c,$(B)/bin/%,$(wildcard cmd/*.c))
-UNITS   := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/*.c))
-BENCHES := $(patsubst tests/bench/%.c,$(B)/tests/%,$(wildcard tests/bench/*.c))
+NO_TESTS = $(if $(filter 0,$(OPENCL)),tests/unit/test_cl.c tests/unit/test_cl_device.c tests/bench/bench_cl.c)
+UNITS   := $(patsubst tests/unit/%.c,$(B)/tests/%,$(filter-out $(NO_TESTS),$(wildcard tests/unit/*.c)))
+BENCHES := $(patsubst tests/bench/%.c,$(B)/tests/%,$(filter-out $(NO_TESTS),$(wildcard tests/bench/*.c)))
 LIB      = $(B)/libhsdag.a
 NOT_BUILT = $(if $(filter 0,$(OPENCL)),lib/device/opencl/%) $(if $(filter 0,$(ONEDNN)),lib/kernel/onednn/% lib/device/cpu/cpu_int8%)
 SOURCES := $(filter-out $(NOT_BUILT),$(shell find lib -name '*.c' -o -name '*.cl' -o -name '*.html'))

@@ -97,12 +97,16 @@ static void report_progress(struct filter_state *s, const struct update_rec *u)
 	uint32_t order[CANDIDATES_MAX];
 	candidates_rank(&s->t.l.cand, 1, order);
 	const struct candidate *best = s->t.l.cand.n ? &s->t.l.cand.c[order[0]] : NULL;
+	char times[40] = "";
+	/* The ratio is to the best single device, where one can run the model. */
+	if (best && best->ref_s > 0 && best->ratio > 0)
+		snprintf(times, sizeof times, " (%.2fx)", 1 / best->ratio);
 	/* pipelines/phases.sh shows what stands between the colon and "mean". */
 	msg_note(2,
-		 "episode %u: %llu placements, best %.4g ms (%.2fx), mean %.4g ms, %u failed, "
+		 "episode %u: %llu placements, best %.4g ms%s, mean %.4g ms, %u failed, "
 		 "%.1f groups, entropy %.4g, gradient %.3g",
 		 u->episode, (unsigned long long)s->t.l.cand.n_seen, best ? 1e3 * best->lat_s : 0,
-		 best && best->ratio > 0 ? 1 / best->ratio : 0, 1e3 * u->mean_s, u->failed,
+		 times, 1e3 * u->mean_s, u->failed,
 		 u->groups, u->entropy, u->grad_norm);
 }
 

@@ -14,6 +14,10 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 export log=$dir/log
 
+# A build with OPENCL=0 has no tests of what it lacks.
+without_opencl=
+"$B/bin/devrun" --help | grep -q 'cl:P' || without_opencl=yes
+
 # One program or file of tests; what it prints stays together.
 run_file() {
 	local out rc
@@ -38,6 +42,7 @@ all_files() {
 	for f in tests/unit/*.c; do
 		name=${f##*/}
 		name=${name%.c}
+		case $name in test_cl | test_cl_device) [ -z "$without_opencl" ] || continue ;; esac
 		echo "unit ${name#test_} $B/tests/$name"
 	done
 	for f in tests/*/*.bats; do
