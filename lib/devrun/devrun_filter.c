@@ -77,6 +77,7 @@ static int open_session(struct state *s, const struct place_rec *p, struct err *
 	s->session.core_speed = o->core_speed;
 	s->session.schedules = o->schedules;
 	s->session.first_wins = o->choose == CHOOSE_FIRST;
+	s->session.planner.tight = o->tight;
 	s->session.planner.fuse = (enum fuse_mode)o->fuse;
 	executor_watch(s->session.x, reader_lives, s->f);
 	return o->save_inputs ? inputs_save(&s->session.model, o->save_inputs, e) : 0;

@@ -236,9 +236,10 @@ static int find_need(struct probes *x, const uint16_t *device, uint64_t *need, s
 {
 	struct planner *p = &x->s->planner;
 	struct plan plan;
+	bool before = p->tight;
 	p->tight = true;
 	int rc = plan_make(p, device, &plan, e);
-	p->tight = false;
+	p->tight = before;
 	if (rc < 0)
 		return -1;
 	for (uint32_t d = 0; d < p->devices->n; d++) {
