@@ -8,6 +8,9 @@ Rows, of which --rows selects:
   one      cpu:0 against OpenVINO, f32, one thread
   all      cpu against OpenVINO, f32, as many threads as there are cores
   default  cpu:0 against OpenVINO at its default precision where that is not f32, one thread
+  bf16     cpu:0/precision=bf16 against the same, and against our own f32
+  int8     cpu:0/precision=int8 against OpenVINO, which computes FakeQuantize models in int8; also with
+           as many threads as there are cores.  Only where the model has a FakeQuantize
   cl       cl:0.0 against cpu, the same cores where it is PoCL
   heft     HEFT on two cores against the faster of them.  Below it how far that is from the bound:
            no schedule of the sets on two devices is shorter than the longest path (its sets run one
@@ -44,7 +47,7 @@ import openvino as ov
 
 import stream
 
-ROWS = ("one", "all", "default", "cl", "heft", "refine", "heft-ov", "heft-cl", "ov-cores")
+ROWS = ("one", "all", "default", "bf16", "int8", "cl", "heft", "refine", "heft-ov", "heft-cl", "ov-cores")
 
 
 def records(data):
@@ -285,6 +288,22 @@ class Bench:
         if other.precision not in ("f32", "dynamic"):
             report(self.name, "cpu:0 / OpenVINO's default (%s), 1 thread" % other.precision,
                    self.ours("cpu:0"), other, self.args.pairs)
+
+    def run_bf16(self):
+        other = self.theirs(1, None)
+        if other.precision not in ("f32", "dynamic"):
+            report(self.name, "cpu:0/precision=bf16 / OpenVINO's default (%s)" % other.precision,
+                   self.ours("cpu:0/precision=bf16"), other, self.args.pairs)
+        report(self.name, "cpu:0/precision=bf16 / cpu:0", self.ours("cpu:0/precision=bf16"), self.ours("cpu:0"),
+               self.args.pairs)
+
+    def run_int8(self):
+        with open(self.xml, encoding="utf-8") as f:
+            if 'type="FakeQuantize"' not in f.read():
+                return
+        for devices, threads in [("cpu:0", 1)] + [("cpu", self.cores)] * (self.cores > 1):
+            report(self.name, "%s/precision=int8 / OpenVINO, %d thread%s" % (devices, threads, "s" * (threads > 1)),
+                   self.ours(devices + "/precision=int8"), self.theirs(threads), self.args.pairs)
 
     def run_cl(self):
         if any(line.startswith(b"cl:0.0 ") for line in pipe([self.args.bin + "/devrun", "--list"]).splitlines()):

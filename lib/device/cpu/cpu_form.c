@@ -24,9 +24,35 @@ void form_codes(const struct mem_form *f, const float *src, int64_t n, void *dst
 		LEVEL_CALL(to_i8, src, n, 1 / f->scale, dst);
 }
 
-void form_max(bool is_signed, const void *x, int64_t n, void *y)
+void form_add(const struct mem_form *fa, const void *a, const struct mem_form *fb, const void *b,
+	      int64_t n, const struct mem_form *f, float low, void *dst)
 {
-	if (is_signed)
+	bool is_signed = f->elem == EL_I8;
+	float high = is_signed ? 127 : 255, x = fa->scale / f->scale, y = fb->scale / f->scale;
+	if (fa->elem == EL_I8 && fb->elem == EL_U8) {
+		form_add(fb, b, fa, a, n, f, low, dst);
+		return;
+	}
+	low = low > (is_signed ? -128 : 0) ? low : is_signed ? -128 : 0;
+	if (fb->elem == EL_U8 && !is_signed)
+		LEVEL_CALL(add_uuu, a, x, b, y, n, low, high, dst);
+	else if (fb->elem == EL_U8)
+		LEVEL_CALL(add_uui, a, x, b, y, n, low, high, dst);
+	else if (fa->elem == EL_U8 && !is_signed)
+		LEVEL_CALL(add_uiu, a, x, b, y, n, low, high, dst);
+	else if (fa->elem == EL_U8)
+		LEVEL_CALL(add_uii, a, x, b, y, n, low, high, dst);
+	else if (!is_signed)
+		LEVEL_CALL(add_iiu, a, x, b, y, n, low, high, dst);
+	else
+		LEVEL_CALL(add_iii, a, x, b, y, n, low, high, dst);
+}
+
+void form_max(enum elem elem, const void *x, int64_t n, void *y)
+{
+	if (elem == EL_F32)
+		LEVEL_CALL(max_f32, x, n, y);
+	else if (elem == EL_I8)
 		LEVEL_CALL(max_i8, x, n, y);
 	else
 		LEVEL_CALL(max_u8, x, n, y);

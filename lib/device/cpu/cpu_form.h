@@ -23,8 +23,11 @@ void form_write(const struct mem_form *f, const struct form_shape *s, void *data
 		int64_t first, int64_t n, const float *src);
 /* n floats to codes of f->elem. */
 void form_codes(const struct mem_form *f, const float *src, int64_t n, void *dst);
-/* The larger of n codes x and y each, into y. */
-void form_max(bool is_signed, const void *x, int64_t n, void *y);
+/* n codes of two forms, added, in a third form; at least `low` times its scale. */
+void form_add(const struct mem_form *fa, const void *a, const struct mem_form *fb, const void *b,
+	      int64_t n, const struct mem_form *f, float low, void *dst);
+/* The larger of n codes of type `elem`, or floats, x and y each, into y. */
+void form_max(enum elem elem, const void *x, int64_t n, void *y);
 /* A whole tensor to plain f32. */
 void form_plain(const struct mem_form *f, const struct form_shape *s, const void *data, float *dst);
 

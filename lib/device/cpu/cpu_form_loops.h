@@ -29,11 +29,39 @@ static void LEVEL(max_u8)(const uint8_t *restrict x, int64_t n, uint8_t *restric
 		y[i] = x[i] > y[i] ? x[i] : y[i];
 }
 
+static void LEVEL(max_f32)(const float *restrict x, int64_t n, float *restrict y)
+{
+	for (int64_t i = 0; i < n; i++)
+		y[i] = x[i] > y[i] || x[i] != x[i] ? x[i] : y[i];
+}
+
 static void LEVEL(max_i8)(const int8_t *restrict x, int64_t n, int8_t *restrict y)
 {
 	for (int64_t i = 0; i < n; i++)
 		y[i] = x[i] > y[i] ? x[i] : y[i];
 }
+
+#define ADD_CODES(name, A, B, C) \
+static void LEVEL(name)(const void *a, float fa, const void *b, float fb, int64_t n, float low, \
+			float high, void *dst) \
+{ \
+	const A *restrict x = a; \
+	const B *restrict y = b; \
+	C *restrict z = dst; \
+	for (int64_t i = 0; i < n; i++) { \
+		float q = __builtin_rintf((float)x[i] * fa + (float)y[i] * fb); \
+		q = q > low ? q : low; \
+		q = q < high ? q : high; \
+		z[i] = (C)(int)q; \
+	} \
+}
+ADD_CODES(add_uuu, uint8_t, uint8_t, uint8_t)
+ADD_CODES(add_uui, uint8_t, uint8_t, int8_t)
+ADD_CODES(add_uiu, uint8_t, int8_t, uint8_t)
+ADD_CODES(add_uii, uint8_t, int8_t, int8_t)
+ADD_CODES(add_iiu, int8_t, int8_t, uint8_t)
+ADD_CODES(add_iii, int8_t, int8_t, int8_t)
+#undef ADD_CODES
 
 static void LEVEL(from_u8)(const uint8_t *restrict x, int64_t n, float by, float *restrict y)
 {

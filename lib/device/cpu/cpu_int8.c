@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { TILE_FLOATS = 4096 };
+enum { TILE_FLOATS = PIXEL_FLOATS };
 
 enum int8_kind { INT8_CONV, INT8_PROGRAM, INT8_MAX_POOL };
 
@@ -54,67 +54,86 @@ static uint32_t source_of(const struct step_node *n, uint32_t input)
 	return n->graph->in_node[n->graph->in_ptr[n->v] + input];
 }
 
-/* Does instruction 0 add one constant a channel to what the kernel computed?  Then where they are, and the
- * other instructions of *part read value 0 in place of the sum. */
+/* Leaves out instruction 0, which makes one value of value 0: the others read value 0 in its place.
+ * False, and nothing has changed: value 0 as it was is read again, or written while that value is. */
+static bool drop_first(struct epilogue *c)
+{
+	int made = c->code[0].to.index, n = c->n_code - 1;
+	bool zero_written = made == 0, gone = made == 0;
+	if (c->code[0].to.operand)
+		return false;
+	for (int j = 1; j <= n && made != 0; j++) {
+		const struct epi_code *k = &c->code[j];
+		for (int m = 0; m < k->n_sources; m++) {
+			const struct epi_source *x = &k->source[m];
+			if (!x->operand && ((x->index == 0 && !zero_written) ||
+					    (x->index == made && zero_written && !gone)))
+				return false;
+		}
+		zero_written = zero_written || (!k->to.operand && k->to.index == 0);
+		gone = gone || (!k->to.operand && k->to.index == made);
+	}
+	gone = made == 0;
+	for (int j = 0; j < n; j++) {
+		struct epi_code *k = &c->code[j];
+		*k = c->code[j + 1];
+		for (int m = 0; m < k->n_sources && !gone; m++)
+			if (!k->source[m].operand && k->source[m].index == made)
+				k->source[m].index = 0;
+		gone = gone || (!k->to.operand && k->to.index == made);
+	}
+	c->n_code = n;
+	return true;
+}
+
+/* Does instruction 0 add one constant a channel to value 0?  Then where they are. */
 static const float *take_bias(struct fuse_part *part, const struct form_shape *s)
 {
 	struct epilogue *c = &part->code;
 	const struct epi_code *k = &c->code[0];
-	if (c->n_code == 0 || k->kind != OP_ADD || k->n_sources != 2 || k->to.operand)
+	if (c->n_code == 0 || k->kind != OP_ADD || k->n_sources != 2)
 		return NULL;
 	int i = k->source[0].operand ? 0 : 1;
 	const struct epi_source *value = &k->source[1 - i];
 	if (!k->source[i].operand || value->operand || value->index != 0)
 		return NULL;
-	int at = k->source[i].index, sum = k->to.index;
-	const struct epi_operand *o = &c->operand[at];
-	bool planes = o->col == 0 && o->row == 1 && c->cols * o->div == s->pixels &&
-		      (o->mod == s->channels || (s->images == 1 && o->mod >= s->channels));
-	bool columns = s->pixels == 1 && o->col == 1 && o->row == 0 && c->cols == s->channels;
-	if (part->place[at].base != BASE_CONST || !(planes || columns))
+	int at = k->source[i].index;
+	if (part->place[at].base != BASE_CONST || !pixel_is_channel(c, s, &c->operand[at]) ||
+	    !drop_first(c))
 		return NULL;
-	/* Value 0 as it was must not be read again, nor be written while the sum is. */
-	bool written = sum == 0, over = false;
-	for (int j = 1; j < c->n_code; j++) {
-		for (int m = 0; m < c->code[j].n_sources; m++) {
-			const struct epi_source *x = &c->code[j].source[m];
-			if (x->operand)
-				continue;
-			if ((x->index == 0 && !written && sum != 0) ||
-			    (x->index == sum && written && sum != 0 && !over))
-				return NULL;
-		}
-		if (!c->code[j].to.operand && c->code[j].to.index == 0)
-			written = true;
-		if (!c->code[j].to.operand && c->code[j].to.index == sum)
-			over = true;
-	}
-	over = sum == 0;
-	for (int j = 1; j < c->n_code && !over; j++) {
-		for (int m = 0; m < c->code[j].n_sources; m++) {
-			struct epi_source *x = &c->code[j].source[m];
-			if (!x->operand && x->index == sum)
-				x->index = 0;
-		}
-		over = !c->code[j].to.operand && c->code[j].to.index == sum;
-	}
 	return (const float *)(const void *)((const char *)part->place[at].data +
 					     part->place[at].bytes);
 }
 
-/* Do instructions first .. of the program only limit and quantize to codes of f? */
-static bool only_quantizes(const struct epilogue *c, int first, const struct mem_form *f)
+/* Is instruction i, which limits value 0, nothing more than what codes of f do anyway? */
+static bool only_limits(const struct epi_code *k, const struct mem_form *f)
 {
-	if (f->elem == EL_F32 || c->n_code == first ||
-	    c->code[c->n_code - 1].kind != OP_FAKE_QUANTIZE || c->n_code > first + 2)
-		return false;
-	if (c->n_code == first + 1)
-		return true;
-	const struct epi_code *k = &c->code[first];
-	if (f->elem != EL_U8 || k->to.operand)
+	if (f->elem != EL_U8 || k->source[0].operand || k->source[0].index != 0)
 		return false;
 	return k->kind == OP_RELU ||
 	       (k->kind == OP_CLAMP && k->args.a == 0 && k->args.b >= 254.5f * f->scale);
+}
+
+/* Do instructions 0 (and 1) quantize value 0 to a grid?  Then they are left out, and *f is the grid.
+ * node: those of the instructions. */
+static bool take_codes(struct fuse_part *part, const struct fuse_node *const *node,
+		       struct mem_form *f)
+{
+	struct epilogue *c = &part->code, before = *c;
+	int last = 0;
+	if (c->n_code > 1 && c->code[0].kind != OP_FAKE_QUANTIZE)
+		last = 1;
+	if (c->n_code <= last || c->code[last].kind != OP_FAKE_QUANTIZE ||
+	    !grid_of(node[last]->node->graph, node[last]->node->v, node[last]->node->env, f))
+		return false;
+	f->pixels = true;
+	if (last == 1 && (!only_limits(&c->code[0], f) || !drop_first(c)))
+		return false;
+	const struct epi_source *x = &c->code[0].source[0];
+	if (!x->operand && x->index == 0 && drop_first(c))
+		return true;
+	*c = before;
+	return false;
 }
 
 /* Weights as codes, their scales, and the convolution. */
@@ -173,19 +192,18 @@ static int new_conv(struct int8_step *s, const struct step_spec *spec, struct fu
 	s->shape = form_shape_of(&n->out[0]);
 	cpu_window_init(&s->g, n->op, n->in[0].tensor, w, &n->out[0]);
 	struct fuse_part *part = &p->part[0];
-	const struct fuse_node *result = &p->node[part->result];
+	const struct fuse_node *node[FUSE_ALL];
+	int n_nodes = 0;
+	for (uint32_t v = 1; v < p->n; v++)
+		node[n_nodes++] = &p->node[v];
+	if (n_nodes != part->code.n_code)
+		return 0;
 	const float *bias = take_bias(part, &s->shape);
-	int skip = bias != NULL;
-	s->want[0] = wanted(result->node);
-	s->codes = s->want[0];
-	s->codes.pixels = true;
-	if (s->codes.elem == EL_F32 && result->kind == OP_FAKE_QUANTIZE &&
-	    grid_of(n->graph, result->node->v, n->env, &s->codes))
-		s->codes.pixels = true;
-	s->direct = only_quantizes(&part->code, skip, &s->codes);
-	s->has_program = !s->direct && part->code.n_code > skip;
+	s->want[0] = wanted(p->node[part->result].node);
+	s->direct = take_codes(part, node + (bias != NULL), &s->codes);
+	s->has_program = part->code.n_code > 0;
 	if (s->has_program &&
-	    (!pixel_program_init(&s->program, part, &n->out[0], skip) || s->program.n_write > 0))
+	    (!pixel_program_init(&s->program, part, &n->out[0]) || s->program.n_write > 0))
 		return 0;
 	return conv_new(s, n, bias, e);
 }
@@ -206,25 +224,31 @@ static int new_program(struct int8_step *s, const struct step_spec *spec, const 
 	(void)spec;
 	s->has_program = true;
 	s->shape = form_shape_of(p->node[p->part[0].result].out);
-	return pixel_program_init(&s->program, &p->part[0], p->node[p->part[0].result].out, 0);
+	return pixel_program_init(&s->program, &p->part[0], p->node[p->part[0].result].out);
 }
 
+/* MaxPool, perhaps with a FakeQuantize behind it. */
 static int new_max_pool(struct int8_step *s, const struct step_spec *spec)
 {
-	const struct step_node *n = &spec->node[0];
-	if (spec->n_nodes != 1 || n->in[0].from != FROM_INPUT || !fits_pixels(n->in[0].tensor) ||
-	    !fits_pixels(&n->out[0]) || n->in[0].tensor->rank != 4 ||
-	    (n->n_out > 1 && n->used[1]) || !grid_of(n->graph, n->v, n->env, &s->x))
+	const struct step_node *n = &spec->node[0], *last = &spec->node[spec->n_nodes - 1];
+	bool quantizes = spec->n_nodes == 2 && last->op->kind == OP_FAKE_QUANTIZE;
+	if ((spec->n_nodes != 1 && !quantizes) || n->in[0].from != FROM_INPUT ||
+	    !fits_pixels(n->in[0].tensor) || !fits_pixels(&n->out[0]) ||
+	    n->in[0].tensor->rank != 4 || (n->n_out > 1 && n->used[1]) ||
+	    (quantizes && (spec->n_out != 1 || spec->out[0].node != 1)))
 		return 0;
 	for (uint32_t i = 1; i < spec->n_out; i++)
 		s->want[i] = (struct mem_form){.elem = EL_F32};
-	s->x.pixels = true;
 	s->x_in = n->in[0].index;
 	s->in_shape = form_shape_of(n->in[0].tensor);
 	s->shape = form_shape_of(&n->out[0]);
-	s->want[0] = wanted(n);
+	s->want[0] = wanted(last);
 	cpu_window_init(&s->g, n->op, n->in[0].tensor, NULL, &n->out[0]);
-	return s->want[0].elem == s->x.elem && s->g.dilation[1] == 1 && s->g.dilation[2] == 1;
+	for (int d = 1; d < 3; d++) /* every window has something inside the input */
+		if (s->g.dilation[d] != 1 || s->g.pad[d] < 0 || s->g.pad[d] >= s->g.kernel[d] ||
+		    (s->g.out[d] - 1) * s->g.stride[d] - s->g.pad[d] >= s->g.in[d])
+			return 0;
+	return s->want[0].pixels && (!quantizes || s->want[0].elem != EL_F32);
 }
 
 int int8_step_new(const struct step_spec *spec, struct cpu_ctx *ctx, struct int8_step **out,
@@ -257,6 +281,7 @@ void int8_step_free(struct int8_step *s)
 	if (!s)
 		return;
 	onednn_conv_free(s->conv);
+	pixel_program_release(&s->program);
 	mem_free(s->want);
 	mem_free(s);
 }
@@ -288,7 +313,7 @@ bool int8_step_wants(const struct int8_step *s, struct devmem *const *in, struct
 	if (s->kind == INT8_CONV)
 		return true;
 	if (s->kind == INT8_MAX_POOL)
-		return same_grid(&in[s->x_in]->form, &s->x) && out[0]->private;
+		return in[s->x_in]->form.pixels && out[0]->private;
 	for (uint32_t i = 0; i < s->n_out; i++)
 		if (out[i]->private && s->want[i].elem != EL_F32)
 			return true;
@@ -314,7 +339,7 @@ static void find_memory(struct int8_run *r)
 	const struct pixel_program *p = &r->s->program;
 	for (int i = 0; r->s->has_program && i < p->code.n_operands; i++) {
 		const struct fuse_place *pl = &p->place[i];
-		if (p->kind[i] == PIXEL_FIXED)
+		if (p->kind[i] != PIXEL_READ && p->kind[i] != PIXEL_WRITE)
 			continue;
 		if (pl->base == BASE_CONST) {
 			union {
@@ -333,11 +358,6 @@ static void find_memory(struct int8_run *r)
 	}
 }
 
-static int64_t tile_pixels(int64_t channels)
-{
-	return channels >= TILE_FLOATS ? 1 : TILE_FLOATS / channels;
-}
-
 static size_t whole_lines(int64_t bytes)
 {
 	return ((size_t)bytes + 63) & ~(size_t)63;
@@ -349,7 +369,7 @@ static const void *slice_input(const struct int8_run *r, int64_t image,
 {
 	const struct int8_step *s = r->s;
 	const struct devmem *m = r->in[s->x_in];
-	int64_t c = s->in_shape.channels, step = tile_pixels(c);
+	int64_t c = s->in_shape.channels, step = pixel_program_tile(&s->in_shape);
 	if (same_grid(&m->form, &s->x))
 		return (const char *)m->p + (image * s->in_shape.pixels + sl->from) * c;
 	for (int64_t i = 0; i < sl->n_in; i += step) {
@@ -366,8 +386,13 @@ static void slice_output(const struct int8_run *r, int64_t image, const struct o
 {
 	const struct int8_step *s = r->s;
 	const struct form_shape row = {1, s->shape.channels, sl->n};
-	int64_t c = s->shape.channels, step = tile_pixels(c);
+	int64_t c = s->shape.channels, step = pixel_program_tile(&s->shape);
+	const int64_t first = (image * s->shape.pixels + sl->at) * c;
+	const struct pixel_memory value[2] = {{y, s->codes}, {(char *)r->out[0]->p + first, r->y}};
 	struct epilogue code;
+	if (s->direct && s->has_program &&
+	    pixel_program_add(&s->program, r->memory, value, first, sl->n * c))
+		return;
 	if (s->has_program)
 		code = s->program.code;
 	for (int64_t i = 0; i < sl->n; i += step) {
@@ -377,7 +402,7 @@ static void slice_output(const struct int8_run *r, int64_t image, const struct o
 			form_read(&s->codes, &row, y, 0, i, n, at = tile);
 		if (s->has_program)
 			pixel_program_run(&s->program, &code, r->memory, image, sl->at + i, n, at,
-					  tile);
+					  tile + (n * c > TILE_FLOATS ? n * c : TILE_FLOATS));
 		form_write(&r->y, &s->shape, r->out[0]->p, image, sl->at + i, n, at);
 	}
 }
@@ -386,11 +411,11 @@ static int conv_slice(struct int8_run *r, int64_t image, int i, int thread, stru
 {
 	const struct int8_step *s = r->s;
 	struct onednn_slice sl = onednn_conv_slice(s->conv, i);
-	int64_t c = s->shape.channels, size = s->direct ? 1 : 4, n = tile_pixels(c);
+	int64_t c = s->shape.channels, size = s->direct ? 1 : 4, n = pixel_program_tile(&s->shape);
 	int64_t tile = n * c > TILE_FLOATS ? n * c : TILE_FLOATS;
 	if (s->has_program)
 		tile += pixel_program_floats(&s->program, n);
-	bool done = s->direct && same_grid(&r->y, &s->codes);
+	bool done = s->direct && !s->has_program && same_grid(&r->y, &s->codes);
 	size_t x_bytes = whole_lines(sl.n_in * s->in_shape.channels);
 	size_t y_bytes = done ? 0 : whole_lines(sl.n * c * size);
 	char *x = cpu_thread_scratch(s->ctx, thread,
@@ -421,8 +446,8 @@ static void program_task(void *arg, int task, int thread)
 {
 	struct int8_run *r = arg;
 	const struct pixel_program *p = &r->s->program;
-	int64_t step = tile_pixels(p->shape.channels), lo, hi;
-	struct epilogue code = p->code;
+	int64_t step = pixel_program_tile(&p->shape), lo, hi;
+	struct epilogue code;
 	float *tile = cpu_thread_scratch(r->s->ctx, thread,
 					 (size_t)pixel_program_floats(p, step) * sizeof *tile + 64);
 	if (!tile) {
@@ -431,6 +456,10 @@ static void program_task(void *arg, int task, int thread)
 		return;
 	}
 	cpu_range(p->shape.images * p->shape.pixels, r->n_tasks, task, &lo, &hi);
+	if (pixel_program_add(p, r->memory, NULL, lo * p->shape.channels,
+			      (hi - lo) * p->shape.channels))
+		return;
+	code = p->code;
 	while (lo < hi) {
 		int64_t image = lo / p->shape.pixels, first = lo % p->shape.pixels, n = hi - lo;
 		n = n > step ? step : n;
@@ -440,26 +469,46 @@ static void program_task(void *arg, int task, int thread)
 	}
 }
 
-/* One row of outputs of MaxPool over codes. */
+/* One row of outputs of MaxPool: the largest codes, or floats, of each window. */
 static void pool_task(void *arg, int task, int thread)
 {
 	struct int8_run *r = arg;
 	const struct int8_step *s = r->s;
 	const struct window *g = &s->g;
+	const struct devmem *m = r->in[s->x_in];
 	int64_t c = s->shape.channels, image = task / g->out[1], oy = task % g->out[1];
-	const char *x = (const char *)r->in[s->x_in]->p + image * s->in_shape.pixels * c;
-	char *y = (char *)r->out[0]->p + (image * s->shape.pixels + oy * g->out[2]) * c;
-	bool is_signed = s->x.elem == EL_I8;
-	(void)thread;
-	for (int64_t ox = 0; ox < g->out[2]; ox++, y += c) {
-		memset(y, is_signed ? 0x80 : 0, (size_t)c);
+	int64_t size = m->form.elem == EL_F32 ? 4 : 1;
+	const struct form_shape one = {1, c, 1};
+	const char *x = (const char *)m->p + image * s->in_shape.pixels * c * size;
+	char *most = cpu_thread_scratch(s->ctx, thread, (size_t)(c * 8));
+	if (!most) {
+		if (!atomic_flag_test_and_set(&r->failed))
+			(void)cpu_no_memory(&r->err);
+		return;
+	}
+	float *real = (float *)(void *)(most + c * 4);
+	for (int64_t ox = 0; ox < g->out[2]; ox++) {
+		bool first = true;
 		for (int64_t t = 0; t < g->taps; t++) {
 			int64_t iy = oy * g->stride[1] + t / g->kernel[2] - g->pad[1];
 			int64_t ix = ox * g->stride[2] + t % g->kernel[2] - g->pad[2];
 			if (iy < 0 || iy >= g->in[1] || ix < 0 || ix >= g->in[2])
 				continue;
-			form_max(is_signed, x + (iy * g->in[2] + ix) * c, c, y);
+			const char *from = x + (iy * g->in[2] + ix) * c * size;
+			if (first)
+				memcpy(most, from, (size_t)(c * size));
+			else
+				form_max(m->form.elem, from, c, most);
+			first = false;
 		}
+		int64_t at = oy * g->out[2] + ox;
+		if (same_grid(&m->form, &r->y)) {
+			memcpy((char *)r->out[0]->p + (image * s->shape.pixels + at) * c * size,
+			       most, (size_t)(c * size));
+			continue;
+		}
+		form_read(&m->form, &one, most, 0, 0, 1, real);
+		form_write(&r->y, &s->shape, r->out[0]->p, image, at, 1, real);
 	}
 }
 

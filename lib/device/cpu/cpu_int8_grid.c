@@ -47,14 +47,14 @@ static bool quantize_grid(const struct graph *g, uint32_t v, const struct step_e
 		if (!scalar(g, source(g, v, 1 + i), env, &x[i]))
 			return false;
 	float scale = (x[1] - x[0]) / (float)(n - 1);
-	if (x[0] != x[2] || x[1] != x[3] || !(scale > 1e-30f) || n < 255 || n > 256)
+	if (x[0] != x[2] || x[1] != x[3] || !(scale > 1e-30f) || n != 256)
 		return false;
 	*f = (struct mem_form){.elem = EL_U8, .scale = scale};
 	if (x[0] == 0)
 		return true;
 	f->elem = EL_I8;
 	float low = x[0] / scale, nearest = rintf(low);
-	return fabsf(low - nearest) < 1e-3f && (nearest == -128 || nearest == -127);
+	return fabsf(low - nearest) < 1e-3f && nearest == -128;
 }
 
 bool grid_of(const struct graph *g, uint32_t v, const struct step_env *env, struct mem_form *f)

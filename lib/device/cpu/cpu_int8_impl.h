@@ -11,7 +11,7 @@
 /* ---- cpu_int8_grid.c ---- */
 
 /* The grid that output `out` of node v lies on: a FakeQuantize with limits of one value each, the same
- * before and after, 256 levels (255 too where they are symmetric), zero among them at code 0; MaxPool
+ * before and after, 256 levels, zero among them at code 0; MaxPool
  * and views between it and the output change nothing.  *f is the form of its codes. */
 bool grid_of(const struct graph *g, uint32_t v, const struct step_env *env, struct mem_form *f);
 /* Rows of n weights each as code[i] * scale[row] with codes of -127 .. 127, exactly but for
@@ -25,31 +25,47 @@ bool wants_pixels(const struct graph *g, uint32_t v);
 /* ---- cpu_int8_program.c ---- */
 
 enum pixel_operand {
-	PIXEL_FIXED, /* one value, or one a channel: addressed by the program itself */
-	PIXEL_READ,  /* a whole tensor: an input of the step, or a constant */
-	PIXEL_WRITE  /* an output of the step */
+	PIXEL_ONE,     /* a constant of one value */
+	PIXEL_CHANNEL, /* constants, one a channel: repeated for a tile */
+	PIXEL_READ,    /* a whole tensor: an input of the step, or a constant */
+	PIXEL_WRITE    /* an output of the step */
 };
 
 /* A part of a fused step as a program over (pixels, channels). */
 struct pixel_program {
 	struct form_shape shape;
-	struct epilogue
-		code; /* columns are channels; one row for all where no operand is one a channel */
-	bool flat;
+	struct epilogue code;          /* one row: the elements of a tile */
+	float *repeated[EPI_OPERANDS]; /* PIXEL_CHANNEL's; NULL */
 	enum pixel_operand kind[EPI_OPERANDS];
 	struct fuse_place place[EPI_OPERANDS];
 	int n_read, n_write;
+	/* It adds two tensors, perhaps limits the sum to what is positive, and quantizes it. */
+	bool adds, positive;
+	int addend[2]; /* operands; -1: value 0 */
+	int sum;       /* likewise: where it ends up */
 };
-/* The program of `part`, whose matrix has the elements of `out` and from whose beginning `skip`
- * instructions are left out; false: an operand fits neither kind. */
+/* The program of `part`, whose matrix has the elements of `out`; false: an operand is of no kind.  To
+ * be released in either case; *p is zeros before. */
 bool pixel_program_init(struct pixel_program *p, const struct fuse_part *part,
-			const struct tensor *out, int skip);
+			const struct tensor *out);
+void pixel_program_release(struct pixel_program *p);
+/* Pixels that one run takes at most. */
+enum { PIXEL_FLOATS = 4096 };
+int64_t pixel_program_tile(const struct form_shape *s);
+/* Does operand o of a matrix over the elements of (images, channels, pixels) have one value a
+ * channel? */
+bool pixel_is_channel(const struct epilogue *code, const struct form_shape *s,
+		      const struct epi_operand *o);
 
 /* Where operands lie for a run, and in which form. */
 struct pixel_memory {
 	void *data;
 	struct mem_form form;
 };
+/* Where a program only adds codes to codes: n elements from `first` of every tensor on.  value: value 0,
+ * before and after.  False: it does something else, or they are no codes. */
+bool pixel_program_add(const struct pixel_program *p, const struct pixel_memory *memory,
+		       const struct pixel_memory value[2], int64_t first, int64_t n);
 /* Floats that pixel_program_run needs for n pixels. */
 int64_t pixel_program_floats(const struct pixel_program *p, int64_t n);
 /* Pixels first .. first + n - 1 of an image; c (n,channels): value 0 before and after, or NULL.  code: a

@@ -1,67 +1,138 @@
 /* cpu_int8_program.c - element-wise operators over (pixels, channels), whatever form their operands lie in. */
 #include "device/cpu/cpu_int8_impl.h"
 
-/* Operand o of a matrix with `cols` columns over the elements of (images, channels, pixels). */
-static bool classify(const struct epilogue *code, const struct form_shape *s, struct epi_operand *o,
-		     const struct fuse_place *place, enum pixel_operand *kind, bool *flat)
+#include <string.h>
+
+bool pixel_is_channel(const struct epilogue *code, const struct form_shape *s,
+		      const struct epi_operand *o)
 {
-	bool full = o->col == 1 && (code->rows == 1 ||
-				    (o->div == 1 && o->mod >= code->rows && o->row == code->cols));
 	bool planes = o->col == 0 && o->row == 1 && code->cols * o->div == s->pixels &&
 		      (o->mod == s->channels || (s->images == 1 && o->mod >= s->channels));
 	bool columns = s->pixels == 1 && o->col == 1 && o->row == 0 && code->cols == s->channels;
-	*kind = PIXEL_FIXED;
-	if (o->row == 0 && o->col == 0)
+	return planes || columns;
+}
+
+static bool classify(const struct epilogue *code, const struct form_shape *s,
+		     const struct epi_operand *o, const struct fuse_place *place,
+		     enum pixel_operand *kind)
+{
+	bool full = o->col == 1 && (code->rows == 1 ||
+				    (o->div == 1 && o->mod >= code->rows && o->row == code->cols));
+	*kind = o->row == 0 && o->col == 0 ? PIXEL_ONE : PIXEL_CHANNEL;
+	if (*kind == PIXEL_ONE || pixel_is_channel(code, s, o))
 		return place->base == BASE_CONST;
-	if (planes || columns) {
-		*o = (struct epi_operand){NULL, 1, 1, 0, 1};
-		*flat = false;
-		return place->base == BASE_CONST;
-	}
-	if (!full || place->base == BASE_SCRATCH || (place->base != BASE_CONST && place->bytes))
-		return false;
 	*kind = place->base == BASE_OUTPUT ? PIXEL_WRITE : PIXEL_READ;
+	return full && place->base != BASE_SCRATCH && (place->base == BASE_CONST || !place->bytes);
+}
+
+int64_t pixel_program_tile(const struct form_shape *s)
+{
+	return s->channels >= PIXEL_FLOATS ? 1 : PIXEL_FLOATS / s->channels;
+}
+
+/* A constant of channels, once for each pixel of a tile. */
+static float *repeat(const float *x, const struct form_shape *s)
+{
+	int64_t n = pixel_program_tile(s), c = s->channels;
+	float *y = MEM_NEWN(float, (size_t)(n * c));
+	for (int64_t i = 0; i < n; i++)
+		memcpy(y + i * c, x, (size_t)c * sizeof *y);
+	return y;
+}
+
+/* Operand of a source that is a whole tensor, -1 for value 0; -2: neither. */
+static int tensor_of(const struct pixel_program *p, const struct epi_source *x)
+{
+	if (!x->operand)
+		return x->index == 0 ? -1 : -2;
+	return p->kind[x->index] == PIXEL_READ || p->kind[x->index] == PIXEL_WRITE ? x->index : -2;
+}
+
+static bool reads_last(const struct epi_code *k, const struct epi_code *before)
+{
+	return !before->to.operand && !k->source[0].operand &&
+	       k->source[0].index == before->to.index;
+}
+
+static void find_sum(struct pixel_program *p)
+{
+	const struct epi_code *k = p->code.code;
+	int n = p->code.n_code;
+	if (n < 2 || n > 3 || k[0].kind != OP_ADD || k[n - 1].kind != OP_FAKE_QUANTIZE ||
+	    !reads_last(&k[1], &k[0]) ||
+	    (n == 3 && (k[1].kind != OP_RELU || !reads_last(&k[2], &k[1]))))
+		return;
+	for (int i = 0; i < 2; i++)
+		p->addend[i] = tensor_of(p, &k[0].source[i]);
+	p->sum = tensor_of(p, &k[n - 1].to);
+	p->positive = n == 3;
+	p->adds = p->addend[0] > -2 && p->addend[1] > -2 && p->sum > -2;
+}
+
+bool pixel_program_add(const struct pixel_program *p, const struct pixel_memory *memory,
+		       const struct pixel_memory value[2], int64_t first, int64_t n)
+{
+	const struct pixel_memory *m[3];
+	const void *at[3];
+	if (!p->adds)
+		return false;
+	for (int i = 0; i < 3; i++) {
+		int o = i < 2 ? p->addend[i] : p->sum;
+		if (o < 0 && !value)
+			return false;
+		m[i] = o < 0 ? &value[i == 2] : &memory[o];
+		if (m[i]->form.elem == EL_F32)
+			return false;
+		at[i] = (const char *)m[i]->data + (o < 0 ? 0 : first);
+	}
+	form_add(&m[0]->form, at[0], &m[1]->form, at[1], n, &m[2]->form, p->positive ? 0 : -128,
+		 (void *)(uintptr_t)at[2]);
 	return true;
 }
 
 bool pixel_program_init(struct pixel_program *p, const struct fuse_part *part,
-			const struct tensor *out, int skip)
+			const struct tensor *out)
 {
 	bool used[EPI_OPERANDS] = {false};
 	p->shape = form_shape_of(out);
 	p->code = part->code;
-	p->code.n_code -= skip;
-	p->flat = true;
 	p->n_read = p->n_write = 0;
 	for (int i = 0; i < p->code.n_code; i++) {
-		const struct epi_code *k = &p->code.code[i] + skip;
+		const struct epi_code *k = &p->code.code[i];
 		for (int j = 0; j < k->n_sources; j++)
 			if (k->source[j].operand)
 				used[k->source[j].index] = true;
 		if (k->to.operand)
 			used[k->to.index] = true;
-		p->code.code[i] = *k;
 	}
 	for (int i = 0; i < p->code.n_operands; i++) {
+		struct epi_operand *o = &p->code.operand[i];
+		const struct fuse_place *pl = p->place + i;
 		p->place[i] = part->place[i];
-		p->kind[i] = PIXEL_FIXED;
+		p->kind[i] = PIXEL_ONE;
 		if (!used[i])
 			continue;
-		if (!classify(&part->code, &p->shape, &p->code.operand[i], &p->place[i],
-			      &p->kind[i], &p->flat))
+		if (!classify(&part->code, &p->shape, &part->code.operand[i], pl, &p->kind[i]))
 			return false;
 		p->n_read += p->kind[i] == PIXEL_READ;
 		p->n_write += p->kind[i] == PIXEL_WRITE;
-		if (p->kind[i] == PIXEL_FIXED) /* a constant */
-			p->code.operand[i].data =
-				(float *)(uintptr_t)((const char *)p->place[i].data +
-						     p->place[i].bytes);
+		const float *x = (const float *)(const void *)((const char *)pl->data + pl->bytes);
+		*o = (struct epi_operand){
+			.div = 1, .mod = 1, .row = 0, .col = p->kind[i] != PIXEL_ONE};
+		if (p->kind[i] == PIXEL_ONE)
+			o->data = (float *)(uintptr_t)x;
+		else if (p->kind[i] == PIXEL_CHANNEL)
+			o->data = p->repeated[i] = repeat(x, &p->shape);
 	}
-	for (int i = 0; i < p->code.n_operands; i++)
-		if (p->kind[i] != PIXEL_FIXED)
-			p->code.operand[i] = (struct epi_operand){
-				NULL, 1, INT64_MAX, p->flat ? 0 : p->shape.channels, 1};
+	p->code.rows = 1;
+	find_sum(p);
 	return true;
+}
+
+void pixel_program_release(struct pixel_program *p)
+{
+	for (int i = 0; i < EPI_OPERANDS; i++)
+		mem_free(p->repeated[i]);
 }
 
 int64_t pixel_program_floats(const struct pixel_program *p, int64_t n)
@@ -76,17 +147,15 @@ void pixel_program_run(const struct pixel_program *p, struct epilogue *code,
 	int64_t floats = n * p->shape.channels, step = (floats + 15) / 16 * 16;
 	float *at = scratch;
 	for (int i = 0; i < code->n_operands; i++) {
-		if (p->kind[i] == PIXEL_FIXED)
+		if (p->kind[i] != PIXEL_READ && p->kind[i] != PIXEL_WRITE)
 			continue;
 		code->operand[i].data = at;
 		if (p->kind[i] == PIXEL_READ)
 			form_read(&memory[i].form, &p->shape, memory[i].data, image, first, n, at);
 		at += step;
 	}
-	code->rows = p->flat ? 1 : n;
-	code->cols = p->flat ? floats : p->shape.channels;
-	for (int64_t row = 0; row < code->rows; row++)
-		cpu_epilogue_row(code, c ? c + row * code->cols : NULL, row, 0, code->cols);
+	code->cols = floats;
+	cpu_epilogue_row(code, c, 0, 0, floats);
 	for (int i = 0; i < code->n_operands; i++)
 		if (p->kind[i] == PIXEL_WRITE)
 			form_write(&memory[i].form, &p->shape, memory[i].data, image, first, n,

@@ -181,6 +181,65 @@ int onednn_primitive_run(const struct onednn_primitive *x, const struct onednn_a
 	return execute(x->p, all, n, e);
 }
 
+struct onednn_bound {
+	dnnl_primitive_t p; /* the primitive's */
+	dnnl_stream_t stream;
+	int n;
+	bool has_scratch; /* the last argument */
+	dnnl_exec_arg_t arg[ONEDNN_ARGS];
+};
+
+struct onednn_bound *onednn_bind(const struct onednn_primitive *x, const struct onednn_arg *arg,
+				 int n)
+{
+	struct onednn_bound *b = MEM_NEW(struct onednn_bound);
+	struct onednn_arg all[ONEDNN_ARGS];
+	dnnl_memory_desc_t desc;
+	dnnl_dims_t bytes = {(dnnl_dim_t)x->scratch};
+	memcpy(all, arg, (size_t)n * sizeof *arg);
+	b->has_scratch = x->scratch > 0;
+	if (b->has_scratch) {
+		api.memory_desc_init_by_tag(&desc, 1, bytes, dnnl_u8, dnnl_a);
+		all[n++] = (struct onednn_arg){DNNL_ARG_SCRATCHPAD, &desc, NULL};
+	}
+	b->p = x->p;
+	dnnl_status_t s = api.stream_create(&b->stream, api.engine, dnnl_stream_default_flags);
+	while (s == dnnl_success && b->n < n) {
+		b->arg[b->n].arg = all[b->n].what;
+		s = api.memory_create(&b->arg[b->n].memory, all[b->n].desc, api.engine,
+				      (void *)(uintptr_t)all[b->n].data);
+		b->n += s == dnnl_success;
+	}
+	if (s == dnnl_success)
+		return b;
+	onednn_bound_free(b);
+	return NULL;
+}
+
+void onednn_bound_free(struct onednn_bound *b)
+{
+	if (!b)
+		return;
+	for (int i = 0; i < b->n; i++)
+		api.memory_destroy(b->arg[i].memory);
+	if (b->stream)
+		api.stream_destroy(b->stream);
+	mem_free(b);
+}
+
+int onednn_bound_run(struct onednn_bound *b, const void *x, void *y, void *scratch, struct err *e)
+{
+	one_thread();
+	dnnl_status_t s = api.memory_set_data_handle(b->arg[0].memory, (void *)(uintptr_t)x);
+	if (s == dnnl_success)
+		s = api.memory_set_data_handle(b->arg[1].memory, y);
+	if (s == dnnl_success && b->has_scratch)
+		s = api.memory_set_data_handle(b->arg[b->n - 1].memory, scratch);
+	if (s == dnnl_success)
+		s = api.primitive_execute(b->p, b->stream, b->n, b->arg);
+	return s == dnnl_success ? 0 : err_set(e, ST_RUNTIME, "oneDNN: status %d", (int)s);
+}
+
 int onednn_reorder(const dnnl_memory_desc_t *from, const void *src, const dnnl_memory_desc_t *to,
 		   void *dst, struct err *e)
 {

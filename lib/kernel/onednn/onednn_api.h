@@ -13,7 +13,7 @@
 /* clang-format off */
 #define ONEDNN_FUNCTIONS(X) \
 	X(set_max_cpu_isa) X(engine_create) X(stream_create) X(stream_destroy) X(memory_create) \
-	X(memory_destroy) X(memory_desc_init_by_strides) X(memory_desc_init_by_tag) \
+	X(memory_destroy) X(memory_set_data_handle) X(memory_desc_init_by_strides) X(memory_desc_init_by_tag) \
 	X(memory_desc_get_size) X(primitive_attr_create) X(primitive_attr_destroy) \
 	X(primitive_attr_set_output_scales) X(primitive_attr_set_scratchpad_mode) X(primitive_desc_create) X(primitive_desc_destroy) \
 	X(primitive_desc_query) X(primitive_desc_query_md) X(primitive_create) \
@@ -58,6 +58,17 @@ enum { ONEDNN_ARGS = 8 };
 /* scratch: x->scratch bytes, 64-byte aligned.  ST_RUNTIME: the library says no. */
 int onednn_primitive_run(const struct onednn_primitive *x, const struct onednn_arg *arg, int n,
 			 void *scratch, struct err *e) MUST_CHECK;
+/* A primitive with memory objects that stay from run to run, for one thread at a time. */
+struct onednn_bound;
+/* What is bound to `what` may move from run to run but for constants, whose address is arg's.  NULL:
+ * the library says no. */
+struct onednn_bound *onednn_bind(const struct onednn_primitive *x, const struct onednn_arg *arg,
+				 int n);
+void onednn_bound_free(struct onednn_bound *b); /* b may be NULL */
+/* As onednn_primitive_run with the arguments it was bound to, the first two of them at x and y. */
+int onednn_bound_run(struct onednn_bound *b, const void *x, void *y, void *scratch,
+		     struct err *e) MUST_CHECK;
+
 /* The prepare functions of single operators: as cpu_prepare_fn. */
 cpu_prepare_fn onednn_matmul_prepare, onednn_conv_prepare;
 

@@ -14,6 +14,7 @@ struct slice {
 	int64_t first, n, from, n_in, pad, pad_end;
 	int like; /* the slice whose primitive runs it */
 	struct onednn_primitive primitive;
+	struct onednn_bound *bound; /* with one image: since the first run */
 };
 
 struct onednn_conv {
@@ -236,8 +237,10 @@ void onednn_conv_free(struct onednn_conv *m)
 {
 	if (!m)
 		return;
-	for (int i = 0; i < m->n_slices; i++)
+	for (int i = 0; i < m->n_slices; i++) {
+		onednn_bound_free(m->slice[i].bound);
 		onednn_primitive_release(&m->slice[i].primitive);
+	}
 	cpu_pack_drop(m->pack);
 	mem_free(m->scale);
 	mem_free(m->bias);
@@ -288,16 +291,21 @@ struct onednn_slice onednn_conv_slice(const struct onednn_conv *m, int i)
 				     m->slice[s->like].primitive.scratch};
 }
 
-int onednn_conv_run(const struct onednn_conv *m, int i, const void *x, void *y, void *scratch,
+int onednn_conv_run(struct onednn_conv *m, int i, const void *x, void *y, void *scratch,
 		    struct err *e)
 {
-	const struct onednn_primitive *p = &m->slice[m->slice[i].like].primitive;
+	struct slice *s = &m->slice[i];
+	const struct onednn_primitive *p = &m->slice[s->like].primitive;
 	dnnl_memory_desc_t bias;
 	const struct onednn_arg args[] = {{DNNL_ARG_SRC, &p->src, x},
-					  {DNNL_ARG_WEIGHTS, &p->weights, m->pack->data},
 					  {DNNL_ARG_DST, &p->dst, y},
+					  {DNNL_ARG_WEIGHTS, &p->weights, m->pack->data},
 					  {DNNL_ARG_BIAS, &bias, m->bias}};
+	if (s->bound)
+		return onednn_bound_run(s->bound, x, y, scratch, e);
 	if (m->bias)
 		bias_desc(m, &bias);
+	if (m->g.batch == 1)
+		s->bound = onednn_bind(p, args, m->bias ? 4 : 3);
 	return onednn_primitive_run(p, args, m->bias ? 4 : 3, scratch, e);
 }

@@ -33,8 +33,9 @@ struct onednn_slice {
 };
 int onednn_conv_slices(const struct onednn_conv *m);
 struct onednn_slice onednn_conv_slice(const struct onednn_conv *m, int i);
-/* x (n_in, groups * cin), y (n, groups * cout); scratch: 64-byte aligned. */
-int onednn_conv_run(const struct onednn_conv *m, int i, const void *x, void *y, void *scratch,
+/* x (n_in, groups * cin), y (n, groups * cout); scratch: 64-byte aligned.  With one image a slice is run by
+ * one thread at a time. */
+int onednn_conv_run(struct onednn_conv *m, int i, const void *x, void *y, void *scratch,
 		    struct err *e) MUST_CHECK;
 
 #endif
