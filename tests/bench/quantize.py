@@ -4,8 +4,7 @@
 Activations that Convolution, GroupConvolution and MatMul with constant weights read, and both inputs of an Add of two
 activations, get one range for the whole tensor: 0 .. high, or symmetric with one level more below zero where some are
 negative.  Weights get symmetric ranges for each output channel, 255 levels.  Ranges are those of one
-random input, so that the model's numbers mean something even with random weights.  --small N cuts nothing; it only
-names the seed of the input.
+random input (--seed), so that the model's numbers mean something even with random weights.
 """
 import argparse
 import sys

@@ -119,7 +119,7 @@ outputs() {
 	[[ $output != *precision* ]]
 }
 
-@test "devices of both precisions in one placement; cpu:0 and its bf16 are one core" {
+@test "devices of both precisions in one placement; cpu:0 and its bf16 take turns" {
 	needs_onednn
 	two_cores
 	export HSDAG_BF16_PRODUCTS=1
@@ -132,8 +132,8 @@ outputs() {
 		off = np.linalg.norm(a - b) / np.linalg.norm(a)
 		assert 1e-6 < off < 2e-2, off
 	'
-	run -2 --separate-stderr devrun probe -D cpu:0,cpu:0/precision=bf16 -o no.mp c1x1.mp
-	[[ $stderr == *"share cores"* ]]
+	devrun probe -D cpu:0,cpu:0/precision=bf16 -o turns.mp c1x1.mp
+	py 'd = of("turns.mp", "devs")[0]; assert d["turns"], d'
 	run -0 devrun probe -D cpu:0,cpu:1 --precision bf16 -o both.mp c1x1.mp
 	run -0 recdump -k devs both.mp
 	[[ $output == *"cpu:0/precision=bf16"*"cpu:1/precision=bf16"* ]]
