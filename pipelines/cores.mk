@@ -2,7 +2,7 @@
 #
 #   make cores
 #     MODELS="..."      names of tests/models or paths of .xml (default: nmt2 rnnlm googlenet)
-#     DEVICES=...       (default: cpu:0,cpu:1)
+#     DEVICES=...       (default: cpu:0,cpu:1,cpu)
 #     BUDGETS="15 40"   seconds of place
 #     TIMES=5           how often each
 #     JUDGE=15          seconds of the race that judges
@@ -19,7 +19,7 @@ CORES_PROGS  = $(addprefix $(B)/bin/,ir2dag dagfeat devsim devrun placebase gpne
 cores: $(CORES_PROGS)
 	@mkdir -p $(CORES_DIR)
 	@PATH="$(abspath $(B))/bin:$(abspath pipelines):$$PATH" B=$(abspath $(B)) $(CORES_PY) tests/bench/cores.py \
-	  -m $$(pipelines/fill.sh $(B)/models $(CORES_MODELS)) -D $(or $(DEVICES),cpu:0$(comma)cpu:1) \
+	  -m $$(pipelines/fill.sh $(B)/models $(CORES_MODELS)) -D $(or $(DEVICES),cpu:0$(comma)cpu:1$(comma)cpu) \
 	  --budgets $(call commas,$(or $(BUDGETS),15 40)) --times $(or $(TIMES),5) --judge $(or $(JUDGE),15) \
 	  --cache $(CORES_DIR)/cache --rows $(CORES_DIR)/cores.tsv > $(CORES_DIR)/cores.md.tmp
 	@mv $(CORES_DIR)/cores.md.tmp $(CORES_DIR)/cores.md

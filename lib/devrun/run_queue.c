@@ -75,14 +75,12 @@ int run_queue_assign(struct run_queue *q, const struct session *s, const struct 
 int run_queue_note(struct run_queue *q, const struct rec *r, struct err *e)
 {
 	struct run_rec run;
-	if (!run_is_out(r))
-		return 0;
-	if (run_decode(r, RUN_STEP | RUN_SAMPLE | RUN_SOURCE, q->arena, &run, e) < 0)
-		return err_prefix(e, "run record %llu", (unsigned long long)r->index);
+	int out = run_decode_out(r, q->arena, &run, e);
+	if (out <= 0)
+		return out;
 	for (size_t i = 0; i < q->n; i++) {
 		struct pending *x = &q->waiting[i];
-		if (x->left || !rollout_same(&x->place.id, &run.id) ||
-		    strcmp(x->place.source, run.source) != 0)
+		if (x->left || !run_is_of(&run, &x->place.id, x->place.source))
 			continue;
 		x->left = true;
 		break;

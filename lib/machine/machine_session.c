@@ -86,14 +86,12 @@ void machine_session_add(struct machine_session *s, const struct place_rec *p, u
 int machine_session_note(struct machine_session *s, const struct rec *r, struct err *e)
 {
 	struct run_rec run;
-	if (!run_is_out(r))
-		return 0;
-	if (run_decode(r, RUN_STEP | RUN_SAMPLE | RUN_SOURCE, s->arena, &run, e) < 0)
-		return err_prefix(e, "run record %llu", (unsigned long long)r->index);
+	int out = run_decode_out(r, s->arena, &run, e);
+	if (out <= 0)
+		return out;
 	for (size_t i = 0; i < s->n; i++) {
 		struct waiting *x = &s->wait[i];
-		if (x->left || !rollout_same(&x->place.id, &run.id) ||
-		    strcmp(x->place.source, run.source) != 0)
+		if (x->left || !run_is_of(&run, &x->place.id, x->place.source))
 			continue;
 		x->left = true;
 		break;

@@ -268,12 +268,21 @@ bool run_has_turns(const struct rec *r)
 	return val_get(r->map, "bursts") != NULL || val_get(r->map, "reason") != NULL;
 }
 
-bool run_is_out(const struct rec *r)
+int run_decode_out(const struct rec *r, struct arena *a, struct run_rec *out, struct err *e)
 {
 	const struct val *v = val_get(r->map, "out");
-	bool out = false;
+	bool is_out = false;
 
-	return v && val_bool(v, &out) && out;
+	if (!v || !val_bool(v, &is_out) || !is_out)
+		return 0;
+	if (run_decode(r, RUN_STEP | RUN_SAMPLE | RUN_SOURCE, a, out, e) < 0)
+		return err_prefix(e, "run record %llu", (unsigned long long)r->index);
+	return 1;
+}
+
+bool run_is_of(const struct run_rec *run, const struct rollout_id *id, const char *source)
+{
+	return rollout_same(&run->id, id) && strcmp(run->source, source) == 0;
 }
 
 bool run_has_schedule(const struct rec *r)

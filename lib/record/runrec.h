@@ -111,8 +111,12 @@ bool run_is_simulated(const struct rec *r);
 /* Is it of a race, or could it have been? */
 bool run_has_turns(const struct rec *r);
 
-/* Was it certainly slower than another in a race? */
-bool run_is_out(const struct rec *r);
+/* 1: r is a run record of a placement that was certainly slower than another in a race, which *out
+ * names (id, source; memory from a); 0: it is not; -1: ST_INPUT, it is malformed. */
+int run_decode_out(const struct rec *r, struct arena *a, struct run_rec *out,
+		   struct err *e) MUST_CHECK;
+/* Is it the run of the placement of this rollout and source? */
+bool run_is_of(const struct run_rec *run, const struct rollout_id *id, const char *source);
 
 /* The key `schedule`, which a final `best` record may have too; so do the two below take both. */
 void run_schedule_put(const struct run_schedule *s, struct rec_writer *w);

@@ -141,7 +141,7 @@ def digest(path):
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("-m", nargs="+", required=True, metavar="MODEL")
-    p.add_argument("-D", default="cpu:0,cpu:1", metavar="DEVICES")
+    p.add_argument("-D", default="cpu:0,cpu:1,cpu", metavar="DEVICES")
     p.add_argument("--budgets", default="15,40", metavar="S,...")
     p.add_argument("--times", type=int, default=5, metavar="N")
     p.add_argument("--judge", type=float, default=15, metavar="S")
