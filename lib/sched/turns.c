@@ -1,6 +1,7 @@
 /* turns.c - a set of devices that compute at once. */
 #include "sched/turns.h"
 
+#include <math.h>
 #include <stdbool.h>
 
 #include "base/mem.h"
@@ -32,4 +33,33 @@ uint32_t sched_apart(const uint8_t *turns, uint32_t k, uint32_t *dev)
 			dev[n++] = d;
 	mem_free(in);
 	return n;
+}
+
+/* The largest sum over devices of `may`, which take turns with all that are in already. */
+static double largest(const uint32_t *with, const double *load, uint32_t may)
+{
+	double most = 0;
+
+	for (; may; may &= may - 1) {
+		uint32_t d = (uint32_t)__builtin_ctz(may);
+
+		/* Sums are of ascending devices. */
+		most = fmax(most, load[d] + largest(with, load, may & (may - 1) & with[d]));
+	}
+	return most;
+}
+
+double sched_turn_load(const uint8_t *turns, uint32_t k, const double *load)
+{
+	uint32_t with[TURNS_MOST] = {0};
+	double most = 0;
+
+	for (uint32_t i = 0; i < k * k; i++) {
+		if (!turns[i])
+			continue;
+		most = fmax(most, load[i / k] + load[i % k]);
+		if (k <= TURNS_MOST)
+			with[i / k] |= UINT32_C(1) << i % k;
+	}
+	return k <= TURNS_MOST ? largest(with, load, (UINT32_C(1) << k) - 1) : most;
 }

@@ -9,4 +9,9 @@
  * where there is a device of all of them.  turns (k,k), NULL: none do; dev (k).  Returns how many. */
 uint32_t sched_apart(const uint8_t *turns, uint32_t k, uint32_t *dev);
 
+/* The largest sum of load (k) over devices each of which takes turns with all the others, of which
+ * nothing is at once.  Beyond TURNS_MOST devices sums are over two of them. */
+enum { TURNS_MOST = 16 };
+double sched_turn_load(const uint8_t *turns, uint32_t k, const double *load);
+
 #endif

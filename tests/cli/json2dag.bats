@@ -57,6 +57,24 @@ refused() {
 	'
 }
 
+@test "devices that take turns: one waits for the other, and a period has room for both" {
+	turns='{"devices": [{"name": "a"}, {"name": "b"}, {"name": "both", "turns": ["a", "b"]}],
+		"links": [{"src": "*", "dst": "*", "latency_s": 0, "bytes_per_s": 1e9}],
+		"nodes": [{"id": 0, "cost_s": 2}, {"id": 1, "cost_s": 3}, {"id": 2, "cost_s": {"a": 4, "b": 4, "both": 2}}], "edges": []}'
+	json2dag <<< "$turns" > turns.mp
+	echo '{"0": "a", "1": "b", "2": "both"}' > turned.json
+	placebase expert:turned.json turns.mp | devsim --schedule > run.mp
+	py '
+		d, r = of("run.mp", "devs")[0], of("run.mp", "run")[0]
+		assert array(d["turns"]).tolist() == [[0, 0, 1], [0, 0, 1], [1, 1, 0]]
+		# a and b beside each other, both behind or before them
+		assert r["lat_s"] == 5 and r["period_s"] == 5 and r["busy_s"] is not None, r
+	'
+	refused "${turns/\"b\"]/\"c\"]}" "devices[2]: turns: '"'c'"' is no other device"
+	refused "${turns/\"b\"]/\"both\"]}" "devices[2]: turns: '"'both'"' is no other device"
+	refused "$(sed 's/"turns": \[[^]]*\]/"turns": 7/' <<< "$turns")" "devices[2]"
+}
+
 @test "options, no links, co-location and memory decide what is legal" {
 	sed 's/"edges"/"options": {"contention": false, "order": "fifo"}, "edges"/' small.json > o.json
 	json2dag o.json | placebase expert:where.json | devsim > run.mp

@@ -59,7 +59,14 @@ def energy(ref):
 
 
 def period(ref):
-    return max([*ref.busy, *ref.link_busy.values()])
+    """The largest load of a device, a link, or devices each of which takes turns with the others."""
+    turns, k = ref.p.turns, len(ref.busy)
+    most = 0
+    for some in range(1, 1 << k):
+        group = [d for d in range(k) if some >> d & 1]
+        if all(b in turns[a] for i, a in enumerate(group) for b in group[:i]):
+            most = max(most, sum(ref.busy[d] for d in group))
+    return max([most, *ref.link_busy.values()])
 
 
 def columns(m, *keys):

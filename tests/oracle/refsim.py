@@ -19,6 +19,11 @@ class Problem:
         self.devices = [d["name"] for d in doc["devices"]]
         self.mem_limit = [d.get("mem_bytes", 0) for d in doc["devices"]]
         nodes, number = doc["nodes"], {d: i for i, d in enumerate(self.devices)}
+        self.turns = [set() for _ in self.devices]
+        for i, d in enumerate(doc["devices"]):
+            for o in d.get("turns", []):
+                self.turns[i].add(number[o])
+                self.turns[number[o]].add(i)
         self.names = [str(v.get("name", v["id"])) for v in nodes]
         self.mem = [v.get("mem_bytes", 0) for v in nodes]
         self.colocate = [json.dumps(v["colocate"]) if "colocate" in v else None for v in nodes]
@@ -183,11 +188,20 @@ class Run:
             self.copies.append([self.t, end, v, i, src, dst])
             heapq.heappush(self.events, (end, 1, len(self.copies) - 1))
         self.waiting = left
-        for dev, queue in enumerate(self.ready):
-            if queue and not self.node_busy[dev] and (self.p.overlap or not self.copy_busy[dev]):
-                v = heapq.heappop(queue)[1]
-                self.node_busy[dev], self.start[v] = True, self.t
-                heapq.heappush(self.events, (self.t + self.p.cost[v][dev], 0, v))
+        busy = lambda d: self.node_busy[d] or (not self.p.overlap and self.copy_busy[d])
+        held = set()
+        while True:
+            first = min(((q[0], d) for d, q in enumerate(self.ready) if q and d not in held and not busy(d)), default=None)
+            if first is None:
+                return
+            dev = first[1]
+            held.add(dev)
+            if any(busy(d) for d in self.p.turns[dev]):
+                held |= self.p.turns[dev]
+                continue
+            v = heapq.heappop(self.ready[dev])[1]
+            self.node_busy[dev], self.start[v] = True, self.t
+            heapq.heappush(self.events, (self.t + self.p.cost[v][dev], 0, v))
 
     def measure(self):
         p, on, k = self.p, self.on, len(self.p.devices)

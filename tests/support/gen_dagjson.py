@@ -84,6 +84,12 @@ def problem(seed, n=None, k=None):
         doc["options"] = {key: rng.random() < 0.5 for key in ("contention", "overlap") if rng.random() < 0.7}
         if rng.random() < 0.5:
             doc["options"]["order"] = rng.choice(["fifo", "rank"])
+    more = random.Random(f"turns {seed}")
+    if k > 1 and more.random() < 0.3:
+        for i, d in enumerate(doc["devices"]):
+            others = [o for o in names[:i] + names[i + 1:] if more.random() < 0.4]
+            if others or more.random() < 0.2:
+                d["turns"] = others
     return doc
 
 

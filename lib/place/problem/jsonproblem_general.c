@@ -1,7 +1,7 @@
 /* jsonproblem_general.c - the general JSON form of a placement problem: one object with `devices`,
  * `links`, `nodes`, `edges` and `options`, in SI units; keys that are not known are ignored.
  *
- *   devices  {name, type?, mem_bytes?, watts?, idle_watts?}
+ *   devices  {name, type?, mem_bytes?, watts?, idle_watts?, turns?}   turns: names, [...]
  *   links    {src, dst, latency_s, bytes_per_s, j_per_byte?}   by device name, "*" is any device
  *   nodes    {id, name?, type?, cost_s, mem_bytes?, out_bytes?, allowed?, colocate?}
  *   edges    {src, dst, bytes?}                  by node id; bytes: else the source's out_bytes
@@ -49,6 +49,30 @@ static int read_watts(struct reading *r, const struct val *device, uint32_t i)
 		       : 0;
 }
 
+/* With which devices device i takes turns, as far as it says so. */
+static int read_turns(struct reading *r, const struct val *device, uint32_t i)
+{
+	struct devs *d = &r->p->devs;
+	size_t n = SIZE_MAX;
+	const char **names;
+
+	if (!is_there(device, "turns"))
+		return 0;
+	if (get_texts(device, "turns", r->a, &n, &names, r->e) < 0)
+		return -1;
+	if (!d->turns && n > 0)
+		d->turns = ARENA_NEWN(r->a, uint8_t, (size_t)d->k * d->k);
+	for (size_t j = 0; j < n; j++) {
+		int other = devs_find(d, names[j]);
+
+		if (other < 0 || (uint32_t)other == i)
+			return err_set(r->e, ST_INPUT, "turns: '%s' is no other device", names[j]);
+		d->turns[(size_t)i * d->k + (uint32_t)other] = 1;
+		d->turns[(size_t)other * d->k + i] = 1;
+	}
+	return 0;
+}
+
 static int read_devices(struct reading *r, const struct val *json)
 {
 	struct devs *d = &r->p->devs;
@@ -74,6 +98,9 @@ static int read_devices(struct reading *r, const struct val *json)
 				       "devices[%u]: name '%s' is empty, '*' or was there before",
 				       i, d->names[i]);
 	}
+	for (uint32_t i = 0; i < d->k; i++)
+		if (read_turns(r, val_at(list, i), i) < 0)
+			return err_prefix(r->e, "devices[%u]", i);
 	return 0;
 }
 

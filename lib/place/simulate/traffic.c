@@ -4,6 +4,8 @@
 
 #include "place/simulate/traffic.h"
 
+#include "sched/turns.h"
+
 void traffic_init(struct place_traffic *x, uint32_t k, uint32_t n_tensors)
 {
 	x->k = k;
@@ -121,7 +123,7 @@ double traffic_period_s(const struct place_traffic *x, const struct place_model 
 		}
 		most = fmax(most, load);
 	}
-	return most;
+	return m->costs.turns ? fmax(most, sched_turn_load(m->costs.turns, x->k, busy_s)) : most;
 }
 
 double traffic_energy_j(const struct place_traffic *x, const struct place_model *m,

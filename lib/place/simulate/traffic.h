@@ -21,7 +21,7 @@ void traffic_release(struct place_traffic *x);
 void traffic_count(struct place_traffic *x, const struct place_model *m, const uint16_t *device);
 
 /* Seconds per sample when samples follow each other closely, each through the same placement: the
- * largest load of a device (busy_s (k); and its copies, when it does not compute meanwhile) or of
+ * largest load of a device, or of devices that take turns (busy_s (k); and its copies, when it does not compute meanwhile) or of
  * a link (when copies on one wait for each other). */
 double traffic_period_s(const struct place_traffic *x, const struct place_model *m,
 			const double *busy_s);
