@@ -251,6 +251,26 @@ sources() {
 	[[ $output == *'"ok": true'* ]]
 }
 
+@test "networks compose on a device of this machine: others' groups, rewards on the way by every few groups" {
+	models googlenet
+	dagfeat googlenet.mp | devrun --probe -D cpu:0 > start.mp
+	measured="devrun --min-runs 1 --max-seconds 0.01"
+	daggroup --groups 9 metis start.mp > metis.mp
+	local train="$ROOT/pipelines/train"
+	"$train" --net rnn --embed "--hidden 16" --run "$measured" metis.mp --episodes 1 --steps 1 --samples 2 --keep > rnn.mp
+	[ "$(recdump -k update --tsv groups rnn.mp)" = 9 ]
+	gpnembed --net hierarchical --groups 9 --hidden 16 start.mp > drawn.mp
+	daggroup --of drawn.mp start.mp > groups.mp
+	"$train" --embed "--hidden 16 --no-costs" --run "$measured" groups.mp --episodes 1 --steps 2 --keep > gpn.mp
+	[ "$(recdump -k update --tsv groups gpn.mp)" -le 9 ]
+	"$train" --net placeto --embed "--groups 12 --hidden 8" --run "$measured" start.mp --episodes 1 --steps 1 --visits 4 --keep > placeto.mp
+	[ "$(recdump -k run --tsv source placeto.mp | grep -c start)" = 1 ]
+	for f in rnn gpn placeto; do
+		[ "$(recdump -k run --tsv ok "$f.mp" | sort -u)" = true ]
+		[ "$(recdump -k update $f.mp | wc -l)" = 1 ]
+	done
+}
+
 @test "train --and: graphs take turns, each goes on with the parameters of the one before" {
 	for m in alexnet resnet50; do ir2dag "$MODELS/$m.xml" | dagfeat | devsim --probe > $m.mp; done
 	train() { B=$B "$ROOT/pipelines/train" --net placeto --embed "--hidden 8 --groups 12 --threads 1" "$@"; }

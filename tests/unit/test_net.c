@@ -461,10 +461,10 @@ static void registered(void)
 			check_gradient(&s, &r, name);
 			world_release(&s);
 		}
-		if (!net->policy)
+		if (!net->policy) {
 			turns(net);
-		if (net->side_by_side)
 			together(net);
+		}
 		mem_free(h);
 	}
 	tap(!net_find("unheard"), "an unknown network is none");

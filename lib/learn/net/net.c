@@ -269,6 +269,15 @@ static bool again(struct choices *c)
 	return any;
 }
 
+/* Devices of n steps: side by side, or one step after another. */
+static void choose(struct tape *t, const struct net_model *m, struct mat *const *p, uint32_t n,
+		   struct mat *const *z, struct choices *c)
+{
+	uint32_t at_once = m->net->side_by_side ? n : 1;
+	for (uint32_t i = 0; i < n; i += at_once)
+		m->net->choose(t, m, p, at_once, z + i, c + i);
+}
+
 static int draw_in_turn(struct tape *t, const struct net_model *m, uint32_t n,
 			const struct to_place *q, const struct draw *draw, struct drawn *out,
 			struct err *e)
@@ -289,7 +298,7 @@ static int draw_in_turn(struct tape *t, const struct net_model *m, uint32_t n,
 		out[i] = (struct drawn){c[i].action, c[i].drawn_logp, size};
 	}
 	for (bool any = true; any;) {
-		m->net->choose(t, m, p, n, z, c);
+		choose(t, m, p, n, z, c);
 		any = false;
 		for (uint32_t i = 0; i < n; i++)
 			any = again(&c[i]) || any;
@@ -450,7 +459,7 @@ static void replay_policy(struct tape *t, const struct net_model *m, struct mat 
 		r[i].n_logp = s->n_samples;
 	}
 	if (!m->net->policy && r->s->n_samples > 0)
-		m->net->choose(t, m, p, n, z, c);
+		choose(t, m, p, n, z, c);
 }
 
 /* Log-probabilities of the devices, and their part of the objective.  Returns the sum of the samples'

@@ -180,7 +180,7 @@ struct drawn {
 };
 int net_draw(struct net_work *w, const struct net_model *m, const struct to_place *q,
 	     const struct draw *draw, struct drawn *out, struct err *e) MUST_CHECK;
-/* The same of n steps, of as many samples each, of a network that is side_by_side: q, draw, out (n). */
+/* The same of n steps, of as many samples each, of a network that chooses in turn: q, draw, out (n). */
 int net_draw_steps(struct net_work *w, const struct net_model *m, uint32_t n,
 		   const struct to_place *q, const struct draw *draw, struct drawn *out,
 		   struct err *e) MUST_CHECK;
@@ -222,8 +222,8 @@ int net_check(struct net_work *w, const struct net_model *m, const struct partit
  *
  * (with coef_group: sum_g coef_group[s,g] * logp of group g's device instead of coef_logp[s] * logp[s])
  * with respect to both blocks, added to grad_embed (embed->n) and grad_policy
- * (policy->n); no gradient flows into x.  Both gradients NULL: forward only.  Several steps: of a
- * network that is side_by_side, of as many samples each. */
+ * (policy->n); no gradient flows into x.  Both gradients NULL: forward only.  Several steps: of
+ * as many samples each. */
 int net_replay(struct net_work *w, const struct net_model *m, struct replay_step *s, uint32_t n,
 	       float *grad_embed, float *grad_policy, struct err *e) MUST_CHECK;
 
