@@ -7,7 +7,8 @@
 
 /* How the elements of an f32 tensor lie in memory. */
 struct mem_form {
-	enum elem elem; /* EL_F32; EL_U8, EL_I8: codes, the value is code * scale */
+	/* EL_F32; EL_U8, EL_I8: codes, the value is code * scale; EL_BF16: with scale 1 */
+	enum elem elem;
 	bool pixels; /* channels (dim 1) behind the other dims, images outermost; else row-major */
 	float scale;
 };

@@ -16,9 +16,16 @@ struct form_shape form_shape_of(const struct tensor *t)
 	return s;
 }
 
+int64_t form_size(enum elem elem)
+{
+	return elem == EL_F32 ? 4 : elem == EL_BF16 ? 2 : 1;
+}
+
 void form_codes(const struct mem_form *f, const float *src, int64_t n, void *dst)
 {
-	if (f->elem == EL_U8)
+	if (f->elem == EL_BF16)
+		LEVEL_CALL(to_bf16, src, n, dst);
+	else if (f->elem == EL_U8)
 		LEVEL_CALL(to_u8, src, n, 1 / f->scale, dst);
 	else
 		LEVEL_CALL(to_i8, src, n, 1 / f->scale, dst);
@@ -52,6 +59,8 @@ void form_max(enum elem elem, const void *x, int64_t n, void *y)
 {
 	if (elem == EL_F32)
 		LEVEL_CALL(max_f32, x, n, y);
+	else if (elem == EL_BF16)
+		LEVEL_CALL(max_bf16, x, n, y);
 	else if (elem == EL_I8)
 		LEVEL_CALL(max_i8, x, n, y);
 	else
@@ -60,7 +69,9 @@ void form_max(enum elem elem, const void *x, int64_t n, void *y)
 
 static void from_codes(const struct mem_form *f, const void *src, int64_t n, float *dst)
 {
-	if (f->elem == EL_U8)
+	if (f->elem == EL_BF16)
+		LEVEL_CALL(from_bf16, src, n, dst);
+	else if (f->elem == EL_U8)
 		LEVEL_CALL(from_u8, src, n, f->scale, dst);
 	else
 		LEVEL_CALL(from_i8, src, n, f->scale, dst);
@@ -76,7 +87,7 @@ void form_read(const struct mem_form *f, const struct form_shape *s, const void 
 	} else if (f->elem == EL_F32) {
 		memcpy(dst, (const float *)data + at, (size_t)(n * s->channels) * sizeof *dst);
 	} else {
-		from_codes(f, (const char *)data + at, n * s->channels, dst);
+		from_codes(f, (const char *)data + at * form_size(f->elem), n * s->channels, dst);
 	}
 }
 
@@ -90,7 +101,7 @@ void form_write(const struct mem_form *f, const struct form_shape *s, void *data
 	else if (f->elem == EL_F32)
 		memcpy((float *)data + at, src, (size_t)(n * s->channels) * sizeof *src);
 	else
-		form_codes(f, src, n * s->channels, (char *)data + at);
+		form_codes(f, src, n * s->channels, (char *)data + at * form_size(f->elem));
 }
 
 void form_plain(const struct mem_form *f, const struct form_shape *s, const void *data, float *dst)

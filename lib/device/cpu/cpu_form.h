@@ -21,6 +21,7 @@ void form_read(const struct mem_form *f, const struct form_shape *s, const void 
 /* The same into a tensor; codes are rounded and limited. */
 void form_write(const struct mem_form *f, const struct form_shape *s, void *data, int64_t image,
 		int64_t first, int64_t n, const float *src);
+int64_t form_size(enum elem elem); /* bytes of an element */
 /* n floats to codes of f->elem. */
 void form_codes(const struct mem_form *f, const float *src, int64_t n, void *dst);
 /* n codes of two forms, added, in a third form; at least `low` times its scale. */

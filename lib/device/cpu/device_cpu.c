@@ -10,7 +10,7 @@
 #include "device/cpu/cpu_dynop.h"
 #include "device/cpu/cpu_form.h"
 #include "device/cpu/cpu_fuse.h"
-#include "device/cpu/cpu_int8.h"
+#include "device/cpu/cpu_narrow.h"
 #include "device/host_memory.h"
 #include "kernel/cpu_impl.h"
 #include "kernel/onednn/onednn.h"
@@ -31,14 +31,15 @@ struct cpu_state {
 	struct cpu_ctx *ctx;
 	bool pinned;
 	enum precision precision;
+	bool narrows; /* tensors may be in another form than plain (cpu_narrow.h) */
 };
 
-/* A dynamic operator, a fused step or one in 8 bits; pointers to what it is not are NULL.  A step that is
- * in 8 bits only where its tensors are (int8_step_alone) is a fused one, too. */
+/* A dynamic operator, a fused step or one in 8 or 16 bits; pointers to what it is not are NULL.  A step that is
+ * in 8 or 16 bits only where its tensors are (narrow_step_alone) is a fused one, too. */
 struct step {
 	struct dynop_step *dynop;    /* cpu_dynop.h */
 	struct fused *fused;         /* cpu_fuse.h */
-	struct int8_step *int8;      /* cpu_int8.h */
+	struct narrow_step *narrow;  /* cpu_narrow.h */
 	struct form_shape *in_shape; /* (n_in) where inputs may be in another form than plain */
 	const struct graph *graph;
 	uint32_t v; /* its first node */
@@ -217,6 +218,8 @@ static int cpu_open(struct device *d, struct err *e)
 	s->ctx = cpu_ctx_new(s->pool, packs);
 	d->state = s;
 	s->precision = precision;
+	s->narrows =
+		precision == PRECISION_INT8 || (precision == PRECISION_BF16 && onednn_multiplies());
 	if (precision == PRECISION_BF16)
 		cpu_ctx_allow_bf16(s->ctx, onednn_prepare);
 	if (precision != PRECISION_F32)
@@ -292,7 +295,7 @@ static void cpu_step_free(struct device *d, struct step *s)
 	(void)d;
 	dynop_step_free(s->dynop);
 	cpu_fuse_free(s->fused);
-	int8_step_free(s->int8);
+	narrow_step_free(s->narrow);
 	mem_free(s->in_shape);
 	mem_free(s->at);
 	mem_free(s);
@@ -320,15 +323,16 @@ static int cpu_prepare(struct device *d, const struct step_spec *spec, struct st
 	int rc = 0;
 	if (dynop_step_wants(spec))
 		rc = dynop_step_new(spec, state->ctx, &s->dynop, e);
-	else if (state->precision == PRECISION_INT8)
-		rc = int8_step_new(spec, state->ctx, &s->int8, e);
-	if (rc >= 0 && !s->dynop && !(s->int8 && int8_step_alone(s->int8)))
+	else if (state->narrows)
+		rc = narrow_step_new(spec, state->ctx, state->precision == PRECISION_BF16,
+				     &s->narrow, e);
+	if (rc >= 0 && !s->dynop && !(s->narrow && narrow_step_alone(s->narrow)))
 		rc = cpu_fuse_new(spec, state->ctx, &s->fused, e);
 	if (rc < 0) {
 		cpu_step_free(d, s);
 		return -1;
 	}
-	if (state->precision == PRECISION_INT8)
+	if (state->narrows)
 		s->in_shape = shapes_of(spec);
 	*out = s;
 	return 0;
@@ -365,8 +369,8 @@ static int cpu_run(struct device *d, struct step *s, struct devmem *const *in,
 {
 	void **at = s->at;
 	char l[300];
-	if (s->int8 && int8_step_wants(s->int8, in, out)) {
-		if (int8_step_run(s->int8, in, out, e) == 0)
+	if (s->narrow && narrow_step_wants(s->narrow, in, out)) {
+		if (narrow_step_run(s->narrow, in, out, e) == 0)
 			return 0;
 		return err_prefix(e, "%s", graph_layer(s->graph, s->v, l, sizeof l));
 	}
@@ -395,8 +399,8 @@ static void cpu_step_memory(struct device *d, const struct step *s,
 			    void (*fn)(void *arg, const void *key, uint64_t bytes), void *arg)
 {
 	(void)d;
-	if (s->int8)
-		fn(arg, s->int8, int8_step_bytes(s->int8));
+	if (s->narrow)
+		fn(arg, s->narrow, narrow_step_bytes(s->narrow));
 	if (s->dynop)
 		fn(arg, s->dynop, dynop_step_bytes(s->dynop));
 	else if (s->fused)

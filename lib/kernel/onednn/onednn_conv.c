@@ -20,7 +20,8 @@ struct slice {
 struct onednn_conv {
 	struct window g;
 	dnnl_data_type_t src, weights, dst;
-	float *scale, *bias;         /* (groups * cout) or NULL */
+	float *scale, *bias; /* (groups * cout) or NULL */
+	bool relu;
 	int axis;                    /* of the window's dims, that the slices cut */
 	int64_t in_inner, out_inner; /* pixels of a row */
 	int n_slices;
@@ -89,6 +90,18 @@ static void bias_desc(const struct onednn_conv *m, dnnl_memory_desc_t *d)
 	onednn_api()->memory_desc_init_by_tag(d, 1, dims, dnnl_f32, dnnl_a);
 }
 
+static bool add_relu(dnnl_primitive_attr_t attr)
+{
+	const struct onednn_api *api = onednn_api();
+	dnnl_post_ops_t ops = NULL;
+	bool ok = api->post_ops_create(&ops) == dnnl_success &&
+		  api->post_ops_append_eltwise(ops, 1, dnnl_eltwise_relu, 0, 0) == dnnl_success &&
+		  api->primitive_attr_set_post_ops(attr, ops) == dnnl_success;
+	if (ops)
+		api->post_ops_destroy(ops);
+	return ok;
+}
+
 /* weights: the layout that another slice's primitive has chosen; NULL: any. */
 static bool slice_primitive(const struct onednn_conv *m, struct slice *s,
 			    const dnnl_memory_desc_t *weights)
@@ -127,7 +140,7 @@ static bool slice_primitive(const struct onednn_conv *m, struct slice *s,
 	if (ok && m->scale)
 		ok = api->primitive_attr_set_output_scales(attr, y[1], 1 << 1, m->scale) ==
 		     dnnl_success;
-	ok = ok && onednn_primitive_new(&s->primitive, &d, attr);
+	ok = ok && (!m->relu || add_relu(attr)) && onednn_primitive_new(&s->primitive, &d, attr);
 	if (attr)
 		api->primitive_attr_destroy(attr);
 	return ok;
@@ -253,6 +266,7 @@ int onednn_conv_new(const struct onednn_conv_spec *s, struct cpu_ctx *c, struct 
 	struct onednn_conv *m = MEM_NEW(struct onednn_conv);
 	size_t n = (size_t)(s->g.groups * s->g.cout);
 	m->g = s->g;
+	m->relu = s->relu;
 	m->src = type_of(s->src);
 	m->dst = type_of(s->dst);
 	m->weights = s->src == EL_BF16 ? dnnl_bf16 : dnnl_s8;

@@ -12,12 +12,14 @@ struct onednn_conv;
 struct onednn_conv_spec {
 	struct window g;
 	enum elem src; /* EL_BF16; EL_U8, EL_I8 */
-	enum elem dst; /* EL_F32; of integers also EL_U8 or EL_I8: rounded and limited */
+	enum elem
+		dst; /* EL_F32; of integers also EL_U8 or EL_I8, of bf16 also EL_BF16: rounded and limited */
 	/* (groups * cout, cin, taps): f32, f16 or bf16 for EL_BF16, i8 for integers; read by the call. */
 	struct tensor weights;
 	const void *key; /* of the pack: the address of the constant that the weights are made of */
 	/* (groups * cout) or NULL: the output is (sum + bias) * scale. */
 	const float *scale, *bias;
+	bool relu; /* what is negative of it becomes 0 */
 };
 /* 1; 0: the library has no good primitive for it; -1: ST_RUNTIME. */
 int onednn_conv_new(const struct onednn_conv_spec *s, struct cpu_ctx *c, struct onednn_conv **out,

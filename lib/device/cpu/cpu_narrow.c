@@ -1,21 +1,22 @@
-/* cpu_int8.c - see cpu_int8.h.
+/* cpu_narrow.c - see cpu_narrow.h.
  *
  *	codes --convolution--> codes                                  scale, bias and limits by oneDNN
  *	codes --convolution--> f32 tile --program--> codes or f32     anything else behind it
  *	codes, f32 --> f32 tile --program--> codes or f32             no convolution */
-#include "device/cpu/cpu_int8.h"
-#include "device/cpu/cpu_int8_impl.h"
+#include "device/cpu/cpu_narrow.h"
+#include "device/cpu/cpu_narrow_impl.h"
 #include "kernel/onednn/onednn_conv.h"
 
 #include <string.h>
 
 enum { TILE_FLOATS = PIXEL_FLOATS };
 
-enum int8_kind { INT8_CONV, INT8_PROGRAM, INT8_MAX_POOL };
+enum narrow_kind { NARROW_CONV, NARROW_PROGRAM, NARROW_MAX_POOL };
 
-struct int8_step {
+struct narrow_step {
 	struct cpu_ctx *ctx;
-	enum int8_kind kind;
+	bool bf16; /* else 8 bits */
+	enum narrow_kind kind;
 	uint32_t n_out;
 	struct mem_form *want; /* (n_out) of outputs that only this device reads */
 	struct form_shape in_shape, shape;
@@ -37,13 +38,17 @@ static bool fits_pixels(const struct tensor *t)
 	       tensor_elements(t) > 0 && t->dim[1] <= FORM_CHANNELS;
 }
 
+static const struct mem_form bf16_pixels = {.elem = EL_BF16, .pixels = true, .scale = 1};
+
 /* The form that output 0 of a node takes where nobody else reads it. */
-static struct mem_form wanted(const struct step_node *n)
+static struct mem_form wanted(const struct narrow_step *s, const struct step_node *n)
 {
 	struct mem_form f = {.elem = EL_F32}, grid;
 	if (!wants_pixels(n->graph, n->v))
 		return f;
-	if (grid_of(n->graph, n->v, n->env, &grid))
+	if (s->bf16)
+		f = bf16_pixels;
+	else if (grid_of(n->graph, n->v, n->env, &grid))
 		f = grid;
 	f.pixels = true;
 	return f;
@@ -136,8 +141,30 @@ static bool take_codes(struct fuse_part *part, const struct fuse_node *const *no
 	return false;
 }
 
+/* Is all that follows a ReLU?  Then it is left out. */
+static bool take_relu(struct epilogue *c)
+{
+	const struct epi_source *x = &c->code[0].source[0];
+	return c->n_code == 1 && c->code[0].kind == OP_RELU && !x->operand && x->index == 0 &&
+	       drop_first(c);
+}
+
+static int bf16_conv(struct narrow_step *s, const struct step_node *n, const float *bias, bool relu,
+		     struct err *e)
+{
+	const struct tensor *w = n->in[1].tensor;
+	struct onednn_conv_spec spec = {.g = s->g,
+					.src = EL_BF16,
+					.dst = s->direct ? EL_BF16 : EL_F32,
+					.weights = *w,
+					.key = w->data,
+					.bias = bias,
+					.relu = relu};
+	return onednn_conv_new(&spec, s->ctx, &s->conv, e);
+}
+
 /* Weights as codes, their scales, and the convolution. */
-static int conv_new(struct int8_step *s, const struct step_node *n, const float *bias,
+static int conv_new(struct narrow_step *s, const struct step_node *n, const float *bias,
 		    struct err *e)
 {
 	const struct tensor *w = n->in[1].tensor;
@@ -175,7 +202,7 @@ static int conv_new(struct int8_step *s, const struct step_node *n, const float 
 	return rc;
 }
 
-static int new_conv(struct int8_step *s, const struct step_spec *spec, struct fuse_plan *p,
+static int new_conv(struct narrow_step *s, const struct step_spec *spec, struct fuse_plan *p,
 		    struct err *e)
 {
 	const struct step_node *n = &spec->node[0];
@@ -184,8 +211,10 @@ static int new_conv(struct int8_step *s, const struct step_spec *spec, struct fu
 	    n->in[0].from != FROM_INPUT || n->in[1].from != FROM_CONST || !w->data || w->quant ||
 	    (w->elem != EL_F32 && w->elem != EL_F16) || tensor_elements(w) == 0 ||
 	    !fits_pixels(n->in[0].tensor) || !fits_pixels(&n->out[0]) ||
-	    !grid_of(n->graph, source_of(n, 0), n->env, &s->x))
+	    (!s->bf16 && !grid_of(n->graph, source_of(n, 0), n->env, &s->x)))
 		return 0;
+	if (s->bf16)
+		s->x = bf16_pixels;
 	s->x.pixels = true;
 	s->x_in = n->in[0].index;
 	s->in_shape = form_shape_of(n->in[0].tensor);
@@ -199,16 +228,22 @@ static int new_conv(struct int8_step *s, const struct step_spec *spec, struct fu
 	if (n_nodes != part->code.n_code)
 		return 0;
 	const float *bias = take_bias(part, &s->shape);
-	s->want[0] = wanted(p->node[part->result].node);
-	s->direct = take_codes(part, node + (bias != NULL), &s->codes);
+	bool relu = s->bf16 && take_relu(&part->code);
+	s->want[0] = wanted(s, p->node[part->result].node);
+	s->codes = bf16_pixels;
+	if (s->bf16)
+		s->direct = part->code.n_code == 0 && s->want[0].elem == EL_BF16;
+	else
+		s->direct = take_codes(part, node + (bias != NULL), &s->codes);
 	s->has_program = part->code.n_code > 0;
 	if (s->has_program &&
 	    (!pixel_program_init(&s->program, part, &n->out[0]) || s->program.n_write > 0))
 		return 0;
-	return conv_new(s, n, bias, e);
+	return s->bf16 ? bf16_conv(s, n, bias, relu, e) : conv_new(s, n, bias, e);
 }
 
-static int new_program(struct int8_step *s, const struct step_spec *spec, const struct fuse_plan *p)
+static int new_program(struct narrow_step *s, const struct step_spec *spec,
+		       const struct fuse_plan *p)
 {
 	if (p->n_parts != 1 || p->part[0].head || !fits_pixels(p->node[0].out))
 		return 0;
@@ -219,7 +254,7 @@ static int new_program(struct int8_step *s, const struct step_spec *spec, const 
 		if (f->leaves && !tensor_same_shape(f->out, p->node[p->part[0].result].out))
 			return 0;
 		if (f->leaves)
-			s->want[f->out_index] = wanted(f->node);
+			s->want[f->out_index] = wanted(s, f->node);
 	}
 	(void)spec;
 	s->has_program = true;
@@ -228,7 +263,7 @@ static int new_program(struct int8_step *s, const struct step_spec *spec, const 
 }
 
 /* MaxPool, perhaps with a FakeQuantize behind it. */
-static int new_max_pool(struct int8_step *s, const struct step_spec *spec)
+static int new_max_pool(struct narrow_step *s, const struct step_spec *spec)
 {
 	const struct step_node *n = &spec->node[0], *last = &spec->node[spec->n_nodes - 1];
 	bool quantizes = spec->n_nodes == 2 && last->op->kind == OP_FAKE_QUANTIZE;
@@ -242,7 +277,7 @@ static int new_max_pool(struct int8_step *s, const struct step_spec *spec)
 	s->x_in = n->in[0].index;
 	s->in_shape = form_shape_of(n->in[0].tensor);
 	s->shape = form_shape_of(&n->out[0]);
-	s->want[0] = wanted(last);
+	s->want[0] = wanted(s, last);
 	cpu_window_init(&s->g, n->op, n->in[0].tensor, NULL, &n->out[0]);
 	for (int d = 1; d < 3; d++) /* every window has something inside the input */
 		if (s->g.dilation[d] != 1 || s->g.pad[d] < 0 || s->g.pad[d] >= s->g.kernel[d] ||
@@ -251,32 +286,33 @@ static int new_max_pool(struct int8_step *s, const struct step_spec *spec)
 	return s->want[0].pixels && (!quantizes || s->want[0].elem != EL_F32);
 }
 
-int int8_step_new(const struct step_spec *spec, struct cpu_ctx *ctx, struct int8_step **out,
-		  struct err *e)
+int narrow_step_new(const struct step_spec *spec, struct cpu_ctx *ctx, bool bf16,
+		    struct narrow_step **out, struct err *e)
 {
 	struct fuse_plan p;
 	enum op_kind kind = spec->node[0].op->kind;
-	struct int8_step *s = MEM_NEW(struct int8_step);
+	struct narrow_step *s = MEM_NEW(struct narrow_step);
 	s->ctx = ctx;
+	s->bf16 = bf16;
 	s->n_out = spec->n_out;
 	s->want = MEM_NEWN(struct mem_form, spec->n_out + 1);
 	int rc = 0;
 	if (kind == OP_MAX_POOL) {
-		s->kind = INT8_MAX_POOL;
+		s->kind = NARROW_MAX_POOL;
 		rc = new_max_pool(s, spec);
 	} else if (fuse_parts(spec, &p) && fuse_code(&p)) {
 		bool conv = kind == OP_CONVOLUTION || kind == OP_GROUP_CONVOLUTION;
-		s->kind = conv ? INT8_CONV : INT8_PROGRAM;
+		s->kind = conv ? NARROW_CONV : NARROW_PROGRAM;
 		rc = conv ? new_conv(s, spec, &p, e) : new_program(s, spec, &p);
 	}
 	if (rc > 0)
 		*out = s;
 	else
-		int8_step_free(s);
+		narrow_step_free(s);
 	return rc;
 }
 
-void int8_step_free(struct int8_step *s)
+void narrow_step_free(struct narrow_step *s)
 {
 	if (!s)
 		return;
@@ -286,19 +322,20 @@ void int8_step_free(struct int8_step *s)
 	mem_free(s);
 }
 
-bool int8_step_alone(const struct int8_step *s)
+bool narrow_step_alone(const struct narrow_step *s)
 {
-	return s->kind == INT8_CONV;
+	return s->kind == NARROW_CONV;
 }
 
-uint64_t int8_step_bytes(const struct int8_step *s)
+uint64_t narrow_step_bytes(const struct narrow_step *s)
 {
 	return s && s->conv ? onednn_conv_bytes(s->conv) : 0;
 }
 
 /* ---- running ---- */
 
-static struct mem_form form_of_output(const struct int8_step *s, uint32_t i, const struct devmem *m)
+static struct mem_form form_of_output(const struct narrow_step *s, uint32_t i,
+				      const struct devmem *m)
 {
 	return m->private ? s->want[i] : (struct mem_form){.elem = EL_F32};
 }
@@ -308,11 +345,12 @@ static bool same_grid(const struct mem_form *a, const struct mem_form *b)
 	return a->elem == b->elem && a->pixels == b->pixels && a->scale == b->scale;
 }
 
-bool int8_step_wants(const struct int8_step *s, struct devmem *const *in, struct devmem *const *out)
+bool narrow_step_wants(const struct narrow_step *s, struct devmem *const *in,
+		       struct devmem *const *out)
 {
-	if (s->kind == INT8_CONV)
+	if (s->kind == NARROW_CONV)
 		return true;
-	if (s->kind == INT8_MAX_POOL)
+	if (s->kind == NARROW_MAX_POOL)
 		return in[s->x_in]->form.pixels && out[0]->private;
 	for (uint32_t i = 0; i < s->n_out; i++)
 		if (out[i]->private && s->want[i].elem != EL_F32)
@@ -324,8 +362,8 @@ bool int8_step_wants(const struct int8_step *s, struct devmem *const *in, struct
 	return false;
 }
 
-struct int8_run {
-	struct int8_step *s;
+struct narrow_run {
+	struct narrow_step *s;
 	struct devmem *const *in, *const *out;
 	struct pixel_memory memory[EPI_OPERANDS];
 	struct mem_form y; /* of output 0 */
@@ -334,7 +372,7 @@ struct int8_run {
 	atomic_flag failed;
 };
 
-static void find_memory(struct int8_run *r)
+static void find_memory(struct narrow_run *r)
 {
 	const struct pixel_program *p = &r->s->program;
 	for (int i = 0; r->s->has_program && i < p->code.n_operands; i++) {
@@ -364,27 +402,28 @@ static size_t whole_lines(int64_t bytes)
 }
 
 /* Codes of the pixels that a slice reads: where they are, or made in x. */
-static const void *slice_input(const struct int8_run *r, int64_t image,
+static const void *slice_input(const struct narrow_run *r, int64_t image,
 			       const struct onednn_slice *sl, char *x, float *tile)
 {
-	const struct int8_step *s = r->s;
+	const struct narrow_step *s = r->s;
 	const struct devmem *m = r->in[s->x_in];
 	int64_t c = s->in_shape.channels, step = pixel_program_tile(&s->in_shape);
 	if (same_grid(&m->form, &s->x))
-		return (const char *)m->p + (image * s->in_shape.pixels + sl->from) * c;
+		return (const char *)m->p +
+		       (image * s->in_shape.pixels + sl->from) * c * form_size(s->x.elem);
 	for (int64_t i = 0; i < sl->n_in; i += step) {
 		int64_t n = sl->n_in - i < step ? sl->n_in - i : step;
 		form_read(&m->form, &s->in_shape, m->p, image, sl->from + i, n, tile);
-		form_codes(&s->x, tile, n * c, x + i * c);
+		form_codes(&s->x, tile, n * c, x + i * c * form_size(s->x.elem));
 	}
 	return x;
 }
 
 /* What becomes of a slice's outputs in y. */
-static void slice_output(const struct int8_run *r, int64_t image, const struct onednn_slice *sl,
+static void slice_output(const struct narrow_run *r, int64_t image, const struct onednn_slice *sl,
 			 char *y, float *tile)
 {
-	const struct int8_step *s = r->s;
+	const struct narrow_step *s = r->s;
 	const struct form_shape row = {1, s->shape.channels, sl->n};
 	int64_t c = s->shape.channels, step = pixel_program_tile(&s->shape);
 	const int64_t first = (image * s->shape.pixels + sl->at) * c;
@@ -407,22 +446,24 @@ static void slice_output(const struct int8_run *r, int64_t image, const struct o
 	}
 }
 
-static int conv_slice(struct int8_run *r, int64_t image, int i, int thread, struct err *e)
+static int conv_slice(struct narrow_run *r, int64_t image, int i, int thread, struct err *e)
 {
-	const struct int8_step *s = r->s;
+	const struct narrow_step *s = r->s;
 	struct onednn_slice sl = onednn_conv_slice(s->conv, i);
-	int64_t c = s->shape.channels, size = s->direct ? 1 : 4, n = pixel_program_tile(&s->shape);
+	int64_t c = s->shape.channels, size = form_size(s->direct ? s->codes.elem : EL_F32),
+		n = pixel_program_tile(&s->shape);
 	int64_t tile = n * c > TILE_FLOATS ? n * c : TILE_FLOATS;
 	if (s->has_program)
 		tile += pixel_program_floats(&s->program, n);
 	bool done = s->direct && !s->has_program && same_grid(&r->y, &s->codes);
-	size_t x_bytes = whole_lines(sl.n_in * s->in_shape.channels);
+	size_t x_bytes = whole_lines(sl.n_in * s->in_shape.channels * form_size(s->x.elem));
 	size_t y_bytes = done ? 0 : whole_lines(sl.n * c * size);
 	char *x = cpu_thread_scratch(s->ctx, thread,
 				     x_bytes + y_bytes + whole_lines(tile * 4) + sl.scratch + 64);
 	if (!x)
 		return cpu_no_memory(e);
-	char *y = done ? (char *)r->out[0]->p + (image * s->shape.pixels + sl.at) * c : x + x_bytes;
+	char *y = done ? (char *)r->out[0]->p + (image * s->shape.pixels + sl.at) * c * size
+		       : x + x_bytes;
 	float *room = (float *)(void *)(x + x_bytes + y_bytes);
 	const void *from = slice_input(r, image, &sl, x, room);
 	if (onednn_conv_run(s->conv, i, from, y, (char *)room + whole_lines(tile * 4), e) < 0)
@@ -434,7 +475,7 @@ static int conv_slice(struct int8_run *r, int64_t image, int i, int thread, stru
 
 static void conv_task(void *arg, int task, int thread)
 {
-	struct int8_run *r = arg;
+	struct narrow_run *r = arg;
 	struct err e = ERR_INIT;
 	int n = onednn_conv_slices(r->s->conv);
 	if (conv_slice(r, task / n, task % n, thread, &e) < 0 &&
@@ -444,7 +485,7 @@ static void conv_task(void *arg, int task, int thread)
 
 static void program_task(void *arg, int task, int thread)
 {
-	struct int8_run *r = arg;
+	struct narrow_run *r = arg;
 	const struct pixel_program *p = &r->s->program;
 	int64_t step = pixel_program_tile(&p->shape), lo, hi;
 	struct epilogue code;
@@ -472,12 +513,12 @@ static void program_task(void *arg, int task, int thread)
 /* One row of outputs of MaxPool: the largest codes, or floats, of each window. */
 static void pool_task(void *arg, int task, int thread)
 {
-	struct int8_run *r = arg;
-	const struct int8_step *s = r->s;
+	struct narrow_run *r = arg;
+	const struct narrow_step *s = r->s;
 	const struct window *g = &s->g;
 	const struct devmem *m = r->in[s->x_in];
 	int64_t c = s->shape.channels, image = task / g->out[1], oy = task % g->out[1];
-	int64_t size = m->form.elem == EL_F32 ? 4 : 1;
+	int64_t size = form_size(m->form.elem);
 	const struct form_shape one = {1, c, 1};
 	const char *x = (const char *)m->p + image * s->in_shape.pixels * c * size;
 	char *most = cpu_thread_scratch(s->ctx, thread, (size_t)(c * 8));
@@ -512,15 +553,15 @@ static void pool_task(void *arg, int task, int thread)
 	}
 }
 
-int int8_step_run(struct int8_step *s, struct devmem *const *in, struct devmem *const *out,
-		  struct err *e)
+int narrow_step_run(struct narrow_step *s, struct devmem *const *in, struct devmem *const *out,
+		    struct err *e)
 {
-	struct int8_run r = {.s = s, .in = in, .out = out, .failed = ATOMIC_FLAG_INIT};
+	struct narrow_run r = {.s = s, .in = in, .out = out, .failed = ATOMIC_FLAG_INIT};
 	r.y = form_of_output(s, 0, out[0]);
 	find_memory(&r);
-	if (s->kind == INT8_CONV) {
+	if (s->kind == NARROW_CONV) {
 		cpu_parallel(s->ctx, (int)s->g.batch * onednn_conv_slices(s->conv), conv_task, &r);
-	} else if (s->kind == INT8_MAX_POOL) {
+	} else if (s->kind == NARROW_MAX_POOL) {
 		cpu_parallel(s->ctx, (int)(s->g.batch * s->g.out[1]), pool_task, &r);
 	} else {
 		int64_t n = s->shape.images * s->shape.pixels;

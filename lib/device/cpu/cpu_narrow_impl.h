@@ -1,14 +1,14 @@
-/* cpu_int8_impl.h - inside the steps in 8 bits, not for others: grids of values, programs over pixels.
+/* cpu_narrow_impl.h - inside the steps in 8 or 16 bits, not for others: grids of values, programs over pixels.
  *
  * A grid is what FakeQuantize leaves of the real numbers: code * scale for codes of 8 bits. */
-#ifndef HSDAG_DEVICE_CPU_CPU_INT8_IMPL_H
-#define HSDAG_DEVICE_CPU_CPU_INT8_IMPL_H
+#ifndef HSDAG_DEVICE_CPU_CPU_NARROW_IMPL_H
+#define HSDAG_DEVICE_CPU_CPU_NARROW_IMPL_H
 
 #include "device/cpu/cpu_form.h"
 #include "device/cpu/cpu_fuse_impl.h"
-#include "device/cpu/cpu_int8.h"
+#include "device/cpu/cpu_narrow.h"
 
-/* ---- cpu_int8_grid.c ---- */
+/* ---- cpu_narrow_grid.c ---- */
 
 /* The grid that output `out` of node v lies on: a FakeQuantize with limits of one value each, the same
  * before and after, 256 levels, zero among them at code 0; MaxPool
@@ -22,7 +22,7 @@ bool grid_of_weights(const float *w, int64_t rows, int64_t n, int8_t *code, floa
  * shape. */
 bool wants_pixels(const struct graph *g, uint32_t v);
 
-/* ---- cpu_int8_program.c ---- */
+/* ---- cpu_narrow_program.c ---- */
 
 enum pixel_operand {
 	PIXEL_ONE,     /* a constant of one value */

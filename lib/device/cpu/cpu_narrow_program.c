@@ -1,5 +1,5 @@
-/* cpu_int8_program.c - element-wise operators over (pixels, channels), whatever form their operands lie in. */
-#include "device/cpu/cpu_int8_impl.h"
+/* cpu_narrow_program.c - element-wise operators over (pixels, channels), whatever form their operands lie in. */
+#include "device/cpu/cpu_narrow_impl.h"
 
 #include <string.h>
 
@@ -81,7 +81,7 @@ bool pixel_program_add(const struct pixel_program *p, const struct pixel_memory 
 		if (o < 0 && !value)
 			return false;
 		m[i] = o < 0 ? &value[i == 2] : &memory[o];
-		if (m[i]->form.elem == EL_F32)
+		if (form_size(m[i]->form.elem) != 1)
 			return false;
 		at[i] = (const char *)m[i]->data + (o < 0 ? 0 : first);
 	}

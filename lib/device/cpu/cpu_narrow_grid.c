@@ -1,5 +1,5 @@
-/* cpu_int8_grid.c - which tensors and weights lie on grids of 8 bits. */
-#include "device/cpu/cpu_int8_impl.h"
+/* cpu_narrow_grid.c - which tensors and weights lie on grids of 8 bits. */
+#include "device/cpu/cpu_narrow_impl.h"
 
 #include <math.h>
 #include <stdlib.h>
