@@ -4,7 +4,10 @@
 
 #include "graph/segment.h"
 
+#include <math.h>
 #include <string.h>
+
+static const double LEAST_S = 1e-9;
 
 /* ---- groups before any fusing ---- */
 
@@ -136,7 +139,8 @@ static void build_dag(struct builder *b, struct contraction *c)
 	mem_free(edge);
 }
 
-/* A group takes what its steps take. */
+/* A group takes what its steps take, and some time in any case: so the order of starts is one in which
+ * groups can wait for each other (add_turns, plan_memory.c). */
 static const double *group_costs(const struct builder *b, const struct contraction *c)
 {
 	uint32_t k = n_devices(b);
@@ -146,7 +150,7 @@ static const double *group_costs(const struct builder *b, const struct contracti
 			for (uint32_t j = 0; j < c->group[i].n; j++) {
 				double s = b->p->step_s[(size_t)c->group[i].step[j] * k + d];
 				double *sum = &x[(size_t)i * k + d];
-				*sum = s < 0 || *sum < 0 ? -1 : *sum + s;
+				*sum = s < 0 || *sum < 0 ? -1 : *sum + fmax(s, LEAST_S);
 			}
 	return x;
 }
