@@ -18,11 +18,13 @@ static uint32_t count_turns(const uint8_t *turns, uint32_t k, uint32_t d)
 uint32_t sched_apart(const uint8_t *turns, uint32_t k, uint32_t *dev)
 {
 	bool *in = MEM_NEWN(bool, (size_t)k + 1);
-	uint32_t n = 0;
+	uint32_t *turns_of = MEM_NEWN(uint32_t, (size_t)k + 1), n = 0;
 
+	for (uint32_t d = 0; d < k; d++)
+		turns_of[d] = count_turns(turns, k, d);
 	for (uint32_t with = 0; with < k; with++)
 		for (uint32_t d = 0; d < k; d++) {
-			bool apart = count_turns(turns, k, d) == with;
+			bool apart = turns_of[d] == with;
 
 			for (uint32_t i = 0; i < k && apart; i++)
 				apart = !in[i] || !turns || !turns[(size_t)d * k + i];
@@ -32,6 +34,7 @@ uint32_t sched_apart(const uint8_t *turns, uint32_t k, uint32_t *dev)
 		if (in[d])
 			dev[n++] = d;
 	mem_free(in);
+	mem_free(turns_of);
 	return n;
 }
 
