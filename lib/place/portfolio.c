@@ -29,7 +29,7 @@ static const double AMPLE_LIMIT = 0.1, TIGHT_LIMIT = 0.02;
 /* An entry is a step of the portfolio: it runs a method with a share of the budget (0: it takes
  * little, and ends by itself), as long as less than `until` of the budget is spent.  It is skipped
  * on problems that `where` or the method's scope (method.h) leaves out. */
-enum where { ANYWHERE, SMALL, SCHEDULES };
+enum where { ANYWHERE, SMALL, SCHEDULES, TURNS };
 struct portfolio_entry {
 	const struct place_method *method; /* NULL ends a list */
 	double share, until;
@@ -39,6 +39,7 @@ struct portfolio_entry {
 static const struct portfolio_entry first[] = {
 	{&method_single, 0, INFINITY, ANYWHERE},
 	{&method_heft, 0, INFINITY, ANYWHERE},
+	{&method_heft_apart, 0, INFINITY, TURNS},
 	{&method_spine, 0, 1, ANYWHERE},
 	{0},
 };
@@ -126,7 +127,8 @@ static bool out_of_place(const struct portfolio_entry *entry, const struct place
 	bool schedules = u->m->rules == PLACE_SCHEDULE;
 
 	if ((entry->where == SMALL && u->n > SMALL_UNITS) ||
-	    (entry->where == SCHEDULES && !schedules))
+	    (entry->where == SCHEDULES && !schedules) ||
+	    (entry->where == TURNS && !u->m->costs.turns))
 		return true;
 	switch (method->scope) {
 	case SCOPE_SCHEDULES: return !schedules;

@@ -2,9 +2,12 @@
  * "Performance-effective and low-complexity task scheduling for heterogeneous computing",
  * IEEE TPDS 13(3), 2002, section 4.2.  Beyond the paper: memory, sets that share a device, and
  * tasks that cost less beside neighbours with which they run as one (ranks are of full costs). */
+#include <string.h>
+
 #include "place/heuristic/heft.h"
 #include "place/heuristic/listsched.h"
 #include "place/method/method.h"
+#include "sched/turns.h"
 
 static int schedule_earliest(struct listsched *x, const struct place_model *m, struct arena *a,
 			     struct err *e)
@@ -33,6 +36,33 @@ static int run_heft(struct method_run *r, struct err *e)
 
 	return listsched_answer(&x, rc, r, e);
 }
+
+/* On cores beside each other HEFT takes the device of all of them for nearly everything, on which each
+ * task ends first, and nothing is done at once. */
+static int run_heft_apart(struct method_run *r, struct err *e)
+{
+	uint32_t k = r->m->k, *dev = ARENA_NEWN(r->a, uint32_t, k);
+	bool *closed = ARENA_NEWN(r->a, bool, k);
+	struct listsched x;
+
+	memset(closed, true, k * sizeof(*closed));
+	for (uint32_t n = sched_apart(r->m->costs.turns, k, dev); n-- > 0;)
+		closed[dev[n]] = false;
+	listsched_init(&x, r->m, r->a);
+	x.closed = closed;
+	return listsched_answer(&x,
+				listsched_run(&x, listsched_upward_rank(&x, r->a),
+					      listsched_choose_earliest, NULL, e),
+				r, e);
+}
+
+const struct place_method method_heft_apart = {
+	.name = "heft-apart",
+	.needs_costs = true,
+	.about = "the same on devices that compute at once, as cpu:0 and cpu:1, not cpu",
+	.source = "Topcuoglu, Hariri, Wu, IEEE TPDS 13(3), 2002, section 4.2",
+	.run = run_heft_apart,
+};
 
 const struct place_method method_heft = {
 	.name = "heft",

@@ -72,7 +72,7 @@ bool listsched_may(const struct listsched *x, uint32_t v, uint32_t dev)
 
 	if (x->unit_dev[i] != UINT16_MAX)
 		return x->unit_dev[i] == dev;
-	return x->u.cost_s[(size_t)i * x->k + dev] >= 0 &&
+	return (!x->closed || !x->closed[dev]) && x->u.cost_s[(size_t)i * x->k + dev] >= 0 &&
 	       (!x->mem_limit[dev] ||
 		x->held.bytes[dev] + held_more(&x->held, i, dev) <= x->mem_limit[dev]);
 }

@@ -25,6 +25,7 @@ struct listsched {
 	uint64_t *mem_limit;     /* (k) 0: none; m's, a method may lower them */
 	uint16_t *unit_dev;      /* (units) UINT16_MAX: open */
 	uint32_t *unit_placed;   /* (units) tasks of it that are placed */
+	const bool *closed;      /* (k) devices that take nothing; NULL: none */
 	struct listlinks *links; /* copies wait for each other; NULL: they do not */
 };
 

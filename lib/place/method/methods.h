@@ -13,6 +13,7 @@
 	X(of) \
 	X(greedy_memory) \
 	X(heft) \
+	X(heft_apart) \
 	X(contention) \
 	X(refine) \
 	X(cluster) \
