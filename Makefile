@@ -5,6 +5,7 @@
 #   make bench      timings of every stage against their anchors
 #   make parity     whole models against OpenVINO, on all devices; MODELS="name path.xml"
 #   make bench-exec devrun beside OpenVINO in pairs; MODELS="name path.xml"
+#   make bench-models forty models beside OpenVINO in f32, one core and all (pipelines/models.mk)
 #   make bench-ops  every operator beside OpenVINO in pairs, at sizes of models; OPS="Roll TopK"
 #   make bench-saga HEFT, CPOP, evaluations beside SAGA, a simulator in Python; SAGA_PYTHON has it
 #   make learning   does the learner learn? on the simulator (pipelines/learning.mk); variance

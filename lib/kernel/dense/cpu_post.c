@@ -77,7 +77,13 @@ void cpu_post_init(struct cpu_post *p, const struct epilogue *e)
 /* The bias of rows row .. row + n - 1. */
 static void bias_of(const struct epi_operand *o, int64_t row, int n, float *bias)
 {
-	int64_t again = row % o->div, at = row / o->div % o->mod;
+	int64_t again = 0, at = row;
+	if (o->div > 1) {
+		again = row % o->div;
+		at = row / o->div;
+	}
+	if (at >= o->mod)
+		at %= o->mod;
 	for (int i = 0; i < n; i++) {
 		bias[i] = o->data[at * o->row];
 		if (++again < o->div)

@@ -118,15 +118,26 @@ const float *cpu_taps_source(const struct taps *t, const float *x, int64_t lo, i
 	return scratch + slot * t->floats;
 }
 
-/* Input row i of the block that begins with output row y. */
-static const float *input_row(const struct taps *t, const float *source, int64_t y, int64_t i)
+/* Input rows i < n of the block that begins with output row y, in the plane itself. */
+static void rows_in_place(const struct taps *t, const float *source, int64_t y, int64_t n,
+			  const float **row)
 {
-	int64_t s = t->g->stride[1], at = y * s + i - t->g->pad[1];
-	if (!t->in_place) {
-		int64_t row = y + i / s < t->p.rows ? y + i / s : t->p.rows - 1;
-		return source + (i % s * s * t->p.rows + row) * t->p.pitch;
+	const int64_t width = t->g->in[2], height = t->g->in[1];
+	int64_t at = y * t->g->stride[1] - t->g->pad[1];
+	const float *blank = t->blank, *from = source + at * width;
+	for (int64_t i = 0; i < n; i++, at++, from += width)
+		row[i] = at >= 0 && at < height ? from : blank;
+}
+
+/* The same in its phases. */
+static void rows_of_phases(const struct taps *t, const float *source, int64_t y, int64_t n,
+			   const float **row)
+{
+	const int64_t s = t->g->stride[1], most = t->p.rows - 1, phase = s * t->p.rows * t->p.pitch;
+	for (int64_t i = 0; i < n; i++) {
+		int64_t at = y + i / s < most ? y + i / s : most;
+		row[i] = source + i % s * phase + at * t->p.pitch;
 	}
-	return at >= 0 && at < t->g->in[1] ? source + at * t->g->in[2] : t->blank;
 }
 
 static void sums(const struct taps *t, const float *source, const float *w, float *y,
@@ -142,8 +153,10 @@ static void sums(const struct taps *t, const float *source, const float *w, floa
 	/* The last block may compute rows of the one before it again. */
 	for (int64_t at = 0; at < n_rows; at += t->block) {
 		int64_t first = at < last ? at : last;
-		for (int64_t i = 0; i < n; i++)
-			row[i] = input_row(t, source, first, i);
+		if (t->in_place)
+			rows_in_place(t, source, first, n, row);
+		else
+			rows_of_phases(t, source, first, n, row);
 		LEVEL_CALL(rows, t, row, w, first, y, post);
 	}
 }

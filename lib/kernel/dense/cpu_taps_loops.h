@@ -85,7 +85,8 @@ INLINE void LEVEL(rows_of)(const int k, const int s, const int r, const bool max
 	const int64_t width = t->g->out[2], step = LEVEL_WIDTH * (t->in_place ? s : 1);
 	const int64_t across = t->across;
 	const int rows = t->g->out[1] - y0 < r ? (int)(t->g->out[1] - y0) : r;
-	const VEC bias = VALL(*post->bias);
+	const VEC bias = VALL(*post->bias), lo = VALL(post->lo), hi = VALL(post->hi);
+	const bool plain = !post->residual && !post->more && !post->hswish;
 	for (int64_t v = 0; v < across; v++) {
 		int64_t left = width - v * LEVEL_WIDTH, to = y0 * width + v * LEVEL_WIDTH;
 		int n = left < LEVEL_WIDTH ? (int)left : LEVEL_WIDTH;
@@ -113,9 +114,14 @@ INLINE void LEVEL(rows_of)(const int k, const int s, const int r, const bool max
 			}
 		}
 		UNROLL
-		for (int i = 0; i < r; i++, to += width)
-			if (i < rows)
+		for (int i = 0; i < r; i++, to += width) {
+			if (i >= rows)
+				break;
+			if (plain)
+				LEVEL(store_some)(y + to, VMIN(hi, VMAX(lo, VADD(acc[i], bias))), n);
+			else
 				LEVEL(finish)(acc[i], n, to, y, post, bias);
+		}
 	}
 }
 
