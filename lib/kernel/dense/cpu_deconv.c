@@ -1,6 +1,7 @@
 /* cpu_deconv.c - ConvolutionBackpropData and GroupConvolutionBackpropData.  With several input
  * channels a product makes what each of them adds at each tap, and the taps of a result's channel
  * are added where they belong; with few, each result's channel gathers from them. */
+#include "kernel/cpu_vec.h"
 #include "kernel/cpu_window.h"
 #include "kernel/dense/cpu_product.h"
 
@@ -47,20 +48,140 @@ static void add_tap(const struct window *g, int64_t t, const float *from, float 
 	}
 }
 
-static void backprop_channel(void *arg, int task, int thread)
+/* ---- few channels: each result's channel gathers ---- */
+
+enum { MOST_TABLE = 1 << 20 }; /* taps of all phases; where there are more, products do */
+
+/* The data of a group within zeros, so that no tap asks beyond it, and the taps that reach results
+ * (z, y, x) of each phase: i modulo stride along each dim. */
+struct gather {
+	const struct backprop_run *r;
+	int64_t dim[3], before[3], plane, phases;
+	int *count; /* (phases) taps */
+	int64_t *
+		at; /* (phases, cout * taps) where they take from in the data, for result i = phase */
+	int64_t *tap; /* likewise: which of a channel's weights */
+	struct cpu_ctx *ctx;
+	bool failed;
+};
+
+/* Taps of phase i: along dim d from (i + pad - tap dilation) / stride, if that comes out even. */
+static void find_taps(struct gather *p, int64_t phase, const int64_t *i)
 {
-	const struct backprop_run *r = arg;
-	const struct window *g = &r->g; /* in: the result's plane; out: the data's plane */
-	int64_t c = task % g->cin, plane = task / g->cin, group = plane % g->groups;
-	float *y = r->y + (int64_t)task * g->in_plane;
-	(void)thread;
-	memset(y, 0, (size_t)g->in_plane * sizeof *y);
-	for (int64_t o = 0; o < g->cout; o++) {
-		const float *x = r->x + (plane * g->cout + o) * g->out_plane;
-		const float *w = r->w + ((group * g->cout + o) * g->cin + c) * g->taps;
-		for (int64_t t = 0; t < g->taps; t++)
-			add_tap(g, t, x, w[t], 0, g->out_plane, y);
+	const struct window *g = &p->r->g;
+	int64_t *at = p->at + phase * g->cout * g->taps, *which = p->tap + (at - p->at);
+	int n = 0;
+	for (int64_t o = 0; o < g->cout; o++)
+		for (int64_t t = 0; t < g->taps; t++) {
+			int64_t tap[3] = {t / g->kernel[2] / g->kernel[1],
+					  t / g->kernel[2] % g->kernel[1], t % g->kernel[2]},
+				place = o;
+			bool even = true;
+			for (int d = 0; d < 3; d++) {
+				int64_t from = i[d] + g->pad[d] - tap[d] * g->dilation[d] +
+					       p->before[d] * g->stride[d];
+				even = even && from % g->stride[d] == 0;
+				place = place * p->dim[d] + from / g->stride[d];
+			}
+			if (!even)
+				continue;
+			at[n] = place;
+			which[n++] = o * g->cin * g->taps + t;
+		}
+	p->count[phase] = n;
+}
+
+static int64_t phases_along(const struct window *g, int d)
+{
+	return g->stride[d] < g->in[d] ? g->stride[d] : g->in[d];
+}
+
+static int64_t phases_of(const struct window *g)
+{
+	return phases_along(g, 0) * phases_along(g, 1) * phases_along(g, 2);
+}
+
+static int gather_init(struct gather *p, const struct backprop_run *r, struct err *e)
+{
+	const struct window *g = &r->g;
+	*p = (struct gather){.r = r, .plane = 1, .phases = phases_of(g), .ctx = r->ctx};
+	for (int d = 0; d < 3; d++) {
+		int64_t reach = (g->kernel[d] - 1) * g->dilation[d];
+		int64_t low = (reach - g->pad[d]) / g->stride[d] + 1;
+		int64_t high = (g->in[d] - 1 + g->pad[d]) / g->stride[d] + 1;
+		p->before[d] = low > 0 ? low : 0;
+		p->dim[d] = p->before[d] + (high > g->out[d] ? high : g->out[d]);
+		p->plane *= p->dim[d];
 	}
+	size_t n = (size_t)(p->phases * g->cout * g->taps);
+	p->at = cpu_slot_scratch(r->ctx, SLOT_EXTRA,
+				 2 * n * sizeof *p->at + (size_t)p->phases * sizeof *p->count);
+	if (!p->at)
+		return cpu_no_memory(e);
+	p->tap = p->at + n;
+	p->count = (int *)(void *)(p->tap + n);
+	for (int64_t f = 0; f < p->phases; f++) {
+		int64_t x = phases_along(g, 2), y = phases_along(g, 1);
+		find_taps(p, f, (int64_t[3]){f / x / y, f / x % y, f % x});
+	}
+	return 0;
+}
+
+static void pad_data(const struct gather *p, const float *x, float *to)
+{
+	const struct window *g = &p->r->g;
+	memset(to, 0, (size_t)(g->cout * p->plane) * sizeof *to);
+	for (int64_t o = 0; o < g->cout; o++)
+		for (int64_t r = 0; r < g->out[0] * g->out[1]; r++, x += g->out[2]) {
+			int64_t z = r / g->out[1] + p->before[0], y = r % g->out[1] + p->before[1];
+			memcpy(to + ((o * p->dim[0] + z) * p->dim[1] + y) * p->dim[2] +
+				       p->before[2],
+			       x, (size_t)g->out[2] * sizeof *x);
+		}
+}
+
+/* One phase of a channel: rows as sums over runs of the data. */
+static void gather_phase(const struct gather *p, int64_t phase, const float *data, const float *w,
+			 float *weight, float *sums, float *y)
+{
+	const struct window *g = &p->r->g;
+	const int64_t *at = p->at + phase * g->cout * g->taps, *tap = p->tap + (at - p->at),
+		      *s = g->stride;
+	int64_t across = phases_along(g, 2), down = phases_along(g, 1), x0 = phase % across;
+	int64_t n = (g->in[2] - x0 + s[2] - 1) / s[2];
+	for (int t = 0; t < p->count[phase]; t++)
+		weight[t] = w[tap[t]];
+	for (int64_t z = phase / across / down; z < g->in[0]; z += s[0])
+		for (int64_t i = phase / across % down; i < g->in[1]; i += s[1]) {
+			float *to = y + (z * g->in[1] + i) * g->in[2] + x0;
+			vec_tap_sums(data + (z / s[0] * p->dim[1] + i / s[1]) * p->dim[2], at,
+				     weight, p->count[phase], 1, sums, n);
+			for (int64_t x = 0; x < n; x++)
+				to[x * s[2]] = sums[x];
+		}
+}
+
+/* Task (image, group): its channels share the padded data. */
+static void gather_group(void *arg, int task, int thread)
+{
+	struct gather *p = arg;
+	const struct backprop_run *r = p->r;
+	const struct window *g = &r->g;
+	size_t most = (size_t)(g->cout * g->taps), width = (size_t)(g->in[2] + 2 * GEMM_N),
+	       room = (size_t)(g->cout * p->plane + 2 * GEMM_N);
+	float *weight = cpu_thread_scratch(p->ctx, thread, (most + width + room) * sizeof *weight);
+	if (!weight) {
+		p->failed = true;
+		return;
+	}
+	float *sums = weight + most, *data = sums + width;
+	memset(data + g->cout * p->plane, 0, 2 * GEMM_N * sizeof *data);
+	pad_data(p, r->x + task * g->cout * g->out_plane, data);
+	for (int64_t c = 0; c < g->cin; c++)
+		for (int64_t f = 0; f < p->phases; f++)
+			gather_phase(p, f, data,
+				     r->w + (task % g->groups * g->cout * g->cin + c) * g->taps,
+				     weight, sums, r->y + (task * g->cin + c) * g->in_plane);
 }
 
 /* ---- as a product: (channels and taps, cout) times (cout, positions) ---- */
@@ -162,8 +283,12 @@ int run_conv_backprop(const struct kernel_call *k, struct err *e)
 	cpu_window_init(&r.g, k->op, &k->out[0], &k->in[1], &k->in[0]);
 	for (int i = 0; i < n; i++)
 		r.g.pad[3 - n + i] = begin[i];
-	if (r.g.cout >= 4 && r.g.cin * r.g.taps >= 4)
+	bool few = r.g.cout < 4 || r.g.cin * r.g.taps < 4;
+	if (!few || phases_of(&r.g) > MOST_TABLE / (r.g.cout * r.g.taps))
 		return run_as_product(&r, e);
-	cpu_parallel(k->ctx, (int)(r.g.batch * r.g.groups * r.g.cin), backprop_channel, &r);
-	return 0;
+	struct gather p;
+	if (gather_init(&p, &r, e) < 0)
+		return -1;
+	cpu_parallel(k->ctx, (int)(r.g.batch * r.g.groups), gather_group, &p);
+	return p.failed ? cpu_no_memory(e) : 0;
 }

@@ -1,13 +1,32 @@
 /* cpu_depthwise.c - depthwise convolution, direct: plane after plane, sums over the taps
- * (cpu_taps.h); with three spatial dims in the padded volume (cpu_volume.h). */
+ * (cpu_taps.h); small planes side by side, one in each lane of a vector; with three spatial dims in
+ * the padded volume (cpu_volume.h). */
 #include "kernel/cpu_vec.h"
 #include "kernel/dense/cpu_conv.h"
 #include "kernel/dense/cpu_taps.h"
 #include "kernel/dense/cpu_volume.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { GRAIN = 1 << 16, MAX_TAPS = 256 };
+
+/* A convolution of pixels: its window (k, k) with stride s, its result, limits of its values, and
+ * floats from row to row of the input. */
+struct pixels {
+	int k, s;
+	int64_t width, height, pitch;
+	float lo, hi;
+};
+
+#include "kernel/cpu_level.h"
+#define LEVEL_FILE "kernel/dense/cpu_planes_loops.h"
+#include "kernel/cpu_levels.h"
+
+static int64_t vector_lanes(void)
+{
+	return cpu_level >= 4 ? 16 : cpu_level == 3 ? 8 : 4;
+}
 
 struct depthwise {
 	const struct window *g;
@@ -42,6 +61,116 @@ static void depthwise_task(void *arg, int task, int thread)
 			cpu_post_tile(d->post, y, g->out_plane, row, 1, 0, g->out_plane);
 		}
 	}
+}
+
+/* ---- small planes, side by side ---- */
+
+enum { MOST_LANES = 16, SMALL_PLANE = 256, SMALL_WIDTH = 8 };
+
+struct small {
+	const struct window *g;
+	struct pixels d;
+	const float *x, *w;
+	float *y;
+	const struct cpu_post *post;
+	struct cpu_ctx *ctx;
+	int32_t *place; /* (in_plane) of each pixel within the padding, in floats */
+	int64_t padded; /* floats of the padded pixels */
+	int64_t lanes, n_bundles;
+	int n_tasks;
+	bool failed;
+};
+
+/* Worth bringing pixels together: rows would leave much of a vector empty. */
+static bool is_small(const struct window *g, const struct cpu_post *post)
+{
+	int64_t k = g->kernel[2], s = g->stride[2];
+	return g->cout == 1 && g->in_plane <= SMALL_PLANE && g->out[2] <= SMALL_WIDTH &&
+	       g->groups >= vector_lanes() && (k == 3 || k == 5 || k == 7) && g->kernel[1] == k &&
+	       (s == 1 || s == 2) && g->stride[1] == s && g->dilation[1] == 1 &&
+	       g->dilation[2] == 1 && g->pad[1] >= 0 && g->pad[2] >= 0 && !post->residual &&
+	       !post->hswish;
+}
+
+/* The channels of bundle b: weights (taps, lanes) and bias (lanes); *swish of their epilogue. */
+static void small_weights(const struct small *d, int64_t first, int64_t n, float *w, float *bias,
+			  struct cpu_post_rows *rows)
+{
+	const struct window *g = d->g;
+	memset(bias, 0, (size_t)d->lanes * sizeof *bias);
+	for (int64_t l = 0; l < d->lanes; l++) {
+		int64_t row = first + (l < n ? l : n - 1);
+		const float *from = d->w + row % g->groups * g->taps;
+		for (int64_t t = 0; t < g->taps; t++)
+			w[t * d->lanes + l] = from[t];
+	}
+	for (int64_t l = 0; l < n; l += GEMM_M) {
+		int m = n - l < GEMM_M ? (int)(n - l) : GEMM_M;
+		if (cpu_post_rows(d->post, first + l, m, 0, rows))
+			memcpy(bias + l, rows->bias, (size_t)m * sizeof *bias);
+	}
+}
+
+static void small_task(void *arg, int task, int thread)
+{
+	struct small *d = arg;
+	const struct window *g = d->g;
+	int64_t lo, hi, planes = g->batch * g->groups, n_out = g->out_plane;
+	float bias[MOST_LANES] __attribute__((aligned(64)));
+	float *x = cpu_thread_scratch(
+		d->ctx, thread, (size_t)(d->padded + (g->taps + n_out) * d->lanes) * sizeof *x);
+	if (!x) {
+		d->failed = true;
+		return;
+	}
+	float *w = x + d->padded, *pixels = w + g->taps * d->lanes;
+	memset(x, 0, (size_t)d->padded * sizeof *x);
+	cpu_range(d->n_bundles, d->n_tasks, task, &lo, &hi);
+	for (int64_t b = lo; b < hi; b++) {
+		int64_t first = b * d->lanes, left = planes - first;
+		int n = (int)(left < d->lanes ? left : d->lanes);
+		float *y = d->y + first * n_out;
+		struct cpu_post_rows rows = {.post.swish = 0};
+		small_weights(d, first, n, w, bias, &rows);
+		LEVEL_CALL(planes_to_pixels, d->x + first * g->in_plane, n, g->in_plane, d->place,
+			   x);
+		LEVEL_CALL(convolve_pixels, &d->d, x, w, bias, pixels);
+		LEVEL_CALL(pixels_to_planes, pixels, n, n_out, y);
+		if (d->post->swish != 0 && d->post->simple)
+			LEVEL_CALL(sigmoid_rows, d->post->swish, true, y, y, n * n_out, 1,
+				   n * n_out);
+		cpu_post_tile(d->post, y, n_out, first, n, 0, n_out);
+	}
+}
+
+static int depthwise_small(struct small *d, struct err *e)
+{
+	const struct window *g = d->g;
+	int64_t k = g->kernel[2], s = g->stride[2];
+	d->lanes = vector_lanes();
+	d->d = (struct pixels){.k = (int)k,
+			       .s = (int)s,
+			       .width = g->out[2],
+			       .height = g->out[1],
+			       .lo = d->post->simple ? d->post->lo : -INFINITY,
+			       .hi = d->post->simple ? d->post->hi : INFINITY};
+	int64_t across = (g->out[2] - 1) * s + k, down = (g->out[1] - 1) * s + k;
+	across = across < g->in[2] + g->pad[2] ? g->in[2] + g->pad[2] : across;
+	down = down < g->in[1] + g->pad[1] ? g->in[1] + g->pad[1] : down;
+	d->d.pitch = across * d->lanes;
+	d->padded = down * d->d.pitch;
+	d->place = cpu_slot_scratch(d->ctx, SLOT_WHOLE, (size_t)g->in_plane * sizeof *d->place);
+	if (!d->place || d->padded > INT32_MAX)
+		return cpu_no_memory(e);
+	for (int64_t i = 0; i < g->in_plane; i++)
+		d->place[i] = (int32_t)((i / g->in[2] + g->pad[1]) * d->d.pitch +
+					(i % g->in[2] + g->pad[2]) * d->lanes);
+	d->n_bundles = (g->batch * g->groups + d->lanes - 1) / d->lanes;
+	d->n_tasks = cpu_tasks(g->batch * g->groups * g->out_plane * g->taps, GRAIN);
+	if (d->n_tasks > d->n_bundles)
+		d->n_tasks = (int)d->n_bundles;
+	cpu_parallel(d->ctx, d->n_tasks, small_task, d);
+	return d->failed ? cpu_no_memory(e) : 0;
 }
 
 /* ---- three spatial dims ---- */
@@ -136,6 +265,10 @@ int cpu_depthwise(struct cpu_ctx *c, const struct window *g, const float *x, con
 {
 	if (!cpu_phases_fit(g))
 		return depthwise_deep(c, g, x, weights, y, post, e);
+	if (is_small(g, post)) {
+		struct small s = {.g = g, .x = x, .w = weights, .y = y, .post = post, .ctx = c};
+		return depthwise_small(&s, e);
+	}
 	struct depthwise d = {.g = g, .x = x, .w = weights, .y = y, .post = post, .ctx = c};
 	if (cpu_taps_init(&d.taps, g, false, c, e) < 0)
 		return -1;

@@ -1,0 +1,25 @@
+# models.mk - forty models beside OpenVINO in f32, on one core and on all (tests/bench/models.py).
+#
+#   make bench-models
+#     EXPORT_PYTHON=...  exports missing models: has torch, torchvision, timm, transformers and openvino
+#     MODELS="..."       names of tests/bench/export_models.py --list, or paths of .xml
+#     PAIRS, BURST       pairs a row (7), seconds a burst (0.15)
+#
+# Models are in $(B)/bench-models/models; rows of the same programs are not measured again, so a run that was stopped goes
+# on.  Nothing else should run.
+ifneq ($(filter bench-models,$(MAKECMDGOALS)),)
+MODELS_DIR = $(B)/bench-models
+MODELS_PY  = $(or $(HSDAG_PYTHON),$(B)/venv/bin/python)
+
+bench-models:
+	@$(DEPS) $(B)/venv
+	@+$(BUILD) all
+	@mkdir -p $(MODELS_DIR)
+	@OPENBLAS_NUM_THREADS=1 $(MODELS_PY) tests/bench/models.py --bin $(B)/bin --dir $(MODELS_DIR) \
+	  --export-python $(or $(EXPORT_PYTHON),$(MODELS_PY)) --pairs $(or $(PAIRS),7) --burst $(or $(BURST),0.15) $(MODELS) \
+	  > $(MODELS_DIR)/models.md.part
+	@mv $(MODELS_DIR)/models.md.part $(MODELS_DIR)/models.md
+	@cat $(MODELS_DIR)/models.md
+
+.PHONY: bench-models
+endif
