@@ -188,37 +188,51 @@ INLINE float match(float eq, float ekey)
 
 enum { FOUR = 4 * L }; /* columns whose divisions are shared */
 
+/* Lanes of the sum over FOUR columns of v / match. */
+INLINE void add_part(vec *sums, const float *e, const float *k, const float *v)
+{
+	vec part;
+	for (size_t l = 0; l < L; l++) {
+		float a = match(e[l], k[l]), b = match(e[L + l], k[L + l]);
+		float c = match(e[2 * L + l], k[2 * L + l]), d = match(e[3 * L + l], k[3 * L + l]);
+		float ab = a * b, cd = c * d;
+		float x = v[l] * b + v[L + l] * a, y = v[2 * L + l] * d + v[3 * L + l] * c;
+		part[l] = (x * cd + y * ab) / (ab * cd);
+	}
+	*sums += part;
+}
+
+/* Scores of AT_ONCE keys: what they share is loaded once, and their sums hide each other's latency. */
+INLINE void scores_of(float *score, const float *eq, const float *keys, const float *v, float all,
+		      size_t n, const size_t AT_ONCE)
+{
+	vec sums[4] = {0};
+	size_t j = 0;
+	for (; j + FOUR <= n; j += FOUR)
+		for (size_t i = 0; i < AT_ONCE; i++)
+			add_part(&sums[i], eq + j, keys + i * n + j, v + j);
+	for (size_t i = 0; i < AT_ONCE; i++) {
+		float rest = 0;
+		for (size_t r = j; r < n; r++)
+			rest += v[r] / match(eq[r], keys[i * n + r]);
+		score[i] = all - 2 * (LANE_SUM(sums[i]) + rest);
+	}
+}
+
 VECTOR_CLONES
 void kern_scores(float *score, const float *eq, const float *ekeys, const float *v, size_t m,
 		 size_t n)
 {
 	float lane[L] = {0}, all = 0;
+	size_t i = 0;
 	for (size_t j = 0; j < n; j++)
 		lane[j % L] += v[j];
 	for (size_t l = 0; l < L; l++)
 		all += lane[l];
-	for (size_t i = 0; i < m; i++) {
-		const float *k = ekeys + i * n;
-		vec sums = {0};
-		float rest = 0;
-		size_t j = 0;
-		for (; j + FOUR <= n; j += FOUR) {
-			vec part;
-			for (size_t l = 0; l < L; l++) {
-				const float *e = eq + j + l, *kl = k + j + l, *vl = v + j + l;
-				float a = match(e[0], kl[0]), b = match(e[L], kl[L]);
-				float c = match(e[2 * L], kl[2 * L]),
-				      d = match(e[3 * L], kl[3 * L]);
-				float ab = a * b, cd = c * d;
-				float x = vl[0] * b + vl[L] * a, y = vl[2 * L] * d + vl[3 * L] * c;
-				part[l] = (x * cd + y * ab) / (ab * cd);
-			}
-			sums += part;
-		}
-		for (; j < n; j++)
-			rest += v[j] / match(eq[j], k[j]);
-		score[i] = all - 2 * (LANE_SUM(sums) + rest);
-	}
+	for (; i + 4 <= m; i += 4)
+		scores_of(score + i, eq, ekeys + i * n, v, all, n, 4);
+	for (; i < m; i++)
+		scores_of(score + i, eq, ekeys + i * n, v, all, n, 1);
 }
 
 /* Columns [j, j + FOUR) of kern_scores_back: sums over the keys stay in registers. */
