@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """ops.py - one-operator models, devrun beside OpenVINO in pairs, one thread and as many as there are cores.
 
-The operators and sizes are lines of op_sizes.jsonl (op_sizes.py).  A row has our time in microseconds, OpenVINO's, and the median
-ratio of --pairs pairs of bursts, for one thread and for all.  What a model of one tiny operator takes is taken off both times: our executor,
+The operators and sizes are lines of op_sizes.jsonl (op_sizes.py).  A row has our time in microseconds, OpenVINO's, and their
+ratio, for one thread and for all: of --pairs bursts of each side in turn the fastest one, as other programs only add to times.  What a model of one tiny operator takes is taken off both times: our executor,
 and OpenVINO's infer() with Python in front of it.  Convolutions and products of OpenVINO reorder their inputs and outputs here, and
 do not in whole models.  Operators that end below --least microseconds on both sides are not judged.
 
@@ -69,9 +69,8 @@ class Case:
 
 def ratio_of(x, y, tiny):
     """Microseconds of both and the ratio, without what a tiny model takes."""
-    x = [max(v - tiny[0], 2e-7) for v in x]
-    y = [max(v - tiny[1], 2e-7) for v in y]
-    return 1e6 * statistics.median(x), 1e6 * statistics.median(y), statistics.median(a / b for a, b in zip(x, y))
+    a, b = max(min(x) - tiny[0], 2e-7), max(min(y) - tiny[1], 2e-7)
+    return 1e6 * a, 1e6 * b, a / b
 
 
 def summary(what, rows, least):
@@ -113,7 +112,7 @@ def main():
                 for t in threads:
                     x, y = case.measure(devices[t], t)
                     if line is TINY:
-                        tiny[t] = statistics.median(x), statistics.median(y)
+                        tiny[t] = min(x), min(y)
                         fields += ["%.1f" % (1e6 * v) for v in tiny[t]] + ["-"]
                         continue
                     us, other, ratio = ratio_of(x, y, tiny[t])
