@@ -2,6 +2,7 @@
 #include "record/costrec.h"
 
 #define MOST_BYTES (UINT64_C(1) << 62) /* of all sets together */
+#define MOST_HELD (UINT64_C(1) << 60)  /* of a device's column of each kind */
 
 static void put_matrices(const struct cost_rec *x, struct rec_writer *w)
 {
@@ -124,11 +125,11 @@ static int decode_sets(const struct rec *r, struct arena *a, struct cost_rec *x,
 	return 0;
 }
 
-/* No column of bytes[rows,k] may be more than MOST_BYTES, so that sums of all do not overflow. */
+/* No column of bytes[rows,k] may be more than MOST_HELD, so that sums of all kinds do not overflow. */
 static bool columns_fit(const uint64_t *bytes, uint64_t rows, uint32_t k)
 {
 	for (uint32_t d = 0; d < k; d++) {
-		uint64_t left = MOST_BYTES;
+		uint64_t left = MOST_HELD;
 
 		for (uint64_t i = 0; i < rows; i++) {
 			if (bytes[i * k + d] > left)

@@ -78,6 +78,41 @@ static inline struct sched_links problem_links(struct gen *r, uint32_t k, bool e
 	return (struct sched_links){k, lat, bw};
 }
 
+/* Rows of bytes below `most` on k devices, those behind the second like it where they are equivalent. */
+static inline uint64_t *problem_bytes(struct gen *r, uint32_t rows, uint32_t k, bool equivalent,
+				      uint32_t most, struct arena *a)
+{
+	uint64_t *x = ARENA_NEWN(a, uint64_t, rows * k);
+
+	for (uint32_t i = 0; i < rows * k; i++)
+		x[i] = equivalent && i % k > 1 ? x[i - 1] : gen_below(r, most);
+	return x;
+}
+
+/* Of every third problem what sets hold is measured: on each device something else, values that several
+ * need, room while they run. */
+static inline struct place_held problem_held(uint64_t seed, uint32_t n, uint32_t k, bool equivalent,
+					     struct arena *a)
+{
+	struct gen r = gen_new(seed ^ 0x9e3779b97f4a7c15U);
+	uint32_t *ptr = ARENA_NEWN(a, uint32_t, 3), *set = ARENA_NEWN(a, uint32_t, 2 * n);
+
+	if (gen_below(&r, 3))
+		return (struct place_held){0};
+	for (uint32_t i = 0; i < 2; i++) {
+		ptr[i + 1] = ptr[i];
+		for (uint32_t v = gen_below(&r, 3); v < n; v += 1 + gen_below(&r, 4))
+			set[ptr[i + 1]++] = v;
+	}
+	return (struct place_held){.set = problem_bytes(&r, n, k, equivalent, 10, a),
+				   .inner = problem_bytes(&r, n, k, equivalent, 4, a),
+				   .n_shared = 2,
+				   .shared = problem_bytes(&r, 2, k, equivalent, 6, a),
+				   .shared_ptr = ptr,
+				   .shared_set = set,
+				   .work = problem_bytes(&r, 1, k, equivalent, 3, a)};
+}
+
 /* Problem `seed` of 2 .. max_sets sets on 2 .. 4 devices; training: the second half mirrors the
  * first, and stays with it.  false: the sets depend on each other in a circle. */
 static inline bool problem_make(struct problem *p, uint64_t seed, enum place_rules rules,
@@ -112,24 +147,27 @@ static inline bool problem_make(struct problem *p, uint64_t seed, enum place_rul
 	}
 	for (uint32_t d = 0; d < k; d++)
 		limit[d] = limited && d ? 15 + (equivalent ? 0 : gen_below(&r, 10)) : 0;
-	const struct place_setup setup = {.k = k,
-					  .names = names,
-					  .types = types,
-					  .set_s = s,
-					  .links = problem_links(&r, k, equivalent, p->a),
-					  .mem_limit = limit,
-					  .contention = gen_below(&r, 3),
-					  .overlap = gen_below(&r, 3),
-					  .policy = (enum sched_policy)gen_below(&r, 3),
-					  .objective = problem_objective(&r),
-					  .power = problem_power(&r, k, equivalent, p->a),
-					  .saved = problem_savings(&r, n, k, equivalent, p->a),
-					  .set_mem = mem,
-					  .slowdown = slow ? 0.3 : 0,
-					  .multi_slowdown = slow ? 0.1 : 0,
-					  .rules = rules,
-					  .move_s = move,
-					  .together = together};
+	const struct place_setup setup = {
+		.k = k,
+		.names = names,
+		.types = types,
+		.set_s = s,
+		.links = problem_links(&r, k, equivalent, p->a),
+		.mem_limit = limit,
+		.contention = gen_below(&r, 3),
+		.overlap = gen_below(&r, 3),
+		.policy = (enum sched_policy)gen_below(&r, 3),
+		.objective = problem_objective(&r),
+		.power = problem_power(&r, k, equivalent, p->a),
+		.saved = problem_savings(&r, n, k, equivalent, p->a),
+		.set_mem = mem,
+		.held = rules == PLACE_SCHEDULE ? problem_held(seed, n, k, equivalent, p->a)
+						: (struct place_held){0},
+		.slowdown = slow ? 0.3 : 0,
+		.multi_slowdown = slow ? 0.1 : 0,
+		.rules = rules,
+		.move_s = move,
+		.together = together};
 	if (place_model_init(&p->m, p->g, &setup, p->a, &e) < 0)
 		return false;
 	place_units_init(&p->u, &p->m, p->a);

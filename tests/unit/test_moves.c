@@ -12,6 +12,16 @@ struct count {
 	uint32_t asked, same, stopped, wrong, illegal;
 };
 
+/* Without limits and where the objective does not ask, moves do not look at `inner`. */
+static bool memory_matters(const struct place_model *m)
+{
+	bool limited = !m->inner || m->objective.memory > 0;
+
+	for (uint32_t d = 0; d < m->k; d++)
+		limited |= m->mem_limit[d] > 0;
+	return limited;
+}
+
 static bool same(const struct place_model *m, const struct place_result *a,
 		 const struct place_result *b)
 {
@@ -22,7 +32,8 @@ static bool same(const struct place_model *m, const struct place_result *a,
 	return a->value == b->value && a->lat_s == b->lat_s && a->copies == b->copies &&
 	       a->copy_bytes == b->copy_bytes &&
 	       memcmp(a->busy_s, b->busy_s, m->k * sizeof(*a->busy_s)) == 0 &&
-	       memcmp(a->mem_bytes, b->mem_bytes, m->k * sizeof(*a->mem_bytes)) == 0;
+	       (!memory_matters(m) ||
+		memcmp(a->mem_bytes, b->mem_bytes, m->k * sizeof(*a->mem_bytes)) == 0);
 }
 
 /* Some units move; then they stay, or move back, or one of them moves on. */

@@ -25,6 +25,9 @@ struct evaluator *evaluator_new(const struct place_model *m)
 	x->seen = MEM_NEWN(uint32_t, m->k);
 	x->most_inner = MEM_NEWN(uint64_t, m->k);
 	x->r.mem_bytes = MEM_NEWN(uint64_t, m->k);
+	x->limited = m->objective.memory > 0;
+	for (uint32_t d = 0; d < m->k; d++)
+		x->limited |= m->mem_limit[d] > 0;
 	x->accounts = m->objective.throughput > 0 || m->objective.energy > 0;
 	traffic_init(&x->traffic, m->k, m->tasks.dag.n_tensors);
 	x->set_task = MEM_NEWN(uint32_t, m->n_sets);
@@ -220,7 +223,8 @@ const struct place_result *evaluator_result(struct evaluator *x, enum timeline_s
 	r->copy_bytes = t->copied_bytes;
 	r->busy_s = t->busy_s;
 	add_shared_memory(x);
-	if (x->m->inner)
+	/* Of moves only where it matters; whole evaluations tell it in any case. */
+	if (x->m->inner && (x->limited || !x->moves.has_base))
 		add_inner_memory(x);
 	check_memory(x, t->peak_bytes);
 	set_value(x);

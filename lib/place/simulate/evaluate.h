@@ -50,10 +50,11 @@ void place_account(struct evaluator *x);
 
 /* Local search: remember a placement (place_begin), move sets, ask for the value
  * (place_moved_below), move them back or leave them there (moves.c).  The answer is exactly that of
- * place_evaluate; by the dnnpart rules it is so up to rounding, and copies may be missing.  Sets
- * that stay together must be moved together. place_moved_below: when the value is above limit, the
- * status may be PLACE_ABOVE, and nothing else is told.  A search that draws its threshold first has
- * most of its answers sooner. */
+ * place_evaluate; by the dnnpart rules it is so up to rounding, and copies may be missing; where
+ * memory does not matter mem_bytes may lack the model's `inner`.  Sets that stay together must be
+ * moved together. place_moved_below: when the value is above limit, the status may be PLACE_ABOVE,
+ * and nothing else is told.  A search that draws its threshold first has most of its answers
+ * sooner. */
 void place_begin(struct evaluator *x, const uint16_t *device);
 void place_move(struct evaluator *x, uint32_t set, uint16_t dev);
 const struct place_result *place_moved_below(struct evaluator *x, double limit);
