@@ -46,7 +46,10 @@ static void LEVEL(transpose)(const float *from, int64_t f, int64_t rows, int64_t
 	for (int64_t i = 0; i < r16; i += 16)
 		for (int64_t j = 0; j < c16; j += 16)
 			LEVEL(transpose16)(from + i * f + j, f, to + j * t + i, t);
-	for (int64_t j = 0; j < cols; j++)
-		for (int64_t i = j < c16 ? r16 : 0; i < rows; i++)
+	for (int64_t i = r16; i < rows; i++) /* few: images have three channels */
+		for (int64_t j = 0; j < c16; j++)
+			to[j * t + i] = from[i * f + j];
+	for (int64_t j = c16; j < cols; j++)
+		for (int64_t i = 0; i < rows; i++)
 			to[j * t + i] = from[i * f + j];
 }

@@ -104,23 +104,40 @@ void form_write(const struct mem_form *f, const struct form_shape *s, void *data
 		form_codes(f, src, n * s->channels, (char *)data + at * form_size(f->elem));
 }
 
+/* Pixels and channels of a piece of form_plain: whole tiles of cpu_turn. */
+enum { PIECE_PIXELS = 16, PIECE_CHANNELS = 256 };
+
+/* One image of codes or bf16 in pixels, to planes. */
+static void turn_codes(const struct mem_form *f, const struct form_shape *s, const char *x,
+		       float *dst)
+{
+	float piece[PIECE_PIXELS * PIECE_CHANNELS];
+	int64_t size = form_size(f->elem);
+	for (int64_t p = 0; p < s->pixels; p += PIECE_PIXELS)
+		for (int64_t c = 0; c < s->channels; c += PIECE_CHANNELS) {
+			int64_t n = s->pixels - p < PIECE_PIXELS ? s->pixels - p : PIECE_PIXELS;
+			int64_t k =
+				s->channels - c < PIECE_CHANNELS ? s->channels - c : PIECE_CHANNELS;
+			for (int64_t i = 0; i < n; i++)
+				from_codes(f, x + ((p + i) * s->channels + c) * size, k,
+					   piece + i * PIECE_CHANNELS);
+			cpu_turn(piece, PIECE_CHANNELS, n, k, dst + c * s->pixels + p, s->pixels);
+		}
+}
+
 void form_plain(const struct mem_form *f, const struct form_shape *s, const void *data, float *dst)
 {
-	static const struct mem_form plain = {.elem = EL_F32};
-	float piece[FORM_CHANNELS];
-	int64_t most = FORM_CHANNELS / s->channels;
-	if (s->pixels == 1 || form_is_plain(f)) {
-		if (f->elem != EL_F32)
-			from_codes(f, data, s->images * s->channels * s->pixels, dst);
-		else
-			memcpy(dst, data,
-			       (size_t)(s->images * s->channels * s->pixels) * sizeof *dst);
-		return;
-	}
-	for (int64_t i = 0; i < s->images; i++)
-		for (int64_t p = 0; p < s->pixels; p += most) {
-			int64_t n = s->pixels - p < most ? s->pixels - p : most;
-			form_read(f, s, data, i, p, n, piece);
-			form_write(&plain, s, dst, i, p, n, piece);
-		}
+	int64_t n = s->channels * s->pixels;
+	if (f->elem == EL_F32 && (!f->pixels || s->pixels == 1))
+		memcpy(dst, data, (size_t)(s->images * n) * sizeof *dst);
+	else if (s->pixels == 1)
+		from_codes(f, data, s->images * n, dst);
+	else
+		for (int64_t i = 0; i < s->images; i++)
+			if (f->elem == EL_F32)
+				cpu_turn((const float *)data + i * n, s->channels, s->pixels,
+					 s->channels, dst + i * n, s->pixels);
+			else
+				turn_codes(f, s, (const char *)data + i * n * form_size(f->elem),
+					   dst + i * n);
 }
