@@ -106,8 +106,7 @@ static void report_progress(struct filter_state *s, const struct update_rec *u)
 		 "episode %u: %llu placements, best %.4g ms%s, mean %.4g ms, %u failed, "
 		 "%.1f groups, entropy %.4g, gradient %.3g",
 		 u->episode, (unsigned long long)s->t.l.cand.n_seen, best ? 1e3 * best->lat_s : 0,
-		 times, 1e3 * u->mean_s, u->failed,
-		 u->groups, u->entropy, u->grad_norm);
+		 times, 1e3 * u->mean_s, u->failed, u->groups, u->entropy, u->grad_norm);
 }
 
 /* gpnembed has an option of the same name. */
