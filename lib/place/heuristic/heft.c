@@ -59,7 +59,7 @@ static int run_heft_apart(struct method_run *r, struct err *e)
 const struct place_method method_heft_apart = {
 	.name = "heft-apart",
 	.needs_costs = true,
-	.about = "the same on devices that compute at once, as cpu:0 and cpu:1, not cpu",
+	.about = "the same on devices that compute at once, not cpu beside cpu:0",
 	.source = "Topcuoglu, Hariri, Wu, IEEE TPDS 13(3), 2002, section 4.2",
 	.run = run_heft_apart,
 };
