@@ -323,7 +323,7 @@ static void heft_example(struct arena *a)
 	uint32_t set[10];
 	uint16_t device[10];
 	struct err err = ERR_INIT;
-	uint64_t mem[10] = {0};
+	uint64_t mem[30] = {0};
 	struct place_model m = {
 		.k = 3, .n_sets = 10, .set_s = cost, .mem_limit = mem, .task_mem = mem};
 
