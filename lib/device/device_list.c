@@ -27,8 +27,7 @@ static int init_device(struct device *d, const char *name, struct err *e)
 
 int device_list_names(const char *const *names, uint32_t n, struct device_list *out, struct err *e)
 {
-	out->n = 0;
-	out->dev = MEM_NEWN(struct device, n ? n : 1);
+	*out = (struct device_list){.dev = MEM_NEWN(struct device, n ? n : 1)};
 	for (uint32_t i = 0; i < n; i++) {
 		for (uint32_t j = 0; j < i; j++)
 			if (strcmp(names[i], names[j]) == 0)
