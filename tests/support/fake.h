@@ -408,7 +408,7 @@ static inline const struct device_class *class_of(char kind)
 
 static inline void make_devices(struct device_list *l, const char *kinds)
 {
-	l->n = (uint32_t)strlen(kinds);
+	*l = (struct device_list){.n = (uint32_t)strlen(kinds)};
 	l->dev = MEM_NEWN(struct device, l->n);
 	for (uint32_t i = 0; i < l->n; i++) {
 		struct device *d = &l->dev[i];
