@@ -134,11 +134,12 @@ test:
 	@+$(BUILD) all units
 	@tests/run.sh $(B) $(T)
 
-SANITIZED = B=$(B)/asan OPT=-O1 SAN="-fsanitize=address,undefined -fno-sanitize-recover=all"
+ASAN = -fsanitize=address,undefined -fno-sanitize-recover=all
+SANITIZED = B=$(B)/asan OPT=-O1 SAN="$(ASAN)"
 asan:
 	@$(DEPS) $(B)/venv
 	@+$(BUILD) all units $(SANITIZED)
-	@HSDAG_PYTHON=$(abspath $(B))/venv/bin/python tests/run.sh $(B)/asan $(T)
+	@SAN="$(ASAN)" HSDAG_PYTHON=$(abspath $(B))/venv/bin/python tests/run.sh $(B)/asan $(T)
 
 bench:
 	@$(DEPS)
