@@ -75,7 +75,7 @@ static bool repeats(const struct raced *x, size_t i)
 
 static void print_row(FILE *out, const char *label, const struct raced_one *r, bool answer)
 {
-	fprintf(out, "%-24s", label);
+	fprintf(out, "%-32s", label);
 	if (r->predicted_s > 0)
 		fprintf(out, "  %9.3f ms", r->predicted_s * 1e3);
 	else
@@ -161,7 +161,7 @@ void raced_print(FILE *out, const struct raced *x, const struct contest_race_fac
 {
 	if (x->n == 0 || race->n_blocks == 0)
 		return;
-	fprintf(out, "\n%-24s  %12s  %12s  %8s  %6s  %6s\n", "raced", "predicted", "measured",
+	fprintf(out, "\n%-32s  %12s  %12s  %8s  %6s  %6s\n", "raced", "predicted", "measured",
 		"speedup", "runs", "bursts");
 	for (size_t i = 0; i < x->n; i++)
 		if (x->v[i].turns.start && !repeats(x, i))
