@@ -36,6 +36,9 @@ struct state {
 	struct arena *arena;
 	uint32_t k;
 	const char *const *names;
+	/* --apart: all devices, which records name, and which of them those above are; NULL: the same */
+	uint32_t all_k, *of_all;
+	const char *const *all_names;
 	struct filter *f;
 	struct evaluator *ev;     /* NULL: no costs */
 	struct place_bound bound; /* value 0: none */
@@ -85,7 +88,7 @@ static int emit(struct method_run *r, struct err *e)
 			      .source = source,
 			      .device = r->device};
 
-	if (s->o->apart) {
+	if (s->of_all) {
 		snprintf(apart, sizeof(apart), "%s-apart", source);
 		p.source = apart;
 	}
@@ -93,6 +96,15 @@ static int emit(struct method_run *r, struct err *e)
 		place_idle_sets(r->m, r->device);
 	if (s->ev && r->k == s->k)
 		predict(s, r, &p);
+	if (s->of_all && r->k == s->k) {
+		uint16_t *device = ARENA_NEWN(s->arena, uint16_t, p.n_sets);
+
+		for (uint32_t i = 0; i < p.n_sets; i++)
+			device[i] = (uint16_t)s->of_all[r->device[i]];
+		p.device = device;
+		p.names = s->all_names;
+		p.k = s->all_k;
+	}
 	return place_encode(&p, s->f->out, e);
 }
 
@@ -103,6 +115,9 @@ static void keep_apart(struct state *s)
 	const char **names = ARENA_NEWN(s->arena, const char *, s->k);
 	uint32_t *dev = ARENA_NEWN(s->arena, uint32_t, s->k);
 
+	s->of_all = dev;
+	s->all_k = s->k;
+	s->all_names = s->names;
 	s->k = sched_apart(turns, s->k, dev);
 	for (uint32_t i = 0; i < s->k; i++)
 		names[i] = s->names[dev[i]];

@@ -237,10 +237,11 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		made = [m for m in of("cores.mp", "place") if m["source"] != "single"]
 		assert len(made) == 3
 		for m in made:
-		    assert m["devices"] == ["cpu:1", "cpu:0"] and m["source"] in ("heft-apart", "random-apart"), m
+		    assert m["devices"] == ["cpu", "cpu:1", "cpu:0"] and m["source"] in ("heft-apart", "random-apart"), m
+		    assert 0 not in array(m["device"]), m
 	'
 	placebase heft --apart -D cpu,cpu:0 turns.mp -o one.mp
-	py 'assert len(of("one.mp", "place")[-1]["devices"]) == 1'
+	py 'm = of("one.mp", "place")[-1]; assert m["devices"] == ["cpu", "cpu:0"] and len(set(array(m["device"]).tolist())) == 1'
 	devrun --probe -D cpu:0,cpu:1 tiny.mp | placebase random --apart -o both.mp
 	py 'assert of("both.mp", "place")[-1]["devices"] == ["cpu:0", "cpu:1"]'
 }
