@@ -9,10 +9,12 @@
 #include "place/method/method.h"
 #include "sched/turns.h"
 
-static int schedule_earliest(struct listsched *x, const struct place_model *m, struct arena *a,
-			     struct err *e)
+/* closed (k): devices that take nothing; NULL: none. */
+static int schedule_earliest(struct listsched *x, const struct place_model *m, const bool *closed,
+			     struct arena *a, struct err *e)
 {
 	listsched_init(x, m, a);
+	x->closed = closed;
 	return listsched_run(x, listsched_upward_rank(x, a), listsched_choose_earliest, NULL, e);
 }
 
@@ -20,7 +22,7 @@ int heft_placement(const struct place_model *m, uint16_t *device, double *makesp
 {
 	struct arena *a = arena_new();
 	struct listsched x;
-	int rc = schedule_earliest(&x, m, a, e);
+	int rc = schedule_earliest(&x, m, NULL, a, e);
 
 	*makespan_s = listsched_makespan_s(&x);
 	listsched_placement(&x, device);
@@ -32,7 +34,7 @@ int heft_placement(const struct place_model *m, uint16_t *device, double *makesp
 static int run_heft(struct method_run *r, struct err *e)
 {
 	struct listsched x;
-	int rc = schedule_earliest(&x, r->m, r->a, e);
+	int rc = schedule_earliest(&x, r->m, NULL, r->a, e);
 
 	return listsched_answer(&x, rc, r, e);
 }
@@ -48,12 +50,9 @@ static int run_heft_apart(struct method_run *r, struct err *e)
 	memset(closed, true, k * sizeof(*closed));
 	for (uint32_t n = sched_apart(r->m->costs.turns, k, dev); n-- > 0;)
 		closed[dev[n]] = false;
-	listsched_init(&x, r->m, r->a);
-	x.closed = closed;
-	return listsched_answer(&x,
-				listsched_run(&x, listsched_upward_rank(&x, r->a),
-					      listsched_choose_earliest, NULL, e),
-				r, e);
+	int rc = schedule_earliest(&x, r->m, closed, r->a, e);
+
+	return listsched_answer(&x, rc, r, e);
 }
 
 const struct place_method method_heft_apart = {
