@@ -3,13 +3,16 @@
 /* Loops below macros are indented as the loops that they are. */
 /* clang-format off */
 
-/* to[j][i] = from[i][j] for i, j < 16; rows of `from` are f, those of `to` t floats apart. */
-static inline void LEVEL(transpose16)(const float *from, int64_t f, float *to, int64_t t)
+/* to[j][i] = from[i][j] for i < n <= 16, j < m <= 16; rows of `from` are f, those of `to` t floats
+ * apart.  With n = m = 16 as constants no mask is left. */
+static inline __attribute__((always_inline)) void
+LEVEL(turn16)(const float *from, int64_t f, int n, int m, float *to, int64_t t)
 {
 #if LEVEL_WIDTH == 16
+	const __mmask16 in = (__mmask16)((1u << m) - 1), out = (__mmask16)((1u << n) - 1);
 	__m512 r[16], s[16];
 	for (int i = 0; i < 16; i++)
-		r[i] = _mm512_loadu_ps(from + i * f);
+		r[i] = i < n ? _mm512_maskz_loadu_ps(in, from + i * f) : _mm512_setzero_ps();
 	for (int i = 0; i < 16; i += 2) {
 		s[i] = _mm512_unpacklo_ps(r[i], r[i + 1]);
 		s[i + 1] = _mm512_unpackhi_ps(r[i], r[i + 1]);
@@ -26,30 +29,43 @@ static inline void LEVEL(transpose16)(const float *from, int64_t f, float *to, i
 		__m512 b = _mm512_shuffle_f32x4(r[j], r[4 + j], 0xdd);
 		__m512 c = _mm512_shuffle_f32x4(r[8 + j], r[12 + j], 0x88);
 		__m512 d = _mm512_shuffle_f32x4(r[8 + j], r[12 + j], 0xdd);
-		_mm512_storeu_ps(to + j * t, _mm512_shuffle_f32x4(a, c, 0x88));
-		_mm512_storeu_ps(to + (j + 8) * t, _mm512_shuffle_f32x4(a, c, 0xdd));
-		_mm512_storeu_ps(to + (j + 4) * t, _mm512_shuffle_f32x4(b, d, 0x88));
-		_mm512_storeu_ps(to + (j + 12) * t, _mm512_shuffle_f32x4(b, d, 0xdd));
+		s[j] = _mm512_shuffle_f32x4(a, c, 0x88);
+		s[j + 8] = _mm512_shuffle_f32x4(a, c, 0xdd);
+		s[j + 4] = _mm512_shuffle_f32x4(b, d, 0x88);
+		s[j + 12] = _mm512_shuffle_f32x4(b, d, 0xdd);
 	}
-#else
 	for (int j = 0; j < 16; j++)
-		for (int i = 0; i < 16; i++)
+		if (j < m)
+			_mm512_mask_storeu_ps(to + j * t, out, s[j]);
+#else
+	for (int j = 0; j < m; j++)
+		for (int i = 0; i < n; i++)
 			to[j * t + i] = from[i * f + j];
 #endif
 }
 
-/* rows x cols floats, transposed. */
+/* n x m floats of a tile. */
+static void LEVEL(turn_tile)(const float *from, int64_t f, int n, int m, float *to, int64_t t)
+{
+	for (int j = 0; j < m; j += 16)
+		for (int i = 0; i < n; i += 16) {
+			const float *x = from + i * f + j;
+			float *y = to + j * t + i;
+			if (n - i >= 16 && m - j >= 16)
+				LEVEL(turn16)(x, f, 16, 16, y, t);
+			else
+				LEVEL(turn16)(x, f, n - i < 16 ? n - i : 16, m - j < 16 ? m - j : 16,
+					      y, t);
+		}
+}
+
+/* rows x cols floats, transposed, in tiles: a tile's lines and pages stay in the first level. */
 static void LEVEL(transpose)(const float *from, int64_t f, int64_t rows, int64_t cols, float *to,
 			     int64_t t)
 {
-	int64_t r16 = rows / 16 * 16, c16 = cols / 16 * 16;
-	for (int64_t i = 0; i < r16; i += 16)
-		for (int64_t j = 0; j < c16; j += 16)
-			LEVEL(transpose16)(from + i * f + j, f, to + j * t + i, t);
-	for (int64_t i = r16; i < rows; i++) /* few: images have three channels */
-		for (int64_t j = 0; j < c16; j++)
-			to[j * t + i] = from[i * f + j];
-	for (int64_t j = c16; j < cols; j++)
-		for (int64_t i = 0; i < rows; i++)
-			to[j * t + i] = from[i * f + j];
+	enum { TILE = 32 };
+	for (int64_t i = 0; i < rows; i += TILE)
+		for (int64_t j = 0; j < cols; j += TILE)
+			LEVEL(turn_tile)(from + i * f + j, f, rows - i < TILE ? (int)(rows - i) : TILE,
+					 cols - j < TILE ? (int)(cols - j) : TILE, to + j * t + i, t);
 }

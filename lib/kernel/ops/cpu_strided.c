@@ -1,6 +1,7 @@
 /* cpu_strided.c - blocks of memory with strides, copied to others: lines, planes in tiles, or rows,
  * whichever lies together. */
 #include "kernel/cpu_impl.h"
+#include "kernel/cpu_turn.h"
 
 #include <string.h>
 
@@ -12,6 +13,7 @@ struct copy_run {
 	int64_t dim[COPY_DIMS], stride[COPY_DIMS], to[COPY_DIMS]; /* bytes, of source and copy */
 	int64_t n_rows; /* product of all dims but the last */
 	int cross;      /* dim whose elements lie together in src, or -1 */
+	int64_t bands; /* then: parts of a plane of dims (cross, last), TILE of the longer dim each */
 	const char *src;
 	char *dst;
 	int n_tasks;
@@ -89,29 +91,51 @@ static void copy_rows(const struct copy_run *r, int64_t lo, int64_t hi)
 	}
 }
 
-/* A plane of dims (cross, last) in tiles: src is contiguous along cross, dst along last. */
-static void copy_plane(const struct copy_run *r, int64_t plane)
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* to[j][i] = from[i][j], as cpu_turn; the first step of each pair is that of i. */
+struct plane {
+	const char *from;
+	char *to;
+	int64_t n, m; /* i < n, j < m */
+};
+
+static void turn_plane(const struct copy_run *r, const struct plane *p)
 {
 	uint32_t last = r->rank - 1, cross = (uint32_t)r->cross;
-	int64_t m = r->dim[cross], n = r->dim[last], from = 0, to = 0;
+	int64_t size = (int64_t)r->size, f = r->stride[last], t = r->to[cross];
+	if (size == 4 && r->to[last] == 4 && f % 4 == 0 && t % 4 == 0) {
+		cpu_turn((const float *)(const void *)p->from, f / 4, p->n, p->m,
+			 (float *)(void *)p->to, t / 4);
+		return;
+	}
+	for (int64_t i = 0; i < p->n; i += TILE)
+		for (int64_t j = 0; j < p->m; j++)
+			copy_line(r->size, p->to + j * t + i * r->to[last], r->to[last],
+				  p->from + j * size + i * f, f, least(TILE, p->n - i));
+}
+
+/* Bands lo .. hi - 1 of the plane: src is contiguous along cross, dst along last. */
+static void copy_bands(const struct copy_run *r, int64_t plane, int64_t lo, int64_t hi)
+{
+	uint32_t last = r->rank - 1, cross = (uint32_t)r->cross;
+	struct plane p = {r->src, r->dst, r->dim[last], r->dim[cross]};
 	for (uint32_t d = last; d-- > 0;) {
 		if (d == cross)
 			continue;
-		from += plane % r->dim[d] * r->stride[d];
-		to += plane % r->dim[d] * r->to[d];
+		p.from += plane % r->dim[d] * r->stride[d];
+		p.to += plane % r->dim[d] * r->to[d];
 		plane /= r->dim[d];
 	}
-	for (int64_t i0 = 0; i0 < n; i0 += TILE)
-		for (int64_t j0 = 0; j0 < m; j0 += TILE) {
-			int64_t ni = n - i0 < TILE ? n - i0 : TILE,
-				nj = m - j0 < TILE ? m - j0 : TILE;
-			for (int64_t j = j0; j < j0 + nj; j++)
-				copy_line(
-					r->size, r->dst + to + j * r->to[cross] + i0 * r->to[last],
-					r->to[last],
-					r->src + from + j * r->stride[cross] + i0 * r->stride[last],
-					r->stride[last], ni);
-		}
+	uint32_t longer = p.n > p.m ? last : cross;
+	int64_t *count = p.n > p.m ? &p.n : &p.m;
+	p.from += lo * TILE * r->stride[longer];
+	p.to += lo * TILE * r->to[longer];
+	*count = least(hi * TILE, *count) - lo * TILE;
+	turn_plane(r, &p);
 }
 
 static void copy_task(void *arg, int task, int thread)
@@ -119,13 +143,16 @@ static void copy_task(void *arg, int task, int thread)
 	const struct copy_run *r = arg;
 	int64_t lo, hi;
 	(void)thread;
-	cpu_range(r->cross < 0 ? r->n_rows : r->n_rows / r->dim[r->cross], r->n_tasks, task, &lo,
-		  &hi);
+	cpu_range(r->cross < 0 ? r->n_rows : r->n_rows / r->dim[r->cross] * r->bands, r->n_tasks,
+		  task, &lo, &hi);
 	if (r->cross < 0)
 		copy_rows(r, lo, hi);
-	else
-		for (int64_t p = lo; p < hi; p++)
-			copy_plane(r, p);
+	while (r->cross >= 0 && lo < hi) {
+		int64_t plane = lo / r->bands, first = lo % r->bands;
+		int64_t n = least(r->bands - first, hi - lo);
+		copy_bands(r, plane, first, first + n);
+		lo += n;
+	}
 }
 
 static void merge_dims(struct copy_run *r, uint32_t rank, const int64_t *dim, const int64_t *stride,
@@ -191,7 +218,12 @@ void cpu_move_strided(struct cpu_ctx *c, size_t elem_size, uint32_t rank, const 
 		    r.stride[r.rank - 1] != (int64_t)elem_size && r.dim[r.rank - 1] >= 4)
 			r.cross = (int)d;
 	}
-	int64_t most = r.cross < 0 ? r.n_rows : r.n_rows / r.dim[r.cross];
+	int64_t most = r.n_rows;
+	if (r.cross >= 0) {
+		int64_t n = r.dim[r.rank - 1], m = r.dim[r.cross];
+		r.bands = ((n > m ? n : m) + TILE - 1) / TILE;
+		most = r.n_rows / m * r.bands;
+	}
 	if (r.n_tasks > most)
 		r.n_tasks = (int)most;
 	cpu_parallel(c, r.n_tasks, copy_task, &r);
