@@ -2,8 +2,11 @@
 # phases.sh - for programs that run one pipeline after another, each of them a phase: signals reach it in
 # order, its progress is shown, and of its failure the first cause is told once.  To be sourced.
 #
-#   phases_begin PROGRAM DIR N     there will be N phases; DIR/log gets what their programs say; DIR is locked, by
-#                                  this shell and what it starts, so that no other one works there
+#   phases_face FUNCTION ARGUMENT...
+#                                  FUNCTION in a worker, a shell behind this one, and its status; this one faces the
+#                                  terminal: it answers signals, shows progress, and starts no other program
+#   phases_begin PROGRAM DIR N     in FUNCTION: there will be N phases; DIR/log gets what their programs say; DIR is
+#                                  locked, by the worker and what it starts, so that no other one works there
 #   run_phase [-g] NAME FUNCTION [SECONDS]
 #                                  FUNCTION in the background, and its status; progress shows SECONDS as its limit
 #   stage COMMAND...               in FUNCTION: a program of its pipeline
@@ -12,18 +15,115 @@
 #   phases_took                    "model 0.4 s, profile 20.1 s", of the phases so far
 #   phases_end                     before the program prints its results
 #
-# A signal (INT, TERM, HUP) ends the phase: a first one lets a phase of -g end in order (SIGINT, which reinforce answers;
-# the other programs ignore it), any other one is SIGTERM.  $interrupted is then its name, and FUNCTION's status counts.
+# A signal (INT, TERM, HUP) ends the phase: a first one lets a phase of -g end in order (SIGINT for those programs that
+# answer it, as reinforce does), any other one is SIGTERM.  It is sent once a second until the phase has ended.  $interrupted is then its name, and FUNCTION's status counts.
+#
+# Why two shells: a shell forgets a SIGINT that comes while it waits for a command, when the command ends in another way
+# than by SIGINT.  The face runs no commands.  The worker ignores these signals, and hears of them by others, which bash
+# keeps until it can run their traps.
 
 interrupted=          # the signal that came last
-phase=                # the one that runs, or ran last
+phase=start           # the one that runs, or ran last
 phase_group=          # its process group; empty: none runs
 phase_signals=0       # that it has had
+phase_waked=0         # how often a signal has ended the wait for it
+in_phase=             # this shell is a phase's
 phase_log_start=0     # bytes of the log before it
 phases_done=0
 phases_times=
 
 say() { echo "$phases_program: $1" >&2; }
+
+# How the worker hears of a signal; RTMIN+4: of the last one again.
+declare -A phases_signals=([INT]=RTMIN+1 [TERM]=RTMIN+2 [HUP]=RTMIN+3)
+
+# ---- the face ----
+
+face_heard=           # the signal that came last
+face_worker=          # the worker's process, from when it can answer
+
+# What the worker runs sees the variables of this function.
+phases_face() {
+	set +e
+	local face_pid face_from face_to face_out face_alive face_name
+	trap '' PIPE
+	for face_name in INT TERM HUP; do
+		# shellcheck disable=SC2064
+		trap "face_signal $face_name" "$face_name"
+	done
+	exec {face_out}>&1
+	coproc phases_worker { phases_work "$@"; }
+	face_pid=$!
+	# shellcheck disable=SC2154   # coproc sets them; it forgets them when the worker ends, which begins when it has an answer
+	exec {face_from}<&"${phases_worker[0]}" {face_to}>&"${phases_worker[1]}" {face_out}>&-
+	# Where the face is killed, the worker ends in order.
+	exec {face_alive}> >(
+		trap '' INT TERM HUP
+		exec {face_from}<&- {face_to}>&-
+		read -r _ || kill -s "${phases_signals[TERM]}" "$face_pid" 2> /dev/null
+	)
+	face_the_worker
+	trap '' INT TERM HUP
+	wait "$face_pid"
+	local status=$?
+	echo end >&"$face_alive"
+	exit "$status"
+}
+
+face_signal() {
+	face_heard=$1
+	[ -z "$face_worker" ] || kill -s "${phases_signals[$1]}" "$face_worker" 2> /dev/null
+}
+
+# The worker's lines: "ready"; "log PHASES FILE"; "NUMBER SECONDS NAME" begins a phase, "end" ends it.  Each is answered.
+# Warnings are shown as they come, and what a phase of more than 2 seconds does: on a terminal a line that is rewritten, in
+# a log now and then.
+face_the_worker() {
+	local number=0 limit=0 name='' began=0 note='' next=10 shown='' rest='' total=0 log='' word line
+	while :; do
+		if read -r -t 1 word <&"$face_from"; then
+			read_log
+			clear_line
+			case $word in
+			ready)
+				face_worker=$face_pid
+				[ -z "$face_heard" ] || face_signal "$face_heard"
+				;;
+			'log '*)
+				read -r total line <<< "${word#log }"
+				exec {log}< "$line"
+				;;
+			end) number=0 face_heard='' ;;
+			*)
+				read -r number limit name <<< "$word"
+				began=$SECONDS note='' next=10
+				;;
+			esac
+			echo go >&"$face_to"
+		elif [ $? -le 128 ]; then
+			return
+		else
+			[ "$number" -eq 0 ] || [ -z "$face_heard" ] || kill -s RTMIN+4 "$face_worker" 2> /dev/null
+			[ "$number" -eq 0 ] || { read_log; show_progress; }
+		fi
+	done
+}
+
+# ---- the worker ----
+
+phases_work() {
+	trap '' INT TERM HUP
+	trap - PIPE
+	for face_name in INT TERM HUP; do
+		# shellcheck disable=SC2064
+		trap "phase_signal $face_name" "${phases_signals[$face_name]}"
+	done
+	trap send_phase_signal RTMIN+4
+	exec {phases_heard}<&0 {phases_tell}>&1 < /dev/null >&"$face_out" {face_out}>&-
+	tell_face ready
+	set -e
+	"$@"
+}
 
 phases_begin() {
 	phases_program=$1 phases_dir=$2 phases_n=$3 phases_log=$2/log
@@ -34,14 +134,8 @@ phases_begin() {
 	fi
 	echo $$ > "$2/.lock"
 	: > "$phases_log"
-	local name
-	for name in INT TERM HUP; do
-		# shellcheck disable=SC2064
-		trap "phase_signal $name" "$name"
-	done
 	trap phases_end EXIT
-	# The watcher ends with this shell, which alone answers signals.
-	coproc phases_watcher { set +e; trap '' INT TERM HUP; exec {phases_lock}>&-; watch_phases; }
+	tell_face "log $phases_n $phases_log"
 }
 
 phases_end() {
@@ -60,31 +154,34 @@ run_phase() {
 		shift
 	fi
 	phase=$1 phase_orderly=$orderly phase_signals=0
-	phase_log_start=$(trap '' INT; stat -c %s "$phases_log")
+	phase_log_start=$(stat -c %s "$phases_log")
 	phases_done=$((phases_done + 1))
 	rm -f "$phases_dir/.failed"
-	tell_watcher "$phases_done" "${3:-0}" "$phase"
-	set -m    # a process group of its own: Ctrl-C reaches this shell alone
+	tell_face "$phases_done ${3:-0} $phase"
+	set -m    # a process group of its own, which send_phase_signal names
 	(
 		set +em
-		trap '' INT
+		# shellcheck disable=SC2030
+		in_phase=yes
 		trap - EXIT
+		exec {phases_heard}<&- {phases_tell}>&-
 		trap : TERM HUP    # these end the programs; the shells stay until they have ended
 		"$2"
 	) < /dev/null >> "$phases_log" 2>&1 &
 	phase_group=$!
 	set +m
+	[ -z "$interrupted" ] || [ "$phase_signals" -gt 0 ] || phase_signal "$interrupted"    # it came since the question above
 	# A signal ends the wait, not the phase.  Where both end at once, bash can forget the phase's status, and would
 	# wait for it for ever.
-	local heard
+	local waked
 	while :; do
-		heard=$phase_signals
+		waked=$phase_waked
 		wait "$phase_group" 2> /dev/null && status=0 || status=$?
-		[ "$heard" -ne "$phase_signals" ] || break
+		[ "$waked" -ne "$phase_waked" ] || break
 		kill -0 "$phase_group" 2> /dev/null || break
 	done
 	phase_group=
-	tell_watcher end
+	tell_face end
 	took=$(((${EPOCHREALTIME/[.,]/} - began) / 100000))
 	phases_times+="${phases_times:+, }$phase $((took / 10)).$((took % 10)) s"
 	return "$status"
@@ -92,7 +189,8 @@ run_phase() {
 
 stage() {
 	local status=0
-	trap : TERM HUP
+	# shellcheck disable=SC2031   # a phase's shell
+	[ -z "$in_phase" ] || trap : TERM HUP
 	"$@" || status=$?
 	[ "$status" -eq 0 ] || echo "$status $1" >> "$phases_dir/.failed"
 	return "$status"
@@ -104,11 +202,30 @@ phase_signal() {
 	interrupted=$1
 	[ -n "$phase_group" ] || return 0
 	phase_signals=$((phase_signals + 1))
+	send_phase_signal
+}
+
+send_phase_signal() {
+	phase_waked=$((phase_waked + 1))
+	[ -n "$phase_group" ] && [ "$phase_signals" -gt 0 ] || return 0
 	if [ -n "$phase_orderly" ] && [ "$phase_signals" -eq 1 ]; then
-		kill -INT -- "-$phase_group" 2> /dev/null || true
+		interrupt_phase
 	else
 		kill -TERM -- "-$phase_group" 2> /dev/null || true
 	fi
+}
+
+# SIGINT for those of the phase's programs that answer it, and have not had it; one that has just begun may do so later.
+interrupt_phase() {
+	local file line group caught
+	for file in /proc/[0-9]*/stat; do
+		read -r line < "$file" || continue
+		read -r _ _ group _ <<< "${line##*) }"
+		[ "$group" = "$phase_group" ] || continue
+		while read -r line caught; do
+			[ "$line" != SigCgt: ] || ! ((0x$caught & 2)) || kill -INT "$(basename "${file%/stat}")" || true
+		done < "${file%stat}status"
+	done 2> /dev/null
 }
 
 # 128 and the number of the signal that came.
@@ -160,40 +277,16 @@ phase_failed() { phase_complaint || exit; }
 
 # ---- its progress ----
 
-tell_watcher() {
-	# shellcheck disable=SC2154   # coproc sets them
-	if echo "$*" >&"${phases_watcher[1]}"; then
-		read -r -t 10 _ <&"${phases_watcher[0]}" || true
+# One line to the face, and its answer: what it has shown of progress is gone then.  It may have been killed.
+tell_face() {
+	if (trap - PIPE; echo "$1" >&"$phases_tell"); then
+		read -r -t 10 _ <&"$phases_heard" || true
 	fi
 } 2> /dev/null
 
-# The watcher: "NUMBER SECONDS NAME" begins a phase, "end" ends it; each is answered.  Warnings are shown as they
-# come, and what a phase of more than 2 seconds does: on a terminal a line that is rewritten, in a log now and then.
-watch_phases() {
-	local number=0 limit=0 name='' began=0 note='' next=10 shown='' rest='' word line log
-	exec {log}< "$phases_log"
-	while :; do
-		if read -r -t 1 word; then
-			read_log
-			clear_line
-			if [ "$word" = end ]; then
-				number=0
-			else
-				read -r number limit name <<< "$word"
-				began=$SECONDS note='' next=10
-			fi
-			echo 'it is'
-		elif [ $? -le 128 ]; then
-			break
-		elif [ "$number" -gt 0 ]; then
-			read_log
-			show_progress
-		fi
-	done
-}
-
 # What the programs have said since.
 read_log() {
+	[ -n "$log" ] || return 0
 	while IFS= read -r line <&"$log" || { rest+=$line; false; }; do
 		line=$rest$line rest=
 		case $line in
@@ -212,12 +305,12 @@ show_progress() {
 	local now=$((SECONDS - began)) of='' text
 	[ "$now" -ge 2 ] || return 0
 	[ "$limit" = 0 ] || of=/$limit
-	text="[$number/$phases_n] $name $now$of s$note"
+	text="[$number/$total] $name $now$of s$note"
 	if [ -t 2 ]; then
 		printf '\r\033[K%s' "${text:0:${COLUMNS:-80}-1}" >&2
 		shown=yes
 	elif [ "$now" -ge "$next" ]; then
-		echo "$phases_program: $text" >&2
+		echo "${0##*/}: $text" >&2
 		next=$((next < 60 ? next * 2 : next + 60))
 	fi
 }

@@ -128,16 +128,24 @@ whole() {
 	local sig
 	for sig in int:130 term:143; do
 		run -0 on_terminal "early/graph.mp:>${sig%:*}" "$PLACE" m.xml -D cpu:0,cpu:1 --profile 20 -o early
-		# Seen once: a Ctrl-C that comes between two commands of the shell has no effect.  A person presses it again.
-		if [[ "$output" != *interrupted* ]]; then
-			rm -rf early
-			run -0 on_terminal "early/graph.mp:>${sig%:*}" "$PLACE" m.xml -D cpu:0,cpu:1 --profile 20 -o early
-		fi
 		[[ "$output" == *"place: interrupted before there was a placement (in: "@(model|profile)")"*"status ${sig#*:}" ]]
 		[ "$(grep -c : <<< "$output")" -eq 1 ]
 		[ ! -e early/placement.json ]
 		rm -rf early
 	done
+}
+
+@test "no signal is lost, whenever it comes; what kills the shell that faces the terminal ends the search in order" {
+	local i
+	for i in 0.4 0.6 0.8 1; do
+		# shellcheck disable=SC2086
+		run -0 on_terminal "after:$i>int" "$PLACE" small_summator.xml $LONG -o any
+		[[ "$output" == *"place: interrupted"* ]]
+	done
+	# shellcheck disable=SC2086
+	run -0 on_terminal "gone/log:episode>kill" "$PLACE" small_summator.xml $LONG -o gone
+	until flock gone/.lock true; do sleep 0.1; done
+	whole gone
 }
 
 @test "one place at a time works in a directory; what a killed one has left goes" {
@@ -207,7 +215,7 @@ whole() {
 	[ "$(grep -c ': error: ' fails/log)" -gt 2 ]
 	# A warning is passed on, and an error that nobody died of is not.
 	run -0 bash -c '. "$1"; talk() { echo "a: warning: beware" >&2; echo "a: error: never mind" >&2; }
-		phases_begin p . 1; run_phase talk talk; phases_end' - "$ROOT/pipelines/phases.sh"
+		work() { phases_begin p . 1; run_phase talk talk; phases_end; }; phases_face work' - "$ROOT/pipelines/phases.sh"
 	[ "$output" = "a: warning: beware" ]
 	# Whoever speaks first.
 	run -2 bash -c '. "$1"; phases_program=p phases_dir=. phases_log=said phase=search

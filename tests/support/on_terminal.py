@@ -1,12 +1,15 @@
 """on_terminal.py WHEN COMMAND... - COMMAND on a terminal of its own, and what is done to it meanwhile.  WHEN:
-"FILE:TEXT>ACTION", several with spaces between: when FILE holds TEXT, int (Ctrl-C), term (SIGTERM to COMMAND), hup (the terminal
-goes), all (SIGTERM to all processes of its session) or the name of a program of it that is killed.  Prints what the terminal showed, and "status N"."""
+"FILE:TEXT>ACTION", several with spaces between: when FILE holds TEXT, or "after:SECONDS>ACTION", int (Ctrl-C), term (SIGTERM to
+COMMAND), kill (SIGKILL to it alone), hup (the terminal goes), all (SIGTERM to all processes of its session) or the name of a program
+of it that is killed.  Prints what the terminal showed, and "status N"."""
 import glob, os, pty, select, signal, sys, time
 
 acts, command = [a.split(">") for a in sys.argv[1].split()], sys.argv[2:]
 
 
 def holds(file, text):
+    if file == "after":
+        return time.time() > began + float(text)
     try:
         return text in open(file, errors="replace").read()
     except OSError:
@@ -25,6 +28,7 @@ def signal_session(leader, program):
             pass  # it has ended meanwhile
 
 
+began = time.time()
 pid, fd = pty.fork()
 if pid == 0:
     os.execvp(command[0], command)
@@ -36,6 +40,8 @@ while time.time() < end:
             os.write(fd, b"\x03")
         elif action == "term":
             os.kill(pid, signal.SIGTERM)
+        elif action == "kill":
+            os.kill(pid, signal.SIGKILL)
         elif action == "hup":
             os.close(fd)
             fd = None
