@@ -207,10 +207,13 @@ static struct decoder decoder_of(struct tape *t, const struct seq2seq *s, struct
 {
 	struct decoder d = {.s = s, .p = p, .enc = encode(t, s, p, z, l)};
 	struct mat *keys = tape_matmul(t, d.enc.e, p[ATT_KEY]);
+	/* a_g is used in a_g W_a alone: so what is summed over the places is e_j W_a, a column for each
+	 * device. */
+	struct mat *says = tape_matmul(t, d.enc.e, p[OUT_CONTEXT]);
 	d.places = ARENA_NEWN(tape_arena(t), struct attended *, l->n);
 	for (uint32_t i = 0; i < l->n; i++)
 		d.places[i] = tape_attended(t, rows_of(t, &d.enc.of, keys, i),
-					    rows_of(t, &d.enc.of, d.enc.e, i));
+					    rows_of(t, &d.enc.of, says, i));
 	d.own = s->aligned ? tape_matmul(t, d.enc.e, p[own_at()]) : NULL;
 	d.device = tape_linear(t, p[DEVICE], p[DEC_IN], p[DEC_BIAS], (struct after){0});
 	return d;
@@ -249,8 +252,7 @@ static struct mat *decode(struct tape *t, const struct decoder *d, const struct 
 	for (uint32_t i = 0; i < l->n; i++) {
 		struct mat *context =
 			tape_attend(t, rows_of(t, l, query, i), d->places[i], p[ATT_V]);
-		struct mat *logits = tape_add(t, rows_of(t, l, by_state, i),
-					      tape_project(t, context, p[OUT_CONTEXT]));
+		struct mat *logits = tape_add(t, rows_of(t, l, by_state, i), context);
 		tape_done(t, context);
 		choices_take(&c[i], at, l->length[i], squash(t, logits, d->s->tanh_constant));
 		tape_done(t, logits);

@@ -3,6 +3,7 @@
  * from it. */
 #include "learn/tape/tape_op.h"
 #include "learn/tape/tape_kernel.h"
+#include "learn/tape/tape_scores.h"
 
 #include <assert.h>
 #include <math.h>
@@ -16,6 +17,7 @@ enum { AT_ONCE = 16 * TAPE_BLOCK_ROWS }; /* rows whose weights are made, where t
 struct attended {
 	struct mat *keys, *values;
 	const float *ekeys;     /* (m,h): exp(2 keys) */
+	float most_ekey;        /* the largest of them */
 	struct packed by_place; /* the values (m,a) as a right-hand side */
 };
 
@@ -26,8 +28,21 @@ struct attended *tape_attended(struct tape *t, struct mat *keys, struct mat *val
 	struct attended *to = ARENA_NEWN(tape_arena(t), struct attended, 1);
 	float *e = arena_raw(tape_arena(t), n, sizeof *e);
 	kern_exp(e, keys->v, 2, 0, n);
-	*to = (struct attended){keys, values, e, tape_packed(t, values, false)};
+	*to = (struct attended){keys, values, e, scores_largest(e, n),
+				tape_packed(t, values, false)};
 	return to;
+}
+
+enum { QUERIES = 4 }; /* whose scores are made at once */
+
+/* eq (n,h) = exp(2 q) of n queries at q, score (n,m) their scores. */
+static void scores_of(const struct attended *to, const float *v, const float *q, size_t n,
+		      float *eq, float *score)
+{
+	size_t m = to->keys->rows, h = to->keys->cols;
+	kern_exp(eq, q, 2, 0, n * h);
+	kern_scores(&(struct scores){score, eq, to->ekeys, v, n, m, h,
+				     scores_bounded(eq, n * h, to->most_ekey)});
 }
 
 /* ---- forward ---- */
@@ -38,7 +53,7 @@ struct attend_job {
 	uint32_t first;     /* of the rows that are made at once */
 	float *y, *log_sum; /* (n,a), (n): log of the sum of exp(score) */
 	float *weights;     /* (rows at once, m) */
-	float *eq;          /* (blocks at once, h) scratch */
+	float *eq;          /* (blocks at once, QUERIES, h) scratch */
 };
 
 /* p (m) = the softmax of the scores of one row.  Returns the logarithm of their sum. */
@@ -61,14 +76,14 @@ static void attend_rows(void *arg, uint32_t row, uint32_t n)
 {
 	const struct attend_job *j = arg;
 	size_t m = j->to->keys->rows, h = j->to->keys->cols, a = j->to->values->cols;
-	float *weights = j->weights + row * m, *eq = j->eq + row / TAPE_BLOCK_ROWS * h;
+	float *weights = j->weights + row * m, *eq = j->eq + row / TAPE_BLOCK_ROWS * QUERIES * h;
 	row += j->first;
-	for (uint32_t i = 0; i < n; i++) {
-		float *p = weights + i * m;
-		kern_exp(eq, j->x[Q]->v + (row + i) * h, 2, 0, h);
-		kern_scores(p, eq, j->to->ekeys, j->x[V]->v, m, h);
-		j->log_sum[row + i] = softmax(p, m);
+	for (uint32_t i = 0; i < n; i += QUERIES) {
+		size_t some = n - i < QUERIES ? n - i : QUERIES;
+		scores_of(j->to, j->x[V]->v, j->x[Q]->v + (row + i) * h, some, eq, weights + i * m);
 	}
+	for (uint32_t i = 0; i < n; i++)
+		j->log_sum[row + i] = softmax(weights + i * m, m);
 	const struct rows left = {weights, n, m, 1};
 	if (n <= PRODUCT_FEW)
 		product_few(j->y + row * a, a, &left, &j->to->by_place);
@@ -86,7 +101,7 @@ struct attend_back {
 	float *ukeys, *wd;    /* (m,h), (h): see struct scores_back */
 	double sum_d;
 	float *gq;      /* NULL: not wanted */
-	float *eq, *uq; /* (h) scratch */
+	float *eq, *uq; /* (QUERIES,h) scratch */
 	float *p, *d;   /* (block,m) scratch */
 };
 
@@ -96,12 +111,11 @@ static const float *weights_of(struct attend_back *b, size_t row, size_t n)
 	size_t m = b->to->keys->rows, h = b->to->keys->cols;
 	if (b->o->saved[1])
 		return b->o->saved[1] + row * m;
-	for (size_t i = 0; i < n; i++) {
-		float *p = b->p + i * m;
-		kern_exp(b->eq, b->o->x[Q]->v + (row + i) * h, 2, 0, h);
-		kern_scores(p, b->eq, b->to->ekeys, b->o->x[V]->v, m, h);
-		kern_exp(p, p, 1, b->o->saved[0][row + i], m);
-	}
+	for (size_t i = 0; i < n; i += QUERIES)
+		scores_of(b->to, b->o->x[V]->v, b->o->x[Q]->v + (row + i) * h,
+			  n - i < QUERIES ? n - i : QUERIES, b->eq, b->p + i * m);
+	for (size_t i = 0; i < n; i++)
+		kern_exp(b->p + i * m, b->p + i * m, 1, b->o->saved[0][row + i], m);
 	return b->p;
 }
 
@@ -120,11 +134,15 @@ static void score_gradients(struct attend_back *b, const float *weights, size_t 
 			d[k] = p[k] * (d[k] - gy);
 			b->sum_d += d[k];
 		}
-		kern_exp(b->eq, b->o->x[Q]->v + (row + i) * h, 2, 0, h);
-		const struct scores_back r = {b->eq, b->to->ekeys, d, b->uq, b->ukeys, b->wd, m, h};
-		kern_scores_back(&r);
-		for (size_t j = 0; b->gq && j < h; j++)
-			b->gq[(row + i) * h + j] += 4 * v->v[j] * b->uq[j];
+	}
+	for (size_t i = 0; i < n; i += QUERIES) {
+		size_t some = n - i < QUERIES ? n - i : QUERIES, at = (row + i) * h;
+		kern_exp(b->eq, b->o->x[Q]->v + at, 2, 0, some * h);
+		kern_scores_back(&(struct scores_back){
+			b->eq, b->to->ekeys, b->d + i * m, b->uq, b->ukeys, b->wd, some, m, h,
+			scores_bounded(b->eq, some * h, b->to->most_ekey)});
+		for (size_t j = 0; b->gq && j < some * h; j++)
+			b->gq[at + j] += 4 * v->v[j % h] * b->uq[j];
 	}
 }
 
@@ -134,7 +152,7 @@ static void attend_back(struct tape *t, struct tape_op *o)
 	const struct mat *keys = to->keys, *values = to->values, *v = o->x[V];
 	size_t m = keys->rows, h = keys->cols, a = values->cols;
 	size_t block = o->y->rows < TAPE_BLOCK_ROWS ? o->y->rows : TAPE_BLOCK_ROWS;
-	size_t n_sums = (m + 1) * h, n_rest = n_sums + 2 * h + 2 * block * m;
+	size_t n_sums = (m + 1) * h, n_rest = n_sums + 2 * QUERIES * h + 2 * block * m;
 	size_t n_across = packed_floats(a, m), n_outer = product_outer_floats(o->y->rows, a);
 	float *sums = tape_buf(t, n_rest), *across = tape_buf(t, n_across);
 	float *outer = tape_buf(t, n_outer);
@@ -146,9 +164,9 @@ static void attend_back(struct tape *t, struct tape_op *o)
 				.wd = sums + m * h,
 				.gq = tape_grad_add(t, o->x[Q]),
 				.eq = sums + n_sums,
-				.uq = sums + n_sums + h,
-				.p = sums + n_sums + 2 * h,
-				.d = sums + n_sums + 2 * h + block * m};
+				.uq = sums + n_sums + QUERIES * h,
+				.p = sums + n_sums + 2 * QUERIES * h,
+				.d = sums + n_sums + 2 * QUERIES * h + block * m};
 	float *gvalues = tape_grad_add(t, o->x[VALUES]);
 	for (size_t row = 0; row < o->y->rows; row += block) {
 		size_t n = o->y->rows - row < block ? o->y->rows - row : block;
@@ -184,7 +202,8 @@ struct mat *tape_attend(struct tape *t, struct mat *q, struct attended *to, stru
 				    TAPE_IN(q, to->keys, to->values, v));
 	bool keep = y->wants && q->rows <= KEPT / m;
 	uint32_t at_once = keep || q->rows < AT_ONCE ? q->rows : AT_ONCE;
-	size_t n_weights = (size_t)at_once * m, n_eq = (at_once / TAPE_BLOCK_ROWS + 1) * h;
+	size_t n_weights = (size_t)at_once * m,
+	       n_eq = (at_once / TAPE_BLOCK_ROWS + 1) * QUERIES * h;
 	j.x = o->x;
 	j.weights = tape_buf(t, n_weights);
 	j.log_sum = tape_buf(t, q->rows);

@@ -68,21 +68,4 @@ void kern_lstm_back(float *pre, float *dc, const float *dh, const float *gates,
 /* y (n) = exp(factor * x - shift), of what lies within +-80, else that of +-80 */
 void kern_exp(float *y, const float *x, float factor, float shift, size_t n);
 
-/* score[i] = v . tanh(q + row i of keys), keys (m,n), from eq = exp(2 q) and ekeys = exp(2 keys). */
-void kern_scores(float *score, const float *eq, const float *ekeys, const float *v, size_t m,
-		 size_t n);
-
-/* Its derivative for one q, where d (m) is the gradient of the scores.  With w_ij = 1 / (1 + eq_j
- * ekeys_ij), so that tanh = 1 - 2 w:
- *
- *   uq_j = sum over i of d_i w_ij (1 - w_ij),   ukeys_ij += d_i w_ij (1 - w_ij),   wd_j += sum over i of d_i w_ij
- *
- * The gradients are 4 v_j uq_j of q, 4 v_j ukeys_ij of the keys, and sum of d - 2 wd_j of v. */
-struct scores_back {
-	const float *eq, *ekeys, *d;
-	float *uq, *ukeys, *wd; /* (n), (m,n), (n) */
-	size_t m, n;
-};
-void kern_scores_back(const struct scores_back *r);
-
 #endif

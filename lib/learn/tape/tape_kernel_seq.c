@@ -1,4 +1,4 @@
-/* tape_kernel_seq.c - inner loops of sequences: sigmoid, tanh, the LSTM cell, content attention. */
+/* tape_kernel_seq.c - inner loops of sequences: sigmoid, tanh, exp, the LSTM cell. */
 #include "learn/tape/tape_kernel.h"
 #include "learn/tape/tape_lanes.h"
 #include "base/simd.h"
@@ -137,12 +137,6 @@ void kern_lstm_back(float *pre, float *dc, const float *dh, const float *gates,
 	}
 }
 
-/* ---- content attention ----
- *
- * tanh(q + key) = 1 - 2 w with w = 1 / (1 + exp(2q) exp(2 key)): exponentials are made once for each q and
- * each key, and four divisions share one.  Beyond 1e9 the product of exponentials changes no bit of 1 - 2 w;
- * it stays there, so that no product of four sums overflows. */
-
 /* exp(x), |x| < 87, within two units of the last place: 2^k exp(r), |r| < log(2) / 2. */
 INLINE float exp_of(float x)
 {
@@ -174,119 +168,5 @@ void kern_exp(float *y, const float *x, float factor, float shift, size_t n)
 		a = a > most ? most : a; /* a NaN stays one */
 		a = a < -most ? -most : a;
 		y[j] = exp_of(a);
-	}
-}
-
-/* 1 / w */
-INLINE float match(float eq, float ekey)
-{
-	const float most = 1e9f;
-	float x = eq * ekey;
-	x = x > most ? most : x; /* a NaN stays one */
-	return 1 + x;
-}
-
-enum { FOUR = 4 * L }; /* columns whose divisions are shared */
-
-/* Lanes of the sum over FOUR columns of v / match. */
-INLINE void add_part(vec *sums, const float *e, const float *k, const float *v)
-{
-	vec part;
-	for (size_t l = 0; l < L; l++) {
-		float a = match(e[l], k[l]), b = match(e[L + l], k[L + l]);
-		float c = match(e[2 * L + l], k[2 * L + l]), d = match(e[3 * L + l], k[3 * L + l]);
-		float ab = a * b, cd = c * d;
-		float x = v[l] * b + v[L + l] * a, y = v[2 * L + l] * d + v[3 * L + l] * c;
-		part[l] = (x * cd + y * ab) / (ab * cd);
-	}
-	*sums += part;
-}
-
-/* Scores of AT_ONCE keys: what they share is loaded once, and their sums hide each other's latency. */
-INLINE void scores_of(float *score, const float *eq, const float *keys, const float *v, float all,
-		      size_t n, const size_t AT_ONCE)
-{
-	vec sums[4] = {0};
-	size_t j = 0;
-	for (; j + FOUR <= n; j += FOUR)
-		for (size_t i = 0; i < AT_ONCE; i++)
-			add_part(&sums[i], eq + j, keys + i * n + j, v + j);
-	for (size_t i = 0; i < AT_ONCE; i++) {
-		float rest = 0;
-		for (size_t r = j; r < n; r++)
-			rest += v[r] / match(eq[r], keys[i * n + r]);
-		score[i] = all - 2 * (LANE_SUM(sums[i]) + rest);
-	}
-}
-
-VECTOR_CLONES
-void kern_scores(float *score, const float *eq, const float *ekeys, const float *v, size_t m,
-		 size_t n)
-{
-	float lane[L] = {0}, all = 0;
-	size_t i = 0;
-	for (size_t j = 0; j < n; j++)
-		lane[j % L] += v[j];
-	for (size_t l = 0; l < L; l++)
-		all += lane[l];
-	for (; i + 4 <= m; i += 4)
-		scores_of(score + i, eq, ekeys + i * n, v, all, n, 4);
-	for (; i < m; i++)
-		scores_of(score + i, eq, ekeys + i * n, v, all, n, 1);
-}
-
-/* Columns [j, j + FOUR) of kern_scores_back: sums over the keys stay in registers. */
-INLINE void columns_back(const struct scores_back *r, size_t j)
-{
-	float eq[FOUR], uq[FOUR] = {0}, wd[FOUR] = {0};
-	memcpy(eq, r->eq + j, sizeof eq);
-	for (size_t i = 0; i < r->m; i++) {
-		const float *k = r->ekeys + i * r->n + j;
-		float *uk = r->ukeys + i * r->n + j, g = r->d[i];
-		for (size_t l = 0; l < L; l++) {
-			float a = match(eq[l], k[l]), b = match(eq[L + l], k[L + l]);
-			float c = match(eq[2 * L + l], k[2 * L + l]),
-			      d = match(eq[3 * L + l], k[3 * L + l]);
-			float ab = a * b, cd = c * d, inverse = 1 / (ab * cd);
-			float iab = cd * inverse, icd = ab * inverse;
-			float wa = b * iab, wb = a * iab, wc = d * icd, we = c * icd;
-			float ga = g * wa, gb = g * wb, gc = g * wc, ge = g * we;
-			float ua = ga - ga * wa, ub = gb - gb * wb, uc = gc - gc * wc,
-			      ue = ge - ge * we;
-			wd[l] += ga;
-			wd[L + l] += gb;
-			wd[2 * L + l] += gc;
-			wd[3 * L + l] += ge;
-			uq[l] += ua;
-			uq[L + l] += ub;
-			uq[2 * L + l] += uc;
-			uq[3 * L + l] += ue;
-			uk[l] += ua;
-			uk[L + l] += ub;
-			uk[2 * L + l] += uc;
-			uk[3 * L + l] += ue;
-		}
-	}
-	for (size_t l = 0; l < FOUR; l++) {
-		r->uq[j + l] = uq[l];
-		r->wd[j + l] += wd[l];
-	}
-}
-
-VECTOR_CLONES
-void kern_scores_back(const struct scores_back *r)
-{
-	size_t j = 0;
-	for (; j + FOUR <= r->n; j += FOUR)
-		columns_back(r, j);
-	for (; j < r->n; j++) {
-		float uq = 0;
-		for (size_t i = 0; i < r->m; i++) {
-			float w = 1 / match(r->eq[j], r->ekeys[i * r->n + j]), g = r->d[i] * w;
-			r->wd[j] += g;
-			uq += g - g * w;
-			r->ukeys[i * r->n + j] += g - g * w;
-		}
-		r->uq[j] = uq;
 	}
 }
