@@ -545,11 +545,34 @@ static struct tensor filled(const char *shape)
 	return t;
 }
 
+/* One plane of odd sizes, which several threads share, turned. */
+static void test_turned_plane(void)
+{
+	enum { ROWS = 203, COLS = 331 };
+	struct tensor x = filled("1,203,331"), order = listed("0,2,1"), out;
+	struct tensor in[2] = {x, order};
+	struct err e = ERR_INIT;
+	graph_begin();
+	node("Parameter", "opset1", "", EL_F32, "1", "");
+	node("Parameter", "opset1", "", EL_I64, "1", "");
+	uint32_t v = node("Transpose", "opset1", "0,1", EL_F32, "1", "");
+	const float *from = x.data, *to = run_threads(v, in, &out, 3, &e);
+	int64_t n_bad = to ? 0 : ROWS * COLS;
+	for (int64_t i = 0; to && i < ROWS * COLS; i++)
+		n_bad += to[i % COLS * ROWS + i / COLS] != from[i];
+	tap(n_bad == 0, "Transpose of a plane of odd sizes %s", e.msg);
+	mem_free(out.data), mem_free(x.data);
+	graph_free(g);
+}
+
 static void test_threads(void)
 {
 	struct tensor image = filled("1,20,30,31"), w = filled("40,20,3,3"),
 		      dw = filled("20,1,1,3,3"), p = filled("1,40,20,1,1");
 	struct tensor a = filled("70,300"), b = filled("300,200"), row = filled("1,300");
+	/* Tall for some numbers of threads: blocks of rows, else blocks of columns. */
+	struct tensor tall = filled("769,40"), odd = filled("361,40"), narrow = filled("40,70");
+	struct tensor plane = filled("1,37,50,71");
 	p.rank = 4;
 	p.dim[0] = 40, p.dim[1] = 20, p.dim[2] = p.dim[3] = 1;
 	same_on_threads("Convolution", "strides=1,1;pads_begin=1,1;pads_end=1,1", 2, image, w);
@@ -558,6 +581,8 @@ static void test_threads(void)
 			dw);
 	same_on_threads("MatMul", "", 2, a, b);
 	same_on_threads("MatMul", "", 2, row, b);
+	same_on_threads("MatMul", "", 2, tall, narrow);
+	same_on_threads("MatMul", "", 2, odd, narrow);
 	same_on_threads("SoftMax", "axis=1", 1, image, image);
 	same_on_threads("ReduceMean", "keep_dims=true", 2, image, listed("2,3"));
 	same_on_threads("MVN", "eps=1e-5;eps_mode=inside_sqrt", 2, image, listed("1,2"));
@@ -565,8 +590,10 @@ static void test_threads(void)
 			image);
 	same_on_threads("Add", "", 2, image, image);
 	same_on_threads("Transpose", "", 2, image, listed("0,2,3,1"));
+	same_on_threads("Transpose", "", 2, plane, listed("0,2,3,1"));
 	mem_free(image.data), mem_free(w.data), mem_free(dw.data), mem_free(p.data);
-	mem_free(a.data), mem_free(b.data), mem_free(row.data);
+	mem_free(a.data), mem_free(b.data), mem_free(row.data), mem_free(plane.data);
+	mem_free(tall.data), mem_free(odd.data), mem_free(narrow.data);
 }
 
 int main(void)
@@ -584,6 +611,7 @@ int main(void)
 		test_functions(level);
 		test_products(level);
 		test_fourier(level);
+		test_turned_plane();
 	}
 	test_threads();
 	return tap_end();

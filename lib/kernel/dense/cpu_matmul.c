@@ -6,7 +6,12 @@
 
 #include <string.h>
 
-enum { GRAIN = 1 << 17 }; /* multiply-adds of a task */
+enum {
+	GRAIN = 1 << 17,     /* multiply-adds of a task */
+	BLOCK_TILES = 10,    /* of GEMM_M rows of a tall A: packed, then multiplied from cache */
+	UNPACKED_TILES = 20, /* where every block widens B */
+	TALL = 3             /* blocks a thread */
+};
 
 /* ---- preparation ---- */
 
@@ -208,6 +213,16 @@ static void columns_task(void *arg, int task, int thread)
 	product_panels(&p, lo, hi, unpacked);
 }
 
+/* Rows first .. first + n - 1 of A in panels. */
+static void pack_rows(const struct matmul_run *r, int64_t first, int64_t n, float *dst)
+{
+	const float *src = r->source + first * r->a.row;
+	if (n == 1 && r->m > 1) /* a panel all the same */
+		gemm_pack_a(dst, EL_F32, src, 1, r->k, r->a.row, r->a.col);
+	else
+		product_pack_a(dst, src, n, r->k, r->a.row, r->a.col);
+}
+
 /* A's panels of GEMM_M rows. */
 static void pack_task(void *arg, int task, int thread)
 {
@@ -217,21 +232,65 @@ static void pack_task(void *arg, int task, int thread)
 	cpu_range((r->m + GEMM_M - 1) / GEMM_M, r->n_tasks, task, &lo, &hi);
 	lo *= GEMM_M;
 	hi = hi * GEMM_M < r->m ? hi * GEMM_M : r->m;
-	const float *src = r->source + lo * r->a.row;
-	float *dst = (float *)(uintptr_t)r->whole.a + lo * r->k;
-	if (hi - lo == 1 && r->m > 1) /* a panel all the same */
-		gemm_pack_a(dst, EL_F32, src, 1, r->k, r->a.row, r->a.col);
-	else
-		product_pack_a(dst, src, hi - lo, r->k, r->a.row, r->a.col);
+	pack_rows(r, lo, hi - lo, (float *)(uintptr_t)r->whole.a + lo * r->k);
+}
+
+static int64_t block_tiles(const struct matmul_run *r)
+{
+	return r->q || r->b_half ? UNPACKED_TILES : BLOCK_TILES;
+}
+
+static int64_t tiles_of(const struct matmul_run *r)
+{
+	return (r->m + GEMM_M - 1) / GEMM_M;
+}
+
+/* Is A so tall that every thread has several blocks of its rows? */
+static bool is_tall(const struct matmul_run *r)
+{
+	return tiles_of(r) >= TALL * block_tiles(r) * r->ctx->n_threads;
+}
+
+/* A block of rows of a tall A, packed here: it stays in the second-level cache.  All blocks have
+ * several tiles, so that none of them is a product with few rows, which sums in another order. */
+static void rows_task(void *arg, int task, int thread)
+{
+	struct matmul_run *r = arg;
+	struct product p = r->whole;
+	int64_t lo, hi;
+	size_t floats = (size_t)(PRODUCT_SCRATCH + block_tiles(r) * GEMM_M * r->k);
+	float *unpacked = cpu_thread_scratch(r->ctx, thread, floats * sizeof *unpacked);
+	if (!unpacked) {
+		r->failed = true;
+		return;
+	}
+	float *a = unpacked + PRODUCT_SCRATCH;
+	cpu_range(tiles_of(r), r->n_tasks, task, &lo, &hi);
+	lo *= GEMM_M;
+	hi = hi * GEMM_M < r->m ? hi * GEMM_M : r->m;
+	pack_rows(r, lo, hi - lo, a);
+	p.m = hi - lo;
+	p.a = a;
+	p.c += lo * p.ldc;
+	p.row += lo;
+	product_panels(&p, 0, product_n_panels(r->n), unpacked);
 }
 
 /* Matrix i of the batch on all threads. */
 static void run_whole(struct matmul_run *r, int64_t i, float *p)
 {
-	int64_t panels = product_n_panels(r->n), tiles = (r->m + GEMM_M - 1) / GEMM_M;
+	int64_t panels = product_n_panels(r->n), tiles = tiles_of(r);
 	int wanted = cpu_tasks(r->m * r->n * r->k, GRAIN), most = 4 * r->ctx->n_threads;
-	r->whole = product_at(r, i, p, p + a_floats(r));
 	r->source = source_of(r, i);
+	if (is_tall(r)) {
+		int64_t blocks = (tiles + block_tiles(r) - 1) / block_tiles(r),
+			n = r->ctx->n_threads;
+		r->whole = product_at(r, i, NULL, p);
+		r->n_tasks = (int)((blocks + n - 1) / n * n);
+		cpu_parallel(r->ctx, r->n_tasks, rows_task, r);
+		return;
+	}
+	r->whole = product_at(r, i, p, p + a_floats(r));
 	if (r->whole.a != r->source) {
 		r->n_tasks = cpu_tasks(r->m * r->k, 1 << 14);
 		r->n_tasks = r->n_tasks > tiles ? (int)tiles : r->n_tasks;
@@ -249,9 +308,14 @@ static void run_whole(struct matmul_run *r, int64_t i, float *p)
 	cpu_parallel(r->ctx, r->n_tasks, columns_task, r);
 }
 
+static int64_t b_floats(const struct matmul_run *r)
+{
+	return r->packed_b ? 0 : gemm_b_elements(r->k, r->n);
+}
+
 static int64_t scratch_floats(const struct matmul_run *r)
 {
-	return a_floats(r) + (r->packed_b ? 0 : gemm_b_elements(r->k, r->n)) + 32;
+	return a_floats(r) + b_floats(r) + 32;
 }
 
 static void batch_task(void *arg, int task, int thread)
@@ -285,7 +349,8 @@ static int run_products(struct matmul_run *r, struct err *e)
 		cpu_parallel(r->ctx, r->n_tasks, batch_task, r);
 		return r->failed ? cpu_no_memory(e) : 0;
 	}
-	float *p = cpu_slot_scratch(r->ctx, SLOT_WHOLE, (size_t)scratch_floats(r) * sizeof *p);
+	int64_t floats = is_tall(r) ? b_floats(r) : scratch_floats(r);
+	float *p = cpu_slot_scratch(r->ctx, SLOT_WHOLE, (size_t)floats * sizeof *p);
 	if (!p)
 		return cpu_no_memory(e);
 	for (int64_t i = 0; i < r->n_batch; i++)
