@@ -348,7 +348,7 @@ struct prediction {
 };
 
 /* As contest.predict. */
-static double predict(void *ctx, uint32_t i, const double *slow)
+static double predict(void *ctx, uint32_t i, const double *slow, double *log_s)
 {
 	struct prediction *p = ctx;
 	const struct graph_tasks *tasks = &p->s->m->tasks;
@@ -356,7 +356,7 @@ static double predict(void *ctx, uint32_t i, const double *slow)
 	const uint16_t *device = i < k ? p->s->single[i].device : p->t[i - k].at.device;
 	for (uint32_t t = 0; t < tasks->dag.n; t++)
 		p->task_device[t] = device[tasks->task_set[t]];
-	return slowed_s(p->slowed, p->task_device, slow);
+	return slowed_s(p->slowed, p->task_device, slow, log_s);
 }
 
 int machine_session_compare(struct machine_session *s, struct rec_writer *w, struct err *e)
@@ -369,6 +369,7 @@ int machine_session_compare(struct machine_session *s, struct rec_writer *w, str
 			    .n = k + (uint32_t)s->n,
 			    .c = ARENA_NEWN(s->arena, struct contestant, k + s->n),
 			    .predict = predict,
+			    .n_draws = SLOWED_DRAWS,
 			    .ctx = &by};
 	for (uint32_t d = 0; d < k; d++) {
 		x.c[d] = enter(s, &s->single[d]);

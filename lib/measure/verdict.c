@@ -166,11 +166,11 @@ static void participants_close(struct participants *p)
 /* ---- the contest ---- */
 
 /* As contest.predict, by the planner's durations. */
-static double predict(void *ctx, uint32_t i, const double *slow)
+static double predict(void *ctx, uint32_t i, const double *slow, double *log_s)
 {
 	struct participants *p = ctx;
 	planner_steps(&p->s->planner, p->trial[i]->device, p->step_device);
-	return slowed_s(p->slowed, p->step_device, slow);
+	return slowed_s(p->slowed, p->step_device, slow, log_s);
 }
 
 static void contest_open(struct participants *p, struct contest *x)
@@ -179,6 +179,7 @@ static void contest_open(struct participants *p, struct contest *x)
 			      .n = p->n,
 			      .c = ARENA_NEWN(p->a, struct contestant, p->n),
 			      .predict = predict,
+			      .n_draws = SLOWED_DRAWS,
 			      .ctx = p};
 	for (uint32_t i = 0; i < p->n; i++) {
 		p->run[i] = (struct plan_run){.x = p->s->x, .plan = &p->plan[i]};

@@ -57,6 +57,14 @@ static bool in_pool(const struct racers *r, uint32_t i)
 	return i < r->x->k && c->alike == r->x->c[r->who[0]].alike && c->takes_part && !c->failed;
 }
 
+static uint32_t count_pool(const struct racers *r)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < r->x->k && r->pooled; i++)
+		n += in_pool(r, i);
+	return n;
+}
+
 /* The logarithm of the median of a burst's runs that count. */
 static double burst_log(const double *run_s, uint32_t n)
 {
@@ -106,17 +114,21 @@ static int run_burst(void *ctx, uint32_t arm, uint32_t block, uint32_t n, double
 				     : burst_of(r, r->who[arm], n, run_s, e);
 }
 
-static double predict(void *ctx, uint32_t arm, const double *slow)
+static double predict(void *ctx, uint32_t arm, const double *slow, double *log_s)
 {
 	const struct racers *r = ctx;
-	return r->x->predict(r->x->ctx, r->who[arm], slow);
+	return r->x->predict(r->x->ctx, r->who[arm], slow, log_s);
 }
 
 /* The pool's members are each as slow as its device, but together they are the measure. */
-static double excess(void *ctx, uint32_t arm, uint32_t block)
+static double excess(void *ctx, uint32_t arm, uint32_t block, double *draw)
 {
 	const struct racers *r = ctx;
-	return r->drift && !(arm == 0 && r->pooled) ? drift_excess(r->drift, arm, block) : 0;
+	if (r->drift && !(arm == 0 && r->pooled))
+		return drift_excess(r->drift, arm, block, draw);
+	for (uint32_t i = 0; i < r->x->n_draws && draw; i++)
+		draw[i] = 0;
+	return 0;
 }
 
 static double clock_s(void *ctx)
@@ -164,13 +176,14 @@ static struct race *new_race(struct racers *r, int reference, const struct measu
 	if (r->n == 0)
 		return NULL;
 	struct race *race = race_new(&options, source);
-	if (r->pooled && x->predict)
-		r->drift = drift_new(&(struct drift_source){r, predict}, r->n, x->k);
+	/* One alone has nothing that it is slower than. */
+	if (count_pool(r) > 1 && x->predict)
+		r->drift = drift_new(&(struct drift_source){r, predict, x->n_draws}, r->n, x->k);
 	for (uint32_t i = 0; i < r->n; i++)
-		race_add(race,
-			 &(struct race_entry){.start = r->who[i] < x->k + o->starts,
-					      .group = x->c[r->who[i]].group,
-					      .predicted_s = x->predict ? predict(r, i, NULL) : 0});
+		race_add(race, &(struct race_entry){
+				       .start = r->who[i] < x->k + o->starts,
+				       .group = x->c[r->who[i]].group,
+				       .predicted_s = x->predict ? predict(r, i, NULL, NULL) : 0});
 	return race;
 }
 
@@ -189,8 +202,14 @@ static int find_reference(const struct racers *r)
 /* A ratio to the pool's mean as one to the best of it. */
 static struct interval beside_best(const struct racers *r, struct interval x)
 {
-	double by = r->drift ? exp(-drift_lead(r->drift)) : 1;
-	return interval_clip((struct interval){x.mid * by, x.lo * by, x.hi * by});
+	static const double QUANTILE = 1.96;
+	bool *like = MEM_NEWN(bool, r->x->k);
+	for (uint32_t i = 0; i < r->x->k; i++)
+		like[i] = in_pool(r, i);
+	struct drift_lead lead = r->drift ? drift_lead(r->drift, like) : (struct drift_lead){0, 0};
+	mem_free(like);
+	return interval_clip(
+		interval_wider(interval_scaled(x, exp(-lead.mid)), QUANTILE * lead.sd));
 }
 
 static void store_results(struct racers *r, const struct race *race, struct arena *a)
@@ -281,7 +300,7 @@ static int race_all(struct racers *r, struct race *race, struct arena *a, struct
 int contest_race(struct contest *x, const struct measure_options *o, struct arena *a, struct err *e)
 {
 	struct racers r = {.x = x, .who = ARENA_NEWN(a, uint32_t, (size_t)x->n + 1)};
-	struct race_source source = {&r, run_burst, excess, clock_s};
+	struct race_source source = {&r, run_burst, excess, clock_s, x->n_draws};
 	int reference;
 	x->reference = x->winner = -1;
 	r.cap = ARENA_NEWN(a, size_t, (size_t)x->n + 1);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/rng.h"
 #include "stats/quantile.h"
 
 /* Devices that are made alike differ by so much for good: a standard deviation. */
@@ -15,25 +16,30 @@ static const double OUTLASTS = 3;
 /* Before there are bursts, devices are supposed to vary by so much, as so many bursts would say. */
 static const double FIRST_SPREAD = 0.01;
 enum { FIRST_BURSTS = 4 };
-static const double NEWS = 0.002; /* lasting differences are told when they change by so much */
+static const double NEWS = 0.002; /* what devices are counts as new when it changes by so much */
 static const double MEDIAN_TO_SIGMA = 1.4826, OUTLIER = 2.5;
 enum { REACH = 6 };            /* blocks that a burst tells of, before and after its own */
+enum { LEAD_DRAWS = 200 };     /* of lasting differences */
 static const double WIDTH = 2; /* blocks; the standard deviation of the weights */
 
 struct drift {
 	struct drift_source source;
 	uint32_t n, k;
-	double *usual_s; /* (n) as predicted; NAN: not asked yet */
-	double *slow;    /* (k) room */
-	double *lasting; /* (k) of what was added, what is so for good */
+	double *usual_s;    /* (n) as predicted; NAN: not asked yet */
+	double *usual_log;  /* (n,draws) */
+	double *slow;       /* (k) room */
+	double *lasting;    /* (k) of what was added, what is so for good */
+	double *lasting_sd; /* (k) how sure that is */
 	/* Bursts. */
 	uint32_t n_bursts, *block;
 	double *log_slow; /* (n_bursts,k) */
 	size_t cap_block, cap_slow;
 	/* Blocks. */
 	uint32_t n_blocks;
-	double *excess; /* (n_blocks,n) NAN: not computed */
-	size_t cap_excess;
+	double *slow_then; /* (n_blocks,k) logarithms that excess was computed with */
+	bool *news;        /* (n_blocks) they may be others now */
+	double *excess;    /* (n_blocks,n,1 + draws) the mean and by draw; NAN: not computed */
+	size_t cap_then, cap_news, cap_excess;
 };
 
 struct drift *drift_new(const struct drift_source *source, uint32_t n, uint32_t k)
@@ -43,8 +49,10 @@ struct drift *drift_new(const struct drift_source *source, uint32_t n, uint32_t 
 	x->usual_s = MEM_NEWN(double, (size_t)n + 1);
 	for (uint32_t i = 0; i < n; i++)
 		x->usual_s[i] = NAN;
+	x->usual_log = MEM_NEWN(double, (size_t)n * source->n_draws + 1);
 	x->slow = MEM_NEWN(double, (size_t)k + 1);
 	x->lasting = MEM_NEWN(double, (size_t)k + 1);
+	x->lasting_sd = MEM_NEWN(double, (size_t)k + 1);
 	return x;
 }
 
@@ -53,25 +61,48 @@ void drift_free(struct drift *x)
 	if (!x)
 		return;
 	mem_free(x->usual_s);
+	mem_free(x->usual_log);
 	mem_free(x->slow);
 	mem_free(x->lasting);
+	mem_free(x->lasting_sd);
+	mem_free(x->slow_then);
+	mem_free(x->news);
 	mem_free(x->block);
 	mem_free(x->log_slow);
 	mem_free(x->excess);
 	mem_free(x);
 }
 
-static void forget(struct drift *x, uint32_t from, uint32_t to)
+static double *excess_of(struct drift *x, uint32_t block, uint32_t arm)
 {
-	for (size_t i = (size_t)from * x->n; i < (size_t)to * x->n; i++)
-		x->excess[i] = NAN;
+	return &x->excess[((size_t)block * x->n + arm) * (1 + x->source.n_draws)];
+}
+
+static void forget(struct drift *x, uint32_t block)
+{
+	for (uint32_t i = 0; i < x->n; i++)
+		*excess_of(x, block, i) = NAN;
 }
 
 static void grow_blocks(struct drift *x, uint32_t to)
 {
-	x->excess = mem_grow(x->excess, &x->cap_excess, (size_t)to * x->n + 1, sizeof *x->excess);
-	forget(x, x->n_blocks, to);
-	x->n_blocks = to;
+	size_t own = (size_t)x->n * (1 + x->source.n_draws);
+	x->excess = mem_grow(x->excess, &x->cap_excess, to * own + 1, sizeof *x->excess);
+	x->slow_then =
+		mem_grow(x->slow_then, &x->cap_then, (size_t)to * x->k + 1, sizeof *x->slow_then);
+	x->news = mem_grow(x->news, &x->cap_news, to, sizeof *x->news);
+	for (; x->n_blocks < to; x->n_blocks++) {
+		forget(x, x->n_blocks);
+		x->news[x->n_blocks] = true;
+		for (uint32_t d = 0; d < x->k; d++)
+			x->slow_then[(size_t)x->n_blocks * x->k + d] = NAN;
+	}
+}
+
+static void expect_news(struct drift *x, uint32_t from)
+{
+	for (uint32_t i = from; i < x->n_blocks; i++)
+		x->news[i] = true;
 }
 
 /* What device d was in the median of all bursts, and how much it drifts around that: what a burst
@@ -107,13 +138,14 @@ static void find_lasting(struct drift *x)
 		double own = LASTING * LASTING,
 		       drifts = fmax(OUTLASTS * var, mid * mid - FAR * FAR * own);
 		double now = mid * own / (own + drifts);
+		x->lasting_sd[d] = sqrt(own * drifts / (own + drifts));
 		change = fmax(change, fabs(now - x->lasting[d]));
 		if (fabs(now - x->lasting[d]) > NEWS)
 			x->lasting[d] = now;
 	}
 	mem_free(room);
 	if (change > NEWS)
-		forget(x, 0, x->n_blocks);
+		expect_news(x, 0);
 }
 
 void drift_add(struct drift *x, uint32_t block, const double *log_slow)
@@ -125,11 +157,12 @@ void drift_add(struct drift *x, uint32_t block, const double *log_slow)
 	memcpy(&x->log_slow[at], log_slow, x->k * sizeof *log_slow);
 	if (block >= x->n_blocks)
 		grow_blocks(x, block + 1);
-	forget(x, block > REACH ? block - REACH : 0, x->n_blocks);
+	expect_news(x, block > REACH ? block - REACH : 0);
 	find_lasting(x);
 }
 
-/* slow of a block: the mean of the bursts around it; of a block without any, of the last before. */
+/* Logarithms of slow of a block: the mean of the bursts around it; of a block without any, of the
+ * last before. */
 static void find_slow(struct drift *x, uint32_t block)
 {
 	double weight = 0;
@@ -149,32 +182,88 @@ static void find_slow(struct drift *x, uint32_t block)
 			x->slow[d] += w * x->log_slow[(size_t)i * x->k + d];
 	}
 	for (uint32_t d = 0; d < x->k; d++)
-		x->slow[d] = exp((weight > 0 ? x->slow[d] / weight
-					     : x->log_slow[(size_t)before * x->k + d]) -
-				 x->lasting[d]);
+		x->slow[d] = (weight > 0 ? x->slow[d] / weight
+					 : x->log_slow[(size_t)before * x->k + d]) -
+			     x->lasting[d];
 }
 
-double drift_excess(struct drift *x, uint32_t arm, uint32_t block)
+/* What is known of a block's devices is up to date; what was computed before is forgotten when it
+ * was for others. */
+static void update_block(struct drift *x, uint32_t block)
 {
-	if (x->n_bursts == 0)
-		return 0;
-	if (block >= x->n_blocks)
-		grow_blocks(x, block + 1);
-	double *known = &x->excess[(size_t)block * x->n + arm];
-	if (!isnan(*known))
-		return *known;
-	if (isnan(x->usual_s[arm]))
-		x->usual_s[arm] = x->source.predict(x->source.ctx, arm, NULL);
+	double *then = &x->slow_then[(size_t)block * x->k];
+	bool changes = false;
+	if (!x->news[block])
+		return;
+	x->news[block] = false;
 	find_slow(x, block);
-	double s = x->usual_s[arm] > 0 ? x->source.predict(x->source.ctx, arm, x->slow) : 0;
-	*known = s > 0 ? log(s / x->usual_s[arm]) : 0;
-	return *known;
+	for (uint32_t d = 0; d < x->k; d++)
+		changes = changes || !(fabs(x->slow[d] - then[d]) <= NEWS);
+	if (!changes)
+		return;
+	memcpy(then, x->slow, x->k * sizeof *then);
+	forget(x, block);
 }
 
-double drift_lead(const struct drift *x)
+/* The excess of an arm while devices are as they were then (k), into out (1 + draws). */
+static void predict_excess(struct drift *x, uint32_t arm, const double *then, double *out)
 {
-	double least = 0;
+	const struct drift_source *s = &x->source;
+	double *usual = &x->usual_log[(size_t)arm * s->n_draws];
+	for (uint32_t i = 0; i <= s->n_draws; i++)
+		out[i] = 0;
+	if (isnan(x->usual_s[arm]))
+		x->usual_s[arm] = s->predict(s->ctx, arm, NULL, usual);
 	for (uint32_t d = 0; d < x->k; d++)
-		least = fmin(least, x->lasting[d]);
-	return least;
+		x->slow[d] = exp(then[d]);
+	double now_s = x->usual_s[arm] > 0 ? s->predict(s->ctx, arm, x->slow, out + 1) : 0;
+	out[0] = now_s > 0 ? log(now_s / x->usual_s[arm]) : 0;
+	for (uint32_t i = 0; i < s->n_draws; i++)
+		out[1 + i] = now_s > 0 ? out[1 + i] - usual[i] : 0;
+}
+
+double drift_excess(struct drift *x, uint32_t arm, uint32_t block, double *draw)
+{
+	uint32_t n_draws = x->source.n_draws;
+	if (block >= x->n_blocks && x->n_bursts > 0)
+		grow_blocks(x, block + 1);
+	if (x->n_bursts > 0)
+		update_block(x, block);
+	double *known = x->n_bursts > 0 ? excess_of(x, block, arm) : NULL;
+	if (known && isnan(*known))
+		predict_excess(x, arm, &x->slow_then[(size_t)block * x->k], known);
+	for (uint32_t i = 0; i < n_draws && draw; i++)
+		draw[i] = known ? known[1 + i] : 0;
+	return known ? *known : 0;
+}
+
+/* Lasting differences are drawn from what is known of them; those of k devices add up to nothing. */
+struct drift_lead drift_lead(const struct drift *x, const bool *device)
+{
+	double sum = 0, squares = 0;
+	uint32_t n = 0;
+	for (uint32_t d = 0; d < x->k; d++)
+		n += device[d];
+	if (n < 2)
+		return (struct drift_lead){0, 0};
+	for (uint32_t i = 0; i < LEAD_DRAWS; i++) {
+		const struct rng_addr at = {1, i, 0, RNG_SEARCH};
+		double least = INFINITY, mean = 0;
+		for (uint32_t turn = 0; turn < 2; turn++)
+			for (uint32_t d = 0; d < x->k; d++) {
+				double z = rng_normal(&at, d);
+				if (!device[d])
+					continue;
+				if (turn == 0)
+					mean += z / n;
+				else
+					least = fmin(least,
+						     x->lasting[d] + x->lasting_sd[d] * (z - mean) /
+									     sqrt(1 - 1.0 / n));
+			}
+		sum += least;
+		squares += least * least;
+	}
+	double mid = sum / LEAD_DRAWS;
+	return (struct drift_lead){fmin(mid, 0), sqrt(fmax(0, squares / LEAD_DRAWS - mid * mid))};
 }

@@ -11,13 +11,15 @@
 #ifndef HSDAG_RACE_DRIFT_H
 #define HSDAG_RACE_DRIFT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct drift_source {
 	void *ctx;
 	/* Predicted seconds of an arm, each device slow (k) times as slow as usual; NULL: as usual.
-	 * 0: nobody knows. */
-	double (*predict)(void *ctx, uint32_t arm, const double *slow);
+	 * 0: nobody knows.  log_s (n_draws) gets the logarithm by each of so many suppositions. */
+	double (*predict)(void *ctx, uint32_t arm, const double *slow, double *log_s);
+	uint32_t n_draws;
 };
 
 struct drift;
@@ -31,10 +33,13 @@ void drift_free(struct drift *x);
 void drift_add(struct drift *x, uint32_t block, const double *log_slow);
 
 /* As race_source.excess; 0 before anything was added. */
-double drift_excess(struct drift *x, uint32_t arm, uint32_t block);
+double drift_excess(struct drift *x, uint32_t arm, uint32_t block, double *draw);
 
-/* How much faster than the mean of its like the fastest device is for good, as far as that is known:
- * a logarithm, at most 0. */
-double drift_lead(const struct drift *x);
+/* How much faster than the mean of its like the fastest of these devices (k) is for good: the
+ * expected logarithm, at most 0, and its standard deviation. */
+struct drift_lead {
+	double mid, sd;
+};
+struct drift_lead drift_lead(const struct drift *x, const bool *device);
 
 #endif

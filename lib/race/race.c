@@ -13,6 +13,9 @@ static const double ERROR_RATE = 0.02; /* of all leavings of a race together */
 static const double SEEN_SHARE = 0.1, LEAST_SHARE = 0.3;
 static const double LIKELY = 0.84, LIKELY_GAIN = 0.05; /* one in five of a normal is beyond that */
 static const double MIXTURE = 8; /* bursts around which the boundary is the narrowest */
+/* Corrections are off by so many times what draws of them differ by: what all draws have wrong alike
+ * is not in that (docs/results/regret.md). */
+static const double BEYOND_DRAWS = 2;
 
 struct race *race_new(const struct race_options *o, const struct race_source *source)
 {
@@ -31,6 +34,7 @@ void race_free(struct race *x)
 	block_effects_release(&x->fx);
 	mem_free(x->arm);
 	mem_free(x->run_s);
+	mem_free(x->off);
 	mem_free(x);
 }
 
@@ -39,6 +43,10 @@ uint32_t race_add(struct race *x, const struct race_entry *entry)
 	x->arm = mem_grow(x->arm, &x->cap, x->n + 1, sizeof *x->arm);
 	x->run_s = mem_grow(x->run_s, &x->cap_run, x->n + 1, sizeof *x->run_s);
 	x->run_s[x->n] = 0;
+	x->off = mem_grow(x->off, &x->cap_off, (size_t)(x->n + 1) * x->source->n_draws + 1,
+			  sizeof *x->off);
+	for (uint32_t d = 0; d < x->source->n_draws; d++)
+		x->off[(size_t)x->n * x->source->n_draws + d] = 0;
 	x->arm[x->n] = (struct race_arm){.start = entry->start || x->n == 0,
 					 .group = entry->group,
 					 .predicted_s = entry->predicted_s};
@@ -77,9 +85,27 @@ int race_best(const struct race *x, bool start)
 	return best;
 }
 
+/* What corrections of i's and j's effects have wrong, one against the other: a standard error. */
+static double correction_se(const struct race *x, uint32_t i, uint32_t j)
+{
+	uint32_t n = x->source->n_draws;
+	const double *a = x->off + (size_t)i * n, *b = x->off + (size_t)j * n;
+	double sum = 0;
+	for (uint32_t d = 0; d < n; d++)
+		sum += (a[d] - b[d]) * (a[d] - b[d]);
+	return n > 1 ? BEYOND_DRAWS * sqrt(sum / (n - 1)) : 0;
+}
+
+/* Half of its 95 % interval. */
+static double correction_half(const struct race *x, uint32_t i, uint32_t j)
+{
+	double se = correction_se(x, i, j);
+	return se > 0 ? se * t_quantile(x->source->n_draws - 1) : 0;
+}
+
 static double se_between(const struct race *x, uint32_t i, uint32_t j)
 {
-	return hypot(x->arm[i].se, x->arm[j].se);
+	return hypot(hypot(x->arm[i].se, x->arm[j].se), correction_se(x, i, j));
 }
 
 /* Half the width of an interval of effects i and j in standard errors, however often it is looked
@@ -120,6 +146,27 @@ static void look_at_bursts(struct race *x)
 	}
 	mem_free(by);
 	mem_free(y);
+}
+
+/* off of all arms, in blocks that were not disturbed, or where there are none in all. */
+static void look_at_draws(struct race *x)
+{
+	const struct race_source *s = x->source;
+	uint32_t n = s->n_draws;
+	double *draw = MEM_NEWN(double, (size_t)n + 1);
+	for (size_t i = 0; i < (size_t)x->n * n; i++)
+		x->off[i] = 0;
+	for (size_t i = 0; i < x->fx.n && n && s->excess; i++) {
+		const struct block_value *v = &x->fx.v[i];
+		const struct race_arm *a = &x->arm[v->arm];
+		if (a->n_clean > 0 && x->fx.trust[v->block] < 1)
+			continue;
+		double mean = s->excess(s->ctx, v->arm, v->block, draw);
+		for (uint32_t d = 0; d < n; d++)
+			x->off[(size_t)v->arm * n + d] +=
+				(draw[d] - mean) / (a->n_clean > 0 ? a->n_clean : a->n_bursts);
+	}
+	mem_free(draw);
 }
 
 /* Is arm i the best of those that use the same devices? */
@@ -163,7 +210,7 @@ static void take_excess(struct race *x)
 	const struct race_source *s = x->source;
 	for (size_t i = 0; i < x->fx.n && s->excess; i++) {
 		struct block_value *v = &x->fx.v[i];
-		v->y = v->raw - s->excess(s->ctx, v->arm, v->block);
+		v->y = v->raw - s->excess(s->ctx, v->arm, v->block, NULL);
 	}
 }
 
@@ -180,6 +227,7 @@ void race_learn(struct race *x)
 		a->se = sqrt(x->fx.var[i] / x->fx.weight[i]);
 	}
 	look_at_bursts(x);
+	look_at_draws(x);
 	belief_shrink(x->arm, x->n);
 	drop_slow(x);
 }
@@ -237,6 +285,8 @@ bool race_ratio(const struct race *x, uint32_t i, uint32_t j, struct interval *o
 		struct interval r = huber_mean_in_time(d, n);
 		*out = (struct interval){exp(r.mid), exp(r.lo), exp(r.hi)};
 	}
+	if (n > 0)
+		*out = interval_wider(*out, correction_half(x, i, j));
 	if (n > 0 && i == j)
 		*out = (struct interval){1, 1, 1};
 	mem_free(y);
@@ -252,6 +302,7 @@ bool race_claim(const struct race *x, uint32_t i, uint32_t j, struct interval *o
 	/* Arm j is not one of many. */
 	double mid = a->shrunk - b->effect, half = hypot(a->shrunk_se, b->se);
 	half *= t_quantile(1 + (a->n_clean < b->n_clean ? a->n_clean : b->n_clean));
+	half = hypot(half, correction_half(x, i, j));
 	*out = (struct interval){exp(mid), exp(mid - half), exp(mid + half)};
 	return true;
 }

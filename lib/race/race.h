@@ -42,10 +42,12 @@ struct race_source {
 		     struct err *e);
 	/* The logarithm of how much longer than otherwise the arm took in that block, as far as that
 	 * is known by other means, and is not so for all arms alike.  It may change as the race goes
-	 * on.  NULL: nothing is known. */
-	double (*excess)(void *ctx, uint32_t arm, uint32_t block);
+	 * on.  draw (n_draws), unless NULL: the same under each of so many suppositions, whose spread
+	 * tells how sure it is.  NULL: nothing is known. */
+	double (*excess)(void *ctx, uint32_t arm, uint32_t block, double *draw);
 	/* Seconds spent so far, on whatever. */
 	double (*spent_s)(void *ctx);
+	uint32_t n_draws;
 };
 
 struct race_options {
@@ -122,7 +124,8 @@ int race_finish(struct race *x, struct race_result *out, struct err *e) MUST_CHE
 uint32_t race_n(const struct race *x);
 const struct race_arm *race_arm(const struct race *x, uint32_t i);
 /* Time of arm i over that of arm j in blocks that both ran in, without disturbed ones when there are
- * others: the Huber mean of the logarithms and its 95 % interval, as a ratio; false: none did. */
+ * others: the Huber mean of the logarithms and its 95 % interval, as a ratio; false: none did.  The
+ * interval holds what the source's corrections may be off by, which more blocks do not cure. */
 bool race_ratio(const struct race *x, uint32_t i, uint32_t j, struct interval *out);
 /* The same where both have RACE_ENOUGH bursts; with fewer, what is believed of the two arms (belief.h),
  * for which all others, and what was predicted, have a say: an interval of a few pairs is so wide

@@ -10,8 +10,9 @@ struct race {
 	const struct race_source *source;
 	struct race_arm *arm; /* (n) */
 	double *run_s;        /* (n) of the last burst; 0: none */
+	double *off; /* (n,n_draws) mean over an arm's bursts of draws of its excess, less that of excess */
 	uint32_t n;
-	size_t cap, cap_run;
+	size_t cap, cap_run, cap_off;
 	struct block_effects fx;
 	uint32_t n_blocks, fitted; /* blocks; how many of them the fit has */
 	double begin_s;

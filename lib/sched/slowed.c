@@ -7,13 +7,12 @@
 #include "base/rng.h"
 #include "sched/timeline.h"
 
-enum { DRAWS = 4 };
 static const double WRONG = 0.1; /* standard deviation of a time's logarithm */
 
 struct slowed {
 	uint32_t n, k;
 	double *as_is;  /* (n,k) */
-	double *wrong;  /* (DRAWS,n) factors */
+	double *wrong;  /* (SLOWED_DRAWS,n) factors */
 	double *task_s; /* (n,k) what the next schedule is of */
 	struct sched_costs costs;
 	struct timeliner *t;
@@ -26,8 +25,8 @@ struct slowed *slowed_new(const struct sched_dag *d, const struct sched_costs *c
 	*x = (struct slowed){.n = d->n, .k = c->links.k, .costs = *c};
 	x->as_is = mem_copy(c->task_s, cells, sizeof *x->as_is);
 	x->task_s = mem_copy(c->task_s, cells, sizeof *x->task_s);
-	x->wrong = MEM_NEWN(double, DRAWS *(size_t)d->n + 1);
-	for (uint32_t draw = 0; draw < DRAWS; draw++)
+	x->wrong = MEM_NEWN(double, SLOWED_DRAWS *(size_t)d->n + 1);
+	for (uint32_t draw = 0; draw < SLOWED_DRAWS; draw++)
 		for (uint32_t i = 0; i < d->n; i++) {
 			struct rng_addr at = {1, draw, i, RNG_SEARCH};
 			x->wrong[(size_t)draw * d->n + i] = exp(WRONG * rng_normal(&at, 0));
@@ -49,10 +48,10 @@ void slowed_free(struct slowed *x)
 	mem_free(x);
 }
 
-double slowed_s(struct slowed *x, const uint16_t *device, const double *slow)
+double slowed_s(struct slowed *x, const uint16_t *device, const double *slow, double *log_s)
 {
 	double sum = 0;
-	for (uint32_t draw = 0; draw < DRAWS; draw++) {
+	for (uint32_t draw = 0; draw < SLOWED_DRAWS; draw++) {
 		const double *wrong = &x->wrong[(size_t)draw * x->n];
 		const struct timeline *t;
 		for (uint32_t i = 0; i < x->n; i++) {
@@ -63,6 +62,8 @@ double slowed_s(struct slowed *x, const uint16_t *device, const double *slow)
 		if (timeline_run(x->t, device, &t) != TIMELINE_OK || !(t->makespan_s > 0))
 			return 0;
 		sum += log(t->makespan_s);
+		if (log_s)
+			log_s[draw] = log(t->makespan_s);
 	}
-	return exp(sum / DRAWS);
+	return exp(sum / SLOWED_DRAWS);
 }

@@ -4,6 +4,8 @@
 
 #include "sched/schedule.h"
 
+enum { SLOWED_DRAWS = 8 };
+
 struct slowed;
 
 /* d and c are borrowed, and c->task_s copied; ranks are those of c, as a plan's stay what they were
@@ -17,7 +19,8 @@ void slowed_free(struct slowed *x);
  * The geometric mean over some costs in which every task's times are wrong by a tenth.  A schedule may
  * become much longer by a small change of a time (Graham 1969, "Bounds on multiprocessing timing
  * anomalies"), and one that a search has found is the shortest for its costs alone: whatever changes,
- * it becomes longer. */
-double slowed_s(struct slowed *x, const uint16_t *device, const double *slow);
+ * it becomes longer.  log_s (SLOWED_DRAWS) gets the logarithm by each of these costs, unless it is
+ * NULL or the result is 0: how far they are apart tells how sure the mean is. */
+double slowed_s(struct slowed *x, const uint16_t *device, const double *slow, double *log_s);
 
 #endif

@@ -75,3 +75,12 @@ struct interval interval_median(const double *x, uint32_t n)
 	}
 	return r;
 }
+
+struct interval interval_wider(struct interval x, double half)
+{
+	if (!(half > 0) || !(x.mid > 0))
+		return x;
+	double down = x.lo > 0 ? hypot(log(x.mid / x.lo), half) : INFINITY;
+	double up = isfinite(x.hi) ? hypot(log(x.hi / x.mid), half) : INFINITY;
+	return (struct interval){x.mid, x.mid * exp(-down), x.mid * exp(up)};
+}

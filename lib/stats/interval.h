@@ -31,4 +31,8 @@ static inline struct interval interval_scaled(struct interval x, double by)
 	return (struct interval){by * x.mid, by * x.lo, by * x.hi};
 }
 
+/* x, of a ratio, and an error that has nothing to do with it, with 95 % of the logarithm within
+ * +-half: both distances, as logarithms, by the root of the sum of their squares. */
+struct interval interval_wider(struct interval x, double half);
+
 #endif

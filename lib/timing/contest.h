@@ -46,8 +46,10 @@ struct contest {
 	uint32_t k, n;        /* single devices come first, then n - k candidates */
 	struct contestant *c; /* (n) */
 	/* Of a race: the predicted seconds of contestant i with each device slow (k) times as slow as
-	 * usual, NULL: as usual; 0: nobody knows.  NULL: nothing is predicted. */
-	double (*predict)(void *ctx, uint32_t i, const double *slow);
+	 * usual, NULL: as usual; 0: nobody knows.  log_s (n_draws), unless NULL, gets the logarithm by
+	 * each of so many suppositions on what is not known.  NULL: nothing is predicted. */
+	double (*predict)(void *ctx, uint32_t i, const double *slow, double *log_s);
+	uint32_t n_draws;
 	void *ctx;
 	int reference; /* the fastest single device of the final; -1: none can run */
 	int winner;    /* a place in c, >= k; -1: the reference itself */

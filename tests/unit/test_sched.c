@@ -332,22 +332,30 @@ static void slowed(struct arena *a)
 		device[i] = i % 4 == 0;
 	}
 	struct slowed *x = slowed_new(&d, &c);
-	double as_is = slowed_s(x, device, NULL);
+	double as_is = slowed_s(x, device, NULL, NULL);
 	tap(fabs(as_is / 300 - 1) < 0.03, "three quarters on one device: %.1f", as_is);
-	double twice = slowed_s(x, device, (double[2]){2, 1});
+	double draw[SLOWED_DRAWS], mean = 0, apart = 0;
+	slowed_s(x, device, NULL, draw);
+	for (int i = 0; i < SLOWED_DRAWS; i++) {
+		mean += draw[i] / SLOWED_DRAWS;
+		apart = fmax(apart, fabs(draw[i] - draw[0]));
+	}
+	tap(fabs(mean - log(as_is)) < 1e-12 && apart > 1e-3 && apart < 0.05,
+	    "by single costs: %.4f apart", apart);
+	double twice = slowed_s(x, device, (double[2]){2, 1}, NULL);
 	tap(fabs(twice / as_is - 2) < 1e-12, "that device is slow: %g", twice / as_is);
-	tap(slowed_s(x, device, (double[2]){1, 1.5}) == as_is, "the other one is");
-	double both = slowed_s(x, device, (double[2]){1, 6});
+	tap(slowed_s(x, device, (double[2]){1, 1.5}, NULL) == as_is, "the other one is");
+	double both = slowed_s(x, device, (double[2]){1, 6}, NULL);
 	tap(fabs(both / 600 - 1) < 0.03, "so slow that it ends last: %.1f", both);
-	tap(slowed_s(x, device, NULL) == as_is, "costs are what they were");
+	tap(slowed_s(x, device, NULL, NULL) == as_is, "costs are what they were");
 	slowed_free(x);
 	cost[0] = cost[1] = -1;
 	x = slowed_new(&d, &c);
-	tap(slowed_s(x, device, NULL) == 0, "what cannot run has no time");
+	tap(slowed_s(x, device, NULL, NULL) == 0, "what cannot run has no time");
 	slowed_free(x);
 	sched_dag_build(&d, 0, NULL, 0, a);
 	x = slowed_new(&d, &c);
-	tap(slowed_s(x, none, NULL) == 0, "nor has nothing");
+	tap(slowed_s(x, none, NULL, NULL) == 0, "nor has nothing");
 	slowed_free(x);
 }
 

@@ -230,6 +230,11 @@ static void intervals(void)
 		    near(log(g.hi / g.mid), 2.201 * 0.1474838717710999, 1e-12) &&
 		    near(log(g.mid / g.lo), 2.201 * 0.1474838717710999, 1e-12),
 	    "geometric mean");
+	struct interval w =
+		interval_wider((struct interval){2, 2 * exp(-0.03), 2 * exp(0.06)}, 0.04);
+	tap(w.mid == 2 && fabs(log(w.lo / 2) + 0.05) < 1e-12 &&
+		    fabs(log(w.hi / 2) - hypot(0.06, 0.04)) < 1e-12,
+	    "a second error beside an interval's");
 	tap(isinf(interval_mean(X, 1).hi) && interval_geometric(X, 1).lo == 0, "one value");
 	/* Of 12 the third and the tenth: P(B(12, 1/2) < 3) = 79 / 4096 <= 0.025 < P(B < 4). */
 	double s[N];
