@@ -47,10 +47,13 @@ static uint32_t burst_runs(const struct race *x, uint32_t i)
 	return 1 + (n < 1 ? 1 : n < RACE_MOST_BURST - 1 ? (uint32_t)n : RACE_MOST_BURST - 1);
 }
 
-/* The waiting arm that comes in next: starts, then by predictions; -1: none waits. */
+/* The waiting arm that comes in next: the reference, by which all others are told, starts, then by
+ * predictions; -1: none waits. */
 static int next_waiting(const struct race *x)
 {
 	int best = -1;
+	if (x->n > 0 && x->arm[0].state == RACE_WAITING)
+		return 0;
 	for (uint32_t i = 0; i < x->n; i++) {
 		const struct race_arm *a = &x->arm[i], *b = best < 0 ? NULL : &x->arm[best];
 		double t = a->predicted_s > 0 ? a->predicted_s : INFINITY;

@@ -691,6 +691,26 @@ static void no_time(void)
 	race_free(x);
 }
 
+/* Few of many starts have time, and the reference, slow by prediction, is one of them. */
+static void no_time_for_all(void)
+{
+	struct told t = {.s = {9, 2, 3, 5}, .fails = 9};
+	struct race_source source = {&t, told_burst, NULL, told_spent};
+	struct race_options o = RACE_OPTIONS_INIT;
+	struct race_result r;
+	struct err e = ERR_INIT;
+	o.budget_s = 0;
+	struct race *x = race_new(&o, &source);
+	for (uint32_t i = 0; i < 4; i++)
+		race_add(x, &(struct race_entry){
+				    .start = true, .group = i, .predicted_s = i ? i : 100});
+	int rc = race_finish(x, &r, &e);
+	tap(rc == 0 && t.bursts[0] > 0 && t.bursts[3] == 0 && r.winner == 1,
+	    "the reference runs, however little time there is: %u bursts, the winner is %d",
+	    t.bursts[0], r.winner);
+	race_free(x);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 1) {
@@ -706,6 +726,7 @@ int main(int argc, char **argv)
 	few_bursts();
 	no_time();
 	doubtful();
+	no_time_for_all();
 	drifts();
 	trials(5, true, 0.006);
 	trials(5, false, 0.008);
