@@ -91,6 +91,19 @@ static void make_room(struct prepared_cache *c, uint32_t dev)
 	mem_free(idle);
 }
 
+void prepared_forget(struct prepared_cache *c, uint32_t dev)
+{
+	for (uint32_t i = 0; i < c->n_buckets; i++)
+		for (struct prepared **at = &c->bucket[i], *x = *at; x; x = *at) {
+			if (x->dev != dev || x->users > 0) {
+				at = &x->next;
+				continue;
+			}
+			*at = x->next;
+			forget(c, x);
+		}
+}
+
 static int describe(const struct prepared_cache *c, struct model *m, const struct fusion_group *g,
 		    const uint32_t *local, struct arena *a, struct step_spec *out, struct err *e)
 {

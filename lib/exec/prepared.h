@@ -38,5 +38,7 @@ int prepared_ahead(struct prepared_cache *c, struct model *m, const struct fusio
 int prepared_node_times(struct prepared_cache *c, struct model *m, const struct fusion_group *g,
 			uint32_t *local, double *step_s, struct err *e) MUST_CHECK;
 void prepared_drop(struct prepared *x);
+/* Forget the steps of device dev that no plan uses, and what they hold. */
+void prepared_forget(struct prepared_cache *c, uint32_t dev);
 
 #endif

@@ -17,7 +17,7 @@ static void mostly_on(const struct session *s, uint32_t d, uint16_t *device)
 	}
 }
 
-void device_times_sum(const struct device_times *x, struct interval *set_s)
+void device_times_sum(const struct device_times *x, const bool *only, struct interval *set_s)
 {
 	const struct session *s = x->s;
 	const struct timed *t = x->apart.made ? &x->apart : &x->joined;
@@ -28,7 +28,7 @@ void device_times_sum(const struct device_times *x, struct interval *set_s)
 			sum[(size_t)x->step_set[i] * n + r] +=
 				t->step_s[(size_t)r * t->n_steps + i];
 	for (uint32_t i = 0; i < n_sets; i++)
-		if (s->mask[(size_t)i * k + x->d])
+		if (s->mask[(size_t)i * k + x->d] && (!only || only[i]))
 			set_s[(size_t)i * k + x->d] =
 				interval_scaled(interval_median(&sum[(size_t)i * n], n), scale);
 	mem_free(sum);

@@ -18,8 +18,9 @@ int device_times_open(struct device_times *x, struct session *s, uint32_t d,
 		      const uint32_t *step_set, struct err *e) MUST_CHECK;
 void device_times_close(struct device_times *x);
 
-/* What each set takes that can run on x->d, into column d of set_s (n_sets, k): medians over runs. */
-void device_times_sum(const struct device_times *x, struct interval *set_s);
+/* What each set takes that can run on x->d, into column d of set_s (n_sets, k): medians over runs.
+ * only (n_sets): of these sets; NULL: of all. */
+void device_times_sum(const struct device_times *x, const bool *only, struct interval *set_s);
 /* What steps take there as the planner's costs, for plans to come. */
 void device_times_to_planner(const struct device_times *x);
 

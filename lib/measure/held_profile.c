@@ -5,7 +5,7 @@
 #include <string.h>
 
 struct held_piece {
-	uint32_t d, set;
+	uint32_t d, set, times_freed;
 	const void *key;
 	uint64_t bytes;
 };
@@ -24,7 +24,7 @@ static void add_piece(void *arg, uint32_t step, const void *key, uint64_t bytes)
 	if (!key || bytes == 0 || set == GRAPH_NONE)
 		return;
 	to->v = mem_grow(to->v, &to->cap, to->n + 1, sizeof *to->v);
-	to->v[to->n++] = (struct held_piece){x->d, set, key, bytes};
+	to->v[to->n++] = (struct held_piece){x->d, set, to->times_freed, key, bytes};
 }
 
 void held_pieces_add(struct held_pieces *x, struct planner *p, const struct plan *plan, uint32_t d,
@@ -34,6 +34,11 @@ void held_pieces_add(struct held_pieces *x, struct planner *p, const struct plan
 	plan_pieces(p, plan, d, true, add_piece, &to);
 }
 
+void held_pieces_freed(struct held_pieces *x)
+{
+	x->times_freed++;
+}
+
 static int by_piece(const void *pa, const void *pb)
 {
 	const struct held_piece *a = pa, *b = pb;
@@ -41,6 +46,8 @@ static int by_piece(const void *pa, const void *pb)
 		return a->d < b->d ? -1 : 1;
 	if (a->key != b->key)
 		return (uintptr_t)a->key < (uintptr_t)b->key ? -1 : 1;
+	if (a->times_freed != b->times_freed)
+		return a->times_freed < b->times_freed ? -1 : 1;
 	return (a->set > b->set) - (a->set < b->set);
 }
 
@@ -121,7 +128,8 @@ void held_pieces_sum(struct held_pieces *x, uint32_t n_sets, uint32_t k, struct 
 		qsort(x->v, x->n, sizeof *x->v, by_piece);
 	for (size_t i = 0; i < x->n; i = end) {
 		const struct held_piece *p = &x->v[i];
-		for (end = i; end < x->n && x->v[end].d == p->d && x->v[end].key == p->key;)
+		for (end = i; end < x->n && x->v[end].d == p->d && x->v[end].key == p->key &&
+			      x->v[end].times_freed == p->times_freed;)
 			end++;
 		if (p->set == x->v[end - 1].set)
 			out->set[(size_t)p->set * k + p->d] += p->bytes;

@@ -24,11 +24,14 @@ struct held_profile {
 struct held_pieces {
 	struct held_piece *v;
 	size_t n, cap;
+	uint32_t times_freed;
 };
 
 /* The pieces of a plan on device d, whose groups are parts of sets; step_set (n_steps). */
 void held_pieces_add(struct held_pieces *x, struct planner *p, const struct plan *plan, uint32_t d,
 		     const uint32_t *step_set);
+/* What a plan held is freed: the same key stands for another piece from now on. */
+void held_pieces_freed(struct held_pieces *x);
 /* What they add up to, of n_sets on k devices, into out's set and shared.  Memory from a; x is empty
  * then. */
 void held_pieces_sum(struct held_pieces *x, uint32_t n_sets, uint32_t k, struct arena *a,

@@ -4,6 +4,7 @@
 
 #include "measure/probes.h"
 #include "measure/savings.h"
+#include "measure/window_times.h"
 
 #include <math.h>
 
@@ -59,7 +60,7 @@ static int open_devices(struct profiler *x, struct err *e)
 				return -1;
 			continue;
 		}
-		device_times_sum(t, x->out->set_s);
+		device_times_sum(t, NULL, x->out->set_s);
 		const struct plan *plan = t->apart.made ? &t->apart.plan : &t->joined.plan;
 		held_pieces_add(&x->pieces, &x->s->planner, plan, d, x->step_set);
 		if (t->apart.made)
@@ -154,7 +155,7 @@ static void fill_times(struct profiler *x)
 			forget_device(x, d);
 			continue;
 		}
-		device_times_sum(&x->dev[d], x->out->set_s);
+		device_times_sum(&x->dev[d], NULL, x->out->set_s);
 		if (x->s->devices.dev[d].class->segments)
 			savings_of_boundaries(&x->dev[d], x->out->set_s, &savings);
 		else if (x->dev[d].apart.made)
@@ -234,7 +235,7 @@ static int measure_links(struct profiler *x, struct err *e)
 		for (uint32_t j = i + 1; j < k; j++) {
 			size_t forth = (size_t)i * k + j, back = (size_t)j * k + i;
 			struct link_cost c[2];
-			if (out->failed[i] || out->failed[j])
+			if (out->failed[i] || out->failed[j] || out->has_link[forth])
 				continue;
 			if (link_measure(s->x, &s->devices, i, j, c, e) == 0) {
 				if (x->alike[i] == x->alike[j])
@@ -256,7 +257,7 @@ static int open_probes(struct profiler *x, double effort, struct err *e)
 		return -1;
 	for (uint32_t d = 0; d < x->s->devices.n; d++)
 		if (!x->out->failed[d]) {
-			device_times_sum(&x->dev[d], x->out->set_s);
+			device_times_sum(&x->dev[d], NULL, x->out->set_s);
 			device_times_to_planner(&x->dev[d]);
 		}
 	x->probes = probes_open(x->s, x->step_set, x->out, effort / 4);
@@ -305,6 +306,44 @@ static void sum_memory(struct profiler *x)
 			x->out->held.work[d] = l->dev[d].class->scratch(&l->dev[d]);
 }
 
+/* A device that holds the model, or all of it that it can run; GRAPH_NONE. */
+static uint32_t find_whole(const struct profiler *x)
+{
+	uint32_t at = GRAPH_NONE;
+	for (uint32_t d = 0; d < x->s->devices.n; d++)
+		if (!x->out->failed[d] &&
+		    (at == GRAPH_NONE || (x->dev[d].alone && !x->dev[at].alone)))
+			at = d;
+	return at;
+}
+
+/* Devices that failed: one whose memory is too small for the model may hold it piece by piece. */
+static int time_windows(struct profiler *x, double seconds, struct err *e)
+{
+	for (uint32_t d = 0; d < x->s->devices.n; d++) {
+		struct window_times w = {.s = x->s,
+					 .d = d,
+					 .rest = find_whole(x),
+					 .step_set = x->step_set,
+					 .seconds = seconds,
+					 .set_s = x->out->set_s,
+					 .pieces = &x->pieces,
+					 .held = &x->out->held};
+		struct err why = ERR_INIT;
+		uint32_t n = 0;
+		if (!x->out->failed[d] || w.rest == GRAPH_NONE ||
+		    !x->s->devices.dev[d].class->fuses)
+			continue;
+		device_times_close(&x->dev[d]);
+		prepared_forget(&x->s->planner.prepared, d);
+		if (window_times_take(&w, &n, &why, e) < 0)
+			return -1;
+		if (n > 0)
+			x->out->failed[d] = NULL;
+	}
+	return 0;
+}
+
 static int profile_run(struct profiler *x, struct err *e)
 {
 	double effort = EFFORT * x->s->opt.max_s, end_s = clock_s() + effort;
@@ -312,8 +351,11 @@ static int profile_run(struct profiler *x, struct err *e)
 	    run_rounds(x, LEAST_MORE, end_s, e) < 0)
 		return -1;
 	fill_times(x);
+	if (measure_links(x, e) < 0 || fit_probes(x, e) < 0 || time_windows(x, effort / 4, e) < 0 ||
+	    measure_links(x, e) < 0)
+		return -1;
 	sum_memory(x);
-	return measure_links(x, e) < 0 ? -1 : fit_probes(x, e);
+	return 0;
 }
 
 int profile_take(struct session *s, struct arena *a, struct profile *out, struct err *e)

@@ -153,6 +153,28 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	done
 }
 
+@test "a device whose real memory is less than the model is timed stretch by stretch" {
+	needs_pocl
+	"${CC:-gcc}" -shared -fPIC -o small.so "$ROOT/tests/support/small_device.c" -ldl
+	small() { LD_PRELOAD=$PWD/small.so HSDAG_GLOBAL_MEM=9000000 ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 "$@"; }
+	devrun probe --profile --max-seconds 0.1 --allow-shared -D cpu:0,cl:0.0 mobilenet_v3_large.mp -o whole.mp
+	small devrun probe --profile --max-seconds 0.1 --allow-shared -D cpu:0,cl:0.0 mobilenet_v3_large.mp -o small.mp
+	run -0 small bash -o pipefail -c 'placebase single small.mp | devrun --allow-shared --no-reference --runs 1 | recdump -k run --tsv reason'
+	[[ "$output" == *"device 'cl:0.0' needs "*" bytes and has 9000000"* ]]
+	py '
+		whole, small = first(read("whole.mp"), "cost"), read("small.mp")
+		assert first(small, "devs")["mem_bytes"] and array(first(small, "devs")["mem_bytes"])[1] == 9000000
+		small = first(small, "cost")
+		assert ((array(whole["set_s"]) > 0) == (array(small["set_s"]) > 0)).all()
+		# What sets hold is the same; pieces that several sets share count more than once, where they were timed apart.
+		a, b = [array(x["held"])[:, 1].sum() + array(x["shared"])[:, 1].sum() for x in (whole, small)]
+		assert a <= b < 1.1 * a, (a, b)
+	'
+	placebase heft small.mp | placebase greedy-memory -o placed.mp
+	run -0 small bash -o pipefail -c 'devrun --allow-shared --no-reference --runs 1 placed.mp | recdump -k run --tsv ok,reason'
+	[[ "$output" != *false* ]]
+}
+
 @test "weights that steps in time share: placers keep them together where memory is short" {
 	two_cores
 	models nmt2
