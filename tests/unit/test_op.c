@@ -583,6 +583,8 @@ static void test_threads(void)
 	same_on_threads("MatMul", "", 2, row, b);
 	same_on_threads("MatMul", "", 2, tall, narrow);
 	same_on_threads("MatMul", "", 2, odd, narrow);
+	same_on_threads("Concat", "axis=1", 2, plane, plane);
+	same_on_threads("Concat", "axis=3", 2, plane, plane);
 	same_on_threads("SoftMax", "axis=1", 1, image, image);
 	same_on_threads("ReduceMean", "keep_dims=true", 2, image, listed("2,3"));
 	same_on_threads("MVN", "eps=1e-5;eps_mode=inside_sqrt", 2, image, listed("1,2"));

@@ -3,7 +3,7 @@
 #include "kernel/dense/cpu_conv.h"
 #include "kernel/dense/cpu_product.h"
 
-enum { GRAIN = 1 << 17 }; /* multiply-adds of a task */
+enum { GRAIN = 1 << 17, FEW_GRAIN = 1 << 15 }; /* multiply-adds of a task; with few images */
 
 bool cpu_is_whole(const struct window *g)
 {
@@ -53,7 +53,7 @@ int cpu_conv_whole(struct cpu_ctx *c, const struct window *g, const float *x, co
 		r.p.a = a;
 	}
 	int64_t panels = product_n_panels(r.p.n);
-	r.n_tasks = cpu_tasks(r.p.m * r.p.n * r.p.k, GRAIN);
+	r.n_tasks = cpu_tasks(r.p.m * r.p.n * r.p.k, r.p.m > GEMM_M ? GRAIN : FEW_GRAIN);
 	if (r.n_tasks > panels)
 		r.n_tasks = (int)panels;
 	cpu_parallel(c, r.n_tasks, whole_task, &r);

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { GRAIN = 1 << 16, MAX_TAPS = 256 };
+enum { GRAIN = 1 << 15, MAX_TAPS = 256 };
 
 /* A convolution of pixels: its window (k, k) with stride s, its result, limits of its values, and
  * floats from row to row of the input. */

@@ -7,10 +7,12 @@
 #include <string.h>
 
 enum {
-	GRAIN = 1 << 17,     /* multiply-adds of a task */
-	BLOCK_TILES = 10,    /* of GEMM_M rows of a tall A: packed, then multiplied from cache */
-	UNPACKED_TILES = 20, /* where every block widens B */
-	TALL = 3             /* blocks a thread */
+	GRAIN = 1 << 17,      /* multiply-adds of a task */
+	PACK_GRAIN = 1 << 14, /* elements of A */
+	FEW_GRAIN = 1 << 15,  /* with few rows: reading B takes longer */
+	BLOCK_TILES = 10,     /* of GEMM_M rows of a tall A: packed, then multiplied from cache */
+	UNPACKED_TILES = 20,  /* where every block widens B */
+	TALL = 3              /* blocks a thread */
 };
 
 /* ---- preparation ---- */
@@ -280,7 +282,8 @@ static void rows_task(void *arg, int task, int thread)
 static void run_whole(struct matmul_run *r, int64_t i, float *p)
 {
 	int64_t panels = product_n_panels(r->n), tiles = tiles_of(r);
-	int wanted = cpu_tasks(r->m * r->n * r->k, GRAIN), most = 4 * r->ctx->n_threads;
+	int wanted = cpu_tasks(r->m * r->n * r->k, r->m > GEMM_M ? GRAIN : FEW_GRAIN);
+	int most = 4 * r->ctx->n_threads;
 	r->source = source_of(r, i);
 	if (is_tall(r)) {
 		int64_t blocks = (tiles + block_tiles(r) - 1) / block_tiles(r),
@@ -292,7 +295,7 @@ static void run_whole(struct matmul_run *r, int64_t i, float *p)
 	}
 	r->whole = product_at(r, i, p, p + a_floats(r));
 	if (r->whole.a != r->source) {
-		r->n_tasks = cpu_tasks(r->m * r->k, 1 << 14);
+		r->n_tasks = cpu_tasks(r->m * r->k, PACK_GRAIN);
 		r->n_tasks = r->n_tasks > tiles ? (int)tiles : r->n_tasks;
 		cpu_parallel(r->ctx, r->n_tasks, pack_task, r);
 	}

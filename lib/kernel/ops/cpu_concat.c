@@ -35,12 +35,26 @@ struct parts_run {
 	int n_tasks;
 };
 
-static void parts_task(void *arg, int task, int thread)
+/* Bytes lo .. hi - 1 of row o of the whole. */
+static void move_row(const struct parts_run *r, int64_t o, int64_t lo, int64_t hi)
 {
-	const struct parts_run *r = arg;
-	int64_t lo, hi;
-	(void)thread;
-	cpu_range(r->outer, r->n_tasks, task, &lo, &hi);
+	int64_t at = 0;
+	for (int p = 0; p < r->n_parts && at < hi; p++) {
+		int64_t bytes = r->part[p].dim[r->axis] * r->inner;
+		int64_t from = lo > at ? lo - at : 0, to = hi - at < bytes ? hi - at : bytes;
+		if (from < to) {
+			char *whole = (char *)r->whole->data + o * r->row + at + from;
+			char *part = (char *)r->part[p].data + o * bytes + from;
+			memcpy(r->split ? part : whole, r->split ? whole : part,
+			       (size_t)(to - from));
+		}
+		at += bytes;
+	}
+}
+
+/* Rows lo .. hi - 1, part by part. */
+static void move_rows(const struct parts_run *r, int64_t lo, int64_t hi)
+{
 	int64_t at = 0;
 	for (int p = 0; p < r->n_parts; p++) {
 		int64_t bytes = r->part[p].dim[r->axis] * r->inner;
@@ -53,6 +67,22 @@ static void parts_task(void *arg, int task, int thread)
 		}
 		at += bytes;
 	}
+}
+
+/* A share of the rows; of few rows, a share of the bytes of each. */
+static void parts_task(void *arg, int task, int thread)
+{
+	const struct parts_run *r = arg;
+	int64_t lo, hi;
+	(void)thread;
+	if (r->n_tasks <= r->outer) {
+		cpu_range(r->outer, r->n_tasks, task, &lo, &hi);
+		move_rows(r, lo, hi);
+		return;
+	}
+	cpu_range(r->row, r->n_tasks, task, &lo, &hi);
+	for (int64_t o = 0; o < r->outer; o++)
+		move_row(r, o, lo, hi);
 }
 
 static int run_parts(const struct kernel_call *k, const struct tensor *whole,
@@ -74,8 +104,9 @@ static int run_parts(const struct kernel_call *k, const struct tensor *whole,
 			      1};
 	r.row = r.inner * whole->dim[axis];
 	r.n_tasks = cpu_tasks(r.outer * r.row, GRAIN);
-	if (r.n_tasks > r.outer)
-		r.n_tasks = (int)r.outer;
+	/* A plane of an image is longer than a line of memory, a short row of pixels is not. */
+	if (r.n_tasks > r.outer && r.row < GRAIN)
+		r.n_tasks = r.outer > 0 ? (int)r.outer : 1;
 	cpu_parallel(k->ctx, r.n_tasks, parts_task, &r);
 	return 0;
 }

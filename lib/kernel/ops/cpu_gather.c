@@ -18,32 +18,33 @@ static int no_size(enum elem t, struct err *e)
 struct gather_run {
 	const struct tensor *data, *index, *out;
 	int64_t batch, outer, size, n_index,
-		inner; /* inner: elements of a slice; size: of the axis */
+		inner;  /* inner: elements of a slice; size: of the axis */
+	int64_t pieces; /* of a slice, where slices are few and long */
 	int n_tasks;
 };
 
-/* Rows: (batch, outer, index). */
+/* Rows: (batch, outer, index), each in pieces. */
 static void gather_task(void *arg, int task, int thread)
 {
 	const struct gather_run *r = arg;
 	size_t in_size = cpu_elem_size(r->data->elem), out_size = cpu_elem_size(r->out->elem);
 	int64_t lo, hi;
 	(void)thread;
-	cpu_range(r->batch * r->outer * r->n_index, r->n_tasks, task, &lo, &hi);
-	for (int64_t row = lo; row < hi; row++) {
+	cpu_range(r->batch * r->outer * r->n_index * r->pieces, r->n_tasks, task, &lo, &hi);
+	for (; lo < hi; lo++) {
+		int64_t row = lo / r->pieces, first, end;
 		int64_t i = row % r->n_index, block = row / r->n_index, b = block / r->outer;
 		int64_t from = index_fix(tensor_int(r->index, b * r->n_index + i), r->size);
-		char *dst = (char *)r->out->data + (size_t)(row * r->inner) * out_size;
+		cpu_range(r->inner, (int)r->pieces, (int)(lo % r->pieces), &first, &end);
+		int64_t at = (block * r->size + from) * r->inner + first, n = end - first;
+		char *dst = (char *)r->out->data + (size_t)(row * r->inner + first) * out_size;
 		if (from < 0)
-			memset(dst, 0, (size_t)r->inner * out_size);
+			memset(dst, 0, (size_t)n * out_size);
 		else if (r->data->quant)
-			quant_read(r->data, (block * r->size + from) * r->inner, r->inner,
-				   (float *)(void *)dst);
+			quant_read(r->data, at, n, (float *)(void *)dst);
 		else
 			cpu_convert(r->out->elem, dst, r->data->elem,
-				    (const char *)r->data->data +
-					    (size_t)((block * r->size + from) * r->inner) * in_size,
-				    r->inner);
+				    (const char *)r->data->data + (size_t)at * in_size, n);
 	}
 }
 
@@ -62,8 +63,12 @@ int run_gather(const struct kernel_call *k, struct err *e)
 	r.n_index = index_product(r.index->dim, batch, r.index->rank);
 	r.inner = index_product(r.data->dim, axis + 1, r.data->rank);
 	r.n_tasks = cpu_tasks(tensor_bytes(r.out), GRAIN);
-	if (r.n_tasks > r.batch * r.outer * r.n_index)
-		r.n_tasks = (int)(r.batch * r.outer * r.n_index);
+	int64_t rows = r.batch * r.outer * r.n_index;
+	r.pieces = 1;
+	if (rows > 0 && r.n_tasks > rows && !r.data->quant)
+		r.pieces = (r.n_tasks + rows - 1) / rows;
+	if (r.n_tasks > rows * r.pieces)
+		r.n_tasks = (int)(rows * r.pieces);
 	cpu_parallel(k->ctx, r.n_tasks, gather_task, &r);
 	return 0;
 }
