@@ -30,6 +30,12 @@ static void draw_signed(float *y, uint32_t stream, size_t n)
 	rng_uniform_f32(&at, -1, 1, y, n);
 }
 
+/* The larger error; what is no number is the largest. */
+static double larger(double worst, double x)
+{
+	return isnan(x) ? INFINITY : fmax(worst, x);
+}
+
 static double weight_of(const struct sample *s, size_t n, size_t q, size_t i, size_t j)
 {
 	return 1 / (1 + (double)s->eq[q * n + j] * s->ekeys[i * n + j]);
@@ -43,7 +49,7 @@ static double worst_score(const struct sample *s, size_t rows, size_t m, size_t 
 			double sum = 0;
 			for (size_t j = 0; j < n; j++)
 				sum += s->v[j] * (1 - 2 * weight_of(s, n, q, i, j));
-			worst = fmax(worst, fabs(sum - s->score[q * m + i]));
+			worst = larger(worst, fabs(sum - s->score[q * m + i]));
 		}
 	return worst;
 }
@@ -60,11 +66,11 @@ static double worst_back(const struct sample *s, size_t rows, size_t m, size_t n
 				uq[q] += g * (1 - w);
 				uk[i] += g * (1 - w);
 			}
-		worst = fmax(worst, fabs(wd - s->wd[j]));
+		worst = larger(worst, fabs(wd - s->wd[j]));
 		for (size_t q = 0; q < rows; q++)
-			worst = fmax(worst, fabs(uq[q] - s->uq[q * n + j]));
+			worst = larger(worst, fabs(uq[q] - s->uq[q * n + j]));
 		for (size_t i = 0; i < m; i++)
-			worst = fmax(worst, fabs(uk[i] + 1 - s->ukeys[i * n + j]));
+			worst = larger(worst, fabs(uk[i] + 1 - s->ukeys[i * n + j]));
 	}
 	return worst;
 }
