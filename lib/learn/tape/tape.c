@@ -251,6 +251,16 @@ void tape_grad_pass(struct tape *t, struct mat *x, const float *g)
 		kern_add(gx, g, mat_n(x));
 }
 
+void tape_grad_give(struct tape *t, struct mat *x, float *g)
+{
+	if (x && x->wants && !x->g) {
+		x->g = g;
+		return;
+	}
+	tape_grad_pass(t, x, g);
+	tape_buf_release(t, g, mat_n(x));
+}
+
 struct packed tape_packed(struct tape *t, const struct mat *w, bool transposed)
 {
 	bool stays = !w->own; /* memory of a result is used again */

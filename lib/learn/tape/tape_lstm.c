@@ -166,14 +166,13 @@ static void lstm_back(struct tape *t, struct tape_op *o)
 	float *gw = tape_grad_add(t, o->x[W]);
 	if (gw)
 		weights_back(t, &l, pre, gw);
-	tape_grad_pass(t, o->x[X], pre);
+	tape_grad_give(t, o->x[X], pre);
 	float *gs = tape_grad_add(t, o->x[START]);
 	for (size_t b = 0; gs && b < batch; b++) {
 		kern_add(gs + b * 2 * l.h, d + b * l.h, l.h);
 		kern_add(gs + b * 2 * l.h + l.h, d + n + b * l.h, l.h);
 	}
 	tape_buf_release(t, d, 2 * n);
-	tape_buf_release(t, pre, n_pre);
 }
 
 struct mat *tape_lstm(struct tape *t, struct mat *x, struct mat *w, struct mat *start,

@@ -71,6 +71,8 @@ void tape_back_from(struct tape *t, struct mat *y, const float *g);
 
 /* gradient of x += g */
 void tape_grad_pass(struct tape *t, struct mat *x, const float *g);
+/* The same; g, of tape_buf and as large as x, is given away. */
+void tape_grad_give(struct tape *t, struct mat *x, float *g);
 
 /* w (rows,cols), or its transpose, as the right-hand side of products; of what is no result of the
  * tape, such as weights, made once in a step. */
