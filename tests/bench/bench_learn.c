@@ -7,11 +7,11 @@
  * co-location, distinct edges, feature columns of the published encoding).  A stream
  * has a graph and its features: ir2dag M.xml | dagfeat --paper -o STREAM. */
 #include "randgraph.h"
+#include "read_problem.h"
 
 #include "blas.h"
 #include "learn/net/gpn.h"
 #include "learn/net/net.h"
-#include "learn/train/learn_problem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,14 +43,6 @@ static double least(const double *x, int n)
 	for (int i = 1; i < n; i++)
 		m = x[i] < m ? x[i] : m;
 	return m;
-}
-
-static void check(int rc, const struct err *e)
-{
-	if (rc < 0) {
-		fprintf(stderr, "bench_learn: error: %s\n", e->msg);
-		exit(1);
-	}
 }
 
 /* The products of a forward step with these rounds, and nothing else. */
@@ -97,16 +89,7 @@ static void input_synthetic(struct input *in, const struct size *z, struct arena
 
 static void input_read(struct input *in, const char *path, struct learn_problem *p)
 {
-	struct err e = ERR_INIT;
-	struct rec r;
-	int k;
-	struct rec_reader *f = rec_reader_open(path, -1, &e);
-	check(f ? 0 : -1, &e);
-	while ((k = rec_next(f, &r, &e)) > 0)
-		check(learn_problem_take(p, &r, &e), &e);
-	check(k, &e);
-	check(learn_problem_check(p, true, false, &e), &e);
-	rec_reader_close(f);
+	read_problem(p, path);
 	const char *slash = strrchr(path, '/');
 	*in = (struct input){.name = slash ? slash + 1 : path, .g = p->graph, .x = p->x, .d = p->d};
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
@@ -269,7 +252,6 @@ int main(int argc, char **argv)
 	struct input in;
 	for (int i = 2; i < argc; i++) {
 		struct learn_problem p;
-		learn_problem_init(&p);
 		input_read(&in, argv[i], &p);
 		bench_all(&in, repeats, cpus);
 		learn_problem_release(&p);

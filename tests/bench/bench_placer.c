@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "learn/net/net.h"
 #include "learn/net/sampling.h"
-#include "learn/train/learn_problem.h"
+#include "read_problem.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,28 +16,6 @@
 #include <string.h>
 
 enum { STEPS = 5, SAMPLES = 2, DEVICES = 2 };
-
-static void check(int rc, const struct err *e)
-{
-	if (rc < 0) {
-		fprintf(stderr, "bench_placer: error: %s\n", e->msg);
-		exit(1);
-	}
-}
-
-static void read_problem(struct learn_problem *p, const char *path)
-{
-	struct err e = ERR_INIT;
-	struct rec r;
-	int k;
-	struct rec_reader *f = rec_reader_open(path, -1, &e);
-	check(f ? 0 : -1, &e);
-	while ((k = rec_next(f, &r, &e)) > 0)
-		check(learn_problem_take(p, &r, &e), &e);
-	check(k, &e);
-	check(learn_problem_check(p, true, false, &e), &e);
-	rec_reader_close(f);
-}
 
 /* What is timed: draw is embedding, grouping, drawing; learn is replay; adam is the rest. */
 struct timing {
@@ -136,7 +114,6 @@ int main(int argc, char **argv)
 	struct learn_problem p;
 	struct timing best = {INFINITY, INFINITY, INFINITY, 0}, t;
 	double whole = INFINITY;
-	learn_problem_init(&p);
 	read_problem(&p, argv[1]);
 	enum recipe_kind recipe = RECIPE_PAPER;
 	const void *h = net_defaults(net, recipe);
