@@ -235,7 +235,7 @@ static int measure_links(struct profiler *x, struct err *e)
 		for (uint32_t j = i + 1; j < k; j++) {
 			size_t forth = (size_t)i * k + j, back = (size_t)j * k + i;
 			struct link_cost c[2];
-			if (out->failed[i] || out->failed[j] || out->has_link[forth])
+			if (out->failed[i] || out->failed[j])
 				continue;
 			if (link_measure(s->x, &s->devices, i, j, c, e) == 0) {
 				if (x->alike[i] == x->alike[j])
@@ -335,6 +335,7 @@ static int time_windows(struct profiler *x, double seconds, struct err *e)
 		    !x->s->devices.dev[d].class->fuses)
 			continue;
 		device_times_close(&x->dev[d]);
+		x->dev[d].alone = false;
 		prepared_forget(&x->s->planner.prepared, d);
 		if (window_times_take(&w, &n, &why, e) < 0)
 			return -1;
@@ -351,11 +352,10 @@ static int profile_run(struct profiler *x, struct err *e)
 	    run_rounds(x, LEAST_MORE, end_s, e) < 0)
 		return -1;
 	fill_times(x);
-	if (measure_links(x, e) < 0 || fit_probes(x, e) < 0 || time_windows(x, effort / 4, e) < 0 ||
-	    measure_links(x, e) < 0)
+	if (time_windows(x, effort / 4, e) < 0)
 		return -1;
 	sum_memory(x);
-	return 0;
+	return measure_links(x, e) < 0 ? -1 : fit_probes(x, e);
 }
 
 int profile_take(struct session *s, struct arena *a, struct profile *out, struct err *e)
