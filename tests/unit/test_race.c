@@ -695,7 +695,7 @@ static void no_time(void)
 static void no_time_for_all(void)
 {
 	struct told t = {.s = {9, 2, 3, 5}, .fails = 9};
-	struct race_source source = {&t, told_burst, NULL, told_spent};
+	struct race_source source = {&t, told_burst, NULL, told_spent, 0};
 	struct race_options o = RACE_OPTIONS_INIT;
 	struct race_result r;
 	struct err e = ERR_INIT;
