@@ -565,6 +565,52 @@ static void test_turned_plane(void)
 	graph_free(g);
 }
 
+/* Both directions of an LSTM, two rows of a batch: on 1 and 3 threads step by step, else apart. */
+static void test_sequence(void)
+{
+	enum { N_IN = 7, N_OUT = 3 };
+	static const char *const shapes[N_IN] = {"2,9,40",   "2,2,96",   "2,2,96", "2",
+						 "2,384,40", "2,384,96", "2,384"};
+	struct tensor in[N_IN], out[N_OUT];
+	float *result[4][N_OUT];
+	struct err e = ERR_INIT;
+	bool same = true;
+	graph_begin();
+	for (int i = 0; i < N_IN; i++) {
+		in[i] = i == 3 ? listed("9,5") : filled(shapes[i]);
+		node("Parameter", "opset1", "", in[i].elem, "1", "");
+	}
+	uint32_t v = node("LSTMSequence", "opset5", "0,1,2,3,4,5,6", EL_F32, "1",
+			  "direction=bidirectional;hidden_size=96");
+	for (uint32_t o; g->out_ptr[v + 1] < g->out_ptr[v] + N_OUT; g->out_ptr[v + 1]++) {
+		o = g->out_ptr[v + 1];
+		g->out_elem[o] = EL_F32;
+		g->dim_ptr[o + 1] = g->dim_ptr[o];
+	}
+	for (int n = 0; n < 4; n++) {
+		struct op op;
+		struct pool *pool = pool_new(n + 1, NULL);
+		struct cpu_ctx *c = cpu_ctx_new(pool, NULL);
+		bool fine = op_decode(g, v, &op, &e) == 0 && op_infer(&op, in, out, &e) == 0;
+		for (int i = 0; fine && i < N_OUT; i++)
+			out[i].data = result[n][i] = mem_try((size_t)tensor_bytes(&out[i]));
+		fine = fine && cpu_kernel_run(&op, NULL, in, out, c, &e) == 0;
+		same = same && fine;
+		for (int i = 0; same && i < N_OUT; i++)
+			same = memcmp(result[0][i], result[n][i], (size_t)tensor_bytes(&out[i])) ==
+			       0;
+		cpu_ctx_free(c);
+		pool_free(pool);
+	}
+	tap(same, "LSTMSequence: the same bits on 1 to 4 threads %s", e.msg);
+	for (int i = 0; same && i < 4 * N_OUT; i++)
+		mem_free(result[i / N_OUT][i % N_OUT]);
+	for (int i = 0; i < N_IN; i++)
+		if (i != 3)
+			mem_free(in[i].data);
+	graph_free(g);
+}
+
 static void test_threads(void)
 {
 	struct tensor image = filled("1,20,30,31"), w = filled("40,20,3,3"),
@@ -616,5 +662,6 @@ int main(void)
 		test_turned_plane();
 	}
 	test_threads();
+	test_sequence();
 	return tap_end();
 }

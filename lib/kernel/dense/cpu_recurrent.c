@@ -16,7 +16,7 @@ struct cell {
 	const struct op_cell *a;
 	int64_t in, hidden, gates;
 	const float *w, *r, *b;
-	struct cpu_ctx *ctx;
+	struct cpu_ctx *ctx; /* NULL: this thread alone */
 };
 
 static void activate(enum op_activation act, float clip, float *x, int64_t n)
@@ -60,12 +60,18 @@ static void affine_task(void *arg, int task, int thread)
 static void affine(struct cpu_ctx *ctx, const float *w, const float *x, const float *b,
 		   int64_t rows, int64_t n, int64_t steps, float *y)
 {
-	struct affine a = {w, x, b, rows, n, steps, y, cpu_tasks(rows * n * steps, GRAIN)};
-	if (a.n_tasks > 4 * ctx->n_threads)
-		a.n_tasks = 4 * ctx->n_threads;
+	int threads = ctx ? ctx->n_threads : 1, wanted = cpu_tasks(rows * n * steps, GRAIN);
+	struct affine a = {w, x, b, rows, n, steps, y, 1};
+	/* As many for each thread: three tasks would take two as long as four. */
+	if (threads > 1 && wanted > 1)
+		a.n_tasks = wanted < 4 * threads ? (wanted + threads - 1) / threads * threads
+						 : 4 * threads;
 	if (a.n_tasks > rows)
 		a.n_tasks = (int)rows;
-	cpu_parallel(ctx, a.n_tasks, affine_task, &a);
+	if (a.n_tasks > 1)
+		cpu_parallel(ctx, a.n_tasks, affine_task, &a);
+	else
+		affine_task(&a, 0, 0);
 }
 
 /* One step from g, the part of the input for all gates (W x + B): new h, and c, in place.
@@ -164,7 +170,7 @@ int run_cell(const struct kernel_call *k, struct err *e)
 {
 	enum op_kind kind = k->op->kind;
 	bool lstm = kind == OP_LSTM_CELL;
-	struct cell s;
+	struct cell s = {.kind = kind};
 	if (cell_init(&s, k, kind, lstm ? 3 : 2, 0, 1, e))
 		return -1;
 	int64_t n = s.hidden, batch = k->in[0].dim[0];
@@ -198,38 +204,67 @@ static void run_steps(const struct cell *s, const float *x, int64_t steps, int64
 	}
 }
 
+struct sequence_run {
+	const struct kernel_call *k;
+	enum op_kind kind; /* of the cell */
+	int lengths;       /* the input that has them */
+	int64_t batch, steps, directions, floats;
+	struct cell cell[2]; /* of each direction */
+	bool failed;
+};
+
+/* One direction of one batch row. */
+static void sequence_task(void *arg, int task, int thread)
+{
+	struct sequence_run *r = arg;
+	const struct kernel_call *k = r->k;
+	const struct cell *s = &r->cell[task / r->batch];
+	int64_t d = task / r->batch, b = task % r->batch, n = s->hidden, steps = r->steps;
+	int64_t at = b * r->directions + d, length = tensor_int(&k->in[r->lengths], b);
+	float *g = s->ctx ? cpu_slot_scratch(k->ctx, SLOT_EXTRA, (size_t)r->floats * sizeof *g)
+			  : cpu_thread_scratch(k->ctx, thread, (size_t)r->floats * sizeof *g);
+	if (!g) {
+		r->failed = true;
+		return;
+	}
+	length = length < 0 ? 0 : length > steps ? steps : length;
+	run_steps(s, (const float *)k->in[0].data + b * steps * s->in, steps, length,
+		  d == 1 || s->a->reverse, (float *)k->out[0].data + at * steps * n,
+		  (float *)k->out[1].data + at * n,
+		  r->kind == OP_LSTM_CELL ? (float *)k->out[2].data + at * n : NULL, g,
+		  g + MAX_GATES * steps * n);
+}
+
 int run_sequence(const struct kernel_call *k, struct err *e)
 {
 	const struct op *op = k->op;
 	bool lstm = op->kind == OP_LSTM_SEQUENCE;
-	enum op_kind kind = lstm                          ? OP_LSTM_CELL
-			    : op->kind == OP_GRU_SEQUENCE ? OP_GRU_CELL
-							  : OP_RNN_CELL;
-	int lengths = lstm ? 3 : 2;
-	int64_t batch = k->in[0].dim[0], steps = k->in[0].dim[1], n = op->a.cell.hidden;
-	int64_t directions = op->a.cell.bidirectional ? 2 : 1;
-	float *g = cpu_slot_scratch(k->ctx, SLOT_EXTRA,
-				    (size_t)(MAX_GATES * (steps + 1) * n) * sizeof *g);
-	if (!g)
-		return cpu_no_memory(e);
-	size_t state = (size_t)(batch * directions * n) * sizeof(float);
+	struct sequence_run r = {.k = k,
+				 .kind = lstm                          ? OP_LSTM_CELL
+					 : op->kind == OP_GRU_SEQUENCE ? OP_GRU_CELL
+								       : OP_RNN_CELL,
+				 .lengths = lstm ? 3 : 2,
+				 .batch = k->in[0].dim[0],
+				 .steps = k->in[0].dim[1],
+				 .directions = op->a.cell.bidirectional ? 2 : 1};
+	int64_t n = op->a.cell.hidden, parts = r.batch * r.directions, threads = k->ctx->n_threads;
+	/* Directions and batch rows know nothing of each other.  Where they are enough for all
+	 * threads, no thread waits for another at every step. */
+	bool apart = threads > 1 && parts > 0 && (parts % threads == 0 || parts >= 4 * threads);
+	r.floats = MAX_GATES * (r.steps + 1) * n;
+	size_t state = (size_t)(parts * n) * sizeof(float);
 	memcpy(k->out[1].data, k->in[1].data, state);
 	if (lstm)
 		memcpy(k->out[2].data, k->in[2].data, state);
-	for (int64_t d = 0; d < directions; d++) {
-		struct cell s;
-		if (cell_init(&s, k, kind, lengths + 1, d, directions, e))
+	for (int64_t d = 0; d < r.directions; d++) {
+		if (cell_init(&r.cell[d], k, r.kind, r.lengths + 1, d, r.directions, e))
 			return -1;
-		for (int64_t b = 0; b < batch; b++) {
-			int64_t at = b * directions + d, length = tensor_int(&k->in[lengths], b);
-			length = length < 0 ? 0 : length > steps ? steps : length;
-			run_steps(&s, (const float *)k->in[0].data + b * steps * s.in, steps,
-				  length, d == 1 || op->a.cell.reverse,
-				  (float *)k->out[0].data + at * steps * n,
-				  (float *)k->out[1].data + at * n,
-				  lstm ? (float *)k->out[2].data + at * n : NULL, g,
-				  g + MAX_GATES * steps * n);
-		}
+		if (apart)
+			r.cell[d].ctx = NULL;
 	}
-	return 0;
+	if (apart)
+		cpu_parallel(k->ctx, (int)parts, sequence_task, &r);
+	for (int64_t i = 0; i < parts && !apart; i++)
+		sequence_task(&r, (int)i, 0);
+	return r.failed ? cpu_no_memory(e) : 0;
 }
