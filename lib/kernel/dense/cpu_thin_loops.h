@@ -13,6 +13,13 @@
 #endif
 #define T_V 2
 
+/* A vector of B that several rows need stays in a register: read again for each of two or three rows, it
+ * would keep the ports of loads busier than the multiplications are. */
+#ifdef CPU_HAS_LEVELS
+#define KEEP(v) __asm__("" : "+v"(v))
+#else
+#define KEEP(v) (void)(v)
+#endif
 #define UNROLL _Pragma("GCC unroll 16")
 #define INLINE static inline __attribute__((always_inline))
 enum { LEVEL(AHEAD) = 8192 };        /* bytes of B between fetching and using it */
@@ -52,9 +59,12 @@ INLINE void LEVEL(thin_of)(const int mr, const int u, const bool half, const int
 			VEC row[T_V];
 			LEVEL(thin_fetch)(half, b, k + s, at);
 			UNROLL
-			for (int j = 0; j < T_V; j++)
+			for (int j = 0; j < T_V; j++) {
 				row[j] = LEVEL(thin_b)(half, b,
 						       (k + s) * GEMM_N + at + j * LEVEL_WIDTH);
+				if (mr > 1)
+					KEEP(row[j]);
+			}
 			UNROLL
 			for (int i = 0; i < mr; i++) {
 				VEC x = VALL(a[(k + s) * sa + i]);
@@ -129,4 +139,5 @@ static void LEVEL(thin)(int m, int64_t kc, const float *a, const void *b, bool h
 #undef T_M
 #undef T_V
 #undef INLINE
+#undef KEEP
 #undef UNROLL
