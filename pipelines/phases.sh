@@ -262,10 +262,15 @@ phase_complaint() {
 	status=$(failed_status "$program")
 	if [ -n "$cause" ]; then
 		echo "$phases_program: error: ${cause#*: error: } ($program)" >&2
+	elif ! { head -c 65536 /dev/zero > "$phases_dir/.room"; } 2> /dev/null; then
+		rm -f "$phases_dir/.room" 2> /dev/null
+		echo "$phases_program: error: cannot write in '$phases_dir': no space is left, or it may not be written" >&2
+		status=1
 	else
+		rm -f "$phases_dir/.room" 2> /dev/null
 		# What was killed says nothing.
 		read -r status program < <(grep -E '^(129|1[3-9][0-9]) ' "$phases_dir/.failed" 2> /dev/null ||
-			cat "$phases_dir/.failed" 2> /dev/null || echo "$status $phase")
+			grep . "$phases_dir/.failed" 2> /dev/null || echo "$status $phase")
 		echo "$phases_program: error: $program ended with status $status$([ "$status" -le 128 ] ||
 			echo ", signal $(kill -l "$status")"); it said last: $(tail -n 1 "$phases_log")" >&2
 	fi

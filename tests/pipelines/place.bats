@@ -83,6 +83,8 @@ whole() {
 		[[ "$output" == "place: error: "* ]]
 	done
 	[ ! -e no.placed ]
+	run -1 "$PLACE" small_summator.xml -o m.xml/in
+	[ "$output" = "place: error: cannot make the directory 'm.xml/in'; -o another one" ]
 	run -0 "$PLACE" --help
 	[[ "$output" == *"--screen N"* ]]
 }
@@ -225,6 +227,9 @@ whole() {
 		printf "%s\n" "3 placepolicy" "2 reinforce" > .failed
 		phase_failed' - "$ROOT/pipelines/phases.sh"
 	[ "$output" = "p: error: truncated input 'c.mp' (reinforce)" ]
+	run -1 bash -c '. "$1"; phases_program=p phases_dir=/dev/null phases_log=said phase=search; : > said
+		phase_failed' - "$ROOT/pipelines/phases.sh"
+	[ "$output" = "p: error: cannot write in '"'/dev/null'"': no space is left, or it may not be written" ]
 	run -1 bash -c '. "$1"; phases_program=p phases_dir=. phases_log=said phase=search; echo Killed > said
 		echo 137 devrun > .failed; phase_failed' - "$ROOT/pipelines/phases.sh"
 	[ "$output" = "p: error: devrun ended with status 137, signal KILL; it said last: Killed" ]
