@@ -89,7 +89,7 @@ struct option_row {
 };
 enum { MANY_RUNS = 100000, MOST_OPTIONS = 48 };
 static const char *const answers[] = {"fastest", "first", NULL}; /* enum choose_answer */
-static const char *const fuse_modes[] = {"none", "sets", "all", NULL};
+static const char *const fuse_modes[] = {"none", "sets", "all", "cuts", NULL};
 
 /* The options of the verbs in `of`, each name once, and an end mark. */
 static void choose_options(struct devrun_command *c, int64_t *runs, int of, struct opt *out)
@@ -138,8 +138,10 @@ static void choose_options(struct devrun_command *c, int64_t *runs, int of, stru
 		{OPENED, TEXT("precision", 0, c->precision, "f16|bf16|f32",
 			      "of devices that do not say it themselves: OpenCL\nf16, cpu bf16")},
 		{OPENED,
-		 {"fuse", 0, OPT_CHOICE, &s->fuse, "WHICH", "nodes that may run as one step", 0, 0,
-		  fuse_modes, NULL}},
+		 {"fuse", 0, OPT_CHOICE, &s->fuse, "WHICH",
+		  "nodes that may run as one step; cuts: sets, but\nall where one device has "
+		  "everything",
+		  0, 0, fuse_modes, NULL}},
 		{OPENED,
 		 {"tight", 0, OPT_FLAG, &s->tight, NULL,
 		  "plan for little memory, as where --memory is short", 0, 0, NULL, NULL}},

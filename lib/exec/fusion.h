@@ -26,7 +26,9 @@
 enum fuse_mode {
 	FUSE_NONE, /* every node is a step of its own */
 	FUSE_SETS, /* groups within co-located sets only */
-	FUSE_ALL
+	FUSE_ALL,
+	FUSE_CUTS /* as FUSE_SETS where several devices are in use, else as FUSE_ALL: sets are where a
+		     placement may be cut, and what is not cut is as fast as it can be */
 };
 
 struct fusion_group {

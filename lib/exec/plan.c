@@ -60,6 +60,16 @@ static int build(struct builder *b, struct err *e)
 	return plan_bind(b, e);
 }
 
+static enum fuse_mode choose_fusion(const struct planner *p, const uint16_t *step_dev)
+{
+	if (p->fuse != FUSE_CUTS)
+		return p->fuse;
+	for (uint32_t s = 1; s < p->dag.n; s++)
+		if (step_dev[s] != step_dev[0])
+			return FUSE_SETS;
+	return FUSE_ALL;
+}
+
 int plan_make(struct planner *p, const uint16_t *set_device, struct plan *out, struct err *e)
 {
 	uint16_t *step_dev = MEM_NEWN(uint16_t, (size_t)p->dag.n + 1);
@@ -73,6 +83,7 @@ int plan_make(struct planner *p, const uint16_t *set_device, struct plan *out, s
 	out->n_dev_tasks = ARENA_NEWN(out->arena, uint32_t, p->devices->n);
 	out->pool = ARENA_NEWN(out->arena, struct mem_pool *, p->devices->n);
 	planner_steps(p, set_device, step_dev);
+	b.fuse = choose_fusion(p, step_dev);
 	int rc = build(&b, e);
 	timeliner_free(b.c.timeliner);
 	mem_free(b.wait);

@@ -50,6 +50,7 @@ struct builder {
 	struct planner *p;
 	struct plan *plan;
 	const uint16_t *step_dev; /* (n_steps) */
+	enum fuse_mode fuse;      /* never FUSE_CUTS */
 	struct contraction c;
 	struct arena *a; /* gone when the plan is made */
 	struct value *value;

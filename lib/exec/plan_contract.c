@@ -27,7 +27,7 @@ static void singles(struct builder *b, struct contraction *c)
 
 static bool takes_segments(const struct builder *b, uint32_t d)
 {
-	return dev_of(b, d)->class->segments && b->p->fuse != FUSE_NONE;
+	return dev_of(b, d)->class->segments && b->fuse != FUSE_NONE;
 }
 
 /* Edges between steps, each pair once. */
@@ -59,7 +59,7 @@ static void segment_labels(const struct builder *b, uint16_t *label)
 		label[s] = SEGMENT_ALONE;
 		if (!takes_segments(b, b->step_dev[s]) || m->alone[s])
 			continue;
-		if (b->p->fuse == FUSE_ALL)
+		if (b->fuse == FUSE_ALL)
 			label[s] = b->step_dev[s];
 		else if (set < SEGMENT_ALONE)
 			label[s] = (uint16_t)set;
@@ -203,7 +203,7 @@ int plan_contract(struct builder *b, struct err *e)
 		singles(b, c);
 	if (schedule(b, c, e) < 0)
 		return -1;
-	if (!any_fuses || b->p->fuse == FUSE_NONE)
+	if (!any_fuses || b->fuse == FUSE_NONE)
 		return 0;
 	int rc = plan_fuse(b, c, &fused, e);
 	timeliner_free(c->timeliner); /* it borrowed c's costs */

@@ -66,7 +66,7 @@ static bool may_join(const struct grower *x, uint32_t w)
 	if (x->group_of[w] != GRAPH_NONE || p->local[w] != GRAPH_NONE || dev[w] != dev[x->head] ||
 	    p->m->alone[w])
 		return false;
-	if (p->fuse == FUSE_SETS &&
+	if (x->b->fuse == FUSE_SETS &&
 	    (set == GRAPH_NONE || set != p->m->g->set[p->m->step_node[x->head]]))
 		return false;
 	for (uint32_t i = d->in_ptr[w]; i < d->in_ptr[w + 1]; i++) {
@@ -170,7 +170,7 @@ static int grow(struct grower *x, uint32_t h, struct err *e)
 {
 	const struct planner *p = x->b->p;
 	const struct device_class *c = dev_of(x->b, x->b->step_dev[h])->class;
-	uint32_t most = c->fuses && p->fuse != FUSE_NONE && !p->m->alone[h] ? c->max_nodes : 1;
+	uint32_t most = c->fuses && x->b->fuse != FUSE_NONE && !p->m->alone[h] ? c->max_nodes : 1;
 	int rc = 1;
 	x->head = h;
 	add_member(x, h);

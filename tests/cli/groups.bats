@@ -66,7 +66,20 @@ steps() {
 	done
 }
 
-@test "--fuse takes none, sets or all" {
+@test "--fuse cuts: sets are steps where several devices are in use, and all of one device is as long as it can be" {
+	placebase single -D cpu:0,cpu:1 rnnlm.mp -o single.mp
+	placebase random -n 1 -D cpu:0,cpu:1 rnnlm.mp -o two.mp
+	for p in single two; do
+		for mode in sets all cuts; do
+			devrun --runs 1 --no-reference --fuse "$mode" $p.mp | recdump -k run --tsv steps | tail -n 1 > "$p.$mode"
+		done
+	done
+	diff single.cuts single.all
+	diff two.cuts two.sets
+	[ "$(cat single.all)" -lt "$(cat single.sets)" ]
+}
+
+@test "--fuse takes none, sets, cuts or all" {
 	run -2 --separate-stderr devrun --fuse some -o no.mp rnnlm.mp
 	[[ $stderr == *"fuse"* ]]
 }
