@@ -7,7 +7,9 @@
 #     TIMES=5           how often each
 #     JUDGE=15          seconds of the race that judges
 #
-# Trials are in $(B)/cores/cache: what is there is not made again by the same programs.  Nothing else should run.
+# Trials are in $(B)/cores/cache: what is there is not made again by the same programs.  The table is written anew after each,
+# so it may be stopped at any time, and goes on when it is started again; more TIMES add to what is there.  Nothing else
+# should run.
 ifneq ($(filter cores,$(MAKECMDGOALS)),)
 include pipelines/common.mk
 
@@ -21,8 +23,7 @@ cores: $(CORES_PROGS)
 	@PATH="$(abspath $(B))/bin:$(abspath pipelines):$$PATH" B=$(abspath $(B)) $(CORES_PY) tests/bench/cores.py \
 	  -m $$(pipelines/fill.sh $(B)/models $(CORES_MODELS)) -D $(or $(DEVICES),cpu:0$(comma)cpu:1$(comma)cpu) \
 	  --budgets $(call commas,$(or $(BUDGETS),15 40)) --times $(or $(TIMES),5) --judge $(or $(JUDGE),15) \
-	  --cache $(CORES_DIR)/cache --rows $(CORES_DIR)/cores.tsv > $(CORES_DIR)/cores.md.tmp
-	@mv $(CORES_DIR)/cores.md.tmp $(CORES_DIR)/cores.md
+	  --cache $(CORES_DIR)/cache --rows $(CORES_DIR)/cores.tsv --table $(CORES_DIR)/cores.md
 	@cat $(CORES_DIR)/cores.md
 	@echo "table: $(CORES_DIR)/cores.md, rows: $(CORES_DIR)/cores.tsv"
 

@@ -275,7 +275,8 @@ static uint32_t find_pairs(const struct race *x, uint32_t i, uint32_t j, bool cl
 	return n;
 }
 
-bool race_ratio(const struct race *x, uint32_t i, uint32_t j, struct interval *out)
+/* As race_ratio, by the bursts alone. */
+static bool ratio_of_bursts(const struct race *x, uint32_t i, uint32_t j, struct interval *out)
 {
 	double *y = MEM_NEWN(double, 2 * (size_t)x->n_blocks + 1), *d = y + x->n_blocks;
 	uint32_t n = find_pairs(x, i, j, true, y, d);
@@ -285,12 +286,18 @@ bool race_ratio(const struct race *x, uint32_t i, uint32_t j, struct interval *o
 		struct interval r = huber_mean_in_time(d, n);
 		*out = (struct interval){exp(r.mid), exp(r.lo), exp(r.hi)};
 	}
-	if (n > 0)
-		*out = interval_wider(*out, correction_half(x, i, j));
 	if (n > 0 && i == j)
 		*out = (struct interval){1, 1, 1};
 	mem_free(y);
 	return n > 0;
+}
+
+bool race_ratio(const struct race *x, uint32_t i, uint32_t j, struct interval *out)
+{
+	bool any = ratio_of_bursts(x, i, j, out);
+	if (any && i != j)
+		*out = interval_wider(*out, correction_half(x, i, j));
+	return any;
 }
 
 bool race_claim(const struct race *x, uint32_t i, uint32_t j, struct interval *out)
@@ -315,7 +322,9 @@ bool race_likely(const struct race *x, uint32_t i, uint32_t j)
 	       by > LIKELY * hypot(a->shrunk_se, b->se);
 }
 
-/* The best arm that is surely as fast as the start, else the start. */
+/* The best arm that is surely as fast as the start, else the start: surely by its bursts, and by as
+ * much as corrections are usually off.  To ask for all that they may be off by would keep starts that
+ * are behind, where corrections are large, more often than it would save them. */
 static int hand_over(const struct race *x, int start)
 {
 	int best = start;
@@ -323,8 +332,8 @@ static int hand_over(const struct race *x, int start)
 		const struct race_arm *a = &x->arm[i];
 		struct interval r;
 		if (a->state == RACE_LIVE && race_ripe(a) && (int)i != start &&
-		    a->shrunk < x->arm[best].shrunk && race_ratio(x, i, (uint32_t)start, &r) &&
-		    r.hi <= 1)
+		    a->shrunk < x->arm[best].shrunk && ratio_of_bursts(x, i, (uint32_t)start, &r) &&
+		    interval_wider(r, correction_se(x, i, (uint32_t)start)).hi <= 1)
 			best = (int)i;
 	}
 	return best;

@@ -1,6 +1,7 @@
 """cores.py - what `place` hands over on this machine's devices, beside HEFT alone and the portfolio alone.
 
-    python tests/bench/cores.py -m MODEL.xml... [-D DEVICES] [--budgets 15,40] [--times 5] [--judge S] [--cache DIR] [--rows FILE]
+    python tests/bench/cores.py -m MODEL.xml... [-D DEVICES] [--budgets 15,40] [--times 5] [--judge S] [--cache DIR]
+                           [--table FILE] [--rows FILE]
 
 One trial: `place MODEL --budget S`, with another seed each time; then, on the costs that it has measured, HEFT and
 `placebase portfolio` (3 s) are placed as somebody would who does without the rest.  These, what place handed over, and up to
@@ -16,7 +17,8 @@ A row is a model and a budget: geometric means over its trials, with Student's 9
     rank            mean rank correlation of predicted and measured times over what was judged
     bound           the bound of the sets' times (placebase's bound_s) over the measured time, %
 
-A trial is kept in --cache by model, devices, budget, number and the programs that made it, or --key in their place."""
+First all models and budgets have one trial, then a second one: --table and --rows are of what is there after each, so that
+the whole may end at any time and goes on when it is started again.  A trial is kept in --cache by model, devices, budget, number and the programs that made it, or --key in their place."""
 import argparse, hashlib, json, os, shutil, subprocess, sys, tempfile, time
 
 import numpy as np
@@ -133,6 +135,25 @@ HEADS = ["model", "budget, s", "trials", "speedup", "HEFT's", "portfolio's", "le
          "behind HEFT, portfolio", "predicted, %", "rank", "bound, %", "s in all"]
 
 
+def rows_of(known, o):
+    """By model, then budget, of what is known of these."""
+    return [row(os.path.basename(m)[:-4], b, known[m, b]) for m in o.m for b in map(float, o.budgets.split(","))
+            if (m, b) in known]
+
+
+def markdown(rows):
+    return "\n".join("| " + " | ".join(r) + " |" for r in [HEADS, ["---"] * len(HEADS)] + rows)
+
+
+def write_table(known, o):
+    rows = rows_of(known, o)
+    for path, text in ((o.table, markdown(rows)), (o.rows, "\n".join("\t".join(r) for r in [HEADS] + rows))):
+        if path:
+            with open(path + ".tmp", "w") as f:
+                f.write(text + "\n")
+            os.rename(path + ".tmp", path)
+
+
 def digest(path):
     with open(path, "rb") as f:
         return hashlib.sha256(f.read()).hexdigest()[:16]
@@ -147,33 +168,31 @@ def main():
     p.add_argument("--judge", type=float, default=15, metavar="S")
     p.add_argument("--cache", default="build/cores/cache")
     p.add_argument("--key")
+    p.add_argument("--table")
     p.add_argument("--rows")
     o = p.parse_args()
     os.makedirs(o.cache, exist_ok=True)
     o.key = o.key or "".join(digest(shutil.which(x) or sys.exit("cores.py: no %s in PATH" % x)) for x in PROGRAMS)
-    table = []
-    for model in o.m:
-        for budget in (float(b) for b in o.budgets.split(",")):
-            trials = []
-            for number in range(1, o.times + 1):
-                text = "\n".join(map(str, (digest(model), o.D, budget, number, o.judge, o.key)))
-                path = os.path.join(o.cache, hashlib.sha256(text.encode()).hexdigest()[:24] + ".json")
-                if not os.path.exists(path):
-                    out = trial(model, o.D, budget, number, o)
-                    with open(path + ".tmp", "w") as f:
-                        json.dump(out, f)
-                    os.rename(path + ".tmp", path)
-                    print("%s, %g s, %d: %.3fx" % (os.path.basename(model), budget, number, np.exp(figures(out)["handed"])),
-                          file=sys.stderr, flush=True)
-                with open(path) as f:
-                    trials.append(json.load(f))
-            table.append(row(os.path.basename(model)[:-4], budget, trials))
-    print("| " + " | ".join(HEADS) + " |\n" + "|---" * len(HEADS) + "|")
-    for r in table:
-        print("| " + " | ".join(r) + " |")
-    if o.rows:
-        with open(o.rows, "w") as f:
-            f.write("\n".join("\t".join(r) for r in [HEADS] + table) + "\n")
+    todo = [(number, budget, model) for number in range(1, o.times + 1) for budget in map(float, o.budgets.split(","))
+            for model in o.m]
+    known = {}
+    for i, (number, budget, model) in enumerate(todo):
+        text = "\n".join(map(str, (digest(model), o.D, budget, number, o.judge, o.key)))
+        path = os.path.join(o.cache, hashlib.sha256(text.encode()).hexdigest()[:24] + ".json")
+        new = not os.path.exists(path)
+        if new:
+            out = trial(model, o.D, budget, number, o)
+            with open(path + ".tmp", "w") as f:
+                json.dump(out, f)
+            os.rename(path + ".tmp", path)
+            print("%d of %d: %s, %g s, %d: %.3fx" % (i + 1, len(todo), os.path.basename(model), budget, number,
+                                                      np.exp(figures(out)["handed"])), file=sys.stderr, flush=True)
+        with open(path) as f:
+            known.setdefault((model, budget), []).append(json.load(f))
+        if new or i + 1 == len(todo):
+            write_table(known, o)
+    if not o.table:
+        print(markdown(rows_of(known, o)))
 
 
 if __name__ == "__main__":
