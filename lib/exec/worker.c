@@ -73,16 +73,18 @@ static void inbox_push(struct worker *w, uint32_t task)
 	wake(w);
 }
 
-static void inbox_drain(struct worker *w)
+/* Take what other workers have handed over; whether there was any. */
+static bool inbox_drain(struct worker *w)
 {
 	if (atomic_load_explicit(&w->inbox, memory_order_relaxed) == GRAPH_NONE)
-		return;
+		return false;
 	uint32_t t = atomic_exchange(&w->inbox, GRAPH_NONE);
 	while (t != GRAPH_NONE) {
 		uint32_t next = w->x->slot[t].next;
 		worker_push(w, t);
 		t = next;
 	}
+	return true;
 }
 
 /* ---- the end of a task, or of a run ---- */
@@ -257,7 +259,9 @@ static int run_tasks(struct worker *w, struct err *e)
 {
 	double now = clock_s();
 	while (w->left > 0 && !executor_stopped(w->x)) {
-		inbox_drain(w);
+		/* What came just now cannot have begun when the last task ended. */
+		if (inbox_drain(w))
+			now = clock_s();
 		if (w->n_heap == 0) {
 			if (wait_for_work(w, e) < 0)
 				return -1;

@@ -35,8 +35,8 @@ make_cores() {
 		heads, row = [line.rstrip("\n").split("\t") for line in open("c/cores.tsv")]
 		t = dict(zip(heads, row))
 		assert t["model"] == "branches" and t["trials"] == "1" and t["budget, s"] == "5", t
-		# How fast two cores are beside other programs is no matter of this test.
-		assert 0.3 < float(t["speedup"]) < 4 and 0 < float(t["HEFT'"'"'s"]) < 4 and 5 < float(t["s in all"]) + 4, t
+		# How fast what is on two cores is beside other programs is no matter of this test.
+		assert 0 < float(t["speedup"]) < 9 and 0 < float(t["HEFT'"'"'s"]) < 9 and 5 < float(t["s in all"]) + 4, t
 	'
 	grep -q '^| branches | 5 | 1 |' c/cores.md
 	run -0 --separate-stderr make_cores
