@@ -18,7 +18,8 @@ A row is a model and a budget: geometric means over its trials, with Student's 9
     bound           the bound of the sets' times (placebase's bound_s) over the measured time, %
 
 First all models and budgets have one trial, then a second one: --table and --rows are of what is there after each, so that
-the whole may end at any time and goes on when it is started again.  A trial is kept in --cache by model, devices, budget, number and the programs that made it, or --key in their place."""
+the whole may end at any time and goes on when it is started again.  A trial is kept in --cache by model, devices, budget,
+number and the programs that made it, or --key in their place."""
 import argparse, hashlib, json, os, shutil, subprocess, sys, tempfile, time
 
 import numpy as np
