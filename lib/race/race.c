@@ -105,7 +105,7 @@ static double correction_half(const struct race *x, uint32_t i, uint32_t j)
 
 static double se_between(const struct race *x, uint32_t i, uint32_t j)
 {
-	return hypot(hypot(x->arm[i].se, x->arm[j].se), correction_se(x, i, j));
+	return hypot(x->arm[i].se, x->arm[j].se);
 }
 
 /* Half the width of an interval of effects i and j in standard errors, however often it is looked
