@@ -41,7 +41,6 @@ struct executor *executor_new(struct device_list *l)
 	x->k = l->n;
 	x->devices = l;
 	pthread_mutex_init(&x->lock, NULL);
-	pthread_cond_init(&x->go, NULL);
 	pthread_cond_init(&x->done, NULL);
 	x->worker = mem_try((size_t)l->n * sizeof *x->worker);
 	if (!x->worker) {
@@ -60,6 +59,7 @@ struct executor *executor_new(struct device_list *l)
 		atomic_init(&w->inbox, GRAPH_NONE);
 		pthread_mutex_init(&w->lock, NULL);
 		pthread_cond_init(&w->wake, NULL);
+		pthread_cond_init(&w->go, NULL);
 	}
 	for (uint32_t d = 0; d < l->n; d++) {
 		if (pthread_create(&x->worker[d].thread, NULL, worker_main, &x->worker[d]) != 0) {
@@ -77,7 +77,8 @@ void executor_free(struct executor *x)
 		return;
 	pthread_mutex_lock(&x->lock);
 	x->quit = true;
-	pthread_cond_broadcast(&x->go);
+	for (uint32_t d = 0; d < x->k; d++)
+		pthread_cond_signal(&x->worker[d].go);
 	pthread_mutex_unlock(&x->lock);
 	for (uint32_t d = 0; d < x->k; d++) {
 		struct worker *w = &x->worker[d];
@@ -85,10 +86,10 @@ void executor_free(struct executor *x)
 			pthread_join(w->thread, NULL);
 		pthread_mutex_destroy(&w->lock);
 		pthread_cond_destroy(&w->wake);
+		pthread_cond_destroy(&w->go);
 		mem_free(w->heap);
 	}
 	pthread_mutex_destroy(&x->lock);
-	pthread_cond_destroy(&x->go);
 	pthread_cond_destroy(&x->done);
 	mem_free(x->worker);
 	mem_free(x->slot);
@@ -198,6 +199,22 @@ static void await_callbacks(struct worker *w)
 		sched_yield();
 }
 
+/* Workers without work sleep on: waking them takes time from those that have some.  x->lock is held. */
+static void start_workers(struct executor *x)
+{
+	x->n_runs++;
+	x->n_active = 0;
+	for (uint32_t d = 0; d < x->k; d++)
+		x->n_active += x->worker[d].left > 0;
+	for (uint32_t d = 0; d < x->k; d++) {
+		struct worker *w = &x->worker[d];
+		if (w->left == 0)
+			continue;
+		atomic_store(&w->run, x->n_runs);
+		pthread_cond_signal(&w->go);
+	}
+}
+
 int executor_run(struct executor *x, struct plan *p, struct exec_sample *out, struct err *e)
 {
 	if (x->go_on && (x->dead || !x->go_on(x->go_on_arg))) {
@@ -210,10 +227,7 @@ int executor_run(struct executor *x, struct plan *p, struct exec_sample *out, st
 	pthread_mutex_lock(&x->lock);
 	double start = clock_s();
 	x->begin_s = x->end_s = start;
-	x->n_active = x->k;
-	x->generation++;
-	atomic_store(&x->started, x->generation);
-	pthread_cond_broadcast(&x->go);
+	start_workers(x);
 	await_end(x);
 	struct err failed = x->err;
 	pthread_mutex_unlock(&x->lock);

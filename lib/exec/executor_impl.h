@@ -20,6 +20,9 @@ struct worker {
 	struct device *device;
 	pthread_t thread;
 	bool started;
+	_Atomic uint64_t
+		run;       /* the last run that it has work in; written with the executor's lock */
+	pthread_cond_t go; /* there is another one, or the executor quits; with that lock */
 	uint32_t *heap, n_heap; /* ready tasks, highest rank first; the worker's own */
 	size_t cap_heap;
 	uint32_t left;  /* tasks that it has not started */
@@ -52,10 +55,9 @@ struct executor {
 	double end_s;
 
 	pthread_mutex_t lock; /* of what follows */
-	pthread_cond_t go, done;
-	uint64_t generation;      /* of runs */
-	_Atomic uint64_t started; /* the same, for those who look without the lock */
-	uint32_t n_active;        /* workers inside the run */
+	pthread_cond_t done;
+	uint64_t n_runs;
+	uint32_t n_active; /* workers inside the run */
 	bool quit, ended;
 	struct err err;
 

@@ -275,21 +275,24 @@ static int run_tasks(struct worker *w, struct err *e)
 	return w->device->class->flush ? w->device->class->flush(w->device, e) : 0;
 }
 
-/* Until another run than `seen` has begun, or the end; false: the end.  Who had work in the last run
- * expects some in the next. */
-static bool wait_for_run(struct worker *w, uint64_t *seen, bool worked)
+/* Until there is another run than `seen` with work for w, or the end; false: the end.  Who had work
+ * expects more at once. */
+static bool wait_for_run(struct worker *w, uint64_t *seen)
 {
 	struct executor *x = w->x;
-	if (worked && !w->device->class->flush)
+	bool quit = false;
+	if (*seen > 0 && !w->device->class->flush)
 		for (double until = clock_s() + SPIN_BETWEEN_S;
-		     atomic_load(&x->started) == *seen && clock_s() < until;)
+		     atomic_load(&w->run) == *seen && clock_s() < until;)
 			sched_yield();
-	pthread_mutex_lock(&x->lock);
-	while (x->generation == *seen && !x->quit)
-		pthread_cond_wait(&x->go, &x->lock);
-	*seen = x->generation;
-	bool quit = x->quit;
-	pthread_mutex_unlock(&x->lock);
+	if (atomic_load(&w->run) == *seen) {
+		pthread_mutex_lock(&x->lock);
+		while (atomic_load(&w->run) == *seen && !x->quit)
+			pthread_cond_wait(&w->go, &x->lock);
+		quit = x->quit;
+		pthread_mutex_unlock(&x->lock);
+	}
+	*seen = atomic_load(&w->run);
 	return !quit;
 }
 
@@ -300,10 +303,8 @@ void *worker_main(void *arg)
 	uint64_t seen = 0;
 	if (w->device->class->enter)
 		w->device->class->enter(w->device);
-	bool worked = false;
-	while (wait_for_run(w, &seen, worked)) {
+	while (wait_for_run(w, &seen)) {
 		struct err e = ERR_INIT;
-		worked = w->left > 0;
 		if (run_tasks(w, &e) < 0) {
 			(void)err_prefix(&e, "device '%s'", w->device->name);
 			executor_fail(x, &e);

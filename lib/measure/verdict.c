@@ -11,9 +11,9 @@
 
 /* Of the seconds of a race, those that its runs have in any case, whatever preparing took. */
 static const double LEAST_RACE = 0.5;
-/* Of these seconds, those for plans; the first ones, and starts, are made in any case. */
+/* Of these seconds, those for plans; the first ones are made in any case. */
 static const double PLANS_SHARE = 0.5;
-enum { PLANS_LEAST = 8 };
+enum { PLANS_LEAST = 4 };
 
 /* Plans share memory with earlier ones that need as much; when all of them together could need no
  * more than one part of so many of what there is, they are not planned twice to find the largest. */
@@ -31,6 +31,7 @@ struct participants {
 	struct plan_run *run; /* (k + n) */
 	struct slowed *slowed;
 	uint16_t *step_device; /* (steps) room */
+	uint32_t *order;       /* (k + n) participants as they are planned while there is time */
 };
 
 /* ---- plans ---- */
@@ -78,11 +79,11 @@ static bool reserve_guess(struct participants *p)
 	return done;
 }
 
-/* Is the time over in which a race plans its participants? */
-static bool too_late(const struct participants *p, uint32_t i)
+/* Is the time over in which a race plans its participants, before the one at this place of the order? */
+static bool too_late(const struct participants *p, uint32_t place)
 {
 	const struct measure_options *o = &p->s->opt;
-	return o->race_s > 0 && i >= p->k + o->starts && i >= p->k + PLANS_LEAST &&
+	return o->race_s > 0 && place >= p->k + PLANS_LEAST &&
 	       clock_s() - p->s->began_s > PLANS_SHARE * o->race_s;
 }
 
@@ -92,9 +93,10 @@ static void reserve(struct participants *p)
 	struct planner *planner = &p->s->planner;
 	uint64_t *most = ARENA_NEWN(p->a, uint64_t, p->k);
 	struct err e = ERR_INIT;
-	for (uint32_t i = 0; i < p->n; i++) {
+	for (uint32_t place = 0; place < p->n; place++) {
 		struct plan x;
-		if (p->like[i] >= 0 || p->trial[i]->left || too_late(p, i))
+		uint32_t i = p->order[place];
+		if (p->like[i] >= 0 || p->trial[i]->left || too_late(p, place))
 			continue;
 		if (plan_make(planner, p->trial[i]->device, &x, &e) == 0) {
 			for (uint32_t d = 0; d < p->k; d++)
@@ -117,6 +119,34 @@ static int find_like(const struct participants *p, uint32_t i)
 		if (memcmp(p->trial[j]->device, p->trial[i]->device, bytes) == 0)
 			return p->like[j] < 0 ? (int)j : p->like[j];
 	return single;
+}
+
+/* As contest.predict, by the planner's durations. */
+static double predict(void *ctx, uint32_t i, const double *slow, double *log_s)
+{
+	struct participants *p = ctx;
+	planner_steps(&p->s->planner, p->trial[i]->device, p->step_device);
+	return slowed_s(p->slowed, p->step_device, slow, log_s);
+}
+
+/* Single devices, starts, the fastest by prediction first, and all others as they come. */
+static void put_in_order(struct participants *p)
+{
+	int64_t some = p->k + p->s->opt.starts;
+	uint32_t ends = some < p->n ? (uint32_t)some : p->n;
+	double *s = MEM_NEWN(double, p->n);
+	p->order = ARENA_NEWN(p->a, uint32_t, p->n);
+	for (uint32_t i = 0; i < p->n; i++)
+		p->order[i] = i;
+	for (uint32_t i = p->k; i < ends; i++) {
+		double x = p->like[i] < 0 ? predict(p, i, NULL, NULL) : 0;
+		uint32_t at = i;
+		s[i] = x > 0 ? x : INFINITY;
+		for (; at > p->k && s[p->order[at - 1]] > s[i]; at--)
+			p->order[at] = p->order[at - 1];
+		p->order[at] = i;
+	}
+	mem_free(s);
 }
 
 static void participants_open(struct participants *p, struct session *s, struct trial *t,
@@ -142,17 +172,20 @@ static void participants_open(struct participants *p, struct session *s, struct 
 		p->trial[i] = i < k ? &v->single[i] : &t[i - k];
 		p->like[i] = i < k ? -1 : find_like(p, i);
 	}
+	put_in_order(p);
 	if (!reserve_guess(p))
 		reserve(p);
-	for (uint32_t i = 0; i < p->n; i++)
+	for (uint32_t place = 0; place < p->n; place++) {
+		uint32_t i = p->order[place];
 		if (p->trial[i]->left)
 			snprintf(p->trial[i]->reason, sizeof p->trial[i]->reason, "%s",
 				 contest_left);
-		else if (p->like[i] < 0 && too_late(p, i))
+		else if (p->like[i] < 0 && too_late(p, place))
 			snprintf(p->trial[i]->reason, sizeof p->trial[i]->reason, "%s",
 				 contest_no_time);
 		else if (p->like[i] < 0)
 			plan_one(p, i);
+	}
 }
 
 static void participants_close(struct participants *p)
@@ -164,14 +197,6 @@ static void participants_close(struct participants *p)
 }
 
 /* ---- the contest ---- */
-
-/* As contest.predict, by the planner's durations. */
-static double predict(void *ctx, uint32_t i, const double *slow, double *log_s)
-{
-	struct participants *p = ctx;
-	planner_steps(&p->s->planner, p->trial[i]->device, p->step_device);
-	return slowed_s(p->slowed, p->step_device, slow, log_s);
-}
 
 static void contest_open(struct participants *p, struct contest *x)
 {
