@@ -75,7 +75,23 @@ static void predict(struct state *s, const struct method_run *r, struct place_re
 		 unit, bound, unit, kind, x->value > 0 ? 100 * (1 - bound / x->value) : 0);
 }
 
-/* A placement, with what it would take and what none can beat when costs are known. */
+/* The device of most sets. */
+static uint32_t usual_device(const struct method_run *r, uint32_t n_sets)
+{
+	uint32_t *n = MEM_NEWN(uint32_t, (size_t)r->k + 1), most = 0;
+
+	for (uint32_t i = 0; i < n_sets; i++)
+		n[r->device[i]]++;
+	for (uint32_t d = 1; d < r->k; d++)
+		if (n[d] > n[most])
+			most = d;
+	mem_free(n);
+	return most;
+}
+
+/* A placement, with what it would take and what none can beat when costs are known.  Its number is that
+ * of its device where the source is "single", whichever others there are: whoever reads the run relies
+ * on it. */
 static int emit(struct method_run *r, struct err *e)
 {
 	struct state *s = (struct state *)((char *)r - offsetof(struct state, run));
@@ -88,6 +104,8 @@ static int emit(struct method_run *r, struct err *e)
 			      .source = source,
 			      .device = r->device};
 
+	if (strcmp(source, "single") == 0)
+		p.id.sample = usual_device(r, p.n_sets);
 	if (s->of_all) {
 		snprintf(apart, sizeof(apart), "%s-apart", source);
 		p.source = apart;

@@ -79,6 +79,15 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		assert [m["source"] for m in a] == ["single"] + 3 * ["random"] + 2 * ["heft"]
 		assert [m["sample"] for m in a[1:]] == list(range(5)) and all(m["devices"] == a[0]["devices"] for m in a)
 		assert (array(a[4]["device"]) == 1 - array(b[3]["device"])).all()
+		assert a[0]["sample"] == a[0]["devices"].index("gpu")
+	'
+	# A single device has its own number, wherever it stands: reports tell by it whose run it is.
+	placebase heft p.mp | placebase single:gpu -o late.mp
+	placebase of:late.mp p.mp > a.mp
+	py '
+		heft, single = of("a.mp", "place")
+		assert single["source"] == "single" and single["sample"] == single["devices"].index("gpu") == 1, single
+		assert heft["sample"] == 0, heft
 	'
 	run -3 placebase of:p.mp p.mp
 	[[ "$output" == *"'p.mp': it has no placements"* ]]
