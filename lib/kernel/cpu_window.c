@@ -76,3 +76,34 @@ void cpu_window_range(const struct window *g, int d, int64_t t, int64_t *lo, int
 	if (*hi < *lo)
 		*hi = *lo;
 }
+
+static bool sees_padding(const struct window *g, int d, int64_t tap)
+{
+	int64_t lo, hi;
+	cpu_window_range(g, d, tap, &lo, &hi);
+	return lo == hi;
+}
+
+bool cpu_window_crop(struct window *g, int64_t first[3])
+{
+	bool any = false;
+	for (int d = 0; d < 3; d++) {
+		int64_t lo = 0, hi = g->kernel[d], step = g->dilation[d];
+		/* Padding is never less than none. */
+		while (lo < hi && sees_padding(g, d, lo) && g->pad[d] >= (lo + 1) * step)
+			lo++;
+		while (hi > lo + 1 && sees_padding(g, d, hi - 1) &&
+		       g->pad_end[d] >= (g->kernel[d] - hi + 1) * step)
+			hi--;
+		first[d] = 0;
+		if (lo == hi || hi - lo == g->kernel[d])
+			continue;
+		any = true;
+		first[d] = lo;
+		g->pad[d] -= lo * step;
+		g->pad_end[d] -= (g->kernel[d] - hi) * step;
+		g->taps = g->taps / g->kernel[d] * (hi - lo);
+		g->kernel[d] = hi - lo;
+	}
+	return any;
+}

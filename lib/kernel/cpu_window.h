@@ -19,6 +19,11 @@ void cpu_window_init(struct window *g, const struct op *op, const struct tensor 
 /* A window along the depth alone becomes one with two spatial dims, planes being its rows. */
 void cpu_window_fold(struct window *g);
 
+/* Without the first and last taps of each dim that only ever see padding, as those of dilations as large
+ * as the plane do: g becomes the window of the others, first (3) those that are left out in front.  False:
+ * there are none, and nothing changes. */
+bool cpu_window_crop(struct window *g, int64_t first[3]);
+
 /* Output positions o in lo .. hi - 1 of dim d for which tap t reads inside the input. */
 void cpu_window_range(const struct window *g, int d, int64_t t, int64_t *lo, int64_t *hi);
 

@@ -352,8 +352,11 @@ static int run_planes(const struct kernel_call *k, const struct epilogue *post, 
 {
 	struct conv_run r = {.x = k->in[0].data, .y = k->out[0].data, .ctx = k->ctx};
 	bool packed = cpu_prep_owns(k->prep, 1);
+	int64_t cropped[3];
 	cpu_window_init(&r.g, k->op, &k->in[0], &k->in[1], &k->out[0]);
 	cpu_window_fold(&r.g);
+	if (packed && !cpu_is_depthwise(&r.g))
+		cpu_window_crop(&r.g, cropped); /* as the weights */
 	cpu_post_init(&r.post, post);
 	r.k = r.g.cin * r.g.taps;
 	if (!packed && k->in[1].elem != EL_F32)

@@ -4,6 +4,8 @@
 #include "kernel/dense/cpu_gemm.h"
 #include "kernel/cpu_vec.h"
 
+#include <string.h>
+
 /* Pixels of a plane from which on weights by patches are kept as f32. */
 enum { WIDE_PLANE = 96 };
 
@@ -11,7 +13,11 @@ struct fill {
 	const struct tensor *w;
 	enum elem elem; /* EL_F16 or EL_F32: of the packed form */
 	int64_t groups, cout, k;
-	int m; /* of minimal filtering */
+	int m;                               /* of minimal filtering */
+	const struct window *whole;          /* when taps are left out: the window of w, ... */
+	const struct window *cropped;        /* ... that of the others, ... */
+	int64_t first[3];                    /* ... and where it begins */
+	void (*fill)(void *arg, void *data); /* of those */
 };
 
 static size_t pack_size(enum elem elem)
@@ -64,6 +70,32 @@ static void fill_whole(void *arg, void *data)
 	gemm_pack_b(data, f->w->elem, f->w->data, f->k, f->cout, 1, f->k);
 }
 
+/* The weights without taps that only see padding, then packed. */
+static void fill_cropped(void *arg, void *data)
+{
+	const struct fill *f = arg;
+	const int64_t *from = f->whole->kernel, *to = f->cropped->kernel;
+	size_t size = cpu_elem_size(f->w->elem), run = (size_t)to[2] * size;
+	int64_t planes = f->groups * f->cout * f->whole->cin;
+	char *room = MEM_NEWN(char, (size_t)(planes * f->cropped->taps) * size + 1), *at = room;
+	struct tensor w = *f->w;
+	struct fill inner = *f;
+	for (int64_t i = 0; i < planes; i++)
+		for (int64_t z = 0; z < to[0]; z++)
+			for (int64_t y = 0; y < to[1]; y++, at += run) {
+				int64_t row =
+					(i * from[0] + f->first[0] + z) * from[1] + f->first[1] + y;
+				memcpy(at,
+				       (const char *)f->w->data +
+					       (size_t)(row * from[2] + f->first[2]) * size,
+				       run);
+			}
+	w.data = room;
+	inner.w = &w;
+	f->fill(&inner, data);
+	mem_free(room);
+}
+
 int prepare_conv(const struct op *op, const struct tensor *in, const struct tensor *out,
 		 struct cpu_ctx *c, struct cpu_prep **prep, struct err *e)
 {
@@ -75,7 +107,11 @@ int prepare_conv(const struct op *op, const struct tensor *in, const struct tens
 	cpu_window_init(&g, op, &in[0], w, &out[0]);
 	bool whole = cpu_is_whole(&g);
 	cpu_window_fold(&g);
-	struct fill f = {w, EL_F32, g.groups, g.cout, g.cin * g.taps, cpu_winograd_choose(&g)};
+	struct window all = g;
+	struct fill f = {.w = w, .elem = EL_F32, .groups = g.groups, .cout = g.cout};
+	bool cropped = !whole && !cpu_is_depthwise(&g) && cpu_window_crop(&g, f.first);
+	f.k = g.cin * g.taps;
+	f.m = cpu_winograd_choose(&g);
 	uint64_t floats = (uint64_t)(f.groups * f.cout * f.k), how = CONV_DEPTHWISE;
 	void (*fill)(void *arg, void *data) = fill_flat;
 	if (cpu_is_depthwise(&g)) {
@@ -97,6 +133,15 @@ int prepare_conv(const struct op *op, const struct tensor *in, const struct tens
 	}
 	uint64_t layout[6] = {OP_CONVOLUTION,   how,          f.elem, (uint64_t)f.groups,
 			      (uint64_t)f.cout, (uint64_t)f.k};
+	if (cropped) {
+		f.whole = &all;
+		f.cropped = &g;
+		f.fill = fill;
+		fill = fill_cropped;
+		for (int d = 0; d < 3; d++) /* which taps these are */
+			layout[0] = layout[0] * 0x9e3779b97f4a7c15 +
+				    ((uint64_t)f.first[d] << 32 | (uint64_t)g.kernel[d]);
+	}
 	struct cpu_pack *pack =
 		cpu_pack_get(c->packs, w->data, layout, floats * pack_size(f.elem), fill, &f);
 	if (!pack)
@@ -109,7 +154,8 @@ int prepare_conv(const struct op *op, const struct tensor *in, const struct tens
 
 void cpu_conv_pack(float *dst, const struct tensor *w, int64_t groups, int64_t cout, int64_t k)
 {
-	fill_patches(&(struct fill){w, EL_F32, groups, cout, k, 0}, dst);
+	fill_patches(&(struct fill){.w = w, .elem = EL_F32, .groups = groups, .cout = cout, .k = k},
+		     dst);
 }
 
 bool conv_takes(const struct op *op, int i, const struct tensor *t)
