@@ -190,7 +190,7 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		for a, b in zip(x[:3], x[3:]):
 			assert a["ok"] == b["ok"] and a.get("bursts") == b.get("bursts") and a.get("lat_s") == b.get("lat_s"), (a, b)
 		assert x[0]["ok"] and x[0]["bursts"] > 0, x[0]
-		assert [m["start"] for m in x] == [True, True] + 4 * [False]
+		assert x[0]["start"] and not any(m.get("start") for m in x[2:]), x
 		race = of("twice.mp", "best")[-1]["race"]
 		assert race["blocks"] > 0 and 0 < race["seconds"] < 9 and isinstance(race["settled"], bool), race
 	'
