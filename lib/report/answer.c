@@ -111,6 +111,29 @@ static int take_raced(struct answer *x, const struct rec *r, struct err *e)
 	return 0;
 }
 
+static void keep_random(struct answer *x, const struct measured *m)
+{
+	struct measured *beside = ARENA_NEWN(x->runs, struct measured, (size_t)x->n_single + 1);
+	memcpy(beside, x->single, x->n_single * sizeof *beside);
+	x->random = *m;
+	x->beside = beside;
+	x->n_beside = x->n_single;
+}
+
+struct measured answer_random(const struct answer *x)
+{
+	struct measured m = x->random;
+	for (uint32_t d = 0; d < x->n_beside && d < x->place.k; d++) {
+		double by = x->beside[d].has_ratio ? x->beside[d].ratio : 0;
+		if (!m.has_ratio || !(by > 0) || strcmp(x->place.names[d], x->reference) != 0)
+			continue;
+		m.ratio /= by;
+		m.ratio_lo /= by;
+		m.ratio_hi /= by;
+	}
+	return m;
+}
+
 static int take_run(struct answer *x, const struct rec *r, struct err *e)
 {
 	struct measured m;
@@ -132,7 +155,7 @@ static int take_run(struct answer *x, const struct rec *r, struct err *e)
 		bool better = !m.reason && (x->random.reason || m.lat_s < x->random.lat_s);
 		if (!x->random.given || m.has_ratio > compared ||
 		    (m.has_ratio == compared && better))
-			x->random = m;
+			keep_random(x, &m);
 	}
 	return 0;
 }

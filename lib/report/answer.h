@@ -47,8 +47,10 @@ struct answer {
 	struct measured
 		*single; /* (n_single) last run of each single device, in order of devices */
 	uint32_t n_single;
-	struct measured random;          /* the fastest run of source "random"; where some are
+	struct measured random;        /* the fastest run of source "random"; where some are
 	                                  * candidates of a final answer, of those */
+	const struct measured *beside; /* (n_beside) single devices as they were measured with it */
+	uint32_t n_beside;
 	uint64_t n_random;               /* how many of them */
 	uint64_t n_measured, n_episodes; /* by the learner: sums over `update` */
 	uint64_t last_gain;              /* the episode in which its best came; 0: not told */
@@ -65,6 +67,9 @@ void answer_release(struct answer *x);
 /* Take note of a record; kinds that say nothing here are ignored.  -1 (ST_INPUT): a
  * record that is malformed, of another graph, or a second graph. */
 int answer_take(struct answer *x, const struct rec *r, struct err *e) MUST_CHECK;
+/* x->random, its ratio to the reference of the answer: an earlier race may have had another one. */
+struct measured answer_random(const struct answer *x);
+
 /* Only the runs of random placements, from another stream about the same graph; those that were
  * taken before can be forgotten, but for one that was compared with the answer. */
 void answer_forget_random(struct answer *x);

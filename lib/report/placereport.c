@@ -286,8 +286,9 @@ void placetext_report(FILE *out, const struct answer *x, const struct placed *p,
 		if (x->single[d].given)
 			row(out, width, label, &x->single[d], 0, x, NULL, &o);
 	}
-	if (x->random.given)
-		row(out, width, random, &x->random, 0, x, NULL, &o);
+	struct measured random_one = answer_random(x);
+	if (random_one.given)
+		row(out, width, random, &random_one, 0, x, NULL, &o);
 	struct measured m = x->m;
 	for (uint32_t d = 0; d < n_single && is_reference(x); d++)
 		if (strcmp(x->place.names[d], x->reference) == 0 && x->single[d].has_ratio)

@@ -197,3 +197,30 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	run -3 devsim --machine near bad.mp
 	[[ "$output" == *"clock_s"* ]]
 }
+
+@test "a report tells the random placement by the answer's reference, though an earlier race had another" {
+	# Two devices that are not alike, so that each would be another reference.
+	ir2dag "$ROOT/tests/models/nmt2.xml" | devsim --probe --spec desktop-cpu,integrated-gpu > two.mp
+	placebase random -n 3 two.mp | devsim --machine exact --paired --race 3 > one_race.mp
+	py '
+		r = read("one_race.mp")[:-1]
+		ids = ("graph", "episode", "step", "sample", "source")
+		ratios = ("ratio", "ratio_lo", "ratio_hi")
+		slower = max(m["ratio"] for k, m in r if k == "run" and m["source"] == "single")
+		untried = lambda m: {**{x: m[x] for x in ids}, "ok": False, "reason": "there was no time"}
+		last = [[k, untried(m) if k == "run" and m["source"] == "random" else dict(m)]
+		        for k, m in r if k in ("run", "best")]
+		names = first(r, "devs")["names"]
+		other = next(n for n in names if n != of("one_race.mp", "best")[-1]["reference"])
+		for k, m in r:
+		    if k == "run":
+		        m.update({x: m[x] / slower for x in ratios if x in m})
+		    if k == "best":
+		        m["reference"] = other
+		assert slower > 1.01
+		write("races.mp", r + last)
+	'
+	random_row() { placeout --format report "$1" | grep '^best of' | sed 's/^best of [0-9]* random *//; s/x .*//'; }
+	[ -n "$(random_row one_race.mp)" ]
+	[ "$(random_row races.mp)" = "$(random_row one_race.mp)" ]
+}
