@@ -205,8 +205,8 @@ page() {
 		old = [timed("random", 0, lat_s=0.3)]
 		told = dict(ratio=1.0, ratio_lo=1.0, ratio_hi=1.0)
 		write("old.mp", r + old + [timed("single", 0, lat_s=0.2, **told), ["best", best]])
-		told = dict(ratio=0.7, ratio_lo=0.6, ratio_hi=0.8)
-		write("new.mp", r + old + [timed("single", 0, lat_s=0.25, **told), timed("random", 3, lat_s=0.4, **told), ["best", best]])
+		drawn = dict(ratio=0.7, ratio_lo=0.6, ratio_hi=0.8)
+		write("new.mp", r + old + [timed("single", 0, lat_s=0.25, **told), timed("random", 3, lat_s=0.4, **drawn), ["best", best]])
 	'
 	run -0 placeout --format report old.mp
 	[[ $output =~ 'random  '+' 300.000 ms'[^x]*' -  ' && $output =~ 'this placement'[^x]*'2.000x' ]]
