@@ -673,42 +673,46 @@ static void doubtful(void)
 	    "and its interval says so: %.3f to %.3f", r[1].over_start.lo, r[1].over_start.hi);
 }
 
-/* However little time there is, every start has run once. */
-static void no_time(void)
+/* Four arms race for no time at all. */
+static bool race_without_time(struct told *t, const struct race_entry arm[4], struct race_result *r)
 {
-	struct told t = {.s = {4, 2, 3, 5}, .fails = 9};
-	struct race_source source = {&t, told_burst, NULL, told_spent, 0};
+	struct race_source source = {t, told_burst, NULL, told_spent, 0};
 	struct race_options o = RACE_OPTIONS_INIT;
-	struct race_result r;
 	struct err e = ERR_INIT;
 	o.budget_s = 0;
 	struct race *x = race_new(&o, &source);
 	for (uint32_t i = 0; i < 4; i++)
-		race_add(x, &(struct race_entry){.start = i < 3, .group = i});
-	int rc = race_finish(x, &r, &e);
-	tap(rc == 0 && r.winner == 1 && r.n_blocks == 1 && t.bursts[2] == 1 && t.bursts[3] == 0,
-	    "without time: %u blocks, the winner is %d", r.n_blocks, r.winner);
+		race_add(x, &arm[i]);
+	int rc = race_finish(x, r, &e);
 	race_free(x);
+	return rc == 0;
+}
+
+/* However little time there is, every start has run once. */
+static void no_time(void)
+{
+	struct told t = {.s = {4, 2, 3, 5}, .fails = 9};
+	struct race_entry arm[4];
+	struct race_result r;
+	for (uint32_t i = 0; i < 4; i++)
+		arm[i] = (struct race_entry){.start = i < 3, .group = i};
+	bool ok = race_without_time(&t, arm, &r);
+	tap(ok && r.winner == 1 && r.n_blocks == 1 && t.bursts[2] == 1 && t.bursts[3] == 0,
+	    "without time: %u blocks, the winner is %d", r.n_blocks, r.winner);
 }
 
 /* Few of many starts have time, and the reference, slow by prediction, is one of them. */
 static void no_time_for_all(void)
 {
 	struct told t = {.s = {9, 2, 3, 5}, .fails = 9};
-	struct race_source source = {&t, told_burst, NULL, told_spent, 0};
-	struct race_options o = RACE_OPTIONS_INIT;
+	struct race_entry arm[4];
 	struct race_result r;
-	struct err e = ERR_INIT;
-	o.budget_s = 0;
-	struct race *x = race_new(&o, &source);
 	for (uint32_t i = 0; i < 4; i++)
-		race_add(x, &(struct race_entry){
-				    .start = true, .group = i, .predicted_s = i ? i : 100});
-	int rc = race_finish(x, &r, &e);
-	tap(rc == 0 && t.bursts[0] > 0 && t.bursts[3] == 0 && r.winner == 1,
+		arm[i] = (struct race_entry){.start = true, .group = i, .predicted_s = i ? i : 100};
+	bool ok = race_without_time(&t, arm, &r);
+	tap(ok && t.bursts[0] > 0 && t.bursts[3] == 0 && r.winner == 1,
 	    "the reference runs, however little time there is: %u bursts, the winner is %d",
 	    t.bursts[0], r.winner);
-	race_free(x);
 }
 
 int main(int argc, char **argv)
