@@ -27,6 +27,7 @@ struct options {
 	int64_t draw;    /* --refit */
 	const char *fit; /* a stream */
 	int64_t draws;   /* --fit */
+	bool predict;    /* --fit */
 	double noise, op_noise;
 	struct machine_options machine;
 	bool has_clock; /* it was given */
@@ -76,7 +77,9 @@ static int refit(struct state *s, struct filter *f, struct err *e)
 	if (n == 0)
 		return err_set(e, ST_INPUT,
 			       "no placement of the input has run; devrun measures them");
+	msg_busy("costs that fit what has run", 0);
 	struct refit *x = refit_new(&s->in, c, n, e);
+	msg_busy(NULL, 0);
 	if (!x)
 		return -1;
 	tell_refit(refit_summary(x));
@@ -187,7 +190,14 @@ static int on_place(struct state *s, const struct rec *r, struct filter *f, stru
 	if (p.id.graph != s->in.g->digest)
 		return err_set(e, ST_INPUT, "place record %llu is about another graph",
 			       (unsigned long long)r->index);
-	if (filter_pass(f, r, e) < 0 || ready_model(s, &p, e) < 0)
+	if (ready_model(s, &p, e) < 0)
+		return -1;
+	if (s->o->predict) {
+		double lat_s = fitted_predict(s->fitted, &p);
+		return lat_s > 0 ? place_encode_predicted(r, lat_s, false, 0, s->record, f->out, e)
+				 : filter_pass(f, r, e);
+	}
+	if (filter_pass(f, r, e) < 0)
 		return -1;
 	if (s->fitted)
 		return fitted_answer(s->fitted, &p, f->out, e);
@@ -268,8 +278,8 @@ static int check_options(const struct options *o, struct err *e)
 {
 	if (check_machine(o, e) < 0)
 		return -1;
-	if (o->draws && !o->fit)
-		return err_set(e, ST_USAGE, "--draws goes with --fit");
+	if ((o->draws || o->predict) && !o->fit)
+		return err_set(e, ST_USAGE, "--draws and --predict go with --fit");
 	if (o->fit &&
 	    (o->probe || o->refit || o->fixed || o->schedule || o->noise > 0 || o->op_noise > 0 ||
 	     o->machine.spec || o->sim.spec || o->sim.objective || o->sim.rules != PLACE_SCHEDULE))
@@ -389,6 +399,8 @@ int main(int argc, char **argv)
 		 "with --fit: the mean of logarithms over N draws from all that fit; 0: by the "
 		 "most likely ones",
 		 0, 1000, NULL, NULL},
+		{"predict", 0, OPT_FLAG, &o.predict, NULL,
+		 "with --fit: no runs; placements get predicted_s", 0, 0, NULL, NULL},
 		{"machine", 0, OPT_TEXT, &m->spec, "SPEC",
 		 "play a machine, in the place of devrun, as in shared,seed=2", 0, 0, NULL, NULL},
 		{"paired", 0, OPT_FLAG, &m->paired, NULL,

@@ -217,7 +217,10 @@ static int place_graph(struct state *s, struct filter *f, struct err *e)
 	} else {
 		place_inputs_masks(&s->in, s->names, s->k, s->arena, &m);
 	}
+	msg_busy(o->method->name, o->budget_s);
 	int rc = o->method->run(&s->run, e);
+
+	msg_busy(NULL, 0);
 	if (*s->run.note)
 		msg_note(1, "%s: %s", o->method->name, s->run.note);
 	evaluator_free(s->ev);

@@ -1,6 +1,7 @@
 /* pretrain - learn what learned placement begins with, from made-up problems. */
-#include <stdio.h>
+#include <math.h>
 
+#include "base/clock.h"
 #include "base/msg.h"
 #include "base/opt.h"
 #include "learn/pretrain/pretrain.h"
@@ -13,26 +14,31 @@ struct options {
 	double lr;
 };
 
-/* Means of the rounds since the last line. */
+/* Means of the rounds since the last line.  Lines come after 2 s, twice as long apart each time, and
+ * at the end of a part; between them a terminal shows the round. */
 struct progress {
 	double loss, score;
 	uint32_t n;
+	double last_s, apart_s;
 };
 
-enum { EVERY = 50 }; /* rounds a line */
+enum { APART_MOST = 30 }; /* seconds */
 
 static void tell(void *arg, const struct pretrain_told *t)
 {
 	struct progress *p = arg;
+	double now = clock_s();
 
 	p->loss += t->loss;
 	p->score += t->score;
 	p->n++;
-	if ((t->round + 1) % EVERY && t->round + 1 < t->n_rounds)
+	if (now - p->last_s < p->apart_s && t->round + 1 < t->n_rounds) {
+		msg_progress("%s, round %u of %u", t->what, t->round + 1, t->n_rounds);
 		return;
+	}
 	msg_note(0, "%s, round %u of %u: cross-entropy %.4f, %s %.4f", t->what, t->round + 1,
 		 t->n_rounds, p->loss / p->n, t->score_is, p->score / p->n);
-	*p = (struct progress){0};
+	*p = (struct progress){.last_s = now, .apart_s = fmin(2 * p->apart_s, APART_MOST)};
 }
 
 static int write_params(const struct learned_params *x, const struct opt_common *common, int argc,
@@ -59,7 +65,7 @@ static int run(const struct options *o, const struct opt_common *common, int arg
 					   .lr = o->lr};
 	struct learned_params *x =
 		o->from ? learned_params_read(o->from, e) : learned_params_new(plan.seed);
-	struct progress p = {0};
+	struct progress p = {.last_s = clock_s(), .apart_s = 2};
 
 	if (!x)
 		return -1;
@@ -113,7 +119,8 @@ int main(int argc, char **argv)
 		.has_seed = true,
 		.opts = opts,
 		.details =
-			"Writes a stream with one params record, of block costs: what "
+			"Reads nothing: it makes up its problems. Writes a stream "
+			"with one params record, of block costs: what "
 			"gpnembed --params, placebase learned-moves:FILE and learned-policy:FILE "
 			"take. The programs have such parameters built in (share/pretrained.mp, "
 			"make pretrain). The same options give the same parameters.",

@@ -51,7 +51,7 @@ define ablation_jobs
 $(call which_model,$(ABLATION_DIR)/$(2),$(1))
 $(ABLATION_DIR)/$(2)/input.mp: $(call model_files,$(1)) $(ABLATION_DIR)/$(2)/model \
   | $(ABLATION_PROGS)
-	$(ablation_run) $$@ bash -o pipefail -c \
+	$(call of_all,$(ablation_run)) $$@ bash -o pipefail -c \
 	  'ir2dag $(call ablation_xml,$(1)) | $(ablation_feat) | $(ablation_devs)'
 $(foreach g,$(ABLATION_GROUPINGS),$(call ablation_rule,$(2),$(g)))
 endef

@@ -19,6 +19,8 @@ LAUNCH_TIMED ?= $(LAUNCH)$(if $(filter srun,$(notdir $(firstword $(LAUNCH)))), -
 # Jobs: $(call job,LOCK) FILE COMMAND..., and those that read a clock: $(call timed_job,LOCK) ...
 job       = @B=$(B) LOCK=$(1) $(LAUNCH) pipelines/job
 timed_job = @B=$(B) LOCK=$(1) $(LAUNCH_TIMED) pipelines/job -x
+# A job whose file many others begin with: no share (SHARE) leaves it out.
+of_all    = $(patsubst @%,@SHARE= %,$(1))
 
 # Those of VARIABLES that have a value, as they are given to make.
 given = $(strip $(foreach v,$(1),$(if $($(v)),$(v)='$($(v))')))
@@ -42,8 +44,10 @@ endef
 # Ways beside one of them, over models and seeds: $(pairs) --base WAY --ways COLUMN FILE...
 pairs = $(B)/bin/tabstat pairs
 
-# NAME, if it is a network.
-has_net = $(filter $(1),$(shell sed -n 's/^\tX(\([a-z0-9_]*\)).*/\1/p' lib/learn/net/nets.h))
+# NAME, if it is a network: of the programs, or where they are not built yet of their source.
+has_net = $(filter $(1),$(shell $(B)/bin/gpnembed --net list 2> /dev/null | sed -n 's/^  \([a-z0-9_]*\) .*/\1/p' | \
+          grep . || \
+          sed -n 's/^\tX(\([a-z0-9_]*\)).*/\1/p' lib/learn/net/nets.h))
 
 # Learners: options of train, features, steps and runs of an episode.  gpn begins with nothing and sees no
 # costs, default with pretrained scorers of moves that see them.

@@ -63,11 +63,13 @@ compete_propose() {
 	rm -f "$compete_dir"/found.*.mp
 }
 
-# compete_final SECONDS: final.mp, the last race, of all that may win.
+# compete_final SECONDS: final.mp, the last race, of all that may win.  What they should take is told by the costs that fit
+# the first race, where there was one, for all alike.
 compete_final() {
 	local base=$compete_dir/first.mp
 	if [ -f "$base" ]; then
-		add "$compete_dir/proposed.mp" "$compete_dir/result.mp" < "$base"
+		add "$compete_dir/proposed.mp" "$compete_dir/result.mp" < "$base" |
+			stage devsim --fit "$base" --order rank --predict
 	else
 		stage placebase single "$compete_input" | add "$compete_starts" "$compete_others" "$compete_dir/result.mp"
 	fi | race "$1" "${compete_last[@]}" --starts "$(compete_count_starts)" -o "$compete_dir/final.mp"

@@ -71,9 +71,9 @@ endef
 define learn_model
 $(call which_model,$(LEARN_DIR)/$(2),$(1))
 $(LEARN_DIR)/$(2)/default.mp: $(call model_files,$(1)) $(LEARN_DIR)/$(2)/model | $(LEARN_PROGS)
-	$$(learn_file) 'ir2dag $$< | dagfeat | devsim --probe --spec $(SPEC)'
+	$$(call of_all,$$(learn_file)) 'ir2dag $$< | dagfeat | devsim --probe --spec $(SPEC)'
 $(LEARN_DIR)/$(2)/paper.mp: $(call model_files,$(1)) $(LEARN_DIR)/$(2)/model | $(LEARN_PROGS)
-	$$(learn_file) 'ir2dag $$< | dagfeat --paper | devsim --probe --spec $(SPEC)'
+	$$(call of_all,$$(learn_file)) 'ir2dag $$< | dagfeat --paper | devsim --probe --spec $(SPEC)'
 endef
 $(call one_of_each,$(LEARN_MODELS))
 $(foreach m,$(sort $(LEARN_MODELS)),$(eval $(call learn_model,$(m),$(call model_name,$(m)))))

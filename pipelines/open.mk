@@ -97,7 +97,7 @@ endef
 define open_model
 $(call which_model,$(OPEN_IN)/$(2),$(1))
 $(OPEN_IN)/$(2)/graph.mp: $(call model_files,$(1)) $(OPEN_IN)/$(2)/model | $(OPEN_PROGS)
-	$$(open_job) $$@ bash -o pipefail -c \
+	$$(call of_all,$$(open_job)) $$@ bash -o pipefail -c \
 	  'ir2dag $(if $(DEVICES),$$$$(pipelines/fill.sh $(B)/models $(1)),$$<) | $(open_devs)'
 $(foreach c,$(OPEN_LEARN),$(if $(filter $(1),$($(c)_models)),$(foreach w,$($(c)_ways),$(call open_way,$(c),$(2),$(w)))))
 endef

@@ -296,6 +296,7 @@ read_log() {
 		line=$rest$line rest=
 		case $line in
 		*': warning: '*) clear_line; echo "$line" >&2 ;;
+		'devrun: race: '*) note=", ${line#devrun: race: }" ;;
 		'reinforce: episode '*': '*', mean '*) note=${line#*: *: } note=", ${note%%, mean *}" ;;
 		esac
 	done

@@ -8,7 +8,7 @@
 #                       them; their costs, savings of neighbours included, are those of a real machine
 #     MACHINES="..."    as devsim --machine takes them (default: calm shared wild)
 #     METHODS="..."     as tests/bench/regret.py has them (default: heft portfolio judged race place)
-#     BUDGETS="5 15 60" seconds of the machine, for methods that run as long as they may
+#     BUDGETS="5 15 60" seconds of the machine, for methods that run as long as they may; 100r: as 100 runs of HEFT's placement take
 #     SEEDS="1 2 3"     of machines and methods
 #     PORTFOLIO=3       seconds of real time of each portfolio
 #     COSTS="..."       what adds devices and costs to a graph (default: devsim --probe on two desktop processors)

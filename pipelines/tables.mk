@@ -132,11 +132,11 @@ of_hsdag = $(TABLE_DIR)/$(1)/$(call found,hsdag)
 define model_jobs
 $(call which_model,$(TABLE_DIR)/$(2),$(1))
 $(TABLE_DIR)/$(2)/graph.mp: $(call model_files,$(1)) $(TABLE_DIR)/$(2)/model | $(TABLE_PROGS)
-	$(table_job) $$@ $(pipe) 'xml=$$$$(pipelines/fill.sh $(B)/models $(1)) && ir2dag $$$$xml'
+	$(call of_all,$(table_job)) $$@ $(pipe) 'xml=$$$$(pipelines/fill.sh $(B)/models $(1)) && ir2dag $$$$xml'
 $(TABLE_DIR)/$(2)/stats.tsv: $(TABLE_DIR)/$(2)/graph.mp
 	$(table_job) $$@ $(pipe) 'ir2dag --stats $$$$(pipelines/fill.sh $(B)/models $(1))'
 $(TABLE_DIR)/$(2)/input.mp: $(TABLE_DIR)/$(2)/graph.mp
-	$(table_timed) $$@ $(call profile,$(2)) $$<
+	$(call of_all,$(table_timed)) $$@ $(call profile,$(2)) $$<
 $(TABLE_DIR)/$(2)/outputs.%.tsv: $(TABLE_DIR)/$(2)/input.mp $(call of_hsdag,$(2)).%.mp
 	$(table_job) -r $$@ $(T)/outputs $$^
 endef

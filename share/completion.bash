@@ -10,7 +10,7 @@ _hsdag() {
 		return
 		;;
 	--net)
-		mapfile -t COMPREPLY < <(compgen -W "$(gpnembed --net list 2> /dev/null | sed 's/ .*//')" -- "$word")
+		mapfile -t COMPREPLY < <(compgen -W "$(gpnembed --net list 2> /dev/null | sed -n 's/^  \([a-z0-9_]*\) .*/\1/p')" -- "$word")
 		return
 		;;
 	esac
@@ -29,7 +29,7 @@ _hsdag() {
 		case ${program##*/} in
 		devrun) known='list support probe run paired' ;;
 		placebase) known=$("$program" --list 2> /dev/null | sed 's/[ \t].*//') ;;
-		hsdag-experiment) known='ablation cores learned learning quality regret tables table1 table2 table4 table5' ;;
+		hsdag-experiment) known=$("$program" --list 2> /dev/null) ;;
 		*) known='' ;;
 		esac
 		mapfile -t COMPREPLY < <(compgen -W "$known" -- "$word")

@@ -25,19 +25,22 @@ $(B)/man/hsdag-%.1: pipelines/% share/help2man.awk share/manpage | $(PROGS)
 	$(Q)B=$(B) share/manpage $< hsdag-$* > $@.tmp && mv $@.tmp $@
 man: $(MANS)
 
+# A path may hold blanks.
 install: all man
-	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(DATADIR) $(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(COMPDIR)
-	install $(PROGS) $(DESTDIR)$(BINDIR)
-	install -m 644 share/pretrained.mp $(DESTDIR)$(DATADIR)
-	tar cf - --owner=0 --group=0 $(DATA) | tar xf - --no-same-owner -C $(DESTDIR)$(DATADIR)
-	for c in $(COMMANDS); do ln -sf ../share/hsdag/pipelines/$$c $(DESTDIR)$(BINDIR)/hsdag-$$c || exit; done
-	for d in $(DOCS); do install -D -m 644 $$d $(DESTDIR)$(DOCDIR)/$$d || exit; done
-	install -m 644 $(MANS) $(DESTDIR)$(MANDIR)/man1
-	install -m 644 share/completion.bash $(DESTDIR)$(COMPDIR)/hsdag-place
-	for c in $(filter-out hsdag-place,$(NAMES)); do ln -sf hsdag-place $(DESTDIR)$(COMPDIR)/$$c || exit; done
+	for d in "$(BINDIR)" "$(DATADIR)" "$(MANDIR)/man1" "$(COMPDIR)"; do install -d "$(DESTDIR)$$d" || exit; done
+	install $(PROGS) "$(DESTDIR)$(BINDIR)"
+	install -m 644 share/pretrained.mp "$(DESTDIR)$(DATADIR)"
+	tar cf - --owner=0 --group=0 $(DATA) | tar xf - --no-same-owner -C "$(DESTDIR)$(DATADIR)"
+	for c in $(COMMANDS); do \
+	  ln -sfr "$(DESTDIR)$(DATADIR)/pipelines/$$c" "$(DESTDIR)$(BINDIR)/hsdag-$$c" || exit; done
+	for d in $(DOCS); do install -D -m 644 $$d "$(DESTDIR)$(DOCDIR)/$$d" || exit; done
+	install -m 644 $(MANS) "$(DESTDIR)$(MANDIR)/man1"
+	install -m 644 share/completion.bash "$(DESTDIR)$(COMPDIR)/hsdag-place"
+	for c in $(filter-out hsdag-place,$(NAMES)); do ln -sf hsdag-place "$(DESTDIR)$(COMPDIR)/$$c" || exit; done
 
 uninstall:
-	rm -f $(NAMES:%=$(DESTDIR)$(BINDIR)/%) $(NAMES:%=$(DESTDIR)$(MANDIR)/man1/%.1) $(NAMES:%=$(DESTDIR)$(COMPDIR)/%)
-	rm -rf $(DESTDIR)$(DATADIR) $(DESTDIR)$(DOCDIR)
+	for n in $(NAMES); do \
+	  rm -f "$(DESTDIR)$(BINDIR)/$$n" "$(DESTDIR)$(MANDIR)/man1/$$n.1" "$(DESTDIR)$(COMPDIR)/$$n" || exit; done
+	rm -rf "$(DESTDIR)$(DATADIR)" "$(DESTDIR)$(DOCDIR)"
 
 .PHONY: man install uninstall

@@ -2,14 +2,26 @@
  * code that prints or exits. */
 #include "base/msg.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char *program = "hsdag";
 static int verbosity;
 static bool progress_shown;
+static pthread_mutex_t lines = PTHREAD_MUTEX_INITIALIZER; /* of what is shown */
+
+static struct {
+	pthread_t thread;
+	pthread_cond_t ends;
+	const char *what; /* NULL: nothing takes long */
+	double of_s;
+	struct timespec began;
+} busy;
 
 void msg_program(const char *name)
 {
@@ -43,9 +55,13 @@ static void clear_progress(void)
 static void put(const char *label, const char *text, const char *end)
 {
 	char safe[8000];
+	pthread_mutex_lock(&lines);
 	clear_progress();
 	fprintf(stderr, "%s: %s%s%s", program, label,
 		err_escape(safe, sizeof safe, text, strlen(text)), end);
+	fflush(stderr);
+	progress_shown = !*end;
+	pthread_mutex_unlock(&lines);
 }
 
 static void PRINTF_LIKE(2, 0) say(const char *label, const char *fmt, va_list ap)
@@ -83,17 +99,74 @@ void msg_progress(const char *fmt, ...)
 {
 	if (!isatty(STDERR_FILENO))
 		return;
-	clear_progress();
-	if (!fmt)
+	if (!fmt) {
+		pthread_mutex_lock(&lines);
+		clear_progress();
+		pthread_mutex_unlock(&lines);
 		return;
+	}
 	char text[2000];
 	va_list ap;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
 	put("", text, "");
+}
+
+static void show_busy(double s)
+{
+	char text[300];
+	if (busy.of_s > 0)
+		snprintf(text, sizeof text, "%s, %.0f of %.0f s", busy.what, s, busy.of_s);
+	else
+		snprintf(text, sizeof text, "%s, %.0f s", busy.what, s);
+	clear_progress();
+	fprintf(stderr, "%s: %s", program, text);
 	fflush(stderr);
 	progress_shown = true;
+}
+
+static void *busy_main(void *arg)
+{
+	struct timespec until = busy.began;
+	double s = 2;
+	(void)arg;
+	pthread_mutex_lock(&lines);
+	for (until.tv_sec += 2; busy.what; until.tv_sec++, s++)
+		if (pthread_cond_timedwait(&busy.ends, &lines, &until) != 0 && busy.what)
+			show_busy(s);
+	pthread_mutex_unlock(&lines);
+	return NULL;
+}
+
+static void end_busy(void)
+{
+	if (!busy.what)
+		return;
+	pthread_mutex_lock(&lines);
+	busy.what = NULL;
+	clear_progress();
+	pthread_cond_signal(&busy.ends);
+	pthread_mutex_unlock(&lines);
+	pthread_join(busy.thread, NULL);
+	pthread_cond_destroy(&busy.ends);
+}
+
+void msg_busy(const char *what, double of_s)
+{
+	sigset_t all, before;
+	end_busy();
+	if (!what || !isatty(STDERR_FILENO))
+		return;
+	busy.what = what;
+	busy.of_s = of_s;
+	clock_gettime(CLOCK_REALTIME, &busy.began);
+	pthread_cond_init(&busy.ends, NULL);
+	sigfillset(&all); /* signals are the program's own matter */
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	if (pthread_create(&busy.thread, NULL, busy_main, NULL) != 0)
+		busy.what = NULL;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 _Noreturn void msg_out_of_memory(size_t n, size_t size)

@@ -28,6 +28,11 @@ void msg_note(int level, const char *fmt, ...) PRINTF_LIKE(2, 3); /* shown at ve
  * msg_progress(NULL) clears it.  Other messages clear it first. */
 void msg_progress(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* Work begins that may take long.  From its third second on a terminal shows `what`, how many seconds it has
+ * taken and, of_s > 0, of how many, until msg_busy(NULL, 0); elsewhere nothing.  what stays the
+ * caller's, and there.  One at a time. */
+void msg_busy(const char *what, double of_s);
+
 /* The out-of-memory hook: reports and exits with status 1. */
 _Noreturn void msg_out_of_memory(size_t n, size_t size);
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/msg.h"
 #include "device/device.h"
 #include "exec/fusion.h"
 
@@ -127,6 +128,9 @@ static void choose_options(struct devrun_command *c, int64_t *runs, int of, stru
 				"with --race: the first N candidates are what others\n"
 				"must surely beat",
 				0, 1000)},
+		{PAIRED, FLAG("explore", 0, m->explore,
+			      "with --race: all candidates run once before any runs\n"
+			      "more often")},
 		{PLACED,
 		 TEXT("only", 0, s->only, "LIST", "only these placements, as in 1-20,25,30-")},
 		{PLACED, FLAG("keep-state", 0, m->keep_state,
@@ -207,8 +211,9 @@ static int check_modes(const struct devrun_command *c, struct err *e)
 	if (o->paired && !o->reference)
 		return err_set(e, ST_USAGE, "--paired needs the reference");
 	if ((o->measure.race_s > 0 && !o->paired) ||
-	    (o->measure.starts > 0 && !(o->measure.race_s > 0)))
-		return err_set(e, ST_USAGE, "--race goes with --paired, --starts with --race");
+	    ((o->measure.starts > 0 || o->measure.explore) && !(o->measure.race_s > 0)))
+		return err_set(e, ST_USAGE,
+			       "--race goes with --paired, --starts and --explore with --race");
 	if (o->schedules && o->rounds > 0)
 		return err_set(e, ST_USAGE, "--schedule does not go with --rounds");
 	if (o->core_speed && o->rounds == 0)
@@ -263,6 +268,15 @@ static struct opt_program describe(int verb, const struct opt *opts, const char 
 				    .details = details};
 }
 
+/* pipelines/phases.sh shows what comes behind "race: ". */
+static void note_standing(uint32_t n, double best_s, double reference_s)
+{
+	char times[40] = "";
+	if (reference_s > 0)
+		snprintf(times, sizeof times, " (%.2fx)", reference_s / best_s);
+	msg_note(2, "race: %u placements, best %.4g ms%s", n, 1e3 * best_s, times);
+}
+
 int devrun_command_parse(struct devrun_command *c, int argc, char **argv, struct err *e)
 {
 	int64_t runs = 0;
@@ -287,6 +301,8 @@ int devrun_command_parse(struct devrun_command *c, int argc, char **argv, struct
 		return rc;
 	if (runs > 0)
 		c->filter.measure.min_runs = c->filter.measure.max_runs = runs;
+	if (msg_verbosity() >= 2)
+		c->filter.measure.hear_standing = note_standing;
 	c->filter.measure.race_seed = (uint64_t)c->common.seed;
 	c->file = first < argc ? argv[first] : "-";
 	return devrun_only_check(c->filter.only, e) < 0 || check_options(c, e) < 0 ? -1 : 1;

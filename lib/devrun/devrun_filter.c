@@ -5,12 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/msg.h"
 #include "devrun/boundary.h"
 #include "devrun/run_queue.h"
-#include "measure/planned_costs.h"
-#include "measure/proberec.h"
-#include "measure/profile_mean.h"
-#include "measure/profiler.h"
+#include "profile/planned_costs.h"
+#include "profile/proberec.h"
+#include "profile/profile_mean.h"
+#include "profile/profiler.h"
 #include "record/bestrec.h"
 #include "record/devrec.h"
 #include "record/graphrec.h"
@@ -262,8 +263,12 @@ static int check_memory(const struct state *s, struct err *e)
 static int write_profile(struct state *s, const struct rec *earlier, struct err *e)
 {
 	struct profile p;
-	if (open_session(s, NULL, e) < 0 || check_memory(s, e) < 0 ||
-	    profile_take(&s->session, s->queue.arena, &p, e) < 0)
+	if (open_session(s, NULL, e) < 0 || check_memory(s, e) < 0)
+		return -1;
+	msg_busy("profile", 0);
+	int rc = profile_take(&s->session, s->queue.arena, &p, e);
+	msg_busy(NULL, 0);
+	if (rc < 0)
 		return -1;
 	uint32_t k = s->session.devices.n, failed = 0;
 	for (uint32_t d = 0; d < k; d++)
@@ -275,7 +280,7 @@ static int write_profile(struct state *s, const struct rec *earlier, struct err 
 		return err_set(e, ST_RUNTIME, "no device could be timed: %s", p.failed[0]);
 	if (held_check(&p.held, p.set_s, s->g, &s->session.devices, e) < 0)
 		return -1;
-	int rc = earlier ? profile_mean(&p, &s->session, earlier, &s->devs, s->queue.arena, e) : 0;
+	rc = earlier ? profile_mean(&p, &s->session, earlier, &s->devs, s->queue.arena, e) : 0;
 	if (rc == 0)
 		rc = profile_encode(&s->session, &p, s->f->out, e);
 	arena_reset(s->queue.arena);

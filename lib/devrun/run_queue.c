@@ -119,8 +119,13 @@ int run_queue_measure(struct run_queue *q, struct session *s, struct rec_writer 
 		return 0;
 	struct trial *x = trials(q);
 	uint32_t n = (uint32_t)q->n;
-	if ((s->rounds ? interleaved_measure(s, x, n, s->rounds, q->arena, e)
-		       : session_measure(s, x, n, q->arena, e)) < 0)
+	char what[60];
+	snprintf(what, sizeof what, "runs of %u placement%s", n, n == 1 ? "" : "s");
+	msg_busy(what, 0);
+	int rc = s->rounds ? interleaved_measure(s, x, n, s->rounds, q->arena, e)
+			   : session_measure(s, x, n, q->arena, e);
+	msg_busy(NULL, 0);
+	if (rc < 0)
 		return -1;
 	const uint16_t *last = NULL;
 	for (size_t i = 0; i < q->n; i++) {
@@ -179,7 +184,10 @@ int run_queue_compare(struct run_queue *q, struct session *s, struct rec_writer 
 	struct verdict v;
 	for (uint32_t i = 0; i < k; i++)
 		names[i] = s->devices.dev[i].name;
-	if (verdict_reach(s, x, n, q->arena, &v, e) < 0)
+	msg_busy("comparison", s->opt.race_s);
+	int rc = verdict_reach(s, x, n, q->arena, &v, e);
+	msg_busy(NULL, 0);
+	if (rc < 0)
 		return -1;
 	struct place_rec p = {.id.graph = s->model.g->digest,
 			      .source = "single",

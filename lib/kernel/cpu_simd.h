@@ -13,6 +13,7 @@
 #undef VMAX
 #undef VMIN
 #undef VFMA
+#undef VFNMA
 #undef VHALF
 #if LEVEL_WIDTH == 16
 #define VEC __m512
@@ -25,6 +26,7 @@
 #define VMAX(a, b) _mm512_max_ps(a, b)
 #define VMIN(a, b) _mm512_min_ps(a, b)
 #define VFMA(a, b, c) _mm512_fmadd_ps(a, b, c)
+#define VFNMA(a, b, c) _mm512_fnmadd_ps(a, b, c)
 #define VHALF(p) _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)(p)))
 #elif LEVEL_WIDTH == 8
 #define VEC __m256
@@ -37,6 +39,7 @@
 #define VMAX(a, b) _mm256_max_ps(a, b)
 #define VMIN(a, b) _mm256_min_ps(a, b)
 #define VFMA(a, b, c) _mm256_fmadd_ps(a, b, c)
+#define VFNMA(a, b, c) _mm256_fnmadd_ps(a, b, c)
 #define VHALF(p) _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(p)))
 #else
 #define VEC vec4
@@ -49,6 +52,7 @@
 #define VMAX(a, b) vec4_max(a, b)
 #define VMIN(a, b) vec4_min(a, b)
 #define VFMA(a, b, c) ((a) * (b) + (c))
+#define VFNMA(a, b, c) ((c) - (a) * (b))
 #define VHALF(p) ((vec4){half_to_float((p)[0]), half_to_float((p)[1]), half_to_float((p)[2]), \
 			 half_to_float((p)[3])})
 #endif

@@ -59,11 +59,44 @@ static void LEVEL(turn_tile)(const float *from, int64_t f, int n, int m, float *
 		}
 }
 
+/* Three rows of `cols` floats, one after the other in each column: a picture's planes to pixels. */
+static void LEVEL(three_planes)(const float *from, int64_t f, int64_t cols, float *to)
+{
+	const float *a = from, *b = from + f, *c = from + 2 * f;
+	int64_t j = 0;
+#if LEVEL_WIDTH == 16
+	/* Which lane of a (0..) and b (16..) is each of the 16 next; then where c's go. */
+	const __m512i ab0 = _mm512_setr_epi32(0, 16, 0, 1, 17, 0, 2, 18, 0, 3, 19, 0, 4, 20, 0, 5);
+	const __m512i ab1 = _mm512_setr_epi32(21, 0, 6, 22, 0, 7, 23, 0, 8, 24, 0, 9, 25, 0, 10, 26);
+	const __m512i ab2 = _mm512_setr_epi32(0, 11, 27, 0, 12, 28, 0, 13, 29, 0, 14, 30, 0, 15, 31, 0);
+	const __m512i c0 = _mm512_setr_epi32(0, 1, 16, 3, 4, 17, 6, 7, 18, 9, 10, 19, 12, 13, 20, 15);
+	const __m512i c1 = _mm512_setr_epi32(0, 21, 2, 3, 22, 5, 6, 23, 8, 9, 24, 11, 12, 25, 14, 15);
+	const __m512i c2 = _mm512_setr_epi32(26, 1, 2, 27, 4, 5, 28, 7, 8, 29, 10, 11, 30, 13, 14, 31);
+	for (; j + 16 <= cols; j += 16) {
+		__m512 x = _mm512_loadu_ps(a + j), y = _mm512_loadu_ps(b + j), z = _mm512_loadu_ps(c + j);
+		_mm512_storeu_ps(to + 3 * j, _mm512_permutex2var_ps(_mm512_permutex2var_ps(x, ab0, y), c0, z));
+		_mm512_storeu_ps(to + 3 * j + 16,
+				 _mm512_permutex2var_ps(_mm512_permutex2var_ps(x, ab1, y), c1, z));
+		_mm512_storeu_ps(to + 3 * j + 32,
+				 _mm512_permutex2var_ps(_mm512_permutex2var_ps(x, ab2, y), c2, z));
+	}
+#endif
+	for (; j < cols; j++) {
+		to[3 * j] = a[j];
+		to[3 * j + 1] = b[j];
+		to[3 * j + 2] = c[j];
+	}
+}
+
 /* rows x cols floats, transposed, in tiles: a tile's lines and pages stay in the first level. */
 static void LEVEL(transpose)(const float *from, int64_t f, int64_t rows, int64_t cols, float *to,
 			     int64_t t)
 {
 	enum { TILE = 32 };
+	if (rows == 3 && t == 3) {
+		LEVEL(three_planes)(from, f, cols, to);
+		return;
+	}
 	for (int64_t i = 0; i < rows; i += TILE)
 		for (int64_t j = 0; j < cols; j += TILE)
 			LEVEL(turn_tile)(from + i * f + j, f, rows - i < TILE ? (int)(rows - i) : TILE,

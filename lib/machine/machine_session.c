@@ -184,18 +184,22 @@ static int measure_singles(struct machine_session *s, struct err *e)
 	return 0;
 }
 
+/* A burst, as devrun has it. */
 static int measure_reference(struct machine_session *s, double *out, struct err *e)
 {
 	double x[REFERENCE_RUNS];
+	bool cold = true;
 	*out = 0;
 	if (s->best < 0)
 		return 0;
 	struct runnable r = machine_runnable(&s->single[s->best].at);
-	for (int i = 0; i < REFERENCE_RUNS; i++) {
+	for (int i = 0; i < REFERENCE_RUNS;) {
 		struct run_sample sample = {0};
 		if (runnable_run(&r, &sample, e) != RUN_OK)
 			return -1;
-		x[i] = sample.lat_s;
+		if (!cold || !measure_again(sample.lat_s))
+			x[i++] = sample.lat_s;
+		cold = false;
 	}
 	*out = interval_median(x, REFERENCE_RUNS).mid;
 	return 0;

@@ -6,41 +6,30 @@
 
 #include "race/drift.h"
 #include "race/race.h"
+#include "race/reference.h"
 #include "stats/quantile.h"
 
-enum { FIRST_RUNS = 3 }; /* of each single device, to choose the reference */
+/* Of the seconds of a race, those to choose the reference in. */
+static const double CHOICE_SHARE = 0.08;
 
 struct racers {
 	struct contest *x;
-	uint32_t n;          /* arms */
-	uint32_t *who;       /* (n) the contestant of each arm, the first of those that are alike */
-	bool pooled;         /* arm 0 is all single devices like this one */
+	uint32_t n;    /* arms */
+	uint32_t *who; /* (n) the contestant of each arm, the first of those that are alike */
+	bool pooled;   /* arm 0 is all single devices like this one */
+	/* The arm that ratios are to: 0, or a single device that proved to be faster. */
+	uint32_t base;
 	struct drift *drift; /* NULL: there is no pool, or nothing is predicted */
 	size_t *cap;         /* (x->n) room for samples */
+	void (*hear)(uint32_t n, double best_s, double reference_s); /* hear_standing, or NULL */
+	double heard_s; /* by the runs' clock, when it was called last */
 };
-
-/* One run of c into *lat.  As race_source.burst. */
-static int run_once(struct contestant *c, double *lat, struct err *e)
-{
-	struct run_sample s = {.busy_s = c->m.busy_s};
-	enum run_status status = runnable_run(&c->run, &s, e);
-	if (status == RUN_END)
-		return -1;
-	if (status == RUN_FAILED) {
-		c->failed = true;
-		memcpy(c->reason, e->msg, sizeof c->reason);
-		err_clear(e);
-		return 0;
-	}
-	*lat = s.lat_s;
-	return 1;
-}
 
 static int burst_of(struct racers *r, uint32_t i, uint32_t n, double *run_s, struct err *e)
 {
 	struct contestant *c = &r->x->c[i];
 	for (uint32_t j = 0; j < n; j++) {
-		int rc = run_once(c, &run_s[j], e);
+		int rc = reference_run(c, &run_s[j], e);
 		if (rc <= 0)
 			return rc;
 		c->m.sample_s =
@@ -106,12 +95,53 @@ static int burst_of_pool(struct racers *r, uint32_t block, uint32_t n, double *r
 	return rc < 0 ? -1 : members > 0;
 }
 
+static double median_so_far(const struct measurement *m)
+{
+	double *s = MEM_NEWN(double, (size_t)m->n + 1), median;
+	memcpy(s, m->sample_s, m->n * sizeof *s);
+	order_values(s, m->n);
+	median = quantile(s, m->n, 0.5);
+	mem_free(s);
+	return median;
+}
+
+/* By all that ran so far: the fastest, beside the fastest single device. */
+static void tell_standing(const struct racers *r)
+{
+	uint32_t n = 0;
+	double best_s = INFINITY, single_s = INFINITY;
+	for (uint32_t i = 0; i < r->n; i++) {
+		const struct measurement *m = &r->x->c[r->who[i]].m;
+		if (m->n == 0)
+			continue;
+		double s = median_so_far(m);
+		best_s = fmin(best_s, s);
+		if (r->who[i] < r->x->k)
+			single_s = fmin(single_s, s);
+		n++;
+	}
+	if (n > 0)
+		r->hear(n, best_s, isfinite(single_s) ? single_s : 0);
+}
+
+static double clock_s(void *ctx)
+{
+	const struct racers *r = ctx;
+	const struct runnable *any = &r->x->c[r->who[0]].run;
+	return any->now_s(any->arg);
+}
+
 static int run_burst(void *ctx, uint32_t arm, uint32_t block, uint32_t n, double *run_s,
 		     struct err *e)
 {
 	struct racers *r = ctx;
-	return arm == 0 && r->pooled ? burst_of_pool(r, block, n, run_s, e)
-				     : burst_of(r, r->who[arm], n, run_s, e);
+	int rc = arm == 0 && r->pooled ? burst_of_pool(r, block, n, run_s, e)
+				       : burst_of(r, r->who[arm], n, run_s, e);
+	if (r->hear && clock_s(r) - r->heard_s >= 1) {
+		r->heard_s = clock_s(r);
+		tell_standing(r);
+	}
+	return rc;
 }
 
 static double predict(void *ctx, uint32_t arm, const double *slow, double *log_s)
@@ -131,34 +161,6 @@ static double excess(void *ctx, uint32_t arm, uint32_t block, double *draw)
 	return 0;
 }
 
-static double clock_s(void *ctx)
-{
-	const struct racers *r = ctx;
-	const struct runnable *any = &r->x->c[r->who[0]].run;
-	return any->now_s(any->arg);
-}
-
-/* The single device with the fastest of a few runs; *out -1: none can run. */
-static int choose_reference(struct contest *x, int *out, struct err *e)
-{
-	double least = INFINITY;
-	*out = -1;
-	for (uint32_t d = 0; d < x->k; d++) {
-		double lat = 0;
-		for (int i = 0; i < FIRST_RUNS && x->c[d].takes_part && !x->c[d].failed; i++) {
-			if (run_once(&x->c[d], &lat, e) < 0)
-				return -1;
-			if (x->c[d].failed || lat >= least)
-				continue;
-			least = lat;
-			*out = (int)d;
-		}
-		if (x->c[d].failed && *out == (int)d)
-			*out = -1;
-	}
-	return 0;
-}
-
 /* The reference first, then single devices that are not like it, then candidates. */
 static struct race *new_race(struct racers *r, int reference, const struct measure_options *o,
 			     const struct race_source *source, double begin_s)
@@ -167,6 +169,7 @@ static struct race *new_race(struct racers *r, int reference, const struct measu
 	struct race_options options = RACE_OPTIONS_INIT;
 	options.budget_s = fmax(o->race_s - begin_s, 0);
 	options.seed = o->race_seed;
+	options.explore = o->explore;
 	r->pooled = reference >= 0;
 	if (r->pooled)
 		r->who[r->n++] = (uint32_t)reference;
@@ -187,18 +190,6 @@ static struct race *new_race(struct racers *r, int reference, const struct measu
 	return race;
 }
 
-/* The fastest of the pool, by all that it ran. */
-static int find_reference(const struct racers *r)
-{
-	int best = -1;
-	for (uint32_t i = 0; i < r->x->k && r->pooled; i++) {
-		const struct measurement *m = &r->x->c[i].m;
-		if (in_pool(r, i) && m->n > 0 && (best < 0 || m->lat.mid < r->x->c[best].m.lat.mid))
-			best = (int)i;
-	}
-	return best;
-}
-
 /* A ratio to the pool's mean as one to the best of it. */
 static struct interval beside_best(const struct racers *r, struct interval x)
 {
@@ -210,6 +201,42 @@ static struct interval beside_best(const struct racers *r, struct interval x)
 	mem_free(like);
 	return interval_clip(
 		interval_wider(interval_scaled(x, exp(-lead.mid)), QUANTILE * lead.sd));
+}
+
+/* The fastest arm that is a single device, arm 0 unless another one has run enough and is faster: which one is the
+ * fastest was found in a few runs, and the machine may have been another one then. */
+static uint32_t find_base(const struct racers *r, const struct race *race)
+{
+	uint32_t best = 0;
+	double least = 1;
+	for (uint32_t i = 1; i < r->n && r->pooled; i++) {
+		struct interval ratio;
+		if (r->who[i] >= r->x->k || race_arm(race, i)->n_clean < RACE_LEAST ||
+		    r->x->c[r->who[i]].failed || !race_claim(race, i, 0, &ratio) ||
+		    beside_best(r, ratio).mid >= least)
+			continue;
+		least = beside_best(r, ratio).mid;
+		best = i;
+	}
+	return best;
+}
+
+/* Does single device i stand for the reference? */
+static bool is_base(const struct racers *r, uint32_t i)
+{
+	return r->base ? i == r->who[r->base] : in_pool(r, i);
+}
+
+/* The fastest of the reference's devices, by all that they ran. */
+static int find_reference(const struct racers *r)
+{
+	int best = -1;
+	for (uint32_t i = 0; i < r->x->k && r->pooled; i++) {
+		const struct measurement *m = &r->x->c[i].m;
+		if (is_base(r, i) && m->n > 0 && (best < 0 || m->lat.mid < r->x->c[best].m.lat.mid))
+			best = (int)i;
+	}
+	return best;
 }
 
 static void store_results(struct racers *r, const struct race *race, struct arena *a)
@@ -225,25 +252,32 @@ static void store_results(struct racers *r, const struct race *race, struct aren
 		m->sample_s = own;
 		if (m->n)
 			m->lat = interval_clip(interval_median(own, m->n));
-		if (m->n && r->pooled && in_pool(r, i)) {
-			sum += log(m->lat.mid);
+	}
+	r->base = find_base(r, race);
+	for (uint32_t i = 0; i < x->k && r->pooled; i++)
+		if (x->c[i].m.n && is_base(r, i)) {
+			sum += log(x->c[i].m.lat.mid);
 			n++;
 		}
-	}
 	x->reference = find_reference(r);
 	for (uint32_t i = 0; i < x->n && n > 0; i++)
 		x->c[i].ref_s = x->c[i].m.n ? exp(sum / n) : 0;
 	for (uint32_t i = 0; i < r->n && x->reference >= 0; i++) {
 		struct contestant *c = &x->c[r->who[i]];
-		c->has_ratio = !c->failed && c->m.n > 0 && race_claim(race, i, 0, &c->ratio);
-		if (c->has_ratio)
+		c->has_ratio = !c->failed && c->m.n > 0 && race_claim(race, i, r->base, &c->ratio);
+		if (c->has_ratio && r->base == 0)
 			c->ratio = beside_best(r, c->ratio);
 	}
-	for (uint32_t i = 0; i < x->k && x->reference >= 0; i++)
-		if (in_pool(r, i)) {
+	for (uint32_t i = 0; i < x->k && x->reference >= 0; i++) {
+		const struct contestant *first = &x->c[r->who[0]];
+		if (is_base(r, i)) {
 			x->c[i].has_ratio = true;
 			x->c[i].ratio = (struct interval){1, 1, 1};
+		} else if (in_pool(r, i)) {
+			x->c[i].has_ratio = first->has_ratio;
+			x->c[i].ratio = first->ratio;
 		}
+	}
 }
 
 /* Each ran in blocks of its own: the latency becomes what it takes while the reference takes ref_s. */
@@ -281,8 +315,10 @@ static void store_facts(struct racers *r, const struct race *race, const struct 
 static int race_all(struct racers *r, struct race *race, struct arena *a, struct err *e)
 {
 	struct race_result out;
-	double begin_s = clock_s(r);
+	double begin_s = r->heard_s = clock_s(r);
 	int rc = race_finish(race, &out, e);
+	if (r->hear)
+		tell_standing(r);
 	store_results(r, race, a);
 	store_facts(r, race, &out);
 	r->x->race.seconds = clock_s(r) - begin_s;
@@ -292,14 +328,15 @@ static int race_all(struct racers *r, struct race *race, struct arena *a, struct
 	const struct contestant *c = &r->x->c[w];
 	bool sure = c->has_ratio && c->ratio.hi < 1;
 	if (w >= (int)r->x->k &&
-	    (r->x->reference < 0 || sure || race_likely(race, (uint32_t)out.winner, 0)))
+	    (r->x->reference < 0 || sure || race_likely(race, (uint32_t)out.winner, r->base)))
 		r->x->winner = w;
 	return 0;
 }
 
 int contest_race(struct contest *x, const struct measure_options *o, struct arena *a, struct err *e)
 {
-	struct racers r = {.x = x, .who = ARENA_NEWN(a, uint32_t, (size_t)x->n + 1)};
+	struct racers r = {
+		.x = x, .hear = o->hear_standing, .who = ARENA_NEWN(a, uint32_t, (size_t)x->n + 1)};
 	struct race_source source = {&r, run_burst, excess, clock_s, x->n_draws};
 	int reference;
 	x->reference = x->winner = -1;
@@ -307,7 +344,7 @@ int contest_race(struct contest *x, const struct measure_options *o, struct aren
 	for (uint32_t i = 0; i < x->n; i++)
 		x->c[i].m.busy_s = ARENA_NEWN(a, double, x->k);
 	double begin_s = x->n ? clock_s(&r) : 0;
-	if (choose_reference(x, &reference, e) < 0)
+	if (reference_choose(x, CHOICE_SHARE * o->race_s, &reference, e) < 0)
 		return -1;
 	begin_s = x->n ? clock_s(&r) - begin_s : 0;
 	struct race *race = new_race(&r, reference, o, &source, begin_s);

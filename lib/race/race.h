@@ -55,6 +55,9 @@ struct race_options {
 	double final_share; /* of the budget, for the leading arm beside the best start */
 	double tolerance;   /* the race ends when nothing is faster by more than this share */
 	uint32_t block;     /* arms in one block, 3 at least */
+	/* All arms are to run once before any runs more often, as what counts is what many of them
+	 * take, and not which is the fastest. */
+	bool explore;
 	uint64_t seed;
 };
 #define RACE_OPTIONS_INIT \

@@ -67,7 +67,8 @@ static int next_waiting(const struct race *x)
 }
 
 /* Let arms in as long as all that are new have time for their first bursts; starts, with the fastest
- * by predictions first, as long as each has time for one, and LEAST_ARMS of them in any case. */
+ * by predictions first, and whatever is to be explored, as long as each has time for one, and LEAST_ARMS of them in any
+ * case. */
 static void admit(struct race *x)
 {
 	double need = 0, race_s = x->o.budget_s * (1 - x->o.final_share);
@@ -85,8 +86,8 @@ static void admit(struct race *x)
 	for (int i; (i = next_waiting(x)) >= 0; n_in++) {
 		double one = run_seconds(x, (uint32_t)i);
 		need += FIRST_BURSTS * burst_runs(x, (uint32_t)i) * one;
-		if (x->arm[i].start ? n_in >= LEAST_ARMS && need * beside > all_left
-				    : one == 0 || need * beside > left)
+		if (x->arm[i].start || x->o.explore ? n_in >= LEAST_ARMS && need * beside > all_left
+						    : one == 0 || need * beside > left)
 			return;
 		x->arm[i].state = RACE_LIVE;
 	}
@@ -145,10 +146,23 @@ static void add_challengers(struct race *x, struct members *m)
 	mem_free(key);
 }
 
+/* What has not run yet, beside the reference; false: all have. */
+static bool add_new(const struct race *x, struct members *m)
+{
+	add_member(x, m, 0);
+	for (uint32_t i = 1; i < x->n; i++)
+		if (x->arm[i].n_bursts == 0)
+			add_member(x, m, (int)i);
+	return m->n > 1;
+}
+
 static void choose_members(struct race *x, bool final, struct members *m)
 {
 	int best = race_best(x, false), start = race_best(x, true);
 	bool duel = final && best >= 0 && start >= 0 && best != start && race_ripe(&x->arm[best]);
+	m->n = 0;
+	if (x->o.explore && add_new(x, m))
+		return;
 	m->n = 0;
 	add_member(x, m, best);
 	add_member(x, m, start);

@@ -2,6 +2,7 @@
 #include "report/raced.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -73,11 +74,46 @@ static bool repeats(const struct raced *x, size_t i)
 	return false;
 }
 
-static void print_row(FILE *out, const char *label, const struct raced_one *r, bool answer)
+static bool is_reference(const struct raced_one *r)
+{
+	return is_single(r) && r->has_ratio && r->ratio == 1;
+}
+
+/* What the best single device should have taken, and took: means where several are made alike. */
+struct pace {
+	double predicted_s, lat_s; /* predicted_s 0: nobody said */
+	const struct raced_one *one;
+};
+
+static struct pace find_pace(const struct raced *x)
+{
+	double predicted = 0, lat = 0, n = 0;
+	const struct raced_one *one = NULL;
+	for (size_t i = 0; i < x->n; i++) {
+		const struct raced_one *r = &x->v[i];
+		if (!is_reference(r) || !(r->predicted_s > 0))
+			continue;
+		predicted += log(r->predicted_s);
+		lat += log(r->lat_s);
+		one = one ? one : r;
+		n++;
+	}
+	return n > 0 ? (struct pace){exp(predicted / n), exp(lat / n), one}
+		     : (struct pace){0, 0, NULL};
+}
+
+/* What it should take while the best single device takes what it took. */
+static double predicted_beside(const struct raced_one *r, const struct pace *p)
+{
+	return p->one ? r->predicted_s / p->predicted_s * p->lat_s : r->predicted_s;
+}
+
+static void print_row(FILE *out, const char *label, const struct raced_one *r, const struct pace *p,
+		      bool answer)
 {
 	fprintf(out, "%-32s", label);
 	if (r->predicted_s > 0)
-		fprintf(out, "  %9.3f ms", r->predicted_s * 1e3);
+		fprintf(out, "  %9.3f ms", predicted_beside(r, p) * 1e3);
 	else
 		fprintf(out, "  %12s", "-");
 	fprintf(out, "  %9.3f ms", r->lat_s * 1e3);
@@ -89,7 +125,8 @@ static void print_row(FILE *out, const char *label, const struct raced_one *r, b
 }
 
 /* A start, by its own name. */
-static void print_start(FILE *out, const struct raced *x, size_t i, const struct place_rec *answer)
+static void print_start(FILE *out, const struct raced *x, size_t i, const struct pace *p,
+			const struct place_rec *answer)
 {
 	const struct raced_one *r = &x->v[i];
 	char label[80];
@@ -98,11 +135,11 @@ static void print_start(FILE *out, const struct raced *x, size_t i, const struct
 			 r->id.sample < answer->k ? answer->names[r->id.sample] : "a device");
 	else
 		snprintf(label, sizeof label, "%.60s", r->source);
-	print_row(out, label, r, is_answer(r, answer));
+	print_row(out, label, r, p, is_answer(r, answer));
 }
 
 /* The fastest of a source, once. */
-static void print_others(FILE *out, const struct raced *x, size_t first,
+static void print_others(FILE *out, const struct raced *x, size_t first, const struct pace *p,
 			 const struct place_rec *answer)
 {
 	const struct raced_one *best = NULL;
@@ -120,7 +157,7 @@ static void print_others(FILE *out, const struct raced *x, size_t first,
 			best = r;
 	}
 	snprintf(label, sizeof label, n > 1 ? "%.40s, best of %u" : "%.60s", best->source, n);
-	print_row(out, label, best, is_answer(best, answer));
+	print_row(out, label, best, p, is_answer(best, answer));
 }
 
 /* Those that may be as fast as the answer. */
@@ -156,19 +193,54 @@ static void print_more_time(FILE *out, const struct raced *x, const struct conte
 	fputc('\n', out);
 }
 
+/* How far predictions of the fastest few are from what was measured, and what they are told beside. */
+static void print_accuracy(FILE *out, const struct raced *x, const struct pace *p,
+			   const struct place_rec *answer)
+{
+	enum { FASTEST = 10 };
+	double lat_s[FASTEST], off[FASTEST], sum = 0;
+	size_t n = 0;
+	if (!p->one)
+		return;
+	for (size_t i = 0; i < x->n; i++) {
+		const struct raced_one *r = &x->v[i];
+		size_t at = n < FASTEST ? n : FASTEST - 1;
+		if (is_single(r) || repeats(x, i) || !r->has_ratio || !(r->predicted_s > 0) ||
+		    (n == FASTEST && r->lat_s >= lat_s[at]))
+			continue;
+		for (; at > 0 && lat_s[at - 1] > r->lat_s; at--) {
+			lat_s[at] = lat_s[at - 1];
+			off[at] = off[at - 1];
+		}
+		lat_s[at] = r->lat_s;
+		off[at] = fabs(log(predicted_beside(r, p) / r->lat_s));
+		n += n < FASTEST;
+	}
+	for (size_t i = 0; i < n; i++)
+		sum += off[i];
+	fprintf(out, "predicted: beside %.40s alone, which should have taken %.3f ms",
+		p->one->id.sample < answer->k ? answer->names[p->one->id.sample] : "a device",
+		p->predicted_s * 1e3);
+	if (n)
+		fprintf(out, "; the %zu fastest are %.1f %% off", n, 100 * sum / (double)n);
+	fputc('\n', out);
+}
+
 void raced_print(FILE *out, const struct raced *x, const struct contest_race_facts *race,
 		 const struct place_rec *answer, uint64_t last_gain, uint64_t n_episodes)
 {
 	if (x->n == 0 || race->n_blocks == 0)
 		return;
+	const struct pace pace = find_pace(x);
 	fprintf(out, "\n%-32s  %12s  %12s  %8s  %6s  %6s\n", "raced", "predicted", "measured",
 		"speedup", "runs", "bursts");
 	for (size_t i = 0; i < x->n; i++)
 		if (x->v[i].turns.start && !repeats(x, i))
-			print_start(out, x, i, answer);
+			print_start(out, x, i, &pace, answer);
 	for (size_t i = 0; i < x->n; i++)
 		if (!x->v[i].turns.start && !repeats(x, i))
-			print_others(out, x, i, answer);
+			print_others(out, x, i, &pace, answer);
+	print_accuracy(out, x, &pace, answer);
 	if (x->n_left)
 		fprintf(out, "%u others were certainly slower in a first race\n", x->n_left);
 	fprintf(out,

@@ -25,13 +25,17 @@ struct measure_options {
 	double race_s;
 	int64_t starts;
 	uint64_t race_seed;
+	bool explore; /* race_options.explore */
+	/* Hears once a second how a race stands: placements that ran, the fastest one's seconds, and
+	 * those of the reference, 0 without one; NULL: nobody does. */
+	void (*hear_standing)(uint32_t n, double best_s, double reference_s);
 };
 #define MEASURE_DEFAULT \
 	{ \
-		1, 6, 50, 0.02, 1.0, false, false, 600, 0, 0, 1 \
+		1, 6, 50, 0.02, 1.0, false, false, 600, 0, 0, 1, false, NULL \
 	}
 
-/* One placement after another: the best single device runs so often after so many of them. */
+/* One placement after another: a burst of the best single device has so many runs that count, after so many of them. */
 enum { REFERENCE_EVERY = 4, REFERENCE_RUNS = 3 };
 
 /* Does a run of so many seconds that follows another plan's gain from a second one behind it?  The

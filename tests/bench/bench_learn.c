@@ -21,13 +21,12 @@
 struct size {
 	const char *name;
 	uint32_t n, m, d;
-	double published_ms; /* the published code, one core, per policy step */
 };
 
 static const struct size sizes[] = {
-	{"resnet50", 237, 252, 12, 77},
-	{"inception_v3", 435, 471, 17, 117},
-	{"bert_base", 759, 825, 26, 197},
+	{"resnet50", 237, 252, 12},
+	{"inception_v3", 435, 471, 17},
+	{"bert_base", 759, 825, 26},
 };
 
 static double now(void)
@@ -71,7 +70,6 @@ struct input {
 	struct ugraph g;
 	const float *x; /* (g.n,d) */
 	uint32_t d;
-	double published_ms; /* 0: unknown */
 };
 
 static void input_synthetic(struct input *in, const struct size *z, struct arena *a)
@@ -80,7 +78,7 @@ static void input_synthetic(struct input *in, const struct size *z, struct arena
 	struct rng_addr at = {.seed = 2, .stream = 1};
 	size_t n = (size_t)z->n * z->d;
 	random_dag(&d, z->n, 8, z->m - z->n + 1, 0, 5, a);
-	*in = (struct input){.name = z->name, .d = z->d, .published_ms = z->published_ms};
+	*in = (struct input){.name = z->name, .d = z->d};
 	ugraph_from_digraph(&in->g, &d, a);
 	float *x = arena_raw(a, n, sizeof *x);
 	rng_uniform_f32(&at, 0, 1, x, n);
@@ -92,9 +90,6 @@ static void input_read(struct input *in, const char *path, struct learn_problem 
 	read_problem(p, path);
 	const char *slash = strrchr(path, '/');
 	*in = (struct input){.name = slash ? slash + 1 : path, .g = p->graph, .x = p->x, .d = p->d};
-	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-		if (strstr(path, sizes[i].name))
-			in->published_ms = sizes[i].published_ms;
 }
 
 struct world {
@@ -217,9 +212,8 @@ static void bench(const struct input *in, const char *recipe, const struct gpn_h
 	}
 	double fm = 1e3 * least(f, repeats), pm = 1e3 * least(p, repeats);
 	double bm = 1e3 * least(b, repeats);
-	printf("%-16s %-8s %7d %7.0f %8.3f %8.3f %8.3f %9.3f %8.2f %8.1f %6.0fx\n", in->name,
-	       recipe, threads, t.groups, fm, pm, 1e3 * least(r, repeats), bm, fm / bm, t.mbytes,
-	       in->published_ms / (fm + pm));
+	printf("%-16s %-8s %7d %7.0f %8.3f %8.3f %8.3f %9.3f %8.2f %8.1f\n", in->name, recipe,
+	       threads, t.groups, fm, pm, 1e3 * least(r, repeats), bm, fm / bm, t.mbytes);
 	mem_free(scratch);
 	replayer_free(rep);
 	net_work_free(w);
@@ -245,10 +239,10 @@ int main(int argc, char **argv)
 	blas_init();
 	printf("ms per step, best of %d episodes of %d steps; hidden 128; replay = forward\n"
 	       "+ backward, steps in parallel; products = the forward matrix products alone,\n"
-	       "one thread; gain = published code (one core) / (embed + policy)\n\n",
+	       "one thread\n\n",
 	       repeats, STEPS);
-	printf("%-16s %-8s %7s %7s %8s %8s %8s %9s %8s %8s %7s\n", "graph", "recipe", "threads",
-	       "groups", "embed", "policy", "replay", "products", "embed/pr", "tape MB", "gain");
+	printf("%-16s %-8s %7s %7s %8s %8s %8s %9s %8s %8s\n", "graph", "recipe", "threads",
+	       "groups", "embed", "policy", "replay", "products", "embed/pr", "tape MB");
 	struct input in;
 	for (int i = 2; i < argc; i++) {
 		struct learn_problem p;

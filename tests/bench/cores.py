@@ -10,10 +10,12 @@ all ratios are to the best single device in the same blocks.
 
 A row is a model and a budget: geometric means over its trials, with Student's 95 % intervals where there are two or more.
     speedup         the best single device over what was handed over; likewise of HEFT and of the portfolio
-    over HEFT       how much less time than HEFT it takes, %: measured, and predicted by the costs of the profile
+    devices         the best single device over each single device, in their order: so what is handed over beside any of them
+    over HEFT       how much less time than HEFT it takes, %: measured, and predicted as it was handed over
     behind          trials in which it takes longer than HEFT, or the portfolio, by more than both intervals allow
-    predicted       mean of |log(predicted / measured)| over what was judged, %: by the profile, the same when all are longer alike,
-                    and by costs that fit place's own last race, which is over when the judging race begins
+    predicted       mean of |log(predicted / measured)| over what was judged, %, both beside the best single device, as speed-ups
+                    are: by the profile, as handed over (by costs that fit place's first race, where there was one), and the
+                    same when all are longer alike; in seconds, as handed over
     rank            mean rank correlation of predicted and measured times over what was judged
     bound           the bound of the sets' times (placebase's bound_s) over the measured time, %
 
@@ -76,13 +78,21 @@ def trial(model, devices, budget, number, o):
         shell('placebase heft "$O/input.mp" | placebase portfolio --budget 3 -o "$O/alone.mp"', **words)
         names, places = candidates(d)
         stream.write(os.path.join(d, "some.mp"), stream.read(os.path.join(d, "input.mp")) + [["place", m] for m in places])
-        shell('devsim "$O/some.mp" -o "$O/predicted.mp"', **words)
-        shell('devsim --fit "$O/final.mp" --order rank "$O/some.mp" -o "$O/fitted.mp"', **words)
+        shell('placebase single "$O/some.mp" -o "$O/all.mp"', **words)
+        shell('devsim "$O/all.mp" -o "$O/predicted.mp"', **words)
+        if os.path.exists(at("first")):
+            shell('devsim --fit "$O/first.mp" --order rank "$O/all.mp" -o "$O/told.mp"', **words)
+        else:
+            shutil.copy(at("predicted"), at("told"))
         shell('devrun paired --placements --candidates 100 --race "$J" --starts 3 "$O/some.mp" -o "$O/judged.mp"', **words)
-        predicted, fitted = ([m["lat_s"] for m in stream.of(at(name), "run")] for name in ("predicted", "fitted"))
+        predicted, told = ([m.get("lat_s", np.nan) for m in stream.of(at(name), "run")] for name in ("predicted", "told"))
+        last = [m for m in stream.of(at("judged"), "best") if m.get("final")][-1]
+        reference = len(names) + last["devices"].index(last["reference"])
         runs = [m for m in stream.of(at("judged"), "run") if m["source"] != "single" and m["source"] in names]
+        alone = {m["sample"]: m["ratio"] for m in stream.of(at("judged"), "run") if m["source"] == "single" and m.get("ratio")}
         bounds = [m.get("bound_s", 0) for m in stream.of(at("alone"), "place")]
-        return {"took_s": took, "bound_s": max(bounds), "names": names, "predicted_s": predicted, "fitted_s": fitted,
+        return {"took_s": took, "bound_s": max(bounds), "names": names, "predicted_s": predicted, "told_s": told,
+                "reference": reference, "single": [alone.get(i) for i in range(len(last["devices"]))],
                 "measured": [{k: m.get(k) for k in ("lat_s", "lo_s", "hi_s", "ratio", "ratio_lo", "ratio_hi", "ref_s")}
                              if m["ok"] else None for m in runs]}
 
@@ -110,14 +120,16 @@ def figures(t):
     m, p = t["measured"], t["predicted_s"]
     r = [x["ratio"] for x in m[:3]]
     both = [(a, x["ratio"] * x["ref_s"]) for a, x in zip(p, m) if x and x.get("ratio")]
-    off = np.log([a / b for a, b in both])
-    fitted = np.log([a / x["ratio"] / x["ref_s"] for a, x in zip(t["fitted_s"], m) if x and x.get("ratio")])
+    beside = lambda s: np.log([a / s[t["reference"]] / x["ratio"] for a, x in zip(s, m) if x and x.get("ratio")])
+    off, told = beside(p), beside(t["told_s"])
+    seconds = np.log([a / x["ratio"] / x["ref_s"] for a, x in zip(t["told_s"], m) if x and x.get("ratio")])
+    told_s = [a for a, x in zip(t["told_s"], m) if x and x.get("ratio")]
     behind = lambda i: m[0]["ratio_lo"] > m[i]["ratio_hi"]
     return {"handed": -np.log(r[0]), "heft": -np.log(r[1]), "portfolio": -np.log(r[2]), "gain": np.log(r[1] / r[0]),
-            "promised": np.log(p[1] / p[0]), "behind_heft": behind(1), "behind_portfolio": behind(2), "off": abs(off).mean(),
-            "off_alike": abs(off - np.median(off)).mean(), "off_fitted": abs(fitted).mean(), "bound": np.log(t["bound_s"] / both[0][1]),
-            "rank": np.corrcoef(ranks([a for a, b in both]), ranks([b for a, b in both]))[0, 1] if len(both) > 3 else np.nan,
-            "took": t["took_s"]}
+            "promised": np.log(t["told_s"][1] / t["told_s"][0]), "behind_heft": behind(1), "behind_portfolio": behind(2), "off": abs(off).mean(),
+            "off_told": abs(told).mean(), "off_alike": abs(told - np.median(told)).mean(), "off_s": abs(seconds).mean(), "bound": np.log(t["bound_s"] / both[0][1]),
+            "rank": np.corrcoef(ranks(told_s), ranks([b for a, b in both]))[0, 1] if len(both) > 3 else np.nan,
+            "took": t["took_s"], "single": [np.nan if r is None else -np.log(r) for r in t["single"]]}
 
 
 def row(model, budget, trials):
@@ -126,13 +138,14 @@ def row(model, budget, trials):
     times, less, share = np.exp, lambda v: 100 * (1 - np.exp(-v)), lambda v: 100 * np.exp(v)
     known = [x["rank"] for x in f if not np.isnan(x["rank"])]
     return [model, "%g" % budget, str(len(f)), show(col("handed"), times), show(col("heft"), times), show(col("portfolio"), times),
+            ", ".join("%.2f" % x for x in np.exp(np.mean([x["single"] for x in f], axis=0))),
             show(col("gain"), less), show(col("promised"), less),
             "%d, %d" % (sum(x["behind_heft"] for x in f), sum(x["behind_portfolio"] for x in f)),
-            "%.1f, %.1f, %.1f" % tuple(100 * col(x)[0] for x in ("off", "off_alike", "off_fitted")),
+            "%.1f, %.1f, %.1f, %.1f" % tuple(100 * col(x)[0] for x in ("off", "off_told", "off_alike", "off_s")),
             "%.2f" % np.mean(known) if known else "-", "%.0f" % share(col("bound")[0]), "%.0f" % col("took")[0]]
 
 
-HEADS = ["model", "budget, s", "trials", "speedup", "HEFT's", "portfolio's", "less than HEFT, %", "promised, %",
+HEADS = ["model", "budget, s", "trials", "speedup", "HEFT's", "portfolio's", "devices", "less than HEFT, %", "promised, %",
          "behind HEFT, portfolio", "predicted, %", "rank", "bound, %", "s in all"]
 
 

@@ -4,7 +4,8 @@
                             [--portfolio S] [--cache DIR] [--key TEXT] [-j JOBS] [-v] [--rows FILE]
 
 A PROBLEM is a stream with features and costs.  The machine's true costs differ from these; a method knows the costs and may
-use the machine for so many of its seconds.  METHODS:
+use the machine for so many of its seconds, with 100r as a budget for as long as 100 runs of HEFT's placement should take by
+the costs.  METHODS:
     heft        HEFT on the costs, handed over unseen
     portfolio   placebase portfolio on the costs, likewise (--portfolio seconds of real time)
     judged      single devices, HEFT, look-ahead, cluster, climbing and portfolio in a contest: devrun paired
@@ -50,6 +51,13 @@ def portfolio(problem, seconds, out):
     shell('placebase portfolio --budget "$S" --seed 1 "$P" -o "$OUT"', P=problem, S=seconds, OUT=out)
 
 
+def seconds_of(budget, problem, o):
+    """Of the machine."""
+    if budget is None or not budget.endswith("r"):
+        return budget and float(budget)
+    return float(budget[:-1]) * o.heft_s[problem]
+
+
 def append(problem, others, out):
     """The problem's records and the place records of others, as if they had been made of these costs."""
     stream.write(out, stream.read(problem) + [r for path in others for r in stream.read(path) if r[0] == "place"])
@@ -58,7 +66,8 @@ def append(problem, others, out):
 class Trial:
     """One machine, and what a method does on it in a folder of its own."""
     def __init__(self, problem, machine, budget, seed, o, folder):
-        self.problem, self.budget, self.seed, self.o, self.folder = problem, budget, seed, o, folder
+        self.problem, self.seed, self.o, self.folder = problem, seed, o, folder
+        self.budget = seconds_of(budget, problem, o)
         self.machine = "%s,seed=%d" % (machine, seed)
 
     def file(self, name):
@@ -210,6 +219,15 @@ class Cache:
         os.rename(f.name, self.path(job))
         return out
 
+    def heft_times(self):
+        """What HEFT's placement should take by each problem's costs."""
+        out = {}
+        with tempfile.TemporaryDirectory() as d:
+            for p in self.o.d:
+                shell('placebase heft "$P" | devsim -o "$OUT"', P=p, OUT=os.path.join(d, "heft.mp"))
+                out[p] = stream.of(os.path.join(d, "heft.mp"), "run")[-1]["lat_s"]
+        return out
+
     def portfolios(self):
         """The portfolio on each problem's costs, made once."""
         out = {}
@@ -258,7 +276,7 @@ def print_table(rows):
     print("|---" * 11 + "|")
     for r in rows:
         print("| %s | %s | %s | %s | %s | %d of %d | %.1f | %s | %s | %.0f | %.1f |" % (
-            r["machine"], "-" if r["budget"] is None else "%g" % r["budget"], r["method"], show(r, "proposed"), show(r, "start"),
+            r["machine"], r["budget"] or "-", r["method"], show(r, "proposed"), show(r, "start"),
             r["below"], r["trials"], r["worst"], show(r, "heft"), show(r, "truth"), r["n"], r["clock_s"]))
 
 
@@ -278,7 +296,7 @@ def main():
     p.add_argument("-d", nargs="+", required=True, metavar="PROBLEM")
     p.add_argument("-m", nargs="+", required=True, metavar="METHOD")
     p.add_argument("--machines", nargs="+", required=True, metavar="SPEC")
-    p.add_argument("--budgets", nargs="+", type=float, required=True, metavar="S")
+    p.add_argument("--budgets", nargs="+", required=True, metavar="S")
     p.add_argument("--seeds", default="1")
     p.add_argument("--portfolio", type=float, default=3, metavar="S")
     p.add_argument("--cache", default="build/regret/cache")
@@ -295,7 +313,7 @@ def main():
     made_by = [*where.values(), os.path.join(os.path.dirname(where["compete"]), "compete.sh")]
     o.key = o.key or hashlib.sha256("".join(digest(x) for x in made_by).encode()).hexdigest()[:16]
     cache = Cache(o)
-    o.portfolios = cache.portfolios()
+    o.portfolios, o.heft_s = cache.portfolios(), cache.heft_times()
     cells = [(x, b, m) for x in o.machines for m in o.m for b in budgets_of(m, o)]
     pairs = [(d, s) for d in o.d for s in o.seeds]
     jobs = [(d, x, None, "anchors", s) for x in o.machines for d, s in pairs]

@@ -170,7 +170,8 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 @test "--race: candidates compete for seconds of runs" {
 	two_cores
 	start=$SECONDS
-	devrun --paired --race 2 --starts 1 -o race.mp random.mp
+	run -0 devrun paired --race 2 --starts 1 -vv -o race.mp random.mp
+	[[ "$output" =~ devrun:\ race:\ [1-9][0-9]*\ placements,\ best\ [0-9.e-]+\ ms\ \([0-9.]+x\) ]]
 	[ $((SECONDS - start)) -lt 30 ]
 	py '
 		x = runs("race.mp")
@@ -194,7 +195,7 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		race = of("twice.mp", "best")[-1]["race"]
 		assert race["blocks"] > 0 and 0 < race["seconds"] < 9 and isinstance(race["settled"], bool), race
 	'
-	for options in "--race 1" "--paired --starts 1"; do
+	for options in "--race 1" "--paired --starts 1" "--paired --explore"; do
 		# shellcheck disable=SC2086
 		run -2 devrun $options random.mp
 	done

@@ -274,3 +274,40 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	run -0 --separate-stderr prlimit --cpu=8 "$B/bin/placebase" ideals --objective throughput hub.mp -v -o x.mp
 	[[ "$stderr" == *"ideals: 3, no placement below 3 (load), gap 0.00 %"* ]] || { echo "$stderr"; return 1; }
 }
+
+# turns SECONDS-ON-BOTH N - N tasks of 1 s on a or b, of so many on `both`, which takes turns with them.
+turns() {
+	py '
+		on = dict(zip(("a", "b", "both"), (1, 1, float(sys.argv[1]))))
+		json.dump({"devices": [{"name": "a"}, {"name": "b"}, {"name": "both", "turns": ["a", "b"]}],
+		           "nodes": [{"id": i, "name": f"n{i}", "type": "A", "cost_s": on} for i in range(int(sys.argv[2]))], "edges": [],
+		           "links": [{"src": "*", "dst": "*", "latency_s": 1e-3, "bytes_per_s": 1e9}]}, sys.stdout)
+	' "$@" | json2dag
+}
+
+@test "bounds know that devices which take turns do not compute at once" {
+	turns 0.6 10 | placebase heft -v -o h.mp 2> note
+	grep -q 'no placement below [45][.0-9]* s (turns)' note
+	py 'assert 4.99 < of("h.mp", "place")[0]["bound_s"] <= 5, of("h.mp", "place")[0]["bound_s"]'
+	# Where it pays, everything is on both: five tasks of 0.4 s there, one after the other.
+	turns 0.4 10 | placebase exact --budget 5 -o e.mp
+	py '
+		p = of("e.mp", "place")[0]
+		assert 3.99 < p["bound_s"] <= p["predicted_s"] * (1 + 1e-9) and abs(p["predicted_s"] - 4) < 1e-6, (p["bound_s"], p["predicted_s"])
+	'
+}
+
+@test "m-sct starts nothing on a device that has to wait for its turn" {
+	turns 1.2 4 | placebase m-sct -o m.mp
+	py '
+		p = of("m.mp", "place")[0]
+		assert abs(p["predicted_s"] - 2) < 1e-6, (p["predicted_s"], array(p["device"]))
+	'
+}
+
+@test "progress: from the third second on, on a terminal alone" {
+	run -0 placebase portfolio --budget 3 p.mp -o /dev/null
+	[ -z "$output" ]
+	run -0 script -qec 'placebase portfolio --budget 3 p.mp -o /dev/null' /dev/null
+	[[ $output == *"placebase: portfolio, 2 of 3 s"* ]]
+}

@@ -54,6 +54,13 @@ same_records() { diff <(recdump -f -k params "$1") <(recdump -f -k params "$2") 
 	value learned-moves:less.mp --evals 40
 }
 
+@test "progress: the end of each part in a log, each round on a terminal" {
+	run -0 pretrain --moves 4 --policy 2 --tasks 40 -t 1 -o /dev/null
+	[[ ${lines[0]} == "pretrain: moves, round 1 of 1: cross-entropy "* && ${lines[-1]} == *"moves, round 4 of 4: "* ]]
+	run -0 script -qec 'pretrain --moves 4 --policy 2 --tasks 40 -t 1 -o /dev/null' /dev/null
+	[[ $output == *"policy, round 1 of 2"* ]]
+}
+
 @test "parameters of another version, of other features, that are no numbers, or none are refused" {
 	py '
 		import copy, math, struct

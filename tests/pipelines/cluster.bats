@@ -13,6 +13,8 @@ setup() {
 		include pipelines/common.mk
 		FILES = $(foreach i,1 2 3 4 5 6 7 8 9 10 11 12,$(B)/x/f$i)
 		table: $(FILES) ; cat $^ > $(B)/table
+		$(FILES): $(B)/in
+		$(B)/in: ; $(call of_all,$(call job,$(B)/x/.lock)) $@ echo in
 		$(B)/x/%: ; $(call job,$(B)/x/.lock) $@ bash -c 'sleep 0.4; echo $* >> $(B)/ran; echo $*'
 		timed: $(B)/t/a $(B)/t/b
 		$(B)/t/%: ; $(call timed_job,$(B)/t/.lock) $@ echo $*
@@ -98,7 +100,34 @@ needs_slurm() {
 	[ "$(sort r/ran | uniq -d | wc -l)" -eq 0 ]
 }
 
-@test "SHARE: wrong ones are refused" {
+@test "SHARE: each makes its own files, and what these begin with; wrong ones are refused" {
+	for share in 1 2 3; do
+		mkdir -p "share$share"
+		ln -sfn "$B/bin" "share$share/bin"
+		run -2 env SHARE=$share/3 make -s -k -C "$ROOT" -f "$PWD/sweep.mak" "B=$PWD/share$share" table
+		[ -s "share$share/in" ]
+	done
+	cat > as-make <<-'SH'
+		#!/bin/bash
+		exec make -s -C "$ROOT" -f "$PWD/sweep.mak" "B=$PWD/r" "$@"
+	SH
+	chmod +x as-make
+	task() {
+		env SLURM_ARRAY_TASK_ID="$1" SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_COUNT=3 EXPERIMENT="$PWD/as-make" \
+			"$ROOT/pipelines/sweep.sbatch" table
+	}
+	for share in 1 2 3; do
+		run -0 task $share
+		[[ $output == *"share $share/3 has ended"* ]]
+	done
+	all_once
+	# What fails in another way is a failure of its task.
+	sed -i 's/echo [$][*] >> [$](B).ran; echo [$][*]/false/' sweep.mak
+	rm r/x/f5 r/table
+	failed=0
+	for share in 1 2 3; do task $share > out.$share 2>&1 || failed=$((failed + 1)); done
+	cat out.?
+	[ "$failed" -eq 1 ]
 	run -2 --separate-stderr env SHARE=8 "$ROOT/pipelines/job" r/x/f echo 1
 	[[ $stderr == *"SHARE is '8', not as 3/8"* ]]
 }

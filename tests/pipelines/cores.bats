@@ -49,16 +49,18 @@ make_cores() {
 		import numpy as np
 		from cores import figures, row
 		run = lambda r: {"lat_s": r, "ratio": r, "ratio_lo": r - 0.01, "ratio_hi": r + 0.01, "ref_s": 1.0}
-		t = {"measured": [run(r) for r in (0.5, 0.6, 0.48, 0.55)], "predicted_s": [0.4, 0.5, 0.39, 0.45],
-		     "fitted_s": [0.5, 0.6, 0.48, 0.6], "bound_s": 0.35, "took_s": 9,
+		t = {"measured": [run(r) for r in (0.5, 0.6, 0.48, 0.55)], "predicted_s": [0.4, 0.5, 0.39, 0.45, 1.0],
+		     "told_s": [1.0, 1.25, 0.96, 1.2, 2.0], "reference": 4, "single": [1.0, 2.0, None], "bound_s": 0.35, "took_s": 9,
 		     "names": ["handed", "heft", "portfolio", "raced"]}
 		f = figures(t)
 		assert abs(f["gain"] - np.log(1.2)) < 1e-9 and abs(f["promised"] - np.log(1.25)) < 1e-9, f
 		assert not f["behind_heft"] and not f["behind_portfolio"] and abs(f["rank"] - 1) < 1e-9
-		assert abs(np.exp(f["bound"]) - 0.7) < 1e-9 and 0.18 < f["off"] < 0.23 and f["off_alike"] < 0.03, f
-		assert abs(f["off_fitted"] - np.log(0.6 / 0.55) / 4) < 1e-9, f
+		assert abs(np.exp(f["bound"]) - 0.7) < 1e-9 and 0.18 < f["off"] < 0.23 and f["off_alike"] < 0.04, f
+		assert abs(f["off_told"] - np.log(0.6 / 0.55 * 0.625 / 0.6) / 4) < 1e-9, f
+		assert abs(f["off_s"] - f["off_told"] - np.log(2)) < 1e-9, f
 		t["measured"][0] = run(0.53)
 		assert figures(t)["behind_portfolio"] and not figures(t)["behind_heft"]
-		assert row("m", 15, [t, t, t])[3].startswith("1.89 (1.89 .. 1.89)")
+		r = row("m", 15, [t, t, t])
+		assert r[3].startswith("1.89 (1.89 .. 1.89)") and r[6] == "1.00, 0.50, nan", r
 	'
 }

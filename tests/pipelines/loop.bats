@@ -339,3 +339,33 @@ check_interrupted() {
 		recdump --check out.mp
 	done
 }
+
+@test "every learner finds the same in any unit of time, and takes a graph in which nothing takes time" {
+	py '
+		import random
+		def graph(name, unit):
+			r = random.Random(3)
+			nodes = [{"id": i, "cost_s": {d: unit * r.uniform(.5, 1.5) for d in "ab"}, "out_bytes": 0} for i in range(40)]
+			edges = [{"src": r.randrange(max(0, i - 6), i), "dst": i} for i in range(1, 40) for _ in "ab"]
+			json.dump({"devices": [{"name": d} for d in "ab"], "nodes": nodes, "edges": edges,
+			           "links": [{"src": "*", "dst": "*", "latency_s": 0.1 * unit, "bytes_per_s": 1e9}]}, open(name, "w"))
+		graph("0.json", 2.0**-10), graph("1.json", 2.0**-340), graph("2.json", 0)
+		json.dump({"devices": [{"name": d} for d in "ab"], "nodes": [{"id": i, "cost_s": 1e-100, "out_bytes": 1e6} for i in range(9)],
+		           "edges": [{"src": i, "dst": i + 1} for i in range(8)],
+		           "links": [{"src": "*", "dst": "*", "latency_s": 1e-5, "bytes_per_s": 1e9}]}, open("3.json", "w"))
+	'
+	for g in 0 1 2 3; do json2dag $g.json | dagfeat > $g.mp; done
+	SIM=
+	for net in gpn rnn hierarchical placeto; do
+		recipe=$net
+		[ $net != gpn ] || recipe=default
+		for g in 0 1 2 3; do
+			GPN="--net $net --recipe $recipe --hidden 8 --threads 1" LEARN="--recipe $recipe --episodes 3 --threads 1" loop $g.mp $g.out
+		done
+		py '
+			best = [[(array(m["device"]).tolist(), m["lat_s"]) for m in of(f"{g}.out", "best")] for g in range(4)]
+			assert best[0][0][0] == best[1][0][0] and best[0][0][1] == best[1][0][1] * 2.0**330, best[:2]
+			assert len(set(best[3][0][0])) == 1 and all(best), best[2:]
+		'
+	done
+}

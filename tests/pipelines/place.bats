@@ -69,7 +69,10 @@ whole() {
 	# shellcheck disable=SC2086
 	run -2 timeout 300 "$PLACE" $args -o mapped --map cpu:0=A,cpu:7=B
 	[[ "$output" == *"'cpu:7' is no device"* ]]
-	[ -e mapped/input.mp ] && [ ! -e mapped/result.mp ]
+	[ ! -e mapped ]
+	# shellcheck disable=SC2086
+	run -2 timeout 300 "$PLACE" $args -o missing -D cpu:0,cpu:999
+	[[ "$output" == *"core 999 is not there; devrun --list shows the cores (devrun)"* && ! -e missing ]]
 }
 
 @test "what it refuses, before it measures" {
@@ -307,7 +310,7 @@ onnx_model() {
 	rm -rf relu.placed
 	run -1 env -u VIRTUAL_ENV PATH="$PWD/none:$PATH" "$PLACE" relu.onnx
 	[ "${#lines[@]}" -eq 1 ]
-	[[ "$output" == *"pip install openvino"*"ovc relu.onnx"* ]]
+	[[ "$output" == *"pip install openvino"*"ovc 'relu.onnx'"* ]]
 	[ ! -e relu.placed ]
 }
 
@@ -332,6 +335,22 @@ onnx_model() {
 		race = of("quick/final.mp", "best")[-1]["race"]
 		assert race["blocks"] > 0 and race["noise"] >= 0 and 0 <= race["disturbed"] <= race["blocks"]
 	'
+}
+
+@test "what a large model's profile leaves of the budget is planned anew" {
+	plan() {
+		bash -ec 'left() { echo "$left"; }
+			eval "$(sed -n "/^within()/p; /^plan_what_is_left()/,/^}/p" "$PLACE")"
+			phases_done=3 screen=25 skips_search=
+			plan_what_is_left
+			echo "$proposals, $skips_search, $screen, $phases_done"'
+	}
+	[ "$(budget=60 left=18 may_skip=yes has_proposals= proposals=4 plan)" = '0, yes, 0, 6' ]
+	[ "$(budget=60 left=0 may_skip=yes has_proposals= proposals=4 plan)" = '0, yes, 0, 6' ]
+	[ "$(budget=60 left=40 may_skip=yes has_proposals= proposals=4 plan)" = '4, , 25, 3' ]
+	[ "$(budget=100 left=45 may_skip=yes has_proposals= proposals=4 plan)" = '4, yes, 0, 4' ]
+	[ "$(budget=60 left=18 may_skip= has_proposals=2 proposals=2 plan)" = '2, , 25, 3' ]
+	[ "$(budget=0 left=0 may_skip=yes has_proposals= proposals=4 plan)" = '4, , 25, 3' ]
 }
 
 @test "a model that no device holds: placed within the limits, its outputs compared, or refused with what is missing" {
@@ -373,10 +392,13 @@ onnx_model() {
 	[[ "$output" =~ \[4/5\]\ search\ [2-5]/[2-5]\ s,\ [1-9][0-9]*\ placements,\ best\ [0-9.e-]+\ ms\ \([0-9.]+x\) ]]
 	# Not of what is over in no time.
 	[[ "$output" != *"[1/5]"* ]]
+	# How a race stands, after two seconds.
+	[[ "$(sed -n 's/^devrun: race: //p' shown/log)" == [1-9]*" placements, best "* ]]
 	# In a log, a line after ten seconds.
-	# shellcheck disable=SC2086
-	run -0 --separate-stderr "$PLACE" small_summator.xml $LONG --budget 20 -o logged
-	[[ "$stderr" =~ place:\ \[4/5\]\ search\ 1[0-2]/1[0-2]\ s,\ [1-9][0-9]*\ placements,\ best\ [^$'\n']*x\)$ ]]
+	run -0 bash -c '. "$1"; talk() { echo "devrun: race: 3 placements, best 2 ms (1.50x)" >&2; sleep 12; }
+		work() { phases_begin p . 1; run_phase talk talk 11; phases_end; }; phases_face work' p "$ROOT/pipelines/phases.sh"
+	echo "$output"
+	[[ "$output" =~ ^p:\ \[1/1\]\ talk\ 1[0-9]/11\ s,\ 3\ placements,\ best\ 2\ ms\ \(1.50x\)$ ]]
 }
 
 @test "another objective: what is handed over has the least of it, the report a column" {

@@ -75,4 +75,25 @@ Net("asymmetric", (1, 16, 9, 9)).quantize(-1, 2).conv(32, 3, pad=1).save()
 Net("few", (1, 16, 9, 9)).quantize(0, 3, 16).conv(32, 3, pad=1).save()
 Net("real", (1, 16, 9, 9)).quantize(0, 3).conv(32, 3, pad=1, real=True).save()
 Net("none", (0, 16, 9, 9)).quantize(0, 3).conv(32, 3, pad=1).save()
-NAMES = ["first", "chain", "depth", "groups", "residual", "pooled", "asymmetric", "few", "real", "none"]
+
+
+def pool(n, kind, shape, kernel, stride, pad, exclude="true"):
+    pair = lambda v: f"{v},{v}"
+    return n.add(kind, shape, kernel=pair(kernel), strides=pair(stride), pads_begin=pair(pad), pads_end=pair(pad),
+                 rounding_type="floor", auto_pad="explicit", **{"exclude-pad": exclude})
+
+
+# Means of codes, quantized anew: of windows beside padding, which counts or does not, and of whole planes.
+for name, exclude in (("mean", "true"), ("padded_mean", "false")):
+    n = Net(name, (2, 3, 20, 20))
+    n.quantize(-2.56, 2.54).conv(32, 3, 1, 1).add("ReLU", (2, 32, 20, 20)).quantize(0, 15)
+    size, stride = (10, 2) if exclude == "true" else (20, 1)
+    pool(n, "AvgPool", (2, 32, size, size), 3, stride, 1, exclude)
+    n.quantize(0, 11.3).conv(40).save()
+for name, keep in (("plane_mean", True), ("flat_mean", False)):
+    n = Net(name, (2, 16, 9, 7))
+    n.quantize(-2.56, 2.54).conv(150).add("ReLU", (2, 150, 9, 7)).quantize(0, 15)
+    axes = n.m.const("axes", "i64", np.array([2, -1], np.int64))
+    n.add("ReduceMean", (2, 150, 1, 1) if keep else (2, 150), axes, keep_dims="true" if keep else "false")
+    (n.quantize(0, 3.7).conv(8) if keep else n).save()
+NAMES = ["mean", "padded_mean", "plane_mean", "flat_mean", "first", "chain", "depth", "groups", "residual", "pooled", "asymmetric", "few", "real", "none"]

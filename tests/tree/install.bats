@@ -6,7 +6,7 @@ load ../support/common.bash
 
 setup_file() {
 	common_setup_file
-	export PREFIX=$PWD/usr
+	export PREFIX="$PWD/my usr"      # a path may hold blanks
 	# The tests' build is what is installed; nothing is compiled here.
 	make -s -C "$ROOT" install "B=$B" "PREFIX=$PREFIX" -o all -o "$B/libhsdag.a" > install.log 2>&1 || { cat install.log; return 1; }
 	ln -s "$PREFIX/bin/hsdag-place" place-link
@@ -27,6 +27,12 @@ as_user() { env -u B -u ROOT PATH=/usr/bin:/bin "$@"; }
 	run -0 as_user "$PREFIX/bin/hsdag-experiment" learning MODELS=nmt2 SEEDS=1 EVALS=7 -o res -n
 	[[ $output == *"$PWD/res/learning/paper-7/nmt2/"* ]]
 	run -2 as_user "$PREFIX/bin/hsdag-experiment" nothing
+	run -0 as_user "$PREFIX/bin/hsdag-experiment" learning MODELS=nmt2 METHODS='placeto random' SEEDS=1 EVALS=2 -o 'my results'
+	[[ $output == *"random"* ]]
+	[ -s 'my results/learning/paper-2/learning.md' ] && [ -s 'my results/learning/paper-2/nmt2/placeto.1.tsv' ]
+	sh "$ROOT/tests/support/models.sh" small_scalar .
+	run -0 as_user "$PREFIX/bin/hsdag-experiment" learning MODELS=small_scalar.xml METHODS=random SEEDS=1 EVALS=2
+	[ -s hsdag-results/learning/paper-2/small_scalar/random.1.tsv ]
 }
 
 @test "man pages: one of each, without warnings" {
@@ -70,6 +76,8 @@ as_user() { env -u B -u ROOT PATH=/usr/bin:/bin "$@"; }
 		try placeout --format ht | grep -qx html
 		try placebase hef | grep -qx heft
 		try hsdag-place --budg | grep -qx -- --budget
+		try hsdag-place --net place | grep -qx placeto
+		try hsdag-experiment open-re | grep -qx open-rewards
 	'
 }
 

@@ -1,6 +1,6 @@
 /* test_exec.c - plans and the executor on made-up devices (fake.h): any order of execution gives
  * the right results, failures are told and survived, devices work at the same time. */
-#include "measure/profiler.h"
+#include "profile/profiler.h"
 #include "fake.h"
 #include "tap.h"
 

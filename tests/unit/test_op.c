@@ -1,7 +1,7 @@
 /* test_op.c - the operator table (decoding, shape inference, costs, constants), vector
  * functions against libm, packed products against plain loops, and kernels on several threads.
  * That operators compute what OpenVINO computes is ops.bats' part. */
-#include "kernel/dense/cpu_gemm.h"
+#include "kernel/gemm/cpu_gemm.h"
 #include "kernel/ops/cpu_fft.h"
 #include "kernel/cpu_level.h"
 #include "kernel/cpu_vec.h"

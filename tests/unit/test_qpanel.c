@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "kernel/cpu_level.h"
-#include "kernel/dense/cpu_qpanel.h"
+#include "kernel/gemm/cpu_qpanel.h"
 #include "op/value.h"
 #include "tap.h"
 

@@ -8,6 +8,7 @@
 #include "base/rng.h"
 #include "race/block_effects.h"
 #include "race/contest_race.h"
+#include "race/reference.h"
 #include "race/drift.h"
 #include "race/race_impl.h"
 #include "stats/quantile.h"
@@ -254,12 +255,14 @@ static void table(uint32_t n)
 
 /* ---- a source that is told what to say ---- */
 
+enum { TOLD_ARMS = 20 };
+
 struct told {
-	double s[4];             /* of each arm */
-	uint32_t runs[4];        /* so far */
-	uint32_t odd, odd_burst; /* this arm's burst of that number, from 0, is wrong */
+	double s[TOLD_ARMS];      /* of each arm */
+	uint32_t runs[TOLD_ARMS]; /* so far */
+	uint32_t odd, odd_burst;  /* this arm's burst of that number, from 0, is wrong */
 	double odd_times;
-	uint32_t bursts[4], fails, fails_after;
+	uint32_t bursts[TOLD_ARMS], fails, fails_after;
 	bool ends;
 	double now_s;
 };
@@ -303,6 +306,43 @@ static struct race_result told_race(struct told *t, bool *ok)
 	*ok = race_finish(x, &r, &e) == 0;
 	race_free(x);
 	return r;
+}
+
+/* In the time of one burst of each of 20 slow arms: all run, or only some, more often. */
+static uint32_t count_explored(bool explore, uint32_t *most)
+{
+	enum { N = TOLD_ARMS };
+	struct told t = {.odd = N, .fails = N + 1};
+	struct race_source source = {&t, told_burst, NULL, told_spent, 0};
+	struct race_options o = RACE_OPTIONS_INIT;
+	struct race_result r;
+	struct err e = ERR_INIT;
+	uint32_t n = 0;
+	o.budget_s = 2 * N * 0.1 * 1.8;
+	o.explore = explore;
+	for (uint32_t i = 0; i < N; i++)
+		t.s[i] = 0.1 + 0.001 * i;
+	struct race *x = race_new(&o, &source);
+	for (uint32_t i = 0; i < N; i++)
+		race_add(x, &(struct race_entry){.start = i<1, .group = i> 0, .predicted_s = 0.1});
+	tap(race_finish(x, &r, &e) == 0, "a race of slow arms");
+	*most = 0;
+	for (uint32_t i = 0; i < N; i++) {
+		uint32_t b = race_arm(x, i)->n_bursts;
+		n += b > 0;
+		*most = i && b > *most ? b : *most;
+	}
+	race_free(x);
+	return n;
+}
+
+static void exploring(void)
+{
+	uint32_t all, some, most;
+	some = count_explored(false, &most);
+	tap(some < 15 && most > 1, "a race runs the likely ones more often");
+	all = count_explored(true, &most);
+	tap(all == 20 && most <= 4, "one that explores runs all");
 }
 
 static struct told told_new(void)
@@ -478,6 +518,92 @@ static void contests(void)
 	rc = contest_race(&x, &o, a, &e);
 	tap(rc == 0 && x.reference == -1 && x.winner == -1, "all are broken");
 	arena_free(a);
+}
+
+/* A single device whose runs vary by a tenth. */
+struct noisy {
+	double mean_s, *now_s;
+	uint64_t seed;
+	uint32_t runs, slow_runs; /* its first ones take three times as long */
+};
+
+static enum run_status noisy_run(void *arg, struct run_sample *out, struct err *e)
+{
+	struct noisy *x = arg;
+	const struct rng_addr at = {x->seed, 0, x->runs++, RNG_INPUT};
+	(void)e;
+	out->lat_s = x->mean_s * exp(0.1 * rng_normal(&at, 0)) * (x->runs <= x->slow_runs ? 3 : 1);
+	*x->now_s += out->lat_s;
+	return RUN_OK;
+}
+
+static double noisy_now(void *arg)
+{
+	return *((struct noisy *)arg)->now_s;
+}
+
+/* Of these two, which is chosen, in so many runs. */
+static int choose_of(uint64_t seed, double a_s, double b_s, double most_s, uint32_t *runs)
+{
+	double now_s = 0;
+	struct noisy n[2] = {{a_s, &now_s, 2 * seed, 0, 0}, {b_s, &now_s, 2 * seed + 1, 0, 0}};
+	struct contestant c[2] = {
+		{.run = {&n[0], noisy_run, noisy_now}, .takes_part = true},
+		{.run = {&n[1], noisy_run, noisy_now}, .takes_part = true, .alike = 1}};
+	struct contest x = {.k = 2, .n = 2, .c = c};
+	struct err e = ERR_INIT;
+	int out, rc = reference_choose(&x, most_s, &out, &e);
+	*runs = n[0].runs + n[1].runs;
+	return rc < 0 ? -1 : out;
+}
+
+static void references(void)
+{
+	enum { TRIALS = 100 };
+	uint32_t wrong = 0, runs, near = 0, far = 0, least = 0;
+	for (uint64_t s = 0; s < TRIALS; s++) {
+		wrong += choose_of(s, 0.01, 0.009, 1, &runs) != 1;
+		near += runs;
+		wrong += choose_of(s, 0.02, 0.009, 1, &runs) != 1;
+		far += runs;
+		choose_of(s, 0.01, 0.009, 1e-6, &runs);
+		least += runs;
+	}
+	tap(wrong <= 4, "a reference that is a tenth faster is found (%u of %d wrong)", wrong,
+	    2 * TRIALS);
+	tap(far < near * 2 / 3 && least == 4 * TRIALS,
+	    "in few runs where devices are far apart, or time is short");
+}
+
+/* Two devices that are alike are the reference, as the third was slow for a while, which is twice as fast: it becomes
+ * the reference, and is handed over, or what is surely faster than it. */
+static void reference_changes(void)
+{
+	for (int faster = 0; faster < 2; faster++) {
+		struct arena *a = arena_new();
+		double now_s = 0;
+		struct noisy n[4] = {{0.02, &now_s, 1, 0, 0},
+				     {0.02, &now_s, 2, 0, 0},
+				     {0.01, &now_s, 3, 0, 12},
+				     {faster ? 0.007 : 0.013, &now_s, 4, 0, 0}};
+		struct contestant c[4];
+		struct contest x = {.k = 3, .n = 4, .c = c};
+		struct measure_options o = MEASURE_DEFAULT;
+		struct err e = ERR_INIT;
+		for (uint32_t i = 0; i < 4; i++)
+			c[i] = (struct contestant){.run = {&n[i], noisy_run, noisy_now},
+						   .group = i,
+						   .alike = i == 2 ? 2 : 0,
+						   .takes_part = true};
+		o.race_s = 8;
+		int rc = contest_race(&x, &o, a, &e);
+		tap(rc == 0 && x.reference == 2 && x.winner == (faster ? 3 : -1) &&
+			    c[2].ratio.mid == 1 && c[0].ratio.lo > 1.6 && c[1].ratio.hi < 2.4 &&
+			    fabs(c[3].ratio.mid / (faster ? 0.7 : 1.3) - 1) < 0.06,
+		    "a single device that proves to be faster becomes the reference: %.3f, %.3f",
+		    c[0].ratio.mid, c[3].ratio.mid);
+		arena_free(a);
+	}
 }
 
 /* Many arms that all need three fifths of the reference's time, three disturbed bursts of each: no pair
@@ -722,6 +848,9 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	effects();
+	exploring();
+	references();
+	reference_changes();
 	single_bursts();
 	failures();
 	unsure();

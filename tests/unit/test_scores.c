@@ -9,11 +9,12 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROWS = 5, KEYS = 7, COLS = 150 };
+enum { ROWS = 7, KEYS = 7, COLS = 150 };
 
 struct sample {
 	float eq[ROWS * COLS], ekeys[KEYS * COLS], v[COLS], d[ROWS * KEYS];
 	float score[ROWS * KEYS], uq[ROWS * COLS], ukeys[KEYS * COLS], wd[COLS];
+	float scratch[2 * KEYS * SCORES_LANES];
 };
 
 /* exp(2 x), |x| < size, in steps that f32 holds. */
@@ -95,7 +96,7 @@ static void compare(struct sample *s, double size, bool bounded)
 			s->ukeys[i] = 1;
 		memset(s->wd, 0, sizeof s->wd);
 		kern_scores_back(&(struct scores_back){s->eq, s->ekeys, s->d, s->uq, s->ukeys,
-						       s->wd, r, m, n, bounded});
+						       s->wd, r, m, n, bounded, s->scratch});
 		worst = fmax(worst, worst_score(s, r, m, n));
 		worst_g = fmax(worst_g, worst_back(s, r, m, n));
 	}

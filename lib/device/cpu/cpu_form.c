@@ -67,6 +67,18 @@ void form_max(enum elem elem, const void *x, int64_t n, void *y)
 		LEVEL_CALL(max_u8, x, n, y);
 }
 
+void form_sum(enum elem elem, const void *x, int64_t n, float *y)
+{
+	if (elem == EL_F32)
+		LEVEL_CALL(sum_f32, x, n, y);
+	else if (elem == EL_BF16)
+		LEVEL_CALL(sum_bf16, x, n, y);
+	else if (elem == EL_I8)
+		LEVEL_CALL(sum_i8, x, n, y);
+	else
+		LEVEL_CALL(sum_u8, x, n, y);
+}
+
 static void from_codes(const struct mem_form *f, const void *src, int64_t n, float *dst)
 {
 	if (f->elem == EL_BF16)

@@ -29,6 +29,8 @@ void form_add(const struct mem_form *fa, const void *a, const struct mem_form *f
 	      int64_t n, const struct mem_form *f, float low, void *dst);
 /* The larger of n codes of type `elem`, or floats, x and y each, into y. */
 void form_max(enum elem elem, const void *x, int64_t n, void *y);
+/* n codes of type `elem` as numbers, without their scale, or n floats, added to y. */
+void form_sum(enum elem elem, const void *x, int64_t n, float *y);
 /* A whole tensor to plain f32. */
 void form_plain(const struct mem_form *f, const struct form_shape *s, const void *data, float *dst);
 

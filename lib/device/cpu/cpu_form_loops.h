@@ -70,6 +70,27 @@ static void LEVEL(max_i8)(const int8_t *restrict x, int64_t n, int8_t *restrict 
 		y[i] = x[i] > y[i] ? x[i] : y[i];
 }
 
+#define SUM_CODES(name, A) \
+static void LEVEL(name)(const A *restrict x, int64_t n, float *restrict y) \
+{ \
+	for (int64_t i = 0; i < n; i++) \
+		y[i] += (float)x[i]; \
+}
+SUM_CODES(sum_f32, float)
+SUM_CODES(sum_u8, uint8_t)
+SUM_CODES(sum_i8, int8_t)
+#undef SUM_CODES
+
+static void LEVEL(sum_bf16)(const uint16_t *restrict x, int64_t n, float *restrict y)
+{
+	for (int64_t i = 0; i < n; i++) {
+		uint32_t u = (uint32_t)x[i] << 16;
+		float f;
+		__builtin_memcpy(&f, &u, sizeof f);
+		y[i] += f;
+	}
+}
+
 #define ADD_CODES(name, A, B, C) \
 static void LEVEL(name)(const void *a, float fa, const void *b, float fb, int64_t n, float low, \
 			float high, void *dst) \

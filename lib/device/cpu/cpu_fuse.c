@@ -15,6 +15,7 @@ struct fuse_kernel {
 struct fused {
 	struct cpu_ctx *ctx;
 	struct fuse_kernel *kernel; /* NULL: none */
+	struct fuse_tokens *tokens; /* in its place; NULL: none */
 	struct fuse_plan *plan;     /* NULL: the kernel alone */
 	uint32_t n_consts;
 	struct tensor *consts; /* (n_consts) constants that run reads where they are */
@@ -24,6 +25,11 @@ bool cpu_fuse_fits(const struct step_spec *s)
 {
 	struct fuse_plan p;
 	return fuse_parts(s, &p) && fuse_code(&p);
+}
+
+bool cpu_fuse_is_tokens(const struct step_spec *s)
+{
+	return fuse_tokens_match(s) > 0;
 }
 
 /* ---- preparing ---- */
@@ -72,6 +78,7 @@ static void list_constants(struct fused *f, const struct step_spec *s)
 		for (uint32_t i = 0; i < s->node[v].n_in; i++) {
 			const struct step_arg *a = &s->node[v].in[i];
 			bool packed = f->kernel && v == 0 && cpu_prep_owns(f->kernel->prep, (int)i);
+			packed = packed || (f->tokens && v == 1 && i == 1);
 			if (a->from == FROM_CONST && !packed)
 				f->consts[f->n_consts++] = *a->tensor;
 		}
@@ -89,7 +96,12 @@ int cpu_fuse_new(const struct step_spec *s, struct cpu_ctx *ctx, struct fused **
 	}
 	if (fits && !(s->n_nodes == 1 && p.part[0].head))
 		f->plan = mem_copy(&p, 1, sizeof p);
-	if ((!f->plan || p.part[0].head) && kernel_new(&s->node[0], ctx, &f->kernel, e) < 0) {
+	int rc = 0;
+	if (f->plan && p.head > 0)
+		rc = fuse_tokens_new(s, ctx, &f->tokens, e);
+	else if (!f->plan || p.part[0].head)
+		rc = kernel_new(&s->node[0], ctx, &f->kernel, e);
+	if (rc < 0) {
 		cpu_fuse_free(f);
 		return -1;
 	}
@@ -106,6 +118,7 @@ void cpu_fuse_free(struct fused *f)
 	if (!f)
 		return;
 	kernel_free(f->kernel);
+	fuse_tokens_free(f->tokens);
 	mem_free(f->plan);
 	mem_free(f->consts);
 	mem_free(f);
@@ -114,7 +127,9 @@ void cpu_fuse_free(struct fused *f)
 void cpu_fuse_memory(const struct fused *f, void (*fn)(void *arg, const void *key, uint64_t bytes),
 		     void *arg)
 {
-	const struct cpu_prep *prep = f->kernel ? f->kernel->prep : NULL;
+	const struct cpu_prep *prep = f->kernel   ? f->kernel->prep
+				      : f->tokens ? fuse_tokens_prep(f->tokens)
+						  : NULL;
 	if (prep && prep->pack)
 		fn(arg, prep->pack, prep->pack->bytes);
 	else if (prep)
@@ -147,7 +162,8 @@ bool cpu_fuse_in_place(const struct fused *f, uint32_t in, uint32_t out)
 {
 	const struct fuse_kernel *k = f->kernel;
 	if (f->plan)
-		return f->plan->n_parts == 1 && !k && program_in_place(&f->plan->part[0], in, out);
+		return f->plan->n_parts == 1 && !k && !f->tokens &&
+		       program_in_place(&f->plan->part[0], in, out);
 	for (uint32_t i = 0; i < k->n_in; i++)
 		if (k->from[i] == in)
 			return out == 0 && cpu_kernel_in_place(&k->op, k->in, k->out, (int)i);
@@ -178,9 +194,13 @@ static int run_part(struct fused *f, int number, void *const *in, void *const *o
 	}
 	const struct fuse_node *r = &f->plan->node[part->result];
 	struct fuse_kernel *k = f->kernel;
+	void *to = r->leaves ? out[r->out_index] : (char *)scratch + r->scratch;
+	if (f->tokens)
+		return fuse_tokens_run(f->tokens, in, to,
+				       part->code.n_code > 0 ? &part->code : NULL, e);
 	struct kernel_call call = {
 		.op = &k->op, .prep = k->prep, .in = k->in, .out = k->out, .ctx = f->ctx};
-	k->out[0].data = r->leaves ? out[r->out_index] : (char *)scratch + r->scratch;
+	k->out[0].data = to;
 	if (part->code.n_code > 0)
 		call.post = &part->code;
 	return cpu_kernel_call(&call, e);

@@ -2,7 +2,7 @@
  *
  * Such a step is a row of parts.  A part is one pass over a matrix of f32 (cpu_epilogue.h): a
  * program of element-wise operators, in the first part perhaps behind a kernel (a convolution, a
- * product, ..) whose output it changes tile by tile.  Split and VariadicSplit compute nothing:
+ * product, a depthwise convolution with the transpositions around it, ..) whose output it changes tile by tile.  Split and VariadicSplit compute nothing:
  * they say where a later part finds its operands.  A value that a later part reads in another
  * shape lies in scratch memory, every other inner value in registers and the first-level cache.
  *
@@ -21,6 +21,8 @@ struct fused;
 
 /* May these nodes run as one step?  Allocates nothing. */
 bool cpu_fuse_fits(const struct step_spec *s);
+/* Does it begin with a convolution that reads its pixels as tokens (cpu_fuse_tokens.c)? */
+bool cpu_fuse_is_tokens(const struct step_spec *s);
 /* Such a step; ctx is borrowed.  The spec may go, graph and constants stay.  Errors as
  * cpu_kernel_prepare. */
 int cpu_fuse_new(const struct step_spec *s, struct cpu_ctx *ctx, struct fused **out,

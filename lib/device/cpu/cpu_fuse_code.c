@@ -230,7 +230,7 @@ bool fuse_code(struct fuse_plan *p)
 		if (part->result == GRAPH_NONE)
 			return false;
 		if (part->head)
-			cols = head_cols(&p->node[0]);
+			cols = head_cols(&p->node[p->head]);
 		if (!(cols ? write_part(p, i, cols) : write_any(p, i)))
 			return false;
 	}

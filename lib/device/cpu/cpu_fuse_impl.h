@@ -40,9 +40,10 @@ bool cpu_address(const struct tensor *out, const struct strided *t, int64_t cols
 		 struct epi_operand *o);
 
 enum fuse_role {
-	ROLE_HEAD, /* a kernel, the first node */
-	ROLE_VIEW, /* a split */
-	ROLE_CODE  /* element-wise, or the copy of a split's output */
+	ROLE_HEAD, /* a kernel, the first node; or the last of the nodes that it computes at once */
+	ROLE_INSIDE, /* one of these before the last */
+	ROLE_VIEW,   /* a split */
+	ROLE_CODE    /* element-wise, or the copy of a split's output */
 };
 
 struct fuse_node {
@@ -78,6 +79,7 @@ struct fuse_part {
 
 struct fuse_plan {
 	uint32_t n;
+	uint32_t head; /* the node, if the first part has one */
 	struct fuse_node node[FUSE_ALL];
 	int n_parts;
 	struct fuse_part part[FUSE_PARTS];
@@ -91,5 +93,21 @@ bool fuse_code(struct fuse_plan *p);
 /* What argument `a`, seen with the shape of `t`, reads. */
 bool fuse_resolve(const struct fuse_plan *p, const struct step_arg *a, const struct tensor *t,
 		  struct strided *r);
+
+/* ---- cpu_fuse_tokens.c ---- */
+
+/* How many nodes from the first on one kernel computes that reads tokens: a transposition to planes,
+ * a depthwise convolution, perhaps its bias, and the transposition back; without that, two.  0: they are something
+ * else. */
+uint32_t fuse_tokens_match(const struct step_spec *s);
+struct fuse_tokens;
+/* Of a step that matches.  *out is to be freed in either case. */
+int fuse_tokens_new(const struct step_spec *s, struct cpu_ctx *ctx, struct fuse_tokens **out,
+		    struct err *e) MUST_CHECK;
+void fuse_tokens_free(struct fuse_tokens *t);
+const struct cpu_prep *fuse_tokens_prep(
+	const struct fuse_tokens *t); /* its weights, node 1's input 1 */
+int fuse_tokens_run(const struct fuse_tokens *t, void *const *in, void *out,
+		    const struct epilogue *post, struct err *e) MUST_CHECK;
 
 #endif

@@ -54,6 +54,8 @@ bool fuse_resolve(const struct fuse_plan *p, const struct step_arg *a, const str
 		r->data = a->tensor->data;
 		return true;
 	case FROM_NODE:
+		if (p->node[a->index].role == ROLE_INSIDE)
+			return false;
 		if (p->node[a->index].role == ROLE_VIEW)
 			return resolve_view(p, p->node[a->index].node, a->port, t, r);
 		r->base = BASE_NODE;
@@ -143,7 +145,7 @@ static bool note_outputs(const struct step_spec *s, struct fuse_plan *p)
 						.out = t,
 						.part = -1,
 						.arg = {{FROM_NODE, o->node, o->port, t}}};
-		} else if (o->port != 0 || f->leaves) {
+		} else if (o->port != 0 || f->leaves || f->role == ROLE_INSIDE) {
 			return false;
 		}
 		f->leaves = true;
@@ -199,6 +201,18 @@ static bool choose_part(struct fuse_plan *p, uint32_t v)
 	return f->part >= 0;
 }
 
+/* The nodes that one kernel computes at once. */
+static void classify_tokens(struct fuse_plan *p, const struct step_spec *s, uint32_t n)
+{
+	for (uint32_t v = 0; v < n; v++)
+		p->node[v] = (struct fuse_node){.role = v + 1 < n ? ROLE_INSIDE : ROLE_HEAD,
+						.node = &s->node[v],
+						.kind = s->node[v].op->kind,
+						.out = &s->node[v].out[0],
+						.part = -1};
+	p->head = n - 1;
+}
+
 bool fuse_parts(const struct step_spec *s, struct fuse_plan *p)
 {
 	p->n_parts = 0;
@@ -206,7 +220,11 @@ bool fuse_parts(const struct step_spec *s, struct fuse_plan *p)
 	if (s->n_nodes > FUSE_NODES)
 		return false;
 	p->n = s->n_nodes;
-	for (uint32_t v = 0; v < s->n_nodes; v++)
+	p->head = 0;
+	uint32_t tokens = fuse_tokens_match(s);
+	if (tokens)
+		classify_tokens(p, s, tokens);
+	for (uint32_t v = tokens; v < s->n_nodes; v++)
 		if (!classify_node(&p->node[v], &s->node[v], v == 0))
 			return false;
 	if (!note_outputs(s, p))

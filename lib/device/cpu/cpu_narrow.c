@@ -11,7 +11,7 @@
 
 enum { TILE_FLOATS = PIXEL_FLOATS };
 
-enum narrow_kind { NARROW_CONV, NARROW_PROGRAM, NARROW_MAX_POOL };
+enum narrow_kind { NARROW_CONV, NARROW_PROGRAM, NARROW_POOL };
 
 struct narrow_step {
 	struct cpu_ctx *ctx;
@@ -20,39 +20,18 @@ struct narrow_step {
 	uint32_t n_out;
 	struct mem_form *want; /* (n_out) of outputs that only this device reads */
 	struct form_shape in_shape, shape;
-	struct window g;   /* of a convolution or of MaxPool */
-	uint32_t x_in;     /* the input with the data, of these two */
+	struct window g;   /* of a convolution */
+	uint32_t x_in;     /* the input with the data */
 	struct mem_form x; /* its grid */
 	struct onednn_conv *conv;
 	bool direct; /* the convolution writes codes of this form */
 	struct mem_form codes;
 	bool has_program;
 	struct pixel_program program;
+	struct narrow_pool pool;
 };
 
 /* ---- preparation ---- */
-
-static bool fits_pixels(const struct tensor *t)
-{
-	return t->elem == EL_F32 && tensor_is_static(t) && (t->rank == 4 || t->rank == 5) &&
-	       tensor_elements(t) > 0 && t->dim[1] <= FORM_CHANNELS;
-}
-
-static const struct mem_form bf16_pixels = {.elem = EL_BF16, .pixels = true, .scale = 1};
-
-/* The form that output 0 of a node takes where nobody else reads it. */
-static struct mem_form wanted(const struct narrow_step *s, const struct step_node *n)
-{
-	struct mem_form f = {.elem = EL_F32}, grid;
-	if (!wants_pixels(n->graph, n->v))
-		return f;
-	if (s->bf16)
-		f = bf16_pixels;
-	else if (grid_of(n->graph, n->v, n->env, &grid))
-		f = grid;
-	f.pixels = true;
-	return f;
-}
 
 static uint32_t source_of(const struct step_node *n, uint32_t input)
 {
@@ -229,7 +208,7 @@ static int new_conv(struct narrow_step *s, const struct step_spec *spec, struct 
 		return 0;
 	const float *bias = take_bias(part, &s->shape);
 	bool relu = s->bf16 && take_relu(&part->code);
-	s->want[0] = wanted(s, p->node[part->result].node);
+	s->want[0] = wanted_form(p->node[part->result].node, s->bf16);
 	s->codes = bf16_pixels;
 	if (s->bf16)
 		s->direct = part->code.n_code == 0 && s->want[0].elem == EL_BF16;
@@ -254,36 +233,12 @@ static int new_program(struct narrow_step *s, const struct step_spec *spec,
 		if (f->leaves && !tensor_same_shape(f->out, p->node[p->part[0].result].out))
 			return 0;
 		if (f->leaves)
-			s->want[f->out_index] = wanted(s, f->node);
+			s->want[f->out_index] = wanted_form(f->node, s->bf16);
 	}
 	(void)spec;
 	s->has_program = true;
 	s->shape = form_shape_of(p->node[p->part[0].result].out);
 	return pixel_program_init(&s->program, &p->part[0], p->node[p->part[0].result].out);
-}
-
-/* MaxPool, perhaps with a FakeQuantize behind it. */
-static int new_max_pool(struct narrow_step *s, const struct step_spec *spec)
-{
-	const struct step_node *n = &spec->node[0], *last = &spec->node[spec->n_nodes - 1];
-	bool quantizes = spec->n_nodes == 2 && last->op->kind == OP_FAKE_QUANTIZE;
-	if ((spec->n_nodes != 1 && !quantizes) || n->in[0].from != FROM_INPUT ||
-	    !fits_pixels(n->in[0].tensor) || !fits_pixels(&n->out[0]) ||
-	    n->in[0].tensor->rank != 4 || (n->n_out > 1 && n->used[1]) ||
-	    (quantizes && (spec->n_out != 1 || spec->out[0].node != 1)))
-		return 0;
-	for (uint32_t i = 1; i < spec->n_out; i++)
-		s->want[i] = (struct mem_form){.elem = EL_F32};
-	s->x_in = n->in[0].index;
-	s->in_shape = form_shape_of(n->in[0].tensor);
-	s->shape = form_shape_of(&n->out[0]);
-	s->want[0] = wanted(s, last);
-	cpu_window_init(&s->g, n->op, n->in[0].tensor, NULL, &n->out[0]);
-	for (int d = 1; d < 3; d++) /* every window has something inside the input */
-		if (s->g.dilation[d] != 1 || s->g.pad[d] < 0 || s->g.pad[d] >= s->g.kernel[d] ||
-		    (s->g.out[d] - 1) * s->g.stride[d] - s->g.pad[d] >= s->g.in[d])
-			return 0;
-	return s->want[0].pixels && (!quantizes || s->want[0].elem != EL_F32);
 }
 
 int narrow_step_new(const struct step_spec *spec, struct cpu_ctx *ctx, bool bf16,
@@ -297,9 +252,9 @@ int narrow_step_new(const struct step_spec *spec, struct cpu_ctx *ctx, bool bf16
 	s->n_out = spec->n_out;
 	s->want = MEM_NEWN(struct mem_form, spec->n_out + 1);
 	int rc = 0;
-	if (kind == OP_MAX_POOL) {
-		s->kind = NARROW_MAX_POOL;
-		rc = new_max_pool(s, spec);
+	if (kind == OP_MAX_POOL || kind == OP_AVG_POOL || kind == OP_REDUCE_MEAN) {
+		s->kind = NARROW_POOL;
+		rc = narrow_pool_init(&s->pool, spec, bf16, s->want);
 	} else if (fuse_parts(spec, &p) && fuse_code(&p)) {
 		bool conv = kind == OP_CONVOLUTION || kind == OP_GROUP_CONVOLUTION;
 		s->kind = conv ? NARROW_CONV : NARROW_PROGRAM;
@@ -340,18 +295,13 @@ static struct mem_form form_of_output(const struct narrow_step *s, uint32_t i,
 	return m->private ? s->want[i] : (struct mem_form){.elem = EL_F32};
 }
 
-static bool same_grid(const struct mem_form *a, const struct mem_form *b)
-{
-	return a->elem == b->elem && a->pixels == b->pixels && a->scale == b->scale;
-}
-
 bool narrow_step_wants(const struct narrow_step *s, struct devmem *const *in,
 		       struct devmem *const *out)
 {
 	if (s->kind == NARROW_CONV)
 		return true;
-	if (s->kind == NARROW_MAX_POOL)
-		return in[s->x_in]->form.pixels && out[0]->private;
+	if (s->kind == NARROW_POOL)
+		return narrow_pool_wants(&s->pool, in, out);
 	for (uint32_t i = 0; i < s->n_out; i++)
 		if (out[i]->private && s->want[i].elem != EL_F32)
 			return true;
@@ -510,49 +460,6 @@ static void program_task(void *arg, int task, int thread)
 	}
 }
 
-/* One row of outputs of MaxPool: the largest codes, or floats, of each window. */
-static void pool_task(void *arg, int task, int thread)
-{
-	struct narrow_run *r = arg;
-	const struct narrow_step *s = r->s;
-	const struct window *g = &s->g;
-	const struct devmem *m = r->in[s->x_in];
-	int64_t c = s->shape.channels, image = task / g->out[1], oy = task % g->out[1];
-	int64_t size = form_size(m->form.elem);
-	const struct form_shape one = {1, c, 1};
-	const char *x = (const char *)m->p + image * s->in_shape.pixels * c * size;
-	char *most = cpu_thread_scratch(s->ctx, thread, (size_t)(c * 8));
-	if (!most) {
-		if (!atomic_flag_test_and_set(&r->failed))
-			(void)cpu_no_memory(&r->err);
-		return;
-	}
-	float *real = (float *)(void *)(most + c * 4);
-	for (int64_t ox = 0; ox < g->out[2]; ox++) {
-		bool first = true;
-		for (int64_t t = 0; t < g->taps; t++) {
-			int64_t iy = oy * g->stride[1] + t / g->kernel[2] - g->pad[1];
-			int64_t ix = ox * g->stride[2] + t % g->kernel[2] - g->pad[2];
-			if (iy < 0 || iy >= g->in[1] || ix < 0 || ix >= g->in[2])
-				continue;
-			const char *from = x + (iy * g->in[2] + ix) * c * size;
-			if (first)
-				memcpy(most, from, (size_t)(c * size));
-			else
-				form_max(m->form.elem, from, c, most);
-			first = false;
-		}
-		int64_t at = oy * g->out[2] + ox;
-		if (same_grid(&m->form, &r->y)) {
-			memcpy((char *)r->out[0]->p + (image * s->shape.pixels + at) * c * size,
-			       most, (size_t)(c * size));
-			continue;
-		}
-		form_read(&m->form, &one, most, 0, 0, 1, real);
-		form_write(&r->y, &s->shape, r->out[0]->p, image, at, 1, real);
-	}
-}
-
 int narrow_step_run(struct narrow_step *s, struct devmem *const *in, struct devmem *const *out,
 		    struct err *e)
 {
@@ -561,8 +468,9 @@ int narrow_step_run(struct narrow_step *s, struct devmem *const *in, struct devm
 	find_memory(&r);
 	if (s->kind == NARROW_CONV) {
 		cpu_parallel(s->ctx, (int)s->g.batch * onednn_conv_slices(s->conv), conv_task, &r);
-	} else if (s->kind == NARROW_MAX_POOL) {
-		cpu_parallel(s->ctx, (int)(s->g.batch * s->g.out[1]), pool_task, &r);
+	} else if (s->kind == NARROW_POOL) {
+		if (narrow_pool_run(&s->pool, s->ctx, in, out, &r.y, e) < 0)
+			return -1;
 	} else {
 		int64_t n = s->shape.images * s->shape.pixels;
 		r.n_tasks = cpu_tasks(n * s->shape.channels, 4 * TILE_FLOATS);

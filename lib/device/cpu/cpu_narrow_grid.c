@@ -1,5 +1,6 @@
 /* cpu_narrow_grid.c - which tensors and weights lie on grids of 8 bits. */
 #include "device/cpu/cpu_narrow_impl.h"
+#include "op/slice.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -71,7 +72,35 @@ bool grid_of(const struct graph *g, uint32_t v, const struct step_env *env, stru
 	return false;
 }
 
-bool wants_pixels(const struct graph *g, uint32_t v)
+/* A constant of integers as it lies among the weights; false: it is none. */
+static bool integers(const struct graph *g, uint32_t v, const struct step_env *env,
+		     struct tensor *t)
+{
+	int64_t c = v == GRAPH_NONE ? -1 : graph_const(g, v);
+	if (c < 0 || !env || !env->weights)
+		return false;
+	uint32_t o = g->out_ptr[v];
+	*t = (struct tensor){.elem = g->out_elem[o], .rank = g->out_rank[o]};
+	if ((t->elem != EL_I64 && t->elem != EL_I32) || t->rank > 1)
+		return false;
+	if (t->rank == 1)
+		t->dim[0] = g->dim[g->dim_ptr[o]];
+	uint64_t bytes = tensor_bytes(t);
+	if (g->const_bytes[c] != bytes || g->const_offset[c] > env->weights_bytes ||
+	    env->weights_bytes - g->const_offset[c] < bytes)
+		return false;
+	t->data = (char *)(uintptr_t)(env->weights + g->const_offset[c]);
+	return true;
+}
+
+bool is_mean_of_planes(const struct tensor *axes, uint32_t rank)
+{
+	struct err e = ERR_INIT;
+	uint32_t set;
+	return rank == 4 && op_axes(axes, rank, &set, &e) >= 0 && set == 0xc;
+}
+
+bool wants_pixels(const struct graph *g, uint32_t v, const struct step_env *env)
 {
 	uint32_t o = g->out_ptr[v];
 	bool any = false;
@@ -81,6 +110,7 @@ bool wants_pixels(const struct graph *g, uint32_t v)
 			    g->out_ptr[g->in_node[i]] + g->in_port[i] != o)
 				continue;
 			enum op_kind kind = op_kind(g->type[u]);
+			struct tensor axes;
 			switch (op_info(kind)->category) {
 			case OPC_CONV:
 			case OPC_POOL:
@@ -91,9 +121,38 @@ bool wants_pixels(const struct graph *g, uint32_t v)
 					any = true;
 				else if (kind != OP_REDUCE_MEAN)
 					return false;
+				else if (integers(g, source(g, u, 1), env, &axes) &&
+					 is_mean_of_planes(&axes, g->out_rank[o]))
+					any = true;
 			}
 		}
 	return any;
+}
+
+const struct mem_form bf16_pixels = {.elem = EL_BF16, .pixels = true, .scale = 1};
+
+bool fits_pixels(const struct tensor *t)
+{
+	return t->elem == EL_F32 && tensor_is_static(t) && (t->rank == 4 || t->rank == 5) &&
+	       tensor_elements(t) > 0 && t->dim[1] <= FORM_CHANNELS;
+}
+
+struct mem_form wanted_form(const struct step_node *n, bool bf16)
+{
+	struct mem_form f = {.elem = EL_F32}, grid;
+	if (!wants_pixels(n->graph, n->v, n->env))
+		return f;
+	if (bf16)
+		f = bf16_pixels;
+	else if (grid_of(n->graph, n->v, n->env, &grid))
+		f = grid;
+	f.pixels = true;
+	return f;
+}
+
+bool same_grid(const struct mem_form *a, const struct mem_form *b)
+{
+	return a->elem == b->elem && a->pixels == b->pixels && a->scale == b->scale;
 }
 
 /* Are all of w[n] multiples of s?  Then code[n]. */

@@ -7,6 +7,7 @@
 #include "device/cpu/cpu_form.h"
 #include "device/cpu/cpu_fuse_impl.h"
 #include "device/cpu/cpu_narrow.h"
+#include "kernel/cpu_window.h"
 
 /* ---- cpu_narrow_grid.c ---- */
 
@@ -20,7 +21,35 @@ bool grid_of_weights(const float *w, int64_t rows, int64_t n, int8_t *code, floa
 
 /* What the readers of output 0 of v would like best: pixels, unless one of them reads its bytes in another
  * shape. */
-bool wants_pixels(const struct graph *g, uint32_t v);
+bool wants_pixels(const struct graph *g, uint32_t v, const struct step_env *env);
+/* Is a reduction along the axes (a constant) one of whole planes of (n,c,h,w)? */
+bool is_mean_of_planes(const struct tensor *axes, uint32_t rank);
+
+/* Can it lie in pixels form at all: static f32, 4 or 5 dims? */
+bool fits_pixels(const struct tensor *t);
+extern const struct mem_form bf16_pixels;
+/* The form that output 0 of a node takes where nobody outside of the device reads it. */
+struct mem_form wanted_form(const struct step_node *n, bool bf16);
+bool same_grid(const struct mem_form *a, const struct mem_form *b);
+
+/* ---- cpu_narrow_pool.c ---- */
+
+/* MaxPool, AvgPool, or ReduceMean of whole planes, perhaps with a FakeQuantize behind it. */
+struct narrow_pool {
+	bool mean, quantizes;
+	bool padded_counts; /* a mean's windows count padding, too */
+	uint32_t x_in;      /* the input with the data */
+	struct form_shape in_shape, shape;
+	struct window g;
+};
+/* want: (n_out), set; false: it is no such step. */
+bool narrow_pool_init(struct narrow_pool *p, const struct step_spec *spec, bool bf16,
+		      struct mem_form *want);
+bool narrow_pool_wants(const struct narrow_pool *p, struct devmem *const *in,
+		       struct devmem *const *out);
+/* y: the form of output 0.  -1: ST_RUNTIME. */
+int narrow_pool_run(const struct narrow_pool *p, struct cpu_ctx *ctx, struct devmem *const *in,
+		    struct devmem *const *out, const struct mem_form *y, struct err *e) MUST_CHECK;
 
 /* ---- cpu_narrow_program.c ---- */
 

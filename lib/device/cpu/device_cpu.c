@@ -281,7 +281,10 @@ static bool cpu_takes(struct device *d, const struct op *op, uint32_t i, const s
 
 static bool cpu_fuses(struct device *d, const struct step_spec *spec)
 {
-	(void)d;
+	const struct cpu_state *state = d->state;
+	if (state->narrows &&
+	    cpu_fuse_is_tokens(spec)) /* its convolution is to be one in few bits */
+		return false;
 	for (uint32_t v = 0; v < spec->n_nodes; v++) {
 		struct step_spec one = {.n_nodes = 1, .node = &spec->node[v]};
 		if (dynop_step_wants(&one))

@@ -1,5 +1,5 @@
 /* cpu_attention.c - ScaledDotProductAttention on packed products. */
-#include "kernel/dense/cpu_product.h"
+#include "kernel/gemm/cpu_product.h"
 #include "kernel/cpu_vec.h"
 #include "op/slice.h"
 

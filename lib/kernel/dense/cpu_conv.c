@@ -6,9 +6,9 @@
  * to cpu_depthwise.c. */
 #include "kernel/dense/cpu_conv.h"
 #include "kernel/dense/cpu_cut.h"
-#include "kernel/dense/cpu_gemm.h"
+#include "kernel/gemm/cpu_gemm.h"
 #include "kernel/dense/cpu_phase.h"
-#include "kernel/dense/cpu_post.h"
+#include "kernel/gemm/cpu_post.h"
 #include "kernel/dense/cpu_volume.h"
 #include "kernel/cpu_vec.h"
 
@@ -374,6 +374,8 @@ static int run_planes(const struct kernel_call *k, const struct epilogue *post, 
 	if (packed && k->prep->pack->layout[1] > CONV_WINOGRAD)
 		return cpu_winograd(k->ctx, &r.g, (int)(k->prep->pack->layout[1] - CONV_WINOGRAD),
 				    r.x, k->prep->pack->data, r.y, &r.post, e);
+	if (packed && k->prep->pack->layout[1] == CONV_SEEN)
+		return cpu_conv_seen(k->ctx, &r.g, r.x, k->prep->pack->data, r.y, &r.post, e);
 	if (packed) {
 		r.weights = k->prep->pack->data;
 		r.half = k->prep->pack->layout[2] == EL_F16;

@@ -2,11 +2,11 @@
 #ifndef HSDAG_KERNEL_DENSE_CPU_CONV_H
 #define HSDAG_KERNEL_DENSE_CPU_CONV_H
 
-#include "kernel/dense/cpu_post.h"
+#include "kernel/gemm/cpu_post.h"
 #include "kernel/cpu_window.h"
 
 /* How a convolution is computed; what the packed weights' second key says. */
-enum { CONV_PATCHES, CONV_DEPTHWISE, CONV_WHOLE, CONV_WINOGRAD /* + m */ };
+enum { CONV_PATCHES, CONV_DEPTHWISE, CONV_WHOLE, CONV_SEEN, CONV_WINOGRAD /* + m */ };
 /* Weights (groups, cout, k) for CONV_PATCHES, f32, that were not prepared. */
 void cpu_conv_pack(float *dst, const struct tensor *w, int64_t groups, int64_t cout, int64_t k);
 
@@ -22,6 +22,15 @@ bool cpu_is_whole(const struct window *g);
  * (images, channels). */
 int cpu_conv_whole(struct cpu_ctx *c, const struct window *g, const float *x, const void *weights,
 		   bool half, float *y, const struct epilogue *post, struct err *e) MUST_CHECK;
+
+/* Does padding hide so much of the input from the taps that a product for each tap, over the pixels that
+ * see it, is faster?  One task has all that is summed into an element. */
+bool cpu_conv_is_seen(const struct window *g);
+/* Weights in its form: how many floats; all of w. */
+int64_t cpu_conv_seen_floats(const struct window *g);
+void cpu_conv_seen_pack(float *dst, const struct tensor *w, const struct window *g);
+int cpu_conv_seen(struct cpu_ctx *c, const struct window *g, const float *x, const float *weights,
+		  float *y, const struct cpu_post *post, struct err *e) MUST_CHECK;
 
 /* The m with which F(m x m, 3x3) is likely faster than direct sums: 4 or 2; 0: none.  With three
  * spatial dims each tap along the depth counts as channels of its own: cin below is cin kernel[0]. */

@@ -1,7 +1,7 @@
 /* cpu_conv_pack.c - weights of convolutions, packed once for the way in which these are computed:
  * by patches, depthwise, as one product or by minimal filtering. */
 #include "kernel/dense/cpu_conv.h"
-#include "kernel/dense/cpu_gemm.h"
+#include "kernel/gemm/cpu_gemm.h"
 #include "kernel/cpu_vec.h"
 
 #include <string.h>
@@ -13,6 +13,7 @@ struct fill {
 	const struct tensor *w;
 	enum elem elem; /* EL_F16 or EL_F32: of the packed form */
 	int64_t groups, cout, k;
+	const struct window *g;              /* of the weights that are packed */
 	int m;                               /* of minimal filtering */
 	const struct window *whole;          /* when taps are left out: the window of w, ... */
 	const struct window *cropped;        /* ... that of the others, ... */
@@ -64,6 +65,12 @@ static void fill_winograd(void *arg, void *data)
 				  f->w, i * f->cout * f->k, f->cout, cin);
 }
 
+static void fill_seen(void *arg, void *data)
+{
+	const struct fill *f = arg;
+	cpu_conv_seen_pack(data, f->w, f->g);
+}
+
 static void fill_whole(void *arg, void *data)
 {
 	const struct fill *f = arg;
@@ -108,7 +115,7 @@ int prepare_conv(const struct op *op, const struct tensor *in, const struct tens
 	bool whole = cpu_is_whole(&g);
 	cpu_window_fold(&g);
 	struct window all = g;
-	struct fill f = {.w = w, .elem = EL_F32, .groups = g.groups, .cout = g.cout};
+	struct fill f = {.w = w, .g = &g, .elem = EL_F32, .groups = g.groups, .cout = g.cout};
 	bool cropped = !whole && !cpu_is_depthwise(&g) && cpu_window_crop(&g, f.first);
 	f.k = g.cin * g.taps;
 	f.m = cpu_winograd_choose(&g);
@@ -125,6 +132,10 @@ int prepare_conv(const struct op *op, const struct tensor *in, const struct tens
 		floats = (uint64_t)(f.groups *
 				    cpu_winograd_floats(f.m, g.cout, g.cin * g.kernel[0]));
 		fill = fill_winograd;
+	} else if (cpu_conv_is_seen(&g)) {
+		how = CONV_SEEN;
+		floats = (uint64_t)cpu_conv_seen_floats(&g);
+		fill = fill_seen;
 	} else {
 		how = CONV_PATCHES;
 		f.elem = packed_elem(&g, w->elem);

@@ -1,7 +1,7 @@
 /* cpu_conv_whole.c - convolutions whose window is the whole input (squeeze-and-excite blocks,
  * classifiers): one product of images (batch, k) with weights (k, cout). */
 #include "kernel/dense/cpu_conv.h"
-#include "kernel/dense/cpu_product.h"
+#include "kernel/gemm/cpu_product.h"
 
 enum { GRAIN = 1 << 17, FEW_GRAIN = 1 << 15 }; /* multiply-adds of a task; with few images */
 

@@ -1,6 +1,6 @@
 /* cpu_cut.c - see cpu_cut.h. */
 #include "kernel/dense/cpu_cut.h"
-#include "kernel/dense/cpu_gemm.h"
+#include "kernel/gemm/cpu_gemm.h"
 
 enum {
 	TILE_FLOATS = 1 << 17, /* of packed patches: half the second-level cache */

@@ -3,7 +3,7 @@
  * are added where they belong; with few, each result's channel gathers from them. */
 #include "kernel/cpu_vec.h"
 #include "kernel/cpu_window.h"
-#include "kernel/dense/cpu_product.h"
+#include "kernel/gemm/cpu_product.h"
 
 #include <string.h>
 

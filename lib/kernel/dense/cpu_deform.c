@@ -1,6 +1,6 @@
 /* cpu_deform.c - DeformableConvolution-1 and -8: windows whose taps move.  What the taps read at 32
  * positions makes one packed panel, which meets the weights in a product. */
-#include "kernel/dense/cpu_product.h"
+#include "kernel/gemm/cpu_product.h"
 #include "kernel/cpu_vec.h"
 #include "op/slice.h"
 

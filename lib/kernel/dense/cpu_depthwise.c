@@ -11,12 +11,12 @@
 
 enum { GRAIN = 1 << 15, MAX_TAPS = 256 };
 
-/* A convolution of pixels: its window (k, k) with stride s, its result, limits of its values, and
+/* A convolution of pixels: its window (k, k) with stride s, its result, what becomes of it, and
  * floats from row to row of the input. */
 struct pixels {
 	int k, s;
 	int64_t width, height, pitch;
-	float lo, hi;
+	struct gemm_post post; /* its limits, hswish */
 };
 
 #include "kernel/cpu_level.h"
@@ -81,15 +81,22 @@ struct small {
 	bool failed;
 };
 
-/* Worth bringing pixels together: rows would leave much of a vector empty. */
+/* Worth bringing pixels together: rows would leave much of a vector empty, and bringing them costs less
+ * than that. */
+static bool leaves_empty(const struct window *g)
+{
+	int64_t lanes = vector_lanes(), across = (g->out[2] + lanes - 1) / lanes * lanes;
+	return g->in_plane <= SMALL_PLANE &&
+	       (g->out[2] <= SMALL_WIDTH || (g->kernel[2] > 3 && across * 3 >= g->out[2] * 4));
+}
+
 static bool is_small(const struct window *g, const struct cpu_post *post)
 {
 	int64_t k = g->kernel[2], s = g->stride[2];
-	return g->cout == 1 && g->in_plane <= SMALL_PLANE && g->out[2] <= SMALL_WIDTH &&
-	       g->groups >= vector_lanes() && (k == 3 || k == 5 || k == 7) && g->kernel[1] == k &&
-	       (s == 1 || s == 2) && g->stride[1] == s && g->dilation[1] == 1 &&
-	       g->dilation[2] == 1 && g->pad[1] >= 0 && g->pad[2] >= 0 && !post->residual &&
-	       !post->hswish;
+	return g->cout == 1 && leaves_empty(g) && g->groups >= vector_lanes() &&
+	       (k == 3 || k == 5 || k == 7) && g->kernel[1] == k && (s == 1 || s == 2) &&
+	       g->stride[1] == s && g->dilation[1] == 1 && g->dilation[2] == 1 && g->pad[1] >= 0 &&
+	       g->pad[2] >= 0 && !post->residual;
 }
 
 /* The channels of bundle b: weights (taps, lanes) and bias (lanes); *swish of their epilogue. */
@@ -152,8 +159,9 @@ static int depthwise_small(struct small *d, struct err *e)
 			       .s = (int)s,
 			       .width = g->out[2],
 			       .height = g->out[1],
-			       .lo = d->post->simple ? d->post->lo : -INFINITY,
-			       .hi = d->post->simple ? d->post->hi : INFINITY};
+			       .post = {.lo = d->post->simple ? d->post->lo : -INFINITY,
+					.hi = d->post->simple ? d->post->hi : INFINITY,
+					.hswish = d->post->simple && d->post->hswish}};
 	int64_t across = (g->out[2] - 1) * s + k, down = (g->out[1] - 1) * s + k;
 	across = across < g->in[2] + g->pad[2] ? g->in[2] + g->pad[2] : across;
 	down = down < g->in[1] + g->pad[1] ? g->in[1] + g->pad[1] : down;

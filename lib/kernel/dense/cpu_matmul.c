@@ -1,8 +1,8 @@
 /* cpu_matmul.c - MatMul on packed products; constant right-hand sides are packed once: halves
  * stay halves, bf16 and weights in few bits stay what they are. */
 #include "kernel/cpu_epilogue.h"
-#include "kernel/dense/cpu_product.h"
-#include "kernel/dense/cpu_qpanel.h"
+#include "kernel/gemm/cpu_product.h"
+#include "kernel/gemm/cpu_qpanel.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 
 /* Loops below macros are indented as the loops that they are. */
 /* clang-format off */
-#include "kernel/cpu_vecmath.h"
+#include "kernel/gemm/cpu_post_loops.h"
 
 #define UNROLL _Pragma("GCC unroll 16")
 #define INLINE static inline __attribute__((always_inline))
@@ -76,7 +76,7 @@ static void LEVEL(pixels_to_planes)(const float *x, int planes, int64_t n, float
 /* p pixels of a row, taps column by column as in cpu_taps_loops.h.  x: the first pixel of their
  * windows; rows of `pitch` floats; w (k, k). */
 INLINE void LEVEL(pixels)(const int k, const int s, const int p, const float *x, int64_t pitch,
-			  const float *w, VEC bias, VEC lo, VEC hi, float *y)
+			  const float *w, VEC bias, const struct gemm_post *post, float *y)
 {
 	VEC acc[7];
 	UNROLL
@@ -93,21 +93,21 @@ INLINE void LEVEL(pixels)(const int k, const int s, const int p, const float *x,
 		}
 	UNROLL
 	for (int i = 0; i < p; i++)
-		VSTORE(y + i * LEVEL_WIDTH, VMIN(hi, VMAX(lo, VADD(acc[i], bias))));
+		VSTORE(y + i * LEVEL_WIDTH, LEVEL(post_limits)(post, VADD(acc[i], bias)));
 }
 
 INLINE void LEVEL(rows_of_pixels)(const int k, const int s, const struct pixels *d, const float *x,
 				  const float *w, const float *b, float *y)
 {
-	const VEC bias = VLOAD(b), lo = VALL(d->lo), hi = VALL(d->hi);
+	const VEC bias = VLOAD(b);
 	for (int64_t row = 0; row < d->height; row++, x += s * d->pitch) {
 		int64_t i = 0;
 		for (; i + 7 <= d->width; i += 7, y += 7 * LEVEL_WIDTH)
-			LEVEL(pixels)(k, s, 7, x + i * s * LEVEL_WIDTH, d->pitch, w, bias, lo, hi, y);
+			LEVEL(pixels)(k, s, 7, x + i * s * LEVEL_WIDTH, d->pitch, w, bias, &d->post, y);
 		for (; i + 3 <= d->width; i += 3, y += 3 * LEVEL_WIDTH)
-			LEVEL(pixels)(k, s, 3, x + i * s * LEVEL_WIDTH, d->pitch, w, bias, lo, hi, y);
+			LEVEL(pixels)(k, s, 3, x + i * s * LEVEL_WIDTH, d->pitch, w, bias, &d->post, y);
 		for (; i < d->width; i++, y += LEVEL_WIDTH)
-			LEVEL(pixels)(k, s, 1, x + i * s * LEVEL_WIDTH, d->pitch, w, bias, lo, hi, y);
+			LEVEL(pixels)(k, s, 1, x + i * s * LEVEL_WIDTH, d->pitch, w, bias, &d->post, y);
 	}
 }
 

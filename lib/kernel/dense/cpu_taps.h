@@ -9,7 +9,7 @@
 #ifndef HSDAG_KERNEL_DENSE_CPU_TAPS_H
 #define HSDAG_KERNEL_DENSE_CPU_TAPS_H
 
-#include "kernel/dense/cpu_gemm.h"
+#include "kernel/gemm/cpu_gemm.h"
 #include "kernel/dense/cpu_phase.h"
 
 enum { TAPS_ACROSS = 7 }; /* the widest window that goes by rows */

@@ -2,7 +2,7 @@
 
 /* Loops below macros are indented as the loops that they are. */
 /* clang-format off */
-#include "kernel/dense/cpu_post_loops.h"
+#include "kernel/gemm/cpu_post_loops.h"
 
 #define UNROLL _Pragma("GCC unroll 24")
 #define INLINE static inline __attribute__((always_inline))

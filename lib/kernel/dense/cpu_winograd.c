@@ -17,8 +17,8 @@
  * Barabasz et al., "Error Analysis and Improving the Accuracy of Winograd Convolution for Deep
  * Neural Networks", ACM TOMS 46(4), 2020 (choice of points). */
 #include "kernel/dense/cpu_conv.h"
-#include "kernel/dense/cpu_gemm.h"
-#include "kernel/dense/cpu_post.h"
+#include "kernel/gemm/cpu_gemm.h"
+#include "kernel/gemm/cpu_post.h"
 #include "kernel/cpu_vec.h"
 
 #include <string.h>

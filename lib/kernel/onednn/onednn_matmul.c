@@ -2,7 +2,7 @@
  * With one matrix on the right the rows of the left are shared out between threads, in pieces
  * whose sums still lie in a cache when the epilogue runs over them; otherwise whole matrices are. */
 #include "kernel/cpu_epilogue.h"
-#include "kernel/dense/cpu_product.h"
+#include "kernel/gemm/cpu_product.h"
 #include "kernel/onednn/onednn_api.h"
 #include "kernel/onednn/onednn_layout.h"
 

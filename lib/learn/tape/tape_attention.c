@@ -12,6 +12,7 @@
 enum { Q, KEYS, VALUES, V };
 
 enum { KEPT = 4 << 20 };                 /* floats of weights that are kept of a call */
+enum { BACK = 1 << 18 };                 /* gradients of scores that are made at once */
 enum { AT_ONCE = 16 * TAPE_BLOCK_ROWS }; /* rows whose weights are made, where they are not kept */
 
 struct attended {
@@ -59,13 +60,9 @@ struct attend_job {
 /* p (m) = the softmax of the scores of one row.  Returns the logarithm of their sum. */
 static float softmax(float *p, size_t m)
 {
-	float top = -INFINITY;
-	double sum = 0;
-	for (size_t k = 0; k < m; k++)
-		top = p[k] > top ? p[k] : top;
+	float top = scores_largest(p, m);
 	kern_exp(p, p, 1, top, m);
-	for (size_t k = 0; k < m; k++)
-		sum += p[k];
+	double sum = kern_sum(p, m);
 	float inverse = (float)(1 / sum);
 	for (size_t k = 0; k < m; k++)
 		p[k] *= inverse;
@@ -101,8 +98,9 @@ struct attend_back {
 	float *ukeys, *wd;    /* (m,h), (h): see struct scores_back */
 	double sum_d;
 	float *gq;      /* NULL: not wanted */
-	float *eq, *uq; /* (QUERIES,h) scratch */
+	float *eq, *uq; /* (block,h) scratch */
 	float *p, *d;   /* (block,m) scratch */
+	float *lanes;   /* (2,m,SCORES_LANES) scratch */
 };
 
 /* The weights of rows [row, row + n), kept or made again. */
@@ -130,20 +128,17 @@ static void score_gradients(struct attend_back *b, const float *weights, size_t 
 	for (size_t i = 0; i < n; i++) {
 		const float *p = weights + i * m;
 		float *d = b->d + i * m, gy = kern_dot(g + i * a, y->v + (row + i) * a, a);
-		for (size_t k = 0; k < m; k++) {
+		for (size_t k = 0; k < m; k++)
 			d[k] = p[k] * (d[k] - gy);
-			b->sum_d += d[k];
-		}
+		b->sum_d += kern_sum(d, m);
 	}
-	for (size_t i = 0; i < n; i += QUERIES) {
-		size_t some = n - i < QUERIES ? n - i : QUERIES, at = (row + i) * h;
-		kern_exp(b->eq, b->o->x[Q]->v + at, 2, 0, some * h);
-		kern_scores_back(&(struct scores_back){
-			b->eq, b->to->ekeys, b->d + i * m, b->uq, b->ukeys, b->wd, some, m, h,
-			scores_bounded(b->eq, some * h, b->to->most_ekey)});
-		for (size_t j = 0; b->gq && j < some * h; j++)
-			b->gq[at + j] += 4 * v->v[j % h] * b->uq[j];
-	}
+	kern_exp(b->eq, b->o->x[Q]->v + row * h, 2, 0, n * h);
+	kern_scores_back(&(struct scores_back){b->eq, b->to->ekeys, b->d, b->uq, b->ukeys, b->wd, n,
+					       m, h, scores_bounded(b->eq, n * h, b->to->most_ekey),
+					       b->lanes});
+	for (size_t i = 0; b->gq && i < n; i++)
+		for (size_t j = 0; j < h; j++)
+			b->gq[(row + i) * h + j] += 4 * v->v[j] * b->uq[i * h + j];
 }
 
 static void attend_back(struct tape *t, struct tape_op *o)
@@ -151,8 +146,10 @@ static void attend_back(struct tape *t, struct tape_op *o)
 	const struct attended *to = o->index[0];
 	const struct mat *keys = to->keys, *values = to->values, *v = o->x[V];
 	size_t m = keys->rows, h = keys->cols, a = values->cols;
-	size_t block = o->y->rows < TAPE_BLOCK_ROWS ? o->y->rows : TAPE_BLOCK_ROWS;
-	size_t n_sums = (m + 1) * h, n_rest = n_sums + 2 * QUERIES * h + 2 * block * m;
+	size_t most = BACK / m < TAPE_BLOCK_ROWS ? TAPE_BLOCK_ROWS : BACK / m;
+	size_t block = o->y->rows < most ? o->y->rows : most;
+	size_t n_sums = (m + 1) * h, n_lanes = 2 * m * SCORES_LANES;
+	size_t n_rest = n_sums + 2 * block * (h + m) + n_lanes;
 	size_t n_across = packed_floats(a, m), n_outer = product_outer_floats(o->y->rows, a);
 	float *sums = tape_buf(t, n_rest), *across = tape_buf(t, n_across);
 	float *outer = tape_buf(t, n_outer);
@@ -164,9 +161,10 @@ static void attend_back(struct tape *t, struct tape_op *o)
 				.wd = sums + m * h,
 				.gq = tape_grad_add(t, o->x[Q]),
 				.eq = sums + n_sums,
-				.uq = sums + n_sums + QUERIES * h,
-				.p = sums + n_sums + 2 * QUERIES * h,
-				.d = sums + n_sums + 2 * QUERIES * h + block * m};
+				.uq = sums + n_sums + block * h,
+				.p = sums + n_sums + 2 * block * h,
+				.d = sums + n_sums + block * (2 * h + m),
+				.lanes = sums + n_sums + 2 * block * (h + m)};
 	float *gvalues = tape_grad_add(t, o->x[VALUES]);
 	for (size_t row = 0; row < o->y->rows; row += block) {
 		size_t n = o->y->rows - row < block ? o->y->rows - row : block;

@@ -49,21 +49,13 @@ void kern_norm_back(float *g, float *ggain, float *gbias, const float *xhat, con
 void kern_gather_sum(float *y, const float *x, const uint32_t *adj, const float *weight,
 		     size_t n_edges, size_t n);
 
-/* ---- sequences (tape_kernel_seq.c) ---- */
+/* ---- tanh, exp, sums (tape_kernel_seq.c) ---- */
 
 /* y (n) = tanh(x), within 4e-7 */
 void kern_tanh(float *y, const float *x, size_t n);
 
-/* An LSTM cell.  The sums of input, forget, cell and output gate are x + more, both (4,n), more NULL:
- * 0.  gates (4,n), which may be x, becomes i, f, g, o = sigmoid, sigmoid(. + 1), tanh, sigmoid of
- * them.  c = i g + f c_before, h = o tanh(c), both (n).  c_before NULL: 0. */
-void kern_lstm(float *gates, const float *x, const float *more, const float *c_before, float *h,
-	       float *c, size_t n);
-
-/* Its derivative: pre (4,n) = the gradient of the sums, from dh, dc (n) and what kern_lstm left in
- * gates; dc becomes the gradient of c_before. */
-void kern_lstm_back(float *pre, float *dc, const float *dh, const float *gates,
-		    const float *c_before, const float *c, size_t n);
+/* Sum of x (n), in double precision. */
+double kern_sum(const float *x, size_t n);
 
 /* y (n) = exp(factor * x - shift), of what lies within +-80, else that of +-80 */
 void kern_exp(float *y, const float *x, float factor, float shift, size_t n);

@@ -1,6 +1,5 @@
-/* tape_kernel_seq.c - inner loops of sequences: sigmoid, tanh, exp, the LSTM cell. */
+/* tape_kernel_seq.c - tanh, exp and sums of many numbers. */
 #include "learn/tape/tape_kernel.h"
-#include "learn/tape/tape_lanes.h"
 #include "base/simd.h"
 
 #include <stdint.h>
@@ -29,112 +28,11 @@ INLINE float tanh_of(float x)
 	return x * p / q;
 }
 
-INLINE float sigmoid_of(float x)
-{
-	return 0.5f + 0.5f * tanh_of(0.5f * x);
-}
-
 VECTOR_CLONES
 void kern_tanh(float *y, const float *x, size_t n)
 {
 	for (size_t j = 0; j < n; j++)
 		y[j] = tanh_of(x[j]);
-}
-
-/* Vectors are passed to functions that are inlined always: no call depends on how. */
-#pragma GCC diagnostic ignored "-Wpsabi"
-
-/* ---- the LSTM cell ----
- *
- * Sixteen columns at a time in vectors of their own: pointers into one array keep the compiler from
- * finding them itself. */
-
-INLINE vec tanh_lanes(vec x)
-{
-	vec y;
-	for (size_t l = 0; l < L; l++)
-		y[l] = tanh_of(x[l]);
-	return y;
-}
-
-INLINE vec sigmoid_lanes(vec x)
-{
-	vec y;
-	for (size_t l = 0; l < L; l++)
-		y[l] = sigmoid_of(x[l]);
-	return y;
-}
-
-/* The first n of L floats; the others are 0. */
-INLINE vec load_some(const float *p, size_t n)
-{
-	vec v = {0};
-	if (n == L)
-		v = IN(p);
-	else
-		memcpy(&v, p, n * sizeof *p);
-	return v;
-}
-
-INLINE void store_some(float *p, vec v, size_t n)
-{
-	if (n == L)
-		AT(p) = v;
-	else
-		memcpy(p, &v, n * sizeof *p);
-}
-
-/* The sums of one gate: x (n) and what is `at` behind more, which may be NULL. */
-INLINE vec gate_sum(const float *x, const float *more, size_t at, size_t some)
-{
-	vec v = load_some(x + at, some);
-	if (more)
-		v += load_some(more + at, some);
-	return v;
-}
-
-VECTOR_CLONES
-void kern_lstm(float *gates, const float *x, const float *more, const float *c_before, float *h,
-	       float *c, size_t n)
-{
-	for (size_t j = 0; j < n; j += L) {
-		size_t some = n - j < L ? n - j : L;
-		vec in = sigmoid_lanes(gate_sum(x, more, j, some));
-		vec forget = sigmoid_lanes(gate_sum(x, more, n + j, some) + 1);
-		vec cell = tanh_lanes(gate_sum(x, more, 2 * n + j, some));
-		vec out = sigmoid_lanes(gate_sum(x, more, 3 * n + j, some));
-		vec now = in * cell;
-		if (c_before)
-			now += forget * load_some(c_before + j, some);
-		store_some(gates + j, in, some);
-		store_some(gates + n + j, forget, some);
-		store_some(gates + 2 * n + j, cell, some);
-		store_some(gates + 3 * n + j, out, some);
-		store_some(c + j, now, some);
-		store_some(h + j, out * tanh_lanes(now), some);
-	}
-}
-
-VECTOR_CLONES
-void kern_lstm_back(float *pre, float *dc, const float *dh, const float *gates,
-		    const float *c_before, const float *c, size_t n)
-{
-	for (size_t j = 0; j < n; j += L) {
-		size_t some = n - j < L ? n - j : L;
-		vec in = load_some(gates + j, some), forget = load_some(gates + n + j, some);
-		vec cell = load_some(gates + 2 * n + j, some);
-		vec out = load_some(gates + 3 * n + j, some);
-		vec t = tanh_lanes(load_some(c + j, some)), g = load_some(dh + j, some);
-		vec d = load_some(dc + j, some) + g * out * (1 - t * t);
-		vec before = {0};
-		if (c_before)
-			before = load_some(c_before + j, some);
-		store_some(pre + j, d * cell * in * (1 - in), some);
-		store_some(pre + n + j, d * before * forget * (1 - forget), some);
-		store_some(pre + 2 * n + j, d * in * (1 - cell * cell), some);
-		store_some(pre + 3 * n + j, g * t * out * (1 - out), some);
-		store_some(dc + j, d * forget, some);
-	}
 }
 
 /* exp(x), |x| < 87, within two units of the last place: 2^k exp(r), |r| < log(2) / 2. */
@@ -169,4 +67,20 @@ void kern_exp(float *y, const float *x, float factor, float shift, size_t n)
 		a = a < -most ? -most : a;
 		y[j] = exp_of(a);
 	}
+}
+
+VECTOR_CLONES
+double kern_sum(const float *x, size_t n)
+{
+	enum { LANES = 8 };
+	double lane[LANES] = {0}, sum = 0;
+	size_t j = 0;
+	for (; j + LANES <= n; j += LANES)
+		for (size_t l = 0; l < LANES; l++)
+			lane[l] += x[j + l];
+	for (size_t l = 0; l < LANES; l++)
+		sum += lane[l];
+	for (; j < n; j++)
+		sum += x[j];
+	return sum;
 }

@@ -2,6 +2,7 @@
  * back, and one product for the gradient of the weights. */
 #include "learn/tape/tape_op.h"
 #include "learn/tape/tape_kernel.h"
+#include "learn/tape/tape_lstm_cell.h"
 
 #include <assert.h>
 #include <string.h>
@@ -96,10 +97,14 @@ static void walk(const struct lstm *l, const struct packed *w, float *y, float *
 		for (size_t b = 0; b < p.n; b++) {
 			const float *state = state_before(l, &p, y, b);
 			float *yb = y + (p.row + b) * 2 * h;
-			kern_lstm(gates + (keep ? p.row + b : b) * 4 * h,
-				  l->o->x[X]->v + (p.row + b) * 4 * h,
-				  state ? sum + b * 4 * h : NULL, state ? state + h : NULL, yb,
-				  yb + h, h);
+			kern_lstm(
+				&(struct lstm_cell){.gates = gates + (keep ? p.row + b : b) * 4 * h,
+						    .x = l->o->x[X]->v + (p.row + b) * 4 * h,
+						    .more = state ? sum + b * 4 * h : NULL,
+						    .c_before = state ? state + h : NULL,
+						    .h = yb,
+						    .c = yb + h,
+						    .n = h});
 		}
 	}
 }
@@ -117,11 +122,16 @@ static void walk_back(const struct lstm *l, const struct packed *wt, float *pre,
 		for (size_t b = 0; b < p.n; b++) {
 			const float *state = state_before(l, &p, y, b);
 			size_t at = (p.row + b) * 2 * h;
-			kern_add(dh + b * h, gy + at, h);
-			kern_add(dc + b * h, gy + at + h, h);
-			kern_lstm_back(pre + (p.row + b) * 4 * h, dc + b * h, dh + b * h,
-				       l->o->saved[0] + (p.row + b) * 4 * h,
-				       state ? state + h : NULL, y + at + h, h);
+			kern_lstm_back(&(struct lstm_cell_back){
+				.pre = pre + (p.row + b) * 4 * h,
+				.dc = dc + b * h,
+				.dh = dh + b * h,
+				.gh = gy + at,
+				.gc = gy + at + h,
+				.gates = l->o->saved[0] + (p.row + b) * 4 * h,
+				.c_before = state ? state + h : NULL,
+				.c = y + at + h,
+				.n = h});
 		}
 		multiply(dh, pre + p.row * 4 * h, with_state, 4 * h, wt);
 	}

@@ -1,8 +1,8 @@
 /* tape_product.c - the blocks of a product: some rows of the left side are packed at a time, and
  * pass by the panels of the right side, which was packed before. */
 #include "learn/tape/tape_product.h"
-#include "kernel/dense/cpu_product.h"
-#include "kernel/dense/cpu_thin.h"
+#include "kernel/gemm/cpu_product.h"
+#include "kernel/gemm/cpu_thin.h"
 
 #include <assert.h>
 #include <string.h>

@@ -27,6 +27,8 @@ struct scores {
 };
 void kern_scores(const struct scores *s);
 
+enum { SCORES_LANES = 16 }; /* most columns that are taken together */
+
 /* Its derivative for `rows` queries, where d (rows,m) is the gradient of the scores:
  *
  *   uq_qj = sum over i of d_qi w_qij (1 - w_qij),   ukeys_ij += sum over q of d_qi w_qij (1 - w_qij),
@@ -38,6 +40,7 @@ struct scores_back {
 	float *uq, *ukeys, *wd; /* (rows,n), (m,n), (n) */
 	size_t rows, m, n;
 	bool bounded;
+	float *scratch; /* (2, m, SCORES_LANES) */
 };
 void kern_scores_back(const struct scores_back *r);
 

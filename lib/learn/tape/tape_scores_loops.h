@@ -6,19 +6,9 @@
 /* clang-format off */
 #define UNROLL _Pragma("GCC unroll 8")
 #define INLINE static inline __attribute__((always_inline))
+#include "learn/tape/tape_vec_loops.h"
 enum { LEVEL(FOUR) = 4 * LEVEL_WIDTH };
 enum { LEVEL(AHEAD) = 8 }; /* keys */
-
-/* 1 / x within two units of the last place, 0 < x < 1e37 */
-INLINE VEC LEVEL(inverse)(VEC x)
-{
-#if LEVEL_WIDTH == 16
-	VEC r = _mm512_rcp14_ps(x);
-	return _mm512_fmadd_ps(r, _mm512_fnmadd_ps(x, r, VALL(1.0f)), r);
-#else
-	return VALL(1.0f) / x;
-#endif
-}
 
 INLINE float LEVEL(lane_sum)(VEC x)
 {
@@ -73,53 +63,79 @@ INLINE VEC LEVEL(add_part)(VEC sum, const float *e, const float *k, const float 
 	return VFMA(VFMA(x, cd, VMUL(y, ab)), LEVEL(inverse)(VMUL(ab, cd)), sum);
 }
 
-/* Scores of QUERIES queries and KEYS keys, first ones at q and k. */
+/* sum (4) = lane_sum of each of v (4), with the same bits. */
+INLINE void LEVEL(lane_sums)(float *sum, const VEC *v)
+{
+#if LEVEL_WIDTH == 16
+	__m128 x[4];
+	UNROLL
+	for (int i = 0; i < 4; i++) {
+		__m256 half = _mm256_add_ps(_mm512_castps512_ps256(v[i]),
+					    _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(v[i]), 1)));
+		x[i] = _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1));
+	}
+	__m128 a = _mm_add_ps(_mm_unpacklo_ps(x[0], x[1]), _mm_unpackhi_ps(x[0], x[1]));
+	__m128 b = _mm_add_ps(_mm_unpacklo_ps(x[2], x[3]), _mm_unpackhi_ps(x[2], x[3]));
+	_mm_storeu_ps(sum, _mm_add_ps(_mm_movelh_ps(a, b), _mm_movehl_ps(b, a)));
+#else
+	for (int i = 0; i < 4; i++)
+		sum[i] = LEVEL(lane_sum)(v[i]);
+#endif
+}
+
+/* Scores of QUERIES queries and KEYS keys, first ones at q and k.  Their product is 1 or a multiple of 4. */
 INLINE void LEVEL(scores_of)(const struct scores *s, size_t q, size_t k, float all,
 			     const int QUERIES, const int KEYS, const bool bounded)
 {
-	VEC sum[2][4];
+	VEC sum[8];
+	float lanes[8];
 	size_t j = 0, n = s->n;
 	const float *e = s->eq + q * n, *key = s->ekeys + k * n;
 	UNROLL
-	for (int a = 0; a < QUERIES; a++)
-		UNROLL
-		for (int b = 0; b < KEYS; b++)
-			sum[a][b] = VALL(0.0f);
+	for (int i = 0; i < QUERIES * KEYS; i++)
+		sum[i] = VALL(0.0f);
 	for (; j + LEVEL(FOUR) <= n; j += LEVEL(FOUR)) {
 		UNROLL
 		for (int b = 0; b < 4 * KEYS; b++) /* the keys are read once in a walk: from far away */
 			__builtin_prefetch(key + n * LEVEL(AHEAD) + (size_t)(b / 4) * n + j + b % 4 * LEVEL_WIDTH);
 		UNROLL
-		for (int a = 0; a < QUERIES; a++)
-			UNROLL
-			for (int b = 0; b < KEYS; b++)
-				sum[a][b] = LEVEL(add_part)(sum[a][b], e + (size_t)a * n + j,
-							    key + (size_t)b * n + j, s->v + j,
-							    bounded);
+		for (int i = 0; i < QUERIES * KEYS; i++)
+			sum[i] = LEVEL(add_part)(sum[i], e + (size_t)(i / KEYS) * n + j,
+						 key + (size_t)(i % KEYS) * n + j, s->v + j, bounded);
 	}
-	for (int a = 0; a < QUERIES; a++)
-		for (int b = 0; b < KEYS; b++) {
-			if (j < n) { /* the last columns, and zeros */
-				float pe[LEVEL(FOUR)] = {0}, pk[LEVEL(FOUR)] = {0},
-				      pv[LEVEL(FOUR)] = {0};
-				memcpy(pe, e + (size_t)a * n + j, (n - j) * sizeof *pe);
-				memcpy(pk, key + (size_t)b * n + j, (n - j) * sizeof *pk);
-				memcpy(pv, s->v + j, (n - j) * sizeof *pv);
-				sum[a][b] = LEVEL(add_part)(sum[a][b], pe, pk, pv, bounded);
-			}
-			s->score[(q + (size_t)a) * s->m + k + (size_t)b] =
-				all - 2 * LEVEL(lane_sum)(sum[a][b]);
-		}
+	for (int i = 0; j < n && i < QUERIES * KEYS; i++) { /* the last columns, and zeros */
+		float pe[LEVEL(FOUR)] = {0}, pk[LEVEL(FOUR)] = {0}, pv[LEVEL(FOUR)] = {0};
+		memcpy(pe, e + (size_t)(i / KEYS) * n + j, (n - j) * sizeof *pe);
+		memcpy(pk, key + (size_t)(i % KEYS) * n + j, (n - j) * sizeof *pk);
+		memcpy(pv, s->v + j, (n - j) * sizeof *pv);
+		sum[i] = LEVEL(add_part)(sum[i], pe, pk, pv, bounded);
+	}
+	if (QUERIES * KEYS == 1)
+		lanes[0] = LEVEL(lane_sum)(sum[0]);
+	else
+		UNROLL
+		for (int i = 0; i < QUERIES * KEYS; i += 4)
+			LEVEL(lane_sums)(lanes + i, sum + i);
+	UNROLL
+	for (int i = 0; i < QUERIES * KEYS; i++)
+		s->score[(q + (size_t)(i / KEYS)) * s->m + k + (size_t)(i % KEYS)] = all - 2 * lanes[i];
 }
 
 INLINE void LEVEL(scores_all)(const struct scores *s, float all, const bool bounded)
 {
 	size_t q = 0, k;
+	for (; q + 4 <= s->rows; q += 4) {
+		for (k = 0; k + 2 <= s->m; k += 2)
+			LEVEL(scores_of)(s, q, k, all, 4, 2, bounded);
+		for (; k < s->m; k++)
+			LEVEL(scores_of)(s, q, k, all, 4, 1, bounded);
+	}
 	for (; q + 2 <= s->rows; q += 2) {
 		for (k = 0; k + 2 <= s->m; k += 2)
 			LEVEL(scores_of)(s, q, k, all, 2, 2, bounded);
 		for (; k < s->m; k++)
-			LEVEL(scores_of)(s, q, k, all, 2, 1, bounded);
+			for (size_t i = 0; i < 2; i++)
+				LEVEL(scores_of)(s, q + i, k, all, 1, 1, bounded);
 	}
 	for (; q < s->rows; q++) {
 		for (k = 0; k + 4 <= s->m; k += 4)
@@ -142,13 +158,13 @@ static void LEVEL(scores)(const struct scores *s)
 
 /* ---- back ---- */
 
-/* w = 1 / match of four */
-INLINE void LEVEL(weights_of_four)(VEC w[4], const VEC e[4], const VEC k[4], const bool bounded)
+/* w = 1 / match of key k and four queries */
+INLINE void LEVEL(weights_of_four)(VEC w[4], const VEC e[4], VEC k, const bool bounded)
 {
 	VEC m[4];
 	UNROLL
 	for (int i = 0; i < 4; i++)
-		m[i] = LEVEL(match)(e[i], k[i], bounded);
+		m[i] = LEVEL(match)(e[i], k, bounded);
 	VEC ab = VMUL(m[0], m[1]), cd = VMUL(m[2], m[3]), r = LEVEL(inverse)(VMUL(ab, cd));
 	VEC iab = VMUL(cd, r), icd = VMUL(ab, r);
 	w[0] = VMUL(m[1], iab);
@@ -157,106 +173,71 @@ INLINE void LEVEL(weights_of_four)(VEC w[4], const VEC e[4], const VEC k[4], con
 	w[3] = VMUL(m[2], icd);
 }
 
-/* QUERIES queries from q on and COLUMNS vectors of columns, four together; columns of the arrays at
- * e, k, uk, uq and wd are e_ld, k_ld apart from row to row.  Sums over the keys stay in registers. */
-struct LEVEL(block) {
-	const float *e, *k, *d;
-	float *uk, *uq, *wd;
-	size_t e_ld, k_ld, m;
-};
-
-INLINE void LEVEL(block_back)(const struct LEVEL(block) *r, const int QUERIES, const int COLUMNS,
-			      const bool bounded)
+/* QUERIES <= 4 queries from q on, `some` columns from j on, of which ek and uk (m, LEVEL_WIDTH) are those of
+ * the keys.  Returns sums for wd. */
+INLINE VEC LEVEL(block_back)(const struct scores_back *r, size_t q, size_t j, size_t some,
+			     const float *ek, float *uk, const int QUERIES, const bool bounded)
 {
-	VEC e[4], uq[4], wd[4], w[4];
-	UNROLL
-	for (int i = 0; i < 4; i++) {
-		e[i] = VLOAD(r->e + (size_t)(i / COLUMNS) * r->e_ld + i % COLUMNS * LEVEL_WIDTH);
-		uq[i] = VALL(0.0f);
-		wd[i] = VALL(0.0f);
-	}
-	for (size_t key = 0; key < r->m; key++) {
-		const float *k = r->k + key * r->k_ld;
-		float *uk = r->uk + key * r->k_ld;
-		VEC x[4], g[2], u[4];
-		UNROLL
-		for (int i = 0; i < COLUMNS; i++) {
-			u[i] = VLOAD(uk + i * LEVEL_WIDTH);
-			x[i] = VLOAD(k + i * LEVEL_WIDTH);
-		}
-		UNROLL
-		for (int i = COLUMNS; i < 4; i++)
-			x[i] = x[i % COLUMNS];
-		UNROLL
-		for (int i = 0; i < QUERIES; i++)
-			g[i] = VALL(r->d[(size_t)i * r->m + key]);
-		LEVEL(weights_of_four)(w, e, x, bounded);
-		UNROLL
-		for (int i = 0; i < 4; i++) {
-			VEC gw = VMUL(g[i / COLUMNS], w[i]), s = VSUB(gw, VMUL(gw, w[i]));
-			wd[i % COLUMNS] = VADD(wd[i % COLUMNS], gw);
-			uq[i] = VADD(uq[i], s);
-			u[i % COLUMNS] = VADD(u[i % COLUMNS], s);
-		}
-		UNROLL
-		for (int i = 0; i < COLUMNS; i++)
-			VSTORE(uk + i * LEVEL_WIDTH, u[i]);
-	}
+	VEC e[4], uq[4], w[4], wd[2] = {VALL(0.0f), VALL(0.0f)};
+	const size_t m = r->m;
+	const float *d[4];
 	UNROLL
 	for (int i = 0; i < 4; i++)
-		VSTORE(r->uq + (size_t)(i / COLUMNS) * r->e_ld + i % COLUMNS * LEVEL_WIDTH, uq[i]);
+		d[i] = r->d + (q + (size_t)(i < QUERIES ? i : 0)) * m;
 	UNROLL
-	for (int i = 0; i < COLUMNS; i++)
-		VSTORE(r->wd + i * LEVEL_WIDTH, VADD(VLOAD(r->wd + i * LEVEL_WIDTH), wd[i]));
-}
-
-/* The columns that make no whole block, one after another. */
-INLINE void LEVEL(column_back)(const struct scores_back *r, size_t q, size_t j)
-{
-	float uq = 0;
-	for (size_t i = 0; i < r->m; i++) {
-		float x = 1 + r->eq[q * r->n + j] * r->ekeys[i * r->n + j];
-		float w = 1 / (x > SCORES_MOST ? SCORES_MOST : x), g = r->d[q * r->m + i] * w;
-		r->wd[j] += g;
-		uq += g - g * w;
-		r->ukeys[i * r->n + j] += g - g * w;
+	for (int i = 0; i < 4; i++) {
+		e[i] = i < QUERIES ? LEVEL(load_some)(r->eq + (q + (size_t)i) * r->n + j, some) : VALL(0.0f);
+		uq[i] = VALL(0.0f);
 	}
-	r->uq[q * r->n + j] = uq;
-}
-
-INLINE void LEVEL(rows_back)(const struct scores_back *r, size_t q, const int QUERIES,
-			     const bool bounded)
-{
-	const int COLUMNS = 4 / QUERIES;
-	const size_t step = (size_t)COLUMNS * LEVEL_WIDTH;
-	size_t j = 0;
-	for (; j + step <= r->n; j += step) {
-		const struct LEVEL(block) b = {.e = r->eq + q * r->n + j, .k = r->ekeys + j,
-					       .d = r->d + q * r->m, .uk = r->ukeys + j,
-					       .uq = r->uq + q * r->n + j, .wd = r->wd + j,
-					       .e_ld = r->n, .k_ld = r->n, .m = r->m};
-		LEVEL(block_back)(&b, QUERIES, COLUMNS, bounded);
+	for (size_t key = 0; key < m; key++) {
+		VEC u = VLOAD(uk + key * LEVEL_WIDTH);
+		LEVEL(weights_of_four)(w, e, VLOAD(ek + key * LEVEL_WIDTH), bounded);
+		UNROLL
+		for (int i = 0; i < QUERIES; i++) {
+			VEC g = VALL(d[i][key]);
+			VEC part = VFNMA(w[i], w[i], w[i]); /* w (1 - w) */
+			wd[i % 2] = VFMA(g, w[i], wd[i % 2]);
+			uq[i] = VFMA(g, part, uq[i]);
+			u = VFMA(g, part, u);
+		}
+		VSTORE(uk + key * LEVEL_WIDTH, u);
 	}
-	for (; j < r->n; j++)
-		for (int i = 0; i < QUERIES; i++)
-			LEVEL(column_back)(r, q + (size_t)i, j);
+	UNROLL
+	for (int i = 0; i < QUERIES; i++)
+		LEVEL(store_some)(r->uq + (q + (size_t)i) * r->n + j, uq[i], some);
+	return VADD(wd[0], wd[1]);
 }
 
-INLINE void LEVEL(back_all)(const struct scores_back *r, const bool bounded)
+/* A vector of columns of all queries and keys: the keys' fit the first cache. */
+INLINE void LEVEL(columns_back)(const struct scores_back *r, size_t j, size_t some, const bool bounded)
 {
+	float *ek = r->scratch, *uk = ek + r->m * LEVEL_WIDTH;
+	VEC wd = LEVEL(load_some)(r->wd + j, some);
 	size_t q = 0;
+	for (size_t i = 0; i < r->m; i++) {
+		VSTORE(ek + i * LEVEL_WIDTH, LEVEL(load_some)(r->ekeys + i * r->n + j, some));
+		VSTORE(uk + i * LEVEL_WIDTH, LEVEL(load_some)(r->ukeys + i * r->n + j, some));
+	}
+	for (; q + 4 <= r->rows; q += 4)
+		wd = VADD(wd, LEVEL(block_back)(r, q, j, some, ek, uk, 4, bounded));
 	for (; q + 2 <= r->rows; q += 2)
-		LEVEL(rows_back)(r, q, 2, bounded);
+		wd = VADD(wd, LEVEL(block_back)(r, q, j, some, ek, uk, 2, bounded));
 	for (; q < r->rows; q++)
-		LEVEL(rows_back)(r, q, 1, bounded);
+		wd = VADD(wd, LEVEL(block_back)(r, q, j, some, ek, uk, 1, bounded));
+	for (size_t i = 0; i < r->m; i++)
+		LEVEL(store_some)(r->ukeys + i * r->n + j, VLOAD(uk + i * LEVEL_WIDTH), some);
+	LEVEL(store_some)(r->wd + j, wd, some);
 }
 
 static void LEVEL(scores_back)(const struct scores_back *r)
 {
-	if (r->bounded)
-		LEVEL(back_all)(r, true);
-	else
-		LEVEL(back_all)(r, false);
+	for (size_t j = 0; j < r->n; j += LEVEL_WIDTH) {
+		size_t some = r->n - j < LEVEL_WIDTH ? r->n - j : LEVEL_WIDTH;
+		if (r->bounded)
+			LEVEL(columns_back)(r, j, some, true);
+		else
+			LEVEL(columns_back)(r, j, some, false);
+	}
 }
 
 #undef UNROLL

@@ -7,14 +7,17 @@
  * which no drift of the machine and no unit of time changes. */
 static double reward_of(const struct recipe *recipe, const struct outcome *u)
 {
+	const double most = 1e18,
+		     tick_s = 1e-9; /* rewards, their squares and gradients stay finite */
 	double ratio = u->ref_value > 0 ? u->value / u->ref_value : u->value;
+	ratio = fmax(1 / most, fmin(most, ratio));
 	if (recipe->log_reward)
 		return -log(ratio);
 	if (recipe->sqrt_reward)
 		return -sqrt(ratio);
 	if (recipe->time_reward)
 		return -ratio;
-	return u->ok ? 1 / u->value : 0;
+	return u->ok ? 1 / fmax(tick_s, u->value) : 0;
 }
 
 /* Is the worst reward not 0? */

@@ -116,8 +116,8 @@ static int set_outcome(const struct run_rec *u, struct outcome *x, struct err *e
 			      .clock_s = u->clock_s};
 	if (u->reason)
 		return 0;
-	if (!(u->lat_s > 0) || u->ref_s < 0)
-		return err_set(e, ST_INPUT, "a latency that is not positive");
+	if (!(u->lat_s >= 0) || u->ref_s < 0)
+		return err_set(e, ST_INPUT, "a latency below 0");
 	x->noisy = u->lo_s < u->hi_s;
 	x->lat_s = x->value = fmax(u->lat_s, RUN_LEAST_S);
 	x->ref_s = x->ref_value = u->ref_s > 0 ? fmax(u->ref_s, RUN_LEAST_S) : u->ref_s;

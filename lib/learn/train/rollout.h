@@ -15,9 +15,9 @@
 /* Most that a replayed log-probability may differ from the recorded one. */
 #define REPLAY_TOLERANCE 1e-4
 
-/* What is shorter counts as this, a tick of the finest clock: an empty model takes hardly
- * any time, and rewards and ratios of it must stay finite. */
-#define RUN_LEAST_S 1e-9
+/* What is shorter counts as this: an empty model takes no time, and ratios must stay finite.  Cost graphs have
+ * any unit of time. */
+#define RUN_LEAST_S 1e-200
 
 /* What a run gave. */
 struct outcome {

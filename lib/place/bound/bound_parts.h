@@ -18,7 +18,8 @@ struct bound_view {
 	/* (units,k) with all that neighbours could add (savings below 0) and nothing saved */
 	double *unit_most_s;
 	uint64_t *limit; /* (k) bytes; UINT64_MAX: not limited */
-	/* What load_s leaves for others: shares of devices, sum 1, without regard to memory. */
+	/* What load_s leaves for others: shares of devices, sum 1, without regard to memory; where devices take turns
+	 * the sums of bound_turns.c, which may be more. */
 	double *share; /* (k) */
 };
 

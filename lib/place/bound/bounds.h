@@ -9,6 +9,7 @@
 /* clang-format off */
 #define LOWER_BOUNDS(X) \
 	X(load) \
+	X(turns) \
 	X(path) \
 	X(window) \
 	X(cut) \

@@ -10,7 +10,7 @@
  * ended) whose inputs arrived first.  It is awake instead while the favourite of its last task is
  * ready and nowhere could start earlier: then it waits for this task, and takes another only when
  * that is urgent, its inputs having had the time to be on any device.  Devices take no more memory
- * than they have. */
+ * than they have, and none is free while one computes that it takes turns with. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -94,6 +94,17 @@ static double next_task(struct sct *s, uint32_t dev, uint32_t *task)
 	return at;
 }
 
+/* Does dev compute nothing, nor what it takes turns with? */
+static bool is_free(const struct sct *s, uint32_t dev)
+{
+	const uint8_t *turns = s->x.m->costs.turns;
+	bool idle = s->running[dev] == SCHED_NONE;
+
+	for (uint32_t d = 0; d < s->x.k && turns && idle; d++)
+		idle = !turns[(size_t)dev * s->x.k + d] || s->running[d] == SCHED_NONE;
+	return idle;
+}
+
 /* The task that begins now, of all idle devices: inputs there first, then the lower number, then
  * the faster device. */
 static bool choose_task(struct sct *s, uint32_t *task, uint32_t *dev)
@@ -102,7 +113,7 @@ static bool choose_task(struct sct *s, uint32_t *task, uint32_t *dev)
 
 	for (uint32_t d = 0; d < s->x.k; d++) {
 		uint32_t v;
-		double at = s->running[d] == SCHED_NONE ? next_task(s, d, &v) : INFINITY;
+		double at = is_free(s, d) ? next_task(s, d, &v) : INFINITY;
 
 		if (at > s->now)
 			continue;
@@ -128,7 +139,8 @@ static double next_event(struct sct *s)
 	for (uint32_t d = 0; d < s->x.k; d++) {
 		uint32_t v;
 		double at = s->running[d] != SCHED_NONE ? s->x.end_s[s->running[d]]
-							: next_task(s, d, &v);
+			    : is_free(s, d)             ? next_task(s, d, &v)
+							: INFINITY;
 
 		next = fmin(next, at);
 	}

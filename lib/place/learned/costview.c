@@ -5,7 +5,8 @@
 
 #include "place/learned/costview.h"
 
-static const double TINY_S = 1e-15; /* keeps ratios finite where nothing takes time */
+static const double TINY_S = 1e-290;    /* keeps ratios finite where nothing takes time */
+static const double TINY_SHARE = 1e-12; /* of what a device takes that takes nothing */
 
 static void find_means(struct cost_view *x, struct arena *a)
 {
@@ -102,7 +103,7 @@ static void find_speeds(struct cost_view *x, struct arena *a)
 		}
 	}
 	for (uint32_t p = 0; p < x->k; p++) {
-		x->speed[p] = log(fmax(own[p], TINY_S) / fmax(mean[p], TINY_S));
+		x->speed[p] = mean[p] > 0 ? log(fmax(own[p] / mean[p], TINY_SHARE)) : 0;
 		runs += mean[p] > 0;
 	}
 	x->span_s = fmax(x->top_s, work / fmax(runs, 1));

@@ -28,10 +28,20 @@ struct cost_view {
 /* m is borrowed; memory from a. */
 void cost_view_init(struct cost_view *x, const struct place_model *m, struct arena *a);
 
-/* A ratio as a feature: x / (1 + |x|), in -1 .. 1. */
+/* A ratio as a feature: x / (1 + |x|), in -1 .. 1; x may be infinite. */
 static inline float squash(double x)
 {
+	const double most = 1e30;
+	x = x > most ? most : x < -most ? -most : x;
 	return (float)(x / (1 + (x < 0 ? -x : x)));
+}
+
+/* f (n) = row (n), within what parameters can be multiplied with: ratios of copies to costs have no bound. */
+static inline void write_features_row(float *f, const double *row, uint32_t n)
+{
+	const double most = 1e6;
+	for (uint32_t i = 0; i < n; i++)
+		f[i] = (float)(row[i] > most ? most : row[i] < -most ? -most : row[i]);
 }
 
 #endif

@@ -235,8 +235,7 @@ static void write_row(const struct decode_state *s, uint32_t v, const struct opt
 		log2(l->u.ptr[decode_unit(s, v) + 1] - l->u.ptr[decode_unit(s, v)]) / 8,
 	};
 
-	for (uint32_t i = 0; i < DECODE_FEATURES; i++)
-		f[i] = (float)row[i];
+	write_features_row(f, row, DECODE_FEATURES);
 }
 
 void decode_features(struct decode_state *s, uint32_t v)

@@ -102,8 +102,7 @@ static void edge_features(const struct cost_view *view, const struct lookup *l, 
 		squash(copy / (view->span_s / 8)),
 	};
 
-	for (uint32_t i = 0; i < PARSE_FEATURES; i++)
-		f[i] = (float)row[i];
+	write_features_row(f, row, PARSE_FEATURES);
 }
 
 static float *all_scores(const struct cost_view *view, const struct learned_params *params,

@@ -423,8 +423,7 @@ static void write_features(const struct patcher *p, const struct patch *y, const
 		back->n_tasks ? (double)back->n_critical / back->n_tasks : 0,
 	};
 
-	for (uint32_t i = 0; i < PATCH_FEATURES; i++)
-		f[i] = (float)row[i];
+	write_features_row(f, row, PATCH_FEATURES);
 }
 
 static struct part part_of(uint16_t from, uint16_t to, double makespan_s)

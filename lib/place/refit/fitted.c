@@ -168,3 +168,17 @@ int fitted_answer(struct fitted *x, const struct place_rec *p, struct rec_writer
 	out.period_s = r->period_s;
 	return run_encode(&out, w, e);
 }
+
+double fitted_predict(struct fitted *x, const struct place_rec *p)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < x->n; i++) {
+		const struct place_result *r = place_evaluate(x->ev[i], p->device);
+
+		if (r->status != PLACE_OK || !(r->lat_s > 0))
+			return 0;
+		sum += log(r->lat_s);
+	}
+	return exp(sum / x->n);
+}

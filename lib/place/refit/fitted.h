@@ -25,4 +25,7 @@ int fitted_ready(struct fitted *x, uint64_t graph, const char *const *names, uin
 int fitted_answer(struct fitted *x, const struct place_rec *p, struct rec_writer *w,
 		  struct err *e) MUST_CHECK;
 
+/* The geometric mean alone; 0: p is not legal. */
+double fitted_predict(struct fitted *x, const struct place_rec *p);
+
 #endif

@@ -4,18 +4,20 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/pool.h"
 #include "base/rng.h"
 #include "place/refit/refit_unknowns.h"
 #include "place/simulate/evaluate.h"
 #include "stats/cholesky.h"
 
-enum { STEPS = 5, HALVINGS = 4 };
+enum { STEPS = 5, HALVINGS = 4, MOST_THREADS = 8 };
 static const double DIFFERENCE = 0.3;   /* of an unknown, for derivatives: schedules jump */
 static const double HUBER = 2;          /* deviations beyond which a case counts less */
 static const double MODEL_ERROR = 0.03; /* supposed, and as sure as so many cases */
 static const double SUPPOSED_CASES = 3;
 static const double LEAST_MODEL_ERROR = 0.005, MOST_MODEL_ERROR = 0.5;
-static const double SET_ERROR = 0.05; /* of each set, in draws */
+static const double REFERENCE_ERROR = 0.003; /* all that it has */
+static const double SET_ERROR = 0.05;        /* of each set, in draws */
 
 struct refit {
 	struct place_inputs *in;
@@ -27,16 +29,18 @@ struct refit {
 	double model_var;
 	struct refit_summary summary;
 	struct arena *arena, *model;
+	struct pool *pool;
 };
 
-/* Logarithms of simulated times under unknowns z into y (n); NAN where it cannot run. */
-static int predict(struct refit *x, const double *z, double *y, struct err *e)
+/* Logarithms of simulated times under unknowns z into y (n); NAN where it cannot run.  The model is in a. */
+static int predict_in(const struct refit *x, const double *z, double *y, struct arena *a,
+		      struct err *e)
 {
 	struct place_inputs in = *x->in;
 	struct place_model m;
-	arena_reset(x->model);
-	unknowns_apply(&x->u, z, x->model, &in.cost, &in.devs);
-	if (place_inputs_model(&in, x->in->cost.names, x->in->cost.k, x->model, &m, e) < 0)
+	arena_reset(a);
+	unknowns_apply(&x->u, z, a, &in.cost, &in.devs);
+	if (place_inputs_model(&in, x->in->cost.names, x->in->cost.k, a, &m, e) < 0)
 		return -1;
 	struct evaluator *ev = evaluator_new(&m);
 	for (uint32_t i = 0; i < x->n; i++) {
@@ -48,9 +52,22 @@ static int predict(struct refit *x, const double *z, double *y, struct err *e)
 	return 0;
 }
 
-static double case_var(const struct refit *x, uint32_t i)
+static int predict(struct refit *x, const double *z, double *y, struct err *e)
 {
-	return x->c[i].se * x->c[i].se + x->model_var;
+	return predict_in(x, z, y, x->model, e);
+}
+
+static double square(double x)
+{
+	return x * x;
+}
+
+/* What the measurement of a case may be off by, and what a model of this variance may. */
+static double case_var(const struct refit *x, uint32_t i, double model_var)
+{
+	if (x->c[i].is_reference)
+		return square(REFERENCE_ERROR);
+	return square(x->c[i].se) + model_var;
 }
 
 /* Huber's loss of all cases, and the prior's. */
@@ -58,7 +75,7 @@ static double loss_of(const struct refit *x, const double *z, const double *y)
 {
 	double sum = 0;
 	for (uint32_t i = 0; i < x->n; i++) {
-		double r = fabs(x->c[i].log_s - y[i]) / sqrt(case_var(x, i));
+		double r = fabs(x->c[i].log_s - y[i]) / sqrt(case_var(x, i, x->model_var));
 		if (!isnan(y[i]))
 			sum += r < HUBER ? r * r / 2 : HUBER * (r - HUBER / 2);
 	}
@@ -67,21 +84,53 @@ static double loss_of(const struct refit *x, const double *z, const double *y)
 	return sum;
 }
 
+/* What threads share that differentiate. */
+struct difference {
+	const struct refit *x;
+	const double *z, *y;
+	double *jac;
+	struct difference_thread {
+		struct arena *arena;
+		double *at; /* (u.n) */
+		struct err e;
+		int rc;
+	} * thread;
+};
+
+static void differentiate_one(void *arg, int j, int thread)
+{
+	const struct difference *d = arg;
+	struct difference_thread *t = &d->thread[thread];
+	const struct refit *x = d->x;
+	double *to = &d->jac[(size_t)j * x->n];
+	if (t->rc < 0)
+		return;
+	memcpy(t->at, d->z, x->u.n * sizeof *t->at);
+	t->at[j] += DIFFERENCE;
+	t->rc = predict_in(x, t->at, to, t->arena, &t->e);
+	for (uint32_t i = 0; i < x->n && t->rc == 0; i++)
+		to[i] = isnan(d->y[i]) || isnan(to[i]) ? 0 : (to[i] - d->y[i]) / DIFFERENCE;
+}
+
 /* Derivatives of y at z into jac (u.n,n). */
 static int differentiate(struct refit *x, const double *z, const double *y, double *jac,
 			 struct err *e)
 {
-	double *at = mem_copy(z, x->u.n, sizeof *at);
-	int rc = 0;
-	for (uint32_t j = 0; j < x->u.n && rc == 0; j++) {
-		double *to = &jac[(size_t)j * x->n];
-		at[j] = z[j] + DIFFERENCE;
-		rc = predict(x, at, to, e);
-		at[j] = z[j];
-		for (uint32_t i = 0; i < x->n && rc == 0; i++)
-			to[i] = isnan(y[i]) || isnan(to[i]) ? 0 : (to[i] - y[i]) / DIFFERENCE;
+	int n_threads = pool_size(x->pool), rc = 0;
+	struct difference d = {x, z, y, jac, MEM_NEWN(struct difference_thread, n_threads)};
+	for (int i = 0; i < n_threads; i++)
+		d.thread[i] = (struct difference_thread){
+			.arena = arena_new(), .at = MEM_NEWN(double, x->u.n), .e = ERR_INIT};
+	pool_run(x->pool, (int)x->u.n, differentiate_one, &d);
+	for (int i = 0; i < n_threads; i++) {
+		if (d.thread[i].rc < 0 && rc == 0) {
+			*e = d.thread[i].e;
+			rc = -1;
+		}
+		mem_free(d.thread[i].at);
+		arena_free(d.thread[i].arena);
 	}
-	mem_free(at);
+	mem_free(d.thread);
 	return rc;
 }
 
@@ -98,7 +147,8 @@ static bool newton(struct refit *x, const double *z, const double *y, const doub
 	for (uint32_t i = 0; i < x->n; i++) {
 		if (isnan(y[i]))
 			continue;
-		double r = x->c[i].log_s - y[i], var = case_var(x, i), far = fabs(r) / sqrt(var);
+		double r = x->c[i].log_s - y[i], var = case_var(x, i, x->model_var),
+		       far = fabs(r) / sqrt(var);
 		double w = (far > HUBER ? HUBER / far : 1) / var;
 		for (uint32_t j = 0; j < p; j++) {
 			double g = jac[(size_t)j * x->n + i];
@@ -120,8 +170,8 @@ static double misfit(const struct refit *x, const double *y, double model_var)
 {
 	double sum = SUPPOSED_CASES * (log(model_var) + MODEL_ERROR * MODEL_ERROR / model_var);
 	for (uint32_t i = 0; i < x->n; i++) {
-		double var = x->c[i].se * x->c[i].se + model_var, r = x->c[i].log_s - y[i];
-		if (!isnan(y[i]))
+		double var = case_var(x, i, model_var), r = x->c[i].log_s - y[i];
+		if (!isnan(y[i]) && !x->c[i].is_reference)
 			sum += log(var) + fmin(r * r / var, HUBER * HUBER);
 	}
 	return sum;
@@ -220,12 +270,15 @@ struct refit *refit_new(struct place_inputs *in, const struct refit_case *c, uin
 			struct err *e)
 {
 	struct refit *x = MEM_NEW(struct refit);
-	*x = (struct refit){.in = in,
-			    .c = c,
-			    .n = n,
-			    .model_var = MODEL_ERROR * MODEL_ERROR,
-			    .arena = arena_new(),
-			    .model = arena_new()};
+	*x = (struct refit){
+		.in = in,
+		.c = c,
+		.n = n,
+		.model_var = MODEL_ERROR * MODEL_ERROR,
+		.arena = arena_new(),
+		.model = arena_new(),
+		.pool = pool_new(pool_n_cpus() < MOST_THREADS ? pool_n_cpus() : MOST_THREADS,
+				 NULL)};
 	unknowns_find(&x->u, in, x->arena);
 	x->z = ARENA_NEWN(x->arena, double, x->u.n);
 	x->precision = ARENA_NEWN(x->arena, double, (size_t)x->u.n * x->u.n);
@@ -243,6 +296,7 @@ void refit_free(struct refit *x)
 		return;
 	arena_free(x->arena);
 	arena_free(x->model);
+	pool_free(x->pool);
 	mem_free(x);
 }
 

@@ -4,7 +4,7 @@
  * devices of one kind; latencies and rates of links; savings of neighbours; slowdown and
  * multi_slowdown.  Each has a normal prior around what was profiled.  The logarithms of measured
  * times are normal around those of the simulated ones, with the error of the measurement and one of
- * the model, which is found from the residuals; outliers count less (Huber).  The most likely
+ * the model, which is found from the residuals; outliers count less (Huber).  What the others are compared with has no such errors: ratios to it are what is predicted.  The most likely
  * unknowns are found by Gauss and Newton's method with derivatives by differences, and around them
  * the posterior is normal (Laplace's approximation; MacKay 2003, Information Theory, Inference, and
  * Learning Algorithms, chapter 27). */
@@ -17,6 +17,7 @@
 struct refit_case {
 	const uint16_t *device; /* (n_sets) */
 	double log_s, se;       /* logarithm of its time, and its standard error */
+	bool is_reference;      /* times of the others are told as ratios to its own */
 };
 
 struct refit_summary {

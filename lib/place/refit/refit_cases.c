@@ -14,7 +14,7 @@ static const double INTERVAL_TO_SE = 2 * 1.96; /* of 95 % intervals */
 struct ran {
 	struct place_rec place;
 	uint32_t n_runs;
-	bool has_ratio;
+	bool has_ratio, is_reference;
 	double lat_s, ref_s, ratio, se;
 };
 
@@ -99,7 +99,8 @@ static void store_run(struct ran *r, const struct run_rec *run)
 		return;
 	bool has_ratio = run->has_ratio && run->ratio > 0 && run->ref_s > 0;
 	/* A single device is compared with its like, whose ratio is 1 and exact: its time is not. */
-	if (has_ratio && run->ratio_lo < run->ratio_hi) {
+	bool is_reference = has_ratio && run->ratio_lo == run->ratio_hi && run->ratio == 1;
+	if (has_ratio && !is_reference) {
 		lo = run->ratio_lo;
 		hi = run->ratio_hi;
 	}
@@ -109,6 +110,7 @@ static void store_run(struct ran *r, const struct run_rec *run)
 	r->lat_s = run->lat_s;
 	r->ref_s = run->ref_s;
 	r->has_ratio = has_ratio;
+	r->is_reference = is_reference;
 	r->ratio = run->ratio;
 	r->se = se;
 }
@@ -157,6 +159,21 @@ static uint16_t *by_cost_devices(const struct place_rec *p, const struct cost_re
 	return device;
 }
 
+/* Several devices that are made alike are the reference together, each a little faster or slower: none of them is exact. */
+static void drop_pool(struct refit_case *c, uint32_t n)
+{
+	const struct refit_case *first = NULL;
+	bool alone = true;
+	for (uint32_t i = 0; i < n; i++) {
+		if (!c[i].is_reference)
+			continue;
+		first = first ? first : &c[i];
+		alone &= c[i].device[0] == first->device[0];
+	}
+	for (uint32_t i = 0; i < n; i++)
+		c[i].is_reference &= alone;
+}
+
 const struct refit_case *refit_cases_all(struct refit_cases *x, const struct place_inputs *in,
 					 uint32_t *n)
 {
@@ -178,7 +195,8 @@ const struct refit_case *refit_cases_all(struct refit_cases *x, const struct pla
 		double log_s = r->has_ratio   ? log(r->ratio) + sum / refs
 			       : r->ref_s > 0 ? log(r->lat_s / r->ref_s) + sum / refs
 					      : log(r->lat_s);
-		x->out[(*n)++] = (struct refit_case){device, log_s, r->se};
+		x->out[(*n)++] = (struct refit_case){device, log_s, r->se, r->is_reference};
 	}
+	drop_pool(x->out, *n);
 	return x->out;
 }

@@ -1,0 +1,207 @@
+/* cpu_narrow_pool.c - pooling of tensors with channels behind pixels: maxima of codes are codes, means are
+ * f32 or codes. */
+#include "device/cpu/cpu_narrow_impl.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+static bool has_padding(const struct window *g)
+{
+	return g->pad[1] || g->pad[2] || g->pad_end[1] || g->pad_end[2];
+}
+
+/* Does every window have something inside the input?  And, where padding counts, nothing beyond it? */
+static bool windows_fit(const struct window *g, bool padded_counts)
+{
+	for (int d = 1; d < 3; d++) {
+		int64_t last = (g->out[d] - 1) * g->stride[d] - g->pad[d];
+		if (g->dilation[d] != 1 || g->pad[d] < 0 || g->pad[d] >= g->kernel[d] ||
+		    last >= g->in[d])
+			return false;
+		if (padded_counts && last + g->kernel[d] > g->in[d] + g->pad_end[d])
+			return false;
+	}
+	return true;
+}
+
+/* The window of a mean of whole planes. */
+static struct window whole_planes(const struct tensor *x)
+{
+	return (struct window){.batch = x->dim[0],
+			       .groups = 1,
+			       .cin = x->dim[1],
+			       .cout = x->dim[1],
+			       .in = {1, x->dim[2], x->dim[3]},
+			       .out = {1, 1, 1},
+			       .kernel = {1, x->dim[2], x->dim[3]},
+			       .stride = {1, 1, 1},
+			       .dilation = {1, 1, 1},
+			       .in_plane = x->dim[2] * x->dim[3],
+			       .out_plane = 1,
+			       .taps = x->dim[2] * x->dim[3]};
+}
+
+bool narrow_pool_init(struct narrow_pool *p, const struct step_spec *spec, bool bf16,
+		      struct mem_form *want)
+{
+	const struct step_node *n = &spec->node[0], *last = &spec->node[spec->n_nodes - 1];
+	const struct tensor *x = n->in[0].tensor;
+	bool quantizes = spec->n_nodes == 2 && last->op->kind == OP_FAKE_QUANTIZE;
+	if ((spec->n_nodes != 1 && !quantizes) || n->in[0].from != FROM_INPUT || !fits_pixels(x) ||
+	    x->rank != 4 || n->out[0].elem != EL_F32 || (n->n_out > 1 && n->used[1]) ||
+	    (quantizes && (spec->n_out != 1 || spec->out[0].node != 1)))
+		return false;
+	for (uint32_t i = 1; i < spec->n_out; i++)
+		want[i] = (struct mem_form){.elem = EL_F32};
+	p->mean = n->op->kind != OP_MAX_POOL;
+	p->quantizes = quantizes;
+	p->x_in = n->in[0].index;
+	p->in_shape = p->shape = form_shape_of(x);
+	want[0] = fits_pixels(&n->out[0]) ? wanted_form(last, bf16)
+					  : (struct mem_form){.elem = EL_F32};
+	if (n->op->kind == OP_REDUCE_MEAN) {
+		if (n->in[1].from != FROM_CONST || !n->in[1].tensor->data ||
+		    !is_mean_of_planes(n->in[1].tensor, x->rank))
+			return false;
+		p->g = whole_planes(x);
+	} else {
+		cpu_window_init(&p->g, n->op, x, NULL, &n->out[0]);
+		p->padded_counts = p->mean && has_padding(&p->g) && !n->op->a.window.exclude_pad;
+	}
+	p->shape.pixels = p->g.out_plane;
+	/* Values that a FakeQuantize changes are those of its grid only as codes. */
+	if (!windows_fit(&p->g, p->padded_counts) || (quantizes && want[0].elem == EL_F32))
+		return false;
+	return p->mean || want[0].pixels;
+}
+
+bool narrow_pool_wants(const struct narrow_pool *p, struct devmem *const *in,
+		       struct devmem *const *out)
+{
+	return in[p->x_in]->form.pixels && (out[0]->private || (p->mean && !p->quantizes));
+}
+
+/* ---- running ---- */
+
+struct pool_run {
+	const struct narrow_pool *p;
+	struct cpu_ctx *ctx;
+	const struct devmem *x;
+	char *y;
+	struct mem_form form; /* of y */
+	int64_t blocks, each; /* of channels, where there is one pixel an image */
+	atomic_bool failed;
+};
+
+/* The rows or columns of a window that lie inside: first and end, relative to the input. */
+static void inside(const struct window *g, int d, int64_t o, int64_t *first, int64_t *end)
+{
+	int64_t from = o * g->stride[d] - g->pad[d], to = from + g->kernel[d];
+	*first = from > 0 ? from : 0;
+	*end = to < g->in[d] ? to : g->in[d];
+}
+
+/* Channels c .. c + n - 1 of one output: the largest code or float of its window, into most. */
+static void pool_max(const struct pool_run *r, const char *x, int64_t oy, int64_t ox, char *most)
+{
+	const struct window *g = &r->p->g;
+	int64_t c = r->p->shape.channels, size = form_size(r->x->form.elem), y0, y1, x0, x1;
+	bool first = true;
+	inside(g, 1, oy, &y0, &y1);
+	inside(g, 2, ox, &x0, &x1);
+	for (int64_t iy = y0; iy < y1; iy++)
+		for (int64_t ix = x0; ix < x1; ix++, first = false) {
+			const char *from = x + (iy * g->in[2] + ix) * c * size;
+			if (first)
+				memcpy(most, from, (size_t)(c * size));
+			else
+				form_max(r->x->form.elem, from, c, most);
+		}
+}
+
+/* n channels of one output from x (its first channel at the first pixel) on: their mean. */
+static void pool_mean(const struct pool_run *r, const char *x, int64_t oy, int64_t ox, int64_t n,
+		      float *mean)
+{
+	const struct window *g = &r->p->g;
+	int64_t c = r->p->shape.channels, size = form_size(r->x->form.elem), y0, y1, x0, x1;
+	inside(g, 1, oy, &y0, &y1);
+	inside(g, 2, ox, &x0, &x1);
+	int64_t count = r->p->padded_counts ? g->kernel[1] * g->kernel[2] : (y1 - y0) * (x1 - x0);
+	float by = (r->x->form.elem == EL_F32 ? 1 : r->x->form.scale) / (float)count;
+	memset(mean, 0, (size_t)n * sizeof *mean);
+	for (int64_t iy = y0; iy < y1; iy++)
+		for (int64_t ix = x0; ix < x1; ix++)
+			form_sum(r->x->form.elem, x + (iy * g->in[2] + ix) * c * size, n, mean);
+	for (int64_t i = 0; i < n; i++)
+		mean[i] *= by;
+}
+
+static void row_task(void *arg, int task, int thread)
+{
+	struct pool_run *r = arg;
+	const struct narrow_pool *p = r->p;
+	const struct window *g = &p->g;
+	int64_t c = p->shape.channels, image = task / g->out[1], oy = task % g->out[1];
+	int64_t size = form_size(r->x->form.elem);
+	const struct form_shape one = {1, c, 1};
+	const char *x = (const char *)r->x->p + image * p->in_shape.pixels * c * size;
+	char *most = cpu_thread_scratch(r->ctx, thread, (size_t)(c * 8));
+	if (!most) {
+		atomic_store(&r->failed, true);
+		return;
+	}
+	float *real = (float *)(void *)(most + c * 4);
+	for (int64_t ox = 0; ox < g->out[2]; ox++) {
+		int64_t at = oy * g->out[2] + ox;
+		if (p->mean) {
+			pool_mean(r, x, oy, ox, c, real);
+		} else {
+			pool_max(r, x, oy, ox, most);
+			if (same_grid(&r->x->form, &r->form)) {
+				memcpy(r->y + (image * p->shape.pixels + at) * c * size, most,
+				       (size_t)(c * size));
+				continue;
+			}
+			form_read(&r->x->form, &one, most, 0, 0, 1, real);
+		}
+		form_write(&r->form, &p->shape, r->y, image, at, 1, real);
+	}
+}
+
+/* A block of channels of a mean of whole planes. */
+static void block_task(void *arg, int task, int thread)
+{
+	struct pool_run *r = arg;
+	const struct narrow_pool *p = r->p;
+	int64_t c = p->shape.channels, image = task / r->blocks, first = task % r->blocks * r->each;
+	int64_t n = c - first < r->each ? c - first : r->each, size = form_size(r->x->form.elem);
+	const struct form_shape part = {1, n, 1};
+	float *mean = cpu_thread_scratch(r->ctx, thread, (size_t)n * sizeof *mean);
+	if (!mean) {
+		atomic_store(&r->failed, true);
+		return;
+	}
+	pool_mean(r, (const char *)r->x->p + (image * p->in_shape.pixels * c + first) * size, 0, 0,
+		  n, mean);
+	form_write(&r->form, &part, r->y + (image * c + first) * form_size(r->form.elem), 0, 0, 1,
+		   mean);
+}
+
+int narrow_pool_run(const struct narrow_pool *p, struct cpu_ctx *ctx, struct devmem *const *in,
+		    struct devmem *const *out, const struct mem_form *y, struct err *e)
+{
+	enum { BLOCK = 64 }; /* channels; whole lines of codes */
+	struct pool_run r = {.p = p, .ctx = ctx, .x = in[p->x_in], .y = out[0]->p, .form = *y};
+	if (p->mean && p->g.out_plane == 1) {
+		int64_t blocks = (p->shape.channels + BLOCK - 1) / BLOCK;
+		int64_t tasks = cpu_tasks(p->shape.channels * p->in_shape.pixels, 1 << 15);
+		tasks = tasks < blocks ? tasks : blocks;
+		r.each = (blocks + tasks - 1) / tasks * BLOCK;
+		r.blocks = (p->shape.channels + r.each - 1) / r.each;
+		cpu_parallel(ctx, (int)(p->g.batch * r.blocks), block_task, &r);
+	} else {
+		cpu_parallel(ctx, (int)(p->g.batch * p->g.out[1]), row_task, &r);
+	}
+	return atomic_load(&r.failed) ? cpu_no_memory(e) : 0;
+}

@@ -1,0 +1,27 @@
+/* cpu_tokens.h - depthwise convolution of pixels whose channels lie side by side, as in the sequences of
+ * tokens between the products of Transformers: (images, pixels, channels). */
+#ifndef HSDAG_KERNEL_DENSE_CPU_TOKENS_H
+#define HSDAG_KERNEL_DENSE_CPU_TOKENS_H
+
+#include "kernel/cpu_epilogue.h"
+#include "kernel/cpu_window.h"
+
+/* Is it one channel a group, with two spatial dims and channels enough for vectors? */
+bool cpu_tokens_fit(const struct window *g);
+
+/* Weights (channels,taps) of type `elem` (f32, f16, bf16) into dst (taps,channels). */
+void cpu_tokens_pack(float *dst, enum elem elem, const void *src, int64_t channels, int64_t taps);
+
+struct tokens_call {
+	const struct window *g;
+	const float *x;              /* (images,pixels,channels) */
+	const float *weights, *bias; /* packed; (channels), or NULL */
+	float *y;                    /* the same order, or planes: (images,channels,pixels) */
+	bool planes;
+	const struct epilogue *post; /* over y as it lies; NULL: none */
+	struct cpu_ctx *ctx;
+};
+/* 0 or -1: ST_RUNTIME, no memory. */
+int cpu_tokens_run(const struct tokens_call *c, struct err *e) MUST_CHECK;
+
+#endif

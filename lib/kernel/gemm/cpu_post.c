@@ -1,0 +1,124 @@
+/* cpu_post.c - see cpu_post.h. */
+#include "kernel/gemm/cpu_post.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool is_value(const struct epi_source *s, int value)
+{
+	return !s->operand && s->index == value;
+}
+
+/* One value for each row, or one for all. */
+static bool is_bias(const struct epi_operand *o)
+{
+	return o->col == 0;
+}
+
+/* One value for each element, or for each column. */
+static bool is_summand(const struct epi_operand *o, const struct epilogue *e)
+{
+	return o->col == 1 && (o->row == 0 || (o->div == 1 && o->mod >= e->rows));
+}
+
+/* Takes one instruction into p, whose value so far is `value`; false: it is none of the simple
+ * ones. */
+static bool add_simple(struct cpu_post *p, const struct epilogue *e, const struct epi_code *k,
+		       int value)
+{
+	if (k->to.operand || p->lo > -INFINITY || p->hi < INFINITY || p->hswish || p->swish != 0)
+		return false;
+	if (k->kind == OP_RELU && k->n_sources == 1 && is_value(&k->source[0], value)) {
+		p->lo = 0;
+		return true;
+	}
+	if (k->kind == OP_HSWISH && k->n_sources == 1 && is_value(&k->source[0], value)) {
+		p->hswish = true;
+		return true;
+	}
+	if (k->kind == OP_SWISH && k->n_sources == 1 && is_value(&k->source[0], value) &&
+	    k->args.a != 0) {
+		p->swish = k->args.a;
+		return true;
+	}
+	if (k->kind == OP_CLAMP && k->n_sources == 1 && is_value(&k->source[0], value)) {
+		p->lo = k->args.a;
+		p->hi = k->args.b;
+		return true;
+	}
+	if (k->kind != OP_ADD || k->n_sources != 2)
+		return false;
+	int other = is_value(&k->source[0], value) ? 1 : 0;
+	if (!is_value(&k->source[!other], value) || !k->source[other].operand)
+		return false;
+	const struct epi_operand *o = &e->operand[k->source[other].index];
+	if (!p->bias && is_bias(o))
+		p->bias = o;
+	else if (!p->residual && is_summand(o, e))
+		p->residual = o;
+	else if (!p->more && is_summand(o, e))
+		p->more = o;
+	else
+		return false;
+	return true;
+}
+
+void cpu_post_init(struct cpu_post *p, const struct epilogue *e)
+{
+	int value = 0;
+	*p = (struct cpu_post){.whole = e, .simple = true, .lo = -INFINITY, .hi = INFINITY};
+	for (int i = 0; e && i < e->n_code && p->simple; i++) {
+		p->simple = add_simple(p, e, &e->code[i], value);
+		value = e->code[i].to.index;
+	}
+	p->simple = p->simple && value == 0;
+}
+
+/* The bias of rows row .. row + n - 1. */
+static void bias_of(const struct epi_operand *o, int64_t row, int n, float *bias)
+{
+	int64_t again = 0, at = row;
+	if (o->div > 1) {
+		again = row % o->div;
+		at = row / o->div;
+	}
+	if (at >= o->mod)
+		at %= o->mod;
+	for (int i = 0; i < n; i++) {
+		bias[i] = o->data[at * o->row];
+		if (++again < o->div)
+			continue;
+		again = 0;
+		at = at + 1 < o->mod ? at + 1 : 0;
+	}
+}
+
+const struct gemm_post *cpu_post_rows(const struct cpu_post *p, int64_t row, int n, int64_t col,
+				      struct cpu_post_rows *to)
+{
+	const struct epi_operand *b = p->bias, *r = p->residual, *m = p->more;
+	if (!p->whole || !p->simple)
+		return NULL;
+	if (b)
+		bias_of(b, row, n, to->bias);
+	else
+		memset(to->bias, 0, (size_t)n * sizeof *to->bias);
+	to->post = (struct gemm_post){
+		.bias = to->bias, .lo = p->lo, .hi = p->hi, .hswish = p->hswish, .swish = p->swish};
+	if (r) {
+		to->post.residual = r->data + row * r->row + col;
+		to->post.ld = r->row;
+	}
+	if (m) {
+		to->post.more = m->data + row * m->row + col;
+		to->post.more_ld = m->row;
+	}
+	return &to->post;
+}
+
+void cpu_post_tile(const struct cpu_post *p, float *c, int64_t ldc, int64_t row, int64_t n_rows,
+		   int64_t col, int64_t n)
+{
+	if (p->whole && !p->simple)
+		cpu_epilogue_tile(p->whole, c, ldc, row, n_rows, col, n);
+}

@@ -1,0 +1,194 @@
+/* links.c - plans of nothing but transfers, and lines through their durations. */
+#include "profile/links.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { TRIPS = 4, MAX_TASKS = 2 * TRIPS, REPEATS = 9, N_SIZES = 7 };
+static const size_t sizes[N_SIZES] = {1 << 10,   4 << 10, 16 << 10, 64 << 10,
+				      256 << 10, 1 << 20, 4 << 20};
+
+enum pattern {
+	EMPTY, /* nothing, by both workers in turn: two hand-overs a trip */
+	FORTH, /* the tensor, and the hand-over back */
+	LOCAL  /* written and read by one worker */
+};
+
+/* Trips between two devices: each task waits for the one before. */
+struct chain {
+	struct device_list *l;
+	uint32_t dev[2];
+	struct plan plan;
+	struct plan_task task[MAX_TASKS];
+	uint32_t next[MAX_TASKS];
+	uint32_t *n_dev_tasks; /* (k) */
+	struct devmem *mem[2]; /* of devices with memory of their own */
+	void *host[3];
+};
+
+static bool has_own_memory(const struct chain *c, int end)
+{
+	return c->l->dev[c->dev[end]].class->host == NULL;
+}
+
+static void chain_add(struct chain *c, int end, struct plan_task t)
+{
+	uint32_t i = c->plan.n_tasks++;
+	t.dev = c->dev[end];
+	t.n_waits = i > 0;
+	t.rank = MAX_TASKS - i;
+	t.next_ptr = t.next_end = i;
+	c->next[i] = i + 1;
+	if (i > 0)
+		c->task[i - 1].next_end = i;
+	c->task[i] = t;
+	c->n_dev_tasks[t.dev]++;
+}
+
+static void add_memcpy(struct chain *c, int end, int from, int to, size_t bytes)
+{
+	chain_add(c, end,
+		  (struct plan_task){.kind = TASK_MEMCPY,
+				     .src = c->host[from],
+				     .dst = c->host[to],
+				     .bytes = bytes});
+}
+
+static void add_upload(struct chain *c, int end, size_t bytes)
+{
+	chain_add(c, end,
+		  (struct plan_task){.kind = TASK_UPLOAD,
+				     .mem = c->mem[end],
+				     .src = c->host[0],
+				     .bytes = bytes});
+}
+
+static void add_download(struct chain *c, int end, size_t bytes)
+{
+	chain_add(c, end,
+		  (struct plan_task){.kind = TASK_DOWNLOAD,
+				     .mem = c->mem[end],
+				     .dst = c->host[0],
+				     .bytes = bytes});
+}
+
+/* One trip from end a to the other. */
+static void add_trip(struct chain *c, int a, enum pattern p, size_t bytes)
+{
+	int b = !a;
+	bool own_a = has_own_memory(c, a), own_b = has_own_memory(c, b);
+	if (p == EMPTY) {
+		add_memcpy(c, b, 0, 1, 0);
+		add_memcpy(c, a, 0, 1, 0);
+		return;
+	}
+	if (own_a)
+		add_download(c, a, bytes);
+	else
+		add_memcpy(c, a, 1, 0, own_b ? 0 : bytes);
+	if (own_b)
+		add_upload(c, b, bytes);
+	else
+		add_memcpy(c, p == LOCAL ? a : b, 0, 2, own_a ? 0 : bytes);
+}
+
+/* Seconds of one trip from end a. */
+static int time_trip(struct executor *x, struct chain *c, int a, enum pattern p, size_t bytes,
+		     double *out, struct err *e)
+{
+	struct exec_sample s = {0};
+	memset(c->n_dev_tasks, 0, c->l->n * sizeof *c->n_dev_tasks);
+	c->plan = (struct plan){.task = c->task, .next = c->next, .n_dev_tasks = c->n_dev_tasks};
+	for (int i = 0; i < TRIPS; i++)
+		add_trip(c, a, p, bytes);
+	if (executor_run(x, &c->plan, &s, e) < 0)
+		return -1;
+	*out = s.lat_s / TRIPS;
+	return 0;
+}
+
+/* latency + bytes / rate with the least squares of relative errors. */
+static void fit(const double *copy_s, double *latency, double *rate)
+{
+	double w = 0, wx = 0, wxx = 0, wy = 0, wxy = 0;
+	for (int i = 0; i < N_SIZES; i++) {
+		double y = copy_s[i], x = (double)sizes[i], u = 1 / (y * y);
+		w += u;
+		wx += u * x;
+		wxx += u * x * x;
+		wy += u * y;
+		wxy += u * x * y;
+	}
+	double slope = (w * wxy - wx * wy) / (w * wxx - wx * wx);
+	*latency = fmax((wy - slope * wx) / w, 1e-9);
+	/* No slope: one that a hundred GB/s would have. */
+	*rate = slope > 1e-11 ? 1 / slope : 1e11;
+}
+
+/* One repetition from end a: all sizes. */
+static int repeat(struct executor *x, struct chain *c, int a, double *latency, double *rate,
+		  struct err *e)
+{
+	double empty, forth, local = 0, copy_s[N_SIZES];
+	bool both_host = !has_own_memory(c, 0) && !has_own_memory(c, 1);
+	if (time_trip(x, c, a, EMPTY, 0, &empty, e) < 0)
+		return -1;
+	for (int i = 0; i < N_SIZES; i++) {
+		if (time_trip(x, c, a, FORTH, sizes[i], &forth, e) < 0 ||
+		    (both_host && time_trip(x, c, a, LOCAL, sizes[i], &local, e) < 0))
+			return -1;
+		copy_s[i] = fmax(forth - local - empty / 2, empty / 4);
+	}
+	fit(copy_s, latency, rate);
+	return 0;
+}
+
+static int allocate(struct chain *c, struct err *e)
+{
+	size_t bytes = sizes[N_SIZES - 1];
+	for (int i = 0; i < 3; i++) {
+		if (!(c->host[i] = mem_try(bytes)))
+			return err_set(e, ST_RUNTIME, "no memory for %zu bytes", bytes);
+		memset(c->host[i], 0, bytes);
+	}
+	for (int end = 0; end < 2; end++) {
+		struct device *d = &c->l->dev[c->dev[end]];
+		if (has_own_memory(c, end) && d->class->alloc(d, bytes, &c->mem[end], e) < 0)
+			return err_prefix(e, "device '%s'", d->name);
+	}
+	return 0;
+}
+
+static void release(struct chain *c)
+{
+	for (int end = 0; end < 2; end++) {
+		struct device *d = &c->l->dev[c->dev[end]];
+		if (c->mem[end])
+			d->class->release(d, c->mem[end]);
+	}
+	for (int i = 0; i < 3; i++)
+		mem_free(c->host[i]);
+	mem_free(c->n_dev_tasks);
+	mem_free(c);
+}
+
+int link_measure(struct executor *x, struct device_list *l, uint32_t a, uint32_t b,
+		 struct link_cost out[2], struct err *e)
+{
+	struct chain *c = MEM_NEW(struct chain);
+	double latency[REPEATS], rate[REPEATS];
+	c->l = l;
+	c->dev[0] = a;
+	c->dev[1] = b;
+	c->n_dev_tasks = MEM_NEWN(uint32_t, l->n);
+	int rc = allocate(c, e);
+	for (int end = 0; end < 2 && rc == 0; end++) {
+		rc = repeat(x, c, end, latency, rate, e); /* warms up */
+		for (int i = 0; i < REPEATS && rc == 0; i++)
+			rc = repeat(x, c, end, &latency[i], &rate[i], e);
+		out[end] = (struct link_cost){interval_median(latency, REPEATS),
+					      interval_median(rate, REPEATS)};
+	}
+	release(c);
+	return rc;
+}

@@ -1,0 +1,24 @@
+/* links.h - what it costs that a tensor is needed on another device, measured. */
+#ifndef HSDAG_PROFILE_LINKS_H
+#define HSDAG_PROFILE_LINKS_H
+
+#include "exec/executor.h"
+#include "measure/measure.h"
+
+/* A tensor of b bytes: latency_s + b / bytes_per_s. */
+struct link_cost {
+	struct interval latency_s, bytes_per_s;
+};
+
+/* From a to b of the executor's list l (out[0]) and from b to a (out[1]), as plans hand tensors
+ * over: by the devices' workers, whose waking up is in the latency.  Between two devices in
+ * host memory nothing is copied; what is measured there is how much longer it takes to write
+ * and to read a tensor on two cores than on one.  Otherwise uploads and downloads, one after the other
+ * between two devices with memory of their own.
+ *
+ * Sizes from 1 KiB to 4 MiB in equal ratios; least squares of the relative errors for each
+ * repetition, the median over repetitions and its interval.  ST_RUNTIME: a device failed. */
+int link_measure(struct executor *x, struct device_list *l, uint32_t a, uint32_t b,
+		 struct link_cost out[2], struct err *e) MUST_CHECK;
+
+#endif

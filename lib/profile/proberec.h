@@ -1,0 +1,19 @@
+/* proberec.h - the records that devrun --probe adds to a stream: `devs`, and with --profile
+ * `cost`. */
+#ifndef HSDAG_PROFILE_PROBEREC_H
+#define HSDAG_PROFILE_PROBEREC_H
+
+#include "profile/profile.h"
+#include "measure/session.h"
+#include "stream/rec.h"
+
+/* The devices named in `list` (memory: limits, may be NULL) and the sets of g that each can run,
+ * as a `devs` record. */
+int probe_encode(const struct graph *g, const char *list, const char *memory, bool allow_shared,
+		 const char *weights, struct rec_writer *w, struct err *e) MUST_CHECK;
+
+/* A session's devices with their links as a `devs` record, and a `cost` record. */
+int profile_encode(const struct session *s, const struct profile *p, struct rec_writer *w,
+		   struct err *e) MUST_CHECK;
+
+#endif

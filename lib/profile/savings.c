@@ -1,0 +1,160 @@
+/* savings.c - groups of several sets against their steps apart. */
+#include "profile/savings.h"
+
+#include <stdlib.h>
+
+/* The set among those before step j of group g whose tensor it reads, not its own; GRAPH_NONE. */
+static uint32_t joined_to(const struct device_times *x, const struct fusion_group *g, uint32_t j,
+			  const bool *inside)
+{
+	const struct sched_dag *d = &x->s->planner.dag;
+	uint32_t step = g->step[j];
+	for (uint32_t i = d->in_ptr[step]; i < d->in_ptr[step + 1]; i++) {
+		uint32_t from = d->tensor_task[d->use_tensor[d->in_use[i]]];
+		if (inside[from] && x->step_set[from] != x->step_set[step] &&
+		    x->step_set[from] != GRAPH_NONE)
+			return x->step_set[from];
+	}
+	return GRAPH_NONE;
+}
+
+/* The pairs that group g joins, into out from *n on; each set is joined once. */
+static void group_pairs(const struct device_times *x, const struct fusion_group *g, bool *inside,
+			struct savings *out)
+{
+	for (uint32_t j = 0; j < g->n; j++) {
+		uint32_t set = x->step_set[g->step[j]], first = 0;
+		inside[g->step[j]] = true;
+		while (x->step_set[g->step[first]] != set)
+			first++;
+		uint32_t to =
+			set == GRAPH_NONE || first < j ? GRAPH_NONE : joined_to(x, g, j, inside);
+		if (to == GRAPH_NONE)
+			continue;
+		out->v = mem_grow(out->v, &out->cap, out->n + 1, sizeof *out->v);
+		out->v[out->n++] = (struct saving){.pair = {to, set}, .d = x->d};
+	}
+	for (uint32_t j = 0; j < g->n; j++)
+		inside[g->step[j]] = false;
+}
+
+/* Seconds of group g's steps in run r, apart. */
+static double steps_s(const struct timed *t, const struct fusion_group *g, uint32_t r)
+{
+	double sum = 0;
+	for (uint32_t j = 0; j < g->n; j++)
+		sum += t->step_s[(size_t)r * t->n_steps + g->step[j]];
+	return sum;
+}
+
+/* What group `at` of the joined plan saves, in parts of one pair of n; times of that plan count
+ * `by` times. */
+static struct interval group_saving(const struct device_times *x, uint32_t at, size_t n, double by)
+{
+	const struct timed *one = &x->apart, *all = &x->joined;
+	const struct fusion_group *g = &all->plan.group[at];
+	double saved[TIMED_MOST], then = timed_unwaited(one);
+	uint32_t n_runs = one->n_runs < all->n_runs ? one->n_runs : all->n_runs;
+	for (uint32_t r = 0; r < n_runs; r++)
+		saved[r] = (then * steps_s(one, g, r) -
+			    by * all->task_s[(size_t)r * all->plan.n_tasks + at]) /
+			   (double)n;
+	struct interval s = interval_median(saved, n_runs);
+	return s.lo <= 0 ? (struct interval){0, 0, 0} : s;
+}
+
+/* Of all groups on the device that join no sets: medians of their times apart over medians joined. */
+static double shared_steps_ratio(const struct device_times *x, const bool *joins)
+{
+	const struct timed *one = &x->apart, *all = &x->joined;
+	double run[TIMED_MOST], apart = 0, joined = 0;
+	for (uint32_t i = 0; i < all->plan.n_groups; i++) {
+		const struct fusion_group *g = &all->plan.group[i];
+		if (joins[i] || g->dev != x->d)
+			continue;
+		for (uint32_t r = 0; r < one->n_runs; r++)
+			run[r] = steps_s(one, g, r);
+		apart += interval_median(run, one->n_runs).mid;
+		for (uint32_t r = 0; r < all->n_runs; r++)
+			run[r] = all->task_s[(size_t)r * all->plan.n_tasks + i];
+		joined += interval_median(run, all->n_runs).mid;
+	}
+	return apart > 0 && joined > 0 ? apart / joined : timed_unwaited(all) / timed_unwaited(one);
+}
+
+void savings_find(const struct device_times *x, struct savings *out)
+{
+	const struct plan *p = &x->joined.plan;
+	bool *inside = MEM_NEWN(bool, (size_t)x->joined.n_steps + 1);
+	bool *joins = MEM_NEWN(bool, (size_t)p->n_groups + 1);
+	size_t *first = MEM_NEWN(size_t, (size_t)p->n_groups + 1);
+	for (uint32_t i = 0; i < p->n_groups; i++) {
+		first[i] = out->n;
+		if (p->group[i].dev == x->d && p->group[i].n >= 2)
+			group_pairs(x, &p->group[i], inside, out);
+		joins[i] = out->n > first[i];
+	}
+	first[p->n_groups] = out->n;
+	double by = timed_unwaited(&x->apart) * shared_steps_ratio(x, joins);
+	for (uint32_t i = 0; i < p->n_groups; i++) {
+		if (!joins[i])
+			continue;
+		struct interval s = group_saving(x, i, first[i + 1] - first[i], by);
+		for (size_t j = first[i]; j < first[i + 1]; j++)
+			out->v[j].s = s;
+	}
+	mem_free(inside);
+	mem_free(joins);
+	mem_free(first);
+}
+
+/* ---- compiled segments ---- */
+
+void savings_of_boundaries(const struct device_times *x, struct interval *set_s,
+			   struct savings *out)
+{
+	const struct sched_dag *d = &x->s->planner.dag;
+	const struct device_class *c = x->s->devices.dev[x->d].class;
+	uint32_t k = x->s->devices.n;
+	for (uint32_t u = 0; u < d->n_uses; u++) {
+		uint32_t t = d->use_tensor[u];
+		uint32_t from = x->step_set[d->tensor_task[t]], to = x->step_set[d->use_task[u]];
+		if (from == to || from == GRAPH_NONE || to == GRAPH_NONE ||
+		    set_s[(size_t)from * k + x->d].mid < 0 || set_s[(size_t)to * k + x->d].mid < 0)
+			continue;
+		double cost = c->segment_s + 2 * c->boundary_byte_s * (double)d->tensor_bytes[t];
+		struct interval *s = &set_s[(size_t)to * k + x->d];
+		*s = (struct interval){s->mid + cost, s->lo + cost, s->hi + cost};
+		out->v = mem_grow(out->v, &out->cap, out->n + 1, sizeof *out->v);
+		out->v[out->n++] =
+			(struct saving){.pair = {from, to}, .d = x->d, .s = {cost, cost, cost}};
+	}
+}
+
+/* ---- all ---- */
+
+static int by_pair(const void *pa, const void *pb)
+{
+	const struct saving *a = pa, *b = pb;
+	if (a->pair.src != b->pair.src)
+		return a->pair.src < b->pair.src ? -1 : 1;
+	if (a->pair.dst != b->pair.dst)
+		return a->pair.dst < b->pair.dst ? -1 : 1;
+	return a->d < b->d ? -1 : a->d > b->d;
+}
+
+void savings_store(struct savings *x, uint32_t k, struct arena *a, struct profile *out)
+{
+	if (x->n > 1)
+		qsort(x->v, x->n, sizeof *x->v, by_pair);
+	out->pair = ARENA_NEWN(a, struct set_pair, x->n);
+	out->saved_s = ARENA_NEWN(a, struct interval, x->n * k);
+	for (size_t i = 0; i < x->n; i++) {
+		const struct saving *v = &x->v[i];
+		if (i == 0 || v->pair.src != v[-1].pair.src || v->pair.dst != v[-1].pair.dst)
+			out->pair[out->n_pairs++] = v->pair;
+		struct interval *to = &out->saved_s[(size_t)(out->n_pairs - 1) * k + v->d];
+		*to = (struct interval){to->mid + v->s.mid, to->lo + v->s.lo, to->hi + v->s.hi};
+	}
+	mem_free(x->v);
+}

@@ -1,0 +1,193 @@
+# shellcheck shell=bash disable=SC2086,SC2154,SC2317   # $brief, $paper and $resume are words or nothing; place has set the others
+# stages.sh - the pipelines of place, one function each: from the model to its graph, costs, starts, the search, the last
+# comparison, and the files that tell of it.  To be sourced.  What they use of the options place has read and planned;
+# their programs are stages (phases.sh), files come and go in $dir.
+
+# ---- the model and what its sets take ----
+
+# The model's graph; what has to be made on the way, of another framework's model or for want of weights, goes to XML and
+# WEIGHTS.  Seeded weights: times are the same.
+read_graph() {
+	if [ -n "$python" ]; then
+		stage "$python" "$parts/convert.py" "$model" "$1" || return
+	elif [ "$weights" = "$dir/weights.bin" ]; then
+		stage irfill "$xml" --seed "$seed" -o "$2" || return
+	fi
+	stage ir2dag "$1" --weights "$2" "${shapes[@]}" "${reading[@]}" |
+		if [ -n "$pieces" ]; then stage daggroup heavy-edge -g "$pieces" --sets; else cat; fi
+}
+
+# With its features.
+read_model() { read_graph "$xml" "$weights" | stage dagfeat $paper ${threads:+--threads "$threads"} -o "$dir/graph.mp"; }
+
+# Beside what is there, which stays as it is: --resume of another model changes nothing.
+read_beside() {
+	if [ -n "$python" ]; then
+		read_graph "$dir/.new.xml" "$dir/.new.bin"
+	elif [ "$weights" = "$dir/weights.bin" ]; then
+		read_graph "$xml" "$dir/.new.bin"
+	else
+		read_graph "$xml" "$weights"
+	fi > "$dir/.new.mp"
+}
+
+# The devices: what each can run, and how fast.
+measure_costs() {
+	stage devrun probe --profile --max-seconds "$profile" ${devices:+-D "$devices"} "${running[@]}" \
+		-o "$dir/input.mp" "$dir/graph.mp"
+}
+
+# A name that --map cannot know, and an objective that these costs do not have, are told now, not after the search.
+check_answer() {
+	stage placebase single "$dir/input.mp" |
+		if [ "$objective" = latency ]; then cat; else stage devsim "${judging[@]}"; fi |
+		stage placeout ${map:+--map "$map"} -o /dev/null
+}
+
+# ---- the search ----
+
+# Seconds of the budget that are left; a share of them, at most 40.
+left() { awk -v b="$budget" -v us=$((${EPOCHREALTIME/[.,]/} - began)) 'BEGIN { l = b - us / 1e6; print (l > 0 ? l : 0) }'; }
+share_of_left() { awk -v l="$(left)" -v b="$budget" -v s="$1" 'BEGIN { x = b > 0 ? s * l : 10; print (x > 40 ? 40 : x) }'; }
+
+# Of random placements those that should be the fastest run beside the others.
+draw_random() {
+	[ "$random" -gt 0 ] || return 0
+	stage placebase random -n "$random" --seed "$seed" "$dir/input.mp" | stage devsim | stage topk -k 3 -o "$dir/random.mp"
+}
+
+# One more start, or none where the method has no answer, or the starts have had their share of the budget.
+start() {
+	[ "${1%-apart}" = heft ] || awk -v l="$(left)" -v b="$budget" 'BEGIN { exit !(b == 0 || l > 0.5 * b) }' || return 0
+	if placebase "$@" --seed "$seed" "${judging[@]}" -o "$dir/more.mp" "$dir/starts.mp"; then
+		mv "$dir/more.mp" "$dir/starts.mp"
+	else
+		rm -f "$dir/more.mp"
+	fi
+}
+
+# What the search starts from: methods on the measured costs.  They are candidates like those of the learner,
+# and what the answer must not be slower than.
+make_starts() {
+	local seconds more turns
+	turns=$(recdump -k devs --tsv turns "$dir/input.mp" | tail -n 1 | grep 1 || true)     # some devices take turns
+	seconds=$(awk -v b="$budget" 'BEGIN { s = b / 20; print (s < 0.25 ? 0.25 : s > 5 ? 5 : s) }')
+	more=$(awk -v s="$seconds" 'BEGIN { print 2 * s }')
+	cp "$dir/input.mp" "$dir/starts.mp"
+	if [ "$from" != none ]; then
+		[ -z "$turns" ] || start heft-apart
+		start heft
+		start climb --evals 2000 --budget "$seconds"
+	fi
+	if [ "$from" != none ] && [ "$from" != heft ]; then
+		start lookahead-rank
+		start cluster --evals 120 --budget "$more"
+		[ "$objective" != latency ] || start learned-moves --evals 500 --budget "$seconds"
+		[ -z "$turns" ] || start portfolio --apart --budget "$seconds"
+		start portfolio --budget "$seconds"
+	fi
+	[ ! -f "$from" ] || stage placebase "expert:$from" -o "$dir/more.mp" "$dir/starts.mp" || return
+	[ ! -f "$from" ] || mv "$dir/more.mp" "$dir/starts.mp"
+	[ "$objective" != latency ] || draw_random
+}
+
+# A race (compete.sh).
+race() {
+	stage devrun paired -vv --placements --candidates 1000 --min-runs 3 --max-seconds 0.1 "${running[@]}" "${racing_with[@]}" --race "$@"
+}
+
+# What costs that fit the first race say of placements; without one, the measured costs.
+simulate() {
+	if [ -f "$dir/first.mp" ]; then stage devsim --fit "$dir/first.mp" --order rank; else stage devsim "${judging[@]}"; fi
+}
+
+# Runs the placements of an episode.  With --screen the policy draws more, and devsim and topk choose those that
+# devrun runs.  Another objective is simulated.
+measure() {
+	if [ "$objective" != latency ]; then
+		stage devsim "${judging[@]}"
+	elif [ "$screen" -gt 0 ]; then
+		simulate | stage topk -k $steps | stage devrun $brief "${running[@]}" "${exploring[@]}"
+	else
+		stage devrun $brief "${running[@]}" "${exploring[@]}"
+	fi
+}
+
+# A first race, and what it lets hope for: shares of the seconds that are left.
+first_race() {
+	local racing_with=("${exploring[@]}" ${pieces:+--explore})
+	compete_first "$(share_of_left "$first_share")"
+}
+propose() { compete_propose "$(awk -v l="$(left)" -v b="$budget" 'BEGIN { s = b > 0 ? l / 30 : 1; print (s < 0.2 ? 0.2 : s > 5 ? 5 : s) }')"; }
+
+# The loop: gpnembed embeds and groups, placepolicy places, devrun runs, reinforce learns and sends new parameters
+# back through a FIFO.
+search() {
+	stage gpnembed --recipe "$recipe" --seed "$seed" ${params:+--params "$params"} ${net:+--net "$net"} \
+		${threads:+--threads "$threads"} --params-from "$loop" "$starts" |
+		stage placepolicy --seed "$seed" -n "$draws" |
+		measure |
+		stage tabstat curve --more --to "$dir/curves.tsv" --model "$name" --method "$recipe" --seed "$seed" |
+		stage reinforce -vv --recipe "$recipe" --steps $steps --samples 1 --params-to "$loop" --seconds "$searching" \
+			${threads:+--threads "$threads"} --episodes "$episodes" --checkpoint "$dir/checkpoint.mp" \
+			$resume -o "$dir/result.mp"
+}
+
+# What a search that failed has found: reinforce reads its checkpoint, has had its episodes, and ends.
+recover() { resume=--resume episodes=1 starts=$dir/input.mp search; }
+
+# What stands for a search where there is none: the start that should be the fastest.
+find_best_start() { placebase single "$dir/starts.mp" | devsim | topk -k 1 -o "$dir/result.mp"; }
+
+# ---- the answer ----
+
+# The race: what the search found, where it began and single devices compete for runs, and the answer is not surely
+# slower than any of them.  Of another objective than latency the best is the answer, however long it takes.
+compare() {
+	local n
+	if [ "$objective" = latency ]; then
+		compete_final "$racing"
+		return
+	fi
+	n=$(placebase single "$dir/input.mp" | count_places -)
+	stage devrun paired --schedule --choose first --candidates 1 --min-runs 3 \
+		--max-seconds "$(awk -v r="$racing" -v n=$((n + 1)) 'BEGIN { print r / 20 / n }')" \
+		"${running[@]}" -o "$dir/final.mp" "$dir/result.mp"
+}
+
+# The objective's values, simulated: of the placement that a stream ends with, and of single devices.
+simulate_values() {
+	placeout --format affinity -o "$dir/.answer.json" "$1"
+	placebase single "$dir/input.mp" | placebase "expert:$dir/.answer.json" |
+		devsim "${judging[@]}" -o "$dir/values.mp"
+	rm "$dir/.answer.json"
+}
+
+# write_results STREAM: the placement that a stream ends with.  Nothing comes between.
+write_results() (
+	told=()
+	[ "$1" = "$dir/result.mp" ] || told+=(--search "$dir/result.mp")
+	if [ "$objective" != latency ]; then
+		simulate_values "$1"
+		told+=(--objective "$objective" --values "$dir/values.mp")
+	fi
+	placeout --format affinity ${map:+--map "$map"} -o "$dir/placement.json" "$1"
+	placeout --format tsv -o "$dir/placement.tsv" "$1"
+	placeout --format report "${told[@]}" ${search:+--search-seconds "$search"} -o "$dir/report.txt" "$1"
+	if [ "$screen" -gt 0 ]; then
+		n=$(recdump -k update "$dir/result.mp" | wc -l)
+		printf 'screening: %d draws simulated, the best %d of each %d measured\n' \
+			$((n * steps * screen)) $steps $((steps * screen)) >> "$dir/report.txt"
+	fi
+	if [ "$random" -gt 3 ] && [ "$1" = "$dir/final.mp" ] && [ -f "$dir/random.mp" ]; then
+		echo "random: $random drawn, and those measured that should be the fastest" >> "$dir/report.txt"
+	fi
+	echo "time: $(phases_took)" >> "$dir/report.txt"
+	[ ! -f "$dir/curves.tsv" ] || told+=(--curve "$dir/curves.tsv")
+	placeout --format html "${told[@]}" ${search:+--search-seconds "$search"} -o "$dir/report.html" "$1"
+	# What was found when.
+	if [ -f "$dir/curves.tsv" ] && tabstat curves "$dir/curves.tsv" > "$dir/.curves" 2>> "$dir/log"; then
+		tabstat plot --title "$name: what the search ran" "$dir/.curves" > "$dir/curves.svg"
+	fi
+	rm -f "$dir/.curves"
+)
