@@ -75,7 +75,7 @@ face_signal() {
 	[ -z "$face_worker" ] || kill -s "${phases_signals[$1]}" "$face_worker" 2> /dev/null
 }
 
-# The worker's lines: "ready"; "log PHASES FILE"; "NUMBER SECONDS NAME" begins a phase, "end" ends it.  Each is answered.
+# The worker's lines: "ready"; "log PHASES FILE", the file quoted; "NUMBER SECONDS NAME" begins a phase, "end" ends it.  Each is answered.
 # Warnings are shown as they come, and what a phase of more than 2 seconds does: on a terminal a line that is rewritten, in
 # a log now and then.
 face_the_worker() {
@@ -91,7 +91,7 @@ face_the_worker() {
 				;;
 			'log '*)
 				read -r total line <<< "${word#log }"
-				exec {log}< "$line"
+				eval "exec {log}< $line"
 				;;
 			end) number=0 face_heard='' ;;
 			*)
@@ -135,7 +135,7 @@ phases_begin() {
 	echo $$ > "$2/.lock"
 	: > "$phases_log"
 	trap phases_end EXIT
-	tell_face "log $phases_n $phases_log"
+	tell_face "log $phases_n ${phases_log@Q}"
 }
 
 phases_end() {

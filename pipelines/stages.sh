@@ -9,7 +9,7 @@
 # WEIGHTS.  Seeded weights: times are the same.
 read_graph() {
 	if [ -n "$python" ]; then
-		stage "$python" "$parts/convert.py" "$model" "$1" || return
+		stage "$python" "$here/convert.py" "$model" "$1" || return
 	elif [ "$weights" = "$dir/weights.bin" ]; then
 		stage irfill "$xml" --seed "$seed" -o "$2" || return
 	fi

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# pipelines/place: from a model to its report, screened by simulation; signals, failures, its directory; what it
-# forwards; what it refuses at once.
+# pipelines/place: from a model to its report, screened by simulation; signals, failures; what it forwards; what it refuses at
+# once.
 bats_require_minimum_version 1.5.0
 load ../support/common.bash
 
@@ -86,8 +86,6 @@ whole() {
 		[[ "$output" == "place: error: "* ]]
 	done
 	[ ! -e no.placed ]
-	run -1 "$PLACE" small_summator.xml -o m.xml/in
-	[ "$output" = "place: error: cannot make the directory 'm.xml/in'; -o another one" ]
 	run -0 "$PLACE" --help
 	[[ "$output" == *"--screen N"* ]]
 }
@@ -151,45 +149,6 @@ whole() {
 	run -0 on_terminal "gone/log:episode>kill" "$PLACE" small_summator.xml $LONG -o gone
 	until flock gone/.lock true; do sleep 0.1; done
 	whole gone
-}
-
-@test "one place at a time works in a directory; what a killed one has left goes" {
-	# shellcheck disable=SC2086
-	"$PLACE" small_summator.xml $LONG -o shared > first.out 2>&1 3>&- &
-	local first=$!
-	until grep -q episode shared/log 2> /dev/null; do sleep 0.1; done
-	cp small_summator.xml other.xml
-	run -1 "$PLACE" other.xml -D cpu:0,cpu:1 --budget 1 -o shared
-	[[ "$output" == "place: error: 'shared' is in use by another place (process $first); -o another directory" ]]
-	kill -TERM "$first"
-	wait "$first"
-	grep -q '^placement: shared/placement.json' first.out
-	touch shared/.loop.abc123
-	mkfifo shared/.loop
-	run -0 "$PLACE" small_summator.xml -D cpu:0,cpu:1 --profile 0.05 --episodes 1 --random 0 -o shared
-	[ -z "$(find shared -name '.loop*')" ]
-}
-
-@test "--resume goes on with the same graph only" {
-	local args="-D cpu:0,cpu:1 --profile 0.05 --episodes 1 --random 1 -o again"
-	# shellcheck disable=SC2086
-	run -0 "$PLACE" small_summator.xml $args
-	cp again/placement.json before.json
-	cp again/graph.mp before.mp
-	sed 's/name="read"/name="read_it"/' small_summator.xml > other.xml
-	cp small_summator.bin other.bin
-	# shellcheck disable=SC2086
-	run -3 "$PLACE" other.xml $args --resume
-	[[ "$output" == "place: error: 'again' has another search (graph "*"/small_summator.xml), not one of 'other.xml'; -o another directory, or leave --resume out" ]]
-	cmp before.json again/placement.json
-	cmp before.mp again/graph.mp
-	[ -z "$(find again -name '.new*')" ]
-	# Neither on other devices: its random placements ran elsewhere.
-	# shellcheck disable=SC2086
-	run -3 "$PLACE" small_summator.xml $args --resume -D cpu:0
-	# shellcheck disable=SC2086
-	run -0 "$PLACE" other.xml $args
-	grep -q read_it again/placement.json
 }
 
 @test "a failure is told once, by its first cause, with its status" {

@@ -20,8 +20,19 @@ as_user() { env -u B -u ROOT PATH=/usr/bin:/bin "$@"; }
 @test "scripts find their programs and parts, through a symlink, too" {
 	run -0 as_user ./place-link --version
 	[[ $output == "place-link (hsdag) "* ]]
-	run -0 as_user "$PREFIX/bin/hsdag-train" --help
-	run -0 as_user "$PREFIX/bin/hsdag-calibrate" --help
+	# Each tells of itself by the name that the person typed.
+	for name in place train calibrate experiment; do
+		run -0 as_user "$PREFIX/bin/hsdag-$name" -h
+		[[ $output == "hsdag-$name - "*"Usage: hsdag-$name "* ]]
+		run -0 as_user "$PREFIX/bin/hsdag-$name" --version
+		[[ $output == "hsdag-$name (hsdag) "* ]]
+		run -2 as_user "$PREFIX/bin/hsdag-$name"
+		[[ $output == "hsdag-$name: error: "*"; see hsdag-$name --help" ]]
+	done
+	run -0 as_user "$HSDAG_PYTHON" "$PREFIX/bin/hsdag-apply" --version
+	[[ $output == "hsdag-apply (hsdag) "* ]]
+	json2dag "$ROOT/tests/instances/topcuoglu2002.json" | dagfeat -o small.mp
+	run -0 --separate-stderr as_user "$PREFIX/bin/hsdag-train" small.mp --episodes 1
 	run -1 as_user ./place-link no-such-model.xml
 	[[ $output == *"cannot read 'no-such-model.xml'"* ]]
 	run -0 as_user "$PREFIX/bin/hsdag-experiment" learning MODELS=nmt2 SEEDS=1 EVALS=7 -o res -n

@@ -1,0 +1,13 @@
+# shellcheck shell=bash disable=SC2034   # whoever sources it uses them
+# programs.sh - what scripts of this folder begin with: where they are, through a symlink, too, and where the programs are, in
+# a checkout or installed.  To be sourced; it sets
+#   program   the name by which the script was called (installed: hsdag-place)
+#   here      this folder
+#   bin       the programs: of the build $B, else of the checkout, else of the installed tree; PATH has both folders
+program=${0##*/}
+here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
+bin=${B:-$here/../build}/bin
+[ -d "$bin" ] || bin=$here/../../../bin     # installed: PREFIX/share/hsdag/pipelines
+PATH=$bin:$here:$PATH
+
+print_version() { devrun --version | sed "1s/^devrun/$program/"; }

@@ -1,0 +1,76 @@
+#!/usr/bin/env bats
+# pipelines/place: the directory that it works in, whatever its name is: one place at a time, one search.
+# programs: place
+bats_require_minimum_version 1.5.0
+load ../support/common.bash
+
+setup_file() {
+	common_setup_file
+	two_cores
+	export PLACE=$ROOT/pipelines/place
+	cp "$ROOT/tests/models/"small_summator.* .
+	# Kept at it until something ends it; what the search has said is in the log.
+	export LONG="-D cpu:0,cpu:1 --profile 0.05 --budget 200 --episodes 900000 --random 1"
+}
+
+setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
+
+@test "a directory may have any name; one that cannot be made or written says why" {
+	local name
+	for name in -x 'a b;$c "d' $'two\nlines' 'ä %s\n'; do
+		run -0 --separate-stderr timeout 300 "$PLACE" small_summator.xml -D cpu:0,cpu:1 --profile 0.05 --budget 5 --random 0 -o "$name"
+		[ -z "$stderr" ]
+		[[ "$output" == *"placement: "*"$name/placement.json"* ]]
+		recdump --check "./$name/final.mp"
+	done
+	touch file
+	run -1 "$PLACE" small_summator.xml -o file/in
+	[ "$output" = "place: error: cannot make the directory 'file/in': Not a directory; -o another one" ]
+}
+
+@test "one place at a time works in a directory; what a killed one has left goes" {
+	# shellcheck disable=SC2086
+	"$PLACE" small_summator.xml $LONG -o shared > first.out 2>&1 3>&- &
+	local first=$!
+	until grep -q episode shared/log 2> /dev/null; do sleep 0.1; done
+	cp small_summator.xml other.xml
+	run -1 "$PLACE" other.xml -D cpu:0,cpu:1 --budget 1 -o shared
+	[[ "$output" == "place: error: 'shared' is in use by another place (process $first); -o another directory" ]]
+	kill -TERM "$first"
+	wait "$first"
+	grep -q '^placement: shared/placement.json' first.out
+	touch shared/.loop.abc123
+	mkfifo shared/.loop
+	run -0 "$PLACE" small_summator.xml -D cpu:0,cpu:1 --profile 0.05 --episodes 1 --random 0 -o shared
+	[ -z "$(find shared -name '.loop*')" ]
+}
+
+@test "--resume goes on with the same graph only" {
+	local args="-D cpu:0,cpu:1 --profile 0.05 --episodes 1 --random 1 -o again"
+	# shellcheck disable=SC2086
+	run -0 "$PLACE" small_summator.xml $args
+	cp again/placement.json before.json
+	cp again/graph.mp before.mp
+	sed 's/name="read"/name="read_it"/' small_summator.xml > other.xml
+	cp small_summator.bin other.bin
+	# shellcheck disable=SC2086
+	run -3 "$PLACE" other.xml $args --resume
+	[[ "$output" == "place: error: 'again' has a search of model /"*"/small_summator.xml, not of 'other.xml'; -o another directory, or leave --resume out" ]]
+	cmp before.json again/placement.json
+	cmp before.mp again/graph.mp
+	[ -z "$(find again -name '.new*')" ]
+	# Neither on other devices: its random placements ran elsewhere.
+	# shellcheck disable=SC2086
+	run -3 "$PLACE" small_summator.xml $args --resume -D cpu:0
+	[[ "$output" == *"has a search with devices cpu:0,cpu:1 and objective latency, not with devices cpu:0 and objective latency; "* ]]
+	# Nor of what the model's file was before.
+	cp small_summator.xml kept.xml
+	cp other.xml small_summator.xml
+	# shellcheck disable=SC2086
+	run -3 "$PLACE" small_summator.xml $args --resume
+	cp kept.xml small_summator.xml
+	[[ "$output" == *"has a search of 'small_summator.xml' as it was, not as it is now with these options; "* ]]
+	# shellcheck disable=SC2086
+	run -0 "$PLACE" other.xml $args
+	grep -q read_it again/placement.json
+}
