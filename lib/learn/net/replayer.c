@@ -1,4 +1,4 @@
-/* replay.c - many recorded steps over several threads.
+/* replayer.c - many recorded steps over several threads.
  *
  * A network may take steps that follow each other together, a batch of them.  Every batch has a gradient
  * buffer of its own; a few batches at a time are computed side by side, then their buffers are

@@ -1,0 +1,193 @@
+/* run_start.h - what can start at an instant: copies on idle links, tasks on idle devices, those of
+ * devices that take turns; not for others. */
+#ifndef HSDAG_SCHED_RUN_START_H
+#define HSDAG_SCHED_RUN_START_H
+
+#include "sched/run_state.h"
+
+INLINE void start_copy(struct run_state *x, struct run_rules r, uint32_t server)
+{
+	struct copy_queue *q = &x->queue[server];
+	uint32_t slot = q->head, t = slot / r.k, src = server / r.k, dst = server % r.k;
+	double end;
+
+	q->head = x->next[slot];
+	if (q->old == slot)
+		q->old = SCHED_NONE;
+	set_waiting(x, r, server, q->head != SCHED_NONE);
+	x->live[dst] += x->tensor[t].bytes;
+	end = x->now.now_s +
+	      (r.k == 2 || x->e->copy_s
+		       ? x->e->copy_s[(size_t)t * r.k * r.k + server]
+		       : sched_copy_s(&x->e->c->links, src, dst, x->tensor[t].bytes));
+	if (r.serial)
+		set_idle(x, r, server, false);
+	if (!r.overlap) {
+		set_idle(x, r, device_server(r, src), false);
+		set_idle(x, r, device_server(r, dst), false);
+	}
+	if (r.scan) {
+		x->end[server] = time_key(end);
+		x->doing[server] = slot;
+	} else {
+		event_push(x->e, end, r.k + slot);
+	}
+	if (r.with_schedule) {
+		x->e->t->copy_start_s[x->e->copy_of[slot]] = x->now.base_s + x->now.now_s;
+		x->e->t->copy_end_s[x->e->copy_of[slot]] = x->now.base_s + end;
+	}
+}
+
+/* A link of two devices starts its next copy as soon as it can: all that may wait for it at one
+ * instant is of one task, and in order. */
+INLINE void start_next(struct run_state *x, struct run_rules r, uint32_t server)
+{
+	if (is_two(r) && ((x->end[server] == NEVER) & (x->queue[server].head != SCHED_NONE)))
+		start_copy(x, r, server);
+}
+
+INLINE void start_task(struct run_state *x, struct run_rules r, uint32_t dev)
+{
+	uint32_t s = device_server(r, dev), p = take_ready(x, r, dev);
+	double end = x->now.now_s + x->cost_s[p];
+
+	if (r.mode != ENGINE_PLAIN) {
+		struct checkpoints *cp = &x->e->checkpoints;
+		double left_s = x->e->t->busy_s[dev] - x->begun_s[dev];
+
+		x->begun_s[dev] += x->cost_s[p];
+		if (r.mode == ENGINE_CHECKPOINT)
+			cp->before_start[p] = cp->n - 1;
+		if (r.mode == ENGINE_LIMIT)
+			cp->above |= (x->now.now_s + left_s > x->limit_s) |
+				     (end + cp->tail_s[(size_t)p * r.k + dev] > x->limit_s);
+	}
+	set_waiting(x, r, s, any_ready(x, r, dev));
+	set_idle(x, r, s, false);
+	x->live[dev] += x->task[p].out_bytes;
+	x->doing[s] = p;
+	x->end[s] = time_key(end);
+	if (!r.scan)
+		event_push(x->e, end, dev);
+	if (r.with_schedule) {
+		x->e->t->start_s[x->e->ready.task_at[p]] = x->now.base_s + x->now.now_s;
+		x->e->t->end_s[x->e->ready.task_at[p]] = x->now.base_s + end;
+	}
+}
+
+/* Does the copy of slot a go before that of slot b, on any links? */
+static bool copy_before(const struct engine *e, uint32_t a, uint32_t b)
+{
+	uint32_t from_a = e->tensor[a / e->k].maker, from_b = e->tensor[b / e->k].maker;
+
+	if (e->needed_at[a] != e->needed_at[b])
+		return e->needed_at[a] < e->needed_at[b];
+	if (from_a != from_b)
+		return from_a < from_b;
+	return a % e->k != b % e->k ? a % e->k < b % e->k : a < b;
+}
+
+/* The link of the copy that has waited longest, of those whose devices are idle; false: none. */
+static bool longest_waiting(const struct engine *e, uint32_t *server)
+{
+	bool found = false;
+
+	for (uint32_t w = 0; w < e->n_words; w++)
+		for (uint64_t links = e->waiting[w] & e->idle[w]; links; links &= links - 1) {
+			uint32_t s = w * 64 + (uint32_t)__builtin_ctzll(links);
+			uint32_t src = s / e->k, dst = s % e->k;
+
+			if (src == dst || !set_has(e->idle, src * (e->k + 1)) ||
+			    !set_has(e->idle, dst * (e->k + 1)))
+				continue;
+			if (!found || copy_before(e, e->queue[s].head, e->queue[*server].head))
+				*server = s;
+			found = true;
+		}
+	return found;
+}
+
+/* Are all that dev takes turns with idle? */
+INLINE bool has_turn(const struct run_state *x, struct run_rules r, uint32_t dev)
+{
+	const struct engine *e = x->e;
+
+	if (r.scan)
+		return (e->turns[dev] & ~e->idle[0]) == 0;
+	for (uint32_t i = 0; i < r.k; i++)
+		if (e->c->turns[(size_t)dev * r.k + i] && !set_has(e->idle, i * (r.k + 1)))
+			return false;
+	return true;
+}
+
+/* Of devices that are idle, the one whose first task goes before those of the others; k: none has
+ * one, or is not held up. */
+INLINE uint32_t next_in_turn(struct run_state *x, struct run_rules r, const bool *held)
+{
+	uint64_t first = UINT64_MAX;
+	uint32_t found = r.k;
+
+	for (uint32_t i = 0; i < r.k; i++) {
+		if (held[i] || !set_has(x->e->idle, i * (r.k + 1)) || !any_ready(x, r, i))
+			continue;
+		uint64_t at = first_ready(x, r, i);
+
+		if (at < first) {
+			first = at;
+			found = i;
+		}
+	}
+	return found;
+}
+
+/* Tasks of devices some of which take turns. */
+INLINE void start_in_turns(struct run_state *x, struct run_rules r)
+{
+	bool *held = x->e->held;
+	uint32_t dev;
+
+	memset(held, 0, r.k * sizeof(*held));
+	while ((dev = next_in_turn(x, r, held)) < r.k) {
+		held[dev] = true;
+		if (has_turn(x, r, dev)) {
+			start_task(x, r, dev);
+			continue;
+		}
+		for (uint32_t i = 0; i < r.k; i++)
+			held[i] |= x->e->c->turns[(size_t)dev * r.k + i];
+	}
+}
+
+/* Start all that can start now. */
+INLINE void start_all(struct run_state *x, struct run_rules r)
+{
+	struct engine *e = x->e;
+	uint32_t link;
+
+	if (is_two(r)) {
+		if ((x->end[0] == NEVER) & (x->top[0] != 0))
+			start_task(x, r, 0);
+		if ((x->end[3] == NEVER) & (x->top[1] != 0))
+			start_task(x, r, 1);
+		return;
+	}
+	while (!r.overlap && longest_waiting(e, &link))
+		start_copy(x, r, link);
+	for (uint32_t w = 0; w < (r.scan ? 1 : e->n_words); w++)
+		for (uint64_t can = e->waiting[w] & e->idle[w]; can; can &= can - 1) {
+			uint32_t s = w * 64 + (uint32_t)__builtin_ctzll(can);
+
+			if (s % (r.k + 1) == 0) {
+				if (!r.turns)
+					start_task(x, r, s / (r.k + 1));
+			} else {
+				/* Again and again where a link carries several copies. */
+				while (r.overlap && set_has(e->waiting, s) && set_has(e->idle, s))
+					start_copy(x, r, s);
+			}
+		}
+	if (r.turns)
+		start_in_turns(x, r);
+}
+
+#endif
