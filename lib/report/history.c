@@ -36,14 +36,15 @@ static int take_update(struct history *h, const struct rec *r, struct err *e)
 	return 0;
 }
 
-/* Runs of a comparison have ratios; what cannot run has none, and is told of single devices. */
+/* Runs of a comparison have ratios, or bursts where no single device can run that they would be ratios to; what cannot
+ * run has neither, and is told of single devices. */
 static int take_run(struct history *h, const struct rec *r, struct err *e)
 {
 	const unsigned keys = RUN_SAMPLE | RUN_SOURCE | RUN_LATENCY | RUN_INTERVAL | RUN_REFERENCE |
 			      RUN_RATIO | RUN_COPIES;
 	bool single = run_source_is(r, "single");
 	struct run_rec x;
-	if (!single && !val_get(r->map, "ratio"))
+	if (!single && !val_get(r->map, "ratio") && !val_get(r->map, "bursts"))
 		return 0;
 	if (run_decode(r, keys, h->arena, &x, e) < 0)
 		return -1;

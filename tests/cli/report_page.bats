@@ -208,8 +208,26 @@ page() {
 		drawn = dict(ratio=0.7, ratio_lo=0.6, ratio_hi=0.8)
 		write("new.mp", r + old + [timed("single", 0, lat_s=0.25, **told), timed("random", 3, lat_s=0.4, **drawn), ["best", best]])
 	'
+	page
 	run -0 placeout --format report old.mp
 	[[ $output =~ 'random  '+' 300.000 ms'[^x]*' -  ' && $output =~ 'this placement'[^x]*'2.000x' ]]
 	run -0 placeout --format report --random old.mp new.mp
 	[[ $output =~ 'best of 1 random'[^x]*'400.000 ms'[^x]*'1.429x' ]]
+	# Where no single device can run, nothing has a ratio, and all that raced is told.
+	py '
+		from page import Page
+		r = read("30.mp")[:-1]
+		p, run = first(r, "place"), runs("30.mp")[0]
+		def raced(source, lat, **more):
+			return ["run", {**run, "source": source, "lat_s": lat, "ref_s": 0.0, "bursts": 3, "clean": 3, "start": True, "out": False, **more}]
+		lacks = [["run", {"graph": run["graph"], "episode": 0, "step": 0, "sample": i, "source": "single", "ok": False, "reason": "too small"}]
+		         for i in range(3)]
+		best = {**p, "rank": 0, "n_groups": 1, "lat_s": 0.1, "ref_s": 0.0, "final": True, "reference": "", "ratio": 1.0,
+		        "ratio_lo": 1.0, "ratio_hi": 1.0, "n_pairs": 3, "lo_s": 0.1, "hi_s": 0.1, "copies": 1, "copy_bytes": 1, "not_compared": ""}
+		early = [raced("early", 0.7), ["best", best]]
+		write("held.mp", r + early + lacks + [raced("heft", 0.1, copies=1), raced("cluster", 0.3), raced("random", 0.4), ["best", {**best, "source": "heft"}]])
+		assert os.system("placeout --format html held.mp -o held.html") == 0
+		rows = Page("held.html").tables["compared"][1:]
+		assert [t[0] for t in rows] == [f"dev<{i}> alone" for i in range(3)] + ["HEFT on measured costs (the answer)", "cluster", "random placement"], rows
+	'
 }

@@ -251,7 +251,7 @@ onnx_model() {
 	local path=${HSDAG_PYTHON%/*}:$PATH
 	run -0 env PATH="$path" "$PLACE" relu.onnx -D cpu:0,cpu:1 --profile 0.05 --random 0 --episodes 1
 	[[ "$output" == *"placement: relu.placed/placement.json"* ]]
-	[ -f relu.placed/relu.xml ]
+	grep -q '<net name="relu"' relu.placed/relu.xml
 	grep -q '"relu"\|"y"' relu.placed/placement.json
 	head -c 20 relu.onnx > bad.onnx
 	run -1 env PATH="$path" "$PLACE" bad.onnx
