@@ -63,8 +63,12 @@ static int write_results(struct filter_state *s, struct err *e)
 	if (costs && learned_params_encode(costs, costs->seed, s->f.out, e) < 0)
 		return -1;
 	if (n == 0)
-		return err_set(e, ST_RUNTIME, "no placement could be run%s%s",
-			       *s->t.failure ? ": " : "", s->t.failure);
+		return err_set(e, ST_RUNTIME, "no placement could be run%s%s%s",
+			       *s->t.failure ? ": " : "", s->t.failure,
+			       s->o->fifo
+				       ? "; smaller groups may be placed where these cannot: "
+					 "daggroup --memory, or gpnembed --colocate 0 of --net rnn"
+				       : "");
 	if (candidates_write_best(&s->t.l.cand, n, order, s->t.problem.digest, &s->t.problem.devs,
 				  s->f.out, e) < 0)
 		return -1;

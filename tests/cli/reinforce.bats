@@ -193,7 +193,13 @@ loop_measured() {
 	devsim --probe --spec spec < "$BATS_FILE_TMPDIR/feat.mp" > in.mp
 	run -1 bash -c "placebase random -n 3 in.mp | devsim | reinforce -o out.mp"
 	[[ $output == *"no placement could be run: needs "*" bytes"* ]]
+	[[ $output != *daggroup* ]]
 	[ ! -e out.mp ]
+	# in a loop: that of a placement that was drawn, not of a single device, and what may help
+	cat_python stage.py 'if kind == "place": globals()["source"] = m["source"]
+    if kind == "run": m.update(ok=False, reason="of " + source)'
+	GPN="$GPN --no-costs" LEARN="--episodes 1 --steps 2" run -1 loop_measured
+	[[ $output == *"no placement could be run: of policy; smaller groups may "*"daggroup"*"--colocate 0"* ]]
 }
 
 @test "usage: what does not go together" {

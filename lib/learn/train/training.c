@@ -224,10 +224,12 @@ static int take_run(struct training *t, const struct rec *r, struct err *e)
 		return -1;
 	if (x->run.has_clock)
 		budget_played(&t->budget, x->run.began_s, x->run.clock_s);
-	if (!x->run.ok && !*t->failure)
-		err_escape(t->failure, sizeof t->failure, x->run.reason, strlen(x->run.reason));
-	t->l.noisy = t->l.noisy || x->run.noisy;
 	bool reference = !sample_is_drawn(x) && !sample_is_measured(x);
+	if (!x->run.ok && (!*t->failure || (t->failed_reference && !reference))) {
+		err_escape(t->failure, sizeof t->failure, x->run.reason, strlen(x->run.reason));
+		t->failed_reference = reference;
+	}
+	t->l.noisy = t->l.noisy || x->run.noisy;
 	if (!x->run.ok ||
 	    (t->references_again && reference && candidates_find(&t->l.cand, x->place.device)))
 		return 0;

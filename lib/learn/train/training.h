@@ -25,8 +25,10 @@ struct training {
 	struct learn_problem problem;
 	struct learner l;
 	struct feedback loop;
-	bool ready;        /* the problem is known and fits */
-	char failure[300]; /* why the first infeasible placement is; "": none was */
+	bool ready; /* the problem is known and fits */
+	/* Why the first infeasible placement is, of those that were drawn if there is one; "": none was. */
+	char failure[300];
+	bool failed_reference; /* it is a reference's */
 	/* own */
 	struct trainer trainer;
 	struct rollout rollout;
