@@ -16,6 +16,7 @@ struct disturbance {
 	double step_s;
 	double *walk; /* (n_steps,k) deviations from 0 on the grid */
 	size_t n_steps, cap;
+	bool *has; /* (k,k) the second is a part of the first, and has no parts */
 };
 
 uint64_t machine_happenings_seed(const struct machine_spec *s)
@@ -23,20 +24,51 @@ uint64_t machine_happenings_seed(const struct machine_spec *s)
 	return (uint64_t)(s->happenings > 0 ? s->happenings : s->seed);
 }
 
-struct disturbance *disturbance_new(const struct machine_spec *s, uint32_t k)
+static uint32_t count_turns(const uint8_t *turns, uint32_t k, uint32_t d)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < k; i++)
+		n += turns[(size_t)d * k + i] != 0;
+	return n;
+}
+
+static bool has_parts(const uint8_t *turns, uint32_t k, uint32_t d)
+{
+	uint32_t n = count_turns(turns, k, d);
+	for (uint32_t i = 0; i < k; i++)
+		if (turns[(size_t)d * k + i] && count_turns(turns, k, i) >= n)
+			return false;
+	return n > 0;
+}
+
+static void find_parts(struct disturbance *x, const uint8_t *turns)
+{
+	for (uint32_t d = 0; d < x->k; d++)
+		for (uint32_t i = 0; i < x->k; i++)
+			x->has[(size_t)d * x->k + i] = turns[(size_t)d * x->k + i] &&
+						       has_parts(turns, x->k, d) &&
+						       !has_parts(turns, x->k, i);
+}
+
+struct disturbance *disturbance_new(const struct machine_spec *s, uint32_t k, const uint8_t *turns)
 {
 	struct disturbance *x = MEM_NEW(struct disturbance);
 	*x = (struct disturbance){.s = *s,
 				  .seed = machine_happenings_seed(s),
 				  .k = k,
-				  .step_s = s->drift_s / STEPS_PER_DRIFT};
+				  .step_s = s->drift_s / STEPS_PER_DRIFT,
+				  .has = MEM_NEWN(bool, (size_t)k *k + 1)};
+	if (turns)
+		find_parts(x, turns);
 	return x;
 }
 
 void disturbance_free(struct disturbance *x)
 {
-	if (x)
-		mem_free(x->walk);
+	if (!x)
+		return;
+	mem_free(x->walk);
+	mem_free(x->has);
 	mem_free(x);
 }
 
@@ -95,9 +127,22 @@ static double burst_factor(const struct disturbance *x, uint32_t d, double begin
 	return 1 + (x->s.burst_slow - 1) * fmin(1, sum / for_s);
 }
 
+/* The slowest of those that d consists of; 0: it consists of none. */
+static double slowest_part(const struct disturbance *x, uint32_t d, const double *factor)
+{
+	double most = 0;
+	for (uint32_t i = 0; i < x->k; i++)
+		most = x->has[(size_t)d * x->k + i] ? fmax(most, factor[i]) : most;
+	return most;
+}
+
 void disturbance_factors(struct disturbance *x, double begin_s, double for_s, double *factor)
 {
 	for (uint32_t d = 0; d < x->k; d++)
 		factor[d] = drift_factor(x, d, begin_s + for_s / 2) *
 			    burst_factor(x, d, begin_s, for_s);
+	for (uint32_t d = 0; d < x->k; d++) {
+		double part = slowest_part(x, d, factor);
+		factor[d] = part > 0 ? part : factor[d];
+	}
 }

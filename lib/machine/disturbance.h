@@ -7,7 +7,10 @@
 
 struct disturbance;
 
-struct disturbance *disturbance_new(const struct machine_spec *s, uint32_t k);
+/* turns (k,k): which devices take turns, as struct sched_costs has it, copied; NULL: none do.  A device that takes turns with
+ * more devices than each of these does consists of them, as both cores in one of each core alone: it
+ * is as slow as the slowest of them at that time. */
+struct disturbance *disturbance_new(const struct machine_spec *s, uint32_t k, const uint8_t *turns);
 void disturbance_free(struct disturbance *x);
 
 /* factor (k): how many times as long device d takes, in the mean from begin_s for so many seconds. */

@@ -48,7 +48,7 @@ struct machine *machine_new(const struct machine_spec *s, const struct place_mod
 	x->ones = MEM_NEWN(double, m->k + 1);
 	for (uint32_t d = 0; d < m->k; d++)
 		x->ones[d] = 1;
-	x->disturbance = disturbance_new(s, m->k);
+	x->disturbance = disturbance_new(s, m->k, m->costs.turns);
 	return x;
 }
 

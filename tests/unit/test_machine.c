@@ -21,7 +21,7 @@ static struct machine_spec spec(const char *text)
 static void drift_is_as_specified(void)
 {
 	struct machine_spec s = spec("drift=0.2,drift_s=10");
-	struct disturbance *x = disturbance_new(&s, K);
+	struct disturbance *x = disturbance_new(&s, K, NULL);
 	double sum2 = 0, product = 0, across = 0, f[K], before[K] = {0};
 	for (int i = 0; i < MANY; i++) {
 		disturbance_factors(x, 10.0 * i, 0, f);
@@ -41,7 +41,7 @@ static void drift_is_as_specified(void)
 static void bursts_are_as_specified(void)
 {
 	struct machine_spec s = spec("bursts=0.1,burst_s=0.5,burst_slow=3");
-	struct disturbance *x = disturbance_new(&s, K);
+	struct disturbance *x = disturbance_new(&s, K, NULL);
 	double sum = 0, f[K];
 	int whole = 0;
 	for (int i = 0; i < MANY; i++) {
@@ -57,11 +57,35 @@ static void bursts_are_as_specified(void)
 	disturbance_free(x);
 }
 
+/* Devices 0 and 1 are cores, 2 is both; 3 and 4 take turns with each other alone. */
+static void parts_slow_the_whole(void)
+{
+	enum { ALL = 5 };
+	static const uint8_t turns[ALL * ALL] = {0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 1, 1, 0,
+						 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0};
+	struct machine_spec s = spec("shared");
+	struct disturbance *x = disturbance_new(&s, ALL, turns),
+			   *y = disturbance_new(&s, ALL, NULL);
+	double a[ALL], b[ALL];
+	bool slowest = true, by_itself = true;
+	for (int i = 0; i < 200; i++) {
+		disturbance_factors(x, 0.7 * i, 0.01, a);
+		disturbance_factors(y, 0.7 * i, 0.01, b);
+		slowest = slowest && a[2] == fmax(a[0], a[1]);
+		b[2] = a[2];
+		by_itself = by_itself && memcmp(a, b, sizeof a) == 0;
+	}
+	tap(slowest, "a device is as slow as the slowest of those that it consists of");
+	tap(by_itself, "all others are slowed by themselves");
+	disturbance_free(x);
+	disturbance_free(y);
+}
+
 static void time_alone_counts(void)
 {
 	struct machine_spec s = spec("shared"), other = spec("shared,happenings=9");
-	struct disturbance *x = disturbance_new(&s, K), *y = disturbance_new(&s, K),
-			   *z = disturbance_new(&other, K);
+	struct disturbance *x = disturbance_new(&s, K, NULL), *y = disturbance_new(&s, K, NULL),
+			   *z = disturbance_new(&other, K, NULL);
 	double a[K], b[K], c[K];
 	bool same = true, differs = false;
 	for (int i = 50; i-- > 0;) {
@@ -101,6 +125,7 @@ int main(void)
 {
 	drift_is_as_specified();
 	bursts_are_as_specified();
+	parts_slow_the_whole();
 	time_alone_counts();
 	specifications();
 	return tap_end();
