@@ -11,9 +11,10 @@
 
 #include <math.h>
 
+#include "base/clock.h"
 #include "place/simulate/evaluate.h"
 
-enum { SWEEPS = 9, ROUGH_SWEEPS = 6 };
+enum { SWEEPS = 9, ROUGH_SWEEPS = 6, LEAST_SWEEPS = 2 };
 static const double FACTOR_PRICE = 0.2, COPY_PRICE = 2e-4, READ_PRICE = 8e-3, SLOWDOWN_PRICE = 0.02;
 static const double LEAST_FACTOR = 0.6, MOST_FACTOR = 2.5, MOST_SLOWDOWN = 3,
 		    MOST_MULTI_SLOWDOWN = 1;
@@ -276,7 +277,7 @@ static int find_margins(struct fitter *x, struct profile *out)
 }
 
 int fit_profile(const struct graph *g, const struct fit_devices *devices, const struct fit_case *c,
-		uint32_t n, struct profile *out, struct err *e)
+		uint32_t n, double most_s, struct profile *out, struct err *e)
 {
 	uint32_t k = devices->k;
 	struct fitter x = {.g = g,
@@ -301,10 +302,11 @@ int fit_profile(const struct graph *g, const struct fit_devices *devices, const 
 		x.src[i] = out->pair[i].src;
 		x.dst[i] = out->pair[i].dst;
 	}
-	double step = 0.25;
+	double step = 0.25, end_s = clock_s() + most_s;
 	x.policy = SCHED_RANK;
 	int rc = search_grid(&x);
-	for (int i = 0; i < SWEEPS && rc == 0; i++, step *= 0.75) {
+	for (int i = 0; i < SWEEPS && rc == 0 && (i < LEAST_SWEEPS || clock_s() < end_s);
+	     i++, step *= 0.75) {
 		if (i == ROUGH_SWEEPS) {
 			x.policy = SCHED_IMPROVED;
 			rc = mean_error(&x, &x.loss);

@@ -28,8 +28,9 @@ struct fit_devices {
  * measured)|, coordinate by coordinate, with a price for factors other than 1, for latencies that
  * leave what was measured, and for slowing each other.  Devices that are alike have one factor,
  * links between such pairs one latency.  Between devices in host memory nothing is queued or
- * copied, so that there latencies stay close to what was measured.  -1: g cannot be simulated. */
+ * copied, so that there latencies stay close to what was measured.  It ends when most_s are over, behind the first sweeps.
+ * -1: g cannot be simulated. */
 int fit_profile(const struct graph *g, const struct fit_devices *devices, const struct fit_case *c,
-		uint32_t n, struct profile *out, struct err *e) MUST_CHECK;
+		uint32_t n, double most_s, struct profile *out, struct err *e) MUST_CHECK;
 
 #endif

@@ -333,8 +333,8 @@ struct timed *probes_timed(struct probes *x, uint32_t i)
 
 /* ---- what they tell ---- */
 
-int probes_fit(struct probes *x, const double *single_s, const uint32_t *alike, struct profile *out,
-	       struct err *e)
+int probes_fit(struct probes *x, const double *single_s, const uint32_t *alike, double most_s,
+	       struct profile *out, struct err *e)
 {
 	if (!x)
 		return 0;
@@ -359,7 +359,8 @@ int probes_fit(struct probes *x, const double *single_s, const uint32_t *alike, 
 		devices.names[d] = x->s->devices.dev[d].name;
 		devices.host[d] = x->s->devices.dev[d].class->host != NULL;
 	}
-	int rc = n_probes < FIT_LEAST ? 0 : fit_profile(x->s->model.g, &devices, c, n, out, e);
+	int rc = n_probes < FIT_LEAST ? 0
+				      : fit_profile(x->s->model.g, &devices, c, n, most_s, out, e);
 	mem_free(c);
 	return rc;
 }

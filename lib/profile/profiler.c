@@ -11,6 +11,8 @@
 /* All rounds together, and what comes before them, take about so many times session.opt.max_s; there
  * are some rounds in any case. */
 enum { EFFORT = 4, LEAST_ROUNDS = 2, LEAST_MORE = 1 };
+/* Behind these rounds links are timed and knobs fitted, in one part of so many of that time at most. */
+enum { LINKS_PART = 4, FIT_PART = 2 };
 /* Devices of one kind count as one when their logs of times differ by less, or not for certain. */
 static const double SAME_SPEED = 0.02;
 
@@ -220,13 +222,14 @@ static void scale_to_fastest(struct profiler *x)
 	mem_free(level);
 }
 
-static struct link_cost mean_link(const struct link_cost c[2])
+/* Between devices that are alike both ways take as long: what was disturbed less. */
+static struct link_cost quicker_link(const struct link_cost c[2])
 {
-	return (struct link_cost){mean_with(c[0].latency_s, c[1].latency_s, 2),
-				  mean_with(c[0].bytes_per_s, c[1].bytes_per_s, 2)};
+	return c[c[1].latency_s.mid < c[0].latency_s.mid];
 }
 
-static int measure_links(struct profiler *x, struct err *e)
+/* In so many seconds, of which each pair has its share. */
+static int measure_links(struct profiler *x, double seconds, struct err *e)
 {
 	struct session *s = x->s;
 	struct profile *out = x->out;
@@ -237,9 +240,10 @@ static int measure_links(struct profiler *x, struct err *e)
 			struct link_cost c[2];
 			if (out->failed[i] || out->failed[j])
 				continue;
-			if (link_measure(s->x, &s->devices, i, j, c, e) == 0) {
+			if (link_measure(s->x, &s->devices, i, j, seconds / (k * (k - 1) / 2.0), c,
+					 e) == 0) {
 				if (x->alike[i] == x->alike[j])
-					c[0] = c[1] = mean_link(c);
+					c[0] = c[1] = quicker_link(c);
 				out->link[forth] = c[0];
 				out->link[back] = c[1];
 				out->has_link[forth] = out->has_link[back] = true;
@@ -266,7 +270,7 @@ static int open_probes(struct profiler *x, double effort, struct err *e)
 	return 0;
 }
 
-static int fit_probes(struct profiler *x, struct err *e)
+static int fit_probes(struct profiler *x, double seconds, struct err *e)
 {
 	uint32_t k = x->s->devices.n;
 	double *single_s = MEM_NEWN(double, (size_t)k + 1);
@@ -274,7 +278,7 @@ static int fit_probes(struct profiler *x, struct err *e)
 	for (uint32_t d = 0; d < k; d++)
 		if (!x->out->failed[d] && x->dev[d].alone)
 			single_s[d] = timed_least(&x->dev[d].joined);
-	int rc = probes_fit(x->probes, single_s, x->alike, x->out, e);
+	int rc = probes_fit(x->probes, single_s, x->alike, seconds, x->out, e);
 	mem_free(single_s);
 	return rc;
 }
@@ -355,7 +359,8 @@ static int profile_run(struct profiler *x, struct err *e)
 	if (time_windows(x, effort / 4, e) < 0)
 		return -1;
 	sum_memory(x);
-	return measure_links(x, e) < 0 ? -1 : fit_probes(x, e);
+	return measure_links(x, effort / LINKS_PART, e) < 0 ? -1
+							    : fit_probes(x, effort / FIT_PART, e);
 }
 
 int profile_take(struct session *s, struct arena *a, struct profile *out, struct err *e)
