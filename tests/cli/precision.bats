@@ -46,6 +46,7 @@ outputs() {
 		exact = {"none", "empty", "hollow"}                          # no products
 		if "avx512bw" not in open("/proc/cpuinfo").read():
 		    exact = None                                             # oneDNN has no bf16 there
+		several = {"joined", "squeezed", "squeezed_two"}             # layers, each of which rounds
 		for n in open("names").read().split():
 		    a, b, c = (np.load(f"{d}/{n}/0.npy").astype(np.float64) for d in ("f32", "one", "two"))
 		    assert a.shape == b.shape == c.shape, n
@@ -53,7 +54,7 @@ outputs() {
 		    if a.size == 0:
 		        continue
 		    off = float(np.linalg.norm(a - b) / (np.linalg.norm(a) or 1))
-		    assert off < 4e-3, (n, off)
+		    assert off < (8e-3 if n in several else 4e-3), (n, off)
 		    if exact is not None and n != "found":
 		        assert (off == 0) == (n in exact), (n, off)
 	PY

@@ -54,6 +54,54 @@ matmul("keys", (2, 3, 33, 64), (1, 3, 47, 64), (2, 3, 33, 47), turn_b=True, cons
 matmul("empty", (0, 100), (100, 131), (0, 131))
 matmul("hollow", (50, 0), (0, 131), (50, 131), constant=False)
 
+def layer_of(m):
+    """layer(kind, shape, *inputs, **data) with names of its own, and conv(x, shape of x, cout, kernel)."""
+    names = iter(range(1000))
+    layer = lambda kind, shape, *x, **data: m.layer(kind, f"{kind}{next(names)}", "f32", shape, *x, **data)
+
+    def conv_of(x, shape, cout, kernel=1):
+        n, c, h, w = shape
+        at = layer("Convolution", (n, cout, h, w), x, m.const(f"w{next(names)}", "f32", weights(cout, c, kernel, kernel) / c ** 0.5),
+                   strides="1,1", dilations="1,1", pads_begin=f"{kernel // 2},{kernel // 2}", pads_end=f"{kernel // 2},{kernel // 2}",
+                   auto_pad="explicit")
+        return layer("ReLU", (n, cout, h, w), at)
+    return layer, conv_of
+
+
+def joined(name, plain_end):
+    """Two convolutions' outputs, a pooled one and the input itself, joined twice; then a convolution, or none."""
+    m, x = Model(name), (2, 24, 15, 17)
+    layer, conv_of = layer_of(m)
+    start = m.layer("Parameter", "x", "f32", x)
+    a, b = conv_of(start, x, 40), conv_of(start, x, 19, 3)
+    pool = layer("MaxPool", (2, 40, 15, 17), a, strides="1,1", kernel="3,3", pads_begin="1,1", pads_end="1,1", rounding_type="floor",
+                 auto_pad="explicit")
+    both = layer("Concat", (2, 59, 15, 17), a, b, axis=1)
+    at = layer("Concat", (2, 123, 15, 17), both, pool, start, axis=-3)
+    if not plain_end:
+        at = layer("Multiply", (2, 123, 15, 17), at, m.const("scale", "f32", weights(1, 123, 1, 1)))
+        at = conv_of(layer("ReLU", (2, 123, 15, 17), at), (2, 123, 15, 17), 32)
+    m.result(at)
+    m.save()
+
+
+def squeezed(name, images):
+    """Channels weighed by what their means say, as MobileNet-v3 and EfficientNet do it."""
+    m, x = Model(name), (images, 16, 14, 13)
+    layer, conv_of = layer_of(m)
+    at = conv_of(m.layer("Parameter", "x", "f32", x), x, 72, 3)
+    mean = layer("ReduceMean", (images, 72, 1, 1), at, m.const("axes", "i64", np.array([2, 3])), keep_dims="true")
+    gate = layer("Sigmoid", (images, 72, 1, 1), conv_of(conv_of(mean, (images, 72, 1, 1), 300), (images, 300, 1, 1), 72))
+    at = layer("Multiply", (images, 72, 14, 13), at, gate)
+    m.result(conv_of(at, (images, 72, 14, 13), 24))
+    m.save()
+
+
+joined("joined", False)
+joined("joined_plain", True)
+squeezed("squeezed", 1)
+squeezed("squeezed_two", 2)
+
 m = Model("found")  # its rows are known only while running
 at = m.layer("NonZero", "nonzero", "i64", (2, -1), m.layer("Parameter", "x", "f32", (40, 40)), output_type="i64")
 at = m.layer("Convert", "real", "f32", (2, -1), at, destination_type="f32")
@@ -62,4 +110,4 @@ m.result(at)
 m.save()
 
 NAMES = ["c1x1", "c3x3", "stem", "uneven", "wide", "groups", "depth", "line", "volume", "pixel", "none", "tall", "turned", "left",
-         "few", "pairs", "keys", "empty", "hollow", "found"]
+         "few", "pairs", "keys", "empty", "hollow", "found", "joined", "joined_plain", "squeezed", "squeezed_two"]

@@ -71,6 +71,14 @@ n.at = n.m.layer("MaxPool", "pool", "f32", (1, 32, 10, 10), n.at, kernel="3,3", 
 n.conv(40).add("AvgPool", (1, 40, 1, 1), kernel="10,10", strides="1,1", pads_begin="0,0", pads_end="0,0", rounding_type="floor",
                auto_pad="explicit", **{"exclude-pad": "true"}).save()
 
+n = Net("joined", (2, 16, 9, 9))
+start = n.quantize(0, 3).at
+left = n.conv(24).add("ReLU", (2, 24, 9, 9)).at
+n.at = start
+n.conv(17, 3, 1, 1).add("ReLU", (2, 17, 9, 9))
+n.at = n.m.layer("Concat", "concat", "f32", (2, 57, 9, 9), left, n.at, start, axis=1)
+n.quantize(0, 15).conv(40).save()
+
 Net("asymmetric", (1, 16, 9, 9)).quantize(-1, 2).conv(32, 3, pad=1).save()
 Net("few", (1, 16, 9, 9)).quantize(0, 3, 16).conv(32, 3, pad=1).save()
 Net("real", (1, 16, 9, 9)).quantize(0, 3).conv(32, 3, pad=1, real=True).save()
@@ -96,4 +104,4 @@ for name, keep in (("plane_mean", True), ("flat_mean", False)):
     axes = n.m.const("axes", "i64", np.array([2, -1], np.int64))
     n.add("ReduceMean", (2, 150, 1, 1) if keep else (2, 150), axes, keep_dims="true" if keep else "false")
     (n.quantize(0, 3.7).conv(8) if keep else n).save()
-NAMES = ["mean", "padded_mean", "plane_mean", "flat_mean", "first", "chain", "depth", "groups", "residual", "pooled", "asymmetric", "few", "real", "none"]
+NAMES = ["mean", "padded_mean", "plane_mean", "flat_mean", "first", "chain", "depth", "groups", "residual", "pooled", "joined", "asymmetric", "few", "real", "none"]

@@ -11,7 +11,7 @@
 
 enum { TILE_FLOATS = PIXEL_FLOATS };
 
-enum narrow_kind { NARROW_CONV, NARROW_PROGRAM, NARROW_POOL };
+enum narrow_kind { NARROW_CONV, NARROW_PROGRAM, NARROW_POOL, NARROW_CONCAT };
 
 struct narrow_step {
 	struct cpu_ctx *ctx;
@@ -29,6 +29,7 @@ struct narrow_step {
 	bool has_program;
 	struct pixel_program program;
 	struct narrow_pool pool;
+	struct narrow_concat concat;
 };
 
 /* ---- preparation ---- */
@@ -241,6 +242,26 @@ static int new_program(struct narrow_step *s, const struct step_spec *spec,
 	return pixel_program_init(&s->program, &p->part[0], p->node[p->part[0].result].out);
 }
 
+bool narrow_step_may_be(const struct step_spec *s)
+{
+	const struct step_node *n = &s->node[0], *last = &s->node[s->n_nodes - 1];
+	if (s->n_nodes == 1 || !fits_pixels(&n->out[0]))
+		return true;
+	switch (n->op->kind) {
+	case OP_CONCAT: return !concat_joins_channels(n->graph, n->v);
+	case OP_MAX_POOL:
+	case OP_AVG_POOL:
+	case OP_REDUCE_MEAN: return s->n_nodes == 2 && last->op->kind == OP_FAKE_QUANTIZE;
+	case OP_CONVOLUTION:
+	case OP_GROUP_CONVOLUTION:
+		for (uint32_t v = 1; v < s->n_nodes; v++)
+			if (!tensor_same_shape(&s->node[v].out[0], &n->out[0]))
+				return false;
+		return true;
+	default: return true;
+	}
+}
+
 int narrow_step_new(const struct step_spec *spec, struct cpu_ctx *ctx, bool bf16,
 		    struct narrow_step **out, struct err *e)
 {
@@ -255,6 +276,9 @@ int narrow_step_new(const struct step_spec *spec, struct cpu_ctx *ctx, bool bf16
 	if (kind == OP_MAX_POOL || kind == OP_AVG_POOL || kind == OP_REDUCE_MEAN) {
 		s->kind = NARROW_POOL;
 		rc = narrow_pool_init(&s->pool, spec, bf16, s->want);
+	} else if (kind == OP_CONCAT) {
+		s->kind = NARROW_CONCAT;
+		rc = narrow_concat_init(&s->concat, spec, bf16, s->want);
 	} else if (fuse_parts(spec, &p) && fuse_code(&p)) {
 		bool conv = kind == OP_CONVOLUTION || kind == OP_GROUP_CONVOLUTION;
 		s->kind = conv ? NARROW_CONV : NARROW_PROGRAM;
@@ -273,6 +297,7 @@ void narrow_step_free(struct narrow_step *s)
 		return;
 	onednn_conv_free(s->conv);
 	pixel_program_release(&s->program);
+	narrow_concat_release(&s->concat);
 	mem_free(s->want);
 	mem_free(s);
 }
@@ -302,6 +327,8 @@ bool narrow_step_wants(const struct narrow_step *s, struct devmem *const *in,
 		return true;
 	if (s->kind == NARROW_POOL)
 		return narrow_pool_wants(&s->pool, in, out);
+	if (s->kind == NARROW_CONCAT)
+		return narrow_concat_wants(&s->concat, in);
 	for (uint32_t i = 0; i < s->n_out; i++)
 		if (out[i]->private && s->want[i].elem != EL_F32)
 			return true;
@@ -327,7 +354,7 @@ static void find_memory(struct narrow_run *r)
 	const struct pixel_program *p = &r->s->program;
 	for (int i = 0; r->s->has_program && i < p->code.n_operands; i++) {
 		const struct fuse_place *pl = &p->place[i];
-		if (p->kind[i] != PIXEL_READ && p->kind[i] != PIXEL_WRITE)
+		if (!pixel_is_memory(p->kind[i]))
 			continue;
 		if (pl->base == BASE_CONST) {
 			union {
@@ -470,6 +497,9 @@ int narrow_step_run(struct narrow_step *s, struct devmem *const *in, struct devm
 		cpu_parallel(s->ctx, (int)s->g.batch * onednn_conv_slices(s->conv), conv_task, &r);
 	} else if (s->kind == NARROW_POOL) {
 		if (narrow_pool_run(&s->pool, s->ctx, in, out, &r.y, e) < 0)
+			return -1;
+	} else if (s->kind == NARROW_CONCAT) {
+		if (narrow_concat_run(&s->concat, s->ctx, in, out, &r.y, e) < 0)
 			return -1;
 	} else {
 		int64_t n = s->shape.images * s->shape.pixels;

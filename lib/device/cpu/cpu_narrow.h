@@ -48,7 +48,15 @@ static inline bool narrow_step_alone(const struct narrow_step *s)
 	(void)s;
 	return false;
 }
+static inline bool narrow_step_may_be(const struct step_spec *s)
+{
+	(void)s;
+	return true;
+}
 #else
+/* False: these nodes had better be several steps, of which some can be in few bits where the whole cannot: what
+ * joins or pools with anything behind it but its FakeQuantize, a convolution with what broadcasts its output. */
+bool narrow_step_may_be(const struct step_spec *s);
 /* 1; 0: it is no such step; -1: ST_RUNTIME. */
 int narrow_step_new(const struct step_spec *s, struct cpu_ctx *ctx, bool bf16,
 		    struct narrow_step **out, struct err *e) MUST_CHECK;

@@ -100,6 +100,13 @@ bool is_mean_of_planes(const struct tensor *axes, uint32_t rank)
 	return rank == 4 && op_axes(axes, rank, &set, &e) >= 0 && set == 0xc;
 }
 
+bool concat_joins_channels(const struct graph *g, uint32_t v)
+{
+	const char *axis = attribute(g, v, "axis");
+	int rank = g->out_rank[g->out_ptr[v]], d = axis ? atoi(axis) : 0;
+	return (rank == 4 || rank == 5) && (d == 1 || d == 1 - rank);
+}
+
 bool wants_pixels(const struct graph *g, uint32_t v, const struct step_env *env)
 {
 	uint32_t o = g->out_ptr[v];
@@ -117,7 +124,8 @@ bool wants_pixels(const struct graph *g, uint32_t v, const struct step_env *env)
 			case OPC_UNARY:
 			case OPC_BINARY: any = true; break;
 			default:
-				if (kind == OP_FAKE_QUANTIZE)
+				if (kind == OP_FAKE_QUANTIZE ||
+				    (kind == OP_CONCAT && concat_joins_channels(g, u)))
 					any = true;
 				else if (kind != OP_REDUCE_MEAN)
 					return false;

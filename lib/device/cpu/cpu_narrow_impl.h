@@ -22,6 +22,8 @@ bool grid_of_weights(const float *w, int64_t rows, int64_t n, int8_t *code, floa
 /* What the readers of output 0 of v would like best: pixels, unless one of them reads its bytes in another
  * shape. */
 bool wants_pixels(const struct graph *g, uint32_t v, const struct step_env *env);
+/* Does Concat v join channels, dim 1 of tensors with planes? */
+bool concat_joins_channels(const struct graph *g, uint32_t v);
 /* Is a reduction along the axes (a constant) one of whole planes of (n,c,h,w)? */
 bool is_mean_of_planes(const struct tensor *axes, uint32_t rank);
 
@@ -51,14 +53,40 @@ bool narrow_pool_wants(const struct narrow_pool *p, struct devmem *const *in,
 int narrow_pool_run(const struct narrow_pool *p, struct cpu_ctx *ctx, struct devmem *const *in,
 		    struct devmem *const *out, const struct mem_form *y, struct err *e) MUST_CHECK;
 
+/* ---- cpu_narrow_concat.c ---- */
+
+/* Concat along channels. */
+struct narrow_concat {
+	uint32_t n;
+	uint32_t *in;            /* (n) inputs of the step */
+	struct form_shape *part; /* (n) of them */
+	struct form_shape shape;
+};
+/* As narrow_pool_init; to be released in either case, *p is zeros before. */
+bool narrow_concat_init(struct narrow_concat *p, const struct step_spec *spec, bool bf16,
+			struct mem_form *want);
+void narrow_concat_release(struct narrow_concat *p);
+bool narrow_concat_wants(const struct narrow_concat *p, struct devmem *const *in);
+/* As narrow_pool_run. */
+int narrow_concat_run(const struct narrow_concat *p, struct cpu_ctx *ctx, struct devmem *const *in,
+		      struct devmem *const *out, const struct mem_form *y,
+		      struct err *e) MUST_CHECK;
+
 /* ---- cpu_narrow_program.c ---- */
 
 enum pixel_operand {
 	PIXEL_ONE,     /* a constant of one value */
 	PIXEL_CHANNEL, /* constants, one a channel: repeated for a tile */
+	PIXEL_SPREAD,  /* an input of the step with one pixel an image, repeated for a tile */
 	PIXEL_READ,    /* a whole tensor: an input of the step, or a constant */
 	PIXEL_WRITE    /* an output of the step */
 };
+
+/* Is it where a run says, with a form of its own? */
+static inline bool pixel_is_memory(enum pixel_operand k)
+{
+	return k >= PIXEL_SPREAD;
+}
 
 /* A part of a fused step as a program over (pixels, channels). */
 struct pixel_program {
@@ -67,7 +95,7 @@ struct pixel_program {
 	float *repeated[EPI_OPERANDS]; /* PIXEL_CHANNEL's; NULL */
 	enum pixel_operand kind[EPI_OPERANDS];
 	struct fuse_place place[EPI_OPERANDS];
-	int n_read, n_write;
+	int n_memory, n_write; /* operands that pixel_is_memory; of them PIXEL_WRITE */
 	/* It adds two tensors, perhaps limits the sum to what is positive, and quantizes it. */
 	bool adds, positive;
 	int addend[2]; /* operands; -1: value 0 */
@@ -98,7 +126,7 @@ bool pixel_program_add(const struct pixel_program *p, const struct pixel_memory 
 /* Floats that pixel_program_run needs for n pixels. */
 int64_t pixel_program_floats(const struct pixel_program *p, int64_t n);
 /* Pixels first .. first + n - 1 of an image; c (n,channels): value 0 before and after, or NULL.  code: a
- * copy of the program's, this thread's own.  memory: (n_operands) of PIXEL_READ and PIXEL_WRITE ones. */
+ * copy of the program's, this thread's own.  memory: (n_operands) of those that pixel_is_memory. */
 void pixel_program_run(const struct pixel_program *p, struct epilogue *code,
 		       const struct pixel_memory *memory, int64_t image, int64_t first, int64_t n,
 		       float *c, float *scratch);

@@ -12,6 +12,14 @@ bool pixel_is_channel(const struct epilogue *code, const struct form_shape *s,
 	return planes || columns;
 }
 
+/* Has it one value for each channel of each image? */
+static bool is_one_pixel(const struct epilogue *code, const struct form_shape *s,
+			 const struct epi_operand *o)
+{
+	return s->pixels > 1 && o->col == 0 && o->row == 1 && o->div == 1 &&
+	       code->cols == s->pixels && o->mod >= code->rows;
+}
+
 static bool classify(const struct epilogue *code, const struct form_shape *s,
 		     const struct epi_operand *o, const struct fuse_place *place,
 		     enum pixel_operand *kind)
@@ -19,6 +27,10 @@ static bool classify(const struct epilogue *code, const struct form_shape *s,
 	bool full = o->col == 1 && (code->rows == 1 ||
 				    (o->div == 1 && o->mod >= code->rows && o->row == code->cols));
 	*kind = o->row == 0 && o->col == 0 ? PIXEL_ONE : PIXEL_CHANNEL;
+	if (place->base == BASE_INPUT && !place->bytes && is_one_pixel(code, s, o)) {
+		*kind = PIXEL_SPREAD;
+		return true;
+	}
 	if (*kind == PIXEL_ONE || pixel_is_channel(code, s, o))
 		return place->base == BASE_CONST;
 	*kind = place->base == BASE_OUTPUT ? PIXEL_WRITE : PIXEL_READ;
@@ -96,7 +108,7 @@ bool pixel_program_init(struct pixel_program *p, const struct fuse_part *part,
 	bool used[EPI_OPERANDS] = {false};
 	p->shape = form_shape_of(out);
 	p->code = part->code;
-	p->n_read = p->n_write = 0;
+	p->n_memory = p->n_write = 0;
 	for (int i = 0; i < p->code.n_code; i++) {
 		const struct epi_code *k = &p->code.code[i];
 		for (int j = 0; j < k->n_sources; j++)
@@ -114,7 +126,7 @@ bool pixel_program_init(struct pixel_program *p, const struct fuse_part *part,
 			continue;
 		if (!classify(&part->code, &p->shape, &part->code.operand[i], pl, &p->kind[i]))
 			return false;
-		p->n_read += p->kind[i] == PIXEL_READ;
+		p->n_memory += pixel_is_memory(p->kind[i]);
 		p->n_write += p->kind[i] == PIXEL_WRITE;
 		const float *x = (const float *)(const void *)((const char *)pl->data + pl->bytes);
 		*o = (struct epi_operand){
@@ -137,7 +149,14 @@ void pixel_program_release(struct pixel_program *p)
 
 int64_t pixel_program_floats(const struct pixel_program *p, int64_t n)
 {
-	return (int64_t)(p->n_read + p->n_write) * ((n * p->shape.channels + 15) / 16 * 16);
+	return (int64_t)p->n_memory * ((n * p->shape.channels + 15) / 16 * 16);
+}
+
+/* x (channels) behind itself, n times in all. */
+static void repeat_pixel(float *x, int64_t channels, int64_t n)
+{
+	for (int64_t i = 1; i < n; i++)
+		memcpy(x + i * channels, x, (size_t)channels * sizeof *x);
 }
 
 void pixel_program_run(const struct pixel_program *p, struct epilogue *code,
@@ -145,12 +164,16 @@ void pixel_program_run(const struct pixel_program *p, struct epilogue *code,
 		       float *c, float *scratch)
 {
 	int64_t floats = n * p->shape.channels, step = (floats + 15) / 16 * 16;
+	const struct form_shape one = {p->shape.images, p->shape.channels, 1};
 	float *at = scratch;
 	for (int i = 0; i < code->n_operands; i++) {
-		if (p->kind[i] != PIXEL_READ && p->kind[i] != PIXEL_WRITE)
+		if (!pixel_is_memory(p->kind[i]))
 			continue;
 		code->operand[i].data = at;
-		if (p->kind[i] == PIXEL_READ)
+		if (p->kind[i] == PIXEL_SPREAD) {
+			form_read(&memory[i].form, &one, memory[i].data, image, 0, 1, at);
+			repeat_pixel(at, p->shape.channels, n);
+		} else if (p->kind[i] == PIXEL_READ)
 			form_read(&memory[i].form, &p->shape, memory[i].data, image, first, n, at);
 		at += step;
 	}
