@@ -16,6 +16,9 @@ setup() {
 		$(FILES): $(B)/in
 		$(B)/in: ; $(call of_all,$(call job,$(B)/x/.lock)) $@ echo in
 		$(B)/x/%: ; $(call job,$(B)/x/.lock) $@ bash -c 'sleep 0.4; echo $* >> $(B)/ran; echo $*'
+		# These begin with files of other shares.
+		behind: $(foreach i,1 2 3 4 5 6,$(B)/y/d$i)
+		$(B)/y/d%: $(B)/x/f% ; $(call job,$(B)/y/.lock) $@ bash -c 'echo d$* >> $(B)/ran; echo d$*'
 		timed: $(B)/t/a $(B)/t/b
 		$(B)/t/%: ; $(call timed_job,$(B)/t/.lock) $@ echo $*
 	MK
@@ -114,20 +117,30 @@ needs_slurm() {
 	chmod +x as-make
 	task() {
 		env SLURM_ARRAY_TASK_ID="$1" SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_COUNT=3 EXPERIMENT="$PWD/as-make" \
-			"$ROOT/pipelines/sweep.sbatch" table
+			"$ROOT/pipelines/sweep.sbatch" "${2:-table}"
 	}
 	for share in 1 2 3; do
 		run -0 task $share
 		[[ $output == *"share $share/3 has ended"* ]]
 	done
 	all_once
-	# What fails in another way is a failure of its task.
+	# Side by side, no last call: files that begin with those of other shares.
+	rm -r r/x r/ran
+	for share in 1 2 3; do task $share behind > out.$share 2>&1 3>&- & done
+	wait
+	cat out.?
+	[ "$(cat out.? | grep -c 'has ended$')" -eq 3 ]
+	[ "$(sort r/ran | tr '\n' ' ')" = 'd1 d2 d3 d4 d5 d6 f1 f2 f3 f4 f5 f6 ' ]
+	[ "$(find r/y -name 'd?' | wc -l)" -eq 6 ]
+	run -0 task 1
+	# What fails in another way is a failure of one task: no other one tries it again.
 	sed -i 's/echo [$][*] >> [$](B).ran; echo [$][*]/false/' sweep.mak
 	rm r/x/f5 r/table
 	failed=0
 	for share in 1 2 3; do task $share > out.$share 2>&1 || failed=$((failed + 1)); done
 	cat out.?
 	[ "$failed" -eq 1 ]
+	[ "$(cat out.? | grep -c '  JOB .*/f5')" -eq 1 ]
 	run -2 --separate-stderr env SHARE=8 "$ROOT/pipelines/job" r/x/f echo 1
 	[[ $stderr == *"SHARE is '8', not as 3/8"* ]]
 }
