@@ -8,17 +8,24 @@
 /* What the loops by rows are made for: width of the window, stride, rows of a block. */
 #define TAPS_VARIANT(k, s, r, max) ((((k)*4 + (s)) * 16 + (r)) * 2 + (max))
 
-#define LEVEL_FILE "kernel/dense/cpu_taps_loops.h"
-#include "kernel/cpu_levels.h"
-
 enum {
+	TAPS_ROWS = 14,      /* output rows of a large block: networks have multiples of it */
 	BATCH_FLOATS = 4096, /* of phases that stay in the first-level cache */
 	MAX_ROWS = 24        /* input rows of a block */
 };
 
+#define LEVEL_FILE "kernel/dense/cpu_taps_loops.h"
+#include "kernel/cpu_levels.h"
+
 static int64_t lanes(void)
 {
 	return cpu_level >= 4 ? 16 : cpu_level == 3 ? 8 : 4;
+}
+
+/* Output rows that blocks of so many compute, those that two of them do counted twice. */
+static int64_t rows_of_blocks(const struct window *g, int64_t block)
+{
+	return (g->out[1] + block - 1) / block * block;
 }
 
 /* Output rows of a block, perhaps more than there are; 0: the window does not go by rows. */
@@ -30,7 +37,11 @@ static int block_of(const struct window *g, bool max)
 		return 0;
 	if (k != 3 && !(k == 2 && s == 2) && (max || (k != 5 && k != 7)))
 		return 0;
-	return g->out[1] > 4 ? 8 : 4;
+	int few = g->out[1] > 4 ? 8 : 4;
+	/* 32 registers hold a large block's sums. */
+	bool many = cpu_level >= 4 && s == 1 && k < 7 && !max &&
+		    rows_of_blocks(g, TAPS_ROWS) <= rows_of_blocks(g, few);
+	return many ? TAPS_ROWS : few;
 }
 
 /* Bits of the vectors that are read for output vector v and column k, from the plane itself. */
@@ -118,15 +129,17 @@ const float *cpu_taps_source(const struct taps *t, const float *x, int64_t lo, i
 	return scratch + slot * t->floats;
 }
 
-/* Input rows i < n of the block that begins with output row y, in the plane itself. */
-static void rows_in_place(const struct taps *t, const float *source, int64_t y, int64_t n,
-			  const float **row)
+/* Input rows i < n of the block that begins with output row y, in the plane itself.  Returns the row behind
+ * them, which may be the next plane's first. */
+static const float *rows_in_place(const struct taps *t, const float *source, int64_t y, int64_t n,
+				  const float **row)
 {
 	const int64_t width = t->g->in[2], height = t->g->in[1];
 	int64_t at = y * t->g->stride[1] - t->g->pad[1];
 	const float *blank = t->blank, *from = source + at * width;
 	for (int64_t i = 0; i < n; i++, at++, from += width)
 		row[i] = at >= 0 && at < height ? from : blank;
+	return source + (at < height ? at : height) * width;
 }
 
 /* The same in its phases. */
@@ -153,11 +166,12 @@ static void sums(const struct taps *t, const float *source, const float *w, floa
 	/* The last block may compute rows of the one before it again. */
 	for (int64_t at = 0; at < n_rows; at += t->block) {
 		int64_t first = at < last ? at : last;
+		const float *ahead = NULL;
 		if (t->in_place)
-			rows_in_place(t, source, first, n, row);
+			ahead = rows_in_place(t, source, first, n, row);
 		else
 			rows_of_phases(t, source, first, n, row);
-		LEVEL_CALL(rows, t, row, w, first, y, post);
+		LEVEL_CALL(rows, t, row, ahead, w, first, y, post);
 	}
 }
 

@@ -76,11 +76,11 @@ INLINE VEC LEVEL(columns)(const int s, const bool max, const float *x, uint32_t 
 #endif
 }
 
-/* Output rows y0 .. y0 + r - 1 from input rows row[0] and on.  k, s, r and max are constants where
- * this is inlined, so that sums stay in registers. */
+/* Output rows y0 .. y0 + r - 1 from input rows row[0] and on; `ahead`, unless NULL, are the input rows that
+ * come next.  k, s, r and max are constants where this is inlined, so that sums stay in registers. */
 INLINE void LEVEL(rows_of)(const int k, const int s, const int r, const bool max,
-			   const struct taps *t, const float *const *row, const float *w,
-			   int64_t y0, float *y, const struct gemm_post *post)
+			   const struct taps *t, const float *const *row, const float *ahead,
+			   const float *w, int64_t y0, float *y, const struct gemm_post *post)
 {
 	const int64_t width = t->g->out[2], step = LEVEL_WIDTH * (t->in_place ? s : 1);
 	const int64_t across = t->across;
@@ -90,7 +90,7 @@ INLINE void LEVEL(rows_of)(const int k, const int s, const int r, const bool max
 	for (int64_t v = 0; v < across; v++) {
 		int64_t left = width - v * LEVEL_WIDTH, to = y0 * width + v * LEVEL_WIDTH;
 		int n = left < LEVEL_WIDTH ? (int)left : LEVEL_WIDTH;
-		VEC acc[8];
+		VEC acc[TAPS_ROWS];
 		UNROLL
 		for (int i = 0; i < r; i++)
 			acc[i] = VALL(max ? -__FLT_MAX__ : 0.0f);
@@ -113,6 +113,8 @@ INLINE void LEVEL(rows_of)(const int k, const int s, const int r, const bool max
 				}
 			}
 		}
+		for (int i = 0; ahead && i < r * s; i++)
+			__builtin_prefetch(ahead + i * t->g->in[2] + v * step);
 		UNROLL
 		for (int i = 0; i < r; i++, to += width) {
 			if (i >= rows)
@@ -125,13 +127,14 @@ INLINE void LEVEL(rows_of)(const int k, const int s, const int r, const bool max
 	}
 }
 
-static void LEVEL(rows)(const struct taps *t, const float *const *row, const float *w,
-			int64_t y0, float *y, const struct gemm_post *post)
+static void LEVEL(rows)(const struct taps *t, const float *const *row, const float *ahead,
+			const float *w, int64_t y0, float *y, const struct gemm_post *post)
 {
 	switch (t->variant) {
 #define CASE(k, s, r, max) case TAPS_VARIANT(k, s, r, max): \
-		LEVEL(rows_of)(k, s, r, max, t, row, w, y0, y, post); break;
+		LEVEL(rows_of)(k, s, r, max, t, row, ahead, w, y0, y, post); break;
 #define CASES(k, s, max) CASE(k, s, 8, max) CASE(k, s, 4, max)
+	CASE(3, 1, TAPS_ROWS, 0) CASE(5, 1, TAPS_ROWS, 0)
 	CASES(2, 2, 0) CASES(3, 1, 0) CASES(3, 2, 0) CASES(5, 1, 0) CASES(5, 2, 0)
 	CASES(7, 1, 0) CASES(7, 2, 0) CASES(2, 2, 1) CASES(3, 1, 1) CASES(3, 2, 1)
 #undef CASES
