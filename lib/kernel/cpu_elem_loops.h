@@ -463,36 +463,6 @@ static float LEVEL(dot)(const float *x, const float *y, int64_t n)
 	return part[0];
 }
 
-/* y[j] = sum of w[j * n + i] x[i], rows j < 4 of w at once: x is loaded once, sums do not wait for
- * each other.  A row's sum is the same in any company. */
-static void LEVEL(dots)(const float *w, int rows, const float *x, int64_t n, float *y)
-{
-	VEC sum[4][2];
-	int64_t i = 0;
-	for (int j = 0; j < 4; j++)
-		sum[j][0] = sum[j][1] = VALL(0.0f);
-	const float *p = w, *q = w + (rows > 1) * n, *r = w + (rows > 2 ? 2 : 0) * n,
-		    *s = w + (rows > 3 ? 3 : 0) * n;
-	for (; i + 2 * LEVEL_WIDTH <= n; i += 2 * LEVEL_WIDTH)
-		for (int h = 0; h < 2; h++) {
-			VEC v = VLOAD(x + i + h * LEVEL_WIDTH);
-			sum[0][h] = VFMA(VLOAD(p + i + h * LEVEL_WIDTH), v, sum[0][h]);
-			sum[1][h] = VFMA(VLOAD(q + i + h * LEVEL_WIDTH), v, sum[1][h]);
-			sum[2][h] = VFMA(VLOAD(r + i + h * LEVEL_WIDTH), v, sum[2][h]);
-			sum[3][h] = VFMA(VLOAD(s + i + h * LEVEL_WIDTH), v, sum[3][h]);
-		}
-	for (int j = 0; j < rows; j++) {
-		float lane[LEVEL_WIDTH], rest = 0;
-		VSTORE(lane, VADD(sum[j][0], sum[j][1]));
-		for (int64_t t = i; t < n; t++)
-			rest = FMA(w[j * n + t], x[t], rest);
-		for (int width = LEVEL_WIDTH / 2; width; width >>= 1)
-			for (int t = 0; t < width; t++)
-				lane[t] += lane[t + width];
-		y[j] = lane[0] + rest;
-	}
-}
-
 static void LEVEL(scale_shift)(const float *x, float scale, float shift, float *y, int64_t n)
 {
 	IVDEP

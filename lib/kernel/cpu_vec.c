@@ -135,11 +135,6 @@ void vec_tap_sums(const float *x, const int64_t *at, const float *weight, int ta
 	LEVEL_CALL(tap_sums, x, at, weight, taps, s, y, n);
 }
 
-void vec_dots(const float *w, int rows, const float *x, int64_t n, float *y)
-{
-	LEVEL_CALL(dots, w, rows, x, n, y);
-}
-
 int64_t vec_divide_i64(bool quotient, bool floor, const int64_t *a, int sa, const int64_t *b,
 		       int sb, int64_t *y, int64_t n)
 {

@@ -44,8 +44,6 @@ float vec_max(const float *x, int64_t n); /* -inf for n = 0 */
 float vec_min(const float *x, int64_t n);
 float vec_sum_squares(const float *x, float mean, int64_t n); /* sum (x - mean)^2 */
 float vec_dot(const float *x, const float *y, int64_t n);
-/* y[j] = dot product of x and row j of w (rows, n), rows <= 4: in one order for any number of rows. */
-void vec_dots(const float *w, int rows, const float *x, int64_t n, float *y);
 /* y[i] = exp(x[i] - shift), 0 where that is below 1e-38; returns their sum.  y may be x. */
 float vec_exp_sum(const float *x, float shift, float *y, int64_t n);
 /* y = x * scale + shift */

@@ -5,6 +5,7 @@
  * RNNCell-1). */
 #include "kernel/cpu_impl.h"
 #include "kernel/cpu_vec.h"
+#include "kernel/dense/cpu_dots.h"
 #include "op/slice.h"
 
 #include <string.h>
@@ -40,6 +41,18 @@ struct affine {
 
 enum { GRAIN = 1 << 16, TOGETHER = 8 };
 
+/* Of rows j and on, `left` at most, for steps t and on; first: it is the rows' first use. */
+static void some_dots(const struct affine *a, int64_t j, int64_t left, int64_t t, bool first)
+{
+	int rows = left < DOTS_ROWS ? (int)left : DOTS_ROWS;
+	int steps = a->steps - t < DOTS_STEPS ? (int)(a->steps - t) : DOTS_STEPS;
+	float *y = a->y + t * a->rows + j;
+	cpu_dots(a->w + j * a->n, rows, first, a->x + t * a->n, steps, a->n, y, a->rows);
+	for (int i = 0; i < steps && a->b; i++)
+		for (int k = 0; k < rows; k++)
+			y[i * a->rows + k] += a->b[j + k];
+}
+
 static void affine_task(void *arg, int task, int thread)
 {
 	const struct affine *a = arg;
@@ -47,14 +60,9 @@ static void affine_task(void *arg, int task, int thread)
 	(void)thread;
 	cpu_range(a->rows, a->n_tasks, task, &lo, &hi);
 	for (int64_t t0 = 0; t0 < a->steps; t0 += TOGETHER)
-		for (int64_t j = lo; j < hi; j += 4)
-			for (int64_t t = t0; t < a->steps && t < t0 + TOGETHER; t++) {
-				int some = hi - j < 4 ? (int)(hi - j) : 4;
-				float *y = a->y + t * a->rows + j;
-				vec_dots(a->w + j * a->n, some, a->x + t * a->n, a->n, y);
-				for (int i = 0; i < some && a->b; i++)
-					y[i] += a->b[j + i];
-			}
+		for (int64_t j = lo; j < hi; j += DOTS_ROWS)
+			for (int64_t t = t0; t < a->steps && t < t0 + TOGETHER; t += DOTS_STEPS)
+				some_dots(a, j, hi - j, t, t == t0);
 }
 
 static void affine(struct cpu_ctx *ctx, const float *w, const float *x, const float *b,
