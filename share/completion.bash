@@ -1,4 +1,7 @@
 # Completion of hsdag's programs: options and verbs from --help, choices of some options, else files.
+# The verbs that a --help shows.
+_hsdag_verbs() { sed -n '/^Usage: [^ ]* VERB/,/ VERB --help /s/^  \([a-z]*\)  .*/\1/p'; }
+
 _hsdag() {
 	local program=$1 word=$2 before=$3 verb='' known
 	[ "$COMP_CWORD" -lt 2 ] || [[ ${COMP_WORDS[1]} == -* ]] || verb=${COMP_WORDS[1]}
@@ -16,9 +19,11 @@ _hsdag() {
 	esac
 	known=$("$program" --help 2> /dev/null)
 	case $verb in
-	list | support | probe | run | paired)
-		[ "${program##*/}" != devrun ] || known=$("$program" "$verb" --help 2> /dev/null)
-		verb=given
+	?*)
+		if _hsdag_verbs <<< "$known" | grep -qxF -- "$verb"; then
+			known=$("$program" "$verb" --help 2> /dev/null)
+			verb=given
+		fi
 		;;
 	esac
 	if [[ $word == -* ]]; then
@@ -27,10 +32,9 @@ _hsdag() {
 	fi
 	if [ "$verb" != given ] && [ "$COMP_CWORD" -eq 1 ]; then
 		case ${program##*/} in
-		devrun) known='list support probe run paired' ;;
 		placebase) known=$("$program" --list 2> /dev/null | sed 's/[ \t].*//') ;;
 		hsdag-experiment) known=$("$program" --list 2> /dev/null) ;;
-		*) known='' ;;
+		*) known=$(_hsdag_verbs <<< "$known") ;;
 		esac
 		mapfile -t COMPREPLY < <(compgen -W "$known" -- "$word")
 	fi

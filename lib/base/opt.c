@@ -156,7 +156,7 @@ static void print_opts(const struct opt_program *p, struct opt_common *c)
 		printf("      --list                 print the methods and their sources, "
 		       "tab-separated\n");
 	printf("  -v, --verbose              say more on standard error; repeat for more\n"
-	       "      --help                 this text\n"
+	       "  -h, --help                 this text\n"
 	       "      --version              name and version\n");
 }
 
@@ -243,7 +243,7 @@ static void fill_tables(const struct opt_program *p, struct opt_common *c, struc
 {
 	int m = 0;
 	t->n = 0;
-	strcpy(t->letters, ":v");
+	strcpy(t->letters, ":vh");
 	for (const struct opt *o = p->opts; o && o->name && t->n < MAX_OPTS - 2; o++)
 		t->opt[t->n++] = *o;
 	for (int i = 0; i < 2; i++) {
@@ -281,6 +281,7 @@ static int take_option(const struct opt_program *p, struct opt_common *c, const 
 	int i = 0;
 	switch (ch) {
 	case 'v': msg_verbose(++c->verbose); return 1;
+	case 'h':
 	case OPT_HELP: print_help(p, c); return 0;
 	case OPT_VERSION: printf("%s (hsdag) %s\n", p->name, HSDAG_VERSION); return 0;
 	case OPT_LIST: p->print_list(); return 0;

@@ -1,7 +1,7 @@
 /* opt.h - command lines: one table gives parsing, range checks and --help.
  *
  * Every program also takes -o/--output FILE, -v/--verbose (repeatable),
- * --help and --version, and those that draw random numbers --seed N. */
+ * -h/--help and --version, and those that draw random numbers --seed N. */
 #ifndef HSDAG_BASE_OPT_H
 #define HSDAG_BASE_OPT_H
 

@@ -91,6 +91,7 @@ applied() {
 	run -2 "$HSDAG_PYTHON" "$ROOT/pipelines/apply" rnnlm.xml
 	run -2 "$HSDAG_PYTHON" "$ROOT/pipelines/apply" --precision f64 rnnlm.xml rnnlm.placed
 	run -3 "$HSDAG_PYTHON" "$ROOT/pipelines/apply" rnnlm.xml nowhere
+	[ "$output" = "apply: error: there is no 'nowhere/placement.json'; nowhere is to be a directory that place wrote" ]
 	sh "$ROOT/tests/support/models.sh" small_scalar .
 	run -3 "$HSDAG_PYTHON" "$ROOT/pipelines/apply" small_scalar.xml rnnlm.placed
 	[[ $output == *"names no operation of 'small_scalar.xml'"* ]]

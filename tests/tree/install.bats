@@ -29,6 +29,9 @@ as_user() { env -u B -u ROOT PATH=/usr/bin:/bin "$@"; }
 		run -2 as_user "$PREFIX/bin/hsdag-$name"
 		[[ $output == "hsdag-$name: error: "*"; see hsdag-$name --help" ]]
 	done
+	for name in "$PREFIX"/bin/[!h]*; do
+		[ "$(as_user "$name" -h)" = "$(as_user "$name" --help)" ]
+	done
 	run -0 as_user "$HSDAG_PYTHON" "$PREFIX/bin/hsdag-apply" --version
 	[[ $output == "hsdag-apply (hsdag) "* ]]
 	json2dag "$ROOT/tests/instances/topcuoglu2002.json" | dagfeat -o small.mp
@@ -84,6 +87,8 @@ as_user() { env -u B -u ROOT PATH=/usr/bin:/bin "$@"; }
 		}
 		try devrun pai | grep -qx paired
 		try devrun paired --rac | grep -qx -- --race
+		try runstat slo | grep -qx slowness
+		try tabstat curve --met | grep -qx -- --method
 		try placeout --format ht | grep -qx html
 		try placebase hef | grep -qx heft
 		try hsdag-place --budg | grep -qx -- --budget
