@@ -138,7 +138,10 @@ records = [r for r in records if r[0] in ("graph", "devs", "feat")] + p + [r for
 
 @test "rnn: too many groups are refused with the figures; groups from outside do" {
 	run -1 gpnembed --net rnn --colocate 0 --max-groups 59 --no-costs "$IN" -o bad.mp
-	[[ $output == *"60 groups are more than --max-groups 59; attention compares each with each, "*" tanh a placement, about 1 s of a core; group them first (daggroup), or allow more" ]]
+	[[ $output == *"60 groups are more than --max-groups 59; attention compares each with each, "*" tanh a placement, about 1 s of a core; group them first (daggroup, --colocate 1), or allow more" ]]
+	daggroup --groups 59 random "$IN" > given.mp
+	run -1 gpnembed --net rnn --colocate 0 --max-groups 9 --no-costs given.mp -o bad.mp
+	[[ $output == *"group them first (daggroup), or allow more" ]]
 	[ ! -e bad.mp ]
 	daggroup --groups 7 random "$IN" | gpnembed --net rnn --colocate 0 --max-groups 59 $GPN > out.mp
 	run -0 recdump -k part out.mp

@@ -221,4 +221,6 @@ lat() {
 		a, b = (next(m for m in of(f, "params") if m["block"] == "costs") for f in ("a.mp", "b.mp"))
 		assert a["data"] != b["data"]
 	'
+	run -2 "$ROOT/pipelines/train" --episodes 3 "$IN/rnnlm.mp"
+	[[ $output == *"unknown option '--episodes'; those of reinforce stand behind the input; see "*" --help" ]]
 }

@@ -131,8 +131,9 @@ static int make_groups(struct tape *t, const struct net_model *m, const struct n
 		e, ST_RUNTIME,
 		"network 'rnn': %u groups are more than --max-groups %lld; attention compares "
 		"each with each, %.2g tanh a placement, about %.0f s of a core; group them first "
-		"(daggroup), or allow more",
-		out->n_groups, (long long)h->max_groups, n_tanh, ceil(n_tanh * TANH_S));
+		"(daggroup%s), or allow more",
+		out->n_groups, (long long)h->max_groups, n_tanh, ceil(n_tanh * TANH_S),
+		h->colocate || plan->given ? "" : ", --colocate 1");
 }
 
 static int embed(struct tape *t, const struct net_model *m, struct mat *const *p, struct mat *x,
