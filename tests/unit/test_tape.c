@@ -218,6 +218,13 @@ BUILD(b_gather)
 	return tape_gather(t, x[0], some_rows, 8);
 }
 
+BUILD(b_add_rows)
+{
+	UNUSED;
+	static const uint32_t to[6] = {2, 0, 2, 2, 1, 0}, from[6] = {1, 1, 3, 0, 2, 3};
+	return tape_add_rows(t, x[0], to, x[1], from, 6);
+}
+
 static const uint32_t segments[9] = {2, 0, 2, UINT32_MAX, 1, 1, 2, 4, 0};
 BUILD(b_segsum)
 {
@@ -427,6 +434,10 @@ static void graph_ops(struct check *c)
 	*c = (struct check){.build = b_edges, .arg = &g};
 	add_leaf(c, 9, 20, 0);
 	run_check(c, "products over edges");
+	*c = (struct check){.build = b_add_rows};
+	add_leaf(c, 3, 20, 0);
+	add_leaf(c, 4, 20, 0);
+	run_check(c, "rows added to rows");
 	*c = (struct check){.build = b_shared, .arg = &plain};
 	add_leaf(c, 9, 6, 0);
 	add_leaf(c, 6, 6, 0);

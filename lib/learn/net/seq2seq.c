@@ -329,10 +329,5 @@ struct mat *seq2seq_adjacency(struct tape *t, struct mat *z, const struct ugraph
 				beside[n] = row[q.adj[i]];
 				at[n++] = g;
 			}
-	if (n == 0)
-		return z;
-	struct mat *rows = tape_gather(t, w, beside, n);
-	struct mat *sum = tape_segment_sum(t, rows, at, z->rows, 0);
-	tape_done(t, rows);
-	return tape_add(t, z, sum);
+	return n ? tape_add_rows(t, z, at, w, beside, n) : z;
 }

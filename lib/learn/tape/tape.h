@@ -129,6 +129,9 @@ struct mat *tape_aggregate(struct tape *t, const struct ugraph *g, struct mat *x
 			   struct after f);
 /* rows index[i] of x, i < n */
 struct mat *tape_gather(struct tape *t, struct mat *x, const uint32_t *index, uint32_t n);
+/* x, with row from[i] of `rows` added to its row to[i], i < n */
+struct mat *tape_add_rows(struct tape *t, struct mat *x, const uint32_t *to, struct mat *rows,
+			  const uint32_t *from, uint32_t n);
 /* row u[i] of x times row v[i] of x, i < n */
 struct mat *tape_edge_product(struct tape *t, struct mat *x, const uint32_t *u, const uint32_t *v,
 			      uint32_t n);

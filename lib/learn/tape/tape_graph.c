@@ -92,6 +92,33 @@ struct mat *tape_gather(struct tape *t, struct mat *x, const uint32_t *index, ui
 	return y;
 }
 
+static void add_rows_back(struct tape *t, struct tape_op *o)
+{
+	const uint32_t *to = o->index[0], *from = o->index[1];
+	size_t cols = o->y->cols;
+	float *gfrom = tape_grad_add(t, o->x[1]);
+	for (uint32_t i = 0; gfrom && i < o->number; i++)
+		kern_add(gfrom + from[i] * cols, o->y->g + to[i] * cols, cols);
+	tape_grad_pass(t, o->x[0], o->y->g);
+}
+
+struct mat *tape_add_rows(struct tape *t, struct mat *x, const uint32_t *to, struct mat *rows,
+			  const uint32_t *from, uint32_t n)
+{
+	assert(x->cols == rows->cols);
+	float *v;
+	struct tape_op *o;
+	struct mat *y = tape_op_new(t, x->rows, x->cols, &v, &o, add_rows_back, TAPE_IN(x, rows));
+	size_t cols = x->cols;
+	o->index[0] = to;
+	o->index[1] = from;
+	o->number = n;
+	memcpy(v, x->v, x->rows * cols * sizeof *v);
+	for (uint32_t i = 0; i < n; i++)
+		kern_add(v + to[i] * cols, rows->v + from[i] * cols, cols);
+	return y;
+}
+
 struct product_job {
 	const float *x;
 	const uint32_t *u, *v;
