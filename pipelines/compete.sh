@@ -15,7 +15,7 @@
 #   compete_last   an array: options of the last race
 
 # What is done, and how much of it; callers may say otherwise before they begin.
-: "${compete_variety:=12}"     # placements of every quality that the costs are fitted to, besides the starts
+: "${compete_variety:=12}"     # placements of every quality that the costs are fitted to, besides the starts; 0: none
 : "${compete_draws:=2}"        # of fitted costs, on which to search, besides the most likely ones
 : "${compete_judges:=16}"      # draws by which proposals are judged; 0: the most likely costs alone
 : "${compete_proposals:=4}"    # of all that are kept
@@ -42,8 +42,11 @@ compete_count_starts() {
 # compete_first SECONDS: first.mp, a race of all starts and of what the costs are fitted to besides.
 compete_first() {
 	stage placebase single "$compete_input" | add "$compete_starts" "$compete_others" |
-		stage placebase variety -n "$compete_variety" --evals 200 --seed "$compete_seed" |
-		race "$1" --starts "$(compete_count_starts)" -o "$compete_dir/first.mp"
+		if [ "$compete_variety" -gt 0 ]; then
+			stage placebase variety -n "$compete_variety" --evals 200 --seed "$compete_seed"
+		else
+			cat
+		fi | race "$1" --starts "$(compete_count_starts)" -o "$compete_dir/first.mp"
 }
 
 # Fits simulate thousands of times.  Orders that devrun's plans have are searched for each placement, which takes too long.

@@ -344,6 +344,21 @@ onnx_model() {
 	grep -Eq '^search: [0-9]+ s, [1-9][0-9]* placements measured in [12] episodes' fitted/report.txt
 }
 
+@test "a short budget: a first race for what it foretells, without proposals; none where only the last one has time" {
+	cp "$ROOT/tests/models/mobilenet_v3_large.xml" m.xml
+	run -0 timeout 300 "$PLACE" m.xml -D cpu:0,cpu:1 --profile 0.1 --budget 19 -o short
+	[[ "$output" == *"first race "*", comparison "* && "$output" != *"proposals "* ]]
+	[ ! -e short/proposed.mp ]
+	recdump -k place --tsv predicted_s short/final.mp > told
+	placebase single short/input.mp | placebase of:short/first.mp | devsim --fit short/first.mp --order rank --predict |
+		recdump -k place --tsv predicted_s > foretold
+	[ "$(grep -c . told)" -gt 4 ]
+	[ -z "$(grep . told | sort -u | grep -vxFf foretold)" ]
+	run -0 timeout 300 "$PLACE" m.xml -D cpu:0,cpu:1 --profile 0.1 --budget 5 -o shorter
+	[[ "$output" != *"first race "* ]]
+	[ ! -e shorter/first.mp ]
+}
+
 @test "progress: a phase that takes longer says what it does" {
 	# shellcheck disable=SC2086
 	run -0 on_terminal "" "$PLACE" small_summator.xml $LONG --budget 7 -o shown
