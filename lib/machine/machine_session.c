@@ -281,14 +281,15 @@ static struct contestant enter(const struct machine_session *s, struct outcome *
 				   .takes_part = t->at.status == PLACE_OK};
 }
 
-static void store_outcome(const struct contestant *c, struct outcome *t)
+static void store_outcome(const struct contestant *c, bool single, struct outcome *t)
 {
 	t->m = c->m;
 	t->ref_s = c->ref_s;
 	t->ratio = c->ratio;
 	t->has_ratio = c->has_ratio;
 	t->turns = c->turns;
-	t->untried = c->takes_part && c->m.n == 0 ? contest_no_time : NULL;
+	t->untried =
+		c->takes_part && c->m.n == 0 ? (single ? contest_before : contest_no_time) : NULL;
 }
 
 static int encode_verdict(const struct machine_session *s, const struct contest *x,
@@ -392,10 +393,10 @@ int machine_session_compare(struct machine_session *s, struct rec_writer *w, str
 		return err_set(e, ST_RUNTIME, "no placement can run: %s",
 			       k ? s->single[0].at.why : "there is no device");
 	for (uint32_t d = 0; d < k; d++)
-		store_outcome(&x.c[d], &s->single[d]);
+		store_outcome(&x.c[d], true, &s->single[d]);
 	for (size_t i = 0; i < s->n; i++) {
 		int like = find_like(s, i);
-		store_outcome(&x.c[like < 0 ? k + i : (uint32_t)like], &t[i]);
+		store_outcome(&x.c[like < 0 ? k + i : (uint32_t)like], like >= 0, &t[i]);
 		t[i].turns.start = (int64_t)i < s->o.starts;
 		if (s->wait[i].left)
 			t[i].untried = contest_left;

@@ -231,7 +231,8 @@ static void store_trials(struct participants *p, const struct contest *x)
 		t->turns = c->turns;
 		memcpy(t->reason, c->reason, sizeof t->reason);
 		if (!c->failed && c->m.n == 0)
-			snprintf(t->reason, sizeof t->reason, "%s", contest_no_time);
+			snprintf(t->reason, sizeof t->reason, "%s",
+				 i < p->k ? contest_before : contest_no_time);
 	}
 	for (uint32_t i = p->k; i < p->n; i++)
 		if (p->like[i] >= 0 && !p->trial[i]->left) {

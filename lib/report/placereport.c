@@ -91,7 +91,8 @@ const char *placetext_why(const struct measured *m)
 {
 	bool untried =
 		strcmp(m->reason, contest_no_time) == 0 || strcmp(m->reason, contest_left) == 0;
-	return untried ? "not run: " : "cannot run: ";
+	bool before = strcmp(m->reason, contest_before) == 0;
+	return before ? "not raced: " : untried ? "not run: " : "cannot run: ";
 }
 
 bool placetext_has_range(const struct measured *m)

@@ -18,7 +18,8 @@ void raced_release(struct raced *x)
 
 void raced_take(struct raced *x, const struct run_rec *run)
 {
-	bool untried = run->reason && strcmp(run->reason, contest_no_time) == 0;
+	bool untried = run->reason && (strcmp(run->reason, contest_no_time) == 0 ||
+				       strcmp(run->reason, contest_before) == 0);
 	bool left = run->reason && strcmp(run->reason, contest_left) == 0;
 	if (!untried && !left && (run->reason || run->turns.n_bursts == 0))
 		return;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 const char contest_no_time[] = "there was no time to run it";
-
 const char contest_left[] = "it was certainly slower in an earlier race";
+const char contest_before[] = "it was slower before the race, which had no time for it";
 
 enum { LEAST_ROUNDS = 8, ENOUGH_ROUNDS = 20 };
 /* Of max_s, the seconds for one placement: what enough rounds may take, and more than enough. */

@@ -60,6 +60,8 @@ struct contest {
 extern const char contest_no_time[];
 /* ... it was certainly slower in an earlier race. */
 extern const char contest_left[];
+/* ... a single device, which ran when the reference was chosen. */
+extern const char contest_before[];
 
 /* A number that tells which devices a placement of n sets uses. */
 uint32_t contest_group(const uint16_t *device, uint32_t n_sets);

@@ -156,6 +156,14 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 	placebase single p.mp | devsim --machine near --paired --race 1 | recdump -k best | grep -q '"source": "single"'
 }
 
+@test "--race without time: single devices ran when the reference was chosen, and the report says so" {
+	ir2dag "$ROOT/tests/models/nmt2.xml" | dagfeat | devsim --probe --spec desktop-cpu,datacenter-gpu | placebase cluster --evals 50 |
+		placebase lookahead-rank | devsim --machine exact --paired --race 0.0001 --starts 4 > tiny.mp
+	recdump -k run --tsv source,sample,reason tiny.mp | grep -q '^single.0.it was slower before the race, which had no time for it$'
+	run -0 placeout --format report tiny.mp
+	[[ $output == "  "*"cpu alone  "*"not raced: it was slower before the race"*"gpu alone  "* && $output != *"cannot run"* ]]
+}
+
 @test "--race: what was certainly slower in an earlier race of the stream does not run again; compete" {
 	placebase heft p.mp | placebase random -n 4 > mixed.mp
 	devsim --machine near,seed=1 --paired --race 10 --candidates 20 --starts 1 mixed.mp > first.mp
