@@ -129,6 +129,9 @@ int prepare_matmul(const struct op *op, const struct tensor *in, const struct te
 int prepare_conv(const struct op *op, const struct tensor *in, const struct tensor *out,
 		 struct cpu_ctx *c, struct cpu_prep **prep, struct err *e);
 
+int prepare_recurrent(const struct op *op, const struct tensor *in, const struct tensor *out,
+		      struct cpu_ctx *c, struct cpu_prep **prep, struct err *e);
+
 bool matmul_takes(const struct op *op, int i, const struct tensor *t);
 bool conv_takes(const struct op *op, int i, const struct tensor *t);
 bool gather_takes(const struct op *op, int i, const struct tensor *t);

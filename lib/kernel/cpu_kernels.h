@@ -202,12 +202,12 @@
 	X(SHAPE_OF, ANY, shape_of, 0) \
 	X(EYE, ANY, eye, 0) \
 	X(NON_ZERO, ANY, non_zero, 0) \
-	X(LSTM_CELL, F32, cell, 0) \
-	X(GRU_CELL, F32, cell, 0) \
-	X(RNN_CELL, F32, cell, 0) \
-	X(LSTM_SEQUENCE, F32, sequence, 0) \
-	X(GRU_SEQUENCE, F32, sequence, 0) \
-	X(RNN_SEQUENCE, F32, sequence, 0)
+	X(LSTM_CELL, F32, cell, 0, .prepare = prepare_recurrent) \
+	X(GRU_CELL, F32, cell, 0, .prepare = prepare_recurrent) \
+	X(RNN_CELL, F32, cell, 0, .prepare = prepare_recurrent) \
+	X(LSTM_SEQUENCE, F32, sequence, 0, .prepare = prepare_recurrent) \
+	X(GRU_SEQUENCE, F32, sequence, 0, .prepare = prepare_recurrent) \
+	X(RNN_SEQUENCE, F32, sequence, 0, .prepare = prepare_recurrent)
 /* clang-format on */
 
 #endif

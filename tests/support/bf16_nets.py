@@ -102,6 +102,35 @@ joined("joined_plain", True)
 squeezed("squeezed", 1)
 squeezed("squeezed_two", 2)
 
+def recurrent(name, kind, steps=0, batch=2, n=24, wide=33, direction="forward", **data):
+    """A cell, or a sequence of steps; their weights are small enough that states do not saturate."""
+    m, gates = Model(name), {"LSTM": 4, "GRU": 3, "RNN": 1}[kind]
+    each = (2 if direction == "bidirectional" else 1,) if steps else ()
+    state = (batch,) + each + (n,)
+    at = m.layer("Parameter", "x", "f32", (batch,) + (steps,) * (steps > 0) + (wide,))
+    at = [at] + [m.const(f"state{i}", "f32", weights(*state) / 2) for i in range(1 + (kind == "LSTM"))]
+    if steps:
+        at.append(m.const("lengths", "i64", np.arange(steps, steps - batch, -1)))
+        data["direction"] = direction
+    rows = (gates + (data.get("linear_before_reset") == "true")) * n
+    at += [m.const("w", "f32", weights(*each, gates * n, wide) / 6), m.const("r", "f32", weights(*each, gates * n, n) / 5),
+           m.const("b", "f32", weights(*each, rows) / 4)]
+    out = (batch,) + each + (steps,) * (steps > 0) + (n,)
+    also = [state] * ((kind == "LSTM") + (steps > 0))
+    m.result(m.layer(kind + ("Sequence" if steps else "Cell"), "cell", "f32", out, *at, also=also, hidden_size=n,
+                     activations={"LSTM": "sigmoid,tanh,tanh", "GRU": "sigmoid,tanh", "RNN": "tanh"}[kind], clip="0.0", **data))
+    m.save()
+
+
+RECURRENT = ["lstm", "lstm_cell", "gru", "gru_reset", "gru_cell", "rnn", "rnn_cell"]
+recurrent("lstm", "LSTM", 20, 3, 40, direction="bidirectional")
+recurrent("lstm_cell", "LSTM", batch=5)
+recurrent("gru", "GRU", 9, linear_before_reset="false")
+recurrent("gru_reset", "GRU", 15, 1, 64, 200, direction="bidirectional", linear_before_reset="true")
+recurrent("gru_cell", "GRU", linear_before_reset="true")
+recurrent("rnn", "RNN", 6, direction="reverse")
+recurrent("rnn_cell", "RNN", batch=1)
+
 m = Model("found")  # its rows are known only while running
 at = m.layer("NonZero", "nonzero", "i64", (2, -1), m.layer("Parameter", "x", "f32", (40, 40)), output_type="i64")
 at = m.layer("Convert", "real", "f32", (2, -1), at, destination_type="f32")
@@ -110,4 +139,4 @@ m.result(at)
 m.save()
 
 NAMES = ["c1x1", "c3x3", "stem", "uneven", "wide", "groups", "depth", "line", "volume", "pixel", "none", "tall", "turned", "left",
-         "few", "pairs", "keys", "empty", "hollow", "found", "joined", "joined_plain", "squeezed", "squeezed_two"]
+         "few", "pairs", "keys", "empty", "hollow", "found", "joined", "joined_plain", "squeezed", "squeezed_two"] + RECURRENT

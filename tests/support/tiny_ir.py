@@ -15,12 +15,14 @@ PRECISION = {"boolean": "BOOL", "f16": "FP16", "f32": "FP32", "f64": "FP64"}
 
 class Model:
     def __init__(self, name):
-        self.name, self.layers, self.edges, self.shape = name, [], [], {}
+        self.name, self.layers, self.edges, self.shape, self.also = name, [], [], {}, {}
         self.blob = open(name + ".bin", "wb")
 
     def layer(self, kind, name, elem, shape, *inputs, **data):
-        """One output of this type and shape; inputs: what other calls returned."""
+        """One output of this type and shape; inputs: what other calls returned.  also: shapes of further outputs, which
+        nothing reads."""
         i = len(self.layers)
+        self.also[i] = data.pop("also", ())
         if kind == "Parameter":
             data = {"element_type": elem, "shape": ",".join(map(str, shape)), **data}
         for port, j in enumerate(inputs):
@@ -42,8 +44,8 @@ class Model:
         i = self.layer("Result", f"result{len(self.layers)}", None, None, node)
         del self.shape[i]
 
-    def port(self, i, number, tag=True):
-        elem, shape = self.shape[i]
+    def port(self, i, number, tag=True, shape=None):
+        elem, shape = self.shape[i][0], shape or self.shape[i][1]
         names = PRECISION.get(elem, elem.upper())
         dims = "".join(f"<dim>{d}</dim>" for d in shape)
         return f'<port id="{number}"' + (f' precision="{names}"' if tag else "") + f">{dims}</port>"
@@ -58,7 +60,8 @@ class Model:
             if inputs:
                 out.append("<input>" + "".join(self.port(j, p, False) for p, j in enumerate(inputs)) + "</input>")
             if i in self.shape:
-                out.append("<output>" + self.port(i, len(inputs)) + "</output>")
+                more = "".join(self.port(i, len(inputs) + 1 + n, shape=x) for n, x in enumerate(self.also.get(i, ())))
+                out.append("<output>" + self.port(i, len(inputs)) + more + "</output>")
             out.append("</layer>")
         out.append("</layers>\n<edges>")
         for j, i, p in self.edges:

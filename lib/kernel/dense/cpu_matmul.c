@@ -2,7 +2,7 @@
  * stay halves, bf16 and weights in few bits stay what they are. */
 #include "kernel/cpu_epilogue.h"
 #include "kernel/gemm/cpu_product.h"
-#include "kernel/gemm/cpu_qpanel.h"
+#include "kernel/gemm/cpu_qpack.h"
 
 #include <string.h>
 
@@ -39,73 +39,15 @@ static void fill_pack(void *arg, void *data)
 			    o->row, o->col);
 }
 
-/* Weights in few bits: a struct qpanels, then its panels. */
-enum { PANELS_AT = (sizeof(struct qpanels) + 63) / 64 * 64, LAYOUT_QUANT = 1 << 16 };
-
-struct quant_job {
-	const struct tensor *b;
-	bool transpose;
-	struct qpanels q;
-	uint16_t *rounded; /* fill_rounded: room for b as bf16 */
-};
-
-static void fill_quant(void *arg, void *data)
-{
-	struct quant_job *job = arg;
-	qpanels_pack(&job->q, job->b, job->transpose, (char *)data + PANELS_AT);
-	*(struct qpanels *)data = job->q;
-}
-
 /* f32 weights that a context keeps as bf16: products with so few rows take as long as reading the
  * weights. */
-enum { FEW_ROWS = GEMM_M, LAYOUT_ROUNDED = 1 << 17 };
+enum { FEW_ROWS = GEMM_M };
 
 static bool rounds(const struct op *op, const struct tensor *in, const struct cpu_ctx *c)
 {
 	struct operand a = operand_of(&in[0], op->a.matmul.transpose_a, true);
 	return c->bf16_weights && in[1].elem == EL_F32 && in[1].rank == 2 && !in[1].quant &&
 	       tensor_is_static(&in[0]) && a.rows * matrix_count(&a) <= FEW_ROWS;
-}
-
-static void fill_rounded(void *arg, void *data)
-{
-	struct quant_job *job = arg;
-	struct tensor b = *job->b;
-	b.elem = EL_BF16;
-	b.data = job->rounded;
-	cpu_convert(EL_BF16, b.data, EL_F32, job->b->data, tensor_elements(&b));
-	qpanels_pack(&job->q, &b, job->transpose, (char *)data + PANELS_AT);
-	*(struct qpanels *)data = job->q;
-}
-
-/* NULL: no memory. */
-static struct cpu_pack *pack_rounded(const struct tensor *b, bool transpose, struct cpu_ctx *c)
-{
-	struct quant_job job = {.b = b, .transpose = transpose};
-	struct tensor half = *b;
-	uint64_t layout[6] = {OP_MATMUL | LAYOUT_QUANT | LAYOUT_ROUNDED, transpose,
-			      (uint64_t)b->dim[0], (uint64_t)b->dim[1]};
-	half.elem = EL_BF16;
-	qpanels_plan(&half, transpose, &job.q);
-	job.rounded = mem_try((size_t)tensor_elements(b) * sizeof *job.rounded);
-	if (!job.rounded)
-		return NULL;
-	struct cpu_pack *p = cpu_pack_get(c->packs, b->data, layout,
-					  PANELS_AT + qpanels_bytes(&job.q), fill_rounded, &job);
-	mem_free(job.rounded);
-	return p;
-}
-
-static struct cpu_pack *pack_quant(const struct tensor *b, bool transpose, struct cpu_ctx *c)
-{
-	struct quant_job job = {.b = b, .transpose = transpose};
-	const void *scale = b->quant ? b->quant->scale.data : NULL;
-	const void *zero = b->quant ? b->quant->zero.data : NULL;
-	qpanels_plan(b, transpose, &job.q);
-	uint64_t layout[6] = {OP_MATMUL | LAYOUT_QUANT, transpose,        (uint64_t)b->dim[0],
-			      (uint64_t)b->dim[1],      (uintptr_t)scale, (uintptr_t)zero};
-	return cpu_pack_get(c->packs, b->data, layout, PANELS_AT + qpanels_bytes(&job.q),
-			    fill_quant, &job);
 }
 
 static struct cpu_pack *pack_plain(const struct op *op, const struct tensor *b, struct cpu_ctx *c)
@@ -129,8 +71,8 @@ int prepare_matmul(const struct op *op, const struct tensor *in, const struct te
 	    (!b->quant && b->elem != EL_F32 && b->elem != EL_F16 && b->elem != EL_BF16))
 		return 0;
 	bool few = (b->quant || b->elem == EL_BF16) && qpanels_fit(b, transpose);
-	struct cpu_pack *pack = few                 ? pack_quant(b, transpose, c)
-				: rounds(op, in, c) ? pack_rounded(b, transpose, c)
+	struct cpu_pack *pack = few                 ? qpack_quant(b, transpose, c)
+				: rounds(op, in, c) ? qpack_rounded(b, transpose, c)
 						    : pack_plain(op, b, c);
 	if (!pack)
 		return err_set(e, ST_RUNTIME, "out of memory for packed weights");
@@ -380,9 +322,8 @@ int run_matmul(const struct kernel_call *k, struct err *e)
 		return err_set(e, ST_INPUT, "shapes do not fit");
 	if (cpu_prep_owns(k->prep, 1)) {
 		r.packed_b = k->prep->pack->data;
-		if (k->prep->pack->layout[0] & LAYOUT_QUANT)
-			r.q = r.packed_b;
-		else
+		r.q = qpack_panels(k->prep->pack);
+		if (!r.q)
 			r.b_half = k->prep->pack->layout[2] == EL_F16;
 	} else if (r.b.t->elem == EL_F16) {
 		return err_set(e, ST_INPUT, "f16 weights that were not prepared");

@@ -3,9 +3,8 @@
  * Weights are W (d, gates h, i), R (d, gates h, h), B (d, rows h); gates in OpenVINO's order: LSTM
  * f i c o, GRU z r h.  Source: OpenVINO's operator specifications (LSTMCell-4, GRUCell-3,
  * RNNCell-1). */
-#include "kernel/cpu_impl.h"
 #include "kernel/cpu_vec.h"
-#include "kernel/dense/cpu_dots.h"
+#include "kernel/dense/cpu_affine.h"
 #include "op/slice.h"
 
 #include <string.h>
@@ -16,8 +15,11 @@ struct cell {
 	enum op_kind kind; /* OP_LSTM_CELL, OP_GRU_CELL or OP_RNN_CELL */
 	const struct op_cell *a;
 	int64_t in, hidden, gates;
-	const float *w, *r, *b;
+	struct affine_weights w, r;
+	struct affine_weights last; /* of r, the last gate's where it comes behind the others' */
+	const float *b;
 	struct cpu_ctx *ctx; /* NULL: this thread alone */
+	float *room;         /* cpu_affine's */
 };
 
 static void activate(enum op_activation act, float clip, float *x, int64_t n)
@@ -30,65 +32,13 @@ static void activate(enum op_activation act, float clip, float *x, int64_t n)
 	vec_unary(kinds[act], &limits, x, x, n);
 }
 
-/* y[t][j] = w_j x_t + b_j for rows j of w (rows, n) and x (steps, n); b may be NULL.  A task has some
- * rows: weights are read once for several steps. */
-struct affine {
-	const float *w, *x, *b;
-	int64_t rows, n, steps;
-	float *y;
-	int n_tasks;
-};
-
-enum { GRAIN = 1 << 16, TOGETHER = 8 };
-
-/* Of rows j and on, `left` at most, for steps t and on; first: it is the rows' first use. */
-static void some_dots(const struct affine *a, int64_t j, int64_t left, int64_t t, bool first)
-{
-	int rows = left < DOTS_ROWS ? (int)left : DOTS_ROWS;
-	int steps = a->steps - t < DOTS_STEPS ? (int)(a->steps - t) : DOTS_STEPS;
-	float *y = a->y + t * a->rows + j;
-	cpu_dots(a->w + j * a->n, rows, first, a->x + t * a->n, steps, a->n, y, a->rows);
-	for (int i = 0; i < steps && a->b; i++)
-		for (int k = 0; k < rows; k++)
-			y[i * a->rows + k] += a->b[j + k];
-}
-
-static void affine_task(void *arg, int task, int thread)
-{
-	const struct affine *a = arg;
-	int64_t lo, hi;
-	(void)thread;
-	cpu_range(a->rows, a->n_tasks, task, &lo, &hi);
-	for (int64_t t0 = 0; t0 < a->steps; t0 += TOGETHER)
-		for (int64_t j = lo; j < hi; j += DOTS_ROWS)
-			for (int64_t t = t0; t < a->steps && t < t0 + TOGETHER; t += DOTS_STEPS)
-				some_dots(a, j, hi - j, t, t == t0);
-}
-
-static void affine(struct cpu_ctx *ctx, const float *w, const float *x, const float *b,
-		   int64_t rows, int64_t n, int64_t steps, float *y)
-{
-	int threads = ctx ? ctx->n_threads : 1, wanted = cpu_tasks(rows * n * steps, GRAIN);
-	struct affine a = {w, x, b, rows, n, steps, y, 1};
-	/* As many for each thread: three tasks would take two as long as four. */
-	if (threads > 1 && wanted > 1)
-		a.n_tasks = wanted < 4 * threads ? (wanted + threads - 1) / threads * threads
-						 : 4 * threads;
-	if (a.n_tasks > rows)
-		a.n_tasks = (int)rows;
-	if (a.n_tasks > 1)
-		cpu_parallel(ctx, a.n_tasks, affine_task, &a);
-	else
-		affine_task(&a, 0, 0);
-}
-
 /* One step from g, the part of the input for all gates (W x + B): new h, and c, in place.
  * rec: MAX_GATES h floats of scratch. */
 static void lstm_step(const struct cell *s, float *g, float *h, float *c, float *rec)
 {
 	int64_t n = s->hidden;
 	float *f = g, *i = g + n, *z = g + 2 * n, *o = g + 3 * n;
-	affine(s->ctx, s->r, h, NULL, 4 * n, n, 1, rec);
+	cpu_affine(s->ctx, &s->r, h, NULL, 4 * n, n, 1, rec, s->room);
 	vec_axpy(1, rec, g, 4 * n);
 	activate(s->a->act[0], s->a->clip, f, 2 * n);
 	activate(s->a->act[1], s->a->clip, z, n);
@@ -104,7 +54,7 @@ static void gru_step(const struct cell *s, float *g, float *h, float *rec)
 	int64_t n = s->hidden;
 	float *z = g, *r = g + n, *t = g + 2 * n, *last = rec + 2 * n;
 	bool before = s->a->linear_before_reset;
-	affine(s->ctx, s->r, h, NULL, before ? 3 * n : 2 * n, n, 1, rec);
+	cpu_affine(s->ctx, &s->r, h, NULL, before ? 3 * n : 2 * n, n, 1, rec, s->room);
 	vec_axpy(1, rec, g, 2 * n);
 	activate(s->a->act[0], s->a->clip, g, 2 * n);
 	if (before) {
@@ -112,7 +62,7 @@ static void gru_step(const struct cell *s, float *g, float *h, float *rec)
 		vec_binary(OP_MULTIPLY, last, 1, r, 1, last, n);
 	} else {
 		vec_binary(OP_MULTIPLY, r, 1, h, 1, r, n);
-		affine(s->ctx, s->r + 2 * n * n, r, NULL, n, n, 1, last);
+		cpu_affine(s->ctx, &s->last, r, NULL, n, n, 1, last, s->room);
 	}
 	vec_axpy(1, last, t, n);
 	activate(s->a->act[1], s->a->clip, t, n);
@@ -123,7 +73,7 @@ static void gru_step(const struct cell *s, float *g, float *h, float *rec)
 static void rnn_step(const struct cell *s, float *g, float *h, float *rec)
 {
 	int64_t n = s->hidden;
-	affine(s->ctx, s->r, h, NULL, n, n, 1, rec);
+	cpu_affine(s->ctx, &s->r, h, NULL, n, n, 1, rec, s->room);
 	vec_axpy(1, rec, g, n);
 	activate(s->a->act[0], s->a->clip, g, n);
 	memcpy(h, g, (size_t)n * sizeof *h);
@@ -147,6 +97,83 @@ static bool any_nonzero(const struct tensor *t)
 	return false;
 }
 
+/* ---- weights rounded to bf16 ---- */
+
+/* Of each direction; last: NULL where r has the rows of all gates. */
+struct rounded_cells {
+	struct cpu_pack *w[2], *r[2], *last[2];
+};
+
+static void rounded_free(void *p)
+{
+	struct rounded_cells *m = p;
+	for (int d = 0; d < 2; d++) {
+		cpu_pack_drop(m->w[d]);
+		cpu_pack_drop(m->r[d]);
+		cpu_pack_drop(m->last[d]);
+	}
+	mem_free(m);
+}
+
+/* Rows first .. first + n - 1 of t as (rows, cols). */
+static struct cpu_pack *pack_rows(const struct tensor *t, int64_t first, int64_t n, int64_t cols,
+				  struct cpu_ctx *c)
+{
+	struct tensor part = {.elem = EL_F32, .rank = 2, .dim = {n, cols}};
+	part.data = (float *)t->data + first * cols;
+	return qpack_rounded(&part, true, c);
+}
+
+int prepare_recurrent(const struct op *op, const struct tensor *in, const struct tensor *out,
+		      struct cpu_ctx *c, struct cpu_prep **prep, struct err *e)
+{
+	bool sequence = op->kind == OP_LSTM_SEQUENCE || op->kind == OP_GRU_SEQUENCE ||
+			op->kind == OP_RNN_SEQUENCE;
+	bool lstm = op->kind == OP_LSTM_SEQUENCE || op->kind == OP_LSTM_CELL;
+	bool gru = op->kind == OP_GRU_SEQUENCE || op->kind == OP_GRU_CELL;
+	int first = 2 + lstm + sequence, directions = sequence && op->a.cell.bidirectional ? 2 : 1;
+	const struct tensor *w = &in[first], *r = &in[first + 1];
+	int64_t h = op->a.cell.hidden, gates = lstm ? 4 : gru ? 3 : 1, rows = gates * h;
+	(void)out;
+	if (!c->bf16_weights || !w->data || !r->data || w->elem != EL_F32 || r->elem != EL_F32 ||
+	    tensor_elements(w) == 0 || tensor_elements(r) != directions * rows * h)
+		return 0;
+	int64_t x = w->dim[w->rank - 1],
+		split = gru && !op->a.cell.linear_before_reset ? 2 * h : rows;
+	if (tensor_elements(w) != directions * rows * x)
+		return 0;
+	struct rounded_cells *m = MEM_NEW(struct rounded_cells);
+	uint64_t bytes = 0;
+	for (int d = 0; d < directions; d++) {
+		m->w[d] = pack_rows(w, d * rows, rows, x, c);
+		m->r[d] = pack_rows(r, d * rows, split, h, c);
+		if (split < rows)
+			m->last[d] = pack_rows(r, d * rows + split, rows - split, h, c);
+		if (!m->w[d] || !m->r[d] || (split < rows && !m->last[d]))
+			goto no_memory;
+		bytes += m->w[d]->bytes + m->r[d]->bytes + (m->last[d] ? m->last[d]->bytes : 0);
+	}
+	*prep = MEM_NEW(struct cpu_prep);
+	(*prep)->more = m;
+	(*prep)->more_bytes = bytes;
+	(*prep)->more_free = rounded_free;
+	(*prep)->owns = 3u << first;
+	return 0;
+no_memory:
+	rounded_free(m);
+	return cpu_no_memory(e);
+}
+
+/* Floats of room for cpu_affine behind `floats` others, which grow to whole lines. */
+static int64_t with_room(const struct cell *s, int64_t steps, int64_t *floats)
+{
+	int64_t n = s->in > s->hidden ? s->in : s->hidden;
+	*floats = (*floats + 15) / 16 * 16;
+	return *floats + (s->w.rounded ? cpu_affine_floats(s->ctx, steps, n) : 0);
+}
+
+/* ---- running ---- */
+
 /* Describe direction d of the cell; `first` is the input number of W. */
 static int cell_init(struct cell *s, const struct kernel_call *k, enum op_kind kind, int first,
 		     int64_t d, int64_t directions, struct err *e)
@@ -162,15 +189,23 @@ static int cell_init(struct cell *s, const struct kernel_call *k, enum op_kind k
 	if (op_has_input(op, k->in, first + 3) && any_nonzero(&k->in[first + 3]))
 		return err_set(e, ST_INPUT, "%s with peepholes is not supported",
 			       op_info(op->kind)->type);
-	*s = (struct cell){kind,
-			   &op->a.cell,
-			   in,
-			   n,
-			   gates,
-			   (const float *)k->in[first].data + d * gates * n * in,
-			   (const float *)k->in[first + 1].data + d * gates * n * n,
-			   (const float *)k->in[first + 2].data + d * b_rows * n,
-			   k->ctx};
+	*s = (struct cell){.kind = kind,
+			   .a = &op->a.cell,
+			   .in = in,
+			   .hidden = n,
+			   .gates = gates,
+			   .b = (const float *)k->in[first + 2].data + d * b_rows * n,
+			   .ctx = k->ctx};
+	if (cpu_prep_owns(k->prep, first)) {
+		const struct rounded_cells *m = k->prep->more;
+		s->w.rounded = qpack_panels(m->w[d]);
+		s->r.rounded = qpack_panels(m->r[d]);
+		s->last.rounded = m->last[d] ? qpack_panels(m->last[d]) : NULL;
+		return 0;
+	}
+	s->w.f32 = (const float *)k->in[first].data + d * gates * n * in;
+	s->r.f32 = (const float *)k->in[first + 1].data + d * gates * n * n;
+	s->last.f32 = s->r.f32 + (gates - 1) * n * n;
 	return 0;
 }
 
@@ -182,15 +217,16 @@ int run_cell(const struct kernel_call *k, struct err *e)
 	if (cell_init(&s, k, kind, lstm ? 3 : 2, 0, 1, e))
 		return -1;
 	int64_t n = s.hidden, batch = k->in[0].dim[0];
-	float *g = cpu_slot_scratch(k->ctx, SLOT_EXTRA,
-				    (size_t)((s.gates * batch + MAX_GATES) * n) * sizeof *g);
+	int64_t floats = (s.gates * batch + MAX_GATES) * n, all = with_room(&s, batch, &floats);
+	float *g = cpu_slot_scratch(k->ctx, SLOT_EXTRA, (size_t)all * sizeof *g);
 	if (!g)
 		return cpu_no_memory(e);
+	s.room = g + floats;
 	float *h = k->out[0].data, *c = lstm ? k->out[1].data : NULL;
 	memcpy(h, k->in[1].data, (size_t)(batch * n) * sizeof *h);
 	if (lstm)
 		memcpy(c, k->in[2].data, (size_t)(batch * n) * sizeof *c);
-	affine(k->ctx, s.w, k->in[0].data, s.b, s.gates * n, s.in, batch, g);
+	cpu_affine(k->ctx, &s.w, k->in[0].data, s.b, s.gates * n, s.in, batch, g, s.room);
 	for (int64_t b = 0; b < batch; b++)
 		step(&s, g + b * s.gates * n, h + b * n, lstm ? c + b * n : NULL,
 		     g + batch * s.gates * n);
@@ -204,7 +240,7 @@ static void run_steps(const struct cell *s, const float *x, int64_t steps, int64
 {
 	int64_t n = s->hidden;
 	memset(y, 0, (size_t)(steps * n) * sizeof *y);
-	affine(s->ctx, s->w, x, s->b, s->gates * n, s->in, length, g);
+	cpu_affine(s->ctx, &s->w, x, s->b, s->gates * n, s->in, length, g, s->room);
 	for (int64_t i = 0; i < length; i++) {
 		int64_t t = reverse ? length - 1 - i : i;
 		step(s, g + t * s->gates * n, h, c, rec);
@@ -216,7 +252,8 @@ struct sequence_run {
 	const struct kernel_call *k;
 	enum op_kind kind; /* of the cell */
 	int lengths;       /* the input that has them */
-	int64_t batch, steps, directions, floats;
+	int64_t batch, steps, directions;
+	int64_t floats, all; /* of a task, without room for cpu_affine and with it */
 	struct cell cell[2]; /* of each direction */
 	bool failed;
 };
@@ -226,18 +263,19 @@ static void sequence_task(void *arg, int task, int thread)
 {
 	struct sequence_run *r = arg;
 	const struct kernel_call *k = r->k;
-	const struct cell *s = &r->cell[task / r->batch];
-	int64_t d = task / r->batch, b = task % r->batch, n = s->hidden, steps = r->steps;
+	struct cell s = r->cell[task / r->batch];
+	int64_t d = task / r->batch, b = task % r->batch, n = s.hidden, steps = r->steps;
 	int64_t at = b * r->directions + d, length = tensor_int(&k->in[r->lengths], b);
-	float *g = s->ctx ? cpu_slot_scratch(k->ctx, SLOT_EXTRA, (size_t)r->floats * sizeof *g)
-			  : cpu_thread_scratch(k->ctx, thread, (size_t)r->floats * sizeof *g);
+	float *g = s.ctx ? cpu_slot_scratch(k->ctx, SLOT_EXTRA, (size_t)r->all * sizeof *g)
+			 : cpu_thread_scratch(k->ctx, thread, (size_t)r->all * sizeof *g);
 	if (!g) {
 		r->failed = true;
 		return;
 	}
+	s.room = g + r->floats;
 	length = length < 0 ? 0 : length > steps ? steps : length;
-	run_steps(s, (const float *)k->in[0].data + b * steps * s->in, steps, length,
-		  d == 1 || s->a->reverse, (float *)k->out[0].data + at * steps * n,
+	run_steps(&s, (const float *)k->in[0].data + b * steps * s.in, steps, length,
+		  d == 1 || s.a->reverse, (float *)k->out[0].data + at * steps * n,
 		  (float *)k->out[1].data + at * n,
 		  r->kind == OP_LSTM_CELL ? (float *)k->out[2].data + at * n : NULL, g,
 		  g + MAX_GATES * steps * n);
@@ -270,6 +308,7 @@ int run_sequence(const struct kernel_call *k, struct err *e)
 		if (apart)
 			r.cell[d].ctx = NULL;
 	}
+	r.all = with_room(&r.cell[0], r.steps, &r.floats);
 	if (apart)
 		cpu_parallel(k->ctx, (int)parts, sequence_task, &r);
 	for (int64_t i = 0; i < parts && !apart; i++)

@@ -1,0 +1,101 @@
+/* cpu_affine.c - see cpu_affine.h. */
+#include "kernel/dense/cpu_affine.h"
+#include "kernel/cpu_vec.h"
+#include "kernel/dense/cpu_dots.h"
+#include "kernel/gemm/cpu_product.h"
+
+enum { GRAIN = 1 << 16, TOGETHER = 8 };
+
+/* A task has some rows: weights are read once for several steps. */
+struct affine {
+	const struct affine_weights *w;
+	const float *x, *b;
+	int64_t rows, n, steps;
+	float *y;
+	struct product product; /* with rounded weights */
+	float *unpacked;        /* PRODUCT_SCRATCH for each thread */
+	int n_tasks;
+};
+
+/* Of rows j and on, `left` at most, for steps t and on; first: it is the rows' first use. */
+static void some_dots(const struct affine *a, int64_t j, int64_t left, int64_t t, bool first)
+{
+	int rows = left < DOTS_ROWS ? (int)left : DOTS_ROWS;
+	int steps = a->steps - t < DOTS_STEPS ? (int)(a->steps - t) : DOTS_STEPS;
+	float *y = a->y + t * a->rows + j;
+	cpu_dots(a->w->f32 + j * a->n, rows, first, a->x + t * a->n, steps, a->n, y, a->rows);
+	for (int i = 0; i < steps && a->b; i++)
+		for (int k = 0; k < rows; k++)
+			y[i * a->rows + k] += a->b[j + k];
+}
+
+static void affine_task(void *arg, int task, int thread)
+{
+	const struct affine *a = arg;
+	int64_t lo, hi;
+	(void)thread;
+	cpu_range(a->rows, a->n_tasks, task, &lo, &hi);
+	for (int64_t t0 = 0; t0 < a->steps; t0 += TOGETHER)
+		for (int64_t j = lo; j < hi; j += DOTS_ROWS)
+			for (int64_t t = t0; t < a->steps && t < t0 + TOGETHER; t += DOTS_STEPS)
+				some_dots(a, j, hi - j, t, t == t0);
+}
+
+/* Some panels of rows. */
+static void panels_task(void *arg, int task, int thread)
+{
+	const struct affine *a = arg;
+	int64_t lo, hi;
+	cpu_range(product_n_panels(a->rows), a->n_tasks, task, &lo, &hi);
+	product_panels(&a->product, lo, hi, a->unpacked + thread * PRODUCT_SCRATCH);
+	lo *= GEMM_N;
+	hi = hi * GEMM_N < a->rows ? hi * GEMM_N : a->rows;
+	for (int64_t t = 0; t < a->steps && a->b; t++)
+		vec_axpy(1, a->b + lo, a->y + t * a->rows + lo, hi - lo);
+}
+
+static int64_t packed_floats(int64_t steps, int64_t n)
+{
+	return (product_a_floats(steps, n) + 15) / 16 * 16;
+}
+
+int64_t cpu_affine_floats(const struct cpu_ctx *ctx, int64_t steps, int64_t n)
+{
+	return packed_floats(steps, n) + (ctx ? ctx->n_threads : 1) * (int64_t)PRODUCT_SCRATCH;
+}
+
+void cpu_affine(struct cpu_ctx *ctx, const struct affine_weights *w, const float *x, const float *b,
+		int64_t rows, int64_t n, int64_t steps, float *y, float *room)
+{
+	int threads = ctx ? ctx->n_threads : 1, wanted = cpu_tasks(rows * n * steps, GRAIN);
+	int64_t most = w->rounded ? product_n_panels(rows) : rows;
+	struct affine a = {
+		.w = w, .x = x, .b = b, .rows = rows, .n = n, .steps = steps, .y = y, .n_tasks = 1};
+	if (steps == 0)
+		return;
+	/* As many for each thread: three tasks would take two as long as four. */
+	if (threads > 1 && wanted > 1)
+		a.n_tasks = wanted < 4 * threads ? (wanted + threads - 1) / threads * threads
+						 : 4 * threads;
+	if (a.n_tasks > most)
+		a.n_tasks = (int)most;
+	if (w->rounded) {
+		a.product = (struct product){.m = steps,
+					     .n = rows,
+					     .k = n,
+					     .a = x,
+					     .c = y,
+					     .ldc = rows,
+					     .q = w->rounded};
+		a.unpacked = room + packed_floats(steps, n);
+		if (steps > 1) {
+			product_pack_a(room, x, steps, n, n, 1);
+			a.product.a = room;
+		}
+	}
+	void (*task)(void *arg, int task, int thread) = w->rounded ? panels_task : affine_task;
+	if (a.n_tasks > 1)
+		cpu_parallel(ctx, a.n_tasks, task, &a);
+	else
+		task(&a, 0, 0);
+}
