@@ -97,6 +97,25 @@ def squeezed(name, images):
     m.save()
 
 
+def limited(name, unary, **data):
+    """What MobileNets repeat: wider, depthwise, narrower, each but the last with an operator behind it, and the sum with the input."""
+    m, x, wide = Model(name), (2, 24, 15, 17), (2, 72, 15, 17)
+    layer, conv_of = layer_of(m)
+    start = conv_of(m.layer("Parameter", "x", "f32", x), x, 24)
+    at = layer("Convolution", wide, start, m.const("wider", "f32", weights(72, 24, 1, 1)), strides="1,1", dilations="1,1",
+               pads_begin="0,0", pads_end="0,0", auto_pad="explicit")
+    at = layer(unary, wide, at, **data)
+    at = layer("GroupConvolution", wide, at, m.const("depthwise", "f32", weights(72, 1, 1, 3, 3)), strides="1,1", dilations="1,1",
+               pads_begin="1,1", pads_end="1,1", auto_pad="explicit")
+    at = layer(unary, wide, at, **data)
+    at = layer("Convolution", x, at, m.const("narrower", "f32", weights(24, 72, 1, 1)), strides="1,1", dilations="1,1",
+               pads_begin="0,0", pads_end="0,0", auto_pad="explicit")
+    m.result(conv_of(layer("Add", x, at, start), x, 16))
+    m.save()
+
+
+limited("clamped", "Clamp", min="-0.5", max="1.5")
+limited("hswish", "HSwish")
 joined("joined", False)
 joined("joined_plain", True)
 squeezed("squeezed", 1)
@@ -139,4 +158,5 @@ m.result(at)
 m.save()
 
 NAMES = ["c1x1", "c3x3", "stem", "uneven", "wide", "groups", "depth", "line", "volume", "pixel", "none", "tall", "turned", "left",
-         "few", "pairs", "keys", "empty", "hollow", "found", "joined", "joined_plain", "squeezed", "squeezed_two"] + RECURRENT
+         "few", "pairs", "keys", "empty", "hollow", "found", "joined", "joined_plain", "squeezed", "squeezed_two",
+         "clamped", "hswish"] + RECURRENT

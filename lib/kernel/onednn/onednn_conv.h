@@ -5,6 +5,7 @@
 #ifndef HSDAG_KERNEL_ONEDNN_ONEDNN_CONV_H
 #define HSDAG_KERNEL_ONEDNN_ONEDNN_CONV_H
 
+#include "kernel/cpu_vec.h"
 #include "kernel/cpu_window.h"
 
 struct onednn_conv;
@@ -19,8 +20,12 @@ struct onednn_conv_spec {
 	const void *key; /* of the pack: the address of the constant that the weights are made of */
 	/* (groups * cout) or NULL: the output is (sum + bias) * scale. */
 	const float *scale, *bias;
-	bool relu; /* what is negative of it becomes 0 */
+	bool has_unary; /* this operator, which onednn_conv_does, comes behind it */
+	enum op_kind unary;
+	struct unary_args args;
 };
+/* Can a convolution end with this unary operator? */
+bool onednn_conv_does(enum op_kind unary, const struct unary_args *args);
 /* 1; 0: the library has no good primitive for it; -1: ST_RUNTIME. */
 int onednn_conv_new(const struct onednn_conv_spec *s, struct cpu_ctx *c, struct onednn_conv **out,
 		    struct err *e) MUST_CHECK;

@@ -1,0 +1,217 @@
+/* cpu_narrow_conv.c - a convolution as a narrow step: which of what follows it oneDNN does, and which a program. */
+#include "device/cpu/cpu_narrow_step.h"
+
+#include <string.h>
+
+static uint32_t source_of(const struct step_node *n, uint32_t input)
+{
+	return n->graph->in_node[n->graph->in_ptr[n->v] + input];
+}
+
+/* Leaves out instruction 0, which makes one value of value 0: the others read value 0 in its place.
+ * False, and nothing has changed: value 0 as it was is read again, or written while that value is. */
+static bool drop_first(struct epilogue *c)
+{
+	int made = c->code[0].to.index, n = c->n_code - 1;
+	bool zero_written = made == 0, gone = made == 0;
+	if (c->code[0].to.operand)
+		return false;
+	for (int j = 1; j <= n && made != 0; j++) {
+		const struct epi_code *k = &c->code[j];
+		for (int m = 0; m < k->n_sources; m++) {
+			const struct epi_source *x = &k->source[m];
+			if (!x->operand && ((x->index == 0 && !zero_written) ||
+					    (x->index == made && zero_written && !gone)))
+				return false;
+		}
+		zero_written = zero_written || (!k->to.operand && k->to.index == 0);
+		gone = gone || (!k->to.operand && k->to.index == made);
+	}
+	gone = made == 0;
+	for (int j = 0; j < n; j++) {
+		struct epi_code *k = &c->code[j];
+		*k = c->code[j + 1];
+		for (int m = 0; m < k->n_sources && !gone; m++)
+			if (!k->source[m].operand && k->source[m].index == made)
+				k->source[m].index = 0;
+		gone = gone || (!k->to.operand && k->to.index == made);
+	}
+	c->n_code = n;
+	return true;
+}
+
+/* Does instruction 0 add one constant a channel to value 0?  Then where they are. */
+static const float *take_bias(struct fuse_part *part, const struct form_shape *s)
+{
+	struct epilogue *c = &part->code;
+	const struct epi_code *k = &c->code[0];
+	if (c->n_code == 0 || k->kind != OP_ADD || k->n_sources != 2)
+		return NULL;
+	int i = k->source[0].operand ? 0 : 1;
+	const struct epi_source *value = &k->source[1 - i];
+	if (!k->source[i].operand || value->operand || value->index != 0)
+		return NULL;
+	int at = k->source[i].index;
+	if (part->place[at].base != BASE_CONST || !pixel_is_channel(c, s, &c->operand[at]) ||
+	    !drop_first(c))
+		return NULL;
+	return (const float *)(const void *)((const char *)part->place[at].data +
+					     part->place[at].bytes);
+}
+
+/* Is instruction i, which limits value 0, nothing more than what codes of f do anyway? */
+static bool only_limits(const struct epi_code *k, const struct mem_form *f)
+{
+	if (f->elem != EL_U8 || k->source[0].operand || k->source[0].index != 0)
+		return false;
+	return k->kind == OP_RELU ||
+	       (k->kind == OP_CLAMP && k->args.a == 0 && k->args.b >= 254.5f * f->scale);
+}
+
+/* Do instructions 0 (and 1) quantize value 0 to a grid?  Then they are left out, and *f is the grid.
+ * node: those of the instructions. */
+static bool take_codes(struct fuse_part *part, const struct fuse_node *const *node,
+		       struct mem_form *f)
+{
+	struct epilogue *c = &part->code, before = *c;
+	int last = 0;
+	if (c->n_code > 1 && c->code[0].kind != OP_FAKE_QUANTIZE)
+		last = 1;
+	if (c->n_code <= last || c->code[last].kind != OP_FAKE_QUANTIZE ||
+	    !grid_of(node[last]->node->graph, node[last]->node->v, node[last]->node->env, f))
+		return false;
+	f->pixels = true;
+	if (last == 1 && (!only_limits(&c->code[0], f) || !drop_first(c)))
+		return false;
+	const struct epi_source *x = &c->code[0].source[0];
+	if (!x->operand && x->index == 0 && drop_first(c))
+		return true;
+	*c = before;
+	return false;
+}
+
+/* Is all that follows a unary operator that the convolution does itself?  Then it is left out, and *out. */
+static bool take_unary(struct epilogue *c, struct epi_code *out)
+{
+	const struct epi_source *x = &c->code[0].source[0];
+	*out = c->code[0];
+	return c->n_code == 1 && out->n_sources == 1 && !x->operand && x->index == 0 &&
+	       onednn_conv_does(out->kind, &out->args) && drop_first(c);
+}
+
+static int bf16_conv(struct narrow_step *s, const struct step_node *n, const float *bias,
+		     const struct epi_code *unary, struct err *e)
+{
+	const struct tensor *w = n->in[1].tensor;
+	struct onednn_conv_spec spec = {.g = s->g,
+					.src = EL_BF16,
+					.dst = s->direct ? EL_BF16 : EL_F32,
+					.weights = *w,
+					.key = w->data,
+					.bias = bias,
+					.has_unary = unary != NULL};
+	if (unary) {
+		spec.unary = unary->kind;
+		spec.args = unary->args;
+	}
+	return onednn_conv_new(&spec, s->ctx, &s->conv, e);
+}
+
+/* Weights as codes, their scales, and the convolution. */
+static int conv_new(struct narrow_step *s, const struct step_node *n, const float *bias,
+		    struct err *e)
+{
+	const struct tensor *w = n->in[1].tensor;
+	int64_t count = tensor_elements(w), rows = s->g.groups * s->g.cout;
+	float *f32 = mem_try((size_t)count * sizeof *f32), *scale = MEM_NEWN(float, (size_t)rows);
+	int8_t *code = mem_try((size_t)count);
+	float *shift = bias ? MEM_NEWN(float, (size_t)rows) : NULL;
+	int rc = 0;
+	if (!f32 || !code) {
+		rc = cpu_no_memory(e);
+	} else {
+		cpu_convert(EL_F32, f32, w->elem, w->data, count);
+		rc = grid_of_weights(f32, rows, count / rows, code, scale);
+	}
+	for (int64_t i = 0; i < rows && rc > 0; i++) {
+		if (bias)
+			shift[i] = bias[i] / (s->x.scale * scale[i]);
+		scale[i] *= s->direct ? s->x.scale / s->codes.scale : s->x.scale;
+	}
+	struct onednn_conv_spec spec = {.g = s->g,
+					.src = s->x.elem,
+					.dst = s->direct ? s->codes.elem : EL_F32,
+					.weights = *w,
+					.key = w->data,
+					.scale = scale,
+					.bias = shift};
+	spec.weights.elem = EL_I8;
+	spec.weights.data = code;
+	if (rc > 0)
+		rc = onednn_conv_new(&spec, s->ctx, &s->conv, e);
+	mem_free(f32);
+	mem_free(code);
+	mem_free(scale);
+	mem_free(shift);
+	return rc;
+}
+
+/* What is left of part is a program, if anything is; false: it can not be one. */
+static bool has_program(struct narrow_step *s, const struct step_node *n,
+			const struct fuse_part *part)
+{
+	s->has_program = part->code.n_code > 0;
+	return !s->has_program ||
+	       (pixel_program_init(&s->program, part, &n->out[0]) && s->program.n_write == 0);
+}
+
+/* A convolution in bf16 with the unary operator behind it, or, where the library has none with that, without. */
+static int bf16_conv_with(struct narrow_step *s, const struct step_node *n, struct fuse_part *part,
+			  const float *bias, struct err *e)
+{
+	const struct epilogue whole = part->code;
+	struct epi_code unary;
+	bool takes = take_unary(&part->code, &unary);
+	s->codes = bf16_pixels;
+	for (;; takes = false, part->code = whole) {
+		s->direct = part->code.n_code == 0 && s->want[0].elem == EL_BF16;
+		if (!has_program(s, n, part))
+			return 0;
+		int rc = bf16_conv(s, n, bias, takes ? &unary : NULL, e);
+		if (rc != 0 || !takes)
+			return rc;
+	}
+}
+
+int narrow_conv_init(struct narrow_step *s, const struct step_spec *spec, struct fuse_plan *p,
+		     struct err *e)
+{
+	const struct step_node *n = &spec->node[0];
+	const struct tensor *w = n->in[1].tensor;
+	if (spec->n_out != 1 || p->n_parts != 1 || !p->part[0].head ||
+	    n->in[0].from != FROM_INPUT || n->in[1].from != FROM_CONST || !w->data || w->quant ||
+	    (w->elem != EL_F32 && w->elem != EL_F16) || tensor_elements(w) == 0 ||
+	    !fits_pixels(n->in[0].tensor) || !fits_pixels(&n->out[0]) ||
+	    (!s->bf16 && !grid_of(n->graph, source_of(n, 0), n->env, &s->x)))
+		return 0;
+	if (s->bf16)
+		s->x = bf16_pixels;
+	s->x.pixels = true;
+	s->x_in = n->in[0].index;
+	s->in_shape = form_shape_of(n->in[0].tensor);
+	s->shape = form_shape_of(&n->out[0]);
+	cpu_window_init(&s->g, n->op, n->in[0].tensor, w, &n->out[0]);
+	struct fuse_part *part = &p->part[0];
+	const struct fuse_node *node[FUSE_ALL];
+	int n_nodes = 0;
+	for (uint32_t v = 1; v < p->n; v++)
+		node[n_nodes++] = &p->node[v];
+	if (n_nodes != part->code.n_code)
+		return 0;
+	const float *bias = take_bias(part, &s->shape);
+	s->want[0] = wanted_form(p->node[part->result].node, s->bf16);
+	if (s->bf16)
+		return bf16_conv_with(s, n, part, bias, e);
+	s->direct = take_codes(part, node + (bias != NULL), &s->codes);
+	return has_program(s, n, part) ? conv_new(s, n, bias, e) : 0;
+}

@@ -1,0 +1,203 @@
+/* cpu_narrow_run.c - narrow steps run: convolutions by slices, programs by tiles. */
+#include "device/cpu/cpu_narrow_step.h"
+
+static struct mem_form form_of_output(const struct narrow_step *s, uint32_t i,
+				      const struct devmem *m)
+{
+	return m->private ? s->want[i] : (struct mem_form){.elem = EL_F32};
+}
+
+bool narrow_step_wants(const struct narrow_step *s, struct devmem *const *in,
+		       struct devmem *const *out)
+{
+	if (s->kind == NARROW_CONV)
+		return true;
+	if (s->kind == NARROW_POOL)
+		return narrow_pool_wants(&s->pool, in, out);
+	if (s->kind == NARROW_CONCAT)
+		return narrow_concat_wants(&s->concat, in);
+	for (uint32_t i = 0; i < s->n_out; i++)
+		if (out[i]->private && s->want[i].elem != EL_F32)
+			return true;
+	for (int i = 0; i < s->program.code.n_operands; i++)
+		if (s->program.kind[i] == PIXEL_READ && s->program.place[i].base == BASE_INPUT &&
+		    !form_is_plain(&in[s->program.place[i].index]->form))
+			return true;
+	return false;
+}
+
+struct narrow_run {
+	struct narrow_step *s;
+	struct devmem *const *in, *const *out;
+	struct pixel_memory memory[EPI_OPERANDS];
+	struct mem_form y; /* of output 0 */
+	int n_tasks;
+	struct err err;
+	atomic_flag failed;
+};
+
+static void find_memory(struct narrow_run *r)
+{
+	const struct pixel_program *p = &r->s->program;
+	for (int i = 0; r->s->has_program && i < p->code.n_operands; i++) {
+		const struct fuse_place *pl = &p->place[i];
+		if (!pixel_is_memory(p->kind[i]))
+			continue;
+		if (pl->base == BASE_CONST) {
+			union {
+				const void *c;
+				void *p;
+			} data = {(const char *)pl->data + pl->bytes};
+			r->memory[i] = (struct pixel_memory){data.p, {.elem = EL_F32}};
+		} else if (pl->base == BASE_INPUT) {
+			r->memory[i] =
+				(struct pixel_memory){r->in[pl->index]->p, r->in[pl->index]->form};
+		} else {
+			r->memory[i] = (struct pixel_memory){
+				r->out[pl->index]->p,
+				form_of_output(r->s, pl->index, r->out[pl->index])};
+		}
+	}
+}
+
+static size_t whole_lines(int64_t bytes)
+{
+	return ((size_t)bytes + 63) & ~(size_t)63;
+}
+
+/* Codes of the pixels that a slice reads: where they are, or made in x. */
+static const void *slice_input(const struct narrow_run *r, int64_t image,
+			       const struct onednn_slice *sl, char *x, float *tile)
+{
+	const struct narrow_step *s = r->s;
+	const struct devmem *m = r->in[s->x_in];
+	int64_t c = s->in_shape.channels, step = pixel_program_tile(&s->in_shape);
+	if (same_grid(&m->form, &s->x))
+		return (const char *)m->p +
+		       (image * s->in_shape.pixels + sl->from) * c * form_size(s->x.elem);
+	for (int64_t i = 0; i < sl->n_in; i += step) {
+		int64_t n = sl->n_in - i < step ? sl->n_in - i : step;
+		form_read(&m->form, &s->in_shape, m->p, image, sl->from + i, n, tile);
+		form_codes(&s->x, tile, n * c, x + i * c * form_size(s->x.elem));
+	}
+	return x;
+}
+
+/* What becomes of a slice's outputs in y. */
+static void slice_output(const struct narrow_run *r, int64_t image, const struct onednn_slice *sl,
+			 char *y, float *tile)
+{
+	const struct narrow_step *s = r->s;
+	const struct form_shape row = {1, s->shape.channels, sl->n};
+	int64_t c = s->shape.channels, step = pixel_program_tile(&s->shape);
+	const int64_t first = (image * s->shape.pixels + sl->at) * c;
+	const struct pixel_memory value[2] = {{y, s->codes}, {(char *)r->out[0]->p + first, r->y}};
+	struct epilogue code;
+	if (s->direct && s->has_program &&
+	    pixel_program_add(&s->program, r->memory, value, first, sl->n * c))
+		return;
+	if (s->has_program)
+		code = s->program.code;
+	for (int64_t i = 0; i < sl->n; i += step) {
+		int64_t n = sl->n - i < step ? sl->n - i : step;
+		float *at = (float *)(void *)y + i * c;
+		if (s->direct)
+			form_read(&s->codes, &row, y, 0, i, n, at = tile);
+		if (s->has_program)
+			pixel_program_run(&s->program, &code, r->memory, image, sl->at + i, n, at,
+					  tile + (n * c > PIXEL_FLOATS ? n * c : PIXEL_FLOATS));
+		form_write(&r->y, &s->shape, r->out[0]->p, image, sl->at + i, n, at);
+	}
+}
+
+static int conv_slice(struct narrow_run *r, int64_t image, int i, int thread, struct err *e)
+{
+	const struct narrow_step *s = r->s;
+	struct onednn_slice sl = onednn_conv_slice(s->conv, i);
+	int64_t c = s->shape.channels, size = form_size(s->direct ? s->codes.elem : EL_F32),
+		n = pixel_program_tile(&s->shape);
+	int64_t tile = n * c > PIXEL_FLOATS ? n * c : PIXEL_FLOATS;
+	if (s->has_program)
+		tile += pixel_program_floats(&s->program, n);
+	bool done = s->direct && !s->has_program && same_grid(&r->y, &s->codes);
+	size_t x_bytes = whole_lines(sl.n_in * s->in_shape.channels * form_size(s->x.elem));
+	size_t y_bytes = done ? 0 : whole_lines(sl.n * c * size);
+	char *x = cpu_thread_scratch(s->ctx, thread,
+				     x_bytes + y_bytes + whole_lines(tile * 4) + sl.scratch + 64);
+	if (!x)
+		return cpu_no_memory(e);
+	char *y = done ? (char *)r->out[0]->p + (image * s->shape.pixels + sl.at) * c * size
+		       : x + x_bytes;
+	float *room = (float *)(void *)(x + x_bytes + y_bytes);
+	const void *from = slice_input(r, image, &sl, x, room);
+	if (onednn_conv_run(s->conv, i, from, y, (char *)room + whole_lines(tile * 4), e) < 0)
+		return -1;
+	if (!done)
+		slice_output(r, image, &sl, y, room);
+	return 0;
+}
+
+static void conv_task(void *arg, int task, int thread)
+{
+	struct narrow_run *r = arg;
+	struct err e = ERR_INIT;
+	int n = onednn_conv_slices(r->s->conv);
+	if (conv_slice(r, task / n, task % n, thread, &e) < 0 &&
+	    !atomic_flag_test_and_set(&r->failed))
+		r->err = e;
+}
+
+static void program_task(void *arg, int task, int thread)
+{
+	struct narrow_run *r = arg;
+	const struct pixel_program *p = &r->s->program;
+	int64_t step = pixel_program_tile(&p->shape), lo, hi;
+	struct epilogue code;
+	float *tile = cpu_thread_scratch(r->s->ctx, thread,
+					 (size_t)pixel_program_floats(p, step) * sizeof *tile + 64);
+	if (!tile) {
+		if (!atomic_flag_test_and_set(&r->failed))
+			(void)cpu_no_memory(&r->err);
+		return;
+	}
+	cpu_range(p->shape.images * p->shape.pixels, r->n_tasks, task, &lo, &hi);
+	if (pixel_program_add(p, r->memory, NULL, lo * p->shape.channels,
+			      (hi - lo) * p->shape.channels))
+		return;
+	code = p->code;
+	while (lo < hi) {
+		int64_t image = lo / p->shape.pixels, first = lo % p->shape.pixels, n = hi - lo;
+		n = n > step ? step : n;
+		n = first + n > p->shape.pixels ? p->shape.pixels - first : n;
+		pixel_program_run(p, &code, r->memory, image, first, n, NULL, tile);
+		lo += n;
+	}
+}
+
+int narrow_step_run(struct narrow_step *s, struct devmem *const *in, struct devmem *const *out,
+		    struct err *e)
+{
+	struct narrow_run r = {.s = s, .in = in, .out = out, .failed = ATOMIC_FLAG_INIT};
+	r.y = form_of_output(s, 0, out[0]);
+	find_memory(&r);
+	if (s->kind == NARROW_CONV) {
+		cpu_parallel(s->ctx, (int)s->g.batch * onednn_conv_slices(s->conv), conv_task, &r);
+	} else if (s->kind == NARROW_POOL) {
+		if (narrow_pool_run(&s->pool, s->ctx, in, out, &r.y, e) < 0)
+			return -1;
+	} else if (s->kind == NARROW_CONCAT) {
+		if (narrow_concat_run(&s->concat, s->ctx, in, out, &r.y, e) < 0)
+			return -1;
+	} else {
+		int64_t n = s->shape.images * s->shape.pixels;
+		r.n_tasks = cpu_tasks(n * s->shape.channels, 4 * PIXEL_FLOATS);
+		r.n_tasks = r.n_tasks > 4 * s->ctx->n_threads ? 4 * s->ctx->n_threads : r.n_tasks;
+		r.n_tasks = r.n_tasks > n ? (int)n : r.n_tasks;
+		cpu_parallel(s->ctx, r.n_tasks, program_task, &r);
+	}
+	if (atomic_flag_test_and_set(&r.failed))
+		return err_set(e, ST_RUNTIME, "%s", r.err.msg);
+	for (uint32_t i = 0; i < s->n_out; i++)
+		out[i]->form = form_of_output(s, i, out[i]);
+	return 0;
+}
