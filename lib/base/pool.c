@@ -13,8 +13,11 @@
 struct worker {
 	struct pool *pool;
 	int id;
-	int cpu; /* -1: not pinned */
+	atomic_int cpu; /* -1: not pinned */
 	pthread_t thread;
+	bool lent; /* there is no thread: somebody else helps, whom this wakes */
+	void (*wake_helper)(void *arg);
+	void *helper;
 };
 
 /* A run is one 64-bit word, so that taking a task is one atomic addition and a
@@ -33,6 +36,8 @@ struct pool {
 	pthread_cond_t wake, finished;
 	bool stop;
 	atomic_bool yields; /* at once, when it waits */
+	bool takes_turns;   /* on its cores */
+	int n_lent;         /* places that have no thread */
 	int first;          /* number of the run's task 0 */
 	void (*fn)(void *, int, int);
 	void *arg;
@@ -80,18 +85,19 @@ static void take_tasks(struct pool *p, int thread)
 	}
 }
 
-/* Wait for a generation other than `seen`; false: the pool ends. */
-static bool wait_for_run(struct pool *p, unsigned seen)
+/* Wait for a generation other than `seen`; false: the pool ends, or w's place is lent. */
+static bool wait_for_run(const struct worker *w, unsigned seen)
 {
+	struct pool *p = w->pool;
 	for (int s = 0; spin(p, s); s++)
 		if (generation(p) != seen)
 			return true;
 	pthread_mutex_lock(&p->lock);
 	atomic_fetch_add(&p->asleep, 1);
-	while (generation(p) == seen && !p->stop)
+	while (generation(p) == seen && !p->stop && !w->lent)
 		pthread_cond_wait(&p->wake, &p->lock);
 	atomic_fetch_sub(&p->asleep, 1);
-	bool go_on = !p->stop;
+	bool go_on = !p->stop && !w->lent;
 	pthread_mutex_unlock(&p->lock);
 	return go_on;
 }
@@ -100,7 +106,7 @@ static void *worker_loop(void *arg)
 {
 	struct worker *w = arg;
 	unsigned seen = 0;
-	while (wait_for_run(w->pool, seen)) {
+	while (wait_for_run(w, seen)) {
 		seen = generation(w->pool);
 		take_tasks(w->pool, w->id);
 	}
@@ -150,7 +156,8 @@ void pool_free(struct pool *p)
 	pthread_cond_broadcast(&p->wake);
 	pthread_mutex_unlock(&p->lock);
 	for (int i = 0; i < p->n - 1; i++)
-		pthread_join(p->workers[i].thread, NULL);
+		if (!p->workers[i].lent)
+			pthread_join(p->workers[i].thread, NULL);
 	pthread_mutex_destroy(&p->lock);
 	pthread_cond_destroy(&p->wake);
 	pthread_cond_destroy(&p->finished);
@@ -158,11 +165,56 @@ void pool_free(struct pool *p)
 	mem_free(p);
 }
 
+/* Who waits yields where others may want its core: threads of its own that take turns. */
+static void choose_yielding(struct pool *p)
+{
+	atomic_store(&p->yields, p->takes_turns && p->n_lent < p->n - 1);
+}
+
 void pool_take_turns(struct pool *p, const int *cpus)
 {
-	atomic_store(&p->yields, true);
-	for (int i = 1; i < p->n; i++)
-		keep_to(p->workers[i - 1].thread, cpus[i]);
+	p->takes_turns = true;
+	choose_yielding(p);
+	for (int i = 1; i < p->n; i++) {
+		p->workers[i - 1].cpu = cpus[i];
+		if (!p->workers[i - 1].lent)
+			keep_to(p->workers[i - 1].thread, cpus[i]);
+	}
+}
+
+void pool_lend(struct pool *p, int i, void (*wake)(void *), void *arg)
+{
+	struct worker *w = &p->workers[i - 1];
+	bool lent = wake != NULL;
+	pthread_mutex_lock(&p->lock);
+	bool had = w->lent;
+	w->lent = lent;
+	w->wake_helper = wake;
+	w->helper = arg;
+	p->n_lent += lent - had;
+	pthread_cond_broadcast(&p->wake);
+	pthread_mutex_unlock(&p->lock);
+	if (lent && !had)
+		pthread_join(w->thread, NULL);
+	/* Without a thread the place stays empty, and the others do all. */
+	if (!lent && had && pthread_create(&w->thread, NULL, start, w) != 0) {
+		w->lent = true;
+		w->wake_helper = NULL;
+		p->n_lent++;
+	}
+	choose_yielding(p);
+}
+
+bool pool_needs_help(const struct pool *p)
+{
+	uint64_t w = atomic_load(&p->word);
+	return (w & TASK_MASK) < (w >> TASK_BITS & TASK_MASK);
+}
+
+void pool_help(struct pool *p, int i)
+{
+	if (pool_needs_help(p))
+		take_tasks(p, i);
 }
 
 int pool_size(const struct pool *p)
@@ -183,6 +235,9 @@ static void run_some(struct pool *p, int first, int n)
 		pthread_cond_broadcast(&p->wake);
 		pthread_mutex_unlock(&p->lock);
 	}
+	for (int i = 0; p->n_lent > 0 && i < p->n - 1; i++)
+		if (p->workers[i].wake_helper)
+			p->workers[i].wake_helper(p->workers[i].helper);
 	take_tasks(p, 0);
 	for (int s = 0; atomic_load(&p->done) < n && spin(p, s);)
 		s++;

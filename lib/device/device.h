@@ -134,6 +134,14 @@ struct device_class {
 	void (*close)(struct device *d);
 	/* After open: others share its cores, and take turns with it; may be NULL. */
 	void (*take_turns)(struct device *d);
+	/* One thread may serve the devices of this class that begin at one core (cpus[0]), all those of a core that
+	 * take turns; the thread of core cpus[i], i > 0, may help in the steps of a device that takes turns: after
+	 * lend(d, i, wake, arg) it does so by assist(d, i), and wake(arg) is called when a step could use help;
+	 * with wake NULL the device has a thread of its own there again.  lend is called while nothing
+	 * runs.  All NULL: every device has threads of its own. */
+	void (*lend)(struct device *d, int i, void (*wake)(void *arg), void *arg);
+	bool (*needs_help)(const struct device *d);
+	void (*assist)(struct device *d, int i);
 	/* Called once by the worker's thread before its first step (affinity); may be NULL. */
 	void (*enter)(struct device *d);
 

@@ -10,28 +10,6 @@
 /* How long the caller sleeps before it asks whether to go on. */
 static const double WATCH_S = 0.1;
 
-static bool shares_cores(const struct device_list *l, uint32_t d)
-{
-	for (uint32_t i = 0; i < l->n; i++)
-		if (i != d && device_shares_cores(&l->dev[i], &l->dev[d]))
-			return true;
-	return false;
-}
-
-/* Spin longer on cores of its own: waking costs as much as a small step.  Who takes turns yields to
- * who has the turn. */
-static double spin_s(const struct device_list *l, uint32_t d)
-{
-	bool own = l->dev[d].n_cpus > 0 && (!shares_cores(l, d) || !l->at_once);
-	return own ? 50e-3 : 100e-6;
-}
-
-/* Before it yields. */
-static double eager_s(const struct device_list *l, uint32_t d)
-{
-	return shares_cores(l, d) && !l->at_once ? 0 : 100e-6;
-}
-
 struct executor *executor_new(struct device_list *l)
 {
 	struct executor *x = mem_try(sizeof *x);
@@ -53,20 +31,19 @@ struct executor *executor_new(struct device_list *l)
 		w->x = x;
 		w->dev = d;
 		w->device = &l->dev[d];
-		w->spin_s = spin_s(l, d);
-		w->eager_s = eager_s(l, d);
 		w->device->stop = &x->stop;
 		atomic_init(&w->inbox, GRAPH_NONE);
-		pthread_mutex_init(&w->lock, NULL);
-		pthread_cond_init(&w->wake, NULL);
-		pthread_cond_init(&w->go, NULL);
 	}
-	for (uint32_t d = 0; d < l->n; d++) {
-		if (pthread_create(&x->worker[d].thread, NULL, worker_main, &x->worker[d]) != 0) {
+	if (seats_new(x) < 0) {
+		executor_free(x);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < x->n_seats; i++) {
+		if (pthread_create(&x->seat[i].thread, NULL, seat_main, &x->seat[i]) != 0) {
 			executor_free(x);
 			return NULL;
 		}
-		x->worker[d].started = true;
+		x->seat[i].started = true;
 	}
 	return x;
 }
@@ -77,18 +54,12 @@ void executor_free(struct executor *x)
 		return;
 	pthread_mutex_lock(&x->lock);
 	x->quit = true;
-	for (uint32_t d = 0; d < x->k; d++)
-		pthread_cond_signal(&x->worker[d].go);
+	for (uint32_t i = 0; i < x->n_seats; i++)
+		pthread_cond_signal(&x->seat[i].go);
 	pthread_mutex_unlock(&x->lock);
-	for (uint32_t d = 0; d < x->k; d++) {
-		struct worker *w = &x->worker[d];
-		if (w->started)
-			pthread_join(w->thread, NULL);
-		pthread_mutex_destroy(&w->lock);
-		pthread_cond_destroy(&w->wake);
-		pthread_cond_destroy(&w->go);
-		mem_free(w->heap);
-	}
+	seats_free(x);
+	for (uint32_t d = 0; d < x->k; d++)
+		mem_free(x->worker[d].heap);
 	pthread_mutex_destroy(&x->lock);
 	pthread_cond_destroy(&x->done);
 	mem_free(x->worker);
@@ -199,19 +170,30 @@ static void await_callbacks(struct worker *w)
 		sched_yield();
 }
 
-/* Workers without work sleep on: waking them takes time from those that have some.  x->lock is held. */
-static void start_workers(struct executor *x)
+static bool has_work(const struct seat *s)
+{
+	for (uint32_t i = 0; i < s->n_workers; i++)
+		if (s->worker[i]->left > 0)
+			return true;
+	for (uint32_t i = 0; i < s->n_helps; i++)
+		if (s->help[i].worker->left > 0)
+			return true;
+	return false;
+}
+
+/* Seats without work sleep on: waking them takes time from those that have some.  x->lock is held. */
+static void start_seats(struct executor *x)
 {
 	x->n_runs++;
 	x->n_active = 0;
-	for (uint32_t d = 0; d < x->k; d++)
-		x->n_active += x->worker[d].left > 0;
-	for (uint32_t d = 0; d < x->k; d++) {
-		struct worker *w = &x->worker[d];
-		if (w->left == 0)
+	for (uint32_t i = 0; i < x->n_seats; i++)
+		x->n_active += x->seat[i].active = has_work(&x->seat[i]);
+	for (uint32_t i = 0; i < x->n_seats; i++) {
+		struct seat *s = &x->seat[i];
+		if (!s->active)
 			continue;
-		atomic_store(&w->run, x->n_runs);
-		pthread_cond_signal(&w->go);
+		atomic_store(&s->run, x->n_runs);
+		pthread_cond_signal(&s->go);
 	}
 }
 
@@ -227,7 +209,7 @@ int executor_run(struct executor *x, struct plan *p, struct exec_sample *out, st
 	pthread_mutex_lock(&x->lock);
 	double start = clock_s();
 	x->begin_s = x->end_s = start;
-	start_workers(x);
+	start_seats(x);
 	await_end(x);
 	struct err failed = x->err;
 	pthread_mutex_unlock(&x->lock);

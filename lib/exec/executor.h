@@ -1,4 +1,4 @@
-/* executor.h - runs plans: one worker thread per device, which starts its ready
+/* executor.h - runs plans: one thread per device, or per core where devices take turns on it, which starts its ready
  * task of the highest rank whenever it is free.
  *
  * Nothing is shared between workers but the counters of tasks that wait: who

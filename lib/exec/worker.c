@@ -1,4 +1,4 @@
-/* worker.c - one thread per device: ready queues, running a task, completion. */
+/* worker.c - what the thread of a seat does: ready queues, running a task, completion. */
 #include "exec/executor_impl.h"
 #include "base/clock.h"
 
@@ -53,13 +53,13 @@ static uint32_t heap_pop(struct worker *w)
 	return top;
 }
 
-static void wake(struct worker *w)
+void seat_wake(struct seat *s)
 {
-	if (!atomic_load(&w->asleep))
+	if (!atomic_load(&s->asleep))
 		return;
-	pthread_mutex_lock(&w->lock);
-	pthread_cond_signal(&w->wake);
-	pthread_mutex_unlock(&w->lock);
+	pthread_mutex_lock(&s->lock);
+	pthread_cond_signal(&s->wake);
+	pthread_mutex_unlock(&s->lock);
 }
 
 /* Hand a ready task to another worker. */
@@ -70,7 +70,7 @@ static void inbox_push(struct worker *w, uint32_t task)
 	do
 		s->next = head;
 	while (!atomic_compare_exchange_weak(&w->inbox, &head, task));
-	wake(w);
+	seat_wake(w->seat);
 }
 
 /* Take what other workers have handed over; whether there was any. */
@@ -106,8 +106,8 @@ void executor_fail(struct executor *x, const struct err *e)
 	pthread_cond_signal(&x->done);
 	pthread_mutex_unlock(&x->lock);
 	atomic_store(&x->stop, true);
-	for (uint32_t d = 0; d < x->k; d++)
-		wake(&x->worker[d]);
+	for (uint32_t i = 0; i < x->n_seats; i++)
+		seat_wake(&x->seat[i]);
 }
 
 static void task_ended(struct executor *x)
@@ -115,11 +115,15 @@ static void task_ended(struct executor *x)
 	if (atomic_fetch_sub_explicit(&x->left, 1, memory_order_acq_rel) == 1) {
 		x->end_s = clock_s();
 		signal_end(x);
+		/* Who helps others waits for the end. */
+		for (uint32_t i = 0; i < x->n_seats; i++)
+			if (x->seat[i].n_helps > 0)
+				seat_wake(&x->seat[i]);
 	}
 }
 
 /* Tell the tasks that wait for `task`: those of its own device when `own`,
- * of other devices when `others`.  self is the calling worker or NULL. */
+ * of other devices when `others`.  self: of the calling seat, or NULL. */
 static void release_successors(struct executor *x, uint32_t task, bool own, bool others,
 			       struct worker *self)
 {
@@ -131,8 +135,8 @@ static void release_successors(struct executor *x, uint32_t task, bool own, bool
 			continue;
 		if (atomic_fetch_sub_explicit(&x->slot[s].waits, 1, memory_order_acq_rel) != 1)
 			continue;
-		if (self && self->dev == dev)
-			worker_push(self, s);
+		if (self && self->seat == x->worker[dev].seat)
+			worker_push(&x->worker[dev], s);
 		else
 			inbox_push(&x->worker[dev], s);
 	}
@@ -222,93 +226,151 @@ static int run_task(struct worker *w, uint32_t task, double *now, struct err *e)
 	return 0;
 }
 
-static bool has_mail(struct worker *w)
+/* ---- waiting ---- */
+
+static bool has_mail(const struct seat *s)
 {
-	return atomic_load(&w->inbox) != GRAPH_NONE;
+	for (uint32_t i = 0; i < s->n_workers; i++)
+		if (atomic_load(&s->worker[i]->inbox) != GRAPH_NONE)
+			return true;
+	return false;
 }
 
-/* Until a task is handed over, or the run is stopped. */
-static int wait_for_work(struct worker *w, struct err *e)
+/* Nothing comes any more: all its tasks have begun, and whom it helps needs no more. */
+static bool is_through(const struct seat *s)
 {
-	const struct device_class *c = w->device->class;
-	if (c->flush) {
-		if (c->flush(w->device, e) < 0)
+	for (uint32_t i = 0; i < s->n_workers; i++)
+		if (s->worker[i]->left > 0)
+			return false;
+	return s->n_helps == 0 || atomic_load(&s->x->left) == 0;
+}
+
+/* What it could help with; NULL: nothing. */
+static const struct help *find_help(const struct seat *s)
+{
+	for (uint32_t i = 0; i < s->n_helps; i++)
+		if (s->help[i].device->class->needs_help(s->help[i].device))
+			return &s->help[i];
+	return NULL;
+}
+
+static bool has_news(const struct seat *s)
+{
+	return has_mail(s) || (s->n_helps > 0 && (find_help(s) || is_through(s)));
+}
+
+/* Until a task is handed over, somebody needs help, or the run is over or stopped. */
+static int wait_for_work(struct seat *s, struct err *e)
+{
+	struct device *d = s->worker[0]->device;
+	if (d->class->flush) {
+		if (d->class->flush(d, e) < 0)
 			return -1;
 	} else {
 		double begin = clock_s(), now = begin;
-		for (; now < begin + w->spin_s && !executor_stopped(w->x); now = clock_s()) {
+		for (; now < begin + s->spin_s && !executor_stopped(s->x); now = clock_s()) {
 			for (int i = 0; i < 50; i++) {
-				if (has_mail(w))
+				if (has_news(s))
 					return 0;
 				cpu_relax();
 			}
-			if (now >= begin + w->eager_s)
+			if (now >= begin + s->eager_s)
 				sched_yield();
 		}
 	}
-	pthread_mutex_lock(&w->lock);
-	atomic_store(&w->asleep, true);
-	while (!has_mail(w) && !atomic_load(&w->x->stop))
-		pthread_cond_wait(&w->wake, &w->lock);
-	atomic_store(&w->asleep, false);
-	pthread_mutex_unlock(&w->lock);
+	pthread_mutex_lock(&s->lock);
+	atomic_store(&s->asleep, true);
+	while (!has_news(s) && !atomic_load(&s->x->stop))
+		pthread_cond_wait(&s->wake, &s->lock);
+	atomic_store(&s->asleep, false);
+	pthread_mutex_unlock(&s->lock);
 	return 0;
 }
 
-static int run_tasks(struct worker *w, struct err *e)
+/* ---- a run ---- */
+
+/* The worker whose first task goes before those of the others; NULL: none has one. */
+static struct worker *next_worker(const struct seat *s)
 {
-	double now = clock_s();
-	while (w->left > 0 && !executor_stopped(w->x)) {
-		/* What came just now cannot have begun when the last task ended. */
-		if (inbox_drain(w))
-			now = clock_s();
-		if (w->n_heap == 0) {
-			if (wait_for_work(w, e) < 0)
-				return -1;
-			now = clock_s();
-			continue;
-		}
-		w->left--;
-		if (run_task(w, heap_pop(w), &now, e) < 0)
-			return -1;
+	struct worker *first = NULL;
+	for (uint32_t i = 0; i < s->n_workers; i++) {
+		struct worker *w = s->worker[i];
+		if (w->n_heap > 0 &&
+		    (!first || runs_before(s->x->plan, w->heap[0], first->heap[0])))
+			first = w;
 	}
-	return w->device->class->flush ? w->device->class->flush(w->device, e) : 0;
+	return first;
 }
 
-/* Until there is another run than `seen` with work for w, or the end; false: the end.  Who had work
- * expects more at once. */
-static bool wait_for_run(struct worker *w, uint64_t *seen)
+static bool drain_all(struct seat *s)
 {
-	struct executor *x = w->x;
+	bool any = false;
+	for (uint32_t i = 0; i < s->n_workers; i++)
+		any = inbox_drain(s->worker[i]) || any;
+	return any;
+}
+
+static int run_tasks(struct seat *s, struct err *e)
+{
+	const struct help *help;
+	double now = clock_s();
+	while (!is_through(s) && !executor_stopped(s->x)) {
+		/* What came just now cannot have begun when the last task ended. */
+		if (drain_all(s))
+			now = clock_s();
+		struct worker *w = next_worker(s);
+		if (w) {
+			w->left--;
+			if (run_task(w, heap_pop(w), &now, e) < 0)
+				return err_prefix(e, "device '%s'", w->device->name);
+			continue;
+		}
+		if ((help = find_help(s)))
+			help->device->class->assist(help->device, help->thread);
+		else if (wait_for_work(s, e) < 0)
+			return err_prefix(e, "device '%s'", s->worker[0]->device->name);
+		now = clock_s();
+	}
+	struct device *d = s->worker[0]->device;
+	return d->class->flush && d->class->flush(d, e) < 0 ? err_prefix(e, "device '%s'", d->name)
+							    : 0;
+}
+
+/* Until there is another run than `seen` with work for s, or the end; false: the end.  Who had work
+ * expects more at once. */
+static bool wait_for_run(struct seat *s, uint64_t *seen)
+{
+	struct executor *x = s->x;
 	bool quit = false;
-	if (*seen > 0 && !w->device->class->flush)
+	if (*seen > 0 && !s->worker[0]->device->class->flush)
 		for (double until = clock_s() + SPIN_BETWEEN_S;
-		     atomic_load(&w->run) == *seen && clock_s() < until;)
+		     atomic_load(&s->run) == *seen && clock_s() < until;)
 			sched_yield();
-	if (atomic_load(&w->run) == *seen) {
+	if (atomic_load(&s->run) == *seen) {
 		pthread_mutex_lock(&x->lock);
-		while (atomic_load(&w->run) == *seen && !x->quit)
-			pthread_cond_wait(&w->go, &x->lock);
+		while (atomic_load(&s->run) == *seen && !x->quit)
+			pthread_cond_wait(&s->go, &x->lock);
 		quit = x->quit;
 		pthread_mutex_unlock(&x->lock);
 	}
-	*seen = atomic_load(&w->run);
+	*seen = atomic_load(&s->run);
 	return !quit;
 }
 
-void *worker_main(void *arg)
+void *seat_main(void *arg)
 {
-	struct worker *w = arg;
-	struct executor *x = w->x;
+	struct seat *s = arg;
+	struct executor *x = s->x;
 	uint64_t seen = 0;
-	if (w->device->class->enter)
-		w->device->class->enter(w->device);
-	while (wait_for_run(w, &seen)) {
+	for (uint32_t i = 0; i < s->n_workers; i++) {
+		struct device *d = s->worker[i]->device;
+		if (d->class->enter)
+			d->class->enter(d);
+	}
+	while (wait_for_run(s, &seen)) {
 		struct err e = ERR_INIT;
-		if (run_tasks(w, &e) < 0) {
-			(void)err_prefix(&e, "device '%s'", w->device->name);
+		if (run_tasks(s, &e) < 0)
 			executor_fail(x, &e);
-		}
 		pthread_mutex_lock(&x->lock);
 		if (--x->n_active == 0)
 			pthread_cond_signal(&x->done);

@@ -1,5 +1,7 @@
 /* test_base.c - lib/base: random numbers, arenas, thread pool, options, errors, products. */
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,6 +106,61 @@ static void add_index(void *arg, int task, int thread)
 {
 	(void)thread;
 	((int *)arg)[task] += task;
+}
+
+struct helper {
+	struct pool *p;
+	int place;
+	atomic_bool stop;
+	atomic_int woken, did; /* did: tasks that it ran */
+};
+
+static void wake_helper(void *arg)
+{
+	struct helper *h = arg;
+	atomic_fetch_add(&h->woken, 1);
+}
+
+static void *help_on(void *arg)
+{
+	struct helper *h = arg;
+	while (!atomic_load(&h->stop))
+		pool_help(h->p, h->place);
+	return NULL;
+}
+
+/* Others wait until the place has begun a task. */
+static void count_place(void *arg, int task, int thread)
+{
+	struct helper *h = arg;
+	(void)task;
+	if (thread == h->place)
+		atomic_fetch_add(&h->did, 1);
+	while (atomic_load(&h->did) == 0)
+		;
+}
+
+static void lent_places(void)
+{
+	struct helper h = {.p = pool_new(3, NULL), .place = 2};
+	pthread_t thread;
+	pool_lend(h.p, h.place, wake_helper, &h);
+	if (pthread_create(&thread, NULL, help_on, &h) != 0)
+		return;
+	for (int r = 0; r < 100; r++) {
+		atomic_store(&h.did, 0);
+		pool_run(h.p, 50, count_place, &h);
+	}
+	tap(atomic_load(&h.did) > 0 && atomic_load(&h.woken) == 100 && !pool_needs_help(h.p),
+	    "pool: somebody else has a thread's place, and is woken for each run");
+	atomic_store(&h.stop, true);
+	pthread_join(thread, NULL);
+	pool_lend(h.p, h.place, NULL, NULL);
+	atomic_store(&h.did, 0);
+	pool_run(h.p, 50, count_place, &h);
+	tap(atomic_load(&h.did) > 0 && atomic_load(&h.woken) == 100,
+	    "pool: the place has a thread of its own again");
+	pool_free(h.p);
 }
 
 static void pools(void)
@@ -264,6 +321,7 @@ int main(void)
 	random_numbers();
 	arenas();
 	pools();
+	lent_places();
 	errors();
 	kept = arena_new();
 	options();

@@ -234,6 +234,25 @@ static void cpu_take_turns(struct device *d)
 	pool_take_turns(s->pool, d->cpus);
 }
 
+static void cpu_lend(struct device *d, int i, void (*wake)(void *), void *arg)
+{
+	const struct cpu_state *s = d->state;
+	if (i < pool_size(s->pool))
+		pool_lend(s->pool, i, wake, arg);
+}
+
+static bool cpu_needs_help(const struct device *d)
+{
+	const struct cpu_state *s = d->state;
+	return pool_needs_help(s->pool);
+}
+
+static void cpu_assist(struct device *d, int i)
+{
+	const struct cpu_state *s = d->state;
+	pool_help(s->pool, i);
+}
+
 static void cpu_close(struct device *d)
 {
 	struct cpu_state *s = d->state;
@@ -432,6 +451,9 @@ const struct device_class cpu_device_class = {
 	.open = cpu_open,
 	.close = cpu_close,
 	.take_turns = cpu_take_turns,
+	.lend = cpu_lend,
+	.needs_help = cpu_needs_help,
+	.assist = cpu_assist,
 	.enter = cpu_enter,
 	.supports = cpu_supports,
 	.takes = cpu_takes,
