@@ -141,6 +141,11 @@ needs_slurm() {
 	cat out.?
 	[ "$failed" -eq 1 ]
 	[ "$(cat out.? | grep -c '  JOB .*/f5')" -eq 1 ]
+	# What another task has made since this one began is not made again, although make had not seen it.
+	touch began
+	"$ROOT/pipelines/job" r/x/late echo 1
+	run -0 env SHARE=1/1 SHARE_BEGAN="$PWD/began" "$ROOT/pipelines/job" r/x/late echo 2
+	[ "$output$(< r/x/late)" = 1 ]
 	run -2 --separate-stderr env SHARE=8 "$ROOT/pipelines/job" r/x/f echo 1
 	[[ $stderr == *"SHARE is '8', not as 3/8"* ]]
 }
