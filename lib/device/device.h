@@ -8,7 +8,8 @@
  *
  * Threads: open, supports, prepare, alloc, view and the releases are called
  * by one thread at a time while no step of this device runs.  run, upload,
- * download and flush are called by the device's worker thread alone.
+ * download and flush are called by the device's worker alone, which is one thread for as
+ * long as a run lasts; the same thread may be the worker of several devices (take_turns).
  * Completion functions may be called from any thread, also before the call
  * that started the transfer has returned; they are short and call nothing of
  * the device.

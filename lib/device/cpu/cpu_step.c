@@ -1,0 +1,171 @@
+/* cpu_step.c - a step of a cpu device is one node, run by the operator kernels on the host
+ * (kernel.h), or several fused ones (cpu_fuse.h); it runs to its end. */
+#include "device/cpu/cpu_step.h"
+
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "device/cpu/cpu_dynop.h"
+#include "device/cpu/cpu_form.h"
+#include "device/cpu/cpu_fuse.h"
+#include "device/cpu/cpu_narrow.h"
+
+/* A dynamic operator, a fused step or one in 8 or 16 bits; pointers to what it is not are NULL.  A step that is
+ * in 8 or 16 bits only where its tensors are (narrow_step_alone) is a fused one, too. */
+struct step {
+	struct dynop_step *dynop;    /* cpu_dynop.h */
+	struct fused *fused;         /* cpu_fuse.h */
+	struct narrow_step *narrow;  /* cpu_narrow.h */
+	struct form_shape *in_shape; /* (n_in) where inputs may be in another form than plain */
+	const struct graph *graph;
+	uint32_t v; /* its first node */
+	uint32_t n_in, n_out;
+	void **at; /* (n_in + n_out) addresses of a run */
+};
+
+bool cpu_supports(struct device *d, const struct step_spec *spec, char *why, size_t cap)
+{
+	const char *reason = "";
+	(void)d;
+	if (dynop_step_wants(spec))
+		return dynop_step_supports(spec, why, cap);
+	if (spec->n_nodes == 1 && cpu_kernel_supports(spec->node[0].op, &reason))
+		return true;
+	snprintf(why, cap, "%s", reason);
+	return false;
+}
+
+bool cpu_takes(struct device *d, const struct op *op, uint32_t i, const struct tensor *t)
+{
+	(void)d;
+	return cpu_kernel_takes(op, (int)i, t);
+}
+
+bool cpu_fuses(struct device *d, const struct step_spec *spec)
+{
+	const struct cpu_state *state = d->state;
+	if (state->narrows && (cpu_fuse_is_tokens(spec) || !narrow_step_may_be(spec)))
+		return false;
+	for (uint32_t v = 0; v < spec->n_nodes; v++) {
+		struct step_spec one = {.n_nodes = 1, .node = &spec->node[v]};
+		if (dynop_step_wants(&one))
+			return false;
+	}
+	return cpu_fuse_fits(spec);
+}
+
+void cpu_step_free(struct device *d, struct step *s)
+{
+	(void)d;
+	dynop_step_free(s->dynop);
+	cpu_fuse_free(s->fused);
+	narrow_step_free(s->narrow);
+	mem_free(s->in_shape);
+	mem_free(s->at);
+	mem_free(s);
+}
+
+static struct form_shape *shapes_of(const struct step_spec *spec)
+{
+	struct form_shape *s = MEM_NEWN(struct form_shape, spec->n_in + 1);
+	for (uint32_t i = 0; i < spec->n_in; i++)
+		if (spec->in[i] && tensor_is_static(spec->in[i]))
+			s[i] = form_shape_of(spec->in[i]);
+	return s;
+}
+
+int cpu_prepare(struct device *d, const struct step_spec *spec, struct step **out, struct err *e)
+{
+	const struct cpu_state *state = d->state;
+	struct step *s = MEM_NEW(struct step);
+	s->graph = spec->node[0].graph;
+	s->v = spec->node[0].v;
+	s->n_in = spec->n_in;
+	s->n_out = spec->n_out;
+	s->at = MEM_NEWN(void *, (size_t)s->n_in + s->n_out + 1);
+	int rc = 0;
+	if (dynop_step_wants(spec))
+		rc = dynop_step_new(spec, state->ctx, &s->dynop, e);
+	else if (state->narrows)
+		rc = narrow_step_new(spec, state->ctx, state->precision == PRECISION_BF16,
+				     &s->narrow, e);
+	if (rc >= 0 && !s->dynop && !(s->narrow && narrow_step_alone(s->narrow)))
+		rc = cpu_fuse_new(spec, state->ctx, &s->fused, e);
+	if (rc < 0) {
+		cpu_step_free(d, s);
+		return -1;
+	}
+	if (state->narrows)
+		s->in_shape = shapes_of(spec);
+	*out = s;
+	return 0;
+}
+
+/* Addresses of the inputs in plain form; those that are not are brought into it. */
+static int plain_inputs(const struct cpu_state *state, const struct step *s,
+			struct devmem *const *in, void **at, struct err *e)
+{
+	int64_t floats = 0;
+	for (uint32_t i = 0; i < s->n_in; i++) {
+		const struct form_shape *t = &s->in_shape[i];
+		at[i] = in[i]->p;
+		if (!form_is_plain(&in[i]->form))
+			floats += (t->images * t->channels * t->pixels + 15) / 16 * 16;
+	}
+	float *p = floats ? cpu_slot_scratch(state->ctx, SLOT_FORMS, (size_t)floats * sizeof *p)
+			  : NULL;
+	if (floats && !p)
+		return cpu_no_memory(e);
+	for (uint32_t i = 0; i < s->n_in; i++) {
+		const struct form_shape *t = &s->in_shape[i];
+		if (form_is_plain(&in[i]->form))
+			continue;
+		form_plain(&in[i]->form, t, in[i]->p, p);
+		at[i] = p;
+		p += (t->images * t->channels * t->pixels + 15) / 16 * 16;
+	}
+	return 0;
+}
+
+int cpu_run(struct device *d, struct step *s, struct devmem *const *in, struct devmem *const *out,
+	    struct err *e)
+{
+	void **at = s->at;
+	char l[300];
+	if (s->narrow && narrow_step_wants(s->narrow, in, out)) {
+		if (narrow_step_run(s->narrow, in, out, e) == 0)
+			return 0;
+		return err_prefix(e, "%s", graph_layer(s->graph, s->v, l, sizeof l));
+	}
+	for (uint32_t i = 0; i < s->n_in; i++)
+		at[i] = in[i]->p;
+	if (s->in_shape && plain_inputs(d->state, s, in, at, e) < 0)
+		return -1;
+	for (uint32_t i = 0; i < s->n_out; i++) {
+		at[s->n_in + i] = out[i]->p;
+		if (s->in_shape)
+			out[i]->form = (struct mem_form){.elem = EL_F32};
+	}
+	if ((s->dynop ? dynop_step_run(s->dynop, at, at + s->n_in, e)
+		      : cpu_fuse_run(s->fused, at, at + s->n_in, e)) == 0)
+		return 0;
+	return err_prefix(e, "%s", graph_layer(s->graph, s->v, l, sizeof l));
+}
+
+bool cpu_in_place(struct device *d, const struct step *s, uint32_t in, uint32_t out)
+{
+	(void)d;
+	return s->fused && !s->in_shape && cpu_fuse_in_place(s->fused, in, out);
+}
+
+void cpu_step_memory(struct device *d, const struct step *s,
+		     void (*fn)(void *arg, const void *key, uint64_t bytes), void *arg)
+{
+	(void)d;
+	if (s->narrow)
+		fn(arg, s->narrow, narrow_step_bytes(s->narrow));
+	if (s->dynop)
+		fn(arg, s->dynop, dynop_step_bytes(s->dynop));
+	else if (s->fused)
+		cpu_fuse_memory(s->fused, fn, arg);
+}
