@@ -44,6 +44,7 @@ conv("depth", (1, 64, 28, 28), (64, 1, 1, 3, 3), (1, 64, 28, 28), pad=(1, 1), gr
 conv("line", (1, 16, 400), (32, 16, 5), (1, 32, 400), spatial=1, pad=(2, 2))
 conv("volume", (1, 8, 7, 12, 12), (16, 8, 3, 3, 3), (1, 16, 7, 12, 12), spatial=3, pad=(1, 1))
 conv("pixel", (1, 512, 1, 1), (700, 512, 1, 1), (1, 700, 1, 1), post=("ReLU",))
+conv("rest", (1, 2048, 13, 40), (64, 2048, 1, 1), (1, 64, 13, 40))  # cut into 4 slices, the last would be of one row
 conv("none", (0, 64, 14, 14), (96, 64, 1, 1), (0, 96, 14, 14))
 matmul("tall", (197, 100), (100, 131), (197, 131))
 matmul("turned", (3, 37, 64), (96, 64), (3, 37, 96), turn_b=True)
@@ -157,6 +158,6 @@ at = m.layer("MatMul", "product", "f32", (-1, 200), at, m.const("w", "f32", weig
 m.result(at)
 m.save()
 
-NAMES = ["c1x1", "c3x3", "stem", "uneven", "wide", "groups", "depth", "line", "volume", "pixel", "none", "tall", "turned", "left",
+NAMES = ["c1x1", "c3x3", "stem", "uneven", "wide", "groups", "depth", "line", "volume", "pixel", "rest", "none", "tall", "turned", "left",
          "few", "pairs", "keys", "empty", "hollow", "found", "joined", "joined_plain", "squeezed", "squeezed_two",
          "clamped", "hswish"] + RECURRENT

@@ -182,39 +182,9 @@ static bool same_form(const struct slice *a, const struct slice *b)
 	return a->n == b->n && a->n_in == b->n_in && a->pad == b->pad && a->pad_end == b->pad_end;
 }
 
-static bool cut(struct onednn_conv *m, int n_threads)
+/* Slices of `each` rows; false: the library has no primitive for one of them. */
+static bool cut_rows(struct onednn_conv *m, int64_t rows, int64_t each)
 {
-	const struct window *g = &m->g;
-	m->axis = first_dim(g);
-	while (m->axis < 2 && g->out[m->axis] == 1)
-		m->axis++;
-	m->in_inner = m->out_inner = 1;
-	for (int i = m->axis + 1; i < 3; i++) {
-		m->in_inner *= g->in[i];
-		m->out_inner *= g->out[i];
-	}
-	int64_t rows = g->out[m->axis];
-	/* A dim before the axis has one output, but perhaps several inputs: no slices then. */
-	bool whole = true;
-	for (int i = first_dim(g); i < m->axis; i++)
-		whole = whole && g->in[i] == 1;
-	int64_t bytes = g->groups *
-			(g->cin * m->in_inner * (int64_t)onednn_bytes(m->src) * g->stride[m->axis] +
-			 g->cout * m->out_inner * (int64_t)onednn_bytes(m->dst));
-	int64_t most = SLICE_BYTES / bytes, pieces;
-	most = most < 1 ? 1 : most;
-	pieces = (rows + most - 1) / most;
-	if (pieces * g->batch < n_threads)
-		pieces = (n_threads + g->batch - 1) / g->batch;
-	pieces = pieces > rows ? rows : pieces > MAX_SLICES ? MAX_SLICES : pieces;
-	if (!whole) {
-		pieces = 1;
-		m->axis = first_dim(g);
-		m->in_inner = g->in_plane / g->in[m->axis];
-		m->out_inner = g->out_plane / g->out[m->axis];
-		rows = g->out[m->axis];
-	}
-	int64_t each = (rows + pieces - 1) / pieces;
 	for (int64_t i = 0; i < rows; i += each, m->n_slices++) {
 		struct slice *s = &m->slice[m->n_slices];
 		*s = (struct slice){
@@ -229,6 +199,64 @@ static bool cut(struct onednn_conv *m, int n_threads)
 			return false;
 	}
 	return true;
+}
+
+static void drop_slices(struct onednn_conv *m)
+{
+	for (int i = 0; i < MAX_SLICES; i++) {
+		onednn_bound_free(m->slice[i].bound);
+		onednn_primitive_release(&m->slice[i].primitive);
+		m->slice[i].bound = NULL;
+	}
+	m->n_slices = 0;
+}
+
+/* How many slices: their operands and sums fit a cache, but weights that do not are read by few of them; every
+ * thread has one. */
+static int64_t count_slices(const struct onednn_conv *m, int n_threads)
+{
+	const struct window *g = &m->g;
+	int64_t rows = g->out[m->axis], size = (int64_t)onednn_bytes(m->src);
+	int64_t weights = g->groups * g->cin * g->cout * g->taps * size;
+	int64_t bytes = g->groups * (g->cin * m->in_inner * size * g->stride[m->axis] +
+				     g->cout * m->out_inner * (int64_t)onednn_bytes(m->dst));
+	int64_t most = (weights > SLICE_BYTES ? weights : SLICE_BYTES) / bytes, pieces;
+	most = most < 1 ? 1 : most;
+	pieces = (rows + most - 1) / most;
+	if (pieces * g->batch < n_threads)
+		pieces = (n_threads + g->batch - 1) / g->batch;
+	return pieces > rows ? rows : pieces > MAX_SLICES ? MAX_SLICES : pieces;
+}
+
+static bool cut(struct onednn_conv *m, int n_threads)
+{
+	const struct window *g = &m->g;
+	m->axis = first_dim(g);
+	while (m->axis < 2 && g->out[m->axis] == 1)
+		m->axis++;
+	m->in_inner = m->out_inner = 1;
+	for (int i = m->axis + 1; i < 3; i++) {
+		m->in_inner *= g->in[i];
+		m->out_inner *= g->out[i];
+	}
+	/* A dim before the axis has one output, but perhaps several inputs: no slices then. */
+	bool whole = true;
+	for (int i = first_dim(g); i < m->axis; i++)
+		whole = whole && g->in[i] == 1;
+	int64_t pieces = whole ? count_slices(m, n_threads) : 1;
+	if (!whole) {
+		m->axis = first_dim(g);
+		m->in_inner = g->in_plane / g->in[m->axis];
+		m->out_inner = g->out_plane / g->out[m->axis];
+	}
+	/* A short slice may have no primitive that reads the weights as the others do. */
+	for (int64_t rows = g->out[m->axis];; pieces /= 2) {
+		if (cut_rows(m, rows, (rows + pieces - 1) / pieces))
+			return true;
+		drop_slices(m);
+		if (pieces <= 1)
+			return false;
+	}
 }
 
 struct weights_job {
@@ -281,10 +309,7 @@ void onednn_conv_free(struct onednn_conv *m)
 {
 	if (!m)
 		return;
-	for (int i = 0; i < m->n_slices; i++) {
-		onednn_bound_free(m->slice[i].bound);
-		onednn_primitive_release(&m->slice[i].primitive);
-	}
+	drop_slices(m);
 	cpu_pack_drop(m->pack);
 	mem_free(m->scale);
 	mem_free(m->bias);
