@@ -103,6 +103,29 @@ void form_read(const struct mem_form *f, const struct form_shape *s, const void 
 	}
 }
 
+/* Channels and elements of a tile of form_turn: at least two whole lines of many planes, in the first cache. */
+enum { TURN_CHANNELS = 64, TURN_TILE = 2048 };
+
+void form_turn(const struct mem_form *f, const struct form_shape *s, const float *src,
+	       int64_t image, int64_t first, int64_t n, void *dst)
+{
+	float tile[TURN_TILE];
+	const float *x = src + image * s->channels * s->pixels + first;
+	int64_t most = s->channels < TURN_CHANNELS ? s->channels : TURN_CHANNELS;
+	int64_t step = TURN_TILE / most, size = form_size(f->elem);
+	for (int64_t p = 0; p < n; p += step)
+		for (int64_t c = 0; c < s->channels; c += most) {
+			int64_t pixels = n - p < step ? n - p : step;
+			int64_t k = s->channels - c < most ? s->channels - c : most;
+			char *to = (char *)dst + (p * s->channels + c) * size;
+			cpu_turn(x + c * s->pixels + p, s->pixels, k, pixels, tile, k);
+			if (k == s->channels)
+				form_codes(f, tile, pixels * k, to);
+			for (int64_t i = 0; i < pixels && k < s->channels; i++)
+				form_codes(f, tile + i * k, k, to + i * s->channels * size);
+		}
+}
+
 void form_write(const struct mem_form *f, const struct form_shape *s, void *data, int64_t image,
 		int64_t first, int64_t n, const float *src)
 {

@@ -21,6 +21,9 @@ void form_read(const struct mem_form *f, const struct form_shape *s, const void 
 /* The same into a tensor; codes are rounded and limited. */
 void form_write(const struct mem_form *f, const struct form_shape *s, void *data, int64_t image,
 		int64_t first, int64_t n, const float *src);
+/* Pixels first .. first + n - 1 of one image of a plain tensor, as codes (n,channels) of *f. */
+void form_turn(const struct mem_form *f, const struct form_shape *s, const float *src,
+	       int64_t image, int64_t first, int64_t n, void *dst);
 int64_t form_size(enum elem elem); /* bytes of an element */
 /* n floats to codes of f->elem. */
 void form_codes(const struct mem_form *f, const float *src, int64_t n, void *dst);

@@ -1,5 +1,6 @@
 /* cpu_narrow_run.c - narrow steps run: convolutions by slices, programs by tiles. */
 #include "device/cpu/cpu_narrow_step.h"
+#include "kernel/onednn/onednn_layout.h"
 
 static struct mem_form form_of_output(const struct narrow_step *s, uint32_t i,
 				      const struct devmem *m)
@@ -75,6 +76,10 @@ static const void *slice_input(const struct narrow_run *r, int64_t image,
 	if (same_grid(&m->form, &s->x))
 		return (const char *)m->p +
 		       (image * s->in_shape.pixels + sl->from) * c * form_size(s->x.elem);
+	if (form_is_plain(&m->form) && s->in_shape.pixels > 1) {
+		form_turn(&s->x, &s->in_shape, m->p, image, sl->from, sl->n_in, x);
+		return x;
+	}
 	for (int64_t i = 0; i < sl->n_in; i += step) {
 		int64_t n = sl->n_in - i < step ? sl->n_in - i : step;
 		form_read(&m->form, &s->in_shape, m->p, image, sl->from + i, n, tile);
@@ -98,7 +103,8 @@ static void slice_output(const struct narrow_run *r, int64_t image, const struct
 		return;
 	if (s->has_program)
 		code = s->program.code;
-	for (int64_t i = 0; i < sl->n; i += step) {
+	bool turns = !s->direct && form_is_plain(&r->y) && s->shape.pixels > 1;
+	for (int64_t i = 0; i < sl->n && (s->has_program || !turns); i += step) {
 		int64_t n = sl->n - i < step ? sl->n - i : step;
 		float *at = (float *)(void *)y + i * c;
 		if (s->direct)
@@ -106,8 +112,13 @@ static void slice_output(const struct narrow_run *r, int64_t image, const struct
 		if (s->has_program)
 			pixel_program_run(&s->program, &code, r->memory, image, sl->at + i, n, at,
 					  tile + (n * c > PIXEL_FLOATS ? n * c : PIXEL_FLOATS));
-		form_write(&r->y, &s->shape, r->out[0]->p, image, sl->at + i, n, at);
+		if (!turns)
+			form_write(&r->y, &s->shape, r->out[0]->p, image, sl->at + i, n, at);
 	}
+	if (turns)
+		layout_to_planes((const float *)(void *)y, c, sl->n,
+				 (float *)r->out[0]->p + image * c * s->shape.pixels + sl->at,
+				 s->shape.pixels);
 }
 
 static int conv_slice(struct narrow_run *r, int64_t image, int i, int thread, struct err *e)

@@ -44,7 +44,7 @@ bool cpu_takes(struct device *d, const struct op *op, uint32_t i, const struct t
 bool cpu_fuses(struct device *d, const struct step_spec *spec)
 {
 	const struct cpu_state *state = d->state;
-	if (state->narrows && (cpu_fuse_is_tokens(spec) || !narrow_step_may_be(spec)))
+	if (state->narrows && !cpu_fuse_is_tokens(spec) && !narrow_step_may_be(spec))
 		return false;
 	for (uint32_t v = 0; v < spec->n_nodes; v++) {
 		struct step_spec one = {.n_nodes = 1, .node = &spec->node[v]};
