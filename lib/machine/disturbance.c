@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "machine/draw.h"
+#include "sched/turns.h"
 
 enum { STEPS_PER_DRIFT = 30, MOST_BURSTS = 64 }; /* in one second */
 
@@ -24,32 +25,6 @@ uint64_t machine_happenings_seed(const struct machine_spec *s)
 	return (uint64_t)(s->happenings > 0 ? s->happenings : s->seed);
 }
 
-static uint32_t count_turns(const uint8_t *turns, uint32_t k, uint32_t d)
-{
-	uint32_t n = 0;
-	for (uint32_t i = 0; i < k; i++)
-		n += turns[(size_t)d * k + i] != 0;
-	return n;
-}
-
-static bool has_parts(const uint8_t *turns, uint32_t k, uint32_t d)
-{
-	uint32_t n = count_turns(turns, k, d);
-	for (uint32_t i = 0; i < k; i++)
-		if (turns[(size_t)d * k + i] && count_turns(turns, k, i) >= n)
-			return false;
-	return n > 0;
-}
-
-static void find_parts(struct disturbance *x, const uint8_t *turns)
-{
-	for (uint32_t d = 0; d < x->k; d++)
-		for (uint32_t i = 0; i < x->k; i++)
-			x->has[(size_t)d * x->k + i] = turns[(size_t)d * x->k + i] &&
-						       has_parts(turns, x->k, d) &&
-						       !has_parts(turns, x->k, i);
-}
-
 struct disturbance *disturbance_new(const struct machine_spec *s, uint32_t k, const uint8_t *turns)
 {
 	struct disturbance *x = MEM_NEW(struct disturbance);
@@ -58,8 +33,7 @@ struct disturbance *disturbance_new(const struct machine_spec *s, uint32_t k, co
 				  .k = k,
 				  .step_s = s->drift_s / STEPS_PER_DRIFT,
 				  .has = MEM_NEWN(bool, (size_t)k *k + 1)};
-	if (turns)
-		find_parts(x, turns);
+	sched_parts(turns, k, x->has);
 	return x;
 }
 

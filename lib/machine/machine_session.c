@@ -9,6 +9,7 @@
 #include "record/bestrec.h"
 #include "record/runrec.h"
 #include "sched/slowed.h"
+#include "sched/turns.h"
 
 /* One placement that waits. */
 struct waiting {
@@ -370,12 +371,15 @@ int machine_session_compare(struct machine_session *s, struct rec_writer *w, str
 	struct outcome *t = open_outcomes(s);
 	struct prediction by = {s, t, slowed_new(&s->m->tasks.dag, &s->m->costs),
 				ARENA_NEWN(s->arena, uint16_t, (size_t)s->m->tasks.dag.n + 1)};
+	bool *has = ARENA_NEWN(s->arena, bool, (size_t)k *k + 1);
 	struct contest x = {.k = k,
 			    .n = k + (uint32_t)s->n,
 			    .c = ARENA_NEWN(s->arena, struct contestant, k + s->n),
+			    .has = has,
 			    .predict = predict,
 			    .n_draws = SLOWED_DRAWS,
 			    .ctx = &by};
+	sched_parts(s->m->costs.turns, k, has);
 	for (uint32_t d = 0; d < k; d++) {
 		x.c[d] = enter(s, &s->single[d]);
 		x.c[d].alike = truth_first_alike(s->m->set_s, s->m->n_sets, k, d);

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "race/contest_race.h"
 #include "sched/slowed.h"
+#include "sched/turns.h"
 
 /* Of the seconds of a race, those that its runs have in any case, whatever preparing took. */
 static const double LEAST_RACE = 0.5;
@@ -200,9 +201,12 @@ static void participants_close(struct participants *p)
 
 static void contest_open(struct participants *p, struct contest *x)
 {
+	bool *has = ARENA_NEWN(p->a, bool, (size_t)p->k * p->k + 1);
+	sched_parts(p->s->planner.costs.turns, p->k, has);
 	*x = (struct contest){.k = p->k,
 			      .n = p->n,
 			      .c = ARENA_NEWN(p->a, struct contestant, p->n),
+			      .has = has,
 			      .predict = predict,
 			      .n_draws = SLOWED_DRAWS,
 			      .ctx = p};

@@ -12,6 +12,10 @@
 /* Of the seconds of a race, those to choose the reference in. */
 static const double CHOICE_SHARE = 0.08;
 
+/* Parts of the reference stand in for it where so many runs of each take no more than that of a race. */
+enum { PARTS_RUNS = 20 };
+static const double PARTS_SHARE = 0.5;
+
 struct racers {
 	struct contest *x;
 	uint32_t n;    /* arms */
@@ -161,6 +165,25 @@ static double excess(void *ctx, uint32_t arm, uint32_t block, double *draw)
 	return 0;
 }
 
+/* Of a device that consists of others that are made alike the first of these, in whose stead they are the
+ * reference: how fast each of them is meanwhile tells what it does to the whole, and not the other way round.
+ * Where there is no time for that, and for all else, the device itself. */
+static uint32_t stand_in(const struct contest *x, uint32_t reference, double race_s)
+{
+	uint32_t first = reference, n = 0;
+	double all_s = 0;
+	for (uint32_t i = 0; i < x->k && x->has && x->predict; i++) {
+		if (!x->has[(size_t)reference * x->k + i])
+			continue;
+		if (!x->c[i].takes_part || x->c[i].failed ||
+		    (n > 0 && x->c[i].alike != x->c[first].alike))
+			return reference;
+		first = n++ ? first : i;
+		all_s += x->predict(x->ctx, i, NULL, NULL);
+	}
+	return n > 1 && PARTS_RUNS * all_s < PARTS_SHARE * race_s ? first : reference;
+}
+
 /* The reference first, then single devices that are not like it, then candidates. */
 static struct race *new_race(struct racers *r, int reference, const struct measure_options *o,
 			     const struct race_source *source, double begin_s)
@@ -172,7 +195,7 @@ static struct race *new_race(struct racers *r, int reference, const struct measu
 	options.explore = o->explore;
 	r->pooled = reference >= 0;
 	if (r->pooled)
-		r->who[r->n++] = (uint32_t)reference;
+		r->who[r->n++] = stand_in(x, (uint32_t)reference, options.budget_s);
 	for (uint32_t i = 0; i < x->n; i++)
 		if (x->c[i].takes_part && !x->c[i].failed && !(r->pooled && in_pool(r, i)))
 			r->who[r->n++] = i;
@@ -181,7 +204,8 @@ static struct race *new_race(struct racers *r, int reference, const struct measu
 	struct race *race = race_new(&options, source);
 	/* One alone has nothing that it is slower than. */
 	if (count_pool(r) > 1 && x->predict)
-		r->drift = drift_new(&(struct drift_source){r, predict, x->n_draws}, r->n, x->k);
+		r->drift = drift_new(&(struct drift_source){r, predict, x->n_draws}, r->n, x->k,
+				     x->has);
 	for (uint32_t i = 0; i < r->n; i++)
 		race_add(race, &(struct race_entry){
 				       .start = r->who[i] < x->k + o->starts,

@@ -12,7 +12,8 @@
  * that are made alike: the geometric mean of their times in each block.  Cores of one kind drift,
  * each by itself, for longer than a race may take; where one of them is fast for half a minute, what
  * runs on two of them seems to gain nothing.  What the others take is corrected for how fast each of
- * them is meanwhile (drift.h), as far as x->predict tells.  The reference of the contest is the
+ * them is meanwhile (drift.h), as far as x->predict tells.  Where the fastest is a device that consists of others (x->has), as
+ * one of all cores, these are the reference of the race in its stead.  The reference of the contest is the
  * fastest of these, or another single device that proves to be faster in the race.
  *
  * Samples of m are all runs that count, of whatever block; ratios are to the mean of these, less what the

@@ -25,6 +25,7 @@ static const double WIDTH = 2; /* blocks; the standard deviation of the weights 
 struct drift {
 	struct drift_source source;
 	uint32_t n, k;
+	const bool *has;    /* (k,k), or NULL */
 	double *usual_s;    /* (n) as predicted; NAN: not asked yet */
 	double *usual_log;  /* (n,draws) */
 	double *slow;       /* (k) room */
@@ -42,10 +43,10 @@ struct drift {
 	size_t cap_then, cap_news, cap_excess;
 };
 
-struct drift *drift_new(const struct drift_source *source, uint32_t n, uint32_t k)
+struct drift *drift_new(const struct drift_source *source, uint32_t n, uint32_t k, const bool *has)
 {
 	struct drift *x = MEM_NEW(struct drift);
-	*x = (struct drift){.source = *source, .n = n, .k = k};
+	*x = (struct drift){.source = *source, .n = n, .k = k, .has = has};
 	x->usual_s = MEM_NEWN(double, (size_t)n + 1);
 	for (uint32_t i = 0; i < n; i++)
 		x->usual_s[i] = NAN;
@@ -161,6 +162,17 @@ void drift_add(struct drift *x, uint32_t block, const double *log_slow)
 	find_lasting(x);
 }
 
+/* What consists of others is as slow as the slowest of them. */
+static void slow_wholes(const struct drift *x)
+{
+	for (uint32_t d = 0; d < x->k && x->has; d++) {
+		double most = -INFINITY;
+		for (uint32_t i = 0; i < x->k; i++)
+			most = x->has[(size_t)d * x->k + i] ? fmax(most, x->slow[i]) : most;
+		x->slow[d] = isinf(most) ? x->slow[d] : most;
+	}
+}
+
 /* Logarithms of slow of a block: the mean of the bursts around it; of a block without any, of the
  * last before. */
 static void find_slow(struct drift *x, uint32_t block)
@@ -185,6 +197,7 @@ static void find_slow(struct drift *x, uint32_t block)
 		x->slow[d] = (weight > 0 ? x->slow[d] / weight
 					 : x->log_slow[(size_t)before * x->k + d]) -
 			     x->lasting[d];
+	slow_wholes(x);
 }
 
 /* What is known of a block's devices is up to date; what was computed before is forgotten when it

@@ -7,7 +7,9 @@
  * are so fast: where its critical path lies depends on it.
  *
  * Devices may differ for good, too, a little.  A difference that was there all the time and hardly
- * varied is taken for one of these, one that comes and goes, or is large, for drift. */
+ * varied is taken for one of these, one that comes and goes, or is large, for drift.
+ *
+ * A device that consists of others, as one of all cores, is as slow as the slowest of them. */
 #ifndef HSDAG_RACE_DRIFT_H
 #define HSDAG_RACE_DRIFT_H
 
@@ -24,8 +26,8 @@ struct drift_source {
 
 struct drift;
 
-/* For arms 0 .. n-1 on k devices. */
-struct drift *drift_new(const struct drift_source *source, uint32_t n, uint32_t k);
+/* For arms 0 .. n-1 on k devices.  has (k,k; borrowed): the second is a part of the first; NULL: none has parts. */
+struct drift *drift_new(const struct drift_source *source, uint32_t n, uint32_t k, const bool *has);
 void drift_free(struct drift *x);
 
 /* log_slow (k): how much longer each device took in this block than the mean of its like, as a

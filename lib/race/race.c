@@ -318,8 +318,8 @@ bool race_likely(const struct race *x, uint32_t i, uint32_t j)
 {
 	const struct race_arm *a = &x->arm[i], *b = &x->arm[j];
 	double by = b->effect - a->shrunk;
-	return a->n_bursts > 0 && b->n_bursts > 0 && by > LIKELY_GAIN &&
-	       by > LIKELY * hypot(a->shrunk_se, b->se);
+	double se = hypot(hypot(a->shrunk_se, b->se), correction_se(x, i, j));
+	return a->n_bursts > 0 && b->n_bursts > 0 && by > LIKELY_GAIN && by > LIKELY * se;
 }
 
 /* The best arm that is surely as fast as the start, else the start: surely by its bursts, and by as

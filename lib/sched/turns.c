@@ -2,7 +2,6 @@
 #include "sched/turns.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 #include "base/mem.h"
 
@@ -36,6 +35,24 @@ uint32_t sched_apart(const uint8_t *turns, uint32_t k, uint32_t *dev)
 	mem_free(in);
 	mem_free(turns_of);
 	return n;
+}
+
+static bool has_parts(const uint8_t *turns, uint32_t k, uint32_t d)
+{
+	uint32_t n = count_turns(turns, k, d);
+
+	for (uint32_t i = 0; turns && i < k; i++)
+		if (turns[(size_t)d * k + i] && count_turns(turns, k, i) >= n)
+			return false;
+	return n > 0;
+}
+
+void sched_parts(const uint8_t *turns, uint32_t k, bool *has)
+{
+	for (uint32_t d = 0; d < k; d++)
+		for (uint32_t i = 0; i < k; i++)
+			has[(size_t)d * k + i] = turns && turns[(size_t)d * k + i] &&
+						 has_parts(turns, k, d) && !has_parts(turns, k, i);
 }
 
 /* The largest sum over devices of `may`, which take turns with all that are in already. */

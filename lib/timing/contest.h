@@ -45,6 +45,9 @@ struct contestant {
 struct contest {
 	uint32_t k, n;        /* single devices come first, then n - k candidates */
 	struct contestant *c; /* (n) */
+	/* Of a race: (k,k) the second device is a part of the first, which is as slow as the slowest of
+	 * its parts.  NULL: none has parts. */
+	const bool *has;
 	/* Of a race: the predicted seconds of contestant i with each device slow (k) times as slow as
 	 * usual, NULL: as usual; 0: nobody knows.  log_s (n_draws), unless NULL, gets the logarithm by
 	 * each of so many suppositions on what is not known.  NULL: nothing is predicted. */

@@ -606,6 +606,52 @@ static void reference_changes(void)
 	}
 }
 
+/* As contest.predict: single devices alone. */
+static double alone_predict(void *ctx, uint32_t i, const double *slow, double *log_s)
+{
+	(void)log_s;
+	return ((const double *)ctx)[i] * (slow ? slow[i] : 1);
+}
+
+/* The first core is a third slower than usual for all of the race, and so is what consists of both cores, which is
+ * faster than each of them otherwise. */
+static void wholes(void)
+{
+	static const bool has[9] = {[6] = true, [7] = true};
+	double usual_s[3] = {0.01, 0.01, 0.009};
+	for (int told = 0; told < 2; told++) {
+		struct arena *a = arena_new();
+		double now_s = 0;
+		struct noisy n[3] = {{0.0133, &now_s, 1, 0, 0},
+				     {0.01, &now_s, 2, 0, 0},
+				     {0.012, &now_s, 3, 0, 0}};
+		struct contestant c[3];
+		struct contest x = {.k = 3,
+				    .n = 3,
+				    .c = c,
+				    .has = told ? has : NULL,
+				    .predict = alone_predict,
+				    .ctx = usual_s};
+		struct measure_options o = MEASURE_DEFAULT;
+		struct err e = ERR_INIT;
+		for (uint32_t i = 0; i < 3; i++)
+			c[i] = (struct contestant){.run = {&n[i], noisy_run, noisy_now},
+						   .group = i,
+						   .alike = i == 2 ? 2 : 0,
+						   .takes_part = true};
+		o.race_s = 8;
+		int rc = contest_race(&x, &o, a, &e);
+		const struct interval r = c[1].ratio;
+		tap(rc == 0 && x.winner == -1 &&
+			    (told ? x.reference == 2 && r.lo > 1 && r.lo < 0.01 / 0.009 &&
+					     r.hi > 0.01 / 0.009
+				  : x.reference != 2),
+		    "a device is as slow as the slowest of its parts%s: %.3f, %.3f to %.3f",
+		    told ? "" : ", untold", r.mid, r.lo, r.hi);
+		arena_free(a);
+	}
+}
+
 /* Many arms that all need three fifths of the reference's time, three disturbed bursts of each: no pair
  * of arms tells much, all of them together do. */
 static bool three_bursts(uint64_t seed, double share, struct interval *pairs,
@@ -669,7 +715,7 @@ static void drifts(void)
 	static const bool both[2] = {true, true}, one[2] = {true, false};
 	uint32_t asked = 0;
 	struct drift_source source = {&asked, max_predict, 0};
-	struct drift *x = drift_new(&source, 3, 2);
+	struct drift *x = drift_new(&source, 3, 2, NULL);
 	tap(drift_excess(x, 2, 0, NULL) == 0 && drift_lead(x, both).mid == 0, "nothing is known");
 	/* Up and down, each sign for 20 blocks. */
 	for (uint32_t b = 0; b < 80; b += 2) {
@@ -694,7 +740,7 @@ static void drifts(void)
 	/* A small difference that does not vary, and a large one. */
 	for (int large = 0; large < 2; large++) {
 		double by = large ? 0.3 : 0.02;
-		x = drift_new(&source, 3, 2);
+		x = drift_new(&source, 3, 2, NULL);
 		for (uint32_t b = 0; b < 80; b += 2)
 			drift_add(x, b, (double[2]){by, -by});
 		double steady = drift_lead(x, both).mid, left = drift_excess(x, 0, 40, NULL);
@@ -703,6 +749,29 @@ static void drifts(void)
 		    "%s: for good %.4f, drift %.4f", large ? "much" : "little", steady, left);
 		drift_free(x);
 	}
+}
+
+static double whole_predict(void *ctx, uint32_t i, const double *slow, double *log_s)
+{
+	(void)ctx;
+	(void)i;
+	(void)log_s;
+	return slow ? slow[2] : 1;
+}
+
+static void whole_drifts(void)
+{
+	static const bool has[9] = {[6] = true, [7] = true};
+	struct drift_source source = {NULL, whole_predict, 0};
+	struct drift *x = drift_new(&source, 1, 3, has);
+	for (uint32_t b = 0; b < 80; b += 2) {
+		double by = b / 20 % 2 ? 0.2 : -0.2;
+		drift_add(x, b, (double[3]){by, -by, 0});
+	}
+	tap(fabs(drift_excess(x, 0, 10, NULL) - 0.2) < 0.01 &&
+		    fabs(drift_excess(x, 0, 31, NULL) - 0.2) < 0.01,
+	    "what consists of both is as slow as the slower one");
+	drift_free(x);
 }
 
 /* What comes in when half of the budget is spent can still win. */
@@ -851,6 +920,7 @@ int main(int argc, char **argv)
 	exploring();
 	references();
 	reference_changes();
+	wholes();
 	single_bursts();
 	failures();
 	unsure();
@@ -861,6 +931,7 @@ int main(int argc, char **argv)
 	doubtful();
 	no_time_for_all();
 	drifts();
+	whole_drifts();
 	trials(5, true, 0.006);
 	trials(5, false, 0.008);
 	trials(15, true, 0.005);
