@@ -31,9 +31,10 @@ bool cpu_ctx_stopped(const struct cpu_ctx *c)
 	return c->stop && atomic_load_explicit(c->stop, memory_order_relaxed);
 }
 
-void cpu_ctx_allow_bf16(struct cpu_ctx *c, cpu_prepare_fn *prepare)
+void cpu_ctx_allow_bf16(struct cpu_ctx *c, bool products, cpu_prepare_fn *prepare)
 {
 	c->bf16_weights = true;
+	c->bf16_products = products;
 	c->prepare = prepare;
 }
 

@@ -30,6 +30,7 @@ struct cpu_ctx {
 	const atomic_bool *stop;     /* NULL: none */
 	cpu_prepare_fn *prepare;     /* asked before the kernel's own; NULL: none */
 	bool bf16_weights;           /* products with few rows may keep f32 weights as bf16 */
+	bool bf16_products;          /* those with many round what they multiply */
 };
 
 /* `bytes` of scratch of a thread, or of slot SLOT_x: 64-byte aligned, valid until the next

@@ -40,8 +40,9 @@ struct cpu_prep;
 typedef int cpu_prepare_fn(const struct op *op, const struct tensor *in, const struct tensor *out,
 			   struct cpu_ctx *c, struct cpu_prep **prep, struct err *e);
 /* Nodes prepared from now on may compute in bf16: f32 weights of products with few rows are kept
- * rounded to it, and `prepare`, when not NULL, is asked about every node. */
-void cpu_ctx_allow_bf16(struct cpu_ctx *c, cpu_prepare_fn *prepare);
+ * rounded to it, and `prepare`, when not NULL, is asked about every node.  products: the kernels' own products
+ * with many rows are faster with operands in bf16, where the processor multiplies them. */
+void cpu_ctx_allow_bf16(struct cpu_ctx *c, bool products, cpu_prepare_fn *prepare);
 
 /* May this node run here?  Otherwise *reason says why not (static text). */
 bool cpu_kernel_supports(const struct op *op, const char **reason);

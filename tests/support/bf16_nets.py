@@ -55,6 +55,21 @@ matmul("keys", (2, 3, 33, 64), (1, 3, 47, 64), (2, 3, 33, 47), turn_b=True, cons
 matmul("empty", (0, 100), (100, 131), (0, 131))
 matmul("hollow", (50, 0), (0, 131), (50, 131), constant=False)
 
+
+def attend(name, rows, keys, size, values):
+    """Attention of odd sizes, with a mask."""
+    m = Model(name)
+    x = [m.layer("Parameter", n, "f32", (2, 3, *shape)) for n, shape in
+         (("query", (rows, size)), ("key", (keys, size)), ("value", (keys, values)))]
+    mask = m.const("mask", "f32", np.where(rng.random((rows, keys)) < 0.2, -np.inf, 0).astype(np.float32))
+    m.result(m.layer("ScaledDotProductAttention", "attend", "f32", (2, 3, rows, values), *x, mask, causal="false"))
+    m.save()
+
+
+attend("attend", 101, 51, 33, 35)
+attend("attend_long", 13, 300, 64, 64)
+
+
 def layer_of(m):
     """layer(kind, shape, *inputs, **data) with names of its own, and conv(x, shape of x, cout, kernel)."""
     names = iter(range(1000))
@@ -158,6 +173,6 @@ at = m.layer("MatMul", "product", "f32", (-1, 200), at, m.const("w", "f32", weig
 m.result(at)
 m.save()
 
-NAMES = ["c1x1", "c3x3", "stem", "uneven", "wide", "groups", "depth", "line", "volume", "pixel", "rest", "none", "tall", "turned", "left",
+NAMES = ["c1x1", "c3x3", "stem", "uneven", "wide", "groups", "depth", "line", "volume", "pixel", "rest", "attend", "attend_long", "none", "tall", "turned", "left",
          "few", "pairs", "keys", "empty", "hollow", "found", "joined", "joined_plain", "squeezed", "squeezed_two",
          "clamped", "hswish"] + RECURRENT

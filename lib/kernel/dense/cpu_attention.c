@@ -1,4 +1,5 @@
-/* cpu_attention.c - ScaledDotProductAttention on packed products. */
+/* cpu_attention.c - ScaledDotProductAttention on packed products: f32, or bf16 where the context computes those so. */
+#include "kernel/gemm/cpu_pairs.h"
 #include "kernel/gemm/cpu_product.h"
 #include "kernel/cpu_vec.h"
 #include "op/slice.h"
@@ -7,8 +8,9 @@
 #include <string.h>
 
 enum {
-	GRAIN = 1 << 17,  /* multiply-adds of a task */
-	ROWS = 8 * GEMM_M /* whose scores stay in the second-level cache */
+	GRAIN = 1 << 17,   /* multiply-adds of a task */
+	ROWS = 8 * GEMM_M, /* whose scores stay in the second-level cache */
+	FEW_ROWS = 4       /* below, packing takes longer than products */
 };
 
 struct attention_run {
@@ -17,6 +19,7 @@ struct attention_run {
 	struct tensor batch, mask_batch, sink_batch;
 	int64_t n_batch, rows, n_blocks; /* rows of a block, blocks of a matrix */
 	float scale;
+	bool bf16; /* queries, keys, weights and values are rounded */
 	int n_tasks;
 	bool failed;
 };
@@ -55,21 +58,26 @@ static void add_mask(const struct attention_run *r, int64_t i, float *s, int64_t
 	}
 }
 
-/* sink: a score of each row (`step` apart) to which nothing belongs, or NULL. */
-static void softmax_rows(float *s, int64_t rows, int64_t n, const float *sink, int64_t step)
+/* sink: a score of each row (`step` apart) to which nothing belongs, or NULL.  Weights in place of the scores, or
+ * rounded into rows of `narrow`. */
+static void softmax_rows(float *s, int64_t rows, int64_t n, const float *sink, int64_t step,
+			 uint16_t *narrow)
 {
 	for (int64_t y = 0; y < rows; y++, s += n) {
 		float top = vec_max(s, n);
 		if (sink && sink[y * step] > top)
 			top = sink[y * step];
-		if (top == -INFINITY) { /* nothing to attend to */
+		float sum = 1;
+		if (top == -INFINITY) /* nothing to attend to */
 			memset(s, 0, (size_t)n * sizeof *s);
-			continue;
-		}
-		float sum = vec_exp_sum(s, top, s, n);
-		if (sink)
+		else
+			sum = vec_exp_sum(s, top, s, n);
+		if (sink && top != -INFINITY)
 			sum += expf(sink[y * step] - top);
-		vec_scale_shift(s, 1 / sum, 0, s, n);
+		if (narrow)
+			pairs_pack_a(narrow + y * pairs_row(n), s, 1, n, 1 / sum);
+		else
+			vec_scale_shift(s, 1 / sum, 0, s, n);
 	}
 }
 
@@ -91,11 +99,32 @@ struct attention_room {
 
 static struct attention_room room_of(const struct attention_run *r)
 {
+	int64_t d = r->q.cols, len = r->key.rows, dv = r->v.cols, most = d > len ? d : len;
+	struct attention_room x = {r->rows * len, gemm_a_elements(r->rows, most),
+				   gemm_b_elements(d, len), gemm_b_elements(len, dv)};
+	if (r->bf16) {
+		x.a = r->rows * pairs_row(most) / 2;
+		x.key = pairs_b_elements(d, len) / 2;
+		x.value = pairs_b_elements(len, dv) / 2;
+	}
+	return (struct attention_room){(x.scores + 15) / 16 * 16, (x.a + 15) / 16 * 16,
+				       (x.key + 15) / 16 * 16, (x.value + 15) / 16 * 16};
+}
+
+static void pack_keys(const struct attention_run *r, int64_t i, float *key, float *value)
+{
 	int64_t d = r->q.cols, len = r->key.rows, dv = r->v.cols;
-	return (struct attention_room){(r->rows * len + 15) / 16 * 16,
-				       (gemm_a_elements(r->rows, d > len ? d : len) + 15) / 16 * 16,
-				       (gemm_b_elements(d, len) + 15) / 16 * 16,
-				       (gemm_b_elements(len, dv) + 15) / 16 * 16};
+	const float *k = (const float *)r->key.t->data +
+			 operand_batch(&r->batch, &r->key.batch, i) * len * d;
+	const float *v =
+		(const float *)r->v.t->data + operand_batch(&r->batch, &r->v.batch, i) * len * dv;
+	if (r->bf16) {
+		pairs_pack_b((uint16_t *)(void *)key, k, d, len, true);
+		pairs_pack_b((uint16_t *)(void *)value, v, len, dv, false);
+	} else {
+		product_pack_b(key, k, d, len, 1, d);
+		product_pack_b(value, v, len, dv, dv, 1);
+	}
 }
 
 /* Rows y0 .. y1 - 1 of matrix i; keys and values are packed. */
@@ -106,13 +135,23 @@ static void attend(const struct attention_run *r, int64_t i, int64_t y0, int64_t
 	const float *q = (const float *)r->q.t->data +
 			 (operand_batch(&r->batch, &r->q.batch, i) * r->q.rows + y0) * d;
 	float *y = (float *)r->k->out[0].data + (i * r->q.rows + y0) * dv;
-	product_pack_a(a, q, l, d, d, 1);
-	struct product scores = {l, len, d, a, key, false, s, len, NULL, 0, NULL};
-	product_panels(&scores, 0, product_n_panels(len), NULL);
-	vec_scale_shift(s, r->scale, 0, s, l * len);
+	uint16_t *narrow = r->bf16 ? (uint16_t *)(void *)a : NULL;
+	if (narrow) {
+		pairs_pack_a(narrow, q, l, d, r->scale);
+		pairs_multiply(narrow, (const uint16_t *)(const void *)key, l, len, d, s, len);
+	} else {
+		product_pack_a(a, q, l, d, d, 1);
+		struct product scores = {l, len, d, a, key, false, s, len, NULL, 0, NULL};
+		product_panels(&scores, 0, product_n_panels(len), NULL);
+		vec_scale_shift(s, r->scale, 0, s, l * len);
+	}
 	add_mask(r, i, s, y0, y1, len);
 	const float *sink = sink_rows(r, i, &step);
-	softmax_rows(s, l, len, sink ? sink + y0 * step : NULL, step);
+	softmax_rows(s, l, len, sink ? sink + y0 * step : NULL, step, narrow);
+	if (narrow) {
+		pairs_multiply(narrow, (const uint16_t *)(const void *)value, l, dv, len, y, dv);
+		return;
+	}
 	product_pack_a(a, s, l, len, len, 1);
 	struct product mix = {l, dv, len, a, value, false, y, dv, NULL, 0, NULL};
 	product_panels(&mix, 0, product_n_panels(dv), NULL);
@@ -122,7 +161,7 @@ static void attend(const struct attention_run *r, int64_t i, int64_t y0, int64_t
 static void attention_task(void *arg, int task, int thread)
 {
 	struct attention_run *r = arg;
-	int64_t d = r->q.cols, len = r->key.rows, dv = r->v.cols, lo, hi, packed = -1;
+	int64_t lo, hi, packed = -1;
 	struct attention_room room = room_of(r);
 	float *s = cpu_thread_scratch(r->k->ctx, thread,
 				      (size_t)(room.scores + room.a + room.key + room.value) *
@@ -136,14 +175,7 @@ static void attention_task(void *arg, int task, int thread)
 	for (int64_t t = lo; t < hi; t++) {
 		int64_t i = t / r->n_blocks, y0 = t % r->n_blocks * r->rows, y1 = y0 + r->rows;
 		if (i != packed) {
-			product_pack_b(key,
-				       (const float *)r->key.t->data +
-					       operand_batch(&r->batch, &r->key.batch, i) * len * d,
-				       d, len, 1, d);
-			product_pack_b(value,
-				       (const float *)r->v.t->data +
-					       operand_batch(&r->batch, &r->v.batch, i) * len * dv,
-				       len, dv, dv, 1);
+			pack_keys(r, i, key, value);
 			packed = i;
 		}
 		attend(r, i, y0, y1 < r->q.rows ? y1 : r->q.rows, s, a, key, value);
@@ -181,6 +213,7 @@ int run_attention(const struct kernel_call *k, struct err *e)
 	}
 	r.scale = k->op->n_in > 4 && k->in[4].data ? (float)tensor_real(&k->in[4], 0)
 						   : 1 / sqrtf((float)r.q.cols);
+	r.bf16 = k->ctx->bf16_products && pairs_there() && r.q.rows > FEW_ROWS;
 	r.n_batch = tensor_elements(&r.batch);
 	r.rows = r.q.rows < ROWS ? r.q.rows : ROWS;
 	r.n_blocks = r.rows ? (r.q.rows + r.rows - 1) / r.rows : 0;
