@@ -4,7 +4,8 @@
 #include "kernel/dense/cpu_dots.h"
 #include "kernel/gemm/cpu_product.h"
 
-enum { GRAIN = 1 << 16, TOGETHER = 8 };
+/* From MANY steps on a matrix product is the faster one, though it packs the weights each time. */
+enum { GRAIN = 1 << 16, TOGETHER = 8, MANY = 8 };
 
 /* A task has some rows: weights are read once for several steps. */
 struct affine {
@@ -12,8 +13,9 @@ struct affine {
 	const float *x, *b;
 	int64_t rows, n, steps;
 	float *y;
-	struct product product; /* with rounded weights */
-	float *unpacked;        /* PRODUCT_SCRATCH for each thread */
+	struct product product; /* of rounded weights, or of many steps */
+	float *panels;          /* panel_floats for each thread */
+	int64_t panel_floats;
 	int n_tasks;
 };
 
@@ -41,13 +43,30 @@ static void affine_task(void *arg, int task, int thread)
 				some_dots(a, j, hi - j, t, t == t0);
 }
 
+/* Panels of rows that are not packed: each when its turn comes, as a packed matrix would be memory for two. */
+static void pack_and_multiply(const struct affine *a, int64_t lo, int64_t hi, float *panel)
+{
+	for (int64_t j = lo; j < hi; j++) {
+		struct product p = a->product;
+		p.n = a->rows - j * GEMM_N < GEMM_N ? a->rows - j * GEMM_N : GEMM_N;
+		p.b = panel;
+		p.c += j * GEMM_N;
+		product_pack_b(panel, a->w->f32 + j * GEMM_N * a->n, a->n, p.n, 1, a->n);
+		product_panels(&p, 0, 1, NULL);
+	}
+}
+
 /* Some panels of rows. */
 static void panels_task(void *arg, int task, int thread)
 {
 	const struct affine *a = arg;
+	float *panel = a->panels + thread * a->panel_floats;
 	int64_t lo, hi;
 	cpu_range(product_n_panels(a->rows), a->n_tasks, task, &lo, &hi);
-	product_panels(&a->product, lo, hi, a->unpacked + thread * PRODUCT_SCRATCH);
+	if (a->w->rounded)
+		product_panels(&a->product, lo, hi, panel);
+	else
+		pack_and_multiply(a, lo, hi, panel);
 	lo *= GEMM_N;
 	hi = hi * GEMM_N < a->rows ? hi * GEMM_N : a->rows;
 	for (int64_t t = 0; t < a->steps && a->b; t++)
@@ -59,16 +78,30 @@ static int64_t packed_floats(int64_t steps, int64_t n)
 	return (product_a_floats(steps, n) + 15) / 16 * 16;
 }
 
-int64_t cpu_affine_floats(const struct cpu_ctx *ctx, int64_t steps, int64_t n)
+static bool in_panels(const struct affine_weights *w, int64_t steps)
 {
-	return packed_floats(steps, n) + (ctx ? ctx->n_threads : 1) * (int64_t)PRODUCT_SCRATCH;
+	return w->rounded || steps >= MANY;
+}
+
+static int64_t panel_floats(const struct affine_weights *w, int64_t n)
+{
+	return w->rounded ? PRODUCT_SCRATCH : n * GEMM_N;
+}
+
+int64_t cpu_affine_floats(const struct cpu_ctx *ctx, const struct affine_weights *w, int64_t steps,
+			  int64_t n)
+{
+	return !in_panels(w, steps)
+		       ? 0
+		       : packed_floats(steps, n) + (ctx ? ctx->n_threads : 1) * panel_floats(w, n);
 }
 
 void cpu_affine(struct cpu_ctx *ctx, const struct affine_weights *w, const float *x, const float *b,
 		int64_t rows, int64_t n, int64_t steps, float *y, float *room)
 {
+	bool panels = in_panels(w, steps);
 	int threads = ctx ? ctx->n_threads : 1, wanted = cpu_tasks(rows * n * steps, GRAIN);
-	int64_t most = w->rounded ? product_n_panels(rows) : rows;
+	int64_t most = panels ? product_n_panels(rows) : rows;
 	struct affine a = {
 		.w = w, .x = x, .b = b, .rows = rows, .n = n, .steps = steps, .y = y, .n_tasks = 1};
 	if (steps == 0)
@@ -79,7 +112,7 @@ void cpu_affine(struct cpu_ctx *ctx, const struct affine_weights *w, const float
 						 : 4 * threads;
 	if (a.n_tasks > most)
 		a.n_tasks = (int)most;
-	if (w->rounded) {
+	if (panels) {
 		a.product = (struct product){.m = steps,
 					     .n = rows,
 					     .k = n,
@@ -87,13 +120,14 @@ void cpu_affine(struct cpu_ctx *ctx, const struct affine_weights *w, const float
 					     .c = y,
 					     .ldc = rows,
 					     .q = w->rounded};
-		a.unpacked = room + packed_floats(steps, n);
+		a.panels = room + packed_floats(steps, n);
+		a.panel_floats = panel_floats(w, n);
 		if (steps > 1) {
 			product_pack_a(room, x, steps, n, n, 1);
 			a.product.a = room;
 		}
 	}
-	void (*task)(void *arg, int task, int thread) = w->rounded ? panels_task : affine_task;
+	void (*task)(void *arg, int task, int thread) = panels ? panels_task : affine_task;
 	if (a.n_tasks > 1)
 		cpu_parallel(ctx, a.n_tasks, task, &a);
 	else

@@ -167,9 +167,10 @@ no_memory:
 /* Floats of room for cpu_affine behind `floats` others, which grow to whole lines. */
 static int64_t with_room(const struct cell *s, int64_t steps, int64_t *floats)
 {
-	int64_t n = s->in > s->hidden ? s->in : s->hidden;
+	int64_t all = cpu_affine_floats(s->ctx, &s->w, steps, s->in);
+	int64_t each = cpu_affine_floats(s->ctx, &s->r, 1, s->hidden);
 	*floats = (*floats + 15) / 16 * 16;
-	return *floats + (s->w.rounded ? cpu_affine_floats(s->ctx, steps, n) : 0);
+	return *floats + (all > each ? all : each);
 }
 
 /* ---- running ---- */
