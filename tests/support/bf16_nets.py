@@ -101,6 +101,26 @@ def joined(name, plain_end):
     m.save()
 
 
+def sliced(name, plain_end):
+    """Two convolutions' outputs, joined; some of the channels, by Slice, all of these by StridedSlice, then a convolution, or
+    none; and rows, which are no channels."""
+    m, x = Model(name), (2, 24, 15, 17)
+    layer, conv_of = layer_of(m)
+    start = m.layer("Parameter", "x", "f32", x)
+    ints = lambda n, *values: m.const(n, "i64", np.array(values, np.int64))
+    a, b = conv_of(start, x, 40), conv_of(start, x, 19, 3)
+    both = layer("Concat", (2, 59, 15, 17), a, b, axis=1)
+    some = layer("Slice", (2, 33, 15, 17), both, ints("from", 5), ints("to", 38), ints("step", 1), ints("axis", 1))
+    at = layer("StridedSlice", (2, 33, 15, 17), some, ints("begin", 0, 0), ints("end", 0, 33), ints("strides", 1, 1),
+               begin_mask="1,0", end_mask="1,0", new_axis_mask="", shrink_axis_mask="", ellipsis_mask="")
+    if not plain_end:
+        at = conv_of(at, (2, 33, 15, 17), 32)
+        rows = layer("Slice", (2, 32, 7, 17), at, ints("from2", 14), ints("to2", 0), ints("step2", -2), ints("axis2", 2))
+        at = conv_of(rows, (2, 32, 7, 17), 16)
+    m.result(at)
+    m.save()
+
+
 def squeezed(name, images):
     """Channels weighed by what their means say, as MobileNet-v3 and EfficientNet do it."""
     m, x = Model(name), (images, 16, 14, 13)
@@ -134,6 +154,8 @@ limited("clamped", "Clamp", min="-0.5", max="1.5")
 limited("hswish", "HSwish")
 joined("joined", False)
 joined("joined_plain", True)
+sliced("sliced", False)
+sliced("sliced_plain", True)
 squeezed("squeezed", 1)
 squeezed("squeezed_two", 2)
 
@@ -174,5 +196,5 @@ m.result(at)
 m.save()
 
 NAMES = ["c1x1", "c3x3", "stem", "uneven", "wide", "groups", "depth", "line", "volume", "pixel", "rest", "attend", "attend_long", "none", "tall", "turned", "left",
-         "few", "pairs", "keys", "empty", "hollow", "found", "joined", "joined_plain", "squeezed", "squeezed_two",
+         "few", "pairs", "keys", "empty", "hollow", "found", "joined", "joined_plain", "sliced", "sliced_plain", "squeezed", "squeezed_two",
          "clamped", "hswish"] + RECURRENT

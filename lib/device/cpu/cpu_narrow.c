@@ -60,7 +60,7 @@ int narrow_step_new(const struct step_spec *spec, struct cpu_ctx *ctx, bool bf16
 	if (kind == OP_MAX_POOL || kind == OP_AVG_POOL || kind == OP_REDUCE_MEAN) {
 		s->kind = NARROW_POOL;
 		rc = narrow_pool_init(&s->pool, spec, bf16, s->want);
-	} else if (kind == OP_CONCAT) {
+	} else if (kind == OP_CONCAT || kind == OP_SLICE || kind == OP_STRIDED_SLICE) {
 		s->kind = NARROW_CONCAT;
 		rc = narrow_concat_init(&s->concat, spec, bf16, s->want);
 	} else if (fuse_parts(spec, &p) && fuse_code(&p)) {

@@ -1,30 +1,62 @@
-/* cpu_narrow_concat.c - Concat along channels of tensors that lie with channels behind pixels, or not.
+/* cpu_narrow_concat.c - Concat along channels, and slices of channels, of tensors that lie with channels behind pixels,
+ * or not.
  *
  *	(pixels, c0), (pixels, c1), ..  -->  (pixels, c0 + c1 + ..), or planes where the output is plain */
 #include "device/cpu/cpu_narrow_impl.h"
 #include "kernel/cpu_turn.h"
+#include "op/slice.h"
 
 #include <stdatomic.h>
 #include <string.h>
+
+/* Does n take a range of channels, in order, and all else?  Then the first of them. */
+static bool slice_of_channels(const struct step_node *n, int64_t *first)
+{
+	enum { INPUTS = 5 };
+	struct tensor in[INPUTS] = {{0}}, out;
+	struct op_range range[TENSOR_DIMS];
+	struct err e = ERR_INIT;
+	const struct tensor *x = n->in[0].tensor;
+	if (n->n_in > INPUTS || !tensor_is_static(x) || x->rank != n->out[0].rank)
+		return false;
+	for (uint32_t i = 0; i < n->n_in; i++) {
+		if (i > 0 && n->in[i].from != FROM_NONE &&
+		    (n->in[i].from != FROM_CONST || !n->in[i].tensor->data))
+			return false;
+		if (n->in[i].tensor)
+			in[i] = *n->in[i].tensor;
+	}
+	if (op_slice_ranges(n->op, in, range, &out, &e) < 0 || out.rank != x->rank)
+		return false;
+	for (uint32_t d = 0; d < x->rank; d++)
+		if (range[d].step != 1 || out.dim[d] != range[d].count ||
+		    (d != 1 && range[d].count != x->dim[d]))
+			return false;
+	*first = range[1].start;
+	return true;
+}
 
 bool narrow_concat_init(struct narrow_concat *p, const struct step_spec *spec, bool bf16,
 			struct mem_form *want)
 {
 	const struct step_node *n = &spec->node[0];
+	bool joins = n->op->kind == OP_CONCAT;
+	int64_t first = 0;
 	if (spec->n_nodes != 1 || !fits_pixels(&n->out[0]) ||
-	    !concat_joins_channels(n->graph, n->v))
+	    (joins ? !concat_joins_channels(n->graph, n->v) : !slice_of_channels(n, &first)))
 		return false;
 	want[0] = wanted_form(n, bf16);
-	p->n = n->n_in;
+	p->n = joins ? n->n_in : 1;
 	p->in = MEM_NEWN(uint32_t, p->n);
-	p->part = MEM_NEWN(struct form_shape, p->n);
+	p->part = MEM_NEWN(struct concat_part, p->n);
 	p->shape = form_shape_of(&n->out[0]);
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct tensor *t = n->in[i].tensor;
 		if (n->in[i].from != FROM_INPUT || t->elem != EL_F32 || !tensor_is_static(t))
 			return false;
+		struct form_shape s = form_shape_of(t);
 		p->in[i] = n->in[i].index;
-		p->part[i] = form_shape_of(t);
+		p->part[i] = (struct concat_part){s, first, joins ? s.channels : p->shape.channels};
 	}
 	return true;
 }
@@ -55,11 +87,12 @@ struct concat_run {
 	atomic_bool failed;
 };
 
-/* n rows of `bytes` each, one behind the other, to rows `step` bytes apart. */
-static void spread_rows(const char *x, int64_t n, int64_t bytes, char *y, int64_t step)
+/* n rows of `bytes` each, x_step bytes apart, to rows y_step apart. */
+static void copy_rows(const char *x, int64_t x_step, int64_t n, int64_t bytes, char *y,
+		      int64_t y_step)
 {
 	for (int64_t i = 0; i < n; i++)
-		memcpy(y + i * step, x + i * bytes, (size_t)bytes);
+		memcpy(y + i * y_step, x + i * x_step, (size_t)bytes);
 }
 
 /* Pixels first .. first + n - 1 of an image of input i, whose channels are those from `channel` on.
@@ -67,13 +100,16 @@ static void spread_rows(const char *x, int64_t n, int64_t bytes, char *y, int64_
 static void join(const struct concat_run *r, uint32_t i, int64_t channel, int64_t image,
 		 int64_t first, int64_t n, float *tile)
 {
-	const struct form_shape *s = &r->p->part[i], *all = &r->p->shape;
+	const struct concat_part *part = &r->p->part[i];
+	const struct form_shape *s = &part->whole, *all = &r->p->shape;
 	const struct devmem *x = r->in[r->p->in[i]];
 	int64_t size = form_size(r->form.elem), step = pixel_program_tile(s), row = s->channels;
+	int64_t bytes = part->n * size, out = all->channels * size;
 	char *y = r->y + ((image * all->pixels + first) * all->channels + channel) * size;
 	if (r->form.pixels && same_grid(&x->form, &r->form)) {
-		const char *from = (const char *)x->p + (image * s->pixels + first) * row * size;
-		spread_rows(from, n, row * size, y, all->channels * size);
+		const char *from = (const char *)x->p +
+				   ((image * s->pixels + first) * row + part->first) * size;
+		copy_rows(from, row * size, n, bytes, y, out);
 		return;
 	}
 	for (int64_t at = 0; at < n; at += step) {
@@ -81,7 +117,7 @@ static void join(const struct concat_run *r, uint32_t i, int64_t channel, int64_
 		float *codes = tile + step * row;
 		form_read(&x->form, s, x->p, image, first + at, some, tile);
 		if (!r->form.pixels) {
-			cpu_turn(tile, row, some, row,
+			cpu_turn(tile + part->first, row, some, part->n,
 				 (float *)(void *)r->y +
 					 (image * all->channels + channel) * all->pixels + first +
 					 at,
@@ -92,8 +128,8 @@ static void join(const struct concat_run *r, uint32_t i, int64_t channel, int64_
 			codes = tile;
 		else
 			form_codes(&r->form, tile, some * row, codes);
-		spread_rows((const char *)codes, some, row * size, y + at * all->channels * size,
-			    all->channels * size);
+		copy_rows((const char *)codes + part->first * size, row * size, some, bytes,
+			  y + at * out, out);
 	}
 }
 
@@ -101,7 +137,10 @@ static void concat_task(void *arg, int task, int thread)
 {
 	struct concat_run *r = arg;
 	const struct form_shape *s = &r->p->shape;
-	int64_t lo, hi, floats = s->channels > PIXEL_FLOATS ? s->channels : PIXEL_FLOATS;
+	int64_t lo, hi, floats = PIXEL_FLOATS;
+	for (uint32_t i = 0; i < r->p->n; i++)
+		if (r->p->part[i].whole.channels > floats)
+			floats = r->p->part[i].whole.channels;
 	float *tile = cpu_thread_scratch(r->ctx, thread, (size_t)(2 * floats) * sizeof *tile);
 	if (!tile) {
 		atomic_store(&r->failed, true);
@@ -111,7 +150,7 @@ static void concat_task(void *arg, int task, int thread)
 	while (lo < hi) {
 		int64_t image = lo / s->pixels, first = lo % s->pixels, n = hi - lo, channel = 0;
 		n = first + n > s->pixels ? s->pixels - first : n;
-		for (uint32_t i = 0; i < r->p->n; channel += r->p->part[i++].channels)
+		for (uint32_t i = 0; i < r->p->n; channel += r->p->part[i++].n)
 			join(r, i, channel, image, first, n, tile);
 		lo += n;
 	}

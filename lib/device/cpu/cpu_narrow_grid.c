@@ -107,6 +107,19 @@ bool concat_joins_channels(const struct graph *g, uint32_t v)
 	return (rank == 4 || rank == 5) && (d == 1 || d == 1 - rank);
 }
 
+bool keeps_planes(const struct graph *g, uint32_t v)
+{
+	uint32_t x = g->in_node[g->in_ptr[v]], o = g->out_ptr[v];
+	if (x == GRAPH_NONE)
+		return false;
+	uint32_t i = g->out_ptr[x] + g->in_port[g->in_ptr[v]], rank = g->out_rank[o];
+	const int64_t *a = g->dim + g->dim_ptr[i], *b = g->dim + g->dim_ptr[o];
+	bool same = (rank == 4 || rank == 5) && g->out_rank[i] == rank;
+	for (uint32_t d = 0; d < rank && same; d++)
+		same = d == 1 || a[d] == b[d];
+	return same;
+}
+
 bool wants_pixels(const struct graph *g, uint32_t v, const struct step_env *env)
 {
 	uint32_t o = g->out_ptr[v];
@@ -124,8 +137,12 @@ bool wants_pixels(const struct graph *g, uint32_t v, const struct step_env *env)
 			case OPC_UNARY:
 			case OPC_BINARY: any = true; break;
 			default:
-				if (kind == OP_FAKE_QUANTIZE ||
-				    (kind == OP_CONCAT && concat_joins_channels(g, u)))
+				if (kind == OP_SLICE || kind == OP_STRIDED_SLICE) {
+					if (!keeps_planes(g, u) || !wants_pixels(g, u, env))
+						return false;
+					any = true;
+				} else if (kind == OP_FAKE_QUANTIZE ||
+					   (kind == OP_CONCAT && concat_joins_channels(g, u)))
 					any = true;
 				else if (kind != OP_REDUCE_MEAN)
 					return false;

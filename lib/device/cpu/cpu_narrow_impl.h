@@ -24,6 +24,8 @@ bool grid_of_weights(const float *w, int64_t rows, int64_t n, int8_t *code, floa
 bool wants_pixels(const struct graph *g, uint32_t v, const struct step_env *env);
 /* Does Concat v join channels, dim 1 of tensors with planes? */
 bool concat_joins_channels(const struct graph *g, uint32_t v);
+/* Do input and output of v differ in their channels alone? */
+bool keeps_planes(const struct graph *g, uint32_t v);
 /* Is a reduction along the axes (a constant) one of whole planes of (n,c,h,w)? */
 bool is_mean_of_planes(const struct tensor *axes, uint32_t rank);
 
@@ -55,11 +57,14 @@ int narrow_pool_run(const struct narrow_pool *p, struct cpu_ctx *ctx, struct dev
 
 /* ---- cpu_narrow_concat.c ---- */
 
-/* Concat along channels. */
+/* Concat along channels, or a slice of them: as if it joined one part. */
 struct narrow_concat {
 	uint32_t n;
-	uint32_t *in;            /* (n) inputs of the step */
-	struct form_shape *part; /* (n) of them */
+	uint32_t *in; /* (n) inputs of the step */
+	struct concat_part {
+		struct form_shape whole; /* the input's */
+		int64_t first, n;        /* channels of it that are taken */
+	} * part;                        /* (n) */
 	struct form_shape shape;
 };
 /* As narrow_pool_init; to be released in either case, *p is zeros before. */
