@@ -191,7 +191,7 @@ setup() { cd "$BATS_FILE_TMPDIR" || return 1; }
 		assert x[0]["ok"] and x[0]["bursts"] > 0, x[0]
 		assert x[0]["start"] and not any(m.get("start") for m in x[2:]), x
 		race = of("twice.mp", "best")[-1]["race"]
-		assert race["blocks"] > 0 and 0 < race["seconds"] < 9 and isinstance(race["settled"], bool), race
+		assert race["blocks"] > 0 and race["seconds"] > 0 and isinstance(race["settled"], bool), race
 	'
 	for options in "--race 1" "--paired --starts 1" "--paired --explore"; do
 		# shellcheck disable=SC2086
