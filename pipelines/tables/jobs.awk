@@ -1,10 +1,13 @@
-# jobs.awk - files X.job (pipelines/job) -> lines "# key: value": when and on what the jobs ran, and
+# jobs.awk - names of files X.job (pipelines/job) on standard input -> lines "# key: value": when and on what the jobs ran, and
 # one command of each method and one of the measurements, without the directory that all files are
 # in.
 
 BEGIN {
 	FS = "\t"
 	n_methods = n_names = 0
+	# Not as arguments: of more than fit a command line xargs would make several lists.
+	while ((getline file < "-") > 0)
+		ARGV[ARGC++] = file
 }
 FNR == 1 {
 	k = split(FILENAME, dir, "/")
@@ -16,7 +19,7 @@ FNR == 1 {
 }
 $1 == "command" {
 	if (!(method in command)) {
-		while (i = index($2, where))
+		while (where != "" && (i = index($2, where)))
 			$2 = substr($2, 1, i - 1) substr($2, i + length(where))
 		gsub(/[\n\t ]+/, " ", $2)
 		command[method] = $2
@@ -44,6 +47,8 @@ $1 == "status" || $1 == "seconds" || $1 == "cpu_seconds" {
 	value[$1] = value[$1] (value[$1] == "" ? "" : "; also ") $2
 }
 END {
+	if (!n)
+		exit
 	printf "# jobs: %d, started %s to %s; load of the machine before them up to %s\n",
 		n, first, last, most
 	for (i = 0; i < n_names; i++)

@@ -212,6 +212,21 @@ random search|hill climbing|Hierarchical Planner|RNN-based|HSDAG, default recipe
 	[[ "$output" == *"two models are called 'a_b'"* ]]
 }
 
+@test "a table of more jobs than a command line has room for counts them all, once" {
+	local name
+	name=$(printf 'd%.0s' {1..100})
+	mkdir -p "$BATS_TEST_TMPDIR/$name" && cd "$BATS_TEST_TMPDIR" || return 1
+	for ((i = 0; i < 1500; i++)); do
+		: > "$name/m.$i.mp"
+		printf 'command\tm %s\nstarted\t%s\nload_before\t1\n' $i $i > "$name/m.$i.mp.job"
+	done
+	run -0 "$ROOT/pipelines/tables/report" table title=t "$name"/*.mp <<< $'a\tb\n1\t2'
+	[ "$(grep -c '^# jobs: ' table.tsv)" -eq 1 ]
+	grep -q '^# jobs: 1500, ' table.tsv
+	run -0 "$ROOT/pipelines/tables/report" none title=t <<< $'a\tb\n1\t2'
+	! grep -q '^# jobs' none.tsv || return 1
+}
+
 @test "killed in the middle, it goes on, and what was done stays" {
 	cd "$BATS_FILE_TMPDIR" || return 1
 	# Of its process group nothing is left, at a moment when a job is to begin.
