@@ -274,7 +274,8 @@ int main(int argc, char **argv)
 		 "hierarchical, else 1",
 		 0, 65536, NULL, NULL},
 		{"seconds", 0, OPT_REAL, &o.seconds, "S",
-		 "train no longer than this (a machine that is played: its seconds); 0: no limit",
+		 "train no longer than this (a machine that is played: its seconds): the first\n"
+		 "episode then has one step, later ones those that there is time for; 0: no limit",
 		 0, 1e9, NULL, NULL},
 		{"patience", 0, OPT_INT, &o.patience, "N",
 		 "stop after N episodes without a better placement; 0: never", 0, 4e9, NULL, NULL},

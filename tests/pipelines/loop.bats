@@ -322,6 +322,10 @@ check_interrupted() {
 @test "budgets: seconds and patience end a training" {
 	LEARN="--episodes 1000000 --steps 5 --seconds 0.5" loop "$IN" out.mp
 	[ "$(recdump -k update out.mp | wc -l)" -gt 0 ]
+	# A step is known by the first one: no episode begins that there is no time for.
+	LEARN="--episodes 1000000 --steps 100000 --seconds 0.3 -k" loop "$IN" out.mp
+	[ "$(recdump -k episode --tsv steps out.mp | sed -n 1p)" = 1 ]
+	[ "$(recdump -k episode --tsv steps out.mp | sort -n | tail -n 1)" -lt 100000 ]
 	LEARN="--episodes 1000000 --steps 5 --patience 2" loop "$IN" out.mp
 	[ "$(recdump -k update out.mp | wc -l)" -ge 2 ]
 }

@@ -59,8 +59,10 @@ uint32_t budget_steps(const struct budget *b, uint64_t done, uint64_t best_episo
 {
 	if (done >= b->episodes || (b->patience && done >= best_episode + b->patience))
 		return 0;
-	if (b->seconds == 0 || b->steps_done == 0)
+	if (b->seconds == 0)
 		return (uint32_t)b->steps;
+	if (b->steps_done == 0)
+		return 1;
 	double left = b->seconds - (now_s(b) - b->start_s), each = step_s(b);
 	if (left <= 0)
 		return 0;

@@ -36,7 +36,8 @@ void budget_moves(struct budget *b);
 double budget_spent(const struct budget *b, uint64_t done);
 
 /* Steps that the next episode may have, after `done` episodes of which best_episode found
- * the best placement; 0: training is over.  Fewer than `steps` where time is short. */
+ * the best placement; 0: training is over.  Fewer than `steps` where time is short: one
+ * as long as nothing is known of how long one takes. */
 uint32_t budget_steps(const struct budget *b, uint64_t done, uint64_t best_episode);
 
 /* Seconds that are likely to be left after `done` episodes; patience not counted. */
