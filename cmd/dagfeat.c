@@ -213,19 +213,20 @@ int main(int argc, char **argv)
 	struct session s = {.o = &o};
 	int first, k = opt_parse(&program, &common, argc, argv, &first, &e);
 	if (k <= 0)
-		return opt_finish(k, &e);
+		return filter_finish(k, &common, &e);
 	if (feat_parse(o.features ? o.features : o.paper ? "paper" : "all", &s.kinds, &e) < 0)
-		return opt_finish(err_prefix(&e, "--features"), &e);
+		return filter_finish(err_prefix(&e, "--features"), &common, &e);
 	if (o.d_pos % 2)
-		return opt_finish(err_set(&e, ST_USAGE, "--d-pos: %lld is odd", (long long)o.d_pos),
-				  &e);
+		return filter_finish(
+			err_set(&e, ST_USAGE, "--d-pos: %lld is odd", (long long)o.d_pos), &common,
+			&e);
 	if (filter_open(&s.f, first < argc ? argv[first] : "-", &common, argc, argv, &e) < 0)
-		return opt_finish(-1, &e);
+		return filter_finish(-1, &common, &e);
 	s.f.threads = o.threads ? (int)o.threads : pool_n_cpus();
 	s.pool = pool_new(s.f.threads, NULL);
 	k = place_inputs_init(&s.in, NULL, &e);
 	k = k < 0 ? k : run(&s, &e);
 	place_inputs_release(&s.in);
 	pool_free(s.pool);
-	return opt_finish(filter_close(&s.f, k, &e), &e);
+	return filter_finish(filter_close(&s.f, k, &e), &common, &e);
 }

@@ -371,17 +371,19 @@ int main(int argc, char **argv)
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);
 
 	if (rc <= 0)
-		return opt_finish(rc, &e);
+		return filter_finish(rc, &common, &e);
 	if (!o.same && first == argc)
-		return opt_finish(err_set(&e, ST_USAGE, "no METHOD; --list has them"), &e);
+		return filter_finish(err_set(&e, ST_USAGE, "no METHOD; --list has them"), &common,
+				     &e);
 	o.method = o.same ? &same : group_method_find(argv[first++], &e);
 	if (!o.method)
-		return opt_finish(-1, &e);
+		return filter_finish(-1, &common, &e);
 	if (first + 1 < argc)
-		return opt_finish(
-			err_set(&e, ST_USAGE, "two inputs; --of takes the place of METHOD"), &e);
+		return filter_finish(
+			err_set(&e, ST_USAGE, "two inputs; --of takes the place of METHOD"),
+			&common, &e);
 	struct state s = {.o = &o, .common = &common, .arena = arena_new()};
 	rc = run_file(&s, first < argc ? argv[first] : "-", argc, argv, &e);
 	arena_free(s.arena);
-	return opt_finish(rc, &e);
+	return filter_finish(rc, &common, &e);
 }

@@ -6,6 +6,7 @@
 #include "device/openvino/ov_api.h"
 #include "exec/support.h"
 #include "devrun/devrun_command.h"
+#include "stream/filter.h"
 
 static void warn_untimed(const char *device, const char *why)
 {
@@ -79,7 +80,7 @@ int main(int argc, char **argv)
 	struct err e = ERR_INIT;
 	int rc = devrun_command_parse(&c, argc, argv, &e);
 	if (rc <= 0)
-		return opt_finish(rc, &e);
+		return filter_finish(rc, &c.common, &e);
 	c.filter.untimed = warn_untimed;
 	ov_api_directory(c.openvino);
 	if (c.list)
@@ -87,6 +88,6 @@ int main(int argc, char **argv)
 	else if (c.support)
 		return opt_finish(run_support(&c, &e), &e);
 	else
-		return opt_finish(run_filter(&c, argc, argv, &e), &e);
+		return filter_finish(run_filter(&c, argc, argv, &e), &c.common, &e);
 	return opt_finish(0, &e);
 }

@@ -3,6 +3,8 @@
  * learner: adds devices and costs from a specification.  Its options are in
  * devsim/devsim_command.h; what it does to a stream is in devsim/devsim_filter.h. */
 #include "devsim/devsim_command.h"
+#include "stream/filter.h"
+#include "stream/filter.h"
 
 int main(int argc, char **argv)
 {
@@ -11,11 +13,11 @@ int main(int argc, char **argv)
 	struct filter f;
 	int rc = devsim_command_parse(&c, argc, argv, &e);
 	if (rc <= 0)
-		return opt_finish(rc, &e);
+		return filter_finish(rc, &c.common, &e);
 	struct devsim *s = devsim_new(&c.filter, (uint64_t)c.common.seed, &e);
 	rc = s ? filter_open(&f, c.file, &c.common, argc, argv, &e) : -1;
 	if (rc == 0)
 		rc = filter_close(&f, devsim_run(s, &f, &e), &e);
 	devsim_free(s);
-	return opt_finish(rc, &e);
+	return filter_finish(rc, &c.common, &e);
 }

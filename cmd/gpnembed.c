@@ -336,7 +336,7 @@ int main(int argc, char **argv)
 	struct err e = ERR_INIT;
 	int first, rc = choose_net(&o, argc, argv, &e);
 	if (rc <= 0)
-		return opt_finish(rc, &e);
+		return filter_finish(rc, &common, &e);
 	struct opt opts[FIELDS_MAX + 9] = {
 		{"params-from", 0, OPT_TEXT, &o.fifo, "FIFO",
 		 "loop: parameters and episodes come from there", 0, 0, NULL, NULL},
@@ -379,10 +379,10 @@ int main(int argc, char **argv)
 			   "  placepolicy -D cpu:0,cl:0.0:1 --greedy"};
 	rc = opt_parse(&program, &common, argc, argv, &first, &e);
 	if (rc <= 0)
-		return opt_finish(rc, &e);
+		return filter_finish(rc, &common, &e);
 	o.no_params = o.params_file && strcmp(o.params_file, "none") == 0;
 	rc = check_options(&o, &e);
 	if (rc == 0)
 		rc = filter_files(&o, &common, argc, argv, first < argc ? argv[first] : "-", &e);
-	return opt_finish(rc, &e);
+	return filter_finish(rc, &common, &e);
 }

@@ -191,5 +191,5 @@ int main(int argc, char **argv)
 	int first, rc = opt_parse(&p, &o.common, argc, argv, &first, &e);
 	if (rc > 0)
 		rc = run(&o, argv[first], argc, argv, &e);
-	return opt_finish(rc, &e);
+	return filter_finish(rc, &o.common, &e);
 }

@@ -86,5 +86,5 @@ int main(int argc, char **argv)
 
 	if (rc > 0)
 		rc = run(first < argc ? argv[first] : "-", &common, argc, argv, &e);
-	return opt_finish(rc, &e);
+	return filter_finish(rc, &common, &e);
 }

@@ -342,12 +342,12 @@ int main(int argc, char **argv)
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);
 
 	if (rc <= 0)
-		return opt_finish(rc, &e);
+		return filter_finish(rc, &common, &e);
 	o.method = place_method_find(argv[first], &o.arg, &e);
 	if (!o.method)
-		return opt_finish(-1, &e);
+		return filter_finish(-1, &common, &e);
 	struct state s = {.o = &o, .common = &common, .arena = arena_new()};
 	rc = run_file(&s, first + 1 < argc ? argv[first + 1] : "-", argc, argv, &e);
 	arena_free(s.arena);
-	return opt_finish(rc, &e);
+	return filter_finish(rc, &common, &e);
 }

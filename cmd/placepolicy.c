@@ -462,7 +462,8 @@ int main(int argc, char **argv)
 	if (rc > 0 && net)
 		rc = net_option(net, stdout, &o.net, &e);
 	if (rc <= 0)
-		return opt_finish(rc, &e);
-	return opt_finish(
-		filter_files(&o, &common, argc, argv, first < argc ? argv[first] : "-", &e), &e);
+		return filter_finish(rc, &common, &e);
+	return filter_finish(
+		filter_files(&o, &common, argc, argv, first < argc ? argv[first] : "-", &e),
+		&common, &e);
 }

@@ -303,7 +303,7 @@ int main(int argc, char **argv)
 			   "  reinforce --params-to loop --checkpoint m.ck > result.mp"};
 	int first, rc = opt_parse(&program, &common, argc, argv, &first, &e);
 	if (rc <= 0)
-		return opt_finish(rc, &e);
+		return filter_finish(rc, &common, &e);
 	rc = check_options(&o, &e);
 	struct recipe recipe = recipes[o.recipe];
 	if (rc == 0)
@@ -311,5 +311,5 @@ int main(int argc, char **argv)
 	if (rc == 0)
 		rc = filter_files(&o, &recipe, &common, argc, argv,
 				  first < argc ? argv[first] : "-", &e);
-	return opt_finish(rc, &e);
+	return filter_finish(rc, &common, &e);
 }

@@ -353,7 +353,7 @@ int main(int argc, char **argv)
 		rc = err_set(&e, ST_USAGE, "--within %g: nothing is better than the best",
 			     o.within);
 	if (rc <= 0)
-		return opt_finish(rc, &e);
+		return filter_finish(rc, &common, &e);
 	struct filter_state s = {.o = &o, .arena = arena_new()};
 	rc = filter_open(&s.f, first < argc ? argv[first] : "-", &common, argc, argv, &e);
 	if (rc == 0)
@@ -362,5 +362,5 @@ int main(int argc, char **argv)
 	mem_free(s.pending);
 	mem_free(s.best);
 	arena_free(s.arena);
-	return opt_finish(rc, &e);
+	return filter_finish(rc, &common, &e);
 }

@@ -49,6 +49,7 @@ int err_prefix(struct err *e, const char *fmt, ...)
 void err_clear(struct err *e)
 {
 	e->code = ST_OK;
+	e->told = false;
 	e->msg[0] = '\0';
 }
 

@@ -8,6 +8,7 @@
 #define HSDAG_BASE_ERR_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Exit statuses of every program. */
@@ -19,13 +20,14 @@ enum exit_status {
 };
 
 struct err {
-	int code; /* enum exit_status; ST_OK while nothing went wrong */
+	int code;  /* enum exit_status; ST_OK while nothing went wrong */
+	bool told; /* the program in front has said what: nothing is printed */
 	char msg[1000];
 };
 
 #define ERR_INIT \
 	{ \
-		0, \
+		0, false, \
 		{ \
 			0 \
 		} \

@@ -73,7 +73,8 @@ static void PRINTF_LIKE(2, 0) say(const char *label, const char *fmt, va_list ap
 
 int msg_error(const struct err *e)
 {
-	put("error: ", e->msg, "\n");
+	if (!e->told)
+		put("error: ", e->msg, "\n");
 	return e->code;
 }
 

@@ -4,6 +4,7 @@
 
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 int filter_open(struct filter *f, const char *in_path, const struct opt_common *c, int argc,
 		char **argv, struct err *e)
@@ -95,6 +96,18 @@ int filter_begin(struct filter *f, struct err *e)
 int filter_end(struct filter *f, struct err *e)
 {
 	return rec_write_end(f->out, e);
+}
+
+int filter_finish(int rc, const struct opt_common *c, struct err *e)
+{
+	int out = rc < 0 && strcmp(c->output, "-") == 0 ? dup(STDOUT_FILENO) : -1;
+	int status = opt_finish(rc, e); /* prints, and closes standard output */
+	signal(SIGPIPE, SIG_IGN);
+	if (out >= 0) {
+		rec_write_failed(out);
+		close(out);
+	}
+	return status;
 }
 
 static void absorb(int sig)

@@ -44,6 +44,10 @@ int filter_end(struct filter *f, struct err *e) MUST_CHECK;
  * not committed).  Returns k < 0 ? -1 : 0, or -1 when closing fails. */
 int filter_close(struct filter *f, int k, struct err *e) MUST_CHECK;
 
+/* The end of main: opt_finish.  A program that failed tells the next one in the pipe, which then fails without a
+ * message of its own: the first cause is said once. */
+int filter_finish(int rc, const struct opt_common *c, struct err *e);
+
 /* For the stages of a training loop.  Ctrl-C reaches every process of a pipeline, and
  * reinforce answers it by ending the loop in order: the others let the first SIGINT
  * pass, and die of the second. */

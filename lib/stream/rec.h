@@ -124,6 +124,9 @@ struct rec_writer;
 struct rec_writer *rec_writer_open(const char *path, struct rec_reader *watch_reader,
 				   struct err *e) MUST_CHECK;
 int rec_writer_close(struct rec_writer *w, bool commit, struct err *e);
+/* Into a pipe at fd, and nothing else: the program that writes there has failed and has said why.  Its reader
+ * need not complain.  Errors are ignored. */
+void rec_write_failed(int fd);
 int rec_writer_fd(const struct rec_writer *w);
 /* False when the reader of this output has vanished. */
 bool rec_writer_alive(const struct rec_writer *w);

@@ -224,6 +224,15 @@ static int check_end(struct rec_reader *r, const struct rec *end, struct err *e)
 	return 0;
 }
 
+/* What a program left that failed: where it wrote into this pipe it has just said why. */
+static int failed_in_front(const struct rec_reader *r, struct err *e)
+{
+	struct stat st;
+	err_set(e, ST_INPUT, "input '%s' ends where the program that wrote it failed", r->name);
+	e->told = fstat(r->fd, &st) == 0 && S_ISFIFO(st.st_mode);
+	return -1;
+}
+
 int rec_next(struct rec_reader *r, struct rec *out, struct err *e)
 {
 	release(r);
@@ -243,6 +252,8 @@ int rec_next(struct rec_reader *r, struct rec *out, struct err *e)
 	r->handed_out = true;
 	if (decode(r, r->scan.pos, out, e) < 0)
 		return -1;
+	if (rec_is(out, "fail"))
+		return failed_in_front(r, e);
 	if (r->index == 0) {
 		if (check_hdr(r, out, e) < 0)
 			return -1;

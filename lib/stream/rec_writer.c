@@ -107,11 +107,22 @@ struct rec_writer *rec_writer_open(const char *path, struct rec_reader *watch, s
 	return w;
 }
 
+void rec_write_failed(int fd)
+{
+	static const char record[] = "\x92\xa4"
+				     "fail\x80"; /* ["fail", {}] */
+	struct stat st;
+	if (fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode) && write(fd, record, sizeof record - 1) < 0)
+		return; /* nobody reads it */
+}
+
 int rec_writer_close(struct rec_writer *w, bool commit, struct err *e)
 {
 	int rc = 0;
 	if (!w)
 		return 0;
+	if (!commit && w->fd != STDOUT_FILENO)
+		rec_write_failed(w->fd); /* filter_finish is for standard output */
 	if (w->is_file && commit)
 		rc = newfile_commit(&w->file, e);
 	else if (w->is_file)

@@ -70,6 +70,24 @@ bad_input() {   # FILE NAME COMMAND - refused, and what was written has no end
 	run -3 bash -c "head -c 900 graph.mp | dagfeat 2>/dev/null | recdump -c"
 }
 
+said() {   # said LINE COMMAND - its standard error is that line
+	run bash -c "$2 2>&1 > /dev/null"
+	[ "$output" = "$1" ] || { echo "$output"; return 1; }
+}
+
+@test "of a failing pipeline the first cause is said, once" {
+	bash -c 'ir2dag none.xml | dagfeat | placebase heft | recdump; printf "%s " "${PIPESTATUS[@]}"' > status 2> said || true
+	[ "$(cat said)" = "ir2dag: error: cannot open 'none.xml': No such file or directory" ]
+	[ "$(cat status)" = "1 3 3 3 " ]
+	said "dagfeat: error: --d-pos: 3 is odd" "dagfeat --d-pos 3 graph.mp | devsim --probe | placeout"
+	said "placebase: error: unknown method 'none'; --list has them" "placebase none graph.mp | devsim | topk | recdump -c"
+	# Nobody has said why there is nothing, or nobody is there who heard it.
+	said "dagfeat: error: empty input '-'; expected a stream" ": | dagfeat | recdump"
+	ir2dag none.xml 2> /dev/null | cat > left || true
+	said "recdump: error: input 'left' ends where the program that wrote it failed" "recdump left"
+	ir2dag none.xml > nothing 2> /dev/null || [ ! -s nothing ]
+}
+
 @test "unknown options are status 2, --help and --version status 0" {
 	for p in $FILTERS ir2dag json2dag irfill placebase daggroup; do
 		run -2 "$p" --no-such-option
