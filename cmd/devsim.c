@@ -4,7 +4,6 @@
  * devsim/devsim_command.h; what it does to a stream is in devsim/devsim_filter.h. */
 #include "devsim/devsim_command.h"
 #include "stream/filter.h"
-#include "stream/filter.h"
 
 int main(int argc, char **argv)
 {
