@@ -20,18 +20,27 @@ struct worker {
 	void *helper;
 };
 
-/* A run is one 64-bit word, so that taking a task is one atomic addition and a
- * thread that wakes late finds nothing left rather than the next run's tasks:
- * generation (16 bits), number of tasks (24), next task (24). */
-enum { TASK_BITS = 24, TASK_MASK = (1 << TASK_BITS) - 1 };
+/* The tasks of a run are dealt out in one piece to each thread, which does its own piece first and then helps with
+ * those of others: steps that follow one another cut their tensors alike, so that a thread mostly reads what it has
+ * written, which counts where cores share no cache.  A piece is one 64-bit word, so that taking a task is one atomic
+ * addition and a thread that wakes late finds nothing left rather than the next run's tasks: end (32 bits), next task (32).
+ * More threads than pieces share them. */
+enum { PIECES = 8, TASK_BITS = 32 };
+#define TASK_MASK UINT32_MAX
+
+struct piece {
+	_Alignas(64) atomic_uint_least64_t word;
+};
 
 struct pool {
 	int n;
 	struct worker *workers; /* n - 1 of them; ids 1 .. n - 1 */
-	atomic_uint_least64_t word;
-	atomic_int done;     /* tasks of this run that are finished */
-	atomic_int asleep;   /* workers that wait for `wake` */
-	atomic_bool waiting; /* the caller waits for `finished` */
+	struct piece piece[PIECES];
+	_Alignas(64) atomic_uint run; /* counts runs */
+	int n_pieces;                 /* most that a run has */
+	_Alignas(64) atomic_int done; /* tasks of this run that are finished */
+	atomic_int asleep;            /* workers that wait for `wake` */
+	atomic_bool waiting;          /* the caller waits for `finished` */
 	pthread_mutex_t lock;
 	pthread_cond_t wake, finished;
 	bool stop;
@@ -39,6 +48,7 @@ struct pool {
 	bool takes_turns;   /* on its cores */
 	int n_lent;         /* places that have no thread */
 	int first;          /* number of the run's task 0 */
+	int n_tasks;        /* of the run */
 	void (*fn)(void *, int, int);
 	void *arg;
 };
@@ -62,39 +72,53 @@ static bool spin(const struct pool *p, int s)
 	return s < EAGER_SPINS + YIELDING_SPINS;
 }
 
-static unsigned generation(struct pool *p)
+static bool piece_left(const struct piece *x)
 {
-	return (unsigned)(atomic_load(&p->word) >> 2 * TASK_BITS);
+	uint64_t w = atomic_load(&x->word);
+	return (w & TASK_MASK) < w >> TASK_BITS;
 }
 
-/* Take and do tasks until none is left.  A run cannot end while one of its tasks is
- * being done, so fn, arg and first are this run's. */
+/* Do tasks of a piece until none is left; how many. */
+static int take_piece(struct pool *p, struct piece *x, int thread)
+{
+	int n = 0;
+	while (piece_left(x)) {
+		uint64_t w = atomic_fetch_add(&x->word, 1);
+		if ((w & TASK_MASK) >= w >> TASK_BITS)
+			break;
+		p->fn(p->arg, p->first + (int)(w & TASK_MASK), thread);
+		n++;
+	}
+	return n;
+}
+
+/* Do tasks until none is left.  A run cannot end while one of its tasks is being done or not yet counted, so fn, arg
+ * and first are this run's. */
 static void take_tasks(struct pool *p, int thread)
 {
-	for (;;) {
-		uint64_t w = atomic_fetch_add(&p->word, 1);
-		int i = (int)(w & TASK_MASK), n = (int)(w >> TASK_BITS & TASK_MASK);
-		if (i >= n)
-			return;
-		p->fn(p->arg, p->first + i, thread);
-		if (atomic_fetch_add(&p->done, 1) + 1 == n && atomic_load(&p->waiting)) {
-			pthread_mutex_lock(&p->lock);
-			pthread_cond_signal(&p->finished);
-			pthread_mutex_unlock(&p->lock);
-		}
+	int n = 0;
+	for (int i = 0; i < p->n_pieces; i++)
+		n += take_piece(p, &p->piece[(thread + i) % p->n_pieces], thread);
+	if (n == 0)
+		return;
+	int all = p->n_tasks; /* the run may be over after this */
+	if (atomic_fetch_add(&p->done, n) + n == all && atomic_load(&p->waiting)) {
+		pthread_mutex_lock(&p->lock);
+		pthread_cond_signal(&p->finished);
+		pthread_mutex_unlock(&p->lock);
 	}
 }
 
-/* Wait for a generation other than `seen`; false: the pool ends, or w's place is lent. */
+/* Wait for a run after `seen`; false: the pool ends, or w's place is lent. */
 static bool wait_for_run(const struct worker *w, unsigned seen)
 {
 	struct pool *p = w->pool;
 	for (int s = 0; spin(p, s); s++)
-		if (generation(p) != seen)
+		if (atomic_load(&p->run) != seen)
 			return true;
 	pthread_mutex_lock(&p->lock);
 	atomic_fetch_add(&p->asleep, 1);
-	while (generation(p) == seen && !p->stop && !w->lent)
+	while (atomic_load(&p->run) == seen && !p->stop && !w->lent)
 		pthread_cond_wait(&p->wake, &p->lock);
 	atomic_fetch_sub(&p->asleep, 1);
 	bool go_on = !p->stop && !w->lent;
@@ -107,7 +131,7 @@ static void *worker_loop(void *arg)
 	struct worker *w = arg;
 	unsigned seen = 0;
 	while (wait_for_run(w, seen)) {
-		seen = generation(w->pool);
+		seen = atomic_load(&w->pool->run);
 		take_tasks(w->pool, w->id);
 	}
 	return NULL;
@@ -133,6 +157,7 @@ struct pool *pool_new(int n_threads, const int *cpus)
 {
 	struct pool *p = MEM_NEW(struct pool);
 	p->n = 1;
+	p->n_pieces = n_threads < 1 ? 1 : n_threads < PIECES ? n_threads : PIECES;
 	p->workers = MEM_NEWN(struct worker, (size_t)n_threads);
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->wake, NULL);
@@ -207,8 +232,10 @@ void pool_lend(struct pool *p, int i, void (*wake)(void *), void *arg)
 
 bool pool_needs_help(const struct pool *p)
 {
-	uint64_t w = atomic_load(&p->word);
-	return (w & TASK_MASK) < (w >> TASK_BITS & TASK_MASK);
+	for (int i = 0; i < p->n_pieces; i++)
+		if (piece_left(&p->piece[i]))
+			return true;
+	return false;
 }
 
 void pool_help(struct pool *p, int i)
@@ -227,9 +254,14 @@ int pool_size(const struct pool *p)
 static void run_some(struct pool *p, int first, int n)
 {
 	p->first = first;
+	p->n_tasks = n;
 	atomic_store(&p->done, 0);
-	uint64_t next = (uint64_t)(generation(p) + 1) & 0xffff;
-	atomic_store(&p->word, next << 2 * TASK_BITS | (uint64_t)n << TASK_BITS);
+	for (uint64_t i = 0, at = 0, m = (uint64_t)p->n_pieces; i < m; i++) {
+		uint64_t end = (i + 1) * (uint64_t)n / m;
+		atomic_store(&p->piece[i].word, end << TASK_BITS | at);
+		at = end;
+	}
+	atomic_fetch_add(&p->run, 1);
 	if (atomic_load(&p->asleep) > 0) {
 		pthread_mutex_lock(&p->lock);
 		pthread_cond_broadcast(&p->wake);
