@@ -48,7 +48,7 @@ outputs() {
 		    exact = None                                             # oneDNN has no bf16 there
 		elif "avx512_bf16" not in open("/proc/cpuinfo").read():
 		    exact |= {"attend", "attend_long"}                       # products of ours, not of oneDNN
-		several = {"joined", "sliced", "squeezed", "squeezed_two", "clamped", "hswish"}   # layers, each of which rounds
+		several = {"joined", "sliced", "squeezed", "squeezed_two", "clamped", "hswish", "pooled", "pooled_apart", "pooled_volume"}  # layers, each of which rounds
 		for n in open("names").read().split():
 		    a, b, c = (np.load(f"{d}/{n}/0.npy").astype(np.float64) for d in ("f32", "one", "two"))
 		    assert a.shape == b.shape == c.shape, n

@@ -150,6 +150,30 @@ def limited(name, unary, **data):
     m.save()
 
 
+def pooled(name, x, kernel, stride, pad):
+    """A convolution, the largest and the means of windows, padded, and convolutions behind them; two or three spatial dims."""
+    m, dims, sizes = Model(name), len(x) - 2, x[2:]
+    layer, _ = layer_of(m)
+    text = lambda v: ",".join(str(i) for i in v)
+
+    def conv_of(tag, at, shape, cout):
+        out = (shape[0], cout, *shape[2:])
+        w = m.const(f"w_{tag}", "f32", weights(cout, shape[1], *[1] * dims) / shape[1] ** 0.5)
+        at = layer("Convolution", out, at, w, strides=text([1] * dims), dilations=text([1] * dims), pads_begin=text([0] * dims),
+                   pads_end=text([0] * dims), auto_pad="explicit")
+        return layer("ReLU", out, at), out
+
+    at, wide = conv_of("start", m.layer("Parameter", "x", "f32", x), x, 40)
+    small = (x[0], 40, *[(n + 2 * p - k) // s + 1 for n, k, s, p in zip(sizes, kernel, stride, pad)])
+    data = dict(strides=text(stride), kernel=text(kernel), pads_begin=text(pad), pads_end=text(pad), rounding_type="floor",
+                auto_pad="explicit")
+    pools = [layer("MaxPool", small, at, **data)]
+    pools += [layer("AvgPool", small, at, **{"exclude-pad": exclude}, **data) for exclude in ("true", "false")]
+    ends = [conv_of(f"end{i}", pool, small, 16)[0] for i, pool in enumerate(pools)]
+    m.result(layer("Concat", (x[0], 48, *small[2:]), *ends, axis=1))
+    m.save()
+
+
 limited("clamped", "Clamp", min="-0.5", max="1.5")
 limited("hswish", "HSwish")
 joined("joined", False)
@@ -195,6 +219,10 @@ at = m.layer("MatMul", "product", "f32", (-1, 200), at, m.const("w", "f32", weig
 m.result(at)
 m.save()
 
+pooled("pooled", (2, 8, 15, 17), (3, 3), (2, 2), (1, 1))
+pooled("pooled_apart", (1, 8, 13, 40), (2, 3), (3, 4), (0, 1))
+pooled("pooled_volume", (2, 8, 7, 12, 13), (3, 3, 3), (1, 2, 1), (1, 1, 1))
+
 NAMES = ["c1x1", "c3x3", "stem", "uneven", "wide", "groups", "depth", "line", "volume", "pixel", "rest", "attend", "attend_long", "none", "tall", "turned", "left",
          "few", "pairs", "keys", "empty", "hollow", "found", "joined", "joined_plain", "sliced", "sliced_plain", "squeezed", "squeezed_two",
-         "clamped", "hswish"] + RECURRENT
+         "clamped", "hswish", "pooled", "pooled_apart", "pooled_volume"] + RECURRENT

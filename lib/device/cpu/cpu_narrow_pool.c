@@ -2,18 +2,22 @@
  * f32 or codes. */
 #include "device/cpu/cpu_narrow_impl.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <string.h>
 
 static bool has_padding(const struct window *g)
 {
-	return g->pad[1] || g->pad[2] || g->pad_end[1] || g->pad_end[2];
+	bool any = false;
+	for (int d = 0; d < 3; d++)
+		any = any || g->pad[d] || g->pad_end[d];
+	return any;
 }
 
 /* Does every window have something inside the input?  And, where padding counts, nothing beyond it? */
 static bool windows_fit(const struct window *g, bool padded_counts)
 {
-	for (int d = 1; d < 3; d++) {
+	for (int d = 0; d < 3; d++) {
 		int64_t last = (g->out[d] - 1) * g->stride[d] - g->pad[d];
 		if (g->dilation[d] != 1 || g->pad[d] < 0 || g->pad[d] >= g->kernel[d] ||
 		    last >= g->in[d])
@@ -48,7 +52,7 @@ bool narrow_pool_init(struct narrow_pool *p, const struct step_spec *spec, bool 
 	const struct tensor *x = n->in[0].tensor;
 	bool quantizes = spec->n_nodes == 2 && last->op->kind == OP_FAKE_QUANTIZE;
 	if ((spec->n_nodes != 1 && !quantizes) || n->in[0].from != FROM_INPUT || !fits_pixels(x) ||
-	    x->rank != 4 || n->out[0].elem != EL_F32 || (n->n_out > 1 && n->used[1]) ||
+	    n->out[0].elem != EL_F32 || (n->n_out > 1 && n->used[1]) ||
 	    (quantizes && (spec->n_out != 1 || spec->out[0].node != 1)))
 		return false;
 	for (uint32_t i = 1; i < spec->n_out; i++)
@@ -93,7 +97,7 @@ struct pool_run {
 	atomic_bool failed;
 };
 
-/* The rows or columns of a window that lie inside: first and end, relative to the input. */
+/* The planes, rows or columns of a window that lie inside: first and end, relative to the input. */
 static void inside(const struct window *g, int d, int64_t o, int64_t *first, int64_t *end)
 {
 	int64_t from = o * g->stride[d] - g->pad[d], to = from + g->kernel[d];
@@ -101,38 +105,71 @@ static void inside(const struct window *g, int d, int64_t o, int64_t *first, int
 	*end = to < g->in[d] ? to : g->in[d];
 }
 
-/* Channels c .. c + n - 1 of one output: the largest code or float of its window, into most. */
-static void pool_max(const struct pool_run *r, const char *x, int64_t oy, int64_t ox, char *most)
+/* Pixels of a row with the padding that its windows reach. */
+static int64_t padded_row(const struct window *g)
+{
+	int64_t reached = (g->out[2] - 1) * g->stride[2] + g->kernel[2];
+	return reached > g->pad[2] + g->in[2] ? reached : g->pad[2] + g->in[2];
+}
+
+/* n elements below all others, or as small as any. */
+static void fill_lowest(enum elem elem, int64_t n, void *y)
+{
+	if (elem == EL_U8 || elem == EL_I8)
+		memset(y, elem == EL_U8 ? 0 : -128, (size_t)n);
+	for (int64_t i = 0; i < n && elem == EL_BF16; i++)
+		((uint16_t *)y)[i] = 0xff80;
+	for (int64_t i = 0; i < n && elem == EL_F32; i++)
+		((float *)y)[i] = -INFINITY;
+}
+
+/* The largest codes or floats of the windows of an output row, at columns 0 .. : of all columns of the input, padded, at a
+ * stride of 1, which makes few long loops of it.  tall and most: (padded_row,c). */
+static void pool_max(const struct pool_run *r, const char *x, int64_t oz, int64_t oy, char *tall,
+		     char *most)
 {
 	const struct window *g = &r->p->g;
-	int64_t c = r->p->shape.channels, size = form_size(r->x->form.elem), y0, y1, x0, x1;
+	enum elem elem = r->x->form.elem;
+	int64_t c = r->p->shape.channels, size = form_size(elem), z0, z1, y0, y1;
+	int64_t row = g->in[2] * c, before = g->pad[2] * c, all = padded_row(g) * c;
 	bool first = true;
+	inside(g, 0, oz, &z0, &z1);
 	inside(g, 1, oy, &y0, &y1);
-	inside(g, 2, ox, &x0, &x1);
-	for (int64_t iy = y0; iy < y1; iy++)
-		for (int64_t ix = x0; ix < x1; ix++, first = false) {
-			const char *from = x + (iy * g->in[2] + ix) * c * size;
+	fill_lowest(elem, before, tall);
+	fill_lowest(elem, all - before - row, tall + (before + row) * size);
+	for (int64_t iz = z0; iz < z1; iz++)
+		for (int64_t iy = y0; iy < y1; iy++, first = false) {
+			const char *from = x + (iz * g->in[1] + iy) * row * size;
 			if (first)
-				memcpy(most, from, (size_t)(c * size));
+				memcpy(tall + before * size, from, (size_t)(row * size));
 			else
-				form_max(r->x->form.elem, from, c, most);
+				form_max(elem, from, row, tall + before * size);
 		}
+	int64_t n = ((g->out[2] - 1) * g->stride[2] + 1) * c;
+	memcpy(most, tall, (size_t)(n * size));
+	for (int64_t ix = 1; ix < g->kernel[2]; ix++)
+		form_max(elem, tall + ix * c * size, n, most);
 }
 
 /* n channels of one output from x (its first channel at the first pixel) on: their mean. */
-static void pool_mean(const struct pool_run *r, const char *x, int64_t oy, int64_t ox, int64_t n,
+static void pool_mean(const struct pool_run *r, const char *x, const int64_t o[3], int64_t n,
 		      float *mean)
 {
 	const struct window *g = &r->p->g;
-	int64_t c = r->p->shape.channels, size = form_size(r->x->form.elem), y0, y1, x0, x1;
-	inside(g, 1, oy, &y0, &y1);
-	inside(g, 2, ox, &x0, &x1);
-	int64_t count = r->p->padded_counts ? g->kernel[1] * g->kernel[2] : (y1 - y0) * (x1 - x0);
+	int64_t c = r->p->shape.channels, size = form_size(r->x->form.elem);
+	int64_t z0, z1, y0, y1, x0, x1;
+	inside(g, 0, o[0], &z0, &z1);
+	inside(g, 1, o[1], &y0, &y1);
+	inside(g, 2, o[2], &x0, &x1);
+	int64_t count = r->p->padded_counts ? g->taps : (z1 - z0) * (y1 - y0) * (x1 - x0);
 	float by = (r->x->form.elem == EL_F32 ? 1 : r->x->form.scale) / (float)count;
 	memset(mean, 0, (size_t)n * sizeof *mean);
-	for (int64_t iy = y0; iy < y1; iy++)
-		for (int64_t ix = x0; ix < x1; ix++)
-			form_sum(r->x->form.elem, x + (iy * g->in[2] + ix) * c * size, n, mean);
+	for (int64_t iz = z0; iz < z1; iz++)
+		for (int64_t iy = y0; iy < y1; iy++)
+			for (int64_t ix = x0; ix < x1; ix++)
+				form_sum(r->x->form.elem,
+					 x + ((iz * g->in[1] + iy) * g->in[2] + ix) * c * size, n,
+					 mean);
 	for (int64_t i = 0; i < n; i++)
 		mean[i] *= by;
 }
@@ -142,30 +179,35 @@ static void row_task(void *arg, int task, int thread)
 	struct pool_run *r = arg;
 	const struct narrow_pool *p = r->p;
 	const struct window *g = &p->g;
-	int64_t c = p->shape.channels, image = task / g->out[1], oy = task % g->out[1];
-	int64_t size = form_size(r->x->form.elem);
+	int64_t c = p->shape.channels, rows = g->out[0] * g->out[1], image = task / rows;
+	int64_t o[3] = {task % rows / g->out[1], task % g->out[1], 0};
+	int64_t size = form_size(r->x->form.elem), line = (padded_row(g) * c * 4 + 63) / 64 * 64;
 	const struct form_shape one = {1, c, 1};
 	const char *x = (const char *)r->x->p + image * p->in_shape.pixels * c * size;
-	char *most = cpu_thread_scratch(r->ctx, thread, (size_t)(c * 8));
+	char *most = cpu_thread_scratch(r->ctx, thread, (size_t)(2 * line + c * 4));
 	if (!most) {
 		atomic_store(&r->failed, true);
 		return;
 	}
-	float *real = (float *)(void *)(most + c * 4);
-	for (int64_t ox = 0; ox < g->out[2]; ox++) {
-		int64_t at = oy * g->out[2] + ox;
-		if (p->mean) {
-			pool_mean(r, x, oy, ox, c, real);
-		} else {
-			pool_max(r, x, oy, ox, most);
-			if (same_grid(&r->x->form, &r->form)) {
-				memcpy(r->y + (image * p->shape.pixels + at) * c * size, most,
-				       (size_t)(c * size));
-				continue;
-			}
-			form_read(&r->x->form, &one, most, 0, 0, 1, real);
+	float *real = (float *)(void *)(most + 2 * line);
+	bool as_is = !p->mean && same_grid(&r->x->form, &r->form);
+	char *y = r->y + (image * p->shape.pixels + task % rows * g->out[2]) * c * size;
+	if (as_is && g->stride[2] == 1)
+		most = y;
+	if (!p->mean)
+		pool_max(r, x, o[0], o[1], (char *)real - line, most);
+	for (; o[2] < g->out[2] && most != y; o[2]++) {
+		const char *from = most + o[2] * g->stride[2] * c * size;
+		if (as_is) {
+			memcpy(y + o[2] * c * size, from, (size_t)(c * size));
+			continue;
 		}
-		form_write(&r->form, &p->shape, r->y, image, at, 1, real);
+		if (p->mean)
+			pool_mean(r, x, o, c, real);
+		else
+			form_read(&r->x->form, &one, from, 0, 0, 1, real);
+		form_write(&r->form, &p->shape, r->y, image, task % rows * g->out[2] + o[2], 1,
+			   real);
 	}
 }
 
@@ -182,8 +224,8 @@ static void block_task(void *arg, int task, int thread)
 		atomic_store(&r->failed, true);
 		return;
 	}
-	pool_mean(r, (const char *)r->x->p + (image * p->in_shape.pixels * c + first) * size, 0, 0,
-		  n, mean);
+	pool_mean(r, (const char *)r->x->p + (image * p->in_shape.pixels * c + first) * size,
+		  (const int64_t[3]){0}, n, mean);
 	form_write(&r->form, &part, r->y + (image * c + first) * form_size(r->form.elem), 0, 0, 1,
 		   mean);
 }
@@ -201,7 +243,7 @@ int narrow_pool_run(const struct narrow_pool *p, struct cpu_ctx *ctx, struct dev
 		r.blocks = (p->shape.channels + r.each - 1) / r.each;
 		cpu_parallel(ctx, (int)(p->g.batch * r.blocks), block_task, &r);
 	} else {
-		cpu_parallel(ctx, (int)(p->g.batch * p->g.out[1]), row_task, &r);
+		cpu_parallel(ctx, (int)(p->g.batch * p->g.out[0] * p->g.out[1]), row_task, &r);
 	}
 	return atomic_load(&r.failed) ? cpu_no_memory(e) : 0;
 }
