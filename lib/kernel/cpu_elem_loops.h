@@ -178,12 +178,6 @@ static void LEVEL(from_half)(const uint16_t *x, float *y, int64_t n)
 		y[i] = half_to_float(x[i]);
 }
 
-static void LEVEL(from_bf16)(const uint16_t *x, float *y, int64_t n)
-{
-	for (int64_t i = 0; i < n; i++)
-		y[i] = LEVEL(from_bits)((int32_t)((uint32_t)x[i] << 16));
-}
-
 /* Reductions keep 16 partial results whatever the width of a vector, and add them in one order. */
 #define REDUCE(start, step, join) \
 	do { \

@@ -33,11 +33,6 @@ void vec_from_half(const uint16_t *x, float *y, int64_t n)
 	LEVEL_CALL(from_half, x, y, n);
 }
 
-void vec_from_bf16(const uint16_t *x, float *y, int64_t n)
-{
-	LEVEL_CALL(from_bf16, x, y, n);
-}
-
 float vec_sum(const float *x, int64_t n)
 {
 	return LEVEL_CALL(sum, x, n);

@@ -31,6 +31,9 @@ void vec_fake_convert(int fraction, const float *const *p, const int *s, float *
 /* y[i] = f32 of 16-bit x[i]. */
 void vec_from_half(const uint16_t *x, float *y, int64_t n);
 void vec_from_bf16(const uint16_t *x, float *y, int64_t n);
+/* n floats, rounded to the nearest, to even between two; NaN stays NaN.  Below 2^-126 perhaps 0, as the processor's
+ * instruction makes it. */
+void vec_to_bf16(const float *x, uint16_t *y, int64_t n);
 
 float vec_sum(const float *x, int64_t n);       /* 0 for n = 0 */
 float vec_sum_sizes(const float *x, int64_t n); /* of |x| */

@@ -2,6 +2,7 @@
 #include "device/cpu/cpu_form.h"
 #include "kernel/cpu_level.h"
 #include "kernel/cpu_turn.h"
+#include "kernel/cpu_vec.h"
 
 #include <string.h>
 
@@ -24,7 +25,7 @@ int64_t form_size(enum elem elem)
 void form_codes(const struct mem_form *f, const float *src, int64_t n, void *dst)
 {
 	if (f->elem == EL_BF16)
-		LEVEL_CALL(to_bf16, src, n, dst);
+		vec_to_bf16(src, dst, n);
 	else if (f->elem == EL_U8)
 		LEVEL_CALL(to_u8, src, n, 1 / f->scale, dst);
 	else
@@ -82,7 +83,7 @@ void form_sum(enum elem elem, const void *x, int64_t n, float *y)
 static void from_codes(const struct mem_form *f, const void *src, int64_t n, float *dst)
 {
 	if (f->elem == EL_BF16)
-		LEVEL_CALL(from_bf16, src, n, dst);
+		vec_from_bf16(src, dst, n);
 	else if (f->elem == EL_U8)
 		LEVEL_CALL(from_u8, src, n, f->scale, dst);
 	else

@@ -3,24 +3,6 @@
 /* Loops below macros are indented as the loops that they are. */
 /* clang-format off */
 
-static void LEVEL(to_bf16)(const float *restrict x, int64_t n, uint16_t *restrict y)
-{
-	for (int64_t i = 0; i < n; i++) {
-		uint32_t u;
-		__builtin_memcpy(&u, x + i, sizeof u);
-		uint32_t rounded = (u + 0x7fff + (u >> 16 & 1)) >> 16, nan = u >> 16 | 0x40;
-		y[i] = (uint16_t)((u & 0x7fffffff) > 0x7f800000 ? nan : rounded);
-	}
-}
-
-static void LEVEL(from_bf16)(const uint16_t *restrict x, int64_t n, float *restrict y)
-{
-	for (int64_t i = 0; i < n; i++) {
-		uint32_t u = (uint32_t)x[i] << 16;
-		__builtin_memcpy(y + i, &u, sizeof u);
-	}
-}
-
 static void LEVEL(max_bf16)(const uint16_t *restrict x, int64_t n, uint16_t *restrict y)
 {
 	for (int64_t i = 0; i < n; i++) {

@@ -41,7 +41,7 @@ bool narrow_step_may_be(const struct step_spec *s)
 		for (uint32_t v = 1; v < s->n_nodes; v++)
 			if (!tensor_same_shape(&s->node[v].out[0], &n->out[0]))
 				return false;
-		return true;
+		return s->n_out == 1;
 	default: return true;
 	}
 }

@@ -55,7 +55,8 @@ static inline bool narrow_step_may_be(const struct step_spec *s)
 }
 #else
 /* False: these nodes had better be several steps, of which some can be in few bits where the whole cannot: what
- * joins or pools with anything behind it but its FakeQuantize, a convolution with what broadcasts its output. */
+ * joins or pools with anything behind it but its FakeQuantize, a convolution with what broadcasts its output, or of
+ * which other steps read more than what the last node makes. */
 bool narrow_step_may_be(const struct step_spec *s);
 /* 1; 0: it is no such step; -1: ST_RUNTIME. */
 int narrow_step_new(const struct step_spec *s, struct cpu_ctx *ctx, bool bf16,

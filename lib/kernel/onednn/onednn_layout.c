@@ -1,19 +1,9 @@
 /* onednn_layout.c - see onednn_layout.h. */
 #include "kernel/onednn/onednn_layout.h"
-#include "kernel/cpu_level.h"
 #include "kernel/cpu_turn.h"
-
-#include <stddef.h>
-
-#define LEVEL_FILE "kernel/onednn/onednn_layout_loops.h"
-#include "kernel/cpu_levels.h"
+#include "kernel/cpu_vec.h"
 
 enum { PIXELS = 32, CHANNELS = 64 }; /* of a tile in the first-level cache */
-
-void layout_to_bf16(const float *x, int64_t n, uint16_t *y)
-{
-	LEVEL_CALL(to_bf16, x, n, y);
-}
 
 void layout_to_pixels(const float *x, int64_t step, int64_t c, int64_t n, uint16_t *y)
 {
@@ -24,7 +14,7 @@ void layout_to_pixels(const float *x, int64_t step, int64_t c, int64_t n, uint16
 			int64_t some = c - j < CHANNELS ? c - j : CHANNELS;
 			cpu_turn(x + j * step + i, step, some, pixels, tile, CHANNELS);
 			for (int64_t p = 0; p < pixels; p++)
-				LEVEL_CALL(to_bf16, tile + p * CHANNELS, some, y + (i + p) * c + j);
+				vec_to_bf16(tile + p * CHANNELS, y + (i + p) * c + j, some);
 		}
 }
 

@@ -4,9 +4,7 @@
 
 #include <stdint.h>
 
-/* n floats, rounded to the nearest, to even between two; NaN stays NaN. */
-void layout_to_bf16(const float *x, int64_t n, uint16_t *y);
-/* n pixels of c planes, `step` floats apart, to y (n,c). */
+/* n pixels of c planes, `step` floats apart, to y (n,c), rounded. */
 void layout_to_pixels(const float *x, int64_t step, int64_t c, int64_t n, uint16_t *y);
 /* x (n,c) to n pixels of c planes, `step` floats apart. */
 void layout_to_planes(const float *x, int64_t c, int64_t n, float *y, int64_t step);

@@ -2,6 +2,7 @@
  * With one matrix on the right the rows of the left are shared out between threads, in pieces
  * whose sums still lie in a cache when the epilogue runs over them; otherwise whole matrices are. */
 #include "kernel/cpu_epilogue.h"
+#include "kernel/cpu_vec.h"
 #include "kernel/gemm/cpu_product.h"
 #include "kernel/onednn/onednn_api.h"
 #include "kernel/onednn/onednn_layout.h"
@@ -114,7 +115,7 @@ static void convert_rows(const float *src, int64_t m, int64_t k, int64_t row, in
 			 uint16_t *dst)
 {
 	if (col == 1 && row == k)
-		layout_to_bf16(src, m * k, dst);
+		vec_to_bf16(src, dst, m * k);
 	else
 		layout_to_pixels(src, col, k, m, dst);
 }
@@ -146,9 +147,9 @@ static void matmul_task(void *arg, int task, int thread)
 	convert_rows(a + first * r->a.row, rows, m->k, r->a.row, r->a.col, (uint16_t *)(void *)at);
 	const void *b = m->constant ? m->pack->data : at + a_bytes;
 	if (!m->constant)
-		layout_to_bf16((const float *)r->k->in[1].data +
-				       operand_batch(&r->batch, &r->b.batch, i) * m->k * m->n,
-			       m->k * m->n, (uint16_t *)(void *)(at + a_bytes));
+		vec_to_bf16((const float *)r->k->in[1].data +
+				    operand_batch(&r->batch, &r->b.batch, i) * m->k * m->n,
+			    (uint16_t *)(void *)(at + a_bytes), m->k * m->n);
 	float *c = (float *)r->k->out[0].data + (i * m->m + first) * m->n;
 	const struct onednn_arg args[] = {{DNNL_ARG_SRC, &p->src, at},
 					  {DNNL_ARG_WEIGHTS, &p->weights, b},
