@@ -43,14 +43,17 @@ outputs() {
 		outputs cpu/precision=bf16 two "$n"
 	done
 	py - <<-'PY'
+		import glob
 		exact = {"none", "empty", "hollow"}                          # no products
 		if "avx512bw" not in open("/proc/cpuinfo").read():
 		    exact = None                                             # oneDNN has no bf16 there
 		elif "avx512_bf16" not in open("/proc/cpuinfo").read():
 		    exact |= {"attend", "attend_long"}                       # products of ours, not of oneDNN
-		several = {"joined", "sliced", "squeezed", "squeezed_two", "clamped", "hswish", "pooled", "pooled_apart", "pooled_volume"}  # layers, each of which rounds
+		several = {"joined", "sliced", "squeezed", "squeezed_two", "clamped", "hswish", "pooled", "pooled_apart", "pooled_volume",
+		           "tokens", "tokens_too", "resized"}                # layers, each of which rounds
 		for n in open("names").read().split():
-		    a, b, c = (np.load(f"{d}/{n}/0.npy").astype(np.float64) for d in ("f32", "one", "two"))
+		    a, b, c = (np.concatenate([np.load(f).astype(np.float64).ravel() for f in sorted(glob.glob(f"{d}/{n}/*.npy"))])
+		               for d in ("f32", "one", "two"))
 		    assert a.shape == b.shape == c.shape, n
 		    assert (b == c).all(), n
 		    if a.size == 0:

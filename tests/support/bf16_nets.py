@@ -219,10 +219,52 @@ at = m.layer("MatMul", "product", "f32", (-1, 200), at, m.const("w", "f32", weig
 m.result(at)
 m.save()
 
+def turned_tokens(name, pixels_too):
+    """Tokens to planes, a convolution, and back to tokens, seen in three and in four dims; the planes are read as planes, too, or not."""
+    m, x, y = Model(name), (2, 24, 12, 14), (2, 33, 12, 14)
+    layer, conv_of = layer_of(m)
+    ints = lambda n, *values: m.const(n, "i64", np.array(values, np.int64))
+    at = layer("Transpose", (2, 24, 168), m.layer("Parameter", "x", "f32", (2, 168, 24)), ints("in_order", 0, 2, 1))
+    planes = layer("Reshape", x, at, ints("in_shape", *x), special_zero="false")
+    at = conv_of(planes, x, 33)
+    back = layer("Transpose", (2, 12, 14, 33), at, ints("order", 0, 2, 3, 1))
+    again = conv_of(layer("Transpose", y, back, ints("again", 0, 3, 1, 2)), y, 33)
+    flat = layer("Reshape", (2, 33, 168), again, ints("shape", 2, 33, -1), special_zero="false")
+    m.result(layer("Transpose", (2, 168, 33), flat, ints("last", 0, 2, 1)))
+    if pixels_too:
+        m.result(layer("Reshape", (2, 33 * 12, 14), at, ints("rows", 2, 33 * 12, 14), special_zero="false"))
+        m.result(layer("Reshape", (24, 2, 168), planes, ints("mixed", 24, 2, 168), special_zero="false"))
+    m.save()
+
+
+def resized(name):
+    """A convolution's planes, larger and smaller by several rules, and convolutions behind them."""
+    m, x, y = Model(name), (2, 8, 9, 11), (2, 40, 9, 11)
+    layer, conv_of = layer_of(m)
+    at, ends = conv_of(m.layer("Parameter", "x", "f32", x), x, 40), []
+    for mode, coord, h, w in (("linear_onnx", "pytorch_half_pixel", 18, 25), ("cubic", "half_pixel", 18, 25),
+                              ("nearest", "asymmetric", 18, 25), ("linear_onnx", "align_corners", 9, 11)):
+        sizes = m.const(f"sizes{len(ends)}", "i64", np.array([h, w], np.int64))
+        axes = m.const(f"axes{len(ends)}", "i64", np.array([2, 3], np.int64))
+        large = layer("Interpolate", (2, 40, h, w), at, sizes, axes, mode=mode, shape_calculation_mode="sizes",
+                      coordinate_transformation_mode=coord, nearest_mode="floor", antialias="false", pads_begin="0,0,0,0",
+                      pads_end="0,0,0,0", cube_coeff="-0.75", opset="opset11")
+        if (h, w) != (9, 11):
+            ends.append(conv_of(large, (2, 40, h, w), 16))
+        else:
+            m.result(conv_of(large, (2, 40, h, w), 16))
+    m.result(layer("Concat", (2, 48, 18, 25), *ends, axis=1))
+    m.save()
+
+
 pooled("pooled", (2, 8, 15, 17), (3, 3), (2, 2), (1, 1))
 pooled("pooled_apart", (1, 8, 13, 40), (2, 3), (3, 4), (0, 1))
 pooled("pooled_volume", (2, 8, 7, 12, 13), (3, 3, 3), (1, 2, 1), (1, 1, 1))
+turned_tokens("tokens", False)
+turned_tokens("tokens_too", True)
+resized("resized")
 
 NAMES = ["c1x1", "c3x3", "stem", "uneven", "wide", "groups", "depth", "line", "volume", "pixel", "rest", "attend", "attend_long", "none", "tall", "turned", "left",
          "few", "pairs", "keys", "empty", "hollow", "found", "joined", "joined_plain", "sliced", "sliced_plain", "squeezed", "squeezed_two",
-         "clamped", "hswish", "pooled", "pooled_apart", "pooled_volume"] + RECURRENT
+         "clamped", "hswish", "pooled", "pooled_apart", "pooled_volume",
+         "tokens", "tokens_too", "resized"] + RECURRENT

@@ -29,10 +29,12 @@ static int new_program(struct narrow_step *s, const struct step_spec *spec,
 bool narrow_step_may_be(const struct step_spec *s)
 {
 	const struct step_node *n = &s->node[0], *last = &s->node[s->n_nodes - 1];
-	if (s->n_nodes == 1 || !fits_pixels(&n->out[0]))
+	if (s->n_nodes == 1 || (n->op->kind != OP_TRANSPOSE && !fits_pixels(&n->out[0])))
 		return true;
 	switch (n->op->kind) {
 	case OP_CONCAT: return !concat_joins_channels(n->graph, n->v);
+	case OP_TRANSPOSE: return !turns_to_tokens(n->graph, n->v, n->env);
+	case OP_INTERPOLATE: return !wants_pixels(n->graph, n->v, n->env);
 	case OP_MAX_POOL:
 	case OP_AVG_POOL:
 	case OP_REDUCE_MEAN: return s->n_nodes == 2 && last->op->kind == OP_FAKE_QUANTIZE;
@@ -63,6 +65,12 @@ int narrow_step_new(const struct step_spec *spec, struct cpu_ctx *ctx, bool bf16
 	} else if (kind == OP_CONCAT || kind == OP_SLICE || kind == OP_STRIDED_SLICE) {
 		s->kind = NARROW_CONCAT;
 		rc = narrow_concat_init(&s->concat, spec, bf16, s->want);
+	} else if (kind == OP_TRANSPOSE && spec->n_nodes == 1) {
+		s->kind = NARROW_TURN;
+		rc = narrow_turn_init(&s->turn, spec, bf16, s->want);
+	} else if (kind == OP_INTERPOLATE) {
+		s->kind = NARROW_RESIZE;
+		rc = narrow_resize_init(&s->resize, spec, bf16, s->want);
 	} else if (fuse_parts(spec, &p) && fuse_code(&p)) {
 		bool conv = kind == OP_CONVOLUTION || kind == OP_GROUP_CONVOLUTION;
 		s->kind = conv ? NARROW_CONV : NARROW_PROGRAM;
@@ -82,6 +90,7 @@ void narrow_step_free(struct narrow_step *s)
 	onednn_conv_free(s->conv);
 	pixel_program_release(&s->program);
 	narrow_concat_release(&s->concat);
+	narrow_resize_release(&s->resize);
 	mem_free(s->want);
 	mem_free(s);
 }

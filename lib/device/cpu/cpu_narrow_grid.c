@@ -120,6 +120,46 @@ bool keeps_planes(const struct graph *g, uint32_t v)
 	return same;
 }
 
+/* Has output 0 of v the same images, channels and number of pixels as input 0? */
+static bool is_view(const struct graph *g, uint32_t v)
+{
+	enum op_kind kind = op_kind(g->type[v]);
+	uint32_t x = source(g, v, 0), o = g->out_ptr[v];
+	if ((kind != OP_RESHAPE && kind != OP_SQUEEZE && kind != OP_UNSQUEEZE) || x == GRAPH_NONE)
+		return false;
+	uint32_t i = g->out_ptr[x] + g->in_port[g->in_ptr[v]];
+	const uint32_t port[2] = {i, o};
+	int64_t pixels[2] = {1, 1};
+	for (int k = 0; k < 2; k++)
+		for (uint32_t d = 0; d < g->out_rank[port[k]]; d++) {
+			int64_t n = g->dim[g->dim_ptr[port[k]] + d];
+			if (n < 0)
+				return false;
+			pixels[k] *= d < 2 ? 1 : n;
+		}
+	const int64_t *a = g->dim + g->dim_ptr[i], *b = g->dim + g->dim_ptr[o];
+	return g->out_rank[i] >= 3 && g->out_rank[o] >= 3 && a[0] == b[0] && a[1] == b[1] &&
+	       pixels[0] == pixels[1];
+}
+
+bool turns_to_tokens(const struct graph *g, uint32_t v, const struct step_env *env)
+{
+	struct tensor order;
+	uint32_t rank = g->out_rank[g->out_ptr[v]], x = source(g, v, 0);
+	if (op_kind(g->type[v]) != OP_TRANSPOSE || rank < 3 ||
+	    !integers(g, source(g, v, 1), env, &order) || tensor_elements(&order) != rank)
+		return false;
+	for (uint32_t d = 0; d < rank; d++)
+		if (tensor_int(&order, d) != (d == 0 ? 0 : d + 1 < rank ? d + 1 : 1))
+			return false;
+	while (x != GRAPH_NONE && is_view(g, x))
+		x = source(g, x, 0);
+	if (x == GRAPH_NONE)
+		return false;
+	rank = g->out_rank[g->out_ptr[x]];
+	return rank == 4 || rank == 5;
+}
+
 bool wants_pixels(const struct graph *g, uint32_t v, const struct step_env *env)
 {
 	uint32_t o = g->out_ptr[v];
@@ -141,8 +181,14 @@ bool wants_pixels(const struct graph *g, uint32_t v, const struct step_env *env)
 					if (!keeps_planes(g, u) || !wants_pixels(g, u, env))
 						return false;
 					any = true;
-				} else if (kind == OP_FAKE_QUANTIZE ||
-					   (kind == OP_CONCAT && concat_joins_channels(g, u)))
+				} else if (kind == OP_INTERPOLATE || is_view(g, u)) {
+					if (i != g->in_ptr[u] || !wants_pixels(g, u, env))
+						return false;
+					any = true;
+				} else if (turns_to_tokens(g, u, env))
+					any = true;
+				else if (kind == OP_FAKE_QUANTIZE ||
+					 (kind == OP_CONCAT && concat_joins_channels(g, u)))
 					any = true;
 				else if (kind != OP_REDUCE_MEAN)
 					return false;

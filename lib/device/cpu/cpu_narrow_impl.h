@@ -8,6 +8,7 @@
 #include "device/cpu/cpu_fuse_impl.h"
 #include "device/cpu/cpu_narrow.h"
 #include "kernel/cpu_window.h"
+#include "op/resize_taps.h"
 
 /* ---- cpu_narrow_grid.c ---- */
 
@@ -22,6 +23,8 @@ bool grid_of_weights(const float *w, int64_t rows, int64_t n, int8_t *code, floa
 /* What the readers of output 0 of v would like best: pixels, unless one of them reads its bytes in another
  * shape. */
 bool wants_pixels(const struct graph *g, uint32_t v, const struct step_env *env);
+/* Does Transpose v move dim 1 of a tensor with planes, perhaps seen in other dims, behind all others? */
+bool turns_to_tokens(const struct graph *g, uint32_t v, const struct step_env *env);
 /* Does Concat v join channels, dim 1 of tensors with planes? */
 bool concat_joins_channels(const struct graph *g, uint32_t v);
 /* Do input and output of v differ in their channels alone? */
@@ -74,6 +77,40 @@ void narrow_concat_release(struct narrow_concat *p);
 bool narrow_concat_wants(const struct narrow_concat *p, struct devmem *const *in);
 /* As narrow_pool_run. */
 int narrow_concat_run(const struct narrow_concat *p, struct cpu_ctx *ctx, struct devmem *const *in,
+		      struct devmem *const *out, const struct mem_form *y,
+		      struct err *e) MUST_CHECK;
+
+/* ---- cpu_narrow_turn.c ---- */
+
+/* Transpose that moves the last dim to dim 1, or back. */
+struct narrow_turn {
+	bool to_planes, to_tokens; /* with two dims of one size both */
+	uint32_t x_in;
+	int64_t n; /* elements */
+};
+/* As narrow_pool_init. */
+bool narrow_turn_init(struct narrow_turn *p, const struct step_spec *spec, bool bf16,
+		      struct mem_form *want);
+bool narrow_turn_wants(const struct narrow_turn *p, struct devmem *const *in,
+		       struct devmem *const *out, const struct mem_form *want);
+void narrow_turn_run(const struct narrow_turn *p, struct cpu_ctx *ctx, struct devmem *const *in,
+		     struct devmem *const *out, const struct mem_form *y);
+
+/* ---- cpu_narrow_resize.c ---- */
+
+/* Interpolate of the two spatial dims of a tensor of four, without padding. */
+struct narrow_resize {
+	uint32_t x_in;
+	struct form_shape in_shape, shape;
+	int64_t in[2], out[2];
+	struct resize_tap *tap[2]; /* (out[0]), (out[1]) */
+};
+/* As narrow_concat_init. */
+bool narrow_resize_init(struct narrow_resize *p, const struct step_spec *spec, bool bf16,
+			struct mem_form *want);
+void narrow_resize_release(struct narrow_resize *p);
+/* As narrow_pool_run, of any input whose output only this device reads. */
+int narrow_resize_run(const struct narrow_resize *p, struct cpu_ctx *ctx, struct devmem *const *in,
 		      struct devmem *const *out, const struct mem_form *y,
 		      struct err *e) MUST_CHECK;
 

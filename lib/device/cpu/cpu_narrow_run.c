@@ -17,6 +17,10 @@ bool narrow_step_wants(const struct narrow_step *s, struct devmem *const *in,
 		return narrow_pool_wants(&s->pool, in, out);
 	if (s->kind == NARROW_CONCAT)
 		return narrow_concat_wants(&s->concat, in);
+	if (s->kind == NARROW_TURN)
+		return narrow_turn_wants(&s->turn, in, out, &s->want[0]);
+	if (s->kind == NARROW_RESIZE)
+		return out[0]->private;
 	for (uint32_t i = 0; i < s->n_out; i++)
 		if (out[i]->private && s->want[i].elem != EL_F32)
 			return true;
@@ -198,6 +202,11 @@ int narrow_step_run(struct narrow_step *s, struct devmem *const *in, struct devm
 			return -1;
 	} else if (s->kind == NARROW_CONCAT) {
 		if (narrow_concat_run(&s->concat, s->ctx, in, out, &r.y, e) < 0)
+			return -1;
+	} else if (s->kind == NARROW_TURN) {
+		narrow_turn_run(&s->turn, s->ctx, in, out, &r.y);
+	} else if (s->kind == NARROW_RESIZE) {
+		if (narrow_resize_run(&s->resize, s->ctx, in, out, &r.y, e) < 0)
 			return -1;
 	} else {
 		int64_t n = s->shape.images * s->shape.pixels;

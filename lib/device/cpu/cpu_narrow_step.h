@@ -6,7 +6,14 @@
 #include "device/cpu/cpu_narrow_impl.h"
 #include "kernel/onednn/onednn_conv.h"
 
-enum narrow_kind { NARROW_CONV, NARROW_PROGRAM, NARROW_POOL, NARROW_CONCAT };
+enum narrow_kind {
+	NARROW_CONV,
+	NARROW_PROGRAM,
+	NARROW_POOL,
+	NARROW_CONCAT,
+	NARROW_TURN,
+	NARROW_RESIZE
+};
 
 struct narrow_step {
 	struct cpu_ctx *ctx;
@@ -25,6 +32,8 @@ struct narrow_step {
 	struct pixel_program program;
 	struct narrow_pool pool;
 	struct narrow_concat concat;
+	struct narrow_turn turn;
+	struct narrow_resize resize;
 };
 
 /* s for a convolution and what is fused behind it.  1; 0: no narrow step; -1: ST_RUNTIME. */
