@@ -158,19 +158,31 @@ static void LEVEL(scores)(const struct scores *s)
 
 /* ---- back ---- */
 
-/* w = 1 / match of key k and four queries */
-INLINE void LEVEL(weights_of_four)(VEC w[4], const VEC e[4], VEC k, const bool bounded)
+/* One key and four queries: their matches, products of two, the reciprocal of all. */
+struct LEVEL(four_matches) {
+	VEC m[4], ab, cd, inverse;
+};
+
+INLINE struct LEVEL(four_matches) LEVEL(match_four)(const VEC e[4], VEC k, const bool bounded)
 {
-	VEC m[4];
+	struct LEVEL(four_matches) f;
 	UNROLL
 	for (int i = 0; i < 4; i++)
-		m[i] = LEVEL(match)(e[i], k, bounded);
-	VEC ab = VMUL(m[0], m[1]), cd = VMUL(m[2], m[3]), r = LEVEL(inverse)(VMUL(ab, cd));
-	VEC iab = VMUL(cd, r), icd = VMUL(ab, r);
-	w[0] = VMUL(m[1], iab);
-	w[1] = VMUL(m[0], iab);
-	w[2] = VMUL(m[3], icd);
-	w[3] = VMUL(m[2], icd);
+		f.m[i] = LEVEL(match)(e[i], k, bounded);
+	f.ab = VMUL(f.m[0], f.m[1]);
+	f.cd = VMUL(f.m[2], f.m[3]);
+	f.inverse = LEVEL(inverse)(VMUL(f.ab, f.cd));
+	return f;
+}
+
+/* w = 1 / match */
+INLINE void LEVEL(weights_of_four)(VEC w[4], const struct LEVEL(four_matches) *f)
+{
+	VEC iab = VMUL(f->cd, f->inverse), icd = VMUL(f->ab, f->inverse);
+	w[0] = VMUL(f->m[1], iab);
+	w[1] = VMUL(f->m[0], iab);
+	w[2] = VMUL(f->m[3], icd);
+	w[3] = VMUL(f->m[2], icd);
 }
 
 /* QUERIES <= 4 queries from q on, `some` columns from j on, of which ek and uk (m, LEVEL_WIDTH) are those of
@@ -189,16 +201,20 @@ INLINE VEC LEVEL(block_back)(const struct scores_back *r, size_t q, size_t j, si
 		e[i] = i < QUERIES ? LEVEL(load_some)(r->eq + (q + (size_t)i) * r->n + j, some) : VALL(0.0f);
 		uq[i] = VALL(0.0f);
 	}
+	/* The next key's reciprocals are on their way while this one's weights are used; behind the last key is uk. */
+	struct LEVEL(four_matches) now, next = LEVEL(match_four)(e, VLOAD(ek), bounded);
 	for (size_t key = 0; key < m; key++) {
 		VEC u = VLOAD(uk + key * LEVEL_WIDTH);
-		LEVEL(weights_of_four)(w, e, VLOAD(ek + key * LEVEL_WIDTH), bounded);
+		now = next;
+		next = LEVEL(match_four)(e, VLOAD(ek + (key + 1) * LEVEL_WIDTH), bounded);
+		LEVEL(weights_of_four)(w, &now);
 		UNROLL
 		for (int i = 0; i < QUERIES; i++) {
-			VEC g = VALL(d[i][key]);
-			VEC part = VFNMA(w[i], w[i], w[i]); /* w (1 - w) */
-			wd[i % 2] = VFMA(g, w[i], wd[i % 2]);
-			uq[i] = VFMA(g, part, uq[i]);
-			u = VFMA(g, part, u);
+			/* Plain sums: there are processors that add beside multiplications. */
+			VEC dw = VMUL(VALL(d[i][key]), w[i]), part = VFNMA(dw, w[i], dw);
+			wd[i % 2] = VADD(wd[i % 2], dw);
+			uq[i] = VADD(uq[i], part);
+			u = VADD(u, part);
 		}
 		VSTORE(uk + key * LEVEL_WIDTH, u);
 	}
