@@ -686,6 +686,31 @@ static void products(void)
 	mem_free(packed);
 }
 
+/* x (1,2) times a parameter w (2,2), both 1, 1, .. */
+static float product_now(struct tape *t, float *w, float *g)
+{
+	static const float x[] = {1, 1};
+	tape_begin(t, true, NULL);
+	return tape_matmul(t, tape_input(t, x, 1, 2), tape_param(t, w, g, 2, 2))->v[0];
+}
+
+static void fixed_parameters(void)
+{
+	struct tape *t = tape_new(NULL);
+	float w[] = {1, 1, 1, 1}, g[4] = {0}, now[4];
+	now[0] = product_now(t, w, g);
+	w[0] = 2;
+	now[1] = product_now(t, w, g);
+	for (int i = 2; i < 4; i++) {
+		w[0] = (float)(i + 1);
+		tape_fix(t);
+		now[i] = product_now(t, w, g) + product_now(t, w, g);
+	}
+	tap(now[0] == 2 && now[1] == 3 && now[2] == 8 && now[3] == 10,
+	    "products are of the parameters' values now, fixed or not");
+	tape_free(t);
+}
+
 int main(void)
 {
 	static struct check c;
@@ -698,5 +723,6 @@ int main(void)
 	probabilities(&c);
 	masks();
 	steady(&c);
+	fixed_parameters();
 	return tap_end();
 }

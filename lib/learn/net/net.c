@@ -24,6 +24,11 @@ size_t net_work_bytes(const struct net_work *w)
 	return tape_bytes(w->tape);
 }
 
+void net_work_fix(struct net_work *w)
+{
+	tape_fix(w->tape);
+}
+
 struct mat **net_block(struct tape *t, const struct params *p, float *grad)
 {
 	struct mat **m = ARENA_NEWN(tape_arena(t), struct mat *, p->n_mats);

@@ -9,6 +9,9 @@ struct net_work {
 	struct tape *tape;
 };
 
+/* The parameters keep their values in all steps up to the next call: see tape_fix. */
+void net_work_fix(struct net_work *w);
+
 /* Matrices of a block on the tape; grad (p->n) NULL: without gradients. */
 struct mat **net_block(struct tape *t, const struct params *p, float *grad);
 

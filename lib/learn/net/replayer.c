@@ -1,9 +1,9 @@
 /* replayer.c - many recorded steps over several threads.
  *
- * A network may take steps that follow each other together, a batch of them.  Every batch has a gradient
- * buffer of its own; a few batches at a time are computed side by side, then their buffers are
+ * A network may take steps that follow each other together, a batch of them.  Every batch but the first has a
+ * gradient buffer of its own; a few batches at a time are computed side by side, then their buffers are
  * added up in the order of the steps.  What is in a batch does not depend on the number of threads. */
-#include "learn/net/net.h"
+#include "learn/net/net_steps.h"
 
 #include <string.h>
 
@@ -63,24 +63,33 @@ void replayer_free(struct replayer *r)
 	mem_free(r);
 }
 
+/* How many batches of the wave add to the caller's gradients at once: the first of all does. */
+static int n_direct(const struct replay_run *q)
+{
+	return q->first == 0;
+}
+
 static void replay_one(void *arg, int i, int thread)
 {
 	struct replay_run *q = arg;
 	struct replayer *r = q->r;
-	float *g = r->grad[i];
+	bool direct = i < n_direct(q);
+	float *embed = direct ? q->grad_embed : r->grad[i];
+	float *policy = direct ? q->grad_policy : r->grad[i] + q->m->embed->n;
 	struct replay_step *step = q->step + q->first;
 	for (int b = 0; b < i; b++)
 		step += q->n[b];
-	memset(g, 0, r->n_grad * sizeof *g);
+	if (!direct)
+		memset(r->grad[i], 0, r->n_grad * sizeof *r->grad[i]);
 	err_clear(&r->err[i]);
-	if (net_replay(r->work[thread], q->m, step, q->n[i], g, g + q->m->embed->n, &r->err[i]) < 0)
+	if (net_replay(r->work[thread], q->m, step, q->n[i], embed, policy, &r->err[i]) < 0)
 		err_prefix(&r->err[i], "replay");
 }
 
-/* out[at] += gradients of the wave's batches, in order */
+/* out[at] += gradients of the wave's other batches, in order */
 static void add_range(const struct replay_run *q, size_t first, float *out, size_t at, size_t n)
 {
-	for (int s = 0; s < q->n_batches; s++)
+	for (int s = n_direct(q); s < q->n_batches; s++)
 		for (size_t i = at; i < at + n; i++)
 			out[i] += q->r->grad[s][first + i];
 }
@@ -132,6 +141,8 @@ int replayer_run(struct replayer *r, const struct net_model *m, struct replay_st
 			r->grad[i] = mem_resize(r->grad[i], n, sizeof(float));
 	r->n_grad = n;
 	struct replay_run q = {r, m, steps, 0, r->n, 0, grad_embed, grad_policy};
+	for (int i = 0; i < r->threads; i++)
+		net_work_fix(r->work[i]);
 	for (uint32_t next = 0; next < n_steps; q.first = next) {
 		for (q.n_batches = 0; q.n_batches < r->wave && next < n_steps; q.n_batches++) {
 			r->n[q.n_batches] = batch_of(m, steps + next, n_steps - next);
@@ -142,7 +153,8 @@ int replayer_run(struct replayer *r, const struct net_model *m, struct replay_st
 		for (int i = 0; i < q.n_batches; at += r->n[i++])
 			if (r->err[i].code)
 				return err_set(e, r->err[i].code, "step %u: %s", at, r->err[i].msg);
-		run(r->pool, chunks, sum_chunk, &q);
+		if (q.n_batches > n_direct(&q))
+			run(r->pool, chunks, sum_chunk, &q);
 	}
 	return 0;
 }

@@ -26,6 +26,11 @@ struct weight {
 	struct packed p;
 };
 
+struct weights {
+	struct weight *at;
+	size_t n, cap;
+};
+
 struct tape {
 	struct pool *pool;
 	struct arena *arena; /* of the step */
@@ -40,9 +45,9 @@ struct tape {
 	size_t n_free, cap_free;
 	struct spare *spare;
 	size_t n_spare, cap_spare;
-	struct weight *weight;
-	size_t n_weights, cap_weights;
-	struct tape *inner; /* of tape_again; NULL until it is needed */
+	struct weights of_step, fixed;
+	struct arena *fixed_arena; /* of `fixed`; NULL: nothing is */
+	struct tape *inner;        /* of tape_again; NULL until it is needed */
 };
 
 struct tape *tape_new(struct pool *pool)
@@ -60,7 +65,9 @@ void tape_free(struct tape *t)
 	mem_free(t->op);
 	mem_free(t->free);
 	mem_free(t->spare);
-	mem_free(t->weight);
+	mem_free(t->of_step.at);
+	mem_free(t->fixed.at);
+	arena_free(t->fixed_arena);
 	arena_free(t->arena);
 	tape_free(t->inner);
 	mem_free(t);
@@ -68,7 +75,8 @@ void tape_free(struct tape *t)
 
 size_t tape_bytes(const struct tape *t)
 {
-	return arena_bytes(t->arena) + (t->inner ? tape_bytes(t->inner) : 0);
+	return arena_bytes(t->arena) + (t->fixed_arena ? arena_bytes(t->fixed_arena) : 0) +
+	       (t->inner ? tape_bytes(t->inner) : 0);
 }
 
 struct tape *tape_inner(struct tape *t)
@@ -88,7 +96,16 @@ void tape_begin(struct tape *t, bool train, const struct rng_addr *rng)
 		t->rng = &t->rng_copy;
 	}
 	t->next_mask = t->first_row = 0;
-	t->n_ops = t->n_free = t->n_spare = t->n_weights = 0;
+	t->n_ops = t->n_free = t->n_spare = t->of_step.n = 0;
+}
+
+void tape_fix(struct tape *t)
+{
+	if (t->fixed_arena)
+		arena_reset(t->fixed_arena);
+	else
+		t->fixed_arena = arena_new();
+	t->fixed.n = 0;
 }
 
 void tape_mask_from(struct tape *t, uint32_t number)
@@ -264,16 +281,18 @@ void tape_grad_give(struct tape *t, struct mat *x, float *g)
 struct packed tape_packed(struct tape *t, const struct mat *w, bool transposed)
 {
 	bool stays = !w->own; /* memory of a result is used again */
-	for (size_t i = 0; stays && i < t->n_weights; i++)
-		if (t->weight[i].w == w->v && t->weight[i].transposed == transposed)
-			return t->weight[i].p;
+	bool fixed = t->fixed_arena && w->given_g;
+	struct weights *known = fixed ? &t->fixed : &t->of_step;
+	for (size_t i = 0; stays && i < known->n; i++)
+		if (known->at[i].w == w->v && known->at[i].transposed == transposed)
+			return known->at[i].p;
 	size_t k = transposed ? w->cols : w->rows, n = transposed ? w->rows : w->cols;
-	float *to = arena_raw(t->arena, packed_floats(k, n), sizeof *to);
+	float *to = arena_raw(fixed ? t->fixed_arena : t->arena, packed_floats(k, n), sizeof *to);
 	struct packed p = product_pack(to, w->v, k, n, transposed ? 1 : n, transposed ? k : 1);
 	if (!stays)
 		return p;
-	t->weight = mem_grow(t->weight, &t->cap_weights, t->n_weights + 1, sizeof *t->weight);
-	t->weight[t->n_weights++] = (struct weight){w->v, transposed, p};
+	known->at = mem_grow(known->at, &known->cap, known->n + 1, sizeof *known->at);
+	known->at[known->n++] = (struct weight){w->v, transposed, p};
 	return p;
 }
 

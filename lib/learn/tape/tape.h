@@ -38,6 +38,10 @@ size_t tape_bytes(const struct tape *t);
  * needs.  rng: address of the dropout masks, NULL: no dropout. */
 void tape_begin(struct tape *t, bool train, const struct rng_addr *rng);
 
+/* From now on, up to the next call, parameters that want a gradient keep their values over all steps: what is
+ * made of one of them, its packed form, is made once. */
+void tape_fix(struct tape *t);
+
 /* Number of the next dropout mask (the low 24 bits of its stream): fixed by the
  * place in the network, so that two walks that differ elsewhere draw alike. */
 void tape_mask_from(struct tape *t, uint32_t number);

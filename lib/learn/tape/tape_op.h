@@ -75,7 +75,7 @@ void tape_grad_pass(struct tape *t, struct mat *x, const float *g);
 void tape_grad_give(struct tape *t, struct mat *x, float *g);
 
 /* w (rows,cols), or its transpose, as the right-hand side of products; of what is no result of the
- * tape, such as weights, made once in a step. */
+ * tape, such as weights, made once in a step, or once in all between two calls of tape_fix. */
 struct packed tape_packed(struct tape *t, const struct mat *w, bool transposed);
 
 #endif
