@@ -1,11 +1,12 @@
 /* cpu_conv.c - Convolution and GroupConvolution as products with packed operands:
  * weights (cout, cin * taps), packed once; patches of the input (cin * taps, pixels), packed
  * tile by tile so that they stay in cache.  Row k of the patches is a run of the input itself
- * for 1x1 kernels, of its phase planes (cpu_phase.h), with a gap behind each row of pixels, for
- * others with two spatial dims, or of the padded volume (cpu_volume.h).  Depthwise convolutions go
- * to cpu_depthwise.c. */
+ * for 1x1 kernels; lanes of it (cpu_lanes.h), or a run of its phase planes (cpu_phase.h), with a gap
+ * behind each row of pixels, for others with two spatial dims; or of the padded volume
+ * (cpu_volume.h).  Depthwise convolutions go to cpu_depthwise.c. */
 #include "kernel/dense/cpu_conv.h"
 #include "kernel/dense/cpu_cut.h"
+#include "kernel/dense/cpu_lanes.h"
 #include "kernel/gemm/cpu_gemm.h"
 #include "kernel/dense/cpu_phase.h"
 #include "kernel/gemm/cpu_post.h"
@@ -15,7 +16,8 @@
 #include <string.h>
 
 enum {
-	FEW_PANELS = 3,       /* of weights: packing the patches does not pay */
+	FEW_PANELS = 3, /* of weights: packing the patches does not pay */
+	FEW_TAPS = 25,  /* reading every other pixel for each does not cost more than phases */
 	SPLIT_GRAIN = 1 << 15 /* floats of phases that one task fills */
 };
 
@@ -23,6 +25,7 @@ enum patches {
 	PATCH_DIRECT,  /* 1x1: rows of patches are planes of the input */
 	PATCH_SHIFTED, /* output as wide as the input, stride 1: shifted planes, and
 				      * bits that say which pixels the padding hides */
+	PATCH_HALVES,  /* stride 2 across: every other pixel, and such bits */
 	PATCH_PHASES,  /* phase planes, or the input itself without stride and padding */
 	PATCH_VOLUME   /* anything else: the input within its padding (cpu_volume.h) */
 };
@@ -32,8 +35,8 @@ struct conv_run {
 	enum patches patches;
 	struct phases p; /* PATCH_PHASES */
 	struct volume v; /* PATCH_VOLUME */
-	int64_t *offset; /* (taps) likewise: of each tap in the phases; PATCH_SHIFTED:
-				      * of each tap from the pixel */
+	int64_t *offset; /* (taps) likewise: of each tap in the phases; PATCH_SHIFTED,
+				      * PATCH_HALVES: of each tap from the pixel */
 	const float *x;
 	float *y;
 	const float *planes; /* of one image, `step` floats apart: the input's, or phases */
@@ -54,13 +57,13 @@ struct conv_run {
 /* A tile of pixels, rows m0 .. m1 - 1 of the weights of one group. */
 struct tile {
 	int64_t group, n0, n, m0, m1;
-	int64_t k0, kc;           /* the part of the sums that is computed now */
-	const float *in_place;    /* row k0 of the patches at n0, where they need no packing */
-	const char *weights;      /* of the group */
-	float *y;                 /* of the group */
-	float *panel, *b;         /* scratch: one panel of weights; packed patches */
-	uint16_t *bits;           /* PATCH_SHIFTED: (taps, tile / 16) */
-	struct gemm_piece *piece; /* PATCH_PHASES: of the tile's pixels */
+	int64_t k0, kc;        /* the part of the sums that is computed now */
+	const float *in_place; /* row k0 of the patches at n0, where they need no packing */
+	const char *weights;   /* of the group */
+	float *y;              /* of the group */
+	float *panel, *b;      /* scratch: one panel of weights; packed patches */
+	uint32_t *bits; /* PATCH_HALVES: (taps, pieces); PATCH_SHIFTED: words (taps, tile / 16) */
+	struct gemm_piece *piece; /* PATCH_HALVES, PATCH_PHASES: of the tile's pixels */
 	int n_pieces;
 };
 
@@ -90,31 +93,6 @@ static void find_runs(const struct conv_run *r, int64_t group, int64_t k0, int64
 	}
 }
 
-/* PATCH_SHIFTED: for each tap a word for every 16 pixels of a tile, bits of those inside the
- * input. */
-static void find_bits(const struct conv_run *r, int64_t n0, int64_t n, uint16_t *bits)
-{
-	const struct window *g = &r->g;
-	int64_t words = r->cut.tile / 16, width = g->out[2];
-	memset(bits, 0, (size_t)(g->taps * words) * sizeof *bits);
-	for (int64_t t = 0; t < g->taps; t++, bits += words) {
-		int64_t x0, x1, y0, y1;
-		cpu_window_range(g, 2, t % g->kernel[2], &x0, &x1);
-		cpu_window_range(g, 1, t / g->kernel[2], &y0, &y1);
-		for (int64_t y = y0; y < y1; y++) {
-			int64_t i = y * width + x0 - n0, end = y * width + x1 - n0;
-			i = i < 0 ? 0 : i;
-			end = end > n ? n : end;
-			while (i < end) {
-				int64_t stop = (i | 15) + 1 < end ? (i | 15) + 1 : end;
-				bits[i / 16] |=
-					(uint16_t)((1u << (stop - (i & ~15))) - (1u << (i & 15)));
-				i = stop;
-			}
-		}
-	}
-}
-
 /* Pixels n0 .. n0 + n - 1 as pieces of the rows of a plane; at most n / width + 2. */
 static int find_pieces(const struct conv_run *r, int64_t n0, int64_t n, struct gemm_piece *piece)
 {
@@ -140,8 +118,11 @@ static void pack_patches(const struct conv_run *r, const struct tile *t, int64_t
 	if (r->patches == PATCH_PHASES || r->patches == PATCH_VOLUME)
 		gemm_gather_pieces(run, t->kc, n, t->n_pieces, t->piece, dst);
 	else if (r->patches == PATCH_SHIFTED)
-		gemm_gather_shifted(run, t->kc, n0, n, t->bits, t->k0 % r->g.taps, r->g.taps,
-				    r->cut.tile / 16, dst);
+		gemm_gather_shifted(run, t->kc, n0, n, (const uint16_t *)t->bits, t->k0 % r->g.taps,
+				    r->g.taps, r->cut.tile / 16, dst);
+	else if (r->patches == PATCH_HALVES)
+		gemm_gather_halves(run, t->kc, n, t->n_pieces, t->piece, t->bits, t->k0 % r->g.taps,
+				   r->g.taps, dst);
 	else
 		gemm_gather_panels(run, t->kc, n0, n, dst);
 }
@@ -205,7 +186,9 @@ static void conv_tile(const struct conv_run *r, struct tile *t)
 	bool in_place = r->patches == PATCH_DIRECT && t->m1 - t->m0 <= FEW_PANELS * GEMM_M;
 	int64_t whole = in_place ? t->n / GEMM_N * GEMM_N : 0;
 	if (r->patches == PATCH_SHIFTED)
-		find_bits(r, t->n0, t->n, t->bits);
+		cpu_lanes_shifted(g, t->n0, t->n, r->cut.tile / 16, (uint16_t *)t->bits);
+	if (r->patches == PATCH_HALVES)
+		t->n_pieces = cpu_lanes_halves(g, t->n0, t->n, t->piece, t->bits);
 	if (r->patches == PATCH_PHASES || r->patches == PATCH_VOLUME)
 		t->n_pieces = find_pieces(r, t->n0, t->n, t->piece);
 	for (t->k0 = 0; t->k0 < r->k; t->k0 += r->cut.kc) {
@@ -239,8 +222,8 @@ static void conv_task(void *arg, int task, int thread)
 						       (r->half ? sizeof(uint16_t) : sizeof(float));
 	t.y = r->y + (r->image * g->groups + t.group) * g->cout * g->out_plane;
 	size_t floats = (size_t)(GEMM_K * GEMM_M + r->cut.kc * r->cut.tile);
-	size_t pieces = (size_t)(r->cut.tile / g->out[2] + 3);
-	size_t words = (size_t)(g->taps * r->cut.tile / 16);
+	size_t pieces = (size_t)(r->cut.tile / 16 + r->cut.tile / g->out[2] + 3);
+	size_t words = (size_t)g->taps * pieces;
 	t.panel = cpu_thread_scratch(r->ctx, thread,
 				     floats * sizeof(float) + pieces * sizeof *t.piece +
 					     words * sizeof *t.bits);
@@ -250,7 +233,7 @@ static void conv_task(void *arg, int task, int thread)
 	}
 	t.b = t.panel + GEMM_K * GEMM_M;
 	t.piece = (struct gemm_piece *)(void *)(t.panel + floats);
-	t.bits = (uint16_t *)(void *)(t.piece + pieces);
+	t.bits = (uint32_t *)(void *)(t.piece + pieces);
 	conv_tile(r, &t);
 }
 
@@ -284,6 +267,8 @@ static enum patches choose_patches(const struct window *g)
 	if (g->stride[1] == 1 && g->stride[2] == 1 && g->out[2] == g->in[2] && has_padding(g) &&
 	    gemm_gathers_shifted())
 		return PATCH_SHIFTED;
+	if (g->stride[2] == 2 && g->taps <= FEW_TAPS && gemm_gathers_shifted())
+		return PATCH_HALVES;
 	return PATCH_PHASES;
 }
 
@@ -319,11 +304,9 @@ static int plan_patches(struct conv_run *r, struct err *e)
 		r->step = plane;
 	}
 	for (int64_t t = 0; t < g->taps; t++)
-		r->offset[t] =
-			r->patches == PATCH_VOLUME ? cpu_volume_offset(&r->v, g, t)
-			: phases                   ? cpu_phase_offset(&r->p, g, t)
-				 : (t / g->kernel[2] * g->dilation[1] - g->pad[1]) * g->in[2] +
-					   t % g->kernel[2] * g->dilation[2] - g->pad[2];
+		r->offset[t] = r->patches == PATCH_VOLUME ? cpu_volume_offset(&r->v, g, t)
+			       : phases                   ? cpu_phase_offset(&r->p, g, t)
+							  : cpu_lanes_offset(g, t);
 	return 0;
 }
 

@@ -91,6 +91,13 @@ void gemm_gather_shifted(const float *const *row, int64_t kc, int64_t at, int64_
 	LEVEL_CALL(gather_shifted, row, kc, at, n, bits, tap0, taps, words, dst);
 }
 
+void gemm_gather_halves(const float *const *row, int64_t kc, int64_t n, int n_pieces,
+			const struct gemm_piece *piece, const uint32_t *bits, int64_t tap0,
+			int64_t taps, float *dst)
+{
+	LEVEL_CALL(gather_halves, row, kc, n, n_pieces, piece, bits, tap0, taps, dst);
+}
+
 bool gemm_is_thin(int nr)
 {
 	return cpu_level >= 4 && nr <= GEMM_THIN;

@@ -52,6 +52,13 @@ void gemm_gather_shifted(const float *const *row, int64_t kc, int64_t at, int64_
 			 const uint16_t *bits, int64_t tap0, int64_t taps, int64_t words,
 			 float *dst);
 
+/* The same from every other float: column piece.at + i is row[k][piece.from + 2 * i] where bit 2 * (at % 16 +
+ * i) of bits[(tap0 + k) % taps * n_pieces + piece] is set, else 0.  No piece in two vectors of 16
+ * columns, odd bits 0.  Only where gemm_gathers_shifted(). */
+void gemm_gather_halves(const float *const *row, int64_t kc, int64_t n, int n_pieces,
+			const struct gemm_piece *piece, const uint32_t *bits, int64_t tap0,
+			int64_t taps, float *dst);
+
 /* What becomes of sums: min(max(sum + bias[i] + residual[i * ld + j] + more[i * more_ld + j], lo),
  * hi).  A bias of columns is a summand with ld 0.  Or, hswish, that sum v times
  * min(max(v + 3, 0), 6) / 6.  Or, swish not 0, v / (1 + e^(-swish v)). */

@@ -382,6 +382,80 @@ static void LEVEL(gather_pieces)(const float *const *row, int64_t kc, int64_t n,
 #endif
 }
 
+#if LEVEL_WIDTH == 16
+/* Every other float from x on, at most 16 of them. */
+INLINE VEC LEVEL(evens)(const float *x, uint32_t bits)
+{
+	const __m512i evens = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28,
+						30);
+	return _mm512_permutex2var_ps(_mm512_maskz_loadu_ps((__mmask16)bits, x), evens,
+				      _mm512_maskz_loadu_ps((__mmask16)(bits >> 16), x + 16));
+}
+
+/* One vector of a panel from n pieces, whose lane 0 is at from[]; what lies `ahead` comes next. */
+enum { LEVEL(PIECES_AHEAD) = 8 };
+INLINE void LEVEL(halves_vector)(const int n, const float *const *row, int64_t kc, const int64_t *from,
+				 int64_t ahead, const uint32_t *bits, int n_pieces, int64_t tap,
+				 int64_t taps, float *dst)
+{
+	const uint32_t *b = bits + tap * n_pieces;
+	for (int64_t k = 0; k < kc; k++) {
+		VEC v = LEVEL(evens)(row[k] + from[0], b[0]);
+		for (int i = 1; i < n; i++)
+			v = VADD(v, LEVEL(evens)(row[k] + from[i], b[i]));
+		VSTORE(dst + k * GEMM_N, v);
+		__builtin_prefetch(row[k] + ahead);
+		__builtin_prefetch(row[k] + ahead + 16);
+		b += n_pieces;
+		if (++tap == taps) {
+			tap = 0;
+			b = bits;
+		}
+	}
+}
+#endif
+
+static void LEVEL(gather_halves)(const float *const *row, int64_t kc, int64_t n, int n_pieces,
+				 const struct gemm_piece *piece, const uint32_t *bits, int64_t tap0,
+				 int64_t taps, float *dst)
+{
+	int64_t end = (n + GEMM_N - 1) / GEMM_N * GEMM_N;
+#if LEVEL_WIDTH == 16
+	for (int64_t j = 0, i = 0, m; j < end; j += 16, i += m) {
+		float *to = dst + j / GEMM_N * kc * GEMM_N + j % GEMM_N;
+		int64_t from[16];
+		for (m = 0; i + m < n_pieces && piece[i + m].at < j + 16; m++)
+			from[m] = piece[i + m].from - 2 * (piece[i + m].at - j);
+		int64_t next = i + LEVEL(PIECES_AHEAD) < n_pieces ? i + LEVEL(PIECES_AHEAD) : n_pieces - 1;
+		int64_t ahead = piece[next].from;
+		if (m == 0)
+			for (int64_t k = 0; k < kc; k++)
+				VSTORE(to + k * GEMM_N, VALL(0.0f));
+		else if (m == 1)
+			LEVEL(halves_vector)(1, row, kc, from, ahead, bits + i, n_pieces, tap0,
+					     taps, to);
+		else if (m == 2)
+			LEVEL(halves_vector)(2, row, kc, from, ahead, bits + i, n_pieces, tap0,
+					     taps, to);
+		else
+			LEVEL(halves_vector)((int)m, row, kc, from, ahead, bits + i, n_pieces, tap0,
+					     taps, to);
+	}
+#else
+	for (int64_t k = 0; k < kc; k++) {
+		const uint32_t *b = bits + (tap0 + k) % taps * n_pieces;
+		float *to = dst + k * GEMM_N;
+		for (int64_t j = 0; j < end; j++)
+			to[j / GEMM_N * kc * GEMM_N + j % GEMM_N] = 0;
+		for (int i = 0; i < n_pieces; i++)
+			for (int64_t j = 0, at = piece[i].at; j < piece[i].n; j++, at++)
+				if (b[i] >> 2 * (at % 16) & 1)
+					to[at / GEMM_N * kc * GEMM_N + at % GEMM_N] =
+						row[k][piece[i].from + 2 * j];
+	}
+#endif
+}
+
 #undef T_M
 #undef T_V
 #undef T_N
