@@ -237,6 +237,15 @@ def turned_tokens(name, pixels_too):
     m.save()
 
 
+def stacked(name):
+    """Einsum of queries and keys, and of what they make and values, by heads and windows."""
+    m, q = Model(name), (2, 5, 21, 3, 10)
+    x = [m.layer("Parameter", n, "f32", shape) for n, shape in (("q", q), ("k", (2, 5, 17, 3, 10)), ("v", (2, 5, 17, 3, 9)))]
+    at = m.layer("Einsum", "scores", "f32", (2, 5, 3, 21, 17), *x[:2], equation="bwihd,bwjhd->bwhij", opset="opset7")
+    m.result(m.layer("Einsum", "mix", "f32", (2, 5, 3, 21, 9), at, x[2], equation="bwhij,bwjhd->bwhid", opset="opset7"))
+    m.save()
+
+
 def resized(name):
     """A convolution's planes, larger and smaller by several rules, and convolutions behind them."""
     m, x, y = Model(name), (2, 8, 9, 11), (2, 40, 9, 11)
@@ -263,8 +272,9 @@ pooled("pooled_volume", (2, 8, 7, 12, 13), (3, 3, 3), (1, 2, 1), (1, 1, 1))
 turned_tokens("tokens", False)
 turned_tokens("tokens_too", True)
 resized("resized")
+stacked("stacked")
 
 NAMES = ["c1x1", "c3x3", "stem", "uneven", "wide", "groups", "depth", "line", "volume", "pixel", "rest", "attend", "attend_long", "none", "tall", "turned", "left",
          "few", "pairs", "keys", "empty", "hollow", "found", "joined", "joined_plain", "sliced", "sliced_plain", "squeezed", "squeezed_two",
          "clamped", "hswish", "pooled", "pooled_apart", "pooled_volume",
-         "tokens", "tokens_too", "resized"] + RECURRENT
+         "tokens", "tokens_too", "resized", "stacked"] + RECURRENT

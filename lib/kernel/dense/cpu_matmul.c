@@ -3,6 +3,7 @@
 #include "kernel/cpu_epilogue.h"
 #include "kernel/gemm/cpu_product.h"
 #include "kernel/gemm/cpu_qpack.h"
+#include "kernel/gemm/cpu_stack.h"
 
 #include <string.h>
 
@@ -320,6 +321,8 @@ int run_matmul(const struct kernel_call *k, struct err *e)
 	}
 	if (!op_broadcast(&r.a.batch, &r.b.batch, &r.batch) || r.b.rows != r.k)
 		return err_set(e, ST_INPUT, "shapes do not fit");
+	if (!cpu_prep_owns(k->prep, 1) && stack_fits(k->ctx, &r.a, &r.b))
+		return stack_run(k, &r.a, &r.b, &r.batch, e);
 	if (cpu_prep_owns(k->prep, 1)) {
 		r.packed_b = k->prep->pack->data;
 		r.q = qpack_panels(k->prep->pack);
