@@ -28,7 +28,10 @@ bool pool_needs_help(const struct pool *p);
 void pool_help(struct pool *p, int i);
 
 /* fn(arg, i, thread) for i < n_tasks, on all threads; returns when all are
- * done.  thread < pool_size names the running thread (for scratch memory). */
+ * done.  thread < pool_size names the running thread (for scratch memory).
+ * Tasks are dealt out in pieces of neighbours, one for each thread, and who is
+ * done with its own takes from others': runs cut alike mostly give a thread
+ * the same tasks. */
 void pool_run(struct pool *p, int n_tasks, void (*fn)(void *arg, int task, int thread), void *arg);
 
 /* Processors that this process may use. */

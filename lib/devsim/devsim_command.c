@@ -1,8 +1,6 @@
 /* devsim_command.c - options of devsim. */
 #include "devsim/devsim_command.h"
 
-#include <stdio.h>
-
 enum { MANY_RUNS = 100000 };
 
 static int check_machine(const struct devsim_options *o, struct err *e)
@@ -71,29 +69,6 @@ static int check_options(const struct devsim_options *o, struct err *e)
 	return 0;
 }
 
-static void print_machines(void)
-{
-	opt_print("--machine plays a machine: true costs are those of the stream (or --spec) times "
-		  "errors, its clock goes on by what runs take, and placements are measured as "
-		  "by devrun, when their episode or the stream ends. SPEC is one or more of "
-		  "these, files and KEY=VALUE, joined with commas, where what comes later wins:");
-	for (const struct machine_preset *p = machine_presets; p->name; p++)
-		printf("  %-15s %s\n", p->name, p->about);
-	opt_print("Keys (errors, noise and drift: standard deviations of logarithms):");
-	for (const struct machine_key *k = machine_keys; k->name; k++)
-		printf("  %-15s %s\n", k->name, k->about);
-	printf("\n");
-}
-
-static void print_presets(void)
-{
-	print_machines();
-	opt_print("Costs, links and memory come from --spec, else from the stream's cost and devs "
-		  "records. A specification is a file or one of the presets");
-	for (const struct preset *p = presets; p->name; p++)
-		printf("  %-15s %s\n", p->name, p->about);
-}
-
 static const char details[] =
 	"and several are joined with commas. A file has lines like\n"
 	"  device cpu  flops 1e12  efficiency 0.5  bandwidth 7.7e10  overhead 3e-6\n"
@@ -116,7 +91,8 @@ static const char details[] =
 	"the "
 	"same bytes. lo_s and hi_s then hold the noiseless latency in about 95 of 100 runs.";
 
-int devsim_command_parse(struct devsim_command *c, int argc, char **argv, struct err *e)
+int devsim_command_parse(struct devsim_command *c, int argc, char **argv, void (*print_lists)(void),
+			 struct err *e)
 {
 	*c = (struct devsim_command){
 		.common = OPT_COMMON_INIT,
@@ -196,7 +172,7 @@ int devsim_command_parse(struct devsim_command *c, int argc, char **argv, struct
 		.max_args = 1,
 		.has_seed = true,
 		.opts = opts,
-		.print_details = print_presets,
+		.print_details = print_lists,
 		.details = details,
 		.example = "ir2dag m.xml | devsim --probe | placebase random -n 20 | devsim\n"
 			   "  ir2dag m.xml | devsim --probe --spec desktop-cpu,datacenter-gpu |\n"

@@ -11,7 +11,9 @@ struct devsim_command {
 	struct devsim_options filter;
 };
 
-/* Parse and check argv.  Returns as opt_parse. */
-int devsim_command_parse(struct devsim_command *c, int argc, char **argv, struct err *e) MUST_CHECK;
+/* Parse and check argv.  print_lists prints in --help, behind the options, what --machine and --spec
+ * know.  Returns as opt_parse. */
+int devsim_command_parse(struct devsim_command *c, int argc, char **argv, void (*print_lists)(void),
+			 struct err *e) MUST_CHECK;
 
 #endif
