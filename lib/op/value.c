@@ -84,7 +84,8 @@ static void set_packed_bits(const struct tensor *t, int64_t i, unsigned value)
 	*byte = (unsigned char)((*byte & ~(mask << shift)) | (value & mask) << shift);
 }
 
-#define AT(T, i) (((T *)t->data)[i])
+/* Constants lie in the weights' file wherever it put them, which need not be a multiple of their size. */
+#define AT(T, i) (((struct { T value; } __attribute__((packed)) *)t->data)[i].value)
 
 /* The levels of NF4: Dettmers et al., "QLoRA", NeurIPS 2023, appendix E. */
 static const float nf4[16] = {-1.0f,        -0.69619280f, -0.52507305f, -0.39491749f,
