@@ -1,7 +1,7 @@
-/* bench_placer.c - seconds of one update of the Hierarchical Planner as its recipe has it, on one thread:
+/* bench_placer.c - seconds of one update of the Hierarchical Planner as its recipe has it, on one thread or THREADS:
  * embeddings and groups of every step, placements drawn, replay of forward and backward pass, Adam.
  *
- *   bench_placer STREAM [REPEATS [NET]]
+ *   bench_placer STREAM [REPEATS [NET [THREADS]]]
  *
  * A stream has a graph and its features: ir2dag M.xml | dagfeat -o STREAM.  tests/bench/placer.py has the
  * same network in PyTorch and compares. */
@@ -107,8 +107,9 @@ int main(int argc, char **argv)
 {
 	int repeats = argc > 2 ? atoi(argv[2]) : 10;
 	const struct net *net = net_find(argc > 3 ? argv[3] : "hierarchical");
-	if (argc < 2 || repeats < 1 || !net) {
-		fprintf(stderr, "usage: bench_placer STREAM [REPEATS [NET]]\n");
+	int threads = argc > 4 ? atoi(argv[4]) : 1;
+	if (argc < 2 || repeats < 1 || !net || threads < 1) {
+		fprintf(stderr, "usage: bench_placer STREAM [REPEATS [NET [THREADS]]]\n");
 		return 2;
 	}
 	struct learn_problem p;
@@ -121,8 +122,9 @@ int main(int argc, char **argv)
 	s.block[0] = net->embed_init(h, p.d, 1);
 	s.block[1] = net->policy_init(h, p.d, DEVICES, 1);
 	s.m = (struct net_model){net, h, &p.graph, NULL, p.d, DEVICES, s.block[0], s.block[1]};
-	s.w = net_work_new(NULL);
-	s.r = replayer_new(NULL);
+	struct pool *pool = threads > 1 ? pool_new(threads, NULL) : NULL;
+	s.w = net_work_new(NULL); /* as placepolicy has it */
+	s.r = replayer_new(pool);
 	for (int b = 0; b < 2; b++) {
 		s.grad[b] = MEM_NEWN(float, s.block[b]->n);
 		adam_init(&s.adam[b], s.block[b]->n, 1e-4);
@@ -146,6 +148,7 @@ int main(int argc, char **argv)
 	}
 	replayer_free(s.r);
 	net_work_free(s.w);
+	pool_free(pool);
 	learn_problem_release(&p);
 	return 0;
 }

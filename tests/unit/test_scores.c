@@ -95,8 +95,12 @@ static void compare(struct sample *s, double size, bool bounded)
 		for (size_t i = 0; i < m * n; i++)
 			s->ukeys[i] = 1;
 		memset(s->wd, 0, sizeof s->wd);
-		kern_scores_back(&(struct scores_back){s->eq, s->ekeys, s->d, s->uq, s->ukeys,
-						       s->wd, r, m, n, bounded, s->scratch});
+		struct scores_back g = {s->eq, s->ekeys, s->d, s->uq, s->ukeys, s->wd,     r,
+					m,     n,        0,    0,     bounded,  s->scratch};
+		for (g.first = 0; g.first < n; g.first = g.end) { /* in two parts */
+			g.end = g.first || n <= SCORES_LANES ? n : SCORES_LANES;
+			kern_scores_back(&g);
+		}
 		worst = fmax(worst, worst_score(s, r, m, n));
 		worst_g = fmax(worst_g, worst_back(s, r, m, n));
 	}

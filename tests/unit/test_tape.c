@@ -672,7 +672,7 @@ static void products(void)
 		}
 		for (size_t e = 0; e < m * n; e++)
 			c[e] = -2;
-		product_outer(c, n, &across, b, k, n, packed);
+		product_outer(c, n, &across, b, n, k, n, packed);
 		worst_outer = fmax(worst_outer, worst_of(c, &across, b, k, n, -2));
 	}
 	tap(worst < 2e-6, "products of packed operands (%.1g)", worst);
@@ -684,6 +684,63 @@ static void products(void)
 	mem_free(c);
 	mem_free(some);
 	mem_free(packed);
+}
+
+/* Inputs, an LSTM of six sequences, attention over keys: parameters at v, gradients to g, large enough that threads
+ * share each product.  Returns the log-probability of what is picked. */
+enum { SHARED_H = 256, SHARED_D = 70, SHARED_ROWS = 30, SHARED_KEYS = 20 };
+enum { SHARED_PARAMS = SHARED_H * (4 * SHARED_D + 4 * SHARED_H + SHARED_D + 1) + 3 * SHARED_KEYS };
+
+static float shared_step(struct tape *t, const float *v, float *g)
+{
+	static const uint32_t length[] = {5, 5, 5, 5, 5, 5};
+	static const uint16_t picked[SHARED_ROWS] = {1, 2, 1};
+	static float x[SHARED_ROWS * SHARED_D];
+	const uint32_t shape[][2] = {{SHARED_D, 4 * SHARED_H},
+				     {SHARED_H, 4 * SHARED_H},
+				     {SHARED_D, SHARED_H},
+				     {1, SHARED_H},
+				     {SHARED_KEYS, 3}};
+	struct mat *p[5];
+	size_t at = 0;
+	for (uint32_t i = 0; i < SHARED_ROWS * SHARED_D; i++)
+		x[i] = noise(200, i);
+	tape_begin(t, true, NULL);
+	for (int i = 0; i < 5; i++) {
+		p[i] = tape_param(t, v + at, g + at, shape[i][0], shape[i][1]);
+		at += (size_t)shape[i][0] * shape[i][1];
+	}
+	const struct sequences q = tape_sequences(t, length, 6);
+	struct mat *in = tape_matmul(t, tape_input(t, x, SHARED_ROWS, SHARED_D), p[0]);
+	struct mat *h = tape_columns(t, tape_lstm(t, in, p[1], NULL, &q, false), 0, SHARED_H);
+	struct mat *e = tape_matmul(t, tape_input(t, x, SHARED_KEYS, SHARED_D), p[2]);
+	struct mat *y = tape_attend(t, h, tape_attended(t, e, p[4]), p[3]);
+	struct mat *logp = tape_pick(t, tape_log_softmax(t, y, NULL), picked, NULL);
+	float value = logp->v[0];
+	tape_back(t, 1, &logp, (double[]){1});
+	return value;
+}
+
+static void shared_products(void)
+{
+	struct pool *pool = pool_new(3, NULL);
+	struct tape *t = tape_new(NULL);
+	float *v = MEM_NEWN(float, 3 * SHARED_PARAMS), *g = v + SHARED_PARAMS, y[2];
+	for (uint32_t i = 0; i < SHARED_PARAMS; i++)
+		v[i] = noise(201, i) / 16;
+	for (int way = 0; way < 2; way++) {
+		tape_share(t, way ? pool : NULL);
+		y[way] = shared_step(t, v, g + way * SHARED_PARAMS);
+	}
+	double all = 0;
+	for (size_t i = 0; i < SHARED_PARAMS; i++)
+		all += g[i] != 0;
+	tap(y[0] == y[1] && !memcmp(g, g + SHARED_PARAMS, SHARED_PARAMS * sizeof *g),
+	    "an LSTM and attention on three threads have the bits of one");
+	tap(all > 0.9 * SHARED_PARAMS, "gradients of all parameters (%.0f)", all);
+	mem_free(v);
+	tape_free(t);
+	pool_free(pool);
 }
 
 /* x (1,2) times a parameter w (2,2), both 1, 1, .. */
@@ -724,5 +781,6 @@ int main(void)
 	masks();
 	steady(&c);
 	fixed_parameters();
+	shared_products();
 	return tap_end();
 }

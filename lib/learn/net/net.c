@@ -29,6 +29,11 @@ void net_work_fix(struct net_work *w)
 	tape_fix(w->tape);
 }
 
+void net_work_share(struct net_work *w, struct pool *pool)
+{
+	tape_share(w->tape, pool);
+}
+
 struct mat **net_block(struct tape *t, const struct params *p, float *grad)
 {
 	struct mat **m = ARENA_NEWN(tape_arena(t), struct mat *, p->n_mats);

@@ -11,6 +11,8 @@ struct net_work {
 
 /* The parameters keep their values in all steps up to the next call: see tape_fix. */
 void net_work_fix(struct net_work *w);
+/* Its operations have the threads of this pool, borrowed, from now on; NULL: one. */
+void net_work_share(struct net_work *w, struct pool *pool);
 
 /* Matrices of a block on the tape; grad (p->n) NULL: without gradients. */
 struct mat **net_block(struct tape *t, const struct params *p, float *grad);

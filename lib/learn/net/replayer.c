@@ -1,15 +1,16 @@
 /* replayer.c - many recorded steps over several threads.
  *
  * A network may take steps that follow each other together, a batch of them.  Every batch but the first has a
- * gradient buffer of its own; a few batches at a time are computed side by side, then their buffers are
- * added up in the order of the steps.  What is in a batch does not depend on the number of threads. */
+ * gradient buffer of its own; a few batches at a time are computed, then their buffers are added up in the order
+ * of the steps.  What is in a batch does not depend on the number of threads: where there are fewer batches than
+ * threads, all threads work on one after another, else each on a batch of its own. */
 #include "learn/net/net_steps.h"
 
 #include <string.h>
 
 enum { SUM_CHUNK = 4096 }; /* floats that one task adds up */
-/* Samples of a batch: a product of six rows computes as long as it reads its weights. */
-enum { BATCH_SAMPLES = 6 };
+/* Samples of a batch: as many rows as a product for few rows takes. */
+enum { BATCH_SAMPLES = 12 };
 /* Groups of all samples of a batch of several steps: memory. */
 enum { BATCH_ROWS = 8192 };
 
@@ -94,6 +95,29 @@ static void add_range(const struct replay_run *q, size_t first, float *out, size
 			out[i] += q->r->grad[s][first + i];
 }
 
+static void run(struct pool *pool, int n, void (*fn)(void *, int, int), void *arg)
+{
+	if (pool)
+		pool_run(pool, n, fn, arg);
+	else
+		for (int i = 0; i < n; i++)
+			fn(arg, i, 0);
+}
+
+/* All batches of the wave. */
+static void replay_wave(struct replay_run *q)
+{
+	struct replayer *r = q->r;
+	if (q->n_batches >= r->threads) {
+		run(r->pool, q->n_batches, replay_one, q);
+		return;
+	}
+	net_work_share(r->work[0], r->pool);
+	for (int i = 0; i < q->n_batches; i++)
+		replay_one(q, i, 0);
+	net_work_share(r->work[0], NULL);
+}
+
 static void sum_chunk(void *arg, int task, int thread)
 {
 	(void)thread;
@@ -104,15 +128,6 @@ static void sum_chunk(void *arg, int task, int thread)
 	size_t at = ((size_t)task - (embed ? 0 : chunks)) * SUM_CHUNK;
 	size_t len = n - at < SUM_CHUNK ? n - at : SUM_CHUNK;
 	add_range(q, embed ? 0 : n_embed, embed ? q->grad_embed : q->grad_policy, at, len);
-}
-
-static void run(struct pool *pool, int n, void (*fn)(void *, int, int), void *arg)
-{
-	if (pool)
-		pool_run(pool, n, fn, arg);
-	else
-		for (int i = 0; i < n; i++)
-			fn(arg, i, 0);
 }
 
 /* How many of the n steps at s are a batch. */
@@ -148,7 +163,7 @@ int replayer_run(struct replayer *r, const struct net_model *m, struct replay_st
 			r->n[q.n_batches] = batch_of(m, steps + next, n_steps - next);
 			next += r->n[q.n_batches];
 		}
-		run(r->pool, q.n_batches, replay_one, &q);
+		replay_wave(&q);
 		uint32_t at = q.first;
 		for (int i = 0; i < q.n_batches; at += r->n[i++])
 			if (r->err[i].code)

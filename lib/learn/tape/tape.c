@@ -79,6 +79,18 @@ size_t tape_bytes(const struct tape *t)
 	       (t->inner ? tape_bytes(t->inner) : 0);
 }
 
+struct pool *tape_pool(const struct tape *t)
+{
+	return t->pool;
+}
+
+void tape_share(struct tape *t, struct pool *pool)
+{
+	t->pool = pool;
+	if (t->inner)
+		tape_share(t->inner, pool);
+}
+
 struct tape *tape_inner(struct tape *t)
 {
 	if (!t->inner)
@@ -296,33 +308,7 @@ struct packed tape_packed(struct tape *t, const struct mat *w, bool transposed)
 	return p;
 }
 
-/* ---- rows in blocks ---- */
-
-struct block_job {
-	uint32_t rows;
-	void (*fn)(void *, uint32_t, uint32_t);
-	void *arg;
-};
-
-static void run_block(void *arg, int task, int thread)
-{
-	(void)thread;
-	const struct block_job *j = arg;
-	uint32_t row = (uint32_t)task * TAPE_BLOCK_ROWS;
-	uint32_t n = j->rows - row < TAPE_BLOCK_ROWS ? j->rows - row : TAPE_BLOCK_ROWS;
-	j->fn(j->arg, row, n);
-}
-
-void tape_rows(struct tape *t, uint32_t rows, void (*fn)(void *, uint32_t, uint32_t), void *arg)
-{
-	struct block_job j = {rows, fn, arg};
-	int n_blocks = (int)((rows + TAPE_BLOCK_ROWS - 1) / TAPE_BLOCK_ROWS);
-	if (t->pool && n_blocks > 1)
-		pool_run(t->pool, n_blocks, run_block, &j);
-	else
-		for (int b = 0; b < n_blocks; b++)
-			run_block(&j, b, 0);
-}
+/* ---- rows in parts ---- */
 
 struct mat *tape_by_parts(struct tape *t, uint32_t rows, uint32_t cols, tape_part *part,
 			  const void *arg)

@@ -34,6 +34,9 @@ struct tape *tape_new(struct pool *pool); /* pool borrowed; NULL: one thread */
 void tape_free(struct tape *t);
 size_t tape_bytes(const struct tape *t);
 
+/* From now on the tape has these threads: between steps, while no run of the pool is under way. */
+void tape_share(struct tape *t, struct pool *pool);
+
 /* A new step; matrices of the last one are gone.  train: record what tape_back
  * needs.  rng: address of the dropout masks, NULL: no dropout. */
 void tape_begin(struct tape *t, bool train, const struct rng_addr *rng);

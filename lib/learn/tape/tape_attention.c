@@ -100,7 +100,10 @@ struct attend_back {
 	float *gq;      /* NULL: not wanted */
 	float *eq, *uq; /* (block,h) scratch */
 	float *p, *d;   /* (block,m) scratch */
-	float *lanes;   /* (2,m,SCORES_LANES) scratch */
+	float *lanes;   /* (pieces,2,m,SCORES_LANES) scratch */
+	struct tape *t;
+	size_t row, n; /* of the block */
+	bool bounded;  /* its queries: see struct scores */
 };
 
 /* The weights of rows [row, row + n), kept or made again. */
@@ -115,6 +118,30 @@ static const float *weights_of(struct attend_back *b, size_t row, size_t n)
 	for (size_t i = 0; i < n; i++)
 		kern_exp(b->p + i * m, b->p + i * m, 1, b->o->saved[0][row + i], m);
 	return b->p;
+}
+
+/* What the gradients of the scores say of columns [first, first + n) of the block's queries and of the keys. */
+static void columns_back(void *arg, size_t piece, size_t first, size_t n)
+{
+	const struct attend_back *b = arg;
+	const struct mat *v = b->o->x[V];
+	size_t m = b->to->keys->rows, h = v->cols;
+	kern_scores_back(&(struct scores_back){.eq = b->eq,
+					       .ekeys = b->to->ekeys,
+					       .d = b->d,
+					       .uq = b->uq,
+					       .ukeys = b->ukeys,
+					       .wd = b->wd,
+					       .rows = b->n,
+					       .m = m,
+					       .n = h,
+					       .first = first,
+					       .end = first + n,
+					       .bounded = b->bounded,
+					       .scratch = b->lanes + piece * 2 * m * SCORES_LANES});
+	for (size_t i = 0; b->gq && i < b->n; i++)
+		for (size_t j = first; j < first + n; j++)
+			b->gq[(b->row + i) * h + j] += 4 * v->v[j] * b->uq[i * h + j];
 }
 
 /* The gradient of score k of a row is p_k (g . values_k - g . y). */
@@ -133,12 +160,10 @@ static void score_gradients(struct attend_back *b, const float *weights, size_t 
 		b->sum_d += kern_sum(d, m);
 	}
 	kern_exp(b->eq, b->o->x[Q]->v + row * h, 2, 0, n * h);
-	kern_scores_back(&(struct scores_back){b->eq, b->to->ekeys, b->d, b->uq, b->ukeys, b->wd, n,
-					       m, h, scores_bounded(b->eq, n * h, b->to->most_ekey),
-					       b->lanes});
-	for (size_t i = 0; b->gq && i < n; i++)
-		for (size_t j = 0; j < h; j++)
-			b->gq[(row + i) * h + j] += 4 * v->v[j] * b->uq[i * h + j];
+	b->row = row;
+	b->n = n;
+	b->bounded = scores_bounded(b->eq, n * h, b->to->most_ekey);
+	tape_pieces(b->t, h, SCORES_LANES, columns_back, b);
 }
 
 static void attend_back(struct tape *t, struct tape_op *o)
@@ -148,13 +173,13 @@ static void attend_back(struct tape *t, struct tape_op *o)
 	size_t m = keys->rows, h = keys->cols, a = values->cols;
 	size_t most = BACK / m < TAPE_BLOCK_ROWS ? TAPE_BLOCK_ROWS : BACK / m;
 	size_t block = o->y->rows < most ? o->y->rows : most;
-	size_t n_sums = (m + 1) * h, n_lanes = 2 * m * SCORES_LANES;
+	size_t n_sums = (m + 1) * h, n_lanes = tape_most_pieces(t) * 2 * m * SCORES_LANES;
 	size_t n_rest = n_sums + 2 * block * (h + m) + n_lanes;
-	size_t n_across = packed_floats(a, m), n_outer = product_outer_floats(o->y->rows, a);
+	size_t n_across = packed_floats(a, m);
 	float *sums = tape_buf(t, n_rest), *across = tape_buf(t, n_across);
-	float *outer = tape_buf(t, n_outer);
 	memset(sums, 0, n_sums * sizeof *sums);
-	struct attend_back b = {.o = o,
+	struct attend_back b = {.t = t,
+				.o = o,
 				.to = to,
 				.across = product_pack(across, values->v, a, m, 1, a),
 				.ukeys = sums,
@@ -172,18 +197,17 @@ static void attend_back(struct tape *t, struct tape_op *o)
 		const struct rows left = {weights, m, 1, m};
 		score_gradients(&b, weights, row, n);
 		if (gvalues && !o->saved[1])
-			product_outer(gvalues, a, &left, o->y->g + row * a, n, a, outer);
+			tape_outer(t, gvalues, a, &left, o->y->g + row * a, n, a);
 	}
 	const struct rows kept = {o->saved[1], m, 1, m};
 	if (gvalues && o->saved[1])
-		product_outer(gvalues, a, &kept, o->y->g, o->y->rows, a, outer);
+		tape_outer(t, gvalues, a, &kept, o->y->g, o->y->rows, a);
 	float *gkeys = tape_grad_add(t, o->x[KEYS]), *gv = tape_grad_add(t, o->x[V]);
 	for (size_t i = 0; gkeys && i < m; i++)
 		for (size_t j = 0; j < h; j++)
 			gkeys[i * h + j] += 4 * v->v[j] * b.ukeys[i * h + j];
 	for (size_t j = 0; gv && j < h; j++)
 		gv[j] += (float)(b.sum_d - 2 * (double)b.wd[j]);
-	tape_buf_release(t, outer, n_outer);
 	tape_buf_release(t, across, n_across);
 	tape_buf_release(t, sums, n_rest);
 	if (o->saved[1])

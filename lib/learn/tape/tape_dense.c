@@ -69,7 +69,7 @@ static void linear_back_x(struct tape *t, struct tape_op *o, float *gx, bool fir
 	}
 	const struct packed wt = tape_packed(t, w, true);
 	const struct rows left = {g, rows, out, 1};
-	product_rows(gx, in, &left, &wt, !first);
+	tape_product(t, gx, in, &left, &wt, !first);
 }
 
 /* gw (in,out) += x^T g */
@@ -82,11 +82,8 @@ static void linear_back_w(struct tape *t, struct tape_op *o, float *gw)
 			kern_axpy(gw, o->y->g[r], x->v + r * in, in);
 		return;
 	}
-	size_t n = product_outer_floats(rows, out);
-	float *scratch = tape_buf(t, n);
 	const struct rows across = {x->v, in, 1, in};
-	product_outer(gw, out, &across, o->y->g, rows, out, scratch);
-	tape_buf_release(t, scratch, n);
+	tape_outer(t, gw, out, &across, o->y->g, rows, out);
 }
 
 /* Gradients of x w + b from the one in o->y->g. */

@@ -70,29 +70,27 @@ static const float *state_before(const struct lstm *l, const struct step *p, con
 }
 
 /* y (m,n) = a (m,k), rows a_row apart, w */
-static void multiply(float *y, const float *a, size_t m, size_t a_row, const struct packed *w)
+static void multiply(struct tape *t, float *y, const float *a, size_t m, size_t a_row,
+		     const struct packed *w)
 {
-	for (size_t i = 0; i < m; i += PRODUCT_FEW) {
-		const struct rows left = {a + i * a_row, m - i < PRODUCT_FEW ? m - i : PRODUCT_FEW,
-					  a_row, 1};
-		product_few(y + i * w->n, w->n, &left, w);
-	}
+	const struct rows left = {a, m, a_row, 1};
+	tape_few(t, y, w->n, &left, w);
 }
 
 /* ---- the walk and the way back ---- */
 
 /* Keeps the gates of all rows at gates (rows,4h), or with `keep` false of one step.  sum (most
  * sequences, 4h) is scratch. */
-static void walk(const struct lstm *l, const struct packed *w, float *y, float *gates, float *sum,
-		 bool keep)
+static void walk(struct tape *t, const struct lstm *l, const struct packed *w, float *y,
+		 float *gates, float *sum, bool keep)
 {
 	size_t h = l->h;
 	for (uint32_t s = 0; s < l->steps; s++) {
 		const struct step p = step_of(l, s);
 		if (p.old)
-			multiply(sum, y + p.before * 2 * h, p.old, 2 * h, w);
+			multiply(t, sum, y + p.before * 2 * h, p.old, 2 * h, w);
 		if (p.old < p.n && l->o->x[START])
-			multiply(sum + p.old * 4 * h, state_before(l, &p, y, p.old), p.n - p.old,
+			multiply(t, sum + p.old * 4 * h, state_before(l, &p, y, p.old), p.n - p.old,
 				 2 * h, w);
 		for (size_t b = 0; b < p.n; b++) {
 			const float *state = state_before(l, &p, y, b);
@@ -111,8 +109,8 @@ static void walk(const struct lstm *l, const struct packed *w, float *y, float *
 
 /* pre (rows,4h) = the gradients of the gates' sums; dh, dc (most sequences, h) leave with those of
  * the start. */
-static void walk_back(const struct lstm *l, const struct packed *wt, float *pre, float *dh,
-		      float *dc)
+static void walk_back(struct tape *t, const struct lstm *l, const struct packed *wt, float *pre,
+		      float *dh, float *dc)
 {
 	size_t h = l->h;
 	const float *y = l->o->y->v, *gy = l->o->y->g;
@@ -133,7 +131,7 @@ static void walk_back(const struct lstm *l, const struct packed *wt, float *pre,
 				.c = y + at + h,
 				.n = h});
 		}
-		multiply(dh, pre + p.row * 4 * h, with_state, 4 * h, wt);
+		multiply(t, dh, pre + p.row * 4 * h, with_state, 4 * h, wt);
 	}
 }
 
@@ -141,8 +139,8 @@ static void walk_back(const struct lstm *l, const struct packed *wt, float *pre,
 static void weights_back(struct tape *t, const struct lstm *l, const float *pre, float *gw)
 {
 	enum { SOME = 256 };
-	size_t h = l->h, n_outer = product_outer_floats(SOME, 4 * h), n = 0;
-	float *before = tape_buf(t, SOME * h), *outer = tape_buf(t, n_outer);
+	size_t h = l->h, n = 0;
+	float *before = tape_buf(t, SOME * h);
 	size_t all = l->first[l->steps];
 	/* Rows follow each other the way in which the layer walks, or the other way round. */
 	for (uint32_t s = 0; s < l->steps; s++) {
@@ -157,11 +155,10 @@ static void weights_back(struct tape *t, const struct lstm *l, const float *pre,
 			if (++n < SOME && end < all)
 				continue;
 			const struct rows left = {before, h, 1, h};
-			product_outer(gw, 4 * h, &left, pre + (end - n) * 4 * h, n, 4 * h, outer);
+			tape_outer(t, gw, 4 * h, &left, pre + (end - n) * 4 * h, n, 4 * h);
 			n = 0;
 		}
 	}
-	tape_buf_release(t, outer, n_outer);
 	tape_buf_release(t, before, SOME * h);
 }
 
@@ -172,7 +169,7 @@ static void lstm_back(struct tape *t, struct tape_op *o)
 	size_t batch = l.first[1], n = batch * l.h, n_pre = (size_t)o->y->rows * 4 * l.h;
 	float *pre = tape_buf(t, n_pre), *d = tape_buf(t, 2 * n);
 	memset(d, 0, 2 * n * sizeof *d);
-	walk_back(&l, &wt, pre, d, d + n);
+	walk_back(t, &l, &wt, pre, d, d + n);
 	float *gw = tape_grad_add(t, o->x[W]);
 	if (gw)
 		weights_back(t, &l, pre, gw);
@@ -203,7 +200,7 @@ struct mat *tape_lstm(struct tape *t, struct mat *x, struct mat *w, struct mat *
 	o->index[0] = q->first;
 	o->backwards = back;
 	const struct lstm l = lstm_of(o);
-	walk(&l, &packed, v, gates, sum, keep);
+	walk(t, &l, &packed, v, gates, sum, keep);
 	tape_buf_release(t, sum, n_sum);
 	if (keep) {
 		o->saved[0] = gates;

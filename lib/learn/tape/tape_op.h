@@ -42,6 +42,9 @@ struct mat *tape_op_new(struct tape *t, uint32_t rows, uint32_t cols, float **v,
 		__VA_ARGS__ \
 	}
 
+/* What tape_new or tape_share was given. */
+struct pool *tape_pool(const struct tape *t);
+
 /* n floats until the end of the step, or until tape_buf_release. */
 float *tape_buf(struct tape *t, size_t n);
 void tape_buf_release(struct tape *t, float *p, size_t n);
@@ -55,6 +58,12 @@ float *tape_grad_add(struct tape *t, struct mat *x);
 /* fn(arg, first row, rows) over all blocks of rows, on all threads. */
 void tape_rows(struct tape *t, uint32_t rows, void (*fn)(void *arg, uint32_t row, uint32_t n),
 	       void *arg);
+
+/* fn(arg, piece, first, n) over pieces [first, first + n) of 0 .. all - 1 that begin at multiples of `unit`, side by
+ * side: at most tape_most_pieces of them, as many as there are threads.  What they compute must not depend on the cut. */
+void tape_pieces(struct tape *t, size_t all, size_t unit,
+		 void (*fn)(void *arg, size_t piece, size_t first, size_t n), void *arg);
+size_t tape_most_pieces(const struct tape *t);
 
 /* Note what follows within o; dropout takes the next mask. */
 void tape_after_set(struct tape *t, struct tape_op *o, struct after f);
@@ -73,6 +82,13 @@ void tape_back_from(struct tape *t, struct mat *y, const float *g);
 void tape_grad_pass(struct tape *t, struct mat *x, const float *g);
 /* The same; g, of tape_buf and as large as x, is given away. */
 void tape_grad_give(struct tape *t, struct mat *x, float *g);
+
+/* Products of tape_product.h on all threads, with the bits that they have on one.  tape_few takes any number of rows. */
+void tape_few(struct tape *t, float *c, size_t ldc, const struct rows *a, const struct packed *b);
+void tape_product(struct tape *t, float *c, size_t ldc, const struct rows *a,
+		  const struct packed *b, bool add);
+void tape_outer(struct tape *t, float *y, size_t ldc, const struct rows *a, const float *b,
+		size_t k, size_t n);
 
 /* w (rows,cols), or its transpose, as the right-hand side of products; of what is no result of the
  * tape, such as weights, made once in a step, or once in all between two calls of tape_fix. */

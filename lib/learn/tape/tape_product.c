@@ -7,8 +7,12 @@
 #include <assert.h>
 #include <string.h>
 
-enum { TILES = 4, BLOCK_K = 256 }; /* of the left side, packed at a time */
-enum { FEW_K = 1024 };             /* the same of few rows */
+enum { BLOCK_K = 256 }; /* of the left side, packed at a time */
+enum { FEW_K = 1024 };  /* the same of few rows */
+enum { TILES = PRODUCT_ROWS / GEMM_M };
+
+_Static_assert((int)PRODUCT_PANEL == (int)GEMM_N && PRODUCT_ROWS % GEMM_M == 0,
+	       "panels, whole tiles");
 
 size_t packed_floats(size_t k, size_t n)
 {
@@ -67,9 +71,9 @@ static void multiply_block(float *c, size_t ldc, const float *pa, size_t m, size
 
 void product_rows(float *c, size_t ldc, const struct rows *a, const struct packed *b, bool add)
 {
-	float pa[TILES * GEMM_M * BLOCK_K] __attribute__((aligned(64)));
-	for (size_t i0 = 0; i0 < a->m; i0 += TILES * GEMM_M) {
-		size_t m = a->m - i0 < TILES * GEMM_M ? a->m - i0 : TILES * GEMM_M;
+	float pa[PRODUCT_ROWS * BLOCK_K] __attribute__((aligned(64)));
+	for (size_t i0 = 0; i0 < a->m; i0 += PRODUCT_ROWS) {
+		size_t m = a->m - i0 < PRODUCT_ROWS ? a->m - i0 : PRODUCT_ROWS;
 		for (size_t k0 = 0; k0 < b->k; k0 += BLOCK_K) {
 			size_t kc = b->k - k0 < BLOCK_K ? b->k - k0 : BLOCK_K;
 			pack_block(pa, a, i0, m, k0, kc);
@@ -102,12 +106,12 @@ size_t product_outer_floats(size_t k, size_t n)
 	return packed_floats(k < BLOCK_K ? k : BLOCK_K, n);
 }
 
-void product_outer(float *y, size_t ldc, const struct rows *a, const float *b, size_t k, size_t n,
-		   float *scratch)
+void product_outer(float *y, size_t ldc, const struct rows *a, const float *b, size_t ldb, size_t k,
+		   size_t n, float *scratch)
 {
 	for (size_t k0 = 0; k0 < k; k0 += BLOCK_K) {
 		size_t kc = k - k0 < BLOCK_K ? k - k0 : BLOCK_K;
-		const struct packed p = product_pack(scratch, b + k0 * n, kc, n, n, 1);
+		const struct packed p = product_pack(scratch, b + k0 * ldb, kc, n, ldb, 1);
 		const struct rows some = {a->v + k0 * a->col, a->m, a->row, a->col};
 		product_rows(y, ldc, &some, &p, true);
 	}

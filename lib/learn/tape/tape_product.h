@@ -9,7 +9,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A right-hand side (k,n). */
+/* Columns of a panel of packed right-hand sides, and rows that product_rows packs at a time: multiples of them are
+ * where products are cut among threads without more work. */
+enum { PRODUCT_PANEL = 32, PRODUCT_ROWS = 48 };
+
+/* A right-hand side (k,n); from column j on, a multiple of PRODUCT_PANEL, it begins at v + j * k. */
 struct packed {
 	const float *v;
 	size_t k, n;
@@ -35,10 +39,10 @@ void product_rows(float *c, size_t ldc, const struct rows *a, const struct packe
 enum { PRODUCT_FEW = 12 };
 void product_few(float *c, size_t ldc, const struct rows *a, const struct packed *b);
 
-/* y (m,n), rows ldc apart, += a (m,k) b (k,n), which is packed on the way, some rows at a time, into
- * scratch of product_outer_floats(k, n). */
+/* y (m,n), rows ldc apart, += a (m,k) b (k,n), rows ldb apart, which is packed on the way, some rows at a time, into
+ * scratch of product_outer_floats(k, n), 64-byte aligned. */
 size_t product_outer_floats(size_t k, size_t n);
-void product_outer(float *y, size_t ldc, const struct rows *a, const float *b, size_t k, size_t n,
-		   float *scratch);
+void product_outer(float *y, size_t ldc, const struct rows *a, const float *b, size_t ldb, size_t k,
+		   size_t n, float *scratch);
 
 #endif

@@ -29,7 +29,7 @@ void kern_scores(const struct scores *s);
 
 enum { SCORES_LANES = 16 }; /* most columns that are taken together */
 
-/* Its derivative for `rows` queries, where d (rows,m) is the gradient of the scores:
+/* Its derivative for `rows` queries in columns first <= j < end, where d (rows,m) is the gradient of the scores:
  *
  *   uq_qj = sum over i of d_qi w_qij (1 - w_qij),   ukeys_ij += sum over q of d_qi w_qij (1 - w_qij),
  *   wd_j += sum over q and i of d_qi w_qij
@@ -39,6 +39,7 @@ struct scores_back {
 	const float *eq, *ekeys, *d;
 	float *uq, *ukeys, *wd; /* (rows,n), (m,n), (n) */
 	size_t rows, m, n;
+	size_t first, end; /* the columns that are wanted: multiples of SCORES_LANES, or end is n */
 	bool bounded;
 	float *scratch; /* (2, m, SCORES_LANES) */
 };

@@ -247,7 +247,7 @@ INLINE void LEVEL(columns_back)(const struct scores_back *r, size_t j, size_t so
 
 static void LEVEL(scores_back)(const struct scores_back *r)
 {
-	for (size_t j = 0; j < r->n; j += LEVEL_WIDTH) {
+	for (size_t j = r->first; j < r->end; j += LEVEL_WIDTH) {
 		size_t some = r->n - j < LEVEL_WIDTH ? r->n - j : LEVEL_WIDTH;
 		if (r->bounded)
 			LEVEL(columns_back)(r, j, some, true);
