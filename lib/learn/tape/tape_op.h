@@ -25,10 +25,10 @@ struct tape_op {
 	uint8_t threshold;    /* random bytes below it drop; 0: none */
 };
 
-/* Rows in a block. */
-enum { TAPE_BLOCK_ROWS = 32 };
+/* Rows in a block: what product_rows packs at a time. */
+enum { TAPE_BLOCK_ROWS = PRODUCT_ROWS };
 /* Rows in a part of tape_by_parts: whole blocks, few enough for a cache. */
-enum { TAPE_PART_ROWS = 128 * TAPE_BLOCK_ROWS };
+enum { TAPE_PART_ROWS = 85 * TAPE_BLOCK_ROWS };
 
 /* Result (rows,cols) of a new operation on these inputs, to be filled in at *v.  The
  * operation is recorded when the tape trains and an input wants a gradient;
