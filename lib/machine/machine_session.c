@@ -353,16 +353,29 @@ struct prediction {
 	uint16_t *task_device; /* (tasks) room */
 };
 
-/* As contest.predict. */
-static double predict(void *ctx, uint32_t i, const double *slow, double *log_s)
+/* The devices (tasks) of contestant i. */
+static const uint16_t *task_devices(struct prediction *p, uint32_t i)
 {
-	struct prediction *p = ctx;
 	const struct graph_tasks *tasks = &p->s->m->tasks;
 	uint32_t k = p->s->m->k;
 	const uint16_t *device = i < k ? p->s->single[i].device : p->t[i - k].at.device;
 	for (uint32_t t = 0; t < tasks->dag.n; t++)
 		p->task_device[t] = device[tasks->task_set[t]];
-	return slowed_s(p->slowed, p->task_device, slow, log_s);
+	return p->task_device;
+}
+
+/* As contest.predict. */
+static double predict(void *ctx, uint32_t i, const double *slow, double *log_s)
+{
+	struct prediction *p = ctx;
+	return slowed_s(p->slowed, task_devices(p, i), slow, log_s);
+}
+
+/* As contest.share. */
+static void shares(void *ctx, uint32_t i, double *share)
+{
+	struct prediction *p = ctx;
+	slowed_share(p->slowed, task_devices(p, i), share);
 }
 
 int machine_session_compare(struct machine_session *s, struct rec_writer *w, struct err *e)
@@ -378,6 +391,7 @@ int machine_session_compare(struct machine_session *s, struct rec_writer *w, str
 			    .has = has,
 			    .predict = predict,
 			    .n_draws = SLOWED_DRAWS,
+			    .share = shares,
 			    .ctx = &by};
 	sched_parts(s->m->costs.turns, k, has);
 	for (uint32_t d = 0; d < k; d++) {

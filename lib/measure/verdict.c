@@ -130,6 +130,14 @@ static double predict(void *ctx, uint32_t i, const double *slow, double *log_s)
 	return slowed_s(p->slowed, p->step_device, slow, log_s);
 }
 
+/* As contest.share. */
+static void shares(void *ctx, uint32_t i, double *share)
+{
+	struct participants *p = ctx;
+	planner_steps(&p->s->planner, p->trial[i]->device, p->step_device);
+	slowed_share(p->slowed, p->step_device, share);
+}
+
 /* Single devices, starts, the fastest by prediction first, and all others as they come. */
 static void put_in_order(struct participants *p)
 {
@@ -209,6 +217,7 @@ static void contest_open(struct participants *p, struct contest *x)
 			      .has = has,
 			      .predict = predict,
 			      .n_draws = SLOWED_DRAWS,
+			      .share = shares,
 			      .ctx = p};
 	for (uint32_t i = 0; i < p->n; i++) {
 		p->run[i] = (struct plan_run){.x = p->s->x, .plan = &p->plan[i]};

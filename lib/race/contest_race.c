@@ -154,6 +154,12 @@ static double predict(void *ctx, uint32_t arm, const double *slow, double *log_s
 	return r->x->predict(r->x->ctx, r->who[arm], slow, log_s);
 }
 
+static void shares(void *ctx, uint32_t arm, double *share)
+{
+	const struct racers *r = ctx;
+	r->x->share(r->x->ctx, r->who[arm], share);
+}
+
 /* The pool's members are each as slow as its device, but together they are the measure. */
 static double excess(void *ctx, uint32_t arm, uint32_t block, double *draw)
 {
@@ -204,8 +210,9 @@ static struct race *new_race(struct racers *r, int reference, const struct measu
 	struct race *race = race_new(&options, source);
 	/* One alone has nothing that it is slower than. */
 	if (count_pool(r) > 1 && x->predict)
-		r->drift = drift_new(&(struct drift_source){r, predict, x->n_draws}, r->n, x->k,
-				     x->has);
+		r->drift = drift_new(
+			&(struct drift_source){r, predict, x->n_draws, x->share ? shares : NULL},
+			r->n, x->k, x->has);
 	for (uint32_t i = 0; i < r->n; i++)
 		race_add(race, &(struct race_entry){
 				       .start = r->who[i] < x->k + o->starts,

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
+#include "race/drift_draws.h"
 #include "stats/quantile.h"
 
 /* Devices that are made alike differ by so much for good: a standard deviation. */
@@ -16,6 +17,9 @@ static const double OUTLASTS = 3;
 /* Before there are bursts, devices are supposed to vary by so much, as so many bursts would say. */
 static const double FIRST_SPREAD = 0.01;
 enum { FIRST_BURSTS = 4 };
+/* Of a device's slowdown an arm feels so much more or less than its schedule says: a standard deviation
+ * (docs/results/regret.md). */
+static const double WRONG_SHARE = 0.15;
 static const double NEWS = 0.002; /* what devices are counts as new when it changes by so much */
 static const double MEDIAN_TO_SIGMA = 1.4826, OUTLIER = 2.5;
 enum { REACH = 6 };            /* blocks that a burst tells of, before and after its own */
@@ -28,9 +32,13 @@ struct drift {
 	const bool *has;    /* (k,k), or NULL */
 	double *usual_s;    /* (n) as predicted; NAN: not asked yet */
 	double *usual_log;  /* (n,draws) */
-	double *slow;       /* (k) room */
+	double *now_log;    /* (draws) room */
+	double *wrong;      /* (n,draws,k) of unit variance: drift_draw_arm */
+	double *slow;       /* (draws or 1,k) room */
 	double *lasting;    /* (k) of what was added, what is so for good */
 	double *lasting_sd; /* (k) how sure that is */
+	bool *ran;          /* (k) in the first burst */
+	double *apart;      /* (draws or 1,k) of unit variance: drift_draw_devices */
 	/* Bursts. */
 	uint32_t n_bursts, *block;
 	double *log_slow; /* (n_bursts,k) */
@@ -43,6 +51,12 @@ struct drift {
 	size_t cap_then, cap_news, cap_excess;
 };
 
+/* Rows of what a prediction is asked for: a draw each, or one. */
+static uint32_t rows_of(const struct drift *x)
+{
+	return x->source.n_draws ? x->source.n_draws : 1;
+}
+
 struct drift *drift_new(const struct drift_source *source, uint32_t n, uint32_t k, const bool *has)
 {
 	struct drift *x = MEM_NEW(struct drift);
@@ -51,9 +65,13 @@ struct drift *drift_new(const struct drift_source *source, uint32_t n, uint32_t 
 	for (uint32_t i = 0; i < n; i++)
 		x->usual_s[i] = NAN;
 	x->usual_log = MEM_NEWN(double, (size_t)n * source->n_draws + 1);
-	x->slow = MEM_NEWN(double, (size_t)k + 1);
+	x->now_log = MEM_NEWN(double, (size_t)source->n_draws + 1);
+	x->wrong = MEM_NEWN(double, (size_t)n * source->n_draws * k + 1);
+	x->slow = MEM_NEWN(double, (size_t)rows_of(x) * k + 1);
 	x->lasting = MEM_NEWN(double, (size_t)k + 1);
 	x->lasting_sd = MEM_NEWN(double, (size_t)k + 1);
+	x->ran = MEM_NEWN(bool, (size_t)k + 1);
+	x->apart = MEM_NEWN(double, (size_t)rows_of(x) * k + 1);
 	return x;
 }
 
@@ -63,9 +81,13 @@ void drift_free(struct drift *x)
 		return;
 	mem_free(x->usual_s);
 	mem_free(x->usual_log);
+	mem_free(x->now_log);
+	mem_free(x->wrong);
 	mem_free(x->slow);
 	mem_free(x->lasting);
 	mem_free(x->lasting_sd);
+	mem_free(x->ran);
+	mem_free(x->apart);
 	mem_free(x->slow_then);
 	mem_free(x->news);
 	mem_free(x->block);
@@ -134,19 +156,25 @@ static double middle_of(const struct drift *x, uint32_t d, double *room, double 
 static void find_lasting(struct drift *x)
 {
 	double *room = MEM_NEWN(double, x->n_bursts), change = 0;
+	bool other_sd = false;
 	for (uint32_t d = 0; d < x->k; d++) {
 		double var, mid = middle_of(x, d, room, &var);
 		double own = LASTING * LASTING,
 		       drifts = fmax(OUTLASTS * var, mid * mid - FAR * FAR * own);
 		double now = mid * own / (own + drifts);
-		x->lasting_sd[d] = sqrt(own * drifts / (own + drifts));
+		double sd = sqrt(own * drifts / (own + drifts));
 		change = fmax(change, fabs(now - x->lasting[d]));
+		other_sd = other_sd || fabs(sd - x->lasting_sd[d]) > NEWS;
 		if (fabs(now - x->lasting[d]) > NEWS)
 			x->lasting[d] = now;
+		if (fabs(sd - x->lasting_sd[d]) > NEWS)
+			x->lasting_sd[d] = sd;
 	}
 	mem_free(room);
 	if (change > NEWS)
 		expect_news(x, 0);
+	for (uint32_t i = 0; i < x->n_blocks && other_sd; i++)
+		forget(x, i);
 }
 
 void drift_add(struct drift *x, uint32_t block, const double *log_slow)
@@ -156,25 +184,30 @@ void drift_add(struct drift *x, uint32_t block, const double *log_slow)
 	x->log_slow = mem_grow(x->log_slow, &x->cap_slow, at + x->k, sizeof *x->log_slow);
 	x->block[x->n_bursts++] = block;
 	memcpy(&x->log_slow[at], log_slow, x->k * sizeof *log_slow);
+	if (x->n_bursts == 1) {
+		for (uint32_t d = 0; d < x->k; d++)
+			x->ran[d] = log_slow[d] != 0;
+		drift_draw_devices(x->source.n_draws, x->k, x->ran, x->apart);
+	}
 	if (block >= x->n_blocks)
 		grow_blocks(x, block + 1);
 	expect_news(x, block > REACH ? block - REACH : 0);
 	find_lasting(x);
 }
 
-/* What consists of others is as slow as the slowest of them. */
-static void slow_wholes(const struct drift *x)
+/* What consists of others is as slow (k) as the slowest of them. */
+static void slow_wholes(const struct drift *x, double *slow)
 {
 	for (uint32_t d = 0; d < x->k && x->has; d++) {
 		double most = -INFINITY;
 		for (uint32_t i = 0; i < x->k; i++)
-			most = x->has[(size_t)d * x->k + i] ? fmax(most, x->slow[i]) : most;
-		x->slow[d] = isinf(most) ? x->slow[d] : most;
+			most = x->has[(size_t)d * x->k + i] ? fmax(most, slow[i]) : most;
+		slow[d] = isinf(most) ? slow[d] : most;
 	}
 }
 
-/* Logarithms of slow of a block: the mean of the bursts around it; of a block without any, of the
- * last before. */
+/* Logarithms of slow of a block, of devices without parts: the mean of the bursts around it; of a
+ * block without any, of the last before. */
 static void find_slow(struct drift *x, uint32_t block)
 {
 	double weight = 0;
@@ -197,7 +230,6 @@ static void find_slow(struct drift *x, uint32_t block)
 		x->slow[d] = (weight > 0 ? x->slow[d] / weight
 					 : x->log_slow[(size_t)before * x->k + d]) -
 			     x->lasting[d];
-	slow_wholes(x);
 }
 
 /* What is known of a block's devices is up to date; what was computed before is forgotten when it
@@ -218,21 +250,62 @@ static void update_block(struct drift *x, uint32_t block)
 	forget(x, block);
 }
 
+/* What is asked of an arm once: its time with devices as usual, and where that may be wrong. */
+static void ask_usual(struct drift *x, uint32_t arm)
+{
+	const struct drift_source *s = &x->source;
+	double *share = x->slow; /* room */
+	x->usual_s[arm] = s->predict(s->ctx, arm, NULL, &x->usual_log[(size_t)arm * s->n_draws]);
+	if (!s->share)
+		return;
+	s->share(s->ctx, arm, share);
+	drift_draw_arm(arm, s->n_draws, x->k, share, &x->wrong[(size_t)arm * s->n_draws * x->k]);
+}
+
+/* How slow devices are that are as slow as then (k), into slow (rows,k): what is taken for good of that
+ * may be more or less. */
+static void draw_slow(struct drift *x, const double *then)
+{
+	for (uint32_t i = 0; i < rows_of(x); i++) {
+		double *slow = &x->slow[(size_t)i * x->k];
+		const double *apart = &x->apart[(size_t)i * x->k];
+		for (uint32_t d = 0; d < x->k; d++)
+			slow[d] = then[d] + x->lasting_sd[d] * apart[d];
+		slow_wholes(x, slow);
+	}
+}
+
+/* What the schedule of an arm has wrong, by a draw of devices (k). */
+static double schedule_error(const struct drift *x, uint32_t arm, uint32_t draw)
+{
+	const double *wrong = &x->wrong[((size_t)arm * x->source.n_draws + draw) * x->k];
+	const double *slow = &x->slow[(size_t)draw * x->k];
+	double sum = 0;
+	for (uint32_t d = 0; d < x->k; d++)
+		sum += wrong[d] * slow[d];
+	return WRONG_SHARE * sum;
+}
+
 /* The excess of an arm while devices are as they were then (k), into out (1 + draws). */
 static void predict_excess(struct drift *x, uint32_t arm, const double *then, double *out)
 {
 	const struct drift_source *s = &x->source;
-	double *usual = &x->usual_log[(size_t)arm * s->n_draws];
+	const double *usual = &x->usual_log[(size_t)arm * s->n_draws];
 	for (uint32_t i = 0; i <= s->n_draws; i++)
 		out[i] = 0;
 	if (isnan(x->usual_s[arm]))
-		x->usual_s[arm] = s->predict(s->ctx, arm, NULL, usual);
-	for (uint32_t d = 0; d < x->k; d++)
-		x->slow[d] = exp(then[d]);
-	double now_s = x->usual_s[arm] > 0 ? s->predict(s->ctx, arm, x->slow, out + 1) : 0;
+		ask_usual(x, arm);
+	if (!(x->usual_s[arm] > 0))
+		return;
+	draw_slow(x, then);
+	for (uint32_t i = 0; i < s->n_draws; i++)
+		out[1 + i] = schedule_error(x, arm, i) - usual[i];
+	for (size_t i = 0; i < (size_t)rows_of(x) * x->k; i++)
+		x->slow[i] = exp(x->slow[i]);
+	double now_s = s->predict(s->ctx, arm, x->slow, x->now_log);
 	out[0] = now_s > 0 ? log(now_s / x->usual_s[arm]) : 0;
 	for (uint32_t i = 0; i < s->n_draws; i++)
-		out[1 + i] = now_s > 0 ? out[1 + i] - usual[i] : 0;
+		out[1 + i] = now_s > 0 ? out[1 + i] + x->now_log[i] : 0;
 }
 
 double drift_excess(struct drift *x, uint32_t arm, uint32_t block, double *draw)

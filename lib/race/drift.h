@@ -7,7 +7,9 @@
  * are so fast: where its critical path lies depends on it.
  *
  * Devices may differ for good, too, a little.  A difference that was there all the time and hardly
- * varied is taken for one of these, one that comes and goes, or is large, for drift.
+ * varied is taken for one of these, one that comes and goes, or is large, for drift.  How much of it
+ * is for good no race can tell, nor how slow a schedule becomes by a slow device: an excess comes with
+ * draws of both.
  *
  * A device that consists of others, as one of all cores, is as slow as the slowest of them. */
 #ifndef HSDAG_RACE_DRIFT_H
@@ -18,10 +20,13 @@
 
 struct drift_source {
 	void *ctx;
-	/* Predicted seconds of an arm, each device slow (k) times as slow as usual; NULL: as usual.
-	 * 0: nobody knows.  log_s (n_draws) gets the logarithm by each of so many suppositions. */
+	/* Predicted seconds of an arm by n_draws suppositions on what is not known, by each of which
+	 * devices are slow (n_draws, or 1 without draws; k) times as slow as usual; NULL: as usual.
+	 * 0: nobody knows.  log_s (n_draws) gets the logarithm by each. */
 	double (*predict)(void *ctx, uint32_t arm, const double *slow, double *log_s);
 	uint32_t n_draws;
+	/* The share of each device (k) in what an arm computes.  NULL: nobody knows. */
+	void (*share)(void *ctx, uint32_t arm, double *share);
 };
 
 struct drift;
@@ -31,7 +36,7 @@ struct drift *drift_new(const struct drift_source *source, uint32_t n, uint32_t 
 void drift_free(struct drift *x);
 
 /* log_slow (k): how much longer each device took in this block than the mean of its like, as a
- * logarithm.  Blocks ascend. */
+ * logarithm; 0: it is not followed.  Blocks ascend. */
 void drift_add(struct drift *x, uint32_t block, const double *log_slow);
 
 /* As race_source.excess; 0 before anything was added. */

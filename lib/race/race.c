@@ -13,9 +13,6 @@ static const double ERROR_RATE = 0.02; /* of all leavings of a race together */
 static const double SEEN_SHARE = 0.1, LEAST_SHARE = 0.3;
 static const double LIKELY = 0.84, LIKELY_GAIN = 0.05; /* one in five of a normal is beyond that */
 static const double MIXTURE = 8; /* bursts around which the boundary is the narrowest */
-/* Corrections are off by so many times what draws of them differ by: what all draws have wrong alike
- * is not in that (docs/results/regret.md). */
-static const double BEYOND_DRAWS = 2;
 
 struct race *race_new(const struct race_options *o, const struct race_source *source)
 {
@@ -93,7 +90,7 @@ static double correction_se(const struct race *x, uint32_t i, uint32_t j)
 	double sum = 0;
 	for (uint32_t d = 0; d < n; d++)
 		sum += (a[d] - b[d]) * (a[d] - b[d]);
-	return n > 1 ? BEYOND_DRAWS * sqrt(sum / (n - 1)) : 0;
+	return n > 1 ? sqrt(sum / (n - 1)) : 0;
 }
 
 /* Half of its 95 % interval. */

@@ -56,7 +56,7 @@ double slowed_s(struct slowed *x, const uint16_t *device, const double *slow, do
 		const struct timeline *t;
 		for (uint32_t i = 0; i < x->n; i++) {
 			size_t at = (size_t)i * x->k + device[i];
-			double by = wrong[i] * (slow ? slow[device[i]] : 1);
+			double by = wrong[i] * (slow ? slow[draw * x->k + device[i]] : 1);
 			x->task_s[at] = x->as_is[at] > 0 ? x->as_is[at] * by : x->as_is[at];
 		}
 		if (timeline_run(x->t, device, &t) != TIMELINE_OK || !(t->makespan_s > 0))
@@ -66,4 +66,18 @@ double slowed_s(struct slowed *x, const uint16_t *device, const double *slow, do
 			log_s[draw] = log(t->makespan_s);
 	}
 	return exp(sum / SLOWED_DRAWS);
+}
+
+void slowed_share(const struct slowed *x, const uint16_t *device, double *share)
+{
+	double sum = 0;
+	for (uint32_t d = 0; d < x->k; d++)
+		share[d] = 0;
+	for (uint32_t i = 0; i < x->n; i++) {
+		double s = fmax(0, x->as_is[(size_t)i * x->k + device[i]]);
+		share[device[i]] += s;
+		sum += s;
+	}
+	for (uint32_t d = 0; d < x->k && sum > 0; d++)
+		share[d] /= sum;
 }

@@ -13,8 +13,8 @@ struct slowed;
 struct slowed *slowed_new(const struct sched_dag *d, const struct sched_costs *c);
 void slowed_free(struct slowed *x);
 
-/* Predicted seconds of a placement (n tasks), each device slow (k) times as slow as its costs; NULL:
- * as they are.  Links stay as they are.  0: it cannot be carried out, or takes no time.
+/* Predicted seconds of a placement (n tasks), in each draw of costs each device slow (SLOWED_DRAWS,k)
+ * times as slow as its costs; NULL: as they are.  Links stay as they are.  0: it cannot be carried out, or takes no time.
  *
  * The geometric mean over some costs in which every task's times are wrong by a tenth.  A schedule may
  * become much longer by a small change of a time (Graham 1969, "Bounds on multiprocessing timing
@@ -22,5 +22,9 @@ void slowed_free(struct slowed *x);
  * it becomes longer.  log_s (SLOWED_DRAWS) gets the logarithm by each of these costs, unless it is
  * NULL or the result is 0: how far they are apart tells how sure the mean is. */
 double slowed_s(struct slowed *x, const uint16_t *device, const double *slow, double *log_s);
+
+/* The share of each device (k) in the time of all tasks of a placement, copies left out; zeros: they
+ * take none. */
+void slowed_share(const struct slowed *x, const uint16_t *device, double *share);
 
 #endif

@@ -48,11 +48,14 @@ struct contest {
 	/* Of a race: (k,k) the second device is a part of the first, which is as slow as the slowest of
 	 * its parts.  NULL: none has parts. */
 	const bool *has;
-	/* Of a race: the predicted seconds of contestant i with each device slow (k) times as slow as
-	 * usual, NULL: as usual; 0: nobody knows.  log_s (n_draws), unless NULL, gets the logarithm by
-	 * each of so many suppositions on what is not known.  NULL: nothing is predicted. */
+	/* Of a race: the predicted seconds of contestant i by n_draws suppositions on what is not known,
+	 * by each of which devices are slow (n_draws, or 1 without draws; k) times as slow as usual, NULL:
+	 * as usual; 0: nobody knows.  log_s (n_draws), unless NULL, gets the logarithm by each.  NULL:
+	 * nothing is predicted. */
 	double (*predict)(void *ctx, uint32_t i, const double *slow, double *log_s);
 	uint32_t n_draws;
+	/* Of a race: the share of each device (k) in what contestant i computes.  NULL: nobody knows. */
+	void (*share)(void *ctx, uint32_t i, double *share);
 	void *ctx;
 	int reference; /* the fastest single device of the final; -1: none can run */
 	int winner;    /* a place in c, >= k; -1: the reference itself */

@@ -342,12 +342,26 @@ static void slowed(struct arena *a)
 	}
 	tap(fabs(mean - log(as_is)) < 1e-12 && apart > 1e-3 && apart < 0.05,
 	    "by single costs: %.4f apart", apart);
-	double twice = slowed_s(x, device, (double[2]){2, 1}, NULL);
+	/* The first device, the second a little, and much. */
+	double slow[3][2 * SLOWED_DRAWS];
+	for (int i = 0; i < SLOWED_DRAWS; i++)
+		for (int row = 0; row < 3; row++) {
+			slow[row][2 * i] = (const double[3]){2, 1, 1}[row];
+			slow[row][2 * i + 1] = (const double[3]){1, 1.5, 6}[row];
+		}
+	double twice = slowed_s(x, device, slow[0], NULL);
 	tap(fabs(twice / as_is - 2) < 1e-12, "that device is slow: %g", twice / as_is);
-	tap(slowed_s(x, device, (double[2]){1, 1.5}, NULL) == as_is, "the other one is");
-	double both = slowed_s(x, device, (double[2]){1, 6}, NULL);
+	tap(slowed_s(x, device, slow[1], NULL) == as_is, "the other one is");
+	double both = slowed_s(x, device, slow[2], NULL);
 	tap(fabs(both / 600 - 1) < 0.03, "so slow that it ends last: %.1f", both);
+	slow[0][0] = 8;
+	double in_one = slowed_s(x, device, slow[0], NULL);
+	tap(fabs(log(in_one / twice) - log(4) / SLOWED_DRAWS) < 1e-12, "slower in one draw: %g",
+	    in_one / twice);
 	tap(slowed_s(x, device, NULL, NULL) == as_is, "costs are what they were");
+	double share[2];
+	slowed_share(x, device, share);
+	tap(share[0] == 0.75 && share[1] == 0.25, "shares: %g, %g", share[0], share[1]);
 	slowed_free(x);
 	cost[0] = cost[1] = -1;
 	x = slowed_new(&d, &c);
