@@ -273,8 +273,13 @@ turned_tokens("tokens", False)
 turned_tokens("tokens_too", True)
 resized("resized")
 stacked("stacked")
+# One dimension of a stack of products is 0.
+for name, a, b, out in (("no_columns", (2, 8, 4), (2, 4, 0), (2, 8, 0)), ("no_depth", (2, 8, 0), (2, 0, 4), (2, 8, 4)),
+                        ("no_rows", (2, 0, 4), (2, 4, 8), (2, 0, 8)), ("no_stack", (0, 2, 8, 4), (1, 2, 4, 5), (0, 2, 8, 5))):
+    matmul(name, a, b, out, constant=False)
 
 NAMES = ["c1x1", "c3x3", "stem", "uneven", "wide", "groups", "depth", "line", "volume", "pixel", "rest", "attend", "attend_long", "none", "tall", "turned", "left",
-         "few", "pairs", "keys", "empty", "hollow", "found", "joined", "joined_plain", "sliced", "sliced_plain", "squeezed", "squeezed_two",
+         "few", "pairs", "keys", "empty", "hollow", "no_columns", "no_depth", "no_rows", "no_stack", "found",
+         "joined", "joined_plain", "sliced", "sliced_plain", "squeezed", "squeezed_two",
          "clamped", "hswish", "pooled", "pooled_apart", "pooled_volume",
          "tokens", "tokens_too", "resized", "stacked"] + RECURRENT

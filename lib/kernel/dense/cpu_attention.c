@@ -5,6 +5,7 @@
 #include "op/slice.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 enum {
@@ -21,7 +22,7 @@ struct attention_run {
 	float scale;
 	bool bf16; /* queries, keys, weights and values are rounded */
 	int n_tasks;
-	bool failed;
+	atomic_bool failed;
 };
 
 /* Add the mask to scores s (y1 - y0, len) of rows y0 .. y1 - 1: f32 added, boolean false is minus

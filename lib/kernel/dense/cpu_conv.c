@@ -13,6 +13,7 @@
 #include "kernel/dense/cpu_volume.h"
 #include "kernel/cpu_vec.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 enum {
@@ -51,7 +52,7 @@ struct conv_run {
 	int n_splits; /* tasks that fill the phases */
 	struct cpu_post post;
 	struct cpu_ctx *ctx;
-	bool failed;
+	atomic_bool failed;
 };
 
 /* A tile of pixels, rows m0 .. m1 - 1 of the weights of one group. */

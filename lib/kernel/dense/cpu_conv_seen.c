@@ -8,6 +8,7 @@
 #include "kernel/gemm/cpu_gemm.h"
 #include "kernel/gemm/cpu_post.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,7 +106,7 @@ struct seen_run {
 	struct cpu_ctx *ctx;
 	int64_t kc, tile;
 	int parts; /* of the rows of each group */
-	bool failed;
+	atomic_bool failed;
 };
 
 /* Rows m0 .. m1 - 1 of the weights of a group, for one image. */

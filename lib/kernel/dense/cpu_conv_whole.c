@@ -3,6 +3,8 @@
 #include "kernel/dense/cpu_conv.h"
 #include "kernel/gemm/cpu_product.h"
 
+#include <stdatomic.h>
+
 enum { GRAIN = 1 << 17, FEW_GRAIN = 1 << 15 }; /* multiply-adds of a task; with few images */
 
 bool cpu_is_whole(const struct window *g)
@@ -15,7 +17,7 @@ struct whole_run {
 	struct product p;
 	int n_tasks;
 	struct cpu_ctx *ctx;
-	bool failed;
+	atomic_bool failed;
 };
 
 static void whole_task(void *arg, int task, int thread)

@@ -5,6 +5,7 @@
 #include "kernel/cpu_window.h"
 #include "kernel/gemm/cpu_product.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 struct backprop_run {
@@ -15,7 +16,7 @@ struct backprop_run {
 	const float *packed_w, *packed_x; /* by (group, block of channels), (image, group) */
 	int64_t block, n_blocks;          /* channels of the result that a task makes */
 	struct cpu_ctx *ctx;
-	bool failed;
+	atomic_bool failed;
 };
 
 /* Add w times n values of a tap, from position `first` of the data's plane on, to plane y. */
@@ -62,7 +63,7 @@ struct gather {
 		at; /* (phases, cout * taps) where they take from in the data, for result i = phase */
 	int64_t *tap; /* likewise: which of a channel's weights */
 	struct cpu_ctx *ctx;
-	bool failed;
+	atomic_bool failed;
 };
 
 /* Taps of phase i: along dim d from (i + pad - tap dilation) / stride, if that comes out even. */

@@ -5,6 +5,7 @@
 #include "op/slice.h"
 
 #include <math.h>
+#include <stdatomic.h>
 
 struct deform {
 	const struct kernel_call *k;
@@ -12,7 +13,7 @@ struct deform {
 	int64_t begin[2], kh, kw, channels, outs; /* channels, outs: of a group */
 	int64_t plane, n_blocks;                  /* output positions, panels of them */
 	const float *x, *offset, *mask, *weights; /* weights: packed, group after group */
-	bool failed;
+	atomic_bool failed;
 };
 
 /* The four neighbours of (y, x) as taps of a gather, zero outside; beyond_edge: neighbours outside

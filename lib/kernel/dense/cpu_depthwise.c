@@ -7,6 +7,7 @@
 #include "kernel/dense/cpu_volume.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 enum { GRAIN = 1 << 15, MAX_TAPS = 256 };
@@ -36,7 +37,7 @@ struct depthwise {
 	const struct cpu_post *post;
 	int n_tasks;
 	struct cpu_ctx *ctx;
-	bool failed;
+	atomic_bool failed;
 };
 
 static void depthwise_task(void *arg, int task, int thread)
@@ -78,7 +79,7 @@ struct small {
 	int64_t padded; /* floats of the padded pixels */
 	int64_t lanes, n_bundles;
 	int n_tasks;
-	bool failed;
+	atomic_bool failed;
 };
 
 /* Worth bringing pixels together: rows would leave much of a vector empty, and bringing them costs less
@@ -192,7 +193,7 @@ struct deep {
 	const struct cpu_post *post;
 	struct cpu_ctx *ctx;
 	int n_tasks;
-	bool failed;
+	atomic_bool failed;
 };
 
 /* One channel: rows one by one, or without strides a whole plane in the volume's pitch, of which the

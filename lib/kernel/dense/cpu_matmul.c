@@ -5,6 +5,7 @@
 #include "kernel/gemm/cpu_qpack.h"
 #include "kernel/gemm/cpu_stack.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 enum {
@@ -100,7 +101,7 @@ struct matmul_run {
 	const float *source; /* A's elements */
 	int row_parts;
 	int n_tasks;
-	bool failed;
+	atomic_bool failed;
 };
 
 static int64_t a_floats(const struct matmul_run *r)

@@ -6,6 +6,7 @@
 #include "kernel/cpu_window.h"
 
 #include <float.h>
+#include <stdatomic.h>
 #include <string.h>
 
 enum { GRAIN = 1 << 15, MAX_TAPS = 64 };
@@ -19,7 +20,7 @@ struct pool_run {
 	float one[MAX_TAPS], *counts;
 	int n_tasks;
 	struct cpu_ctx *ctx;
-	bool failed;
+	atomic_bool failed;
 };
 
 /* Elements of the window at output position o that count along dim d. */

@@ -7,6 +7,7 @@
 #include "kernel/dense/cpu_affine.h"
 #include "op/slice.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 enum { MAX_GATES = 4 };
@@ -256,7 +257,7 @@ struct sequence_run {
 	int64_t batch, steps, directions;
 	int64_t floats, all; /* of a task, without room for cpu_affine and with it */
 	struct cell cell[2]; /* of each direction */
-	bool failed;
+	atomic_bool failed;
 };
 
 /* One direction of one batch row. */

@@ -5,6 +5,7 @@
 #include "kernel/cpu_level.h"
 #include "kernel/cpu_turn.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 enum {
@@ -31,7 +32,7 @@ struct tokens_run {
 	int64_t k, s, strips;
 	int variant, pixels, rows; /* of a block */
 	int n_tasks;
-	bool failed;
+	atomic_bool failed;
 };
 
 bool cpu_tokens_fit(const struct window *g)

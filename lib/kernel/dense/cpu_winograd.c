@@ -21,6 +21,7 @@
 #include "kernel/gemm/cpu_post.h"
 #include "kernel/cpu_vec.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 enum { MAX_POINTS = 36, C_STRIDE = GEMM_M * GEMM_N + 16, MAX_LANES = 16 };
@@ -58,7 +59,7 @@ struct wino_run {
 	struct wino_lanes lanes[GEMM_N / 4];
 	int n_tasks;
 	struct cpu_ctx *ctx;
-	bool failed;
+	atomic_bool failed;
 };
 
 /* ---- weights ---- */

@@ -3,6 +3,8 @@
 #include "kernel/cpu_epilogue.h"
 #include "kernel/gemm/cpu_pairs.h"
 
+#include <stdatomic.h>
+
 enum {
 	SMALL = 1 << 20, /* multiply-adds of a product */
 	GRAIN = 1 << 17, /* of a task */
@@ -14,8 +16,9 @@ bool stack_fits(const struct cpu_ctx *c, const struct operand *a, const struct o
 	bool rows = b->col == 1 && b->row == b->cols, columns = b->row == 1 && b->col == b->rows;
 	return c->bf16_products && pairs_there() && a->t->elem == EL_F32 && b->t->elem == EL_F32 &&
 	       a->cols == b->rows && a->cols > 0 && a->col == 1 && a->row == a->cols &&
-	       (rows || columns) && a->rows > FEW_ROWS && b->cols < SMALL && a->cols < SMALL &&
-	       a->rows <= SMALL / a->cols / b->cols && tensor_elements(&b->batch) > 1;
+	       (rows || columns) && a->rows > FEW_ROWS && b->cols > 0 && b->cols < SMALL &&
+	       a->cols < SMALL && a->rows <= SMALL / a->cols / b->cols &&
+	       tensor_elements(&b->batch) > 1;
 }
 
 struct stack {
@@ -24,7 +27,7 @@ struct stack {
 	const struct tensor *batch;
 	int64_t n; /* products */
 	int n_tasks;
-	bool failed;
+	atomic_bool failed;
 };
 
 static void stack_task(void *arg, int task, int thread)

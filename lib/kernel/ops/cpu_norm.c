@@ -5,6 +5,7 @@
 #include "op/slice.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 enum { GRAIN = 8192 };
@@ -19,7 +20,7 @@ struct norm_run {
 	int n_tasks;
 	struct cpu_ctx *ctx;
 	const struct epilogue *post; /* to be applied group by group, or NULL */
-	bool failed;
+	atomic_bool failed;
 };
 
 /* fn(r, row, x, y): one group of d.count elements, contiguous in x and y (which may be equal). */

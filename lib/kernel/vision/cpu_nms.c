@@ -7,6 +7,7 @@
 #include "kernel/cpu_vec.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 typedef float overlap_fn(const float *a, const float *b);
@@ -24,7 +25,7 @@ struct nms_run {
 	struct candidate *kept; /* (images, classes, most) */
 	int64_t *n_kept;        /* (images, classes) */
 	int64_t total;
-	bool failed;
+	atomic_bool failed;
 };
 
 /* A class of an image: kept boxes also as rows of numbers, `most` apart. */

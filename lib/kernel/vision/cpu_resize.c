@@ -5,6 +5,7 @@
 #include "kernel/cpu_vec.h"
 #include "op/resize_taps.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 /* One axis: output position o is the sum of weight[t * m + o] times position at[t * m + o], t < taps.
@@ -24,7 +25,7 @@ struct resize_run {
 	float *y;
 	struct cpu_ctx *ctx;
 	int n_tasks;
-	bool failed;
+	atomic_bool failed;
 };
 
 /* y (dim) = x within zeros. */

@@ -6,6 +6,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 /* ---- ROIPooling ---- */
@@ -31,7 +32,7 @@ struct roi_pool {
 	const struct kernel_call *k;
 	int64_t regions; /* in front of the end */
 	int n_tasks;
-	bool failed;
+	atomic_bool failed;
 };
 
 /* All channels of a region: the greatest of each bin, by columns first. */
