@@ -8,14 +8,14 @@
 #include "device/cpu/cpu_dynop.h"
 #include "device/cpu/cpu_form.h"
 #include "device/cpu/cpu_fuse.h"
-#include "device/cpu/cpu_narrow.h"
+#include "device/cpu/cpu_pixel.h"
 
 /* A dynamic operator, a fused step or one in 8 or 16 bits; pointers to what it is not are NULL.  A step that is
- * in 8 or 16 bits only where its tensors are (narrow_step_alone) is a fused one, too. */
+ * in 8 or 16 bits only where its tensors are (pixel_step_alone) is a fused one, too. */
 struct step {
 	struct dynop_step *dynop;    /* cpu_dynop.h */
 	struct fused *fused;         /* cpu_fuse.h */
-	struct narrow_step *narrow;  /* cpu_narrow.h */
+	struct pixel_step *pixels;   /* cpu_pixel.h */
 	struct form_shape *in_shape; /* (n_in) where inputs may be in another form than plain */
 	const struct graph *graph;
 	uint32_t v; /* its first node */
@@ -44,7 +44,7 @@ bool cpu_takes(struct device *d, const struct op *op, uint32_t i, const struct t
 bool cpu_fuses(struct device *d, const struct step_spec *spec)
 {
 	const struct cpu_state *state = d->state;
-	if (state->narrows && !cpu_fuse_is_tokens(spec) && !narrow_step_may_be(spec))
+	if (state->narrows && !cpu_fuse_is_tokens(spec) && !pixel_step_may_be(spec))
 		return false;
 	for (uint32_t v = 0; v < spec->n_nodes; v++) {
 		struct step_spec one = {.n_nodes = 1, .node = &spec->node[v]};
@@ -59,7 +59,7 @@ void cpu_step_free(struct device *d, struct step *s)
 	(void)d;
 	dynop_step_free(s->dynop);
 	cpu_fuse_free(s->fused);
-	narrow_step_free(s->narrow);
+	pixel_step_free(s->pixels);
 	mem_free(s->in_shape);
 	mem_free(s->at);
 	mem_free(s);
@@ -87,9 +87,9 @@ int cpu_prepare(struct device *d, const struct step_spec *spec, struct step **ou
 	if (dynop_step_wants(spec))
 		rc = dynop_step_new(spec, state->ctx, &s->dynop, e);
 	else if (state->narrows)
-		rc = narrow_step_new(spec, state->ctx, state->precision == PRECISION_BF16,
-				     &s->narrow, e);
-	if (rc >= 0 && !s->dynop && !(s->narrow && narrow_step_alone(s->narrow)))
+		rc = pixel_step_new(spec, state->ctx, state->precision == PRECISION_BF16,
+				    &s->pixels, e);
+	if (rc >= 0 && !s->dynop && !(s->pixels && pixel_step_alone(s->pixels)))
 		rc = cpu_fuse_new(spec, state->ctx, &s->fused, e);
 	if (rc < 0) {
 		cpu_step_free(d, s);
@@ -132,8 +132,8 @@ int cpu_run(struct device *d, struct step *s, struct devmem *const *in, struct d
 {
 	void **at = s->at;
 	char l[300];
-	if (s->narrow && narrow_step_wants(s->narrow, in, out)) {
-		if (narrow_step_run(s->narrow, in, out, e) == 0)
+	if (s->pixels && pixel_step_wants(s->pixels, in, out)) {
+		if (pixel_step_run(s->pixels, in, out, e) == 0)
 			return 0;
 		return err_prefix(e, "%s", graph_layer(s->graph, s->v, l, sizeof l));
 	}
@@ -162,8 +162,8 @@ void cpu_step_memory(struct device *d, const struct step *s,
 		     void (*fn)(void *arg, const void *key, uint64_t bytes), void *arg)
 {
 	(void)d;
-	if (s->narrow)
-		fn(arg, s->narrow, narrow_step_bytes(s->narrow));
+	if (s->pixels)
+		fn(arg, s->pixels, pixel_step_bytes(s->pixels));
 	if (s->dynop)
 		fn(arg, s->dynop, dynop_step_bytes(s->dynop));
 	else if (s->fused)

@@ -13,7 +13,7 @@ struct cpu_state {
 	struct cpu_ctx *ctx;
 	bool pinned;
 	enum cpu_precision precision;
-	bool narrows; /* tensors may be in another form than plain (cpu_narrow.h) */
+	bool narrows; /* tensors may be in another form than plain (cpu_pixel.h) */
 };
 
 bool cpu_supports(struct device *d, const struct step_spec *spec, char *why, size_t cap);

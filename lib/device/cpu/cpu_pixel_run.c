@@ -1,25 +1,25 @@
-/* cpu_narrow_run.c - narrow steps run: convolutions by slices, programs by tiles. */
-#include "device/cpu/cpu_narrow_step.h"
+/* cpu_pixel_run.c - steps in pixels run: convolutions by slices, programs by tiles. */
+#include "device/cpu/cpu_pixel_step.h"
 #include "kernel/onednn/onednn_layout.h"
 
-static struct mem_form form_of_output(const struct narrow_step *s, uint32_t i,
+static struct mem_form form_of_output(const struct pixel_step *s, uint32_t i,
 				      const struct devmem *m)
 {
 	return m->private ? s->want[i] : (struct mem_form){.elem = EL_F32};
 }
 
-bool narrow_step_wants(const struct narrow_step *s, struct devmem *const *in,
-		       struct devmem *const *out)
+bool pixel_step_wants(const struct pixel_step *s, struct devmem *const *in,
+		      struct devmem *const *out)
 {
-	if (s->kind == NARROW_CONV)
+	if (s->kind == PIXEL_CONV)
 		return true;
-	if (s->kind == NARROW_POOL)
-		return narrow_pool_wants(&s->pool, in, out);
-	if (s->kind == NARROW_CONCAT)
-		return narrow_concat_wants(&s->concat, in);
-	if (s->kind == NARROW_TURN)
-		return narrow_turn_wants(&s->turn, in, out, &s->want[0]);
-	if (s->kind == NARROW_RESIZE)
+	if (s->kind == PIXEL_POOL)
+		return pixel_pool_wants(&s->pool, in, out);
+	if (s->kind == PIXEL_CONCAT)
+		return pixel_concat_wants(&s->concat, in);
+	if (s->kind == PIXEL_TURN)
+		return pixel_turn_wants(&s->turn, in, out, &s->want[0]);
+	if (s->kind == PIXEL_RESIZE)
 		return out[0]->private;
 	for (uint32_t i = 0; i < s->n_out; i++)
 		if (out[i]->private && s->want[i].elem != EL_F32)
@@ -31,8 +31,8 @@ bool narrow_step_wants(const struct narrow_step *s, struct devmem *const *in,
 	return false;
 }
 
-struct narrow_run {
-	struct narrow_step *s;
+struct pixel_run {
+	struct pixel_step *s;
 	struct devmem *const *in, *const *out;
 	struct pixel_memory memory[EPI_OPERANDS];
 	struct mem_form y; /* of output 0 */
@@ -41,7 +41,7 @@ struct narrow_run {
 	atomic_flag failed;
 };
 
-static void find_memory(struct narrow_run *r)
+static void find_memory(struct pixel_run *r)
 {
 	const struct pixel_program *p = &r->s->program;
 	for (int i = 0; r->s->has_program && i < p->code.n_operands; i++) {
@@ -71,10 +71,10 @@ static size_t whole_lines(int64_t bytes)
 }
 
 /* Codes of the pixels that a slice reads: where they are, or made in x. */
-static const void *slice_input(const struct narrow_run *r, int64_t image,
+static const void *slice_input(const struct pixel_run *r, int64_t image,
 			       const struct onednn_slice *sl, char *x, float *tile)
 {
-	const struct narrow_step *s = r->s;
+	const struct pixel_step *s = r->s;
 	const struct devmem *m = r->in[s->x_in];
 	int64_t c = s->in_shape.channels, step = pixel_program_tile(&s->in_shape);
 	if (same_grid(&m->form, &s->x))
@@ -93,10 +93,10 @@ static const void *slice_input(const struct narrow_run *r, int64_t image,
 }
 
 /* What becomes of a slice's outputs in y. */
-static void slice_output(const struct narrow_run *r, int64_t image, const struct onednn_slice *sl,
+static void slice_output(const struct pixel_run *r, int64_t image, const struct onednn_slice *sl,
 			 char *y, float *tile)
 {
-	const struct narrow_step *s = r->s;
+	const struct pixel_step *s = r->s;
 	const struct form_shape row = {1, s->shape.channels, sl->n};
 	int64_t c = s->shape.channels, step = pixel_program_tile(&s->shape);
 	const int64_t first = (image * s->shape.pixels + sl->at) * c;
@@ -125,9 +125,9 @@ static void slice_output(const struct narrow_run *r, int64_t image, const struct
 				 s->shape.pixels);
 }
 
-static int conv_slice(struct narrow_run *r, int64_t image, int i, int thread, struct err *e)
+static int conv_slice(struct pixel_run *r, int64_t image, int i, int thread, struct err *e)
 {
-	const struct narrow_step *s = r->s;
+	const struct pixel_step *s = r->s;
 	struct onednn_slice sl = onednn_conv_slice(s->conv, i);
 	int64_t c = s->shape.channels, size = form_size(s->direct ? s->codes.elem : EL_F32),
 		n = pixel_program_tile(&s->shape);
@@ -154,7 +154,7 @@ static int conv_slice(struct narrow_run *r, int64_t image, int i, int thread, st
 
 static void conv_task(void *arg, int task, int thread)
 {
-	struct narrow_run *r = arg;
+	struct pixel_run *r = arg;
 	struct err e = ERR_INIT;
 	int n = onednn_conv_slices(r->s->conv);
 	if (conv_slice(r, task / n, task % n, thread, &e) < 0 &&
@@ -164,7 +164,7 @@ static void conv_task(void *arg, int task, int thread)
 
 static void program_task(void *arg, int task, int thread)
 {
-	struct narrow_run *r = arg;
+	struct pixel_run *r = arg;
 	const struct pixel_program *p = &r->s->program;
 	int64_t step = pixel_program_tile(&p->shape), lo, hi;
 	struct epilogue code;
@@ -189,24 +189,24 @@ static void program_task(void *arg, int task, int thread)
 	}
 }
 
-int narrow_step_run(struct narrow_step *s, struct devmem *const *in, struct devmem *const *out,
-		    struct err *e)
+int pixel_step_run(struct pixel_step *s, struct devmem *const *in, struct devmem *const *out,
+		   struct err *e)
 {
-	struct narrow_run r = {.s = s, .in = in, .out = out, .failed = ATOMIC_FLAG_INIT};
+	struct pixel_run r = {.s = s, .in = in, .out = out, .failed = ATOMIC_FLAG_INIT};
 	r.y = form_of_output(s, 0, out[0]);
 	find_memory(&r);
-	if (s->kind == NARROW_CONV) {
+	if (s->kind == PIXEL_CONV) {
 		cpu_parallel(s->ctx, (int)s->g.batch * onednn_conv_slices(s->conv), conv_task, &r);
-	} else if (s->kind == NARROW_POOL) {
-		if (narrow_pool_run(&s->pool, s->ctx, in, out, &r.y, e) < 0)
+	} else if (s->kind == PIXEL_POOL) {
+		if (pixel_pool_run(&s->pool, s->ctx, in, out, &r.y, e) < 0)
 			return -1;
-	} else if (s->kind == NARROW_CONCAT) {
-		if (narrow_concat_run(&s->concat, s->ctx, in, out, &r.y, e) < 0)
+	} else if (s->kind == PIXEL_CONCAT) {
+		if (pixel_concat_run(&s->concat, s->ctx, in, out, &r.y, e) < 0)
 			return -1;
-	} else if (s->kind == NARROW_TURN) {
-		narrow_turn_run(&s->turn, s->ctx, in, out, &r.y);
-	} else if (s->kind == NARROW_RESIZE) {
-		if (narrow_resize_run(&s->resize, s->ctx, in, out, &r.y, e) < 0)
+	} else if (s->kind == PIXEL_TURN) {
+		pixel_turn_run(&s->turn, s->ctx, in, out, &r.y);
+	} else if (s->kind == PIXEL_RESIZE) {
+		if (pixel_resize_run(&s->resize, s->ctx, in, out, &r.y, e) < 0)
 			return -1;
 	} else {
 		int64_t n = s->shape.images * s->shape.pixels;

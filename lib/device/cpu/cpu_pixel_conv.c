@@ -1,5 +1,5 @@
-/* cpu_narrow_conv.c - a convolution as a narrow step: which of what follows it oneDNN does, and which a program. */
-#include "device/cpu/cpu_narrow_step.h"
+/* cpu_pixel_conv.c - a convolution as a step in pixels: which of what follows it oneDNN does, and which a program. */
+#include "device/cpu/cpu_pixel_step.h"
 
 #include <string.h>
 
@@ -99,7 +99,7 @@ static bool take_unary(struct epilogue *c, struct epi_code *out)
 	       onednn_conv_does(out->kind, &out->args) && drop_first(c);
 }
 
-static int bf16_conv(struct narrow_step *s, const struct step_node *n, const float *bias,
+static int bf16_conv(struct pixel_step *s, const struct step_node *n, const float *bias,
 		     const struct epi_code *unary, struct err *e)
 {
 	const struct tensor *w = n->in[1].tensor;
@@ -118,7 +118,7 @@ static int bf16_conv(struct narrow_step *s, const struct step_node *n, const flo
 }
 
 /* Weights as codes, their scales, and the convolution. */
-static int conv_new(struct narrow_step *s, const struct step_node *n, const float *bias,
+static int conv_new(struct pixel_step *s, const struct step_node *n, const float *bias,
 		    struct err *e)
 {
 	const struct tensor *w = n->in[1].tensor;
@@ -157,7 +157,7 @@ static int conv_new(struct narrow_step *s, const struct step_node *n, const floa
 }
 
 /* What is left of part is a program, if anything is; false: it can not be one. */
-static bool has_program(struct narrow_step *s, const struct step_node *n,
+static bool has_program(struct pixel_step *s, const struct step_node *n,
 			const struct fuse_part *part)
 {
 	s->has_program = part->code.n_code > 0;
@@ -166,7 +166,7 @@ static bool has_program(struct narrow_step *s, const struct step_node *n,
 }
 
 /* A convolution in bf16 with the unary operator behind it, or, where the library has none with that, without. */
-static int bf16_conv_with(struct narrow_step *s, const struct step_node *n, struct fuse_part *part,
+static int bf16_conv_with(struct pixel_step *s, const struct step_node *n, struct fuse_part *part,
 			  const float *bias, struct err *e)
 {
 	const struct epilogue whole = part->code;
@@ -183,8 +183,8 @@ static int bf16_conv_with(struct narrow_step *s, const struct step_node *n, stru
 	}
 }
 
-int narrow_conv_init(struct narrow_step *s, const struct step_spec *spec, struct fuse_plan *p,
-		     struct err *e)
+int pixel_conv_init(struct pixel_step *s, const struct step_spec *spec, struct fuse_plan *p,
+		    struct err *e)
 {
 	const struct step_node *n = &spec->node[0];
 	const struct tensor *w = n->in[1].tensor;

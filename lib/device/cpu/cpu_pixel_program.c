@@ -1,5 +1,5 @@
-/* cpu_narrow_program.c - element-wise operators over (pixels, channels), whatever form their operands lie in. */
-#include "device/cpu/cpu_narrow_impl.h"
+/* cpu_pixel_program.c - element-wise operators over (pixels, channels), whatever form their operands lie in. */
+#include "device/cpu/cpu_pixel_impl.h"
 
 #include <string.h>
 

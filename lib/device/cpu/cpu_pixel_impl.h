@@ -1,16 +1,16 @@
-/* cpu_narrow_impl.h - inside the steps in 8 or 16 bits, not for others: grids of values, programs over pixels.
+/* cpu_pixel_impl.h - inside the steps in 8 or 16 bits, not for others: grids of values, programs over pixels.
  *
  * A grid is what FakeQuantize leaves of the real numbers: code * scale for codes of 8 bits. */
-#ifndef HSDAG_DEVICE_CPU_CPU_NARROW_IMPL_H
-#define HSDAG_DEVICE_CPU_CPU_NARROW_IMPL_H
+#ifndef HSDAG_DEVICE_CPU_CPU_PIXEL_IMPL_H
+#define HSDAG_DEVICE_CPU_CPU_PIXEL_IMPL_H
 
 #include "device/cpu/cpu_form.h"
 #include "device/cpu/cpu_fuse_impl.h"
-#include "device/cpu/cpu_narrow.h"
+#include "device/cpu/cpu_pixel.h"
 #include "kernel/cpu_window.h"
 #include "op/resize_taps.h"
 
-/* ---- cpu_narrow_grid.c ---- */
+/* ---- cpu_pixel_grid.c ---- */
 
 /* The grid that output `out` of node v lies on: a FakeQuantize with limits of one value each, the same
  * before and after, 256 levels, zero among them at code 0; MaxPool
@@ -39,10 +39,10 @@ extern const struct mem_form bf16_pixels;
 struct mem_form wanted_form(const struct step_node *n, bool bf16);
 bool same_grid(const struct mem_form *a, const struct mem_form *b);
 
-/* ---- cpu_narrow_pool.c ---- */
+/* ---- cpu_pixel_pool.c ---- */
 
 /* MaxPool, AvgPool, or ReduceMean of whole planes, perhaps with a FakeQuantize behind it. */
-struct narrow_pool {
+struct pixel_pool {
 	bool mean, quantizes;
 	bool padded_counts; /* a mean's windows count padding, too */
 	uint32_t x_in;      /* the input with the data */
@@ -50,18 +50,18 @@ struct narrow_pool {
 	struct window g;
 };
 /* want: (n_out), set; false: it is no such step. */
-bool narrow_pool_init(struct narrow_pool *p, const struct step_spec *spec, bool bf16,
-		      struct mem_form *want);
-bool narrow_pool_wants(const struct narrow_pool *p, struct devmem *const *in,
-		       struct devmem *const *out);
+bool pixel_pool_init(struct pixel_pool *p, const struct step_spec *spec, bool bf16,
+		     struct mem_form *want);
+bool pixel_pool_wants(const struct pixel_pool *p, struct devmem *const *in,
+		      struct devmem *const *out);
 /* y: the form of output 0.  -1: ST_RUNTIME. */
-int narrow_pool_run(const struct narrow_pool *p, struct cpu_ctx *ctx, struct devmem *const *in,
-		    struct devmem *const *out, const struct mem_form *y, struct err *e) MUST_CHECK;
+int pixel_pool_run(const struct pixel_pool *p, struct cpu_ctx *ctx, struct devmem *const *in,
+		   struct devmem *const *out, const struct mem_form *y, struct err *e) MUST_CHECK;
 
-/* ---- cpu_narrow_concat.c ---- */
+/* ---- cpu_pixel_concat.c ---- */
 
 /* Concat along channels, or a slice of them: as if it joined one part. */
-struct narrow_concat {
+struct pixel_concat {
 	uint32_t n;
 	uint32_t *in; /* (n) inputs of the step */
 	struct concat_part {
@@ -70,51 +70,49 @@ struct narrow_concat {
 	} * part;                        /* (n) */
 	struct form_shape shape;
 };
-/* As narrow_pool_init; to be released in either case, *p is zeros before. */
-bool narrow_concat_init(struct narrow_concat *p, const struct step_spec *spec, bool bf16,
-			struct mem_form *want);
-void narrow_concat_release(struct narrow_concat *p);
-bool narrow_concat_wants(const struct narrow_concat *p, struct devmem *const *in);
-/* As narrow_pool_run. */
-int narrow_concat_run(const struct narrow_concat *p, struct cpu_ctx *ctx, struct devmem *const *in,
-		      struct devmem *const *out, const struct mem_form *y,
-		      struct err *e) MUST_CHECK;
+/* As pixel_pool_init; to be released in either case, *p is zeros before. */
+bool pixel_concat_init(struct pixel_concat *p, const struct step_spec *spec, bool bf16,
+		       struct mem_form *want);
+void pixel_concat_release(struct pixel_concat *p);
+bool pixel_concat_wants(const struct pixel_concat *p, struct devmem *const *in);
+/* As pixel_pool_run. */
+int pixel_concat_run(const struct pixel_concat *p, struct cpu_ctx *ctx, struct devmem *const *in,
+		     struct devmem *const *out, const struct mem_form *y, struct err *e) MUST_CHECK;
 
-/* ---- cpu_narrow_turn.c ---- */
+/* ---- cpu_pixel_turn.c ---- */
 
 /* Transpose that moves the last dim to dim 1, or back. */
-struct narrow_turn {
+struct pixel_turn {
 	bool to_planes, to_tokens; /* with two dims of one size both */
 	uint32_t x_in;
 	int64_t n; /* elements */
 };
-/* As narrow_pool_init. */
-bool narrow_turn_init(struct narrow_turn *p, const struct step_spec *spec, bool bf16,
-		      struct mem_form *want);
-bool narrow_turn_wants(const struct narrow_turn *p, struct devmem *const *in,
-		       struct devmem *const *out, const struct mem_form *want);
-void narrow_turn_run(const struct narrow_turn *p, struct cpu_ctx *ctx, struct devmem *const *in,
-		     struct devmem *const *out, const struct mem_form *y);
+/* As pixel_pool_init. */
+bool pixel_turn_init(struct pixel_turn *p, const struct step_spec *spec, bool bf16,
+		     struct mem_form *want);
+bool pixel_turn_wants(const struct pixel_turn *p, struct devmem *const *in,
+		      struct devmem *const *out, const struct mem_form *want);
+void pixel_turn_run(const struct pixel_turn *p, struct cpu_ctx *ctx, struct devmem *const *in,
+		    struct devmem *const *out, const struct mem_form *y);
 
-/* ---- cpu_narrow_resize.c ---- */
+/* ---- cpu_pixel_resize.c ---- */
 
 /* Interpolate of the two spatial dims of a tensor of four, without padding. */
-struct narrow_resize {
+struct pixel_resize {
 	uint32_t x_in;
 	struct form_shape in_shape, shape;
 	int64_t in[2], out[2];
 	struct resize_tap *tap[2]; /* (out[0]), (out[1]) */
 };
-/* As narrow_concat_init. */
-bool narrow_resize_init(struct narrow_resize *p, const struct step_spec *spec, bool bf16,
-			struct mem_form *want);
-void narrow_resize_release(struct narrow_resize *p);
-/* As narrow_pool_run, of any input whose output only this device reads. */
-int narrow_resize_run(const struct narrow_resize *p, struct cpu_ctx *ctx, struct devmem *const *in,
-		      struct devmem *const *out, const struct mem_form *y,
-		      struct err *e) MUST_CHECK;
+/* As pixel_concat_init. */
+bool pixel_resize_init(struct pixel_resize *p, const struct step_spec *spec, bool bf16,
+		       struct mem_form *want);
+void pixel_resize_release(struct pixel_resize *p);
+/* As pixel_pool_run, of any input whose output only this device reads. */
+int pixel_resize_run(const struct pixel_resize *p, struct cpu_ctx *ctx, struct devmem *const *in,
+		     struct devmem *const *out, const struct mem_form *y, struct err *e) MUST_CHECK;
 
-/* ---- cpu_narrow_program.c ---- */
+/* ---- cpu_pixel_program.c ---- */
 
 enum pixel_operand {
 	PIXEL_ONE,     /* a constant of one value */

@@ -1,5 +1,5 @@
-/* cpu_narrow_grid.c - which tensors and weights lie on grids of 8 bits. */
-#include "device/cpu/cpu_narrow_impl.h"
+/* cpu_pixel_grid.c - which tensors and weights lie on grids of 8 bits. */
+#include "device/cpu/cpu_pixel_impl.h"
 #include "op/slice.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
-/* cpu_narrow_pool.c - pooling of tensors with channels behind pixels: maxima of codes are codes, means are
+/* cpu_pixel_pool.c - pooling of tensors with channels behind pixels: maxima of codes are codes, means are
  * f32 or codes. */
-#include "device/cpu/cpu_narrow_impl.h"
+#include "device/cpu/cpu_pixel_impl.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -45,8 +45,8 @@ static struct window whole_planes(const struct tensor *x)
 			       .taps = x->dim[2] * x->dim[3]};
 }
 
-bool narrow_pool_init(struct narrow_pool *p, const struct step_spec *spec, bool bf16,
-		      struct mem_form *want)
+bool pixel_pool_init(struct pixel_pool *p, const struct step_spec *spec, bool bf16,
+		     struct mem_form *want)
 {
 	const struct step_node *n = &spec->node[0], *last = &spec->node[spec->n_nodes - 1];
 	const struct tensor *x = n->in[0].tensor;
@@ -79,8 +79,8 @@ bool narrow_pool_init(struct narrow_pool *p, const struct step_spec *spec, bool 
 	return p->mean || want[0].pixels;
 }
 
-bool narrow_pool_wants(const struct narrow_pool *p, struct devmem *const *in,
-		       struct devmem *const *out)
+bool pixel_pool_wants(const struct pixel_pool *p, struct devmem *const *in,
+		      struct devmem *const *out)
 {
 	return in[p->x_in]->form.pixels && (out[0]->private || (p->mean && !p->quantizes));
 }
@@ -88,7 +88,7 @@ bool narrow_pool_wants(const struct narrow_pool *p, struct devmem *const *in,
 /* ---- running ---- */
 
 struct pool_run {
-	const struct narrow_pool *p;
+	const struct pixel_pool *p;
 	struct cpu_ctx *ctx;
 	const struct devmem *x;
 	char *y;
@@ -177,7 +177,7 @@ static void pool_mean(const struct pool_run *r, const char *x, const int64_t o[3
 static void row_task(void *arg, int task, int thread)
 {
 	struct pool_run *r = arg;
-	const struct narrow_pool *p = r->p;
+	const struct pixel_pool *p = r->p;
 	const struct window *g = &p->g;
 	int64_t c = p->shape.channels, rows = g->out[0] * g->out[1], image = task / rows;
 	int64_t o[3] = {task % rows / g->out[1], task % g->out[1], 0};
@@ -215,7 +215,7 @@ static void row_task(void *arg, int task, int thread)
 static void block_task(void *arg, int task, int thread)
 {
 	struct pool_run *r = arg;
-	const struct narrow_pool *p = r->p;
+	const struct pixel_pool *p = r->p;
 	int64_t c = p->shape.channels, image = task / r->blocks, first = task % r->blocks * r->each;
 	int64_t n = c - first < r->each ? c - first : r->each, size = form_size(r->x->form.elem);
 	const struct form_shape part = {1, n, 1};
@@ -230,8 +230,8 @@ static void block_task(void *arg, int task, int thread)
 		   mean);
 }
 
-int narrow_pool_run(const struct narrow_pool *p, struct cpu_ctx *ctx, struct devmem *const *in,
-		    struct devmem *const *out, const struct mem_form *y, struct err *e)
+int pixel_pool_run(const struct pixel_pool *p, struct cpu_ctx *ctx, struct devmem *const *in,
+		   struct devmem *const *out, const struct mem_form *y, struct err *e)
 {
 	enum { BLOCK = 64 }; /* channels; whole lines of codes */
 	struct pool_run r = {.p = p, .ctx = ctx, .x = in[p->x_in], .y = out[0]->p, .form = *y};

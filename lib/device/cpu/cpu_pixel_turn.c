@@ -1,8 +1,8 @@
-/* cpu_narrow_turn.c - transpositions between tokens, which have channels last, and planes that lie with channels behind
+/* cpu_pixel_turn.c - transpositions between tokens, which have channels last, and planes that lie with channels behind
  * pixels: the elements stay where they are, at most their type changes.
  *
  *	tokens (n, p, c) f32  --Transpose-->  (n, c, p), which lies as (n, p, c) in another form, and back */
-#include "device/cpu/cpu_narrow_impl.h"
+#include "device/cpu/cpu_pixel_impl.h"
 
 enum { GRAIN = 1 << 15 };
 
@@ -21,8 +21,8 @@ static bool moves(const struct step_node *n, uint32_t from, uint32_t to)
 	return true;
 }
 
-bool narrow_turn_init(struct narrow_turn *p, const struct step_spec *spec, bool bf16,
-		      struct mem_form *want)
+bool pixel_turn_init(struct pixel_turn *p, const struct step_spec *spec, bool bf16,
+		     struct mem_form *want)
 {
 	const struct step_node *n = &spec->node[0];
 	if (spec->n_nodes != 1 || n->n_in != 2 || n->in[0].from != FROM_INPUT)
@@ -41,8 +41,8 @@ bool narrow_turn_init(struct narrow_turn *p, const struct step_spec *spec, bool 
 	return true;
 }
 
-bool narrow_turn_wants(const struct narrow_turn *p, struct devmem *const *in,
-		       struct devmem *const *out, const struct mem_form *want)
+bool pixel_turn_wants(const struct pixel_turn *p, struct devmem *const *in,
+		      struct devmem *const *out, const struct mem_form *want)
 {
 	const struct mem_form *x = &in[p->x_in]->form;
 	return (p->to_planes && form_is_plain(x) && out[0]->private && want->pixels) ||
@@ -73,8 +73,8 @@ static void turn_task(void *arg, int task, int thread)
 		form_write(r->to, &all, y, 0, 0, 1, (const float *)(const void *)x);
 }
 
-void narrow_turn_run(const struct narrow_turn *p, struct cpu_ctx *ctx, struct devmem *const *in,
-		     struct devmem *const *out, const struct mem_form *y)
+void pixel_turn_run(const struct pixel_turn *p, struct cpu_ctx *ctx, struct devmem *const *in,
+		    struct devmem *const *out, const struct mem_form *y)
 {
 	struct turn_run r = {.from = &in[p->x_in]->form,
 			     .to = y,

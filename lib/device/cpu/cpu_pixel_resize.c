@@ -1,13 +1,13 @@
-/* cpu_narrow_resize.c - Interpolate of two spatial dims, of tensors with channels behind pixels: an output row is
+/* cpu_pixel_resize.c - Interpolate of two spatial dims, of tensors with channels behind pixels: an output row is
  * a weighted sum of input rows, and each of its pixels one of that row's pixels. */
-#include "device/cpu/cpu_narrow_impl.h"
+#include "device/cpu/cpu_pixel_impl.h"
 #include "kernel/cpu_vec.h"
 
 #include <stdatomic.h>
 #include <string.h>
 
-bool narrow_resize_init(struct narrow_resize *p, const struct step_spec *spec, bool bf16,
-			struct mem_form *want)
+bool pixel_resize_init(struct pixel_resize *p, const struct step_spec *spec, bool bf16,
+		       struct mem_form *want)
 {
 	enum { INPUTS = 4 };
 	const struct step_node *n = &spec->node[0];
@@ -46,7 +46,7 @@ bool narrow_resize_init(struct narrow_resize *p, const struct step_spec *spec, b
 	return want[0].pixels;
 }
 
-void narrow_resize_release(struct narrow_resize *p)
+void pixel_resize_release(struct pixel_resize *p)
 {
 	mem_free(p->tap[0]);
 	mem_free(p->tap[1]);
@@ -55,7 +55,7 @@ void narrow_resize_release(struct narrow_resize *p)
 /* ---- running ---- */
 
 struct resize_run {
-	const struct narrow_resize *p;
+	const struct pixel_resize *p;
 	struct cpu_ctx *ctx;
 	const struct devmem *x;
 	void *y;
@@ -81,7 +81,7 @@ static void mix(const struct resize_tap *tap, const float *x, int64_t step, int6
 static void row_task(void *arg, int task, int thread)
 {
 	struct resize_run *r = arg;
-	const struct narrow_resize *p = r->p;
+	const struct pixel_resize *p = r->p;
 	int64_t c = p->shape.channels, image = task / p->out[0], oy = task % p->out[0];
 	int64_t row = p->in[1] * c, step = pixel_program_tile(&p->shape);
 	float *rows =
@@ -109,8 +109,8 @@ static void row_task(void *arg, int task, int thread)
 	}
 }
 
-int narrow_resize_run(const struct narrow_resize *p, struct cpu_ctx *ctx, struct devmem *const *in,
-		      struct devmem *const *out, const struct mem_form *y, struct err *e)
+int pixel_resize_run(const struct pixel_resize *p, struct cpu_ctx *ctx, struct devmem *const *in,
+		     struct devmem *const *out, const struct mem_form *y, struct err *e)
 {
 	struct resize_run r = {.p = p, .ctx = ctx, .x = in[p->x_in], .y = out[0]->p, .form = *y};
 	cpu_parallel(ctx, (int)(p->shape.images * p->out[0]), row_task, &r);

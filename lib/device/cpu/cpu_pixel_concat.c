@@ -1,8 +1,8 @@
-/* cpu_narrow_concat.c - Concat along channels, and slices of channels, of tensors that lie with channels behind pixels,
+/* cpu_pixel_concat.c - Concat along channels, and slices of channels, of tensors that lie with channels behind pixels,
  * or not.
  *
  *	(pixels, c0), (pixels, c1), ..  -->  (pixels, c0 + c1 + ..), or planes where the output is plain */
-#include "device/cpu/cpu_narrow_impl.h"
+#include "device/cpu/cpu_pixel_impl.h"
 #include "kernel/cpu_turn.h"
 #include "op/slice.h"
 
@@ -36,8 +36,8 @@ static bool slice_of_channels(const struct step_node *n, int64_t *first)
 	return true;
 }
 
-bool narrow_concat_init(struct narrow_concat *p, const struct step_spec *spec, bool bf16,
-			struct mem_form *want)
+bool pixel_concat_init(struct pixel_concat *p, const struct step_spec *spec, bool bf16,
+		       struct mem_form *want)
 {
 	const struct step_node *n = &spec->node[0];
 	bool joins = n->op->kind == OP_CONCAT;
@@ -61,13 +61,13 @@ bool narrow_concat_init(struct narrow_concat *p, const struct step_spec *spec, b
 	return true;
 }
 
-void narrow_concat_release(struct narrow_concat *p)
+void pixel_concat_release(struct pixel_concat *p)
 {
 	mem_free(p->in);
 	mem_free(p->part);
 }
 
-bool narrow_concat_wants(const struct narrow_concat *p, struct devmem *const *in)
+bool pixel_concat_wants(const struct pixel_concat *p, struct devmem *const *in)
 {
 	for (uint32_t i = 0; i < p->n; i++)
 		if (!form_is_plain(&in[p->in[i]]->form))
@@ -78,7 +78,7 @@ bool narrow_concat_wants(const struct narrow_concat *p, struct devmem *const *in
 /* ---- running ---- */
 
 struct concat_run {
-	const struct narrow_concat *p;
+	const struct pixel_concat *p;
 	struct cpu_ctx *ctx;
 	struct devmem *const *in;
 	char *y;
@@ -156,8 +156,8 @@ static void concat_task(void *arg, int task, int thread)
 	}
 }
 
-int narrow_concat_run(const struct narrow_concat *p, struct cpu_ctx *ctx, struct devmem *const *in,
-		      struct devmem *const *out, const struct mem_form *y, struct err *e)
+int pixel_concat_run(const struct pixel_concat *p, struct cpu_ctx *ctx, struct devmem *const *in,
+		     struct devmem *const *out, const struct mem_form *y, struct err *e)
 {
 	struct concat_run r = {.p = p, .ctx = ctx, .in = in, .y = out[0]->p, .form = *y};
 	int64_t n = p->shape.images * p->shape.pixels;

@@ -1,12 +1,12 @@
-/* cpu_narrow.c - see cpu_narrow.h.
+/* cpu_pixel.c - see cpu_pixel.h.
  *
  *	codes --convolution--> codes                                  scale, bias and limits by oneDNN
  *	codes --convolution--> f32 tile --program--> codes or f32     anything else behind it
  *	codes, f32 --> f32 tile --program--> codes or f32             no convolution */
-#include "device/cpu/cpu_narrow.h"
-#include "device/cpu/cpu_narrow_step.h"
+#include "device/cpu/cpu_pixel.h"
+#include "device/cpu/cpu_pixel_step.h"
 
-static int new_program(struct narrow_step *s, const struct step_spec *spec,
+static int new_program(struct pixel_step *s, const struct step_spec *spec,
 		       const struct fuse_plan *p)
 {
 	if (p->n_parts != 1 || p->part[0].head || !fits_pixels(p->node[0].out))
@@ -26,7 +26,7 @@ static int new_program(struct narrow_step *s, const struct step_spec *spec,
 	return pixel_program_init(&s->program, &p->part[0], p->node[p->part[0].result].out);
 }
 
-bool narrow_step_may_be(const struct step_spec *s)
+bool pixel_step_may_be(const struct step_spec *s)
 {
 	const struct step_node *n = &s->node[0], *last = &s->node[s->n_nodes - 1];
 	if (s->n_nodes == 1 || (n->op->kind != OP_TRANSPOSE && !fits_pixels(&n->out[0])))
@@ -48,59 +48,59 @@ bool narrow_step_may_be(const struct step_spec *s)
 	}
 }
 
-int narrow_step_new(const struct step_spec *spec, struct cpu_ctx *ctx, bool bf16,
-		    struct narrow_step **out, struct err *e)
+int pixel_step_new(const struct step_spec *spec, struct cpu_ctx *ctx, bool bf16,
+		   struct pixel_step **out, struct err *e)
 {
 	struct fuse_plan p;
 	enum op_kind kind = spec->node[0].op->kind;
-	struct narrow_step *s = MEM_NEW(struct narrow_step);
+	struct pixel_step *s = MEM_NEW(struct pixel_step);
 	s->ctx = ctx;
 	s->bf16 = bf16;
 	s->n_out = spec->n_out;
 	s->want = MEM_NEWN(struct mem_form, spec->n_out + 1);
 	int rc = 0;
 	if (kind == OP_MAX_POOL || kind == OP_AVG_POOL || kind == OP_REDUCE_MEAN) {
-		s->kind = NARROW_POOL;
-		rc = narrow_pool_init(&s->pool, spec, bf16, s->want);
+		s->kind = PIXEL_POOL;
+		rc = pixel_pool_init(&s->pool, spec, bf16, s->want);
 	} else if (kind == OP_CONCAT || kind == OP_SLICE || kind == OP_STRIDED_SLICE) {
-		s->kind = NARROW_CONCAT;
-		rc = narrow_concat_init(&s->concat, spec, bf16, s->want);
+		s->kind = PIXEL_CONCAT;
+		rc = pixel_concat_init(&s->concat, spec, bf16, s->want);
 	} else if (kind == OP_TRANSPOSE && spec->n_nodes == 1) {
-		s->kind = NARROW_TURN;
-		rc = narrow_turn_init(&s->turn, spec, bf16, s->want);
+		s->kind = PIXEL_TURN;
+		rc = pixel_turn_init(&s->turn, spec, bf16, s->want);
 	} else if (kind == OP_INTERPOLATE) {
-		s->kind = NARROW_RESIZE;
-		rc = narrow_resize_init(&s->resize, spec, bf16, s->want);
+		s->kind = PIXEL_RESIZE;
+		rc = pixel_resize_init(&s->resize, spec, bf16, s->want);
 	} else if (fuse_parts(spec, &p) && fuse_code(&p)) {
 		bool conv = kind == OP_CONVOLUTION || kind == OP_GROUP_CONVOLUTION;
-		s->kind = conv ? NARROW_CONV : NARROW_PROGRAM;
-		rc = conv ? narrow_conv_init(s, spec, &p, e) : new_program(s, spec, &p);
+		s->kind = conv ? PIXEL_CONV : PIXEL_PROGRAM;
+		rc = conv ? pixel_conv_init(s, spec, &p, e) : new_program(s, spec, &p);
 	}
 	if (rc > 0)
 		*out = s;
 	else
-		narrow_step_free(s);
+		pixel_step_free(s);
 	return rc;
 }
 
-void narrow_step_free(struct narrow_step *s)
+void pixel_step_free(struct pixel_step *s)
 {
 	if (!s)
 		return;
 	onednn_conv_free(s->conv);
 	pixel_program_release(&s->program);
-	narrow_concat_release(&s->concat);
-	narrow_resize_release(&s->resize);
+	pixel_concat_release(&s->concat);
+	pixel_resize_release(&s->resize);
 	mem_free(s->want);
 	mem_free(s);
 }
 
-bool narrow_step_alone(const struct narrow_step *s)
+bool pixel_step_alone(const struct pixel_step *s)
 {
-	return s->kind == NARROW_CONV;
+	return s->kind == PIXEL_CONV;
 }
 
-uint64_t narrow_step_bytes(const struct narrow_step *s)
+uint64_t pixel_step_bytes(const struct pixel_step *s)
 {
 	return s && s->conv ? onednn_conv_bytes(s->conv) : 0;
 }

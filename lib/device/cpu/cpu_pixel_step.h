@@ -1,0 +1,36 @@
+/* cpu_pixel_step.h - a step in 8 or 16 bits: cpu_pixel.c chooses its kind, cpu_pixel_conv.c prepares convolutions,
+ * cpu_pixel_run.c runs it; not for others. */
+#ifndef HSDAG_DEVICE_CPU_CPU_PIXEL_STEP_H
+#define HSDAG_DEVICE_CPU_CPU_PIXEL_STEP_H
+
+#include "device/cpu/cpu_pixel_impl.h"
+#include "kernel/onednn/onednn_conv.h"
+
+enum pixel_kind { PIXEL_CONV, PIXEL_PROGRAM, PIXEL_POOL, PIXEL_CONCAT, PIXEL_TURN, PIXEL_RESIZE };
+
+struct pixel_step {
+	struct cpu_ctx *ctx;
+	bool bf16; /* else 8 bits */
+	enum pixel_kind kind;
+	uint32_t n_out;
+	struct mem_form *want; /* (n_out) of outputs that only this device reads */
+	struct form_shape in_shape, shape;
+	struct window g;   /* of a convolution */
+	uint32_t x_in;     /* the input with the data */
+	struct mem_form x; /* its grid */
+	struct onednn_conv *conv;
+	bool direct; /* the convolution writes codes of this form */
+	struct mem_form codes;
+	bool has_program;
+	struct pixel_program program;
+	struct pixel_pool pool;
+	struct pixel_concat concat;
+	struct pixel_turn turn;
+	struct pixel_resize resize;
+};
+
+/* s for a convolution and what is fused behind it.  1; 0: no such step; -1: ST_RUNTIME. */
+int pixel_conv_init(struct pixel_step *s, const struct step_spec *spec, struct fuse_plan *p,
+		    struct err *e) MUST_CHECK;
+
+#endif
