@@ -196,7 +196,7 @@ regions() {
 		# shellcheck disable=SC2086
 		regions $size
 		ir2dag regions.xml | placebase single -D cpu:0 |
-			timeout 60 devrun -n 1 --warmup 0 --no-reference -o run.mp
+			timeout 300 devrun -n 1 --warmup 0 --no-reference -o run.mp
 		[ "$(recdump -k run --tsv ok run.mp | sort -u)" = true ]
 	done
 }
