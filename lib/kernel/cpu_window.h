@@ -27,4 +27,11 @@ bool cpu_window_crop(struct window *g, int64_t first[3]);
 /* Output positions o in lo .. hi - 1 of dim d for which tap t reads inside the input. */
 void cpu_window_range(const struct window *g, int d, int64_t t, int64_t *lo, int64_t *hi);
 
+/* A piece of a convolution of tensors with channels behind pixels: it reads pixels from .. from + n_in - 1 of an image and
+ * writes pixels at .. at + n - 1. */
+struct window_slice {
+	int64_t from, n_in, at, n;
+	size_t scratch; /* bytes that a run needs */
+};
+
 #endif

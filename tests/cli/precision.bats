@@ -65,6 +65,32 @@ outputs() {
 	PY
 }
 
+@test "f32 with channels behind pixels: as in planes but for rounding; one thread, two, and two devices in turn" {
+	needs_onednn
+	two_cores
+	local n
+	mkdir -p pixels3
+	for n in $(cat names) googlenet; do
+		HSDAG_PIXELS=0 outputs cpu:0 planes "$n"
+		HSDAG_PIXELS=1 outputs cpu:0 pixels "$n"
+		HSDAG_PIXELS=1 outputs cpu pixels2 "$n"
+		placebase random -D cpu:0,cpu:1 --seed 5 "$n.mp" |
+			HSDAG_PIXELS=1 devrun --no-reference --runs 2 --outputs "pixels3/$n" -o turns.mp -
+	done
+	py - <<-'PY'
+		import glob
+		differ = 0
+		for n in open("names").read().split() + ["googlenet"]:
+		    a, *others = (np.concatenate([np.load(f).astype(np.float64).ravel() for f in sorted(glob.glob(f"{d}/{n}/*.npy"))])
+		                  for d in ("planes", "pixels", "pixels2", "pixels3"))
+		    for x in others:
+		        assert x.shape == a.shape and np.linalg.norm(a - x) <= 3e-6 * np.linalg.norm(a), n
+		    assert (others[0] == others[1]).all(), n
+		    differ += (a != others[0]).any()
+		assert differ > 10, differ
+	PY
+}
+
 @test "what lies on grids of FakeQuantize is computed in integers: sums are exact, results those of f32" {
 	needs_onednn
 	two_cores

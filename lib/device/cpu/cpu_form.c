@@ -24,7 +24,9 @@ int64_t form_size(enum elem elem)
 
 void form_codes(const struct mem_form *f, const float *src, int64_t n, void *dst)
 {
-	if (f->elem == EL_BF16)
+	if (f->elem == EL_F32)
+		memcpy(dst, src, (size_t)n * sizeof *src);
+	else if (f->elem == EL_BF16)
 		vec_to_bf16(src, dst, n);
 	else if (f->elem == EL_U8)
 		LEVEL_CALL(to_u8, src, n, 1 / f->scale, dst);

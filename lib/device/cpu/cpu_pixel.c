@@ -18,7 +18,7 @@ static int new_program(struct pixel_step *s, const struct step_spec *spec,
 		if (f->leaves && !tensor_same_shape(f->out, p->node[p->part[0].result].out))
 			return 0;
 		if (f->leaves)
-			s->want[f->out_index] = wanted_form(f->node, s->bf16);
+			s->want[f->out_index] = wanted_form(f->node, s->elem);
 	}
 	(void)spec;
 	s->has_program = true;
@@ -48,29 +48,29 @@ bool pixel_step_may_be(const struct step_spec *s)
 	}
 }
 
-int pixel_step_new(const struct step_spec *spec, struct cpu_ctx *ctx, bool bf16,
+int pixel_step_new(const struct step_spec *spec, struct cpu_ctx *ctx, enum elem elem,
 		   struct pixel_step **out, struct err *e)
 {
 	struct fuse_plan p;
 	enum op_kind kind = spec->node[0].op->kind;
 	struct pixel_step *s = MEM_NEW(struct pixel_step);
 	s->ctx = ctx;
-	s->bf16 = bf16;
+	s->elem = elem;
 	s->n_out = spec->n_out;
 	s->want = MEM_NEWN(struct mem_form, spec->n_out + 1);
 	int rc = 0;
 	if (kind == OP_MAX_POOL || kind == OP_AVG_POOL || kind == OP_REDUCE_MEAN) {
 		s->kind = PIXEL_POOL;
-		rc = pixel_pool_init(&s->pool, spec, bf16, s->want);
+		rc = pixel_pool_init(&s->pool, spec, elem, s->want);
 	} else if (kind == OP_CONCAT || kind == OP_SLICE || kind == OP_STRIDED_SLICE) {
 		s->kind = PIXEL_CONCAT;
-		rc = pixel_concat_init(&s->concat, spec, bf16, s->want);
+		rc = pixel_concat_init(&s->concat, spec, elem, s->want);
 	} else if (kind == OP_TRANSPOSE && spec->n_nodes == 1) {
 		s->kind = PIXEL_TURN;
-		rc = pixel_turn_init(&s->turn, spec, bf16, s->want);
+		rc = pixel_turn_init(&s->turn, spec, elem, s->want);
 	} else if (kind == OP_INTERPOLATE) {
 		s->kind = PIXEL_RESIZE;
-		rc = pixel_resize_init(&s->resize, spec, bf16, s->want);
+		rc = pixel_resize_init(&s->resize, spec, elem, s->want);
 	} else if (fuse_parts(spec, &p) && fuse_code(&p)) {
 		bool conv = kind == OP_CONVOLUTION || kind == OP_GROUP_CONVOLUTION;
 		s->kind = conv ? PIXEL_CONV : PIXEL_PROGRAM;
@@ -88,6 +88,7 @@ void pixel_step_free(struct pixel_step *s)
 	if (!s)
 		return;
 	onednn_conv_free(s->conv);
+	winograd_pixels_free(s->winograd);
 	pixel_program_release(&s->program);
 	pixel_concat_release(&s->concat);
 	pixel_resize_release(&s->resize);
@@ -102,5 +103,7 @@ bool pixel_step_alone(const struct pixel_step *s)
 
 uint64_t pixel_step_bytes(const struct pixel_step *s)
 {
+	if (s && s->winograd)
+		return winograd_pixels_pack(s->winograd)->bytes;
 	return s && s->conv ? onednn_conv_bytes(s->conv) : 0;
 }

@@ -1,9 +1,10 @@
-/* cpu_pixel.h - steps of a cpu device in 8 or 16 bits.
+/* cpu_pixel.h - steps of a cpu device on tensors with channels behind pixels, in 8, 16 or 32 bits.
  *
  * In 8 bits: what FakeQuantize has put on a grid stays codes.  A step is a convolution whose input and
  * weights lie on grids, with element-wise operators behind it; or element-wise operators, or
  * MaxPool, between such steps.  Codes are what FakeQuantize would make; sums of products are exact;
- * what lies on no grid is f32.  In 16 bits, bf16, all convolutions are such steps.
+ * what lies on no grid is f32.  In bf16 all convolutions are such steps, in f32 those of graphs for which
+ * it pays (pixels_pay).
  *
  * Memory that only the device's own steps read (device_class.keep) has codes, bf16, or f32 with
  * channels behind pixels. */
@@ -16,10 +17,10 @@
 struct pixel_step;
 
 #ifdef WITHOUT_ONEDNN
-static inline int pixel_step_new(const struct step_spec *s, struct cpu_ctx *ctx, bool bf16,
+static inline int pixel_step_new(const struct step_spec *s, struct cpu_ctx *ctx, enum elem elem,
 				 struct pixel_step **out, struct err *e)
 {
-	(void)s, (void)ctx, (void)bf16, (void)out, (void)e;
+	(void)s, (void)ctx, (void)elem, (void)out, (void)e;
 	return 0;
 }
 static inline void pixel_step_free(struct pixel_step *s)
@@ -48,18 +49,25 @@ static inline bool pixel_step_alone(const struct pixel_step *s)
 	(void)s;
 	return false;
 }
+static inline bool pixels_pay(const struct graph *g)
+{
+	(void)g;
+	return false;
+}
 static inline bool pixel_step_may_be(const struct step_spec *s)
 {
 	(void)s;
 	return true;
 }
 #else
+/* Is a graph in f32 faster with its tensors in pixels? */
+bool pixels_pay(const struct graph *g);
 /* False: these nodes had better be several steps, of which some can be in few bits where the whole cannot: what
  * joins or pools with anything behind it but its FakeQuantize, a convolution with what broadcasts its output, or of
  * which other steps read more than what the last node makes. */
 bool pixel_step_may_be(const struct step_spec *s);
 /* 1; 0: it is no such step; -1: ST_RUNTIME. */
-int pixel_step_new(const struct step_spec *s, struct cpu_ctx *ctx, bool bf16,
+int pixel_step_new(const struct step_spec *s, struct cpu_ctx *ctx, enum elem elem,
 		   struct pixel_step **out, struct err *e) MUST_CHECK;
 void pixel_step_free(struct pixel_step *s); /* s may be NULL */
 /* Does it run whatever its inputs are?  Otherwise pixel_step_wants says, before each run, and a step in

@@ -36,7 +36,7 @@ static bool slice_of_channels(const struct step_node *n, int64_t *first)
 	return true;
 }
 
-bool pixel_concat_init(struct pixel_concat *p, const struct step_spec *spec, bool bf16,
+bool pixel_concat_init(struct pixel_concat *p, const struct step_spec *spec, enum elem elem,
 		       struct mem_form *want)
 {
 	const struct step_node *n = &spec->node[0];
@@ -45,7 +45,7 @@ bool pixel_concat_init(struct pixel_concat *p, const struct step_spec *spec, boo
 	if (spec->n_nodes != 1 || !fits_pixels(&n->out[0]) ||
 	    (joins ? !concat_joins_channels(n->graph, n->v) : !slice_of_channels(n, &first)))
 		return false;
-	want[0] = wanted_form(n, bf16);
+	want[0] = wanted_form(n, elem);
 	p->n = joins ? n->n_in : 1;
 	p->in = MEM_NEWN(uint32_t, p->n);
 	p->part = MEM_NEWN(struct concat_part, p->n);

@@ -1,6 +1,8 @@
 /* cpu_pixel_conv.c - a convolution as a step in pixels: which of what follows it oneDNN does, and which a program. */
 #include "device/cpu/cpu_pixel_step.h"
+#include "kernel/dense/cpu_conv.h"
 
+#include <math.h>
 #include <string.h>
 
 static uint32_t source_of(const struct step_node *n, uint32_t input)
@@ -99,13 +101,34 @@ static bool take_unary(struct epilogue *c, struct epi_code *out)
 	       onednn_conv_does(out->kind, &out->args) && drop_first(c);
 }
 
-static int bf16_conv(struct pixel_step *s, const struct step_node *n, const float *bias,
-		     const struct epi_code *unary, struct err *e)
+/* By minimal filtering, where that is faster and does what follows.  As onednn_conv_new. */
+static int winograd_conv(struct pixel_step *s, const struct step_node *n, const float *bias,
+			 const struct epi_code *unary, struct err *e)
+{
+	int m = winograd_pixels_does(&s->g) ? cpu_winograd_choose(&s->g) : 0;
+	struct winograd_pixels_spec spec = {.g = s->g,
+					    .m = m,
+					    .weights = n->in[1].tensor,
+					    .bias = bias,
+					    .lo = -INFINITY,
+					    .hi = INFINITY};
+	if (!m || (unary && unary->kind != OP_RELU && unary->kind != OP_CLAMP))
+		return 0;
+	if (unary)
+		spec.lo = unary->kind == OP_RELU ? 0 : unary->args.a;
+	if (unary && unary->kind == OP_CLAMP)
+		spec.hi = unary->args.b;
+	s->winograd = winograd_pixels_new(&spec, s->ctx);
+	return s->winograd ? 1 : cpu_no_memory(e);
+}
+
+static int plain_conv(struct pixel_step *s, const struct step_node *n, const float *bias,
+		      const struct epi_code *unary, struct err *e)
 {
 	const struct tensor *w = n->in[1].tensor;
 	struct onednn_conv_spec spec = {.g = s->g,
-					.src = EL_BF16,
-					.dst = s->direct ? EL_BF16 : EL_F32,
+					.src = s->x.elem,
+					.dst = s->direct ? s->x.elem : EL_F32,
 					.weights = *w,
 					.key = w->data,
 					.bias = bias,
@@ -114,12 +137,32 @@ static int bf16_conv(struct pixel_step *s, const struct step_node *n, const floa
 		spec.unary = unary->kind;
 		spec.args = unary->args;
 	}
-	return onednn_conv_new(&spec, s->ctx, &s->conv, e);
+	int rc = s->x.elem == EL_F32 ? winograd_conv(s, n, bias, unary, e) : 0;
+	return rc ? rc : onednn_conv_new(&spec, s->ctx, &s->conv, e);
+}
+
+int pixel_conv_slices(const struct pixel_step *s)
+{
+	return s->winograd ? winograd_pixels_slices(s->winograd) : onednn_conv_slices(s->conv);
+}
+
+struct window_slice pixel_conv_slice(const struct pixel_step *s, int i)
+{
+	return s->winograd ? winograd_pixels_slice(s->winograd, i) : onednn_conv_slice(s->conv, i);
+}
+
+int pixel_conv_run(struct pixel_step *s, int i, const void *x, void *y, void *scratch,
+		   struct err *e)
+{
+	if (!s->winograd)
+		return onednn_conv_run(s->conv, i, x, y, scratch, e);
+	winograd_pixels_run(s->winograd, i, x, y, scratch);
+	return 0;
 }
 
 /* Weights as codes, their scales, and the convolution. */
-static int conv_new(struct pixel_step *s, const struct step_node *n, const float *bias,
-		    struct err *e)
+static int codes_conv(struct pixel_step *s, const struct step_node *n, const float *bias,
+		      struct err *e)
 {
 	const struct tensor *w = n->in[1].tensor;
 	int64_t count = tensor_elements(w), rows = s->g.groups * s->g.cout;
@@ -160,24 +203,26 @@ static int conv_new(struct pixel_step *s, const struct step_node *n, const float
 static bool has_program(struct pixel_step *s, const struct step_node *n,
 			const struct fuse_part *part)
 {
+	pixel_program_release(&s->program);
+	s->program = (struct pixel_program){0};
 	s->has_program = part->code.n_code > 0;
 	return !s->has_program ||
 	       (pixel_program_init(&s->program, part, &n->out[0]) && s->program.n_write == 0);
 }
 
-/* A convolution in bf16 with the unary operator behind it, or, where the library has none with that, without. */
-static int bf16_conv_with(struct pixel_step *s, const struct step_node *n, struct fuse_part *part,
-			  const float *bias, struct err *e)
+/* A convolution in f32 or bf16 with the unary operator behind it, or, where the library has none with that, without. */
+static int plain_conv_with(struct pixel_step *s, const struct step_node *n, struct fuse_part *part,
+			   const float *bias, struct err *e)
 {
 	const struct epilogue whole = part->code;
 	struct epi_code unary;
 	bool takes = take_unary(&part->code, &unary);
-	s->codes = bf16_pixels;
+	s->codes = s->x;
 	for (;; takes = false, part->code = whole) {
-		s->direct = part->code.n_code == 0 && s->want[0].elem == EL_BF16;
+		s->direct = part->code.n_code == 0 && same_grid(&s->want[0], &s->codes);
 		if (!has_program(s, n, part))
 			return 0;
-		int rc = bf16_conv(s, n, bias, takes ? &unary : NULL, e);
+		int rc = plain_conv(s, n, bias, takes ? &unary : NULL, e);
 		if (rc != 0 || !takes)
 			return rc;
 	}
@@ -191,12 +236,8 @@ int pixel_conv_init(struct pixel_step *s, const struct step_spec *spec, struct f
 	if (spec->n_out != 1 || p->n_parts != 1 || !p->part[0].head ||
 	    n->in[0].from != FROM_INPUT || n->in[1].from != FROM_CONST || !w->data || w->quant ||
 	    (w->elem != EL_F32 && w->elem != EL_F16) || tensor_elements(w) == 0 ||
-	    !fits_pixels(n->in[0].tensor) || !fits_pixels(&n->out[0]) ||
-	    (!s->bf16 && !grid_of(n->graph, source_of(n, 0), n->env, &s->x)))
+	    !fits_pixels(n->in[0].tensor) || !fits_pixels(&n->out[0]))
 		return 0;
-	if (s->bf16)
-		s->x = bf16_pixels;
-	s->x.pixels = true;
 	s->x_in = n->in[0].index;
 	s->in_shape = form_shape_of(n->in[0].tensor);
 	s->shape = form_shape_of(&n->out[0]);
@@ -209,9 +250,18 @@ int pixel_conv_init(struct pixel_step *s, const struct step_spec *spec, struct f
 	if (n_nodes != part->code.n_code)
 		return 0;
 	const float *bias = take_bias(part, &s->shape);
-	s->want[0] = wanted_form(p->node[part->result].node, s->bf16);
-	if (s->bf16)
-		return bf16_conv_with(s, n, part, bias, e);
-	s->direct = take_codes(part, node + (bias != NULL), &s->codes);
-	return has_program(s, n, part) ? conv_new(s, n, bias, e) : 0;
+	s->want[0] = wanted_form(p->node[part->result].node, s->elem);
+	if (s->elem == EL_I8 && grid_of(n->graph, source_of(n, 0), n->env, &s->x)) {
+		const struct epilogue whole = part->code;
+		s->x.pixels = true;
+		s->direct = take_codes(part, node + (bias != NULL), &s->codes);
+		int rc = has_program(s, n, part) ? codes_conv(s, n, bias, e) : 0;
+		if (rc != 0)
+			return rc;
+		part->code = whole;
+	}
+	if (s->elem == EL_I8 && !pixels_pay(n->graph))
+		return 0;
+	s->x = pixels_form(s->elem == EL_BF16 ? EL_BF16 : EL_F32);
+	return plain_conv_with(s, n, part, bias, e);
 }

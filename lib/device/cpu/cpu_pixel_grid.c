@@ -200,7 +200,10 @@ bool wants_pixels(const struct graph *g, uint32_t v, const struct step_env *env)
 	return any;
 }
 
-const struct mem_form bf16_pixels = {.elem = EL_BF16, .pixels = true, .scale = 1};
+struct mem_form pixels_form(enum elem elem)
+{
+	return (struct mem_form){.elem = elem, .pixels = true, .scale = 1};
+}
 
 bool fits_pixels(const struct tensor *t)
 {
@@ -208,15 +211,13 @@ bool fits_pixels(const struct tensor *t)
 	       tensor_elements(t) > 0 && t->dim[1] <= FORM_CHANNELS;
 }
 
-struct mem_form wanted_form(const struct step_node *n, bool bf16)
+struct mem_form wanted_form(const struct step_node *n, enum elem elem)
 {
-	struct mem_form f = {.elem = EL_F32}, grid;
+	struct mem_form f;
 	if (!wants_pixels(n->graph, n->v, n->env))
-		return f;
-	if (bf16)
-		f = bf16_pixels;
-	else if (grid_of(n->graph, n->v, n->env, &grid))
-		f = grid;
+		return (struct mem_form){.elem = EL_F32};
+	if (elem != EL_I8 || !grid_of(n->graph, n->v, n->env, &f))
+		f = pixels_form(elem == EL_BF16 ? EL_BF16 : EL_F32);
 	f.pixels = true;
 	return f;
 }

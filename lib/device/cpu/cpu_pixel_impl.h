@@ -34,9 +34,9 @@ bool is_mean_of_planes(const struct tensor *axes, uint32_t rank);
 
 /* Can it lie in pixels form at all: static f32, 4 or 5 dims? */
 bool fits_pixels(const struct tensor *t);
-extern const struct mem_form bf16_pixels;
+struct mem_form pixels_form(enum elem elem);
 /* The form that output 0 of a node takes where nobody outside of the device reads it. */
-struct mem_form wanted_form(const struct step_node *n, bool bf16);
+struct mem_form wanted_form(const struct step_node *n, enum elem elem);
 bool same_grid(const struct mem_form *a, const struct mem_form *b);
 
 /* ---- cpu_pixel_pool.c ---- */
@@ -50,7 +50,7 @@ struct pixel_pool {
 	struct window g;
 };
 /* want: (n_out), set; false: it is no such step. */
-bool pixel_pool_init(struct pixel_pool *p, const struct step_spec *spec, bool bf16,
+bool pixel_pool_init(struct pixel_pool *p, const struct step_spec *spec, enum elem elem,
 		     struct mem_form *want);
 bool pixel_pool_wants(const struct pixel_pool *p, struct devmem *const *in,
 		      struct devmem *const *out);
@@ -71,7 +71,7 @@ struct pixel_concat {
 	struct form_shape shape;
 };
 /* As pixel_pool_init; to be released in either case, *p is zeros before. */
-bool pixel_concat_init(struct pixel_concat *p, const struct step_spec *spec, bool bf16,
+bool pixel_concat_init(struct pixel_concat *p, const struct step_spec *spec, enum elem elem,
 		       struct mem_form *want);
 void pixel_concat_release(struct pixel_concat *p);
 bool pixel_concat_wants(const struct pixel_concat *p, struct devmem *const *in);
@@ -88,7 +88,7 @@ struct pixel_turn {
 	int64_t n; /* elements */
 };
 /* As pixel_pool_init. */
-bool pixel_turn_init(struct pixel_turn *p, const struct step_spec *spec, bool bf16,
+bool pixel_turn_init(struct pixel_turn *p, const struct step_spec *spec, enum elem elem,
 		     struct mem_form *want);
 bool pixel_turn_wants(const struct pixel_turn *p, struct devmem *const *in,
 		      struct devmem *const *out, const struct mem_form *want);
@@ -105,7 +105,7 @@ struct pixel_resize {
 	struct resize_tap *tap[2]; /* (out[0]), (out[1]) */
 };
 /* As pixel_concat_init. */
-bool pixel_resize_init(struct pixel_resize *p, const struct step_spec *spec, bool bf16,
+bool pixel_resize_init(struct pixel_resize *p, const struct step_spec *spec, enum elem elem,
 		       struct mem_form *want);
 void pixel_resize_release(struct pixel_resize *p);
 /* As pixel_pool_run, of any input whose output only this device reads. */

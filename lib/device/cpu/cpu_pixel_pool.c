@@ -45,7 +45,7 @@ static struct window whole_planes(const struct tensor *x)
 			       .taps = x->dim[2] * x->dim[3]};
 }
 
-bool pixel_pool_init(struct pixel_pool *p, const struct step_spec *spec, bool bf16,
+bool pixel_pool_init(struct pixel_pool *p, const struct step_spec *spec, enum elem elem,
 		     struct mem_form *want)
 {
 	const struct step_node *n = &spec->node[0], *last = &spec->node[spec->n_nodes - 1];
@@ -61,7 +61,7 @@ bool pixel_pool_init(struct pixel_pool *p, const struct step_spec *spec, bool bf
 	p->quantizes = quantizes;
 	p->x_in = n->in[0].index;
 	p->in_shape = p->shape = form_shape_of(x);
-	want[0] = fits_pixels(&n->out[0]) ? wanted_form(last, bf16)
+	want[0] = fits_pixels(&n->out[0]) ? wanted_form(last, elem)
 					  : (struct mem_form){.elem = EL_F32};
 	if (n->op->kind == OP_REDUCE_MEAN) {
 		if (n->in[1].from != FROM_CONST || !n->in[1].tensor->data ||

@@ -159,6 +159,15 @@ static void repeat_pixel(float *x, int64_t channels, int64_t n)
 		memcpy(x + i * channels, x, (size_t)channels * sizeof *x);
 }
 
+/* Where a tensor has the floats of these pixels one after another; NULL: it lies otherwise. */
+static float *floats_at(const struct pixel_memory *m, const struct form_shape *s, int64_t image,
+			int64_t first)
+{
+	if (m->form.elem != EL_F32 || (!m->form.pixels && s->pixels > 1))
+		return NULL;
+	return (float *)m->data + (image * s->pixels + first) * s->channels;
+}
+
 void pixel_program_run(const struct pixel_program *p, struct epilogue *code,
 		       const struct pixel_memory *memory, int64_t image, int64_t first, int64_t n,
 		       float *c, float *scratch)
@@ -169,7 +178,12 @@ void pixel_program_run(const struct pixel_program *p, struct epilogue *code,
 	for (int i = 0; i < code->n_operands; i++) {
 		if (!pixel_is_memory(p->kind[i]))
 			continue;
-		code->operand[i].data = at;
+		float *there = p->kind[i] == PIXEL_SPREAD
+				       ? NULL
+				       : floats_at(&memory[i], &p->shape, image, first);
+		code->operand[i].data = there ? there : at;
+		if (there)
+			continue;
 		if (p->kind[i] == PIXEL_SPREAD) {
 			form_read(&memory[i].form, &one, memory[i].data, image, 0, 1, at);
 			repeat_pixel(at, p->shape.channels, n);
@@ -180,7 +194,8 @@ void pixel_program_run(const struct pixel_program *p, struct epilogue *code,
 	code->cols = floats;
 	cpu_epilogue_row(code, c, 0, 0, floats);
 	for (int i = 0; i < code->n_operands; i++)
-		if (p->kind[i] == PIXEL_WRITE)
+		if (p->kind[i] == PIXEL_WRITE &&
+		    code->operand[i].data != floats_at(&memory[i], &p->shape, image, first))
 			form_write(&memory[i].form, &p->shape, memory[i].data, image, first, n,
 				   code->operand[i].data);
 }

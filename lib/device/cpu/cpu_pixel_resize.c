@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-bool pixel_resize_init(struct pixel_resize *p, const struct step_spec *spec, bool bf16,
+bool pixel_resize_init(struct pixel_resize *p, const struct step_spec *spec, enum elem elem,
 		       struct mem_form *want)
 {
 	enum { INPUTS = 4 };
@@ -32,7 +32,7 @@ bool pixel_resize_init(struct pixel_resize *p, const struct step_spec *spec, boo
 			return false;
 	if (resize_scales(n->op, in, n->out, scale, &e) < 0 || scale[0] != 1 || scale[1] != 1)
 		return false;
-	want[0] = wanted_form(n, bf16);
+	want[0] = wanted_form(n, elem);
 	p->x_in = n->in[0].index;
 	p->in_shape = form_shape_of(x);
 	p->shape = form_shape_of(y);

@@ -72,7 +72,7 @@ static size_t whole_lines(int64_t bytes)
 
 /* Codes of the pixels that a slice reads: where they are, or made in x. */
 static const void *slice_input(const struct pixel_run *r, int64_t image,
-			       const struct onednn_slice *sl, char *x, float *tile)
+			       const struct window_slice *sl, char *x, float *tile)
 {
 	const struct pixel_step *s = r->s;
 	const struct devmem *m = r->in[s->x_in];
@@ -93,7 +93,7 @@ static const void *slice_input(const struct pixel_run *r, int64_t image,
 }
 
 /* What becomes of a slice's outputs in y. */
-static void slice_output(const struct pixel_run *r, int64_t image, const struct onednn_slice *sl,
+static void slice_output(const struct pixel_run *r, int64_t image, const struct window_slice *sl,
 			 char *y, float *tile)
 {
 	const struct pixel_step *s = r->s;
@@ -108,6 +108,7 @@ static void slice_output(const struct pixel_run *r, int64_t image, const struct 
 	if (s->has_program)
 		code = s->program.code;
 	bool turns = !s->direct && form_is_plain(&r->y) && s->shape.pixels > 1;
+	bool there = y == value[1].data;
 	for (int64_t i = 0; i < sl->n && (s->has_program || !turns); i += step) {
 		int64_t n = sl->n - i < step ? sl->n - i : step;
 		float *at = (float *)(void *)y + i * c;
@@ -116,7 +117,7 @@ static void slice_output(const struct pixel_run *r, int64_t image, const struct 
 		if (s->has_program)
 			pixel_program_run(&s->program, &code, r->memory, image, sl->at + i, n, at,
 					  tile + (n * c > PIXEL_FLOATS ? n * c : PIXEL_FLOATS));
-		if (!turns)
+		if (!turns && !there)
 			form_write(&r->y, &s->shape, r->out[0]->p, image, sl->at + i, n, at);
 	}
 	if (turns)
@@ -128,26 +129,27 @@ static void slice_output(const struct pixel_run *r, int64_t image, const struct 
 static int conv_slice(struct pixel_run *r, int64_t image, int i, int thread, struct err *e)
 {
 	const struct pixel_step *s = r->s;
-	struct onednn_slice sl = onednn_conv_slice(s->conv, i);
+	struct window_slice sl = pixel_conv_slice(s, i);
 	int64_t c = s->shape.channels, size = form_size(s->direct ? s->codes.elem : EL_F32),
 		n = pixel_program_tile(&s->shape);
 	int64_t tile = n * c > PIXEL_FLOATS ? n * c : PIXEL_FLOATS;
 	if (s->has_program)
 		tile += pixel_program_floats(&s->program, n);
-	bool done = s->direct && !s->has_program && same_grid(&r->y, &s->codes);
+	const struct mem_form sums = s->direct ? s->codes : pixels_form(EL_F32);
+	bool there = same_grid(&r->y, &sums) && (!s->direct || !s->has_program);
 	size_t x_bytes = whole_lines(sl.n_in * s->in_shape.channels * form_size(s->x.elem));
-	size_t y_bytes = done ? 0 : whole_lines(sl.n * c * size);
+	size_t y_bytes = there ? 0 : whole_lines(sl.n * c * size);
 	char *x = cpu_thread_scratch(s->ctx, thread,
 				     x_bytes + y_bytes + whole_lines(tile * 4) + sl.scratch + 64);
 	if (!x)
 		return cpu_no_memory(e);
-	char *y = done ? (char *)r->out[0]->p + (image * s->shape.pixels + sl.at) * c * size
-		       : x + x_bytes;
+	char *y = there ? (char *)r->out[0]->p + (image * s->shape.pixels + sl.at) * c * size
+			: x + x_bytes;
 	float *room = (float *)(void *)(x + x_bytes + y_bytes);
 	const void *from = slice_input(r, image, &sl, x, room);
-	if (onednn_conv_run(s->conv, i, from, y, (char *)room + whole_lines(tile * 4), e) < 0)
+	if (pixel_conv_run(r->s, i, from, y, (char *)room + whole_lines(tile * 4), e) < 0)
 		return -1;
-	if (!done)
+	if (!there || s->has_program)
 		slice_output(r, image, &sl, y, room);
 	return 0;
 }
@@ -156,7 +158,7 @@ static void conv_task(void *arg, int task, int thread)
 {
 	struct pixel_run *r = arg;
 	struct err e = ERR_INIT;
-	int n = onednn_conv_slices(r->s->conv);
+	int n = pixel_conv_slices(r->s);
 	if (conv_slice(r, task / n, task % n, thread, &e) < 0 &&
 	    !atomic_flag_test_and_set(&r->failed))
 		r->err = e;
@@ -196,7 +198,7 @@ int pixel_step_run(struct pixel_step *s, struct devmem *const *in, struct devmem
 	r.y = form_of_output(s, 0, out[0]);
 	find_memory(&r);
 	if (s->kind == PIXEL_CONV) {
-		cpu_parallel(s->ctx, (int)s->g.batch * onednn_conv_slices(s->conv), conv_task, &r);
+		cpu_parallel(s->ctx, (int)s->g.batch * pixel_conv_slices(s), conv_task, &r);
 	} else if (s->kind == PIXEL_POOL) {
 		if (pixel_pool_run(&s->pool, s->ctx, in, out, &r.y, e) < 0)
 			return -1;

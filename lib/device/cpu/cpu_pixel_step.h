@@ -4,21 +4,23 @@
 #define HSDAG_DEVICE_CPU_CPU_PIXEL_STEP_H
 
 #include "device/cpu/cpu_pixel_impl.h"
+#include "kernel/dense/cpu_winograd_pixels.h"
 #include "kernel/onednn/onednn_conv.h"
 
 enum pixel_kind { PIXEL_CONV, PIXEL_PROGRAM, PIXEL_POOL, PIXEL_CONCAT, PIXEL_TURN, PIXEL_RESIZE };
 
 struct pixel_step {
 	struct cpu_ctx *ctx;
-	bool bf16; /* else 8 bits */
+	enum elem elem; /* EL_F32, EL_BF16; EL_I8: codes */
 	enum pixel_kind kind;
 	uint32_t n_out;
 	struct mem_form *want; /* (n_out) of outputs that only this device reads */
 	struct form_shape in_shape, shape;
-	struct window g;   /* of a convolution */
-	uint32_t x_in;     /* the input with the data */
-	struct mem_form x; /* its grid */
-	struct onednn_conv *conv;
+	struct window g;          /* of a convolution */
+	uint32_t x_in;            /* the input with the data */
+	struct mem_form x;        /* its grid */
+	struct onednn_conv *conv; /* NULL: winograd */
+	struct winograd_pixels *winograd;
 	bool direct; /* the convolution writes codes of this form */
 	struct mem_form codes;
 	bool has_program;
@@ -32,5 +34,10 @@ struct pixel_step {
 /* s for a convolution and what is fused behind it.  1; 0: no such step; -1: ST_RUNTIME. */
 int pixel_conv_init(struct pixel_step *s, const struct step_spec *spec, struct fuse_plan *p,
 		    struct err *e) MUST_CHECK;
+/* The convolution's slices, whoever computes it: as onednn_conv_slices, onednn_conv_slice, onednn_conv_run. */
+int pixel_conv_slices(const struct pixel_step *s);
+struct window_slice pixel_conv_slice(const struct pixel_step *s, int i);
+int pixel_conv_run(struct pixel_step *s, int i, const void *x, void *y, void *scratch,
+		   struct err *e) MUST_CHECK;
 
 #endif

@@ -21,7 +21,7 @@ static bool moves(const struct step_node *n, uint32_t from, uint32_t to)
 	return true;
 }
 
-bool pixel_turn_init(struct pixel_turn *p, const struct step_spec *spec, bool bf16,
+bool pixel_turn_init(struct pixel_turn *p, const struct step_spec *spec, enum elem elem,
 		     struct mem_form *want)
 {
 	const struct step_node *n = &spec->node[0];
@@ -37,7 +37,7 @@ bool pixel_turn_init(struct pixel_turn *p, const struct step_spec *spec, bool bf
 		return false;
 	p->x_in = n->in[0].index;
 	p->n = tensor_elements(x);
-	want[0] = p->to_planes ? wanted_form(n, bf16) : (struct mem_form){.elem = EL_F32};
+	want[0] = p->to_planes ? wanted_form(n, elem) : (struct mem_form){.elem = EL_F32};
 	return true;
 }
 

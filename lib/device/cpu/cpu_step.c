@@ -9,6 +9,7 @@
 #include "device/cpu/cpu_form.h"
 #include "device/cpu/cpu_fuse.h"
 #include "device/cpu/cpu_pixel.h"
+#include "kernel/onednn/onednn.h"
 
 /* A dynamic operator, a fused step or one in 8 or 16 bits; pointers to what it is not are NULL.  A step that is
  * in 8 or 16 bits only where its tensors are (pixel_step_alone) is a fused one, too. */
@@ -41,10 +42,30 @@ bool cpu_takes(struct device *d, const struct op *op, uint32_t i, const struct t
 	return cpu_kernel_takes(op, (int)i, t);
 }
 
+/* Has an f32 graph its tensors in pixels?  The library is loaded when the first one has. */
+static bool has_pixels(struct cpu_state *s, const struct graph *g)
+{
+	struct err e = ERR_INIT;
+	if (s->asked != g || s->asked_digest != g->digest) {
+		s->asked = g;
+		s->asked_digest = g->digest;
+		s->in_pixels = pixels_pay(g) && onednn_open(&e) == 0;
+	}
+	return s->in_pixels;
+}
+
+/* May tensors of the step's graph lie in pixels?  Then *elem is what of (cpu_pixel.h). */
+static bool in_pixels(struct cpu_state *state, const struct step_spec *spec, enum elem *elem)
+{
+	*elem = !state->multiplies ? EL_F32 : state->precision == PRECISION_INT8 ? EL_I8 : EL_BF16;
+	return state->multiplies || has_pixels(state, spec->node[0].graph);
+}
+
 bool cpu_fuses(struct device *d, const struct step_spec *spec)
 {
-	const struct cpu_state *state = d->state;
-	if (state->narrows && !cpu_fuse_is_tokens(spec) && !pixel_step_may_be(spec))
+	enum elem elem;
+	if (in_pixels(d->state, spec, &elem) && !cpu_fuse_is_tokens(spec) &&
+	    !pixel_step_may_be(spec))
 		return false;
 	for (uint32_t v = 0; v < spec->n_nodes; v++) {
 		struct step_spec one = {.n_nodes = 1, .node = &spec->node[v]};
@@ -76,8 +97,10 @@ static struct form_shape *shapes_of(const struct step_spec *spec)
 
 int cpu_prepare(struct device *d, const struct step_spec *spec, struct step **out, struct err *e)
 {
-	const struct cpu_state *state = d->state;
+	struct cpu_state *state = d->state;
 	struct step *s = MEM_NEW(struct step);
+	enum elem elem;
+	bool pixels = in_pixels(state, spec, &elem);
 	s->graph = spec->node[0].graph;
 	s->v = spec->node[0].v;
 	s->n_in = spec->n_in;
@@ -86,16 +109,15 @@ int cpu_prepare(struct device *d, const struct step_spec *spec, struct step **ou
 	int rc = 0;
 	if (dynop_step_wants(spec))
 		rc = dynop_step_new(spec, state->ctx, &s->dynop, e);
-	else if (state->narrows)
-		rc = pixel_step_new(spec, state->ctx, state->precision == PRECISION_BF16,
-				    &s->pixels, e);
+	else if (pixels)
+		rc = pixel_step_new(spec, state->ctx, elem, &s->pixels, e);
 	if (rc >= 0 && !s->dynop && !(s->pixels && pixel_step_alone(s->pixels)))
 		rc = cpu_fuse_new(spec, state->ctx, &s->fused, e);
 	if (rc < 0) {
 		cpu_step_free(d, s);
 		return -1;
 	}
-	if (state->narrows)
+	if (pixels)
 		s->in_shape = shapes_of(spec);
 	*out = s;
 	return 0;

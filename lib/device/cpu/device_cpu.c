@@ -118,8 +118,8 @@ static int cpu_open(struct device *d, struct err *e)
 	s->ctx = cpu_ctx_new(s->pool, packs);
 	d->state = s;
 	s->precision = name.precision;
-	s->narrows = s->precision == PRECISION_INT8 ||
-		     (s->precision == PRECISION_BF16 && onednn_multiplies());
+	s->multiplies = s->precision == PRECISION_INT8 ||
+			(s->precision == PRECISION_BF16 && onednn_multiplies());
 	if (s->precision == PRECISION_BF16)
 		cpu_ctx_allow_bf16(s->ctx, onednn_multiplies() && onednn_speed() != ONEDNN_AMX,
 				   onednn_prepare);

@@ -6,7 +6,14 @@
 #include "kernel/cpu_window.h"
 
 /* How a convolution is computed; what the packed weights' second key says. */
-enum { CONV_PATCHES, CONV_DEPTHWISE, CONV_WHOLE, CONV_SEEN, CONV_WINOGRAD /* + m */ };
+enum {
+	CONV_PATCHES,
+	CONV_DEPTHWISE,
+	CONV_WHOLE,
+	CONV_SEEN,
+	CONV_WINOGRAD,                           /* + m */
+	CONV_WINOGRAD_PIXELS = CONV_WINOGRAD + 5 /* + m */
+};
 /* Weights (groups, cout, k) for CONV_PATCHES, f32, that were not prepared. */
 void cpu_conv_pack(float *dst, const struct tensor *w, int64_t groups, int64_t cout, int64_t k);
 
@@ -35,6 +42,8 @@ int cpu_conv_seen(struct cpu_ctx *c, const struct window *g, const float *x, con
 /* The m with which F(m x m, 3x3) is likely faster than direct sums: 4 or 2; 0: none.  With three
  * spatial dims each tap along the depth counts as channels of its own: cin below is cin kernel[0]. */
 int cpu_winograd_choose(const struct window *g);
+/* u (n,n) = G g G^T of a filter g (3,3), n = m + 2. */
+void cpu_winograd_filter(int m, const double g[9], double *u);
 /* One group's weights in its form: how many floats; from elements `first` on of w. */
 int64_t cpu_winograd_floats(int m, int64_t cout, int64_t cin);
 void cpu_winograd_pack(int m, float *dst, const struct tensor *w, int64_t first, int64_t cout,

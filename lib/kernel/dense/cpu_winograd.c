@@ -26,11 +26,6 @@
 
 enum { MAX_POINTS = 36, C_STRIDE = GEMM_M * GEMM_N + 16, MAX_LANES = 16 };
 
-#define WINO_A 0.707106781186547524f
-#define WINO_B 1.414213562373095049f
-#define WINO_A2 0.5f
-#define WINO_B2 2.0f
-
 /* Up to LEVEL_WIDTH tiles: where each begins, and the same as runs of neighbours. */
 struct wino_lanes {
 	int n_tiles, n;
@@ -120,8 +115,7 @@ static const double four_G[6][3] = {
 };
 static const double two_G[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
 
-/* u (n,n) = G g G^T, n = m + 2. */
-static void transform_filter(int m, const double *g, double *u)
+void cpu_winograd_filter(int m, const double g[9], double *u)
 {
 	const double(*G)[3] = m == 4 ? four_G : two_G;
 	int n = m + 2;
@@ -147,7 +141,7 @@ void cpu_winograd_pack(int m, float *dst, const struct tensor *w, int64_t first,
 			double g[9], u[MAX_POINTS];
 			for (int i = 0; i < 9; i++)
 				g[i] = tensor_real(w, first + (o * cin + c) * 9 + i);
-			transform_filter(m, g, u);
+			cpu_winograd_filter(m, g, u);
 			for (int i = 0; i < points; i++)
 				to[i * cin * GEMM_M] = (float)u[i];
 		}

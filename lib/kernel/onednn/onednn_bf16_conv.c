@@ -41,7 +41,7 @@ static size_t whole_lines(int64_t bytes)
 static int slice_rows(struct conv_run *r, int64_t image, int i, int thread, struct err *e)
 {
 	const struct window *g = &r->m->g;
-	struct onednn_slice s = onednn_conv_slice(r->m->conv, i);
+	struct window_slice s = onednn_conv_slice(r->m->conv, i);
 	int64_t cin = g->groups * g->cin, cout = g->groups * g->cout;
 	size_t x_bytes = whole_lines(s.n_in * cin * 2), y_bytes = whole_lines(s.n * cout * 4);
 	char *x = cpu_thread_scratch(r->k->ctx, thread, x_bytes + y_bytes + s.scratch + 64);

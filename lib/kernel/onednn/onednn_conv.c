@@ -327,7 +327,7 @@ int onednn_conv_new(const struct onednn_conv_spec *s, struct cpu_ctx *c, struct 
 	m->args = s->args;
 	m->src = type_of(s->src);
 	m->dst = type_of(s->dst);
-	m->weights = s->src == EL_BF16 ? dnnl_bf16 : dnnl_s8;
+	m->weights = s->src == EL_U8 || s->src == EL_I8 ? dnnl_s8 : m->src;
 	m->scale = s->scale ? mem_copy(s->scale, n, sizeof *s->scale) : NULL;
 	m->bias = s->bias ? mem_copy(s->bias, n, sizeof *s->bias) : NULL;
 	int rc = cut(m, c->n_threads);
@@ -355,10 +355,10 @@ int onednn_conv_slices(const struct onednn_conv *m)
 	return m->n_slices;
 }
 
-struct onednn_slice onednn_conv_slice(const struct onednn_conv *m, int i)
+struct window_slice onednn_conv_slice(const struct onednn_conv *m, int i)
 {
 	const struct slice *s = &m->slice[i];
-	return (struct onednn_slice){s->from * m->in_inner, s->n_in * m->in_inner,
+	return (struct window_slice){s->from * m->in_inner, s->n_in * m->in_inner,
 				     s->first * m->out_inner, s->n * m->out_inner,
 				     m->slice[s->like].primitive.scratch};
 }

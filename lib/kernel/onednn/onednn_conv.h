@@ -1,7 +1,7 @@
 /* onednn_conv.h - a convolution whose operands lie with channels behind pixels, in slices.
  *
  * The output is cut into slices of rows that fit a cache; slices are the tasks of threads, too.
- * Batches are one image after another.  Sums are f32 of bf16 operands, and exact of integers. */
+ * Batches are one image after another.  Sums are f32 of f32 and bf16 operands, and exact of integers. */
 #ifndef HSDAG_KERNEL_ONEDNN_ONEDNN_CONV_H
 #define HSDAG_KERNEL_ONEDNN_ONEDNN_CONV_H
 
@@ -12,10 +12,10 @@ struct onednn_conv;
 
 struct onednn_conv_spec {
 	struct window g;
-	enum elem src; /* EL_BF16; EL_U8, EL_I8 */
+	enum elem src; /* EL_F32, EL_BF16; EL_U8, EL_I8 */
 	enum elem
 		dst; /* EL_F32; of integers also EL_U8 or EL_I8, of bf16 also EL_BF16: rounded and limited */
-	/* (groups * cout, cin, taps): f32, f16 or bf16 for EL_BF16, i8 for integers; read by the call. */
+	/* (groups * cout, cin, taps): f32, f16 or bf16 for EL_F32 and EL_BF16, i8 for integers; read by the call. */
 	struct tensor weights;
 	const void *key; /* of the pack: the address of the constant that the weights are made of */
 	/* (groups * cout) or NULL: the output is (sum + bias) * scale. */
@@ -33,13 +33,8 @@ void onednn_conv_free(struct onednn_conv *m);
 uint64_t onednn_conv_bytes(const struct onednn_conv *m); /* of packed weights */
 const struct cpu_pack *onednn_conv_pack(const struct onednn_conv *m);
 
-/* A slice reads pixels from .. from + n_in - 1 of an image and writes pixels at .. at + n - 1. */
-struct onednn_slice {
-	int64_t from, n_in, at, n;
-	size_t scratch; /* bytes */
-};
 int onednn_conv_slices(const struct onednn_conv *m);
-struct onednn_slice onednn_conv_slice(const struct onednn_conv *m, int i);
+struct window_slice onednn_conv_slice(const struct onednn_conv *m, int i);
 /* x (n_in, groups * cin), y (n, groups * cout); scratch: 64-byte aligned.  With one image a slice is run by
  * one thread at a time. */
 int onednn_conv_run(struct onednn_conv *m, int i, const void *x, void *y, void *scratch,

@@ -1,0 +1,36 @@
+/* cpu_winograd_pixels.h - 3x3 convolutions with stride 1 by minimal filtering (cpu_winograd.c), of tensors with channels
+ * behind pixels, in slices.
+ *
+ * Input (rows, columns, groups * cin), output (rows, columns, groups * cout), one image.  A slice is some rows of tiles;
+ * slices are the tasks of threads. */
+#ifndef HSDAG_KERNEL_DENSE_CPU_WINOGRAD_PIXELS_H
+#define HSDAG_KERNEL_DENSE_CPU_WINOGRAD_PIXELS_H
+
+#include "kernel/cpu_impl.h"
+#include "kernel/cpu_window.h"
+
+struct winograd_pixels;
+
+struct winograd_pixels_spec {
+	struct window g; /* of which every image is one convolution */
+	int m;           /* outputs of a tile across: 4 or 2 (cpu_winograd_choose) */
+	const struct tensor
+		*weights;  /* (groups * cout, cin, 3, 3): f32, f16 or bf16; read by the call */
+	const float *bias; /* (groups * cout); NULL: none */
+	float lo, hi;      /* the output's limits */
+};
+/* Is it 3x3 in two spatial dims, stride 1, in one group or in large ones? */
+bool winograd_pixels_does(const struct window *g);
+/* NULL: no memory. */
+struct winograd_pixels *winograd_pixels_new(const struct winograd_pixels_spec *s,
+					    struct cpu_ctx *c);
+void winograd_pixels_free(struct winograd_pixels *w); /* w may be NULL */
+const struct cpu_pack *winograd_pixels_pack(const struct winograd_pixels *w);
+
+int winograd_pixels_slices(const struct winograd_pixels *w);
+struct window_slice winograd_pixels_slice(const struct winograd_pixels *w, int i);
+/* x (n_in, groups * cin), y (n, groups * cout); scratch: 64-byte aligned. */
+void winograd_pixels_run(const struct winograd_pixels *w, int i, const float *x, float *y,
+			 void *scratch);
+
+#endif

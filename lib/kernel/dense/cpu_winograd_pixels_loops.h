@@ -1,0 +1,172 @@
+/* cpu_winograd_pixels_loops.h - the inner loops of cpu_winograd_pixels.c, one level (cpu_levels.h): LEVEL_WIDTH
+ * channels at a time. */
+
+/* Loops below macros are indented as the loops that they are. */
+/* clang-format off */
+#undef UNROLL
+#undef INLINE
+#undef T_M
+#define UNROLL _Pragma("GCC unroll 16")
+#define INLINE static inline __attribute__((always_inline))
+#if LEVEL_WIDTH == 16
+#define T_M 12
+#elif LEVEL_WIDTH == 8
+#define T_M 6
+#else
+#define T_M 4
+#endif
+#include "kernel/dense/cpu_winograd_points.h"
+
+/* The first n of LEVEL_WIDTH floats, zeros behind them. */
+INLINE VEC LEVEL(load_some)(const float *x, int64_t n)
+{
+#if LEVEL_WIDTH == 16
+	return _mm512_maskz_loadu_ps(n >= 16 ? (__mmask16)0xffff : (__mmask16)((1u << n) - 1), x);
+#else
+	float some[LEVEL_WIDTH] = {0};
+	if (n >= LEVEL_WIDTH)
+		return VLOAD(x);
+	__builtin_memcpy(some, x, (size_t)n * sizeof *x);
+	return VLOAD(some);
+#endif
+}
+
+INLINE void LEVEL(store_some)(float *y, VEC v, int64_t n)
+{
+#if LEVEL_WIDTH == 16
+	_mm512_mask_storeu_ps(y, n >= 16 ? (__mmask16)0xffff : (__mmask16)((1u << n) - 1), v);
+#else
+	float some[LEVEL_WIDTH];
+	if (n >= LEVEL_WIDTH) {
+		VSTORE(y, v);
+		return;
+	}
+	VSTORE(some, v);
+	__builtin_memcpy(y, some, (size_t)n * sizeof *y);
+#endif
+}
+
+/* One tile: at[(m + 2)^2] pixels of cin channels to points, `stride` floats apart, each of them channels with zeros up to
+ * a multiple of WINO_CHANNELS. */
+INLINE void LEVEL(tile_to_points_of)(const int m, const float *const *at, int64_t cin, float *v,
+				     int64_t stride)
+{
+	VEC t[6][6], d[6], p[6];
+	for (int64_t c = 0; c < cin; c += LEVEL_WIDTH) {
+		for (int x = 0; x < m + 2; x++) {
+			UNROLL
+			for (int y = 0; y < m + 2; y++)
+				d[y] = LEVEL(load_some)(at[y * (m + 2) + x] + c, cin - c);
+			LEVEL(to_points)(m, d, p);
+			UNROLL
+			for (int y = 0; y < m + 2; y++)
+				t[y][x] = p[y];
+		}
+		for (int y = 0; y < m + 2; y++) {
+			LEVEL(to_points)(m, t[y], p);
+			UNROLL
+			for (int x = 0; x < m + 2; x++)
+				VSTORE(v + (y * (m + 2) + x) * stride + c, p[x]);
+		}
+	}
+}
+
+static void LEVEL(tile_to_points)(int m, const float *const *at, int64_t cin, float *v,
+				  int64_t stride)
+{
+	if (m == 4)
+		LEVEL(tile_to_points_of)(4, at, cin, v, stride);
+	else
+		LEVEL(tile_to_points_of)(2, at, cin, v, stride);
+}
+
+/* mr rows of C (ldc WINO_PANEL) = A (mr,k), lda floats a row, times B (k,WINO_PANEL). */
+INLINE void LEVEL(points_tile)(const int mr, int64_t k, const float *a, int64_t lda, const float *b,
+			       float *c)
+{
+	for (int64_t at = 0; at < WINO_PANEL; at += 2 * LEVEL_WIDTH) {
+		VEC acc[T_M][2];
+		UNROLL
+		for (int i = 0; i < mr; i++)
+			acc[i][0] = acc[i][1] = VALL(0.0f);
+		for (int64_t j = 0; j < k; j++) {
+			VEC left = VLOAD(b + j * WINO_PANEL + at);
+			VEC right = VLOAD(b + j * WINO_PANEL + at + LEVEL_WIDTH);
+			UNROLL
+			for (int i = 0; i < mr; i++) {
+				VEC x = VALL(a[i * lda + j]);
+				acc[i][0] = VFMA(x, left, acc[i][0]);
+				acc[i][1] = VFMA(x, right, acc[i][1]);
+			}
+		}
+		UNROLL
+		for (int i = 0; i < mr; i++) {
+			VSTORE(c + i * WINO_PANEL + at, acc[i][0]);
+			VSTORE(c + i * WINO_PANEL + at + LEVEL_WIDTH, acc[i][1]);
+		}
+	}
+}
+
+#define CASE(m) case m: LEVEL(points_tile)(m, k, a, lda, b, c); break;
+static void LEVEL(multiply_point)(int64_t rows, int64_t k, const float *a, int64_t lda,
+				  const float *b, float *c)
+{
+	for (; rows > 0; rows -= T_M, a += T_M * lda, c += T_M * WINO_PANEL)
+		switch (rows > T_M ? T_M : rows) {
+		CASE(1) CASE(2) CASE(3) CASE(4)
+#if T_M >= 6
+		CASE(5) CASE(6)
+#endif
+#if T_M >= 12
+		CASE(7) CASE(8) CASE(9) CASE(10) CASE(11) CASE(12)
+#endif
+		}
+}
+#undef CASE
+
+/* One tile's points (m + 2)^2, `stride` floats apart, of n <= WINO_PANEL channels, to outputs: rows x cols pixels of y,
+ * `row` and `pixel` floats apart. */
+INLINE void LEVEL(tile_from_points_of)(const int m, const float *c, int64_t stride, int64_t n,
+				       const float *bias, float lo, float hi, int rows, int cols,
+				       float *y, int64_t row, int64_t pixel)
+{
+	VEC t[4][6], d[6], o[4];
+	for (int64_t at = 0; at < n; at += LEVEL_WIDTH) {
+		VEC shift = VLOAD(bias + at);
+		for (int x = 0; x < m + 2; x++) {
+			UNROLL
+			for (int i = 0; i < m + 2; i++)
+				d[i] = VLOAD(c + (i * (m + 2) + x) * stride + at);
+			LEVEL(from_points)(m, d, o);
+			UNROLL
+			for (int i = 0; i < m; i++)
+				t[i][x] = o[i];
+		}
+		UNROLL
+		for (int i = 0; i < m; i++) {
+			if (i >= rows)
+				break;
+			LEVEL(from_points)(m, t[i], o);
+			UNROLL
+			for (int j = 0; j < m; j++)
+				if (j < cols)
+					LEVEL(store_some)(y + i * row + j * pixel + at,
+							  VMIN(VALL(hi), VMAX(VALL(lo), VADD(o[j], shift))),
+							  n - at);
+		}
+	}
+}
+
+static void LEVEL(tile_from_points)(int m, const float *c, int64_t stride, int64_t n,
+				    const float *bias, float lo, float hi, int rows, int cols,
+				    float *y, int64_t row, int64_t pixel)
+{
+	if (m == 4)
+		LEVEL(tile_from_points_of)(4, c, stride, n, bias, lo, hi, rows, cols, y, row, pixel);
+	else
+		LEVEL(tile_from_points_of)(2, c, stride, n, bias, lo, hi, rows, cols, y, row, pixel);
+}
+
+#undef T_M
+#undef UNROLL
+#undef INLINE

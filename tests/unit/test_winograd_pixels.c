@@ -1,0 +1,145 @@
+/* test_winograd_pixels.c - 3x3 convolutions with channels behind pixels by minimal filtering, slice by slice, at every level
+ * of vector instructions, against sums in double precision. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/pool.h"
+#include "base/rng.h"
+#include "kernel/cpu_level.h"
+#include "kernel/dense/cpu_winograd_pixels.h"
+#include "tap.h"
+
+struct shape {
+	const char *name;
+	int64_t groups, cin, h, w, cout, top, left, bottom, right; /* cin, cout: of a group */
+};
+
+static const struct shape shapes[] = {
+	{"whole tiles and vectors", 1, 32, 16, 16, 64, 1, 1, 1, 1},
+	{"odd sizes", 1, 33, 13, 14, 37, 1, 1, 1, 1},
+	{"no padding", 1, 24, 11, 9, 25, 0, 0, 0, 0},
+	{"uneven padding", 1, 17, 10, 15, 32, 0, 1, 2, 0},
+	{"wide padding", 1, 20, 7, 6, 33, 4, 3, 2, 5},
+	{"fewer channels than a vector", 1, 3, 9, 12, 5, 1, 1, 1, 1},
+	{"one tile", 1, 40, 2, 3, 70, 1, 1, 1, 1},
+	{"one pixel", 1, 48, 1, 1, 16, 1, 1, 1, 1},
+	{"groups", 3, 18, 9, 11, 32, 1, 1, 1, 1},
+	{"many channels, several slices", 1, 260, 30, 33, 300, 1, 1, 1, 1},
+};
+
+static float *drawn(uint32_t stream, int64_t n)
+{
+	const struct rng_addr a = {.seed = 7, .stream = stream};
+	float *x = MEM_NEWN(float, (size_t)n);
+	rng_uniform_f32(&a, -1, 1, x, (size_t)n);
+	return x;
+}
+
+static struct window window_of(const struct shape *s)
+{
+	int64_t h = s->h + s->top + s->bottom - 2, w = s->w + s->left + s->right - 2;
+	return (struct window){.batch = 1,
+			       .groups = s->groups,
+			       .cin = s->cin,
+			       .cout = s->cout,
+			       .in = {1, s->h, s->w},
+			       .out = {1, h, w},
+			       .kernel = {1, 3, 3},
+			       .stride = {1, 1, 1},
+			       .dilation = {1, 1, 1},
+			       .pad = {0, s->top, s->left},
+			       .pad_end = {0, s->bottom, s->right},
+			       .in_plane = s->h * s->w,
+			       .out_plane = h * w,
+			       .taps = 9};
+}
+
+/* The output at (oy, ox), channel o, before its limits. */
+static double direct(const struct window *g, const float *x, const float *w, const float *bias,
+		     int64_t oy, int64_t ox, int64_t o)
+{
+	double sum = bias[o];
+	for (int64_t y = 0; y < 3; y++)
+		for (int64_t i = 0; i < 3; i++) {
+			int64_t iy = oy + y - g->pad[1], ix = ox + i - g->pad[2];
+			if (iy < 0 || iy >= g->in[1] || ix < 0 || ix >= g->in[2])
+				continue;
+			for (int64_t c = 0; c < g->cin; c++)
+				sum += (double)x[((iy * g->in[2] + ix) * g->groups + o / g->cout) *
+							 g->cin +
+						 c] *
+				       (double)w[(o * g->cin + c) * 9 + y * 3 + i];
+		}
+	return sum;
+}
+
+static double worst_of(const struct window *g, const float *x, const float *w, const float *bias,
+		       const float *y, float lo, float hi)
+{
+	double worst = 0;
+	for (int64_t p = 0; p < g->out_plane; p++)
+		for (int64_t o = 0; o < g->groups * g->cout; o++) {
+			double v = direct(g, x, w, bias, p / g->out[2], p % g->out[2], o);
+			v = fmin(fmax(v, lo), hi);
+			worst = fmax(worst, fabs(v - (double)y[p * g->groups * g->cout + o]));
+		}
+	return worst / sqrt((double)(9 * g->cin));
+}
+
+/* Each slice has nothing but its own pixels, and writes all of them once. */
+static bool run_slices(const struct winograd_pixels *c, const struct window *g, const float *x,
+		       float *y)
+{
+	int64_t next = 0, cin = g->groups * g->cin;
+	bool whole = true;
+	for (int i = 0; i < winograd_pixels_slices(c); i++) {
+		struct window_slice s = winograd_pixels_slice(c, i);
+		float *in = mem_copy(x + s.from * cin, (size_t)(s.n_in * cin), sizeof *in);
+		void *scratch = aligned_alloc(64, (s.scratch + 63) / 64 * 64);
+		memset(scratch, 0xff, s.scratch);
+		winograd_pixels_run(c, i, in, y + s.at * g->groups * g->cout, scratch);
+		whole = whole && s.at == next;
+		next = s.at + s.n;
+		free(scratch);
+		mem_free(in);
+	}
+	return whole && next == g->out_plane;
+}
+
+static void check(const struct shape *s, int m, int n_threads)
+{
+	struct window g = window_of(s);
+	float *x = drawn(1, s->groups * s->cin * s->h * s->w);
+	float *w = drawn(2, s->groups * s->cout * s->cin * 9);
+	float *bias = drawn(3, s->groups * s->cout);
+	struct tensor t = {
+		.elem = EL_F32, .rank = 4, .dim = {s->groups * s->cout, s->cin, 3, 3}, .data = w};
+	struct pool *pool = pool_new(n_threads, NULL);
+	struct cpu_packs *packs = cpu_packs_new();
+	struct cpu_ctx *ctx = cpu_ctx_new(pool, packs);
+	const struct winograd_pixels_spec spec = {
+		.g = g, .m = m, .weights = &t, .bias = bias, .lo = -2, .hi = 3};
+	struct winograd_pixels *c = winograd_pixels_new(&spec, ctx);
+	float *y = MEM_NEWN(float, (size_t)(g.out_plane * g.groups * g.cout));
+	bool whole = winograd_pixels_does(&g) && run_slices(c, &g, x, y);
+	double worst = worst_of(&g, x, w, bias, y, -2, 3);
+	tap(whole && worst < 5e-6, "%s, F(%d), %d thread%s, level %d: %.1e", s->name, m, n_threads,
+	    n_threads == 1 ? "" : "s", cpu_level, worst);
+	winograd_pixels_free(c);
+	cpu_ctx_free(ctx);
+	cpu_packs_free(packs);
+	pool_free(pool);
+	mem_free(x), mem_free(w), mem_free(bias), mem_free(y);
+}
+
+int main(void)
+{
+	int best = cpu_level;
+	for (cpu_level = best; cpu_level >= 1; cpu_level--)
+		for (size_t i = 0; i < sizeof shapes / sizeof *shapes && cpu_level != 2; i++)
+			for (int m = 2; m <= 4; m += 2)
+				for (int threads = 1; threads <= 3; threads += 2)
+					check(&shapes[i], m, threads);
+	return tap_end();
+}
