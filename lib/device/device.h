@@ -191,6 +191,9 @@ struct device_class {
 	/* Only steps of d read and write m, whole tensors: they may lie there in a layout of its own, in
 	 * as many bytes at most.  Called before the first run; NULL: layouts are always plain. */
 	void (*keep)(struct device *d, struct devmem *m);
+	/* May steps of `other`, a device of this class, read what d keeps, in its layout?  Memory is one for both
+	 * then, and `only steps of d read` includes them.  NULL: no. */
+	bool (*shares)(const struct device *d, const struct device *other);
 	/* Both NULL unless host threads may read and write this device's memory directly at
 	 * any time; then upload and download are never called (and may be NULL).  host:
 	 * the address of memory; wrap: memory of the caller's as device memory. */

@@ -8,14 +8,23 @@ static void *host_of(const struct builder *b, const struct value *v)
 	return dev_of(b, v->dev)->class->host(dev_of(b, v->dev), v->mem);
 }
 
-/* Output `out` as memory of device d: its own, or that of another device of the host, wrapped. */
+/* Do steps of device d read what device `owner` keeps as it lies? */
+static bool reads_kept(const struct builder *b, uint32_t owner, uint32_t d)
+{
+	struct device *o = dev_of(b, owner), *other = dev_of(b, d);
+	return owner == d ||
+	       (o->class == other->class && o->class->shares && o->class->shares(o, other));
+}
+
+/* Output `out` as memory of device d: its own, or that of another device of the host, wrapped where d does not share
+ * it. */
 static int memory_on(struct builder *b, uint32_t out, uint32_t d, struct devmem **wrapped,
 		     struct devmem **m, struct err *e)
 {
 	const struct value *v = &b->value[*value_at(b, out, d)];
 	struct devmem **w = &wrapped[(size_t)out * n_devices(b) + d];
 	*m = v->mem;
-	if (v->dev == d)
+	if (reads_kept(b, v->dev, d))
 		return 0;
 	if (!*w) {
 		if (dev_of(b, d)->class->wrap(dev_of(b, d), host_of(b, v), out_bytes(b, out), w,
@@ -45,14 +54,14 @@ static int bind_groups(struct builder *b, struct err *e)
 	return 0;
 }
 
-/* Do only steps of its own device write and read value v? */
+/* Do only steps of its own device write value v, and only they and those of devices that share it read it? */
 static bool stays_on_device(const struct builder *b, const struct value *v)
 {
 	if (v->writer >= b->c.n || v->to_end || v->over != GRAPH_NONE || v->is_over)
 		return false;
 	for (uint32_t r = v->first_reader; r != GRAPH_NONE; r = b->reader[r].next) {
 		uint32_t t = b->reader[r].task;
-		if (t >= b->c.n || b->c.group[t].dev != v->dev)
+		if (t >= b->c.n || !reads_kept(b, v->dev, b->c.group[t].dev))
 			return false;
 	}
 	return true;

@@ -78,7 +78,7 @@ bool pixel_step_wants(const struct pixel_step *s, struct devmem *const *in,
 /* Sets the outputs' forms. */
 int pixel_step_run(struct pixel_step *s, struct devmem *const *in, struct devmem *const *out,
 		   struct err *e) MUST_CHECK;
-uint64_t pixel_step_bytes(const struct pixel_step *s); /* packed weights; 0 for NULL */
+uint64_t pixel_step_bytes(const struct pixel_step *s); /* packed weights, primitives; 0 for NULL */
 #endif
 
 #endif

@@ -185,6 +185,13 @@ static uint64_t cpu_scratch(struct device *d)
 	return cpu_ctx_bytes(state->ctx);
 }
 
+/* Of one precision, all look for tensors in other forms at the same steps. */
+static bool cpu_shares(const struct device *d, const struct device *other)
+{
+	const struct cpu_state *a = d->state, *b = other->state;
+	return a->precision == b->precision;
+}
+
 const struct device_class cpu_device_class = {
 	.forms = "cpu, cpu:LIST",
 	.help = "cpu (all cores), cpu:LIST (these cores, as in cpu:0 or cpu:0-3,5; either with "
@@ -213,6 +220,7 @@ const struct device_class cpu_device_class = {
 	.alloc = host_memory_alloc,
 	.view = host_memory_view,
 	.keep = host_memory_keep,
+	.shares = cpu_shares,
 	.wrap = host_memory_wrap,
 	.release = host_memory_release,
 	.host = host_memory_address,

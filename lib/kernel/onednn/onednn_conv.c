@@ -6,7 +6,8 @@
 
 enum {
 	SLICE_BYTES = 768 << 10, /* operands and sums of a slice */
-	MAX_SLICES = 64
+	MAX_SLICES = 64,
+	PRIMITIVE_BYTES = 36 << 10 /* that the library has on the heap for one, seen with 2.6 */
 };
 
 /* Output rows first .. first + n - 1, input rows from .. from + n_in - 1, with so much padding. */
@@ -27,7 +28,7 @@ struct onednn_conv {
 	int axis;                    /* of the window's dims, that the slices cut */
 	int64_t in_inner, out_inner; /* pixels of a row */
 	int n_slices;
-	struct slice slice[MAX_SLICES];
+	struct slice *slice; /* (n_slices) */
 	struct cpu_pack *pack;
 };
 
@@ -185,6 +186,7 @@ static bool same_form(const struct slice *a, const struct slice *b)
 /* Slices of `each` rows; false: the library has no primitive for one of them. */
 static bool cut_rows(struct onednn_conv *m, int64_t rows, int64_t each)
 {
+	m->slice = MEM_NEWN(struct slice, (size_t)((rows + each - 1) / each));
 	for (int64_t i = 0; i < rows; i += each, m->n_slices++) {
 		struct slice *s = &m->slice[m->n_slices];
 		*s = (struct slice){
@@ -203,11 +205,12 @@ static bool cut_rows(struct onednn_conv *m, int64_t rows, int64_t each)
 
 static void drop_slices(struct onednn_conv *m)
 {
-	for (int i = 0; i < MAX_SLICES; i++) {
+	for (int i = 0; i < m->n_slices; i++) {
 		onednn_bound_free(m->slice[i].bound);
 		onednn_primitive_release(&m->slice[i].primitive);
-		m->slice[i].bound = NULL;
 	}
+	mem_free(m->slice);
+	m->slice = NULL;
 	m->n_slices = 0;
 }
 
@@ -342,7 +345,10 @@ int onednn_conv_new(const struct onednn_conv_spec *s, struct cpu_ctx *c, struct 
 
 uint64_t onednn_conv_bytes(const struct onednn_conv *m)
 {
-	return m->pack->bytes;
+	uint64_t bytes = m->pack->bytes;
+	for (int i = 0; i < m->n_slices; i++)
+		bytes += m->slice[i].like == i ? PRIMITIVE_BYTES : 0;
+	return bytes;
 }
 
 const struct cpu_pack *onednn_conv_pack(const struct onednn_conv *m)

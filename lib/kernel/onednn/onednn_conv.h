@@ -30,7 +30,7 @@ bool onednn_conv_does(enum op_kind unary, const struct unary_args *args);
 int onednn_conv_new(const struct onednn_conv_spec *s, struct cpu_ctx *c, struct onednn_conv **out,
 		    struct err *e) MUST_CHECK;
 void onednn_conv_free(struct onednn_conv *m);
-uint64_t onednn_conv_bytes(const struct onednn_conv *m); /* of packed weights */
+uint64_t onednn_conv_bytes(const struct onednn_conv *m); /* of packed weights and primitives */
 const struct cpu_pack *onednn_conv_pack(const struct onednn_conv *m);
 
 int onednn_conv_slices(const struct onednn_conv *m);
