@@ -22,6 +22,7 @@ struct options {
 	bool no_params;        /* --params none: nothing that was learned before */
 	bool costs;            /* scorers that see costs, where the stream has some */
 	int recipe;
+	bool recipe_given; /* else that of the parameters given counts */
 	int64_t steps, threads;
 	struct field_options hyper;
 };
@@ -104,13 +105,22 @@ static int emit_steps(struct filter_state *s, uint32_t episode, uint32_t steps, 
 	return rc;
 }
 
+/* Does the policy see costs?  Parameters that were trained by a recipe without scorers place by themselves. */
+static bool sees_costs(const struct filter_state *s)
+{
+	const char *recipe = s->block[BLOCK_EMBED].recipe;
+	if (s->o->recipe_given || !recipe)
+		recipe = recipe_names[s->o->recipe];
+	return s->has_cost && s->o->costs && recipe == recipe_names[RECIPE_DEFAULT];
+}
+
 /* The scorers that see costs: those that were given, else pretrained ones, or with --params none
  * from the seed. */
 static int first_costs(struct filter_state *s, struct err *e)
 {
 	uint64_t seed = (uint64_t)s->f.common->seed;
 	const struct learned_params *x;
-	if (!s->has_cost || !s->o->costs || s->o->recipe != RECIPE_DEFAULT)
+	if (!sees_costs(s))
 		return 0;
 	if (!s->costs && s->o->no_params)
 		s->costs = learned_params_new(seed);
@@ -345,8 +355,9 @@ int main(int argc, char **argv)
 		 "of that name is ./none)",
 		 0, 0, NULL, NULL},
 		{"steps", 0, OPT_INT, &o.steps, "N", "one pass: steps", 1, 1e6, NULL, NULL},
-		{"recipe", 0, OPT_CHOICE, &o.recipe, "NAME", "network and parsing", 0, 0,
-		 recipe_names, NULL},
+		{"recipe", 0, OPT_CHOICE, &o.recipe, "NAME",
+		 "network and parsing; of parameters that are given, their own counts", 0, 0,
+		 recipe_names, &o.recipe_given},
 		{"net", 0, OPT_TEXT, &o.net_name, "NAME",
 		 "network; `list` has the names; parameters of another are refused", 0, 0, NULL,
 		 &o.net_given},

@@ -11,3 +11,15 @@ bin=${B:-$here/../build}/bin
 PATH=$bin:$here:$PATH
 
 print_version() { devrun --version | sed "1s/^devrun/$program/"; }
+
+# recipe_for NET PARAMS - the recipe where none is named: the one of the network's name, where there is one, else the one that the
+# parameters in the file PARAMS were trained by, else default
+recipe_for() {
+	local recipe=
+	if [ -n "$1" ] && gpnembed --recipe "$1" --help > /dev/null 2>&1; then
+		recipe=$1
+	elif [ -n "$2" ] && [ "$2" != none ]; then
+		recipe=$(recdump --kind params --tsv recipe "$2" 2> /dev/null | grep . | tail -n 1) || recipe=
+	fi
+	echo "${recipe:-default}"
+}

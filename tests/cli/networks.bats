@@ -136,6 +136,23 @@ records = [r for r in records if r[0] in ("graph", "devs", "feat")] + p + [r for
 	[[ $output == *"params of block 'embed' are of network 'mlp', not 'gpn'"* ]]
 }
 
+@test "parameters of a recipe without scorers place by themselves where there are costs" {
+	for recipe in paper rnn hierarchical placeto; do
+		net=$recipe
+		[ $recipe != paper ] || net=gpn
+		gpnembed --net $net --recipe $recipe --hidden 16 "$IN" | placepolicy > $recipe.mp
+		gpnembed --params $recipe.mp "$IN" | placepolicy --greedy > out.mp
+		run -0 recdump -k params --tsv block,recipe out.mp
+		[ "$output" = $'embed\t'$recipe$'\npolicy\t'$recipe ]
+		gpnembed --recipe $recipe --params $recipe.mp "$IN" | placepolicy --greedy > same.mp
+		same_body out.mp same.mp
+		# where somebody asks for it, scorers take over
+		gpnembed --recipe default --params $recipe.mp "$IN" > out.mp
+		run -0 recdump -k params --tsv block out.mp
+		[ "$output" = $'embed\npolicy\ncosts' ]
+	done
+}
+
 @test "rnn: too many groups are refused with the figures; groups from outside do" {
 	run -1 gpnembed --net rnn --colocate 0 --max-groups 59 --no-costs "$IN" -o bad.mp
 	[[ $output == *"60 groups are more than --max-groups 59; attention compares each with each, "*" tanh a placement, about 1 s of a core; group them first (daggroup, --colocate 1), or allow more" ]]

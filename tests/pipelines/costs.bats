@@ -221,6 +221,11 @@ lat() {
 		a, b = (next(m for m in of(f, "params") if m["block"] == "costs") for f in ("a.mp", "b.mp"))
 		assert a["data"] != b["data"]
 	'
+	# Parameters go on by the recipe that trained them.
+	B=$B "$ROOT/pipelines/train" --net rnn --embed '--hidden 16' "$IN/rnnlm.mp" --episodes 1 > rnn.mp
+	B=$B "$ROOT/pipelines/train" --params rnn.mp "$IN/rnnlm.mp" --episodes 2 > more.mp 2> said
+	[ ! -s said ]
+	[ "$(recdump -k params --tsv net,recipe,block more.mp)" = $'rnn\trnn\tembed\nrnn\trnn\tpolicy' ]
 	run -2 "$ROOT/pipelines/train" --episodes 3 "$IN/rnnlm.mp"
 	[[ $output == *"unknown option '--episodes'; those of reinforce stand behind the input; see "*" --help" ]]
 }
