@@ -128,7 +128,7 @@ search() {
 		stage placepolicy --seed "$seed" -n "$draws" |
 		measure |
 		stage tabstat curve --more --to "$dir/curves.tsv" --model "$name" --method "$recipe" --seed "$seed" |
-		stage reinforce -vv --recipe "$recipe" --steps $steps --samples 1 --params-to "$loop" --seconds "$searching" \
+		stage reinforce -vv --recipe "$recipe" --steps $steps --samples 1 "${learning[@]}" --params-to "$loop" --seconds "$searching" \
 			${threads:+--threads "$threads"} --episodes "$episodes" --checkpoint "$dir/checkpoint.mp" \
 			$resume -o "$dir/result.mp"
 }

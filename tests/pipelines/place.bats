@@ -203,6 +203,16 @@ whole() {
 	[ ! -e nothing ]
 }
 
+@test "every network that has a recipe searches by it" {
+	local net
+	for net in rnn hierarchical placeto; do
+		run -0 "$PLACE" small_summator.xml -D cpu:0,cpu:1 --profile 0.05 --random 0 --budget 5 --episodes 1 --net $net -o by.$net
+		[[ "$output" == *"verdict: "* ]]
+		run -0 recdump -k params --tsv net,recipe by.$net/result.mp
+		[ "$(sort -u <<< "$output")" = "$net"$'\t'"$net" ]
+	done
+}
+
 @test "what the stages can do: shapes, inputs, limits, networks" {
 	local args="--profile 0.05 --random 0 --episodes 1"
 	# A model of dynamic shape.
