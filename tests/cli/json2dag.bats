@@ -145,6 +145,7 @@ refused() {
 	refused '{"devices": [{"name": "a"}], "nodes": [{"id": 1, "cost_s": 1e999}]}' 'not JSON'
 	refused '{"devices": [{"name": "a"}], "nodes": [{"id": 1}]}' "no key 'cost_s'"
 	refused '{"devices": [{"name": "a"}], "nodes": [{"id": 1, "cost_s": 1, "allowed": ["b"]}]}' "no device 'b'"
+	refused '{"devices": [{"name": "a"}], "nodes": [{"id": 1, "cost_s": {"a": 1, "b": 1}}]}' "nodes[0]: cost_s: there is no device 'b'"
 	refused '{"devices": [{"name": "a"}], "nodes": [{"id": 1, "cost_s": 1, "out_bytes": 1e30}]}' '2^62'
 	refused '{"devices": [{"name": "a"}], "nodes": [{"id": 1, "cost_s": 1, "mem_bytes": 4e18}, {"id": 2, "cost_s": 1, "mem_bytes": 4e18}]}' '2^62 bytes together'
 	refused '{"devices": [{"name": "a"}], "nodes": [], "edges": [{"src": 1, "dst": 1}]}' "edges[0]: 'src'"

@@ -184,6 +184,13 @@ static int read_costs(struct reading *r, const struct val *node, uint32_t v)
 		if (json_problem_number(cost, d->names[i], false, &row[i], r->e) < 0)
 			return err_prefix(r->e, "cost_s");
 	}
+	/* A name that is misspelt would keep the node from a device. */
+	for (size_t i = 0; i < val_count(cost); i++) {
+		const char *name = "";
+		size_t n;
+		if (!val_bytes(val_key_at(cost, i), &name, &n) || devs_find(d, name) < 0)
+			return err_set(r->e, ST_INPUT, "cost_s: there is no device '%s'", name);
+	}
 	return 0;
 }
 
