@@ -111,6 +111,19 @@ static void test_root(void)
 	b.begun = false;
 	advantage_coefficients(&recipes[RECIPE_HIERARCHICAL], &b, &r, coef, &mean);
 	tap(near(coef[2], 9.5 / 3), "Hierarchical Planner: a failure is 9 below the worst");
+	/* Where all fail, what failing is worth becomes usual, and the first that runs is worth much. */
+	make(&r, s, 3, (double[]){-1, -1, -1});
+	for (int i = 0; i < 100; i++)
+		advantage_coefficients(&recipes[RECIPE_HIERARCHICAL], &b, &r, coef, &mean);
+	tap(fabs(b.mean + 9) < 0.01 && fabs(coef[0]) < 0.01 && b.var > 0, "all fail: %.3f", b.mean);
+	make(&r, s, 3, (double[]){2, -1, -1});
+	advantage_coefficients(&recipes[RECIPE_HIERARCHICAL], &b, &r, coef, &mean);
+	tap(coef[0] < -2 && coef[1] > 0, "one does not: %.3f", coef[0]);
+	double before = b.mean;
+	make(&r, s, 3, (double[]){-1, -1, -1});
+	r.episode = 101;
+	advantage_coefficients(&recipes[RECIPE_RNN], &b, &r, coef, &mean);
+	tap(b.mean == before && coef[0] == 0, "unless failures teach nothing any more");
 }
 
 /* One step: its start, what is behind the visits of sample 0 of four groups, the sample. */

@@ -26,7 +26,7 @@ static bool goes_below(const struct recipe *recipe)
 	return recipe->log_reward || recipe->sqrt_reward || recipe->time_reward;
 }
 
-/* Rewards of these samples into reward[]; mean and variance of the feasible. */
+/* Rewards of these samples into reward[]; mean and variance of the feasible, or what all that failed have. */
 static uint32_t rewards(const struct recipe *recipe, const struct rollout *r,
 			bool (*counts)(const struct sample *), double *reward, double *mean,
 			double *var)
@@ -48,7 +48,7 @@ static uint32_t rewards(const struct recipe *recipe, const struct rollout *r,
 	for (uint32_t i = 0; i < r->n_samples && goes_below(recipe); i++)
 		if (counts(&r->sample[i]) && !r->sample[i].run.ok)
 			reward[i] = worst - recipe->penalty;
-	*mean = ok ? sum / ok : 0;
+	*mean = ok ? sum / ok : goes_below(recipe) ? worst - recipe->penalty : 0;
 	*var = ok ? fmax(0, sum2 / ok - *mean * *mean) : 0;
 	return ok;
 }
@@ -60,7 +60,24 @@ void advantage_rewards(const struct recipe *recipe, const struct rollout *r,
 	rewards(recipe, r, counts, reward, &mean, &var);
 }
 
-/* Rewards become advantages: minus the moving mean, over the moving deviation. */
+/* Late in a training placements that fail would only make the gradient noisy. */
+static bool is_ignored(const struct recipe *recipe, const struct rollout *r, const struct sample *s)
+{
+	return !s->run.ok && recipe->failed_episodes &&
+	       r->episode > (uint64_t)recipe->failed_episodes;
+}
+
+static bool all_are_ignored(const struct recipe *recipe, const struct rollout *r)
+{
+	for (uint32_t i = 0; i < r->n_samples; i++)
+		if (sample_is_drawn(&r->sample[i]) && !is_ignored(recipe, r, &r->sample[i]))
+			return false;
+	return true;
+}
+
+/* Rewards become advantages: minus the moving mean, over the moving deviation.  Where all placements of an
+ * episode fail, the mean moves, too: if it stayed, all that is drawn would be punished alike, whatever it is, and the
+ * first one that runs would be worth little. */
 static void subtract_baseline(const struct recipe *recipe, struct baseline *b,
 			      const struct rollout *r, double *reward, uint32_t ok, double mean,
 			      double var)
@@ -68,9 +85,10 @@ static void subtract_baseline(const struct recipe *recipe, struct baseline *b,
 	enum { LARGEST = 4 };         /* deviations that one sample may count */
 	const double smallest = 1e-3; /* 0.1 % of latency is noise */
 	double w = b->begun ? recipe->baseline : 1;
-	if (ok) {
-		b->mean += w * (mean - b->mean);
+	if (ok)
 		b->var += w * (var - b->var);
+	if (ok || !all_are_ignored(recipe, r)) {
+		b->mean += w * (mean - b->mean);
 		b->begun = true;
 	}
 	double scale = recipe->normalise ? 1 / (sqrt(b->var) + smallest) : 1;
@@ -108,13 +126,6 @@ static double whole_return(const struct recipe *recipe, const struct rollout *r,
 		if (sample_is_drawn(&r->sample[i]))
 			R = reward[i] + recipe->gamma * R;
 	return R;
-}
-
-/* Late in a training placements that fail would only make the gradient noisy. */
-static bool is_ignored(const struct recipe *recipe, const struct rollout *r, const struct sample *s)
-{
-	return !s->run.ok && recipe->failed_episodes &&
-	       r->episode > (uint64_t)recipe->failed_episodes;
 }
 
 void advantage_coefficients(const struct recipe *recipe, struct baseline *b,

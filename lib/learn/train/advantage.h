@@ -8,7 +8,8 @@
 #include "learn/train/recipe.h"
 #include "learn/train/rollout.h"
 
-/* Moving mean and variance of the rewards of feasible placements. */
+/* Moving mean and variance of the rewards of feasible placements; the mean goes on with what failing is worth where
+ * all placements of an episode fail. */
 struct baseline {
 	double mean, var;
 	bool begun;
