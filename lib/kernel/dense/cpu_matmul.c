@@ -9,12 +9,13 @@
 #include <string.h>
 
 enum {
-	GRAIN = 1 << 17,      /* multiply-adds of a task */
-	PACK_GRAIN = 1 << 14, /* elements of A */
-	FEW_GRAIN = 1 << 15,  /* with few rows: reading B takes longer */
-	BLOCK_TILES = 10,     /* of GEMM_M rows of a tall A: packed, then multiplied from cache */
-	UNPACKED_TILES = 20,  /* where every block widens B */
-	TALL = 3              /* blocks a thread */
+	GRAIN = 1 << 17,            /* multiply-adds of a task */
+	PACK_GRAIN = 1 << 14,       /* elements of A */
+	FEW_GRAIN = 1 << 15,        /* with few rows: reading B takes longer */
+	READ_COLUMNS = 16 * GEMM_N, /* of B, with which A is not packed */
+	BLOCK_TILES = 10,    /* of GEMM_M rows of a tall A: packed, then multiplied from cache */
+	UNPACKED_TILES = 20, /* where every block widens B */
+	TALL = 3             /* blocks a thread */
 };
 
 /* ---- preparation ---- */
@@ -109,6 +110,20 @@ static int64_t a_floats(const struct matmul_run *r)
 	return (product_a_floats(r->m, r->k) + 15) / 16 * 16;
 }
 
+/* Rows of A that lie together are multiplied from where they lie, unless many panels of B make up for
+ * packing them, or the last panel is so narrow that its product has A's rows in a vector. */
+static bool reads_rows(const struct matmul_run *r)
+{
+	return r->a.col == 1 && r->m > GEMM_M && !r->b_half && !r->q && r->n <= READ_COLUMNS &&
+	       !gemm_is_thin((int)((r->n - 1) % GEMM_N % 16 + 1));
+}
+
+/* Are matrices of b packed as they lie? */
+static bool is_panel(const struct operand *b)
+{
+	return b->t->elem == EL_F32 && b->cols == GEMM_N && b->col == 1 && b->row == GEMM_N;
+}
+
 static const float *source_of(const struct matmul_run *r, int64_t i)
 {
 	return (const float *)r->a.t->data + operand_batch(&r->batch, &r->a.batch, i) * r->m * r->k;
@@ -119,9 +134,19 @@ static const float *source_of(const struct matmul_run *r, int64_t i)
 static struct product product_at(const struct matmul_run *r, int64_t i, float *a, float *b)
 {
 	int64_t ib = operand_batch(&r->batch, &r->b.batch, i);
-	struct product p = {r->m, r->n,    r->k,     a,   b, r->b_half, r->c + i * r->m * r->n,
-			    r->n, r->post, i * r->m, r->q};
-	if (r->m == 1 && r->a.col == 1)
+	struct product p = {.m = r->m,
+			    .n = r->n,
+			    .k = r->k,
+			    .a = a,
+			    .b = b,
+			    .b_half = r->b_half,
+			    .c = r->c + i * r->m * r->n,
+			    .ldc = r->n,
+			    .post = r->post,
+			    .row = i * r->m,
+			    .q = r->q,
+			    .lda = reads_rows(r) ? r->a.row : 0};
+	if ((r->m == 1 && r->a.col == 1) || p.lda)
 		p.a = source_of(r, i);
 	if (r->q)
 		p.b = r->packed_b;
@@ -129,6 +154,8 @@ static struct product product_at(const struct matmul_run *r, int64_t i, float *a
 		p.b = (const char *)r->packed_b +
 		      (size_t)(ib * gemm_b_elements(r->k, r->n)) *
 			      (r->b_half ? sizeof(uint16_t) : sizeof(float));
+	else if (is_panel(&r->b))
+		p.b = operand_at(r->b.t, ib * r->k * r->n);
 	else if (r->b.t->elem == EL_F32)
 		product_pack_b(b, operand_at(r->b.t, ib * r->k * r->n), r->k, r->n, r->b.row,
 			       r->b.col);
@@ -152,7 +179,7 @@ static void columns_task(void *arg, int task, int thread)
 	cpu_range(tiles, r->row_parts, task % r->row_parts, &row, &end);
 	row *= GEMM_M;
 	p.m = end * GEMM_M < r->m ? end * GEMM_M - row : r->m - row;
-	p.a += r->m == 1 ? 0 : row * r->k;
+	p.a += r->m == 1 ? 0 : row * (p.lda ? p.lda : r->k);
 	p.c += row * p.ldc;
 	p.row += row;
 	cpu_range(product_n_panels(r->n), r->n_tasks / r->row_parts, task / r->row_parts, &lo, &hi);
@@ -214,9 +241,10 @@ static void rows_task(void *arg, int task, int thread)
 	cpu_range(tiles_of(r), r->n_tasks, task, &lo, &hi);
 	lo *= GEMM_M;
 	hi = hi * GEMM_M < r->m ? hi * GEMM_M : r->m;
-	pack_rows(r, lo, hi - lo, a);
 	p.m = hi - lo;
-	p.a = a;
+	p.a = p.lda ? r->source + lo * p.lda : a;
+	if (!p.lda)
+		pack_rows(r, lo, hi - lo, a);
 	p.c += lo * p.ldc;
 	p.row += lo;
 	product_panels(&p, 0, product_n_panels(r->n), unpacked);

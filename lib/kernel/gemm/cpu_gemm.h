@@ -75,11 +75,14 @@ struct gemm_post {
 
 /* A block of C: mr <= GEMM_M rows, nr <= GEMM_N columns (more where ldb is not GEMM_N), += or =
  * over kc rows of one panel of A and rows of B, ldb elements apart.  B is read up to the next
- * multiple of 16 columns, except when gemm_is_thin(nr).  Halves in A only when gemm_is_thin. */
+ * multiple of 16 columns, except when gemm_is_thin(nr).  Halves in A only when gemm_is_thin.
+ * A may stay in place instead, element (i, k) at a[i * a_row + k] or at a[k * a_col + i], where both
+ * are f32. */
 struct gemm_block {
 	int mr, nr;
 	int64_t kc;
 	const void *a, *b;
+	int64_t a_row, a_col; /* both 0: a panel */
 	bool a_half, b_half;
 	int64_t ldb;
 	float *widened; /* halves of B are stored there as f32, kc rows ldb apart, when

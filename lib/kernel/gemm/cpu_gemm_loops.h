@@ -47,15 +47,20 @@ INLINE void LEVEL(put)(const int mr, const int nv, VEC acc[T_M][T_V], const stru
 		LEVEL(sigmoid_rows)(p->swish, true, g->c, g->c, g->ldc, mr, nv * LEVEL_WIDTH);
 }
 
-/* mr, nv, half and widen are constants where this is inlined, so acc lives in registers. */
+/* mr, nv, half, widen and rows (A's, in place) are constants where this is inlined, so acc lives in
+ * registers, and so do the pointers to every third row. */
 INLINE void LEVEL(tile_of)(const int mr, const int nv, const bool half, const bool widen,
-			   const struct gemm_block *g)
+			   const bool rows, const struct gemm_block *g)
 {
 	VEC acc[T_M][T_V];
-	const float *a = g->a, *bf = g->b;
+	const int64_t lda = g->a_row, step_a = g->a_col ? g->a_col : GEMM_M;
+	const float *a = g->a, *bf = g->b, *third[(T_M + 2) / 3];
 	const uint16_t *bh = g->b;
 	const char *ahead = g->ahead;
 	const int64_t kc = g->kc, ldb = g->ldb, step = g->ahead_step;
+	UNROLL
+	for (int i = 0; rows && i < mr; i += 3)
+		third[i / 3] = a + i * lda;
 	UNROLL
 	for (int i = 0; i < mr; i++) {
 		for (int j = 0; j < nv; j++) {
@@ -74,19 +79,21 @@ INLINE void LEVEL(tile_of)(const int mr, const int nv, const bool half, const bo
 			VSTORE(g->widened + k * ldb + j * LEVEL_WIDTH, row[j]);
 		UNROLL
 		for (int i = 0; i < mr; i++) {
-			VEC x = VALL(a[k * GEMM_M + i]);
+			VEC x = VALL(rows ? third[i / 3][i % 3 * lda + k] : a[i]);
 			UNROLL
 			for (int j = 0; j < nv; j++)
 				acc[i][j] = VFMA(x, row[j], acc[i][j]);
 		}
 		__builtin_prefetch(ahead, 0, 2);
 		ahead += step;
+		a += step_a;
 	}
 	LEVEL(put)(mr, nv, acc, g);
 }
 
-#define CASE(m) case m: LEVEL(tile_of)(m, nv, half, false, g); break;
-INLINE void LEVEL(tile_rows)(int mr, const int nv, const bool half, const struct gemm_block *g)
+#define CASE(m) case m: LEVEL(tile_of)(m, nv, half, false, rows, g); break;
+INLINE void LEVEL(tile_rows)(int mr, const int nv, const bool half, const bool rows,
+			     const struct gemm_block *g)
 {
 	switch (mr) {
 	CASE(1) CASE(2) CASE(3) CASE(4)
@@ -102,26 +109,63 @@ INLINE void LEVEL(tile_rows)(int mr, const int nv, const bool half, const struct
 
 static void LEVEL(tile_f32)(int mr, const struct gemm_block *g)
 {
-	LEVEL(tile_rows)(mr, T_V, false, g);
+	LEVEL(tile_rows)(mr, T_V, false, false, g);
 }
 
 static void LEVEL(tile_f32_narrow)(int mr, const struct gemm_block *g)
 {
-	LEVEL(tile_rows)(mr, 1, false, g);
+	LEVEL(tile_rows)(mr, 1, false, false, g);
+}
+
+static void LEVEL(tile_in_place)(int mr, const struct gemm_block *g)
+{
+	LEVEL(tile_rows)(mr, T_V, false, true, g);
+}
+
+static void LEVEL(tile_in_place_narrow)(int mr, const struct gemm_block *g)
+{
+	LEVEL(tile_rows)(mr, 1, false, true, g);
 }
 
 static void LEVEL(tile_half)(int mr, const struct gemm_block *g)
 {
-	LEVEL(tile_rows)(mr, T_V, true, g);
+	LEVEL(tile_rows)(mr, T_V, true, false, g);
 }
 
 static void LEVEL(tile_widen)(const struct gemm_block *g)
 {
-	LEVEL(tile_of)(T_M, T_V, true, true, g);
+	LEVEL(tile_of)(T_M, T_V, true, true, false, g);
 }
 
-/* rows x cols sums in edge (ld: EDGE) to C. */
-enum { LEVEL(EDGE) = T_N };
+/* rows x cols sums in edge (ld: T_N) to C. */
+#if LEVEL_WIDTH == 16
+#define SOME(p) _mm512_maskz_loadu_ps(some, p)
+static void LEVEL(put_edge)(int rows, int cols, const float *edge, const struct gemm_block *g)
+{
+	const struct gemm_post *p = g->post;
+	for (int i = 0; i < rows; i++, edge += T_N) {
+		float *c = g->c + i * g->ldc;
+		for (int j = 0; j < cols; j += 16) {
+			__mmask16 some = (__mmask16)(cols - j < 16 ? (1 << (cols - j)) - 1 : 0xffff);
+			VEC v = VLOAD(edge + j);
+			if (g->add)
+				v = VADD(SOME(c + j), v);
+			if (p) {
+				v = VADD(v, VALL(p->bias[i]));
+				if (p->residual)
+					v = VADD(v, SOME(p->residual + i * p->ld + j));
+				if (p->more)
+					v = VADD(v, SOME(p->more + i * p->more_ld + j));
+				v = LEVEL(post_limits)(p, v);
+			}
+			_mm512_mask_storeu_ps(c + j, some, v);
+		}
+	}
+	if (p && p->swish != 0)
+		LEVEL(sigmoid_rows)(p->swish, true, g->c, g->c, g->ldc, rows, cols);
+}
+#undef SOME
+#else
 static void LEVEL(put_edge)(int rows, int cols, const float *edge, const struct gemm_block *g)
 {
 	const struct gemm_post *p = g->post;
@@ -143,6 +187,7 @@ static void LEVEL(put_edge)(int rows, int cols, const float *edge, const struct 
 	if (p && p->swish != 0)
 		LEVEL(sigmoid_rows)(p->swish, true, g->c, g->c, g->ldc, rows, cols);
 }
+#endif
 
 #if LEVEL_WIDTH == 16
 /* A few columns: the rows of A make the vector.  u sums for each column, to hide the latency. */
@@ -216,7 +261,7 @@ static void LEVEL(tile)(const struct gemm_block *g)
 	const struct gemm_block *t = g;
 	bool narrow = g->nr <= LEVEL_WIDTH && !g->b_half;
 #if LEVEL_WIDTH == 16
-	if (g->nr <= GEMM_THIN && !g->b_half) {
+	if (g->nr <= GEMM_THIN && !g->b_half && !g->a_row && !g->a_col) {
 		LEVEL(thin)(g);
 		return;
 	}
@@ -233,6 +278,10 @@ static void LEVEL(tile)(const struct gemm_block *g)
 		LEVEL(tile_widen)(t);
 	else if (g->b_half)
 		LEVEL(tile_half)(g->mr, t);
+	else if (g->a_row && narrow)
+		LEVEL(tile_in_place_narrow)(g->mr, t);
+	else if (g->a_row)
+		LEVEL(tile_in_place)(g->mr, t);
 	else if (narrow)
 		LEVEL(tile_f32_narrow)(g->mr, t);
 	else
@@ -256,7 +305,7 @@ static void LEVEL(block)(const struct gemm_block *g)
 		t.widened = g->widened ? g->widened + j : NULL;
 		for (int i = 0; i < g->mr; i += t.mr) {
 			t.mr = g->mr - i < T_M ? g->mr - i : T_M;
-			t.a = (const float *)g->a + i;
+			t.a = (const float *)g->a + i * (g->a_row ? g->a_row : 1);
 			t.c = g->c + i * g->ldc + j;
 			if (g->post) {
 				p = *g->post;

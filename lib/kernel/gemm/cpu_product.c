@@ -162,6 +162,7 @@ static void multiply_panel(const struct product *p, const struct cpu_post *post,
 	struct gemm_block g = {.nr = columns_of(p, j),
 			       .kc = kc,
 			       .b = panel_of(p, j, k0),
+			       .a_row = p->lda,
 			       .b_half = p->b_half,
 			       .ldb = GEMM_N,
 			       .ldc = p->ldc,
@@ -183,7 +184,7 @@ static void multiply_panel(const struct product *p, const struct cpu_post *post,
 	g.widened = widen ? unpacked : NULL;
 	for (int64_t i = i0; i < i1; i += GEMM_M) {
 		g.mr = i1 - i < GEMM_M ? (int)(i1 - i) : GEMM_M;
-		g.a = p->a + i * p->k + k0 * GEMM_M;
+		g.a = p->lda ? p->a + i * p->lda + k0 : p->a + i * p->k + k0 * GEMM_M;
 		g.c = p->c + i * p->ldc + j * GEMM_N;
 		if (k0 + kc == p->k)
 			g.post = cpu_post_rows(post, p->row + i, g.mr, j * GEMM_N, &rows);

@@ -29,6 +29,7 @@ struct product {
 	const struct epilogue *post; /* NULL: none */
 	int64_t row;                 /* of the epilogue's matrix: the first one of C */
 	const struct qpanels *q;     /* B in few bits (cpu_qpanel.h), in place of b; NULL: b */
+	int64_t lda; /* 0: a is packed; else its rows lie there, lda apart (b f32, m > GEMM_M) */
 };
 
 /* f32 operands into the packed forms of cpu_gemm.h; with m = 1 A is only made contiguous. */
