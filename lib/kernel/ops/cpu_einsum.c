@@ -174,48 +174,90 @@ static int order_dims(const struct as_product *p, const struct einsum *s, const 
 	return n;
 }
 
-static int64_t floats_of(const struct as_product *p, enum part a, enum part b)
+/* Has t those axes in that order as it lies? */
+static bool has_order(const struct as_product *p, const struct einsum *s, const enum part *part,
+		      const struct tensor *t, const int *labels)
 {
-	return (p->size[PART_BATCH] * p->size[a] * p->size[b] + 15) / 16 * 16;
+	int64_t dim[EINSUM_LABELS], stride[EINSUM_LABELS], step = sizeof(float);
+	for (int n = order_dims(p, s, part, t, labels, dim, stride); n-- > 0; step *= dim[n])
+		if (dim[n] != 1 && stride[n] != step)
+			return false;
+	return true;
 }
 
+/* A matrix of a product: (batch, rows, cols) in memory, and what it is in the equation. */
+struct matrix {
+	enum part part[3];
+	const struct tensor *t;
+	const int *labels;
+	bool copied; /* t has another order */
+};
+
+static struct matrix matrix_of(const struct as_product *p, const struct einsum *s,
+			       const struct tensor *t, const int *labels, enum part rows,
+			       enum part cols)
+{
+	struct matrix m = {{PART_BATCH, rows, cols}, t, labels, false};
+	struct matrix turned = {{PART_BATCH, cols, rows}, t, labels, false};
+	if (has_order(p, s, m.part, t, labels))
+		return m;
+	if (has_order(p, s, turned.part, t, labels))
+		return turned;
+	m.copied = true;
+	return m;
+}
+
+static int64_t copy_floats(const struct as_product *p, const struct matrix *m)
+{
+	int64_t n = p->size[m->part[0]] * p->size[m->part[1]] * p->size[m->part[2]];
+	return m->copied ? (n + 15) / 16 * 16 : 0;
+}
+
+static struct tensor tensor_of(const struct as_product *p, const struct matrix *m, float *copy)
+{
+	struct tensor t = {.elem = EL_F32, .rank = 3, .data = m->copied ? copy : m->t->data};
+	for (int i = 0; i < 3; i++)
+		t.dim[i] = p->size[m->part[i]];
+	return t;
+}
+
+/* Whatever lies in the order of a product, or of a transposed one, is not copied. */
 static int run_as_product(const struct kernel_call *k, const struct einsum *s,
 			  const struct as_product *p, struct err *e)
 {
-	static const enum part parts[3][3] = {{PART_BATCH, PART_M, PART_K},
-					      {PART_BATCH, PART_N, PART_K},
-					      {PART_BATCH, PART_M, PART_N}};
-	int64_t n_a = floats_of(p, PART_M, PART_K), n_b = floats_of(p, PART_N, PART_K),
-		n_c = floats_of(p, PART_M, PART_N), dim[EINSUM_LABELS], stride[EINSUM_LABELS],
-		step = sizeof(float), to[EINSUM_LABELS];
-	float *a = cpu_slot_scratch(k->ctx, SLOT_EXTRA, (size_t)(n_a + n_b + n_c) * sizeof *a);
+	struct matrix c = matrix_of(p, s, &k->out[0], s->out, PART_M, PART_N);
+	bool swapped = c.part[1] == PART_N; /* B^T A^T = (A B)^T */
+	struct matrix m[2] = {
+		matrix_of(p, s, &k->in[swapped], s->label[swapped], c.part[1], PART_K),
+		matrix_of(p, s, &k->in[!swapped], s->label[!swapped], c.part[2], PART_K)};
+	int64_t n_a = copy_floats(p, &m[0]), n_b = copy_floats(p, &m[1]), dim[EINSUM_LABELS],
+		stride[EINSUM_LABELS], step = sizeof(float), to[EINSUM_LABELS];
+	float *a = cpu_slot_scratch(k->ctx, SLOT_EXTRA,
+				    (size_t)(n_a + n_b + copy_floats(p, &c)) * sizeof *a);
 	if (!a)
 		return cpu_no_memory(e);
-	float *x[3] = {a, a + n_a, a + n_a + n_b};
-	struct tensor m[3];
-	for (int j = 0; j < 3; j++) {
-		m[j] = (struct tensor){.elem = EL_F32, .rank = 3, .data = x[j]};
-		for (int i = 0; i < 3; i++)
-			m[j].dim[i] = p->size[parts[j][i]];
-	}
+	struct tensor in[2] = {tensor_of(p, &m[0], a), tensor_of(p, &m[1], a + n_a)};
+	struct tensor out = tensor_of(p, &c, a + n_a + n_b);
 	for (int j = 0; j < 2; j++) {
-		int n = order_dims(p, s, parts[j], &k->in[j], s->label[j], dim, stride);
-		cpu_copy_strided(k->ctx, sizeof *a, (uint32_t)n, dim, stride, k->in[j].data,
-				 (char *)x[j]);
+		int n = order_dims(p, s, m[j].part, m[j].t, m[j].labels, dim, stride);
+		if (m[j].copied)
+			cpu_copy_strided(k->ctx, sizeof *a, (uint32_t)n, dim, stride, m[j].t->data,
+					 in[j].data);
 	}
 	struct op op = *k->op;
 	op.kind = OP_MATMUL;
 	op.n_in = 2;
-	op.a.matmul.transpose_a = false;
-	op.a.matmul.transpose_b = true;
-	struct kernel_call call = {.op = &op, .in = m, .out = &m[2], .ctx = k->ctx};
+	op.a.matmul.transpose_a = m[0].part[1] == PART_K;
+	op.a.matmul.transpose_b = m[1].part[2] == PART_K;
+	struct kernel_call call = {.op = &op, .in = in, .out = &out, .ctx = k->ctx};
 	if (run_matmul(&call, e))
 		return -1;
-	int n = order_dims(p, s, parts[2], &k->out[0], s->out, dim, to);
+	if (!c.copied)
+		return 0;
+	int n = order_dims(p, s, c.part, c.t, c.labels, dim, to);
 	for (int i = n; i-- > 0; step *= dim[i])
 		stride[i] = step;
-	cpu_move_strided(k->ctx, sizeof *a, (uint32_t)n, dim, stride, (char *)x[2], to,
-			 k->out[0].data);
+	cpu_move_strided(k->ctx, sizeof *a, (uint32_t)n, dim, stride, out.data, to, k->out[0].data);
 	return 0;
 }
 
