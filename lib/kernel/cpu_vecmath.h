@@ -171,9 +171,10 @@ static inline VEC LEVEL(sigmoids)(VEC v)
 
 /* y = sigmoid(a x), times x if `gate` (Swish), for (rows, n) values, ld floats from row to row; x
  * and y may be the same.  Each is the same wherever it stands. */
-static __attribute__((noinline)) void LEVEL(sigmoid_rows)(float a, bool gate, const float *x,
-							  float *y, int64_t ld, int64_t rows,
-							  int64_t n)
+static __attribute__((noinline, unused)) void LEVEL(sigmoid_rows)(float a, bool gate,
+								  const float *x, float *y,
+								  int64_t ld, int64_t rows,
+								  int64_t n)
 {
 	const VEC slope = VALL(a), one = VALL(1.0f);
 	for (; rows > 0; rows--, x += ld, y += ld) {

@@ -1,4 +1,6 @@
-/* cpu_attention.c - ScaledDotProductAttention on packed products: f32, or bf16 where the context computes those so. */
+/* cpu_attention.c - ScaledDotProductAttention: in f32 a few rows at a time (cpu_attend.h), or on packed products of
+ * bf16 where the context computes those so. */
+#include "kernel/dense/cpu_attend.h"
 #include "kernel/gemm/cpu_pairs.h"
 #include "kernel/gemm/cpu_product.h"
 #include "kernel/cpu_vec.h"
@@ -10,7 +12,7 @@
 
 enum {
 	GRAIN = 1 << 17,   /* multiply-adds of a task */
-	ROWS = 8 * GEMM_M, /* whose scores stay in the second-level cache */
+	ROWS = 8 * GEMM_M, /* in bf16, whose scores stay in the second-level cache */
 	FEW_ROWS = 4       /* below, packing takes longer than products */
 };
 
@@ -25,42 +27,52 @@ struct attention_run {
 	atomic_bool failed;
 };
 
-/* Add the mask to scores s (y1 - y0, len) of rows y0 .. y1 - 1: f32 added, boolean false is minus
- * infinity. */
-static void add_mask(const struct attention_run *r, int64_t i, float *s, int64_t y0, int64_t y1,
-		     int64_t len)
+/* The mask of matrix i of the batch, from row y0 on, as cpu_attend.h takes it. */
+static void find_mask(const struct attention_run *r, int64_t i, int64_t y0, struct attend *a)
 {
 	const struct op *op = r->k->op;
 	const struct tensor *mask = op->n_in > 3 ? &r->k->in[3] : NULL;
 	if (op->a.attention.causal) {
-		for (int64_t y = y0; y < y1; y++)
-			for (int64_t x = y + 1; x < len; x++)
-				s[(y - y0) * len + x] = -INFINITY;
+		a->causal = y0 + 1;
 		return;
 	}
 	if (!mask || !mask->data || mask->rank < 2)
 		return;
 	int64_t rows = mask->dim[mask->rank - 2], cols = mask->dim[mask->rank - 1];
-	int64_t base = operand_batch(&r->batch, &r->mask_batch, i) * rows * cols;
-	bool boolean =
-		r->k->op->g
-			->out_elem[r->k->op->g->out_ptr[op->g->in_node[op->g->in_ptr[op->v] + 3]] +
-				   op->g->in_port[op->g->in_ptr[op->v] + 3]] == EL_BOOLEAN;
-	const float *m = (const float *)mask->data + base;
-	for (int64_t y = y0; y < y1; y++, s += len) {
-		const float *row = m + (rows == 1 ? 0 : y) * cols;
-		if (cols == len && !boolean)
+	int in = op->g->in_ptr[op->v] + 3;
+	a->boolean = op->g->out_elem[op->g->out_ptr[op->g->in_node[in]] + op->g->in_port[in]] ==
+		     EL_BOOLEAN;
+	a->mask_row = rows == 1 ? 0 : cols;
+	a->mask_col = cols == 1 ? 0 : 1;
+	a->mask = (const float *)mask->data +
+		  operand_batch(&r->batch, &r->mask_batch, i) * rows * cols + y0 * a->mask_row;
+}
+
+/* Add the mask to scores s (y1 - y0, len) of rows y0 .. y1 - 1: f32 added, boolean false is minus
+ * infinity. */
+static void add_mask(const struct attention_run *r, int64_t i, float *s, int64_t y0, int64_t y1,
+		     int64_t len)
+{
+	struct attend a = {.mask = NULL};
+	find_mask(r, i, y0, &a);
+	for (int64_t y = 0; y < y1 - y0; y++, s += len) {
+		for (int64_t x = a.causal + y; a.causal && x < len; x++)
+			s[x] = -INFINITY;
+		if (!a.mask)
+			continue;
+		const float *row = a.mask + y * a.mask_row;
+		if (a.mask_col && !a.boolean)
 			vec_axpy(1, row, s, len);
 		else
 			for (int64_t x = 0; x < len; x++) {
-				float v = row[cols == 1 ? 0 : x];
-				s[x] += boolean ? (v != 0 ? 0 : -INFINITY) : v;
+				float v = row[x * a.mask_col];
+				s[x] += a.boolean ? (v != 0 ? 0 : -INFINITY) : v;
 			}
 	}
 }
 
-/* sink: a score of each row (`step` apart) to which nothing belongs, or NULL.  Weights in place of the scores, or
- * rounded into rows of `narrow`. */
+/* Weights of scores s (rows, n), rounded into rows of `narrow`.  sink: a score of each row (`step` apart) to
+ * which nothing belongs, or NULL. */
 static void softmax_rows(float *s, int64_t rows, int64_t n, const float *sink, int64_t step,
 			 uint16_t *narrow)
 {
@@ -75,10 +87,7 @@ static void softmax_rows(float *s, int64_t rows, int64_t n, const float *sink, i
 			sum = vec_exp_sum(s, top, s, n);
 		if (sink && top != -INFINITY)
 			sum += expf(sink[y * step] - top);
-		if (narrow)
-			pairs_pack_a(narrow + y * pairs_row(n), s, 1, n, 1 / sum);
-		else
-			vec_scale_shift(s, 1 / sum, 0, s, n);
+		pairs_pack_a(narrow + y * pairs_row(n), s, 1, n, 1 / sum);
 	}
 }
 
@@ -93,7 +102,7 @@ static const float *sink_rows(const struct attention_run *r, int64_t i, int64_t 
 	return (const float *)t->data + operand_batch(&r->batch, &r->sink_batch, i) * rows;
 }
 
-/* Floats of a task's scratch: scores of a block of rows, A packed, keys and values packed. */
+/* Floats of a task's scratch in bf16: scores of a block of rows, A packed, keys and values packed. */
 struct attention_room {
 	int64_t scores, a, key, value;
 };
@@ -101,61 +110,52 @@ struct attention_room {
 static struct attention_room room_of(const struct attention_run *r)
 {
 	int64_t d = r->q.cols, len = r->key.rows, dv = r->v.cols, most = d > len ? d : len;
-	struct attention_room x = {r->rows * len, gemm_a_elements(r->rows, most),
-				   gemm_b_elements(d, len), gemm_b_elements(len, dv)};
-	if (r->bf16) {
-		x.a = r->rows * pairs_row(most) / 2;
-		x.key = pairs_b_elements(d, len) / 2;
-		x.value = pairs_b_elements(len, dv) / 2;
-	}
+	struct attention_room x = {r->rows * len, r->rows * pairs_row(most) / 2,
+				   pairs_b_elements(d, len) / 2, pairs_b_elements(len, dv) / 2};
 	return (struct attention_room){(x.scores + 15) / 16 * 16, (x.a + 15) / 16 * 16,
 				       (x.key + 15) / 16 * 16, (x.value + 15) / 16 * 16};
 }
 
-static void pack_keys(const struct attention_run *r, int64_t i, float *key, float *value)
+static int64_t room_floats(const struct attention_run *r)
 {
-	int64_t d = r->q.cols, len = r->key.rows, dv = r->v.cols;
-	const float *k = (const float *)r->key.t->data +
-			 operand_batch(&r->batch, &r->key.batch, i) * len * d;
-	const float *v =
-		(const float *)r->v.t->data + operand_batch(&r->batch, &r->v.batch, i) * len * dv;
-	if (r->bf16) {
-		pairs_pack_b((uint16_t *)(void *)key, k, d, len, true);
-		pairs_pack_b((uint16_t *)(void *)value, v, len, dv, false);
-	} else {
-		product_pack_b(key, k, d, len, 1, d);
-		product_pack_b(value, v, len, dv, dv, 1);
-	}
+	struct attention_room x = room_of(r);
+	return r->bf16 ? x.scores + x.a + x.key + x.value
+		       : attend_floats(r->key.rows, r->q.cols, r->v.cols);
 }
 
-/* Rows y0 .. y1 - 1 of matrix i; keys and values are packed. */
-static void attend(const struct attention_run *r, int64_t i, int64_t y0, int64_t y1, float *s,
-		   float *a, const float *key, const float *value)
+/* Rows y0 .. y1 - 1 of matrix i: what they attend to. */
+static struct attend attend_of(const struct attention_run *r, int64_t i, int64_t y0, int64_t y1)
 {
-	int64_t d = r->q.cols, len = r->key.rows, dv = r->v.cols, l = y1 - y0, step = 0;
-	const float *q = (const float *)r->q.t->data +
-			 (operand_batch(&r->batch, &r->q.batch, i) * r->q.rows + y0) * d;
-	float *y = (float *)r->k->out[0].data + (i * r->q.rows + y0) * dv;
-	uint16_t *narrow = r->bf16 ? (uint16_t *)(void *)a : NULL;
-	if (narrow) {
-		pairs_pack_a(narrow, q, l, d, r->scale);
-		pairs_multiply(narrow, (const uint16_t *)(const void *)key, l, len, d, s, len);
-	} else {
-		product_pack_a(a, q, l, d, d, 1);
-		struct product scores = {l, len, d, a, key, false, s, len, NULL, 0, NULL};
-		product_panels(&scores, 0, product_n_panels(len), NULL);
-		vec_scale_shift(s, r->scale, 0, s, l * len);
+	int64_t d = r->q.cols, len = r->key.rows, dv = r->v.cols;
+	struct attend a = {.len = len, .d = d, .dv = dv, .rows = (int)(y1 - y0), .scale = r->scale};
+	a.q = (const float *)r->q.t->data +
+	      (operand_batch(&r->batch, &r->q.batch, i) * r->q.rows + y0) * d;
+	a.k = (const float *)r->key.t->data + operand_batch(&r->batch, &r->key.batch, i) * len * d;
+	a.v = (const float *)r->v.t->data + operand_batch(&r->batch, &r->v.batch, i) * len * dv;
+	a.y = (float *)r->k->out[0].data + (i * r->q.rows + y0) * dv;
+	a.sink = sink_rows(r, i, &a.sink_step);
+	if (a.sink)
+		a.sink += y0 * a.sink_step;
+	return a;
+}
+
+/* The same in bf16.  packed: keys and values of this matrix are. */
+static void attend_narrow(const struct attention_run *r, int64_t i, int64_t y0, int64_t y1,
+			  float *s, bool packed)
+{
+	struct attend a = attend_of(r, i, y0, y1);
+	struct attention_room room = room_of(r);
+	uint16_t *narrow = (uint16_t *)(void *)(s + room.scores);
+	uint16_t *key = narrow + 2 * room.a, *value = key + 2 * room.key;
+	if (!packed) {
+		pairs_pack_b(key, a.k, a.d, a.len, true);
+		pairs_pack_b(value, a.v, a.len, a.dv, false);
 	}
-	add_mask(r, i, s, y0, y1, len);
-	const float *sink = sink_rows(r, i, &step);
-	softmax_rows(s, l, len, sink ? sink + y0 * step : NULL, step, narrow);
-	if (narrow) {
-		pairs_multiply(narrow, (const uint16_t *)(const void *)value, l, dv, len, y, dv);
-		return;
-	}
-	product_pack_a(a, s, l, len, len, 1);
-	struct product mix = {l, dv, len, a, value, false, y, dv, NULL, 0, NULL};
-	product_panels(&mix, 0, product_n_panels(dv), NULL);
+	pairs_pack_a(narrow, a.q, a.rows, a.d, a.scale);
+	pairs_multiply(narrow, key, a.rows, a.len, a.d, s, a.len);
+	add_mask(r, i, s, y0, y1, a.len);
+	softmax_rows(s, a.rows, a.len, a.sink, a.sink_step, narrow);
+	pairs_multiply(narrow, value, a.rows, a.dv, a.len, a.y, a.dv);
 }
 
 /* Blocks of rows of all matrices; those of one matrix that meet in a task share what is packed. */
@@ -163,23 +163,23 @@ static void attention_task(void *arg, int task, int thread)
 {
 	struct attention_run *r = arg;
 	int64_t lo, hi, packed = -1;
-	struct attention_room room = room_of(r);
-	float *s = cpu_thread_scratch(r->k->ctx, thread,
-				      (size_t)(room.scores + room.a + room.key + room.value) *
-					      sizeof *s);
+	float *s = cpu_thread_scratch(r->k->ctx, thread, (size_t)room_floats(r) * sizeof *s);
 	if (!s) {
 		r->failed = true;
 		return;
 	}
-	float *a = s + room.scores, *key = a + room.a, *value = key + room.key;
 	cpu_range(r->n_batch * r->n_blocks, r->n_tasks, task, &lo, &hi);
 	for (int64_t t = lo; t < hi; t++) {
 		int64_t i = t / r->n_blocks, y0 = t % r->n_blocks * r->rows, y1 = y0 + r->rows;
-		if (i != packed) {
-			pack_keys(r, i, key, value);
+		y1 = y1 < r->q.rows ? y1 : r->q.rows;
+		if (r->bf16) {
+			attend_narrow(r, i, y0, y1, s, i == packed);
 			packed = i;
+			continue;
 		}
-		attend(r, i, y0, y1 < r->q.rows ? y1 : r->q.rows, s, a, key, value);
+		struct attend a = attend_of(r, i, y0, y1);
+		find_mask(r, i, y0, &a);
+		attend(&a, s);
 	}
 }
 
@@ -216,7 +216,8 @@ int run_attention(const struct kernel_call *k, struct err *e)
 						   : 1 / sqrtf((float)r.q.cols);
 	r.bf16 = k->ctx->bf16_products && pairs_there() && r.q.rows > FEW_ROWS;
 	r.n_batch = tensor_elements(&r.batch);
-	r.rows = r.q.rows < ROWS ? r.q.rows : ROWS;
+	r.rows = r.bf16 ? ROWS : ATTEND_ROWS;
+	r.rows = r.q.rows < r.rows ? r.q.rows : r.rows;
 	r.n_blocks = r.rows ? (r.q.rows + r.rows - 1) / r.rows : 0;
 	r.n_tasks = cpu_tasks(r.n_batch * r.q.rows * r.key.rows * r.q.cols, GRAIN);
 	if (r.n_tasks > r.n_batch * r.n_blocks)

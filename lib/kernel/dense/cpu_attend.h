@@ -1,0 +1,36 @@
+/* cpu_attend.h - attention of a few rows in f32: rows are columns of all products, so that nothing is
+ * packed, and softmax runs down the columns.
+ *
+ * S^T (len, l) = K (len, d) (scale Q)^T, P^T = softmax of each column, Y^T (dv, l) = V^T (dv, len) P^T. */
+#ifndef HSDAG_KERNEL_DENSE_CPU_ATTEND_H
+#define HSDAG_KERNEL_DENSE_CPU_ATTEND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { ATTEND_ROWS = 32 }; /* at most */
+
+struct attend {
+	int64_t len, d, dv;
+	int rows;       /* l */
+	const float *q; /* (l, d) */
+	const float *k; /* (len, d) */
+	const float *v; /* (len, dv) */
+	float *y;       /* (l, dv) */
+	float scale;
+	/* Added to the scores: element (y, x) at mask[y * mask_row + x * mask_col]; or boolean, 0: minus infinity.
+	 * NULL: none. */
+	const float *mask;
+	int64_t mask_row, mask_col;
+	bool boolean;
+	int64_t causal; /* row y sees causal + y keys, at least one; 0: all */
+	const float *
+		sink; /* a score of each row, sink_step apart, to which nothing belongs; NULL: none */
+	int64_t sink_step;
+};
+
+/* Floats of scratch, aligned. */
+int64_t attend_floats(int64_t len, int64_t d, int64_t dv);
+void attend(const struct attend *a, float *scratch);
+
+#endif
