@@ -563,7 +563,7 @@ static void LEVEL(tap_sums)(const float *x, const int64_t *at, const float *weig
 		}
 		return;
 	}
-	for (; i + 4 * LEVEL_WIDTH <= n; i += 4 * LEVEL_WIDTH) {
+	for (; i + 3 * LEVEL_WIDTH < n; i += 4 * LEVEL_WIDTH) {
 		VEC sum[4] = {VALL(0.0f), VALL(0.0f), VALL(0.0f), VALL(0.0f)};
 		for (int t = 0; t < taps; t++) {
 			const float *from = x + at[t] + i;
@@ -573,6 +573,16 @@ static void LEVEL(tap_sums)(const float *x, const int64_t *at, const float *weig
 		}
 		for (int j = 0; j < 4; j++)
 			VSTORE(y + i + j * LEVEL_WIDTH, sum[j]);
+	}
+	for (; i + LEVEL_WIDTH < n; i += 2 * LEVEL_WIDTH) {
+		VEC a = VALL(0.0f), b = VALL(0.0f);
+		for (int t = 0; t < taps; t++) {
+			VEC w = VALL(weight[t]);
+			a = VFMA(w, VLOAD(x + at[t] + i), a);
+			b = VFMA(w, VLOAD(x + at[t] + i + LEVEL_WIDTH), b);
+		}
+		VSTORE(y + i, a);
+		VSTORE(y + i + LEVEL_WIDTH, b);
 	}
 	for (; i < n; i += LEVEL_WIDTH) {
 		VEC sum = VALL(0.0f);

@@ -204,16 +204,14 @@ static void deep_channel(const struct deep *d, const float *volume, const float 
 	const struct window *g = d->g;
 	bool whole = g->stride[1] == 1 && g->stride[2] == 1;
 	int64_t pitch = d->v.dim[2], n = (g->out[1] - 1) * pitch + g->out[2];
-	for (int64_t row = 0; row < g->out[0] * g->out[1]; row++) {
-		const float *from = volume + cpu_volume_row(&d->v, g, row);
-		int64_t at = row % g->out[1];
-		if (!whole)
-			vec_tap_sums(from, d->offset, w, (int)g->taps, 1, flat, g->out[2]);
-		else if (at == 0)
-			vec_tap_sums(from, d->offset, w, (int)g->taps, 1, flat, n);
-		memcpy(y + row * g->out[2], flat + (whole ? at * pitch : 0),
-		       (size_t)g->out[2] * sizeof *y);
-	}
+	int64_t row = 0;
+	for (int64_t z = 0; z < g->out[0]; z++)
+		for (int64_t at = 0; at < g->out[1]; at++, row++, y += g->out[2]) {
+			if (!whole || at == 0)
+				vec_tap_sums(volume + cpu_volume_row(&d->v, g, row), d->offset, w,
+					     (int)g->taps, 1, flat, whole ? n : g->out[2]);
+			cpu_volume_copy(y, flat + (whole ? at * pitch : 0), g->out[2]);
+		}
 }
 
 static void deep_task(void *arg, int task, int thread)
@@ -228,10 +226,10 @@ static void deep_task(void *arg, int task, int thread)
 		return;
 	}
 	float *volume = scratch + flat;
-	memset(volume + d->v.plane, 0, VOLUME_SLACK * sizeof *volume);
+	memset(volume, 0, (size_t)(d->v.plane + VOLUME_SLACK) * sizeof *volume);
 	cpu_range(g->batch * g->groups, d->n_tasks, task, &lo, &hi);
 	for (int64_t i = lo; i < hi; i++) {
-		cpu_volume_fill(&d->v, g, d->x + i * g->in_plane, volume);
+		cpu_volume_refill(&d->v, g, d->x + i * g->in_plane, volume);
 		for (int64_t c = 0; c < g->cout; c++) {
 			int64_t row = i * g->cout + c;
 			float *y = d->y + row * g->out_plane;

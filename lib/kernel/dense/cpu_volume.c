@@ -35,13 +35,12 @@ int64_t cpu_volume_row(const struct volume *v, const struct window *g, int64_t r
 	       v->dim[2];
 }
 
-/* Columns lo .. hi - 1 of a padded row are from[lo] and on, the others zeros. */
+/* Columns lo .. hi - 1 of a padded row are from[lo] and on. */
 static void fill_row(const struct volume *v, int64_t stride, const float *from, int64_t lo,
 		     int64_t hi, float *dst)
 {
-	memset(dst, 0, (size_t)v->dim[2] * sizeof *dst);
 	if (stride == 1) {
-		memcpy(dst + lo, from + lo, (size_t)(hi - lo) * sizeof *dst);
+		cpu_volume_copy(dst + lo, from + lo, hi - lo);
 		return;
 	}
 	for (int64_t p = 0; p < stride; p++, dst += v->pitch) {
@@ -54,14 +53,21 @@ static void fill_row(const struct volume *v, int64_t stride, const float *from, 
 
 void cpu_volume_fill(const struct volume *v, const struct window *g, const float *x, float *dst)
 {
+	memset(dst, 0, (size_t)v->plane * sizeof *dst);
+	cpu_volume_refill(v, g, x, dst);
+}
+
+void cpu_volume_refill(const struct volume *v, const struct window *g, const float *x, float *dst)
+{
 	/* Columns of the volume that the input has: lo .. hi - 1. */
 	int64_t lo = g->pad[2] > 0 ? g->pad[2] : 0, hi = g->in[2] + g->pad[2];
 	lo = lo > v->dim[2] ? v->dim[2] : lo;
 	hi = hi > v->dim[2] ? v->dim[2] : hi < lo ? lo : hi;
-	for (int64_t row = 0; row < v->dim[0] * v->dim[1]; row++, dst += v->dim[2]) {
-		int64_t z = row / v->dim[1] - g->pad[0], y = row % v->dim[1] - g->pad[1];
-		bool there = z >= 0 && z < g->in[0] && y >= 0 && y < g->in[1];
-		const float *from = x + (there ? (z * g->in[1] + y) * g->in[2] : 0) - g->pad[2];
-		fill_row(v, phases_of(g), from, lo, there ? hi : lo, dst);
-	}
+	for (int64_t z = 0; z < g->in[0]; z++)
+		for (int64_t y = 0; y < g->in[1]; y++, x += g->in[2]) {
+			int64_t at_z = z + g->pad[0], at_y = y + g->pad[1];
+			if (at_z >= 0 && at_z < v->dim[0] && at_y >= 0 && at_y < v->dim[1])
+				fill_row(v, phases_of(g), x - g->pad[2], lo, hi,
+					 dst + (at_z * v->dim[1] + at_y) * v->dim[2]);
+		}
 }

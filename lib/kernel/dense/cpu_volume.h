@@ -7,6 +7,7 @@
 #ifndef HSDAG_KERNEL_DENSE_CPU_VOLUME_H
 #define HSDAG_KERNEL_DENSE_CPU_VOLUME_H
 
+#include "kernel/cpu_level.h"
 #include "kernel/cpu_window.h"
 
 struct volume {
@@ -17,11 +18,23 @@ struct volume {
 
 enum { VOLUME_SLACK = 64 }; /* floats readable behind the last channel */
 
+/* n floats of a row, which often has few. */
+static inline void cpu_volume_copy(float *dst, const float *from, int64_t n)
+{
+	int64_t i = 0;
+	for (; i + 4 <= n; i += 4)
+		*(vec4 *)(void *)(dst + i) = *(const vec4 *)(const void *)(from + i);
+	for (; i < n; i++)
+		dst[i] = from[i];
+}
+
 void cpu_volume_init(struct volume *v, const struct window *g);
 int64_t cpu_volume_offset(const struct volume *v, const struct window *g, int64_t tap);
 /* Row number z * g->out[1] + y. */
 int64_t cpu_volume_row(const struct volume *v, const struct window *g, int64_t row);
 /* One channel of the input within zeros. */
 void cpu_volume_fill(const struct volume *v, const struct window *g, const float *x, float *dst);
+/* The same into a volume whose zeros are there. */
+void cpu_volume_refill(const struct volume *v, const struct window *g, const float *x, float *dst);
 
 #endif

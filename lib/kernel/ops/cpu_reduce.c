@@ -191,8 +191,22 @@ static double run_real(const struct reduce_run *r, int64_t at, int64_t stride, i
 		KINDS(double, double, step_real)
 }
 
+/* One run of booleans that lie together: a loop without a chain. */
+static int64_t run_booleans(bool all, const uint8_t *x, int64_t n, int64_t s)
+{
+	uint8_t any = 0, every = 1;
+	for (int64_t i = 0; i < n; i++) {
+		any |= x[i];
+		every &= x[i] != 0;
+	}
+	return all ? s && every : s || any;
+}
+
 static int64_t run_int(const struct reduce_run *r, int64_t at, int64_t stride, int64_t n, int64_t s)
 {
+	bool all = r->kind == OP_REDUCE_LOGICAL_AND;
+	if (r->in->elem == EL_BOOLEAN && stride == 1 && (all || r->kind == OP_REDUCE_LOGICAL_OR))
+		return run_booleans(all, (const uint8_t *)r->in->data + at, n, s);
 	switch (r->in->elem) {
 	case EL_BOOLEAN: KINDS(uint8_t, int64_t, STEP_SIGNED)
 	case EL_I32: KINDS(int32_t, int64_t, STEP_SIGNED)

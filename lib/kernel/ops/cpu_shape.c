@@ -1,5 +1,6 @@
-/* cpu_shape.c - Range, ShapeOf, Eye, NonZero; CumSum and TopK along an axis. */
+/* cpu_shape.c - Range, ShapeOf, Eye, NonZero; CumSum along an axis. */
 #include "kernel/cpu_impl.h"
+#include "kernel/ops/cpu_lines.h"
 #include "op/slice.h"
 
 #include <stdatomic.h>
@@ -126,26 +127,6 @@ int run_non_zero(const struct kernel_call *k, struct err *e)
 	return 0;
 }
 
-/* An axis as lines: element j of line i lies at line_start(i) + j * step. */
-struct lines {
-	int64_t n, length, step;
-};
-
-static struct lines lines_of(const struct tensor *t, int axis)
-{
-	struct lines l = {1, t->dim[axis], 1};
-	for (uint32_t d = 0; d < t->rank; d++) {
-		l.n *= (int)d == axis ? 1 : t->dim[d];
-		l.step *= (int)d > axis ? t->dim[d] : 1;
-	}
-	return l;
-}
-
-static int64_t line_start(const struct lines *l, int64_t i)
-{
-	return i / l->step * l->step * l->length + i % l->step;
-}
-
 struct cum_sum_run {
 	const struct tensor *in, *out;
 	bool exclusive, reverse;
@@ -214,141 +195,4 @@ int run_cum_sum(const struct kernel_call *k, struct err *e)
 		r.n_tasks = (int)r.l.n;
 	cpu_parallel(k->ctx, r.n_tasks, cum_sum_task, &r);
 	return 0;
-}
-
-/* ---- TopK ---- */
-
-struct ranked {
-	double real;
-	int64_t integer, index;
-};
-
-static int by_value(const void *a, const void *b)
-{
-	const struct ranked *x = a, *y = b;
-	if (x->real != y->real)
-		return x->real < y->real ? -1 : 1;
-	if (x->integer != y->integer)
-		return x->integer < y->integer ? -1 : 1;
-	return x->index < y->index ? -1 : x->index > y->index;
-}
-
-static int by_value_down(const void *a, const void *b)
-{
-	const struct ranked *x = a, *y = b;
-	if (x->real != y->real)
-		return x->real > y->real ? -1 : 1;
-	if (x->integer != y->integer)
-		return x->integer > y->integer ? -1 : 1;
-	return x->index < y->index ? -1 : x->index > y->index;
-}
-
-static int by_index(const void *a, const void *b)
-{
-	const struct ranked *x = a, *y = b;
-	return x->index < y->index ? -1 : x->index > y->index;
-}
-
-struct top_k_run {
-	bool max, by_index;
-	const struct tensor *x, *values, *indices;
-	struct lines from, to;
-	struct cpu_ctx *ctx;
-	atomic_bool no_memory;
-	int n_tasks;
-};
-
-typedef int order_fn(const void *a, const void *b);
-
-static struct ranked ranked_at(const struct tensor *x, int64_t at, int64_t j)
-{
-	return (struct ranked){tensor_real(x, at), elem_is_real(x->elem) ? 0 : tensor_int(x, at),
-			       j};
-}
-
-static void sink(struct ranked *h, int64_t n, int64_t i, order_fn *order)
-{
-	for (int64_t child; (child = 2 * i + 1) < n; i = child) {
-		if (child + 1 < n && order(&h[child + 1], &h[child]) > 0)
-			child++;
-		if (order(&h[child], &h[i]) <= 0)
-			return;
-		struct ranked t = h[i];
-		h[i] = h[child];
-		h[child] = t;
-	}
-}
-
-/* The first `most` of a line, in their order, in h: a heap with the last of them on top.  An element
- * comes later than its equals, so that only one that is before the top in value goes in. */
-static void rank_line(const struct top_k_run *r, int64_t start, struct ranked *h, int64_t most)
-{
-	order_fn *order = r->max ? by_value_down : by_value;
-	int64_t n = r->from.length, step = r->from.step, j = 0;
-	for (; j < most; j++)
-		h[j] = ranked_at(r->x, start + j * step, j);
-	for (int64_t i = most / 2; i-- > 0 && most < n;)
-		sink(h, most, i, order);
-	const float *f = r->x->elem == EL_F32 ? (const float *)r->x->data + start : NULL;
-	for (; j < n && most > 0; j++) {
-		if (f) { /* most of them are passed by */
-			const float top = (float)h[0].real, sign = r->max ? 1 : -1;
-			while (j < n && !(sign * f[j * step] > sign * top))
-				j++;
-			if (j == n)
-				break;
-		}
-		struct ranked next = ranked_at(r->x, start + j * step, j);
-		if (order(&next, &h[0]) < 0) {
-			h[0] = next;
-			sink(h, most, 0, order);
-		}
-	}
-	qsort(h, (size_t)most, sizeof *h, r->by_index ? by_index : order);
-}
-
-static void top_k_task(void *arg, int task, int thread)
-{
-	struct top_k_run *r = arg;
-	size_t size = cpu_elem_size(r->x->elem);
-	int64_t lo, hi, most = r->to.length;
-	struct ranked *h =
-		cpu_thread_scratch(r->ctx, thread, (size_t)(most + 1) * sizeof(struct ranked));
-	if (!h) {
-		atomic_store(&r->no_memory, true);
-		return;
-	}
-	cpu_range(r->from.n, r->n_tasks, task, &lo, &hi);
-	for (int64_t i = lo; i < hi; i++) {
-		int64_t start = line_start(&r->from, i), dst = line_start(&r->to, i);
-		rank_line(r, start, h, most);
-		for (int64_t j = 0; j < most; j++, dst += r->to.step) {
-			int64_t at = start + h[j].index * r->from.step;
-			if (r->values->data)
-				memcpy((char *)r->values->data + (size_t)dst * size,
-				       (const char *)r->x->data + (size_t)at * size, size);
-			if (r->indices->data)
-				tensor_set_int(r->indices, dst, h[j].index);
-		}
-	}
-}
-
-int run_top_k(const struct kernel_call *k, struct err *e)
-{
-	struct top_k_run r = {.max = k->op->a.topk.max,
-			      .by_index = k->op->a.topk.by_index,
-			      .x = &k->in[0],
-			      .values = &k->out[0],
-			      .indices = &k->out[1],
-			      .ctx = k->ctx};
-	int axis = op_axis(k->op->a.topk.axis, r.x->rank);
-	if (axis < 0 || !cpu_elem_size(r.x->elem))
-		return err_set(e, ST_INPUT, "axis or type of TopK do not fit");
-	r.from = lines_of(r.x, axis);
-	r.to = lines_of(r.values, axis);
-	r.n_tasks = cpu_tasks(r.from.n * r.from.length, 4096);
-	if (r.n_tasks > r.from.n)
-		r.n_tasks = (int)r.from.n;
-	cpu_parallel(k->ctx, r.n_tasks, top_k_task, &r);
-	return atomic_load(&r.no_memory) ? cpu_no_memory(e) : 0;
 }

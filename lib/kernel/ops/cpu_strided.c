@@ -183,12 +183,13 @@ static void merge_dims(struct copy_run *r, uint32_t rank, const int64_t *dim, co
 /* The inner dim of a single block would be one line for one thread: it becomes rows. */
 static void cut_line(struct copy_run *r, int n)
 {
-	int64_t all = r->dim[0], part = all / n;
+	int64_t all = r->dim[0], rows = n, part;
 	if (r->rank > 1 || n < 2)
 		return;
-	while (part > 1 && all % part)
-		part--;
-	if (part < 64)
+	while (rows < 64 * n && all % rows)
+		rows++;
+	part = all / rows;
+	if (all % rows || part < 64)
 		return;
 	r->rank = 2;
 	r->dim[0] = all / part;
@@ -211,7 +212,8 @@ void cpu_move_strided(struct cpu_ctx *c, size_t elem_size, uint32_t rank, const 
 	}
 	merge_dims(&r, rank, dim, stride, to);
 	r.n_tasks = cpu_tasks(bytes, GRAIN * (int64_t)elem_size);
-	cut_line(&r, r.n_tasks < 64 ? r.n_tasks : 64);
+	if (c->n_threads > 1)
+		cut_line(&r, r.n_tasks < 64 ? r.n_tasks : 64);
 	for (uint32_t d = 0; d + 1 < r.rank; d++) {
 		r.n_rows *= r.dim[d];
 		if (r.stride[d] == (int64_t)elem_size && r.dim[d] >= 4 &&

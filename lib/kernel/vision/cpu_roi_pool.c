@@ -35,9 +35,21 @@ struct roi_pool {
 	atomic_bool failed;
 };
 
-/* All channels of a region: the greatest of each bin, by columns first. */
+/* The greatest of each bin of one row of them, of which `column` has the greatest of each column. */
+static void pool_row(const float *column, const int64_t *left, const int64_t *right, int64_t n,
+		     float *y)
+{
+	for (int64_t j = 0; j < n; j++) {
+		float best = right[j] <= left[j] ? 0 : -FLT_MAX;
+		for (int64_t u = left[j]; u < right[j]; u++)
+			best = column[u] > best ? column[u] : best;
+		y[j] = best;
+	}
+}
+
+/* All channels of a region: the greatest of each bin, by columns first.  column: (w). */
 static void pool_maxima(const struct roi_pool *r, const float *f, const float *roi, int64_t *bin,
-			float *y)
+			float *column, float *y)
 {
 	const struct op_roi *a = &r->k->op->a.roi;
 	const struct tensor *x = &r->k->in[0];
@@ -45,17 +57,21 @@ static void pool_maxima(const struct roi_pool *r, const float *f, const float *r
 	int64_t *top = bin, *end = top + a->h, *left = end + a->h, *right = left + a->w;
 	find_bins(roi[1], roi[3], a->scale, a->h, p.h, top, end);
 	find_bins(roi[0], roi[2], a->scale, a->w, p.w, left, right);
+	int64_t first = left[0], width = right[a->w - 1] - first;
 	for (int64_t c = 0; c < x->dim[1]; c++, f += p.h * p.w)
-		for (int64_t i = 0; i < a->h; i++)
-			for (int64_t j = 0; j < a->w; j++) {
-				bool empty = end[i] <= top[i] || right[j] <= left[j];
-				float best = empty ? 0 : -FLT_MAX;
-				for (int64_t v = top[i]; v < end[i]; v++)
-					for (int64_t u = left[j]; u < right[j]; u++)
-						best = f[v * p.w + u] > best ? f[v * p.w + u]
-									     : best;
-				*y++ = best;
+		for (int64_t i = 0; i < a->h; i++, y += a->w) {
+			if (end[i] <= top[i]) {
+				memset(y, 0, (size_t)a->w * sizeof *y);
+				continue;
 			}
+			for (int64_t u = 0; u < width; u++)
+				column[first + u] = -FLT_MAX;
+			for (int64_t v = top[i]; v < end[i]; v++)
+				for (int64_t u = first; u < first + width; u++)
+					column[u] = f[v * p.w + u] > column[u] ? f[v * p.w + u]
+									       : column[u];
+			pool_row(column, left, right, a->w, y);
+		}
 }
 
 /* Position of bin i of n between two relative ends. */
@@ -89,8 +105,9 @@ static void roi_pool_task(void *arg, int task, int thread)
 	const struct tensor *x = &r->k->in[0], *out = &r->k->out[0];
 	const struct op_roi *a = &r->k->op->a.roi;
 	int64_t each = out->dim[1] * a->h * a->w, lo, hi;
+	size_t bins = (size_t)(2 * (a->h + a->w) + 1);
 	int64_t *bin = cpu_thread_scratch(r->k->ctx, thread,
-					  (size_t)(2 * (a->h + a->w) + 1) * sizeof *bin);
+					  bins * sizeof *bin + (size_t)x->dim[3] * sizeof(float));
 	if (!bin) {
 		r->failed = true;
 		return;
@@ -103,7 +120,8 @@ static void roi_pool_task(void *arg, int task, int thread)
 		if (a->bilinear)
 			pool_points(r, f, roi + 1, (float *)out->data + n * each);
 		else
-			pool_maxima(r, f, roi + 1, bin, (float *)out->data + n * each);
+			pool_maxima(r, f, roi + 1, bin, (float *)(void *)(bin + bins),
+				    (float *)out->data + n * each);
 	}
 }
 
