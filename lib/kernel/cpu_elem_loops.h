@@ -28,6 +28,16 @@ static inline float LEVEL(rounded_away)(float v)
 	return t + LEVEL(with_sign)(rest >= 0.5f ? 1.0f : 0.0f, v);
 }
 
+#if LEVEL_WIDTH == 16
+#define SOME(i) (__mmask16)(n - (i) < 16 ? (1 << (n - (i))) - 1 : 0xffff)
+static void LEVEL(gelu)(const float *x, float *y, int64_t n)
+{
+	for (int64_t i = 0; i < n; i += 16)
+		_mm512_mask_storeu_ps(y + i, SOME(i),
+				      LEVEL(gelus)(_mm512_maskz_loadu_ps(SOME(i), x + i)));
+}
+#endif
+
 /* False: no vector form of this operator. */
 static bool LEVEL(unary)(enum op_kind kind, const struct unary_args *u, const float *x, float *y,
 			 int64_t n)
@@ -47,7 +57,12 @@ static bool LEVEL(unary)(enum op_kind kind, const struct unary_args *u, const fl
 		if (u->gelu_tanh)
 			EACH(0.5f * v *
 			     (1 + LEVEL(vtanh)(0.797884561f * FMA(0.044715f * v * v, v, v))));
+#if LEVEL_WIDTH == 16
+		LEVEL(gelu)(x, y, n);
+		return true;
+#else
 		EACH(0.5f * v * (1 + LEVEL(verf)(v * 0.707106781f)));
+#endif
 	case OP_SWISH: LEVEL(sigmoid_rows)(a, true, x, y, n, 1, n); return true;
 	case OP_HSIGMOID: EACH((v < -3 ? 0 : v > 3 ? 6 : v + 3) * (1 / 6.0f));
 	case OP_HSWISH: EACH(v * ((v < -3 ? 0 : v > 3 ? 6 : v + 3) * (1 / 6.0f)));
@@ -357,6 +372,30 @@ static float LEVEL(exp_sum)(const float *x, float shift, float *y, int64_t n)
 	}
 	return LEVEL(sum)(y, n);
 }
+
+/* One pass for each of the three steps, the last vector by a mask. */
+static void LEVEL(softmax)(const float *x, float *y, int64_t n)
+{
+#if LEVEL_WIDTH == 16
+	VEC most = VALL(-__builtin_inff()), sum = VALL(0.0f);
+	for (int64_t i = 0; i < n; i += 16)
+		most = VMAX(_mm512_mask_loadu_ps(most, SOME(i), x + i), most);
+	const VEC top = VALL(_mm512_reduce_max_ps(most));
+	for (int64_t i = 0; i < n; i += 16) {
+		VEC e = LEVEL(exps)(VSUB(_mm512_maskz_loadu_ps(SOME(i), x + i), top));
+		_mm512_mask_storeu_ps(y + i, SOME(i), e);
+		sum = _mm512_mask_add_ps(sum, SOME(i), sum, e);
+	}
+	const VEC by = VALL(1 / _mm512_reduce_add_ps(sum));
+	for (int64_t i = 0; i < n; i += 16)
+		_mm512_mask_storeu_ps(y + i, SOME(i),
+				      VMUL(by, _mm512_maskz_loadu_ps(SOME(i), y + i)));
+#else
+	float by = 1 / LEVEL(exp_sum)(x, LEVEL(max)(x, n), y, n);
+	for (int64_t i = 0; i < n; i++)
+		y[i] *= by;
+#endif
+}
 #undef REDUCE
 
 #if LEVEL_WIDTH > 4
@@ -440,6 +479,7 @@ static bool LEVEL(binary)(enum op_kind kind, const float *a, int sa, const float
 	default: return false;
 	}
 }
+#undef SOME
 #undef EACH
 
 static float LEVEL(dot)(const float *x, const float *y, int64_t n)

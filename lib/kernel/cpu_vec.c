@@ -83,6 +83,11 @@ float vec_exp_sum(const float *x, float shift, float *y, int64_t n)
 	return LEVEL_CALL(exp_sum, x, shift, y, n);
 }
 
+void vec_softmax(const float *x, float *y, int64_t n)
+{
+	LEVEL_CALL(softmax, x, y, n);
+}
+
 void vec_scale_shift(const float *x, float scale, float shift, float *y, int64_t n)
 {
 	LEVEL_CALL(scale_shift, x, scale, shift, y, n);

@@ -49,6 +49,8 @@ float vec_sum_squares(const float *x, float mean, int64_t n); /* sum (x - mean)^
 float vec_dot(const float *x, const float *y, int64_t n);
 /* y[i] = exp(x[i] - shift), 0 where that is below 1e-38; returns their sum.  y may be x. */
 float vec_exp_sum(const float *x, float shift, float *y, int64_t n);
+/* y[i] = exp(x[i]) over the sum of all, as by vec_exp_sum.  y may be x. */
+void vec_softmax(const float *x, float *y, int64_t n);
 /* y = x * scale + shift */
 void vec_scale_shift(const float *x, float scale, float shift, float *y, int64_t n);
 /* y = (x - mean) * scale */

@@ -122,13 +122,12 @@ static int run_rows(const struct kernel_call *k, const struct tensor *data, uint
 static void softmax_row(const struct norm_run *r, int64_t row, const float *x, float *y)
 {
 	int64_t n = r->d.count;
-	float top = vec_max(x, n);
 	(void)row;
 	if (r->op->kind == OP_SOFTMAX) {
-		float sum = vec_exp_sum(x, top, y, n);
-		vec_scale_shift(y, 1 / sum, 0, y, n);
+		vec_softmax(x, y, n);
 		return;
 	}
+	float top = vec_max(x, n);
 	float part[512], sum = 0;
 	for (int64_t i = 0; i < n; i += 512)
 		sum += vec_exp_sum(x + i, top, part, n - i < 512 ? n - i : 512);
