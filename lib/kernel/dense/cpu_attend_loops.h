@@ -24,27 +24,33 @@ static void LEVEL(top)(const float *s, int64_t keys, int width, float *top)
 	}
 }
 
-/* What would be subnormal is 0, as in vec_exp_sum; so 2^n is one factor. */
+/* What would be subnormal is 0, as in vec_exp_sum. */
 static inline __attribute__((always_inline)) void
 LEVEL(weights_of)(const int width, float *restrict s, int64_t keys, const float *restrict top,
 		  float *restrict sum)
 {
+#if LEVEL_WIDTH == 16
+	VEC t[GEMM_N / 16], all[GEMM_N / 16];
+	EACH(j) {
+		t[j / 16] = VLOAD(top + j);
+		all[j / 16] = VLOAD(sum + j);
+	}
+	for (int64_t i = 0; i < keys; i++, s += GEMM_N)
+		EACH(j) {
+			VEC e = LEVEL(exps)(VSUB(VLOAD(s + j), t[j / 16]));
+			VSTORE(s + j, e);
+			all[j / 16] = VADD(all[j / 16], e);
+		}
+	EACH(j)
+		VSTORE(sum + j, all[j / 16]);
+#else
 	for (int64_t i = 0; i < keys; i++, s += GEMM_N)
 		for (int j = 0; j < width; j++) {
-			float v = s[j] - top[j], c = v < -87.3f ? -87.3f : v;
-			float shifted = FMA(c, 1.44269504f, 12582912.0f), n = shifted - 12582912.0f;
-			float r = FMA(n, 2.12194440e-4f, FMA(n, -0.693359375f, c));
-			float p = FMA(1.9875691500e-4f, r, 1.3981999507e-3f);
-			p = FMA(p, r, 8.3334519073e-3f);
-			p = FMA(p, r, 4.1665795894e-2f);
-			p = FMA(p, r, 1.6666665459e-1f);
-			p = FMA(p, r, 5.0000001201e-1f);
-			p = FMA(p, r * r, r) + 1;
-			p *= LEVEL(pow2)(LEVEL(to_bits)(shifted) - 0x4b400000);
-			p = v < -87.3f ? 0 : p;
-			s[j] = p;
-			sum[j] += p;
+			float v = s[j] - top[j], e = LEVEL(vexp)(v);
+			s[j] = v < -87.3f ? 0 : e;
+			sum[j] += s[j];
 		}
+#endif
 }
 
 static void LEVEL(weights)(float *s, int64_t keys, int width, const float *top, float *sum)
