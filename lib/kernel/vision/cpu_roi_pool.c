@@ -28,6 +28,21 @@ static void find_bins(float lo, float hi, float scale, int64_t n, int64_t size, 
 	}
 }
 
+enum { BIN_LANES = 16, BIN_COLUMNS = 32 };
+
+/* Bins of a small region. */
+struct bins {
+	int64_t n, rows, columns;               /* bins across and down, columns of the region */
+	int64_t channels, plane, pitch;         /* of the features */
+	const int64_t *top, *end;               /* rows of pixels of each row of bins */
+	uint32_t full;                          /* which of n have columns */
+	int widest;                             /* columns of a bin */
+	int32_t column[BIN_COLUMNS][BIN_LANES]; /* column t of each bin, or its last one */
+};
+
+#define LEVEL_FILE "kernel/vision/cpu_roi_loops.h"
+#include "kernel/cpu_levels.h"
+
 struct roi_pool {
 	const struct kernel_call *k;
 	int64_t regions; /* in front of the end */
@@ -47,6 +62,27 @@ static void pool_row(const float *column, const int64_t *left, const int64_t *ri
 	}
 }
 
+/* False: the region is not small. */
+static bool find_lanes(struct bins *b, const int64_t *left, const int64_t *right)
+{
+	b->full = 0;
+	b->widest = 0;
+	if (b->n > BIN_LANES || b->columns > BIN_COLUMNS)
+		return false;
+	for (int64_t j = 0; j < b->n; j++) {
+		int width = (int)(right[j] - left[j]);
+		b->full |= (uint32_t)(width > 0) << j;
+		b->widest = width > b->widest ? width : b->widest;
+	}
+	for (int t = 0; t < b->widest; t++)
+		for (int64_t j = 0; j < BIN_LANES; j++) {
+			int64_t n = j < b->n ? right[j] - left[j] : 0;
+			b->column[t][j] =
+				n > 0 ? (int32_t)(left[j] - left[0] + (t < n ? t : n - 1)) : 0;
+		}
+	return true;
+}
+
 /* All channels of a region: the greatest of each bin, by columns first.  column: (w). */
 static void pool_maxima(const struct roi_pool *r, const float *f, const float *roi, int64_t *bin,
 			float *column, float *y)
@@ -58,6 +94,9 @@ static void pool_maxima(const struct roi_pool *r, const float *f, const float *r
 	find_bins(roi[1], roi[3], a->scale, a->h, p.h, top, end);
 	find_bins(roi[0], roi[2], a->scale, a->w, p.w, left, right);
 	int64_t first = left[0], width = right[a->w - 1] - first;
+	struct bins b = {a->w, a->h, width, x->dim[1], p.h * p.w, p.w, top, end, 0, 0, {{0}}};
+	if (find_lanes(&b, left, right) && LEVEL_CALL(pool_bins, &b, f + first, y))
+		return;
 	for (int64_t c = 0; c < x->dim[1]; c++, f += p.h * p.w)
 		for (int64_t i = 0; i < a->h; i++, y += a->w) {
 			if (end[i] <= top[i]) {
