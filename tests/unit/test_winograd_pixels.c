@@ -12,20 +12,21 @@
 
 struct shape {
 	const char *name;
-	int64_t groups, cin, h, w, cout, top, left, bottom, right; /* cin, cout: of a group */
+	int64_t groups, cin, d, h, w, cout, top, left, bottom, right; /* cin, cout: of a group */
 };
 
 static const struct shape shapes[] = {
-	{"whole tiles and vectors", 1, 32, 16, 16, 64, 1, 1, 1, 1},
-	{"odd sizes", 1, 33, 13, 14, 37, 1, 1, 1, 1},
-	{"no padding", 1, 24, 11, 9, 25, 0, 0, 0, 0},
-	{"uneven padding", 1, 17, 10, 15, 32, 0, 1, 2, 0},
-	{"wide padding", 1, 20, 7, 6, 33, 4, 3, 2, 5},
-	{"fewer channels than a vector", 1, 3, 9, 12, 5, 1, 1, 1, 1},
-	{"one tile", 1, 40, 2, 3, 70, 1, 1, 1, 1},
-	{"one pixel", 1, 48, 1, 1, 16, 1, 1, 1, 1},
-	{"groups", 3, 18, 9, 11, 32, 1, 1, 1, 1},
-	{"many channels, several slices", 1, 260, 30, 33, 300, 1, 1, 1, 1},
+	{"whole tiles and vectors", 1, 32, 1, 16, 16, 64, 1, 1, 1, 1},
+	{"odd sizes", 1, 33, 1, 13, 14, 37, 1, 1, 1, 1},
+	{"no padding", 1, 24, 1, 11, 9, 25, 0, 0, 0, 0},
+	{"uneven padding", 1, 17, 1, 10, 15, 32, 0, 1, 2, 0},
+	{"wide padding", 1, 20, 1, 7, 6, 33, 4, 3, 2, 5},
+	{"fewer channels than a vector", 1, 3, 1, 9, 12, 5, 1, 1, 1, 1},
+	{"one tile", 1, 40, 1, 2, 3, 70, 1, 1, 1, 1},
+	{"one pixel", 1, 48, 1, 1, 1, 16, 1, 1, 1, 1},
+	{"groups", 3, 18, 1, 9, 11, 32, 1, 1, 1, 1},
+	{"three planes", 1, 20, 3, 9, 30, 40, 1, 1, 1, 1},
+	{"many channels, several slices", 1, 260, 1, 30, 33, 300, 1, 1, 1, 1},
 };
 
 static float *drawn(uint32_t stream, int64_t n)
@@ -43,21 +44,21 @@ static struct window window_of(const struct shape *s)
 			       .groups = s->groups,
 			       .cin = s->cin,
 			       .cout = s->cout,
-			       .in = {1, s->h, s->w},
-			       .out = {1, h, w},
+			       .in = {s->d, s->h, s->w},
+			       .out = {s->d, h, w},
 			       .kernel = {1, 3, 3},
 			       .stride = {1, 1, 1},
 			       .dilation = {1, 1, 1},
 			       .pad = {0, s->top, s->left},
 			       .pad_end = {0, s->bottom, s->right},
-			       .in_plane = s->h * s->w,
-			       .out_plane = h * w,
+			       .in_plane = s->d * s->h * s->w,
+			       .out_plane = s->d * h * w,
 			       .taps = 9};
 }
 
-/* The output at (oy, ox), channel o, before its limits. */
+/* The output at (oy, ox) of plane z, channel o, before its limits. */
 static double direct(const struct window *g, const float *x, const float *w, const float *bias,
-		     int64_t oy, int64_t ox, int64_t o)
+		     int64_t z, int64_t oy, int64_t ox, int64_t o)
 {
 	double sum = bias[o];
 	for (int64_t y = 0; y < 3; y++)
@@ -66,7 +67,9 @@ static double direct(const struct window *g, const float *x, const float *w, con
 			if (iy < 0 || iy >= g->in[1] || ix < 0 || ix >= g->in[2])
 				continue;
 			for (int64_t c = 0; c < g->cin; c++)
-				sum += (double)x[((iy * g->in[2] + ix) * g->groups + o / g->cout) *
+				sum += (double)x[(((z * g->in[1] + iy) * g->in[2] + ix) *
+							  g->groups +
+						  o / g->cout) *
 							 g->cin +
 						 c] *
 				       (double)w[(o * g->cin + c) * 9 + y * 3 + i];
@@ -80,7 +83,8 @@ static double worst_of(const struct window *g, const float *x, const float *w, c
 	double worst = 0;
 	for (int64_t p = 0; p < g->out_plane; p++)
 		for (int64_t o = 0; o < g->groups * g->cout; o++) {
-			double v = direct(g, x, w, bias, p / g->out[2], p % g->out[2], o);
+			double v = direct(g, x, w, bias, p / (g->out[1] * g->out[2]),
+					  p / g->out[2] % g->out[1], p % g->out[2], o);
 			v = fmin(fmax(v, lo), hi);
 			worst = fmax(worst, fabs(v - (double)y[p * g->groups * g->cout + o]));
 		}
@@ -110,7 +114,7 @@ static bool run_slices(const struct winograd_pixels *c, const struct window *g, 
 static void check(const struct shape *s, int m, int n_threads)
 {
 	struct window g = window_of(s);
-	float *x = drawn(1, s->groups * s->cin * s->h * s->w);
+	float *x = drawn(1, s->groups * s->cin * s->d * s->h * s->w);
 	float *w = drawn(2, s->groups * s->cout * s->cin * 9);
 	float *bias = drawn(3, s->groups * s->cout);
 	struct tensor t = {

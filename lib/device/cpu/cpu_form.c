@@ -22,6 +22,12 @@ int64_t form_size(enum elem elem)
 	return elem == EL_F32 ? 4 : elem == EL_BF16 ? 2 : 1;
 }
 
+void form_copy_rows(const void *x, int64_t x_step, int64_t n, int64_t bytes, void *y,
+		    int64_t y_step)
+{
+	LEVEL_CALL(copy_rows, x, x_step, n, bytes, y, y_step);
+}
+
 void form_codes(const struct mem_form *f, const float *src, int64_t n, void *dst)
 {
 	if (f->elem == EL_F32)

@@ -25,6 +25,9 @@ void form_write(const struct mem_form *f, const struct form_shape *s, void *data
 void form_turn(const struct mem_form *f, const struct form_shape *s, const float *src,
 	       int64_t image, int64_t first, int64_t n, void *dst);
 int64_t form_size(enum elem elem); /* bytes of an element */
+/* n rows of `bytes` each, x_step bytes apart, to rows y_step apart. */
+void form_copy_rows(const void *x, int64_t x_step, int64_t n, int64_t bytes, void *y,
+		    int64_t y_step);
 /* n floats to codes of f->elem. */
 void form_codes(const struct mem_form *f, const float *src, int64_t n, void *dst);
 /* n codes of two forms, added, in a third form; at least `low` times its scale. */

@@ -3,6 +3,24 @@
 /* Loops below macros are indented as the loops that they are. */
 /* clang-format off */
 
+/* n rows of `bytes` each, x_step bytes apart, to rows y_step apart. */
+static void LEVEL(copy_rows)(const char *x, int64_t x_step, int64_t n, int64_t bytes, char *y, int64_t y_step)
+{
+#if LEVEL_WIDTH == 16
+	int64_t whole = bytes & ~(int64_t)63;
+	__mmask64 rest = ((__mmask64)1 << (bytes - whole)) - 1;
+	for (; n > 0; n--, x += x_step, y += y_step) {
+		for (int64_t j = 0; j < whole; j += 64)
+			_mm512_storeu_si512(y + j, _mm512_loadu_si512(x + j));
+		if (rest)
+			_mm512_mask_storeu_epi8(y + whole, rest, _mm512_maskz_loadu_epi8(rest, x + whole));
+	}
+#else
+	for (; n > 0; n--, x += x_step, y += y_step)
+		__builtin_memcpy(y, x, (size_t)bytes);
+#endif
+}
+
 static void LEVEL(max_bf16)(const uint16_t *restrict x, int64_t n, uint16_t *restrict y)
 {
 	for (int64_t i = 0; i < n; i++) {

@@ -87,14 +87,6 @@ struct concat_run {
 	atomic_bool failed;
 };
 
-/* n rows of `bytes` each, x_step bytes apart, to rows y_step apart. */
-static void copy_rows(const char *x, int64_t x_step, int64_t n, int64_t bytes, char *y,
-		      int64_t y_step)
-{
-	for (int64_t i = 0; i < n; i++)
-		memcpy(y + i * y_step, x + i * x_step, (size_t)bytes);
-}
-
 /* Pixels first .. first + n - 1 of an image of input i, whose channels are those from `channel` on.
  * tile: PIXEL_FLOATS twice, or as many as a pixel has. */
 static void join(const struct concat_run *r, uint32_t i, int64_t channel, int64_t image,
@@ -109,7 +101,7 @@ static void join(const struct concat_run *r, uint32_t i, int64_t channel, int64_
 	if (r->form.pixels && same_grid(&x->form, &r->form)) {
 		const char *from = (const char *)x->p +
 				   ((image * s->pixels + first) * row + part->first) * size;
-		copy_rows(from, row * size, n, bytes, y, out);
+		form_copy_rows(from, row * size, n, bytes, y, out);
 		return;
 	}
 	for (int64_t at = 0; at < n; at += step) {
@@ -128,8 +120,8 @@ static void join(const struct concat_run *r, uint32_t i, int64_t channel, int64_
 			codes = tile;
 		else
 			form_codes(&r->form, tile, some * row, codes);
-		copy_rows((const char *)codes + part->first * size, row * size, some, bytes,
-			  y + at * out, out);
+		form_copy_rows((const char *)codes + part->first * size, row * size, some, bytes,
+			       y + at * out, out);
 	}
 }
 
@@ -147,8 +139,11 @@ static void concat_task(void *arg, int task, int thread)
 		return;
 	}
 	cpu_range(s->images * s->pixels, r->n_tasks, task, &lo, &hi);
+	/* As many pixels at a time as stay in the first cache until all parts of them are there. */
+	int64_t most = pixel_program_tile(s);
 	while (lo < hi) {
 		int64_t image = lo / s->pixels, first = lo % s->pixels, n = hi - lo, channel = 0;
+		n = n > most ? most : n;
 		n = first + n > s->pixels ? s->pixels - first : n;
 		for (uint32_t i = 0; i < r->p->n; channel += r->p->part[i++].n)
 			join(r, i, channel, image, first, n, tile);

@@ -24,9 +24,9 @@ struct winograd_pixels {
 	struct window g;
 	int m, points;
 	int64_t across, down; /* tiles of an image */
-	int64_t each;         /* rows of tiles of a slice; the last may have fewer */
-	int n_slices;
-	int64_t padded; /* channels of a tile's point */
+	int64_t each;         /* rows of tiles of a slice; the last of a plane may have fewer */
+	int n_slices;         /* of each of g.in[0] planes */
+	int64_t padded;       /* channels of a tile's point */
 	float lo, hi;
 	float *bias; /* (groups, panels, WINO_PANEL) */
 	struct cpu_pack *pack;
@@ -34,7 +34,7 @@ struct winograd_pixels {
 
 bool winograd_pixels_does(const struct window *g)
 {
-	bool flat = g->in[0] == 1 && g->kernel[0] == 1 && g->out[0] == 1 && !g->pad[0];
+	bool flat = g->kernel[0] == 1 && g->stride[0] == 1 && g->out[0] == g->in[0] && !g->pad[0];
 	int64_t panels = (g->cout + WINO_PANEL - 1) / WINO_PANEL;
 	bool three = g->kernel[1] == 3 && g->kernel[2] == 3;
 	for (int d = 1; d < 3; d++)
@@ -90,7 +90,7 @@ static void cut(struct winograd_pixels *w, int n_threads)
 {
 	int64_t most = MOST_TILES / w->across > 0 ? MOST_TILES / w->across : 1;
 	int64_t pieces = (w->down + most - 1) / most;
-	if (w->g.batch < n_threads) /* as many for each thread */
+	if (w->g.batch * w->g.in[0] < n_threads) /* as many for each thread */
 		pieces = (pieces + n_threads - 1) / n_threads * n_threads;
 	w->each = pieces > w->down ? 1 : (w->down + pieces - 1) / pieces;
 	w->n_slices = (int)((w->down + w->each - 1) / w->each);
@@ -145,17 +145,17 @@ const struct cpu_pack *winograd_pixels_pack(const struct winograd_pixels *w)
 
 int winograd_pixels_slices(const struct winograd_pixels *w)
 {
-	return w->n_slices;
+	return w->n_slices * (int)w->g.in[0];
 }
 
-/* Rows of tiles, of the input and of the output, of slice i. */
+/* Rows of tiles, of the input and of the output, of slice i, in its plane. */
 struct rows {
 	int64_t tile, n_tiles, from, end, at, stop;
 };
 
 static struct rows rows_of(const struct winograd_pixels *w, int i)
 {
-	struct rows r = {.tile = i * w->each};
+	struct rows r = {.tile = i % w->n_slices * w->each};
 	int64_t left = w->down - r.tile;
 	r.n_tiles = left < w->each ? left : w->each;
 	r.at = r.tile * w->m;
@@ -192,9 +192,10 @@ struct window_slice winograd_pixels_slice(const struct winograd_pixels *w, int i
 	int64_t tiles = r.n_tiles * w->across;
 	int64_t sums = panels_at_once(w, tiles) * sum_stride(tiles);
 	int64_t floats = w->points * (point_stride(w, tiles) + sums) + w->padded;
-	return (struct window_slice){r.from * w->g.in[2], (r.end - r.from) * w->g.in[2],
-				     r.at * w->g.out[2], (r.stop - r.at) * w->g.out[2],
-				     (size_t)floats * sizeof(float)};
+	int64_t z = i / w->n_slices, first = z * w->g.in[1], first_out = z * w->g.out[1];
+	return (struct window_slice){(first + r.from) * w->g.in[2], (r.end - r.from) * w->g.in[2],
+				     (first_out + r.at) * w->g.out[2],
+				     (r.stop - r.at) * w->g.out[2], (size_t)floats * sizeof(float)};
 }
 
 /* ---- running ---- */

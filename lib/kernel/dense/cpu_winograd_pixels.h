@@ -1,7 +1,7 @@
 /* cpu_winograd_pixels.h - 3x3 convolutions with stride 1 by minimal filtering (cpu_winograd.c), of tensors with channels
  * behind pixels, in slices.
  *
- * Input (rows, columns, groups * cin), output (rows, columns, groups * cout), one image.  A slice is some rows of tiles;
+ * Input (planes, rows, columns, groups * cin), output (planes, rows, columns, groups * cout), one image.  A slice is some rows of tiles;
  * slices are the tasks of threads. */
 #ifndef HSDAG_KERNEL_DENSE_CPU_WINOGRAD_PIXELS_H
 #define HSDAG_KERNEL_DENSE_CPU_WINOGRAD_PIXELS_H
@@ -19,7 +19,7 @@ struct winograd_pixels_spec {
 	const float *bias; /* (groups * cout); NULL: none */
 	float lo, hi;      /* the output's limits */
 };
-/* Is it 3x3 in two spatial dims, stride 1, in one group or in large ones? */
+/* Is it 3x3 in each plane, stride 1, in one group or in large ones? */
 bool winograd_pixels_does(const struct window *g);
 /* NULL: no memory. */
 struct winograd_pixels *winograd_pixels_new(const struct winograd_pixels_spec *s,
