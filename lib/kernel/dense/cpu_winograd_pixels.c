@@ -1,17 +1,17 @@
 /* cpu_winograd_pixels.c - see cpu_winograd_pixels.h.
  *
  * A slice's tiles at once: inputs to points, vectors of channels at a time, (points, tiles, cin); then, some panels of
- * WINO_PANEL output channels at a time, a product for each point, (tiles, cin) by (cin, WINO_PANEL), and its sums to
+ * GEMM_N output channels at a time, a product for each point, (tiles, cin) by (cin, GEMM_N), and its sums to
  * outputs.  Nothing is turned on the way: channels stay side by side.
  * Sources: as cpu_winograd.c. */
 #include "kernel/dense/cpu_winograd_pixels.h"
 #include "kernel/dense/cpu_conv.h"
+#include "kernel/gemm/cpu_gemm.h"
 
 #include <string.h>
 
 enum {
 	MAX_POINTS = 36,
-	WINO_PANEL = 32,       /* output channels of a product */
 	WINO_CHANNELS = 16,    /* channels of a tile's point are padded to a multiple */
 	MOST_TILES = 56,       /* of a slice, if a row of tiles has no more */
 	SUMS_BYTES = 512 << 10 /* of panels that read the same points, if one panel has no more */
@@ -28,24 +28,24 @@ struct winograd_pixels {
 	int n_slices;         /* of each of g.in[0] planes */
 	int64_t padded;       /* channels of a tile's point */
 	float lo, hi;
-	float *bias; /* (groups, panels, WINO_PANEL) */
+	float *bias; /* (groups, panels, GEMM_N) */
 	struct cpu_pack *pack;
 };
 
 bool winograd_pixels_does(const struct window *g)
 {
 	bool flat = g->kernel[0] == 1 && g->stride[0] == 1 && g->out[0] == g->in[0] && !g->pad[0];
-	int64_t panels = (g->cout + WINO_PANEL - 1) / WINO_PANEL;
+	int64_t panels = (g->cout + GEMM_N - 1) / GEMM_N;
 	bool three = g->kernel[1] == 3 && g->kernel[2] == 3;
 	for (int d = 1; d < 3; d++)
 		three = three && g->stride[d] == 1 && g->dilation[d] == 1 && g->pad[d] >= 0;
 	/* Of small groups too much of a panel would be zeros. */
-	return flat && three && (g->groups == 1 || 4 * g->cout >= 3 * panels * WINO_PANEL);
+	return flat && three && (g->groups == 1 || 4 * g->cout >= 3 * panels * GEMM_N);
 }
 
 static int64_t n_panels(const struct winograd_pixels *w)
 {
-	return (w->g.cout + WINO_PANEL - 1) / WINO_PANEL;
+	return (w->g.cout + GEMM_N - 1) / GEMM_N;
 }
 
 /* ---- weights ---- */
@@ -58,10 +58,10 @@ struct fill {
 /* Floats of a group's weights. */
 static int64_t group_floats(const struct winograd_pixels *w)
 {
-	return n_panels(w) * w->points * w->g.cin * WINO_PANEL;
+	return n_panels(w) * w->points * w->g.cin * GEMM_N;
 }
 
-/* (groups, panels, points, cin, WINO_PANEL) */
+/* (groups, panels, points, cin, GEMM_N) */
 static void fill_weights(void *arg, void *data)
 {
 	const struct fill *f = arg;
@@ -71,15 +71,14 @@ static void fill_weights(void *arg, void *data)
 	for (int64_t o = 0; o < w->g.groups * cout; o++) {
 		int64_t channel = o % cout;
 		float *u = (float *)data + o / cout * group_floats(w) +
-			   channel / WINO_PANEL * w->points * cin * WINO_PANEL +
-			   channel % WINO_PANEL;
-		for (int64_t c = 0; c < cin; c++, u += WINO_PANEL) {
+			   channel / GEMM_N * w->points * cin * GEMM_N + channel % GEMM_N;
+		for (int64_t c = 0; c < cin; c++, u += GEMM_N) {
 			double g[9], of[MAX_POINTS];
 			for (int i = 0; i < 9; i++)
 				g[i] = tensor_real(f->t, (o * cin + c) * 9 + i);
 			cpu_winograd_filter(w->m, g, of);
 			for (int i = 0; i < w->points; i++)
-				u[i * cin * WINO_PANEL] = (float)of[i];
+				u[i * cin * GEMM_N] = (float)of[i];
 		}
 	}
 }
@@ -108,9 +107,9 @@ struct winograd_pixels *winograd_pixels_new(const struct winograd_pixels_spec *s
 	w->padded = (g->cin + WINO_CHANNELS - 1) / WINO_CHANNELS * WINO_CHANNELS;
 	w->lo = s->lo;
 	w->hi = s->hi;
-	w->bias = MEM_NEWN(float, (size_t)(g->groups * n_panels(w) * WINO_PANEL));
+	w->bias = MEM_NEWN(float, (size_t)(g->groups * n_panels(w) * GEMM_N));
 	for (int64_t i = 0; s->bias && i < g->groups; i++)
-		memcpy(w->bias + i * n_panels(w) * WINO_PANEL, s->bias + i * g->cout,
+		memcpy(w->bias + i * n_panels(w) * GEMM_N, s->bias + i * g->cout,
 		       (size_t)g->cout * sizeof *w->bias);
 	cut(w, c->n_threads);
 	struct fill f = {w, s->weights};
@@ -176,7 +175,7 @@ static int64_t point_stride(const struct winograd_pixels *w, int64_t tiles)
 /* Sums of a panel's point; those of the next panel lie behind those of all points. */
 static int64_t sum_stride(int64_t tiles)
 {
-	return tiles * WINO_PANEL + 16;
+	return tiles * GEMM_N + 16;
 }
 
 /* Panels that read a point's tiles one after another. */
@@ -237,29 +236,47 @@ static void inputs_to_points(const struct group_run *q)
 	}
 }
 
+/* Tiles of one point by a panel of weights. */
+static void multiply_point(const struct winograd_pixels *w, const float *points, const float *u,
+			   int64_t tiles, float *sums)
+{
+	for (int64_t t = 0; t < tiles; t += GEMM_M) {
+		struct gemm_block b = {.mr = tiles - t < GEMM_M ? (int)(tiles - t) : GEMM_M,
+				       .nr = GEMM_N,
+				       .kc = w->g.cin,
+				       .a = points + t * w->padded,
+				       .a_row = w->padded,
+				       .b = u,
+				       .ldb = GEMM_N,
+				       .c = sums + t * GEMM_N,
+				       .ldc = GEMM_N,
+				       .ahead = u};
+		gemm_multiply(&b);
+	}
+}
+
 /* Panels first .. first + n - 1, whose sums are n panels. */
 static void multiply_panels(const struct group_run *q, int64_t first, int64_t n)
 {
 	const struct winograd_pixels *w = q->w;
-	int64_t panel = w->points * w->g.cin * WINO_PANEL, stride = sum_stride(q->tiles);
+	int64_t panel = w->points * w->g.cin * GEMM_N, stride = sum_stride(q->tiles);
 	for (int64_t p = 0; p < w->points; p++)
 		for (int64_t i = 0; i < n; i++)
-			LEVEL_CALL(multiply_point, q->tiles, w->g.cin,
-				   q->points + p * point_stride(w, q->tiles), w->padded,
-				   q->u + (first + i) * panel + p * w->g.cin * WINO_PANEL,
-				   q->sums + (i * w->points + p) * stride);
+			multiply_point(w, q->points + p * point_stride(w, q->tiles),
+				       q->u + (first + i) * panel + p * w->g.cin * GEMM_N, q->tiles,
+				       q->sums + (i * w->points + p) * stride);
 }
 
 static void points_to_outputs(const struct group_run *q, int64_t panel, const float *sums)
 {
 	const struct winograd_pixels *w = q->w;
 	const struct window *g = &w->g;
-	int64_t first = panel * WINO_PANEL, pixel = g->groups * g->cout;
-	int64_t n = g->cout - first < WINO_PANEL ? g->cout - first : WINO_PANEL;
+	int64_t first = panel * GEMM_N, pixel = g->groups * g->cout;
+	int64_t n = g->cout - first < GEMM_N ? g->cout - first : GEMM_N;
 	for (int64_t t = 0; t < q->tiles; t++) {
 		int64_t y = t / w->across * w->m, x = t % w->across * w->m;
 		int64_t rows = q->r.stop - q->r.at - y, cols = g->out[2] - x;
-		LEVEL_CALL(tile_from_points, w->m, sums + t * WINO_PANEL, sum_stride(q->tiles), n,
+		LEVEL_CALL(tile_from_points, w->m, sums + t * GEMM_N, sum_stride(q->tiles), n,
 			   q->bias + first, w->lo, w->hi, (int)(rows < w->m ? rows : w->m),
 			   (int)(cols < w->m ? cols : w->m),
 			   q->y + (y * g->out[2] + x) * pixel + first, g->out[2] * pixel, pixel);
@@ -290,6 +307,6 @@ void winograd_pixels_run(const struct winograd_pixels *w, int i, const float *x,
 		q.x += g->cin;
 		q.y += g->cout;
 		q.u += group_floats(w);
-		q.bias += panels * WINO_PANEL;
+		q.bias += panels * GEMM_N;
 	}
 }

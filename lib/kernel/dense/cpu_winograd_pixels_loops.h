@@ -5,16 +5,8 @@
 /* clang-format off */
 #undef UNROLL
 #undef INLINE
-#undef T_M
 #define UNROLL _Pragma("GCC unroll 16")
 #define INLINE static inline __attribute__((always_inline))
-#if LEVEL_WIDTH == 16
-#define T_M 12
-#elif LEVEL_WIDTH == 8
-#define T_M 6
-#else
-#define T_M 4
-#endif
 #include "kernel/dense/cpu_winograd_points.h"
 
 /* The first n of LEVEL_WIDTH floats, zeros behind them. */
@@ -80,51 +72,7 @@ static void LEVEL(tile_to_points)(int m, const float *const *at, int64_t cin, fl
 		LEVEL(tile_to_points_of)(2, at, cin, v, stride);
 }
 
-/* mr rows of C (ldc WINO_PANEL) = A (mr,k), lda floats a row, times B (k,WINO_PANEL). */
-INLINE void LEVEL(points_tile)(const int mr, int64_t k, const float *a, int64_t lda, const float *b,
-			       float *c)
-{
-	for (int64_t at = 0; at < WINO_PANEL; at += 2 * LEVEL_WIDTH) {
-		VEC acc[T_M][2];
-		UNROLL
-		for (int i = 0; i < mr; i++)
-			acc[i][0] = acc[i][1] = VALL(0.0f);
-		for (int64_t j = 0; j < k; j++) {
-			VEC left = VLOAD(b + j * WINO_PANEL + at);
-			VEC right = VLOAD(b + j * WINO_PANEL + at + LEVEL_WIDTH);
-			UNROLL
-			for (int i = 0; i < mr; i++) {
-				VEC x = VALL(a[i * lda + j]);
-				acc[i][0] = VFMA(x, left, acc[i][0]);
-				acc[i][1] = VFMA(x, right, acc[i][1]);
-			}
-		}
-		UNROLL
-		for (int i = 0; i < mr; i++) {
-			VSTORE(c + i * WINO_PANEL + at, acc[i][0]);
-			VSTORE(c + i * WINO_PANEL + at + LEVEL_WIDTH, acc[i][1]);
-		}
-	}
-}
-
-#define CASE(m) case m: LEVEL(points_tile)(m, k, a, lda, b, c); break;
-static void LEVEL(multiply_point)(int64_t rows, int64_t k, const float *a, int64_t lda,
-				  const float *b, float *c)
-{
-	for (; rows > 0; rows -= T_M, a += T_M * lda, c += T_M * WINO_PANEL)
-		switch (rows > T_M ? T_M : rows) {
-		CASE(1) CASE(2) CASE(3) CASE(4)
-#if T_M >= 6
-		CASE(5) CASE(6)
-#endif
-#if T_M >= 12
-		CASE(7) CASE(8) CASE(9) CASE(10) CASE(11) CASE(12)
-#endif
-		}
-}
-#undef CASE
-
-/* One tile's points (m + 2)^2, `stride` floats apart, of n <= WINO_PANEL channels, to outputs: rows x cols pixels of y,
+/* One tile's points (m + 2)^2, `stride` floats apart, of n <= GEMM_N channels, to outputs: rows x cols pixels of y,
  * `row` and `pixel` floats apart. */
 INLINE void LEVEL(tile_from_points_of)(const int m, const float *c, int64_t stride, int64_t n,
 				       const float *bias, float lo, float hi, int rows, int cols,
@@ -167,6 +115,5 @@ static void LEVEL(tile_from_points)(int m, const float *c, int64_t stride, int64
 		LEVEL(tile_from_points_of)(2, c, stride, n, bias, lo, hi, rows, cols, y, row, pixel);
 }
 
-#undef T_M
 #undef UNROLL
 #undef INLINE
