@@ -138,9 +138,32 @@ static void LEVEL(tile_widen)(const struct gemm_block *g)
 }
 
 /* rows x cols sums in edge (ld: T_N) to C. */
-#if LEVEL_WIDTH == 16
-#define SOME(p) _mm512_maskz_loadu_ps(some, p)
 static void LEVEL(put_edge)(int rows, int cols, const float *edge, const struct gemm_block *g)
+{
+	const struct gemm_post *p = g->post;
+	for (int i = 0; i < rows; i++, edge += T_N) {
+		float *c = g->c + i * g->ldc;
+		for (int j = 0; j < cols; j++) {
+			float v = g->add ? c[j] + edge[j] : edge[j];
+			if (p) {
+				v += p->bias[i];
+				v += p->residual ? p->residual[i * p->ld + j] : 0;
+				v += p->more ? p->more[i * p->more_ld + j] : 0;
+				if (p->hswish)
+					v *= (v < -3 ? 0 : v > 3 ? 6 : v + 3) * (1 / 6.0f);
+				v = v < p->lo ? p->lo : v > p->hi ? p->hi : v;
+			}
+			c[j] = v;
+		}
+	}
+	if (p && p->swish != 0)
+		LEVEL(sigmoid_rows)(p->swish, true, g->c, g->c, g->ldc, rows, cols);
+}
+
+#if LEVEL_WIDTH == 16
+/* The same of sums that were stored as vectors; of single ones a vector would wait for each. */
+#define SOME(p) _mm512_maskz_loadu_ps(some, p)
+static void LEVEL(put_edge_vectors)(int rows, int cols, const float *edge, const struct gemm_block *g)
 {
 	const struct gemm_post *p = g->post;
 	for (int i = 0; i < rows; i++, edge += T_N) {
@@ -165,28 +188,6 @@ static void LEVEL(put_edge)(int rows, int cols, const float *edge, const struct 
 		LEVEL(sigmoid_rows)(p->swish, true, g->c, g->c, g->ldc, rows, cols);
 }
 #undef SOME
-#else
-static void LEVEL(put_edge)(int rows, int cols, const float *edge, const struct gemm_block *g)
-{
-	const struct gemm_post *p = g->post;
-	for (int i = 0; i < rows; i++, edge += T_N) {
-		float *c = g->c + i * g->ldc;
-		for (int j = 0; j < cols; j++) {
-			float v = g->add ? c[j] + edge[j] : edge[j];
-			if (p) {
-				v += p->bias[i];
-				v += p->residual ? p->residual[i * p->ld + j] : 0;
-				v += p->more ? p->more[i * p->more_ld + j] : 0;
-				if (p->hswish)
-					v *= (v < -3 ? 0 : v > 3 ? 6 : v + 3) * (1 / 6.0f);
-				v = v < p->lo ? p->lo : v > p->hi ? p->hi : v;
-			}
-			c[j] = v;
-		}
-	}
-	if (p && p->swish != 0)
-		LEVEL(sigmoid_rows)(p->swish, true, g->c, g->c, g->ldc, rows, cols);
-}
 #endif
 
 #if LEVEL_WIDTH == 16
@@ -286,8 +287,13 @@ static void LEVEL(tile)(const struct gemm_block *g)
 		LEVEL(tile_f32_narrow)(g->mr, t);
 	else
 		LEVEL(tile_f32)(g->mr, t);
+#if LEVEL_WIDTH == 16
+	if (t == &e)
+		LEVEL(put_edge_vectors)(g->mr, g->nr, edge, g);
+#else
 	if (t == &e)
 		LEVEL(put_edge)(g->mr, g->nr, edge, g);
+#endif
 }
 
 static void LEVEL(block)(const struct gemm_block *g)
