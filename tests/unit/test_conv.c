@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "kernel/dense/cpu_conv.h"
+#include "kernel/conv/cpu_conv.h"
 #include "kernel/cpu_level.h"
 #include "tap.h"
 

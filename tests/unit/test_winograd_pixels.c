@@ -7,7 +7,7 @@
 #include "base/pool.h"
 #include "base/rng.h"
 #include "kernel/cpu_level.h"
-#include "kernel/dense/cpu_winograd_pixels.h"
+#include "kernel/conv/cpu_winograd_pixels.h"
 #include "tap.h"
 
 struct shape {

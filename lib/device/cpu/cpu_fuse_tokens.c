@@ -1,7 +1,7 @@
 /* cpu_fuse_tokens.c - a depthwise convolution between the transpositions that lead from tokens to planes and
- * back, computed on the tokens as they lie (kernel/dense/cpu_tokens.h). */
+ * back, computed on the tokens as they lie (kernel/conv/cpu_tokens.h). */
 #include "device/cpu/cpu_fuse_impl.h"
-#include "kernel/dense/cpu_tokens.h"
+#include "kernel/conv/cpu_tokens.h"
 
 struct fuse_tokens {
 	struct window g;

@@ -1,6 +1,6 @@
 /* cpu_pixel_conv.c - a convolution as a step in pixels: which of what follows it oneDNN does, and which a program. */
 #include "device/cpu/cpu_pixel_step.h"
-#include "kernel/dense/cpu_conv.h"
+#include "kernel/conv/cpu_conv.h"
 
 #include <math.h>
 #include <string.h>

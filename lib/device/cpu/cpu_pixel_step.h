@@ -4,7 +4,7 @@
 #define HSDAG_DEVICE_CPU_CPU_PIXEL_STEP_H
 
 #include "device/cpu/cpu_pixel_impl.h"
-#include "kernel/dense/cpu_winograd_pixels.h"
+#include "kernel/conv/cpu_winograd_pixels.h"
 #include "kernel/onednn/onednn_conv.h"
 
 enum pixel_kind { PIXEL_CONV, PIXEL_PROGRAM, PIXEL_POOL, PIXEL_CONCAT, PIXEL_TURN, PIXEL_RESIZE };

@@ -1,6 +1,6 @@
 /* cpu_tokens.c - see cpu_tokens.h.  Two rows of output pixels are one strip, a few pixels of both rows a
  * block: tables say where the pixels of its windows are, the same for all channels. */
-#include "kernel/dense/cpu_tokens.h"
+#include "kernel/conv/cpu_tokens.h"
 
 #include "kernel/cpu_level.h"
 #include "kernel/cpu_turn.h"
@@ -24,7 +24,7 @@ struct block {
 	int taps; /* of a block of one pixel */
 };
 
-#define LEVEL_FILE "kernel/dense/cpu_tokens_loops.h"
+#define LEVEL_FILE "kernel/conv/cpu_tokens_loops.h"
 #include "kernel/cpu_levels.h"
 
 struct tokens_run {

@@ -5,7 +5,7 @@
 /* clang-format off */
 #define UNROLL _Pragma("GCC unroll 16")
 #define INLINE static inline __attribute__((always_inline))
-#include "kernel/dense/cpu_winograd_points.h"
+#include "kernel/conv/cpu_winograd_points.h"
 
 /* Tiles at .. at + LEVEL_WIDTH - 1 of a block: element x of each, one float a tile from x on. */
 INLINE VEC LEVEL(tiles)(const float *x, const struct wino_lanes *l)

@@ -1,5 +1,5 @@
 /* cpu_volume.c - see cpu_volume.h. */
-#include "kernel/dense/cpu_volume.h"
+#include "kernel/conv/cpu_volume.h"
 #include "kernel/cpu_vec.h"
 
 #include <string.h>

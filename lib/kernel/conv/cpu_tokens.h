@@ -1,7 +1,7 @@
 /* cpu_tokens.h - depthwise convolution of pixels whose channels lie side by side, as in the sequences of
  * tokens between the products of Transformers: (images, pixels, channels). */
-#ifndef HSDAG_KERNEL_DENSE_CPU_TOKENS_H
-#define HSDAG_KERNEL_DENSE_CPU_TOKENS_H
+#ifndef HSDAG_KERNEL_CONV_CPU_TOKENS_H
+#define HSDAG_KERNEL_CONV_CPU_TOKENS_H
 
 #include "kernel/cpu_epilogue.h"
 #include "kernel/cpu_window.h"

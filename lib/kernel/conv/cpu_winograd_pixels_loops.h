@@ -7,7 +7,7 @@
 #undef INLINE
 #define UNROLL _Pragma("GCC unroll 16")
 #define INLINE static inline __attribute__((always_inline))
-#include "kernel/dense/cpu_winograd_points.h"
+#include "kernel/conv/cpu_winograd_points.h"
 
 /* The first n of LEVEL_WIDTH floats, zeros behind them. */
 INLINE VEC LEVEL(load_some)(const float *x, int64_t n)

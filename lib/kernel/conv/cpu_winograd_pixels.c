@@ -4,8 +4,8 @@
  * GEMM_N output channels at a time, a product for each point, (tiles, cin) by (cin, GEMM_N), and its sums to
  * outputs.  Nothing is turned on the way: channels stay side by side.
  * Sources: as cpu_winograd.c. */
-#include "kernel/dense/cpu_winograd_pixels.h"
-#include "kernel/dense/cpu_conv.h"
+#include "kernel/conv/cpu_winograd_pixels.h"
+#include "kernel/conv/cpu_conv.h"
 #include "kernel/gemm/cpu_gemm.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ enum {
 	SUMS_BYTES = 512 << 10 /* of panels that read the same points, if one panel has no more */
 };
 
-#define LEVEL_FILE "kernel/dense/cpu_winograd_pixels_loops.h"
+#define LEVEL_FILE "kernel/conv/cpu_winograd_pixels_loops.h"
 #include "kernel/cpu_levels.h"
 
 struct winograd_pixels {

@@ -1,6 +1,6 @@
 /* cpu_conv_whole.c - convolutions whose window is the whole input (squeeze-and-excite blocks,
  * classifiers): one product of images (batch, k) with weights (k, cout). */
-#include "kernel/dense/cpu_conv.h"
+#include "kernel/conv/cpu_conv.h"
 #include "kernel/gemm/cpu_product.h"
 
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 /* cpu_pool.c - MaxPool, AvgPool and adaptive average pooling, one plane at a time by vectors of
  * pixels (cpu_taps.h); with three spatial dims the planes of a window are joined before, as maxima
  * and sums may be.  Windows that do not fit there: output row by output row. */
-#include "kernel/dense/cpu_taps.h"
+#include "kernel/conv/cpu_taps.h"
 #include "kernel/cpu_vec.h"
 #include "kernel/cpu_window.h"
 

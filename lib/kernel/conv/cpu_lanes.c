@@ -1,5 +1,5 @@
 /* cpu_lanes.c - see cpu_lanes.h. */
-#include "kernel/dense/cpu_lanes.h"
+#include "kernel/conv/cpu_lanes.h"
 
 #include <string.h>
 

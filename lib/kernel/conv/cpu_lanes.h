@@ -1,8 +1,8 @@
 /* cpu_lanes.h - patches of a convolution read from its input as it lies, 16 pixels of a tap in a
  * vector: which of its lanes are inside the input, those that padding hides being 0.  Two spatial dims
  * only (cpu_phases_fit). */
-#ifndef HSDAG_KERNEL_DENSE_CPU_LANES_H
-#define HSDAG_KERNEL_DENSE_CPU_LANES_H
+#ifndef HSDAG_KERNEL_CONV_CPU_LANES_H
+#define HSDAG_KERNEL_CONV_CPU_LANES_H
 
 #include "kernel/cpu_window.h"
 #include "kernel/gemm/cpu_gemm.h"

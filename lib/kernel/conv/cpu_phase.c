@@ -1,9 +1,9 @@
 /* cpu_phase.c - see cpu_phase.h. */
-#include "kernel/dense/cpu_phase.h"
+#include "kernel/conv/cpu_phase.h"
 #include "kernel/cpu_level.h"
 #include "kernel/cpu_vec.h"
 
-#define LEVEL_FILE "kernel/dense/cpu_phase_loops.h"
+#define LEVEL_FILE "kernel/conv/cpu_phase_loops.h"
 #include "kernel/cpu_levels.h"
 
 bool cpu_phases_fit(const struct window *g)

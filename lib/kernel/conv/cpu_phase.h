@@ -5,8 +5,8 @@
  * `pitch` floats wide.  Output positions are counted in the same pitch: position p = oy * pitch +
  * ox is a pixel when ox < out width, else waste.  Tap t of the window reads phases[offset[t] + p],
  * whatever the stride: all positions of a tap are one contiguous run. */
-#ifndef HSDAG_KERNEL_DENSE_CPU_PHASE_H
-#define HSDAG_KERNEL_DENSE_CPU_PHASE_H
+#ifndef HSDAG_KERNEL_CONV_CPU_PHASE_H
+#define HSDAG_KERNEL_CONV_CPU_PHASE_H
 
 #include "kernel/cpu_window.h"
 

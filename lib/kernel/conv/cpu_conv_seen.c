@@ -4,7 +4,7 @@
  * Output positions along each dim come in ranges that are seen by the same taps, so the plane in
  * rectangles.  While sums are made a plane holds its pixels rectangle after rectangle, and those that a
  * tap sees are few runs of them. */
-#include "kernel/dense/cpu_conv.h"
+#include "kernel/conv/cpu_conv.h"
 #include "kernel/gemm/cpu_gemm.h"
 #include "kernel/gemm/cpu_post.h"
 

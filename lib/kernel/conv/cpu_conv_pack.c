@@ -1,6 +1,6 @@
 /* cpu_conv_pack.c - weights of convolutions, packed once for the way in which these are computed:
  * by patches, depthwise, as one product or by minimal filtering. */
-#include "kernel/dense/cpu_conv.h"
+#include "kernel/conv/cpu_conv.h"
 #include "kernel/gemm/cpu_gemm.h"
 #include "kernel/cpu_vec.h"
 

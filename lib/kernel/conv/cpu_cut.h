@@ -1,7 +1,7 @@
 /* cpu_cut.h - how a product over pixels is cut into tasks: tiles of pixels whose patches fit the
  * cache, and, for several threads, parts of the weights' rows. */
-#ifndef HSDAG_KERNEL_DENSE_CPU_CUT_H
-#define HSDAG_KERNEL_DENSE_CPU_CUT_H
+#ifndef HSDAG_KERNEL_CONV_CPU_CUT_H
+#define HSDAG_KERNEL_CONV_CPU_CUT_H
 
 #include <stdint.h>
 

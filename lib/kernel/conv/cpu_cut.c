@@ -1,5 +1,5 @@
 /* cpu_cut.c - see cpu_cut.h. */
-#include "kernel/dense/cpu_cut.h"
+#include "kernel/conv/cpu_cut.h"
 #include "kernel/gemm/cpu_gemm.h"
 
 enum {

@@ -4,13 +4,13 @@
  * for 1x1 kernels; lanes of it (cpu_lanes.h), or a run of its phase planes (cpu_phase.h), with a gap
  * behind each row of pixels, for others with two spatial dims; or of the padded volume
  * (cpu_volume.h).  Depthwise convolutions go to cpu_depthwise.c. */
-#include "kernel/dense/cpu_conv.h"
-#include "kernel/dense/cpu_cut.h"
-#include "kernel/dense/cpu_lanes.h"
+#include "kernel/conv/cpu_conv.h"
+#include "kernel/conv/cpu_cut.h"
+#include "kernel/conv/cpu_lanes.h"
 #include "kernel/gemm/cpu_gemm.h"
-#include "kernel/dense/cpu_phase.h"
+#include "kernel/conv/cpu_phase.h"
 #include "kernel/gemm/cpu_post.h"
-#include "kernel/dense/cpu_volume.h"
+#include "kernel/conv/cpu_volume.h"
 #include "kernel/cpu_vec.h"
 
 #include <stdatomic.h>

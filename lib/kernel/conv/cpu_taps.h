@@ -6,11 +6,11 @@
  * With AVX-512 these are loads from the plane itself, under masks that hide what lies outside; on
  * other levels from its phases (cpu_phase.h).  All other windows: a few vectors of output pixels at
  * a time, tap by tap, from the phases. */
-#ifndef HSDAG_KERNEL_DENSE_CPU_TAPS_H
-#define HSDAG_KERNEL_DENSE_CPU_TAPS_H
+#ifndef HSDAG_KERNEL_CONV_CPU_TAPS_H
+#define HSDAG_KERNEL_CONV_CPU_TAPS_H
 
 #include "kernel/gemm/cpu_gemm.h"
-#include "kernel/dense/cpu_phase.h"
+#include "kernel/conv/cpu_phase.h"
 
 enum { TAPS_ACROSS = 7 }; /* the widest window that goes by rows */
 

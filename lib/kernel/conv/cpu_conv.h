@@ -1,6 +1,6 @@
 /* cpu_conv.h - inside the convolutions. */
-#ifndef HSDAG_KERNEL_DENSE_CPU_CONV_H
-#define HSDAG_KERNEL_DENSE_CPU_CONV_H
+#ifndef HSDAG_KERNEL_CONV_CPU_CONV_H
+#define HSDAG_KERNEL_CONV_CPU_CONV_H
 
 #include "kernel/gemm/cpu_post.h"
 #include "kernel/cpu_window.h"

@@ -1,5 +1,5 @@
 /* cpu_taps.c - see cpu_taps.h. */
-#include "kernel/dense/cpu_taps.h"
+#include "kernel/conv/cpu_taps.h"
 
 #include <float.h>
 #include <math.h>
@@ -14,7 +14,7 @@ enum {
 	MAX_ROWS = 24        /* input rows of a block */
 };
 
-#define LEVEL_FILE "kernel/dense/cpu_taps_loops.h"
+#define LEVEL_FILE "kernel/conv/cpu_taps_loops.h"
 #include "kernel/cpu_levels.h"
 
 static int64_t lanes(void)

@@ -16,7 +16,7 @@
  * Sources: Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", CVPR 2016;
  * Barabasz et al., "Error Analysis and Improving the Accuracy of Winograd Convolution for Deep
  * Neural Networks", ACM TOMS 46(4), 2020 (choice of points). */
-#include "kernel/dense/cpu_conv.h"
+#include "kernel/conv/cpu_conv.h"
 #include "kernel/gemm/cpu_gemm.h"
 #include "kernel/gemm/cpu_post.h"
 #include "kernel/cpu_vec.h"
@@ -33,7 +33,7 @@ struct wino_lanes {
 	uint16_t bits[MAX_LANES];
 };
 
-#define LEVEL_FILE "kernel/dense/cpu_winograd_loops.h"
+#define LEVEL_FILE "kernel/conv/cpu_winograd_loops.h"
 #include "kernel/cpu_levels.h"
 
 struct wino_run {

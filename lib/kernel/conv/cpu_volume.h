@@ -4,8 +4,8 @@
  *
  * Output row (z, y) begins at position cpu_volume_row; tap t of the window reads
  * volume[offset[t] + position]. */
-#ifndef HSDAG_KERNEL_DENSE_CPU_VOLUME_H
-#define HSDAG_KERNEL_DENSE_CPU_VOLUME_H
+#ifndef HSDAG_KERNEL_CONV_CPU_VOLUME_H
+#define HSDAG_KERNEL_CONV_CPU_VOLUME_H
 
 #include "kernel/cpu_level.h"
 #include "kernel/cpu_window.h"

@@ -2,9 +2,9 @@
  * (cpu_taps.h); small planes side by side, one in each lane of a vector; with three spatial dims in
  * the padded volume (cpu_volume.h). */
 #include "kernel/cpu_vec.h"
-#include "kernel/dense/cpu_conv.h"
-#include "kernel/dense/cpu_taps.h"
-#include "kernel/dense/cpu_volume.h"
+#include "kernel/conv/cpu_conv.h"
+#include "kernel/conv/cpu_taps.h"
+#include "kernel/conv/cpu_volume.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -21,7 +21,7 @@ struct pixels {
 };
 
 #include "kernel/cpu_level.h"
-#define LEVEL_FILE "kernel/dense/cpu_planes_loops.h"
+#define LEVEL_FILE "kernel/conv/cpu_planes_loops.h"
 #include "kernel/cpu_levels.h"
 
 static int64_t vector_lanes(void)

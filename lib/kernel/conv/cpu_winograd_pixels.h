@@ -3,8 +3,8 @@
  *
  * Input (planes, rows, columns, groups * cin), output (planes, rows, columns, groups * cout), one image.  A slice is some rows of tiles;
  * slices are the tasks of threads. */
-#ifndef HSDAG_KERNEL_DENSE_CPU_WINOGRAD_PIXELS_H
-#define HSDAG_KERNEL_DENSE_CPU_WINOGRAD_PIXELS_H
+#ifndef HSDAG_KERNEL_CONV_CPU_WINOGRAD_PIXELS_H
+#define HSDAG_KERNEL_CONV_CPU_WINOGRAD_PIXELS_H
 
 #include "kernel/cpu_impl.h"
 #include "kernel/cpu_window.h"
