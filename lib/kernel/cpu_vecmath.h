@@ -142,6 +142,21 @@ static inline float LEVEL(verf)(float x)
 	return y < -1 ? -1 : y;
 }
 
+#if LEVEL_WIDTH == 16
+/* e^c without its power of two: p of p 2^n, as vexp. */
+static inline __attribute__((always_inline)) VEC LEVEL(exp_factor)(VEC c, VEC *n)
+{
+	*n = _mm512_roundscale_ps(VMUL(c, VALL(1.44269504f)), 0);
+	VEC r = VFMA(*n, VALL(2.12194440e-4f), VFMA(*n, VALL(-0.693359375f), c));
+	VEC p = VFMA(VALL(1.9875691500e-4f), r, VALL(1.3981999507e-3f));
+	p = VFMA(p, r, VALL(8.3334519073e-3f));
+	p = VFMA(p, r, VALL(4.1665795894e-2f));
+	p = VFMA(p, r, VALL(1.6666665459e-1f));
+	p = VFMA(p, r, VALL(5.0000001201e-1f));
+	return VADD(VFMA(p, VMUL(r, r), r), VALL(1.0f));
+}
+#endif
+
 /* 1 / (1 + e^-v): at least 1e-38, and a little above 0 where it should be less.  With AVX-512 a
  * reciprocal and a step of Newton's instead of a division, which is most of the time. */
 static inline VEC LEVEL(sigmoids)(VEC v)
@@ -149,14 +164,7 @@ static inline VEC LEVEL(sigmoids)(VEC v)
 #if LEVEL_WIDTH == 16
 	/* NaN is the second operand, and stays. */
 	VEC c = VMAX(VALL(-104.0f), VMIN(VALL(87.0f), VSUB(VALL(0.0f), v)));
-	VEC n = _mm512_roundscale_ps(VMUL(c, VALL(1.44269504f)), 0);
-	VEC r = VFMA(n, VALL(2.12194440e-4f), VFMA(n, VALL(-0.693359375f), c));
-	VEC p = VFMA(VALL(1.9875691500e-4f), r, VALL(1.3981999507e-3f));
-	p = VFMA(p, r, VALL(8.3334519073e-3f));
-	p = VFMA(p, r, VALL(4.1665795894e-2f));
-	p = VFMA(p, r, VALL(1.6666665459e-1f));
-	p = VFMA(p, r, VALL(5.0000001201e-1f));
-	p = VADD(VFMA(p, VMUL(r, r), r), VALL(1.0f));
+	VEC n, p = LEVEL(exp_factor)(c, &n);
 	VEC d = VADD(VALL(1.0f), _mm512_scalef_ps(p, n));
 	VEC y = _mm512_rcp14_ps(d);
 	return VMUL(y, _mm512_fnmadd_ps(d, y, VALL(2.0f)));
@@ -174,14 +182,7 @@ static inline VEC LEVEL(sigmoids)(VEC v)
 static inline VEC LEVEL(exps)(VEC v)
 {
 	VEC c = VMAX(VALL(-87.3f), v); /* NaN stays */
-	VEC n = _mm512_roundscale_ps(VMUL(c, VALL(1.44269504f)), 0);
-	VEC r = VFMA(n, VALL(2.12194440e-4f), VFMA(n, VALL(-0.693359375f), c));
-	VEC p = VFMA(VALL(1.9875691500e-4f), r, VALL(1.3981999507e-3f));
-	p = VFMA(p, r, VALL(8.3334519073e-3f));
-	p = VFMA(p, r, VALL(4.1665795894e-2f));
-	p = VFMA(p, r, VALL(1.6666665459e-1f));
-	p = VFMA(p, r, VALL(5.0000001201e-1f));
-	p = VADD(VFMA(p, VMUL(r, r), r), VALL(1.0f));
+	VEC n, p = LEVEL(exp_factor)(c, &n);
 	__mmask16 there = _mm512_cmp_ps_mask(v, VALL(-87.3f), _CMP_NLT_UQ);
 	return _mm512_maskz_scalef_ps(there, p, n);
 }

@@ -6,7 +6,7 @@
  * what lies on no grid is f32.  In bf16 all convolutions are such steps, in f32 those of graphs for which
  * it pays (pixels_pay).
  *
- * Memory that only the device's own steps read (device_class.keep) has codes, bf16, or f32 with
+ * Memory that only steps of the device and of those that share it read (device_class.keep, shares) has codes, bf16, or f32 with
  * channels behind pixels. */
 #ifndef HSDAG_DEVICE_CPU_CPU_PIXEL_H
 #define HSDAG_DEVICE_CPU_CPU_PIXEL_H
@@ -62,7 +62,7 @@ static inline bool pixel_step_may_be(const struct step_spec *s)
 #else
 /* Is a graph in f32 faster with its tensors in pixels? */
 bool pixels_pay(const struct graph *g);
-/* False: these nodes had better be several steps, of which some can be in few bits where the whole cannot: what
+/* False: these nodes had better be several steps, of which some can be in pixels where the whole cannot: what
  * joins or pools with anything behind it but its FakeQuantize, a convolution with what broadcasts its output, or of
  * which other steps read more than what the last node makes. */
 bool pixel_step_may_be(const struct step_spec *s);

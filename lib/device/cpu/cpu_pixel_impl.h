@@ -1,4 +1,4 @@
-/* cpu_pixel_impl.h - inside the steps in 8 or 16 bits, not for others: grids of values, programs over pixels.
+/* cpu_pixel_impl.h - inside the steps in pixels, not for others: grids of values, programs over pixels.
  *
  * A grid is what FakeQuantize leaves of the real numbers: code * scale for codes of 8 bits. */
 #ifndef HSDAG_DEVICE_CPU_CPU_PIXEL_IMPL_H

@@ -1,4 +1,4 @@
-/* cpu_pixel_step.h - a step in 8 or 16 bits: cpu_pixel.c chooses its kind, cpu_pixel_conv.c prepares convolutions,
+/* cpu_pixel_step.h - a step in pixels: cpu_pixel.c chooses its kind, cpu_pixel_conv.c prepares convolutions,
  * cpu_pixel_run.c runs it; not for others. */
 #ifndef HSDAG_DEVICE_CPU_CPU_PIXEL_STEP_H
 #define HSDAG_DEVICE_CPU_CPU_PIXEL_STEP_H

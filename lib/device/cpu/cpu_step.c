@@ -11,8 +11,8 @@
 #include "device/cpu/cpu_pixel.h"
 #include "kernel/onednn/onednn.h"
 
-/* A dynamic operator, a fused step or one in 8 or 16 bits; pointers to what it is not are NULL.  A step that is
- * in 8 or 16 bits only where its tensors are (pixel_step_alone) is a fused one, too. */
+/* A dynamic operator, a fused step or one in pixels; pointers to what it is not are NULL.  A step that is
+ * in pixels only where its tensors are (pixel_step_alone) is a fused one, too. */
 struct step {
 	struct dynop_step *dynop;    /* cpu_dynop.h */
 	struct fused *fused;         /* cpu_fuse.h */
